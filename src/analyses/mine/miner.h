@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * FlowGSP: frequent sequences of attributes along the paths of an execution flow graph, exactly by
+ * docs/mining.md (A. Jocksch, J. N. Amaral, M. Mitran, "Mining for Paths in Flow Graphs", 2010).
+ */
+#pragma once
+
+#include "analyses/flow_graph/flow_graph.h"
+
+/*
+ * Mines the graph. The run has the sequences in canonical order (by items: attribute bytes, an item
+ * in the element before one that starts a new element) and is the same for any number of threads. Errors: _USAGE
+ * (parameters out of range), _LIMIT (memory), _CANCELLED.
+ */
+LodeMiningRun *lode_miner_run(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
+	const char *name, const LodeProgress *progress, GError **error);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The summary tree of a run (docs/mining.md §7): choose, sharpen, descend. What the first screen
+ * shows: the costly sequences that do not repeat each other.
+ */
+#pragma once
+
+#include "analyses/flow_graph/flow_graph.h"
+
+typedef enum {
+	LODE_SUMMARY_BY_EXCESS,
+	LODE_SUMMARY_BY_WEIGHT,
+	LODE_SUMMARY_BY_FREQUENCY,
+	LODE_SUMMARY_BY_MAXIMAL,
+	LODE_SUMMARY_BY_DIFFERENTIAL,
+} LodeSummaryOrder;
+
+typedef struct {
+	uint32_t sequence;   /* index in the run, after sharpening */
+	uint32_t depth;      /* 0 chosen, 1 … 3 below it */
+	double new_weight;   /* share of W* that no line above covers */
+	uint64_t variants;   /* reported sequences folded under this line */
+	double cost_ratio;   /* cost per execution relative to the average instruction: Sw / Sf */
+} LodeSummaryLine;
+
+typedef struct {
+	LodeSummaryOrder order;
+	uint32_t limit;    /* chosen lines at depth 0; 15 by default */
+	const bool *is_eligible; /* [sequences]: false = left out by a filter; NULL: all */
+} LodeSummaryOptions;
+
+/* GArray of LodeSummaryLine in display order (parent before its children). */
+GArray *lode_summary_build(const LodeFlowGraph *graph, const LodeMiningRun *run,
+	const LodeSummaryOptions *options, const LodeProgress *progress, GError **error);

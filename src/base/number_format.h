@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers as people read them. */
+#pragma once
+
+#include <glib.h>
+
+enum { LODE_NUMBER_SIZE = 32 };
+
+/* 1234567 → "1,234,567"; fractions are rounded. Writes into `buffer` and returns it. */
+char *lode_number_format_count(double value, char buffer[LODE_NUMBER_SIZE]);
+
+/* A share 0 … 1 as percent: 0.1234 → "12.3 %", 0.00012 → "0.012 %", 0 → "0 %". Signed. */
+char *lode_number_format_share(double share, char buffer[LODE_NUMBER_SIZE]);
+
+/* The shortest decimal that reads back as the same double, with a point and no exponent for
+ * integers up to 2^53: 10 → "10", 0.1 → "0.1". Independent of the locale. */
+char *lode_number_format_exact(double value, char buffer[LODE_NUMBER_SIZE]);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How long work tells its caller where it is, and how the caller stops it. Library code never
+ * prints: cli/ passes a callback that draws a line on the terminal after two seconds.
+ */
+#pragma once
+
+#include <gio/gio.h>
+#include <stdbool.h>
+
+/*
+ * Called from the thread that started the work, at most some ten times a second. `stage` is a
+ * static or caller-lived phrase ("reading callgrind.out", "iteration 3"), `done` and `total` are in
+ * units of the stage (total 0: unknown), `detail` may be NULL.
+ */
+typedef void (*LodeProgressFunc)(
+	const char *stage, double done, double total, const char *detail, void *user_data);
+
+typedef struct {
+	LodeProgressFunc report;   /* NULL: silent */
+	void *user_data;           /* passed to report */
+	GCancellable *cancellable; /* NULL: cannot be stopped; borrowed */
+} LodeProgress;
+
+/* Reports when `progress` and its callback are there. */
+static inline void lode_progress_report(
+	const LodeProgress *progress, const char *stage, double done, double total, const char *detail)
+{
+	if (progress != NULL && progress->report != NULL)
+		progress->report(stage, done, total, detail, progress->user_data);
+}
+
+/* Whether the user asked to stop. Cheap, callable from any thread. */
+static inline bool lode_progress_is_cancelled(const LodeProgress *progress)
+{
+	return progress != NULL && progress->cancellable != NULL &&
+	       g_cancellable_is_cancelled(progress->cancellable);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One row per verb, in the order of the data's way. main() finds the row, parses the options by its
+ * table, and calls run. Help, completions and the test of the man pages come from the same rows.
+ */
+#pragma once
+
+#include <glib.h>
+
+enum { LODE_EXIT_OK = 0, LODE_EXIT_FAILED = 1, LODE_EXIT_USAGE = 2 };
+
+typedef struct {
+	const char *name;            /* "mine" */
+	const char *arguments;       /* "PROFILE.lode" */
+	const char *summary;         /* one line, lower case, no full stop */
+	const char *description;     /* paragraphs after the options; examples at the end */
+	const GOptionEntry *options; /* NULL-terminated; targets are statics of the verb's file */
+	/*
+	 * Options are parsed already; `arguments` has the rest, NULL-terminated. Returns the exit status; when
+	 * it sets `error`, main() prints it and the status is that of the error (usage 2, else 1).
+	 */
+	int (*run)(char **arguments, GError **error);
+} LodeVerb;
+
+extern const LodeVerb lode_verb_run;
+extern const LodeVerb lode_verb_import;
+extern const LodeVerb lode_verb_export;
+extern const LodeVerb lode_verb_mine;
+extern const LodeVerb lode_verb_report;
+extern const LodeVerb lode_verb_annotate;
+extern const LodeVerb lode_verb_info;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recordings + binaries → profile. Any mix of callgrind dumps becomes one profile; a flow file
+ * stands alone.
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "model/profile.h"
+
+typedef struct {
+	const char *const *paths; /* recordings */
+	size_t n_paths;
+	const char *const *maps;  /* load maps of the same processes; see sources/load_map.h */
+	size_t n_maps;
+	const char *const *attribute_files; /* CSV with a user's attributes; see docs/attributes.md */
+	size_t n_attribute_files;
+	const char *program;      /* the command line, when the caller knows it better; may be NULL */
+	bool allow_debuginfod;
+	unsigned threads;         /* 0: all processors */
+} LodeImportOptions;
+
+/* Errors name the file; nothing is written anywhere. */
+LodeProfile *lode_import(
+	const LodeImportOptions *options, const LodeProgress *progress, GError **error);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/mining_run.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const flow_model_words[] = {"potential", "expected", "definite"};
+static const char *const granularity_words[] = {"instruction", "block", "function"};
+
+void lode_mining_parameters_init(LodeMiningParameters *self)
+{
+	*self = (LodeMiningParameters){
+		.attributes = "op,kind,mem,ev,at,loop",
+		.event_rate = 0.01,
+		.min_support = 0.01,
+		.min_differential = 2,
+		.min_functions = 1,
+		.iterations = 5,
+		.max_sequences = 1000000,
+	};
+}
+
+LodeMiningRun *lode_mining_run_new(const char *name, const LodeMiningParameters *parameters)
+{
+	LodeMiningRun *self = g_new0(LodeMiningRun, 1);
+
+	self->name = g_strdup(name);
+	self->parameters = *parameters;
+	self->parameters.weight = g_strdup(parameters->weight);
+	self->parameters.attributes = g_strdup(parameters->attributes);
+	self->parameters.exclude = g_strdup(parameters->exclude);
+	self->parameters.images = g_strdup(parameters->images);
+	self->parameters.functions = g_strdup(parameters->functions);
+	self->is_complete = true;
+	self->attributes = g_ptr_array_new_with_free_func(g_free);
+	self->events = g_ptr_array_new_with_free_func(g_free);
+	self->items = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->sequences = g_array_new(FALSE, TRUE, sizeof(LodeSequence));
+	self->event_supports = g_array_new(FALSE, TRUE, sizeof(double));
+	return self;
+}
+
+void lode_mining_run_free(LodeMiningRun *self)
+{
+	if (self == NULL)
+		return;
+	g_free(self->name);
+	g_free((char *)self->parameters.weight);
+	g_free((char *)self->parameters.attributes);
+	g_free((char *)self->parameters.exclude);
+	g_free((char *)self->parameters.images);
+	g_free((char *)self->parameters.functions);
+	g_ptr_array_unref(self->attributes);
+	g_ptr_array_unref(self->events);
+	g_array_unref(self->items);
+	g_array_unref(self->sequences);
+	g_array_unref(self->event_supports);
+	g_free(self);
+}
+
+double lode_sequence_maximal(const LodeSequence *self)
+{
+	return fmax(self->weight, self->frequency);
+}
+
+double lode_sequence_differential(const LodeSequence *self)
+{
+	return fabs(self->weight - self->frequency);
+}
+
+double lode_sequence_excess(const LodeSequence *self)
+{
+	return self->weight - self->frequency;
+}
+
+const uint32_t *lode_mining_run_items(const LodeMiningRun *self, size_t index)
+{
+	const LodeSequence *sequence = &g_array_index(self->sequences, LodeSequence, index);
+
+	return &g_array_index(self->items, uint32_t, sequence->first_item);
+}
+
+/* The namespaces whose values explain themselves. */
+static const char *short_name(const char *attribute)
+{
+	static const char *const plain[] = {"op:", "kind:", "mem:", "ev:"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(plain); i++)
+		if (g_str_has_prefix(attribute, plain[i]))
+			return attribute + strlen(plain[i]);
+	return attribute;
+}
+
+char *lode_mining_run_sequence_text(const LodeMiningRun *self, size_t index)
+{
+	const LodeSequence *sequence = &g_array_index(self->sequences, LodeSequence, index);
+	const uint32_t *items = lode_mining_run_items(self, index);
+	GString *text = g_string_new(NULL);
+
+	for (uint32_t i = 0; i < sequence->n_items; i++) {
+		if ((items[i] & LODE_ITEM_START) != 0)
+			g_string_append(text, i == 0 ? "⟨" : "⟩ → ⟨");
+		else
+			g_string_append_c(text, ' ');
+		g_string_append(text,
+			short_name(g_ptr_array_index(
+				self->attributes, LODE_ITEM_ATTRIBUTE(items[i]))));
+	}
+	g_string_append(text, "⟩");
+	return g_string_free(text, FALSE);
+}
+
+const char *lode_flow_model_to_text(LodeFlowModel value)
+{
+	return flow_model_words[value];
+}
+
+int lode_flow_model_from_text(const char *text)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(flow_model_words); i++)
+		if (strcmp(flow_model_words[i], text) == 0)
+			return (int)i;
+	return -1;
+}
+
+const char *lode_granularity_to_text(LodeGranularity value)
+{
+	return granularity_words[value];
+}
+
+int lode_granularity_from_text(const char *text)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(granularity_words); i++)
+		if (strcmp(granularity_words[i], text) == 0)
+			return (int)i;
+	return -1;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static guint hash_words(const void *data)
+{
+	const GArray *words = data;
+	guint hash = 2166136261u;
+
+	for (guint i = 0; i < words->len; i++)
+		hash = (hash ^ g_array_index(words, uint32_t, i)) * 16777619u;
+	return hash;
+}
+
+static gboolean equal_words(const void *a, const void *b)
+{
+	const GArray *left = a, *right = b;
+
+	return left->len == right->len &&
+	       (left->len == 0 ||
+		       memcmp(left->data, right->data, left->len * sizeof(uint32_t)) == 0);
+}
+
+static void free_array(void *data)
+{
+	g_array_unref(data);
+}
+
+static guint hash_location(const void *data)
+{
+	const LodeLocation *location = data;
+
+	/* Strings are interned, so that equal ones are the same pointer. */
+	return g_direct_hash(location->file) * 31u + g_direct_hash(location->inlined) * 17u +
+	       location->line;
+}
+
+static gboolean equal_location(const void *a, const void *b)
+{
+	const LodeLocation *left = a, *right = b;
+
+	return left->file == right->file && left->line == right->line &&
+	       left->inlined == right->inlined;
+}
+
+static void clear_event(void *data)
+{
+	LodeEvent *event = data;
+
+	g_clear_pointer(&event->terms, g_array_unref);
+}
+
+static void clear_function(void *data)
+{
+	LodeFunction *function = data;
+
+	g_clear_pointer(&function->code, g_bytes_unref);
+}
+
+LodeProfile *lode_profile_new(void)
+{
+	LodeProfile *self = g_new0(LodeProfile, 1);
+	uint32_t zero = 0;
+
+	self->strings = g_string_chunk_new(1 << 16);
+	self->weight_event = LODE_NONE;
+	self->events = g_array_new(FALSE, TRUE, sizeof(LodeEvent));
+	g_array_set_clear_func(self->events, clear_event);
+	self->images = g_array_new(FALSE, TRUE, sizeof(LodeImage));
+	self->functions = g_array_new(FALSE, TRUE, sizeof(LodeFunction));
+	g_array_set_clear_func(self->functions, clear_function);
+	self->blocks = g_array_new(FALSE, TRUE, sizeof(LodeBlock));
+	self->instructions = g_array_new(FALSE, TRUE, sizeof(LodeInstruction));
+	self->edges = g_array_new(FALSE, TRUE, sizeof(LodeEdge));
+	self->costs = g_array_new(FALSE, TRUE, sizeof(LodeCost));
+	self->cost_starts = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+	g_array_append_val(self->cost_starts, zero);
+	self->locations = g_array_new(FALSE, TRUE, sizeof(LodeLocation));
+	self->attributes = g_ptr_array_new();
+	self->attribute_sets = g_array_new(FALSE, TRUE, sizeof(LodeAttributeSet));
+	self->set_members = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+	self->unresolved = g_array_new(FALSE, TRUE, sizeof(LodeUnresolved));
+	self->attribute_ids = g_hash_table_new(g_str_hash, g_str_equal);
+	self->attribute_set_ids = g_hash_table_new_full(hash_words, equal_words, free_array, NULL);
+	self->location_ids = g_hash_table_new_full(hash_location, equal_location, g_free, NULL);
+	return self;
+}
+
+void lode_profile_free(LodeProfile *self)
+{
+	if (self == NULL)
+		return;
+	g_hash_table_unref(self->location_ids);
+	g_hash_table_unref(self->attribute_set_ids);
+	g_hash_table_unref(self->attribute_ids);
+	g_array_unref(self->unresolved);
+	g_array_unref(self->set_members);
+	g_array_unref(self->attribute_sets);
+	g_ptr_array_unref(self->attributes);
+	g_array_unref(self->locations);
+	g_array_unref(self->cost_starts);
+	g_array_unref(self->costs);
+	g_array_unref(self->edges);
+	g_array_unref(self->instructions);
+	g_array_unref(self->blocks);
+	g_array_unref(self->functions);
+	g_array_unref(self->images);
+	g_array_unref(self->events);
+	g_string_chunk_free(self->strings);
+	g_free(self);
+}
+
+char *lode_profile_intern(LodeProfile *self, const char *text)
+{
+	return text != NULL ? g_string_chunk_insert_const(self->strings, text) : NULL;
+}
+
+uint32_t lode_profile_attribute(LodeProfile *self, const char *name)
+{
+	void *found = g_hash_table_lookup(self->attribute_ids, name);
+
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found) - 1;
+	char *own = lode_profile_intern(self, name);
+	g_ptr_array_add(self->attributes, own);
+	g_hash_table_insert(self->attribute_ids, own, GUINT_TO_POINTER(self->attributes->len));
+	return self->attributes->len - 1;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+uint32_t lode_profile_attribute_set(LodeProfile *self, const uint32_t *attributes, size_t n)
+{
+	g_autoptr(GArray) key = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), (guint)n);
+	void *found;
+
+	g_array_append_vals(key, attributes, (guint)n);
+	if (n > 1)
+		qsort(key->data, n, sizeof(uint32_t), compare_words);
+	guint kept = 0;
+	for (guint i = 0; i < key->len; i++) {
+		uint32_t id = g_array_index(key, uint32_t, i);
+		if (kept == 0 || g_array_index(key, uint32_t, kept - 1) != id)
+			g_array_index(key, uint32_t, kept++) = id;
+	}
+	g_array_set_size(key, kept);
+	if (g_hash_table_lookup_extended(self->attribute_set_ids, key, NULL, &found))
+		return GPOINTER_TO_UINT(found);
+	LodeAttributeSet set = {.first = self->set_members->len, .n = kept};
+	uint32_t id = self->attribute_sets->len;
+	g_array_append_val(self->attribute_sets, set);
+	g_array_append_vals(self->set_members, key->data, kept);
+	g_hash_table_insert(
+		self->attribute_set_ids, g_steal_pointer(&key), GUINT_TO_POINTER(id));
+	return id;
+}
+
+uint32_t lode_profile_location(
+	LodeProfile *self, const char *file, uint32_t line, const char *inlined)
+{
+	LodeLocation key = {
+		.file = lode_profile_intern(self, file),
+		.line = line,
+		.inlined = lode_profile_intern(self, inlined),
+	};
+	void *found;
+
+	if (g_hash_table_lookup_extended(self->location_ids, &key, NULL, &found))
+		return GPOINTER_TO_UINT(found);
+	uint32_t id = self->locations->len;
+	g_array_append_val(self->locations, key);
+	g_hash_table_insert(
+		self->location_ids, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(id));
+	return id;
+}
+
+uint32_t lode_profile_add_event(LodeProfile *self, const char *name, const char *description,
+	LodeEventKind kind, const LodeEventTerm *terms, size_t n_terms)
+{
+	LodeEvent event = {
+		.name = lode_profile_intern(self, name),
+		.description = lode_profile_intern(self, description),
+		.kind = kind,
+	};
+
+	if (kind == LODE_EVENT_DERIVED) {
+		event.terms = g_array_new(FALSE, FALSE, sizeof(LodeEventTerm));
+		g_array_append_vals(event.terms, terms, (guint)n_terms);
+	}
+	g_array_append_val(self->events, event);
+	return self->events->len - 1;
+}
+
+uint32_t lode_profile_find_event(const LodeProfile *self, const char *name)
+{
+	for (guint i = 0; i < self->events->len; i++)
+		if (strcmp(LODE_AT(self->events, LodeEvent, i).name, name) == 0)
+			return i;
+	return LODE_NONE;
+}
+
+static double stored_value(const LodeProfile *self, uint32_t event, uint32_t instruction)
+{
+	if (LODE_AT(self->events, LodeEvent, event).kind == LODE_EVENT_COUNT)
+		return LODE_AT(self->instructions, LodeInstruction, instruction).count;
+	uint32_t end = LODE_AT(self->cost_starts, uint32_t, instruction + 1);
+	for (uint32_t i = LODE_AT(self->cost_starts, uint32_t, instruction); i < end; i++) {
+		const LodeCost *cost = &LODE_AT(self->costs, LodeCost, i);
+		if (cost->event == event)
+			return cost->value;
+	}
+	return 0;
+}
+
+double lode_profile_event_value(const LodeProfile *self, uint32_t event, uint32_t instruction)
+{
+	const LodeEvent *wanted = &LODE_AT(self->events, LodeEvent, event);
+	double value = 0;
+
+	if (wanted->kind != LODE_EVENT_DERIVED)
+		return stored_value(self, event, instruction);
+	for (guint i = 0; i < wanted->terms->len; i++) {
+		const LodeEventTerm *term = &LODE_AT(wanted->terms, LodeEventTerm, i);
+		value += term->factor * stored_value(self, term->event, instruction);
+	}
+	return value;
+}
+
+void lode_profile_add_unresolved(
+	LodeProfile *self, const char *reason, const char *example, double count, double weight)
+{
+	LodeUnresolved *found = NULL;
+
+	for (guint i = 0; i < self->unresolved->len && found == NULL; i++) {
+		LodeUnresolved *row = &LODE_AT(self->unresolved, LodeUnresolved, i);
+		if (strcmp(row->reason, reason) == 0)
+			found = row;
+	}
+	if (found == NULL) {
+		g_array_set_size(self->unresolved, self->unresolved->len + 1);
+		found = &LODE_AT(self->unresolved, LodeUnresolved, self->unresolved->len - 1);
+		found->reason = lode_profile_intern(self, reason);
+		found->example = lode_profile_intern(self, example);
+	}
+	found->count += count;
+	found->weight += weight;
+	found->places++;
+}
+
+static int find_word(const char *const *words, size_t n, const char *text)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(words[i], text) == 0)
+			return (int)i;
+	return -1;
+}
+
+static const char *const frequency_words[] = {"exact", "sampled", "inferred", "given"};
+static const char *const event_kind_words[] = {"count", "recorded", "derived"};
+static const char *const image_kind_words[] = {"file", "unresolved", "graphs"};
+static const char *const function_source_words[] = {"symbol", "unwind", "recorded", "given"};
+static const char *const edge_kind_words[] = {
+	"fall-through", "taken", "jump", "call", "return", "repeat", "given"};
+
+const char *lode_frequency_to_text(LodeFrequency value)
+{
+	return frequency_words[value];
+}
+
+int lode_frequency_from_text(const char *text)
+{
+	return find_word(frequency_words, G_N_ELEMENTS(frequency_words), text);
+}
+
+const char *lode_event_kind_to_text(LodeEventKind value)
+{
+	return event_kind_words[value];
+}
+
+int lode_event_kind_from_text(const char *text)
+{
+	return find_word(event_kind_words, G_N_ELEMENTS(event_kind_words), text);
+}
+
+const char *lode_image_kind_to_text(LodeImageKind value)
+{
+	return image_kind_words[value];
+}
+
+int lode_image_kind_from_text(const char *text)
+{
+	return find_word(image_kind_words, G_N_ELEMENTS(image_kind_words), text);
+}
+
+const char *lode_function_source_to_text(LodeFunctionSource value)
+{
+	return function_source_words[value];
+}
+
+int lode_function_source_from_text(const char *text)
+{
+	return find_word(function_source_words, G_N_ELEMENTS(function_source_words), text);
+}
+
+const char *lode_edge_kind_to_text(LodeEdgeKind value)
+{
+	return edge_kind_words[value];
+}
+
+int lode_edge_kind_from_text(const char *text)
+{
+	return find_word(edge_kind_words, G_N_ELEMENTS(edge_kind_words), text);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The nouns of a profile, as plain arrays that refer to each other by index.
+ *
+ *   image ─┬─ function ─┬─ block ─── instruction ─┬─ costs (event, value)
+ *          │            │                         ├─ attribute set ── attributes
+ *          │            └─ edge (source → target) └─ location (file:line, inlined from)
+ *
+ * Whatever made a recording, this is what it becomes; the store writes and reads it whole and every
+ * analysis starts from it. Instructions are sorted by function and, inside one, by address; what
+ * never executed is not here (its bytes are in LodeFunction.code).
+ *
+ * In a profile made from a flow file a function is a graph, an instruction a vertex, and names
+ * stand in place of addresses.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LODE_NONE UINT32_MAX /* "no such index" in any field that holds one */
+
+/* Where execution counts come from; every view says so. */
+typedef enum {
+	LODE_FREQUENCY_EXACT,    /* counted, each execution (callgrind) */
+	LODE_FREQUENCY_SAMPLED,  /* from branch stacks */
+	LODE_FREQUENCY_INFERRED, /* completed on the control flow graph */
+	LODE_FREQUENCY_GIVEN,    /* taken from a flow file as they stood */
+} LodeFrequency;
+
+typedef enum {
+	LODE_EVENT_COUNT,    /* the execution count itself: LodeInstruction.count, not in costs */
+	LODE_EVENT_RECORDED, /* its values are in costs */
+	LODE_EVENT_DERIVED,  /* Σ factor·other event; never in costs */
+} LodeEventKind;
+
+typedef struct {
+	uint32_t event; /* of kind count or recorded */
+	double factor;
+} LodeEventTerm;
+
+typedef struct {
+	char *name;        /* "cycles", "l1d-miss", "D1mr" */
+	char *description; /* "first-level data cache read misses"; NULL where nothing is known */
+	LodeEventKind kind;
+	bool is_attribute; /* gives ev:NAME to the instructions where it happens */
+	GArray *terms;     /* of LodeEventTerm; NULL unless derived */
+	double total;      /* over the whole recording, also what could not be resolved */
+} LodeEvent;
+
+typedef enum {
+	LODE_IMAGE_FILE,       /* an ELF file */
+	LODE_IMAGE_UNRESOLVED, /* addresses without a file (code made at run time, an unknown object) */
+	LODE_IMAGE_GRAPHS,     /* the graphs of a flow file */
+} LodeImageKind;
+
+typedef struct {
+	char *path;     /* as recorded; never NULL */
+	char *build_id; /* hex; NULL where there is none */
+	LodeImageKind kind;
+} LodeImage;
+
+typedef enum {
+	LODE_FUNCTION_SYMBOL,   /* bounds and name from a symbol table */
+	LODE_FUNCTION_UNWIND,   /* bounds from .eh_frame, name made from the address */
+	LODE_FUNCTION_RECORDED, /* as the recording tool named it; bounds are what executed */
+	LODE_FUNCTION_GIVEN,    /* a graph of a flow file */
+} LodeFunctionSource;
+
+typedef struct {
+	uint32_t image;
+	LodeFunctionSource source;
+	char *name;       /* demangled, for people */
+	char *symbol;     /* as linked; NULL when it equals name */
+	uint64_t address; /* virtual address in the image's file; 0 in graphs */
+	uint64_t size;    /* bytes; 0 in graphs */
+	double calls;     /* times entered, as far as the recording knows */
+	GBytes *code;     /* the function's bytes, so that a profile can be read alone; may be NULL */
+	uint32_t first_instruction, n_instructions;
+	uint32_t first_block, n_blocks;
+} LodeFunction;
+
+typedef struct {
+	uint32_t function;
+	uint64_t address, end; /* [address, end) in the image */
+	double count;          /* executions of its first instruction; 0 when never executed */
+	uint8_t loop_depth;    /* of natural loops; 0 = in none */
+	bool is_loop_head;
+} LodeBlock;
+
+typedef struct {
+	uint64_t address;        /* in the image; the vertex's number in a graph */
+	double count;            /* executions */
+	double next_count;       /* of the edge to the instruction after this one in the array;
+	                            −1 when there is no such edge. Saves a row for most edges. */
+	uint32_t function;
+	uint32_t block;          /* LODE_NONE where no blocks are known */
+	uint32_t attribute_set;
+	uint32_t location;       /* LODE_NONE when unknown */
+	uint32_t size;           /* bytes; 0 when unknown */
+	char *name;              /* the vertex's id in a flow file, else NULL */
+} LodeInstruction;
+
+typedef enum {
+	LODE_EDGE_FALL_THROUGH, /* also: to the instruction after a call, when the call returns */
+	LODE_EDGE_TAKEN,        /* conditional branch, taken */
+	LODE_EDGE_JUMP,         /* unconditional, direct or indirect */
+	LODE_EDGE_CALL,         /* to a callee's entry; never part of a function's own graph */
+	LODE_EDGE_RETURN,       /* back from a callee; likewise */
+	LODE_EDGE_REPEAT,       /* an instruction with a repeat prefix, to itself */
+	LODE_EDGE_GIVEN,        /* of a flow file */
+} LodeEdgeKind;
+
+/* Every edge that is not a next_count. Sorted by (source, target, kind). */
+typedef struct {
+	uint32_t source, target; /* instructions */
+	LodeEdgeKind kind;
+	double count;
+} LodeEdge;
+
+typedef struct {
+	uint32_t event; /* of kind recorded */
+	double value;   /* never 0 */
+} LodeCost;
+
+typedef struct {
+	char *file;           /* may be NULL */
+	uint32_t line;        /* from 1; 0 unknown */
+	char *inlined;        /* the function inlined here (innermost), demangled; NULL: none */
+} LodeLocation;
+
+typedef struct {
+	uint32_t first, n; /* a range of LodeProfile.set_members */
+} LodeAttributeSet;
+
+/* What could not be resolved, by reason; nothing is dropped silently. */
+typedef struct {
+	char *reason;  /* "no image file", "no function bounds", "bytes do not decode" … */
+	char *example; /* one instance, for the person; may be NULL */
+	double count;  /* executions concerned */
+	double weight; /* of the profile's weight event */
+	uint64_t places;
+} LodeUnresolved;
+
+typedef struct {
+	GStringChunk *strings; /* owns every string below */
+
+	char *program;  /* the command line; NULL when unknown */
+	char *creator;  /* "callgrind-3.19.0", "flow file" … */
+	LodeFrequency frequency;
+	uint32_t weight_event; /* default weight */
+	double total_count;    /* Σ of executions, also the unresolved */
+	double inflow_checked; /* executions of instructions whose inflow was compared… */
+	double inflow_equal;   /* …and of those where inflow = executions (flow conservation) */
+
+	GArray *events;       /* LodeEvent */
+	GArray *images;       /* LodeImage */
+	GArray *functions;    /* LodeFunction, by (image, address) or as given */
+	GArray *blocks;       /* LodeBlock, by (function, address) */
+	GArray *instructions; /* LodeInstruction, by (function, address) */
+	GArray *edges;        /* LodeEdge */
+	GArray *costs;        /* LodeCost, grouped by instruction, by event inside */
+	GArray *cost_starts;  /* uint32_t × (instructions + 1): range of costs of instruction i */
+	GArray *locations;    /* LodeLocation, no two equal */
+	GPtrArray *attributes;    /* char *: "namespace:value", no two equal */
+	GArray *attribute_sets;   /* LodeAttributeSet, no two equal */
+	GArray *set_members;      /* uint32_t attribute ids, ascending inside a set */
+	GArray *unresolved;       /* LodeUnresolved */
+
+	GHashTable *attribute_ids;     /* private: name → id + 1 */
+	GHashTable *attribute_set_ids; /* private */
+	GHashTable *location_ids;      /* private */
+} LodeProfile;
+
+#define LODE_AT(array, type, index) g_array_index(array, type, index)
+
+/* An empty profile with no events; never NULL. Free with lode_profile_free(). */
+LodeProfile *lode_profile_new(void);
+void lode_profile_free(LodeProfile *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeProfile, lode_profile_free)
+
+/* The profile's own copy of `text`, one for equal texts; NULL for NULL. Valid while it lives. */
+char *lode_profile_intern(LodeProfile *self, const char *text);
+
+/* The id of an attribute, added when new. `name` is "namespace:value". */
+uint32_t lode_profile_attribute(LodeProfile *self, const char *name);
+
+/* The id of the set of these attributes, in any order, repeats allowed; added when new. */
+uint32_t lode_profile_attribute_set(LodeProfile *self, const uint32_t *attributes, size_t n);
+
+/* The id of a source location, added when new; `file` and `inlined` may be NULL. */
+uint32_t lode_profile_location(
+	LodeProfile *self, const char *file, uint32_t line, const char *inlined);
+
+/* Adds an event and gives its id. `terms` may be NULL; it is copied. The total is 0. */
+uint32_t lode_profile_add_event(LodeProfile *self, const char *name, const char *description,
+	LodeEventKind kind, const LodeEventTerm *terms, size_t n_terms);
+
+/* The id of the event with this name, or LODE_NONE. */
+uint32_t lode_profile_find_event(const LodeProfile *self, const char *name);
+
+/* The value of any event, also derived and count, on an instruction. */
+double lode_profile_event_value(const LodeProfile *self, uint32_t event, uint32_t instruction);
+
+/* Adds to the count, weight and places (by 1) of a reason; `example` is kept from the first time. */
+void lode_profile_add_unresolved(
+	LodeProfile *self, const char *reason, const char *example, double count, double weight);
+
+/* The names of enum values as they stand in the store, in JSON and on the screen ("exact", "taken",
+ * "symbol"…), and back; the way back gives −1 for an unknown word. */
+const char *lode_frequency_to_text(LodeFrequency value);
+int lode_frequency_from_text(const char *text);
+const char *lode_event_kind_to_text(LodeEventKind value);
+int lode_event_kind_from_text(const char *text);
+const char *lode_image_kind_to_text(LodeImageKind value);
+int lode_image_kind_from_text(const char *text);
+const char *lode_function_source_to_text(LodeFunctionSource value);
+int lode_function_source_from_text(const char *text);
+const char *lode_edge_kind_to_text(LodeEdgeKind value);
+int lode_edge_kind_from_text(const char *text);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs a program under valgrind's callgrind. The program keeps our standard input, output and
+ * error, its exit status and signals pass through, and valgrind's own chatter goes to a file.
+ */
+#pragma once
+
+#include "base/progress.h"
+
+typedef struct {
+	const char *const *argv; /* NULL-terminated; argv[0] is found in PATH */
+	const char *directory;   /* where dumps and logs go; must exist */
+	bool is_fast;            /* without cache and branch simulation */
+} LodeCallgrindRunOptions;
+
+typedef struct {
+	GPtrArray *dumps;  /* char *: callgrind.out files, children included, sorted */
+	GPtrArray *maps;   /* char *: valgrind logs with load addresses, for LodeLoadMap */
+	int exit_status;   /* of the program, as wait() gives it */
+} LodeCallgrindRun;
+
+/*
+ * Runs and waits. SIGINT and SIGTERM that we receive meanwhile go to the program (the terminal does so
+ * for SIGINT already), not to us. A program that ends badly is no error; that valgrind cannot run or left no
+ * dump is (_NOT_FOUND with what to install, _IO with valgrind's own last words).
+ */
+LodeCallgrindRun *lode_callgrind_run(const LodeCallgrindRunOptions *options, GError **error);
+void lode_callgrind_run_free(LodeCallgrindRun *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCallgrindRun, lode_callgrind_run_free)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The profile file: one SQLite database, schema in schema.sql and docs/SCHEMA.md.
+ *
+ * A new profile is written to a temporary file beside its place, in one transaction, synced, and
+ * renamed. Runs are added to an existing profile in one transaction. After any fault the old file
+ * or the new one is there, never half of one.
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "model/mining_run.h"
+#include "model/profile.h"
+
+#define LODE_SCHEMA_VERSION 1
+
+/* Writes `profile` to `path`, replacing a file that is there. Errors: _IO, _CANCELLED. */
+bool lode_profile_store_write(const char *path, const LodeProfile *profile,
+	const LodeProgress *progress, GError **error);
+
+/*
+ * Reads a profile whole. Every reference in it is checked, so that a hostile file cannot lead out
+ * of an array. Errors: _NOT_FOUND, _CORRUPT (not a profile, broken reference: table and row),
+ * _UNSUPPORTED (newer schema: says which, and to update lode).
+ */
+LodeProfile *lode_profile_store_read(
+	const char *path, const LodeProgress *progress, GError **error);
+
+/* What `lode info` needs without loading everything. */
+typedef struct {
+	char *name;
+	char *weight;         /* event name */
+	char *parameters;     /* JSON object */
+	uint64_t n_sequences;
+	bool is_complete;
+	double seconds;
+} LodeRunSummary;
+
+/* The runs of a profile in the order they were made: GPtrArray of LodeRunSummary, freed with it. */
+GPtrArray *lode_profile_store_list_runs(const char *path, GError **error);
+
+/* Adds a run; one of the same name is replaced. */
+bool lode_profile_store_add_run(const char *path, const LodeMiningRun *run,
+	const LodeProgress *progress, GError **error);
+
+/* Reads a run; `name` NULL: the one made last. _NOT_FOUND names the runs there are. */
+LodeMiningRun *lode_profile_store_read_run(const char *path, const char *name, GError **error);
