@@ -22,14 +22,15 @@ static void cover_add(Cover *self, const NaivePath *path)
 	}
 }
 
-/* Appends the vertices with their counts capped; sums the supports into `out` when there is one. */
+/* Appends the vertices with their counts capped: all matched ones or, with `out`, into which the
+ * supports are summed, those with a count. */
 static void cover_list(
 	const Cover *self, const LodeFlowGraph *graph, GArray *list, LodeOccurrences *out)
 {
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
 		LodeCoveredVertex covered = {
 			v, MIN(self->count[v], graph->count[v]), self->elements[v]};
-		if (covered.count <= 0)
+		if (out == NULL ? covered.elements == 0 : covered.count <= 0)
 			continue;
 		g_array_append_val(list, covered);
 		if (out == NULL)
