@@ -6,6 +6,7 @@
  */
 #include "analyses/flow_graph/attribute_filter.h"
 #include "analyses/flow_graph/flow_graph_builder.h"
+#include "analyses/flow_graph/function_filter.h"
 #include "base/error.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ typedef struct {
 	const LodeMiningParameters *parameters;
 	LodeFlowGraphBuilder *builder;
 	LodeAttributeFilter filter;
-	GRegex *images, *functions;
+	LodeFunctionFilter functions;
 	uint32_t weight_event;
 	GArray *events;		 /* uint32_t: profile events that are the graph's events */
 	uint32_t *kept;		 /* profile attribute → builder attribute, LODE_NONE: not mined */
@@ -26,18 +27,6 @@ typedef struct {
 	GArray *scratch;	 /* uint32_t: attributes of the vertex being built */
 	double *values;		 /* of the graph's events, of the vertex being built */
 } Construction;
-
-static bool compile_pattern(const char *text, GRegex **out_regex, GError **error)
-{
-	if (text == NULL)
-		return true;
-	g_autoptr(GError) reason = NULL;
-	*out_regex = g_regex_new(text, G_REGEX_OPTIMIZE, 0, &reason);
-	if (*out_regex == NULL)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "regular expression '%s': %s",
-			text, reason->message);
-	return *out_regex != NULL;
-}
 
 static bool is_plain_count(const LodeProfile *profile, const LodeEvent *event)
 {
@@ -249,15 +238,6 @@ static void add_function(Construction *self, uint32_t index, bool is_mined)
 	}
 }
 
-static bool is_mined(const Construction *self, const LodeFunction *function)
-{
-	const LodeImage *image = &LODE_AT(self->profile->images, LodeImage, function->image);
-
-	if (self->images != NULL && !g_regex_match(self->images, image->path, 0, NULL))
-		return false;
-	return self->functions == NULL || g_regex_match(self->functions, function->name, 0, NULL);
-}
-
 static bool is_first_of_group(const Construction *self, uint32_t instruction)
 {
 	return instruction == 0 || self->vertices[instruction - 1] != self->vertices[instruction];
@@ -302,8 +282,7 @@ static void add_edges(Construction *self)
 static void clear_construction(Construction *self)
 {
 	lode_attribute_filter_clear(&self->filter);
-	g_clear_pointer(&self->images, g_regex_unref);
-	g_clear_pointer(&self->functions, g_regex_unref);
+	lode_function_filter_clear(&self->functions);
 	g_array_unref(self->events);
 	g_array_unref(self->ev_events);
 	g_array_unref(self->scratch);
@@ -317,8 +296,7 @@ static void clear_construction(Construction *self)
 static bool prepare(Construction *self, GError **error)
 {
 	return lode_attribute_filter_init(&self->filter, self->profile, self->parameters, error) &&
-	       compile_pattern(self->parameters->images, &self->images, error) &&
-	       compile_pattern(self->parameters->functions, &self->functions, error) &&
+	       lode_function_filter_init(&self->functions, self->parameters, error) &&
 	       choose_events(self, error);
 }
 
@@ -336,8 +314,9 @@ static void construct(Construction *self)
 	self->vertices = g_new(uint32_t, profile->instructions->len + 1);
 	memset(self->vertices, 0xff, sizeof(uint32_t) * (profile->instructions->len + 1));
 	for (uint32_t i = 0; i < profile->functions->len; i++)
-		add_function(
-			self, i, is_mined(self, &LODE_AT(profile->functions, LodeFunction, i)));
+		add_function(self, i,
+			lode_function_filter_has(&self->functions, profile,
+				&LODE_AT(profile->functions, LodeFunction, i)));
 	add_edges(self);
 }
 
