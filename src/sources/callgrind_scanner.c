@@ -1,0 +1,790 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text of one callgrind file → flat rows. Every line handed to the scanner ends with a newline
+ * inside its buffer, and no loop passes one, so that the hot loops need no other bound.
+ *
+ *   fn=(12) main            names: "(id) text" defines, "(id)" repeats; one space of ids each for
+ *   0x1139 4 1 0 1          objects, files and functions
+ *   +5 * 1                  positions: absolute, relative to the last cost line, or the same
+ *   jcnd=3/4 -20 -2         a jump: its own position is the next line, which has no cost
+ *   * *
+ *   cob=(2) libc.so.6       a call: likewise, but the next line has inclusive cost
+ *   cfn=(13) puts
+ *   calls=1 0x80e50 30
+ *   * * 812 90
+ *
+ * The positions inside jump and call lines are relative to the last cost line and never become it.
+ */
+#include "base/error.h"
+#include "sources/callgrind_records.h"
+
+#include <string.h>
+
+typedef enum {
+	PENDING_NOTHING,
+	PENDING_JUMP, /* a position without cost must follow */
+	PENDING_CALL, /* a position with inclusive cost must follow */
+} Pending;
+
+typedef struct {
+	LodeCallgrindRecords *records;
+	const LodeProgress *progress;
+	GError **error;
+	const char *line; /* start of the current line */
+	const char *at;
+	const char *text; /* where line number `first_line` begins */
+	uint64_t first_line;
+	const char *next_report;
+	size_t size;
+
+	GArray *object_names, *file_names, *function_names; /* id → index + 1; 0: not defined */
+	bool is_callgrind; /* its creator is callgrind itself, which always writes totals */
+	bool has_instructions, has_lines; /* of the `positions:` line */
+	bool is_part_open;
+	int layout; /* −1: no `events:` line yet */
+	uint64_t summary[LODE_CALLGRIND_MAX_EVENTS];
+	bool has_summary;
+
+	uint64_t address; /* of the last cost line */
+	uint32_t source_line;
+	uint32_t object, file, function;
+
+	Pending pending;
+	uint32_t next_object;	/* of `cob=`; LODE_NO_INDEX: the caller's own */
+	uint32_t next_function; /* of `cfn=` or `jfn=` */
+	uint64_t target;
+	uint64_t taken, executed;
+	bool is_conditional;
+} Scanner;
+
+#define NO_INDEX UINT32_MAX
+
+static bool fail(Scanner *self, LodeErrorCode code, const char *what)
+{
+	uint64_t number = self->first_line;
+
+	for (const char *at = self->text; at < self->line; at++)
+		number += *at == '\n';
+	g_set_error(self->error, LODE_ERROR, code, "line %" G_GUINT64_FORMAT ": %s", number, what);
+	return false;
+}
+
+static bool corrupt(Scanner *self, const char *what)
+{
+	return fail(self, LODE_ERROR_CORRUPT, what);
+}
+
+static inline void skip_spaces(Scanner *self)
+{
+	while (*self->at == ' ' || *self->at == '\t' || *self->at == '\r')
+		self->at++;
+}
+
+static inline void skip_line(Scanner *self)
+{
+	while (*self->at != '\n')
+		self->at++;
+	self->at++;
+}
+
+static bool scan_hex(Scanner *self, uint64_t *out)
+{
+	const char *start = self->at;
+	uint64_t value = 0;
+
+	for (int digit; (digit = g_ascii_xdigit_value(*self->at)) >= 0; self->at++)
+		value = value << 4 | (uint64_t)digit;
+	*out = value;
+	return self->at != start && self->at - start <= 16;
+}
+
+static inline bool scan_number(Scanner *self, uint64_t *out)
+{
+	const char *at = self->at, *start = at;
+	uint64_t value = 0;
+	unsigned digit;
+
+	while ((digit = (unsigned)(*at - '0')) <= 9) {
+		value = value * 10 + digit;
+		at++;
+	}
+	if (*at == 'x' && at - start == 1 && value == 0) {
+		self->at = at + 1;
+		return scan_hex(self, out);
+	}
+	self->at = at;
+	*out = value;
+	return at != start && at - start <= 19;
+}
+
+static inline bool scan_position(Scanner *self, uint64_t last, uint64_t *out)
+{
+	uint64_t number;
+
+	switch (*self->at) {
+	case '*':
+		self->at++;
+		*out = last;
+		return true;
+	case '+':
+	case '-': {
+		bool is_negative = *self->at++ == '-';
+		if (!scan_number(self, &number))
+			return false;
+		*out = is_negative ? last - number : last + number;
+		return true;
+	}
+	default:
+		return scan_number(self, out);
+	}
+}
+
+/* Both parts of a position, relative to the last cost line. */
+static inline bool scan_positions(Scanner *self, uint64_t *out_address, uint32_t *out_line)
+{
+	uint64_t line = self->source_line;
+
+	if (!scan_position(self, self->address, out_address))
+		return corrupt(self, "expected an instruction address");
+	if (self->has_lines) {
+		skip_spaces(self);
+		if (!scan_position(self, self->source_line, &line) || line > UINT32_MAX)
+			return corrupt(self, "expected a line number after the address");
+	}
+	*out_line = (uint32_t)line;
+	skip_spaces(self);
+	return true;
+}
+
+#define MAKE_ROOM(self, rows, n, room)                                                             \
+	((self)->records->n < (self)->records->room || grow_##rows(self))
+
+static bool grow_costs(Scanner *self)
+{
+	LodeCallgrindRecords *records = self->records;
+	void *rows = lode_callgrind_grow(
+		records->costs, &records->costs_room, sizeof(*records->costs), self->error);
+
+	if (rows != NULL)
+		records->costs = rows;
+	return rows != NULL;
+}
+
+/* Room for one whole line of values, so that the loop over them need not ask. */
+static bool grow_values(Scanner *self)
+{
+	LodeCallgrindRecords *records = self->records;
+	void *rows = lode_callgrind_grow(
+		records->values, &records->values_room, sizeof(*records->values), self->error);
+
+	if (rows != NULL)
+		records->values = rows;
+	return rows != NULL;
+}
+
+static bool grow_jumps(Scanner *self)
+{
+	LodeCallgrindRecords *records = self->records;
+	void *rows = lode_callgrind_grow(
+		records->jumps, &records->jumps_room, sizeof(*records->jumps), self->error);
+
+	if (rows != NULL)
+		records->jumps = rows;
+	return rows != NULL;
+}
+
+static bool grow_calls(Scanner *self)
+{
+	LodeCallgrindRecords *records = self->records;
+	void *rows = lode_callgrind_grow(
+		records->calls, &records->calls_room, sizeof(*records->calls), self->error);
+
+	if (rows != NULL)
+		records->calls = rows;
+	return rows != NULL;
+}
+
+static inline bool scan_values(Scanner *self, uint64_t *values, unsigned limit, unsigned *out_n)
+{
+	unsigned n = 0;
+
+	for (; *self->at != '\n'; n++) {
+		if (n == limit)
+			return corrupt(self, "more costs than the events line names");
+		if (!scan_number(self, &values[n]))
+			return corrupt(self, "expected a cost");
+		skip_spaces(self);
+	}
+	self->at++;
+	*out_n = n;
+	return true;
+}
+
+static inline unsigned n_events(const Scanner *self)
+{
+	return g_array_index(self->records->layouts, LodeCallgrindLayout, self->layout).n;
+}
+
+static bool scan_cost_line(Scanner *self)
+{
+	LodeCallgrindRecords *records = self->records;
+	LodeCallgrindCostRecord cost;
+	unsigned n;
+
+	if (G_UNLIKELY(!MAKE_ROOM(self, costs, n_costs, costs_room) ||
+		       (records->n_values + LODE_CALLGRIND_MAX_EVENTS > records->values_room &&
+			       !grow_values(self))))
+		return false;
+	if (!scan_positions(self, &cost.address, &cost.line) ||
+		!scan_values(self, records->values + records->n_values, n_events(self), &n))
+		return false;
+	self->address = cost.address;
+	self->source_line = cost.line;
+	cost.object = self->object;
+	cost.function = self->function;
+	cost.file = self->file;
+	cost.first_value = records->n_values;
+	cost.n_values = (uint16_t)n;
+	cost.layout = (uint16_t)self->layout;
+	records->n_values += n;
+	records->costs[records->n_costs++] = cost;
+	return true;
+}
+
+/* The line after `jump=` or `jcnd=`: where the jump stands. */
+static bool scan_jump_source(Scanner *self)
+{
+	LodeCallgrindJump jump = {
+		.target = self->target,
+		.object = self->object,
+		.target_object = self->object,
+		.target_function = self->next_function == NO_INDEX ? self->function
+								   : self->next_function,
+		.is_conditional = self->is_conditional,
+		.taken = (double)self->taken,
+		.executed = (double)self->executed,
+	};
+	uint32_t line;
+
+	if (!scan_positions(self, &jump.source, &line))
+		return false;
+	if (*self->at++ != '\n')
+		return corrupt(self, "a jump's position cannot have costs");
+	if (!MAKE_ROOM(self, jumps, n_jumps, jumps_room))
+		return false;
+	self->records->jumps[self->records->n_jumps++] = jump;
+	self->next_function = NO_INDEX;
+	return true;
+}
+
+/* The line after `calls=`: where the call stands; its costs belong to the callee. */
+static bool scan_call_source(Scanner *self)
+{
+	LodeCallgrindCall call = {
+		.target = self->target,
+		.object = self->object,
+		.target_object = self->next_object == NO_INDEX ? self->object : self->next_object,
+		.target_function = self->next_function,
+		.count = (double)self->taken,
+	};
+	uint32_t line;
+
+	if (!scan_positions(self, &call.source, &line))
+		return false;
+	skip_line(self);
+	if (!MAKE_ROOM(self, calls, n_calls, calls_room))
+		return false;
+	self->records->calls[self->records->n_calls++] = call;
+	self->next_function = NO_INDEX;
+	self->next_object = NO_INDEX;
+	return true;
+}
+
+static inline bool scan_position_line(Scanner *self)
+{
+	Pending pending = self->pending;
+
+	if (G_UNLIKELY(self->layout < 0 || !self->has_instructions))
+		return self->layout < 0 ? corrupt(self, "costs before the events line")
+					: fail(self, LODE_ERROR_UNSUPPORTED,
+						  "no instruction addresses; record with "
+						  "--dump-instr=yes");
+	if (G_UNLIKELY(self->object == NO_INDEX))
+		return corrupt(self, "costs before the first ob= line");
+	self->pending = PENDING_NOTHING;
+	switch (pending) {
+	case PENDING_JUMP:
+		return scan_jump_source(self);
+	case PENDING_CALL:
+		return scan_call_source(self);
+	default:
+		return scan_cost_line(self);
+	}
+}
+
+/* jump=COUNT TARGET, jcnd=TAKEN/EXECUTED TARGET, calls=COUNT TARGET */
+static bool scan_transfer(Scanner *self, Pending pending, bool is_conditional)
+{
+	uint32_t line;
+
+	if (!scan_number(self, &self->taken))
+		return corrupt(self, "expected a count");
+	self->executed = self->taken;
+	if (is_conditional && (*self->at++ != '/' || !scan_number(self, &self->executed)))
+		return corrupt(self, "expected taken/executed");
+	if (is_conditional && self->executed < self->taken)
+		return corrupt(self, "a jump taken more often than it ran");
+	skip_spaces(self);
+	if (!scan_positions(self, &self->target, &line))
+		return false;
+	if (*self->at++ != '\n')
+		return corrupt(self, "more than a target position");
+	if (pending == PENDING_CALL && self->next_function == NO_INDEX)
+		return corrupt(self, "calls= without cfn=");
+	self->is_conditional = is_conditional;
+	self->pending = pending;
+	return true;
+}
+
+static char *copy_name(LodeCallgrindRecords *records, const char *text, size_t size)
+{
+	GStringChunk *strings = records->recording->strings;
+
+	if (g_utf8_validate(text, (gssize)size, NULL))
+		return g_string_chunk_insert_len(strings, text, (gssize)size);
+	g_autofree char *valid = g_utf8_make_valid(text, (gssize)size);
+	return g_string_chunk_insert(strings, valid);
+}
+
+/* The index of a name, added when new. Names come once each, so that this is no hot path. */
+static uint32_t intern_name(LodeCallgrindRecords *records, const char *text, size_t size)
+{
+	char *name = copy_name(records, text, size);
+	void *found = g_hash_table_lookup(records->name_ids, name);
+
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found) - 1;
+	g_ptr_array_add(records->recording->names, name);
+	g_hash_table_insert(
+		records->name_ids, name, GUINT_TO_POINTER(records->recording->names->len));
+	return records->recording->names->len - 1;
+}
+
+static uint32_t intern_object(LodeCallgrindRecords *records, const char *text, size_t size)
+{
+	LodeCallgrindObject object = {.path = copy_name(records, text, size)};
+	GArray *objects = records->recording->objects;
+	void *found = g_hash_table_lookup(records->object_ids, object.path);
+
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found) - 1;
+	g_array_append_val(objects, object);
+	g_hash_table_insert(records->object_ids, object.path, GUINT_TO_POINTER(objects->len));
+	return objects->len - 1;
+}
+
+/* "(12)" → 12; leaves the cursor where it was when this is no id but part of a name. */
+static bool scan_id(Scanner *self, uint64_t *out_id)
+{
+	const char *start = self->at;
+
+	if (*self->at == '(') {
+		self->at++;
+		if (scan_number(self, out_id) && *self->at == ')') {
+			self->at++;
+			return true;
+		}
+	}
+	self->at = start;
+	return false;
+}
+
+static bool intern(Scanner *self, const GArray *table, uint32_t *out_index)
+{
+	const char *start = self->at;
+
+	skip_line(self);
+	size_t size = (size_t)(self->at - 1 - start);
+	if (size > 0 && start[size - 1] == '\r')
+		size--;
+	if (memchr(start, '\0', size) != NULL)
+		return corrupt(self, "a name holds a zero byte");
+	if (table == self->object_names) {
+		if (self->records->recording->objects->len >= LODE_CALLGRIND_MAX_OBJECTS)
+			return fail(self, LODE_ERROR_LIMIT, "too many objects");
+		*out_index = intern_object(self->records, start, size);
+	} else {
+		*out_index = intern_name(self->records, start, size);
+	}
+	return true;
+}
+
+/* NAME, (ID) NAME or (ID). An id cannot pass the file's size, which bounds the table. */
+static bool scan_name(Scanner *self, GArray *table, uint32_t *out_index)
+{
+	uint64_t id;
+
+	if (!scan_id(self, &id))
+		return intern(self, table, out_index);
+	if (id > self->size)
+		return fail(self, LODE_ERROR_LIMIT, "a name's number is larger than the file");
+	skip_spaces(self);
+	if (*self->at == '\n') {
+		self->at++;
+		uint32_t index = id < table->len ? g_array_index(table, uint32_t, id) : 0;
+		if (index == 0)
+			return corrupt(self, "a name's number that was not defined before");
+		*out_index = index - 1;
+		return true;
+	}
+	if (!intern(self, table, out_index))
+		return false;
+	if (id >= table->len)
+		g_array_set_size(table, (guint)id + 1);
+	g_array_index(table, uint32_t, id) = *out_index + 1;
+	return true;
+}
+
+/* Passes `word` where it stands at the cursor. */
+static inline bool accept(Scanner *self, const char *word)
+{
+	const char *at = self->at;
+
+	while (*word != '\0' && *at == *word)
+		at++, word++;
+	if (*word != '\0')
+		return false;
+	self->at = at;
+	return true;
+}
+
+static bool add_totals(Scanner *self, const uint64_t *values, unsigned n)
+{
+	const LodeCallgrindLayout *layout = &g_array_index(
+		self->records->layouts, LodeCallgrindLayout, self->layout);
+
+	for (unsigned i = 0; i < n; i++)
+		g_array_index(self->records->recording->totals, double,
+			layout->columns[i]) += (double)values[i];
+	self->is_part_open = false;
+	return true;
+}
+
+/* A part ends at the next one's events or at the end of the file. */
+static bool close_part(Scanner *self)
+{
+	if (self->pending != PENDING_NOTHING)
+		return corrupt(self, "ends inside a jump or call");
+	if (!self->is_part_open)
+		return true;
+	if (self->is_callgrind || !self->has_summary)
+		return corrupt(self, "ends before its totals line: the file was cut short");
+	self->records->has_totals = false;
+	return add_totals(self, self->summary, n_events(self));
+}
+
+static uint32_t find_column(LodeCallgrindRecording *recording, const char *name, size_t size)
+{
+	for (guint i = 0; i < recording->events->len; i++) {
+		const char *known = recording->events->pdata[i];
+		if (strlen(known) == size && memcmp(known, name, size) == 0)
+			return i;
+	}
+	return NO_INDEX;
+}
+
+static bool add_event(Scanner *self, LodeCallgrindLayout *layout, const char *name, size_t size)
+{
+	LodeCallgrindRecording *recording = self->records->recording;
+	uint32_t column = find_column(recording, name, size);
+
+	if (memchr(name, '\0', size) != NULL || !g_utf8_validate(name, (gssize)size, NULL))
+		return corrupt(self, "an event's name is no text");
+	for (unsigned i = 0; i < layout->n; i++)
+		if (layout->columns[i] == column)
+			return corrupt(self, "an event twice");
+	if (column == NO_INDEX) {
+		if (recording->events->len >= LODE_CALLGRIND_MAX_EVENTS)
+			return fail(self, LODE_ERROR_LIMIT, "too many events");
+		column = recording->events->len;
+		g_ptr_array_add(recording->events,
+			g_string_chunk_insert_len(recording->strings, name, (gssize)size));
+		g_array_set_size(recording->totals, column + 1);
+	}
+	layout->columns[layout->n++] = (uint8_t)column;
+	return true;
+}
+
+static bool scan_events(Scanner *self)
+{
+	LodeCallgrindLayout layout = {0};
+
+	if (!close_part(self))
+		return false;
+	if (self->records->layouts->len >= UINT16_MAX)
+		return fail(self, LODE_ERROR_LIMIT, "too many parts");
+	for (skip_spaces(self); *self->at != '\n'; skip_spaces(self)) {
+		const char *start = self->at;
+		while (!g_ascii_isspace(*self->at))
+			self->at++;
+		if (!add_event(self, &layout, start, (size_t)(self->at - start)))
+			return false;
+	}
+	if (layout.n == 0)
+		return corrupt(self, "no events");
+	self->at++;
+	self->layout = (int)self->records->layouts->len;
+	g_array_append_val(self->records->layouts, layout);
+	self->is_part_open = true;
+	self->has_summary = false;
+	return true;
+}
+
+static bool scan_totals(Scanner *self, bool is_final)
+{
+	uint64_t values[LODE_CALLGRIND_MAX_EVENTS] = {0};
+	unsigned n;
+
+	if (self->layout < 0)
+		return corrupt(self, "totals before the events line");
+	skip_spaces(self);
+	if (!scan_values(self, values, n_events(self), &n))
+		return false;
+	if (is_final)
+		return self->is_part_open ? add_totals(self, values, n)
+					  : corrupt(self, "a second totals line");
+	memcpy(self->summary, values, sizeof(values));
+	self->has_summary = true;
+	return true;
+}
+
+static bool scan_positions_header(Scanner *self)
+{
+	self->has_instructions = self->has_lines = false;
+	for (skip_spaces(self); *self->at != '\n'; skip_spaces(self)) {
+		if (accept(self, "instr"))
+			self->has_instructions = true;
+		else if (accept(self, "line"))
+			self->has_lines = true;
+		else
+			return fail(self, LODE_ERROR_UNSUPPORTED,
+				"positions other than instr and line");
+	}
+	self->at++;
+	return true;
+}
+
+/* The text after "cmd:" or "creator:", of the first file that has it. */
+static bool scan_header_text(Scanner *self, char **out_text)
+{
+	skip_spaces(self);
+	const char *start = self->at;
+	skip_line(self);
+	size_t size = (size_t)(self->at - 1 - start);
+	while (size > 0 && g_ascii_isspace(start[size - 1]))
+		size--;
+	if (*out_text == NULL && size > 0 && memchr(start, '\0', size) == NULL)
+		*out_text = copy_name(self->records, start, size);
+	return true;
+}
+
+/* Any other "word:" is a header of a newer version and means nothing to the costs. */
+static bool scan_unknown(Scanner *self)
+{
+	const char *start = self->at;
+
+	while (g_ascii_isalnum(*self->at))
+		self->at++;
+	if (self->at == start || *self->at != ':')
+		return corrupt(self, "no line of a callgrind file");
+	skip_line(self);
+	return true;
+}
+
+static bool scan_version(Scanner *self)
+{
+	uint64_t version;
+
+	skip_spaces(self);
+	if (!scan_number(self, &version))
+		return corrupt(self, "expected a version");
+	if (version != 1)
+		return fail(self, LODE_ERROR_UNSUPPORTED, "only version 1 is known");
+	skip_line(self);
+	return true;
+}
+
+static bool scan_creator(Scanner *self)
+{
+	skip_spaces(self);
+	const char *start = self->at;
+	self->is_callgrind = accept(self, "callgrind-");
+	self->at = start;
+	return scan_header_text(self, &self->records->recording->creator);
+}
+
+static bool scan_header(Scanner *self)
+{
+	if (accept(self, "events:"))
+		return scan_events(self);
+	if (accept(self, "positions:"))
+		return scan_positions_header(self);
+	if (accept(self, "summary:"))
+		return scan_totals(self, false);
+	if (accept(self, "totals:"))
+		return scan_totals(self, true);
+	if (accept(self, "version:"))
+		return scan_version(self);
+	if (accept(self, "creator:"))
+		return scan_creator(self);
+	if (accept(self, "cmd:"))
+		return scan_header_text(self, &self->records->recording->command);
+	return scan_unknown(self);
+}
+
+/* `cfi=` and `cfl=` name the callee's file, `jfi=` the target's: the binary knows them better. */
+static bool scan_callee(Scanner *self)
+{
+	uint32_t ignored;
+
+	if (accept(self, "cfn="))
+		return scan_name(self, self->function_names, &self->next_function);
+	if (accept(self, "calls="))
+		return scan_transfer(self, PENDING_CALL, false);
+	if (accept(self, "cob="))
+		return scan_name(self, self->object_names, &self->next_object);
+	if (accept(self, "cfi=") || accept(self, "cfl="))
+		return scan_name(self, self->file_names, &ignored);
+	return scan_header(self);
+}
+
+static bool scan_jump(Scanner *self)
+{
+	uint32_t ignored;
+
+	if (accept(self, "jcnd="))
+		return scan_transfer(self, PENDING_JUMP, true);
+	if (accept(self, "jump="))
+		return scan_transfer(self, PENDING_JUMP, false);
+	if (accept(self, "jfi="))
+		return scan_name(self, self->file_names, &ignored);
+	if (accept(self, "jfn="))
+		return scan_name(self, self->function_names, &self->next_function);
+	return scan_header(self);
+}
+
+static bool scan_place(Scanner *self)
+{
+	/* A `cfn=` that no `calls=` followed ends with its place. */
+	self->next_function = NO_INDEX;
+	self->next_object = NO_INDEX;
+	if (accept(self, "fn="))
+		return scan_name(self, self->function_names, &self->function);
+	if (accept(self, "fl=") || accept(self, "fi=") || accept(self, "fe="))
+		return scan_name(self, self->file_names, &self->file);
+	return scan_header(self);
+}
+
+static bool scan_word_line(Scanner *self)
+{
+	if (self->pending != PENDING_NOTHING)
+		return corrupt(self, "expected the position of the jump or call above");
+	switch (*self->at) {
+	case 'c':
+		return scan_callee(self);
+	case 'j':
+		return scan_jump(self);
+	case 'f':
+		return scan_place(self);
+	case 'o':
+		return accept(self, "ob=") ? scan_name(self, self->object_names, &self->object)
+					   : scan_header(self);
+	case '#':
+		skip_line(self);
+		return true;
+	default:
+		return scan_header(self);
+	}
+}
+
+static bool report(Scanner *self, const char *end)
+{
+	self->next_report = end - self->at > 1 << 22 ? self->at + (1 << 22) : end;
+	lode_progress_report(self->progress, "reading callgrind output",
+		(double)(self->at - self->text), (double)self->size, NULL);
+	if (!lode_progress_is_cancelled(self->progress))
+		return true;
+	return fail(self, LODE_ERROR_CANCELLED, "stopped");
+}
+
+/* Whole lines only. */
+static bool scan_lines(Scanner *self, const char *begin, const char *end)
+{
+	bool is_ok = true;
+
+	self->text = self->at = self->next_report = begin;
+	while (self->at < end && is_ok) {
+		char first = *self->at;
+		self->line = self->at;
+		if (G_UNLIKELY(self->at >= self->next_report) && !report(self, end))
+			return false;
+		if (first == '+' || first == '*' || first == '-' || (first >= '0' && first <= '9'))
+			is_ok = scan_position_line(self);
+		else if (first == '\n')
+			self->at++;
+		else
+			is_ok = scan_word_line(self);
+	}
+	self->line = self->at;
+	return is_ok;
+}
+
+/* The last line may lack its newline: it is scanned in a copy that has one. */
+static bool scan_text(Scanner *self, const char *text, size_t size)
+{
+	const char *last = size > 0 ? memrchr(text, '\n', size) : NULL;
+	const char *end = last != NULL ? last + 1 : text;
+	size_t rest = size - (size_t)(end - text);
+
+	self->first_line = 1;
+	if (!scan_lines(self, text, end))
+		return false;
+	if (rest == 0)
+		return close_part(self);
+	for (const char *at = text; at < end; at++)
+		self->first_line += *at == '\n';
+	g_autofree char *copy = g_try_malloc(rest + 1);
+	if (copy == NULL)
+		return fail(self, LODE_ERROR_LIMIT, "no memory for the last line");
+	memcpy(copy, end, rest);
+	copy[rest] = '\n';
+	return scan_lines(self, copy, copy + rest + 1) && close_part(self);
+}
+
+bool lode_callgrind_scan(LodeCallgrindRecords *records, const char *text, size_t size,
+	const LodeProgress *progress, GError **error)
+{
+	Scanner self = {
+		.records = records,
+		.progress = progress,
+		.error = error,
+		.size = size,
+		.object_names = g_array_new(FALSE, TRUE, sizeof(uint32_t)),
+		.file_names = g_array_new(FALSE, TRUE, sizeof(uint32_t)),
+		.function_names = g_array_new(FALSE, TRUE, sizeof(uint32_t)),
+		.layout = -1,
+		.object = NO_INDEX,
+		.file = NO_INDEX,
+		.function = NO_INDEX,
+		.next_object = NO_INDEX,
+		.next_function = NO_INDEX,
+	};
+	bool is_ok = scan_text(&self, text, size);
+
+	if (is_ok && self.layout < 0)
+		is_ok = corrupt(&self, "no events line: this is no callgrind file");
+	g_array_unref(self.function_names);
+	g_array_unref(self.file_names);
+	g_array_unref(self.object_names);
+	return is_ok;
+}
