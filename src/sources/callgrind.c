@@ -19,62 +19,13 @@ void lode_callgrind_recording_free(LodeCallgrindRecording *self)
 	g_clear_pointer(&self->totals, g_array_unref);
 	g_clear_pointer(&self->objects, g_array_unref);
 	g_clear_pointer(&self->names, g_ptr_array_unref);
-	g_clear_pointer(&self->values, g_array_unref);
+	LodeCallgrindRows values = {self->values, self->values_room};
+	lode_callgrind_rows_release(&values);
 	g_clear_pointer(&self->instructions, g_array_unref);
 	g_clear_pointer(&self->jumps, g_array_unref);
 	g_clear_pointer(&self->calls, g_array_unref);
 	g_clear_pointer(&self->strings, g_string_chunk_free);
 	g_free(self);
-}
-
-static LodeCallgrindRecording *recording_new(void)
-{
-	LodeCallgrindRecording *self = g_new0(LodeCallgrindRecording, 1);
-
-	self->strings = g_string_chunk_new(1 << 16);
-	self->events = g_ptr_array_new();
-	self->totals = g_array_new(FALSE, TRUE, sizeof(double));
-	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeCallgrindObject));
-	self->names = g_ptr_array_new();
-	self->values = g_array_new(FALSE, TRUE, sizeof(double));
-	self->instructions = g_array_new(FALSE, TRUE, sizeof(LodeCallgrindInstruction));
-	self->jumps = g_array_new(FALSE, TRUE, sizeof(LodeCallgrindJump));
-	self->calls = g_array_new(FALSE, TRUE, sizeof(LodeCallgrindCall));
-	return self;
-}
-
-static void records_init(LodeCallgrindRecords *self)
-{
-	memset(self, 0, sizeof(*self));
-	self->recording = recording_new();
-	self->name_ids = g_hash_table_new(g_str_hash, g_str_equal);
-	self->object_ids = g_hash_table_new(g_str_hash, g_str_equal);
-	self->layouts = g_array_new(FALSE, TRUE, sizeof(LodeCallgrindLayout));
-	self->has_totals = true;
-}
-
-static void records_clear(LodeCallgrindRecords *self)
-{
-	lode_callgrind_recording_free(self->recording);
-	g_hash_table_unref(self->name_ids);
-	g_hash_table_unref(self->object_ids);
-	g_array_unref(self->layouts);
-	g_free(self->costs);
-	g_free(self->values);
-	g_free(self->jumps);
-	g_free(self->calls);
-}
-
-void *lode_callgrind_grow(void *rows, size_t *room, size_t size, GError **error)
-{
-	size_t wanted = MAX(*room * 2, 4096);
-	void *grown = wanted > SIZE_MAX / size ? NULL : g_try_realloc(rows, wanted * size);
-
-	if (grown == NULL)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "no memory for %zu rows", wanted);
-	else
-		*room = wanted;
-	return grown;
 }
 
 /* Callgrind writes as `totals:` what it summed while writing, so that any difference is damage. */
@@ -86,8 +37,12 @@ static bool check_totals(const LodeCallgrindRecords *records, GError **error)
 
 	if (!records->has_totals)
 		return true;
-	for (guint i = 0; i < recording->values->len; i++)
-		sums[i % n_events] += g_array_index(recording->values, double, i);
+	for (guint i = 0; i < recording->instructions->len; i++) {
+		const LodeCallgrindInstruction *instruction = &g_array_index(
+			recording->instructions, LodeCallgrindInstruction, i);
+		for (uint32_t j = 0; j < instruction->n_values; j++)
+			sums[j] += recording->values[instruction->first_value + j];
+	}
 	for (guint i = 0; i < n_events; i++) {
 		double total = g_array_index(recording->totals, double, i);
 		if (fabs(sums[i] - total) <= 1e-9 * total)
@@ -107,22 +62,46 @@ static LodeCallgrindRecording *finish(LodeCallgrindRecords *records, GError **er
 	return g_steal_pointer(&records->recording);
 }
 
-static bool scan_file(LodeCallgrindRecords *records, const char *path, const LodeProgress *progress,
-	GError **error)
+static GMappedFile *map_file(const char *path, GError **error)
 {
 	g_autoptr(GError) cause = NULL;
-	g_autoptr(GMappedFile) file = g_mapped_file_new(path, FALSE, &cause);
+	GMappedFile *file = g_mapped_file_new(path, FALSE, &cause);
 
-	if (file == NULL) {
+	if (file == NULL)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", cause->message);
-		return false;
+	return file;
+}
+
+static GPtrArray *map_files(
+	const char *const *paths, size_t n_paths, size_t *out_size, GError **error)
+{
+	g_autoptr(GPtrArray)
+		files = g_ptr_array_new_with_free_func((GDestroyNotify)g_mapped_file_unref);
+	size_t size = 0;
+
+	for (size_t i = 0; i < n_paths; i++) {
+		GMappedFile *file = map_file(paths[i], error);
+		if (file == NULL)
+			return NULL;
+		g_ptr_array_add(files, file);
+		size += g_mapped_file_get_length(file);
 	}
-	size_t size = g_mapped_file_get_length(file);
-	records->recording->bytes_read += size;
-	if (lode_callgrind_scan(records, g_mapped_file_get_contents(file), size, progress, error))
-		return true;
-	g_prefix_error(error, "%s: ", path);
-	return false;
+	*out_size = size;
+	return g_steal_pointer(&files);
+}
+
+static bool scan_files(LodeCallgrindRecords *records, const char *const *paths,
+	const GPtrArray *files, const LodeProgress *progress, GError **error)
+{
+	for (guint i = 0; i < files->len; i++) {
+		GMappedFile *file = files->pdata[i];
+		if (!lode_callgrind_scan(records, g_mapped_file_get_contents(file),
+			    g_mapped_file_get_length(file), progress, error)) {
+			g_prefix_error(error, "%s: ", paths[i]);
+			return false;
+		}
+	}
+	return true;
 }
 
 LodeCallgrindRecording *lode_callgrind_read(
@@ -130,18 +109,20 @@ LodeCallgrindRecording *lode_callgrind_read(
 {
 	LodeCallgrindRecords records;
 	LodeCallgrindRecording *recording = NULL;
-	bool is_ok = true;
+	size_t size;
+	g_autoptr(GPtrArray) files = map_files(paths, n_paths, &size, error);
 
-	records_init(&records);
-	for (size_t i = 0; i < n_paths && is_ok; i++)
-		is_ok = scan_file(&records, paths[i], progress, error);
-	if (is_ok) {
+	if (files == NULL)
+		return NULL;
+	if (lode_callgrind_records_init(&records, size, error) &&
+		scan_files(&records, paths, files, progress, error)) {
+		records.recording->bytes_read = size;
 		recording = finish(&records, error);
 		if (recording == NULL)
 			g_prefix_error(error, "%s%s: ", n_paths > 0 ? paths[0] : "callgrind",
 				n_paths > 1 ? " and others" : "");
 	}
-	records_clear(&records);
+	lode_callgrind_records_clear(&records);
 	return recording;
 }
 
@@ -151,13 +132,14 @@ LodeCallgrindRecording *lode_callgrind_read_text(
 	LodeCallgrindRecords records;
 	LodeCallgrindRecording *recording = NULL;
 
-	records_init(&records);
-	records.recording->bytes_read = size;
-	if (lode_callgrind_scan(&records, text, size, NULL, error))
+	if (lode_callgrind_records_init(&records, size, error) &&
+		lode_callgrind_scan(&records, text, size, NULL, error)) {
+		records.recording->bytes_read = size;
 		recording = finish(&records, error);
+	}
 	if (recording == NULL)
 		g_prefix_error(error, "%s: ", name);
-	records_clear(&records);
+	lode_callgrind_records_clear(&records);
 	return recording;
 }
 

@@ -7,6 +7,7 @@
 #include "sources/callgrind_records.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
 	DIGIT_BITS = 11,
@@ -23,21 +24,25 @@ typedef struct {
 typedef struct {
 	Pair *pairs, *scratch;
 	size_t n;
+	LodeCallgrindRows memory;
 } Order;
 
 static bool no_memory(GError **error)
 {
-	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "not enough memory to sort the rows");
+	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "too many rows to sort");
 	return false;
 }
 
 static bool order_init(Order *self, size_t n, GError **error)
 {
-	self->n = n;
-	self->pairs = g_try_new(Pair, MAX(n, 1));
-	self->scratch = g_try_new(Pair, MAX(n, 1));
-	if (n >= UINT32_MAX || self->pairs == NULL || self->scratch == NULL)
+	memset(self, 0, sizeof(*self));
+	if (n >= INT32_MAX)
 		return no_memory(error);
+	if (!lode_callgrind_rows_reserve(&self->memory, (n + 1) * 2 * sizeof(Pair), error))
+		return false;
+	self->n = n;
+	self->pairs = self->memory.data;
+	self->scratch = self->pairs + n;
 	for (size_t i = 0; i < n; i++)
 		self->pairs[i].row = (uint32_t)i;
 	return true;
@@ -45,8 +50,7 @@ static bool order_init(Order *self, size_t n, GError **error)
 
 static void order_clear(Order *self)
 {
-	g_free(self->pairs);
-	g_free(self->scratch);
+	lode_callgrind_rows_release(&self->memory);
 }
 
 static void sort_by_digit(Order *self, unsigned digit, size_t *counts)
@@ -99,22 +103,17 @@ static inline uint64_t joint_key(uint32_t object, uint64_t address)
 	return (uint64_t)object << ADDRESS_BITS | address;
 }
 
-static bool has_high_address(const LodeCallgrindRecords *records)
-{
-	uint64_t all = 0;
-
-	for (size_t i = 0; i < records->n_costs; i++)
-		all |= records->costs[i].address;
-	return all >> ADDRESS_BITS != 0;
-}
-
 static void order_costs(Order *order, const LodeCallgrindRecords *records)
 {
-	const LodeCallgrindCostRecord *costs = records->costs;
+	const LodeCallgrindCostRecord *costs = records->costs.data;
+	const LodeCallgrindPlace *places = records->places.data;
+	uint64_t all = 0;
 
-	if (!has_high_address(records)) {
-		for (size_t i = 0; i < order->n; i++)
-			order->pairs[i].key = joint_key(costs[i].object, costs[i].address);
+	for (size_t i = 0; i < order->n; i++) {
+		all |= costs[i].address;
+		order->pairs[i].key = joint_key(places[costs[i].place].object, costs[i].address);
+	}
+	if (all >> ADDRESS_BITS == 0) {
 		order_sort(order);
 		return;
 	}
@@ -122,87 +121,93 @@ static void order_costs(Order *order, const LodeCallgrindRecords *records)
 		order->pairs[i].key = costs[i].address;
 	order_sort(order);
 	for (size_t i = 0; i < order->n; i++)
-		order->pairs[i].key = costs[order->pairs[i].row].object;
+		order->pairs[i].key = places[costs[order->pairs[i].row].place].object;
 	order_sort(order);
 }
 
-static size_t count_distinct(const Order *order, const LodeCallgrindCostRecord *costs)
+/* The longer of the two lists of values takes the sum; values lie apart, so nothing else moves. */
+static void add_values(
+	double *values, LodeCallgrindInstruction *into, const LodeCallgrindCostRecord *cost)
 {
+	uint32_t from = cost->first_value, n = cost->n_values;
+
+	if (n > into->n_values) {
+		from = into->first_value;
+		n = into->n_values;
+		into->first_value = cost->first_value;
+		into->n_values = cost->n_values;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		values[into->first_value + i] += values[from + i];
+}
+
+/* The first place with a line wins: which one it is depends on the files only. */
+static void merge_instruction(LodeCallgrindInstruction *into, const LodeCallgrindCostRecord *cost,
+	const LodeCallgrindPlace *place, double *values)
+{
+	if (into->line == 0 && cost->line != 0) {
+		into->line = cost->line;
+		into->file = place->file;
+	}
+	add_values(values, into, cost);
+}
+
+static size_t fill_instructions(
+	const LodeCallgrindRecords *records, const Order *order, LodeCallgrindInstruction *rows)
+{
+	const LodeCallgrindCostRecord *costs = records->costs.data;
+	const LodeCallgrindPlace *places = records->places.data;
 	size_t n = 0;
 
 	for (size_t i = 0; i < order->n; i++) {
 		const LodeCallgrindCostRecord *cost = &costs[order->pairs[i].row];
-		const LodeCallgrindCostRecord *last = &costs[order->pairs[i > 0 ? i - 1 : 0].row];
-		n += i == 0 || cost->address != last->address || cost->object != last->object;
+		const LodeCallgrindPlace *place = &places[cost->place];
+		if (n > 0 && rows[n - 1].address == cost->address &&
+			rows[n - 1].object == place->object) {
+			merge_instruction(&rows[n - 1], cost, place, records->values.data);
+			continue;
+		}
+		rows[n++] = (LodeCallgrindInstruction){
+			.address = cost->address,
+			.object = place->object,
+			.function = place->function,
+			.file = place->file,
+			.line = cost->line,
+			.first_value = cost->first_value,
+			.n_values = cost->n_values,
+		};
 	}
 	return n;
 }
 
-static void add_values(
-	const LodeCallgrindRecords *records, const LodeCallgrindCostRecord *cost, double *sums)
+/* An array of a known size, in huge pages as far as the machine has them. */
+static GArray *reserve_array(size_t element_size, size_t n)
 {
-	const LodeCallgrindLayout *layout = &g_array_index(
-		records->layouts, LodeCallgrindLayout, cost->layout);
-	const uint64_t *values = records->values + cost->first_value;
+	GArray *array = g_array_sized_new(FALSE, FALSE, (guint)element_size, (guint)n);
+	uintptr_t start = ((uintptr_t)array->data + 4095) & ~(uintptr_t)4095;
+	uintptr_t end = ((uintptr_t)array->data + n * element_size) & ~(uintptr_t)4095;
 
-	for (unsigned i = 0; i < cost->n_values; i++)
-		sums[layout->columns[i]] += (double)values[i];
+	if (start < end)
+		madvise((void *)start, end - start, MADV_HUGEPAGE);
+	return array;
 }
 
-/* The first place with a line wins: which one it is depends on the file only. */
-static void merge_place(LodeCallgrindInstruction *into, const LodeCallgrindCostRecord *cost)
-{
-	if (into->line == 0 && cost->line != 0) {
-		into->line = cost->line;
-		into->file = cost->file;
-	}
-}
-
-static void fill_instructions(const LodeCallgrindRecords *records, const Order *order)
-{
-	LodeCallgrindRecording *recording = records->recording;
-	guint n_events = recording->events->len;
-	LodeCallgrindInstruction *rows = (LodeCallgrindInstruction *)recording->instructions->data;
-	double *values = (double *)recording->values->data;
-	size_t n = 0;
-
-	for (size_t i = 0; i < order->n; i++) {
-		const LodeCallgrindCostRecord *cost = &records->costs[order->pairs[i].row];
-		if (n == 0 || rows[n - 1].address != cost->address ||
-			rows[n - 1].object != cost->object) {
-			rows[n] = (LodeCallgrindInstruction){
-				.address = cost->address,
-				.object = cost->object,
-				.function = cost->function,
-				.file = cost->file,
-				.line = cost->line,
-				.first_value = (uint32_t)(n * n_events),
-			};
-			n++;
-		}
-		merge_place(&rows[n - 1], cost);
-		add_values(records, cost, values + (n - 1) * n_events);
-	}
-}
-
-static bool merge_instructions(const LodeCallgrindRecords *records, GError **error)
+static bool merge_instructions(LodeCallgrindRecords *records, GError **error)
 {
 	LodeCallgrindRecording *recording = records->recording;
 	Order order;
-	bool is_ok = order_init(&order, records->n_costs, error);
 
-	if (is_ok) {
-		order_costs(&order, records);
-		size_t n = count_distinct(&order, records->costs);
-		is_ok = n * recording->events->len < INT32_MAX || no_memory(error);
-		if (is_ok) {
-			g_array_set_size(recording->instructions, (guint)n);
-			g_array_set_size(recording->values, (guint)(n * recording->events->len));
-			fill_instructions(records, &order);
-		}
-	}
+	if (!order_init(&order, records->n_costs, error))
+		return false;
+	order_costs(&order, records);
+	recording->instructions = reserve_array(sizeof(LodeCallgrindInstruction), order.n);
+	recording->instructions->len = (guint)fill_instructions(
+		records, &order, (LodeCallgrindInstruction *)recording->instructions->data);
+	recording->values = records->values.data;
+	recording->values_room = records->values.room;
+	memset(&records->values, 0, sizeof(records->values));
 	order_clear(&order);
-	return is_ok;
+	return true;
 }
 
 static void order_jumps(Order *order, const LodeCallgrindJump *jumps)
@@ -238,18 +243,20 @@ static bool is_same_jump(const LodeCallgrindJump *a, const LodeCallgrindJump *b)
 	       a->target_object == b->target_object;
 }
 
-static bool merge_jumps(const LodeCallgrindRecords *records, GError **error)
+static bool merge_jumps(LodeCallgrindRecords *records, GError **error)
 {
-	GArray *merged = records->recording->jumps;
+	const LodeCallgrindJump *jumps = records->jumps.data;
+	GArray *merged = reserve_array(sizeof(LodeCallgrindJump), records->n_jumps);
 	Order order;
 
+	records->recording->jumps = merged;
 	if (!order_init(&order, records->n_jumps, error)) {
 		order_clear(&order);
 		return false;
 	}
-	order_jumps(&order, records->jumps);
+	order_jumps(&order, jumps);
 	for (size_t i = 0; i < order.n; i++) {
-		const LodeCallgrindJump *jump = &records->jumps[order.pairs[i].row];
+		const LodeCallgrindJump *jump = &jumps[order.pairs[i].row];
 		LodeCallgrindJump *last = merged->len > 0
 						  ? &g_array_index(merged, LodeCallgrindJump,
 							    merged->len - 1)
@@ -269,13 +276,14 @@ static bool merge_jumps(const LodeCallgrindRecords *records, GError **error)
 /* A call is sorted as the jump between its ends. */
 static LodeCallgrindJump *calls_as_jumps(const LodeCallgrindRecords *records)
 {
+	const LodeCallgrindCall *calls = records->calls.data;
 	LodeCallgrindJump *jumps = g_try_new0(LodeCallgrindJump, MAX(records->n_calls, 1));
 
 	for (size_t i = 0; i < records->n_calls && jumps != NULL; i++) {
-		jumps[i].source = records->calls[i].source;
-		jumps[i].target = records->calls[i].target;
-		jumps[i].object = records->calls[i].object;
-		jumps[i].target_object = records->calls[i].target_object;
+		jumps[i].source = calls[i].source;
+		jumps[i].target = calls[i].target;
+		jumps[i].object = calls[i].object;
+		jumps[i].target_object = calls[i].target_object;
 	}
 	return jumps;
 }
@@ -286,12 +294,14 @@ static bool is_same_call(const LodeCallgrindCall *a, const LodeCallgrindCall *b)
 	       a->target_object == b->target_object;
 }
 
-static bool merge_calls(const LodeCallgrindRecords *records, GError **error)
+static bool merge_calls(LodeCallgrindRecords *records, GError **error)
 {
-	GArray *merged = records->recording->calls;
+	const LodeCallgrindCall *calls = records->calls.data;
+	GArray *merged = reserve_array(sizeof(LodeCallgrindCall), records->n_calls);
 	g_autofree LodeCallgrindJump *ends = calls_as_jumps(records);
 	Order order;
 
+	records->recording->calls = merged;
 	if (ends == NULL)
 		return no_memory(error);
 	if (!order_init(&order, records->n_calls, error)) {
@@ -300,7 +310,7 @@ static bool merge_calls(const LodeCallgrindRecords *records, GError **error)
 	}
 	order_jumps(&order, ends);
 	for (size_t i = 0; i < order.n; i++) {
-		const LodeCallgrindCall *call = &records->calls[order.pairs[i].row];
+		const LodeCallgrindCall *call = &calls[order.pairs[i].row];
 		LodeCallgrindCall *last = merged->len > 0
 						  ? &g_array_index(merged, LodeCallgrindCall,
 							    merged->len - 1)

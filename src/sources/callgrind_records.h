@@ -14,38 +14,51 @@ enum {
 	LODE_CALLGRIND_MAX_OBJECTS = 1 << 17, /* more than any address space holds */
 };
 
-/* A line of self cost: `n_values` of `values` from `first_value`. */
+/* Where cost lines stand: what the last ob=, fn= and fl=/fi=/fe= lines said. */
+typedef struct {
+	uint32_t object, function, file;
+} LodeCallgrindPlace;
+
+/* A line of self cost: `n_values` of `values` from `first_value`, by column of the recording. */
 typedef struct {
 	uint64_t address;
-	uint64_t first_value;
-	uint32_t object, function, file, line;
-	uint16_t n_values;
-	uint16_t layout; /* index into layouts */
+	uint32_t first_value;
+	uint32_t n_values;
+	uint32_t place;
+	uint32_t line;
 } LodeCallgrindCostRecord;
 
-/* Which column of the recording each column of one `events:` line is. */
+/*
+ * Rows that grow. They are reserved for what a file of its size can hold at most and only touched
+ * as far as used, in huge pages: page faults would otherwise take longer than the reading.
+ */
 typedef struct {
-	uint8_t n;
-	uint8_t columns[LODE_CALLGRIND_MAX_EVENTS];
-} LodeCallgrindLayout;
+	void *data;
+	size_t room; /* bytes */
+} LodeCallgrindRows;
 
 typedef struct {
 	LodeCallgrindRecording
 		*recording;	/* events, totals, objects, names: filled by the scanner */
 	GHashTable *name_ids;	/* name → index + 1 */
 	GHashTable *object_ids; /* path → index + 1 */
-	GArray *layouts;	/* LodeCallgrindLayout */
 	bool has_totals;	/* every part ended with a `totals:` line */
 
-	LodeCallgrindCostRecord *costs;
-	size_t n_costs, costs_room;
-	uint64_t *values;
-	size_t n_values, values_room;
-	LodeCallgrindJump *jumps;
-	size_t n_jumps, jumps_room;
-	LodeCallgrindCall *calls;
-	size_t n_calls, calls_room;
+	LodeCallgrindRows places; /* LodeCallgrindPlace */
+	LodeCallgrindRows costs;  /* LodeCallgrindCostRecord */
+	LodeCallgrindRows values; /* double */
+	LodeCallgrindRows jumps;  /* LodeCallgrindJump */
+	LodeCallgrindRows calls;  /* LodeCallgrindCall */
+	size_t n_places, n_costs, n_values, n_jumps, n_calls;
 } LodeCallgrindRecords;
+
+/* `text_size` is that of all files together. */
+bool lode_callgrind_records_init(LodeCallgrindRecords *self, size_t text_size, GError **error);
+void lode_callgrind_records_clear(LodeCallgrindRecords *self);
+
+/* Makes room for `size` bytes; what lies there stays. */
+bool lode_callgrind_rows_reserve(LodeCallgrindRows *self, size_t size, GError **error);
+void lode_callgrind_rows_release(LodeCallgrindRows *self);
 
 /* Appends what one file's text says. Errors begin `line 12: …`. */
 bool lode_callgrind_scan(LodeCallgrindRecords *records, const char *text, size_t size,
@@ -57,6 +70,3 @@ bool lode_callgrind_merge(LodeCallgrindRecords *records, GError **error);
 /* As lode_callgrind_read(), of one text in memory; `name` stands in errors. */
 LodeCallgrindRecording *lode_callgrind_read_text(
 	const char *name, const char *text, size_t size, GError **error);
-
-/* Room for at least one more element of `size` bytes; NULL and an error when memory is short. */
-void *lode_callgrind_grow(void *rows, size_t *room, size_t size, GError **error);

@@ -41,13 +41,16 @@ typedef struct {
 	bool is_callgrind; /* its creator is callgrind itself, which always writes totals */
 	bool has_instructions, has_lines; /* of the `positions:` line */
 	bool is_part_open;
-	int layout; /* −1: no `events:` line yet */
-	uint64_t summary[LODE_CALLGRIND_MAX_EVENTS];
+	unsigned n_events;			    /* 0: no `events:` line yet */
+	uint8_t columns[LODE_CALLGRIND_MAX_EVENTS]; /* of the recording */
+	bool is_identity;			    /* columns[i] = i */
+	double summary[LODE_CALLGRIND_MAX_EVENTS];
 	bool has_summary;
 
 	uint64_t address; /* of the last cost line */
 	uint32_t source_line;
 	uint32_t object, file, function;
+	bool is_new_place; /* one of them changed, or the header did */
 
 	Pending pending;
 	uint32_t next_object;	/* of `cob=`; LODE_NO_INDEX: the caller's own */
@@ -156,63 +159,24 @@ static inline bool scan_positions(Scanner *self, uint64_t *out_address, uint32_t
 	return true;
 }
 
-#define MAKE_ROOM(self, rows, n, room)                                                             \
-	((self)->records->n < (self)->records->room || grow_##rows(self))
-
-static bool grow_costs(Scanner *self)
+/* Whether `rows` hold one more after `n` of `size` bytes, growing them where they do not. */
+static inline bool make_room(Scanner *self, LodeCallgrindRows *rows, size_t n, size_t size)
 {
-	LodeCallgrindRecords *records = self->records;
-	void *rows = lode_callgrind_grow(
-		records->costs, &records->costs_room, sizeof(*records->costs), self->error);
-
-	if (rows != NULL)
-		records->costs = rows;
-	return rows != NULL;
+	return G_LIKELY((n + 1) * size <= rows->room) ||
+	       lode_callgrind_rows_reserve(rows, rows->room * 2, self->error);
 }
 
-/* Room for one whole line of values, so that the loop over them need not ask. */
-static bool grow_values(Scanner *self)
+static inline bool scan_values(Scanner *self, double *values, unsigned *out_n)
 {
-	LodeCallgrindRecords *records = self->records;
-	void *rows = lode_callgrind_grow(
-		records->values, &records->values_room, sizeof(*records->values), self->error);
-
-	if (rows != NULL)
-		records->values = rows;
-	return rows != NULL;
-}
-
-static bool grow_jumps(Scanner *self)
-{
-	LodeCallgrindRecords *records = self->records;
-	void *rows = lode_callgrind_grow(
-		records->jumps, &records->jumps_room, sizeof(*records->jumps), self->error);
-
-	if (rows != NULL)
-		records->jumps = rows;
-	return rows != NULL;
-}
-
-static bool grow_calls(Scanner *self)
-{
-	LodeCallgrindRecords *records = self->records;
-	void *rows = lode_callgrind_grow(
-		records->calls, &records->calls_room, sizeof(*records->calls), self->error);
-
-	if (rows != NULL)
-		records->calls = rows;
-	return rows != NULL;
-}
-
-static inline bool scan_values(Scanner *self, uint64_t *values, unsigned limit, unsigned *out_n)
-{
-	unsigned n = 0;
+	unsigned n = 0, limit = self->n_events;
+	uint64_t value;
 
 	for (; *self->at != '\n'; n++) {
 		if (n == limit)
 			return corrupt(self, "more costs than the events line names");
-		if (!scan_number(self, &values[n]))
+		if (!scan_number(self, &value))
 			return corrupt(self, "expected a cost");
+		values[n] = (double)(int64_t)value;
 		skip_spaces(self);
 	}
 	self->at++;
@@ -220,40 +184,70 @@ static inline bool scan_values(Scanner *self, uint64_t *values, unsigned limit, 
 	return true;
 }
 
-static inline unsigned n_events(const Scanner *self)
+/* Values from the file's columns to the recording's; gives the number of columns passed. */
+static unsigned spread_values(const Scanner *self, double *values, unsigned n)
 {
-	return g_array_index(self->records->layouts, LodeCallgrindLayout, self->layout).n;
+	double own[LODE_CALLGRIND_MAX_EVENTS];
+	unsigned n_spread = 0;
+
+	memcpy(own, values, n * sizeof(double));
+	for (unsigned i = 0; i < n; i++)
+		n_spread = MAX(n_spread, self->columns[i] + 1u);
+	memset(values, 0, n_spread * sizeof(double));
+	for (unsigned i = 0; i < n; i++)
+		values[self->columns[i]] = own[i];
+	return n_spread;
 }
 
-static bool scan_cost_line(Scanner *self)
+static bool begin_place(Scanner *self)
 {
 	LodeCallgrindRecords *records = self->records;
-	LodeCallgrindCostRecord cost;
+	LodeCallgrindPlace *places;
+
+	if (self->object == NO_INDEX)
+		return corrupt(self, "costs before the first ob= line");
+	if (!make_room(self, &records->places, records->n_places, sizeof(*places)))
+		return false;
+	places = records->places.data;
+	places[records->n_places++] = (LodeCallgrindPlace){
+		.object = self->object, .function = self->function, .file = self->file};
+	self->is_new_place = false;
+	return true;
+}
+
+static inline bool scan_cost_line(Scanner *self)
+{
+	LodeCallgrindRecords *records = self->records;
+	size_t first_value = records->n_values;
+	LodeCallgrindCostRecord *cost;
 	unsigned n;
 
-	if (G_UNLIKELY(!MAKE_ROOM(self, costs, n_costs, costs_room) ||
-		       (records->n_values + LODE_CALLGRIND_MAX_EVENTS > records->values_room &&
-			       !grow_values(self))))
+	if (!make_room(self, &records->costs, records->n_costs, sizeof(*cost)) ||
+		!make_room(self, &records->values, first_value + LODE_CALLGRIND_MAX_EVENTS,
+			sizeof(double)))
 		return false;
-	if (!scan_positions(self, &cost.address, &cost.line) ||
-		!scan_values(self, records->values + records->n_values, n_events(self), &n))
+	cost = (LodeCallgrindCostRecord *)records->costs.data + records->n_costs;
+	double *values = (double *)records->values.data + first_value;
+	if (!scan_positions(self, &cost->address, &cost->line) || !scan_values(self, values, &n))
 		return false;
-	self->address = cost.address;
-	self->source_line = cost.line;
-	cost.object = self->object;
-	cost.function = self->function;
-	cost.file = self->file;
-	cost.first_value = records->n_values;
-	cost.n_values = (uint16_t)n;
-	cost.layout = (uint16_t)self->layout;
+	if (G_UNLIKELY(!self->is_identity))
+		n = spread_values(self, values, n);
+	if (G_UNLIKELY(first_value + n > UINT32_MAX))
+		return fail(self, LODE_ERROR_LIMIT, "too many costs");
+	self->address = cost->address;
+	self->source_line = cost->line;
+	cost->place = (uint32_t)records->n_places - 1;
+	cost->first_value = (uint32_t)first_value;
+	cost->n_values = n;
 	records->n_values += n;
-	records->costs[records->n_costs++] = cost;
+	records->n_costs++;
 	return true;
 }
 
 /* The line after `jump=` or `jcnd=`: where the jump stands. */
 static bool scan_jump_source(Scanner *self)
 {
+	LodeCallgrindRecords *records = self->records;
 	LodeCallgrindJump jump = {
 		.target = self->target,
 		.object = self->object,
@@ -270,9 +264,9 @@ static bool scan_jump_source(Scanner *self)
 		return false;
 	if (*self->at++ != '\n')
 		return corrupt(self, "a jump's position cannot have costs");
-	if (!MAKE_ROOM(self, jumps, n_jumps, jumps_room))
+	if (!make_room(self, &records->jumps, records->n_jumps, sizeof(jump)))
 		return false;
-	self->records->jumps[self->records->n_jumps++] = jump;
+	((LodeCallgrindJump *)records->jumps.data)[records->n_jumps++] = jump;
 	self->next_function = NO_INDEX;
 	return true;
 }
@@ -280,6 +274,7 @@ static bool scan_jump_source(Scanner *self)
 /* The line after `calls=`: where the call stands; its costs belong to the callee. */
 static bool scan_call_source(Scanner *self)
 {
+	LodeCallgrindRecords *records = self->records;
 	LodeCallgrindCall call = {
 		.target = self->target,
 		.object = self->object,
@@ -292,34 +287,35 @@ static bool scan_call_source(Scanner *self)
 	if (!scan_positions(self, &call.source, &line))
 		return false;
 	skip_line(self);
-	if (!MAKE_ROOM(self, calls, n_calls, calls_room))
+	if (!make_room(self, &records->calls, records->n_calls, sizeof(call)))
 		return false;
-	self->records->calls[self->records->n_calls++] = call;
+	((LodeCallgrindCall *)records->calls.data)[records->n_calls++] = call;
 	self->next_function = NO_INDEX;
 	self->next_object = NO_INDEX;
 	return true;
+}
+
+/* What must have come before the first position. */
+static bool check_header(Scanner *self)
+{
+	if (self->n_events == 0)
+		return corrupt(self, "costs before the events line");
+	if (self->has_instructions)
+		return true;
+	return fail(self, LODE_ERROR_UNSUPPORTED,
+		"no instruction addresses; record with --dump-instr=yes");
 }
 
 static inline bool scan_position_line(Scanner *self)
 {
 	Pending pending = self->pending;
 
-	if (G_UNLIKELY(self->layout < 0 || !self->has_instructions))
-		return self->layout < 0 ? corrupt(self, "costs before the events line")
-					: fail(self, LODE_ERROR_UNSUPPORTED,
-						  "no instruction addresses; record with "
-						  "--dump-instr=yes");
-	if (G_UNLIKELY(self->object == NO_INDEX))
-		return corrupt(self, "costs before the first ob= line");
+	if (G_UNLIKELY(self->is_new_place) && (!check_header(self) || !begin_place(self)))
+		return false;
 	self->pending = PENDING_NOTHING;
-	switch (pending) {
-	case PENDING_JUMP:
-		return scan_jump_source(self);
-	case PENDING_CALL:
-		return scan_call_source(self);
-	default:
+	if (G_LIKELY(pending == PENDING_NOTHING))
 		return scan_cost_line(self);
-	}
+	return pending == PENDING_JUMP ? scan_jump_source(self) : scan_call_source(self);
 }
 
 /* jump=COUNT TARGET, jcnd=TAKEN/EXECUTED TARGET, calls=COUNT TARGET */
@@ -458,14 +454,12 @@ static inline bool accept(Scanner *self, const char *word)
 	return true;
 }
 
-static bool add_totals(Scanner *self, const uint64_t *values, unsigned n)
+static bool add_totals(Scanner *self, const double *values, unsigned n)
 {
-	const LodeCallgrindLayout *layout = &g_array_index(
-		self->records->layouts, LodeCallgrindLayout, self->layout);
+	GArray *totals = self->records->recording->totals;
 
 	for (unsigned i = 0; i < n; i++)
-		g_array_index(self->records->recording->totals, double,
-			layout->columns[i]) += (double)values[i];
+		g_array_index(totals, double, self->columns[i]) += values[i];
 	self->is_part_open = false;
 	return true;
 }
@@ -480,7 +474,7 @@ static bool close_part(Scanner *self)
 	if (self->is_callgrind || !self->has_summary)
 		return corrupt(self, "ends before its totals line: the file was cut short");
 	self->records->has_totals = false;
-	return add_totals(self, self->summary, n_events(self));
+	return add_totals(self, self->summary, self->n_events);
 }
 
 static uint32_t find_column(LodeCallgrindRecording *recording, const char *name, size_t size)
@@ -493,15 +487,15 @@ static uint32_t find_column(LodeCallgrindRecording *recording, const char *name,
 	return NO_INDEX;
 }
 
-static bool add_event(Scanner *self, LodeCallgrindLayout *layout, const char *name, size_t size)
+static bool add_event(Scanner *self, const char *name, size_t size)
 {
 	LodeCallgrindRecording *recording = self->records->recording;
 	uint32_t column = find_column(recording, name, size);
 
 	if (memchr(name, '\0', size) != NULL || !g_utf8_validate(name, (gssize)size, NULL))
 		return corrupt(self, "an event's name is no text");
-	for (unsigned i = 0; i < layout->n; i++)
-		if (layout->columns[i] == column)
+	for (unsigned i = 0; i < self->n_events; i++)
+		if (self->columns[i] == column)
 			return corrupt(self, "an event twice");
 	if (column == NO_INDEX) {
 		if (recording->events->len >= LODE_CALLGRIND_MAX_EVENTS)
@@ -511,30 +505,28 @@ static bool add_event(Scanner *self, LodeCallgrindLayout *layout, const char *na
 			g_string_chunk_insert_len(recording->strings, name, (gssize)size));
 		g_array_set_size(recording->totals, column + 1);
 	}
-	layout->columns[layout->n++] = (uint8_t)column;
+	self->is_identity = self->is_identity && column == self->n_events;
+	self->columns[self->n_events++] = (uint8_t)column;
 	return true;
 }
 
 static bool scan_events(Scanner *self)
 {
-	LodeCallgrindLayout layout = {0};
-
 	if (!close_part(self))
 		return false;
-	if (self->records->layouts->len >= UINT16_MAX)
-		return fail(self, LODE_ERROR_LIMIT, "too many parts");
+	self->n_events = 0;
+	self->is_identity = true;
+	self->is_new_place = true;
 	for (skip_spaces(self); *self->at != '\n'; skip_spaces(self)) {
 		const char *start = self->at;
 		while (!g_ascii_isspace(*self->at))
 			self->at++;
-		if (!add_event(self, &layout, start, (size_t)(self->at - start)))
+		if (!add_event(self, start, (size_t)(self->at - start)))
 			return false;
 	}
-	if (layout.n == 0)
+	if (self->n_events == 0)
 		return corrupt(self, "no events");
 	self->at++;
-	self->layout = (int)self->records->layouts->len;
-	g_array_append_val(self->records->layouts, layout);
 	self->is_part_open = true;
 	self->has_summary = false;
 	return true;
@@ -542,13 +534,13 @@ static bool scan_events(Scanner *self)
 
 static bool scan_totals(Scanner *self, bool is_final)
 {
-	uint64_t values[LODE_CALLGRIND_MAX_EVENTS] = {0};
+	double values[LODE_CALLGRIND_MAX_EVENTS] = {0};
 	unsigned n;
 
-	if (self->layout < 0)
+	if (self->n_events == 0)
 		return corrupt(self, "totals before the events line");
 	skip_spaces(self);
-	if (!scan_values(self, values, n_events(self), &n))
+	if (!scan_values(self, values, &n))
 		return false;
 	if (is_final)
 		return self->is_part_open ? add_totals(self, values, n)
@@ -561,6 +553,7 @@ static bool scan_totals(Scanner *self, bool is_final)
 static bool scan_positions_header(Scanner *self)
 {
 	self->has_instructions = self->has_lines = false;
+	self->is_new_place = true;
 	for (skip_spaces(self); *self->at != '\n'; skip_spaces(self)) {
 		if (accept(self, "instr"))
 			self->has_instructions = true;
@@ -678,6 +671,7 @@ static bool scan_place(Scanner *self)
 	/* A `cfn=` that no `calls=` followed ends with its place. */
 	self->next_function = NO_INDEX;
 	self->next_object = NO_INDEX;
+	self->is_new_place = true;
 	if (accept(self, "fn="))
 		return scan_name(self, self->function_names, &self->function);
 	if (accept(self, "fl=") || accept(self, "fi=") || accept(self, "fe="))
@@ -697,6 +691,7 @@ static bool scan_word_line(Scanner *self)
 	case 'f':
 		return scan_place(self);
 	case 'o':
+		self->is_new_place = true;
 		return accept(self, "ob=") ? scan_name(self, self->object_names, &self->object)
 					   : scan_header(self);
 	case '#':
@@ -772,7 +767,7 @@ bool lode_callgrind_scan(LodeCallgrindRecords *records, const char *text, size_t
 		.object_names = g_array_new(FALSE, TRUE, sizeof(uint32_t)),
 		.file_names = g_array_new(FALSE, TRUE, sizeof(uint32_t)),
 		.function_names = g_array_new(FALSE, TRUE, sizeof(uint32_t)),
-		.layout = -1,
+		.is_new_place = true,
 		.object = NO_INDEX,
 		.file = NO_INDEX,
 		.function = NO_INDEX,
@@ -781,7 +776,7 @@ bool lode_callgrind_scan(LodeCallgrindRecords *records, const char *text, size_t
 	};
 	bool is_ok = scan_text(&self, text, size);
 
-	if (is_ok && self.layout < 0)
+	if (is_ok && self.n_events == 0)
 		is_ok = corrupt(&self, "no events line: this is no callgrind file");
 	g_array_unref(self.function_names);
 	g_array_unref(self.file_names);
