@@ -10,7 +10,6 @@ static const char *const granularity_words[] = {"instruction", "block", "functio
 void lode_mining_parameters_init(LodeMiningParameters *self)
 {
 	*self = (LodeMiningParameters){
-		.attributes = "op,kind,mem,ev,at,loop",
 		.event_rate = 0.01,
 		.min_support = 0.01,
 		.min_differential = 2,
