@@ -13,10 +13,10 @@
 bool lode_flow_file_is_format(const char *data, size_t size);
 
 /*
- * Reads a flow file (plain or zstd-compressed) into a new profile: one image of kind GRAPHS, a function a graph, an
- * instruction a vertex; an edge from a vertex to the one after it in the file becomes its
- * next_count, every other edge a row. Vertices with count "-" get max(in, out). NULL with an error
- * that names file and line.
+ * Reads a flow file (plain or zstd-compressed) into a new profile: one image of kind GRAPHS, a
+ * function a graph, an instruction a vertex; an edge from a vertex to the one after it in the file
+ * becomes its next_count, every other edge a row. Vertices with count "-" get max(in, out). NULL
+ * with an error that names file and line.
  */
 LodeProfile *lode_flow_file_read(const char *path, const LodeProgress *progress, GError **error);
 

@@ -221,6 +221,20 @@ static void pack_attributes(LodeFlowGraph *graph, const LodeProfile *names)
 	}
 }
 
+static void index_classes(LodeFlowGraph *graph)
+{
+	uint32_t *starts = g_new0(uint32_t, graph->n_classes + 2);
+
+	graph->class_vertices = g_new(uint32_t, graph->n_vertices + 1);
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		starts[graph->attribute_classes[v] + 2]++;
+	for (uint32_t i = 0; i < graph->n_classes; i++)
+		starts[i + 2] += starts[i + 1];
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		graph->class_vertices[starts[graph->attribute_classes[v] + 1]++] = v;
+	graph->class_vertex_starts = starts;
+}
+
 LodeFlowGraph *lode_flow_graph_builder_finish(LodeFlowGraphBuilder *self)
 {
 	LodeFlowGraph *graph = self->graph;
@@ -241,6 +255,7 @@ LodeFlowGraph *lode_flow_graph_builder_finish(LodeFlowGraphBuilder *self)
 	graph->event_starts = steal(self->event_starts);
 	graph->event_ids = steal(self->event_ids);
 	graph->event_values = steal(self->event_values);
+	index_classes(graph);
 	g_array_unref(self->edges);
 	lode_profile_free(self->names);
 	g_free(self);
@@ -263,6 +278,8 @@ void lode_flow_graph_free(LodeFlowGraph *self)
 	g_free(self->edge_starts);
 	g_free(self->edge_targets);
 	g_free(self->edge_counts);
+	g_free(self->class_vertex_starts);
+	g_free(self->class_vertices);
 	g_free(self->class_starts);
 	g_free(self->class_members);
 	g_free(self->event_starts);

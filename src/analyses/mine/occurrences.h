@@ -24,8 +24,25 @@ typedef struct {
 	uint32_t functions;
 } LodeOccurrences;
 
+/* Holds scratch memory for many searches in one graph. The graph and the parameters must outlive it. */
+typedef struct LodeOccurrenceSearch LodeOccurrenceSearch;
+LodeOccurrenceSearch *lode_occurrence_search_new(
+	const LodeFlowGraph *graph, const LodeMiningParameters *parameters);
+void lode_occurrence_search_free(LodeOccurrenceSearch *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeOccurrenceSearch, lode_occurrence_search_free)
+
+/* As lode_occurrences_find(); with `wants_places` false, places and matched stay empty but for
+ * the number of functions and executions. Never fails: the parameters are those of a run that was mined. */
+LodeOccurrences *lode_occurrence_search_find(
+	LodeOccurrenceSearch *self, const uint32_t *items, size_t n_items, bool wants_places);
+
 /* Finds them; `items` as in LodeMiningRun, with attribute ids of the *graph*. */
 LodeOccurrences *lode_occurrences_find(const LodeFlowGraph *graph, const uint32_t *items,
 	size_t n_items, const LodeMiningParameters *parameters, GError **error);
 void lode_occurrences_free(LodeOccurrences *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeOccurrences, lode_occurrences_free)
+
+/* The items of a sequence of a run as attribute ids of the graph (they differ when the run was read
+ * from a store). The caller frees the array. NULL: the graph lacks one of the attributes. */
+uint32_t *lode_occurrences_map_items(
+	const LodeFlowGraph *graph, const LodeMiningRun *run, size_t index);
