@@ -10,7 +10,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { FALLBACK_WIDTH = 80 };
+enum {
+	FALLBACK_WIDTH = 80
+};
 
 bool lode_view_format_from_text(const char *text, LodeViewFormat *out_format)
 {
@@ -42,8 +44,7 @@ static unsigned terminal_width(int descriptor)
 	const char *columns = g_getenv("COLUMNS");
 	guint64 width = 0;
 
-	if (columns != NULL &&
-		g_ascii_string_to_unsigned(columns, 10, 20, 10000, &width, NULL))
+	if (columns != NULL && g_ascii_string_to_unsigned(columns, 10, 20, 10000, &width, NULL))
 		return (unsigned)width;
 	if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		return size.ws_col;

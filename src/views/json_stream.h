@@ -12,9 +12,9 @@
 #include <stdio.h>
 
 typedef struct {
-	FILE *out;         /* NULL: `text` is written instead */
+	FILE *out; /* NULL: `text` is written instead */
 	GString *text;
-	uint32_t depth;    /* of open arrays and objects; at most 31 */
+	uint32_t depth;	   /* of open arrays and objects; at most 31 */
 	uint32_t has_item; /* bit d: the container at depth d has one already */
 	bool after_key;
 } LodeJsonStream;

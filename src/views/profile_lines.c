@@ -10,7 +10,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60 };
+enum {
+	NAME_WIDTH = 48,
+	EXAMPLE_WIDTH = 60
+};
 
 /* The last blank at which the first `width` columns can end; the whole text when it fits. */
 static size_t line_length(const char *text, size_t width)
@@ -85,8 +88,8 @@ static void put_program_line(const LodeProfile *profile, const LodeTerminal *ter
 	fprintf(out, "%s\n", rest_text);
 }
 
-static void put_figures_line(const LodeProfile *profile, uint32_t weight_event,
-	const LodeTerminal *terminal, FILE *out)
+static void put_figures_line(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
 {
 	char a[LODE_NUMBER_SIZE], b[LODE_NUMBER_SIZE], c[LODE_NUMBER_SIZE], d[LODE_NUMBER_SIZE];
 	double total = lode_profile_event_total(profile, weight_event), hottest_value;
@@ -114,8 +117,8 @@ static void put_figures_line(const LodeProfile *profile, uint32_t weight_event,
 	lode_profile_lines_print(terminal, out, "%s", line->str);
 }
 
-void lode_profile_lines_head(const LodeProfile *profile, uint32_t weight_event,
-	const LodeTerminal *terminal, FILE *out)
+void lode_profile_lines_head(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
 {
 	put_program_line(profile, terminal, out);
 	put_figures_line(profile, weight_event, terminal, out);
@@ -125,8 +128,8 @@ static void put_reason(const LodeProfile *profile, const LodeUnresolved *row,
 	const LodeTerminal *terminal, FILE *out)
 {
 	char share[LODE_NUMBER_SIZE], places[LODE_NUMBER_SIZE], count[LODE_NUMBER_SIZE];
-	g_autofree char *example =
-		name_text(row->example != NULL ? row->example : "", EXAMPLE_WIDTH, terminal);
+	g_autofree char *example = name_text(
+		row->example != NULL ? row->example : "", EXAMPLE_WIDTH, terminal);
 	const char *event = lode_profile_event_name(profile, profile->weight_event);
 
 	lode_profile_lines_print(terminal, out, "  %s of %s: %s (%s executions, %s %s%s%s)",
@@ -147,8 +150,8 @@ void lode_profile_lines_unresolved(
 	}
 	fputs("Unresolved, counted in the totals but in no sequence:\n", out);
 	for (guint i = 0; i < profile->unresolved->len; i++)
-		put_reason(profile, &LODE_AT(profile->unresolved, LodeUnresolved, i), terminal,
-			out);
+		put_reason(
+			profile, &LODE_AT(profile->unresolved, LodeUnresolved, i), terminal, out);
 }
 
 void lode_profile_lines_incomplete(

@@ -7,8 +7,8 @@
 #include "views/format.h"
 
 /* Two lines: program, creator, kind of counts; totals, sizes, and the hottest function's share. */
-void lode_profile_lines_head(const LodeProfile *profile, uint32_t weight_event,
-	const LodeTerminal *terminal, FILE *out);
+void lode_profile_lines_head(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out);
 
 /* "unresolved:" and a line for each reason, or that there is nothing unresolved. */
 void lode_profile_lines_unresolved(

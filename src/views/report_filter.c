@@ -10,7 +10,9 @@
 #include <fnmatch.h>
 #include <string.h>
 
-enum { MAX_GLOBS = 64 };
+enum {
+	MAX_GLOBS = 64
+};
 
 typedef struct {
 	uint64_t *with;	   /* [attributes] bit i: matches the i-th --with */
@@ -47,8 +49,8 @@ static bool check_globs(const char *const *globs, const char *option, GError **e
 	}
 	if (n <= MAX_GLOBS)
 		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s can be given %d times at most",
-		option, MAX_GLOBS);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s can be given %d times at most", option,
+		MAX_GLOBS);
 	return false;
 }
 

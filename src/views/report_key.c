@@ -155,10 +155,9 @@ static int compare_items(const void *a, const void *b, void *user_data)
 	for (uint32_t i = 0; i < MIN(left_n, right_n); i++) {
 		if (left_items[i] == right_items[i])
 			continue;
-		int order = strcmp(g_ptr_array_index(run->attributes,
-					   LODE_ITEM_ATTRIBUTE(left_items[i])),
-			g_ptr_array_index(
-				run->attributes, LODE_ITEM_ATTRIBUTE(right_items[i])));
+		int order = strcmp(
+			g_ptr_array_index(run->attributes, LODE_ITEM_ATTRIBUTE(left_items[i])),
+			g_ptr_array_index(run->attributes, LODE_ITEM_ATTRIBUTE(right_items[i])));
 		if (order != 0)
 			return order;
 		return (left_items[i] & LODE_ITEM_START) != 0 ? 1 : -1;

@@ -26,8 +26,8 @@ void lode_json_sequence(LodeJsonStream *json, const LodeMiningRun *run, size_t i
 			lode_json_end(json, ']');
 		if (i == 0 || (items[i] & LODE_ITEM_START) != 0)
 			lode_json_begin(json, '[');
-		lode_json_string(json,
-			g_ptr_array_index(run->attributes, LODE_ITEM_ATTRIBUTE(items[i])));
+		lode_json_string(
+			json, g_ptr_array_index(run->attributes, LODE_ITEM_ATTRIBUTE(items[i])));
 	}
 	if (sequence->n_items > 0)
 		lode_json_end(json, ']');
@@ -105,8 +105,8 @@ static void put_csv_titles(LodeCsv *csv, const LodeReportValues *values)
 		lode_csv_text(csv, "executions");
 	}
 	for (guint i = 0; i < run->events->len; i++) {
-		g_autofree char *title =
-			g_strconcat("event:", g_ptr_array_index(run->events, i), NULL);
+		g_autofree char *title = g_strconcat(
+			"event:", g_ptr_array_index(run->events, i), NULL);
 		lode_csv_text(csv, title);
 	}
 	if (values->baseline != SIZE_MAX)
@@ -127,12 +127,12 @@ static void put_csv_row(
 	lode_csv_number(csv, (double)index + 1);
 	lode_csv_text(csv, g_strchomp(scratch->str));
 	if (run->parameters.is_instruction_mode) {
-		lode_csv_number(csv,
-			lode_report_values_support(values, LODE_REPORT_KEY_COUNT, index));
+		lode_csv_number(
+			csv, lode_report_values_support(values, LODE_REPORT_KEY_COUNT, index));
 	} else {
 		for (size_t i = 0; i < G_N_ELEMENTS(supports); i++)
-			lode_csv_number(csv,
-				lode_report_values_support(values, supports[i].kind, index));
+			lode_csv_number(
+				csv, lode_report_values_support(values, supports[i].kind, index));
 		lode_csv_number(csv, sequence->places);
 		lode_csv_number(csv, sequence->functions);
 		lode_csv_number(csv, sequence->executions);

@@ -4,7 +4,10 @@
 
 #include "views/display_text.h"
 
-enum { LAST_COLUMN_MINIMUM = 40, COLUMN_GAP = 2 };
+enum {
+	LAST_COLUMN_MINIMUM = 40,
+	COLUMN_GAP = 2
+};
 
 typedef struct {
 	const LodeTable *table;
@@ -40,8 +43,7 @@ static void measure(Layout *self)
 		for (unsigned i = 0; i < table->n_columns; i++) {
 			g_string_truncate(self->cell, 0);
 			table->cell(row, i, self->cell, table->user_data);
-			self->widths[i] =
-				MAX(self->widths[i], lode_display_width(self->cell->str));
+			self->widths[i] = MAX(self->widths[i], lode_display_width(self->cell->str));
 		}
 	}
 }
@@ -101,8 +103,7 @@ static void put_cell(Layout *self, unsigned column, LodeStyle style)
 	bool is_last = column + 1 == self->table->n_columns;
 
 	if (is_last && self->terminal->width != 0)
-		lode_display_shorten(
-			self->cell, self->widths[column], self->terminal->is_ascii);
+		lode_display_shorten(self->cell, self->widths[column], self->terminal->is_ascii);
 	size_t width = lode_display_width(self->cell->str);
 	size_t padding = self->widths[column] > width ? self->widths[column] - width : 0;
 	if (!description->is_text)
@@ -132,8 +133,7 @@ static void put_row(Layout *self, size_t row)
 		if (is_left_out(self, i))
 			continue;
 		g_string_truncate(self->cell, 0);
-		LodeStyle style =
-			self->table->cell(row, i, self->cell, self->table->user_data);
+		LodeStyle style = self->table->cell(row, i, self->cell, self->table->user_data);
 		put_cell(self, i, style);
 	}
 	fputc('\n', self->out);

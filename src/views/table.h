@@ -10,7 +10,9 @@
 
 #include <stdint.h>
 
-enum { LODE_TABLE_MAX_COLUMNS = 32 };
+enum {
+	LODE_TABLE_MAX_COLUMNS = 32
+};
 
 typedef enum {
 	LODE_STYLE_PLAIN,
@@ -22,7 +24,7 @@ typedef enum {
 
 typedef struct {
 	const char *title;
-	bool is_text;    /* to the left; numbers stand to the right */
+	bool is_text;	 /* to the left; numbers stand to the right */
 	uint8_t dropped; /* on a narrow terminal the highest goes first; 0: never */
 } LodeTableColumn;
 
@@ -42,5 +44,4 @@ typedef struct {
 uint32_t lode_table_write(const LodeTable *self, const LodeTerminal *terminal, FILE *out);
 
 /* Writes `text` in a style: with colour codes around it when the terminal has colour. */
-void lode_style_write(
-	FILE *out, const LodeTerminal *terminal, LodeStyle style, const char *text);
+void lode_style_write(FILE *out, const LodeTerminal *terminal, LodeStyle style, const char *text);
