@@ -14,6 +14,7 @@
 #include "views/display_text.h"
 #include "views/profile_figures.h"
 #include "views/profile_lines.h"
+#include "views/shell_word.h"
 #include "views/source_text.h"
 #include "views/table.h"
 
@@ -309,18 +310,31 @@ static void put_sequence_lines(const LodeAnnotation *self, FILE *out)
 			lode_number_format_count(self->occurrences->functions, d));
 }
 
+/* The command that shows every place. */
+static void put_rest(const LodeAnnotation *self, FILE *out)
+{
+	const LodeAnnotateOptions *options = self->options;
+	char shown[LODE_NUMBER_SIZE], all[LODE_NUMBER_SIZE];
+	guint n = self->occurrences->places->len;
+	g_autofree char *path = lode_shell_word(
+		options->profile_path != NULL ? options->profile_path : "PROFILE.lode");
+	g_autofree char *run = lode_shell_word(self->run->name);
+
+	if (self->places->len == n)
+		return;
+	lode_profile_lines_print(&options->terminal, out,
+		"%s of %s places are shown; all of them: lode annotate %s %u%s%s --limit %u",
+		lode_number_format_count(self->places->len, shown),
+		lode_number_format_count(n, all), path, self->sequence + 1,
+		options->names_run ? " --run " : "", options->names_run ? run : "", n);
+}
+
 static void put_footer(const LodeAnnotation *self, FILE *out)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
-	char shown[LODE_NUMBER_SIZE], all[LODE_NUMBER_SIZE];
-	guint n = self->occurrences->places->len;
 
 	fputc('\n', out);
-	if (self->places->len < n)
-		lode_profile_lines_print(terminal, out,
-			"%s of %s places are shown; --limit %u shows all.",
-			lode_number_format_count(self->places->len, shown),
-			lode_number_format_count(n, all), n);
+	put_rest(self, out);
 	lode_profile_lines_incomplete(self->run, terminal, out);
 	lode_profile_lines_unresolved(self->profile, terminal, out);
 }

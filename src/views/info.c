@@ -9,6 +9,7 @@
 #include "views/profile_figures.h"
 #include "views/profile_json.h"
 #include "views/profile_lines.h"
+#include "views/shell_word.h"
 #include "views/table.h"
 
 #include <math.h>
