@@ -318,7 +318,8 @@ static void keep_place(LodeOccurrenceSearch *self, LodeOccurrences *out, uint32_
 static void search_from(
 	LodeOccurrenceSearch *self, LodeOccurrences *out, uint32_t vertex, bool wants)
 {
-	if (!(self->graph->count[vertex] > 0))
+	/* Under this flow model later steps may raise a count of 0. */
+	if (!(self->graph->count[vertex] > 0) && self->parameters->flow != LODE_FLOW_DEFINITE)
 		return;
 	g_array_set_size(self->found, 0);
 	g_array_set_size(self->place_touched, 0);

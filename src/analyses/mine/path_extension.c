@@ -17,13 +17,13 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
 	for (uint32_t v = 0; v < n; v++) {
 		const LodeSearchVertex *vertex = &graph->vertices[v];
 		uint32_t class_id = graph->vertex_classes[v];
-		if (!(vertex->count > 0) || class_id == 0)
+		if ((graph->is_monotone && !(vertex->count > 0)) || class_id == 0)
 			continue;
 		LodeGroup *group = lode_level_group_of(self, root, class_id);
 		if (group == NULL)
 			return false;
 		group->n++;
-		group->bound_weight += vertex->count * vertex->ratio;
+		group->bound_weight += vertex->count > 0 ? vertex->count * vertex->ratio : 0;
 		group->bound_count += vertex->count;
 		LODE_BUFFER_AT(&self->found_paths, LodePath, self->found_paths.n++) = (LodePath){
 			vertex->count, vertex->ratio, LODE_NONE, v, v, false};

@@ -191,7 +191,7 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 			.length = 1,
 			.slot = LODE_NONE,
 		};
-		if (!(node.count > 0) || graph->vertex_classes[v] == 0)
+		if ((graph->is_monotone && !(node.count > 0)) || graph->vertex_classes[v] == 0)
 			continue;
 		if (!lode_buffer_has_room(self->search, &self->nodes, 1, sizeof(node)))
 			return false;
