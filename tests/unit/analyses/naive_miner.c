@@ -9,7 +9,7 @@ typedef struct {
 	const LodeMiningParameters *parameters;
 	uint64_t elements[16]; /* sets of attributes */
 	uint32_t n_elements;
-	NaivePath path;	   /* as far as it has been walked */
+	NaivePath path;    /* as far as it has been walked */
 	GHashTable *found; /* vertex list → NaivePath */
 } Search;
 
@@ -41,7 +41,7 @@ static double path_count(const LodeFlowGraph *graph, const NaivePath *path, Lode
 	}
 	return flow == LODE_FLOW_POTENTIAL  ? least
 	       : flow == LODE_FLOW_EXPECTED ? expected
-					    : definite;
+	                                    : definite;
 }
 
 static void keep_path(Search *self)
@@ -67,8 +67,8 @@ static void visit(Search *self, uint32_t element, uint32_t first, uint32_t gap, 
 	bool is_last = element + 1 == self->n_elements;
 	self->path.vertices[last] = vertex;
 	bool is_window = is_covered(self, element, first, last + 1) &&
-			 !is_covered(self, element, first + 1, last + 1) &&
-			 !is_covered(self, element, first, last);
+	                 !is_covered(self, element, first + 1, last + 1) &&
+	                 !is_covered(self, element, first, last);
 	for (uint32_t p = first; p <= last; p++)
 		elements[p] = is_window ? 1u << element : 0;
 	if (is_window && is_last)
@@ -121,7 +121,7 @@ static void grow(const LodeFlowGraph *graph, LodeMiningRun *run, LodeSequence pr
 			bool is_new = path->elements[p] != 0;
 			for (uint32_t q = 0; q < p; q++)
 				is_new &= path->elements[q] == 0 ||
-					  path->vertices[q] != path->vertices[p];
+				          path->vertices[q] != path->vertices[p];
 			covered[path->vertices[p]] += is_new ? path->count : 0;
 		}
 	}
@@ -133,7 +133,7 @@ static void grow(const LodeFlowGraph *graph, LodeMiningRun *run, LodeSequence pr
 		out.weight += share * graph->weight[u] / MAX(graph->total_weight, 1e-300);
 		for (uint32_t i = graph->event_starts[u]; i < graph->event_starts[u + 1]; i++)
 			events[graph->event_ids[i]] += share * graph->event_values[i] /
-						       graph->event_totals[graph->event_ids[i]];
+			                               graph->event_totals[graph->event_ids[i]];
 		out.places += started[u] > 0;
 		out.functions += started[u] > 0 && graph->vertex_graphs[u] + 1 != seen;
 		seen = started[u] > 0 ? graph->vertex_graphs[u] + 1 : seen;

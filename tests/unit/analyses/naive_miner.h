@@ -13,7 +13,7 @@ typedef struct {
 	uint32_t length;
 	uint32_t vertices[32];
 	uint32_t elements[32]; /* bit i: in a window of element i in some matching */
-	double count;	       /* by the flow model; > 0 */
+	double count;          /* by the flow model; > 0 */
 } NaivePath;
 
 /* All occurrences of a sequence: a set of NaivePath, the values of the table. */

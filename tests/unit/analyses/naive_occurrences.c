@@ -37,9 +37,9 @@ static void cover_list(
 			continue;
 		out->frequency += covered.count / graph->total_count;
 		out->weight += graph->total_weight > 0
-				       ? graph->weight[v] * covered.count / graph->count[v] /
-						 graph->total_weight
-				       : 0;
+		                       ? graph->weight[v] * covered.count / graph->count[v] /
+		                                 graph->total_weight
+		                       : 0;
 	}
 }
 
@@ -75,10 +75,10 @@ static void add_place(
 		place.executions = MIN(sum, graph->count[v]);
 		self->executions += place.executions;
 		self->functions += self->places->len == 0 ||
-				   graph->vertex_graphs[g_array_index(
+		                   graph->vertex_graphs[g_array_index(
 					   self->places, LodeOccurrencePlace, self->places->len - 1)
 								.first_vertex] !=
-					   graph->vertex_graphs[v];
+		                           graph->vertex_graphs[v];
 		g_array_append_val(self->places, place);
 	}
 	g_free(cover.count);

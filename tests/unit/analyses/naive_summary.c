@@ -52,7 +52,7 @@ static void find_shares(Summary *self)
 			const LodeCoveredVertex *covered = &g_array_index(
 				found->covered, LodeCoveredVertex, j);
 			self->shares[i][covered->vertex] = covered->count /
-							   self->graph->count[covered->vertex];
+			                                   self->graph->count[covered->vertex];
 		}
 		naive_occurrences_free(found);
 	}
@@ -99,24 +99,6 @@ static bool is_proper_super(const Summary *self, uint32_t large, uint32_t small)
 	return large != small && naive_is_contained(self->run, small, large);
 }
 
-static uint32_t sharpen(const Summary *self, const bool *is_member, uint32_t chosen)
-{
-	double needed = 0.8 * value_of(self, chosen);
-	uint32_t best = chosen;
-
-	for (uint32_t i = 0; needed > 0 && i < self->run->sequences->len; i++) {
-		uint32_t size = sequence_at(self, i)->n_items;
-		uint32_t best_size = sequence_at(self, best)->n_items;
-		if (!is_member[i] || self->is_line[i] || value_of(self, i) < needed ||
-			!is_proper_super(self, i, chosen))
-			continue;
-		if (size > best_size || (size == best_size && best != chosen &&
-						value_of(self, i) > value_of(self, best)))
-			best = i;
-	}
-	return best;
-}
-
 /* Folds a candidate under the one of n chosen sequences that covers most of it. */
 static void fold(Summary *self, uint32_t sequence, LodeSummaryLine *lines, const uint32_t *chosen,
 	uint32_t n)
@@ -125,7 +107,7 @@ static void fold(Summary *self, uint32_t sequence, LodeSummaryLine *lines, const
 
 	for (uint32_t i = 1; i < n; i++) {
 		double more = overlap(self, sequence, chosen[i]) -
-			      overlap(self, sequence, chosen[best]);
+		              overlap(self, sequence, chosen[best]);
 		self->is_doubtful |= fabs(more) < 1e-9;
 		if (more > 0)
 			best = i;
@@ -136,10 +118,30 @@ static void fold(Summary *self, uint32_t sequence, LodeSummaryLine *lines, const
 static bool is_new_enough(Summary *self, uint32_t sequence, const double *covered)
 {
 	double distance = new_weight(self, sequence, covered) -
-			  sequence_at(self, sequence)->weight / 2;
+	                  sequence_at(self, sequence)->weight / 2;
 
 	self->is_doubtful |= fabs(distance) < 1e-9;
 	return distance >= 0;
+}
+
+/* The longest that keeps enough of the value and is itself new. */
+static uint32_t sharpen(
+	Summary *self, const bool *is_member, uint32_t chosen, const double *covered)
+{
+	double needed = 0.8 * value_of(self, chosen);
+	uint32_t best = chosen;
+
+	for (uint32_t i = 0; needed > 0 && i < self->run->sequences->len; i++) {
+		uint32_t size = sequence_at(self, i)->n_items;
+		uint32_t best_size = sequence_at(self, best)->n_items;
+		if (!is_member[i] || self->is_line[i] || value_of(self, i) < needed ||
+			!is_proper_super(self, i, chosen) || !is_new_enough(self, i, covered))
+			continue;
+		if (size > best_size || (size == best_size && best != chosen &&
+						value_of(self, i) > value_of(self, best)))
+			best = i;
+	}
+	return best;
 }
 
 static void build(Summary *self, const bool *is_member, uint32_t limit, uint32_t depth);
@@ -154,8 +156,9 @@ static void descend(Summary *self, const bool *is_member, const LodeSummaryLine 
 	if (line->depth == 3 || value <= 0)
 		return;
 	for (uint32_t i = 0; i < n; i++)
-		is_child[i] = is_member[i] && value_of(self, i) >= 0.2 * value &&
-			      is_proper_super(self, i, line->sequence);
+		is_child[i] = is_member[i] && !self->is_line[i] &&
+		              value_of(self, i) >= 0.2 * value &&
+		              is_proper_super(self, i, line->sequence);
 	build(self, is_child, 3, line->depth + 1);
 }
 
@@ -175,10 +178,10 @@ static void build(Summary *self, const bool *is_member, uint32_t limit, uint32_t
 		}
 		LodeSummaryLine *line = &lines[n_chosen];
 		line->depth = depth;
-		line->sequence = sharpen(self, is_member, sequence);
+		line->sequence = sharpen(self, is_member, sequence, covered);
 		line->new_weight = new_weight(self, line->sequence, covered);
 		line->cost_ratio = sequence_at(self, line->sequence)->weight /
-				   sequence_at(self, line->sequence)->frequency;
+		                   sequence_at(self, line->sequence)->frequency;
 		self->is_line[line->sequence] = true;
 		for (uint32_t v = 0; v < self->graph->n_vertices; v++)
 			covered[v] = fmax(covered[v], self->shares[sequence][v]);

@@ -6,9 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-	MAX_VERTICES = 7
-};
+enum { MAX_VERTICES = 7 };
 
 static const char *const attribute_names[] = {
 	"kind:load", "op:add", "op:mov", "ev:miss", "kind:store", "at:entry"};
@@ -56,7 +54,7 @@ static void draw_walks(Draft *self)
 
 	for (int walk = 0; walk < n_walks; walk++) {
 		uint32_t at = chance(self->random, 0.7) ? 0
-							: (uint32_t)g_rand_int_range(
+		                                        : (uint32_t)g_rand_int_range(
 								  self->random, 0, (gint32)self->n);
 		self->count[at] += unit;
 		for (uint32_t tries = 0; tries < 12; tries++) {
@@ -97,7 +95,7 @@ static void add_draft(LodeFlowGraphBuilder *builder, const Draft *self, uint32_t
 			if (chance(self->random, 0.4))
 				events[e] = g_rand_int_range(self->random, 1, 9) * 0.5;
 		double weight = is_flat ? self->count[i] * 2
-					: draw_weight(self->random, self->count[i]);
+		                        : draw_weight(self->random, self->count[i]);
 		ids[i] = lode_flow_graph_builder_add_vertex(
 			builder, weight, self->count[i], attributes, n, events);
 	}

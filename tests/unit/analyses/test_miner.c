@@ -13,12 +13,7 @@
 
 #include <math.h>
 
-enum {
-	RANDOM_CASES = 600,
-	PATH_CASES = 150,
-	TOP_CASES = 60,
-	LIMIT_CASES = 60
-};
+enum { RANDOM_CASES = 600, PATH_CASES = 150, TOP_CASES = 60, LIMIT_CASES = 60 };
 
 static LodeMiningRun *mine(const RandomCase *random, unsigned threads)
 {

@@ -9,10 +9,7 @@
 #include "random_case.h"
 #include "run_comparison.h"
 
-enum {
-	CASES = 300,
-	SEQUENCES_A_CASE = 12
-};
+enum { CASES = 300, SEQUENCES_A_CASE = 12 };
 
 /* NULL or what differs in the lists [first, first + n) of covered vertices. */
 static const char *covered_difference(

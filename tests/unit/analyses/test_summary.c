@@ -8,10 +8,7 @@
 #include "random_case.h"
 #include "run_comparison.h"
 
-enum {
-	CASES = 300,
-	MAX_SEQUENCES = 250
-};
+enum { CASES = 300, MAX_SEQUENCES = 250 };
 
 static char *lines_text(const LodeMiningRun *run, const GArray *lines)
 {
@@ -66,8 +63,8 @@ static const char *broken_promise(
 		depth_before = line->depth;
 	}
 	return lines->len == 0 && run->sequences->len > 0 && options->is_eligible == NULL
-		       ? "no line at all"
-		       : NULL;
+	               ? "no line at all"
+	               : NULL;
 }
 
 /* Whether the case was compared in full; `out_is_ok` false: the test has failed. */

@@ -64,7 +64,7 @@ static GArray *join(const Textbook *self, const GArray *list, const GArray *item
 			Entry last = g_array_index(list, Entry, j);
 			uint32_t distance = next.position - last.position;
 			is_joined |= last.sequence == next.sequence &&
-				     (is_equality ? distance == 0
+			             (is_equality ? distance == 0
 						  : distance >= 1 && distance <= self->max_gap);
 		}
 		if (is_joined)
@@ -79,7 +79,7 @@ static uint32_t support_of(const GArray *list)
 
 	for (guint i = 0; i < list->len; i++)
 		support += i == 0 || g_array_index(list, Entry, i).sequence !=
-					     g_array_index(list, Entry, i - 1).sequence;
+		                             g_array_index(list, Entry, i - 1).sequence;
 	return support;
 }
 
