@@ -256,6 +256,7 @@ bool lode_join_flow(LodeJoin *self, GError **error)
 	flow.in = g_new0(double, MAX(flow.n, 1));
 	flow.out = g_new0(double, MAX(flow.n, 1));
 	flow.signal_returns = g_new0(double, MAX(self->profile->functions->len, 1));
+	lode_join_reroute_resolver(&flow);
 	add_transfers(&flow);
 	add_plain_flow(&flow);
 	add_returns(&flow);

@@ -28,3 +28,10 @@ double lode_join_flow_lack(const LodeJoinFlow *self, uint32_t index);
  * number of returns that left a callee but arrived nowhere, or the other way.
  */
 double lode_join_unwritten(LodeJoinFlow *self);
+
+/*
+ * Gives the dynamic linker's resolver its own jumps back: callgrind takes it off its call stack
+ * first, and so writes the jump to what was resolved as a call by the resolver's caller. To be
+ * called before transfers are added; leaves them out of order.
+ */
+void lode_join_reroute_resolver(LodeJoinFlow *self);

@@ -9,7 +9,7 @@
  *   a signal handler's entry                    its returns into the signal trampoline
  *   after a system call, more often than it ran a new thread or process begins there (clone)
  *   after a call, more often than it ran        indirect jumps with no written target (longjmp)
- *   a landing pad                               returns just after rsp was set from a register
+ *   a landing pad                               jumps just after rsp was set from a register
  *   the resolver's jump to what it resolved     written as a second call by its own caller
  *
  * At the end the returns that left callees are compared with those that arrived after calls.
@@ -17,6 +17,7 @@
 #include "ingest/join_flow.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef LodeJoinFlow Flow;
 
@@ -93,14 +94,16 @@ static void close_starts(Flow *self)
 	}
 }
 
-/* gcc ends __builtin_eh_return with `mov REG, rsp` and a return. */
-static bool is_landing_return(const Flow *self, uint32_t index)
+/* gcc ends __builtin_eh_return with `mov REG, rsp` and a jump or return: an exception lands. */
+static bool is_landing(const Flow *self, uint32_t index)
 {
 	const LodeFunction *function = function_of(self, index);
 	uint64_t offset = instruction_at(self, index)->address - function->address;
+	uint8_t branch = self->join->codes[index].branch;
 	gsize size;
 
-	if (self->join->codes[index].branch != LODE_BRANCH_RETURN || function->code == NULL)
+	if (function->code == NULL ||
+		(branch != LODE_BRANCH_RETURN && branch != LODE_BRANCH_INDIRECT_JUMP))
 		return false;
 	const uint8_t *code = g_bytes_get_data(function->code, &size);
 	return offset >= 3 && offset <= size && code[offset - 3] == 0x48 &&
@@ -168,9 +171,9 @@ static void close_non_local(Flow *self)
 	gap_init(&landings);
 	for (uint32_t i = 0; i < self->n; i++) {
 		double lack = lode_join_flow_lack(self, i);
-		Gap *source = is_silent_jump(self, i)	   ? &jumps
-			      : is_landing_return(self, i) ? &landings
-							   : NULL;
+		Gap *source = is_landing(self, i)	? &landings
+			      : is_silent_jump(self, i) ? &jumps
+							: NULL;
 		if (source != NULL) {
 			g_array_append_val(source->sources, i);
 			source->left += left_over(self, i);
@@ -209,11 +212,64 @@ static double departed_returns(const Flow *self, double *out_undecoded)
 	for (uint32_t i = 0; i < self->n; i++) {
 		if (self->join->codes[i].length == 0)
 			*out_undecoded += instruction_at(self, i)->count;
-		else if (self->join->codes[i].branch == LODE_BRANCH_RETURN &&
-			 !is_landing_return(self, i))
+		else if (self->join->codes[i].branch == LODE_BRANCH_RETURN && !is_landing(self, i))
 			departed += left_over(self, i);
 	}
 	return departed;
+}
+
+/* The only indirect jump of a function that no transfer leaves; LODE_NONE when there is none. */
+static uint32_t only_silent_jump(const Flow *self, uint32_t inside)
+{
+	const LodeFunction *function = function_of(self, inside);
+	uint32_t end = function->first_instruction + function->n_instructions, found = LODE_NONE;
+
+	for (uint32_t i = function->first_instruction; i < end; i++) {
+		if (self->join->codes[i].branch != LODE_BRANCH_INDIRECT_JUMP || self->out[i] != 0)
+			continue;
+		if (found != LODE_NONE)
+			return LODE_NONE;
+		found = i;
+	}
+	return found;
+}
+
+/* One jump's transfers: its calls of the resolver, and as many written for the resolver's jump. */
+static void reroute(Flow *self, LodeJoinTransfer *transfers, uint32_t n)
+{
+	double excess = self->out[transfers->source] -
+			instruction_at(self, transfers->source)->count;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (transfers[i].target == LODE_NONE || transfers[i].count != excess ||
+			self->out[transfers->source] != 2 * excess)
+			continue;
+		uint32_t jump = only_silent_jump(self, transfers[i].target);
+		if (jump == LODE_NONE)
+			continue;
+		for (uint32_t j = 0; j < n; j++)
+			if (j != i)
+				transfers[j].source = jump;
+		return;
+	}
+}
+
+void lode_join_reroute_resolver(Flow *self)
+{
+	LodeJoinTransfer *transfers = (LodeJoinTransfer *)self->join->transfers->data;
+	uint32_t n = self->join->transfers->len, end;
+
+	for (uint32_t i = 0; i < n; i++)
+		self->out[transfers[i].source] += transfers[i].count;
+	for (uint32_t i = 0; i < n; i = end) {
+		uint32_t source = transfers[i].source;
+		for (end = i + 1; end < n && transfers[end].source == source;)
+			end++;
+		if (self->join->codes[source].branch == LODE_BRANCH_INDIRECT_JUMP &&
+			self->out[source] > instruction_at(self, source)->count)
+			reroute(self, transfers + i, end - i);
+	}
+	memset(self->out, 0, self->n * sizeof(double));
 }
 
 double lode_join_unwritten(Flow *self)
