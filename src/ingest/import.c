@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ingest/callgrind_join.h"
+#include "ingest/user_attributes.h"
 #include "sources/flow_file.h"
 
 #include <errno.h>
@@ -95,13 +96,30 @@ static LodeProfile *import_flow_file(
 	return lode_flow_file_read(options->paths[0], progress, error);
 }
 
+static bool apply_attribute_files(LodeProfile *profile, const LodeImportOptions *options,
+	const LodeProgress *progress, GError **error)
+{
+	for (size_t i = 0; i < options->n_attribute_files; i++) {
+		const char *path = options->attribute_files[i];
+		g_autoptr(LodeAttributeFile) file = lode_attribute_file_read(path, progress, error);
+		if (file == NULL)
+			return false;
+		lode_user_attributes_apply(profile, file, path);
+	}
+	return true;
+}
+
 LodeProfile *lode_import(
 	const LodeImportOptions *options, const LodeProgress *progress, GError **error)
 {
+	g_autoptr(LodeProfile) profile = NULL;
 	Format format;
 
 	if (!detect_formats(options, &format, error))
 		return NULL;
-	return format == FORMAT_FLOW ? import_flow_file(options, progress, error)
-				     : import_callgrind(options, progress, error);
+	profile = format == FORMAT_FLOW ? import_flow_file(options, progress, error)
+					: import_callgrind(options, progress, error);
+	if (profile == NULL || !apply_attribute_files(profile, options, progress, error))
+		return NULL;
+	return g_steal_pointer(&profile);
 }

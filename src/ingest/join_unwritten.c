@@ -94,7 +94,16 @@ static void close_starts(Flow *self)
 	}
 }
 
-/* gcc ends __builtin_eh_return with `mov REG, rsp` and a jump or return: an exception lands. */
+/* `mov REG, rsp`, and before the jump perhaps `pop REG`. */
+static bool sets_stack_before(const uint8_t *code, uint64_t offset)
+{
+	if (offset >= 4 && (code[offset - 1] & 0xf8) == 0x58)
+		offset--;
+	return offset >= 3 && code[offset - 3] == 0x48 && code[offset - 2] == 0x89 &&
+	       (code[offset - 1] & 0xc7) == 0xc4;
+}
+
+/* How gcc ends __builtin_eh_return: an exception lands in another frame. */
 static bool is_landing(const Flow *self, uint32_t index)
 {
 	const LodeFunction *function = function_of(self, index);
@@ -106,8 +115,7 @@ static bool is_landing(const Flow *self, uint32_t index)
 		(branch != LODE_BRANCH_RETURN && branch != LODE_BRANCH_INDIRECT_JUMP))
 		return false;
 	const uint8_t *code = g_bytes_get_data(function->code, &size);
-	return offset >= 3 && offset <= size && code[offset - 3] == 0x48 &&
-	       code[offset - 2] == 0x89 && (code[offset - 1] & 0xc7) == 0xc4;
+	return offset <= size && sets_stack_before(code, offset);
 }
 
 static bool is_silent_jump(const Flow *self, uint32_t index)
