@@ -15,6 +15,7 @@
 #include "views/report_filter.h"
 #include "views/report_rows.h"
 #include "views/report_text.h"
+#include "views/shell_word.h"
 
 #include <math.h>
 #include <string.h>
@@ -157,16 +158,6 @@ static void put_nothing(const Report *self)
 			is_instructions ? "--min-count" : "--min-support");
 }
 
-/* A path or name as it is typed into a shell. */
-static char *shell_word(const char *word)
-{
-	static const char *const plain = G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "/._-+:,@%=";
-
-	if (word[0] != '\0' && word[0] != '-' && strspn(word, plain) == strlen(word))
-		return g_strdup(word);
-	return g_shell_quote(word);
-}
-
 static void put_hint(const Report *self, const char *command, const char *purpose)
 {
 	lode_profile_lines_print(
@@ -175,9 +166,9 @@ static void put_hint(const Report *self, const char *command, const char *purpos
 
 static void put_hints(const Report *self, uint32_t first_id, bool is_shortened)
 {
-	g_autofree char *path = shell_word(
+	g_autofree char *path = lode_shell_word(
 		self->options->profile_path != NULL ? self->options->profile_path : "PROFILE.lode");
-	g_autofree char *run = shell_word(self->run->name);
+	g_autofree char *run = lode_shell_word(self->run->name);
 	bool names_run = self->options->names_run;
 
 	fputs("Next:\n", self->out);

@@ -127,6 +127,14 @@ static void put_titles(Layout *self)
 	fputc('\n', self->out);
 }
 
+static bool has_titles(const LodeTable *table)
+{
+	for (unsigned i = 0; i < table->n_columns; i++)
+		if (table->columns[i].title[0] != '\0')
+			return true;
+	return false;
+}
+
 static void put_row(Layout *self, size_t row)
 {
 	for (unsigned i = 0; i < self->table->n_columns; i++) {
@@ -147,7 +155,8 @@ uint32_t lode_table_write(const LodeTable *self, const LodeTerminal *terminal, F
 	g_assert(self->n_columns > 0 && self->n_columns <= LODE_TABLE_MAX_COLUMNS);
 	measure(&layout);
 	fit(&layout);
-	put_titles(&layout);
+	if (has_titles(self))
+		put_titles(&layout);
 	for (size_t row = 0; row < self->n_rows; row++)
 		put_row(&layout, row);
 	return layout.left_out;

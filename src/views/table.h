@@ -40,7 +40,8 @@ typedef struct {
 	const void *user_data;
 } LodeTable;
 
-/* Writes title line and rows. Gives the columns left out for want of width, one bit each. */
+/* Writes title line (none when all titles are empty) and rows. Gives the columns left out for want
+ * of width, one bit each. */
 uint32_t lode_table_write(const LodeTable *self, const LodeTerminal *terminal, FILE *out);
 
 /* Writes `text` in a style: with colour codes around it when the terminal has colour. */

@@ -29,8 +29,8 @@ typedef struct {
 	uint32_t *class_starts, *class_members;
 	uint32_t *class_vertex_starts; /* [n_classes + 1]: range of class_vertices */
 	uint32_t *class_vertices;      /* vertices by class, ascending inside one */
-	char **attribute_names;	       /* sorted by bytes */
-	char **event_names;	       /* further events, derived ones too; not the weight */
+	char **attribute_names;        /* sorted by bytes */
+	char **event_names;            /* further events, derived ones too; not the weight */
 	uint32_t *event_starts; /* [n_vertices + 1]: range of event_ids, event_values of a vertex */
 	uint32_t *event_ids;
 	double *event_values;

@@ -55,7 +55,7 @@ uint64_t lode_sequence_signature(const uint32_t *items, uint32_t n)
 
 	for (uint32_t i = 0; i < n; i++)
 		signature |= UINT64_C(1)
-			     << ((LODE_ITEM_ATTRIBUTE(items[i]) * UINT32_C(2654435761)) >> 26);
+		             << ((LODE_ITEM_ATTRIBUTE(items[i]) * UINT32_C(2654435761)) >> 26);
 	return signature;
 }
 
@@ -125,7 +125,7 @@ static bool has_extension(const LodeMiningRun *run, uint32_t index)
 {
 	return index + 1 < run->sequences->len &&
 	       g_array_index(run->sequences, LodeSequence, index + 1).n_items >
-		       g_array_index(run->sequences, LodeSequence, index).n_items;
+	               g_array_index(run->sequences, LodeSequence, index).n_items;
 }
 
 static int compare_by_last(const void *a, const void *b)

@@ -16,15 +16,15 @@ typedef struct {
 	const LodeMiningParameters *parameters;
 	LodeFunctionFilter filter;
 	LodeControlFlow flow;
-	GPtrArray *names;			    /* char *: opcodes in the order they were met */
-	GHashTable *name_ids;			    /* name → id + 1 */
+	GPtrArray *names;                           /* char *: opcodes in the order they were met */
+	GHashTable *name_ids;                       /* name → id + 1 */
 	GArray *opcodes, *instructions, *functions; /* uint32_t a vertex */
-	GArray *edges;				    /* StaticEdge */
-	uint32_t *vertices;			    /* profile instruction → vertex */
-	uint32_t *entries;			    /* function → its entry's vertex */
+	GArray *edges;                              /* StaticEdge */
+	uint32_t *vertices;                         /* profile instruction → vertex */
+	uint32_t *entries;                          /* function → its entry's vertex */
 	GArray *returns;    /* StaticEdge: function → vertex of one of its returns */
-	GArray *calls;	    /* StaticEdge: vertex of a call → callee function */
-	GArray *hints;	    /* LodeFlowHint */
+	GArray *calls;      /* StaticEdge: vertex of a call → callee function */
+	GArray *hints;      /* LodeFlowHint */
 	GArray *leaders;    /* uint64_t */
 	uint32_t next_edge; /* of the profile, in step with the functions */
 } Construction;
@@ -109,7 +109,7 @@ static void gather_hints(Construction *self, const LodeFunction *function)
 	for (uint32_t i = 0; i < function->n_instructions; i++) {
 		uint64_t address = LODE_AT(
 			profile->instructions, LodeInstruction, function->first_instruction + i)
-					   .address;
+		                           .address;
 		g_array_append_val(self->leaders, address);
 	}
 	for (; self->next_edge < profile->edges->len; self->next_edge++) {

@@ -12,7 +12,7 @@ typedef struct {
 	uint32_t n_vertices, n_edges, n_opcodes;
 	uint32_t *opcodes; /* [n_vertices]: by bytes of the names; LODE_NONE: the vertex has none */
 	uint32_t *instructions; /* [n_vertices]: profile instruction; LODE_NONE: never executed */
-	uint32_t *functions;	/* [n_vertices] */
+	uint32_t *functions;    /* [n_vertices] */
 	uint32_t *edge_starts, *edge_targets;
 	char **opcode_names; /* "op:mov" */
 } LodeInstructionGraph;

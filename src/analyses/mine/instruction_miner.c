@@ -18,7 +18,7 @@ typedef struct {
 } End;
 
 typedef struct {
-	GArray *ends;	/* End, by opcode of the vertex */
+	GArray *ends;   /* End, by opcode of the vertex */
 	GArray *starts; /* uint32_t [n_opcodes + 1] */
 	uint32_t opcode;
 } Level;
@@ -29,14 +29,14 @@ typedef struct {
 	const LodeProgress *progress;
 	const LodeInstructionGraph *graph;
 	LodeMiningRun *run;
-	Level *levels;	  /* [iterations] */
-	double *paths;	  /* [n_vertices] scratch: paths into a vertex */
+	Level *levels;    /* [iterations] */
+	double *paths;    /* [n_vertices] scratch: paths into a vertex */
 	uint32_t *stamps; /* [n_vertices] scratch: marks of one sequence */
 	uint32_t *function_stamps;
 	uint32_t stamp;
 	GArray *touched; /* uint32_t vertices with paths */
-	GArray *marked;	 /* uint32_t vertices of the sequence being measured */
-	double *values;	 /* [executed instructions × events], per profile instruction */
+	GArray *marked;  /* uint32_t vertices of the sequence being measured */
+	double *values;  /* [executed instructions × events], per profile instruction */
 	bool is_full, is_cancelled;
 } Search;
 
@@ -127,7 +127,7 @@ static void mark_vertices(Search *self, uint32_t depth)
 		g_autofree bool *leads = g_new(bool, end - first + 1);
 		for (uint32_t i = first; i < end; i++)
 			leads[i - first] = d == depth ||
-					   leads_to_marked(self,
+			                   leads_to_marked(self,
 						   LODE_AT(level->ends, End, i).vertex, behind);
 		for (uint32_t i = first; i < end; i++) {
 			uint32_t v = LODE_AT(level->ends, End, i).vertex;

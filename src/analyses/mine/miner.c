@@ -19,7 +19,7 @@
 
 typedef struct {
 	uint32_t pattern; /* of the root */
-	uint64_t size;	  /* its candidates: the estimate of its work */
+	uint64_t size;    /* its candidates: the estimate of its work */
 	unsigned worker;
 	size_t first, end; /* of the worker's sequences */
 	bool is_done;
@@ -123,11 +123,11 @@ static bool emit(LodeSearcher *self, Emission *emission, uint32_t depth)
 			uint32_t item = LODE_BUFFER_AT(
 				&level->items, uint32_t, one->first_item + j);
 			emission->codes[n + j] = item + 1 +
-						 (j == 0 ? self->search->graph->n_items : 0);
+			                         (j == 0 ? self->search->graph->n_items : 0);
 		}
 		emission->n = n + one->size;
 		bool is_ok = depth == emission->last_depth ? emit_one(self, emission)
-							   : emit(self, emission, depth + 1);
+		                                           : emit(self, emission, depth + 1);
 		emission->n = n;
 		if (!is_ok)
 			return false;
@@ -149,7 +149,7 @@ static void search_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 	LodeLevel *level = &self->levels[depth + 1];
 	size_t n_nodes = self->nodes.n;
 	bool is_ok = self->search->has_windows ? lode_windows_extend(self, depth + 1)
-					       : lode_paths_extend(self, depth + 1);
+	                                       : lode_paths_extend(self, depth + 1);
 	if (is_ok && level->groups.n > 0 &&
 		lode_patterns_find(self, depth + 1, parameters->iterations - size, NULL, 0)) {
 		for (uint32_t i = 0; i < level->patterns.n; i++) {
@@ -238,7 +238,7 @@ static void make_tasks(Mining *mining)
 			task.size += LODE_BUFFER_AT(&root->groups, LodeGroup,
 				LODE_BUFFER_AT(
 					&root->group_lists, uint32_t, pattern->first_group + g))
-					     .n;
+			                     .n;
 		mining->tasks[mining->n_tasks++] = task;
 	}
 	qsort(mining->tasks, mining->n_tasks, sizeof(Task), compare_tasks);
@@ -249,7 +249,7 @@ static bool build_root(Mining *mining)
 	LodeSearcher *self = mining->workers[0];
 	LodeLevel *root = mining->search.root;
 	bool is_ok = mining->search.has_windows ? lode_windows_start(self, root)
-						: lode_paths_start(self, root);
+	                                        : lode_paths_start(self, root);
 
 	return is_ok && lode_patterns_find(self, 0, mining->search.parameters->iterations,
 				mining->workers, mining->n_workers);
@@ -388,7 +388,7 @@ static size_t default_memory(void)
 static unsigned choose_workers(const LodeMiningParameters *parameters)
 {
 	return parameters->threads != 0 ? MIN(parameters->threads, 256)
-					: lode_worker_pool_default_size();
+	                                : lode_worker_pool_default_size();
 }
 
 static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
@@ -402,7 +402,7 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 			.progress = progress,
 			.has_windows = parameters->gap > 0 || parameters->window > 0,
 			.memory_limit = parameters->memory_bytes != 0 ? parameters->memory_bytes
-								      : default_memory(),
+	                                                              : default_memory(),
 			.root = &root},
 		.n_workers = choose_workers(parameters),
 		.main_thread = g_thread_self(),
@@ -431,7 +431,7 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 static bool check_parameters(const LodeMiningParameters *parameters, GError **error)
 {
 	uint64_t positions = (uint64_t)parameters->iterations * ((uint64_t)parameters->window + 1) +
-			     (uint64_t)(parameters->iterations - 1) * parameters->gap;
+	                     (uint64_t)(parameters->iterations - 1) * parameters->gap;
 
 	if (parameters->iterations < 1 || parameters->iterations > 64 || parameters->gap > 64 ||
 		parameters->window > 64 || positions > 64) {
@@ -507,7 +507,7 @@ static double *find_entry_supports(const LodeMiningRun *run)
 		own = fmin(own, single[LODE_ITEM_ATTRIBUTE(items[one->n_items - 1])]);
 		/* In canonical order the prefix is the last one before with one item less. */
 		by_size[one->n_items] = one->n_items > 1 ? fmin(own, by_size[one->n_items - 1])
-							 : own;
+		                                         : own;
 		entry[i] = by_size[one->n_items];
 	}
 	return entry;
@@ -564,8 +564,8 @@ LodeMiningRun *lode_miner_run(const LodeFlowGraph *graph, const LodeMiningParame
 	if (!check_parameters(parameters, error))
 		return NULL;
 	LodeMiningRun *run = parameters->top > 0
-				     ? mine_top(graph, parameters, name, progress, error)
-				     : mine(graph, parameters, name, progress, error);
+	                             ? mine_top(graph, parameters, name, progress, error)
+	                             : mine(graph, parameters, name, progress, error);
 	if (run == NULL)
 		return NULL;
 	filter_run(run);

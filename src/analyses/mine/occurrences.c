@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	MAX_POSITIONS = 64
-};
+enum { MAX_POSITIONS = 64 };
 
 /* A path under way or found; elements[i] has the bits of the elements in whose windows position i
  * lies, of all ways to match it. */
@@ -25,7 +23,7 @@ typedef struct {
 } Path;
 
 typedef struct {
-	double sum;	  /* of counts, over all places */
+	double sum;       /* of counts, over all places */
 	double place_sum; /* of the place being searched */
 	uint32_t elements, place_elements;
 } VertexSum;

@@ -7,9 +7,9 @@
 
 typedef struct {
 	uint32_t vertex;
-	double count;	   /* c(u): executions of the vertex that belong to the sequence; > 0 */
+	double count;      /* c(u): executions of the vertex that belong to the sequence; > 0 */
 	uint32_t elements; /* bit i: the vertex lies in a window of element i (31: that or later) in
-			      some occurrence */
+	                      some occurrence */
 } LodeCoveredVertex;
 
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct {
 	GArray *covered; /* LodeCoveredVertex, ascending by vertex */
-	GArray *places;	 /* LodeOccurrencePlace, ascending by first_vertex */
+	GArray *places;  /* LodeOccurrencePlace, ascending by first_vertex */
 	GArray *matched; /* LodeCoveredVertex; count = that of the place's occurrences */
 	double weight, frequency, executions;
 	uint32_t functions;

@@ -57,7 +57,7 @@ static uint32_t *choose_items(LodeSearchGraph *self, const LodeMiningParameters 
 	for (uint32_t i = 0; i < graph->n_attributes; i++) {
 		const SingleSupport *single = &singles[i];
 		bool passes = single->functions >= MAX(parameters->min_functions, 1) &&
-			      lode_support_passes(parameters, single->weight / self->total_weight,
+		              lode_support_passes(parameters, single->weight / self->total_weight,
 				      single->count / self->total_count);
 		items[i] = passes ? self->n_items : LODE_NONE;
 		if (passes)

@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct {
 	double factor; /* potential: min(n(u,v), n(v)); expected: n(u,v)/n(u); definite: n(u,v) −
-			  n(u) */
+	                  n(u) */
 	uint32_t target;
 	uint32_t vertex_class; /* of the target */
 } LodeSearchEdge;
@@ -41,12 +41,12 @@ typedef struct {
 	uint32_t n_classes;    /* with those of longer windows */
 	GArray *class_bits;    /* uint64_t [n_classes × n_words]: items of the window */
 	GArray *class_first;   /* likewise: items that only its first vertex has; all for one vertex
-				*/
+	                        */
 	GArray *class_last;    /* likewise: its last */
 	GArray *class_starts;  /* uint32_t [n_classes + 1] into class_items */
 	GArray *class_items;   /* uint32_t, ascending */
 	bool *class_can_match; /* [n_classes]: has an item first and one last */
-	GArray *lists;	       /* private: windows as lists of vertex classes */
+	GArray *lists;         /* private: windows as lists of vertex classes */
 	GHashTable *list_ids;  /* private: (list, vertex class) → longer list */
 	GHashTable *class_ids; /* private: bits → class */
 	uint32_t *edge_lists;  /* the list of (source, target); NULL when w = 0 */

@@ -15,7 +15,7 @@ bool lode_buffer_reserve(LodeSearch *search, LodeBuffer *self, size_t n, size_t 
 	size_t more = (capacity - self->capacity) * item_size;
 	size_t used = atomic_fetch_add(&search->memory_used, more) + more;
 	void *data = used <= search->memory_limit ? g_try_realloc_n(self->data, capacity, item_size)
-						  : NULL;
+	                                          : NULL;
 	if (data == NULL) {
 		atomic_fetch_sub(&search->memory_used, more);
 		atomic_store(&search->stop, LODE_ERROR_LIMIT + 1);

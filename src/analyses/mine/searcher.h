@@ -49,7 +49,7 @@ typedef struct {
 
 typedef struct {
 	double bound_weight, bound_count; /* no support of its candidates is above these */
-	uint32_t class_id, first, n;	  /* range of candidates */
+	uint32_t class_id, first, n;      /* range of candidates */
 } LodeGroup;
 
 typedef struct {
@@ -60,9 +60,9 @@ typedef struct {
 typedef struct {
 	uint64_t hash;
 	LodeSupport support;
-	size_t events;			/* into the level's event values, when it passes */
+	size_t events;                  /* into the level's event values, when it passes */
 	uint32_t first_group, n_groups; /* range of the level's group lists */
-	uint32_t first_alternative;	/* linked by next; LODE_NONE ends; by rising size */
+	uint32_t first_alternative;     /* linked by next; LODE_NONE ends; by rising size */
 	uint32_t last_alternative;
 	uint32_t min_size;
 	bool passes;
@@ -76,8 +76,8 @@ typedef struct {
 } LodeAlternative;
 
 typedef struct {
-	LodeBuffer candidates;	       /* LodePath or LodeWindowPath */
-	LodeBuffer groups;	       /* LodeGroup */
+	LodeBuffer candidates;         /* LodePath or LodeWindowPath */
+	LodeBuffer groups;             /* LodeGroup */
 	LodeBuffer group_lists, items; /* uint32_t */
 	LodeBuffer patterns, alternatives;
 	LodeBuffer table;  /* uint32_t: patterns by hash, open addressing */
@@ -99,7 +99,7 @@ typedef struct {
 } LodeSearch;
 
 typedef struct {
-	double sum;	  /* Σ counts of the pattern's paths over the vertex */
+	double sum;       /* Σ counts of the pattern's paths over the vertex */
 	double first_sum; /* likewise of those that start there */
 	double count, ratio;
 } LodeVertexSum;
@@ -112,26 +112,26 @@ typedef struct {
 
 typedef struct {
 	LodeSearch *search;
-	LodeVertexSum *sums;	    /* [n_vertices] */
+	LodeVertexSum *sums;        /* [n_vertices] */
 	LodeBuffer touched, firsts; /* uint32_t vertices with a sum */
-	uint32_t *graph_stamps;	    /* [n_graphs] */
+	uint32_t *graph_stamps;     /* [n_graphs] */
 	uint32_t stamp;
 	uint32_t *class_groups; /* [n_classes] class → group + 1 of the level being made */
 	double *item_weight, *item_count; /* [n_items] bounds */
-	uint32_t *item_groups;		  /* [n_items] */
-	LodeLevel *root;	   /* level 0: the shared one, or a copy with its own current */
-	LodeLevel *levels;	   /* [iterations]; [0] unused */
-	size_t level_nodes;	   /* nodes from here on belong to the level being made */
-	LodeBuffer found_paths;	   /* scratch of extension, before grouping */
+	uint32_t *item_groups;            /* [n_items] */
+	LodeLevel *root;           /* level 0: the shared one, or a copy with its own current */
+	LodeLevel *levels;         /* [iterations]; [0] unused */
+	size_t level_nodes;        /* nodes from here on belong to the level being made */
+	LodeBuffer found_paths;    /* scratch of extension, before grouping */
 	LodeBuffer found_classes;  /* uint32_t, beside found_paths */
-	LodeBuffer nodes;	   /* LodePathNode of this worker, behind the root's */
-	LodeBuffer node_table;	   /* uint32_t: nodes of the level being made, by hash */
-	LodeBuffer occurrences;	   /* LodeWindowPath gathered from a pattern */
-	LodeBuffer supports;	   /* LodeSupport of the reported patterns */
+	LodeBuffer nodes;          /* LodePathNode of this worker, behind the root's */
+	LodeBuffer node_table;     /* uint32_t: nodes of the level being made, by hash */
+	LodeBuffer occurrences;    /* LodeWindowPath gathered from a pattern */
+	LodeBuffer supports;       /* LodeSupport of the reported patterns */
 	LodeBuffer event_supports; /* double, beside supports */
-	LodeBuffer codes;	   /* uint32_t */
-	LodeBuffer sequences;	   /* LodeFound */
-	size_t task_start;	   /* sequences when the task began, for --max-sequences */
+	LodeBuffer codes;          /* uint32_t */
+	LodeBuffer sequences;      /* LodeFound */
+	size_t task_start;         /* sequences when the task began, for --max-sequences */
 } LodeSearcher;
 
 /* Makes room for `n` items of `item_size` bytes; false (and the search stops) beyond the memory

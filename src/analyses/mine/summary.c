@@ -14,11 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	BLOCK = 32,
-	MAX_CHILDREN = 3,
-	MAX_DEPTH = 3
-};
+enum { BLOCK = 32, MAX_CHILDREN = 3, MAX_DEPTH = 3 };
 
 static const double keeps_enough = 0.8; /* of the value, for a longer sequence to take the place */
 static const double carries_enough = 0.2; /* of the value, for one to stand below */
@@ -29,7 +25,7 @@ typedef struct {
 	const LodeSummaryOptions *options;
 	const LodeProgress *progress;
 	uint64_t *signatures;
-	bool *is_taken;			 /* already a line */
+	bool *is_taken;                  /* already a line */
 	LodeOccurrenceSearch **searches; /* one a worker */
 	unsigned n_workers;
 	GArray *lines;
@@ -170,7 +166,7 @@ static uint32_t best_cover(const Summary *self, const Choice *choice, const Lode
 			const LodeCoveredVertex *one = &g_array_index(
 				found->covered, LodeCoveredVertex, i);
 			overlap += self->graph->weight[one->vertex] *
-				   fmin(one->count / self->graph->count[one->vertex],
+			           fmin(one->count / self->graph->count[one->vertex],
 					   choice->shares[k][one->vertex]);
 		}
 		if (overlap > best_overlap) {
@@ -316,7 +312,7 @@ static bool build_below(
 			continue;
 		g_autoptr(GArray) children = find_children(self, candidates, line.sequence);
 		is_ok = children->len == 0 ||
-			build_below(self, children, MAX_CHILDREN, depth + 1, error);
+		        build_below(self, children, MAX_CHILDREN, depth + 1, error);
 	}
 	choice_clear(&choice);
 	return is_ok;

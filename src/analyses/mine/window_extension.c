@@ -16,7 +16,7 @@ static const LodePathNode *node_at(const LodeSearcher *self, uint32_t index)
 	size_t n_root = self->search->root_nodes.n;
 
 	return index < n_root ? &LODE_BUFFER_AT(&self->search->root_nodes, LodePathNode, index)
-			      : &LODE_BUFFER_AT(&self->nodes, LodePathNode, index - n_root);
+	                      : &LODE_BUFFER_AT(&self->nodes, LodePathNode, index - n_root);
 }
 
 static uint64_t hash_step(uint64_t hash, uint32_t vertex)
