@@ -57,10 +57,6 @@ if [ ${#verbs[@]} -eq 0 ]; then
 	exit 1
 fi
 
-echo "1..0 # SKIP no verbs"
-	exit 0
-fi
-
 echo "1..${#verbs[@]}"
 number=0
 for verb in "${verbs[@]}"; do
