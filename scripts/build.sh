@@ -26,7 +26,8 @@ if [ ! -e "$directory/build.ninja" ]; then
 fi
 echo "build: compiling in $directory"
 if ! ninja -C "$directory" -j "$(nproc)" >"$log" 2>&1; then
-	cat "$log" >&2
+	# From the first file that failed; where there is none, the configuration did.
+	sed -n '/^FAILED/,$p' "$log" | grep . >&2 || cat "$log" >&2
 	exit 1
 fi
 grep -E 'warning:' "$log" >&2 || true

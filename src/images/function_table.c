@@ -153,27 +153,6 @@ static void add_symbols(Table *table, const GArray *symbols)
 	}
 }
 
-static void add_unwind(Table *table)
-{
-	guint n = table->functions->len, next = 0;
-	uint64_t covered = 0;
-
-	for (size_t i = 0; i < table->n_unwind; i++) {
-		uint64_t address = table->unwind[i].address;
-		uint64_t end = address + table->unwind[i].size;
-
-		for (; next < n && function_at(table, next)->address <= address; next++)
-			covered = function_at(table, next)->address +
-				  function_at(table, next)->size;
-		if (address < covered)
-			continue;
-		if (next < n)
-			end = MIN(end, function_at(table, next)->address);
-		add_function(table, address, end, NULL);
-	}
-	sort_functions(table);
-}
-
 static bool is_endbr(const uint8_t *code, const LodeDecodedInstruction *decoded)
 {
 	return decoded->length == 4 && memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0;
@@ -199,6 +178,39 @@ static uint64_t count_padding(const uint8_t *code, uint64_t size)
 		n += decoded.length;
 	}
 	return n;
+}
+
+static bool is_padding(const Table *table, uint64_t address, uint64_t end)
+{
+	const LodeElfRange *code = lode_elf_file_find_range(table->file, address);
+
+	return count_padding(code->bytes + (address - code->address), end - address) ==
+	       end - address;
+}
+
+static void add_unwind(Table *table)
+{
+	guint n = table->functions->len, next = 0;
+	uint64_t covered = 0;
+
+	for (size_t i = 0; i < table->n_unwind; i++) {
+		uint64_t address = table->unwind[i].address;
+		uint64_t end = address + table->unwind[i].size;
+
+		for (; next < n && function_at(table, next)->address <= address; next++)
+			covered = function_at(table, next)->address +
+				  function_at(table, next)->size;
+		if (address < covered)
+			continue;
+		if (next < n && function_at(table, next)->address < end) {
+			end = function_at(table, next)->address;
+			/* an entry for a signal trampoline begins one no-op before it */
+			if (is_padding(table, address, end))
+				continue;
+		}
+		add_function(table, address, end, NULL);
+	}
+	sort_functions(table);
 }
 
 static void add_gap(Table *table, const LodeElfRange *code, uint64_t address, uint64_t end)

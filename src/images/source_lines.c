@@ -31,6 +31,7 @@ struct LodeSourceLines {
 	Dwarf *supplement; /* NULL: none, or libdw's own affair */
 	GArray *ranges;	   /* UnitRange by low; NULL before the first look-up */
 	GStringChunk *names;
+	const char *last_name, *last_valid_name; /* of a source file */
 };
 
 bool lode_source_lines_exist(const LodeElfFile *file)
@@ -166,14 +167,30 @@ static const UnitRange *find_unit(const LodeSourceLines *self, uint64_t address)
 	return low > 0 && address < ranges[low - 1].high ? &ranges[low - 1] : NULL;
 }
 
-static void locate_line(Dwarf_Die *unit, uint64_t address, LodeBinaryLocation *location)
+/* The file's name, valid UTF-8. Lines of one file share its name, so mostly it is the last one. */
+static const char *file_name(LodeSourceLines *self, const char *name)
+{
+	if (name == NULL || name == self->last_name)
+		return name == NULL ? NULL : self->last_valid_name;
+	self->last_name = name;
+	self->last_valid_name = name;
+	if (!g_utf8_validate(name, -1, NULL)) {
+		g_autofree char *valid = g_utf8_make_valid(name, -1);
+
+		self->last_valid_name = g_string_chunk_insert_const(self->names, valid);
+	}
+	return self->last_valid_name;
+}
+
+static void locate_line(
+	LodeSourceLines *self, Dwarf_Die *unit, uint64_t address, LodeBinaryLocation *location)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
 	int number = 0;
 
 	if (line == NULL)
 		return;
-	location->file = dwarf_linesrc(line, NULL, NULL);
+	location->file = file_name(self, dwarf_linesrc(line, NULL, NULL));
 	if (dwarf_lineno(line, &number) == 0 && number > 0)
 		location->line = (uint32_t)number;
 }
@@ -188,7 +205,7 @@ static void locate_in_unit(LodeSourceLines *self, Dwarf_CU *unit, const uint64_t
 	if (dwarf_cu_info(unit, NULL, &type, &die, NULL, NULL, NULL, NULL) != 0)
 		return;
 	for (size_t i = 0; i < n; i++)
-		locate_line(&die, addresses[i], &locations[i]);
+		locate_line(self, &die, addresses[i], &locations[i]);
 	if (type == DW_UT_skeleton &&
 		dwarf_cu_info(unit, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
 		dwarf_tag(&split) == DW_TAG_compile_unit)
