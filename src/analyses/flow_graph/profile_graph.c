@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a profile to the graph that is mined. At granularity instruction a vertex is an instruction;
+ * at block or function it is a group of them, which executes as often as its first one (a function:
+ * as often as it is called), costs the sum, and carries the union of their attributes but op:.
+ */
+#include "analyses/flow_graph/attribute_filter.h"
+#include "analyses/flow_graph/flow_graph_builder.h"
+#include "analyses/flow_graph/function_filter.h"
+#include "base/error.h"
+
+#include <string.h>
+
+typedef struct {
+	const LodeProfile *profile;
+	const LodeMiningParameters *parameters;
+	LodeFlowGraphBuilder *builder;
+	LodeAttributeFilter filter;
+	LodeFunctionFilter functions;
+	uint32_t weight_event;
+	GArray *events;          /* uint32_t: profile events that are the graph's events */
+	uint32_t *kept;          /* profile attribute → builder attribute, LODE_NONE: not mined */
+	GArray *ev_events;       /* uint32_t: profile events that give ev: attributes */
+	uint32_t *ev_attributes; /* builder attribute for each of ev_events; LODE_NONE: not mined */
+	GHashTable *classes;     /* (attribute set, events mask) → class + 1 */
+	uint32_t *vertices;      /* instruction → vertex; LODE_NONE: filtered out */
+	GArray *scratch;         /* uint32_t: attributes of the vertex being built */
+	GArray *shares;          /* Share, by profile event */
+	uint32_t *share_starts;  /* [profile events + 1]: range of shares */
+	double *values;          /* the slots of the vertex being built: the graph's events, the
+	                            weight, and those of ev_events */
+	double *own;             /* likewise, of one instruction of it */
+	uint32_t n_slots;
+} Construction;
+
+/* What one unit of a stored event adds to a slot. */
+typedef struct {
+	uint32_t slot;
+	double factor;
+} Share;
+
+static bool is_plain_count(const LodeProfile *profile, const LodeEvent *event)
+{
+	for (guint i = 0; event->terms != NULL && i < event->terms->len; i++) {
+		uint32_t term = LODE_AT(event->terms, LodeEventTerm, i).event;
+		if (LODE_AT(profile->events, LodeEvent, term).kind != LODE_EVENT_COUNT)
+			return false;
+	}
+	return event->kind != LODE_EVENT_RECORDED;
+}
+
+static bool choose_events(Construction *self, GError **error)
+{
+	const LodeProfile *profile = self->profile;
+	const char *weight = self->parameters->weight;
+
+	self->weight_event = weight != NULL ? lode_profile_find_event(profile, weight)
+	                                    : profile->weight_event;
+	if (self->weight_event == LODE_NONE) {
+		g_autoptr(GString) names = g_string_new(NULL);
+		for (guint i = 0; i < profile->events->len; i++)
+			g_string_append_printf(
+				names, " %s", LODE_AT(profile->events, LodeEvent, i).name);
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"no event '%s' in this profile; it has:%s", weight != NULL ? weight : "",
+			names->str);
+		return false;
+	}
+	for (uint32_t i = 0; i < profile->events->len; i++) {
+		const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, i);
+		if (i != self->weight_event && !is_plain_count(profile, event))
+			g_array_append_val(self->events, i);
+		if (event->is_attribute)
+			g_array_append_val(self->ev_events, i);
+	}
+	return true;
+}
+
+static void choose_attributes(Construction *self)
+{
+	const GPtrArray *attributes = self->profile->attributes;
+
+	self->kept = g_new(uint32_t, attributes->len + 1);
+	for (guint i = 0; i < attributes->len; i++) {
+		const char *name = g_ptr_array_index(attributes, i);
+		bool is_kept = lode_attribute_filter_has(&self->filter, name);
+		/* The mnemonic of one instruction says nothing about a group. */
+		if (self->parameters->granularity != LODE_GRANULARITY_INSTRUCTION &&
+			g_str_has_prefix(name, "op:"))
+			is_kept = false;
+		self->kept[i] = is_kept ? lode_flow_graph_builder_attribute(self->builder, name)
+		                        : LODE_NONE;
+	}
+	self->ev_attributes = g_new(uint32_t, self->ev_events->len + 1);
+	for (guint i = 0; i < self->ev_events->len; i++) {
+		uint32_t event = LODE_AT(self->ev_events, uint32_t, i);
+		g_autofree char *name = g_strconcat(
+			"ev:", LODE_AT(self->profile->events, LodeEvent, event).name, NULL);
+		self->ev_attributes[i] = LODE_NONE;
+		if (lode_attribute_filter_has(&self->filter, name))
+			self->ev_attributes[i] = lode_flow_graph_builder_attribute(
+				self->builder, name);
+	}
+}
+
+/* The slots that profile event `event` is, or is part of. */
+static void add_shares(Construction *self, uint32_t event, uint32_t wanted, uint32_t slot)
+{
+	const LodeEvent *one = &LODE_AT(self->profile->events, LodeEvent, wanted);
+
+	if (event == wanted && one->kind != LODE_EVENT_DERIVED) {
+		Share share = {slot, 1};
+		g_array_append_val(self->shares, share);
+	}
+	for (guint i = 0; one->terms != NULL && i < one->terms->len; i++) {
+		const LodeEventTerm *term = &LODE_AT(one->terms, LodeEventTerm, i);
+		Share share = {slot, term->factor};
+		if (term->event == event)
+			g_array_append_val(self->shares, share);
+	}
+}
+
+static void prepare_slots(Construction *self)
+{
+	uint32_t n = self->profile->events->len;
+
+	self->n_slots = self->events->len + 1 + self->ev_events->len;
+	self->values = g_new0(double, self->n_slots);
+	self->own = g_new0(double, self->n_slots);
+	self->share_starts = g_new0(uint32_t, n + 1);
+	for (uint32_t event = 0; event < n; event++) {
+		uint32_t slot = 0;
+		for (guint i = 0; i < self->events->len; i++)
+			add_shares(self, event, LODE_AT(self->events, uint32_t, i), slot++);
+		add_shares(self, event, self->weight_event, slot++);
+		for (guint i = 0; i < self->ev_events->len; i++)
+			add_shares(self, event, LODE_AT(self->ev_events, uint32_t, i), slot++);
+		self->share_starts[event + 1] = self->shares->len;
+	}
+}
+
+static void add_value(Construction *self, uint32_t event, double value)
+{
+	for (uint32_t i = self->share_starts[event]; i < self->share_starts[event + 1]; i++) {
+		const Share *share = &LODE_AT(self->shares, Share, i);
+		self->own[share->slot] += share->factor * value;
+	}
+}
+
+/* Fills `own` with the slots of one instruction. */
+static void read_slots(Construction *self, uint32_t instruction)
+{
+	const LodeProfile *profile = self->profile;
+	uint32_t end = LODE_AT(profile->cost_starts, uint32_t, instruction + 1);
+
+	memset(self->own, 0, sizeof(double) * self->n_slots);
+	for (uint32_t i = 0; i < profile->events->len; i++)
+		if (LODE_AT(profile->events, LodeEvent, i).kind == LODE_EVENT_COUNT)
+			add_value(self, i,
+				LODE_AT(profile->instructions, LodeInstruction, instruction).count);
+	for (uint32_t i = LODE_AT(profile->cost_starts, uint32_t, instruction); i < end; i++) {
+		const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, i);
+		add_value(self, cost->event, cost->value);
+	}
+}
+
+/* Bit i: event ev_events[i] happens on the instruction whose slots were read. At most 32 are made.
+ */
+static uint32_t event_mask(const Construction *self, double count)
+{
+	const double *values = self->own + self->events->len + 1;
+	bool is_exact = self->profile->frequency == LODE_FREQUENCY_EXACT;
+	double needed = is_exact ? self->parameters->event_rate * count : 0;
+	uint32_t mask = 0;
+
+	for (guint i = 0; i < MIN(self->ev_events->len, 32); i++)
+		if (self->ev_attributes[i] != LODE_NONE && values[i] > 0 && values[i] >= needed)
+			mask |= UINT32_C(1) << i;
+	return mask;
+}
+
+static void gather_attributes(Construction *self, uint32_t attribute_set, uint32_t mask)
+{
+	const LodeAttributeSet *set = &LODE_AT(
+		self->profile->attribute_sets, LodeAttributeSet, attribute_set);
+
+	for (uint32_t i = 0; i < set->n; i++) {
+		uint32_t id =
+			self->kept[LODE_AT(self->profile->set_members, uint32_t, set->first + i)];
+		if (id != LODE_NONE)
+			g_array_append_val(self->scratch, id);
+	}
+	for (guint i = 0; i < self->ev_events->len && i < 32; i++)
+		if ((mask >> i & 1) != 0)
+			g_array_append_val(self->scratch, self->ev_attributes[i]);
+}
+
+static uint32_t class_of(Construction *self, uint32_t attribute_set, uint32_t mask)
+{
+	gint64 key = (gint64)((uint64_t)attribute_set << 32 | mask);
+	void *found = g_hash_table_lookup(self->classes, &key);
+
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found) - 1;
+	g_array_set_size(self->scratch, 0);
+	gather_attributes(self, attribute_set, mask);
+	uint32_t id = lode_flow_graph_builder_class(
+		self->builder, (const uint32_t *)(void *)self->scratch->data, self->scratch->len);
+	g_hash_table_insert(self->classes, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(id + 1));
+	return id;
+}
+
+/* Adds the vertex of instructions [first, first + n), all in one function. */
+static void add_group(Construction *self, uint32_t first, uint32_t n, double count)
+{
+	uint32_t class_id = 0;
+
+	memset(self->values, 0, sizeof(double) * self->n_slots);
+	g_array_set_size(self->scratch, 0);
+	for (uint32_t i = first; i < first + n; i++) {
+		const LodeInstruction *one = &LODE_AT(
+			self->profile->instructions, LodeInstruction, i);
+		read_slots(self, i);
+		for (uint32_t j = 0; j < self->n_slots; j++)
+			self->values[j] += self->own[j];
+		if (n == 1)
+			class_id = class_of(self, one->attribute_set, event_mask(self, one->count));
+		else
+			gather_attributes(self, one->attribute_set, event_mask(self, one->count));
+	}
+	if (n > 1)
+		class_id = lode_flow_graph_builder_class(self->builder,
+			(const uint32_t *)(void *)self->scratch->data, self->scratch->len);
+	uint32_t vertex = lode_flow_graph_builder_add_classed(
+		self->builder, self->values[self->events->len], count, class_id, first);
+	for (guint e = 0; e < self->events->len; e++)
+		lode_flow_graph_builder_add_event(self->builder, e, self->values[e]);
+	for (uint32_t i = first; i < first + n; i++)
+		self->vertices[i] = vertex;
+}
+
+/* What is filtered out still counts in the totals. */
+static void add_totals(Construction *self, uint32_t first, uint32_t n, double count)
+{
+	memset(self->values, 0, sizeof(double) * self->n_slots);
+	for (uint32_t i = first; i < first + n; i++) {
+		read_slots(self, i);
+		for (uint32_t j = 0; j < self->n_slots; j++)
+			self->values[j] += self->own[j];
+	}
+	lode_flow_graph_builder_add_totals(
+		self->builder, self->values[self->events->len], count, self->values);
+}
+
+static bool is_same_group(const Construction *self, uint32_t a, uint32_t b)
+{
+	const LodeInstruction *left = &LODE_AT(self->profile->instructions, LodeInstruction, a);
+	const LodeInstruction *right = &LODE_AT(self->profile->instructions, LodeInstruction, b);
+
+	if (self->parameters->granularity == LODE_GRANULARITY_FUNCTION)
+		return true;
+	return self->parameters->granularity == LODE_GRANULARITY_BLOCK &&
+	       left->block != LODE_NONE && left->block == right->block;
+}
+
+static double group_count(const Construction *self, const LodeFunction *function, uint32_t first)
+{
+	if (self->parameters->granularity == LODE_GRANULARITY_FUNCTION && function->calls > 0)
+		return function->calls;
+	return LODE_AT(self->profile->instructions, LodeInstruction, first).count;
+}
+
+static void add_function(Construction *self, uint32_t index, bool is_mined)
+{
+	const LodeFunction *function = &LODE_AT(self->profile->functions, LodeFunction, index);
+	uint32_t end = function->first_instruction + function->n_instructions;
+
+	if (is_mined && function->n_instructions > 0)
+		lode_flow_graph_builder_add_graph(self->builder, index);
+	for (uint32_t first = function->first_instruction; first < end;) {
+		uint32_t next = first + 1;
+		while (next < end && is_same_group(self, first, next))
+			next++;
+		double count = group_count(self, function, first);
+		if (is_mined)
+			add_group(self, first, next - first, count);
+		else
+			add_totals(self, first, next - first, count);
+		first = next;
+	}
+}
+
+static bool is_first_of_group(const Construction *self, uint32_t instruction)
+{
+	return instruction == 0 || self->vertices[instruction - 1] != self->vertices[instruction];
+}
+
+/* Inside a group only the way from its end back to its start is an edge. */
+static void add_edge(Construction *self, uint32_t source, uint32_t target, double count)
+{
+	uint32_t from = self->vertices[source], to = self->vertices[target];
+	uint32_t n = self->profile->instructions->len;
+
+	if (from == LODE_NONE || to == LODE_NONE)
+		return;
+	bool leaves = source + 1 >= n || self->vertices[source + 1] != from;
+	if (self->parameters->granularity != LODE_GRANULARITY_INSTRUCTION && from == to &&
+		!(leaves && is_first_of_group(self, target) &&
+			self->parameters->granularity == LODE_GRANULARITY_BLOCK))
+		return;
+	lode_flow_graph_builder_add_edge(self->builder, from, to, count);
+}
+
+static void add_edges(Construction *self)
+{
+	const LodeProfile *profile = self->profile;
+
+	for (uint32_t i = 0; i + 1 < profile->instructions->len; i++) {
+		double count = LODE_AT(profile->instructions, LodeInstruction, i).next_count;
+		if (count >= 0)
+			add_edge(self, i, i + 1, count);
+	}
+	for (guint i = 0; i < profile->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		uint32_t from =
+			LODE_AT(profile->instructions, LodeInstruction, edge->source).function;
+		uint32_t to =
+			LODE_AT(profile->instructions, LodeInstruction, edge->target).function;
+		if (edge->kind != LODE_EDGE_CALL && edge->kind != LODE_EDGE_RETURN && from == to)
+			add_edge(self, edge->source, edge->target, edge->count);
+	}
+}
+
+static void clear_construction(Construction *self)
+{
+	lode_attribute_filter_clear(&self->filter);
+	lode_function_filter_clear(&self->functions);
+	g_array_unref(self->events);
+	g_array_unref(self->ev_events);
+	g_array_unref(self->scratch);
+	g_hash_table_unref(self->classes);
+	g_free(self->kept);
+	g_free(self->ev_attributes);
+	g_free(self->vertices);
+	g_array_unref(self->shares);
+	g_free(self->share_starts);
+	g_free(self->values);
+	g_free(self->own);
+}
+
+static bool prepare(Construction *self, GError **error)
+{
+	return lode_attribute_filter_init(&self->filter, self->profile, self->parameters, error) &&
+	       lode_function_filter_init(&self->functions, self->parameters, error) &&
+	       choose_events(self, error);
+}
+
+static void construct(Construction *self)
+{
+	const LodeProfile *profile = self->profile;
+	g_autofree const char **names = g_new0(const char *, self->events->len + 1);
+
+	for (guint i = 0; i < self->events->len; i++)
+		names[i] = LODE_AT(profile->events, LodeEvent, LODE_AT(self->events, uint32_t, i))
+		                   .name;
+	self->builder = lode_flow_graph_builder_new(names, self->events->len);
+	choose_attributes(self);
+	prepare_slots(self);
+	self->vertices = g_new(uint32_t, profile->instructions->len + 1);
+	memset(self->vertices, 0xff, sizeof(uint32_t) * (profile->instructions->len + 1));
+	for (uint32_t i = 0; i < profile->functions->len; i++)
+		add_function(self, i,
+			lode_function_filter_has(&self->functions, profile,
+				&LODE_AT(profile->functions, LodeFunction, i)));
+	add_edges(self);
+}
+
+LodeFlowGraph *lode_flow_graph_build(
+	const LodeProfile *profile, const LodeMiningParameters *parameters, GError **error)
+{
+	Construction self = {
+		.profile = profile,
+		.parameters = parameters,
+		.events = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.ev_events = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.shares = g_array_new(FALSE, FALSE, sizeof(Share)),
+		.scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.classes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+	};
+	LodeFlowGraph *graph = NULL;
+
+	if (prepare(&self, error)) {
+		construct(&self);
+		graph = lode_flow_graph_builder_finish(self.builder);
+	}
+	clear_construction(&self);
+	return graph;
+}

@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The depth-first search over levels, in tasks: one for each passing pattern of the root. What a
+ * task finds does not depend on the worker that runs it; the results are put together in the order
+ * of tasks, cut at the limit there, and sorted.
+ */
+#include "analyses/mine/miner.h"
+
+#include "analyses/mine/closed.h"
+#include "analyses/mine/searcher.h"
+#include "base/error.h"
+#include "base/number_format.h"
+#include "base/worker_pool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+	uint32_t pattern; /* of the root */
+	uint64_t size;    /* its candidates: the estimate of its work */
+	unsigned worker;
+	size_t first, end; /* of the worker's sequences */
+	bool is_done;
+} Task;
+
+typedef struct {
+	LodeSearch search;
+	LodeSearcher **workers;
+	unsigned n_workers;
+	Task *tasks; /* by falling size */
+	size_t n_tasks;
+	GMutex mutex; /* of the counters below */
+	size_t n_finished;
+	uint64_t n_sequences;
+	GThread *main_thread;
+} Mining;
+
+static const LodePattern *current_pattern(const LodeLevel *level)
+{
+	return &LODE_BUFFER_AT(&level->patterns, LodePattern, level->current);
+}
+
+static bool should_stop(const LodeSearch *search)
+{
+	if (lode_progress_is_cancelled(search->progress))
+		atomic_store((atomic_int *)&search->stop, LODE_ERROR_CANCELLED + 1);
+	return atomic_load_explicit(&search->stop, memory_order_relaxed) != 0;
+}
+
+static bool has_enough(const LodeSearcher *self)
+{
+	return self->sequences.n - self->task_start > self->search->parameters->max_sequences;
+}
+
+/* Copies the support of the pattern that the search is at; its index. LODE_NONE: no memory. */
+static uint32_t keep_support(LodeSearcher *self, uint32_t depth)
+{
+	const LodeLevel *level = lode_searcher_level(self, depth);
+	const LodePattern *pattern = current_pattern(level);
+	uint32_t n_events = self->search->graph->graph->n_events;
+
+	if (!lode_buffer_has_room(self->search, &self->supports, 1, sizeof(LodeSupport)) ||
+		!lode_buffer_has_room(
+			self->search, &self->event_supports, n_events, sizeof(double)))
+		return LODE_NONE;
+	LODE_BUFFER_AT(&self->supports, LodeSupport, self->supports.n) = pattern->support;
+	if (n_events > 0)
+		memcpy(&LODE_BUFFER_AT(&self->event_supports, double, self->event_supports.n),
+			&LODE_BUFFER_AT(&level->events, double, pattern->events),
+			n_events * sizeof(double));
+	self->event_supports.n += n_events;
+	return (uint32_t)self->supports.n++;
+}
+
+/* The sequence being put together, element by element. */
+typedef struct {
+	uint32_t codes[64];
+	uint32_t n;
+	uint32_t support;
+	uint32_t last_depth;
+} Emission;
+
+static bool emit_one(LodeSearcher *self, const Emission *emission)
+{
+	LodeSearch *search = self->search;
+
+	if (!lode_buffer_has_room(search, &self->codes, emission->n, sizeof(uint32_t)) ||
+		!lode_buffer_has_room(search, &self->sequences, 1, sizeof(LodeFound)))
+		return false;
+	LODE_BUFFER_AT(&self->sequences, LodeFound, self->sequences.n++) = (LodeFound){
+		self->codes.n, emission->n, emission->support};
+	memcpy(&LODE_BUFFER_AT(&self->codes, uint32_t, self->codes.n), emission->codes,
+		emission->n * sizeof(uint32_t));
+	self->codes.n += emission->n;
+	return true;
+}
+
+/* The fewest items that the elements from `depth` on need. */
+static uint32_t least_size(const LodeSearcher *self, uint32_t depth, uint32_t last_depth)
+{
+	uint32_t size = 0;
+
+	for (; depth <= last_depth; depth++)
+		size += current_pattern(lode_searcher_level(self, depth))->min_size;
+	return size;
+}
+
+/* All sequences that combine alternatives of the current patterns from `depth` on. */
+static bool emit(LodeSearcher *self, Emission *emission, uint32_t depth)
+{
+	const LodeLevel *level = lode_searcher_level(self, depth);
+	uint32_t n = emission->n;
+	uint32_t rest = least_size(self, depth + 1, emission->last_depth);
+
+	for (uint32_t i = current_pattern(level)->first_alternative; i != LODE_NONE;) {
+		const LodeAlternative *one = &LODE_BUFFER_AT(
+			&level->alternatives, LodeAlternative, i);
+		if (n + one->size + rest > self->search->parameters->iterations || has_enough(self))
+			return true;
+		for (uint32_t j = 0; j < one->size; j++) {
+			uint32_t item = LODE_BUFFER_AT(
+				&level->items, uint32_t, one->first_item + j);
+			emission->codes[n + j] = item + 1 +
+			                         (j == 0 ? self->search->graph->n_items : 0);
+		}
+		emission->n = n + one->size;
+		bool is_ok = depth == emission->last_depth ? emit_one(self, emission)
+		                                           : emit(self, emission, depth + 1);
+		emission->n = n;
+		if (!is_ok)
+			return false;
+		i = one->next;
+	}
+	return true;
+}
+
+/* Reports the current pattern at `depth` and searches below it. `size`: the fewest items so far. */
+static void search_below(LodeSearcher *self, uint32_t depth, uint32_t size)
+{
+	const LodeMiningParameters *parameters = self->search->parameters;
+	Emission emission = {.support = keep_support(self, depth), .last_depth = depth};
+
+	if (emission.support == LODE_NONE || !emit(self, &emission, 0))
+		return;
+	if (size >= parameters->iterations)
+		return;
+	LodeLevel *level = &self->levels[depth + 1];
+	size_t n_nodes = self->nodes.n;
+	bool is_ok = self->search->has_windows ? lode_windows_extend(self, depth + 1)
+	                                       : lode_paths_extend(self, depth + 1);
+	if (is_ok && level->groups.n > 0 &&
+		lode_patterns_find(self, depth + 1, parameters->iterations - size, NULL, 0)) {
+		for (uint32_t i = 0; i < level->patterns.n; i++) {
+			level->current = i;
+			if (should_stop(self->search) || has_enough(self))
+				break;
+			if (current_pattern(level)->passes)
+				search_below(
+					self, depth + 1, size + current_pattern(level)->min_size);
+		}
+	}
+	self->nodes.n = n_nodes;
+}
+
+/* Whether the tasks before this one have found all that the limit lets through. */
+static bool is_beyond_limit(const Mining *mining, size_t task)
+{
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < task; i++)
+		if (mining->tasks[i].is_done)
+			found += mining->tasks[i].end - mining->tasks[i].first;
+	return found > mining->search.parameters->max_sequences;
+}
+
+static void report_progress(Mining *mining)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	if (g_thread_self() != mining->main_thread)
+		return;
+	g_autofree char *detail = g_strdup_printf(
+		"%s sequences", lode_number_format_count((double)mining->n_sequences, number));
+	lode_progress_report(mining->search.progress, "mining", (double)mining->n_finished,
+		(double)mining->n_tasks, detail);
+}
+
+static void run_task(size_t index, unsigned worker, void *user_data)
+{
+	Mining *mining = user_data;
+	LodeSearcher *self = mining->workers[worker];
+	Task *task = &mining->tasks[index];
+
+	g_mutex_lock(&mining->mutex);
+	bool is_skipped = is_beyond_limit(mining, index);
+	g_mutex_unlock(&mining->mutex);
+	task->worker = worker;
+	task->first = task->end = self->task_start = self->sequences.n;
+	if (!is_skipped && !should_stop(&mining->search)) {
+		/* Each worker stands at its own pattern of the shared root. */
+		LodeLevel root = *mining->search.root;
+		root.current = task->pattern;
+		self->root = &root;
+		search_below(self, 0, current_pattern(&root)->min_size);
+		self->root = mining->search.root;
+	}
+	g_mutex_lock(&mining->mutex);
+	task->end = self->sequences.n;
+	task->is_done = true;
+	mining->n_finished++;
+	mining->n_sequences += task->end - task->first;
+	report_progress(mining);
+	g_mutex_unlock(&mining->mutex);
+}
+
+static int compare_tasks(const void *a, const void *b)
+{
+	const Task *left = a, *right = b;
+
+	if (left->size != right->size)
+		return left->size > right->size ? -1 : 1;
+	return (left->pattern > right->pattern) - (left->pattern < right->pattern);
+}
+
+static void make_tasks(Mining *mining)
+{
+	const LodeLevel *root = mining->search.root;
+
+	mining->tasks = g_new0(Task, root->patterns.n + 1);
+	for (uint32_t i = 0; i < root->patterns.n; i++) {
+		const LodePattern *pattern = &LODE_BUFFER_AT(&root->patterns, LodePattern, i);
+		if (!pattern->passes)
+			continue;
+		Task task = {.pattern = i};
+		for (uint32_t g = 0; g < pattern->n_groups; g++)
+			task.size += LODE_BUFFER_AT(&root->groups, LodeGroup,
+				LODE_BUFFER_AT(
+					&root->group_lists, uint32_t, pattern->first_group + g))
+			                     .n;
+		mining->tasks[mining->n_tasks++] = task;
+	}
+	qsort(mining->tasks, mining->n_tasks, sizeof(Task), compare_tasks);
+}
+
+static bool build_root(Mining *mining)
+{
+	LodeSearcher *self = mining->workers[0];
+	LodeLevel *root = mining->search.root;
+	bool is_ok = mining->search.has_windows ? lode_windows_start(self, root)
+	                                        : lode_paths_start(self, root);
+
+	return is_ok && lode_patterns_find(self, 0, mining->search.parameters->iterations,
+				mining->workers, mining->n_workers);
+}
+
+static void search_all(Mining *mining)
+{
+	lode_progress_report(mining->search.progress, "first elements", 0, 0, NULL);
+	if (!should_stop(&mining->search) && build_root(mining)) {
+		make_tasks(mining);
+		lode_worker_pool_run(mining->n_tasks, mining->n_workers, run_task, mining);
+	}
+}
+
+/* A found sequence with the front of its codes packed, for sorting. */
+typedef struct {
+	uint64_t key;
+	const uint32_t *codes;
+	uint32_t n_codes, support;
+	unsigned worker;
+} Sortable;
+
+static int compare_sortable(const void *a, const void *b)
+{
+	const Sortable *left = a, *right = b;
+
+	if (left->key != right->key)
+		return left->key < right->key ? -1 : 1;
+	for (uint32_t i = 0; i < left->n_codes && i < right->n_codes; i++)
+		if (left->codes[i] != right->codes[i])
+			return left->codes[i] < right->codes[i] ? -1 : 1;
+	return (left->n_codes > right->n_codes) - (left->n_codes < right->n_codes);
+}
+
+static uint64_t pack_codes(const uint32_t *codes, uint32_t n, unsigned bits)
+{
+	uint64_t key = 0;
+	unsigned room = 64;
+
+	for (uint32_t i = 0; i < n && room >= bits; i++) {
+		room -= bits;
+		key |= (uint64_t)codes[i] << room;
+	}
+	return key;
+}
+
+static Sortable *collect(const Mining *mining, size_t *out_n, bool *out_is_complete)
+{
+	uint64_t limit = mining->search.parameters->max_sequences;
+	unsigned bits = (unsigned)g_bit_storage(2 * (gulong)mining->search.graph->n_items + 1);
+	size_t n = 0, n_kept = (size_t)MIN(mining->n_sequences, limit);
+	Sortable *all = g_new(Sortable, n_kept + 1);
+
+	for (size_t t = 0; t < mining->n_tasks; t++) {
+		const Task *task = &mining->tasks[t];
+		const LodeSearcher *worker = mining->workers[task->worker];
+		for (size_t i = task->first; i < task->end && n < n_kept; i++) {
+			const LodeFound *found = &LODE_BUFFER_AT(&worker->sequences, LodeFound, i);
+			const uint32_t *codes = &LODE_BUFFER_AT(
+				&worker->codes, uint32_t, found->first_code);
+			all[n++] = (Sortable){pack_codes(codes, found->n_codes, bits), codes,
+				found->n_codes, found->support, task->worker};
+		}
+	}
+	qsort(all, n, sizeof(Sortable), compare_sortable);
+	*out_n = n;
+	*out_is_complete = mining->n_sequences <= limit;
+	return all;
+}
+
+static void add_sequence(const Mining *mining, LodeMiningRun *run, const Sortable *one)
+{
+	const LodeSearchGraph *graph = mining->search.graph;
+	const LodeSearcher *worker = mining->workers[one->worker];
+	const LodeSupport *support = &LODE_BUFFER_AT(&worker->supports, LodeSupport, one->support);
+	LodeSequence sequence = {
+		.first_item = run->items->len,
+		.n_items = one->n_codes,
+		.places = support->places,
+		.functions = support->functions,
+		.weight = support->weight,
+		.frequency = support->frequency,
+		.executions = support->executions,
+	};
+
+	for (uint32_t i = 0; i < one->n_codes; i++) {
+		bool is_start = one->codes[i] > graph->n_items;
+		uint32_t item = one->codes[i] - 1 - (is_start ? graph->n_items : 0);
+		uint32_t word = graph->item_attributes[item] | (is_start ? LODE_ITEM_START : 0);
+		g_array_append_val(run->items, word);
+	}
+	g_array_append_val(run->sequences, sequence);
+	if (run->events->len > 0)
+		g_array_append_vals(run->event_supports,
+			&LODE_BUFFER_AT(&worker->event_supports, double,
+				(size_t)one->support * run->events->len),
+			run->events->len);
+}
+
+static void fill_run(const Mining *mining, LodeMiningRun *run)
+{
+	const LodeFlowGraph *graph = mining->search.graph->graph;
+	size_t n;
+	g_autofree Sortable *all = collect(mining, &n, &run->is_complete);
+
+	for (uint32_t i = 0; i < graph->n_attributes; i++)
+		g_ptr_array_add(run->attributes, g_strdup(graph->attribute_names[i]));
+	for (uint32_t i = 0; i < graph->n_events; i++)
+		g_ptr_array_add(run->events, g_strdup(graph->event_names[i]));
+	for (size_t i = 0; i < n; i++)
+		add_sequence(mining, run, &all[i]);
+}
+
+static bool set_stop_error(const LodeSearch *search, GError **error)
+{
+	int stop = atomic_load((atomic_int *)&search->stop) - 1;
+
+	if (stop < 0)
+		return false;
+	if (stop == LODE_ERROR_CANCELLED)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	else
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"mining needs more than %" G_GSIZE_FORMAT
+			" MiB of memory: raise --memory or --min-support, or lower --gap, --window "
+			"or --iterations",
+			search->memory_limit >> 20);
+	return true;
+}
+
+static unsigned choose_workers(const LodeMiningParameters *parameters)
+{
+	return parameters->threads != 0 ? MIN(parameters->threads, 256)
+	                                : lode_worker_pool_default_size();
+}
+
+static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
+	const char *name, const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodeSearchGraph) prepared = lode_search_graph_new(graph, parameters);
+	LodeLevel root = {0};
+	Mining mining = {
+		.n_workers = choose_workers(parameters),
+		.main_thread = g_thread_self(),
+	};
+	LodeMiningRun *run = NULL;
+
+	lode_search_init(&mining.search, prepared, parameters, progress);
+	mining.search.root = &root;
+	g_mutex_init(&mining.mutex);
+	mining.workers = g_new0(LodeSearcher *, mining.n_workers);
+	for (unsigned i = 0; i < mining.n_workers; i++)
+		mining.workers[i] = lode_searcher_new(&mining.search);
+	search_all(&mining);
+	if (!set_stop_error(&mining.search, error)) {
+		run = lode_mining_run_new(name, parameters);
+		fill_run(&mining, run);
+	}
+	for (unsigned i = 0; i < mining.n_workers; i++)
+		lode_searcher_free(mining.workers[i]);
+	lode_level_clear(&mining.search, &root);
+	lode_buffer_clear(&mining.search, &mining.search.root_nodes, sizeof(LodePathNode));
+	g_free(mining.workers);
+	g_free(mining.tasks);
+	g_mutex_clear(&mining.mutex);
+	return run;
+}
+
+static bool check_parameters(const LodeMiningParameters *parameters, GError **error)
+{
+	uint64_t positions = (uint64_t)parameters->iterations * ((uint64_t)parameters->window + 1) +
+	                     (uint64_t)(parameters->iterations - 1) * parameters->gap;
+
+	if (parameters->iterations < 1 || parameters->iterations > 64 || parameters->gap > 64 ||
+		parameters->window > 64 || positions > 64) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"iterations %u, window %u and gap %u give paths of up to %" G_GUINT64_FORMAT
+			" vertices; between 1 and 64 can be mined",
+			parameters->iterations, parameters->window, parameters->gap, positions);
+		return false;
+	}
+	if (!(parameters->min_support >= 0) || !(parameters->min_differential >= 0)) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"the minimum supports are shares between 0 and 1");
+		return false;
+	}
+	return true;
+}
+
+static void keep_marked(LodeMiningRun *run, const bool *is_kept)
+{
+	guint n_events = run->events->len, kept = 0;
+
+	for (guint i = 0; i < run->sequences->len; i++) {
+		if (!is_kept[i])
+			continue;
+		g_array_index(run->sequences, LodeSequence, kept) = g_array_index(
+			run->sequences, LodeSequence, i);
+		for (guint e = 0; e < n_events; e++)
+			g_array_index(run->event_supports, double, kept *n_events + e) =
+				g_array_index(run->event_supports, double, i *n_events + e);
+		kept++;
+	}
+	g_array_set_size(run->sequences, kept);
+	g_array_set_size(run->event_supports, kept * n_events);
+}
+
+static void filter_run(LodeMiningRun *run)
+{
+	g_autofree bool *is_kept = g_new0(bool, run->sequences->len + 1);
+
+	if (run->parameters.only_maximal)
+		lode_maximal_mark(run, is_kept);
+	else if (run->parameters.only_closed)
+		lode_closed_mark(run, is_kept);
+	else
+		return;
+	keep_marked(run, is_kept);
+}
+
+/* The highest minimum support at which each sequence would be reported: the least maximal support
+ * among itself, its prefixes, and its attributes alone. */
+static double *find_entry_supports(const LodeMiningRun *run)
+{
+	guint n = run->sequences->len;
+	double *entry = g_new(double, n + 1);
+	g_autofree double *single = g_new0(double, run->attributes->len + 1);
+	double by_size[65] = {0};
+
+	for (guint i = 0; i < n; i++) {
+		const LodeSequence *one = &g_array_index(run->sequences, LodeSequence, i);
+		if (one->n_items == 1)
+			single[LODE_ITEM_ATTRIBUTE(lode_mining_run_items(run, i)[0])] =
+				lode_sequence_differential(one) >=
+						run->parameters.min_differential - 1e-12
+					? 2
+					: lode_sequence_maximal(one);
+	}
+	for (guint i = 0; i < n; i++) {
+		const LodeSequence *one = &g_array_index(run->sequences, LodeSequence, i);
+		const uint32_t *items = lode_mining_run_items(run, i);
+		double own = lode_sequence_maximal(one);
+		if (lode_sequence_differential(one) >= run->parameters.min_differential - 1e-12)
+			own = 2;
+		own = fmin(own, single[LODE_ITEM_ATTRIBUTE(items[one->n_items - 1])]);
+		/* In canonical order the prefix is the last one before with one item less. */
+		by_size[one->n_items] = one->n_items > 1 ? fmin(own, by_size[one->n_items - 1])
+		                                         : own;
+		entry[i] = by_size[one->n_items];
+	}
+	return entry;
+}
+
+static int compare_falling(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left < right) - (left > right);
+}
+
+/* Cuts a run that was mined with too low a threshold to the highest one that leaves `top`. */
+static void cut_to_top(LodeMiningRun *run)
+{
+	guint n = run->sequences->len, top = run->parameters.top;
+	g_autofree double *entry = find_entry_supports(run);
+	g_autofree double *sorted = g_memdup2(entry, sizeof(double) * (n + 1));
+	g_autofree bool *is_kept = g_new(bool, n + 1);
+
+	if (n <= top || !run->is_complete)
+		return;
+	qsort(sorted, n, sizeof(double), compare_falling);
+	run->parameters.min_support = fmin(sorted[top - 1], 1);
+	for (guint i = 0; i < n; i++)
+		is_kept[i] = entry[i] >= sorted[top - 1] - 1e-12;
+	keep_marked(run, is_kept);
+}
+
+static LodeMiningRun *mine_top(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
+	const char *name, const LodeProgress *progress, GError **error)
+{
+	LodeMiningParameters guess = *parameters;
+
+	for (guess.min_support = 0.5;; guess.min_support /= 2) {
+		if (guess.min_support < 1e-9)
+			guess.min_support = 0;
+		LodeMiningRun *run = mine(graph, &guess, name, progress, error);
+		if (run == NULL || !run->is_complete || run->sequences->len >= parameters->top ||
+			guess.min_support == 0) {
+			if (run != NULL)
+				cut_to_top(run);
+			return run;
+		}
+		lode_mining_run_free(run);
+	}
+}
+
+LodeMiningRun *lode_miner_run(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
+	const char *name, const LodeProgress *progress, GError **error)
+{
+	gint64 start_us = g_get_monotonic_time();
+
+	if (!check_parameters(parameters, error))
+		return NULL;
+	LodeMiningRun *run = parameters->top > 0
+	                             ? mine_top(graph, parameters, name, progress, error)
+	                             : mine(graph, parameters, name, progress, error);
+	if (run == NULL)
+		return NULL;
+	filter_run(run);
+	run->seconds = (double)(g_get_monotonic_time() - start_us) / 1e6;
+	return run;
+}

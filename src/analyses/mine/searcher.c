@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/mine/searcher.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static size_t default_memory(void)
+{
+	return (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void lode_search_init(LodeSearch *self, const LodeSearchGraph *graph,
+	const LodeMiningParameters *parameters, const LodeProgress *progress)
+{
+	*self = (LodeSearch){
+		.graph = graph,
+		.parameters = parameters,
+		.progress = progress,
+		.has_windows = parameters->gap > 0 || parameters->window > 0,
+		.memory_limit = parameters->memory_bytes != 0 ? parameters->memory_bytes
+	                                                      : default_memory(),
+	};
+}
+
+bool lode_buffer_reserve(LodeSearch *search, LodeBuffer *self, size_t n, size_t item_size)
+{
+	if (n <= self->capacity)
+		return true;
+	size_t capacity = MAX(MAX(self->capacity * 2, n), 64);
+	size_t more = (capacity - self->capacity) * item_size;
+	size_t used = atomic_fetch_add(&search->memory_used, more) + more;
+	void *data = used <= search->memory_limit ? g_try_realloc_n(self->data, capacity, item_size)
+	                                          : NULL;
+	if (data == NULL) {
+		atomic_fetch_sub(&search->memory_used, more);
+		atomic_store(&search->stop, LODE_ERROR_LIMIT + 1);
+		return false;
+	}
+	self->data = data;
+	self->capacity = capacity;
+	return true;
+}
+
+void lode_buffer_clear(LodeSearch *search, LodeBuffer *self, size_t item_size)
+{
+	g_free(self->data);
+	atomic_fetch_sub(&search->memory_used, self->capacity * item_size);
+	*self = (LodeBuffer){0};
+}
+
+static size_t candidate_size(const LodeSearch *search)
+{
+	return search->has_windows ? sizeof(LodeWindowPath) : sizeof(LodePath);
+}
+
+void lode_level_clear(LodeSearch *search, LodeLevel *self)
+{
+	lode_buffer_clear(search, &self->candidates, candidate_size(search));
+	lode_buffer_clear(search, &self->groups, sizeof(LodeGroup));
+	lode_buffer_clear(search, &self->group_lists, sizeof(uint32_t));
+	lode_buffer_clear(search, &self->items, sizeof(uint32_t));
+	lode_buffer_clear(search, &self->patterns, sizeof(LodePattern));
+	lode_buffer_clear(search, &self->alternatives, sizeof(LodeAlternative));
+	lode_buffer_clear(search, &self->table, sizeof(uint32_t));
+	lode_buffer_clear(search, &self->events, sizeof(double));
+}
+
+LodeSearcher *lode_searcher_new(LodeSearch *search)
+{
+	LodeSearcher *self = g_new0(LodeSearcher, 1);
+	const LodeSearchGraph *graph = search->graph;
+	uint32_t n = graph->graph->n_vertices;
+
+	self->search = search;
+	self->root = search->root;
+	self->sums = g_new(LodeVertexSum, n + 1);
+	for (uint32_t v = 0; v < n; v++)
+		self->sums[v] = (LodeVertexSum){
+			0, 0, graph->vertices[v].count, graph->vertices[v].ratio};
+	self->touched.data = g_new(uint32_t, n + 1);
+	self->firsts.data = g_new(uint32_t, n + 1);
+	self->graph_stamps = g_new0(uint32_t, graph->graph->n_graphs + 1);
+	self->class_groups = g_new0(uint32_t, graph->n_classes + 1);
+	self->item_weight = g_new0(double, graph->n_items + 1);
+	self->item_count = g_new0(double, graph->n_items + 1);
+	self->item_groups = g_new0(uint32_t, graph->n_items + 1);
+	self->levels = g_new0(LodeLevel, search->parameters->iterations + 1);
+	return self;
+}
+
+void lode_searcher_free(LodeSearcher *self)
+{
+	if (self == NULL)
+		return;
+	LodeSearch *search = self->search;
+	for (uint32_t i = 1; i < search->parameters->iterations; i++)
+		lode_level_clear(search, &self->levels[i]);
+	lode_buffer_clear(search, &self->found_paths, candidate_size(search));
+	lode_buffer_clear(search, &self->found_classes, sizeof(uint32_t));
+	lode_buffer_clear(search, &self->nodes, sizeof(LodePathNode));
+	lode_buffer_clear(search, &self->node_table, sizeof(uint32_t));
+	lode_buffer_clear(search, &self->occurrences, sizeof(LodeWindowPath));
+	lode_buffer_clear(search, &self->supports, sizeof(LodeSupport));
+	lode_buffer_clear(search, &self->event_supports, sizeof(double));
+	lode_buffer_clear(search, &self->codes, sizeof(uint32_t));
+	lode_buffer_clear(search, &self->sequences, sizeof(LodeFound));
+	g_free(self->touched.data);
+	g_free(self->firsts.data);
+	g_free(self->sums);
+	g_free(self->graph_stamps);
+	g_free(self->class_groups);
+	g_free(self->item_weight);
+	g_free(self->item_count);
+	g_free(self->item_groups);
+	g_free(self->levels);
+	g_free(self);
+}
+
+bool lode_search_may_pass(const LodeSearch *search, double weight, double count)
+{
+	const LodeSearchGraph *graph = search->graph;
+	double needed = fmin(search->parameters->min_support, search->parameters->min_differential);
+
+	/* The bounds are sums in another order than the supports: leave room for rounding. */
+	return fmax(weight / graph->total_weight, count / graph->total_count) >=
+	       needed * (1 - 1e-9) - 1e-11;
+}
+
+LodeGroup *lode_level_group_of(LodeSearcher *self, LodeLevel *level, uint32_t class_id)
+{
+	uint32_t known = self->class_groups[class_id];
+
+	if (known != 0)
+		return &LODE_BUFFER_AT(&level->groups, LodeGroup, known - 1);
+	if (!lode_buffer_has_room(self->search, &level->groups, 1, sizeof(LodeGroup)))
+		return NULL;
+	LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, level->groups.n++);
+	*group = (LodeGroup){.class_id = class_id};
+	self->class_groups[class_id] = (uint32_t)level->groups.n;
+	return group;
+}
+
+/* Sums the groups' bounds by item, over the groups that the item is in. */
+static void bound_items(LodeSearcher *self, const LodeLevel *level)
+{
+	const LodeSearchGraph *graph = self->search->graph;
+	const uint32_t *starts = (const uint32_t *)(void *)graph->class_starts->data;
+	const uint32_t *items = (const uint32_t *)(void *)graph->class_items->data;
+
+	memset(self->item_weight, 0, sizeof(double) * graph->n_items);
+	memset(self->item_count, 0, sizeof(double) * graph->n_items);
+	for (size_t g = 0; g < level->groups.n; g++) {
+		const LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, g);
+		for (uint32_t i = starts[group->class_id]; i < starts[group->class_id + 1]; i++) {
+			self->item_weight[items[i]] += group->bound_weight;
+			self->item_count[items[i]] += group->bound_count;
+		}
+	}
+}
+
+static bool has_passing_item(const LodeSearcher *self, uint32_t class_id)
+{
+	const LodeSearchGraph *graph = self->search->graph;
+	const uint32_t *starts = (const uint32_t *)(void *)graph->class_starts->data;
+	const uint32_t *items = (const uint32_t *)(void *)graph->class_items->data;
+
+	for (uint32_t i = starts[class_id]; i < starts[class_id + 1]; i++)
+		if (lode_search_may_pass(
+			    self->search, self->item_weight[items[i]], self->item_count[items[i]]))
+			return true;
+	return false;
+}
+
+/* Drops the groups that cannot pass and lays out the rest; class_groups then has the new numbers.
+ */
+static size_t place_groups(LodeSearcher *self, LodeLevel *level)
+{
+	size_t kept = 0, n_candidates = 0;
+
+	for (size_t g = 0; g < level->groups.n; g++) {
+		LodeGroup group = LODE_BUFFER_AT(&level->groups, LodeGroup, g);
+		bool is_kept = has_passing_item(self, group.class_id);
+		self->class_groups[group.class_id] = is_kept ? (uint32_t)kept + 1 : 0;
+		if (!is_kept)
+			continue;
+		group.first = (uint32_t)n_candidates;
+		n_candidates += group.n;
+		group.n = 0;
+		LODE_BUFFER_AT(&level->groups, LodeGroup, kept++) = group;
+	}
+	level->groups.n = kept;
+	return n_candidates;
+}
+
+bool lode_level_group(LodeSearcher *self, LodeLevel *level, size_t size)
+{
+	const uint32_t *classes = self->found_classes.data;
+	bool is_ok = false;
+
+	bound_items(self, level);
+	size_t n = place_groups(self, level);
+	if (lode_buffer_reserve(self->search, &level->candidates, n, size)) {
+		for (size_t i = 0; n > 0 && i < self->found_paths.n; i++) {
+			uint32_t known = self->class_groups[classes[i]];
+			if (known == 0)
+				continue;
+			LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, known - 1);
+			memcpy((char *)level->candidates.data + (group->first + group->n++) * size,
+				(const char *)self->found_paths.data + i * size, size);
+		}
+		level->candidates.n = n;
+		is_ok = true;
+	}
+	for (size_t g = 0; g < level->groups.n; g++)
+		self->class_groups[LODE_BUFFER_AT(&level->groups, LodeGroup, g).class_id] = 0;
+	return is_ok;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one worker of the miner carries down the depth-first search.
+ *
+ *   level 0   every place where a first element can be          ┐ a level: candidates (paths that
+ *   level 1   …paths from one pattern of level 0, one element   │ end in a place for the level's
+ *   level 2   …                                        longer   ┘ element), grouped by the items
+ * there
+ *
+ * A *pattern* of a level is a set of its groups: the candidates that match one element. Different
+ * elements with the same groups ({add}, {add, load}…) are one pattern: measured once and searched
+ * below once. Its *alternatives* are those elements; the sequences of a pattern at depth k are all
+ * combinations of the alternatives of the patterns on the way to it. Private to the miner.
+ */
+#pragma once
+
+#include "analyses/mine/search_graph.h"
+#include "base/progress.h"
+
+#include <stdatomic.h>
+
+/* A growing array for the hot paths: plain memory, counted against the bound. */
+typedef struct {
+	void *data;
+	size_t n, capacity; /* in items of the buffer's own type */
+} LodeBuffer;
+
+/* A path in the search without gaps and windows; parent is a candidate of the level above. */
+typedef struct {
+	double count;
+	double ratio; /* Σ W/n over its vertices */
+	uint32_t parent, vertex, first;
+	uint32_t has_repeat; /* some vertex is on it twice */
+} LodePath;
+
+/* A path in the search with gaps or windows: a chain of nodes, shared by many candidates. */
+typedef struct {
+	uint64_t hash; /* of its vertices */
+	double count, ratio;
+	uint32_t parent, vertex, length;
+	uint32_t slot; /* scratch: where it is in the occurrences being gathered */
+} LodePathNode;
+
+typedef struct {
+	uint64_t matched; /* bit i: position i lies in a window */
+	uint32_t node;
+	uint32_t class_id;
+} LodeWindowPath;
+
+typedef struct {
+	double bound_weight, bound_count; /* no support of its candidates is above these */
+	uint32_t class_id, first, n;      /* range of candidates */
+} LodeGroup;
+
+typedef struct {
+	double weight, frequency, executions;
+	uint32_t places, functions;
+} LodeSupport;
+
+typedef struct {
+	uint64_t hash;
+	LodeSupport support;
+	size_t events;                  /* into the level's event values, when it passes */
+	uint32_t first_group, n_groups; /* range of the level's group lists */
+	uint32_t first_alternative;     /* linked by next; LODE_NONE ends; by rising size */
+	uint32_t last_alternative;
+	uint32_t min_size;
+	bool passes;
+} LodePattern;
+
+/* An element that matches a pattern's candidates. */
+typedef struct {
+	uint32_t first_item, size; /* range of the level's items */
+	uint32_t pattern, next;
+	uint32_t first_group, n_groups; /* groups that have all its items, minimal there or not */
+} LodeAlternative;
+
+typedef struct {
+	LodeBuffer candidates;         /* LodePath or LodeWindowPath */
+	LodeBuffer groups;             /* LodeGroup */
+	LodeBuffer group_lists, items; /* uint32_t */
+	LodeBuffer patterns, alternatives;
+	LodeBuffer table;  /* uint32_t: patterns by hash, open addressing */
+	LodeBuffer events; /* double */
+	uint32_t current;  /* the pattern that the search is below */
+} LodeLevel;
+
+/* Shared by all workers of one run. */
+typedef struct {
+	const LodeSearchGraph *graph;
+	const LodeMiningParameters *parameters;
+	const LodeProgress *progress;
+	bool has_windows; /* gaps or windows: candidates are LodeWindowPath */
+	size_t memory_limit;
+	atomic_size_t memory_used;
+	atomic_int stop;       /* a LodeErrorCode + 1 */
+	LodeLevel *root;       /* level 0, read by all once it is built */
+	LodeBuffer root_nodes; /* LodePathNode */
+} LodeSearch;
+
+typedef struct {
+	double sum;       /* Σ counts of the pattern's paths over the vertex */
+	double first_sum; /* likewise of those that start there */
+	double count, ratio;
+} LodeVertexSum;
+
+/* A reported sequence of a worker: codes, an item's code being item + 1, + n_items at a start. */
+typedef struct {
+	uint64_t first_code;
+	uint32_t n_codes, support;
+} LodeFound;
+
+typedef struct {
+	LodeSearch *search;
+	LodeVertexSum *sums;        /* [n_vertices] */
+	LodeBuffer touched, firsts; /* uint32_t vertices with a sum */
+	uint32_t *graph_stamps;     /* [n_graphs] */
+	uint32_t stamp;
+	uint32_t *class_groups; /* [n_classes] class → group + 1 of the level being made */
+	double *item_weight, *item_count; /* [n_items] bounds */
+	uint32_t *item_groups;            /* [n_items] */
+	LodeLevel *root;           /* level 0: the shared one, or a copy with its own current */
+	LodeLevel *levels;         /* [iterations]; [0] unused */
+	size_t level_nodes;        /* nodes from here on belong to the level being made */
+	LodeBuffer found_paths;    /* scratch of extension, before grouping */
+	LodeBuffer found_classes;  /* uint32_t, beside found_paths */
+	LodeBuffer nodes;          /* LodePathNode of this worker, behind the root's */
+	LodeBuffer node_table;     /* uint32_t: nodes of the level being made, by hash */
+	LodeBuffer occurrences;    /* LodeWindowPath gathered from a pattern */
+	LodeBuffer supports;       /* LodeSupport of the reported patterns */
+	LodeBuffer event_supports; /* double, beside supports */
+	LodeBuffer codes;          /* uint32_t */
+	LodeBuffer sequences;      /* LodeFound */
+	size_t task_start;         /* sequences when the task began, for --max-sequences */
+} LodeSearcher;
+
+/* Makes room for `n` items of `item_size` bytes; false (and the search stops) beyond the memory
+ * bound. */
+bool lode_buffer_reserve(LodeSearch *search, LodeBuffer *self, size_t n, size_t item_size);
+void lode_buffer_clear(LodeSearch *search, LodeBuffer *self, size_t item_size);
+
+/* The item with room made for one more, for buffers that grow by one. */
+#define LODE_BUFFER_AT(buffer, type, index) (((type *)(buffer)->data)[index])
+
+static inline bool lode_buffer_has_room(
+	LodeSearch *search, LodeBuffer *self, size_t more, size_t item_size)
+{
+	return self->n + more <= self->capacity ||
+	       lode_buffer_reserve(search, self, self->n + more, item_size);
+}
+
+/* Sets up a search with no root yet; nothing is allocated. All arguments are borrowed. */
+void lode_search_init(LodeSearch *self, const LodeSearchGraph *graph,
+	const LodeMiningParameters *parameters, const LodeProgress *progress);
+
+LodeSearcher *lode_searcher_new(LodeSearch *search);
+void lode_searcher_free(LodeSearcher *self);
+static inline LodeLevel *lode_searcher_level(const LodeSearcher *self, uint32_t depth)
+{
+	return depth == 0 ? self->root : &self->levels[depth];
+}
+void lode_level_clear(LodeSearch *search, LodeLevel *self);
+
+/*
+ * Groups the `n` candidates in found_paths (each `size` bytes, its class in found_classes) by class
+ * into the level, leaving out those whose items cannot pass. bound_weight and bound_count of the
+ * groups must be there already, in the order of first appearance (class_groups).
+ */
+bool lode_level_group(LodeSearcher *self, LodeLevel *level, size_t size);
+
+/* The group of a class in the level being made; a new one when it is the first. NULL: no memory. */
+LodeGroup *lode_level_group_of(LodeSearcher *self, LodeLevel *level, uint32_t class_id);
+
+/* Whether sums below these bounds may still pass. */
+bool lode_search_may_pass(const LodeSearch *search, double weight, double count);
+
+/* path_extension.c, window_extension.c: fill a level from a pattern of the one above (depth ≥ 1) or
+ * from the graph; measure a pattern of a level. */
+bool lode_paths_start(LodeSearcher *self, LodeLevel *root);
+bool lode_paths_extend(LodeSearcher *self, uint32_t depth);
+void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
+bool lode_windows_start(LodeSearcher *self, LodeLevel *root);
+bool lode_windows_extend(LodeSearcher *self, uint32_t depth);
+void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
+
+/* Adds one path's count to a matched vertex, and to its first vertex. */
+static inline void lode_searcher_add(LodeSearcher *self, uint32_t vertex, double count)
+{
+	LodeVertexSum *sum = &self->sums[vertex];
+
+	if (sum->sum == 0)
+		((uint32_t *)self->touched.data)[self->touched.n++] = vertex;
+	sum->sum += count;
+}
+
+static inline void lode_searcher_add_first(LodeSearcher *self, uint32_t vertex, double count)
+{
+	LodeVertexSum *sum = &self->sums[vertex];
+
+	if (sum->first_sum == 0)
+		((uint32_t *)self->firsts.data)[self->firsts.n++] = vertex;
+	sum->first_sum += count;
+}
+
+/* Forgets the sums of the pattern that was measured last. */
+void lode_searcher_reset_sums(LodeSearcher *self);
+
+/* Whether windows of the class match the element; items may be marked as starts. */
+bool lode_class_matches(
+	const LodeSearchGraph *graph, uint32_t class_id, const uint32_t *items, uint32_t n);
+
+/* patterns.c: finds the elements of a level that pass, of at most `max_size` items, as patterns
+ * with alternatives. `workers` (may be NULL) share the measuring of the root. */
+bool lode_patterns_find(LodeSearcher *self, uint32_t depth, uint32_t max_size,
+	LodeSearcher **workers, unsigned n_workers);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How much memory an input may make us use. What an input claims, or decompresses to, is charged
+ * before it is allocated, so that a hostile file ends in an error and not in the system's
+ * out-of-memory killer.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct {
+	uint64_t limit_bytes, used_bytes;
+} LodeMemoryBudget;
+
+/* The memory that can be had now: of the machine, of the control group's limit on the process, and
+ * of RLIMIT_AS, the smallest. */
+uint64_t lode_memory_budget_available(void);
+
+/* Charges `bytes`; false, and nothing charged, when the limit would be passed. */
+static inline bool lode_memory_budget_charge(LodeMemoryBudget *self, uint64_t bytes)
+{
+	if (bytes > self->limit_bytes - self->used_bytes)
+		return false;
+	self->used_bytes += bytes;
+	return true;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading is by blocks into one buffer that holds the unread rest of the last block before the next
+ * one; it grows only when a single line is longer than it.
+ */
+#include "sources/text_lines.h"
+
+#include "base/error.h"
+#include "sources/memory_budget.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+enum {
+	BLOCK_SIZE = 1 << 18,
+	WINDOW_LOG_MAX = 27, /* 128 MiB: what `zstd` itself accepts without --long */
+	REPORT_INTERVAL_US = 100000,
+};
+
+struct LodeTextLines {
+	char *path;
+	char *stage; /* for the progress */
+	const LodeProgress *progress;
+	gint64 reported_us;
+	int fd;
+	uint64_t size_bytes; /* of the file; 0: unknown */
+	uint64_t read_bytes, text_bytes, limit_bytes;
+	uint64_t number;
+	bool is_terminated;
+	bool is_at_end; /* nothing more will come into the buffer */
+
+	char *buffer; /* capacity + 1 bytes, for the NUL behind a last line */
+	size_t capacity, start, end;
+
+	ZSTD_DStream *decompressor; /* NULL: plain */
+	ZSTD_inBuffer input;
+	char *input_data;
+	bool is_frame_open;
+};
+
+bool lode_text_lines_is_compressed(const char *data, size_t size)
+{
+	const uint8_t *bytes = (const uint8_t *)data;
+
+	if (size < 4)
+		return false;
+	uint32_t magic = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+			 (uint32_t)bytes[3] << 24;
+	return magic == ZSTD_MAGICNUMBER ||
+	       (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
+}
+
+static bool set_io_error(const LodeTextLines *self, GError **error, int number)
+{
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", self->path, g_strerror(number));
+	return false;
+}
+
+/* Reads up to `size` bytes of the file; 0 at its end, −1 with an error. */
+static ssize_t read_block(LodeTextLines *self, char *data, size_t size, GError **error)
+{
+	ssize_t n;
+
+	do
+		n = read(self->fd, data, size);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		set_io_error(self, error, errno);
+	else
+		self->read_bytes += (uint64_t)n;
+	return n;
+}
+
+/* Largest window for which a quarter of the memory is enough. */
+static int window_log_max(void)
+{
+	uint64_t quarter = lode_memory_budget_available() / 4;
+	int window_log = 10;
+
+	while (window_log < WINDOW_LOG_MAX && UINT64_C(2) << window_log <= quarter)
+		window_log++;
+	return window_log;
+}
+
+static bool start_decompressor(LodeTextLines *self, GError **error)
+{
+	self->decompressor = ZSTD_createDStream();
+	self->input_data = g_try_malloc(BLOCK_SIZE);
+	if (self->decompressor == NULL || self->input_data == NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"%s: not enough memory to decompress it", self->path);
+		return false;
+	}
+	ZSTD_DCtx_setParameter(self->decompressor, ZSTD_d_windowLogMax, window_log_max());
+	memcpy(self->input_data, self->buffer, self->end);
+	self->input = (ZSTD_inBuffer){.src = self->input_data, .size = self->end};
+	self->end = 0;
+	return true;
+}
+
+/* The first block decides whether the file is compressed. */
+static bool read_first_block(LodeTextLines *self, GError **error)
+{
+	ssize_t n = 1;
+
+	while (n > 0 && self->end < 4) {
+		n = read_block(self, self->buffer + self->end, self->capacity - self->end, error);
+		if (n < 0)
+			return false;
+		self->end += (size_t)n;
+	}
+	if (lode_text_lines_is_compressed(self->buffer, self->end))
+		return start_decompressor(self, error);
+	return true;
+}
+
+LodeTextLines *lode_text_lines_open(
+	const char *path, uint64_t limit_bytes, const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodeTextLines) self = g_new0(LodeTextLines, 1);
+	g_autofree char *base = g_path_get_basename(path);
+	struct stat status;
+
+	self->path = g_strdup(path);
+	self->stage = g_strconcat("reading ", base, NULL);
+	self->progress = progress;
+	self->limit_bytes = limit_bytes != 0 ? limit_bytes : lode_memory_budget_available();
+	self->capacity = BLOCK_SIZE;
+	self->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (self->fd < 0 || fstat(self->fd, &status) != 0) {
+		set_io_error(self, error, errno);
+		return NULL;
+	}
+	self->size_bytes = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+	self->buffer = g_malloc(self->capacity + 1);
+	if (!read_first_block(self, error))
+		return NULL;
+	return g_steal_pointer(&self);
+}
+
+void lode_text_lines_close(LodeTextLines *self)
+{
+	if (self == NULL)
+		return;
+	if (self->fd >= 0)
+		close(self->fd);
+	ZSTD_freeDStream(self->decompressor);
+	g_free(self->input_data);
+	g_free(self->buffer);
+	g_free(self->stage);
+	g_free(self->path);
+	g_free(self);
+}
+
+/* Reports at most ten times a second. False when the user asked to stop. */
+static bool report_progress(LodeTextLines *self, GError **error)
+{
+	gint64 now = g_get_monotonic_time();
+
+	if (lode_progress_is_cancelled(self->progress)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "%s: stopped on request",
+			self->path);
+		return false;
+	}
+	if (self->progress == NULL || now - self->reported_us < REPORT_INTERVAL_US)
+		return true;
+	self->reported_us = now;
+	lode_progress_report(self->progress, self->stage, (double)self->read_bytes,
+		(double)self->size_bytes, NULL);
+	return true;
+}
+
+/* Reads compressed bytes when none are left; leaves none at the end of the file. */
+static bool refill_input(LodeTextLines *self, GError **error)
+{
+	if (self->input.pos < self->input.size)
+		return true;
+	ssize_t n = read_block(self, self->input_data, BLOCK_SIZE, error);
+	if (n < 0)
+		return false;
+	self->input = (ZSTD_inBuffer){.src = self->input_data, .size = (size_t)n};
+	return true;
+}
+
+static bool set_zstd_error(const LodeTextLines *self, size_t result, GError **error)
+{
+	if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"%s: decompressing it needs a window of more than %d KiB; decompress it "
+			"first with 'zstd -d --long=31'",
+			self->path, 1 << (window_log_max() - 10));
+	else
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+			"%s: compressed data is broken before offset %" G_GUINT64_FORMAT ": %s",
+			self->path, self->read_bytes, ZSTD_getErrorName(result));
+	return false;
+}
+
+/* Appends decompressed bytes to the buffer; sets is_at_end when there are no more. */
+static bool fill_compressed(LodeTextLines *self, GError **error)
+{
+	ZSTD_outBuffer output = {.dst = self->buffer, .size = self->capacity, .pos = self->end};
+
+	while (output.pos == self->end) {
+		if (!refill_input(self, error))
+			return false;
+		if (self->input.size == 0 && !self->is_frame_open) {
+			self->is_at_end = true;
+			return true;
+		}
+		/* Without input a decompressor may still hold output that had no room before. */
+		size_t result = ZSTD_decompressStream(self->decompressor, &output, &self->input);
+		if (ZSTD_isError(result))
+			return set_zstd_error(self, result, error);
+		self->is_frame_open = result != 0;
+		if (self->input.size == 0 && output.pos == self->end && self->is_frame_open) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+				"%s: compressed data ends early, at offset %" G_GUINT64_FORMAT,
+				self->path, self->read_bytes);
+			return false;
+		}
+	}
+	self->text_bytes += output.pos - self->end;
+	self->end = output.pos;
+	if (self->text_bytes <= self->limit_bytes)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+		"%s: decompresses to more than %" G_GUINT64_FORMAT
+		" bytes, the memory that is available",
+		self->path, self->limit_bytes);
+	return false;
+}
+
+static bool fill_plain(LodeTextLines *self, GError **error)
+{
+	ssize_t n = read_block(self, self->buffer + self->end, self->capacity - self->end, error);
+
+	if (n < 0)
+		return false;
+	self->end += (size_t)n;
+	self->is_at_end = n == 0;
+	return true;
+}
+
+static bool set_length_error(const LodeTextLines *self, uint64_t number, GError **error)
+{
+	return lode_text_lines_error_at(self, number, error, LODE_ERROR_LIMIT, "longer than %d MiB",
+		(int)(LODE_TEXT_LINES_MAX_LENGTH >> 20));
+}
+
+/* Makes room behind the unread bytes. */
+static bool make_room(LodeTextLines *self, GError **error)
+{
+	size_t unread = self->end - self->start;
+
+	memmove(self->buffer, self->buffer + self->start, unread);
+	self->start = 0;
+	self->end = unread;
+	if (unread <= self->capacity / 2)
+		return true;
+	if (unread > LODE_TEXT_LINES_MAX_LENGTH)
+		return set_length_error(self, self->number + 1, error);
+	char *grown = g_try_realloc(self->buffer, 2 * self->capacity + 1);
+	if (grown == NULL)
+		return lode_text_lines_error_at(self, self->number + 1, error, LODE_ERROR_LIMIT,
+			"not enough memory for a line of more than %" G_GSIZE_FORMAT " bytes",
+			unread);
+	self->buffer = grown;
+	self->capacity *= 2;
+	return true;
+}
+
+static bool fill(LodeTextLines *self, GError **error)
+{
+	if (!report_progress(self, error) || !make_room(self, error))
+		return false;
+	return self->decompressor != NULL ? fill_compressed(self, error) : fill_plain(self, error);
+}
+
+int lode_text_lines_next(
+	LodeTextLines *self, const char **out_line, size_t *out_length, GError **error)
+{
+	size_t seen = 0; /* unread bytes known to hold no line feed */
+	char *feed = NULL;
+
+	while (true) {
+		size_t unread = self->end - self->start;
+		if (unread > seen)
+			feed = memchr(self->buffer + self->start + seen, '\n', unread - seen);
+		if (feed != NULL || self->is_at_end)
+			break;
+		seen = unread;
+		if (!fill(self, error))
+			return -1;
+	}
+	char *line = self->buffer + self->start;
+	char *end = feed != NULL ? feed : self->buffer + self->end;
+	if (feed == NULL && line == end)
+		return 0;
+	self->start = (size_t)(end - self->buffer) + (feed != NULL);
+	self->is_terminated = feed != NULL;
+	self->number++;
+	if (feed != NULL && end > line && end[-1] == '\r')
+		end--;
+	if ((size_t)(end - line) > LODE_TEXT_LINES_MAX_LENGTH) {
+		set_length_error(self, self->number, error);
+		return -1;
+	}
+	*end = '\0';
+	*out_line = line;
+	*out_length = (size_t)(end - line);
+	return 1;
+}
+
+uint64_t lode_text_lines_number(const LodeTextLines *self)
+{
+	return self->number;
+}
+
+bool lode_text_lines_is_terminated(const LodeTextLines *self)
+{
+	return self->is_terminated;
+}
+
+bool lode_text_lines_error_at(const LodeTextLines *self, uint64_t number, GError **error, int code,
+	const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	g_autofree char *message = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	g_set_error(error, LODE_ERROR, code, "%s: line %" G_GUINT64_FORMAT ": %s", self->path,
+		number, message);
+	return false;
+}
