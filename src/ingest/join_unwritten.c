@@ -6,7 +6,7 @@
  *
  *   gap                                         borne out by
  *   a process's first instruction               the number of processes in the recording
- *   a signal handler's entry                    its returns into the signal trampoline
+ *   a signal handler's entry                    returns into the signal trampoline, or nowhere
  *   after a system call, more often than it ran a new thread or process begins there (clone)
  *   after a call, more often than it ran        indirect jumps with no written target (longjmp)
  *   a landing pad                               jumps just after rsp was set from a register
@@ -280,6 +280,29 @@ void lode_join_reroute_resolver(Flow *self)
 	memset(self->out, 0, self->n * sizeof(double));
 }
 
+/* Without a cache simulation not even the handlers' returns are written: then as many returns went
+ * nowhere as handlers were entered. */
+static bool close_unwritten_handlers(Flow *self, double n_returns)
+{
+	double lacking = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		if (pass == 1 && (lacking == 0 || lacking != n_returns))
+			return false;
+		for (uint32_t i = 0; i < self->n; i++) {
+			double lack = is_entry(self, i) ? lode_join_flow_lack(self, i) : 0;
+			if (lack == 0 || self->join->codes[i].length == 0)
+				continue;
+			lacking += lack;
+			if (pass == 0)
+				continue;
+			self->in[i] += lack;
+			function_of(self, i)->calls += lack;
+		}
+	}
+	return true;
+}
+
 double lode_join_unwritten(Flow *self)
 {
 	double undecoded;
@@ -288,6 +311,8 @@ double lode_join_unwritten(Flow *self)
 	close_starts(self);
 	close_non_local(self);
 	double astray = self->arrived - departed_returns(self, &undecoded);
+	if (astray < 0 && close_unwritten_handlers(self, -astray))
+		return 0;
 	/* Code that could not be read may hold returns. */
 	if (astray > 0)
 		return MAX(astray - undecoded, 0);
