@@ -69,7 +69,8 @@ static bool fail(Scanner *self, LodeErrorCode code, const char *what)
 
 	for (const char *at = self->text; at < self->line; at++)
 		number += *at == '\n';
-	g_set_error(self->error, LODE_ERROR, code, "line %" G_GUINT64_FORMAT ": %s", number, what);
+	g_set_error(self->error, LODE_ERROR, (gint)code, "line %" G_GUINT64_FORMAT ": %s", number,
+		what);
 	return false;
 }
 

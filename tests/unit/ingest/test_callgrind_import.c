@@ -311,10 +311,39 @@ static void test_stripped(void)
 		g_assert_cmpint(LODE_AT(profile->images, LodeImage, i).kind, ==, LODE_IMAGE_FILE);
 }
 
-static void assert_equal_arrays(GArray *a, GArray *b)
+/* As text, since rows have padding. */
+static char *describe(const LodeProfile *profile)
 {
-	g_assert_cmpuint(a->len, ==, b->len);
-	g_assert_true(memcmp(a->data, b->data, a->len * g_array_get_element_size(a)) == 0);
+	GString *text = g_string_new(NULL);
+
+	for (guint i = 0; i < profile->instructions->len; i++) {
+		const LodeInstruction *row = instruction_at(profile, i);
+		g_string_append_printf(text, "i %" G_GINT64_MODIFIER "x %g %g %u %u %u %u %u %u\n",
+			row->address, row->count, row->next_count, row->function, row->block,
+			row->attribute_set, row->location, row->size,
+			LODE_AT(profile->cost_starts, uint32_t, i));
+	}
+	for (guint i = 0; i < profile->blocks->len; i++) {
+		const LodeBlock *row = &LODE_AT(profile->blocks, LodeBlock, i);
+		g_string_append_printf(text,
+			"b %u %" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x %g %d %d\n",
+			row->function, row->address, row->end, row->count, row->loop_depth,
+			row->is_loop_head);
+	}
+	for (guint i = 0; i < profile->edges->len; i++) {
+		const LodeEdge *row = &LODE_AT(profile->edges, LodeEdge, i);
+		g_string_append_printf(text, "e %u %u %s %g\n", row->source, row->target,
+			lode_edge_kind_to_text(row->kind), row->count);
+	}
+	for (guint i = 0; i < profile->costs->len; i++) {
+		const LodeCost *row = &LODE_AT(profile->costs, LodeCost, i);
+		g_string_append_printf(text, "c %u %g\n", row->event, row->value);
+	}
+	for (guint i = 0; i < profile->set_members->len; i++)
+		g_string_append_printf(text, "m %u\n", LODE_AT(profile->set_members, uint32_t, i));
+	for (guint i = 0; i < profile->attributes->len; i++)
+		g_string_append_printf(text, "a %s\n", (char *)profile->attributes->pdata[i]);
+	return g_string_free(text, FALSE);
 }
 
 static void test_deterministic(void)
@@ -325,16 +354,9 @@ static void test_deterministic(void)
 		return;
 	g_autoptr(LodeProfile) one = import_with(&recorded, 1, NULL, 0);
 	g_autoptr(LodeProfile) many = import_with(&recorded, 5, NULL, 0);
-	assert_equal_arrays(one->instructions, many->instructions);
-	assert_equal_arrays(one->blocks, many->blocks);
-	assert_equal_arrays(one->edges, many->edges);
-	assert_equal_arrays(one->costs, many->costs);
-	assert_equal_arrays(one->cost_starts, many->cost_starts);
-	assert_equal_arrays(one->attribute_sets, many->attribute_sets);
-	assert_equal_arrays(one->set_members, many->set_members);
-	g_assert_cmpuint(one->attributes->len, ==, many->attributes->len);
-	for (guint i = 0; i < one->attributes->len; i++)
-		g_assert_cmpstr(one->attributes->pdata[i], ==, many->attributes->pdata[i]);
+	g_autofree char *left = describe(one), *right = describe(many);
+	g_assert_cmpuint(strlen(left), >, 100000);
+	g_assert_true(strcmp(left, right) == 0);
 }
 
 static void test_attribute_files(void)

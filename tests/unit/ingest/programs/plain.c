@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __clang__
+#define APART static __attribute__((noinline))
+#else
 #define APART static __attribute__((noinline, noclone))
+#endif
 
 static jmp_buf environment;
 static volatile int hits;
