@@ -200,8 +200,10 @@ static void add_returns(Flow *self)
 			continue;
 		returned = MIN(lode_join_flow_lack(self, next), instruction_at(self, i)->count);
 		add_fall_through(self, i, next, returned);
-		if (is_call(code))
-			self->arrived += returned;
+		if (!is_call(code))
+			continue;
+		self->arrived += returned;
+		self->returned[i] = returned;
 	}
 }
 
@@ -255,6 +257,7 @@ bool lode_join_flow(LodeJoin *self, GError **error)
 	(void)error;
 	flow.in = g_new0(double, MAX(flow.n, 1));
 	flow.out = g_new0(double, MAX(flow.n, 1));
+	flow.returned = g_new0(double, MAX(flow.n, 1));
 	flow.signal_returns = g_new0(double, MAX(self->profile->functions->len, 1));
 	lode_join_reroute_resolver(&flow);
 	add_transfers(&flow);
@@ -264,6 +267,9 @@ bool lode_join_flow(LodeJoin *self, GError **error)
 	check_flow(&flow);
 	self->profile->inflow_equal = MAX(self->profile->inflow_equal - astray, 0);
 	sort_edges(self->profile);
+	lode_join_add_return_edges(&flow);
+	sort_edges(self->profile);
+	g_free(flow.returned);
 	g_free(flow.in);
 	g_free(flow.out);
 	g_free(flow.signal_returns);

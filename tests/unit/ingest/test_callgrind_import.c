@@ -198,6 +198,14 @@ static double edge_sum(const LodeProfile *profile, uint32_t source, LodeEdgeKind
 	return sum;
 }
 
+/* A function with one return goes back as often as it was called. */
+static void check_returns(const LodeProfile *profile, const char *name, double calls)
+{
+	uint32_t source = find_attribute(profile, name, "kind:ret");
+
+	g_assert_cmpfloat(fabs(edge_sum(profile, source, LODE_EDGE_RETURN) - calls), <, 1e-6);
+}
+
 static void check_repeat(const LodeProfile *profile)
 {
 	uint32_t repeat = find_attribute(profile, "copy_bytes", "op:rep_movsb");
@@ -244,6 +252,7 @@ static void test_plain(void)
 	check_calls(profile, "jump_from_depth", 55);
 	check_calls(profile, "on_signal", 7);
 	check_calls(profile, "choose", 50);
+	check_returns(profile, "copy_bytes", 100);
 	uint32_t cycles = lode_profile_find_event(profile, "cycles");
 	g_assert_cmpuint(profile->weight_event, ==, cycles);
 	g_assert_true(
