@@ -124,11 +124,13 @@ static char *describe(const LodeDecodedInstruction *decoded)
 
 	for (int i = 0; i < LODE_N_KINDS; i++) {
 		if (decoded->kinds & (1U << i))
-			g_string_append_printf(text, " %s", lode_instruction_kind_name(i));
+			g_string_append_printf(
+				text, " %s", lode_instruction_kind_name((LodeInstructionKind)i));
 	}
 	for (int i = 0; i < LODE_N_MEMORY_KINDS; i++) {
 		if (decoded->memory & (1U << i))
-			g_string_append_printf(text, " @%s", lode_memory_kind_name(i));
+			g_string_append_printf(
+				text, " @%s", lode_memory_kind_name((LodeMemoryKind)i));
 	}
 	return g_string_free(text, FALSE);
 }
