@@ -11,7 +11,10 @@ typedef struct {
 	double *signal_returns; /* of each function: returns into the signal trampoline */
 	double *returned;	/* of each call instruction: how often it came back */
 	double arrived;		/* returns of calls, seen where they arrive */
-	uint32_t n;		/* instructions */
+	GArray *lacking;  /* uint32_t: instructions that lack inflow, once plain flow is known */
+	GArray *exits;	  /* uint32_t: returns and indirect jumps */
+	double undecoded; /* executions of what could not be decoded */
+	uint32_t n;	  /* instructions */
 } LodeJoinFlow;
 
 /* The instruction that follows in memory, if it ran; else LODE_NONE. Instructions can overlap (a
