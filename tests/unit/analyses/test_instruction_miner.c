@@ -155,6 +155,7 @@ static void test_max_sequences(void)
 	g_rand_free(random);
 	lode_mining_parameters_init(&parameters);
 	parameters.iterations = 3;
+	parameters.min_count = 0;
 	g_autoptr(LodeMiningRun) all = naive_instruction_miner_run(profile, &parameters);
 	g_assert_cmpuint(all->sequences->len, >, 2);
 	for (guint limit = 1; limit <= all->sequences->len; limit++) {
