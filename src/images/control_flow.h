@@ -4,8 +4,7 @@
  *
  * Blocks end at branches and before targets; a call does not end a block. Indirect jumps go where
  * the caller says the recording saw them go (jump tables). Loops are natural loops (back edge to a
- * dominator; Aho et al. §9.6), dominators by Cooper, Harvey, Kennedy, "A simple, fast dominance
- * algorithm".
+ * dominator; Aho et al. §9.6); see loop_nest.h.
  */
 #pragma once
 
@@ -23,18 +22,18 @@ typedef struct {
 } LodeStaticInstruction;
 
 typedef struct {
-	uint32_t first, n;       /* range of instructions */
-	uint32_t successors[2];  /* blocks; UINT32_MAX: none. [0] fall-through, [1] direct target */
-	uint8_t loop_depth;      /* natural loops around it; at most 255 */
+	uint32_t first, n;	/* range of instructions */
+	uint32_t successors[2]; /* blocks; UINT32_MAX: none. [0] fall-through, [1] direct target */
+	uint8_t loop_depth;	/* natural loops around it; at most 255 */
 	bool is_loop_head;
-	bool is_reachable;       /* from the entry or a hint */
+	bool is_reachable; /* from the entry or a hint */
 } LodeStaticBlock;
 
 typedef struct {
 	GArray *instructions; /* LodeStaticInstruction, by address */
-	GArray *blocks;       /* LodeStaticBlock, by address */
-	GArray *hints;        /* LodeFlowHint inside the function, sorted; further edges of the last
-	                         instruction of a block */
+	GArray *blocks;	      /* LodeStaticBlock, by address */
+	GArray *hints;	      /* LodeFlowHint inside the function, sorted; further edges of the last
+				 instruction of a block */
 	uint64_t undecoded_bytes;
 } LodeControlFlow;
 
@@ -45,10 +44,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeControlFlow, lode_control_flow_clear)
 
 /*
  * Decodes [address, address + size) linearly and builds blocks, edges and loops. `hints` (may be
- * NULL) are jumps that were seen in the recording, sorted by (source, target); each target inside the function begins a
- * block; where linear decoding does not hit a target on an instruction boundary (data in code), decoding starts
- * afresh there. `leaders` are further addresses known to be instruction starts (executed instructions),
- * ascending. Bytes that do not decode are skipped and counted.
+ * NULL) are jumps that were seen in the recording, sorted by (source, target); each target inside
+ * the function begins a block; where linear decoding does not hit a target on an instruction
+ * boundary (data in code), decoding starts afresh there. `leaders` are further addresses known to
+ * be instruction starts (executed instructions), ascending. Bytes that do not decode are skipped
+ * and counted.
  */
 void lode_control_flow_build(LodeControlFlow *self, const uint8_t *code, size_t size,
 	uint64_t address, const LodeFlowHint *hints, size_t n_hints, const uint64_t *leaders,

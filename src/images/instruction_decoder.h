@@ -23,30 +23,46 @@ typedef enum {
 
 /* Bits of LodeDecodedInstruction.kinds; names by lode_instruction_kind_name(). */
 typedef enum {
-	LODE_KIND_LOAD, LODE_KIND_STORE, LODE_KIND_BRANCH, LODE_KIND_JUMP, LODE_KIND_CALL,
-	LODE_KIND_RET, LODE_KIND_INDIRECT, LODE_KIND_FP, LODE_KIND_SIMD, LODE_KIND_MUL,
-	LODE_KIND_DIV, LODE_KIND_ATOMIC, LODE_KIND_FENCE, LODE_KIND_STRING, LODE_KIND_CONVERT,
-	LODE_KIND_SYSCALL, LODE_KIND_NOP,
+	LODE_KIND_LOAD,
+	LODE_KIND_STORE,
+	LODE_KIND_BRANCH,
+	LODE_KIND_JUMP,
+	LODE_KIND_CALL,
+	LODE_KIND_RET,
+	LODE_KIND_INDIRECT,
+	LODE_KIND_FP,
+	LODE_KIND_SIMD,
+	LODE_KIND_MUL,
+	LODE_KIND_DIV,
+	LODE_KIND_ATOMIC,
+	LODE_KIND_FENCE,
+	LODE_KIND_STRING,
+	LODE_KIND_CONVERT,
+	LODE_KIND_SYSCALL,
+	LODE_KIND_NOP,
 	LODE_N_KINDS,
 } LodeInstructionKind;
 
 /* Bits of LodeDecodedInstruction.memory. */
 typedef enum {
-	LODE_MEMORY_STACK, LODE_MEMORY_GLOBAL, LODE_MEMORY_TLS, LODE_MEMORY_POINTER,
+	LODE_MEMORY_STACK,
+	LODE_MEMORY_GLOBAL,
+	LODE_MEMORY_TLS,
+	LODE_MEMORY_POINTER,
 	LODE_MEMORY_INDEXED,
 	LODE_N_MEMORY_KINDS,
 } LodeMemoryKind;
 
 typedef struct {
-	uint8_t length;       /* bytes, 1 … 15 */
+	uint8_t length; /* bytes, 1 … 15 */
 	LodeBranch branch;
-	bool is_repeat;       /* rep/repe/repne string instruction: iterates on itself */
-	uint16_t mnemonic;    /* id; lode_instruction_mnemonic() gives the text */
-	uint8_t prefix;       /* with rep or lock: part of the mnemonic's text */
-	uint32_t kinds;       /* 1 << LodeInstructionKind */
-	uint8_t memory;       /* 1 << LodeMemoryKind */
-	bool has_target;      /* direct branch */
-	uint64_t target;      /* its virtual address */
+	bool is_repeat;	   /* rep/repe/repne string instruction: iterates on itself */
+	uint16_t mnemonic; /* id; lode_instruction_mnemonic() gives the text */
+	uint8_t prefix;	   /* with rep or lock: part of the mnemonic's text */
+	uint32_t kinds;	   /* 1 << LodeInstructionKind */
+	uint8_t memory;	   /* 1 << LodeMemoryKind */
+	bool has_target;   /* direct branch */
+	uint64_t target;   /* its virtual address */
 } LodeDecodedInstruction;
 
 /* How far a function keeps rbp as its frame base: set by lode_instruction_decoder_begin(). */
@@ -70,8 +86,9 @@ bool lode_instruction_decoder_decode(LodeInstructionDecoder *self, const uint8_t
 const char *lode_instruction_mnemonic(
 	const LodeDecodedInstruction *instruction, char *buffer, size_t size);
 const char *lode_instruction_kind_name(LodeInstructionKind kind); /* "load" */
-const char *lode_memory_kind_name(LodeMemoryKind kind);           /* "stack" */
+const char *lode_memory_kind_name(LodeMemoryKind kind);		  /* "stack" */
 
-/* The whole instruction as text in AT&T-free Intel syntax, with targets as absolute hex. False when not decodable. */
-bool lode_instruction_disassemble(const LodeInstructionDecoder *self, const uint8_t *code, size_t size,
-	uint64_t address, char *buffer, size_t buffer_size);
+/* The whole instruction as text in AT&T-free Intel syntax, with targets as absolute hex. False when
+ * not decodable. */
+bool lode_instruction_disassemble(const LodeInstructionDecoder *self, const uint8_t *code,
+	size_t size, uint64_t address, char *buffer, size_t buffer_size);

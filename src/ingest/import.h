@@ -11,13 +11,14 @@
 typedef struct {
 	const char *const *paths; /* recordings */
 	size_t n_paths;
-	const char *const *maps;  /* load maps of the same processes; see sources/load_map.h */
+	const char *const *maps; /* load maps of the same processes; see sources/load_map.h */
 	size_t n_maps;
-	const char *const *attribute_files; /* CSV with a user's attributes; see docs/attributes.md */
+	const char *const
+		*attribute_files; /* CSV with a user's attributes; see docs/attributes.md */
 	size_t n_attribute_files;
-	const char *program;      /* the command line, when the caller knows it better; may be NULL */
+	const char *program; /* the command line, when the caller knows it better; may be NULL */
 	bool allow_debuginfod;
-	unsigned threads;         /* 0: all processors */
+	unsigned threads; /* 0: all processors */
 } LodeImportOptions;
 
 /* Errors name the file; nothing is written anywhere. */

@@ -16,12 +16,6 @@ static const uint8_t byte_classes[256] = {
 	[0x80 ... 0xff] = HIGH,
 };
 
-void lode_flow_file_fields_skip_blanks(LodeFlowFileFields *self)
-{
-	while (*self->next == ' ' || *self->next == '\t')
-		self->next++;
-}
-
 bool lode_flow_file_fields_next(LodeFlowFileFields *self, LodeFlowFileField *out_field)
 {
 	uint8_t classes = ORDINARY;

@@ -20,7 +20,11 @@ typedef struct {
 bool lode_flow_file_fields_next(LodeFlowFileFields *self, LodeFlowFileField *out_field);
 
 /* Goes to the start of the next field, if there is one. */
-void lode_flow_file_fields_skip_blanks(LodeFlowFileFields *self);
+static inline void lode_flow_file_fields_skip_blanks(LodeFlowFileFields *self)
+{
+	while (*self->next == ' ' || *self->next == '\t')
+		self->next++;
+}
 
 /* Whether the field is this word. */
 bool lode_flow_file_field_is(LodeFlowFileField self, const char *word);

@@ -35,18 +35,43 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+static uint64_t load_8(const char *text)
+{
+	uint64_t word;
+
+	memcpy(&word, text, sizeof(word));
+	return word;
+}
+
+static uint64_t load_4(const char *text)
+{
+	uint32_t word;
+
+	memcpy(&word, text, sizeof(word));
+	return word;
+}
+
+/* Up to 8 bytes as one word, by loads of fixed size that may overlap. */
+static uint64_t load_short(const char *text, uint32_t length)
+{
+	if (length >= 4)
+		return load_4(text) << 32 | load_4(text + length - 4);
+	if (length == 0)
+		return 0;
+	return (uint64_t)(uint8_t)text[0] << 16 | (uint64_t)(uint8_t)text[length / 2] << 8 |
+	       (uint8_t)text[length - 1];
+}
+
 static uint32_t hash_bytes(uint64_t seed, const char *text, uint32_t length)
 {
 	uint64_t hash = seed ^ length;
 
-	for (; length >= 8; text += 8, length -= 8) {
-		uint64_t word;
-		memcpy(&word, text, 8);
-		hash = mix(hash ^ word, UINT64_C(0x9e3779b97f4a7c15));
-	}
-	uint64_t rest = 0;
-	memcpy(&rest, text, length);
-	return (uint32_t)mix(hash ^ rest, UINT64_C(0xd6e8feb86659fd93));
+	if (length <= 8)
+		return (uint32_t)mix(hash ^ load_short(text, length), UINT64_C(0xd6e8feb86659fd93));
+	const char *last = text + length - 8;
+	for (; text < last; text += 8)
+		hash = mix(hash ^ load_8(text), UINT64_C(0x9e3779b97f4a7c15));
+	return (uint32_t)mix(hash ^ load_8(last), UINT64_C(0xd6e8feb86659fd93));
 }
 
 static void place(LodeFlowFileNames *self, uint32_t number)

@@ -3,11 +3,16 @@
  * Where the images of a process lay in memory: run-time address → (image, address in its file).
  * Callgrind writes run-time addresses for images that have no symbols.
  *
- * Two text forms are read: /proc/PID/maps (needs the ELF program headers of each image to turn file
- * offsets into virtual addresses) and the log of `valgrind -v -v -v`, whose lines
- *   Reading syms from /usr/bin/gzip
- *      svma 0x00000034f0, avma 0x000010b4f0
- * give the bias (avma − svma) of each image.
+ * Two text forms are read:
+ *  - /proc/PID/maps; the program headers of each image turn its file offsets into virtual
+ * addresses;
+ *  - the log of `valgrind -v -v -v`, whose lines
+ *      --PID-- Reading syms from /usr/bin/gzip
+ *      --PID--    svma 0x00000034f0, avma 0x000010b4f0
+ *    give the bias (avma − svma) of each image, and its program headers the extent.
+ *
+ * Valgrind loads every program at the same addresses, so that a map is of one process: make one
+ * per file and let LodeLoadMapSet choose between them by PID.
  */
 #pragma once
 
@@ -17,12 +22,19 @@
 
 typedef struct {
 	uint64_t start, end; /* run-time addresses [start, end) */
-	uint64_t bias;       /* run-time address − virtual address in the file */
-	char *path;          /* owned by the map */
+	uint64_t bias;	     /* run-time address − virtual address in the file; wraps */
+	char *path;	     /* owned by the map */
 } LodeLoadMapEntry;
 
 typedef struct {
-	GArray *entries; /* LodeLoadMapEntry, sorted by start, not overlapping */
+	GArray *entries; /* LodeLoadMapEntry, sorted by start, not overlapping; executable only */
+	GArray *pids;	 /* uint32_t: processes that wrote the logs, as they come first */
+	GPtrArray *skipped;  /* char *: "PATH: why it has no entry", no two equal */
+	uint32_t parent_pid; /* of the (first) log's process; 0: unknown */
+	bool has_start;	     /* the log begins with the program's start. A process that was forked
+				without      exec has a log of its own that lacks what its parent had
+				loaded
+			      */
 	GStringChunk *strings;
 } LodeLoadMap;
 
@@ -30,8 +42,19 @@ LodeLoadMap *lode_load_map_new(void);
 void lode_load_map_free(LodeLoadMap *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLoadMap, lode_load_map_free)
 
-/* Adds the entries of a file in either form. Errors name file and line. */
+/*
+ * Adds the entries of a file in either form. Of entries that overlap the last stays, whole: what
+ * was there before was unmapped, or replaced by an exec in the same process. An image that cannot
+ * be read any more (deleted, no ELF file) is no error, but stands in `skipped`. Errors name file
+ * and line: _IO, _CORRUPT (neither form), _LIMIT.
+ */
 bool lode_load_map_read(LodeLoadMap *self, const char *path, GError **error);
 
-/* The entry that holds a run-time address, or NULL. */
+/* The entry that holds a run-time address, or NULL. Valid until more is read. */
 const LodeLoadMapEntry *lode_load_map_find(const LodeLoadMap *self, uint64_t address);
+
+/* Whether a log in the map has lines of this process. /proc/PID/maps does not say whose it is. */
+bool lode_load_map_has_pid(const LodeLoadMap *self, uint32_t pid);
+
+/* The process that the (first) log is of; 0 when the map was read from /proc/PID/maps. */
+uint32_t lode_load_map_pid(const LodeLoadMap *self);

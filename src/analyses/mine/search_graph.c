@@ -57,7 +57,7 @@ static uint32_t *choose_items(LodeSearchGraph *self, const LodeMiningParameters 
 	for (uint32_t i = 0; i < graph->n_attributes; i++) {
 		const SingleSupport *single = &singles[i];
 		bool passes = single->functions >= MAX(parameters->min_functions, 1) &&
-			      lode_support_passes(parameters, single->weight / self->total_weight,
+		              lode_support_passes(parameters, single->weight / self->total_weight,
 				      single->count / self->total_count);
 		items[i] = passes ? self->n_items : LODE_NONE;
 		if (passes)
@@ -75,8 +75,8 @@ static guint hash_bits(const void *data)
 }
 
 /* The class with these three sets of items, made when new. */
-static uint32_t intern_class(LodeSearchGraph *self, const uint64_t *bits, const uint64_t *first,
-	const uint64_t *last)
+static uint32_t intern_class(
+	LodeSearchGraph *self, const uint64_t *bits, const uint64_t *first, const uint64_t *last)
 {
 	size_t size = sizeof(uint64_t) * self->n_words;
 	g_autoptr(GByteArray) key = g_byte_array_sized_new((guint)(3 * size));
@@ -154,8 +154,8 @@ static double edge_factor(const LodeSearchGraph *self, uint32_t source, uint32_t
 }
 
 /* An edge that no counted path takes is left out; with `needs_items` also one to a bare vertex. */
-static bool is_useful(const LodeSearchGraph *self, double factor, uint32_t vertex_class,
-	bool needs_items)
+static bool is_useful(
+	const LodeSearchGraph *self, double factor, uint32_t vertex_class, bool needs_items)
 {
 	if (needs_items && vertex_class == 0)
 		return false;
@@ -193,8 +193,8 @@ static uint32_t classify_list(LodeSearchGraph *self, uint32_t shorter, uint32_t 
 
 	chain[n++] = vertex_class;
 	while (shorter >= self->n_vertex_classes && n < 255) {
-		const WindowList *list =
-			&g_array_index(self->lists, WindowList, shorter - self->n_vertex_classes);
+		const WindowList *list = &g_array_index(
+			self->lists, WindowList, shorter - self->n_vertex_classes);
 		chain[n++] = list->vertex_class;
 		shorter = list->shorter;
 	}
@@ -232,8 +232,7 @@ uint32_t lode_search_graph_add_list(LodeSearchGraph *self, uint32_t list, uint32
 	longer.window_class = classify_list(self, list, vertex_class);
 	g_array_append_val(self->lists, longer);
 	uint32_t id = self->n_vertex_classes + self->lists->len - 1;
-	g_hash_table_insert(
-		self->list_ids, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(id));
+	g_hash_table_insert(self->list_ids, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(id));
 	return id;
 }
 

@@ -25,7 +25,7 @@ typedef struct {
 	const LodeSummaryOptions *options;
 	const LodeProgress *progress;
 	uint64_t *signatures;
-	bool *is_taken; /* already a line */
+	bool *is_taken;                  /* already a line */
 	LodeOccurrenceSearch **searches; /* one a worker */
 	unsigned n_workers;
 	GArray *lines;
@@ -72,6 +72,18 @@ static int compare_by_value(const void *a, const void *b, void *user_data)
 	return (left > right) - (left < right);
 }
 
+/* Falling size; ties: falling value, then canonical order. */
+static int compare_by_size(const void *a, const void *b, void *user_data)
+{
+	const Summary *self = user_data;
+	uint32_t left_size = sequence_at(self, *(const uint32_t *)a)->n_items;
+	uint32_t right_size = sequence_at(self, *(const uint32_t *)b)->n_items;
+
+	if (left_size != right_size)
+		return left_size > right_size ? -1 : 1;
+	return compare_by_value(a, b, user_data);
+}
+
 static bool is_proper_super(const Summary *self, uint32_t large, uint32_t small)
 {
 	uint32_t n = sequence_at(self, small)->n_items, in_n = sequence_at(self, large)->n_items;
@@ -97,8 +109,8 @@ static void search_one(size_t task, unsigned worker, void *user_data)
 
 	block->found[task] = NULL;
 	if (items != NULL)
-		block->found[task] = lode_occurrence_search_find(self->searches[worker], items,
-			sequence_at(self, index)->n_items, false);
+		block->found[task] = lode_occurrence_search_find(
+			self->searches[worker], items, sequence_at(self, index)->n_items, false);
 }
 
 /* The lines chosen so far at one place of the tree, and what each covers. */
@@ -134,8 +146,7 @@ static double new_weight(const Summary *self, const Choice *choice, const LodeOc
 	double sum = 0;
 
 	for (guint i = 0; i < found->covered->len; i++) {
-		const LodeCoveredVertex *one =
-			&g_array_index(found->covered, LodeCoveredVertex, i);
+		const LodeCoveredVertex *one = &g_array_index(found->covered, LodeCoveredVertex, i);
 		double share = one->count / self->graph->count[one->vertex];
 		sum += self->graph->weight[one->vertex] *
 		       fmax(0, share - choice->covered[one->vertex]);
@@ -144,8 +155,7 @@ static double new_weight(const Summary *self, const Choice *choice, const LodeOc
 }
 
 /* The chosen line that covers most of the sequence's weight. */
-static uint32_t best_cover(
-	const Summary *self, const Choice *choice, const LodeOccurrences *found)
+static uint32_t best_cover(const Summary *self, const Choice *choice, const LodeOccurrences *found)
 {
 	uint32_t best = 0;
 	double best_overlap = -1;
@@ -153,10 +163,10 @@ static uint32_t best_cover(
 	for (uint32_t k = 0; k < choice->n; k++) {
 		double overlap = 0;
 		for (guint i = 0; i < found->covered->len; i++) {
-			const LodeCoveredVertex *one =
-				&g_array_index(found->covered, LodeCoveredVertex, i);
+			const LodeCoveredVertex *one = &g_array_index(
+				found->covered, LodeCoveredVertex, i);
 			overlap += self->graph->weight[one->vertex] *
-				   fmin(one->count / self->graph->count[one->vertex],
+			           fmin(one->count / self->graph->count[one->vertex],
 					   choice->shares[k][one->vertex]);
 		}
 		if (overlap > best_overlap) {
@@ -167,33 +177,54 @@ static uint32_t best_cover(
 	return best;
 }
 
-/* Among the candidates, the longest super-sequence that keeps enough of the value. */
-static uint32_t sharpen(const Summary *self, const GArray *candidates, uint32_t chosen)
+/* Whether most of the sequence is not covered yet; its new weight is set only then. */
+static bool is_new(const Summary *self, const Choice *choice, uint32_t sequence,
+	const LodeOccurrences *found, double *out_new)
 {
-	uint32_t best = chosen;
+	double new = new_weight(self, choice, found);
+
+	if (!(new >= sequence_at(self, sequence)->weight / 2))
+		return false;
+	*out_new = new;
+	return true;
+}
+
+/* Among the candidates, the proper super-sequences that keep enough of the value, longest first. */
+static GArray *find_sharper(const Summary *self, const GArray *candidates, uint32_t chosen)
+{
+	GArray *sharper = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	double needed = keeps_enough * value_of(self, chosen);
 
-	if (!(needed > 0))
-		return chosen;
-	/* Candidates come by falling value, so the first of a size is the best of it. */
-	for (guint i = 0; i < candidates->len; i++) {
+	for (guint i = 0; needed > 0 && i < candidates->len; i++) {
 		uint32_t index = g_array_index(candidates, uint32_t, i);
 		if (value_of(self, index) < needed)
 			break;
-		if (sequence_at(self, index)->n_items > sequence_at(self, best)->n_items &&
-			!self->is_taken[index] && is_proper_super(self, index, chosen))
-			best = index;
+		if (!self->is_taken[index] && is_proper_super(self, index, chosen))
+			g_array_append_val(sharper, index);
 	}
-	return best;
+	g_array_sort_with_data(sharper, compare_by_size, (void *)self);
+	return sharper;
 }
 
-static double line_new_weight(const Summary *self, const Choice *choice, uint32_t sequence)
+/*
+ * The line that stands for a chosen sequence. A longer one takes its place only where it is as new
+ * as the rule of choice asks: else the place would go to a repetition of a line above.
+ */
+static uint32_t sharpen(const Summary *self, const Choice *choice, const GArray *candidates,
+	uint32_t chosen, double *out_new)
 {
-	g_autofree uint32_t *items = lode_occurrences_map_items(self->graph, self->run, sequence);
-	g_autoptr(LodeOccurrences) found = lode_occurrence_search_find(self->searches[0], items,
-		sequence_at(self, sequence)->n_items, false);
+	g_autoptr(GArray) sharper = find_sharper(self, candidates, chosen);
 
-	return new_weight(self, choice, found);
+	for (guint i = 0; i < sharper->len; i++) {
+		uint32_t index = g_array_index(sharper, uint32_t, i);
+		g_autofree uint32_t *items = lode_occurrences_map_items(
+			self->graph, self->run, index);
+		g_autoptr(LodeOccurrences) found = lode_occurrence_search_find(
+			self->searches[0], items, sequence_at(self, index)->n_items, false);
+		if (is_new(self, choice, index, found, out_new))
+			return index;
+	}
+	return chosen;
 }
 
 static void choose(Summary *self, Choice *choice, const GArray *candidates, uint32_t sequence,
@@ -202,12 +233,10 @@ static void choose(Summary *self, Choice *choice, const GArray *candidates, uint
 	double *shares = g_new0(double, self->graph->n_vertices + 1);
 	LodeSummaryLine *line = &choice->lines[choice->n];
 
-	line->sequence = sharpen(self, candidates, sequence);
+	line->sequence = sharpen(self, choice, candidates, sequence, &line->new_weight);
 	self->is_taken[line->sequence] = true;
-	line->new_weight = line_new_weight(self, choice, line->sequence);
 	for (guint i = 0; i < found->covered->len; i++) {
-		const LodeCoveredVertex *one =
-			&g_array_index(found->covered, LodeCoveredVertex, i);
+		const LodeCoveredVertex *one = &g_array_index(found->covered, LodeCoveredVertex, i);
 		double share = one->count / self->graph->count[one->vertex];
 		shares[one->vertex] = share;
 		choice->covered[one->vertex] = fmax(choice->covered[one->vertex], share);
@@ -220,26 +249,23 @@ static void choose(Summary *self, Choice *choice, const GArray *candidates, uint
 static void consider(Summary *self, Choice *choice, const GArray *candidates, uint32_t sequence,
 	const LodeOccurrences *found)
 {
-	if (new_weight(self, choice, found) >= sequence_at(self, sequence)->weight / 2)
+	if (is_new(self, choice, sequence, found, &choice->lines[choice->n].new_weight))
 		choose(self, choice, candidates, sequence, found);
 	else
 		choice->lines[best_cover(self, choice, found)].variants++;
 }
 
-static bool choose_lines(
-	Summary *self, Choice *choice, const GArray *candidates, GError **error)
+static bool choose_lines(Summary *self, Choice *choice, const GArray *candidates, GError **error)
 {
 	Block block = {.self = self};
 
 	for (guint i = 0; i < candidates->len && choice->n < choice->limit; i += BLOCK) {
 		guint n = MIN(candidates->len - i, BLOCK);
 		if (lode_progress_is_cancelled(self->progress)) {
-			g_set_error_literal(
-				error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+			g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
 			return false;
 		}
-		lode_progress_report(
-			self->progress, "summary", choice->n, choice->limit, NULL);
+		lode_progress_report(self->progress, "summary", choice->n, choice->limit, NULL);
 		block.candidates = &g_array_index(candidates, uint32_t, i);
 		lode_worker_pool_run(n, self->n_workers, search_one, &block);
 		for (guint j = 0; j < n; j++) {
@@ -262,14 +288,14 @@ static GArray *find_children(const Summary *self, const GArray *candidates, uint
 		uint32_t index = g_array_index(candidates, uint32_t, i);
 		if (value_of(self, index) < needed)
 			break;
-		if (is_proper_super(self, index, parent))
+		if (!self->is_taken[index] && is_proper_super(self, index, parent))
 			g_array_append_val(children, index);
 	}
 	return children;
 }
 
-static bool build_below(Summary *self, const GArray *candidates, uint32_t limit, uint32_t depth,
-	GError **error)
+static bool build_below(
+	Summary *self, const GArray *candidates, uint32_t limit, uint32_t depth, GError **error)
 {
 	Choice choice;
 	bool is_ok;
@@ -286,7 +312,7 @@ static bool build_below(Summary *self, const GArray *candidates, uint32_t limit,
 			continue;
 		g_autoptr(GArray) children = find_children(self, candidates, line.sequence);
 		is_ok = children->len == 0 ||
-			build_below(self, children, MAX_CHILDREN, depth + 1, error);
+		        build_below(self, children, MAX_CHILDREN, depth + 1, error);
 	}
 	choice_clear(&choice);
 	return is_ok;
@@ -315,8 +341,7 @@ static void prepare(Summary *self)
 	self->n_workers = lode_worker_pool_default_size();
 	self->searches = g_new0(LodeOccurrenceSearch *, self->n_workers);
 	for (unsigned i = 0; i < self->n_workers; i++)
-		self->searches[i] =
-			lode_occurrence_search_new(self->graph, &self->run->parameters);
+		self->searches[i] = lode_occurrence_search_new(self->graph, &self->run->parameters);
 	self->lines = g_array_new(FALSE, FALSE, sizeof(LodeSummaryLine));
 }
 

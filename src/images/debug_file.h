@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to images/: the separate file that holds a stripped image's symbols and debug
+ * information. */
+#pragma once
+
+#include "images/binary_image.h"
+#include "images/elf_file.h"
+
+/*
+ * Looks, in this order, by build-id under the debug directory, by .gnu_debuglink beside the image
+ * and in the debug directory, and, when the options allow it, at the debuginfod servers. A file
+ * that does not belong to the image (other build-id, other checksum) is passed over. NULL: none.
+ */
+LodeElfFile *lode_debug_file_find(const LodeElfFile *image, const LodeBinaryImageOptions *options);

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A walk over the unit's tree that goes down only into functions which hold one of the addresses,
+ * collecting the address ranges of inlined functions; then one sweep over ranges and addresses.
+ */
+#include "images/inlined_functions.h"
+
+#include "images/demangled_name.h"
+
+#include <dwarf.h>
+
+enum {
+	MAX_DEPTH = 256,
+	/* of one unit; the largest real ones have some hundred thousand */
+	MAX_VISITED = 50 * 1000 * 1000,
+	MAX_RANGES = 4 * 1000 * 1000,
+	/* ranges of a sound unit are nested, then the sweep looks at one */
+	MAX_LOOK_BACK = 64,
+};
+
+typedef struct {
+	uint64_t low, high;
+	uint32_t depth;
+	Dwarf_Die die;
+} InlinedRange;
+
+typedef struct {
+	const uint64_t *addresses;
+	size_t n;
+	GArray *ranges; /* InlinedRange */
+	uint64_t n_visited;
+} Walk;
+
+/* Whether one of the addresses is in [low, high). */
+static bool is_wanted(const Walk *walk, uint64_t low, uint64_t high)
+{
+	size_t first = 0, last = walk->n;
+
+	while (first < last) {
+		size_t middle = first + (last - first) / 2;
+
+		if (walk->addresses[middle] < low)
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	return first < walk->n && walk->addresses[first] < high;
+}
+
+/* Whether an address is in the DIE's ranges; collects them when it is an inlined function. */
+static bool visit_ranges(Walk *walk, Dwarf_Die *die, uint32_t depth, bool is_inlined)
+{
+	Dwarf_Addr base, low, high;
+	ptrdiff_t offset = 0;
+	bool is_hit = false;
+
+	while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0) {
+		InlinedRange range = {.low = low, .high = high, .depth = depth, .die = *die};
+
+		if (++walk->n_visited > MAX_VISITED)
+			return is_hit;
+		if (low >= high || !is_wanted(walk, low, high))
+			continue;
+		is_hit = true;
+		if (is_inlined && walk->ranges->len < MAX_RANGES)
+			g_array_append_val(walk->ranges, range);
+	}
+	return is_hit;
+}
+
+/* Whether the walk goes below a DIE. */
+static bool is_entered(Walk *walk, Dwarf_Die *die, uint32_t depth)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_compile_unit:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+		return true;
+	case DW_TAG_subprogram:
+		return visit_ranges(walk, die, depth, false);
+	case DW_TAG_inlined_subroutine:
+		return visit_ranges(walk, die, depth, true);
+	default:
+		return false;
+	}
+}
+
+static void walk_unit(Walk *walk, Dwarf_Die *unit)
+{
+	Dwarf_Die path[MAX_DEPTH];
+	uint32_t depth = 0;
+
+	if (dwarf_child(unit, &path[0]) != 0)
+		return;
+	for (;;) {
+		Dwarf_Die *die = &path[depth];
+
+		if (++walk->n_visited > MAX_VISITED)
+			return;
+		if (depth + 1 < MAX_DEPTH && is_entered(walk, die, depth) &&
+			dwarf_child(die, &path[depth + 1]) == 0) {
+			depth++;
+			continue;
+		}
+		while (dwarf_siblingof(&path[depth], &path[depth]) != 0) {
+			if (depth-- == 0)
+				return;
+		}
+	}
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const InlinedRange *x = a, *y = b;
+
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	if (x->high != y->high)
+		return x->high > y->high ? -1 : 1;
+	return (x->depth > y->depth) - (x->depth < y->depth);
+}
+
+static const char *name_of(Dwarf_Die *die, GStringChunk *names)
+{
+	Dwarf_Attribute attribute;
+	const char *name = dwarf_formstring(
+		dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
+
+	if (name == NULL)
+		name = dwarf_formstring(
+			dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute));
+	if (name == NULL)
+		name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
+	return name == NULL ? NULL : lode_demangled_name(name, names);
+}
+
+/* The innermost range at `address` of those on the stack; ended ones are taken off its top. */
+static InlinedRange *innermost(const GArray *ranges, GArray *stack, uint64_t address)
+{
+	while (stack->len > 0) {
+		guint top = g_array_index(stack, guint, stack->len - 1);
+
+		if (g_array_index(ranges, InlinedRange, top).high > address)
+			break;
+		g_array_set_size(stack, stack->len - 1);
+	}
+	for (guint i = 0; i < stack->len && i < MAX_LOOK_BACK; i++) {
+		guint index = g_array_index(stack, guint, stack->len - 1 - i);
+		InlinedRange *range = &g_array_index(ranges, InlinedRange, index);
+
+		if (range->low <= address && address < range->high)
+			return range;
+	}
+	return NULL;
+}
+
+static void sweep(const Walk *walk, LodeBinaryLocation *locations, GStringChunk *names)
+{
+	g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(guint));
+	const InlinedRange *last = NULL;
+	const char *last_name = NULL;
+	guint next = 0;
+
+	for (size_t i = 0; i < walk->n; i++) {
+		InlinedRange *range;
+
+		for (; next < walk->ranges->len &&
+			g_array_index(walk->ranges, InlinedRange, next).low <= walk->addresses[i];
+			next++)
+			g_array_append_val(stack, next);
+		range = innermost(walk->ranges, stack, walk->addresses[i]);
+		if (range == NULL)
+			continue;
+		if (range != last)
+			last_name = name_of(&range->die, names);
+		last = range;
+		locations[i].inlined = last_name;
+	}
+}
+
+void lode_inlined_functions_find(Dwarf_Die *unit, const uint64_t *addresses, size_t n,
+	LodeBinaryLocation *locations, GStringChunk *names)
+{
+	Walk walk = {.addresses = addresses, .n = n};
+
+	walk.ranges = g_array_new(FALSE, FALSE, sizeof(InlinedRange));
+	walk_unit(&walk, unit);
+	if (walk.ranges->len > 1)
+		qsort(walk.ranges->data, walk.ranges->len, sizeof(InlinedRange), compare_ranges);
+	sweep(&walk, locations, names);
+	g_array_unref(walk.ranges);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads .symtab and .dynsym straight from the mapped file: some millions of symbols a second. */
+#include "images/symbol_table.h"
+
+#include <string.h>
+
+static bool rank_of(const Elf64_Sym *symbol, LodeSymbolRank *out_rank)
+{
+	unsigned type = ELF64_ST_TYPE(symbol->st_info), binding = ELF64_ST_BIND(symbol->st_info);
+
+	if (symbol->st_shndx == SHN_UNDEF ||
+		(symbol->st_shndx >= SHN_LORESERVE && symbol->st_shndx != SHN_XINDEX))
+		return false;
+	if (type == STT_NOTYPE && binding != STB_LOCAL) {
+		*out_rank = LODE_SYMBOL_LABEL;
+		return true;
+	}
+	if (type != STT_FUNC && type != STT_GNU_IFUNC)
+		return false;
+	*out_rank = binding == STB_LOCAL  ? LODE_SYMBOL_LOCAL
+		    : binding == STB_WEAK ? LODE_SYMBOL_WEAK
+					  : LODE_SYMBOL_GLOBAL;
+	return true;
+}
+
+bool lode_symbol_table_read(const LodeElfFile *file, uint32_t type, GArray *out_symbols)
+{
+	const LodeElfSection *table = lode_elf_file_find_type(file, type);
+	const LodeElfSection *strings;
+	bool is_sound;
+
+	if (table == NULL)
+		return true;
+	strings = lode_elf_file_section(file, table->link);
+	is_sound = table->entry_size == sizeof(Elf64_Sym) && !(table->flags & SHF_COMPRESSED) &&
+		   strings != NULL && strings->type == SHT_STRTAB;
+	for (uint64_t i = 1; is_sound && i < table->size / sizeof(Elf64_Sym); i++) {
+		LodeSymbol symbol;
+		Elf64_Sym raw;
+
+		memcpy(&raw, table->bytes + i * sizeof raw, sizeof raw);
+		if (!rank_of(&raw, &symbol.rank))
+			continue;
+		symbol.address = raw.st_value;
+		symbol.size = raw.st_size;
+		symbol.symbol = lode_elf_section_string(strings, raw.st_name);
+		if (symbol.symbol == NULL)
+			return false;
+		if (symbol.symbol[0] != '\0')
+			g_array_append_val(out_symbols, symbol);
+	}
+	return is_sound;
+}
+
+static int compare_symbols(const void *a, const void *b)
+{
+	const LodeSymbol *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return g_strcmp0(x->symbol, y->symbol);
+}
+
+void lode_symbol_table_sort(GArray *symbols)
+{
+	if (symbols->len > 1)
+		qsort(symbols->data, symbols->len, sizeof(LodeSymbol), compare_symbols);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the steps of the join in order; see callgrind_join.h for the way of the data. */
+#include "ingest/callgrind_join.h"
+
+#include "base/error.h"
+#include "base/worker_pool.h"
+
+double lode_join_value(const LodeJoin *self, uint32_t instruction, uint32_t column)
+{
+	uint32_t end = g_array_index(self->first_rows, uint32_t, instruction + 1);
+	double sum = 0;
+
+	for (uint32_t i = g_array_index(self->first_rows, uint32_t, instruction); i < end; i++) {
+		const LodeCallgrindInstruction *row = &g_array_index(self->recording->instructions,
+			LodeCallgrindInstruction, g_array_index(self->rows, uint32_t, i));
+		if (column < row->n_values)
+			sum += self->recording->values[row->first_value + column];
+	}
+	return sum;
+}
+
+/* The last function of the image that begins at or before the address. */
+static uint32_t find_function(const LodeJoin *self, uint32_t image, uint64_t address)
+{
+	uint32_t low = g_array_index(self->image_functions, uint32_t, image);
+	uint32_t high = g_array_index(self->image_functions, uint32_t, image + 1);
+	uint32_t first = low;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (LODE_AT(self->profile->functions, LodeFunction, middle).address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > first ? low - 1 : LODE_NONE;
+}
+
+uint32_t lode_join_find(const LodeJoin *self, uint32_t image, uint64_t address)
+{
+	uint32_t function = image == LODE_NONE ? LODE_NONE : find_function(self, image, address);
+
+	if (function == LODE_NONE)
+		return LODE_NONE;
+	const LodeFunction *found = &LODE_AT(self->profile->functions, LodeFunction, function);
+	uint32_t low = found->first_instruction, end = low + found->n_instructions, high = end;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (LODE_AT(self->profile->instructions, LodeInstruction, middle).address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == end ||
+		LODE_AT(self->profile->instructions, LodeInstruction, low).address != address)
+		return LODE_NONE;
+	return low;
+}
+
+static void join_init(LodeJoin *self)
+{
+	self->profile = lode_profile_new();
+	self->object_images = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->image_ids = g_hash_table_new(g_str_hash, g_str_equal);
+	self->unknown_image = LODE_NONE;
+	self->sites = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
+	self->first_rows = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->rows = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->image_functions = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->transfers = g_array_new(FALSE, FALSE, sizeof(LodeJoinTransfer));
+}
+
+static void join_clear(LodeJoin *self)
+{
+	for (size_t i = 0; i < self->n_binaries; i++) {
+		lode_binary_image_close(self->binaries[i]);
+		g_free(self->open_errors[i]);
+	}
+	g_free(self->binaries);
+	g_free(self->open_errors);
+	g_array_unref(self->object_images);
+	g_hash_table_unref(self->image_ids);
+	g_clear_pointer(&self->sites, g_array_unref);
+	g_array_unref(self->first_rows);
+	g_array_unref(self->rows);
+	g_array_unref(self->image_functions);
+	g_array_unref(self->transfers);
+	g_free(self->codes);
+	lode_profile_free(self->profile);
+}
+
+typedef struct {
+	const char *stage;
+	bool (*run)(LodeJoin *self, GError **error);
+} Step;
+
+static const Step steps[] = {
+	{"naming events", lode_join_events},
+	{"opening images", lode_join_images},
+	{"finding functions", lode_join_functions},
+	{"joining jumps and calls", lode_join_transfers},
+	{"decoding", lode_join_decode},
+	{"computing the flow", lode_join_flow},
+	{"summing costs", lode_join_costs},
+	{"naming attributes", lode_join_attributes},
+};
+
+static bool run_steps(LodeJoin *self, GError **error)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
+		lode_progress_report(self->progress, steps[i].stage, (double)i,
+			(double)G_N_ELEMENTS(steps), NULL);
+		if (lode_progress_is_cancelled(self->progress)) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+			return false;
+		}
+		if (!steps[i].run(self, error))
+			return false;
+	}
+	return true;
+}
+
+LodeProfile *lode_callgrind_join(const LodeCallgrindRecording *recording,
+	const LodeLoadMap *load_map, const LodeImportOptions *options, const LodeProgress *progress,
+	GError **error)
+{
+	LodeJoin self = {
+		.options = options,
+		.progress = progress,
+		.n_workers = options->threads != 0 ? options->threads
+						   : lode_worker_pool_default_size(),
+		.recording = recording,
+		.load_map = load_map,
+	};
+	LodeProfile *profile = NULL;
+
+	join_init(&self);
+	self.profile->program = lode_profile_intern(
+		self.profile, options->program != NULL ? options->program : recording->command);
+	self.profile->creator = lode_profile_intern(
+		self.profile, recording->creator != NULL ? recording->creator : "callgrind");
+	self.profile->frequency = LODE_FREQUENCY_EXACT;
+	if (run_steps(&self, error))
+		profile = g_steal_pointer(&self.profile);
+	join_clear(&self);
+	return profile;
+}

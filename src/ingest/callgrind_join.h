@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The join of a callgrind recording with the binaries it ran. One struct goes through the steps,
+ * each of which fills what the next one reads; the profile grows along the way.
+ *
+ *   objects ──images──▶ rows by (image, address) ──functions──▶ profile.functions, .instructions
+ *   jumps, calls ──transfers──▶ between instructions ──decode──▶ codes, profile.blocks
+ *   ──flow──▶ profile.edges, next_count, inflow ──costs──▶ profile.costs
+ *   ──attributes──▶ attribute sets, locations
+ *
+ * From the functions step on, an index of `codes`, `first_rows` and profile.instructions means the
+ * same instruction. Private to src/ingest.
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "images/binary_image.h"
+#include "images/control_flow.h"
+#include "ingest/import.h"
+#include "model/profile.h"
+#include "sources/callgrind.h"
+#include "sources/load_map.h"
+
+/* What the decoder and the control flow say of an executed instruction. */
+typedef struct {
+	uint64_t target; /* of a direct branch; else 0 */
+	uint32_t kinds;
+	uint16_t mnemonic;
+	uint8_t prefix;
+	uint8_t memory;
+	uint8_t branch; /* LodeBranch */
+	uint8_t length; /* 0: not decoded */
+	uint8_t loop_depth;
+	bool is_repeat, is_entry, is_loop_head, is_return_point;
+} LodeJoinCode;
+
+/* An executed instruction of the recording, and where it lies. Sorted by (image, address, row). */
+typedef struct {
+	uint64_t address;
+	uint32_t image;
+	uint32_t row; /* of recording->instructions */
+} LodeJoinSite;
+
+/* A jump or call of the recording, between instructions. Sorted by (source, target). */
+typedef struct {
+	uint32_t source, target; /* LODE_NONE: not among the executed ones */
+	bool is_call;
+	double count;
+} LodeJoinTransfer;
+
+typedef struct {
+	uint32_t image;
+	uint64_t address;
+} LodeJoinPlace;
+
+typedef struct {
+	const LodeImportOptions *options;
+	const LodeProgress *progress;
+	unsigned n_workers;
+	const LodeCallgrindRecording *recording;
+	const LodeLoadMap *load_map;
+	LodeProfile *profile;
+
+	GArray *object_images;	    /* uint32_t: image of each object; LODE_NONE for "???" */
+	GHashTable *image_ids;	    /* interned path → image + 1 */
+	uint32_t unknown_image;	    /* for addresses no map explains; LODE_NONE when not needed */
+	LodeBinaryImage **binaries; /* of each image; NULL where there is no file */
+	char **open_errors;	    /* why not */
+	size_t n_binaries;
+
+	GArray *sites;		 /* LodeJoinSite; freed by the functions step */
+	GArray *first_rows;	 /* uint32_t × (instructions + 1): range of `rows` */
+	GArray *rows;		 /* uint32_t: rows of recording->instructions */
+	GArray *image_functions; /* uint32_t × (images + 1): range of profile.functions */
+	GArray *transfers;	 /* LodeJoinTransfer */
+	LodeJoinCode *codes;
+	uint32_t ir_column; /* of event "Ir" in the recording */
+} LodeJoin;
+
+/* The whole join. Takes nothing over; the caller owns the result. */
+LodeProfile *lode_callgrind_join(const LodeCallgrindRecording *recording,
+	const LodeLoadMap *load_map, const LodeImportOptions *options, const LodeProgress *progress,
+	GError **error);
+
+/* The steps, in this order. */
+bool lode_join_events(LodeJoin *self, GError **error);
+bool lode_join_images(LodeJoin *self, GError **error);
+bool lode_join_functions(LodeJoin *self, GError **error);
+bool lode_join_transfers(LodeJoin *self, GError **error);
+bool lode_join_decode(LodeJoin *self, GError **error);
+bool lode_join_flow(LodeJoin *self, GError **error);
+bool lode_join_costs(LodeJoin *self, GError **error);
+bool lode_join_attributes(LodeJoin *self, GError **error);
+
+/* Where an address of an object lies; image LODE_NONE when the load map does not know either. */
+LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t address);
+
+/* The executed instruction at an address, or LODE_NONE. */
+uint32_t lode_join_find(const LodeJoin *self, uint32_t image, uint64_t address);
+
+/* Value of a column of the recording, over all rows of an instruction. */
+double lode_join_value(const LodeJoin *self, uint32_t instruction, uint32_t column);

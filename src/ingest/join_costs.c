@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events and costs: callgrind's own events under their own names, clear names made of them, and
+ * "cycles", KCachegrind's estimate, as the weight.
+ */
+#include "base/error.h"
+#include "ingest/callgrind_join.h"
+
+#include <string.h>
+
+typedef struct {
+	const char *name, *description;
+} EventText;
+
+/* What callgrind calls them, in its own order. */
+static const EventText texts[] = {
+	{"Dr", "data reads"},
+	{"Dw", "data writes"},
+	{"I1mr", "first-level instruction cache read misses"},
+	{"D1mr", "first-level data cache read misses"},
+	{"D1mw", "first-level data cache write misses"},
+	{"ILmr", "last-level instruction read misses"},
+	{"DLmr", "last-level data read misses"},
+	{"DLmw", "last-level data write misses"},
+	{"Bc", "conditional branches executed"},
+	{"Bcm", "conditional branches mispredicted"},
+	{"Bi", "indirect branches executed"},
+	{"Bim", "indirect branches mispredicted"},
+};
+
+enum {
+	MAX_PARTS = 3
+};
+
+typedef struct {
+	const char *name, *description;
+	double cycles; /* what one costs in the estimate */
+	const char *parts[MAX_PARTS];
+} ClearEvent;
+
+static const ClearEvent clear_events[] = {
+	{"l1i-miss", "first-level instruction cache misses", 10, {"I1mr"}},
+	{"l1d-miss", "first-level data cache misses", 10, {"D1mr", "D1mw"}},
+	{"ll-miss", "last-level cache misses", 100, {"ILmr", "DLmr", "DLmw"}},
+	{"branch-miss", "mispredicted branches", 10, {"Bcm", "Bim"}},
+};
+
+static const char *describe(const char *name)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		if (strcmp(texts[i].name, name) == 0)
+			return texts[i].description;
+	return NULL;
+}
+
+static uint32_t find_column(const LodeCallgrindRecording *recording, const char *name)
+{
+	for (guint i = 0; i < recording->events->len; i++)
+		if (strcmp(recording->events->pdata[i], name) == 0)
+			return i;
+	return LODE_NONE;
+}
+
+/* The event that callgrind's column became, by name. */
+static void add_recorded_events(LodeJoin *self)
+{
+	const LodeCallgrindRecording *recording = self->recording;
+
+	for (guint i = 0; i < recording->events->len; i++) {
+		const char *name = recording->events->pdata[i];
+		if (i == self->ir_column)
+			continue;
+		uint32_t event = lode_profile_add_event(
+			self->profile, name, describe(name), LODE_EVENT_RECORDED, NULL, 0);
+		LODE_AT(self->profile->events, LodeEvent, event).total = g_array_index(
+			recording->totals, double, i);
+	}
+}
+
+static uint32_t add_derived(
+	LodeJoin *self, const char *name, const char *description, const GArray *terms)
+{
+	LodeProfile *profile = self->profile;
+	uint32_t event = lode_profile_add_event(profile, name, description, LODE_EVENT_DERIVED,
+		(const LodeEventTerm *)terms->data, terms->len);
+	double total = 0;
+
+	for (guint i = 0; i < terms->len; i++) {
+		const LodeEventTerm *term = &g_array_index(terms, LodeEventTerm, i);
+		total += term->factor * LODE_AT(profile->events, LodeEvent, term->event).total;
+	}
+	LODE_AT(profile->events, LodeEvent, event).total = total;
+	return event;
+}
+
+/* A clear name where the recording has any of its parts; its price goes into the estimate. */
+static void add_clear_event(LodeJoin *self, const ClearEvent *clear, GArray *cycles)
+{
+	g_autoptr(GArray) terms = g_array_new(FALSE, FALSE, sizeof(LodeEventTerm));
+
+	for (size_t i = 0; i < MAX_PARTS && clear->parts[i] != NULL; i++) {
+		LodeEventTerm term = {lode_profile_find_event(self->profile, clear->parts[i]), 1};
+		LodeEventTerm price = {term.event, clear->cycles};
+		if (term.event == LODE_NONE)
+			continue;
+		g_array_append_val(terms, term);
+		g_array_append_val(cycles, price);
+	}
+	if (terms->len == 0 || lode_profile_find_event(self->profile, clear->name) != LODE_NONE)
+		return;
+	uint32_t event = add_derived(self, clear->name, clear->description, terms);
+	LODE_AT(self->profile->events, LodeEvent, event).is_attribute = true;
+}
+
+bool lode_join_events(LodeJoin *self, GError **error)
+{
+	LodeProfile *profile = self->profile;
+	g_autoptr(GArray) once = g_array_new(FALSE, FALSE, sizeof(LodeEventTerm));
+	g_autoptr(GArray) cycles = g_array_new(FALSE, FALSE, sizeof(LodeEventTerm));
+
+	self->ir_column = find_column(self->recording, "Ir");
+	if (self->ir_column == LODE_NONE) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"the recording does not count instructions (event Ir)");
+		return false;
+	}
+	profile->total_count = g_array_index(self->recording->totals, double, self->ir_column);
+	LodeEventTerm count = {lode_profile_add_event(profile, "instructions",
+				       "instructions executed", LODE_EVENT_COUNT, NULL, 0),
+		1};
+	LODE_AT(profile->events, LodeEvent, count.event).total = profile->total_count;
+	g_array_append_val(once, count);
+	g_array_append_val(cycles, count);
+	add_recorded_events(self);
+	add_derived(self, "Ir", "instructions executed, as callgrind calls them", once);
+	for (size_t i = 0; i < G_N_ELEMENTS(clear_events); i++)
+		add_clear_event(self, &clear_events[i], cycles);
+	profile->weight_event = lode_profile_find_event(profile, "cycles");
+	if (profile->weight_event == LODE_NONE)
+		profile->weight_event = add_derived(self, "cycles",
+			"estimated: instructions + 10 × first-level misses and mispredictions "
+			"+ 100 × last-level misses",
+			cycles);
+	return true;
+}
+
+/* The event of each column; LODE_NONE for the count itself. */
+static void map_columns(const LodeJoin *self, uint32_t *events)
+{
+	const GPtrArray *names = self->recording->events;
+
+	for (guint i = 0; i < names->len; i++)
+		events[i] = i == self->ir_column
+				    ? LODE_NONE
+				    : lode_profile_find_event(self->profile, names->pdata[i]);
+}
+
+/* Sums the rows of one instruction; most have one. */
+static uint32_t sum_rows(const LodeJoin *self, uint32_t instruction, double *sums)
+{
+	uint32_t end = g_array_index(self->first_rows, uint32_t, instruction + 1);
+	uint32_t n = 0;
+
+	for (uint32_t i = g_array_index(self->first_rows, uint32_t, instruction); i < end; i++) {
+		const LodeCallgrindInstruction *row = &g_array_index(self->recording->instructions,
+			LodeCallgrindInstruction, g_array_index(self->rows, uint32_t, i));
+		const double *values = self->recording->values + row->first_value;
+		for (; n < row->n_values; n++)
+			sums[n] = 0;
+		for (uint32_t j = 0; j < row->n_values; j++)
+			sums[j] += values[j];
+	}
+	return n;
+}
+
+bool lode_join_costs(LodeJoin *self, GError **error)
+{
+	LodeProfile *profile = self->profile;
+	guint n_columns = self->recording->events->len;
+	g_autofree uint32_t *events = g_new(uint32_t, n_columns);
+	g_autofree double *sums = g_new(double, n_columns);
+
+	(void)error;
+	map_columns(self, events);
+	g_array_set_size(profile->cost_starts, profile->instructions->len + 1);
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t n = sum_rows(self, i, sums);
+		for (uint32_t j = 0; j < n; j++) {
+			LodeCost cost = {events[j], sums[j]};
+			if (sums[j] != 0 && events[j] != LODE_NONE)
+				g_array_append_val(profile->costs, cost);
+		}
+		LODE_AT(profile->cost_starts, uint32_t, i + 1) = profile->costs->len;
+	}
+	return true;
+}

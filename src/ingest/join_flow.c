@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How often each edge was passed, and whether what flows into each instruction is what executed.
+ *
+ * Callgrind writes taken jumps and calls; all else follows from the counts n by rule:
+ *  - a plain instruction flows on n times, less the jumps it is written with (repeats of itself);
+ *  - a conditional jump falls through n − taken times;
+ *  - an unconditional jump and a return never fall through;
+ *  - a jump to a function's first instruction, or into another section or image, is written as a
+ *    call from an instruction that is no call; running into such a place likewise, which is then a
+ *    fall-through like any other;
+ *  - returns are not written: the instruction after a call gets what it lacks, at most the calls.
+ *    The rest are calls that did not return, which must be matched by activations of the callee
+ *    that ended without a return (exit, longjmp, a thrown exception).
+ *  - a system call returns at most as often as it was made (exit, a signal handler's return).
+ */
+#include "ingest/callgrind_join.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+	LodeJoin *join;
+	double *in;	 /* what flows into each instruction, as far as known */
+	double *out;	 /* taken away from falling through */
+	double *lost;	 /* activations of each function that never returned */
+	bool *is_unsure; /* a return was assumed that nothing bears out */
+	uint32_t n;
+} Flow;
+
+static LodeInstruction *instruction_at(const Flow *self, uint32_t index)
+{
+	return &LODE_AT(self->join->profile->instructions, LodeInstruction, index);
+}
+
+static LodeFunction *function_at(const Flow *self, uint32_t index)
+{
+	return &LODE_AT(self->join->profile->functions, LodeFunction, index);
+}
+
+static bool is_call(const LodeJoinCode *code)
+{
+	return code->branch == LODE_BRANCH_CALL || code->branch == LODE_BRANCH_INDIRECT_CALL;
+}
+
+static bool is_system_call(const LodeJoinCode *code)
+{
+	return (code->kinds >> LODE_KIND_SYSCALL & 1) != 0;
+}
+
+/* The instruction that follows in memory, if it ran. Instructions can overlap (a jump behind a lock
+ * prefix), so that it need not be the next row. */
+static uint32_t following(const Flow *self, uint32_t index)
+{
+	const LodeInstruction *own = instruction_at(self, index);
+	uint64_t next = own->address + self->join->codes[index].length;
+	uint32_t image = function_at(self, own->function)->image;
+
+	if (self->join->codes[index].length == 0)
+		return LODE_NONE;
+	for (uint32_t i = index + 1; i < self->n; i++) {
+		const LodeInstruction *other = instruction_at(self, i);
+		if (other->address > next || function_at(self, other->function)->image != image)
+			return LODE_NONE;
+		if (other->address == next)
+			return i;
+	}
+	return LODE_NONE;
+}
+
+static void add_edge(Flow *self, uint32_t source, uint32_t target, LodeEdgeKind kind, double count)
+{
+	LodeEdge edge = {source, target, kind, count};
+
+	g_array_append_val(self->join->profile->edges, edge);
+}
+
+static LodeEdgeKind jump_kind(const Flow *self, uint32_t source, uint32_t target)
+{
+	const LodeJoinCode *code = &self->join->codes[source];
+
+	if (instruction_at(self, source)->function != instruction_at(self, target)->function)
+		return LODE_EDGE_CALL;
+	if (source == target && code->is_repeat)
+		return LODE_EDGE_REPEAT;
+	return code->branch == LODE_BRANCH_CONDITIONAL ? LODE_EDGE_TAKEN : LODE_EDGE_JUMP;
+}
+
+static void enter_function(Flow *self, uint32_t target, double count)
+{
+	LodeFunction *function = function_at(self, instruction_at(self, target)->function);
+
+	if (instruction_at(self, target)->address == function->address)
+		function->calls += count;
+}
+
+/* What is no call by its instruction: a jump, or running into a function. */
+static void add_jump(Flow *self, const LodeJoinTransfer *transfer)
+{
+	const LodeJoinCode *code = &self->join->codes[transfer->source];
+	bool can_fall = code->branch == LODE_BRANCH_NONE || code->branch == LODE_BRANCH_CONDITIONAL;
+	LodeEdgeKind kind = jump_kind(self, transfer->source, transfer->target);
+
+	if (can_fall && transfer->target == following(self, transfer->source))
+		return;
+	self->in[transfer->target] += transfer->count;
+	self->out[transfer->source] += transfer->count;
+	add_edge(self, transfer->source, transfer->target, kind, transfer->count);
+	if (kind == LODE_EDGE_CALL)
+		enter_function(self, transfer->target, transfer->count);
+}
+
+static void add_call(Flow *self, const LodeJoinTransfer *transfer)
+{
+	self->in[transfer->target] += transfer->count;
+	add_edge(self, transfer->source, transfer->target, LODE_EDGE_CALL, transfer->count);
+	enter_function(self, transfer->target, transfer->count);
+}
+
+static void add_transfers(Flow *self)
+{
+	const GArray *transfers = self->join->transfers;
+
+	for (guint i = 0; i < transfers->len; i++) {
+		const LodeJoinTransfer *transfer = &g_array_index(transfers, LodeJoinTransfer, i);
+		const LodeJoinCode *code = &self->join->codes[transfer->source];
+		if (transfer->is_call && (is_call(code) || code->length == 0))
+			add_call(self, transfer);
+		else
+			add_jump(self, transfer);
+	}
+}
+
+static void add_fall_through(Flow *self, uint32_t source, uint32_t target, double count)
+{
+	bool is_inside = instruction_at(self, source)->function ==
+			 instruction_at(self, target)->function;
+
+	if (count <= 0)
+		return;
+	self->in[target] += count;
+	if (!is_inside) {
+		add_edge(self, source, target, LODE_EDGE_CALL, count);
+		enter_function(self, target, count);
+	} else if (target == source + 1) {
+		instruction_at(self, source)->next_count = count;
+	} else {
+		add_edge(self, source, target, LODE_EDGE_FALL_THROUGH, count);
+	}
+}
+
+static void add_plain_flow(Flow *self)
+{
+	for (uint32_t i = 0; i < self->n; i++) {
+		const LodeJoinCode *code = &self->join->codes[i];
+		uint32_t next;
+		if (code->length == 0 || is_system_call(code) ||
+			(code->branch != LODE_BRANCH_NONE &&
+				code->branch != LODE_BRANCH_CONDITIONAL))
+			continue;
+		next = following(self, i);
+		if (next != LODE_NONE)
+			add_fall_through(
+				self, i, next, instruction_at(self, i)->count - self->out[i]);
+	}
+}
+
+/* What flows on after calls and system calls: what the next instruction still lacks. */
+static void add_returns(Flow *self)
+{
+	for (uint32_t i = 0; i < self->n; i++) {
+		const LodeJoinCode *code = &self->join->codes[i];
+		uint32_t next;
+		if (!is_call(code) && !is_system_call(code))
+			continue;
+		next = following(self, i);
+		if (next == LODE_NONE)
+			continue;
+		double lack = instruction_at(self, next)->count - self->in[next];
+		add_fall_through(self, i, next, CLAMP(lack, 0, instruction_at(self, i)->count));
+	}
+}
+
+static void check_flow(Flow *self)
+{
+	LodeProfile *profile = self->join->profile;
+
+	for (uint32_t i = 0; i < self->n; i++) {
+		const LodeInstruction *instruction = instruction_at(self, i);
+		if (self->join->codes[i].length == 0)
+			continue;
+		profile->inflow_checked += instruction->count;
+		if (fabs(self->in[i] - instruction->count) <= 1e-9 * instruction->count)
+			profile->inflow_equal += instruction->count;
+#ifdef DUMP_FLOW
+		else
+			g_printerr("%s+0x%lx %lx n=%.0f in=%.0f branch=%d prev=%d len=%d %s\n",
+				function_at(self, instruction->function)->name,
+				instruction->address -
+					function_at(self, instruction->function)->address,
+				instruction->address, instruction->count, self->in[i],
+				self->join->codes[i].branch,
+				i ? self->join->codes[i - 1].branch : -1,
+				self->join->codes[i].length,
+				LODE_AT(profile->images, LodeImage,
+					function_at(self, instruction->function)->image)
+					.path);
+#endif
+	}
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+	const LodeEdge *left = a, *right = b;
+
+	if (left->source != right->source)
+		return left->source < right->source ? -1 : 1;
+	if (left->target != right->target)
+		return left->target < right->target ? -1 : 1;
+	return (left->kind > right->kind) - (left->kind < right->kind);
+}
+
+static void sort_edges(LodeProfile *profile)
+{
+	GArray *edges = profile->edges;
+	guint kept = 0;
+
+	if (edges->len > 1)
+		qsort(edges->data, edges->len, sizeof(LodeEdge), compare_edges);
+	for (guint i = 0; i < edges->len; i++) {
+		LodeEdge edge = LODE_AT(edges, LodeEdge, i);
+		LodeEdge *last = kept > 0 ? &LODE_AT(edges, LodeEdge, kept - 1) : NULL;
+		if (last != NULL && compare_edges(last, &edge) == 0)
+			last->count += edge.count;
+		else
+			LODE_AT(edges, LodeEdge, kept++) = edge;
+	}
+	g_array_set_size(edges, kept);
+}
+
+bool lode_join_flow(LodeJoin *self, GError **error)
+{
+	guint n_functions = self->profile->functions->len;
+	Flow flow = {.join = self, .n = self->profile->instructions->len};
+
+	(void)error;
+	flow.in = g_new0(double, MAX(flow.n, 1));
+	flow.out = g_new0(double, MAX(flow.n, 1));
+	flow.lost = g_new0(double, MAX(n_functions, 1));
+	add_transfers(&flow);
+	add_plain_flow(&flow);
+	add_returns(&flow);
+	check_flow(&flow);
+	sort_edges(self->profile);
+	g_free(flow.in);
+	g_free(flow.out);
+	g_free(flow.lost);
+	return true;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Recorded jumps and calls → transfers between executed instructions. */
+#include "ingest/callgrind_join.h"
+
+#include <stdlib.h>
+
+static uint32_t find_end(const LodeJoin *self, uint32_t object, uint64_t address)
+{
+	LodeJoinPlace place = lode_join_place(self, object, address);
+
+	return lode_join_find(self, place.image, place.address);
+}
+
+static void add_jumps(LodeJoin *self)
+{
+	const GArray *jumps = self->recording->jumps;
+
+	for (guint i = 0; i < jumps->len; i++) {
+		const LodeCallgrindJump *jump = &g_array_index(jumps, LodeCallgrindJump, i);
+		LodeJoinTransfer transfer = {
+			.source = find_end(self, jump->object, jump->source),
+			.target = find_end(self, jump->target_object, jump->target),
+			.count = jump->taken,
+		};
+		g_array_append_val(self->transfers, transfer);
+	}
+}
+
+static void add_calls(LodeJoin *self)
+{
+	const GArray *calls = self->recording->calls;
+
+	for (guint i = 0; i < calls->len; i++) {
+		const LodeCallgrindCall *call = &g_array_index(calls, LodeCallgrindCall, i);
+		LodeJoinTransfer transfer = {
+			.source = find_end(self, call->object, call->source),
+			.target = find_end(self, call->target_object, call->target),
+			.is_call = true,
+			.count = call->count,
+		};
+		g_array_append_val(self->transfers, transfer);
+	}
+}
+
+static int compare_transfers(const void *a, const void *b)
+{
+	const LodeJoinTransfer *left = a, *right = b;
+
+	if (left->source != right->source)
+		return left->source < right->source ? -1 : 1;
+	if (left->target != right->target)
+		return left->target < right->target ? -1 : 1;
+	if (left->is_call != right->is_call)
+		return left->is_call ? 1 : -1;
+	return (left->count > right->count) - (left->count < right->count);
+}
+
+/* Ends that never ran: the count of one dump can lie in another that was not given. */
+static void drop_unknown(LodeJoin *self)
+{
+	GArray *transfers = self->transfers;
+	guint kept = 0;
+
+	for (guint i = 0; i < transfers->len; i++) {
+		LodeJoinTransfer transfer = g_array_index(transfers, LodeJoinTransfer, i);
+		if (transfer.source != LODE_NONE && transfer.target != LODE_NONE)
+			g_array_index(transfers, LodeJoinTransfer, kept++) = transfer;
+		else
+			lode_profile_add_unresolved(self->profile,
+				"jump or call whose end never executed", NULL, transfer.count, 0);
+	}
+	g_array_set_size(transfers, kept);
+}
+
+bool lode_join_transfers(LodeJoin *self, GError **error)
+{
+	(void)error;
+	add_jumps(self);
+	add_calls(self);
+	if (self->transfers->len > 1)
+		qsort(self->transfers->data, self->transfers->len, sizeof(LodeJoinTransfer),
+			compare_transfers);
+	drop_unknown(self);
+	return true;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Callgrind files → one recording: opens the files, has each scanned into flat rows, has the rows
+ * merged, and checks the sums against the files' own totals.
+ */
+#include "sources/callgrind.h"
+
+#include "base/error.h"
+#include "sources/callgrind_records.h"
+
+#include <math.h>
+#include <string.h>
+
+void lode_callgrind_recording_free(LodeCallgrindRecording *self)
+{
+	if (self == NULL)
+		return;
+	g_clear_pointer(&self->events, g_ptr_array_unref);
+	g_clear_pointer(&self->totals, g_array_unref);
+	g_clear_pointer(&self->objects, g_array_unref);
+	g_clear_pointer(&self->names, g_ptr_array_unref);
+	LodeCallgrindRows values = {self->values, self->values_room};
+	lode_callgrind_rows_release(&values);
+	g_clear_pointer(&self->instructions, g_array_unref);
+	g_clear_pointer(&self->jumps, g_array_unref);
+	g_clear_pointer(&self->calls, g_array_unref);
+	g_clear_pointer(&self->strings, g_string_chunk_free);
+	g_free(self);
+}
+
+/* Callgrind writes as `totals:` what it summed while writing, so that any difference is damage. */
+static bool check_totals(const LodeCallgrindRecords *records, GError **error)
+{
+	const LodeCallgrindRecording *recording = records->recording;
+	guint n_events = recording->events->len;
+	double sums[LODE_CALLGRIND_MAX_EVENTS] = {0};
+
+	if (!records->has_totals)
+		return true;
+	for (guint i = 0; i < recording->instructions->len; i++) {
+		const LodeCallgrindInstruction *instruction = &g_array_index(
+			recording->instructions, LodeCallgrindInstruction, i);
+		for (uint32_t j = 0; j < instruction->n_values; j++)
+			sums[j] += recording->values[instruction->first_value + j];
+	}
+	for (guint i = 0; i < n_events; i++) {
+		double total = g_array_index(recording->totals, double, i);
+		if (fabs(sums[i] - total) <= 1e-9 * total)
+			continue;
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+			"the costs of event '%s' sum to %.0f but the file says %.0f",
+			(char *)recording->events->pdata[i], sums[i], total);
+		return false;
+	}
+	return true;
+}
+
+static LodeCallgrindRecording *finish(LodeCallgrindRecords *records, GError **error)
+{
+	if (!lode_callgrind_merge(records, error) || !check_totals(records, error))
+		return NULL;
+	return g_steal_pointer(&records->recording);
+}
+
+static GMappedFile *map_file(const char *path, GError **error)
+{
+	g_autoptr(GError) cause = NULL;
+	GMappedFile *file = g_mapped_file_new(path, FALSE, &cause);
+
+	if (file == NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", cause->message);
+	return file;
+}
+
+static GPtrArray *map_files(
+	const char *const *paths, size_t n_paths, size_t *out_size, GError **error)
+{
+	g_autoptr(GPtrArray)
+		files = g_ptr_array_new_with_free_func((GDestroyNotify)g_mapped_file_unref);
+	size_t size = 0;
+
+	for (size_t i = 0; i < n_paths; i++) {
+		GMappedFile *file = map_file(paths[i], error);
+		if (file == NULL)
+			return NULL;
+		g_ptr_array_add(files, file);
+		size += g_mapped_file_get_length(file);
+	}
+	*out_size = size;
+	return g_steal_pointer(&files);
+}
+
+static bool scan_files(LodeCallgrindRecords *records, const char *const *paths,
+	const GPtrArray *files, const LodeProgress *progress, GError **error)
+{
+	for (guint i = 0; i < files->len; i++) {
+		GMappedFile *file = files->pdata[i];
+		if (!lode_callgrind_scan(records, g_mapped_file_get_contents(file),
+			    g_mapped_file_get_length(file), progress, error)) {
+			g_prefix_error(error, "%s: ", paths[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+LodeCallgrindRecording *lode_callgrind_read(
+	const char *const *paths, size_t n_paths, const LodeProgress *progress, GError **error)
+{
+	LodeCallgrindRecords records;
+	LodeCallgrindRecording *recording = NULL;
+	size_t size;
+	g_autoptr(GPtrArray) files = map_files(paths, n_paths, &size, error);
+
+	if (files == NULL)
+		return NULL;
+	if (lode_callgrind_records_init(&records, size, error) &&
+		scan_files(&records, paths, files, progress, error)) {
+		records.recording->bytes_read = size;
+		recording = finish(&records, error);
+		if (recording == NULL)
+			g_prefix_error(error, "%s%s: ", n_paths > 0 ? paths[0] : "callgrind",
+				n_paths > 1 ? " and others" : "");
+	}
+	lode_callgrind_records_clear(&records);
+	return recording;
+}
+
+LodeCallgrindRecording *lode_callgrind_read_text(
+	const char *name, const char *text, size_t size, GError **error)
+{
+	LodeCallgrindRecords records;
+	LodeCallgrindRecording *recording = NULL;
+
+	if (lode_callgrind_records_init(&records, size, error) &&
+		lode_callgrind_scan(&records, text, size, NULL, error)) {
+		records.recording->bytes_read = size;
+		recording = finish(&records, error);
+	}
+	if (recording == NULL)
+		g_prefix_error(error, "%s: ", name);
+	lode_callgrind_records_clear(&records);
+	return recording;
+}
+
+bool lode_callgrind_is_format(const char *data, size_t size)
+{
+	static const char *const starts[] = {
+		"# callgrind format", "version: 1\n", "creator: callgrind"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(starts); i++)
+		if (size >= strlen(starts[i]) && memcmp(data, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
+}

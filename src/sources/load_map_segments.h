@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The executable segments of an ELF file: all that a load map has to know of it. */
+#pragma once
+
+#include <glib.h>
+#include <stdint.h>
+
+typedef struct {
+	uint64_t address, size_bytes;	  /* virtual, as in the file */
+	uint64_t offset, file_size_bytes; /* where its bytes are */
+} LodeLoadMapSegment;
+
+/* The executable PT_LOAD segments as an array of LodeLoadMapSegment, never empty. The caller owns
+ * it. Errors: _IO, _CORRUPT (no ELF file, or one without such a segment). */
+GArray *lode_load_map_segments_read(const char *path, GError **error);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The load maps of all processes of a recording, one a file. A run-time address means something
+ * only together with the process: valgrind loads every program at the same place.
+ */
+#pragma once
+
+#include "sources/load_map.h"
+
+typedef struct {
+	GPtrArray *maps; /* LodeLoadMap */
+} LodeLoadMapSet;
+
+LodeLoadMapSet *lode_load_map_set_new(void);
+void lode_load_map_set_free(LodeLoadMapSet *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLoadMapSet, lode_load_map_set_free)
+
+/* Adds a file as a map of its own; see lode_load_map_read(). */
+bool lode_load_map_set_read(LodeLoadMapSet *self, const char *path, GError **error);
+
+/*
+ * What lay at `address` in process `pid` (the `pid:` line of a callgrind dump), or NULL. A process
+ * forked without exec has what its parent had. When no map is of the process, those without a PID
+ * (/proc/PID/maps) are asked, and the only map, when there is just one.
+ */
+const LodeLoadMapEntry *lode_load_map_set_find(
+	const LodeLoadMapSet *self, uint32_t pid, uint64_t address);
