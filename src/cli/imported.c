@@ -2,6 +2,7 @@
 #include "cli/imported.h"
 
 #include "base/number_format.h"
+#include "views/shell_word.h"
 
 static void write_count(FILE *out, double count, const char *one, const char *many)
 {
@@ -19,7 +20,7 @@ static void write_unresolved(const LodeProfile *profile, const char *path, FILE 
 		count += LODE_AT(profile->unresolved, LodeUnresolved, i).count;
 	if (profile->unresolved->len == 0)
 		return;
-	g_autofree char *quoted = g_shell_quote(path);
+	g_autofree char *quoted = lode_shell_word(path);
 	lode_number_format_share(
 		profile->total_count > 0 ? count / profile->total_count : 0, share);
 	fprintf(out,

@@ -15,7 +15,10 @@
 /* timeout(1) sends its signal to us and to our process group: that is one wish, not two. */
 enum { ECHO_US = G_USEC_PER_SEC / 4 };
 
-static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP};
+static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+/* These are meant for a program that we run, and must not end us when they come behind its end. */
+static const int foreign_signals[] = {SIGUSR1, SIGUSR2};
 
 static GCancellable *cancellable;
 static int pipe_ends[2];
@@ -84,19 +87,31 @@ static void start_watcher(void)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+static void catch_signals(const int *signals, size_t n, void (*handler)(int))
+{
+	const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+
+	for (size_t i = 0; i < n; i++) {
+		struct sigaction old;
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
 static void install(void)
 {
-	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
 	cancellable = g_cancellable_new();
 	if (pipe2(pipe_ends, O_CLOEXEC) != 0)
 		return;
 	start_watcher();
-	for (size_t i = 0; i < G_N_ELEMENTS(caught_signals); i++) {
-		struct sigaction old;
-		if (sigaction(caught_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(caught_signals[i], &action, NULL);
-	}
+	catch_signals(caught_signals, G_N_ELEMENTS(caught_signals), on_signal);
+	catch_signals(foreign_signals, G_N_ELEMENTS(foreign_signals), do_nothing);
 }
 
 GCancellable *lode_interrupt_cancellable(void)

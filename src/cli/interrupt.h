@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ctrl-C and its like: the first one asks the work to stop, the second one ends the program at
- * once. SIGINT, SIGTERM and SIGHUP alike, unless they were ignored when we started.
+ * once. SIGINT, SIGTERM, SIGHUP and SIGQUIT alike, unless they were ignored when we started.
  */
 #pragma once
 

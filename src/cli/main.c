@@ -51,10 +51,12 @@ static int exit_status_of(const LodeVerb *verb, const GError *error)
 	/* The reader of the pipe has had enough: no fault, and nobody to tell. */
 	if (lode_standard_output_is_broken_pipe())
 		return LODE_EXIT_FAILED;
-	fprintf(stderr, "lode %s: %s\n", verb->name, error->message);
 	if (g_error_matches(error, LODE_ERROR, LODE_ERROR_CANCELLED) &&
-		lode_interrupt_signal() != 0)
+		lode_interrupt_signal() != 0) {
+		fprintf(stderr, "lode %s: stopped\n", verb->name);
 		return LODE_EXIT_BY_SIGNAL + lode_interrupt_signal();
+	}
+	fprintf(stderr, "lode %s: %s\n", verb->name, error->message);
 	return LODE_EXIT_FAILED;
 }
 

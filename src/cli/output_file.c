@@ -38,8 +38,10 @@ static bool open_path(LodeOutputFile *self, GError **error)
 		return self->stream != NULL || fail(self, error);
 	}
 	self->file = lode_new_file_open(self->path, error);
-	if (self->file == NULL)
+	if (self->file == NULL) {
+		g_prefix_error(error, "%s: ", self->path);
 		return false;
+	}
 	int descriptor = fcntl(self->file->descriptor, F_DUPFD_CLOEXEC, 3);
 	self->stream = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
 	return self->stream != NULL || fail(self, error);
@@ -71,7 +73,10 @@ bool lode_output_file_commit(LodeOutputFile *self, GError **error)
 	FILE *stream = g_steal_pointer(&self->stream);
 	if (fclose(stream) != 0)
 		return fail(self, error);
-	return self->file == NULL || lode_new_file_commit(self->file, error);
+	if (self->file == NULL || lode_new_file_commit(self->file, error))
+		return true;
+	g_prefix_error(error, "%s: ", self->path);
+	return false;
 }
 
 void lode_output_file_close(LodeOutputFile *self)

@@ -4,6 +4,7 @@
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "store/profile_store.h"
+#include "views/shell_word.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,8 +28,8 @@ static int run(char **arguments, GError **error)
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
 	lode_mining_options_write_summary(mined, path, stdout);
-	g_autofree char *quoted_path = g_shell_quote(path),
-			*quoted_name = g_shell_quote(mined->name);
+	g_autofree char *quoted_path = lode_shell_word(path),
+			*quoted_name = lode_shell_word(mined->name);
 	printf("lode report %s%s%s shows them\n", quoted_path,
 		strcmp(mined->name, "main") == 0 ? "" : " ",
 		strcmp(mined->name, "main") == 0 ? "" : quoted_name);
@@ -41,7 +42,7 @@ const LodeVerb lode_verb_mine = {
 	.summary = "mine a profile for the sequences that cost most",
 	.description =
 		"A sequence is a list of elements, each a set of attributes of an instruction, "
-                "that "
+		"that "
 		"follow each other along the paths of the program. Its weight is the share of all "
 		"cost that is spent in it, its frequency the share of all executed instructions "
 		"that belong to it. The result is stored in the profile as a named run, beside "

@@ -11,9 +11,9 @@
 #include "store/new_file.h"
 #include "store/profile_store.h"
 #include "views/report.h"
+#include "views/shell_word.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 
 static struct {
@@ -46,21 +46,22 @@ static bool check_output(const char *path, GError **error)
 {
 	g_autoptr(LodeNewFile) trial = lode_new_file_open(path, error);
 
+	if (trial == NULL)
+		g_prefix_error(error, "%s: ", path);
 	return trial != NULL;
 }
 
 /* As one would type it. */
 static char *command_text(char **words)
 {
-	GString *text = g_string_new(NULL);
+	g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
 
 	for (size_t i = 0; words[i] != NULL; i++) {
-		bool is_plain = *words[i] != '\0' &&
-		                strpbrk(words[i], " \t\n\"'\\$`|&;()<>*?[]#~!{}") == NULL;
-		g_autofree char *quoted = is_plain ? g_strdup(words[i]) : g_shell_quote(words[i]);
-		g_string_append_printf(text, "%s%s", i > 0 ? " " : "", quoted);
+		g_autofree char *word = lode_shell_word(words[i]);
+		g_strv_builder_add(builder, word);
 	}
-	return g_string_free(text, FALSE);
+	g_auto(GStrv) quoted = g_strv_builder_end(builder);
+	return g_strjoinv(" ", quoted);
 }
 
 static LodeCallgrindRun *record(
@@ -78,13 +79,13 @@ static LodeCallgrindRun *record(
 	if (WIFSIGNALED(recorded->exit_status) && recorded->stop_signal == 0)
 		fprintf(stderr,
 			"lode run: the program was ended by signal %d (%s); mining what it did "
-		        "until then\n",
+			"until then\n",
 			WTERMSIG(recorded->exit_status),
 			g_strsignal(WTERMSIG(recorded->exit_status)));
 	if (recorded->n_lost > 0 && recorded->stop_signal == 0)
 		fprintf(stderr,
 			"lode run: %u of its processes left no recording: killed, or still "
-		        "running\n",
+			"running\n",
 			recorded->n_lost);
 	return recorded;
 }
@@ -163,8 +164,10 @@ static int run(char **arguments, GError **error)
 	g_autoptr(LodeCallgrindRun) recorded = record(arguments, directory, error);
 	if (recorded == NULL)
 		return LODE_EXIT_FAILED;
-	if (recorded->stop_signal != 0)
+	if (recorded->stop_signal != 0) {
+		fputs("lode run: stopped\n", stderr);
 		return LODE_EXIT_BY_SIGNAL + recorded->stop_signal;
+	}
 	g_autofree char *program = command_text(arguments);
 	if (!evaluate(recorded, program, path, &parameters, error))
 		return LODE_EXIT_FAILED;
@@ -179,7 +182,7 @@ const LodeVerb lode_verb_run = {
 	.summary = "record a program, mine the recording and report",
 	.description =
 		"The program runs under valgrind's callgrind, some 50 times slower than alone "
-                "(some "
+		"(some "
 		"20 times with --fast), and so do the programs that it starts. It keeps standard "
 		"input, output and error. Its exit status becomes lode's; when a signal ends it, "
 		"lode ends by the same. Ctrl-C ends the program, and what it did until then is "

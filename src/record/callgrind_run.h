@@ -18,7 +18,7 @@ typedef struct {
 	GPtrArray *maps;  /* char *: logs with load addresses for LodeLoadMap, likewise */
 	unsigned n_lost;  /* processes whose dump is not whole: killed, or still running */
 	int exit_status;  /* of the program, as wait() gives it */
-	int stop_signal;  /* SIGTERM or SIGHUP that came to us and was passed on; 0: none */
+	int stop_signal;  /* came meanwhile and is meant for us too, see child.h; 0: none */
 } LodeCallgrindRun;
 
 /*

@@ -14,6 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* A second one sooner is the same wish, sent to us and to our process group. */
+enum { ECHO_US = G_USEC_PER_SEC / 4 };
+
 static const int forwarded_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
 static bool is_ignored(int signal)
@@ -55,8 +58,26 @@ static bool is_for_us_alone(const siginfo_t *info)
 	return info->si_code <= 0;
 }
 
+/*
+ * SIGTERM and SIGHUP mean us too. SIGINT means the program, which may take it as a command; only
+ * whoever sends it again to one that dies of it wants more than the program's end.
+ */
+static void note_stop(LodeChildEnd *end, int signal, gint64 *first_interrupt_us)
+{
+	gint64 now_us = g_get_monotonic_time();
+
+	if (signal == SIGTERM || signal == SIGHUP)
+		end->stop_signal = signal;
+	else if (signal == SIGINT && *first_interrupt_us == 0)
+		*first_interrupt_us = now_us;
+	else if (signal == SIGINT && end->stop_signal == 0 &&
+		 now_us - *first_interrupt_us > ECHO_US)
+		end->stop_signal = SIGINT;
+}
+
 static void wait_for_end(const sigset_t *set, LodeChildEnd *end)
 {
+	gint64 first_interrupt_us = 0;
 	siginfo_t info;
 
 	for (;;) {
@@ -65,14 +86,16 @@ static void wait_for_end(const sigset_t *set, LodeChildEnd *end)
 			continue;
 		if (signal == SIGCHLD) {
 			if (waitpid(end->pid, &end->status, WNOHANG) == end->pid)
-				return;
+				break;
 			continue;
 		}
 		if (is_for_us_alone(&info))
 			kill(end->pid, signal);
-		if (signal == SIGTERM || signal == SIGHUP)
-			end->stop_signal = signal;
+		note_stop(end, signal, &first_interrupt_us);
 	}
+	bool has_died_of_it = WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGINT;
+	if (end->stop_signal == SIGINT && !has_died_of_it)
+		end->stop_signal = 0;
 }
 
 bool lode_child_run(const char *const *argv, LodeChildEnd *out_end, GError **error)

@@ -11,7 +11,8 @@
 typedef struct {
 	GPid pid;
 	int status;      /* as waitpid() gives it */
-	int stop_signal; /* SIGHUP or SIGTERM that came to us meanwhile; 0: none */
+	int stop_signal; /* SIGHUP or SIGTERM that came to us meanwhile, or SIGINT twice to a child
+	                    that died of it; 0: none */
 } LodeChildEnd;
 
 /*
