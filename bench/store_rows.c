@@ -8,6 +8,7 @@
 #include "store/profile_store.h"
 
 #include <stdio.h>
+#include <time.h>
 
 enum {
 	N_FUNCTIONS = 9000,
@@ -146,44 +147,60 @@ static LodeMiningRun *make_run(GRand *rand)
 	return run;
 }
 
-static bool print_row(
-	const char *what, double rows, gint64 start_us, bool has_worked, GError *error)
-{
-	double seconds = (double)(g_get_monotonic_time() - start_us) / 1e6;
+typedef struct {
+	gint64 wall_us;
+	clock_t processor;
+} Start;
 
-	if (has_worked)
-		printf("%-24s %10.0f rows  %6.3f s  %5.2f M rows/s\n", what, rows, seconds,
-			rows / seconds / 1e6);
-	else
-		fprintf(stderr, "%s: %s\n", what, error->message);
-	return has_worked;
+static Start start_now(void)
+{
+	return (Start){g_get_monotonic_time(), clock()};
 }
 
-static bool measure(const char *path, const LodeProfile *profile, const LodeMiningRun *run)
+/* Both clocks: on a busy machine the processor's is the one to compare. */
+static bool print_row(const char *what, double rows, Start start, const GError *error)
+{
+	double processor = (double)(clock() - start.processor) / CLOCKS_PER_SEC;
+	double wall = (double)(g_get_monotonic_time() - start.wall_us) / 1e6;
+
+	if (error == NULL)
+		printf("%-16s %8.0f rows  %6.3f s wall  %6.3f s processor  %5.2f M rows/s\n", what,
+			rows, wall, processor, rows / processor / 1e6);
+	else
+		fprintf(stderr, "%s: %s\n", what, error->message);
+	return error == NULL;
+}
+
+static bool measure_profile(const char *path, const LodeProfile *profile)
 {
 	double rows = profile->instructions->len + profile->costs->len + profile->edges->len +
 		      profile->locations->len + profile->functions->len + profile->set_members->len;
 	g_autoptr(GError) error = NULL;
-	gint64 start = g_get_monotonic_time();
 
-	if (!print_row("write profile", rows, start,
-		    lode_profile_store_write(path, profile, NULL, &error), error))
+	Start start = start_now();
+	lode_profile_store_write(path, profile, NULL, &error);
+	if (!print_row("write profile", rows, start, error))
 		return false;
-	start = g_get_monotonic_time();
+	start = start_now();
 	g_autoptr(LodeProfile) again = lode_profile_store_read(path, NULL, &error);
-	if (!print_row("read profile", rows, start, again != NULL, error))
+	return print_row("read profile", rows, start, error);
+}
+
+static bool measure_run(const char *path, const LodeMiningRun *run)
+{
+	g_autoptr(GError) error = NULL;
+
+	Start start = start_now();
+	lode_profile_store_add_run(path, run, NULL, &error);
+	if (!print_row("add run", N_SEQUENCES, start, error))
 		return false;
-	start = g_get_monotonic_time();
-	if (!print_row("write run", N_SEQUENCES, start,
-		    lode_profile_store_add_run(path, run, NULL, &error), error))
+	start = start_now();
+	lode_profile_store_add_run(path, run, NULL, &error);
+	if (!print_row("replace run", N_SEQUENCES, start, error))
 		return false;
-	start = g_get_monotonic_time();
-	if (!print_row("replace run", N_SEQUENCES, start,
-		    lode_profile_store_add_run(path, run, NULL, &error), error))
-		return false;
-	start = g_get_monotonic_time();
+	start = start_now();
 	g_autoptr(LodeMiningRun) same = lode_profile_store_read_run(path, NULL, &error);
-	return print_row("read run", N_SEQUENCES, start, same != NULL, error);
+	return print_row("read run", N_SEQUENCES, start, error);
 }
 
 int main(int argc, char **argv)
@@ -197,7 +214,7 @@ int main(int argc, char **argv)
 	add_functions(profile, rand);
 	add_costs_and_edges(profile, rand);
 	g_autoptr(LodeMiningRun) run = make_run(rand);
-	bool has_worked = measure(argv[1], profile, run);
+	bool has_worked = measure_profile(argv[1], profile) && measure_run(argv[1], run);
 	g_rand_free(rand);
 	return has_worked ? 0 : 1;
 }

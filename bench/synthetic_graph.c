@@ -10,10 +10,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_ATTRIBUTES = 24, N_COMPANIONS = 6, MAX_DEPTH = 12 };
+enum { MAX_ATTRIBUTES = 24, N_EXTRAS = 5, MAX_DEPTH = 12 };
+
+/* What a compiler would add to each instruction: how many values, how skewed. */
+static const struct {
+	const char *name;
+	uint32_t n;
+	double skew;
+} extras[N_EXTRAS] = {{"bytecode", 200, 0.8}, {"register", 32, 0.3}, {"node", 400, 0.8},
+	{"line", 1000, 0.5}, {"phase", 64, 0.5}};
 
 const SyntheticShape synthetic_shapes[] = {
-	{"paper", 4000, 1000000, 150, 1.0, 0.5, 5, 0.05, 1},
+	{"paper", 4000, 1000000, 150, 1.0, 0.5, 7, 0.05, 1},
 	{"specjvm", 1500, 60000, 120, 1.0, 0.9, 1, 0.05, 2},
 	{"method", 1, 4000, 90, 1.0, 0, 3, 0.05, 3},
 };
@@ -34,7 +42,7 @@ typedef struct {
 	uint32_t n_kinds;
 	bool is_memory;
 	double cost;
-	char *form, *length;
+	char *form, *unit;
 } Opcode;
 
 typedef struct {
@@ -43,7 +51,8 @@ typedef struct {
 	uint64_t state;
 	Opcode *opcodes;
 	double *opcode_sums; /* Zipf, cumulated */
-	char *extras[N_COMPANIONS][64];
+	char **extras[N_EXTRAS];
+	double *extra_sums[N_EXTRAS];
 	uint32_t n_left; /* vertices that the function may still have */
 	uint32_t loop_depth;
 } Drawing;
@@ -110,12 +119,15 @@ static void draw_opcodes(Drawing *self)
 			opcode->kinds[opcode->n_kinds++] = kinds[kind];
 		opcode->is_memory = kind < 2;
 		opcode->cost = kind == 7 ? 20 : kind == 4 ? 3 : 1;
-		opcode->form = g_strdup_printf("user:form-%u", draw_below(self, 10));
-		opcode->length = g_strdup_printf("user:length-%u", 2 + draw_below(self, 6));
+		opcode->form = g_strdup_printf("user:form-%u", draw_below(self, 24));
+		opcode->unit = g_strdup_printf("user:unit-%u", draw_below(self, 12));
 	}
-	for (uint32_t i = 0; i < N_COMPANIONS; i++)
-		for (uint32_t j = 0; j < G_N_ELEMENTS(self->extras[i]); j++)
-			self->extras[i][j] = g_strdup_printf("user:%c%u", (char)('a' + i), j);
+	for (uint32_t i = 0; i < N_EXTRAS; i++) {
+		self->extra_sums[i] = sum_zipf(extras[i].n, extras[i].skew);
+		self->extras[i] = g_new0(char *, extras[i].n + 1);
+		for (uint32_t j = 0; j < extras[i].n; j++)
+			self->extras[i][j] = g_strdup_printf("user:%s-%u", extras[i].name, j);
+	}
 }
 
 static void clear_opcodes(Drawing *self)
@@ -123,11 +135,12 @@ static void clear_opcodes(Drawing *self)
 	for (uint32_t i = 0; i < self->shape->n_opcodes; i++) {
 		g_free(self->opcodes[i].op);
 		g_free(self->opcodes[i].form);
-		g_free(self->opcodes[i].length);
+		g_free(self->opcodes[i].unit);
 	}
-	for (uint32_t i = 0; i < N_COMPANIONS; i++)
-		for (uint32_t j = 0; j < G_N_ELEMENTS(self->extras[i]); j++)
-			g_free(self->extras[i][j]);
+	for (uint32_t i = 0; i < N_EXTRAS; i++) {
+		g_strfreev(self->extras[i]);
+		g_free(self->extra_sums[i]);
+	}
 	g_free(self->opcodes);
 	g_free(self->opcode_sums);
 }
@@ -160,9 +173,10 @@ static uint32_t add_vertex(Drawing *self, double count, const char *role)
 	if (self->shape->n_extra > 0)
 		attributes[n++] = opcode->form;
 	if (self->shape->n_extra > 1)
-		attributes[n++] = opcode->length;
+		attributes[n++] = opcode->unit;
 	for (uint32_t i = 2; i < self->shape->n_extra; i++)
-		attributes[n++] = self->extras[i - 2][(uint32_t)(64 * pow(draw_share(self), 3))];
+		attributes[n++] = self->extras[i - 2][draw_ranked(
+			self, self->extra_sums[i - 2], extras[i - 2].n)];
 	if (self->n_left > 0)
 		self->n_left--;
 	return lode_flow_graph_builder_add_vertex(

@@ -50,12 +50,11 @@ faults() {
 			s|^> \(.*\)|\1 is in $page and not in --help|p" || true
 }
 
-mapfile -t verbs < <(find src/cli -name 'verb_*.c' -printf '%f\n' |
-	sed 's/^verb_//; s/\.c$//' | LC_ALL=C sort)
-# Before there are verbs, there is nothing to document.
+table=src/cli/verb_table.c
+mapfile -t verbs < <(sed -nE 's/^\t&lode_verb_([a-z_]+),$/\1/p' $table)
 if [ ${#verbs[@]} -eq 0 ]; then
-	echo "1..0 # SKIP no verbs"
-	exit 0
+	echo "Bail out! no verbs in $table"
+	exit 1
 fi
 
 echo "1..${#verbs[@]}"

@@ -11,7 +11,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 directory=$1
 shift
 # An old log would be counted in place of the one that a broken run did not write.
-rm -f "$directory/meson-logs/testlog.json"
+rm -f "$directory"/meson-logs/testlog*.json
 # The count below decides, not this status: it also sees the cases that stand behind one test.
 meson test -C "$directory" --no-rebuild --print-errorlogs --num-processes "$(nproc)" "$@" || true
-python3 scripts/count_tests.py "$directory/meson-logs/testlog.json"
+# A set-up's name is part of the name of its log.
+python3 scripts/count_tests.py "$directory"/meson-logs/testlog*.json

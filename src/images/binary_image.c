@@ -174,6 +174,7 @@ void lode_binary_image_locate(LodeBinaryImage *self, const uint64_t *addresses, 
 
 	if (lines != NULL) {
 		lode_source_lines_locate(lines, addresses, n, out_locations);
+		warn(self, lode_source_lines_warning(lines));
 		return;
 	}
 	for (size_t i = 0; i < n; i++)

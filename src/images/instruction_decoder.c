@@ -126,7 +126,8 @@ static Prefix prefix_of(const ZydisDecodedInstruction *instruction)
 
 static LodeBranch branch_of(const ZydisDecodedInstruction *instruction)
 {
-	bool is_direct = (instruction->attributes & ZYDIS_ATTRIB_IS_RELATIVE) != 0;
+	/* not ZYDIS_ATTRIB_IS_RELATIVE, which rip-relative memory sets as well */
+	bool is_direct = instruction->raw.imm[0].is_relative;
 
 	switch (instruction->meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
@@ -157,17 +158,10 @@ static LodeBranch branch_of(const ZydisDecodedInstruction *instruction)
 static void set_target(const ZydisDecodedInstruction *instruction, uint64_t address,
 	LodeDecodedInstruction *decoded)
 {
-	if (!(instruction->attributes & ZYDIS_ATTRIB_IS_RELATIVE) ||
-		decoded->branch == LODE_BRANCH_NONE)
+	if (decoded->branch == LODE_BRANCH_NONE || !instruction->raw.imm[0].is_relative)
 		return;
-	for (size_t i = 0; i < G_N_ELEMENTS(instruction->raw.imm); i++) {
-		if (!instruction->raw.imm[i].is_relative)
-			continue;
-		decoded->has_target = true;
-		decoded->target = address + instruction->length +
-				  (uint64_t)instruction->raw.imm[i].value.s;
-		return;
-	}
+	decoded->has_target = true;
+	decoded->target = address + instruction->length + (uint64_t)instruction->raw.imm[0].value.s;
 }
 
 static void add_operands(const LodeInstructionDecoder *self, const ZydisDecoderContext *context,

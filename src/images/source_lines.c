@@ -31,6 +31,7 @@ struct LodeSourceLines {
 	Dwarf *supplement; /* NULL: none, or libdw's own affair */
 	GArray *ranges;	   /* UnitRange by low; NULL before the first look-up */
 	GStringChunk *names;
+	const char *warning;
 	const char *last_name, *last_valid_name; /* of a source file */
 };
 
@@ -141,7 +142,11 @@ static void read_units(LodeSourceLines *self)
 
 	self->ranges = g_array_new(FALSE, FALSE, sizeof(UnitRange));
 	for (int i = 0; i < MAX_UNITS; i++) {
-		if (dwarf_get_units(self->dwarf, unit, &unit, NULL, &type, &die, NULL) != 0)
+		int status = dwarf_get_units(self->dwarf, unit, &unit, NULL, &type, &die, NULL);
+
+		if (status < 0)
+			self->warning = "a compile unit of the debug information is broken";
+		if (status != 0)
 			break;
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
 			add_unit(self, unit, &die);
@@ -199,11 +204,15 @@ static void locate_line(
 static void locate_in_unit(LodeSourceLines *self, Dwarf_CU *unit, const uint64_t *addresses,
 	size_t n, LodeBinaryLocation *locations)
 {
+	Dwarf_Lines *lines;
 	Dwarf_Die die, split;
 	uint8_t type = 0;
+	size_t n_lines;
 
 	if (dwarf_cu_info(unit, NULL, &type, &die, NULL, NULL, NULL, NULL) != 0)
 		return;
+	if (dwarf_getsrclines(&die, &lines, &n_lines) != 0)
+		self->warning = "a line table of the debug information is broken";
 	for (size_t i = 0; i < n; i++)
 		locate_line(self, &die, addresses[i], &locations[i]);
 	if (type == DW_UT_skeleton &&
@@ -231,6 +240,11 @@ static size_t count_same_unit(
 	}
 	*out_unit = unit;
 	return count;
+}
+
+const char *lode_source_lines_warning(const LodeSourceLines *self)
+{
+	return self->warning;
 }
 
 void lode_source_lines_locate(LodeSourceLines *self, const uint64_t *addresses, size_t n,

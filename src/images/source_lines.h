@@ -26,6 +26,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSourceLines, lode_source_lines_free)
 /* Whether the file holds a line table at all. */
 bool lode_source_lines_exist(const LodeElfFile *file);
 
+/* What was found broken so far, a static phrase; NULL: nothing. */
+const char *lode_source_lines_warning(const LodeSourceLines *self);
+
 /* As lode_binary_image_locate(); every output is set. */
 void lode_source_lines_locate(LodeSourceLines *self, const uint64_t *addresses, size_t n,
 	LodeBinaryLocation *out_locations);

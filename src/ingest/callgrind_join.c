@@ -62,7 +62,7 @@ static void join_init(LodeJoin *self)
 	self->profile = lode_profile_new();
 	self->object_images = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->image_ids = g_hash_table_new(g_str_hash, g_str_equal);
-	self->unknown_image = LODE_NONE;
+	self->unknown_images = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->sites = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
 	self->first_rows = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->rows = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -79,6 +79,7 @@ static void join_clear(LodeJoin *self)
 	g_free(self->binaries);
 	g_free(self->open_errors);
 	g_array_unref(self->object_images);
+	g_array_unref(self->unknown_images);
 	g_hash_table_unref(self->image_ids);
 	g_clear_pointer(&self->sites, g_array_unref);
 	g_array_unref(self->first_rows);
@@ -121,7 +122,7 @@ static bool run_steps(LodeJoin *self, GError **error)
 }
 
 LodeProfile *lode_callgrind_join(const LodeCallgrindRecording *recording,
-	const LodeLoadMap *load_map, const LodeImportOptions *options, const LodeProgress *progress,
+	const GPtrArray *load_maps, const LodeImportOptions *options, const LodeProgress *progress,
 	GError **error)
 {
 	LodeJoin self = {
@@ -130,7 +131,7 @@ LodeProfile *lode_callgrind_join(const LodeCallgrindRecording *recording,
 		.n_workers = options->threads != 0 ? options->threads
 						   : lode_worker_pool_default_size(),
 		.recording = recording,
-		.load_map = load_map,
+		.load_maps = load_maps,
 	};
 	LodeProfile *profile = NULL;
 

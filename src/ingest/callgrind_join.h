@@ -43,7 +43,8 @@ typedef struct {
 
 /* A jump or call of the recording, between instructions. Sorted by (source, target). */
 typedef struct {
-	uint32_t source, target; /* LODE_NONE: not among the executed ones */
+	uint32_t source;
+	uint32_t target; /* LODE_NONE: callgrind did not count it */
 	bool is_call;
 	double count;
 } LodeJoinTransfer;
@@ -58,12 +59,12 @@ typedef struct {
 	const LodeProgress *progress;
 	unsigned n_workers;
 	const LodeCallgrindRecording *recording;
-	const LodeLoadMap *load_map;
+	const GPtrArray *load_maps; /* LodeLoadMap */
 	LodeProfile *profile;
 
 	GArray *object_images;	    /* uint32_t: image of each object; LODE_NONE for "???" */
 	GHashTable *image_ids;	    /* interned path → image + 1 */
-	uint32_t unknown_image;	    /* for addresses no map explains; LODE_NONE when not needed */
+	GArray *unknown_images;	    /* uint32_t × objects: for addresses no map explains */
 	LodeBinaryImage **binaries; /* of each image; NULL where there is no file */
 	char **open_errors;	    /* why not */
 	size_t n_binaries;
@@ -79,7 +80,7 @@ typedef struct {
 
 /* The whole join. Takes nothing over; the caller owns the result. */
 LodeProfile *lode_callgrind_join(const LodeCallgrindRecording *recording,
-	const LodeLoadMap *load_map, const LodeImportOptions *options, const LodeProgress *progress,
+	const GPtrArray *load_maps, const LodeImportOptions *options, const LodeProgress *progress,
 	GError **error);
 
 /* The steps, in this order. */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ingest/callgrind_join.h"
+#include "ingest/user_attributes.h"
 #include "sources/flow_file.h"
 
 #include <errno.h>
@@ -69,16 +70,20 @@ static bool detect_formats(const LodeImportOptions *options, Format *out_format,
 static LodeProfile *import_callgrind(
 	const LodeImportOptions *options, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(LodeLoadMap) map = lode_load_map_new();
+	g_autoptr(GPtrArray)
+		maps = g_ptr_array_new_with_free_func((GDestroyNotify)lode_load_map_free);
 	g_autoptr(LodeCallgrindRecording) recording = NULL;
 
-	for (size_t i = 0; i < options->n_maps; i++)
+	for (size_t i = 0; i < options->n_maps; i++) {
+		LodeLoadMap *map = lode_load_map_new();
+		g_ptr_array_add(maps, map);
 		if (!lode_load_map_read(map, options->maps[i], error))
 			return NULL;
+	}
 	recording = lode_callgrind_read(options->paths, options->n_paths, progress, error);
 	if (recording == NULL)
 		return NULL;
-	return lode_callgrind_join(recording, map, options, progress, error);
+	return lode_callgrind_join(recording, maps, options, progress, error);
 }
 
 static LodeProfile *import_flow_file(
@@ -91,13 +96,30 @@ static LodeProfile *import_flow_file(
 	return lode_flow_file_read(options->paths[0], progress, error);
 }
 
+static bool apply_attribute_files(LodeProfile *profile, const LodeImportOptions *options,
+	const LodeProgress *progress, GError **error)
+{
+	for (size_t i = 0; i < options->n_attribute_files; i++) {
+		const char *path = options->attribute_files[i];
+		g_autoptr(LodeAttributeFile) file = lode_attribute_file_read(path, progress, error);
+		if (file == NULL)
+			return false;
+		lode_user_attributes_apply(profile, file, path);
+	}
+	return true;
+}
+
 LodeProfile *lode_import(
 	const LodeImportOptions *options, const LodeProgress *progress, GError **error)
 {
+	g_autoptr(LodeProfile) profile = NULL;
 	Format format;
 
 	if (!detect_formats(options, &format, error))
 		return NULL;
-	return format == FORMAT_FLOW ? import_flow_file(options, progress, error)
-				     : import_callgrind(options, progress, error);
+	profile = format == FORMAT_FLOW ? import_flow_file(options, progress, error)
+					: import_callgrind(options, progress, error);
+	if (profile == NULL || !apply_attribute_files(profile, options, progress, error))
+		return NULL;
+	return g_steal_pointer(&profile);
 }

@@ -14,19 +14,12 @@
  *    that ended without a return (exit, longjmp, a thrown exception).
  *  - a system call returns at most as often as it was made (exit, a signal handler's return).
  */
-#include "ingest/callgrind_join.h"
+#include "ingest/join_flow.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct {
-	LodeJoin *join;
-	double *in;	 /* what flows into each instruction, as far as known */
-	double *out;	 /* taken away from falling through */
-	double *lost;	 /* activations of each function that never returned */
-	bool *is_unsure; /* a return was assumed that nothing bears out */
-	uint32_t n;
-} Flow;
+typedef LodeJoinFlow Flow;
 
 static LodeInstruction *instruction_at(const Flow *self, uint32_t index)
 {
@@ -48,9 +41,7 @@ static bool is_system_call(const LodeJoinCode *code)
 	return (code->kinds >> LODE_KIND_SYSCALL & 1) != 0;
 }
 
-/* The instruction that follows in memory, if it ran. Instructions can overlap (a jump behind a lock
- * prefix), so that it need not be the next row. */
-static uint32_t following(const Flow *self, uint32_t index)
+uint32_t lode_join_flow_following(const Flow *self, uint32_t index)
 {
 	const LodeInstruction *own = instruction_at(self, index);
 	uint64_t next = own->address + self->join->codes[index].length;
@@ -68,11 +59,19 @@ static uint32_t following(const Flow *self, uint32_t index)
 	return LODE_NONE;
 }
 
-static void add_edge(Flow *self, uint32_t source, uint32_t target, LodeEdgeKind kind, double count)
+void lode_join_flow_add_edge(
+	Flow *self, uint32_t source, uint32_t target, LodeEdgeKind kind, double count)
 {
 	LodeEdge edge = {source, target, kind, count};
 
 	g_array_append_val(self->join->profile->edges, edge);
+}
+
+double lode_join_flow_lack(const Flow *self, uint32_t index)
+{
+	double count = instruction_at(self, index)->count, lack = count - self->in[index];
+
+	return lack > 1e-9 * count ? lack : 0;
 }
 
 static LodeEdgeKind jump_kind(const Flow *self, uint32_t source, uint32_t target)
@@ -101,11 +100,11 @@ static void add_jump(Flow *self, const LodeJoinTransfer *transfer)
 	bool can_fall = code->branch == LODE_BRANCH_NONE || code->branch == LODE_BRANCH_CONDITIONAL;
 	LodeEdgeKind kind = jump_kind(self, transfer->source, transfer->target);
 
-	if (can_fall && transfer->target == following(self, transfer->source))
+	if (can_fall && transfer->target == lode_join_flow_following(self, transfer->source))
 		return;
 	self->in[transfer->target] += transfer->count;
 	self->out[transfer->source] += transfer->count;
-	add_edge(self, transfer->source, transfer->target, kind, transfer->count);
+	lode_join_flow_add_edge(self, transfer->source, transfer->target, kind, transfer->count);
 	if (kind == LODE_EDGE_CALL)
 		enter_function(self, transfer->target, transfer->count);
 }
@@ -113,8 +112,28 @@ static void add_jump(Flow *self, const LodeJoinTransfer *transfer)
 static void add_call(Flow *self, const LodeJoinTransfer *transfer)
 {
 	self->in[transfer->target] += transfer->count;
-	add_edge(self, transfer->source, transfer->target, LODE_EDGE_CALL, transfer->count);
+	lode_join_flow_add_edge(
+		self, transfer->source, transfer->target, LODE_EDGE_CALL, transfer->count);
 	enter_function(self, transfer->target, transfer->count);
+}
+
+/*
+ * Callgrind counts a block when the next one begins, so that the last block of a process and of a
+ * signal handler is not counted. The latter is the trampoline that handlers return into.
+ */
+static void add_uncounted(Flow *self, const LodeJoinTransfer *transfer)
+{
+	const LodeInstruction *source = instruction_at(self, transfer->source);
+	const char *name = function_at(self, source->function)->name;
+	g_autofree char *example = g_strdup_printf(
+		"from 0x%" G_GINT64_MODIFIER "x in %s", source->address, name);
+
+	if (self->join->codes[transfer->source].branch == LODE_BRANCH_RETURN)
+		self->signal_returns[source->function] += transfer->count;
+	self->out[transfer->source] += transfer->count;
+	lode_profile_add_unresolved(self->join->profile,
+		"last block before an exit or a signal handler's return, not counted by callgrind",
+		example, transfer->count, 0);
 }
 
 static void add_transfers(Flow *self)
@@ -124,7 +143,9 @@ static void add_transfers(Flow *self)
 	for (guint i = 0; i < transfers->len; i++) {
 		const LodeJoinTransfer *transfer = &g_array_index(transfers, LodeJoinTransfer, i);
 		const LodeJoinCode *code = &self->join->codes[transfer->source];
-		if (transfer->is_call && (is_call(code) || code->length == 0))
+		if (transfer->target == LODE_NONE)
+			add_uncounted(self, transfer);
+		else if (transfer->is_call && (is_call(code) || code->length == 0))
 			add_call(self, transfer);
 		else
 			add_jump(self, transfer);
@@ -140,12 +161,12 @@ static void add_fall_through(Flow *self, uint32_t source, uint32_t target, doubl
 		return;
 	self->in[target] += count;
 	if (!is_inside) {
-		add_edge(self, source, target, LODE_EDGE_CALL, count);
+		lode_join_flow_add_edge(self, source, target, LODE_EDGE_CALL, count);
 		enter_function(self, target, count);
 	} else if (target == source + 1) {
 		instruction_at(self, source)->next_count = count;
 	} else {
-		add_edge(self, source, target, LODE_EDGE_FALL_THROUGH, count);
+		lode_join_flow_add_edge(self, source, target, LODE_EDGE_FALL_THROUGH, count);
 	}
 }
 
@@ -158,7 +179,7 @@ static void add_plain_flow(Flow *self)
 			(code->branch != LODE_BRANCH_NONE &&
 				code->branch != LODE_BRANCH_CONDITIONAL))
 			continue;
-		next = following(self, i);
+		next = lode_join_flow_following(self, i);
 		if (next != LODE_NONE)
 			add_fall_through(
 				self, i, next, instruction_at(self, i)->count - self->out[i]);
@@ -170,14 +191,17 @@ static void add_returns(Flow *self)
 {
 	for (uint32_t i = 0; i < self->n; i++) {
 		const LodeJoinCode *code = &self->join->codes[i];
+		double returned;
 		uint32_t next;
 		if (!is_call(code) && !is_system_call(code))
 			continue;
-		next = following(self, i);
+		next = lode_join_flow_following(self, i);
 		if (next == LODE_NONE)
 			continue;
-		double lack = instruction_at(self, next)->count - self->in[next];
-		add_fall_through(self, i, next, CLAMP(lack, 0, instruction_at(self, i)->count));
+		returned = MIN(lode_join_flow_lack(self, next), instruction_at(self, i)->count);
+		add_fall_through(self, i, next, returned);
+		if (is_call(code))
+			self->arrived += returned;
 	}
 }
 
@@ -192,20 +216,6 @@ static void check_flow(Flow *self)
 		profile->inflow_checked += instruction->count;
 		if (fabs(self->in[i] - instruction->count) <= 1e-9 * instruction->count)
 			profile->inflow_equal += instruction->count;
-#ifdef DUMP_FLOW
-		else
-			g_printerr("%s+0x%lx %lx n=%.0f in=%.0f branch=%d prev=%d len=%d %s\n",
-				function_at(self, instruction->function)->name,
-				instruction->address -
-					function_at(self, instruction->function)->address,
-				instruction->address, instruction->count, self->in[i],
-				self->join->codes[i].branch,
-				i ? self->join->codes[i - 1].branch : -1,
-				self->join->codes[i].length,
-				LODE_AT(profile->images, LodeImage,
-					function_at(self, instruction->function)->image)
-					.path);
-#endif
 	}
 }
 
@@ -240,20 +250,22 @@ static void sort_edges(LodeProfile *profile)
 
 bool lode_join_flow(LodeJoin *self, GError **error)
 {
-	guint n_functions = self->profile->functions->len;
 	Flow flow = {.join = self, .n = self->profile->instructions->len};
 
 	(void)error;
 	flow.in = g_new0(double, MAX(flow.n, 1));
 	flow.out = g_new0(double, MAX(flow.n, 1));
-	flow.lost = g_new0(double, MAX(n_functions, 1));
+	flow.signal_returns = g_new0(double, MAX(self->profile->functions->len, 1));
+	lode_join_reroute_resolver(&flow);
 	add_transfers(&flow);
 	add_plain_flow(&flow);
 	add_returns(&flow);
+	double astray = lode_join_unwritten(&flow);
 	check_flow(&flow);
+	self->profile->inflow_equal = MAX(self->profile->inflow_equal - astray, 0);
 	sort_edges(self->profile);
 	g_free(flow.in);
 	g_free(flow.out);
-	g_free(flow.lost);
+	g_free(flow.signal_returns);
 	return true;
 }

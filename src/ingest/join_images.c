@@ -25,13 +25,31 @@ static uint32_t add_image(LodeJoin *self, const char *path, LodeImageKind kind)
 static void add_object_images(LodeJoin *self)
 {
 	const GArray *objects = self->recording->objects;
+	uint32_t none = LODE_NONE;
 
 	for (guint i = 0; i < objects->len; i++) {
 		const char *path = g_array_index(objects, LodeCallgrindObject, i).path;
 		uint32_t image = strcmp(path, "???") == 0 ? LODE_NONE
 							  : add_image(self, path, LODE_IMAGE_FILE);
 		g_array_append_val(self->object_images, image);
+		g_array_append_val(self->unknown_images, none);
 	}
+}
+
+/* By the map of the object's own process; a map that does not say whose it is serves all. */
+static const LodeLoadMapEntry *find_mapping(const LodeJoin *self, uint32_t object, uint64_t address)
+{
+	uint32_t pid = g_array_index(self->recording->objects, LodeCallgrindObject, object).pid;
+
+	for (guint i = 0; i < self->load_maps->len; i++) {
+		const LodeLoadMap *map = self->load_maps->pdata[i];
+		if (map->pids->len > 0 && !lode_load_map_has_pid(map, pid))
+			continue;
+		const LodeLoadMapEntry *entry = lode_load_map_find(map, address);
+		if (entry != NULL)
+			return entry;
+	}
+	return NULL;
 }
 
 LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t address)
@@ -41,26 +59,36 @@ LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t ad
 
 	if (image != LODE_NONE)
 		return (LodeJoinPlace){image, address};
-	entry = self->load_map != NULL ? lode_load_map_find(self->load_map, address) : NULL;
+	entry = find_mapping(self, object, address);
 	if (entry != NULL) {
 		void *found = g_hash_table_lookup(self->image_ids, entry->path);
 		if (found != NULL)
 			return (LodeJoinPlace){GPOINTER_TO_UINT(found) - 1, address - entry->bias};
 	}
-	return (LodeJoinPlace){self->unknown_image, address};
+	return (LodeJoinPlace){g_array_index(self->unknown_images, uint32_t, object), address};
+}
+
+static void add_unknown_image(LodeJoin *self, uint32_t object)
+{
+	uint32_t pid = g_array_index(self->recording->objects, LodeCallgrindObject, object).pid;
+	g_autofree char *path = self->recording->pids->len > 1
+					? g_strdup_printf("??? of process %" G_GUINT32_FORMAT, pid)
+					: g_strdup("???");
+
+	if (g_array_index(self->unknown_images, uint32_t, object) == LODE_NONE)
+		g_array_index(self->unknown_images, uint32_t, object) = add_image(
+			self, path, LODE_IMAGE_UNRESOLVED);
 }
 
 /* Images of the load map get a row only when something of them ran. */
-static void add_mapped_image(LodeJoin *self, uint64_t address)
+static void add_mapped_image(LodeJoin *self, uint32_t object, uint64_t address)
 {
-	const LodeLoadMapEntry *entry = self->load_map != NULL
-						? lode_load_map_find(self->load_map, address)
-						: NULL;
+	const LodeLoadMapEntry *entry = find_mapping(self, object, address);
 
 	if (entry != NULL)
 		add_image(self, entry->path, LODE_IMAGE_FILE);
-	else if (self->unknown_image == LODE_NONE)
-		self->unknown_image = add_image(self, "???", LODE_IMAGE_UNRESOLVED);
+	else
+		add_unknown_image(self, object);
 }
 
 static int compare_sites(const void *a, const void *b)
@@ -104,7 +132,7 @@ static void place_sites(LodeJoin *self)
 			rows, LodeCallgrindInstruction, i);
 		uint32_t image = g_array_index(self->object_images, uint32_t, row->object);
 		if (image == LODE_NONE)
-			add_mapped_image(self, row->address);
+			add_mapped_image(self, row->object, row->address);
 		LodeJoinPlace place = lode_join_place(self, row->object, row->address);
 		LodeJoinSite site = {place.address, place.image, i};
 		g_array_append_val(*(image == LODE_NONE ? &unnamed : &named), site);

@@ -55,19 +55,20 @@ static int compare_transfers(const void *a, const void *b)
 	return (left->count > right->count) - (left->count < right->count);
 }
 
-/* Ends that never ran: the count of one dump can lie in another that was not given. */
-static void drop_unknown(LodeJoin *self)
+/* A jump whose own place has no count cannot be given to a function. */
+static void drop_sourceless(LodeJoin *self)
 {
 	GArray *transfers = self->transfers;
 	guint kept = 0;
 
 	for (guint i = 0; i < transfers->len; i++) {
 		LodeJoinTransfer transfer = g_array_index(transfers, LodeJoinTransfer, i);
-		if (transfer.source != LODE_NONE && transfer.target != LODE_NONE)
+		if (transfer.source != LODE_NONE)
 			g_array_index(transfers, LodeJoinTransfer, kept++) = transfer;
 		else
 			lode_profile_add_unresolved(self->profile,
-				"jump or call whose end never executed", NULL, transfer.count, 0);
+				"jump or call from an instruction without a count", NULL,
+				transfer.count, 0);
 	}
 	g_array_set_size(transfers, kept);
 }
@@ -80,6 +81,6 @@ bool lode_join_transfers(LodeJoin *self, GError **error)
 	if (self->transfers->len > 1)
 		qsort(self->transfers->data, self->transfers->len, sizeof(LodeJoinTransfer),
 			compare_transfers);
-	drop_unknown(self);
+	drop_sourceless(self);
 	return true;
 }

@@ -18,6 +18,7 @@ void lode_callgrind_recording_free(LodeCallgrindRecording *self)
 	g_clear_pointer(&self->events, g_ptr_array_unref);
 	g_clear_pointer(&self->totals, g_array_unref);
 	g_clear_pointer(&self->objects, g_array_unref);
+	g_clear_pointer(&self->pids, g_array_unref);
 	g_clear_pointer(&self->names, g_ptr_array_unref);
 	LodeCallgrindRows values = {self->values, self->values_room};
 	lode_callgrind_rows_release(&values);

@@ -21,7 +21,8 @@
 #include <stdint.h>
 
 typedef struct {
-	char *path; /* "???" for what valgrind could not name */
+	char *path;   /* "???" for what valgrind could not name */
+	uint32_t pid; /* whose run-time addresses it has, where "???"; else 0 */
 } LodeCallgrindObject;
 
 /* One executed instruction. Sorted by (object, address), each once. */
@@ -59,6 +60,7 @@ typedef struct {
 	GPtrArray *events; /* char *: columns of `values`; the union over all files */
 	GArray *totals;	   /* double × events, summed from the files' own summary/totals lines */
 	GArray *objects;   /* LodeCallgrindObject */
+	GArray *pids;	   /* uint32_t: the processes, each once */
 	GPtrArray *names;  /* char *: functions and files, no two equal */
 	double *values;
 	size_t values_room; /* private */

@@ -39,6 +39,7 @@ static LodeCallgrindRecording *recording_new(void)
 	self->events = g_ptr_array_new();
 	self->totals = g_array_new(FALSE, TRUE, sizeof(double));
 	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeCallgrindObject));
+	self->pids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->names = g_ptr_array_new();
 	return self;
 }

@@ -38,6 +38,7 @@ typedef struct {
 	size_t size;
 
 	GArray *object_names, *file_names, *function_names; /* id → index + 1; 0: not defined */
+	uint32_t pid;
 	bool is_callgrind; /* its creator is callgrind itself, which always writes totals */
 	bool has_instructions, has_lines; /* of the `positions:` line */
 	bool is_part_open;
@@ -366,16 +367,25 @@ static uint32_t intern_name(LodeCallgrindRecords *records, const char *text, siz
 	return records->recording->names->len - 1;
 }
 
-static uint32_t intern_object(LodeCallgrindRecords *records, const char *text, size_t size)
+/* What has no name has addresses of its process, so that each process has its own. */
+static uint32_t intern_object(Scanner *self, const char *text, size_t size)
 {
+	LodeCallgrindRecords *records = self->records;
+	GStringChunk *strings = records->recording->strings;
 	LodeCallgrindObject object = {.path = copy_name(records, text, size)};
 	GArray *objects = records->recording->objects;
-	void *found = g_hash_table_lookup(records->object_ids, object.path);
+	char *key = object.path;
 
+	if (strcmp(object.path, "???") == 0) {
+		g_autofree char *own = g_strdup_printf("???\n%" G_GUINT32_FORMAT, self->pid);
+		key = g_string_chunk_insert_const(strings, own);
+		object.pid = self->pid;
+	}
+	void *found = g_hash_table_lookup(records->object_ids, key);
 	if (found != NULL)
 		return GPOINTER_TO_UINT(found) - 1;
 	g_array_append_val(objects, object);
-	g_hash_table_insert(records->object_ids, object.path, GUINT_TO_POINTER(objects->len));
+	g_hash_table_insert(records->object_ids, key, GUINT_TO_POINTER(objects->len));
 	return objects->len - 1;
 }
 
@@ -408,7 +418,7 @@ static bool intern(Scanner *self, const GArray *table, uint32_t *out_index)
 	if (table == self->object_names) {
 		if (self->records->recording->objects->len >= LODE_CALLGRIND_MAX_OBJECTS)
 			return fail(self, LODE_ERROR_LIMIT, "too many objects");
-		*out_index = intern_object(self->records, start, size);
+		*out_index = intern_object(self, start, size);
 	} else {
 		*out_index = intern_name(self->records, start, size);
 	}
@@ -616,6 +626,23 @@ static bool scan_creator(Scanner *self)
 	return scan_header_text(self, &self->records->recording->creator);
 }
 
+static bool scan_pid(Scanner *self)
+{
+	GArray *pids = self->records->recording->pids;
+	uint64_t pid;
+
+	skip_spaces(self);
+	if (!scan_number(self, &pid) || pid > INT32_MAX)
+		return corrupt(self, "expected a process id");
+	skip_line(self);
+	self->pid = (uint32_t)pid;
+	for (guint i = 0; i < pids->len; i++)
+		if (g_array_index(pids, uint32_t, i) == self->pid)
+			return true;
+	g_array_append_val(pids, self->pid);
+	return true;
+}
+
 static bool scan_header(Scanner *self)
 {
 	if (accept(self, "events:"))
@@ -630,6 +657,8 @@ static bool scan_header(Scanner *self)
 		return scan_version(self);
 	if (accept(self, "creator:"))
 		return scan_creator(self);
+	if (accept(self, "pid:"))
+		return scan_pid(self);
 	if (accept(self, "cmd:"))
 		return scan_header_text(self, &self->records->recording->command);
 	return scan_unknown(self);

@@ -5,9 +5,7 @@
 #include "base/error.h"
 #include "views/annotate_place.h"
 
-enum {
-	CONTEXT = 3
-};
+enum { CONTEXT = 3 };
 
 void lode_annotate_options_init(LodeAnnotateOptions *self)
 {

@@ -11,10 +11,10 @@ typedef struct {
 	LodeViewFormat format;
 	LodeTerminal terminal;
 	const char *profile_path; /* for the hints; may be NULL */
-	bool names_run;		  /* the hints name the run: it is not the one made last */
-	uint64_t id;		  /* of the sequence, from 1 */
-	uint32_t limit;		  /* places; 0: the view's default (text 10, JSON and CSV all) */
-	uint32_t context;	  /* instructions before and after the matched ones */
+	bool names_run;           /* the hints name the run: it is not the one made last */
+	uint64_t id;              /* of the sequence, from 1 */
+	uint32_t limit;           /* places; 0: the view's default (text 10, JSON and CSV all) */
+	uint32_t context;         /* instructions before and after the matched ones */
 } LodeAnnotateOptions;
 
 /* Text, three instructions around. */

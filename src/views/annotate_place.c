@@ -48,7 +48,7 @@ static double place_weight(const LodeAnnotation *self, const LodeOccurrencePlace
 		double executions = self->graph->count[covered->vertex];
 		if (executions > 0)
 			weight += self->graph->weight[covered->vertex] *
-				  fmin(1, covered->count / executions);
+			          fmin(1, covered->count / executions);
 	}
 	return weight;
 }

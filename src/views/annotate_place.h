@@ -15,12 +15,12 @@ typedef struct {
 	uint32_t weight_event;
 	LodeFlowGraph *graph;
 	LodeOccurrences *occurrences;
-	GArray *places;		/* LodeAnnotatePlace, by falling cost */
+	GArray *places;         /* LodeAnnotatePlace, by falling cost */
 	GHashTable *code_lines; /* function → LodeCodeLines */
 } LodeAnnotation;
 
 typedef struct {
-	uint32_t place;	      /* index in occurrences->places */
+	uint32_t place;       /* index in occurrences->places */
 	uint32_t function;    /* of the profile */
 	uint32_t instruction; /* the first one matched */
 	double executions;
@@ -28,9 +28,9 @@ typedef struct {
 } LodeAnnotatePlace;
 
 typedef struct {
-	uint32_t line;	   /* of the function's code lines */
+	uint32_t line;     /* of the function's code lines */
 	uint32_t elements; /* LodeCoveredVertex.elements; 0: context only */
-	double count;	   /* executions that belong to the place's occurrences */
+	double count;      /* executions that belong to the place's occurrences */
 	bool follows_gap;  /* lines before it are left out */
 } LodeAnnotateLine;
 

@@ -20,16 +20,9 @@
 
 #include <string.h>
 
-enum {
-	FIRST_EVENT_COLUMN = 2,
-	MAX_EVENT_COLUMNS = 8
-};
+enum { FIRST_EVENT_COLUMN = 2, MAX_EVENT_COLUMNS = 8 };
 
-typedef enum {
-	ROW_GAP,
-	ROW_SOURCE,
-	ROW_CODE
-} RowKind;
+typedef enum { ROW_GAP, ROW_SOURCE, ROW_CODE } RowKind;
 
 typedef struct {
 	RowKind kind;
@@ -112,8 +105,8 @@ static void choose_events(PlaceTable *self)
 		self->events[self->n_events++] = weight;
 	for (uint32_t i = 0; i < profile->events->len; i++) {
 		bool is_shown = i != weight &&
-				LODE_AT(profile->events, LodeEvent, i).is_attribute &&
-				self->n_events < MAX_EVENT_COLUMNS;
+		                LODE_AT(profile->events, LodeEvent, i).is_attribute &&
+		                self->n_events < MAX_EVENT_COLUMNS;
 		if (is_shown && does_happen(self, i))
 			self->events[self->n_events++] = i;
 	}
@@ -264,7 +257,7 @@ static void put_place(LodeAnnotation *self, LodeSourceText *sources, guint index
 		.rows = rows,
 		.titles = titles,
 		.is_graph = LODE_AT(self->profile->images, LodeImage, function->image).kind ==
-			    LODE_IMAGE_GRAPHS,
+	                    LODE_IMAGE_GRAPHS,
 	};
 
 	gather_rows(&place_table, lines);

@@ -7,9 +7,7 @@
 
 #include "images/instruction_decoder.h"
 
-enum {
-	TEXT_SIZE = 256
-};
+enum { TEXT_SIZE = 256 };
 
 static const LodeFunction *function_of(const LodeCodeLines *self)
 {

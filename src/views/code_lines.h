@@ -10,13 +10,13 @@
 typedef struct {
 	uint64_t address;
 	uint32_t instruction; /* of the profile; LODE_NONE: never executed */
-	uint32_t size;	      /* bytes up to the next line; 0 without code */
+	uint32_t size;        /* bytes up to the next line; 0 without code */
 } LodeCodeLine;
 
 typedef struct {
 	const LodeProfile *profile;
 	uint32_t function;
-	GArray *lines;	   /* LodeCodeLine, by address */
+	GArray *lines;     /* LodeCodeLine, by address */
 	uint32_t *line_of; /* [instructions of the function]: their lines */
 } LodeCodeLines;
 

@@ -10,9 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum {
-	FALLBACK_WIDTH = 80
-};
+enum { FALLBACK_WIDTH = 80 };
 
 bool lode_view_format_from_text(const char *text, LodeViewFormat *out_format)
 {

@@ -21,13 +21,7 @@ typedef struct {
 	const LodeTerminal *terminal;
 } Section;
 
-enum {
-	COLUMN_NAME,
-	COLUMN_VALUE,
-	COLUMN_SHARE,
-	COLUMN_DETAIL,
-	N_COLUMNS
-};
+enum { COLUMN_NAME, COLUMN_VALUE, COLUMN_SHARE, COLUMN_DETAIL, N_COLUMNS };
 
 static LodeStyle info_cell(size_t index, unsigned column, GString *out, const void *user_data)
 {

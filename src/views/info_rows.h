@@ -6,7 +6,7 @@
 
 typedef struct {
 	const char *section; /* "profile", "contents", "quality", "event", "image", "unresolved",
-				"run" */
+	                        "run" */
 	char *name;
 	char *text;    /* the value when it is no number; else NULL */
 	double number; /* no number: none */

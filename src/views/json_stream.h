@@ -14,7 +14,7 @@
 typedef struct {
 	FILE *out; /* NULL: `text` is written instead */
 	GString *text;
-	uint32_t depth;	   /* of open arrays and objects; at most 31 */
+	uint32_t depth;    /* of open arrays and objects; at most 31 */
 	uint32_t has_item; /* bit d: the container at depth d has one already */
 	bool after_key;
 } LodeJsonStream;

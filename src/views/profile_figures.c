@@ -14,7 +14,7 @@ uint32_t lode_profile_weight_of(const LodeProfile *profile, const LodeMiningRun 
 const char *lode_profile_event_name(const LodeProfile *profile, uint32_t event)
 {
 	return event < profile->events->len ? LODE_AT(profile->events, LodeEvent, event).name
-					    : NULL;
+	                                    : NULL;
 }
 
 double lode_profile_event_total(const LodeProfile *profile, uint32_t event)

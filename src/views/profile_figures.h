@@ -9,7 +9,7 @@
 uint32_t lode_profile_weight_of(const LodeProfile *profile, const LodeMiningRun *run);
 
 const char *lode_profile_event_name(const LodeProfile *profile, uint32_t event); /* NULL: none */
-double lode_profile_event_total(const LodeProfile *profile, uint32_t event);	 /* 0: none */
+double lode_profile_event_total(const LodeProfile *profile, uint32_t event);     /* 0: none */
 
 /* part / whole; 0 when there is no whole. */
 double lode_share_of(double part, double whole);

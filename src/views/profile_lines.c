@@ -10,10 +10,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum {
-	NAME_WIDTH = 48,
-	EXAMPLE_WIDTH = 60
-};
+enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60 };
 
 /* The last blank at which the first `width` columns can end; the whole text when it fits. */
 static size_t line_length(const char *text, size_t width)
@@ -96,7 +93,7 @@ static void put_figures_line(
 	const char *event = lode_profile_event_name(profile, weight_event);
 	uint32_t hottest = lode_profile_hottest_function(profile, weight_event, &hottest_value);
 	bool is_graphs = profile->images->len > 0 &&
-			 LODE_AT(profile->images, LodeImage, 0).kind == LODE_IMAGE_GRAPHS;
+	                 LODE_AT(profile->images, LodeImage, 0).kind == LODE_IMAGE_GRAPHS;
 	g_autoptr(GString) line = g_string_new(NULL);
 
 	g_string_append_printf(line, "%s %s in %s executions · %s %s, %s %s",

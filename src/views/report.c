@@ -20,10 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-	TREE_LIMIT = 15,
-	LIST_LIMIT = 50
-};
+enum { TREE_LIMIT = 15, LIST_LIMIT = 50 };
 
 typedef struct {
 	const LodeProfile *profile;
@@ -160,8 +157,17 @@ static void put_nothing(const Report *self)
 
 static void put_hint(const Report *self, const char *command, const char *purpose)
 {
-	lode_profile_lines_print(
-		&self->options->terminal, self->out, "  %-40s  %s", command, purpose);
+	const LodeTerminal *terminal = &self->options->terminal;
+	enum { COMMAND_WIDTH = 36 };
+	size_t width = MAX(strlen(command), COMMAND_WIDTH) + strlen(purpose) + 4;
+
+	if (terminal->width == 0 || width <= terminal->width) {
+		lode_profile_lines_print(
+			terminal, self->out, "  %-*s  %s", COMMAND_WIDTH, command, purpose);
+		return;
+	}
+	lode_profile_lines_print(terminal, self->out, "  %s", command);
+	lode_profile_lines_print(terminal, self->out, "      %s", purpose);
 }
 
 static void put_hints(const Report *self, uint32_t first_id, bool is_shortened)
@@ -180,7 +186,7 @@ static void put_hints(const Report *self, uint32_t first_id, bool is_shortened)
 	if (is_shortened) {
 		g_autofree char *all = g_strdup_printf("lode report %s%s%s --all", path,
 			names_run ? " " : "", names_run ? run : "");
-		put_hint(self, all, "every sequence (--sort, --with, --size, --limit choose)");
+		put_hint(self, all, "every sequence; see --sort, --with, --size");
 	}
 	g_autofree char *info = g_strdup_printf("lode info %s", path);
 	put_hint(self, info, "what is in the profile, and how good it is");
@@ -234,7 +240,7 @@ static void write_list_text(const Report *self, const GArray *indices)
 {
 	char shown[LODE_NUMBER_SIZE], eligible[LODE_NUMBER_SIZE];
 	bool is_closed_only = !self->options->show_all &&
-			      !self->run->parameters.is_instruction_mode;
+	                      !self->run->parameters.is_instruction_mode;
 	g_autofree char *what = g_strdup_printf("Showing %s of the %s%s that pass the filters%s%s:",
 		lode_number_format_count(indices->len, shown),
 		lode_number_format_count((double)self->n_eligible, eligible),

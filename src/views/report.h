@@ -17,12 +17,12 @@ typedef struct {
 	LodeViewFormat format;
 	LodeTerminal terminal;
 	const char *profile_path; /* for the hints below the list */
-	bool names_run;		  /* the hints name the run: it is not the one made last */
-	const char *sort;	  /* excess weight … event:NAME sequence; NULL: excess */
+	bool names_run;           /* the hints name the run: it is not the one made last */
+	const char *sort;         /* excess weight … event:NAME sequence; NULL: excess */
 	bool is_reversed;
-	bool show_all;	/* every sequence instead of the summary tree */
+	bool show_all;  /* every sequence instead of the summary tree */
 	uint32_t limit; /* lines; 0: the view's default (tree 15, closed list as text 50, else all)
-			 */
+	                 */
 	LodeReportRange weight, frequency, maximal, differential;
 	uint32_t min_size, max_size; /* max 0: unlimited */
 	const char *const *with;     /* globs, NULL-terminated; NULL: none */

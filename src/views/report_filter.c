@@ -10,14 +10,12 @@
 #include <fnmatch.h>
 #include <string.h>
 
-enum {
-	MAX_GLOBS = 64
-};
+enum { MAX_GLOBS = 64 };
 
 typedef struct {
-	uint64_t *with;	   /* [attributes] bit i: matches the i-th --with */
+	uint64_t *with;    /* [attributes] bit i: matches the i-th --with */
 	uint64_t with_all; /* all bits that a sequence needs */
-	bool *without;	   /* [attributes] matches any --without */
+	bool *without;     /* [attributes] matches any --without */
 } AttributeMatches;
 
 static void clear_matches(AttributeMatches *self)
@@ -124,10 +122,10 @@ bool *lode_report_filter_apply(const LodeMiningRun *run, const LodeReportOptions
 	for (size_t i = 0; i < n; i++) {
 		const LodeSequence *sequence = &g_array_index(run->sequences, LodeSequence, i);
 		is_eligible[i] = has_supports(sequence, options) &&
-				 has_attributes(&matches, run, i, sequence->n_items);
+		                 has_attributes(&matches, run, i, sequence->n_items);
 		if (options->percent_limit > 0)
 			is_eligible[i] &= lode_report_key_value(run, key, i) * 100 >=
-					  options->percent_limit;
+			                  options->percent_limit;
 	}
 	return is_eligible;
 }

@@ -9,11 +9,7 @@
 
 #include <math.h>
 
-enum {
-	CELL_COST = 100,
-	CELL_ID,
-	CELL_SEQUENCE
-};
+enum { CELL_COST = 100, CELL_ID, CELL_SEQUENCE };
 
 typedef struct {
 	const LodeReportValues *values;
@@ -38,13 +34,13 @@ static void add_graph_columns(List *list)
 		add_column(list, "maximal", LODE_REPORT_KEY_MAXIMAL, 0);
 	if (list->key.kind == LODE_REPORT_KEY_DIFFERENTIAL)
 		add_column(list, "differential", LODE_REPORT_KEY_DIFFERENTIAL, 0);
-	add_column(list, "excess", LODE_REPORT_KEY_EXCESS, 0);
 	add_column(list, "weight", LODE_REPORT_KEY_WEIGHT, 0);
 	add_column(list, "frequency", LODE_REPORT_KEY_FREQUENCY, 1);
-	add_column(list, "cost", CELL_COST, 0);
+	add_column(list, "excess", LODE_REPORT_KEY_EXCESS, 0);
 	add_column(list, "places", LODE_REPORT_KEY_PLACES, 0);
 	add_column(list, "functions", LODE_REPORT_KEY_FUNCTIONS, 2);
 	add_column(list, "executions", LODE_REPORT_KEY_EXECUTIONS, 3);
+	add_column(list, "cost", CELL_COST, 0);
 }
 
 static void choose_columns(List *list)
@@ -83,7 +79,7 @@ static void put_value(const List *list, LodeReportKeyKind kind, size_t index, GS
 	const LodeMiningRun *run = list->values->run;
 	LodeReportKey key = {kind, list->key.event};
 	bool is_support = kind <= LODE_REPORT_KEY_DIFFERENTIAL || kind == LODE_REPORT_KEY_COUNT ||
-			  kind == LODE_REPORT_KEY_EVENT;
+	                  kind == LODE_REPORT_KEY_EVENT;
 	double value = lode_report_key_value(run, &key, index);
 
 	if (is_support && kind == LODE_REPORT_KEY_EVENT)

@@ -2,9 +2,10 @@
 /*
  * The summary tree as a table:
  *
- *   excess  weight   freq.    new  cost  places  functions  variants   id  sequence
- *   10.7 %  11.9 %   1.2 % 11.9 %  9.9×   3,264        210       812  231  ⟨branch-miss⟩
- *    6.9 %   7.3 %   0.4 % …                                      …   992  └─ ⟨load indexed⟩ → …
+ *   weight  frequency  excess     new  places  functions   cost  variants   id  sequence
+ *   11.9 %      1.2 %  10.7 %  11.9 %   3,264        210  9.92×       812  231  ⟨branch-miss⟩
+ *    7.3 %      0.4 %   6.9 %   7.3 %      17         14  …             4  992  └─ ⟨load indexed⟩ →
+ * …
  */
 #include "base/number_format.h"
 #include "views/display_text.h"
@@ -13,13 +14,13 @@
 #define LARGE_EXCESS 0.05
 
 enum {
-	COLUMN_EXCESS,
 	COLUMN_WEIGHT,
 	COLUMN_FREQUENCY,
+	COLUMN_EXCESS,
 	COLUMN_NEW,
-	COLUMN_COST,
 	COLUMN_PLACES,
 	COLUMN_FUNCTIONS,
+	COLUMN_COST,
 	COLUMN_VARIANTS,
 	COLUMN_ID,
 	COLUMN_SEQUENCE,
@@ -27,13 +28,13 @@ enum {
 };
 
 static const LodeTableColumn tree_columns[N_COLUMNS] = {
-	[COLUMN_EXCESS] = {"excess"},
 	[COLUMN_WEIGHT] = {"weight"},
 	[COLUMN_FREQUENCY] = {"frequency", .dropped = 1},
+	[COLUMN_EXCESS] = {"excess"},
 	[COLUMN_NEW] = {"new", .dropped = 3},
-	[COLUMN_COST] = {"cost"},
 	[COLUMN_PLACES] = {"places"},
 	[COLUMN_FUNCTIONS] = {"functions", .dropped = 2},
+	[COLUMN_COST] = {"cost"},
 	[COLUMN_VARIANTS] = {"variants", .dropped = 4},
 	[COLUMN_ID] = {"id"},
 	[COLUMN_SEQUENCE] = {"sequence", .is_text = true},

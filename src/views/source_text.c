@@ -8,11 +8,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-enum {
-	MAX_FILE_BYTES = 16 << 20,
-	MAX_ALL_BYTES = 128 << 20,
-	TAB_WIDTH = 8
-};
+enum { MAX_FILE_BYTES = 16 << 20, MAX_ALL_BYTES = 128 << 20, TAB_WIDTH = 8 };
 
 struct LodeSourceText {
 	GHashTable *files; /* name → GPtrArray of lines; NULL where not readable */

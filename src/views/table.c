@@ -4,10 +4,7 @@
 
 #include "views/display_text.h"
 
-enum {
-	LAST_COLUMN_MINIMUM = 40,
-	COLUMN_GAP = 2
-};
+enum { LAST_COLUMN_MINIMUM = 40, COLUMN_GAP = 2 };
 
 typedef struct {
 	const LodeTable *table;
@@ -16,6 +13,7 @@ typedef struct {
 	size_t widths[LODE_TABLE_MAX_COLUMNS];
 	uint32_t left_out;
 	GString *cell;
+	size_t pending; /* blanks that only come when something follows them */
 } Layout;
 
 void lode_style_write(FILE *out, const LodeTerminal *terminal, LodeStyle style, const char *text)
@@ -92,9 +90,19 @@ static void fit(Layout *self)
 	self->widths[last] = MIN(self->widths[last], MAX(left, 8));
 }
 
-static void put_spaces(FILE *out, size_t n)
+static void put_padded(Layout *self, LodeStyle style)
 {
-	fprintf(out, "%*s", (int)MIN(n, 4096), "");
+	if (self->cell->len == 0)
+		return;
+	fprintf(self->out, "%*s", (int)MIN(self->pending, 1 << 16), "");
+	self->pending = 0;
+	lode_style_write(self->out, self->terminal, style, self->cell->str);
+}
+
+static void end_row(Layout *self)
+{
+	fputc('\n', self->out);
+	self->pending = 0;
 }
 
 static void put_cell(Layout *self, unsigned column, LodeStyle style)
@@ -106,12 +114,9 @@ static void put_cell(Layout *self, unsigned column, LodeStyle style)
 		lode_display_shorten(self->cell, self->widths[column], self->terminal->is_ascii);
 	size_t width = lode_display_width(self->cell->str);
 	size_t padding = self->widths[column] > width ? self->widths[column] - width : 0;
-	if (!description->is_text)
-		put_spaces(self->out, padding);
-	lode_style_write(self->out, self->terminal, style, self->cell->str);
-	if (description->is_text && !is_last)
-		put_spaces(self->out, padding);
-	put_spaces(self->out, is_last ? 0 : COLUMN_GAP);
+	self->pending += description->is_text ? 0 : padding;
+	put_padded(self, style);
+	self->pending += COLUMN_GAP + (description->is_text ? padding : 0);
 }
 
 static void put_titles(Layout *self)
@@ -124,7 +129,7 @@ static void put_titles(Layout *self)
 			self->cell, self->table->columns[i].title, self->terminal->is_ascii);
 		put_cell(self, i, LODE_STYLE_STRONG);
 	}
-	fputc('\n', self->out);
+	end_row(self);
 }
 
 static bool has_titles(const LodeTable *table)
@@ -144,7 +149,7 @@ static void put_row(Layout *self, size_t row)
 		LodeStyle style = self->table->cell(row, i, self->cell, self->table->user_data);
 		put_cell(self, i, style);
 	}
-	fputc('\n', self->out);
+	end_row(self);
 }
 
 uint32_t lode_table_write(const LodeTable *self, const LodeTerminal *terminal, FILE *out)

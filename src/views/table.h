@@ -10,9 +10,7 @@
 
 #include <stdint.h>
 
-enum {
-	LODE_TABLE_MAX_COLUMNS = 32
-};
+enum { LODE_TABLE_MAX_COLUMNS = 32 };
 
 typedef enum {
 	LODE_STYLE_PLAIN,
@@ -24,7 +22,7 @@ typedef enum {
 
 typedef struct {
 	const char *title;
-	bool is_text;	 /* to the left; numbers stand to the right */
+	bool is_text;    /* to the left; numbers stand to the right */
 	uint8_t dropped; /* on a narrow terminal the highest goes first; 0: never */
 } LodeTableColumn;
 

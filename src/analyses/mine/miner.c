@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct {
 	uint32_t pattern; /* of the root */
@@ -380,11 +379,6 @@ static bool set_stop_error(const LodeSearch *search, GError **error)
 	return true;
 }
 
-static size_t default_memory(void)
-{
-	return (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 static unsigned choose_workers(const LodeMiningParameters *parameters)
 {
 	return parameters->threads != 0 ? MIN(parameters->threads, 256)
@@ -397,18 +391,13 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 	g_autoptr(LodeSearchGraph) prepared = lode_search_graph_new(graph, parameters);
 	LodeLevel root = {0};
 	Mining mining = {
-		.search = {.graph = prepared,
-			.parameters = parameters,
-			.progress = progress,
-			.has_windows = parameters->gap > 0 || parameters->window > 0,
-			.memory_limit = parameters->memory_bytes != 0 ? parameters->memory_bytes
-	                                                              : default_memory(),
-			.root = &root},
 		.n_workers = choose_workers(parameters),
 		.main_thread = g_thread_self(),
 	};
 	LodeMiningRun *run = NULL;
 
+	lode_search_init(&mining.search, prepared, parameters, progress);
+	mining.search.root = &root;
 	g_mutex_init(&mining.mutex);
 	mining.workers = g_new0(LodeSearcher *, mining.n_workers);
 	for (unsigned i = 0; i < mining.n_workers; i++)

@@ -41,10 +41,20 @@ static bool is_minimal(
 	if (class_id < graph->n_vertex_classes)
 		return true;
 	for (uint32_t i = 0; i < n; i++) {
-		needs_first |= has_item(graph->class_first, graph, class_id, items[i]);
-		needs_last |= has_item(graph->class_last, graph, class_id, items[i]);
+		uint32_t item = LODE_ITEM_ATTRIBUTE(items[i]);
+		needs_first |= has_item(graph->class_first, graph, class_id, item);
+		needs_last |= has_item(graph->class_last, graph, class_id, item);
 	}
 	return needs_first && needs_last;
+}
+
+bool lode_class_matches(
+	const LodeSearchGraph *graph, uint32_t class_id, const uint32_t *items, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!has_item(graph->class_bits, graph, class_id, LODE_ITEM_ATTRIBUTE(items[i])))
+			return false;
+	return is_minimal(graph, class_id, items, n);
 }
 
 static bool grow_pattern_table(Enumeration *run)
@@ -294,7 +304,7 @@ static void sum_events(LodeSearcher *self, double *events)
 		events[e] = graph->event_totals[e] > 0 ? events[e] / graph->event_totals[e] : 0;
 }
 
-static void reset_sums(LodeSearcher *self)
+void lode_searcher_reset_sums(LodeSearcher *self)
 {
 	const uint32_t *touched = self->touched.data, *firsts = self->firsts.data;
 
@@ -317,7 +327,7 @@ static void measure(Enumeration *run, LodeSearcher *worker, LodePattern *pattern
 	pattern->passes = finish_support(worker, &pattern->support);
 	if (pattern->passes)
 		sum_events(worker, &LODE_BUFFER_AT(&run->level->events, double, pattern->events));
-	reset_sums(worker);
+	lode_searcher_reset_sums(worker);
 }
 
 static void measure_task(size_t task, unsigned worker, void *user_data)

@@ -6,6 +6,25 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static size_t default_memory(void)
+{
+	return (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void lode_search_init(LodeSearch *self, const LodeSearchGraph *graph,
+	const LodeMiningParameters *parameters, const LodeProgress *progress)
+{
+	*self = (LodeSearch){
+		.graph = graph,
+		.parameters = parameters,
+		.progress = progress,
+		.has_windows = parameters->gap > 0 || parameters->window > 0,
+		.memory_limit = parameters->memory_bytes != 0 ? parameters->memory_bytes
+	                                                      : default_memory(),
+	};
+}
 
 bool lode_buffer_reserve(LodeSearch *search, LodeBuffer *self, size_t n, size_t item_size)
 {

@@ -149,6 +149,10 @@ static inline bool lode_buffer_has_room(
 	       lode_buffer_reserve(search, self, self->n + more, item_size);
 }
 
+/* Sets up a search with no root yet; nothing is allocated. All arguments are borrowed. */
+void lode_search_init(LodeSearch *self, const LodeSearchGraph *graph,
+	const LodeMiningParameters *parameters, const LodeProgress *progress);
+
 LodeSearcher *lode_searcher_new(LodeSearch *search);
 void lode_searcher_free(LodeSearcher *self);
 static inline LodeLevel *lode_searcher_level(const LodeSearcher *self, uint32_t depth)
@@ -197,6 +201,13 @@ static inline void lode_searcher_add_first(LodeSearcher *self, uint32_t vertex, 
 		((uint32_t *)self->firsts.data)[self->firsts.n++] = vertex;
 	sum->first_sum += count;
 }
+
+/* Forgets the sums of the pattern that was measured last. */
+void lode_searcher_reset_sums(LodeSearcher *self);
+
+/* Whether windows of the class match the element; items may be marked as starts. */
+bool lode_class_matches(
+	const LodeSearchGraph *graph, uint32_t class_id, const uint32_t *items, uint32_t n);
 
 /* patterns.c: finds the elements of a level that pass, of at most `max_size` items, as patterns
  * with alternatives. `workers` (may be NULL) share the measuring of the root. */

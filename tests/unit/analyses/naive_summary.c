@@ -199,7 +199,8 @@ GArray *naive_summary_build(const LodeFlowGraph *graph, const LodeMiningRun *run
 	g_autofree bool *is_member = g_new0(bool, n + 1);
 
 	for (uint32_t i = 0; i < n; i++)
-		is_member[i] = options->is_eligible == NULL || options->is_eligible[i];
+		is_member[i] = (options->is_eligible == NULL || options->is_eligible[i]) &&
+		               value_of(&self, i) > 0;
 	self.is_line = g_new0(bool, n + 1);
 	self.lines = g_array_new(FALSE, FALSE, sizeof(LodeSummaryLine));
 	find_shares(&self);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of the flow step, shared by its two files. Private to src/ingest/join_*.c. */
+#pragma once
+
+#include "ingest/callgrind_join.h"
+
+typedef struct {
+	LodeJoin *join;
+	double *in;		/* what flows into each instruction, as far as known */
+	double *out;		/* of each instruction: what does not fall through */
+	double *signal_returns; /* of each function: returns into the signal trampoline */
+	double arrived;		/* returns of calls, seen where they arrive */
+	uint32_t n;		/* instructions */
+} LodeJoinFlow;
+
+/* The instruction that follows in memory, if it ran; else LODE_NONE. Instructions can overlap (a
+ * jump behind a lock prefix), so that it need not be the next row. */
+uint32_t lode_join_flow_following(const LodeJoinFlow *self, uint32_t index);
+
+void lode_join_flow_add_edge(
+	LodeJoinFlow *self, uint32_t source, uint32_t target, LodeEdgeKind kind, double count);
+
+/* What an instruction executed more often than is known to flow into it; 0 when not. */
+double lode_join_flow_lack(const LodeJoinFlow *self, uint32_t index);
+
+/*
+ * What callgrind never writes, by rule; each only where the counts of both ends agree. Gives the
+ * number of returns that left a callee but arrived nowhere, or the other way.
+ */
+double lode_join_unwritten(LodeJoinFlow *self);
+
+/*
+ * Gives the dynamic linker's resolver its own jumps back: callgrind takes it off its call stack
+ * first, and so writes the jump to what was resolved as a call by the resolver's caller. To be
+ * called before transfers are added; leaves them out of order.
+ */
+void lode_join_reroute_resolver(LodeJoinFlow *self);

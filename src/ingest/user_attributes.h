@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Gives instructions the attributes that a user's files say; see sources/attribute_file.h. */
+#pragma once
+
+#include "base/progress.h"
+#include "model/profile.h"
+#include "sources/attribute_file.h"
+
+/* Rows that are about no executed instruction are counted as unresolved. */
+void lode_user_attributes_apply(
+	LodeProfile *profile, const LodeAttributeFile *file, const char *path);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as callgrind output: what is read must be sorted and sum to the totals, and must join
+ * without any binary. */
+#include "fuzz_target.h"
+#include "ingest/callgrind_join.h"
+#include "sources/callgrind.h"
+
+static void check_order(const LodeCallgrindRecording *recording)
+{
+	for (guint i = 1; i < recording->instructions->len; i++) {
+		const LodeCallgrindInstruction *row = &g_array_index(
+			recording->instructions, LodeCallgrindInstruction, i);
+		if (row[-1].object > row->object ||
+			(row[-1].object == row->object && row[-1].address >= row->address))
+			g_error("instructions out of order");
+	}
+}
+
+/* No file that the input happens to name is opened. */
+static void hide_objects(LodeCallgrindRecording *recording)
+{
+	for (guint i = 0; i < recording->objects->len; i++) {
+		LodeCallgrindObject *object = &g_array_index(
+			recording->objects, LodeCallgrindObject, i);
+		g_autofree char *path = g_strdup_printf("/nonexistent/%u", i);
+		if (g_strcmp0(object->path, "???") != 0)
+			object->path = g_string_chunk_insert(recording->strings, path);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) maps = g_ptr_array_new();
+	const char *path = fuzz_file(data, size);
+	g_autoptr(LodeCallgrindRecording) recording = lode_callgrind_read(&path, 1, NULL, &error);
+	LodeImportOptions options = {.threads = 1};
+
+	if ((recording != NULL) == (error != NULL))
+		g_error("a result and an error");
+	if (recording == NULL)
+		return 0;
+	check_order(recording);
+	hide_objects(recording);
+	g_autoptr(LodeProfile)
+		profile = lode_callgrind_join(recording, maps, &options, NULL, &error);
+	if ((profile != NULL) == (error != NULL))
+		g_error("a result and an error");
+	return 0;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of real programs against binutils' view of them, and broken files of all kinds. */
+#include "images/binary_image.h"
+
+#include "base/error.h"
+#include "tool_output.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+static LodeBinaryImage *open_image(const char *path, const char *debug_directory)
+{
+	LodeBinaryImageOptions options = {.debug_directory = debug_directory};
+	GError *error = NULL;
+	LodeBinaryImage *image = lode_binary_image_open(path, &options, &error);
+
+	g_assert_no_error(error);
+	g_assert_nonnull(image);
+	return image;
+}
+
+static void check_order(const LodeBinaryImage *image)
+{
+	size_t n;
+	const LodeBinaryFunction *functions = lode_binary_image_functions(image, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		size_t n_bytes = 0;
+
+		g_assert_cmpuint(functions[i].size, >, 0);
+		g_assert_true(i == 0 || functions[i - 1].address + functions[i - 1].size <=
+						functions[i].address);
+		g_assert_nonnull(lode_binary_image_bytes(image, functions[i].address, &n_bytes));
+		g_assert_cmpuint(functions[i].size, <=, n_bytes);
+		g_assert_true(
+			lode_binary_image_find_function(image,
+				functions[i].address + functions[i].size - 1) == &functions[i]);
+	}
+}
+
+static const LodeBinaryFunction *find_named(const LodeBinaryImage *image, const char *name)
+{
+	size_t n;
+	const LodeBinaryFunction *functions = lode_binary_image_functions(image, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(functions[i].name, name) == 0)
+			return &functions[i];
+	}
+	return NULL;
+}
+
+/* Every entry of the unwind table outside the PLT begins a function. */
+static void check_unwind(const LodeBinaryImage *image, const char *path)
+{
+	g_autofree char *output = tool_output("readelf --debug-dump=frames %s", path);
+	g_auto(GStrv) words = NULL;
+	unsigned n = 0, n_missed = 0;
+
+	if (output == NULL)
+		return;
+	words = g_strsplit_set(output, " \n", -1);
+	for (size_t i = 0; words[i] != NULL; i++) {
+		const LodeBinaryFunction *function;
+		uint64_t address;
+
+		if (!g_str_has_prefix(words[i], "pc="))
+			continue;
+		address = g_ascii_strtoull(words[i] + 3, NULL, 16);
+		function = lode_binary_image_find_function(image, address);
+		n++;
+		n_missed += function == NULL || function->address != address;
+	}
+	g_assert_cmpuint(n, >, 50);
+	g_assert_cmpuint(n_missed, <=, 2); /* .plt as a whole, .plt.got as a whole */
+}
+
+static void test_stripped(void)
+{
+	g_autoptr(LodeBinaryImage) image = NULL;
+	const LodeBinaryFunction *function;
+
+	if (!g_file_test("/bin/gzip", G_FILE_TEST_EXISTS)) {
+		g_test_skip("no /bin/gzip");
+		return;
+	}
+	image = open_image("/bin/gzip", NULL);
+	check_order(image);
+	check_unwind(image, "/bin/gzip");
+	function = find_named(image, "memcpy@plt");
+	g_assert_nonnull(function);
+	g_assert_cmpuint(function->size, ==, 16);
+	g_assert_null(lode_binary_image_find_function(image, 0));
+	g_assert_null(lode_binary_image_find_function(image, UINT64_MAX));
+	g_assert_null(lode_binary_image_warning(image));
+}
+
+static void test_compiler(void)
+{
+	g_autofree char *path = tool_output("gcc -print-prog-name=cc1");
+	g_autoptr(LodeBinaryImage) image = NULL;
+	size_t n;
+
+	if (path == NULL || !g_path_is_absolute(g_strchomp(path))) {
+		g_test_skip("no cc1");
+		return;
+	}
+	image = open_image(path, NULL);
+	check_order(image);
+	lode_binary_image_functions(image, &n);
+	g_assert_cmpuint(n, >, 10000);
+}
+
+/* `nm`'s functions: each begins one of ours, under one of the names that nm gives its address. */
+static void check_names(const LodeBinaryImage *image, const char *nm_output)
+{
+	g_autoptr(GHashTable) named = g_hash_table_new(g_direct_hash, g_direct_equal);
+	g_auto(GStrv) lines = g_strsplit(nm_output, "\n", -1);
+
+	for (size_t i = 0; lines[i] != NULL; i++) {
+		const LodeBinaryFunction *function;
+		char *end, *name;
+		uint64_t address = g_ascii_strtoull(lines[i], &end, 16);
+
+		if (end == lines[i] || end[0] != ' ' || strchr("tTwWi", end[1]) == NULL)
+			continue;
+		function = lode_binary_image_find_function(image, address);
+		g_assert_nonnull(function);
+		g_assert_cmphex(function->address, ==, address);
+		g_assert_nonnull(function->symbol);
+		name = end + 3;
+		name[strcspn(name, "@")] = '\0';
+		if (g_str_has_prefix(function->symbol, name))
+			g_hash_table_add(named, (void *)function);
+		else if (!g_hash_table_contains(named, function))
+			g_hash_table_add(named, NULL);
+	}
+	g_assert_cmpuint(g_hash_table_size(named), >, 1000);
+}
+
+static void test_libc(void)
+{
+	const char *path = "/lib/x86_64-linux-gnu/libc.so.6";
+	g_autofree char *output = tool_output("nm -D --defined-only %s", path);
+	g_autoptr(LodeBinaryImage) image = NULL;
+
+	if (output == NULL) {
+		g_test_skip("no libc.so.6 or nm");
+		return;
+	}
+	image = open_image(path, "/nonexistent");
+	check_order(image);
+	check_names(image, output);
+	check_unwind(image, path);
+	g_assert_nonnull(find_named(image, "qsort"));
+	g_assert_nonnull(lode_binary_image_build_id(image));
+	g_assert_false(lode_binary_image_has_lines(image));
+}
+
+/* Where `name` begins by nm's listing of the unstripped program. */
+static uint64_t address_of(const char *nm_output, const char *name)
+{
+	g_autofree char *pattern = g_strdup_printf(" %s\n", name);
+	const char *place = strstr(nm_output, pattern);
+
+	g_assert_nonnull(place);
+	while (place > nm_output && place[-1] != '\n')
+		place--;
+	return g_ascii_strtoull(place, NULL, 16);
+}
+
+static void check_separate_debug_file(const void *compiler_and_options)
+{
+	char *directory = tool_directory();
+	g_autofree char *path = g_build_filename(directory, "program", NULL);
+	g_autofree char *output = NULL, *commands = NULL;
+	uint64_t address;
+
+	if (!tool_compile(directory, compiler_and_options)) {
+		g_test_skip("no cc");
+		tool_directory_remove(directory);
+		return;
+	}
+	output = tool_output("nm %s", path);
+	address = address_of(output, "sum");
+	commands = g_strdup_printf("sh -c 'cd %s && objcopy --only-keep-debug program p.debug && "
+				   "strip program && objcopy --add-gnu-debuglink=p.debug program'",
+		directory);
+	g_assert_true(tool_run(commands));
+	{
+		g_autoptr(LodeBinaryImage) image = open_image(path, NULL);
+
+		check_order(image);
+		g_assert_cmphex(find_named(image, "sum")->address, ==, address);
+		g_assert_cmpstr(find_named(image, "foo::bar(int)")->symbol, ==, "_ZN3foo3barEi");
+		g_assert_true(lode_binary_image_has_lines(image));
+	}
+	g_clear_pointer(&commands, g_free);
+	commands = g_strdup_printf("mv %s/p.debug %s/q.debug", directory, directory);
+	g_assert_true(tool_run(commands));
+	{
+		g_autoptr(LodeBinaryImage) image = open_image(path, NULL);
+		const LodeBinaryFunction *function = lode_binary_image_find_function(
+			image, address);
+		g_autofree char *name = g_strdup_printf("fn_%" G_GINT64_MODIFIER "x", address);
+
+		g_assert_cmphex(function->address, ==, address);
+		g_assert_cmpstr(function->name, ==, name);
+		g_assert_null(function->symbol);
+		g_assert_false(lode_binary_image_has_lines(image));
+	}
+	tool_directory_remove(directory);
+}
+
+/* Assembly: a label without size, one without type, an alias, an overlap, and an own section. */
+static void test_assembly(void)
+{
+	static const char SOURCE[] = ".text\n"
+				     ".globl _start, alias, weak_one\n"
+				     "_start: nop\n call sized\n ret\n"
+				     ".p2align 4\n"
+				     ".type sized, @function\n"
+				     "sized: nop\nlocal_label: nop\n.globl inner\ninner: ret\n"
+				     ".size sized, .-sized\n"
+				     ".type weak_one, @function\n.weak weak_one\n"
+				     ".type alias, @function\n"
+				     "alias:\nweak_one: xor %eax,%eax\n ret\n"
+				     ".size alias, 3\n.size weak_one, 3\n"
+				     ".p2align 5, 0x90\n"
+				     "nameless_local: mov %eax,%ebx\n ret\n"
+				     ".section .other,\"ax\"\n"
+				     "push %rax\n ret\n";
+	char *directory = tool_directory();
+	g_autofree char *source = g_build_filename(directory, "a.s", NULL);
+	g_autofree char *path = g_build_filename(directory, "a", NULL);
+	g_autofree char *output = NULL;
+
+	g_assert_true(g_file_set_contents(source, SOURCE, -1, NULL));
+	output = tool_output("cc -nostdlib -static -o %s %s", path, source);
+	if (output == NULL) {
+		g_test_skip("no cc");
+	} else {
+		g_autoptr(LodeBinaryImage) image = open_image(path, NULL);
+		const LodeBinaryFunction *functions;
+		size_t n;
+
+		check_order(image);
+		functions = lode_binary_image_functions(image, &n);
+		g_assert_cmpuint(n, ==, 5);
+		g_assert_cmpstr(functions[0].name, ==, "_start");
+		g_assert_cmpuint(functions[0].size, ==, 16); /* to the next symbol */
+		g_assert_cmpstr(functions[1].name, ==, "sized");
+		g_assert_cmpuint(functions[1].size, ==, 3); /* `inner` is a label in it */
+		g_assert_cmpstr(functions[2].name, ==, "alias");
+		g_assert_cmpuint(functions[2].size, ==, 3);
+		g_assert_true(g_str_has_prefix(functions[3].name, "fn_"));
+		g_assert_cmpuint(functions[3].size, ==, 3); /* the padding is left out */
+		g_assert_true(g_str_has_prefix(functions[4].name, "fn_"));
+		g_assert_cmpuint(functions[4].size, ==, 2);
+	}
+	tool_directory_remove(directory);
+}
+
+static void write_and_fail(const char *path, const void *data, size_t n, int code)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(g_file_set_contents(path, data, (gssize)n, NULL));
+	g_assert_null(lode_binary_image_open(path, NULL, &error));
+	g_assert_error(error, LODE_ERROR, code);
+	g_assert_nonnull(strstr(error->message, path));
+}
+
+static void test_errors(void)
+{
+	char *directory = tool_directory();
+	g_autofree char *path = g_build_filename(directory, "file", NULL);
+	g_autoptr(GError) error = NULL;
+	Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
+		.e_machine = EM_X86_64,
+		.e_type = ET_REL};
+
+	g_assert_null(lode_binary_image_open(path, NULL, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
+	write_and_fail(path, "", 0, LODE_ERROR_UNSUPPORTED);
+	write_and_fail(path, "#!/bin/sh\n", 10, LODE_ERROR_UNSUPPORTED);
+	write_and_fail(path, &header, 20, LODE_ERROR_CORRUPT);
+	write_and_fail(path, &header, sizeof header, LODE_ERROR_UNSUPPORTED);
+	header.e_type = ET_EXEC;
+	header.e_machine = EM_AARCH64;
+	write_and_fail(path, &header, sizeof header, LODE_ERROR_UNSUPPORTED);
+	tool_directory_remove(directory);
+}
+
+/* Opens a damaged file and looks at everything; only that nothing breaks is asked. */
+static void exercise(const char *path, const char *data, size_t size)
+{
+	g_autoptr(LodeBinaryImage) image = NULL;
+	LodeBinaryLocation locations[16];
+	uint64_t addresses[16];
+	const LodeBinaryFunction *functions;
+	size_t n;
+
+	g_assert_true(g_file_set_contents_full(
+		path, data, (gssize)size, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+	image = lode_binary_image_open(path, NULL, NULL);
+	if (image == NULL)
+		return;
+	check_order(image);
+	functions = lode_binary_image_functions(image, &n);
+	n = MIN(n, G_N_ELEMENTS(addresses));
+	for (size_t i = 0; i < n; i++)
+		addresses[i] = functions[i].address;
+	lode_binary_image_locate(image, addresses, n, locations);
+}
+
+static void test_damaged(void)
+{
+	char *directory = tool_directory();
+	g_autofree char *path = g_build_filename(directory, "program", NULL);
+	g_autofree char *data = NULL;
+	size_t size;
+
+	if (!tool_compile(directory, "cc -g -O1")) {
+		g_test_skip("no cc");
+		tool_directory_remove(directory);
+		return;
+	}
+	g_assert_true(g_file_get_contents(path, &data, &size, NULL));
+	for (size_t n = 0; n < size; n += size / 400 + 1)
+		exercise(path, data, n);
+	for (int i = 0; i < 600; i++) {
+		size_t place = (size_t)g_test_rand_int_range(0, (int)size);
+		char old = data[place];
+
+		data[place] = (char)g_test_rand_int_range(0, 256);
+		exercise(path, data, size);
+		data[place] = old;
+	}
+	tool_directory_remove(directory);
+}
+
+/* A line table of an unknown version: no lines, a warning, and the functions are still there. */
+static void test_broken_lines(void)
+{
+	char *directory = tool_directory();
+	g_autofree char *path = g_build_filename(directory, "program", NULL);
+	g_autofree char *commands = g_strdup_printf(
+		"sh -c 'cd %s && printf \"\\020\\0\\0\\0\\377\\377%%020d\" 0 > l && "
+		"objcopy --update-section .debug_line=l program'",
+		directory);
+
+	if (!tool_compile(directory, "cc -g -O1") || !tool_run(commands)) {
+		g_test_skip("no cc or objcopy");
+	} else {
+		g_autoptr(LodeBinaryImage) image = open_image(path, NULL);
+		uint64_t address = find_named(image, "main")->address;
+		LodeBinaryLocation location;
+
+		g_assert_null(lode_binary_image_warning(image));
+		lode_binary_image_locate(image, &address, 1, &location);
+		g_assert_cmpuint(location.line, ==, 0);
+		g_assert_nonnull(strstr(lode_binary_image_warning(image), "line table"));
+	}
+	tool_directory_remove(directory);
+}
+
+/* Without section headers functions still come from the segments' unwind table. */
+static void test_no_sections(void)
+{
+	char *directory = tool_directory();
+	g_autofree char *path = g_build_filename(directory, "program", NULL);
+	g_autofree char *data = NULL, *output = NULL;
+	size_t size;
+
+	if (!tool_compile(directory, "cc -O1")) {
+		g_test_skip("no cc");
+		tool_directory_remove(directory);
+		return;
+	}
+	output = tool_output("nm %s", path);
+	g_assert_true(g_file_get_contents(path, &data, &size, NULL));
+	((Elf64_Ehdr *)(void *)data)->e_shoff = 0;
+	((Elf64_Ehdr *)(void *)data)->e_shnum = 0;
+	((Elf64_Ehdr *)(void *)data)->e_shstrndx = 0;
+	g_assert_true(g_file_set_contents(path, data, (gssize)size, NULL));
+	{
+		g_autoptr(LodeBinaryImage) image = open_image(path, NULL);
+		uint64_t address = address_of(output, "sum");
+		const LodeBinaryFunction *function = lode_binary_image_find_function(
+			image, address);
+
+		check_order(image);
+		g_assert_nonnull(function);
+		g_assert_cmphex(function->address, ==, address);
+	}
+	tool_directory_remove(directory);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/images/binary_image/stripped", test_stripped);
+	g_test_add_func("/images/binary_image/compiler", test_compiler);
+	g_test_add_func("/images/binary_image/libc", test_libc);
+	g_test_add_data_func("/images/binary_image/debug_file_by_build_id",
+		"cc -g -O1 -Wl,--build-id=sha1", check_separate_debug_file);
+	g_test_add_data_func("/images/binary_image/debug_file_by_checksum",
+		"cc -g -O1 -Wl,--build-id=none", check_separate_debug_file);
+	g_test_add_func("/images/binary_image/assembly", test_assembly);
+	g_test_add_func("/images/binary_image/errors", test_errors);
+	g_test_add_func("/images/binary_image/damaged", test_damaged);
+	g_test_add_func("/images/binary_image/broken_lines", test_broken_lines);
+	g_test_add_func("/images/binary_image/no_sections", test_no_sections);
+	return g_test_run();
+}

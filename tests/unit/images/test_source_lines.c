@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines and inlined functions of every instruction-like address against addr2line. */
+#include "images/binary_image.h"
+
+#include "tool_output.h"
+
+enum {
+	MAX_ADDRESSES = 400
+};
+
+typedef struct {
+	uint64_t addresses[MAX_ADDRESSES];
+	LodeBinaryLocation locations[MAX_ADDRESSES];
+	size_t n, n_lines, n_inlined;
+} Sample;
+
+/* Addresses evenly over the functions from `first` on, every `step` bytes. */
+static void take_sample(LodeBinaryImage *image, uint64_t step, Sample *sample)
+{
+	size_t n;
+	const LodeBinaryFunction *functions = lode_binary_image_functions(image, &n);
+	uint64_t next = 0;
+
+	sample->n = sample->n_lines = sample->n_inlined = 0;
+	for (size_t i = 0; i < n; i++) {
+		next = MAX(next, functions[i].address);
+		for (; next < functions[i].address + functions[i].size; next += step) {
+			if (sample->n < MAX_ADDRESSES)
+				sample->addresses[sample->n++] = next;
+		}
+	}
+	lode_binary_image_locate(image, sample->addresses, sample->n, sample->locations);
+}
+
+/*
+ * The same line. Not the same file: addr2line 2.40 takes the file numbers of DWARF 5 line tables,
+ * which begin at 0, to begin at 1.
+ */
+static bool is_same_place(const LodeBinaryLocation *location, const char *expected)
+{
+	const char *colon = strrchr(expected, ':');
+
+	g_assert_nonnull(colon);
+	return location->line == g_ascii_strtoull(colon + 1, NULL, 10);
+}
+
+/* One answer of `addr2line -a -i -f -C`: the address, then function and place for each frame. */
+static void compare_answer(Sample *sample, size_t i, char **lines, size_t n_lines)
+{
+	const LodeBinaryLocation *location = &sample->locations[i];
+
+	g_test_message("%" G_GINT64_MODIFIER "x", sample->addresses[i]);
+	g_assert_cmpuint(n_lines, >=, 2);
+	lines[1][strcspn(lines[1], " ")] = '\0'; /* (discriminator 1) */
+	if (!is_same_place(location, lines[1]))
+		g_error("%s:%u is not %s", location->file, location->line, lines[1]);
+	g_assert_cmpstr(location->inlined, ==, n_lines > 2 ? lines[0] : NULL);
+	sample->n_lines += location->line != 0;
+	sample->n_inlined += location->inlined != NULL;
+}
+
+static bool compare_with_addr2line(Sample *sample, const char *path)
+{
+	g_autoptr(GString) command = g_string_new("addr2line -a -i -f -C -e ");
+	g_autofree char *output = NULL;
+	g_auto(GStrv) lines = NULL;
+	size_t at = 0;
+
+	g_string_append(command, path);
+	for (size_t i = 0; i < sample->n; i++)
+		g_string_append_printf(command, " 0x%" G_GINT64_MODIFIER "x", sample->addresses[i]);
+	output = tool_output("%s", command->str);
+	if (output == NULL)
+		return false;
+	lines = g_strsplit(output, "\n", -1);
+	for (size_t i = 0; i < sample->n; i++) {
+		size_t first = ++at;
+
+		while (lines[at] != NULL && lines[at][0] != '\0' &&
+			!g_str_has_prefix(lines[at], "0x0000"))
+			at++;
+		compare_answer(sample, i, lines + first, at - first);
+	}
+	return true;
+}
+
+/* Names in full are checked where the source is ours. */
+static void check_files(const Sample *sample, const char *directory)
+{
+	g_autofree char *source = g_build_filename(directory, "program.c", NULL);
+
+	for (size_t i = 0; i < sample->n; i++) {
+		if (sample->locations[i].line != 0)
+			g_assert_cmpstr(sample->locations[i].file, ==, source);
+	}
+}
+
+static void check_compiler(const void *compiler_and_options)
+{
+	char *directory = tool_directory();
+	g_autofree char *path = g_build_filename(directory, "program", NULL);
+	Sample sample;
+
+	if (!tool_compile(directory, compiler_and_options)) {
+		g_test_skip("no such compiler");
+	} else {
+		g_autoptr(LodeBinaryImage) image = lode_binary_image_open(path, NULL, NULL);
+
+		g_assert_nonnull(image);
+		g_assert_true(lode_binary_image_has_lines(image));
+		take_sample(image, 1, &sample);
+		if (compare_with_addr2line(&sample, path)) {
+			g_assert_cmpuint(sample.n_lines, >, 30);
+			g_assert_cmpuint(sample.n_inlined, >, 5);
+		}
+		check_files(&sample, directory);
+		g_assert_null(lode_binary_image_warning(image));
+	}
+	tool_directory_remove(directory);
+}
+
+static void test_libc(void)
+{
+	const char *path = "/lib/x86_64-linux-gnu/libc.so.6";
+	g_autoptr(LodeBinaryImage) image = lode_binary_image_open(path, NULL, NULL);
+	g_autofree char *debug = NULL;
+	const char *id;
+	Sample sample;
+
+	if (image == NULL || !lode_binary_image_has_lines(image)) {
+		g_test_skip("no debug file of libc");
+		return;
+	}
+	id = lode_binary_image_build_id(image);
+	debug = g_strdup_printf("/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
+	take_sample(image, 3511, &sample);
+	if (compare_with_addr2line(&sample, debug)) {
+		g_assert_cmpuint(sample.n_lines, >, 200);
+		g_assert_cmpuint(sample.n_inlined, >, 20);
+	}
+}
+
+static void test_without_lines(void)
+{
+	g_autoptr(LodeBinaryImage) image = lode_binary_image_open("/bin/gzip", NULL, NULL);
+	uint64_t address = 0x4000;
+	LodeBinaryLocation location = {.file = "x", .line = 7, .inlined = "y"};
+
+	if (image == NULL || lode_binary_image_has_lines(image)) {
+		g_test_skip("no stripped /bin/gzip");
+		return;
+	}
+	lode_binary_image_locate(image, &address, 1, &location);
+	g_assert_null(location.file);
+	g_assert_cmpuint(location.line, ==, 0);
+	g_assert_null(location.inlined);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_data_func("/images/source_lines/gcc", "gcc -g -O2", check_compiler);
+	g_test_add_data_func(
+		"/images/source_lines/gcc_dwarf4", "gcc -g -gdwarf-4 -O2", check_compiler);
+	g_test_add_data_func(
+		"/images/source_lines/compressed", "gcc -g -gz=zlib -O2", check_compiler);
+	g_test_add_data_func(
+		"/images/source_lines/clang", "clang -g -gdwarf-4 -O2", check_compiler);
+	g_test_add_func("/images/source_lines/libc", test_libc);
+	g_test_add_func("/images/source_lines/without_lines", test_without_lines);
+	return g_test_run();
+}
