@@ -63,16 +63,28 @@ static void write_options(FILE *out, const char *title, const GOptionEntry *opti
 			write_option(out, &options[i]);
 }
 
-/* Paragraphs are filled; lines that begin with white space stand as they are. */
+/* Lines that follow each other are one paragraph; those that begin with a space stand as they are.
+ */
 static void write_description(FILE *out, const char *text)
 {
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	GString *paragraph = g_string_new(NULL);
 
-	for (size_t i = 0; lines[i] != NULL; i++)
-		if (lines[i][0] == ' ' || lines[i][0] == '\0')
+	for (size_t i = 0; lines[i] != NULL; i++) {
+		bool is_prose = lines[i][0] != ' ' && lines[i][0] != '\0';
+		bool is_last = lines[i + 1] == NULL || lines[i + 1][0] == ' ' ||
+		               lines[i + 1][0] == '\0';
+		if (!is_prose) {
 			fprintf(out, "%s\n", lines[i]);
-		else
-			write_wrapped(out, lines[i], 0, 0);
+			continue;
+		}
+		g_string_append_printf(paragraph, "%s%s", paragraph->len > 0 ? " " : "", lines[i]);
+		if (!is_last)
+			continue;
+		write_wrapped(out, paragraph->str, 0, 0);
+		g_string_truncate(paragraph, 0);
+	}
+	g_string_free(paragraph, TRUE);
 }
 
 void lode_help_write_verb(const LodeVerb *verb, FILE *out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode run: the main job in one step. Records a program, imports, mines, reports. */
 #include "base/error.h"
+#include "cli/command_text.h"
 #include "cli/interrupt.h"
 #include "cli/mining_options.h"
 #include "cli/output_file.h"
@@ -11,7 +12,6 @@
 #include "store/new_file.h"
 #include "store/profile_store.h"
 #include "views/report.h"
-#include "views/shell_word.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
@@ -49,19 +49,6 @@ static bool check_output(const char *path, GError **error)
 	if (trial == NULL)
 		g_prefix_error(error, "%s: ", path);
 	return trial != NULL;
-}
-
-/* As one would type it. */
-static char *command_text(char **words)
-{
-	g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
-
-	for (size_t i = 0; words[i] != NULL; i++) {
-		g_autofree char *word = lode_shell_word(words[i]);
-		g_strv_builder_add(builder, word);
-	}
-	g_auto(GStrv) quoted = g_strv_builder_end(builder);
-	return g_strjoinv(" ", quoted);
 }
 
 static LodeCallgrindRun *record(
@@ -168,7 +155,7 @@ static int run(char **arguments, GError **error)
 		fputs("lode run: stopped\n", stderr);
 		return LODE_EXIT_BY_SIGNAL + recorded->stop_signal;
 	}
-	g_autofree char *program = command_text(arguments);
+	g_autofree char *program = lode_command_text(arguments);
 	if (!evaluate(recorded, program, path, &parameters, error))
 		return LODE_EXIT_FAILED;
 	if (WIFSIGNALED(recorded->exit_status))
