@@ -75,6 +75,13 @@ typedef struct {
 	uint32_t first_group, n_groups; /* groups that have all its items, minimal there or not */
 } LodeAlternative;
 
+/* One item that an element may grow by, and the groups for that; ranges of growth_lists. */
+typedef struct {
+	uint32_t item;
+	uint32_t first_holding, n_holding;   /* groups that hold all items of the grown element */
+	uint32_t first_matching, n_matching; /* those of them in whose windows it is minimal */
+} LodeChild;
+
 typedef struct {
 	LodeBuffer candidates;         /* LodePath or LodeWindowPath */
 	LodeBuffer groups;             /* LodeGroup */
@@ -117,13 +124,15 @@ typedef struct {
 	uint32_t *graph_stamps;     /* [n_graphs] */
 	uint32_t stamp;
 	uint32_t *class_groups; /* [n_classes] class → group + 1 of the level being made */
-	double *item_weight, *item_count; /* [n_items] bounds */
-	uint32_t *item_groups;            /* [n_items] */
-	LodeLevel *root;           /* level 0: the shared one, or a copy with its own current */
-	LodeLevel *levels;         /* [iterations]; [0] unused */
-	size_t level_nodes;        /* nodes from here on belong to the level being made */
-	LodeBuffer found_paths;    /* scratch of extension, before grouping */
-	LodeBuffer found_classes;  /* uint32_t, beside found_paths */
+	double *item_weight, *item_count;      /* [n_items] bounds */
+	uint32_t *item_groups, *item_matching; /* [n_items] */
+	LodeLevel *root;    /* level 0: the shared one, or a copy with its own current */
+	LodeLevel *levels;  /* [iterations]; [0] unused */
+	bool may_repeat;    /* two ways of extending may give the same path */
+	size_t level_nodes; /* nodes from here on belong to the level being made */
+	LodeBuffer growth_children, growth_lists; /* LodeChild, uint32_t: scratch of patterns.c */
+	LodeBuffer found_paths;                   /* scratch of extension, before grouping */
+	LodeBuffer found_classes;                 /* uint32_t, beside found_paths */
 	LodeBuffer nodes;          /* LodePathNode of this worker, behind the root's */
 	LodeBuffer node_table;     /* uint32_t: nodes of the level being made, by hash */
 	LodeBuffer occurrences;    /* LodeWindowPath gathered from a pattern */

@@ -60,6 +60,14 @@ static bool grow_table(LodeSearcher *self)
 	return true;
 }
 
+static uint32_t push_node(LodeSearcher *self, const LodePathNode *node)
+{
+	if (!lode_buffer_has_room(self->search, &self->nodes, 1, sizeof(LodePathNode)))
+		return LODE_NONE;
+	LODE_BUFFER_AT(&self->nodes, LodePathNode, self->nodes.n) = *node;
+	return (uint32_t)(self->nodes.n++ + self->search->root_nodes.n);
+}
+
 /* The node of the path `parent` + edge's target, made when new; LODE_NONE: no memory. */
 static uint32_t step(LodeSearcher *self, uint32_t parent, const LodeSearchEdge *edge, double count)
 {
@@ -73,9 +81,10 @@ static uint32_t step(LodeSearcher *self, uint32_t parent, const LodeSearchEdge *
 		.length = from->length + 1,
 		.slot = LODE_NONE,
 	};
-	size_t first = self->level_nodes;
 
-	if ((self->nodes.n - first + 1) * 2 > self->node_table.n && !grow_table(self))
+	if (!self->may_repeat)
+		return push_node(self, &node);
+	if ((self->nodes.n - self->level_nodes + 1) * 2 > self->node_table.n && !grow_table(self))
 		return LODE_NONE;
 	uint32_t *slots = self->node_table.data;
 	size_t mask = self->node_table.n - 1, at = node.hash & mask;
@@ -85,12 +94,7 @@ static uint32_t step(LodeSearcher *self, uint32_t parent, const LodeSearchEdge *
 			known->length == node.length && is_same_path(self, known->parent, parent))
 			return slots[at];
 	}
-	if (!lode_buffer_has_room(self->search, &self->nodes, 1, sizeof(LodePathNode)))
-		return LODE_NONE;
-	uint32_t index = (uint32_t)(self->nodes.n + self->search->root_nodes.n);
-	LODE_BUFFER_AT(&self->nodes, LodePathNode, self->nodes.n++) = node;
-	slots[at] = index;
-	return index;
+	return slots[at] = push_node(self, &node);
 }
 
 static bool add_candidate(
@@ -98,8 +102,8 @@ static bool add_candidate(
 {
 	const LodePathNode *node = node_at(self, index);
 
-	if (!self->search->graph->class_can_match[class_id])
-		return true;
+	if (class_id == 0)
+		return true; /* no element is minimal in this window */
 	LodeGroup *group = lode_level_group_of(self, level, class_id);
 	if (group == NULL ||
 		!lode_buffer_has_room(
@@ -140,7 +144,7 @@ static bool add_windows(LodeSearcher *self, LodeLevel *level, Window window)
 		if (!(count > 0) && graph->is_monotone)
 			continue;
 		Window longer = {window.matched, step(self, window.node, edge, count),
-			window.n == 1 ? graph->edge_lists[i]
+			window.n == 1 ? lode_search_graph_edge_list(graph, i)
 				      : lode_search_graph_longer_list(
 						graph, window.list, edge->vertex_class),
 			window.n + 1};
@@ -181,6 +185,7 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 	const LodeSearchGraph *graph = self->search->graph;
 
 	self->found_paths.n = self->found_classes.n = 0;
+	self->may_repeat = false;
 	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
 		LodePathNode node = {
 			.hash = hash_step(0, v),
@@ -195,8 +200,6 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 			continue;
 		if (!lode_buffer_has_room(self->search, &self->nodes, 1, sizeof(node)))
 			return false;
-		self->level_nodes = self->nodes.n;
-		self->node_table.n = 0;
 		LODE_BUFFER_AT(&self->nodes, LodePathNode, self->nodes.n++) = node;
 		if (!add_windows(self, root,
 			    (Window){0, (uint32_t)self->nodes.n - 1, graph->vertex_classes[v], 1}))
@@ -245,6 +248,20 @@ static bool gather(LodeSearcher *self, uint32_t depth, const LodePattern *patter
 	return true;
 }
 
+/*
+ * Without gaps, paths of one length extend to paths that are all different: one that ends a vertex
+ * later can only be met again from a prefix that is a vertex longer.
+ */
+static bool have_same_length(const LodeSearcher *self)
+{
+	const LodeWindowPath *paths = self->occurrences.data;
+
+	for (size_t i = 1; i < self->occurrences.n; i++)
+		if (node_at(self, paths[i].node)->length != node_at(self, paths[0].node)->length)
+			return false;
+	return true;
+}
+
 bool lode_windows_extend(LodeSearcher *self, uint32_t depth)
 {
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
@@ -257,6 +274,7 @@ bool lode_windows_extend(LodeSearcher *self, uint32_t depth)
 	self->node_table.n = 0;
 	if (!gather(self, depth - 1, pattern))
 		return false;
+	self->may_repeat = self->search->parameters->gap > 0 || !have_same_length(self);
 	for (size_t i = 0; i < self->occurrences.n; i++) {
 		LodeWindowPath path = LODE_BUFFER_AT(&self->occurrences, LodeWindowPath, i);
 		if (!extend_node(
