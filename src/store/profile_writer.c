@@ -463,9 +463,9 @@ static bool write_file(
 	number_strings(&rows);
 	unroll_lists(&rows);
 	bool done = write_tables(database, &rows, error) &&
-		    lode_database_add_event_columns(database, profile->events->len, error) &&
-		    lode_database_execute(database, indexes_sql, error) &&
-		    lode_database_execute(database, "COMMIT", error);
+	            lode_database_add_event_columns(database, profile->events->len, error) &&
+	            lode_database_execute(database, indexes_sql, error) &&
+	            lode_database_execute(database, "COMMIT", error);
 	clear_rows(&rows);
 	return done;
 }
@@ -510,8 +510,8 @@ bool lode_profile_store_write(
 {
 	g_autoptr(LodeNewFile) file = NULL;
 	bool done = lode_profile_check(profile, error) &&
-		    (file = lode_new_file_open(path, error)) != NULL &&
-		    write_file(file->temporary_path, profile, progress, error);
+	            (file = lode_new_file_open(path, error)) != NULL &&
+	            write_file(file->temporary_path, profile, progress, error);
 
 	if (done && lode_progress_is_cancelled(progress)) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "cancelled");

@@ -13,10 +13,7 @@ typedef struct {
 	char *folder, *path;
 } Fixture;
 
-enum {
-	N_FUNCTIONS = 12,
-	N_SEQUENCES = 20
-};
+enum { N_FUNCTIONS = 12, N_SEQUENCES = 20 };
 
 static void write_sample(const char *path)
 {
