@@ -14,8 +14,8 @@
 #define HUNDRED(F, n)                                                                              \
 	TEN(F, n##0)                                                                               \
 	TEN(F, n##1)                                                                               \
-	TEN(F, n##2) TEN(F, n##3) TEN(F, n##4) TEN(F, n##5) TEN(F, n##6) TEN(F, n##7) TEN(F, n##8) \
-		TEN(F, n##9)
+	TEN(F, n##2)                                                                               \
+	TEN(F, n##3) TEN(F, n##4) TEN(F, n##5) TEN(F, n##6) TEN(F, n##7) TEN(F, n##8) TEN(F, n##9)
 #define TWO_HUNDRED(F) HUNDRED(F, 1) HUNDRED(F, 2)
 
 /* What is done with a value differs from function to function. */
