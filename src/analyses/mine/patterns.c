@@ -374,7 +374,7 @@ static bool finish_support(LodeSearcher *self, LodeSupport *support)
 
 	for (size_t i = 0; i < self->touched.n; i++) {
 		const LodeVertexSum *sum = &self->sums[touched[i]];
-		double covered = fmin(sum->sum, sum->count);
+		double covered = sum->sum < sum->count ? sum->sum : sum->count;
 		count += covered;
 		weight += covered * sum->ratio;
 	}

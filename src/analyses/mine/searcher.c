@@ -107,6 +107,7 @@ void lode_searcher_free(LodeSearcher *self)
 	lode_buffer_clear(search, &self->nodes, sizeof(LodePathNode));
 	lode_buffer_clear(search, &self->node_table, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->occurrences, sizeof(LodeWindowPath));
+	lode_buffer_clear(search, &self->sorted_occurrences, sizeof(LodeWindowPath));
 	lode_buffer_clear(search, &self->supports, sizeof(LodeSupport));
 	lode_buffer_clear(search, &self->event_supports, sizeof(double));
 	lode_buffer_clear(search, &self->codes, sizeof(uint32_t));

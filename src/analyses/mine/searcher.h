@@ -38,7 +38,6 @@ typedef struct {
 	uint64_t hash; /* of its vertices */
 	double count, ratio;
 	uint32_t parent, vertex, length;
-	uint32_t slot; /* scratch: where it is in the occurrences being gathered */
 } LodePathNode;
 
 typedef struct {
@@ -128,19 +127,21 @@ typedef struct {
 	uint32_t *item_groups, *item_matching; /* [n_items] */
 	LodeLevel *root;    /* level 0: the shared one, or a copy with its own current */
 	LodeLevel *levels;  /* [iterations]; [0] unused */
+	uint32_t window;    /* of the level being made */
 	bool may_repeat;    /* two ways of extending may give the same path */
 	size_t level_nodes; /* nodes from here on belong to the level being made */
 	LodeBuffer growth_children, growth_lists; /* LodeChild, uint32_t: scratch of patterns.c */
 	LodeBuffer found_paths;                   /* scratch of extension, before grouping */
 	LodeBuffer found_classes;                 /* uint32_t, beside found_paths */
-	LodeBuffer nodes;          /* LodePathNode of this worker, behind the root's */
-	LodeBuffer node_table;     /* uint32_t: nodes of the level being made, by hash */
-	LodeBuffer occurrences;    /* LodeWindowPath gathered from a pattern */
-	LodeBuffer supports;       /* LodeSupport of the reported patterns */
-	LodeBuffer event_supports; /* double, beside supports */
-	LodeBuffer codes;          /* uint32_t */
-	LodeBuffer sequences;      /* LodeFound */
-	size_t task_start;         /* sequences when the task began, for --max-sequences */
+	LodeBuffer nodes;              /* LodePathNode of this worker, behind the root's */
+	LodeBuffer node_table;         /* uint32_t: nodes of the level being made, by hash */
+	LodeBuffer occurrences;        /* LodeWindowPath gathered from a pattern */
+	LodeBuffer sorted_occurrences; /* likewise, while sorting */
+	LodeBuffer supports;           /* LodeSupport of the reported patterns */
+	LodeBuffer event_supports;     /* double, beside supports */
+	LodeBuffer codes;              /* uint32_t */
+	LodeBuffer sequences;          /* LodeFound */
+	size_t task_start;             /* sequences when the task began, for --max-sequences */
 } LodeSearcher;
 
 /* Makes room for `n` items of `item_size` bytes; false (and the search stops) beyond the memory
@@ -189,7 +190,7 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root);
 bool lode_paths_extend(LodeSearcher *self, uint32_t depth);
 void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
 bool lode_windows_start(LodeSearcher *self, LodeLevel *root);
-bool lode_windows_extend(LodeSearcher *self, uint32_t depth);
+bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size);
 void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
 
 /* Adds one path's count to a matched vertex, and to its first vertex. */

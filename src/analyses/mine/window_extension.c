@@ -9,6 +9,7 @@
  */
 #include "analyses/mine/searcher.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const LodePathNode *node_at(const LodeSearcher *self, uint32_t index)
@@ -79,7 +80,6 @@ static uint32_t step(LodeSearcher *self, uint32_t parent, const LodeSearchEdge *
 		.parent = parent,
 		.vertex = edge->target,
 		.length = from->length + 1,
-		.slot = LODE_NONE,
 	};
 
 	if (!self->may_repeat)
@@ -135,7 +135,7 @@ static bool add_windows(LodeSearcher *self, LodeLevel *level, Window window)
 	if (!add_candidate(self, level, window.node, window.matched,
 		    lode_search_graph_list_class(graph, window.list)))
 		return false;
-	if (window.n > self->search->parameters->window)
+	if (window.n > self->window)
 		return true;
 	for (uint32_t i = graph->edge_starts[node.vertex]; i < graph->edge_starts[node.vertex + 1];
 		i++) {
@@ -186,6 +186,7 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 
 	self->found_paths.n = self->found_classes.n = 0;
 	self->may_repeat = false;
+	self->window = self->search->parameters->window;
 	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
 		LodePathNode node = {
 			.hash = hash_step(0, v),
@@ -194,7 +195,6 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 			.parent = LODE_NONE,
 			.vertex = v,
 			.length = 1,
-			.slot = LODE_NONE,
 		};
 		if ((graph->is_monotone && !(node.count > 0)) || graph->vertex_classes[v] == 0)
 			continue;
@@ -212,39 +212,78 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 	return true;
 }
 
+static int compare_nodes(const void *a, const void *b)
+{
+	const LodeWindowPath *left = a, *right = b;
+
+	return (left->node > right->node) - (left->node < right->node);
+}
+
+/* One pass of a radix sort by 11 bits of the node. */
+static void sort_pass(const LodeWindowPath *in, LodeWindowPath *out, size_t n, unsigned shift)
+{
+	uint32_t starts[2049] = {0};
+
+	for (size_t i = 0; i < n; i++)
+		starts[(in[i].node >> shift & 2047) + 1]++;
+	for (uint32_t i = 0; i < 2048; i++)
+		starts[i + 1] += starts[i];
+	for (size_t i = 0; i < n; i++)
+		out[starts[in[i].node >> shift & 2047]++] = in[i];
+}
+
+/* Sorts the occurrences by node: that is nearly the order of the graph, which the cache likes. */
+static bool sort_occurrences(LodeSearcher *self)
+{
+	LodeBuffer *sorted = &self->sorted_occurrences;
+	size_t n = self->occurrences.n;
+
+	if (n < 2048) {
+		if (n > 1)
+			qsort(self->occurrences.data, n, sizeof(LodeWindowPath), compare_nodes);
+		return true;
+	}
+	if (!lode_buffer_reserve(self->search, sorted, n, sizeof(LodeWindowPath)))
+		return false;
+	for (unsigned shift = 0; shift < 32; shift += 11) {
+		sort_pass(self->occurrences.data, sorted->data, n, shift);
+		sorted->n = n;
+		LodeBuffer swapped = self->occurrences;
+		self->occurrences = *sorted;
+		*sorted = swapped;
+	}
+	return true;
+}
+
 /* Gathers the paths of a pattern, each once, with all that is matched on it in any way. */
 static bool gather(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
 {
 	const LodeLevel *level = lode_searcher_level(self, depth);
 	const uint32_t *list = &LODE_BUFFER_AT(&level->group_lists, uint32_t, pattern->first_group);
-	size_t n_root = self->search->root_nodes.n;
+	LodeBuffer *occurrences = &self->occurrences;
+	size_t kept = 0;
 
-	self->occurrences.n = 0;
+	occurrences->n = 0;
 	for (uint32_t g = 0; g < pattern->n_groups; g++) {
 		const LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, list[g]);
-		const LodeWindowPath *paths = &LODE_BUFFER_AT(
-			&level->candidates, LodeWindowPath, group->first);
 		if (!lode_buffer_has_room(
-			    self->search, &self->occurrences, group->n, sizeof(LodeWindowPath)))
+			    self->search, occurrences, group->n, sizeof(LodeWindowPath)))
 			return false;
-		LodeWindowPath *out = self->occurrences.data;
-		for (uint32_t i = 0; i < group->n; i++) {
-			/* In the root no two candidates have the same path. */
-			if (paths[i].node < n_root) {
-				out[self->occurrences.n++] = paths[i];
-				continue;
-			}
-			LodePathNode *node = &LODE_BUFFER_AT(
-				&self->nodes, LodePathNode, paths[i].node - n_root);
-			if (node->slot < self->occurrences.n &&
-				out[node->slot].node == paths[i].node) {
-				out[node->slot].matched |= paths[i].matched;
-				continue;
-			}
-			node->slot = (uint32_t)self->occurrences.n;
-			out[self->occurrences.n++] = paths[i];
-		}
+		memcpy(&LODE_BUFFER_AT(occurrences, LodeWindowPath, occurrences->n),
+			&LODE_BUFFER_AT(&level->candidates, LodeWindowPath, group->first),
+			group->n * sizeof(LodeWindowPath));
+		occurrences->n += group->n;
 	}
+	if (!sort_occurrences(self))
+		return false;
+	LodeWindowPath *paths = occurrences->data;
+	for (size_t i = 0; i < occurrences->n; i++) {
+		if (kept > 0 && paths[kept - 1].node == paths[i].node)
+			paths[kept - 1].matched |= paths[i].matched;
+		else
+			paths[kept++] = paths[i];
+	}
+	occurrences->n = kept;
 	return true;
 }
 
@@ -262,7 +301,7 @@ static bool have_same_length(const LodeSearcher *self)
 	return true;
 }
 
-bool lode_windows_extend(LodeSearcher *self, uint32_t depth)
+bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
 {
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
 	const LodePattern *pattern = &LODE_BUFFER_AT(&above->patterns, LodePattern, above->current);
@@ -272,6 +311,8 @@ bool lode_windows_extend(LodeSearcher *self, uint32_t depth)
 	level->groups.n = 0;
 	self->level_nodes = self->nodes.n;
 	self->node_table.n = 0;
+	/* One item alone is in no longer window that is minimal. */
+	self->window = max_size > 1 ? self->search->parameters->window : 0;
 	if (!gather(self, depth - 1, pattern))
 		return false;
 	self->may_repeat = self->search->parameters->gap > 0 || !have_same_length(self);
