@@ -92,13 +92,24 @@ static inline void skip_line(Scanner *self)
 	self->at++;
 }
 
+/* 0 … 15, or more for what is no digit. */
+static inline unsigned hex_digit(char character)
+{
+	unsigned digit = (unsigned)(character - '0');
+
+	if (digit <= 9)
+		return digit;
+	digit = ((unsigned)character | 0x20) - 'a';
+	return digit <= 5 ? digit + 10 : 16;
+}
+
 static bool scan_hex(Scanner *self, uint64_t *out)
 {
 	const char *start = self->at;
 	uint64_t value = 0;
 
-	for (int digit; (digit = g_ascii_xdigit_value(*self->at)) >= 0; self->at++)
-		value = value << 4 | (uint64_t)digit;
+	for (unsigned digit; (digit = hex_digit(*self->at)) < 16; self->at++)
+		value = value << 4 | digit;
 	*out = value;
 	return self->at != start && self->at - start <= 16;
 }
@@ -145,7 +156,8 @@ static inline bool scan_position(Scanner *self, uint64_t last, uint64_t *out)
 }
 
 /* Both parts of a position, relative to the last cost line. */
-static inline bool scan_positions(Scanner *self, uint64_t *out_address, uint32_t *out_line)
+static inline __attribute__((always_inline)) bool scan_positions(
+	Scanner *self, uint64_t *out_address, uint32_t *out_line)
 {
 	uint64_t line = self->source_line;
 
