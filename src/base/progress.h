@@ -23,8 +23,8 @@ typedef struct {
 } LodeProgress;
 
 /* Reports when `progress` and its callback are there. */
-static inline void lode_progress_report(
-	const LodeProgress *progress, const char *stage, double done, double total, const char *detail)
+static inline void lode_progress_report(const LodeProgress *progress, const char *stage,
+	double done, double total, const char *detail)
 {
 	if (progress != NULL && progress->report != NULL)
 		progress->report(stage, done, total, detail, progress->user_data);

@@ -12,7 +12,8 @@
 /* `task` is 0 … n_tasks−1; `worker` is 0 … n_workers−1, for scratch memory of the worker. */
 typedef void (*LodeTaskFunc)(size_t task, unsigned worker, void *user_data);
 
-/* The number of workers to use when the user did not say: the processors this process may run on. */
+/* The number of workers to use when the user did not say: the processors this process may run on.
+ */
 unsigned lode_worker_pool_default_size(void);
 
 /*

@@ -1,8 +1,146 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
+/*
+ * The command line: finds the verb, parses its options by its table, runs it, and sees to it that
+ * everything printed has arrived. What a verb does stands in verb_<name>.c.
+ */
+#include "base/error.h"
+#include "cli/completion.h"
+#include "cli/help.h"
+#include "cli/interrupt.h"
+#include "cli/option_parser.h"
+#include "cli/standard_streams.h"
+#include "cli/suggestion.h"
+#include "cli/verb_table.h"
 
-int main(void)
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+static int fail_usage(const char *place, const char *message)
 {
-	puts("lode " LODE_VERSION);
-	return 0;
+	fprintf(stderr, "lode%s%s: %s\n", *place != '\0' ? " " : "", place, message);
+	fprintf(stderr, "Try 'lode%s%s --help'.\n", *place != '\0' ? " " : "", place);
+	return LODE_EXIT_USAGE;
+}
+
+static int fail_unknown(const char *kind, const char *word, const char *const *candidates)
+{
+	const char *nearest = lode_suggestion(word, candidates);
+	g_autofree char *message = g_strdup_printf("unknown %s '%s'%s%s%s", kind, word,
+		nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+		nearest != NULL ? "'?" : "");
+
+	return fail_usage("", message);
+}
+
+static int fail_unknown_verb(const char *word)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+	for (size_t i = 0; lode_verbs[i] != NULL; i++)
+		g_ptr_array_add(names, (void *)lode_verbs[i]->name);
+	g_ptr_array_add(names, (void *)"help");
+	g_ptr_array_add(names, NULL);
+	return fail_unknown("verb", word, (const char *const *)names->pdata);
+}
+
+static int exit_status_of(const LodeVerb *verb, const GError *error)
+{
+	if (g_error_matches(error, LODE_ERROR, LODE_ERROR_USAGE))
+		return fail_usage(verb->name, error->message);
+	/* The reader of the pipe has had enough: no fault, and nobody to tell. */
+	if (lode_standard_output_is_broken_pipe())
+		return LODE_EXIT_FAILED;
+	if (g_error_matches(error, LODE_ERROR, LODE_ERROR_CANCELLED) &&
+		lode_interrupt_signal() != 0) {
+		fprintf(stderr, "lode %s: stopped\n", verb->name);
+		return LODE_EXIT_BY_SIGNAL + lode_interrupt_signal();
+	}
+	fprintf(stderr, "lode %s: %s\n", verb->name, error->message);
+	return LODE_EXIT_FAILED;
+}
+
+static int run_verb(const LodeVerb *verb, char **arguments)
+{
+	g_autoptr(GError) error = NULL;
+	g_auto(GStrv) rest = NULL;
+	bool wants_help = false;
+
+	if (!lode_options_parse(verb, arguments, &wants_help, &rest, &error))
+		return exit_status_of(verb, error);
+	if (wants_help) {
+		lode_help_write_verb(verb, stdout);
+		return LODE_EXIT_OK;
+	}
+	int status = verb->run(rest, &error);
+	return error != NULL ? exit_status_of(verb, error) : status;
+}
+
+static int run_help(char **arguments)
+{
+	if (arguments[0] == NULL) {
+		lode_help_write_overview(stdout);
+		return LODE_EXIT_OK;
+	}
+	const LodeVerb *verb = lode_verb_find(arguments[0]);
+	if (verb == NULL)
+		return fail_unknown_verb(arguments[0]);
+	lode_help_write_verb(verb, stdout);
+	return LODE_EXIT_OK;
+}
+
+static int run_completion(const char *shell)
+{
+	if (shell != NULL && lode_completion_write(shell, stdout))
+		return LODE_EXIT_OK;
+	return fail_usage("", "--completion takes the name of a shell: bash or zsh");
+}
+
+/* Options that stand before any verb. */
+static int run_option(char **arguments)
+{
+	static const char *const options[] = {"--help", "--version", "--completion", NULL};
+	const char *word = arguments[0];
+
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		return run_help(arguments + 1);
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+		puts("lode " LODE_VERSION);
+		return LODE_EXIT_OK;
+	}
+	if (strcmp(word, "--completion") == 0)
+		return run_completion(arguments[1]);
+	if (g_str_has_prefix(word, "--completion="))
+		return run_completion(strchr(word, '=') + 1);
+	return fail_unknown("option", word, options);
+}
+
+static int run_line(char **arguments)
+{
+	if (arguments[0] == NULL) {
+		lode_help_write_overview(stderr);
+		return LODE_EXIT_USAGE;
+	}
+	if (arguments[0][0] == '-')
+		return run_option(arguments);
+	if (strcmp(arguments[0], "help") == 0)
+		return run_help(arguments + 1);
+	const LodeVerb *verb = lode_verb_find(arguments[0]);
+	return verb != NULL ? run_verb(verb, arguments + 1) : fail_unknown_verb(arguments[0]);
+}
+
+int main(int argc, char **argv)
+{
+	static char *none[] = {NULL};
+
+	lode_standard_streams_open();
+	setlocale(LC_ALL, "");
+	/* Numbers are read and written with a point everywhere. */
+	setlocale(LC_NUMERIC, "C");
+	g_set_prgname("lode");
+	int status = run_line(argc > 0 ? argv + 1 : none);
+	status = lode_standard_streams_close(status);
+	if (status >= LODE_EXIT_BY_SIGNAL)
+		lode_interrupt_die(status - LODE_EXIT_BY_SIGNAL);
+	return status;
 }

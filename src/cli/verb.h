@@ -6,8 +6,20 @@
 #pragma once
 
 #include <glib.h>
+#include <stdbool.h>
 
-enum { LODE_EXIT_OK = 0, LODE_EXIT_FAILED = 1, LODE_EXIT_USAGE = 2 };
+enum {
+	LODE_EXIT_OK = 0,
+	LODE_EXIT_FAILED = 1,
+	LODE_EXIT_USAGE = 2,
+	LODE_EXIT_BY_SIGNAL = 256, /* plus a signal's number: main() ends by that signal */
+};
+
+/* Options under a heading of their own. */
+typedef struct {
+	const char *title;           /* "Mining"; NULL ends the list */
+	const GOptionEntry *options; /* NULL-terminated */
+} LodeOptionGroup;
 
 typedef struct {
 	const char *name;            /* "mine" */
@@ -16,10 +28,13 @@ typedef struct {
 	const char *description;     /* paragraphs after the options; examples at the end */
 	const GOptionEntry *options; /* NULL-terminated; targets are statics of the verb's file */
 	/*
-	 * Options are parsed already; `arguments` has the rest, NULL-terminated. Returns the exit status; when
-	 * it sets `error`, main() prints it and the status is that of the error (usage 2, else 1).
+	 * Options are parsed already; `arguments` has the rest, NULL-terminated. Returns the exit
+	 * status; when it sets `error`, main() prints it and the status is that of the error (usage
+	 * 2, else 1).
 	 */
 	int (*run)(char **arguments, GError **error);
+	const LodeOptionGroup *groups; /* further options; may be NULL */
+	bool is_wrapper; /* options end at the first argument: what follows is another program's */
 } LodeVerb;
 
 extern const LodeVerb lode_verb_run;

@@ -14,6 +14,7 @@ void lode_mining_parameters_init(LodeMiningParameters *self)
 		.min_support = 0.01,
 		.min_differential = 2,
 		.min_functions = 1,
+		.min_count = 100,
 		.iterations = 5,
 		.max_sequences = 1000000,
 	};
@@ -90,22 +91,51 @@ static const char *short_name(const char *attribute)
 	return attribute;
 }
 
+/* Where an attribute stands in an element as people read it: what it is, where, what happens. */
+static int display_rank(const char *attribute)
+{
+	static const char *const order[] = {
+		"op:", "kind:", "mem:", "obj:", "at:", "loop:", "inl:", "user:", "ev:"};
+	int rank = 0;
+
+	while (rank < (int)G_N_ELEMENTS(order) && !g_str_has_prefix(attribute, order[rank]))
+		rank++;
+	return rank;
+}
+
+static int compare_display(const void *a, const void *b)
+{
+	const char *left = *(const char *const *)a, *right = *(const char *const *)b;
+	int difference = display_rank(left) - display_rank(right);
+
+	return difference != 0 ? difference : strcmp(left, right);
+}
+
+static void append_element(GString *text, GPtrArray *names)
+{
+	g_ptr_array_sort(names, compare_display);
+	g_string_append(text, text->len == 0 ? "⟨" : " → ⟨");
+	for (guint i = 0; i < names->len; i++)
+		g_string_append_printf(
+			text, "%s%s", i > 0 ? " " : "", short_name(g_ptr_array_index(names, i)));
+	g_string_append(text, "⟩");
+	g_ptr_array_set_size(names, 0);
+}
+
 char *lode_mining_run_sequence_text(const LodeMiningRun *self, size_t index)
 {
 	const LodeSequence *sequence = &g_array_index(self->sequences, LodeSequence, index);
 	const uint32_t *items = lode_mining_run_items(self, index);
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
 	GString *text = g_string_new(NULL);
 
 	for (uint32_t i = 0; i < sequence->n_items; i++) {
-		if ((items[i] & LODE_ITEM_START) != 0)
-			g_string_append(text, i == 0 ? "⟨" : "⟩ → ⟨");
-		else
-			g_string_append_c(text, ' ');
-		g_string_append(text,
-			short_name(g_ptr_array_index(
-				self->attributes, LODE_ITEM_ATTRIBUTE(items[i]))));
+		if ((items[i] & LODE_ITEM_START) != 0 && i > 0)
+			append_element(text, names);
+		g_ptr_array_add(
+			names, g_ptr_array_index(self->attributes, LODE_ITEM_ATTRIBUTE(items[i])));
 	}
-	g_string_append(text, "⟩");
+	append_element(text, names);
 	return g_string_free(text, FALSE);
 }
 

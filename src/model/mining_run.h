@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LODE_ITEM_START UINT32_C(0x80000000)         /* the item begins a new element */
-#define LODE_ITEM_ATTRIBUTE(item) ((item) & UINT32_C(0x7fffffff))
+#define LODE_ITEM_START UINT32_C(0x80000000) /* the item begins a new element */
+#define LODE_ITEM_ATTRIBUTE(item) ((item)&UINT32_C(0x7fffffff))
 
 typedef enum {
 	LODE_FLOW_POTENTIAL, /* minimum of the counts on the path */
@@ -31,28 +31,28 @@ typedef enum {
 
 /* What to mine; docs/spec names and defaults. Strings are borrowed until the run copies them. */
 typedef struct {
-	const char *weight;      /* event name; NULL: the profile's default */
-	const char *attributes;  /* comma-separated namespaces; NULL: op,kind,mem,ev,at,loop;
-	                            all of them in a profile of given graphs */
-	const char *exclude;     /* comma-separated globs of attributes to drop; NULL: none */
-	const char *images;      /* regular expression on image paths; NULL: all */
-	const char *functions;   /* regular expression on function names; NULL: all */
-	double event_rate;       /* ev: needs at least this many events per execution */
-	double min_support;      /* τm */
+	const char *weight;	 /* event name; NULL: the profile's default */
+	const char *attributes;	 /* comma-separated namespaces; NULL: op,kind,mem,ev,at,loop;
+				    all of them in a profile of given graphs */
+	const char *exclude;	 /* comma-separated globs of attributes to drop; NULL: none */
+	const char *images;	 /* regular expression on image paths; NULL: all */
+	const char *functions;	 /* regular expression on function names; NULL: all */
+	double event_rate;	 /* ev: needs at least this many events per execution */
+	double min_support;	 /* τm */
 	double min_differential; /* τd; above 1 = off */
-	uint32_t min_functions;  /* M */
-	uint32_t gap, window;    /* g, w */
-	uint32_t iterations;     /* L, the largest size; in instruction mode the largest length */
+	uint32_t min_functions;	 /* M */
+	uint32_t gap, window;	 /* g, w */
+	uint32_t iterations;	 /* L, the largest size; in instruction mode the largest length */
 	LodeFlowModel flow;
 	LodeGranularity granularity;
 	bool only_closed, only_maximal;
-	uint32_t top;            /* find τm so that at least this many are reported; 0: off */
-	uint64_t max_sequences;  /* stop, marked incomplete, beyond this many */
+	uint32_t top;		/* find τm so that at least this many are reported; 0: off */
+	uint64_t max_sequences; /* stop, marked incomplete, beyond this many */
 	bool is_instruction_mode;
-	bool across_calls;       /* instruction mode only */
-	double min_count;        /* instruction mode: reported when count > this */
-	uint64_t memory_bytes;   /* bound on the working memory; 0: half of RAM; not stored */
-	unsigned threads;        /* 0: all processors; not stored, the result does not depend on it */
+	bool across_calls;     /* instruction mode only */
+	double min_count;      /* instruction mode: reported when count > this */
+	uint64_t memory_bytes; /* bound on the working memory; 0: half of RAM; not stored */
+	unsigned threads;      /* 0: all processors; not stored, the result does not depend on it */
 } LodeMiningParameters;
 
 typedef struct {
@@ -60,23 +60,23 @@ typedef struct {
 	uint32_t n_items;    /* its size */
 	uint32_t places;     /* distinct first vertices */
 	uint32_t functions;  /* graphs with an occurrence */
-	double weight;       /* weight support, 0 … 1 */
+	double weight;	     /* weight support, 0 … 1 */
 	double frequency;    /* frequency support, 0 … 1 */
 	double executions;
-	double count;        /* instruction mode: number of occurrences; else 0 */
+	double count; /* instruction mode: number of occurrences; else 0 */
 } LodeSequence;
 
 typedef struct {
 	char *name;
 	LodeMiningParameters parameters; /* strings owned by the run */
-	bool is_complete;                /* false: stopped at max_sequences */
-	double seconds;                  /* time it took; kept in the store, never compared */
-	GPtrArray *attributes;           /* char *: attribute names, by byte order */
-	GPtrArray *events;               /* char *: names of the columns of event_supports */
-	GArray *items;                   /* uint32_t */
-	GArray *sequences;               /* LodeSequence; id of sequence i is i + 1 */
-	GArray *event_supports;          /* double [sequences × events]: shares of E*, in instruction
-	                                    mode totals */
+	bool is_complete;		 /* false: stopped at max_sequences */
+	double seconds;			 /* time it took; kept in the store, never compared */
+	GPtrArray *attributes;		 /* char *: attribute names, by byte order */
+	GPtrArray *events;		 /* char *: names of the columns of event_supports */
+	GArray *items;			 /* uint32_t */
+	GArray *sequences;		 /* LodeSequence; id of sequence i is i + 1 */
+	GArray *event_supports; /* double [sequences × events]: shares of E*, in instruction
+				   mode totals */
 } LodeMiningRun;
 
 /* The parameters' defaults. */
@@ -95,8 +95,8 @@ double lode_sequence_excess(const LodeSequence *self);
 /* The items of sequence `index`; its n_items long, borrowed. */
 const uint32_t *lode_mining_run_items(const LodeMiningRun *self, size_t index);
 
-/* "⟨load l1d-miss⟩ → ⟨add⟩": attributes without namespace where that leaves no doubt (op kind mem ev),
- * with it otherwise. The caller frees it. */
+/* "⟨load l1d-miss⟩ → ⟨add⟩": attributes without namespace where that leaves no doubt (op kind mem
+ * ev), with it otherwise. The caller frees it. */
 char *lode_mining_run_sequence_text(const LodeMiningRun *self, size_t index);
 
 /* The names of enum values in the store and on the command line, and back (−1: unknown word). */

@@ -157,8 +157,7 @@ uint32_t lode_profile_attribute_set(LodeProfile *self, const uint32_t *attribute
 	uint32_t id = self->attribute_sets->len;
 	g_array_append_val(self->attribute_sets, set);
 	g_array_append_vals(self->set_members, key->data, kept);
-	g_hash_table_insert(
-		self->attribute_set_ids, g_steal_pointer(&key), GUINT_TO_POINTER(id));
+	g_hash_table_insert(self->attribute_set_ids, g_steal_pointer(&key), GUINT_TO_POINTER(id));
 	return id;
 }
 
@@ -176,8 +175,7 @@ uint32_t lode_profile_location(
 		return GPOINTER_TO_UINT(found);
 	uint32_t id = self->locations->len;
 	g_array_append_val(self->locations, key);
-	g_hash_table_insert(
-		self->location_ids, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(id));
+	g_hash_table_insert(self->location_ids, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(id));
 	return id;
 }
 

@@ -14,15 +14,17 @@ typedef struct {
 } LodeCallgrindRunOptions;
 
 typedef struct {
-	GPtrArray *dumps;  /* char *: callgrind.out files, children included, sorted */
-	GPtrArray *maps;   /* char *: valgrind logs with load addresses, for LodeLoadMap */
-	int exit_status;   /* of the program, as wait() gives it */
+	GPtrArray *dumps; /* char *: callgrind.out files, that of the program itself first */
+	GPtrArray *maps;  /* char *: logs with load addresses for LodeLoadMap, likewise */
+	unsigned n_lost;  /* processes whose dump is not whole: killed, or still running */
+	int exit_status;  /* of the program, as wait() gives it */
+	int stop_signal;  /* came meanwhile and is meant for us too, see child.h; 0: none */
 } LodeCallgrindRun;
 
 /*
- * Runs and waits. SIGINT and SIGTERM that we receive meanwhile go to the program (the terminal does so
- * for SIGINT already), not to us. A program that ends badly is no error; that valgrind cannot run or left no
- * dump is (_NOT_FOUND with what to install, _IO with valgrind's own last words).
+ * Runs and waits. SIGINT and SIGTERM that we receive meanwhile go to the program (the terminal does
+ * so for SIGINT already), not to us. A program that ends badly is no error; that valgrind cannot
+ * run or left no dump is (_NOT_FOUND with what to install, _IO with valgrind's own last words).
  */
 LodeCallgrindRun *lode_callgrind_run(const LodeCallgrindRunOptions *options, GError **error);
 void lode_callgrind_run_free(LodeCallgrindRun *self);

@@ -2,7 +2,6 @@
 #include "sources/flow_file_fields.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
 	ORDINARY = 0,
@@ -16,31 +15,31 @@ static const uint8_t byte_classes[256] = {
 	[0x80 ... 0xff] = HIGH,
 };
 
+/* Goes on where the field's first byte beyond ASCII is. */
+static const char *skip_non_ascii(LodeFlowFileFields *self, const char *start, const char *at)
+{
+	while (byte_classes[(uint8_t)*at] != STOP)
+		at++;
+	if (!g_utf8_validate_len(start, (gsize)(at - start), NULL))
+		self->fault = "bytes that are not UTF-8, expected UTF-8";
+	return at;
+}
+
 bool lode_flow_file_fields_next(LodeFlowFileFields *self, LodeFlowFileField *out_field)
 {
-	uint8_t classes = ORDINARY;
-
 	lode_flow_file_fields_skip_blanks(self);
 	const char *start = self->next, *end = start;
-	uint8_t class;
-	while ((class = byte_classes[(uint8_t)*end]) != STOP) {
-		classes |= class;
+	while (byte_classes[(uint8_t)*end] == ORDINARY)
 		end++;
-	}
+	if (byte_classes[(uint8_t)*end] == HIGH)
+		end = skip_non_ascii(self, start, end);
 	if (end != self->end && *end != ' ' && *end != '\t')
 		self->fault = "a control character, expected none";
-	else if (classes != ORDINARY && !g_utf8_validate_len(start, (gsize)(end - start), NULL))
-		self->fault = "bytes that are not UTF-8, expected UTF-8";
 	if (end == start || self->fault != NULL)
 		return false;
 	*out_field = (LodeFlowFileField){.text = start, .length = (uint32_t)(end - start)};
 	self->next = end;
 	return true;
-}
-
-bool lode_flow_file_field_is(LodeFlowFileField self, const char *word)
-{
-	return strlen(word) == self.length && memcmp(self.text, word, self.length) == 0;
 }
 
 /* Digits of one run; false when there is none. `value` is right while there are at most 18. */

@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct {
 	const char *text; /* in the line; not terminated */
@@ -27,7 +28,10 @@ static inline void lode_flow_file_fields_skip_blanks(LodeFlowFileFields *self)
 }
 
 /* Whether the field is this word. */
-bool lode_flow_file_field_is(LodeFlowFileField self, const char *word);
+static inline bool lode_flow_file_field_is(LodeFlowFileField self, const char *word)
+{
+	return strlen(word) == self.length && memcmp(self.text, word, self.length) == 0;
+}
 
 /* The field as a finite number ≥ 0: digits with or without a fraction or an exponent. */
 bool lode_flow_file_field_number(LodeFlowFileField self, double *out_number);

@@ -376,7 +376,7 @@ static bool read_value(Reader *self, GError **error)
 }
 
 static const struct {
-	const char *word;
+	char word[8];
 	bool (*read)(Reader *self, GError **error);
 } records[] = {
 	{"v", read_vertex},

@@ -17,7 +17,7 @@
 #include <zstd_errors.h>
 
 enum {
-	BLOCK_SIZE = 1 << 20,
+	BLOCK_SIZE = 1 << 18,
 	WINDOW_LOG_MAX = 27, /* 128 MiB: what `zstd` itself accepts without --long */
 	REPORT_INTERVAL_US = 100000,
 };

@@ -15,8 +15,8 @@
 #define LODE_SCHEMA_VERSION 1
 
 /* Writes `profile` to `path`, replacing a file that is there. Errors: _IO, _CANCELLED. */
-bool lode_profile_store_write(const char *path, const LodeProfile *profile,
-	const LodeProgress *progress, GError **error);
+bool lode_profile_store_write(
+	const char *path, const LodeProfile *profile, const LodeProgress *progress, GError **error);
 
 /*
  * Reads a profile whole. Every reference in it is checked, so that a hostile file cannot lead out
@@ -29,8 +29,8 @@ LodeProfile *lode_profile_store_read(
 /* What `lode info` needs without loading everything. */
 typedef struct {
 	char *name;
-	char *weight;         /* event name */
-	char *parameters;     /* JSON object */
+	char *weight;	  /* event name */
+	char *parameters; /* JSON object */
 	uint64_t n_sequences;
 	bool is_complete;
 	double seconds;
@@ -40,8 +40,8 @@ typedef struct {
 GPtrArray *lode_profile_store_list_runs(const char *path, GError **error);
 
 /* Adds a run; one of the same name is replaced. */
-bool lode_profile_store_add_run(const char *path, const LodeMiningRun *run,
-	const LodeProgress *progress, GError **error);
+bool lode_profile_store_add_run(
+	const char *path, const LodeMiningRun *run, const LodeProgress *progress, GError **error);
 
 /* Reads a run; `name` NULL: the one made last. _NOT_FOUND names the runs there are. */
 LodeMiningRun *lode_profile_store_read_run(const char *path, const char *name, GError **error);

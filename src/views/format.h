@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all views share: the output formats and what the terminal can show. */
+/* What all views share: the output formats, what the terminal can show, and shares as typed. */
 #pragma once
 
 #include <glib.h>
@@ -15,10 +15,18 @@ typedef enum {
 typedef struct {
 	unsigned width; /* columns; 0: unlimited (a pipe or a file) */
 	bool has_colour;
+	bool is_ascii; /* the locale's charset is not UTF-8: <load> -> <add> */
 } LodeTerminal;
 
 /* "text", "json", "csv"; false for another word. */
 bool lode_view_format_from_text(const char *text, LodeViewFormat *out_format);
 
-/* What `out` is: a terminal's width, and colour unless NO_COLOR is set or TERM is dumb; plain otherwise. */
+/* What `out` is: a terminal's width, and colour unless NO_COLOR is set or TERM is dumb; plain
+ * otherwise. The charset is that of the locale, so setlocale() comes first. */
 LodeTerminal lode_terminal_of(FILE *out);
+
+/* A share as people type it: "2%" or "2 %" is 0.02, and so is "0.02". False for anything else. */
+bool lode_view_share_from_text(const char *text, double *out_share);
+
+/* Flushes; false and _IO with the system's reason when anything written to `out` was lost. */
+bool lode_view_flush(FILE *out, GError **error);

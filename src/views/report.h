@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The report of a mining run: the summary tree (text) or the list of sequences (text, JSON, CSV). */
+/* The report of a mining run: the summary tree (text) or the list of sequences (text, JSON,
+ * CSV). */
 #pragma once
 
 #include "analyses/mine/summary.h"
@@ -15,22 +16,30 @@ typedef struct {
 typedef struct {
 	LodeViewFormat format;
 	LodeTerminal terminal;
-	const char *profile_path;    /* for the hints below the list */
-	const char *sort;            /* excess weight … event:NAME sequence; NULL: excess */
+	const char *profile_path; /* for the hints below the list */
+	bool names_run;           /* the hints name the run: it is not the one made last */
+	const char *sort;         /* excess weight … event:NAME sequence; NULL: excess */
 	bool is_reversed;
-	bool show_all;               /* every sequence instead of the summary tree */
-	uint32_t limit;              /* lines; 0: the view's default (tree 15, list 50, JSON and CSV all) */
+	bool show_all;  /* every sequence instead of the summary tree */
+	uint32_t limit; /* lines; 0: the view's default (tree 15, closed list as text 50, else all)
+	                 */
 	LodeReportRange weight, frequency, maximal, differential;
-	uint32_t min_size, max_size;
+	uint32_t min_size, max_size; /* max 0: unlimited */
 	const char *const *with;     /* globs, NULL-terminated; NULL: none */
 	const char *const *without;
-	uint64_t baseline;           /* sequence id; 0: none */
-	double percent_limit;        /* leave out lines whose sort key is below, in percent */
+	uint64_t baseline;    /* sequence id; 0: none */
+	double percent_limit; /* leave out lines whose sort key is below, in percent */
 } LodeReportOptions;
 
 /* The defaults: the summary tree as plain text, nothing filtered. */
 void lode_report_options_init(LodeReportOptions *self);
 
-/* Writes the report to `out`. Errors: _IO (write), _USAGE (sort key, glob), _NOT_FOUND (baseline). */
+/*
+ * Writes the report to `out`: the summary tree where text is asked for in one of its orders, with
+ * no reversal and no baseline; otherwise the list, of closed sequences unless show_all. Supports
+ * are relative to those of the baseline where there is one. A key that is no share takes no
+ * percent_limit.
+ * Errors: _IO (write), _USAGE (sort key, glob, percent limit), _NOT_FOUND (baseline).
+ */
 bool lode_report_write(const LodeProfile *profile, const LodeMiningRun *run,
 	const LodeReportOptions *options, const LodeProgress *progress, FILE *out, GError **error);

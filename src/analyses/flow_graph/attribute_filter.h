@@ -6,7 +6,7 @@
 #include "model/profile.h"
 
 typedef struct {
-	char **namespaces; /* NULL: all */
+	char **namespaces;   /* NULL: all */
 	GPtrArray *excludes; /* GPatternSpec */
 } LodeAttributeFilter;
 

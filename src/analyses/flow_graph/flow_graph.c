@@ -139,41 +139,56 @@ void lode_flow_graph_builder_add_totals(
 		self->graph->event_totals[i] += events[i];
 }
 
-static int compare_edges(const void *a, const void *b)
-{
-	const PendingEdge *left = a, *right = b;
-
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	return (left->target > right->target) - (left->target < right->target);
-}
-
 static void *steal(GArray *array)
 {
 	return g_array_free(array, FALSE);
 }
 
-/* Compressed rows; parallel edges become one with the sum of their counts. */
-static void pack_edges(LodeFlowGraph *graph, GArray *edges)
+/* The edges of one row, few and mostly in order already. */
+static void sort_row(PendingEdge *row, uint32_t n)
 {
+	for (uint32_t i = 1; i < n; i++) {
+		PendingEdge edge = row[i];
+		uint32_t j = i;
+		for (; j > 0 && row[j - 1].target > edge.target; j--)
+			row[j] = row[j - 1];
+		row[j] = edge;
+	}
+}
+
+/* Compressed rows; parallel edges become one with the sum of their counts. */
+static void pack_edges(LodeFlowGraph *graph, const GArray *edges)
+{
+	uint32_t *starts = g_new0(uint32_t, graph->n_vertices + 2);
+	g_autofree PendingEdge *rows = g_new(PendingEdge, edges->len + 1);
+
 	graph->edge_starts = g_new0(uint32_t, graph->n_vertices + 1);
 	graph->edge_targets = g_new(uint32_t, edges->len + 1);
 	graph->edge_counts = g_new(double, edges->len + 1);
-	qsort(edges->data, edges->len, sizeof(PendingEdge), compare_edges);
-	const PendingEdge *previous = NULL;
+	for (guint i = 0; i < edges->len; i++)
+		starts[g_array_index(edges, PendingEdge, i).source + 2]++;
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		starts[v + 2] += starts[v + 1];
 	for (guint i = 0; i < edges->len; i++) {
 		const PendingEdge *edge = &g_array_index(edges, PendingEdge, i);
-		if (previous != NULL && compare_edges(previous, edge) == 0) {
-			graph->edge_counts[graph->n_edges - 1] += edge->count;
-			continue;
-		}
-		graph->edge_targets[graph->n_edges] = edge->target;
-		graph->edge_counts[graph->n_edges++] = edge->count;
-		graph->edge_starts[edge->source + 1]++;
-		previous = edge;
+		rows[starts[edge->source + 1]++] = *edge;
 	}
-	for (uint32_t i = 0; i < graph->n_vertices; i++)
-		graph->edge_starts[i + 1] += graph->edge_starts[i];
+	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+		sort_row(rows + starts[v], starts[v + 1] - starts[v]);
+		for (uint32_t i = starts[v]; i < starts[v + 1]; i++) {
+			uint32_t n = graph->n_edges;
+			if (n > graph->edge_starts[v] &&
+				graph->edge_targets[n - 1] == rows[i].target) {
+				graph->edge_counts[n - 1] += rows[i].count;
+				continue;
+			}
+			graph->edge_targets[n] = rows[i].target;
+			graph->edge_counts[n] = rows[i].count;
+			graph->n_edges++;
+		}
+		graph->edge_starts[v + 1] = graph->n_edges;
+	}
+	g_free(starts);
 }
 
 typedef struct {

@@ -29,8 +29,8 @@ typedef struct {
 	uint32_t *class_starts, *class_members;
 	uint32_t *class_vertex_starts; /* [n_classes + 1]: range of class_vertices */
 	uint32_t *class_vertices;      /* vertices by class, ascending inside one */
-	char **attribute_names; /* sorted by bytes */
-	char **event_names;     /* further events, derived ones too; not the weight */
+	char **attribute_names;        /* sorted by bytes */
+	char **event_names;            /* further events, derived ones too; not the weight */
 	uint32_t *event_starts; /* [n_vertices + 1]: range of event_ids, event_values of a vertex */
 	uint32_t *event_ids;
 	double *event_values;
@@ -43,8 +43,8 @@ typedef struct {
  * excludes, event rate, images and functions. The profile must outlive it. Errors: _NOT_FOUND
  * (event), _USAGE (a regular expression, a namespace).
  */
-LodeFlowGraph *lode_flow_graph_build(const LodeProfile *profile,
-	const LodeMiningParameters *parameters, GError **error);
+LodeFlowGraph *lode_flow_graph_build(
+	const LodeProfile *profile, const LodeMiningParameters *parameters, GError **error);
 void lode_flow_graph_free(LodeFlowGraph *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFlowGraph, lode_flow_graph_free)
 

@@ -6,7 +6,9 @@
  */
 #include "analyses/flow_graph/attribute_filter.h"
 #include "analyses/flow_graph/flow_graph_builder.h"
+#include "analyses/flow_graph/function_filter.h"
 #include "base/error.h"
+#include "base/pair_hash.h"
 
 #include <string.h>
 
@@ -15,29 +17,28 @@ typedef struct {
 	const LodeMiningParameters *parameters;
 	LodeFlowGraphBuilder *builder;
 	LodeAttributeFilter filter;
-	GRegex *images, *functions;
+	LodeFunctionFilter functions;
 	uint32_t weight_event;
-	GArray *events;		 /* uint32_t: profile events that are the graph's events */
-	uint32_t *kept;		 /* profile attribute → builder attribute, LODE_NONE: not mined */
-	GArray *ev_events;	 /* uint32_t: profile events that give ev: attributes */
+	GArray *events;          /* uint32_t: profile events that are the graph's events */
+	uint32_t *kept;          /* profile attribute → builder attribute, LODE_NONE: not mined */
+	GArray *ev_events;       /* uint32_t: profile events that give ev: attributes */
 	uint32_t *ev_attributes; /* builder attribute for each of ev_events; LODE_NONE: not mined */
-	GHashTable *classes;	 /* (attribute set, events mask) → class + 1 */
-	uint32_t *vertices;	 /* instruction → vertex; LODE_NONE: filtered out */
-	GArray *scratch;	 /* uint32_t: attributes of the vertex being built */
-	double *values;		 /* of the graph's events, of the vertex being built */
+	GHashTable *classes;     /* (attribute set, events mask) → class + 1 */
+	uint32_t *vertices;      /* instruction → vertex; LODE_NONE: filtered out */
+	GArray *scratch;         /* uint32_t: attributes of the vertex being built */
+	GArray *shares;          /* Share, by profile event */
+	uint32_t *share_starts;  /* [profile events + 1]: range of shares */
+	double *values;          /* the slots of the vertex being built: the graph's events, the
+	                            weight, and those of ev_events */
+	double *own;             /* likewise, of one instruction of it */
+	uint32_t n_slots;
 } Construction;
 
-static bool compile_pattern(const char *text, GRegex **out_regex, GError **error)
-{
-	if (text == NULL)
-		return true;
-	g_autoptr(GError) reason = NULL;
-	*out_regex = g_regex_new(text, G_REGEX_OPTIMIZE, 0, &reason);
-	if (*out_regex == NULL)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "regular expression '%s': %s",
-			text, reason->message);
-	return *out_regex != NULL;
-}
+/* What one unit of a stored event adds to a slot. */
+typedef struct {
+	uint32_t slot;
+	double factor;
+} Share;
 
 static bool is_plain_count(const LodeProfile *profile, const LodeEvent *event)
 {
@@ -55,7 +56,7 @@ static bool choose_events(Construction *self, GError **error)
 	const char *weight = self->parameters->weight;
 
 	self->weight_event = weight != NULL ? lode_profile_find_event(profile, weight)
-					    : profile->weight_event;
+	                                    : profile->weight_event;
 	if (self->weight_event == LODE_NONE) {
 		g_autoptr(GString) names = g_string_new(NULL);
 		for (guint i = 0; i < profile->events->len; i++)
@@ -89,7 +90,7 @@ static void choose_attributes(Construction *self)
 			g_str_has_prefix(name, "op:"))
 			is_kept = false;
 		self->kept[i] = is_kept ? lode_flow_graph_builder_attribute(self->builder, name)
-					: LODE_NONE;
+		                        : LODE_NONE;
 	}
 	self->ev_attributes = g_new(uint32_t, self->ev_events->len + 1);
 	for (guint i = 0; i < self->ev_events->len; i++) {
@@ -103,28 +104,78 @@ static void choose_attributes(Construction *self)
 	}
 }
 
-static bool has_event(const Construction *self, uint32_t event, uint32_t instruction)
+/* The slots that profile event `event` is, or is part of. */
+static void add_shares(Construction *self, uint32_t event, uint32_t wanted, uint32_t slot)
 {
-	double value = lode_profile_event_value(self->profile, event, instruction);
-	double needed = 0;
+	const LodeEvent *one = &LODE_AT(self->profile->events, LodeEvent, wanted);
 
-	if (self->profile->frequency == LODE_FREQUENCY_EXACT)
-		needed = self->parameters->event_rate *
-			 LODE_AT(self->profile->instructions, LodeInstruction, instruction).count;
-	return value > 0 && value >= needed;
+	if (event == wanted && one->kind != LODE_EVENT_DERIVED) {
+		Share share = {slot, 1};
+		g_array_append_val(self->shares, share);
+	}
+	for (guint i = 0; one->terms != NULL && i < one->terms->len; i++) {
+		const LodeEventTerm *term = &LODE_AT(one->terms, LodeEventTerm, i);
+		Share share = {slot, term->factor};
+		if (term->event == event)
+			g_array_append_val(self->shares, share);
+	}
 }
 
-/* Bit i: event ev_events[i] happens on the instruction. At most 32 such events are made. */
-static uint32_t event_mask(const Construction *self, uint32_t instruction)
+static void prepare_slots(Construction *self)
 {
+	uint32_t n = self->profile->events->len;
+
+	self->n_slots = self->events->len + 1 + self->ev_events->len;
+	self->values = g_new0(double, self->n_slots);
+	self->own = g_new0(double, self->n_slots);
+	self->share_starts = g_new0(uint32_t, n + 1);
+	for (uint32_t event = 0; event < n; event++) {
+		uint32_t slot = 0;
+		for (guint i = 0; i < self->events->len; i++)
+			add_shares(self, event, LODE_AT(self->events, uint32_t, i), slot++);
+		add_shares(self, event, self->weight_event, slot++);
+		for (guint i = 0; i < self->ev_events->len; i++)
+			add_shares(self, event, LODE_AT(self->ev_events, uint32_t, i), slot++);
+		self->share_starts[event + 1] = self->shares->len;
+	}
+}
+
+static void add_value(Construction *self, uint32_t event, double value)
+{
+	for (uint32_t i = self->share_starts[event]; i < self->share_starts[event + 1]; i++) {
+		const Share *share = &LODE_AT(self->shares, Share, i);
+		self->own[share->slot] += share->factor * value;
+	}
+}
+
+/* Fills `own` with the slots of one instruction. */
+static void read_slots(Construction *self, uint32_t instruction)
+{
+	const LodeProfile *profile = self->profile;
+	uint32_t end = LODE_AT(profile->cost_starts, uint32_t, instruction + 1);
+
+	memset(self->own, 0, sizeof(double) * self->n_slots);
+	for (uint32_t i = 0; i < profile->events->len; i++)
+		if (LODE_AT(profile->events, LodeEvent, i).kind == LODE_EVENT_COUNT)
+			add_value(self, i,
+				LODE_AT(profile->instructions, LodeInstruction, instruction).count);
+	for (uint32_t i = LODE_AT(profile->cost_starts, uint32_t, instruction); i < end; i++) {
+		const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, i);
+		add_value(self, cost->event, cost->value);
+	}
+}
+
+/* Bit i: event ev_events[i] happens on the instruction whose slots were read. At most 32 are made.
+ */
+static uint32_t event_mask(const Construction *self, double count)
+{
+	const double *values = self->own + self->events->len + 1;
+	bool is_exact = self->profile->frequency == LODE_FREQUENCY_EXACT;
+	double needed = is_exact ? self->parameters->event_rate * count : 0;
 	uint32_t mask = 0;
 
-	if (LODE_AT(self->profile->cost_starts, uint32_t, instruction) ==
-		LODE_AT(self->profile->cost_starts, uint32_t, instruction + 1))
-		return 0;
 	for (guint i = 0; i < MIN(self->ev_events->len, 32); i++)
-		if (self->ev_attributes[i] != LODE_NONE &&
-			has_event(self, LODE_AT(self->ev_events, uint32_t, i), instruction))
+		if (self->ev_attributes[i] != LODE_NONE && values[i] > 0 && values[i] >= needed)
 			mask |= UINT32_C(1) << i;
 	return mask;
 }
@@ -147,8 +198,8 @@ static void gather_attributes(Construction *self, uint32_t attribute_set, uint32
 
 static uint32_t class_of(Construction *self, uint32_t attribute_set, uint32_t mask)
 {
-	gint64 key = (gint64)((uint64_t)attribute_set << 32 | mask);
-	void *found = g_hash_table_lookup(self->classes, &key);
+	void *key = GSIZE_TO_POINTER((gsize)attribute_set << 32 | mask);
+	void *found = g_hash_table_lookup(self->classes, key);
 
 	if (found != NULL)
 		return GPOINTER_TO_UINT(found) - 1;
@@ -156,55 +207,50 @@ static uint32_t class_of(Construction *self, uint32_t attribute_set, uint32_t ma
 	gather_attributes(self, attribute_set, mask);
 	uint32_t id = lode_flow_graph_builder_class(
 		self->builder, (const uint32_t *)(void *)self->scratch->data, self->scratch->len);
-	g_hash_table_insert(self->classes, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(id + 1));
+	g_hash_table_insert(self->classes, key, GUINT_TO_POINTER(id + 1));
 	return id;
-}
-
-static void sum_events(Construction *self, uint32_t first, uint32_t n)
-{
-	for (guint e = 0; e < self->events->len; e++) {
-		uint32_t event = LODE_AT(self->events, uint32_t, e);
-		self->values[e] = 0;
-		for (uint32_t i = first; i < first + n; i++)
-			self->values[e] += lode_profile_event_value(self->profile, event, i);
-	}
-}
-
-static double sum_weight(const Construction *self, uint32_t first, uint32_t n)
-{
-	double weight = 0;
-
-	for (uint32_t i = first; i < first + n; i++)
-		weight += lode_profile_event_value(self->profile, self->weight_event, i);
-	return weight;
 }
 
 /* Adds the vertex of instructions [first, first + n), all in one function. */
 static void add_group(Construction *self, uint32_t first, uint32_t n, double count)
 {
-	uint32_t class_id;
+	uint32_t class_id = 0;
 
-	if (n == 1) {
-		const LodeInstruction *instruction = &LODE_AT(
-			self->profile->instructions, LodeInstruction, first);
-		class_id = class_of(self, instruction->attribute_set, event_mask(self, first));
-	} else {
-		g_array_set_size(self->scratch, 0);
-		for (uint32_t i = first; i < first + n; i++)
-			gather_attributes(self,
-				LODE_AT(self->profile->instructions, LodeInstruction, i)
-					.attribute_set,
-				event_mask(self, i));
+	memset(self->values, 0, sizeof(double) * self->n_slots);
+	g_array_set_size(self->scratch, 0);
+	for (uint32_t i = first; i < first + n; i++) {
+		const LodeInstruction *one = &LODE_AT(
+			self->profile->instructions, LodeInstruction, i);
+		read_slots(self, i);
+		for (uint32_t j = 0; j < self->n_slots; j++)
+			self->values[j] += self->own[j];
+		if (n == 1)
+			class_id = class_of(self, one->attribute_set, event_mask(self, one->count));
+		else
+			gather_attributes(self, one->attribute_set, event_mask(self, one->count));
+	}
+	if (n > 1)
 		class_id = lode_flow_graph_builder_class(self->builder,
 			(const uint32_t *)(void *)self->scratch->data, self->scratch->len);
-	}
 	uint32_t vertex = lode_flow_graph_builder_add_classed(
-		self->builder, sum_weight(self, first, n), count, class_id, first);
-	sum_events(self, first, n);
+		self->builder, self->values[self->events->len], count, class_id, first);
 	for (guint e = 0; e < self->events->len; e++)
 		lode_flow_graph_builder_add_event(self->builder, e, self->values[e]);
 	for (uint32_t i = first; i < first + n; i++)
 		self->vertices[i] = vertex;
+}
+
+/* What is filtered out still counts in the totals. */
+static void add_totals(Construction *self, uint32_t first, uint32_t n, double count)
+{
+	memset(self->values, 0, sizeof(double) * self->n_slots);
+	for (uint32_t i = first; i < first + n; i++) {
+		read_slots(self, i);
+		for (uint32_t j = 0; j < self->n_slots; j++)
+			self->values[j] += self->own[j];
+	}
+	lode_flow_graph_builder_add_totals(
+		self->builder, self->values[self->events->len], count, self->values);
 }
 
 static bool is_same_group(const Construction *self, uint32_t a, uint32_t b)
@@ -225,7 +271,6 @@ static double group_count(const Construction *self, const LodeFunction *function
 	return LODE_AT(self->profile->instructions, LodeInstruction, first).count;
 }
 
-/* Calls `visit` semantics inline: each group of a function is added, or only summed up. */
 static void add_function(Construction *self, uint32_t index, bool is_mined)
 {
 	const LodeFunction *function = &LODE_AT(self->profile->functions, LodeFunction, index);
@@ -238,24 +283,12 @@ static void add_function(Construction *self, uint32_t index, bool is_mined)
 		while (next < end && is_same_group(self, first, next))
 			next++;
 		double count = group_count(self, function, first);
-		if (is_mined) {
+		if (is_mined)
 			add_group(self, first, next - first, count);
-		} else {
-			sum_events(self, first, next - first);
-			lode_flow_graph_builder_add_totals(self->builder,
-				sum_weight(self, first, next - first), count, self->values);
-		}
+		else
+			add_totals(self, first, next - first, count);
 		first = next;
 	}
-}
-
-static bool is_mined(const Construction *self, const LodeFunction *function)
-{
-	const LodeImage *image = &LODE_AT(self->profile->images, LodeImage, function->image);
-
-	if (self->images != NULL && !g_regex_match(self->images, image->path, 0, NULL))
-		return false;
-	return self->functions == NULL || g_regex_match(self->functions, function->name, 0, NULL);
 }
 
 static bool is_first_of_group(const Construction *self, uint32_t instruction)
@@ -302,8 +335,7 @@ static void add_edges(Construction *self)
 static void clear_construction(Construction *self)
 {
 	lode_attribute_filter_clear(&self->filter);
-	g_clear_pointer(&self->images, g_regex_unref);
-	g_clear_pointer(&self->functions, g_regex_unref);
+	lode_function_filter_clear(&self->functions);
 	g_array_unref(self->events);
 	g_array_unref(self->ev_events);
 	g_array_unref(self->scratch);
@@ -311,14 +343,16 @@ static void clear_construction(Construction *self)
 	g_free(self->kept);
 	g_free(self->ev_attributes);
 	g_free(self->vertices);
+	g_array_unref(self->shares);
+	g_free(self->share_starts);
 	g_free(self->values);
+	g_free(self->own);
 }
 
 static bool prepare(Construction *self, GError **error)
 {
 	return lode_attribute_filter_init(&self->filter, self->profile, self->parameters, error) &&
-	       compile_pattern(self->parameters->images, &self->images, error) &&
-	       compile_pattern(self->parameters->functions, &self->functions, error) &&
+	       lode_function_filter_init(&self->functions, self->parameters, error) &&
 	       choose_events(self, error);
 }
 
@@ -329,15 +363,16 @@ static void construct(Construction *self)
 
 	for (guint i = 0; i < self->events->len; i++)
 		names[i] = LODE_AT(profile->events, LodeEvent, LODE_AT(self->events, uint32_t, i))
-				   .name;
+		                   .name;
 	self->builder = lode_flow_graph_builder_new(names, self->events->len);
 	choose_attributes(self);
-	self->values = g_new0(double, self->events->len + 1);
+	prepare_slots(self);
 	self->vertices = g_new(uint32_t, profile->instructions->len + 1);
 	memset(self->vertices, 0xff, sizeof(uint32_t) * (profile->instructions->len + 1));
 	for (uint32_t i = 0; i < profile->functions->len; i++)
-		add_function(
-			self, i, is_mined(self, &LODE_AT(profile->functions, LodeFunction, i)));
+		add_function(self, i,
+			lode_function_filter_has(&self->functions, profile,
+				&LODE_AT(profile->functions, LodeFunction, i)));
 	add_edges(self);
 }
 
@@ -349,8 +384,9 @@ LodeFlowGraph *lode_flow_graph_build(
 		.parameters = parameters,
 		.events = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.ev_events = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.shares = g_array_new(FALSE, FALSE, sizeof(Share)),
 		.scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		.classes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+		.classes = g_hash_table_new(lode_pair_hash, NULL),
 	};
 	LodeFlowGraph *graph = NULL;
 

@@ -13,7 +13,8 @@ static uint32_t element_end(const uint32_t *items, uint32_t n, uint32_t i)
 }
 
 /* Both elements are sorted. */
-static bool is_subset(const uint32_t *small, uint32_t n_small, const uint32_t *large, uint32_t n_large)
+static bool is_subset(
+	const uint32_t *small, uint32_t n_small, const uint32_t *large, uint32_t n_large)
 {
 	uint32_t j = 0;
 
@@ -54,7 +55,7 @@ uint64_t lode_sequence_signature(const uint32_t *items, uint32_t n)
 
 	for (uint32_t i = 0; i < n; i++)
 		signature |= UINT64_C(1)
-			     << ((LODE_ITEM_ATTRIBUTE(items[i]) * UINT32_C(2654435761)) >> 26);
+		             << ((LODE_ITEM_ATTRIBUTE(items[i]) * UINT32_C(2654435761)) >> 26);
 	return signature;
 }
 
@@ -70,8 +71,8 @@ static Ranked rank(const LodeMiningRun *run, uint32_t index)
 	const LodeSequence *one = &g_array_index(run->sequences, LodeSequence, index);
 	const uint32_t *items = lode_mining_run_items(run, index);
 
-	return (Ranked){one->weight, one->frequency,
-		lode_sequence_signature(items, one->n_items), index, one->n_items, items};
+	return (Ranked){one->weight, one->frequency, lode_sequence_signature(items, one->n_items),
+		index, one->n_items, items};
 }
 
 static int compare_by_weight(const void *a, const void *b)
@@ -124,7 +125,7 @@ static bool has_extension(const LodeMiningRun *run, uint32_t index)
 {
 	return index + 1 < run->sequences->len &&
 	       g_array_index(run->sequences, LodeSequence, index + 1).n_items >
-		       g_array_index(run->sequences, LodeSequence, index).n_items;
+	               g_array_index(run->sequences, LodeSequence, index).n_items;
 }
 
 static int compare_by_last(const void *a, const void *b)
@@ -154,7 +155,8 @@ void lode_maximal_mark(const LodeMiningRun *run, bool *out_is_maximal)
 	qsort(all, n, sizeof(Ranked), compare_by_last);
 	for (uint32_t first = 0; first < n;) {
 		uint32_t end = first + 1;
-		while (end < n && LODE_ITEM_ATTRIBUTE(all[end].items[all[end].n_items - 1]) ==
+		while (end < n &&
+			LODE_ITEM_ATTRIBUTE(all[end].items[all[end].n_items - 1]) ==
 				LODE_ITEM_ATTRIBUTE(all[first].items[all[first].n_items - 1]))
 			end++;
 		for (uint32_t i = first; i < end; i++)

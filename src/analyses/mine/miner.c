@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct {
 	uint32_t pattern; /* of the root */
@@ -29,9 +28,9 @@ typedef struct {
 	LodeSearch search;
 	LodeSearcher **workers;
 	unsigned n_workers;
-	Task *tasks;     /* by falling size */
+	Task *tasks; /* by falling size */
 	size_t n_tasks;
-	GMutex mutex;    /* of the counters below */
+	GMutex mutex; /* of the counters below */
 	size_t n_finished;
 	uint64_t n_sequences;
 	GThread *main_thread;
@@ -89,8 +88,8 @@ static bool emit_one(LodeSearcher *self, const Emission *emission)
 	if (!lode_buffer_has_room(search, &self->codes, emission->n, sizeof(uint32_t)) ||
 		!lode_buffer_has_room(search, &self->sequences, 1, sizeof(LodeFound)))
 		return false;
-	LODE_BUFFER_AT(&self->sequences, LodeFound, self->sequences.n++) =
-		(LodeFound){self->codes.n, emission->n, emission->support};
+	LODE_BUFFER_AT(&self->sequences, LodeFound, self->sequences.n++) = (LodeFound){
+		self->codes.n, emission->n, emission->support};
 	memcpy(&LODE_BUFFER_AT(&self->codes, uint32_t, self->codes.n), emission->codes,
 		emission->n * sizeof(uint32_t));
 	self->codes.n += emission->n;
@@ -115,19 +114,19 @@ static bool emit(LodeSearcher *self, Emission *emission, uint32_t depth)
 	uint32_t rest = least_size(self, depth + 1, emission->last_depth);
 
 	for (uint32_t i = current_pattern(level)->first_alternative; i != LODE_NONE;) {
-		const LodeAlternative *one =
-			&LODE_BUFFER_AT(&level->alternatives, LodeAlternative, i);
+		const LodeAlternative *one = &LODE_BUFFER_AT(
+			&level->alternatives, LodeAlternative, i);
 		if (n + one->size + rest > self->search->parameters->iterations || has_enough(self))
 			return true;
 		for (uint32_t j = 0; j < one->size; j++) {
-			uint32_t item =
-				LODE_BUFFER_AT(&level->items, uint32_t, one->first_item + j);
-			emission->codes[n + j] =
-				item + 1 + (j == 0 ? self->search->graph->n_items : 0);
+			uint32_t item = LODE_BUFFER_AT(
+				&level->items, uint32_t, one->first_item + j);
+			emission->codes[n + j] = item + 1 +
+			                         (j == 0 ? self->search->graph->n_items : 0);
 		}
 		emission->n = n + one->size;
 		bool is_ok = depth == emission->last_depth ? emit_one(self, emission)
-							   : emit(self, emission, depth + 1);
+		                                           : emit(self, emission, depth + 1);
 		emission->n = n;
 		if (!is_ok)
 			return false;
@@ -149,7 +148,7 @@ static void search_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 	LodeLevel *level = &self->levels[depth + 1];
 	size_t n_nodes = self->nodes.n;
 	bool is_ok = self->search->has_windows ? lode_windows_extend(self, depth + 1)
-					       : lode_paths_extend(self, depth + 1);
+	                                       : lode_paths_extend(self, depth + 1);
 	if (is_ok && level->groups.n > 0 &&
 		lode_patterns_find(self, depth + 1, parameters->iterations - size, NULL, 0)) {
 		for (uint32_t i = 0; i < level->patterns.n; i++) {
@@ -157,8 +156,8 @@ static void search_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 			if (should_stop(self->search) || has_enough(self))
 				break;
 			if (current_pattern(level)->passes)
-				search_below(self, depth + 1,
-					size + current_pattern(level)->min_size);
+				search_below(
+					self, depth + 1, size + current_pattern(level)->min_size);
 		}
 	}
 	self->nodes.n = n_nodes;
@@ -236,9 +235,9 @@ static void make_tasks(Mining *mining)
 		Task task = {.pattern = i};
 		for (uint32_t g = 0; g < pattern->n_groups; g++)
 			task.size += LODE_BUFFER_AT(&root->groups, LodeGroup,
-				LODE_BUFFER_AT(&root->group_lists, uint32_t,
-					pattern->first_group + g))
-					     .n;
+				LODE_BUFFER_AT(
+					&root->group_lists, uint32_t, pattern->first_group + g))
+			                     .n;
 		mining->tasks[mining->n_tasks++] = task;
 	}
 	qsort(mining->tasks, mining->n_tasks, sizeof(Task), compare_tasks);
@@ -249,7 +248,7 @@ static bool build_root(Mining *mining)
 	LodeSearcher *self = mining->workers[0];
 	LodeLevel *root = mining->search.root;
 	bool is_ok = mining->search.has_windows ? lode_windows_start(self, root)
-						: lode_paths_start(self, root);
+	                                        : lode_paths_start(self, root);
 
 	return is_ok && lode_patterns_find(self, 0, mining->search.parameters->iterations,
 				mining->workers, mining->n_workers);
@@ -308,8 +307,8 @@ static Sortable *collect(const Mining *mining, size_t *out_n, bool *out_is_compl
 		const LodeSearcher *worker = mining->workers[task->worker];
 		for (size_t i = task->first; i < task->end && n < n_kept; i++) {
 			const LodeFound *found = &LODE_BUFFER_AT(&worker->sequences, LodeFound, i);
-			const uint32_t *codes =
-				&LODE_BUFFER_AT(&worker->codes, uint32_t, found->first_code);
+			const uint32_t *codes = &LODE_BUFFER_AT(
+				&worker->codes, uint32_t, found->first_code);
 			all[n++] = (Sortable){pack_codes(codes, found->n_codes, bits), codes,
 				found->n_codes, found->support, task->worker};
 		}
@@ -380,15 +379,10 @@ static bool set_stop_error(const LodeSearch *search, GError **error)
 	return true;
 }
 
-static size_t default_memory(void)
-{
-	return (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 static unsigned choose_workers(const LodeMiningParameters *parameters)
 {
 	return parameters->threads != 0 ? MIN(parameters->threads, 256)
-					: lode_worker_pool_default_size();
+	                                : lode_worker_pool_default_size();
 }
 
 static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
@@ -397,18 +391,13 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 	g_autoptr(LodeSearchGraph) prepared = lode_search_graph_new(graph, parameters);
 	LodeLevel root = {0};
 	Mining mining = {
-		.search = {.graph = prepared,
-			.parameters = parameters,
-			.progress = progress,
-			.has_windows = parameters->gap > 0 || parameters->window > 0,
-			.memory_limit = parameters->memory_bytes != 0 ? parameters->memory_bytes
-								     : default_memory(),
-			.root = &root},
 		.n_workers = choose_workers(parameters),
 		.main_thread = g_thread_self(),
 	};
 	LodeMiningRun *run = NULL;
 
+	lode_search_init(&mining.search, prepared, parameters, progress);
+	mining.search.root = &root;
 	g_mutex_init(&mining.mutex);
 	mining.workers = g_new0(LodeSearcher *, mining.n_workers);
 	for (unsigned i = 0; i < mining.n_workers; i++)
@@ -431,10 +420,10 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 static bool check_parameters(const LodeMiningParameters *parameters, GError **error)
 {
 	uint64_t positions = (uint64_t)parameters->iterations * ((uint64_t)parameters->window + 1) +
-			     (uint64_t)(parameters->iterations - 1) * parameters->gap;
+	                     (uint64_t)(parameters->iterations - 1) * parameters->gap;
 
-	if (parameters->iterations < 1 || parameters->iterations > 64 ||
-		parameters->gap > 64 || parameters->window > 64 || positions > 64) {
+	if (parameters->iterations < 1 || parameters->iterations > 64 || parameters->gap > 64 ||
+		parameters->window > 64 || positions > 64) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"iterations %u, window %u and gap %u give paths of up to %" G_GUINT64_FORMAT
 			" vertices; between 1 and 64 can be mined",
@@ -456,11 +445,11 @@ static void keep_marked(LodeMiningRun *run, const bool *is_kept)
 	for (guint i = 0; i < run->sequences->len; i++) {
 		if (!is_kept[i])
 			continue;
-		g_array_index(run->sequences, LodeSequence, kept) =
-			g_array_index(run->sequences, LodeSequence, i);
+		g_array_index(run->sequences, LodeSequence, kept) = g_array_index(
+			run->sequences, LodeSequence, i);
 		for (guint e = 0; e < n_events; e++)
-			g_array_index(run->event_supports, double, kept * n_events + e) =
-				g_array_index(run->event_supports, double, i * n_events + e);
+			g_array_index(run->event_supports, double, kept *n_events + e) =
+				g_array_index(run->event_supports, double, i *n_events + e);
 		kept++;
 	}
 	g_array_set_size(run->sequences, kept);
@@ -506,8 +495,8 @@ static double *find_entry_supports(const LodeMiningRun *run)
 			own = 2;
 		own = fmin(own, single[LODE_ITEM_ATTRIBUTE(items[one->n_items - 1])]);
 		/* In canonical order the prefix is the last one before with one item less. */
-		by_size[one->n_items] =
-			one->n_items > 1 ? fmin(own, by_size[one->n_items - 1]) : own;
+		by_size[one->n_items] = one->n_items > 1 ? fmin(own, by_size[one->n_items - 1])
+		                                         : own;
 		entry[i] = by_size[one->n_items];
 	}
 	return entry;
@@ -546,8 +535,8 @@ static LodeMiningRun *mine_top(const LodeFlowGraph *graph, const LodeMiningParam
 		if (guess.min_support < 1e-9)
 			guess.min_support = 0;
 		LodeMiningRun *run = mine(graph, &guess, name, progress, error);
-		if (run == NULL || !run->is_complete ||
-			run->sequences->len >= parameters->top || guess.min_support == 0) {
+		if (run == NULL || !run->is_complete || run->sequences->len >= parameters->top ||
+			guess.min_support == 0) {
 			if (run != NULL)
 				cut_to_top(run);
 			return run;
@@ -563,8 +552,9 @@ LodeMiningRun *lode_miner_run(const LodeFlowGraph *graph, const LodeMiningParame
 
 	if (!check_parameters(parameters, error))
 		return NULL;
-	LodeMiningRun *run = parameters->top > 0 ? mine_top(graph, parameters, name, progress, error)
-						: mine(graph, parameters, name, progress, error);
+	LodeMiningRun *run = parameters->top > 0
+	                             ? mine_top(graph, parameters, name, progress, error)
+	                             : mine(graph, parameters, name, progress, error);
 	if (run == NULL)
 		return NULL;
 	filter_run(run);

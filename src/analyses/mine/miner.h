@@ -9,8 +9,8 @@
 
 /*
  * Mines the graph. The run has the sequences in canonical order (by items: attribute bytes, an item
- * in the element before one that starts a new element) and is the same for any number of threads. Errors: _USAGE
- * (parameters out of range), _LIMIT (memory), _CANCELLED.
+ * in the element before one that starts a new element) and is the same for any number of threads.
+ * Errors: _USAGE (parameters out of range), _LIMIT (memory), _CANCELLED.
  */
 LodeMiningRun *lode_miner_run(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
 	const char *name, const LodeProgress *progress, GError **error);

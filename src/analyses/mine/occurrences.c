@@ -23,8 +23,8 @@ typedef struct {
 } Path;
 
 typedef struct {
-	double sum;        /* of counts, over all places */
-	double place_sum;  /* of the place being searched */
+	double sum;       /* of counts, over all places */
+	double place_sum; /* of the place being searched */
 	uint32_t elements, place_elements;
 } VertexSum;
 
@@ -155,8 +155,8 @@ static void keep_path(LodeOccurrenceSearch *self)
 	bool is_unique = self->parameters->gap == 0 && self->parameters->window == 0;
 	for (guint i = 0; i < self->found->len && !is_unique; i++) {
 		Path *known = &g_array_index(self->found, Path, i);
-		if (known->n != path->n || memcmp(known->vertices, path->vertices,
-						   path->n * sizeof(uint32_t)) != 0)
+		if (known->n != path->n ||
+			memcmp(known->vertices, path->vertices, path->n * sizeof(uint32_t)) != 0)
 			continue;
 		for (uint32_t j = 0; j < path->n; j++)
 			known->elements[j] |= path->elements[j];
@@ -313,9 +313,11 @@ static void keep_place(LodeOccurrenceSearch *self, LodeOccurrences *out, uint32_
 		g_array_append_val(out->places, place);
 }
 
-static void search_from(LodeOccurrenceSearch *self, LodeOccurrences *out, uint32_t vertex, bool wants)
+static void search_from(
+	LodeOccurrenceSearch *self, LodeOccurrences *out, uint32_t vertex, bool wants)
 {
-	if (!(self->graph->count[vertex] > 0))
+	/* Under this flow model later steps may raise a count of 0. */
+	if (!(self->graph->count[vertex] > 0) && self->parameters->flow != LODE_FLOW_DEFINITE)
 		return;
 	g_array_set_size(self->found, 0);
 	g_array_set_size(self->place_touched, 0);
@@ -406,8 +408,8 @@ uint32_t *lode_occurrences_map_items(
 	g_autofree uint32_t *mapped = g_new(uint32_t, one->n_items + 1);
 
 	for (uint32_t i = 0; i < one->n_items; i++) {
-		const char *name =
-			g_ptr_array_index(run->attributes, LODE_ITEM_ATTRIBUTE(items[i]));
+		const char *name = g_ptr_array_index(
+			run->attributes, LODE_ITEM_ATTRIBUTE(items[i]));
 		uint32_t low = 0, high = graph->n_attributes;
 		while (low < high) {
 			uint32_t middle = low + (high - low) / 2;

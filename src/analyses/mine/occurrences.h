@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* All occurrences of one given sequence: where a pattern is, and how much of each vertex it covers. */
+/* All occurrences of one given sequence: where a pattern is, and how much of each vertex it covers.
+ */
 #pragma once
 
 #include "analyses/flow_graph/flow_graph.h"
 
 typedef struct {
 	uint32_t vertex;
-	double count;   /* c(u): executions of the vertex that belong to the sequence; > 0 */
-	uint32_t elements; /* bit i: the vertex lies in a window of element i (31: that or later) in some occurrence */
+	double count;      /* c(u): executions of the vertex that belong to the sequence; > 0 */
+	uint32_t elements; /* bit i: the vertex lies in a window of element i (31: that or later) in
+	                      some occurrence */
 } LodeCoveredVertex;
 
 typedef struct {
 	uint32_t first_vertex;
-	double executions;      /* min(n(v), Σ count of the occurrences that start here) */
-	uint32_t first_matched, n_matched; /* into `matched`: distinct matched vertices, ascending */
+	double executions; /* min(n(v), Σ count of the occurrences that start here) */
+	uint32_t first_matched,
+		n_matched; /* into `matched`: distinct matched vertices, ascending */
 } LodeOccurrencePlace;
 
 typedef struct {
@@ -24,7 +27,8 @@ typedef struct {
 	uint32_t functions;
 } LodeOccurrences;
 
-/* Holds scratch memory for many searches in one graph. The graph and the parameters must outlive it. */
+/* Holds scratch memory for many searches in one graph. The graph and the parameters must outlive
+ * it. */
 typedef struct LodeOccurrenceSearch LodeOccurrenceSearch;
 LodeOccurrenceSearch *lode_occurrence_search_new(
 	const LodeFlowGraph *graph, const LodeMiningParameters *parameters);
@@ -32,7 +36,8 @@ void lode_occurrence_search_free(LodeOccurrenceSearch *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeOccurrenceSearch, lode_occurrence_search_free)
 
 /* As lode_occurrences_find(); with `wants_places` false, places and matched stay empty but for
- * the number of functions and executions. Never fails: the parameters are those of a run that was mined. */
+ * the number of functions and executions. Never fails: the parameters are those of a run that was
+ * mined. */
 LodeOccurrences *lode_occurrence_search_find(
 	LodeOccurrenceSearch *self, const uint32_t *items, size_t n_items, bool wants_places);
 

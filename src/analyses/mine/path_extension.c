@@ -17,16 +17,16 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
 	for (uint32_t v = 0; v < n; v++) {
 		const LodeSearchVertex *vertex = &graph->vertices[v];
 		uint32_t class_id = graph->vertex_classes[v];
-		if (!(vertex->count > 0) || class_id == 0)
+		if ((graph->is_monotone && !(vertex->count > 0)) || class_id == 0)
 			continue;
 		LodeGroup *group = lode_level_group_of(self, root, class_id);
 		if (group == NULL)
 			return false;
 		group->n++;
-		group->bound_weight += vertex->count * vertex->ratio;
+		group->bound_weight += vertex->count > 0 ? vertex->count * vertex->ratio : 0;
 		group->bound_count += vertex->count;
-		LODE_BUFFER_AT(&self->found_paths, LodePath, self->found_paths.n++) =
-			(LodePath){vertex->count, vertex->ratio, LODE_NONE, v, v, false};
+		LODE_BUFFER_AT(&self->found_paths, LodePath, self->found_paths.n++) = (LodePath){
+			vertex->count, vertex->ratio, LODE_NONE, v, v, false};
 		LODE_BUFFER_AT(&self->found_classes, uint32_t, self->found_classes.n++) = class_id;
 	}
 	return lode_level_group(self, root, sizeof(LodePath));
@@ -65,19 +65,18 @@ static bool extend_path(LodeSearcher *self, uint32_t depth, uint32_t index)
 		if (!(count > 0) && graph->is_monotone)
 			continue;
 		double ratio = path->ratio + graph->vertices[edge->target].ratio;
-		LodeGroup *group =
-			lode_level_group_of(self, &self->levels[depth], edge->vertex_class);
+		LodeGroup *group = lode_level_group_of(
+			self, &self->levels[depth], edge->vertex_class);
 		if (group == NULL)
 			return false;
 		group->n++;
 		group->bound_weight += count > 0 ? count * ratio : 0;
 		group->bound_count += count > 0 ? count * (depth + 1) : 0;
-		LODE_BUFFER_AT(&self->found_paths, LodePath, self->found_paths.n++) =
-			(LodePath){count, ratio, index, edge->target, path->first,
-				path->has_repeat ||
-					is_on_path(self, depth - 1, path, edge->target)};
-		LODE_BUFFER_AT(&self->found_classes, uint32_t, self->found_classes.n++) =
-			edge->vertex_class;
+		LODE_BUFFER_AT(&self->found_paths, LodePath, self->found_paths.n++) = (LodePath){
+			count, ratio, index, edge->target, path->first,
+			path->has_repeat || is_on_path(self, depth - 1, path, edge->target)};
+		LODE_BUFFER_AT(&self->found_classes, uint32_t,
+			self->found_classes.n++) = edge->vertex_class;
 	}
 	return true;
 }
@@ -86,8 +85,7 @@ bool lode_paths_extend(LodeSearcher *self, uint32_t depth)
 {
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
 	const LodePattern *pattern = &LODE_BUFFER_AT(&above->patterns, LodePattern, above->current);
-	const uint32_t *list =
-		&LODE_BUFFER_AT(&above->group_lists, uint32_t, pattern->first_group);
+	const uint32_t *list = &LODE_BUFFER_AT(&above->group_lists, uint32_t, pattern->first_group);
 	LodeLevel *level = &self->levels[depth];
 
 	self->found_paths.n = self->found_classes.n = 0;
@@ -141,13 +139,11 @@ static void sum_path(LodeSearcher *self, uint32_t depth, const LodePath *path)
 void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
 {
 	const LodeLevel *level = lode_searcher_level(self, depth);
-	const uint32_t *list =
-		&LODE_BUFFER_AT(&level->group_lists, uint32_t, pattern->first_group);
+	const uint32_t *list = &LODE_BUFFER_AT(&level->group_lists, uint32_t, pattern->first_group);
 
 	for (uint32_t g = 0; g < pattern->n_groups; g++) {
 		const LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, list[g]);
-		const LodePath *paths =
-			&LODE_BUFFER_AT(&level->candidates, LodePath, group->first);
+		const LodePath *paths = &LODE_BUFFER_AT(&level->candidates, LodePath, group->first);
 		for (uint32_t i = 0; i < group->n; i++) {
 			if (!(paths[i].count > 0))
 				continue;

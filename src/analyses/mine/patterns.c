@@ -24,7 +24,8 @@ static LodePattern *pattern_at(const LodeLevel *level, size_t index)
 	return &LODE_BUFFER_AT(&level->patterns, LodePattern, index);
 }
 
-static bool has_item(const GArray *bits, const LodeSearchGraph *graph, uint32_t class_id, uint32_t item)
+static bool has_item(
+	const GArray *bits, const LodeSearchGraph *graph, uint32_t class_id, uint32_t item)
 {
 	uint64_t word = g_array_index(bits, uint64_t, class_id * graph->n_words + item / 64);
 
@@ -32,17 +33,28 @@ static bool has_item(const GArray *bits, const LodeSearchGraph *graph, uint32_t 
 }
 
 /* Whether a window of the class that holds all `items` is minimal for them. */
-static bool is_minimal(const LodeSearchGraph *graph, uint32_t class_id, const uint32_t *items, uint32_t n)
+static bool is_minimal(
+	const LodeSearchGraph *graph, uint32_t class_id, const uint32_t *items, uint32_t n)
 {
 	bool needs_first = false, needs_last = false;
 
 	if (class_id < graph->n_vertex_classes)
 		return true;
 	for (uint32_t i = 0; i < n; i++) {
-		needs_first |= has_item(graph->class_first, graph, class_id, items[i]);
-		needs_last |= has_item(graph->class_last, graph, class_id, items[i]);
+		uint32_t item = LODE_ITEM_ATTRIBUTE(items[i]);
+		needs_first |= has_item(graph->class_first, graph, class_id, item);
+		needs_last |= has_item(graph->class_last, graph, class_id, item);
 	}
 	return needs_first && needs_last;
+}
+
+bool lode_class_matches(
+	const LodeSearchGraph *graph, uint32_t class_id, const uint32_t *items, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!has_item(graph->class_bits, graph, class_id, LODE_ITEM_ATTRIBUTE(items[i])))
+			return false;
+	return is_minimal(graph, class_id, items, n);
 }
 
 static bool grow_pattern_table(Enumeration *run)
@@ -119,8 +131,7 @@ static void bound_growth(Enumeration *run, const uint32_t *groups, uint32_t n, i
 	memset(self->item_count, 0, sizeof(double) * graph->n_items);
 	memset(self->item_groups, 0, sizeof(uint32_t) * graph->n_items);
 	for (uint32_t g = 0; g < n; g++) {
-		const LodeGroup *group =
-			&LODE_BUFFER_AT(&run->level->groups, LodeGroup, groups[g]);
+		const LodeGroup *group = &LODE_BUFFER_AT(&run->level->groups, LodeGroup, groups[g]);
 		uint32_t begin = starts[group->class_id];
 		for (uint32_t i = starts[group->class_id + 1]; i-- > begin;) {
 			uint32_t item = items[i];
@@ -143,8 +154,7 @@ static bool filter_groups(Enumeration *run, uint32_t first, uint32_t n, uint32_t
 		return false;
 	uint32_t *lists = level->group_lists.data;
 	for (uint32_t i = first; i < first + n; i++) {
-		uint32_t class_id =
-			LODE_BUFFER_AT(&level->groups, LodeGroup, lists[i]).class_id;
+		uint32_t class_id = LODE_BUFFER_AT(&level->groups, LodeGroup, lists[i]).class_id;
 		if (has_item(graph->class_bits, graph, class_id, item))
 			lists[level->group_lists.n++] = lists[i];
 	}
@@ -152,8 +162,8 @@ static bool filter_groups(Enumeration *run, uint32_t first, uint32_t n, uint32_t
 }
 
 /* Appends those groups of the range for whose windows the element is minimal. */
-static bool filter_minimal(Enumeration *run, uint32_t first, uint32_t n, const uint32_t *items,
-	uint32_t n_items)
+static bool filter_minimal(
+	Enumeration *run, uint32_t first, uint32_t n, const uint32_t *items, uint32_t n_items)
 {
 	LodeLevel *level = run->level;
 
@@ -161,8 +171,7 @@ static bool filter_minimal(Enumeration *run, uint32_t first, uint32_t n, const u
 		return false;
 	uint32_t *lists = level->group_lists.data;
 	for (uint32_t i = first; i < first + n; i++) {
-		uint32_t class_id =
-			LODE_BUFFER_AT(&level->groups, LodeGroup, lists[i]).class_id;
+		uint32_t class_id = LODE_BUFFER_AT(&level->groups, LodeGroup, lists[i]).class_id;
 		if (is_minimal(run->self->search->graph, class_id, items, n_items))
 			lists[level->group_lists.n++] = lists[i];
 	}
@@ -226,8 +235,8 @@ static bool grow_by_items(Enumeration *run, const LodeAlternative *element, int6
 	bound_growth(run, lists + element->first_group, element->n_groups, last);
 	for (uint32_t item = (uint32_t)(last + 1); item < graph->n_items; item++) {
 		if (self->item_groups[item] == 0 ||
-			!lode_search_may_pass(self->search, self->item_weight[item],
-				self->item_count[item]))
+			!lode_search_may_pass(
+				self->search, self->item_weight[item], self->item_count[item]))
 			continue;
 		if (!grow_element(run, element, item))
 			return false;
@@ -268,13 +277,13 @@ static bool finish_support(LodeSearcher *self, LodeSupport *support)
 		.frequency = count / search->graph->total_count,
 		.places = (uint32_t)self->firsts.n,
 	};
-	if (self->firsts.n == 0 || !lode_support_passes(search->parameters, support->weight,
-					    support->frequency))
+	if (self->firsts.n == 0 ||
+		!lode_support_passes(search->parameters, support->weight, support->frequency))
 		return false;
 	support->functions = count_functions(self);
 	for (size_t i = 0; i < self->firsts.n; i++)
-		support->executions +=
-			fmin(self->sums[firsts[i]].first_sum, self->sums[firsts[i]].count);
+		support->executions += fmin(
+			self->sums[firsts[i]].first_sum, self->sums[firsts[i]].count);
 	return support->functions >= search->parameters->min_functions;
 }
 
@@ -295,7 +304,7 @@ static void sum_events(LodeSearcher *self, double *events)
 		events[e] = graph->event_totals[e] > 0 ? events[e] / graph->event_totals[e] : 0;
 }
 
-static void reset_sums(LodeSearcher *self)
+void lode_searcher_reset_sums(LodeSearcher *self)
 {
 	const uint32_t *touched = self->touched.data, *firsts = self->firsts.data;
 
@@ -317,9 +326,8 @@ static void measure(Enumeration *run, LodeSearcher *worker, LodePattern *pattern
 		lode_paths_sum(worker, run->depth, pattern);
 	pattern->passes = finish_support(worker, &pattern->support);
 	if (pattern->passes)
-		sum_events(worker,
-			&LODE_BUFFER_AT(&run->level->events, double, pattern->events));
-	reset_sums(worker);
+		sum_events(worker, &LODE_BUFFER_AT(&run->level->events, double, pattern->events));
+	lode_searcher_reset_sums(worker);
 }
 
 static void measure_task(size_t task, unsigned worker, void *user_data)
@@ -335,8 +343,8 @@ static bool measure_batch(Enumeration *run)
 	uint32_t n_events = run->self->search->graph->graph->n_events;
 	size_t n = level->patterns.n - run->first_pattern;
 
-	if (!lode_buffer_reserve(run->self->search, &level->events, level->patterns.n * n_events + 1,
-		    sizeof(double)))
+	if (!lode_buffer_reserve(run->self->search, &level->events,
+		    level->patterns.n * n_events + 1, sizeof(double)))
 		return false;
 	for (size_t i = run->first_pattern; i < level->patterns.n; i++)
 		pattern_at(level, i)->events = i * n_events;
@@ -362,8 +370,8 @@ static void link_alternatives(LodeLevel *level, size_t first)
 			pattern->first_alternative = (uint32_t)kept;
 			pattern->min_size = one.size;
 		} else {
-			LODE_BUFFER_AT(&level->alternatives, LodeAlternative,
-				pattern->last_alternative)
+			LODE_BUFFER_AT(
+				&level->alternatives, LodeAlternative, pattern->last_alternative)
 				.next = (uint32_t)kept;
 		}
 		pattern->last_alternative = (uint32_t)kept;
@@ -379,8 +387,8 @@ static bool start_element(Enumeration *run, LodeAlternative *out_empty)
 
 	level->group_lists.n = level->items.n = level->patterns.n = 0;
 	level->alternatives.n = level->table.n = 0;
-	if (!lode_buffer_reserve(run->self->search, &level->group_lists, level->groups.n,
-		    sizeof(uint32_t)))
+	if (!lode_buffer_reserve(
+		    run->self->search, &level->group_lists, level->groups.n, sizeof(uint32_t)))
 		return false;
 	for (uint32_t g = 0; g < level->groups.n; g++)
 		LODE_BUFFER_AT(&level->group_lists, uint32_t, level->group_lists.n++) = g;

@@ -20,7 +20,8 @@ typedef struct {
 } LodeSearchVertex;
 
 typedef struct {
-	double factor;   /* potential: min(n(u,v), n(v)); expected: n(u,v)/n(u); definite: n(u,v) − n(u) */
+	double factor; /* potential: min(n(u,v), n(v)); expected: n(u,v)/n(u); definite: n(u,v) −
+	                  n(u) */
 	uint32_t target;
 	uint32_t vertex_class; /* of the target */
 } LodeSearchEdge;
@@ -37,17 +38,18 @@ typedef struct {
 	uint32_t *edge_starts;
 	LodeSearchEdge *edges;
 	uint32_t n_vertex_classes;
-	uint32_t n_classes;     /* with those of longer windows */
-	GArray *class_bits;     /* uint64_t [n_classes × n_words]: items of the window */
-	GArray *class_first;    /* likewise: items that only its first vertex has; all for one vertex */
-	GArray *class_last;     /* likewise: its last */
-	GArray *class_starts;   /* uint32_t [n_classes + 1] into class_items */
-	GArray *class_items;    /* uint32_t, ascending */
-	bool *class_can_match;  /* [n_classes]: has an item first and one last */
-	GArray *lists;          /* private: windows as lists of vertex classes */
-	GHashTable *list_ids;   /* private: (list, vertex class) → longer list */
-	GHashTable *class_ids;  /* private: bits → class */
-	uint32_t *edge_lists;   /* the list of (source, target); NULL when w = 0 */
+	uint32_t n_classes;    /* with those of longer windows */
+	GArray *class_bits;    /* uint64_t [n_classes × n_words]: items of the window */
+	GArray *class_first;   /* likewise: items that only its first vertex has; all for one vertex
+	                        */
+	GArray *class_last;    /* likewise: its last */
+	GArray *class_starts;  /* uint32_t [n_classes + 1] into class_items */
+	GArray *class_items;   /* uint32_t, ascending */
+	bool *class_can_match; /* [n_classes]: has an item first and one last */
+	GArray *lists;         /* private: windows as lists of vertex classes */
+	GHashTable *list_ids;  /* private: (list, vertex class) → longer list */
+	GHashTable *class_ids; /* private: bits → class */
+	uint32_t *edge_lists;  /* the list of (source, target); NULL when w = 0 */
 	double total_weight, total_count;
 } LodeSearchGraph;
 
@@ -61,9 +63,9 @@ void lode_search_graph_free(LodeSearchGraph *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSearchGraph, lode_search_graph_free)
 
 /*
- * Windows grow vertex by vertex. A list is a window's vertex classes; the list of one vertex is its class.
- * lode_search_graph_add_list() makes the longer list when it is new (only while preparing, from one thread);
- * lode_search_graph_longer_list() finds it.
+ * Windows grow vertex by vertex. A list is a window's vertex classes; the list of one vertex is its
+ * class. lode_search_graph_add_list() makes the longer list when it is new (only while preparing,
+ * from one thread); lode_search_graph_longer_list() finds it.
  */
 uint32_t lode_search_graph_add_list(LodeSearchGraph *self, uint32_t list, uint32_t vertex_class);
 uint32_t lode_search_graph_longer_list(

@@ -6,6 +6,25 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static size_t default_memory(void)
+{
+	return (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void lode_search_init(LodeSearch *self, const LodeSearchGraph *graph,
+	const LodeMiningParameters *parameters, const LodeProgress *progress)
+{
+	*self = (LodeSearch){
+		.graph = graph,
+		.parameters = parameters,
+		.progress = progress,
+		.has_windows = parameters->gap > 0 || parameters->window > 0,
+		.memory_limit = parameters->memory_bytes != 0 ? parameters->memory_bytes
+	                                                      : default_memory(),
+	};
+}
 
 bool lode_buffer_reserve(LodeSearch *search, LodeBuffer *self, size_t n, size_t item_size)
 {
@@ -15,7 +34,7 @@ bool lode_buffer_reserve(LodeSearch *search, LodeBuffer *self, size_t n, size_t 
 	size_t more = (capacity - self->capacity) * item_size;
 	size_t used = atomic_fetch_add(&search->memory_used, more) + more;
 	void *data = used <= search->memory_limit ? g_try_realloc_n(self->data, capacity, item_size)
-						  : NULL;
+	                                          : NULL;
 	if (data == NULL) {
 		atomic_fetch_sub(&search->memory_used, more);
 		atomic_store(&search->stop, LODE_ERROR_LIMIT + 1);
@@ -104,8 +123,7 @@ void lode_searcher_free(LodeSearcher *self)
 bool lode_search_may_pass(const LodeSearch *search, double weight, double count)
 {
 	const LodeSearchGraph *graph = search->graph;
-	double needed =
-		fmin(search->parameters->min_support, search->parameters->min_differential);
+	double needed = fmin(search->parameters->min_support, search->parameters->min_differential);
 
 	/* The bounds are sums in another order than the supports: leave room for rounding. */
 	return fmax(weight / graph->total_weight, count / graph->total_count) >=
@@ -151,13 +169,14 @@ static bool has_passing_item(const LodeSearcher *self, uint32_t class_id)
 	const uint32_t *items = (const uint32_t *)(void *)graph->class_items->data;
 
 	for (uint32_t i = starts[class_id]; i < starts[class_id + 1]; i++)
-		if (lode_search_may_pass(self->search, self->item_weight[items[i]],
-			    self->item_count[items[i]]))
+		if (lode_search_may_pass(
+			    self->search, self->item_weight[items[i]], self->item_count[items[i]]))
 			return true;
 	return false;
 }
 
-/* Drops the groups that cannot pass and lays out the rest; class_groups then has the new numbers. */
+/* Drops the groups that cannot pass and lays out the rest; class_groups then has the new numbers.
+ */
 static size_t place_groups(LodeSearcher *self, LodeLevel *level)
 {
 	size_t kept = 0, n_candidates = 0;

@@ -4,7 +4,8 @@
  *
  *   level 0   every place where a first element can be          ┐ a level: candidates (paths that
  *   level 1   …paths from one pattern of level 0, one element   │ end in a place for the level's
- *   level 2   …                                        longer   ┘ element), grouped by the items there
+ *   level 2   …                                        longer   ┘ element), grouped by the items
+ * there
  *
  * A *pattern* of a level is a set of its groups: the candidates that match one element. Different
  * elements with the same groups ({add}, {add, load}…) are one pattern: measured once and searched
@@ -59,9 +60,9 @@ typedef struct {
 typedef struct {
 	uint64_t hash;
 	LodeSupport support;
-	size_t events;               /* into the level's event values, when it passes */
+	size_t events;                  /* into the level's event values, when it passes */
 	uint32_t first_group, n_groups; /* range of the level's group lists */
-	uint32_t first_alternative;  /* linked by next; LODE_NONE ends; by rising size */
+	uint32_t first_alternative;     /* linked by next; LODE_NONE ends; by rising size */
 	uint32_t last_alternative;
 	uint32_t min_size;
 	bool passes;
@@ -75,13 +76,13 @@ typedef struct {
 } LodeAlternative;
 
 typedef struct {
-	LodeBuffer candidates; /* LodePath or LodeWindowPath */
-	LodeBuffer groups;     /* LodeGroup */
+	LodeBuffer candidates;         /* LodePath or LodeWindowPath */
+	LodeBuffer groups;             /* LodeGroup */
 	LodeBuffer group_lists, items; /* uint32_t */
 	LodeBuffer patterns, alternatives;
-	LodeBuffer table;      /* uint32_t: patterns by hash, open addressing */
-	LodeBuffer events;     /* double */
-	uint32_t current;      /* the pattern that the search is below */
+	LodeBuffer table;  /* uint32_t: patterns by hash, open addressing */
+	LodeBuffer events; /* double */
+	uint32_t current;  /* the pattern that the search is below */
 } LodeLevel;
 
 /* Shared by all workers of one run. */
@@ -89,12 +90,12 @@ typedef struct {
 	const LodeSearchGraph *graph;
 	const LodeMiningParameters *parameters;
 	const LodeProgress *progress;
-	bool has_windows;        /* gaps or windows: candidates are LodeWindowPath */
+	bool has_windows; /* gaps or windows: candidates are LodeWindowPath */
 	size_t memory_limit;
 	atomic_size_t memory_used;
-	atomic_int stop;         /* a LodeErrorCode + 1 */
-	LodeLevel *root;         /* level 0, read by all once it is built */
-	LodeBuffer root_nodes;   /* LodePathNode */
+	atomic_int stop;       /* a LodeErrorCode + 1 */
+	LodeLevel *root;       /* level 0, read by all once it is built */
+	LodeBuffer root_nodes; /* LodePathNode */
 } LodeSearch;
 
 typedef struct {
@@ -111,26 +112,26 @@ typedef struct {
 
 typedef struct {
 	LodeSearch *search;
-	LodeVertexSum *sums;     /* [n_vertices] */
+	LodeVertexSum *sums;        /* [n_vertices] */
 	LodeBuffer touched, firsts; /* uint32_t vertices with a sum */
-	uint32_t *graph_stamps;  /* [n_graphs] */
+	uint32_t *graph_stamps;     /* [n_graphs] */
 	uint32_t stamp;
-	uint32_t *class_groups;  /* [n_classes] class → group + 1 of the level being made */
+	uint32_t *class_groups; /* [n_classes] class → group + 1 of the level being made */
 	double *item_weight, *item_count; /* [n_items] bounds */
-	uint32_t *item_groups;   /* [n_items] */
-	LodeLevel *root;         /* level 0: the shared one, or a copy with its own current */
-	LodeLevel *levels;       /* [iterations]; [0] unused */
-	size_t level_nodes;      /* nodes from here on belong to the level being made */
-	LodeBuffer found_paths;  /* scratch of extension, before grouping */
-	LodeBuffer found_classes; /* uint32_t, beside found_paths */
-	LodeBuffer nodes;        /* LodePathNode of this worker, behind the root's */
-	LodeBuffer node_table;   /* uint32_t: nodes of the level being made, by hash */
-	LodeBuffer occurrences;  /* LodeWindowPath gathered from a pattern */
-	LodeBuffer supports;     /* LodeSupport of the reported patterns */
+	uint32_t *item_groups;            /* [n_items] */
+	LodeLevel *root;           /* level 0: the shared one, or a copy with its own current */
+	LodeLevel *levels;         /* [iterations]; [0] unused */
+	size_t level_nodes;        /* nodes from here on belong to the level being made */
+	LodeBuffer found_paths;    /* scratch of extension, before grouping */
+	LodeBuffer found_classes;  /* uint32_t, beside found_paths */
+	LodeBuffer nodes;          /* LodePathNode of this worker, behind the root's */
+	LodeBuffer node_table;     /* uint32_t: nodes of the level being made, by hash */
+	LodeBuffer occurrences;    /* LodeWindowPath gathered from a pattern */
+	LodeBuffer supports;       /* LodeSupport of the reported patterns */
 	LodeBuffer event_supports; /* double, beside supports */
-	LodeBuffer codes;        /* uint32_t */
-	LodeBuffer sequences;    /* LodeFound */
-	size_t task_start;       /* sequences when the task began, for --max-sequences */
+	LodeBuffer codes;          /* uint32_t */
+	LodeBuffer sequences;      /* LodeFound */
+	size_t task_start;         /* sequences when the task began, for --max-sequences */
 } LodeSearcher;
 
 /* Makes room for `n` items of `item_size` bytes; false (and the search stops) beyond the memory
@@ -147,6 +148,10 @@ static inline bool lode_buffer_has_room(
 	return self->n + more <= self->capacity ||
 	       lode_buffer_reserve(search, self, self->n + more, item_size);
 }
+
+/* Sets up a search with no root yet; nothing is allocated. All arguments are borrowed. */
+void lode_search_init(LodeSearch *self, const LodeSearchGraph *graph,
+	const LodeMiningParameters *parameters, const LodeProgress *progress);
 
 LodeSearcher *lode_searcher_new(LodeSearch *search);
 void lode_searcher_free(LodeSearcher *self);
@@ -196,6 +201,13 @@ static inline void lode_searcher_add_first(LodeSearcher *self, uint32_t vertex, 
 		((uint32_t *)self->firsts.data)[self->firsts.n++] = vertex;
 	sum->first_sum += count;
 }
+
+/* Forgets the sums of the pattern that was measured last. */
+void lode_searcher_reset_sums(LodeSearcher *self);
+
+/* Whether windows of the class match the element; items may be marked as starts. */
+bool lode_class_matches(
+	const LodeSearchGraph *graph, uint32_t class_id, const uint32_t *items, uint32_t n);
 
 /* patterns.c: finds the elements of a level that pass, of at most `max_size` items, as patterns
  * with alternatives. `workers` (may be NULL) share the measuring of the root. */

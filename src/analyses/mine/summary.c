@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Choose, sharpen, descend. What a sequence covers is found again from the graph, sequence by
- * sequence, in blocks that several threads search ahead of the choice.
+ * Choose, sharpen, descend. What a sequence covers is found again from the graph, in blocks that
+ * several threads search ahead of the choice.
  */
 #include "analyses/mine/summary.h"
 
 #include "analyses/mine/closed.h"
-#include "analyses/mine/occurrences.h"
+#include "analyses/mine/coverage.h"
 #include "base/error.h"
 #include "base/worker_pool.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 32, MAX_CHILDREN = 3, MAX_DEPTH = 3 };
+enum { MIN_BLOCK = 32, MAX_BLOCK = 16384, CHUNKS = 16, MAX_CHILDREN = 3, MAX_DEPTH = 3 };
 
 static const double keeps_enough = 0.8; /* of the value, for a longer sequence to take the place */
 static const double carries_enough = 0.2; /* of the value, for one to stand below */
@@ -26,7 +26,8 @@ typedef struct {
 	const LodeProgress *progress;
 	uint64_t *signatures;
 	bool *is_taken; /* already a line */
-	LodeOccurrenceSearch **searches; /* one a worker */
+	LodeCoverageIndex *index;
+	LodeCoverageSearch **searches; /* one a worker */
 	unsigned n_workers;
 	GArray *lines;
 } Summary;
@@ -72,6 +73,18 @@ static int compare_by_value(const void *a, const void *b, void *user_data)
 	return (left > right) - (left < right);
 }
 
+/* Falling size; ties: falling value, then canonical order. */
+static int compare_by_size(const void *a, const void *b, void *user_data)
+{
+	const Summary *self = user_data;
+	uint32_t left_size = sequence_at(self, *(const uint32_t *)a)->n_items;
+	uint32_t right_size = sequence_at(self, *(const uint32_t *)b)->n_items;
+
+	if (left_size != right_size)
+		return left_size > right_size ? -1 : 1;
+	return compare_by_value(a, b, user_data);
+}
+
 static bool is_proper_super(const Summary *self, uint32_t large, uint32_t small)
 {
 	uint32_t n = sequence_at(self, small)->n_items, in_n = sequence_at(self, large)->n_items;
@@ -81,31 +94,10 @@ static bool is_proper_super(const Summary *self, uint32_t large, uint32_t small)
 		       lode_mining_run_items(self->run, large), in_n);
 }
 
-/* A block of candidates whose coverage is searched by all workers. */
-typedef struct {
-	Summary *self;
-	const uint32_t *candidates;
-	LodeOccurrences *found[BLOCK];
-} Block;
-
-static void search_one(size_t task, unsigned worker, void *user_data)
-{
-	Block *block = user_data;
-	Summary *self = block->self;
-	uint32_t index = block->candidates[task];
-	g_autofree uint32_t *items = lode_occurrences_map_items(self->graph, self->run, index);
-
-	block->found[task] = NULL;
-	if (items != NULL)
-		block->found[task] = lode_occurrence_search_find(self->searches[worker], items,
-			sequence_at(self, index)->n_items, false);
-}
-
 /* The lines chosen so far at one place of the tree, and what each covers. */
 typedef struct {
-	uint32_t *sequences;
 	LodeSummaryLine *lines;
-	double **shares; /* [chosen][vertex]: c/n */
+	float *shares;   /* [vertex × limit]: c/n of each chosen sequence */
 	double *covered; /* [vertex]: the greatest of them */
 	uint32_t n, limit;
 } Choice;
@@ -113,141 +105,204 @@ typedef struct {
 static void choice_init(Choice *self, const LodeFlowGraph *graph, uint32_t limit)
 {
 	*self = (Choice){.limit = limit};
-	self->sequences = g_new(uint32_t, limit + 1);
 	self->lines = g_new0(LodeSummaryLine, limit + 1);
-	self->shares = g_new0(double *, limit + 1);
+	self->shares = g_new0(float, (size_t)limit * graph->n_vertices + 1);
 	self->covered = g_new0(double, graph->n_vertices + 1);
 }
 
 static void choice_clear(Choice *self)
 {
-	for (uint32_t i = 0; i < self->n; i++)
-		g_free(self->shares[i]);
 	g_free(self->shares);
-	g_free(self->sequences);
 	g_free(self->lines);
 	g_free(self->covered);
 }
 
-static double new_weight(const Summary *self, const Choice *choice, const LodeOccurrences *found)
+static double new_weight(const Summary *self, const Choice *choice, const GArray *shares)
 {
 	double sum = 0;
 
-	for (guint i = 0; i < found->covered->len; i++) {
-		const LodeCoveredVertex *one =
-			&g_array_index(found->covered, LodeCoveredVertex, i);
-		double share = one->count / self->graph->count[one->vertex];
+	for (guint i = 0; i < shares->len; i++) {
+		const LodeVertexShare *one = &g_array_index(shares, LodeVertexShare, i);
 		sum += self->graph->weight[one->vertex] *
-		       fmax(0, share - choice->covered[one->vertex]);
+		       fmax(0, one->share - choice->covered[one->vertex]);
 	}
 	return self->graph->total_weight > 0 ? sum / self->graph->total_weight : 0;
 }
 
 /* The chosen line that covers most of the sequence's weight. */
-static uint32_t best_cover(
-	const Summary *self, const Choice *choice, const LodeOccurrences *found)
+static uint32_t best_cover(const Summary *self, const Choice *choice, const GArray *shares)
 {
+	g_autofree double *overlaps = g_new0(double, choice->n + 1);
 	uint32_t best = 0;
-	double best_overlap = -1;
 
-	for (uint32_t k = 0; k < choice->n; k++) {
-		double overlap = 0;
-		for (guint i = 0; i < found->covered->len; i++) {
-			const LodeCoveredVertex *one =
-				&g_array_index(found->covered, LodeCoveredVertex, i);
-			overlap += self->graph->weight[one->vertex] *
-				   fmin(one->count / self->graph->count[one->vertex],
-					   choice->shares[k][one->vertex]);
-		}
-		if (overlap > best_overlap) {
-			best_overlap = overlap;
-			best = k;
-		}
+	for (guint i = 0; i < shares->len; i++) {
+		const LodeVertexShare *one = &g_array_index(shares, LodeVertexShare, i);
+		const float *chosen = choice->shares + (size_t)one->vertex * choice->limit;
+		double weight = self->graph->weight[one->vertex];
+		for (uint32_t k = 0; k < choice->n; k++)
+			overlaps[k] += weight * fmin(one->share, (double)chosen[k]);
 	}
+	for (uint32_t k = 1; k < choice->n; k++)
+		if (overlaps[k] > overlaps[best])
+			best = k;
 	return best;
 }
 
-/* Among the candidates, the longest super-sequence that keeps enough of the value. */
-static uint32_t sharpen(const Summary *self, const GArray *candidates, uint32_t chosen)
+/* Whether most of the sequence is not covered yet; its new weight is set only then. */
+static bool is_new(const Summary *self, const Choice *choice, uint32_t sequence,
+	const GArray *shares, double *out_new)
 {
-	uint32_t best = chosen;
+	double new = new_weight(self, choice, shares);
+
+	if (!(new >= sequence_at(self, sequence)->weight / 2))
+		return false;
+	*out_new = new;
+	return true;
+}
+
+/* Among the candidates, the proper super-sequences that keep enough of the value, longest first. */
+static GArray *find_sharper(const Summary *self, const GArray *candidates, uint32_t chosen)
+{
+	GArray *sharper = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	double needed = keeps_enough * value_of(self, chosen);
 
-	if (!(needed > 0))
-		return chosen;
-	/* Candidates come by falling value, so the first of a size is the best of it. */
 	for (guint i = 0; i < candidates->len; i++) {
 		uint32_t index = g_array_index(candidates, uint32_t, i);
 		if (value_of(self, index) < needed)
 			break;
-		if (sequence_at(self, index)->n_items > sequence_at(self, best)->n_items &&
-			!self->is_taken[index] && is_proper_super(self, index, chosen))
-			best = index;
+		if (!self->is_taken[index] && is_proper_super(self, index, chosen))
+			g_array_append_val(sharper, index);
 	}
-	return best;
+	g_array_sort_with_data(sharper, compare_by_size, (void *)self);
+	return sharper;
 }
 
-static double line_new_weight(const Summary *self, const Choice *choice, uint32_t sequence)
+/*
+ * The line that stands for a chosen sequence. A longer one takes its place only where it is as new
+ * as the rule of choice asks: else the place would go to a repetition of a line above.
+ */
+static uint32_t sharpen(const Summary *self, const Choice *choice, const GArray *candidates,
+	uint32_t chosen, double *out_new)
 {
-	g_autofree uint32_t *items = lode_occurrences_map_items(self->graph, self->run, sequence);
-	g_autoptr(LodeOccurrences) found = lode_occurrence_search_find(self->searches[0], items,
-		sequence_at(self, sequence)->n_items, false);
+	g_autoptr(GArray) sharper = find_sharper(self, candidates, chosen);
 
-	return new_weight(self, choice, found);
+	for (guint i = 0; i < sharper->len; i++) {
+		uint32_t index = g_array_index(sharper, uint32_t, i);
+		g_autoptr(GArray) shares = lode_coverage_find(self->searches[0], index);
+		if (shares != NULL && is_new(self, choice, index, shares, out_new))
+			return index;
+	}
+	return chosen;
 }
 
 static void choose(Summary *self, Choice *choice, const GArray *candidates, uint32_t sequence,
-	const LodeOccurrences *found)
+	const GArray *shares)
 {
-	double *shares = g_new0(double, self->graph->n_vertices + 1);
 	LodeSummaryLine *line = &choice->lines[choice->n];
 
-	line->sequence = sharpen(self, candidates, sequence);
+	line->sequence = sharpen(self, choice, candidates, sequence, &line->new_weight);
 	self->is_taken[line->sequence] = true;
-	line->new_weight = line_new_weight(self, choice, line->sequence);
-	for (guint i = 0; i < found->covered->len; i++) {
-		const LodeCoveredVertex *one =
-			&g_array_index(found->covered, LodeCoveredVertex, i);
-		double share = one->count / self->graph->count[one->vertex];
-		shares[one->vertex] = share;
-		choice->covered[one->vertex] = fmax(choice->covered[one->vertex], share);
+	for (guint i = 0; i < shares->len; i++) {
+		const LodeVertexShare *one = &g_array_index(shares, LodeVertexShare, i);
+		double *covered = &choice->covered[one->vertex];
+		choice->shares[(size_t)one->vertex * choice->limit + choice->n] = (float)one->share;
+		*covered = fmax(*covered, one->share);
 	}
-	choice->sequences[choice->n] = sequence;
-	choice->shares[choice->n++] = shares;
+	choice->n++;
 }
 
-/* Chooses or folds one candidate. */
-static void consider(Summary *self, Choice *choice, const GArray *candidates, uint32_t sequence,
-	const LodeOccurrences *found)
+/* Candidates that all workers look at, as the choice stands. */
+typedef struct {
+	Summary *self;
+	const Choice *choice;
+	const uint32_t *candidates;
+	uint32_t n;
+	uint32_t *order;      /* positions in canonical order, so that prefixes are shared */
+	uint32_t *best_lines; /* by position: the line to fold it under; LODE_NONE: it is new */
+} Block;
+
+static int compare_canonical(const void *a, const void *b, void *user_data)
 {
-	if (new_weight(self, choice, found) >= sequence_at(self, sequence)->weight / 2)
-		choose(self, choice, candidates, sequence, found);
-	else
-		choice->lines[best_cover(self, choice, found)].variants++;
+	const Block *block = user_data;
+	uint32_t left = block->candidates[*(const uint32_t *)a];
+	uint32_t right = block->candidates[*(const uint32_t *)b];
+
+	return (left > right) - (left < right);
 }
 
-static bool choose_lines(
-	Summary *self, Choice *choice, const GArray *candidates, GError **error)
+static void look_at_chunk(size_t task, unsigned worker, void *user_data)
 {
-	Block block = {.self = self};
+	Block *block = user_data;
+	size_t first = task * block->n / CHUNKS, end = (task + 1) * block->n / CHUNKS;
 
-	for (guint i = 0; i < candidates->len && choice->n < choice->limit; i += BLOCK) {
-		guint n = MIN(candidates->len - i, BLOCK);
+	for (size_t i = first; i < end; i++) {
+		uint32_t at = block->order[i];
+		double new;
+		g_autoptr(GArray) shares = lode_coverage_find(
+			block->self->searches[worker], block->candidates[at]);
+		if (shares != NULL &&
+			is_new(block->self, block->choice, block->candidates[at], shares, &new))
+			block->best_lines[at] = LODE_NONE;
+		else
+			block->best_lines[at] =
+				shares != NULL ? best_cover(block->self, block->choice, shares) : 0;
+	}
+}
+
+static void look_at(Block *block)
+{
+	for (uint32_t i = 0; i < block->n; i++)
+		block->order[i] = i;
+	g_qsort_with_data(block->order, (gint)block->n, sizeof(uint32_t), compare_canonical, block);
+	lode_worker_pool_run(CHUNKS, block->self->n_workers, look_at_chunk, block);
+}
+
+/* Folds the block's candidates up to the first that is new, and chooses that one; how many. */
+static uint32_t take_block(
+	Summary *self, Choice *choice, const GArray *candidates, const Block *block)
+{
+	for (uint32_t i = 0; i < block->n; i++) {
+		if (block->best_lines[i] != LODE_NONE) {
+			choice->lines[block->best_lines[i]].variants++;
+			continue;
+		}
+		LodeSummaryLine *line = &choice->lines[choice->n];
+		g_autoptr(GArray)
+			shares = lode_coverage_find(self->searches[0], block->candidates[i]);
+		if (shares != NULL &&
+			is_new(self, choice, block->candidates[i], shares, &line->new_weight))
+			choose(self, choice, candidates, block->candidates[i], shares);
+		return i + 1;
+	}
+	return block->n;
+}
+
+static bool choose_lines(Summary *self, Choice *choice, const GArray *candidates, GError **error)
+{
+	g_autofree uint32_t *order = g_new(uint32_t, MAX_BLOCK);
+	g_autofree uint32_t *best_lines = g_new(uint32_t, MAX_BLOCK);
+	uint32_t block_size = MIN_BLOCK;
+
+	/* Each choice makes the rest of its block stale: blocks are short until choices get rare.
+	 */
+	for (guint i = 0; i < candidates->len && choice->n < choice->limit;) {
 		if (lode_progress_is_cancelled(self->progress)) {
-			g_set_error_literal(
-				error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+			g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
 			return false;
 		}
-		lode_progress_report(
-			self->progress, "summary", choice->n, choice->limit, NULL);
-		block.candidates = &g_array_index(candidates, uint32_t, i);
-		lode_worker_pool_run(n, self->n_workers, search_one, &block);
-		for (guint j = 0; j < n; j++) {
-			if (block.found[j] != NULL && choice->n < choice->limit)
-				consider(self, choice, candidates, block.candidates[j],
-					block.found[j]);
-			lode_occurrences_free(block.found[j]);
-		}
+		lode_progress_report(self->progress, "summary", i, candidates->len, NULL);
+		Block block = {
+			.self = self,
+			.choice = choice,
+			.candidates = &g_array_index(candidates, uint32_t, i),
+			.n = MIN(candidates->len - i, block_size),
+			.order = order,
+			.best_lines = best_lines,
+		};
+		look_at(&block);
+		uint32_t n_taken = take_block(self, choice, candidates, &block);
+		block_size = n_taken == block.n ? MIN(block_size * 2, MAX_BLOCK) : MIN_BLOCK;
+		i += n_taken;
 	}
 	return true;
 }
@@ -262,14 +317,14 @@ static GArray *find_children(const Summary *self, const GArray *candidates, uint
 		uint32_t index = g_array_index(candidates, uint32_t, i);
 		if (value_of(self, index) < needed)
 			break;
-		if (is_proper_super(self, index, parent))
+		if (!self->is_taken[index] && is_proper_super(self, index, parent))
 			g_array_append_val(children, index);
 	}
 	return children;
 }
 
-static bool build_below(Summary *self, const GArray *candidates, uint32_t limit, uint32_t depth,
-	GError **error)
+static bool build_below(
+	Summary *self, const GArray *candidates, uint32_t limit, uint32_t depth, GError **error)
 {
 	Choice choice;
 	bool is_ok;
@@ -282,28 +337,30 @@ static bool build_below(Summary *self, const GArray *candidates, uint32_t limit,
 		line.depth = depth;
 		line.cost_ratio = one->frequency > 0 ? one->weight / one->frequency : 0;
 		g_array_append_val(self->lines, line);
-		if (depth == MAX_DEPTH || !(value_of(self, line.sequence) > 0))
+		if (depth == MAX_DEPTH)
 			continue;
 		g_autoptr(GArray) children = find_children(self, candidates, line.sequence);
 		is_ok = children->len == 0 ||
-			build_below(self, children, MAX_CHILDREN, depth + 1, error);
+		        build_below(self, children, MAX_CHILDREN, depth + 1, error);
 	}
 	choice_clear(&choice);
 	return is_ok;
 }
 
+/* What costs no more than the average instruction has no place on the screen. */
 static GArray *order_candidates(Summary *self)
 {
 	GArray *candidates = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	for (uint32_t i = 0; i < self->run->sequences->len; i++)
-		if (self->options->is_eligible == NULL || self->options->is_eligible[i])
+		if ((self->options->is_eligible == NULL || self->options->is_eligible[i]) &&
+			value_of(self, i) > 0)
 			g_array_append_val(candidates, i);
 	g_array_sort_with_data(candidates, compare_by_value, self);
 	return candidates;
 }
 
-static void prepare(Summary *self)
+static bool prepare(Summary *self, GError **error)
 {
 	uint32_t n = self->run->sequences->len;
 
@@ -313,26 +370,35 @@ static void prepare(Summary *self)
 		self->signatures[i] = lode_sequence_signature(
 			lode_mining_run_items(self->run, i), sequence_at(self, i)->n_items);
 	self->n_workers = lode_worker_pool_default_size();
-	self->searches = g_new0(LodeOccurrenceSearch *, self->n_workers);
-	for (unsigned i = 0; i < self->n_workers; i++)
-		self->searches[i] =
-			lode_occurrence_search_new(self->graph, &self->run->parameters);
+	self->searches = g_new0(LodeCoverageSearch *, self->n_workers);
 	self->lines = g_array_new(FALSE, FALSE, sizeof(LodeSummaryLine));
+	self->index = lode_coverage_index_new(self->graph, self->run, error);
+	for (unsigned i = 0; i < self->n_workers && self->index != NULL; i++)
+		self->searches[i] = lode_coverage_search_new(self->index);
+	return self->index != NULL;
+}
+
+static void clear(Summary *self)
+{
+	for (unsigned i = 0; i < self->n_workers; i++)
+		lode_coverage_search_free(self->searches[i]);
+	lode_coverage_index_free(self->index);
+	g_free(self->searches);
+	g_free(self->signatures);
+	g_free(self->is_taken);
 }
 
 GArray *lode_summary_build(const LodeFlowGraph *graph, const LodeMiningRun *run,
 	const LodeSummaryOptions *options, const LodeProgress *progress, GError **error)
 {
 	Summary self = {.graph = graph, .run = run, .options = options, .progress = progress};
+	bool is_ok = prepare(&self, error);
 
-	prepare(&self);
-	g_autoptr(GArray) candidates = order_candidates(&self);
-	bool is_ok = build_below(&self, candidates, options->limit, 0, error);
-	for (unsigned i = 0; i < self.n_workers; i++)
-		lode_occurrence_search_free(self.searches[i]);
-	g_free(self.searches);
-	g_free(self.signatures);
-	g_free(self.is_taken);
+	if (is_ok) {
+		g_autoptr(GArray) candidates = order_candidates(&self);
+		is_ok = build_below(&self, candidates, options->limit, 0, error);
+	}
+	clear(&self);
 	if (!is_ok)
 		g_clear_pointer(&self.lines, g_array_unref);
 	return self.lines;

@@ -16,7 +16,7 @@ static const LodePathNode *node_at(const LodeSearcher *self, uint32_t index)
 	size_t n_root = self->search->root_nodes.n;
 
 	return index < n_root ? &LODE_BUFFER_AT(&self->search->root_nodes, LodePathNode, index)
-			      : &LODE_BUFFER_AT(&self->nodes, LodePathNode, index - n_root);
+	                      : &LODE_BUFFER_AT(&self->nodes, LodePathNode, index - n_root);
 }
 
 static uint64_t hash_step(uint64_t hash, uint32_t vertex)
@@ -109,8 +109,8 @@ static bool add_candidate(
 	group->n++;
 	group->bound_weight += node->count > 0 ? node->count * node->ratio : 0;
 	group->bound_count += node->count > 0 ? node->count * node->length : 0;
-	LODE_BUFFER_AT(&self->found_paths, LodeWindowPath, self->found_paths.n++) =
-		(LodeWindowPath){matched, index, class_id};
+	LODE_BUFFER_AT(&self->found_paths, LodeWindowPath,
+		self->found_paths.n++) = (LodeWindowPath){matched, index, class_id};
 	LODE_BUFFER_AT(&self->found_classes, uint32_t, self->found_classes.n++) = class_id;
 	return true;
 }
@@ -191,7 +191,7 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 			.length = 1,
 			.slot = LODE_NONE,
 		};
-		if (!(node.count > 0) || graph->vertex_classes[v] == 0)
+		if ((graph->is_monotone && !(node.count > 0)) || graph->vertex_classes[v] == 0)
 			continue;
 		if (!lode_buffer_has_room(self->search, &self->nodes, 1, sizeof(node)))
 			return false;
@@ -213,15 +213,14 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 static bool gather(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
 {
 	const LodeLevel *level = lode_searcher_level(self, depth);
-	const uint32_t *list =
-		&LODE_BUFFER_AT(&level->group_lists, uint32_t, pattern->first_group);
+	const uint32_t *list = &LODE_BUFFER_AT(&level->group_lists, uint32_t, pattern->first_group);
 	size_t n_root = self->search->root_nodes.n;
 
 	self->occurrences.n = 0;
 	for (uint32_t g = 0; g < pattern->n_groups; g++) {
 		const LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, list[g]);
-		const LodeWindowPath *paths =
-			&LODE_BUFFER_AT(&level->candidates, LodeWindowPath, group->first);
+		const LodeWindowPath *paths = &LODE_BUFFER_AT(
+			&level->candidates, LodeWindowPath, group->first);
 		if (!lode_buffer_has_room(
 			    self->search, &self->occurrences, group->n, sizeof(LodeWindowPath)))
 			return false;
@@ -260,8 +259,8 @@ bool lode_windows_extend(LodeSearcher *self, uint32_t depth)
 		return false;
 	for (size_t i = 0; i < self->occurrences.n; i++) {
 		LodeWindowPath path = LODE_BUFFER_AT(&self->occurrences, LodeWindowPath, i);
-		if (!extend_node(self, level, path.node, path.matched,
-			    self->search->parameters->gap))
+		if (!extend_node(
+			    self, level, path.node, path.matched, self->search->parameters->gap))
 			return false;
 	}
 	return lode_level_group(self, level, sizeof(LodeWindowPath));
@@ -292,8 +291,7 @@ void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pat
 	if (!gather(self, depth, pattern))
 		return;
 	for (size_t i = 0; i < self->occurrences.n; i++) {
-		const LodeWindowPath *path =
-			&LODE_BUFFER_AT(&self->occurrences, LodeWindowPath, i);
+		const LodeWindowPath *path = &LODE_BUFFER_AT(&self->occurrences, LodeWindowPath, i);
 		if (node_at(self, path->node)->count > 0)
 			sum_occurrence(self, path);
 	}

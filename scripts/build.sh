@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Configures a build directory where there is none and builds it; quick when nothing changed.
+#
+#   scripts/build.sh [DIRECTORY [MESON OPTION…]]      DIRECTORY is "build" unless given
+#
+# The options count when the directory is made; CC in the environment chooses the compiler then.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+directory=${1:-build}
+shift || true
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if [ ! -e "$directory/build.ninja" ]; then
+	echo "build: configuring $directory"
+	# A directory that an interrupted configuration left behind is begun anew.
+	rm -rf "$directory"
+	if ! meson setup "$directory" "$@" >"$log" 2>&1; then
+		cat "$log" >&2
+		rm -rf "$directory"
+		exit 1
+	fi
+fi
+echo "build: compiling in $directory"
+if ! ninja -C "$directory" -j "$(nproc)" >"$log" 2>&1; then
+	# From the first file that failed; where there is none, the configuration did.
+	sed -n '/^FAILED/,$p' "$log" | grep . >&2 || cat "$log" >&2
+	exit 1
+fi
+grep -E 'warning:' "$log" >&2 || true

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Rejects an include that goes against the way of the data: by src/layers.txt a module may include
+# only itself and modules on lines above it. Also rejects an include that is not written from src/,
+# and a file that belongs to no module.
+#
+#   scripts/check_layers.sh [SRC]      SRC is src/ unless given
+set -euo pipefail
+
+root=${1:-"$(dirname "${BASH_SOURCE[0]}")/../src"}
+cd "$root"
+
+# shellcheck disable=SC2016 # the dollars are awk's
+find . -name '*.[ch]' -printf '%P\n' | LC_ALL=C sort | xargs awk '
+	# The module of a path: the longest one that is a folder above it; "" for none.
+	function module_of(path,    best, name) {
+		best = ""
+		for (name in layer)
+			if (index(path, name "/") == 1 && length(name) > length(best))
+				best = name
+		return best
+	}
+	function complain(text) {
+		printf "src/%s:%d: %s\n", FILENAME, FNR, text
+		bad = 1
+	}
+	BEGIN {
+		while ((getline line < "layers.txt") > 0) {
+			if (line ~ /^#/ || line ~ /^[ \t]*$/)
+				continue
+			depth++
+			n = split(line, names, " ")
+			for (i = 1; i <= n; i++)
+				layer[names[i]] = depth
+		}
+		if (depth == 0) {
+			print "src/layers.txt: no layers" > "/dev/stderr"
+			bad = 1
+			exit
+		}
+	}
+	FNR == 1 {
+		here = module_of(FILENAME)
+		if (here == "")
+			complain("this file is in no module of src/layers.txt")
+	}
+	here != "" && /^[ \t]*#[ \t]*include[ \t]*"/ {
+		split($0, parts, "\"")
+		there = module_of(parts[2])
+		if (there == "") {
+			# What the build makes (a query as text, say) has no folder.
+			if (parts[2] ~ /\//)
+				complain("\"" parts[2] "\" is in no module of src/layers.txt")
+			else if ((getline line < parts[2]) < 0 && \
+				 system("test -e \"$(dirname " FILENAME ")/" parts[2] "\"") == 0)
+				complain("\"" parts[2] "\" is not written from src/")
+		} else if (there != here && layer[there] >= layer[here])
+			complain("\"" parts[2] "\": " here " may not include " there)
+	}
+	END { exit bad }
+'

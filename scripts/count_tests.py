@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Counts test cases in Meson's testlog.json: each TAP line is a case, and so is each test without any.
+
+Prints the names of what failed, the number of skipped cases where there are some, and last
+"N passed, N failed". Exit status 0 when none failed and at least one passed.
+"""
+import json
+import re
+import sys
+
+TAP = re.compile(r"^(not )?ok\b(.*)$", re.MULTILINE)
+SKIPPED = re.compile(r"#\s*(skip|todo)", re.IGNORECASE)
+
+
+def count(test):
+    """(passed, failed, skipped) of one test."""
+    passed = failed = skipped = 0
+    for line in TAP.finditer(test.get("stdout") or ""):
+        if SKIPPED.search(line.group(2)):
+            skipped += 1
+        elif line.group(1):
+            failed += 1
+        else:
+            passed += 1
+    result = test["result"]
+    if result in ("FAIL", "ERROR", "TIMEOUT", "INTERRUPT", "UNEXPECTEDPASS") and failed == 0:
+        failed = 1  # it crashed, or has no cases of its own
+    elif passed + failed + skipped == 0:
+        passed, skipped = (0, 1) if result == "SKIP" else (1, 0)
+    return passed, failed, skipped
+
+
+def main(path):
+    sums = [0, 0, 0]
+    try:
+        with open(path, encoding="utf-8", errors="replace") as log:
+            tests = [json.loads(line) for line in log if line.strip()]
+    except OSError as error:
+        print(f"no test ran: {error}")
+        tests = []
+    for test in tests:
+        counts = count(test)
+        sums = [a + b for a, b in zip(sums, counts)]
+        if counts[1]:
+            print(f"FAILED {test['name']}")
+    if sums[2]:
+        print(f"{sums[2]} skipped")
+    print(f"{sums[0]} passed, {sums[1]} failed")
+    return 0 if sums[1] == 0 and sums[0] > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

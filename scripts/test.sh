@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Installs what is missing, builds lode in build/ and runs its tests. The last line is
+# "N passed, N failed"; the exit status is 0 when none failed.
+#
+#   scripts/test.sh           all tests
+#   scripts/test.sh --quick   without the tests that record a program with valgrind
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+selection=()
+case "${1:-}" in
+"") ;;
+--quick) selection=(--no-suite slow) ;;
+*)
+	echo "usage: scripts/test.sh [--quick]" >&2
+	exit 2
+	;;
+esac
+
+scripts/setup.sh --test
+scripts/build.sh build
+scripts/run_tests.sh build "${selection[@]}"

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/flow_graph/function_filter.h"
+
+#include "base/error.h"
+
+static bool compile_pattern(const char *text, GRegex **out_regex, GError **error)
+{
+	if (text == NULL)
+		return true;
+	g_autoptr(GError) reason = NULL;
+	*out_regex = g_regex_new(text, G_REGEX_OPTIMIZE, 0, &reason);
+	if (*out_regex == NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "regular expression '%s': %s",
+			text, reason->message);
+	return *out_regex != NULL;
+}
+
+bool lode_function_filter_init(
+	LodeFunctionFilter *self, const LodeMiningParameters *parameters, GError **error)
+{
+	*self = (LodeFunctionFilter){0};
+	return compile_pattern(parameters->images, &self->images, error) &&
+	       compile_pattern(parameters->functions, &self->functions, error);
+}
+
+void lode_function_filter_clear(LodeFunctionFilter *self)
+{
+	g_clear_pointer(&self->images, g_regex_unref);
+	g_clear_pointer(&self->functions, g_regex_unref);
+}
+
+bool lode_function_filter_has(
+	const LodeFunctionFilter *self, const LodeProfile *profile, const LodeFunction *function)
+{
+	const LodeImage *image = &LODE_AT(profile->images, LodeImage, function->image);
+
+	if (self->images != NULL && !g_regex_match(self->images, image->path, 0, NULL))
+		return false;
+	return self->functions == NULL || g_regex_match(self->functions, function->name, 0, NULL);
+}

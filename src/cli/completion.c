@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Both scripts are tables: for each verb its options, which of them take a value, and which words
+ * a value may be. "text|json|csv" as the description of a value is a list of such words; "FILE" and
+ * "DIR" are file names. Other arguments complete to profiles, recordings or programs.
+ */
+#include "cli/completion.h"
+
+#include "cli/verb_table.h"
+
+#include <string.h>
+
+static bool is_hidden(const GOptionEntry *option)
+{
+	return (option->flags & G_OPTION_FLAG_HIDDEN) != 0;
+}
+
+static bool is_file(const char *value)
+{
+	return strcmp(value, "FILE") == 0 || g_str_has_suffix(value, ".lode");
+}
+
+/* The words of "text|json|csv" with spaces between them; NULL when it is no such list. */
+static char *words_of(const char *value)
+{
+	if (strchr(value, '|') == NULL)
+		return NULL;
+	return g_strdelimit(g_strdup(value), "|", ' ');
+}
+
+static bool takes_profiles(const LodeVerb *verb)
+{
+	return g_str_has_prefix(verb->arguments, "PROFILE");
+}
+
+static void write_bash_values(const GOptionEntry *option, FILE *out)
+{
+	const char *value = lode_option_value(option);
+	g_autofree char *words = value != NULL ? words_of(value) : NULL;
+
+	if (value == NULL || is_hidden(option))
+		return;
+	fprintf(out, "\t--%s", option->long_name);
+	if (option->short_name != 0)
+		fprintf(out, " | -%c", option->short_name);
+	if (words != NULL)
+		fprintf(out, ") _lode_words '%s'; return ;;\n", words);
+	else if (is_file(value))
+		fputs(") _lode_files; return ;;\n", out);
+	else if (strcmp(value, "DIR") == 0)
+		fputs(") _lode_directories; return ;;\n", out);
+	else
+		fputs(") return ;;\n", out);
+}
+
+static void write_bash_verb(const LodeVerb *verb, FILE *out)
+{
+	const GOptionEntry *option;
+
+	fprintf(out, "_lode_%s()\n{\n\tcase $previous in\n", verb->name);
+	for (size_t i = 0; (option = lode_verb_option(verb, i)) != NULL; i++)
+		write_bash_values(option, out);
+	fputs("\tesac\n\tif [[ $current == -* ]]; then\n\t\t_lode_words '", out);
+	for (size_t i = 0; (option = lode_verb_option(verb, i)) != NULL; i++)
+		if (!is_hidden(option))
+			fprintf(out, "%s--%s", i > 0 ? " " : "", option->long_name);
+	fprintf(out, "'\n\telse\n\t\t%s\n\tfi\n}\n\n",
+		verb->is_wrapper       ? "_lode_program"
+		: takes_profiles(verb) ? "_lode_profiles"
+				       : "_lode_files");
+}
+
+static void write_bash(FILE *out)
+{
+	fputs("# bash completion for lode; made by 'lode --completion bash'\n\n"
+	      "_lode_words() { mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$current\"); }\n\n"
+	      "_lode_files()\n{\n"
+	      "\tcompopt -o filenames 2>/dev/null\n"
+	      "\tmapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n}\n\n"
+	      "_lode_directories()\n{\n"
+	      "\tcompopt -o filenames 2>/dev/null\n"
+	      "\tmapfile -t COMPREPLY < <(compgen -d -- \"$current\")\n}\n\n"
+	      "_lode_profiles()\n{\n"
+	      "\tcompopt -o filenames 2>/dev/null\n"
+	      "\tmapfile -t COMPREPLY < <(compgen -f -X '!*.lode' -- \"$current\"\n"
+	      "\t\tcompgen -d -- \"$current\")\n}\n\n"
+	      "_lode_program()\n{\n"
+	      "\tcompopt -o filenames 2>/dev/null\n"
+	      "\tmapfile -t COMPREPLY < <(compgen -c -- \"$current\"\n"
+	      "\t\tcompgen -d -- \"$current\")\n}\n\n",
+		out);
+	for (size_t i = 0; lode_verbs[i] != NULL; i++)
+		write_bash_verb(lode_verbs[i], out);
+	fputs("_lode()\n{\n"
+	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} i\n"
+	      "\tCOMPREPLY=()\n"
+	      "\t# '--flow=exp' is three words.\n"
+	      "\tif [[ $current == = ]]; then\n"
+	      "\t\tcurrent=''\n"
+	      "\telif [[ $previous == = ]] && ((COMP_CWORD > 2)); then\n"
+	      "\t\tprevious=${COMP_WORDS[COMP_CWORD - 2]}\n"
+	      "\tfi\n"
+	      "\tif ((COMP_CWORD == 1)); then\n"
+	      "\t\tif [[ $current == -* ]]; then\n"
+	      "\t\t\t_lode_words '--help --version --completion'\n"
+	      "\t\telse\n"
+	      "\t\t\t_lode_words '",
+		out);
+	for (size_t i = 0; lode_verbs[i] != NULL; i++)
+		fprintf(out, "%s ", lode_verbs[i]->name);
+	fputs("help'\n"
+	      "\t\tfi\n\t\treturn\n\tfi\n"
+	      "\t# Behind '--' stands a program with arguments of its own.\n"
+	      "\tfor ((i = 2; i < COMP_CWORD - 1; i++)); do\n"
+	      "\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then\n"
+	      "\t\t\t_lode_files\n\t\t\treturn\n\t\tfi\n"
+	      "\tdone\n"
+	      "\tcase ${COMP_WORDS[1]} in\n",
+		out);
+	for (size_t i = 0; lode_verbs[i] != NULL; i++)
+		fprintf(out, "\t%s) _lode_%s ;;\n", lode_verbs[i]->name, lode_verbs[i]->name);
+	fputs("\thelp | --help) _lode_words '", out);
+	for (size_t i = 0; lode_verbs[i] != NULL; i++)
+		fprintf(out, "%s%s", i > 0 ? " " : "", lode_verbs[i]->name);
+	fputs("' ;;\n\t--completion) _lode_words 'bash zsh' ;;\n\tesac\n}\n\n"
+	      "complete -F _lode lode\n",
+		out);
+}
+
+/* Inside '…' and inside […], where zsh's _arguments reads it. */
+static char *zsh_text(const char *text)
+{
+	GString *escaped = g_string_new(text);
+
+	g_string_replace(escaped, "\\", "\\\\", 0);
+	g_string_replace(escaped, "[", "\\[", 0);
+	g_string_replace(escaped, "]", "\\]", 0);
+	g_string_replace(escaped, ":", "\\:", 0);
+	g_string_replace(escaped, "'", "'\\''", 0);
+	return g_string_free(escaped, FALSE);
+}
+
+static void write_zsh_value(const char *value, FILE *out)
+{
+	g_autofree char *words = words_of(value);
+	g_autofree char *name = zsh_text(value);
+
+	fprintf(out, ":%s:", name);
+	if (words != NULL)
+		fprintf(out, "(%s)", words);
+	else if (is_file(value))
+		fputs("_files", out);
+	else if (strcmp(value, "DIR") == 0)
+		fputs("_files -/", out);
+	else
+		fputc(' ', out);
+}
+
+static void write_zsh_option(const GOptionEntry *option, FILE *out)
+{
+	const char *value = lode_option_value(option);
+	g_autofree char *description = zsh_text(
+		option->description != NULL ? option->description : "");
+	bool is_repeatable = option->arg == G_OPTION_ARG_STRING_ARRAY ||
+	                     option->arg == G_OPTION_ARG_FILENAME_ARRAY;
+
+	if (option->short_name != 0) {
+		fprintf(out, " \\\n\t\t'%s-%c%s[%s]", is_repeatable ? "*" : "", option->short_name,
+			value != NULL ? "+" : "", description);
+		if (value != NULL)
+			write_zsh_value(value, out);
+		fputc('\'', out);
+	}
+	fprintf(out, " \\\n\t\t'%s--%s%s[%s]", is_repeatable ? "*" : "", option->long_name,
+		value != NULL ? "=" : "", description);
+	if (value != NULL)
+		write_zsh_value(value, out);
+	fputc('\'', out);
+}
+
+static void write_zsh_verb(const LodeVerb *verb, FILE *out)
+{
+	const GOptionEntry *option;
+
+	fprintf(out, "_lode_%s() {\n\t_arguments", verb->name);
+	for (size_t i = 0; (option = lode_verb_option(verb, i)) != NULL; i++)
+		if (!is_hidden(option))
+			write_zsh_option(option, out);
+	fprintf(out, " \\\n\t\t%s\n}\n\n",
+		verb->is_wrapper       ? "'(-)1:program:_command_names -e' '*::argument:_normal'"
+		: takes_profiles(verb) ? "'1:profile:_files -g \"*.lode\"' '*:argument: '"
+				       : "'*:file:_files'");
+}
+
+static void write_zsh(FILE *out)
+{
+	fputs("#compdef lode\n# zsh completion for lode; made by 'lode --completion zsh'\n\n", out);
+	for (size_t i = 0; lode_verbs[i] != NULL; i++)
+		write_zsh_verb(lode_verbs[i], out);
+	fputs("_lode() {\n\tlocal -a verbs=(\n", out);
+	for (size_t i = 0; lode_verbs[i] != NULL; i++) {
+		g_autofree char *summary = zsh_text(lode_verbs[i]->summary);
+		fprintf(out, "\t\t'%s:%s'\n", lode_verbs[i]->name, summary);
+	}
+	fputs("\t\t'help:show the help of a verb'\n\t)\n"
+	      "\tlocal curcontext=$curcontext state line\n"
+	      "\t_arguments -C \\\n"
+	      "\t\t'(- *)'{-h,--help}'[show help]' \\\n"
+	      "\t\t'(- *)'{-V,--version}'[show the version]' \\\n"
+	      "\t\t'(- *)--completion=[print a completion script]:shell:(bash zsh)' \\\n"
+	      "\t\t'1:verb:->verb' '*::argument:->argument'\n"
+	      "\tcase $state in\n"
+	      "\tverb) _describe verb verbs ;;\n"
+	      "\targument)\n"
+	      "\t\tif [[ $line[1] == help ]]; then\n"
+	      "\t\t\t_describe verb verbs\n"
+	      "\t\telif (( $+functions[_lode_$line[1]] )); then\n"
+	      "\t\t\t_lode_$line[1]\n"
+	      "\t\tfi ;;\n"
+	      "\tesac\n}\n\n"
+	      "_lode \"$@\"\n",
+		out);
+}
+
+bool lode_completion_write(const char *shell, FILE *out)
+{
+	if (strcmp(shell, "bash") == 0)
+		write_bash(out);
+	else if (strcmp(shell, "zsh") == 0)
+		write_zsh(out);
+	else
+		return false;
+	return true;
+}

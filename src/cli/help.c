@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/help.h"
+
+#include "cli/verb_table.h"
+
+#include <string.h>
+
+/* Columns: fixed, so that help reads the same in a pipe, a terminal and the tests. */
+enum { WIDTH = 88, NAME_COLUMN = 32 };
+
+/* Writes words with line breaks; the cursor stands in `column` and further lines begin at `indent`.
+ */
+static void write_wrapped(FILE *out, const char *text, size_t column, size_t indent)
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+	size_t at = column;
+
+	for (size_t i = 0; words[i] != NULL; i++) {
+		size_t length = (size_t)g_utf8_strlen(words[i], -1);
+		if (i > 0 && at + 1 + length > WIDTH) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			at = indent;
+		} else if (i > 0) {
+			fputc(' ', out);
+			at++;
+		}
+		fputs(words[i], out);
+		at += length;
+	}
+	fputc('\n', out);
+}
+
+static void write_option(FILE *out, const GOptionEntry *option)
+{
+	const char *value = lode_option_value(option);
+	GString *left = g_string_new(NULL);
+
+	if (option->short_name != 0)
+		g_string_printf(left, "  -%c, --%s", option->short_name, option->long_name);
+	else
+		g_string_printf(left, "      --%s", option->long_name);
+	if (value != NULL)
+		g_string_append_printf(left, "=%s", value);
+	fputs(left->str, out);
+	size_t width = (size_t)g_utf8_strlen(left->str, -1);
+	if (width + 2 > NAME_COLUMN) {
+		fputc('\n', out);
+		width = 0;
+	}
+	fprintf(out, "%*s", (int)(NAME_COLUMN - width), "");
+	write_wrapped(out, option->description != NULL ? option->description : "", NAME_COLUMN,
+		NAME_COLUMN);
+	g_string_free(left, TRUE);
+}
+
+static void write_options(FILE *out, const char *title, const GOptionEntry *options)
+{
+	if (options == NULL || options[0].long_name == NULL)
+		return;
+	fprintf(out, "\n%s:\n", title);
+	for (size_t i = 0; options[i].long_name != NULL; i++)
+		if ((options[i].flags & G_OPTION_FLAG_HIDDEN) == 0)
+			write_option(out, &options[i]);
+}
+
+/* Lines that follow each other are one paragraph; those that begin with a space stand as they are.
+ */
+static void write_description(FILE *out, const char *text)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	GString *paragraph = g_string_new(NULL);
+
+	for (size_t i = 0; lines[i] != NULL; i++) {
+		bool is_prose = lines[i][0] != ' ' && lines[i][0] != '\0';
+		bool is_last = lines[i + 1] == NULL || lines[i + 1][0] == ' ' ||
+		               lines[i + 1][0] == '\0';
+		if (!is_prose) {
+			fprintf(out, "%s\n", lines[i]);
+			continue;
+		}
+		g_string_append_printf(paragraph, "%s%s", paragraph->len > 0 ? " " : "", lines[i]);
+		if (!is_last)
+			continue;
+		write_wrapped(out, paragraph->str, 0, 0);
+		g_string_truncate(paragraph, 0);
+	}
+	g_string_free(paragraph, TRUE);
+}
+
+void lode_help_write_verb(const LodeVerb *verb, FILE *out)
+{
+	static const GOptionEntry help[] = {
+		{"help", 'h', 0, G_OPTION_ARG_NONE, NULL, "show this help and exit", NULL},
+		G_OPTION_ENTRY_NULL,
+	};
+
+	fprintf(out, "Usage: lode %s [OPTION…] %s\n\n", verb->name, verb->arguments);
+	g_autofree char *first = g_utf8_strup(verb->summary, 1);
+	g_autofree char *summary = g_strconcat(first, verb->summary + 1, ".", NULL);
+	write_wrapped(out, summary, 0, 0);
+	write_options(out, "Options", verb->options);
+	for (size_t i = 0; verb->groups != NULL && verb->groups[i].title != NULL; i++)
+		write_options(out, verb->groups[i].title, verb->groups[i].options);
+	write_options(out, "Help", help);
+	if (verb->description != NULL) {
+		fputc('\n', out);
+		write_description(out, verb->description);
+	}
+}
+
+void lode_help_write_overview(FILE *out)
+{
+	fputs("Usage: lode VERB [OPTION…] [ARGUMENT…]\n\n"
+	      "Mines profiles for the code patterns that cost most.\n\n"
+	      "Verbs, in the order of the data's way:\n",
+		out);
+	for (size_t i = 0; lode_verbs[i] != NULL; i++)
+		fprintf(out, "  %-10s %s\n", lode_verbs[i]->name, lode_verbs[i]->summary);
+	fputs("\n"
+	      "Options:\n"
+	      "  -h, --help      show this help and exit; 'lode VERB --help' for a verb\n"
+	      "  -V, --version   show the version and exit\n"
+	      "      --completion=bash|zsh\n"
+	      "                  print the completion script of a shell and exit\n"
+	      "\n"
+	      "Examples:\n"
+	      "  lode run --exact -o x.lode -- ./program argument   record, mine and report\n"
+	      "  lode report x.lode                                 the report again\n"
+	      "  lode annotate x.lode 17                            where sequence 17 occurs\n"
+	      "  lode mine x.lode --gap 1 --name gaps               mine again, differently\n"
+	      "  lode import callgrind.out.* -o x.lode              recordings that are there\n"
+	      "\n"
+	      "Exit status: 0 done, 1 failed, 2 wrong usage; 'lode run' gives that of the "
+	      "program.\n"
+	      "'man lode' says more, 'man lode-VERB' about a verb.\n",
+		out);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What --help prints, from the tables of verbs and options. */
+#pragma once
+
+#include "cli/verb.h"
+
+#include <stdio.h>
+
+/* `lode --help`. */
+void lode_help_write_overview(FILE *out);
+
+/* `lode VERB --help`. */
+void lode_help_write_verb(const LodeVerb *verb, FILE *out);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/imported.h"
+
+#include "base/number_format.h"
+#include "views/shell_word.h"
+
+static void write_count(FILE *out, double count, const char *one, const char *many)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	fprintf(out, "%s %s, ", lode_number_format_count(count, number), count == 1 ? one : many);
+}
+
+static void write_unresolved(const LodeProfile *profile, const char *path, FILE *out)
+{
+	char share[LODE_NUMBER_SIZE];
+	double count = 0;
+
+	for (guint i = 0; i < profile->unresolved->len; i++)
+		count += LODE_AT(profile->unresolved, LodeUnresolved, i).count;
+	if (profile->unresolved->len == 0)
+		return;
+	g_autofree char *quoted = lode_shell_word(path);
+	lode_number_format_share(
+		profile->total_count > 0 ? count / profile->total_count : 0, share);
+	fprintf(out,
+		"not everything could be resolved (%s of the executions); lode info %s says why\n",
+		share, quoted);
+}
+
+void lode_imported_write(const LodeProfile *profile, const char *path, FILE *out)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	fprintf(out, "%s: %s (%s, %s frequencies)\n", path,
+		profile->program != NULL ? profile->program : "unknown program", profile->creator,
+		lode_frequency_to_text(profile->frequency));
+	write_count(out, profile->images->len, "image", "images");
+	write_count(out, profile->functions->len, "function", "functions");
+	write_count(out, profile->instructions->len, "instruction", "instructions");
+	write_count(out, profile->total_count, "execution", "executions");
+	const LodeEvent *weight = &LODE_AT(profile->events, LodeEvent, profile->weight_event);
+	fprintf(out, "%s %s\n", lode_number_format_count(weight->total, number), weight->name);
+	write_unresolved(profile, path, out);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* What `lode import` says about the profile that it made. */
+#pragma once
+
+#include "model/profile.h"
+
+#include <stdio.h>
+
+/* Two lines: what was recorded, and how much of it there is; a third when something is amiss. */
+void lode_imported_write(const LodeProfile *profile, const char *path, FILE *out);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A handler may do next to nothing, so it only writes the signal's number into a pipe; a thread
+ * reads there and does the rest. What is static here is so because signals are the process's.
+ */
+#include "cli/interrupt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* timeout(1) sends its signal to us and to our process group: that is one wish, not two. */
+enum { ECHO_US = G_USEC_PER_SEC / 4 };
+
+static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+/* These are meant for a program that we run, and must not end us when they come behind its end. */
+static const int foreign_signals[] = {SIGUSR1, SIGUSR2};
+
+static GCancellable *cancellable;
+static int pipe_ends[2];
+static int first_signal;
+static gint64 first_time_us; /* the watcher's alone */
+static GMutex last_act_mutex;
+static void (*last_act)(void *data);
+static void *last_act_data;
+
+static void on_signal(int signal)
+{
+	unsigned char byte = (unsigned char)signal;
+	int saved = errno;
+	ssize_t written = write(pipe_ends[1], &byte, 1);
+
+	(void)written;
+	errno = saved;
+}
+
+_Noreturn void lode_interrupt_die(int signal_number)
+{
+	const struct rlimit none = {0, 0};
+	sigset_t set;
+
+	/* A crash of the program that we ran must not leave a core of ours. */
+	setrlimit(RLIMIT_CORE, &none);
+	signal(signal_number, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, signal_number);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	raise(signal_number);
+	_exit(128 + signal_number);
+}
+
+static void *watch(void *data)
+{
+	unsigned char byte;
+
+	(void)data;
+	for (;;) {
+		if (read(pipe_ends[0], &byte, 1) != 1)
+			continue;
+		if (g_atomic_int_compare_and_exchange(&first_signal, 0, byte)) {
+			first_time_us = g_get_monotonic_time();
+			g_cancellable_cancel(cancellable);
+			continue;
+		}
+		if (g_get_monotonic_time() - first_time_us < ECHO_US)
+			continue;
+		g_mutex_lock(&last_act_mutex);
+		if (last_act != NULL)
+			last_act(last_act_data);
+		lode_interrupt_die(byte);
+	}
+	return NULL;
+}
+
+/* The watcher has every signal blocked: those that others wait for must not end up with it. */
+static void start_watcher(void)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	g_thread_unref(g_thread_new("lode-interrupt", watch, NULL));
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+static void catch_signals(const int *signals, size_t n, void (*handler)(int))
+{
+	const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+
+	for (size_t i = 0; i < n; i++) {
+		struct sigaction old;
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+static void install(void)
+{
+
+	cancellable = g_cancellable_new();
+	if (pipe2(pipe_ends, O_CLOEXEC) != 0)
+		return;
+	start_watcher();
+	catch_signals(caught_signals, G_N_ELEMENTS(caught_signals), on_signal);
+	catch_signals(foreign_signals, G_N_ELEMENTS(foreign_signals), do_nothing);
+}
+
+GCancellable *lode_interrupt_cancellable(void)
+{
+	static gsize is_installed;
+
+	if (g_once_init_enter(&is_installed)) {
+		install();
+		g_once_init_leave(&is_installed, 1);
+	}
+	return cancellable;
+}
+
+int lode_interrupt_signal(void)
+{
+	return g_atomic_int_get(&first_signal);
+}
+
+void lode_interrupt_set_last_act(void (*act)(void *data), void *data)
+{
+	g_mutex_lock(&last_act_mutex);
+	last_act = act;
+	last_act_data = data;
+	g_mutex_unlock(&last_act_mutex);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ctrl-C and its like: the first one asks the work to stop, the second one ends the program at
+ * once. SIGINT, SIGTERM, SIGHUP and SIGQUIT alike, unless they were ignored when we started.
+ */
+#pragma once
+
+#include <gio/gio.h>
+
+/* Cancelled by the first signal. The first call installs the handlers; borrowed. */
+GCancellable *lode_interrupt_cancellable(void);
+
+/* The signal that came, or 0. */
+int lode_interrupt_signal(void);
+
+/*
+ * What is still to be done when a second signal ends us, from another thread: removing temporary
+ * files. NULL: nothing any more.
+ */
+void lode_interrupt_set_last_act(void (*act)(void *data), void *data);
+
+/* Ends the program by the signal, as if it had never been caught, so that our caller sees it. */
+_Noreturn void lode_interrupt_die(int signal);

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/mining_options.h"
+
+#include "analyses/flow_graph/flow_graph.h"
+#include "analyses/mine/instruction_miner.h"
+#include "analyses/mine/miner.h"
+#include "base/error.h"
+#include "base/number_format.h"
+#include "cli/option_parser.h"
+#include "store/profile_store.h"
+
+#include <string.h>
+
+static struct {
+	char *name, *weight, *attributes, **exclude, *images, *functions, *granularity, *event_rate;
+	char *min_support, *min_differential, *min_functions, *top, *max_sequences;
+	char *gap, *window, *iterations, *flow;
+	char *min_count, *max_length;
+	char *threads, *memory;
+	gboolean is_instruction_mode, across_calls, only_closed, only_maximal;
+} given;
+
+static const GOptionEntry thresholds[] = {
+	{"min-support", 0, 0, G_OPTION_ARG_STRING, &given.min_support,
+		"report sequences with at least this weight or frequency, such as 0.5% or 0.005 "
+		"(default: 1%)",
+		"SHARE"},
+	{"min-differential", 0, 0, G_OPTION_ARG_STRING, &given.min_differential,
+		"report also those whose weight and frequency differ by this much (default: off)",
+		"SHARE"},
+	{"min-functions", 0, 0, G_OPTION_ARG_STRING, &given.min_functions,
+		"only those that occur in at least N functions (default: 1)", "N"},
+	{"top", 0, 0, G_OPTION_ARG_STRING, &given.top,
+		"find the highest --min-support that gives at least N sequences", "N"},
+	{"max-sequences", 0, 0, G_OPTION_ARG_STRING, &given.max_sequences,
+		"stop when there are more than N, the run marked incomplete (default: 1000000)",
+		"N"},
+	{"closed", 0, 0, G_OPTION_ARG_NONE, &given.only_closed,
+		"leave out what a longer sequence says with the same supports", NULL},
+	{"maximal", 0, 0, G_OPTION_ARG_NONE, &given.only_maximal,
+		"leave out what is part of a longer reported sequence", NULL},
+	G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry shape[] = {
+	{"gap", 0, 0, G_OPTION_ARG_STRING, &given.gap,
+		"at most N other instructions between two elements (default: 0)", "N"},
+	{"window", 0, 0, G_OPTION_ARG_STRING, &given.window,
+		"the attributes of an element may come from N + 1 instructions in a row "
+		"(default: 0)",
+		"N"},
+	{"iterations", 0, 0, G_OPTION_ARG_STRING, &given.iterations,
+		"the most attributes in a sequence (default: 5)", "N"},
+	{"flow", 0, 0, G_OPTION_ARG_STRING, &given.flow,
+		"how executions of a path are had from those of its edges (default: potential)",
+		"potential|expected|definite"},
+	G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry graph[] = {
+	{"weight", 0, 0, G_OPTION_ARG_STRING, &given.weight,
+		"the event that cost is counted in (default: the profile's, see 'lode info')",
+		"EVENT"},
+	{"granularity", 0, 0, G_OPTION_ARG_STRING, &given.granularity,
+		"what a vertex of the graph is (default: instruction)",
+		"instruction|block|function"},
+	{"attributes", 0, 0, G_OPTION_ARG_STRING, &given.attributes,
+		"the namespaces to use, with commas (default: op,kind,mem,ev,at,loop; all where "
+		"the graphs were given)",
+		"LIST"},
+	{"exclude", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.exclude,
+		"drop attributes like 'op:mov*'; may be given again", "GLOB"},
+	{"event-rate", 0, 0, G_OPTION_ARG_STRING, &given.event_rate,
+		"an instruction has ev:EVENT from this many events per execution (default: 0.01)",
+		"RATE"},
+	{"images", 0, 0, G_OPTION_ARG_STRING, &given.images,
+		"only images whose path matches; totals stay those of the whole profile", "REGEX"},
+	{"functions", 0, 0, G_OPTION_ARG_STRING, &given.functions,
+		"only functions whose name matches; likewise", "REGEX"},
+	G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry instructions[] = {
+	{"instructions", 0, 0, G_OPTION_ARG_NONE, &given.is_instruction_mode,
+		"count sequences of opcodes along the static control flow instead", NULL},
+	{"min-count", 0, 0, G_OPTION_ARG_STRING, &given.min_count,
+		"with --instructions: report what occurs more than N times", "N"},
+	{"max-length", 0, 0, G_OPTION_ARG_STRING, &given.max_length,
+		"with --instructions: at most N instructions (default: 5)", "N"},
+	{"across-calls", 0, 0, G_OPTION_ARG_NONE, &given.across_calls,
+		"with --instructions: go on into callees and back", NULL},
+	G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry work[] = {
+	{"name", 0, 0, G_OPTION_ARG_STRING, &given.name,
+		"the name of the run; one of the same name is replaced (default: main)", "RUN"},
+	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
+		"the number of threads; the result does not depend on it (default: all "
+		"processors)",
+		"N"},
+	{"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
+		"the most memory to work with, such as 4G (default: half of it)", "SIZE"},
+	G_OPTION_ENTRY_NULL,
+};
+
+const LodeOptionGroup lode_mining_groups[] = {
+	{"What is reported", thresholds},
+	{"What a sequence is", shape},
+	{"What is mined", graph},
+	{"Instruction sequences", instructions},
+	{"The run", work},
+	{NULL, NULL},
+};
+
+static bool read_count(const char *option, const char *text, uint32_t *out_value, GError **error)
+{
+	uint64_t value = *out_value;
+
+	if (!lode_option_count(option, text, UINT32_MAX, &value, error))
+		return false;
+	*out_value = (uint32_t)value;
+	return true;
+}
+
+static bool read_numbers(LodeMiningParameters *self, GError **error)
+{
+	uint32_t threads = 0;
+
+	if (!lode_option_share("--min-support", given.min_support, &self->min_support, error) ||
+		!lode_option_share("--min-differential", given.min_differential,
+			&self->min_differential, error) ||
+		!read_count("--min-functions", given.min_functions, &self->min_functions, error) ||
+		!read_count("--top", given.top, &self->top, error) ||
+		!lode_option_count("--max-sequences", given.max_sequences, UINT64_MAX,
+			&self->max_sequences, error) ||
+		!read_count("--gap", given.gap, &self->gap, error) ||
+		!read_count("--window", given.window, &self->window, error) ||
+		!read_count("--iterations", given.iterations, &self->iterations, error) ||
+		!read_count("--max-length", given.max_length, &self->iterations, error) ||
+		!lode_option_number("--event-rate", given.event_rate, &self->event_rate, error) ||
+		!lode_option_number("--min-count", given.min_count, &self->min_count, error) ||
+		!read_count("--threads", given.threads, &threads, error) ||
+		!lode_option_size("--memory", given.memory, &self->memory_bytes, error))
+		return false;
+	self->threads = threads;
+	return true;
+}
+
+static bool read_words(LodeMiningParameters *self, GError **error)
+{
+	int flow = given.flow != NULL ? lode_flow_model_from_text(given.flow) : LODE_FLOW_POTENTIAL;
+	int granularity = given.granularity != NULL ? lode_granularity_from_text(given.granularity)
+	                                            : LODE_GRANULARITY_INSTRUCTION;
+
+	if (flow < 0)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--flow: '%s' is not potential, expected or definite", given.flow);
+	else if (granularity < 0)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--granularity: '%s' is not instruction, block or function",
+			given.granularity);
+	if (flow < 0 || granularity < 0)
+		return false;
+	self->flow = (LodeFlowModel)flow;
+	self->granularity = (LodeGranularity)granularity;
+	return true;
+}
+
+/* The first of the options that is given, of those that the mode has no use for; NULL: none. */
+static const char *useless_option(void)
+{
+	const struct {
+		const char *option;
+		bool is_given, is_of_instruction_mode;
+	} options[] = {
+		{"--min-count", given.min_count != NULL, true},
+		{"--max-length", given.max_length != NULL, true},
+		{"--across-calls", given.across_calls, true},
+		{"--min-support", given.min_support != NULL, false},
+		{"--min-differential", given.min_differential != NULL, false},
+		{"--min-functions", given.min_functions != NULL, false},
+		{"--top", given.top != NULL, false},
+		{"--closed", given.only_closed, false},
+		{"--maximal", given.only_maximal, false},
+		{"--gap", given.gap != NULL, false},
+		{"--window", given.window != NULL, false},
+		{"--iterations", given.iterations != NULL, false},
+		{"--flow", given.flow != NULL, false},
+		{"--granularity", given.granularity != NULL, false},
+		{"--attributes", given.attributes != NULL, false},
+		{"--exclude", given.exclude != NULL, false},
+		{"--event-rate", given.event_rate != NULL, false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
+		if (options[i].is_given &&
+			options[i].is_of_instruction_mode != given.is_instruction_mode)
+			return options[i].option;
+	return NULL;
+}
+
+static bool check_combination(GError **error)
+{
+	const char *useless = useless_option();
+
+	if (useless != NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"%s means nothing %s --instructions", useless,
+			given.is_instruction_mode ? "with" : "without");
+	else if (given.is_instruction_mode && given.min_count == NULL)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--instructions needs --min-count N: report what occurs more than N times");
+	else if (given.name != NULL && *given.name == '\0')
+		g_set_error_literal(
+			error, LODE_ERROR, LODE_ERROR_USAGE, "--name: a run needs a name");
+	else
+		return true;
+	return false;
+}
+
+bool lode_mining_options_read(LodeMiningParameters *out_parameters, GError **error)
+{
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	if (!check_combination(error) || !read_numbers(&parameters, error) ||
+		!read_words(&parameters, error))
+		return false;
+	if (given.attributes != NULL)
+		parameters.attributes = given.attributes;
+	/* Joined here and kept: the parameters borrow it until the program ends. */
+	if (given.exclude != NULL)
+		parameters.exclude = g_strjoinv(",", given.exclude);
+	parameters.weight = given.weight;
+	parameters.images = given.images;
+	parameters.functions = given.functions;
+	parameters.is_instruction_mode = given.is_instruction_mode;
+	parameters.across_calls = given.across_calls;
+	parameters.only_closed = given.only_closed;
+	parameters.only_maximal = given.only_maximal;
+	*out_parameters = parameters;
+	return true;
+}
+
+static LodeMiningRun *mine(const LodeProfile *profile, const LodeMiningParameters *parameters,
+	const char *name, const LodeProgress *progress, GError **error)
+{
+	if (parameters->is_instruction_mode)
+		return lode_instruction_miner_run(profile, parameters, name, progress, error);
+	g_autoptr(LodeFlowGraph) efg = lode_flow_graph_build(profile, parameters, error);
+	if (efg == NULL)
+		return NULL;
+	return lode_miner_run(efg, parameters, name, progress, error);
+}
+
+LodeMiningRun *lode_mining_options_mine(const char *path, const LodeProfile *profile,
+	const LodeMiningParameters *parameters, const LodeProgress *progress, GError **error)
+{
+	const char *name = given.name != NULL ? given.name : "main";
+	g_autoptr(LodeMiningRun) run = mine(profile, parameters, name, progress, error);
+
+	if (run == NULL || !lode_profile_store_add_run(path, run, progress, error))
+		return NULL;
+	return g_steal_pointer(&run);
+}
+
+void lode_mining_options_write_summary(const LodeMiningRun *run, const char *path, FILE *out)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	fprintf(out, "%s sequences in %.2f s, stored as run '%s' of %s%s\n",
+		lode_number_format_count(run->sequences->len, number), run->seconds, run->name,
+		path,
+		run->is_complete ? ""
+				 : "; incomplete: stopped at --max-sequences, raise --min-support");
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that say how to mine, shared by `lode mine` and `lode run`, and the mining itself. */
+#pragma once
+
+#include "base/progress.h"
+#include "cli/verb.h"
+#include "model/mining_run.h"
+#include "model/profile.h"
+
+#include <stdio.h>
+
+/* For LodeVerb.groups. */
+extern const LodeOptionGroup lode_mining_groups[];
+
+/*
+ * What the options say, once they are parsed; strings are borrowed from them. Errors: _USAGE, also
+ * for options that do not go together.
+ */
+bool lode_mining_options_read(LodeMiningParameters *out_parameters, GError **error);
+
+/*
+ * Mines `profile` by these parameters and stores the run in the profile file at `path`, under the
+ * name that the options give.
+ */
+LodeMiningRun *lode_mining_options_mine(const char *path, const LodeProfile *profile,
+	const LodeMiningParameters *parameters, const LodeProgress *progress, GError **error);
+
+/* One line on a run: how many sequences, how long it took, what was left out. */
+void lode_mining_options_write_summary(const LodeMiningRun *run, const char *path, FILE *out);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/option_parser.h"
+
+#include "base/error.h"
+#include "cli/suggestion.h"
+#include "cli/verb_table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *suggest_option(const LodeVerb *verb, const char *name)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	const GOptionEntry *option;
+
+	for (size_t i = 0; (option = lode_verb_option(verb, i)) != NULL; i++)
+		if ((option->flags & G_OPTION_FLAG_HIDDEN) == 0)
+			g_ptr_array_add(names, (void *)option->long_name);
+	g_ptr_array_add(names, NULL);
+	return lode_suggestion(name, (const char *const *)names->pdata);
+}
+
+/* GOption's own messages are for its kinds of faults; ours say what was meant. */
+static void set_usage_error(const LodeVerb *verb, const GError *cause, GError **error)
+{
+	const char *dashes = strstr(cause->message, "--");
+
+	if (g_error_matches(cause, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION) &&
+		dashes != NULL) {
+		g_autofree char *name = g_strndup(dashes + 2, strcspn(dashes + 2, "= "));
+		const char *nearest = suggest_option(verb, name);
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "unknown option '--%s'%s%s%s",
+			name, nearest != NULL ? "; did you mean '--" : "",
+			nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+		return;
+	}
+	g_autofree char *message = g_strdup(cause->message);
+	message[0] = g_ascii_tolower(message[0]);
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
+}
+
+static GOptionContext *make_context(const LodeVerb *verb, const GOptionEntry *help)
+{
+	GOptionContext *context = g_option_context_new(NULL);
+
+	g_option_context_set_help_enabled(context, FALSE);
+	g_option_context_set_strict_posix(context, verb->is_wrapper);
+	g_option_context_add_main_entries(context, help, NULL);
+	if (verb->options != NULL)
+		g_option_context_add_main_entries(context, verb->options, NULL);
+	for (size_t i = 0; verb->groups != NULL && verb->groups[i].title != NULL; i++)
+		g_option_context_add_main_entries(context, verb->groups[i].options, NULL);
+	return context;
+}
+
+/* The first "--" is ours; GOption leaves it where other arguments stand before it. */
+static void drop_separator(char **rest)
+{
+	size_t i = 0;
+
+	while (rest[i] != NULL && strcmp(rest[i], "--") != 0)
+		i++;
+	if (rest[i] == NULL)
+		return;
+	g_free(rest[i]);
+	for (; rest[i + 1] != NULL; i++)
+		rest[i] = rest[i + 1];
+	rest[i] = NULL;
+}
+
+bool lode_options_parse(const LodeVerb *verb, char **arguments, bool *out_wants_help,
+	char ***out_rest, GError **error)
+{
+	gboolean wants_help = FALSE;
+	const GOptionEntry help[] = {
+		{"help", 'h', 0, G_OPTION_ARG_NONE, &wants_help, NULL, NULL},
+		G_OPTION_ENTRY_NULL,
+	};
+	g_autoptr(GOptionContext) context = make_context(verb, help);
+	g_autoptr(GError) cause = NULL;
+	g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+
+	/* GOption takes the first word for the program's name. */
+	g_strv_builder_add(builder, verb->name);
+	g_strv_builder_addv(builder, (const char **)arguments);
+	g_auto(GStrv) line = g_strv_builder_end(builder);
+	if (!g_option_context_parse_strv(context, &line, &cause)) {
+		set_usage_error(verb, cause, error);
+		return false;
+	}
+	char **rest = g_strdupv(line + 1);
+	if (!verb->is_wrapper || (rest[0] != NULL && strcmp(rest[0], "--") == 0))
+		drop_separator(rest);
+	*out_wants_help = wants_help;
+	*out_rest = rest;
+	return true;
+}
+
+static bool refuse(const char *option, const char *text, const char *expected, GError **error)
+{
+	g_set_error(
+		error, LODE_ERROR, LODE_ERROR_USAGE, "%s: '%s' is not %s", option, text, expected);
+	return false;
+}
+
+/* A finite decimal number ≥ 0; *out_end is what follows it, white space skipped. */
+static bool scan_number(const char *text, double *out_value, const char **out_end)
+{
+	char *end;
+
+	if (!g_ascii_isdigit(*text) && *text != '.')
+		return false;
+	errno = 0;
+	double value = g_ascii_strtod(text, &end);
+	if (end == text || errno != 0 || !isfinite(value))
+		return false;
+	while (g_ascii_isspace(*end))
+		end++;
+	*out_value = value;
+	*out_end = end;
+	return true;
+}
+
+bool lode_option_share(const char *option, const char *text, double *out_value, GError **error)
+{
+	const char *expected = "a share between 0 and 1, or 0% and 100%";
+	const char *end;
+	double value;
+
+	if (text == NULL)
+		return true;
+	if (!scan_number(text, &value, &end))
+		return refuse(option, text, expected, error);
+	if (strcmp(end, "%") == 0)
+		value /= 100;
+	else if (*end != '\0')
+		return refuse(option, text, expected, error);
+	if (value > 1)
+		return refuse(option, text, expected, error);
+	*out_value = value;
+	return true;
+}
+
+bool lode_option_number(const char *option, const char *text, double *out_value, GError **error)
+{
+	const char *end;
+	double value;
+
+	if (text == NULL)
+		return true;
+	if (!scan_number(text, &value, &end) || *end != '\0')
+		return refuse(option, text, "a number of 0 or more", error);
+	*out_value = value;
+	return true;
+}
+
+bool lode_option_count(
+	const char *option, const char *text, uint64_t max, uint64_t *out_value, GError **error)
+{
+	guint64 value;
+
+	if (text == NULL)
+		return true;
+	if (!g_ascii_string_to_unsigned(text, 10, 0, max, &value, NULL)) {
+		g_autofree char *expected = g_strdup_printf(
+			"a whole number from 0 to %" G_GUINT64_FORMAT, max);
+		return refuse(option, text, expected, error);
+	}
+	*out_value = value;
+	return true;
+}
+
+bool lode_option_size(const char *option, const char *text, uint64_t *out_value, GError **error)
+{
+	static const char units[] = "KMGT";
+	const char *end;
+	double value;
+
+	if (text == NULL)
+		return true;
+	if (!scan_number(text, &value, &end))
+		return refuse(option, text, "a size such as 4G or 512M", error);
+	const char *unit = *end != '\0' ? strchr(units, g_ascii_toupper(*end)) : NULL;
+	if (unit != NULL) {
+		value = ldexp(value, 10 * (int)(unit - units + 1));
+		end += end[1] == 'i' ? 2 : 1;
+	}
+	if ((*end != '\0' && strcmp(end, "B") != 0) || value < 1 || value >= 0x1p63)
+		return refuse(option, text, "a size such as 4G or 512M", error);
+	*out_value = (uint64_t)value;
+	return true;
+}
+
+bool lode_options_take_one(char **rest, const char *what, GError **error)
+{
+	if (rest[0] == NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s is missing", what);
+	else if (rest[1] != NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "one %s, not also '%s'", what,
+			rest[1]);
+	return rest[0] != NULL && rest[1] == NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* A verb's command line by its tables of options, and values that GOption has no kind for. */
+#pragma once
+
+#include "cli/verb.h"
+
+#include <stdint.h>
+
+/*
+ * Parses `arguments` (NULL-terminated, without the verb) into the targets of the verb's tables.
+ * *out_rest is what is no option, without a leading "--"; the caller frees it with g_strfreev().
+ * Errors: _USAGE, with "did you mean" for an unknown option.
+ */
+bool lode_options_parse(const LodeVerb *verb, char **arguments, bool *out_wants_help,
+	char ***out_rest, GError **error);
+
+/*
+ * Values that were taken as text; NULL leaves *out_value as it is. `option` ("--gap") is for the
+ * message. Errors: _USAGE. Points, never commas, whatever the locale.
+ */
+/* A share: "0.01" or "1%"; 0 … 1. */
+bool lode_option_share(const char *option, const char *text, double *out_value, GError **error);
+/* A number ≥ 0. */
+bool lode_option_number(const char *option, const char *text, double *out_value, GError **error);
+/* A whole number ≤ max. */
+bool lode_option_count(
+	const char *option, const char *text, uint64_t max, uint64_t *out_value, GError **error);
+/* Bytes: "4G", "512 MiB", "1000000"; K, M, G, T are powers of 1024. */
+bool lode_option_size(const char *option, const char *text, uint64_t *out_value, GError **error);
+
+/* Exactly one argument, or _USAGE that says what is missing ("PROFILE.lode") or too much. */
+bool lode_options_take_one(char **rest, const char *what, GError **error);

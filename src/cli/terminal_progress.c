@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/terminal_progress.h"
+
+#include "base/number_format.h"
+#include "cli/interrupt.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { DELAY_US = 2 * G_USEC_PER_SEC, INTERVAL_US = G_USEC_PER_SEC / 10 };
+
+static unsigned terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+		return 80;
+	return size.ws_col;
+}
+
+static char *compose(
+	const char *stage, double done, double total, const char *detail, double seconds)
+{
+	GString *line = g_string_new(stage);
+	char number[LODE_NUMBER_SIZE];
+
+	if (total > 0)
+		g_string_append_printf(line, "  %.0f %%", CLAMP(100 * done / total, 0, 100));
+	else if (done > 0)
+		g_string_append_printf(line, "  %s", lode_number_format_count(done, number));
+	if (detail != NULL && *detail != '\0')
+		g_string_append_printf(line, "  %s", detail);
+	g_string_append_printf(line, "  %.0f s", seconds);
+	return g_string_free(line, FALSE);
+}
+
+static void draw(const char *stage, double done, double total, const char *detail, void *user_data)
+{
+	LodeTerminalProgress *self = user_data;
+	gint64 now_us = g_get_monotonic_time();
+
+	if (now_us - self->start_us < DELAY_US || now_us - self->drawn_us < INTERVAL_US)
+		return;
+	double seconds = (double)(now_us - self->start_us) / G_USEC_PER_SEC;
+	g_autofree char *line = compose(stage, done, total, detail, seconds);
+	g_autofree char *valid = g_utf8_make_valid(line, -1);
+	/* A line that wraps cannot be taken back. */
+	g_autofree char *fitting = g_utf8_substring(
+		valid, 0, MIN(g_utf8_strlen(valid, -1), (glong)terminal_width() - 1));
+	fprintf(stderr, "\r%s\033[K", fitting);
+	fflush(stderr);
+	self->drawn_us = now_us;
+	self->is_visible = true;
+}
+
+void lode_terminal_progress_init(LodeTerminalProgress *self)
+{
+	const char *terminal = g_getenv("TERM");
+
+	*self = (LodeTerminalProgress){
+		.progress = {.user_data = self, .cancellable = lode_interrupt_cancellable()},
+		.start_us = g_get_monotonic_time(),
+		.is_terminal = isatty(STDERR_FILENO) && terminal != NULL &&
+	                       strcmp(terminal, "dumb") != 0,
+	};
+	if (self->is_terminal)
+		self->progress.report = draw;
+}
+
+void lode_terminal_progress_hide(LodeTerminalProgress *self)
+{
+	if (!self->is_visible)
+		return;
+	fputs("\r\033[K", stderr);
+	fflush(stderr);
+	self->is_visible = false;
+}
+
+void lode_terminal_progress_clear(LodeTerminalProgress *self)
+{
+	lode_terminal_progress_hide(self);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* lode import: recordings that are there already become a profile. */
+#include "base/error.h"
+#include "cli/imported.h"
+#include "cli/option_parser.h"
+#include "cli/terminal_progress.h"
+#include "ingest/import.h"
+#include "store/profile_store.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+static struct {
+	char *output, *program, *threads;
+	char **maps, **attributes;
+	gboolean allow_debuginfod;
+} given;
+
+static const GOptionEntry options[] = {
+	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+		"the profile to write; one that is there is replaced", "FILE"},
+	{"map", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.maps,
+		"where the images lay in memory: /proc/PID/maps, or the log of valgrind -v -v -v; "
+		"may be given again",
+		"FILE"},
+	{"attributes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.attributes,
+		"attributes of your own, as CSV; may be given again", "FILE"},
+	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
+		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
+	{"program", 0, 0, G_OPTION_ARG_STRING, &given.program,
+		"the command line to note in the profile (default: as recorded)", "TEXT"},
+	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
+		"the number of threads (default: all processors)", "N"},
+	G_OPTION_ENTRY_NULL,
+};
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat first, second;
+
+	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino;
+}
+
+static bool check_arguments(char **arguments, GError **error)
+{
+	if (arguments[0] == NULL)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"FILE is missing: a recording to import");
+	else if (given.output == NULL)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"-o is missing: the profile to write, such as -o x.lode");
+	if (arguments[0] == NULL || given.output == NULL)
+		return false;
+	for (size_t i = 0; arguments[i] != NULL; i++) {
+		if (!is_same_file(arguments[i], given.output))
+			continue;
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"'%s' is read and written; give -o another name", arguments[i]);
+		return false;
+	}
+	return true;
+}
+
+static int run(char **arguments, GError **error)
+{
+	uint64_t threads = 0;
+
+	if (!check_arguments(arguments, error) ||
+		!lode_option_count("--threads", given.threads, G_MAXINT, &threads, error))
+		return LODE_EXIT_USAGE;
+	const LodeImportOptions import = {
+		.paths = (const char *const *)arguments,
+		.n_paths = g_strv_length(arguments),
+		.maps = (const char *const *)given.maps,
+		.n_maps = given.maps != NULL ? g_strv_length(given.maps) : 0,
+		.attribute_files = (const char *const *)given.attributes,
+		.n_attribute_files = given.attributes != NULL ? g_strv_length(given.attributes) : 0,
+		.program = given.program,
+		.allow_debuginfod = given.allow_debuginfod,
+		.threads = (unsigned)threads,
+	};
+	g_auto(LodeTerminalProgress) screen;
+	lode_terminal_progress_init(&screen);
+	g_autoptr(LodeProfile) profile = lode_import(&import, &screen.progress, error);
+	if (profile == NULL ||
+		!lode_profile_store_write(given.output, profile, &screen.progress, error))
+		return LODE_EXIT_FAILED;
+	lode_terminal_progress_hide(&screen);
+	lode_imported_write(profile, given.output, stdout);
+	return LODE_EXIT_OK;
+}
+
+const LodeVerb lode_verb_import = {
+	.name = "import",
+	.arguments = "FILE…",
+	.summary = "make a profile of recordings",
+	.description =
+		"The files are callgrind's (made with --dump-instr=yes), several of one or more "
+		"programs and processes, or one flow file. The binaries should still be where they "
+		"were when they were recorded.\n"
+		"\n"
+		"Examples:\n"
+		"  lode import callgrind.out.* -o x.lode\n"
+		"  lode import callgrind.out.17 --map valgrind.17.log -o x.lode\n"
+		"  lode import graphs.flow -o graphs.lode",
+	.options = options,
+	.run = run,
+};

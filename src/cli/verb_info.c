@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* lode info: what is in a profile, and how good it is. */
+#include "base/error.h"
+#include "cli/verb.h"
+#include "store/profile_store.h"
+#include "views/info.h"
+
+static char *given_format;
+
+static const GOptionEntry options[] = {
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given_format, "text, json or csv", "FORMAT"},
+	{NULL},
+};
+
+static int run(char **arguments, GError **error)
+{
+	LodeInfoOptions info = {.terminal = lode_terminal_of(stdout)};
+
+	if (arguments[0] == NULL || arguments[1] != NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "info takes one profile");
+		return LODE_EXIT_USAGE;
+	}
+	if (given_format != NULL && !lode_view_format_from_text(given_format, &info.format)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--format: '%s' is not text, json or csv", given_format);
+		return LODE_EXIT_USAGE;
+	}
+	info.profile_path = arguments[0];
+	g_autoptr(LodeProfile) profile = lode_profile_store_read(arguments[0], NULL, error);
+	if (profile == NULL)
+		return LODE_EXIT_FAILED;
+	g_autoptr(GPtrArray) runs = lode_profile_store_list_runs(arguments[0], error);
+	if (runs == NULL || !lode_info_write(profile, runs, &info, stdout, error))
+		return LODE_EXIT_FAILED;
+	return LODE_EXIT_OK;
+}
+
+const LodeVerb lode_verb_info = {
+	.name = "info",
+	.arguments = "PROFILE.lode",
+	.summary = "show what is in a profile, and how good it is",
+	.description = "Program, events and totals, images with their share of weight, numbers of "
+		       "functions,\nblocks, instructions and edges, flow conservation, everything "
+		       "unresolved by reason, and the\nmining runs.\n\nExample:\n"
+		       "  lode info x.lode --format json",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* lode report: the sequences of a mining run, as a summary tree or a list. */
+#include "base/error.h"
+#include "cli/verb.h"
+#include "store/profile_store.h"
+#include "views/report.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct {
+	char *format, *sort, *size;
+	char *min_weight, *max_weight, *min_frequency, *max_frequency;
+	char *min_maximal, *max_maximal, *min_differential, *max_differential;
+	char **with, **without;
+	gboolean is_reversed, show_all;
+	gint64 limit, baseline;
+	double percent_limit;
+} given;
+
+static const GOptionEntry options[] = {
+	{"sort", 0, 0, G_OPTION_ARG_STRING, &given.sort,
+		"excess, weight, frequency, maximal, differential, places, functions, executions, "
+		"event:NAME or sequence; instruction runs: count",
+		"KEY"},
+	{"reverse", 0, 0, G_OPTION_ARG_NONE, &given.is_reversed, "turn the order round", NULL},
+	{"all", 0, 0, G_OPTION_ARG_NONE, &given.show_all,
+		"every reported sequence, not only the closed ones", NULL},
+	{"limit", 0, 0, G_OPTION_ARG_INT64, &given.limit, "show at most N lines", "N"},
+	{"with", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.with,
+		"only sequences with an attribute like this (repeatable: all of them)", "GLOB"},
+	{"without", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.without,
+		"only sequences without any attribute like this (repeatable)", "GLOB"},
+	{"size", 0, 0, G_OPTION_ARG_STRING, &given.size, "only sequences of this many attributes",
+		"N-M"},
+	{"min-weight", 0, 0, G_OPTION_ARG_STRING, &given.min_weight,
+		"least weight support, as 2% or 0.02", "SHARE"},
+	{"max-weight", 0, 0, G_OPTION_ARG_STRING, &given.max_weight, "greatest weight support",
+		"SHARE"},
+	{"min-frequency", 0, 0, G_OPTION_ARG_STRING, &given.min_frequency,
+		"least frequency support", "SHARE"},
+	{"max-frequency", 0, 0, G_OPTION_ARG_STRING, &given.max_frequency,
+		"greatest frequency support", "SHARE"},
+	{"min-maximal", 0, 0, G_OPTION_ARG_STRING, &given.min_maximal, "least maximal support",
+		"SHARE"},
+	{"max-maximal", 0, 0, G_OPTION_ARG_STRING, &given.max_maximal, "greatest maximal support",
+		"SHARE"},
+	{"min-differential", 0, 0, G_OPTION_ARG_STRING, &given.min_differential,
+		"least differential support", "SHARE"},
+	{"max-differential", 0, 0, G_OPTION_ARG_STRING, &given.max_differential,
+		"greatest differential support", "SHARE"},
+	{"baseline", 0, 0, G_OPTION_ARG_INT64, &given.baseline,
+		"show each support relative to that of sequence ID", "ID"},
+	{"percent-limit", 0, 0, G_OPTION_ARG_DOUBLE, &given.percent_limit,
+		"leave out lines whose sort key is below this", "PERCENT"},
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "text, json or csv", "FORMAT"},
+	{NULL},
+};
+
+static bool fail_usage(GError **error, const char *option, const char *text, const char *wanted)
+{
+	g_set_error(
+		error, LODE_ERROR, LODE_ERROR_USAGE, "%s: '%s' is not %s", option, text, wanted);
+	return false;
+}
+
+static bool parse_share(const char *option, const char *text, double *out_share, GError **error)
+{
+	if (text == NULL)
+		return true;
+	if (lode_view_share_from_text(text, out_share) && *out_share >= 0 && *out_share <= 1)
+		return true;
+	return fail_usage(error, option, text, "a share such as 2% or 0.02");
+}
+
+static bool parse_ranges(LodeReportOptions *report, GError **error)
+{
+	const struct {
+		const char *option, *text;
+		double *out_share;
+	} shares[] = {
+		{"--min-weight", given.min_weight, &report->weight.min},
+		{"--max-weight", given.max_weight, &report->weight.max},
+		{"--min-frequency", given.min_frequency, &report->frequency.min},
+		{"--max-frequency", given.max_frequency, &report->frequency.max},
+		{"--min-maximal", given.min_maximal, &report->maximal.min},
+		{"--max-maximal", given.max_maximal, &report->maximal.max},
+		{"--min-differential", given.min_differential, &report->differential.min},
+		{"--max-differential", given.max_differential, &report->differential.max},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(shares); i++)
+		if (!parse_share(shares[i].option, shares[i].text, shares[i].out_share, error))
+			return false;
+	return true;
+}
+
+/* "3", "2-4", "2-", "-4" */
+static bool parse_size(const char *text, LodeReportOptions *report, GError **error)
+{
+	static const char wanted[] = "a size such as 3, 2-4, 2- or -4";
+	guint64 least = 0, most = 0;
+
+	if (text == NULL)
+		return true;
+	g_auto(GStrv) parts = g_strsplit(text, "-", 2);
+	bool is_range = parts[0] != NULL && parts[1] != NULL;
+	if (parts[0] == NULL || (parts[0][0] == '\0' && (!is_range || parts[1][0] == '\0')))
+		return fail_usage(error, "--size", text, wanted);
+	if (parts[0][0] != '\0' &&
+		!g_ascii_string_to_unsigned(parts[0], 10, 1, UINT32_MAX, &least, NULL))
+		return fail_usage(error, "--size", text, wanted);
+	if (is_range && parts[1][0] != '\0' &&
+		!g_ascii_string_to_unsigned(parts[1], 10, 1, UINT32_MAX, &most, NULL))
+		return fail_usage(error, "--size", text, wanted);
+	report->min_size = (uint32_t)least;
+	report->max_size = (uint32_t)(is_range ? most : least);
+	return true;
+}
+
+static bool parse_options(LodeReportOptions *report, GError **error)
+{
+	lode_report_options_init(report);
+	report->terminal = lode_terminal_of(stdout);
+	report->sort = given.sort;
+	report->is_reversed = given.is_reversed;
+	report->show_all = given.show_all;
+	report->with = (const char *const *)given.with;
+	report->without = (const char *const *)given.without;
+	report->percent_limit = given.percent_limit;
+	if (given.format != NULL && !lode_view_format_from_text(given.format, &report->format))
+		return fail_usage(error, "--format", given.format, "text, json or csv");
+	if (given.limit < 0 || given.limit > UINT32_MAX || given.baseline < 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--limit and --baseline take numbers from 1");
+		return false;
+	}
+	report->limit = (uint32_t)given.limit;
+	report->baseline = (uint64_t)given.baseline;
+	return parse_ranges(report, error) && parse_size(given.size, report, error);
+}
+
+static int run(char **arguments, GError **error)
+{
+	LodeReportOptions report;
+
+	if (arguments[0] == NULL || (arguments[1] != NULL && arguments[2] != NULL)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"report takes a profile and perhaps the name of a run");
+		return LODE_EXIT_USAGE;
+	}
+	if (!parse_options(&report, error))
+		return LODE_EXIT_USAGE;
+	report.profile_path = arguments[0];
+	report.names_run = arguments[1] != NULL;
+	g_autoptr(LodeProfile) profile = lode_profile_store_read(arguments[0], NULL, error);
+	if (profile == NULL)
+		return LODE_EXIT_FAILED;
+	g_autoptr(LodeMiningRun)
+		mined = lode_profile_store_read_run(arguments[0], arguments[1], error);
+	if (mined == NULL)
+		return LODE_EXIT_FAILED;
+	if (!lode_report_write(profile, mined, &report, NULL, stdout, error))
+		return LODE_EXIT_FAILED;
+	return LODE_EXIT_OK;
+}
+
+const LodeVerb lode_verb_report = {
+	.name = "report",
+	.arguments = "PROFILE.lode [RUN]",
+	.summary = "show the sequences that cost most",
+	.description =
+		"Without options the summary tree: the sequences with the most excess cost that do "
+		"not\nrepeat each other. With --all, --reverse, --baseline or a key that the tree "
+		"does not know,\nand with --format json or csv, a list.\n\nExamples:\n"
+		"  lode report x.lode\n"
+		"  lode report x.lode --with 'ev:*' --size 2-\n"
+		"  lode report x.lode --all --sort places --format csv",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* lode run: the main job in one step. Records a program, imports, mines, reports. */
+#include "base/error.h"
+#include "cli/command_text.h"
+#include "cli/interrupt.h"
+#include "cli/mining_options.h"
+#include "cli/output_file.h"
+#include "cli/recording_directory.h"
+#include "cli/terminal_progress.h"
+#include "ingest/import.h"
+#include "record/callgrind_run.h"
+#include "store/new_file.h"
+#include "store/profile_store.h"
+#include "views/report.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+
+static struct {
+	char *output, *keep_recording, *report;
+	gboolean is_exact, is_fast, allow_debuginfod;
+} given;
+
+static const GOptionEntry options[] = {
+	{"exact", 0, 0, G_OPTION_ARG_NONE, &given.is_exact,
+		"count every execution, by valgrind's callgrind; this is the only way yet, with or "
+		"without the option",
+		NULL},
+	{"fast", 0, 0, G_OPTION_ARG_NONE, &given.is_fast,
+		"leave the simulation of caches and branch prediction out", NULL},
+	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+		"the profile to write; one that is there is replaced (default: PROGRAM.lode)",
+		"FILE"},
+	{"report", 0, 0, G_OPTION_ARG_FILENAME, &given.report,
+		"where the report goes (default: standard output, when the program has ended)",
+		"FILE"},
+	{"keep-recording", 0, 0, G_OPTION_ARG_FILENAME, &given.keep_recording,
+		"record into this directory and leave callgrind's files there", "DIR"},
+	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
+		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
+	G_OPTION_ENTRY_NULL,
+};
+
+/* Found out before the program has run for an hour. */
+static bool check_output(const char *path, GError **error)
+{
+	g_autoptr(LodeNewFile) trial = lode_new_file_open(path, error);
+
+	if (trial == NULL)
+		g_prefix_error(error, "%s: ", path);
+	return trial != NULL;
+}
+
+static LodeCallgrindRun *record(
+	char **program, const LodeRecordingDirectory *directory, GError **error)
+{
+	const LodeCallgrindRunOptions record_options = {
+		.argv = (const char *const *)program,
+		.directory = directory->path,
+		.is_fast = given.is_fast,
+	};
+	LodeCallgrindRun *recorded = lode_callgrind_run(&record_options, error);
+
+	if (recorded == NULL)
+		return NULL;
+	if (WIFSIGNALED(recorded->exit_status) && recorded->stop_signal == 0)
+		fprintf(stderr,
+			"lode run: the program was ended by signal %d (%s); mining what it did "
+			"until then\n",
+			WTERMSIG(recorded->exit_status),
+			g_strsignal(WTERMSIG(recorded->exit_status)));
+	if (recorded->n_lost > 0 && recorded->stop_signal == 0)
+		fprintf(stderr,
+			"lode run: %u of its processes left no recording: killed, or still "
+			"running\n",
+			recorded->n_lost);
+	return recorded;
+}
+
+static LodeProfile *import(const LodeCallgrindRun *recorded, const char *program,
+	const LodeMiningParameters *parameters, const LodeProgress *progress, GError **error)
+{
+	const LodeImportOptions import_options = {
+		.paths = (const char *const *)recorded->dumps->pdata,
+		.n_paths = recorded->dumps->len,
+		.maps = (const char *const *)recorded->maps->pdata,
+		.n_maps = recorded->maps->len,
+		.program = program,
+		.allow_debuginfod = given.allow_debuginfod,
+		.threads = parameters->threads,
+	};
+
+	return lode_import(&import_options, progress, error);
+}
+
+static bool report(const LodeProfile *profile, const LodeMiningRun *mined, const char *path,
+	const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodeOutputFile) output = lode_output_file_open(given.report, error);
+	LodeReportOptions report_options;
+
+	if (output == NULL)
+		return false;
+	lode_report_options_init(&report_options);
+	report_options.terminal = lode_terminal_of(lode_output_file_stream(output));
+	report_options.profile_path = path;
+	return lode_report_write(profile, mined, &report_options, progress,
+		       lode_output_file_stream(output), error) &&
+	       lode_output_file_commit(output, error);
+}
+
+static bool evaluate(const LodeCallgrindRun *recorded, const char *program, const char *path,
+	const LodeMiningParameters *parameters, GError **error)
+{
+	g_auto(LodeTerminalProgress) screen;
+
+	lode_terminal_progress_init(&screen);
+	g_autoptr(LodeProfile)
+		profile = import(recorded, program, parameters, &screen.progress, error);
+	if (profile == NULL || !lode_profile_store_write(path, profile, &screen.progress, error))
+		return false;
+	g_autoptr(LodeMiningRun) mined = lode_mining_options_mine(
+		path, profile, parameters, &screen.progress, error);
+	if (mined == NULL)
+		return false;
+	lode_terminal_progress_hide(&screen);
+	return report(profile, mined, path, &screen.progress, error);
+}
+
+static int run(char **arguments, GError **error)
+{
+	LodeMiningParameters parameters;
+
+	if (arguments[0] == NULL) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"PROGRAM is missing: lode run --exact -- PROGRAM ARGUMENT…");
+		return LODE_EXIT_USAGE;
+	}
+	if (!lode_mining_options_read(&parameters, error))
+		return LODE_EXIT_USAGE;
+	lode_interrupt_cancellable();
+	g_autofree char *name = g_path_get_basename(arguments[0]);
+	g_autofree char *path = given.output != NULL ? g_strdup(given.output)
+	                                             : g_strconcat(name, ".lode", NULL);
+	if (!check_output(path, error))
+		return LODE_EXIT_FAILED;
+	g_autoptr(LodeRecordingDirectory)
+		directory = lode_recording_directory_open(given.keep_recording, error);
+	if (directory == NULL)
+		return LODE_EXIT_FAILED;
+	g_autoptr(LodeCallgrindRun) recorded = record(arguments, directory, error);
+	if (recorded == NULL)
+		return LODE_EXIT_FAILED;
+	if (recorded->stop_signal != 0) {
+		fputs("lode run: stopped\n", stderr);
+		return LODE_EXIT_BY_SIGNAL + recorded->stop_signal;
+	}
+	g_autofree char *program = lode_command_text(arguments);
+	if (!evaluate(recorded, program, path, &parameters, error))
+		return LODE_EXIT_FAILED;
+	if (WIFSIGNALED(recorded->exit_status))
+		return LODE_EXIT_BY_SIGNAL + WTERMSIG(recorded->exit_status);
+	return WEXITSTATUS(recorded->exit_status);
+}
+
+const LodeVerb lode_verb_run = {
+	.name = "run",
+	.arguments = "-- PROGRAM [ARGUMENT…]",
+	.summary = "record a program, mine the recording and report",
+	.description =
+		"The program runs under valgrind's callgrind, some 50 times slower than alone "
+		"(some "
+		"20 times with --fast), and so do the programs that it starts. It keeps standard "
+		"input, output and error. Its exit status becomes lode's; when a signal ends it, "
+		"lode ends by the same. Ctrl-C ends the program, and what it did until then is "
+		"mined; once more, and lode stops too. SIGTERM and SIGHUP are passed on, and lode "
+		"stops when the program has ended.\n"
+		"\n"
+		"The report comes on standard output behind what the program wrote there: use "
+		"--report where that is data. The profile is there to be mined again.\n"
+		"\n"
+		"Examples:\n"
+		"  lode run --exact -- ./program argument\n"
+		"  lode run --exact --fast -o x.lode -- python3 script.py\n"
+		"  lode run --exact --report x.txt --gap 1 -- gzip -c file >file.gz",
+	.options = options,
+	.run = run,
+	.groups = lode_mining_groups,
+	.is_wrapper = true,
+};

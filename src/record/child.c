@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The signals are blocked and waited for together with SIGCHLD: no handler, no state outside this
+ * call, and none can slip in between a check and a wait.
+ */
+#include "record/child.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A second one sooner is the same wish, sent to us and to our process group. */
+enum { ECHO_US = G_USEC_PER_SEC / 4 };
+
+static const int forwarded_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+
+static bool is_ignored(int signal)
+{
+	struct sigaction action;
+
+	return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* What is ignored (nohup, a script's background job) stays so; blocking would make it arrive. */
+static void waited_signals(sigset_t *out_set)
+{
+	sigemptyset(out_set);
+	sigaddset(out_set, SIGCHLD);
+	for (size_t i = 0; i < G_N_ELEMENTS(forwarded_signals); i++)
+		if (!is_ignored(forwarded_signals[i]))
+			sigaddset(out_set, forwarded_signals[i]);
+}
+
+static bool spawn(const char *const *argv, const sigset_t *mask, pid_t *out_pid, GError **error)
+{
+	posix_spawnattr_t attributes;
+
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigmask(&attributes, mask);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	int code = posix_spawn(out_pid, argv[0], NULL, &attributes, (char *const *)argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	if (code == 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot start '%s': %s", argv[0],
+		g_strerror(code));
+	return false;
+}
+
+/* Sent by a process, not by the kernel on behalf of the terminal. */
+static bool is_for_us_alone(const siginfo_t *info)
+{
+	return info->si_code <= 0;
+}
+
+/*
+ * SIGTERM and SIGHUP mean us too. SIGINT means the program, which may take it as a command; only
+ * whoever sends it again to one that dies of it wants more than the program's end.
+ */
+static void note_stop(LodeChildEnd *end, int signal, gint64 *first_interrupt_us)
+{
+	gint64 now_us = g_get_monotonic_time();
+
+	if (signal == SIGTERM || signal == SIGHUP)
+		end->stop_signal = signal;
+	else if (signal == SIGINT && *first_interrupt_us == 0)
+		*first_interrupt_us = now_us;
+	else if (signal == SIGINT && end->stop_signal == 0 &&
+		 now_us - *first_interrupt_us > ECHO_US)
+		end->stop_signal = SIGINT;
+}
+
+static void wait_for_end(const sigset_t *set, LodeChildEnd *end)
+{
+	gint64 first_interrupt_us = 0;
+	siginfo_t info;
+
+	for (;;) {
+		int signal = sigwaitinfo(set, &info);
+		if (signal < 0)
+			continue;
+		if (signal == SIGCHLD) {
+			if (waitpid(end->pid, &end->status, WNOHANG) == end->pid)
+				break;
+			continue;
+		}
+		if (is_for_us_alone(&info))
+			kill(end->pid, signal);
+		note_stop(end, signal, &first_interrupt_us);
+	}
+	bool has_died_of_it = WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGINT;
+	if (end->stop_signal == SIGINT && !has_died_of_it)
+		end->stop_signal = 0;
+}
+
+bool lode_child_run(const char *const *argv, LodeChildEnd *out_end, GError **error)
+{
+	struct sigaction default_action = {.sa_handler = SIG_DFL}, child_action;
+	LodeChildEnd end = {0};
+	sigset_t set, old_mask;
+
+	/* Where SIGCHLD is ignored the kernel reaps the child and its status is lost. */
+	sigaction(SIGCHLD, &default_action, &child_action);
+	waited_signals(&set);
+	pthread_sigmask(SIG_BLOCK, &set, &old_mask);
+	bool is_started = spawn(argv, &old_mask, &end.pid, error);
+	if (is_started)
+		wait_for_end(&set, &end);
+	pthread_sigmask(SIG_SETMASK, &old_mask, NULL);
+	sigaction(SIGCHLD, &child_action, NULL);
+	if (is_started)
+		*out_end = end;
+	return is_started;
+}

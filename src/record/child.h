@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program that runs in our place: it has our standard input, output and error, and the signals
+ * that are meant for it reach it, while we stay alive to tidy up behind it.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct {
+	GPid pid;
+	int status;      /* as waitpid() gives it */
+	int stop_signal; /* SIGHUP or SIGTERM that came to us meanwhile, or SIGINT twice to a child
+	                    that died of it; 0: none */
+} LodeChildEnd;
+
+/*
+ * Runs argv[0] (a path; NULL-terminated) and waits for its end. SIGHUP, SIGINT, SIGQUIT, SIGTERM,
+ * SIGUSR1 and SIGUSR2 go to the child, unless they came from the terminal, which sends them to
+ * both. A child that ends badly is no error; one that cannot be started is (_IO). Other threads of
+ * the caller must have these signals blocked.
+ */
+bool lode_child_run(const char *const *argv, LodeChildEnd *out_end, GError **error);

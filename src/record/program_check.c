@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/program_check.h"
+
+#include "base/error.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *find(const char *program, GError **error)
+{
+	char *path = g_find_program_in_path(program);
+
+	if (path != NULL)
+		return path;
+	if (strchr(program, '/') == NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"there is no program '%s' in PATH", program);
+	else if (g_file_test(program, G_FILE_TEST_IS_DIR))
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"'%s' is a directory, not a program", program);
+	else if (access(program, F_OK) == 0)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "'%s' is not executable: %s",
+			program, g_strerror(EACCES));
+	else
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "there is no program '%s': %s",
+			program, g_strerror(errno));
+	return NULL;
+}
+
+static bool unsupported(const char *path, const char *reason, GError **error)
+{
+	g_set_error(
+		error, LODE_ERROR, LODE_ERROR_UNSUPPORTED, "cannot record '%s': %s", path, reason);
+	return false;
+}
+
+static bool check_mode(const char *path, GError **error)
+{
+	struct stat status;
+
+	if (stat(path, &status) != 0 || (status.st_mode & (S_ISUID | S_ISGID)) == 0)
+		return true;
+	return unsupported(path,
+		"it is set-user-ID or set-group-ID, which valgrind cannot run; "
+		"record a copy without that bit",
+		error);
+}
+
+/* A program that may be executed but not read gives no header; valgrind will say so. */
+static bool read_header(const char *path, Elf64_Ehdr *out_header)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (file < 0)
+		return false;
+	ssize_t size = pread(file, out_header, sizeof(*out_header), 0);
+	close(file);
+	return size >= (ssize_t)offsetof(Elf64_Ehdr, e_version) &&
+	       memcmp(out_header->e_ident, ELFMAG, SELFMAG) == 0;
+}
+
+static bool check_architecture(const char *path, GError **error)
+{
+	Elf64_Ehdr header;
+
+	if (!read_header(path, &header))
+		return true;
+	if (header.e_ident[EI_CLASS] == ELFCLASS32)
+		return unsupported(
+			path, "it is a 32-bit program; lode reads x86-64 code only", error);
+	/* The byte order is the file's; a foreign one cannot read as EM_X86_64. */
+	if (header.e_machine != EM_X86_64)
+		return unsupported(path,
+			"it is built for another architecture; lode reads x86-64 code only", error);
+	return true;
+}
+
+char *lode_program_check(const char *program, GError **error)
+{
+	g_autofree char *path = find(program, error);
+
+	if (path == NULL || !check_mode(path, error) || !check_architecture(path, error))
+		return NULL;
+	return g_steal_pointer(&path);
+}

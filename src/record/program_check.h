@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a program can be recorded, found out before anything is started. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/*
+ * The file that `program` names, looked for in PATH when it has no slash; the caller frees it.
+ * Errors: _NOT_FOUND; _UNSUPPORTED when valgrind cannot run it (set-user-ID, another
+ * architecture), with the reason. A script is fine: what it executes is recorded too.
+ */
+char *lode_program_check(const char *program, GError **error);

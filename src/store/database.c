@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/database.h"
+
+#include "base/error.h"
+#include "store/profile_store.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char schema_sql[] =
+#include "store/schema_sql.h"
+	;
+
+/* How many instructions of SQLite's machine run between two looks at the cancel flag. */
+enum {
+	STEPS_BETWEEN_LOOKS = 50000,
+	REPORT_INTERVAL_US = 100000,
+	BUSY_TIMEOUT_MS = 5000
+};
+
+static int look_up_from_work(void *data)
+{
+	LodeDatabase *self = data;
+	gint64 now = g_get_monotonic_time();
+
+	if (self->stage != NULL && now - self->reported_us >= REPORT_INTERVAL_US) {
+		self->reported_us = now;
+		lode_progress_report(
+			self->progress, self->stage, self->rows_done, self->rows_total, NULL);
+	}
+	return lode_progress_is_cancelled(self->progress);
+}
+
+static int error_code_of(int result)
+{
+	switch (result & 0xff) {
+	case SQLITE_INTERRUPT:
+		return LODE_ERROR_CANCELLED;
+	case SQLITE_NOMEM:
+		return LODE_ERROR_LIMIT;
+	case SQLITE_CANTOPEN:
+	case SQLITE_READONLY:
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_PROTOCOL:
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+		return result == SQLITE_IOERR_SHORT_READ ? LODE_ERROR_CORRUPT : LODE_ERROR_IO;
+	default:
+		return LODE_ERROR_CORRUPT;
+	}
+}
+
+bool lode_database_fail(LodeDatabase *self, GError **error)
+{
+	int result = sqlite3_extended_errcode(self->handle);
+	int system_error = sqlite3_system_errno(self->handle);
+	int code = error_code_of(result);
+
+	if (code == LODE_ERROR_CANCELLED)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "cancelled");
+	else if ((result & 0xff) == SQLITE_NOTADB)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT, "not a lode profile");
+	else if ((result & 0xff) == SQLITE_BUSY)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, "in use by another process");
+	else if (code == LODE_ERROR_IO && system_error != 0)
+		g_set_error(error, LODE_ERROR, code, "%s: %s", sqlite3_errmsg(self->handle),
+			g_strerror(system_error));
+	else
+		g_set_error(error, LODE_ERROR, code, "%s", sqlite3_errmsg(self->handle));
+	return false;
+}
+
+void lode_database_close(LodeDatabase *self)
+{
+	if (self == NULL)
+		return;
+	sqlite3_close(self->handle);
+	g_free(self);
+}
+
+bool lode_database_execute(LodeDatabase *self, const char *sql, GError **error)
+{
+	if (sqlite3_exec(self->handle, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return lode_database_fail(self, error);
+	return true;
+}
+
+sqlite3_stmt *lode_database_prepare(LodeDatabase *self, const char *sql, GError **error)
+{
+	sqlite3_stmt *statement;
+
+	if (sqlite3_prepare_v2(self->handle, sql, -1, &statement, NULL) != SQLITE_OK)
+		lode_database_fail(self, error);
+	return statement;
+}
+
+bool lode_database_query_integer(
+	LodeDatabase *self, const char *sql, int64_t *out_value, GError **error)
+{
+	g_autoptr(sqlite3_stmt) statement = lode_database_prepare(self, sql, error);
+
+	if (statement == NULL)
+		return false;
+	if (sqlite3_step(statement) != SQLITE_ROW)
+		return lode_database_fail(self, error);
+	*out_value = sqlite3_column_int64(statement, 0);
+	return true;
+}
+
+bool lode_database_add_event_columns(LodeDatabase *self, size_t n, GError **error)
+{
+	int64_t present;
+
+	if (!lode_database_query_integer(self,
+		    "SELECT count(*) FROM pragma_table_info('sequence') "
+		    "WHERE name GLOB 'event_*'",
+		    &present, error))
+		return false;
+	for (size_t i = (size_t)present + 1; i <= n; i++) {
+		g_autofree char *sql = g_strdup_printf(
+			"ALTER TABLE sequence ADD COLUMN event_%zu REAL", i);
+		if (!lode_database_execute(self, sql, error))
+			return false;
+	}
+	return true;
+}
+
+/* An SQL file may bring functions with side effects, triggers and views: none of them runs. */
+static void distrust(LodeDatabase *self)
+{
+	sqlite3_extended_result_codes(self->handle, 1);
+	sqlite3_busy_timeout(self->handle, BUSY_TIMEOUT_MS);
+	sqlite3_db_config(self->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(self->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(self->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(self->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+}
+
+static LodeDatabase *open_handle(
+	const char *path, int flags, const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodeDatabase) self = g_new0(LodeDatabase, 1);
+	/* Absolute, so that a file called "file:x" is not taken for a URI. */
+	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
+
+	self->progress = progress;
+	if (sqlite3_open_v2(absolute, &self->handle, flags | SQLITE_OPEN_NOMUTEX, NULL) !=
+		SQLITE_OK) {
+		lode_database_fail(self, error);
+		return NULL;
+	}
+	distrust(self);
+	sqlite3_progress_handler(self->handle, STEPS_BETWEEN_LOOKS, look_up_from_work, self);
+	if (!lode_database_execute(
+		    self, "PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536", error))
+		return NULL;
+	return g_steal_pointer(&self);
+}
+
+LodeDatabase *lode_database_create(const char *path, const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodeDatabase) self = open_handle(
+		path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, progress, error);
+
+	if (self == NULL)
+		return NULL;
+	/* A defensive connection insists on a journal; this file is new and nobody else's. */
+	sqlite3_db_config(self->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+	g_autofree char *identity = g_strdup_printf(
+		"PRAGMA application_id = %d; PRAGMA user_version = %d", LODE_APPLICATION_ID,
+		LODE_SCHEMA_VERSION);
+	if (!lode_database_execute(self,
+		    "PRAGMA page_size = 16384; PRAGMA encoding = 'UTF-8';"
+		    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+		    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA secure_delete = OFF; BEGIN",
+		    error) ||
+		!lode_database_execute(self, identity, error) ||
+		!lode_database_execute(self, schema_sql, error))
+		return NULL;
+	return g_steal_pointer(&self);
+}
+
+static bool check_identity(LodeDatabase *self, GError **error)
+{
+	int64_t id, version;
+
+	if (!lode_database_query_integer(self, "PRAGMA application_id", &id, error) ||
+		!lode_database_query_integer(self, "PRAGMA user_version", &version, error))
+		return false;
+	if (id != LODE_APPLICATION_ID) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+			"not a lode profile, but another SQLite file");
+		return false;
+	}
+	if (version > LODE_SCHEMA_VERSION) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"has schema version %d, this lode reads version %d: update lode",
+			(int)version, LODE_SCHEMA_VERSION);
+		return false;
+	}
+	if (version < LODE_SCHEMA_VERSION) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"has schema version %d, this lode reads version %d: import the "
+			"recording again",
+			(int)version, LODE_SCHEMA_VERSION);
+		return false;
+	}
+	return true;
+}
+
+static bool check_table(LodeDatabase *self, const char *name, const char *sql, GError **error)
+{
+	g_autoptr(sqlite3_stmt) statement = lode_database_prepare(self,
+		"SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ? AND rootpage > 0",
+		error);
+
+	if (statement == NULL)
+		return false;
+	sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+	int result = sqlite3_step(statement);
+	if (result != SQLITE_ROW && result != SQLITE_DONE)
+		return lode_database_fail(self, error);
+	if (result == SQLITE_ROW &&
+		g_strcmp0((const char *)sqlite3_column_text(statement, 0), sql) == 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "table '%s' is %s", name,
+		result == SQLITE_ROW ? "not as lode makes it" : "missing");
+	return false;
+}
+
+/* What becomes of the text of table `sequence` when columns for events are added. */
+static char *add_event_columns_to_text(const char *sql, int64_t n)
+{
+	static const char last_column[] = "count REAL NOT NULL";
+	GString *text = g_string_new(sql);
+	const char *found = strstr(sql, last_column);
+
+	if (found == NULL || n == 0)
+		return g_string_free(text, FALSE);
+	gssize at = found - sql + (gssize)strlen(last_column);
+	for (int64_t i = n; i > 0; i--) {
+		g_autofree char *column = g_strdup_printf(", event_%" G_GINT64_FORMAT " REAL", i);
+		g_string_insert(text, at, column);
+	}
+	return g_string_free(text, FALSE);
+}
+
+/* Compares the tables with those of an empty profile made in memory. */
+static bool check_tables(LodeDatabase *self, GError **error)
+{
+	g_autoptr(LodeDatabase) model = g_new0(LodeDatabase, 1);
+	int64_t n_events;
+
+	if (!lode_database_query_integer(self,
+		    "SELECT count(*) FROM pragma_table_info('sequence') "
+		    "WHERE name GLOB 'event_*'",
+		    &n_events, error))
+		return false;
+	if (sqlite3_open_v2(":memory:", &model->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+		    NULL) != SQLITE_OK ||
+		sqlite3_exec(model->handle, schema_sql, NULL, NULL, NULL) != SQLITE_OK)
+		return lode_database_fail(model, error);
+	g_autoptr(sqlite3_stmt) tables = lode_database_prepare(
+		model, "SELECT name, sql FROM sqlite_schema WHERE type = 'table'", error);
+	if (tables == NULL)
+		return false;
+	while (sqlite3_step(tables) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(tables, 0);
+		g_autofree char *sql = add_event_columns_to_text(
+			(const char *)sqlite3_column_text(tables, 1),
+			strcmp(name, "sequence") == 0 ? n_events : 0);
+		if (!check_table(self, name, sql, error))
+			return false;
+	}
+	return true;
+}
+
+/* SQLite misses whole pages that are cut off, but takes half a page for one of zeros. */
+static bool check_is_whole(LodeDatabase *self, const char *path, GError **error)
+{
+	struct stat status;
+	int64_t page_size;
+
+	if (!lode_database_query_integer(self, "PRAGMA page_size", &page_size, error))
+		return false;
+	if (stat(path, &status) == 0 && status.st_size % page_size == 0)
+		return true;
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT, "the file is cut short");
+	return false;
+}
+
+static bool check_is_file(const char *path, GError **error)
+{
+	struct stat status;
+
+	if (stat(path, &status) != 0) {
+		int code = errno == ENOENT || errno == ENOTDIR ? LODE_ERROR_NOT_FOUND
+							       : LODE_ERROR_IO;
+		g_set_error_literal(error, LODE_ERROR, code, g_strerror(errno));
+		return false;
+	}
+	if (!S_ISREG(status.st_mode)) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT, "not a regular file");
+		return false;
+	}
+	return true;
+}
+
+/* A read-only connection cannot roll back what a killed writer left; a writable one does on the
+ * first look. Where that is not permitted, the read-only one says so. */
+static void roll_back_interrupted_write(const char *path)
+{
+	g_autofree char *real_path = realpath(path, NULL);
+	g_autofree char *journal = g_strconcat(
+		real_path != NULL ? real_path : path, "-journal", NULL);
+	int64_t ignored;
+
+	if (access(journal, F_OK) != 0)
+		return;
+	g_autoptr(LodeDatabase) writer = open_handle(path, SQLITE_OPEN_READWRITE, NULL, NULL);
+	if (writer != NULL)
+		lode_database_query_integer(
+			writer, "SELECT count(*) FROM sqlite_schema", &ignored, NULL);
+}
+
+static LodeDatabase *open_existing(
+	const char *path, int flags, const LodeProgress *progress, GError **error)
+{
+	if (!check_is_file(path, error))
+		return NULL;
+	if ((flags & SQLITE_OPEN_READONLY) != 0)
+		roll_back_interrupted_write(path);
+	g_autoptr(LodeDatabase) self = open_handle(path, flags, progress, error);
+	/* One transaction from the look at the schema on, so that all that is read belongs
+	 * together. */
+	const char *begin = (flags & SQLITE_OPEN_READONLY) != 0 ? "BEGIN" : "BEGIN IMMEDIATE";
+	if (self == NULL || !lode_database_execute(self, begin, error) ||
+		!check_identity(self, error) || !check_is_whole(self, path, error) ||
+		!check_tables(self, error))
+		return NULL;
+	return g_steal_pointer(&self);
+}
+
+LodeDatabase *lode_database_open(const char *path, const LodeProgress *progress, GError **error)
+{
+	return open_existing(path, SQLITE_OPEN_READONLY, progress, error);
+}
+
+LodeDatabase *lode_database_open_writable(
+	const char *path, const LodeProgress *progress, GError **error)
+{
+	return open_existing(path, SQLITE_OPEN_READWRITE, progress, error);
+}
+
+LodeDatabase *lode_database_open_exclusive(const char *path, GError **error)
+{
+	g_autoptr(LodeDatabase) self = open_handle(path, SQLITE_OPEN_READWRITE, NULL, error);
+
+	/* A write-ahead log, which a user may have switched on, must not outlive its file. */
+	if (self == NULL || !lode_database_execute(self, "PRAGMA journal_mode = DELETE", error) ||
+		!lode_database_execute(self, "BEGIN EXCLUSIVE", error))
+		return NULL;
+	return g_steal_pointer(&self);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An open profile file. Opening an existing one checks that it is a profile of a schema this lode
+ * knows and that its tables are the ones schema.sql makes, text for text: a file made to harm
+ * cannot put a view, a virtual table, a computed column or a trigger in their place.
+ */
+#pragma once
+
+#include "base/progress.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LODE_APPLICATION_ID 0x6c6f6465 /* "lode" */
+
+/* The largest number of events of a run: SQLite's limit of columns, less those of `sequence`. */
+#define LODE_DATABASE_MAX_EVENTS 1900
+
+typedef struct {
+	sqlite3 *handle;
+	const LodeProgress *progress; /* borrowed; may be NULL */
+	const char *stage;	      /* what is reported as being done */
+	double rows_done, rows_total; /* in this stage */
+	gint64 reported_us;	      /* when it was last reported */
+} LodeDatabase;
+
+/* Makes the tables in an empty file that is to be renamed later: no journal, no syncing. */
+LodeDatabase *lode_database_create(const char *path, const LodeProgress *progress, GError **error);
+
+/* Opens a profile to read it; rolls back first what a killed writer left undone. */
+LodeDatabase *lode_database_open(const char *path, const LodeProgress *progress, GError **error);
+
+/* Opens a profile to add to it, with a rollback journal. */
+LodeDatabase *lode_database_open_writable(
+	const char *path, const LodeProgress *progress, GError **error);
+
+/* Opens any database and keeps all others out of it, to replace its file. _CORRUPT: it is none. */
+LodeDatabase *lode_database_open_exclusive(const char *path, GError **error);
+
+void lode_database_close(LodeDatabase *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDatabase, lode_database_close)
+
+/* Runs SQL that gives no rows. */
+bool lode_database_execute(LodeDatabase *self, const char *sql, GError **error);
+
+/* A statement; the caller finalises it. */
+sqlite3_stmt *lode_database_prepare(LodeDatabase *self, const char *sql, GError **error);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(sqlite3_stmt, sqlite3_finalize)
+
+/* The one integer that a query gives. */
+bool lode_database_query_integer(
+	LodeDatabase *self, const char *sql, int64_t *out_value, GError **error);
+
+/* Gives the table `sequence` its columns event_1 … event_n, where it has not got them. */
+bool lode_database_add_event_columns(LodeDatabase *self, size_t n, GError **error);
+
+/* Sets `error` from the last failure of SQLite; gives false. */
+bool lode_database_fail(LodeDatabase *self, GError **error);

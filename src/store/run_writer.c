@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* Adding a mining run to a profile, in one transaction. */
+#include "base/error.h"
+#include "store/json_text.h"
+#include "store/profile_store.h"
+#include "store/row_source.h"
+#include "store/run_parameters.h"
+
+#include <math.h>
+
+typedef struct {
+	const LodeMiningRun *run;
+	int64_t id;
+	GPtrArray *quoted; /* each attribute as a JSON string */
+	GString *items;	   /* of the present sequence */
+} Rows;
+
+enum {
+	SEQUENCE_COLUMNS = 10
+}; /* before those of the events */
+
+static void give_name(void *data, size_t row, int column, sqlite3_context *out, GPtrArray *names)
+{
+	const Rows *self = data;
+
+	if (column == 0)
+		sqlite3_result_int64(out, self->id);
+	else if (column == 1)
+		lode_row_result_reference(out, (uint32_t)row);
+	else
+		lode_row_result_text(out, g_ptr_array_index(names, row));
+}
+
+static void give_attribute(void *data, size_t row, int column, sqlite3_context *out)
+{
+	give_name(data, row, column, out, ((const Rows *)data)->run->attributes);
+}
+
+static void give_event(void *data, size_t row, int column, sqlite3_context *out)
+{
+	give_name(data, row, column, out, ((const Rows *)data)->run->events);
+}
+
+/* [["ev:l1d-miss","kind:load"],["op:add"]] */
+static void give_items(Rows *self, size_t row, sqlite3_context *out)
+{
+	uint32_t n = g_array_index(self->run->sequences, LodeSequence, row).n_items;
+	const uint32_t *items = lode_mining_run_items(self->run, row);
+
+	g_string_assign(self->items, "[");
+	for (uint32_t i = 0; i < n; i++) {
+		const GString *name = g_ptr_array_index(
+			self->quoted, LODE_ITEM_ATTRIBUTE(items[i]));
+		if (i == 0)
+			g_string_append_c(self->items, '[');
+		else
+			g_string_append(
+				self->items, (items[i] & LODE_ITEM_START) != 0 ? "],[" : ",");
+		g_string_append_len(self->items, name->str, (gssize)name->len);
+	}
+	g_string_append(self->items, "]]");
+	sqlite3_result_text(out, self->items->str, (int)self->items->len, SQLITE_STATIC);
+}
+
+static void give_sequence(void *data, size_t row, int column, sqlite3_context *out)
+{
+	Rows *self = data;
+	const LodeSequence *sequence = &g_array_index(self->run->sequences, LodeSequence, row);
+	const double *events = (const double *)self->run->event_supports->data;
+
+	switch (column) {
+	case 0:
+		sqlite3_result_int64(out, self->id);
+		break;
+	case 1:
+		lode_row_result_reference(out, (uint32_t)row);
+		break;
+	case 2:
+		give_items(self, row, out);
+		break;
+	case 3:
+		sqlite3_result_int64(out, sequence->n_items);
+		break;
+	case 4:
+		sqlite3_result_int64(out, sequence->places);
+		break;
+	case 5:
+		sqlite3_result_int64(out, sequence->functions);
+		break;
+	case 6:
+		sqlite3_result_double(out, sequence->weight);
+		break;
+	case 7:
+		sqlite3_result_double(out, sequence->frequency);
+		break;
+	case 8:
+		sqlite3_result_double(out, sequence->executions);
+		break;
+	case 9:
+		sqlite3_result_double(out, sequence->count);
+		break;
+	default:
+		sqlite3_result_double(out,
+			events[row * self->run->events->len + (size_t)column - SEQUENCE_COLUMNS]);
+	}
+}
+
+static bool is_amount(double value)
+{
+	return isfinite(value) && value >= 0;
+}
+
+static bool check_sequence(const LodeMiningRun *run, size_t index)
+{
+	const LodeSequence *sequence = &g_array_index(run->sequences, LodeSequence, index);
+
+	if (sequence->n_items == 0 || sequence->first_item > run->items->len ||
+		sequence->n_items > run->items->len - sequence->first_item)
+		return false;
+	const uint32_t *items = lode_mining_run_items(run, index);
+	if ((items[0] & LODE_ITEM_START) == 0)
+		return false;
+	for (uint32_t i = 0; i < sequence->n_items; i++)
+		if (LODE_ITEM_ATTRIBUTE(items[i]) >= run->attributes->len)
+			return false;
+	for (guint i = 0; i < run->events->len; i++)
+		if (!is_amount(g_array_index(
+			    run->event_supports, double, index * run->events->len + i)))
+			return false;
+	return is_amount(sequence->weight) && is_amount(sequence->frequency) &&
+	       is_amount(sequence->executions) && is_amount(sequence->count);
+}
+
+/* What could be written but not read is refused. */
+static bool check_run(const LodeMiningRun *run, GError **error)
+{
+	if (run->events->len > LODE_DATABASE_MAX_EVENTS) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "a run of %u events, more than %d",
+			run->events->len, LODE_DATABASE_MAX_EVENTS);
+		return false;
+	}
+	if (run->event_supports->len != (size_t)run->sequences->len * run->events->len) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+			"run '%s': not one support for each sequence and event", run->name);
+		return false;
+	}
+	for (size_t i = 0; i < run->sequences->len; i++)
+		if (!check_sequence(run, i)) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+				"run '%s', sequence %zu: an item or a support is out of range",
+				run->name, i + 1);
+			return false;
+		}
+	return true;
+}
+
+static bool run_step(LodeDatabase *database, const char *sql, const char *name, GError **error)
+{
+	g_autoptr(sqlite3_stmt) statement = lode_database_prepare(database, sql, error);
+
+	if (statement == NULL)
+		return false;
+	sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+	return sqlite3_step(statement) == SQLITE_DONE || lode_database_fail(database, error);
+}
+
+static bool remove_run(LodeDatabase *database, const char *name, GError **error)
+{
+	static const char *const statements[] = {
+		"DELETE FROM sequence WHERE run = (SELECT id FROM run WHERE name = ?)",
+		"DELETE FROM run_attribute WHERE run = (SELECT id FROM run WHERE name = ?)",
+		"DELETE FROM run_event WHERE run = (SELECT id FROM run WHERE name = ?)",
+		"DELETE FROM run WHERE name = ?",
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(statements); i++)
+		if (!run_step(database, statements[i], name, error))
+			return false;
+	return true;
+}
+
+static bool write_head(LodeDatabase *database, const Rows *rows, GError **error)
+{
+	const LodeMiningRun *run = rows->run;
+	g_autofree char *parameters = lode_run_parameters_to_json(&run->parameters);
+	g_autoptr(sqlite3_stmt) statement = lode_database_prepare(database,
+		"INSERT INTO run(id, name, weight, parameters, is_complete, seconds, sequences) "
+		"VALUES (?, ?, coalesce(?, (SELECT name FROM event WHERE id = "
+		"(SELECT value FROM meta WHERE key = 'weight_event'))), ?, ?, ?, ?)",
+		error);
+
+	if (statement == NULL)
+		return false;
+	sqlite3_bind_int64(statement, 1, rows->id);
+	sqlite3_bind_text(statement, 2, run->name, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 3, run->parameters.weight, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 4, parameters, -1, SQLITE_STATIC);
+	sqlite3_bind_int(statement, 5, run->is_complete);
+	sqlite3_bind_double(statement, 6, run->seconds);
+	sqlite3_bind_int64(statement, 7, run->sequences->len);
+	return sqlite3_step(statement) == SQLITE_DONE || lode_database_fail(database, error);
+}
+
+/* The names of the columns of `sequence` that the run fills. */
+static char *sequence_columns(size_t n_events)
+{
+	GString *columns = g_string_new(
+		"run,id,items,size,places,functions,weight,frequency,executions,count");
+
+	for (size_t i = 1; i <= n_events; i++)
+		g_string_append_printf(columns, ",event_%zu", i);
+	return g_string_free(columns, FALSE);
+}
+
+static bool write_tables(LodeDatabase *database, Rows *rows, GError **error)
+{
+	const LodeMiningRun *run = rows->run;
+	g_autofree char *columns = sequence_columns(run->events->len);
+	const LodeRowSource sources[] = {
+		{"run_attribute", "run,id,name", run->attributes->len, give_attribute, rows},
+		{"run_event", "run,id,name", run->events->len, give_event, rows},
+		{"sequence", columns, run->sequences->len, give_sequence, rows},
+	};
+
+	database->stage = "storing the run";
+	database->rows_total = run->sequences->len;
+	for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
+		if (!lode_row_source_insert(&sources[i], database, error))
+			return false;
+	return true;
+}
+
+static void free_string(void *data)
+{
+	g_string_free(data, TRUE);
+}
+
+static GPtrArray *quote_attributes(const LodeMiningRun *run)
+{
+	GPtrArray *quoted = g_ptr_array_new_with_free_func(free_string);
+
+	for (guint i = 0; i < run->attributes->len; i++) {
+		GString *text = g_string_new(NULL);
+		lode_json_text_append(text, g_ptr_array_index(run->attributes, i));
+		g_ptr_array_add(quoted, text);
+	}
+	return quoted;
+}
+
+static bool write_run(LodeDatabase *database, const LodeMiningRun *run, GError **error)
+{
+	g_autoptr(GPtrArray) quoted = quote_attributes(run);
+	g_autoptr(GString) items = g_string_new(NULL);
+	Rows rows = {.run = run, .quoted = quoted, .items = items};
+
+	return remove_run(database, run->name, error) &&
+	       lode_database_query_integer(
+		       database, "SELECT coalesce(max(id), 0) + 1 FROM run", &rows.id, error) &&
+	       lode_database_add_event_columns(database, run->events->len, error) &&
+	       write_head(database, &rows, error) && write_tables(database, &rows, error);
+}
+
+/* A cancelled or failed transaction is rolled back when the database is closed. */
+static bool commit(LodeDatabase *database, const LodeProgress *progress, GError **error)
+{
+	if (!lode_progress_is_cancelled(progress))
+		return lode_database_execute(database, "COMMIT", error);
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "cancelled");
+	return false;
+}
+
+bool lode_profile_store_add_run(
+	const char *path, const LodeMiningRun *run, const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodeDatabase) database = NULL;
+	bool done = check_run(run, error) &&
+		    (database = lode_database_open_writable(path, progress, error)) != NULL &&
+		    write_run(database, run, error) && commit(database, progress, error);
+
+	if (!done)
+		g_prefix_error(error, "%s: ", path);
+	return done;
+}

@@ -1,0 +1,240 @@
+-- SPDX-License-Identifier: MIT
+-- The tables of a profile, explained in docs/SCHEMA.md. A reader compares the text of each table
+-- with this one, so that any change to a table needs a new LODE_SCHEMA_VERSION; views and indexes
+-- may change freely.
+
+CREATE TABLE meta (
+	key TEXT PRIMARY KEY NOT NULL,
+	value
+) WITHOUT ROWID;
+
+CREATE TABLE event (
+	id INTEGER PRIMARY KEY,
+	name TEXT NOT NULL,
+	description TEXT,
+	kind TEXT NOT NULL, -- count, recorded, derived
+	is_attribute INTEGER NOT NULL,
+	total REAL NOT NULL
+);
+
+CREATE TABLE event_term (
+	event INTEGER NOT NULL REFERENCES event,
+	position INTEGER NOT NULL,
+	source INTEGER NOT NULL REFERENCES event,
+	factor REAL NOT NULL,
+	PRIMARY KEY (event, position)
+) WITHOUT ROWID;
+
+CREATE TABLE image (
+	id INTEGER PRIMARY KEY,
+	path TEXT NOT NULL,
+	build_id TEXT,
+	kind TEXT NOT NULL -- file, unresolved, graphs
+);
+
+CREATE TABLE function (
+	id INTEGER PRIMARY KEY,
+	image INTEGER NOT NULL REFERENCES image,
+	source TEXT NOT NULL, -- symbol, unwind, recorded, given
+	name TEXT NOT NULL,
+	symbol TEXT,
+	address INTEGER NOT NULL,
+	size INTEGER NOT NULL,
+	calls REAL NOT NULL,
+	code BLOB
+);
+
+CREATE TABLE block (
+	id INTEGER PRIMARY KEY,
+	function INTEGER NOT NULL REFERENCES function,
+	address INTEGER NOT NULL,
+	end_address INTEGER NOT NULL,
+	count REAL NOT NULL,
+	loop_depth INTEGER NOT NULL,
+	is_loop_head INTEGER NOT NULL
+);
+
+CREATE TABLE attribute (
+	id INTEGER PRIMARY KEY,
+	name TEXT NOT NULL
+);
+
+CREATE TABLE attribute_set (
+	id INTEGER PRIMARY KEY,
+	size INTEGER NOT NULL
+);
+
+CREATE TABLE attribute_set_member (
+	attribute_set INTEGER NOT NULL REFERENCES attribute_set,
+	attribute INTEGER NOT NULL REFERENCES attribute,
+	PRIMARY KEY (attribute_set, attribute)
+) WITHOUT ROWID;
+
+CREATE TABLE string (
+	id INTEGER PRIMARY KEY,
+	text TEXT NOT NULL
+);
+
+CREATE TABLE location (
+	id INTEGER PRIMARY KEY,
+	file INTEGER REFERENCES string,
+	line INTEGER NOT NULL,
+	inlined INTEGER REFERENCES string
+);
+
+CREATE TABLE instruction (
+	id INTEGER PRIMARY KEY,
+	function INTEGER NOT NULL REFERENCES function,
+	block INTEGER REFERENCES block,
+	address INTEGER NOT NULL,
+	size INTEGER NOT NULL,
+	count REAL NOT NULL,
+	next_count REAL,
+	attribute_set INTEGER NOT NULL REFERENCES attribute_set,
+	location INTEGER REFERENCES location,
+	name TEXT
+);
+
+CREATE TABLE cost (
+	instruction INTEGER NOT NULL REFERENCES instruction,
+	event INTEGER NOT NULL REFERENCES event,
+	value REAL NOT NULL,
+	PRIMARY KEY (instruction, event)
+) WITHOUT ROWID;
+
+CREATE TABLE edge (
+	id INTEGER PRIMARY KEY,
+	source INTEGER NOT NULL REFERENCES instruction,
+	target INTEGER NOT NULL REFERENCES instruction,
+	kind TEXT NOT NULL, -- fall-through, taken, jump, call, return, repeat, given
+	count REAL NOT NULL
+);
+
+CREATE TABLE unresolved (
+	id INTEGER PRIMARY KEY,
+	reason TEXT NOT NULL,
+	example TEXT,
+	count REAL NOT NULL,
+	weight REAL NOT NULL,
+	places INTEGER NOT NULL
+);
+
+CREATE TABLE run (
+	id INTEGER PRIMARY KEY,
+	name TEXT NOT NULL UNIQUE,
+	weight TEXT,
+	parameters TEXT NOT NULL,
+	is_complete INTEGER NOT NULL,
+	seconds REAL NOT NULL,
+	sequences INTEGER NOT NULL
+);
+
+CREATE TABLE run_attribute (
+	run INTEGER NOT NULL REFERENCES run,
+	id INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	PRIMARY KEY (run, id)
+) WITHOUT ROWID;
+
+CREATE TABLE run_event (
+	run INTEGER NOT NULL REFERENCES run,
+	id INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	PRIMARY KEY (run, id)
+) WITHOUT ROWID;
+
+-- Columns event_1, event_2 … follow: as many as the run with the most events needs.
+CREATE TABLE sequence (
+	run INTEGER NOT NULL REFERENCES run,
+	id INTEGER NOT NULL,
+	items TEXT NOT NULL,
+	size INTEGER NOT NULL,
+	places INTEGER NOT NULL,
+	functions INTEGER NOT NULL,
+	weight REAL NOT NULL,
+	frequency REAL NOT NULL,
+	executions REAL NOT NULL,
+	count REAL NOT NULL,
+	PRIMARY KEY (run, id)
+) WITHOUT ROWID;
+
+CREATE VIEW all_edge AS
+	SELECT source, target, kind, count FROM edge
+	UNION ALL
+	SELECT i.id, i.id + 1, iif(f.source = 'given', 'given', 'fall-through'), i.next_count
+	FROM instruction i JOIN function f ON f.id = i.function
+	WHERE i.next_count IS NOT NULL;
+
+CREATE VIEW instruction_attribute AS
+	SELECT i.id AS instruction, a.id AS attribute, a.name
+	FROM instruction i
+	JOIN attribute_set_member m ON m.attribute_set = i.attribute_set
+	JOIN attribute a ON a.id = m.attribute;
+
+CREATE VIEW instruction_place AS
+	SELECT i.id AS instruction, i.function AS function, i.address, i.count, g.path AS image,
+		f.name AS function_name, s.text AS file, nullif(l.line, 0) AS line,
+		n.text AS inlined
+	FROM instruction i
+	JOIN function f ON f.id = i.function
+	JOIN image g ON g.id = f.image
+	LEFT JOIN location l ON l.id = i.location
+	LEFT JOIN string s ON s.id = l.file
+	LEFT JOIN string n ON n.id = l.inlined;
+
+-- What the value of an event is made of: itself, or the terms of a derived one.
+CREATE VIEW event_source AS
+	SELECT event, source, factor FROM event_term
+	UNION ALL
+	SELECT id, id, 1.0 FROM event WHERE kind <> 'derived';
+
+CREATE VIEW event_value AS
+	SELECT instruction, event, sum(value) AS value FROM (
+		SELECT c.instruction AS instruction, s.event AS event, s.factor * c.value AS value
+		FROM cost c JOIN event_source s ON s.source = c.event
+		UNION ALL
+		SELECT i.id, s.event, s.factor * i.count
+		FROM event e JOIN event_source s ON s.source = e.id CROSS JOIN instruction i
+		WHERE e.kind = 'count')
+	GROUP BY instruction, event;
+
+CREATE VIEW hot_instruction AS
+	SELECT p.instruction, v.value AS weight, v.value / nullif(e.total, 0) AS share, p.count,
+		p.image, p.function_name AS function, printf('0x%x', p.address) AS address,
+		p.file, p.line, p.inlined
+	FROM event e
+	JOIN event_value v ON v.event = e.id
+	JOIN instruction_place p ON p.instruction = v.instruction
+	WHERE e.id = (SELECT value FROM meta WHERE key = 'weight_event')
+	ORDER BY v.value DESC;
+
+CREATE VIEW hot_function AS
+	SELECT f.id AS function, f.name, g.path AS image, sum(v.value) AS weight,
+		sum(v.value) / nullif(e.total, 0) AS share
+	FROM event e
+	JOIN event_value v ON v.event = e.id
+	JOIN instruction i ON i.id = v.instruction
+	JOIN function f ON f.id = i.function
+	JOIN image g ON g.id = f.image
+	WHERE e.id = (SELECT value FROM meta WHERE key = 'weight_event')
+	GROUP BY f.id
+	ORDER BY weight DESC;
+
+-- Attributes as people read them: what it is, where, what happens; the usual ones without namespace.
+CREATE VIEW sequence_text AS
+	SELECT r.name AS run, q.id, q.weight, q.frequency, q.weight - q.frequency AS excess,
+		max(q.weight, q.frequency) AS maximal, abs(q.weight - q.frequency) AS differential,
+		q.places, q.functions, q.executions, q.count, q.size,
+		(SELECT group_concat('⟨' || (
+			SELECT group_concat(text, ' ') FROM (
+				SELECT iif(a.value GLOB 'op:*' OR a.value GLOB 'kind:*'
+						OR a.value GLOB 'mem:*' OR a.value GLOB 'ev:*',
+					substr(a.value, instr(a.value, ':') + 1), a.value) AS text
+				FROM json_each(element.value) AS a
+				ORDER BY CASE substr(a.value, 1, instr(a.value, ':'))
+					WHEN 'op:' THEN 1 WHEN 'kind:' THEN 2 WHEN 'mem:' THEN 3
+					WHEN 'obj:' THEN 4 WHEN 'at:' THEN 5 WHEN 'loop:' THEN 6
+					WHEN 'inl:' THEN 7 WHEN 'user:' THEN 8 WHEN 'ev:' THEN 9
+					ELSE 10 END, a.value)) || '⟩', ' → ')
+		FROM json_each(q.items) AS element) AS sequence
+	FROM sequence q JOIN run r ON r.id = q.run;

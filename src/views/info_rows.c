@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* The facts of a profile as rows. */
+#include "views/info_rows.h"
+
+#include "base/number_format.h"
+#include "views/profile_figures.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void clear_row(void *data)
+{
+	LodeInfoRow *row = data;
+
+	g_free(row->name);
+	g_free(row->text);
+	g_free(row->detail);
+}
+
+/* The row is the caller's to fill; its strings are the row's own. */
+static LodeInfoRow *add_row(GArray *rows, const char *section, const char *name)
+{
+	LodeInfoRow row = {
+		.section = section,
+		.name = g_strdup(name),
+		.number = (double)NAN,
+		.share = (double)NAN,
+	};
+
+	g_array_append_val(rows, row);
+	return &g_array_index(rows, LodeInfoRow, rows->len - 1);
+}
+
+static void add_text(GArray *rows, const char *section, const char *name, const char *text)
+{
+	add_row(rows, section, name)->text = g_strdup(text != NULL ? text : "unknown");
+}
+
+static void add_number(GArray *rows, const char *section, const char *name, double number)
+{
+	add_row(rows, section, name)->number = number;
+}
+
+static void add_contents(GArray *rows, const LodeProfile *profile)
+{
+	add_text(rows, "profile", "program", profile->program);
+	add_text(rows, "profile", "creator", profile->creator);
+	add_text(rows, "profile", "frequency", lode_frequency_to_text(profile->frequency));
+	add_text(
+		rows, "profile", "weight", lode_profile_event_name(profile, profile->weight_event));
+	add_number(rows, "contents", "executions", profile->total_count);
+	add_number(rows, "contents", "images", profile->images->len);
+	add_number(rows, "contents", "functions", profile->functions->len);
+	add_number(rows, "contents", "blocks", profile->blocks->len);
+	add_number(rows, "contents", "instructions", profile->instructions->len);
+	add_number(rows, "contents", "edges", (double)lode_profile_count_edges(profile));
+}
+
+static void add_quality(GArray *rows, const LodeProfile *profile)
+{
+	char checked[LODE_NUMBER_SIZE];
+	LodeInfoRow *row = add_row(rows, "quality", "flow conservation");
+	double weight = 0, count = 0;
+
+	if (profile->inflow_checked > 0) {
+		row->number = profile->inflow_equal;
+		row->share = profile->inflow_equal / profile->inflow_checked;
+		row->detail = g_strdup_printf("inflow equals executions, of %s executions checked",
+			lode_number_format_count(profile->inflow_checked, checked));
+	} else {
+		row->text = g_strdup("not checked");
+	}
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		weight += LODE_AT(profile->unresolved, LodeUnresolved, i).weight;
+		count += LODE_AT(profile->unresolved, LodeUnresolved, i).count;
+	}
+	row = add_row(rows, "quality", "resolved");
+	double total = lode_profile_event_total(profile, profile->weight_event);
+	bool has_weight = total > 0;
+	double whole = has_weight ? total : profile->total_count;
+	if (whole > 0) {
+		row->number = whole - (has_weight ? weight : count);
+		row->share = row->number / whole;
+		row->detail = g_strdup_printf("of %s",
+			has_weight ? lode_profile_event_name(profile, profile->weight_event)
+				   : "executions");
+	} else {
+		row->text = g_strdup("nothing recorded");
+	}
+}
+
+static void add_events(GArray *rows, const LodeProfile *profile)
+{
+	for (uint32_t i = 0; i < profile->events->len; i++) {
+		const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, i);
+		LodeInfoRow *row = add_row(rows, "event", event->name);
+		row->number = event->total;
+		row->detail = g_strdup_printf("%s%s%s%s", lode_event_kind_to_text(event->kind),
+			i == profile->weight_event ? ", weight" : "",
+			event->description != NULL ? "; " : "",
+			event->description != NULL ? event->description : "");
+	}
+}
+
+typedef struct {
+	uint32_t image;
+	double value;
+} ImageValue;
+
+static int compare_images(const void *a, const void *b)
+{
+	const ImageValue *left = a, *right = b;
+
+	if (left->value != right->value)
+		return left->value > right->value ? -1 : 1;
+	return (left->image > right->image) - (left->image < right->image);
+}
+
+static void add_images(GArray *rows, const LodeProfile *profile)
+{
+	g_autoptr(GArray) values = lode_profile_image_values(profile, profile->weight_event);
+	g_autofree ImageValue *order = g_new(ImageValue, values->len + 1);
+	double total = lode_profile_event_total(profile, profile->weight_event);
+
+	for (uint32_t i = 0; i < values->len; i++)
+		order[i] = (ImageValue){i, LODE_AT(values, double, i)};
+	qsort(order, values->len, sizeof(*order), compare_images);
+	for (uint32_t i = 0; i < values->len; i++) {
+		const LodeImage *image = &LODE_AT(profile->images, LodeImage, order[i].image);
+		LodeInfoRow *row = add_row(rows, "image", image->path);
+		row->number = order[i].value;
+		row->share = lode_share_of(order[i].value, total);
+		row->detail = g_strdup_printf("%s%s%s", lode_image_kind_to_text(image->kind),
+			image->build_id != NULL ? ", build id " : "",
+			image->build_id != NULL ? image->build_id : "");
+	}
+}
+
+static void add_unresolved(GArray *rows, const LodeProfile *profile)
+{
+	char count[LODE_NUMBER_SIZE], places[LODE_NUMBER_SIZE];
+
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *unresolved = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		LodeInfoRow *row = add_row(rows, "unresolved", unresolved->reason);
+		row->number = unresolved->weight;
+		row->share = lode_profile_unresolved_share(profile, unresolved);
+		row->detail = g_strdup_printf("executed %s times, %s %s%s%s",
+			lode_number_format_count(unresolved->count, count),
+			lode_number_format_count((double)unresolved->places, places),
+			unresolved->places == 1 ? "place" : "places",
+			unresolved->example != NULL ? ", such as " : "",
+			unresolved->example != NULL ? unresolved->example : "");
+	}
+}
+
+static void add_runs(GArray *rows, const GPtrArray *runs)
+{
+	for (guint i = 0; runs != NULL && i < runs->len; i++) {
+		const LodeRunSummary *run = g_ptr_array_index(runs, i);
+		LodeInfoRow *row = add_row(rows, "run", run->name);
+		row->number = (double)run->n_sequences;
+		row->detail = g_strdup_printf("sequences by %s%s, %.2f s: %s",
+			run->weight != NULL ? run->weight : "the default weight",
+			run->is_complete ? "" : ", INCOMPLETE", run->seconds,
+			run->parameters != NULL ? run->parameters : "");
+	}
+}
+
+GArray *lode_info_rows(const LodeProfile *profile, const GPtrArray *runs)
+{
+	GArray *rows = g_array_new(FALSE, FALSE, sizeof(LodeInfoRow));
+
+	g_array_set_clear_func(rows, clear_row);
+	add_contents(rows, profile);
+	add_quality(rows, profile);
+	add_events(rows, profile);
+	add_images(rows, profile);
+	add_unresolved(rows, profile);
+	add_runs(rows, runs);
+	return rows;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * JSON (RFC 8259) written as it is made: nothing is kept but the commas' state, so that a million
+ * rows cost no memory. Strings that are not UTF-8 get U+FFFD for each wrong byte; numbers that
+ * JSON lacks (infinite, not a number) become null.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct {
+	FILE *out; /* NULL: `text` is written instead */
+	GString *text;
+	uint32_t depth;    /* of open arrays and objects; at most 31 */
+	uint32_t has_item; /* bit d: the container at depth d has one already */
+	bool after_key;
+} LodeJsonStream;
+
+/* Writes to `out`; write errors are for lode_view_flush(). */
+void lode_json_stream_init(LodeJsonStream *self, FILE *out);
+
+/* Writes to `text`, for JSON inside another format. */
+void lode_json_stream_init_text(LodeJsonStream *self, GString *text);
+
+/* `bracket` is '[' or '{'. */
+void lode_json_begin(LodeJsonStream *self, char bracket);
+void lode_json_end(LodeJsonStream *self, char bracket);
+
+/* The next item begins a new line. */
+void lode_json_line(LodeJsonStream *self);
+
+void lode_json_key(LodeJsonStream *self, const char *name);
+void lode_json_string(LodeJsonStream *self, const char *value); /* NULL: null */
+void lode_json_number(LodeJsonStream *self, double value);
+void lode_json_bool(LodeJsonStream *self, bool value);
+
+/* Key and value at once. */
+void lode_json_member_string(LodeJsonStream *self, const char *name, const char *value);
+void lode_json_member_number(LodeJsonStream *self, const char *name, double value);
+void lode_json_member_bool(LodeJsonStream *self, const char *name, bool value);

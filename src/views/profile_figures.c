@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Figures of a whole profile that several views show. */
+#include "views/profile_figures.h"
+
+uint32_t lode_profile_weight_of(const LodeProfile *profile, const LodeMiningRun *run)
+{
+	uint32_t event = LODE_NONE;
+
+	if (run->parameters.weight != NULL)
+		event = lode_profile_find_event(profile, run->parameters.weight);
+	return event != LODE_NONE ? event : profile->weight_event;
+}
+
+const char *lode_profile_event_name(const LodeProfile *profile, uint32_t event)
+{
+	return event < profile->events->len ? LODE_AT(profile->events, LodeEvent, event).name
+	                                    : NULL;
+}
+
+double lode_profile_event_total(const LodeProfile *profile, uint32_t event)
+{
+	return event < profile->events->len ? LODE_AT(profile->events, LodeEvent, event).total : 0;
+}
+
+double lode_share_of(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+GArray *lode_profile_function_values(const LodeProfile *profile, uint32_t event)
+{
+	GArray *values = g_array_sized_new(
+		FALSE, TRUE, sizeof(double), MAX(profile->functions->len, 1));
+
+	g_array_set_size(values, profile->functions->len);
+	if (event >= profile->events->len)
+		return values;
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t function = LODE_AT(profile->instructions, LodeInstruction, i).function;
+		LODE_AT(values, double, function) += lode_profile_event_value(profile, event, i);
+	}
+	return values;
+}
+
+GArray *lode_profile_image_values(const LodeProfile *profile, uint32_t event)
+{
+	g_autoptr(GArray) functions = lode_profile_function_values(profile, event);
+	GArray *values = g_array_sized_new(
+		FALSE, TRUE, sizeof(double), MAX(profile->images->len, 1));
+
+	g_array_set_size(values, profile->images->len);
+	for (uint32_t i = 0; i < functions->len; i++)
+		LODE_AT(values, double, LODE_AT(profile->functions, LodeFunction, i).image) +=
+			LODE_AT(functions, double, i);
+	return values;
+}
+
+uint32_t lode_profile_hottest_function(
+	const LodeProfile *profile, uint32_t event, double *out_value)
+{
+	g_autoptr(GArray) values = lode_profile_function_values(profile, event);
+	uint32_t hottest = LODE_NONE;
+
+	*out_value = 0;
+	for (uint32_t i = 0; i < values->len; i++) {
+		if (LODE_AT(values, double, i) > *out_value) {
+			*out_value = LODE_AT(values, double, i);
+			hottest = i;
+		}
+	}
+	return hottest;
+}
+
+uint64_t lode_profile_count_edges(const LodeProfile *profile)
+{
+	uint64_t n = profile->edges->len;
+
+	for (guint i = 0; i < profile->instructions->len; i++)
+		n += LODE_AT(profile->instructions, LodeInstruction, i).next_count >= 0;
+	return n;
+}
+
+double lode_profile_unresolved_share(const LodeProfile *profile, const LodeUnresolved *row)
+{
+	double total = lode_profile_event_total(profile, profile->weight_event);
+
+	if (total > 0)
+		return row->weight / total;
+	return lode_share_of(row->count, profile->total_count);
+}

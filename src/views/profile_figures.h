@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Figures of a whole profile that several views show. */
+#pragma once
+
+#include "model/mining_run.h"
+#include "model/profile.h"
+
+/* The event a run weighs by: its own, else the profile's; LODE_NONE when there is none. */
+uint32_t lode_profile_weight_of(const LodeProfile *profile, const LodeMiningRun *run);
+
+const char *lode_profile_event_name(const LodeProfile *profile, uint32_t event); /* NULL: none */
+double lode_profile_event_total(const LodeProfile *profile, uint32_t event);     /* 0: none */
+
+/* part / whole; 0 when there is no whole. */
+double lode_share_of(double part, double whole);
+
+/* An event's value on each function and on each image. The caller unrefs the GArray of double. */
+GArray *lode_profile_function_values(const LodeProfile *profile, uint32_t event);
+GArray *lode_profile_image_values(const LodeProfile *profile, uint32_t event);
+
+/* The function with most of an event and its value; LODE_NONE when there is none. */
+uint32_t lode_profile_hottest_function(
+	const LodeProfile *profile, uint32_t event, double *out_value);
+
+/* Edges of both kinds: rows, and those to the next instruction. */
+uint64_t lode_profile_count_edges(const LodeProfile *profile);
+
+/* The share of the profile's weight, or of its executions when it has no weight. */
+double lode_profile_unresolved_share(const LodeProfile *profile, const LodeUnresolved *row);

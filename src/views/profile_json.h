@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The members that every JSON document of a profile has: what it is, and what is not in it. */
+#pragma once
+
+#include "model/mining_run.h"
+#include "model/profile.h"
+#include "views/json_stream.h"
+
+/* "profile": program, creator, frequency, weight_event, totals, numbers of things. */
+void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile);
+
+/* "run": name, kind of run, whether complete, number of sequences, thresholds. */
+void lode_profile_json_run(LodeJsonStream *json, const LodeMiningRun *run);
+
+/* "unresolved": reason, example, count, weight, share, places. */
+void lode_profile_json_unresolved(LodeJsonStream *json, const LodeProfile *profile);

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands above and below every text view. */
+#include "views/profile_lines.h"
+
+#include "base/number_format.h"
+#include "views/display_text.h"
+#include "views/profile_figures.h"
+#include "views/table.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60 };
+
+/* The last blank at which the first `width` columns can end; the whole text when it fits. */
+static size_t line_length(const char *text, size_t width)
+{
+	const char *blank = NULL;
+	size_t used = 0;
+
+	for (const char *at = text; *at != '\0'; at = g_utf8_next_char(at)) {
+		if (*at == ' ')
+			blank = at;
+		used += g_unichar_iswide(g_utf8_get_char(at)) ? 2 : 1;
+		if (used > width && blank != NULL && blank != text)
+			return (size_t)(blank - text);
+	}
+	return strlen(text);
+}
+
+void lode_profile_lines_print(const LodeTerminal *terminal, FILE *out, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	g_autofree char *raw = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	g_autofree char *text = lode_display_text(raw, terminal->is_ascii);
+	const char *rest = text;
+	while (terminal->width > 0 && lode_display_width(rest) > terminal->width) {
+		size_t n = line_length(rest, terminal->width);
+		if (rest[n] == '\0')
+			break;
+		fprintf(out, "%.*s\n", (int)n, rest);
+		rest += n + 1;
+	}
+	fprintf(out, "%s\n", rest);
+}
+
+/* A name made short enough to stand in a sentence; on a pipe it stays whole. */
+static char *name_text(const char *name, size_t width, const LodeTerminal *terminal)
+{
+	GString *text = g_string_new(NULL);
+
+	lode_display_append(text, name, false);
+	if (terminal->width != 0)
+		lode_display_shorten_middle(text, width, terminal->is_ascii);
+	return g_string_free(text, FALSE);
+}
+
+static void put_program_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+{
+	static const char *const meanings[] = {
+		[LODE_FREQUENCY_EXACT] = "exact counts",
+		[LODE_FREQUENCY_SAMPLED] = "sampled counts (estimates)",
+		[LODE_FREQUENCY_INFERRED] = "inferred counts (estimates)",
+		[LODE_FREQUENCY_GIVEN] = "counts as given",
+	};
+	g_autoptr(GString) program = g_string_new(NULL);
+	g_autoptr(GString) rest = g_string_new(NULL);
+
+	lode_display_append(program,
+		profile->program != NULL ? profile->program : "(unknown program)",
+		terminal->is_ascii);
+	g_string_append_printf(rest, " · %s · %s",
+		profile->creator != NULL ? profile->creator : "unknown source",
+		meanings[profile->frequency]);
+	g_autofree char *rest_text = lode_display_text(rest->str, terminal->is_ascii);
+	size_t used = lode_display_width(rest_text);
+	if (terminal->width > 0)
+		lode_display_shorten_middle(program,
+			terminal->width > used + 20 ? terminal->width - used : 20,
+			terminal->is_ascii);
+	lode_style_write(out, terminal, LODE_STYLE_STRONG, program->str);
+	fprintf(out, "%s\n", rest_text);
+}
+
+static void put_figures_line(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
+{
+	char a[LODE_NUMBER_SIZE], b[LODE_NUMBER_SIZE], c[LODE_NUMBER_SIZE], d[LODE_NUMBER_SIZE];
+	double total = lode_profile_event_total(profile, weight_event), hottest_value;
+	const char *event = lode_profile_event_name(profile, weight_event);
+	uint32_t hottest = lode_profile_hottest_function(profile, weight_event, &hottest_value);
+	bool is_graphs = profile->images->len > 0 &&
+	                 LODE_AT(profile->images, LodeImage, 0).kind == LODE_IMAGE_GRAPHS;
+	g_autoptr(GString) line = g_string_new(NULL);
+
+	g_string_append_printf(line, "%s %s in %s executions · %s %s, %s %s",
+		lode_number_format_count(total, a), event != NULL ? event : "weight",
+		lode_number_format_count(profile->total_count, b),
+		lode_number_format_count(profile->instructions->len, c),
+		is_graphs ? "vertices" : "instructions",
+		lode_number_format_count(profile->functions->len, d),
+		is_graphs ? "graphs" : "functions");
+	if (hottest != LODE_NONE) {
+		g_autofree char *name = name_text(
+			LODE_AT(profile->functions, LodeFunction, hottest).name, NAME_WIDTH,
+			terminal);
+		g_string_append_printf(line, " · hottest %s %s (%s)",
+			is_graphs ? "graph" : "function",
+			lode_number_format_share(lode_share_of(hottest_value, total), a), name);
+	}
+	lode_profile_lines_print(terminal, out, "%s", line->str);
+}
+
+void lode_profile_lines_head(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
+{
+	put_program_line(profile, terminal, out);
+	put_figures_line(profile, weight_event, terminal, out);
+}
+
+static void put_reason(const LodeProfile *profile, const LodeUnresolved *row,
+	const LodeTerminal *terminal, FILE *out)
+{
+	char share[LODE_NUMBER_SIZE], places[LODE_NUMBER_SIZE], count[LODE_NUMBER_SIZE];
+	g_autofree char *example = name_text(
+		row->example != NULL ? row->example : "", EXAMPLE_WIDTH, terminal);
+	const char *event = lode_profile_event_name(profile, profile->weight_event);
+
+	lode_profile_lines_print(terminal, out, "  %s of %s: %s (%s executions, %s %s%s%s)",
+		lode_number_format_share(lode_profile_unresolved_share(profile, row), share),
+		event != NULL ? event : "executions", row->reason,
+		lode_number_format_count(row->count, count),
+		lode_number_format_count((double)row->places, places),
+		row->places == 1 ? "place" : "places", example[0] != '\0' ? ", such as " : "",
+		example);
+}
+
+void lode_profile_lines_unresolved(
+	const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+{
+	if (profile->unresolved->len == 0) {
+		fputs("Unresolved: nothing.\n", out);
+		return;
+	}
+	fputs("Unresolved, by share of weight:\n", out);
+	for (guint i = 0; i < profile->unresolved->len; i++)
+		put_reason(
+			profile, &LODE_AT(profile->unresolved, LodeUnresolved, i), terminal, out);
+}
+
+void lode_profile_lines_incomplete(
+	const LodeMiningRun *run, const LodeTerminal *terminal, FILE *out)
+{
+	char limit[LODE_NUMBER_SIZE];
+
+	if (run->is_complete)
+		return;
+	g_autofree char *text = g_strdup_printf("Incomplete: mining stopped at its limit of %s "
+						"sequences; mine with a higher %s.",
+		lode_number_format_count((double)run->parameters.max_sequences, limit),
+		run->parameters.is_instruction_mode ? "--min-count" : "--min-support");
+	g_autofree char *plain = lode_display_text(text, terminal->is_ascii);
+	lode_style_write(out, terminal, LODE_STYLE_ALARM, plain);
+	fputc('\n', out);
+}

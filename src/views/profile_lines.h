@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands above and below every text view: the profile in two lines, and what is not in it. */
+#pragma once
+
+#include "model/mining_run.h"
+#include "model/profile.h"
+#include "views/format.h"
+
+/* Two lines: program, creator, kind of counts; totals, sizes, and the hottest function's share. */
+void lode_profile_lines_head(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out);
+
+/* "unresolved:" and a line for each reason, or that there is nothing unresolved. */
+void lode_profile_lines_unresolved(
+	const LodeProfile *profile, const LodeTerminal *terminal, FILE *out);
+
+/* A warning when the run stopped early, else nothing. */
+void lode_profile_lines_incomplete(
+	const LodeMiningRun *run, const LodeTerminal *terminal, FILE *out);
+
+/* Writes words made with printf's rules as one paragraph, wrapped at " · " and blanks to the
+ * terminal's width; lode's own signs fit the charset. */
+void lode_profile_lines_print(const LodeTerminal *terminal, FILE *out, const char *format, ...)
+	G_GNUC_PRINTF(3, 4);

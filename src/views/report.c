@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The report of a mining run: chooses the sequences, then the form.
+ *
+ *   run ──▶ filter ──┬──▶ summary ─────────────▶ tree ─┐
+ *                    └──▶ closed ▶ sort ▶ limit ▶ list ─┴─▶ text, JSON, CSV
+ */
+#include "views/report.h"
+
+#include "analyses/mine/closed.h"
+#include "base/error.h"
+#include "base/number_format.h"
+#include "views/profile_figures.h"
+#include "views/profile_lines.h"
+#include "views/report_filter.h"
+#include "views/report_rows.h"
+#include "views/report_text.h"
+#include "views/shell_word.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TREE_LIMIT = 15, LIST_LIMIT = 50 };
+
+typedef struct {
+	const LodeProfile *profile;
+	const LodeMiningRun *run;
+	const LodeReportOptions *options;
+	FILE *out;
+	LodeReportKey key;
+	LodeReportValues values;
+	bool *is_eligible;
+	uint64_t n_eligible; /* that pass the filters and, in the closed list, are closed */
+} Report;
+
+void lode_report_options_init(LodeReportOptions *self)
+{
+	LodeReportRange all = {-HUGE_VAL, HUGE_VAL};
+
+	*self = (LodeReportOptions){
+		.weight = all, .frequency = all, .maximal = all, .differential = all};
+}
+
+/* Whether the order is one of the summary's. */
+static bool summary_order(LodeReportKeyKind kind, LodeSummaryOrder *out_order)
+{
+	switch (kind) {
+	case LODE_REPORT_KEY_EXCESS:
+		*out_order = LODE_SUMMARY_BY_EXCESS;
+		return true;
+	case LODE_REPORT_KEY_WEIGHT:
+		*out_order = LODE_SUMMARY_BY_WEIGHT;
+		return true;
+	case LODE_REPORT_KEY_FREQUENCY:
+		*out_order = LODE_SUMMARY_BY_FREQUENCY;
+		return true;
+	case LODE_REPORT_KEY_MAXIMAL:
+		*out_order = LODE_SUMMARY_BY_MAXIMAL;
+		return true;
+	case LODE_REPORT_KEY_DIFFERENTIAL:
+		*out_order = LODE_SUMMARY_BY_DIFFERENTIAL;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_tree(const Report *self)
+{
+	const LodeReportOptions *options = self->options;
+	LodeSummaryOrder order;
+
+	return options->format == LODE_VIEW_TEXT && !options->show_all && !options->is_reversed &&
+	       options->baseline == 0 && !self->run->parameters.is_instruction_mode &&
+	       summary_order(self->key.kind, &order);
+}
+
+static void keep_closed(Report *self)
+{
+	uint32_t n = self->run->sequences->len;
+	g_autofree bool *is_closed = g_new0(bool, n + 1);
+
+	lode_closed_mark(self->run, is_closed);
+	for (uint32_t i = 0; i < n; i++)
+		self->is_eligible[i] &= is_closed[i];
+}
+
+static void count_eligible(Report *self)
+{
+	for (uint32_t i = 0; i < self->run->sequences->len; i++)
+		self->n_eligible += self->is_eligible[i];
+}
+
+/* The indices to list, sorted and limited. */
+static GArray *choose_list(Report *self)
+{
+	const LodeReportOptions *options = self->options;
+	GArray *indices = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	uint32_t limit = options->limit;
+
+	/* In instruction runs all of them are few, and closedness has no supports to compare. */
+	if (!options->show_all && !self->run->parameters.is_instruction_mode)
+		keep_closed(self);
+	count_eligible(self);
+	for (uint32_t i = 0; i < self->run->sequences->len; i++)
+		if (self->is_eligible[i])
+			g_array_append_val(indices, i);
+	lode_report_key_sort(self->run, &self->key, options->is_reversed,
+		(uint32_t *)(void *)indices->data, indices->len);
+	if (limit == 0 && options->format == LODE_VIEW_TEXT && !options->show_all)
+		limit = LIST_LIMIT;
+	if (limit != 0 && indices->len > limit)
+		g_array_set_size(indices, limit);
+	return indices;
+}
+
+static void put_caption(const Report *self, const char *what)
+{
+	const LodeMiningParameters *parameters = &self->run->parameters;
+	char a[LODE_NUMBER_SIZE], b[LODE_NUMBER_SIZE], c[LODE_NUMBER_SIZE];
+
+	fputc('\n', self->out);
+	if (parameters->is_instruction_mode)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"Run '%s': %s instruction sequences with more than %s occurrences%s. %s",
+			self->run->name, lode_number_format_count(self->run->sequences->len, a),
+			lode_number_format_count(parameters->min_count, b),
+			parameters->across_calls ? ", across calls" : "", what);
+	else
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"Run '%s': %s sequences, support from %s, gap %u, window %u, size to "
+			"%u%s%s. "
+			"%s",
+			self->run->name, lode_number_format_count(self->run->sequences->len, a),
+			lode_number_format_share(parameters->min_support, c), parameters->gap,
+			parameters->window, parameters->iterations,
+			parameters->flow == LODE_FLOW_POTENTIAL ? "" : ", flow ",
+			parameters->flow == LODE_FLOW_POTENTIAL
+				? ""
+				: lode_flow_model_to_text(parameters->flow),
+			what);
+	fputc('\n', self->out);
+}
+
+static void put_nothing(const Report *self)
+{
+	bool is_instructions = self->run->parameters.is_instruction_mode;
+
+	if (self->run->sequences->len > 0)
+		lode_profile_lines_print(
+			&self->options->terminal, self->out, "No sequence passes these filters.");
+	else
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"The run found no sequence; mine with a lower %s.",
+			is_instructions ? "--min-count" : "--min-support");
+}
+
+static void put_hint(const Report *self, const char *command, const char *purpose)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	enum { COMMAND_WIDTH = 36 };
+	size_t width = MAX(strlen(command), COMMAND_WIDTH) + strlen(purpose) + 4;
+
+	if (terminal->width == 0 || width <= terminal->width) {
+		lode_profile_lines_print(
+			terminal, self->out, "  %-*s  %s", COMMAND_WIDTH, command, purpose);
+		return;
+	}
+	lode_profile_lines_print(terminal, self->out, "  %s", command);
+	lode_profile_lines_print(terminal, self->out, "      %s", purpose);
+}
+
+static void put_hints(const Report *self, uint32_t first_id, bool is_shortened)
+{
+	g_autofree char *path = lode_shell_word(
+		self->options->profile_path != NULL ? self->options->profile_path : "PROFILE.lode");
+	g_autofree char *run = lode_shell_word(self->run->name);
+	bool names_run = self->options->names_run;
+
+	fputs("Next:\n", self->out);
+	if (first_id != 0) {
+		g_autofree char *annotate = g_strdup_printf("lode annotate %s %u%s%s", path,
+			first_id, names_run ? " --run " : "", names_run ? run : "");
+		put_hint(self, annotate, "the places of the first line, with their code");
+	}
+	if (is_shortened) {
+		g_autofree char *all = g_strdup_printf("lode report %s%s%s --all", path,
+			names_run ? " " : "", names_run ? run : "");
+		put_hint(self, all, "every sequence; see --sort, --with, --size");
+	}
+	g_autofree char *info = g_strdup_printf("lode info %s", path);
+	put_hint(self, info, "what is in the profile, and how good it is");
+}
+
+static void put_footer(const Report *self, uint32_t first_id, bool is_shortened)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+
+	fputc('\n', self->out);
+	lode_profile_lines_incomplete(self->run, terminal, self->out);
+	lode_profile_lines_unresolved(self->profile, terminal, self->out);
+	put_hints(self, first_id, is_shortened);
+}
+
+static bool write_tree(Report *self, const LodeProgress *progress, GError **error)
+{
+	LodeSummaryOptions summary = {
+		.limit = self->options->limit != 0 ? self->options->limit : TREE_LIMIT,
+		.is_eligible = self->is_eligible,
+	};
+	g_autoptr(LodeFlowGraph) graph = NULL;
+	g_autoptr(GArray) lines = g_array_new(FALSE, FALSE, sizeof(LodeSummaryLine));
+
+	summary_order(self->key.kind, &summary.order);
+	count_eligible(self);
+	if (self->n_eligible > 0) {
+		graph = lode_flow_graph_build(self->profile, &self->run->parameters, error);
+		if (graph == NULL)
+			return false;
+		g_array_unref(lines);
+		lines = lode_summary_build(graph, self->run, &summary, progress, error);
+		if (lines == NULL)
+			return false;
+	}
+	lode_profile_lines_head(self->profile, lode_profile_weight_of(self->profile, self->run),
+		&self->options->terminal, self->out);
+	put_caption(self, "Those that cost most and do not repeat each other:");
+	uint32_t first_id = 0;
+	if (lines->len > 0) {
+		first_id = g_array_index(lines, LodeSummaryLine, 0).sequence + 1;
+		lode_report_tree_write(&self->values, lines, self->options, self->out);
+	} else {
+		put_nothing(self);
+	}
+	put_footer(self, first_id, lines->len > 0);
+	return true;
+}
+
+static void write_list_text(const Report *self, const GArray *indices)
+{
+	char shown[LODE_NUMBER_SIZE], eligible[LODE_NUMBER_SIZE];
+	bool is_closed_only = !self->options->show_all &&
+	                      !self->run->parameters.is_instruction_mode;
+	g_autofree char *what = g_strdup_printf("Showing %s of the %s%s that pass the filters%s%s:",
+		lode_number_format_count(indices->len, shown),
+		lode_number_format_count((double)self->n_eligible, eligible),
+		is_closed_only ? " closed ones" : "",
+		self->options->baseline != 0 ? "; supports relative to those of " : "",
+		self->options->baseline != 0 ? "the baseline" : "");
+
+	lode_profile_lines_head(self->profile, lode_profile_weight_of(self->profile, self->run),
+		&self->options->terminal, self->out);
+	put_caption(self, what);
+	uint32_t first_id = 0;
+	if (indices->len > 0) {
+		first_id = g_array_index(indices, uint32_t, 0) + 1;
+		lode_report_list_write(
+			&self->values, indices, &self->key, self->options, self->out);
+	} else {
+		put_nothing(self);
+	}
+	put_footer(self, first_id, is_closed_only || indices->len < self->n_eligible);
+}
+
+static void write_list(Report *self)
+{
+	g_autoptr(GArray) indices = choose_list(self);
+
+	switch (self->options->format) {
+	case LODE_VIEW_JSON:
+		lode_report_rows_json(self->profile, &self->values, indices, self->out);
+		break;
+	case LODE_VIEW_CSV:
+		lode_report_rows_csv(&self->values, indices, self->out);
+		break;
+	case LODE_VIEW_TEXT:
+		write_list_text(self, indices);
+		break;
+	}
+}
+
+bool lode_report_write(const LodeProfile *profile, const LodeMiningRun *run,
+	const LodeReportOptions *options, const LodeProgress *progress, FILE *out, GError **error)
+{
+	Report report = {.profile = profile, .run = run, .options = options, .out = out};
+	bool is_done = true;
+
+	if (!lode_report_key_parse(run, options->sort, &report.key, error) ||
+		!lode_report_values_init(&report.values, run, options->baseline, error))
+		return false;
+	report.is_eligible = lode_report_filter_apply(run, options, &report.key, error);
+	if (report.is_eligible == NULL)
+		return false;
+	if (is_tree(&report))
+		is_done = write_tree(&report, progress, error);
+	else
+		write_list(&report);
+	g_free(report.is_eligible);
+	return is_done && lode_view_flush(out, error);
+}

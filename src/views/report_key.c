@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* What a report is sorted by. */
+#include "views/report_key.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const key_words[] = {
+	[LODE_REPORT_KEY_EXCESS] = "excess",
+	[LODE_REPORT_KEY_WEIGHT] = "weight",
+	[LODE_REPORT_KEY_FREQUENCY] = "frequency",
+	[LODE_REPORT_KEY_MAXIMAL] = "maximal",
+	[LODE_REPORT_KEY_DIFFERENTIAL] = "differential",
+	[LODE_REPORT_KEY_PLACES] = "places",
+	[LODE_REPORT_KEY_FUNCTIONS] = "functions",
+	[LODE_REPORT_KEY_EXECUTIONS] = "executions",
+	[LODE_REPORT_KEY_COUNT] = "count",
+	[LODE_REPORT_KEY_SEQUENCE] = "sequence",
+};
+
+static bool parse_event(
+	const LodeMiningRun *run, const char *name, LodeReportKey *out_key, GError **error)
+{
+	g_autoptr(GString) names = g_string_new(NULL);
+
+	for (guint i = 0; i < run->events->len; i++) {
+		const char *known = g_ptr_array_index(run->events, i);
+		if (strcmp(known, name) == 0) {
+			*out_key = (LodeReportKey){LODE_REPORT_KEY_EVENT, i};
+			return true;
+		}
+		g_string_append_printf(names, " %s", known);
+	}
+	if (g_strcmp0(run->parameters.weight, name) == 0 && !run->parameters.is_instruction_mode) {
+		*out_key = (LodeReportKey){.kind = LODE_REPORT_KEY_WEIGHT};
+		return true;
+	}
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"no event '%s' in run '%s' to sort by; it has:%s", name, run->name,
+		names->len > 0 ? names->str : " none");
+	return false;
+}
+
+static bool fits_run(const LodeMiningRun *run, LodeReportKeyKind kind)
+{
+	if (run->parameters.is_instruction_mode)
+		return kind == LODE_REPORT_KEY_COUNT || kind == LODE_REPORT_KEY_SEQUENCE;
+	return kind != LODE_REPORT_KEY_COUNT;
+}
+
+static bool fail_word(const LodeMiningRun *run, const char *text, GError **error)
+{
+	g_autoptr(GString) words = g_string_new(NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(key_words); i++)
+		if (fits_run(run, (LodeReportKeyKind)i))
+			g_string_append_printf(words, " %s", key_words[i]);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"run '%s' cannot be sorted by '%s'; it can by:%s event:NAME", run->name, text,
+		words->str);
+	return false;
+}
+
+bool lode_report_key_parse(
+	const LodeMiningRun *run, const char *text, LodeReportKey *out_key, GError **error)
+{
+	if (text == NULL)
+		text = run->parameters.is_instruction_mode ? "count" : "excess";
+	if (g_str_has_prefix(text, "event:"))
+		return parse_event(run, text + strlen("event:"), out_key, error);
+	for (size_t i = 0; i < G_N_ELEMENTS(key_words); i++) {
+		if (strcmp(key_words[i], text) == 0 && fits_run(run, (LodeReportKeyKind)i)) {
+			*out_key = (LodeReportKey){.kind = (LodeReportKeyKind)i};
+			return true;
+		}
+	}
+	return fail_word(run, text, error);
+}
+
+bool lode_report_key_is_share(const LodeMiningRun *run, const LodeReportKey *key)
+{
+	if (key->kind == LODE_REPORT_KEY_EVENT)
+		return !run->parameters.is_instruction_mode;
+	return key->kind <= LODE_REPORT_KEY_DIFFERENTIAL;
+}
+
+double lode_report_key_value(const LodeMiningRun *run, const LodeReportKey *key, size_t index)
+{
+	const LodeSequence *sequence = &g_array_index(run->sequences, LodeSequence, index);
+
+	switch (key->kind) {
+	case LODE_REPORT_KEY_EXCESS:
+		return lode_sequence_excess(sequence);
+	case LODE_REPORT_KEY_WEIGHT:
+		return sequence->weight;
+	case LODE_REPORT_KEY_FREQUENCY:
+		return sequence->frequency;
+	case LODE_REPORT_KEY_MAXIMAL:
+		return lode_sequence_maximal(sequence);
+	case LODE_REPORT_KEY_DIFFERENTIAL:
+		return lode_sequence_differential(sequence);
+	case LODE_REPORT_KEY_PLACES:
+		return sequence->places;
+	case LODE_REPORT_KEY_FUNCTIONS:
+		return sequence->functions;
+	case LODE_REPORT_KEY_EXECUTIONS:
+		return sequence->executions;
+	case LODE_REPORT_KEY_COUNT:
+		return sequence->count;
+	case LODE_REPORT_KEY_EVENT:
+		return g_array_index(
+			run->event_supports, double, index * run->events->len + key->event);
+	case LODE_REPORT_KEY_SEQUENCE:
+		break;
+	}
+	return 0;
+}
+
+typedef struct {
+	double value;
+	uint32_t index;
+} Keyed;
+
+static int compare_indices(uint32_t left, uint32_t right)
+{
+	return (left > right) - (left < right);
+}
+
+static int compare_values(const void *a, const void *b, void *user_data)
+{
+	const Keyed *left = a, *right = b;
+	const LodeSequence *sequences = user_data;
+	uint32_t left_size = sequences[left->index].n_items;
+	uint32_t right_size = sequences[right->index].n_items;
+
+	if (left->value != right->value)
+		return left->value > right->value ? -1 : 1;
+	if (left_size != right_size)
+		return left_size > right_size ? -1 : 1;
+	return compare_indices(left->index, right->index);
+}
+
+/* By the bytes of the attributes, an item inside an element before one that starts a new one. */
+static int compare_items(const void *a, const void *b, void *user_data)
+{
+	uint32_t left = ((const Keyed *)a)->index, right = ((const Keyed *)b)->index;
+	const LodeMiningRun *run = user_data;
+	const uint32_t *left_items = lode_mining_run_items(run, left);
+	const uint32_t *right_items = lode_mining_run_items(run, right);
+	uint32_t left_n = g_array_index(run->sequences, LodeSequence, left).n_items;
+	uint32_t right_n = g_array_index(run->sequences, LodeSequence, right).n_items;
+
+	for (uint32_t i = 0; i < MIN(left_n, right_n); i++) {
+		if (left_items[i] == right_items[i])
+			continue;
+		int order = strcmp(
+			g_ptr_array_index(run->attributes, LODE_ITEM_ATTRIBUTE(left_items[i])),
+			g_ptr_array_index(run->attributes, LODE_ITEM_ATTRIBUTE(right_items[i])));
+		if (order != 0)
+			return order;
+		return (left_items[i] & LODE_ITEM_START) != 0 ? 1 : -1;
+	}
+	if (left_n != right_n)
+		return left_n < right_n ? -1 : 1;
+	return compare_indices(left, right);
+}
+
+void lode_report_key_sort(const LodeMiningRun *run, const LodeReportKey *key, bool is_reversed,
+	uint32_t *indices, size_t n)
+{
+	g_autofree Keyed *keyed = g_new(Keyed, n + 1);
+
+	for (size_t i = 0; i < n; i++)
+		keyed[i] = (Keyed){lode_report_key_value(run, key, indices[i]), indices[i]};
+	if (n > 0 && key->kind == LODE_REPORT_KEY_SEQUENCE)
+		qsort_r(keyed, n, sizeof(*keyed), compare_items, (void *)run);
+	else if (n > 0)
+		qsort_r(keyed, n, sizeof(*keyed), compare_values, run->sequences->data);
+	for (size_t i = 0; i < n; i++)
+		indices[is_reversed ? n - 1 - i : i] = keyed[i].index;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Aligned columns for a terminal or a pipe. Cells are asked for twice, once to measure and once to
+ * write, so that no row is kept. The last column takes what is left: on a terminal it is shortened,
+ * and when it would get too little, the columns that matter least are left out.
+ */
+#pragma once
+
+#include "views/format.h"
+
+#include <stdint.h>
+
+enum { LODE_TABLE_MAX_COLUMNS = 32 };
+
+typedef enum {
+	LODE_STYLE_PLAIN,
+	LODE_STYLE_STRONG,
+	LODE_STYLE_FAINT,
+	LODE_STYLE_NAME,
+	LODE_STYLE_ALARM,
+} LodeStyle;
+
+typedef struct {
+	const char *title;
+	bool is_text;    /* to the left; numbers stand to the right */
+	uint8_t dropped; /* on a narrow terminal the highest goes first; 0: never */
+} LodeTableColumn;
+
+/* Appends the cell, harmless for a terminal already, and gives its style. */
+typedef LodeStyle (*LodeTableCell)(
+	size_t row, unsigned column, GString *out, const void *user_data);
+
+typedef struct {
+	const LodeTableColumn *columns;
+	unsigned n_columns; /* the last one is text */
+	size_t n_rows;
+	LodeTableCell cell;
+	const void *user_data;
+} LodeTable;
+
+/* Writes title line (none when all titles are empty) and rows. Gives the columns left out for want
+ * of width, one bit each. */
+uint32_t lode_table_write(const LodeTable *self, const LodeTerminal *terminal, FILE *out);
+
+/* Writes `text` in a style: with colour codes around it when the terminal has colour. */
+void lode_style_write(FILE *out, const LodeTerminal *terminal, LodeStyle style, const char *text);

@@ -1,0 +1,2 @@
+echo hello >x.lode
+lode report x.lode

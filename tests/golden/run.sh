@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Runs the golden cases and prints TAP; see tests/golden/README.md for what a case is.
+#
+#   tests/golden/run.sh LODE [--update] [VERB | VERB/CASE …]
+#
+# LODE is the built program. --update writes what came out in place of what was expected.
+set -euo pipefail
+
+if [ $# -lt 1 ] || [ ! -x "$1" ]; then
+	echo "usage: tests/golden/run.sh LODE [--update] [VERB | VERB/CASE …]" >&2
+	exit 2
+fi
+lode=$(realpath "$1")
+shift
+update=false
+if [ "${1:-}" = --update ]; then
+	update=true
+	shift
+fi
+golden=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+DATA=$(realpath -m "$golden/../data")
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin"
+ln -s "$lode" "$work/bin/lode"
+
+export DATA LC_ALL=C.UTF-8 TZ=UTC NO_COLOR=1 PATH="$work/bin:$PATH"
+unset DEBUGINFOD_URLS COLUMNS
+
+# What differs between two runs or two machines; the list in README.md says the same in words.
+normalise() {
+	sed -E \
+		-e "s|$work/scratch|SCRATCH|g" \
+		-e "s|$DATA|DATA|g" \
+		-e "s|$lode|lode|g" \
+		-e 's/\b[0-9]+(\.[0-9]+)? (ms|s|min)\b/TIME/g' \
+		-e 's/("seconds": ?)[0-9.e+-]+/\1TIME/g' \
+		-e 's/callgrind-3\.[0-9.]+/callgrind-VERSION/g'
+}
+
+# Runs a case in an empty directory; leaves actual.out, actual.err and actual.status in $work.
+run_case() {
+	local command=$1 status=0
+	rm -rf "$work/scratch"
+	mkdir "$work/scratch"
+	(cd "$work/scratch" && exec bash -eu -o pipefail "$command") \
+		>"$work/raw.out" 2>"$work/raw.err" </dev/null || status=$?
+	normalise <"$work/raw.out" >"$work/actual.out"
+	normalise <"$work/raw.err" >"$work/actual.err"
+	echo "$status" >"$work/actual.status"
+}
+
+# The expected text of one part: a missing .err is empty, a missing .status is 0.
+expected() {
+	if [ -e "$1.$2" ]; then
+		cat "$1.$2"
+	elif [ "$2" = status ]; then
+		echo 0
+	fi
+}
+
+check_case() {
+	local base=$1 part status=0
+	for part in status out err; do
+		expected "$base" "$part" >"$work/expected.$part"
+		diff -u --label "expected .$part" --label "actual .$part" \
+			"$work/expected.$part" "$work/actual.$part" >>"$work/difference" || status=1
+	done
+	return $status
+}
+
+update_case() {
+	local base=$1
+	cp "$work/actual.out" "$base.out"
+	rm -f "$base.err" "$base.status"
+	[ ! -s "$work/actual.err" ] || cp "$work/actual.err" "$base.err"
+	[ "$(cat "$work/actual.status")" = 0 ] || cp "$work/actual.status" "$base.status"
+}
+
+cases=()
+for selected in "${@:-.}"; do
+	if [ -e "$golden/$selected.cmd" ]; then
+		cases+=("$selected")
+	elif [ -d "$golden/$selected" ]; then
+		mapfile -t found < <(cd "$golden" && find "$selected" -name '*.cmd' | sed 's|^\./||; s|\.cmd$||' | LC_ALL=C sort)
+		cases+=("${found[@]}")
+	else
+		echo "golden: no case or verb '$selected'" >&2
+		exit 2
+	fi
+done
+
+# A case that is never run would be a case that cannot fail.
+for stray in "$golden"/*/*.{out,err,status}; do
+	[ ! -e "$stray" ] || [ -e "${stray%.*}.cmd" ] || {
+		echo "Bail out! $stray has no .cmd"
+		exit 1
+	}
+done
+
+echo "1..${#cases[@]}"
+number=0
+failed=0
+for name in "${cases[@]}"; do
+	number=$((number + 1))
+	: >"$work/difference"
+	run_case "$golden/$name.cmd"
+	if $update; then
+		update_case "$golden/$name"
+	fi
+	if check_case "$golden/$name"; then
+		echo "ok $number - $name"
+	else
+		failed=1
+		echo "not ok $number - $name"
+		sed 's/^/# /' "$work/difference"
+	fi
+done
+exit $failed

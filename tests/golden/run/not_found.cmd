@@ -1,0 +1,1 @@
+lode run --exact -- ./no-such-program

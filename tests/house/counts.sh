@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The count of test cases sees every way in which a test can end.
+#
+#   tests/house/counts.sh COUNT_TESTS
+set -euo pipefail
+
+count=$1
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+number=0
+
+# verdict NAME STATUS LAST_LINE: of the log as it stands.
+verdict() {
+	local said status=0
+	number=$((number + 1))
+	said=$(python3 "$count" "$log") || status=$?
+	if [ "$status" = "$2" ] && [ "${said##*$'\n'}" = "$3" ]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+		echo "# status $status: ${said//$'\n'/ | }"
+	fi
+}
+
+echo "1..6"
+printf '%s\n' '{"name": "a", "result": "OK", "stdout": "1..3\nok 1 x\nok 2 y # SKIP no\nok 3 z\n"}' >"$log"
+verdict "cases of a TAP test" 0 "2 passed, 0 failed"
+
+printf '%s\n' '{"name": "a", "result": "FAIL", "stdout": "1..2\nok 1 x\nnot ok 2 y\n"}' >"$log"
+verdict "a failed case" 1 "1 passed, 1 failed"
+
+printf '%s\n' '{"name": "a", "result": "ERROR", "stdout": "1..3\nok 1 x\n"}' >"$log"
+verdict "a crash between cases" 1 "1 passed, 1 failed"
+
+printf '%s\n' '{"name": "a", "result": "OK"}' '{"name": "b", "result": "TIMEOUT", "stdout": ""}' >"$log"
+verdict "tests without cases" 1 "1 passed, 1 failed"
+
+printf '%s\n' '{"name": "a", "result": "SKIP", "stdout": "1..0 # SKIP nothing\n"}' >"$log"
+verdict "nothing but skipped tests is no success" 1 "0 passed, 0 failed"
+
+rm "$log"
+verdict "no log is no success" 1 "0 passed, 0 failed"

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The layers check lets a good tree pass and names the fault of each bad one.
+#
+#   tests/house/layers_reject.sh CHECK_LAYERS
+set -euo pipefail
+
+check=$1
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+number=0
+
+# A tree of three layers, one of them nested, with two files that keep to the way.
+begin_tree() {
+	rm -rf "${tree:?}"/*
+	mkdir -p "$tree"/{low,mid/one,mid/two,high}
+	printf '# comment\nlow\nmid/one mid/two\nhigh\n' >"$tree/layers.txt"
+	echo '#include <stdio.h>' >"$tree/low/low.h"
+	printf '#include "low/low.h"\n' >"$tree/mid/one/one.h"
+	printf '#include "mid/one/one.h"\n#include "low/low.h"\n' >"$tree/high/high.c"
+}
+
+# verdict NAME STATUS [TEXT]: what the check says of the tree as it stands.
+verdict() {
+	local status=0 said
+	number=$((number + 1))
+	said=$("$check" "$tree") || status=$?
+	if [ "$((status != 0))" = "$2" ] && [[ $said == *"${3:-}"* ]]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+		printf '# status %s\n# %s\n' "$status" "$said"
+	fi
+}
+
+echo "1..6"
+begin_tree
+verdict "a forward include passes" 0
+
+begin_tree
+echo '#include "high/high.h"' >>"$tree/low/low.h"
+verdict "a backward include is rejected" 1 'src/low/low.h:2: "high/high.h": low may not include high'
+
+begin_tree
+echo '#include "mid/two/two.h"' >>"$tree/mid/one/one.h"
+verdict "modules on one line do not include each other" 1 'mid/one may not include mid/two'
+
+begin_tree
+echo '#include "nowhere/nothing.h"' >>"$tree/high/high.c"
+verdict "an unknown module is rejected" 1 '"nowhere/nothing.h" is in no module'
+
+begin_tree
+echo 'int x;' >"$tree/stray.c"
+verdict "a file in no module is rejected" 1 'src/stray.c:1: this file is in no module'
+
+begin_tree
+echo '#include "low.h"' >>"$tree/low/low.c"
+verdict "an include that is not written from src/ is rejected" 1 'src/low/low.c:1: "low.h" is not written from src/'

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random small graphs with mining parameters that a naive miner can do, each made from one seed;
+ * and the text of a case for whoever has to reproduce it.
+ */
+#pragma once
+
+#include "analyses/flow_graph/flow_graph.h"
+
+typedef struct {
+	uint32_t seed;
+	LodeFlowGraph *graph;
+	LodeMiningParameters parameters;
+} RandomCase;
+
+/* Any graph: cycles, self-loops, zero and fractional counts, flow-conserving or not; any parameters
+ * of the flow miner. */
+RandomCase *random_case_new(uint32_t seed);
+
+/* Sequences of item sets: paths with every count 1, τm = 0, window 0. */
+RandomCase *random_case_new_paths(uint32_t seed);
+
+void random_case_free(RandomCase *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(RandomCase, random_case_free)
+
+/* Tells seed, parameters and graph (as a flow file), with what went wrong, and fails the test. */
+void random_case_fail(const RandomCase *self, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The miner against brute force on random graphs, against a textbook's sequential-pattern miner on
+ * paths, and against itself with other numbers of threads.
+ */
+#include "analyses/mine/miner.h"
+
+#include "naive_marks.h"
+#include "naive_miner.h"
+#include "random_case.h"
+#include "run_comparison.h"
+#include "textbook_miner.h"
+
+#include <math.h>
+
+enum { RANDOM_CASES = 600, PATH_CASES = 150, TOP_CASES = 60, LIMIT_CASES = 60 };
+
+static LodeMiningRun *mine(const RandomCase *random, unsigned threads)
+{
+	g_autoptr(GError) error = NULL;
+	LodeMiningParameters parameters = random->parameters;
+
+	parameters.threads = threads;
+	LodeMiningRun *run = lode_miner_run(random->graph, &parameters, "real", NULL, &error);
+	if (run == NULL)
+		random_case_fail(random, "the miner failed: %s", error->message);
+	return run;
+}
+
+/* Puts τm exactly on a support that occurs, which must then pass. */
+static void set_threshold_on_tie(RandomCase *random)
+{
+	g_autoptr(LodeMiningRun) run = naive_miner_run(random->graph, &random->parameters);
+	guint n = run->sequences->len;
+
+	if (n > 0)
+		random->parameters.min_support = lode_sequence_maximal(
+			&g_array_index(run->sequences, LodeSequence, random->seed % n));
+}
+
+static bool check_threads(const RandomCase *random, const LodeMiningRun *one)
+{
+	static const unsigned threads[] = {2, 8};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(threads); i++) {
+		g_autoptr(LodeMiningRun) run = mine(random, threads[i]);
+		if (run == NULL)
+			return false;
+		if (!runs_are_identical(one, run)) {
+			random_case_fail(random, "%u threads give another run", threads[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool check_against_naive(const RandomCase *random, uint64_t *total)
+{
+	g_autoptr(LodeMiningRun) expected = naive_miner_run(random->graph, &random->parameters);
+	g_autoptr(LodeMiningRun) actual = mine(random, 1);
+
+	if (actual == NULL)
+		return false;
+	g_autofree char *difference = run_difference(expected, actual);
+	*total += expected->sequences->len;
+	if (difference != NULL)
+		random_case_fail(random, "%s", difference);
+	else if (!actual->is_complete)
+		random_case_fail(random, "marked incomplete");
+	else if (!run_is_in_order(actual))
+		random_case_fail(random, "not in canonical order");
+	else
+		return check_threads(random, actual);
+	return false;
+}
+
+static void test_random_graphs(void)
+{
+	uint64_t total = 0;
+
+	for (uint32_t seed = 1; seed <= RANDOM_CASES; seed++) {
+		g_autoptr(RandomCase) random = random_case_new(seed);
+		if (seed % 4 == 0)
+			set_threshold_on_tie(random);
+		if (!check_against_naive(random, &total))
+			return;
+	}
+	g_test_message("%" G_GUINT64_FORMAT " sequences compared", total);
+	g_assert_cmpuint(total, >, 10 * RANDOM_CASES);
+}
+
+/* A run in the shape of the textbook's patterns. */
+static LodeMiningRun *run_of_patterns(const RandomCase *random, const GArray *patterns)
+{
+	LodeMiningRun *run = lode_mining_run_new("textbook", &random->parameters);
+
+	for (uint32_t a = 0; a < random->graph->n_attributes; a++)
+		g_ptr_array_add(run->attributes, g_strdup(random->graph->attribute_names[a]));
+	for (guint i = 0; i < patterns->len; i++) {
+		const TextbookPattern *pattern = &g_array_index(patterns, TextbookPattern, i);
+		LodeSequence sequence = {.first_item = run->items->len,
+			.n_items = pattern->n_items,
+			.functions = pattern->support};
+		g_array_append_vals(run->items, pattern->items, pattern->n_items);
+		g_array_append_val(run->sequences, sequence);
+	}
+	return run;
+}
+
+/* NULL or where sequences or numbers of functions differ. */
+static char *textbook_difference(const LodeMiningRun *textbook, const LodeMiningRun *actual)
+{
+	g_autoptr(GHashTable) index = run_index_new(actual);
+
+	if (textbook->sequences->len != actual->sequences->len)
+		return g_strdup_printf(
+			"%u sequences, not %u", actual->sequences->len, textbook->sequences->len);
+	for (guint i = 0; i < textbook->sequences->len; i++) {
+		g_autofree char *key = run_sequence_key(textbook, i);
+		guint found = GPOINTER_TO_UINT(g_hash_table_lookup(index, key));
+		if (found == 0)
+			return g_strdup_printf("%s: is missing", key);
+		uint32_t functions =
+			g_array_index(actual->sequences, LodeSequence, found - 1).functions;
+		uint32_t support = g_array_index(textbook->sequences, LodeSequence, i).functions;
+		if (functions != support)
+			return g_strdup_printf("%s: %u functions, not %u", key, functions, support);
+	}
+	return NULL;
+}
+
+static void test_textbook(void)
+{
+	for (uint32_t seed = 1; seed <= PATH_CASES; seed++) {
+		g_autoptr(RandomCase) random = random_case_new_paths(seed);
+		const LodeMiningParameters *parameters = &random->parameters;
+		g_autoptr(GArray) patterns = textbook_miner_run(random->graph, parameters->gap + 1,
+			parameters->min_functions, parameters->iterations);
+		g_autoptr(LodeMiningRun) expected = run_of_patterns(random, patterns);
+		g_autoptr(LodeMiningRun) actual = mine(random, 2);
+		if (actual == NULL)
+			return;
+		g_autofree char *difference = textbook_difference(expected, actual);
+		if (difference != NULL) {
+			random_case_fail(random, "%s", difference);
+			return;
+		}
+	}
+}
+
+static int compare_falling(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left < right) - (left > right);
+}
+
+/* The τm at which sequence i would just be reported: the least Sm of its prefixes and items. */
+static double reporting_threshold(const LodeMiningRun *run, GHashTable *index, guint i)
+{
+	LodeMiningRun part = *run;
+	LodeSequence sequence = g_array_index(run->sequences, LodeSequence, i);
+	double least = lode_sequence_maximal(&sequence);
+
+	part.items = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	part.sequences = g_array_new(FALSE, FALSE, sizeof(LodeSequence));
+	for (uint32_t n = 1; n <= 2 * sequence.n_items; n++) {
+		bool is_prefix = n <= sequence.n_items;
+		uint32_t first = is_prefix ? 0 : n - sequence.n_items - 1;
+		LodeSequence shorter = {.n_items = is_prefix ? n : 1};
+		g_array_set_size(part.items, 0);
+		g_array_append_vals(
+			part.items, lode_mining_run_items(run, i) + first, shorter.n_items);
+		g_array_index(part.items, uint32_t, 0) |= LODE_ITEM_START;
+		g_array_append_val(g_array_set_size(part.sequences, 0), shorter);
+		g_autofree char *key = run_sequence_key(&part, 0);
+		guint found = GPOINTER_TO_UINT(g_hash_table_lookup(index, key));
+		g_assert_cmpuint(found, >, 0);
+		least = fmin(least, lode_sequence_maximal(&g_array_index(
+					    run->sequences, LodeSequence, found - 1)));
+	}
+	g_array_unref(part.items);
+	g_array_unref(part.sequences);
+	return least;
+}
+
+static double top_threshold(const LodeMiningRun *all, uint32_t top)
+{
+	g_autoptr(GHashTable) index = run_index_new(all);
+	g_autoptr(GArray) thresholds = g_array_new(FALSE, FALSE, sizeof(double));
+
+	for (guint i = 0; i < all->sequences->len; i++) {
+		double threshold = reporting_threshold(all, index, i);
+		g_array_append_val(thresholds, threshold);
+	}
+	if (thresholds->len < top)
+		return 0;
+	g_array_sort(thresholds, compare_falling);
+	return g_array_index(thresholds, double, top - 1);
+}
+
+/* Small enough that all sequences can be listed. */
+static RandomCase *new_case_for_top(uint32_t seed)
+{
+	RandomCase *random = random_case_new(seed);
+
+	random->parameters.min_support = 0;
+	random->parameters.min_differential = 2;
+	random->parameters.iterations = MIN(random->parameters.iterations, 3);
+	return random;
+}
+
+static void test_top(void)
+{
+	for (uint32_t seed = 1000; seed < 1000 + TOP_CASES; seed++) {
+		g_autoptr(RandomCase) random = new_case_for_top(seed);
+		g_autoptr(LodeMiningRun) all = naive_miner_run(random->graph, &random->parameters);
+		uint32_t top = 1 + seed % 40;
+		random->parameters.min_support = top_threshold(all, top);
+		g_autoptr(LodeMiningRun)
+			expected = naive_miner_run(random->graph, &random->parameters);
+		random->parameters.top = top;
+		random->parameters.min_support = 0;
+		g_autoptr(LodeMiningRun) actual = mine(random, 1 + seed % 2);
+		if (actual == NULL)
+			return;
+		g_autofree char *difference = run_difference(expected, actual);
+		if (difference != NULL) {
+			random_case_fail(random, "top %u: %s", top, difference);
+			return;
+		}
+	}
+}
+
+static bool check_limit(RandomCase *random, const LodeMiningRun *all, uint64_t limit)
+{
+	random->parameters.max_sequences = limit;
+	g_autoptr(LodeMiningRun) run = mine(random, 1);
+	if (run == NULL)
+		return false;
+	g_autofree char *difference = run_difference_of_part(all, run);
+	bool fits = all->sequences->len <= limit;
+
+	if (difference != NULL)
+		random_case_fail(random, "at most %u: %s", (unsigned)limit, difference);
+	else if (run->is_complete != fits)
+		random_case_fail(random, "at most %u of %u: marked %scomplete", (unsigned)limit,
+			all->sequences->len, run->is_complete ? "" : "in");
+	else if (run->sequences->len != MIN(limit, all->sequences->len))
+		random_case_fail(random, "at most %u of %u: gives %u", (unsigned)limit,
+			all->sequences->len, run->sequences->len);
+	else
+		return check_threads(random, run);
+	return false;
+}
+
+static void test_max_sequences(void)
+{
+	for (uint32_t seed = 2000; seed < 2000 + LIMIT_CASES; seed++) {
+		g_autoptr(RandomCase) random = random_case_new(seed);
+		g_autoptr(LodeMiningRun) all = naive_miner_run(random->graph, &random->parameters);
+		uint32_t n = all->sequences->len;
+		if (n < 2)
+			continue;
+		if (!check_limit(random, all, n) || !check_limit(random, all, n - 1) ||
+			!check_limit(random, all, 1 + seed % n))
+			return;
+	}
+}
+
+/* A copy of the run with the marked sequences only. */
+static LodeMiningRun *keep_marked(const LodeMiningRun *run, const bool *is_kept)
+{
+	LodeMiningRun *kept = lode_mining_run_new(run->name, &run->parameters);
+
+	for (guint i = 0; i < run->attributes->len; i++)
+		g_ptr_array_add(kept->attributes, g_strdup(g_ptr_array_index(run->attributes, i)));
+	for (guint i = 0; i < run->sequences->len; i++) {
+		LodeSequence sequence = g_array_index(run->sequences, LodeSequence, i);
+		if (!is_kept[i])
+			continue;
+		sequence.first_item = kept->items->len;
+		g_array_append_vals(kept->items, lode_mining_run_items(run, i), sequence.n_items);
+		g_array_append_val(kept->sequences, sequence);
+	}
+	return kept;
+}
+
+static void test_only_closed_or_maximal(void)
+{
+	for (uint32_t seed = 3000; seed < 3060; seed++) {
+		g_autoptr(RandomCase) random = random_case_new(seed);
+		g_autoptr(LodeMiningRun) all = naive_miner_run(random->graph, &random->parameters);
+		g_autofree bool *is_kept = g_new0(bool, all->sequences->len + 1);
+		random->parameters.only_closed = seed % 2 == 0;
+		random->parameters.only_maximal = seed % 2 == 1;
+		if (random->parameters.only_closed)
+			naive_closed_mark(all, is_kept);
+		else
+			naive_maximal_mark(all, is_kept);
+		g_autoptr(LodeMiningRun) expected = keep_marked(all, is_kept);
+		g_autoptr(LodeMiningRun) actual = mine(random, 1);
+		if (actual == NULL)
+			return;
+		g_autofree char *difference = run_difference(expected, actual);
+		if (difference != NULL) {
+			random_case_fail(random, "only %s: %s",
+				seed % 2 == 0 ? "closed" : "maximal", difference);
+			return;
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/miner/random-graphs", test_random_graphs);
+	g_test_add_func("/miner/textbook", test_textbook);
+	g_test_add_func("/miner/top", test_top);
+	g_test_add_func("/miner/max-sequences", test_max_sequences);
+	g_test_add_func("/miner/only-closed-or-maximal", test_only_closed_or_maximal);
+	return g_test_run();
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* A child's status, signals and standard input, with the shell as the child. */
+#include "base/error.h"
+#include "record/child.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static LodeChildEnd run_shell(const char *script)
+{
+	const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+	g_autoptr(GError) error = NULL;
+	LodeChildEnd end = {0};
+
+	g_assert_true(lode_child_run(argv, &end, &error));
+	g_assert_no_error(error);
+	g_assert_cmpint(end.pid, >, 0);
+	return end;
+}
+
+static void test_status(void)
+{
+	g_assert_cmpint(WEXITSTATUS(run_shell("exit 0").status), ==, 0);
+	g_assert_cmpint(WEXITSTATUS(run_shell("exit 42").status), ==, 42);
+	LodeChildEnd killed = run_shell("kill -SEGV $$");
+	g_assert_true(WIFSIGNALED(killed.status));
+	g_assert_cmpint(WTERMSIG(killed.status), ==, SIGSEGV);
+	g_assert_cmpint(killed.stop_signal, ==, 0);
+}
+
+static void test_missing(void)
+{
+	const char *const argv[] = {"/there/is/no/such/program", NULL};
+	g_autoptr(GError) error = NULL;
+	LodeChildEnd end;
+
+	g_assert_false(lode_child_run(argv, &end, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
+	g_assert_nonnull(strstr(error->message, argv[0]));
+}
+
+/* Each child tells us to signal ourselves: what then happens to it is what we forwarded. */
+static void test_forwarding(void)
+{
+	static const int stops[] = {SIGTERM, SIGHUP}, others[] = {SIGINT, SIGUSR1};
+	const char *script = "trap 'exit 9' HUP INT TERM USR1; kill -%d $PPID; "
+			     "while :; do sleep 0.05; done";
+
+	for (size_t i = 0; i < G_N_ELEMENTS(stops); i++) {
+		g_autofree char *text = g_strdup_printf(script, stops[i]);
+		LodeChildEnd end = run_shell(text);
+		g_assert_cmpint(WEXITSTATUS(end.status), ==, 9);
+		g_assert_cmpint(end.stop_signal, ==, stops[i]);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+		g_autofree char *text = g_strdup_printf(script, others[i]);
+		LodeChildEnd end = run_shell(text);
+		g_assert_cmpint(WEXITSTATUS(end.status), ==, 9);
+		g_assert_cmpint(end.stop_signal, ==, 0);
+	}
+}
+
+/* What we ignore, as under nohup, neither kills nor reaches the child. */
+static void test_ignored(void)
+{
+	signal(SIGHUP, SIG_IGN);
+	LodeChildEnd end = run_shell("kill -HUP $PPID; kill -HUP $$; exit 3");
+	signal(SIGHUP, SIG_DFL);
+	g_assert_true(WIFEXITED(end.status));
+	g_assert_cmpint(WEXITSTATUS(end.status), ==, 3);
+	g_assert_cmpint(end.stop_signal, ==, 0);
+}
+
+static void test_ignored_child_signal(void)
+{
+	signal(SIGCHLD, SIG_IGN);
+	LodeChildEnd end = run_shell("exit 5");
+	g_assert_true(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
+	g_assert_cmpint(WEXITSTATUS(end.status), ==, 5);
+}
+
+static void test_mask_restored(void)
+{
+	sigset_t before, after;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &before);
+	run_shell(":");
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	for (int number = 1; number < 32; number++)
+		g_assert_cmpint(sigismember(&before, number), ==, sigismember(&after, number));
+}
+
+static void test_standard_input(void)
+{
+	int saved = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10), ends[2];
+
+	g_assert_cmpint(pipe(ends), ==, 0);
+	g_assert_cmpint(write(ends[1], "word\n", 5), ==, 5);
+	dup2(ends[0], STDIN_FILENO);
+	close(ends[0]);
+	close(ends[1]);
+	LodeChildEnd end = run_shell("read x && [ \"$x\" = word ]");
+	g_assert_cmpint(WEXITSTATUS(end.status), ==, 0);
+	close(STDIN_FILENO);
+	end = run_shell("[ ! -e /proc/$$/fd/0 ]");
+	g_assert_cmpint(WEXITSTATUS(end.status), ==, 0);
+	if (saved >= 0)
+		dup2(saved, STDIN_FILENO);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/record/child/status", test_status);
+	g_test_add_func("/record/child/missing", test_missing);
+	g_test_add_func("/record/child/forwarding", test_forwarding);
+	g_test_add_func("/record/child/ignored", test_ignored);
+	g_test_add_func("/record/child/ignored-child-signal", test_ignored_child_signal);
+	g_test_add_func("/record/child/mask-restored", test_mask_restored);
+	g_test_add_func("/record/child/standard-input", test_standard_input);
+	return g_test_run();
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* What can be recorded and what cannot, on files made for the purpose. */
+#include "base/error.h"
+#include "record/program_check.h"
+
+#include <elf.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+typedef struct {
+	char *directory, *file;
+} Fixture;
+
+static void set_up(Fixture *self, const void *data)
+{
+	(void)data;
+	self->directory = g_dir_make_tmp("lode-test-XXXXXX", NULL);
+	g_assert_nonnull(self->directory);
+	self->file = g_build_filename(self->directory, "program", NULL);
+}
+
+static void tear_down(Fixture *self, const void *data)
+{
+	(void)data;
+	g_remove(self->file);
+	g_rmdir(self->directory);
+	g_free(self->file);
+	g_free(self->directory);
+}
+
+static void make_elf(const Fixture *self, unsigned char class, Elf64_Half machine, unsigned mode)
+{
+	Elf64_Ehdr header = {.e_type = ET_DYN, .e_machine = machine};
+
+	memcpy(header.e_ident, ELFMAG, SELFMAG);
+	header.e_ident[EI_CLASS] = class;
+	header.e_ident[EI_DATA] = ELFDATA2LSB;
+	g_assert_true(g_file_set_contents(self->file, (const char *)&header, sizeof(header), NULL));
+	g_assert_cmpint(g_chmod(self->file, mode), ==, 0);
+}
+
+static void check_refused(const char *program, int code, const char *word)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(lode_program_check(program, &error));
+	g_assert_error(error, LODE_ERROR, code);
+	g_assert_nonnull(strstr(error->message, program));
+	g_assert_nonnull(strstr(error->message, word));
+}
+
+static void check_accepted(const char *program, const char *path)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *found = lode_program_check(program, &error);
+
+	g_assert_no_error(error);
+	g_assert_cmpstr(found, ==, path);
+}
+
+static void test_accepted(Fixture *self, const void *data)
+{
+	(void)data;
+	g_autofree char *shell = g_find_program_in_path("sh");
+
+	check_accepted("sh", shell);
+	make_elf(self, ELFCLASS64, EM_X86_64, 0755);
+	check_accepted(self->file, self->file);
+	g_assert_true(g_file_set_contents(self->file, "#!/bin/sh\n", -1, NULL));
+	g_assert_cmpint(g_chmod(self->file, 0755), ==, 0);
+	check_accepted(self->file, self->file);
+}
+
+static void test_not_found(Fixture *self, const void *data)
+{
+	(void)data;
+	check_refused("lode-has-no-such-program", LODE_ERROR_NOT_FOUND, "PATH");
+	check_refused(self->file, LODE_ERROR_NOT_FOUND, "No such file");
+	check_refused(self->directory, LODE_ERROR_NOT_FOUND, "directory");
+	make_elf(self, ELFCLASS64, EM_X86_64, 0644);
+	check_refused(self->file, LODE_ERROR_NOT_FOUND, "not executable");
+}
+
+static void test_unsupported(Fixture *self, const void *data)
+{
+	(void)data;
+	make_elf(self, ELFCLASS32, EM_386, 0755);
+	check_refused(self->file, LODE_ERROR_UNSUPPORTED, "32-bit");
+	make_elf(self, ELFCLASS64, EM_AARCH64, 0755);
+	check_refused(self->file, LODE_ERROR_UNSUPPORTED, "architecture");
+	make_elf(self, ELFCLASS64, EM_X86_64, 04755);
+	check_refused(self->file, LODE_ERROR_UNSUPPORTED, "set-user-ID");
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add(
+		"/record/program-check/accepted", Fixture, NULL, set_up, test_accepted, tear_down);
+	g_test_add("/record/program-check/not-found", Fixture, NULL, set_up, test_not_found,
+		tear_down);
+	g_test_add("/record/program-check/unsupported", Fixture, NULL, set_up, test_unsupported,
+		tear_down);
+	return g_test_run();
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* Places with their code, and the facts of a profile, from a profile made by hand. */
+#include "base/error.h"
+#include "sample_profile.h"
+#include "views/annotate.h"
+#include "views/code_lines.h"
+#include "views/info.h"
+
+#include <json-glib/json-glib.h>
+#include <string.h>
+
+static char *write_annotate(const LodeProfile *profile, const LodeAnnotateOptions *options)
+{
+	g_autoptr(LodeMiningRun) run = sample_run();
+	g_autoptr(GError) error = NULL;
+	FILE *file = sample_open();
+
+	g_assert_true(lode_annotate_write(profile, run, options, NULL, file, &error));
+	g_assert_no_error(error);
+	return sample_close(file);
+}
+
+static LodeAnnotateOptions options_of(uint64_t id, LodeViewFormat format)
+{
+	LodeAnnotateOptions options;
+
+	lode_annotate_options_init(&options);
+	options.id = id;
+	options.format = format;
+	return options;
+}
+
+static void test_code_lines(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(LodeCodeLines) code = lode_code_lines_new(profile, 1);
+	static const char *const starts[] = {"mov", "add", "nop", "ret"};
+
+	g_assert_cmpuint(code->lines->len, ==, 4);
+	for (guint i = 0; i < 4; i++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		lode_code_lines_text(code, i, text);
+		g_assert_true(g_str_has_prefix(text->str, starts[i]));
+	}
+	g_assert_cmpuint(LODE_AT(code->lines, LodeCodeLine, 2).instruction, ==, LODE_NONE);
+	g_assert_cmpuint(LODE_AT(code->lines, LodeCodeLine, 3).instruction, ==, 5);
+	g_assert_cmpuint(code->line_of[2], ==, 3);
+}
+
+/* Instructions that the bytes do not explain are there all the same, each once. */
+static void test_odd_code(void)
+{
+	static const uint8_t bytes[] = {0x83, 0xc0, 0x01};
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, 0);
+
+	g_bytes_unref(function->code);
+	function->code = g_bytes_new_static(bytes, sizeof(bytes));
+	LODE_AT(profile->instructions, LodeInstruction, 0).address = 0xf00;
+	LODE_AT(profile->instructions, LodeInstruction, 1).address = 0x1001;
+	LODE_AT(profile->instructions, LodeInstruction, 2).address = 0x1001;
+	g_autoptr(LodeCodeLines) code = lode_code_lines_new(profile, 0);
+	unsigned seen = 0;
+	for (guint i = 0; i < code->lines->len; i++) {
+		const LodeCodeLine *line = &LODE_AT(code->lines, LodeCodeLine, i);
+		g_autoptr(GString) text = g_string_new(NULL);
+		lode_code_lines_text(code, i, text);
+		g_assert_cmpuint(text->len, >, 0);
+		seen += line->instruction != LODE_NONE;
+	}
+	g_assert_cmpuint(seen, ==, 3);
+}
+
+static void test_text(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeAnnotateOptions options = options_of(4, LODE_VIEW_TEXT);
+	g_autofree char *text = write_annotate(profile, &options);
+
+	g_assert_nonnull(strstr(text, "1. hot  /bin/sample  /nowhere/sample.c:1"));
+	g_assert_null(strstr(text, "cold"));
+	g_assert_nonnull(strstr(text, "▶ 1         100     500        40     1000  mov"));
+	g_assert_nonnull(strstr(text, "▶ 2         100     100               1002  add"));
+	g_assert_nonnull(strstr(text, "sample.c:3"));
+	g_assert_nonnull(strstr(text, "no image file"));
+}
+
+static void test_context_and_limit(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeAnnotateOptions options = options_of(3, LODE_VIEW_TEXT);
+
+	options.limit = 1;
+	options.context = 0;
+	options.profile_path = "x.lode";
+	g_autofree char *text = write_annotate(profile, &options);
+	g_assert_nonnull(strstr(text, "1. hot"));
+	g_assert_null(strstr(text, "ret"));
+	g_assert_nonnull(strstr(text, "lode annotate x.lode 3 --limit 2"));
+}
+
+static void test_json(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(GError) error = NULL;
+	LodeAnnotateOptions options = options_of(3, LODE_VIEW_JSON);
+	g_autofree char *text = write_annotate(profile, &options);
+	g_autoptr(JsonNode) node = json_from_string(text, &error);
+
+	g_assert_no_error(error);
+	JsonArray *places = json_object_get_array_member(json_node_get_object(node), "places");
+	g_assert_cmpuint(json_array_get_length(places), ==, 2);
+	JsonObject *first = json_array_get_object_element(places, 0);
+	g_assert_cmpstr(json_object_get_string_member(first, "function"), ==, "hot");
+	g_assert_cmpstr(json_object_get_string_member(first, "address"), ==, "0x1000");
+	g_assert_cmpint(json_object_get_int_member(first, "line"), ==, 1);
+	g_assert_cmpfloat_with_epsilon(
+		json_object_get_double_member(first, "share"), 600.0 / 730, 0.03);
+	JsonObject *add = json_array_get_object_element(
+		json_object_get_array_member(first, "instructions"), 1);
+	g_assert_cmpint(
+		json_array_get_int_element(json_object_get_array_member(add, "elements"), 0), ==,
+		2);
+	JsonObject *events = json_object_get_object_member(add, "events");
+	g_assert_cmpint(json_object_get_int_member(events, "cycles"), ==, 100);
+}
+
+static void test_csv(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeAnnotateOptions options = options_of(3, LODE_VIEW_CSV);
+	g_autofree char *text = write_annotate(profile, &options);
+	g_autoptr(GPtrArray) rows = sample_parse_csv(text);
+
+	g_assert_cmpuint(rows->len, ==, 1 + 3 + 4);
+	g_assert_cmpstr(sample_cell(rows, 1, "elements"), ==, "1");
+	g_assert_cmpstr(sample_cell(rows, 1, "event:l1d-miss"), ==, "40");
+	g_assert_cmpstr(sample_cell(rows, 6, "address"), ==, "0x2005");
+	g_assert_cmpstr(sample_cell(rows, 6, "executions"), ==, "0");
+}
+
+static void test_graph_profile(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeAnnotateOptions options = options_of(3, LODE_VIEW_TEXT);
+
+	LODE_AT(profile->images, LodeImage, 0).kind = LODE_IMAGE_GRAPHS;
+	for (guint i = 0; i < profile->functions->len; i++)
+		g_clear_pointer(&LODE_AT(profile->functions, LodeFunction, i).code, g_bytes_unref);
+	LODE_AT(profile->instructions, LodeInstruction, 0).name = lode_profile_intern(profile,
+		"v\x1b"
+		"1");
+	g_autofree char *text = write_annotate(profile, &options);
+	g_assert_nonnull(strstr(text, "v\\x1b1 op:mov kind:load"));
+	g_assert_null(strchr(text, 0x1b));
+}
+
+static void test_not_found(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(LodeMiningRun) run = sample_run();
+	LodeAnnotateOptions options = options_of(6, LODE_VIEW_TEXT);
+	g_autoptr(GError) error = NULL, missing = NULL;
+	FILE *file = sample_open();
+
+	g_assert_false(lode_annotate_write(profile, run, &options, NULL, file, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+	sample_add_sequence(run, "user:gone", 0.1, 0.1, 1);
+	g_assert_false(lode_annotate_write(profile, run, &options, NULL, file, &missing));
+	g_assert_error(missing, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+	fclose(file);
+}
+
+static char *write_info(const LodeProfile *profile, LodeViewFormat format)
+{
+	LodeRunSummary summary = {.name = (char *)"default",
+		.parameters = (char *)"{\"gap\":0}",
+		.n_sequences = 7,
+		.is_complete = true};
+	g_autoptr(GPtrArray) runs = g_ptr_array_new();
+	LodeInfoOptions options = {.format = format, .profile_path = "x.lode"};
+	g_autoptr(GError) error = NULL;
+	FILE *file = sample_open();
+
+	g_ptr_array_add(runs, &summary);
+	g_assert_true(lode_info_write(profile, runs, &options, file, &error));
+	g_assert_no_error(error);
+	return sample_close(file);
+}
+
+static void test_info_text(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autofree char *text = write_info(profile, LODE_VIEW_TEXT);
+
+	g_assert_nonnull(strstr(text, "./sample --fast"));
+	g_assert_nonnull(strstr(text, "50.0 %  inflow equals executions"));
+	g_assert_nonnull(strstr(text, "97.3 %  file, build id abcd"));
+	g_assert_nonnull(strstr(text, "2.7 %  executed 20 times, 1 place, such as 0x7f00"));
+	g_assert_nonnull(strstr(text, "{\"gap\":0}"));
+	g_assert_null(strstr(text, " \n"));
+}
+
+static void test_info_rows(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autofree char *json = write_info(profile, LODE_VIEW_JSON);
+	g_autofree char *csv = write_info(profile, LODE_VIEW_CSV);
+	g_autoptr(GPtrArray) rows = sample_parse_csv(csv);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(JsonNode) node = json_from_string(json, &error);
+
+	g_assert_no_error(error);
+	JsonObject *flow = json_object_get_object_member(
+		json_node_get_object(node), "flow_conservation");
+	g_assert_cmpfloat(json_object_get_double_member(flow, "share"), ==, 0.5);
+	g_assert_cmpstr(sample_cell(rows, 1, "value"), ==, "./sample --fast");
+	g_assert_cmpstr(sample_cell(rows, rows->len - 1, "section"), ==, "run");
+	g_assert_cmpstr(sample_cell(rows, rows->len - 1, "value"), ==, "7");
+}
+
+static void test_info_empty(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+
+	for (int format = LODE_VIEW_TEXT; format <= LODE_VIEW_CSV; format++) {
+		g_autofree char *text = write_info(profile, (LodeViewFormat)format);
+		g_assert_cmpuint(strlen(text), >, 0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/views/annotate/code-lines", test_code_lines);
+	g_test_add_func("/views/annotate/odd-code", test_odd_code);
+	g_test_add_func("/views/annotate/text", test_text);
+	g_test_add_func("/views/annotate/context-and-limit", test_context_and_limit);
+	g_test_add_func("/views/annotate/json", test_json);
+	g_test_add_func("/views/annotate/csv", test_csv);
+	g_test_add_func("/views/annotate/graph-profile", test_graph_profile);
+	g_test_add_func("/views/annotate/not-found", test_not_found);
+	g_test_add_func("/views/info/text", test_info_text);
+	g_test_add_func("/views/info/rows", test_info_rows);
+	g_test_add_func("/views/info/empty", test_info_empty);
+	return g_test_run();
+}

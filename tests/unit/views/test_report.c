@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* The report of a run made by hand: what is chosen, in which order, in which form. */
+#include "base/error.h"
+#include "sample_profile.h"
+#include "views/display_text.h"
+#include "views/report.h"
+
+#include <json-glib/json-glib.h>
+#include <string.h>
+
+static char *write_report(const LodeMiningRun *run, const LodeReportOptions *options)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(GError) error = NULL;
+	FILE *file = sample_open();
+
+	g_assert_true(lode_report_write(profile, run, options, NULL, file, &error));
+	g_assert_no_error(error);
+	return sample_close(file);
+}
+
+/* The ids of a CSV report, "3 1 2". */
+static void assert_ids(const LodeReportOptions *options, const char *expected)
+{
+	g_autoptr(LodeMiningRun) run = sample_run();
+	LodeReportOptions csv = *options;
+	g_autoptr(GString) ids = g_string_new(NULL);
+
+	csv.format = LODE_VIEW_CSV;
+	g_autofree char *text = write_report(run, &csv);
+	g_autoptr(GPtrArray) rows = sample_parse_csv(text);
+	for (guint i = 1; i < rows->len; i++)
+		g_string_append_printf(ids, "%s%s", i > 1 ? " " : "", sample_cell(rows, i, "id"));
+	g_assert_cmpstr(ids->str, ==, expected);
+}
+
+static LodeReportOptions all_options(void)
+{
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	options.show_all = true;
+	return options;
+}
+
+static void test_sorts(void)
+{
+	static const struct {
+		const char *sort, *expected;
+	} cases[] = {
+		{NULL, "1 4 2 3 5"},
+		{"excess", "1 4 2 3 5"},
+		{"weight", "3 1 4 2 5"},
+		{"frequency", "3 1 5 4 2"},
+		{"maximal", "3 1 4 2 5"},
+		{"differential", "1 4 2 3 5"},
+		{"places", "3 1 5 4 2"},
+		{"functions", "3 1 5 4 2"},
+		{"executions", "3 1 5 4 2"},
+		{"event:l1d-miss", "3 1 4 2 5"},
+		{"sequence", "2 4 1 3 5"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		LodeReportOptions options = all_options();
+		options.sort = cases[i].sort;
+		assert_ids(&options, cases[i].expected);
+	}
+	LodeReportOptions reversed = all_options();
+	reversed.sort = "weight";
+	reversed.is_reversed = true;
+	assert_ids(&reversed, "5 2 4 1 3");
+}
+
+static void test_filters(void)
+{
+	const char *const load[] = {"load", NULL}, *const both[] = {"ev:*", "add", NULL};
+	const char *const none[] = {"zzz", NULL};
+	LodeReportOptions options = all_options();
+
+	options.with = load;
+	assert_ids(&options, "1 4 2 3");
+	options.with = both;
+	assert_ids(&options, "4");
+	options.with = none;
+	assert_ids(&options, "");
+	options.with = NULL;
+	options.without = both;
+	assert_ids(&options, "1");
+	options = all_options();
+	options.min_size = 2;
+	options.max_size = 2;
+	assert_ids(&options, "2 3");
+	options.max_size = 0;
+	assert_ids(&options, "4 2 3");
+	options = all_options();
+	options.weight.min = 0.65;
+	assert_ids(&options, "1 3");
+	options.frequency.max = 0.5;
+	assert_ids(&options, "1");
+	options = all_options();
+	options.maximal.max = 0.6;
+	assert_ids(&options, "4 2 5");
+	options = all_options();
+	options.differential.min = 0.36;
+	assert_ids(&options, "1");
+	options = all_options();
+	options.percent_limit = 31;
+	assert_ids(&options, "1 4 2");
+	options = all_options();
+	options.limit = 2;
+	assert_ids(&options, "1 4");
+}
+
+static void test_only_closed(void)
+{
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	options.sort = "weight";
+	assert_ids(&options, "3 1 4 5");
+}
+
+static void assert_refused(const LodeReportOptions *options, int code)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(LodeMiningRun) run = sample_run();
+	g_autoptr(GError) error = NULL;
+	FILE *file = sample_open();
+
+	g_assert_false(lode_report_write(profile, run, options, NULL, file, &error));
+	g_assert_error(error, LODE_ERROR, code);
+	g_autofree char *text = sample_close(file);
+	g_assert_cmpstr(text, ==, "");
+}
+
+static void test_refused(void)
+{
+	const char *const empty[] = {"", NULL};
+	LodeReportOptions options = all_options();
+
+	options.sort = "size";
+	assert_refused(&options, LODE_ERROR_USAGE);
+	options.sort = "count";
+	assert_refused(&options, LODE_ERROR_USAGE);
+	options.sort = "event:nothing";
+	assert_refused(&options, LODE_ERROR_USAGE);
+	options.sort = "places";
+	options.percent_limit = 1;
+	assert_refused(&options, LODE_ERROR_USAGE);
+	options = all_options();
+	options.with = empty;
+	assert_refused(&options, LODE_ERROR_USAGE);
+	options = all_options();
+	options.baseline = 6;
+	assert_refused(&options, LODE_ERROR_NOT_FOUND);
+}
+
+static JsonObject *report_json(
+	const LodeMiningRun *run, LodeReportOptions options, JsonNode **out_node)
+{
+	g_autoptr(GError) error = NULL;
+
+	options.format = LODE_VIEW_JSON;
+	g_autofree char *text = write_report(run, &options);
+	*out_node = json_from_string(text, &error);
+	g_assert_no_error(error);
+	return json_node_get_object(*out_node);
+}
+
+static void test_json(void)
+{
+	g_autoptr(LodeMiningRun) run = sample_run();
+	g_autoptr(JsonNode) node = NULL;
+	JsonObject *document = report_json(run, all_options(), &node);
+	JsonArray *sequences = json_object_get_array_member(document, "sequences");
+	JsonObject *row = json_array_get_object_element(sequences, 1);
+	JsonArray *elements = json_object_get_array_member(row, "sequence");
+	static const char *const fields[] = {"id", "sequence", "weight", "frequency", "maximal",
+		"differential", "places", "functions", "executions", "events"};
+
+	g_assert_cmpuint(json_array_get_length(sequences), ==, 5);
+	g_assert_cmpint(json_object_get_int_member(row, "id"), ==, 4);
+	g_assert_cmpuint(json_object_get_size(row), ==, G_N_ELEMENTS(fields));
+	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
+		g_assert_true(json_object_has_member(row, fields[i]));
+	g_assert_cmpuint(json_array_get_length(elements), ==, 2);
+	g_assert_cmpstr(json_array_get_string_element(json_array_get_array_element(elements, 0), 1),
+		==, "kind:load");
+	g_assert_cmpfloat(json_object_get_double_member(row, "weight"), ==, 0.60);
+	g_assert_cmpfloat(json_object_get_double_member(row, "frequency"), ==, 100.0 / 350);
+	JsonObject *events = json_object_get_object_member(row, "events");
+	g_assert_cmpfloat(json_object_get_double_member(events, "l1d-miss"), ==, 0.60);
+	JsonObject *unresolved = json_array_get_object_element(
+		json_object_get_array_member(document, "unresolved"), 0);
+	g_assert_cmpstr(json_object_get_string_member(unresolved, "reason"), ==, "no image file");
+	JsonObject *profile = json_object_get_object_member(document, "profile");
+	g_assert_cmpstr(json_object_get_string_member(profile, "frequency"), ==, "exact");
+}
+
+static void test_csv(void)
+{
+	g_autoptr(LodeMiningRun) run = sample_run();
+	LodeReportOptions options = all_options();
+
+	options.format = LODE_VIEW_CSV;
+	g_autofree char *text = write_report(run, &options);
+	g_autoptr(GPtrArray) rows = sample_parse_csv(text);
+	g_assert_true(g_str_has_prefix(text, "id,sequence,weight,frequency,maximal,differential,"
+					     "places,functions,executions,event:l1d-miss\r\n"));
+	g_assert_cmpstr(sample_cell(rows, 2, "sequence"), ==,
+		"[[\"ev:l1d-miss\",\"kind:load\"],[\"op:add\"]]");
+	g_assert_cmpstr(sample_cell(rows, 2, "executions"), ==, "10");
+	g_assert_cmpstr(sample_cell(rows, 2, "event:l1d-miss"), ==, "0.6");
+}
+
+static void test_baseline(void)
+{
+	g_autoptr(LodeMiningRun) run = sample_run();
+	LodeReportOptions options = all_options();
+
+	sample_add_sequence(run, "op:ret", 0, 0.1, 1);
+	options.baseline = 2;
+	options.format = LODE_VIEW_CSV;
+	g_autofree char *text = write_report(run, &options);
+	g_autoptr(GPtrArray) rows = sample_parse_csv(text);
+	g_assert_cmpstr(sample_cell(rows, 2, "weight"), ==, "1");
+	g_assert_cmpfloat_with_epsilon(
+		g_ascii_strtod(sample_cell(rows, 4, "weight"), NULL), 0.82 / 0.60, 1e-12);
+	g_assert_cmpstr(sample_cell(rows, 1, "baseline"), ==, "2");
+	options.baseline = 6;
+	g_autofree char *zero = write_report(run, &options);
+	g_autoptr(GPtrArray) zero_rows = sample_parse_csv(zero);
+	g_assert_cmpstr(sample_cell(zero_rows, 1, "weight"), ==, "");
+	options.format = LODE_VIEW_TEXT;
+	g_autofree char *shown = write_report(run, &options);
+	g_assert_nonnull(strstr(shown, "–"));
+}
+
+static void test_tree(void)
+{
+	g_autoptr(LodeMiningRun) run = sample_run();
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	options.profile_path = "my profile.lode";
+	run->is_complete = false;
+	g_autofree char *text = write_report(run, &options);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	g_assert_cmpstr(lines[0], ==, "./sample --fast · hand · exact counts");
+	g_assert_cmpstr(lines[1], ==,
+		"750 cycles in 350 executions · 6 instructions, 2 functions · hottest function "
+		"93.3 % (hot)");
+	g_assert_nonnull(strstr(text, "variants"));
+	g_assert_nonnull(strstr(text, "⟨load l1d-miss⟩ → ⟨add⟩"));
+	g_assert_nonnull(strstr(text, "2.7 % of cycles: no image file"));
+	g_assert_nonnull(strstr(text, "Incomplete:"));
+	g_assert_nonnull(strstr(text, "lode annotate 'my profile.lode' "));
+	g_assert_null(strchr(text, 0x1b));
+}
+
+static void test_empty_run(void)
+{
+	g_autoptr(LodeMiningRun) model = sample_run();
+	g_autoptr(LodeMiningRun) run = lode_mining_run_new("empty", &model->parameters);
+	g_autoptr(JsonNode) node = NULL;
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	g_autofree char *text = write_report(run, &options);
+	g_assert_nonnull(strstr(text, "found no sequence"));
+	g_assert_null(strstr(text, "lode annotate"));
+	JsonObject *document = report_json(run, options, &node);
+	g_assert_cmpuint(
+		json_array_get_length(json_object_get_array_member(document, "sequences")), ==, 0);
+	options.format = LODE_VIEW_CSV;
+	g_autofree char *csv = write_report(run, &options);
+	g_assert_cmpstr(csv, ==,
+		"id,sequence,weight,frequency,maximal,differential,places,functions,"
+		"executions\r\n");
+}
+
+static void test_hostile_names(void)
+{
+	g_autoptr(LodeMiningRun) run = sample_run();
+	g_autofree char *filler = g_strnfill(5000, 'x');
+	g_autofree char *name = g_strconcat("user:\x1b]0;\x07\xff,\"", filler, NULL);
+	LodeReportOptions options = all_options();
+	g_autoptr(JsonNode) node = NULL;
+
+	sample_add_sequence(run, name, 0.9, 0.01, 1);
+	options.terminal.width = 80;
+	g_autofree char *text = write_report(run, &options);
+	g_assert_null(strchr(text, 0x1b));
+	g_assert_null(strchr(text, 0x07));
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	for (guint i = 0; lines[i] != NULL; i++)
+		g_assert_cmpuint(lode_display_width(lines[i]), <=, 80);
+	report_json(run, options, &node);
+	options.format = LODE_VIEW_CSV;
+	g_autofree char *csv = write_report(run, &options);
+	g_autoptr(GPtrArray) rows = sample_parse_csv(csv);
+	g_assert_cmpuint(strlen(sample_cell(rows, 1, "sequence")), >, 5000);
+	g_assert_null(strchr(csv, 0x1b));
+}
+
+static void test_instruction_run(void)
+{
+	g_autoptr(LodeMiningRun) run = sample_run();
+	g_autoptr(JsonNode) node = NULL;
+	LodeReportOptions options;
+
+	run->parameters.is_instruction_mode = true;
+	for (guint i = 0; i < run->sequences->len; i++)
+		g_array_index(run->sequences, LodeSequence, i).count = 10 + i;
+	lode_report_options_init(&options);
+	JsonObject *document = report_json(run, options, &node);
+	JsonObject *row = json_array_get_object_element(
+		json_object_get_array_member(document, "sequences"), 0);
+	g_assert_cmpuint(json_object_get_size(row), ==, 4);
+	g_assert_cmpint(json_object_get_int_member(row, "count"), ==, 14);
+	g_assert_cmpint(json_object_get_int_member(row, "id"), ==, 5);
+	options.format = LODE_VIEW_TEXT;
+	g_autofree char *text = write_report(run, &options);
+	g_assert_nonnull(strstr(text, "count  id  sequence"));
+	options.sort = "weight";
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(GError) error = NULL;
+	FILE *file = sample_open();
+	g_assert_false(lode_report_write(profile, run, &options, NULL, file, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_USAGE);
+	fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/views/report/sorts", test_sorts);
+	g_test_add_func("/views/report/filters", test_filters);
+	g_test_add_func("/views/report/only-closed", test_only_closed);
+	g_test_add_func("/views/report/refused", test_refused);
+	g_test_add_func("/views/report/json", test_json);
+	g_test_add_func("/views/report/csv", test_csv);
+	g_test_add_func("/views/report/baseline", test_baseline);
+	g_test_add_func("/views/report/tree", test_tree);
+	g_test_add_func("/views/report/empty-run", test_empty_run);
+	g_test_add_func("/views/report/hostile-names", test_hostile_names);
+	g_test_add_func("/views/report/instruction-run", test_instruction_run);
+	return g_test_run();
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON, CSV and tables, each from its writer alone. */
+#include "sample_profile.h"
+#include "views/csv.h"
+#include "views/display_text.h"
+#include "views/json_stream.h"
+#include "views/table.h"
+
+#include <json-glib/json-glib.h>
+#include <math.h>
+#include <string.h>
+
+static JsonNode *parse_json(const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	JsonNode *node = json_from_string(text, &error);
+
+	g_assert_no_error(error);
+	return node;
+}
+
+static void test_json_values(void)
+{
+	static const char hostile[] = "q\"b\\n\n e\x1b u\xe2\x86\x92 c\xc2\x9b x\x7f bad\xff";
+	g_autoptr(GString) text = g_string_new(NULL);
+	LodeJsonStream json;
+
+	lode_json_stream_init_text(&json, text);
+	lode_json_begin(&json, '{');
+	lode_json_member_string(&json, "text", hostile);
+	lode_json_member_string(&json, "none", NULL);
+	lode_json_member_number(&json, "tenth", 0.1);
+	lode_json_member_number(&json, "large", 9007199254740992.0);
+	lode_json_member_number(&json, "nan", (double)NAN);
+	lode_json_member_bool(&json, "yes", true);
+	lode_json_line(&json);
+	lode_json_key(&json, "list");
+	lode_json_begin(&json, '[');
+	lode_json_begin(&json, '[');
+	lode_json_end(&json, ']');
+	for (int i = 0; i < 3; i++) {
+		lode_json_line(&json);
+		lode_json_number(&json, i);
+	}
+	lode_json_end(&json, ']');
+	lode_json_end(&json, '}');
+	g_assert_null(strchr(text->str, 0x1b));
+	g_assert_null(strchr(text->str, 0x7f));
+	g_assert_true(g_utf8_validate(text->str, -1, NULL));
+	g_autoptr(JsonNode) node = parse_json(text->str);
+	JsonObject *object = json_node_get_object(node);
+	g_assert_cmpstr(json_object_get_string_member(object, "text"), ==,
+		"q\"b\\n\n e\x1b u\xe2\x86\x92 c\xc2\x9b x\x7f bad\xef\xbf\xbd");
+	g_assert_true(json_object_get_null_member(object, "none"));
+	g_assert_true(json_object_get_null_member(object, "nan"));
+	g_assert_cmpfloat(json_object_get_double_member(object, "tenth"), ==, 0.1);
+	g_assert_cmpint(json_object_get_int_member(object, "large"), ==, 9007199254740992);
+	g_assert_true(json_object_get_boolean_member(object, "yes"));
+	g_assert_cmpuint(
+		json_array_get_length(json_object_get_array_member(object, "list")), ==, 4);
+}
+
+static void test_csv(void)
+{
+	FILE *file = sample_open();
+	LodeCsv csv;
+
+	lode_csv_init(&csv, file);
+	lode_csv_text(&csv, "a,b");
+	lode_csv_text(&csv, "say \"x\"");
+	lode_csv_text(&csv, NULL);
+	lode_csv_end_row(&csv);
+	lode_csv_text(&csv, "two\nlines");
+	lode_csv_number(&csv, 0.5);
+	lode_csv_number(&csv, (double)INFINITY);
+	lode_csv_end_row(&csv);
+	lode_csv_text(&csv, "esc\x1b[0m");
+	lode_csv_text(&csv, "");
+	lode_csv_text(&csv, "⟨load⟩");
+	lode_csv_end_row(&csv);
+	g_autofree char *text = sample_close(file);
+	g_autoptr(GPtrArray) rows = sample_parse_csv(text);
+	static const char *const expected[3][3] = {
+		{"a,b", "say \"x\"", ""},
+		{"two\nlines", "0.5", ""},
+		{"esc\\x1b[0m", "", "⟨load⟩"},
+	};
+	g_assert_cmpuint(rows->len, ==, 3);
+	for (guint i = 0; i < 3; i++)
+		for (guint j = 0; j < 3; j++)
+			g_assert_cmpstr(
+				g_ptr_array_index((GPtrArray *)g_ptr_array_index(rows, i), j), ==,
+				expected[i][j]);
+}
+
+static LodeStyle number_cell(size_t row, unsigned column, GString *out, const void *user_data)
+{
+	(void)user_data;
+	if (column == 2)
+		g_string_append(out, row == 0 ? "⟨a⟩" : "a sequence that is much too long to fit");
+	else
+		g_string_append_printf(out, "%zu", (row * 99 + 1) * (column + 1));
+	return LODE_STYLE_ALARM;
+}
+
+static const LodeTableColumn columns[] = {
+	{"n"},
+	{"less", .dropped = 1},
+	{"sequence", .is_text = true},
+};
+static const LodeTable table = {columns, 3, 2, number_cell, NULL};
+
+static void test_table_pipe(void)
+{
+	LodeTerminal pipe = {0};
+	FILE *file = sample_open();
+
+	g_assert_cmpuint(lode_table_write(&table, &pipe, file), ==, 0);
+	g_autofree char *text = sample_close(file);
+	g_assert_cmpstr(text, ==,
+		"  n  less  sequence\n"
+		"  1     2  ⟨a⟩\n"
+		"100   200  a sequence that is much too long to fit\n");
+}
+
+static void test_table_terminal(void)
+{
+	LodeTerminal terminal = {.width = 40, .has_colour = true};
+	FILE *file = sample_open();
+
+	g_assert_cmpuint(lode_table_write(&table, &terminal, file), ==, 1u << 1);
+	g_autofree char *text = sample_close(file);
+	g_assert_null(strstr(text, "less"));
+	g_assert_nonnull(strstr(text, "\x1b[31m"));
+	g_assert_nonnull(strstr(text, "…"));
+	g_autoptr(GRegex) codes = g_regex_new("\x1b\\[[0-9]+m", 0, 0, NULL);
+	g_autofree char *plain = g_regex_replace_literal(codes, text, -1, 0, "", 0, NULL);
+	g_auto(GStrv) lines = g_strsplit(plain, "\n", -1);
+	for (guint i = 0; lines[i] != NULL; i++)
+		g_assert_cmpuint(lode_display_width(lines[i]), <=, 40);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/views/rows/json-values", test_json_values);
+	g_test_add_func("/views/rows/csv", test_csv);
+	g_test_add_func("/views/rows/table-pipe", test_table_pipe);
+	g_test_add_func("/views/rows/table-terminal", test_table_terminal);
+	return g_test_run();
+}

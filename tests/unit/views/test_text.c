@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Words, shares, harmless text and its width; shell words; source lines. */
+#include "base/error.h"
+#include "sample_profile.h"
+#include "views/display_text.h"
+#include "views/shell_word.h"
+#include "views/source_text.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+static void test_format_words(void)
+{
+	LodeViewFormat format = LODE_VIEW_CSV;
+
+	g_assert_true(lode_view_format_from_text("json", &format));
+	g_assert_cmpint(format, ==, LODE_VIEW_JSON);
+	g_assert_false(lode_view_format_from_text("yaml", &format));
+	g_assert_cmpint(format, ==, LODE_VIEW_JSON);
+}
+
+static void test_shares(void)
+{
+	double share = 7;
+
+	g_assert_true(lode_view_share_from_text("2%", &share));
+	g_assert_cmpfloat_with_epsilon(share, 0.02, 1e-15);
+	g_assert_true(lode_view_share_from_text("0.5 %", &share));
+	g_assert_cmpfloat_with_epsilon(share, 0.005, 1e-15);
+	g_assert_true(lode_view_share_from_text("0.25", &share));
+	g_assert_cmpfloat(share, ==, 0.25);
+	g_assert_false(lode_view_share_from_text("", &share));
+	g_assert_false(lode_view_share_from_text("nan", &share));
+	g_assert_false(lode_view_share_from_text("3x", &share));
+	g_assert_cmpfloat(share, ==, 0.25);
+}
+
+static void test_pipe_is_plain(void)
+{
+	FILE *file = sample_open();
+	LodeTerminal terminal = lode_terminal_of(file);
+
+	g_assert_cmpuint(terminal.width, ==, 0);
+	g_assert_false(terminal.has_colour);
+	fclose(file);
+}
+
+static void test_full_disk(void)
+{
+	g_autoptr(GError) error = NULL;
+	FILE *full = fopen("/dev/full", "w");
+
+	if (full == NULL) {
+		g_test_skip("no /dev/full");
+		return;
+	}
+	fputs("lost", full);
+	g_assert_false(lode_view_flush(full, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
+	fclose(full);
+}
+
+static void assert_display(const char *text, bool is_ascii, const char *expected)
+{
+	g_autofree char *display = lode_display_text(text, is_ascii);
+
+	g_assert_cmpstr(display, ==, expected);
+}
+
+static void test_harmless(void)
+{
+	assert_display("plain ünï", false, "plain ünï");
+	assert_display("a\x1b[31mb", false, "a\\x1b[31mb");
+	assert_display("a\nb\tc", false, "a\\x0ab\\x09c");
+	assert_display("\xc2\x9b", false, "\\u{9b}");
+	assert_display("a\xe2\x80\xae"
+		       "b",
+		false, "a\\u{202e}b");
+	assert_display("a\xff\xc3", false, "a\\xff\\xc3");
+	assert_display("⟨load⟩ → ⟨add⟩", true, "<load> -> <add>");
+	assert_display("é 2.0×", true, "\\u{e9} 2.0x");
+}
+
+static void test_width(void)
+{
+	g_assert_cmpuint(lode_display_width("⟨load⟩"), ==, 6);
+	g_assert_cmpuint(lode_display_width("漢字"), ==, 4);
+	g_assert_cmpuint(lode_display_width("e\xcc\x81"), ==, 1);
+}
+
+static void assert_short(const char *text, size_t width, bool is_middle, const char *expected)
+{
+	g_autoptr(GString) string = g_string_new(text);
+
+	if (is_middle)
+		lode_display_shorten_middle(string, width, false);
+	else
+		lode_display_shorten(string, width, false);
+	g_assert_cmpstr(string->str, ==, expected);
+	g_assert_cmpuint(lode_display_width(string->str), <=, width);
+}
+
+static void test_shorten(void)
+{
+	assert_short("abcdef", 6, false, "abcdef");
+	assert_short("abcdefg", 6, false, "abcde…");
+	assert_short("漢字漢字", 4, false, "漢…");
+	assert_short("abc", 0, false, "");
+	assert_short("/usr/lib/libc.so", 9, true, "/usr…c.so");
+}
+
+static void test_shell_word(void)
+{
+	g_autofree char *plain = lode_shell_word("dir/x.lode");
+	g_autofree char *quoted = lode_shell_word("a b'c");
+	g_autofree char *option = lode_shell_word("-x");
+
+	g_assert_cmpstr(plain, ==, "dir/x.lode");
+	g_assert_cmpstr(quoted, ==, "'a b'\\''c'");
+	g_assert_cmpstr(option, ==, "'-x'");
+}
+
+static void test_source_text(void)
+{
+	g_autofree char *path = NULL;
+	int descriptor = g_file_open_tmp("source-XXXXXX.c", &path, NULL);
+	g_autoptr(LodeSourceText) sources = lode_source_text_new();
+
+	g_assert_cmpint(descriptor, >=, 0);
+	g_assert_true(g_file_set_contents(path, "one\r\n\ttwo\nthree", -1, NULL));
+	g_assert_cmpstr(lode_source_text_line(sources, path, 1), ==, "one");
+	g_assert_cmpstr(lode_source_text_line(sources, path, 2), ==, "        two");
+	g_assert_cmpstr(lode_source_text_line(sources, path, 3), ==, "three");
+	g_assert_null(lode_source_text_line(sources, path, 0));
+	g_assert_null(lode_source_text_line(sources, path, 4));
+	g_assert_null(lode_source_text_line(sources, "/nowhere/x.c", 1));
+	g_assert_null(lode_source_text_line(sources, "/dev/zero", 1));
+	g_close(descriptor, NULL);
+	g_unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/views/text/format-words", test_format_words);
+	g_test_add_func("/views/text/shares", test_shares);
+	g_test_add_func("/views/text/pipe-is-plain", test_pipe_is_plain);
+	g_test_add_func("/views/text/full-disk", test_full_disk);
+	g_test_add_func("/views/text/harmless", test_harmless);
+	g_test_add_func("/views/text/width", test_width);
+	g_test_add_func("/views/text/shorten", test_shorten);
+	g_test_add_func("/views/text/shell-word", test_shell_word);
+	g_test_add_func("/views/text/source-text", test_source_text);
+	return g_test_run();
+}
