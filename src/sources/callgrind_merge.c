@@ -134,10 +134,10 @@ static inline void order_by_piece(
 		uint32_t row = order_row(self, i);
 		Place place = place_of(rows, row);
 		uint64_t key = piece == PIECE_WHOLE
-				       ? (uint64_t)place.object << address_bits | place.address
-			       : piece == PIECE_LOW  ? place.address
-			       : piece == PIECE_HIGH ? place.address >> room
-						     : place.object;
+		                       ? (uint64_t)place.object << address_bits | place.address
+		               : piece == PIECE_LOW  ? place.address
+		               : piece == PIECE_HIGH ? place.address >> room
+		                                     : place.object;
 		self->words[i] = key << self->row_bits | row;
 	}
 	order_sort(self, room);
@@ -168,7 +168,7 @@ static inline Place cost_place(const void *rows, uint32_t row)
 {
 	const LodeCallgrindRecords *records = rows;
 	const LodeCallgrindCostRecord *cost = (const LodeCallgrindCostRecord *)records->costs.data +
-					      row;
+	                                      row;
 	const LodeCallgrindPlace *places = records->places.data;
 
 	return (Place){cost->address, places[cost->place].object};
@@ -298,9 +298,9 @@ static bool merge_jumps(LodeCallgrindRecords *records, GError **error)
 	for (size_t i = 0; i < order.n; i++) {
 		const LodeCallgrindJump *jump = &jumps[order_row(&order, i)];
 		LodeCallgrindJump *last = merged->len > 0
-						  ? &g_array_index(merged, LodeCallgrindJump,
+		                                  ? &g_array_index(merged, LodeCallgrindJump,
 							    merged->len - 1)
-						  : NULL;
+		                                  : NULL;
 		if (last != NULL && is_same_jump(last, jump)) {
 			last->taken += jump->taken;
 			last->executed += jump->executed;
@@ -335,9 +335,9 @@ static bool merge_calls(LodeCallgrindRecords *records, GError **error)
 	for (size_t i = 0; i < order.n; i++) {
 		const LodeCallgrindCall *call = &calls[order_row(&order, i)];
 		LodeCallgrindCall *last = merged->len > 0
-						  ? &g_array_index(merged, LodeCallgrindCall,
+		                                  ? &g_array_index(merged, LodeCallgrindCall,
 							    merged->len - 1)
-						  : NULL;
+		                                  : NULL;
 		if (last != NULL && is_same_call(last, call))
 			last->count += call->count;
 		else
