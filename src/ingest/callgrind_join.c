@@ -129,7 +129,7 @@ LodeProfile *lode_callgrind_join(const LodeCallgrindRecording *recording,
 		.options = options,
 		.progress = progress,
 		.n_workers = options->threads != 0 ? options->threads
-						   : lode_worker_pool_default_size(),
+	                                           : lode_worker_pool_default_size(),
 		.recording = recording,
 		.load_maps = load_maps,
 	};

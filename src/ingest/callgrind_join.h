@@ -62,18 +62,18 @@ typedef struct {
 	const GPtrArray *load_maps; /* LodeLoadMap */
 	LodeProfile *profile;
 
-	GArray *object_images;	    /* uint32_t: image of each object; LODE_NONE for "???" */
-	GHashTable *image_ids;	    /* interned path → image + 1 */
-	GArray *unknown_images;	    /* uint32_t × objects: for addresses no map explains */
+	GArray *object_images;      /* uint32_t: image of each object; LODE_NONE for "???" */
+	GHashTable *image_ids;      /* interned path → image + 1 */
+	GArray *unknown_images;     /* uint32_t × objects: for addresses no map explains */
 	LodeBinaryImage **binaries; /* of each image; NULL where there is no file */
-	char **open_errors;	    /* why not */
+	char **open_errors;         /* why not */
 	size_t n_binaries;
 
-	GArray *sites;		 /* LodeJoinSite; freed by the functions step */
-	GArray *first_rows;	 /* uint32_t × (instructions + 1): range of `rows` */
-	GArray *rows;		 /* uint32_t: rows of recording->instructions */
+	GArray *sites;           /* LodeJoinSite; freed by the functions step */
+	GArray *first_rows;      /* uint32_t × (instructions + 1): range of `rows` */
+	GArray *rows;            /* uint32_t: rows of recording->instructions */
 	GArray *image_functions; /* uint32_t × (images + 1): range of profile.functions */
-	GArray *transfers;	 /* LodeJoinTransfer */
+	GArray *transfers;       /* LodeJoinTransfer */
 	LodeJoinCode *codes;
 	uint32_t ir_column; /* of event "Ir" in the recording */
 } LodeJoin;

@@ -35,8 +35,8 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 		return false;
 	}
 	*out_format = lode_callgrind_is_format(start, size)   ? FORMAT_CALLGRIND
-		      : lode_flow_file_is_format(start, size) ? FORMAT_FLOW
-							      : FORMAT_UNKNOWN;
+	              : lode_flow_file_is_format(start, size) ? FORMAT_FLOW
+	                                                      : FORMAT_UNKNOWN;
 	return true;
 }
 
@@ -118,7 +118,7 @@ LodeProfile *lode_import(
 	if (!detect_formats(options, &format, error))
 		return NULL;
 	profile = format == FORMAT_FLOW ? import_flow_file(options, progress, error)
-					: import_callgrind(options, progress, error);
+	                                : import_callgrind(options, progress, error);
 	if (profile == NULL || !apply_attribute_files(profile, options, progress, error))
 		return NULL;
 	return g_steal_pointer(&profile);
