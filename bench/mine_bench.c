@@ -31,9 +31,9 @@ typedef struct {
 } Case;
 
 static const Case cases[] = {
-	{"paper", "paper", 0.02, 0, 1, 5, 1300, 2},
-	{"specjvm", "specjvm", 0.0005, 0, 0, 5, 64000, 0.5},
-	{"method", "method", 0.001, 0, 0, 5, 291000, 0.5},
+	{"paper", "paper", 0.07, 0, 1, 5, 1300, 2},
+	{"specjvm", "specjvm", 0.01, 0, 0, 5, 64000, 0.5},
+	{"method", "method", 0.0222, 0, 0, 5, 291000, 0.5},
 	{"sqlite-0.2", NULL, 0.002, 0, 0, 5, 56340, 1.29 / 5},
 	{"sqlite-0.5", NULL, 0.005, 0, 0, 5, 20370, 0.90 / 5},
 };

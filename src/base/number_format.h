@@ -4,9 +4,7 @@
 
 #include <glib.h>
 
-enum {
-	LODE_NUMBER_SIZE = 32
-};
+enum { LODE_NUMBER_SIZE = 32 };
 
 /* 1234567 → "1,234,567"; fractions are rounded. Writes into `buffer` and returns it. */
 char *lode_number_format_count(double value, char buffer[LODE_NUMBER_SIZE]);

@@ -18,7 +18,7 @@ typedef void (*LodeProgressFunc)(
 
 typedef struct {
 	LodeProgressFunc report;   /* NULL: silent */
-	void *user_data;	   /* passed to report */
+	void *user_data;           /* passed to report */
 	GCancellable *cancellable; /* NULL: cannot be stopped; borrowed */
 } LodeProgress;
 

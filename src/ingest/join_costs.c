@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 #include "ingest/callgrind_join.h"
+#include "sources/large_array.h"
 
 #include <string.h>
 
@@ -182,6 +183,8 @@ bool lode_join_costs(LodeJoin *self, GError **error)
 
 	(void)error;
 	map_columns(self, events);
+	g_array_unref(profile->costs);
+	profile->costs = lode_large_array_new(sizeof(LodeCost), profile->instructions->len);
 	g_array_set_size(profile->cost_starts, profile->instructions->len + 1);
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
 		uint32_t n = sum_rows(self, i, sums);

@@ -6,6 +6,7 @@
  */
 #include "base/worker_pool.h"
 #include "ingest/callgrind_join.h"
+#include "sources/large_array.h"
 
 #include <string.h>
 
@@ -240,7 +241,12 @@ static void decode_function(size_t index, unsigned worker, void *user_data)
 static void join_blocks(Decoding *self)
 {
 	LodeProfile *profile = self->join->profile;
+	size_t n_blocks = 0;
 
+	for (guint i = 0; i < profile->functions->len; i++)
+		n_blocks += self->functions[i].n_blocks;
+	g_array_unref(profile->blocks);
+	profile->blocks = lode_large_array_new(sizeof(LodeBlock), n_blocks);
 	for (guint i = 0; i < profile->functions->len; i++) {
 		LodeFunction *function = function_at(self, i);
 		uint32_t end = function->first_instruction + function->n_instructions;
@@ -282,7 +288,9 @@ bool lode_join_decode(LodeJoin *self, GError **error)
 	};
 
 	(void)error;
-	self->codes = g_new0(LodeJoinCode, MAX(n_instructions, 1));
+	self->codes = g_new(LodeJoinCode, MAX(n_instructions, 1));
+	lode_large_array_advise(self->codes, n_instructions * sizeof(LodeJoinCode));
+	memset(self->codes, 0, n_instructions * sizeof(LodeJoinCode));
 	split_transfers(&decoding);
 	for (unsigned i = 0; i < self->n_workers; i++)
 		init_scratch(&decoding.scratch[i]);

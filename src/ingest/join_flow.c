@@ -45,16 +45,17 @@ uint32_t lode_join_flow_following(const Flow *self, uint32_t index)
 {
 	const LodeInstruction *own = instruction_at(self, index);
 	uint64_t next = own->address + self->join->codes[index].length;
-	uint32_t image = function_at(self, own->function)->image;
 
-	if (self->join->codes[index].length == 0)
+	if (next == own->address)
 		return LODE_NONE;
 	for (uint32_t i = index + 1; i < self->n; i++) {
 		const LodeInstruction *other = instruction_at(self, i);
-		if (other->address > next || function_at(self, other->function)->image != image)
+		if (other->function != own->function &&
+			function_at(self, other->function)->image !=
+				function_at(self, own->function)->image)
 			return LODE_NONE;
-		if (other->address == next)
-			return i;
+		if (other->address >= next)
+			return other->address == next ? i : LODE_NONE;
 	}
 	return LODE_NONE;
 }
@@ -200,8 +201,24 @@ static void add_returns(Flow *self)
 			continue;
 		returned = MIN(lode_join_flow_lack(self, next), instruction_at(self, i)->count);
 		add_fall_through(self, i, next, returned);
-		if (is_call(code))
-			self->arrived += returned;
+		if (!is_call(code))
+			continue;
+		self->arrived += returned;
+		self->returned[i] = returned;
+	}
+}
+
+/* The few that matter to what callgrind does not write. */
+static void collect_unexplained(Flow *self)
+{
+	for (uint32_t i = 0; i < self->n; i++) {
+		const LodeJoinCode *code = &self->join->codes[i];
+		if (code->length == 0)
+			self->undecoded += instruction_at(self, i)->count;
+		else if (lode_join_flow_lack(self, i) > 0)
+			g_array_append_val(self->lacking, i);
+		if (code->branch == LODE_BRANCH_RETURN || code->branch == LODE_BRANCH_INDIRECT_JUMP)
+			g_array_append_val(self->exits, i);
 	}
 }
 
@@ -248,24 +265,49 @@ static void sort_edges(LodeProfile *profile)
 	g_array_set_size(edges, kept);
 }
 
+static void flow_init(Flow *self, LodeJoin *join)
+{
+	size_t n_functions = MAX(join->profile->functions->len, 1), n;
+
+	self->join = join;
+	self->n = join->profile->instructions->len;
+	n = MAX(self->n, 1);
+	self->in = g_new0(double, n);
+	self->out = g_new0(double, n);
+	self->returned = g_new0(double, n);
+	self->signal_returns = g_new0(double, n_functions);
+	self->lacking = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->exits = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->arrived = self->undecoded = 0;
+}
+
+static void flow_clear(Flow *self)
+{
+	g_free(self->in);
+	g_free(self->out);
+	g_free(self->returned);
+	g_free(self->signal_returns);
+	g_array_unref(self->lacking);
+	g_array_unref(self->exits);
+}
+
 bool lode_join_flow(LodeJoin *self, GError **error)
 {
-	Flow flow = {.join = self, .n = self->profile->instructions->len};
+	Flow flow;
 
 	(void)error;
-	flow.in = g_new0(double, MAX(flow.n, 1));
-	flow.out = g_new0(double, MAX(flow.n, 1));
-	flow.signal_returns = g_new0(double, MAX(self->profile->functions->len, 1));
+	flow_init(&flow, self);
 	lode_join_reroute_resolver(&flow);
 	add_transfers(&flow);
 	add_plain_flow(&flow);
 	add_returns(&flow);
+	collect_unexplained(&flow);
 	double astray = lode_join_unwritten(&flow);
 	check_flow(&flow);
 	self->profile->inflow_equal = MAX(self->profile->inflow_equal - astray, 0);
 	sort_edges(self->profile);
-	g_free(flow.in);
-	g_free(flow.out);
-	g_free(flow.signal_returns);
+	lode_join_add_return_edges(&flow);
+	sort_edges(self->profile);
+	flow_clear(&flow);
 	return true;
 }

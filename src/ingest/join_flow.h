@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the flow step, shared by its two files. Private to src/ingest/join_*.c. */
+/* The state of the flow step, shared by its files. Private to src/ingest/join_*.c. */
 #pragma once
 
 #include "ingest/callgrind_join.h"
@@ -9,8 +9,12 @@ typedef struct {
 	double *in;		/* what flows into each instruction, as far as known */
 	double *out;		/* of each instruction: what does not fall through */
 	double *signal_returns; /* of each function: returns into the signal trampoline */
+	double *returned;	/* of each call instruction: how often it came back */
 	double arrived;		/* returns of calls, seen where they arrive */
-	uint32_t n;		/* instructions */
+	GArray *lacking;  /* uint32_t: instructions that lack inflow, once plain flow is known */
+	GArray *exits;	  /* uint32_t: returns and indirect jumps */
+	double undecoded; /* executions of what could not be decoded */
+	uint32_t n;	  /* instructions */
 } LodeJoinFlow;
 
 /* The instruction that follows in memory, if it ran; else LODE_NONE. Instructions can overlap (a
@@ -35,3 +39,6 @@ double lode_join_unwritten(LodeJoinFlow *self);
  * called before transfers are added; leaves them out of order.
  */
 void lode_join_reroute_resolver(LodeJoinFlow *self);
+
+/* Appends edges of kind return to the profile's edges, which must be sorted. */
+void lode_join_add_return_edges(LodeJoinFlow *self);

@@ -4,6 +4,7 @@
  * none by the name that callgrind recorded, one function for each run of addresses with that name.
  */
 #include "ingest/callgrind_join.h"
+#include "sources/large_array.h"
 
 typedef struct {
 	LodeJoin *join;
@@ -154,6 +155,12 @@ static void sweep_site(Sweep *self, const LodeJoinSite *site, bool is_new)
 		join, site);
 }
 
+static void replace_array(GArray **array, size_t element_size, size_t n)
+{
+	g_array_unref(*array);
+	*array = lode_large_array_new(element_size, n);
+}
+
 bool lode_join_functions(LodeJoin *self, GError **error)
 {
 	Sweep sweep = {.join = self, .image = LODE_NONE, .function = LODE_NONE};
@@ -161,6 +168,9 @@ bool lode_join_functions(LodeJoin *self, GError **error)
 	uint32_t end;
 
 	(void)error;
+	replace_array(&self->profile->instructions, sizeof(LodeInstruction), sites->len);
+	replace_array(&self->rows, sizeof(uint32_t), sites->len);
+	replace_array(&self->first_rows, sizeof(uint32_t), (size_t)sites->len + 1);
 	for (guint i = 0; i < sites->len; i++) {
 		const LodeJoinSite *site = &g_array_index(sites, LodeJoinSite, i);
 		bool is_new = i == 0 || site[-1].image != site->image ||

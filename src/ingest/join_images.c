@@ -5,6 +5,7 @@
  */
 #include "base/worker_pool.h"
 #include "ingest/callgrind_join.h"
+#include "sources/large_array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,8 @@ static void merge_sites(LodeJoin *self, const GArray *named, GArray *unnamed)
 
 	if (unnamed->len > 1)
 		qsort(unnamed->data, unnamed->len, sizeof(LodeJoinSite), compare_sites);
+	g_array_unref(self->sites);
+	self->sites = lode_large_array_new(sizeof(LodeJoinSite), n);
 	g_array_set_size(self->sites, n);
 	sites = (LodeJoinSite *)self->sites->data;
 	const LodeJoinSite *left = (const LodeJoinSite *)named->data;
@@ -124,7 +127,7 @@ static void merge_sites(LodeJoin *self, const GArray *named, GArray *unnamed)
 static void place_sites(LodeJoin *self)
 {
 	const GArray *rows = self->recording->instructions;
-	g_autoptr(GArray) named = g_array_sized_new(FALSE, FALSE, sizeof(LodeJoinSite), rows->len);
+	g_autoptr(GArray) named = lode_large_array_new(sizeof(LodeJoinSite), rows->len);
 	g_autoptr(GArray) unnamed = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
 
 	for (guint i = 0; i < rows->len; i++) {

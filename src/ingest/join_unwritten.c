@@ -6,7 +6,7 @@
  *
  *   gap                                         borne out by
  *   a process's first instruction               the number of processes in the recording
- *   a signal handler's entry                    its returns into the signal trampoline
+ *   a signal handler's entry                    returns into the signal trampoline, or nowhere
  *   after a system call, more often than it ran a new thread or process begins there (clone)
  *   after a call, more often than it ran        indirect jumps with no written target (longjmp)
  *   a landing pad                               jumps just after rsp was set from a register
@@ -73,23 +73,26 @@ static void close_new_thread(Flow *self, uint32_t index, double lack)
 		self->in[index] += lack;
 }
 
+static uint32_t lacking_at(const Flow *self, guint index)
+{
+	return g_array_index(self->lacking, uint32_t, index);
+}
+
 /* Entries that nothing leads to, as many as there were processes. */
 static void close_starts(Flow *self)
 {
 	double n_processes = MAX(self->join->recording->pids->len, 1), found = 0;
 
-	for (int pass = 0; pass < 2; pass++) {
-		if (found > n_processes)
-			return;
-		for (uint32_t i = 0; i < self->n; i++) {
-			double count = instruction_at(self, i)->count;
-			if (self->in[i] != 0 || count > n_processes || !is_entry(self, i) ||
-				self->join->codes[i].length == 0)
+	for (int pass = 0; pass < 2 && found <= n_processes; pass++) {
+		for (guint i = 0; i < self->lacking->len; i++) {
+			uint32_t at = lacking_at(self, i);
+			double count = instruction_at(self, at)->count;
+			if (self->in[at] != 0 || count > n_processes || !is_entry(self, at))
 				continue;
 			if (pass == 0)
 				found += count;
 			else
-				self->in[i] = count;
+				self->in[at] = count;
 		}
 	}
 }
@@ -170,6 +173,27 @@ static void close_gap(Flow *self, const Gap *gap)
 	}
 }
 
+static void add_source(Flow *self, uint32_t index, Gap *jumps, Gap *landings)
+{
+	Gap *gap = is_landing(self, index) ? landings : is_silent_jump(self, index) ? jumps : NULL;
+
+	if (gap == NULL)
+		return;
+	g_array_append_val(gap->sources, index);
+	gap->left += left_over(self, index);
+}
+
+static void add_target(Flow *self, uint32_t index, Gap *jumps, Gap *landings)
+{
+	double lack = lode_join_flow_lack(self, index);
+	Gap *gap = is_after_call(self, index) ? jumps : landings;
+
+	if (lack == 0)
+		return;
+	g_array_append_val(gap->targets, index);
+	gap->lacking += lack;
+}
+
 /* longjmp's jumps and exceptions' landings, each against what lacks inflow. */
 static void close_non_local(Flow *self)
 {
@@ -177,21 +201,10 @@ static void close_non_local(Flow *self)
 
 	gap_init(&jumps);
 	gap_init(&landings);
-	for (uint32_t i = 0; i < self->n; i++) {
-		double lack = lode_join_flow_lack(self, i);
-		Gap *source = is_landing(self, i)	? &landings
-			      : is_silent_jump(self, i) ? &jumps
-							: NULL;
-		if (source != NULL) {
-			g_array_append_val(source->sources, i);
-			source->left += left_over(self, i);
-		}
-		if (lack > 0 && self->join->codes[i].length > 0) {
-			Gap *target = is_after_call(self, i) ? &jumps : &landings;
-			g_array_append_val(target->targets, i);
-			target->lacking += lack;
-		}
-	}
+	for (guint i = 0; i < self->exits->len; i++)
+		add_source(self, g_array_index(self->exits, uint32_t, i), &jumps, &landings);
+	for (guint i = 0; i < self->lacking->len; i++)
+		add_target(self, lacking_at(self, i), &jumps, &landings);
 	close_gap(self, &jumps);
 	close_gap(self, &landings);
 	gap_clear(&jumps);
@@ -200,28 +213,25 @@ static void close_non_local(Flow *self)
 
 static void close_single_gaps(Flow *self)
 {
-	for (uint32_t i = 0; i < self->n; i++) {
-		double lack = lode_join_flow_lack(self, i);
-		if (lack == 0)
-			continue;
-		if (is_after_system_call(self, i))
-			close_new_thread(self, i, lack);
-		else if (is_entry(self, i))
-			close_signal_handler(self, i, lack);
+	for (guint i = 0; i < self->lacking->len; i++) {
+		uint32_t at = lacking_at(self, i);
+		double lack = lode_join_flow_lack(self, at);
+		if (is_after_system_call(self, at))
+			close_new_thread(self, at, lack);
+		else if (is_entry(self, at))
+			close_signal_handler(self, at, lack);
 	}
 }
 
 /* Returns that left their callee, less those written as jumps or landing elsewhere. */
-static double departed_returns(const Flow *self, double *out_undecoded)
+static double departed_returns(const Flow *self)
 {
 	double departed = 0;
 
-	*out_undecoded = 0;
-	for (uint32_t i = 0; i < self->n; i++) {
-		if (self->join->codes[i].length == 0)
-			*out_undecoded += instruction_at(self, i)->count;
-		else if (self->join->codes[i].branch == LODE_BRANCH_RETURN && !is_landing(self, i))
-			departed += left_over(self, i);
+	for (guint i = 0; i < self->exits->len; i++) {
+		uint32_t at = g_array_index(self->exits, uint32_t, i);
+		if (self->join->codes[at].branch == LODE_BRANCH_RETURN && !is_landing(self, at))
+			departed += left_over(self, at);
 	}
 	return departed;
 }
@@ -280,16 +290,39 @@ void lode_join_reroute_resolver(Flow *self)
 	memset(self->out, 0, self->n * sizeof(double));
 }
 
+/* Without a cache simulation not even the handlers' returns are written: then as many returns went
+ * nowhere as handlers were entered. */
+static bool close_unwritten_handlers(Flow *self, double n_returns)
+{
+	double lacking = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		if (pass == 1 && (lacking == 0 || lacking != n_returns))
+			return false;
+		for (guint i = 0; i < self->lacking->len; i++) {
+			uint32_t at = lacking_at(self, i);
+			double lack = is_entry(self, at) ? lode_join_flow_lack(self, at) : 0;
+			if (pass == 0)
+				lacking += lack;
+			if (pass == 0 || lack == 0)
+				continue;
+			self->in[at] += lack;
+			function_of(self, at)->calls += lack;
+		}
+	}
+	return true;
+}
+
 double lode_join_unwritten(Flow *self)
 {
-	double undecoded;
-
 	close_single_gaps(self);
 	close_starts(self);
 	close_non_local(self);
-	double astray = self->arrived - departed_returns(self, &undecoded);
+	double astray = self->arrived - departed_returns(self);
+	if (astray < 0 && close_unwritten_handlers(self, -astray))
+		return 0;
 	/* Code that could not be read may hold returns. */
 	if (astray > 0)
-		return MAX(astray - undecoded, 0);
+		return MAX(astray - self->undecoded, 0);
 	return -astray;
 }

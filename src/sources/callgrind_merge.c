@@ -5,9 +5,9 @@
  */
 #include "base/error.h"
 #include "sources/callgrind_records.h"
+#include "sources/large_array.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
 	DIGIT_BITS = 11,
@@ -180,18 +180,6 @@ static size_t fill_instructions(
 	return n;
 }
 
-/* An array of a known size, in huge pages as far as the machine has them. */
-static GArray *reserve_array(size_t element_size, size_t n)
-{
-	GArray *array = g_array_sized_new(FALSE, FALSE, (guint)element_size, (guint)n);
-	uintptr_t start = ((uintptr_t)array->data + 4095) & ~(uintptr_t)4095;
-	uintptr_t end = ((uintptr_t)array->data + n * element_size) & ~(uintptr_t)4095;
-
-	if (start < end)
-		madvise((void *)start, end - start, MADV_HUGEPAGE);
-	return array;
-}
-
 static bool merge_instructions(LodeCallgrindRecords *records, GError **error)
 {
 	LodeCallgrindRecording *recording = records->recording;
@@ -200,7 +188,7 @@ static bool merge_instructions(LodeCallgrindRecords *records, GError **error)
 	if (!order_init(&order, records->n_costs, error))
 		return false;
 	order_costs(&order, records);
-	recording->instructions = reserve_array(sizeof(LodeCallgrindInstruction), order.n);
+	recording->instructions = lode_large_array_new(sizeof(LodeCallgrindInstruction), order.n);
 	recording->instructions->len = (guint)fill_instructions(
 		records, &order, (LodeCallgrindInstruction *)recording->instructions->data);
 	recording->values = records->values.data;
@@ -246,7 +234,7 @@ static bool is_same_jump(const LodeCallgrindJump *a, const LodeCallgrindJump *b)
 static bool merge_jumps(LodeCallgrindRecords *records, GError **error)
 {
 	const LodeCallgrindJump *jumps = records->jumps.data;
-	GArray *merged = reserve_array(sizeof(LodeCallgrindJump), records->n_jumps);
+	GArray *merged = lode_large_array_new(sizeof(LodeCallgrindJump), records->n_jumps);
 	Order order;
 
 	records->recording->jumps = merged;
@@ -297,7 +285,7 @@ static bool is_same_call(const LodeCallgrindCall *a, const LodeCallgrindCall *b)
 static bool merge_calls(LodeCallgrindRecords *records, GError **error)
 {
 	const LodeCallgrindCall *calls = records->calls.data;
-	GArray *merged = reserve_array(sizeof(LodeCallgrindCall), records->n_calls);
+	GArray *merged = lode_large_array_new(sizeof(LodeCallgrindCall), records->n_calls);
 	g_autofree LodeCallgrindJump *ends = calls_as_jumps(records);
 	Order order;
 

@@ -69,7 +69,8 @@ static bool fail(Scanner *self, LodeErrorCode code, const char *what)
 
 	for (const char *at = self->text; at < self->line; at++)
 		number += *at == '\n';
-	g_set_error(self->error, LODE_ERROR, code, "line %" G_GUINT64_FORMAT ": %s", number, what);
+	g_set_error(self->error, LODE_ERROR, (gint)code, "line %" G_GUINT64_FORMAT ": %s", number,
+		what);
 	return false;
 }
 
@@ -763,6 +764,13 @@ static bool scan_lines(Scanner *self, const char *begin, const char *end)
 	return is_ok;
 }
 
+static bool end_text(Scanner *self)
+{
+	if (!close_part(self))
+		return false;
+	return self->n_events > 0 || corrupt(self, "no events line: this is no callgrind file");
+}
+
 /* The last line may lack its newline: it is scanned in a copy that has one. */
 static bool scan_text(Scanner *self, const char *text, size_t size)
 {
@@ -774,7 +782,7 @@ static bool scan_text(Scanner *self, const char *text, size_t size)
 	if (!scan_lines(self, text, end))
 		return false;
 	if (rest == 0)
-		return close_part(self);
+		return end_text(self);
 	for (const char *at = text; at < end; at++)
 		self->first_line += *at == '\n';
 	g_autofree char *copy = g_try_malloc(rest + 1);
@@ -782,7 +790,7 @@ static bool scan_text(Scanner *self, const char *text, size_t size)
 		return fail(self, LODE_ERROR_LIMIT, "no memory for the last line");
 	memcpy(copy, end, rest);
 	copy[rest] = '\n';
-	return scan_lines(self, copy, copy + rest + 1) && close_part(self);
+	return scan_lines(self, copy, copy + rest + 1) && end_text(self);
 }
 
 bool lode_callgrind_scan(LodeCallgrindRecords *records, const char *text, size_t size,
@@ -805,8 +813,6 @@ bool lode_callgrind_scan(LodeCallgrindRecords *records, const char *text, size_t
 	};
 	bool is_ok = scan_text(&self, text, size);
 
-	if (is_ok && self.n_events == 0)
-		is_ok = corrupt(&self, "no events line: this is no callgrind file");
 	g_array_unref(self.function_names);
 	g_array_unref(self.file_names);
 	g_array_unref(self.object_names);

@@ -5,6 +5,7 @@
 #include "store/profile_store.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -168,6 +169,8 @@ LodeDatabase *lode_database_create(const char *path, const LodeProgress *progres
 
 	if (self == NULL)
 		return NULL;
+	/* A defensive connection insists on a journal; this file is new and nobody else's. */
+	sqlite3_db_config(self->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
 	g_autofree char *identity = g_strdup_printf(
 		"PRAGMA application_id = %d; PRAGMA user_version = %d", LODE_APPLICATION_ID,
 		LODE_SCHEMA_VERSION);
@@ -230,6 +233,23 @@ static bool check_table(LodeDatabase *self, const char *name, const char *sql, G
 	return false;
 }
 
+/* What becomes of the text of table `sequence` when columns for events are added. */
+static char *add_event_columns_to_text(const char *sql, int64_t n)
+{
+	static const char last_column[] = "count REAL NOT NULL";
+	GString *text = g_string_new(sql);
+	const char *found = strstr(sql, last_column);
+
+	if (found == NULL || n == 0)
+		return g_string_free(text, FALSE);
+	gssize at = found - sql + (gssize)strlen(last_column);
+	for (int64_t i = n; i > 0; i--) {
+		g_autofree char *column = g_strdup_printf(", event_%" G_GINT64_FORMAT " REAL", i);
+		g_string_insert(text, at, column);
+	}
+	return g_string_free(text, FALSE);
+}
+
 /* Compares the tables with those of an empty profile made in memory. */
 static bool check_tables(LodeDatabase *self, GError **error)
 {
@@ -245,17 +265,33 @@ static bool check_tables(LodeDatabase *self, GError **error)
 		    NULL) != SQLITE_OK ||
 		sqlite3_exec(model->handle, schema_sql, NULL, NULL, NULL) != SQLITE_OK)
 		return lode_database_fail(model, error);
-	if (!lode_database_add_event_columns(model, (size_t)n_events, error))
-		return false;
 	g_autoptr(sqlite3_stmt) tables = lode_database_prepare(
 		model, "SELECT name, sql FROM sqlite_schema WHERE type = 'table'", error);
 	if (tables == NULL)
 		return false;
-	while (sqlite3_step(tables) == SQLITE_ROW)
-		if (!check_table(self, (const char *)sqlite3_column_text(tables, 0),
-			    (const char *)sqlite3_column_text(tables, 1), error))
+	while (sqlite3_step(tables) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(tables, 0);
+		g_autofree char *sql = add_event_columns_to_text(
+			(const char *)sqlite3_column_text(tables, 1),
+			strcmp(name, "sequence") == 0 ? n_events : 0);
+		if (!check_table(self, name, sql, error))
 			return false;
+	}
 	return true;
+}
+
+/* SQLite misses whole pages that are cut off, but takes half a page for one of zeros. */
+static bool check_is_whole(LodeDatabase *self, const char *path, GError **error)
+{
+	struct stat status;
+	int64_t page_size;
+
+	if (!lode_database_query_integer(self, "PRAGMA page_size", &page_size, error))
+		return false;
+	if (stat(path, &status) == 0 && status.st_size % page_size == 0)
+		return true;
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT, "the file is cut short");
+	return false;
 }
 
 static bool check_is_file(const char *path, GError **error)
@@ -304,7 +340,8 @@ static LodeDatabase *open_existing(
 	 * together. */
 	const char *begin = (flags & SQLITE_OPEN_READONLY) != 0 ? "BEGIN" : "BEGIN IMMEDIATE";
 	if (self == NULL || !lode_database_execute(self, begin, error) ||
-		!check_identity(self, error) || !check_tables(self, error))
+		!check_identity(self, error) || !check_is_whole(self, path, error) ||
+		!check_tables(self, error))
 		return NULL;
 	return g_steal_pointer(&self);
 }

@@ -472,36 +472,34 @@ static bool write_file(
 
 /*
  * Nobody may be adding to the old file while it is replaced, and no journal of it may stay behind,
- * for SQLite would play it back into the new one. NULL when there is no old file, or no database.
+ * for SQLite would play it back into the new one. NULL without error: no old file, or no database.
  */
 static LodeDatabase *lock_old_file(const char *path, GError **error)
 {
-	g_autofree char *journal = g_strconcat(path, "-journal", NULL);
-	g_autoptr(GError) local_error = NULL;
-	g_autoptr(LodeDatabase) old = NULL;
+	GError *local_error = NULL;
 
-	if (access(path, F_OK) == 0) {
-		old = lode_database_open_exclusive(path, &local_error);
-		if (old != NULL)
-			return g_steal_pointer(&old);
-		if (!g_error_matches(local_error, LODE_ERROR, LODE_ERROR_CORRUPT)) {
-			g_propagate_error(error, g_steal_pointer(&local_error));
-			return NULL;
-		}
-	}
-	unlink(journal);
-	return NULL;
+	if (access(path, F_OK) != 0)
+		return NULL;
+	LodeDatabase *old = lode_database_open_exclusive(path, &local_error);
+	if (g_error_matches(local_error, LODE_ERROR, LODE_ERROR_CORRUPT))
+		g_clear_error(&local_error);
+	if (local_error != NULL)
+		g_propagate_error(error, local_error);
+	return old;
 }
 
 static bool put_in_place(LodeNewFile *file, GError **error)
 {
-	g_autoptr(GError) local_error = NULL;
+	g_autofree char *journal = g_strconcat(file->path, "-journal", NULL);
+	GError *local_error = NULL;
 	LodeDatabase *old = lock_old_file(file->path, &local_error);
 
 	if (local_error != NULL) {
-		g_propagate_error(error, g_steal_pointer(&local_error));
+		g_propagate_error(error, local_error);
 		return false;
 	}
+	/* What was to be rolled back is, by locking; what is left is of no use. */
+	unlink(journal);
 	bool done = lode_new_file_commit(file, error);
 	lode_database_close(old);
 	return done;

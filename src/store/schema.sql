@@ -220,14 +220,21 @@ CREATE VIEW hot_function AS
 	GROUP BY f.id
 	ORDER BY weight DESC;
 
+-- Attributes as people read them: what it is, where, what happens; the usual ones without namespace.
 CREATE VIEW sequence_text AS
 	SELECT r.name AS run, q.id, q.weight, q.frequency, q.weight - q.frequency AS excess,
 		max(q.weight, q.frequency) AS maximal, abs(q.weight - q.frequency) AS differential,
 		q.places, q.functions, q.executions, q.count, q.size,
 		(SELECT group_concat('⟨' || (
-			SELECT group_concat(iif(value GLOB 'op:*' OR value GLOB 'kind:*'
-				OR value GLOB 'mem:*' OR value GLOB 'ev:*',
-				substr(value, instr(value, ':') + 1), value), ' ')
-			FROM json_each(element.value)) || '⟩', ' → ')
+			SELECT group_concat(text, ' ') FROM (
+				SELECT iif(a.value GLOB 'op:*' OR a.value GLOB 'kind:*'
+						OR a.value GLOB 'mem:*' OR a.value GLOB 'ev:*',
+					substr(a.value, instr(a.value, ':') + 1), a.value) AS text
+				FROM json_each(element.value) AS a
+				ORDER BY CASE substr(a.value, 1, instr(a.value, ':'))
+					WHEN 'op:' THEN 1 WHEN 'kind:' THEN 2 WHEN 'mem:' THEN 3
+					WHEN 'obj:' THEN 4 WHEN 'at:' THEN 5 WHEN 'loop:' THEN 6
+					WHEN 'inl:' THEN 7 WHEN 'user:' THEN 8 WHEN 'ev:' THEN 9
+					ELSE 10 END, a.value)) || '⟩', ' → ')
 		FROM json_each(q.items) AS element) AS sequence
 	FROM sequence q JOIN run r ON r.id = q.run;

@@ -294,8 +294,7 @@ static void put_sequence_lines(const LodeAnnotation *self, FILE *out)
 			lode_number_format_count(self->occurrences->places->len, b));
 	else
 		lode_profile_lines_print(terminal, out,
-			"%s of %s, %s of executions; %s places in %s functions, the costliest "
-			"first.",
+			"%s of %s, %s of executions. Places: %s, functions: %s; costliest first:",
 			lode_number_format_share(self->occurrences->weight, a),
 			event != NULL ? event : "weight",
 			lode_number_format_share(self->occurrences->frequency, b),

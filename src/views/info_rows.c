@@ -145,9 +145,10 @@ static void add_unresolved(GArray *rows, const LodeProfile *profile)
 		LodeInfoRow *row = add_row(rows, "unresolved", unresolved->reason);
 		row->number = unresolved->weight;
 		row->share = lode_profile_unresolved_share(profile, unresolved);
-		row->detail = g_strdup_printf("%s executions, %s places%s%s",
+		row->detail = g_strdup_printf("executed %s times, %s %s%s%s",
 			lode_number_format_count(unresolved->count, count),
 			lode_number_format_count((double)unresolved->places, places),
+			unresolved->places == 1 ? "place" : "places",
 			unresolved->example != NULL ? ", such as " : "",
 			unresolved->example != NULL ? unresolved->example : "");
 	}

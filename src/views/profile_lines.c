@@ -145,7 +145,7 @@ void lode_profile_lines_unresolved(
 		fputs("Unresolved: nothing.\n", out);
 		return;
 	}
-	fputs("Unresolved, counted in the totals but in no sequence:\n", out);
+	fputs("Unresolved, by share of weight:\n", out);
 	for (guint i = 0; i < profile->unresolved->len; i++)
 		put_reason(
 			profile, &LODE_AT(profile->unresolved, LodeUnresolved, i), terminal, out);

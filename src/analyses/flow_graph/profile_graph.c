@@ -8,6 +8,7 @@
 #include "analyses/flow_graph/flow_graph_builder.h"
 #include "analyses/flow_graph/function_filter.h"
 #include "base/error.h"
+#include "base/pair_hash.h"
 
 #include <string.h>
 
@@ -197,8 +198,8 @@ static void gather_attributes(Construction *self, uint32_t attribute_set, uint32
 
 static uint32_t class_of(Construction *self, uint32_t attribute_set, uint32_t mask)
 {
-	gint64 key = (gint64)((uint64_t)attribute_set << 32 | mask);
-	void *found = g_hash_table_lookup(self->classes, &key);
+	void *key = GSIZE_TO_POINTER((gsize)attribute_set << 32 | mask);
+	void *found = g_hash_table_lookup(self->classes, key);
 
 	if (found != NULL)
 		return GPOINTER_TO_UINT(found) - 1;
@@ -206,7 +207,7 @@ static uint32_t class_of(Construction *self, uint32_t attribute_set, uint32_t ma
 	gather_attributes(self, attribute_set, mask);
 	uint32_t id = lode_flow_graph_builder_class(
 		self->builder, (const uint32_t *)(void *)self->scratch->data, self->scratch->len);
-	g_hash_table_insert(self->classes, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(id + 1));
+	g_hash_table_insert(self->classes, key, GUINT_TO_POINTER(id + 1));
 	return id;
 }
 
@@ -385,7 +386,7 @@ LodeFlowGraph *lode_flow_graph_build(
 		.ev_events = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.shares = g_array_new(FALSE, FALSE, sizeof(Share)),
 		.scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		.classes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+		.classes = g_hash_table_new(lode_pair_hash, NULL),
 	};
 	LodeFlowGraph *graph = NULL;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/mine/search_graph.h"
 
+#include "base/pair_hash.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -216,15 +218,15 @@ static uint32_t classify_list(LodeSearchGraph *self, uint32_t shorter, uint32_t 
 	return intern_class(self, bits, but_first, but_last);
 }
 
-static uint64_t list_key(uint32_t list, uint32_t vertex_class)
+static void *list_key(uint32_t list, uint32_t vertex_class)
 {
-	return (uint64_t)list << 32 | vertex_class;
+	return GSIZE_TO_POINTER((gsize)list << 32 | vertex_class);
 }
 
 uint32_t lode_search_graph_add_list(LodeSearchGraph *self, uint32_t list, uint32_t vertex_class)
 {
-	uint64_t key = list_key(list, vertex_class);
-	void *found = g_hash_table_lookup(self->list_ids, &key);
+	void *key = list_key(list, vertex_class);
+	void *found = g_hash_table_lookup(self->list_ids, key);
 
 	if (found != NULL)
 		return GPOINTER_TO_UINT(found);
@@ -232,16 +234,16 @@ uint32_t lode_search_graph_add_list(LodeSearchGraph *self, uint32_t list, uint32
 	longer.window_class = classify_list(self, list, vertex_class);
 	g_array_append_val(self->lists, longer);
 	uint32_t id = self->n_vertex_classes + self->lists->len - 1;
-	g_hash_table_insert(self->list_ids, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(id));
+	g_hash_table_insert(self->list_ids, key, GUINT_TO_POINTER(id));
 	return id;
 }
 
 uint32_t lode_search_graph_longer_list(
 	const LodeSearchGraph *self, uint32_t list, uint32_t vertex_class)
 {
-	uint64_t key = list_key(list, vertex_class);
+	void *key = list_key(list, vertex_class);
 
-	return GPOINTER_TO_UINT(g_hash_table_lookup(self->list_ids, &key));
+	return GPOINTER_TO_UINT(g_hash_table_lookup(self->list_ids, key));
 }
 
 uint32_t lode_search_graph_list_class(const LodeSearchGraph *self, uint32_t list)
@@ -305,7 +307,7 @@ LodeSearchGraph *lode_search_graph_new(
 	g_array_append_val(self->class_starts, zero);
 	self->class_items = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->lists = g_array_new(FALSE, FALSE, sizeof(WindowList));
-	self->list_ids = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	self->list_ids = g_hash_table_new(lode_pair_hash, NULL);
 	self->class_ids = g_hash_table_new_full(
 		hash_bits, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
 	g_autofree uint32_t *items = choose_items(self, parameters);

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# What `lode run` passes through and what it leaves behind, with real programs under the real
+# valgrind. Prints TAP.
+#
+#   tests/unit/record/run_lode.sh LODE
+set -uo pipefail
+
+lode=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+mkdir tmp
+export TMPDIR=$work/tmp
+number=0
+
+# check NAME FAULT…: a case, and what is wrong with it (empty words are nothing).
+check() {
+	local name=$1 fault faults=()
+	shift
+	for fault in "$@"; do [ -z "$fault" ] || faults+=("$fault"); done
+	number=$((number + 1))
+	if [ ${#faults[@]} -eq 0 ]; then
+		echo "ok $number - $name"
+	else
+		echo "not ok $number - $name"
+		printf '# %s\n' "${faults[@]}"
+		sed 's/^/# stderr: /' err
+	fi
+}
+
+status_is() { [ "$status" -eq "$1" ] || echo "status $status, not $1"; }
+output_is() { [ "$(head -n 1 out)" = "$1" ] || echo "printed '$(head -n 1 out)', not '$1'"; }
+has_profile() { [ -s x.lode ] || echo "no profile"; }
+has_no_profile() { [ ! -e x.lode ] || echo "a profile"; }
+left_nothing() { [ -z "$(ls -A tmp)" ] || echo "left $(ls -A tmp)"; }
+
+# run COMMAND…: to its end; sets $status.
+run() {
+	rm -f x.lode
+	"$lode" run --exact --fast -o x.lode -- "$@" >out 2>err
+	status=$?
+}
+
+# Starts a command in a process group of its own and waits for its program to say "ready".
+start() {
+	rm -f x.lode
+	: >out
+	set -m
+	"$lode" run --exact --fast -o x.lode -- "$@" >out 2>err &
+	lode_pid=$!
+	set +m
+	until grep -qx ready out; do
+		kill -0 "$lode_pid" 2>/dev/null || break
+		sleep 0.05
+	done
+}
+
+finish() {
+	wait "$lode_pid"
+	status=$?
+}
+
+forever='while :; do :; done'
+
+echo 1..9
+
+run sh -c 'echo hello; (exit 3); exit 7'
+check "the exit status passes through" "$(status_is 7)" "$(output_is hello)" "$(has_profile)" \
+	"$(left_nothing)"
+
+run sh -c 'kill -SEGV $$' 2>/dev/null
+check "a crash passes through, and what ran until then is there" "$(status_is 139)" \
+	"$(has_profile)" "$(left_nothing)"
+
+echo word >in
+run sh -c 'read x; [ "$x" = word ]' <in
+check "standard input passes through" "$(status_is 0)"
+
+run sh -c '! read x' <&- 2>/dev/null
+check "closed standard input gives nothing" "$(status_is 0)" "$(has_profile)" "$(left_nothing)"
+
+start sh -c "trap 'echo handled >handled; exit 5' TERM; echo ready; $forever"
+kill -TERM "$lode_pid"
+finish
+check "SIGTERM reaches the program, and lode ends by it" "$(status_is 143)" "$(has_no_profile)" \
+	"$([ -e handled ] || echo 'the program has not seen it')" "$(left_nothing)"
+
+start sh -c "echo ready; $forever"
+kill -HUP "$lode_pid"
+finish
+check "SIGHUP ends both" "$(status_is 129)" "$(has_no_profile)" "$(left_nothing)"
+
+start sh -c "echo ready; $forever"
+kill -INT -- "-$lode_pid"
+finish
+check "Ctrl-C ends the program, and what it did until then is there" "$(status_is 130)" \
+	"$(has_profile)" "$(left_nothing)"
+
+start sh -c "trap 'exit 4' INT; echo ready; $forever"
+kill -INT -- "-$lode_pid"
+finish
+check "a program that handles Ctrl-C ends as it likes" "$(status_is 4)" "$(has_profile)" \
+	"$(left_nothing)"
+
+# Nobody reads the pipe that the report goes to: lode stands still until it is stopped for good.
+mkfifo report
+rm -f x.lode
+set -m
+"$lode" run --exact --fast -o x.lode --report report -- true >out 2>err &
+lode_pid=$!
+set +m
+until [ -e x.lode ]; do sleep 0.05; done
+while kill -INT -- "-$lode_pid" 2>/dev/null; do sleep 0.3; done
+finish
+check "a second Ctrl-C ends lode at once and leaves nothing" "$(status_is 130)" "$(left_nothing)"

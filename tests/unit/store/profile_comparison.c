@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "random_profile.h"
+
+#include <string.h>
+
+/* Amounts are compared bit for bit: the store must not round. */
+#define assert_same(a, b, field) g_assert_true((a)->field == (b)->field)
+#define assert_same_text(a, b, field) g_assert_cmpstr((a)->field, ==, (b)->field)
+
+static bool are_equal_arrays(const GArray *a, const GArray *b, size_t size)
+{
+	return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len * size) == 0);
+}
+
+static void compare_events(const LodeProfile *a, const LodeProfile *b)
+{
+	g_assert_cmpuint(a->events->len, ==, b->events->len);
+	for (guint i = 0; i < a->events->len; i++) {
+		const LodeEvent *left = &LODE_AT(a->events, LodeEvent, i);
+		const LodeEvent *right = &LODE_AT(b->events, LodeEvent, i);
+		assert_same_text(left, right, name);
+		assert_same_text(left, right, description);
+		assert_same(left, right, kind);
+		assert_same(left, right, is_attribute);
+		assert_same(left, right, total);
+		g_assert_true((left->terms == NULL) == (right->terms == NULL));
+		if (left->terms == NULL)
+			continue;
+		g_assert_cmpuint(left->terms->len, ==, right->terms->len);
+		for (guint k = 0; k < left->terms->len; k++) {
+			const LodeEventTerm *x = &LODE_AT(left->terms, LodeEventTerm, k);
+			const LodeEventTerm *y = &LODE_AT(right->terms, LodeEventTerm, k);
+			assert_same(x, y, event);
+			assert_same(x, y, factor);
+		}
+	}
+}
+
+static void compare_images(const LodeProfile *a, const LodeProfile *b)
+{
+	g_assert_cmpuint(a->images->len, ==, b->images->len);
+	for (guint i = 0; i < a->images->len; i++) {
+		const LodeImage *left = &LODE_AT(a->images, LodeImage, i);
+		const LodeImage *right = &LODE_AT(b->images, LodeImage, i);
+		assert_same_text(left, right, path);
+		assert_same_text(left, right, build_id);
+		assert_same(left, right, kind);
+	}
+}
+
+static void compare_functions(const LodeProfile *a, const LodeProfile *b)
+{
+	g_assert_cmpuint(a->functions->len, ==, b->functions->len);
+	for (guint i = 0; i < a->functions->len; i++) {
+		const LodeFunction *left = &LODE_AT(a->functions, LodeFunction, i);
+		const LodeFunction *right = &LODE_AT(b->functions, LodeFunction, i);
+		assert_same(left, right, image);
+		assert_same(left, right, source);
+		assert_same_text(left, right, name);
+		assert_same_text(left, right, symbol);
+		assert_same(left, right, address);
+		assert_same(left, right, size);
+		assert_same(left, right, calls);
+		assert_same(left, right, first_instruction);
+		assert_same(left, right, n_instructions);
+		assert_same(left, right, first_block);
+		assert_same(left, right, n_blocks);
+		g_assert_true((left->code == NULL) == (right->code == NULL));
+		if (left->code != NULL)
+			g_assert_true(g_bytes_equal(left->code, right->code));
+	}
+}
+
+static void compare_blocks(const LodeProfile *a, const LodeProfile *b)
+{
+	g_assert_cmpuint(a->blocks->len, ==, b->blocks->len);
+	for (guint i = 0; i < a->blocks->len; i++) {
+		const LodeBlock *left = &LODE_AT(a->blocks, LodeBlock, i);
+		const LodeBlock *right = &LODE_AT(b->blocks, LodeBlock, i);
+		assert_same(left, right, function);
+		assert_same(left, right, address);
+		assert_same(left, right, end);
+		assert_same(left, right, count);
+		assert_same(left, right, loop_depth);
+		assert_same(left, right, is_loop_head);
+	}
+}
+
+static void compare_instructions(const LodeProfile *a, const LodeProfile *b)
+{
+	g_assert_cmpuint(a->instructions->len, ==, b->instructions->len);
+	for (guint i = 0; i < a->instructions->len; i++) {
+		const LodeInstruction *left = &LODE_AT(a->instructions, LodeInstruction, i);
+		const LodeInstruction *right = &LODE_AT(b->instructions, LodeInstruction, i);
+		assert_same(left, right, address);
+		assert_same(left, right, count);
+		assert_same(left, right, next_count);
+		assert_same(left, right, function);
+		assert_same(left, right, block);
+		assert_same(left, right, attribute_set);
+		assert_same(left, right, location);
+		assert_same(left, right, size);
+		assert_same_text(left, right, name);
+	}
+}
+
+static void compare_costs(const LodeProfile *a, const LodeProfile *b)
+{
+	g_assert_true(are_equal_arrays(a->cost_starts, b->cost_starts, sizeof(uint32_t)));
+	g_assert_cmpuint(a->costs->len, ==, b->costs->len);
+	for (guint i = 0; i < a->costs->len; i++) {
+		const LodeCost *left = &LODE_AT(a->costs, LodeCost, i);
+		const LodeCost *right = &LODE_AT(b->costs, LodeCost, i);
+		assert_same(left, right, event);
+		assert_same(left, right, value);
+	}
+}
+
+static void compare_edges(const LodeProfile *a, const LodeProfile *b)
+{
+	g_assert_cmpuint(a->edges->len, ==, b->edges->len);
+	for (guint i = 0; i < a->edges->len; i++) {
+		const LodeEdge *left = &LODE_AT(a->edges, LodeEdge, i);
+		const LodeEdge *right = &LODE_AT(b->edges, LodeEdge, i);
+		assert_same(left, right, source);
+		assert_same(left, right, target);
+		assert_same(left, right, kind);
+		assert_same(left, right, count);
+	}
+}
+
+static void compare_attributes(const LodeProfile *a, const LodeProfile *b)
+{
+	g_assert_cmpuint(a->attributes->len, ==, b->attributes->len);
+	for (guint i = 0; i < a->attributes->len; i++)
+		g_assert_cmpstr(g_ptr_array_index(a->attributes, i), ==,
+			g_ptr_array_index(b->attributes, i));
+	g_assert_true(
+		are_equal_arrays(a->attribute_sets, b->attribute_sets, sizeof(LodeAttributeSet)));
+	g_assert_true(are_equal_arrays(a->set_members, b->set_members, sizeof(uint32_t)));
+}
+
+static void compare_locations(const LodeProfile *a, const LodeProfile *b)
+{
+	g_assert_cmpuint(a->locations->len, ==, b->locations->len);
+	for (guint i = 0; i < a->locations->len; i++) {
+		const LodeLocation *left = &LODE_AT(a->locations, LodeLocation, i);
+		const LodeLocation *right = &LODE_AT(b->locations, LodeLocation, i);
+		assert_same_text(left, right, file);
+		assert_same(left, right, line);
+		assert_same_text(left, right, inlined);
+	}
+}
+
+static void compare_unresolved(const LodeProfile *a, const LodeProfile *b)
+{
+	g_assert_cmpuint(a->unresolved->len, ==, b->unresolved->len);
+	for (guint i = 0; i < a->unresolved->len; i++) {
+		const LodeUnresolved *left = &LODE_AT(a->unresolved, LodeUnresolved, i);
+		const LodeUnresolved *right = &LODE_AT(b->unresolved, LodeUnresolved, i);
+		assert_same_text(left, right, reason);
+		assert_same_text(left, right, example);
+		assert_same(left, right, count);
+		assert_same(left, right, weight);
+		assert_same(left, right, places);
+	}
+}
+
+void assert_equal_profiles(const LodeProfile *a, const LodeProfile *b)
+{
+	assert_same_text(a, b, program);
+	assert_same_text(a, b, creator);
+	assert_same(a, b, frequency);
+	assert_same(a, b, weight_event);
+	assert_same(a, b, total_count);
+	assert_same(a, b, inflow_checked);
+	assert_same(a, b, inflow_equal);
+	compare_events(a, b);
+	compare_images(a, b);
+	compare_functions(a, b);
+	compare_blocks(a, b);
+	compare_instructions(a, b);
+	compare_costs(a, b);
+	compare_edges(a, b);
+	compare_attributes(a, b);
+	compare_locations(a, b);
+	compare_unresolved(a, b);
+}
+
+static void compare_parameters(const LodeMiningParameters *a, const LodeMiningParameters *b)
+{
+	assert_same_text(a, b, weight);
+	assert_same_text(a, b, attributes);
+	assert_same_text(a, b, exclude);
+	assert_same_text(a, b, images);
+	assert_same_text(a, b, functions);
+	assert_same(a, b, event_rate);
+	assert_same(a, b, min_support);
+	assert_same(a, b, min_differential);
+	assert_same(a, b, min_functions);
+	assert_same(a, b, gap);
+	assert_same(a, b, window);
+	assert_same(a, b, iterations);
+	assert_same(a, b, flow);
+	assert_same(a, b, granularity);
+	assert_same(a, b, only_closed);
+	assert_same(a, b, only_maximal);
+	assert_same(a, b, top);
+	assert_same(a, b, max_sequences);
+	assert_same(a, b, is_instruction_mode);
+	assert_same(a, b, across_calls);
+	assert_same(a, b, min_count);
+}
+
+static bool are_equal_texts(const GPtrArray *a, const GPtrArray *b)
+{
+	if (a->len != b->len)
+		return false;
+	for (guint i = 0; i < a->len; i++)
+		if (strcmp(g_ptr_array_index(a, i), g_ptr_array_index(b, i)) != 0)
+			return false;
+	return true;
+}
+
+/* Field by field: there are bytes between them. */
+static bool are_equal_sequences(const GArray *a, const GArray *b)
+{
+	if (a->len != b->len)
+		return false;
+	for (guint i = 0; i < a->len; i++) {
+		const LodeSequence *x = &g_array_index(a, LodeSequence, i);
+		const LodeSequence *y = &g_array_index(b, LodeSequence, i);
+		if (x->first_item != y->first_item || x->n_items != y->n_items ||
+			x->places != y->places || x->functions != y->functions ||
+			x->weight != y->weight || x->frequency != y->frequency ||
+			x->executions != y->executions || x->count != y->count)
+			return false;
+	}
+	return true;
+}
+
+void assert_equal_runs(const LodeMiningRun *a, const LodeMiningRun *b)
+{
+	assert_same_text(a, b, name);
+	assert_same(a, b, is_complete);
+	assert_same(a, b, seconds);
+	compare_parameters(&a->parameters, &b->parameters);
+	g_assert_true(are_equal_texts(a->attributes, b->attributes));
+	g_assert_true(are_equal_texts(a->events, b->events));
+	g_assert_true(are_equal_arrays(a->items, b->items, sizeof(uint32_t)));
+	g_assert_true(are_equal_sequences(a->sequences, b->sequences));
+	g_assert_true(are_equal_arrays(a->event_supports, b->event_supports, sizeof(double)));
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "random_profile.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+static double random_amount(GRand *rand)
+{
+	switch (g_rand_int_range(rand, 0, 4)) {
+	case 0:
+		return 0;
+	case 1:
+		return g_rand_int(rand);
+	case 2:
+		return g_rand_double(rand) * 1e300;
+	default:
+		return g_rand_double(rand);
+	}
+}
+
+/* Text with what SQL and JSON find special, and bytes that are no UTF-8. */
+static char *random_text(LodeProfile *profile, GRand *rand)
+{
+	static const char *const parts[] = {
+		"a", "'", "\"", "\\", "⟨", "\xff", " ", "%s", "\x01", "]"};
+	char text[64] = "t";
+
+	for (int i = g_rand_int_range(rand, 0, 8); i > 0; i--)
+		g_strlcat(
+			text, parts[g_rand_int_range(rand, 0, G_N_ELEMENTS(parts))], sizeof(text));
+	return lode_profile_intern(profile, text);
+}
+
+static char *random_optional_text(LodeProfile *profile, GRand *rand)
+{
+	return g_rand_boolean(rand) ? random_text(profile, rand) : NULL;
+}
+
+static void add_events(LodeProfile *profile, GRand *rand)
+{
+	lode_profile_add_event(profile, "executions", "how often", LODE_EVENT_COUNT, NULL, 0);
+	for (int i = 0; i < 3; i++) {
+		uint32_t id = lode_profile_add_event(profile, random_text(profile, rand),
+			random_optional_text(profile, rand), LODE_EVENT_RECORDED, NULL, 0);
+		LODE_AT(profile->events, LodeEvent, id).is_attribute = g_rand_boolean(rand);
+		LODE_AT(profile->events, LodeEvent, id).total = random_amount(rand);
+	}
+	LodeEventTerm terms[] = {{0, 1}, {2, 10.5}, {3, 100}};
+	profile->weight_event = lode_profile_add_event(
+		profile, "cycles", NULL, LODE_EVENT_DERIVED, terms, G_N_ELEMENTS(terms));
+	lode_profile_add_event(profile, "nothing", NULL, LODE_EVENT_DERIVED, NULL, 0);
+}
+
+static void add_names(LodeProfile *profile, GRand *rand)
+{
+	for (int i = 0; i < 3; i++) {
+		LodeImage image = {.path = random_text(profile, rand),
+			.build_id = random_optional_text(profile, rand),
+			.kind = (LodeImageKind)i};
+		LodeUnresolved unresolved = {.reason = random_text(profile, rand),
+			.example = random_optional_text(profile, rand),
+			.count = random_amount(rand),
+			.weight = random_amount(rand),
+			.places = g_rand_int(rand)};
+		g_array_append_val(profile->images, image);
+		g_array_append_val(profile->unresolved, unresolved);
+	}
+	for (int i = 0; i < 10; i++) {
+		g_autofree char *name = g_strdup_printf("op:%d", i);
+		lode_profile_attribute(profile, name);
+		lode_profile_attribute(profile, random_text(profile, rand));
+	}
+	lode_profile_attribute_set(profile, NULL, 0);
+	for (int i = 0; i < 20; i++) {
+		uint32_t members[4];
+		for (int k = 0; k < 4; k++)
+			members[k] = (uint32_t)g_rand_int_range(
+				rand, 0, (gint32)profile->attributes->len);
+		lode_profile_attribute_set(profile, members, (size_t)g_rand_int_range(rand, 1, 5));
+	}
+	for (int i = 0; i < 20; i++)
+		lode_profile_location(profile, random_optional_text(profile, rand),
+			g_rand_int(rand), random_optional_text(profile, rand));
+}
+
+static void add_costs(LodeProfile *profile, GRand *rand)
+{
+	for (uint32_t event = 1; event <= 3; event++) {
+		LodeCost cost = {event, random_amount(rand)};
+		if (g_rand_boolean(rand))
+			g_array_append_val(profile->costs, cost);
+	}
+	g_array_append_val(profile->cost_starts, profile->costs->len);
+}
+
+static void add_instructions(LodeProfile *profile, GRand *rand, LodeFunction *function)
+{
+	function->first_instruction = profile->instructions->len;
+	function->n_instructions = (uint32_t)g_rand_int_range(rand, 0, 12);
+	for (uint32_t i = 0; i < function->n_instructions; i++) {
+		bool has_block = function->n_blocks > 0 && g_rand_boolean(rand);
+		bool has_next = i + 1 < function->n_instructions && g_rand_boolean(rand);
+		LodeInstruction instruction = {
+			.address = function->address + i,
+			.count = random_amount(rand),
+			.next_count = has_next ? random_amount(rand) : -1,
+			.function = profile->functions->len,
+			.block = has_block ? function->first_block : LODE_NONE,
+			.attribute_set = (uint32_t)g_rand_int_range(
+				rand, 0, (gint32)profile->attribute_sets->len),
+			.location = g_rand_boolean(rand) ? (uint32_t)g_rand_int_range(rand, 0,
+								   (gint32)profile->locations->len)
+							 : LODE_NONE,
+			.size = (uint32_t)g_rand_int_range(rand, 0, 16),
+			.name = random_optional_text(profile, rand),
+		};
+		g_array_append_val(profile->instructions, instruction);
+		add_costs(profile, rand);
+	}
+}
+
+static void add_blocks(LodeProfile *profile, GRand *rand, LodeFunction *function)
+{
+	function->first_block = profile->blocks->len;
+	function->n_blocks = (uint32_t)g_rand_int_range(rand, 0, 4);
+	for (uint32_t i = 0; i < function->n_blocks; i++) {
+		LodeBlock block = {
+			.function = profile->functions->len,
+			.address = function->address + i * 4,
+			.end = function->address + i * 4 + 4,
+			.count = random_amount(rand),
+			.loop_depth = (uint8_t)g_rand_int_range(rand, 0, 256),
+			.is_loop_head = g_rand_boolean(rand),
+		};
+		g_array_append_val(profile->blocks, block);
+	}
+}
+
+static void add_function(LodeProfile *profile, GRand *rand, uint32_t index)
+{
+	LodeFunction function = {
+		.image = (uint32_t)g_rand_int_range(rand, 0, 3),
+		.source = (LodeFunctionSource)g_rand_int_range(rand, 0, 4),
+		.name = random_text(profile, rand),
+		.symbol = random_optional_text(profile, rand),
+		/* Some are in the upper half of the address space. */
+		.address = ((uint64_t)(index % 2) << 63) + index * UINT64_C(100),
+		.size = 64,
+		.calls = random_amount(rand),
+	};
+
+	/* An empty code is not the same as none. */
+	if (g_rand_boolean(rand))
+		function.code = g_bytes_new("\0\1\2\xff code", (gsize)g_rand_int_range(rand, 0, 9));
+	add_blocks(profile, rand, &function);
+	add_instructions(profile, rand, &function);
+	g_array_append_val(profile->functions, function);
+}
+
+static void add_edges(LodeProfile *profile, GRand *rand)
+{
+	gint32 n = (gint32)profile->instructions->len;
+
+	for (gint32 source = 0; source < n; source++) {
+		gint32 target = g_rand_int_range(rand, 0, n);
+		for (int kind = 0; kind <= LODE_EDGE_GIVEN; kind++) {
+			LodeEdge edge = {(uint32_t)source, (uint32_t)target, (LodeEdgeKind)kind,
+				random_amount(rand)};
+			if (g_rand_int_range(rand, 0, 5) == 0)
+				g_array_append_val(profile->edges, edge);
+		}
+	}
+}
+
+LodeProfile *random_profile_new(guint32 seed, uint32_t size)
+{
+	LodeProfile *profile = lode_profile_new();
+	GRand *rand = g_rand_new_with_seed(seed);
+
+	profile->program = random_optional_text(profile, rand);
+	profile->creator = random_text(profile, rand);
+	profile->frequency = (LodeFrequency)g_rand_int_range(rand, 0, 4);
+	profile->total_count = random_amount(rand);
+	profile->inflow_checked = random_amount(rand);
+	profile->inflow_equal = random_amount(rand);
+	add_events(profile, rand);
+	add_names(profile, rand);
+	for (uint32_t i = 0; i < size; i++)
+		add_function(profile, rand, i);
+	add_edges(profile, rand);
+	g_rand_free(rand);
+	return profile;
+}
+
+static void randomize(LodeMiningParameters *parameters, GRand *rand)
+{
+	lode_mining_parameters_init(parameters);
+	parameters->weight = g_rand_boolean(rand) ? "cycles" : NULL;
+	parameters->exclude = g_rand_boolean(rand) ? "op:\"\\*\n" : NULL;
+	parameters->images = g_rand_boolean(rand) ? "^/usr/\xc3\xbc" : NULL;
+	parameters->functions = g_rand_boolean(rand) ? "" : NULL;
+	parameters->event_rate = g_rand_double(rand);
+	parameters->min_support = g_rand_double(rand) * 1e-5;
+	parameters->min_functions = g_rand_int(rand);
+	parameters->gap = g_rand_int(rand);
+	parameters->window = g_rand_int(rand);
+	parameters->flow = (LodeFlowModel)g_rand_int_range(rand, 0, 3);
+	parameters->granularity = (LodeGranularity)g_rand_int_range(rand, 0, 3);
+	parameters->only_closed = g_rand_boolean(rand);
+	parameters->only_maximal = g_rand_boolean(rand);
+	parameters->top = g_rand_int(rand);
+	parameters->max_sequences = UINT64_MAX;
+	parameters->is_instruction_mode = g_rand_boolean(rand);
+	parameters->across_calls = g_rand_boolean(rand);
+	parameters->min_count = random_amount(rand);
+}
+
+static void add_sequence(LodeMiningRun *run, GRand *rand)
+{
+	LodeSequence sequence = {
+		.first_item = run->items->len,
+		.n_items = (uint32_t)g_rand_int_range(rand, 1, 6),
+		.places = g_rand_int(rand),
+		.functions = g_rand_int(rand),
+		.weight = g_rand_double(rand),
+		.frequency = g_rand_double(rand),
+		.executions = random_amount(rand),
+		.count = random_amount(rand),
+	};
+
+	for (uint32_t i = 0; i < sequence.n_items; i++) {
+		uint32_t item = (uint32_t)g_rand_int_range(rand, 0, (gint32)run->attributes->len);
+		if (i == 0 || g_rand_boolean(rand))
+			item |= LODE_ITEM_START;
+		g_array_append_val(run->items, item);
+	}
+	for (guint i = 0; i < run->events->len; i++) {
+		double support = random_amount(rand);
+		g_array_append_val(run->event_supports, support);
+	}
+	g_array_append_val(run->sequences, sequence);
+}
+
+LodeMiningRun *random_run_new(guint32 seed, const char *name, uint32_t n)
+{
+	static const char *const attributes[] = {"at:entry", "ev:l1d-miss", "inl:f(\"x\\y\")",
+		"kind:load", "op:add", "user:\x02\xff", "user:⟨ä⟩"};
+	GRand *rand = g_rand_new_with_seed(seed);
+	LodeMiningParameters parameters;
+
+	randomize(&parameters, rand);
+	LodeMiningRun *run = lode_mining_run_new(name, &parameters);
+	run->is_complete = g_rand_boolean(rand);
+	run->seconds = g_rand_double(rand);
+	for (size_t i = 0; i < G_N_ELEMENTS(attributes); i++)
+		g_ptr_array_add(run->attributes, g_strdup(attributes[i]));
+	for (int i = g_rand_int_range(rand, 0, 12); i > 0; i--)
+		g_ptr_array_add(run->events, g_strdup_printf("event-%d", i));
+	for (uint32_t i = 0; i < n; i++)
+		add_sequence(run, rand);
+	g_rand_free(rand);
+	return run;
+}
+
+char *make_folder(void)
+{
+	g_autoptr(GError) error = NULL;
+	char *folder = g_dir_make_tmp("lode-store-XXXXXX", &error);
+
+	g_assert_no_error(error);
+	return folder;
+}
+
+void remove_folder(char *folder)
+{
+	g_autoptr(GDir) entries = g_dir_open(folder, 0, NULL);
+	const char *name;
+
+	while (entries != NULL && (name = g_dir_read_name(entries)) != NULL) {
+		g_autofree char *path = g_build_filename(folder, name, NULL);
+		g_remove(path);
+	}
+	g_rmdir(folder);
+	g_free(folder);
+}
+
+guint count_files(const char *folder)
+{
+	g_autoptr(GDir) entries = g_dir_open(folder, 0, NULL);
+	guint n = 0;
+
+	while (entries != NULL && g_dir_read_name(entries) != NULL)
+		n++;
+	return n;
+}

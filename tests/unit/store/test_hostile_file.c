@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that are broken, foreign or made to harm: an error that says where, never a crash. */
+#include "base/error.h"
+#include "random_profile.h"
+#include "store/profile_store.h"
+
+#include <glib/gstdio.h>
+#include <sqlite3.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct {
+	char *folder, *path;
+} Fixture;
+
+enum {
+	N_FUNCTIONS = 12,
+	N_SEQUENCES = 20
+};
+
+static void write_sample(const char *path)
+{
+	g_autoptr(LodeProfile) profile = random_profile_new(5, N_FUNCTIONS);
+	g_autoptr(LodeMiningRun) run = random_run_new(5, "a", N_SEQUENCES);
+
+	g_assert_true(lode_profile_store_write(path, profile, NULL, NULL));
+	g_assert_true(lode_profile_store_add_run(path, run, NULL, NULL));
+}
+
+/* A test gets a copy of one sample, which is much quicker than writing it anew. */
+typedef struct {
+	const struct Harm *harm;
+	GBytes *sample;
+} Case;
+
+static void set_up(Fixture *fixture, const void *data)
+{
+	const Case *test_case = data;
+	gsize size;
+	const char *bytes = g_bytes_get_data(test_case->sample, &size);
+
+	fixture->folder = make_folder();
+	fixture->path = g_build_filename(fixture->folder, "x.lode", NULL);
+	g_assert_true(g_file_set_contents(fixture->path, bytes, (gssize)size, NULL));
+}
+
+static void tear_down(Fixture *fixture, const void *data)
+{
+	(void)data;
+	g_free(fixture->path);
+	remove_folder(fixture->folder);
+}
+
+static void change(const char *path, const char *sql)
+{
+	sqlite3 *handle;
+	char *message = NULL;
+
+	g_assert_cmpint(sqlite3_open(path, &handle), ==, SQLITE_OK);
+	sqlite3_exec(handle, sql, NULL, NULL, &message);
+	g_assert_cmpstr(message, ==, NULL);
+	sqlite3_close(handle);
+}
+
+/* Reads profile and run; the first failure. */
+static GError *read_all(const char *path)
+{
+	GError *error = NULL;
+	g_autoptr(LodeProfile) profile = lode_profile_store_read(path, NULL, &error);
+	g_autoptr(LodeMiningRun)
+		run = error == NULL ? lode_profile_store_read_run(path, "a", &error) : NULL;
+
+	return error;
+}
+
+static void assert_fails(const char *path, int code, const char *message)
+{
+	g_autoptr(GError) error = read_all(path);
+
+	g_assert_error(error, LODE_ERROR, code);
+	if (strstr(error->message, message) == NULL)
+		g_error("'%s' is not in '%s'", message, error->message);
+	g_assert_true(g_str_has_prefix(error->message, path));
+}
+
+typedef struct Harm {
+	const char *sql, *message;
+} Harm;
+
+static const Harm harms[] = {
+	/* references */
+	{"UPDATE function SET image = 99 WHERE id = 2", "table 'function', row 2: its image"},
+	{"UPDATE function SET image = 0 WHERE id = 2", "table 'function', row 2: "},
+	{"UPDATE function SET image = -1 WHERE id = 2",
+		"table 'function', row 2: column 'image' is out of range"},
+	{"UPDATE function SET image = 4294967297 WHERE id = 2",
+		"table 'function', row 2: column 'image' is out of range"},
+	{"UPDATE block SET function = 13 WHERE id = 3", "table 'block', row"},
+	{"UPDATE instruction SET function = 1 WHERE id = 30", "table 'instruction', row"},
+	{"UPDATE instruction SET function = 12 WHERE id = 30", "table 'instruction', row"},
+	{"UPDATE instruction SET block = 99 WHERE id = 3",
+		"table 'instruction', row 3: its block is not of its function"},
+	{"UPDATE instruction SET block = (SELECT max(id) FROM block) WHERE id = 3",
+		"table 'instruction', row 3: its block is not of its function"},
+	{"UPDATE instruction SET attribute_set = 999 WHERE id = 3",
+		"table 'instruction', row 3: its attribute set does not exist"},
+	{"UPDATE instruction SET location = 999 WHERE id = 3",
+		"table 'instruction', row 3: its location does not exist"},
+	{"UPDATE instruction SET next_count = 1 WHERE id = (SELECT max(id) FROM instruction)",
+		"next_count, but it is the last of its function"},
+	{"UPDATE edge SET target = 9999 WHERE id = 3",
+		"table 'edge', row 3: an instruction does not exist"},
+	{"UPDATE edge SET source = 1 WHERE id = 30",
+		"table 'edge', row 30: it is not in the order"},
+	{"UPDATE cost SET instruction = 9999 WHERE instruction = 40",
+		"its instruction does not exist"},
+	{"INSERT INTO cost VALUES (0, 2, 1)", "table 'cost', row 1: "},
+	{"INSERT INTO cost VALUES (3, 99, 1)", "its event does not exist"},
+	{"INSERT INTO cost VALUES (3, 1, 1)", "its event does not exist or has no costs"},
+	{"UPDATE event_term SET source = 5", "table 'event', row 5: a term is broken"},
+	{"UPDATE event_term SET source = 55", "table 'event', row 5: a term is broken"},
+	{"UPDATE event_term SET event = 1", "table 'event_term', row 1: no derived event"},
+	{"UPDATE event_term SET position = position + 10", "table 'event_term', row 1: "},
+	{"UPDATE meta SET value = 99 WHERE key = 'weight_event'", "table 'meta': the weight event"},
+	{"UPDATE meta SET value = NULL WHERE key = 'weight_event'",
+		"table 'meta': the weight event"},
+	{"UPDATE attribute_set_member SET attribute = 999 WHERE attribute_set = 3 AND attribute = "
+	 "(SELECT max(attribute) FROM attribute_set_member WHERE attribute_set = 3)",
+		"table 'attribute_set', row 3: an attribute does not exist"},
+	{"DELETE FROM attribute_set_member WHERE attribute_set = 3", "its set has more or fewer"},
+	{"INSERT INTO attribute_set_member VALUES (3, 999)", "its set has more or fewer"},
+	{"INSERT INTO attribute_set_member VALUES (999, 1)", "its set does not exist"},
+	{"UPDATE attribute_set SET size = 4294967295 WHERE id = 2", "its set has more or fewer"},
+	{"UPDATE attribute_set SET size = -1 WHERE id = 2", "column 'size' is out of range"},
+	{"UPDATE location SET file = 999 WHERE id = 3",
+		"table 'location', row 3: a string does not exist"},
+	{"UPDATE attribute SET name = 'op:0' WHERE id = 4", "table 'attribute', row 4: its name"},
+	{"UPDATE location SET file = 1, inlined = 1, line = 1",
+		"table 'location', row 2: it has been there before"},
+	/* identifiers with gaps */
+	{"DELETE FROM instruction WHERE id = 3", "table 'instruction', row 3: its id is 4"},
+	{"UPDATE image SET id = -1 WHERE id = 1", "table 'image', row 1: its id is -1"},
+	{"DELETE FROM meta WHERE key = 'frequency'", "table 'meta': key 'frequency' is missing"},
+	{"DELETE FROM meta", "is missing"},
+	/* types and ranges */
+	{"UPDATE instruction SET count = -1 WHERE id = 3",
+		"table 'instruction', row 3: column 'count' is negative"},
+	{"UPDATE instruction SET count = 9e999 WHERE id = 3", "column 'count' is not a number"},
+	{"UPDATE instruction SET count = 'many' WHERE id = 3", "column 'count' is not a number"},
+	{"UPDATE instruction SET address = 'x' WHERE id = 3", "column 'address' is not an integer"},
+	{"UPDATE instruction SET address = 9e99 WHERE id = 3",
+		"column 'address' is not an integer"},
+	{"UPDATE instruction SET size = 4294967296 WHERE id = 3", "column 'size' is out of range"},
+	{"UPDATE instruction SET name = x'00' WHERE id = 3", "column 'name' is not text"},
+	{"UPDATE instruction SET name = 'a' || char(0) || 'b' WHERE id = 3", "has a zero byte"},
+	{"UPDATE instruction SET next_count = -1 WHERE id = 3", "'next_count' is negative"},
+	{"UPDATE function SET code = 'text' WHERE id = 3", "column 'code' is not a blob"},
+	{"UPDATE function SET code = zeroblob(65) WHERE id = 3", "its code is longer than it"},
+	{"UPDATE function SET size = -1 WHERE id = 3", "column 'size' is out of range"},
+	{"UPDATE function SET address = -1 WHERE id = 3", "its end is out of range"},
+	{"UPDATE function SET source = 'nowhere' WHERE id = 3",
+		"column 'source' is an unknown word"},
+	{"UPDATE block SET loop_depth = 256 WHERE id = 3", "column 'loop_depth' is out of range"},
+	{"UPDATE block SET is_loop_head = 2 WHERE id = 3", "column 'is_loop_head' is out of range"},
+	{"UPDATE block SET end_address = address - 1 WHERE id = 3", "it ends before it begins"},
+	{"UPDATE block SET count = -1 WHERE id = 3", "column 'count' is negative"},
+	{"UPDATE edge SET kind = 'x' WHERE id = 3", "column 'kind' is an unknown word"},
+	{"UPDATE event SET kind = x'41' WHERE id = 1", "column 'kind' is not text"},
+	{"UPDATE event SET total = 'x' WHERE id = 1", "column 'total' is not a number"},
+	{"UPDATE event SET kind = 'recorded' WHERE id = 5", "table 'event_term', row 1: "},
+	{"UPDATE event_term SET factor = 9e999", "column 'factor' is not a number"},
+	{"UPDATE cost SET value = -9e999", "column 'value' is not a number"},
+	{"UPDATE meta SET value = 'a' WHERE key = 'total_count'", "table 'meta', row"},
+	{"UPDATE meta SET value = 'a' WHERE key = 'frequency'", "is an unknown word"},
+	{"UPDATE meta SET value = zeroblob(9) WHERE key = 'creator'", "is not text"},
+	{"UPDATE unresolved SET places = -1", "column 'places' is out of range"},
+	{"UPDATE unresolved SET count = -1", "column 'count' is negative"},
+	/* runs */
+	{"UPDATE run SET parameters = '{\"gap\":-1}'", "table 'run', row 'a': its parameter 'gap'"},
+	{"UPDATE run SET parameters = x'00'", "column 'parameters' is not text"},
+	{"UPDATE run SET sequences = 21", "table 'run', row 'a': 21 sequences are 20"},
+	{"UPDATE run SET seconds = -1", "column 'seconds' is negative"},
+	{"UPDATE run SET is_complete = 7", "column 'is_complete' is out of range"},
+	{"UPDATE run SET id = -id", "table 'run', row 1: column 'id'"},
+	{"DELETE FROM run_attribute WHERE id = 2", "table 'run_attribute', row 2: its id is 3"},
+	{"UPDATE run_attribute SET name = 'op:add'", "its name has been there before"},
+	{"INSERT INTO run_event SELECT 1, max(id) + 2, 'x' FROM run_event",
+		"table 'run_event', row"},
+	{"INSERT INTO run_event SELECT 1, max(id) + 1, 'x' FROM run_event",
+		"table 'sequence': no such column: event_"},
+	{"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
+	 "INSERT OR IGNORE INTO run_event SELECT 1, i, 'x' FROM n",
+		"table 'run_event': too many rows"},
+	{"DELETE FROM sequence WHERE id = 5", "table 'sequence', row 5: its id is 6"},
+	{"UPDATE sequence SET items = '' WHERE id = 5", "table 'sequence', row 5: column 'items'"},
+	{"UPDATE sequence SET items = '[]' WHERE id = 5", "column 'items'"},
+	{"UPDATE sequence SET items = '[[]]' WHERE id = 5", "column 'items'"},
+	{"UPDATE sequence SET items = '[[\"op:add\"' WHERE id = 5", "column 'items'"},
+	{"UPDATE sequence SET items = '[[\"op:add\"],]' WHERE id = 5", "column 'items'"},
+	{"UPDATE sequence SET items = '[[\"op:sub\"]]' WHERE id = 5", "column 'items'"},
+	{"UPDATE sequence SET items = replace(hex(zeroblob(50000)), '0', '[') WHERE id = 5",
+		"column 'items'"},
+	{"UPDATE sequence SET size = size + 1 WHERE id = 5", "column 'size' is not the number"},
+	{"UPDATE sequence SET weight = -0.1 WHERE id = 5", "column 'weight' is negative"},
+	{"UPDATE sequence SET places = 9e9 WHERE id = 5", "column 'places' is out of range"},
+	{"UPDATE sequence SET event_1 = 'x' WHERE id = 5", "column 'event_1' is not a number"},
+	/* the schema */
+	{"DROP TABLE edge", "table 'edge' is missing"},
+	{"DROP TABLE edge; CREATE VIEW edge AS SELECT 1 AS id", "table 'edge' is missing"},
+	{"DROP TABLE edge; CREATE VIRTUAL TABLE edge USING fts5(a)", "table 'edge' is missing"},
+	{"DROP TABLE edge; CREATE TABLE edge(id, source, target, kind, count)",
+		"table 'edge' is not as lode makes it"},
+	{"ALTER TABLE edge ADD COLUMN more AS (zeroblob(1000000000))",
+		"table 'edge' is not as lode makes it"},
+	{"ALTER TABLE sequence ADD COLUMN event_x", "table 'sequence' is not as lode makes it"},
+	{"DROP TABLE sequence", "table 'sequence' is missing"},
+	{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE' "
+	 "WHERE name = 'edge'",
+		"malformed"},
+	{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 9999 "
+	 "WHERE name = 'edge'",
+		""},
+	{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = "
+	 "(SELECT rootpage FROM sqlite_schema WHERE name = 'cost') WHERE name = 'edge'",
+		"table 'edge', row 1: "},
+	{"PRAGMA application_id = 7", "not a lode profile, but another SQLite file"},
+};
+
+static void test_harm(Fixture *fixture, const void *data)
+{
+	const Harm *harm = ((const Case *)data)->harm;
+
+	change(fixture->path, harm->sql);
+	assert_fails(fixture->path, LODE_ERROR_CORRUPT, harm->message);
+}
+
+static void test_versions(Fixture *fixture, const void *data)
+{
+	(void)data;
+	change(fixture->path, "PRAGMA user_version = 7");
+	assert_fails(fixture->path, LODE_ERROR_UNSUPPORTED,
+		"has schema version 7, this lode reads version 1: update lode");
+	change(fixture->path, "PRAGMA user_version = 0");
+	assert_fails(fixture->path, LODE_ERROR_UNSUPPORTED, "import the recording again");
+}
+
+/* A user may add tables, views and indexes, and vacuum; triggers stay silent. */
+static void test_harmless_additions(Fixture *fixture, const void *data)
+{
+	g_autoptr(LodeMiningRun) run = random_run_new(6, "b", 5);
+	g_autoptr(GError) error = NULL;
+
+	(void)data;
+	change(fixture->path,
+		"CREATE TABLE notes(a); CREATE VIEW mine AS SELECT * FROM notes;"
+		"CREATE INDEX more ON sequence(weight);"
+		"CREATE TRIGGER harm AFTER INSERT ON run BEGIN DELETE FROM function; END; VACUUM");
+	g_assert_true(lode_profile_store_add_run(fixture->path, run, NULL, &error));
+	g_autoptr(GError) failure = read_all(fixture->path);
+	g_assert_no_error(failure);
+}
+
+static void assert_no_profile(const Fixture *fixture, const void *bytes, gssize size)
+{
+	g_assert_true(g_file_set_contents(fixture->path, bytes, size, NULL));
+	assert_fails(fixture->path, LODE_ERROR_CORRUPT, "not a lode profile");
+}
+
+static void test_other_files(Fixture *fixture, const void *data)
+{
+	g_autofree char *junk = g_malloc0(100000);
+	g_autofree char *pipe_path = g_build_filename(fixture->folder, "pipe", NULL);
+
+	(void)data;
+	assert_no_profile(fixture, "", 0);
+	assert_no_profile(fixture, "lode-flow 1\n", -1);
+	assert_no_profile(fixture, junk, 100000);
+	/* Opening a pipe would wait for ever. */
+	g_assert_cmpint(mkfifo(pipe_path, 0600), ==, 0);
+	assert_fails(pipe_path, LODE_ERROR_CORRUPT, "not a regular file");
+	assert_fails(fixture->folder, LODE_ERROR_CORRUPT, "not a regular file");
+	/* What is no profile can be replaced by one. */
+	write_sample(fixture->path);
+	g_autoptr(GError) error = read_all(fixture->path);
+	g_assert_no_error(error);
+}
+
+/* A read that succeeds has passed every check; one that fails has said why. */
+static void read_damaged(const char *path, const char *bytes, gsize size)
+{
+	/* A new file is not synced, one that takes the place of another is. */
+	g_remove(path);
+	g_assert_true(g_file_set_contents(path, bytes, (gssize)size, NULL));
+	g_autoptr(GError) error = read_all(path);
+	if (error != NULL && !g_error_matches(error, LODE_ERROR, LODE_ERROR_CORRUPT) &&
+		!g_error_matches(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED) &&
+		!g_error_matches(error, LODE_ERROR, LODE_ERROR_NOT_FOUND) &&
+		!g_error_matches(error, LODE_ERROR, LODE_ERROR_IO))
+		g_error("unexpected: %s", error->message);
+}
+
+static void test_truncated(Fixture *fixture, const void *data)
+{
+	g_autofree char *bytes = NULL;
+	gsize size;
+
+	(void)data;
+	g_assert_true(g_file_get_contents(fixture->path, &bytes, &size, NULL));
+	for (gsize cut = 0; cut < size; cut += cut < 200 ? 10 : 5000) {
+		g_assert_true(g_file_set_contents(fixture->path, bytes, (gssize)cut, NULL));
+		g_autoptr(GError) error = read_all(fixture->path);
+		g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+	}
+}
+
+static void test_bit_flips(Fixture *fixture, const void *data)
+{
+	GRand *rand = g_rand_new_with_seed(3);
+	g_autofree char *bytes = NULL;
+	gsize size;
+
+	(void)data;
+	change(fixture->path, "PRAGMA page_size = 512; VACUUM");
+	g_assert_true(g_file_get_contents(fixture->path, &bytes, &size, NULL));
+	for (int i = 0; i < 2000; i++) {
+		g_autofree char *damaged = g_memdup2(bytes, size);
+		for (int k = g_rand_int_range(rand, 1, 4); k > 0; k--) {
+			gsize at = g_rand_int(rand) % size;
+			damaged[at] = (char)(damaged[at] ^ 1 << g_rand_int_range(rand, 0, 8));
+		}
+		read_damaged(fixture->path, damaged, size);
+	}
+	g_rand_free(rand);
+}
+
+static GBytes *make_sample(void)
+{
+	char *folder = make_folder();
+	g_autofree char *path = g_build_filename(folder, "x.lode", NULL);
+	char *bytes;
+	gsize size;
+
+	write_sample(path);
+	g_assert_true(g_file_get_contents(path, &bytes, &size, NULL));
+	remove_folder(folder);
+	return g_bytes_new_take(bytes, size);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(Fixture *, const void *);
+	} others[] = {
+		{"/hostile_file/versions", test_versions},
+		{"/hostile_file/harmless_additions", test_harmless_additions},
+		{"/hostile_file/other_files", test_other_files},
+		{"/hostile_file/truncated", test_truncated},
+		{"/hostile_file/bit_flips", test_bit_flips},
+	};
+	Case cases[G_N_ELEMENTS(harms) + 1];
+	g_autoptr(GBytes) sample = make_sample();
+
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(harms); i++) {
+		g_autofree char *name = g_strdup_printf("/hostile_file/harm/%zu", i);
+		cases[i] = (Case){&harms[i], sample};
+		g_test_add(name, Fixture, &cases[i], set_up, test_harm, tear_down);
+	}
+	cases[G_N_ELEMENTS(harms)] = (Case){NULL, sample};
+	for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+		g_test_add(others[i].name, Fixture, &cases[G_N_ELEMENTS(harms)], set_up,
+			others[i].run, tear_down);
+	return g_test_run();
+}
