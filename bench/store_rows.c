@@ -62,8 +62,8 @@ static void add_functions(LodeProfile *profile, GRand *rand)
 	for (uint32_t i = 0; i < N_FUNCTIONS; i++) {
 		g_autofree char *name = g_strdup_printf("expand_%u(rtx_def*, unsigned int)", i);
 		uint32_t n = i + 1 < N_FUNCTIONS
-				     ? per_function
-				     : N_INSTRUCTIONS - per_function * (N_FUNCTIONS - 1);
+		                     ? per_function
+		                     : N_INSTRUCTIONS - per_function * (N_FUNCTIONS - 1);
 		LodeFunction function = {
 			.name = lode_profile_intern(profile, name),
 			.address = address,
@@ -79,8 +79,8 @@ static void add_functions(LodeProfile *profile, GRand *rand)
 				.address = address,
 				.count = g_rand_int_range(rand, 0, 1 << 20),
 				.next_count = k + 1 < n && k % 5 != 0
-						      ? g_rand_int_range(rand, 0, 1 << 20)
-						      : -1,
+			                              ? g_rand_int_range(rand, 0, 1 << 20)
+			                              : -1,
 				.function = i,
 				.block = LODE_NONE,
 				.attribute_set = (uint32_t)g_rand_int_range(rand, 0, N_SETS),
@@ -135,7 +135,7 @@ static LodeMiningRun *make_run(GRand *rand)
 			.executions = i};
 		for (uint32_t k = 0; k < sequence.n_items; k++) {
 			uint32_t item = (uint32_t)g_rand_int_range(rand, 0, N_ATTRIBUTES) |
-					(k % 2 == 0 ? LODE_ITEM_START : 0);
+			                (k % 2 == 0 ? LODE_ITEM_START : 0);
 			g_array_append_val(run->items, item);
 		}
 		for (int k = 0; k < N_EVENTS; k++) {
@@ -174,7 +174,7 @@ static bool print_row(const char *what, double rows, Start start, const GError *
 static bool measure_profile(const char *path, const LodeProfile *profile)
 {
 	double rows = profile->instructions->len + profile->costs->len + profile->edges->len +
-		      profile->locations->len + profile->functions->len + profile->set_members->len;
+	              profile->locations->len + profile->functions->len + profile->set_members->len;
 	g_autoptr(GError) error = NULL;
 
 	Start start = start_now();
@@ -182,8 +182,10 @@ static bool measure_profile(const char *path, const LodeProfile *profile)
 	if (!print_row("write profile", rows, start, error))
 		return false;
 	start = start_now();
-	g_autoptr(LodeProfile) again = lode_profile_store_read(path, NULL, &error);
-	return print_row("read profile", rows, start, error);
+	LodeProfile *again = lode_profile_store_read(path, NULL, &error);
+	bool has_worked = print_row("read profile", rows, start, error);
+	lode_profile_free(again);
+	return has_worked;
 }
 
 static bool measure_run(const char *path, const LodeMiningRun *run)
@@ -199,8 +201,10 @@ static bool measure_run(const char *path, const LodeMiningRun *run)
 	if (!print_row("replace run", N_SEQUENCES, start, error))
 		return false;
 	start = start_now();
-	g_autoptr(LodeMiningRun) same = lode_profile_store_read_run(path, NULL, &error);
-	return print_row("read run", N_SEQUENCES, start, error);
+	LodeMiningRun *same = lode_profile_store_read_run(path, NULL, &error);
+	bool has_worked = print_row("read run", N_SEQUENCES, start, error);
+	lode_mining_run_free(same);
+	return has_worked;
 }
 
 int main(int argc, char **argv)

@@ -17,6 +17,7 @@ static struct {
 	char *gap, *window, *iterations, *flow;
 	char *min_count, *max_length;
 	char *threads, *memory;
+	char *joined_exclude; /* not an option: what the parameters borrow */
 	gboolean is_instruction_mode, across_calls, only_closed, only_maximal;
 } given;
 
@@ -229,9 +230,11 @@ bool lode_mining_options_read(LodeMiningParameters *out_parameters, GError **err
 		return false;
 	if (given.attributes != NULL)
 		parameters.attributes = given.attributes;
-	/* Joined here and kept: the parameters borrow it until the program ends. */
-	if (given.exclude != NULL)
-		parameters.exclude = g_strjoinv(",", given.exclude);
+	if (given.exclude != NULL) {
+		g_free(given.joined_exclude);
+		given.joined_exclude = g_strjoinv(",", given.exclude);
+		parameters.exclude = given.joined_exclude;
+	}
 	parameters.weight = given.weight;
 	parameters.images = given.images;
 	parameters.functions = given.functions;

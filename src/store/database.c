@@ -14,11 +14,7 @@ static const char schema_sql[] =
 	;
 
 /* How many instructions of SQLite's machine run between two looks at the cancel flag. */
-enum {
-	STEPS_BETWEEN_LOOKS = 50000,
-	REPORT_INTERVAL_US = 100000,
-	BUSY_TIMEOUT_MS = 5000
-};
+enum { STEPS_BETWEEN_LOOKS = 50000, REPORT_INTERVAL_US = 100000, BUSY_TIMEOUT_MS = 5000 };
 
 static int look_up_from_work(void *data)
 {
@@ -112,22 +108,42 @@ bool lode_database_query_integer(
 	return true;
 }
 
+static bool count_event_columns(LodeDatabase *self, int64_t *out_n, GError **error)
+{
+	return lode_database_query_integer(self,
+		"SELECT count(*) FROM pragma_table_info('sequence') WHERE name GLOB 'event_*'",
+		out_n, error);
+}
+
+/* The columns by the names that a run gives them: view sequence_event. */
+static bool replace_event_view(LodeDatabase *self, size_t n, GError **error)
+{
+	g_autoptr(GString) sql = g_string_new("DROP VIEW IF EXISTS sequence_event;"
+					      "CREATE VIEW sequence_event AS SELECT r.name AS run, "
+					      "q.id AS sequence, e.name AS event, CASE e.id");
+
+	for (size_t i = 1; i <= n; i++)
+		g_string_append_printf(sql, " WHEN %zu THEN q.event_%zu", i, i);
+	g_string_append(sql, " END AS value FROM run r JOIN run_event e ON e.run = r.id "
+			     "JOIN sequence q ON q.run = r.id");
+	return lode_database_execute(self, sql->str, error);
+}
+
 bool lode_database_add_event_columns(LodeDatabase *self, size_t n, GError **error)
 {
 	int64_t present;
 
-	if (!lode_database_query_integer(self,
-		    "SELECT count(*) FROM pragma_table_info('sequence') "
-		    "WHERE name GLOB 'event_*'",
-		    &present, error))
+	if (!count_event_columns(self, &present, error))
 		return false;
+	if (n <= (size_t)present)
+		return true;
 	for (size_t i = (size_t)present + 1; i <= n; i++) {
 		g_autofree char *sql = g_strdup_printf(
 			"ALTER TABLE sequence ADD COLUMN event_%zu REAL", i);
 		if (!lode_database_execute(self, sql, error))
 			return false;
 	}
-	return true;
+	return replace_event_view(self, n, error);
 }
 
 /* An SQL file may bring functions with side effects, triggers and views: none of them runs. */
@@ -256,10 +272,7 @@ static bool check_tables(LodeDatabase *self, GError **error)
 	g_autoptr(LodeDatabase) model = g_new0(LodeDatabase, 1);
 	int64_t n_events;
 
-	if (!lode_database_query_integer(self,
-		    "SELECT count(*) FROM pragma_table_info('sequence') "
-		    "WHERE name GLOB 'event_*'",
-		    &n_events, error))
+	if (!count_event_columns(self, &n_events, error))
 		return false;
 	if (sqlite3_open_v2(":memory:", &model->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
 		    NULL) != SQLITE_OK ||
@@ -300,7 +313,7 @@ static bool check_is_file(const char *path, GError **error)
 
 	if (stat(path, &status) != 0) {
 		int code = errno == ENOENT || errno == ENOTDIR ? LODE_ERROR_NOT_FOUND
-							       : LODE_ERROR_IO;
+		                                               : LODE_ERROR_IO;
 		g_set_error_literal(error, LODE_ERROR, code, g_strerror(errno));
 		return false;
 	}

@@ -20,9 +20,9 @@
 typedef struct {
 	sqlite3 *handle;
 	const LodeProgress *progress; /* borrowed; may be NULL */
-	const char *stage;	      /* what is reported as being done */
+	const char *stage;            /* what is reported as being done */
 	double rows_done, rows_total; /* in this stage */
-	gint64 reported_us;	      /* when it was last reported */
+	gint64 reported_us;           /* when it was last reported */
 } LodeDatabase;
 
 /* Makes the tables in an empty file that is to be renamed later: no journal, no syncing. */

@@ -121,7 +121,7 @@ static bool sync_folder(const char *path, GError **error)
 		return errno == EACCES || fail(error, "cannot sync the folder");
 	/* Some file systems cannot sync a folder and say EINVAL. */
 	bool done = fsync(descriptor) == 0 || errno == EINVAL ||
-		    fail(error, "cannot sync the folder");
+	            fail(error, "cannot sync the folder");
 	close(descriptor);
 	return done;
 }

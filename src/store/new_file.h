@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 typedef struct {
-	char *path;	      /* where it will be; links resolved */
+	char *path;           /* where it will be; links resolved */
 	char *temporary_path; /* where it is written */
 	int descriptor; /* of the temporary file, holding its lock; −1 once it is in place */
 } LodeNewFile;

@@ -94,7 +94,7 @@ static bool load_event_terms(Loader *self, GError **error)
 			.factor = lode_row_reader_number(&rows, 3),
 		};
 		GArray *terms = event < events->len ? LODE_AT(events, LodeEvent, event).terms
-						    : NULL;
+		                                    : NULL;
 		if (terms == NULL || terms->len != position)
 			lode_row_reader_fail(&rows, "no derived event has this term");
 		else
@@ -284,8 +284,8 @@ static bool load_instructions(Loader *self, GError **error)
 			.size = (uint32_t)lode_row_reader_integer(&rows, 4, UINT32_MAX),
 			.count = lode_row_reader_amount(&rows, 5),
 			.next_count = lode_row_reader_is_null(&rows, 6)
-					      ? -1
-					      : lode_row_reader_amount(&rows, 6),
+		                              ? -1
+		                              : lode_row_reader_amount(&rows, 6),
 			.attribute_set = lode_row_reader_reference(&rows, 7),
 			.location = lode_row_reader_optional_reference(&rows, 8),
 			.name = lode_profile_intern(

@@ -29,7 +29,7 @@ LodeProfile *lode_profile_store_read(
 /* What `lode info` needs without loading everything. */
 typedef struct {
 	char *name;
-	char *weight;	  /* event name */
+	char *weight;     /* event name */
 	char *parameters; /* JSON object */
 	uint64_t n_sequences;
 	bool is_complete;

@@ -129,7 +129,7 @@ uint32_t lode_row_reader_reference(LodeRowReader *self, int column)
 uint32_t lode_row_reader_optional_reference(LodeRowReader *self, int column)
 {
 	return lode_row_reader_is_null(self, column) ? UINT32_MAX
-						     : lode_row_reader_reference(self, column);
+	                                             : lode_row_reader_reference(self, column);
 }
 
 const char *lode_row_reader_text(LodeRowReader *self, int column)

@@ -19,7 +19,7 @@ typedef struct {
 	sqlite3_stmt *statement;
 	const char *table; /* for messages */
 	uint64_t n_rows;   /* read so far; the present row's number, from 1 */
-	GError *error;	   /* the first fault */
+	GError *error;     /* the first fault */
 } LodeRowReader;
 
 /* A fault in the SQL shows at finish. */

@@ -12,7 +12,7 @@
 typedef enum {
 	FIELD_TEXT,
 	FIELD_NUMBER,
-	FIELD_COUNT,	  /* uint32_t */
+	FIELD_COUNT,      /* uint32_t */
 	FIELD_LONG_COUNT, /* uint64_t */
 	FIELD_FLAG,
 	FIELD_FLOW,

@@ -55,8 +55,8 @@ static void parse_item(Loader *self, uint32_t start)
 {
 	const char *name = lode_json_cursor_string(&self->cursor);
 	uint32_t id = name != NULL
-			      ? GPOINTER_TO_UINT(g_hash_table_lookup(self->attribute_ids, name))
-			      : 0;
+	                      ? GPOINTER_TO_UINT(g_hash_table_lookup(self->attribute_ids, name))
+	                      : 0;
 	uint32_t item = (id - 1) | start;
 
 	if (id == 0)

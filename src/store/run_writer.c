@@ -12,12 +12,10 @@ typedef struct {
 	const LodeMiningRun *run;
 	int64_t id;
 	GPtrArray *quoted; /* each attribute as a JSON string */
-	GString *items;	   /* of the present sequence */
+	GString *items;    /* of the present sequence */
 } Rows;
 
-enum {
-	SEQUENCE_COLUMNS = 10
-}; /* before those of the events */
+enum { SEQUENCE_COLUMNS = 10 }; /* before those of the events */
 
 static void give_name(void *data, size_t row, int column, sqlite3_context *out, GPtrArray *names)
 {
@@ -274,8 +272,8 @@ bool lode_profile_store_add_run(
 {
 	g_autoptr(LodeDatabase) database = NULL;
 	bool done = check_run(run, error) &&
-		    (database = lode_database_open_writable(path, progress, error)) != NULL &&
-		    write_run(database, run, error) && commit(database, progress, error);
+	            (database = lode_database_open_writable(path, progress, error)) != NULL &&
+	            write_run(database, run, error) && commit(database, progress, error);
 
 	if (!done)
 		g_prefix_error(error, "%s: ", path);

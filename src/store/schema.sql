@@ -143,7 +143,8 @@ CREATE TABLE run_event (
 	PRIMARY KEY (run, id)
 ) WITHOUT ROWID;
 
--- Columns event_1, event_2 … follow: as many as the run with the most events needs.
+-- Columns event_1, event_2 … follow, as many as the run with the most events needs, and a view
+-- sequence_event that names them.
 CREATE TABLE sequence (
 	run INTEGER NOT NULL REFERENCES run,
 	id INTEGER NOT NULL,

@@ -58,7 +58,7 @@ start() {
 }
 
 finish() {
-	wait "$lode_pid"
+	wait "$lode_pid" 2>/dev/null
 	status=$?
 }
 

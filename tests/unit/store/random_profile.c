@@ -110,7 +110,7 @@ static void add_instructions(LodeProfile *profile, GRand *rand, LodeFunction *fu
 				rand, 0, (gint32)profile->attribute_sets->len),
 			.location = g_rand_boolean(rand) ? (uint32_t)g_rand_int_range(rand, 0,
 								   (gint32)profile->locations->len)
-							 : LODE_NONE,
+		                                         : LODE_NONE,
 			.size = (uint32_t)g_rand_int_range(rand, 0, 16),
 			.name = random_optional_text(profile, rand),
 		};

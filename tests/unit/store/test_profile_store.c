@@ -184,7 +184,7 @@ static void note_report(
 	(void)detail;
 	reports->reports++;
 	reports->is_in_bounds = reports->is_in_bounds && done <= total &&
-				strcmp(stage, "writing the profile") == 0;
+	                        strcmp(stage, "writing the profile") == 0;
 }
 
 static void test_progress(void)

@@ -57,6 +57,26 @@ static void test_sequence_text(Fixture *fixture, const void *data)
 	sqlite3_finalize(rows);
 }
 
+static void test_sequence_event(Fixture *fixture, const void *data)
+{
+	sqlite3_stmt *rows = query(fixture, "SELECT value FROM sequence_event "
+					    "WHERE run = 'a' AND sequence = ? AND event = ?");
+	const LodeMiningRun *run = fixture->run;
+
+	(void)data;
+	g_assert_cmpuint(run->events->len, >, 0);
+	for (guint i = 0; i < run->event_supports->len; i++) {
+		const char *name = g_ptr_array_index(run->events, i % run->events->len);
+		sqlite3_bind_int64(rows, 1, i / run->events->len + 1);
+		sqlite3_bind_text(rows, 2, name, -1, SQLITE_STATIC);
+		g_assert_cmpint(sqlite3_step(rows), ==, SQLITE_ROW);
+		g_assert_cmpfloat(sqlite3_column_double(rows, 0), ==,
+			g_array_index(run->event_supports, double, i));
+		sqlite3_reset(rows);
+	}
+	sqlite3_finalize(rows);
+}
+
 static void test_event_value(Fixture *fixture, const void *data)
 {
 	sqlite3_stmt *rows = query(fixture, "SELECT value FROM event_value "
@@ -73,7 +93,8 @@ static void test_event_value(Fixture *fixture, const void *data)
 			double value = sqlite3_step(rows) == SQLITE_ROW
 			                       ? sqlite3_column_double(rows, 0)
 			                       : 0;
-			g_assert_cmpfloat_with_epsilon(value, expected, expected * 1e-12 + G_MINDOUBLE);
+			g_assert_cmpfloat_with_epsilon(
+				value, expected, expected * 1e-12 + G_MINDOUBLE);
 			sqlite3_reset(rows);
 		}
 	sqlite3_finalize(rows);
@@ -172,6 +193,7 @@ int main(int argc, char **argv)
 		void (*run)(Fixture *, const void *);
 	} cases[] = {
 		{"/views/sequence_text", test_sequence_text},
+		{"/views/sequence_event", test_sequence_event},
 		{"/views/event_value", test_event_value},
 		{"/views/all_edge", test_all_edge},
 		{"/views/instruction_attribute", test_instruction_attribute},
