@@ -18,8 +18,8 @@ static bool rank_of(const Elf64_Sym *symbol, LodeSymbolRank *out_rank)
 	if (type != STT_FUNC && type != STT_GNU_IFUNC)
 		return false;
 	*out_rank = binding == STB_LOCAL  ? LODE_SYMBOL_LOCAL
-		    : binding == STB_WEAK ? LODE_SYMBOL_WEAK
-					  : LODE_SYMBOL_GLOBAL;
+	            : binding == STB_WEAK ? LODE_SYMBOL_WEAK
+	                                  : LODE_SYMBOL_GLOBAL;
 	return true;
 }
 
@@ -33,7 +33,7 @@ bool lode_symbol_table_read(const LodeElfFile *file, uint32_t type, GArray *out_
 		return true;
 	strings = lode_elf_file_section(file, table->link);
 	is_sound = table->entry_size == sizeof(Elf64_Sym) && !(table->flags & SHF_COMPRESSED) &&
-		   strings != NULL && strings->type == SHT_STRTAB;
+	           strings != NULL && strings->type == SHT_STRTAB;
 	for (uint64_t i = 1; is_sound && i < table->size / sizeof(Elf64_Sym); i++) {
 		LodeSymbol symbol;
 		Elf64_Sym raw;

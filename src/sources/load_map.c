@@ -22,10 +22,10 @@ typedef struct {
 	LodeLoadMap *map;
 	LodeTextLines *lines;
 	GHashTable *segments; /* path → GArray of LodeLoadMapSegment; NULL: cannot be read */
-	GArray *found;	      /* LodeLoadMapEntry, in the order of the file */
-	uint32_t pid;	      /* of the current line of a log */
+	GArray *found;        /* LodeLoadMapEntry, in the order of the file */
+	uint32_t pid;         /* of the current line of a log */
 	uint32_t path_pid;
-	char *path;	    /* the image whose addresses come next in a log */
+	char *path;         /* the image whose addresses come next in a log */
 	bool is_recognized; /* at least one line was of a form that we know */
 } Reader;
 
@@ -251,7 +251,7 @@ static bool read_mapping(Reader *self, const Mapping *mapping, GError **error)
 			mapping->offset >= segment->offset + segment->file_size_bytes)
 			continue;
 		entry.bias = mapping->start -
-			     (segment->address + (mapping->offset - segment->offset));
+		             (segment->address + (mapping->offset - segment->offset));
 		return add_entry(self, entry, path, error);
 	}
 	if (segments != NULL)

@@ -329,7 +329,7 @@ static void test_valgrind(void)
 	for (guint i = 0; i < map->entries->len; i++) {
 		const LodeLoadMapEntry *entry = &g_array_index(map->entries, LodeLoadMapEntry, i);
 		has_program |= g_str_has_suffix(entry->path, "/bin/true") ||
-			       g_str_has_suffix(entry->path, "/coreutils");
+		               g_str_has_suffix(entry->path, "/coreutils");
 		has_library |= strstr(entry->path, "/libc.so") != NULL;
 		g_assert_cmphex(entry->bias % 0x1000, ==, 0);
 	}
