@@ -122,14 +122,14 @@ static bool run_steps(LodeJoin *self, GError **error)
 }
 
 LodeProfile *lode_callgrind_join(const LodeCallgrindRecording *recording,
-	const GPtrArray *load_maps, const LodeImportOptions *options, const LodeProgress *progress,
-	GError **error)
+	const LodeLoadMapSet *load_maps, const LodeImportOptions *options,
+	const LodeProgress *progress, GError **error)
 {
 	LodeJoin self = {
 		.options = options,
 		.progress = progress,
 		.n_workers = options->threads != 0 ? options->threads
-						   : lode_worker_pool_default_size(),
+	                                           : lode_worker_pool_default_size(),
 		.recording = recording,
 		.load_maps = load_maps,
 	};

@@ -19,7 +19,7 @@
 #include "ingest/import.h"
 #include "model/profile.h"
 #include "sources/callgrind.h"
-#include "sources/load_map.h"
+#include "sources/load_map_set.h"
 
 /* What the decoder and the control flow say of an executed instruction. */
 typedef struct {
@@ -59,29 +59,29 @@ typedef struct {
 	const LodeProgress *progress;
 	unsigned n_workers;
 	const LodeCallgrindRecording *recording;
-	const GPtrArray *load_maps; /* LodeLoadMap */
+	const LodeLoadMapSet *load_maps;
 	LodeProfile *profile;
 
-	GArray *object_images;	    /* uint32_t: image of each object; LODE_NONE for "???" */
-	GHashTable *image_ids;	    /* interned path → image + 1 */
-	GArray *unknown_images;	    /* uint32_t × objects: for addresses no map explains */
+	GArray *object_images;      /* uint32_t: image of each object; LODE_NONE for "???" */
+	GHashTable *image_ids;      /* interned path → image + 1 */
+	GArray *unknown_images;     /* uint32_t × objects: for addresses no map explains */
 	LodeBinaryImage **binaries; /* of each image; NULL where there is no file */
-	char **open_errors;	    /* why not */
+	char **open_errors;         /* why not */
 	size_t n_binaries;
 
-	GArray *sites;		 /* LodeJoinSite; freed by the functions step */
-	GArray *first_rows;	 /* uint32_t × (instructions + 1): range of `rows` */
-	GArray *rows;		 /* uint32_t: rows of recording->instructions */
+	GArray *sites;           /* LodeJoinSite; freed by the functions step */
+	GArray *first_rows;      /* uint32_t × (instructions + 1): range of `rows` */
+	GArray *rows;            /* uint32_t: rows of recording->instructions */
 	GArray *image_functions; /* uint32_t × (images + 1): range of profile.functions */
-	GArray *transfers;	 /* LodeJoinTransfer */
+	GArray *transfers;       /* LodeJoinTransfer */
 	LodeJoinCode *codes;
 	uint32_t ir_column; /* of event "Ir" in the recording */
 } LodeJoin;
 
 /* The whole join. Takes nothing over; the caller owns the result. */
 LodeProfile *lode_callgrind_join(const LodeCallgrindRecording *recording,
-	const GPtrArray *load_maps, const LodeImportOptions *options, const LodeProgress *progress,
-	GError **error);
+	const LodeLoadMapSet *load_maps, const LodeImportOptions *options,
+	const LodeProgress *progress, GError **error);
 
 /* The steps, in this order. */
 bool lode_join_events(LodeJoin *self, GError **error);

@@ -31,26 +31,17 @@ static void add_object_images(LodeJoin *self)
 	for (guint i = 0; i < objects->len; i++) {
 		const char *path = g_array_index(objects, LodeCallgrindObject, i).path;
 		uint32_t image = strcmp(path, "???") == 0 ? LODE_NONE
-							  : add_image(self, path, LODE_IMAGE_FILE);
+		                                          : add_image(self, path, LODE_IMAGE_FILE);
 		g_array_append_val(self->object_images, image);
 		g_array_append_val(self->unknown_images, none);
 	}
 }
 
-/* By the map of the object's own process; a map that does not say whose it is serves all. */
 static const LodeLoadMapEntry *find_mapping(const LodeJoin *self, uint32_t object, uint64_t address)
 {
 	uint32_t pid = g_array_index(self->recording->objects, LodeCallgrindObject, object).pid;
 
-	for (guint i = 0; i < self->load_maps->len; i++) {
-		const LodeLoadMap *map = self->load_maps->pdata[i];
-		if (map->pids->len > 0 && !lode_load_map_has_pid(map, pid))
-			continue;
-		const LodeLoadMapEntry *entry = lode_load_map_find(map, address);
-		if (entry != NULL)
-			return entry;
-	}
-	return NULL;
+	return lode_load_map_set_find(self->load_maps, pid, address);
 }
 
 LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t address)
@@ -73,8 +64,8 @@ static void add_unknown_image(LodeJoin *self, uint32_t object)
 {
 	uint32_t pid = g_array_index(self->recording->objects, LodeCallgrindObject, object).pid;
 	g_autofree char *path = self->recording->pids->len > 1
-					? g_strdup_printf("??? of process %" G_GUINT32_FORMAT, pid)
-					: g_strdup("???");
+	                                ? g_strdup_printf("??? of process %" G_GUINT32_FORMAT, pid)
+	                                : g_strdup("???");
 
 	if (g_array_index(self->unknown_images, uint32_t, object) == LODE_NONE)
 		g_array_index(self->unknown_images, uint32_t, object) = add_image(
@@ -119,7 +110,7 @@ static void merge_sites(LodeJoin *self, const GArray *named, GArray *unnamed)
 	const LodeJoinSite *right = (const LodeJoinSite *)unnamed->data;
 	for (guint k = 0; k < n; k++) {
 		bool is_left = j == unnamed->len ||
-			       (i < named->len && compare_sites(&left[i], &right[j]) < 0);
+		               (i < named->len && compare_sites(&left[i], &right[j]) < 0);
 		sites[k] = is_left ? left[i++] : right[j++];
 	}
 }

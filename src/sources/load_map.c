@@ -22,10 +22,10 @@ typedef struct {
 	LodeLoadMap *map;
 	LodeTextLines *lines;
 	GHashTable *segments; /* path → GArray of LodeLoadMapSegment; NULL: cannot be read */
-	GArray *found;	      /* LodeLoadMapEntry, in the order of the file */
-	uint32_t pid;	      /* of the current line of a log */
+	GArray *found;        /* LodeLoadMapEntry, in the order of the file */
+	uint32_t pid;         /* of the current line of a log */
 	uint32_t path_pid;
-	char *path;	    /* the image whose addresses come next in a log */
+	char *path;         /* the image whose addresses come next in a log */
 	bool is_recognized; /* at least one line was of a form that we know */
 } Reader;
 
@@ -157,7 +157,8 @@ static bool read_addresses(Reader *self, const char *text, GError **error)
 /* A line behind its PID. */
 static bool read_log_line(Reader *self, const char *text, GError **error)
 {
-	static const char reading[] = "Reading syms from ", parent[] = "Parent PID: ";
+	static const char reading[] = "Reading syms from ",
+			  parent[] = "Parent PID: ", command[] = "Command: ";
 
 	if (g_str_has_prefix(text, reading)) {
 		g_free(self->path);
@@ -168,6 +169,9 @@ static bool read_log_line(Reader *self, const char *text, GError **error)
 	if (g_str_has_prefix(text, parent) && self->map->parent_pid == 0)
 		self->map->parent_pid = (uint32_t)MIN(
 			g_ascii_strtoull(text + strlen(parent), NULL, 10), INT32_MAX);
+	if (g_str_has_prefix(text, command) && self->map->command == NULL)
+		self->map->command = g_string_chunk_insert(
+			self->map->strings, text + strlen(command));
 	/* Valgrind says so when it starts, not when it goes on after a fork. */
 	self->map->has_start |= g_str_has_prefix(text, "Scheduler: using ");
 	while (*text == ' ')
@@ -251,7 +255,7 @@ static bool read_mapping(Reader *self, const Mapping *mapping, GError **error)
 			mapping->offset >= segment->offset + segment->file_size_bytes)
 			continue;
 		entry.bias = mapping->start -
-			     (segment->address + (mapping->offset - segment->offset));
+		             (segment->address + (mapping->offset - segment->offset));
 		return add_entry(self, entry, path, error);
 	}
 	if (segments != NULL)

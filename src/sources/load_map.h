@@ -22,19 +22,21 @@
 
 typedef struct {
 	uint64_t start, end; /* run-time addresses [start, end) */
-	uint64_t bias;	     /* run-time address − virtual address in the file; wraps */
-	char *path;	     /* owned by the map */
+	uint64_t bias;       /* run-time address − virtual address in the file; wraps */
+	char *path;          /* owned by the map */
 } LodeLoadMapEntry;
 
 typedef struct {
 	GArray *entries; /* LodeLoadMapEntry, sorted by start, not overlapping; executable only */
-	GArray *pids;	 /* uint32_t: processes that wrote the logs, as they come first */
+	GArray *pids;    /* uint32_t: processes that wrote the logs, as they come first */
 	GPtrArray *skipped;  /* char *: "PATH: why it has no entry", no two equal */
 	uint32_t parent_pid; /* of the (first) log's process; 0: unknown */
-	bool has_start;	     /* the log begins with the program's start. A process that was forked
-				without      exec has a log of its own that lacks what its parent had
-				loaded
-			      */
+	const char
+		*command; /* of the (first) log's process, as valgrind quotes it; NULL: unknown */
+	bool has_start;   /* the log begins with the program's start. A process that was forked
+	                     without      exec has a log of its own that lacks what its parent had
+	                     loaded
+	                   */
 	GStringChunk *strings;
 } LodeLoadMap;
 

@@ -10,9 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-	MAX_SEGMENTS = 4096
-};
+enum { MAX_SEGMENTS = 4096 };
 
 static void add_segments(GArray *segments, Elf *elf)
 {

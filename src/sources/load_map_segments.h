@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 typedef struct {
-	uint64_t address, size_bytes;	  /* virtual, as in the file */
+	uint64_t address, size_bytes;     /* virtual, as in the file */
 	uint64_t offset, file_size_bytes; /* where its bytes are */
 } LodeLoadMapSegment;
 
