@@ -182,8 +182,10 @@ static bool measure_profile(const char *path, const LodeProfile *profile)
 	if (!print_row("write profile", rows, start, error))
 		return false;
 	start = start_now();
-	g_autoptr(LodeProfile) again = lode_profile_store_read(path, NULL, &error);
-	return print_row("read profile", rows, start, error);
+	LodeProfile *again = lode_profile_store_read(path, NULL, &error);
+	bool has_worked = print_row("read profile", rows, start, error);
+	lode_profile_free(again);
+	return has_worked;
 }
 
 static bool measure_run(const char *path, const LodeMiningRun *run)
@@ -199,8 +201,10 @@ static bool measure_run(const char *path, const LodeMiningRun *run)
 	if (!print_row("replace run", N_SEQUENCES, start, error))
 		return false;
 	start = start_now();
-	g_autoptr(LodeMiningRun) same = lode_profile_store_read_run(path, NULL, &error);
-	return print_row("read run", N_SEQUENCES, start, error);
+	LodeMiningRun *same = lode_profile_store_read_run(path, NULL, &error);
+	bool has_worked = print_row("read run", N_SEQUENCES, start, error);
+	lode_mining_run_free(same);
+	return has_worked;
 }
 
 int main(int argc, char **argv)

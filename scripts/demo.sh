@@ -19,7 +19,7 @@ gcc -E -P -D_GNU_SOURCE -Isrc "${flags[@]}" "$subject" -o "$input"
 command=("$(gcc -print-prog-name=cc1)" -quiet -O2 "$input" -o /dev/null)
 
 echo "demo: ${command[*]}"
-echo "demo: cc1 compiles $subject while every instruction is counted; it takes some 50 times as long as it does alone"
+echo "demo: cc1 compiles $subject while every instruction is counted; that takes a while"
 echo
 build/src/cli/lode run --exact -o demo.lode -- "${command[@]}"
 

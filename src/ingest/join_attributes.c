@@ -8,9 +8,7 @@
 
 #include <string.h>
 
-enum {
-	MAX_ATTRIBUTES = 64
-};
+enum { MAX_ATTRIBUTES = 64 };
 
 typedef struct {
 	LodeJoin *join;
@@ -74,8 +72,8 @@ static void add_position_attributes(Naming *self, const LodeJoinCode *code)
 static LodeIdKey set_key(const LodeJoinCode *code, const char *inlined)
 {
 	uint64_t flags = (uint64_t)code->is_entry | (uint64_t)code->is_loop_head << 1 |
-			 (uint64_t)code->is_return_point << 2 | (uint64_t)capped_depth(code) << 3 |
-			 (uint64_t)(code->length > 0) << 5;
+	                 (uint64_t)code->is_return_point << 2 | (uint64_t)capped_depth(code) << 3 |
+	                 (uint64_t)(code->length > 0) << 5;
 
 	return (LodeIdKey){{(uint64_t)code->kinds << 32 | (uint64_t)code->mnemonic << 16 |
 				    (uint64_t)code->prefix << 8 | code->memory,
@@ -220,8 +218,8 @@ static void account_unresolved(LodeJoin *join)
 		if (reason == NULL)
 			continue;
 		g_autofree char *example = reason != last_reason
-						   ? unresolved_example(join, instruction)
-						   : NULL;
+		                                   ? unresolved_example(join, instruction)
+		                                   : NULL;
 		lode_profile_add_unresolved(join->profile, reason, example, instruction->count,
 			lode_profile_event_value(profile, profile->weight_event, i));
 		last_reason = reason;

@@ -29,9 +29,7 @@ static const EventText texts[] = {
 	{"Bim", "indirect branches mispredicted"},
 };
 
-enum {
-	MAX_PARTS = 3
-};
+enum { MAX_PARTS = 3 };
 
 typedef struct {
 	const char *name, *description;
@@ -152,8 +150,8 @@ static void map_columns(const LodeJoin *self, uint32_t *events)
 
 	for (guint i = 0; i < names->len; i++)
 		events[i] = i == self->ir_column
-				    ? LODE_NONE
-				    : lode_profile_find_event(self->profile, names->pdata[i]);
+		                    ? LODE_NONE
+		                    : lode_profile_find_event(self->profile, names->pdata[i]);
 }
 
 /* Sums the rows of one instruction; most have one. */

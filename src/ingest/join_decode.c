@@ -13,7 +13,7 @@
 typedef struct {
 	LodeControlFlow flow;
 	LodeInstructionDecoder decoder;
-	GArray *hints;	 /* LodeFlowHint */
+	GArray *hints;   /* LodeFlowHint */
 	GArray *leaders; /* uint64_t */
 } Scratch;
 
@@ -29,9 +29,7 @@ typedef struct {
 	uint32_t *first_transfers; /* of each function, and one more */
 } Decoding;
 
-enum {
-	LONGEST_INSTRUCTION = 15
-};
+enum { LONGEST_INSTRUCTION = 15 };
 
 static LodeFunction *function_at(const Decoding *self, size_t index)
 {
@@ -164,7 +162,7 @@ static void keep_blocks(Decoding *self, size_t index, const LodeControlFlow *flo
 			.function = (uint32_t)index,
 			.address = g_array_index(
 				flow->instructions, LodeStaticInstruction, block->first)
-					   .address,
+		                           .address,
 			.end = block_end(flow, block),
 			.loop_depth = block->loop_depth,
 			.is_loop_head = block->is_loop_head,
@@ -221,7 +219,7 @@ static void decode_function(size_t index, unsigned worker, void *user_data)
 	size_t available;
 	const uint8_t *code = binary != NULL ? lode_binary_image_bytes(
 						       binary, function->address, &available)
-					     : NULL;
+	                                     : NULL;
 
 	if (code == NULL)
 		return;
@@ -303,7 +301,7 @@ bool lode_join_decode(LodeJoin *self, GError **error)
 		const LodeFunction *function = function_at(&decoding, instruction->function);
 		instruction->size = self->codes[i].length;
 		self->codes[i].is_entry = instruction->address == function->address &&
-					  function->source != LODE_FUNCTION_RECORDED;
+		                          function->source != LODE_FUNCTION_RECORDED;
 	}
 	g_free(decoding.first_transfers);
 	g_free(decoding.functions);

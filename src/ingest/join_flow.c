@@ -156,7 +156,7 @@ static void add_transfers(Flow *self)
 static void add_fall_through(Flow *self, uint32_t source, uint32_t target, double count)
 {
 	bool is_inside = instruction_at(self, source)->function ==
-			 instruction_at(self, target)->function;
+	                 instruction_at(self, target)->function;
 
 	if (count <= 0)
 		return;

@@ -6,15 +6,15 @@
 
 typedef struct {
 	LodeJoin *join;
-	double *in;		/* what flows into each instruction, as far as known */
-	double *out;		/* of each instruction: what does not fall through */
+	double *in;             /* what flows into each instruction, as far as known */
+	double *out;            /* of each instruction: what does not fall through */
 	double *signal_returns; /* of each function: returns into the signal trampoline */
-	double *returned;	/* of each call instruction: how often it came back */
-	double arrived;		/* returns of calls, seen where they arrive */
+	double *returned;       /* of each call instruction: how often it came back */
+	double arrived;         /* returns of calls, seen where they arrive */
 	GArray *lacking;  /* uint32_t: instructions that lack inflow, once plain flow is known */
-	GArray *exits;	  /* uint32_t: returns and indirect jumps */
+	GArray *exits;    /* uint32_t: returns and indirect jumps */
 	double undecoded; /* executions of what could not be decoded */
-	uint32_t n;	  /* instructions */
+	uint32_t n;       /* instructions */
 } LodeJoinFlow;
 
 /* The instruction that follows in memory, if it ran; else LODE_NONE. Instructions can overlap (a

@@ -10,10 +10,10 @@ typedef struct {
 	LodeJoin *join;
 	const LodeBinaryFunction *functions; /* of the current image */
 	size_t n_functions, next;
-	uint32_t image;		/* LODE_NONE: not begun */
+	uint32_t image;         /* LODE_NONE: not begun */
 	uint32_t recorded_name; /* of the open function, where it is a recorded one */
-	uint32_t function;	/* the open one */
-	double recorded_count;	/* executions without bounds in this image */
+	uint32_t function;      /* the open one */
+	double recorded_count;  /* executions without bounds in this image */
 	uint64_t recorded_places;
 } Sweep;
 
@@ -64,8 +64,8 @@ static uint32_t add_known_function(Sweep *self, const LodeBinaryFunction *known)
 		.source = known->symbol != NULL ? LODE_FUNCTION_SYMBOL : LODE_FUNCTION_UNWIND,
 		.name = lode_profile_intern(profile, known->name),
 		.symbol = known->symbol != NULL && g_strcmp0(known->symbol, known->name) != 0
-				  ? lode_profile_intern(profile, known->symbol)
-				  : NULL,
+	                          ? lode_profile_intern(profile, known->symbol)
+	                          : NULL,
 		.address = known->address,
 		.size = known->size,
 		.first_instruction = profile->instructions->len,
@@ -95,9 +95,9 @@ static void choose_function(Sweep *self, const LodeJoinSite *site)
 {
 	const LodeBinaryFunction *known = covering(self, site->address);
 	const LodeFunction *open = self->function != LODE_NONE
-					   ? &LODE_AT(self->join->profile->functions, LodeFunction,
+	                                   ? &LODE_AT(self->join->profile->functions, LodeFunction,
 						     self->function)
-					   : NULL;
+	                                   : NULL;
 
 	if (known != NULL) {
 		if (open == NULL || open->source == LODE_FUNCTION_RECORDED ||
@@ -115,8 +115,8 @@ static double site_count(const LodeJoin *join, const LodeJoinSite *site)
 	const LodeCallgrindInstruction *row = row_of(join, site);
 
 	return join->ir_column < row->n_values
-		       ? join->recording->values[row->first_value + join->ir_column]
-		       : 0;
+	               ? join->recording->values[row->first_value + join->ir_column]
+	               : 0;
 }
 
 static void add_instruction(Sweep *self, const LodeJoinSite *site)
@@ -174,7 +174,7 @@ bool lode_join_functions(LodeJoin *self, GError **error)
 	for (guint i = 0; i < sites->len; i++) {
 		const LodeJoinSite *site = &g_array_index(sites, LodeJoinSite, i);
 		bool is_new = i == 0 || site[-1].image != site->image ||
-			      site[-1].address != site->address;
+		              site[-1].address != site->address;
 		sweep_site(&sweep, site, is_new);
 	}
 	end = self->rows->len;

@@ -12,9 +12,7 @@
 
 typedef LodeJoinFlow Flow;
 
-enum {
-	MAX_TAIL_DEPTH = 16
-};
+enum { MAX_TAIL_DEPTH = 16 };
 
 typedef enum {
 	STATE_UNKNOWN,
@@ -33,7 +31,7 @@ typedef struct {
 	uint32_t *first_edges; /* of each function, and one more */
 	GArray **endings;      /* Ending; of each function */
 	uint8_t *states;       /* State */
-	GArray *found;	       /* LodeEdge */
+	GArray *found;         /* LodeEdge */
 } Returning;
 
 static const LodeEdge *edge_at(const Returning *self, uint32_t index)
@@ -44,7 +42,7 @@ static const LodeEdge *edge_at(const Returning *self, uint32_t index)
 static uint32_t function_of(const Returning *self, uint32_t instruction)
 {
 	return LODE_AT(self->flow->join->profile->instructions, LodeInstruction, instruction)
-		.function;
+	        .function;
 }
 
 static bool is_call(const Returning *self, uint32_t instruction)

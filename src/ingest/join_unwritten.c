@@ -256,7 +256,7 @@ static uint32_t only_silent_jump(const Flow *self, uint32_t inside)
 static void reroute(Flow *self, LodeJoinTransfer *transfers, uint32_t n)
 {
 	double excess = self->out[transfers->source] -
-			instruction_at(self, transfers->source)->count;
+	                instruction_at(self, transfers->source)->count;
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (transfers[i].target == LODE_NONE || transfers[i].count != excess ||

@@ -64,8 +64,8 @@ static uint32_t find_instruction(
 			high = middle;
 	}
 	return low < end && LODE_AT(profile->instructions, LodeInstruction, low).address == address
-		       ? low
-		       : LODE_NONE;
+	               ? low
+	               : LODE_NONE;
 }
 
 static bool is_function_meant(const LodeFunction *function, const LodeAttributeRow *row)

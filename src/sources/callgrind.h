@@ -30,8 +30,8 @@ typedef struct {
 	uint64_t address; /* as written: file virtual address, or run-time address in "???" */
 	uint32_t object;
 	uint32_t function;    /* index into names; LODE_NONE for none */
-	uint32_t file;	      /* index into names */
-	uint32_t line;	      /* 0: unknown */
+	uint32_t file;        /* index into names */
+	uint32_t line;        /* 0: unknown */
 	uint32_t first_value; /* values of the first events from here in `values`… */
 	uint32_t n_values;    /* …so many; the others are 0 */
 } LodeCallgrindInstruction;
@@ -42,7 +42,7 @@ typedef struct {
 	uint32_t object, target_object;
 	uint32_t target_function; /* index into names; LODE_NONE */
 	bool is_conditional;
-	double taken;	 /* times it went to target */
+	double taken;    /* times it went to target */
 	double executed; /* times the jump instruction ran, where conditional; else = taken */
 } LodeCallgrindJump;
 
@@ -55,12 +55,12 @@ typedef struct {
 
 typedef struct {
 	GStringChunk *strings;
-	char *creator;	   /* "callgrind-3.19.0"; of the first file */
-	char *command;	   /* of the first file; NULL when not there */
+	char *creator;     /* "callgrind-3.19.0"; of the first file */
+	char *command;     /* of the first file; NULL when not there */
 	GPtrArray *events; /* char *: columns of `values`; the union over all files */
-	GArray *totals;	   /* double × events, summed from the files' own summary/totals lines */
+	GArray *totals;    /* double × events, summed from the files' own summary/totals lines */
 	GArray *objects;   /* LodeCallgrindObject */
-	GArray *pids;	   /* uint32_t: the processes, each once */
+	GArray *pids;      /* uint32_t: the processes, each once */
 	GPtrArray *names;  /* char *: functions and files, no two equal */
 	double *values;
 	size_t values_room; /* private */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Flat rows → the recording: sorted by (object, address) with equal ones summed. The order comes
- * from a stable radix sort over (key, row) pairs, which leaves the rows where they are.
+ * from a stable radix sort over words that hold a key above the number of a row, so that the rows
+ * stay where they are:
+ *
+ *   63         …          row_bits … 0
+ *   │ object │ address │    row      │   where all of that fits; else piece by piece
  */
 #include "base/error.h"
 #include "sources/callgrind_records.h"
@@ -13,17 +17,21 @@ enum {
 	DIGIT_BITS = 11,
 	N_DIGITS = 6, /* 6 × 11 ≥ 64 bits */
 	DIGIT_SIZE = 1 << DIGIT_BITS,
-	ADDRESS_BITS = 47, /* of a user's address; with 17 bits of object it fits one key */
+	PREFETCH = 16, /* rows ahead */
 };
 
+/* What rows are sorted by: an address in an object. */
 typedef struct {
-	uint64_t key;
-	uint32_t row;
-} Pair;
+	uint64_t address;
+	uint32_t object;
+} Place;
+
+typedef Place (*PlaceFunc)(const void *rows, uint32_t row);
 
 typedef struct {
-	Pair *pairs, *scratch;
+	uint64_t *words, *scratch;
 	size_t n;
+	unsigned row_bits;
 	LodeCallgrindRows memory;
 } Order;
 
@@ -33,18 +41,24 @@ static bool no_memory(GError **error)
 	return false;
 }
 
+static unsigned bit_length(uint64_t value)
+{
+	return value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
+}
+
 static bool order_init(Order *self, size_t n, GError **error)
 {
 	memset(self, 0, sizeof(*self));
 	if (n >= INT32_MAX)
 		return no_memory(error);
-	if (!lode_callgrind_rows_reserve(&self->memory, (n + 1) * 2 * sizeof(Pair), error))
+	if (!lode_callgrind_rows_reserve(&self->memory, (n + 1) * 2 * sizeof(uint64_t), error))
 		return false;
 	self->n = n;
-	self->pairs = self->memory.data;
-	self->scratch = self->pairs + n;
+	self->row_bits = bit_length(n);
+	self->words = self->memory.data;
+	self->scratch = self->words + n;
 	for (size_t i = 0; i < n; i++)
-		self->pairs[i].row = (uint32_t)i;
+		self->words[i] = i;
 	return true;
 }
 
@@ -53,9 +67,13 @@ static void order_clear(Order *self)
 	lode_callgrind_rows_release(&self->memory);
 }
 
-static void sort_by_digit(Order *self, unsigned digit, size_t *counts)
+static inline uint32_t order_row(const Order *self, size_t index)
 {
-	unsigned shift = digit * DIGIT_BITS;
+	return (uint32_t)(self->words[index] & ((UINT64_C(1) << self->row_bits) - 1));
+}
+
+static void sort_by_digit(Order *self, unsigned shift, size_t *counts)
+{
 	size_t sum = 0;
 
 	for (size_t i = 0; i < DIGIT_SIZE; i++) {
@@ -64,65 +82,96 @@ static void sort_by_digit(Order *self, unsigned digit, size_t *counts)
 		sum += count;
 	}
 	for (size_t i = 0; i < self->n; i++) {
-		Pair pair = self->pairs[i];
-		self->scratch[counts[pair.key >> shift & (DIGIT_SIZE - 1)]++] = pair;
+		uint64_t word = self->words[i];
+		self->scratch[counts[word >> shift & (DIGIT_SIZE - 1)]++] = word;
 	}
-	Pair *sorted = self->scratch;
-	self->scratch = self->pairs;
-	self->pairs = sorted;
+	uint64_t *sorted = self->scratch;
+	self->scratch = self->words;
+	self->words = sorted;
 }
 
-static void count_digits(const Order *self, size_t counts[N_DIGITS][DIGIT_SIZE])
+static void count_digits(const Order *self, size_t counts[N_DIGITS][DIGIT_SIZE], unsigned n_digits)
 {
-	memset(counts, 0, sizeof(size_t) * N_DIGITS * DIGIT_SIZE);
+	memset(counts, 0, sizeof(size_t) * n_digits * DIGIT_SIZE);
 	for (size_t i = 0; i < self->n; i++) {
-		uint64_t key = self->pairs[i].key;
-		for (unsigned digit = 0; digit < N_DIGITS; digit++, key >>= DIGIT_BITS)
+		uint64_t key = self->words[i] >> self->row_bits;
+		for (unsigned digit = 0; digit < n_digits; digit++, key >>= DIGIT_BITS)
 			counts[digit][key & (DIGIT_SIZE - 1)]++;
 	}
 }
 
 /* Stable; digits that are the same everywhere cost nothing but their count. */
-static void order_sort(Order *self)
+static void order_sort(Order *self, unsigned key_bits)
 {
+	unsigned n_digits = (key_bits + DIGIT_BITS - 1) / DIGIT_BITS;
 	g_autofree size_t *counts = g_new(size_t, (size_t)N_DIGITS * DIGIT_SIZE);
 
 	if (self->n < 2)
 		return;
-	count_digits(self, (size_t(*)[DIGIT_SIZE])counts);
-	for (unsigned digit = 0; digit < N_DIGITS; digit++) {
+	count_digits(self, (size_t(*)[DIGIT_SIZE])counts, n_digits);
+	for (unsigned digit = 0; digit < n_digits; digit++) {
 		size_t *own = counts + (size_t)digit * DIGIT_SIZE;
-		size_t first = self->pairs[0].key >> digit * DIGIT_BITS & (DIGIT_SIZE - 1);
-		if (own[first] != self->n)
-			sort_by_digit(self, digit, own);
+		unsigned shift = self->row_bits + digit * DIGIT_BITS;
+		if (own[self->words[0] >> shift & (DIGIT_SIZE - 1)] != self->n)
+			sort_by_digit(self, shift, own);
 	}
 }
 
-static inline uint64_t joint_key(uint32_t object, uint64_t address)
+typedef enum {
+	PIECE_WHOLE, /* object above address */
+	PIECE_LOW,   /* what fits of the address */
+	PIECE_HIGH,  /* the rest of it */
+	PIECE_OBJECT,
+} Piece;
+
+/* Sorts what is in order already by one more, higher piece of the key. */
+static inline void order_by_piece(
+	Order *self, const void *rows, PlaceFunc place_of, Piece piece, unsigned address_bits)
 {
-	return (uint64_t)object << ADDRESS_BITS | address;
+	unsigned room = 64 - self->row_bits;
+
+	for (size_t i = 0; i < self->n; i++) {
+		uint32_t row = order_row(self, i);
+		Place place = place_of(rows, row);
+		uint64_t key = piece == PIECE_WHOLE
+		                       ? (uint64_t)place.object << address_bits | place.address
+		               : piece == PIECE_LOW  ? place.address
+		               : piece == PIECE_HIGH ? place.address >> room
+		                                     : place.object;
+		self->words[i] = key << self->row_bits | row;
+	}
+	order_sort(self, room);
 }
 
-static void order_costs(Order *order, const LodeCallgrindRecords *records)
+static inline __attribute__((always_inline)) void order_by(
+	Order *self, const void *rows, PlaceFunc place_of)
 {
-	const LodeCallgrindCostRecord *costs = records->costs.data;
-	const LodeCallgrindPlace *places = records->places.data;
-	uint64_t all = 0;
+	uint64_t addresses = 0;
+	uint32_t objects = 0;
 
-	for (size_t i = 0; i < order->n; i++) {
-		all |= costs[i].address;
-		order->pairs[i].key = joint_key(places[costs[i].place].object, costs[i].address);
+	for (size_t i = 0; i < self->n; i++) {
+		Place place = place_of(rows, (uint32_t)i);
+		addresses |= place.address;
+		objects |= place.object;
 	}
-	if (all >> ADDRESS_BITS == 0) {
-		order_sort(order);
+	unsigned address_bits = bit_length(addresses);
+	if (address_bits + bit_length(objects) + self->row_bits <= 64) {
+		order_by_piece(self, rows, place_of, PIECE_WHOLE, address_bits);
 		return;
 	}
-	for (size_t i = 0; i < order->n; i++)
-		order->pairs[i].key = costs[i].address;
-	order_sort(order);
-	for (size_t i = 0; i < order->n; i++)
-		order->pairs[i].key = places[costs[order->pairs[i].row].place].object;
-	order_sort(order);
+	order_by_piece(self, rows, place_of, PIECE_LOW, 0);
+	order_by_piece(self, rows, place_of, PIECE_HIGH, 0);
+	order_by_piece(self, rows, place_of, PIECE_OBJECT, 0);
+}
+
+static inline Place cost_place(const void *rows, uint32_t row)
+{
+	const LodeCallgrindRecords *records = rows;
+	const LodeCallgrindCostRecord *cost = (const LodeCallgrindCostRecord *)records->costs.data +
+	                                      row;
+	const LodeCallgrindPlace *places = records->places.data;
+
+	return (Place){cost->address, places[cost->place].object};
 }
 
 /* The longer of the two lists of values takes the sum; values lie apart, so nothing else moves. */
@@ -160,7 +209,8 @@ static size_t fill_instructions(
 	size_t n = 0;
 
 	for (size_t i = 0; i < order->n; i++) {
-		const LodeCallgrindCostRecord *cost = &costs[order->pairs[i].row];
+		const LodeCallgrindCostRecord *cost = &costs[order_row(order, i)];
+		__builtin_prefetch(&costs[order_row(order, MIN(i + PREFETCH, order->n - 1))]);
 		const LodeCallgrindPlace *place = &places[cost->place];
 		if (n > 0 && rows[n - 1].address == cost->address &&
 			rows[n - 1].object == place->object) {
@@ -187,7 +237,7 @@ static bool merge_instructions(LodeCallgrindRecords *records, GError **error)
 
 	if (!order_init(&order, records->n_costs, error))
 		return false;
-	order_costs(&order, records);
+	order_by(&order, records, cost_place);
 	recording->instructions = lode_large_array_new(sizeof(LodeCallgrindInstruction), order.n);
 	recording->instructions->len = (guint)fill_instructions(
 		records, &order, (LodeCallgrindInstruction *)recording->instructions->data);
@@ -198,31 +248,32 @@ static bool merge_instructions(LodeCallgrindRecords *records, GError **error)
 	return true;
 }
 
-static void order_jumps(Order *order, const LodeCallgrindJump *jumps)
+static inline Place jump_source(const void *rows, uint32_t row)
 {
-	uint64_t all = 0;
+	const LodeCallgrindJump *jump = (const LodeCallgrindJump *)rows + row;
 
-	for (size_t i = 0; i < order->n; i++)
-		all |= jumps[i].source | jumps[i].target;
-	bool is_joint = all >> ADDRESS_BITS == 0;
-	for (size_t i = 0; i < order->n; i++)
-		order->pairs[i].key = is_joint ? joint_key(jumps[i].target_object, jumps[i].target)
-					       : jumps[i].target;
-	order_sort(order);
-	for (size_t i = 0; i < order->n && !is_joint; i++)
-		order->pairs[i].key = jumps[order->pairs[i].row].target_object;
-	if (!is_joint)
-		order_sort(order);
-	for (size_t i = 0; i < order->n; i++) {
-		const LodeCallgrindJump *jump = &jumps[order->pairs[i].row];
-		order->pairs[i].key = is_joint ? joint_key(jump->object, jump->source)
-					       : jump->source;
-	}
-	order_sort(order);
-	for (size_t i = 0; i < order->n && !is_joint; i++)
-		order->pairs[i].key = jumps[order->pairs[i].row].object;
-	if (!is_joint)
-		order_sort(order);
+	return (Place){jump->source, jump->object};
+}
+
+static inline Place jump_target(const void *rows, uint32_t row)
+{
+	const LodeCallgrindJump *jump = (const LodeCallgrindJump *)rows + row;
+
+	return (Place){jump->target, jump->target_object};
+}
+
+static inline Place call_source(const void *rows, uint32_t row)
+{
+	const LodeCallgrindCall *call = (const LodeCallgrindCall *)rows + row;
+
+	return (Place){call->source, call->object};
+}
+
+static inline Place call_target(const void *rows, uint32_t row)
+{
+	const LodeCallgrindCall *call = (const LodeCallgrindCall *)rows + row;
+
+	return (Place){call->target, call->target_object};
 }
 
 static bool is_same_jump(const LodeCallgrindJump *a, const LodeCallgrindJump *b)
@@ -242,13 +293,14 @@ static bool merge_jumps(LodeCallgrindRecords *records, GError **error)
 		order_clear(&order);
 		return false;
 	}
-	order_jumps(&order, jumps);
+	order_by(&order, jumps, jump_target);
+	order_by(&order, jumps, jump_source);
 	for (size_t i = 0; i < order.n; i++) {
-		const LodeCallgrindJump *jump = &jumps[order.pairs[i].row];
+		const LodeCallgrindJump *jump = &jumps[order_row(&order, i)];
 		LodeCallgrindJump *last = merged->len > 0
-						  ? &g_array_index(merged, LodeCallgrindJump,
+		                                  ? &g_array_index(merged, LodeCallgrindJump,
 							    merged->len - 1)
-						  : NULL;
+		                                  : NULL;
 		if (last != NULL && is_same_jump(last, jump)) {
 			last->taken += jump->taken;
 			last->executed += jump->executed;
@@ -261,21 +313,6 @@ static bool merge_jumps(LodeCallgrindRecords *records, GError **error)
 	return true;
 }
 
-/* A call is sorted as the jump between its ends. */
-static LodeCallgrindJump *calls_as_jumps(const LodeCallgrindRecords *records)
-{
-	const LodeCallgrindCall *calls = records->calls.data;
-	LodeCallgrindJump *jumps = g_try_new0(LodeCallgrindJump, MAX(records->n_calls, 1));
-
-	for (size_t i = 0; i < records->n_calls && jumps != NULL; i++) {
-		jumps[i].source = calls[i].source;
-		jumps[i].target = calls[i].target;
-		jumps[i].object = calls[i].object;
-		jumps[i].target_object = calls[i].target_object;
-	}
-	return jumps;
-}
-
 static bool is_same_call(const LodeCallgrindCall *a, const LodeCallgrindCall *b)
 {
 	return a->source == b->source && a->target == b->target && a->object == b->object &&
@@ -286,23 +323,21 @@ static bool merge_calls(LodeCallgrindRecords *records, GError **error)
 {
 	const LodeCallgrindCall *calls = records->calls.data;
 	GArray *merged = lode_large_array_new(sizeof(LodeCallgrindCall), records->n_calls);
-	g_autofree LodeCallgrindJump *ends = calls_as_jumps(records);
 	Order order;
 
 	records->recording->calls = merged;
-	if (ends == NULL)
-		return no_memory(error);
 	if (!order_init(&order, records->n_calls, error)) {
 		order_clear(&order);
 		return false;
 	}
-	order_jumps(&order, ends);
+	order_by(&order, calls, call_target);
+	order_by(&order, calls, call_source);
 	for (size_t i = 0; i < order.n; i++) {
-		const LodeCallgrindCall *call = &calls[order.pairs[i].row];
+		const LodeCallgrindCall *call = &calls[order_row(&order, i)];
 		LodeCallgrindCall *last = merged->len > 0
-						  ? &g_array_index(merged, LodeCallgrindCall,
+		                                  ? &g_array_index(merged, LodeCallgrindCall,
 							    merged->len - 1)
-						  : NULL;
+		                                  : NULL;
 		if (last != NULL && is_same_call(last, call))
 			last->count += call->count;
 		else

@@ -11,7 +11,7 @@ bool lode_callgrind_rows_reserve(LodeCallgrindRows *self, size_t size, GError **
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 	void *data = self->data == NULL ? mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0)
-					: mremap(self->data, self->room, size, MREMAP_MAYMOVE);
+	                                : mremap(self->data, self->room, size, MREMAP_MAYMOVE);
 
 	if (data == MAP_FAILED) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,

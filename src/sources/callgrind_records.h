@@ -39,10 +39,10 @@ typedef struct {
 
 typedef struct {
 	LodeCallgrindRecording
-		*recording;	/* events, totals, objects, names: filled by the scanner */
-	GHashTable *name_ids;	/* name → index + 1 */
+		*recording;     /* events, totals, objects, names: filled by the scanner */
+	GHashTable *name_ids;   /* name → index + 1 */
 	GHashTable *object_ids; /* path → index + 1 */
-	bool has_totals;	/* every part ended with a `totals:` line */
+	bool has_totals;        /* every part ended with a `totals:` line */
 
 	LodeCallgrindRows places; /* LodeCallgrindPlace */
 	LodeCallgrindRows costs;  /* LodeCallgrindCostRecord */

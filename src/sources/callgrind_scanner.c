@@ -42,9 +42,9 @@ typedef struct {
 	bool is_callgrind; /* its creator is callgrind itself, which always writes totals */
 	bool has_instructions, has_lines; /* of the `positions:` line */
 	bool is_part_open;
-	unsigned n_events;			    /* 0: no `events:` line yet */
+	unsigned n_events;                          /* 0: no `events:` line yet */
 	uint8_t columns[LODE_CALLGRIND_MAX_EVENTS]; /* of the recording */
-	bool is_identity;			    /* columns[i] = i */
+	bool is_identity;                           /* columns[i] = i */
 	double summary[LODE_CALLGRIND_MAX_EVENTS];
 	bool has_summary;
 
@@ -54,7 +54,7 @@ typedef struct {
 	bool is_new_place; /* one of them changed, or the header did */
 
 	Pending pending;
-	uint32_t next_object;	/* of `cob=`; LODE_NO_INDEX: the caller's own */
+	uint32_t next_object;   /* of `cob=`; LODE_NO_INDEX: the caller's own */
 	uint32_t next_function; /* of `cfn=` or `jfn=` */
 	uint64_t target;
 	uint64_t taken, executed;
@@ -92,13 +92,24 @@ static inline void skip_line(Scanner *self)
 	self->at++;
 }
 
+/* 0 … 15, or more for what is no digit. */
+static inline unsigned hex_digit(char character)
+{
+	unsigned digit = (unsigned)(character - '0');
+
+	if (digit <= 9)
+		return digit;
+	digit = ((unsigned)character | 0x20) - 'a';
+	return digit <= 5 ? digit + 10 : 16;
+}
+
 static bool scan_hex(Scanner *self, uint64_t *out)
 {
 	const char *start = self->at;
 	uint64_t value = 0;
 
-	for (int digit; (digit = g_ascii_xdigit_value(*self->at)) >= 0; self->at++)
-		value = value << 4 | (uint64_t)digit;
+	for (unsigned digit; (digit = hex_digit(*self->at)) < 16; self->at++)
+		value = value << 4 | digit;
 	*out = value;
 	return self->at != start && self->at - start <= 16;
 }
@@ -145,7 +156,8 @@ static inline bool scan_position(Scanner *self, uint64_t last, uint64_t *out)
 }
 
 /* Both parts of a position, relative to the last cost line. */
-static inline bool scan_positions(Scanner *self, uint64_t *out_address, uint32_t *out_line)
+static inline __attribute__((always_inline)) bool scan_positions(
+	Scanner *self, uint64_t *out_address, uint32_t *out_line)
 {
 	uint64_t line = self->source_line;
 
@@ -255,7 +267,7 @@ static bool scan_jump_source(Scanner *self)
 		.object = self->object,
 		.target_object = self->object,
 		.target_function = self->next_function == NO_INDEX ? self->function
-								   : self->next_function,
+	                                                           : self->next_function,
 		.is_conditional = self->is_conditional,
 		.taken = (double)self->taken,
 		.executed = (double)self->executed,
@@ -555,7 +567,7 @@ static bool scan_totals(Scanner *self, bool is_final)
 		return false;
 	if (is_final)
 		return self->is_part_open ? add_totals(self, values, n)
-					  : corrupt(self, "a second totals line");
+		                          : corrupt(self, "a second totals line");
 	memcpy(self->summary, values, sizeof(values));
 	self->has_summary = true;
 	return true;
@@ -723,7 +735,7 @@ static bool scan_word_line(Scanner *self)
 	case 'o':
 		self->is_new_place = true;
 		return accept(self, "ob=") ? scan_name(self, self->object_names, &self->object)
-					   : scan_header(self);
+		                           : scan_header(self);
 	case '#':
 		skip_line(self);
 		return true;

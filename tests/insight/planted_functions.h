@@ -13,8 +13,9 @@
 #define TEN(F, n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7) F(n##8) F(n##9)
 #define HUNDRED(F, n)                                                                              \
 	TEN(F, n##0)                                                                               \
-	TEN(F, n##1) TEN(F, n##2) TEN(F, n##3) TEN(F, n##4) TEN(F, n##5) TEN(F, n##6) TEN(F, n##7) \
-		TEN(F, n##8) TEN(F, n##9)
+	TEN(F, n##1)                                                                               \
+	TEN(F, n##2)                                                                               \
+	TEN(F, n##3) TEN(F, n##4) TEN(F, n##5) TEN(F, n##6) TEN(F, n##7) TEN(F, n##8) TEN(F, n##9)
 #define TWO_HUNDRED(F) HUNDRED(F, 1) HUNDRED(F, 2)
 
 /* What is done with a value differs from function to function. */

@@ -135,7 +135,7 @@ static bool fill_level(LodeCoverageSearch *self, uint32_t depth)
 		self->node_marks[depth] = searcher->nodes.n;
 	searcher->nodes.n = self->node_marks[depth];
 	self->n_levels = depth + 1;
-	return searcher->search->has_windows ? lode_windows_extend(searcher, depth)
+	return searcher->search->has_windows ? lode_windows_extend(searcher, depth, UINT32_MAX)
 	                                     : lode_paths_extend(searcher, depth);
 }
 

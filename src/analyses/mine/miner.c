@@ -147,8 +147,9 @@ static void search_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 		return;
 	LodeLevel *level = &self->levels[depth + 1];
 	size_t n_nodes = self->nodes.n;
-	bool is_ok = self->search->has_windows ? lode_windows_extend(self, depth + 1)
-	                                       : lode_paths_extend(self, depth + 1);
+	bool is_ok = self->search->has_windows
+	                     ? lode_windows_extend(self, depth + 1, parameters->iterations - size)
+	                     : lode_paths_extend(self, depth + 1);
 	if (is_ok && level->groups.n > 0 &&
 		lode_patterns_find(self, depth + 1, parameters->iterations - size, NULL, 0)) {
 		for (uint32_t i = 0; i < level->patterns.n; i++) {

@@ -344,7 +344,8 @@ static void finish(LodeOccurrenceSearch *self, LodeOccurrences *out)
 	const LodeFlowGraph *graph = self->graph;
 	uint32_t last_graph = LODE_NONE;
 
-	qsort(self->touched->data, self->touched->len, sizeof(uint32_t), compare_vertices);
+	if (self->touched->len > 0)
+		qsort(self->touched->data, self->touched->len, sizeof(uint32_t), compare_vertices);
 	for (guint i = 0; i < self->touched->len; i++) {
 		uint32_t v = g_array_index(self->touched, uint32_t, i);
 		LodeCoveredVertex covered = {

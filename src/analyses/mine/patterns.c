@@ -10,6 +10,10 @@
 #include <math.h>
 #include <string.h>
 
+enum { GROWTH_BATCH = 32 }; /* elements grown ahead at the root */
+
+typedef struct Growth Growth;
+
 typedef struct {
 	LodeSearcher *self;
 	LodeLevel *level;
@@ -17,6 +21,7 @@ typedef struct {
 	LodeSearcher **workers;
 	unsigned n_workers;
 	uint32_t first_pattern; /* of the batch being measured */
+	Growth *growths;        /* with workers: [GROWTH_BATCH] */
 } Enumeration;
 
 static LodePattern *pattern_at(const LodeLevel *level, size_t index)
@@ -24,37 +29,21 @@ static LodePattern *pattern_at(const LodeLevel *level, size_t index)
 	return &LODE_BUFFER_AT(&level->patterns, LodePattern, index);
 }
 
-static bool has_item(
-	const GArray *bits, const LodeSearchGraph *graph, uint32_t class_id, uint32_t item)
-{
-	uint64_t word = g_array_index(bits, uint64_t, class_id * graph->n_words + item / 64);
-
-	return (word >> (item % 64) & 1) != 0;
-}
-
-/* Whether a window of the class that holds all `items` is minimal for them. */
-static bool is_minimal(
-	const LodeSearchGraph *graph, uint32_t class_id, const uint32_t *items, uint32_t n)
-{
-	bool needs_first = false, needs_last = false;
-
-	if (class_id < graph->n_vertex_classes)
-		return true;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t item = LODE_ITEM_ATTRIBUTE(items[i]);
-		needs_first |= has_item(graph->class_first, graph, class_id, item);
-		needs_last |= has_item(graph->class_last, graph, class_id, item);
-	}
-	return needs_first && needs_last;
-}
-
 bool lode_class_matches(
 	const LodeSearchGraph *graph, uint32_t class_id, const uint32_t *items, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (!has_item(graph->class_bits, graph, class_id, LODE_ITEM_ATTRIBUTE(items[i])))
+	uint32_t n_members, at = 0, ends = 0;
+	const uint32_t *members = lode_search_graph_class(graph, class_id, &n_members);
+
+	for (uint32_t i = 0; i < n; i++, at++) {
+		uint32_t wanted = LODE_ITEM_ATTRIBUTE(items[i]);
+		while (at < n_members && LODE_MEMBER_ITEM(members[at]) < wanted)
+			at++;
+		if (at == n_members || LODE_MEMBER_ITEM(members[at]) != wanted)
 			return false;
-	return is_minimal(graph, class_id, items, n);
+		ends |= members[at];
+	}
+	return (ends & LODE_MEMBER_FIRST) != 0 && (ends & LODE_MEMBER_LAST) != 0;
 }
 
 static bool grow_pattern_table(Enumeration *run)
@@ -117,105 +106,173 @@ static uint32_t intern_pattern(Enumeration *run, uint32_t first)
 	return slots[at];
 }
 
-/* Bounds of (element + item) for each item behind the element's last one, in the searcher's
- * item arrays. With windows a group counts only where the grown element is minimal; that is checked
- * when the list is made, so here the bound is of all groups that hold the items. */
-static void bound_growth(Enumeration *run, const uint32_t *groups, uint32_t n, int64_t last)
-{
-	LodeSearcher *self = run->self;
-	const LodeSearchGraph *graph = self->search->graph;
-	const uint32_t *starts = (const uint32_t *)(void *)graph->class_starts->data;
-	const uint32_t *items = (const uint32_t *)(void *)graph->class_items->data;
-
-	memset(self->item_weight, 0, sizeof(double) * graph->n_items);
-	memset(self->item_count, 0, sizeof(double) * graph->n_items);
-	memset(self->item_groups, 0, sizeof(uint32_t) * graph->n_items);
-	for (uint32_t g = 0; g < n; g++) {
-		const LodeGroup *group = &LODE_BUFFER_AT(&run->level->groups, LodeGroup, groups[g]);
-		uint32_t begin = starts[group->class_id];
-		for (uint32_t i = starts[group->class_id + 1]; i-- > begin;) {
-			uint32_t item = items[i];
-			if ((int64_t)item <= last)
-				break;
-			self->item_weight[item] += group->bound_weight;
-			self->item_count[item] += group->bound_count;
-			self->item_groups[item]++;
-		}
-	}
-}
-
-/* Appends to the group lists those of `first … first + n` that hold `item`. */
-static bool filter_groups(Enumeration *run, uint32_t first, uint32_t n, uint32_t item)
-{
-	LodeLevel *level = run->level;
-	const LodeSearchGraph *graph = run->self->search->graph;
-
-	if (!lode_buffer_has_room(run->self->search, &level->group_lists, n, sizeof(uint32_t)))
-		return false;
-	uint32_t *lists = level->group_lists.data;
-	for (uint32_t i = first; i < first + n; i++) {
-		uint32_t class_id = LODE_BUFFER_AT(&level->groups, LodeGroup, lists[i]).class_id;
-		if (has_item(graph->class_bits, graph, class_id, item))
-			lists[level->group_lists.n++] = lists[i];
-	}
-	return true;
-}
-
-/* Appends those groups of the range for whose windows the element is minimal. */
-static bool filter_minimal(
-	Enumeration *run, uint32_t first, uint32_t n, const uint32_t *items, uint32_t n_items)
-{
-	LodeLevel *level = run->level;
-
-	if (!lode_buffer_has_room(run->self->search, &level->group_lists, n, sizeof(uint32_t)))
-		return false;
-	uint32_t *lists = level->group_lists.data;
-	for (uint32_t i = first; i < first + n; i++) {
-		uint32_t class_id = LODE_BUFFER_AT(&level->groups, LodeGroup, lists[i]).class_id;
-		if (is_minimal(run->self->search->graph, class_id, items, n_items))
-			lists[level->group_lists.n++] = lists[i];
-	}
-	return true;
-}
+/* What one element can grow to: made by any worker, taken into the level in order. */
+struct Growth {
+	LodeAlternative element; /* size 0: the empty one */
+	LodeBuffer children;     /* LodeChild, by item */
+	LodeBuffer lists;        /* uint32_t: groups */
+};
 
 static bool has_windows(const Enumeration *run)
 {
 	return run->self->search->parameters->window > 0;
 }
 
+/* Whether the element's own items begin (FIRST) and end (LAST) windows of the class, as flags. */
+static uint32_t element_ends(
+	const Enumeration *run, const LodeAlternative *element, const uint32_t *members, uint32_t n)
+{
+	const uint32_t *items = run->level->items.data;
+	uint32_t ends = 0, at = 0;
+
+	for (uint32_t i = 0; i < element->size; i++) {
+		while (at < n && LODE_MEMBER_ITEM(members[at]) < items[element->first_item + i])
+			at++;
+		ends |= at < n ? members[at] : 0;
+	}
+	return ends & (LODE_MEMBER_FIRST | LODE_MEMBER_LAST);
+}
+
+static const uint32_t both_ends = LODE_MEMBER_FIRST | LODE_MEMBER_LAST;
+
+static int64_t last_item(const Enumeration *run, const LodeAlternative *element)
+{
+	const uint32_t *items = run->level->items.data;
+
+	return element->size == 0 ? -1 : (int64_t)items[element->first_item + element->size - 1];
+}
+
+/* Sums, by item behind the element's last one, the bounds of the groups where the grown element
+ * matches, and counts those that hold it. */
+static void bound_growth(Enumeration *run, LodeSearcher *worker, const LodeAlternative *element)
+{
+	const LodeSearchGraph *graph = worker->search->graph;
+	const uint32_t *groups = run->level->group_lists.data;
+	int64_t last = last_item(run, element);
+	uint32_t n;
+
+	memset(worker->item_weight, 0, sizeof(double) * graph->n_items);
+	memset(worker->item_count, 0, sizeof(double) * graph->n_items);
+	memset(worker->item_groups, 0, sizeof(uint32_t) * graph->n_items);
+	memset(worker->item_matching, 0, sizeof(uint32_t) * graph->n_items);
+	for (uint32_t g = element->first_group; g < element->first_group + element->n_groups; g++) {
+		const LodeGroup *group = &LODE_BUFFER_AT(&run->level->groups, LodeGroup, groups[g]);
+		const uint32_t *members = lode_search_graph_class(graph, group->class_id, &n);
+		uint32_t ends = has_windows(run) ? element_ends(run, element, members, n)
+		                                 : both_ends;
+		for (; n > 0 && (int64_t)LODE_MEMBER_ITEM(members[n - 1]) > last; n--) {
+			uint32_t item = LODE_MEMBER_ITEM(members[n - 1]);
+			worker->item_groups[item]++;
+			if (((ends | members[n - 1]) & both_ends) != both_ends)
+				continue;
+			worker->item_matching[item]++;
+			worker->item_weight[item] += group->bound_weight;
+			worker->item_count[item] += group->bound_count;
+		}
+	}
+}
+
+/* Lays out the lists of the items that may pass; item_groups and item_matching then say where the
+ * next group of each goes, LODE_NONE for the others. */
+static bool lay_out_children(Enumeration *run, LodeSearcher *worker, Growth *growth)
+{
+	LodeSearch *search = worker->search;
+	size_t n = 0;
+
+	growth->children.n = growth->lists.n = 0;
+	for (uint32_t item = 0; item < search->graph->n_items; item++) {
+		LodeChild child = {.item = item,
+			.n_holding = has_windows(run) ? worker->item_groups[item] : 0,
+			.n_matching = worker->item_matching[item]};
+		worker->item_groups[item] = worker->item_matching[item] = LODE_NONE;
+		if (child.n_matching == 0 ||
+			!lode_search_may_pass(
+				search, worker->item_weight[item], worker->item_count[item]))
+			continue;
+		if (!lode_buffer_has_room(search, &growth->children, 1, sizeof(LodeChild)))
+			return false;
+		child.first_holding = (uint32_t)n;
+		child.first_matching = (uint32_t)(n += child.n_holding);
+		n += child.n_matching;
+		worker->item_groups[item] = child.first_holding;
+		worker->item_matching[item] = child.first_matching;
+		LODE_BUFFER_AT(&growth->children, LodeChild, growth->children.n++) = child;
+	}
+	growth->lists.n = n;
+	return lode_buffer_reserve(search, &growth->lists, n, sizeof(uint32_t));
+}
+
+static void fill_children(Enumeration *run, LodeSearcher *worker, Growth *growth)
+{
+	const LodeSearchGraph *graph = worker->search->graph;
+	const LodeAlternative *element = &growth->element;
+	const uint32_t *groups = run->level->group_lists.data;
+	uint32_t *lists = growth->lists.data, n;
+	int64_t last = last_item(run, element);
+
+	for (uint32_t g = element->first_group; g < element->first_group + element->n_groups; g++) {
+		const LodeGroup *group = &LODE_BUFFER_AT(&run->level->groups, LodeGroup, groups[g]);
+		const uint32_t *members = lode_search_graph_class(graph, group->class_id, &n);
+		uint32_t ends = has_windows(run) ? element_ends(run, element, members, n)
+		                                 : both_ends;
+		for (; n > 0 && (int64_t)LODE_MEMBER_ITEM(members[n - 1]) > last; n--) {
+			uint32_t item = LODE_MEMBER_ITEM(members[n - 1]);
+			if (worker->item_matching[item] == LODE_NONE)
+				continue;
+			if (has_windows(run))
+				lists[worker->item_groups[item]++] = groups[g];
+			if (((ends | members[n - 1]) & both_ends) == both_ends)
+				lists[worker->item_matching[item]++] = groups[g];
+		}
+	}
+}
+
+static bool grow(Enumeration *run, LodeSearcher *worker, Growth *growth)
+{
+	bound_growth(run, worker, &growth->element);
+	if (!lay_out_children(run, worker, growth))
+		return false;
+	if (growth->children.n > 0)
+		fill_children(run, worker, growth);
+	return true;
+}
+
+static bool append_groups(Enumeration *run, const uint32_t *groups, uint32_t n)
+{
+	LodeBuffer *lists = &run->level->group_lists;
+
+	if (!lode_buffer_has_room(run->self->search, lists, n, sizeof(uint32_t)))
+		return false;
+	memcpy(&LODE_BUFFER_AT(lists, uint32_t, lists->n), groups, n * sizeof(uint32_t));
+	lists->n += n;
+	return true;
+}
+
 /* Adds (element + item) as an alternative; its pattern is found or made. */
-static bool grow_element(Enumeration *run, const LodeAlternative *element, uint32_t item)
+static bool take_child(Enumeration *run, const Growth *growth, const LodeChild *child)
 {
 	LodeLevel *level = run->level;
 	LodeSearch *search = run->self->search;
+	const uint32_t *lists = growth->lists.data;
 	LodeAlternative grown = {
 		.first_item = (uint32_t)level->items.n,
-		.size = element->size + 1,
+		.size = growth->element.size + 1,
 		.next = LODE_NONE,
 		.first_group = (uint32_t)level->group_lists.n,
+		.n_groups = has_windows(run) ? child->n_holding : child->n_matching,
 	};
 
 	if (!lode_buffer_has_room(search, &level->items, grown.size, sizeof(uint32_t)) ||
-		!lode_buffer_has_room(search, &level->alternatives, 1, sizeof(grown)))
+		!lode_buffer_has_room(search, &level->alternatives, 1, sizeof(grown)) ||
+		!append_groups(run, lists + child->first_holding, child->n_holding))
 		return false;
 	uint32_t *items = level->items.data;
-	memcpy(items + grown.first_item, items + element->first_item,
-		element->size * sizeof(uint32_t));
-	items[grown.first_item + element->size] = item;
-	if (!filter_groups(run, element->first_group, element->n_groups, item))
+	memcpy(items + grown.first_item, items + growth->element.first_item,
+		growth->element.size * sizeof(uint32_t));
+	items[grown.first_item + growth->element.size] = child->item;
+	uint32_t matching = (uint32_t)level->group_lists.n;
+	if (!append_groups(run, lists + child->first_matching, child->n_matching))
 		return false;
-	grown.n_groups = (uint32_t)level->group_lists.n - grown.first_group;
-	uint32_t matching = grown.first_group;
-	if (has_windows(run)) {
-		matching = (uint32_t)level->group_lists.n;
-		if (!filter_minimal(run, grown.first_group, grown.n_groups,
-			    items + grown.first_item, grown.size))
-			return false;
-	}
-	if (level->group_lists.n == matching) {
-		level->group_lists.n = grown.first_group;
-		return true; /* nowhere minimal: no occurrence */
-	}
 	grown.pattern = intern_pattern(run, matching);
 	if (grown.pattern == LODE_NONE)
 		return false;
@@ -226,22 +283,71 @@ static bool grow_element(Enumeration *run, const LodeAlternative *element, uint3
 	return true;
 }
 
-static bool grow_by_items(Enumeration *run, const LodeAlternative *element, int64_t last)
+static bool take(Enumeration *run, const Growth *growth)
 {
-	LodeSearcher *self = run->self;
-	const LodeSearchGraph *graph = self->search->graph;
-	const uint32_t *lists = run->level->group_lists.data;
-
-	bound_growth(run, lists + element->first_group, element->n_groups, last);
-	for (uint32_t item = (uint32_t)(last + 1); item < graph->n_items; item++) {
-		if (self->item_groups[item] == 0 ||
-			!lode_search_may_pass(
-				self->search, self->item_weight[item], self->item_count[item]))
-			continue;
-		if (!grow_element(run, element, item))
+	for (size_t i = 0; i < growth->children.n; i++)
+		if (!take_child(run, growth, &LODE_BUFFER_AT(&growth->children, LodeChild, i)))
 			return false;
-	}
 	return true;
+}
+
+static void clear_growth(LodeSearch *search, Growth *growth)
+{
+	lode_buffer_clear(search, &growth->children, sizeof(LodeChild));
+	lode_buffer_clear(search, &growth->lists, sizeof(uint32_t));
+}
+
+static void grow_task(size_t task, unsigned worker, void *user_data)
+{
+	Enumeration *run = user_data;
+
+	if (atomic_load_explicit(&run->self->search->stop, memory_order_relaxed) == 0)
+		grow(run, run->workers[worker], &run->growths[task]);
+}
+
+/* Grows the alternatives [first, end), by all workers a batch at a time where there are several. */
+static bool grow_by_workers(Enumeration *run, size_t first, size_t end)
+{
+	LodeSearch *search = run->self->search;
+	bool is_ok = true;
+
+	while (first < end && is_ok) {
+		size_t n = MIN(end - first, GROWTH_BATCH);
+		for (size_t i = 0; i < n; i++)
+			run->growths[i] = (Growth){
+				.element = LODE_BUFFER_AT(
+					&run->level->alternatives, LodeAlternative, first + i)};
+		lode_worker_pool_run(n, run->n_workers, grow_task, run);
+		for (size_t i = 0; i < n; i++) {
+			is_ok = is_ok && atomic_load(&search->stop) == 0 &&
+			        take(run, &run->growths[i]);
+			clear_growth(search, &run->growths[i]);
+		}
+		first += n;
+	}
+	return is_ok;
+}
+
+static bool grow_alone(Enumeration *run, size_t first, size_t end)
+{
+	Growth growth = {0};
+	bool is_ok = true;
+
+	growth.children = run->self->growth_children;
+	growth.lists = run->self->growth_lists;
+	for (size_t i = first; i < end && is_ok; i++) {
+		growth.element = LODE_BUFFER_AT(&run->level->alternatives, LodeAlternative, i);
+		is_ok = grow(run, run->self, &growth) && take(run, &growth);
+	}
+	run->self->growth_children = growth.children;
+	run->self->growth_lists = growth.lists;
+	return is_ok;
+}
+
+static bool grow_all(Enumeration *run, size_t first, size_t end)
+{
+	return run->workers != NULL ? grow_by_workers(run, first, end)
+	                            : grow_alone(run, first, end);
 }
 
 static uint32_t count_functions(LodeSearcher *self)
@@ -268,7 +374,7 @@ static bool finish_support(LodeSearcher *self, LodeSupport *support)
 
 	for (size_t i = 0; i < self->touched.n; i++) {
 		const LodeVertexSum *sum = &self->sums[touched[i]];
-		double covered = fmin(sum->sum, sum->count);
+		double covered = sum->sum < sum->count ? sum->sum : sum->count;
 		count += covered;
 		weight += covered * sum->ratio;
 	}
@@ -380,20 +486,45 @@ static void link_alternatives(LodeLevel *level, size_t first)
 	level->alternatives.n = kept;
 }
 
-/* All groups of the level as the list of the empty element. */
-static bool start_element(Enumeration *run, LodeAlternative *out_empty)
+/* All groups of the level as the list of the empty element, the first alternative for now. */
+static bool start_element(Enumeration *run)
 {
 	LodeLevel *level = run->level;
 
 	level->group_lists.n = level->items.n = level->patterns.n = 0;
 	level->alternatives.n = level->table.n = 0;
 	if (!lode_buffer_reserve(
-		    run->self->search, &level->group_lists, level->groups.n, sizeof(uint32_t)))
+		    run->self->search, &level->group_lists, level->groups.n, sizeof(uint32_t)) ||
+		!lode_buffer_reserve(
+			run->self->search, &level->alternatives, 1, sizeof(LodeAlternative)))
 		return false;
 	for (uint32_t g = 0; g < level->groups.n; g++)
 		LODE_BUFFER_AT(&level->group_lists, uint32_t, level->group_lists.n++) = g;
-	*out_empty = (LodeAlternative){.n_groups = (uint32_t)level->groups.n};
+	LODE_BUFFER_AT(&level->alternatives, LodeAlternative, 0) = (LodeAlternative){
+		.n_groups = (uint32_t)level->groups.n};
+	level->alternatives.n = 1;
 	return true;
+}
+
+static bool find(Enumeration *run, uint32_t max_size)
+{
+	LodeLevel *level = run->level;
+	size_t first = 0, end = 1;
+
+	if (!start_element(run) || !grow_all(run, first, end))
+		return false;
+	for (uint32_t size = 1;; size++) {
+		if (!measure_batch(run))
+			return false;
+		link_alternatives(level, end);
+		first = end;
+		end = level->alternatives.n;
+		run->first_pattern = (uint32_t)level->patterns.n;
+		if (size == max_size || first == end)
+			return true;
+		if (!grow_all(run, first, end))
+			return false;
+	}
 }
 
 bool lode_patterns_find(LodeSearcher *self, uint32_t depth, uint32_t max_size,
@@ -405,28 +536,10 @@ bool lode_patterns_find(LodeSearcher *self, uint32_t depth, uint32_t max_size,
 		.depth = depth,
 		.workers = workers,
 		.n_workers = n_workers,
+		.growths = workers != NULL ? g_new0(Growth, GROWTH_BATCH) : NULL,
 	};
-	LodeLevel *level = run.level;
-	LodeAlternative element;
-	size_t first = 0, end = 0;
+	bool is_ok = find(&run, max_size);
 
-	if (!start_element(&run, &element) || !grow_by_items(&run, &element, -1))
-		return false;
-	for (uint32_t size = 1;; size++) {
-		if (!measure_batch(&run))
-			return false;
-		link_alternatives(level, end);
-		first = end;
-		end = level->alternatives.n;
-		run.first_pattern = (uint32_t)level->patterns.n;
-		if (size == max_size || first == end)
-			return true;
-		for (size_t i = first; i < end; i++) {
-			element = LODE_BUFFER_AT(&level->alternatives, LodeAlternative, i);
-			int64_t last = LODE_BUFFER_AT(
-				&level->items, uint32_t, element.first_item + element.size - 1);
-			if (!grow_by_items(&run, &element, last))
-				return false;
-		}
-	}
+	g_free(run.growths);
+	return is_ok;
 }

@@ -4,6 +4,7 @@
 #include "base/pair_hash.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A window as a list of vertex classes: the shorter list and the class behind it. */
@@ -65,60 +66,76 @@ static uint32_t *choose_items(LodeSearchGraph *self, const LodeMiningParameters 
 		if (passes)
 			self->item_attributes[self->n_items++] = i;
 	}
-	self->n_words = (self->n_items + 63) / 64;
 	return items;
 }
 
-static guint hash_bits(const void *data)
+static uint64_t hash_members(const uint32_t *members, uint32_t n)
 {
-	const GBytes *bytes = data;
+	uint64_t hash = n;
 
-	return g_bytes_hash(bytes);
+	for (uint32_t i = 0; i < n; i++) {
+		hash = (hash ^ members[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 29;
+	}
+	return hash;
 }
 
-/* The class with these three sets of items, made when new. */
-static uint32_t intern_class(
-	LodeSearchGraph *self, const uint64_t *bits, const uint64_t *first, const uint64_t *last)
+static void grow_class_table(LodeSearchGraph *self)
 {
-	size_t size = sizeof(uint64_t) * self->n_words;
-	g_autoptr(GByteArray) key = g_byte_array_sized_new((guint)(3 * size));
-	void *found;
+	size_t size = MAX(self->table_size * 2, 1024);
+	const uint64_t *hashes = (const uint64_t *)(void *)self->class_hashes->data;
 
-	g_byte_array_append(key, (const guint8 *)bits, (guint)size);
-	g_byte_array_append(key, (const guint8 *)first, (guint)size);
-	g_byte_array_append(key, (const guint8 *)last, (guint)size);
-	g_autoptr(GBytes) bytes = g_bytes_new(key->data, key->len);
-	if (g_hash_table_lookup_extended(self->class_ids, bytes, NULL, &found))
-		return GPOINTER_TO_UINT(found);
-	uint32_t id = self->n_classes++;
-	g_array_append_vals(self->class_bits, bits, self->n_words);
-	g_array_append_vals(self->class_first, first, self->n_words);
-	g_array_append_vals(self->class_last, last, self->n_words);
-	for (uint32_t i = 0; i < self->n_items; i++)
-		if ((bits[i / 64] >> (i % 64) & 1) != 0)
-			g_array_append_val(self->class_items, i);
-	guint end = self->class_items->len;
+	self->class_table = g_renew(uint32_t, self->class_table, size);
+	memset(self->class_table, 0xff, size * sizeof(uint32_t));
+	self->table_size = size;
+	for (uint32_t i = 0; i < self->n_classes; i++) {
+		size_t at = hashes[i] & (size - 1);
+		while (self->class_table[at] != LODE_NONE)
+			at = (at + 1) & (size - 1);
+		self->class_table[at] = i;
+	}
+}
+
+/* The class with these members, made when new. */
+static uint32_t intern_class(LodeSearchGraph *self, const uint32_t *members, uint32_t n)
+{
+	uint64_t hash = hash_members(members, n);
+
+	if ((size_t)(self->n_classes + 1) * 2 > self->table_size)
+		grow_class_table(self);
+	size_t mask = self->table_size - 1, at = hash & mask;
+	for (; self->class_table[at] != LODE_NONE; at = (at + 1) & mask) {
+		uint32_t known = self->class_table[at], n_known;
+		if (g_array_index(self->class_hashes, uint64_t, known) != hash)
+			continue;
+		const uint32_t *same = lode_search_graph_class(self, known, &n_known);
+		if (n_known == n && memcmp(same, members, n * sizeof(uint32_t)) == 0)
+			return known;
+	}
+	self->class_table[at] = self->n_classes;
+	g_array_append_val(self->class_hashes, hash);
+	g_array_append_vals(self->class_members, members, n);
+	guint end = self->class_members->len;
 	g_array_append_val(self->class_starts, end);
-	g_hash_table_insert(self->class_ids, g_steal_pointer(&bytes), GUINT_TO_POINTER(id));
-	return id;
+	return self->n_classes++;
 }
 
 /* Projects the graph's attribute classes onto the items; class 0 is the empty one. */
 static void project_classes(LodeSearchGraph *self, const uint32_t *items)
 {
 	const LodeFlowGraph *graph = self->graph;
-	g_autofree uint64_t *bits = g_new0(uint64_t, self->n_words + 1);
+	g_autofree uint32_t *members = g_new(uint32_t, self->n_items + 1);
 	g_autofree uint32_t *projected = g_new0(uint32_t, graph->n_classes + 1);
 
-	intern_class(self, bits, bits, bits);
+	intern_class(self, members, 0);
 	for (uint32_t i = 0; i < graph->n_classes; i++) {
-		memset(bits, 0, sizeof(uint64_t) * self->n_words);
+		uint32_t n = 0;
 		for (uint32_t j = graph->class_starts[i]; j < graph->class_starts[i + 1]; j++) {
 			uint32_t item = items[graph->class_members[j]];
 			if (item != LODE_NONE)
-				bits[item / 64] |= UINT64_C(1) << (item % 64);
+				members[n++] = item | LODE_MEMBER_FIRST | LODE_MEMBER_LAST;
 		}
-		projected[i] = intern_class(self, bits, bits, bits);
+		projected[i] = intern_class(self, members, n);
 	}
 	self->n_vertex_classes = self->n_classes;
 	self->vertex_classes = g_new(uint32_t, graph->n_vertices + 1);
@@ -187,35 +204,68 @@ static void prepare_edges(LodeSearchGraph *self, bool needs_items)
 	self->edge_starts[graph->n_vertices] = n;
 }
 
-/* The list (shorter, class) as a window class: union, and what its ends have alone. */
-static uint32_t classify_list(LodeSearchGraph *self, uint32_t shorter, uint32_t vertex_class)
-{
-	g_autofree uint32_t *chain = g_new(uint32_t, 256);
-	uint32_t n = 0, words = self->n_words;
+/* A set of members as counts: on how many vertices of the window an item is, and on which end. */
+typedef struct {
+	uint32_t *n_vertices; /* [n_items] */
+	bool *is_first, *is_last;
+	GArray *members; /* uint32_t: the items met, then the class */
+} WindowScratch;
 
-	chain[n++] = vertex_class;
-	while (shorter >= self->n_vertex_classes && n < 255) {
+static void count_vertex(const LodeSearchGraph *self, WindowScratch *scratch, uint32_t class_id,
+	bool is_first, bool is_last)
+{
+	uint32_t n;
+	const uint32_t *members = lode_search_graph_class(self, class_id, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t item = LODE_MEMBER_ITEM(members[i]);
+		if (scratch->n_vertices[item]++ == 0) {
+			scratch->is_first[item] = scratch->is_last[item] = false;
+			g_array_append_val(scratch->members, item);
+		}
+		scratch->is_first[item] |= is_first;
+		scratch->is_last[item] |= is_last;
+	}
+}
+
+static int compare_items(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* The class of the window (shorter, class): its items, and which of them an end has alone. Class 0
+ * when no element can be minimal in it. */
+static uint32_t classify_list(
+	LodeSearchGraph *self, WindowScratch *scratch, uint32_t shorter, uint32_t vertex_class)
+{
+	bool has_first = false, has_last = false;
+
+	g_array_set_size(scratch->members, 0);
+	count_vertex(self, scratch, vertex_class, false, true);
+	for (; shorter >= self->n_vertex_classes;) {
 		const WindowList *list = &g_array_index(
 			self->lists, WindowList, shorter - self->n_vertex_classes);
-		chain[n++] = list->vertex_class;
+		count_vertex(self, scratch, list->vertex_class, false, false);
 		shorter = list->shorter;
 	}
-	chain[n++] = shorter;
-	g_autofree uint64_t *sets = g_new0(uint64_t, 3 * (size_t)words + 1);
-	uint64_t *bits = sets, *but_first = sets + words, *but_last = sets + 2 * words;
-	const uint64_t *all = (const uint64_t *)(void *)self->class_bits->data;
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t j = 0; j < words; j++) {
-			uint64_t own = all[(size_t)chain[i] * words + j];
-			bits[j] |= own;
-			but_last[j] |= i > 0 ? own : 0; /* the chain runs from the last vertex */
-			but_first[j] |= i + 1 < n ? own : 0;
-		}
-	for (uint32_t j = 0; j < words; j++) {
-		but_first[j] = bits[j] & ~but_first[j];
-		but_last[j] = bits[j] & ~but_last[j];
+	count_vertex(self, scratch, shorter, true, false);
+	uint32_t *members = (uint32_t *)(void *)scratch->members->data;
+	uint32_t n = scratch->members->len;
+	qsort(members, n, sizeof(uint32_t), compare_items);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t item = members[i];
+		bool is_alone = scratch->n_vertices[item] == 1;
+		scratch->n_vertices[item] = 0;
+		if (is_alone && scratch->is_first[item])
+			members[i] |= LODE_MEMBER_FIRST;
+		if (is_alone && scratch->is_last[item])
+			members[i] |= LODE_MEMBER_LAST;
+		has_first |= (members[i] & LODE_MEMBER_FIRST) != 0;
+		has_last |= (members[i] & LODE_MEMBER_LAST) != 0;
 	}
-	return intern_class(self, bits, but_first, but_last);
+	return has_first && has_last ? intern_class(self, members, n) : 0;
 }
 
 static void *list_key(uint32_t list, uint32_t vertex_class)
@@ -223,27 +273,20 @@ static void *list_key(uint32_t list, uint32_t vertex_class)
 	return GSIZE_TO_POINTER((gsize)list << 32 | vertex_class);
 }
 
-uint32_t lode_search_graph_add_list(LodeSearchGraph *self, uint32_t list, uint32_t vertex_class)
+static uint32_t add_list(
+	LodeSearchGraph *self, WindowScratch *scratch, uint32_t shorter, uint32_t vertex_class)
 {
-	void *key = list_key(list, vertex_class);
-	void *found = g_hash_table_lookup(self->list_ids, key);
+	WindowList list = {.shorter = shorter, .vertex_class = vertex_class};
 
-	if (found != NULL)
-		return GPOINTER_TO_UINT(found);
-	WindowList longer = {.shorter = list, .vertex_class = vertex_class};
-	longer.window_class = classify_list(self, list, vertex_class);
-	g_array_append_val(self->lists, longer);
-	uint32_t id = self->n_vertex_classes + self->lists->len - 1;
-	g_hash_table_insert(self->list_ids, key, GUINT_TO_POINTER(id));
-	return id;
+	list.window_class = classify_list(self, scratch, shorter, vertex_class);
+	g_array_append_val(self->lists, list);
+	return self->n_vertex_classes + self->lists->len - 1;
 }
 
 uint32_t lode_search_graph_longer_list(
 	const LodeSearchGraph *self, uint32_t list, uint32_t vertex_class)
 {
-	void *key = list_key(list, vertex_class);
-
-	return GPOINTER_TO_UINT(g_hash_table_lookup(self->list_ids, key));
+	return GPOINTER_TO_UINT(g_hash_table_lookup(self->list_ids, list_key(list, vertex_class)));
 }
 
 uint32_t lode_search_graph_list_class(const LodeSearchGraph *self, uint32_t list)
@@ -254,40 +297,45 @@ uint32_t lode_search_graph_list_class(const LodeSearchGraph *self, uint32_t list
 }
 
 /* All windows from `list`, which ends in `vertex`, with up to `left` more vertices. */
-static void add_windows(LodeSearchGraph *self, uint32_t list, uint32_t vertex, uint32_t left)
+static void add_windows(LodeSearchGraph *self, WindowScratch *scratch, uint32_t list,
+	uint32_t vertex, uint32_t left)
 {
 	for (uint32_t i = self->edge_starts[vertex]; left > 0 && i < self->edge_starts[vertex + 1];
 		i++) {
 		const LodeSearchEdge *edge = &self->edges[i];
-		uint32_t longer = lode_search_graph_add_list(self, list, edge->vertex_class);
-		add_windows(self, longer, edge->target, left - 1);
+		uint32_t longer = lode_search_graph_longer_list(self, list, edge->vertex_class);
+		if (longer == 0) {
+			longer = add_list(self, scratch, list, edge->vertex_class);
+			g_hash_table_insert(self->list_ids, list_key(list, edge->vertex_class),
+				GUINT_TO_POINTER(longer));
+		}
+		add_windows(self, scratch, longer, edge->target, left - 1);
 	}
 }
 
 static void prepare_windows(LodeSearchGraph *self, uint32_t window)
 {
 	const LodeFlowGraph *graph = self->graph;
+	WindowScratch scratch = {
+		.n_vertices = g_new0(uint32_t, self->n_items + 1),
+		.is_first = g_new0(bool, self->n_items + 1),
+		.is_last = g_new0(bool, self->n_items + 1),
+		.members = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+	};
 
-	for (uint32_t v = 0; v < graph->n_vertices; v++)
-		add_windows(self, self->vertex_classes[v], v, window);
-	self->edge_lists = g_new0(uint32_t, self->edge_starts[graph->n_vertices] + 1);
+	/* The lists of edges come first, in the edges' order. */
 	for (uint32_t v = 0; v < graph->n_vertices; v++)
 		for (uint32_t i = self->edge_starts[v]; i < self->edge_starts[v + 1]; i++)
-			self->edge_lists[i] = lode_search_graph_longer_list(
-				self, self->vertex_classes[v], self->edges[i].vertex_class);
-}
-
-static void mark_classes(LodeSearchGraph *self)
-{
-	self->class_can_match = g_new0(bool, self->n_classes + 1);
-	for (uint32_t i = 0; i < self->n_classes; i++) {
-		uint64_t first = 0, last = 0;
-		for (uint32_t j = i * self->n_words; j < (i + 1) * self->n_words; j++) {
-			first |= g_array_index(self->class_first, uint64_t, j);
-			last |= g_array_index(self->class_last, uint64_t, j);
-		}
-		self->class_can_match[i] = first != 0 && last != 0;
-	}
+			add_list(self, &scratch, self->vertex_classes[v],
+				self->edges[i].vertex_class);
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		for (uint32_t i = self->edge_starts[v]; i < self->edge_starts[v + 1]; i++)
+			add_windows(self, &scratch, lode_search_graph_edge_list(self, i),
+				self->edges[i].target, window - 1);
+	g_free(scratch.n_vertices);
+	g_free(scratch.is_first);
+	g_free(scratch.is_last);
+	g_array_unref(scratch.members);
 }
 
 LodeSearchGraph *lode_search_graph_new(
@@ -300,23 +348,18 @@ LodeSearchGraph *lode_search_graph_new(
 	self->flow = parameters->flow;
 	self->total_weight = graph->total_weight > 0 ? graph->total_weight : 1;
 	self->total_count = graph->total_count > 0 ? graph->total_count : 1;
-	self->class_bits = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	self->class_first = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	self->class_last = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	self->class_starts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_array_append_val(self->class_starts, zero);
-	self->class_items = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->class_members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->class_hashes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	self->lists = g_array_new(FALSE, FALSE, sizeof(WindowList));
 	self->list_ids = g_hash_table_new(lode_pair_hash, NULL);
-	self->class_ids = g_hash_table_new_full(
-		hash_bits, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
 	g_autofree uint32_t *items = choose_items(self, parameters);
 	project_classes(self, items);
 	prepare_vertices(self);
 	prepare_edges(self, parameters->gap == 0 && parameters->window == 0);
 	if (parameters->window > 0)
 		prepare_windows(self, parameters->window);
-	mark_classes(self);
 	return self;
 }
 
@@ -329,15 +372,11 @@ void lode_search_graph_free(LodeSearchGraph *self)
 	g_free(self->vertex_classes);
 	g_free(self->edge_starts);
 	g_free(self->edges);
-	g_free(self->edge_lists);
-	g_free(self->class_can_match);
-	g_array_unref(self->class_bits);
-	g_array_unref(self->class_first);
-	g_array_unref(self->class_last);
 	g_array_unref(self->class_starts);
-	g_array_unref(self->class_items);
+	g_array_unref(self->class_members);
+	g_array_unref(self->class_hashes);
+	g_free(self->class_table);
 	g_array_unref(self->lists);
 	g_hash_table_unref(self->list_ids);
-	g_hash_table_unref(self->class_ids);
 	g_free(self);
 }

@@ -26,30 +26,34 @@ typedef struct {
 	uint32_t vertex_class; /* of the target */
 } LodeSearchEdge;
 
-/* Where a set of items can be the element: classes 0 … n_vertex_classes−1 are single vertices. */
+/*
+ * A member of a class: an item, and for windows of several vertices whether only the first or only
+ * the last vertex has it. A single vertex is first and last at once.
+ */
+#define LODE_MEMBER_FIRST UINT32_C(0x80000000)
+#define LODE_MEMBER_LAST UINT32_C(0x40000000)
+#define LODE_MEMBER_ITEM(member) ((member)&UINT32_C(0x3fffffff))
+
+/* Classes 0 … n_vertex_classes−1 are single vertices; class 0 has no members and never matches. */
 typedef struct {
 	const LodeFlowGraph *graph;
 	LodeFlowModel flow;
 	bool is_monotone; /* counts never rise along a path: dead paths can be dropped */
-	uint32_t n_items, n_words;
+	uint32_t n_items;
 	uint32_t *item_attributes; /* item → graph attribute */
 	LodeSearchVertex *vertices;
-	uint32_t *vertex_classes; /* 0 = no items */
+	uint32_t *vertex_classes;
 	uint32_t *edge_starts;
 	LodeSearchEdge *edges;
 	uint32_t n_vertex_classes;
 	uint32_t n_classes;    /* with those of longer windows */
-	GArray *class_bits;    /* uint64_t [n_classes × n_words]: items of the window */
-	GArray *class_first;   /* likewise: items that only its first vertex has; all for one vertex
-	                        */
-	GArray *class_last;    /* likewise: its last */
-	GArray *class_starts;  /* uint32_t [n_classes + 1] into class_items */
-	GArray *class_items;   /* uint32_t, ascending */
-	bool *class_can_match; /* [n_classes]: has an item first and one last */
-	GArray *lists;         /* private: windows as lists of vertex classes */
-	GHashTable *list_ids;  /* private: (list, vertex class) → longer list */
-	GHashTable *class_ids; /* private: bits → class */
-	uint32_t *edge_lists;  /* the list of (source, target); NULL when w = 0 */
+	GArray *class_starts;  /* uint32_t [n_classes + 1] into class_members */
+	GArray *class_members; /* uint32_t, ascending by item */
+	GArray *class_hashes;  /* private: uint64_t [n_classes] */
+	uint32_t *class_table; /* private: classes by hash, open addressing */
+	size_t table_size;
+	GArray *lists;        /* private: windows as lists of vertex classes */
+	GHashTable *list_ids; /* private: (list, vertex class) → longer list */
 	double total_weight, total_count;
 } LodeSearchGraph;
 
@@ -63,14 +67,28 @@ void lode_search_graph_free(LodeSearchGraph *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSearchGraph, lode_search_graph_free)
 
 /*
- * Windows grow vertex by vertex. A list is a window's vertex classes; the list of one vertex is its
- * class. lode_search_graph_add_list() makes the longer list when it is new (only while preparing,
- * from one thread); lode_search_graph_longer_list() finds it.
+ * Windows grow vertex by vertex; a list is the vertex classes of one. The list of a single vertex
+ * is its class, that of an edge's two ends is lode_search_graph_edge_list(); longer ones are found
+ * from the shorter list and the class behind it. All windows of the graph are known once prepared.
  */
-uint32_t lode_search_graph_add_list(LodeSearchGraph *self, uint32_t list, uint32_t vertex_class);
+static inline uint32_t lode_search_graph_edge_list(const LodeSearchGraph *self, uint32_t edge)
+{
+	return self->n_vertex_classes + edge;
+}
+
 uint32_t lode_search_graph_longer_list(
 	const LodeSearchGraph *self, uint32_t list, uint32_t vertex_class);
 uint32_t lode_search_graph_list_class(const LodeSearchGraph *self, uint32_t list);
+
+/* The members of a class and how many. */
+static inline const uint32_t *lode_search_graph_class(
+	const LodeSearchGraph *self, uint32_t class_id, uint32_t *out_n)
+{
+	const uint32_t *starts = (const uint32_t *)(const void *)self->class_starts->data;
+
+	*out_n = starts[class_id + 1] - starts[class_id];
+	return (const uint32_t *)(const void *)self->class_members->data + starts[class_id];
+}
 
 /* The count of a path one edge longer. */
 static inline double lode_flow_step(LodeFlowModel flow, double count, double factor)

@@ -88,6 +88,7 @@ LodeSearcher *lode_searcher_new(LodeSearch *search)
 	self->item_weight = g_new0(double, graph->n_items + 1);
 	self->item_count = g_new0(double, graph->n_items + 1);
 	self->item_groups = g_new0(uint32_t, graph->n_items + 1);
+	self->item_matching = g_new0(uint32_t, graph->n_items + 1);
 	self->levels = g_new0(LodeLevel, search->parameters->iterations + 1);
 	return self;
 }
@@ -99,11 +100,14 @@ void lode_searcher_free(LodeSearcher *self)
 	LodeSearch *search = self->search;
 	for (uint32_t i = 1; i < search->parameters->iterations; i++)
 		lode_level_clear(search, &self->levels[i]);
+	lode_buffer_clear(search, &self->growth_children, sizeof(LodeChild));
+	lode_buffer_clear(search, &self->growth_lists, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->found_paths, candidate_size(search));
 	lode_buffer_clear(search, &self->found_classes, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->nodes, sizeof(LodePathNode));
 	lode_buffer_clear(search, &self->node_table, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->occurrences, sizeof(LodeWindowPath));
+	lode_buffer_clear(search, &self->sorted_occurrences, sizeof(LodeWindowPath));
 	lode_buffer_clear(search, &self->supports, sizeof(LodeSupport));
 	lode_buffer_clear(search, &self->event_supports, sizeof(double));
 	lode_buffer_clear(search, &self->codes, sizeof(uint32_t));
@@ -116,6 +120,7 @@ void lode_searcher_free(LodeSearcher *self)
 	g_free(self->item_weight);
 	g_free(self->item_count);
 	g_free(self->item_groups);
+	g_free(self->item_matching);
 	g_free(self->levels);
 	g_free(self);
 }
@@ -148,30 +153,32 @@ LodeGroup *lode_level_group_of(LodeSearcher *self, LodeLevel *level, uint32_t cl
 static void bound_items(LodeSearcher *self, const LodeLevel *level)
 {
 	const LodeSearchGraph *graph = self->search->graph;
-	const uint32_t *starts = (const uint32_t *)(void *)graph->class_starts->data;
-	const uint32_t *items = (const uint32_t *)(void *)graph->class_items->data;
+	uint32_t n;
 
 	memset(self->item_weight, 0, sizeof(double) * graph->n_items);
 	memset(self->item_count, 0, sizeof(double) * graph->n_items);
 	for (size_t g = 0; g < level->groups.n; g++) {
 		const LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, g);
-		for (uint32_t i = starts[group->class_id]; i < starts[group->class_id + 1]; i++) {
-			self->item_weight[items[i]] += group->bound_weight;
-			self->item_count[items[i]] += group->bound_count;
+		const uint32_t *members = lode_search_graph_class(graph, group->class_id, &n);
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t item = LODE_MEMBER_ITEM(members[i]);
+			self->item_weight[item] += group->bound_weight;
+			self->item_count[item] += group->bound_count;
 		}
 	}
 }
 
 static bool has_passing_item(const LodeSearcher *self, uint32_t class_id)
 {
-	const LodeSearchGraph *graph = self->search->graph;
-	const uint32_t *starts = (const uint32_t *)(void *)graph->class_starts->data;
-	const uint32_t *items = (const uint32_t *)(void *)graph->class_items->data;
+	uint32_t n;
+	const uint32_t *members = lode_search_graph_class(self->search->graph, class_id, &n);
 
-	for (uint32_t i = starts[class_id]; i < starts[class_id + 1]; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t item = LODE_MEMBER_ITEM(members[i]);
 		if (lode_search_may_pass(
-			    self->search, self->item_weight[items[i]], self->item_count[items[i]]))
+			    self->search, self->item_weight[item], self->item_count[item]))
 			return true;
+	}
 	return false;
 }
 

@@ -38,7 +38,6 @@ typedef struct {
 	uint64_t hash; /* of its vertices */
 	double count, ratio;
 	uint32_t parent, vertex, length;
-	uint32_t slot; /* scratch: where it is in the occurrences being gathered */
 } LodePathNode;
 
 typedef struct {
@@ -74,6 +73,13 @@ typedef struct {
 	uint32_t pattern, next;
 	uint32_t first_group, n_groups; /* groups that have all its items, minimal there or not */
 } LodeAlternative;
+
+/* One item that an element may grow by, and the groups for that; ranges of growth_lists. */
+typedef struct {
+	uint32_t item;
+	uint32_t first_holding, n_holding;   /* groups that hold all items of the grown element */
+	uint32_t first_matching, n_matching; /* those of them in whose windows it is minimal */
+} LodeChild;
 
 typedef struct {
 	LodeBuffer candidates;         /* LodePath or LodeWindowPath */
@@ -117,21 +123,25 @@ typedef struct {
 	uint32_t *graph_stamps;     /* [n_graphs] */
 	uint32_t stamp;
 	uint32_t *class_groups; /* [n_classes] class → group + 1 of the level being made */
-	double *item_weight, *item_count; /* [n_items] bounds */
-	uint32_t *item_groups;            /* [n_items] */
-	LodeLevel *root;           /* level 0: the shared one, or a copy with its own current */
-	LodeLevel *levels;         /* [iterations]; [0] unused */
-	size_t level_nodes;        /* nodes from here on belong to the level being made */
-	LodeBuffer found_paths;    /* scratch of extension, before grouping */
-	LodeBuffer found_classes;  /* uint32_t, beside found_paths */
-	LodeBuffer nodes;          /* LodePathNode of this worker, behind the root's */
-	LodeBuffer node_table;     /* uint32_t: nodes of the level being made, by hash */
-	LodeBuffer occurrences;    /* LodeWindowPath gathered from a pattern */
-	LodeBuffer supports;       /* LodeSupport of the reported patterns */
-	LodeBuffer event_supports; /* double, beside supports */
-	LodeBuffer codes;          /* uint32_t */
-	LodeBuffer sequences;      /* LodeFound */
-	size_t task_start;         /* sequences when the task began, for --max-sequences */
+	double *item_weight, *item_count;      /* [n_items] bounds */
+	uint32_t *item_groups, *item_matching; /* [n_items] */
+	LodeLevel *root;    /* level 0: the shared one, or a copy with its own current */
+	LodeLevel *levels;  /* [iterations]; [0] unused */
+	uint32_t window;    /* of the level being made */
+	bool may_repeat;    /* two ways of extending may give the same path */
+	size_t level_nodes; /* nodes from here on belong to the level being made */
+	LodeBuffer growth_children, growth_lists; /* LodeChild, uint32_t: scratch of patterns.c */
+	LodeBuffer found_paths;                   /* scratch of extension, before grouping */
+	LodeBuffer found_classes;                 /* uint32_t, beside found_paths */
+	LodeBuffer nodes;              /* LodePathNode of this worker, behind the root's */
+	LodeBuffer node_table;         /* uint32_t: nodes of the level being made, by hash */
+	LodeBuffer occurrences;        /* LodeWindowPath gathered from a pattern */
+	LodeBuffer sorted_occurrences; /* likewise, while sorting */
+	LodeBuffer supports;           /* LodeSupport of the reported patterns */
+	LodeBuffer event_supports;     /* double, beside supports */
+	LodeBuffer codes;              /* uint32_t */
+	LodeBuffer sequences;          /* LodeFound */
+	size_t task_start;             /* sequences when the task began, for --max-sequences */
 } LodeSearcher;
 
 /* Makes room for `n` items of `item_size` bytes; false (and the search stops) beyond the memory
@@ -180,7 +190,7 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root);
 bool lode_paths_extend(LodeSearcher *self, uint32_t depth);
 void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
 bool lode_windows_start(LodeSearcher *self, LodeLevel *root);
-bool lode_windows_extend(LodeSearcher *self, uint32_t depth);
+bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size);
 void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
 
 /* Adds one path's count to a matched vertex, and to its first vertex. */

@@ -9,6 +9,7 @@
  */
 #include "analyses/mine/searcher.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const LodePathNode *node_at(const LodeSearcher *self, uint32_t index)
@@ -60,6 +61,14 @@ static bool grow_table(LodeSearcher *self)
 	return true;
 }
 
+static uint32_t push_node(LodeSearcher *self, const LodePathNode *node)
+{
+	if (!lode_buffer_has_room(self->search, &self->nodes, 1, sizeof(LodePathNode)))
+		return LODE_NONE;
+	LODE_BUFFER_AT(&self->nodes, LodePathNode, self->nodes.n) = *node;
+	return (uint32_t)(self->nodes.n++ + self->search->root_nodes.n);
+}
+
 /* The node of the path `parent` + edge's target, made when new; LODE_NONE: no memory. */
 static uint32_t step(LodeSearcher *self, uint32_t parent, const LodeSearchEdge *edge, double count)
 {
@@ -71,11 +80,11 @@ static uint32_t step(LodeSearcher *self, uint32_t parent, const LodeSearchEdge *
 		.parent = parent,
 		.vertex = edge->target,
 		.length = from->length + 1,
-		.slot = LODE_NONE,
 	};
-	size_t first = self->level_nodes;
 
-	if ((self->nodes.n - first + 1) * 2 > self->node_table.n && !grow_table(self))
+	if (!self->may_repeat)
+		return push_node(self, &node);
+	if ((self->nodes.n - self->level_nodes + 1) * 2 > self->node_table.n && !grow_table(self))
 		return LODE_NONE;
 	uint32_t *slots = self->node_table.data;
 	size_t mask = self->node_table.n - 1, at = node.hash & mask;
@@ -85,12 +94,7 @@ static uint32_t step(LodeSearcher *self, uint32_t parent, const LodeSearchEdge *
 			known->length == node.length && is_same_path(self, known->parent, parent))
 			return slots[at];
 	}
-	if (!lode_buffer_has_room(self->search, &self->nodes, 1, sizeof(LodePathNode)))
-		return LODE_NONE;
-	uint32_t index = (uint32_t)(self->nodes.n + self->search->root_nodes.n);
-	LODE_BUFFER_AT(&self->nodes, LodePathNode, self->nodes.n++) = node;
-	slots[at] = index;
-	return index;
+	return slots[at] = push_node(self, &node);
 }
 
 static bool add_candidate(
@@ -98,8 +102,8 @@ static bool add_candidate(
 {
 	const LodePathNode *node = node_at(self, index);
 
-	if (!self->search->graph->class_can_match[class_id])
-		return true;
+	if (class_id == 0)
+		return true; /* no element is minimal in this window */
 	LodeGroup *group = lode_level_group_of(self, level, class_id);
 	if (group == NULL ||
 		!lode_buffer_has_room(
@@ -131,7 +135,7 @@ static bool add_windows(LodeSearcher *self, LodeLevel *level, Window window)
 	if (!add_candidate(self, level, window.node, window.matched,
 		    lode_search_graph_list_class(graph, window.list)))
 		return false;
-	if (window.n > self->search->parameters->window)
+	if (window.n > self->window)
 		return true;
 	for (uint32_t i = graph->edge_starts[node.vertex]; i < graph->edge_starts[node.vertex + 1];
 		i++) {
@@ -140,7 +144,7 @@ static bool add_windows(LodeSearcher *self, LodeLevel *level, Window window)
 		if (!(count > 0) && graph->is_monotone)
 			continue;
 		Window longer = {window.matched, step(self, window.node, edge, count),
-			window.n == 1 ? graph->edge_lists[i]
+			window.n == 1 ? lode_search_graph_edge_list(graph, i)
 				      : lode_search_graph_longer_list(
 						graph, window.list, edge->vertex_class),
 			window.n + 1};
@@ -181,6 +185,8 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 	const LodeSearchGraph *graph = self->search->graph;
 
 	self->found_paths.n = self->found_classes.n = 0;
+	self->may_repeat = false;
+	self->window = self->search->parameters->window;
 	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
 		LodePathNode node = {
 			.hash = hash_step(0, v),
@@ -189,14 +195,11 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 			.parent = LODE_NONE,
 			.vertex = v,
 			.length = 1,
-			.slot = LODE_NONE,
 		};
 		if ((graph->is_monotone && !(node.count > 0)) || graph->vertex_classes[v] == 0)
 			continue;
 		if (!lode_buffer_has_room(self->search, &self->nodes, 1, sizeof(node)))
 			return false;
-		self->level_nodes = self->nodes.n;
-		self->node_table.n = 0;
 		LODE_BUFFER_AT(&self->nodes, LodePathNode, self->nodes.n++) = node;
 		if (!add_windows(self, root,
 			    (Window){0, (uint32_t)self->nodes.n - 1, graph->vertex_classes[v], 1}))
@@ -209,43 +212,96 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 	return true;
 }
 
+static int compare_nodes(const void *a, const void *b)
+{
+	const LodeWindowPath *left = a, *right = b;
+
+	return (left->node > right->node) - (left->node < right->node);
+}
+
+/* One pass of a radix sort by 11 bits of the node. */
+static void sort_pass(const LodeWindowPath *in, LodeWindowPath *out, size_t n, unsigned shift)
+{
+	uint32_t starts[2049] = {0};
+
+	for (size_t i = 0; i < n; i++)
+		starts[(in[i].node >> shift & 2047) + 1]++;
+	for (uint32_t i = 0; i < 2048; i++)
+		starts[i + 1] += starts[i];
+	for (size_t i = 0; i < n; i++)
+		out[starts[in[i].node >> shift & 2047]++] = in[i];
+}
+
+/* Sorts the occurrences by node: that is nearly the order of the graph, which the cache likes. */
+static bool sort_occurrences(LodeSearcher *self)
+{
+	LodeBuffer *sorted = &self->sorted_occurrences;
+	size_t n = self->occurrences.n;
+
+	if (n < 2048) {
+		if (n > 1)
+			qsort(self->occurrences.data, n, sizeof(LodeWindowPath), compare_nodes);
+		return true;
+	}
+	if (!lode_buffer_reserve(self->search, sorted, n, sizeof(LodeWindowPath)))
+		return false;
+	for (unsigned shift = 0; shift < 32; shift += 11) {
+		sort_pass(self->occurrences.data, sorted->data, n, shift);
+		sorted->n = n;
+		LodeBuffer swapped = self->occurrences;
+		self->occurrences = *sorted;
+		*sorted = swapped;
+	}
+	return true;
+}
+
 /* Gathers the paths of a pattern, each once, with all that is matched on it in any way. */
 static bool gather(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
 {
 	const LodeLevel *level = lode_searcher_level(self, depth);
 	const uint32_t *list = &LODE_BUFFER_AT(&level->group_lists, uint32_t, pattern->first_group);
-	size_t n_root = self->search->root_nodes.n;
+	LodeBuffer *occurrences = &self->occurrences;
+	size_t kept = 0;
 
-	self->occurrences.n = 0;
+	occurrences->n = 0;
 	for (uint32_t g = 0; g < pattern->n_groups; g++) {
 		const LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, list[g]);
-		const LodeWindowPath *paths = &LODE_BUFFER_AT(
-			&level->candidates, LodeWindowPath, group->first);
 		if (!lode_buffer_has_room(
-			    self->search, &self->occurrences, group->n, sizeof(LodeWindowPath)))
+			    self->search, occurrences, group->n, sizeof(LodeWindowPath)))
 			return false;
-		LodeWindowPath *out = self->occurrences.data;
-		for (uint32_t i = 0; i < group->n; i++) {
-			/* In the root no two candidates have the same path. */
-			if (paths[i].node < n_root) {
-				out[self->occurrences.n++] = paths[i];
-				continue;
-			}
-			LodePathNode *node = &LODE_BUFFER_AT(
-				&self->nodes, LodePathNode, paths[i].node - n_root);
-			if (node->slot < self->occurrences.n &&
-				out[node->slot].node == paths[i].node) {
-				out[node->slot].matched |= paths[i].matched;
-				continue;
-			}
-			node->slot = (uint32_t)self->occurrences.n;
-			out[self->occurrences.n++] = paths[i];
-		}
+		memcpy(&LODE_BUFFER_AT(occurrences, LodeWindowPath, occurrences->n),
+			&LODE_BUFFER_AT(&level->candidates, LodeWindowPath, group->first),
+			group->n * sizeof(LodeWindowPath));
+		occurrences->n += group->n;
 	}
+	if (!sort_occurrences(self))
+		return false;
+	LodeWindowPath *paths = occurrences->data;
+	for (size_t i = 0; i < occurrences->n; i++) {
+		if (kept > 0 && paths[kept - 1].node == paths[i].node)
+			paths[kept - 1].matched |= paths[i].matched;
+		else
+			paths[kept++] = paths[i];
+	}
+	occurrences->n = kept;
 	return true;
 }
 
-bool lode_windows_extend(LodeSearcher *self, uint32_t depth)
+/*
+ * Without gaps, paths of one length extend to paths that are all different: one that ends a vertex
+ * later can only be met again from a prefix that is a vertex longer.
+ */
+static bool have_same_length(const LodeSearcher *self)
+{
+	const LodeWindowPath *paths = self->occurrences.data;
+
+	for (size_t i = 1; i < self->occurrences.n; i++)
+		if (node_at(self, paths[i].node)->length != node_at(self, paths[0].node)->length)
+			return false;
+	return true;
+}
+
+bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
 {
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
 	const LodePattern *pattern = &LODE_BUFFER_AT(&above->patterns, LodePattern, above->current);
@@ -255,8 +311,11 @@ bool lode_windows_extend(LodeSearcher *self, uint32_t depth)
 	level->groups.n = 0;
 	self->level_nodes = self->nodes.n;
 	self->node_table.n = 0;
+	/* One item alone is in no longer window that is minimal. */
+	self->window = max_size > 1 ? self->search->parameters->window : 0;
 	if (!gather(self, depth - 1, pattern))
 		return false;
+	self->may_repeat = self->search->parameters->gap > 0 || !have_same_length(self);
 	for (size_t i = 0; i < self->occurrences.n; i++) {
 		LodeWindowPath path = LODE_BUFFER_AT(&self->occurrences, LodeWindowPath, i);
 		if (!extend_node(

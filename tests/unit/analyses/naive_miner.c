@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A miner that is too slow to use and too simple to be wrong; see the header. */
+/* A miner that is too slow to use and too simple to be wrong: 150 lines of code. See the header. */
 #include "naive_miner.h"
 
 #include <string.h>
@@ -8,9 +8,9 @@ typedef struct {
 	const LodeFlowGraph *graph;
 	const LodeMiningParameters *parameters;
 	uint64_t elements[16]; /* sets of attributes */
-	uint32_t n_elements;
-	NaivePath path;    /* as far as it has been walked */
-	GHashTable *found; /* vertex list → NaivePath */
+	uint32_t n;            /* elements */
+	NaivePath path;        /* as far as it has been walked */
+	GHashTable *found;     /* vertex list → NaivePath */
 } Search;
 
 /* Whether the element is within the union of the attributes at positions [first, end). */
@@ -19,9 +19,8 @@ static bool is_covered(const Search *self, uint32_t element, uint32_t first, uin
 	const LodeFlowGraph *graph = self->graph;
 	uint64_t all = 0;
 	for (uint32_t p = first; p < end; p++) {
-		uint32_t class = graph->attribute_classes[self->path.vertices[p]];
-		for (uint32_t i = graph->class_starts[class]; i < graph->class_starts[class + 1];
-			i++)
+		uint32_t c = graph->attribute_classes[self->path.vertices[p]];
+		for (uint32_t i = graph->class_starts[c]; i < graph->class_starts[c + 1]; i++)
 			all |= UINT64_C(1) << graph->class_members[i];
 	}
 	return (self->elements[element] & ~all) == 0;
@@ -39,9 +38,8 @@ static double path_count(const LodeFlowGraph *graph, const NaivePath *path, Lode
 		expected *= here > 0 ? next / here : 0;
 		definite -= here - next;
 	}
-	return flow == LODE_FLOW_POTENTIAL  ? least
-	       : flow == LODE_FLOW_EXPECTED ? expected
-	                                    : definite;
+	const double by_model[] = {least, expected, definite};
+	return by_model[flow];
 }
 
 static void keep_path(Search *self)
@@ -61,25 +59,24 @@ static void keep_path(Search *self)
  * here, unless this is one of at most `gap` vertices before it. */
 static void visit(Search *self, uint32_t element, uint32_t first, uint32_t gap, uint32_t vertex)
 {
-	const uint32_t *edges = self->graph->edge_starts + vertex,
-		       *targets = self->graph->edge_targets;
+	const uint32_t *edges = self->graph->edge_starts + vertex;
 	uint32_t last = self->path.length++, *elements = self->path.elements;
-	bool is_last = element + 1 == self->n_elements;
 	self->path.vertices[last] = vertex;
 	bool is_window = is_covered(self, element, first, last + 1) &&
 	                 !is_covered(self, element, first + 1, last + 1) &&
 	                 !is_covered(self, element, first, last);
 	for (uint32_t p = first; p <= last; p++)
 		elements[p] = is_window ? 1u << element : 0;
-	if (is_window && is_last)
+	if (is_window && element + 1 == self->n)
 		keep_path(self);
-	for (uint32_t e = edges[0]; is_window && !is_last && e < edges[1]; e++)
-		visit(self, element + 1, last + 1, self->parameters->gap, targets[e]);
+	for (uint32_t e = edges[0]; is_window && element + 1 < self->n && e < edges[1]; e++)
+		visit(self, element + 1, last + 1, self->parameters->gap,
+			self->graph->edge_targets[e]);
 	elements[last] = 0;
 	for (uint32_t e = edges[0]; first == last && gap > 0 && e < edges[1]; e++)
-		visit(self, element, last + 1, gap - 1, targets[e]);
+		visit(self, element, last + 1, gap - 1, self->graph->edge_targets[e]);
 	for (uint32_t e = edges[0]; last - first < self->parameters->window && e < edges[1]; e++)
-		visit(self, element, first, 0, targets[e]);
+		visit(self, element, first, 0, self->graph->edge_targets[e]);
 	self->path.length--;
 }
 
@@ -88,9 +85,8 @@ GHashTable *naive_paths_find(const LodeFlowGraph *graph, const LodeMiningParamet
 {
 	Search search = {.graph = graph, .parameters = parameters};
 	for (size_t i = 0; i < n_items; i++) {
-		uint64_t attribute = UINT64_C(1) << LODE_ITEM_ATTRIBUTE(items[i]);
-		search.n_elements += (items[i] & LODE_ITEM_START) != 0;
-		search.elements[search.n_elements - 1] |= attribute;
+		search.n += (items[i] & LODE_ITEM_START) != 0;
+		search.elements[search.n - 1] |= UINT64_C(1) << LODE_ITEM_ATTRIBUTE(items[i]);
 	}
 	search.found = g_hash_table_new_full(
 		g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, g_free);
@@ -108,7 +104,7 @@ static void grow(const LodeFlowGraph *graph, LodeMiningRun *run, LodeSequence pr
 	uint32_t *items = &g_array_index(run->items, uint32_t, out.first_item);
 	memcpy(items, &g_array_index(run->items, uint32_t, prefix.first_item), prefix.n_items * 4);
 	items[prefix.n_items] = item;
-	GHashTable *paths = naive_paths_find(graph, want, items, out.n_items);
+	g_autoptr(GHashTable) paths = naive_paths_find(graph, want, items, out.n_items);
 	g_autofree double *covered = g_new0(double, graph->n_vertices);
 	g_autofree double *started = g_new0(double, graph->n_vertices);
 	g_autofree double *events = g_new0(double, graph->n_events + 1);
@@ -125,7 +121,6 @@ static void grow(const LodeFlowGraph *graph, LodeMiningRun *run, LodeSequence pr
 			covered[path->vertices[p]] += is_new ? path->count : 0;
 		}
 	}
-	g_hash_table_unref(paths);
 	for (uint32_t u = 0, seen = 0; u < graph->n_vertices; u++) {
 		double share = graph->count[u] > 0 ? MIN(1, covered[u] / graph->count[u]) : 0;
 		out.executions += MIN(started[u], graph->count[u]);
@@ -138,20 +133,20 @@ static void grow(const LodeFlowGraph *graph, LodeMiningRun *run, LodeSequence pr
 		out.functions += started[u] > 0 && graph->vertex_graphs[u] + 1 != seen;
 		seen = started[u] > 0 ? graph->vertex_graphs[u] + 1 : seen;
 	}
-	if (out.functions < want->min_functions ||
-		(lode_sequence_maximal(&out) < want->min_support - 1e-12 &&
-			lode_sequence_differential(&out) < want->min_differential - 1e-12)) {
-		g_array_set_size(run->items, (guint)out.first_item);
-		return;
-	}
-	g_array_append_val(run->sequences, out);
-	g_array_append_vals(run->event_supports, events, graph->n_events);
+	bool passes = out.functions >= want->min_functions &&
+	              (lode_sequence_maximal(&out) >= want->min_support - 1e-12 ||
+			      lode_sequence_differential(&out) >= want->min_differential - 1e-12);
+	g_array_set_size(run->items, passes ? run->items->len : (guint)out.first_item);
+	g_array_append_vals(run->sequences, &out, passes);
+	g_array_append_vals(run->event_supports, events, passes ? graph->n_events : 0);
 }
 
 /* Iteration after iteration; the sequences reported so far are the queue. */
 LodeMiningRun *naive_miner_run(const LodeFlowGraph *graph, const LodeMiningParameters *parameters)
 {
 	LodeMiningRun *run = lode_mining_run_new("naive", parameters);
+	for (uint32_t e = 0; e < graph->n_events; e++)
+		g_ptr_array_add(run->events, g_strdup(graph->event_names[e]));
 	for (uint32_t a = 0; a < graph->n_attributes; a++) {
 		g_ptr_array_add(run->attributes, g_strdup(graph->attribute_names[a]));
 		grow(graph, run, (LodeSequence){0}, a | LODE_ITEM_START);

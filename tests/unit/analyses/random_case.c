@@ -152,7 +152,7 @@ static void draw_parameters(GRand *random, const LodeFlowGraph *graph, LodeMinin
 		out->min_differential = g_rand_double_range(random, 0.01, 0.4);
 	}
 	out->iterations = (uint32_t)g_rand_int_range(random, 1, 6);
-	while (out->iterations > 2 && naive_steps(graph, out) > 4e6)
+	while (out->iterations > 2 && naive_steps(graph, out) > 1.5e6)
 		out->iterations--;
 }
 

@@ -4,16 +4,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-enum {
-	N_TASKS = 10000,
-	MAX_WORKERS = 16
-};
+enum { N_TASKS = 10000, MAX_WORKERS = 16 };
 
 typedef struct {
-	atomic_int runs[N_TASKS];	 /* how often each task ran */
+	atomic_int runs[N_TASKS];        /* how often each task ran */
 	unsigned long sums[MAX_WORKERS]; /* not atomic: a worker's own scratch memory */
 	atomic_int running[MAX_WORKERS]; /* tasks of a worker at this moment */
-	GThread *threads[MAX_WORKERS];	 /* the thread that a worker is */
+	GThread *threads[MAX_WORKERS];   /* the thread that a worker is */
 	unsigned n_workers;
 	atomic_bool has_failed;
 } Record;

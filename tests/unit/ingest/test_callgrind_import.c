@@ -260,7 +260,7 @@ static void test_plain(void)
 			.is_attribute);
 	uint32_t entry = LODE_AT(
 		profile->functions, LodeFunction, find_function(profile, "fibonacci"))
-				 .first_instruction;
+	                         .first_instruction;
 	const LodeLocation *location = &LODE_AT(
 		profile->locations, LodeLocation, instruction_at(profile, entry)->location);
 	g_assert_true(g_str_has_suffix(location->file, "plain.c"));
@@ -384,7 +384,7 @@ static void test_attribute_files(void)
 	g_autoptr(LodeProfile) profile = import_with(&recorded, 1, files, 1);
 	uint32_t entry = LODE_AT(
 		profile->functions, LodeFunction, find_function(profile, "fibonacci"))
-				 .first_instruction;
+	                         .first_instruction;
 	g_assert_true(has_attribute(profile, entry, "user:first"));
 	g_assert_true(has_attribute(profile, entry, "at:entry"));
 	g_assert_false(has_attribute(profile, entry + 1, "user:first"));

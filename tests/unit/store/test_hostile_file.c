@@ -63,10 +63,10 @@ static void change(const char *path, const char *sql)
 static GError *read_all(const char *path)
 {
 	GError *error = NULL;
-	g_autoptr(LodeProfile) profile = lode_profile_store_read(path, NULL, &error);
-	g_autoptr(LodeMiningRun)
-		run = error == NULL ? lode_profile_store_read_run(path, "a", &error) : NULL;
 
+	lode_profile_free(lode_profile_store_read(path, NULL, &error));
+	if (error == NULL)
+		lode_mining_run_free(lode_profile_store_read_run(path, "a", &error));
 	return error;
 }
 

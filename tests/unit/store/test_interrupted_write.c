@@ -101,7 +101,7 @@ static gulong duration_us(const Fixture *fixture, Work work)
 	return (gulong)(g_get_monotonic_time() - start);
 }
 
-enum { N_KILLS = 40 };
+enum { N_KILLS = 25 };
 
 static void test_killed_while_writing(Fixture *fixture, const void *data)
 {
