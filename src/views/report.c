@@ -144,15 +144,19 @@ static void put_caption(const Report *self, const char *what)
 
 static void put_nothing(const Report *self)
 {
-	bool is_instructions = self->run->parameters.is_instruction_mode;
+	const LodeMiningParameters *parameters = &self->run->parameters;
+	const char *restricted = parameters->functions != NULL ? ", or with other --functions"
+	                         : parameters->images != NULL  ? ", or with other --images"
+	                                                       : "";
 
 	if (self->run->sequences->len > 0)
 		lode_profile_lines_print(
 			&self->options->terminal, self->out, "No sequence passes these filters.");
 	else
 		lode_profile_lines_print(&self->options->terminal, self->out,
-			"The run found no sequence; mine with a lower %s.",
-			is_instructions ? "--min-count" : "--min-support");
+			"The run found no sequence; mine with a lower %s%s.",
+			parameters->is_instruction_mode ? "--min-count" : "--min-support",
+			restricted);
 }
 
 static void put_hint(const Report *self, const char *command, const char *purpose)
