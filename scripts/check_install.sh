@@ -63,7 +63,7 @@ completes_in_zsh() {
 
 has_documents() {
 	local file
-	for file in LICENSE README.md CHANGELOG.md mining.md attributes.md formats/flow-file.md; do
+	for file in LICENSE README.md CHANGELOG.md SCHEMA.md mining.md attributes.md formats/flow-file.md; do
 		[ -s "$root/share/doc/lode/$file" ] || { echo "no $file" && return 1; }
 	done
 }

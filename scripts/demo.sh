@@ -25,9 +25,7 @@ build/src/cli/lode run --exact -o demo.lode -- "${command[@]}"
 
 cat <<'END'
 
-To go on:
-  build/src/cli/lode annotate demo.lode 1      where the sequence with this ID occurs (IDs stand in the list above)
-  build/src/cli/lode report demo.lode --all    every sequence that was found
-  build/src/cli/lode info demo.lode            what is in the profile, and how good it is
-  build/src/cli/lode run --exact -- PROGRAM…   the same for a program of yours
+The profile is demo.lode; 'lode' above is build/src/cli/lode until it is installed:
+  build/src/cli/lode run --exact -- PROGRAM ARGUMENT…   the same for a program of yours
+  meson install -C build                                puts lode, its man pages and completions below /usr/local
 END

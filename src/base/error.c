@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 
-G_DEFINE_QUARK(lode - error - quark, lode_error)
+G_DEFINE_QUARK(lode_error, lode_error)

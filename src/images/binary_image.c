@@ -29,7 +29,7 @@ static void warn(LodeBinaryImage *self, const char *message)
 static void read_symbols(LodeBinaryImage *self, GArray *symbols)
 {
 	uint32_t type = lode_elf_file_find_type(self->file, SHT_SYMTAB) != NULL ? SHT_SYMTAB
-										: SHT_DYNSYM;
+	                                                                        : SHT_DYNSYM;
 
 	if (!lode_symbol_table_read(self->file, type, symbols))
 		warn(self, "the symbol table is broken");

@@ -16,18 +16,18 @@ typedef struct LodeBinaryImage LodeBinaryImage;
 
 typedef struct {
 	uint64_t address, size; /* virtual address in the file; size never 0 */
-	const char *name;	/* demangled; "fn_<hex>" where only .eh_frame knows it; borrowed */
-	const char *symbol;	/* as linked; NULL when from .eh_frame; borrowed */
+	const char *name;       /* demangled; "fn_<hex>" where only .eh_frame knows it; borrowed */
+	const char *symbol;     /* as linked; NULL when from .eh_frame; borrowed */
 } LodeBinaryFunction;
 
 typedef struct {
 	const char *file;    /* borrowed; may be NULL */
-	uint32_t line;	     /* 0: unknown */
+	uint32_t line;       /* 0: unknown */
 	const char *inlined; /* demangled name of the innermost inlined function; NULL: none */
 } LodeBinaryLocation;
 
 typedef struct {
-	bool allow_debuginfod;	     /* ask the servers in DEBUGINFOD_URLS */
+	bool allow_debuginfod;       /* ask the servers in DEBUGINFOD_URLS */
 	const char *debug_directory; /* NULL: /usr/lib/debug */
 } LodeBinaryImageOptions;
 
@@ -42,7 +42,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeBinaryImage, lode_binary_image_close)
 
 const char *lode_binary_image_build_id(const LodeBinaryImage *self); /* hex; NULL: none */
 const char *lode_binary_image_warning(const LodeBinaryImage *self);  /* NULL: none */
-bool lode_binary_image_has_lines(const LodeBinaryImage *self);	     /* any DWARF line table */
+bool lode_binary_image_has_lines(const LodeBinaryImage *self);       /* any DWARF line table */
 
 /* Functions sorted by address; borrowed. Bisect with lode_binary_image_find_function(). */
 const LodeBinaryFunction *lode_binary_image_functions(const LodeBinaryImage *self, size_t *out_n);

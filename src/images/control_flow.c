@@ -14,9 +14,7 @@
 
 #include <string.h>
 
-enum {
-	NO_BLOCK = UINT32_MAX
-};
+enum { NO_BLOCK = UINT32_MAX };
 
 /* What one build works on. */
 typedef struct {
@@ -26,7 +24,7 @@ typedef struct {
 	uint64_t start, size;
 	const LodeFlowHint *hints;
 	size_t n_hints;
-	GArray *starts;	  /* uint64_t, ascending, distinct, inside the function */
+	GArray *starts;   /* uint64_t, ascending, distinct, inside the function */
 	uint8_t *is_head; /* of each instruction: begins a block */
 } Build;
 
@@ -128,7 +126,7 @@ static bool is_prefix_skipped(
 	return decode_at(build, address, &shorter) &&
 	       shorter.decoded.mnemonic == instruction->decoded.mnemonic &&
 	       address + shorter.decoded.length ==
-		       instruction->address + instruction->decoded.length;
+	               instruction->address + instruction->decoded.length;
 }
 
 /* Linear decoding from start to start; where one is missed, what crosses it goes. */
@@ -296,7 +294,7 @@ static void make_blocks(Build *build)
 static uint32_t block_of(const Build *build, uint64_t address)
 {
 	uint32_t i = is_inside(build, address) ? lode_control_flow_find(build->flow, address)
-					       : UINT32_MAX;
+	                                       : UINT32_MAX;
 
 	return i == UINT32_MAX ? NO_BLOCK : instruction_at(build->flow, i)->block;
 }

@@ -22,18 +22,18 @@ typedef struct {
 } LodeStaticInstruction;
 
 typedef struct {
-	uint32_t first, n;	/* range of instructions */
+	uint32_t first, n;      /* range of instructions */
 	uint32_t successors[2]; /* blocks; UINT32_MAX: none. [0] fall-through, [1] direct target */
-	uint8_t loop_depth;	/* natural loops around it; at most 255 */
+	uint8_t loop_depth;     /* natural loops around it; at most 255 */
 	bool is_loop_head;
 	bool is_reachable; /* from the entry or a hint */
 } LodeStaticBlock;
 
 typedef struct {
 	GArray *instructions; /* LodeStaticInstruction, by address */
-	GArray *blocks;	      /* LodeStaticBlock, by address */
-	GArray *hints;	      /* LodeFlowHint inside the function, sorted; further edges of the last
-				 instruction of a block */
+	GArray *blocks;       /* LodeStaticBlock, by address */
+	GArray *hints;        /* LodeFlowHint inside the function, sorted; further edges of the last
+	                         instruction of a block */
 	uint64_t undecoded_bytes;
 } LodeControlFlow;
 

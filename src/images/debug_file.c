@@ -141,8 +141,8 @@ static LodeElfFile *find_by_server(const LodeElfFile *image)
 LodeElfFile *lode_debug_file_find(const LodeElfFile *image, const LodeBinaryImageOptions *options)
 {
 	const char *directory = options != NULL && options->debug_directory != NULL
-					? options->debug_directory
-					: DEFAULT_DEBUG_DIRECTORY;
+	                                ? options->debug_directory
+	                                : DEFAULT_DEBUG_DIRECTORY;
 	LodeElfFile *file = find_by_build_id(image, directory);
 
 	if (file == NULL)

@@ -318,7 +318,7 @@ void lode_elf_file_close(LodeElfFile *self)
 const LodeElfSection *lode_elf_file_section(const LodeElfFile *self, size_t index)
 {
 	return index < self->sections->len ? &g_array_index(self->sections, LodeElfSection, index)
-					   : NULL;
+	                                   : NULL;
 }
 
 const LodeElfSection *lode_elf_file_find_section(const LodeElfFile *self, const char *name)

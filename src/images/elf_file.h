@@ -35,9 +35,9 @@ typedef struct {
 	size_t n_segments;
 	GArray *sections;   /* LodeElfSection */
 	GArray *executable; /* LodeElfRange by address, disjoint; sections, or segments where none
-			     */
-	char *build_id;	    /* hex; NULL: none */
-	char *warning;	    /* what is broken but can be done without; NULL: nothing */
+	                     */
+	char *build_id;     /* hex; NULL: none */
+	char *warning;      /* what is broken but can be done without; NULL: nothing */
 	bool has_compressed_bomb; /* a compressed section claims an absurd size: keep libdw away */
 } LodeElfFile;
 

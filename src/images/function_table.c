@@ -68,7 +68,7 @@ static void clean_unwind(Table *table, GArray *unwind)
 		LodeUnwindRange range = g_array_index(unwind, LodeUnwindRange, i);
 		const LodeElfRange *code = lode_elf_file_find_range(table->file, range.address);
 		LodeUnwindRange *last = n == 0 ? NULL
-					       : &g_array_index(unwind, LodeUnwindRange, n - 1);
+		                               : &g_array_index(unwind, LodeUnwindRange, n - 1);
 
 		if (code == NULL || lode_symbol_table_is_plt(code))
 			continue;
@@ -199,7 +199,7 @@ static void add_unwind(Table *table)
 
 		for (; next < n && function_at(table, next)->address <= address; next++)
 			covered = function_at(table, next)->address +
-				  function_at(table, next)->size;
+			          function_at(table, next)->size;
 		if (address < covered)
 			continue;
 		if (next < n && function_at(table, next)->address < end) {

@@ -15,9 +15,7 @@ G_STATIC_ASSERT(LODE_N_KINDS <= 32);
 G_STATIC_ASSERT(LODE_N_MEMORY_KINDS <= 8);
 G_STATIC_ASSERT(ZYDIS_MNEMONIC_MAX_VALUE <= UINT16_MAX);
 
-enum {
-	FRAME_SEARCH_INSTRUCTIONS = 8
-};
+enum { FRAME_SEARCH_INSTRUCTIONS = 8 };
 
 typedef enum {
 	PREFIX_NONE,
@@ -174,7 +172,7 @@ static void add_operands(const LodeInstructionDecoder *self, const ZydisDecoderC
 	if (scope == LODE_OPERANDS_NONE)
 		return;
 	n = scope == LODE_OPERANDS_ALL ? instruction->operand_count
-				       : instruction->operand_count_visible;
+	                               : instruction->operand_count_visible;
 	if (!ZYAN_SUCCESS(
 		    ZydisDecoderDecodeOperands(zydis_of(self), context, instruction, operands, n)))
 		return;
@@ -208,8 +206,8 @@ const char *lode_instruction_mnemonic(
 {
 	const char *name = ZydisMnemonicGetString((ZydisMnemonic)instruction->mnemonic);
 	const char *prefix = instruction->prefix < G_N_ELEMENTS(PREFIX_NAMES)
-				     ? PREFIX_NAMES[instruction->prefix]
-				     : "";
+	                             ? PREFIX_NAMES[instruction->prefix]
+	                             : "";
 
 	g_strlcpy(buffer, prefix, size);
 	g_strlcat(buffer, name == NULL ? "invalid" : name, size);

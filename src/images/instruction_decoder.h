@@ -56,11 +56,11 @@ typedef enum {
 typedef struct {
 	uint8_t length; /* bytes, 1 … 15 */
 	LodeBranch branch;
-	bool is_repeat;	   /* rep/repe/repne string instruction: iterates on itself */
+	bool is_repeat;    /* rep/repe/repne string instruction: iterates on itself */
 	uint16_t mnemonic; /* id; lode_instruction_mnemonic() gives the text */
-	uint8_t prefix;	   /* with rep or lock: part of the mnemonic's text */
-	uint32_t kinds;	   /* 1 << LodeInstructionKind */
-	uint8_t memory;	   /* 1 << LodeMemoryKind */
+	uint8_t prefix;    /* with rep or lock: part of the mnemonic's text */
+	uint32_t kinds;    /* 1 << LodeInstructionKind */
+	uint8_t memory;    /* 1 << LodeMemoryKind */
 	bool has_target;   /* direct branch */
 	uint64_t target;   /* its virtual address */
 } LodeDecodedInstruction;
@@ -86,7 +86,7 @@ bool lode_instruction_decoder_decode(LodeInstructionDecoder *self, const uint8_t
 const char *lode_instruction_mnemonic(
 	const LodeDecodedInstruction *instruction, char *buffer, size_t size);
 const char *lode_instruction_kind_name(LodeInstructionKind kind); /* "load" */
-const char *lode_memory_kind_name(LodeMemoryKind kind);		  /* "stack" */
+const char *lode_memory_kind_name(LodeMemoryKind kind);           /* "stack" */
 
 /* The whole instruction as text in AT&T-free Intel syntax, with targets as absolute hex. False when
  * not decodable. */

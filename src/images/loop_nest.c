@@ -8,9 +8,7 @@
 
 #include <string.h>
 
-enum {
-	UNSEEN = UINT32_MAX
-};
+enum { UNSEEN = UINT32_MAX };
 
 typedef struct {
 	const LodeLoopGraph *graph;

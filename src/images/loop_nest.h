@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 typedef struct {
-	uint32_t n;		 /* vertices */
+	uint32_t n;              /* vertices */
 	const uint32_t *offsets; /* n + 1; successors of v: targets[offsets[v] … offsets[v + 1]) */
 	const uint32_t *targets;
 } LodeLoopGraph;

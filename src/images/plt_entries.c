@@ -11,9 +11,7 @@
 
 #include <string.h>
 
-enum {
-	DEFAULT_ENTRY_SIZE = 16
-};
+enum { DEFAULT_ENTRY_SIZE = 16 };
 
 typedef struct {
 	uint64_t slot;
@@ -137,7 +135,7 @@ static void add_entries(
 	const Plt *plt, const LodeElfRange *range, GArray *out_entries, GStringChunk *names)
 {
 	uint64_t size = range->entry_size == 8 || range->entry_size == 16 ? range->entry_size
-									  : DEFAULT_ENTRY_SIZE;
+	                                                                  : DEFAULT_ENTRY_SIZE;
 
 	for (uint64_t offset = 0; offset < range->size; offset += size) {
 		LodeSymbol entry = {.address = range->address + offset,

@@ -29,7 +29,7 @@ struct LodeSourceLines {
 	Dwarf *dwarf;
 	int supplement_fd;
 	Dwarf *supplement; /* NULL: none, or libdw's own affair */
-	GArray *ranges;	   /* UnitRange by low; NULL before the first look-up */
+	GArray *ranges;    /* UnitRange by low; NULL before the first look-up */
 	GStringChunk *names;
 	const char *warning;
 	const char *last_name, *last_valid_name; /* of a source file */

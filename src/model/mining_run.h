@@ -31,22 +31,22 @@ typedef enum {
 
 /* What to mine; docs/spec names and defaults. Strings are borrowed until the run copies them. */
 typedef struct {
-	const char *weight;	 /* event name; NULL: the profile's default */
-	const char *attributes;	 /* comma-separated namespaces; NULL: op,kind,mem,ev,at,loop;
-				    all of them in a profile of given graphs */
-	const char *exclude;	 /* comma-separated globs of attributes to drop; NULL: none */
-	const char *images;	 /* regular expression on image paths; NULL: all */
-	const char *functions;	 /* regular expression on function names; NULL: all */
-	double event_rate;	 /* ev: needs at least this many events per execution */
-	double min_support;	 /* τm */
+	const char *weight;      /* event name; NULL: the profile's default */
+	const char *attributes;  /* comma-separated namespaces; NULL: op,kind,mem,ev,at,loop;
+	                            all of them in a profile of given graphs */
+	const char *exclude;     /* comma-separated globs of attributes to drop; NULL: none */
+	const char *images;      /* regular expression on image paths; NULL: all */
+	const char *functions;   /* regular expression on function names; NULL: all */
+	double event_rate;       /* ev: needs at least this many events per execution */
+	double min_support;      /* τm */
 	double min_differential; /* τd; above 1 = off */
-	uint32_t min_functions;	 /* M */
-	uint32_t gap, window;	 /* g, w */
-	uint32_t iterations;	 /* L, the largest size; in instruction mode the largest length */
+	uint32_t min_functions;  /* M */
+	uint32_t gap, window;    /* g, w */
+	uint32_t iterations;     /* L, the largest size; in instruction mode the largest length */
 	LodeFlowModel flow;
 	LodeGranularity granularity;
 	bool only_closed, only_maximal;
-	uint32_t top;		/* find τm so that at least this many are reported; 0: off */
+	uint32_t top;           /* find τm so that at least this many are reported; 0: off */
 	uint64_t max_sequences; /* stop, marked incomplete, beyond this many */
 	bool is_instruction_mode;
 	bool across_calls;     /* instruction mode only */
@@ -60,7 +60,7 @@ typedef struct {
 	uint32_t n_items;    /* its size */
 	uint32_t places;     /* distinct first vertices */
 	uint32_t functions;  /* graphs with an occurrence */
-	double weight;	     /* weight support, 0 … 1 */
+	double weight;       /* weight support, 0 … 1 */
 	double frequency;    /* frequency support, 0 … 1 */
 	double executions;
 	double count; /* instruction mode: number of occurrences; else 0 */
@@ -69,14 +69,14 @@ typedef struct {
 typedef struct {
 	char *name;
 	LodeMiningParameters parameters; /* strings owned by the run */
-	bool is_complete;		 /* false: stopped at max_sequences */
-	double seconds;			 /* time it took; kept in the store, never compared */
-	GPtrArray *attributes;		 /* char *: attribute names, by byte order */
-	GPtrArray *events;		 /* char *: names of the columns of event_supports */
-	GArray *items;			 /* uint32_t */
-	GArray *sequences;		 /* LodeSequence; id of sequence i is i + 1 */
+	bool is_complete;                /* false: stopped at max_sequences */
+	double seconds;                  /* time it took; kept in the store, never compared */
+	GPtrArray *attributes;           /* char *: attribute names, by byte order */
+	GPtrArray *events;               /* char *: names of the columns of event_supports */
+	GArray *items;                   /* uint32_t */
+	GArray *sequences;               /* LodeSequence; id of sequence i is i + 1 */
 	GArray *event_supports; /* double [sequences × events]: shares of E*, in instruction
-				   mode totals */
+	                           mode totals */
 } LodeMiningRun;
 
 /* The parameters' defaults. */

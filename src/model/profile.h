@@ -23,10 +23,10 @@
 
 /* Where execution counts come from; every view says so. */
 typedef enum {
-	LODE_FREQUENCY_EXACT,	 /* counted, each execution (callgrind) */
-	LODE_FREQUENCY_SAMPLED,	 /* from branch stacks */
+	LODE_FREQUENCY_EXACT,    /* counted, each execution (callgrind) */
+	LODE_FREQUENCY_SAMPLED,  /* from branch stacks */
 	LODE_FREQUENCY_INFERRED, /* completed on the control flow graph */
-	LODE_FREQUENCY_GIVEN,	 /* taken from a flow file as they stood */
+	LODE_FREQUENCY_GIVEN,    /* taken from a flow file as they stood */
 } LodeFrequency;
 
 typedef enum {
@@ -41,42 +41,42 @@ typedef struct {
 } LodeEventTerm;
 
 typedef struct {
-	char *name;	   /* "cycles", "l1d-miss", "D1mr" */
+	char *name;        /* "cycles", "l1d-miss", "D1mr" */
 	char *description; /* "first-level data cache read misses"; NULL where nothing is known */
 	LodeEventKind kind;
 	bool is_attribute; /* gives ev:NAME to the instructions where it happens */
-	GArray *terms;	   /* of LodeEventTerm; NULL unless derived */
-	double total;	   /* over the whole recording, also what could not be resolved */
+	GArray *terms;     /* of LodeEventTerm; NULL unless derived */
+	double total;      /* over the whole recording, also what could not be resolved */
 } LodeEvent;
 
 typedef enum {
 	LODE_IMAGE_FILE,       /* an ELF file */
 	LODE_IMAGE_UNRESOLVED, /* addresses without a file (code made at run time, an unknown
-				  object) */
+	                          object) */
 	LODE_IMAGE_GRAPHS,     /* the graphs of a flow file */
 } LodeImageKind;
 
 typedef struct {
-	char *path;	/* as recorded; never NULL */
+	char *path;     /* as recorded; never NULL */
 	char *build_id; /* hex; NULL where there is none */
 	LodeImageKind kind;
 } LodeImage;
 
 typedef enum {
-	LODE_FUNCTION_SYMBOL,	/* bounds and name from a symbol table */
-	LODE_FUNCTION_UNWIND,	/* bounds from .eh_frame, name made from the address */
+	LODE_FUNCTION_SYMBOL,   /* bounds and name from a symbol table */
+	LODE_FUNCTION_UNWIND,   /* bounds from .eh_frame, name made from the address */
 	LODE_FUNCTION_RECORDED, /* as the recording tool named it; bounds are what executed */
-	LODE_FUNCTION_GIVEN,	/* a graph of a flow file */
+	LODE_FUNCTION_GIVEN,    /* a graph of a flow file */
 } LodeFunctionSource;
 
 typedef struct {
 	uint32_t image;
 	LodeFunctionSource source;
-	char *name;	  /* demangled, for people */
-	char *symbol;	  /* as linked; NULL when it equals name */
+	char *name;       /* demangled, for people */
+	char *symbol;     /* as linked; NULL when it equals name */
 	uint64_t address; /* virtual address in the image's file; 0 in graphs */
-	uint64_t size;	  /* bytes; 0 in graphs */
-	double calls;	  /* times entered, as far as the recording knows */
+	uint64_t size;    /* bytes; 0 in graphs */
+	double calls;     /* times entered, as far as the recording knows */
 	GBytes *code; /* the function's bytes, so that a profile can be read alone; may be NULL */
 	uint32_t first_instruction, n_instructions;
 	uint32_t first_block, n_blocks;
@@ -85,32 +85,32 @@ typedef struct {
 typedef struct {
 	uint32_t function;
 	uint64_t address, end; /* [address, end) in the image */
-	double count;	       /* executions of its first instruction; 0 when never executed */
+	double count;          /* executions of its first instruction; 0 when never executed */
 	uint8_t loop_depth;    /* of natural loops; 0 = in none */
 	bool is_loop_head;
 } LodeBlock;
 
 typedef struct {
 	uint64_t address;  /* in the image; the vertex's number in a graph */
-	double count;	   /* executions */
+	double count;      /* executions */
 	double next_count; /* of the edge to the instruction after this one in the array;
-			      −1 when there is no such edge. Saves a row for most edges. */
+	                      −1 when there is no such edge. Saves a row for most edges. */
 	uint32_t function;
 	uint32_t block; /* LODE_NONE where no blocks are known */
 	uint32_t attribute_set;
 	uint32_t location; /* LODE_NONE when unknown */
-	uint32_t size;	   /* bytes; 0 when unknown */
-	char *name;	   /* the vertex's id in a flow file, else NULL */
+	uint32_t size;     /* bytes; 0 when unknown */
+	char *name;        /* the vertex's id in a flow file, else NULL */
 } LodeInstruction;
 
 typedef enum {
 	LODE_EDGE_FALL_THROUGH, /* also: to the instruction after a call, when the call returns */
-	LODE_EDGE_TAKEN,	/* conditional branch, taken */
-	LODE_EDGE_JUMP,		/* unconditional, direct or indirect */
-	LODE_EDGE_CALL,		/* to a callee's entry; never part of a function's own graph */
-	LODE_EDGE_RETURN,	/* back from a callee; likewise */
-	LODE_EDGE_REPEAT,	/* an instruction with a repeat prefix, to itself */
-	LODE_EDGE_GIVEN,	/* of a flow file */
+	LODE_EDGE_TAKEN,        /* conditional branch, taken */
+	LODE_EDGE_JUMP,         /* unconditional, direct or indirect */
+	LODE_EDGE_CALL,         /* to a callee's entry; never part of a function's own graph */
+	LODE_EDGE_RETURN,       /* back from a callee; likewise */
+	LODE_EDGE_REPEAT,       /* an instruction with a repeat prefix, to itself */
+	LODE_EDGE_GIVEN,        /* of a flow file */
 } LodeEdgeKind;
 
 /* Every edge that is not a next_count. Sorted by (source, target, kind). */
@@ -122,7 +122,7 @@ typedef struct {
 
 typedef struct {
 	uint32_t event; /* of kind recorded */
-	double value;	/* never 0 */
+	double value;   /* never 0 */
 } LodeCost;
 
 typedef struct {
@@ -155,19 +155,19 @@ typedef struct {
 	double inflow_checked; /* executions of instructions whose inflow was compared… */
 	double inflow_equal;   /* …and of those where inflow = executions (flow conservation) */
 
-	GArray *events;	       /* LodeEvent */
-	GArray *images;	       /* LodeImage */
+	GArray *events;        /* LodeEvent */
+	GArray *images;        /* LodeImage */
 	GArray *functions;     /* LodeFunction, by (image, address) or as given */
-	GArray *blocks;	       /* LodeBlock, by (function, address) */
+	GArray *blocks;        /* LodeBlock, by (function, address) */
 	GArray *instructions;  /* LodeInstruction, by (function, address) */
-	GArray *edges;	       /* LodeEdge */
-	GArray *costs;	       /* LodeCost, grouped by instruction, by event inside */
+	GArray *edges;         /* LodeEdge */
+	GArray *costs;         /* LodeCost, grouped by instruction, by event inside */
 	GArray *cost_starts;   /* uint32_t × (instructions + 1): range of costs of instruction i */
 	GArray *locations;     /* LodeLocation, no two equal */
 	GPtrArray *attributes; /* char *: "namespace:value", no two equal */
 	GArray *attribute_sets; /* LodeAttributeSet, no two equal */
-	GArray *set_members;	/* uint32_t attribute ids, ascending inside a set */
-	GArray *unresolved;	/* LodeUnresolved */
+	GArray *set_members;    /* uint32_t attribute ids, ascending inside a set */
+	GArray *unresolved;     /* LodeUnresolved */
 
 	GHashTable *attribute_ids;     /* private: name → id + 1 */
 	GHashTable *attribute_set_ids; /* private */

@@ -8,15 +8,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum {
-	MAX_FIELDS = 4
-};
+enum { MAX_FIELDS = 4 };
 
 typedef struct {
 	LodeTextLines *lines;
 	LodeAttributeFile *file;
 	LodeMemoryBudget budget;
-	GString *text;		   /* the record's fields without quotes, a NUL behind each */
+	GString *text;             /* the record's fields without quotes, a NUL behind each */
 	size_t fields[MAX_FIELDS]; /* where each starts in `text` */
 	size_t n_fields;
 } Reader;

@@ -27,8 +27,8 @@ typedef enum {
 typedef struct {
 	char *image, *symbol; /* of places; else NULL. The symbol may be "" */
 	uint64_t offset;      /* of places; else 0 */
-	char *file;	      /* of lines; else NULL */
-	uint32_t line;	      /* of lines, from 1; else 0 */
+	char *file;           /* of lines; else NULL */
+	uint32_t line;        /* of lines, from 1; else 0 */
 	char *attribute;      /* "user:VALUE" */
 	uint64_t record_line; /* where the row stands in the CSV file, for messages */
 } LodeAttributeRow;

@@ -102,9 +102,7 @@ bool lode_flow_file_field_number(LodeFlowFileField self, double *out_number)
 
 char *lode_flow_file_field_shown(LodeFlowFileField self)
 {
-	enum {
-		LONGEST = 60
-	};
+	enum { LONGEST = 60 };
 	uint32_t length = MIN(self.length, LONGEST);
 
 	while (length < self.length && length > LONGEST - 4 &&

@@ -14,7 +14,7 @@ typedef struct {
 
 typedef struct {
 	const char *next, *end; /* what is left of the line; *end is a NUL */
-	const char *fault;	/* what is wrong with the last field; NULL: nothing */
+	const char *fault;      /* what is wrong with the last field; NULL: nothing */
 } LodeFlowFileFields;
 
 /* The next field; false at the line's end and on a fault (a control character, no UTF-8). */

@@ -37,16 +37,16 @@ typedef struct {
 } LodeFlowFileValue;
 
 typedef struct {
-	LodeProfile *profile;	  /* borrowed */
-	uint32_t function;	  /* LODE_NONE: no graph is open */
+	LodeProfile *profile;     /* borrowed */
+	uint32_t function;        /* LODE_NONE: no graph is open */
 	LodeFlowFileNames names;  /* of the vertices */
-	GArray *name_vertices;	  /* uint32_t: vertex number of each name; LODE_NONE: none yet */
-	GArray *vertex_names;	  /* uint32_t: back again */
-	GArray *weights;	  /* double, a vertex */
-	GArray *edges;		  /* LodeFlowFileEdge */
-	GArray *values;		  /* LodeFlowFileValue */
+	GArray *name_vertices;    /* uint32_t: vertex number of each name; LODE_NONE: none yet */
+	GArray *vertex_names;     /* uint32_t: back again */
+	GArray *weights;          /* double, a vertex */
+	GArray *edges;            /* LodeFlowFileEdge */
+	GArray *values;           /* LodeFlowFileValue */
 	GArray *inflow, *outflow; /* double, a vertex; scratch of closing */
-	GArray *in_degrees;	  /* uint32_t, a vertex; likewise */
+	GArray *in_degrees;       /* uint32_t, a vertex; likewise */
 	GArray *out_degrees;
 } LodeFlowFileGraph;
 

@@ -7,9 +7,7 @@
 
 #include <string.h>
 
-enum {
-	FIRST_SLOTS = 64
-};
+enum { FIRST_SLOTS = 64 };
 
 void lode_flow_file_names_init(LodeFlowFileNames *self, GStringChunk *strings)
 {

@@ -18,10 +18,10 @@ typedef struct {
 
 typedef struct {
 	GStringChunk *strings; /* where new names are kept; borrowed */
-	GArray *names;	       /* LodeFlowFileName */
+	GArray *names;         /* LodeFlowFileName */
 	uint32_t *slots;       /* number + 1; 0: free */
 	uint32_t n_slots;      /* a power of two */
-	uint64_t seed;	       /* of the hash: an input cannot be made to collide */
+	uint64_t seed;         /* of the hash: an input cannot be made to collide */
 } LodeFlowFileNames;
 
 void lode_flow_file_names_init(LodeFlowFileNames *self, GStringChunk *strings);

@@ -43,11 +43,11 @@ typedef struct {
 	uint64_t n_rows;
 
 	LodeFlowFileNames events; /* further events, in the order of their ids */
-	GArray *event_lines;	  /* uint64_t: where each came first */
+	GArray *event_lines;      /* uint64_t: where each came first */
 	LodeFlowFileField weight; /* its name, in `strings` */
 	bool has_event;
 
-	GStringChunk *strings;	      /* scratch */
+	GStringChunk *strings;        /* scratch */
 	LodeFlowFileNames attributes; /* numbers are the profile's ids */
 	LodeFlowFileNames lists;      /* texts of whole attribute lists */
 	GStringChunk *list_strings;

@@ -24,12 +24,12 @@ typedef struct {
 	double event_rate;
 	FILE *out;
 	GString *line;
-	GPtrArray *attributes;	     /* char *: their names as written */
-	GPtrArray *event_names;	     /* char *: likewise; */
+	GPtrArray *attributes;       /* char *: their names as written */
+	GPtrArray *event_names;      /* char *: likewise; */
 	GPtrArray *event_attributes; /* char *: "ev:NAME"; NULL for events that give none */
-	GArray *event_order;	     /* uint32_t: recorded events by name, not the weight */
-	GPtrArray *words;	     /* char *: scratch, borrowed */
-	GArray *edges;		     /* LodeEdge: scratch, of one graph */
+	GArray *event_order;         /* uint32_t: recorded events by name, not the weight */
+	GPtrArray *words;            /* char *: scratch, borrowed */
+	GArray *edges;               /* LodeEdge: scratch, of one graph */
 } Writer;
 
 static void writer_clear(Writer *self)

@@ -50,7 +50,7 @@ bool lode_text_lines_is_compressed(const char *data, size_t size)
 	if (size < 4)
 		return false;
 	uint32_t magic = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-			 (uint32_t)bytes[3] << 24;
+	                 (uint32_t)bytes[3] << 24;
 	return magic == ZSTD_MAGICNUMBER ||
 	       (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
 }

@@ -81,7 +81,7 @@ static void walk_functions(LodeBinaryImage *image)
 		build_flow(&flow, bytes, size, functions[i].address);
 		for (size_t k = 0; k < ADDRESSES_PER_FUNCTION; k++)
 			addresses[n_addresses++] = functions[i].address +
-						   k * size / ADDRESSES_PER_FUNCTION;
+			                           k * size / ADDRESSES_PER_FUNCTION;
 	}
 	lode_binary_image_locate(image, addresses, n_addresses, locations);
 	for (size_t i = 0; i < n_addresses; i++)

@@ -86,6 +86,7 @@ LodeCoverageSearch *lode_coverage_search_new(LodeCoverageIndex *index)
 	self->index = index;
 	self->searcher = lode_searcher_new(&index->search);
 	self->root.candidates = index->root.candidates;
+	self->root.members = index->root.members;
 	self->root.groups = index->root.groups;
 	self->searcher->root = &self->root;
 	self->n_levels = 1;
@@ -98,7 +99,7 @@ void lode_coverage_search_free(LodeCoverageSearch *self)
 		return;
 	LodeSearch *search = self->searcher->search;
 	lode_searcher_free(self->searcher);
-	self->root.candidates = self->root.groups = (LodeBuffer){0};
+	self->root.candidates = self->root.members = self->root.groups = (LodeBuffer){0};
 	lode_level_clear(search, &self->root);
 	g_free(self);
 }

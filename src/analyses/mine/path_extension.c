@@ -85,17 +85,15 @@ bool lode_paths_extend(LodeSearcher *self, uint32_t depth)
 {
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
 	const LodePattern *pattern = &LODE_BUFFER_AT(&above->patterns, LodePattern, above->current);
-	const uint32_t *list = &LODE_BUFFER_AT(&above->group_lists, uint32_t, pattern->first_group);
 	LodeLevel *level = &self->levels[depth];
 
 	self->found_paths.n = self->found_classes.n = 0;
 	level->groups.n = 0;
-	for (uint32_t g = 0; g < pattern->n_groups; g++) {
-		const LodeGroup *group = &LODE_BUFFER_AT(&above->groups, LodeGroup, list[g]);
-		for (uint32_t i = group->first; i < group->first + group->n; i++)
-			if (!extend_path(self, depth, i))
-				return false;
-	}
+	if (!lode_level_gather(self, above, pattern))
+		return false;
+	for (size_t i = 0; i < self->gathered.n; i++)
+		if (!extend_path(self, depth, LODE_BUFFER_AT(&self->gathered, uint32_t, i)))
+			return false;
 	return lode_level_group(self, level, sizeof(LodePath));
 }
 
@@ -139,16 +137,16 @@ static void sum_path(LodeSearcher *self, uint32_t depth, const LodePath *path)
 void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
 {
 	const LodeLevel *level = lode_searcher_level(self, depth);
-	const uint32_t *list = &LODE_BUFFER_AT(&level->group_lists, uint32_t, pattern->first_group);
+	const LodePath *paths = level->candidates.data;
 
-	for (uint32_t g = 0; g < pattern->n_groups; g++) {
-		const LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, list[g]);
-		const LodePath *paths = &LODE_BUFFER_AT(&level->candidates, LodePath, group->first);
-		for (uint32_t i = 0; i < group->n; i++) {
-			if (!(paths[i].count > 0))
-				continue;
-			sum_path(self, depth, &paths[i]);
-			lode_searcher_add_first(self, paths[i].first, paths[i].count);
-		}
+	if (!lode_level_gather(self, level, pattern))
+		return;
+	const uint32_t *gathered = self->gathered.data;
+	for (size_t i = 0; i < self->gathered.n; i++) {
+		const LodePath *path = &paths[gathered[i]];
+		if (!(path->count > 0))
+			continue;
+		sum_path(self, depth, path);
+		lode_searcher_add_first(self, path->first, path->count);
 	}
 }

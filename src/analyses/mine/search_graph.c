@@ -109,12 +109,13 @@ static uint32_t intern_class(LodeSearchGraph *self, const uint32_t *members, uin
 		if (g_array_index(self->class_hashes, uint64_t, known) != hash)
 			continue;
 		const uint32_t *same = lode_search_graph_class(self, known, &n_known);
-		if (n_known == n && memcmp(same, members, n * sizeof(uint32_t)) == 0)
+		if (n_known == n && (n == 0 || memcmp(same, members, n * sizeof(uint32_t)) == 0))
 			return known;
 	}
 	self->class_table[at] = self->n_classes;
 	g_array_append_val(self->class_hashes, hash);
-	g_array_append_vals(self->class_members, members, n);
+	if (n > 0)
+		g_array_append_vals(self->class_members, members, n);
 	guint end = self->class_members->len;
 	g_array_append_val(self->class_starts, end);
 	return self->n_classes++;
@@ -253,7 +254,8 @@ static uint32_t classify_list(
 	count_vertex(self, scratch, shorter, true, false);
 	uint32_t *members = (uint32_t *)(void *)scratch->members->data;
 	uint32_t n = scratch->members->len;
-	qsort(members, n, sizeof(uint32_t), compare_items);
+	if (n > 1)
+		qsort(members, n, sizeof(uint32_t), compare_items);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t item = members[i];
 		bool is_alone = scratch->n_vertices[item] == 1;

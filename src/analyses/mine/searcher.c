@@ -60,6 +60,7 @@ static size_t candidate_size(const LodeSearch *search)
 void lode_level_clear(LodeSearch *search, LodeLevel *self)
 {
 	lode_buffer_clear(search, &self->candidates, candidate_size(search));
+	lode_buffer_clear(search, &self->members, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->groups, sizeof(LodeGroup));
 	lode_buffer_clear(search, &self->group_lists, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->items, sizeof(uint32_t));
@@ -106,8 +107,9 @@ void lode_searcher_free(LodeSearcher *self)
 	lode_buffer_clear(search, &self->found_classes, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->nodes, sizeof(LodePathNode));
 	lode_buffer_clear(search, &self->node_table, sizeof(uint32_t));
+	lode_buffer_clear(search, &self->gathered, sizeof(uint32_t));
+	lode_buffer_clear(search, &self->sorted, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->occurrences, sizeof(LodeWindowPath));
-	lode_buffer_clear(search, &self->sorted_occurrences, sizeof(LodeWindowPath));
 	lode_buffer_clear(search, &self->supports, sizeof(LodeSupport));
 	lode_buffer_clear(search, &self->event_supports, sizeof(double));
 	lode_buffer_clear(search, &self->codes, sizeof(uint32_t));
@@ -203,26 +205,84 @@ static size_t place_groups(LodeSearcher *self, LodeLevel *level)
 	return n_candidates;
 }
 
-bool lode_level_group(LodeSearcher *self, LodeLevel *level, size_t size)
+static void place_candidates(LodeSearcher *self, LodeLevel *level, size_t size)
 {
 	const uint32_t *classes = self->found_classes.data;
+	const char *found = self->found_paths.data;
+	char *candidates = level->candidates.data;
+	uint32_t *members = level->members.data, n = 0;
+
+	for (size_t i = 0; i < self->found_paths.n; i++) {
+		uint32_t known = self->class_groups[classes[i]];
+		if (known == 0)
+			continue;
+		LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, known - 1);
+		memcpy(candidates + n * size, found + i * size, size);
+		members[group->first + group->n++] = n++;
+	}
+}
+
+bool lode_level_group(LodeSearcher *self, LodeLevel *level, size_t size)
+{
 	bool is_ok = false;
 
 	bound_items(self, level);
 	size_t n = place_groups(self, level);
-	if (lode_buffer_reserve(self->search, &level->candidates, n, size)) {
-		for (size_t i = 0; n > 0 && i < self->found_paths.n; i++) {
-			uint32_t known = self->class_groups[classes[i]];
-			if (known == 0)
-				continue;
-			LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, known - 1);
-			memcpy((char *)level->candidates.data + (group->first + group->n++) * size,
-				(const char *)self->found_paths.data + i * size, size);
-		}
-		level->candidates.n = n;
+	if (lode_buffer_reserve(self->search, &level->candidates, n, size) &&
+		lode_buffer_reserve(self->search, &level->members, n, sizeof(uint32_t))) {
+		if (n > 0)
+			place_candidates(self, level, size);
+		level->candidates.n = level->members.n = n;
 		is_ok = true;
 	}
 	for (size_t g = 0; g < level->groups.n; g++)
 		self->class_groups[LODE_BUFFER_AT(&level->groups, LodeGroup, g).class_id] = 0;
 	return is_ok;
+}
+
+enum { SORT_BITS = 11, SORT_SIZE = 1 << SORT_BITS };
+
+/* Radix sort, as many passes as the largest number needs. */
+static bool sort_gathered(LodeSearcher *self, size_t largest)
+{
+	size_t n = self->gathered.n;
+
+	if (!lode_buffer_reserve(self->search, &self->sorted, n, sizeof(uint32_t)))
+		return false;
+	for (unsigned shift = 0; shift < 32 && largest >> shift != 0; shift += SORT_BITS) {
+		uint32_t starts[SORT_SIZE + 1] = {0};
+		const uint32_t *in = self->gathered.data;
+		uint32_t *out = self->sorted.data;
+		for (size_t i = 0; i < n; i++)
+			starts[(in[i] >> shift & (SORT_SIZE - 1)) + 1]++;
+		for (uint32_t i = 0; i < SORT_SIZE; i++)
+			starts[i + 1] += starts[i];
+		for (size_t i = 0; i < n; i++)
+			out[starts[in[i] >> shift & (SORT_SIZE - 1)]++] = in[i];
+		LodeBuffer swapped = self->gathered;
+		self->gathered = self->sorted;
+		self->sorted = swapped;
+		self->gathered.n = n;
+	}
+	return true;
+}
+
+bool lode_level_gather(LodeSearcher *self, const LodeLevel *level, const LodePattern *pattern)
+{
+	const uint32_t *members = level->members.data;
+	LodeBuffer *gathered = &self->gathered;
+
+	gathered->n = 0;
+	for (uint32_t g = 0; g < pattern->n_groups; g++) {
+		const LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup,
+			LODE_BUFFER_AT(&level->group_lists, uint32_t, pattern->first_group + g));
+		if (!lode_buffer_has_room(self->search, gathered, group->n, sizeof(uint32_t)))
+			return false;
+		memcpy(&LODE_BUFFER_AT(gathered, uint32_t, gathered->n), members + group->first,
+			group->n * sizeof(uint32_t));
+		gathered->n += group->n;
+	}
+	if (pattern->n_groups < 2 || gathered->n < SORT_SIZE)
+		return true;
+	return sort_gathered(self, level->candidates.n);
 }

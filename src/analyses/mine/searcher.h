@@ -38,6 +38,7 @@ typedef struct {
 	uint64_t hash; /* of its vertices */
 	double count, ratio;
 	uint32_t parent, vertex, length;
+	uint32_t slot; /* scratch: where it is in the occurrences being gathered */
 } LodePathNode;
 
 typedef struct {
@@ -48,7 +49,7 @@ typedef struct {
 
 typedef struct {
 	double bound_weight, bound_count; /* no support of its candidates is above these */
-	uint32_t class_id, first, n;      /* range of candidates */
+	uint32_t class_id, first, n;      /* range of the level's members */
 } LodeGroup;
 
 typedef struct {
@@ -82,8 +83,9 @@ typedef struct {
 } LodeChild;
 
 typedef struct {
-	LodeBuffer candidates;         /* LodePath or LodeWindowPath */
-	LodeBuffer groups;             /* LodeGroup */
+	LodeBuffer candidates; /* LodePath or LodeWindowPath, in the order they were found */
+	LodeBuffer members;    /* uint32_t: candidates by group, ascending inside one */
+	LodeBuffer groups;     /* LodeGroup */
 	LodeBuffer group_lists, items; /* uint32_t */
 	LodeBuffer patterns, alternatives;
 	LodeBuffer table;  /* uint32_t: patterns by hash, open addressing */
@@ -133,15 +135,15 @@ typedef struct {
 	LodeBuffer growth_children, growth_lists; /* LodeChild, uint32_t: scratch of patterns.c */
 	LodeBuffer found_paths;                   /* scratch of extension, before grouping */
 	LodeBuffer found_classes;                 /* uint32_t, beside found_paths */
-	LodeBuffer nodes;              /* LodePathNode of this worker, behind the root's */
-	LodeBuffer node_table;         /* uint32_t: nodes of the level being made, by hash */
-	LodeBuffer occurrences;        /* LodeWindowPath gathered from a pattern */
-	LodeBuffer sorted_occurrences; /* likewise, while sorting */
-	LodeBuffer supports;           /* LodeSupport of the reported patterns */
-	LodeBuffer event_supports;     /* double, beside supports */
-	LodeBuffer codes;              /* uint32_t */
-	LodeBuffer sequences;          /* LodeFound */
-	size_t task_start;             /* sequences when the task began, for --max-sequences */
+	LodeBuffer nodes;            /* LodePathNode of this worker, behind the root's */
+	LodeBuffer node_table;       /* uint32_t: nodes of the level being made, by hash */
+	LodeBuffer gathered, sorted; /* uint32_t: candidates of a pattern */
+	LodeBuffer occurrences;      /* LodeWindowPath gathered from a pattern */
+	LodeBuffer supports;         /* LodeSupport of the reported patterns */
+	LodeBuffer event_supports;   /* double, beside supports */
+	LodeBuffer codes;            /* uint32_t */
+	LodeBuffer sequences;        /* LodeFound */
+	size_t task_start;           /* sequences when the task began, for --max-sequences */
 } LodeSearcher;
 
 /* Makes room for `n` items of `item_size` bytes; false (and the search stops) beyond the memory
@@ -180,6 +182,13 @@ bool lode_level_group(LodeSearcher *self, LodeLevel *level, size_t size);
 
 /* The group of a class in the level being made; a new one when it is the first. NULL: no memory. */
 LodeGroup *lode_level_group_of(LodeSearcher *self, LodeLevel *level, uint32_t class_id);
+
+/*
+ * Gathers the candidates of a pattern of the level into `gathered`: in the order they were found
+ * where they are many, which is nearly that of the graph, so that walking them walks memory
+ * forward.
+ */
+bool lode_level_gather(LodeSearcher *self, const LodeLevel *level, const LodePattern *pattern);
 
 /* Whether sums below these bounds may still pass. */
 bool lode_search_may_pass(const LodeSearch *search, double weight, double count);

@@ -9,7 +9,6 @@
  */
 #include "analyses/mine/searcher.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const LodePathNode *node_at(const LodeSearcher *self, uint32_t index)
@@ -80,6 +79,7 @@ static uint32_t step(LodeSearcher *self, uint32_t parent, const LodeSearchEdge *
 		.parent = parent,
 		.vertex = edge->target,
 		.length = from->length + 1,
+		.slot = LODE_NONE,
 	};
 
 	if (!self->may_repeat)
@@ -195,6 +195,7 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 			.parent = LODE_NONE,
 			.vertex = v,
 			.length = 1,
+			.slot = LODE_NONE,
 		};
 		if ((graph->is_monotone && !(node.count > 0)) || graph->vertex_classes[v] == 0)
 			continue;
@@ -212,78 +213,39 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 	return true;
 }
 
-static int compare_nodes(const void *a, const void *b)
-{
-	const LodeWindowPath *left = a, *right = b;
-
-	return (left->node > right->node) - (left->node < right->node);
-}
-
-/* One pass of a radix sort by 11 bits of the node. */
-static void sort_pass(const LodeWindowPath *in, LodeWindowPath *out, size_t n, unsigned shift)
-{
-	uint32_t starts[2049] = {0};
-
-	for (size_t i = 0; i < n; i++)
-		starts[(in[i].node >> shift & 2047) + 1]++;
-	for (uint32_t i = 0; i < 2048; i++)
-		starts[i + 1] += starts[i];
-	for (size_t i = 0; i < n; i++)
-		out[starts[in[i].node >> shift & 2047]++] = in[i];
-}
-
-/* Sorts the occurrences by node: that is nearly the order of the graph, which the cache likes. */
-static bool sort_occurrences(LodeSearcher *self)
-{
-	LodeBuffer *sorted = &self->sorted_occurrences;
-	size_t n = self->occurrences.n;
-
-	if (n < 2048) {
-		if (n > 1)
-			qsort(self->occurrences.data, n, sizeof(LodeWindowPath), compare_nodes);
-		return true;
-	}
-	if (!lode_buffer_reserve(self->search, sorted, n, sizeof(LodeWindowPath)))
-		return false;
-	for (unsigned shift = 0; shift < 32; shift += 11) {
-		sort_pass(self->occurrences.data, sorted->data, n, shift);
-		sorted->n = n;
-		LodeBuffer swapped = self->occurrences;
-		self->occurrences = *sorted;
-		*sorted = swapped;
-	}
-	return true;
-}
-
-/* Gathers the paths of a pattern, each once, with all that is matched on it in any way. */
+/*
+ * Gathers the paths of a pattern, each once, with all that is matched on it in any way. The slot of
+ * a node is where it was put last; it is believed only when it is there.
+ */
 static bool gather(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
 {
 	const LodeLevel *level = lode_searcher_level(self, depth);
-	const uint32_t *list = &LODE_BUFFER_AT(&level->group_lists, uint32_t, pattern->first_group);
-	LodeBuffer *occurrences = &self->occurrences;
-	size_t kept = 0;
+	const LodeWindowPath *candidates = level->candidates.data;
+	size_t n_root = self->search->root_nodes.n, n = 0;
 
-	occurrences->n = 0;
-	for (uint32_t g = 0; g < pattern->n_groups; g++) {
-		const LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, list[g]);
-		if (!lode_buffer_has_room(
-			    self->search, occurrences, group->n, sizeof(LodeWindowPath)))
-			return false;
-		memcpy(&LODE_BUFFER_AT(occurrences, LodeWindowPath, occurrences->n),
-			&LODE_BUFFER_AT(&level->candidates, LodeWindowPath, group->first),
-			group->n * sizeof(LodeWindowPath));
-		occurrences->n += group->n;
-	}
-	if (!sort_occurrences(self))
+	if (!lode_level_gather(self, level, pattern) ||
+		!lode_buffer_reserve(
+			self->search, &self->occurrences, self->gathered.n, sizeof(LodeWindowPath)))
 		return false;
-	LodeWindowPath *paths = occurrences->data;
-	for (size_t i = 0; i < occurrences->n; i++) {
-		if (kept > 0 && paths[kept - 1].node == paths[i].node)
-			paths[kept - 1].matched |= paths[i].matched;
-		else
-			paths[kept++] = paths[i];
+	const uint32_t *gathered = self->gathered.data;
+	LodeWindowPath *out = self->occurrences.data;
+	for (size_t i = 0; i < self->gathered.n; i++) {
+		const LodeWindowPath *path = &candidates[gathered[i]];
+		/* In the root no two candidates have the same path. */
+		if (path->node < n_root) {
+			out[n++] = *path;
+			continue;
+		}
+		LodePathNode *node = &LODE_BUFFER_AT(
+			&self->nodes, LodePathNode, path->node - n_root);
+		if (node->slot < n && out[node->slot].node == path->node) {
+			out[node->slot].matched |= path->matched;
+			continue;
+		}
+		node->slot = (uint32_t)n;
+		out[n++] = *path;
 	}
-	occurrences->n = kept;
+	self->occurrences.n = n;
 	return true;
 }
 

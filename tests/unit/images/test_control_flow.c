@@ -26,15 +26,15 @@ static uint64_t first_address(const LodeControlFlow *flow, uint32_t block)
 static void test_loop(void)
 {
 	static const uint8_t CODE[] = {
-		0x31, 0xc0,		      /* 1000 xor eax, eax */
-		0x85, 0xff,		      /* 1002 test edi, edi */
-		0x74, 0x0b,		      /* 1004 je 1011 */
-		0x01, 0xf8,		      /* 1006 add eax, edi */
+		0x31, 0xc0,                   /* 1000 xor eax, eax */
+		0x85, 0xff,                   /* 1002 test edi, edi */
+		0x74, 0x0b,                   /* 1004 je 1011 */
+		0x01, 0xf8,                   /* 1006 add eax, edi */
 		0xe8, 0x00, 0x10, 0x00, 0x00, /* 1008 call 200d */
-		0xff, 0xcf,		      /* 100d dec edi */
-		0x75, 0xf5,		      /* 100f jne 1006 */
-		0xc3,			      /* 1011 ret */
-		0x0f, 0x1f, 0x00,	      /* 1012 nop: never reached */
+		0xff, 0xcf,                   /* 100d dec edi */
+		0x75, 0xf5,                   /* 100f jne 1006 */
+		0xc3,                         /* 1011 ret */
+		0x0f, 0x1f, 0x00,             /* 1012 nop: never reached */
 	};
 	g_auto(LodeControlFlow) flow = {0};
 
@@ -63,10 +63,10 @@ static void test_jump_table(void)
 {
 	static const uint8_t CODE[] = {
 		0xff, 0xe0, /* 0 jmp rax */
-		0x90,	    /* 2 nop */
+		0x90,       /* 2 nop */
 		0xeb, 0xfb, /* 3 jmp 0 */
-		0x90,	    /* 5 nop */
-		0xc3,	    /* 6 ret */
+		0x90,       /* 5 nop */
+		0xc3,       /* 6 ret */
 		0xeb, 0xfd, /* 7 jmp 6 */
 	};
 	static const LodeFlowHint HINTS[] = {{0, 2}, {0, 5}, {0, 5}, {0, 100}, {3, 0}};
@@ -126,10 +126,10 @@ static void test_data_in_code(void)
 static void test_skipped_prefix(void)
 {
 	static const uint8_t CODE[] = {
-		0x74, 0x01,		/* 0 je 3 */
+		0x74, 0x01,             /* 0 je 3 */
 		0xf0, 0x0f, 0xb1, 0x17, /* 2 lock cmpxchg [rdi], edx */
-		0x75, 0xf8,		/* 6 jne 0 */
-		0xc3,			/* 8 ret */
+		0x75, 0xf8,             /* 6 jne 0 */
+		0xc3,                   /* 8 ret */
 	};
 	g_auto(LodeControlFlow) flow = {0};
 
@@ -198,7 +198,7 @@ static void check_edges(const LodeControlFlow *flow)
 		const LodeStaticInstruction *last = &g_array_index(
 			flow->instructions, LodeStaticInstruction, block->first + block->n - 1);
 		bool is_jump = last->decoded.has_target &&
-			       !(last->decoded.kinds & (1U << LODE_KIND_CALL));
+		               !(last->decoded.kinds & (1U << LODE_KIND_CALL));
 
 		if (is_jump && lode_control_flow_find(flow, last->decoded.target) != UINT32_MAX)
 			g_assert_cmphex(first_address(flow, block->successors[1]), ==,
@@ -250,8 +250,8 @@ static void test_random(void)
 
 		for (size_t i = 0; i < size; i++)
 			code[i] = g_test_rand_int_range(0, 2)
-					  ? LIKELY[g_test_rand_int_range(0, sizeof LIKELY)]
-					  : (uint8_t)g_test_rand_int_range(-20, 20);
+			                  ? LIKELY[g_test_rand_int_range(0, sizeof LIKELY)]
+			                  : (uint8_t)g_test_rand_int_range(-20, 20);
 		for (size_t i = 0; i < G_N_ELEMENTS(hints); i++)
 			hints[i] = (LodeFlowHint){
 				0x2000 + (uint64_t)g_test_rand_int_range(0, sizeof code),

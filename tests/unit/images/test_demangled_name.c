@@ -38,7 +38,7 @@ static void test_explosion(void)
 	for (int i = 1; i < 60; i++) {
 		const char *digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 		g_autofree char *last = i < 36 ? g_strdup_printf("S%c_", digits[i])
-					       : g_strdup_printf("S1%c_", digits[i - 36]);
+		                               : g_strdup_printf("S1%c_", digits[i - 36]);
 
 		g_string_append_printf(symbol, "S_I%s%sE", last, last);
 	}

@@ -4,11 +4,7 @@
 
 #include <string.h>
 
-enum {
-	MAX_VERTICES = 14,
-	MAX_EDGES = 40,
-	N_GRAPHS = 20000
-};
+enum { MAX_VERTICES = 14, MAX_EDGES = 40, N_GRAPHS = 20000 };
 
 typedef struct {
 	uint32_t n;
@@ -80,7 +76,7 @@ static void analyse(const Matrix *matrix, const uint32_t *roots, size_t n_roots,
 		reach(matrix, roots, n_roots, a, is_reached);
 		for (uint32_t b = 0; b < matrix->n; b++)
 			naive->dominates[a][b] = naive->is_reachable[a] && naive->is_reachable[b] &&
-						 !is_reached[b];
+			                         !is_reached[b];
 	}
 	for (uint32_t u = 0; u < matrix->n; u++) {
 		for (uint32_t v = 0; v < matrix->n; v++) {
@@ -164,9 +160,7 @@ static void test_random(void)
 /* Each block goes on to the next one or to the common exit, and back from every tenth. */
 static void test_long_ladder(void)
 {
-	enum {
-		N = 300000
-	};
+	enum { N = 300000 };
 	g_autofree uint32_t *offsets = g_new(uint32_t, N + 1), *targets = g_new(uint32_t, 3 * N);
 	g_autofree LodeLoopVertex *vertices = g_new(LodeLoopVertex, N);
 	LodeLoopGraph graph = {.n = N, .offsets = offsets, .targets = targets};

@@ -4,9 +4,7 @@
 
 #include "tool_output.h"
 
-enum {
-	MAX_ADDRESSES = 400
-};
+enum { MAX_ADDRESSES = 400 };
 
 typedef struct {
 	uint64_t addresses[MAX_ADDRESSES];
