@@ -26,7 +26,7 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
 		group->bound_weight += vertex->count > 0 ? vertex->count * vertex->ratio : 0;
 		group->bound_count += vertex->count;
 		LODE_BUFFER_AT(&self->found_paths, LodePath, self->found_paths.n++) = (LodePath){
-			vertex->count, vertex->ratio, LODE_NONE, v, v, false};
+			vertex->count, vertex->ratio, LODE_NONE, v, v, false, false};
 		LODE_BUFFER_AT(&self->found_classes, uint32_t, self->found_classes.n++) = class_id;
 	}
 	return lode_level_group(self, root, sizeof(LodePath));
@@ -72,9 +72,13 @@ static bool extend_path(LodeSearcher *self, uint32_t depth, uint32_t index)
 		group->n++;
 		group->bound_weight += count > 0 ? count * ratio : 0;
 		group->bound_count += count > 0 ? count * (depth + 1) : 0;
+		/* Only a way back, to a vertex not behind this one, can lead to a vertex again. */
+		bool has_back_edge = path->has_back_edge || edge->target <= path->vertex;
 		LODE_BUFFER_AT(&self->found_paths, LodePath, self->found_paths.n++) = (LodePath){
 			count, ratio, index, edge->target, path->first,
-			path->has_repeat || is_on_path(self, depth - 1, path, edge->target)};
+			path->has_repeat ||
+				(has_back_edge && is_on_path(self, depth - 1, path, edge->target)),
+			has_back_edge};
 		LODE_BUFFER_AT(&self->found_classes, uint32_t,
 			self->found_classes.n++) = edge->vertex_class;
 	}

@@ -30,7 +30,8 @@ typedef struct {
 	double count;
 	double ratio; /* Σ W/n over its vertices */
 	uint32_t parent, vertex, first;
-	uint32_t has_repeat; /* some vertex is on it twice */
+	bool has_repeat;    /* some vertex is on it twice */
+	bool has_back_edge; /* an edge on it goes to the same or an earlier vertex */
 } LodePath;
 
 /* A path in the search with gaps or windows: a chain of nodes, shared by many candidates. */
