@@ -11,7 +11,8 @@
 /*
  * Called from the thread that started the work, at most some ten times a second. `stage` is a
  * static or caller-lived phrase ("reading callgrind.out", "iteration 3"), `done` and `total` are in
- * units of the stage (total 0: unknown), `detail` may be NULL.
+ * units of the stage (total 0: unknown), `detail` may be NULL. `stage` NULL: the work is about to
+ * print, what was drawn has to go.
  */
 typedef void (*LodeProgressFunc)(
 	const char *stage, double done, double total, const char *detail, void *user_data);
@@ -28,6 +29,12 @@ static inline void lode_progress_report(const LodeProgress *progress, const char
 {
 	if (progress != NULL && progress->report != NULL)
 		progress->report(stage, done, total, detail, progress->user_data);
+}
+
+/* Before the first thing that is printed. */
+static inline void lode_progress_end(const LodeProgress *progress)
+{
+	lode_progress_report(progress, NULL, 0, 0, NULL);
 }
 
 /* Whether the user asked to stop. Cheap, callable from any thread. */

@@ -41,6 +41,10 @@ static void draw(const char *stage, double done, double total, const char *detai
 	LodeTerminalProgress *self = user_data;
 	gint64 now_us = g_get_monotonic_time();
 
+	if (stage == NULL) {
+		lode_terminal_progress_hide(self);
+		return;
+	}
 	if (now_us - self->start_us < DELAY_US || now_us - self->drawn_us < INTERVAL_US)
 		return;
 	double seconds = (double)(now_us - self->start_us) / G_USEC_PER_SEC;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode annotate: the places of one sequence, each with its code. */
 #include "base/error.h"
+#include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "store/profile_store.h"
 #include "views/annotate.h"
@@ -16,7 +17,8 @@ static const GOptionEntry options[] = {
 	{"limit", 0, 0, G_OPTION_ARG_INT64, &given.limit, "show at most N places", "N"},
 	{"context", 0, 0, G_OPTION_ARG_INT64, &given.context,
 		"instructions shown before and after the matched ones; default: 3", "N"},
-	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "text, json or csv", "FORMAT"},
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "how it is written (default: text)",
+		"text|json|csv"},
 	{NULL},
 };
 
@@ -62,14 +64,17 @@ static int run(char **arguments, GError **error)
 	if (!parse_options(arguments[1], &annotate, error))
 		return LODE_EXIT_USAGE;
 	annotate.profile_path = arguments[0];
-	g_autoptr(LodeProfile) profile = lode_profile_store_read(arguments[0], NULL, error);
+	g_auto(LodeTerminalProgress) screen;
+	lode_terminal_progress_init(&screen);
+	g_autoptr(LodeProfile)
+		profile = lode_profile_store_read(arguments[0], &screen.progress, error);
 	if (profile == NULL)
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeMiningRun)
 		mined = lode_profile_store_read_run(arguments[0], given.run, error);
 	if (mined == NULL)
 		return LODE_EXIT_FAILED;
-	if (!lode_annotate_write(profile, mined, &annotate, NULL, stdout, error))
+	if (!lode_annotate_write(profile, mined, &annotate, &screen.progress, stdout, error))
 		return LODE_EXIT_FAILED;
 	return LODE_EXIT_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode info: what is in a profile, and how good it is. */
 #include "base/error.h"
+#include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "store/profile_store.h"
 #include "views/info.h"
@@ -8,7 +9,8 @@
 static char *given_format;
 
 static const GOptionEntry options[] = {
-	{"format", 0, 0, G_OPTION_ARG_STRING, &given_format, "text, json or csv", "FORMAT"},
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given_format, "how it is written (default: text)",
+		"text|json|csv"},
 	{NULL},
 };
 
@@ -26,10 +28,14 @@ static int run(char **arguments, GError **error)
 		return LODE_EXIT_USAGE;
 	}
 	info.profile_path = arguments[0];
-	g_autoptr(LodeProfile) profile = lode_profile_store_read(arguments[0], NULL, error);
+	g_auto(LodeTerminalProgress) screen;
+	lode_terminal_progress_init(&screen);
+	g_autoptr(LodeProfile)
+		profile = lode_profile_store_read(arguments[0], &screen.progress, error);
 	if (profile == NULL)
 		return LODE_EXIT_FAILED;
 	g_autoptr(GPtrArray) runs = lode_profile_store_list_runs(arguments[0], error);
+	lode_terminal_progress_hide(&screen);
 	if (runs == NULL || !lode_info_write(profile, runs, &info, stdout, error))
 		return LODE_EXIT_FAILED;
 	return LODE_EXIT_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode report: the sequences of a mining run, as a summary tree or a list. */
 #include "base/error.h"
+#include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "store/profile_store.h"
 #include "views/report.h"
@@ -53,7 +54,8 @@ static const GOptionEntry options[] = {
 		"show each support relative to that of sequence ID", "ID"},
 	{"percent-limit", 0, 0, G_OPTION_ARG_DOUBLE, &given.percent_limit,
 		"leave out lines whose sort key is below this", "PERCENT"},
-	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "text, json or csv", "FORMAT"},
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "how it is written (default: text)",
+		"text|json|csv"},
 	{NULL},
 };
 
@@ -153,14 +155,17 @@ static int run(char **arguments, GError **error)
 		return LODE_EXIT_USAGE;
 	report.profile_path = arguments[0];
 	report.names_run = arguments[1] != NULL;
-	g_autoptr(LodeProfile) profile = lode_profile_store_read(arguments[0], NULL, error);
+	g_auto(LodeTerminalProgress) screen;
+	lode_terminal_progress_init(&screen);
+	g_autoptr(LodeProfile)
+		profile = lode_profile_store_read(arguments[0], &screen.progress, error);
 	if (profile == NULL)
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeMiningRun)
 		mined = lode_profile_store_read_run(arguments[0], arguments[1], error);
 	if (mined == NULL)
 		return LODE_EXIT_FAILED;
-	if (!lode_report_write(profile, mined, &report, NULL, stdout, error))
+	if (!lode_report_write(profile, mined, &report, &screen.progress, stdout, error))
 		return LODE_EXIT_FAILED;
 	return LODE_EXIT_OK;
 }

@@ -52,12 +52,45 @@ bool lode_symbol_table_read(const LodeElfFile *file, uint32_t type, GArray *out_
 	return is_sound;
 }
 
+/* malloc before __libc_malloc: names for the implementation begin with underscores. A mangled name
+ * does too, but not for that reason. */
+static size_t count_underscores(const char *symbol)
+{
+	return g_str_has_prefix(symbol, "_Z") ? 0 : strspn(symbol, "_");
+}
+
+static bool is_function(LodeSymbolRank rank)
+{
+	return rank != LODE_SYMBOL_LABEL && rank != LODE_SYMBOL_PLT;
+}
+
+/* Which name of a function people know best. */
+static int compare_names(const LodeSymbol *x, const LodeSymbol *y)
+{
+	size_t x_underscores = count_underscores(x->symbol);
+	size_t y_underscores = count_underscores(y->symbol);
+	size_t x_length = strlen(x->symbol), y_length = strlen(y->symbol);
+
+	if (x_underscores != y_underscores)
+		return x_underscores < y_underscores ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	if (x_length != y_length)
+		return x_length < y_length ? -1 : 1;
+	return strcmp(x->symbol, y->symbol);
+}
+
 static int compare_symbols(const void *a, const void *b)
 {
 	const LodeSymbol *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
+	if (is_function(x->rank) && is_function(y->rank)) {
+		int order = compare_names(x, y);
+
+		return order != 0 ? order : (x->size < y->size) - (x->size > y->size);
+	}
 	if (x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
 	if (x->size != y->size)

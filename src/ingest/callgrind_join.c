@@ -122,8 +122,8 @@ static bool run_steps(LodeJoin *self, GError **error)
 }
 
 LodeProfile *lode_callgrind_join(const LodeCallgrindRecording *recording,
-	const GPtrArray *load_maps, const LodeImportOptions *options, const LodeProgress *progress,
-	GError **error)
+	const LodeLoadMapSet *load_maps, const LodeImportOptions *options,
+	const LodeProgress *progress, GError **error)
 {
 	LodeJoin self = {
 		.options = options,

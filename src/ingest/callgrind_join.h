@@ -19,7 +19,7 @@
 #include "ingest/import.h"
 #include "model/profile.h"
 #include "sources/callgrind.h"
-#include "sources/load_map.h"
+#include "sources/load_map_set.h"
 
 /* What the decoder and the control flow say of an executed instruction. */
 typedef struct {
@@ -59,7 +59,7 @@ typedef struct {
 	const LodeProgress *progress;
 	unsigned n_workers;
 	const LodeCallgrindRecording *recording;
-	const GPtrArray *load_maps; /* LodeLoadMap */
+	const LodeLoadMapSet *load_maps;
 	LodeProfile *profile;
 
 	GArray *object_images;      /* uint32_t: image of each object; LODE_NONE for "???" */
@@ -80,8 +80,8 @@ typedef struct {
 
 /* The whole join. Takes nothing over; the caller owns the result. */
 LodeProfile *lode_callgrind_join(const LodeCallgrindRecording *recording,
-	const GPtrArray *load_maps, const LodeImportOptions *options, const LodeProgress *progress,
-	GError **error);
+	const LodeLoadMapSet *load_maps, const LodeImportOptions *options,
+	const LodeProgress *progress, GError **error);
 
 /* The steps, in this order. */
 bool lode_join_events(LodeJoin *self, GError **error);

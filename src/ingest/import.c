@@ -70,16 +70,12 @@ static bool detect_formats(const LodeImportOptions *options, Format *out_format,
 static LodeProfile *import_callgrind(
 	const LodeImportOptions *options, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(GPtrArray)
-		maps = g_ptr_array_new_with_free_func((GDestroyNotify)lode_load_map_free);
+	g_autoptr(LodeLoadMapSet) maps = lode_load_map_set_new();
 	g_autoptr(LodeCallgrindRecording) recording = NULL;
 
-	for (size_t i = 0; i < options->n_maps; i++) {
-		LodeLoadMap *map = lode_load_map_new();
-		g_ptr_array_add(maps, map);
-		if (!lode_load_map_read(map, options->maps[i], error))
+	for (size_t i = 0; i < options->n_maps; i++)
+		if (!lode_load_map_set_read(maps, options->maps[i], error))
 			return NULL;
-	}
 	recording = lode_callgrind_read(options->paths, options->n_paths, progress, error);
 	if (recording == NULL)
 		return NULL;

@@ -37,20 +37,11 @@ static void add_object_images(LodeJoin *self)
 	}
 }
 
-/* By the map of the object's own process; a map that does not say whose it is serves all. */
 static const LodeLoadMapEntry *find_mapping(const LodeJoin *self, uint32_t object, uint64_t address)
 {
 	uint32_t pid = g_array_index(self->recording->objects, LodeCallgrindObject, object).pid;
 
-	for (guint i = 0; i < self->load_maps->len; i++) {
-		const LodeLoadMap *map = self->load_maps->pdata[i];
-		if (map->pids->len > 0 && !lode_load_map_has_pid(map, pid))
-			continue;
-		const LodeLoadMapEntry *entry = lode_load_map_find(map, address);
-		if (entry != NULL)
-			return entry;
-	}
-	return NULL;
+	return lode_load_map_set_find(self->load_maps, pid, address);
 }
 
 LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t address)

@@ -157,7 +157,8 @@ static bool read_addresses(Reader *self, const char *text, GError **error)
 /* A line behind its PID. */
 static bool read_log_line(Reader *self, const char *text, GError **error)
 {
-	static const char reading[] = "Reading syms from ", parent[] = "Parent PID: ";
+	static const char reading[] = "Reading syms from ",
+			  parent[] = "Parent PID: ", command[] = "Command: ";
 
 	if (g_str_has_prefix(text, reading)) {
 		g_free(self->path);
@@ -168,6 +169,9 @@ static bool read_log_line(Reader *self, const char *text, GError **error)
 	if (g_str_has_prefix(text, parent) && self->map->parent_pid == 0)
 		self->map->parent_pid = (uint32_t)MIN(
 			g_ascii_strtoull(text + strlen(parent), NULL, 10), INT32_MAX);
+	if (g_str_has_prefix(text, command) && self->map->command == NULL)
+		self->map->command = g_string_chunk_insert(
+			self->map->strings, text + strlen(command));
 	/* Valgrind says so when it starts, not when it goes on after a fork. */
 	self->map->has_start |= g_str_has_prefix(text, "Scheduler: using ");
 	while (*text == ' ')

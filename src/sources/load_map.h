@@ -31,10 +31,10 @@ typedef struct {
 	GArray *pids;    /* uint32_t: processes that wrote the logs, as they come first */
 	GPtrArray *skipped;  /* char *: "PATH: why it has no entry", no two equal */
 	uint32_t parent_pid; /* of the (first) log's process; 0: unknown */
-	bool has_start;      /* the log begins with the program's start. A process that was forked
-	                        without      exec has a log of its own that lacks what its parent had
-	                        loaded
-	                      */
+	const char *command; /* its program and arguments, as valgrind quotes them; NULL: unknown */
+	/* The log begins with the program's start. A process that was forked without exec has a log
+	 * of its own that lacks what its parent had loaded. */
+	bool has_start;
 	GStringChunk *strings;
 } LodeLoadMap;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sources/load_map_set.h"
 
+#include <string.h>
+
 static void free_map(void *data)
 {
 	lode_load_map_free(data);
@@ -47,6 +49,46 @@ static const LodeLoadMap *map_of(const LodeLoadMapSet *self, uint32_t pid)
 	return found;
 }
 
+/* Length of the first word, where a backslash stands before a blank that is part of it. */
+static size_t program_length(const char *command)
+{
+	size_t n = 0;
+
+	while (command[n] != '\0' && command[n] != ' ')
+		n += command[n] == '\\' && command[n + 1] != '\0' ? 2 : 1;
+	return n;
+}
+
+static bool is_same_program(const LodeLoadMap *a, const LodeLoadMap *b)
+{
+	if (a->command == NULL || b->command == NULL)
+		return false;
+	size_t length = program_length(a->command);
+	return length == program_length(b->command) && memcmp(a->command, b->command, length) == 0;
+}
+
+/* Valgrind loads a program at the same addresses each time. */
+static const LodeLoadMap *map_of_same_program(const LodeLoadMapSet *self, const LodeLoadMap *like)
+{
+	for (guint i = 0; i < self->maps->len; i++) {
+		const LodeLoadMap *map = g_ptr_array_index(self->maps, i);
+		if (map->has_start && is_same_program(map, like))
+			return map;
+	}
+	return NULL;
+}
+
+/* A parent's log with another command was begun anew by an exec: what the parent had loaded when it
+ * forked is not in it any more. */
+static const LodeLoadMap *parent_of(const LodeLoadMapSet *self, const LodeLoadMap *child)
+{
+	const LodeLoadMap *parent = map_of(self, child->parent_pid);
+
+	if (parent != NULL && g_strcmp0(parent->command, child->command) == 0)
+		return parent;
+	return map_of_same_program(self, child);
+}
+
 static const LodeLoadMapEntry *find_without_pid(const LodeLoadMapSet *self, uint64_t address)
 {
 	const LodeLoadMapEntry *entry = NULL;
@@ -71,7 +113,7 @@ const LodeLoadMapEntry *lode_load_map_set_find(
 		const LodeLoadMapEntry *entry = lode_load_map_find(map, address);
 		if (entry != NULL || map->has_start)
 			return entry;
-		map = map_of(self, map->parent_pid);
+		map = parent_of(self, map);
 	}
 	return NULL;
 }

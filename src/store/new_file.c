@@ -13,6 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define TEMPORARY_SUFFIX ".tmp"
+#define JOURNAL_SUFFIX "-journal"
+
 static bool fail(GError **error, const char *what)
 {
 	int code = errno;
@@ -29,12 +32,26 @@ static char *temporary_prefix(const char *path)
 	return g_strdup_printf(".%.200s.", name);
 }
 
-/* Whether `name` is a temporary file whose maker has ended. */
+/* A file that is not there is free. */
+static bool is_unlocked(const char *path)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (descriptor < 0)
+		return errno == ENOENT;
+	bool is_free = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+	close(descriptor);
+	return is_free;
+}
+
+/* Whether `name` is a temporary file, or SQLite's journal of one, whose maker has ended. */
 static bool is_stale(const char *folder, const char *name, const char *prefix)
 {
+	bool is_journal = g_str_has_suffix(name, TEMPORARY_SUFFIX JOURNAL_SUFFIX);
 	char *rest;
 
-	if (!g_str_has_prefix(name, prefix) || !g_str_has_suffix(name, ".tmp"))
+	if (!g_str_has_prefix(name, prefix) ||
+		(!is_journal && !g_str_has_suffix(name, TEMPORARY_SUFFIX)))
 		return false;
 	guint64 pid = g_ascii_strtoull(name + strlen(prefix), &rest, 10);
 	if (*rest != '-' || pid == 0 || pid > G_MAXINT)
@@ -43,12 +60,9 @@ static bool is_stale(const char *folder, const char *name, const char *prefix)
 		return false;
 	/* The maker may live in another container, where process ids are others: ask the lock. */
 	g_autofree char *path = g_build_filename(folder, name, NULL);
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (descriptor < 0)
-		return false;
-	bool is_free = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
-	close(descriptor);
-	return is_free;
+	if (is_journal)
+		path[strlen(path) - strlen(JOURNAL_SUFFIX)] = '\0';
+	return is_unlocked(path);
 }
 
 static void remove_stale(const char *folder, const char *prefix)
@@ -107,7 +121,7 @@ LodeNewFile *lode_new_file_open(const char *path, GError **error)
 	g_autofree char *prefix = temporary_prefix(self->path);
 	remove_stale(folder, prefix);
 	g_autofree char *name = g_strdup_printf(
-		"%s%d-%08x.tmp", prefix, (int)getpid(), g_random_int());
+		"%s%d-%08x" TEMPORARY_SUFFIX, prefix, (int)getpid(), g_random_int());
 	self->temporary_path = g_build_filename(folder, name, NULL);
 	return make_temporary(self, mode, error) ? g_steal_pointer(&self) : NULL;
 }

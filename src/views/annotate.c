@@ -24,6 +24,7 @@ bool lode_annotate_write(const LodeProfile *profile, const LodeMiningRun *run,
 		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
 		return false;
 	}
+	lode_progress_end(progress);
 	switch (options->format) {
 	case LODE_VIEW_TEXT:
 		lode_annotate_text(&annotation, out);

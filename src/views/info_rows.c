@@ -3,7 +3,9 @@
 #include "views/info_rows.h"
 
 #include "base/number_format.h"
+#include "store/run_parameters.h"
 #include "views/profile_figures.h"
+#include "views/run_options.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -154,16 +156,35 @@ static void add_unresolved(GArray *rows, const LodeProfile *profile)
 	}
 }
 
+/* As options; as the store has it when it is of no form that we know. */
+static char *describe_parameters(const char *json)
+{
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	char *text = lode_run_parameters_from_json(&parameters, json, NULL)
+	                     ? lode_run_options(&parameters)
+	                     : g_strdup(json);
+	g_free((char *)parameters.weight);
+	g_free((char *)parameters.attributes);
+	g_free((char *)parameters.exclude);
+	g_free((char *)parameters.images);
+	g_free((char *)parameters.functions);
+	return text;
+}
+
 static void add_runs(GArray *rows, const GPtrArray *runs)
 {
 	for (guint i = 0; runs != NULL && i < runs->len; i++) {
 		const LodeRunSummary *run = g_ptr_array_index(runs, i);
 		LodeInfoRow *row = add_row(rows, "run", run->name);
 		row->number = (double)run->n_sequences;
+		g_autofree char *options = describe_parameters(
+			run->parameters != NULL ? run->parameters : "{}");
 		row->detail = g_strdup_printf("sequences by %s%s, %.2f s: %s",
 			run->weight != NULL ? run->weight : "the default weight",
 			run->is_complete ? "" : ", INCOMPLETE", run->seconds,
-			run->parameters != NULL ? run->parameters : "");
+			*options != '\0' ? options : "with the default options");
 	}
 }
 

@@ -144,15 +144,19 @@ static void put_caption(const Report *self, const char *what)
 
 static void put_nothing(const Report *self)
 {
-	bool is_instructions = self->run->parameters.is_instruction_mode;
+	const LodeMiningParameters *parameters = &self->run->parameters;
+	const char *restricted = parameters->functions != NULL ? ", or with other --functions"
+	                         : parameters->images != NULL  ? ", or with other --images"
+	                                                       : "";
 
 	if (self->run->sequences->len > 0)
 		lode_profile_lines_print(
 			&self->options->terminal, self->out, "No sequence passes these filters.");
 	else
 		lode_profile_lines_print(&self->options->terminal, self->out,
-			"The run found no sequence; mine with a lower %s.",
-			is_instructions ? "--min-count" : "--min-support");
+			"The run found no sequence; mine with a lower %s%s.",
+			parameters->is_instruction_mode ? "--min-count" : "--min-support",
+			restricted);
 }
 
 static void put_hint(const Report *self, const char *command, const char *purpose)
@@ -261,6 +265,7 @@ static bool write_tree(Report *self, const LodeProgress *progress, GError **erro
 	g_autoptr(GArray) lines = choose_tree(self, progress, error);
 	if (lines == NULL)
 		return false;
+	lode_progress_end(progress);
 	lode_profile_lines_head(self->profile, lode_profile_weight_of(self->profile, self->run),
 		&self->options->terminal, self->out);
 	put_caption(self, "Those that cost most and do not repeat each other:");
@@ -301,10 +306,11 @@ static void write_list_text(const Report *self, const GArray *indices)
 	put_footer(self, first_id, is_closed_only || indices->len < self->n_eligible);
 }
 
-static void write_list(Report *self)
+static void write_list(Report *self, const LodeProgress *progress)
 {
 	g_autoptr(GArray) indices = choose_list(self);
 
+	lode_progress_end(progress);
 	switch (self->options->format) {
 	case LODE_VIEW_JSON:
 		lode_report_rows_json(self->profile, &self->values, indices, self->out);
@@ -333,7 +339,7 @@ bool lode_report_write(const LodeProfile *profile, const LodeMiningRun *run,
 	if (is_tree(&report))
 		is_done = write_tree(&report, progress, error);
 	else
-		write_list(&report);
+		write_list(&report, progress);
 	g_free(report.is_eligible);
 	return is_done && lode_view_flush(out, error);
 }

@@ -31,7 +31,7 @@ static void hide_objects(LodeCallgrindRecording *recording)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) maps = g_ptr_array_new();
+	g_autoptr(LodeLoadMapSet) maps = lode_load_map_set_new();
 	const char *path = fuzz_file(data, size);
 	g_autoptr(LodeCallgrindRecording) recording = lode_callgrind_read(&path, 1, NULL, &error);
 	LodeImportOptions options = {.threads = 1};

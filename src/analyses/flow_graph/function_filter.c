@@ -3,15 +3,26 @@
 
 #include "base/error.h"
 
-static bool compile_pattern(const char *text, GRegex **out_regex, GError **error)
+#include <string.h>
+
+/* GRegex says the expression again, then ": " and what is wrong with it. */
+static const char *cause_of(const GError *reason)
+{
+	const char *cause = g_strrstr(reason->message, ": ");
+
+	return cause != NULL ? cause + strlen(": ") : reason->message;
+}
+
+static bool compile_pattern(
+	const char *option, const char *text, GRegex **out_regex, GError **error)
 {
 	if (text == NULL)
 		return true;
 	g_autoptr(GError) reason = NULL;
 	*out_regex = g_regex_new(text, G_REGEX_OPTIMIZE, 0, &reason);
 	if (*out_regex == NULL)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "regular expression '%s': %s",
-			text, reason->message);
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"%s: '%s' is no regular expression: %s", option, text, cause_of(reason));
 	return *out_regex != NULL;
 }
 
@@ -19,8 +30,8 @@ bool lode_function_filter_init(
 	LodeFunctionFilter *self, const LodeMiningParameters *parameters, GError **error)
 {
 	*self = (LodeFunctionFilter){0};
-	return compile_pattern(parameters->images, &self->images, error) &&
-	       compile_pattern(parameters->functions, &self->functions, error);
+	return compile_pattern("--images", parameters->images, &self->images, error) &&
+	       compile_pattern("--functions", parameters->functions, &self->functions, error);
 }
 
 void lode_function_filter_clear(LodeFunctionFilter *self)

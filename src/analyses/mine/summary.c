@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_BLOCK = 32, MAX_BLOCK = 16384, CHUNKS = 16, MAX_CHILDREN = 3 };
+enum { MIN_BLOCK = 64, MAX_BLOCK = 16384, MAX_SHARES = 1 << 24, CHUNKS = 16, MAX_CHILDREN = 3 };
 
 static const double keeps_enough = 0.8; /* of the value, for a longer sequence to take the place */
 static const double carries_enough = 0.2; /* of the value, for one to stand below */
@@ -99,7 +99,7 @@ typedef struct {
 	LodeSummaryLine *lines;
 	float *shares;   /* [vertex × limit]: c/n of each chosen sequence */
 	double *covered; /* [vertex]: the greatest of them */
-	uint32_t n, limit;
+	uint32_t n, limit, max_candidates;
 } Choice;
 
 static void choice_init(Choice *self, const LodeFlowGraph *graph, uint32_t limit)
@@ -129,23 +129,31 @@ static double new_weight(const Summary *self, const Choice *choice, const GArray
 	return self->graph->total_weight > 0 ? sum / self->graph->total_weight : 0;
 }
 
-/* The chosen line that covers most of the sequence's weight. */
-static uint32_t best_cover(const Summary *self, const Choice *choice, const GArray *shares)
+/* Where a candidate is folded: the chosen line that covers most of its weight. */
+typedef struct {
+	uint32_t line;
+	double overlap;
+} Cover;
+
+/* Brings a cover that knows the lines before `first` up to date with the rest. */
+static void improve_cover(const Summary *self, const Choice *choice, const GArray *shares,
+	uint32_t first, Cover *cover)
 {
 	g_autofree double *overlaps = g_new0(double, choice->n + 1);
-	uint32_t best = 0;
 
-	for (guint i = 0; i < shares->len; i++) {
+	for (guint i = 0; i < shares->len && first < choice->n; i++) {
 		const LodeVertexShare *one = &g_array_index(shares, LodeVertexShare, i);
 		const float *chosen = choice->shares + (size_t)one->vertex * choice->limit;
 		double weight = self->graph->weight[one->vertex];
-		for (uint32_t k = 0; k < choice->n; k++)
-			overlaps[k] += weight * fmin(one->share, (double)chosen[k]);
+		for (uint32_t k = first; k < choice->n; k++) {
+			double both = one->share < (double)chosen[k] ? one->share
+			                                             : (double)chosen[k];
+			overlaps[k] += weight * both;
+		}
 	}
-	for (uint32_t k = 1; k < choice->n; k++)
-		if (overlaps[k] > overlaps[best])
-			best = k;
-	return best;
+	for (uint32_t k = first; k < choice->n; k++)
+		if (k == 0 || overlaps[k] > cover->overlap)
+			*cover = (Cover){k, overlaps[k]};
 }
 
 /* Whether most of the sequence is not covered yet; its new weight is set only then. */
@@ -211,14 +219,20 @@ static void choose(Summary *self, Choice *choice, const GArray *candidates, uint
 	choice->n++;
 }
 
-/* Candidates that all workers look at, as the choice stands. */
+/* What the workers found of one candidate, as the choice stood then. */
+typedef struct {
+	GArray *shares; /* LodeVertexShare; NULL: cannot be found */
+	Cover cover;
+	bool is_new;
+} Look;
+
 typedef struct {
 	Summary *self;
 	const Choice *choice;
 	const uint32_t *candidates;
-	uint32_t n;
-	uint32_t *order;      /* positions in canonical order, so that prefixes are shared */
-	uint32_t *best_lines; /* by position: the line to fold it under; LODE_NONE: it is new */
+	uint32_t n, n_lines; /* of the choice, when the workers looked */
+	uint32_t *order;     /* positions in canonical order, so that prefixes are shared */
+	Look *looks;         /* by position */
 } Block;
 
 static int compare_canonical(const void *a, const void *b, void *user_data)
@@ -237,15 +251,16 @@ static void look_at_chunk(size_t task, unsigned worker, void *user_data)
 
 	for (size_t i = first; i < end; i++) {
 		uint32_t at = block->order[i];
+		Look *look = &block->looks[at];
 		double new;
-		g_autoptr(GArray) shares = lode_coverage_find(
-			block->self->searches[worker], block->candidates[at]);
-		if (shares != NULL &&
-			is_new(block->self, block->choice, block->candidates[at], shares, &new))
-			block->best_lines[at] = LODE_NONE;
-		else
-			block->best_lines[at] =
-				shares != NULL ? best_cover(block->self, block->choice, shares) : 0;
+		*look = (Look){.shares = lode_coverage_find(
+				       block->self->searches[worker], block->candidates[at])};
+		if (look->shares == NULL)
+			continue;
+		look->is_new = is_new(
+			block->self, block->choice, block->candidates[at], look->shares, &new);
+		if (!look->is_new)
+			improve_cover(block->self, block->choice, look->shares, 0, &look->cover);
 	}
 }
 
@@ -257,52 +272,67 @@ static void look_at(Block *block)
 	lode_worker_pool_run(CHUNKS, block->self->n_workers, look_at_chunk, block);
 }
 
-/* Folds the block's candidates up to the first that is new, and chooses that one; how many. */
-static uint32_t take_block(
+/* Chooses or folds one candidate. What was not new before the last choice is not new now. */
+static void consider(Summary *self, Choice *choice, const GArray *candidates, const Block *block,
+	uint32_t position)
+{
+	Look *look = &block->looks[position];
+	LodeSummaryLine *line = &choice->lines[choice->n];
+	uint32_t sequence = block->candidates[position];
+
+	if (look->is_new && is_new(self, choice, sequence, look->shares, &line->new_weight)) {
+		choose(self, choice, candidates, sequence, look->shares);
+		return;
+	}
+	improve_cover(self, choice, look->shares, look->is_new ? 0 : block->n_lines, &look->cover);
+	choice->lines[look->cover.line].variants++;
+}
+
+/* Goes through a block in order; how many vertex shares it held. */
+static size_t take_block(
 	Summary *self, Choice *choice, const GArray *candidates, const Block *block)
 {
+	size_t n_shares = 0;
+
 	for (uint32_t i = 0; i < block->n; i++) {
-		if (block->best_lines[i] != LODE_NONE) {
-			choice->lines[block->best_lines[i]].variants++;
+		Look *look = &block->looks[i];
+		if (look->shares == NULL)
 			continue;
-		}
-		LodeSummaryLine *line = &choice->lines[choice->n];
-		g_autoptr(GArray)
-			shares = lode_coverage_find(self->searches[0], block->candidates[i]);
-		if (shares != NULL &&
-			is_new(self, choice, block->candidates[i], shares, &line->new_weight))
-			choose(self, choice, candidates, block->candidates[i], shares);
-		return i + 1;
+		n_shares += look->shares->len;
+		if (choice->n < choice->limit)
+			consider(self, choice, candidates, block, i);
+		g_clear_pointer(&look->shares, g_array_unref);
 	}
-	return block->n;
+	return n_shares;
 }
 
 static bool choose_lines(Summary *self, Choice *choice, const GArray *candidates, GError **error)
 {
 	g_autofree uint32_t *order = g_new(uint32_t, MAX_BLOCK);
-	g_autofree uint32_t *best_lines = g_new(uint32_t, MAX_BLOCK);
-	uint32_t block_size = MIN_BLOCK;
+	g_autofree Look *looks = g_new(Look, MAX_BLOCK);
+	size_t block_size = MIN_BLOCK;
+	guint n = MIN(candidates->len, choice->max_candidates);
 
-	/* Each choice makes the rest of its block stale: blocks are short until choices get rare.
-	 */
-	for (guint i = 0; i < candidates->len && choice->n < choice->limit;) {
+	for (guint i = 0; i < n && choice->n < choice->limit;) {
 		if (lode_progress_is_cancelled(self->progress)) {
 			g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
 			return false;
 		}
-		lode_progress_report(self->progress, "summary", i, candidates->len, NULL);
+		lode_progress_report(self->progress, "summary", i, n, NULL);
 		Block block = {
 			.self = self,
 			.choice = choice,
 			.candidates = &g_array_index(candidates, uint32_t, i),
-			.n = MIN(candidates->len - i, block_size),
+			.n = (uint32_t)MIN(n - i, block_size),
+			.n_lines = choice->n,
 			.order = order,
-			.best_lines = best_lines,
+			.looks = looks,
 		};
 		look_at(&block);
-		uint32_t n_taken = take_block(self, choice, candidates, &block);
-		block_size = n_taken == block.n ? MIN(block_size * 2, MAX_BLOCK) : MIN_BLOCK;
-		i += n_taken;
+		size_t per_candidate = take_block(self, choice, candidates, &block) / block.n + 1;
+		block_size = CLAMP(MIN(block_size * 2, MAX_SHARES / per_candidate), MIN_BLOCK,
+			(size_t)MAX_BLOCK);
+		i += block.n;
 	}
 	return true;
 }
@@ -330,6 +360,8 @@ static bool build_below(
 	bool is_ok;
 
 	choice_init(&choice, self->graph, limit);
+	choice.max_candidates = depth == 0 ? LODE_SUMMARY_CANDIDATES
+	                                   : LODE_SUMMARY_CHILD_CANDIDATES;
 	is_ok = choose_lines(self, &choice, candidates, error);
 	for (uint32_t i = 0; i < choice.n && is_ok; i++) {
 		LodeSummaryLine line = choice.lines[i];

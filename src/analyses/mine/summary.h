@@ -15,6 +15,13 @@ typedef enum {
 	LODE_SUMMARY_BY_DIFFERENTIAL,
 } LodeSummaryOrder;
 
+/*
+ * How many sequences are looked at: those of the highest value, for the whole tree and below one
+ * line. What a sequence covers costs as much to find as it did to mine, and what comes after so
+ * many that repeat each other is small.
+ */
+enum { LODE_SUMMARY_CANDIDATES = 8192, LODE_SUMMARY_CHILD_CANDIDATES = 1024 };
+
 typedef struct {
 	LodeSummaryOrder order;
 	uint32_t limit;          /* chosen lines at depth 0; LODE_SUMMARY_LIMIT by default */

@@ -138,6 +138,47 @@ static void check_names(const LodeBinaryImage *image, const char *nm_output)
 	g_assert_cmpuint(g_hash_table_size(named), >, 1000);
 }
 
+/* Several names of one function: which one is shown. */
+static void test_aliases(void)
+{
+	static const char source[] =
+		"	.text\n	.globl shown, __libc_shown, _ZN1a1bEv\n	.weak __weak, weak_one\n"
+		"	.type shown, @function\n	.type __libc_shown, @function\n"
+		"	.type __local, @function\n"
+		"__libc_shown:\n__local:\nshown:\n	ret\n	.size shown, 1\n"
+		"	.size __libc_shown, 1\n	.size __local, 1\n"
+		"	.type weak_one, @function\n	.type __weak, @function\n"
+		"	.globl ___strong, strong_name, strong\n	.type ___strong, @function\n"
+		"	.type strong_name, @function\n	.type strong, @function\n"
+		"weak_one:\n__weak:\n	ret\n	.size weak_one, 1\n	.size __weak, 1\n"
+		"local:\n___strong:\nstrong_name:\nstrong:\n	ret\n	.size ___strong, 1\n"
+		"	.type local, @function\n	.size local, 1\n	.size strong, 1\n"
+		"	.size strong_name, 1\n"
+		"	.type _ZN1a1bEv, @function\n	.globl plain_but_weak\n"
+		"	.weak plain_but_weak\n	.type plain_but_weak, @function\n"
+		"_ZN1a1bEv:\nplain_but_weak:\n	ret\n	.size _ZN1a1bEv, 1\n"
+		"	.size plain_but_weak, 1\n";
+	static const char *const shown[] = {"shown", "weak_one", "strong", "a::b()"};
+	static const char *const hidden[] = {"__libc_shown", "__local", "__weak", "___strong",
+		"strong_name", "local", "plain_but_weak"};
+	char *directory = tool_directory();
+	g_autofree char *file = g_build_filename(directory, "aliases.s", NULL);
+	g_autofree char *object = g_build_filename(directory, "aliases.so", NULL);
+	g_autofree char *command = g_strdup_printf("gcc -shared -nostdlib -o %s %s", object, file);
+
+	g_assert_true(g_file_set_contents(file, source, -1, NULL));
+	if (tool_run(command)) {
+		g_autoptr(LodeBinaryImage) image = open_image(object, NULL);
+		for (size_t i = 0; i < G_N_ELEMENTS(shown); i++)
+			g_assert_nonnull(find_named(image, shown[i]));
+		for (size_t i = 0; i < G_N_ELEMENTS(hidden); i++)
+			g_assert_null(find_named(image, hidden[i]));
+	} else {
+		g_test_skip("no gcc");
+	}
+	tool_directory_remove(directory);
+}
+
 static void test_libc(void)
 {
 	const char *path = "/lib/x86_64-linux-gnu/libc.so.6";
@@ -402,6 +443,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/images/binary_image/stripped", test_stripped);
 	g_test_add_func("/images/binary_image/compiler", test_compiler);
+	g_test_add_func("/images/binary_image/aliases", test_aliases);
 	g_test_add_func("/images/binary_image/libc", test_libc);
 	g_test_add_data_func("/images/binary_image/debug_file_by_build_id",
 		"cc -g -O1 -Wl,--build-id=sha1", check_separate_debug_file);

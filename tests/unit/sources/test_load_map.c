@@ -297,6 +297,30 @@ static void test_set(void)
 	g_assert_null(lode_load_map_set_find(set, 10, 0x10));
 }
 
+/* 10 forks 20 and then runs another program, in the same log; 30 runs what 10 ran before. */
+static void test_exec_after_fork(void)
+{
+	g_autoptr(LodeLoadMapSet) set = lode_load_map_set_new();
+	g_autofree char *program = own_program();
+	g_autofree char *parent = log_of(10, 1, program, 0x4000000);
+	g_autofree char *other = log_of(30, 1, program, 0x4000020);
+	g_autofree char *parent_log = g_strconcat("==10== Command: /bin/b x\n", parent, NULL);
+	g_autofree char *other_log = g_strconcat("==30== Command: /a\\ b/c y\n", other, NULL);
+	uint64_t segment[2];
+
+	dl_iterate_phdr(own_segment, segment);
+	uint64_t address = segment[0] + 0x4000030;
+	add_log(set, parent_log);
+	add_log(set, "==20== Command: /a\\ b/c z\n==20== Parent PID: 10\n");
+	add_log(set, "==21== Command: /bin/b x\n==21== Parent PID: 10\n");
+	add_log(set, "==22== Command: /a\\ c z\n==22== Parent PID: 10\n");
+	g_assert_null(lode_load_map_set_find(set, 20, address));
+	add_log(set, other_log);
+	g_assert_cmphex(bias_in(set, 20, address), ==, 0x4000020);
+	g_assert_cmphex(bias_in(set, 21, address), ==, 0x4000000);
+	g_assert_null(lode_load_map_set_find(set, 22, address));
+}
+
 static bool run_valgrind(const char *log)
 {
 	g_autofree char *log_option = g_strconcat("--log-file=", log, NULL);
@@ -349,6 +373,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/load-map/errors", test_errors);
 	g_test_add_func("/load-map/many-entries", test_many_entries);
 	g_test_add_func("/load-map/set", test_set);
+	g_test_add_func("/load-map/exec-after-fork", test_exec_after_fork);
 	g_test_add_func("/load-map/valgrind", test_valgrind);
 	return g_test_run();
 }

@@ -131,7 +131,36 @@ static void test_killed_while_adding(Fixture *fixture, const void *data)
 		has_new_run(fixture);
 		g_assert_false(has_new_profile(fixture));
 	}
+	/* A journal that was killed before anything stood in it goes with the next write. */
+	g_assert_true(lode_profile_store_add_run(fixture->path, fixture->new_run, NULL, NULL));
 	g_assert_cmpuint(count_files(fixture->folder), ==, 1);
+}
+
+static void leave(const Fixture *fixture, pid_t pid, const char *rest)
+{
+	g_autofree char *name = g_strdup_printf(".x.lode.%d-%s", (int)pid, rest);
+	g_autofree char *path = g_build_filename(fixture->folder, name, NULL);
+
+	g_assert_true(g_file_set_contents(path, "x", 1, NULL));
+}
+
+/* Temporary files and their journals go when their maker has ended, and only then. */
+static void test_left_behind(Fixture *fixture, const void *data)
+{
+	pid_t ended = fork();
+
+	(void)data;
+	g_assert_cmpint(ended, >=, 0);
+	if (ended == 0)
+		_exit(0);
+	g_assert_cmpint(waitpid(ended, NULL, 0), ==, ended);
+	leave(fixture, ended, "00000001.tmp");
+	leave(fixture, ended, "00000001.tmp-journal");
+	leave(fixture, ended, "00000002.tmp-journal");
+	leave(fixture, getpid(), "00000003.tmp");
+	leave(fixture, getpid(), "00000003.tmp-journal");
+	g_assert_true(lode_profile_store_write(fixture->path, fixture->new, NULL, NULL));
+	g_assert_cmpuint(count_files(fixture->folder), ==, 3);
 }
 
 /* A journal that a killed process left must not be played back into the file that comes after. */
@@ -214,6 +243,7 @@ int main(int argc, char **argv)
 	} cases[] = {
 		{"/interrupted_write/killed_while_writing", test_killed_while_writing},
 		{"/interrupted_write/killed_while_adding", test_killed_while_adding},
+		{"/interrupted_write/left_behind", test_left_behind},
 		{"/interrupted_write/written_over_a_journal", test_written_over_a_journal},
 		{"/interrupted_write/disk_full_while_writing", test_disk_full_while_writing},
 		{"/interrupted_write/disk_full_while_adding", test_disk_full_while_adding},
