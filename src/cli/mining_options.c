@@ -4,6 +4,7 @@
 #include "analyses/flow_graph/flow_graph.h"
 #include "analyses/mine/instruction_miner.h"
 #include "analyses/mine/miner.h"
+#include "analyses/mine/summary.h"
 #include "base/error.h"
 #include "base/number_format.h"
 #include "cli/option_parser.h"
@@ -246,6 +247,19 @@ bool lode_mining_options_read(LodeMiningParameters *out_parameters, GError **err
 	return true;
 }
 
+/* A run for whose summary there is too little memory is worth keeping all the same. */
+static bool sum_up(
+	const LodeFlowGraph *efg, LodeMiningRun *run, const LodeProgress *progress, GError **error)
+{
+	g_autoptr(GError) fault = NULL;
+
+	if (lode_summary_add(efg, run, progress, &fault) ||
+		g_error_matches(fault, LODE_ERROR, LODE_ERROR_LIMIT))
+		return true;
+	g_propagate_error(error, g_steal_pointer(&fault));
+	return false;
+}
+
 static LodeMiningRun *mine(const LodeProfile *profile, const LodeMiningParameters *parameters,
 	const char *name, const LodeProgress *progress, GError **error)
 {
@@ -254,7 +268,10 @@ static LodeMiningRun *mine(const LodeProfile *profile, const LodeMiningParameter
 	g_autoptr(LodeFlowGraph) efg = lode_flow_graph_build(profile, parameters, error);
 	if (efg == NULL)
 		return NULL;
-	return lode_miner_run(efg, parameters, name, progress, error);
+	g_autoptr(LodeMiningRun) run = lode_miner_run(efg, parameters, name, progress, error);
+	if (run == NULL || !sum_up(efg, run, progress, error))
+		return NULL;
+	return g_steal_pointer(&run);
 }
 
 LodeMiningRun *lode_mining_options_mine(const char *path, const LodeProfile *profile,

@@ -55,6 +55,7 @@ void lode_mining_run_free(LodeMiningRun *self)
 	g_array_unref(self->items);
 	g_array_unref(self->sequences);
 	g_array_unref(self->event_supports);
+	g_clear_pointer(&self->summary, g_array_unref);
 	g_free(self);
 }
 

@@ -5,6 +5,7 @@
 #include "store/profile_store.h"
 #include "store/row_source.h"
 #include "store/run_parameters.h"
+#include "store/summary_lines.h"
 
 #include <math.h>
 
@@ -149,7 +150,7 @@ static bool check_run(const LodeMiningRun *run, GError **error)
 				run->name, i + 1);
 			return false;
 		}
-	return true;
+	return lode_summary_lines_check(run, error);
 }
 
 static bool run_step(LodeDatabase *database, const char *sql, const char *name, GError **error)
@@ -165,6 +166,7 @@ static bool run_step(LodeDatabase *database, const char *sql, const char *name, 
 static bool remove_run(LodeDatabase *database, const char *name, GError **error)
 {
 	static const char *const statements[] = {
+		"DELETE FROM summary_line WHERE run = (SELECT id FROM run WHERE name = ?)",
 		"DELETE FROM sequence WHERE run = (SELECT id FROM run WHERE name = ?)",
 		"DELETE FROM run_attribute WHERE run = (SELECT id FROM run WHERE name = ?)",
 		"DELETE FROM run_event WHERE run = (SELECT id FROM run WHERE name = ?)",
@@ -182,9 +184,10 @@ static bool write_head(LodeDatabase *database, const Rows *rows, GError **error)
 	const LodeMiningRun *run = rows->run;
 	g_autofree char *parameters = lode_run_parameters_to_json(&run->parameters);
 	g_autoptr(sqlite3_stmt) statement = lode_database_prepare(database,
-		"INSERT INTO run(id, name, weight, parameters, is_complete, seconds, sequences) "
+		"INSERT INTO run(id, name, weight, parameters, is_complete, seconds, sequences, "
+		"summary_lines) "
 		"VALUES (?, ?, coalesce(?, (SELECT name FROM event WHERE id = "
-		"(SELECT value FROM meta WHERE key = 'weight_event'))), ?, ?, ?, ?)",
+		"(SELECT value FROM meta WHERE key = 'weight_event'))), ?, ?, ?, ?, ?)",
 		error);
 
 	if (statement == NULL)
@@ -196,6 +199,8 @@ static bool write_head(LodeDatabase *database, const Rows *rows, GError **error)
 	sqlite3_bind_int(statement, 5, run->is_complete);
 	sqlite3_bind_double(statement, 6, run->seconds);
 	sqlite3_bind_int64(statement, 7, run->sequences->len);
+	if (run->summary != NULL)
+		sqlite3_bind_int64(statement, 8, run->summary->len);
 	return sqlite3_step(statement) == SQLITE_DONE || lode_database_fail(database, error);
 }
 
@@ -225,7 +230,7 @@ static bool write_tables(LodeDatabase *database, Rows *rows, GError **error)
 	for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
 		if (!lode_row_source_insert(&sources[i], database, error))
 			return false;
-	return true;
+	return lode_summary_lines_insert(run, rows->id, database, error);
 }
 
 static void free_string(void *data)

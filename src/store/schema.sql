@@ -126,7 +126,8 @@ CREATE TABLE run (
 	parameters TEXT NOT NULL,
 	is_complete INTEGER NOT NULL,
 	seconds REAL NOT NULL,
-	sequences INTEGER NOT NULL
+	sequences INTEGER NOT NULL,
+	summary_lines INTEGER
 );
 
 CREATE TABLE run_attribute (
@@ -157,6 +158,17 @@ CREATE TABLE sequence (
 	executions REAL NOT NULL,
 	count REAL NOT NULL,
 	PRIMARY KEY (run, id)
+) WITHOUT ROWID;
+
+CREATE TABLE summary_line (
+	run INTEGER NOT NULL REFERENCES run,
+	position INTEGER NOT NULL,
+	depth INTEGER NOT NULL,
+	sequence INTEGER NOT NULL,
+	new_weight REAL NOT NULL,
+	variants INTEGER NOT NULL,
+	cost_ratio REAL NOT NULL,
+	PRIMARY KEY (run, position)
 ) WITHOUT ROWID;
 
 CREATE VIEW all_edge AS

@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TREE_LIMIT = 15, LIST_LIMIT = 50 };
+enum { LIST_LIMIT = 50 };
 
 typedef struct {
 	const LodeProfile *profile;
@@ -206,26 +206,65 @@ static void put_footer(const Report *self, uint32_t first_id, bool is_shortened)
 	put_hints(self, first_id, is_shortened);
 }
 
-static bool write_tree(Report *self, const LodeProgress *progress, GError **error)
+/* Whether the run's own summary has the lines: the default order, nothing filtered. */
+static bool has_stored_tree(const Report *self)
+{
+	return self->run->summary != NULL && self->key.kind == LODE_REPORT_KEY_EXCESS &&
+	       self->n_eligible == self->run->sequences->len &&
+	       self->options->limit <= LODE_SUMMARY_LIMIT;
+}
+
+static GArray *compute_tree(const Report *self, const LodeProgress *progress, GError **error)
 {
 	LodeSummaryOptions summary = {
-		.limit = self->options->limit != 0 ? self->options->limit : TREE_LIMIT,
+		.limit = MAX(self->options->limit, LODE_SUMMARY_LIMIT),
 		.is_eligible = self->is_eligible,
 	};
-	g_autoptr(LodeFlowGraph) graph = NULL;
-	g_autoptr(GArray) lines = g_array_new(FALSE, FALSE, sizeof(LodeSummaryLine));
 
 	summary_order(self->key.kind, &summary.order);
-	count_eligible(self);
-	if (self->n_eligible > 0) {
+	g_autoptr(LodeFlowGraph)
 		graph = lode_flow_graph_build(self->profile, &self->run->parameters, error);
-		if (graph == NULL)
-			return false;
-		g_array_unref(lines);
-		lines = lode_summary_build(graph, self->run, &summary, progress, error);
-		if (lines == NULL)
-			return false;
+	return graph != NULL ? lode_summary_build(graph, self->run, &summary, progress, error)
+	                     : NULL;
+}
+
+/* Leaves the first `limit` lines of depth 0, with what stands below them. */
+static void shorten_tree(GArray *lines, uint32_t limit)
+{
+	uint32_t n_chosen = 0;
+
+	for (guint i = 0; i < lines->len; i++) {
+		n_chosen += g_array_index(lines, LodeSummaryLine, i).depth == 0;
+		if (n_chosen > limit) {
+			g_array_set_size(lines, i);
+			return;
+		}
 	}
+}
+
+/*
+ * The lines of the tree. A small limit shows the beginning of the default tree, whether it comes
+ * from the run or not: what a line says must not depend on where it comes from.
+ */
+static GArray *choose_tree(const Report *self, const LodeProgress *progress, GError **error)
+{
+	GArray *lines;
+
+	if (self->n_eligible == 0)
+		return g_array_new(FALSE, FALSE, sizeof(LodeSummaryLine));
+	lines = has_stored_tree(self) ? g_array_copy(self->run->summary)
+	                              : compute_tree(self, progress, error);
+	if (lines != NULL && self->options->limit != 0)
+		shorten_tree(lines, self->options->limit);
+	return lines;
+}
+
+static bool write_tree(Report *self, const LodeProgress *progress, GError **error)
+{
+	count_eligible(self);
+	g_autoptr(GArray) lines = choose_tree(self, progress, error);
+	if (lines == NULL)
+		return false;
 	lode_progress_end(progress);
 	lode_profile_lines_head(self->profile, lode_profile_weight_of(self->profile, self->run),
 		&self->options->terminal, self->out);

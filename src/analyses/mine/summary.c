@@ -14,14 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	MIN_BLOCK = 64,
-	MAX_BLOCK = 16384,
-	MAX_SHARES = 1 << 24,
-	CHUNKS = 16,
-	MAX_CHILDREN = 3,
-	MAX_DEPTH = 3
-};
+enum { MIN_BLOCK = 64, MAX_BLOCK = 16384, MAX_SHARES = 1 << 24, CHUNKS = 16, MAX_CHILDREN = 3 };
 
 static const double keeps_enough = 0.8; /* of the value, for a longer sequence to take the place */
 static const double carries_enough = 0.2; /* of the value, for one to stand below */
@@ -376,7 +369,7 @@ static bool build_below(
 		line.depth = depth;
 		line.cost_ratio = one->frequency > 0 ? one->weight / one->frequency : 0;
 		g_array_append_val(self->lines, line);
-		if (depth == MAX_DEPTH)
+		if (depth == LODE_SUMMARY_DEPTH)
 			continue;
 		g_autoptr(GArray) children = find_children(self, candidates, line.sequence);
 		is_ok = children->len == 0 ||
@@ -441,4 +434,15 @@ GArray *lode_summary_build(const LodeFlowGraph *graph, const LodeMiningRun *run,
 	if (!is_ok)
 		g_clear_pointer(&self.lines, g_array_unref);
 	return self.lines;
+}
+
+bool lode_summary_add(const LodeFlowGraph *graph, LodeMiningRun *run, const LodeProgress *progress,
+	GError **error)
+{
+	const LodeSummaryOptions options = {
+		.order = LODE_SUMMARY_BY_EXCESS, .limit = LODE_SUMMARY_LIMIT};
+
+	g_clear_pointer(&run->summary, g_array_unref);
+	run->summary = lode_summary_build(graph, run, &options, progress, error);
+	return run->summary != NULL;
 }

@@ -15,14 +15,6 @@ typedef enum {
 	LODE_SUMMARY_BY_DIFFERENTIAL,
 } LodeSummaryOrder;
 
-typedef struct {
-	uint32_t sequence; /* index in the run, after sharpening */
-	uint32_t depth;    /* 0 chosen, 1 … 3 below it */
-	double new_weight; /* share of W* that no line above covers */
-	uint64_t variants; /* reported sequences folded under this line */
-	double cost_ratio; /* cost per execution relative to the average instruction: Sw / Sf */
-} LodeSummaryLine;
-
 /*
  * How many sequences are looked at: those of the highest value, for the whole tree and below one
  * line. What a sequence covers costs as much to find as it did to mine, and what comes after so
@@ -32,10 +24,15 @@ enum { LODE_SUMMARY_CANDIDATES = 8192, LODE_SUMMARY_CHILD_CANDIDATES = 1024 };
 
 typedef struct {
 	LodeSummaryOrder order;
-	uint32_t limit;          /* chosen lines at depth 0; 15 by default */
+	uint32_t limit;          /* chosen lines at depth 0; LODE_SUMMARY_LIMIT by default */
 	const bool *is_eligible; /* [sequences]: false = left out by a filter; NULL: all */
 } LodeSummaryOptions;
 
 /* GArray of LodeSummaryLine in display order (parent before its children). */
 GArray *lode_summary_build(const LodeFlowGraph *graph, const LodeMiningRun *run,
 	const LodeSummaryOptions *options, const LodeProgress *progress, GError **error);
+
+/* Makes run->summary, the default one, from the graph that the run was mined from. The errors of
+ * lode_summary_build(): the run is then without. */
+bool lode_summary_add(const LodeFlowGraph *graph, LodeMiningRun *run, const LodeProgress *progress,
+	GError **error);

@@ -3,6 +3,7 @@
 #include "analyses/mine/summary.h"
 
 #include "analyses/mine/miner.h"
+#include "base/error.h"
 #include "naive_marks.h"
 #include "naive_summary.h"
 #include "random_case.h"
@@ -113,6 +114,40 @@ static void test_random_graphs(void)
 	g_assert_cmpuint(n_compared, >, CASES / 4);
 }
 
+static void test_default_is_added(void)
+{
+	const LodeSummaryOptions options = {
+		.order = LODE_SUMMARY_BY_EXCESS, .limit = LODE_SUMMARY_LIMIT};
+	g_autoptr(RandomCase) random = random_case_new(5001);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeMiningRun)
+		run = lode_miner_run(random->graph, &random->parameters, "r", NULL, &error);
+
+	g_assert_no_error(error);
+	g_assert_null(run->summary);
+	g_assert_true(lode_summary_add(random->graph, run, NULL, &error));
+	g_autoptr(GArray) expected = lode_summary_build(random->graph, run, &options, NULL, &error);
+	g_assert_cmpuint(expected->len, >, 0);
+	g_assert_true(trees_are_equal(expected, run->summary));
+}
+
+static void test_cancelled(void)
+{
+	g_autoptr(GCancellable) cancellable = g_cancellable_new();
+	const LodeProgress progress = {.cancellable = cancellable};
+	g_autoptr(RandomCase) random = random_case_new(5001);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeMiningRun)
+		run = lode_miner_run(random->graph, &random->parameters, "r", NULL, &error);
+
+	g_assert_no_error(error);
+	g_assert_true(lode_summary_add(random->graph, run, NULL, &error));
+	g_cancellable_cancel(cancellable);
+	g_assert_false(lode_summary_add(random->graph, run, &progress, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CANCELLED);
+	g_assert_null(run->summary);
+}
+
 /* Two sequences of the same vertices: one line, the longer one. */
 static void test_repeats_are_folded(void)
 {
@@ -143,6 +178,8 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/summary/random-graphs", test_random_graphs);
+	g_test_add_func("/summary/default-is-added", test_default_is_added);
+	g_test_add_func("/summary/cancelled", test_cancelled);
 	g_test_add_func("/summary/repeats-are-folded", test_repeats_are_folded);
 	return g_test_run();
 }

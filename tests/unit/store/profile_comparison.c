@@ -239,6 +239,21 @@ static bool are_equal_sequences(const GArray *a, const GArray *b)
 	return true;
 }
 
+static bool are_equal_summaries(const GArray *a, const GArray *b)
+{
+	if (a == NULL || b == NULL)
+		return a == b;
+	for (guint i = 0; i < MIN(a->len, b->len); i++) {
+		const LodeSummaryLine *x = &g_array_index(a, LodeSummaryLine, i);
+		const LodeSummaryLine *y = &g_array_index(b, LodeSummaryLine, i);
+		if (x->sequence != y->sequence || x->depth != y->depth ||
+			x->new_weight != y->new_weight || x->variants != y->variants ||
+			x->cost_ratio != y->cost_ratio)
+			return false;
+	}
+	return a->len == b->len;
+}
+
 void assert_equal_runs(const LodeMiningRun *a, const LodeMiningRun *b)
 {
 	assert_same_text(a, b, name);
@@ -250,4 +265,5 @@ void assert_equal_runs(const LodeMiningRun *a, const LodeMiningRun *b)
 	g_assert_true(are_equal_arrays(a->items, b->items, sizeof(uint32_t)));
 	g_assert_true(are_equal_sequences(a->sequences, b->sequences));
 	g_assert_true(are_equal_arrays(a->event_supports, b->event_supports, sizeof(double)));
+	g_assert_true(are_equal_summaries(a->summary, b->summary));
 }

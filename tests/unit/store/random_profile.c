@@ -241,6 +241,27 @@ static void add_sequence(LodeMiningRun *run, GRand *rand)
 	g_array_append_val(run->sequences, sequence);
 }
 
+/* None, an empty one, or up to ten lines of every depth. */
+static void add_summary(LodeMiningRun *run, GRand *rand, guint32 seed)
+{
+	uint32_t n = seed % 3 == 2 ? MIN(run->sequences->len, 10) : 0;
+
+	if (seed % 3 == 0)
+		return;
+	run->summary = g_array_new(FALSE, TRUE, sizeof(LodeSummaryLine));
+	for (uint32_t i = 0; i < n; i++) {
+		LodeSummaryLine line = {
+			.sequence = (uint32_t)g_rand_int_range(
+				rand, 0, (gint32)run->sequences->len),
+			.depth = i % (LODE_SUMMARY_DEPTH + 1),
+			.new_weight = g_rand_double(rand),
+			.variants = (uint64_t)g_rand_int(rand) << 20,
+			.cost_ratio = random_amount(rand),
+		};
+		g_array_append_val(run->summary, line);
+	}
+}
+
 LodeMiningRun *random_run_new(guint32 seed, const char *name, uint32_t n)
 {
 	static const char *const attributes[] = {"at:entry", "ev:l1d-miss", "inl:f(\"x\\y\")",
@@ -258,6 +279,7 @@ LodeMiningRun *random_run_new(guint32 seed, const char *name, uint32_t n)
 		g_ptr_array_add(run->events, g_strdup_printf("event-%d", i));
 	for (uint32_t i = 0; i < n; i++)
 		add_sequence(run, rand);
+	add_summary(run, rand, seed);
 	g_rand_free(rand);
 	return run;
 }

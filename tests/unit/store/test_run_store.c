@@ -95,6 +95,23 @@ static void test_replaced(Fixture *fixture, const void *data)
 	assert_has_run(fixture, NULL, third);
 }
 
+/* The new run gets the id of the old one, and must not get its summary. */
+static void test_replaced_last(Fixture *fixture, const void *data)
+{
+	g_autoptr(LodeMiningRun) long_summary = random_run_new(2, "a", 100);
+	g_autoptr(LodeMiningRun) short_summary = random_run_new(5, "a", 3);
+	g_autoptr(LodeMiningRun) no_summary = random_run_new(6, "a", 100);
+
+	(void)data;
+	g_assert_cmpuint(long_summary->summary->len, >, short_summary->summary->len);
+	add_run(fixture, long_summary);
+	add_run(fixture, short_summary);
+	assert_has_run(fixture, "a", short_summary);
+	add_run(fixture, long_summary);
+	add_run(fixture, no_summary);
+	assert_has_run(fixture, "a", no_summary);
+}
+
 static void test_summary(Fixture *fixture, const void *data)
 {
 	g_autoptr(LodeMiningRun) run = random_run_new(1, "a", 7);
@@ -180,6 +197,41 @@ static void test_broken_runs(Fixture *fixture, const void *data)
 	assert_refused(fixture, run);
 }
 
+static void assert_summary_refused(const Fixture *fixture, const LodeMiningRun *run)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_false(lode_profile_store_add_run(fixture->path, run, NULL, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+	g_assert_nonnull(strstr(error->message, "table 'summary_line', row 2: "));
+	assert_list(fixture, "");
+}
+
+static void test_broken_summary(Fixture *fixture, const void *data)
+{
+	g_autoptr(LodeMiningRun) run = random_run_new(2, "a", 10);
+	LodeSummaryLine *second = &g_array_index(run->summary, LodeSummaryLine, 1);
+	LodeSummaryLine sound = *second;
+
+	(void)data;
+	second->sequence = 10;
+	assert_summary_refused(fixture, run);
+	*second = sound;
+	second->depth = 2;
+	assert_summary_refused(fixture, run);
+	*second = sound;
+	second->new_weight = NAN;
+	assert_summary_refused(fixture, run);
+	*second = sound;
+	second->cost_ratio = -1;
+	assert_summary_refused(fixture, run);
+	*second = sound;
+	second->variants = UINT64_MAX;
+	assert_summary_refused(fixture, run);
+	*second = sound;
+	add_run(fixture, run);
+}
+
 static void assert_parameters(const char *json, const char *message)
 {
 	LodeMiningParameters defaults;
@@ -221,10 +273,12 @@ int main(int argc, char **argv)
 	} cases[] = {
 		{"/run_store/round_trip", test_round_trip},
 		{"/run_store/replaced", test_replaced},
+		{"/run_store/replaced_last", test_replaced_last},
 		{"/run_store/summary", test_summary},
 		{"/run_store/not_found", test_not_found},
 		{"/run_store/cancelled", test_cancelled},
 		{"/run_store/broken_runs", test_broken_runs},
+		{"/run_store/broken_summary", test_broken_summary},
 	};
 
 	g_test_init(&argc, &argv, NULL);

@@ -259,6 +259,84 @@ static void test_tree(void)
 	g_assert_null(strchr(text, 0x1b));
 }
 
+static void assert_same_tree(
+	const LodeMiningRun *with, const LodeMiningRun *without, const LodeReportOptions *options)
+{
+	g_autofree char *stored = write_report(with, options);
+	g_autofree char *computed = write_report(without, options);
+
+	g_assert_cmpstr(stored, ==, computed);
+}
+
+/* A summary that is stored changes no byte of the report, whatever the options. */
+static void test_stored_tree(void)
+{
+	const char *const load[] = {"load", NULL};
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(LodeMiningRun) with = sample_run(), without = sample_run();
+	g_autoptr(GError) error = NULL;
+	LodeReportOptions options;
+
+	sample_add_sequence(with, "op:ret", 0.14, 0.1, 2);
+	sample_add_sequence(without, "op:ret", 0.14, 0.1, 2);
+	g_autoptr(LodeFlowGraph) graph = lode_flow_graph_build(profile, &with->parameters, &error);
+	g_assert_no_error(error);
+	g_assert_true(lode_summary_add(graph, with, NULL, &error));
+	g_assert_no_error(error);
+	g_assert_cmpuint(with->summary->len, >, 1);
+	lode_report_options_init(&options);
+	assert_same_tree(with, without, &options);
+	for (options.limit = 1; options.limit <= LODE_SUMMARY_LIMIT + 1; options.limit++)
+		assert_same_tree(with, without, &options);
+	options.limit = 0;
+	options.sort = "weight";
+	assert_same_tree(with, without, &options);
+	options.sort = NULL;
+	options.without = load;
+	assert_same_tree(with, without, &options);
+}
+
+static guint count_tree_lines(const LodeMiningRun *run, const LodeReportOptions *options)
+{
+	g_autofree char *text = write_report(run, options);
+	g_auto(GStrv) parts = g_strsplit(text, "made up", -1);
+
+	return g_strv_length(parts) - 1;
+}
+
+/* It is taken where it is what was asked for, and nowhere else: this one is no true summary. */
+static void test_stored_tree_is_taken(void)
+{
+	const char *const load[] = {"load", NULL};
+	static const uint32_t depths[] = {0, 1, 2, 0, 0, 1};
+	g_autoptr(LodeMiningRun) run = sample_run();
+	LodeReportOptions options;
+
+	sample_add_sequence(run, "user:made up", 0.2, 0.1, 1);
+	run->summary = g_array_new(FALSE, TRUE, sizeof(LodeSummaryLine));
+	for (size_t i = 0; i < G_N_ELEMENTS(depths); i++) {
+		LodeSummaryLine line = {.sequence = 5, .depth = depths[i]};
+		g_array_append_val(run->summary, line);
+	}
+	lode_report_options_init(&options);
+	g_assert_cmpuint(count_tree_lines(run, &options), ==, 6);
+	options.sort = "excess";
+	options.limit = LODE_SUMMARY_LIMIT;
+	g_assert_cmpuint(count_tree_lines(run, &options), ==, 6);
+	options.limit = 2;
+	g_assert_cmpuint(count_tree_lines(run, &options), ==, 4);
+	options.limit = 1;
+	g_assert_cmpuint(count_tree_lines(run, &options), ==, 3);
+	options.limit = LODE_SUMMARY_LIMIT + 1;
+	g_assert_cmpuint(count_tree_lines(run, &options), <, 2);
+	options.limit = 0;
+	options.sort = "weight";
+	g_assert_cmpuint(count_tree_lines(run, &options), <, 2);
+	options.sort = NULL;
+	options.with = load;
+	g_assert_cmpuint(count_tree_lines(run, &options), ==, 0);
+}
+
 static void test_empty_run(void)
 {
 	g_autoptr(LodeMiningRun) model = sample_run();
@@ -343,6 +421,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/report/csv", test_csv);
 	g_test_add_func("/views/report/baseline", test_baseline);
 	g_test_add_func("/views/report/tree", test_tree);
+	g_test_add_func("/views/report/stored-tree", test_stored_tree);
+	g_test_add_func("/views/report/stored-tree-is-taken", test_stored_tree_is_taken);
 	g_test_add_func("/views/report/empty-run", test_empty_run);
 	g_test_add_func("/views/report/hostile-names", test_hostile_names);
 	g_test_add_func("/views/report/instruction-run", test_instruction_run);
