@@ -99,7 +99,8 @@ typedef struct {
 	LodeSummaryLine *lines;
 	float *shares;   /* [vertex × limit]: c/n of each chosen sequence */
 	double *covered; /* [vertex]: the greatest of them */
-	uint32_t n, limit, max_candidates;
+	uint32_t n, limit;
+	uint64_t max_work;
 } Choice;
 
 static void choice_init(Choice *self, const LodeFlowGraph *graph, uint32_t limit)
@@ -311,28 +312,31 @@ static bool choose_lines(Summary *self, Choice *choice, const GArray *candidates
 	g_autofree uint32_t *order = g_new(uint32_t, MAX_BLOCK);
 	g_autofree Look *looks = g_new(Look, MAX_BLOCK);
 	size_t block_size = MIN_BLOCK;
-	guint n = MIN(candidates->len, choice->max_candidates);
+	uint64_t work = 0;
 
-	for (guint i = 0; i < n && choice->n < choice->limit;) {
+	for (guint i = 0;
+		i < candidates->len && choice->n < choice->limit && work < choice->max_work;) {
 		if (lode_progress_is_cancelled(self->progress)) {
 			g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
 			return false;
 		}
-		lode_progress_report(self->progress, "summary", i, n, NULL);
+		lode_progress_report(self->progress, "summary", i, candidates->len, NULL);
 		Block block = {
 			.self = self,
 			.choice = choice,
 			.candidates = &g_array_index(candidates, uint32_t, i),
-			.n = (uint32_t)MIN(n - i, block_size),
+			.n = (uint32_t)MIN(candidates->len - i, block_size),
 			.n_lines = choice->n,
 			.order = order,
 			.looks = looks,
 		};
 		look_at(&block);
-		size_t per_candidate = take_block(self, choice, candidates, &block) / block.n + 1;
+		size_t n_shares = take_block(self, choice, candidates, &block);
+		size_t per_candidate = n_shares / block.n + 1;
 		block_size = CLAMP(MIN(block_size * 2, MAX_SHARES / per_candidate), MIN_BLOCK,
 			(size_t)MAX_BLOCK);
 		i += block.n;
+		work += n_shares;
 	}
 	return true;
 }
@@ -360,8 +364,7 @@ static bool build_below(
 	bool is_ok;
 
 	choice_init(&choice, self->graph, limit);
-	choice.max_candidates = depth == 0 ? LODE_SUMMARY_CANDIDATES
-	                                   : LODE_SUMMARY_CHILD_CANDIDATES;
+	choice.max_work = depth == 0 ? LODE_SUMMARY_WORK : LODE_SUMMARY_CHILD_WORK;
 	is_ok = choose_lines(self, &choice, candidates, error);
 	for (uint32_t i = 0; i < choice.n && is_ok; i++) {
 		LodeSummaryLine line = choice.lines[i];

@@ -16,11 +16,12 @@ typedef enum {
 } LodeSummaryOrder;
 
 /*
- * How many sequences are looked at: those of the highest value, for the whole tree and below one
- * line. What a sequence covers costs as much to find as it did to mine, and what comes after so
- * many that repeat each other is small.
+ * How much is looked at: sequences of the highest value until they cover so many vertices together,
+ * for the whole tree and below one line. What a sequence covers costs as much to find as it did to
+ * mine, and what comes after so many that repeat each other is small.
  */
-enum { LODE_SUMMARY_CANDIDATES = 8192, LODE_SUMMARY_CHILD_CANDIDATES = 1024 };
+#define LODE_SUMMARY_WORK (UINT64_C(1) << 27)
+#define LODE_SUMMARY_CHILD_WORK (UINT64_C(1) << 24)
 
 typedef struct {
 	LodeSummaryOrder order;
