@@ -38,7 +38,8 @@ static const char *find_fault(const LodeMiningRun *run, const LodeSummaryLine *l
 
 bool lode_summary_lines_check(const LodeMiningRun *run, GError **error)
 {
-	uint32_t above = UINT32_MAX, n_chosen = 0; /* UINT32_MAX + 1 = 0: the first is at depth 0 */
+	uint32_t above = UINT32_MAX; /* one more is 0: the first line has to be at depth 0 */
+	uint32_t n_chosen = 0;
 
 	for (guint i = 0; run->summary != NULL && i < run->summary->len; i++) {
 		const LodeSummaryLine *line = line_at(run, i);

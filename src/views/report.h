@@ -21,7 +21,8 @@ typedef struct {
 	const char *sort;         /* excess weight … event:NAME sequence; NULL: excess */
 	bool is_reversed;
 	bool show_all;  /* every sequence instead of the summary tree */
-	uint32_t limit; /* lines; 0: the view's default (tree 15, closed list as text 50, else all)
+	uint32_t limit; /* lines, in the tree of depth 0; 0: the view's default (tree 15, closed
+	                 * list as text 50, else all)
 	                 */
 	LodeReportRange weight, frequency, maximal, differential;
 	uint32_t min_size, max_size; /* max 0: unlimited */
