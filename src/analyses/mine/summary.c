@@ -363,7 +363,7 @@ static bool build_below(
 	Choice choice;
 	bool is_ok;
 
-	choice_init(&choice, self->graph, limit);
+	choice_init(&choice, self->graph, MIN(limit, candidates->len));
 	choice.max_work = depth == 0 ? LODE_SUMMARY_WORK : LODE_SUMMARY_CHILD_WORK;
 	is_ok = choose_lines(self, &choice, candidates, error);
 	for (uint32_t i = 0; i < choice.n && is_ok; i++) {
