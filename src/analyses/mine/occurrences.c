@@ -28,7 +28,8 @@ typedef struct {
 	uint32_t elements, place_elements;
 } VertexSum;
 
-struct LodeOccurrenceSearch {
+/* Scratch memory of the search for one sequence. */
+typedef struct {
 	const LodeFlowGraph *graph;
 	const LodeMiningParameters *parameters;
 	VertexSum *sums;
@@ -37,35 +38,27 @@ struct LodeOccurrenceSearch {
 	uint32_t element_starts[MAX_POSITIONS + 1];
 	const uint32_t *items;
 	uint64_t *cover; /* [element × classes]: which of the element's items a class has */
-	size_t cover_size;
 	Path path;
 	GArray *found; /* Path, of one place */
-};
+} Search;
 
-LodeOccurrenceSearch *lode_occurrence_search_new(
-	const LodeFlowGraph *graph, const LodeMiningParameters *parameters)
+static void search_init(
+	Search *self, const LodeFlowGraph *graph, const LodeMiningParameters *parameters)
 {
-	LodeOccurrenceSearch *self = g_new0(LodeOccurrenceSearch, 1);
-
-	self->graph = graph;
-	self->parameters = parameters;
+	*self = (Search){.graph = graph, .parameters = parameters};
 	self->sums = g_new0(VertexSum, graph->n_vertices + 1);
 	self->touched = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->place_touched = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->found = g_array_new(FALSE, FALSE, sizeof(Path));
-	return self;
 }
 
-void lode_occurrence_search_free(LodeOccurrenceSearch *self)
+static void search_clear(Search *self)
 {
-	if (self == NULL)
-		return;
 	g_free(self->sums);
 	g_free(self->cover);
 	g_array_unref(self->touched);
 	g_array_unref(self->place_touched);
 	g_array_unref(self->found);
-	g_free(self);
 }
 
 void lode_occurrences_free(LodeOccurrences *self)
@@ -79,8 +72,7 @@ void lode_occurrences_free(LodeOccurrences *self)
 }
 
 /* Which of the items [first, end) the class has, as bits. */
-static uint64_t cover_of(
-	const LodeOccurrenceSearch *self, uint32_t class_id, uint32_t first, uint32_t end)
+static uint64_t cover_of(const Search *self, uint32_t class_id, uint32_t first, uint32_t end)
 {
 	const LodeFlowGraph *graph = self->graph;
 	uint32_t at = graph->class_starts[class_id], at_end = graph->class_starts[class_id + 1];
@@ -96,7 +88,7 @@ static uint64_t cover_of(
 	return bits;
 }
 
-static void prepare_elements(LodeOccurrenceSearch *self, const uint32_t *items, size_t n_items)
+static void prepare_elements(Search *self, const uint32_t *items, size_t n_items)
 {
 	uint32_t n_classes = self->graph->n_classes;
 
@@ -106,24 +98,20 @@ static void prepare_elements(LodeOccurrenceSearch *self, const uint32_t *items, 
 		if ((items[i] & LODE_ITEM_START) != 0)
 			self->element_starts[self->n_elements++] = i;
 	self->element_starts[self->n_elements] = (uint32_t)n_items;
-	size_t size = (size_t)self->n_elements * n_classes;
-	if (size > self->cover_size) {
-		self->cover = g_renew(uint64_t, self->cover, size);
-		self->cover_size = size;
-	}
+	self->cover = g_new(uint64_t, (size_t)self->n_elements * n_classes + 1);
 	for (uint32_t e = 0; e < self->n_elements; e++)
 		for (uint32_t i = 0; i < n_classes; i++)
 			self->cover[(size_t)e * n_classes + i] = cover_of(
 				self, i, self->element_starts[e], self->element_starts[e + 1]);
 }
 
-static uint64_t vertex_cover(const LodeOccurrenceSearch *self, uint32_t element, uint32_t vertex)
+static uint64_t vertex_cover(const Search *self, uint32_t element, uint32_t vertex)
 {
 	return self->cover[(size_t)element * self->graph->n_classes +
 			   self->graph->attribute_classes[vertex]];
 }
 
-static uint64_t full_cover(const LodeOccurrenceSearch *self, uint32_t element)
+static uint64_t full_cover(const Search *self, uint32_t element)
 {
 	uint32_t n = self->element_starts[element + 1] - self->element_starts[element];
 
@@ -131,7 +119,7 @@ static uint64_t full_cover(const LodeOccurrenceSearch *self, uint32_t element)
 }
 
 /* Whether positions [first, n) are a minimal window for the element. */
-static bool is_window(const LodeOccurrenceSearch *self, uint32_t element, uint32_t first)
+static bool is_window(const Search *self, uint32_t element, uint32_t first)
 {
 	const Path *path = &self->path;
 	uint64_t but_first = 0, but_last = 0, full = full_cover(self, element);
@@ -146,7 +134,7 @@ static bool is_window(const LodeOccurrenceSearch *self, uint32_t element, uint32
 }
 
 /* Keeps the path at hand, or adds this way of matching it to the same path found before. */
-static void keep_path(LodeOccurrenceSearch *self)
+static void keep_path(Search *self)
 {
 	const Path *path = &self->path;
 
@@ -165,7 +153,7 @@ static void keep_path(LodeOccurrenceSearch *self)
 	g_array_append_vals(self->found, path, 1);
 }
 
-static double step(const LodeOccurrenceSearch *self, uint32_t source, uint32_t edge, double count)
+static double step(const Search *self, uint32_t source, uint32_t edge, double count)
 {
 	const LodeFlowGraph *graph = self->graph;
 	double taken = graph->edge_counts[edge], executions = graph->count[source];
@@ -182,7 +170,7 @@ static double step(const LodeOccurrenceSearch *self, uint32_t source, uint32_t e
 }
 
 /* Puts the edge's target behind the path; false when nothing counted can come of it. */
-static bool push(LodeOccurrenceSearch *self, uint32_t edge)
+static bool push(Search *self, uint32_t edge)
 {
 	Path *path = &self->path;
 	uint32_t source = path->vertices[path->n - 1];
@@ -197,10 +185,10 @@ static bool push(LodeOccurrenceSearch *self, uint32_t edge)
 	return true;
 }
 
-static void match_window(LodeOccurrenceSearch *self, uint32_t element, uint32_t first);
+static void match_window(Search *self, uint32_t element, uint32_t first);
 
 /* Behind the last window: up to `gaps` vertices, then windows of `element`. */
-static void match_behind(LodeOccurrenceSearch *self, uint32_t element, uint32_t gaps)
+static void match_behind(Search *self, uint32_t element, uint32_t gaps)
 {
 	Path *path = &self->path;
 	double count = path->count;
@@ -219,7 +207,7 @@ static void match_behind(LodeOccurrenceSearch *self, uint32_t element, uint32_t 
 }
 
 /* The window is the path's tail from `first`; goes on behind it when it matches. */
-static void finish_window(LodeOccurrenceSearch *self, uint32_t element, uint32_t first)
+static void finish_window(Search *self, uint32_t element, uint32_t first)
 {
 	Path *path = &self->path;
 	uint32_t n = path->n;
@@ -237,7 +225,7 @@ static void finish_window(LodeOccurrenceSearch *self, uint32_t element, uint32_t
 }
 
 /* All windows of `element` that start with position `first` and have the path as their front. */
-static void match_window(LodeOccurrenceSearch *self, uint32_t element, uint32_t first)
+static void match_window(Search *self, uint32_t element, uint32_t first)
 {
 	Path *path = &self->path;
 	uint32_t n = path->n, source = path->vertices[n - 1];
@@ -259,7 +247,7 @@ static void match_window(LodeOccurrenceSearch *self, uint32_t element, uint32_t 
 }
 
 /* Adds a path's count to each of its matched vertices once. */
-static void sum_path(LodeOccurrenceSearch *self, const Path *path)
+static void sum_path(Search *self, const Path *path)
 {
 	for (uint32_t i = 0; i < path->n; i++) {
 		uint32_t v = path->vertices[i], elements = path->elements[i];
@@ -287,7 +275,7 @@ static int compare_vertices(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static void keep_place(LodeOccurrenceSearch *self, LodeOccurrences *out, uint32_t first, bool wants)
+static void keep_place(Search *self, LodeOccurrences *out, uint32_t first)
 {
 	LodeOccurrencePlace place = {.first_vertex = first, .first_matched = out->matched->len};
 	double sum = 0;
@@ -303,18 +291,15 @@ static void keep_place(LodeOccurrenceSearch *self, LodeOccurrences *out, uint32_
 		VertexSum *vertex = &self->sums[v];
 		LodeCoveredVertex matched = {
 			v, fmin(vertex->place_sum, self->graph->count[v]), vertex->place_elements};
-		if (wants)
-			g_array_append_val(out->matched, matched);
+		g_array_append_val(out->matched, matched);
 		vertex->place_sum = 0;
 		vertex->place_elements = 0;
 	}
 	place.n_matched = out->matched->len - place.first_matched;
-	if (wants)
-		g_array_append_val(out->places, place);
+	g_array_append_val(out->places, place);
 }
 
-static void search_from(
-	LodeOccurrenceSearch *self, LodeOccurrences *out, uint32_t vertex, bool wants)
+static void search_from(Search *self, LodeOccurrences *out, uint32_t vertex)
 {
 	/* Under this flow model later steps may raise a count of 0. */
 	if (!(self->graph->count[vertex] > 0) && self->parameters->flow != LODE_FLOW_DEFINITE)
@@ -330,7 +315,7 @@ static void search_from(
 		return;
 	for (guint i = 0; i < self->found->len; i++)
 		sum_path(self, &g_array_index(self->found, Path, i));
-	keep_place(self, out, vertex, wants);
+	keep_place(self, out, vertex);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -339,7 +324,7 @@ static int compare_places(const void *a, const void *b)
 		&((const LodeOccurrencePlace *)b)->first_vertex);
 }
 
-static void finish(LodeOccurrenceSearch *self, LodeOccurrences *out)
+static void finish(Search *self, LodeOccurrences *out)
 {
 	const LodeFlowGraph *graph = self->graph;
 	uint32_t last_graph = LODE_NONE;
@@ -350,7 +335,6 @@ static void finish(LodeOccurrenceSearch *self, LodeOccurrences *out)
 		uint32_t v = g_array_index(self->touched, uint32_t, i);
 		LodeCoveredVertex covered = {
 			v, fmin(self->sums[v].sum, graph->count[v]), self->sums[v].elements};
-		self->sums[v] = (VertexSum){0};
 		out->functions += graph->vertex_graphs[v] != last_graph;
 		last_graph = graph->vertex_graphs[v];
 		if (!(covered.count > 0))
@@ -364,8 +348,7 @@ static void finish(LodeOccurrenceSearch *self, LodeOccurrences *out)
 	g_array_sort(out->places, compare_places);
 }
 
-LodeOccurrences *lode_occurrence_search_find(
-	LodeOccurrenceSearch *self, const uint32_t *items, size_t n_items, bool wants_places)
+static LodeOccurrences *find(Search *self, const uint32_t *items, size_t n_items)
 {
 	const LodeFlowGraph *graph = self->graph;
 	LodeOccurrences *out = g_new0(LodeOccurrences, 1);
@@ -374,7 +357,6 @@ LodeOccurrences *lode_occurrence_search_find(
 	out->places = g_array_new(FALSE, FALSE, sizeof(LodeOccurrencePlace));
 	out->matched = g_array_new(FALSE, FALSE, sizeof(LodeCoveredVertex));
 	prepare_elements(self, items, n_items);
-	g_array_set_size(self->touched, 0);
 	uint64_t full = full_cover(self, 0);
 	for (uint32_t i = 0; i < graph->n_classes; i++) {
 		uint64_t cover = self->cover[i];
@@ -382,7 +364,7 @@ LodeOccurrences *lode_occurrence_search_find(
 			continue;
 		for (uint32_t j = graph->class_vertex_starts[i];
 			j < graph->class_vertex_starts[i + 1]; j++)
-			search_from(self, out, graph->class_vertices[j], wants_places);
+			search_from(self, out, graph->class_vertices[j]);
 	}
 	finish(self, out);
 	return out;
@@ -391,14 +373,17 @@ LodeOccurrences *lode_occurrence_search_find(
 LodeOccurrences *lode_occurrences_find(const LodeFlowGraph *graph, const uint32_t *items,
 	size_t n_items, const LodeMiningParameters *parameters, GError **error)
 {
-	g_autoptr(LodeOccurrenceSearch) search = lode_occurrence_search_new(graph, parameters);
+	Search search;
 
 	if (n_items == 0 || n_items > MAX_POSITIONS || (items[0] & LODE_ITEM_START) == 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"a sequence has between 1 and %d items", MAX_POSITIONS);
 		return NULL;
 	}
-	return lode_occurrence_search_find(search, items, n_items, true);
+	search_init(&search, graph, parameters);
+	LodeOccurrences *out = find(&search, items, n_items);
+	search_clear(&search);
+	return out;
 }
 
 uint32_t *lode_occurrences_map_items(

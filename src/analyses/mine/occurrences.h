@@ -27,21 +27,8 @@ typedef struct {
 	uint32_t functions;
 } LodeOccurrences;
 
-/* Holds scratch memory for many searches in one graph. The graph and the parameters must outlive
- * it. */
-typedef struct LodeOccurrenceSearch LodeOccurrenceSearch;
-LodeOccurrenceSearch *lode_occurrence_search_new(
-	const LodeFlowGraph *graph, const LodeMiningParameters *parameters);
-void lode_occurrence_search_free(LodeOccurrenceSearch *self);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeOccurrenceSearch, lode_occurrence_search_free)
-
-/* As lode_occurrences_find(); with `wants_places` false, places and matched stay empty but for
- * the number of functions and executions. Never fails: the parameters are those of a run that was
- * mined. */
-LodeOccurrences *lode_occurrence_search_find(
-	LodeOccurrenceSearch *self, const uint32_t *items, size_t n_items, bool wants_places);
-
-/* Finds them; `items` as in LodeMiningRun, with attribute ids of the *graph*. */
+/* Finds them; `items` as in LodeMiningRun, with attribute ids of the *graph*; the parameters are
+ * those of the run. The caller owns the result. Errors: _USAGE (no sequence of 1 to 64 items). */
 LodeOccurrences *lode_occurrences_find(const LodeFlowGraph *graph, const uint32_t *items,
 	size_t n_items, const LodeMiningParameters *parameters, GError **error);
 void lode_occurrences_free(LodeOccurrences *self);
