@@ -12,11 +12,11 @@ scripts/setup.sh
 scripts/build.sh build
 
 # Preprocessed first, so that cc1 alone is the program that is looked at.
-subject=src/base/worker_pool.c
+subject=src/base/number_format.c
 input=build/demo.i
-read -ra flags <<<"$(pkg-config --cflags gio-2.0)"
+read -ra flags <<<"$(pkg-config --cflags glib-2.0)"
 gcc -E -P -D_GNU_SOURCE -Isrc "${flags[@]}" "$subject" -o "$input"
-command=("$(gcc -print-prog-name=cc1)" -quiet -O2 "$input" -o /dev/null)
+command=("$(gcc -print-prog-name=cc1)" -quiet -O0 "$input" -o /dev/null)
 
 echo "demo: ${command[*]}"
 echo "demo: cc1 compiles $subject while every instruction is counted; that takes a while"

@@ -21,7 +21,7 @@ typedef enum {
  * mine, and what comes after so many that repeat each other is small.
  */
 #define LODE_SUMMARY_WORK (UINT64_C(1) << 27)
-#define LODE_SUMMARY_CHILD_WORK (UINT64_C(1) << 24)
+#define LODE_SUMMARY_CHILD_WORK (UINT64_C(1) << 22)
 
 typedef struct {
 	LodeSummaryOrder order;
