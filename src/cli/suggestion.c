@@ -8,7 +8,8 @@
 /* Nobody mistypes longer words; the bound keeps the table small. */
 enum { MAX_LENGTH = 64 };
 
-size_t lode_edit_distance(const char *a, const char *b)
+/* Optimal string alignment: insertions, deletions, substitutions, swaps of neighbours. */
+static size_t edit_distance(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
 	size_t cost[MAX_LENGTH + 1][MAX_LENGTH + 1];
@@ -40,7 +41,7 @@ const char *lode_suggestion(const char *word, const char *const *candidates)
 	for (size_t i = 0; candidates[i] != NULL; i++) {
 		/* A beginning is as good as one slip: 'anno' is on the way to 'annotate'. */
 		bool is_prefix = length >= 2 && g_str_has_prefix(candidates[i], word);
-		size_t distance = is_prefix ? 1 : lode_edit_distance(word, candidates[i]);
+		size_t distance = is_prefix ? 1 : edit_distance(word, candidates[i]);
 		if (distance < least || (distance == least && nearest == NULL)) {
 			nearest = candidates[i];
 			least = distance;

@@ -169,8 +169,8 @@ const LodeVerb lode_verb_run = {
 	.summary = "record a program, mine the recording and report",
 	.description =
 		"The program runs under valgrind's callgrind, some 50 times slower than alone "
-		"(some "
-		"20 times with --fast), and so do the programs that it starts. It keeps standard "
+		"(some 20 times with --fast) and several times that where it is short and has much "
+		"code, and so do the programs that it starts. It keeps standard "
 		"input, output and error. Its exit status becomes lode's; when a signal ends it, "
 		"lode ends by the same. Ctrl-C ends the program, and what it did until then is "
 		"mined; once more, and lode stops too. SIGTERM and SIGHUP are passed on, and lode "

@@ -123,25 +123,6 @@ const LodeBinaryFunction *lode_binary_image_functions(const LodeBinaryImage *sel
 	return (const LodeBinaryFunction *)(const void *)self->functions->data;
 }
 
-const LodeBinaryFunction *lode_binary_image_find_function(
-	const LodeBinaryImage *self, uint64_t address)
-{
-	size_t low = 0, high;
-	const LodeBinaryFunction *functions = lode_binary_image_functions(self, &high);
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (functions[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address - functions[low - 1].address >= functions[low - 1].size)
-		return NULL;
-	return &functions[low - 1];
-}
-
 const uint8_t *lode_binary_image_bytes(const LodeBinaryImage *self, uint64_t address, size_t *out_n)
 {
 	const LodeElfRange *range = lode_elf_file_find_range(self->file, address);

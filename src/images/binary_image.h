@@ -44,10 +44,8 @@ const char *lode_binary_image_build_id(const LodeBinaryImage *self); /* hex; NUL
 const char *lode_binary_image_warning(const LodeBinaryImage *self);  /* NULL: none */
 bool lode_binary_image_has_lines(const LodeBinaryImage *self);       /* any DWARF line table */
 
-/* Functions sorted by address; borrowed. Bisect with lode_binary_image_find_function(). */
+/* Functions sorted by address, none overlapping another; borrowed. */
 const LodeBinaryFunction *lode_binary_image_functions(const LodeBinaryImage *self, size_t *out_n);
-const LodeBinaryFunction *lode_binary_image_find_function(
-	const LodeBinaryImage *self, uint64_t address);
 
 /* Bytes at a virtual address, up to the end of their section or segment (*out_n); NULL outside
  * executable contents. Borrowed from the file. */

@@ -5,20 +5,6 @@
 #include "base/error.h"
 #include "base/worker_pool.h"
 
-double lode_join_value(const LodeJoin *self, uint32_t instruction, uint32_t column)
-{
-	uint32_t end = g_array_index(self->first_rows, uint32_t, instruction + 1);
-	double sum = 0;
-
-	for (uint32_t i = g_array_index(self->first_rows, uint32_t, instruction); i < end; i++) {
-		const LodeCallgrindInstruction *row = &g_array_index(self->recording->instructions,
-			LodeCallgrindInstruction, g_array_index(self->rows, uint32_t, i));
-		if (column < row->n_values)
-			sum += self->recording->values[row->first_value + column];
-	}
-	return sum;
-}
-
 /* The last function of the image that begins at or before the address. */
 static uint32_t find_function(const LodeJoin *self, uint32_t image, uint64_t address)
 {

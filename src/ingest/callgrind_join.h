@@ -98,6 +98,3 @@ LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t ad
 
 /* The executed instruction at an address, or LODE_NONE. */
 uint32_t lode_join_find(const LodeJoin *self, uint32_t image, uint64_t address);
-
-/* Value of a column of the recording, over all rows of an instruction. */
-double lode_join_value(const LodeJoin *self, uint32_t instruction, uint32_t column);

@@ -226,6 +226,19 @@ static void account_unresolved(LodeJoin *join)
 	}
 }
 
+/* No execution is lost by it, but source lines and inlined functions may be. */
+static void account_broken_debug_information(LodeJoin *join)
+{
+	for (size_t i = 0; i < join->n_binaries; i++) {
+		const char *warning = join->binaries[i] != NULL
+		                              ? lode_binary_image_warning(join->binaries[i])
+		                              : NULL;
+		if (warning != NULL)
+			lode_profile_add_unresolved(
+				join->profile, "broken debug information", warning, 0, 0);
+	}
+}
+
 bool lode_join_attributes(LodeJoin *self, GError **error)
 {
 	Naming naming = {.join = self};
@@ -237,5 +250,6 @@ bool lode_join_attributes(LodeJoin *self, GError **error)
 	lode_id_cache_clear(&naming.sets);
 	lode_id_cache_clear(&naming.locations);
 	account_unresolved(self);
+	account_broken_debug_information(self);
 	return true;
 }

@@ -29,7 +29,8 @@ typedef enum {
 	LODE_GRANULARITY_FUNCTION,
 } LodeGranularity;
 
-/* What to mine; docs/spec names and defaults. Strings are borrowed until the run copies them. */
+/* What to mine; docs/mining.md defines the terms. Strings are borrowed until the run copies them.
+ */
 typedef struct {
 	const char *weight;      /* event name; NULL: the profile's default */
 	const char *attributes;  /* comma-separated namespaces; NULL: op,kind,mem,ev,at,loop;

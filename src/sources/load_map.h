@@ -4,8 +4,7 @@
  * Callgrind writes run-time addresses for images that have no symbols.
  *
  * Two text forms are read:
- *  - /proc/PID/maps; the program headers of each image turn its file offsets into virtual
- * addresses;
+ *  - /proc/PID/maps; the program headers of each image turn its file offsets into addresses;
  *  - the log of `valgrind -v -v -v`, whose lines
  *      --PID-- Reading syms from /usr/bin/gzip
  *      --PID--    svma 0x00000034f0, avma 0x000010b4f0

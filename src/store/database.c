@@ -157,7 +157,7 @@ static void distrust(LodeDatabase *self)
 	sqlite3_db_config(self->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 }
 
-static LodeDatabase *open_handle(
+static LodeDatabase *open_database(
 	const char *path, int flags, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeDatabase) self = g_new0(LodeDatabase, 1);
@@ -180,7 +180,7 @@ static LodeDatabase *open_handle(
 
 LodeDatabase *lode_database_create(const char *path, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(LodeDatabase) self = open_handle(
+	g_autoptr(LodeDatabase) self = open_database(
 		path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, progress, error);
 
 	if (self == NULL)
@@ -335,7 +335,7 @@ static void roll_back_interrupted_write(const char *path)
 
 	if (access(journal, F_OK) != 0)
 		return;
-	g_autoptr(LodeDatabase) writer = open_handle(path, SQLITE_OPEN_READWRITE, NULL, NULL);
+	g_autoptr(LodeDatabase) writer = open_database(path, SQLITE_OPEN_READWRITE, NULL, NULL);
 	if (writer != NULL)
 		lode_database_query_integer(
 			writer, "SELECT count(*) FROM sqlite_schema", &ignored, NULL);
@@ -348,7 +348,7 @@ static LodeDatabase *open_existing(
 		return NULL;
 	if ((flags & SQLITE_OPEN_READONLY) != 0)
 		roll_back_interrupted_write(path);
-	g_autoptr(LodeDatabase) self = open_handle(path, flags, progress, error);
+	g_autoptr(LodeDatabase) self = open_database(path, flags, progress, error);
 	/* One transaction from the look at the schema on, so that all that is read belongs
 	 * together. */
 	const char *begin = (flags & SQLITE_OPEN_READONLY) != 0 ? "BEGIN" : "BEGIN IMMEDIATE";
@@ -372,7 +372,7 @@ LodeDatabase *lode_database_open_writable(
 
 LodeDatabase *lode_database_open_exclusive(const char *path, GError **error)
 {
-	g_autoptr(LodeDatabase) self = open_handle(path, SQLITE_OPEN_READWRITE, NULL, error);
+	g_autoptr(LodeDatabase) self = open_database(path, SQLITE_OPEN_READWRITE, NULL, error);
 
 	/* A write-ahead log, which a user may have switched on, must not outlive its file. */
 	if (self == NULL || !lode_database_execute(self, "PRAGMA journal_mode = DELETE", error) ||

@@ -130,12 +130,6 @@ void lode_json_number(LodeJsonStream *self, double value)
 	put_text(self, isfinite(value) ? lode_number_format_exact(value, buffer) : "null");
 }
 
-void lode_json_bool(LodeJsonStream *self, bool value)
-{
-	separate(self);
-	put_text(self, value ? "true" : "false");
-}
-
 void lode_json_member_string(LodeJsonStream *self, const char *name, const char *value)
 {
 	lode_json_key(self, name);
@@ -151,5 +145,6 @@ void lode_json_member_number(LodeJsonStream *self, const char *name, double valu
 void lode_json_member_bool(LodeJsonStream *self, const char *name, bool value)
 {
 	lode_json_key(self, name);
-	lode_json_bool(self, value);
+	separate(self);
+	put_text(self, value ? "true" : "false");
 }

@@ -35,7 +35,6 @@ void lode_json_line(LodeJsonStream *self);
 void lode_json_key(LodeJsonStream *self, const char *name);
 void lode_json_string(LodeJsonStream *self, const char *value); /* NULL: null */
 void lode_json_number(LodeJsonStream *self, double value);
-void lode_json_bool(LodeJsonStream *self, bool value);
 
 /* Key and value at once. */
 void lode_json_member_string(LodeJsonStream *self, const char *name, const char *value);

@@ -27,7 +27,7 @@ double lode_share_of(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
-GArray *lode_profile_function_values(const LodeProfile *profile, uint32_t event)
+static GArray *function_values(const LodeProfile *profile, uint32_t event)
 {
 	GArray *values = g_array_sized_new(
 		FALSE, TRUE, sizeof(double), MAX(profile->functions->len, 1));
@@ -44,7 +44,7 @@ GArray *lode_profile_function_values(const LodeProfile *profile, uint32_t event)
 
 GArray *lode_profile_image_values(const LodeProfile *profile, uint32_t event)
 {
-	g_autoptr(GArray) functions = lode_profile_function_values(profile, event);
+	g_autoptr(GArray) functions = function_values(profile, event);
 	GArray *values = g_array_sized_new(
 		FALSE, TRUE, sizeof(double), MAX(profile->images->len, 1));
 
@@ -58,7 +58,7 @@ GArray *lode_profile_image_values(const LodeProfile *profile, uint32_t event)
 uint32_t lode_profile_hottest_function(
 	const LodeProfile *profile, uint32_t event, double *out_value)
 {
-	g_autoptr(GArray) values = lode_profile_function_values(profile, event);
+	g_autoptr(GArray) values = function_values(profile, event);
 	uint32_t hottest = LODE_NONE;
 
 	*out_value = 0;

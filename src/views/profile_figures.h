@@ -14,8 +14,7 @@ double lode_profile_event_total(const LodeProfile *profile, uint32_t event);    
 /* part / whole; 0 when there is no whole. */
 double lode_share_of(double part, double whole);
 
-/* An event's value on each function and on each image. The caller unrefs the GArray of double. */
-GArray *lode_profile_function_values(const LodeProfile *profile, uint32_t event);
+/* An event's value on each image. The caller unrefs the GArray of double. */
 GArray *lode_profile_image_values(const LodeProfile *profile, uint32_t event);
 
 /* The function with most of an event and its value; LODE_NONE when there is none. */

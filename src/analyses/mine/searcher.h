@@ -4,8 +4,7 @@
  *
  *   level 0   every place where a first element can be          ┐ a level: candidates (paths that
  *   level 1   …paths from one pattern of level 0, one element   │ end in a place for the level's
- *   level 2   …                                        longer   ┘ element), grouped by the items
- * there
+ *   level 2   …                                        longer   ┘ element), grouped by class
  *
  * A *pattern* of a level is a set of its groups: the candidates that match one element. Different
  * elements with the same groups ({add}, {add, load}…) are one pattern: measured once and searched
@@ -152,9 +151,10 @@ typedef struct {
 bool lode_buffer_reserve(LodeSearch *search, LodeBuffer *self, size_t n, size_t item_size);
 void lode_buffer_clear(LodeSearch *search, LodeBuffer *self, size_t item_size);
 
-/* The item with room made for one more, for buffers that grow by one. */
+/* An item of the buffer; there is no check of the index. */
 #define LODE_BUFFER_AT(buffer, type, index) (((type *)(buffer)->data)[index])
 
+/* Makes room for `more` items behind those there are; as lode_buffer_reserve(). */
 static inline bool lode_buffer_has_room(
 	LodeSearch *search, LodeBuffer *self, size_t more, size_t item_size)
 {

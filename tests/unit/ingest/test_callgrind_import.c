@@ -395,6 +395,38 @@ static void test_attribute_files(void)
 	g_unlink(places);
 }
 
+/* Lines are missing then, and the profile says why. */
+static void test_broken_lines(void)
+{
+	g_auto(Recorded) recorded = {0};
+	g_autofree char *directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	g_autofree char *program = g_build_filename(directory, "program", NULL);
+	g_autofree char *lines = g_build_filename(directory, "lines", NULL);
+	const char *arguments[] = {
+		"objcopy", "--update-section", NULL, PROGRAM_PLAIN, program, NULL};
+	g_autofree char *update = g_strconcat(".debug_line=", lines, NULL);
+	int status = -1;
+
+	arguments[2] = update;
+	g_assert_true(g_file_set_contents(lines, "\xff\xff\xff\x7f", 4, NULL));
+	g_spawn_sync(NULL, (char **)arguments, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL,
+		&status, NULL);
+	if (status != 0) {
+		g_test_skip("no objcopy");
+	} else if (record(&recorded, program, NULL, true)) {
+		g_autoptr(LodeProfile) profile = import(&recorded);
+		const LodeUnresolved *last = &LODE_AT(
+			profile->unresolved, LodeUnresolved, profile->unresolved->len - 1);
+		g_assert_cmpstr(last->reason, ==, "broken debug information");
+		g_assert_true(g_str_has_prefix(last->example, program));
+		g_assert_cmpuint(last->places, ==, 1);
+		g_assert_cmpfloat(last->count, ==, 0);
+	}
+	g_unlink(program);
+	g_unlink(lines);
+	g_rmdir(directory);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -406,5 +438,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/import/stripped", test_stripped);
 	g_test_add_func("/import/deterministic", test_deterministic);
 	g_test_add_func("/import/attribute-files", test_attribute_files);
+	g_test_add_func("/import/broken-lines", test_broken_lines);
 	return g_test_run();
 }
