@@ -22,8 +22,7 @@ typedef struct {
 	LodeInstructionDecoder decoder;
 	const uint8_t *code;
 	uint64_t start, size;
-	const LodeFlowHint *hints;
-	size_t n_hints;
+	LodeSeenFlow seen;
 	GArray *starts;   /* uint64_t, ascending, distinct, inside the function */
 	uint8_t *is_head; /* of each instruction: begins a block */
 } Build;
@@ -82,18 +81,19 @@ static int compare_addresses(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void collect_starts(Build *build, const uint64_t *leaders, size_t n_leaders)
+static void collect_starts(Build *build)
 {
+	const LodeSeenFlow *seen = &build->seen;
 	GArray *starts = build->starts;
 	guint n = 0;
 
-	for (size_t i = 0; i < build->n_hints; i++) {
-		if (is_inside(build, build->hints[i].target))
-			g_array_append_val(starts, build->hints[i].target);
+	for (size_t i = 0; i < seen->n_hints; i++) {
+		if (is_inside(build, seen->hints[i].target))
+			g_array_append_val(starts, seen->hints[i].target);
 	}
-	for (size_t i = 0; i < n_leaders; i++) {
-		if (is_inside(build, leaders[i]))
-			g_array_append_val(starts, leaders[i]);
+	for (size_t i = 0; i < seen->n_leaders; i++) {
+		if (is_inside(build, seen->leaders[i]))
+			g_array_append_val(starts, seen->leaders[i]);
 	}
 	if (starts->len == 0)
 		return;
@@ -266,12 +266,12 @@ static void mark_heads(Build *build)
 	build->is_head[0] = 1;
 	for (uint32_t i = 0; i < n; i++)
 		mark_instruction(build, i);
-	for (size_t i = 0; i < build->n_hints; i++) {
-		uint32_t source = lode_control_flow_find(build->flow, build->hints[i].source);
+	for (size_t i = 0; i < build->seen.n_hints; i++) {
+		uint32_t source = lode_control_flow_find(build->flow, build->seen.hints[i].source);
 
-		if (is_inside(build, build->hints[i].target))
-			mark_head(build, build->hints[i].target);
-		if (source != UINT32_MAX && is_inside(build, build->hints[i].target))
+		if (is_inside(build, build->seen.hints[i].target))
+			mark_head(build, build->seen.hints[i].target);
+		if (source != UINT32_MAX && is_inside(build, build->seen.hints[i].target))
 			mark_after(build, source);
 	}
 }
@@ -317,8 +317,8 @@ static void link_blocks(Build *build)
 /* Keeps the hints that are edges inside the function and not already a block's successor. */
 static void keep_hints(Build *build)
 {
-	for (size_t i = 0; i < build->n_hints; i++) {
-		LodeFlowHint hint = build->hints[i];
+	for (size_t i = 0; i < build->seen.n_hints; i++) {
+		LodeFlowHint hint = build->seen.hints[i];
 		uint32_t source = block_of(build, hint.source);
 		uint32_t target = block_of(build, hint.target);
 		const LodeFlowHint *last = NULL;
@@ -399,21 +399,20 @@ static void reset(LodeControlFlow *self)
 }
 
 void lode_control_flow_build(LodeControlFlow *self, const uint8_t *code, size_t size,
-	uint64_t address, const LodeFlowHint *hints, size_t n_hints, const uint64_t *leaders,
-	size_t n_leaders)
+	uint64_t address, const LodeSeenFlow *seen)
 {
+	static const LodeSeenFlow nothing = {0};
 	Build build = {.flow = self,
 		.code = code,
 		.start = address,
 		.size = size,
-		.hints = hints,
-		.n_hints = hints == NULL ? 0 : n_hints};
+		.seen = seen != NULL ? *seen : nothing};
 
 	reset(self);
 	lode_instruction_decoder_init(&build.decoder);
 	lode_instruction_decoder_begin(&build.decoder, code, size, address);
 	build.starts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	collect_starts(&build, leaders, leaders == NULL ? 0 : n_leaders);
+	collect_starts(&build);
 	decode_all(&build);
 	add_skipped_prefixes(&build);
 	if (self->instructions->len > 0) {

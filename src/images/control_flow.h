@@ -14,6 +14,14 @@ typedef struct {
 	uint64_t source, target; /* instruction addresses */
 } LodeFlowHint;
 
+/* What a recording shows of a function; all borrowed. */
+typedef struct {
+	const LodeFlowHint *hints; /* jumps that were seen, sorted by (source, target) */
+	size_t n_hints;
+	const uint64_t *leaders; /* addresses where instructions start (they ran), ascending */
+	size_t n_leaders;
+} LodeSeenFlow;
+
 typedef struct {
 	uint64_t address;
 	LodeDecodedInstruction decoded;
@@ -43,16 +51,13 @@ void lode_control_flow_clear(LodeControlFlow *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeControlFlow, lode_control_flow_clear)
 
 /*
- * Decodes [address, address + size) linearly and builds blocks, edges and loops. `hints` (may be
- * NULL) are jumps that were seen in the recording, sorted by (source, target); each target inside
- * the function begins a block; where linear decoding does not hit a target on an instruction
- * boundary (data in code), decoding starts afresh there. `leaders` are further addresses known to
- * be instruction starts (executed instructions), ascending. Bytes that do not decode are skipped
- * and counted.
+ * Decodes [address, address + size) linearly and builds blocks, edges and loops. `seen` may be
+ * NULL: nothing. Each hint's target inside the function begins a block; where linear decoding does
+ * not hit a target or a leader on an instruction boundary (data in code), decoding starts afresh
+ * there. Bytes that do not decode are skipped and counted.
  */
 void lode_control_flow_build(LodeControlFlow *self, const uint8_t *code, size_t size,
-	uint64_t address, const LodeFlowHint *hints, size_t n_hints, const uint64_t *leaders,
-	size_t n_leaders);
+	uint64_t address, const LodeSeenFlow *seen);
 
 /* The index of the instruction at an address, or UINT32_MAX. */
 uint32_t lode_control_flow_find(const LodeControlFlow *self, uint64_t address);

@@ -226,9 +226,9 @@ static void decode_function(size_t index, unsigned worker, void *user_data)
 	size_t size = trim_recorded(function, scratch, code, decoded_size(function, available));
 	collect_hints(self, index, scratch);
 	collect_leaders(self, function, scratch);
-	lode_control_flow_build(&scratch->flow, code, size, function->address,
-		(const LodeFlowHint *)scratch->hints->data, scratch->hints->len,
-		(const uint64_t *)scratch->leaders->data, scratch->leaders->len);
+	const LodeSeenFlow seen = {(const LodeFlowHint *)scratch->hints->data, scratch->hints->len,
+		(const uint64_t *)scratch->leaders->data, scratch->leaders->len};
+	lode_control_flow_build(&scratch->flow, code, size, function->address, &seen);
 	lode_instruction_decoder_begin(&scratch->decoder, code, size, function->address);
 	match_instructions(self->join, function, code, size, scratch);
 	keep_blocks(self, index, &scratch->flow);

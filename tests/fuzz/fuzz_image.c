@@ -56,10 +56,10 @@ static void build_flow(LodeControlFlow *flow, const uint8_t *bytes, size_t size,
 	uint64_t leader = address + bytes[size - 1] % size;
 	uint64_t undecoded = 0;
 
-	lode_control_flow_build(flow, bytes, size, address, NULL, 0, NULL, 0);
+	lode_control_flow_build(flow, bytes, size, address, NULL);
 	undecoded = flow->undecoded_bytes;
 	g_assert(undecoded <= size);
-	lode_control_flow_build(flow, bytes, size, address, &hint, 1, &leader, 1);
+	lode_control_flow_build(flow, bytes, size, address, &(LodeSeenFlow){&hint, 1, &leader, 1});
 	for (guint i = 0; i < flow->blocks->len; i++)
 		g_assert(g_array_index(flow->blocks, LodeStaticBlock, i).n > 0);
 }

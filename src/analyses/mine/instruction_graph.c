@@ -215,9 +215,10 @@ static void add_code_function(Construction *self, uint32_t index)
 	const uint8_t *code = g_bytes_get_data(function->code, &size);
 
 	gather_hints(self, function);
-	lode_control_flow_build(&self->flow, code, size, function->address,
-		(const LodeFlowHint *)(void *)self->hints->data, self->hints->len,
-		(const uint64_t *)(void *)self->leaders->data, self->leaders->len);
+	const LodeSeenFlow seen = {(const LodeFlowHint *)(void *)self->hints->data,
+		self->hints->len, (const uint64_t *)(void *)self->leaders->data,
+		self->leaders->len};
+	lode_control_flow_build(&self->flow, code, size, function->address, &seen);
 	add_code_vertices(self, index, base);
 	add_code_edges(self, base);
 }

@@ -39,7 +39,7 @@ static void test_loop(void)
 	g_auto(LodeControlFlow) flow = {0};
 
 	lode_control_flow_init(&flow);
-	lode_control_flow_build(&flow, CODE, sizeof CODE, 0x1000, NULL, 0, NULL, 0);
+	lode_control_flow_build(&flow, CODE, sizeof CODE, 0x1000, NULL);
 	g_assert_cmpuint(flow.instructions->len, ==, 9);
 	g_assert_cmpuint(flow.blocks->len, ==, 4);
 	g_assert_cmpuint(flow.undecoded_bytes, ==, 0);
@@ -73,7 +73,8 @@ static void test_jump_table(void)
 	g_auto(LodeControlFlow) flow = {0};
 
 	lode_control_flow_init(&flow);
-	lode_control_flow_build(&flow, CODE, sizeof CODE, 0, HINTS, G_N_ELEMENTS(HINTS), NULL, 0);
+	lode_control_flow_build(
+		&flow, CODE, sizeof CODE, 0, &(LodeSeenFlow){HINTS, G_N_ELEMENTS(HINTS), NULL, 0});
 	g_assert_cmpuint(flow.hints->len, ==, 2); /* repeated, outside and known ones are not */
 	g_assert_cmpuint(g_array_index(flow.hints, LodeFlowHint, 0).target, ==, 2);
 	g_assert_cmpuint(g_array_index(flow.hints, LodeFlowHint, 1).target, ==, 5);
@@ -82,7 +83,7 @@ static void test_jump_table(void)
 	g_assert_cmpuint(block_at(&flow, 5)->loop_depth, ==, 0);
 	g_assert_true(block_at(&flow, 5)->is_reachable);
 	g_assert_false(block_at(&flow, 7)->is_reachable);
-	lode_control_flow_build(&flow, CODE, sizeof CODE, 0, NULL, 0, NULL, 0);
+	lode_control_flow_build(&flow, CODE, sizeof CODE, 0, NULL);
 	g_assert_cmpuint(flow.hints->len, ==, 0);
 	g_assert_false(block_at(&flow, 5)->is_reachable);
 	g_assert_true(block_at(&flow, 0)->is_reachable);
@@ -112,13 +113,13 @@ static void test_data_in_code(void)
 	g_auto(LodeControlFlow) flow = {0};
 
 	lode_control_flow_init(&flow);
-	lode_control_flow_build(&flow, CODE, sizeof CODE, 0, NULL, 0, NULL, 0);
+	lode_control_flow_build(&flow, CODE, sizeof CODE, 0, NULL);
 	g_assert_cmpuint(lode_control_flow_find(&flow, 5), ==, UINT32_MAX);
-	lode_control_flow_build(&flow, CODE, sizeof CODE, 0, &HINT, 1, NULL, 0);
+	lode_control_flow_build(&flow, CODE, sizeof CODE, 0, &(LodeSeenFlow){&HINT, 1, NULL, 0});
 	g_assert_cmpuint(flow.undecoded_bytes, ==, 3);
 	g_assert_true(block_at(&flow, 5)->is_reachable);
 	g_assert_cmpuint(lode_control_flow_find(&flow, 2), ==, UINT32_MAX);
-	lode_control_flow_build(&flow, CODE, sizeof CODE, 0, NULL, 0, &LEADER, 1);
+	lode_control_flow_build(&flow, CODE, sizeof CODE, 0, &(LodeSeenFlow){NULL, 0, &LEADER, 1});
 	g_assert_cmpuint(instruction_at(&flow, 7)->decoded.branch, ==, LODE_BRANCH_RETURN);
 }
 
@@ -134,7 +135,7 @@ static void test_skipped_prefix(void)
 	g_auto(LodeControlFlow) flow = {0};
 
 	lode_control_flow_init(&flow);
-	lode_control_flow_build(&flow, CODE, sizeof CODE, 0, NULL, 0, NULL, 0);
+	lode_control_flow_build(&flow, CODE, sizeof CODE, 0, NULL);
 	g_assert_cmpuint(flow.instructions->len, ==, 5);
 	g_assert_cmpuint(flow.undecoded_bytes, ==, 0);
 	g_assert_cmpuint(instruction_at(&flow, 2)->decoded.length, ==, 4);
@@ -152,13 +153,13 @@ static void test_cut_short(void)
 	g_auto(LodeControlFlow) flow = {0};
 
 	lode_control_flow_init(&flow);
-	lode_control_flow_build(&flow, CODE, sizeof CODE, 64, NULL, 0, NULL, 0);
+	lode_control_flow_build(&flow, CODE, sizeof CODE, 64, NULL);
 	g_assert_cmpuint(flow.undecoded_bytes, ==, 2);
 	g_assert_cmpuint(flow.instructions->len, ==, 1);
-	lode_control_flow_build(&flow, CODE, 1, 64, NULL, 0, NULL, 0);
+	lode_control_flow_build(&flow, CODE, 1, 64, NULL);
 	g_assert_cmpuint(flow.instructions->len, ==, 0);
 	g_assert_cmpuint(flow.blocks->len, ==, 0);
-	lode_control_flow_build(&flow, CODE, 0, 64, NULL, 0, NULL, 0);
+	lode_control_flow_build(&flow, CODE, 0, 64, NULL);
 	g_assert_cmpuint(flow.undecoded_bytes, ==, 0);
 }
 
@@ -259,8 +260,9 @@ static void test_random(void)
 		qsort(hints, G_N_ELEMENTS(hints), sizeof *hints, compare_hints);
 		leaders[1] += (uint64_t)g_test_rand_int_range(0, 40);
 		leaders[2] = leaders[1] + (uint64_t)g_test_rand_int_range(0, 40);
-		lode_control_flow_build(&flow, code, size, 0x2000, hints, G_N_ELEMENTS(hints),
-			leaders, G_N_ELEMENTS(leaders));
+		lode_control_flow_build(&flow, code, size, 0x2000,
+			&(LodeSeenFlow){
+				hints, G_N_ELEMENTS(hints), leaders, G_N_ELEMENTS(leaders)});
 		check_blocks(&flow);
 		check_edges(&flow);
 		check_hints(&flow);
