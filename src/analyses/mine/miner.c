@@ -363,6 +363,16 @@ static void fill_run(const Mining *mining, LodeMiningRun *run)
 		add_sequence(mining, run, &all[i]);
 }
 
+static void set_memory_error(size_t limit_bytes, GError **error)
+{
+	g_autofree char *limit = g_format_size_full(limit_bytes, G_FORMAT_SIZE_IEC_UNITS);
+
+	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+		"mining needs more than %s of memory: raise --memory or --min-support, or lower "
+		"--gap, --window or --iterations",
+		limit);
+}
+
 static bool set_stop_error(const LodeSearch *search, GError **error)
 {
 	int stop = atomic_load((atomic_int *)&search->stop) - 1;
@@ -372,11 +382,7 @@ static bool set_stop_error(const LodeSearch *search, GError **error)
 	if (stop == LODE_ERROR_CANCELLED)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
 	else
-		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"mining needs more than %" G_GSIZE_FORMAT
-			" MiB of memory: raise --memory or --min-support, or lower --gap, --window "
-			"or --iterations",
-			search->memory_limit >> 20);
+		set_memory_error(search->memory_limit, error);
 	return true;
 }
 
