@@ -111,6 +111,14 @@ double lode_sequence_excess(const LodeSequence *self);
 /* The items of sequence `index`; its n_items long, borrowed. */
 const uint32_t *lode_mining_run_items(const LodeMiningRun *self, size_t index);
 
+/* Where the element that starts at item `i` ends: the next start, or n. */
+static inline uint32_t lode_sequence_element_end(const uint32_t *items, uint32_t n, uint32_t i)
+{
+	for (i++; i < n && (items[i] & LODE_ITEM_START) == 0; i++)
+		;
+	return i;
+}
+
 /* "⟨load l1d-miss⟩ → ⟨add⟩": attributes without namespace where that leaves no doubt (op kind mem
  * ev), with it otherwise. The caller frees it. */
 char *lode_mining_run_sequence_text(const LodeMiningRun *self, size_t index);

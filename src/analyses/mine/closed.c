@@ -4,14 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The end of the element that starts at `i`. */
-static uint32_t element_end(const uint32_t *items, uint32_t n, uint32_t i)
-{
-	for (i++; i < n && (items[i] & LODE_ITEM_START) == 0; i++)
-		;
-	return i;
-}
-
 /* Both elements are sorted. */
 static bool is_subset(
 	const uint32_t *small, uint32_t n_small, const uint32_t *large, uint32_t n_large)
@@ -35,10 +27,10 @@ bool lode_sequence_is_contained(
 
 	/* The earliest element that holds it leaves most room for the rest. */
 	for (uint32_t i = 0; i < n;) {
-		uint32_t end = element_end(items, n, i);
+		uint32_t end = lode_sequence_element_end(items, n, i);
 		bool is_found = false;
 		while (at < in_n && !is_found) {
-			uint32_t in_end = element_end(in_items, in_n, at);
+			uint32_t in_end = lode_sequence_element_end(in_items, in_n, at);
 			is_found = is_subset(items + i, end - i, in_items + at, in_end - at);
 			at = in_end;
 		}

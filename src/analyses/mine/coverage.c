@@ -55,13 +55,13 @@ LodeCoverageIndex *lode_coverage_index_new(
 	lode_search_init(&self->search, self->prepared, &run->parameters, NULL);
 	self->search.root = &self->root;
 	LodeSearcher *starter = lode_searcher_new(&self->search);
-	bool is_ok = self->search.has_windows ? lode_windows_start(starter, &self->root)
-	                                      : lode_paths_start(starter, &self->root);
+	bool is_ok = self->search.uses_nodes ? lode_windows_start(starter, &self->root)
+	                                     : lode_paths_start(starter, &self->root);
 	lode_searcher_free(starter);
 	if (!is_ok) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"the summary needs more memory than half of what there is: "
-			"mine with a higher --min-support");
+			"the summary needs more memory than --memory allows: raise it or "
+		        "--min-support");
 		lode_coverage_index_free(self);
 		return NULL;
 	}
@@ -136,8 +136,8 @@ static bool fill_level(LodeCoverageSearch *self, uint32_t depth)
 		self->node_marks[depth] = searcher->nodes.n;
 	searcher->nodes.n = self->node_marks[depth];
 	self->n_levels = depth + 1;
-	return searcher->search->has_windows ? lode_windows_extend(searcher, depth, UINT32_MAX)
-	                                     : lode_paths_extend(searcher, depth);
+	return searcher->search->uses_nodes ? lode_windows_extend(searcher, depth, UINT32_MAX)
+	                                    : lode_paths_extend(searcher, depth);
 }
 
 static GArray *take_shares(LodeSearcher *searcher)
@@ -156,14 +156,6 @@ static GArray *take_shares(LodeSearcher *searcher)
 	return shares;
 }
 
-/* The end of the element that starts at item `i`; starts are marked as in LodeMiningRun. */
-static uint32_t element_end(const uint32_t *items, uint32_t n, uint32_t i)
-{
-	for (i++; i < n && (items[i] & LODE_ITEM_START) == 0; i++)
-		;
-	return i;
-}
-
 /* Takes over the sequence's items; how many leading elements the levels already stand at. */
 static bool load_items(
 	LodeCoverageSearch *self, const uint32_t *items, uint32_t n, uint32_t *out_n_same)
@@ -178,7 +170,7 @@ static bool load_items(
 	}
 	*out_n_same = 0;
 	for (uint32_t i = 0; i < n;) {
-		uint32_t end = element_end(mapped, n, i);
+		uint32_t end = lode_sequence_element_end(mapped, n, i);
 		if (end > self->n_previous ||
 			(end < self->n_previous && (self->previous[end] & LODE_ITEM_START) == 0) ||
 			memcmp(mapped + same, self->previous + same,
@@ -203,7 +195,7 @@ GArray *lode_coverage_find(LodeCoverageSearch *self, size_t index)
 			&n_same))
 		return NULL;
 	for (uint32_t i = 0; i < one->n_items; depth++) {
-		uint32_t end = element_end(self->previous, one->n_items, i);
+		uint32_t end = lode_sequence_element_end(self->previous, one->n_items, i);
 		/* A level stands while all elements above it are the same. */
 		if (depth > 0 && (depth > n_same || depth >= self->n_levels) &&
 			!fill_level(self, depth)) {
@@ -219,7 +211,7 @@ GArray *lode_coverage_find(LodeCoverageSearch *self, size_t index)
 	self->n_levels = depth;
 	const LodePattern *pattern = &LODE_BUFFER_AT(
 		&lode_searcher_level(searcher, depth - 1)->patterns, LodePattern, 0);
-	if (searcher->search->has_windows)
+	if (searcher->search->uses_nodes)
 		lode_windows_sum(searcher, depth - 1, pattern);
 	else
 		lode_paths_sum(searcher, depth - 1, pattern);

@@ -147,7 +147,7 @@ static void search_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 		return;
 	LodeLevel *level = &self->levels[depth + 1];
 	size_t n_nodes = self->nodes.n;
-	bool is_ok = self->search->has_windows
+	bool is_ok = self->search->uses_nodes
 	                     ? lode_windows_extend(self, depth + 1, parameters->iterations - size)
 	                     : lode_paths_extend(self, depth + 1);
 	if (is_ok && level->groups.n > 0 &&
@@ -248,8 +248,8 @@ static bool build_root(Mining *mining)
 {
 	LodeSearcher *self = mining->workers[0];
 	LodeLevel *root = mining->search.root;
-	bool is_ok = mining->search.has_windows ? lode_windows_start(self, root)
-	                                        : lode_paths_start(self, root);
+	bool is_ok = mining->search.uses_nodes ? lode_windows_start(self, root)
+	                                       : lode_paths_start(self, root);
 
 	return is_ok && lode_patterns_find(self, 0, mining->search.parameters->iterations,
 				mining->workers, mining->n_workers);

@@ -426,7 +426,7 @@ static void measure(Enumeration *run, LodeSearcher *worker, LodePattern *pattern
 {
 	if (atomic_load_explicit(&worker->search->stop, memory_order_relaxed) != 0)
 		return;
-	if (worker->search->has_windows)
+	if (worker->search->uses_nodes)
 		lode_windows_sum(worker, run->depth, pattern);
 	else
 		lode_paths_sum(worker, run->depth, pattern);

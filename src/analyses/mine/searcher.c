@@ -20,7 +20,7 @@ void lode_search_init(LodeSearch *self, const LodeSearchGraph *graph,
 		.graph = graph,
 		.parameters = parameters,
 		.progress = progress,
-		.has_windows = parameters->gap > 0 || parameters->window > 0,
+		.uses_nodes = parameters->gap > 0 || parameters->window > 0,
 		.memory_limit = parameters->memory_bytes != 0 ? parameters->memory_bytes
 	                                                      : default_memory(),
 	};
@@ -54,7 +54,7 @@ void lode_buffer_clear(LodeSearch *search, LodeBuffer *self, size_t item_size)
 
 static size_t candidate_size(const LodeSearch *search)
 {
-	return search->has_windows ? sizeof(LodeWindowPath) : sizeof(LodePath);
+	return search->uses_nodes ? sizeof(LodeWindowPath) : sizeof(LodePath);
 }
 
 void lode_level_clear(LodeSearch *search, LodeLevel *self)

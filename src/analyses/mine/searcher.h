@@ -98,7 +98,7 @@ typedef struct {
 	const LodeSearchGraph *graph;
 	const LodeMiningParameters *parameters;
 	const LodeProgress *progress;
-	bool has_windows; /* gaps or windows: candidates are LodeWindowPath */
+	bool uses_nodes; /* gaps or windows: candidates are LodeWindowPath */
 	size_t memory_limit;
 	atomic_size_t memory_used;
 	atomic_int stop;       /* a LodeErrorCode + 1 */
