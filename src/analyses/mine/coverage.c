@@ -61,7 +61,7 @@ LodeCoverageIndex *lode_coverage_index_new(
 	if (!is_ok) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_LIMIT,
 			"the summary needs more memory than --memory allows: raise it or "
-		        "--min-support");
+			"--min-support");
 		lode_coverage_index_free(self);
 		return NULL;
 	}
