@@ -17,8 +17,7 @@ int main(int argc, char **argv)
 		const char *const paths[] = {argv[1]};
 		g_autoptr(GError) error = NULL;
 		gint64 start_us = g_get_monotonic_time();
-		g_autoptr(LodeCallgrindRecording)
-			recording = lode_callgrind_read(paths, 1, NULL, &error);
+		g_autoptr(LodeRecording) recording = lode_callgrind_read(paths, 1, NULL, &error);
 		if (recording == NULL) {
 			fprintf(stderr, "%s\n", error->message);
 			return 1;

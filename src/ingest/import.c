@@ -3,8 +3,9 @@
 #include "ingest/import.h"
 
 #include "base/error.h"
-#include "ingest/callgrind_join.h"
+#include "ingest/join.h"
 #include "ingest/user_attributes.h"
+#include "sources/callgrind.h"
 #include "sources/flow_file.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ static LodeProfile *import_callgrind(
 	const LodeImportOptions *options, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeLoadMapSet) maps = lode_load_map_set_new();
-	g_autoptr(LodeCallgrindRecording) recording = NULL;
+	g_autoptr(LodeRecording) recording = NULL;
 
 	for (size_t i = 0; i < options->n_maps; i++)
 		if (!lode_load_map_set_read(maps, options->maps[i], error))
@@ -79,7 +80,7 @@ static LodeProfile *import_callgrind(
 	recording = lode_callgrind_read(options->paths, options->n_paths, progress, error);
 	if (recording == NULL)
 		return NULL;
-	return lode_callgrind_join(recording, maps, options, progress, error);
+	return lode_join_recording(recording, maps, options, progress, error);
 }
 
 static LodeProfile *import_flow_file(

@@ -3,8 +3,8 @@
  * What each executed instruction is and where it comes from: attributes op, kind, mem, at, loop and
  * inl, and source locations. Then the account of what could not be resolved.
  */
-#include "ingest/callgrind_join.h"
 #include "ingest/id_cache.h"
+#include "ingest/join.h"
 
 #include <string.h>
 
@@ -117,8 +117,8 @@ static uint32_t location(Naming *self, const LodeBinaryLocation *found)
 static LodeBinaryLocation recorded_location(const LodeJoin *join, uint32_t instruction)
 {
 	uint32_t first = g_array_index(join->first_rows, uint32_t, instruction);
-	const LodeCallgrindInstruction *row = &g_array_index(join->recording->instructions,
-		LodeCallgrindInstruction, g_array_index(join->rows, uint32_t, first));
+	const LodeRecordedInstruction *row = &g_array_index(join->recording->instructions,
+		LodeRecordedInstruction, g_array_index(join->rows, uint32_t, first));
 	LodeBinaryLocation found = {0};
 
 	if (row->line == 0 || row->file >= join->recording->names->len)

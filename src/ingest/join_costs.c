@@ -4,7 +4,7 @@
  * "cycles", KCachegrind's estimate, as the weight.
  */
 #include "base/error.h"
-#include "ingest/callgrind_join.h"
+#include "ingest/join.h"
 #include "sources/large_array.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ static const char *describe(const char *name)
 	return NULL;
 }
 
-static uint32_t find_column(const LodeCallgrindRecording *recording, const char *name)
+static uint32_t find_column(const LodeRecording *recording, const char *name)
 {
 	for (guint i = 0; i < recording->events->len; i++)
 		if (strcmp(recording->events->pdata[i], name) == 0)
@@ -63,7 +63,7 @@ static uint32_t find_column(const LodeCallgrindRecording *recording, const char 
 /* The event that callgrind's column became, by name. */
 static void add_recorded_events(LodeJoin *self)
 {
-	const LodeCallgrindRecording *recording = self->recording;
+	const LodeRecording *recording = self->recording;
 
 	for (guint i = 0; i < recording->events->len; i++) {
 		const char *name = recording->events->pdata[i];
@@ -161,8 +161,8 @@ static uint32_t sum_rows(const LodeJoin *self, uint32_t instruction, double *sum
 	uint32_t n = 0;
 
 	for (uint32_t i = g_array_index(self->first_rows, uint32_t, instruction); i < end; i++) {
-		const LodeCallgrindInstruction *row = &g_array_index(self->recording->instructions,
-			LodeCallgrindInstruction, g_array_index(self->rows, uint32_t, i));
+		const LodeRecordedInstruction *row = &g_array_index(self->recording->instructions,
+			LodeRecordedInstruction, g_array_index(self->rows, uint32_t, i));
 		const double *values = self->recording->values + row->first_value;
 		for (; n < row->n_values; n++)
 			sums[n] = 0;

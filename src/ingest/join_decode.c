@@ -5,7 +5,7 @@
  * blocks are put together in the order of functions afterwards.
  */
 #include "base/worker_pool.h"
-#include "ingest/callgrind_join.h"
+#include "ingest/join.h"
 #include "sources/large_array.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The state of the flow step, shared by its files. Private to src/ingest/join_*.c. */
 #pragma once
 
-#include "ingest/callgrind_join.h"
+#include "ingest/join.h"
 
 typedef struct {
 	LodeJoin *join;

@@ -3,7 +3,7 @@
  * Executed instructions → the functions that cover them: by the binary's bounds, and where it has
  * none by the name that callgrind recorded, one function for each run of addresses with that name.
  */
-#include "ingest/callgrind_join.h"
+#include "ingest/join.h"
 #include "sources/large_array.h"
 
 typedef struct {
@@ -17,9 +17,9 @@ typedef struct {
 	uint64_t recorded_places;
 } Sweep;
 
-static const LodeCallgrindInstruction *row_of(const LodeJoin *join, const LodeJoinSite *site)
+static const LodeRecordedInstruction *row_of(const LodeJoin *join, const LodeJoinSite *site)
 {
-	return &g_array_index(join->recording->instructions, LodeCallgrindInstruction, site->row);
+	return &g_array_index(join->recording->instructions, LodeRecordedInstruction, site->row);
 }
 
 static void begin_image(Sweep *self, uint32_t image)
@@ -112,7 +112,7 @@ static void choose_function(Sweep *self, const LodeJoinSite *site)
 
 static double site_count(const LodeJoin *join, const LodeJoinSite *site)
 {
-	const LodeCallgrindInstruction *row = row_of(join, site);
+	const LodeRecordedInstruction *row = row_of(join, site);
 
 	return join->ir_column < row->n_values
 	               ? join->recording->values[row->first_value + join->ir_column]

@@ -4,7 +4,7 @@
  * callgrind could not name ("???") has run-time addresses, which the load map resolves.
  */
 #include "base/worker_pool.h"
-#include "ingest/callgrind_join.h"
+#include "ingest/join.h"
 #include "sources/large_array.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void add_object_images(LodeJoin *self)
 	uint32_t none = LODE_NONE;
 
 	for (guint i = 0; i < objects->len; i++) {
-		const char *path = g_array_index(objects, LodeCallgrindObject, i).path;
+		const char *path = g_array_index(objects, LodeRecordedObject, i).path;
 		uint32_t image = strcmp(path, "???") == 0 ? LODE_NONE
 		                                          : add_image(self, path, LODE_IMAGE_FILE);
 		g_array_append_val(self->object_images, image);
@@ -39,7 +39,7 @@ static void add_object_images(LodeJoin *self)
 
 static const LodeLoadMapEntry *find_mapping(const LodeJoin *self, uint32_t object, uint64_t address)
 {
-	uint32_t pid = g_array_index(self->recording->objects, LodeCallgrindObject, object).pid;
+	uint32_t pid = g_array_index(self->recording->objects, LodeRecordedObject, object).pid;
 
 	return lode_load_map_set_find(self->load_maps, pid, address);
 }
@@ -62,7 +62,7 @@ LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t ad
 
 static void add_unknown_image(LodeJoin *self, uint32_t object)
 {
-	uint32_t pid = g_array_index(self->recording->objects, LodeCallgrindObject, object).pid;
+	uint32_t pid = g_array_index(self->recording->objects, LodeRecordedObject, object).pid;
 	g_autofree char *path = self->recording->pids->len > 1
 	                                ? g_strdup_printf("??? of process %" G_GUINT32_FORMAT, pid)
 	                                : g_strdup("???");
@@ -122,8 +122,8 @@ static void place_sites(LodeJoin *self)
 	g_autoptr(GArray) unnamed = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
 
 	for (guint i = 0; i < rows->len; i++) {
-		const LodeCallgrindInstruction *row = &g_array_index(
-			rows, LodeCallgrindInstruction, i);
+		const LodeRecordedInstruction *row = &g_array_index(
+			rows, LodeRecordedInstruction, i);
 		uint32_t image = g_array_index(self->object_images, uint32_t, row->object);
 		if (image == LODE_NONE)
 			add_mapped_image(self, row->object, row->address);

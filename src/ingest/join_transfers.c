@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Recorded jumps and calls → transfers between executed instructions. */
-#include "ingest/callgrind_join.h"
+#include "ingest/join.h"
 
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static void add_jumps(LodeJoin *self)
 	const GArray *jumps = self->recording->jumps;
 
 	for (guint i = 0; i < jumps->len; i++) {
-		const LodeCallgrindJump *jump = &g_array_index(jumps, LodeCallgrindJump, i);
+		const LodeRecordedJump *jump = &g_array_index(jumps, LodeRecordedJump, i);
 		LodeJoinTransfer transfer = {
 			.source = find_end(self, jump->object, jump->source),
 			.target = find_end(self, jump->target_object, jump->target),
@@ -31,7 +31,7 @@ static void add_calls(LodeJoin *self)
 	const GArray *calls = self->recording->calls;
 
 	for (guint i = 0; i < calls->len; i++) {
-		const LodeCallgrindCall *call = &g_array_index(calls, LodeCallgrindCall, i);
+		const LodeRecordedCall *call = &g_array_index(calls, LodeRecordedCall, i);
 		LodeJoinTransfer transfer = {
 			.source = find_end(self, call->object, call->source),
 			.target = find_end(self, call->target_object, call->target),

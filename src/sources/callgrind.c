@@ -11,36 +11,18 @@
 #include <math.h>
 #include <string.h>
 
-void lode_callgrind_recording_free(LodeCallgrindRecording *self)
-{
-	if (self == NULL)
-		return;
-	g_clear_pointer(&self->events, g_ptr_array_unref);
-	g_clear_pointer(&self->totals, g_array_unref);
-	g_clear_pointer(&self->objects, g_array_unref);
-	g_clear_pointer(&self->pids, g_array_unref);
-	g_clear_pointer(&self->names, g_ptr_array_unref);
-	LodeCallgrindRows values = {self->values, self->values_room};
-	lode_callgrind_rows_release(&values);
-	g_clear_pointer(&self->instructions, g_array_unref);
-	g_clear_pointer(&self->jumps, g_array_unref);
-	g_clear_pointer(&self->calls, g_array_unref);
-	g_clear_pointer(&self->strings, g_string_chunk_free);
-	g_free(self);
-}
-
 /* Callgrind writes as `totals:` what it summed while writing, so that any difference is damage. */
 static bool check_totals(const LodeCallgrindRecords *records, GError **error)
 {
-	const LodeCallgrindRecording *recording = records->recording;
+	const LodeRecording *recording = records->recording;
 	guint n_events = recording->events->len;
 	double sums[LODE_CALLGRIND_MAX_EVENTS] = {0};
 
 	if (!records->has_totals)
 		return true;
 	for (guint i = 0; i < recording->instructions->len; i++) {
-		const LodeCallgrindInstruction *instruction = &g_array_index(
-			recording->instructions, LodeCallgrindInstruction, i);
+		const LodeRecordedInstruction *instruction = &g_array_index(
+			recording->instructions, LodeRecordedInstruction, i);
 		for (uint32_t j = 0; j < instruction->n_values; j++)
 			sums[j] += recording->values[instruction->first_value + j];
 	}
@@ -56,7 +38,7 @@ static bool check_totals(const LodeCallgrindRecords *records, GError **error)
 	return true;
 }
 
-static LodeCallgrindRecording *finish(LodeCallgrindRecords *records, GError **error)
+static LodeRecording *finish(LodeCallgrindRecords *records, GError **error)
 {
 	if (!lode_callgrind_merge(records, error) || !check_totals(records, error))
 		return NULL;
@@ -105,11 +87,11 @@ static bool scan_files(LodeCallgrindRecords *records, const char *const *paths,
 	return true;
 }
 
-LodeCallgrindRecording *lode_callgrind_read(
+LodeRecording *lode_callgrind_read(
 	const char *const *paths, size_t n_paths, const LodeProgress *progress, GError **error)
 {
 	LodeCallgrindRecords records;
-	LodeCallgrindRecording *recording = NULL;
+	LodeRecording *recording = NULL;
 	size_t size;
 	g_autoptr(GPtrArray) files = map_files(paths, n_paths, &size, error);
 
@@ -127,11 +109,11 @@ LodeCallgrindRecording *lode_callgrind_read(
 	return recording;
 }
 
-LodeCallgrindRecording *lode_callgrind_read_text(
+LodeRecording *lode_callgrind_read_text(
 	const char *name, const char *text, size_t size, GError **error)
 {
 	LodeCallgrindRecords records;
-	LodeCallgrindRecording *recording = NULL;
+	LodeRecording *recording = NULL;
 
 	if (lode_callgrind_records_init(&records, size, error) &&
 		lode_callgrind_scan(&records, text, size, NULL, error)) {

@@ -176,7 +176,7 @@ static inline Place cost_place(const void *rows, uint32_t row)
 
 /* The longer of the two lists of values takes the sum; values lie apart, so nothing else moves. */
 static void add_values(
-	double *values, LodeCallgrindInstruction *into, const LodeCallgrindCostRecord *cost)
+	double *values, LodeRecordedInstruction *into, const LodeCallgrindCostRecord *cost)
 {
 	uint32_t from = cost->first_value, n = cost->n_values;
 
@@ -191,7 +191,7 @@ static void add_values(
 }
 
 /* The first place with a line wins: which one it is depends on the files only. */
-static void merge_instruction(LodeCallgrindInstruction *into, const LodeCallgrindCostRecord *cost,
+static void merge_instruction(LodeRecordedInstruction *into, const LodeCallgrindCostRecord *cost,
 	const LodeCallgrindPlace *place, double *values)
 {
 	if (into->line == 0 && cost->line != 0) {
@@ -202,7 +202,7 @@ static void merge_instruction(LodeCallgrindInstruction *into, const LodeCallgrin
 }
 
 static size_t fill_instructions(
-	const LodeCallgrindRecords *records, const Order *order, LodeCallgrindInstruction *rows)
+	const LodeCallgrindRecords *records, const Order *order, LodeRecordedInstruction *rows)
 {
 	const LodeCallgrindCostRecord *costs = records->costs.data;
 	const LodeCallgrindPlace *places = records->places.data;
@@ -217,7 +217,7 @@ static size_t fill_instructions(
 			merge_instruction(&rows[n - 1], cost, place, records->values.data);
 			continue;
 		}
-		rows[n++] = (LodeCallgrindInstruction){
+		rows[n++] = (LodeRecordedInstruction){
 			.address = cost->address,
 			.object = place->object,
 			.function = place->function,
@@ -232,15 +232,15 @@ static size_t fill_instructions(
 
 static bool merge_instructions(LodeCallgrindRecords *records, GError **error)
 {
-	LodeCallgrindRecording *recording = records->recording;
+	LodeRecording *recording = records->recording;
 	Order order;
 
 	if (!order_init(&order, records->n_costs, error))
 		return false;
 	order_by(&order, records, cost_place);
-	recording->instructions = lode_large_array_new(sizeof(LodeCallgrindInstruction), order.n);
+	recording->instructions = lode_large_array_new(sizeof(LodeRecordedInstruction), order.n);
 	recording->instructions->len = (guint)fill_instructions(
-		records, &order, (LodeCallgrindInstruction *)recording->instructions->data);
+		records, &order, (LodeRecordedInstruction *)recording->instructions->data);
 	recording->values = records->values.data;
 	recording->values_room = records->values.room;
 	memset(&records->values, 0, sizeof(records->values));
@@ -250,33 +250,33 @@ static bool merge_instructions(LodeCallgrindRecords *records, GError **error)
 
 static inline Place jump_source(const void *rows, uint32_t row)
 {
-	const LodeCallgrindJump *jump = (const LodeCallgrindJump *)rows + row;
+	const LodeRecordedJump *jump = (const LodeRecordedJump *)rows + row;
 
 	return (Place){jump->source, jump->object};
 }
 
 static inline Place jump_target(const void *rows, uint32_t row)
 {
-	const LodeCallgrindJump *jump = (const LodeCallgrindJump *)rows + row;
+	const LodeRecordedJump *jump = (const LodeRecordedJump *)rows + row;
 
 	return (Place){jump->target, jump->target_object};
 }
 
 static inline Place call_source(const void *rows, uint32_t row)
 {
-	const LodeCallgrindCall *call = (const LodeCallgrindCall *)rows + row;
+	const LodeRecordedCall *call = (const LodeRecordedCall *)rows + row;
 
 	return (Place){call->source, call->object};
 }
 
 static inline Place call_target(const void *rows, uint32_t row)
 {
-	const LodeCallgrindCall *call = (const LodeCallgrindCall *)rows + row;
+	const LodeRecordedCall *call = (const LodeRecordedCall *)rows + row;
 
 	return (Place){call->target, call->target_object};
 }
 
-static bool is_same_jump(const LodeCallgrindJump *a, const LodeCallgrindJump *b)
+static bool is_same_jump(const LodeRecordedJump *a, const LodeRecordedJump *b)
 {
 	return a->source == b->source && a->target == b->target && a->object == b->object &&
 	       a->target_object == b->target_object;
@@ -284,8 +284,8 @@ static bool is_same_jump(const LodeCallgrindJump *a, const LodeCallgrindJump *b)
 
 static bool merge_jumps(LodeCallgrindRecords *records, GError **error)
 {
-	const LodeCallgrindJump *jumps = records->jumps.data;
-	GArray *merged = lode_large_array_new(sizeof(LodeCallgrindJump), records->n_jumps);
+	const LodeRecordedJump *jumps = records->jumps.data;
+	GArray *merged = lode_large_array_new(sizeof(LodeRecordedJump), records->n_jumps);
 	Order order;
 
 	records->recording->jumps = merged;
@@ -296,11 +296,10 @@ static bool merge_jumps(LodeCallgrindRecords *records, GError **error)
 	order_by(&order, jumps, jump_target);
 	order_by(&order, jumps, jump_source);
 	for (size_t i = 0; i < order.n; i++) {
-		const LodeCallgrindJump *jump = &jumps[order_row(&order, i)];
-		LodeCallgrindJump *last = merged->len > 0
-		                                  ? &g_array_index(merged, LodeCallgrindJump,
-							    merged->len - 1)
-		                                  : NULL;
+		const LodeRecordedJump *jump = &jumps[order_row(&order, i)];
+		LodeRecordedJump *last = merged->len > 0 ? &g_array_index(merged, LodeRecordedJump,
+								   merged->len - 1)
+		                                         : NULL;
 		if (last != NULL && is_same_jump(last, jump)) {
 			last->taken += jump->taken;
 			last->executed += jump->executed;
@@ -313,7 +312,7 @@ static bool merge_jumps(LodeCallgrindRecords *records, GError **error)
 	return true;
 }
 
-static bool is_same_call(const LodeCallgrindCall *a, const LodeCallgrindCall *b)
+static bool is_same_call(const LodeRecordedCall *a, const LodeRecordedCall *b)
 {
 	return a->source == b->source && a->target == b->target && a->object == b->object &&
 	       a->target_object == b->target_object;
@@ -321,8 +320,8 @@ static bool is_same_call(const LodeCallgrindCall *a, const LodeCallgrindCall *b)
 
 static bool merge_calls(LodeCallgrindRecords *records, GError **error)
 {
-	const LodeCallgrindCall *calls = records->calls.data;
-	GArray *merged = lode_large_array_new(sizeof(LodeCallgrindCall), records->n_calls);
+	const LodeRecordedCall *calls = records->calls.data;
+	GArray *merged = lode_large_array_new(sizeof(LodeRecordedCall), records->n_calls);
 	Order order;
 
 	records->recording->calls = merged;
@@ -333,11 +332,10 @@ static bool merge_calls(LodeCallgrindRecords *records, GError **error)
 	order_by(&order, calls, call_target);
 	order_by(&order, calls, call_source);
 	for (size_t i = 0; i < order.n; i++) {
-		const LodeCallgrindCall *call = &calls[order_row(&order, i)];
-		LodeCallgrindCall *last = merged->len > 0
-		                                  ? &g_array_index(merged, LodeCallgrindCall,
-							    merged->len - 1)
-		                                  : NULL;
+		const LodeRecordedCall *call = &calls[order_row(&order, i)];
+		LodeRecordedCall *last = merged->len > 0 ? &g_array_index(merged, LodeRecordedCall,
+								   merged->len - 1)
+		                                         : NULL;
 		if (last != NULL && is_same_call(last, call))
 			last->count += call->count;
 		else

@@ -31,26 +31,13 @@ void lode_callgrind_rows_release(LodeCallgrindRows *self)
 	memset(self, 0, sizeof(*self));
 }
 
-static LodeCallgrindRecording *recording_new(void)
-{
-	LodeCallgrindRecording *self = g_new0(LodeCallgrindRecording, 1);
-
-	self->strings = g_string_chunk_new(1 << 16);
-	self->events = g_ptr_array_new();
-	self->totals = g_array_new(FALSE, TRUE, sizeof(double));
-	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeCallgrindObject));
-	self->pids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	self->names = g_ptr_array_new();
-	return self;
-}
-
 /* A line of self cost has at least two bytes, as has a value; a jump 11 and a call 12. */
 bool lode_callgrind_records_init(LodeCallgrindRecords *self, size_t text_size, GError **error)
 {
 	size_t margin = 1 << 12;
 
 	memset(self, 0, sizeof(*self));
-	self->recording = recording_new();
+	self->recording = lode_recording_new();
 	self->name_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->object_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->has_totals = true;
@@ -60,15 +47,15 @@ bool lode_callgrind_records_init(LodeCallgrindRecords *self, size_t text_size, G
 		       (text_size / 2 + margin) * sizeof(LodeCallgrindCostRecord), error) &&
 	       lode_callgrind_rows_reserve(
 		       &self->values, (text_size / 2 + margin) * sizeof(double), error) &&
-	       lode_callgrind_rows_reserve(&self->jumps,
-		       (text_size / 11 + margin) * sizeof(LodeCallgrindJump), error) &&
 	       lode_callgrind_rows_reserve(
-		       &self->calls, (text_size / 12 + margin) * sizeof(LodeCallgrindCall), error);
+		       &self->jumps, (text_size / 11 + margin) * sizeof(LodeRecordedJump), error) &&
+	       lode_callgrind_rows_reserve(
+		       &self->calls, (text_size / 12 + margin) * sizeof(LodeRecordedCall), error);
 }
 
 void lode_callgrind_records_clear(LodeCallgrindRecords *self)
 {
-	lode_callgrind_recording_free(self->recording);
+	lode_recording_free(self->recording);
 	g_clear_pointer(&self->name_ids, g_hash_table_unref);
 	g_clear_pointer(&self->object_ids, g_hash_table_unref);
 	lode_callgrind_rows_release(&self->places);

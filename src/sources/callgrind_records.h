@@ -3,7 +3,7 @@
  * What stands between the text of callgrind files and a recording: flat arrays in the order of the
  * files, one row for each line that counts. Private to src/sources/callgrind*.c.
  *
- *   text ──scanner──▶ LodeCallgrindRecords ──merge──▶ LodeCallgrindRecording
+ *   text ──scanner──▶ LodeCallgrindRecords ──merge──▶ LodeRecording
  */
 #pragma once
 
@@ -38,17 +38,16 @@ typedef struct {
 } LodeCallgrindRows;
 
 typedef struct {
-	LodeCallgrindRecording
-		*recording;     /* events, totals, objects, names: filled by the scanner */
-	GHashTable *name_ids;   /* name → index + 1 */
-	GHashTable *object_ids; /* path → index + 1 */
-	bool has_totals;        /* every part ended with a `totals:` line */
+	LodeRecording *recording; /* events, totals, objects, names: filled by the scanner */
+	GHashTable *name_ids;     /* name → index + 1 */
+	GHashTable *object_ids;   /* path → index + 1 */
+	bool has_totals;          /* every part ended with a `totals:` line */
 
 	LodeCallgrindRows places; /* LodeCallgrindPlace */
 	LodeCallgrindRows costs;  /* LodeCallgrindCostRecord */
 	LodeCallgrindRows values; /* double */
-	LodeCallgrindRows jumps;  /* LodeCallgrindJump */
-	LodeCallgrindRows calls;  /* LodeCallgrindCall */
+	LodeCallgrindRows jumps;  /* LodeRecordedJump */
+	LodeCallgrindRows calls;  /* LodeRecordedCall */
 	size_t n_places, n_costs, n_values, n_jumps, n_calls;
 } LodeCallgrindRecords;
 
@@ -68,5 +67,5 @@ bool lode_callgrind_scan(LodeCallgrindRecords *records, const char *text, size_t
 bool lode_callgrind_merge(LodeCallgrindRecords *records, GError **error);
 
 /* As lode_callgrind_read(), of one text in memory; `name` stands in errors. */
-LodeCallgrindRecording *lode_callgrind_read_text(
+LodeRecording *lode_callgrind_read_text(
 	const char *name, const char *text, size_t size, GError **error);

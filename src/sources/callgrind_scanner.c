@@ -262,7 +262,7 @@ static inline bool scan_cost_line(Scanner *self)
 static bool scan_jump_source(Scanner *self)
 {
 	LodeCallgrindRecords *records = self->records;
-	LodeCallgrindJump jump = {
+	LodeRecordedJump jump = {
 		.target = self->target,
 		.object = self->object,
 		.target_object = self->object,
@@ -280,7 +280,7 @@ static bool scan_jump_source(Scanner *self)
 		return corrupt(self, "a jump's position cannot have costs");
 	if (!make_room(self, &records->jumps, records->n_jumps, sizeof(jump)))
 		return false;
-	((LodeCallgrindJump *)records->jumps.data)[records->n_jumps++] = jump;
+	((LodeRecordedJump *)records->jumps.data)[records->n_jumps++] = jump;
 	self->next_function = NO_INDEX;
 	return true;
 }
@@ -289,7 +289,7 @@ static bool scan_jump_source(Scanner *self)
 static bool scan_call_source(Scanner *self)
 {
 	LodeCallgrindRecords *records = self->records;
-	LodeCallgrindCall call = {
+	LodeRecordedCall call = {
 		.target = self->target,
 		.object = self->object,
 		.target_object = self->next_object == NO_INDEX ? self->object : self->next_object,
@@ -303,7 +303,7 @@ static bool scan_call_source(Scanner *self)
 	skip_line(self);
 	if (!make_room(self, &records->calls, records->n_calls, sizeof(call)))
 		return false;
-	((LodeCallgrindCall *)records->calls.data)[records->n_calls++] = call;
+	((LodeRecordedCall *)records->calls.data)[records->n_calls++] = call;
 	self->next_function = NO_INDEX;
 	self->next_object = NO_INDEX;
 	return true;
@@ -385,7 +385,7 @@ static uint32_t intern_object(Scanner *self, const char *text, size_t size)
 {
 	LodeCallgrindRecords *records = self->records;
 	GStringChunk *strings = records->recording->strings;
-	LodeCallgrindObject object = {.path = copy_name(records, text, size)};
+	LodeRecordedObject object = {.path = copy_name(records, text, size)};
 	GArray *objects = records->recording->objects;
 	char *key = object.path;
 
@@ -500,7 +500,7 @@ static bool close_part(Scanner *self)
 	return add_totals(self, self->summary, self->n_events);
 }
 
-static uint32_t find_column(LodeCallgrindRecording *recording, const char *name, size_t size)
+static uint32_t find_column(LodeRecording *recording, const char *name, size_t size)
 {
 	for (guint i = 0; i < recording->events->len; i++) {
 		const char *known = recording->events->pdata[i];
@@ -512,7 +512,7 @@ static uint32_t find_column(LodeCallgrindRecording *recording, const char *name,
 
 static bool add_event(Scanner *self, const char *name, size_t size)
 {
-	LodeCallgrindRecording *recording = self->records->recording;
+	LodeRecording *recording = self->records->recording;
 	uint32_t column = find_column(recording, name, size);
 
 	if (memchr(name, '\0', size) != NULL || !g_utf8_validate(name, (gssize)size, NULL))

@@ -2,14 +2,14 @@
 /* Any bytes as callgrind output: what is read must be sorted and sum to the totals, and must join
  * without any binary. */
 #include "fuzz_target.h"
-#include "ingest/callgrind_join.h"
+#include "ingest/join.h"
 #include "sources/callgrind.h"
 
-static void check_order(const LodeCallgrindRecording *recording)
+static void check_order(const LodeRecording *recording)
 {
 	for (guint i = 1; i < recording->instructions->len; i++) {
-		const LodeCallgrindInstruction *row = &g_array_index(
-			recording->instructions, LodeCallgrindInstruction, i);
+		const LodeRecordedInstruction *row = &g_array_index(
+			recording->instructions, LodeRecordedInstruction, i);
 		if (row[-1].object > row->object ||
 			(row[-1].object == row->object && row[-1].address >= row->address))
 			g_error("instructions out of order");
@@ -17,11 +17,11 @@ static void check_order(const LodeCallgrindRecording *recording)
 }
 
 /* No file that the input happens to name is opened. */
-static void hide_objects(LodeCallgrindRecording *recording)
+static void hide_objects(LodeRecording *recording)
 {
 	for (guint i = 0; i < recording->objects->len; i++) {
-		LodeCallgrindObject *object = &g_array_index(
-			recording->objects, LodeCallgrindObject, i);
+		LodeRecordedObject *object = &g_array_index(
+			recording->objects, LodeRecordedObject, i);
 		g_autofree char *path = g_strdup_printf("/nonexistent/%u", i);
 		if (g_strcmp0(object->path, "???") != 0)
 			object->path = g_string_chunk_insert(recording->strings, path);
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(LodeLoadMapSet) maps = lode_load_map_set_new();
 	const char *path = fuzz_file(data, size);
-	g_autoptr(LodeCallgrindRecording) recording = lode_callgrind_read(&path, 1, NULL, &error);
+	g_autoptr(LodeRecording) recording = lode_callgrind_read(&path, 1, NULL, &error);
 	LodeImportOptions options = {.threads = 1};
 
 	if ((recording != NULL) == (error != NULL))
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_order(recording);
 	hide_objects(recording);
 	g_autoptr(LodeProfile)
-		profile = lode_callgrind_join(recording, maps, &options, NULL, &error);
+		profile = lode_join_recording(recording, maps, &options, NULL, &error);
 	if ((profile != NULL) == (error != NULL))
 		g_error("a result and an error");
 	return 0;

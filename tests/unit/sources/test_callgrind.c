@@ -13,30 +13,29 @@
 #define EVENTS "positions: instr line\nevents: Ir Dr\n"
 #define PLACE "ob=(1) /bin/a\nfl=(1) a.c\nfn=(1) main\n"
 
-static LodeCallgrindRecording *read_text(const char *text)
+static LodeRecording *read_text(const char *text)
 {
 	g_autoptr(GError) error = NULL;
-	LodeCallgrindRecording *recording = lode_callgrind_read_text(
-		"x", text, strlen(text), &error);
+	LodeRecording *recording = lode_callgrind_read_text("x", text, strlen(text), &error);
 
 	g_assert_no_error(error);
 	return recording;
 }
 
-static const LodeCallgrindInstruction *instruction(const LodeCallgrindRecording *self, guint index)
+static const LodeRecordedInstruction *instruction(const LodeRecording *self, guint index)
 {
 	g_assert_cmpuint(index, <, self->instructions->len);
-	return &g_array_index(self->instructions, LodeCallgrindInstruction, index);
+	return &g_array_index(self->instructions, LodeRecordedInstruction, index);
 }
 
-static double value(const LodeCallgrindRecording *self, guint index, guint column)
+static double value(const LodeRecording *self, guint index, guint column)
 {
-	const LodeCallgrindInstruction *row = instruction(self, index);
+	const LodeRecordedInstruction *row = instruction(self, index);
 
 	return column < row->n_values ? self->values[row->first_value + column] : 0;
 }
 
-static const char *name(const LodeCallgrindRecording *self, uint32_t index)
+static const char *name(const LodeRecording *self, uint32_t index)
 {
 	g_assert_cmpuint(index, <, self->names->len);
 	return self->names->pdata[index];
@@ -44,7 +43,7 @@ static const char *name(const LodeCallgrindRecording *self, uint32_t index)
 
 static void test_costs(void)
 {
-	g_autoptr(LodeCallgrindRecording) recording = read_text(
+	g_autoptr(LodeRecording) recording = read_text(
 		HEADER EVENTS PLACE "0x10 4 1 1\n+2 * 2\n-2 -1 5 1\n* +3 1\ntotals: 9 2\n");
 
 	g_assert_cmpstr(recording->creator, ==, "callgrind-3.19.0");
@@ -64,15 +63,15 @@ static void test_costs(void)
 /* Targets and the positions after jumps and calls are relative, but nothing is relative to them. */
 static void test_transfers(void)
 {
-	g_autoptr(LodeCallgrindRecording) recording = read_text(HEADER EVENTS PLACE
+	g_autoptr(LodeRecording) recording = read_text(HEADER EVENTS PLACE
 		"0x100 4 3\njcnd=2/3 +16 +1\n* *\njump=1 -16 *\n* *\n"
 		"cob=(2) libc.so\ncfi=(2) puts.c\ncfn=(2) puts\ncalls=7 0x500 9\n* * 1000 50\n"
 		"cfn=(3) unused\n"
 		"fn=(1)\n+4 +1 1\ncfn=(2)\ncalls=1 +1 *\n* * 8\njfi=(2)\njfn=(2)\njump=1 +2 *\n* "
 		"*\n"
 		"totals: 4\n");
-	const LodeCallgrindJump *jumps = (const LodeCallgrindJump *)recording->jumps->data;
-	const LodeCallgrindCall *calls = (const LodeCallgrindCall *)recording->calls->data;
+	const LodeRecordedJump *jumps = (const LodeRecordedJump *)recording->jumps->data;
+	const LodeRecordedCall *calls = (const LodeRecordedCall *)recording->calls->data;
 
 	g_assert_cmpuint(instruction(recording, 1)->address, ==, 0x104);
 	g_assert_cmpuint(recording->jumps->len, ==, 3);
@@ -96,7 +95,7 @@ static void test_transfers(void)
 
 static void test_parts(void)
 {
-	g_autoptr(LodeCallgrindRecording) recording = read_text(HEADER EVENTS PLACE
+	g_autoptr(LodeRecording) recording = read_text(HEADER EVENTS PLACE
 		"16 4 1 1\ntotals: 1 1\npart: 2\n"
 		"events: Dr Ir Bc\nfn=(1)\n0x10 4 10 20 30\ntotals: 10 20 30\n");
 
@@ -125,7 +124,7 @@ static void test_files(void)
 		paths[i] = g_build_filename(directory, file, NULL);
 		g_assert_true(g_file_set_contents(paths[i], texts[i], -1, NULL));
 	}
-	g_autoptr(LodeCallgrindRecording) recording = lode_callgrind_read(paths, 2, NULL, &error);
+	g_autoptr(LodeRecording) recording = lode_callgrind_read(paths, 2, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(recording->pids->len, ==, 2);
 	g_assert_cmpuint(recording->objects->len, ==, 3);
@@ -143,7 +142,7 @@ static void test_files(void)
 
 static void test_plain_names(void)
 {
-	g_autoptr(LodeCallgrindRecording) recording = read_text(
+	g_autoptr(LodeRecording) recording = read_text(
 		HEADER EVENTS "ob=/bin/a\nfl=a.c\nfn=(below main)\n0xffffffffff600000 1 1\n"
 			      "fn=(anonymous namespace)::f(int)\n0x10 2 1\ntotals: 2");
 
@@ -200,7 +199,7 @@ static void test_damage(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(damages); i++) {
 		g_autoptr(GError) error = NULL;
-		LodeCallgrindRecording *recording = lode_callgrind_read_text(
+		LodeRecording *recording = lode_callgrind_read_text(
 			"x", damages[i].text, strlen(damages[i].text), &error);
 		g_assert_null(recording);
 		g_assert_error(error, LODE_ERROR, (int)damages[i].code);
@@ -279,12 +278,12 @@ static void test_random(void)
 				rows[i].object, rows[i].address, rows[i].value);
 		}
 		g_string_append_printf(text, "totals: %.0f\n", total);
-		g_autoptr(LodeCallgrindRecording) recording = read_text(text->str);
+		g_autoptr(LodeRecording) recording = read_text(text->str);
 		for (guint i = 0; i < n; i++) {
 			/* Numbered as they first occur. */
 			g_autofree char *path = g_strdup_printf("o%u", rows[i].object);
 			for (guint j = 0; j < recording->objects->len; j++)
-				if (strcmp(g_array_index(recording->objects, LodeCallgrindObject, j)
+				if (strcmp(g_array_index(recording->objects, LodeRecordedObject, j)
 						    .path,
 					    path) == 0)
 					rows[i].object = j | 0x100;
@@ -329,7 +328,7 @@ static void test_valgrind(void)
 		&status, &error));
 	g_assert_no_error(error);
 	const char *paths[] = {path};
-	g_autoptr(LodeCallgrindRecording) recording = lode_callgrind_read(paths, 1, NULL, &error);
+	g_autoptr(LodeRecording) recording = lode_callgrind_read(paths, 1, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(recording->events->len, ==, 13);
 	g_assert_cmpuint(recording->instructions->len, >, 1000);

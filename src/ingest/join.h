@@ -18,8 +18,8 @@
 #include "images/control_flow.h"
 #include "ingest/import.h"
 #include "model/profile.h"
-#include "sources/callgrind.h"
 #include "sources/load_map_set.h"
+#include "sources/recording.h"
 
 /* What the decoder and the control flow say of an executed instruction. */
 typedef struct {
@@ -58,7 +58,7 @@ typedef struct {
 	const LodeImportOptions *options;
 	const LodeProgress *progress;
 	unsigned n_workers;
-	const LodeCallgrindRecording *recording;
+	const LodeRecording *recording;
 	const LodeLoadMapSet *load_maps;
 	LodeProfile *profile;
 
@@ -79,9 +79,8 @@ typedef struct {
 } LodeJoin;
 
 /* The whole join. Takes nothing over; the caller owns the result. */
-LodeProfile *lode_callgrind_join(const LodeCallgrindRecording *recording,
-	const LodeLoadMapSet *load_maps, const LodeImportOptions *options,
-	const LodeProgress *progress, GError **error);
+LodeProfile *lode_join_recording(const LodeRecording *recording, const LodeLoadMapSet *load_maps,
+	const LodeImportOptions *options, const LodeProgress *progress, GError **error);
 
 /* The steps, in this order. */
 bool lode_join_events(LodeJoin *self, GError **error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the steps of the join in order; see callgrind_join.h for the way of the data. */
-#include "ingest/callgrind_join.h"
+/* Runs the steps of the join in order; see join.h for the way of the data. */
+#include "ingest/join.h"
 
 #include "base/error.h"
 #include "base/worker_pool.h"
@@ -107,9 +107,8 @@ static bool run_steps(LodeJoin *self, GError **error)
 	return true;
 }
 
-LodeProfile *lode_callgrind_join(const LodeCallgrindRecording *recording,
-	const LodeLoadMapSet *load_maps, const LodeImportOptions *options,
-	const LodeProgress *progress, GError **error)
+LodeProfile *lode_join_recording(const LodeRecording *recording, const LodeLoadMapSet *load_maps,
+	const LodeImportOptions *options, const LodeProgress *progress, GError **error)
 {
 	LodeJoin self = {
 		.options = options,
@@ -126,7 +125,7 @@ LodeProfile *lode_callgrind_join(const LodeCallgrindRecording *recording,
 		self.profile, options->program != NULL ? options->program : recording->command);
 	self.profile->creator = lode_profile_intern(
 		self.profile, recording->creator != NULL ? recording->creator : "callgrind");
-	self.profile->frequency = LODE_FREQUENCY_EXACT;
+	self.profile->frequency = recording->frequency;
 	if (run_steps(&self, error))
 		profile = g_steal_pointer(&self.profile);
 	join_clear(&self);

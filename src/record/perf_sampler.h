@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples a program with perf_event_open(2) and writes what the kernel says as perf.data, which
+ * perf and lode read.
+ *
+ *   one inherited event on each CPU ─▶ ring buffers ─▶ perf.data: header, records, features
+ *
+ * An inherited event with a ring buffer must be bound to a CPU, so that there is one for each; so
+ * threads and children are followed.
+ */
+#pragma once
+
+#include "base/progress.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct {
+	const char *const *events; /* "cycles", "cpu-clock:u", "page-faults", libpfm4's names with
+	                              modifiers; the first leads */
+	size_t n_events;    /* 0: cycles:u at the highest precise level, or where there is no PMU
+	                       cpu-clock:u */
+	uint64_t frequency; /* samples a second; 0: by period */
+	uint64_t period;    /* events a sample (cpu-clock: nanoseconds); 0: by frequency */
+	bool has_branch_stacks; /* -b */
+	bool has_user_registers;
+	bool has_data_addresses;        /* addr, data source, weight; and data mappings */
+	pid_t pid;                      /* sample this process; 0: run argv */
+	const char *const *argv;        /* NULL-terminated; argv[0] is a path */
+	const char *const *environment; /* of argv; NULL: ours */
+	const char *output;             /* the perf.data file */
+	unsigned buffer_pages; /* of each CPU, a power of two; 0: as many as allowed, at most 128 */
+	bool start_stopped;    /* SIGUSR1 to us toggles */
+	const char *control_fifo; /* lines enable, disable, stop; NULL: none */
+	unsigned delay_ms;        /* before sampling starts */
+	unsigned duration_ms;     /* 0: to the end of the program */
+	const char *const
+		*command; /* what stands in the file as the command line; NULL-terminated */
+} LodePerfSamplerOptions;
+
+typedef struct {
+	uint64_t n_samples, n_lost, n_throttled, bytes_written;
+	char *event; /* of the first, as it was opened: "cpu-clock:u" */
+	char *note;  /* what the machine could not do and what was done instead; NULL: nothing */
+	int exit_status; /* of the program, as wait() gives it; 0 for pid */
+	int stop_signal; /* as LodeChildEnd.stop_signal */
+} LodePerfSampling;
+
+/*
+ * Runs or attaches and waits for the end: of the program, of the duration, Ctrl-C, `stop`. The file
+ * is whole then, whatever ended it; on failure there is none. Errors: _NOT_FOUND (no such program,
+ * process or event), _IO with the exact setting when the kernel forbids it
+ * (kernel.perf_event_paranoid, perf_event_mlock_kb, perf_event_max_sample_rate, RLIMIT_NOFILE) and
+ * what still works, _USAGE.
+ */
+LodePerfSampling *lode_perf_sampler_run(
+	const LodePerfSamplerOptions *options, const LodeProgress *progress, GError **error);
+void lode_perf_sampling_free(LodePerfSampling *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfSampling, lode_perf_sampling_free)

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A jitdump file (jit-PID.dump): the code that a just-in-time compiler made, when it made it and
+ * where it put it, with bytes, names and source lines.
+ *
+ *   LOAD ─▶ unit (bytes, name, lines) ─▶ placement (address, from … until)
+ *   MOVE ─▶ another placement of the same unit
+ *
+ * The bytes of a unit stand in the file, and where they stand there is the unit's address in the
+ * image (see images/): unlike the run-time address it never stands for two things.
+ *
+ * Format: tools/perf/Documentation/jitdump-specification.txt of Linux, version 1.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+	uint64_t address; /* inside the unit: offset from its start */
+	const char *file; /* borrowed */
+	uint32_t line, discriminator;
+} LodeJitLine;
+
+typedef struct {
+	const char *name;             /* as the compiler wrote it, valid UTF-8; borrowed */
+	uint64_t code_offset;         /* of its bytes in the file: its address in the image */
+	uint64_t size;                /* bytes; never 0 */
+	uint64_t index;               /* the compiler's own number */
+	uint32_t first_line, n_lines; /* range of `lines` */
+	uint64_t unwinding_size;      /* bytes of unwinding information; 0: none */
+} LodeJitUnit;
+
+/* Where a unit lay in memory, [address, address + size) in [start_ns, end_ns). */
+typedef struct {
+	uint64_t address, size;
+	uint64_t start_ns, end_ns; /* of the dump's clock; end UINT64_MAX: to the end */
+	uint32_t unit;
+} LodeJitPlacement;
+
+typedef struct {
+	char *path;
+	uint32_t pid, elf_machine;
+	bool is_swapped,
+		is_truncated; /* truncated: the process died while writing; all before is here */
+	bool is_arch_clock;   /* times are the processor's counter, not nanoseconds */
+	GMappedFile *mapping;
+	const uint8_t *data;
+	size_t size;
+	GStringChunk *strings;
+	GArray *units;      /* LodeJitUnit, by code_offset */
+	GArray *lines;      /* LodeJitLine, by address inside a unit */
+	GArray *placements; /* LodeJitPlacement, by (address, start_ns) */
+	uint64_t n_unknown_records;
+} LodeJitdump;
+
+/*
+ * Reads the whole dump. A record cut short at the end of the file ends the dump without error (the
+ * program may have been killed). Errors: _IO, _CORRUPT (with offset), _UNSUPPORTED (a newer
+ * version), _LIMIT.
+ */
+LodeJitdump *lode_jitdump_open(const char *path, GError **error);
+void lode_jitdump_close(LodeJitdump *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeJitdump, lode_jitdump_close)
+
+bool lode_jitdump_is_format(const char *data, size_t size);
+
+/* What lay at a run-time address at that time; UINT64_MAX: what lay there last. NULL: nothing.
+ * Where placements overlap, the newest one that had begun is meant. */
+const LodeJitPlacement *lode_jitdump_find(
+	const LodeJitdump *self, uint64_t address, uint64_t time_ns);
+
+/* How many units lay at this run-time address in the course of time. */
+unsigned lode_jitdump_count_at(const LodeJitdump *self, uint64_t address);

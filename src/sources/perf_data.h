@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads perf.data files of perf 3.2 to 7.x and of lode, in header and pipe mode, of either byte
+ * order, record by record:
+ *
+ *   header ─▶ events (attributes, ids) ─▶ features ─▶ records: samples, mappings, processes, losses
+ *
+ * Records come in the order of the file, which is not that of time; run-time addresses stay as
+ * they are. Compressed records (COMPRESSED, COMPRESSED2) come out as what they hold; the payload
+ * of AUXTRACE is passed over. What a newer perf added (longer attributes, unknown record types and
+ * features) is skipped and counted.
+ *
+ * Formats: linux/perf_event.h and tools/perf/Documentation/perf.data-file-format.txt of Linux.
+ */
+#pragma once
+
+#include "base/progress.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct LodePerfData LodePerfData;
+
+/* An event of the recording: one perf_event_attr. Borrowed from the reader. */
+typedef struct {
+	const char *name; /* as perf shows it: "cpu-clock:u"; made from type and config where the
+	                     file has no name */
+	uint32_t type;
+	uint64_t config;
+	uint64_t sample_type, read_format, branch_sample_type;
+	uint64_t user_registers, interrupt_registers; /* masks */
+	uint64_t period_or_frequency;
+	bool is_frequency;
+	uint8_t precise;
+	bool has_time, has_period;
+} LodePerfEvent;
+
+typedef enum {
+	LODE_PERF_MODE_UNKNOWN,
+	LODE_PERF_MODE_KERNEL,
+	LODE_PERF_MODE_USER,
+	LODE_PERF_MODE_HYPERVISOR,
+	LODE_PERF_MODE_GUEST_KERNEL,
+	LODE_PERF_MODE_GUEST_USER,
+} LodePerfMode;
+
+/* One entry of a branch stack, newest first: a taken branch. */
+typedef struct {
+	uint64_t source, target;
+	uint64_t flags; /* as in struct perf_branch_entry: bit 0 mispredicted, 1 predicted, 2 in a
+	                   transaction, 3 abort, 4–19 cycles, 20–23 type, 24–25 speculation… */
+} LodePerfBranch;
+
+enum { LODE_PERF_MAX_REGISTERS = 64 };
+
+/* What a sample does not have is 0, NULL, or LODE_NONE-like UINT32_MAX for cpu. */
+typedef struct {
+	uint64_t ip, address, id, stream_id, period;
+	uint64_t
+		weight; /* PERF_SAMPLE_WEIGHT, or all of var1…var3 of WEIGHT_STRUCT as they stand */
+	uint64_t data_source, transaction, physical_address, data_page_size, code_page_size;
+	uint64_t cgroup;
+	uint32_t cpu;
+	const uint64_t *callchain; /* with PERF_CONTEXT_ markers */
+	size_t n_callchain;
+	const LodePerfBranch *branches;
+	size_t n_branches;
+	uint64_t branch_hw_index;         /* UINT64_MAX: not recorded */
+	uint64_t user_abi, interrupt_abi; /* PERF_SAMPLE_REGS_ABI_ */
+	const uint64_t *user_registers;   /* as many as bits in the event's mask; NULL */
+	const uint64_t *interrupt_registers;
+	const uint8_t *stack; /* from the stack pointer upward */
+	size_t stack_size;
+	const uint8_t *raw;
+	size_t raw_size;
+	const uint64_t *read_values; /* PERF_SAMPLE_READ as it stands, in words */
+	size_t n_read_values;
+} LodePerfSample;
+
+typedef struct {
+	uint64_t start, size, offset; /* run-time addresses [start, start + size), of the file */
+	uint32_t protection; /* PROT_…; of MMAP, which has none: executable unless data */
+	const char *path;
+	const uint8_t *build_id; /* NULL: none in the record */
+	size_t build_id_size;
+} LodePerfMapping;
+
+typedef enum {
+	LODE_PERF_SAMPLE,
+	LODE_PERF_MAPPING, /* MMAP, MMAP2 */
+	LODE_PERF_COMMAND, /* COMM; is_exec when by exec, which also empties the address space */
+	LODE_PERF_FORK,
+	LODE_PERF_EXIT,
+	LODE_PERF_LOST,         /* value: records that the kernel dropped */
+	LODE_PERF_LOST_SAMPLES, /* value: samples that the kernel dropped */
+	LODE_PERF_THROTTLE,
+	LODE_PERF_UNTHROTTLE,
+} LodePerfRecordKind;
+
+typedef struct {
+	LodePerfRecordKind kind;
+	LodePerfMode mode;
+	uint32_t event;                  /* index; of a sample always valid */
+	uint32_t pid, tid;               /* UINT32_MAX: unknown */
+	uint32_t parent_pid, parent_tid; /* of a fork */
+	uint64_t time_ns;                /* of the recording's clock; 0: not recorded */
+	uint64_t offset; /* in the file (of the compressed record, when inside one) */
+	uint64_t value;
+	bool is_exec;
+	const char *text; /* the command's name; never NULL for a COMMAND */
+	LodePerfSample sample;
+	LodePerfMapping mapping;
+} LodePerfRecord;
+
+/* What the header and the features say. Strings may be NULL, arrays may be empty. */
+typedef struct {
+	const char *host, *os_release, *version, *architecture, *cpu_description, *cpu_id;
+	const char *command; /* quoted as a shell would */
+	uint32_t n_cpus_online, n_cpus_available;
+	uint64_t total_memory_kib;
+	int32_t clock_id; /* CLOCK_…; −1: not recorded (perf's own clock) */
+	bool is_pipe, is_swapped, is_truncated;     /* truncated: data.size 0 after a crash */
+	GArray *build_ids;                          /* LodePerfBuildId */
+	GArray *numa_nodes;                         /* LodePerfNumaNode */
+	GPtrArray *core_siblings, *thread_siblings; /* char *: lists of CPUs, "0-3,8" */
+	uint64_t n_unknown_records, n_unknown_features;
+	uint64_t aux_bytes; /* of AUXTRACE, passed over */
+	uint64_t compressed_bytes, decompressed_bytes;
+} LodePerfInfo;
+
+typedef struct {
+	char *path;
+	char *build_id; /* hex */
+	uint32_t pid;   /* UINT32_MAX: any (the kernel's, −1 in the file) */
+	LodePerfMode mode;
+} LodePerfBuildId;
+
+typedef struct {
+	uint32_t node;
+	uint64_t total_kib, free_kib;
+	char *cpus;
+} LodePerfNumaNode;
+
+typedef enum { LODE_PERF_NEXT_RECORD, LODE_PERF_NEXT_END, LODE_PERF_NEXT_ERROR } LodePerfNext;
+
+/*
+ * Opens a file and reads its header. Errors name file and offset: _IO, _CORRUPT, _UNSUPPORTED (the
+ * format before perf 2.6.31's), _LIMIT.
+ */
+LodePerfData *lode_perf_data_open(const char *path, GError **error);
+void lode_perf_data_close(LodePerfData *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfData, lode_perf_data_close)
+
+/* Whether the first bytes of a file look like perf.data. */
+bool lode_perf_data_is_format(const char *data, size_t size);
+
+/* Borrowed; in pipe mode events and features come between records and are complete at the end. */
+const LodePerfEvent *lode_perf_data_events(const LodePerfData *self, size_t *out_n);
+const LodePerfInfo *lode_perf_data_info(const LodePerfData *self);
+
+/*
+ * The next record that concerns a user; others are passed over. What it points to is valid until
+ * the next call. After an error, the reader can only be closed or rewound.
+ */
+LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record, GError **error);
+
+/* Back to the first record. The events and features stay. */
+void lode_perf_data_rewind(LodePerfData *self);
+
+/* How far it is, for progress: bytes of the file. */
+uint64_t lode_perf_data_position(const LodePerfData *self);
+uint64_t lode_perf_data_size(const LodePerfData *self);
