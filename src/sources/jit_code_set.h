@@ -30,7 +30,7 @@ bool lode_jit_code_set_is_file(const char *path);
 
 /*
  * Adds a jitdump or perf map. Errors as lode_jitdump_open() and lode_perf_map_read() give them;
- * what was added before stays. A perf map whose name says no process is of all processes.
+ * what was added before stays. A file whose name does not say perf-PID.map is read as a jitdump.
  */
 bool lode_jit_code_set_add(LodeJitCodeSet *self, const char *path, GError **error);
 
@@ -40,7 +40,9 @@ bool lode_jit_code_set_has_pid(const LodeJitCodeSet *self, uint32_t pid);
 
 /*
  * What lay at a run-time address of a process at that time, on the dump's clock; UINT64_MAX: what
- * lay there last. False, with the output untouched: nothing that the set knows.
+ * lay there last. Where nothing did, what came there next: virtual machines report code after it
+ * has begun to run. A dump with times of the processor's counter is looked up without time. False,
+ * with the output untouched: nothing that the set knows.
  */
 bool lode_jit_code_set_find(const LodeJitCodeSet *self, uint32_t pid, uint64_t address,
 	uint64_t time_ns, LodeJitPlace *out_place);

@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 typedef struct {
-	uint64_t address; /* inside the unit: offset from its start */
-	const char *file; /* borrowed */
+	uint64_t address; /* inside the unit: offset from its start, less than its size */
+	const char *file; /* borrowed; NULL: unknown, as is the line then */
 	uint32_t line, discriminator;
 } LodeJitLine;
 
@@ -33,9 +33,13 @@ typedef struct {
 	uint64_t unwinding_size;      /* bytes of unwinding information; 0: none */
 } LodeJitUnit;
 
-/* Where a unit lay in memory, [address, address + size) in [start_ns, end_ns). */
+/*
+ * Where a unit, or the part of it that nothing newer overlay, lay in memory: [address, address +
+ * size) in [start_ns, end_ns). No two placements share an address and a moment.
+ */
 typedef struct {
 	uint64_t address, size;
+	uint64_t offset;           /* of `address` inside the unit: its head may be overlaid */
 	uint64_t start_ns, end_ns; /* of the dump's clock; end UINT64_MAX: to the end */
 	uint32_t unit;
 } LodeJitPlacement;
@@ -43,9 +47,9 @@ typedef struct {
 typedef struct {
 	char *path;
 	uint32_t pid, elf_machine;
-	bool is_swapped,
-		is_truncated; /* truncated: the process died while writing; all before is here */
-	bool is_arch_clock;   /* times are the processor's counter, not nanoseconds */
+	bool is_swapped;
+	bool is_truncated;  /* the process died while writing; all before is here */
+	bool is_arch_clock; /* times are the processor's counter, not nanoseconds */
 	GMappedFile *mapping;
 	const uint8_t *data;
 	size_t size;
@@ -54,12 +58,16 @@ typedef struct {
 	GArray *lines;      /* LodeJitLine, by address inside a unit */
 	GArray *placements; /* LodeJitPlacement, by (address, start_ns) */
 	uint64_t n_unknown_records;
+	uint64_t n_broken_lines; /* records of source lines that make no sense and are left out */
+	uint64_t n_ignored;      /* code of no bytes, moves of code that the dump does not know */
+	GArray *reaches;         /* private: uint64_t, for look-ups in `placements` */
 } LodeJitdump;
 
 /*
- * Reads the whole dump. A record cut short at the end of the file ends the dump without error (the
- * program may have been killed). Errors: _IO, _CORRUPT (with offset), _UNSUPPORTED (a newer
- * version), _LIMIT.
+ * Reads the whole dump. Times are CLOCK_MONOTONIC's with all writers known, unless is_arch_clock.
+ * V8 adds the size of an ELF header to the addresses of its source lines; it is taken off again. A
+ * record cut short at the end of the file ends the dump without error (the program may have been
+ * killed). Errors: _IO, _CORRUPT (with offset), _UNSUPPORTED (a newer version), _LIMIT.
  */
 LodeJitdump *lode_jitdump_open(const char *path, GError **error);
 void lode_jitdump_close(LodeJitdump *self);
@@ -68,9 +76,18 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeJitdump, lode_jitdump_close)
 bool lode_jitdump_is_format(const char *data, size_t size);
 
 /* What lay at a run-time address at that time; UINT64_MAX: what lay there last. NULL: nothing.
- * Where placements overlap, the newest one that had begun is meant. */
+ * Where code was put over other code, the newest that had begun is meant. */
 const LodeJitPlacement *lode_jitdump_find(
 	const LodeJitdump *self, uint64_t address, uint64_t time_ns);
 
-/* How many units lay at this run-time address in the course of time. */
+/* What came to lie there first after that time; NULL: nothing. A virtual machine may report code a
+ * little after it has begun to run. */
+const LodeJitPlacement *lode_jitdump_find_next(
+	const LodeJitdump *self, uint64_t address, uint64_t time_ns);
+
+/* Where the byte at a run-time address stands in the file: its address in the image. */
+uint64_t lode_jitdump_image_address(
+	const LodeJitdump *self, const LodeJitPlacement *placement, uint64_t address);
+
+/* How many different units lay at this run-time address in the course of time. */
 unsigned lode_jitdump_count_at(const LodeJitdump *self, uint64_t address);

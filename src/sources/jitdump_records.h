@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to the jitdump reader: its records, one by one, and what is known only until all are
+ * read.
+ */
+#pragma once
+
+#include "sources/jitdump.h"
+
+#include <string.h>
+
+/* Code that came to lie somewhere, in the order of the file. */
+typedef struct {
+	uint64_t time_ns, address;
+	uint64_t old_address; /* of a move */
+	uint64_t index;       /* the compiler's number, of a move */
+	uint32_t unit;        /* of a load */
+	bool is_move;
+} LodeJitEvent;
+
+typedef struct {
+	LodeJitdump *dump;
+	GArray *events; /* LodeJitEvent */
+	/* What stands before the load that it belongs to; size 0: nothing. */
+	uint64_t lines_offset, lines_size;
+	uint64_t unwinding_size;
+} LodeJitdumpReader;
+
+/* Reads the header; gives the offset of the first record, 0 with an error. */
+uint64_t lode_jitdump_read_header(LodeJitdump *self, GError **error);
+
+/* Reads the record at *offset and moves on. False at the end of the file, or with an error. */
+bool lode_jitdump_read_record(LodeJitdumpReader *self, uint64_t *offset, GError **error);
+
+/* Text of the file as valid UTF-8, kept once. */
+const char *lode_jitdump_keep_text(LodeJitdump *self, const char *text);
+
+/* Makes the placements from the events, which it sorts. */
+void lode_jitdump_place(LodeJitdump *self, GArray *events);
+
+/* A bounded place in the file. A read behind the end gives 0 and marks the cursor for good. */
+typedef struct {
+	const uint8_t *data;
+	uint64_t offset, end;
+	bool is_swapped, is_overrun;
+} LodeJitdumpCursor;
+
+static inline const uint8_t *lode_jitdump_cursor_take(LodeJitdumpCursor *self, uint64_t size)
+{
+	const uint8_t *bytes = self->data + self->offset;
+
+	if (self->is_overrun || size > self->end - self->offset) {
+		self->is_overrun = true;
+		return NULL;
+	}
+	self->offset += size;
+	return bytes;
+}
+
+static inline uint32_t lode_jitdump_cursor_u32(LodeJitdumpCursor *self)
+{
+	const uint8_t *bytes = lode_jitdump_cursor_take(self, sizeof(uint32_t));
+	uint32_t value = 0;
+
+	if (bytes != NULL)
+		memcpy(&value, bytes, sizeof value);
+	return self->is_swapped ? GUINT32_SWAP_LE_BE(value) : value;
+}
+
+static inline uint64_t lode_jitdump_cursor_u64(LodeJitdumpCursor *self)
+{
+	const uint8_t *bytes = lode_jitdump_cursor_take(self, sizeof(uint64_t));
+	uint64_t value = 0;
+
+	if (bytes != NULL)
+		memcpy(&value, bytes, sizeof value);
+	return self->is_swapped ? GUINT64_SWAP_LE_BE(value) : value;
+}
+
+/* The text up to a NUL, which is taken too; NULL when there is none before the end. */
+static inline const char *lode_jitdump_cursor_text(LodeJitdumpCursor *self)
+{
+	const uint8_t *bytes = self->data + self->offset, *nul = NULL;
+
+	if (!self->is_overrun && self->offset < self->end)
+		nul = memchr(bytes, '\0', (size_t)(self->end - self->offset));
+	if (nul == NULL) {
+		self->is_overrun = true;
+		return NULL;
+	}
+	self->offset += (uint64_t)(nul - bytes) + 1;
+	return (const char *)bytes;
+}
+
+LodeJitdumpCursor lode_jitdump_cursor_at(const LodeJitdump *self, uint64_t offset, uint64_t end);
+
+/*
+ * Reads the contents of a record of source lines, which are of the code at that address, and gives
+ * them to the unit. Lines that make no sense are left out and counted: the code is good without.
+ */
+void lode_jitdump_read_lines(
+	LodeJitdump *self, LodeJitdumpCursor cursor, LodeJitUnit *unit, uint64_t code_address);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Look-ups by process, address and time over several dumps and maps. */
+#include "base/error.h"
+#include "jitdump_bytes.h"
+#include "sources/jit_code_set.h"
+
+typedef struct {
+	char *directory, *first, *second, *map;
+	LodeJitCodeSet *set;
+} Fixture;
+
+static char *write_dump(const char *directory, const char *name, JitdumpBytes *bytes)
+{
+	char *path = g_build_filename(directory, name, NULL);
+	g_autofree char *made = jitdump_end(bytes);
+
+	g_assert_cmpint(g_rename(made, path), ==, 0);
+	return path;
+}
+
+static void set_up(Fixture *self, const void *data)
+{
+	JitdumpBytes bytes = jitdump_begin(false, 5, 0);
+
+	(void)data;
+	self->directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	put_load(&bytes, &(JitdumpLoad){10, 0x1000, 16, 1, "a", 1});
+	put_load(&bytes, &(JitdumpLoad){20, 0x1000, 8, 2, "b", 2});
+	self->first = write_dump(self->directory, "jit-500.dump", &bytes);
+	bytes = jitdump_begin(false, 600, data != NULL); /* 1: the processor's clock */
+	put_load(&bytes, &(JitdumpLoad){10, 0x1000, 16, 1, "c", 3});
+	self->second = write_dump(self->directory, "other.dump", &bytes);
+	self->map = g_build_filename(self->directory, "perf-500.map", NULL);
+	g_assert_true(g_file_set_contents(self->map, "1000 20 d\n", -1, NULL));
+	self->set = lode_jit_code_set_new();
+	const char *paths[] = {self->map, self->first, self->second};
+	for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
+		g_assert_true(lode_jit_code_set_is_file(paths[i]));
+		g_assert_true(lode_jit_code_set_add(self->set, paths[i], NULL));
+	}
+}
+
+static void tear_down(Fixture *self, const void *data)
+{
+	(void)data;
+	lode_jit_code_set_free(self->set);
+	g_unlink(self->first);
+	g_unlink(self->second);
+	g_unlink(self->map);
+	g_rmdir(self->directory);
+	g_free(self->first);
+	g_free(self->second);
+	g_free(self->map);
+	g_free(self->directory);
+}
+
+/* The first byte of the code that is found, or −1. */
+static int byte_at(const Fixture *self, uint32_t pid, uint64_t address, uint64_t time_ns)
+{
+	LodeJitPlace place = {NULL, 77};
+	g_autofree char *contents = NULL;
+	size_t size;
+
+	if (!lode_jit_code_set_find(self->set, pid, address, time_ns, &place)) {
+		g_assert_null(place.path);
+		g_assert_cmpuint(place.address, ==, 77);
+		return -1;
+	}
+	g_assert_true(g_file_get_contents(place.path, &contents, &size, NULL));
+	g_assert_cmpuint(place.address, <, size);
+	return contents[place.address];
+}
+
+static void test_find(Fixture *self, const void *data)
+{
+	LodeJitPlace place;
+
+	(void)data;
+	g_assert_cmpint(byte_at(self, 5, 0x1000, 15), ==, 1);
+	g_assert_cmpint(byte_at(self, 5, 0x1000, 25), ==, 2);
+	g_assert_cmpint(byte_at(self, 5, 0x1000, UINT64_MAX), ==, 2);
+	g_assert_cmpint(byte_at(self, 5, 0x1008, 25), ==, 1);
+	/* before its report: what is reported next */
+	g_assert_cmpint(byte_at(self, 5, 0x1000, 3), ==, 1);
+	/* by the name's number, another process, no process */
+	g_assert_cmpint(byte_at(self, 500, 0x1000, 15), ==, 1);
+	g_assert_cmpint(byte_at(self, 600, 0x1000, 15), ==, 3);
+	g_assert_cmpint(byte_at(self, 7, 0x1000, 15), ==, -1);
+	g_assert_cmpint(byte_at(self, 600, 0x1010, 15), ==, -1);
+	/* the map is asked after the dump */
+	g_assert_true(lode_jit_code_set_find(self->set, 500, 0x1015, 15, &place));
+	g_assert_cmpstr(place.path, ==, self->map);
+	g_assert_cmphex(place.address, ==, 0x1015);
+	g_assert_false(lode_jit_code_set_find(self->set, 5, 0x1015, 15, &place));
+}
+
+static void test_arch_clock(Fixture *self, const void *data)
+{
+	(void)data;
+	g_assert_cmpint(byte_at(self, 600, 0x1000, 1), ==, 3);
+}
+
+static void test_count(Fixture *self, const void *data)
+{
+	(void)data;
+	g_assert_cmpuint(lode_jit_code_set_n_files(self->set), ==, 3);
+	g_assert_true(lode_jit_code_set_has_pid(self->set, 5));
+	g_assert_true(lode_jit_code_set_has_pid(self->set, 500));
+	g_assert_false(lode_jit_code_set_has_pid(self->set, 7));
+	g_assert_cmpuint(lode_jit_code_set_count_at(self->set, 500, 0x1000), ==, 2);
+	g_assert_cmpuint(lode_jit_code_set_count_at(self->set, 500, 0x1008), ==, 1);
+	g_assert_cmpuint(lode_jit_code_set_count_at(self->set, 500, 0x1010), ==, 1);
+	g_assert_cmpuint(lode_jit_code_set_count_at(self->set, 500, 0x1020), ==, 0);
+	g_assert_cmpuint(lode_jit_code_set_count_at(self->set, 7, 0x1000), ==, 0);
+}
+
+static void test_errors(Fixture *self, const void *data)
+{
+	g_autoptr(GError) error = NULL;
+
+	(void)data;
+	g_assert_false(lode_jit_code_set_is_file("/proc/self/exe"));
+	g_assert_false(lode_jit_code_set_is_file("/nonexistent"));
+	g_assert_false(lode_jit_code_set_add(self->set, "/proc/self/exe", &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+	g_assert_cmpuint(lode_jit_code_set_n_files(self->set), ==, 3);
+	g_assert_cmpint(byte_at(self, 5, 0x1000, 15), ==, 1);
+}
+
+#define ADD(name, data, test)                                                                      \
+	g_test_add("/jit_code_set/" name, Fixture, data, set_up, test, tear_down)
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	ADD("find", NULL, test_find);
+	ADD("arch_clock", "arch", test_arch_clock);
+	ADD("count", NULL, test_count);
+	ADD("errors", NULL, test_errors);
+	return g_test_run();
+}
