@@ -265,7 +265,7 @@ static void test_versions(Fixture *fixture, const void *data)
 	(void)data;
 	change(fixture->path, "PRAGMA user_version = 7");
 	assert_fails(fixture->path, LODE_ERROR_UNSUPPORTED,
-		"has schema version 7, this lode reads version 1: update lode");
+		"has schema version 7, this lode reads version 2: update lode");
 	change(fixture->path, "PRAGMA user_version = 0");
 	assert_fails(fixture->path, LODE_ERROR_UNSUPPORTED, "import the recording again");
 }
