@@ -215,8 +215,9 @@ static void read_known_feature(LodePerfData *self, uint64_t feature, LodeByteCur
 
 void lode_perf_data_read_feature(LodePerfData *self, uint64_t feature, LodeByteCursor cursor)
 {
+	/* In a pipe, an empty one with the number behind the last says that all have come. */
 	if (feature > LODE_PERF_FEATURE_LAST_KNOWN)
-		self->info.n_unknown_features++;
+		self->info.n_unknown_features += lode_byte_cursor_left(&cursor) > 0;
 	else
 		read_known_feature(self, feature, &cursor);
 	if (cursor.is_overrun)

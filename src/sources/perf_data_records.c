@@ -25,6 +25,12 @@ static uint32_t find_trailer_event(LodePerfData *self, const LodeByteCursor *pay
 	return id != 0 && lode_perf_data_find_id(self, id, &event) ? event : 0;
 }
 
+static bool has_own_ids(LodePerfRecordKind kind)
+{
+	return kind == LODE_PERF_MAPPING || kind == LODE_PERF_COMMAND || kind == LODE_PERF_FORK ||
+	       kind == LODE_PERF_EXIT;
+}
+
 /* A trailer that is not there is not missed: old perf left it out of what it made up itself. */
 static void read_trailer(LodePerfData *self, LodeByteCursor *payload, LodePerfRecord *out)
 {
@@ -39,8 +45,8 @@ static void read_trailer(LodePerfData *self, LodeByteCursor *payload, LodePerfRe
 	if (layout->sample_type & PERF_SAMPLE_TID) {
 		uint32_t pid = lode_byte_cursor_u32(&cursor), tid = lode_byte_cursor_u32(&cursor);
 		/* The record's own say whom it is about, the trailer's who caused it. */
-		out->pid = out->pid == UINT32_MAX ? pid : out->pid;
-		out->tid = out->tid == UINT32_MAX ? tid : out->tid;
+		out->pid = has_own_ids(out->kind) ? out->pid : pid;
+		out->tid = has_own_ids(out->kind) ? out->tid : tid;
 	}
 	if (layout->sample_type & PERF_SAMPLE_TIME)
 		out->time_ns = lode_byte_cursor_u64(&cursor);

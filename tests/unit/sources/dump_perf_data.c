@@ -73,6 +73,11 @@ static void print_sample(const LodePerfRecord *record, const LodePerfEvent *even
 		print_words("uregs", sample->user_registers,
 			(size_t)__builtin_popcountll(event->user_registers));
 	}
+	if (type & PERF_SAMPLE_REGS_INTR) {
+		printf(" iabi=%" PRIu64, sample->interrupt_abi);
+		print_words("iregs", sample->interrupt_registers,
+			(size_t)__builtin_popcountll(event->interrupt_registers));
+	}
 	if (type & PERF_SAMPLE_STACK_USER)
 		printf(" stack=%zu", sample->stack_size);
 	if (type & PERF_SAMPLE_READ)
