@@ -102,6 +102,8 @@ static bool read_options(LodePerfSamplerOptions *self, char **arguments, GError 
 		return usage("--frequency and --period exclude each other", error);
 	if ((self->buffer_pages & (self->buffer_pages - 1)) != 0)
 		return usage("--buffer: the number of pages must be a power of two", error);
+	if (given.is_stopped && self->delay_ms > 0)
+		return usage("--start-stopped and --delay exclude each other", error);
 	if (pid == 0 && arguments[0] == NULL)
 		return usage("PROGRAM is missing: lode record -- PROGRAM ARGUMENT…, or "
 			     "lode record -p PID",

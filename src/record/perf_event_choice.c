@@ -2,6 +2,7 @@
 #include "record/perf_event_choice.h"
 
 #include "base/error.h"
+#include "record/perf_pmu_event.h"
 
 #include <asm/perf_regs.h>
 #include <errno.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#define ONLY_USER_CODE "only user code is sampled"
 
 enum { MAX_PRECISE = 3, DEFAULT_FREQUENCY = 4000 };
 
@@ -35,14 +38,26 @@ void lode_perf_note(GString *note, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Where perf's modifiers begin (behind the colon), or NULL where the name has none. */
+/* Where perf's modifiers begin, "u" of "cycles:u" or "cpu/event=1/u"; the end where there are none.
+ */
 static const char *modifiers_of(const char *name)
 {
-	const char *colon = strrchr(name, ':');
+	const char *slash = strrchr(name, '/'), *colon = strrchr(name, ':');
+	const char *start = colon == NULL || (slash != NULL && slash > colon) ? slash : colon;
 
-	if (colon == NULL || colon[1] == '\0' || colon[1 + strspn(colon + 1, "ukhpP")] != '\0')
-		return NULL;
-	return colon + 1;
+	if (start == NULL || start[1 + strspn(start + 1, "ukhpP")] != '\0')
+		return name + strlen(name);
+	return start + 1;
+}
+
+/* Without modifiers, and without the colon before them. */
+static char *stem_of(const char *name, const char *modifiers)
+{
+	bool has_colon = *modifiers != '\0' && modifiers[-1] == ':';
+
+	if (has_colon && modifiers - name >= 2 && modifiers[-2] == '/')
+		return g_strndup(name, (gsize)(modifiers - name - 1));
+	return g_strndup(name, (gsize)(modifiers - name - has_colon));
 }
 
 static void apply_modifiers(
@@ -91,20 +106,21 @@ static bool read_known(const char *stem, struct perf_event_attr *attr, GError **
 	return false;
 }
 
-bool lode_perf_choice_read_name(const char *name, struct perf_event_attr *out_attr,
-	bool *out_max_precise, char **out_stem, GError **error)
+bool lode_perf_choice_read_name(const LodePerfKernel *kernel, const char *name,
+	struct perf_event_attr *out_attr, bool *out_max_precise, char **out_stem, GError **error)
 {
 	const char *modifiers = modifiers_of(name);
-	g_autofree char *stem = modifiers != NULL ? g_strndup(name, (gsize)(modifiers - 1 - name))
-	                                          : g_strdup(name);
+	g_autofree char *stem = stem_of(name, modifiers);
 	struct perf_event_attr attr = {.size = sizeof(attr)};
 	bool max_precise = false;
 
-	if (!read_raw(stem, &attr) && !read_known(stem, &attr, error))
+	bool is_read = strchr(stem, '/') != NULL
+	                       ? lode_perf_pmu_event_read(kernel->devices, stem, &attr, error)
+	                       : read_raw(stem, &attr) || read_known(stem, &attr, error);
+	if (!is_read)
 		return false;
 	attr.size = sizeof(attr);
-	if (modifiers != NULL)
-		apply_modifiers(&attr, modifiers, &max_precise);
+	apply_modifiers(&attr, modifiers, &max_precise);
 	*out_attr = attr;
 	*out_max_precise = max_precise;
 	*out_stem = g_steal_pointer(&stem);
@@ -242,7 +258,8 @@ static char *name_of(const char *stem, const struct perf_event_attr *attr)
 {
 	GString *name = g_string_new(stem);
 
-	if (attr->exclude_kernel || attr->exclude_user || attr->precise_ip > 0)
+	if (!g_str_has_suffix(stem, "/") &&
+		(attr->exclude_kernel || attr->exclude_user || attr->precise_ip > 0))
 		g_string_append_c(name, ':');
 	if (attr->exclude_kernel && !attr->exclude_user)
 		g_string_append_c(name, 'u');
@@ -270,17 +287,17 @@ typedef struct {
 } Chooser;
 
 /* Whether the kernel's own code is what is forbidden: then user code is sampled alone. */
-static bool concede_kernel(const Chooser *self, const char *name, struct perf_event_attr *attr)
+static bool concede_kernel(const Chooser *self, struct perf_event_attr *attr)
 {
 	if (attr->exclude_kernel || attr->exclude_user)
 		return false;
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
 	attr->branch_sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_KERNEL;
-	lode_perf_note(self->note,
-		"'%s' is sampled in user code only (kernel.perf_event_paranoid is %" G_GINT64_FORMAT
-		")",
-		name, lode_perf_kernel_setting(self->kernel, "perf_event_paranoid", 2));
+	if (strstr(self->note->str, ONLY_USER_CODE) == NULL)
+		lode_perf_note(self->note,
+			ONLY_USER_CODE " (kernel.perf_event_paranoid is %" G_GINT64_FORMAT ")",
+			lode_perf_kernel_setting(self->kernel, "perf_event_paranoid", 2));
 	return true;
 }
 
@@ -292,13 +309,13 @@ static LodePerfChoice *choose(const Chooser *self, const char *name, int *out_co
 	bool max_precise;
 
 	*out_code = 0;
-	if (!lode_perf_choice_read_name(name, &attr, &max_precise, &stem, error))
+	if (!lode_perf_choice_read_name(self->kernel, name, &attr, &max_precise, &stem, error))
 		return NULL;
 	set_basics(&attr);
 	set_rate(&attr, self->kernel, self->options);
 	set_wishes(&attr, self->options);
 	int code = settle(self->kernel, &attr, max_precise);
-	if ((code == EACCES || code == EPERM) && concede_kernel(self, name, &attr))
+	if ((code == EACCES || code == EPERM) && concede_kernel(self, &attr))
 		code = settle(self->kernel, &attr, max_precise);
 	if (code == 0)
 		return choice_new(stem, &attr);

@@ -20,11 +20,12 @@ typedef struct {
 } LodePerfChoice;
 
 /*
- * Reads a name: libpfm4's, "rHEX" for a raw one, with perf's modifiers u, k, h, p, P behind a
- * colon. *out_max_precise: 'P', take the highest precise level that works. Errors: _NOT_FOUND.
+ * Reads a name: libpfm4's, "rHEX" for a raw one, "PMU/TERMS/" (lode_perf_pmu_event_read()), with
+ * perf's modifiers u, k, h, p, P behind a colon. *out_max_precise: 'P', take the highest precise
+ * level that works. Errors: _NOT_FOUND.
  */
-bool lode_perf_choice_read_name(const char *name, struct perf_event_attr *out_attr,
-	bool *out_max_precise, char **out_stem, GError **error);
+bool lode_perf_choice_read_name(const LodePerfKernel *kernel, const char *name,
+	struct perf_event_attr *out_attr, bool *out_max_precise, char **out_stem, GError **error);
 
 /*
  * The events of the options, LodePerfChoice, as far as the kernel accepts them; the first (or the

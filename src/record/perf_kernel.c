@@ -17,7 +17,11 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, void *us
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-const LodePerfKernel lode_perf_kernel = {.open = open_event, .settings = "/proc/sys/kernel"};
+const LodePerfKernel lode_perf_kernel = {
+	.open = open_event,
+	.settings = "/proc/sys/kernel",
+	.devices = "/sys/bus/event_source/devices",
+};
 
 int64_t lode_perf_kernel_setting(const LodePerfKernel *self, const char *name, int64_t otherwise)
 {

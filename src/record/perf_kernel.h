@@ -17,6 +17,7 @@ typedef struct {
 	int (*open)(struct perf_event_attr *attr, pid_t pid, int cpu, void *user_data);
 	void *user_data;
 	const char *settings; /* the folder of perf_event_paranoid and its like */
+	const char *devices;  /* the folder of the PMUs, with their types, formats and events */
 } LodePerfKernel;
 
 /* The machine's own. */

@@ -51,7 +51,7 @@ typedef struct {
 	sigset_t signals, old_mask;
 	struct sigaction child_action;
 	gint64 enable_at_us, end_at_us; /* 0: never */
-	gint64 first_interrupt_us;
+	gint64 first_interrupt_us, sealed_us;
 	int signal_descriptor, process;
 	int stop_signal, status;
 	unsigned n_unknown_controls;
@@ -207,6 +207,15 @@ static bool drain_ring(Session *self, LodePerfRing *ring)
 	return true;
 }
 
+static void seal(Session *self)
+{
+	GError *error = NULL;
+
+	self->sealed_us = now_us();
+	if (self->write_error == NULL)
+		keep_write_error(self, lode_perf_writer_seal(self->writer, &error), error);
+}
+
 /* After a round nothing older than the round before can come: readers may sort up to there. */
 static void drain(Session *self)
 {
@@ -218,6 +227,8 @@ static void drain(Session *self)
 			self, &g_array_index(self->events->cpus, LodePerfCpu, i).ring);
 	if (has_read)
 		write_records(self, &round_end, sizeof(round_end));
+	if (now_us() - self->sealed_us > ROUND_MS * 1000)
+		seal(self);
 }
 
 static void remember_executable(const char *path, void *user_data)
@@ -460,6 +471,7 @@ static bool finish(Session *self, GError **error)
 	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
 	bool is_finished = lode_perf_writer_finish(
 		self->writer, features, self->write_error == NULL ? error : NULL);
+	g_clear_pointer(&self->events, lode_perf_event_set_close);
 	wait_for_program(self);
 	if (self->write_error == NULL)
 		return is_finished;
@@ -487,7 +499,7 @@ static LodePerfSampling *result_of(Session *self)
 
 	if (self->n_unknown_controls > 0)
 		lode_perf_note(self->note,
-			"%u lines on the control pipe are none of enable, disable, stop",
+			"lines on the control pipe that are none of enable, disable, stop: %u",
 			self->n_unknown_controls);
 	result->n_samples = self->tally.n_samples;
 	result->n_lost = self->tally.n_lost;

@@ -138,9 +138,7 @@ bool lode_perf_writer_publish(LodePerfWriter *self, const GPtrArray *choices, GE
 	if (!write_attrs(self, choices, error))
 		return false;
 	self->header.data.offset = self->end;
-	if (!write_at(self, &self->header, sizeof(self->header), 0))
-		return fail(self, error);
-	return move_in_place(self, error);
+	return lode_perf_writer_seal(self, error) && move_in_place(self, error);
 }
 
 bool lode_perf_writer_add(LodePerfWriter *self, const void *records, size_t size, GError **error)
@@ -160,6 +158,12 @@ bool lode_perf_writer_add_ring(LodePerfWriter *self, const LodePerfRing *ring, G
 		position += size;
 	}
 	return true;
+}
+
+bool lode_perf_writer_seal(LodePerfWriter *self, GError **error)
+{
+	self->header.data.size = self->end - self->header.data.offset;
+	return write_at(self, &self->header, sizeof(self->header), 0) || fail(self, error);
 }
 
 static bool write_features(LodePerfWriter *self, const GPtrArray *features, GError **error)

@@ -3,7 +3,7 @@
  * Writes perf.data:
  *
  *   header │ ids of each event │ attributes │ records … │ table of features │ features
- *   └─ data.size 0 until the end: readers take all records to the end of the file
+ *   └─ says how far the records go; kept up to date, as perf reads none where it says 0
  *
  * The file is written in place of its own name, not under another until it is whole: a recording
  * cannot be repeated, so that after a crash its records must be there and found. What stood there
@@ -35,6 +35,9 @@ bool lode_perf_writer_add(LodePerfWriter *self, const void *records, size_t size
 
 /* Appends all that can be read of a ring. */
 bool lode_perf_writer_add_ring(LodePerfWriter *self, const LodePerfRing *ring, GError **error);
+
+/* Makes what was appended count. */
+bool lode_perf_writer_seal(LodePerfWriter *self, GError **error);
 
 /*
  * Ends the file with features: GBytes by number, NULL where there is none. A full disk leaves the
