@@ -13,7 +13,9 @@
 
 #include <math.h>
 
-enum { MAX_ROUNDS = 50 };
+enum { MAX_ROUNDS = 30 };
+
+static const double tolerance = 1e-3; /* of a sum; what is missed is repaired */
 
 typedef struct {
 	LodeFlowNetwork *network;
@@ -99,7 +101,7 @@ static double sum_free(const Balance *self, const uint32_t *list, uint32_t n)
 	return sum;
 }
 
-/* Scales the free arcs of a list to a sum; gives by how much it missed. */
+/* Scales the free arcs of a list to a sum; gives by how much it missed, beyond what may be. */
 static double scale_to(Balance *self, const uint32_t *list, uint32_t n, double sum)
 {
 	double before = sum_free(self, list, n), wanted = fmax(sum, 0);
@@ -109,7 +111,7 @@ static double scale_to(Balance *self, const uint32_t *list, uint32_t n, double s
 	for (uint32_t i = 0; i < n; i++)
 		if (self->network->arcs[list[i]].is_free)
 			self->share[list[i]] *= wanted / before;
-	return fabs(wanted - before);
+	return fabs(wanted - before) - fmax(tolerance * wanted, 0.25);
 }
 
 /* What one side of a node has: fixed, and free. */
@@ -163,7 +165,7 @@ static void fit(Balance *self)
 	double worst = INFINITY;
 
 	share_entries(self);
-	for (unsigned round = 0; round < MAX_ROUNDS && worst > 0.25; round++) {
+	for (unsigned round = 0; round < MAX_ROUNDS && worst > 0; round++) {
 		worst = 0;
 		for (uint32_t i = 1; i < network->n_order; i++)
 			worst = fmax(worst, fit_node(self, network->order[i], true));

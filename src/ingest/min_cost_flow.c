@@ -35,11 +35,14 @@ struct LodeMinCostFlow {
 	uint32_t *path;    /* half-arcs */
 	uint32_t *senders; /* nodes that have had an excess */
 	uint32_t n_senders;
+	uint32_t *needers; /* nodes that have had a need */
+	uint32_t n_needers;
 	uint64_t work_left;
 };
 
 #define UNREACHED INT64_MAX
 #define NO_LEVEL UINT32_MAX
+#define DEAD_END (UINT32_MAX - 1) /* all that leads down from here is full */
 
 void lode_min_cost_flow_free(LodeMinCostFlow *self)
 {
@@ -59,6 +62,7 @@ void lode_min_cost_flow_free(LodeMinCostFlow *self)
 	g_free(self->reached);
 	g_free(self->path);
 	g_free(self->senders);
+	g_free(self->needers);
 	g_free(self);
 }
 
@@ -80,11 +84,12 @@ static bool allocate(LodeMinCostFlow *self)
 	self->reached = g_try_new(uint32_t, n + 1);
 	self->path = g_try_new(uint32_t, n + 1);
 	self->senders = g_try_new(uint32_t, n + 1);
+	self->needers = g_try_new(uint32_t, n + 1);
 	return self->arcs != NULL && self->positions != NULL && self->half != NULL &&
 	       self->starts != NULL && self->excess != NULL && self->potential != NULL &&
 	       self->distance != NULL && self->level != NULL && self->cursor != NULL &&
 	       self->heap != NULL && self->heap_slot != NULL && self->reached != NULL &&
-	       self->path != NULL && self->senders != NULL;
+	       self->path != NULL && self->senders != NULL && self->needers != NULL;
 }
 
 LodeMinCostFlow *lode_min_cost_flow_new(uint32_t n_nodes, uint32_t max_arcs)
@@ -220,15 +225,15 @@ static inline void approach(LodeMinCostFlow *self, uint32_t node, int64_t distan
 	heap_rise(self, node);
 }
 
-/* The senders that still have something, kept in their order. */
-static void drop_idle_senders(LodeMinCostFlow *self)
+/* Keeps the nodes that still have something to send (sign 1) or need it (sign −1). */
+static void drop_idle(const int64_t *excess, uint32_t *nodes, uint32_t *n_nodes, int sign)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < self->n_senders; i++)
-		if (self->excess[self->senders[i]] > 0)
-			self->senders[n++] = self->senders[i];
-	self->n_senders = n;
+	for (uint32_t i = 0; i < *n_nodes; i++)
+		if (excess[nodes[i]] * sign > 0)
+			nodes[n++] = nodes[i];
+	*n_nodes = n;
 }
 
 /* The distance of the nearest node in need; UNREACHED where there is none, or no work left. */
@@ -282,31 +287,40 @@ static void enter_level(LodeMinCostFlow *self, uint32_t node, uint32_t level)
 	self->reached[self->n_reached++] = node;
 }
 
-/* Levels of the admissible network, up to the first that has a node in need. */
+/* The nodes that can send to `head` on an admissible half-arc are a level farther from a need. */
+static void enter_tails(LodeMinCostFlow *self, uint32_t head)
+{
+	for (uint32_t i = self->starts[head]; i < self->starts[head + 1]; i++) {
+		const HalfArc *arc = &self->half[i];
+		if (self->level[arc->head] == NO_LEVEL && reduced_cost(self, head, arc) == 0 &&
+			self->half[arc->twin].residual > 0)
+			enter_level(self, arc->head, self->level[head] + 1);
+	}
+}
+
+/* Levels: steps to the nearest node in need, until all senders have theirs. */
 static bool find_levels(LodeMinCostFlow *self)
 {
-	uint32_t last = NO_LEVEL;
+	uint32_t n_waiting = 0, n_found = 0;
 
 	self->n_reached = 0;
-	drop_idle_senders(self);
-	for (uint32_t i = 0; i < self->n_senders; i++)
-		enter_level(self, self->senders[i], 0);
-	for (uint32_t next = 0; next < self->n_reached; next++) {
-		uint32_t tail = self->reached[next], level = self->level[tail];
+	drop_idle(self->excess, self->senders, &self->n_senders, 1);
+	drop_idle(self->excess, self->needers, &self->n_needers, -1);
+	n_waiting = self->n_senders;
+	for (uint32_t i = 0; i < self->n_needers; i++)
+		enter_level(self, self->needers[i], 0);
+	for (uint32_t next = 0; next < self->n_reached && n_waiting > 0; next++) {
+		uint32_t head = self->reached[next];
 
-		if (level >= last)
-			break;
-		if (self->excess[tail] < 0) {
-			last = level;
-			continue;
+		if (self->excess[head] > 0) {
+			n_waiting--;
+			n_found++;
 		}
-		if (!spend(self, self->starts[tail + 1] - self->starts[tail] + 1))
+		if (!spend(self, self->starts[head + 1] - self->starts[head] + 1))
 			return false;
-		for (uint32_t i = self->starts[tail]; i < self->starts[tail + 1]; i++)
-			if (is_admissible(self, tail, &self->half[i]))
-				enter_level(self, self->half[i].head, level + 1);
+		enter_tails(self, head);
 	}
-	return last != NO_LEVEL;
+	return n_found > 0;
 }
 
 /* Sends what fits along the path; gives how much of the path is left for the next one. */
@@ -329,14 +343,14 @@ static uint32_t send_along(LodeMinCostFlow *self, uint32_t source, uint32_t leng
 	return kept;
 }
 
-/* Moves the cursor of `tail` to the next half-arc that leads a level on; NULL: there is none. */
+/* Moves the cursor of `tail` to the next half-arc that leads a level down; NULL: there is none. */
 static HalfArc *next_half_arc(LodeMinCostFlow *self, uint32_t tail)
 {
-	uint32_t first = self->cursor[tail];
+	uint32_t first = self->cursor[tail], level = self->level[tail];
 
 	for (; self->cursor[tail] < self->starts[tail + 1]; self->cursor[tail]++) {
 		HalfArc *arc = &self->half[self->cursor[tail]];
-		if (self->level[arc->head] == self->level[tail] + 1 &&
+		if (level > 0 && self->level[arc->head] == level - 1 &&
 			is_admissible(self, tail, arc)) {
 			spend(self, self->cursor[tail] - first);
 			return arc;
@@ -356,6 +370,8 @@ static void block_from(LodeMinCostFlow *self, uint32_t source)
 {
 	uint32_t length = 0, node = source;
 
+	if (self->level[source] >= DEAD_END)
+		return;
 	while (self->excess[source] > 0 && spend(self, 1)) {
 		if (self->excess[node] < 0) {
 			spend(self, length);
@@ -368,12 +384,12 @@ static void block_from(LodeMinCostFlow *self, uint32_t source)
 		if (arc != NULL) {
 			self->path[length++] = self->cursor[node];
 			node = arc->head;
-		} else if (length == 0) {
-			return;
-		} else {
-			node = tail_of(self, self->path[--length]);
-			self->cursor[node]++;
+			continue;
 		}
+		self->level[node] = DEAD_END;
+		if (length == 0)
+			return;
+		node = tail_of(self, self->path[--length]);
 	}
 }
 
@@ -399,10 +415,12 @@ LodeMinCostFlowStatus lode_min_cost_flow_solve(LodeMinCostFlow *self, uint64_t m
 		self->level[v] = NO_LEVEL;
 		if (self->excess[v] > 0)
 			self->senders[self->n_senders++] = v;
+		else if (self->excess[v] < 0)
+			self->needers[self->n_needers++] = v;
 	}
 	while (self->n_senders > 0 && update_potentials(self)) {
 		send_along_shortest(self);
-		drop_idle_senders(self);
+		drop_idle(self->excess, self->senders, &self->n_senders, 1);
 	}
 	if (self->n_senders == 0)
 		return LODE_MIN_COST_FLOW_OPTIMAL;
