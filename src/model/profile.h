@@ -51,8 +51,9 @@ typedef struct {
 
 typedef enum {
 	LODE_IMAGE_FILE,       /* an ELF file */
-	LODE_IMAGE_UNRESOLVED, /* addresses without a file (code made at run time, an unknown
-	                          object) */
+	LODE_IMAGE_JIT,        /* code made at run time: a jitdump or a perf map */
+	LODE_IMAGE_UNRESOLVED, /* addresses without a file (code made at run time that nothing
+	                          describes, an unknown object) */
 	LODE_IMAGE_GRAPHS,     /* the graphs of a flow file */
 } LodeImageKind;
 

@@ -12,7 +12,7 @@
 #include "model/mining_run.h"
 #include "model/profile.h"
 
-#define LODE_SCHEMA_VERSION 1
+#define LODE_SCHEMA_VERSION 2
 
 /* Writes `profile` to `path`, replacing a file that is there. Errors: _IO, _CANCELLED. */
 bool lode_profile_store_write(

@@ -29,7 +29,7 @@ CREATE TABLE image (
 	id INTEGER PRIMARY KEY,
 	path TEXT NOT NULL,
 	build_id TEXT,
-	kind TEXT NOT NULL -- file, unresolved, graphs
+	kind TEXT NOT NULL -- file, jit, unresolved, graphs
 );
 
 CREATE TABLE function (
