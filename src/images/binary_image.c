@@ -1,80 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts the parts together: file, separate debug file, functions, and source lines when asked. */
+/* Chooses the kind of image by the file, and asks it. */
 #include "images/binary_image.h"
 
-#include "images/debug_file.h"
-#include "images/elf_file.h"
-#include "images/function_table.h"
-#include "images/source_lines.h"
-#include "images/symbol_table.h"
-#include "images/unwind_functions.h"
+#include "images/image_variant.h"
 
-struct LodeBinaryImage {
-	LodeElfFile *file;
-	LodeElfFile *debug; /* NULL: none */
-	GArray *functions;  /* LodeBinaryFunction */
-	GStringChunk *names;
-	char *warning;
-	char *debug_directory;
-	LodeSourceLines *lines; /* opened by the first look-up */
-	bool is_lines_tried;
+#include <stdio.h>
+
+/* A perf map has no mark of its own, so that it is asked for last. */
+static const LodeImageVariant *const variants[] = {
+	&lode_image_elf,
+	&lode_image_jitdump,
+	&lode_image_perf_map,
 };
 
-static void warn(LodeBinaryImage *self, const char *message)
+static const LodeImageVariant *variant_of(const char *path)
 {
-	if (self->warning == NULL && message != NULL)
-		self->warning = g_strdup_printf("%s: %s", self->file->path, message);
-}
+	char head[16];
+	FILE *file = fopen(path, "re");
+	size_t n = 0;
 
-static void read_symbols(LodeBinaryImage *self, GArray *symbols)
-{
-	uint32_t type = lode_elf_file_find_type(self->file, SHT_SYMTAB) != NULL ? SHT_SYMTAB
-	                                                                        : SHT_DYNSYM;
-
-	if (!lode_symbol_table_read(self->file, type, symbols))
-		warn(self, "the symbol table is broken");
-	if (self->debug != NULL && !lode_symbol_table_read(self->debug, SHT_SYMTAB, symbols))
-		warn(self, "the symbol table of the separate debug file is broken");
-	lode_symbol_table_sort(symbols);
-	lode_symbol_table_add_plt(self->file, symbols, self->names);
-}
-
-static void read_functions(LodeBinaryImage *self)
-{
-	g_autoptr(GArray) symbols = g_array_new(FALSE, FALSE, sizeof(LodeSymbol));
-	g_autoptr(GArray) unwind = g_array_new(FALSE, FALSE, sizeof(LodeUnwindRange));
-
-	read_symbols(self, symbols);
-	if (!lode_unwind_functions_read(self->file, unwind))
-		warn(self, "the unwind table .eh_frame is broken");
-	self->functions = lode_function_table_build(self->file, symbols, unwind, self->names);
-}
-
-/* Whether a separate file could add anything. */
-static bool is_stripped(const LodeElfFile *file)
-{
-	return lode_elf_file_find_type(file, SHT_SYMTAB) == NULL || !lode_source_lines_exist(file);
+	if (file != NULL) {
+		n = fread(head, 1, sizeof head, file);
+		fclose(file);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(variants); i++)
+		if (variants[i]->is_file(path, head, n))
+			return variants[i];
+	/* says what is wrong with a file that is none of them, or not there */
+	return variants[0];
 }
 
 LodeBinaryImage *lode_binary_image_open(
 	const char *path, const LodeBinaryImageOptions *options, GError **error)
 {
-	LodeElfFile *file = lode_elf_file_open(path, error);
-	LodeBinaryImage *self;
+	const LodeImageVariant *variant = variant_of(path);
+	LodeBinaryImage *self = variant->open(path, options, error);
 
-	if (file == NULL)
-		return NULL;
-	self = g_new0(LodeBinaryImage, 1);
-	self->file = file;
-	self->names = g_string_chunk_new(1 << 16);
-	if (options != NULL)
-		self->debug_directory = g_strdup(options->debug_directory);
-	if (is_stripped(file))
-		self->debug = lode_debug_file_find(file, options);
-	warn(self, file->warning);
-	if (self->debug != NULL)
-		warn(self, self->debug->warning);
-	read_functions(self);
+	if (self != NULL)
+		self->variant = variant;
 	return self;
 }
 
@@ -82,19 +45,15 @@ void lode_binary_image_close(LodeBinaryImage *self)
 {
 	if (self == NULL)
 		return;
-	lode_source_lines_free(self->lines);
+	self->variant->close(self);
 	g_array_unref(self->functions);
-	g_string_chunk_free(self->names);
-	lode_elf_file_close(self->debug);
-	lode_elf_file_close(self->file);
-	g_free(self->debug_directory);
 	g_free(self->warning);
 	g_free(self);
 }
 
 const char *lode_binary_image_build_id(const LodeBinaryImage *self)
 {
-	return self->file->build_id;
+	return self->build_id;
 }
 
 const char *lode_binary_image_warning(const LodeBinaryImage *self)
@@ -102,19 +61,9 @@ const char *lode_binary_image_warning(const LodeBinaryImage *self)
 	return self->warning;
 }
 
-/* The file that line tables are read from; NULL: none has any. */
-static const LodeElfFile *file_with_lines(const LodeBinaryImage *self)
-{
-	if (lode_source_lines_exist(self->file))
-		return self->file;
-	if (self->debug != NULL && lode_source_lines_exist(self->debug))
-		return self->debug;
-	return NULL;
-}
-
 bool lode_binary_image_has_lines(const LodeBinaryImage *self)
 {
-	return file_with_lines(self) != NULL;
+	return self->variant->has_lines(self);
 }
 
 const LodeBinaryFunction *lode_binary_image_functions(const LodeBinaryImage *self, size_t *out_n)
@@ -123,41 +72,31 @@ const LodeBinaryFunction *lode_binary_image_functions(const LodeBinaryImage *sel
 	return (const LodeBinaryFunction *)(const void *)self->functions->data;
 }
 
-const uint8_t *lode_binary_image_bytes(const LodeBinaryImage *self, uint64_t address, size_t *out_n)
+const LodeBinaryFunction *lode_binary_image_find(const LodeBinaryImage *self, uint64_t address)
 {
-	const LodeElfRange *range = lode_elf_file_find_range(self->file, address);
-	uint64_t offset;
+	size_t low = 0, high;
+	const LodeBinaryFunction *functions = lode_binary_image_functions(self, &high);
 
-	if (range == NULL)
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (functions[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || address - functions[low - 1].address >= functions[low - 1].size)
 		return NULL;
-	offset = address - range->address;
-	*out_n = (size_t)(range->size - offset);
-	return range->bytes + offset;
+	return &functions[low - 1];
 }
 
-static LodeSourceLines *open_lines(LodeBinaryImage *self)
+const uint8_t *lode_binary_image_bytes(const LodeBinaryImage *self, uint64_t address, size_t *out_n)
 {
-	const LodeElfFile *file = file_with_lines(self);
-	const char *warning = NULL;
-
-	if (self->is_lines_tried || file == NULL)
-		return self->lines;
-	self->is_lines_tried = true;
-	self->lines = lode_source_lines_new(file, self->debug_directory, &warning);
-	warn(self, warning);
-	return self->lines;
+	return self->variant->bytes(self, address, out_n);
 }
 
 void lode_binary_image_locate(LodeBinaryImage *self, const uint64_t *addresses, size_t n,
 	LodeBinaryLocation *out_locations)
 {
-	LodeSourceLines *lines = open_lines(self);
-
-	if (lines != NULL) {
-		lode_source_lines_locate(lines, addresses, n, out_locations);
-		warn(self, lode_source_lines_warning(lines));
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		out_locations[i] = (LodeBinaryLocation){0};
+	self->variant->locate(self, addresses, n, out_locations);
 }

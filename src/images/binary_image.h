@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ELF file as lode needs it: functions with bounds, bytes by virtual address, source lines.
+ * A file with code as lode needs it: functions with bounds, bytes by address, source lines.
  *
- *   .symtab / .dynsym / separate debug file ─┐
- *   .eh_frame (where no symbol covers)      ─┼─▶ functions, sorted, not overlapping
- *   .debug_line, .debug_info                ─┴─▶ file:line, inlined function
+ *   ELF file     .symtab / .dynsym / separate debug file ─┐
+ *                .eh_frame (where no symbol covers)      ─┼─▶ functions, sorted, not overlapping
+ *                .debug_line, .debug_info                ─┴─▶ file:line, inlined function
+ *   jitdump      a function is a unit of code, also one that was never placed; its address is where
+ *                its bytes stand in the dump, so that units that lay at one place in memory, one
+ *                after the other, stay apart; lines are those of the dump. No build-id.
+ *   perf map     functions at run-time addresses; neither bytes nor lines nor build-id.
+ *
+ * The file says itself which one it is; a perf map is told by its name, perf-PID.map.
  */
 #pragma once
 
@@ -15,9 +21,10 @@
 typedef struct LodeBinaryImage LodeBinaryImage;
 
 typedef struct {
-	uint64_t address, size; /* virtual address in the file; size never 0 */
+	uint64_t address, size; /* in the image, as said above; size never 0 */
 	const char *name;       /* demangled; "fn_<hex>" where only .eh_frame knows it; borrowed */
-	const char *symbol;     /* as linked; NULL when from .eh_frame; borrowed */
+	const char *symbol; /* as linked, or as a JIT compiler wrote it, which then is the name too;
+	                       NULL when from .eh_frame; borrowed */
 } LodeBinaryFunction;
 
 typedef struct {
@@ -32,8 +39,9 @@ typedef struct {
 } LodeBinaryImageOptions;
 
 /*
- * Opens an ELF file. Errors: _IO, _CORRUPT (with offset), _UNSUPPORTED (not ELF, not x86-64).
- * Debug information that is broken is not an error: lode_binary_image_warning() says what.
+ * Opens an image. Errors: _IO, _CORRUPT (with offset or line), _UNSUPPORTED (none of these files,
+ * not x86-64), _LIMIT. Debug information that is broken is not an error, nor is a jitdump that is
+ * cut short: lode_binary_image_warning() says what.
  */
 LodeBinaryImage *lode_binary_image_open(
 	const char *path, const LodeBinaryImageOptions *options, GError **error);
@@ -42,13 +50,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeBinaryImage, lode_binary_image_close)
 
 const char *lode_binary_image_build_id(const LodeBinaryImage *self); /* hex; NULL: none */
 const char *lode_binary_image_warning(const LodeBinaryImage *self);  /* NULL: none */
-bool lode_binary_image_has_lines(const LodeBinaryImage *self);       /* any DWARF line table */
+bool lode_binary_image_has_lines(const LodeBinaryImage *self);       /* any line table */
 
 /* Functions sorted by address, none overlapping another; borrowed. */
 const LodeBinaryFunction *lode_binary_image_functions(const LodeBinaryImage *self, size_t *out_n);
 
-/* Bytes at a virtual address, up to the end of their section or segment (*out_n); NULL outside
- * executable contents. Borrowed from the file. */
+/* Bytes at an address, up to the end of their section or segment, of a jitdump's their unit
+ * (*out_n); NULL outside executable contents. Borrowed from the file. */
 const uint8_t *lode_binary_image_bytes(
 	const LodeBinaryImage *self, uint64_t address, size_t *out_n);
 
