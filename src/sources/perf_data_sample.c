@@ -115,9 +115,8 @@ static void read_stack(LodeByteCursor *cursor, LodePerfSample *out)
 	if (size == 0)
 		return;
 	out->stack = lode_byte_cursor_bytes(cursor, size);
-	out->stack_size = MIN(lode_byte_cursor_u64(cursor), size);
-	if (cursor->is_overrun)
-		out->stack_size = 0;
+	uint64_t used = lode_byte_cursor_u64(cursor);
+	out->stack_size = cursor->is_overrun ? 0 : MIN(used, size);
 }
 
 /* From `read` to the user's stack: what most samples do not have. */
