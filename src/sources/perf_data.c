@@ -58,6 +58,7 @@ static LodePerfData *new_reader(const char *path)
 	LodePerfData *self = g_new0(LodePerfData, 1);
 
 	self->path = g_strdup(path);
+	self->record_size = sizeof(LodePerfRecord);
 	self->events = g_array_new(FALSE, TRUE, sizeof(LodePerfEvent));
 	self->layouts = g_array_new(FALSE, TRUE, sizeof(LodePerfLayout));
 	self->attributes = g_array_new(FALSE, TRUE, sizeof(LodePerfAttribute));

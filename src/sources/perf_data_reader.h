@@ -81,8 +81,9 @@ struct LodePerfData {
 	GStringChunk *strings;
 	LodePerfInfo info;
 
-	uint64_t *scratch; /* of one record: arrays that must be swapped or aligned */
-	size_t n_scratch;  /* words in use */
+	size_t record_size; /* of a LodePerfRecord */
+	uint64_t *scratch;  /* of one record: arrays that must be swapped or aligned */
+	size_t n_scratch;   /* words in use */
 	LodePerfDecompressor *decompressor; /* NULL: nothing compressed yet */
 };
 
