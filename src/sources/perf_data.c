@@ -58,6 +58,7 @@ static LodePerfData *new_reader(const char *path)
 	LodePerfData *self = g_new0(LodePerfData, 1);
 
 	self->path = g_strdup(path);
+	self->record_size = sizeof(LodePerfRecord);
 	self->events = g_array_new(FALSE, TRUE, sizeof(LodePerfEvent));
 	self->layouts = g_array_new(FALSE, TRUE, sizeof(LodePerfLayout));
 	self->attributes = g_array_new(FALSE, TRUE, sizeof(LodePerfAttribute));
@@ -188,6 +189,8 @@ static LodePerfNext take_record(LodePerfData *self, LodePerfRawRecord *out_raw, 
 {
 	LodePerfNext next = LODE_PERF_NEXT_END;
 
+	/* Only now: a record that failed fails again in another reading. */
+	self->n_seen = MAX(self->n_seen, self->n_read);
 	if (self->decompressor != NULL)
 		next = lode_perf_data_take_decompressed(self, out_raw, error);
 	if (next == LODE_PERF_NEXT_END)
@@ -195,7 +198,6 @@ static LodePerfNext take_record(LodePerfData *self, LodePerfRawRecord *out_raw, 
 	if (next == LODE_PERF_NEXT_RECORD) {
 		out_raw->is_first_reading = self->n_read >= self->n_seen;
 		self->n_read++;
-		self->n_seen = MAX(self->n_seen, self->n_read);
 	}
 	return next;
 }

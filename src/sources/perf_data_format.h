@@ -6,6 +6,7 @@
 #pragma once
 
 #include <linux/perf_event.h>
+#include <stdint.h>
 
 enum { /* record types of perf itself */
 	LODE_PERF_RECORD_FIRST_OF_PERF = 64,

@@ -63,7 +63,7 @@ struct LodePerfData {
 	uint64_t size;
 	uint64_t data_start, data_end;
 	uint64_t at;             /* the next record of the file */
-	uint64_t n_read, n_seen; /* records since the start, and in the longest reading */
+	uint64_t n_read, n_seen; /* records since the start, and done in the longest reading */
 	bool is_swapped;
 	bool is_big_endian; /* bit fields count from the other end */
 
@@ -81,8 +81,9 @@ struct LodePerfData {
 	GStringChunk *strings;
 	LodePerfInfo info;
 
-	uint64_t *scratch; /* of one record: arrays that must be swapped or aligned */
-	size_t n_scratch;  /* words in use */
+	size_t record_size; /* of a LodePerfRecord */
+	uint64_t *scratch;  /* of one record: arrays that must be swapped or aligned */
+	size_t n_scratch;   /* words in use */
 	LodePerfDecompressor *decompressor; /* NULL: nothing compressed yet */
 };
 

@@ -115,9 +115,8 @@ static void read_stack(LodeByteCursor *cursor, LodePerfSample *out)
 	if (size == 0)
 		return;
 	out->stack = lode_byte_cursor_bytes(cursor, size);
-	out->stack_size = MIN(lode_byte_cursor_u64(cursor), size);
-	if (cursor->is_overrun)
-		out->stack_size = 0;
+	uint64_t used = lode_byte_cursor_u64(cursor);
+	out->stack_size = cursor->is_overrun ? 0 : MIN(used, size);
 }
 
 /* From `read` to the user's stack: what most samples do not have. */
@@ -226,6 +225,23 @@ static inline LodePerfParse find_event(
 	return LODE_PERF_PASSED_OVER;
 }
 
+static inline void clear_record(
+	const LodePerfData *self, const LodePerfRawRecord *raw, uint32_t event, LodePerfRecord *out)
+{
+	/* Of a size that the compiler sees it makes a loop that took half the time of all parsing;
+	 * the C library knows a better one. */
+	memset(out, 0, self->record_size);
+	out->kind = LODE_PERF_SAMPLE;
+	out->mode = (LodePerfMode)MIN(
+		raw->misc & PERF_RECORD_MISC_CPUMODE_MASK, LODE_PERF_MODE_GUEST_USER);
+	out->event = event;
+	out->pid = UINT32_MAX;
+	out->tid = UINT32_MAX;
+	out->offset = raw->offset;
+	out->sample.cpu = UINT32_MAX;
+	out->sample.branch_hw_index = UINT64_MAX;
+}
+
 LodePerfParse lode_perf_data_parse_sample(
 	LodePerfData *self, LodePerfRawRecord *raw, LodePerfRecord *out, GError **error)
 {
@@ -239,16 +255,7 @@ LodePerfParse lode_perf_data_parse_sample(
 	if (G_UNLIKELY(parse != LODE_PERF_PARSED))
 		return parse;
 	const LodePerfLayout *layout = &g_array_index(self->layouts, LodePerfLayout, event);
-	*out = (LodePerfRecord){
-		.kind = LODE_PERF_SAMPLE,
-		.mode = (LodePerfMode)MIN(
-			raw->misc & PERF_RECORD_MISC_CPUMODE_MASK, LODE_PERF_MODE_GUEST_USER),
-		.event = event,
-		.pid = UINT32_MAX,
-		.tid = UINT32_MAX,
-		.offset = raw->offset,
-		.sample = {.cpu = UINT32_MAX, .branch_hw_index = UINT64_MAX},
-	};
+	clear_record(self, raw, event, out);
 	self->n_scratch = 0;
 	read_start(layout->sample_type, &raw->payload, out);
 	if (layout->sample_type & MIDDLE)

@@ -1,0 +1,769 @@
+/* SPDX-License-Identifier: MIT */
+/* The perf.data reader on files made here: what no recording at hand has. */
+#include "base/error.h"
+#include "perf_data_writer.h"
+#include "sources/perf_data.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zstd.h>
+
+enum {
+	SAMPLE_ID_ALL = 1 << 18,
+	COMPRESSED = 81,
+	COMPRESSED2 = 83,
+	BRANCH_COUNTERS = 1 << 19,
+	FORMAT_LOST = 1 << 4,
+	COMMON = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
+	EVERY_FIELD = (1 << 25) - 1 - PERF_SAMPLE_WEIGHT,
+};
+
+/* A file in memory; one at a time. */
+static const char *memory_file(const uint8_t *bytes, size_t size)
+{
+	static char path[32];
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("perf.data", MFD_CLOEXEC);
+	g_assert_cmpint(ftruncate(fd, 0), ==, 0);
+	g_assert_cmpint(pwrite(fd, bytes, size, 0), ==, (gssize)size);
+	g_snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return path;
+}
+
+static LodePerfData *open_bytes(const GByteArray *bytes)
+{
+	g_autoptr(GError) error = NULL;
+	LodePerfData *file = lode_perf_data_open(memory_file(bytes->data, bytes->len), &error);
+
+	g_assert_no_error(error);
+	return file;
+}
+
+static LodePerfData *open_file(PerfDataFile *file)
+{
+	g_autoptr(GByteArray) bytes = perf_data_file_finish(file);
+
+	return open_bytes(bytes);
+}
+
+static const LodePerfRecord *next(LodePerfData *file)
+{
+	static LodePerfRecord record;
+	g_autoptr(GError) error = NULL;
+	LodePerfNext got = lode_perf_data_next(file, &record, &error);
+
+	g_assert_no_error(error);
+	return got == LODE_PERF_NEXT_RECORD ? &record : NULL;
+}
+
+static void add_attribute(PerfDataFile *file, uint64_t sample_type, uint64_t id)
+{
+	file->attributes[file->n_attributes++] = (PerfDataAttribute){.type = PERF_TYPE_SOFTWARE,
+		.sample_type = sample_type,
+		.flags = SAMPLE_ID_ALL,
+		.ids = {id, id + 1},
+		.n_ids = id != 0 ? 2 : 0};
+}
+
+/* ip, tid, time, period. */
+static void put_sample(PerfDataWriter *data, uint64_t ip)
+{
+	begin_record(data, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(data, ip);
+	put32(data, 7);
+	put32(data, 8);
+	put64(data, 1000 + ip);
+	put64(data, 3);
+	end_record(data);
+}
+
+static void put_branches(PerfDataWriter *data)
+{
+	put64(data, 2);
+	put64(data, 5); /* hardware index */
+	for (uint64_t i = 0; i < 2; i++) {
+		put64(data, 0xb000 + i);
+		put64(data, 0xb100 + i);
+		put64(data, put_field(data, 1, i == 0 ? 0 : 1, 1) | put_field(data, 1, 3, 1) |
+				    put_field(data, 0x1234, 4, 16) | put_field(data, 9, 20, 4) |
+				    put_field(data, 2, 24, 2) | put_field(data, 0xa, 26, 4) |
+				    put_field(data, 5, 30, 3));
+	}
+	put64(data, 0xc0);
+	put64(data, 0xc1);
+}
+
+static void put_every_field(PerfDataWriter *data)
+{
+	begin_record(data, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	put64(data, 41);     /* identifier */
+	put64(data, 0x1111); /* ip */
+	put32(data, 7);
+	put32(data, 8);
+	put64(data, 99);     /* time */
+	put64(data, 0x2222); /* address */
+	put64(data, 41);     /* id */
+	put64(data, 43);     /* stream */
+	put32(data, 3);      /* cpu */
+	put32(data, 0xffff);
+	put64(data, 17); /* period */
+	put64(data, 2);  /* read: a group of two */
+	for (uint64_t i = 0; i < 2 + 2 * 3; i++)
+		put64(data, 0x50 + i);
+	put64(data, 3); /* call chain */
+	put64(data, (uint64_t)PERF_CONTEXT_USER);
+	put64(data, 0x1111);
+	put64(data, 0x1112);
+	put32(data, 12); /* raw */
+	g_byte_array_append(data->bytes, (const uint8_t *)"0123456789a", 12);
+	put_branches(data);
+	put64(data, PERF_SAMPLE_REGS_ABI_64);
+	put64(data, 0xaa);
+	put64(data, 0xab);
+	put64(data, 16); /* stack */
+	g_byte_array_append(data->bytes, (const uint8_t *)"stackstackstack", 16);
+	put64(data, 8);                  /* of it */
+	put64(data, 0x0003000200000001); /* weight */
+	put64(data, 0x68100142);         /* data source */
+	put64(data, 0x77);               /* transaction */
+	put64(data, PERF_SAMPLE_REGS_ABI_32);
+	put64(data, 0xba);
+	put64(data, 0x9999); /* physical address */
+	put64(data, 0x88);   /* control group */
+	put64(data, 4096);
+	put64(data, 2 << 20);
+	put64(data, 8); /* aux */
+	put64(data, 0);
+	end_record(data);
+}
+
+static void check_branches(const LodePerfSample *sample)
+{
+	g_assert_cmpuint(sample->n_branches, ==, 2);
+	g_assert_cmphex(sample->branches[1].source, ==, 0xb001);
+	g_assert_cmphex(sample->branches[1].target, ==, 0xb101);
+	for (unsigned i = 0; i < 2; i++)
+		g_assert_cmphex(sample->branches[i].flags, ==,
+			1u << i | 1 << 3 | 0x1234 << 4 | 9 << 20 | 2 << 24 | 0xa << 26 |
+				UINT64_C(5) << 30);
+	g_assert_cmpuint(sample->branch_hw_index, ==, 5);
+	g_assert_cmphex(sample->branch_counters[1], ==, 0xc1);
+}
+
+static void check_every_field(const LodePerfRecord *record)
+{
+	const LodePerfSample *sample = &record->sample;
+
+	g_assert_cmpint(record->mode, ==, LODE_PERF_MODE_KERNEL);
+	g_assert_cmpuint(record->pid, ==, 7);
+	g_assert_cmpuint(record->tid, ==, 8);
+	g_assert_cmpuint(record->time_ns, ==, 99);
+	g_assert_cmphex(sample->ip, ==, 0x1111);
+	g_assert_cmphex(sample->address, ==, 0x2222);
+	g_assert_cmpuint(sample->id, ==, 41);
+	g_assert_cmpuint(sample->stream_id, ==, 43);
+	g_assert_cmpuint(sample->cpu, ==, 3);
+	g_assert_cmpuint(sample->period, ==, 17);
+	g_assert_cmpuint(sample->n_read_values, ==, 9);
+	g_assert_cmphex(sample->read_values[8], ==, 0x57);
+	g_assert_cmpuint(sample->n_callchain, ==, 3);
+	g_assert_cmphex(sample->callchain[0], ==, (uint64_t)PERF_CONTEXT_USER);
+	g_assert_cmphex(sample->callchain[2], ==, 0x1112);
+	g_assert_cmpuint(sample->raw_size, ==, 12);
+	g_assert_cmpstr((const char *)sample->raw, ==, "0123456789a");
+	check_branches(sample);
+	g_assert_cmpuint(sample->user_abi, ==, PERF_SAMPLE_REGS_ABI_64);
+	g_assert_cmphex(sample->user_registers[1], ==, 0xab);
+	g_assert_cmpuint(sample->stack_size, ==, 8);
+	g_assert_cmpint(memcmp(sample->stack, "stacksta", 8), ==, 0);
+	g_assert_cmphex(sample->weight, ==, 0x0003000200000001);
+	g_assert_cmphex(sample->data_source, ==, 0x68100142);
+	g_assert_cmphex(sample->transaction, ==, 0x77);
+	g_assert_cmpuint(sample->interrupt_abi, ==, PERF_SAMPLE_REGS_ABI_32);
+	g_assert_cmphex(sample->interrupt_registers[0], ==, 0xba);
+	g_assert_cmphex(sample->physical_address, ==, 0x9999);
+	g_assert_cmphex(sample->cgroup, ==, 0x88);
+	g_assert_cmpuint(sample->data_page_size, ==, 4096);
+	g_assert_cmpuint(sample->code_page_size, ==, 2 << 20);
+}
+
+static void init_every_field(PerfDataFile *file, bool is_big_endian, bool is_pipe)
+{
+	perf_data_file_init(file, is_big_endian, is_pipe);
+	add_attribute(file, EVERY_FIELD, 41);
+	file->attributes[0].read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+	                                  PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID |
+	                                  FORMAT_LOST;
+	file->attributes[0].branch_sample_type = PERF_SAMPLE_BRANCH_ANY |
+	                                         PERF_SAMPLE_BRANCH_HW_INDEX | BRANCH_COUNTERS;
+	file->attributes[0].user_registers = 1 << 3 | 1 << 8;
+	file->attributes[0].interrupt_registers = UINT64_C(1) << 40;
+	file->attributes[0].flags |= 2 << 15 | 1 << 5 | 1 << 6 | 1 << 25;
+	put_every_field(&file->data);
+	put_every_field(&file->data);
+}
+
+/* In both byte orders, in header and pipe mode, twice. */
+static void test_every_field(void)
+{
+	for (int i = 0; i < 4; i++) {
+		PerfDataFile parts;
+		size_t n_events;
+		init_every_field(&parts, (i & 1) != 0, (i & 2) != 0);
+		g_autoptr(LodePerfData) file = open_file(&parts);
+		for (int reading = 0; reading < 2; reading++) {
+			check_every_field(next(file));
+			check_every_field(next(file));
+			g_assert_null(next(file));
+			lode_perf_data_rewind(file);
+		}
+		const LodePerfEvent *events = lode_perf_data_events(file, &n_events);
+		g_assert_cmpuint(n_events, ==, 1);
+		g_assert_cmpstr(events[0].name, ==, "cpu-clock:upp");
+		g_assert_cmpuint(events[0].precise, ==, 2);
+		g_assert_cmpint(lode_perf_data_info(file)->clock_id, ==, 1);
+		g_assert_cmpint(lode_perf_data_info(file)->is_pipe, ==, (i & 2) != 0);
+		g_assert_cmpint(lode_perf_data_info(file)->is_swapped, ==,
+			((i & 1) != 0) == (G_BYTE_ORDER == G_LITTLE_ENDIAN));
+		perf_data_file_clear(&parts);
+	}
+}
+
+/* Samples and trailers name their event by the identifier, or by the id inside them. */
+static void test_two_events(void)
+{
+	for (int i = 0; i < 2; i++) {
+		uint64_t named = i == 0 ? PERF_SAMPLE_IDENTIFIER : PERF_SAMPLE_ID;
+		PerfDataFile parts;
+		perf_data_file_init(&parts, false, i == 1);
+		add_attribute(&parts, PERF_SAMPLE_IP | PERF_SAMPLE_CPU | named, 10);
+		add_attribute(&parts, PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | named, 20);
+		parts.attributes[1].config = PERF_COUNT_SW_PAGE_FAULTS;
+		for (uint64_t id = 21; id >= 10; id -= id == 21 ? 11 : 10) {
+			begin_record(&parts.data, PERF_RECORD_SAMPLE, 0);
+			put64(&parts.data, i == 0 ? id : 0x123);
+			put64(&parts.data, i == 0 ? 0x123 : id);
+			put64(&parts.data, 5);
+			end_record(&parts.data);
+		}
+		begin_record(&parts.data, PERF_RECORD_SAMPLE, 0);
+		put64(&parts.data, 777);
+		put64(&parts.data, 777);
+		put64(&parts.data, 5);
+		end_record(&parts.data);
+		g_autoptr(LodePerfData) file = open_file(&parts);
+		const LodePerfRecord *record = next(file);
+		g_assert_cmpuint(record->event, ==, 1);
+		g_assert_cmpuint(record->sample.period, ==, 5);
+		g_assert_cmphex(record->sample.ip, ==, 0x123);
+		record = next(file);
+		g_assert_cmpuint(record->event, ==, 0);
+		g_assert_cmpuint(record->sample.cpu, ==, 5);
+		/* The third is of no event that is known. */
+		g_assert_null(next(file));
+		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_ids, ==, 1);
+		perf_data_file_clear(&parts);
+	}
+}
+
+static void put_trailer(PerfDataWriter *data)
+{
+	put32(data, 70); /* pid */
+	put32(data, 71);
+	put64(data, 555); /* time */
+	put32(data, 2);   /* cpu */
+	put32(data, 0);
+}
+
+static void put_mapping(PerfDataWriter *data, bool has_build_id)
+{
+	begin_record(data, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (has_build_id ? 1 << 14 : 0));
+	put32(data, 7);
+	put32(data, 8);
+	put64(data, 0x400000);
+	put64(data, 0x2000);
+	put64(data, 0x1000);
+	put8(data, 4);
+	for (uint8_t i = 1; i < 24; i++)
+		put8(data, i);
+	put32(data, PROT_READ | PROT_WRITE);
+	put32(data, 2);
+	put_text(data, "/bin/a b");
+	put_trailer(data);
+	end_record(data);
+}
+
+static void put_kernel_records(PerfDataWriter *data)
+{
+	put_mapping(data, true);
+	put_mapping(data, false);
+	begin_record(data, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
+	put32(data, UINT32_MAX);
+	put32(data, 0);
+	put64(data, 0xffff0000);
+	put64(data, 0x1000);
+	put64(data, 0);
+	put_text(data, "[kernel]");
+	put_trailer(data);
+	end_record(data);
+	begin_record(data, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+	put32(data, 7);
+	put32(data, 8);
+	put_text(data, "name");
+	put_trailer(data);
+	end_record(data);
+	for (uint32_t type = PERF_RECORD_FORK; type != PERF_RECORD_EXIT; type = PERF_RECORD_EXIT) {
+		begin_record(data, type, 0);
+		put32(data, 7);
+		put32(data, 1);
+		put32(data, 8);
+		put32(data, 2);
+		put64(data, 444);
+		put_trailer(data);
+		end_record(data);
+	}
+	begin_record(data, PERF_RECORD_LOST, 0);
+	put64(data, 1);
+	put64(data, 1234);
+	put_trailer(data);
+	end_record(data);
+	/* Without a trailer: its own time. */
+	begin_record(data, PERF_RECORD_THROTTLE, 0);
+	put64(data, 333);
+	put64(data, 1);
+	put64(data, 2);
+	end_record(data);
+}
+
+static void check_mapping(const LodePerfRecord *record, const char *path, bool has_build_id)
+{
+	const LodePerfMapping *mapping = &record->mapping;
+
+	g_assert_cmpint(record->kind, ==, LODE_PERF_MAPPING);
+	g_assert_cmpuint(record->time_ns, ==, 555);
+	g_assert_cmpstr(mapping->path, ==, path);
+	g_assert_cmpuint(mapping->build_id_size, ==, has_build_id ? 4 : 0);
+	if (has_build_id)
+		g_assert_cmpint(memcmp(mapping->build_id, "\4\5\6\7", 4), ==, 0);
+}
+
+static void check_kernel_records(LodePerfData *file)
+{
+	const LodePerfRecord *record = next(file);
+
+	check_mapping(record, "/bin/a b", true);
+	g_assert_cmphex(record->mapping.start, ==, 0x400000);
+	g_assert_cmphex(record->mapping.size, ==, 0x2000);
+	g_assert_cmphex(record->mapping.offset, ==, 0x1000);
+	g_assert_cmpuint(record->mapping.protection, ==, PROT_READ | PROT_WRITE);
+	g_assert_cmpuint(record->pid, ==, 7);
+	check_mapping(next(file), "/bin/a b", false);
+	record = next(file);
+	check_mapping(record, "[kernel]", false);
+	g_assert_cmpuint(record->pid, ==, UINT32_MAX);
+	g_assert_cmpuint(record->mapping.protection, ==, PROT_READ | PROT_EXEC);
+	record = next(file);
+	g_assert_cmpint(record->kind, ==, LODE_PERF_COMMAND);
+	g_assert_true(record->is_exec);
+	g_assert_cmpstr(record->text, ==, "name");
+	record = next(file);
+	g_assert_cmpint(record->kind, ==, LODE_PERF_FORK);
+	g_assert_cmpuint(record->pid, ==, 7);
+	g_assert_cmpuint(record->parent_pid, ==, 1);
+	g_assert_cmpuint(record->tid, ==, 8);
+	g_assert_cmpuint(record->parent_tid, ==, 2);
+	record = next(file);
+	g_assert_cmpint(record->kind, ==, LODE_PERF_LOST);
+	g_assert_cmpuint(record->value, ==, 1234);
+	g_assert_cmpuint(record->pid, ==, 70);
+	g_assert_cmpuint(record->sample.cpu, ==, 2);
+	record = next(file);
+	g_assert_cmpint(record->kind, ==, LODE_PERF_THROTTLE);
+	g_assert_cmpuint(record->time_ns, ==, 333);
+	g_assert_null(next(file));
+}
+
+static void test_kernel_records(void)
+{
+	for (int i = 0; i < 2; i++) {
+		PerfDataFile parts;
+		perf_data_file_init(&parts, i == 1, false);
+		add_attribute(&parts,
+			PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU, 0);
+		put_kernel_records(&parts.data);
+		g_autoptr(LodePerfData) file = open_file(&parts);
+		check_kernel_records(file);
+		perf_data_file_clear(&parts);
+	}
+}
+
+static void put_piece(PerfDataWriter *data, uint32_t type, const ZSTD_outBuffer *piece)
+{
+	begin_record(data, type, 0);
+	if (type == COMPRESSED2)
+		put64(data, piece->pos);
+	g_byte_array_append(data->bytes, piece->dst, (guint)piece->pos);
+	while (type == COMPRESSED2 && data->bytes->len % 8 != 0)
+		put8(data, 0);
+	end_record(data);
+}
+
+/* Compresses in pieces of 100 bytes, which cut most records. */
+static void put_compressed(
+	PerfDataWriter *data, const GByteArray *records, uint32_t type, ZSTD_EndDirective directive)
+{
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	char bytes[4096];
+
+	for (guint at = 0; at < records->len; at += 100) {
+		ZSTD_inBuffer in = {records->data + at, MIN(100, records->len - at), 0};
+		ZSTD_outBuffer out = {bytes, sizeof(bytes), 0};
+		g_assert_cmpuint(ZSTD_compressStream2(context, &out, &in, directive), ==, 0);
+		put_piece(data, type, &out);
+		/* Such a record stands between pieces of a round. */
+		begin_record(data, 68, 0);
+		end_record(data);
+	}
+	ZSTD_freeCCtx(context);
+}
+
+static void check_compressed(uint32_t type, ZSTD_EndDirective directive, bool is_big_endian)
+{
+	enum { N = 20000 };
+	PerfDataFile parts;
+
+	perf_data_file_init(&parts, is_big_endian, false);
+	add_attribute(&parts, COMMON, 0);
+	PerfDataWriter inner = {g_byte_array_new(), is_big_endian, 0};
+	for (uint64_t i = 0; i < N; i++)
+		put_sample(&inner, i);
+	put_compressed(&parts.data, inner.bytes, type, directive);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	for (int reading = 0; reading < 2; reading++) {
+		for (uint64_t i = 0; i < N; i++) {
+			const LodePerfRecord *record = next(file);
+			g_assert_nonnull(record);
+			g_assert_cmpuint(record->sample.ip, ==, i);
+			g_assert_cmpuint(record->sample.period, ==, 3);
+		}
+		g_assert_null(next(file));
+		g_assert_cmpuint(
+			lode_perf_data_info(file)->decompressed_bytes, ==, inner.bytes->len);
+		lode_perf_data_rewind(file);
+	}
+	g_byte_array_unref(inner.bytes);
+	perf_data_file_clear(&parts);
+}
+
+static void test_compressed(void)
+{
+	check_compressed(COMPRESSED, ZSTD_e_flush, false);
+	check_compressed(COMPRESSED, ZSTD_e_end, false);
+	check_compressed(COMPRESSED2, ZSTD_e_flush, false);
+	check_compressed(COMPRESSED2, ZSTD_e_end, true);
+}
+
+/* One record that holds 4 MB: more than the window. */
+static void test_compressed_far(void)
+{
+	enum { N = 100000 };
+	PerfDataFile parts;
+	PerfDataWriter inner = {g_byte_array_new(), false, 0};
+
+	perf_data_file_init(&parts, false, false);
+	add_attribute(&parts, COMMON, 0);
+	for (int i = 0; i < N; i++)
+		put_sample(&inner, 5);
+	g_autofree char *bytes = g_malloc(60000);
+	ZSTD_outBuffer piece = {bytes, 60000, 0};
+	piece.pos = ZSTD_compress(bytes, 60000, inner.bytes->data, inner.bytes->len, 3);
+	g_assert_false(ZSTD_isError(piece.pos));
+	put_piece(&parts.data, COMPRESSED, &piece);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	for (int i = 0; i < N; i++)
+		g_assert_cmpuint(next(file)->sample.ip, ==, 5);
+	g_assert_null(next(file));
+	g_byte_array_unref(inner.bytes);
+	perf_data_file_clear(&parts);
+}
+
+/* After a crash: the size is not known and the last record is not whole. */
+static void test_crash(void)
+{
+	PerfDataFile parts;
+
+	perf_data_file_init(&parts, false, false);
+	parts.has_data_size = false;
+	add_attribute(&parts, COMMON, 0);
+	put_sample(&parts.data, 1);
+	put_sample(&parts.data, 2);
+	g_byte_array_set_size(parts.data.bytes, parts.data.bytes->len - 4);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	g_assert_cmpuint(next(file)->sample.ip, ==, 1);
+	g_assert_null(next(file));
+	g_assert_true(lode_perf_data_info(file)->is_truncated);
+	perf_data_file_clear(&parts);
+}
+
+/* What a newer perf and kernel may write. */
+static void test_newer(void)
+{
+	PerfDataFile parts;
+
+	perf_data_file_init(&parts, false, false);
+	add_attribute(&parts, COMMON, 0);
+	parts.attributes[0].size = 200;
+	put64(perf_data_file_feature(&parts, 39), 1);
+	for (uint32_t type = 22; type < 120; type += 97 - 22) {
+		begin_record(&parts.data, type, 0);
+		put64(&parts.data, 1);
+		end_record(&parts.data);
+	}
+	put_sample(&parts.data, 9);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	for (int reading = 0; reading < 2; reading++) {
+		g_assert_cmpuint(next(file)->sample.ip, ==, 9);
+		g_assert_null(next(file));
+		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_records, ==, 2);
+		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_features, ==, 1);
+		lode_perf_data_rewind(file);
+	}
+	perf_data_file_clear(&parts);
+}
+
+/* Before perf 3.4: no byte order in the magic, and attributes of 64 bytes. */
+static void test_older(void)
+{
+	for (int i = 0; i < 2; i++) {
+		PerfDataFile parts;
+		perf_data_file_init(&parts, i == 1, false);
+		parts.is_version_1 = true;
+		add_attribute(&parts, COMMON, 0);
+		parts.attributes[0].size = 64;
+		put_sample(&parts.data, 9);
+		g_autoptr(LodePerfData) file = open_file(&parts);
+		g_assert_cmpuint(next(file)->sample.ip, ==, 9);
+		g_assert_null(next(file));
+		perf_data_file_clear(&parts);
+	}
+}
+
+/* Payloads behind records are passed over, though they look like records. */
+static void test_payloads(void)
+{
+	PerfDataFile parts;
+
+	perf_data_file_init(&parts, false, true);
+	add_attribute(&parts, COMMON, 0);
+	begin_record(&parts.data, 71, 0);
+	put64(&parts.data, 40);
+	for (int i = 0; i < 4; i++)
+		put64(&parts.data, 0);
+	end_record(&parts.data);
+	put_sample(&parts.data, 1);
+	begin_record(&parts.data, 66, 0);
+	put32(&parts.data, 40);
+	put32(&parts.data, 0);
+	end_record(&parts.data);
+	put_sample(&parts.data, 2);
+	put_sample(&parts.data, 3);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	g_assert_cmpuint(next(file)->sample.ip, ==, 3);
+	g_assert_null(next(file));
+	g_assert_cmpuint(lode_perf_data_info(file)->aux_bytes, ==, 40);
+	perf_data_file_clear(&parts);
+}
+
+static void put_features(PerfDataFile *parts)
+{
+	PerfDataWriter *out = perf_data_file_feature(parts, 2);
+	begin_record(out, 0, PERF_RECORD_MISC_USER);
+	put32(out, UINT32_MAX);
+	for (uint8_t i = 0; i < 24; i++)
+		put8(out, i < 16 ? i : 0);
+	put_text(out, "/bin/a");
+	end_record(out);
+	put_counted_text(perf_data_file_feature(parts, 3), "host");
+	out = perf_data_file_feature(parts, 7);
+	put32(out, 8);
+	put32(out, 6);
+	out = perf_data_file_feature(parts, 11);
+	put32(out, 2);
+	put_counted_text(out, "perf");
+	put_counted_text(out, "it's");
+	out = perf_data_file_feature(parts, 12);
+	put32(out, 1);
+	put32(out, 64);
+	for (int i = 0; i < 8; i++)
+		put64(out, 0);
+	put32(out, 1);
+	put_counted_text(out, "my-event");
+	put64(out, 5);
+	out = perf_data_file_feature(parts, 14);
+	put32(out, 1);
+	put32(out, 3);
+	put64(out, 1000);
+	put64(out, 500);
+	put_counted_text(out, "0-5");
+	/* Damaged: its text is longer than it. */
+	put32(perf_data_file_feature(parts, 9), 1000);
+}
+
+static void check_features(LodePerfData *file)
+{
+	const LodePerfInfo *info = lode_perf_data_info(file);
+	size_t n_events;
+
+	g_assert_cmpstr(info->host, ==, "host");
+	g_assert_cmpuint(info->n_cpus_available, ==, 8);
+	g_assert_cmpuint(info->n_cpus_online, ==, 6);
+	g_assert_cmpstr(info->command, ==, "perf 'it'\\''s'");
+	g_assert_cmpstr(lode_perf_data_events(file, &n_events)[0].name, ==, "my-event");
+	g_assert_cmpuint(info->numa_nodes->len, ==, 1);
+	const LodePerfNumaNode *node = &g_array_index(info->numa_nodes, LodePerfNumaNode, 0);
+	g_assert_cmpuint(node->node, ==, 3);
+	g_assert_cmpuint(node->free_kib, ==, 500);
+	g_assert_cmpstr(node->cpus, ==, "0-5");
+	g_assert_cmpuint(info->build_ids->len, ==, 1);
+	const LodePerfBuildId *entry = &g_array_index(info->build_ids, LodePerfBuildId, 0);
+	g_assert_cmpstr(entry->build_id, ==, "000102030405060708090a0b0c0d0e0f");
+	g_assert_cmpstr(entry->path, ==, "/bin/a");
+	g_assert_null(info->cpu_id);
+	g_assert_cmpuint(info->n_damaged_features, ==, 1);
+}
+
+/* In the header, in that of a big-endian machine with long of 32 bits, in a pipe. */
+static void test_features(void)
+{
+	for (int i = 0; i < 4; i++) {
+		PerfDataFile parts;
+		perf_data_file_init(&parts, i == 1 || i == 2, i == 3);
+		parts.has_long_of_32_bits = i == 1;
+		add_attribute(&parts, COMMON, 0);
+		put_features(&parts);
+		put_sample(&parts.data, 1);
+		g_autoptr(LodePerfData) file = open_file(&parts);
+		g_assert_nonnull(next(file));
+		g_assert_null(next(file));
+		check_features(file);
+		perf_data_file_clear(&parts);
+	}
+}
+
+static void check_name(const PerfDataAttribute *attribute, const char *name)
+{
+	PerfDataFile parts;
+	size_t n_events;
+
+	perf_data_file_init(&parts, false, false);
+	parts.attributes[0] = *attribute;
+	parts.n_attributes = 1;
+	put_sample(&parts.data, 1);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	g_assert_cmpstr(lode_perf_data_events(file, &n_events)[0].name, ==, name);
+	perf_data_file_clear(&parts);
+}
+
+/* As perf 6.1 names them. */
+static void test_names(void)
+{
+	check_name(&(PerfDataAttribute){.type = 0, .config = 5}, "branch-misses");
+	check_name(&(PerfDataAttribute){.type = 0, .flags = 3 << 15}, "cycles:ppp");
+	check_name(&(PerfDataAttribute){.type = 1, .config = 2, .flags = 1 << 5 | 1 << 6},
+		"page-faults:u");
+	check_name(&(PerfDataAttribute){.type = 3, .config = 0x10000}, "L1-dcache-load-misses");
+	check_name(&(PerfDataAttribute){.type = 3, .config = 0x102}, "LLC-stores");
+	check_name(&(PerfDataAttribute){.type = 4, .config = 0xc4}, "raw 0xc4");
+}
+
+static LodeErrorCode failure(const GByteArray *bytes, char **out_message)
+{
+	g_autoptr(GError) error = NULL;
+	const char *path = memory_file(bytes->data, bytes->len);
+	g_autoptr(LodePerfData) file = lode_perf_data_open(path, &error);
+	LodePerfNext got = LODE_PERF_NEXT_RECORD;
+	LodePerfRecord record;
+
+	while (file != NULL && got == LODE_PERF_NEXT_RECORD)
+		got = lode_perf_data_next(file, &record, &error);
+	g_assert_nonnull(error);
+	g_assert_true(g_str_has_prefix(error->message, path));
+	*out_message = g_strdup(error->message);
+	return (LodeErrorCode)error->code;
+}
+
+static void check_damage(guint offset, uint8_t value, const char *message)
+{
+	PerfDataFile parts;
+	g_autofree char *got = NULL;
+
+	perf_data_file_init(&parts, false, false);
+	add_attribute(&parts, COMMON, 0);
+	put_sample(&parts.data, 1);
+	g_autoptr(GByteArray) bytes = perf_data_file_finish(&parts);
+	g_assert_cmpuint(offset, <, bytes->len);
+	bytes->data[offset] = value;
+	g_assert_cmpint(failure(bytes, &got), ==, LODE_ERROR_CORRUPT);
+	g_assert_nonnull(strstr(got, message));
+	perf_data_file_clear(&parts);
+}
+
+static void test_damage(void)
+{
+	const guint data = 104 + 128 + 16 + 16;
+
+	check_damage(0, 'X', "no perf.data file");
+	check_damage(8, 3, "at offset 8: a header of impossible size");
+	check_damage(16, 8, "attributes too short");
+	check_damage(31, 1, "attributes outside the file");
+	check_damage(55, 1, "cut short: the data ends");
+	check_damage(108, 3, "at offset 104: an attribute of wrong size");
+	check_damage(104 + 128 + 7, 1, "ids of an event outside the file");
+	check_damage(data + 6, 7, "at offset 264: a record shorter than its own header");
+	check_damage(data + 6, 41, "at offset 264: the last record is longer than the data");
+	check_damage(data + 6, 39, "at offset 264: a sample shorter than its fields");
+}
+
+/* The data that a file is cut to lack is missed, wherever the cut is. */
+static void test_cuts(void)
+{
+	PerfDataFile parts;
+
+	init_every_field(&parts, false, false);
+	put_features(&parts);
+	g_autoptr(GByteArray) bytes = perf_data_file_finish(&parts);
+	guint end_of_data = 104 + 144 + 16 + parts.data.bytes->len;
+	for (guint size = bytes->len; size-- > 0;) {
+		g_autoptr(GByteArray) cut = g_byte_array_new();
+		g_byte_array_append(cut, bytes->data, size);
+		g_autofree char *message = NULL;
+		if (size < end_of_data)
+			g_assert_cmpint(failure(cut, &message), ==, LODE_ERROR_CORRUPT);
+		else
+			lode_perf_data_close(open_bytes(cut));
+	}
+	perf_data_file_clear(&parts);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/perf-data/every-field", test_every_field);
+	g_test_add_func("/perf-data/two-events", test_two_events);
+	g_test_add_func("/perf-data/kernel-records", test_kernel_records);
+	g_test_add_func("/perf-data/compressed", test_compressed);
+	g_test_add_func("/perf-data/compressed-far", test_compressed_far);
+	g_test_add_func("/perf-data/crash", test_crash);
+	g_test_add_func("/perf-data/newer", test_newer);
+	g_test_add_func("/perf-data/older", test_older);
+	g_test_add_func("/perf-data/payloads", test_payloads);
+	g_test_add_func("/perf-data/features", test_features);
+	g_test_add_func("/perf-data/names", test_names);
+	g_test_add_func("/perf-data/damage", test_damage);
+	g_test_add_func("/perf-data/cuts", test_cuts);
+	return g_test_run();
+}
