@@ -4,11 +4,12 @@
 #include "cli/command_text.h"
 #include "cli/interrupt.h"
 #include "cli/mining_options.h"
+#include "cli/option_parser.h"
 #include "cli/output_file.h"
 #include "cli/recording_directory.h"
 #include "cli/terminal_progress.h"
 #include "ingest/import.h"
-#include "record/callgrind_run.h"
+#include "record/program_recording.h"
 #include "store/new_file.h"
 #include "store/profile_store.h"
 #include "views/report.h"
@@ -17,17 +18,21 @@
 #include <sys/wait.h>
 
 static struct {
-	char *output, *keep_recording, *report;
-	gboolean is_exact, is_fast, allow_debuginfod;
+	char *output, *keep_recording, *report, *frequency, **events;
+	gboolean is_exact, is_once, is_fast, allow_debuginfod;
 } given;
 
 static const GOptionEntry options[] = {
 	{"exact", 0, 0, G_OPTION_ARG_NONE, &given.is_exact,
-		"count every execution, by valgrind's callgrind; this is the only way yet, with or "
-		"without the option",
-		NULL},
+		"one run, under valgrind: count every execution, and estimate the time", NULL},
+	{"once", 0, 0, G_OPTION_ARG_NONE, &given.is_once,
+		"one run, at full speed: sample the time, and infer executions", NULL},
+	{"event", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &given.events,
+		"what to sample, as for lode record; may be given again", "EVENT"},
+	{"frequency", 'F', 0, G_OPTION_ARG_STRING, &given.frequency,
+		"samples a second (default: 10000)", "HZ"},
 	{"fast", 0, 0, G_OPTION_ARG_NONE, &given.is_fast,
-		"leave the simulation of caches and branch prediction out", NULL},
+		"count without simulating caches and branch prediction", NULL},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
 		"the profile to write; one that is there is replaced (default: PROGRAM.lode)",
 		"FILE"},
@@ -35,7 +40,7 @@ static const GOptionEntry options[] = {
 		"where the report goes (default: standard output, when the program has ended)",
 		"FILE"},
 	{"keep-recording", 0, 0, G_OPTION_ARG_FILENAME, &given.keep_recording,
-		"record into this directory and leave callgrind's files there", "DIR"},
+		"record into this directory and leave the recordings there", "DIR"},
 	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
 		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
 	G_OPTION_ENTRY_NULL,
@@ -51,40 +56,42 @@ static bool check_output(const char *path, GError **error)
 	return trial != NULL;
 }
 
-static LodeCallgrindRun *record(
-	char **program, const LodeRecordingDirectory *directory, GError **error)
+static void tell(const char *text, void *user_data)
 {
-	const LodeCallgrindRunOptions record_options = {
-		.argv = (const char *const *)program,
-		.directory = directory->path,
-		.is_fast = given.is_fast,
-	};
-	LodeCallgrindRun *recorded = lode_callgrind_run(&record_options, error);
-
-	if (recorded == NULL)
-		return NULL;
-	if (WIFSIGNALED(recorded->exit_status) && recorded->stop_signal == 0)
-		fprintf(stderr,
-			"lode run: the program was ended by signal %d (%s); mining what it did "
-			"until then\n",
-			WTERMSIG(recorded->exit_status),
-			g_strsignal(WTERMSIG(recorded->exit_status)));
-	if (recorded->n_lost > 0 && recorded->stop_signal == 0)
-		fprintf(stderr,
-			"lode run: %u of its processes left no recording: killed, or still "
-			"running\n",
-			recorded->n_lost);
-	return recorded;
+	(void)user_data;
+	fprintf(stderr, "lode run: %s\n", text);
 }
 
-static LodeProfile *import(const LodeCallgrindRun *recorded, const char *program,
+static bool read_recording_options(LodeProgramRecordingOptions *self, GError **error)
+{
+	if (given.is_exact && (given.is_once || given.events != NULL || given.frequency != NULL)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "--exact does not sample: %s",
+			"it goes without --once, --event and --frequency");
+		return false;
+	}
+	*self = (LodeProgramRecordingOptions){
+		.kind = given.is_exact  ? LODE_RECORDING_COUNTS
+	                : given.is_once ? LODE_RECORDING_SAMPLES
+	                                : LODE_RECORDING_BOTH,
+		.is_fast = given.is_fast,
+		.events = (const char *const *)given.events,
+		.n_events = given.events != NULL ? g_strv_length(given.events) : 0,
+		.note = tell,
+	};
+	return lode_option_count(
+		"--frequency", given.frequency, G_MAXUINT32, &self->frequency, error);
+}
+
+static LodeProfile *import(const LodeProgramRecording *recorded, const char *program,
 	const LodeMiningParameters *parameters, const LodeProgress *progress, GError **error)
 {
 	const LodeImportOptions import_options = {
-		.paths = (const char *const *)recorded->dumps->pdata,
-		.n_paths = recorded->dumps->len,
+		.paths = (const char *const *)recorded->recordings->pdata,
+		.n_paths = recorded->recordings->len,
 		.maps = (const char *const *)recorded->maps->pdata,
 		.n_maps = recorded->maps->len,
+		.jit_files = (const char *const *)recorded->jit_files->pdata,
+		.n_jit_files = recorded->jit_files->len,
 		.program = program,
 		.allow_debuginfod = given.allow_debuginfod,
 		.threads = parameters->threads,
@@ -109,7 +116,7 @@ static bool report(const LodeProfile *profile, const LodeMiningRun *mined, const
 	       lode_output_file_commit(output, error);
 }
 
-static bool evaluate(const LodeCallgrindRun *recorded, const char *program, const char *path,
+static bool evaluate(const LodeProgramRecording *recorded, const char *program, const char *path,
 	const LodeMiningParameters *parameters, GError **error)
 {
 	g_auto(LodeTerminalProgress) screen;
@@ -129,14 +136,16 @@ static bool evaluate(const LodeCallgrindRun *recorded, const char *program, cons
 
 static int run(char **arguments, GError **error)
 {
+	LodeProgramRecordingOptions recording;
 	LodeMiningParameters parameters;
 
 	if (arguments[0] == NULL) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"PROGRAM is missing: lode run --exact -- PROGRAM ARGUMENT…");
+			"PROGRAM is missing: lode run -- PROGRAM ARGUMENT…");
 		return LODE_EXIT_USAGE;
 	}
-	if (!lode_mining_options_read(&parameters, error))
+	if (!lode_mining_options_read(&parameters, error) ||
+		!read_recording_options(&recording, error))
 		return LODE_EXIT_USAGE;
 	lode_interrupt_cancellable();
 	g_autofree char *name = g_path_get_basename(arguments[0]);
@@ -148,7 +157,9 @@ static int run(char **arguments, GError **error)
 		directory = lode_recording_directory_open(given.keep_recording, error);
 	if (directory == NULL)
 		return LODE_EXIT_FAILED;
-	g_autoptr(LodeCallgrindRun) recorded = record(arguments, directory, error);
+	recording.argv = (const char *const *)arguments;
+	recording.directory = directory->path;
+	g_autoptr(LodeProgramRecording) recorded = lode_program_recording_run(&recording, error);
 	if (recorded == NULL)
 		return LODE_EXIT_FAILED;
 	if (recorded->stop_signal != 0) {
@@ -168,21 +179,25 @@ const LodeVerb lode_verb_run = {
 	.arguments = "-- PROGRAM [ARGUMENT…]",
 	.summary = "record a program, mine the recording and report",
 	.description =
-		"The program runs under valgrind's callgrind, some 50 times slower than alone "
-		"(some 20 times with --fast) and several times that where it is short and has much "
-		"code, and so do the programs that it starts. It keeps standard "
-		"input, output and error. Its exit status becomes lode's; when a signal ends it, "
-		"lode ends by the same. Ctrl-C ends the program, and what it did until then is "
-		"mined; once more, and lode stops too. SIGTERM and SIGHUP are passed on, and lode "
-		"stops when the program has ended.\n"
+		"The program runs twice: at full speed, to sample where the time goes, and under "
+		"valgrind's callgrind, to count every execution, where it is some 50 times slower "
+		"(some 20 times with --fast) and nothing that it writes is seen. What it does "
+		"beyond standard output it does twice: where that must not be, or takes too long, "
+		"--once samples only and --exact counts only. So it goes by itself where standard "
+		"input is a pipe, and where code is made at run time (node, java).\n"
+		"\n"
+		"The program keeps standard input, output and error. Its exit status becomes "
+		"lode's; when a signal ends it, lode ends by the same. Ctrl-C ends the program, "
+		"and what it did until then is mined; once more, and lode stops too. SIGTERM and "
+		"SIGHUP are passed on, and lode stops when the program has ended.\n"
 		"\n"
 		"The report comes on standard output behind what the program wrote there: use "
 		"--report where that is data. The profile is there to be mined again.\n"
 		"\n"
 		"Examples:\n"
-		"  lode run --exact -- ./program argument\n"
+		"  lode run -- ./program argument\n"
 		"  lode run --exact --fast -o x.lode -- python3 script.py\n"
-		"  lode run --exact --report x.txt --gap 1 -- gzip -c file >file.gz",
+		"  lode run --report x.txt --gap 1 -- gzip -c file >file.gz",
 	.options = options,
 	.run = run,
 	.groups = lode_mining_groups,

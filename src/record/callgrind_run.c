@@ -199,7 +199,12 @@ LodeCallgrindRun *lode_callgrind_run(const LodeCallgrindRunOptions *options, GEr
 		return NULL;
 	}
 	g_autoptr(GPtrArray) line = command_line(options, valgrind);
-	if (!lode_child_run((const char *const *)line->pdata, &end, error))
+	const LodeChildOptions child = {
+		.argv = (const char *const *)line->pdata,
+		.environment = options->environment,
+		.is_silent = options->is_silent,
+	};
+	if (!lode_child_run(&child, &end, error))
 		return NULL;
 	g_autoptr(LodeCallgrindRun) self = run_new();
 	self->exit_status = end.status;

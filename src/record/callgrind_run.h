@@ -11,6 +11,8 @@ typedef struct {
 	const char *const *argv; /* NULL-terminated; argv[0] is found in PATH */
 	const char *directory;   /* where dumps and logs go; must exist */
 	bool is_fast;            /* without cache and branch simulation */
+	bool is_silent;          /* what the program writes was seen already: it goes nowhere */
+	const char *const *environment; /* of the program; NULL: ours */
 } LodeCallgrindRunOptions;
 
 typedef struct {

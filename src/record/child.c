@@ -8,6 +8,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -36,18 +37,31 @@ static void waited_signals(sigset_t *out_set)
 			sigaddset(out_set, forwarded_signals[i]);
 }
 
-static bool spawn(const char *const *argv, const sigset_t *mask, pid_t *out_pid, GError **error)
+static bool spawn(
+	const LodeChildOptions *options, const sigset_t *mask, pid_t *out_pid, GError **error)
 {
+	char *const *environment = options->environment != NULL
+	                                   ? (char *const *)options->environment
+	                                   : environ;
+	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
+
+	posix_spawn_file_actions_init(&actions);
+	if (options->is_silent && isatty(STDIN_FILENO))
+		posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	for (int i = STDOUT_FILENO; options->is_silent && i <= STDERR_FILENO; i++)
+		posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_WRONLY, 0);
 
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigmask(&attributes, mask);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	int code = posix_spawn(out_pid, argv[0], NULL, &attributes, (char *const *)argv, environ);
+	int code = posix_spawn(out_pid, options->argv[0], &actions, &attributes,
+		(char *const *)options->argv, environment);
+	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
 	if (code == 0)
 		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot start '%s': %s", argv[0],
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot start '%s': %s", options->argv[0],
 		g_strerror(code));
 	return false;
 }
@@ -98,7 +112,7 @@ static void wait_for_end(const sigset_t *set, LodeChildEnd *end)
 		end->stop_signal = 0;
 }
 
-bool lode_child_run(const char *const *argv, LodeChildEnd *out_end, GError **error)
+bool lode_child_run(const LodeChildOptions *options, LodeChildEnd *out_end, GError **error)
 {
 	struct sigaction default_action = {.sa_handler = SIG_DFL}, child_action;
 	LodeChildEnd end = {0};
@@ -108,7 +122,7 @@ bool lode_child_run(const char *const *argv, LodeChildEnd *out_end, GError **err
 	sigaction(SIGCHLD, &default_action, &child_action);
 	waited_signals(&set);
 	pthread_sigmask(SIG_BLOCK, &set, &old_mask);
-	bool is_started = spawn(argv, &old_mask, &end.pid, error);
+	bool is_started = spawn(options, &old_mask, &end.pid, error);
 	if (is_started)
 		wait_for_end(&set, &end);
 	pthread_sigmask(SIG_SETMASK, &old_mask, NULL);

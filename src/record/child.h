@@ -15,10 +15,16 @@ typedef struct {
 	                    that died of it; 0: none */
 } LodeChildEnd;
 
+typedef struct {
+	const char *const *argv;        /* NULL-terminated; argv[0] is a path */
+	const char *const *environment; /* NULL: ours */
+	bool is_silent; /* its output and error go nowhere, and it gets no terminal as input */
+} LodeChildOptions;
+
 /*
  * Runs argv[0] (a path; NULL-terminated) and waits for its end. SIGHUP, SIGINT, SIGQUIT, SIGTERM,
  * SIGUSR1 and SIGUSR2 go to the child, unless they came from the terminal, which sends them to
  * both. A child that ends badly is no error; one that cannot be started is (_IO). Other threads of
  * the caller must have these signals blocked.
  */
-bool lode_child_run(const char *const *argv, LodeChildEnd *out_end, GError **error);
+bool lode_child_run(const LodeChildOptions *options, LodeChildEnd *out_end, GError **error);

@@ -15,7 +15,7 @@ static LodeChildEnd run_shell(const char *script)
 	g_autoptr(GError) error = NULL;
 	LodeChildEnd end = {0};
 
-	g_assert_true(lode_child_run(argv, &end, &error));
+	g_assert_true(lode_child_run(&(LodeChildOptions){.argv = argv}, &end, &error));
 	g_assert_no_error(error);
 	g_assert_cmpint(end.pid, >, 0);
 	return end;
@@ -37,7 +37,7 @@ static void test_missing(void)
 	g_autoptr(GError) error = NULL;
 	LodeChildEnd end;
 
-	g_assert_false(lode_child_run(argv, &end, &error));
+	g_assert_false(lode_child_run(&(LodeChildOptions){.argv = argv}, &end, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
 	g_assert_nonnull(strstr(error->message, argv[0]));
 }

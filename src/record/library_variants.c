@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/library_variants.h"
+
+#include <string.h>
+
+#define VARIABLE "GLIBC_TUNABLES"
+#define LINKER "/lib64/ld-linux-x86-64.so.2"
+
+/* What glibc 2.36 looks at and valgrind 3.19 does not have; a name that glibc does not know is
+ * passed over. */
+static const char mask[] = "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-RTM";
+
+static char **copy_of(const char *const *environment)
+{
+	return environment != NULL ? g_strdupv((char **)environment) : g_get_environ();
+}
+
+/* Behind what the user has set: of a tunable that stands twice, glibc takes the last. */
+static char **with_tunables(char **environment, const char *tunables)
+{
+	const char *given = g_environ_getenv(environment, VARIABLE);
+	g_autofree char *both = given != NULL && *given != '\0'
+	                                ? g_strconcat(given, ":", tunables, NULL)
+	                                : g_strdup(tunables);
+
+	return g_environ_setenv(environment, VARIABLE, both, TRUE);
+}
+
+char **lode_library_variants_native(const char *const *environment)
+{
+	return with_tunables(copy_of(environment), mask);
+}
+
+/* "glibc.cpu.x86_rep_movsb_threshold: 0x840 (min: 0x200, max: …)" → "NAME=0x840" */
+static void add_threshold(GString *tunables, const char *line)
+{
+	const char *colon = strchr(line, ':');
+	size_t name = colon != NULL ? (size_t)(colon - line) : 0;
+
+	if (!g_str_has_prefix(line, "glibc.cpu.x86_") || colon == NULL ||
+		!g_str_has_prefix(colon, ": 0x") || memmem(line, name, "_threshold", 10) == NULL)
+		return;
+	if (tunables->len > 0)
+		g_string_append_c(tunables, ':');
+	g_string_append_len(tunables, line, (gssize)name);
+	g_string_append_printf(tunables, "=%.*s", (int)strcspn(colon + 2, " "), colon + 2);
+}
+
+char **lode_library_variants_valgrind(const char *const *environment)
+{
+	static const char *const command[] = {LINKER, "--list-tunables", NULL};
+	g_auto(GStrv) native = lode_library_variants_native(environment);
+	g_autoptr(GString) tunables = g_string_new(NULL);
+	g_autofree char *text = NULL;
+
+	if (!g_spawn_sync(NULL, (char **)command, native, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
+		    &text, NULL, NULL, NULL))
+		return copy_of(environment);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	for (guint i = 0; lines[i] != NULL; i++)
+		add_threshold(tunables, lines[i]);
+	if (tunables->len == 0)
+		return copy_of(environment);
+	return with_tunables(copy_of(environment), tunables->str);
+}

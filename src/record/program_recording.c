@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/program_recording.h"
+
+#include "base/error.h"
+#include "record/callgrind_run.h"
+#include "record/library_variants.h"
+#include "record/perf_sampler.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	FEWEST_SAMPLES = 100, /* of which a share can be told to some percent */
+	SLOWDOWN = 50,        /* of valgrind */
+	FAST_SLOWDOWN = 20,   /* without simulation */
+	LONG_WAIT_S = 10,
+	FREQUENCY = 10000, /* sequences need more samples than functions do */
+};
+
+typedef struct {
+	const LodeProgramRecordingOptions *options;
+	LodeProgramRecording *result;
+	LodeRecordingKind kind;
+	off_t input_start; /* of standard input; −1: it has no position */
+	double sampled_seconds;
+} Session;
+
+G_GNUC_PRINTF(2, 3) static void note(const Session *self, const char *format, ...)
+{
+	va_list arguments;
+
+	if (self->options->note == NULL)
+		return;
+	va_start(arguments, format);
+	g_autofree char *text = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	self->options->note(text, self->options->user_data);
+}
+
+/* A terminal or /dev/null can be had again, a file be read again, but a pipe is empty then. */
+static bool can_read_input_twice(void)
+{
+	struct stat status;
+
+	return fstat(STDIN_FILENO, &status) != 0 || S_ISREG(status.st_mode) ||
+	       S_ISCHR(status.st_mode);
+}
+
+/* Why the program can run only once; NULL: it can run twice. */
+static const char *reason_for_once(void)
+{
+	g_autofree char *valgrind = g_find_program_in_path("valgrind");
+
+	if (valgrind == NULL)
+		return "valgrind is not there to count executions (Debian: apt install valgrind)";
+	if (!can_read_input_twice())
+		return "standard input is a pipe, which cannot be read twice";
+	return NULL;
+}
+
+/* As many as the kernel allows, where that is less. */
+static uint64_t default_frequency(void)
+{
+	g_autofree char *text = NULL;
+	uint64_t allowed = FREQUENCY;
+
+	if (g_file_get_contents("/proc/sys/kernel/perf_event_max_sample_rate", &text, NULL, NULL))
+		allowed = g_ascii_strtoull(text, NULL, 10);
+	return CLAMP(allowed, 1, FREQUENCY);
+}
+
+static bool sample(Session *self, GError **error)
+{
+	const LodeProgramRecordingOptions *options = self->options;
+	g_autofree char *output = g_build_filename(options->directory, "perf.data", NULL);
+	g_auto(GStrv) native = lode_library_variants_native(NULL);
+	bool is_alone = self->kind == LODE_RECORDING_SAMPLES;
+	const LodePerfSamplerOptions sampler = {
+		.events = options->events,
+		.n_events = options->n_events,
+		.frequency = options->frequency > 0 ? options->frequency : default_frequency(),
+		.argv = options->argv,
+		.environment = is_alone ? NULL : (const char *const *)native,
+		.output = output,
+		.command = options->argv,
+	};
+	gint64 start_us = g_get_monotonic_time();
+	g_autoptr(LodePerfSampling) sampled = lode_perf_sampler_run(&sampler, NULL, error);
+
+	if (sampled == NULL)
+		return false;
+	self->sampled_seconds = (double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
+	self->result->exit_status = sampled->exit_status;
+	self->result->stop_signal = sampled->stop_signal;
+	if (sampled->note != NULL)
+		note(self, "%s", sampled->note);
+	if (sampled->n_samples < (is_alone ? 1 : FEWEST_SAMPLES)) {
+		note(self,
+			"it ran too short to be sampled (%" G_GUINT64_FORMAT
+			" samples): a higher --frequency takes more",
+			sampled->n_samples);
+		return true;
+	}
+	g_ptr_array_add(self->result->recordings, g_steal_pointer(&output));
+	return true;
+}
+
+static void note_end(const Session *self, const LodeCallgrindRun *counted)
+{
+	if (WIFSIGNALED(counted->exit_status) && counted->stop_signal == 0)
+		note(self, "the program was ended by signal %d (%s); mining what it did until then",
+			WTERMSIG(counted->exit_status),
+			g_strsignal(WTERMSIG(counted->exit_status)));
+	if (counted->n_lost > 0 && counted->stop_signal == 0)
+		note(self, "%u of its processes left no recording: killed, or still running",
+			counted->n_lost);
+}
+
+static void append_all(GPtrArray *to, GPtrArray *from)
+{
+	g_ptr_array_extend_and_steal(to, g_ptr_array_ref(from));
+}
+
+static bool count(Session *self, GError **error)
+{
+	const LodeProgramRecordingOptions *options = self->options;
+	bool is_second = self->kind == LODE_RECORDING_BOTH;
+	g_auto(GStrv) environment = lode_library_variants_valgrind(NULL);
+	const LodeCallgrindRunOptions run = {
+		.argv = options->argv,
+		.directory = options->directory,
+		.is_fast = options->is_fast,
+		.is_silent = is_second,
+		.environment = is_second ? (const char *const *)environment : NULL,
+	};
+
+	if (is_second && self->input_start >= 0)
+		lseek(STDIN_FILENO, self->input_start, SEEK_SET);
+	g_autoptr(LodeCallgrindRun) counted = lode_callgrind_run(&run, error);
+	if (counted == NULL)
+		return false;
+	note_end(self, counted);
+	if (!is_second)
+		self->result->exit_status = counted->exit_status;
+	self->result->stop_signal = counted->stop_signal;
+	append_all(self->result->recordings, counted->dumps);
+	append_all(self->result->maps, counted->maps);
+	return true;
+}
+
+/* Sampling may be forbidden, where counting never is. */
+static bool sample_if_allowed(Session *self, GError **error)
+{
+	g_autoptr(GError) cause = NULL;
+
+	if (sample(self, &cause))
+		return true;
+	if (self->kind == LODE_RECORDING_BOTH &&
+		g_error_matches(cause, LODE_ERROR, LODE_ERROR_IO)) {
+		note(self, "%s", cause->message);
+		note(self, "going on without samples: executions are counted, and the time is "
+			   "estimated");
+		self->kind = LODE_RECORDING_COUNTS;
+		return true;
+	}
+	g_propagate_error(error, g_steal_pointer(&cause));
+	return false;
+}
+
+static bool is_ended_by_signal(const Session *self)
+{
+	return self->result->stop_signal != 0 || WIFSIGNALED(self->result->exit_status);
+}
+
+static bool count_after_samples(Session *self, GError **error)
+{
+	g_autoptr(GError) cause = NULL;
+
+	if (is_ended_by_signal(self)) {
+		if (self->result->stop_signal == 0)
+			note(self, "a signal ended the program, so that it is not run again to "
+				   "count executions");
+		return true;
+	}
+	int slowdown = self->options->is_fast ? FAST_SLOWDOWN : SLOWDOWN;
+	if (self->sampled_seconds * slowdown > LONG_WAIT_S)
+		note(self,
+			"sampled for %.1f s; it now runs again under valgrind, to count "
+			"executions, some %d times as long (--once leaves that out)",
+			self->sampled_seconds, slowdown);
+	if (count(self, &cause))
+		return true;
+	if (self->result->recordings->len > 0) {
+		note(self, "executions are not counted: %s", cause->message);
+		return true;
+	}
+	g_propagate_error(error, g_steal_pointer(&cause));
+	return false;
+}
+
+static bool record(Session *self, GError **error)
+{
+	const char *reason = self->kind == LODE_RECORDING_BOTH ? reason_for_once() : NULL;
+
+	if (reason != NULL) {
+		note(self, "%s: the program is sampled only, in one run", reason);
+		self->kind = LODE_RECORDING_SAMPLES;
+	}
+	if (self->kind != LODE_RECORDING_COUNTS && !sample_if_allowed(self, error))
+		return false;
+	if (self->kind == LODE_RECORDING_COUNTS)
+		return count(self, error);
+	if (self->kind == LODE_RECORDING_BOTH && !count_after_samples(self, error))
+		return false;
+	if (self->result->recordings->len > 0 || self->result->stop_signal != 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"no sample was taken: the program ran too short; count its executions instead "
+		"(lode run --exact)");
+	return false;
+}
+
+LodeProgramRecording *lode_program_recording_run(
+	const LodeProgramRecordingOptions *options, GError **error)
+{
+	g_autoptr(LodeProgramRecording) result = g_new0(LodeProgramRecording, 1);
+	Session session = {
+		.options = options,
+		.result = result,
+		.kind = options->kind,
+		.input_start = lseek(STDIN_FILENO, 0, SEEK_CUR),
+	};
+
+	result->recordings = g_ptr_array_new_with_free_func(g_free);
+	result->maps = g_ptr_array_new_with_free_func(g_free);
+	result->jit_files = g_ptr_array_new_with_free_func(g_free);
+	return record(&session, error) ? g_steal_pointer(&result) : NULL;
+}
+
+void lode_program_recording_free(LodeProgramRecording *self)
+{
+	if (self == NULL)
+		return;
+	g_ptr_array_unref(self->recordings);
+	g_ptr_array_unref(self->maps);
+	g_ptr_array_unref(self->jit_files);
+	g_free(self);
+}
