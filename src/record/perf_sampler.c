@@ -236,7 +236,22 @@ static void remember_executable(const char *path, void *user_data)
 	lode_perf_tally_add_executable(user_data, path);
 }
 
-static void write_existing(Session *self)
+/* What perf needs to name the kernel's functions, when some of it is sampled. */
+static void write_kernel(Session *self)
+{
+	const LodePerfChoice *first = self->choices->pdata[0];
+	bool has_kernel = false;
+
+	for (guint i = 0; i < self->choices->len; i++)
+		has_kernel |=
+			!((const LodePerfChoice *)self->choices->pdata[i])->attr.exclude_kernel;
+	if (!has_kernel)
+		return;
+	g_autoptr(GByteArray) records = lode_perf_existing_kernel("/proc", first->attr.sample_type);
+	write_records(self, records->data, records->len);
+}
+
+static void write_process(Session *self)
 {
 	const LodePerfChoice *first = self->choices->pdata[0];
 	const LodePerfExisting wanted = {
@@ -442,7 +457,7 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 	lode_perf_event_set_track(self->events);
 	if (!self->options->start_stopped && self->options->delay_ms == 0)
 		switch_sampling(self, true);
-	write_existing(self);
+	write_process(self);
 	return true;
 }
 
@@ -524,6 +539,7 @@ static LodePerfSampling *record(Session *self, const LodePerfKernel *kernel, GEr
 	                                   : attach(self, kernel, error);
 	if (!is_started)
 		return NULL;
+	write_kernel(self);
 	set_deadlines(self);
 	set_up_waits(self);
 	while (!self->is_over)
