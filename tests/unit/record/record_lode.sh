@@ -215,7 +215,7 @@ check "the build-ids of what was mapped are in the file" \
 perf script -i x.data --header-only -I >header 2>&1
 faults=()
 for words in "hostname : $(uname -n)" "os release : $(uname -r)" "perf version : lode " "arch : $(uname -m)" \
-	"nrcpus online : $(getconf _NPROCESSORS_ONLN)" 'cpudesc : .' "cmdline : lode record $busy 500" \
+	"nrcpus online : $(getconf _NPROCESSORS_ONLN)" 'cpudesc : .' "cmdline : .*record .* --buffer 1 -- $busy 500" \
 	'event : name = cpu-clock:u, ' 'time of first sample : [1-9]' 'clockid: monotonic' 'sibling .*: *0' 'node0 meminfo'; do
 	grep -qE "^# *$words" header || faults+=("no '$words' in the header")
 done
