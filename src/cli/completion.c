@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Both scripts are tables: for each verb its options, which of them take a value, and which words
- * a value may be. "text|json|csv" as the description of a value is a list of such words; "FILE" and
- * "DIR" are file names. Other arguments complete to profiles, recordings or programs.
+ * a value may be. "text|json|csv" as the description of a value is a list of such words; "FILE",
+ * "FIFO" and "DIR" are file names. Other arguments complete to profiles, recordings or programs.
  */
 #include "cli/completion.h"
 
@@ -17,7 +17,8 @@ static bool is_hidden(const GOptionEntry *option)
 
 static bool is_file(const char *value)
 {
-	return strcmp(value, "FILE") == 0 || g_str_has_suffix(value, ".lode");
+	return strcmp(value, "FILE") == 0 || strcmp(value, "FIFO") == 0 ||
+	       g_str_has_suffix(value, ".lode");
 }
 
 /* The words of "text|json|csv" with spaces between them; NULL when it is no such list. */

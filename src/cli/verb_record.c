@@ -2,6 +2,7 @@
 /* lode record: samples a program into a perf.data file. */
 #include "base/error.h"
 #include "base/number_format.h"
+#include "cli/command_text.h"
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
 #include "record/perf_sampler.h"
@@ -113,16 +114,19 @@ static bool read_options(LodePerfSamplerOptions *self, char **arguments, GError 
 	return true;
 }
 
-/* What stands in the recording as its command line. */
+/* What stands in the recording as its command line: all of ours, options too. */
 static char **command_line(char **arguments)
 {
-	g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
+	g_autofree char *text = NULL;
+	gsize size;
 
-	g_strv_builder_add_many(builder, "lode", "record", NULL);
-	if (given.pid != NULL)
-		g_strv_builder_add_many(builder, "-p", given.pid, NULL);
-	g_strv_builder_addv(builder, (const char **)arguments);
-	return g_strv_builder_end(builder);
+	if (!g_file_get_contents("/proc/self/cmdline", &text, &size, NULL) || size == 0)
+		return g_strdupv(arguments);
+	for (const char *at = text; at < text + size; at += strlen(at) + 1)
+		g_ptr_array_add(words, (char *)at);
+	g_ptr_array_add(words, NULL);
+	return g_strdupv((char **)words->pdata);
 }
 
 static void tell(const LodePerfSampling *sampled, const char *output)
@@ -140,10 +144,13 @@ static void tell(const LodePerfSampling *sampled, const char *output)
 		lode_number_format_count((double)sampled->n_samples, samples), sampled->event,
 		lode_number_format_count((double)sampled->n_lost, lost),
 		lode_number_format_count((double)sampled->bytes_written / 1000, size), output);
-	g_autofree char *quoted = g_shell_quote(output);
-	bool is_plain = strpbrk(output, " \t\n\"'\\$`|&;()<>*?[]#~!{}") == NULL;
-	fprintf(stderr, "lode record: go on with 'lode import %s -o x.lode'\n",
-		is_plain ? output : quoted);
+	char *words[] = {(char *)output, NULL};
+	g_autofree char *path = lode_command_text(words);
+	if (sampled->n_samples > 0)
+		fprintf(stderr, "lode record: go on with 'lode import %s -o x.lode'\n", path);
+	else
+		fputs("lode record: too little ran while it was sampled; -F raises the frequency\n",
+			stderr);
 }
 
 static int run(char **arguments, GError **error)
@@ -186,8 +193,8 @@ const LodeVerb lode_verb_record = {
 		"The program runs at nearly full speed and is interrupted, say, 4000 times a "
 		"second "
 		"to see where it is, in all its threads and the programs that it starts. The "
-		"recording is read by 'lode import' and by perf. It costs next to nothing, but it "
-		"does not count executions as 'lode run --exact' does.\n"
+		"recording is read by 'lode import' and by perf. It costs some percent, more at "
+		"higher frequencies, and does not count executions as 'lode run --exact' does.\n"
 		"\n"
 		"The program keeps standard input, output and error. Its exit status becomes "
 		"lode's; "

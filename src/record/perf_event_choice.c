@@ -384,20 +384,40 @@ static bool is_stoppable(const LodePerfSamplerOptions *options)
 	return options->start_stopped || options->control_fifo != NULL || options->delay_ms > 0;
 }
 
+/* The names in "cycles:u,cpu/event=1,umask=2/,page-faults", where commas in slashes separate none.
+ */
+static GPtrArray *names_in(const LodePerfSamplerOptions *options)
+{
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+
+	for (size_t i = 0; i < options->n_events; i++) {
+		const char *start = options->events[i], *at = start;
+		for (bool is_inside = false; *at != '\0'; at++) {
+			is_inside ^= *at == '/';
+			if (*at != ',' || is_inside)
+				continue;
+			g_ptr_array_add(names, g_strndup(start, (gsize)(at - start)));
+			start = at + 1;
+		}
+		g_ptr_array_add(names, g_strdup(start));
+	}
+	return names;
+}
+
 GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 	const LodePerfSamplerOptions *options, GString *note, GError **error)
 {
 	const Chooser chooser = {kernel, options, note};
 	g_autoptr(GPtrArray) choices = g_ptr_array_new_with_free_func(choice_free);
+	g_autoptr(GPtrArray) names = names_in(options);
 	int code;
 
 	if (!check_frequency(kernel, options, error))
 		return NULL;
-	for (size_t i = 0; i < MAX(options->n_events, 1); i++) {
-		LodePerfChoice *choice = options->n_events == 0
+	for (guint i = 0; i < MAX(names->len, 1); i++) {
+		LodePerfChoice *choice = names->len == 0
 		                                 ? choose_default(&chooser, error)
-		                                 : choose(&chooser, options->events[i], &code,
-							   error);
+		                                 : choose(&chooser, names->pdata[i], &code, error);
 		if (choice == NULL)
 			return NULL;
 		g_ptr_array_add(choices, choice);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum { DEFAULT_PAGES = 128, MAX_CPUS = 1 << 16 };
@@ -37,15 +36,16 @@ static GArray *online_cpus(void)
 	return cpus;
 }
 
-/* A program that we run gets the old limit back before it starts, as it was forked before. */
-static void raise_descriptor_limit(size_t n)
+/* A program that we run does not see it, as it was forked before. */
+static void raise_descriptor_limit(LodePerfEventSet *self, size_t n)
 {
-	struct rlimit limit;
+	struct rlimit raised;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= n + 64)
-		return;
-	limit.rlim_cur = MIN((rlim_t)n + 64, limit.rlim_max);
-	setrlimit(RLIMIT_NOFILE, &limit);
+	getrlimit(RLIMIT_NOFILE, &self->limit);
+	raised = self->limit;
+	raised.rlim_cur = MIN((rlim_t)n + 64, raised.rlim_max);
+	if (self->limit.rlim_cur < raised.rlim_cur)
+		setrlimit(RLIMIT_NOFILE, &raised);
 }
 
 typedef struct {
@@ -213,7 +213,7 @@ LodePerfEventSet *lode_perf_event_set_open(const LodePerfKernel *kernel, GPtrArr
 	self->cpus = online_cpus();
 	self->descriptors = g_array_new(FALSE, FALSE, sizeof(LodePerfDescriptor));
 	g_array_set_size(n_opened, choices->len);
-	raise_descriptor_limit((size_t)self->cpus->len * threads->len * choices->len);
+	raise_descriptor_limit(self, (size_t)self->cpus->len * threads->len * choices->len);
 	Opening opening = {.set = self, .threads = threads, .n_opened = n_opened};
 	if (!open_all(&opening, error))
 		return NULL;
@@ -232,6 +232,7 @@ void lode_perf_event_set_close(LodePerfEventSet *self)
 	unmap_all(self);
 	for (guint i = 0; i < self->descriptors->len; i++)
 		close(g_array_index(self->descriptors, LodePerfDescriptor, i).descriptor);
+	setrlimit(RLIMIT_NOFILE, &self->limit);
 	g_array_unref(self->cpus);
 	g_array_unref(self->descriptors);
 	g_free(self);

@@ -14,6 +14,8 @@
 #include "record/perf_event_choice.h"
 #include "record/perf_ring.h"
 
+#include <sys/resource.h>
+
 typedef struct {
 	int descriptor;
 	unsigned event, cpu; /* indices into choices and rings */
@@ -31,12 +33,13 @@ typedef struct {
 	GArray *cpus;        /* LodePerfCpu */
 	GArray *descriptors; /* LodePerfDescriptor, by CPU, thread, event */
 	size_t pages;        /* of each ring */
+	struct rlimit limit; /* of descriptors, as it was */
 } LodePerfEventSet;
 
 /*
- * Opens everything, disabled, for the threads. Raises the soft limit of descriptors when need be.
- * `pages` 0: as many as allowed, at most 128. Notes what was conceded. Errors: those of
- * lode_perf_kernel_refuse(), and _IO that names kernel.perf_event_mlock_kb.
+ * Opens everything, disabled, for the threads. Raises the soft limit of descriptors when need be,
+ * until it is closed. `pages` 0: as many as allowed, at most 128. Notes what was conceded. Errors:
+ * those of lode_perf_kernel_refuse(), and _IO that names kernel.perf_event_mlock_kb.
  */
 LodePerfEventSet *lode_perf_event_set_open(const LodePerfKernel *kernel, GPtrArray *choices,
 	const GArray *threads, size_t pages, GString *note, GError **error);

@@ -172,6 +172,78 @@ static void add_mappings(const Writer *self)
 	}
 }
 
+/* perf looks for the kernel by this name, and for the address of _text in place of an offset. */
+#define KERNEL_NAME "[kernel.kallsyms]_text"
+
+static void add_kernel_mapping(
+	const Writer *self, const uint64_t range[2], uint64_t offset, const char *name)
+{
+	GByteArray *body = g_byte_array_new();
+
+	add_u32(body, (uint32_t)self->wanted->pid);
+	add_u32(body, 0);
+	add_u64(body, range[0]);
+	add_u64(body, range[1] - range[0]);
+	add_u64(body, offset);
+	add_text(body, name);
+	add_record(self, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, body);
+}
+
+/* The addresses of _text and _etext; 0 where they are hidden. */
+static void read_kernel_range(const char *proc, uint64_t out_range[2])
+{
+	static const char *const names[] = {"_text", "_etext"};
+	g_autofree char *path = g_build_filename(proc, "kallsyms", NULL);
+	FILE *file = fopen(path, "re");
+	char line[1024], name[1024];
+	unsigned long long address;
+
+	out_range[0] = out_range[1] = 0;
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+		if (sscanf(line, "%llx %*c %1023s", &address, name) != 2)
+			continue;
+		for (int i = 0; i < 2; i++)
+			if (strcmp(name, names[i]) == 0)
+				out_range[i] = address;
+		if (out_range[0] != 0 && out_range[1] != 0)
+			break;
+	}
+	if (file != NULL)
+		fclose(file);
+}
+
+/* "nf_tables 311296 84 nft_compat, Live 0xffffffffc0a1d000" */
+static void add_module(const Writer *self, const char *line)
+{
+	char name[256];
+	unsigned long long size, address;
+
+	if (sscanf(line, "%253s %llu %*s %*s %*s %llx", name, &size, &address) != 3 || address == 0)
+		return;
+	g_autofree char *bracketed = g_strdup_printf("[%s]", name);
+	const uint64_t range[2] = {address, address + size};
+	add_kernel_mapping(self, range, 0, bracketed);
+}
+
+GByteArray *lode_perf_existing_kernel(const char *proc, uint64_t sample_type)
+{
+	const LodePerfExisting wanted = {.pid = -1, .sample_type = sample_type};
+	const Writer writer = {.wanted = &wanted, .records = g_byte_array_new()};
+	g_autofree char *path = g_build_filename(proc, "modules", NULL);
+	g_autofree char *modules = NULL;
+	uint64_t range[2];
+
+	read_kernel_range(proc, range);
+	if (range[1] <= range[0])
+		return writer.records;
+	add_kernel_mapping(&writer, range, range[0], KERNEL_NAME);
+	g_file_get_contents(path, &modules, NULL, NULL);
+	g_auto(GStrv) lines = g_strsplit(modules != NULL ? modules : "", "\n", -1);
+	for (size_t i = 0; lines[i] != NULL; i++)
+		add_module(&writer, lines[i]);
+	return writer.records;
+}
+
 static GArray *threads_of(const char *proc, pid_t pid)
 {
 	g_autofree char *path = g_strdup_printf("%s/%d/task", proc, (int)pid);

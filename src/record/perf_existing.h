@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process that ran before its recording: its threads, names and mappings, from /proc, as the
- * records that the kernel would have written.
+ * What was there before the recording, from /proc, as the records that the kernel would have
+ * written: a process with its threads, names and mappings; the kernel and its modules.
  */
 #pragma once
 
@@ -24,3 +24,9 @@ typedef struct {
 
 /* COMM, FORK and MMAP2 records of time 0; what has ended meanwhile is left out. */
 GByteArray *lode_perf_existing_records(const LodePerfExisting *wanted);
+
+/*
+ * The MMAP records of the kernel and its modules, as perf writes them; none where the kernel hides
+ * its addresses (kernel.kptr_restrict).
+ */
+GByteArray *lode_perf_existing_kernel(const char *proc, uint64_t sample_type);

@@ -8,11 +8,9 @@
 
 #include "base/error.h"
 #include "record/perf_control_fifo.h"
-#include "record/perf_event_set.h"
 #include "record/perf_existing.h"
-#include "record/perf_features.h"
 #include "record/perf_program.h"
-#include "record/perf_writer.h"
+#include "record/perf_recording.h"
 #include "record/program_check.h"
 
 #include <errno.h>
@@ -25,13 +23,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What is in the rings is written at least this often: so much can be lost in a crash of ours. */
+/* What is in the rings is written at least this often. */
 enum { ROUND_MS = 1000 };
 
 /* A second one sooner is the same wish, sent to us and to our process group. */
 enum { ECHO_US = G_USEC_PER_SEC / 4 };
-
-enum { RECORD_FINISHED_ROUND = 68 }; /* perf's number */
 
 static const int caught_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD};
 
@@ -40,10 +36,7 @@ enum { WAIT_SIGNALS, WAIT_CONTROL, WAIT_PROCESS, N_WAITS };
 
 typedef struct {
 	const LodePerfSamplerOptions *options;
-	GPtrArray *choices;
-	LodePerfEventSet *events;
-	LodePerfWriter *writer;
-	LodePerfTally tally;
+	LodePerfRecording recording;
 	LodePerfProgram program;
 	LodePerfControlFifo control;
 	GString *note;
@@ -51,12 +44,11 @@ typedef struct {
 	sigset_t signals, old_mask;
 	struct sigaction child_action;
 	gint64 enable_at_us, end_at_us; /* 0: never */
-	gint64 first_interrupt_us, sealed_us;
+	gint64 first_interrupt_us;
 	int signal_descriptor, process;
 	int stop_signal, status;
 	unsigned n_unknown_controls;
 	bool is_enabled, is_over, has_program_ended;
-	GError *write_error;
 } Session;
 
 static gint64 now_us(void)
@@ -105,7 +97,7 @@ static void switch_sampling(Session *self, bool is_on)
 	if (self->is_over || is_on == self->is_enabled)
 		return;
 	self->is_enabled = is_on;
-	lode_perf_event_set_enable(self->events, is_on);
+	lode_perf_event_set_enable(self->recording.events, is_on);
 	if (is_on && self->end_at_us == 0 && self->options->duration_ms > 0)
 		self->end_at_us = now_us() + (gint64)self->options->duration_ms * 1000;
 }
@@ -174,118 +166,15 @@ static void take_controls(Session *self)
 	}
 }
 
-/* --- records --- */
-
-static void keep_write_error(Session *self, bool is_written, GError *error)
-{
-	if (!is_written && self->write_error == NULL)
-		self->write_error = error;
-	else if (!is_written)
-		g_error_free(error);
-}
-
-static void write_records(Session *self, const void *records, size_t size)
-{
-	GError *error = NULL;
-
-	if (self->write_error == NULL)
-		keep_write_error(
-			self, lode_perf_writer_add(self->writer, records, size, &error), error);
-}
-
-static bool drain_ring(Session *self, LodePerfRing *ring)
-{
-	GError *error = NULL;
-
-	if (!lode_perf_ring_update(ring))
-		return false;
-	lode_perf_tally_add(&self->tally, ring);
-	if (self->write_error == NULL)
-		keep_write_error(
-			self, lode_perf_writer_add_ring(self->writer, ring, &error), error);
-	lode_perf_ring_release(ring);
-	return true;
-}
-
-static void seal(Session *self)
-{
-	GError *error = NULL;
-
-	self->sealed_us = now_us();
-	if (self->write_error == NULL)
-		keep_write_error(self, lode_perf_writer_seal(self->writer, &error), error);
-}
-
-/* After a round nothing older than the round before can come: readers may sort up to there. */
-static void drain(Session *self)
-{
-	const struct perf_event_header round_end = {RECORD_FINISHED_ROUND, 0, sizeof(round_end)};
-	bool has_read = false;
-
-	for (unsigned i = 0; i < self->events->cpus->len; i++)
-		has_read |= drain_ring(
-			self, &g_array_index(self->events->cpus, LodePerfCpu, i).ring);
-	if (has_read)
-		write_records(self, &round_end, sizeof(round_end));
-	if (now_us() - self->sealed_us > ROUND_MS * 1000)
-		seal(self);
-}
-
-static void remember_executable(const char *path, void *user_data)
-{
-	lode_perf_tally_add_executable(user_data, path);
-}
-
-static void write_existing(Session *self)
-{
-	const LodePerfChoice *first = self->choices->pdata[0];
-	const LodePerfExisting wanted = {
-		.pid = self->options->pid,
-		.sample_type = first->attr.sample_type,
-		.has_data = self->options->has_data_addresses,
-		.proc = "/proc",
-		.found = remember_executable,
-		.user_data = &self->tally,
-	};
-	g_autoptr(GByteArray) records = lode_perf_existing_records(&wanted);
-
-	write_records(self, records->data, records->len);
-}
-
-/* What the kernel lost behind the last record that says so, as one more. */
-static void write_lost(Session *self)
-{
-	uint64_t lost = 0;
-
-	for (unsigned event = 0; event < self->choices->len; event++)
-		lost += lode_perf_event_set_lost(self->events, event);
-	if (lost <= self->tally.n_lost)
-		return;
-	const LodePerfChoice *first = self->choices->pdata[0];
-	const struct {
-		struct perf_event_header header;
-		uint64_t id, lost;
-		uint32_t pid, tid;
-		uint64_t time, cpu, identifier;
-	} record = {
-		.header = {PERF_RECORD_LOST, 0, sizeof(record)},
-		.id = g_array_index(first->ids, uint64_t, 0),
-		.lost = lost - self->tally.n_lost,
-		.time = self->tally.last_time_ns,
-		.identifier = g_array_index(first->ids, uint64_t, 0),
-	};
-	self->tally.n_lost = lost;
-	write_records(self, &record, sizeof(record));
-}
-
 /* --- the loop --- */
 
 static int ring_descriptor(const Session *self, unsigned cpu)
 {
-	guint index = g_array_index(self->events->cpus, LodePerfCpu, cpu).polled;
+	guint index = g_array_index(self->recording.events->cpus, LodePerfCpu, cpu).polled;
 
-	return index < self->events->descriptors->len
-	               ? g_array_index(self->events->descriptors, LodePerfDescriptor, index)
+	return index < self->recording.events->descriptors->len
+	               ? g_array_index(
+				 self->recording.events->descriptors, LodePerfDescriptor, index)
 	                         .descriptor
 	               : -1;
 }
@@ -299,7 +188,7 @@ static void set_up_waits(Session *self)
 	};
 
 	self->waits = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
-	for (unsigned i = 0; i < N_WAITS + self->events->cpus->len; i++) {
+	for (unsigned i = 0; i < N_WAITS + self->recording.events->cpus->len; i++) {
 		const struct pollfd wait = {
 			.fd = i < N_WAITS ? fixed[i] : ring_descriptor(self, i - N_WAITS),
 			.events = POLLIN,
@@ -311,8 +200,8 @@ static void set_up_waits(Session *self)
 /* Its thread has ended: another one that writes into the same ring is waited for. */
 static void poll_next_of_ring(Session *self, unsigned cpu)
 {
-	LodePerfCpu *place = &g_array_index(self->events->cpus, LodePerfCpu, cpu);
-	const GArray *all = self->events->descriptors;
+	LodePerfCpu *place = &g_array_index(self->recording.events->cpus, LodePerfCpu, cpu);
+	const GArray *all = self->recording.events->descriptors;
 
 	do
 		place->polled++;
@@ -367,10 +256,11 @@ static void wait_once(Session *self)
 	take_signals(self);
 	take_controls(self);
 	take_deadlines(self);
-	drain(self);
+	lode_perf_recording_drain(&self->recording);
 	take_ring_ends(self);
 	self->is_over |= self->has_program_ended || waits[WAIT_PROCESS].revents != 0 ||
-	                 (!is_program(self) && !has_rings_left(self)) || self->write_error != NULL;
+	                 (!is_program(self) && !has_rings_left(self)) ||
+	                 self->recording.write_error != NULL;
 }
 
 /* Its recording is done, but the program's status is ours to pass on. */
@@ -403,9 +293,9 @@ static void set_start(const LodePerfSamplerOptions *options, GPtrArray *choices)
 static bool open_events(
 	Session *self, const LodePerfKernel *kernel, const GArray *threads, GError **error)
 {
-	self->events = lode_perf_event_set_open(
-		kernel, self->choices, threads, self->options->buffer_pages, self->note, error);
-	return self->events != NULL;
+	self->recording.events = lode_perf_event_set_open(kernel, self->recording.choices, threads,
+		self->options->buffer_pages, self->note, error);
+	return self->recording.events != NULL;
 }
 
 static bool start_program(Session *self, const LodePerfKernel *kernel, GError **error)
@@ -424,7 +314,7 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 	g_array_append_val(threads, self->program.pid);
 	if (!open_events(self, kernel, threads, error) ||
 		!lode_perf_program_release(&self->program, path, error) ||
-		!lode_perf_writer_publish(self->writer, self->choices, error))
+		!lode_perf_writer_publish(self->recording.writer, self->recording.choices, error))
 		return false;
 	self->is_enabled = !self->options->start_stopped && self->options->delay_ms == 0;
 	return true;
@@ -436,13 +326,14 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 	g_autoptr(GArray) threads = lode_perf_existing_threads(self->options->pid, error);
 
 	if (threads == NULL || !open_events(self, kernel, threads, error) ||
-		!lode_perf_writer_publish(self->writer, self->choices, error))
+		!lode_perf_writer_publish(self->recording.writer, self->recording.choices, error))
 		return false;
 	self->process = (int)syscall(SYS_pidfd_open, self->options->pid, 0);
-	lode_perf_event_set_track(self->events);
+	lode_perf_event_set_track(self->recording.events);
 	if (!self->options->start_stopped && self->options->delay_ms == 0)
 		switch_sampling(self, true);
-	write_existing(self);
+	lode_perf_recording_add_process(
+		&self->recording, self->options->pid, self->options->has_data_addresses);
 	return true;
 }
 
@@ -458,26 +349,10 @@ static void set_deadlines(Session *self)
 
 static bool finish(Session *self, GError **error)
 {
-	const LodePerfFeatureInput input = {
-		.choices = self->choices,
-		.tally = &self->tally,
-		.command = self->options->command,
-		.has_branch_stacks = self->options->has_branch_stacks,
-	};
+	bool is_finished = lode_perf_recording_finish(&self->recording, self->options, error);
 
-	lode_perf_event_set_enable(self->events, false);
-	drain(self);
-	write_lost(self);
-	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
-	bool is_finished = lode_perf_writer_finish(
-		self->writer, features, self->write_error == NULL ? error : NULL);
-	g_clear_pointer(&self->events, lode_perf_event_set_close);
 	wait_for_program(self);
-	if (self->write_error == NULL)
-		return is_finished;
-	g_propagate_prefixed_error(error, g_steal_pointer(&self->write_error),
-		"the recording ended early; what was written until then can be read: ");
-	return false;
+	return is_finished;
 }
 
 static char *event_names(const GPtrArray *choices)
@@ -501,11 +376,11 @@ static LodePerfSampling *result_of(Session *self)
 		lode_perf_note(self->note,
 			"lines on the control pipe that are none of enable, disable, stop: %u",
 			self->n_unknown_controls);
-	result->n_samples = self->tally.n_samples;
-	result->n_lost = self->tally.n_lost;
-	result->n_throttled = self->tally.n_throttled;
-	result->bytes_written = lode_perf_writer_size(self->writer);
-	result->event = event_names(self->choices);
+	result->n_samples = self->recording.tally.n_samples;
+	result->n_lost = self->recording.tally.n_lost;
+	result->n_throttled = self->recording.tally.n_throttled;
+	result->bytes_written = lode_perf_writer_size(self->recording.writer);
+	result->event = event_names(self->recording.choices);
 	result->note = self->note->len > 0 ? g_strdup(self->note->str) : NULL;
 	result->exit_status = self->status;
 	result->stop_signal = self->stop_signal;
@@ -516,14 +391,15 @@ static LodePerfSampling *result_of(Session *self)
 
 static LodePerfSampling *record(Session *self, const LodePerfKernel *kernel, GError **error)
 {
-	self->choices = lode_perf_choices_make(kernel, self->options, self->note, error);
-	if (self->choices == NULL)
+	self->recording.choices = lode_perf_choices_make(kernel, self->options, self->note, error);
+	if (self->recording.choices == NULL)
 		return NULL;
-	set_start(self->options, self->choices);
+	set_start(self->options, self->recording.choices);
 	bool is_started = is_program(self) ? start_program(self, kernel, error)
 	                                   : attach(self, kernel, error);
 	if (!is_started)
 		return NULL;
+	lode_perf_recording_add_kernel(&self->recording);
 	set_deadlines(self);
 	set_up_waits(self);
 	while (!self->is_over)
@@ -535,13 +411,9 @@ static void session_clear(Session *self)
 {
 	lode_perf_program_cancel(&self->program);
 	wait_for_program(self);
-	lode_perf_event_set_close(self->events);
-	lode_perf_writer_close(self->writer);
+	lode_perf_recording_clear(&self->recording);
 	lode_perf_control_fifo_close(&self->control);
-	lode_perf_tally_clear(&self->tally);
-	g_clear_pointer(&self->choices, g_ptr_array_unref);
 	g_clear_pointer(&self->waits, g_array_unref);
-	g_clear_error(&self->write_error);
 	if (self->process >= 0)
 		close(self->process);
 	g_string_free(self->note, TRUE);
@@ -560,10 +432,10 @@ LodePerfSampling *lode_perf_sampler_run(
 	LodePerfSampling *result = NULL;
 
 	lode_progress_end(progress);
-	lode_perf_tally_init(&session.tally);
+	lode_perf_recording_init(&session.recording);
 	block_signals(&session);
-	session.writer = lode_perf_writer_open(options->output, error);
-	if (session.writer != NULL &&
+	session.recording.writer = lode_perf_writer_open(options->output, error);
+	if (session.recording.writer != NULL &&
 		lode_perf_control_fifo_open(&session.control, options->control_fifo, error))
 		result = record(&session, &lode_perf_kernel, error);
 	session_clear(&session);

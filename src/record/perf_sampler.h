@@ -16,8 +16,8 @@
 #include <sys/types.h>
 
 typedef struct {
-	const char *const *events; /* "cycles", "cpu-clock:u", "page-faults", libpfm4's names with
-	                              modifiers; the first leads */
+	const char *const *events; /* "cycles", "cpu-clock:u,page-faults", "cpu/event=0x3c/pp",
+	                              libpfm4's names with modifiers; the first leads */
 	size_t n_events;    /* 0: cycles:u at the highest precise level, or where there is no PMU
 	                       cpu-clock:u */
 	uint64_t frequency; /* samples a second; 0: by period */

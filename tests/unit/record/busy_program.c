@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 static long work_ms;
+static volatile unsigned sum;
 
 static long now_ms(void)
 {
@@ -21,7 +22,6 @@ static long now_ms(void)
 
 static void *spin(void *data)
 {
-	volatile unsigned sum = 0;
 	long end_ms = now_ms() + work_ms;
 
 	while (now_ms() < end_ms)

@@ -57,6 +57,8 @@ perf_agrees() {
 	[ "$(told)" = "$(found)" ] || echo "lode says '$(told)' samples, perf '$(found)'"
 }
 
+names_functions() { is_at_least "$(perf report -i x.data --stdio -s sym 2>/dev/null | grep -cw spin)" 1 "functions 'spin'"; }
+
 # Milliseconds between the first and the last sample, and the longest pause between two.
 span() { perf script -i x.data -F time 2>/dev/null | tr -d : | awk '
 	NR == 1 { first = $1 } { last = $1 } END { printf "%d", (last - first) * 1000 }'; }
@@ -85,14 +87,14 @@ finish() {
 	status=$?
 }
 
-echo 1..20
+echo 1..22
 
 record -F 1000 -e cpu-clock:u -- "$busy" 300
 check "threads, a child and what it executes are sampled" "$(status_is 5)" "$(perf_agrees)" \
 	"$(says '^lode record: go on with .lode import x.data')" \
 	"$(is_at_least "$(perf script -i x.data -F tid 2>/dev/null | sort -u | wc -l)" 4 threads)" \
 	"$(is_at_least "$(perf script -i x.data -F comm 2>/dev/null | grep -c '^ *sh')" 1 'samples of sh')" \
-	"$(perf report -i x.data --stdio -s sym 2>/dev/null | grep -q spin || echo "no function 'spin'")"
+	"$(names_functions)"
 
 record -e cpu-clock:u -- "$busy" 100
 check "an old recording is kept" "$(status_is 5)" "$([ -s x.data.old ] || echo "no x.data.old")" \
@@ -127,7 +129,7 @@ record -e cpu-clock:u -p $target --duration 500
 check "an attached process, its threads and its files" "$(status_is 0)" "$(perf_agrees)" \
 	"$(is_at_least "$(perf script -i x.data -F tid 2>/dev/null | sort -u | wc -l)" 3 threads)" \
 	"$(is_at_most "$(span)" 700 'milliseconds')" \
-	"$(perf report -i x.data --stdio -s sym 2>/dev/null | grep -q spin || echo "no function 'spin'")"
+	"$(names_functions)"
 
 start -e cpu-clock:u -p $target
 sleep 0.3
@@ -151,7 +153,7 @@ kill -USR1 $pid
 finish
 check "started stopped, SIGUSR1 starts and stops" "$(status_is 5)" "$(perf_agrees)" \
 	"$(is_at_least "$(told)" 10 samples)" "$(is_at_most "$(span)" 1200 milliseconds)" \
-	"$(perf report -i x.data --stdio -s sym 2>/dev/null | grep -q spin || echo "no function 'spin'")"
+	"$(names_functions)"
 
 mkfifo pipe
 start -e cpu-clock:u --control pipe -- "$busy" 2000
@@ -209,6 +211,25 @@ perf buildid-list -i x.data >ids 2>&1
 expected=$(readelf -n "$busy" | sed -nE 's/.*Build ID: ([0-9a-f]+)/\1/p')
 check "the build-ids of what was mapped are in the file" \
 	"$(grep -qF "$expected $busy" ids || echo "'$expected' is not in it")"
+
+perf script -i x.data --header-only -I >header 2>&1
+faults=()
+for words in "hostname : $(uname -n)" "os release : $(uname -r)" "perf version : lode " "arch : $(uname -m)" \
+	"nrcpus online : $(getconf _NPROCESSORS_ONLN)" 'cpudesc : .' "cmdline : .*record .* --buffer 1 -- $busy 500" \
+	'event : name = cpu-clock:u, ' 'time of first sample : [1-9]' 'clockid: monotonic' 'sibling .*: *0' 'node0 meminfo'; do
+	grep -qE "^# *$words" header || faults+=("no '$words' in the header")
+done
+check "the header says what was recorded where" "${faults[@]}"
+
+if [ "$(id -u)" -eq 0 ]; then
+	record -e cpu-clock,page-faults -- ls -R /usr/include
+	check "the kernel's code, with a mapping to name it by" "$(status_is 0)" "$(perf_agrees)" \
+		"$(is_at_least "$(perf script -i x.data --show-mmap-events 2>/dev/null | grep -c 'kernel.kallsyms')" \
+			"$(grep -cE '^0*[1-9a-f][0-9a-f]* . _text$' /proc/kallsyms)" 'mappings of the kernel')"
+else
+	number=$((number + 1))
+	echo "ok $number - the kernel's code # SKIP this is not root"
+fi
 
 record -e cpu-clock:u -- ./no-such-program
 check "a program that is not there leaves the old recording alone" "$(status_is 1)" \

@@ -150,8 +150,8 @@ static void test_old_kernel(void)
 
 static void test_kernel_code(void)
 {
-	const char *const events[] = {"instructions", "cycles:p", "branch-misses:u"};
-	const LodePerfSamplerOptions options = {.events = events, .n_events = 3};
+	const char *const events[] = {"instructions,cycles:p", "branch-misses:u"};
+	const LodePerfSamplerOptions options = {.events = events, .n_events = 2};
 	g_autoptr(GError) error = NULL;
 	g_autofree char *note = NULL;
 	g_autoptr(GPtrArray) choices = choose(judge_pmu, &options, &note, &error, NULL);

@@ -49,7 +49,7 @@ static void set_up(Fixture *self, const void *data)
 static void tear_down(Fixture *self, const void *data)
 {
 	static const char *const paths[] = {"77/task/77/comm", "77/task/78/comm", "77/task/77",
-		"77/task/78", "77/task", "77/maps", "77", ""};
+		"77/task/78", "77/task", "77/maps", "77", "kallsyms", "modules", ""};
 
 	(void)data;
 	for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
@@ -120,6 +120,42 @@ static void test_records(Fixture *self, const void *data)
 	g_assert_cmpint(memcmp(vdso + 8 + 56, &protection, sizeof(protection)), ==, 0);
 }
 
+static void test_kernel(Fixture *self, const void *data)
+{
+	const uint64_t type = PERF_SAMPLE_TID | PERF_SAMPLE_IDENTIFIER;
+	const struct {
+		struct perf_event_header header;
+		int32_t pid, tid;
+		uint64_t start, size, offset;
+		char name[24];
+		int32_t sample_pid, sample_tid;
+		uint64_t identifier;
+	} expected = {
+		.header = {PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, sizeof(expected)},
+		.pid = -1,
+		.start = 0xffffffff81000000,
+		.size = 0x600000,
+		.offset = 0xffffffff81000000,
+		.name = "[kernel.kallsyms]_text",
+		.sample_pid = -1,
+	};
+
+	(void)data;
+	g_autoptr(GByteArray) hidden = lode_perf_existing_kernel(self->proc, type);
+	g_assert_cmpuint(hidden->len, ==, 0);
+	write_file(self, "", "kallsyms",
+		"0000000000000000 A fixed\nffffffff81000000 T _text\nnonsense\n"
+		"ffffffff81600000 T _etext\n");
+	write_file(self, "", "modules",
+		"fat 81920 1 - Live 0xffffffffc0000000\nhidden 1 0 - Live 0x0\n");
+	g_autoptr(GByteArray) records = lode_perf_existing_kernel(self->proc, type);
+	g_assert_cmpuint(records->len, >, sizeof(expected));
+	g_assert_cmpint(memcmp(records->data, &expected, sizeof(expected)), ==, 0);
+	const char *module = (const char *)records->data + sizeof(expected) + 8 + 32;
+	g_assert_cmpstr(module, ==, "[fat]");
+	g_assert_cmpuint(records->len, ==, sizeof(expected) + 8 + 32 + 8 + 16);
+}
+
 static void test_nobody(Fixture *self, const void *data)
 {
 	const LodePerfExisting wanted = {.pid = 99, .proc = self->proc};
@@ -144,6 +180,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add("/record/perf-existing/records", Fixture, NULL, set_up, test_records, tear_down);
+	g_test_add("/record/perf-existing/kernel", Fixture, NULL, set_up, test_kernel, tear_down);
 	g_test_add("/record/perf-existing/nobody", Fixture, NULL, set_up, test_nobody, tear_down);
 	g_test_add_func("/record/perf-existing/ourselves", test_ourselves);
 	return g_test_run();

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_recording.h"
+
+#include "record/perf_existing.h"
+#include "record/perf_features.h"
+
+/* What was written counts at least this often: so much can be lost in a crash of ours. */
+enum { SEAL_US = G_USEC_PER_SEC };
+
+enum { RECORD_FINISHED_ROUND = 68 }; /* perf's number */
+
+static void keep_write_error(LodePerfRecording *self, bool is_written, GError *error)
+{
+	if (!is_written && self->write_error == NULL)
+		self->write_error = error;
+	else if (!is_written)
+		g_error_free(error);
+}
+
+static void write_records(LodePerfRecording *self, const void *records, size_t size)
+{
+	GError *error = NULL;
+
+	if (self->write_error == NULL)
+		keep_write_error(
+			self, lode_perf_writer_add(self->writer, records, size, &error), error);
+}
+
+static bool drain_ring(LodePerfRecording *self, LodePerfRing *ring)
+{
+	GError *error = NULL;
+
+	if (!lode_perf_ring_update(ring))
+		return false;
+	lode_perf_tally_add(&self->tally, ring);
+	if (self->write_error == NULL)
+		keep_write_error(
+			self, lode_perf_writer_add_ring(self->writer, ring, &error), error);
+	lode_perf_ring_release(ring);
+	return true;
+}
+
+static void seal(LodePerfRecording *self)
+{
+	GError *error = NULL;
+
+	self->sealed_us = g_get_monotonic_time();
+	if (self->write_error == NULL)
+		keep_write_error(self, lode_perf_writer_seal(self->writer, &error), error);
+}
+
+void lode_perf_recording_drain(LodePerfRecording *self)
+{
+	const struct perf_event_header round_end = {RECORD_FINISHED_ROUND, 0, sizeof(round_end)};
+	bool has_read = false;
+
+	for (unsigned i = 0; i < self->events->cpus->len; i++)
+		has_read |= drain_ring(
+			self, &g_array_index(self->events->cpus, LodePerfCpu, i).ring);
+	if (has_read)
+		write_records(self, &round_end, sizeof(round_end));
+	if (g_get_monotonic_time() - self->sealed_us > SEAL_US)
+		seal(self);
+}
+
+static void remember_executable(const char *path, void *user_data)
+{
+	lode_perf_tally_add_executable(user_data, path);
+}
+
+void lode_perf_recording_add_kernel(LodePerfRecording *self)
+{
+	const LodePerfChoice *first = self->choices->pdata[0];
+	bool has_kernel = false;
+
+	for (guint i = 0; i < self->choices->len; i++)
+		has_kernel |=
+			!((const LodePerfChoice *)self->choices->pdata[i])->attr.exclude_kernel;
+	if (!has_kernel)
+		return;
+	g_autoptr(GByteArray) records = lode_perf_existing_kernel("/proc", first->attr.sample_type);
+	write_records(self, records->data, records->len);
+}
+
+void lode_perf_recording_add_process(LodePerfRecording *self, pid_t pid, bool has_data)
+{
+	const LodePerfChoice *first = self->choices->pdata[0];
+	const LodePerfExisting wanted = {
+		.pid = pid,
+		.sample_type = first->attr.sample_type,
+		.has_data = has_data,
+		.proc = "/proc",
+		.found = remember_executable,
+		.user_data = &self->tally,
+	};
+	g_autoptr(GByteArray) records = lode_perf_existing_records(&wanted);
+
+	write_records(self, records->data, records->len);
+}
+
+/* What the kernel lost behind the last record that says so, as one more. */
+static void write_lost(LodePerfRecording *self)
+{
+	uint64_t lost = 0;
+
+	for (unsigned event = 0; event < self->choices->len; event++)
+		lost += lode_perf_event_set_lost(self->events, event);
+	if (lost <= self->tally.n_lost)
+		return;
+	const LodePerfChoice *first = self->choices->pdata[0];
+	const struct {
+		struct perf_event_header header;
+		uint64_t id, lost;
+		uint32_t pid, tid;
+		uint64_t time, cpu, identifier;
+	} record = {
+		.header = {PERF_RECORD_LOST, 0, sizeof(record)},
+		.id = g_array_index(first->ids, uint64_t, 0),
+		.lost = lost - self->tally.n_lost,
+		.time = self->tally.last_time_ns,
+		.identifier = g_array_index(first->ids, uint64_t, 0),
+	};
+	self->tally.n_lost = lost;
+	write_records(self, &record, sizeof(record));
+}
+
+bool lode_perf_recording_finish(
+	LodePerfRecording *self, const LodePerfSamplerOptions *options, GError **error)
+{
+	const LodePerfFeatureInput input = {
+		.choices = self->choices,
+		.tally = &self->tally,
+		.command = options->command,
+		.has_branch_stacks = options->has_branch_stacks,
+	};
+
+	lode_perf_event_set_enable(self->events, false);
+	lode_perf_recording_drain(self);
+	write_lost(self);
+	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
+	bool is_finished = lode_perf_writer_finish(
+		self->writer, features, self->write_error == NULL ? error : NULL);
+	g_clear_pointer(&self->events, lode_perf_event_set_close);
+	if (self->write_error == NULL)
+		return is_finished;
+	g_propagate_prefixed_error(error, g_steal_pointer(&self->write_error),
+		"the recording ended early; what was written until then can be read: ");
+	return false;
+}
+
+void lode_perf_recording_init(LodePerfRecording *self)
+{
+	*self = (LodePerfRecording){0};
+	lode_perf_tally_init(&self->tally);
+}
+
+void lode_perf_recording_clear(LodePerfRecording *self)
+{
+	g_clear_pointer(&self->events, lode_perf_event_set_close);
+	g_clear_pointer(&self->writer, lode_perf_writer_close);
+	g_clear_pointer(&self->choices, g_ptr_array_unref);
+	lode_perf_tally_clear(&self->tally);
+	g_clear_error(&self->write_error);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What goes from the rings, and from /proc, into the file. A failure to write is kept until the
+ * end, while the rings are still emptied.
+ */
+#pragma once
+
+#include "record/perf_event_set.h"
+#include "record/perf_tally.h"
+#include "record/perf_writer.h"
+
+typedef struct {
+	GPtrArray *choices; /* LodePerfChoice */
+	LodePerfEventSet *events;
+	LodePerfWriter *writer;
+	LodePerfTally tally;
+	gint64 sealed_us;
+	GError *write_error; /* the first; nothing is written any more */
+} LodePerfRecording;
+
+void lode_perf_recording_init(LodePerfRecording *self);
+void lode_perf_recording_clear(LodePerfRecording *self);
+
+/*
+ * Writes what is in the rings, one round: nothing older than the round before it can come behind
+ * it, and readers may sort up to there.
+ */
+void lode_perf_recording_drain(LodePerfRecording *self);
+
+/* Adds what perf needs to name the kernel's functions, when some of it is sampled. */
+void lode_perf_recording_add_kernel(LodePerfRecording *self);
+
+/* Adds the threads and mappings of a process that ran before. */
+void lode_perf_recording_add_process(LodePerfRecording *self, pid_t pid, bool has_data);
+
+/* Stops sampling, writes the rest and the features, closes the events. */
+bool lode_perf_recording_finish(
+	LodePerfRecording *self, const LodePerfSamplerOptions *options, GError **error);
