@@ -22,8 +22,8 @@ typedef struct {
 
 typedef struct {
 	uint32_t source, target; /* blocks */
-	bool is_fall_through;
-	double count; /* measured; negative: unknown */
+	bool is_fall_through;    /* costs no less than a jump: see docs/inference.md */
+	double count;            /* measured; negative: unknown */
 } LodeInferenceEdge;
 
 typedef struct {

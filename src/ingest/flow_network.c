@@ -10,15 +10,14 @@
 /* Per unit. See docs/inference.md for where they come from. */
 enum {
 	COST_BLOCK_INCREASE = 10,
-	COST_BLOCK_DECREASE = 20,
-	COST_ENTRY_INCREASE = 40,
-	COST_ENTRY_DECREASE = 10,
+	COST_BLOCK_DECREASE = 10,
 	COST_ZERO_BLOCK_INCREASE = 11,
+	COST_ENTRY_INCREASE = 10,
+	COST_ENTRY_DECREASE = 10,
 	COST_UNKNOWN_BLOCK_INCREASE = 0,
-	COST_JUMP_INCREASE = 10,
-	COST_JUMP_DECREASE = 20,
-	COST_UNKNOWN_JUMP_INCREASE = 1,
-	COST_UNKNOWN_FALL_THROUGH_INCREASE = 0,
+	COST_EDGE_INCREASE = 10,
+	COST_EDGE_DECREASE = 20,
+	COST_UNKNOWN_EDGE_INCREASE = 0,
 	COST_STUCK_EXIT = 5, /* leaving a block that no exit can be reached from */
 };
 
@@ -94,12 +93,8 @@ static void add_edge(
 	LodeFlowArc *arc = add_arc(self, 2 * edge->source + 1, 2 * edge->target,
 		graph->n_blocks + e, edge->count / unit);
 
-	arc->decrease = COST_JUMP_DECREASE;
-	if (arc->is_known)
-		arc->increase = COST_JUMP_INCREASE;
-	else
-		arc->increase = edge->is_fall_through ? COST_UNKNOWN_FALL_THROUGH_INCREASE
-		                                      : COST_UNKNOWN_JUMP_INCREASE;
+	arc->decrease = COST_EDGE_DECREASE;
+	arc->increase = arc->is_known ? COST_EDGE_INCREASE : COST_UNKNOWN_EDGE_INCREASE;
 }
 
 static void add_arcs(LodeFlowNetwork *self, const LodeInferenceGraph *graph, double unit)
