@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Times reading a perf.data file beside perf script on the same file.
+# Times reading a perf.data file, and importing it (functions, lines, inferred executions, the
+# profile on disk), beside perf script on the same file.
 #   bench/perf_data.sh [SAMPLES]      default: 2,000,000, of a recorded shell replicated
 set -euo pipefail
 cd "$(dirname "$0")/.."
 samples=${1:-2000000}
 [ -d build-bench ] || meson setup build-bench --buildtype=release -Db_ndebug=true >/dev/null
-ninja -C build-bench bench/read_perf_data bench/replicate_perf_data >/dev/null
+ninja -C build-bench bench/read_perf_data bench/replicate_perf_data src/cli/lode >/dev/null
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 short=$scratch/short.perf.data
@@ -36,4 +37,5 @@ peer_s=$(seconds perf script -f -F ip,sym,dso -i "$recording")
 printf '%-28s %9s %12s %22s\n' "$n samples, $((bytes / 1000000)) MB" s 'M samples/s' \
 	'times as fast as peer'
 row 'read' "$read_s"
+row 'lode import' "$(seconds build-bench/src/cli/lode import -o "$scratch/x.lode" "$recording")"
 row 'perf script (peer)' "$peer_s"
