@@ -234,15 +234,11 @@ bool lode_address_spaces_freeze(LodeAddressSpaces *self, GError **error)
 	return true;
 }
 
-/* The last mapping that covered the address at that time, whatever happened to the process since.
- */
-static const Mapping *covering(const Space *self, uint64_t address, uint64_t time_ns)
+/* How many of the mappings that covered a piece had begun at that time. */
+static uint32_t count_begun(const Space *self, uint32_t piece, uint64_t time_ns)
 {
-	uint32_t piece = find_piece(self, address);
-
-	if (piece == UINT32_MAX)
-		return NULL;
 	uint32_t begin = self->first[piece], low = begin, high = self->first[piece + 1];
+
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		const Mapping *mapping = &g_array_index(
@@ -252,11 +248,11 @@ static const Mapping *covering(const Space *self, uint64_t address, uint64_t tim
 		else
 			high = middle;
 	}
-	return low > begin ? &g_array_index(self->mappings, Mapping, self->versions[low - 1])
-	                   : NULL;
+	return low - begin;
 }
 
-static const Birth *last_birth(const Space *self, uint64_t time_ns)
+/* How many births there were until then. */
+static guint count_births(const Space *self, uint64_t time_ns)
 {
 	guint low = 0, high = self->births->len;
 
@@ -267,21 +263,59 @@ static const Birth *last_birth(const Space *self, uint64_t time_ns)
 		else
 			high = middle;
 	}
-	return low > 0 ? &g_array_index(self->births, Birth, low - 1) : NULL;
+	return low;
 }
 
-const LodeMappedRange *lode_address_spaces_find(
-	LodeAddressSpaces *self, uint32_t pid, uint64_t address, uint64_t time_ns)
+static const Mapping *version(const Space *self, uint32_t piece, uint32_t index)
+{
+	uint32_t at = self->first[piece] + index;
+
+	return at < self->first[piece + 1]
+	               ? &g_array_index(self->mappings, Mapping, self->versions[at])
+	               : NULL;
+}
+
+/* What a process itself mapped there since it was born. */
+static const LodeMappedRange *find_own(const Space *self, uint64_t address, uint64_t time_ns,
+	const Birth **out_birth, LodeMappedPeriod *out_period)
+{
+	uint32_t piece = find_piece(self, address);
+	guint n_births = count_births(self, time_ns);
+	const Birth *birth = n_births > 0 ? &g_array_index(self->births, Birth, n_births - 1)
+	                                  : NULL;
+
+	*out_birth = birth;
+	if (piece == UINT32_MAX)
+		return NULL;
+	uint32_t n = count_begun(self, piece, time_ns);
+	const Mapping *mapping = n > 0 ? version(self, piece, n - 1) : NULL;
+	if (mapping == NULL ||
+		(birth != NULL && compare_moments(&birth->moment, &mapping->moment) > 0))
+		return NULL;
+	const Mapping *next = version(self, piece, n);
+	out_period->begin_ns = mapping->moment.time_ns;
+	out_period->end_ns = next != NULL ? next->moment.time_ns : UINT64_MAX;
+	if (n_births < self->births->len)
+		out_period->end_ns = MIN(out_period->end_ns,
+			g_array_index(self->births, Birth, n_births).moment.time_ns);
+	return &mapping->range;
+}
+
+const LodeMappedRange *lode_address_spaces_find(LodeAddressSpaces *self, uint32_t pid,
+	uint64_t address, uint64_t time_ns, LodeMappedPeriod *out_period)
 {
 	for (unsigned i = 0; i < MAX_ANCESTORS; i++) {
 		const Space *space = find_space(self, pid);
+		const Birth *birth;
+		*out_period = (LodeMappedPeriod){0, 0};
 		if (space == NULL)
 			return NULL;
-		const Mapping *mapping = covering(space, address, time_ns);
-		const Birth *birth = last_birth(space, time_ns);
-		if (mapping != NULL &&
-			(birth == NULL || compare_moments(&birth->moment, &mapping->moment) < 0))
-			return &mapping->range;
+		const LodeMappedRange *own = find_own(space, address, time_ns, &birth, out_period);
+		/* What an ancestor had says nothing of the times in this process. */
+		if (own != NULL && i > 0)
+			*out_period = (LodeMappedPeriod){0, 0};
+		if (own != NULL)
+			return own;
 		if (birth == NULL || birth->parent == UINT32_MAX)
 			return NULL;
 		pid = birth->parent;

@@ -38,6 +38,11 @@ void lode_address_spaces_fork(
  * other so often that no real program can have made them. */
 bool lode_address_spaces_freeze(LodeAddressSpaces *self, GError **error);
 
-/* What lay at an address at that time, or NULL. */
-const LodeMappedRange *lode_address_spaces_find(
-	LodeAddressSpaces *self, uint32_t pid, uint64_t address, uint64_t time_ns);
+typedef struct {
+	uint64_t begin_ns, end_ns; /* [begin, end) */
+} LodeMappedPeriod;
+
+/* What lay at an address at that time, or NULL; and for how long a look-up gives the same (at
+ * least; an empty period when it cannot be told). */
+const LodeMappedRange *lode_address_spaces_find(LodeAddressSpaces *self, uint32_t pid,
+	uint64_t address, uint64_t time_ns, LodeMappedPeriod *out_period);

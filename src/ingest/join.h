@@ -104,10 +104,6 @@ bool lode_join_flow(LodeJoin *self, GError **error);
 bool lode_join_costs(LodeJoin *self, GError **error);
 bool lode_join_attributes(LodeJoin *self, GError **error);
 
-/* The column that weighs in inference and as the profile's default: the first sampled event that
- * has samples. */
-uint32_t lode_join_weight_column(const LodeJoin *self);
-
 /* Where an address of an object lies; image LODE_NONE when the load map does not know either. */
 LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t address);
 

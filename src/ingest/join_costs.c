@@ -151,21 +151,10 @@ static void add_estimate(LodeJoin *self, const GArray *terms)
 		terms);
 }
 
-uint32_t lode_join_weight_column(const LodeJoin *self)
-{
-	const LodeRecording *recording = self->recording;
-	uint32_t first = recording->events->len - recording->n_sampled;
-
-	for (uint32_t i = first; i < recording->events->len; i++)
-		if (g_array_index(recording->totals, double, i) > 0)
-			return i;
-	return first < recording->events->len ? first : self->ir_column;
-}
-
 static void choose_weight(LodeJoin *self)
 {
 	LodeProfile *profile = self->profile;
-	uint32_t column = lode_join_weight_column(self);
+	uint32_t column = lode_recording_weight_column(self->recording);
 	g_autofree char *name = column_name(self, column);
 
 	if (self->recording->n_sampled > 0)

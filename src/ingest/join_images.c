@@ -151,7 +151,8 @@ static double sample_weight(const LodeJoin *self, uint32_t row)
 	const LodeRecordedInstruction *sample = &g_array_index(
 		self->recording->instructions, LodeRecordedInstruction, row);
 
-	return self->recording->values[sample->first_value + lode_join_weight_column(self)];
+	return self->recording
+	        ->values[sample->first_value + lode_recording_weight_column(self->recording)];
 }
 
 /* A sample where no execution was counted; of an image of which some were, it is another path. */

@@ -414,7 +414,7 @@ bool lode_join_infer(LodeJoin *self, GError **error)
 	if (recording->frequency == LODE_FREQUENCY_EXACT)
 		return true;
 	inference_init(&inference, self);
-	uint32_t column = lode_join_weight_column(self);
+	uint32_t column = lode_recording_weight_column(self->recording);
 	double scale = branch_scale(recording, g_array_index(recording->totals, double, column));
 	for (unsigned i = 0; i < self->n_workers; i++) {
 		lode_inference_scratch_init(&inference.scratch[i], recording);

@@ -179,25 +179,24 @@ static uint64_t virtual_address(File *file, uint64_t offset)
 	return offset;
 }
 
-static bool find_jit_code(LodeSampledFiles *self, const LodePerfRecord *record, uint64_t address,
+static bool find_jit_code(LodeSampledFiles *self, uint32_t pid, uint64_t time_ns, uint64_t address,
 	LodeSampledPlace *out_place)
 {
 	LodeJitPlace place;
-	uint64_t time_ns = record->time_ns != 0 ? record->time_ns : UINT64_MAX;
 
-	if (!lode_jit_code_set_find(self->jit, record->pid, address, time_ns, &place))
+	if (!lode_jit_code_set_find(self->jit, pid, address, time_ns, &place))
 		return false;
 	*out_place = (LodeSampledPlace){add_object(self, place.path, NULL, true), place.address};
 	return true;
 }
 
 LodeSampledOutcome lode_sampled_files_place(LodeSampledFiles *self, const LodeMappedRange *range,
-	const LodePerfRecord *record, uint64_t address, LodeSampledPlace *out_place)
+	uint32_t pid, uint64_t time_ns, uint64_t address, LodeSampledPlace *out_place)
 {
 	File *file = range != NULL ? &g_array_index(self->files, File, range->file) : NULL;
 
 	if (file == NULL || file->kind == FILE_ANONYMOUS) {
-		if (find_jit_code(self, record, address, out_place))
+		if (find_jit_code(self, pid, time_ns, address, out_place))
 			return LODE_SAMPLED_RESOLVED;
 		return file == NULL ? LODE_SAMPLED_UNMAPPED : LODE_SAMPLED_JIT_UNKNOWN;
 	}

@@ -45,8 +45,9 @@ uint32_t lode_sampled_files_add(
 /* Takes the build-ids of the recording's own table for files whose mappings have none. */
 void lode_sampled_files_set_build_ids(LodeSampledFiles *self, const LodePerfInfo *info);
 
-/* Where a run-time address of a process lies; `range` NULL: unmapped. */
+/* Where a run-time address of a process lies; `range` NULL: unmapped. The time is for code made at
+ * run time; UINT64_MAX: not known. */
 LodeSampledOutcome lode_sampled_files_place(LodeSampledFiles *self, const LodeMappedRange *range,
-	const LodePerfRecord *record, uint64_t address, LodeSampledPlace *out_place);
+	uint32_t pid, uint64_t time_ns, uint64_t address, LodeSampledPlace *out_place);
 
 const char *lode_sampled_outcome_reason(LodeSampledOutcome outcome);

@@ -12,10 +12,20 @@ typedef struct {
 	LodePerfData *data;
 	LodeAddressSpaces *spaces;
 	uint32_t *columns; /* of each event */
+	double *periods;   /* of each event: of all its samples; 0: each says its own */
 	size_t n_events;
 	bool has_times, has_jit_times;
 	uint64_t sequence; /* stands for the time where none is recorded */
 } Input;
+
+/* Where samples of a process at an address were found to belong, and in which time that holds. */
+typedef struct {
+	uint64_t ip;
+	LodeMappedPeriod period;
+	uint32_t pid, row;
+} KnownRow;
+
+enum { KNOWN_ROWS = 1 << 14 };
 
 typedef struct {
 	LodeRecording *recording;
@@ -23,8 +33,10 @@ typedef struct {
 	const LodeProgress *progress;
 	LodeSampledFiles files;
 	LodeSampledRows rows;
-	GArray *inputs; /* Input */
-	double counts[LODE_SAMPLED_N_OUTCOMES], weights[LODE_SAMPLED_N_OUTCOMES];
+	GArray *inputs;  /* Input */
+	KnownRow *known; /* KNOWN_ROWS of them, by a hash of the address */
+	double counts[LODE_SAMPLED_N_OUTCOMES];
+	double *weights; /* of each outcome and column */
 	char *examples[LODE_SAMPLED_N_OUTCOMES];
 	double n_lost, n_lost_samples, n_throttled, n_without_jit_time;
 	bool has_branches;
@@ -38,6 +50,7 @@ static void input_clear(void *data)
 	lode_perf_data_close(self->data);
 	lode_address_spaces_free(self->spaces);
 	g_free(self->columns);
+	g_free(self->periods);
 }
 
 /* Without the modifiers that say where it counts: "cycles:u" and "cycles:pp" are one event. */
@@ -170,8 +183,14 @@ static void add_events(Reading *self, Input *input)
 	const LodePerfEvent *events = lode_perf_data_events(input->data, &input->n_events);
 
 	input->columns = g_new(uint32_t, MAX(input->n_events, 1));
-	for (size_t i = 0; i < input->n_events; i++)
+	input->periods = g_new(double, MAX(input->n_events, 1));
+	for (size_t i = 0; i < input->n_events; i++) {
 		input->columns[i] = add_column(self->recording, &events[i]);
+		input->periods[i] = events[i].has_period ? 0
+		                    : events[i].is_frequency
+		                            ? 1
+		                            : (double)events[i].period_or_frequency;
+	}
 }
 
 static bool any_has_time(const LodePerfData *data)
@@ -193,6 +212,8 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 		return false;
 	input.spaces = lode_address_spaces_new();
 	input.has_times = any_has_time(input.data);
+	/* Without times, samples count as time. */
+	lode_perf_data_pass_over_samples(input.data, input.has_times);
 	g_array_append_val(self->inputs, input);
 	Input *kept = &g_array_index(self->inputs, Input, self->inputs->len - 1);
 	if (!for_each_record(self, kept, note_record, "reading mappings", error))
@@ -222,16 +243,46 @@ static LodeSampledOutcome outcome_of_mode(LodePerfMode mode)
 	}
 }
 
+static uint64_t sample_time(const Input *input, const LodePerfRecord *record)
+{
+	return input->has_times ? record->time_ns : input->sequence;
+}
+
 static LodeSampledOutcome place_address(Reading *self, Input *input, const LodePerfRecord *record,
 	uint64_t address, LodeSampledPlace *out_place)
 {
-	uint64_t time_ns = input->has_times ? record->time_ns : input->sequence;
+	LodeMappedPeriod period;
 	const LodeMappedRange *range = lode_address_spaces_find(
-		input->spaces, record->pid, address, time_ns);
-	LodePerfRecord without_time = {.pid = record->pid};
+		input->spaces, record->pid, address, sample_time(input, record), &period);
 
-	return lode_sampled_files_place(&self->files, range,
-		input->has_jit_times ? record : &without_time, address, out_place);
+	return lode_sampled_files_place(&self->files, range, record->pid,
+		input->has_jit_times ? record->time_ns : UINT64_MAX, address, out_place);
+}
+
+/* Code made at run time comes and goes without the mapping changing. */
+static LodeSampledOutcome find_row(
+	Reading *self, Input *input, const LodePerfRecord *record, uint32_t *out_row)
+{
+	uint64_t ip = record->sample.ip, time_ns = sample_time(input, record);
+	KnownRow *known = &self->known[(ip ^ ip >> 14 ^ record->pid) % KNOWN_ROWS];
+	LodeSampledPlace place;
+	LodeMappedPeriod period;
+
+	if (known->ip == ip && known->pid == record->pid && time_ns >= known->period.begin_ns &&
+		time_ns < known->period.end_ns) {
+		*out_row = known->row;
+		return LODE_SAMPLED_RESOLVED;
+	}
+	const LodeMappedRange *range = lode_address_spaces_find(
+		input->spaces, record->pid, ip, time_ns, &period);
+	LodeSampledOutcome outcome = lode_sampled_files_place(&self->files, range, record->pid,
+		input->has_jit_times ? record->time_ns : UINT64_MAX, ip, &place);
+	if (outcome != LODE_SAMPLED_RESOLVED)
+		return outcome;
+	*out_row = lode_sampled_rows_find(&self->rows, &place);
+	if (!g_array_index(self->recording->objects, LodeRecordedObject, place.object).is_jit)
+		*known = (KnownRow){ip, period, record->pid, *out_row};
+	return LODE_SAMPLED_RESOLVED;
 }
 
 static void add_branches(Reading *self, Input *input, const LodePerfRecord *record)
@@ -264,19 +315,20 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	if (record->kind != LODE_PERF_SAMPLE)
 		return;
 	uint32_t column = input->columns[record->event];
-	double value = (double)record->sample.period;
-	LodeSampledPlace place;
+	double period = input->periods[record->event];
+	double value = period > 0 ? period : (double)record->sample.period;
+	uint32_t row;
 	LodeSampledOutcome outcome = outcome_of_mode(record->mode);
 
 	if (outcome == LODE_SAMPLED_RESOLVED)
-		outcome = place_address(self, input, record, record->sample.ip, &place);
+		outcome = find_row(self, input, record, &row);
 	self->recording->n_samples++;
 	g_array_index(self->recording->totals, double, column) += value;
 	if (outcome == LODE_SAMPLED_RESOLVED) {
-		lode_sampled_rows_add(&self->rows, &place, column, value);
+		lode_sampled_rows_add(&self->rows, row, column, value);
 	} else {
 		self->counts[outcome]++;
-		self->weights[outcome] += column == 1 ? value : 0;
+		self->weights[(guint)outcome * self->recording->events->len + column] += value;
 		if (self->examples[outcome] == NULL)
 			self->examples[outcome] = g_strdup_printf("0x%" G_GINT64_MODIFIER
 								  "x in process %" G_GUINT32_FORMAT,
@@ -288,9 +340,13 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 static bool read_samples(Reading *self, GError **error)
 {
 	lode_sampled_rows_init(&self->rows, self->recording);
+	self->weights = g_new0(
+		double, (size_t)LODE_SAMPLED_N_OUTCOMES * self->recording->events->len);
 	for (guint i = 0; i < self->inputs->len; i++) {
 		Input *input = &g_array_index(self->inputs, Input, i);
 		lode_perf_data_rewind(input->data);
+		lode_perf_data_pass_over_samples(input->data, false);
+		memset(self->known, 0, KNOWN_ROWS * sizeof(KnownRow));
 		input->sequence = 0;
 		if (!for_each_record(self, input, add_sample, "reading samples", error))
 			return false;
@@ -304,12 +360,14 @@ static void account(Reading *self)
 	static const char *const losses[] = {"records lost by the kernel while sampling",
 		"samples lost by the kernel", "times that the kernel throttled the sampling"};
 	const double counts[] = {self->n_lost, self->n_lost_samples, self->n_throttled};
+	uint32_t column = lode_recording_weight_column(self->recording);
 
 	for (int i = 1; i < LODE_SAMPLED_N_OUTCOMES; i++)
 		if (self->counts[i] > 0)
 			lode_recording_add_unresolved(self->recording,
 				lode_sampled_outcome_reason((LodeSampledOutcome)i),
-				self->examples[i], self->counts[i], self->weights[i]);
+				self->examples[i], self->counts[i],
+				self->weights[(guint)i * self->recording->events->len + column]);
 	for (size_t i = 0; i < G_N_ELEMENTS(losses); i++)
 		if (counts[i] > 0)
 			lode_recording_add_unresolved(
@@ -355,6 +413,7 @@ LodeRecording *lode_sampled_recording_read(const char *const *paths, size_t n_pa
 
 	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, count_column));
 	g_array_append_val(recording->totals, zero);
+	reading.known = g_new(KnownRow, KNOWN_ROWS);
 	reading.inputs = g_array_new(FALSE, FALSE, sizeof(Input));
 	g_array_set_clear_func(reading.inputs, input_clear);
 	lode_sampled_files_init(&reading.files, recording, jit);
@@ -362,6 +421,8 @@ LodeRecording *lode_sampled_recording_read(const char *const *paths, size_t n_pa
 	lode_sampled_rows_clear(&reading.rows);
 	lode_sampled_files_clear(&reading.files);
 	g_array_unref(reading.inputs);
+	g_free(reading.known);
+	g_free(reading.weights);
 	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++)
 		g_free(reading.examples[i]);
 	if (!is_read)

@@ -51,8 +51,7 @@ static uint32_t find_row(
 	return slot->id;
 }
 
-void lode_sampled_rows_add(
-	LodeSampledRows *self, const LodeSampledPlace *place, uint32_t column, double value)
+uint32_t lode_sampled_rows_find(LodeSampledRows *self, const LodeSampledPlace *place)
 {
 	const LodeIdKey key = {{place->address, place->object, 0}};
 	guint n_rows = self->places->len;
@@ -60,7 +59,7 @@ void lode_sampled_rows_add(
 
 	if (row == n_rows)
 		g_array_set_size(self->values, self->values->len + self->n_columns);
-	g_array_index(self->values, double, (size_t)row * self->n_columns + column) += value;
+	return row;
 }
 
 void lode_sampled_rows_add_branch(

@@ -24,8 +24,14 @@ typedef struct {
 void lode_sampled_rows_init(LodeSampledRows *self, LodeRecording *recording);
 void lode_sampled_rows_clear(LodeSampledRows *self);
 
-void lode_sampled_rows_add(
-	LodeSampledRows *self, const LodeSampledPlace *place, uint32_t column, double value);
+/* The row of a place, added when new. */
+uint32_t lode_sampled_rows_find(LodeSampledRows *self, const LodeSampledPlace *place);
+
+static inline void lode_sampled_rows_add(
+	LodeSampledRows *self, uint32_t row, uint32_t column, double value)
+{
+	g_array_index(self->values, double, (size_t)row * self->n_columns + column) += value;
+}
 
 /* A taken branch; counts once. */
 void lode_sampled_rows_add_branch(

@@ -202,6 +202,11 @@ static LodePerfNext take_record(LodePerfData *self, LodePerfRawRecord *out_raw, 
 	return next;
 }
 
+void lode_perf_data_pass_over_samples(LodePerfData *self, bool is_wanted)
+{
+	self->passes_over_samples = is_wanted;
+}
+
 LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record, GError **error)
 {
 	LodePerfParse parse = LODE_PERF_PASSED_OVER;
@@ -211,6 +216,8 @@ LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record,
 		LodePerfNext next = take_record(self, &raw, error);
 		if (next != LODE_PERF_NEXT_RECORD)
 			return next;
+		if (raw.type == PERF_RECORD_SAMPLE && self->passes_over_samples)
+			continue;
 		if (raw.type == PERF_RECORD_SAMPLE)
 			parse = lode_perf_data_parse_sample(self, &raw, out_record, error);
 		else if (raw.type < LODE_PERF_RECORD_FIRST_OF_PERF)

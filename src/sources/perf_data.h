@@ -170,6 +170,9 @@ const LodePerfInfo *lode_perf_data_info(const LodePerfData *self);
  */
 LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record, GError **error);
 
+/* Whether samples are passed over, which is much faster than to look at them. */
+void lode_perf_data_pass_over_samples(LodePerfData *self, bool is_wanted);
+
 /* Back to the first record. The events and features stay. */
 void lode_perf_data_rewind(LodePerfData *self);
 

@@ -65,6 +65,7 @@ struct LodePerfData {
 	uint64_t at;             /* the next record of the file */
 	uint64_t n_read, n_seen; /* records since the start, and done in the longest reading */
 	bool is_swapped;
+	bool passes_over_samples;
 	bool is_big_endian; /* bit fields count from the other end */
 
 	GArray *events;     /* LodePerfEvent */

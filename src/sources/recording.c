@@ -137,3 +137,13 @@ void lode_recording_add_samples(LodeRecording *self, const LodeRecording *sample
 	g_array_append_vals(self->unresolved, samples->unresolved->data, samples->unresolved->len);
 	add_sample_rows(self, samples, first_object);
 }
+
+uint32_t lode_recording_weight_column(const LodeRecording *self)
+{
+	uint32_t first = self->events->len - self->n_sampled;
+
+	for (uint32_t i = first; i < self->events->len; i++)
+		if (g_array_index(self->totals, double, i) > 0)
+			return i;
+	return first < self->events->len ? first : 0;
+}

@@ -84,6 +84,9 @@ typedef struct {
 LodeRecording *lode_recording_new(void);
 void lode_recording_free(LodeRecording *self);
 
+/* The column that weighs by default: the first sampled event that has samples, else 0. */
+uint32_t lode_recording_weight_column(const LodeRecording *self);
+
 /* Adds to the samples and the weight of a reason; keeps the first `example`, which may be NULL. */
 void lode_recording_add_unresolved(LodeRecording *self, const char *reason, const char *example,
 	double samples, double weight);
