@@ -14,18 +14,20 @@ static void write_count(FILE *out, double count, const char *one, const char *ma
 static void write_unresolved(const LodeProfile *profile, const char *path, FILE *out)
 {
 	char share[LODE_NUMBER_SIZE];
-	double count = 0;
+	bool is_sampled = profile->n_samples > 0;
+	const LodeEvent *weight = &LODE_AT(profile->events, LodeEvent, profile->weight_event);
+	double total = is_sampled ? weight->total : profile->total_count, part = 0;
 
-	for (guint i = 0; i < profile->unresolved->len; i++)
-		count += LODE_AT(profile->unresolved, LodeUnresolved, i).count;
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		part += is_sampled ? row->weight : row->count;
+	}
 	if (profile->unresolved->len == 0)
 		return;
 	g_autofree char *quoted = lode_shell_word(path);
-	lode_number_format_share(
-		profile->total_count > 0 ? count / profile->total_count : 0, share);
-	fprintf(out,
-		"not everything could be resolved (%s of the executions); lode info %s says why\n",
-		share, quoted);
+	lode_number_format_share(total > 0 ? part / total : 0, share);
+	fprintf(out, "not everything could be resolved (%s of %s); lode info %s says why\n", share,
+		is_sampled ? weight->name : "the executions", quoted);
 }
 
 void lode_imported_write(const LodeProfile *profile, const char *path, FILE *out)

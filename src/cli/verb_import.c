@@ -12,7 +12,7 @@
 
 static struct {
 	char *output, *program, *threads;
-	char **maps, **attributes;
+	char **maps, **jit_files, **attributes;
 	gboolean allow_debuginfod;
 } given;
 
@@ -22,6 +22,10 @@ static const GOptionEntry options[] = {
 	{"map", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.maps,
 		"where the images lay in memory: /proc/PID/maps, or the log of valgrind -v -v -v; "
 		"may be given again",
+		"FILE"},
+	{"jit", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.jit_files,
+		"code made at run time: a jitdump (jit-PID.dump) or a perf map (perf-PID.map); may "
+		"be given again",
 		"FILE"},
 	{"attributes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.attributes,
 		"attributes of your own, as CSV; may be given again", "FILE"},
@@ -74,6 +78,8 @@ static int run(char **arguments, GError **error)
 		.n_paths = g_strv_length(arguments),
 		.maps = (const char *const *)given.maps,
 		.n_maps = given.maps != NULL ? g_strv_length(given.maps) : 0,
+		.jit_files = (const char *const *)given.jit_files,
+		.n_jit_files = given.jit_files != NULL ? g_strv_length(given.jit_files) : 0,
 		.attribute_files = (const char *const *)given.attributes,
 		.n_attribute_files = given.attributes != NULL ? g_strv_length(given.attributes) : 0,
 		.program = given.program,
@@ -96,12 +102,21 @@ const LodeVerb lode_verb_import = {
 	.arguments = "FILE…",
 	.summary = "make a profile of recordings",
 	.description =
-		"The files are callgrind's (made with --dump-instr=yes), several of one or more "
-		"programs and processes, or one flow file. The binaries should still be where they "
-		"were when they were recorded.\n"
+		"The files are perf.data, recorded by perf or by 'lode record'; callgrind's, made "
+		"by valgrind with --dump-instr=yes; or one flow file. There may be several, of one "
+		"or more "
+		"programs and processes. Of perf.data alone, executions are inferred from the "
+		"samples, or known by branch stacks. Of perf.data and callgrind's files of the "
+		"same "
+		"program, time is that of the samples and executions are those that callgrind "
+		"counted. The binaries should still be where they were when they were recorded.\n"
+		"\n"
+		"Jitdumps that a recorded process had mapped, and perf maps in /tmp, are found by "
+		"themselves.\n"
 		"\n"
 		"Examples:\n"
-		"  lode import callgrind.out.* -o x.lode\n"
+		"  lode import perf.data -o x.lode\n"
+		"  lode import perf.data callgrind.out.* -o x.lode\n"
 		"  lode import callgrind.out.17 --map valgrind.17.log -o x.lode\n"
 		"  lode import graphs.flow -o graphs.lode",
 	.options = options,

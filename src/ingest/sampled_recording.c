@@ -299,9 +299,10 @@ static void add_branches(Reading *self, Input *input, const LodePerfRecord *reco
 		                  LODE_SAMPLED_RESOLVED;
 		if (has_source && has_target)
 			lode_sampled_rows_add_branch(&self->rows, &source, &target);
-		if (has_target && has_newer)
-			lode_sampled_rows_add_range(&self->rows, &target, &newer_source);
-		else if (has_target && i == 0)
+		if (i > 0)
+			lode_sampled_rows_add_range(&self->rows, has_target ? &target : NULL,
+				has_newer ? &newer_source : NULL);
+		else if (has_target)
 			lode_sampled_rows_add_newest(&self->rows, &target);
 		has_newer = has_source;
 		newer_source = source;
@@ -378,13 +379,12 @@ static void describe(Reading *self)
 {
 	LodeRecording *recording = self->recording;
 	const LodePerfInfo *info = lode_perf_data_info(g_array_index(self->inputs, Input, 0).data);
-	g_autofree char *creator = g_strdup_printf(
-		"perf.data of %s", info->version == NULL               ? "perf"
-				   : g_ascii_isdigit(info->version[0]) ? "perf "
-								       : "");
-	g_autofree char *versioned = g_strconcat(creator, info->version, NULL);
+	const char *version = info->version != NULL ? info->version : "";
+	bool is_number = version[0] == '\0' || g_ascii_isdigit(version[0]);
+	g_autofree char *creator = g_strchomp(
+		g_strconcat("perf.data of ", is_number ? "perf " : "", version, NULL));
 
-	recording->creator = g_string_chunk_insert(recording->strings, versioned);
+	recording->creator = g_string_chunk_insert(recording->strings, creator);
 	if (info->command != NULL)
 		recording->command = g_string_chunk_insert(recording->strings, info->command);
 	recording->frequency = self->has_branches ? LODE_FREQUENCY_SAMPLED

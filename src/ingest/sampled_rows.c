@@ -93,14 +93,13 @@ static void add_range(LodeSampledRows *self, const LodeRecordedRange *range, dou
 void lode_sampled_rows_add_range(
 	LodeSampledRows *self, const LodeSampledPlace *first, const LodeSampledPlace *last)
 {
-	const LodeRecordedRange range = {first->address, last->address, first->object, 0};
-
-	self->n_ranges++;
-	if (first->object != last->object || last->address < first->address ||
-		last->address - first->address > LONGEST_RANGE)
+	if (first == NULL || last == NULL || first->object != last->object ||
+		last->address < first->address || last->address - first->address > LONGEST_RANGE) {
 		self->n_broken++;
-	else
-		add_range(self, &range, 1);
+		return;
+	}
+	const LodeRecordedRange range = {first->address, last->address, first->object, 0};
+	add_range(self, &range, 1);
 }
 
 void lode_sampled_rows_add_newest(LodeSampledRows *self, const LodeSampledPlace *first)

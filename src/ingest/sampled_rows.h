@@ -17,7 +17,7 @@ typedef struct {
 	GArray *values;        /* double × rows × columns */
 	GArray *newest_ranges; /* NewestRange: branch targets whose range the sample cut off */
 	uint32_t n_columns;
-	uint64_t n_ranges, n_broken; /* of branch stacks, as they were met */
+	uint64_t n_broken; /* ranges of branch stacks */
 } LodeSampledRows;
 
 /* The recording's events must be complete. */
@@ -37,8 +37,8 @@ static inline void lode_sampled_rows_add(
 void lode_sampled_rows_add_branch(
 	LodeSampledRows *self, const LodeSampledPlace *source, const LodeSampledPlace *target);
 
-/* What ran between two branches: from the older one's target to the newer one's source. Broken
- * when these cannot belong together; then it is only counted. */
+/* What ran between two branches: from the older one's target to the newer one's source; NULL for an
+ * end that lies nowhere. Broken when these cannot belong together; then it is only counted. */
 void lode_sampled_rows_add_range(
 	LodeSampledRows *self, const LodeSampledPlace *first, const LodeSampledPlace *last);
 
