@@ -130,8 +130,9 @@ void lode_help_write_overview(FILE *out)
 	      "  lode mine x.lode --gap 1 --name gaps               mine again, differently\n"
 	      "  lode import callgrind.out.* -o x.lode              recordings that are there\n"
 	      "\n"
-	      "Exit status: 0 done, 1 failed, 2 wrong usage; 'lode run' gives that of the "
-	      "program.\n"
+	      "Exit status: 0 done, 1 failed, 2 wrong usage; 'lode run' and 'lode record' give "
+	      "that\n"
+	      "of the program.\n"
 	      "'man lode' says more, 'man lode-VERB' about a verb.\n",
 		out);
 }

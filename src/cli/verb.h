@@ -38,6 +38,7 @@ typedef struct {
 } LodeVerb;
 
 extern const LodeVerb lode_verb_run;
+extern const LodeVerb lode_verb_record;
 extern const LodeVerb lode_verb_import;
 extern const LodeVerb lode_verb_export;
 extern const LodeVerb lode_verb_mine;

@@ -33,11 +33,28 @@ typedef struct {
 	uint32_t n_edges;
 } LodeInferenceGraph;
 
+typedef struct {
+	double unit;       /* what one measurement counts as: 1, or a sampling period */
+	uint64_t max_work; /* looks at an edge, before the cheapest flow is given up; 0: default */
+} LodeInferenceOptions;
+
+/* The arrays are the caller's, as long as the graph's. */
+typedef struct {
+	double *blocks, *edges;
+	bool is_optimal;   /* false: max_work did not suffice; flow is conserved, but not nearest */
+	uint64_t n_joined; /* units added so that no loop runs that was never entered */
+} LodeInferenceResult;
+
 /*
- * Fills the counts of blocks and edges (whole numbers in units of `unit`, which is what one
- * measurement counts as: 1, or a sampling period). For each block the flow in (and from outside)
- * equals its count equals the flow out. What no flow can reach gets 0. Deterministic. Errors:
- * _LIMIT when the graph is too large to be solved in memory.
+ * Fills the counts of blocks and edges, whole numbers in units of `unit`. For each block the flow
+ * in (and from outside, where it is an entry) equals its count equals the flow out (and to the
+ * outside, where it is an exit). A block that no exit can be reached from may be left anywhere.
+ * What no flow can reach gets 0. Input that already is such a flow stays as it is. Deterministic.
+ * The model: docs/inference.md. Errors: _LIMIT when the graph or a count is too large.
  */
+bool lode_flow_inference_solve(const LodeInferenceGraph *graph, const LodeInferenceOptions *options,
+	LodeInferenceResult *out, GError **error);
+
+/* The same with the default bound on work, for who need not know whether it was reached. */
 bool lode_flow_inference_run(const LodeInferenceGraph *graph, double unit, double *out_blocks,
 	double *out_edges, GError **error);

@@ -4,9 +4,11 @@
 
 #include "base/error.h"
 #include "ingest/join.h"
+#include "ingest/sampled_recording.h"
 #include "ingest/user_attributes.h"
 #include "sources/callgrind.h"
 #include "sources/flow_file.h"
+#include "sources/perf_data.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@
 
 typedef enum {
 	FORMAT_CALLGRIND,
+	FORMAT_PERF,
 	FORMAT_FLOW,
 	FORMAT_UNKNOWN,
 } Format;
@@ -36,61 +39,130 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 		return false;
 	}
 	*out_format = lode_callgrind_is_format(start, size)   ? FORMAT_CALLGRIND
+	              : lode_perf_data_is_format(start, size) ? FORMAT_PERF
 	              : lode_flow_file_is_format(start, size) ? FORMAT_FLOW
 	                                                      : FORMAT_UNKNOWN;
 	return true;
 }
 
-/* The one format of all files. */
-static bool detect_formats(const LodeImportOptions *options, Format *out_format, GError **error)
+/* The recordings by what they are; paths are borrowed. */
+typedef struct {
+	GPtrArray *callgrind, *perf;
+	const char *flow_file;
+} Inputs;
+
+static bool sort_input(Inputs *self, const char *path, GError **error)
+{
+	Format format;
+
+	if (!detect_format(path, &format, error))
+		return false;
+	switch (format) {
+	case FORMAT_CALLGRIND:
+		g_ptr_array_add(self->callgrind, (void *)path);
+		return true;
+	case FORMAT_PERF:
+		g_ptr_array_add(self->perf, (void *)path);
+		return true;
+	case FORMAT_FLOW:
+		self->flow_file = path;
+		return true;
+	default:
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"%s: neither callgrind output nor perf.data nor a flow file", path);
+		return false;
+	}
+}
+
+static bool sort_inputs(Inputs *self, const LodeImportOptions *options, GError **error)
 {
 	if (options->n_paths == 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "no recording given");
 		return false;
 	}
-	for (size_t i = 0; i < options->n_paths; i++) {
-		Format format;
-		if (!detect_format(options->paths[i], &format, error))
+	for (size_t i = 0; i < options->n_paths; i++)
+		if (!sort_input(self, options->paths[i], error))
 			return false;
-		if (format == FORMAT_UNKNOWN) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-				"%s: neither callgrind output nor a flow file", options->paths[i]);
-			return false;
-		}
-		if (format == FORMAT_FLOW && options->n_paths > 1) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-				"%s: a flow file cannot be imported with other recordings",
-				options->paths[i]);
-			return false;
-		}
-		*out_format = format;
-	}
-	return true;
+	if (self->flow_file == NULL || options->n_paths == 1)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"%s: a flow file cannot be imported with other recordings", self->flow_file);
+	return false;
 }
 
-static LodeProfile *import_callgrind(
-	const LodeImportOptions *options, const LodeProgress *progress, GError **error)
+static LodeJitCodeSet *read_jit_files(const LodeImportOptions *options, GError **error)
+{
+	g_autoptr(LodeJitCodeSet) jit = lode_jit_code_set_new();
+
+	for (size_t i = 0; i < options->n_jit_files; i++)
+		if (!lode_jit_code_set_add(jit, options->jit_files[i], error))
+			return NULL;
+	return g_steal_pointer(&jit);
+}
+
+static LodeLoadMapSet *read_load_maps(const LodeImportOptions *options, GError **error)
 {
 	g_autoptr(LodeLoadMapSet) maps = lode_load_map_set_new();
-	g_autoptr(LodeRecording) recording = NULL;
 
 	for (size_t i = 0; i < options->n_maps; i++)
 		if (!lode_load_map_set_read(maps, options->maps[i], error))
 			return NULL;
-	recording = lode_callgrind_read(options->paths, options->n_paths, progress, error);
-	if (recording == NULL)
-		return NULL;
-	return lode_join_recording(recording, maps, options, progress, error);
+	return g_steal_pointer(&maps);
 }
 
-static LodeProfile *import_flow_file(
-	const LodeImportOptions *options, const LodeProgress *progress, GError **error)
+static LodeRecording *read_samples(
+	const Inputs *inputs, LodeJitCodeSet *jit, const LodeProgress *progress, GError **error)
+{
+	return lode_sampled_recording_read(
+		(const char *const *)inputs->perf->pdata, inputs->perf->len, jit, progress, error);
+}
+
+static LodeRecording *read_counts(
+	const Inputs *inputs, const LodeProgress *progress, GError **error)
+{
+	return lode_callgrind_read((const char *const *)inputs->callgrind->pdata,
+		inputs->callgrind->len, progress, error);
+}
+
+static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOptions *options,
+	const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodeJitCodeSet) jit = read_jit_files(options, error);
+	g_autoptr(LodeLoadMapSet) maps = jit != NULL ? read_load_maps(options, error) : NULL;
+	g_autoptr(LodeRecording) samples = NULL;
+	g_autoptr(LodeRecording) counts = NULL;
+
+	if (maps == NULL)
+		return NULL;
+	if (inputs->perf->len > 0 && (samples = read_samples(inputs, jit, progress, error)) == NULL)
+		return NULL;
+	if (inputs->callgrind->len > 0 && (counts = read_counts(inputs, progress, error)) == NULL)
+		return NULL;
+	if (samples != NULL && counts != NULL)
+		lode_recording_add_samples(counts, samples);
+	const LodeJoinContext context = {maps, jit};
+	return lode_join_recording(
+		counts != NULL ? counts : samples, &context, options, progress, error);
+}
+
+static LodeProfile *import_flow_file(const Inputs *inputs, const LodeImportOptions *options,
+	const LodeProgress *progress, GError **error)
 {
 	if (options->n_maps > 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "a flow file has no load map");
 		return NULL;
 	}
-	return lode_flow_file_read(options->paths[0], progress, error);
+	return lode_flow_file_read(inputs->flow_file, progress, error);
+}
+
+static LodeProfile *import_inputs(Inputs *inputs, const LodeImportOptions *options,
+	const LodeProgress *progress, GError **error)
+{
+	if (!sort_inputs(inputs, options, error))
+		return NULL;
+	if (inputs->flow_file != NULL)
+		return import_flow_file(inputs, options, progress, error);
+	return import_recordings(inputs, options, progress, error);
 }
 
 static bool apply_attribute_files(LodeProfile *profile, const LodeImportOptions *options,
@@ -109,13 +181,11 @@ static bool apply_attribute_files(LodeProfile *profile, const LodeImportOptions 
 LodeProfile *lode_import(
 	const LodeImportOptions *options, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(LodeProfile) profile = NULL;
-	Format format;
+	Inputs inputs = {.callgrind = g_ptr_array_new(), .perf = g_ptr_array_new()};
+	g_autoptr(LodeProfile) profile = import_inputs(&inputs, options, progress, error);
 
-	if (!detect_formats(options, &format, error))
-		return NULL;
-	profile = format == FORMAT_FLOW ? import_flow_file(options, progress, error)
-	                                : import_callgrind(options, progress, error);
+	g_ptr_array_unref(inputs.callgrind);
+	g_ptr_array_unref(inputs.perf);
 	if (profile == NULL || !apply_attribute_files(profile, options, progress, error))
 		return NULL;
 	return g_steal_pointer(&profile);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings + binaries → profile. Any mix of callgrind dumps becomes one profile; a flow file
- * stands alone.
+ * Recordings + binaries → profile. Any number of callgrind dumps becomes one profile; so does any
+ * number of perf.data files, whose executions are inferred. Both together are joined: executions
+ * from callgrind, sampled events from perf.data. A flow file stands alone.
  */
 #pragma once
 
@@ -13,6 +14,8 @@ typedef struct {
 	size_t n_paths;
 	const char *const *maps; /* load maps of the same processes; see sources/load_map.h */
 	size_t n_maps;
+	const char *const *jit_files; /* jitdumps and perf maps of the same processes */
+	size_t n_jit_files;
 	const char *const
 		*attribute_files; /* CSV with a user's attributes; see docs/attributes.md */
 	size_t n_attribute_files;

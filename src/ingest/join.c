@@ -73,6 +73,7 @@ static void join_clear(LodeJoin *self)
 	g_array_unref(self->image_functions);
 	g_array_unref(self->transfers);
 	g_free(self->codes);
+	lode_recording_free(self->inferred);
 	lode_profile_free(self->profile);
 }
 
@@ -84,6 +85,7 @@ typedef struct {
 static const Step steps[] = {
 	{"naming events", lode_join_events},
 	{"opening images", lode_join_images},
+	{"working out executions", lode_join_infer},
 	{"finding functions", lode_join_functions},
 	{"joining jumps and calls", lode_join_transfers},
 	{"decoding", lode_join_decode},
@@ -107,7 +109,7 @@ static bool run_steps(LodeJoin *self, GError **error)
 	return true;
 }
 
-LodeProfile *lode_join_recording(const LodeRecording *recording, const LodeLoadMapSet *load_maps,
+LodeProfile *lode_join_recording(const LodeRecording *recording, const LodeJoinContext *context,
 	const LodeImportOptions *options, const LodeProgress *progress, GError **error)
 {
 	LodeJoin self = {
@@ -116,7 +118,9 @@ LodeProfile *lode_join_recording(const LodeRecording *recording, const LodeLoadM
 		.n_workers = options->threads != 0 ? options->threads
 	                                           : lode_worker_pool_default_size(),
 		.recording = recording,
-		.load_maps = load_maps,
+		.recorded = recording,
+		.load_maps = context->load_maps,
+		.jit = context->jit,
 	};
 	LodeProfile *profile = NULL;
 
@@ -126,6 +130,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recording, const LodeLoadM
 	self.profile->creator = lode_profile_intern(
 		self.profile, recording->creator != NULL ? recording->creator : "callgrind");
 	self.profile->frequency = recording->frequency;
+	self.profile->n_samples = recording->n_samples;
 	if (run_steps(&self, error))
 		profile = g_steal_pointer(&self.profile);
 	join_clear(&self);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The join of a callgrind recording with the binaries it ran. One struct goes through the steps,
+ * The join of a recording with the binaries that ran. One struct goes through the steps,
  * each of which fills what the next one reads; the profile grows along the way.
  *
- *   objects ──images──▶ rows by (image, address) ──functions──▶ profile.functions, .instructions
+ *   objects ──images──▶ rows by (image, address) ──infer──▶ with executions, where these were not
+ *   counted ──functions──▶ profile.functions, .instructions
  *   jumps, calls ──transfers──▶ between instructions ──decode──▶ codes, profile.blocks
  *   ──flow──▶ profile.edges, next_count, inflow ──costs──▶ profile.costs
  *   ──attributes──▶ attribute sets, locations
@@ -18,6 +19,7 @@
 #include "images/control_flow.h"
 #include "ingest/import.h"
 #include "model/profile.h"
+#include "sources/jit_code_set.h"
 #include "sources/load_map_set.h"
 #include "sources/recording.h"
 
@@ -59,7 +61,10 @@ typedef struct {
 	const LodeProgress *progress;
 	unsigned n_workers;
 	const LodeRecording *recording;
+	const LodeRecording *recorded; /* as it was read */
+	LodeRecording *inferred;       /* `recording`, once executions were inferred; else NULL */
 	const LodeLoadMapSet *load_maps;
+	const LodeJitCodeSet *jit;
 	LodeProfile *profile;
 
 	GArray *object_images;      /* uint32_t: image of each object; LODE_NONE for "???" */
@@ -78,19 +83,30 @@ typedef struct {
 	uint32_t ir_column; /* of event "Ir" in the recording */
 } LodeJoin;
 
+/* What a recording is joined with; all borrowed. */
+typedef struct {
+	const LodeLoadMapSet *load_maps;
+	const LodeJitCodeSet *jit;
+} LodeJoinContext;
+
 /* The whole join. Takes nothing over; the caller owns the result. */
-LodeProfile *lode_join_recording(const LodeRecording *recording, const LodeLoadMapSet *load_maps,
+LodeProfile *lode_join_recording(const LodeRecording *recording, const LodeJoinContext *context,
 	const LodeImportOptions *options, const LodeProgress *progress, GError **error);
 
 /* The steps, in this order. */
 bool lode_join_events(LodeJoin *self, GError **error);
 bool lode_join_images(LodeJoin *self, GError **error);
+bool lode_join_infer(LodeJoin *self, GError **error);
 bool lode_join_functions(LodeJoin *self, GError **error);
 bool lode_join_transfers(LodeJoin *self, GError **error);
 bool lode_join_decode(LodeJoin *self, GError **error);
 bool lode_join_flow(LodeJoin *self, GError **error);
 bool lode_join_costs(LodeJoin *self, GError **error);
 bool lode_join_attributes(LodeJoin *self, GError **error);
+
+/* The column that weighs in inference and as the profile's default: the first sampled event that
+ * has samples. */
+uint32_t lode_join_weight_column(const LodeJoin *self);
 
 /* Where an address of an object lies; image LODE_NONE when the load map does not know either. */
 LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t address);

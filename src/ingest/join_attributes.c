@@ -226,6 +226,19 @@ static void account_unresolved(LodeJoin *join)
 	}
 }
 
+/* What the recording's reader could not place. */
+static void account_unplaced(LodeJoin *join)
+{
+	const GArray *rows = join->recorded->unresolved;
+
+	for (guint i = 0; i < rows->len; i++) {
+		LodeUnresolved row = g_array_index(rows, LodeUnresolved, i);
+		row.reason = lode_profile_intern(join->profile, row.reason);
+		row.example = lode_profile_intern(join->profile, row.example);
+		g_array_append_val(join->profile->unresolved, row);
+	}
+}
+
 /* No execution is lost by it, but source lines and inlined functions may be. */
 static void account_broken_debug_information(LodeJoin *join)
 {
@@ -250,6 +263,7 @@ bool lode_join_attributes(LodeJoin *self, GError **error)
 	lode_id_cache_clear(&naming.sets);
 	lode_id_cache_clear(&naming.locations);
 	account_unresolved(self);
+	account_unplaced(self);
 	account_broken_debug_information(self);
 	return true;
 }

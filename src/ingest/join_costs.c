@@ -60,19 +60,48 @@ static uint32_t find_column(const LodeRecording *recording, const char *name)
 	return LODE_NONE;
 }
 
-/* The event that callgrind's column became, by name. */
+static bool is_sampled_column(const LodeRecording *recording, uint32_t column)
+{
+	return column >= recording->events->len - recording->n_sampled;
+}
+
+/* Executions are one event already, so that samples of them need another name. */
+static char *column_name(const LodeJoin *self, uint32_t column)
+{
+	const char *name = self->recording->events->pdata[column];
+
+	return strcmp(name, "instructions") == 0 ? g_strdup("instructions-sampled")
+	                                         : g_strdup(name);
+}
+
+/* What every instruction takes some of says nothing as an attribute. */
+static bool is_time(const char *name)
+{
+	static const char *const times[] = {"cpu-clock", "task-clock", "cycles", "cpu-cycles",
+		"ref-cycles", "instructions-sampled"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(times); i++)
+		if (strcmp(name, times[i]) == 0)
+			return true;
+	return strstr(name, "cycles") != NULL || strstr(name, "CYCLES") != NULL;
+}
+
 static void add_recorded_events(LodeJoin *self)
 {
 	const LodeRecording *recording = self->recording;
 
 	for (guint i = 0; i < recording->events->len; i++) {
-		const char *name = recording->events->pdata[i];
+		g_autofree char *name = column_name(self, i);
+		bool is_sampled = is_sampled_column(recording, i);
+		const char *description = is_sampled ? recording->descriptions->pdata[i]
+		                                     : describe(name);
 		if (i == self->ir_column)
 			continue;
-		uint32_t event = lode_profile_add_event(
-			self->profile, name, describe(name), LODE_EVENT_RECORDED, NULL, 0);
-		LODE_AT(self->profile->events, LodeEvent, event).total = g_array_index(
-			recording->totals, double, i);
+		uint32_t event = lode_profile_add_event(self->profile, name, description,
+			is_sampled ? LODE_EVENT_SAMPLED : LODE_EVENT_RECORDED, NULL, 0);
+		LodeEvent *added = &LODE_AT(self->profile->events, LodeEvent, event);
+		added->total = g_array_index(recording->totals, double, i);
+		added->is_attribute = is_sampled && !is_time(name);
 	}
 }
 
@@ -111,6 +140,40 @@ static void add_clear_event(LodeJoin *self, const ClearEvent *clear, GArray *cyc
 	LODE_AT(self->profile->events, LodeEvent, event).is_attribute = true;
 }
 
+/* Beside real cycles the estimate has another name. */
+static void add_estimate(LodeJoin *self, const GArray *terms)
+{
+	bool is_taken = lode_profile_find_event(self->profile, "cycles") != LODE_NONE;
+
+	add_derived(self, is_taken ? "estimated-cycles" : "cycles",
+		"estimated: instructions + 10 × first-level misses and mispredictions "
+		"+ 100 × last-level misses",
+		terms);
+}
+
+uint32_t lode_join_weight_column(const LodeJoin *self)
+{
+	const LodeRecording *recording = self->recording;
+	uint32_t first = recording->events->len - recording->n_sampled;
+
+	for (uint32_t i = first; i < recording->events->len; i++)
+		if (g_array_index(recording->totals, double, i) > 0)
+			return i;
+	return first < recording->events->len ? first : self->ir_column;
+}
+
+static void choose_weight(LodeJoin *self)
+{
+	LodeProfile *profile = self->profile;
+	uint32_t column = lode_join_weight_column(self);
+	g_autofree char *name = column_name(self, column);
+
+	if (self->recording->n_sampled > 0)
+		profile->weight_event = lode_profile_find_event(profile, name);
+	else
+		profile->weight_event = lode_profile_find_event(profile, "cycles");
+}
+
 bool lode_join_events(LodeJoin *self, GError **error)
 {
 	LodeProfile *profile = self->profile;
@@ -131,27 +194,24 @@ bool lode_join_events(LodeJoin *self, GError **error)
 	g_array_append_val(once, count);
 	g_array_append_val(cycles, count);
 	add_recorded_events(self);
-	add_derived(self, "Ir", "instructions executed, as callgrind calls them", once);
-	for (size_t i = 0; i < G_N_ELEMENTS(clear_events); i++)
-		add_clear_event(self, &clear_events[i], cycles);
-	profile->weight_event = lode_profile_find_event(profile, "cycles");
-	if (profile->weight_event == LODE_NONE)
-		profile->weight_event = add_derived(self, "cycles",
-			"estimated: instructions + 10 × first-level misses and mispredictions "
-			"+ 100 × last-level misses",
-			cycles);
+	if (self->recording->frequency == LODE_FREQUENCY_EXACT) {
+		add_derived(self, "Ir", "instructions executed, as callgrind calls them", once);
+		for (size_t i = 0; i < G_N_ELEMENTS(clear_events); i++)
+			add_clear_event(self, &clear_events[i], cycles);
+		add_estimate(self, cycles);
+	}
+	choose_weight(self);
 	return true;
 }
 
 /* The event of each column; LODE_NONE for the count itself. */
 static void map_columns(const LodeJoin *self, uint32_t *events)
 {
-	const GPtrArray *names = self->recording->events;
-
-	for (guint i = 0; i < names->len; i++)
-		events[i] = i == self->ir_column
-		                    ? LODE_NONE
-		                    : lode_profile_find_event(self->profile, names->pdata[i]);
+	for (guint i = 0; i < self->recording->events->len; i++) {
+		g_autofree char *name = column_name(self, i);
+		events[i] = i == self->ir_column ? LODE_NONE
+		                                 : lode_profile_find_event(self->profile, name);
+	}
 }
 
 /* Sums the rows of one instruction; most have one. */

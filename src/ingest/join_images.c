@@ -29,33 +29,42 @@ static void add_object_images(LodeJoin *self)
 	uint32_t none = LODE_NONE;
 
 	for (guint i = 0; i < objects->len; i++) {
-		const char *path = g_array_index(objects, LodeRecordedObject, i).path;
-		uint32_t image = strcmp(path, "???") == 0 ? LODE_NONE
-		                                          : add_image(self, path, LODE_IMAGE_FILE);
+		const LodeRecordedObject *object = &g_array_index(objects, LodeRecordedObject, i);
+		LodeImageKind kind = object->is_jit ? LODE_IMAGE_JIT : LODE_IMAGE_FILE;
+		uint32_t image = strcmp(object->path, "???") == 0
+		                         ? LODE_NONE
+		                         : add_image(self, object->path, kind);
 		g_array_append_val(self->object_images, image);
 		g_array_append_val(self->unknown_images, none);
 	}
 }
 
-static const LodeLoadMapEntry *find_mapping(const LodeJoin *self, uint32_t object, uint64_t address)
+/* What lay at a run-time address: a mapped file, or code that was made there. */
+static bool find_mapping(const LodeJoin *self, uint32_t object, uint64_t address,
+	LodeJitPlace *out_place, LodeImageKind *out_kind)
 {
 	uint32_t pid = g_array_index(self->recording->objects, LodeRecordedObject, object).pid;
+	const LodeLoadMapEntry *entry = lode_load_map_set_find(self->load_maps, pid, address);
 
-	return lode_load_map_set_find(self->load_maps, pid, address);
+	*out_kind = entry != NULL ? LODE_IMAGE_FILE : LODE_IMAGE_JIT;
+	if (entry == NULL)
+		return lode_jit_code_set_find(self->jit, pid, address, UINT64_MAX, out_place);
+	*out_place = (LodeJitPlace){entry->path, address - entry->bias};
+	return true;
 }
 
 LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t address)
 {
 	uint32_t image = g_array_index(self->object_images, uint32_t, object);
-	const LodeLoadMapEntry *entry;
+	LodeJitPlace place;
+	LodeImageKind kind;
 
 	if (image != LODE_NONE)
 		return (LodeJoinPlace){image, address};
-	entry = find_mapping(self, object, address);
-	if (entry != NULL) {
-		void *found = g_hash_table_lookup(self->image_ids, entry->path);
+	if (find_mapping(self, object, address, &place, &kind)) {
+		void *found = g_hash_table_lookup(self->image_ids, place.path);
 		if (found != NULL)
-			return (LodeJoinPlace){GPOINTER_TO_UINT(found) - 1, address - entry->bias};
+			return (LodeJoinPlace){GPOINTER_TO_UINT(found) - 1, place.address};
 	}
 	return (LodeJoinPlace){g_array_index(self->unknown_images, uint32_t, object), address};
 }
@@ -75,10 +84,11 @@ static void add_unknown_image(LodeJoin *self, uint32_t object)
 /* Images of the load map get a row only when something of them ran. */
 static void add_mapped_image(LodeJoin *self, uint32_t object, uint64_t address)
 {
-	const LodeLoadMapEntry *entry = find_mapping(self, object, address);
+	LodeJitPlace place;
+	LodeImageKind kind;
 
-	if (entry != NULL)
-		add_image(self, entry->path, LODE_IMAGE_FILE);
+	if (find_mapping(self, object, address, &place, &kind))
+		add_image(self, place.path, kind);
 	else
 		add_unknown_image(self, object);
 }
@@ -94,7 +104,8 @@ static int compare_sites(const void *a, const void *b)
 	return (left->row > right->row) - (left->row < right->row);
 }
 
-/* Rows come sorted by object, and images were added in that order: only "???" must be sorted. */
+/* Rows come sorted by object, and images were added in that order: only "???" must be sorted, and
+ * samples that are joined. */
 static void merge_sites(LodeJoin *self, const GArray *named, GArray *unnamed)
 {
 	guint n = named->len + unnamed->len, i = 0, j = 0;
@@ -129,9 +140,49 @@ static void place_sites(LodeJoin *self)
 			add_mapped_image(self, row->object, row->address);
 		LodeJoinPlace place = lode_join_place(self, row->object, row->address);
 		LodeJoinSite site = {place.address, place.image, i};
-		g_array_append_val(*(image == LODE_NONE ? &unnamed : &named), site);
+		bool is_sorted = image != LODE_NONE && i < self->recording->first_sample_row;
+		g_array_append_val(*(is_sorted ? &named : &unnamed), site);
 	}
 	merge_sites(self, named, unnamed);
+}
+
+static double sample_weight(const LodeJoin *self, uint32_t row)
+{
+	const LodeRecordedInstruction *sample = &g_array_index(
+		self->recording->instructions, LodeRecordedInstruction, row);
+
+	return self->recording->values[sample->first_value + lode_join_weight_column(self)];
+}
+
+/* A sample where no execution was counted; of an image of which some were, it is another path. */
+static void leave_out(LodeJoin *self, const LodeJoinSite *site)
+{
+	const char *path = LODE_AT(self->profile->images, LodeImage, site->image).path;
+	g_autofree char *example = g_strdup_printf(
+		"0x%" G_GINT64_MODIFIER "x in %s", site->address, path);
+
+	lode_profile_add_unresolved(self->profile,
+		"sampled where the counting run executed nothing", example, 0,
+		sample_weight(self, site->row));
+}
+
+/* Keeps the samples that are at a counted instruction: their site follows its. */
+static void join_samples(LodeJoin *self)
+{
+	uint32_t first_sample = self->recording->first_sample_row;
+	guint kept = 0;
+
+	for (guint i = 0; i < self->sites->len; i++) {
+		const LodeJoinSite site = g_array_index(self->sites, LodeJoinSite, i);
+		const LodeJoinSite *last =
+			kept > 0 ? &g_array_index(self->sites, LodeJoinSite, kept - 1) : NULL;
+		if (site.row < first_sample || (last != NULL && last->image == site.image &&
+						       last->address == site.address))
+			g_array_index(self->sites, LodeJoinSite, kept++) = site;
+		else
+			leave_out(self, &site);
+	}
+	g_array_set_size(self->sites, kept);
 }
 
 static void open_image(size_t task, unsigned worker, void *user_data)
@@ -142,11 +193,50 @@ static void open_image(size_t task, unsigned worker, void *user_data)
 	g_autoptr(GError) error = NULL;
 
 	(void)worker;
-	if (image->kind != LODE_IMAGE_FILE)
+	if (image->kind != LODE_IMAGE_FILE && image->kind != LODE_IMAGE_JIT)
 		return;
 	self->binaries[task] = lode_binary_image_open(image->path, &options, &error);
 	if (self->binaries[task] == NULL)
 		self->open_errors[task] = g_strdup(error->message);
+}
+
+/* A file that was replaced since the recording would lead to wrong instructions. */
+static void check_build_id(LodeJoin *self, const LodeRecordedObject *object, uint32_t image)
+{
+	const char *now = self->binaries[image] != NULL
+	                          ? lode_binary_image_build_id(self->binaries[image])
+	                          : NULL;
+
+	if (object->build_id == NULL || now == NULL || strcmp(object->build_id, now) == 0)
+		return;
+	self->open_errors[image] = g_strdup_printf(
+		"%s: not the file that was recorded: its build-id is %s, it was %s", object->path,
+		now, object->build_id);
+	g_clear_pointer(&self->binaries[image], lode_binary_image_close);
+}
+
+static void check_build_ids(LodeJoin *self)
+{
+	for (guint i = 0; i < self->recording->objects->len; i++) {
+		uint32_t image = g_array_index(self->object_images, uint32_t, i);
+		if (image != LODE_NONE)
+			check_build_id(self,
+				&g_array_index(self->recording->objects, LodeRecordedObject, i),
+				image);
+	}
+}
+
+static char *known_build_id(const LodeJoin *self, uint32_t image)
+{
+	if (self->binaries[image] != NULL)
+		return lode_profile_intern(
+			self->profile, lode_binary_image_build_id(self->binaries[image]));
+	for (guint i = 0; i < self->recording->objects->len; i++)
+		if (g_array_index(self->object_images, uint32_t, i) == image)
+			return lode_profile_intern(self->profile,
+				g_array_index(self->recording->objects, LodeRecordedObject, i)
+					.build_id);
+	return NULL;
 }
 
 bool lode_join_images(LodeJoin *self, GError **error)
@@ -154,15 +244,13 @@ bool lode_join_images(LodeJoin *self, GError **error)
 	(void)error;
 	add_object_images(self);
 	place_sites(self);
+	join_samples(self);
 	self->n_binaries = self->profile->images->len;
 	self->binaries = g_new0(LodeBinaryImage *, MAX(self->n_binaries, 1));
 	self->open_errors = g_new0(char *, MAX(self->n_binaries, 1));
 	lode_worker_pool_run(self->n_binaries, self->n_workers, open_image, self);
-	for (size_t i = 0; i < self->n_binaries; i++) {
-		if (self->binaries[i] == NULL)
-			continue;
-		LODE_AT(self->profile->images, LodeImage, i).build_id = lode_profile_intern(
-			self->profile, lode_binary_image_build_id(self->binaries[i]));
-	}
+	check_build_ids(self);
+	for (uint32_t i = 0; i < self->n_binaries; i++)
+		LODE_AT(self->profile->images, LodeImage, i).build_id = known_build_id(self, i);
 	return true;
 }

@@ -31,12 +31,13 @@ typedef enum {
 
 typedef enum {
 	LODE_EVENT_COUNT,    /* the execution count itself: LodeInstruction.count, not in costs */
-	LODE_EVENT_RECORDED, /* its values are in costs */
+	LODE_EVENT_RECORDED, /* counted; its values are in costs */
+	LODE_EVENT_SAMPLED,  /* estimated from samples, by their periods; likewise in costs */
 	LODE_EVENT_DERIVED,  /* Σ factor·other event; never in costs */
 } LodeEventKind;
 
 typedef struct {
-	uint32_t event; /* of kind count or recorded */
+	uint32_t event; /* of any kind but derived */
 	double factor;
 } LodeEventTerm;
 
@@ -50,10 +51,11 @@ typedef struct {
 } LodeEvent;
 
 typedef enum {
-	LODE_IMAGE_FILE,       /* an ELF file */
-	LODE_IMAGE_JIT,        /* code made at run time: a jitdump or a perf map */
-	LODE_IMAGE_UNRESOLVED, /* addresses without a file (code made at run time that nothing
-	                          describes, an unknown object) */
+	LODE_IMAGE_FILE, /* an ELF file */
+	LODE_IMAGE_JIT,  /* code made at run time, by a jitdump or perf map: an address is one in
+	                    that file, not in memory */
+	LODE_IMAGE_UNRESOLVED, /* addresses without a file (code made at run time, an unknown
+	                          object) */
 	LODE_IMAGE_GRAPHS,     /* the graphs of a flow file */
 } LodeImageKind;
 
@@ -122,7 +124,7 @@ typedef struct {
 } LodeEdge;
 
 typedef struct {
-	uint32_t event; /* of kind recorded */
+	uint32_t event; /* of kind recorded or sampled */
 	double value;   /* never 0 */
 } LodeCost;
 
@@ -143,6 +145,7 @@ typedef struct {
 	double count;  /* executions concerned */
 	double weight; /* of the profile's weight event */
 	uint64_t places;
+	double samples; /* or lost records, branch-stack entries…; 0: no such thing is concerned */
 } LodeUnresolved;
 
 typedef struct {
@@ -152,6 +155,7 @@ typedef struct {
 	char *creator; /* "callgrind-3.19.0", "flow file" … */
 	LodeFrequency frequency;
 	uint32_t weight_event; /* default weight */
+	double n_samples;      /* read, also the unresolved; 0: there were none */
 	double total_count;    /* Σ of executions, also the unresolved */
 	double inflow_checked; /* executions of instructions whose inflow was compared… */
 	double inflow_equal;   /* …and of those where inflow = executions (flow conservation) */
@@ -198,6 +202,12 @@ uint32_t lode_profile_location(
 /* Adds an event and gives its id. `terms` may be NULL; it is copied. The total is 0. */
 uint32_t lode_profile_add_event(LodeProfile *self, const char *name, const char *description,
 	LodeEventKind kind, const LodeEventTerm *terms, size_t n_terms);
+
+/* Whether values of such an event are in LodeProfile.costs. */
+static inline bool lode_event_kind_has_costs(LodeEventKind kind)
+{
+	return kind == LODE_EVENT_RECORDED || kind == LODE_EVENT_SAMPLED;
+}
 
 /* The id of the event with this name, or LODE_NONE. */
 uint32_t lode_profile_find_event(const LodeProfile *self, const char *name);

@@ -26,7 +26,7 @@ typedef struct {
 	bool has_user_registers;
 	bool has_data_addresses;        /* addr, data source, weight; and data mappings */
 	pid_t pid;                      /* sample this process; 0: run argv */
-	const char *const *argv;        /* NULL-terminated; argv[0] is a path */
+	const char *const *argv;        /* NULL-terminated; argv[0] is looked for in PATH */
 	const char *const *environment; /* of argv; NULL: ours */
 	const char *output;             /* the perf.data file */
 	unsigned buffer_pages; /* of each CPU, a power of two; 0: as many as allowed, at most 128 */
@@ -40,7 +40,7 @@ typedef struct {
 
 typedef struct {
 	uint64_t n_samples, n_lost, n_throttled, bytes_written;
-	char *event; /* of the first, as it was opened: "cpu-clock:u" */
+	char *event; /* as they were opened: "cpu-clock:u", "cycles:upp and page-faults:u" */
 	char *note;  /* what the machine could not do and what was done instead; NULL: nothing */
 	int exit_status; /* of the program, as wait() gives it; 0 for pid */
 	int stop_signal; /* as LodeChildEnd.stop_signal */

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *find(const char *program, GError **error)
+char *lode_program_find(const char *program, GError **error)
 {
 	char *path = g_find_program_in_path(program);
 
@@ -81,7 +81,7 @@ static bool check_architecture(const char *path, GError **error)
 
 char *lode_program_check(const char *program, GError **error)
 {
-	g_autofree char *path = find(program, error);
+	g_autofree char *path = lode_program_find(program, error);
 
 	if (path == NULL || !check_mode(path, error) || !check_architecture(path, error))
 		return NULL;

@@ -7,7 +7,12 @@
 
 /*
  * The file that `program` names, looked for in PATH when it has no slash; the caller frees it.
- * Errors: _NOT_FOUND; _UNSUPPORTED when valgrind cannot run it (set-user-ID, another
- * architecture), with the reason. A script is fine: what it executes is recorded too.
+ * Errors: _NOT_FOUND.
+ */
+char *lode_program_find(const char *program, GError **error);
+
+/*
+ * As lode_program_find(). Errors: also _UNSUPPORTED when valgrind cannot run it (set-user-ID,
+ * another architecture), with the reason. A script is fine: what it executes is recorded too.
  */
 char *lode_program_check(const char *program, GError **error);

@@ -86,7 +86,7 @@ static void prepare_events(Writer *self)
 		g_ptr_array_add(self->event_names, name);
 		g_ptr_array_add(self->event_attributes,
 			event->is_attribute ? g_strconcat("ev:", name, NULL) : NULL);
-		if (event->kind == LODE_EVENT_RECORDED && i != self->weight_event)
+		if (lode_event_kind_has_costs(event->kind) && i != self->weight_event)
 			g_array_append_val(self->event_order, i);
 	}
 	g_array_sort_with_data(self->event_order, compare_event_names, self->event_names);

@@ -14,8 +14,8 @@
  */
 #pragma once
 
-#include "base/progress.h"
-
+#include <glib.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,6 +65,7 @@ typedef struct {
 	size_t n_callchain;
 	const LodePerfBranch *branches;
 	size_t n_branches;
+	const uint64_t *branch_counters;  /* as many; NULL: not recorded */
 	uint64_t branch_hw_index;         /* UINT64_MAX: not recorded */
 	uint64_t user_abi, interrupt_abi; /* PERF_SAMPLE_REGS_ABI_ */
 	const uint64_t *user_registers;   /* as many as bits in the event's mask; NULL */
@@ -122,23 +123,25 @@ typedef struct {
 	bool is_pipe, is_swapped, is_truncated;     /* truncated: data.size 0 after a crash */
 	GArray *build_ids;                          /* LodePerfBuildId */
 	GArray *numa_nodes;                         /* LodePerfNumaNode */
-	GPtrArray *core_siblings, *thread_siblings; /* char *: lists of CPUs, "0-3,8" */
+	GPtrArray *core_siblings, *thread_siblings; /* const char *: lists of CPUs, "0-3,8" */
 	uint64_t n_unknown_records, n_unknown_features;
-	uint64_t aux_bytes; /* of AUXTRACE, passed over */
+	uint64_t n_damaged_features; /* left out: they end before their own counts say */
+	uint64_t n_unknown_ids;      /* samples left out, for their event stands nowhere */
+	uint64_t aux_bytes;          /* of AUXTRACE, passed over */
 	uint64_t compressed_bytes, decompressed_bytes;
 } LodePerfInfo;
 
 typedef struct {
-	char *path;
-	char *build_id; /* hex */
-	uint32_t pid;   /* UINT32_MAX: any (the kernel's, −1 in the file) */
+	const char *path;
+	const char *build_id; /* hex */
+	uint32_t pid;         /* UINT32_MAX: any (the kernel's, −1 in the file) */
 	LodePerfMode mode;
 } LodePerfBuildId;
 
 typedef struct {
 	uint32_t node;
 	uint64_t total_kib, free_kib;
-	char *cpus;
+	const char *cpus;
 } LodePerfNumaNode;
 
 typedef enum { LODE_PERF_NEXT_RECORD, LODE_PERF_NEXT_END, LODE_PERF_NEXT_ERROR } LodePerfNext;
@@ -154,7 +157,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfData, lode_perf_data_close)
 /* Whether the first bytes of a file look like perf.data. */
 bool lode_perf_data_is_format(const char *data, size_t size);
 
-/* Borrowed; in pipe mode events and features come between records and are complete at the end. */
+/*
+ * Borrowed; in pipe mode events and features come between records and are complete at the end. Then
+ * the array is valid until the next lode_perf_data_next(), the names as long as the reader.
+ */
 const LodePerfEvent *lode_perf_data_events(const LodePerfData *self, size_t *out_n);
 const LodePerfInfo *lode_perf_data_info(const LodePerfData *self);
 

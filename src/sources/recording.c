@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 #include "sources/recording.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 LodeRecording *lode_recording_new(void)
 {
 	LodeRecording *self = g_new0(LodeRecording, 1);
 
+	self->first_sample_row = LODE_NONE;
 	self->strings = g_string_chunk_new(1 << 16);
 	self->events = g_ptr_array_new();
 	self->totals = g_array_new(FALSE, TRUE, sizeof(double));
 	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeRecordedObject));
 	self->pids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->names = g_ptr_array_new();
+	self->descriptions = g_ptr_array_new();
+	self->ranges = g_array_new(FALSE, FALSE, sizeof(LodeRecordedRange));
+	self->unresolved = g_array_new(FALSE, FALSE, sizeof(LodeUnresolved));
 	return self;
+}
+
+static void free_values(LodeRecording *self)
+{
+	if (self->values_room == 0)
+		g_free(self->values);
+	else if (self->values != NULL)
+		munmap(self->values, self->values_room);
 }
 
 void lode_recording_free(LodeRecording *self)
@@ -25,13 +38,102 @@ void lode_recording_free(LodeRecording *self)
 	g_clear_pointer(&self->objects, g_array_unref);
 	g_clear_pointer(&self->pids, g_array_unref);
 	g_clear_pointer(&self->names, g_ptr_array_unref);
-	if (self->values_room == 0)
-		g_free(self->values);
-	else if (self->values != NULL)
-		munmap(self->values, self->values_room);
+	free_values(self);
 	g_clear_pointer(&self->instructions, g_array_unref);
 	g_clear_pointer(&self->jumps, g_array_unref);
 	g_clear_pointer(&self->calls, g_array_unref);
+	g_clear_pointer(&self->descriptions, g_ptr_array_unref);
+	g_clear_pointer(&self->ranges, g_array_unref);
+	g_clear_pointer(&self->unresolved, g_array_unref);
 	g_clear_pointer(&self->strings, g_string_chunk_free);
 	g_free(self);
+}
+
+void lode_recording_add_unresolved(
+	LodeRecording *self, const char *reason, const char *example, double samples, double weight)
+{
+	LodeUnresolved row = {.samples = samples, .weight = weight};
+
+	for (guint i = 0; i < self->unresolved->len; i++) {
+		LodeUnresolved *known = &g_array_index(self->unresolved, LodeUnresolved, i);
+		if (strcmp(known->reason, reason) != 0)
+			continue;
+		known->samples += samples;
+		known->weight += weight;
+		return;
+	}
+	row.reason = g_string_chunk_insert(self->strings, reason);
+	if (example != NULL)
+		row.example = g_string_chunk_insert(self->strings, example);
+	g_array_append_val(self->unresolved, row);
+}
+
+static size_t count_values(const LodeRecording *self)
+{
+	size_t n = 0;
+
+	for (guint i = 0; i < self->instructions->len; i++)
+		n += g_array_index(self->instructions, LodeRecordedInstruction, i).n_values;
+	return n;
+}
+
+/* Rows may share nothing and leave gaps: they are packed anew, with room for more. */
+static void repack_values(LodeRecording *self, size_t n_more)
+{
+	double *packed = g_new0(double, MAX(count_values(self) + n_more, 1));
+	size_t at = 0;
+
+	for (guint i = 0; i < self->instructions->len; i++) {
+		LodeRecordedInstruction *row = &g_array_index(
+			self->instructions, LodeRecordedInstruction, i);
+		if (row->n_values > 0)
+			memcpy(packed + at, self->values + row->first_value,
+				row->n_values * sizeof(double));
+		row->first_value = (uint32_t)at;
+		at += row->n_values;
+	}
+	free_values(self);
+	self->values = packed;
+	self->values_room = 0;
+}
+
+/* Column 0 of the samples is the count that they do not have. */
+static void add_sample_rows(
+	LodeRecording *self, const LodeRecording *samples, uint32_t first_object)
+{
+	uint32_t n_counted = self->events->len - samples->n_sampled, n = self->events->len;
+	size_t at = count_values(self);
+
+	repack_values(self, (size_t)samples->instructions->len * n);
+	self->first_sample_row = self->instructions->len;
+	for (guint i = 0; i < samples->instructions->len; i++) {
+		LodeRecordedInstruction row = g_array_index(
+			samples->instructions, LodeRecordedInstruction, i);
+		memcpy(self->values + at + n_counted, samples->values + row.first_value + 1,
+			samples->n_sampled * sizeof(double));
+		row.object += first_object;
+		row.first_value = (uint32_t)at;
+		row.n_values = n;
+		at += n;
+		g_array_append_val(self->instructions, row);
+	}
+}
+
+void lode_recording_add_samples(LodeRecording *self, const LodeRecording *samples)
+{
+	uint32_t first_object = self->objects->len;
+
+	g_ptr_array_set_size(self->descriptions, (gint)self->events->len);
+	for (guint i = 1; i < samples->events->len; i++) {
+		g_ptr_array_add(self->events, samples->events->pdata[i]);
+		g_ptr_array_add(self->descriptions, samples->descriptions->pdata[i]);
+		g_array_append_vals(self->totals, &g_array_index(samples->totals, double, i), 1);
+	}
+	g_autofree char *creator = g_strconcat(self->creator, " and ", samples->creator, NULL);
+	self->creator = g_string_chunk_insert(self->strings, creator);
+	self->n_sampled = samples->n_sampled;
+	self->n_samples = samples->n_samples;
+	g_array_append_vals(self->objects, samples->objects->data, samples->objects->len);
+	g_array_append_vals(self->unresolved, samples->unresolved->data, samples->unresolved->len);
+	add_sample_rows(self, samples, first_object);
 }

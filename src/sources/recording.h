@@ -9,8 +9,10 @@
 #include "model/profile.h"
 
 typedef struct {
-	char *path;   /* "???" for what valgrind could not name */
-	uint32_t pid; /* whose run-time addresses it has, where "???"; else 0 */
+	char *path;     /* "???" for what valgrind could not name */
+	char *build_id; /* hex, of the file as it was then; NULL: unknown */
+	uint32_t pid;   /* whose run-time addresses it has, where "???"; else 0 */
+	bool is_jit;    /* code made at run time, in a jitdump or perf map */
 } LodeRecordedObject;
 
 /* One executed instruction. Sorted by (object, address), each once. */
@@ -41,25 +43,55 @@ typedef struct {
 	double count;
 } LodeRecordedCall;
 
+/* Code that ran from its first to its last instruction without a taken branch, by branch stacks. */
+typedef struct {
+	uint64_t first, last; /* addresses of these instructions */
+	uint32_t object;
+	double count;
+} LodeRecordedRange;
+
+/*
+ * Columns are exact events first, then sampled ones. Where executions were not counted, the column
+ * "Ir" is 0 until they are inferred.
+ */
 typedef struct {
 	GStringChunk *strings;
 	LodeFrequency frequency;
-	char *creator;     /* "callgrind-3.19.0"; of the first file */
-	char *command;     /* of the first file; NULL when not there */
-	GPtrArray *events; /* char *: columns of `values`; the union over all files */
-	GArray *totals;    /* double × events, summed from the files' own summary/totals lines */
-	GArray *objects;   /* LodeRecordedObject */
-	GArray *pids;      /* uint32_t: the processes, each once */
-	GPtrArray *names;  /* char *: functions and files, no two equal */
+	char *creator;           /* "callgrind-3.19.0"; of the first file */
+	char *command;           /* of the first file; NULL when not there */
+	GPtrArray *events;       /* char *: columns of `values`; the union over all files */
+	GPtrArray *descriptions; /* char *, of sampled events; NULL for others, or shorter */
+	uint32_t n_sampled;      /* the last so many columns are sampled */
+	GArray *totals;   /* double × events, summed from the files' own summary/totals lines */
+	GArray *objects;  /* LodeRecordedObject */
+	GArray *pids;     /* uint32_t: the processes, each once */
+	GPtrArray *names; /* char *: functions and files, no two equal */
+	/* Rows from here on are samples to be joined with the counted ones before; LODE_NONE: none.
+	 */
+	uint32_t first_sample_row;
 	double *values;
 	size_t values_room; /* private: bytes, when values are mapped; 0: from g_malloc() */
 	GArray *instructions;
 	GArray *jumps;
 	GArray *calls;
+	GArray *ranges;     /* LodeRecordedRange, by (object, first, last); of branch stacks */
+	GArray *unresolved; /* LodeUnresolved: what came to no instruction */
+	double n_samples;
 	uint64_t bytes_read;
 } LodeRecording;
 
 /* Empty, exact; never NULL. */
 LodeRecording *lode_recording_new(void);
 void lode_recording_free(LodeRecording *self);
+
+/* Adds to the samples and the weight of a reason; keeps the first `example`, which may be NULL. */
+void lode_recording_add_unresolved(LodeRecording *self, const char *reason, const char *example,
+	double samples, double weight);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeRecording, lode_recording_free)
+
+/*
+ * Adds the samples of another recording to this one, whose executions were counted: columns, rows,
+ * objects and what is unresolved. Jumps and ranges of the samples are left behind, since counts are
+ * better. Strings stay in `samples`, which must live as long.
+ */
+void lode_recording_add_samples(LodeRecording *self, const LodeRecording *samples);

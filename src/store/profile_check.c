@@ -53,8 +53,8 @@ static bool check_events(const LodeProfile *profile, GError **error)
 			"table 'meta': the weight event is missing");
 		return false;
 	}
-	if (is_amount(profile->total_count) && is_amount(profile->inflow_checked) &&
-		is_amount(profile->inflow_equal))
+	if (is_amount(profile->total_count) && is_amount(profile->n_samples) &&
+		is_amount(profile->inflow_checked) && is_amount(profile->inflow_equal))
 		return true;
 	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT,
 		"table 'meta': a total is negative or not finite");
@@ -197,7 +197,7 @@ static bool check_cost(const LodeProfile *profile, guint index, bool is_first, G
 	const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, index);
 
 	if (cost->event >= profile->events->len ||
-		LODE_AT(profile->events, LodeEvent, cost->event).kind != LODE_EVENT_RECORDED)
+		!lode_event_kind_has_costs(LODE_AT(profile->events, LodeEvent, cost->event).kind))
 		return broken(error, "cost", index, "its event does not exist or has no costs");
 	if (!is_first && cost[-1].event >= cost->event)
 		return broken(error, "cost", index, "it is not in the order of events");
@@ -284,7 +284,7 @@ static bool check_unresolved(const LodeProfile *profile, GError **error)
 		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
 		if (row->reason == NULL)
 			return broken(error, "unresolved", i, "it has no reason");
-		if (!is_amount(row->count) || !is_amount(row->weight))
+		if (!is_amount(row->count) || !is_amount(row->weight) || !is_amount(row->samples))
 			return broken_amount(error, "unresolved", i);
 	}
 	return true;

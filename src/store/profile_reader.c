@@ -34,6 +34,8 @@ static void take_meta(LodeProfile *profile, LodeRowReader *rows, GHashTable *see
 	else if (strcmp(key, "program") == 0)
 		profile->program = lode_profile_intern(
 			profile, lode_row_reader_optional_text(rows, 1));
+	else if (strcmp(key, "samples") == 0)
+		profile->n_samples = lode_row_reader_amount(rows, 1);
 	else if (strcmp(key, "total_count") == 0)
 		profile->total_count = lode_row_reader_amount(rows, 1);
 	else if (strcmp(key, "weight_event") == 0)
@@ -43,7 +45,7 @@ static void take_meta(LodeProfile *profile, LodeRowReader *rows, GHashTable *see
 static bool load_meta(Loader *self, GError **error)
 {
 	static const char *const needed[] = {"creator", "frequency", "inflow_checked",
-		"inflow_equal", "program", "total_count", "weight_event"};
+		"inflow_equal", "program", "samples", "total_count", "weight_event"};
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	LodeRowReader rows;
 
@@ -353,7 +355,8 @@ static bool load_unresolved(Loader *self, GError **error)
 	LodeRowReader rows;
 
 	lode_row_reader_init(&rows, self->database, "unresolved",
-		"SELECT id, reason, example, count, weight, places FROM unresolved ORDER BY id");
+		"SELECT id, reason, example, count, weight, places, samples FROM unresolved "
+		"ORDER BY id");
 	while (lode_row_reader_next_numbered(&rows)) {
 		LodeUnresolved unresolved = {
 			.reason = lode_profile_intern(profile, lode_row_reader_text(&rows, 1)),
@@ -362,6 +365,7 @@ static bool load_unresolved(Loader *self, GError **error)
 			.count = lode_row_reader_amount(&rows, 3),
 			.weight = lode_row_reader_amount(&rows, 4),
 			.places = lode_row_reader_integer(&rows, 5, INT64_MAX),
+			.samples = lode_row_reader_amount(&rows, 6),
 		};
 		g_array_append_val(profile->unresolved, unresolved);
 	}

@@ -302,13 +302,16 @@ static void give_unresolved(void *data, size_t row, int column, sqlite3_context 
 	case 3:
 		sqlite3_result_double(out, unresolved->weight);
 		break;
-	default:
+	case 4:
 		sqlite3_result_int64(out, (sqlite3_int64)unresolved->places);
+		break;
+	default:
+		sqlite3_result_double(out, unresolved->samples);
 	}
 }
 
 static const char *const meta_keys[] = {"creator", "frequency", "inflow_checked", "inflow_equal",
-	"program", "schema_version", "total_count", "weight_event"};
+	"program", "samples", "schema_version", "total_count", "weight_event"};
 
 static void give_meta(void *data, size_t row, int column, sqlite3_context *out)
 {
@@ -335,9 +338,12 @@ static void give_meta(void *data, size_t row, int column, sqlite3_context *out)
 		lode_row_result_text(out, profile->program);
 		break;
 	case 5:
-		sqlite3_result_int(out, LODE_SCHEMA_VERSION);
+		sqlite3_result_double(out, profile->n_samples);
 		break;
 	case 6:
+		sqlite3_result_int(out, LODE_SCHEMA_VERSION);
+		break;
+	case 7:
 		sqlite3_result_double(out, profile->total_count);
 		break;
 	default:
@@ -430,8 +436,8 @@ static bool insert_all(LodeDatabase *database, Rows *rows, GError **error)
 			profile->instructions->len, give_instruction, rows},
 		{"cost", "instruction,event,value", profile->costs->len, give_cost, rows},
 		{"edge", "source,target,kind,count", profile->edges->len, give_edge, rows},
-		{"unresolved", "reason,example,count,weight,places", profile->unresolved->len,
-			give_unresolved, rows},
+		{"unresolved", "reason,example,count,weight,places,samples",
+			profile->unresolved->len, give_unresolved, rows},
 	};
 
 	database->stage = "writing the profile";

@@ -12,7 +12,7 @@ CREATE TABLE event (
 	id INTEGER PRIMARY KEY,
 	name TEXT NOT NULL,
 	description TEXT,
-	kind TEXT NOT NULL, -- count, recorded, derived
+	kind TEXT NOT NULL, -- count, recorded, sampled, derived
 	is_attribute INTEGER NOT NULL,
 	total REAL NOT NULL
 );
@@ -116,7 +116,8 @@ CREATE TABLE unresolved (
 	example TEXT,
 	count REAL NOT NULL,
 	weight REAL NOT NULL,
-	places INTEGER NOT NULL
+	places INTEGER NOT NULL,
+	samples REAL NOT NULL
 );
 
 CREATE TABLE run (

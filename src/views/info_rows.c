@@ -50,6 +50,8 @@ static void add_contents(GArray *rows, const LodeProfile *profile)
 	add_text(rows, "profile", "frequency", lode_frequency_to_text(profile->frequency));
 	add_text(
 		rows, "profile", "weight", lode_profile_event_name(profile, profile->weight_event));
+	if (profile->n_samples > 0)
+		add_number(rows, "contents", "samples", profile->n_samples);
 	add_number(rows, "contents", "executions", profile->total_count);
 	add_number(rows, "contents", "images", profile->images->len);
 	add_number(rows, "contents", "functions", profile->functions->len);
@@ -140,17 +142,13 @@ static void add_images(GArray *rows, const LodeProfile *profile)
 
 static void add_unresolved(GArray *rows, const LodeProfile *profile)
 {
-	char count[LODE_NUMBER_SIZE], places[LODE_NUMBER_SIZE];
-
 	for (guint i = 0; i < profile->unresolved->len; i++) {
 		const LodeUnresolved *unresolved = &LODE_AT(profile->unresolved, LodeUnresolved, i);
 		LodeInfoRow *row = add_row(rows, "unresolved", unresolved->reason);
 		row->number = unresolved->weight;
 		row->share = lode_profile_unresolved_share(profile, unresolved);
-		row->detail = g_strdup_printf("executed %s times, %s %s%s%s",
-			lode_number_format_count(unresolved->count, count),
-			lode_number_format_count((double)unresolved->places, places),
-			unresolved->places == 1 ? "place" : "places",
+		g_autofree char *extent = lode_profile_unresolved_extent(unresolved);
+		row->detail = g_strdup_printf("%s%s%s", extent,
 			unresolved->example != NULL ? ", such as " : "",
 			unresolved->example != NULL ? unresolved->example : "");
 	}

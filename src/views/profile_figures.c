@@ -2,6 +2,8 @@
 /* Figures of a whole profile that several views show. */
 #include "views/profile_figures.h"
 
+#include "base/number_format.h"
+
 uint32_t lode_profile_weight_of(const LodeProfile *profile, const LodeMiningRun *run)
 {
 	uint32_t event = LODE_NONE;
@@ -78,6 +80,25 @@ uint64_t lode_profile_count_edges(const LodeProfile *profile)
 	for (guint i = 0; i < profile->instructions->len; i++)
 		n += LODE_AT(profile->instructions, LodeInstruction, i).next_count >= 0;
 	return n;
+}
+
+static void add_amount(GString *text, double amount, const char *one, const char *many)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	if (amount > 0)
+		g_string_append_printf(text, "%s%s %s", text->len > 0 ? ", " : "",
+			lode_number_format_count(amount, number), amount == 1 ? one : many);
+}
+
+char *lode_profile_unresolved_extent(const LodeUnresolved *row)
+{
+	GString *text = g_string_new(NULL);
+
+	add_amount(text, row->count, "execution", "executions");
+	add_amount(text, row->samples, "time", "times");
+	add_amount(text, (double)row->places, "place", "places");
+	return g_string_free(text, FALSE);
 }
 
 double lode_profile_unresolved_share(const LodeProfile *profile, const LodeUnresolved *row)

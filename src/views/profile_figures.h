@@ -26,3 +26,6 @@ uint64_t lode_profile_count_edges(const LodeProfile *profile);
 
 /* The share of the profile's weight, or of its executions when it has no weight. */
 double lode_profile_unresolved_share(const LodeProfile *profile, const LodeUnresolved *row);
+
+/* "12 executions, 3 places": what a reason concerns. The caller frees it. */
+char *lode_profile_unresolved_extent(const LodeUnresolved *row);

@@ -73,6 +73,7 @@ void lode_profile_json_unresolved(LodeJsonStream *json, const LodeProfile *profi
 		lode_json_member_number(json, "weight", row->weight);
 		lode_json_member_number(json, "share", lode_profile_unresolved_share(profile, row));
 		lode_json_member_number(json, "places", (double)row->places);
+		lode_json_member_number(json, "samples", row->samples);
 		lode_json_end(json, '}');
 	}
 	lode_json_end(json, ']');

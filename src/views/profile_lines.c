@@ -58,6 +58,17 @@ static char *name_text(const char *name, size_t width, const LodeTerminal *termi
 	return g_string_free(text, FALSE);
 }
 
+/* That not all of an otherwise exact profile was counted. */
+static char *sampled_text(const LodeProfile *profile)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	if (profile->n_samples == 0)
+		return g_strdup("");
+	return g_strdup_printf(
+		", %s samples", lode_number_format_count(profile->n_samples, number));
+}
+
 static void put_program_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
 {
 	static const char *const meanings[] = {
@@ -69,12 +80,13 @@ static void put_program_line(const LodeProfile *profile, const LodeTerminal *ter
 	g_autoptr(GString) program = g_string_new(NULL);
 	g_autoptr(GString) rest = g_string_new(NULL);
 
+	g_autofree char *sampled = sampled_text(profile);
 	lode_display_append(program,
 		profile->program != NULL ? profile->program : "(unknown program)",
 		terminal->is_ascii);
-	g_string_append_printf(rest, " · %s · %s",
+	g_string_append_printf(rest, " · %s · %s%s",
 		profile->creator != NULL ? profile->creator : "unknown source",
-		meanings[profile->frequency]);
+		meanings[profile->frequency], sampled);
 	g_autofree char *rest_text = lode_display_text(rest->str, terminal->is_ascii);
 	size_t used = lode_display_width(rest_text);
 	if (terminal->width > 0)
@@ -124,18 +136,16 @@ void lode_profile_lines_head(
 static void put_reason(const LodeProfile *profile, const LodeUnresolved *row,
 	const LodeTerminal *terminal, FILE *out)
 {
-	char share[LODE_NUMBER_SIZE], places[LODE_NUMBER_SIZE], count[LODE_NUMBER_SIZE];
+	char share[LODE_NUMBER_SIZE];
+	g_autofree char *extent = lode_profile_unresolved_extent(row);
 	g_autofree char *example = name_text(
 		row->example != NULL ? row->example : "", EXAMPLE_WIDTH, terminal);
 	const char *event = lode_profile_event_name(profile, profile->weight_event);
 
-	lode_profile_lines_print(terminal, out, "  %s of %s: %s (%s executions, %s %s%s%s)",
+	lode_profile_lines_print(terminal, out, "  %s of %s: %s (%s%s%s)",
 		lode_number_format_share(lode_profile_unresolved_share(profile, row), share),
-		event != NULL ? event : "executions", row->reason,
-		lode_number_format_count(row->count, count),
-		lode_number_format_count((double)row->places, places),
-		row->places == 1 ? "place" : "places", example[0] != '\0' ? ", such as " : "",
-		example);
+		event != NULL ? event : "executions", row->reason, extent,
+		example[0] != '\0' ? ", such as " : "", example);
 }
 
 void lode_profile_lines_unresolved(

@@ -34,6 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g_autoptr(LodeLoadMapSet) maps = lode_load_map_set_new();
 	const char *path = fuzz_file(data, size);
 	g_autoptr(LodeRecording) recording = lode_callgrind_read(&path, 1, NULL, &error);
+	g_autoptr(LodeJitCodeSet) jit = lode_jit_code_set_new();
+	const LodeJoinContext context = {maps, jit};
 	LodeImportOptions options = {.threads = 1};
 
 	if ((recording != NULL) == (error != NULL))
@@ -43,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_order(recording);
 	hide_objects(recording);
 	g_autoptr(LodeProfile)
-		profile = lode_join_recording(recording, maps, &options, NULL, &error);
+		profile = lode_join_recording(recording, &context, &options, NULL, &error);
 	if ((profile != NULL) == (error != NULL))
 		g_error("a result and an error");
 	return 0;

@@ -47,7 +47,7 @@ static bool is_plain_count(const LodeProfile *profile, const LodeEvent *event)
 		if (LODE_AT(profile->events, LodeEvent, term).kind != LODE_EVENT_COUNT)
 			return false;
 	}
-	return event->kind != LODE_EVENT_RECORDED;
+	return !lode_event_kind_has_costs(event->kind);
 }
 
 static bool choose_events(Construction *self, GError **error)

@@ -196,7 +196,7 @@ static void test_info_text(void)
 	g_assert_nonnull(strstr(text, "./sample --fast"));
 	g_assert_nonnull(strstr(text, "50.0 %  inflow equals executions"));
 	g_assert_nonnull(strstr(text, "97.3 %  file, build id abcd"));
-	g_assert_nonnull(strstr(text, "2.7 %  executed 20 times, 1 place, such as 0x7f00"));
+	g_assert_nonnull(strstr(text, "2.7 %  20 executions, 1 place, such as 0x7f00"));
 	g_assert_nonnull(strstr(text, "with the default options"));
 	g_assert_null(strstr(text, " \n"));
 }

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* lode record: samples a program into a perf.data file. */
+#include "base/error.h"
+#include "base/number_format.h"
+#include "cli/interrupt.h"
+#include "cli/option_parser.h"
+#include "record/perf_sampler.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { MAX_PAGES = 1 << 20, MAX_MS = 1000 * 1000 * 1000 };
+
+static struct {
+	char **events;
+	char *frequency, *period, *pid, *output, *control, *delay, *duration, *buffer;
+	gboolean has_branches, has_registers, has_data, is_stopped;
+} given;
+
+static const GOptionEntry options[] = {
+	{"event", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &given.events,
+		"what to sample, such as cycles:u or page-faults; may be given again (default: "
+		"cycles:u as precisely as can be, or cpu-clock:u where there is no PMU)",
+		"EVENT"},
+	{"frequency", 'F', 0, G_OPTION_ARG_STRING, &given.frequency,
+		"samples a second (default: 4000)", "HZ"},
+	{"period", 'c', 0, G_OPTION_ARG_STRING, &given.period,
+		"a sample every N events, which for cpu-clock are nanoseconds", "N"},
+	{"branches", 'b', 0, G_OPTION_ARG_NONE, &given.has_branches,
+		"the last taken branches with each sample; needs a PMU", NULL},
+	{"data", 'd', 0, G_OPTION_ARG_NONE, &given.has_data,
+		"data addresses, where they came from, and data mappings", NULL},
+	{"user-regs", 0, 0, G_OPTION_ARG_NONE, &given.has_registers,
+		"the registers of the program with each sample", NULL},
+	{"pid", 'p', 0, G_OPTION_ARG_STRING, &given.pid,
+		"sample this process instead of a program, until it ends or Ctrl-C", "PID"},
+	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+		"the recording; one that is there is kept as FILE.old (default: perf.data)",
+		"FILE"},
+	{"start-stopped", 0, 0, G_OPTION_ARG_NONE, &given.is_stopped,
+		"do not sample until SIGUSR1 comes; each one starts or stops", NULL},
+	{"control", 0, 0, G_OPTION_ARG_FILENAME, &given.control,
+		"a named pipe to read lines from: enable, disable, stop", "FIFO"},
+	{"delay", 0, 0, G_OPTION_ARG_STRING, &given.delay,
+		"start to sample after this many milliseconds", "MS"},
+	{"duration", 0, 0, G_OPTION_ARG_STRING, &given.duration,
+		"sample for this many milliseconds", "MS"},
+	{"buffer", 0, 0, G_OPTION_ARG_STRING, &given.buffer,
+		"pages of each CPU's buffer, a power of two (default: 128, or what is allowed)",
+		"PAGES"},
+	G_OPTION_ENTRY_NULL,
+};
+
+static bool usage(const char *message, GError **error)
+{
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
+	return false;
+}
+
+/* A number that is at least 1 when it is given. */
+static bool read_number(
+	const char *option, const char *text, uint64_t max, uint64_t *out_value, GError **error)
+{
+	uint64_t value = 1;
+
+	if (!lode_option_count(option, text, max, &value, error))
+		return false;
+	if (value == 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s: 0 is too little", option);
+		return false;
+	}
+	if (text != NULL)
+		*out_value = value;
+	return true;
+}
+
+static bool read_unsigned(
+	const char *option, const char *text, unsigned max, unsigned *out_value, GError **error)
+{
+	uint64_t value = *out_value;
+
+	if (!read_number(option, text, max, &value, error))
+		return false;
+	*out_value = (unsigned)value;
+	return true;
+}
+
+static bool read_options(LodePerfSamplerOptions *self, char **arguments, GError **error)
+{
+	unsigned pid = 0;
+
+	if (!read_number("--frequency", given.frequency, G_MAXUINT32, &self->frequency, error) ||
+		!read_number("--period", given.period, G_MAXINT64, &self->period, error) ||
+		!read_unsigned("--pid", given.pid, G_MAXINT32, &pid, error) ||
+		!read_unsigned("--delay", given.delay, MAX_MS, &self->delay_ms, error) ||
+		!read_unsigned("--duration", given.duration, MAX_MS, &self->duration_ms, error) ||
+		!read_unsigned("--buffer", given.buffer, MAX_PAGES, &self->buffer_pages, error))
+		return false;
+	self->pid = (pid_t)pid;
+	if (self->frequency > 0 && self->period > 0)
+		return usage("--frequency and --period exclude each other", error);
+	if ((self->buffer_pages & (self->buffer_pages - 1)) != 0)
+		return usage("--buffer: the number of pages must be a power of two", error);
+	if (given.is_stopped && self->delay_ms > 0)
+		return usage("--start-stopped and --delay exclude each other", error);
+	if (pid == 0 && arguments[0] == NULL)
+		return usage("PROGRAM is missing: lode record -- PROGRAM ARGUMENT…, or "
+			     "lode record -p PID",
+			error);
+	if (pid != 0 && arguments[0] != NULL)
+		return usage("--pid and a program exclude each other", error);
+	return true;
+}
+
+/* What stands in the recording as its command line. */
+static char **command_line(char **arguments)
+{
+	g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+
+	g_strv_builder_add_many(builder, "lode", "record", NULL);
+	if (given.pid != NULL)
+		g_strv_builder_add_many(builder, "-p", given.pid, NULL);
+	g_strv_builder_addv(builder, (const char **)arguments);
+	return g_strv_builder_end(builder);
+}
+
+static void tell(const LodePerfSampling *sampled, const char *output)
+{
+	char samples[LODE_NUMBER_SIZE], lost[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE];
+
+	if (sampled->note != NULL)
+		fprintf(stderr, "lode record: %s\n", sampled->note);
+	if (sampled->n_throttled > 0)
+		fprintf(stderr,
+			"lode record: the kernel held sampling back %" G_GUINT64_FORMAT
+			" times, as it took too much time\n",
+			sampled->n_throttled);
+	fprintf(stderr, "lode record: %s samples of %s, %s lost, %s kB in %s\n",
+		lode_number_format_count((double)sampled->n_samples, samples), sampled->event,
+		lode_number_format_count((double)sampled->n_lost, lost),
+		lode_number_format_count((double)sampled->bytes_written / 1000, size), output);
+	g_autofree char *quoted = g_shell_quote(output);
+	bool is_plain = strpbrk(output, " \t\n\"'\\$`|&;()<>*?[]#~!{}") == NULL;
+	fprintf(stderr, "lode record: go on with 'lode import %s -o x.lode'\n",
+		is_plain ? output : quoted);
+}
+
+static int run(char **arguments, GError **error)
+{
+	const char *output = given.output != NULL ? given.output : "perf.data";
+	g_auto(GStrv) command = command_line(arguments);
+	LodePerfSamplerOptions sampler = {
+		.events = (const char *const *)given.events,
+		.n_events = given.events != NULL ? g_strv_length(given.events) : 0,
+		.has_branch_stacks = given.has_branches,
+		.has_user_registers = given.has_registers,
+		.has_data_addresses = given.has_data,
+		.argv = (const char *const *)arguments,
+		.output = output,
+		.start_stopped = given.is_stopped,
+		.control_fifo = given.control,
+		.command = (const char *const *)command,
+	};
+
+	if (!read_options(&sampler, arguments, error))
+		return LODE_EXIT_USAGE;
+	/* Signals that come when the recording is done must not end us before we say so. */
+	lode_interrupt_cancellable();
+	g_autoptr(LodePerfSampling) sampled = lode_perf_sampler_run(&sampler, NULL, error);
+	if (sampled == NULL)
+		return LODE_EXIT_FAILED;
+	tell(sampled, output);
+	if (sampled->stop_signal != 0)
+		return LODE_EXIT_BY_SIGNAL + sampled->stop_signal;
+	if (WIFSIGNALED(sampled->exit_status))
+		return LODE_EXIT_BY_SIGNAL + WTERMSIG(sampled->exit_status);
+	return WEXITSTATUS(sampled->exit_status);
+}
+
+const LodeVerb lode_verb_record = {
+	.name = "record",
+	.arguments = "[-p PID | -- PROGRAM [ARGUMENT…]]",
+	.summary = "sample a running program into a perf.data file",
+	.description =
+		"The program runs at nearly full speed and is interrupted, say, 4000 times a "
+		"second "
+		"to see where it is, in all its threads and the programs that it starts. The "
+		"recording is read by 'lode import' and by perf. It costs next to nothing, but it "
+		"does not count executions as 'lode run --exact' does.\n"
+		"\n"
+		"The program keeps standard input, output and error. Its exit status becomes "
+		"lode's; "
+		"when a signal ends it, lode ends by the same. Ctrl-C ends the program, and the "
+		"recording is whole.\n"
+		"\n"
+		"Programs of one's own can be sampled without privileges unless "
+		"kernel.perf_event_paranoid is above 2; then lode says so.\n"
+		"\n"
+		"Examples:\n"
+		"  lode record -- ./program argument\n"
+		"  lode record -F 10000 -o x.perf.data -- gzip -k file\n"
+		"  lode record -e page-faults -c 1 -d -- ./program\n"
+		"  lode record -p 4711 --duration 10000",
+	.options = options,
+	.run = run,
+	.is_wrapper = true,
+};

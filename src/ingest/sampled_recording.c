@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/sampled_recording.h"
+
+#include "base/error.h"
+#include "ingest/sampled_files.h"
+
+#include <string.h>
+#include <time.h>
+
+typedef struct {
+	const char *path;
+	LodePerfData *data;
+	LodeAddressSpaces *spaces;
+	uint32_t *columns; /* of each event */
+	size_t n_events;
+	bool has_times, has_jit_times;
+	uint64_t sequence; /* stands for the time where none is recorded */
+} Input;
+
+typedef struct {
+	LodeRecording *recording;
+	LodeJitCodeSet *jit;
+	const LodeProgress *progress;
+	LodeSampledFiles files;
+	LodeSampledRows rows;
+	GArray *inputs; /* Input */
+	double counts[LODE_SAMPLED_N_OUTCOMES], weights[LODE_SAMPLED_N_OUTCOMES];
+	char *examples[LODE_SAMPLED_N_OUTCOMES];
+	double n_lost, n_lost_samples, n_throttled, n_without_jit_time;
+	bool has_branches;
+	uint64_t n_records;
+} Reading;
+
+static void input_clear(void *data)
+{
+	Input *self = data;
+
+	lode_perf_data_close(self->data);
+	lode_address_spaces_free(self->spaces);
+	g_free(self->columns);
+}
+
+/* Without the modifiers that say where it counts: "cycles:u" and "cycles:pp" are one event. */
+static char *event_name(const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	bool is_modifier = colon != NULL && colon > name && colon[1] != '\0' &&
+	                   strspn(colon + 1, "ukhGHpPSDIeW") == strlen(colon + 1);
+
+	return is_modifier ? g_strndup(name, (size_t)(colon - name)) : g_strdup(name);
+}
+
+static char *event_description(const LodePerfEvent *event, const char *name)
+{
+	const char *unit = g_str_has_suffix(name, "-clock") ? " ns" : "";
+
+	if (event->is_frequency)
+		return g_strdup_printf("sampled %" G_GUINT64_FORMAT " times a second%s",
+			event->period_or_frequency, unit[0] != '\0' ? "; in nanoseconds" : "");
+	return g_strdup_printf(
+		"sampled every %" G_GUINT64_FORMAT "%s", event->period_or_frequency, unit);
+}
+
+static uint32_t add_column(LodeRecording *recording, const LodePerfEvent *event)
+{
+	g_autofree char *name = event_name(event->name);
+	g_autofree char *description = event_description(event, name);
+	double zero = 0;
+
+	for (guint i = 0; i < recording->events->len; i++)
+		if (strcmp(recording->events->pdata[i], name) == 0)
+			return i;
+	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, name));
+	g_ptr_array_set_size(recording->descriptions, (gint)recording->events->len);
+	recording->descriptions->pdata[recording->events->len - 1] = g_string_chunk_insert(
+		recording->strings, description);
+	g_array_append_val(recording->totals, zero);
+	recording->n_sampled++;
+	return recording->events->len - 1;
+}
+
+static uint64_t time_of(Input *input, const LodePerfRecord *record)
+{
+	return input->has_times ? record->time_ns : ++input->sequence;
+}
+
+static void add_mapping(Reading *self, Input *input, const LodePerfRecord *record, uint64_t time_ns)
+{
+	enum { PROTECTION_EXECUTE = 4 };
+	const LodePerfMapping *mapping = &record->mapping;
+
+	if ((mapping->protection & PROTECTION_EXECUTE) == 0 ||
+		record->mode == LODE_PERF_MODE_KERNEL || record->pid == UINT32_MAX)
+		return;
+	const LodeMappedRange range = {
+		.start = mapping->start,
+		.end = mapping->size <= UINT64_MAX - mapping->start ? mapping->start + mapping->size
+	                                                            : UINT64_MAX,
+		.offset = mapping->offset,
+		.file = lode_sampled_files_add(&self->files, record->pid, mapping),
+	};
+	lode_address_spaces_map(input->spaces, record->pid, time_ns, &range);
+}
+
+/* The first pass: everything but samples. */
+static void note_record(Reading *self, Input *input, const LodePerfRecord *record)
+{
+	uint64_t time_ns = time_of(input, record);
+
+	switch (record->kind) {
+	case LODE_PERF_MAPPING:
+		add_mapping(self, input, record, time_ns);
+		break;
+	case LODE_PERF_COMMAND:
+		if (record->is_exec)
+			lode_address_spaces_exec(input->spaces, record->pid, time_ns);
+		break;
+	case LODE_PERF_FORK:
+		lode_address_spaces_fork(input->spaces, record->pid, record->parent_pid, time_ns);
+		break;
+	case LODE_PERF_LOST:
+		self->n_lost += (double)record->value;
+		break;
+	case LODE_PERF_LOST_SAMPLES:
+		self->n_lost_samples += (double)record->value;
+		break;
+	case LODE_PERF_THROTTLE:
+		self->n_throttled++;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool go_on(Reading *self, const Input *input, const char *stage, GError **error)
+{
+	enum { RECORDS_BETWEEN = 1 << 12 };
+
+	if (self->n_records++ % RECORDS_BETWEEN != 0)
+		return true;
+	lode_progress_report(self->progress, stage, (double)lode_perf_data_position(input->data),
+		(double)lode_perf_data_size(input->data), input->path);
+	if (!lode_progress_is_cancelled(self->progress))
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	return false;
+}
+
+typedef void (*RecordFunc)(Reading *self, Input *input, const LodePerfRecord *record);
+
+static bool for_each_record(
+	Reading *self, Input *input, RecordFunc func, const char *stage, GError **error)
+{
+	LodePerfRecord record;
+
+	for (;;) {
+		LodePerfNext next = lode_perf_data_next(input->data, &record, error);
+		if (next == LODE_PERF_NEXT_ERROR)
+			return false;
+		if (next == LODE_PERF_NEXT_END)
+			return true;
+		func(self, input, &record);
+		if (!go_on(self, input, stage, error))
+			return false;
+	}
+}
+
+static void add_events(Reading *self, Input *input)
+{
+	const LodePerfEvent *events = lode_perf_data_events(input->data, &input->n_events);
+
+	input->columns = g_new(uint32_t, MAX(input->n_events, 1));
+	for (size_t i = 0; i < input->n_events; i++)
+		input->columns[i] = add_column(self->recording, &events[i]);
+}
+
+static bool any_has_time(const LodePerfData *data)
+{
+	size_t n;
+	const LodePerfEvent *events = lode_perf_data_events(data, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].has_time)
+			return true;
+	return n == 0; /* pipe mode: not known yet */
+}
+
+static bool read_mappings(Reading *self, const char *path, GError **error)
+{
+	Input input = {.path = path, .data = lode_perf_data_open(path, error)};
+
+	if (input.data == NULL)
+		return false;
+	input.spaces = lode_address_spaces_new();
+	input.has_times = any_has_time(input.data);
+	g_array_append_val(self->inputs, input);
+	Input *kept = &g_array_index(self->inputs, Input, self->inputs->len - 1);
+	if (!for_each_record(self, kept, note_record, "reading mappings", error))
+		return false;
+	add_events(self, kept);
+	const LodePerfInfo *info = lode_perf_data_info(kept->data);
+	kept->has_jit_times = kept->has_times && info->clock_id == CLOCK_MONOTONIC;
+	lode_sampled_files_set_build_ids(&self->files, info);
+	if (lode_address_spaces_freeze(kept->spaces, error))
+		return true;
+	g_prefix_error(error, "%s: ", path);
+	return false;
+}
+
+static LodeSampledOutcome outcome_of_mode(LodePerfMode mode)
+{
+	switch (mode) {
+	case LODE_PERF_MODE_KERNEL:
+		return LODE_SAMPLED_KERNEL;
+	case LODE_PERF_MODE_HYPERVISOR:
+		return LODE_SAMPLED_HYPERVISOR;
+	case LODE_PERF_MODE_GUEST_KERNEL:
+	case LODE_PERF_MODE_GUEST_USER:
+		return LODE_SAMPLED_GUEST;
+	default:
+		return LODE_SAMPLED_RESOLVED;
+	}
+}
+
+static LodeSampledOutcome place_address(Reading *self, Input *input, const LodePerfRecord *record,
+	uint64_t address, LodeSampledPlace *out_place)
+{
+	uint64_t time_ns = input->has_times ? record->time_ns : input->sequence;
+	const LodeMappedRange *range = lode_address_spaces_find(
+		input->spaces, record->pid, address, time_ns);
+	LodePerfRecord without_time = {.pid = record->pid};
+
+	return lode_sampled_files_place(&self->files, range,
+		input->has_jit_times ? record : &without_time, address, out_place);
+}
+
+static void add_branches(Reading *self, Input *input, const LodePerfRecord *record)
+{
+	const LodePerfSample *sample = &record->sample;
+	LodeSampledPlace newer_source, source, target;
+	bool has_newer = false;
+
+	for (size_t i = 0; i < sample->n_branches; i++) {
+		const LodePerfBranch *branch = &sample->branches[i];
+		bool has_source = place_address(self, input, record, branch->source, &source) ==
+		                  LODE_SAMPLED_RESOLVED;
+		bool has_target = place_address(self, input, record, branch->target, &target) ==
+		                  LODE_SAMPLED_RESOLVED;
+		if (has_source && has_target)
+			lode_sampled_rows_add_branch(&self->rows, &source, &target);
+		if (has_target && has_newer)
+			lode_sampled_rows_add_range(&self->rows, &target, &newer_source);
+		else if (has_target && i == 0)
+			lode_sampled_rows_add_newest(&self->rows, &target);
+		has_newer = has_source;
+		newer_source = source;
+	}
+	self->has_branches |= sample->n_branches > 0;
+}
+
+static void add_sample(Reading *self, Input *input, const LodePerfRecord *record)
+{
+	time_of(input, record);
+	if (record->kind != LODE_PERF_SAMPLE)
+		return;
+	uint32_t column = input->columns[record->event];
+	double value = (double)record->sample.period;
+	LodeSampledPlace place;
+	LodeSampledOutcome outcome = outcome_of_mode(record->mode);
+
+	if (outcome == LODE_SAMPLED_RESOLVED)
+		outcome = place_address(self, input, record, record->sample.ip, &place);
+	self->recording->n_samples++;
+	g_array_index(self->recording->totals, double, column) += value;
+	if (outcome == LODE_SAMPLED_RESOLVED) {
+		lode_sampled_rows_add(&self->rows, &place, column, value);
+	} else {
+		self->counts[outcome]++;
+		self->weights[outcome] += column == 1 ? value : 0;
+		if (self->examples[outcome] == NULL)
+			self->examples[outcome] = g_strdup_printf("0x%" G_GINT64_MODIFIER
+								  "x in process %" G_GUINT32_FORMAT,
+				record->sample.ip, record->pid);
+	}
+	add_branches(self, input, record);
+}
+
+static bool read_samples(Reading *self, GError **error)
+{
+	lode_sampled_rows_init(&self->rows, self->recording);
+	for (guint i = 0; i < self->inputs->len; i++) {
+		Input *input = &g_array_index(self->inputs, Input, i);
+		lode_perf_data_rewind(input->data);
+		input->sequence = 0;
+		if (!for_each_record(self, input, add_sample, "reading samples", error))
+			return false;
+	}
+	lode_sampled_rows_finish(&self->rows);
+	return true;
+}
+
+static void account(Reading *self)
+{
+	static const char *const losses[] = {"records lost by the kernel while sampling",
+		"samples lost by the kernel", "times that the kernel throttled the sampling"};
+	const double counts[] = {self->n_lost, self->n_lost_samples, self->n_throttled};
+
+	for (int i = 1; i < LODE_SAMPLED_N_OUTCOMES; i++)
+		if (self->counts[i] > 0)
+			lode_recording_add_unresolved(self->recording,
+				lode_sampled_outcome_reason((LodeSampledOutcome)i),
+				self->examples[i], self->counts[i], self->weights[i]);
+	for (size_t i = 0; i < G_N_ELEMENTS(losses); i++)
+		if (counts[i] > 0)
+			lode_recording_add_unresolved(
+				self->recording, losses[i], NULL, counts[i], 0);
+}
+
+static void describe(Reading *self)
+{
+	LodeRecording *recording = self->recording;
+	const LodePerfInfo *info = lode_perf_data_info(g_array_index(self->inputs, Input, 0).data);
+	g_autofree char *creator = g_strdup_printf(
+		"perf.data of %s", info->version == NULL               ? "perf"
+				   : g_ascii_isdigit(info->version[0]) ? "perf "
+								       : "");
+	g_autofree char *versioned = g_strconcat(creator, info->version, NULL);
+
+	recording->creator = g_string_chunk_insert(recording->strings, versioned);
+	if (info->command != NULL)
+		recording->command = g_string_chunk_insert(recording->strings, info->command);
+	recording->frequency = self->has_branches ? LODE_FREQUENCY_SAMPLED
+	                                          : LODE_FREQUENCY_INFERRED;
+}
+
+static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GError **error)
+{
+	for (size_t i = 0; i < n_paths; i++)
+		if (!read_mappings(self, paths[i], error))
+			return false;
+	if (!read_samples(self, error))
+		return false;
+	account(self);
+	describe(self);
+	return true;
+}
+
+LodeRecording *lode_sampled_recording_read(const char *const *paths, size_t n_paths,
+	LodeJitCodeSet *jit, const LodeProgress *progress, GError **error)
+{
+	static const char count_column[] = "Ir";
+	Reading reading = {.recording = lode_recording_new(), .jit = jit, .progress = progress};
+	LodeRecording *recording = reading.recording;
+	double zero = 0;
+
+	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, count_column));
+	g_array_append_val(recording->totals, zero);
+	reading.inputs = g_array_new(FALSE, FALSE, sizeof(Input));
+	g_array_set_clear_func(reading.inputs, input_clear);
+	lode_sampled_files_init(&reading.files, recording, jit);
+	bool is_read = read_all(&reading, paths, n_paths, error);
+	lode_sampled_rows_clear(&reading.rows);
+	lode_sampled_files_clear(&reading.files);
+	g_array_unref(reading.inputs);
+	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++)
+		g_free(reading.examples[i]);
+	if (!is_read)
+		lode_recording_free(recording);
+	return is_read ? recording : NULL;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_event_choice.h"
+
+#include "base/error.h"
+#include "record/perf_pmu_event.h"
+
+#include <asm/perf_regs.h>
+#include <errno.h>
+#include <perfmon/pfmlib_perf_event.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ONLY_USER_CODE "only user code is sampled"
+
+enum { MAX_PRECISE = 3, DEFAULT_FREQUENCY = 4000 };
+
+/* Registers that user code sees. The segment registers of x86-64 cannot be sampled. */
+#if defined(__x86_64__)
+#define USER_REGISTERS                                                                             \
+	(((UINT64_C(1) << PERF_REG_X86_64_MAX) - 1) &                                              \
+		~(UINT64_C(1) << PERF_REG_X86_DS | UINT64_C(1) << PERF_REG_X86_ES |                \
+			UINT64_C(1) << PERF_REG_X86_FS | UINT64_C(1) << PERF_REG_X86_GS))
+#elif defined(__aarch64__)
+#define USER_REGISTERS ((UINT64_C(1) << (PERF_REG_ARM64_PC + 1)) - 1)
+#else
+#define USER_REGISTERS UINT64_C(0)
+#endif
+
+void lode_perf_note(GString *note, const char *format, ...)
+{
+	va_list arguments;
+
+	if (note->len > 0)
+		g_string_append(note, "; ");
+	va_start(arguments, format);
+	g_string_append_vprintf(note, format, arguments);
+	va_end(arguments);
+}
+
+/* Where perf's modifiers begin, "u" of "cycles:u" or "cpu/event=1/u"; the end where there are none.
+ */
+static const char *modifiers_of(const char *name)
+{
+	const char *slash = strrchr(name, '/'), *colon = strrchr(name, ':');
+	const char *start = colon == NULL || (slash != NULL && slash > colon) ? slash : colon;
+
+	if (start == NULL || start[1 + strspn(start + 1, "ukhpP")] != '\0')
+		return name + strlen(name);
+	return start + 1;
+}
+
+/* Without modifiers, and without the colon before them. */
+static char *stem_of(const char *name, const char *modifiers)
+{
+	bool has_colon = *modifiers != '\0' && modifiers[-1] == ':';
+
+	if (has_colon && modifiers - name >= 2 && modifiers[-2] == '/')
+		return g_strndup(name, (gsize)(modifiers - name - 1));
+	return g_strndup(name, (gsize)(modifiers - name - has_colon));
+}
+
+static void apply_modifiers(
+	struct perf_event_attr *attr, const char *modifiers, bool *out_max_precise)
+{
+	unsigned precise = 0;
+
+	if (strpbrk(modifiers, "ukh") != NULL) {
+		attr->exclude_user = strchr(modifiers, 'u') == NULL;
+		attr->exclude_kernel = strchr(modifiers, 'k') == NULL;
+		attr->exclude_hv = strchr(modifiers, 'h') == NULL;
+	}
+	for (const char *at = modifiers; *at != '\0'; at++)
+		precise += *at == 'p';
+	attr->precise_ip = (precise < MAX_PRECISE ? precise : MAX_PRECISE) & MAX_PRECISE;
+	*out_max_precise = strchr(modifiers, 'P') != NULL;
+}
+
+static bool read_raw(const char *stem, struct perf_event_attr *attr)
+{
+	guint64 config;
+
+	if (stem[0] != 'r' ||
+		!g_ascii_string_to_unsigned(stem + 1, 16, 0, G_MAXUINT64, &config, NULL))
+		return false;
+	attr->type = PERF_TYPE_RAW;
+	attr->config = config;
+	attr->exclude_hv = 1;
+	return true;
+}
+
+static bool read_known(const char *stem, struct perf_event_attr *attr, GError **error)
+{
+	pfm_perf_encode_arg_t encoding = {.attr = attr, .size = sizeof(encoding)};
+	int code = pfm_initialize();
+
+	if (code == PFM_SUCCESS)
+		code = pfm_get_os_event_encoding(
+			stem, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &encoding);
+	if (code == PFM_SUCCESS)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"there is no event '%s' on this machine: %s; 'perf list' shows names, such as "
+		"cpu-clock, page-faults, and with a PMU cycles, instructions, branch-misses",
+		stem, pfm_strerror(code));
+	return false;
+}
+
+bool lode_perf_choice_read_name(const LodePerfKernel *kernel, const char *name,
+	struct perf_event_attr *out_attr, bool *out_max_precise, char **out_stem, GError **error)
+{
+	const char *modifiers = modifiers_of(name);
+	g_autofree char *stem = stem_of(name, modifiers);
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+	bool max_precise = false;
+
+	bool is_read = strchr(stem, '/') != NULL
+	                       ? lode_perf_pmu_event_read(kernel->devices, stem, &attr, error)
+	                       : read_raw(stem, &attr) || read_known(stem, &attr, error);
+	if (!is_read)
+		return false;
+	attr.size = sizeof(attr);
+	apply_modifiers(&attr, modifiers, &max_precise);
+	*out_attr = attr;
+	*out_max_precise = max_precise;
+	*out_stem = g_steal_pointer(&stem);
+	return true;
+}
+
+/* What every event has. Inherited, so that threads and children are followed. */
+static void set_basics(struct perf_event_attr *attr)
+{
+	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+	                    PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
+	attr->disabled = 1;
+	attr->inherit = 1;
+	attr->exclude_guest = 1;
+	attr->sample_id_all = 1;
+	/* The clock of jitdumps. */
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+}
+
+static void set_rate(struct perf_event_attr *attr, const LodePerfKernel *kernel,
+	const LodePerfSamplerOptions *options)
+{
+	int64_t bound = lode_perf_kernel_setting(
+		kernel, "perf_event_max_sample_rate", DEFAULT_FREQUENCY);
+
+	attr->freq = options->period == 0;
+	/* Where the period is fixed, a software event that tells it would be sampled each time. */
+	if (attr->freq)
+		attr->sample_type |= PERF_SAMPLE_PERIOD;
+	if (options->period > 0)
+		attr->sample_period = options->period;
+	else if (options->frequency > 0)
+		attr->sample_freq = options->frequency;
+	else
+		attr->sample_freq = (uint64_t)CLAMP(bound, 1, DEFAULT_FREQUENCY);
+}
+
+static void set_wishes(struct perf_event_attr *attr, const LodePerfSamplerOptions *options)
+{
+	if (options->has_branch_stacks) {
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HW_INDEX;
+		if (!attr->exclude_user)
+			attr->branch_sample_type |= PERF_SAMPLE_BRANCH_USER;
+		if (!attr->exclude_kernel)
+			attr->branch_sample_type |= PERF_SAMPLE_BRANCH_KERNEL;
+	}
+	if (options->has_user_registers) {
+		attr->sample_type |= PERF_SAMPLE_REGS_USER;
+		attr->sample_regs_user = USER_REGISTERS;
+	}
+	if (options->has_data_addresses)
+		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC |
+		                     PERF_SAMPLE_WEIGHT_STRUCT;
+}
+
+/* Tells of mappings, names, and the starts and ends of threads. */
+static void set_tracking(struct perf_event_attr *attr, const LodePerfSamplerOptions *options)
+{
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+	attr->mmap_data = options->has_data_addresses;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	attr->task = 1;
+}
+
+static int probe(const LodePerfKernel *kernel, const struct perf_event_attr *attr)
+{
+	struct perf_event_attr copy = *attr;
+	int descriptor = kernel->open(&copy, 0, -1, kernel->user_data);
+
+	if (descriptor < 0)
+		return errno;
+	close(descriptor);
+	return 0;
+}
+
+/* What older kernels do not know, newest first: it can go without loss to the samples. */
+static void leave_out(struct perf_event_attr *attr, unsigned level)
+{
+	if (level >= 1)
+		attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+	if (level >= 2 && (attr->sample_type & PERF_SAMPLE_WEIGHT_STRUCT) != 0) {
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_WEIGHT_STRUCT;
+		attr->sample_type |= PERF_SAMPLE_WEIGHT;
+	}
+	if (level >= 3)
+		attr->branch_sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_HW_INDEX;
+	if (level >= 4)
+		attr->exclude_guest = 0;
+}
+
+enum { N_LEVELS = 5 };
+
+static bool may_depend_on_attr(int code)
+{
+	return code == EINVAL || code == EOPNOTSUPP || code == E2BIG;
+}
+
+/* 0, or the errno of the humblest that was tried. */
+static int settle(const LodePerfKernel *kernel, struct perf_event_attr *attr, bool max_precise)
+{
+	unsigned highest = max_precise ? MAX_PRECISE : attr->precise_ip;
+	unsigned lowest = max_precise ? 0 : attr->precise_ip;
+	int code = 0;
+
+	for (unsigned level = 0; level < N_LEVELS; level++) {
+		struct perf_event_attr trial = *attr;
+		leave_out(&trial, level);
+		for (unsigned i = 0; i <= highest - lowest; i++) {
+			trial.precise_ip = (highest - i) & MAX_PRECISE;
+			code = probe(kernel, &trial);
+			if (code == 0)
+				*attr = trial;
+			if (!may_depend_on_attr(code))
+				return code;
+		}
+	}
+	return code;
+}
+
+static void choice_free(void *data)
+{
+	LodePerfChoice *self = data;
+
+	g_free(self->name);
+	g_array_unref(self->ids);
+	g_free(self);
+}
+
+static char *name_of(const char *stem, const struct perf_event_attr *attr)
+{
+	GString *name = g_string_new(stem);
+
+	if (!g_str_has_suffix(stem, "/") &&
+		(attr->exclude_kernel || attr->exclude_user || attr->precise_ip > 0))
+		g_string_append_c(name, ':');
+	if (attr->exclude_kernel && !attr->exclude_user)
+		g_string_append_c(name, 'u');
+	if (attr->exclude_user && !attr->exclude_kernel)
+		g_string_append_c(name, 'k');
+	for (unsigned i = 0; i < attr->precise_ip; i++)
+		g_string_append_c(name, 'p');
+	return g_string_free(name, FALSE);
+}
+
+static LodePerfChoice *choice_new(const char *stem, const struct perf_event_attr *attr)
+{
+	LodePerfChoice *self = g_new0(LodePerfChoice, 1);
+
+	self->attr = *attr;
+	self->name = name_of(stem, attr);
+	self->ids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	return self;
+}
+
+typedef struct {
+	const LodePerfKernel *kernel;
+	const LodePerfSamplerOptions *options;
+	GString *note;
+} Chooser;
+
+/* Whether the kernel's own code is what is forbidden: then user code is sampled alone. */
+static bool concede_kernel(const Chooser *self, struct perf_event_attr *attr)
+{
+	if (attr->exclude_kernel || attr->exclude_user)
+		return false;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+	attr->branch_sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_KERNEL;
+	if (strstr(self->note->str, ONLY_USER_CODE) == NULL)
+		lode_perf_note(self->note,
+			ONLY_USER_CODE " (kernel.perf_event_paranoid is %" G_GINT64_FORMAT ")",
+			lode_perf_kernel_setting(self->kernel, "perf_event_paranoid", 2));
+	return true;
+}
+
+/* NULL with *out_code 0 when the name is the fault. */
+static LodePerfChoice *choose(const Chooser *self, const char *name, int *out_code, GError **error)
+{
+	struct perf_event_attr attr;
+	g_autofree char *stem = NULL;
+	bool max_precise;
+
+	*out_code = 0;
+	if (!lode_perf_choice_read_name(self->kernel, name, &attr, &max_precise, &stem, error))
+		return NULL;
+	set_basics(&attr);
+	set_rate(&attr, self->kernel, self->options);
+	set_wishes(&attr, self->options);
+	int code = settle(self->kernel, &attr, max_precise);
+	if ((code == EACCES || code == EPERM) && concede_kernel(self, &attr))
+		code = settle(self->kernel, &attr, max_precise);
+	if (code == 0)
+		return choice_new(stem, &attr);
+	const LodePerfRefusal refusal = {.attr = &attr, .event = name, .code = code};
+	lode_perf_kernel_refuse(self->kernel, &refusal, error);
+	*out_code = code;
+	return NULL;
+}
+
+/* Cycles tell more than a timer, as they can be precise and have branch stacks. */
+static LodePerfChoice *choose_default(const Chooser *self, GError **error)
+{
+	g_autoptr(GError) refused = NULL;
+	int code;
+	LodePerfChoice *choice = choose(self, "cycles:uP", &code, &refused);
+
+	if (choice != NULL)
+		return choice;
+	if (self->options->has_branch_stacks || (code != ENOENT && code != EOPNOTSUPP)) {
+		g_propagate_error(error, g_steal_pointer(&refused));
+		return NULL;
+	}
+	lode_perf_note(self->note, "there is no PMU here: samples by time ('cpu-clock:u')");
+	return choose(self, "cpu-clock:u", &code, error);
+}
+
+/* Stopped events tell of no mappings, so that one that never stops has to. */
+static LodePerfChoice *tracking_choice(const Chooser *self)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_period = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	set_basics(&attr);
+	settle(self->kernel, &attr, false);
+	set_tracking(&attr, self->options);
+	LodePerfChoice *choice = choice_new("dummy", &attr);
+	choice->is_tracking = true;
+	return choice;
+}
+
+static bool check_frequency(
+	const LodePerfKernel *kernel, const LodePerfSamplerOptions *options, GError **error)
+{
+	int64_t bound = lode_perf_kernel_setting(kernel, "perf_event_max_sample_rate", G_MAXINT64);
+
+	if (options->period > 0 || options->frequency <= (uint64_t)MAX(bound, 0))
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+		"%" G_GUINT64_FORMAT
+		" samples a second are more than kernel.perf_event_max_sample_rate, "
+		"%" G_GINT64_FORMAT
+		"; ask for fewer, or 'sudo sysctl kernel.perf_event_max_sample_rate="
+		"%" G_GUINT64_FORMAT "'",
+		options->frequency, bound, options->frequency);
+	return false;
+}
+
+static bool is_stoppable(const LodePerfSamplerOptions *options)
+{
+	return options->start_stopped || options->control_fifo != NULL || options->delay_ms > 0;
+}
+
+GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
+	const LodePerfSamplerOptions *options, GString *note, GError **error)
+{
+	const Chooser chooser = {kernel, options, note};
+	g_autoptr(GPtrArray) choices = g_ptr_array_new_with_free_func(choice_free);
+	int code;
+
+	if (!check_frequency(kernel, options, error))
+		return NULL;
+	for (size_t i = 0; i < MAX(options->n_events, 1); i++) {
+		LodePerfChoice *choice = options->n_events == 0
+		                                 ? choose_default(&chooser, error)
+		                                 : choose(&chooser, options->events[i], &code,
+							   error);
+		if (choice == NULL)
+			return NULL;
+		g_ptr_array_add(choices, choice);
+	}
+	LodePerfChoice *first = choices->pdata[0];
+	if (is_stoppable(options))
+		g_ptr_array_add(choices, tracking_choice(&chooser));
+	else
+		set_tracking(&first->attr, options);
+	return g_steal_pointer(&choices);
+}

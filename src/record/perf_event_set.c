@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_event_set.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { DEFAULT_PAGES = 128, MAX_CPUS = 1 << 16 };
+
+static void add_range(GArray *cpus, const char *text)
+{
+	char *end;
+	guint64 first = g_ascii_strtoull(text, &end, 10);
+	guint64 last = *end == '-' ? g_ascii_strtoull(end + 1, NULL, 10) : first;
+
+	for (guint64 i = first; i <= last && cpus->len < MAX_CPUS; i++) {
+		const LodePerfCpu cpu = {.cpu = (int)i, .polled = G_MAXUINT};
+		g_array_append_val(cpus, cpu);
+	}
+}
+
+static GArray *online_cpus(void)
+{
+	GArray *cpus = g_array_new(FALSE, TRUE, sizeof(LodePerfCpu));
+	g_autofree char *text = NULL;
+
+	if (!g_file_get_contents("/sys/devices/system/cpu/online", &text, NULL, NULL))
+		text = g_strdup_printf("0-%ld", MAX(sysconf(_SC_NPROCESSORS_CONF), 1) - 1);
+	g_auto(GStrv) ranges = g_strsplit(g_strstrip(text), ",", -1);
+	for (size_t i = 0; ranges[i] != NULL; i++)
+		add_range(cpus, ranges[i]);
+	return cpus;
+}
+
+/* A program that we run gets the old limit back before it starts, as it was forked before. */
+static void raise_descriptor_limit(size_t n)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= n + 64)
+		return;
+	limit.rlim_cur = MIN((rlim_t)n + 64, limit.rlim_max);
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+typedef struct {
+	LodePerfEventSet *set;
+	const GArray *threads;
+	GArray *n_opened;  /* by event */
+	int first_refusal; /* of a CPU that lacks the event */
+	unsigned n_skipped;
+} Opening;
+
+/*
+ * A thread may have ended, a CPU gone or, where the CPUs are of several kinds, lack the event: the
+ * others go on.
+ */
+static bool is_skippable(int code, size_t n_threads)
+{
+	return code == ENODEV || code == ENOENT || (code == ESRCH && n_threads > 1);
+}
+
+static bool open_one(Opening *self, pid_t thread, unsigned cpu, unsigned event, GError **error)
+{
+	LodePerfEventSet *set = self->set;
+	LodePerfChoice *choice = set->choices->pdata[event];
+	LodePerfCpu *place = &g_array_index(set->cpus, LodePerfCpu, cpu);
+	struct perf_event_attr attr = choice->attr;
+	const LodePerfDescriptor opened = {
+		.descriptor = set->kernel->open(&attr, thread, place->cpu, set->kernel->user_data),
+		.event = event,
+		.cpu = cpu,
+	};
+
+	if (opened.descriptor >= 0) {
+		if (place->polled == G_MAXUINT)
+			place->polled = set->descriptors->len;
+		g_array_append_val(set->descriptors, opened);
+		g_array_index(self->n_opened, unsigned, event)++;
+		return true;
+	}
+	const LodePerfRefusal refusal = {
+		.attr = &choice->attr,
+		.event = choice->name,
+		.pid = self->threads->len > 0 ? thread : 0,
+		.code = errno,
+		.n_wanted = (size_t)set->cpus->len * self->threads->len * set->choices->len,
+	};
+	if (is_skippable(refusal.code, self->threads->len)) {
+		self->first_refusal = refusal.code;
+		self->n_skipped += refusal.code == ENOENT;
+		return true;
+	}
+	lode_perf_kernel_refuse(set->kernel, &refusal, error);
+	return false;
+}
+
+/* The mappings of a process must not fail for want of the first event on one kind of CPU. */
+static bool open_all(Opening *self, GError **error)
+{
+	LodePerfEventSet *set = self->set;
+
+	for (unsigned cpu = 0; cpu < set->cpus->len; cpu++)
+		for (guint i = 0; i < self->threads->len; i++)
+			for (unsigned event = 0; event < set->choices->len; event++)
+				if (!open_one(self, g_array_index(self->threads, pid_t, i), cpu,
+					    event, error))
+					return false;
+	for (unsigned event = 0; event < set->choices->len; event++) {
+		const LodePerfChoice *choice = set->choices->pdata[event];
+		const LodePerfRefusal refusal = {
+			.attr = &choice->attr,
+			.event = choice->name,
+			.pid = g_array_index(self->threads, pid_t, 0),
+			.code = self->first_refusal,
+		};
+		if (g_array_index(self->n_opened, unsigned, event) > 0)
+			continue;
+		lode_perf_kernel_refuse(set->kernel, &refusal, error);
+		return false;
+	}
+	return true;
+}
+
+static int owner(const LodePerfEventSet *self, unsigned cpu)
+{
+	guint index = g_array_index(self->cpus, LodePerfCpu, cpu).polled;
+
+	return index == G_MAXUINT
+	               ? -1
+	               : g_array_index(self->descriptors, LodePerfDescriptor, index).descriptor;
+}
+
+static void unmap_all(LodePerfEventSet *self)
+{
+	for (unsigned cpu = 0; cpu < self->cpus->len; cpu++)
+		lode_perf_ring_unmap(&g_array_index(self->cpus, LodePerfCpu, cpu).ring);
+}
+
+/* 0 or errno. */
+static int map_all(LodePerfEventSet *self, size_t pages)
+{
+	for (unsigned cpu = 0; cpu < self->cpus->len; cpu++) {
+		LodePerfRing *ring = &g_array_index(self->cpus, LodePerfCpu, cpu).ring;
+		if (owner(self, cpu) >= 0 && !lode_perf_ring_map(ring, owner(self, cpu), pages)) {
+			int code = errno;
+			unmap_all(self);
+			return code;
+		}
+	}
+	self->pages = pages;
+	return 0;
+}
+
+static bool map_rings(LodePerfEventSet *self, size_t wanted, GString *note, GError **error)
+{
+	size_t pages = wanted > 0 ? wanted : DEFAULT_PAGES;
+	int code = map_all(self, pages);
+
+	while ((code == EPERM || code == ENOMEM) && pages > 1)
+		code = map_all(self, pages /= 2);
+	if (code == 0 && wanted > pages)
+		lode_perf_note(note,
+			"the buffers have %" G_GSIZE_FORMAT " pages each, not %" G_GSIZE_FORMAT
+			": kernel.perf_event_mlock_kb is %" G_GINT64_FORMAT,
+			pages, wanted,
+			lode_perf_kernel_setting(self->kernel, "perf_event_mlock_kb", 0));
+	if (code == 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+		"the kernel gives no buffer for samples: %s; kernel.perf_event_mlock_kb is "
+		"%" G_GINT64_FORMAT " for each CPU and all of a user's recordings, and "
+		"RLIMIT_MEMLOCK adds to it; 'sudo sysctl kernel.perf_event_mlock_kb=2048' raises "
+		"it; 'lode run --exact' counts without it",
+		g_strerror(code), lode_perf_kernel_setting(self->kernel, "perf_event_mlock_kb", 0));
+	return false;
+}
+
+static bool join_rings(LodePerfEventSet *self, GError **error)
+{
+	for (guint i = 0; i < self->descriptors->len; i++) {
+		const LodePerfDescriptor *at = &g_array_index(
+			self->descriptors, LodePerfDescriptor, i);
+		const LodePerfChoice *choice = self->choices->pdata[at->event];
+		int target = owner(self, at->cpu);
+		uint64_t id;
+		if ((at->descriptor != target &&
+			    ioctl(at->descriptor, PERF_EVENT_IOC_SET_OUTPUT, target) != 0) ||
+			ioctl(at->descriptor, PERF_EVENT_IOC_ID, &id) != 0) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+				"'%s': cannot share the buffer of a CPU: %s", choice->name,
+				g_strerror(errno));
+			return false;
+		}
+		g_array_append_val(choice->ids, id);
+	}
+	return true;
+}
+
+LodePerfEventSet *lode_perf_event_set_open(const LodePerfKernel *kernel, GPtrArray *choices,
+	const GArray *threads, size_t pages, GString *note, GError **error)
+{
+	g_autoptr(LodePerfEventSet) self = g_new0(LodePerfEventSet, 1);
+	g_autoptr(GArray) n_opened = g_array_new(FALSE, TRUE, sizeof(unsigned));
+
+	self->kernel = kernel;
+	self->choices = choices;
+	self->cpus = online_cpus();
+	self->descriptors = g_array_new(FALSE, FALSE, sizeof(LodePerfDescriptor));
+	g_array_set_size(n_opened, choices->len);
+	raise_descriptor_limit((size_t)self->cpus->len * threads->len * choices->len);
+	Opening opening = {.set = self, .threads = threads, .n_opened = n_opened};
+	if (!open_all(&opening, error))
+		return NULL;
+	if (opening.n_skipped > 0)
+		lode_perf_note(note,
+			"some CPUs do not have every event: what ran there is missing from it");
+	if (!map_rings(self, pages, note, error) || !join_rings(self, error))
+		return NULL;
+	return g_steal_pointer(&self);
+}
+
+void lode_perf_event_set_close(LodePerfEventSet *self)
+{
+	if (self == NULL)
+		return;
+	unmap_all(self);
+	for (guint i = 0; i < self->descriptors->len; i++)
+		close(g_array_index(self->descriptors, LodePerfDescriptor, i).descriptor);
+	g_array_unref(self->cpus);
+	g_array_unref(self->descriptors);
+	g_free(self);
+}
+
+static void command(LodePerfEventSet *self, bool to_tracking, unsigned long request)
+{
+	for (guint i = 0; i < self->descriptors->len; i++) {
+		const LodePerfDescriptor *at = &g_array_index(
+			self->descriptors, LodePerfDescriptor, i);
+		const LodePerfChoice *choice = self->choices->pdata[at->event];
+		if (choice->is_tracking == to_tracking)
+			ioctl(at->descriptor, request, 0);
+	}
+}
+
+void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on)
+{
+	command(self, false, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+}
+
+void lode_perf_event_set_track(LodePerfEventSet *self)
+{
+	command(self, true, PERF_EVENT_IOC_ENABLE);
+}
+
+uint64_t lode_perf_event_set_lost(const LodePerfEventSet *self, unsigned event)
+{
+	const LodePerfChoice *choice = self->choices->pdata[event];
+	uint64_t lost = 0;
+
+	if ((choice->attr.read_format & PERF_FORMAT_LOST) == 0)
+		return 0;
+	for (guint i = 0; i < self->descriptors->len; i++) {
+		const LodePerfDescriptor *at = &g_array_index(
+			self->descriptors, LodePerfDescriptor, i);
+		uint64_t values[3]; /* value, id, lost */
+		if (at->event == event &&
+			read(at->descriptor, values, sizeof(values)) == sizeof(values))
+			lost += values[2];
+	}
+	return lost;
+}

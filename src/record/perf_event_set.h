@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The open descriptors: each event on each CPU for each thread, one ring buffer per CPU.
+ *
+ *            CPU 0          CPU 1
+ *   event 0  fd ──▶ ring    fd ──▶ ring      the first of a CPU owns the ring,
+ *   event 1  fd ──┘         fd ──┘           the others write into it
+ *
+ * An inherited event with a ring must be bound to a CPU, and follows the threads and children that
+ * its thread starts later.
+ */
+#pragma once
+
+#include "record/perf_event_choice.h"
+#include "record/perf_ring.h"
+
+typedef struct {
+	int descriptor;
+	unsigned event, cpu; /* indices into choices and rings */
+} LodePerfDescriptor;
+
+typedef struct {
+	LodePerfRing ring;
+	int cpu;
+	guint polled; /* index of the descriptor that poll() waits for */
+} LodePerfCpu;
+
+typedef struct {
+	const LodePerfKernel *kernel;
+	GPtrArray *choices;  /* LodePerfChoice; borrowed */
+	GArray *cpus;        /* LodePerfCpu */
+	GArray *descriptors; /* LodePerfDescriptor, by CPU, thread, event */
+	size_t pages;        /* of each ring */
+} LodePerfEventSet;
+
+/*
+ * Opens everything, disabled, for the threads. Raises the soft limit of descriptors when need be.
+ * `pages` 0: as many as allowed, at most 128. Notes what was conceded. Errors: those of
+ * lode_perf_kernel_refuse(), and _IO that names kernel.perf_event_mlock_kb.
+ */
+LodePerfEventSet *lode_perf_event_set_open(const LodePerfKernel *kernel, GPtrArray *choices,
+	const GArray *threads, size_t pages, GString *note, GError **error);
+void lode_perf_event_set_close(LodePerfEventSet *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfEventSet, lode_perf_event_set_close)
+
+/* Starts or stops sampling; the tracking event goes on. */
+void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on);
+
+/* Starts the tracking event, which is then never stopped. */
+void lode_perf_event_set_track(LodePerfEventSet *self);
+
+/* What the kernel lost, by event; 0 where it does not say. */
+uint64_t lode_perf_event_set_lost(const LodePerfEventSet *self, unsigned event);

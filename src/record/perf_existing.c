@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_existing.h"
+
+#include "base/error.h"
+
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+typedef struct {
+	const LodePerfExisting *wanted;
+	GByteArray *records;
+	pid_t tid;
+} Writer;
+
+static void add_u32(GByteArray *bytes, uint32_t value)
+{
+	g_byte_array_append(bytes, (const guint8 *)&value, sizeof(value));
+}
+
+static void add_u64(GByteArray *bytes, uint64_t value)
+{
+	g_byte_array_append(bytes, (const guint8 *)&value, sizeof(value));
+}
+
+/* With its end, padded to 8 bytes. */
+static void add_text(GByteArray *bytes, const char *text)
+{
+	static const guint8 zeros[8];
+	guint length = (guint)strlen(text);
+
+	g_byte_array_append(bytes, (const guint8 *)text, length);
+	g_byte_array_append(bytes, zeros, 8 - length % 8);
+}
+
+/* What sample_id_all puts behind each record; an id of 0 is nobody's, and so the first event's. */
+static void add_sample_id(const Writer *self, GByteArray *body)
+{
+	uint64_t type = self->wanted->sample_type;
+
+	if (type & PERF_SAMPLE_TID) {
+		add_u32(body, (uint32_t)self->wanted->pid);
+		add_u32(body, (uint32_t)self->tid);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		add_u64(body, 0);
+	if (type & PERF_SAMPLE_CPU)
+		add_u64(body, 0);
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		add_u64(body, 0);
+}
+
+/* Takes the body. */
+static void add_record(const Writer *self, uint32_t type, uint16_t misc, GByteArray *body)
+{
+	add_sample_id(self, body);
+	struct perf_event_header header = {type, misc, (uint16_t)(sizeof(header) + body->len)};
+	g_byte_array_append(self->records, (const guint8 *)&header, sizeof(header));
+	g_byte_array_append(self->records, body->data, body->len);
+	g_byte_array_unref(body);
+}
+
+static void add_name(const Writer *self)
+{
+	g_autofree char *path = g_strdup_printf(
+		"%s/%d/task/%d/comm", self->wanted->proc, (int)self->wanted->pid, (int)self->tid);
+	g_autofree char *name = NULL;
+	GByteArray *body;
+
+	if (!g_file_get_contents(path, &name, NULL, NULL))
+		return;
+	g_strchomp(name);
+	name[MIN(strlen(name), 15)] = '\0';
+	body = g_byte_array_new();
+	add_u32(body, (uint32_t)self->wanted->pid);
+	add_u32(body, (uint32_t)self->tid);
+	add_text(body, name);
+	add_record(self, PERF_RECORD_COMM, PERF_RECORD_MISC_USER, body);
+}
+
+static void add_fork(const Writer *self)
+{
+	GByteArray *body = g_byte_array_new();
+
+	add_u32(body, (uint32_t)self->wanted->pid);
+	add_u32(body, (uint32_t)self->wanted->pid);
+	add_u32(body, (uint32_t)self->tid);
+	add_u32(body, (uint32_t)self->wanted->pid);
+	add_u64(body, 0);
+	add_record(self, PERF_RECORD_FORK, PERF_RECORD_MISC_USER, body);
+}
+
+typedef struct {
+	uint64_t start, end, offset, inode;
+	unsigned major, minor;
+	char access[5]; /* "r-xp" */
+	int path;       /* where it begins in the line */
+} MapsLine;
+
+static bool read_line(const char *line, MapsLine *out_map)
+{
+	MapsLine map = {.path = 0};
+	unsigned long long start, end, offset, inode;
+
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, map.access, &offset,
+		    &map.major, &map.minor, &inode, &map.path) < 7 ||
+		end <= start)
+		return false;
+	map.start = start;
+	map.end = end;
+	map.offset = offset;
+	map.inode = inode;
+	*out_map = map;
+	return true;
+}
+
+static uint32_t protection(const char *access)
+{
+	return (uint32_t)((access[0] == 'r' ? PROT_READ : 0) | (access[1] == 'w' ? PROT_WRITE : 0) |
+			  (access[2] == 'x' ? PROT_EXEC : 0));
+}
+
+static void add_mapping(const Writer *self, const MapsLine *map, const char *path)
+{
+	GByteArray *body = g_byte_array_new();
+	bool is_code = map->access[2] == 'x';
+
+	add_u32(body, (uint32_t)self->wanted->pid);
+	add_u32(body, (uint32_t)self->tid);
+	add_u64(body, map->start);
+	add_u64(body, map->end - map->start);
+	add_u64(body, map->offset);
+	add_u32(body, map->major);
+	add_u32(body, map->minor);
+	add_u64(body, map->inode);
+	add_u64(body, 0);
+	add_u32(body, protection(map->access));
+	add_u32(body, map->access[3] == 's' ? MAP_SHARED : MAP_PRIVATE);
+	/* Anonymous memory is called as the kernel calls it. */
+	add_text(body, *path != '\0' ? path : "//anon");
+	add_record(self, PERF_RECORD_MMAP2,
+		(uint16_t)(PERF_RECORD_MISC_USER | (is_code ? 0 : PERF_RECORD_MISC_MMAP_DATA)),
+		body);
+	if (is_code && self->wanted->found != NULL)
+		self->wanted->found(path, self->wanted->user_data);
+}
+
+static void add_line(const Writer *self, char *line)
+{
+	MapsLine map;
+
+	if (!read_line(line, &map) || strlen(line + map.path) > PATH_MAX)
+		return;
+	if (map.access[2] == 'x' || self->wanted->has_data)
+		add_mapping(self, &map, line + map.path);
+}
+
+static void add_mappings(const Writer *self)
+{
+	g_autofree char *path = g_strdup_printf(
+		"%s/%d/maps", self->wanted->proc, (int)self->wanted->pid);
+	g_autofree char *text = NULL;
+
+	if (!g_file_get_contents(path, &text, NULL, NULL))
+		return;
+	for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+		*end = '\0';
+		add_line(self, line);
+	}
+}
+
+static GArray *threads_of(const char *proc, pid_t pid)
+{
+	g_autofree char *path = g_strdup_printf("%s/%d/task", proc, (int)pid);
+	g_autoptr(GDir) listing = g_dir_open(path, 0, NULL);
+	GArray *threads = g_array_new(FALSE, FALSE, sizeof(pid_t));
+	const char *name;
+
+	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL) {
+		pid_t tid = (pid_t)strtol(name, NULL, 10);
+		if (tid > 0)
+			g_array_append_val(threads, tid);
+	}
+	return threads;
+}
+
+GArray *lode_perf_existing_threads(pid_t pid, GError **error)
+{
+	GArray *threads = threads_of("/proc", pid);
+
+	if (threads->len > 0)
+		return threads;
+	g_array_unref(threads);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "there is no process %d", (int)pid);
+	return NULL;
+}
+
+GByteArray *lode_perf_existing_records(const LodePerfExisting *wanted)
+{
+	Writer writer = {.wanted = wanted, .records = g_byte_array_new(), .tid = wanted->pid};
+	g_autoptr(GArray) threads = threads_of(wanted->proc, wanted->pid);
+
+	add_name(&writer);
+	for (guint i = 0; i < threads->len; i++) {
+		writer.tid = g_array_index(threads, pid_t, i);
+		if (writer.tid == wanted->pid)
+			continue;
+		add_fork(&writer);
+		add_name(&writer);
+	}
+	writer.tid = wanted->pid;
+	add_mappings(&writer);
+	return writer.records;
+}

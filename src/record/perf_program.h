@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* A program that is forked and held until its events are open, then executed. */
+#pragma once
+
+#include <glib.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct {
+	const char *path;
+	const char *const *argv;        /* NULL-terminated */
+	const char *const *environment; /* NULL: ours */
+	const sigset_t *mask;           /* of blocked signals */
+} LodePerfCommand;
+
+typedef struct {
+	pid_t pid;
+	int gate, failure; /* pipes: a byte lets it go; an errno comes when it cannot */
+} LodePerfProgram;
+
+/* Forks. Errors: _IO. */
+bool lode_perf_program_hold(LodePerfProgram *self, const LodePerfCommand *command, GError **error);
+
+/* Executes it. Errors: _IO with the reason; it is reaped then. */
+bool lode_perf_program_release(LodePerfProgram *self, const char *path, GError **error);
+
+/* Ends one that is still held, and reaps it. */
+void lode_perf_program_cancel(LodePerfProgram *self);

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One loop waits for whatever comes first: a ring that is filling, a signal, a line on the control
+ * pipe, the end of an attached process, a deadline. Signals are blocked and read from a descriptor,
+ * so that there is no handler and no state outside a call.
+ */
+#include "record/perf_sampler.h"
+
+#include "base/error.h"
+#include "record/perf_control_fifo.h"
+#include "record/perf_event_set.h"
+#include "record/perf_existing.h"
+#include "record/perf_features.h"
+#include "record/perf_program.h"
+#include "record/perf_writer.h"
+#include "record/program_check.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What is in the rings is written at least this often: so much can be lost in a crash of ours. */
+enum { ROUND_MS = 1000 };
+
+/* A second one sooner is the same wish, sent to us and to our process group. */
+enum { ECHO_US = G_USEC_PER_SEC / 4 };
+
+enum { RECORD_FINISHED_ROUND = 68 }; /* perf's number */
+
+static const int caught_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD};
+
+/* What poll() waits for; the rings stand behind these. */
+enum { WAIT_SIGNALS, WAIT_CONTROL, WAIT_PROCESS, N_WAITS };
+
+typedef struct {
+	const LodePerfSamplerOptions *options;
+	GPtrArray *choices;
+	LodePerfEventSet *events;
+	LodePerfWriter *writer;
+	LodePerfTally tally;
+	LodePerfProgram program;
+	LodePerfControlFifo control;
+	GString *note;
+	GArray *waits; /* struct pollfd */
+	sigset_t signals, old_mask;
+	struct sigaction child_action;
+	gint64 enable_at_us, end_at_us; /* 0: never */
+	gint64 first_interrupt_us, sealed_us;
+	int signal_descriptor, process;
+	int stop_signal, status;
+	unsigned n_unknown_controls;
+	bool is_enabled, is_over, has_program_ended;
+	GError *write_error;
+} Session;
+
+static gint64 now_us(void)
+{
+	return g_get_monotonic_time();
+}
+
+static bool is_program(const Session *self)
+{
+	return self->options->pid == 0;
+}
+
+/* --- signals --- */
+
+static bool is_ignored(int signal)
+{
+	struct sigaction action;
+
+	return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* What is ignored (nohup, a script's background job) stays so; blocking would make it arrive. */
+static void block_signals(Session *self)
+{
+	const struct sigaction default_action = {.sa_handler = SIG_DFL};
+
+	/* Where SIGCHLD is ignored the kernel reaps the child and its status is lost. */
+	sigaction(SIGCHLD, &default_action, &self->child_action);
+	sigemptyset(&self->signals);
+	for (size_t i = 0; i < G_N_ELEMENTS(caught_signals); i++)
+		if (!is_ignored(caught_signals[i]))
+			sigaddset(&self->signals, caught_signals[i]);
+	pthread_sigmask(SIG_BLOCK, &self->signals, &self->old_mask);
+	self->signal_descriptor = signalfd(-1, &self->signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void restore_signals(Session *self)
+{
+	close(self->signal_descriptor);
+	pthread_sigmask(SIG_SETMASK, &self->old_mask, NULL);
+	sigaction(SIGCHLD, &self->child_action, NULL);
+}
+
+static void switch_sampling(Session *self, bool is_on)
+{
+	if (self->is_over || is_on == self->is_enabled)
+		return;
+	self->is_enabled = is_on;
+	lode_perf_event_set_enable(self->events, is_on);
+	if (is_on && self->end_at_us == 0 && self->options->duration_ms > 0)
+		self->end_at_us = now_us() + (gint64)self->options->duration_ms * 1000;
+}
+
+static void reap_program(Session *self)
+{
+	if (self->program.pid > 0 && !self->has_program_ended &&
+		waitpid(self->program.pid, &self->status, WNOHANG) == self->program.pid)
+		self->has_program_ended = true;
+}
+
+/*
+ * To a program SIGINT is a command that it may take or die of; SIGTERM and SIGHUP mean us too. An
+ * attached process is not ours to signal: whatever comes ends the recording.
+ */
+static void take_stop(Session *self, const struct signalfd_siginfo *info)
+{
+	int signal = (int)info->ssi_signo;
+
+	if (!is_program(self)) {
+		self->is_over = true;
+		self->stop_signal = signal == SIGINT ? 0 : signal;
+		return;
+	}
+	/* Sent by a process to us, not by the terminal, which sends it to both. */
+	if (info->ssi_code <= 0 && !self->has_program_ended)
+		kill(self->program.pid, signal);
+	if (signal == SIGTERM || signal == SIGHUP)
+		self->stop_signal = signal;
+	else if (signal == SIGINT && self->first_interrupt_us == 0)
+		self->first_interrupt_us = now_us();
+	else if (signal == SIGINT && self->stop_signal == 0 &&
+		 now_us() - self->first_interrupt_us > ECHO_US)
+		self->stop_signal = SIGINT;
+}
+
+static void take_signal(Session *self, const struct signalfd_siginfo *info)
+{
+	bool is_user = info->ssi_signo == SIGUSR1 || info->ssi_signo == SIGUSR2;
+
+	if (info->ssi_signo == SIGCHLD)
+		reap_program(self);
+	else if (info->ssi_signo == SIGUSR1 && self->options->start_stopped)
+		switch_sampling(self, !self->is_enabled);
+	else if (!is_user || is_program(self))
+		take_stop(self, info);
+}
+
+static void take_signals(Session *self)
+{
+	struct signalfd_siginfo info;
+
+	while (read(self->signal_descriptor, &info, sizeof(info)) == sizeof(info))
+		take_signal(self, &info);
+}
+
+static void take_controls(Session *self)
+{
+	LodePerfControl control;
+
+	while ((control = lode_perf_control_fifo_next(&self->control)) != LODE_PERF_CONTROL_NONE) {
+		if (control == LODE_PERF_CONTROL_ENABLE || control == LODE_PERF_CONTROL_DISABLE)
+			switch_sampling(self, control == LODE_PERF_CONTROL_ENABLE);
+		self->is_over |= control == LODE_PERF_CONTROL_STOP;
+		self->n_unknown_controls += control == LODE_PERF_CONTROL_UNKNOWN;
+	}
+}
+
+/* --- records --- */
+
+static void keep_write_error(Session *self, bool is_written, GError *error)
+{
+	if (!is_written && self->write_error == NULL)
+		self->write_error = error;
+	else if (!is_written)
+		g_error_free(error);
+}
+
+static void write_records(Session *self, const void *records, size_t size)
+{
+	GError *error = NULL;
+
+	if (self->write_error == NULL)
+		keep_write_error(
+			self, lode_perf_writer_add(self->writer, records, size, &error), error);
+}
+
+static bool drain_ring(Session *self, LodePerfRing *ring)
+{
+	GError *error = NULL;
+
+	if (!lode_perf_ring_update(ring))
+		return false;
+	lode_perf_tally_add(&self->tally, ring);
+	if (self->write_error == NULL)
+		keep_write_error(
+			self, lode_perf_writer_add_ring(self->writer, ring, &error), error);
+	lode_perf_ring_release(ring);
+	return true;
+}
+
+static void seal(Session *self)
+{
+	GError *error = NULL;
+
+	self->sealed_us = now_us();
+	if (self->write_error == NULL)
+		keep_write_error(self, lode_perf_writer_seal(self->writer, &error), error);
+}
+
+/* After a round nothing older than the round before can come: readers may sort up to there. */
+static void drain(Session *self)
+{
+	const struct perf_event_header round_end = {RECORD_FINISHED_ROUND, 0, sizeof(round_end)};
+	bool has_read = false;
+
+	for (unsigned i = 0; i < self->events->cpus->len; i++)
+		has_read |= drain_ring(
+			self, &g_array_index(self->events->cpus, LodePerfCpu, i).ring);
+	if (has_read)
+		write_records(self, &round_end, sizeof(round_end));
+	if (now_us() - self->sealed_us > ROUND_MS * 1000)
+		seal(self);
+}
+
+static void remember_executable(const char *path, void *user_data)
+{
+	lode_perf_tally_add_executable(user_data, path);
+}
+
+static void write_existing(Session *self)
+{
+	const LodePerfChoice *first = self->choices->pdata[0];
+	const LodePerfExisting wanted = {
+		.pid = self->options->pid,
+		.sample_type = first->attr.sample_type,
+		.has_data = self->options->has_data_addresses,
+		.proc = "/proc",
+		.found = remember_executable,
+		.user_data = &self->tally,
+	};
+	g_autoptr(GByteArray) records = lode_perf_existing_records(&wanted);
+
+	write_records(self, records->data, records->len);
+}
+
+/* What the kernel lost behind the last record that says so, as one more. */
+static void write_lost(Session *self)
+{
+	uint64_t lost = 0;
+
+	for (unsigned event = 0; event < self->choices->len; event++)
+		lost += lode_perf_event_set_lost(self->events, event);
+	if (lost <= self->tally.n_lost)
+		return;
+	const LodePerfChoice *first = self->choices->pdata[0];
+	const struct {
+		struct perf_event_header header;
+		uint64_t id, lost;
+		uint32_t pid, tid;
+		uint64_t time, cpu, identifier;
+	} record = {
+		.header = {PERF_RECORD_LOST, 0, sizeof(record)},
+		.id = g_array_index(first->ids, uint64_t, 0),
+		.lost = lost - self->tally.n_lost,
+		.time = self->tally.last_time_ns,
+		.identifier = g_array_index(first->ids, uint64_t, 0),
+	};
+	self->tally.n_lost = lost;
+	write_records(self, &record, sizeof(record));
+}
+
+/* --- the loop --- */
+
+static int ring_descriptor(const Session *self, unsigned cpu)
+{
+	guint index = g_array_index(self->events->cpus, LodePerfCpu, cpu).polled;
+
+	return index < self->events->descriptors->len
+	               ? g_array_index(self->events->descriptors, LodePerfDescriptor, index)
+	                         .descriptor
+	               : -1;
+}
+
+static void set_up_waits(Session *self)
+{
+	const int fixed[N_WAITS] = {
+		[WAIT_SIGNALS] = self->signal_descriptor,
+		[WAIT_CONTROL] = self->control.descriptor,
+		[WAIT_PROCESS] = self->process,
+	};
+
+	self->waits = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
+	for (unsigned i = 0; i < N_WAITS + self->events->cpus->len; i++) {
+		const struct pollfd wait = {
+			.fd = i < N_WAITS ? fixed[i] : ring_descriptor(self, i - N_WAITS),
+			.events = POLLIN,
+		};
+		g_array_append_val(self->waits, wait);
+	}
+}
+
+/* Its thread has ended: another one that writes into the same ring is waited for. */
+static void poll_next_of_ring(Session *self, unsigned cpu)
+{
+	LodePerfCpu *place = &g_array_index(self->events->cpus, LodePerfCpu, cpu);
+	const GArray *all = self->events->descriptors;
+
+	do
+		place->polled++;
+	while (place->polled < all->len &&
+		g_array_index(all, LodePerfDescriptor, place->polled).cpu != cpu);
+	g_array_index(self->waits, struct pollfd, N_WAITS + cpu).fd = ring_descriptor(self, cpu);
+}
+
+static bool has_rings_left(const Session *self)
+{
+	for (unsigned i = N_WAITS; i < self->waits->len; i++)
+		if (g_array_index(self->waits, struct pollfd, i).fd >= 0)
+			return true;
+	return false;
+}
+
+static int timeout_ms(const Session *self)
+{
+	gint64 until_us = now_us() + ROUND_MS * 1000;
+
+	if (self->enable_at_us != 0)
+		until_us = MIN(until_us, self->enable_at_us);
+	if (self->end_at_us != 0)
+		until_us = MIN(until_us, self->end_at_us);
+	return (int)MAX((until_us - now_us() + 999) / 1000, 0);
+}
+
+static void take_deadlines(Session *self)
+{
+	gint64 now = now_us();
+
+	if (self->enable_at_us != 0 && now >= self->enable_at_us) {
+		self->enable_at_us = 0;
+		switch_sampling(self, true);
+	}
+	self->is_over |= self->end_at_us != 0 && now >= self->end_at_us;
+}
+
+static void take_ring_ends(Session *self)
+{
+	for (unsigned i = N_WAITS; i < self->waits->len; i++)
+		if (g_array_index(self->waits, struct pollfd, i).revents & (POLLHUP | POLLERR))
+			poll_next_of_ring(self, i - N_WAITS);
+}
+
+static void wait_once(Session *self)
+{
+	struct pollfd *waits = (struct pollfd *)self->waits->data;
+
+	if (poll(waits, self->waits->len, timeout_ms(self)) < 0)
+		return;
+	take_signals(self);
+	take_controls(self);
+	take_deadlines(self);
+	drain(self);
+	take_ring_ends(self);
+	self->is_over |= self->has_program_ended || waits[WAIT_PROCESS].revents != 0 ||
+	                 (!is_program(self) && !has_rings_left(self)) || self->write_error != NULL;
+}
+
+/* Its recording is done, but the program's status is ours to pass on. */
+static void wait_for_program(Session *self)
+{
+	struct pollfd wait = {.fd = self->signal_descriptor, .events = POLLIN};
+
+	while (self->program.pid > 0 && !self->has_program_ended) {
+		poll(&wait, 1, ROUND_MS);
+		take_signals(self);
+		reap_program(self);
+	}
+}
+
+/* --- start and end --- */
+
+/* The event that is open while the program starts waits for its exec, unless it is to wait longer.
+ */
+static void set_start(const LodePerfSamplerOptions *options, GPtrArray *choices)
+{
+	bool is_later = options->start_stopped || options->delay_ms > 0;
+
+	for (guint i = 0; i < choices->len; i++) {
+		LodePerfChoice *choice = choices->pdata[i];
+		choice->attr.enable_on_exec = options->pid == 0 &&
+		                              (choice->is_tracking || !is_later);
+	}
+}
+
+static bool open_events(
+	Session *self, const LodePerfKernel *kernel, const GArray *threads, GError **error)
+{
+	self->events = lode_perf_event_set_open(
+		kernel, self->choices, threads, self->options->buffer_pages, self->note, error);
+	return self->events != NULL;
+}
+
+static bool start_program(Session *self, const LodePerfKernel *kernel, GError **error)
+{
+	g_autofree char *path = lode_program_find(self->options->argv[0], error);
+	g_autoptr(GArray) threads = g_array_new(FALSE, FALSE, sizeof(pid_t));
+	const LodePerfCommand command = {
+		.path = path,
+		.argv = self->options->argv,
+		.environment = self->options->environment,
+		.mask = &self->old_mask,
+	};
+
+	if (path == NULL || !lode_perf_program_hold(&self->program, &command, error))
+		return false;
+	g_array_append_val(threads, self->program.pid);
+	if (!open_events(self, kernel, threads, error) ||
+		!lode_perf_program_release(&self->program, path, error) ||
+		!lode_perf_writer_publish(self->writer, self->choices, error))
+		return false;
+	self->is_enabled = !self->options->start_stopped && self->options->delay_ms == 0;
+	return true;
+}
+
+/* Enabled before its mappings are read: one that comes in between is seen twice, not never. */
+static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
+{
+	g_autoptr(GArray) threads = lode_perf_existing_threads(self->options->pid, error);
+
+	if (threads == NULL || !open_events(self, kernel, threads, error) ||
+		!lode_perf_writer_publish(self->writer, self->choices, error))
+		return false;
+	self->process = (int)syscall(SYS_pidfd_open, self->options->pid, 0);
+	lode_perf_event_set_track(self->events);
+	if (!self->options->start_stopped && self->options->delay_ms == 0)
+		switch_sampling(self, true);
+	write_existing(self);
+	return true;
+}
+
+static void set_deadlines(Session *self)
+{
+	const LodePerfSamplerOptions *options = self->options;
+
+	if (options->delay_ms > 0 && !options->start_stopped)
+		self->enable_at_us = now_us() + (gint64)options->delay_ms * 1000;
+	if (self->is_enabled && options->duration_ms > 0)
+		self->end_at_us = now_us() + (gint64)options->duration_ms * 1000;
+}
+
+static bool finish(Session *self, GError **error)
+{
+	const LodePerfFeatureInput input = {
+		.choices = self->choices,
+		.tally = &self->tally,
+		.command = self->options->command,
+		.has_branch_stacks = self->options->has_branch_stacks,
+	};
+
+	lode_perf_event_set_enable(self->events, false);
+	drain(self);
+	write_lost(self);
+	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
+	bool is_finished = lode_perf_writer_finish(
+		self->writer, features, self->write_error == NULL ? error : NULL);
+	g_clear_pointer(&self->events, lode_perf_event_set_close);
+	wait_for_program(self);
+	if (self->write_error == NULL)
+		return is_finished;
+	g_propagate_prefixed_error(error, g_steal_pointer(&self->write_error),
+		"the recording ended early; what was written until then can be read: ");
+	return false;
+}
+
+static char *event_names(const GPtrArray *choices)
+{
+	GString *names = g_string_new(NULL);
+
+	for (guint i = 0; i < choices->len; i++) {
+		const LodePerfChoice *choice = choices->pdata[i];
+		if (!choice->is_tracking)
+			g_string_append_printf(names, "%s%s", i > 0 ? " and " : "", choice->name);
+	}
+	return g_string_free(names, FALSE);
+}
+
+static LodePerfSampling *result_of(Session *self)
+{
+	LodePerfSampling *result = g_new0(LodePerfSampling, 1);
+	bool has_died_of_it = WIFSIGNALED(self->status) && WTERMSIG(self->status) == SIGINT;
+
+	if (self->n_unknown_controls > 0)
+		lode_perf_note(self->note,
+			"lines on the control pipe that are none of enable, disable, stop: %u",
+			self->n_unknown_controls);
+	result->n_samples = self->tally.n_samples;
+	result->n_lost = self->tally.n_lost;
+	result->n_throttled = self->tally.n_throttled;
+	result->bytes_written = lode_perf_writer_size(self->writer);
+	result->event = event_names(self->choices);
+	result->note = self->note->len > 0 ? g_strdup(self->note->str) : NULL;
+	result->exit_status = self->status;
+	result->stop_signal = self->stop_signal;
+	if (result->stop_signal == SIGINT && !has_died_of_it)
+		result->stop_signal = 0;
+	return result;
+}
+
+static LodePerfSampling *record(Session *self, const LodePerfKernel *kernel, GError **error)
+{
+	self->choices = lode_perf_choices_make(kernel, self->options, self->note, error);
+	if (self->choices == NULL)
+		return NULL;
+	set_start(self->options, self->choices);
+	bool is_started = is_program(self) ? start_program(self, kernel, error)
+	                                   : attach(self, kernel, error);
+	if (!is_started)
+		return NULL;
+	set_deadlines(self);
+	set_up_waits(self);
+	while (!self->is_over)
+		wait_once(self);
+	return finish(self, error) ? result_of(self) : NULL;
+}
+
+static void session_clear(Session *self)
+{
+	lode_perf_program_cancel(&self->program);
+	wait_for_program(self);
+	lode_perf_event_set_close(self->events);
+	lode_perf_writer_close(self->writer);
+	lode_perf_control_fifo_close(&self->control);
+	lode_perf_tally_clear(&self->tally);
+	g_clear_pointer(&self->choices, g_ptr_array_unref);
+	g_clear_pointer(&self->waits, g_array_unref);
+	g_clear_error(&self->write_error);
+	if (self->process >= 0)
+		close(self->process);
+	g_string_free(self->note, TRUE);
+	restore_signals(self);
+}
+
+LodePerfSampling *lode_perf_sampler_run(
+	const LodePerfSamplerOptions *options, const LodeProgress *progress, GError **error)
+{
+	Session session = {
+		.options = options,
+		.note = g_string_new(NULL),
+		.process = -1,
+		.control = {.descriptor = -1},
+	};
+	LodePerfSampling *result = NULL;
+
+	lode_progress_end(progress);
+	lode_perf_tally_init(&session.tally);
+	block_signals(&session);
+	session.writer = lode_perf_writer_open(options->output, error);
+	if (session.writer != NULL &&
+		lode_perf_control_fifo_open(&session.control, options->control_fifo, error))
+		result = record(&session, &lode_perf_kernel, error);
+	session_clear(&session);
+	return result;
+}
+
+void lode_perf_sampling_free(LodePerfSampling *self)
+{
+	if (self == NULL)
+		return;
+	g_free(self->event);
+	g_free(self->note);
+	g_free(self);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_tally.h"
+
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+typedef struct {
+	struct perf_event_header header;
+	uint64_t identifier, ip;
+	uint32_t pid, tid;
+	uint64_t time;
+} SampleStart;
+
+typedef struct {
+	struct perf_event_header header;
+	uint64_t id, lost;
+} LostRecord;
+
+typedef struct {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t address, size, offset;
+	uint64_t device, inode, generation;
+	uint32_t protection, flags;
+	char path[PATH_MAX];
+} MappingRecord;
+
+void lode_perf_tally_init(LodePerfTally *self)
+{
+	*self = (LodePerfTally){
+		.executables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
+}
+
+void lode_perf_tally_clear(LodePerfTally *self)
+{
+	g_clear_pointer(&self->executables, g_hash_table_unref);
+}
+
+void lode_perf_tally_add_executable(LodePerfTally *self, const char *path)
+{
+	if (path[0] == '/' && path[1] != '/' && !g_hash_table_contains(self->executables, path))
+		g_hash_table_add(self->executables, g_strdup(path));
+}
+
+static void add_sample(LodePerfTally *self, const LodePerfRing *ring, uint64_t position)
+{
+	uint64_t time_ns;
+
+	lode_perf_ring_copy(
+		ring, position + offsetof(SampleStart, time), &time_ns, sizeof(time_ns));
+	self->n_samples++;
+	if (self->first_time_ns == 0 || time_ns < self->first_time_ns)
+		self->first_time_ns = time_ns;
+	self->last_time_ns = MAX(self->last_time_ns, time_ns);
+}
+
+static void add_mapping(
+	LodePerfTally *self, const LodePerfRing *ring, uint64_t position, size_t size)
+{
+	MappingRecord record;
+
+	lode_perf_ring_copy(ring, position, &record, MIN(size, sizeof(record)));
+	record.path[sizeof(record.path) - 1] = '\0';
+	if (size > offsetof(MappingRecord, path) && (record.protection & PROT_EXEC) != 0)
+		lode_perf_tally_add_executable(self, record.path);
+}
+
+static void add_record(LodePerfTally *self, const LodePerfRing *ring, uint64_t position,
+	const struct perf_event_header *header)
+{
+	LostRecord lost;
+
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		add_sample(self, ring, position);
+		break;
+	case PERF_RECORD_MMAP2:
+		add_mapping(self, ring, position, header->size);
+		break;
+	case PERF_RECORD_LOST:
+		lode_perf_ring_copy(ring, position, &lost, sizeof(lost));
+		self->n_lost += lost.lost;
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		lode_perf_ring_copy(ring, position, &lost, offsetof(LostRecord, lost));
+		self->n_lost += lost.id;
+		break;
+	case PERF_RECORD_THROTTLE:
+		self->n_throttled++;
+		break;
+	default:
+		break;
+	}
+}
+
+void lode_perf_tally_add(LodePerfTally *self, const LodePerfRing *ring)
+{
+	uint64_t position = ring->tail;
+
+	while (position < ring->head) {
+		size_t size;
+		const struct perf_event_header *header = lode_perf_ring_at(ring, position, &size);
+		if (header->size < sizeof(*header))
+			break;
+		add_record(self, ring, position, header);
+		position += header->size;
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What went by: the records of a ring are counted before they are written, and the files that were
+ * mapped to be executed remembered, so that nobody has to read the recording again for it.
+ */
+#pragma once
+
+#include "record/perf_ring.h"
+
+typedef struct {
+	uint64_t n_samples, n_lost, n_throttled;
+	uint64_t first_time_ns, last_time_ns; /* of samples; 0: none */
+	GHashTable *executables;              /* paths, as a set */
+} LodePerfTally;
+
+void lode_perf_tally_init(LodePerfTally *self);
+void lode_perf_tally_clear(LodePerfTally *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodePerfTally, lode_perf_tally_clear)
+
+/* Every record between tail and head. Samples must begin with identifier, ip, tid, time. */
+void lode_perf_tally_add(LodePerfTally *self, const LodePerfRing *ring);
+
+/* Remembers a file that was mapped to be executed. */
+void lode_perf_tally_add_executable(LodePerfTally *self, const char *path);

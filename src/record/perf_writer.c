@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_writer.h"
+
+#include "base/error.h"
+#include "record/perf_event_choice.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct {
+	uint64_t offset, size;
+} Section;
+
+typedef struct {
+	uint64_t magic, size, attr_size;
+	Section attrs, data, event_types;
+	uint64_t features[4]; /* bits */
+} Header;
+
+typedef struct {
+	struct perf_event_attr attr;
+	Section ids;
+} AttrEntry;
+
+struct LodePerfWriter {
+	char *path, *temporary;
+	int descriptor;
+	Header header;
+	uint64_t end; /* of the file */
+	bool is_published;
+};
+
+#define MAGIC UINT64_C(0x32454c4946524550) /* PERFILE2 */
+
+static bool fail(const LodePerfWriter *self, GError **error)
+{
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", self->path, g_strerror(errno));
+	return false;
+}
+
+static bool write_at(LodePerfWriter *self, const void *data, size_t size, uint64_t offset)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t n = pwrite(self->descriptor, (const char *)data + done, size - done,
+			(off_t)(offset + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+static bool append(LodePerfWriter *self, const void *data, size_t size, GError **error)
+{
+	if (!write_at(self, data, size, self->end))
+		return fail(self, error);
+	self->end += size;
+	return true;
+}
+
+LodePerfWriter *lode_perf_writer_open(const char *path, GError **error)
+{
+	g_autoptr(LodePerfWriter) self = g_new0(LodePerfWriter, 1);
+	struct stat status;
+
+	self->descriptor = -1;
+	self->path = g_strdup(path);
+	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+			"%s: is not a regular file, and would be replaced", path);
+		return NULL;
+	}
+	self->temporary = g_strdup_printf("%s.%d-%08x.tmp", path, getpid(), g_random_int());
+	/* What a program does is its user's affair: as perf, for nobody else to read. */
+	self->descriptor = open(self->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (self->descriptor < 0) {
+		fail(self, error);
+		return NULL;
+	}
+	return g_steal_pointer(&self);
+}
+
+void lode_perf_writer_close(LodePerfWriter *self)
+{
+	if (self == NULL)
+		return;
+	if (self->descriptor >= 0) {
+		close(self->descriptor);
+		if (!self->is_published)
+			unlink(self->temporary);
+	}
+	g_free(self->path);
+	g_free(self->temporary);
+	g_free(self);
+}
+
+static bool write_attrs(LodePerfWriter *self, const GPtrArray *choices, GError **error)
+{
+	g_autoptr(GArray) entries = g_array_new(FALSE, TRUE, sizeof(AttrEntry));
+
+	for (guint i = 0; i < choices->len; i++) {
+		const LodePerfChoice *choice = choices->pdata[i];
+		const AttrEntry entry = {
+			.attr = choice->attr,
+			.ids = {self->end, choice->ids->len * sizeof(uint64_t)},
+		};
+		g_array_append_val(entries, entry);
+		if (!append(self, choice->ids->data, entry.ids.size, error))
+			return false;
+	}
+	self->header.attrs = (Section){self->end, entries->len * sizeof(AttrEntry)};
+	return append(self, entries->data, self->header.attrs.size, error);
+}
+
+static bool move_in_place(LodePerfWriter *self, GError **error)
+{
+	g_autofree char *old = g_strconcat(self->path, ".old", NULL);
+
+	if (rename(self->path, old) != 0 && errno != ENOENT)
+		return fail(self, error);
+	if (rename(self->temporary, self->path) != 0)
+		return fail(self, error);
+	self->is_published = true;
+	return true;
+}
+
+bool lode_perf_writer_publish(LodePerfWriter *self, const GPtrArray *choices, GError **error)
+{
+	self->header = (Header){
+		.magic = MAGIC, .size = sizeof(Header), .attr_size = sizeof(AttrEntry)};
+	self->end = sizeof(Header);
+	if (!write_attrs(self, choices, error))
+		return false;
+	self->header.data.offset = self->end;
+	return lode_perf_writer_seal(self, error) && move_in_place(self, error);
+}
+
+bool lode_perf_writer_add(LodePerfWriter *self, const void *records, size_t size, GError **error)
+{
+	return append(self, records, size, error);
+}
+
+bool lode_perf_writer_add_ring(LodePerfWriter *self, const LodePerfRing *ring, GError **error)
+{
+	uint64_t position = ring->tail;
+
+	while (position < ring->head) {
+		size_t size;
+		const void *records = lode_perf_ring_at(ring, position, &size);
+		if (!append(self, records, size, error))
+			return false;
+		position += size;
+	}
+	return true;
+}
+
+bool lode_perf_writer_seal(LodePerfWriter *self, GError **error)
+{
+	self->header.data.size = self->end - self->header.data.offset;
+	return write_at(self, &self->header, sizeof(self->header), 0) || fail(self, error);
+}
+
+static bool write_features(LodePerfWriter *self, const GPtrArray *features, GError **error)
+{
+	g_autoptr(GArray) table = g_array_new(FALSE, TRUE, sizeof(Section));
+	uint64_t at = self->end;
+
+	for (guint i = 0; i < features->len; i++)
+		if (features->pdata[i] != NULL)
+			at += sizeof(Section);
+	for (guint i = 0; i < features->len; i++) {
+		if (features->pdata[i] == NULL)
+			continue;
+		const Section section = {at, g_bytes_get_size(features->pdata[i])};
+		g_array_append_val(table, section);
+		at += section.size;
+		self->header.features[i / 64] |= UINT64_C(1) << i % 64;
+	}
+	if (!append(self, table->data, table->len * sizeof(Section), error))
+		return false;
+	for (guint i = 0; i < features->len; i++) {
+		size_t size;
+		const void *data = features->pdata[i] != NULL
+		                           ? g_bytes_get_data(features->pdata[i], &size)
+		                           : NULL;
+		if (data != NULL && !append(self, data, size, error))
+			return false;
+	}
+	return true;
+}
+
+bool lode_perf_writer_finish(LodePerfWriter *self, const GPtrArray *features, GError **error)
+{
+	self->header.data.size = self->end - self->header.data.offset;
+	bool has_features = write_features(self, features, error);
+	if (!has_features)
+		memset(self->header.features, 0, sizeof(self->header.features));
+	if (write_at(self, &self->header, sizeof(self->header), 0))
+		return has_features;
+	return has_features ? fail(self, error) : false;
+}
+
+uint64_t lode_perf_writer_size(const LodePerfWriter *self)
+{
+	return self->end;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader's life and its one loop: a record is taken from the file or from what a compressed
+ * record held, parsed when it concerns the user, and passed over when not.
+ */
+#include "sources/perf_data_reader.h"
+
+bool lode_perf_data_fail(const LodePerfData *self, uint64_t offset, LodeErrorCode code,
+	const char *message, GError **error)
+{
+	g_set_error(error, LODE_ERROR, (gint)code, "%s: at offset %" G_GUINT64_FORMAT ": %s",
+		self->path, offset, message);
+	return false;
+}
+
+const char *lode_perf_data_keep_text(LodePerfData *self, const void *text, size_t size)
+{
+	size_t length = strnlen(text, size);
+
+	if (g_utf8_validate(text, (gssize)length, NULL))
+		return g_string_chunk_insert_len(self->strings, text, (gssize)length);
+	g_autofree char *valid = g_utf8_make_valid(text, (gssize)length);
+	return g_string_chunk_insert(self->strings, valid);
+}
+
+bool lode_perf_data_is_format(const char *data, size_t size)
+{
+	static const char *const magics[] = {"PERFILE2", "2ELIFREP", "PERFFILE"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(magics); i++)
+		if (size >= 8 && memcmp(data, magics[i], 8) == 0)
+			return true;
+	return false;
+}
+
+static bool map_file(LodePerfData *self, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+
+	if (g_file_test(self->path, G_FILE_TEST_IS_DIR)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"%s: a directory, as perf record --threads writes; give a file",
+			self->path);
+		return false;
+	}
+	self->file = g_mapped_file_new(self->path, FALSE, &why);
+	if (self->file == NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", why->message);
+		return false;
+	}
+	self->bytes = (const uint8_t *)g_mapped_file_get_contents(self->file);
+	self->size = g_mapped_file_get_length(self->file);
+	return true;
+}
+
+static LodePerfData *new_reader(const char *path)
+{
+	LodePerfData *self = g_new0(LodePerfData, 1);
+
+	self->path = g_strdup(path);
+	self->events = g_array_new(FALSE, TRUE, sizeof(LodePerfEvent));
+	self->layouts = g_array_new(FALSE, TRUE, sizeof(LodePerfLayout));
+	self->attributes = g_array_new(FALSE, TRUE, sizeof(LodePerfAttribute));
+	self->id_word = self->trailer_id_word = -1;
+	self->ids = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	self->pmu_names = g_hash_table_new(NULL, NULL);
+	self->tracepoint_names = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	self->strings = g_string_chunk_new(4096);
+	self->info.clock_id = -1;
+	self->info.build_ids = g_array_new(FALSE, TRUE, sizeof(LodePerfBuildId));
+	self->info.numa_nodes = g_array_new(FALSE, TRUE, sizeof(LodePerfNumaNode));
+	self->info.core_siblings = g_ptr_array_new();
+	self->info.thread_siblings = g_ptr_array_new();
+	return self;
+}
+
+LodePerfData *lode_perf_data_open(const char *path, GError **error)
+{
+	g_autoptr(LodePerfData) self = new_reader(path);
+
+	if (!map_file(self, error) || !lode_perf_data_read_header(self, error))
+		return NULL;
+	lode_perf_data_rewind(self);
+	return g_steal_pointer(&self);
+}
+
+void lode_perf_data_close(LodePerfData *self)
+{
+	if (self == NULL)
+		return;
+	lode_perf_data_free_decompressor(self);
+	g_free(self->scratch);
+	g_ptr_array_unref(self->info.thread_siblings);
+	g_ptr_array_unref(self->info.core_siblings);
+	g_array_unref(self->info.numa_nodes);
+	g_array_unref(self->info.build_ids);
+	g_string_chunk_free(self->strings);
+	g_hash_table_unref(self->tracepoint_names);
+	g_hash_table_unref(self->pmu_names);
+	g_hash_table_unref(self->ids);
+	g_array_unref(self->attributes);
+	g_array_unref(self->layouts);
+	g_array_unref(self->events);
+	g_clear_pointer(&self->file, g_mapped_file_unref);
+	g_free(self->path);
+	g_free(self);
+}
+
+const LodePerfEvent *lode_perf_data_events(const LodePerfData *self, size_t *out_n)
+{
+	*out_n = self->events->len;
+	return (const LodePerfEvent *)self->events->data;
+}
+
+const LodePerfInfo *lode_perf_data_info(const LodePerfData *self)
+{
+	return &self->info;
+}
+
+uint64_t lode_perf_data_position(const LodePerfData *self)
+{
+	return self->at;
+}
+
+uint64_t lode_perf_data_size(const LodePerfData *self)
+{
+	return self->size;
+}
+
+void lode_perf_data_rewind(LodePerfData *self)
+{
+	self->at = self->data_start;
+	self->n_read = 0;
+	lode_perf_data_rewind_decompressor(self);
+}
+
+size_t lode_perf_data_split_record(
+	const LodePerfData *self, const uint8_t *bytes, uint64_t left, LodePerfRawRecord *out_raw)
+{
+	LodeByteCursor cursor;
+
+	lode_byte_cursor_init(&cursor, bytes, left, self->is_swapped);
+	out_raw->type = lode_byte_cursor_u32(&cursor);
+	out_raw->misc = lode_byte_cursor_u16(&cursor);
+	size_t size = lode_byte_cursor_u16(&cursor);
+	if (cursor.is_overrun || (size > left && size >= LODE_PERF_RECORD_HEADER_BYTES))
+		return 0;
+	if (size >= LODE_PERF_RECORD_HEADER_BYTES)
+		cursor.end = bytes + size;
+	out_raw->payload = cursor;
+	return size >= LODE_PERF_RECORD_HEADER_BYTES ? size : SIZE_MAX;
+}
+
+/* The file ends, or its last record does before it is whole: after a crash that is no damage. */
+static LodePerfNext end_file(LodePerfData *self, GError **error)
+{
+	bool is_whole = self->at == self->data_end && !lode_perf_data_has_decompressed_rest(self);
+
+	if (!is_whole && !self->info.is_pipe && !self->info.is_truncated) {
+		lode_perf_data_fail(self, self->at, LODE_ERROR_CORRUPT,
+			"the last record is longer than the data", error);
+		return LODE_PERF_NEXT_ERROR;
+	}
+	if (!is_whole)
+		self->info.is_truncated = true;
+	return LODE_PERF_NEXT_END;
+}
+
+static LodePerfNext take_from_file(LodePerfData *self, LodePerfRawRecord *out_raw, GError **error)
+{
+	size_t size = lode_perf_data_split_record(
+		self, self->bytes + self->at, self->data_end - self->at, out_raw);
+
+	if (G_UNLIKELY(size == 0))
+		return end_file(self, error);
+	if (G_UNLIKELY(size == SIZE_MAX)) {
+		lode_perf_data_fail(self, self->at, LODE_ERROR_CORRUPT,
+			"a record shorter than its own header", error);
+		return LODE_PERF_NEXT_ERROR;
+	}
+	out_raw->offset = self->at;
+	out_raw->is_inside = false;
+	self->at += size;
+	return LODE_PERF_NEXT_RECORD;
+}
+
+static LodePerfNext take_record(LodePerfData *self, LodePerfRawRecord *out_raw, GError **error)
+{
+	LodePerfNext next = LODE_PERF_NEXT_END;
+
+	if (self->decompressor != NULL)
+		next = lode_perf_data_take_decompressed(self, out_raw, error);
+	if (next == LODE_PERF_NEXT_END)
+		next = take_from_file(self, out_raw, error);
+	if (next == LODE_PERF_NEXT_RECORD) {
+		out_raw->is_first_reading = self->n_read >= self->n_seen;
+		self->n_read++;
+		self->n_seen = MAX(self->n_seen, self->n_read);
+	}
+	return next;
+}
+
+LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record, GError **error)
+{
+	LodePerfParse parse = LODE_PERF_PASSED_OVER;
+
+	while (parse == LODE_PERF_PASSED_OVER) {
+		LodePerfRawRecord raw;
+		LodePerfNext next = take_record(self, &raw, error);
+		if (next != LODE_PERF_NEXT_RECORD)
+			return next;
+		if (raw.type == PERF_RECORD_SAMPLE)
+			parse = lode_perf_data_parse_sample(self, &raw, out_record, error);
+		else if (raw.type < LODE_PERF_RECORD_FIRST_OF_PERF)
+			parse = lode_perf_data_parse_kernel_record(self, &raw, out_record, error);
+		else
+			parse = lode_perf_data_read_own_record(self, &raw, error);
+	}
+	return parse == LODE_PERF_PARSED ? LODE_PERF_NEXT_RECORD : LODE_PERF_NEXT_ERROR;
+}

@@ -1,0 +1,1 @@
+lode record -F 0 -- true

@@ -1,0 +1,1 @@
+lode record --control no-such-pipe -- true

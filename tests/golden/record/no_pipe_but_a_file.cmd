@@ -1,0 +1,1 @@
+touch file; lode record --control file -- true

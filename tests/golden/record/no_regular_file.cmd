@@ -1,0 +1,1 @@
+lode record -o /dev/null -- true

@@ -1,0 +1,1 @@
+lode record --buffer 100 -- true

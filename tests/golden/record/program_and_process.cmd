@@ -1,0 +1,1 @@
+lode record -p 1 -- true

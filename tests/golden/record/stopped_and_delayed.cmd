@@ -1,0 +1,1 @@
+lode record --start-stopped --delay 5 -- true

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* Which attributes are opened on machines that the test makes up: with a PMU, without, forbidden.
+ */
+#include "base/error.h"
+#include "record/perf_event_choice.h"
+
+#include "fake_kernel.h"
+
+#include <string.h>
+#include <time.h>
+
+typedef int (*Judge)(const struct perf_event_attr *attr, int cpu);
+
+static const struct perf_event_attr *first_of(const GPtrArray *choices)
+{
+	return &((const LodePerfChoice *)choices->pdata[0])->attr;
+}
+
+static const char *name_of_first(const GPtrArray *choices)
+{
+	return ((const LodePerfChoice *)choices->pdata[0])->name;
+}
+
+/* The choices on a machine; tries, if given, counts the attributes that were tried. */
+static GPtrArray *choose(Judge judge, const LodePerfSamplerOptions *options, char **out_note,
+	GError **error, guint *out_tries)
+{
+	FakeKernel fake;
+	GString *note = g_string_new(NULL);
+
+	fake_kernel_init(&fake, judge);
+	GPtrArray *choices = lode_perf_choices_make(&fake.kernel, options, note, error);
+	if (out_tries != NULL)
+		*out_tries = fake.tried->len;
+	fake_kernel_clear(&fake);
+	*out_note = g_string_free(note, FALSE);
+	return choices;
+}
+
+/* As Intel's since Sandy Bridge without extended PEBS: precise up to 2, branches, user code only.
+ */
+static int judge_pmu(const struct perf_event_attr *attr, int cpu)
+{
+	(void)cpu;
+	if (!attr->exclude_kernel)
+		return EACCES;
+	if (attr->precise_ip > 2)
+		return EOPNOTSUPP;
+	return 0;
+}
+
+static int judge_no_pmu(const struct perf_event_attr *attr, int cpu)
+{
+	(void)cpu;
+	if (attr->type != PERF_TYPE_SOFTWARE)
+		return ENOENT;
+	return (attr->sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 ? EOPNOTSUPP : 0;
+}
+
+/* Linux 4.x: none of the newer fields. */
+static int judge_old(const struct perf_event_attr *attr, int cpu)
+{
+	if ((attr->read_format & PERF_FORMAT_LOST) != 0 ||
+		(attr->sample_type & PERF_SAMPLE_WEIGHT_STRUCT) != 0 ||
+		(attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX) != 0)
+		return EINVAL;
+	return judge_pmu(attr, cpu);
+}
+
+static int judge_forbidden(const struct perf_event_attr *attr, int cpu)
+{
+	(void)attr;
+	(void)cpu;
+	return EACCES;
+}
+
+static int judge_filtered(const struct perf_event_attr *attr, int cpu)
+{
+	(void)attr;
+	(void)cpu;
+	return EPERM;
+}
+
+static void test_default_with_pmu(void)
+{
+	const LodePerfSamplerOptions options = {.has_branch_stacks = true};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *note = NULL;
+	guint tries;
+	g_autoptr(GPtrArray) choices = choose(judge_pmu, &options, &note, &error, &tries);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(choices->len, ==, 1);
+	g_assert_cmpstr(name_of_first(choices), ==, "cycles:upp");
+	g_assert_cmpstr(note, ==, "");
+	g_assert_cmpuint(tries, ==, 2);
+	const struct perf_event_attr *attr = first_of(choices);
+	g_assert_cmpuint(attr->type, ==, PERF_TYPE_HARDWARE);
+	g_assert_cmpuint(attr->config, ==, PERF_COUNT_HW_CPU_CYCLES);
+	g_assert_cmpuint(attr->precise_ip, ==, 2);
+	g_assert_true(attr->exclude_kernel && attr->exclude_hv && !attr->exclude_user);
+	g_assert_true(attr->inherit && attr->disabled && attr->sample_id_all);
+	g_assert_true(attr->mmap2 && attr->comm_exec && attr->task && !attr->mmap_data);
+	g_assert_true(attr->use_clockid);
+	g_assert_cmpint(attr->clockid, ==, CLOCK_MONOTONIC);
+	g_assert_true(attr->freq && (attr->sample_type & PERF_SAMPLE_PERIOD) != 0);
+	g_assert_cmpuint(attr->sample_freq, ==, 4000);
+	g_assert_cmpuint(attr->branch_sample_type, ==,
+		PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_HW_INDEX);
+}
+
+static void test_default_without_pmu(void)
+{
+	const LodePerfSamplerOptions options = {.frequency = 1000};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *note = NULL;
+	g_autoptr(GPtrArray) choices = choose(judge_no_pmu, &options, &note, &error, NULL);
+
+	g_assert_no_error(error);
+	g_assert_cmpstr(name_of_first(choices), ==, "cpu-clock:u");
+	g_assert_cmpuint(first_of(choices)->type, ==, PERF_TYPE_SOFTWARE);
+	g_assert_cmpuint(first_of(choices)->config, ==, PERF_COUNT_SW_CPU_CLOCK);
+	g_assert_cmpuint(first_of(choices)->sample_freq, ==, 1000);
+	g_assert_nonnull(strstr(note, "no PMU"));
+}
+
+/* What an old kernel lacks is left out, and neither the precise level nor the samples suffer. */
+static void test_old_kernel(void)
+{
+	const LodePerfSamplerOptions options = {
+		.has_branch_stacks = true, .has_data_addresses = true, .period = 1009};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *note = NULL;
+	g_autoptr(GPtrArray) choices = choose(judge_old, &options, &note, &error, NULL);
+
+	g_assert_no_error(error);
+	const struct perf_event_attr *attr = first_of(choices);
+	g_assert_cmpstr(name_of_first(choices), ==, "cycles:upp");
+	g_assert_cmpuint(attr->read_format, ==, PERF_FORMAT_ID);
+	g_assert_cmpuint(attr->sample_type, ==,
+		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			PERF_SAMPLE_CPU | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_ADDR |
+			PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT);
+	g_assert_cmpuint(
+		attr->branch_sample_type, ==, PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER);
+	g_assert_true(attr->mmap_data && !attr->freq);
+	g_assert_cmpuint(attr->sample_period, ==, 1009);
+	g_assert_cmpstr(note, ==, "");
+}
+
+static void test_kernel_code(void)
+{
+	const char *const events[] = {"instructions", "cycles:p", "branch-misses:u"};
+	const LodePerfSamplerOptions options = {.events = events, .n_events = 3};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *note = NULL;
+	g_autoptr(GPtrArray) choices = choose(judge_pmu, &options, &note, &error, NULL);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(choices->len, ==, 3);
+	g_assert_cmpstr(name_of_first(choices), ==, "instructions:u");
+	const LodePerfChoice *second = choices->pdata[1], *third = choices->pdata[2];
+	g_assert_cmpstr(second->name, ==, "cycles:up");
+	g_assert_cmpstr(third->name, ==, "branch-misses:u");
+	g_assert_true(first_of(choices)->mmap && !second->attr.mmap && !third->attr.mmap);
+	g_assert_cmpstr(note, ==, "only user code is sampled (kernel.perf_event_paranoid is 2)");
+}
+
+/* Mappings are told by an event that nobody stops. */
+static void test_tracking(void)
+{
+	const char *const events[] = {"cpu-clock:u"};
+	const LodePerfSamplerOptions options = {
+		.events = events, .n_events = 1, .start_stopped = true};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *note = NULL;
+	g_autoptr(GPtrArray) choices = choose(judge_no_pmu, &options, &note, &error, NULL);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(choices->len, ==, 2);
+	const LodePerfChoice *first = choices->pdata[0], *last = choices->pdata[1];
+	g_assert_true(!first->is_tracking && !first->attr.mmap2 && !first->attr.comm);
+	g_assert_true(last->is_tracking && last->attr.mmap2 && last->attr.comm);
+	g_assert_cmpuint(last->attr.config, ==, PERF_COUNT_SW_DUMMY);
+	g_assert_cmpuint(last->attr.sample_type & PERF_SAMPLE_IDENTIFIER, !=, 0);
+}
+
+static void check_refusal(
+	Judge judge, const LodePerfSamplerOptions *options, int code, const char *words)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *note = NULL;
+
+	g_assert_null(choose(judge, options, &note, &error, NULL));
+	g_assert_error(error, LODE_ERROR, code);
+	if (strstr(error->message, words) == NULL)
+		g_error("'%s' is not in '%s'", words, error->message);
+}
+
+static void test_refusals(void)
+{
+	const char *const cycles[] = {"cycles:u"}, *const precise[] = {"cycles:uppp"};
+	const char *const unknown[] = {"cycels"}, *const clock[] = {"cpu-clock:u"};
+	const LodePerfSamplerOptions plain = {0}, with_branches = {.has_branch_stacks = true},
+				     by_cycles = {.events = cycles, .n_events = 1},
+				     by_precise = {.events = precise, .n_events = 1},
+				     by_unknown = {.events = unknown, .n_events = 1},
+				     by_clock = {.events = clock,
+					     .n_events = 1,
+					     .has_branch_stacks = true},
+				     too_often = {.frequency = 100001};
+
+	check_refusal(judge_no_pmu, &by_cycles, LODE_ERROR_NOT_FOUND, "'cpu-clock:u' is sampled");
+	check_refusal(
+		judge_no_pmu, &with_branches, LODE_ERROR_NOT_FOUND, "branch stacks (-b) need");
+	check_refusal(judge_no_pmu, &by_clock, LODE_ERROR_UNSUPPORTED, "branch records");
+	check_refusal(judge_pmu, &by_precise, LODE_ERROR_UNSUPPORTED, "no precise level 3");
+	check_refusal(judge_pmu, &by_unknown, LODE_ERROR_NOT_FOUND, "no event 'cycels'");
+	check_refusal(
+		judge_pmu, &too_often, LODE_ERROR_IO, "kernel.perf_event_max_sample_rate, 100000");
+	check_refusal(judge_filtered, &plain, LODE_ERROR_IO, "seccomp");
+}
+
+static void test_paranoid(void)
+{
+	const LodePerfSamplerOptions options = {0};
+	g_autoptr(GString) note = g_string_new(NULL);
+	g_autoptr(GError) error = NULL;
+	FakeKernel fake;
+
+	fake_kernel_init(&fake, judge_forbidden);
+	fake_kernel_set(&fake, "perf_event_paranoid", "4\n");
+	g_assert_null(lode_perf_choices_make(&fake.kernel, &options, note, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
+	g_assert_nonnull(strstr(error->message, "kernel.perf_event_paranoid is 4"));
+	g_assert_nonnull(strstr(error->message, "sysctl kernel.perf_event_paranoid=2"));
+	g_assert_nonnull(strstr(error->message, "lode run --exact"));
+	fake_kernel_clear(&fake);
+}
+
+typedef struct {
+	const char *name, *stem;
+	uint32_t type;
+	uint64_t config;
+	bool exclude_user, exclude_kernel;
+	unsigned precise;
+	bool max_precise;
+} Name;
+
+static void test_names(void)
+{
+	static const Name names[] = {
+		{"cycles", "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, false, 0,
+			false},
+		{"cycles:k", "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true, false, 0,
+			false},
+		{"cycles:ukpp", "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false,
+			false, 2, false},
+		{"cycles:upppppp", "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false,
+			true, 3, false},
+		{"PERF_COUNT_SW_PAGE_FAULTS:uP", "PERF_COUNT_SW_PAGE_FAULTS", PERF_TYPE_SOFTWARE,
+			PERF_COUNT_SW_PAGE_FAULTS, false, true, 0, true},
+		{"r1cd:u", "r1cd", PERF_TYPE_RAW, 0x1cd, false, true, 0, false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		struct perf_event_attr attr;
+		g_autofree char *stem = NULL;
+		g_autoptr(GError) error = NULL;
+		bool max_precise;
+
+		g_assert_true(lode_perf_choice_read_name(
+			&lode_perf_kernel, names[i].name, &attr, &max_precise, &stem, &error));
+		g_assert_no_error(error);
+		g_assert_cmpstr(stem, ==, names[i].stem);
+		g_assert_cmpuint(attr.type, ==, names[i].type);
+		g_assert_cmpuint(attr.config, ==, names[i].config);
+		g_assert_cmpuint(attr.exclude_user, ==, names[i].exclude_user);
+		g_assert_cmpuint(attr.exclude_kernel, ==, names[i].exclude_kernel);
+		g_assert_cmpuint(attr.precise_ip, ==, names[i].precise);
+		g_assert_true(max_precise == names[i].max_precise);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/record/perf-event-choice/default-with-pmu", test_default_with_pmu);
+	g_test_add_func("/record/perf-event-choice/default-without-pmu", test_default_without_pmu);
+	g_test_add_func("/record/perf-event-choice/old-kernel", test_old_kernel);
+	g_test_add_func("/record/perf-event-choice/kernel-code", test_kernel_code);
+	g_test_add_func("/record/perf-event-choice/tracking", test_tracking);
+	g_test_add_func("/record/perf-event-choice/refusals", test_refusals);
+	g_test_add_func("/record/perf-event-choice/paranoid", test_paranoid);
+	g_test_add_func("/record/perf-event-choice/names", test_names);
+	return g_test_run();
+}

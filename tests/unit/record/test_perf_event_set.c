@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* What is said when the descriptors or the buffers of a recording are refused. */
+#include "base/error.h"
+#include "record/perf_event_set.h"
+
+#include "fake_kernel.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int judge_nothing(const struct perf_event_attr *attr, int cpu)
+{
+	(void)attr;
+	(void)cpu;
+	return 0;
+}
+
+/* Nobody is refused for want of a CPU: that is the probe. */
+static int judge_descriptors(const struct perf_event_attr *attr, int cpu)
+{
+	(void)attr;
+	return cpu >= 0 ? EMFILE : 0;
+}
+
+static int judge_other_cpus(const struct perf_event_attr *attr, int cpu)
+{
+	(void)attr;
+	return cpu >= 0 ? ENOENT : 0;
+}
+
+static int judge_ended(const struct perf_event_attr *attr, int cpu)
+{
+	(void)attr;
+	return cpu >= 0 ? ESRCH : 0;
+}
+
+/* A file that may not be mapped to be written: mmap() says EPERM, as beyond mlock_kb. */
+static int sealed_file(void)
+{
+	int descriptor = memfd_create("lode-test", MFD_ALLOW_SEALING | MFD_CLOEXEC);
+
+	g_assert_cmpint(descriptor, >=, 0);
+	g_assert_cmpint(fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE), ==, 0);
+	return descriptor;
+}
+
+static void check_refusal(
+	FakeKernel *fake, LodePerfSamplerOptions *options, int code, const char *words)
+{
+	const char *const events[] = {"cpu-clock:u"};
+	g_autoptr(GString) note = g_string_new(NULL);
+	g_autoptr(GArray) threads = g_array_new(FALSE, FALSE, sizeof(pid_t));
+	g_autoptr(GError) error = NULL;
+	pid_t ourselves = getpid();
+
+	options->events = events;
+	options->n_events = 1;
+	g_array_append_val(threads, ourselves);
+	g_autoptr(GPtrArray) choices = lode_perf_choices_make(&fake->kernel, options, note, &error);
+	g_assert_no_error(error);
+	g_assert_null(lode_perf_event_set_open(&fake->kernel, choices, threads, 0, note, &error));
+	g_assert_error(error, LODE_ERROR, code);
+	if (strstr(error->message, words) == NULL)
+		g_error("'%s' is not in '%s'", words, error->message);
+}
+
+static void test_refusals(void)
+{
+	static const struct {
+		int (*judge)(const struct perf_event_attr *attr, int cpu);
+		int (*descriptor)(void);
+		int code;
+		const char *words;
+	} cases[] = {
+		{judge_descriptors, NULL, LODE_ERROR_IO, "RLIMIT_NOFILE"},
+		{judge_other_cpus, NULL, LODE_ERROR_NOT_FOUND, "does not have this event"},
+		{judge_ended, NULL, LODE_ERROR_NOT_FOUND, "there is no process"},
+		{judge_nothing, sealed_file, LODE_ERROR_IO,
+			"kernel.perf_event_mlock_kb is 516 for each CPU"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		LodePerfSamplerOptions options = {0};
+		FakeKernel fake;
+
+		fake_kernel_init(&fake, cases[i].judge);
+		fake.descriptor = cases[i].descriptor;
+		check_refusal(&fake, &options, cases[i].code, cases[i].words);
+		fake_kernel_clear(&fake);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/record/perf-event-set/refusals", test_refusals);
+	return g_test_run();
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* What a recording leaves on the disk: the old one, nothing, or what fitted. */
+#include "base/error.h"
+#include "record/perf_writer.h"
+
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+typedef struct {
+	char *directory, *path, *old;
+	GPtrArray *nothing;
+} Fixture;
+
+static void set_up(Fixture *self, const void *data)
+{
+	(void)data;
+	self->directory = g_dir_make_tmp("lode-test-XXXXXX", NULL);
+	self->path = g_build_filename(self->directory, "x.data", NULL);
+	self->old = g_strconcat(self->path, ".old", NULL);
+	self->nothing = g_ptr_array_new();
+}
+
+static void tear_down(Fixture *self, const void *data)
+{
+	(void)data;
+	g_remove(self->path);
+	g_remove(self->old);
+	/* Fails where a temporary file was left. */
+	g_assert_cmpint(g_rmdir(self->directory), ==, 0);
+	g_free(self->directory);
+	g_free(self->path);
+	g_free(self->old);
+	g_ptr_array_unref(self->nothing);
+}
+
+static uint64_t data_size(const char *path)
+{
+	g_autofree char *text = NULL;
+	uint64_t size;
+	gsize length;
+
+	g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+	g_assert_cmpuint(length, >=, 104);
+	memcpy(&size, text + 48, sizeof(size));
+	return size;
+}
+
+static void test_unpublished(Fixture *self, const void *data)
+{
+	g_autoptr(GError) error = NULL;
+
+	(void)data;
+	g_assert_true(g_file_set_contents(self->path, "old", -1, NULL));
+	LodePerfWriter *writer = lode_perf_writer_open(self->path, &error);
+	g_assert_no_error(error);
+	lode_perf_writer_close(writer);
+	g_autofree char *text = NULL;
+	g_assert_true(g_file_get_contents(self->path, &text, NULL, NULL));
+	g_assert_cmpstr(text, ==, "old");
+	g_assert_false(g_file_test(self->old, G_FILE_TEST_EXISTS));
+}
+
+static void test_old_and_sealed(Fixture *self, const void *data)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = NULL;
+
+	(void)data;
+	g_assert_true(g_file_set_contents(self->path, "old", -1, NULL));
+	g_autoptr(LodePerfWriter) writer = lode_perf_writer_open(self->path, &error);
+	g_assert_true(lode_perf_writer_publish(writer, self->nothing, &error));
+	g_assert_true(g_file_get_contents(self->old, &text, NULL, NULL));
+	g_assert_cmpstr(text, ==, "old");
+	g_assert_true(lode_perf_writer_add(writer, "12345678", 8, &error));
+	g_assert_cmpuint(data_size(self->path), ==, 0);
+	g_assert_true(lode_perf_writer_seal(writer, &error));
+	g_assert_cmpuint(data_size(self->path), ==, 8);
+	g_assert_no_error(error);
+}
+
+static void test_no_file(Fixture *self, const void *data)
+{
+	g_autoptr(GError) error = NULL;
+
+	(void)data;
+	g_assert_null(lode_perf_writer_open(self->directory, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
+	g_assert_nonnull(strstr(error->message, "not a regular file"));
+}
+
+/* A file that may not grow any more stands for a full disk. */
+static void test_full_disk(Fixture *self, const void *data)
+{
+	const struct rlimit tight = {4096, RLIM_INFINITY};
+	struct rlimit before;
+	g_autoptr(GError) error = NULL, features_error = NULL;
+	g_autoptr(GPtrArray)
+		features = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+	g_autofree char *records = g_malloc0(8000);
+
+	(void)data;
+	g_ptr_array_add(features, g_bytes_new_static("text", 4));
+	getrlimit(RLIMIT_FSIZE, &before);
+	signal(SIGXFSZ, SIG_IGN);
+	g_autoptr(LodePerfWriter) writer = lode_perf_writer_open(self->path, &error);
+	g_assert_true(lode_perf_writer_publish(writer, self->nothing, &error));
+	setrlimit(RLIMIT_FSIZE, &tight);
+	g_assert_true(lode_perf_writer_add(writer, records, 3992, &error));
+	g_assert_no_error(error);
+	g_assert_false(lode_perf_writer_add(writer, records, 8000, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
+	g_assert_nonnull(strstr(error->message, "x.data: "));
+	g_assert_false(lode_perf_writer_finish(writer, features, &features_error));
+	setrlimit(RLIMIT_FSIZE, &before);
+	g_assert_cmpuint(data_size(self->path), ==, 3992);
+}
+
+static void add(const char *name, void (*test)(Fixture *, const void *))
+{
+	g_autofree char *path = g_strconcat("/record/perf-writer/", name, NULL);
+
+	g_test_add(path, Fixture, NULL, set_up, test, tear_down);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	add("unpublished", test_unpublished);
+	add("old-and-sealed", test_old_and_sealed);
+	add("no-file", test_no_file);
+	add("full-disk", test_full_disk);
+	return g_test_run();
+}
