@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-mapfile -t files < <(find src tests bench -name '*.[ch]' | LC_ALL=C sort)
+mapfile -t files < <(find src tests bench tools -name '*.[ch]' | LC_ALL=C sort)
 if [ "${1:-}" = --fix ]; then
 	exec clang-format -i "${files[@]}"
 fi

@@ -68,7 +68,15 @@ has_documents() {
 	done
 }
 
-echo "1..7"
+# Where there was a JDK, the agent lies where the program looks for it.
+has_java_agent() {
+	local file
+	[ -e "$build/tools/jvm_agent/liblode-jvm-agent.so" ] || return 0
+	file=$(find "$root" -path '*/lode/liblode-jvm-agent.so')
+	[ -n "$file" ] && grep -qF "${file#"$destination"}" "$binary"
+}
+
+echo "1..8"
 check "installs" install_all
 binary=$(find "$destination" -path '*/bin/lode')
 root=${binary%/bin/lode}
@@ -78,3 +86,4 @@ check "man pages" has_man_pages
 check "bash completion" completes_in_bash
 check "zsh completion" completes_in_zsh
 check "documents" has_documents
+check "agent for Java" has_java_agent

@@ -3,8 +3,10 @@
 
 #include "base/error.h"
 #include "record/child.h"
+#include "record/jit_runtime.h"
 #include "record/program_check.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -24,7 +26,8 @@ static char *file_option(const char *option, const char *directory, const char *
 	return g_string_free(text, FALSE);
 }
 
-static GPtrArray *command_line(const LodeCallgrindRunOptions *options, const char *valgrind)
+static GPtrArray *command_line(
+	const LodeCallgrindRunOptions *options, const char *valgrind, const LodeJitRuntime *runtime)
 {
 	static const char *const always[] = {
 		/* ~/.valgrindrc and VALGRIND_OPTS must not change what is recorded. */
@@ -45,6 +48,8 @@ static GPtrArray *command_line(const LodeCallgrindRunOptions *options, const cha
 	g_ptr_array_add(line, g_strdup(valgrind));
 	for (size_t i = 0; i < G_N_ELEMENTS(always); i++)
 		g_ptr_array_add(line, g_strdup(always[i]));
+	for (size_t i = 0; runtime->valgrind_options[i] != NULL; i++)
+		g_ptr_array_add(line, g_strdup(runtime->valgrind_options[i]));
 	if (!options->is_fast) {
 		g_ptr_array_add(line, g_strdup("--cache-sim=yes"));
 		g_ptr_array_add(line, g_strdup("--branch-sim=yes"));
@@ -53,9 +58,8 @@ static GPtrArray *command_line(const LodeCallgrindRunOptions *options, const cha
 		line, file_option("--callgrind-out-file=", options->directory, DUMP_PREFIX "%p"));
 	g_ptr_array_add(line, file_option("--log-file=", options->directory, LOG_PREFIX "%p.log"));
 	g_ptr_array_add(line, g_strdup("--"));
-	for (size_t i = 0; options->argv[i] != NULL; i++)
-		g_ptr_array_add(line, g_strdup(options->argv[i]));
-	g_ptr_array_add(line, NULL);
+	for (guint i = 0; i < runtime->argv->len; i++)
+		g_ptr_array_add(line, g_strdup(runtime->argv->pdata[i]));
 	return line;
 }
 
@@ -133,6 +137,18 @@ static bool collect_files(LodeCallgrindRun *self, const char *directory, GPid pi
 	return true;
 }
 
+static void collect_jit_files(LodeCallgrindRun *self, LodeJitRuntime *runtime)
+{
+	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (guint i = 0; i < self->maps->len; i++) {
+		uint32_t pid = (uint32_t)pid_of(self->maps->pdata[i]);
+		g_array_append_val(pids, pid);
+	}
+	lode_jit_runtime_collect(runtime, pids, self->jit_files);
+	self->jit_warning = g_strdup(runtime->warning);
+}
+
 /* Without the "==1234== " in front. */
 static const char *without_pid(const char *line)
 {
@@ -182,6 +198,7 @@ static LodeCallgrindRun *run_new(void)
 
 	self->dumps = g_ptr_array_new_with_free_func(g_free);
 	self->maps = g_ptr_array_new_with_free_func(g_free);
+	self->jit_files = g_ptr_array_new_with_free_func(g_free);
 	return self;
 }
 
@@ -198,7 +215,9 @@ LodeCallgrindRun *lode_callgrind_run(const LodeCallgrindRunOptions *options, GEr
 			"valgrind is not there; install it (Debian: apt install valgrind)");
 		return NULL;
 	}
-	g_autoptr(GPtrArray) line = command_line(options, valgrind);
+	g_autoptr(LodeJitRuntime)
+		runtime = lode_jit_runtime_prepare(options->argv, options->directory, true);
+	g_autoptr(GPtrArray) line = command_line(options, valgrind, runtime);
 	const LodeChildOptions child = {
 		.argv = (const char *const *)line->pdata,
 		.environment = options->environment,
@@ -211,6 +230,7 @@ LodeCallgrindRun *lode_callgrind_run(const LodeCallgrindRunOptions *options, GEr
 	self->stop_signal = end.stop_signal;
 	if (!collect_files(self, options->directory, end.pid, error))
 		return NULL;
+	collect_jit_files(self, runtime);
 	/* Whoever asked us to stop wants no complaint about what is then missing. */
 	if (self->dumps->len == 0 && self->stop_signal == 0) {
 		set_no_dump_error(self, error);
@@ -225,5 +245,7 @@ void lode_callgrind_run_free(LodeCallgrindRun *self)
 		return;
 	g_ptr_array_unref(self->dumps);
 	g_ptr_array_unref(self->maps);
+	g_ptr_array_unref(self->jit_files);
+	g_free(self->jit_warning);
 	g_free(self);
 }

@@ -2,6 +2,7 @@
 /*
  * Runs a program under valgrind's callgrind. The program keeps our standard input, output and
  * error, its exit status and signals pass through, and valgrind's own chatter goes to a file.
+ * Programs that compile while they run are made to write that down.
  */
 #pragma once
 
@@ -16,11 +17,13 @@ typedef struct {
 } LodeCallgrindRunOptions;
 
 typedef struct {
-	GPtrArray *dumps; /* char *: callgrind.out files, that of the program itself first */
-	GPtrArray *maps;  /* char *: logs with load addresses for LodeLoadMap, likewise */
-	unsigned n_lost;  /* processes whose dump is not whole: killed, or still running */
-	int exit_status;  /* of the program, as wait() gives it */
-	int stop_signal;  /* came meanwhile and is meant for us too, see child.h; 0: none */
+	GPtrArray *dumps;     /* char *: callgrind.out files, that of the program itself first */
+	GPtrArray *maps;      /* char *: logs with load addresses for LodeLoadMap, likewise */
+	GPtrArray *jit_files; /* char *: jitdumps of what it compiled, see jit_runtime.h */
+	char *jit_warning;    /* what of that stays unknown; NULL: nothing */
+	unsigned n_lost;      /* processes whose dump is not whole: killed, or still running */
+	int exit_status;      /* of the program, as wait() gives it */
+	int stop_signal;      /* came meanwhile and is meant for us too, see child.h; 0: none */
 } LodeCallgrindRun;
 
 /*

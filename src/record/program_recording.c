@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "record/callgrind_run.h"
+#include "record/jit_runtime.h"
 #include "record/library_variants.h"
 #include "record/perf_sampler.h"
 
@@ -48,15 +49,20 @@ static bool can_read_input_twice(void)
 	       S_ISCHR(status.st_mode);
 }
 
-/* Why the program can run only once; NULL: it can run twice. */
-static const char *reason_for_once(void)
+/* Why the program can run only once; NULL: it can run twice. The caller frees it. */
+static char *reason_for_once(const LodeProgramRecordingOptions *options)
 {
+	g_autoptr(LodeJitRuntime)
+		runtime = lode_jit_runtime_prepare(options->argv, options->directory, false);
 	g_autofree char *valgrind = g_find_program_in_path("valgrind");
 
 	if (valgrind == NULL)
-		return "valgrind is not there to count executions (Debian: apt install valgrind)";
+		return g_strdup("valgrind is not there to count executions (Debian: apt install "
+				"valgrind)");
+	if (runtime->name != NULL)
+		return g_strdup_printf("what %s compiles is another in each run", runtime->name);
 	if (!can_read_input_twice())
-		return "standard input is a pipe, which cannot be read twice";
+		return g_strdup("standard input is a pipe, which cannot be read twice");
 	return NULL;
 }
 
@@ -77,11 +83,13 @@ static bool sample(Session *self, GError **error)
 	g_autofree char *output = g_build_filename(options->directory, "perf.data", NULL);
 	g_auto(GStrv) native = lode_library_variants_native(NULL);
 	bool is_alone = self->kind == LODE_RECORDING_SAMPLES;
+	g_autoptr(LodeJitRuntime)
+		runtime = lode_jit_runtime_prepare(options->argv, options->directory, false);
 	const LodePerfSamplerOptions sampler = {
 		.events = options->events,
 		.n_events = options->n_events,
 		.frequency = options->frequency > 0 ? options->frequency : default_frequency(),
-		.argv = options->argv,
+		.argv = (const char *const *)runtime->argv->pdata,
 		.environment = is_alone ? NULL : (const char *const *)native,
 		.output = output,
 		.command = options->argv,
@@ -91,6 +99,9 @@ static bool sample(Session *self, GError **error)
 
 	if (sampled == NULL)
 		return false;
+	lode_jit_runtime_collect(runtime, NULL, self->result->jit_files);
+	if (runtime->warning != NULL)
+		note(self, "%s", runtime->warning);
 	self->sampled_seconds = (double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
 	self->result->exit_status = sampled->exit_status;
 	self->result->stop_signal = sampled->stop_signal;
@@ -113,6 +124,8 @@ static void note_end(const Session *self, const LodeCallgrindRun *counted)
 		note(self, "the program was ended by signal %d (%s); mining what it did until then",
 			WTERMSIG(counted->exit_status),
 			g_strsignal(WTERMSIG(counted->exit_status)));
+	if (counted->jit_warning != NULL)
+		note(self, "%s", counted->jit_warning);
 	if (counted->n_lost > 0 && counted->stop_signal == 0)
 		note(self, "%u of its processes left no recording: killed, or still running",
 			counted->n_lost);
@@ -147,6 +160,7 @@ static bool count(Session *self, GError **error)
 	self->result->stop_signal = counted->stop_signal;
 	append_all(self->result->recordings, counted->dumps);
 	append_all(self->result->maps, counted->maps);
+	append_all(self->result->jit_files, counted->jit_files);
 	return true;
 }
 
@@ -202,7 +216,8 @@ static bool count_after_samples(Session *self, GError **error)
 
 static bool record(Session *self, GError **error)
 {
-	const char *reason = self->kind == LODE_RECORDING_BOTH ? reason_for_once() : NULL;
+	g_autofree char *reason = self->kind == LODE_RECORDING_BOTH ? reason_for_once(self->options)
+	                                                            : NULL;
 
 	if (reason != NULL) {
 		note(self, "%s: the program is sampled only, in one run", reason);

@@ -28,6 +28,9 @@ static bool map_file(LodeJitdump *self, GError **error)
 	}
 	self->data = (const uint8_t *)g_mapped_file_get_contents(self->mapping);
 	self->size = g_mapped_file_get_length(self->mapping);
+	/* nothing is mapped of an empty file, but a cursor needs a place to start from */
+	if (self->data == NULL)
+		self->data = (const uint8_t *)"";
 	return true;
 }
 

@@ -81,13 +81,13 @@ static bool settle_lines(LodeJitdump *self, LodeJitUnit *unit, guint first)
 
 /* Whether an entry of this code may begin here, or the record end. */
 static bool is_after_name(
-	LodeJitdumpCursor cursor, const LodeJitUnit *unit, uint64_t code_address, bool is_last)
+	LodeByteCursor cursor, const LodeJitUnit *unit, uint64_t code_address, bool is_last)
 {
 	uint64_t address;
 
 	if (is_last)
-		return cursor.end - cursor.offset < sizeof(uint64_t);
-	address = lode_jitdump_cursor_u64(&cursor);
+		return lode_byte_cursor_left(&cursor) < sizeof(uint64_t);
+	address = lode_byte_cursor_u64(&cursor);
 	return !cursor.is_overrun && address - code_address <= unit->size + ELF_HEADER_SIZE;
 }
 
@@ -95,19 +95,19 @@ static bool is_after_name(
  * Takes a name and its NUL; the length counts NULs inside, which a name has that was freed. NULL:
  * nothing follows that could be the next entry.
  */
-static const char *take_name(LodeJitdumpCursor *cursor, const LodeJitUnit *unit,
-	uint64_t code_address, bool is_last, size_t *out_length)
+static const char *take_name(LodeByteCursor *cursor, const LodeJitUnit *unit, uint64_t code_address,
+	bool is_last, size_t *out_length)
 {
-	const char *name = lode_jitdump_cursor_text(cursor);
-	LodeJitdumpCursor further = *cursor;
+	const char *name = lode_byte_cursor_text(cursor);
+	LodeByteCursor further = *cursor;
 
 	while (!further.is_overrun && !is_after_name(further, unit, code_address, is_last))
-		lode_jitdump_cursor_text(&further);
+		lode_byte_cursor_text(&further);
 	if (name == NULL || (further.is_overrun && !is_last))
 		return NULL;
 	if (!further.is_overrun)
 		*cursor = further;
-	*out_length = (size_t)((const char *)cursor->data + cursor->offset - name) - 1;
+	*out_length = (size_t)((const char *)cursor->at - name) - 1;
 	return name;
 }
 
@@ -148,16 +148,16 @@ static bool is_repeated(const char *name, size_t length)
 }
 
 /* Appends the entries of a record, relative to the code; false when they do not fit into it. */
-static bool append_lines(LodeJitdump *self, LodeJitdumpCursor *cursor, const LodeJitUnit *unit,
-	uint64_t code_address)
+static bool append_lines(
+	LodeJitdump *self, LodeByteCursor *cursor, const LodeJitUnit *unit, uint64_t code_address)
 {
-	uint64_t n = lode_jitdump_cursor_u64(cursor);
+	uint64_t n = lode_byte_cursor_u64(cursor);
 	const char *file = NULL;
 
 	for (uint64_t i = 0; i < n && !cursor->is_overrun; i++) {
-		LodeJitLine line = {.address = lode_jitdump_cursor_u64(cursor) - code_address};
-		line.line = lode_jitdump_cursor_u32(cursor);
-		line.discriminator = lode_jitdump_cursor_u32(cursor);
+		LodeJitLine line = {.address = lode_byte_cursor_u64(cursor) - code_address};
+		line.line = lode_byte_cursor_u32(cursor);
+		line.discriminator = lode_byte_cursor_u32(cursor);
 		size_t length;
 		const char *name = take_name(cursor, unit, code_address, i + 1 == n, &length);
 
@@ -174,11 +174,11 @@ static bool append_lines(LodeJitdump *self, LodeJitdumpCursor *cursor, const Lod
 }
 
 void lode_jitdump_read_lines(
-	LodeJitdump *self, LodeJitdumpCursor cursor, LodeJitUnit *unit, uint64_t code_address)
+	LodeJitdump *self, LodeByteCursor cursor, LodeJitUnit *unit, uint64_t code_address)
 {
 	guint first = self->lines->len;
 
-	if (lode_jitdump_cursor_u64(&cursor) != code_address ||
+	if (lode_byte_cursor_u64(&cursor) != code_address ||
 		!append_lines(self, &cursor, unit, code_address) ||
 		!settle_lines(self, unit, first)) {
 		g_array_set_size(self->lines, first);

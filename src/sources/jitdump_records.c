@@ -35,10 +35,18 @@ enum {
 	RECORD_UNWINDING_INFO,
 };
 
-LodeJitdumpCursor lode_jitdump_cursor_at(const LodeJitdump *self, uint64_t offset, uint64_t end)
+LodeByteCursor lode_jitdump_cursor_at(const LodeJitdump *self, uint64_t offset, uint64_t end)
 {
-	return (LodeJitdumpCursor){
-		.data = self->data, .offset = offset, .end = end, .is_swapped = self->is_swapped};
+	LodeByteCursor cursor;
+
+	lode_byte_cursor_init(
+		&cursor, self->data + offset, (size_t)(end - offset), self->is_swapped);
+	return cursor;
+}
+
+static uint64_t offset_of(const LodeJitdump *self, const LodeByteCursor *cursor)
+{
+	return (uint64_t)(cursor->at - self->data);
 }
 
 static bool error_at(GError **error, int code, uint64_t offset, const char *message)
@@ -59,19 +67,19 @@ bool lode_jitdump_is_format(const char *data, size_t size)
 
 uint64_t lode_jitdump_read_header(LodeJitdump *self, GError **error)
 {
-	LodeJitdumpCursor cursor = lode_jitdump_cursor_at(self, 0, self->size);
-	uint32_t magic = lode_jitdump_cursor_u32(&cursor);
+	LodeByteCursor cursor = lode_jitdump_cursor_at(self, 0, self->size);
+	uint32_t magic = lode_byte_cursor_u32(&cursor);
 
 	if (magic != MAGIC && magic != MAGIC_SWAPPED)
 		return error_at(error, LODE_ERROR_CORRUPT, 0, "not a jitdump file");
 	self->is_swapped = cursor.is_swapped = magic == MAGIC_SWAPPED;
-	uint32_t version = lode_jitdump_cursor_u32(&cursor);
-	uint32_t size = lode_jitdump_cursor_u32(&cursor);
-	self->elf_machine = lode_jitdump_cursor_u32(&cursor);
-	lode_jitdump_cursor_u32(&cursor); /* reserved */
-	self->pid = lode_jitdump_cursor_u32(&cursor);
-	lode_jitdump_cursor_u64(&cursor); /* when it was made */
-	uint64_t flags = lode_jitdump_cursor_u64(&cursor);
+	uint32_t version = lode_byte_cursor_u32(&cursor);
+	uint32_t size = lode_byte_cursor_u32(&cursor);
+	self->elf_machine = lode_byte_cursor_u32(&cursor);
+	lode_byte_cursor_u32(&cursor); /* reserved */
+	self->pid = lode_byte_cursor_u32(&cursor);
+	lode_byte_cursor_u64(&cursor); /* when it was made */
+	uint64_t flags = lode_byte_cursor_u64(&cursor);
 	if (cursor.is_overrun)
 		return error_at(error, LODE_ERROR_CORRUPT, self->size, "the header is cut short");
 	if (version != VERSION) {
@@ -85,19 +93,19 @@ uint64_t lode_jitdump_read_header(LodeJitdump *self, GError **error)
 	return size;
 }
 
-static void read_load(LodeJitdumpReader *self, uint64_t time_ns, LodeJitdumpCursor *cursor)
+static void read_load(LodeJitdumpReader *self, uint64_t time_ns, LodeByteCursor *cursor)
 {
 	LodeJitdump *dump = self->dump;
 	LodeJitEvent event = {.time_ns = time_ns, .unit = dump->units->len};
 	LodeJitUnit unit = {.unwinding_size = self->unwinding_size};
 
-	lode_jitdump_cursor_take(cursor, 16); /* pid, tid, and the address once more */
-	event.address = lode_jitdump_cursor_u64(cursor);
-	unit.size = lode_jitdump_cursor_u64(cursor);
-	unit.index = lode_jitdump_cursor_u64(cursor);
-	const char *name = lode_jitdump_cursor_text(cursor);
-	unit.code_offset = cursor->offset;
-	if (lode_jitdump_cursor_take(cursor, unit.size) == NULL ||
+	lode_byte_cursor_skip(cursor, 16); /* pid, tid, and the address once more */
+	event.address = lode_byte_cursor_u64(cursor);
+	unit.size = lode_byte_cursor_u64(cursor);
+	unit.index = lode_byte_cursor_u64(cursor);
+	const char *name = lode_byte_cursor_text(cursor);
+	unit.code_offset = offset_of(dump, cursor);
+	if (lode_byte_cursor_bytes(cursor, unit.size) == NULL ||
 		unit.size > UINT64_MAX - event.address) {
 		cursor->is_overrun = true;
 		return;
@@ -117,21 +125,21 @@ static void read_load(LodeJitdumpReader *self, uint64_t time_ns, LodeJitdumpCurs
 	self->lines_size = self->unwinding_size = 0;
 }
 
-static void read_move(LodeJitdumpReader *self, uint64_t time_ns, LodeJitdumpCursor *cursor)
+static void read_move(LodeJitdumpReader *self, uint64_t time_ns, LodeByteCursor *cursor)
 {
 	LodeJitEvent event = {.time_ns = time_ns, .is_move = true};
 
-	lode_jitdump_cursor_take(cursor, 16);
-	event.old_address = lode_jitdump_cursor_u64(cursor);
-	event.address = lode_jitdump_cursor_u64(cursor);
-	lode_jitdump_cursor_u64(cursor); /* the size, which the unit knows */
-	event.index = lode_jitdump_cursor_u64(cursor);
+	lode_byte_cursor_skip(cursor, 16);
+	event.old_address = lode_byte_cursor_u64(cursor);
+	event.address = lode_byte_cursor_u64(cursor);
+	lode_byte_cursor_u64(cursor); /* the size, which the unit knows */
+	event.index = lode_byte_cursor_u64(cursor);
 	if (!cursor->is_overrun)
 		g_array_append_val(self->events, event);
 }
 
 static void read_contents(
-	LodeJitdumpReader *self, uint32_t kind, uint64_t time_ns, LodeJitdumpCursor *cursor)
+	LodeJitdumpReader *self, uint32_t kind, uint64_t time_ns, LodeByteCursor *cursor)
 {
 	switch (kind) {
 	case RECORD_LOAD:
@@ -142,11 +150,11 @@ static void read_contents(
 		break;
 	case RECORD_DEBUG_INFO:
 		/* its addresses mean something only with the load that follows */
-		self->lines_offset = cursor->offset;
-		self->lines_size = cursor->end - cursor->offset;
+		self->lines_offset = offset_of(self->dump, cursor);
+		self->lines_size = lode_byte_cursor_left(cursor);
 		break;
 	case RECORD_UNWINDING_INFO:
-		self->unwinding_size = lode_jitdump_cursor_u64(cursor);
+		self->unwinding_size = lode_byte_cursor_u64(cursor);
 		break;
 	case RECORD_CLOSE:
 		break;
@@ -159,10 +167,10 @@ static void read_contents(
 bool lode_jitdump_read_record(LodeJitdumpReader *self, uint64_t *offset, GError **error)
 {
 	LodeJitdump *dump = self->dump;
-	LodeJitdumpCursor cursor = lode_jitdump_cursor_at(dump, *offset, dump->size);
-	uint32_t kind = lode_jitdump_cursor_u32(&cursor);
-	uint32_t size = lode_jitdump_cursor_u32(&cursor);
-	uint64_t time_ns = lode_jitdump_cursor_u64(&cursor);
+	LodeByteCursor cursor = lode_jitdump_cursor_at(dump, *offset, dump->size);
+	uint32_t kind = lode_byte_cursor_u32(&cursor);
+	uint32_t size = lode_byte_cursor_u32(&cursor);
+	uint64_t time_ns = lode_byte_cursor_u64(&cursor);
 
 	if (cursor.is_overrun || size > dump->size - *offset) {
 		dump->is_truncated = *offset < dump->size;
@@ -172,7 +180,7 @@ bool lode_jitdump_read_record(LodeJitdumpReader *self, uint64_t *offset, GError 
 		return error_at(error, LODE_ERROR_CORRUPT, *offset, "a record of no size");
 	if (dump->units->len == MAX_UNITS || dump->lines->len > MAX_LINES)
 		return error_at(error, LODE_ERROR_LIMIT, *offset, "too much code in one file");
-	cursor.end = *offset + size;
+	cursor.end = dump->data + *offset + size;
 	/* the greatest number stands for "no end" */
 	read_contents(self, kind, MIN(time_ns, UINT64_MAX - 1), &cursor);
 	if (cursor.is_overrun)

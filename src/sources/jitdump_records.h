@@ -5,9 +5,8 @@
  */
 #pragma once
 
+#include "base/byte_cursor.h"
 #include "sources/jitdump.h"
-
-#include <string.h>
 
 /* Code that came to lie somewhere, in the order of the file. */
 typedef struct {
@@ -38,65 +37,12 @@ const char *lode_jitdump_keep_text(LodeJitdump *self, const char *text);
 /* Makes the placements from the events, which it sorts. */
 void lode_jitdump_place(LodeJitdump *self, GArray *events);
 
-/* A bounded place in the file. A read behind the end gives 0 and marks the cursor for good. */
-typedef struct {
-	const uint8_t *data;
-	uint64_t offset, end;
-	bool is_swapped, is_overrun;
-} LodeJitdumpCursor;
-
-static inline const uint8_t *lode_jitdump_cursor_take(LodeJitdumpCursor *self, uint64_t size)
-{
-	const uint8_t *bytes = self->data + self->offset;
-
-	if (self->is_overrun || size > self->end - self->offset) {
-		self->is_overrun = true;
-		return NULL;
-	}
-	self->offset += size;
-	return bytes;
-}
-
-static inline uint32_t lode_jitdump_cursor_u32(LodeJitdumpCursor *self)
-{
-	const uint8_t *bytes = lode_jitdump_cursor_take(self, sizeof(uint32_t));
-	uint32_t value = 0;
-
-	if (bytes != NULL)
-		memcpy(&value, bytes, sizeof value);
-	return self->is_swapped ? GUINT32_SWAP_LE_BE(value) : value;
-}
-
-static inline uint64_t lode_jitdump_cursor_u64(LodeJitdumpCursor *self)
-{
-	const uint8_t *bytes = lode_jitdump_cursor_take(self, sizeof(uint64_t));
-	uint64_t value = 0;
-
-	if (bytes != NULL)
-		memcpy(&value, bytes, sizeof value);
-	return self->is_swapped ? GUINT64_SWAP_LE_BE(value) : value;
-}
-
-/* The text up to a NUL, which is taken too; NULL when there is none before the end. */
-static inline const char *lode_jitdump_cursor_text(LodeJitdumpCursor *self)
-{
-	const uint8_t *bytes = self->data + self->offset, *nul = NULL;
-
-	if (!self->is_overrun && self->offset < self->end)
-		nul = memchr(bytes, '\0', (size_t)(self->end - self->offset));
-	if (nul == NULL) {
-		self->is_overrun = true;
-		return NULL;
-	}
-	self->offset += (uint64_t)(nul - bytes) + 1;
-	return (const char *)bytes;
-}
-
-LodeJitdumpCursor lode_jitdump_cursor_at(const LodeJitdump *self, uint64_t offset, uint64_t end);
+/* A cursor over [offset, end) of the file. */
+LodeByteCursor lode_jitdump_cursor_at(const LodeJitdump *self, uint64_t offset, uint64_t end);
 
 /*
  * Reads the contents of a record of source lines, which are of the code at that address, and gives
  * them to the unit. Lines that make no sense are left out and counted: the code is good without.
  */
 void lode_jitdump_read_lines(
-	LodeJitdump *self, LodeJitdumpCursor cursor, LodeJitUnit *unit, uint64_t code_address);
+	LodeJitdump *self, LodeByteCursor cursor, LodeJitUnit *unit, uint64_t code_address);

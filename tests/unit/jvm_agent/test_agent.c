@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* The agent inside a Java virtual machine: what it writes, and that the program does not notice. */
+#include "sources/jitdump.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+typedef struct {
+	char *directory, *output, *messages;
+	uint64_t limit_bytes; /* of a file; 0: none */
+	int status;
+	bool can_run;
+} Fixture;
+
+static const char program[] = "public class Program {\n"
+			      "  static int mix(int[] a) {\n"
+			      "    int s = 0;\n"
+			      "    for (int i = 0; i < a.length; i++)\n"
+			      "      s += (a[i] = a[i] * 31 + i) / 7;\n"
+			      "    return s; }\n"
+			      "  static int twice(int[] a) { return mix(a) + mix(a); }\n"
+			      "  public static void main(String[] arguments) throws Exception {\n"
+			      "    Thread other = new Thread(() -> { int[] b = new int[512];\n"
+			      "      for (int i = 0; i < 3000; i++) twice(b); });\n"
+			      "    other.start();\n"
+			      "    int[] a = new int[4096];\n"
+			      "    int s = 0;\n"
+			      "    for (int i = 0; i < 3000; i++) s += twice(a);\n"
+			      "    other.join();\n"
+			      "    System.out.println(\"sum \" + s); } }\n";
+
+static void set_limit(void *data)
+{
+	const Fixture *self = data;
+	struct rlimit limit = {self->limit_bytes, self->limit_bytes};
+
+	if (self->limit_bytes > 0)
+		setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* Runs a program in the directory; false when it cannot be started. */
+static bool run(Fixture *self, const char *const *arguments)
+{
+	g_clear_pointer(&self->output, g_free);
+	g_clear_pointer(&self->messages, g_free);
+	return g_spawn_sync(self->directory, (char **)arguments, NULL, G_SPAWN_SEARCH_PATH,
+		set_limit, self, &self->output, &self->messages, &self->status, NULL);
+}
+
+static bool run_with_agent(Fixture *self, const char *options)
+{
+	g_autofree char *agent = g_strdup_printf(
+		"-agentpath:%s%s", g_getenv("LODE_JVM_AGENT"), options);
+	const char *const arguments[] = {"java", agent, "-cp", ".", "Program", NULL};
+
+	return run(self, arguments);
+}
+
+static void set_up(Fixture *self, const void *data)
+{
+	const char *const compile[] = {"javac", "-g", "Program.java", NULL};
+	g_autofree char *source = NULL;
+
+	self->limit_bytes = GPOINTER_TO_UINT(data);
+	self->directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	source = g_build_filename(self->directory, "Program.java", NULL);
+	g_assert_true(g_file_set_contents(source, program, -1, NULL));
+	uint64_t limit_bytes = self->limit_bytes;
+	self->limit_bytes = 0;
+	self->can_run = run(self, compile) && self->status == 0;
+	self->limit_bytes = limit_bytes;
+	if (!self->can_run)
+		g_test_skip("no javac");
+}
+
+static void tear_down(Fixture *self, const void *data)
+{
+	const char *argv[] = {"rm", "-rf", self->directory, NULL};
+
+	(void)data;
+	g_spawn_sync(
+		NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+	g_free(self->directory);
+	g_free(self->output);
+	g_free(self->messages);
+}
+
+static LodeJitdump *open_dump(const Fixture *self)
+{
+	g_autoptr(GDir) listing = g_dir_open(self->directory, 0, NULL);
+	const char *name;
+
+	while ((name = g_dir_read_name(listing)) != NULL) {
+		g_autofree char *path = g_build_filename(self->directory, name, NULL);
+		g_autoptr(GError) error = NULL;
+		if (!g_str_has_prefix(name, "jit-"))
+			continue;
+		LodeJitdump *dump = lode_jitdump_open(path, &error);
+		g_assert_no_error(error);
+		return dump;
+	}
+	g_error("no dump");
+}
+
+static const LodeJitUnit *find_unit(const LodeJitdump *dump, const char *name)
+{
+	const LodeJitUnit *found = NULL;
+
+	for (guint i = 0; i < dump->units->len; i++) {
+		const LodeJitUnit *unit = &g_array_index(dump->units, LodeJitUnit, i);
+		if (strcmp(unit->name, name) == 0)
+			found = unit;
+	}
+	return found;
+}
+
+static void check_lines(const LodeJitdump *dump, const LodeJitUnit *unit)
+{
+	bool has_body = false;
+
+	for (guint i = 0; i < unit->n_lines; i++) {
+		const LodeJitLine *line = &g_array_index(
+			dump->lines, LodeJitLine, unit->first_line + i);
+		g_assert_cmpstr(line->file, ==, "Program.java");
+		g_assert_cmpuint(line->line, >=, 3);
+		g_assert_cmpuint(line->line, <=, 6);
+		has_body |= line->line == 5;
+	}
+	g_assert_true(has_body);
+}
+
+static void test_dump(Fixture *self, const void *data)
+{
+	(void)data;
+	if (!self->can_run)
+		return;
+	g_assert_true(run_with_agent(self, ""));
+	g_assert_cmpint(self->status, ==, 0);
+	g_assert_true(g_str_has_prefix(self->output, "sum "));
+	g_assert_cmpstr(self->messages, ==, "");
+	g_autoptr(LodeJitdump) dump = open_dump(self);
+	g_assert_false(dump->is_truncated);
+	g_assert_cmpuint(dump->n_unknown_records + dump->n_broken_lines + dump->n_ignored, ==, 0);
+	g_assert_nonnull(find_unit(dump, "Interpreter"));
+	g_assert_nonnull(find_unit(dump, "call_stub"));
+	const LodeJitUnit *mix = find_unit(dump, "Program.mix(int[])");
+	g_assert_nonnull(mix);
+	check_lines(dump, mix);
+}
+
+static void test_no_directory(Fixture *self, const void *data)
+{
+	(void)data;
+	if (!self->can_run)
+		return;
+	g_assert_true(run_with_agent(self, "=/nonexistent"));
+	g_assert_cmpint(self->status, ==, 0);
+	g_assert_true(g_str_has_prefix(self->output, "sum "));
+	g_assert_nonnull(strstr(self->messages, "in '/nonexistent': No such file or directory\n"));
+}
+
+/* A file that may not grow stands for a full disk. */
+static void test_full_disk(Fixture *self, const void *data)
+{
+	const char *warning;
+
+	(void)data;
+	if (!self->can_run)
+		return;
+	g_assert_true(run_with_agent(self, ""));
+	g_assert_cmpint(self->status, ==, 0);
+	g_assert_true(g_str_has_prefix(self->output, "sum "));
+	warning = strstr(self->messages, "cannot write its dump");
+	g_assert_nonnull(warning);
+	g_assert_null(strstr(warning + 1, "cannot write its dump"));
+	g_autoptr(LodeJitdump) dump = open_dump(self);
+	g_assert_false(dump->is_truncated);
+	g_assert_cmpuint(dump->units->len, >, 10);
+	g_assert_cmpuint(dump->size, <=, self->limit_bytes);
+}
+
+#define ADD(name, limit, test)                                                                     \
+	g_test_add("/jvm_agent/" name, Fixture, GUINT_TO_POINTER(limit), set_up, test, tear_down)
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	ADD("dump", 0, test_dump);
+	ADD("no_directory", 0, test_no_directory);
+	ADD("full_disk", 100 << 10, test_full_disk);
+	return g_test_run();
+}

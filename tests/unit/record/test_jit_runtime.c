@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is run in place of node and java, and that callgrind's recordings of the real ones have
+ * nearly all of their anonymous instructions in code that the dumps describe.
+ */
+#include "record/callgrind_run.h"
+#include "record/jit_runtime.h"
+#include "sources/callgrind.h"
+#include "sources/jit_code_set.h"
+#include "sources/load_map_set.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct {
+	char *old_directory, *old_path;
+	char *directory; /* where the program starts */
+	char *recording; /* where dumps go */
+} Fixture;
+
+static void write_file(const char *name, const char *text)
+{
+	g_assert_true(g_file_set_contents(name, text, -1, NULL));
+}
+
+static void set_up(Fixture *self, const void *data)
+{
+	(void)data;
+	self->old_directory = g_get_current_dir();
+	self->old_path = g_strdup(g_getenv("PATH"));
+	self->directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	self->recording = g_dir_make_tmp("lode-test-100%p-XXXXXX", NULL);
+	g_assert_cmpint(g_chdir(self->directory), ==, 0);
+}
+
+static void remove_directory(char *path)
+{
+	const char *argv[] = {"rm", "-rf", path, NULL};
+
+	g_spawn_sync(
+		NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+	g_free(path);
+}
+
+static void tear_down(Fixture *self, const void *data)
+{
+	(void)data;
+	g_setenv("PATH", self->old_path, TRUE);
+	g_assert_cmpint(g_chdir(self->old_directory), ==, 0);
+	remove_directory(self->directory);
+	remove_directory(self->recording);
+	g_free(self->old_directory);
+	g_free(self->old_path);
+}
+
+/* Puts a program of that name first in PATH, and `alias`, a link to it. */
+static void make_program(const Fixture *self, const char *name, const char *alias)
+{
+	g_autofree char *path = g_strconcat(self->directory, ":", self->old_path, NULL);
+
+	write_file(name, "#!/bin/sh\n");
+	g_assert_cmpint(g_chmod(name, 0755), ==, 0);
+	g_assert_cmpint(symlink(name, alias), ==, 0);
+	g_setenv("PATH", path, TRUE);
+}
+
+static void check_argv(const LodeJitRuntime *runtime, const char *expected)
+{
+	g_autofree char *text = g_strjoinv(" ", (char **)runtime->argv->pdata);
+
+	g_assert_cmpstr(text, ==, expected);
+}
+
+static LodeJitRuntime *prepare(const Fixture *self, const char *command, bool is_under_valgrind)
+{
+	g_auto(GStrv) argv = g_strsplit(command, " ", -1);
+
+	return lode_jit_runtime_prepare(
+		(const char *const *)argv, self->recording, is_under_valgrind);
+}
+
+static void test_other_program(Fixture *self, const void *data)
+{
+	g_autoptr(LodeJitRuntime) runtime = prepare(self, "sh -c node", true);
+	g_autoptr(LodeJitRuntime) missing = prepare(self, "no-such-program x", true);
+
+	(void)data;
+	g_assert_null(runtime->name);
+	g_assert_null(runtime->warning);
+	g_assert_null(runtime->valgrind_options[0]);
+	check_argv(runtime, "sh -c node");
+	g_assert_null(missing->name);
+	check_argv(missing, "no-such-program x");
+}
+
+static void test_node_arguments(Fixture *self, const void *data)
+{
+	g_auto(GStrv) parts = g_strsplit(self->recording, "%", -1);
+	g_autofree char *escaped = g_strjoinv("%%", parts);
+	g_autofree char *start = g_strdup_printf("runner --perf-prof --logfile=%s/v8.log", escaped);
+	g_autofree char *sampled = g_strconcat(start, " a.js -x", NULL);
+	g_autofree char *exact = g_strconcat(start, " --single-threaded a.js -x", NULL);
+
+	(void)data;
+	make_program(self, "node", "runner");
+	g_autoptr(LodeJitRuntime) plain = prepare(self, "runner a.js -x", false);
+	g_assert_cmpstr(plain->name, ==, "Node.js");
+	check_argv(plain, sampled);
+	g_autoptr(LodeJitRuntime) slow = prepare(self, "runner a.js -x", true);
+	check_argv(slow, exact);
+	g_assert_cmpstr(slow->valgrind_options[0], ==, "--smc-check=all-non-file");
+	g_assert_null(slow->valgrind_options[1]);
+	/* who asks for a dump gets it where node puts it */
+	g_autoptr(LodeJitRuntime) own = prepare(self, "runner --perf-prof a.js", false);
+	check_argv(own, "runner --perf-prof a.js");
+	g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
+	write_file("jit-12.dump", "");
+	lode_jit_runtime_collect(own, NULL, files);
+	g_assert_cmpuint(files->len, ==, 1);
+	g_assert_true(g_file_test("jit-12.dump", G_FILE_TEST_EXISTS));
+}
+
+static void test_java_arguments(Fixture *self, const void *data)
+{
+	g_autofree char *agent = g_build_filename(self->directory, "agent.so", NULL);
+	g_autofree char *start = g_strdup_printf("java -agentpath:%s=%s", agent, self->recording);
+	g_autofree char *sampled = g_strconcat(start, " Main", NULL);
+	g_autofree char *exact = g_strconcat(start, " -XX:+UseSerialGC Main", NULL);
+	g_autofree char *parallel = g_strconcat(start, " -XX:+UseParallelGC Main", NULL);
+
+	(void)data;
+	make_program(self, "java", "runner");
+	g_autofree char *old_agent = g_strdup(g_getenv("LODE_JVM_AGENT"));
+	g_setenv("LODE_JVM_AGENT", agent, TRUE);
+	g_autoptr(LodeJitRuntime) without = prepare(self, "java Main", false);
+	check_argv(without, "java Main");
+	g_assert_nonnull(strstr(without->warning, "liblode-jvm-agent.so, is not there"));
+	write_file("agent.so", "");
+	g_autoptr(LodeJitRuntime) plain = prepare(self, "java Main", false);
+	g_assert_null(plain->warning);
+	check_argv(plain, sampled);
+	g_autoptr(LodeJitRuntime) slow = prepare(self, "java Main", true);
+	check_argv(slow, exact);
+	g_autoptr(LodeJitRuntime) other = prepare(self, "java -XX:+UseParallelGC Main", true);
+	check_argv(other, parallel);
+	g_unsetenv("LODE_JVM_AGENT");
+	if (old_agent != NULL)
+		g_setenv("LODE_JVM_AGENT", old_agent, TRUE);
+}
+
+/* New dumps of the processes that were recorded are moved; all others stay. */
+static void test_collect(Fixture *self, const void *data)
+{
+	g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	const uint32_t recorded[] = {11, 12, 13};
+
+	(void)data;
+	g_array_append_vals(pids, recorded, G_N_ELEMENTS(recorded));
+	make_program(self, "node", "runner");
+	write_file("jit-11.dump", "old");
+	g_autoptr(LodeJitRuntime) runtime = prepare(self, "node a.js", false);
+	write_file("jit-12.dump", "new");
+	write_file("jit-14.dump", "of another process");
+	write_file("jit-12.dump.txt", "no dump");
+	g_assert_cmpint(symlink("/etc/passwd", "jit-13.dump"), ==, 0);
+	lode_jit_runtime_collect(runtime, pids, files);
+	g_autofree char *moved = g_build_filename(self->recording, "jit-12.dump", NULL);
+	g_assert_cmpuint(files->len, ==, 1);
+	g_assert_cmpstr(files->pdata[0], ==, moved);
+	g_assert_true(g_file_test(moved, G_FILE_TEST_IS_REGULAR));
+	g_assert_false(g_file_test("jit-12.dump", G_FILE_TEST_EXISTS));
+	g_assert_true(g_file_test("jit-11.dump", G_FILE_TEST_EXISTS));
+	g_assert_true(g_file_test("jit-13.dump", G_FILE_TEST_EXISTS));
+	g_assert_true(g_file_test("jit-14.dump", G_FILE_TEST_EXISTS));
+	g_assert_true(g_file_test("jit-12.dump.txt", G_FILE_TEST_EXISTS));
+}
+
+static unsigned count_files(const char *directory)
+{
+	g_autoptr(GDir) listing = g_dir_open(directory, 0, NULL);
+	unsigned n = 0;
+
+	while (g_dir_read_name(listing) != NULL)
+		n++;
+	return n;
+}
+
+/*
+ * The share of the instructions outside any file that lie in code of the dumps. Callgrind names no
+ * file for the code of some sections (.plt), though it lies in one.
+ */
+static double share_in_dumps(
+	const LodeRecording *recording, const LodeLoadMapSet *maps, const LodeJitCodeSet *set)
+{
+	double total = 0, inside = 0;
+
+	for (guint i = 0; i < recording->instructions->len; i++) {
+		const LodeRecordedInstruction *row = &g_array_index(
+			recording->instructions, LodeRecordedInstruction, i);
+		const LodeRecordedObject *object = &g_array_index(
+			recording->objects, LodeRecordedObject, row->object);
+		LodeJitPlace place;
+
+		if (strcmp(object->path, "???") != 0 || row->n_values == 0 ||
+			lode_load_map_set_find(maps, object->pid, row->address) != NULL)
+			continue;
+		total += recording->values[row->first_value];
+		if (lode_jit_code_set_find(set, object->pid, row->address, UINT64_MAX, &place))
+			inside += recording->values[row->first_value];
+	}
+	g_assert_cmpfloat(total, >, 1e6);
+	return inside / total;
+}
+
+static void check_recording(const LodeCallgrindRun *run, const char *function)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeJitCodeSet) set = lode_jit_code_set_new();
+	g_autoptr(LodeLoadMapSet) maps = lode_load_map_set_new();
+	g_autoptr(LodeRecording) recording = lode_callgrind_read(
+		(const char *const *)run->dumps->pdata, run->dumps->len, NULL, &error);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(run->jit_files->len, ==, 1);
+	g_assert_null(run->jit_warning);
+	g_assert_true(lode_jit_code_set_add(set, run->jit_files->pdata[0], &error));
+	g_assert_no_error(error);
+	for (guint i = 0; i < run->maps->len; i++)
+		g_assert_true(lode_load_map_set_read(maps, run->maps->pdata[i], NULL));
+	double share = share_in_dumps(recording, maps, set);
+	g_test_message(
+		"%s: %.4f %% of the anonymous instructions are in the dump", function, 100 * share);
+	g_assert_cmpfloat(share, >=, 0.999);
+}
+
+static void record(const Fixture *self, const char *const *argv)
+{
+	const LodeCallgrindRunOptions options = {
+		.argv = argv, .directory = self->recording, .is_fast = true};
+	unsigned n_files = count_files(self->directory);
+	gint64 start_us = g_get_monotonic_time();
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeCallgrindRun) run = lode_callgrind_run(&options, &error);
+
+	g_assert_no_error(error);
+	g_test_message("%s: %.1f s under callgrind", argv[0],
+		(double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC);
+	g_assert_true(WIFEXITED(run->exit_status));
+	g_assert_cmpint(WEXITSTATUS(run->exit_status), ==, 3);
+	g_assert_cmpuint(count_files(self->directory), ==, n_files);
+	check_recording(run, argv[0]);
+}
+
+static bool is_there(const char *program)
+{
+	g_autofree char *path = g_find_program_in_path(program);
+
+	if (path == NULL)
+		g_test_skip("no such program here");
+	return path != NULL;
+}
+
+static void test_node(Fixture *self, const void *data)
+{
+	static const char program[] =
+		"function mix(a, n) { let s = 0;\n"
+		"  for (let i = 0; i < n; i++) { a[i] = a[i] * 3 + i; s += a[i]; } return s; }\n"
+		"const a = new Int32Array(1024); let t = 0;\n"
+		"for (let r = 0; r < 300; r++) t += mix(a, 1024);\n"
+		"for (let r = 0; r < 20; r++)\n"
+		"  t += JSON.stringify(JSON.parse(JSON.stringify([...a.subarray(0, "
+		"99)]))).length;\n"
+		"process.exitCode = t === t ? 3 : 0;\n";
+	const char *const argv[] = {"node", "program.js", NULL};
+
+	(void)data;
+	if (!is_there("node"))
+		return;
+	write_file("program.js", program);
+	record(self, argv);
+}
+
+static void test_java(Fixture *self, const void *data)
+{
+	static const char program[] =
+		"public class Program {\n"
+		"  static int mix(int[] a) { int s = 0;\n"
+		"    for (int i = 0; i < a.length; i++) s += (a[i] = a[i] * 31 + i) / 7;\n"
+		"    return s; }\n"
+		"  public static void main(String[] arguments) { int[] a = new int[1024]; int s = "
+		"0;\n"
+		"    for (int i = 0; i < 300; i++) s += mix(a);\n"
+		"    System.exit(s == s + 1 ? 0 : 3); } }\n";
+	const char *const argv[] = {"java", "-cp", ".", "Program", NULL};
+
+	(void)data;
+	if (!is_there("java") || !is_there("javac"))
+		return;
+	if (g_getenv("LODE_JVM_AGENT") == NULL) {
+		g_test_skip("built without the agent for Java");
+		return;
+	}
+	write_file("Program.java", program);
+	g_assert_true(g_spawn_command_line_sync("javac Program.java", NULL, NULL, NULL, NULL));
+	record(self, argv);
+}
+
+#define ADD(name, test) g_test_add("/jit_runtime/" name, Fixture, NULL, set_up, test, tear_down)
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_unsetenv("NODE_OPTIONS");
+	g_unsetenv("JAVA_TOOL_OPTIONS");
+	g_unsetenv("JDK_JAVA_OPTIONS");
+	ADD("other_program", test_other_program);
+	ADD("node_arguments", test_node_arguments);
+	ADD("java_arguments", test_java_arguments);
+	ADD("collect", test_collect);
+	ADD("node", test_node);
+	ADD("java", test_java);
+	return g_test_run();
+}

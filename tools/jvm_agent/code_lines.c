@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * HotSpot describes code at some places, the ends of pieces: what it says of a place holds for the
+ * code before it, back to the place before. A line of a dump holds from its address on, so that
+ * each begins where the piece before ended.
+ */
+#include "code_lines.h"
+
+#include "method_name.h"
+
+#include <jvmticmlr.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PATH = 1024 };
+
+typedef struct CodeMethod {
+	jmethodID id;
+	char *file; /* NULL: it has no lines */
+	jvmtiLineNumberEntry *table;
+	jint n;
+} CodeMethod;
+
+typedef struct {
+	const void *end;
+	jmethodID method;
+	jlong location;
+} Piece;
+
+static void *deallocate(jvmtiEnv *jvmti, void *memory)
+{
+	if (memory != NULL)
+		(*jvmti)->Deallocate(jvmti, memory);
+	return NULL;
+}
+
+bool method_texts_init(MethodTexts *self, jvmtiEnv *jvmti, jmethodID method)
+{
+	jclass class;
+
+	memset(self, 0, sizeof *self);
+	if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &class) != JVMTI_ERROR_NONE)
+		return false;
+	if ((*jvmti)->GetClassSignature(jvmti, class, &self->class_signature, NULL) !=
+			JVMTI_ERROR_NONE ||
+		(*jvmti)->GetMethodName(jvmti, method, &self->name, &self->signature, NULL) !=
+			JVMTI_ERROR_NONE) {
+		method_texts_clear(self, jvmti);
+		return false;
+	}
+	if ((*jvmti)->GetSourceFileName(jvmti, class, &self->source_file) != JVMTI_ERROR_NONE)
+		self->source_file = NULL;
+	return true;
+}
+
+void method_texts_clear(MethodTexts *self, jvmtiEnv *jvmti)
+{
+	self->class_signature = deallocate(jvmti, self->class_signature);
+	self->source_file = deallocate(jvmti, self->source_file);
+	self->name = deallocate(jvmti, self->name);
+	self->signature = deallocate(jvmti, self->signature);
+}
+
+static void read_method(CodeMethod *self, jvmtiEnv *jvmti)
+{
+	MethodTexts texts;
+	char path[MAX_PATH];
+
+	if (!method_texts_init(&texts, jvmti, self->id))
+		return;
+	if (texts.source_file != NULL && (*jvmti)->GetLineNumberTable(jvmti, self->id, &self->n,
+						 &self->table) == JVMTI_ERROR_NONE) {
+		source_path_write(path, sizeof path, texts.class_signature, texts.source_file);
+		self->file = strdup(path);
+	}
+	method_texts_clear(&texts, jvmti);
+}
+
+/* The method, asked for once; NULL without memory. */
+static const CodeMethod *find_method(CodeLines *self, jvmtiEnv *jvmti, jmethodID id)
+{
+	CodeMethod *methods;
+
+	for (size_t i = self->n_methods; i > 0; i--)
+		if (self->methods[i - 1].id == id)
+			return &self->methods[i - 1];
+	methods = realloc(self->methods, (self->n_methods + 1) * sizeof *methods);
+	if (methods == NULL)
+		return NULL;
+	self->methods = methods;
+	methods[self->n_methods] = (CodeMethod){.id = id};
+	read_method(&methods[self->n_methods], jvmti);
+	return &methods[self->n_methods++];
+}
+
+/* The line that a bytecode belongs to: that of the greatest start at or before it; 0: none. */
+static uint32_t line_of(const CodeMethod *method, jlong location)
+{
+	jlong best_start = -1;
+	jint line = 0;
+
+	for (jint i = 0; i < method->n; i++) {
+		if (method->table[i].start_location > location ||
+			method->table[i].start_location < best_start)
+			continue;
+		best_start = method->table[i].start_location;
+		line = method->table[i].line_number;
+	}
+	return line > 0 ? (uint32_t)line : 0;
+}
+
+/* Adds the line of a piece from its start on, unless it goes on with the line before. */
+static void add_piece(CodeLines *self, jvmtiEnv *jvmti, const Piece *piece, uint64_t start)
+{
+	const CodeMethod *method = find_method(self, jvmti, piece->method);
+	uint32_t line = method != NULL && method->file != NULL ? line_of(method, piece->location)
+	                                                       : 0;
+	JitdumpLine *last = self->n > 0 ? &self->lines[self->n - 1] : NULL;
+
+	if (line == 0 || (last != NULL && last->line == line && last->file == method->file))
+		return;
+	self->lines[self->n++] = (JitdumpLine){start, line, method->file};
+}
+
+static const jvmtiCompiledMethodLoadInlineRecord *inline_record(const void *compile_info)
+{
+	const jvmtiCompiledMethodLoadRecordHeader *header = compile_info;
+
+	for (; header != NULL; header = header->next)
+		if (header->kind == JVMTI_CMLR_INLINE_INFO)
+			return (const jvmtiCompiledMethodLoadInlineRecord *)(const void *)header;
+	return NULL;
+}
+
+static void add_inlined(CodeLines *self, jvmtiEnv *jvmti,
+	const jvmtiCompiledMethodLoadInlineRecord *record, uint64_t start)
+{
+	for (jint i = 0; i < record->numpcs; i++) {
+		const PCStackInfo *info = &record->pcinfo[i];
+
+		if (info->numstackframes > 0)
+			add_piece(self, jvmti, &(Piece){info->pc, info->methods[0], info->bcis[0]},
+				start);
+		start = (uint64_t)(uintptr_t)info->pc;
+	}
+}
+
+static void add_own(
+	CodeLines *self, jvmtiEnv *jvmti, const CompiledMethod *compiled, uint64_t start)
+{
+	for (jint i = 0; i < compiled->n_locations; i++) {
+		const jvmtiAddrLocationMap *location = &compiled->locations[i];
+
+		add_piece(self, jvmti,
+			&(Piece){location->start_address, compiled->method, location->location},
+			start);
+		start = (uint64_t)(uintptr_t)location->start_address;
+	}
+}
+
+void code_lines_init(CodeLines *self, jvmtiEnv *jvmti, const CompiledMethod *compiled)
+{
+	const jvmtiCompiledMethodLoadInlineRecord *record = inline_record(compiled->compile_info);
+	jint n = record != NULL ? record->numpcs : compiled->n_locations;
+	uint64_t start = (uint64_t)(uintptr_t)compiled->code;
+
+	memset(self, 0, sizeof *self);
+	if (n <= 0)
+		return;
+	self->lines = malloc((size_t)n * sizeof *self->lines);
+	if (self->lines == NULL)
+		return;
+	if (record != NULL)
+		add_inlined(self, jvmti, record, start);
+	else
+		add_own(self, jvmti, compiled, start);
+}
+
+void code_lines_clear(CodeLines *self, jvmtiEnv *jvmti)
+{
+	for (size_t i = 0; i < self->n_methods; i++) {
+		free(self->methods[i].file);
+		deallocate(jvmti, self->methods[i].table);
+	}
+	free(self->methods);
+	free(self->lines);
+}

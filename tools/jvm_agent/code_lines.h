@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which source line each piece of a compiled method comes from: the innermost inlined method's,
+ * where the virtual machine tells it, else the method's own.
+ */
+#pragma once
+
+#include "jitdump_writer.h"
+
+#include <jvmti.h>
+#include <stdbool.h>
+
+typedef struct {
+	JitdumpLine *lines;
+	size_t n;
+	struct CodeMethod *methods; /* that were asked for; own the lines' file names */
+	size_t n_methods;
+} CodeLines;
+
+/* What HotSpot reports of a compiled method. */
+typedef struct {
+	jmethodID method;
+	jint n_locations;
+	const jvmtiAddrLocationMap *locations;
+	const void *compile_info; /* may be NULL */
+	const void *code;
+} CompiledMethod;
+
+/* Without memory, or without lines in the class file, there are just fewer lines or none. */
+void code_lines_init(CodeLines *self, jvmtiEnv *jvmti, const CompiledMethod *compiled);
+void code_lines_clear(CodeLines *self, jvmtiEnv *jvmti);
+
+/* Class, name and signature of a method; to be given back with method_texts_clear(). */
+typedef struct {
+	char *class_signature, *source_file, *name, *signature; /* source_file may be NULL */
+} MethodTexts;
+
+bool method_texts_init(MethodTexts *self, jvmtiEnv *jvmti, jmethodID method);
+void method_texts_clear(MethodTexts *self, jvmtiEnv *jvmti);

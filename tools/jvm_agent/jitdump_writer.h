@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes jit-PID.dump, record by record, as src/sources/jitdump.h reads it. Any thread may write;
+ * what cannot be written (a full disk) ends the writing, and the file ends with a whole record.
+ *
+ * The agent lives in other people's programs: this is plain C, without GLib, and nothing here
+ * prints more than one line.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+	uint64_t address;
+	uint32_t line;
+	const char *file;
+} JitdumpLine;
+
+typedef struct {
+	const char *name;
+	const void *code;
+	size_t size;
+	const JitdumpLine *lines; /* by address */
+	size_t n_lines;
+} JitdumpCode;
+
+/* Makes the file in a directory and maps its first page as perf wants it. False: a line on stderr
+ * says why, and what is written later goes nowhere. */
+bool jitdump_writer_open(const char *directory);
+
+/* Writes the code with its lines. Nothing happens when there is no file any more. */
+void jitdump_writer_add(const JitdumpCode *code);
+
+void jitdump_writer_close(void);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An agent for the Java virtual machine that writes down what it compiles:
+ *
+ *   java -agentpath:…/liblode-jvm-agent.so[=DIRECTORY] Program      writes DIRECTORY/jit-PID.dump
+ *
+ * Compiled methods come with source lines; interpreter and stubs with their names. That a method
+ * was thrown away is not written down: its place is known by what comes to lie there.
+ */
+#include "code_lines.h"
+#include "jitdump_writer.h"
+#include "method_name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_NAME = 2048 };
+
+static void JNICALL on_compiled_method(jvmtiEnv *jvmti, jmethodID method, jint size,
+	const void *code, jint n_locations, const jvmtiAddrLocationMap *locations,
+	const void *compile_info)
+{
+	CompiledMethod compiled = {method, n_locations, locations, compile_info, code};
+	MethodTexts texts;
+	CodeLines lines;
+	char name[MAX_NAME];
+
+	if (size <= 0)
+		return;
+	if (method_texts_init(&texts, jvmti, method)) {
+		method_name_write(
+			name, sizeof name, texts.class_signature, texts.name, texts.signature);
+		method_texts_clear(&texts, jvmti);
+	} else {
+		snprintf(name, sizeof name, "method of an unloaded class");
+	}
+	code_lines_init(&lines, jvmti, &compiled);
+	jitdump_writer_add(&(JitdumpCode){name, code, (size_t)size, lines.lines, lines.n});
+	code_lines_clear(&lines, jvmti);
+}
+
+static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
+{
+	(void)jvmti;
+	if (size > 0)
+		jitdump_writer_add(&(JitdumpCode){name, code, (size_t)size, NULL, 0});
+}
+
+static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	(void)jvmti;
+	(void)jni;
+	jitdump_writer_close();
+}
+
+static bool set_capabilities(jvmtiEnv *jvmti)
+{
+	jvmtiCapabilities capabilities;
+
+	memset(&capabilities, 0, sizeof capabilities);
+	capabilities.can_generate_compiled_method_load_events = 1;
+	capabilities.can_get_line_numbers = 1;
+	capabilities.can_get_source_file_name = 1;
+	return (*jvmti)->AddCapabilities(jvmti, &capabilities) == JVMTI_ERROR_NONE;
+}
+
+static bool set_events(jvmtiEnv *jvmti)
+{
+	static const jvmtiEvent events[] = {JVMTI_EVENT_COMPILED_METHOD_LOAD,
+		JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_VM_DEATH};
+	jvmtiEventCallbacks callbacks;
+
+	memset(&callbacks, 0, sizeof callbacks);
+	callbacks.CompiledMethodLoad = on_compiled_method;
+	callbacks.DynamicCodeGenerated = on_dynamic_code;
+	callbacks.VMDeath = on_death;
+	if ((*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) != JVMTI_ERROR_NONE)
+		return false;
+	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+		if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL) !=
+			JVMTI_ERROR_NONE)
+			return false;
+	return true;
+}
+
+static jvmtiEnv *start(JavaVM *vm, const char *options)
+{
+	const char *directory = options != NULL && *options != '\0' ? options : ".";
+	void *environment = NULL;
+	jvmtiEnv *jvmti;
+
+	if ((*vm)->GetEnv(vm, &environment, JVMTI_VERSION_1_2) != JNI_OK)
+		return NULL;
+	jvmti = environment;
+	if (!set_capabilities(jvmti) || !jitdump_writer_open(directory))
+		return NULL;
+	return set_events(jvmti) ? jvmti : NULL;
+}
+
+/* A program that cannot be recorded runs all the same. */
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+	(void)reserved;
+	start(vm, options);
+	return JNI_OK;
+}
+
+/* Into a program that runs: what it has compiled is told first. */
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+	jvmtiEnv *jvmti = start(vm, options);
+
+	(void)reserved;
+	if (jvmti == NULL)
+		return JNI_ERR;
+	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+	return JNI_OK;
+}
+
+JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
+{
+	(void)vm;
+	jitdump_writer_close();
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of Java methods for people, from the virtual machine's own.
+ *
+ *   Ljava/lang/String;  indexOf  (Ljava/lang/String;I)I  ─▶  java.lang.String.indexOf(String, int)
+ *
+ * Numbers that the virtual machine makes up anew in each run (`Foo$$Lambda$14+0x000…`) are left
+ * out.
+ */
+#pragma once
+
+#include <stddef.h>
+
+/* Writes the name, cut off where there is no more room; always ends it with a NUL. */
+void method_name_write(char *name, size_t size, const char *class_signature, const char *method,
+	const char *method_signature);
+
+/* The source file with the folders of the class's package: java/lang/String.java. */
+void source_path_write(
+	char *path, size_t size, const char *class_signature, const char *source_file);
