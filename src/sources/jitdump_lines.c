@@ -58,6 +58,8 @@ static bool settle_lines(LodeJitdump *self, LodeJitUnit *unit, guint first)
 	guint n = first;
 	LodeJitLine *lines = (LodeJitLine *)(void *)self->lines->data;
 
+	if (first == self->lines->len)
+		return true;
 	for (guint i = first; i < self->lines->len; i++) {
 		lines[i].address -= bias;
 		if (lines[i].address > unit->size)
