@@ -374,6 +374,8 @@ static bool finish_support(LodeSearcher *self, LodeSupport *support)
 
 	for (size_t i = 0; i < self->touched.n; i++) {
 		const LodeVertexSum *sum = &self->sums[touched[i]];
+		if (i + LODE_READ_AHEAD < self->touched.n)
+			__builtin_prefetch(&self->sums[touched[i + LODE_READ_AHEAD]]);
 		double covered = sum->sum < sum->count ? sum->sum : sum->count;
 		count += covered;
 		weight += covered * sum->ratio;
@@ -402,6 +404,12 @@ static void sum_events(LodeSearcher *self, double *events)
 	for (size_t i = 0; i < self->touched.n; i++) {
 		uint32_t v = touched[i];
 		const LodeVertexSum *sum = &self->sums[v];
+		if (i + LODE_READ_AHEAD < self->touched.n) {
+			__builtin_prefetch(&graph->event_starts[touched[i + LODE_READ_AHEAD]]);
+			__builtin_prefetch(&self->sums[touched[i + LODE_READ_AHEAD]]);
+		}
+		if (graph->event_starts[v] == graph->event_starts[v + 1])
+			continue;
 		double share = sum->count > 0 ? fmin(sum->sum, sum->count) / sum->count : 0;
 		for (uint32_t e = graph->event_starts[v]; e < graph->event_starts[v + 1]; e++)
 			events[graph->event_ids[e]] += graph->event_values[e] * share;
@@ -426,7 +434,7 @@ static void measure(Enumeration *run, LodeSearcher *worker, LodePattern *pattern
 {
 	if (atomic_load_explicit(&worker->search->stop, memory_order_relaxed) != 0)
 		return;
-	if (worker->search->uses_nodes)
+	if (worker->search->uses_windows)
 		lode_windows_sum(worker, run->depth, pattern);
 	else
 		lode_paths_sum(worker, run->depth, pattern);
@@ -506,6 +514,103 @@ static bool start_element(Enumeration *run)
 	return true;
 }
 
+/*
+ * One item alone is in no minimal window of several vertices, so that a level has windows of one
+ * vertex at first. Those of several, far more, are looked at once there are elements that they may
+ * grow, and their candidates kept only where such an element may pass.
+ */
+static bool needs_longer_windows(const Enumeration *run, uint32_t size)
+{
+	return size == 1 && run->depth > 0 && has_windows(run);
+}
+
+/* Counts, by item, the groups from `first_group` on that have it. */
+static void count_groups(Enumeration *run, size_t first_group)
+{
+	const LodeSearchGraph *graph = run->self->search->graph;
+	uint32_t *counts = run->self->item_groups, n;
+
+	memset(counts, 0, sizeof(uint32_t) * graph->n_items);
+	for (size_t g = first_group; g < run->level->groups.n; g++) {
+		const uint32_t *members = lode_search_graph_class(
+			graph, LODE_BUFFER_AT(&run->level->groups, LodeGroup, g).class_id, &n);
+		for (uint32_t i = 0; i < n; i++)
+			counts[LODE_MEMBER_ITEM(members[i])]++;
+	}
+}
+
+/* Makes longer lists of the groups of elements [first, end); item_matching says where the next
+ * group of an item goes, LODE_NONE where it is no element. */
+static bool lay_out_lists(Enumeration *run, size_t first, size_t end)
+{
+	LodeBuffer *lists = &run->level->group_lists;
+	LodeSearcher *self = run->self;
+
+	memset(self->item_matching, 0xff, sizeof(uint32_t) * self->search->graph->n_items);
+	for (size_t i = first; i < end; i++) {
+		LodeAlternative *one = &LODE_BUFFER_AT(
+			&run->level->alternatives, LodeAlternative, i);
+		uint32_t item = LODE_BUFFER_AT(&run->level->items, uint32_t, one->first_item);
+		uint32_t n = one->n_groups + self->item_groups[item], start = (uint32_t)lists->n;
+		if (!lode_buffer_has_room(self->search, lists, n, sizeof(uint32_t)))
+			return false;
+		uint32_t *groups = lists->data;
+		memcpy(groups + start, groups + one->first_group, one->n_groups * sizeof(uint32_t));
+		self->item_matching[item] = start + one->n_groups;
+		one->first_group = start;
+		one->n_groups = n;
+		lists->n += n;
+	}
+	return true;
+}
+
+/* Adds the groups from `first_group` on to the lists of elements [first, end), of one item each. */
+static bool lengthen_lists(Enumeration *run, size_t first_group, size_t first, size_t end)
+{
+	const LodeSearchGraph *graph = run->self->search->graph;
+	uint32_t *next = run->self->item_matching, n;
+
+	count_groups(run, first_group);
+	if (!lay_out_lists(run, first, end))
+		return false;
+	uint32_t *lists = run->level->group_lists.data;
+	for (size_t g = first_group; g < run->level->groups.n; g++) {
+		const uint32_t *members = lode_search_graph_class(
+			graph, LODE_BUFFER_AT(&run->level->groups, LodeGroup, g).class_id, &n);
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t item = LODE_MEMBER_ITEM(members[i]);
+			if (next[item] != LODE_NONE)
+				lists[next[item]++] = (uint32_t)g;
+		}
+	}
+	return true;
+}
+
+/* Wants the groups that elements from `first` on have. */
+static void want_groups(LodeLevel *level, size_t first)
+{
+	for (size_t i = first; i < level->alternatives.n; i++) {
+		const LodeAlternative *one = &LODE_BUFFER_AT(
+			&level->alternatives, LodeAlternative, i);
+		for (uint32_t g = one->first_group; g < one->first_group + one->n_groups; g++)
+			LODE_BUFFER_AT(&level->groups, LodeGroup,
+				LODE_BUFFER_AT(&level->group_lists, uint32_t, g))
+				.is_wanted = true;
+	}
+}
+
+/* Grows the elements [first, end) of one item in windows of any length. */
+static bool grow_in_longer_windows(Enumeration *run, size_t first, size_t end)
+{
+	size_t first_group = run->level->groups.n;
+
+	if (!lode_windows_bound_longer(run->self, run->depth) ||
+		!lengthen_lists(run, first_group, first, end) || !grow_all(run, first, end))
+		return false;
+	want_groups(run->level, end);
+	return lode_windows_fill_longer(run->self, run->depth, first_group);
+}
+
 static bool find(Enumeration *run, uint32_t max_size)
 {
 	LodeLevel *level = run->level;
@@ -522,7 +627,8 @@ static bool find(Enumeration *run, uint32_t max_size)
 		run->first_pattern = (uint32_t)level->patterns.n;
 		if (size == max_size || first == end)
 			return true;
-		if (!grow_all(run, first, end))
+		if (!(needs_longer_windows(run, size) ? grow_in_longer_windows(run, first, end)
+						      : grow_all(run, first, end)))
 			return false;
 	}
 }

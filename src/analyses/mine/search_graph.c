@@ -199,7 +199,11 @@ static void prepare_edges(LodeSearchGraph *self, bool needs_items)
 				self->is_monotone = false;
 			if (is_useful(self, factor, self->vertex_classes[target], needs_items))
 				self->edges[n++] = (LodeSearchEdge){
-					factor, target, self->vertex_classes[target]};
+					.factor = factor,
+					.ratio = self->vertices[target].ratio,
+					.target = target,
+					.vertex_class = self->vertex_classes[target],
+				};
 		}
 	}
 	self->edge_starts[graph->n_vertices] = n;
@@ -285,6 +289,14 @@ static uint32_t add_list(
 	return self->n_vertex_classes + self->lists->len - 1;
 }
 
+static void add_edge_list(
+	LodeSearchGraph *self, WindowScratch *scratch, uint32_t source, LodeSearchEdge *edge)
+{
+	uint32_t list = add_list(self, scratch, self->vertex_classes[source], edge->vertex_class);
+
+	edge->window_class = lode_search_graph_list_class(self, list);
+}
+
 uint32_t lode_search_graph_longer_list(
 	const LodeSearchGraph *self, uint32_t list, uint32_t vertex_class)
 {
@@ -293,8 +305,6 @@ uint32_t lode_search_graph_longer_list(
 
 uint32_t lode_search_graph_list_class(const LodeSearchGraph *self, uint32_t list)
 {
-	if (list < self->n_vertex_classes)
-		return list;
 	return g_array_index(self->lists, WindowList, list - self->n_vertex_classes).window_class;
 }
 
@@ -328,8 +338,7 @@ static void prepare_windows(LodeSearchGraph *self, uint32_t window)
 	/* The lists of edges come first, in the edges' order. */
 	for (uint32_t v = 0; v < graph->n_vertices; v++)
 		for (uint32_t i = self->edge_starts[v]; i < self->edge_starts[v + 1]; i++)
-			add_list(self, &scratch, self->vertex_classes[v],
-				self->edges[i].vertex_class);
+			add_edge_list(self, &scratch, v, &self->edges[i]);
 	for (uint32_t v = 0; v < graph->n_vertices; v++)
 		for (uint32_t i = self->edge_starts[v]; i < self->edge_starts[v + 1]; i++)
 			add_windows(self, &scratch, lode_search_graph_edge_list(self, i),
