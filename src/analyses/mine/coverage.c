@@ -138,6 +138,18 @@ static bool fill_level(LodeCoverageSearch *self, uint32_t depth)
 	               : lode_paths_extend(searcher, depth);
 }
 
+/* Forgets the sums of the sequence that was looked at last. */
+static void reset_sums(LodeSearcher *searcher)
+{
+	const uint32_t *touched = searcher->touched.data, *firsts = searcher->firsts.data;
+
+	for (size_t i = 0; i < searcher->touched.n; i++)
+		searcher->sums[touched[i]].sum = 0;
+	for (size_t i = 0; i < searcher->firsts.n; i++)
+		searcher->sums[firsts[i]].first_sum = 0;
+	searcher->touched.n = searcher->firsts.n = 0;
+}
+
 static GArray *take_shares(LodeSearcher *searcher)
 {
 	GArray *shares = g_array_sized_new(
@@ -150,7 +162,7 @@ static GArray *take_shares(LodeSearcher *searcher)
 		if (sum->count > 0)
 			g_array_append_val(shares, share);
 	}
-	lode_searcher_reset_sums(searcher);
+	reset_sums(searcher);
 	return shares;
 }
 

@@ -350,98 +350,81 @@ static bool grow_all(Enumeration *run, size_t first, size_t end)
 	                            : grow_alone(run, first, end);
 }
 
-static uint32_t count_functions(LodeSearcher *self)
+static void add_events(const LodeFlowGraph *graph, uint32_t vertex, double share, double *events)
 {
-	const uint32_t *graphs = self->search->graph->graph->vertex_graphs;
-	const uint32_t *firsts = self->firsts.data;
-	uint32_t n = 0;
-
-	self->stamp++;
-	for (size_t i = 0; i < self->firsts.n; i++) {
-		uint32_t graph = graphs[firsts[i]];
-		n += self->graph_stamps[graph] != self->stamp;
-		self->graph_stamps[graph] = self->stamp;
-	}
-	return n;
+	for (uint32_t e = graph->event_starts[vertex]; e < graph->event_starts[vertex + 1]; e++)
+		events[graph->event_ids[e]] += graph->event_values[e] * share;
 }
 
-/* Turns the sums over vertices into supports; true when they pass. */
-static bool finish_support(LodeSearcher *self, LodeSupport *support)
-{
-	const LodeSearch *search = self->search;
-	const uint32_t *touched = self->touched.data, *firsts = self->firsts.data;
-	double weight = 0, count = 0;
-
-	for (size_t i = 0; i < self->touched.n; i++) {
-		const LodeVertexSum *sum = &self->sums[touched[i]];
-		if (i + LODE_READ_AHEAD < self->touched.n)
-			__builtin_prefetch(&self->sums[touched[i + LODE_READ_AHEAD]]);
-		double covered = sum->sum < sum->count ? sum->sum : sum->count;
-		count += covered;
-		weight += covered * sum->ratio;
-	}
-	*support = (LodeSupport){
-		.weight = weight / search->graph->total_weight,
-		.frequency = count / search->graph->total_count,
-		.places = (uint32_t)self->firsts.n,
-	};
-	if (self->firsts.n == 0 ||
-		!lode_support_passes(search->parameters, support->weight, support->frequency))
-		return false;
-	support->functions = count_functions(self);
-	for (size_t i = 0; i < self->firsts.n; i++)
-		support->executions += fmin(
-			self->sums[firsts[i]].first_sum, self->sums[firsts[i]].count);
-	return support->functions >= search->parameters->min_functions;
-}
-
-static void sum_events(LodeSearcher *self, double *events)
+/* Turns the sums over vertices into supports, and forgets them on the way: they are many, and
+ * reading them is what takes the time. */
+static void take_sums(LodeSearcher *self, LodeSupport *support, double *events)
 {
 	const LodeFlowGraph *graph = self->search->graph->graph;
 	const uint32_t *touched = self->touched.data;
 
+	*support = (LodeSupport){0};
 	memset(events, 0, sizeof(double) * graph->n_events);
 	for (size_t i = 0; i < self->touched.n; i++) {
 		uint32_t v = touched[i];
-		const LodeVertexSum *sum = &self->sums[v];
+		LodeVertexSum *sum = &self->sums[v];
 		if (i + LODE_READ_AHEAD < self->touched.n) {
+			__builtin_prefetch(&self->sums[touched[i + LODE_READ_AHEAD]], 1);
 			__builtin_prefetch(&graph->event_starts[touched[i + LODE_READ_AHEAD]]);
-			__builtin_prefetch(&self->sums[touched[i + LODE_READ_AHEAD]]);
 		}
-		if (graph->event_starts[v] == graph->event_starts[v + 1])
-			continue;
-		double share = sum->count > 0 ? fmin(sum->sum, sum->count) / sum->count : 0;
-		for (uint32_t e = graph->event_starts[v]; e < graph->event_starts[v + 1]; e++)
-			events[graph->event_ids[e]] += graph->event_values[e] * share;
+		double covered = sum->sum < sum->count ? sum->sum : sum->count;
+		support->frequency += covered;
+		support->weight += covered * sum->ratio;
+		if (sum->count > 0)
+			add_events(graph, v, covered / sum->count, events);
+		sum->sum = 0;
 	}
+	self->touched.n = 0;
+	support->weight /= self->search->graph->total_weight;
+	support->frequency /= self->search->graph->total_count;
 	for (uint32_t e = 0; e < graph->n_events; e++)
 		events[e] = graph->event_totals[e] > 0 ? events[e] / graph->event_totals[e] : 0;
 }
 
-void lode_searcher_reset_sums(LodeSearcher *self)
+/* The same for the sums over first vertices. */
+static void take_first_sums(LodeSearcher *self, LodeSupport *support)
 {
-	const uint32_t *touched = self->touched.data, *firsts = self->firsts.data;
+	const uint32_t *graphs = self->search->graph->graph->vertex_graphs;
+	const uint32_t *firsts = self->firsts.data;
 
-	for (size_t i = 0; i < self->touched.n; i++)
-		self->sums[touched[i]].sum = 0;
-	for (size_t i = 0; i < self->firsts.n; i++)
-		self->sums[firsts[i]].first_sum = 0;
-	self->touched.n = self->firsts.n = 0;
+	self->stamp++;
+	support->places = (uint32_t)self->firsts.n;
+	for (size_t i = 0; i < self->firsts.n; i++) {
+		LodeVertexSum *sum = &self->sums[firsts[i]];
+		uint32_t *stamp = &self->graph_stamps[graphs[firsts[i]]];
+		if (i + LODE_READ_AHEAD < self->firsts.n)
+			__builtin_prefetch(&self->sums[firsts[i + LODE_READ_AHEAD]], 1);
+		support->functions += *stamp != self->stamp;
+		*stamp = self->stamp;
+		support->executions += fmin(sum->first_sum, sum->count);
+		sum->first_sum = 0;
+	}
+	self->firsts.n = 0;
 }
 
 /* Measures one pattern with the scratch of `worker`. */
 static void measure(Enumeration *run, LodeSearcher *worker, LodePattern *pattern)
 {
-	if (atomic_load_explicit(&worker->search->stop, memory_order_relaxed) != 0)
+	const LodeSearch *search = worker->search;
+	LodeSupport *support = &pattern->support;
+
+	if (atomic_load_explicit(&search->stop, memory_order_relaxed) != 0)
 		return;
-	if (worker->search->uses_windows)
+	if (search->uses_windows)
 		lode_windows_sum(worker, run->depth, pattern);
 	else
 		lode_paths_sum(worker, run->depth, pattern);
-	pattern->passes = finish_support(worker, &pattern->support);
-	if (pattern->passes)
-		sum_events(worker, &LODE_BUFFER_AT(&run->level->events, double, pattern->events));
-	lode_searcher_reset_sums(worker);
+	take_sums(worker, support, &LODE_BUFFER_AT(&run->level->events, double, pattern->events));
+	take_first_sums(worker, support);
+	pattern->passes = support->places > 0 &&
+	                  support->functions >= search->parameters->min_functions &&
+	                  lode_support_passes(
+				  search->parameters, support->weight, support->frequency);
 }
 
 static void measure_task(size_t task, unsigned worker, void *user_data)

@@ -266,9 +266,6 @@ static inline void lode_searcher_add_first(LodeSearcher *self, uint32_t vertex, 
 	sum->first_sum += count;
 }
 
-/* Forgets the sums of the pattern that was measured last. */
-void lode_searcher_reset_sums(LodeSearcher *self);
-
 /* Whether windows of the class match the element; items may be marked as starts. */
 bool lode_class_matches(
 	const LodeSearchGraph *graph, uint32_t class_id, const uint32_t *items, uint32_t n);
