@@ -7,7 +7,6 @@
 #include "analyses/mine/searcher.h"
 #include "base/worker_pool.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { GROWTH_BATCH = 32 }; /* elements grown ahead at the root */
@@ -350,88 +349,12 @@ static bool grow_all(Enumeration *run, size_t first, size_t end)
 	                            : grow_alone(run, first, end);
 }
 
-static void add_events(const LodeFlowGraph *graph, uint32_t vertex, double share, double *events)
-{
-	for (uint32_t e = graph->event_starts[vertex]; e < graph->event_starts[vertex + 1]; e++)
-		events[graph->event_ids[e]] += graph->event_values[e] * share;
-}
-
-/* Turns the sums over vertices into supports, and forgets them on the way: they are many, and
- * reading them is what takes the time. */
-static void take_sums(LodeSearcher *self, LodeSupport *support, double *events)
-{
-	const LodeFlowGraph *graph = self->search->graph->graph;
-	const uint32_t *touched = self->touched.data;
-
-	*support = (LodeSupport){0};
-	memset(events, 0, sizeof(double) * graph->n_events);
-	for (size_t i = 0; i < self->touched.n; i++) {
-		uint32_t v = touched[i];
-		LodeVertexSum *sum = &self->sums[v];
-		if (i + LODE_READ_AHEAD < self->touched.n) {
-			__builtin_prefetch(&self->sums[touched[i + LODE_READ_AHEAD]], 1);
-			__builtin_prefetch(&graph->event_starts[touched[i + LODE_READ_AHEAD]]);
-		}
-		double covered = sum->sum < sum->count ? sum->sum : sum->count;
-		support->frequency += covered;
-		support->weight += covered * sum->ratio;
-		if (sum->count > 0)
-			add_events(graph, v, covered / sum->count, events);
-		sum->sum = 0;
-	}
-	self->touched.n = 0;
-	support->weight /= self->search->graph->total_weight;
-	support->frequency /= self->search->graph->total_count;
-	for (uint32_t e = 0; e < graph->n_events; e++)
-		events[e] = graph->event_totals[e] > 0 ? events[e] / graph->event_totals[e] : 0;
-}
-
-/* The same for the sums over first vertices. */
-static void take_first_sums(LodeSearcher *self, LodeSupport *support)
-{
-	const uint32_t *graphs = self->search->graph->graph->vertex_graphs;
-	const uint32_t *firsts = self->firsts.data;
-
-	self->stamp++;
-	support->places = (uint32_t)self->firsts.n;
-	for (size_t i = 0; i < self->firsts.n; i++) {
-		LodeVertexSum *sum = &self->sums[firsts[i]];
-		uint32_t *stamp = &self->graph_stamps[graphs[firsts[i]]];
-		if (i + LODE_READ_AHEAD < self->firsts.n)
-			__builtin_prefetch(&self->sums[firsts[i + LODE_READ_AHEAD]], 1);
-		support->functions += *stamp != self->stamp;
-		*stamp = self->stamp;
-		support->executions += fmin(sum->first_sum, sum->count);
-		sum->first_sum = 0;
-	}
-	self->firsts.n = 0;
-}
-
-/* Measures one pattern with the scratch of `worker`. */
-static void measure(Enumeration *run, LodeSearcher *worker, LodePattern *pattern)
-{
-	const LodeSearch *search = worker->search;
-	LodeSupport *support = &pattern->support;
-
-	if (atomic_load_explicit(&search->stop, memory_order_relaxed) != 0)
-		return;
-	if (search->uses_windows)
-		lode_windows_sum(worker, run->depth, pattern);
-	else
-		lode_paths_sum(worker, run->depth, pattern);
-	take_sums(worker, support, &LODE_BUFFER_AT(&run->level->events, double, pattern->events));
-	take_first_sums(worker, support);
-	pattern->passes = support->places > 0 &&
-	                  support->functions >= search->parameters->min_functions &&
-	                  lode_support_passes(
-				  search->parameters, support->weight, support->frequency);
-}
-
 static void measure_task(size_t task, unsigned worker, void *user_data)
 {
 	Enumeration *run = user_data;
 
-	measure(run, run->workers[worker], pattern_at(run->level, run->first_pattern + task));
+	lode_pattern_measure(run->workers[worker], run->depth,
+		pattern_at(run->level, run->first_pattern + task));
 }
 
 static bool measure_batch(Enumeration *run)
@@ -449,7 +372,7 @@ static bool measure_batch(Enumeration *run)
 		lode_worker_pool_run(n, run->n_workers, measure_task, run);
 	else
 		for (size_t i = run->first_pattern; i < level->patterns.n; i++)
-			measure(run, run->self, pattern_at(level, i));
+			lode_pattern_measure(run->self, run->depth, pattern_at(level, i));
 	return atomic_load_explicit(&run->self->search->stop, memory_order_relaxed) == 0;
 }
 

@@ -93,12 +93,14 @@ static bool may_grow(const RootEnds *self, size_t pattern)
 	return false;
 }
 
-/* Whether the table is small beside the candidates that it may save. */
+/* Whether the table is small beside the candidates that it may save, and there is memory. */
 static bool is_worth_it(const RootEnds *self)
 {
+	LodeSearch *search = self->workers[0]->search;
 	size_t table = self->root->patterns.n * self->n_items * sizeof(Bound) * self->n_workers;
 
-	return table <= self->root->candidates.n * self->root->path_size;
+	return table <= self->root->candidates.n * self->root->path_size &&
+	       atomic_load(&search->memory_used) + table <= search->memory_limit;
 }
 
 void lode_root_mark_ends(LodeLevel *root, LodeSearcher **workers, unsigned n_workers)

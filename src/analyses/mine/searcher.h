@@ -278,6 +278,10 @@ bool lode_windows_bound_next(LodeSearcher *self, const LodeGroup *group);
  * windows. */
 void lode_root_mark_ends(LodeLevel *root, LodeSearcher **workers, unsigned n_workers);
 
+/* measure.c: the support of a pattern, whether it passes, and its event supports, for which the
+ * level has room at pattern->events. */
+void lode_pattern_measure(LodeSearcher *self, uint32_t depth, LodePattern *pattern);
+
 /* patterns.c: finds the elements of a level that pass, of at most `max_size` items, as patterns
  * with alternatives. `workers` (may be NULL) share the measuring of the root. */
 bool lode_patterns_find(LodeSearcher *self, uint32_t depth, uint32_t max_size,
