@@ -22,8 +22,7 @@ struct LodeCoverageSearch {
 	LodeLevel root;        /* the shared level with a pattern of our own */
 	uint32_t previous[64]; /* items of the sequence that the levels stand at */
 	uint32_t n_previous;
-	uint32_t n_levels;     /* levels that are filled, the root included */
-	size_t node_marks[65]; /* nodes before each level was filled */
+	uint32_t n_levels; /* levels that are filled, the root included */
 };
 
 /* Item numbers of the run's attributes: both lists are sorted by bytes. */
@@ -55,8 +54,8 @@ LodeCoverageIndex *lode_coverage_index_new(
 	lode_search_init(&self->search, self->prepared, &run->parameters, NULL);
 	self->search.root = &self->root;
 	LodeSearcher *starter = lode_searcher_new(&self->search);
-	bool is_ok = self->search.uses_nodes ? lode_windows_start(starter, &self->root)
-	                                     : lode_paths_start(starter, &self->root);
+	bool is_ok = self->search.uses_windows ? lode_windows_start(starter, &self->root)
+	                                       : lode_paths_start(starter, &self->root);
 	lode_searcher_free(starter);
 	if (!is_ok) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_LIMIT,
@@ -73,7 +72,6 @@ void lode_coverage_index_free(LodeCoverageIndex *self)
 	if (self == NULL)
 		return;
 	lode_level_clear(&self->search, &self->root);
-	lode_buffer_clear(&self->search, &self->search.root_nodes, sizeof(LodePathNode));
 	lode_search_graph_free(self->prepared);
 	g_free(self->items);
 	g_free(self);
@@ -88,6 +86,7 @@ LodeCoverageSearch *lode_coverage_search_new(LodeCoverageIndex *index)
 	self->root.candidates = index->root.candidates;
 	self->root.members = index->root.members;
 	self->root.groups = index->root.groups;
+	self->root.path_size = index->root.path_size;
 	self->searcher->root = &self->root;
 	self->n_levels = 1;
 	return self;
@@ -132,12 +131,23 @@ static bool fill_level(LodeCoverageSearch *self, uint32_t depth)
 {
 	LodeSearcher *searcher = self->searcher;
 
-	if (self->n_levels <= depth)
-		self->node_marks[depth] = searcher->nodes.n;
-	searcher->nodes.n = self->node_marks[depth];
 	self->n_levels = depth + 1;
-	return searcher->search->uses_nodes ? lode_windows_extend(searcher, depth, UINT32_MAX)
-	                                    : lode_paths_extend(searcher, depth);
+	return searcher->search->uses_windows
+	               ? lode_windows_extend(searcher, depth,
+				 searcher->search->parameters->window + 1, UINT32_MAX)
+	               : lode_paths_extend(searcher, depth);
+}
+
+/* Forgets the sums of the sequence that was looked at last. */
+static void reset_sums(LodeSearcher *searcher)
+{
+	const uint32_t *touched = searcher->touched.data, *firsts = searcher->firsts.data;
+
+	for (size_t i = 0; i < searcher->touched.n; i++)
+		searcher->sums[touched[i]].sum = 0;
+	for (size_t i = 0; i < searcher->firsts.n; i++)
+		searcher->sums[firsts[i]].first_sum = 0;
+	searcher->touched.n = searcher->firsts.n = 0;
 }
 
 static GArray *take_shares(LodeSearcher *searcher)
@@ -152,7 +162,7 @@ static GArray *take_shares(LodeSearcher *searcher)
 		if (sum->count > 0)
 			g_array_append_val(shares, share);
 	}
-	lode_searcher_reset_sums(searcher);
+	reset_sums(searcher);
 	return shares;
 }
 
@@ -211,7 +221,7 @@ GArray *lode_coverage_find(LodeCoverageSearch *self, size_t index)
 	self->n_levels = depth;
 	const LodePattern *pattern = &LODE_BUFFER_AT(
 		&lode_searcher_level(searcher, depth - 1)->patterns, LodePattern, 0);
-	if (searcher->search->uses_nodes)
+	if (searcher->search->uses_windows)
 		lode_windows_sum(searcher, depth - 1, pattern);
 	else
 		lode_paths_sum(searcher, depth - 1, pattern);

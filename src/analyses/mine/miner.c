@@ -143,13 +143,13 @@ static void search_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 
 	if (emission.support == LODE_NONE || !emit(self, &emission, 0))
 		return;
-	if (size >= parameters->iterations)
+	if (size >= parameters->iterations ||
+		current_pattern(lode_searcher_level(self, depth))->is_end)
 		return;
 	LodeLevel *level = &self->levels[depth + 1];
-	size_t n_nodes = self->nodes.n;
-	bool is_ok = self->search->uses_nodes
-	                     ? lode_windows_extend(self, depth + 1, parameters->iterations - size)
-	                     : lode_paths_extend(self, depth + 1);
+	bool is_ok = self->search->uses_windows ? lode_windows_extend(self, depth + 1, 1,
+							  parameters->iterations - size)
+	                                        : lode_paths_extend(self, depth + 1);
 	if (is_ok && level->groups.n > 0 &&
 		lode_patterns_find(self, depth + 1, parameters->iterations - size, NULL, 0)) {
 		for (uint32_t i = 0; i < level->patterns.n; i++) {
@@ -161,7 +161,6 @@ static void search_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 					self, depth + 1, size + current_pattern(level)->min_size);
 		}
 	}
-	self->nodes.n = n_nodes;
 }
 
 /* Whether the tasks before this one have found all that the limit lets through. */
@@ -248,11 +247,15 @@ static bool build_root(Mining *mining)
 {
 	LodeSearcher *self = mining->workers[0];
 	LodeLevel *root = mining->search.root;
-	bool is_ok = mining->search.uses_nodes ? lode_windows_start(self, root)
-	                                       : lode_paths_start(self, root);
+	bool is_ok = mining->search.uses_windows ? lode_windows_start(self, root)
+	                                         : lode_paths_start(self, root);
 
-	return is_ok && lode_patterns_find(self, 0, mining->search.parameters->iterations,
-				mining->workers, mining->n_workers);
+	if (!is_ok || !lode_patterns_find(self, 0, mining->search.parameters->iterations,
+			      mining->workers, mining->n_workers))
+		return false;
+	if (mining->search.uses_windows && mining->search.parameters->iterations > 1)
+		lode_root_mark_ends(root, mining->workers, mining->n_workers);
+	return true;
 }
 
 static void search_all(Mining *mining)
@@ -417,7 +420,6 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 	for (unsigned i = 0; i < mining.n_workers; i++)
 		lode_searcher_free(mining.workers[i]);
 	lode_level_clear(&mining.search, &root);
-	lode_buffer_clear(&mining.search, &mining.search.root_nodes, sizeof(LodePathNode));
 	g_free(mining.workers);
 	g_free(mining.tasks);
 	g_mutex_clear(&mining.mutex);

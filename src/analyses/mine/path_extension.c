@@ -5,31 +5,52 @@
  */
 #include "analyses/mine/searcher.h"
 
-bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
+static bool is_start(const LodeSearchGraph *graph, uint32_t vertex)
+{
+	return graph->vertex_classes[vertex] != 0 &&
+	       (!graph->is_monotone || graph->vertices[vertex].count > 0);
+}
+
+static bool bound_starts(LodeSearcher *self, LodeLevel *root)
 {
 	const LodeSearchGraph *graph = self->search->graph;
-	uint32_t n = graph->graph->n_vertices;
 
-	self->found_paths.n = self->found_classes.n = 0;
-	if (!lode_buffer_reserve(self->search, &self->found_paths, n, sizeof(LodePath)) ||
-		!lode_buffer_reserve(self->search, &self->found_classes, n, sizeof(uint32_t)))
-		return false;
-	for (uint32_t v = 0; v < n; v++) {
+	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
 		const LodeSearchVertex *vertex = &graph->vertices[v];
-		uint32_t class_id = graph->vertex_classes[v];
-		if ((graph->is_monotone && !(vertex->count > 0)) || class_id == 0)
+		if (!is_start(graph, v))
 			continue;
-		LodeGroup *group = lode_level_group_of(self, root, class_id);
+		LodeGroup *group = lode_level_group_of(self, root, graph->vertex_classes[v]);
 		if (group == NULL)
 			return false;
 		group->n++;
 		group->bound_weight += vertex->count > 0 ? vertex->count * vertex->ratio : 0;
 		group->bound_count += vertex->count;
-		LODE_BUFFER_AT(&self->found_paths, LodePath, self->found_paths.n++) = (LodePath){
-			vertex->count, vertex->ratio, LODE_NONE, v, v, false, false};
-		LODE_BUFFER_AT(&self->found_classes, uint32_t, self->found_classes.n++) = class_id;
 	}
-	return lode_level_group(self, root, sizeof(LodePath));
+	return true;
+}
+
+bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
+{
+	const LodeSearchGraph *graph = self->search->graph;
+	size_t n;
+
+	if (!bound_starts(self, root))
+		return false;
+	lode_level_want_passing(self, root);
+	if (!lode_level_make_room(self, root, 0, sizeof(LodePath), &n))
+		return false;
+	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
+		const LodeSearchVertex *vertex = &graph->vertices[v];
+		LodeGroup *group = is_start(graph, v) ? lode_level_wanted_group(self, root,
+								graph->vertex_classes[v])
+		                                      : NULL;
+		if (group != NULL)
+			LODE_BUFFER_AT(&root->candidates, LodePath,
+				lode_level_add_member(root, group)) = (LodePath){
+				vertex->count, vertex->ratio, LODE_NONE, v, v, false, false};
+	}
+	lode_level_finish(self, root, 0);
+	return true;
 }
 
 /* Whether `vertex` is on the path that ends in candidate `index` of level `depth`. */
@@ -45,26 +66,18 @@ static bool is_on_path(
 	return true;
 }
 
-/* Adds the paths one edge longer than candidate `index` of level depth − 1. */
-static bool extend_path(LodeSearcher *self, uint32_t depth, uint32_t index)
+/* Adds the paths one edge longer than `path`, of level depth − 1, to the bounds. */
+static bool bound_path(LodeSearcher *self, uint32_t depth, const LodePath *path)
 {
 	const LodeSearchGraph *graph = self->search->graph;
-	const LodePath *path = &LODE_BUFFER_AT(
-		&lode_searcher_level(self, depth - 1)->candidates, LodePath, index);
-	uint32_t first = graph->edge_starts[path->vertex];
 	uint32_t end = graph->edge_starts[path->vertex + 1];
 
-	if (!lode_buffer_has_room(
-		    self->search, &self->found_paths, end - first, sizeof(LodePath)) ||
-		!lode_buffer_has_room(
-			self->search, &self->found_classes, end - first, sizeof(uint32_t)))
-		return false;
-	for (uint32_t i = first; i < end; i++) {
+	for (uint32_t i = graph->edge_starts[path->vertex]; i < end; i++) {
 		const LodeSearchEdge *edge = &graph->edges[i];
 		double count = lode_flow_step(graph->flow, path->count, edge->factor);
 		if (!(count > 0) && graph->is_monotone)
 			continue;
-		double ratio = path->ratio + graph->vertices[edge->target].ratio;
+		double ratio = path->ratio + edge->ratio;
 		LodeGroup *group = lode_level_group_of(
 			self, &self->levels[depth], edge->vertex_class);
 		if (group == NULL)
@@ -72,33 +85,58 @@ static bool extend_path(LodeSearcher *self, uint32_t depth, uint32_t index)
 		group->n++;
 		group->bound_weight += count > 0 ? count * ratio : 0;
 		group->bound_count += count > 0 ? count * (depth + 1) : 0;
-		/* Only a way back, to a vertex not behind this one, can lead to a vertex again. */
-		bool has_back_edge = path->has_back_edge || edge->target <= path->vertex;
-		LODE_BUFFER_AT(&self->found_paths, LodePath, self->found_paths.n++) = (LodePath){
-			count, ratio, index, edge->target, path->first,
-			path->has_repeat ||
-				(has_back_edge && is_on_path(self, depth - 1, path, edge->target)),
-			has_back_edge};
-		LODE_BUFFER_AT(&self->found_classes, uint32_t,
-			self->found_classes.n++) = edge->vertex_class;
 	}
 	return true;
+}
+
+/* Adds those of them that are wanted as candidates. */
+static void fill_path(LodeSearcher *self, uint32_t depth, const LodePath *path, uint32_t index)
+{
+	const LodeSearchGraph *graph = self->search->graph;
+	LodeLevel *level = &self->levels[depth];
+	uint32_t end = graph->edge_starts[path->vertex + 1];
+
+	for (uint32_t i = graph->edge_starts[path->vertex]; i < end; i++) {
+		const LodeSearchEdge *edge = &graph->edges[i];
+		double count = lode_flow_step(graph->flow, path->count, edge->factor);
+		if (!(count > 0) && graph->is_monotone)
+			continue;
+		LodeGroup *group = lode_level_wanted_group(self, level, edge->vertex_class);
+		if (group == NULL)
+			continue;
+		/* Only a way back, to a vertex not behind this one, can lead to a vertex again. */
+		bool has_back_edge = path->has_back_edge || edge->target <= path->vertex;
+		bool has_repeat = path->has_repeat ||
+		                  (has_back_edge &&
+					  is_on_path(self, depth - 1, path, edge->target));
+		LODE_BUFFER_AT(&level->candidates, LodePath, lode_level_add_member(level, group)) =
+			(LodePath){count, path->ratio + edge->ratio, index, edge->target,
+				path->first, has_repeat, has_back_edge};
+	}
 }
 
 bool lode_paths_extend(LodeSearcher *self, uint32_t depth)
 {
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
 	const LodePattern *pattern = &LODE_BUFFER_AT(&above->patterns, LodePattern, above->current);
+	const LodePath *paths = above->candidates.data;
 	LodeLevel *level = &self->levels[depth];
+	size_t n;
 
-	self->found_paths.n = self->found_classes.n = 0;
-	level->groups.n = 0;
+	level->groups.n = level->candidates.n = 0;
 	if (!lode_level_gather(self, above, pattern))
 		return false;
+	const uint32_t *gathered = self->gathered.data;
 	for (size_t i = 0; i < self->gathered.n; i++)
-		if (!extend_path(self, depth, LODE_BUFFER_AT(&self->gathered, uint32_t, i)))
+		if (!bound_path(self, depth, &paths[gathered[i]]))
 			return false;
-	return lode_level_group(self, level, sizeof(LodePath));
+	lode_level_want_passing(self, level);
+	if (!lode_level_make_room(self, level, 0, sizeof(LodePath), &n))
+		return false;
+	for (size_t i = 0; i < self->gathered.n && n > 0; i++)
+		fill_path(self, depth, &paths[gathered[i]], gathered[i]);
+	lode_level_finish(self, level, 0);
+	return true;
 }
 
 /* A path with a vertex on it twice adds its count to that vertex once. */

@@ -7,7 +7,6 @@
 #include "analyses/mine/searcher.h"
 #include "base/worker_pool.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { GROWTH_BATCH = 32 }; /* elements grown ahead at the root */
@@ -350,97 +349,12 @@ static bool grow_all(Enumeration *run, size_t first, size_t end)
 	                            : grow_alone(run, first, end);
 }
 
-static uint32_t count_functions(LodeSearcher *self)
-{
-	const uint32_t *graphs = self->search->graph->graph->vertex_graphs;
-	const uint32_t *firsts = self->firsts.data;
-	uint32_t n = 0;
-
-	self->stamp++;
-	for (size_t i = 0; i < self->firsts.n; i++) {
-		uint32_t graph = graphs[firsts[i]];
-		n += self->graph_stamps[graph] != self->stamp;
-		self->graph_stamps[graph] = self->stamp;
-	}
-	return n;
-}
-
-/* Turns the sums over vertices into supports; true when they pass. */
-static bool finish_support(LodeSearcher *self, LodeSupport *support)
-{
-	const LodeSearch *search = self->search;
-	const uint32_t *touched = self->touched.data, *firsts = self->firsts.data;
-	double weight = 0, count = 0;
-
-	for (size_t i = 0; i < self->touched.n; i++) {
-		const LodeVertexSum *sum = &self->sums[touched[i]];
-		double covered = sum->sum < sum->count ? sum->sum : sum->count;
-		count += covered;
-		weight += covered * sum->ratio;
-	}
-	*support = (LodeSupport){
-		.weight = weight / search->graph->total_weight,
-		.frequency = count / search->graph->total_count,
-		.places = (uint32_t)self->firsts.n,
-	};
-	if (self->firsts.n == 0 ||
-		!lode_support_passes(search->parameters, support->weight, support->frequency))
-		return false;
-	support->functions = count_functions(self);
-	for (size_t i = 0; i < self->firsts.n; i++)
-		support->executions += fmin(
-			self->sums[firsts[i]].first_sum, self->sums[firsts[i]].count);
-	return support->functions >= search->parameters->min_functions;
-}
-
-static void sum_events(LodeSearcher *self, double *events)
-{
-	const LodeFlowGraph *graph = self->search->graph->graph;
-	const uint32_t *touched = self->touched.data;
-
-	memset(events, 0, sizeof(double) * graph->n_events);
-	for (size_t i = 0; i < self->touched.n; i++) {
-		uint32_t v = touched[i];
-		const LodeVertexSum *sum = &self->sums[v];
-		double share = sum->count > 0 ? fmin(sum->sum, sum->count) / sum->count : 0;
-		for (uint32_t e = graph->event_starts[v]; e < graph->event_starts[v + 1]; e++)
-			events[graph->event_ids[e]] += graph->event_values[e] * share;
-	}
-	for (uint32_t e = 0; e < graph->n_events; e++)
-		events[e] = graph->event_totals[e] > 0 ? events[e] / graph->event_totals[e] : 0;
-}
-
-void lode_searcher_reset_sums(LodeSearcher *self)
-{
-	const uint32_t *touched = self->touched.data, *firsts = self->firsts.data;
-
-	for (size_t i = 0; i < self->touched.n; i++)
-		self->sums[touched[i]].sum = 0;
-	for (size_t i = 0; i < self->firsts.n; i++)
-		self->sums[firsts[i]].first_sum = 0;
-	self->touched.n = self->firsts.n = 0;
-}
-
-/* Measures one pattern with the scratch of `worker`. */
-static void measure(Enumeration *run, LodeSearcher *worker, LodePattern *pattern)
-{
-	if (atomic_load_explicit(&worker->search->stop, memory_order_relaxed) != 0)
-		return;
-	if (worker->search->uses_nodes)
-		lode_windows_sum(worker, run->depth, pattern);
-	else
-		lode_paths_sum(worker, run->depth, pattern);
-	pattern->passes = finish_support(worker, &pattern->support);
-	if (pattern->passes)
-		sum_events(worker, &LODE_BUFFER_AT(&run->level->events, double, pattern->events));
-	lode_searcher_reset_sums(worker);
-}
-
 static void measure_task(size_t task, unsigned worker, void *user_data)
 {
 	Enumeration *run = user_data;
 
-	measure(run, run->workers[worker], pattern_at(run->level, run->first_pattern + task));
+	lode_pattern_measure(run->workers[worker], run->depth,
+		pattern_at(run->level, run->first_pattern + task));
 }
 
 static bool measure_batch(Enumeration *run)
@@ -458,7 +372,7 @@ static bool measure_batch(Enumeration *run)
 		lode_worker_pool_run(n, run->n_workers, measure_task, run);
 	else
 		for (size_t i = run->first_pattern; i < level->patterns.n; i++)
-			measure(run, run->self, pattern_at(level, i));
+			lode_pattern_measure(run->self, run->depth, pattern_at(level, i));
 	return atomic_load_explicit(&run->self->search->stop, memory_order_relaxed) == 0;
 }
 
@@ -506,6 +420,103 @@ static bool start_element(Enumeration *run)
 	return true;
 }
 
+/*
+ * One item alone is in no minimal window of several vertices, so that a level has windows of one
+ * vertex at first. Those of several, far more, are looked at once there are elements that they may
+ * grow, and their candidates kept only where such an element may pass.
+ */
+static bool needs_longer_windows(const Enumeration *run, uint32_t size)
+{
+	return size == 1 && run->depth > 0 && has_windows(run);
+}
+
+/* Counts, by item, the groups from `first_group` on that have it. */
+static void count_groups(Enumeration *run, size_t first_group)
+{
+	const LodeSearchGraph *graph = run->self->search->graph;
+	uint32_t *counts = run->self->item_groups, n;
+
+	memset(counts, 0, sizeof(uint32_t) * graph->n_items);
+	for (size_t g = first_group; g < run->level->groups.n; g++) {
+		const uint32_t *members = lode_search_graph_class(
+			graph, LODE_BUFFER_AT(&run->level->groups, LodeGroup, g).class_id, &n);
+		for (uint32_t i = 0; i < n; i++)
+			counts[LODE_MEMBER_ITEM(members[i])]++;
+	}
+}
+
+/* Makes longer lists of the groups of elements [first, end); item_matching says where the next
+ * group of an item goes, LODE_NONE where it is no element. */
+static bool lay_out_lists(Enumeration *run, size_t first, size_t end)
+{
+	LodeBuffer *lists = &run->level->group_lists;
+	LodeSearcher *self = run->self;
+
+	memset(self->item_matching, 0xff, sizeof(uint32_t) * self->search->graph->n_items);
+	for (size_t i = first; i < end; i++) {
+		LodeAlternative *one = &LODE_BUFFER_AT(
+			&run->level->alternatives, LodeAlternative, i);
+		uint32_t item = LODE_BUFFER_AT(&run->level->items, uint32_t, one->first_item);
+		uint32_t n = one->n_groups + self->item_groups[item], start = (uint32_t)lists->n;
+		if (!lode_buffer_has_room(self->search, lists, n, sizeof(uint32_t)))
+			return false;
+		uint32_t *groups = lists->data;
+		memcpy(groups + start, groups + one->first_group, one->n_groups * sizeof(uint32_t));
+		self->item_matching[item] = start + one->n_groups;
+		one->first_group = start;
+		one->n_groups = n;
+		lists->n += n;
+	}
+	return true;
+}
+
+/* Adds the groups from `first_group` on to the lists of elements [first, end), of one item each. */
+static bool lengthen_lists(Enumeration *run, size_t first_group, size_t first, size_t end)
+{
+	const LodeSearchGraph *graph = run->self->search->graph;
+	uint32_t *next = run->self->item_matching, n;
+
+	count_groups(run, first_group);
+	if (!lay_out_lists(run, first, end))
+		return false;
+	uint32_t *lists = run->level->group_lists.data;
+	for (size_t g = first_group; g < run->level->groups.n; g++) {
+		const uint32_t *members = lode_search_graph_class(
+			graph, LODE_BUFFER_AT(&run->level->groups, LodeGroup, g).class_id, &n);
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t item = LODE_MEMBER_ITEM(members[i]);
+			if (next[item] != LODE_NONE)
+				lists[next[item]++] = (uint32_t)g;
+		}
+	}
+	return true;
+}
+
+/* Wants the groups that elements from `first` on have. */
+static void want_groups(LodeLevel *level, size_t first)
+{
+	for (size_t i = first; i < level->alternatives.n; i++) {
+		const LodeAlternative *one = &LODE_BUFFER_AT(
+			&level->alternatives, LodeAlternative, i);
+		for (uint32_t g = one->first_group; g < one->first_group + one->n_groups; g++)
+			LODE_BUFFER_AT(&level->groups, LodeGroup,
+				LODE_BUFFER_AT(&level->group_lists, uint32_t, g))
+				.is_wanted = true;
+	}
+}
+
+/* Grows the elements [first, end) of one item in windows of any length. */
+static bool grow_in_longer_windows(Enumeration *run, size_t first, size_t end)
+{
+	size_t first_group = run->level->groups.n;
+
+	if (!lode_windows_bound_longer(run->self, run->depth) ||
+		!lengthen_lists(run, first_group, first, end) || !grow_all(run, first, end))
+		return false;
+	want_groups(run->level, end);
+	return lode_windows_fill_longer(run->self, run->depth, first_group);
+}
+
 static bool find(Enumeration *run, uint32_t max_size)
 {
 	LodeLevel *level = run->level;
@@ -522,7 +533,8 @@ static bool find(Enumeration *run, uint32_t max_size)
 		run->first_pattern = (uint32_t)level->patterns.n;
 		if (size == max_size || first == end)
 			return true;
-		if (!grow_all(run, first, end))
+		if (!(needs_longer_windows(run, size) ? grow_in_longer_windows(run, first, end)
+						      : grow_all(run, first, end)))
 			return false;
 	}
 }

@@ -199,7 +199,11 @@ static void prepare_edges(LodeSearchGraph *self, bool needs_items)
 				self->is_monotone = false;
 			if (is_useful(self, factor, self->vertex_classes[target], needs_items))
 				self->edges[n++] = (LodeSearchEdge){
-					factor, target, self->vertex_classes[target]};
+					.factor = factor,
+					.ratio = self->vertices[target].ratio,
+					.target = target,
+					.vertex_class = self->vertex_classes[target],
+				};
 		}
 	}
 	self->edge_starts[graph->n_vertices] = n;
@@ -236,6 +240,21 @@ static int compare_items(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
+/* Few items, in some ascending runs, are sorted faster than a call per comparison would be. */
+static void sort_items(uint32_t *items, uint32_t n)
+{
+	if (n > 32) {
+		qsort(items, n, sizeof(uint32_t), compare_items);
+		return;
+	}
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t item = items[i], at = i;
+		for (; at > 0 && items[at - 1] > item; at--)
+			items[at] = items[at - 1];
+		items[at] = item;
+	}
+}
+
 /* The class of the window (shorter, class): its items, and which of them an end has alone. Class 0
  * when no element can be minimal in it. */
 static uint32_t classify_list(
@@ -254,8 +273,7 @@ static uint32_t classify_list(
 	count_vertex(self, scratch, shorter, true, false);
 	uint32_t *members = (uint32_t *)(void *)scratch->members->data;
 	uint32_t n = scratch->members->len;
-	if (n > 1)
-		qsort(members, n, sizeof(uint32_t), compare_items);
+	sort_items(members, n);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t item = members[i];
 		bool is_alone = scratch->n_vertices[item] == 1;
@@ -285,6 +303,14 @@ static uint32_t add_list(
 	return self->n_vertex_classes + self->lists->len - 1;
 }
 
+static void add_edge_list(
+	LodeSearchGraph *self, WindowScratch *scratch, uint32_t source, LodeSearchEdge *edge)
+{
+	uint32_t list = add_list(self, scratch, self->vertex_classes[source], edge->vertex_class);
+
+	edge->window_class = lode_search_graph_list_class(self, list);
+}
+
 uint32_t lode_search_graph_longer_list(
 	const LodeSearchGraph *self, uint32_t list, uint32_t vertex_class)
 {
@@ -293,8 +319,6 @@ uint32_t lode_search_graph_longer_list(
 
 uint32_t lode_search_graph_list_class(const LodeSearchGraph *self, uint32_t list)
 {
-	if (list < self->n_vertex_classes)
-		return list;
 	return g_array_index(self->lists, WindowList, list - self->n_vertex_classes).window_class;
 }
 
@@ -328,8 +352,7 @@ static void prepare_windows(LodeSearchGraph *self, uint32_t window)
 	/* The lists of edges come first, in the edges' order. */
 	for (uint32_t v = 0; v < graph->n_vertices; v++)
 		for (uint32_t i = self->edge_starts[v]; i < self->edge_starts[v + 1]; i++)
-			add_list(self, &scratch, self->vertex_classes[v],
-				self->edges[i].vertex_class);
+			add_edge_list(self, &scratch, v, &self->edges[i]);
 	for (uint32_t v = 0; v < graph->n_vertices; v++)
 		for (uint32_t i = self->edge_starts[v]; i < self->edge_starts[v + 1]; i++)
 			add_windows(self, &scratch, lode_search_graph_edge_list(self, i),

@@ -22,8 +22,10 @@ typedef struct {
 typedef struct {
 	double factor; /* potential: min(n(u,v), n(v)); expected: n(u,v)/n(u); definite: n(u,v) −
 	                  n(u) */
+	double ratio;  /* of the target */
 	uint32_t target;
 	uint32_t vertex_class; /* of the target */
+	uint32_t window_class; /* of the window of its two ends; 0 where no window is so long */
 } LodeSearchEdge;
 
 /*
@@ -78,6 +80,7 @@ static inline uint32_t lode_search_graph_edge_list(const LodeSearchGraph *self, 
 
 uint32_t lode_search_graph_longer_list(
 	const LodeSearchGraph *self, uint32_t list, uint32_t vertex_class);
+/* Of a list of two classes or more. */
 uint32_t lode_search_graph_list_class(const LodeSearchGraph *self, uint32_t list);
 
 /* The members of a class and how many. */

@@ -20,7 +20,7 @@ void lode_search_init(LodeSearch *self, const LodeSearchGraph *graph,
 		.graph = graph,
 		.parameters = parameters,
 		.progress = progress,
-		.uses_nodes = parameters->gap > 0 || parameters->window > 0,
+		.uses_windows = parameters->gap > 0 || parameters->window > 0,
 		.memory_limit = parameters->memory_bytes != 0 ? parameters->memory_bytes
 	                                                      : default_memory(),
 	};
@@ -52,14 +52,10 @@ void lode_buffer_clear(LodeSearch *search, LodeBuffer *self, size_t item_size)
 	*self = (LodeBuffer){0};
 }
 
-static size_t candidate_size(const LodeSearch *search)
-{
-	return search->uses_nodes ? sizeof(LodeWindowPath) : sizeof(LodePath);
-}
-
 void lode_level_clear(LodeSearch *search, LodeLevel *self)
 {
-	lode_buffer_clear(search, &self->candidates, candidate_size(search));
+	lode_buffer_clear(search, &self->prefixes, 1);
+	lode_buffer_clear(search, &self->candidates, 1);
 	lode_buffer_clear(search, &self->members, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->groups, sizeof(LodeGroup));
 	lode_buffer_clear(search, &self->group_lists, sizeof(uint32_t));
@@ -103,13 +99,11 @@ void lode_searcher_free(LodeSearcher *self)
 		lode_level_clear(search, &self->levels[i]);
 	lode_buffer_clear(search, &self->growth_children, sizeof(LodeChild));
 	lode_buffer_clear(search, &self->growth_lists, sizeof(uint32_t));
-	lode_buffer_clear(search, &self->found_paths, candidate_size(search));
-	lode_buffer_clear(search, &self->found_classes, sizeof(uint32_t));
-	lode_buffer_clear(search, &self->nodes, sizeof(LodePathNode));
-	lode_buffer_clear(search, &self->node_table, sizeof(uint32_t));
+	lode_buffer_clear(search, &self->path_table, sizeof(uint32_t));
+	lode_buffer_clear(search, &self->path_slots, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->gathered, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->sorted, sizeof(uint32_t));
-	lode_buffer_clear(search, &self->occurrences, sizeof(LodeWindowPath));
+	lode_buffer_clear(search, &self->occurrences, 1);
 	lode_buffer_clear(search, &self->supports, sizeof(LodeSupport));
 	lode_buffer_clear(search, &self->event_supports, sizeof(double));
 	lode_buffer_clear(search, &self->codes, sizeof(uint32_t));
@@ -151,8 +145,7 @@ LodeGroup *lode_level_group_of(LodeSearcher *self, LodeLevel *level, uint32_t cl
 	return group;
 }
 
-/* Sums the groups' bounds by item, over the groups that the item is in. */
-static void bound_items(LodeSearcher *self, const LodeLevel *level)
+void lode_level_bound_items(LodeSearcher *self, const LodeLevel *level)
 {
 	const LodeSearchGraph *graph = self->search->graph;
 	uint32_t n;
@@ -184,60 +177,43 @@ static bool has_passing_item(const LodeSearcher *self, uint32_t class_id)
 	return false;
 }
 
-/* Drops the groups that cannot pass and lays out the rest; class_groups then has the new numbers.
- */
-static size_t place_groups(LodeSearcher *self, LodeLevel *level)
+void lode_level_want_passing(LodeSearcher *self, LodeLevel *level)
 {
-	size_t kept = 0, n_candidates = 0;
+	size_t kept = 0;
 
+	lode_level_bound_items(self, level);
 	for (size_t g = 0; g < level->groups.n; g++) {
 		LodeGroup group = LODE_BUFFER_AT(&level->groups, LodeGroup, g);
-		bool is_kept = has_passing_item(self, group.class_id);
-		self->class_groups[group.class_id] = is_kept ? (uint32_t)kept + 1 : 0;
-		if (!is_kept)
-			continue;
-		group.first = (uint32_t)n_candidates;
-		n_candidates += group.n;
-		group.n = 0;
-		LODE_BUFFER_AT(&level->groups, LodeGroup, kept++) = group;
+		group.is_wanted = has_passing_item(self, group.class_id);
+		self->class_groups[group.class_id] = group.is_wanted ? (uint32_t)kept + 1 : 0;
+		if (group.is_wanted)
+			LODE_BUFFER_AT(&level->groups, LodeGroup, kept++) = group;
 	}
 	level->groups.n = kept;
-	return n_candidates;
 }
 
-static void place_candidates(LodeSearcher *self, LodeLevel *level, size_t size)
+bool lode_level_make_room(
+	LodeSearcher *self, LodeLevel *level, size_t first_group, size_t size, size_t *out_n)
 {
-	const uint32_t *classes = self->found_classes.data;
-	const char *found = self->found_paths.data;
-	char *candidates = level->candidates.data;
-	uint32_t *members = level->members.data, n = 0;
+	size_t n = level->candidates.n;
 
-	for (size_t i = 0; i < self->found_paths.n; i++) {
-		uint32_t known = self->class_groups[classes[i]];
-		if (known == 0)
-			continue;
-		LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, known - 1);
-		memcpy(candidates + n * size, found + i * size, size);
-		members[group->first + group->n++] = n++;
+	for (size_t g = first_group; g < level->groups.n; g++) {
+		LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, g);
+		self->class_groups[group->class_id] = group->is_wanted ? (uint32_t)g + 1 : 0;
+		group->first = (uint32_t)n;
+		n += group->is_wanted ? group->n : 0;
+		group->n = 0;
 	}
+	*out_n = n;
+	return lode_buffer_reserve(self->search, &level->candidates, n * size, 1) &&
+	       lode_buffer_reserve(self->search, &level->members, n, sizeof(uint32_t));
 }
 
-bool lode_level_group(LodeSearcher *self, LodeLevel *level, size_t size)
+void lode_level_finish(LodeSearcher *self, LodeLevel *level, size_t first_group)
 {
-	bool is_ok = false;
-
-	bound_items(self, level);
-	size_t n = place_groups(self, level);
-	if (lode_buffer_reserve(self->search, &level->candidates, n, size) &&
-		lode_buffer_reserve(self->search, &level->members, n, sizeof(uint32_t))) {
-		if (n > 0)
-			place_candidates(self, level, size);
-		level->candidates.n = level->members.n = n;
-		is_ok = true;
-	}
-	for (size_t g = 0; g < level->groups.n; g++)
+	for (size_t g = first_group; g < level->groups.n; g++)
 		self->class_groups[LODE_BUFFER_AT(&level->groups, LodeGroup, g).class_id] = 0;
-	return is_ok;
+	level->members.n = level->candidates.n;
 }
 
 enum { SORT_BITS = 11, SORT_SIZE = 1 << SORT_BITS };

@@ -33,23 +33,23 @@ typedef struct {
 	bool has_back_edge; /* an edge on it goes to the same or an earlier vertex */
 } LodePath;
 
-/* A path in the search with gaps or windows: a chain of nodes, shared by many candidates. */
+/*
+ * A path in the search with gaps or windows, whole in itself: to walk the paths of a pattern is to
+ * walk memory forward. Records of one level have one size, its path_size.
+ */
 typedef struct {
-	uint64_t hash; /* of its vertices */
 	double count, ratio;
-	uint32_t parent, vertex, length;
-	uint32_t slot; /* scratch: where it is in the occurrences being gathered */
-} LodePathNode;
-
-typedef struct {
-	uint64_t matched; /* bit i: position i lies in a window */
-	uint32_t node;
-	uint32_t class_id;
+	uint64_t matched;   /* bit i: position i lies in a window */
+	uint32_t path;      /* the first candidate of the level with the same vertices */
+	uint16_t length;    /* in vertices */
+	bool has_back_edge; /* an edge on it goes to the same or an earlier vertex */
+	uint32_t vertices[];
 } LodeWindowPath;
 
 typedef struct {
 	double bound_weight, bound_count; /* no support of its candidates is above these */
 	uint32_t class_id, first, n;      /* range of the level's members */
+	bool is_wanted;                   /* some element that may pass has it */
 } LodeGroup;
 
 typedef struct {
@@ -66,6 +66,7 @@ typedef struct {
 	uint32_t last_alternative;
 	uint32_t min_size;
 	bool passes;
+	bool is_end; /* it is known that no element behind it can pass */
 } LodePattern;
 
 /* An element that matches a pattern's candidates. */
@@ -83,7 +84,11 @@ typedef struct {
 } LodeChild;
 
 typedef struct {
-	LodeBuffer candidates; /* LodePath or LodeWindowPath, in the order they were found */
+	LodeBuffer prefixes;   /* LodeWindowPath: the paths of the pattern above, each once */
+	LodeBuffer candidates; /* LodePath or LodeWindowPath, in the order they were found; both
+	                          with their capacity in bytes */
+	size_t path_size;      /* of a LodeWindowPath, with its vertices… */
+	size_t prefix_size;    /* …and of one of the prefixes */
 	LodeBuffer members;    /* uint32_t: candidates by group, ascending inside one */
 	LodeBuffer groups;     /* LodeGroup */
 	LodeBuffer group_lists, items; /* uint32_t */
@@ -91,6 +96,7 @@ typedef struct {
 	LodeBuffer table;  /* uint32_t: patterns by hash, open addressing */
 	LodeBuffer events; /* double */
 	uint32_t current;  /* the pattern that the search is below */
+	bool may_repeat;   /* two ways of extending may give the same path */
 } LodeLevel;
 
 /* Shared by all workers of one run. */
@@ -98,12 +104,11 @@ typedef struct {
 	const LodeSearchGraph *graph;
 	const LodeMiningParameters *parameters;
 	const LodeProgress *progress;
-	bool uses_nodes; /* gaps or windows: candidates are LodeWindowPath */
+	bool uses_windows; /* or gaps: candidates are LodeWindowPath */
 	size_t memory_limit;
 	atomic_size_t memory_used;
-	atomic_int stop;       /* a LodeErrorCode + 1 */
-	LodeLevel *root;       /* level 0, read by all once it is built */
-	LodeBuffer root_nodes; /* LodePathNode */
+	atomic_int stop; /* a LodeErrorCode + 1 */
+	LodeLevel *root; /* level 0, read by all once it is built */
 } LodeSearch;
 
 typedef struct {
@@ -127,18 +132,13 @@ typedef struct {
 	uint32_t *class_groups; /* [n_classes] class → group + 1 of the level being made */
 	double *item_weight, *item_count;      /* [n_items] bounds */
 	uint32_t *item_groups, *item_matching; /* [n_items] */
-	LodeLevel *root;    /* level 0: the shared one, or a copy with its own current */
-	LodeLevel *levels;  /* [iterations]; [0] unused */
-	uint32_t window;    /* of the level being made */
-	bool may_repeat;    /* two ways of extending may give the same path */
-	size_t level_nodes; /* nodes from here on belong to the level being made */
+	LodeLevel *root;   /* level 0: the shared one, or a copy with its own current */
+	LodeLevel *levels; /* [iterations]; [0] unused */
 	LodeBuffer growth_children, growth_lists; /* LodeChild, uint32_t: scratch of patterns.c */
-	LodeBuffer found_paths;                   /* scratch of extension, before grouping */
-	LodeBuffer found_classes;                 /* uint32_t, beside found_paths */
-	LodeBuffer nodes;            /* LodePathNode of this worker, behind the root's */
-	LodeBuffer node_table;       /* uint32_t: nodes of the level being made, by hash */
+	LodeBuffer path_table; /* uint32_t: paths of the level being made, by hash */
+	LodeBuffer path_slots; /* uint32_t: where a path was put last when joining repeated ones */
 	LodeBuffer gathered, sorted; /* uint32_t: candidates of a pattern */
-	LodeBuffer occurrences;      /* LodeWindowPath gathered from a pattern */
+	LodeBuffer occurrences;      /* LodeWindowPath gathered from a pattern; capacity in bytes */
 	LodeBuffer supports;         /* LodeSupport of the reported patterns */
 	LodeBuffer event_supports;   /* double, beside supports */
 	LodeBuffer codes;            /* uint32_t */
@@ -175,14 +175,44 @@ static inline LodeLevel *lode_searcher_level(const LodeSearcher *self, uint32_t 
 void lode_level_clear(LodeSearch *search, LodeLevel *self);
 
 /*
- * Groups the `n` candidates in found_paths (each `size` bytes, its class in found_classes) by class
- * into the level, leaving out those whose items cannot pass. bound_weight and bound_count of the
- * groups must be there already, in the order of first appearance (class_groups).
+ * A level is filled in two walks over the same paths. The first only adds each candidate to the
+ * bounds of its class's group (n, bound_weight, bound_count); then it is known which groups have an
+ * element that may pass, and the second walk keeps the candidates of those alone.
  */
-bool lode_level_group(LodeSearcher *self, LodeLevel *level, size_t size);
 
 /* The group of a class in the level being made; a new one when it is the first. NULL: no memory. */
 LodeGroup *lode_level_group_of(LodeSearcher *self, LodeLevel *level, uint32_t class_id);
+
+/* Sums the groups' bounds by item, in item_weight and item_count. */
+void lode_level_bound_items(LodeSearcher *self, const LodeLevel *level);
+
+/* Marks the groups that have an item that may pass as wanted, and drops the others. */
+void lode_level_want_passing(LodeSearcher *self, LodeLevel *level);
+
+/* Makes room for the candidates, of `size` bytes, of the wanted groups from `first_group` on;
+ * out_n is how many the level then has. */
+bool lode_level_make_room(
+	LodeSearcher *self, LodeLevel *level, size_t first_group, size_t size, size_t *out_n);
+
+/* The group of a class when it is wanted, NULL otherwise. */
+static inline LodeGroup *lode_level_wanted_group(
+	const LodeSearcher *self, const LodeLevel *level, uint32_t class_id)
+{
+	uint32_t known = self->class_groups[class_id];
+
+	return known != 0 ? &LODE_BUFFER_AT(&level->groups, LodeGroup, known - 1) : NULL;
+}
+
+/* Notes that the candidate to come next is in the group; its index. */
+static inline size_t lode_level_add_member(LodeLevel *level, LodeGroup *group)
+{
+	LODE_BUFFER_AT(&level->members, uint32_t,
+		group->first + group->n++) = (uint32_t)level->candidates.n;
+	return level->candidates.n++;
+}
+
+/* Ends the second walk: no class has a group under way any more. */
+void lode_level_finish(LodeSearcher *self, LodeLevel *level, size_t first_group);
 
 /*
  * Gathers the candidates of a pattern of the level into `gathered`: in the order they were found
@@ -200,8 +230,22 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root);
 bool lode_paths_extend(LodeSearcher *self, uint32_t depth);
 void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
 bool lode_windows_start(LodeSearcher *self, LodeLevel *root);
-bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size);
+/* By windows of at most `longest` vertices, with room for longer ones when `max_size` > 1. */
+bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t longest, uint32_t max_size);
 void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
+
+/*
+ * Adds windows of several vertices to a level that was made with those of one: first their groups,
+ * of which the caller marks the wanted ones, then their candidates.
+ */
+bool lode_windows_bound_longer(LodeSearcher *self, uint32_t depth);
+bool lode_windows_fill_longer(LodeSearcher *self, uint32_t depth, size_t first_group);
+
+/*
+ * What is read in an order that is known ahead but jumps is asked for this many items before it is
+ * needed, so that many reads wait for memory at the same time.
+ */
+enum { LODE_READ_AHEAD = 16 };
 
 /* Adds one path's count to a matched vertex, and to its first vertex. */
 static inline void lode_searcher_add(LodeSearcher *self, uint32_t vertex, double count)
@@ -222,12 +266,21 @@ static inline void lode_searcher_add_first(LodeSearcher *self, uint32_t vertex, 
 	sum->first_sum += count;
 }
 
-/* Forgets the sums of the pattern that was measured last. */
-void lode_searcher_reset_sums(LodeSearcher *self);
-
 /* Whether windows of the class match the element; items may be marked as starts. */
 bool lode_class_matches(
 	const LodeSearchGraph *graph, uint32_t class_id, const uint32_t *items, uint32_t n);
+
+/* Adds up, in item_weight and item_count, the bounds of the first items that may follow the
+ * candidates of a group of the root. */
+bool lode_windows_bound_next(LodeSearcher *self, const LodeGroup *group);
+
+/* root_ends.c: marks the patterns of the root that no element can follow, in a search with gaps or
+ * windows. */
+void lode_root_mark_ends(LodeLevel *root, LodeSearcher **workers, unsigned n_workers);
+
+/* measure.c: the support of a pattern, whether it passes, and its event supports, for which the
+ * level has room at pattern->events. */
+void lode_pattern_measure(LodeSearcher *self, uint32_t depth, LodePattern *pattern);
 
 /* patterns.c: finds the elements of a level that pass, of at most `max_size` items, as patterns
  * with alternatives. `workers` (may be NULL) share the measuring of the root. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The search with gaps or windows. One path can hold an occurrence in several ways (other gaps,
- * other cuts between windows); it counts once, and its matched vertices are those of all ways. So
- * paths are nodes, found again by the hash of their vertices, and a candidate is a node with one
- * way of matching it.
+ * other cuts between windows); it counts once, and its matched vertices are those of all ways. So a
+ * candidate is a path with one way of matching it, and knows which candidate has the same path.
  *
  *   prefix occurrence ──▶ 0 … g gap vertices ──▶ window of 1 … w+1 vertices = candidate
  */
@@ -11,309 +10,470 @@
 
 #include <string.h>
 
-static const LodePathNode *node_at(const LodeSearcher *self, uint32_t index)
+static size_t path_size(uint32_t n_vertices)
 {
-	size_t n_root = self->search->root_nodes.n;
+	size_t size = sizeof(LodeWindowPath) + n_vertices * sizeof(uint32_t);
 
-	return index < n_root ? &LODE_BUFFER_AT(&self->search->root_nodes, LodePathNode, index)
-	                      : &LODE_BUFFER_AT(&self->nodes, LodePathNode, index - n_root);
+	return (size + _Alignof(LodeWindowPath) - 1) & ~(_Alignof(LodeWindowPath) - 1);
 }
 
-static uint64_t hash_step(uint64_t hash, uint32_t vertex)
+static LodeWindowPath *path_at(const LodeBuffer *paths, size_t size, size_t index)
 {
-	hash = (hash ^ (vertex + UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xbf58476d1ce4e5b9);
-	return hash ^ (hash >> 29);
+	return (LodeWindowPath *)(void *)((char *)paths->data + index * size);
 }
 
-static bool is_same_path(const LodeSearcher *self, uint32_t a, uint32_t b)
+static uint64_t hash_vertices(const uint32_t *vertices, uint32_t n)
 {
-	while (a != b) {
-		if (a == LODE_NONE || b == LODE_NONE)
-			return false;
-		const LodePathNode *left = node_at(self, a), *right = node_at(self, b);
-		if (left->vertex != right->vertex || left->length != right->length)
-			return false;
-		a = left->parent;
-		b = right->parent;
+	uint64_t hash = n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		hash = (hash ^ vertices[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 29;
 	}
-	return true;
+	return hash;
 }
 
-static bool grow_table(LodeSearcher *self)
-{
-	LodeBuffer *table = &self->node_table;
-	size_t capacity = MAX(table->n * 2, 256);
+/* The vertex that a walk stands at, the last of the walk's vertices. */
+typedef struct {
+	double count, ratio;
+	uint32_t vertex, length;
+	bool has_back_edge;
+} Step;
 
-	if (!lode_buffer_reserve(self->search, table, capacity, sizeof(uint32_t)))
-		return false;
-	uint32_t *slots = table->data;
-	size_t first = self->level_nodes;
-	memset(slots, 0xff, capacity * sizeof(uint32_t));
-	table->n = capacity;
-	for (size_t i = first; i < self->nodes.n; i++) {
-		uint64_t hash = LODE_BUFFER_AT(&self->nodes, LodePathNode, i).hash;
-		size_t at = hash & (capacity - 1);
-		while (slots[at] != LODE_NONE)
-			at = (at + 1) & (capacity - 1);
-		slots[at] = (uint32_t)(i + self->search->root_nodes.n);
-	}
-	return true;
-}
+/* A walk over all candidates of a level: the first for their bounds, the second to keep them. */
+typedef struct {
+	LodeSearcher *searcher;
+	LodeLevel *level;
+	uint32_t shortest, longest; /* vertices of the windows looked for */
+	bool is_filling;
+	uint32_t vertices[64]; /* of the path so far */
+} Walk;
 
-static uint32_t push_node(LodeSearcher *self, const LodePathNode *node)
-{
-	if (!lode_buffer_has_room(self->search, &self->nodes, 1, sizeof(LodePathNode)))
-		return LODE_NONE;
-	LODE_BUFFER_AT(&self->nodes, LodePathNode, self->nodes.n) = *node;
-	return (uint32_t)(self->nodes.n++ + self->search->root_nodes.n);
-}
-
-/* The node of the path `parent` + edge's target, made when new; LODE_NONE: no memory. */
-static uint32_t step(LodeSearcher *self, uint32_t parent, const LodeSearchEdge *edge, double count)
-{
-	const LodePathNode *from = node_at(self, parent);
-	LodePathNode node = {
-		.hash = hash_step(from->hash, edge->target),
-		.count = count,
-		.ratio = from->ratio + self->search->graph->vertices[edge->target].ratio,
-		.parent = parent,
-		.vertex = edge->target,
-		.length = from->length + 1,
-		.slot = LODE_NONE,
-	};
-
-	if (!self->may_repeat)
-		return push_node(self, &node);
-	if ((self->nodes.n - self->level_nodes + 1) * 2 > self->node_table.n && !grow_table(self))
-		return LODE_NONE;
-	uint32_t *slots = self->node_table.data;
-	size_t mask = self->node_table.n - 1, at = node.hash & mask;
-	for (; slots[at] != LODE_NONE; at = (at + 1) & mask) {
-		const LodePathNode *known = node_at(self, slots[at]);
-		if (known->hash == node.hash && known->vertex == node.vertex &&
-			known->length == node.length && is_same_path(self, known->parent, parent))
-			return slots[at];
-	}
-	return slots[at] = push_node(self, &node);
-}
-
-static bool add_candidate(
-	LodeSearcher *self, LodeLevel *level, uint32_t index, uint64_t matched, uint32_t class_id)
-{
-	const LodePathNode *node = node_at(self, index);
-
-	if (class_id == 0)
-		return true; /* no element is minimal in this window */
-	LodeGroup *group = lode_level_group_of(self, level, class_id);
-	if (group == NULL ||
-		!lode_buffer_has_room(
-			self->search, &self->found_paths, 1, sizeof(LodeWindowPath)) ||
-		!lode_buffer_has_room(self->search, &self->found_classes, 1, sizeof(uint32_t)))
-		return false;
-	group->n++;
-	group->bound_weight += node->count > 0 ? node->count * node->ratio : 0;
-	group->bound_count += node->count > 0 ? node->count * node->length : 0;
-	LODE_BUFFER_AT(&self->found_paths, LodeWindowPath,
-		self->found_paths.n++) = (LodeWindowPath){matched, index, class_id};
-	LODE_BUFFER_AT(&self->found_classes, uint32_t, self->found_classes.n++) = class_id;
-	return true;
-}
-
-/* A window under way: its node, the list of its vertices' classes, what is matched so far. */
+/* A window under way: what is matched on its path, its class, the list of its vertices' classes. */
 typedef struct {
 	uint64_t matched;
-	uint32_t node, list, n;
+	uint32_t class_id, list, n;
 } Window;
 
-/* Adds the window as a candidate, and all longer ones. */
-static bool add_windows(LodeSearcher *self, LodeLevel *level, Window window)
+/* False where no counted path goes. */
+static bool take_step(Walk *walk, const Step *before, const LodeSearchEdge *edge, Step *out)
 {
-	const LodeSearchGraph *graph = self->search->graph;
-	const LodePathNode node = *node_at(self, window.node);
+	const LodeSearchGraph *graph = walk->searcher->search->graph;
+	double count = lode_flow_step(graph->flow, before->count, edge->factor);
 
-	window.matched |= UINT64_C(1) << (node.length - 1);
-	if (!add_candidate(self, level, window.node, window.matched,
-		    lode_search_graph_list_class(graph, window.list)))
+	if (!(count > 0) && graph->is_monotone)
 		return false;
-	if (window.n > self->window)
+	*out = (Step){
+		.count = count,
+		.ratio = before->ratio + edge->ratio,
+		.vertex = edge->target,
+		.length = before->length + 1,
+		.has_back_edge = before->has_back_edge || edge->target <= before->vertex,
+	};
+	walk->vertices[before->length] = edge->target;
+	return true;
+}
+
+static bool bound_candidate(const Walk *walk, const Step *step, uint32_t class_id)
+{
+	LodeGroup *group = lode_level_group_of(walk->searcher, walk->level, class_id);
+
+	if (group == NULL)
+		return false;
+	group->n++;
+	group->bound_weight += step->count > 0 ? step->count * step->ratio : 0;
+	group->bound_count += step->count > 0 ? step->count * step->length : 0;
+	return true;
+}
+
+/* The slot of the path table that has the path, or that it has to go to. */
+static uint32_t *find_slot(const Walk *walk, const uint32_t *vertices, uint32_t length)
+{
+	const LodeLevel *level = walk->level;
+	uint32_t *slots = walk->searcher->path_table.data;
+	size_t mask = walk->searcher->path_table.n - 1;
+	size_t at = hash_vertices(vertices, length) & mask;
+
+	for (; slots[at] != LODE_NONE; at = (at + 1) & mask) {
+		const LodeWindowPath *known = path_at(
+			&level->candidates, level->path_size, slots[at]);
+		if (known->length == length &&
+			memcmp(known->vertices, vertices, length * sizeof(uint32_t)) == 0)
+			break;
+	}
+	return &slots[at];
+}
+
+/* An empty table for `n` paths, and in it those that the level has. */
+static bool start_table(Walk *walk, size_t n)
+{
+	LodeBuffer *table = &walk->searcher->path_table;
+	const LodeLevel *level = walk->level;
+
+	table->n = (size_t)1 << g_bit_storage(2 * n + 1);
+	if (!lode_buffer_reserve(walk->searcher->search, table, table->n, sizeof(uint32_t)))
+		return false;
+	memset(table->data, 0xff, table->n * sizeof(uint32_t));
+	for (size_t i = 0; i < level->candidates.n; i++) {
+		const LodeWindowPath *path = path_at(&level->candidates, level->path_size, i);
+		*find_slot(walk, path->vertices, path->length) = path->path;
+	}
+	return true;
+}
+
+static void fill_candidate(const Walk *walk, const Step *step, uint64_t matched, uint32_t class_id)
+{
+	LodeLevel *level = walk->level;
+	LodeGroup *group = lode_level_wanted_group(walk->searcher, level, class_id);
+
+	if (group == NULL)
+		return;
+	uint32_t index = (uint32_t)lode_level_add_member(level, group), same = index;
+	if (level->may_repeat) {
+		uint32_t *slot = find_slot(walk, walk->vertices, step->length);
+		same = *slot != LODE_NONE ? *slot : (*slot = index);
+	}
+	LodeWindowPath *path = path_at(&level->candidates, level->path_size, index);
+	*path = (LodeWindowPath){step->count, step->ratio, matched, same, (uint16_t)step->length,
+		step->has_back_edge};
+	memcpy(path->vertices, walk->vertices, step->length * sizeof(uint32_t));
+}
+
+/* Meets the window, if it is long enough; no element is minimal in class 0. */
+static bool meet_window(const Walk *walk, const Step *step, const Window *window)
+{
+	if (window->class_id == 0 || window->n < walk->shortest)
 		return true;
-	for (uint32_t i = graph->edge_starts[node.vertex]; i < graph->edge_starts[node.vertex + 1];
-		i++) {
-		const LodeSearchEdge *edge = &graph->edges[i];
-		double count = lode_flow_step(graph->flow, node.count, edge->factor);
-		if (!(count > 0) && graph->is_monotone)
-			continue;
-		Window longer = {window.matched, step(self, window.node, edge, count),
-			window.n == 1 ? lode_search_graph_edge_list(graph, i)
-				      : lode_search_graph_longer_list(
-						graph, window.list, edge->vertex_class),
-			window.n + 1};
-		if (longer.node == LODE_NONE || !add_windows(self, level, longer))
+	if (!walk->is_filling)
+		return bound_candidate(walk, step, window->class_id);
+	fill_candidate(walk, step, window->matched, window->class_id);
+	return true;
+}
+
+/* The window that is one edge longer. */
+static Window lengthen(const LodeSearchGraph *graph, const Window *window, uint32_t edge)
+{
+	uint32_t list = lode_search_graph_edge_list(graph, edge);
+	uint32_t class_id = graph->edges[edge].window_class;
+
+	if (window->n > 1) {
+		list = lode_search_graph_longer_list(
+			graph, window->list, graph->edges[edge].vertex_class);
+		class_id = lode_search_graph_list_class(graph, list);
+	}
+	return (Window){window->matched, class_id, list, window->n + 1};
+}
+
+/* Meets the window that ends in `step`, and all longer ones. */
+static bool meet_windows(Walk *walk, const Step *step, Window window)
+{
+	const LodeSearchGraph *graph = walk->searcher->search->graph;
+	uint32_t end = graph->edge_starts[step->vertex + 1];
+
+	window.matched |= UINT64_C(1) << (step->length - 1);
+	if (!meet_window(walk, step, &window))
+		return false;
+	if (window.n == walk->longest)
+		return true;
+	for (uint32_t i = graph->edge_starts[step->vertex]; i < end; i++) {
+		Step next;
+		if (take_step(walk, step, &graph->edges[i], &next) &&
+			!meet_windows(walk, &next, lengthen(graph, &window, i)))
 			return false;
 	}
 	return true;
+}
+
+static Window first_window(uint64_t matched, uint32_t vertex_class)
+{
+	return (Window){matched, vertex_class, vertex_class, 1};
 }
 
 /* From the end of a prefix occurrence: gaps, and a window behind each. */
-static bool extend_node(
-	LodeSearcher *self, LodeLevel *level, uint32_t index, uint64_t matched, uint32_t gaps_left)
+static bool walk_from(Walk *walk, const Step *step, uint64_t matched, uint32_t gaps_left)
 {
-	const LodeSearchGraph *graph = self->search->graph;
-	const LodePathNode node = *node_at(self, index);
+	const LodeSearchGraph *graph = walk->searcher->search->graph;
+	uint32_t end = graph->edge_starts[step->vertex + 1];
 
-	for (uint32_t i = graph->edge_starts[node.vertex]; i < graph->edge_starts[node.vertex + 1];
-		i++) {
+	for (uint32_t i = graph->edge_starts[step->vertex]; i < end; i++) {
 		const LodeSearchEdge *edge = &graph->edges[i];
-		double count = lode_flow_step(graph->flow, node.count, edge->factor);
-		if (!(count > 0) && graph->is_monotone)
+		Step next;
+		if (!take_step(walk, step, edge, &next))
 			continue;
-		uint32_t next = step(self, index, edge, count);
-		if (next == LODE_NONE)
-			return false;
 		/* A vertex without items cannot begin a minimal window. */
 		if (edge->vertex_class != 0 &&
-			!add_windows(self, level, (Window){matched, next, edge->vertex_class, 1}))
+			!meet_windows(walk, &next, first_window(matched, edge->vertex_class)))
 			return false;
-		if (gaps_left > 0 && !extend_node(self, level, next, matched, gaps_left - 1))
+		if (gaps_left > 0 && !walk_from(walk, &next, matched, gaps_left - 1))
 			return false;
 	}
 	return true;
+}
+
+static bool walk_starts(Walk *walk)
+{
+	const LodeSearchGraph *graph = walk->searcher->search->graph;
+
+	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
+		const LodeSearchVertex *vertex = &graph->vertices[v];
+		uint32_t class_id = graph->vertex_classes[v];
+		Step step = {vertex->count, vertex->ratio, v, 1, false};
+		walk->vertices[0] = v;
+		if (class_id != 0 && (!graph->is_monotone || vertex->count > 0) &&
+			!meet_windows(walk, &step, first_window(0, class_id)))
+			return false;
+	}
+	return true;
+}
+
+static uint32_t last_vertex(const LodeWindowPath *path)
+{
+	return path->vertices[path->length - 1];
+}
+
+/* Asks for the edges behind a path that comes soon: `near` sooner than `far`. */
+static void read_edges_ahead(
+	const LodeSearchGraph *graph, const LodeWindowPath *far, const LodeWindowPath *near)
+{
+	__builtin_prefetch(&graph->edge_starts[last_vertex(far)]);
+	__builtin_prefetch(&graph->edges[graph->edge_starts[last_vertex(near)]]);
+}
+
+static bool walk_prefix(Walk *walk, const LodeWindowPath *prefix)
+{
+	Step step = {prefix->count, prefix->ratio, last_vertex(prefix), prefix->length,
+		prefix->has_back_edge};
+
+	memcpy(walk->vertices, prefix->vertices, prefix->length * sizeof(uint32_t));
+	return walk_from(walk, &step, prefix->matched, walk->searcher->search->parameters->gap);
+}
+
+static bool walk_prefixes(Walk *walk)
+{
+	const LodeSearchGraph *graph = walk->searcher->search->graph;
+	const LodeBuffer *prefixes = &walk->level->prefixes;
+	size_t size = walk->level->prefix_size;
+
+	for (size_t i = 0; i < prefixes->n; i++) {
+		if (i + 2 * LODE_READ_AHEAD < prefixes->n)
+			read_edges_ahead(graph, path_at(prefixes, size, i + 2 * LODE_READ_AHEAD),
+				path_at(prefixes, size, i + LODE_READ_AHEAD));
+		if (!walk_prefix(walk, path_at(prefixes, size, i)))
+			return false;
+	}
+	return true;
+}
+
+/* The candidate that is member `index` of its level. */
+static const LodeWindowPath *member_at(const LodeLevel *level, size_t index)
+{
+	return path_at(&level->candidates, level->path_size,
+		LODE_BUFFER_AT(&level->members, uint32_t, index));
+}
+
+bool lode_windows_bound_next(LodeSearcher *self, const LodeGroup *group)
+{
+	LodeLevel *next = &self->levels[1];
+	const LodeLevel *root = self->root;
+	Walk walk = {self, next, 1, 1, false, {0}};
+	bool is_ok = true;
+
+	next->groups.n = next->candidates.n = 0;
+	for (size_t i = group->first; i < group->first + group->n && is_ok; i++) {
+		if (i + 3 * LODE_READ_AHEAD < root->members.n) {
+			__builtin_prefetch(member_at(root, i + 3 * LODE_READ_AHEAD));
+			read_edges_ahead(self->search->graph,
+				member_at(root, i + 2 * LODE_READ_AHEAD),
+				member_at(root, i + LODE_READ_AHEAD));
+		}
+		is_ok = walk_prefix(&walk, member_at(root, i));
+	}
+	lode_level_bound_items(self, next);
+	lode_level_finish(self, next, 0);
+	return is_ok;
+}
+
+/* Walks a second time, for the candidates of the wanted groups from `first_group` on. */
+static bool fill(Walk *walk, bool (*walk_all)(Walk *), size_t first_group)
+{
+	LodeLevel *level = walk->level;
+	size_t n;
+
+	walk->is_filling = true;
+	if (!lode_level_make_room(walk->searcher, level, first_group, level->path_size, &n) ||
+		(level->may_repeat && !start_table(walk, n)))
+		return false;
+	bool is_ok = n == level->candidates.n || walk_all(walk);
+	lode_level_finish(walk->searcher, level, first_group);
+	return is_ok;
 }
 
 bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 {
-	const LodeSearchGraph *graph = self->search->graph;
+	Walk walk = {self, root, 1, self->search->parameters->window + 1, false, {0}};
 
-	self->found_paths.n = self->found_classes.n = 0;
-	self->may_repeat = false;
-	self->window = self->search->parameters->window;
-	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
-		LodePathNode node = {
-			.hash = hash_step(0, v),
-			.count = graph->vertices[v].count,
-			.ratio = graph->vertices[v].ratio,
-			.parent = LODE_NONE,
-			.vertex = v,
-			.length = 1,
-			.slot = LODE_NONE,
-		};
-		if ((graph->is_monotone && !(node.count > 0)) || graph->vertex_classes[v] == 0)
-			continue;
-		if (!lode_buffer_has_room(self->search, &self->nodes, 1, sizeof(node)))
-			return false;
-		LODE_BUFFER_AT(&self->nodes, LodePathNode, self->nodes.n++) = node;
-		if (!add_windows(self, root,
-			    (Window){0, (uint32_t)self->nodes.n - 1, graph->vertex_classes[v], 1}))
-			return false;
-	}
-	if (!lode_level_group(self, root, sizeof(LodeWindowPath)))
+	root->path_size = path_size(walk.longest);
+	if (!walk_starts(&walk))
 		return false;
-	self->search->root_nodes = self->nodes;
-	self->nodes = (LodeBuffer){0};
-	return true;
+	lode_level_want_passing(self, root);
+	return fill(&walk, walk_starts, 0);
 }
 
 /*
- * Gathers the paths of a pattern, each once, with all that is matched on it in any way. The slot of
- * a node is where it was put last; it is believed only when it is there.
+ * Drops paths that are there twice, joining what is matched on them. A slot, where a path was put
+ * last, is believed only when it is there.
  */
-static bool gather(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
+static bool join_repeated(LodeSearcher *self, const LodeLevel *level, LodeBuffer *paths)
 {
-	const LodeLevel *level = lode_searcher_level(self, depth);
-	const LodeWindowPath *candidates = level->candidates.data;
-	size_t n_root = self->search->root_nodes.n, n = 0;
+	size_t n = 0, size = level->path_size;
+
+	if (!lode_buffer_reserve(
+		    self->search, &self->path_slots, level->candidates.n, sizeof(uint32_t)))
+		return false;
+	memset(self->path_slots.data, 0, level->candidates.n * sizeof(uint32_t));
+	for (size_t i = 0; i < paths->n; i++) {
+		const LodeWindowPath *path = path_at(paths, size, i);
+		uint32_t *slot = &LODE_BUFFER_AT(&self->path_slots, uint32_t, path->path);
+		LodeWindowPath *known = path_at(paths, size, *slot);
+		if (*slot < n && known->path == path->path) {
+			known->matched |= path->matched;
+			continue;
+		}
+		*slot = (uint32_t)n;
+		memmove(path_at(paths, size, n++), path, size);
+	}
+	paths->n = n;
+	return true;
+}
+
+/* Gathers the paths of a pattern, each once, with all that is matched on it in any way. */
+static bool gather(
+	LodeSearcher *self, const LodeLevel *level, const LodePattern *pattern, LodeBuffer *paths)
+{
+	size_t size = level->path_size;
 
 	if (!lode_level_gather(self, level, pattern) ||
-		!lode_buffer_reserve(
-			self->search, &self->occurrences, self->gathered.n, sizeof(LodeWindowPath)))
+		!lode_buffer_reserve(self->search, paths, self->gathered.n * size, 1))
 		return false;
 	const uint32_t *gathered = self->gathered.data;
-	LodeWindowPath *out = self->occurrences.data;
-	for (size_t i = 0; i < self->gathered.n; i++) {
-		const LodeWindowPath *path = &candidates[gathered[i]];
-		/* In the root no two candidates have the same path. */
-		if (path->node < n_root) {
-			out[n++] = *path;
-			continue;
-		}
-		LodePathNode *node = &LODE_BUFFER_AT(
-			&self->nodes, LodePathNode, path->node - n_root);
-		if (node->slot < n && out[node->slot].node == path->node) {
-			out[node->slot].matched |= path->matched;
-			continue;
-		}
-		node->slot = (uint32_t)n;
-		out[n++] = *path;
+	size_t n = paths->n = self->gathered.n;
+	for (size_t i = 0; i < n; i++) {
+		if (i + LODE_READ_AHEAD < n)
+			__builtin_prefetch(
+				path_at(&level->candidates, size, gathered[i + LODE_READ_AHEAD]));
+		memcpy(path_at(paths, size, i), path_at(&level->candidates, size, gathered[i]),
+			size);
 	}
-	self->occurrences.n = n;
-	return true;
+	return !level->may_repeat || join_repeated(self, level, paths);
 }
 
 /*
  * Without gaps, paths of one length extend to paths that are all different: one that ends a vertex
  * later can only be met again from a prefix that is a vertex longer.
  */
-static bool have_same_length(const LodeSearcher *self)
+static void note_lengths(const LodeSearcher *self, LodeLevel *level, uint32_t longest_window)
 {
-	const LodeWindowPath *paths = self->occurrences.data;
+	uint32_t shortest = UINT32_MAX, longest = 0, gap = self->search->parameters->gap;
 
-	for (size_t i = 1; i < self->occurrences.n; i++)
-		if (node_at(self, paths[i].node)->length != node_at(self, paths[0].node)->length)
-			return false;
-	return true;
+	for (size_t i = 0; i < level->prefixes.n; i++) {
+		const LodeWindowPath *path = path_at(&level->prefixes, level->prefix_size, i);
+		shortest = MIN(shortest, path->length);
+		longest = MAX(longest, path->length);
+	}
+	level->may_repeat = gap > 0 || shortest < longest;
+	level->path_size = path_size(longest + gap + longest_window);
 }
 
-bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
+bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t longest, uint32_t max_size)
 {
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
 	const LodePattern *pattern = &LODE_BUFFER_AT(&above->patterns, LodePattern, above->current);
 	LodeLevel *level = &self->levels[depth];
+	Walk walk = {self, level, 1, longest, false, {0}};
 
-	self->found_paths.n = self->found_classes.n = 0;
-	level->groups.n = 0;
-	self->level_nodes = self->nodes.n;
-	self->node_table.n = 0;
-	/* One item alone is in no longer window that is minimal. */
-	self->window = max_size > 1 ? self->search->parameters->window : 0;
-	if (!gather(self, depth - 1, pattern))
+	level->groups.n = level->candidates.n = 0;
+	level->prefix_size = above->path_size;
+	if (!gather(self, above, pattern, &level->prefixes))
 		return false;
-	self->may_repeat = self->search->parameters->gap > 0 || !have_same_length(self);
-	for (size_t i = 0; i < self->occurrences.n; i++) {
-		LodeWindowPath path = LODE_BUFFER_AT(&self->occurrences, LodeWindowPath, i);
-		if (!extend_node(
-			    self, level, path.node, path.matched, self->search->parameters->gap))
-			return false;
-	}
-	return lode_level_group(self, level, sizeof(LodeWindowPath));
+	note_lengths(self, level, max_size > 1 ? self->search->parameters->window + 1 : 1);
+	if (!walk_prefixes(&walk))
+		return false;
+	lode_level_want_passing(self, level);
+	return fill(&walk, walk_prefixes, 0);
 }
 
-static void sum_occurrence(LodeSearcher *self, const LodeWindowPath *path)
+bool lode_windows_bound_longer(LodeSearcher *self, uint32_t depth)
 {
-	uint32_t seen[64], n = 0, first = 0;
-	double count = node_at(self, path->node)->count;
+	Walk walk = {
+		self, &self->levels[depth], 2, self->search->parameters->window + 1, false, {0}};
 
-	for (uint32_t index = path->node; index != LODE_NONE;) {
-		const LodePathNode *node = node_at(self, index);
-		bool is_new = (path->matched >> (node->length - 1) & 1) != 0;
-		for (uint32_t i = 0; i < n && is_new; i++)
-			is_new = seen[i] != node->vertex;
-		if (is_new) {
-			seen[n++] = node->vertex;
-			lode_searcher_add(self, node->vertex, count);
-		}
-		first = node->vertex;
-		index = node->parent;
-	}
-	lode_searcher_add_first(self, first, count);
+	return walk_prefixes(&walk);
+}
+
+bool lode_windows_fill_longer(LodeSearcher *self, uint32_t depth, size_t first_group)
+{
+	Walk walk = {
+		self, &self->levels[depth], 2, self->search->parameters->window + 1, false, {0}};
+
+	return fill(&walk, walk_prefixes, first_group);
+}
+
+/* Whether the vertex at `position` is matched at a later one too: it adds its count once. */
+static bool is_matched_later(const LodeWindowPath *path, uint32_t position)
+{
+	for (uint32_t i = position + 1; i < path->length; i++)
+		if (path->vertices[i] == path->vertices[position] && (path->matched >> i & 1) != 0)
+			return true;
+	return false;
+}
+
+static void sum_path(LodeSearcher *self, const LodeWindowPath *path)
+{
+	if (!(path->count > 0))
+		return;
+	for (uint32_t i = path->length; i-- > 0;)
+		if ((path->matched >> i & 1) != 0 &&
+			!(path->has_back_edge && is_matched_later(path, i)))
+			lode_searcher_add(self, path->vertices[i], path->count);
+	lode_searcher_add_first(self, path->vertices[0], path->count);
+}
+
+static void sum_repeated(LodeSearcher *self, const LodeLevel *level, const LodePattern *pattern)
+{
+	if (!gather(self, level, pattern, &self->occurrences))
+		return;
+	for (size_t i = 0; i < self->occurrences.n; i++)
+		sum_path(self, path_at(&self->occurrences, level->path_size, i));
+}
+
+/* Asks for the path that is summed up soon, and for the sums of one that is sooner. */
+static void read_sums_ahead(const LodeSearcher *self, const LodeLevel *level, size_t index)
+{
+	const uint32_t *gathered = self->gathered.data;
+
+	if (index + 2 * LODE_READ_AHEAD >= self->gathered.n)
+		return;
+	__builtin_prefetch(path_at(
+		&level->candidates, level->path_size, gathered[index + 2 * LODE_READ_AHEAD]));
+	const LodeWindowPath *near = path_at(
+		&level->candidates, level->path_size, gathered[index + LODE_READ_AHEAD]);
+	for (uint32_t i = 0; i < near->length; i++)
+		__builtin_prefetch(&self->sums[near->vertices[i]], 1);
 }
 
 void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
 {
-	if (!gather(self, depth, pattern))
+	const LodeLevel *level = lode_searcher_level(self, depth);
+
+	if (level->may_repeat) {
+		sum_repeated(self, level, pattern);
 		return;
-	for (size_t i = 0; i < self->occurrences.n; i++) {
-		const LodeWindowPath *path = &LODE_BUFFER_AT(&self->occurrences, LodeWindowPath, i);
-		if (node_at(self, path->node)->count > 0)
-			sum_occurrence(self, path);
+	}
+	if (!lode_level_gather(self, level, pattern))
+		return;
+	for (size_t i = 0; i < self->gathered.n; i++) {
+		read_sums_ahead(self, level, i);
+		sum_path(self, path_at(&level->candidates, level->path_size,
+				       LODE_BUFFER_AT(&self->gathered, uint32_t, i)));
 	}
 }
