@@ -43,10 +43,16 @@ uint32_t lode_join_find(const LodeJoin *self, uint32_t image, uint64_t address)
 	return low;
 }
 
+static void free_segments(void *data)
+{
+	g_clear_pointer((GArray **)&data, g_array_unref);
+}
+
 static void join_init(LodeJoin *self)
 {
 	self->profile = lode_profile_new();
 	self->object_images = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->object_segments = g_ptr_array_new_with_free_func(free_segments);
 	self->image_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->unknown_images = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->sites = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
@@ -66,6 +72,7 @@ static void join_clear(LodeJoin *self)
 	g_free(self->open_errors);
 	g_array_unref(self->object_images);
 	g_array_unref(self->unknown_images);
+	g_ptr_array_unref(self->object_segments);
 	g_hash_table_unref(self->image_ids);
 	g_clear_pointer(&self->sites, g_array_unref);
 	g_array_unref(self->first_rows);

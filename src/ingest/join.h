@@ -68,6 +68,8 @@ typedef struct {
 	LodeProfile *profile;
 
 	GArray *object_images;      /* uint32_t: image of each object; LODE_NONE for "???" */
+	GPtrArray *object_segments; /* GArray of LodeLoadMapSegment of each object, NULL where they
+	                               are not known; empty when no code was made at run time */
 	GHashTable *image_ids;      /* interned path → image + 1 */
 	GArray *unknown_images;     /* uint32_t × objects: for addresses no map explains */
 	LodeBinaryImage **binaries; /* of each image; NULL where there is no file */

@@ -6,6 +6,7 @@
 #include "base/worker_pool.h"
 #include "ingest/join.h"
 #include "sources/large_array.h"
+#include "sources/load_map_segments.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,15 +54,61 @@ static bool find_mapping(const LodeJoin *self, uint32_t object, uint64_t address
 	return true;
 }
 
+static void read_segments(LodeJoin *self)
+{
+	const GArray *objects = self->recording->objects;
+
+	if (lode_jit_code_set_n_files(self->jit) == 0)
+		return;
+	for (guint i = 0; i < objects->len; i++) {
+		const LodeRecordedObject *object = &g_array_index(objects, LodeRecordedObject, i);
+		GArray *segments = object->is_jit || strcmp(object->path, "???") == 0
+		                           ? NULL
+		                           : lode_load_map_segments_read(object->path, NULL);
+		g_ptr_array_add(self->object_segments, segments);
+	}
+}
+
+static bool is_in_segments(const GArray *segments, uint64_t address)
+{
+	for (guint i = 0; i < segments->len; i++) {
+		const LodeLoadMapSegment *segment = &g_array_index(segments, LodeLoadMapSegment, i);
+		if (address - segment->address < segment->size_bytes)
+			return true;
+	}
+	return false;
+}
+
+/* Callgrind gives code without symbols that was jumped to, not called, to the object of the
+ * function that jumped: an address outside its file is then a run-time address. */
+static bool find_stray_code(
+	const LodeJoin *self, uint32_t object, uint64_t address, LodeJitPlace *out_place)
+{
+	const GArray *pids = self->recording->pids;
+	const GArray *segments = object < self->object_segments->len
+	                                 ? g_ptr_array_index(self->object_segments, object)
+	                                 : NULL;
+
+	if (segments == NULL || is_in_segments(segments, address))
+		return false;
+	for (guint i = 0; i < pids->len; i++)
+		if (lode_jit_code_set_find(self->jit, g_array_index(pids, uint32_t, i), address,
+			    UINT64_MAX, out_place))
+			return true;
+	return false;
+}
+
 LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t address)
 {
 	uint32_t image = g_array_index(self->object_images, uint32_t, object);
 	LodeJitPlace place;
 	LodeImageKind kind;
 
-	if (image != LODE_NONE)
+	bool is_elsewhere = image != LODE_NONE ? find_stray_code(self, object, address, &place)
+	                                       : find_mapping(self, object, address, &place, &kind);
+	if (image != LODE_NONE && !is_elsewhere)
 		return (LodeJoinPlace){image, address};
-	if (find_mapping(self, object, address, &place, &kind)) {
+	if (is_elsewhere) {
 		void *found = g_hash_table_lookup(self->image_ids, place.path);
 		if (found != NULL)
 			return (LodeJoinPlace){GPOINTER_TO_UINT(found) - 1, place.address};
@@ -84,12 +131,15 @@ static void add_unknown_image(LodeJoin *self, uint32_t object)
 /* Images of the load map get a row only when something of them ran. */
 static void add_mapped_image(LodeJoin *self, uint32_t object, uint64_t address)
 {
+	bool is_named = g_array_index(self->object_images, uint32_t, object) != LODE_NONE;
 	LodeJitPlace place;
 	LodeImageKind kind;
 
-	if (find_mapping(self, object, address, &place, &kind))
+	if (is_named && find_stray_code(self, object, address, &place))
+		add_image(self, place.path, LODE_IMAGE_JIT);
+	else if (!is_named && find_mapping(self, object, address, &place, &kind))
 		add_image(self, place.path, kind);
-	else
+	else if (!is_named)
 		add_unknown_image(self, object);
 }
 
@@ -136,11 +186,11 @@ static void place_sites(LodeJoin *self)
 		const LodeRecordedInstruction *row = &g_array_index(
 			rows, LodeRecordedInstruction, i);
 		uint32_t image = g_array_index(self->object_images, uint32_t, row->object);
-		if (image == LODE_NONE)
-			add_mapped_image(self, row->object, row->address);
+		add_mapped_image(self, row->object, row->address);
 		LodeJoinPlace place = lode_join_place(self, row->object, row->address);
 		LodeJoinSite site = {place.address, place.image, i};
-		bool is_sorted = image != LODE_NONE && i < self->recording->first_sample_row;
+		bool is_sorted = image == place.image && image != LODE_NONE &&
+		                 i < self->recording->first_sample_row;
 		g_array_append_val(*(is_sorted ? &named : &unnamed), site);
 	}
 	merge_sites(self, named, unnamed);
@@ -244,6 +294,7 @@ bool lode_join_images(LodeJoin *self, GError **error)
 {
 	(void)error;
 	add_object_images(self);
+	read_segments(self);
 	place_sites(self);
 	join_samples(self);
 	self->n_binaries = self->profile->images->len;
