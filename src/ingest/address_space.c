@@ -7,7 +7,7 @@
 
 enum {
 	MAX_VERSIONS = 1 << 26, /* of all processes together */
-	MAX_ANCESTORS = 64,     /* a chain of forks without exec; hostile files make circles */
+	MAX_ANCESTORS = 64,     /* a chain of forks without exec; hostile files make long ones */
 };
 
 /* A time and, where times are equal, what came first. */
@@ -234,9 +234,14 @@ bool lode_address_spaces_freeze(LodeAddressSpaces *self, GError **error)
 	return true;
 }
 
-/* The last mapping that covered the address at that time, whatever happened to the process since.
+static bool is_at_or_before(const Moment *moment, const Moment *other)
+{
+	return compare_moments(moment, other) <= 0;
+}
+
+/* The last mapping that covered the address at that moment, whatever happened to the process since.
  */
-static const Mapping *covering(const Space *self, uint64_t address, uint64_t time_ns)
+static const Mapping *covering(const Space *self, uint64_t address, const Moment *moment)
 {
 	uint32_t piece = find_piece(self, address);
 
@@ -247,7 +252,7 @@ static const Mapping *covering(const Space *self, uint64_t address, uint64_t tim
 		uint32_t middle = low + (high - low) / 2;
 		const Mapping *mapping = &g_array_index(
 			self->mappings, Mapping, self->versions[middle]);
-		if (mapping->moment.time_ns <= time_ns)
+		if (is_at_or_before(&mapping->moment, moment))
 			low = middle + 1;
 		else
 			high = middle;
@@ -256,13 +261,13 @@ static const Mapping *covering(const Space *self, uint64_t address, uint64_t tim
 	                   : NULL;
 }
 
-static const Birth *last_birth(const Space *self, uint64_t time_ns)
+static const Birth *last_birth(const Space *self, const Moment *moment)
 {
 	guint low = 0, high = self->births->len;
 
 	while (low < high) {
 		guint middle = low + (high - low) / 2;
-		if (g_array_index(self->births, Birth, middle).moment.time_ns <= time_ns)
+		if (is_at_or_before(&g_array_index(self->births, Birth, middle).moment, moment))
 			low = middle + 1;
 		else
 			high = middle;
@@ -273,19 +278,21 @@ static const Birth *last_birth(const Space *self, uint64_t time_ns)
 const LodeMappedRange *lode_address_spaces_find(
 	LodeAddressSpaces *self, uint32_t pid, uint64_t address, uint64_t time_ns)
 {
+	Moment moment = {time_ns, UINT32_MAX};
+
 	for (unsigned i = 0; i < MAX_ANCESTORS; i++) {
 		const Space *space = find_space(self, pid);
 		if (space == NULL)
 			return NULL;
-		const Mapping *mapping = covering(space, address, time_ns);
-		const Birth *birth = last_birth(space, time_ns);
+		const Mapping *mapping = covering(space, address, &moment);
+		const Birth *birth = last_birth(space, &moment);
 		if (mapping != NULL &&
 			(birth == NULL || compare_moments(&birth->moment, &mapping->moment) < 0))
 			return &mapping->range;
 		if (birth == NULL || birth->parent == UINT32_MAX)
 			return NULL;
 		pid = birth->parent;
-		time_ns = birth->moment.time_ns;
+		moment = birth->moment;
 	}
 	return NULL;
 }
