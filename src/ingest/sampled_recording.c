@@ -12,8 +12,9 @@ typedef struct {
 	LodePerfData *data;
 	LodeAddressSpaces *spaces;
 	uint32_t *columns; /* of each event */
+	double *periods;   /* likewise: of a sample that does not say its own; 0: it does */
 	size_t n_events;
-	bool has_times, has_jit_times;
+	bool knows_times, has_times, has_jit_times;
 	uint64_t sequence; /* stands for the time where none is recorded */
 } Input;
 
@@ -24,7 +25,8 @@ typedef struct {
 	LodeSampledFiles files;
 	LodeSampledRows rows;
 	GArray *inputs; /* Input */
-	double counts[LODE_SAMPLED_N_OUTCOMES], weights[LODE_SAMPLED_N_OUTCOMES];
+	double counts[LODE_SAMPLED_N_OUTCOMES];
+	double *weights[LODE_SAMPLED_N_OUTCOMES]; /* of each column */
 	char *examples[LODE_SAMPLED_N_OUTCOMES];
 	double n_lost, n_lost_samples, n_throttled, n_without_jit_time;
 	bool has_branches;
@@ -38,6 +40,7 @@ static void input_clear(void *data)
 	lode_perf_data_close(self->data);
 	lode_address_spaces_free(self->spaces);
 	g_free(self->columns);
+	g_free(self->periods);
 }
 
 /* Without the modifiers that say where it counts: "cycles:u" and "cycles:pp" are one event. */
@@ -67,7 +70,8 @@ static uint32_t add_column(LodeRecording *recording, const LodePerfEvent *event)
 	g_autofree char *description = event_description(event, name);
 	double zero = 0;
 
-	for (guint i = 0; i < recording->events->len; i++)
+	/* The first column is that of executions, whatever an event is called. */
+	for (guint i = 1; i < recording->events->len; i++)
 		if (strcmp(recording->events->pdata[i], name) == 0)
 			return i;
 	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, name));
@@ -79,9 +83,30 @@ static uint32_t add_column(LodeRecording *recording, const LodePerfEvent *event)
 	return recording->events->len - 1;
 }
 
+static bool any_has_time(const LodePerfData *data)
+{
+	size_t n;
+	const LodePerfEvent *events = lode_perf_data_events(data, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].has_time)
+			return true;
+	return false;
+}
+
+/* To be called once for each record. In pipe mode, events come just before the first. */
 static uint64_t time_of(Input *input, const LodePerfRecord *record)
 {
+	if (!input->knows_times)
+		input->has_times = any_has_time(input->data);
+	input->knows_times = true;
 	return input->has_times ? record->time_ns : ++input->sequence;
+}
+
+/* Old files do not say. */
+static bool is_of_user(LodePerfMode mode)
+{
+	return mode == LODE_PERF_MODE_USER || mode == LODE_PERF_MODE_UNKNOWN;
 }
 
 static void add_mapping(Reading *self, Input *input, const LodePerfRecord *record, uint64_t time_ns)
@@ -89,8 +114,8 @@ static void add_mapping(Reading *self, Input *input, const LodePerfRecord *recor
 	enum { PROTECTION_EXECUTE = 4 };
 	const LodePerfMapping *mapping = &record->mapping;
 
-	if ((mapping->protection & PROTECTION_EXECUTE) == 0 ||
-		record->mode == LODE_PERF_MODE_KERNEL || record->pid == UINT32_MAX)
+	if ((mapping->protection & PROTECTION_EXECUTE) == 0 || !is_of_user(record->mode) ||
+		record->pid == UINT32_MAX)
 		return;
 	const LodeMappedRange range = {
 		.start = mapping->start,
@@ -165,24 +190,24 @@ static bool for_each_record(
 	}
 }
 
+/* A fixed period need not be in the samples; of a frequency nothing is known without it. */
+static double fixed_period(const LodePerfEvent *event)
+{
+	if (event->has_period)
+		return 0;
+	return event->is_frequency ? 1 : (double)MAX(event->period_or_frequency, 1);
+}
+
 static void add_events(Reading *self, Input *input)
 {
 	const LodePerfEvent *events = lode_perf_data_events(input->data, &input->n_events);
 
 	input->columns = g_new(uint32_t, MAX(input->n_events, 1));
-	for (size_t i = 0; i < input->n_events; i++)
+	input->periods = g_new(double, MAX(input->n_events, 1));
+	for (size_t i = 0; i < input->n_events; i++) {
 		input->columns[i] = add_column(self->recording, &events[i]);
-}
-
-static bool any_has_time(const LodePerfData *data)
-{
-	size_t n;
-	const LodePerfEvent *events = lode_perf_data_events(data, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (events[i].has_time)
-			return true;
-	return n == 0; /* pipe mode: not known yet */
+		input->periods[i] = fixed_period(&events[i]);
+	}
 }
 
 static bool read_mappings(Reading *self, const char *path, GError **error)
@@ -192,7 +217,6 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 	if (input.data == NULL)
 		return false;
 	input.spaces = lode_address_spaces_new();
-	input.has_times = any_has_time(input.data);
 	g_array_append_val(self->inputs, input);
 	Input *kept = &g_array_index(self->inputs, Input, self->inputs->len - 1);
 	if (!for_each_record(self, kept, note_record, "reading mappings", error))
@@ -264,7 +288,8 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	if (record->kind != LODE_PERF_SAMPLE)
 		return;
 	uint32_t column = input->columns[record->event];
-	double value = (double)record->sample.period;
+	double fixed = input->periods[record->event];
+	double value = fixed > 0 ? fixed : (double)record->sample.period;
 	LodeSampledPlace place;
 	LodeSampledOutcome outcome = outcome_of_mode(record->mode);
 
@@ -276,7 +301,7 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 		lode_sampled_rows_add(&self->rows, &place, column, value);
 	} else {
 		self->counts[outcome]++;
-		self->weights[outcome] += column == 1 ? value : 0;
+		self->weights[outcome][column] += value;
 		if (self->examples[outcome] == NULL)
 			self->examples[outcome] = g_strdup_printf("0x%" G_GINT64_MODIFIER
 								  "x in process %" G_GUINT32_FORMAT,
@@ -288,6 +313,8 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 static bool read_samples(Reading *self, GError **error)
 {
 	lode_sampled_rows_init(&self->rows, self->recording);
+	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++)
+		self->weights[i] = g_new0(double, self->recording->events->len);
 	for (guint i = 0; i < self->inputs->len; i++) {
 		Input *input = &g_array_index(self->inputs, Input, i);
 		lode_perf_data_rewind(input->data);
@@ -295,12 +322,23 @@ static bool read_samples(Reading *self, GError **error)
 		if (!for_each_record(self, input, add_sample, "reading samples", error))
 			return false;
 	}
-	lode_sampled_rows_finish(&self->rows);
-	return true;
+	return lode_sampled_rows_finish(&self->rows, error);
+}
+
+/* As join.h chooses it: the first event that has samples. */
+static uint32_t weight_column(const LodeRecording *recording)
+{
+	uint32_t column = 1;
+
+	while (column < recording->events->len &&
+		g_array_index(recording->totals, double, column) == 0)
+		column++;
+	return column < recording->events->len ? column : 0;
 }
 
 static void account(Reading *self)
 {
+	uint32_t column = weight_column(self->recording);
 	static const char *const losses[] = {"records lost by the kernel while sampling",
 		"samples lost by the kernel", "times that the kernel throttled the sampling"};
 	const double counts[] = {self->n_lost, self->n_lost_samples, self->n_throttled};
@@ -309,7 +347,7 @@ static void account(Reading *self)
 		if (self->counts[i] > 0)
 			lode_recording_add_unresolved(self->recording,
 				lode_sampled_outcome_reason((LodeSampledOutcome)i),
-				self->examples[i], self->counts[i], self->weights[i]);
+				self->examples[i], self->counts[i], self->weights[i][column]);
 	for (size_t i = 0; i < G_N_ELEMENTS(losses); i++)
 		if (counts[i] > 0)
 			lode_recording_add_unresolved(
@@ -338,6 +376,11 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 	for (size_t i = 0; i < n_paths; i++)
 		if (!read_mappings(self, paths[i], error))
 			return false;
+	if (self->recording->events->len == 1) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: no event was recorded",
+			paths[0]);
+		return false;
+	}
 	if (!read_samples(self, error))
 		return false;
 	account(self);
@@ -362,8 +405,10 @@ LodeRecording *lode_sampled_recording_read(const char *const *paths, size_t n_pa
 	lode_sampled_rows_clear(&reading.rows);
 	lode_sampled_files_clear(&reading.files);
 	g_array_unref(reading.inputs);
-	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++)
+	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++) {
 		g_free(reading.examples[i]);
+		g_free(reading.weights[i]);
+	}
 	if (!is_read)
 		lode_recording_free(recording);
 	return is_read ? recording : NULL;

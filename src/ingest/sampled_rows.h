@@ -17,6 +17,7 @@ typedef struct {
 	GArray *values;        /* double × rows × columns */
 	GArray *newest_ranges; /* NewestRange: branch targets whose range the sample cut off */
 	uint32_t n_columns;
+	bool is_full; /* a row was left out: there are too many for so many columns */
 	uint64_t n_ranges, n_broken; /* of branch stacks, as they were met */
 } LodeSampledRows;
 
@@ -41,6 +42,7 @@ void lode_sampled_rows_add_newest(LodeSampledRows *self, const LodeSampledPlace 
 
 /*
  * Sorts everything into the recording. A newest range is taken to end where ranges that begin at
- * the same place did, in their proportion. Broken and unknown ranges are accounted for.
+ * the same place did, in their proportion. Broken and unknown ranges are accounted for. Fails with
+ * _LIMIT when there were too many rows.
  */
-void lode_sampled_rows_finish(LodeSampledRows *self);
+bool lode_sampled_rows_finish(LodeSampledRows *self, GError **error);
