@@ -15,9 +15,9 @@ enum { MAX_VALUES = 1 << 29 }; /* instructions × columns: 4 GiB */
 
 typedef struct {
 	LodeJoin *join;
-	GArray *ranges;   /* LodeInferredSpan, by (image, first) */
-	GArray *branches; /* LodeInferredSpan, by (image, source) */
-	GArray *entries;  /* LodeInferredSpan that change the function, by (target image, target) */
+	GArray *ranges;                /* LodeInferredSpan, by (image, first) */
+	GArray *branches;              /* LodeInferredSpan, by (image, source) */
+	GArray *entries;               /* the same, by (target image, target) */
 	GArray *functions;             /* LodeInferredEvidence: with samples or branches */
 	GArray *stray;                 /* LodeJoinSite: in no function */
 	LodeInferredFunction *results; /* of each of `functions` */
