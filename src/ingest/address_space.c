@@ -7,7 +7,7 @@
 
 enum {
 	MAX_VERSIONS = 1 << 26, /* of all processes together */
-	MAX_ANCESTORS = 64,     /* a chain of forks without exec; hostile files make circles */
+	MAX_ANCESTORS = 64,     /* a chain of forks without exec; hostile files make long ones */
 };
 
 /* A time and, where times are equal, what came first. */
@@ -234,8 +234,13 @@ bool lode_address_spaces_freeze(LodeAddressSpaces *self, GError **error)
 	return true;
 }
 
-/* How many of the mappings that covered a piece had begun at that time. */
-static uint32_t count_begun(const Space *self, uint32_t piece, uint64_t time_ns)
+static bool is_at_or_before(const Moment *moment, const Moment *other)
+{
+	return compare_moments(moment, other) <= 0;
+}
+
+/* How many of the mappings that covered a piece had begun at that moment. */
+static uint32_t count_begun(const Space *self, uint32_t piece, const Moment *moment)
 {
 	uint32_t begin = self->first[piece], low = begin, high = self->first[piece + 1];
 
@@ -243,7 +248,7 @@ static uint32_t count_begun(const Space *self, uint32_t piece, uint64_t time_ns)
 		uint32_t middle = low + (high - low) / 2;
 		const Mapping *mapping = &g_array_index(
 			self->mappings, Mapping, self->versions[middle]);
-		if (mapping->moment.time_ns <= time_ns)
+		if (is_at_or_before(&mapping->moment, moment))
 			low = middle + 1;
 		else
 			high = middle;
@@ -252,13 +257,13 @@ static uint32_t count_begun(const Space *self, uint32_t piece, uint64_t time_ns)
 }
 
 /* How many births there were until then. */
-static guint count_births(const Space *self, uint64_t time_ns)
+static guint count_births(const Space *self, const Moment *moment)
 {
 	guint low = 0, high = self->births->len;
 
 	while (low < high) {
 		guint middle = low + (high - low) / 2;
-		if (g_array_index(self->births, Birth, middle).moment.time_ns <= time_ns)
+		if (is_at_or_before(&g_array_index(self->births, Birth, middle).moment, moment))
 			low = middle + 1;
 		else
 			high = middle;
@@ -276,18 +281,18 @@ static const Mapping *version(const Space *self, uint32_t piece, uint32_t index)
 }
 
 /* What a process itself mapped there since it was born. */
-static const LodeMappedRange *find_own(const Space *self, uint64_t address, uint64_t time_ns,
+static const LodeMappedRange *find_own(const Space *self, uint64_t address, const Moment *at,
 	const Birth **out_birth, LodeMappedPeriod *out_period)
 {
 	uint32_t piece = find_piece(self, address);
-	guint n_births = count_births(self, time_ns);
+	guint n_births = count_births(self, at);
 	const Birth *birth = n_births > 0 ? &g_array_index(self->births, Birth, n_births - 1)
 	                                  : NULL;
 
 	*out_birth = birth;
 	if (piece == UINT32_MAX)
 		return NULL;
-	uint32_t n = count_begun(self, piece, time_ns);
+	uint32_t n = count_begun(self, piece, at);
 	const Mapping *mapping = n > 0 ? version(self, piece, n - 1) : NULL;
 	if (mapping == NULL ||
 		(birth != NULL && compare_moments(&birth->moment, &mapping->moment) > 0))
@@ -304,22 +309,24 @@ static const LodeMappedRange *find_own(const Space *self, uint64_t address, uint
 const LodeMappedRange *lode_address_spaces_find(LodeAddressSpaces *self, uint32_t pid,
 	uint64_t address, uint64_t time_ns, LodeMappedPeriod *out_period)
 {
+	Moment moment = {time_ns, UINT32_MAX};
+	const Birth *birth;
+
 	for (unsigned i = 0; i < MAX_ANCESTORS; i++) {
 		const Space *space = find_space(self, pid);
-		const Birth *birth;
-		*out_period = (LodeMappedPeriod){0, 0};
+		LodeMappedPeriod period = {0, 0};
 		if (space == NULL)
 			return NULL;
-		const LodeMappedRange *own = find_own(space, address, time_ns, &birth, out_period);
+		const LodeMappedRange *own = find_own(space, address, &moment, &birth, &period);
 		/* What an ancestor had says nothing of the times in this process. */
-		if (own != NULL && i > 0)
-			*out_period = (LodeMappedPeriod){0, 0};
+		if (own != NULL && i == 0 && out_period != NULL)
+			*out_period = period;
 		if (own != NULL)
 			return own;
 		if (birth == NULL || birth->parent == UINT32_MAX)
 			return NULL;
 		pid = birth->parent;
-		time_ns = birth->moment.time_ns;
+		moment = birth->moment;
 	}
 	return NULL;
 }

@@ -42,7 +42,7 @@ typedef struct {
 	uint64_t begin_ns, end_ns; /* [begin, end) */
 } LodeMappedPeriod;
 
-/* What lay at an address at that time, or NULL; and for how long a look-up gives the same (at
- * least; an empty period when it cannot be told). */
+/* What lay at an address at that time, or NULL. `out_period`, which may be NULL, is for how long a
+ * look-up gives the same, at least; untouched when that cannot be told. */
 const LodeMappedRange *lode_address_spaces_find(LodeAddressSpaces *self, uint32_t pid,
 	uint64_t address, uint64_t time_ns, LodeMappedPeriod *out_period);

@@ -60,6 +60,7 @@ static void join_init(LodeJoin *self)
 	self->rows = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->image_functions = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->transfers = g_array_new(FALSE, FALSE, sizeof(LodeJoinTransfer));
+	self->column_events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 }
 
 static void join_clear(LodeJoin *self)
@@ -79,6 +80,7 @@ static void join_clear(LodeJoin *self)
 	g_array_unref(self->rows);
 	g_array_unref(self->image_functions);
 	g_array_unref(self->transfers);
+	g_array_unref(self->column_events);
 	g_free(self->codes);
 	lode_recording_free(self->inferred);
 	lode_profile_free(self->profile);

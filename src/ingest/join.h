@@ -82,7 +82,8 @@ typedef struct {
 	GArray *image_functions; /* uint32_t × (images + 1): range of profile.functions */
 	GArray *transfers;       /* LodeJoinTransfer */
 	LodeJoinCode *codes;
-	uint32_t ir_column; /* of event "Ir" in the recording */
+	uint32_t ir_column;    /* of event "Ir" in the recording */
+	GArray *column_events; /* uint32_t: event of each column; LODE_NONE for executions */
 } LodeJoin;
 
 /* What a recording is joined with; all borrowed. */

@@ -65,13 +65,30 @@ static bool is_sampled_column(const LodeRecording *recording, uint32_t column)
 	return column >= recording->events->len - recording->n_sampled;
 }
 
-/* Executions are one event already, so that samples of them need another name. */
+/* A name of callgrind's, or that we give to another event. */
+static bool is_reserved(const char *name)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(clear_events); i++)
+		if (strcmp(name, clear_events[i].name) == 0)
+			return true;
+	return describe(name) != NULL || strcmp(name, "Ir") == 0 ||
+	       strcmp(name, "estimated-cycles") == 0;
+}
+
+/* Executions are one event already, so that samples of them need another name; so does what was
+ * counted too. */
 static char *column_name(const LodeJoin *self, uint32_t column)
 {
-	const char *name = self->recording->events->pdata[column];
+	bool is_sampled = is_sampled_column(self->recording, column);
+	char *name = g_strdup(self->recording->events->pdata[column]);
 
-	return strcmp(name, "instructions") == 0 ? g_strdup("instructions-sampled")
-	                                         : g_strdup(name);
+	while ((is_sampled && is_reserved(name)) ||
+		lode_profile_find_event(self->profile, name) != LODE_NONE) {
+		char *longer = g_strconcat(name, is_sampled ? "-sampled" : "-recorded", NULL);
+		g_free(name);
+		name = longer;
+	}
+	return name;
 }
 
 /* What every instruction takes some of says nothing as an attribute. */
@@ -95,10 +112,13 @@ static void add_recorded_events(LodeJoin *self)
 		bool is_sampled = is_sampled_column(recording, i);
 		const char *description = is_sampled ? recording->descriptions->pdata[i]
 		                                     : describe(name);
-		if (i == self->ir_column)
+		uint32_t event = LODE_NONE;
+		if (i != self->ir_column)
+			event = lode_profile_add_event(self->profile, name, description,
+				is_sampled ? LODE_EVENT_SAMPLED : LODE_EVENT_RECORDED, NULL, 0);
+		g_array_append_val(self->column_events, event);
+		if (event == LODE_NONE)
 			continue;
-		uint32_t event = lode_profile_add_event(self->profile, name, description,
-			is_sampled ? LODE_EVENT_SAMPLED : LODE_EVENT_RECORDED, NULL, 0);
 		LodeEvent *added = &LODE_AT(self->profile->events, LodeEvent, event);
 		added->total = g_array_index(recording->totals, double, i);
 		added->is_attribute = is_sampled && !is_time(name);
@@ -155,10 +175,9 @@ static void choose_weight(LodeJoin *self)
 {
 	LodeProfile *profile = self->profile;
 	uint32_t column = lode_recording_weight_column(self->recording);
-	g_autofree char *name = column_name(self, column);
 
 	if (self->recording->n_sampled > 0)
-		profile->weight_event = lode_profile_find_event(profile, name);
+		profile->weight_event = g_array_index(self->column_events, uint32_t, column);
 	else
 		profile->weight_event = lode_profile_find_event(profile, "cycles");
 }
@@ -193,16 +212,6 @@ bool lode_join_events(LodeJoin *self, GError **error)
 	return true;
 }
 
-/* The event of each column; LODE_NONE for the count itself. */
-static void map_columns(const LodeJoin *self, uint32_t *events)
-{
-	for (guint i = 0; i < self->recording->events->len; i++) {
-		g_autofree char *name = column_name(self, i);
-		events[i] = i == self->ir_column ? LODE_NONE
-		                                 : lode_profile_find_event(self->profile, name);
-	}
-}
-
 /* Sums the rows of one instruction; most have one. */
 static uint32_t sum_rows(const LodeJoin *self, uint32_t instruction, double *sums)
 {
@@ -225,11 +234,10 @@ bool lode_join_costs(LodeJoin *self, GError **error)
 {
 	LodeProfile *profile = self->profile;
 	guint n_columns = self->recording->events->len;
-	g_autofree uint32_t *events = g_new(uint32_t, n_columns);
+	const uint32_t *events = (const uint32_t *)self->column_events->data;
 	g_autofree double *sums = g_new(double, n_columns);
 
 	(void)error;
-	map_columns(self, events);
 	g_array_unref(profile->costs);
 	profile->costs = lode_large_array_new(sizeof(LodeCost), profile->instructions->len);
 	g_array_set_size(profile->cost_starts, profile->instructions->len + 1);

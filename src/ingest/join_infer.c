@@ -5,15 +5,19 @@
  * been counted. Functions are worked out on all workers and put together in their order.
  */
 #include "ingest/join_infer.h"
+
+#include "base/error.h"
 #include "base/worker_pool.h"
 
 #include <stdlib.h>
 
+enum { MAX_VALUES = 1 << 29 }; /* instructions × columns: 4 GiB */
+
 typedef struct {
 	LodeJoin *join;
-	GArray *ranges;   /* LodeInferredSpan, by (image, first) */
-	GArray *branches; /* LodeInferredSpan, by (image, source) */
-	GArray *entries;  /* LodeInferredSpan that change the function, by (target image, target) */
+	GArray *ranges;                /* LodeInferredSpan, by (image, first) */
+	GArray *branches;              /* LodeInferredSpan, by (image, source) */
+	GArray *entries;               /* the same, by (target image, target) */
 	GArray *functions;             /* LodeInferredEvidence: with samples or branches */
 	GArray *stray;                 /* LodeJoinSite: in no function */
 	LodeInferredFunction *results; /* of each of `functions` */
@@ -312,6 +316,19 @@ static LodeRecording *recording_like(const LodeRecording *samples, size_t n_rows
 	return self;
 }
 
+/* Such a function keeps what was measured; its flow is not conserved. */
+static void account_failed(const Inference *self)
+{
+	for (guint i = 0; i < self->functions->len; i++) {
+		const LodeInferredEvidence *evidence = &g_array_index(
+			self->functions, LodeInferredEvidence, i);
+		if (self->results[i].has_failed)
+			lode_profile_add_unresolved(self->join->profile,
+				"function too large to infer its executions",
+				evidence->function->name, 0, 0);
+	}
+}
+
 static size_t count_rows(const Inference *self)
 {
 	size_t n = self->stray->len;
@@ -410,7 +427,6 @@ bool lode_join_infer(LodeJoin *self, GError **error)
 	const LodeRecording *recording = self->recording;
 	Inference inference;
 
-	(void)error;
 	if (recording->frequency == LODE_FREQUENCY_EXACT)
 		return true;
 	inference_init(&inference, self);
@@ -427,11 +443,18 @@ bool lode_join_infer(LodeJoin *self, GError **error)
 	find_objects(&inference);
 	inference.results = g_new0(LodeInferredFunction, MAX(inference.functions->len, 1));
 	lode_worker_pool_run(inference.functions->len, self->n_workers, infer_function, &inference);
+	if (count_rows(&inference) * recording->events->len > MAX_VALUES) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"too many events for so many instructions");
+		inference_clear(&inference);
+		return false;
+	}
 	assemble(&inference);
 	self->profile->total_count = g_array_index(self->recording->totals, double, 0);
 	LODE_AT(self->profile->events, LodeEvent,
 		lode_profile_find_event(self->profile, "instructions"))
 		.total = self->profile->total_count;
+	account_failed(&inference);
 	inference_clear(&inference);
 	return true;
 }

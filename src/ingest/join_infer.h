@@ -27,7 +27,7 @@ typedef struct {
 	uint32_t n_ranges;
 	const LodeInferredSpan *branches; /* that leave from it */
 	uint32_t n_branches;
-	const LodeInferredSpan *entries; /* that come into it; by target */
+	const LodeInferredSpan *entries; /* that lead into it, also from itself; by target */
 	uint32_t n_entries;
 } LodeInferredEvidence;
 
@@ -50,6 +50,9 @@ typedef struct {
 	uint32_t weight_column;
 	double unit;         /* of counts, when they are inferred: fine enough for averages */
 	double branch_scale; /* executions by branch stacks for one unit of weight; 0: no stacks */
+	const uint8_t *code; /* of the current function; borrowed */
+	size_t code_size;
+	LodeInstructionDecoder decoder;
 	LodeControlFlow flow;
 	GArray *hints, *leaders; /* LodeFlowHint, uint64_t */
 	GArray *blocks, *edges;  /* LodeInferenceBlock, LodeInferenceEdge */

@@ -11,6 +11,7 @@ void lode_inference_scratch_init(Scratch *self, const LodeRecording *recording)
 {
 	*self = (Scratch){.recording = recording};
 	lode_control_flow_init(&self->flow);
+	lode_instruction_decoder_init(&self->decoder);
 	self->hints = g_array_new(FALSE, FALSE, sizeof(LodeFlowHint));
 	self->leaders = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	self->blocks = g_array_new(FALSE, FALSE, sizeof(LodeInferenceBlock));
@@ -47,6 +48,11 @@ static const LodeStaticInstruction *last_of(const Scratch *self, const LodeStati
 	return instruction_at(self, block->first + block->n - 1);
 }
 
+static uint32_t last_index(const Scratch *self, uint32_t block)
+{
+	return block_at(self, block)->first + block_at(self, block)->n - 1;
+}
+
 static bool is_inside(const Evidence *evidence, uint64_t address)
 {
 	return address - evidence->function->address < evidence->function->size;
@@ -72,19 +78,41 @@ static void collect_leaders(Scratch *self, const Evidence *evidence)
 	g_array_sort(self->leaders, compare_addresses);
 }
 
+/* Calls and returns do not end a block: what they lead to inside is no edge of it. */
+static bool is_jump(Scratch *self, const Evidence *evidence, const LodeInferredSpan *branch)
+{
+	uint64_t offset = branch->first - evidence->function->address;
+	LodeDecodedInstruction decoded;
+
+	if (offset >= self->code_size ||
+		!lode_instruction_decoder_decode(&self->decoder, self->code + offset,
+			self->code_size - offset, branch->first, &decoded))
+		return false;
+	return decoded.branch == LODE_BRANCH_CONDITIONAL || decoded.branch == LODE_BRANCH_JUMP ||
+	       decoded.branch == LODE_BRANCH_INDIRECT_JUMP;
+}
+
+static bool stays_inside(const Evidence *evidence, const LodeInferredSpan *branch)
+{
+	return branch->image == evidence->image && branch->target_image == evidence->image &&
+	       is_inside(evidence, branch->first) && is_inside(evidence, branch->last);
+}
+
 static void collect_hints(Scratch *self, const Evidence *evidence)
 {
 	g_array_set_size(self->hints, 0);
 	for (uint32_t i = 0; i < evidence->n_branches; i++) {
 		const LodeInferredSpan *branch = &evidence->branches[i];
 		const LodeFlowHint hint = {branch->first, branch->last};
-		if (branch->target_image == evidence->image && is_inside(evidence, hint.target))
+		if (stays_inside(evidence, branch) && is_jump(self, evidence, branch))
 			g_array_append_val(self->hints, hint);
 	}
 }
 
 static void build_flow(Scratch *self, const Evidence *evidence, const uint8_t *code, size_t size)
 {
+	self->code = code;
+	self->code_size = size;
 	collect_leaders(self, evidence);
 	collect_hints(self, evidence);
 	const LodeSeenFlow seen = {(const LodeFlowHint *)self->hints->data, self->hints->len,
@@ -168,6 +196,20 @@ static bool can_leave(const Evidence *evidence, const LodeStaticInstruction *las
 	}
 }
 
+/* What comes back from a call went on behind it all the same. */
+static void mark_entries(Scratch *self, const Evidence *evidence)
+{
+	for (uint32_t i = 0; i < evidence->n_entries; i++) {
+		const LodeInferredSpan *entry = &evidence->entries[i];
+		uint32_t at = lode_control_flow_find(&self->flow, entry->last);
+		if (at == NOT_FOUND || stays_inside(evidence, entry) ||
+			instruction_at(self, at)->is_return_point)
+			continue;
+		g_array_index(self->blocks, LodeInferenceBlock, instruction_at(self, at)->block)
+			.is_entry = true;
+	}
+}
+
 static void describe_blocks(Scratch *self, const Evidence *evidence)
 {
 	g_array_set_size(self->blocks, 0);
@@ -180,13 +222,7 @@ static void describe_blocks(Scratch *self, const Evidence *evidence)
 		};
 		g_array_append_val(self->blocks, described);
 	}
-	for (uint32_t i = 0; i < evidence->n_entries; i++) {
-		uint32_t at = lode_control_flow_find(&self->flow, evidence->entries[i].last);
-		if (at != NOT_FOUND)
-			g_array_index(
-				self->blocks, LodeInferenceBlock, instruction_at(self, at)->block)
-				.is_entry = true;
-	}
+	mark_entries(self, evidence);
 }
 
 /* Branches are sorted by where they leave from. */
@@ -226,13 +262,18 @@ static void add_edge(Scratch *self, uint32_t source, uint32_t target, bool falls
 	g_array_append_val(self->edges, edge);
 }
 
-/* How often a block ran into the one behind it. */
-static double fallen_count(const Scratch *self, const Evidence *evidence, uint32_t target)
+/* How often a block ran into the one behind it. Behind a call, ranges begin where it returns. */
+static double fallen_count(
+	const Scratch *self, const Evidence *evidence, uint32_t source, uint32_t target)
 {
 	uint32_t first = block_at(self, target)->first;
 
 	if (evidence->n_ranges == 0)
 		return -1;
+	if (instruction_at(self, first)->is_return_point)
+		return MAX(
+			0, MIN(g_array_index(self->covered, double, first),
+				   g_array_index(self->covered, double, last_index(self, source))));
 	return MAX(0, g_array_index(self->covered, double, first) -
 			      g_array_index(self->begun, double, first));
 }
@@ -248,7 +289,7 @@ static void describe_edges(Scratch *self, const Evidence *evidence)
 		uint32_t direct = block->successors[1];
 		if (block->successors[0] != NOT_FOUND)
 			add_edge(self, i, block->successors[0], true,
-				fallen_count(self, evidence, block->successors[0]));
+				fallen_count(self, evidence, i, block->successors[0]));
 		if (direct != NOT_FOUND)
 			add_edge(self, i, direct, false,
 				seen_count(evidence, evidence->n_ranges > 0, source,

@@ -52,7 +52,7 @@ void lode_sampled_files_clear(LodeSampledFiles *self)
 static bool is_anonymous(const char *path)
 {
 	static const char *const starts[] = {"//anon", "/dev/zero", "/anon_hugepage", "/SYSV",
-		"[heap]", "[stack", "[anon", "/memfd:", "anon_inode:", "/dev/shm/"};
+		"[heap]", "[stack", "[anon", "/memfd:", "anon_inode:", "/dev/shm/", "???"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(starts); i++)
 		if (g_str_has_prefix(path, starts[i]))
@@ -138,11 +138,13 @@ void lode_sampled_files_set_build_ids(LodeSampledFiles *self, const LodePerfInfo
 		const LodePerfBuildId *row = &g_array_index(info->build_ids, LodePerfBuildId, i);
 		g_hash_table_insert(by_path, (char *)row->path, (char *)row->build_id);
 	}
-	for (guint i = 0; i < self->files->len; i++) {
+	for (guint i = self->first_of_recording; i < self->files->len; i++) {
 		File *file = &g_array_index(self->files, File, i);
 		if (file->build_id == NULL)
 			file->build_id = g_strdup(g_hash_table_lookup(by_path, file->path));
 	}
+	self->first_of_recording = self->files->len;
+	g_hash_table_remove_all(self->file_ids);
 }
 
 static uint32_t add_object(

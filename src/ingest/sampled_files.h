@@ -27,7 +27,8 @@ typedef struct {
 	LodeRecording *recording;  /* borrowed; objects are added to it */
 	LodeJitCodeSet *jit;       /* borrowed */
 	GArray *files;             /* File: of mappings, by their path and build-id */
-	GHashTable *file_ids;      /* path + build-id → index + 1 */
+	GHashTable *file_ids;      /* path + build-id → index + 1, of the current recording */
+	guint first_of_recording;  /* its first of `files` */
 	GHashTable *object_ids;    /* likewise, of recording->objects */
 	GHashTable *perf_map_pids; /* processes whose perf map was looked for */
 } LodeSampledFiles;
@@ -42,7 +43,8 @@ void lode_sampled_files_clear(LodeSampledFiles *self);
 uint32_t lode_sampled_files_add(
 	LodeSampledFiles *self, uint32_t pid, const LodePerfMapping *mapping);
 
-/* Takes the build-ids of the recording's own table for files whose mappings have none. */
+/* Ends a recording: takes the build-ids of its own table for files whose mappings have none. The
+ * same path in the next one may be another file. */
 void lode_sampled_files_set_build_ids(LodeSampledFiles *self, const LodePerfInfo *info);
 
 /* Where a run-time address of a process lies; `range` NULL: unmapped. The time is for code made at

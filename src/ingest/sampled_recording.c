@@ -12,9 +12,9 @@ typedef struct {
 	LodePerfData *data;
 	LodeAddressSpaces *spaces;
 	uint32_t *columns; /* of each event */
-	double *periods;   /* of each event: of all its samples; 0: each says its own */
+	double *periods;   /* likewise: of a sample that does not say its own; 0: it does */
 	size_t n_events;
-	bool has_times, has_jit_times;
+	bool knows_times, has_times, has_jit_times;
 	uint64_t sequence; /* stands for the time where none is recorded */
 } Input;
 
@@ -36,7 +36,7 @@ typedef struct {
 	GArray *inputs;  /* Input */
 	KnownRow *known; /* KNOWN_ROWS of them, by a hash of the address */
 	double counts[LODE_SAMPLED_N_OUTCOMES];
-	double *weights; /* of each outcome and column */
+	double *weights[LODE_SAMPLED_N_OUTCOMES]; /* of each column */
 	char *examples[LODE_SAMPLED_N_OUTCOMES];
 	double n_lost, n_lost_samples, n_throttled, n_without_jit_time;
 	bool has_branches;
@@ -80,7 +80,8 @@ static uint32_t add_column(LodeRecording *recording, const LodePerfEvent *event)
 	g_autofree char *description = event_description(event, name);
 	double zero = 0;
 
-	for (guint i = 0; i < recording->events->len; i++)
+	/* The first column is that of executions, whatever an event is called. */
+	for (guint i = 1; i < recording->events->len; i++)
 		if (strcmp(recording->events->pdata[i], name) == 0)
 			return i;
 	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, name));
@@ -92,9 +93,33 @@ static uint32_t add_column(LodeRecording *recording, const LodePerfEvent *event)
 	return recording->events->len - 1;
 }
 
+static bool any_has_time(const LodePerfData *data)
+{
+	size_t n;
+	const LodePerfEvent *events = lode_perf_data_events(data, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].has_time)
+			return true;
+	return false;
+}
+
+/* To be called once for each record. In pipe mode, events come just before the first. */
 static uint64_t time_of(Input *input, const LodePerfRecord *record)
 {
+	if (!input->knows_times) {
+		input->has_times = any_has_time(input->data);
+		/* Without times, samples count as time. */
+		lode_perf_data_pass_over_samples(input->data, input->has_times);
+	}
+	input->knows_times = true;
 	return input->has_times ? record->time_ns : ++input->sequence;
+}
+
+/* Old files do not say. */
+static bool is_of_user(LodePerfMode mode)
+{
+	return mode == LODE_PERF_MODE_USER || mode == LODE_PERF_MODE_UNKNOWN;
 }
 
 static void add_mapping(Reading *self, Input *input, const LodePerfRecord *record, uint64_t time_ns)
@@ -102,8 +127,8 @@ static void add_mapping(Reading *self, Input *input, const LodePerfRecord *recor
 	enum { PROTECTION_EXECUTE = 4 };
 	const LodePerfMapping *mapping = &record->mapping;
 
-	if ((mapping->protection & PROTECTION_EXECUTE) == 0 ||
-		record->mode == LODE_PERF_MODE_KERNEL || record->pid == UINT32_MAX)
+	if ((mapping->protection & PROTECTION_EXECUTE) == 0 || !is_of_user(record->mode) ||
+		record->pid == UINT32_MAX)
 		return;
 	const LodeMappedRange range = {
 		.start = mapping->start,
@@ -178,6 +203,14 @@ static bool for_each_record(
 	}
 }
 
+/* A fixed period need not be in the samples; of a frequency nothing is known without it. */
+static double fixed_period(const LodePerfEvent *event)
+{
+	if (event->has_period)
+		return 0;
+	return event->is_frequency ? 1 : (double)MAX(event->period_or_frequency, 1);
+}
+
 static void add_events(Reading *self, Input *input)
 {
 	const LodePerfEvent *events = lode_perf_data_events(input->data, &input->n_events);
@@ -186,22 +219,8 @@ static void add_events(Reading *self, Input *input)
 	input->periods = g_new(double, MAX(input->n_events, 1));
 	for (size_t i = 0; i < input->n_events; i++) {
 		input->columns[i] = add_column(self->recording, &events[i]);
-		input->periods[i] = events[i].has_period ? 0
-		                    : events[i].is_frequency
-		                            ? 1
-		                            : (double)events[i].period_or_frequency;
+		input->periods[i] = fixed_period(&events[i]);
 	}
-}
-
-static bool any_has_time(const LodePerfData *data)
-{
-	size_t n;
-	const LodePerfEvent *events = lode_perf_data_events(data, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (events[i].has_time)
-			return true;
-	return n == 0; /* pipe mode: not known yet */
 }
 
 static bool read_mappings(Reading *self, const char *path, GError **error)
@@ -211,9 +230,6 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 	if (input.data == NULL)
 		return false;
 	input.spaces = lode_address_spaces_new();
-	input.has_times = any_has_time(input.data);
-	/* Without times, samples count as time. */
-	lode_perf_data_pass_over_samples(input.data, input.has_times);
 	g_array_append_val(self->inputs, input);
 	Input *kept = &g_array_index(self->inputs, Input, self->inputs->len - 1);
 	if (!for_each_record(self, kept, note_record, "reading mappings", error))
@@ -251,9 +267,8 @@ static uint64_t sample_time(const Input *input, const LodePerfRecord *record)
 static LodeSampledOutcome place_address(Reading *self, Input *input, const LodePerfRecord *record,
 	uint64_t address, LodeSampledPlace *out_place)
 {
-	LodeMappedPeriod period;
 	const LodeMappedRange *range = lode_address_spaces_find(
-		input->spaces, record->pid, address, sample_time(input, record), &period);
+		input->spaces, record->pid, address, sample_time(input, record), NULL);
 
 	return lode_sampled_files_place(&self->files, range, record->pid,
 		input->has_jit_times ? record->time_ns : UINT64_MAX, address, out_place);
@@ -265,8 +280,8 @@ static LodeSampledOutcome find_row(
 {
 	uint64_t ip = record->sample.ip, time_ns = sample_time(input, record);
 	KnownRow *known = &self->known[(ip ^ ip >> 14 ^ record->pid) % KNOWN_ROWS];
+	LodeMappedPeriod period = {0, 0};
 	LodeSampledPlace place;
-	LodeMappedPeriod period;
 
 	if (known->ip == ip && known->pid == record->pid && time_ns >= known->period.begin_ns &&
 		time_ns < known->period.end_ns) {
@@ -316,8 +331,8 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	if (record->kind != LODE_PERF_SAMPLE)
 		return;
 	uint32_t column = input->columns[record->event];
-	double period = input->periods[record->event];
-	double value = period > 0 ? period : (double)record->sample.period;
+	double fixed = input->periods[record->event];
+	double value = fixed > 0 ? fixed : (double)record->sample.period;
 	uint32_t row;
 	LodeSampledOutcome outcome = outcome_of_mode(record->mode);
 
@@ -329,7 +344,7 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 		lode_sampled_rows_add(&self->rows, row, column, value);
 	} else {
 		self->counts[outcome]++;
-		self->weights[(guint)outcome * self->recording->events->len + column] += value;
+		self->weights[outcome][column] += value;
 		if (self->examples[outcome] == NULL)
 			self->examples[outcome] = g_strdup_printf("0x%" G_GINT64_MODIFIER
 								  "x in process %" G_GUINT32_FORMAT,
@@ -341,8 +356,8 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 static bool read_samples(Reading *self, GError **error)
 {
 	lode_sampled_rows_init(&self->rows, self->recording);
-	self->weights = g_new0(
-		double, (size_t)LODE_SAMPLED_N_OUTCOMES * self->recording->events->len);
+	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++)
+		self->weights[i] = g_new0(double, self->recording->events->len);
 	for (guint i = 0; i < self->inputs->len; i++) {
 		Input *input = &g_array_index(self->inputs, Input, i);
 		lode_perf_data_rewind(input->data);
@@ -352,8 +367,7 @@ static bool read_samples(Reading *self, GError **error)
 		if (!for_each_record(self, input, add_sample, "reading samples", error))
 			return false;
 	}
-	lode_sampled_rows_finish(&self->rows);
-	return true;
+	return lode_sampled_rows_finish(&self->rows, error);
 }
 
 static void account(Reading *self)
@@ -367,8 +381,7 @@ static void account(Reading *self)
 		if (self->counts[i] > 0)
 			lode_recording_add_unresolved(self->recording,
 				lode_sampled_outcome_reason((LodeSampledOutcome)i),
-				self->examples[i], self->counts[i],
-				self->weights[(guint)i * self->recording->events->len + column]);
+				self->examples[i], self->counts[i], self->weights[i][column]);
 	for (size_t i = 0; i < G_N_ELEMENTS(losses); i++)
 		if (counts[i] > 0)
 			lode_recording_add_unresolved(
@@ -396,6 +409,11 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 	for (size_t i = 0; i < n_paths; i++)
 		if (!read_mappings(self, paths[i], error))
 			return false;
+	if (self->recording->events->len == 1) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: no event was recorded",
+			paths[0]);
+		return false;
+	}
 	if (!read_samples(self, error))
 		return false;
 	account(self);
@@ -422,9 +440,10 @@ LodeRecording *lode_sampled_recording_read(const char *const *paths, size_t n_pa
 	lode_sampled_files_clear(&reading.files);
 	g_array_unref(reading.inputs);
 	g_free(reading.known);
-	g_free(reading.weights);
-	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++)
+	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++) {
 		g_free(reading.examples[i]);
+		g_free(reading.weights[i]);
+	}
 	if (!is_read)
 		lode_recording_free(recording);
 	return is_read ? recording : NULL;

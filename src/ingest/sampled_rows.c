@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/sampled_rows.h"
 
+#include "base/error.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* No code runs this far without a taken branch; two addresses further apart are of two stacks. */
-enum { LONGEST_RANGE = 1 << 20 };
+enum {
+	/* No code runs this far without a taken branch; two addresses further apart are of two
+	   stacks. */
+	LONGEST_RANGE = 1 << 20,
+	MAX_VALUES = 1 << 28, /* rows × columns: 2 GiB */
+};
 
 typedef struct {
 	LodeSampledPlace first;
@@ -55,8 +61,11 @@ uint32_t lode_sampled_rows_find(LodeSampledRows *self, const LodeSampledPlace *p
 {
 	const LodeIdKey key = {{place->address, place->object, 0}};
 	guint n_rows = self->places->len;
-	uint32_t row = find_row(&self->rows, &key, self->places, place);
 
+	self->is_full |= (uint64_t)(n_rows + 1) * self->n_columns > MAX_VALUES;
+	if (self->is_full)
+		return LODE_NONE;
+	uint32_t row = find_row(&self->rows, &key, self->places, place);
 	if (row == n_rows)
 		g_array_set_size(self->values, self->values->len + self->n_columns);
 	return row;
@@ -231,12 +240,19 @@ static void sort_rows(LodeSampledRows *self)
 	}
 }
 
-void lode_sampled_rows_finish(LodeSampledRows *self)
+bool lode_sampled_rows_finish(LodeSampledRows *self, GError **error)
 {
+	if (self->is_full) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"too many events: %" G_GUINT32_FORMAT " at more than %u places",
+			self->n_columns - 1, self->places->len);
+		return false;
+	}
 	g_array_sort(self->recording->jumps, compare_jumps);
 	g_array_sort(self->recording->ranges, compare_ranges);
 	g_array_sort(self->newest_ranges, compare_newest);
 	account(self, "broken range of a branch stack", (double)self->n_broken);
 	estimate_newest(self);
 	sort_rows(self);
+	return true;
 }

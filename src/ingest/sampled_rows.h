@@ -17,6 +17,7 @@ typedef struct {
 	GArray *values;        /* double × rows × columns */
 	GArray *newest_ranges; /* NewestRange: branch targets whose range the sample cut off */
 	uint32_t n_columns;
+	bool is_full;      /* a row was left out: there are too many for so many columns */
 	uint64_t n_broken; /* ranges of branch stacks */
 } LodeSampledRows;
 
@@ -24,13 +25,15 @@ typedef struct {
 void lode_sampled_rows_init(LodeSampledRows *self, LodeRecording *recording);
 void lode_sampled_rows_clear(LodeSampledRows *self);
 
-/* The row of a place, added when new. */
+/* The row of a place, added when new; LODE_NONE: there is no more room, see is_full. */
 uint32_t lode_sampled_rows_find(LodeSampledRows *self, const LodeSampledPlace *place);
 
 static inline void lode_sampled_rows_add(
 	LodeSampledRows *self, uint32_t row, uint32_t column, double value)
 {
-	g_array_index(self->values, double, (size_t)row * self->n_columns + column) += value;
+	if (row != LODE_NONE)
+		g_array_index(
+			self->values, double, (size_t)row * self->n_columns + column) += value;
 }
 
 /* A taken branch; counts once. */
@@ -47,6 +50,7 @@ void lode_sampled_rows_add_newest(LodeSampledRows *self, const LodeSampledPlace 
 
 /*
  * Sorts everything into the recording. A newest range is taken to end where ranges that begin at
- * the same place did, in their proportion. Broken and unknown ranges are accounted for.
+ * the same place did, in their proportion. Broken and unknown ranges are accounted for. Fails with
+ * _LIMIT when there were too many rows.
  */
-void lode_sampled_rows_finish(LodeSampledRows *self);
+bool lode_sampled_rows_finish(LodeSampledRows *self, GError **error);

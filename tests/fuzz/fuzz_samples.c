@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes as perf.data, imported whole: mappings to places, branch stacks to counts, inference,
+ * the join. Whatever comes in, the weight of instructions and of what came to none is the total.
+ *
+ * Inputs of the corpus name /bin/true, so that real code is joined.
+ */
+#include "fuzz_target.h"
+#include "ingest/import.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Not g_error(): libFuzzer does not catch its SIGTRAP and would not keep the input. */
+static void fail(const char *message)
+{
+	g_printerr("%s\n", message);
+	abort();
+}
+
+static double placed_weight(const LodeProfile *profile)
+{
+	double sum = 0;
+
+	for (guint i = 0; i < profile->instructions->len; i++)
+		sum += lode_profile_event_value(profile, profile->weight_event, i);
+	return sum;
+}
+
+/* What the reader could not place has no places; other reasons are of instructions. */
+static double unplaced_weight(const LodeProfile *profile)
+{
+	double sum = 0;
+
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		sum += row->places == 0 ? row->weight : 0;
+	}
+	return sum;
+}
+
+static void check_weight(const LodeProfile *profile)
+{
+	const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, profile->weight_event);
+	double sum = placed_weight(profile) + unplaced_weight(profile);
+
+	if (!(fabs(sum - event->total) <= 1e-9 * event->total))
+		fail("weight came from nowhere, or was lost");
+}
+
+static void check_counts(const LodeProfile *profile)
+{
+	for (guint i = 0; i < profile->instructions->len; i++)
+		if (!(LODE_AT(profile->instructions, LodeInstruction, i).count >= 0))
+			fail("a count below 0");
+	for (guint i = 0; i < profile->edges->len; i++)
+		if (LODE_AT(profile->edges, LodeEdge, i).target >= profile->instructions->len)
+			fail("an edge to nowhere");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	g_autoptr(GError) error = NULL;
+	const char *path = fuzz_file(data, size);
+	const LodeImportOptions options = {.paths = &path, .n_paths = 1, .threads = 1};
+
+	/* Text would be read as another format, which has a target of its own. */
+	if (size < 8 || (data[0] != 'P' && data[0] != '2'))
+		return 0;
+	g_autoptr(LodeProfile) profile = lode_import(&options, NULL, &error);
+	if ((profile != NULL) == (error != NULL))
+		fail("a result and an error");
+	if (profile == NULL)
+		return 0;
+	if (profile->weight_event < profile->events->len)
+		check_weight(profile);
+	check_counts(profile);
+	return 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "sample_file.h"
+
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+
+enum { SAMPLE_ID_ALL = 1 << 18, FIRST_ID = 100, BUILD_ID_BYTES = 20 };
+
+void sample_file_init(SampleFile *self)
+{
+	perf_data_file_init(&self->file, false, false);
+	self->has_times = self->has_periods = self->has_branches = true;
+}
+
+void sample_file_clear(SampleFile *self)
+{
+	perf_data_file_clear(&self->file);
+}
+
+void sample_file_add_event(SampleFile *self, uint32_t type, uint64_t config, uint64_t period)
+{
+	unsigned event = self->file.n_attributes++;
+
+	g_assert_cmpuint(event, <, G_N_ELEMENTS(self->file.attributes));
+	self->file.attributes[event] = (PerfDataAttribute){
+		.type = type,
+		.config = config,
+		.period = period,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+	                       (self->has_times ? PERF_SAMPLE_TIME : 0) |
+	                       (self->has_periods ? PERF_SAMPLE_PERIOD : 0) |
+	                       (self->has_branches ? PERF_SAMPLE_BRANCH_STACK : 0),
+		.flags = SAMPLE_ID_ALL,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_ANY,
+		.ids = {FIRST_ID + 2 * event, FIRST_ID + 2 * event + 1},
+		.n_ids = 2,
+	};
+}
+
+static void end_with_trailer(SampleFile *self, uint32_t pid, uint64_t time_ns)
+{
+	PerfDataWriter *data = &self->file.data;
+
+	put32(data, pid);
+	put32(data, pid);
+	if (self->has_times)
+		put64(data, time_ns);
+	put64(data, FIRST_ID);
+	end_record(data);
+}
+
+void sample_file_map(SampleFile *self, uint32_t pid, uint64_t time_ns, const LodePerfMapping *map)
+{
+	enum { MISC_BUILD_ID = 1 << 14 };
+	PerfDataWriter *data = &self->file.data;
+
+	begin_record(data, PERF_RECORD_MMAP2,
+		PERF_RECORD_MISC_USER | (map->build_id != NULL ? MISC_BUILD_ID : 0));
+	put32(data, pid);
+	put32(data, pid);
+	put64(data, map->start);
+	put64(data, map->size);
+	put64(data, map->offset);
+	put8(data, map->build_id != NULL ? BUILD_ID_BYTES : 0);
+	for (unsigned i = 1; i < 4; i++)
+		put8(data, 0);
+	for (unsigned i = 0; i < BUILD_ID_BYTES; i++)
+		put8(data, map->build_id != NULL ? map->build_id[i] : 0);
+	put32(data, PROT_READ | PROT_EXEC);
+	put32(data, MAP_PRIVATE);
+	put_text(data, map->path);
+	end_with_trailer(self, pid, time_ns);
+}
+
+void sample_file_exec(SampleFile *self, uint32_t pid, uint64_t time_ns)
+{
+	begin_record(&self->file.data, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+	put32(&self->file.data, pid);
+	put32(&self->file.data, pid);
+	put_text(&self->file.data, "program");
+	end_with_trailer(self, pid, time_ns);
+}
+
+void sample_file_fork(SampleFile *self, uint32_t pid, uint32_t parent_pid, uint64_t time_ns)
+{
+	begin_record(&self->file.data, PERF_RECORD_FORK, 0);
+	put32(&self->file.data, pid);
+	put32(&self->file.data, parent_pid);
+	put32(&self->file.data, pid);
+	put32(&self->file.data, parent_pid);
+	put64(&self->file.data, time_ns);
+	end_with_trailer(self, pid, time_ns);
+}
+
+void sample_file_lose(SampleFile *self, uint32_t type, uint64_t n)
+{
+	PerfDataWriter *data = &self->file.data;
+
+	begin_record(data, type, 0);
+	if (type == PERF_RECORD_LOST || type == PERF_RECORD_THROTTLE)
+		put64(data, type == PERF_RECORD_LOST ? FIRST_ID : 1);
+	if (type == PERF_RECORD_THROTTLE)
+		put64(data, FIRST_ID);
+	put64(data, n);
+	end_with_trailer(self, 1, 1);
+}
+
+void sample_file_add(SampleFile *self, const Sample *sample)
+{
+	PerfDataWriter *data = &self->file.data;
+
+	begin_record(data, PERF_RECORD_SAMPLE, sample->mode);
+	put64(data, FIRST_ID + 2 * sample->event);
+	put64(data, sample->ip);
+	put32(data, sample->pid);
+	put32(data, sample->pid);
+	if (self->has_times)
+		put64(data, sample->time_ns);
+	if (self->has_periods)
+		put64(data, sample->period);
+	if (self->has_branches)
+		put64(data, sample->n_branches);
+	for (size_t i = 0; self->has_branches && i < sample->n_branches; i++) {
+		put64(data, sample->branches[i].source);
+		put64(data, sample->branches[i].target);
+		put64(data, sample->branches[i].flags);
+	}
+	end_record(data);
+}
+
+void sample_file_write(SampleFile *self, const char *path)
+{
+	g_autoptr(GByteArray) bytes = perf_data_file_finish(&self->file);
+	g_autoptr(GError) error = NULL;
+
+	g_file_set_contents(path, (const char *)bytes->data, bytes->len, &error);
+	g_assert_no_error(error);
+}

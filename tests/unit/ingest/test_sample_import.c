@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf.data files that are made here, whose samples lie in a real program: where each one comes to,
+ * and what branch stacks of a walk through the program make of it.
+ */
+#include "base/error.h"
+#include "ingest/import.h"
+#include "profile_sums.h"
+#include "sample_file.h"
+#include "sampled_program.h"
+
+#include <glib/gstdio.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+enum { PID = 7 };
+
+static const LodePerfMapping vdso = {.start = 0x7fff00000000, .size = 0x2000, .path = "[vdso]"};
+static const LodePerfMapping heap = {.start = 0x7ff000000000, .size = 0x2000, .path = "//anon"};
+
+static void add_cpu_clock(SampleFile *file)
+{
+	sample_file_add_event(file, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1000);
+}
+
+static void begin(SampleFile *file, const SampledProgram *program)
+{
+	sample_file_exec(file, PID, 1);
+	sample_file_map(file, PID, 2, &program->mapping);
+	sample_file_map(file, PID, 3, &vdso);
+	sample_file_map(file, PID, 4, &heap);
+}
+
+static void add_at(SampleFile *file, unsigned event, uint64_t ip, uint64_t period)
+{
+	const Sample sample = {.event = event,
+		.mode = PERF_RECORD_MISC_USER,
+		.pid = PID,
+		.time_ns = 100,
+		.ip = ip,
+		.period = period};
+
+	sample_file_add(file, &sample);
+}
+
+/* The files as one recording; removes them. */
+static LodeProfile *import_files(SampleFile *const *files, size_t n, GError **error)
+{
+	g_autofree char *directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	char *paths[2];
+
+	g_assert_cmpuint(n, <=, G_N_ELEMENTS(paths));
+	for (size_t i = 0; i < n; i++) {
+		paths[i] = g_strdup_printf("%s/%u.data", directory, (unsigned)i);
+		sample_file_write(files[i], paths[i]);
+	}
+	const LodeImportOptions options = {
+		.paths = (const char *const *)paths, .n_paths = n, .threads = 2};
+	LodeProfile *profile = lode_import(&options, NULL, error);
+	for (size_t i = 0; i < n; i++) {
+		g_unlink(paths[i]);
+		g_free(paths[i]);
+	}
+	g_rmdir(directory);
+	return profile;
+}
+
+static LodeProfile *import(SampleFile *file)
+{
+	g_autoptr(GError) error = NULL;
+	LodeProfile *profile = import_files(&file, 1, &error);
+
+	g_assert_no_error(error);
+	check_weight_is_whole(profile);
+	return profile;
+}
+
+static double event_at(
+	const LodeProfile *profile, const char *event, const char *function, uint64_t address)
+{
+	uint32_t id = lode_profile_find_event(profile, event);
+	uint32_t at = find_instruction(profile, function, address);
+
+	g_assert_cmpuint(id, !=, LODE_NONE);
+	g_assert_cmpuint(at, !=, LODE_NONE);
+	return lode_profile_event_value(profile, id, at);
+}
+
+static double event_total(const LodeProfile *profile, const char *event)
+{
+	uint32_t id = lode_profile_find_event(profile, event);
+
+	g_assert_cmpuint(id, !=, LODE_NONE);
+	return LODE_AT(profile->events, LodeEvent, id).total;
+}
+
+static void check_reason(
+	const LodeProfile *profile, const char *reason, double samples, double weight)
+{
+	const LodeUnresolved *row = find_unresolved(profile, reason);
+
+	if (row == NULL)
+		g_error("nothing unresolved by '%s'", reason);
+	g_assert_cmpfloat(row->samples, ==, samples);
+	g_assert_cmpfloat(row->weight, ==, weight);
+}
+
+static void add_outside(SampleFile *file, uint16_t mode, uint64_t ip, uint64_t period)
+{
+	Sample sample = {.mode = mode, .pid = PID, .time_ns = 100, .ip = ip, .period = period};
+
+	sample_file_add(file, &sample);
+	sample.period++;
+	sample_file_add(file, &sample);
+}
+
+static void test_reasons(void)
+{
+	g_auto(SampledProgram) program;
+	g_auto(SampleFile) file;
+	uint64_t high = UINT64_C(0xffffffff81000000);
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	sample_file_init(&file);
+	add_cpu_clock(&file);
+	begin(&file, &program);
+	uint64_t entry = sampled_program_function(&program, "wander")->address;
+	add_at(&file, 0, entry + program.bias, 1000);
+	add_outside(&file, PERF_RECORD_MISC_KERNEL, high, 10);
+	add_outside(&file, PERF_RECORD_MISC_HYPERVISOR, high, 20);
+	add_outside(&file, PERF_RECORD_MISC_GUEST_KERNEL, high, 30);
+	add_outside(&file, PERF_RECORD_MISC_GUEST_USER, entry + program.bias, 40);
+	add_outside(&file, PERF_RECORD_MISC_USER, 0x1000, 50);
+	add_outside(&file, PERF_RECORD_MISC_USER, heap.start + 16, 60);
+	add_outside(&file, PERF_RECORD_MISC_USER, vdso.start + 16, 70);
+	sample_file_lose(&file, PERF_RECORD_LOST, 3);
+	sample_file_lose(&file, PERF_RECORD_LOST, 4);
+	sample_file_lose(&file, PERF_RECORD_LOST_SAMPLES, 11);
+	sample_file_lose(&file, PERF_RECORD_THROTTLE, 1);
+	g_autoptr(LodeProfile) profile = import(&file);
+	g_assert_cmpfloat(profile->n_samples, ==, 15);
+	g_assert_cmpfloat(event_total(profile, "cpu-clock"), ==, 1000 + 2 * 280 + 7);
+	g_assert_cmpfloat(event_at(profile, "cpu-clock", "wander", entry), ==, 1000);
+	check_reason(profile, "sample in the kernel", 2, 21);
+	check_reason(profile, "sample in the hypervisor", 2, 41);
+	check_reason(profile, "sample in a guest", 4, 61 + 81);
+	check_reason(profile, "sample outside any mapping", 2, 101);
+	check_reason(profile, "sample in code made at run time that no jitdump or perf map knows",
+		2, 121);
+	check_reason(profile, "sample in the kernel's pages of a process", 2, 141);
+	check_reason(profile, "records lost by the kernel while sampling", 7, 0);
+	check_reason(profile, "samples lost by the kernel", 11, 0);
+	check_reason(profile, "times that the kernel throttled the sampling", 1, 0);
+	g_assert_cmpstr(find_unresolved(profile, "sample outside any mapping")->example, ==,
+		"0x1000 in process 7");
+}
+
+/* Executions are an event of that name already; cycles can be cycles where none are estimated. */
+static void test_event_names(void)
+{
+	g_auto(SampledProgram) program;
+	g_auto(SampleFile) file;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	sample_file_init(&file);
+	sample_file_add_event(&file, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 100);
+	sample_file_add_event(&file, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 200);
+	sample_file_add_event(&file, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1);
+	begin(&file, &program);
+	uint64_t entry = sampled_program_function(&program, "wander")->address;
+	add_at(&file, 0, entry + program.bias, 100);
+	add_at(&file, 1, entry + program.bias, 200);
+	add_at(&file, 1, entry + program.bias, 201);
+	add_at(&file, 2, entry + program.bias, 1);
+	g_autoptr(LodeProfile) profile = import(&file);
+	g_assert_cmpfloat(event_at(profile, "instructions-sampled", "wander", entry), ==, 100);
+	g_assert_cmpfloat(event_at(profile, "cycles", "wander", entry), ==, 401);
+	g_assert_cmpfloat(event_at(profile, "page-faults", "wander", entry), ==, 1);
+	g_assert_cmpint(LODE_AT(profile->events, LodeEvent, 0).kind, ==, LODE_EVENT_COUNT);
+	g_assert_cmpstr(LODE_AT(profile->events, LodeEvent, 0).name, ==, "instructions");
+	g_assert_cmpfloat(LODE_AT(profile->events, LodeEvent, 0).total, ==, profile->total_count);
+	g_assert_cmpuint(profile->events->len, ==, 4);
+	g_assert_cmpstr(LODE_AT(profile->events, LodeEvent, profile->weight_event).name, ==,
+		"instructions-sampled");
+}
+
+/* The first event took no sample: the second weighs, also where samples are unresolved. */
+static void test_unused_event(void)
+{
+	g_auto(SampledProgram) program;
+	g_auto(SampleFile) file;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	sample_file_init(&file);
+	sample_file_add_event(&file, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1);
+	add_cpu_clock(&file);
+	begin(&file, &program);
+	uint64_t entry = sampled_program_function(&program, "wander")->address;
+	add_at(&file, 1, entry + program.bias, 300);
+	add_at(&file, 1, 0x1000, 500);
+	g_autoptr(LodeProfile) profile = import(&file);
+	g_assert_cmpstr(
+		LODE_AT(profile->events, LodeEvent, profile->weight_event).name, ==, "cpu-clock");
+	check_reason(profile, "sample outside any mapping", 1, 500);
+}
+
+/* 'perf record -c N' need not write the period, and what was mapped counts in the file's order. */
+static void check_bare(bool is_pipe)
+{
+	g_auto(SampledProgram) program;
+	g_auto(SampleFile) file;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	sample_file_init(&file);
+	file.file.is_pipe = is_pipe;
+	file.has_times = file.has_periods = file.has_branches = false;
+	add_cpu_clock(&file);
+	uint64_t entry = sampled_program_function(&program, "wander")->address;
+	add_at(&file, 0, entry + program.bias, 0);
+	begin(&file, &program);
+	add_at(&file, 0, entry + program.bias, 0);
+	add_at(&file, 0, entry + program.bias, 0);
+	sample_file_exec(&file, PID, 0);
+	add_at(&file, 0, entry + program.bias, 0);
+	g_autoptr(LodeProfile) profile = import(&file);
+	g_assert_cmpfloat(event_at(profile, "cpu-clock", "wander", entry), ==, 2000);
+	check_reason(profile, "sample outside any mapping", 2, 2000);
+}
+
+static void test_no_times(void)
+{
+	check_bare(false);
+	check_bare(true);
+}
+
+static LodePerfMapping with_build_id(const SampledProgram *program, const uint8_t *build_id)
+{
+	LodePerfMapping mapping = program->mapping;
+
+	mapping.build_id = build_id;
+	return mapping;
+}
+
+static void test_build_id(void)
+{
+	g_auto(SampledProgram) program;
+	g_autoptr(GString) other = g_string_new(NULL);
+	uint8_t wrong[20];
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	for (uint8_t i = 0; i < 20; i++) {
+		wrong[i] = (uint8_t)(i + 100);
+		g_string_append_printf(other, "%02x", wrong[i]);
+	}
+	uint64_t entry = sampled_program_function(&program, "wander")->address;
+	for (int i = 0; i < 2; i++) {
+		g_auto(SampleFile) file;
+		LodePerfMapping mapping = with_build_id(
+			&program, i == 0 ? program.build_id : wrong);
+		sample_file_init(&file);
+		add_cpu_clock(&file);
+		sample_file_map(&file, PID, 2, &mapping);
+		add_at(&file, 0, entry + program.bias, 1000);
+		g_autoptr(LodeProfile) profile = import(&file);
+		const LodeUnresolved *row = find_unresolved(profile, "no image file");
+		g_assert_cmpint(row != NULL, ==, i == 1);
+		if (row == NULL)
+			continue;
+		g_assert_cmpfloat(row->weight, ==, 1000);
+		g_assert_nonnull(strstr(row->example, other->str));
+		g_assert_nonnull(strstr(row->example, lode_binary_image_build_id(program.image)));
+		g_assert_cmpstr(LODE_AT(profile->images, LodeImage, 0).build_id, ==, other->str);
+	}
+}
+
+static void test_missing_file(void)
+{
+	const LodePerfMapping gone = {.start = 0x400000, .size = 0x1000, .path = "/nonexistent/x"};
+	g_auto(SampleFile) file;
+
+	sample_file_init(&file);
+	add_cpu_clock(&file);
+	sample_file_map(&file, PID, 2, &gone);
+	add_at(&file, 0, 0x400010, 1000);
+	add_at(&file, 0, 0x400020, 1000);
+	g_autoptr(LodeProfile) profile = import(&file);
+	g_assert_cmpfloat(find_unresolved(profile, "no image file")->weight, ==, 2000);
+	g_assert_cmpuint(find_unresolved(profile, "no image file")->places, ==, 2);
+}
+
+/* Of two processes with the same number, at two places, in two files. */
+static void test_two_files(void)
+{
+	g_auto(SampledProgram) program;
+	SampleFile files[2], *both[] = {&files[0], &files[1]};
+	g_autoptr(GError) error = NULL;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	uint64_t entry = sampled_program_function(&program, "wander")->address;
+	for (unsigned i = 0; i < 2; i++) {
+		LodePerfMapping moved = program.mapping;
+		moved.start += i * 0x10000000;
+		sample_file_init(&files[i]);
+		sample_file_add_event(&files[i], PERF_TYPE_SOFTWARE,
+			i == 0 ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_PAGE_FAULTS, 1);
+		add_cpu_clock(&files[i]);
+		sample_file_map(&files[i], PID, 2, &moved);
+		add_at(&files[i], 1, entry + program.bias + i * 0x10000000, 1000 + i);
+		add_at(&files[i], 1, entry + program.bias + (1 - i) * 0x10000000, 10);
+	}
+	g_autoptr(LodeProfile) profile = import_files(both, 2, &error);
+	g_assert_no_error(error);
+	check_weight_is_whole(profile);
+	g_assert_cmpfloat(event_at(profile, "cpu-clock", "wander", entry), ==, 2001);
+	check_reason(profile, "sample outside any mapping", 2, 20);
+	sample_file_clear(&files[0]);
+	sample_file_clear(&files[1]);
+}
+
+/* What the first file's build-id table says of a path is not said of the second's. */
+static void test_build_ids_of_two_files(void)
+{
+	g_auto(SampledProgram) program;
+	SampleFile files[2], *both[] = {&files[0], &files[1]};
+	g_autoptr(GError) error = NULL;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	uint64_t entry = sampled_program_function(&program, "wander")->address;
+	for (unsigned i = 0; i < 2; i++) {
+		sample_file_init(&files[i]);
+		add_cpu_clock(&files[i]);
+		sample_file_map(&files[i], PID, 2, &program.mapping);
+		add_at(&files[i], 0, entry + program.bias, 1000);
+		PerfDataWriter *table = perf_data_file_feature(&files[i].file, 2);
+		begin_record(table, 0, PERF_RECORD_MISC_USER);
+		put32(table, UINT32_MAX);
+		for (unsigned j = 0; j < 20; j++)
+			put8(table, (uint8_t)(program.build_id[j] + i));
+		put32(table, 0);
+		put_text(table, program.path);
+		end_record(table);
+	}
+	g_autoptr(LodeProfile) profile = import_files(both, 2, &error);
+	g_assert_no_error(error);
+	g_assert_nonnull(find_unresolved(profile, "no image file"));
+	g_assert_nonnull(
+		strstr(find_unresolved(profile, "no image file")->example, "not the file that"));
+	sample_file_clear(&files[0]);
+	sample_file_clear(&files[1]);
+}
+
+static void test_no_event(void)
+{
+	g_auto(SampleFile) file;
+	SampleFile *one = &file;
+	g_autoptr(GError) error = NULL;
+
+	sample_file_init(&file);
+	file.file.is_pipe = true;
+	g_assert_null(import_files(&one, 1, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+}
+
+/* As one stack each holds so many branches, newest first; the last one holds fewer. */
+static void add_stacks(SampleFile *file, const Walk *walk, guint depth)
+{
+	for (guint first = 0; first < walk->branches->len; first += depth) {
+		guint n = MIN(depth, walk->branches->len - first);
+		g_autofree LodePerfBranch *newest_first = g_new(LodePerfBranch, n);
+		for (guint i = 0; i < n; i++)
+			newest_first[i] = g_array_index(
+				walk->branches, LodePerfBranch, first + n - 1 - i);
+		const Sample sample = {.mode = PERF_RECORD_MISC_USER,
+			.pid = PID,
+			.time_ns = 100,
+			.ip = newest_first[0].target,
+			.period = 1000,
+			.branches = newest_first,
+			.n_branches = n};
+		sample_file_add(file, &sample);
+	}
+}
+
+static LodeProfile *import_walk(const SampledProgram *program, const Walk *walk, guint depth)
+{
+	g_auto(SampleFile) file;
+
+	sample_file_init(&file);
+	add_cpu_clock(&file);
+	begin(&file, program);
+	add_stacks(&file, walk, depth);
+	LodeProfile *profile = import(&file);
+	g_assert_cmpint(profile->frequency, ==, LODE_FREQUENCY_SAMPLED);
+	return profile;
+}
+
+static bool is_near(double value, double wanted, double tolerance)
+{
+	return value >= wanted - tolerance * (wanted + 10) &&
+	       value <= wanted + tolerance * (wanted + 10);
+}
+
+/* The counts of a function are those of the walk; with tolerance 0, exactly. */
+static void check_counts(const LodeProfile *profile, const SampledProgram *program,
+	const Walk *walk, const char *name, double tolerance)
+{
+	const LodeBinaryFunction *function = sampled_program_function(program, name);
+	unsigned n = 0;
+
+	for (uint64_t offset = 0; offset < function->size; offset++) {
+		uint64_t address = function->address + offset;
+		double executed = walk_count(walk->executed, address);
+		uint32_t at = find_instruction(profile, name, address);
+		double count = at != LODE_NONE
+		                       ? LODE_AT(profile->instructions, LodeInstruction, at).count
+		                       : 0;
+		if (!is_near(count, executed, tolerance))
+			g_error("%s+0x%x: %g instead of %g", name, (unsigned)offset, count,
+				executed);
+		n += executed > 0;
+		if (executed == 0 || tolerance > 0)
+			continue;
+		double fallen = walk_count(walk->fallen, address);
+		double next = LODE_AT(profile->instructions, LodeInstruction, at).next_count;
+		g_assert_cmpfloat(MAX(next, 0), ==, fallen);
+	}
+	g_assert_cmpuint(n, >, 8);
+}
+
+/* Taken branches inside of it; gives how many executions went over them. */
+static double check_taken(const LodeProfile *profile, const SampledProgram *program,
+	const Walk *walk, const char *name, double tolerance)
+{
+	const LodeFunction *own = find_profile_function(profile, name);
+	double sum = 0;
+
+	for (guint i = 0; i < profile->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		const LodeInstruction *rows = (const LodeInstruction *)profile->instructions->data;
+		uint64_t source = rows[edge->source].address, target = rows[edge->target].address;
+		if (source - own->address >= own->size || target - own->address >= own->size)
+			continue;
+		double wanted = walk_taken(walk, program, source, target);
+		g_assert_true(is_near(edge->count, wanted, tolerance));
+		sum += edge->count;
+	}
+	return sum;
+}
+
+static double taken_inside(const Walk *walk, const SampledProgram *program, const char *name)
+{
+	const LodeBinaryFunction *own = sampled_program_function(program, name);
+	double n = 0;
+
+	for (guint i = 0; i < walk->branches->len; i++) {
+		const LodePerfBranch *branch = &g_array_index(walk->branches, LodePerfBranch, i);
+		n += branch->source - program->bias - own->address < own->size &&
+		     branch->target - program->bias - own->address < own->size;
+	}
+	return n;
+}
+
+/* What comes into each instruction of the function is what executes; its entry is called. */
+static void check_conserved(const LodeProfile *profile, const char *name)
+{
+	const LodeFunction *own = find_profile_function(profile, name);
+	const LodeInstruction *rows = (const LodeInstruction *)profile->instructions->data;
+	g_autofree double *in = g_new0(double, profile->instructions->len);
+
+	for (guint i = 0; i < profile->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		if (edge->kind != LODE_EDGE_RETURN && edge->kind != LODE_EDGE_CALL)
+			in[edge->target] += edge->count;
+	}
+	for (guint i = 0; i + 1 < profile->instructions->len; i++)
+		in[i + 1] += MAX(rows[i].next_count, 0);
+	for (uint32_t i = 1; i < own->n_instructions; i++)
+		g_assert_cmpfloat(
+			in[own->first_instruction + i], ==, rows[own->first_instruction + i].count);
+}
+
+static void test_whole_stack(void)
+{
+	enum { BRANCHES = 2500 };
+
+	for (guint32 seed = 0; seed < 20; seed++) {
+		g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+		g_auto(SampledProgram) program;
+		g_auto(Walk) walk;
+		sampled_program_open(&program, PROGRAM_BRANCHES);
+		walk_run(&walk, &program, "drive", "wander", BRANCHES, rand);
+		g_autoptr(LodeProfile) profile = import_walk(&program, &walk, walk.branches->len);
+		check_counts(profile, &program, &walk, "wander", 0);
+		check_counts(profile, &program, &walk, "descend", 0);
+		check_conserved(profile, "descend");
+		g_assert_cmpfloat(check_taken(profile, &program, &walk, "wander", 0), ==,
+			taken_inside(&walk, &program, "wander"));
+		check_conserved(profile, "wander");
+		check_conserved(profile, "drive");
+	}
+}
+
+/* As the hardware has them: each stack's newest range is estimated from the others. */
+static void test_short_stacks(void)
+{
+	enum { BRANCHES = 100000, DEPTH = 32 };
+	g_autoptr(GRand) rand = g_rand_new_with_seed(1);
+	g_auto(SampledProgram) program;
+	g_auto(Walk) walk;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	walk_run(&walk, &program, "drive", "wander", BRANCHES, rand);
+	g_autoptr(LodeProfile) profile = import_walk(&program, &walk, DEPTH);
+	check_counts(profile, &program, &walk, "wander", 0.01);
+	check_counts(profile, &program, &walk, "descend", 0.01);
+	check_counts(profile, &program, &walk, "drive", 0.01);
+	check_taken(profile, &program, &walk, "wander", 0.01);
+	check_conserved(profile, "wander");
+	check_conserved(profile, "drive");
+	double calls = walk_count(
+		walk.executed, sampled_program_function(&program, "wander")->address);
+	g_assert_true(is_near(find_profile_function(profile, "wander")->calls, calls, 0.01));
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/sample-import/reasons", test_reasons);
+	g_test_add_func("/sample-import/event-names", test_event_names);
+	g_test_add_func("/sample-import/unused-event", test_unused_event);
+	g_test_add_func("/sample-import/no-times", test_no_times);
+	g_test_add_func("/sample-import/build-id", test_build_id);
+	g_test_add_func("/sample-import/missing-file", test_missing_file);
+	g_test_add_func("/sample-import/two-files", test_two_files);
+	g_test_add_func("/sample-import/build-ids-of-two-files", test_build_ids_of_two_files);
+	g_test_add_func("/sample-import/no-event", test_no_event);
+	g_test_add_func("/sample-import/whole-stack", test_whole_stack);
+	g_test_add_func("/sample-import/short-stacks", test_short_stacks);
+	return g_test_run();
+}
