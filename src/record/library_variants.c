@@ -8,7 +8,9 @@
 
 /* What glibc 2.36 looks at and valgrind 3.19 does not have; a name that glibc does not know is
  * passed over. */
-static const char mask[] = "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-RTM";
+static const char mask[] = "-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-RTM";
+
+#define HWCAPS "glibc.cpu.hwcaps="
 
 static char **copy_of(const char *const *environment)
 {
@@ -26,9 +28,27 @@ static char **with_tunables(char **environment, const char *tunables)
 	return g_environ_setenv(environment, VARIABLE, both, TRUE);
 }
 
+/* The last mask that the user gave; empty: none. */
+static char *given_hwcaps(char **environment)
+{
+	const char *given = g_environ_getenv(environment, VARIABLE);
+	g_auto(GStrv) tunables = g_strsplit(given != NULL ? given : "", ":", -1);
+	const char *found = "";
+
+	for (guint i = 0; tunables[i] != NULL; i++)
+		if (g_str_has_prefix(tunables[i], HWCAPS))
+			found = tunables[i] + strlen(HWCAPS);
+	return g_strdup(found);
+}
+
+/* glibc takes one mask only, so that ours holds the user's. */
 char **lode_library_variants_native(const char *const *environment)
 {
-	return with_tunables(copy_of(environment), mask);
+	char **copy = copy_of(environment);
+	g_autofree char *given = given_hwcaps(copy);
+	g_autofree char *hwcaps = g_strconcat(HWCAPS, given, *given != '\0' ? "," : "", mask, NULL);
+
+	return with_tunables(copy, hwcaps);
 }
 
 /* "glibc.cpu.x86_rep_movsb_threshold: 0x840 (min: 0x200, max: …)" → "NAME=0x840" */

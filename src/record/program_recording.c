@@ -7,6 +7,7 @@
 #include "record/library_variants.h"
 #include "record/perf_sampler.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -237,9 +238,21 @@ static bool record(Session *self, GError **error)
 	return false;
 }
 
+/* What cannot be written at all is no matter of being allowed to sample. */
+static bool can_write(const char *directory, GError **error)
+{
+	if (access(directory, W_OK | X_OK) == 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot write there: %s", directory,
+		g_strerror(errno));
+	return false;
+}
+
 LodeProgramRecording *lode_program_recording_run(
 	const LodeProgramRecordingOptions *options, GError **error)
 {
+	if (!can_write(options->directory, error))
+		return NULL;
 	g_autoptr(LodeProgramRecording) result = g_new0(LodeProgramRecording, 1);
 	Session session = {
 		.options = options,

@@ -129,7 +129,8 @@ void lode_recording_add_samples(LodeRecording *self, const LodeRecording *sample
 		g_ptr_array_add(self->descriptions, samples->descriptions->pdata[i]);
 		g_array_append_vals(self->totals, &g_array_index(samples->totals, double, i), 1);
 	}
-	g_autofree char *creator = g_strconcat(self->creator, " and ", samples->creator, NULL);
+	g_autofree char *creator = g_strconcat(self->creator != NULL ? self->creator : "callgrind",
+		" and ", samples->creator, NULL);
 	self->creator = g_string_chunk_insert(self->strings, creator);
 	self->n_sampled = samples->n_sampled;
 	self->n_samples = samples->n_samples;
