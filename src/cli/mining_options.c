@@ -25,7 +25,7 @@ static struct {
 static const GOptionEntry thresholds[] = {
 	{"min-support", 0, 0, G_OPTION_ARG_STRING, &given.min_support,
 		"report sequences with at least this weight or frequency, such as 0.5% or 0.005 "
-		"(default: 1%)",
+		"(default: 1%, or the share of ten samples when that is more)",
 		"SHARE"},
 	{"min-differential", 0, 0, G_OPTION_ARG_STRING, &given.min_differential,
 		"report also those whose weight and frequency differ by this much (default: off)",
@@ -278,8 +278,11 @@ LodeMiningRun *lode_mining_options_mine(const char *path, const LodeProfile *pro
 	const LodeMiningParameters *parameters, const LodeProgress *progress, GError **error)
 {
 	const char *name = given.name != NULL ? given.name : "main";
-	g_autoptr(LodeMiningRun) run = mine(profile, parameters, name, progress, error);
+	LodeMiningParameters adapted = *parameters;
 
+	if (given.min_support == NULL)
+		adapted.min_support = lode_mining_default_support(profile, parameters->weight);
+	g_autoptr(LodeMiningRun) run = mine(profile, &adapted, name, progress, error);
 	if (run == NULL || !lode_profile_store_add_run(path, run, progress, error))
 		return NULL;
 	return g_steal_pointer(&run);

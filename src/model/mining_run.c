@@ -20,6 +20,20 @@ void lode_mining_parameters_init(LodeMiningParameters *self)
 	};
 }
 
+double lode_mining_default_support(const LodeProfile *profile, const char *weight)
+{
+	enum { FEWEST_SAMPLES = 10 };
+	LodeMiningParameters defaults;
+	uint32_t event = weight != NULL ? lode_profile_find_event(profile, weight)
+	                                : profile->weight_event;
+
+	lode_mining_parameters_init(&defaults);
+	if (event == LODE_NONE || profile->n_samples == 0 ||
+		LODE_AT(profile->events, LodeEvent, event).kind != LODE_EVENT_SAMPLED)
+		return defaults.min_support;
+	return CLAMP(FEWEST_SAMPLES / profile->n_samples, defaults.min_support, 1);
+}
+
 LodeMiningRun *lode_mining_run_new(const char *name, const LodeMiningParameters *parameters)
 {
 	LodeMiningRun *self = g_new0(LodeMiningRun, 1);

@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include "model/profile.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -97,6 +99,13 @@ typedef struct {
 
 /* The parameters' defaults. */
 void lode_mining_parameters_init(LodeMiningParameters *self);
+
+/*
+ * The default of min_support for a profile that is mined by `weight` (NULL: its own): 1 %, and
+ * where that event was sampled the share of ten samples, when it is more. What fewer samples say of
+ * a sequence is chance.
+ */
+double lode_mining_default_support(const LodeProfile *profile, const char *weight);
 
 /* An empty run; copies `name` and the parameters' strings. */
 LodeMiningRun *lode_mining_run_new(const char *name, const LodeMiningParameters *parameters);

@@ -109,6 +109,24 @@ static void test_words(void)
 	g_assert_cmpint(lode_granularity_from_text(""), ==, -1);
 }
 
+static void test_default_support(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+
+	g_assert_cmpfloat(lode_mining_default_support(profile, NULL), ==, 0.01);
+	lode_profile_add_event(profile, "time", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	lode_profile_add_event(profile, "miss", NULL, LODE_EVENT_RECORDED, NULL, 0);
+	profile->weight_event = 0;
+	profile->n_samples = 200;
+	g_assert_cmpfloat(lode_mining_default_support(profile, NULL), ==, 0.05);
+	g_assert_cmpfloat(lode_mining_default_support(profile, "miss"), ==, 0.01);
+	g_assert_cmpfloat(lode_mining_default_support(profile, "none"), ==, 0.01);
+	profile->n_samples = 20000;
+	g_assert_cmpfloat(lode_mining_default_support(profile, "time"), ==, 0.01);
+	profile->n_samples = 3;
+	g_assert_cmpfloat(lode_mining_default_support(profile, "time"), ==, 1);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -119,5 +137,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/mining_run/defaults", test_defaults);
 	g_test_add_func("/mining_run/words", test_words);
 	lode_mining_run_free(NULL);
+	g_test_add_func("/mining-run/default-support", test_default_support);
 	return g_test_run();
 }
