@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Installs what is missing, builds lode in build/, and shows its main job on a real program: gcc's
-# compiler proper (cc1) while it compiles one of lode's own files. Leaves the profile in demo.lode.
+# Installs what is missing, builds lode in build/, and shows its main job on a real program: Debian's
+# Python while it parses part of its own library. Leaves the profile in demo.lode.
 #
 #   scripts/demo.sh
 set -euo pipefail
@@ -11,21 +11,24 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh
 scripts/build.sh build
 
-# Preprocessed first, so that cc1 alone is the program that is looked at.
-subject=src/base/number_format.c
-input=build/demo.i
-read -ra flags <<<"$(pkg-config --cflags glib-2.0)"
-gcc -E -P -D_GNU_SOURCE -Isrc "${flags[@]}" "$subject" -o "$input"
-command=("$(gcc -print-prog-name=cc1)" -quiet -O0 "$input" -o /dev/null)
+# The interpreter's parser: thousands of functions, and time that is in none of them.
+cat >build/demo.py <<'END_OF_PROGRAM'
+import ast, glob, os
+paths = sorted(glob.glob(os.path.join(os.path.dirname(ast.__file__), "a*.py")))[:5]
+print(sum(len(ast.dump(ast.parse(open(path).read()))) for path in paths), "characters of syntax")
+END_OF_PROGRAM
+# The same hashes in both runs.
+export PYTHONHASHSEED=0
+command=(/usr/bin/python3 -S build/demo.py)
 
 echo "demo: ${command[*]}"
-echo "demo: cc1 compiles $subject while every instruction is counted; that takes a while"
+echo "demo: it runs at full speed, sampled, and then under valgrind, counted; that takes a while"
 echo
-build/src/cli/lode run --exact -o demo.lode -- "${command[@]}"
+build/src/cli/lode run -o demo.lode -- "${command[@]}"
 
 cat <<'END'
 
 The profile is demo.lode; 'lode' above is build/src/cli/lode until it is installed:
-  build/src/cli/lode run --exact -- PROGRAM ARGUMENT…   the same for a program of yours
-  meson install -C build                                puts lode, its man pages and completions below /usr/local
+  build/src/cli/lode run -- PROGRAM ARGUMENT…   the same for a program of yours
+  meson install -C build                        puts lode, its man pages and completions below /usr/local
 END

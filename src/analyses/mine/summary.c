@@ -281,6 +281,9 @@ static void consider(Summary *self, Choice *choice, const GArray *candidates, co
 	LodeSummaryLine *line = &choice->lines[choice->n];
 	uint32_t sequence = block->candidates[position];
 
+	/* It may stand there already, in the place of a shorter one that covers less than it. */
+	if (self->is_taken[sequence])
+		return;
 	if (look->is_new && is_new(self, choice, sequence, look->shares, &line->new_weight)) {
 		choose(self, choice, candidates, sequence, look->shares);
 		return;

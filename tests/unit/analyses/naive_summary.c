@@ -172,6 +172,8 @@ static void build(Summary *self, const bool *is_member, uint32_t limit, uint32_t
 
 	while (n_chosen < limit && (sequence = next_candidate(self, is_left)) != LODE_NONE) {
 		is_left[sequence] = false;
+		if (self->is_line[sequence])
+			continue;
 		if (!is_new_enough(self, sequence, covered)) {
 			fold(self, sequence, lines, chosen, n_chosen);
 			continue;

@@ -59,6 +59,9 @@ static const char *broken_promise(
 			return "too many lines at one place";
 		if (options->is_eligible != NULL && !options->is_eligible[line->sequence])
 			return "a line is not eligible";
+		for (guint j = 0; j < i; j++)
+			if (g_array_index(lines, LodeSummaryLine, j).sequence == line->sequence)
+				return "a sequence stands there twice";
 		n_children[line->depth + 1] = 0;
 		above[line->depth] = line->sequence;
 		depth_before = line->depth;
