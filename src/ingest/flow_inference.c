@@ -21,7 +21,8 @@ static void take_counts(const LodeFlowNetwork *network, const LodeInferenceGraph
 	double unit, LodeInferenceResult *out)
 {
 	memset(out->blocks, 0, graph->n_blocks * sizeof(double));
-	memset(out->edges, 0, graph->n_edges * sizeof(double));
+	if (graph->n_edges > 0)
+		memset(out->edges, 0, graph->n_edges * sizeof(double));
 	for (uint32_t i = 0; i < network->n_arcs; i++) {
 		const LodeFlowArc *arc = &network->arcs[i];
 		double count = (double)arc->flow * unit;

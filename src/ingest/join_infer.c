@@ -129,22 +129,28 @@ static void skip_to(Inference *self, Cursor *cursor, uint32_t image, uint64_t ad
 	cursor->entry += count_spans(self->entries, cursor->entry, true, image, address);
 }
 
+static const LodeInferredSpan *spans_from(const GArray *spans, uint32_t at)
+{
+	return spans->len > 0 ? &g_array_index(spans, LodeInferredSpan, at) : NULL;
+}
+
 static void take_function(
 	Inference *self, Cursor *cursor, uint32_t image, const LodeBinaryFunction *function)
 {
 	uint64_t end = function->address + function->size;
+	const GArray *sites = self->join->sites;
 
 	skip_to(self, cursor, image, function->address);
 	LodeInferredEvidence evidence = {
 		.image = image,
 		.function = function,
-		.sites = &g_array_index(self->join->sites, LodeJoinSite, cursor->site),
+		.sites = sites->len > 0 ? &g_array_index(sites, LodeJoinSite, cursor->site) : NULL,
 		.n_sites = count_sites(self->join->sites, cursor->site, image, end),
-		.ranges = &g_array_index(self->ranges, LodeInferredSpan, cursor->range),
+		.ranges = spans_from(self->ranges, cursor->range),
 		.n_ranges = count_spans(self->ranges, cursor->range, false, image, end),
-		.branches = &g_array_index(self->branches, LodeInferredSpan, cursor->branch),
+		.branches = spans_from(self->branches, cursor->branch),
 		.n_branches = count_spans(self->branches, cursor->branch, false, image, end),
-		.entries = &g_array_index(self->entries, LodeInferredSpan, cursor->entry),
+		.entries = spans_from(self->entries, cursor->entry),
 		.n_entries = count_spans(self->entries, cursor->entry, true, image, end),
 	};
 	cursor->site += evidence.n_sites;
