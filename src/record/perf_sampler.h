@@ -34,6 +34,7 @@ typedef struct {
 	const char *control_fifo; /* lines enable, disable, stop; NULL: none */
 	unsigned delay_ms;        /* before sampling starts */
 	unsigned duration_ms;     /* 0: to the end of the program */
+	bool *has_started;        /* set to true when the program is let go; may be NULL */
 	const char *const
 		*command; /* what stands in the file as the command line; NULL-terminated */
 } LodePerfSamplerOptions;
