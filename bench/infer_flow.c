@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Times the inference of counts, in processor time: many small functions, and huge ones of several
- * shapes. The counts are noisy samples of blocks; no edge is measured.
+ * shapes. The counts of blocks are random, as if counted, or voted from samples; no edge is
+ * measured.
  */
 #include "ingest/flow_inference.h"
 
@@ -16,14 +17,17 @@ typedef struct {
 	int32_t reach;  /* how far a branch goes, in blocks */
 	double branchy; /* share of the blocks that end in a branch */
 	double unknown; /* share of the blocks without a count */
+	bool is_sampled;
 } Shape;
 
 static const Shape shapes[] = {
 	{"tiny", 8, 20000, 6, 0.5, 0.2},
 	{"typical", 40, 5000, 20, 0.6, 0.2},
+	{"typical, sampled", 40, 5000, 20, 0.6, 0, true},
 	{"large", 1000, 20, 100, 0.6, 0.2},
 	{"huge", 20000, 1, 200, 0.6, 0.2},
 	{"huge, known", 20000, 1, 200, 0.6, 0},
+	{"huge, sampled", 20000, 1, 200, 0.6, 0, true},
 	{"huge chain", 20000, 1, 1, 0, 0},
 	{"huge, wild", 20000, 1, 20000, 0.9, 0.2},
 	{"huge, sparse", 20000, 1, 50, 0.5, 0.95},
@@ -43,6 +47,8 @@ static void fill(Bench *bench, const Shape *shape, GRand *random)
 	g_array_set_size(bench->edges, 0);
 	for (uint32_t b = 0; b < shape->n_blocks; b++) {
 		LodeInferenceBlock block = {.count = floor(exp2(g_rand_double(random) * 20))};
+		if (shape->is_sampled)
+			block.weight = g_rand_int_range(random, 1, 12);
 		if (g_rand_double(random) < shape->unknown)
 			block.count = -1;
 		g_array_append_val(bench->blocks, block);
@@ -72,7 +78,7 @@ static void infer(Bench *bench)
 	LodeInferenceGraph graph = {(LodeInferenceBlock *)(void *)bench->blocks->data,
 		bench->blocks->len, (LodeInferenceEdge *)(void *)bench->edges->data,
 		bench->edges->len};
-	LodeInferenceOptions options = {.unit = 1};
+	LodeInferenceOptions options = {.unit = 1, .sample = 256};
 	LodeInferenceResult result = {.blocks = bench->out_blocks, .edges = bench->out_edges};
 	double start = cpu_seconds();
 
@@ -98,7 +104,7 @@ static void run(const Shape *shape)
 		fill(&bench, shape, random);
 		infer(&bench);
 	}
-	printf("%-14s %8u %9u %12.1f %14.1f %8u\n", shape->name, shape->n_blocks,
+	printf("%-16s %8u %9u %12.1f %14.1f %8u\n", shape->name, shape->n_blocks,
 		shape->n_functions, bench.seconds / shape->n_functions * 1e6, bench.slowest * 1e6,
 		bench.n_limited);
 	fflush(stdout);
@@ -110,7 +116,7 @@ static void run(const Shape *shape)
 
 int main(void)
 {
-	printf("%-14s %8s %9s %12s %14s %8s\n", "shape", "blocks", "functions", "mean us",
+	printf("%-16s %8s %9s %12s %14s %8s\n", "shape", "blocks", "functions", "mean us",
 		"slowest us", "limited");
 	for (size_t i = 0; i < G_N_ELEMENTS(shapes); i++)
 		run(&shapes[i]);

@@ -47,7 +47,7 @@ bool lode_flow_inference_solve(const LodeInferenceGraph *graph, const LodeInfere
 		out->n_joined = 0;
 		return true;
 	}
-	if (!lode_flow_network_init(&network, graph, options->unit, error) ||
+	if (!lode_flow_network_init(&network, graph, options, error) ||
 		!lode_flow_network_solve(&network, max_work, &is_optimal, error) ||
 		!lode_flow_network_balance(&network, max_work, error) ||
 		!lode_flow_network_join(&network, &n_joined, error))

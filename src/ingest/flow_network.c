@@ -18,10 +18,9 @@ enum {
 	COST_EDGE_INCREASE = 10,
 	COST_EDGE_DECREASE = 20,
 	COST_UNKNOWN_EDGE_INCREASE = 0,
-	COST_STUCK_EXIT = 5, /* leaving a block that no exit can be reached from */
+	MAX_WEIGHT = 1 << 14, /* instructions; keeps the cost of a path within 63 bits */
+	COST_STUCK_EXIT = 5,  /* leaving a block that no exit can be reached from */
 };
-
-static const int64_t flow_limit = INT64_C(1) << 60; /* of all counts of a network together */
 
 bool lode_flow_network_no_memory(GError **error)
 {
@@ -78,6 +77,9 @@ static void add_block(
 
 	arc->increase = COST_UNKNOWN_BLOCK_INCREASE;
 	if (!arc->is_known)
+		return;
+	arc->weight = (int64_t)fmin(round(block->weight), MAX_WEIGHT);
+	if (arc->weight > 0)
 		return;
 	arc->decrease = b == 0 ? COST_ENTRY_DECREASE : COST_BLOCK_DECREASE;
 	if (b == 0)
@@ -203,7 +205,7 @@ static void drop_unreachable(LodeFlowNetwork *self)
 static bool check_counts(
 	const LodeInferenceGraph *graph, double unit, size_t n_arcs, GError **error)
 {
-	double limit = (double)flow_limit / (double)(n_arcs + 1), largest = 0;
+	double limit = (double)LODE_FLOW_LIMIT / (double)(n_arcs + 1), largest = 0;
 
 	for (uint32_t b = 0; b < graph->n_blocks; b++)
 		largest = fmax(largest, graph->blocks[b].count / unit);
@@ -216,12 +218,13 @@ static bool check_counts(
 	return false;
 }
 
-bool lode_flow_network_init(
-	LodeFlowNetwork *self, const LodeInferenceGraph *graph, double unit, GError **error)
+bool lode_flow_network_init(LodeFlowNetwork *self, const LodeInferenceGraph *graph,
+	const LodeInferenceOptions *options, GError **error)
 {
+	double unit = options->unit;
 	size_t max_arcs = 3 * (size_t)graph->n_blocks + graph->n_edges;
 
-	*self = (LodeFlowNetwork){0};
+	*self = (LodeFlowNetwork){.sample = options->sample > 0 ? options->sample / unit : 1};
 	if (max_arcs > UINT32_MAX / 8)
 		return lode_flow_network_no_memory(error);
 	if (!check_counts(graph, unit, max_arcs, error))
@@ -242,39 +245,53 @@ bool lode_flow_network_init(
 	return true;
 }
 
-/* Arc i is the solver's arc i for more than what was measured; those for less come behind. */
+/* An arc is as many arcs of the solver as it has steps, those for more before those for less. */
+static void add_steps(const LodeFlowNetwork *self, const LodeFlowArc *arc, LodeMinCostFlow *solver)
+{
+	LodeFlowStep steps[LODE_FLOW_MAX_STEPS];
+	uint32_t n = lode_flow_network_steps(self, arc, true, steps);
+
+	for (uint32_t i = 0; i < n; i++)
+		lode_min_cost_flow_add_arc(solver, (LodeMinCostArc){arc->source, arc->target,
+							   steps[i].capacity, steps[i].cost});
+	n = lode_flow_network_steps(self, arc, false, steps);
+	for (uint32_t i = 0; i < n; i++)
+		lode_min_cost_flow_add_arc(solver, (LodeMinCostArc){arc->target, arc->source,
+							   steps[i].capacity, steps[i].cost});
+	lode_min_cost_flow_add_supply(solver, arc->source, -arc->count);
+	lode_min_cost_flow_add_supply(solver, arc->target, arc->count);
+}
+
 static LodeMinCostFlow *build_solver(const LodeFlowNetwork *self)
 {
-	LodeMinCostFlow *solver = lode_min_cost_flow_new(self->n_nodes, 2 * self->n_arcs);
+	LodeFlowStep steps[LODE_FLOW_MAX_STEPS];
+	size_t n = 0;
 
-	for (uint32_t i = 0; solver != NULL && i < self->n_arcs; i++) {
-		const LodeFlowArc *arc = &self->arcs[i];
-		lode_min_cost_flow_add_arc(solver,
-			(LodeMinCostArc){arc->source, arc->target, flow_limit, arc->increase});
-		lode_min_cost_flow_add_supply(solver, arc->source, -arc->count);
-		lode_min_cost_flow_add_supply(solver, arc->target, arc->count);
-	}
-	for (uint32_t i = 0; solver != NULL && i < self->n_arcs; i++) {
-		const LodeFlowArc *arc = &self->arcs[i];
-		if (arc->count > 0)
-			lode_min_cost_flow_add_arc(
-				solver, (LodeMinCostArc){arc->target, arc->source, arc->count,
-						arc->decrease});
-	}
+	for (uint32_t i = 0; i < self->n_arcs; i++)
+		n += lode_flow_network_steps(self, &self->arcs[i], true, steps) +
+		     lode_flow_network_steps(self, &self->arcs[i], false, steps);
+	if (n > UINT32_MAX / 2)
+		return NULL;
+	LodeMinCostFlow *solver = lode_min_cost_flow_new(self->n_nodes, (uint32_t)n);
+	for (uint32_t i = 0; solver != NULL && i < self->n_arcs; i++)
+		add_steps(self, &self->arcs[i], solver);
 	return solver;
 }
 
 static void take_flow(LodeFlowNetwork *self, const LodeMinCostFlow *solver, bool is_optimal)
 {
-	uint32_t down = self->n_arcs;
+	LodeFlowStep steps[LODE_FLOW_MAX_STEPS];
+	uint32_t next = 0;
 
 	for (uint32_t i = 0; i < self->n_arcs; i++) {
 		LodeFlowArc *arc = &self->arcs[i];
-		arc->flow = arc->count + lode_min_cost_flow_sent(solver, i);
-		if (arc->count > 0)
-			arc->flow -= lode_min_cost_flow_sent(solver, down++);
 		arc->is_free = is_optimal && !arc->is_known &&
-		               lode_min_cost_flow_reduced_cost(solver, i) == 0;
+		               lode_min_cost_flow_reduced_cost(solver, next) == 0;
+		arc->flow = arc->count;
+		for (uint32_t n = lode_flow_network_steps(self, arc, true, steps); n > 0; n--)
+			arc->flow += lode_min_cost_flow_sent(solver, next++);
+		for (uint32_t n = lode_flow_network_steps(self, arc, false, steps); n > 0; n--)
+			arc->flow -= lode_min_cost_flow_sent(solver, next++);
 	}
 }
 

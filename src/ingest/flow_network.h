@@ -13,6 +13,7 @@
 #include "ingest/flow_inference.h"
 
 #define LODE_FLOW_OUTSIDE UINT32_MAX
+#define LODE_FLOW_LIMIT (INT64_C(1) << 60) /* of all counts of a network together */
 
 typedef struct {
 	uint32_t source, target;    /* nodes */
@@ -21,6 +22,7 @@ typedef struct {
 	bool is_free;               /* the cheapest flow is not alone: this one may change */
 	int64_t count;              /* measured; 0 when unknown */
 	int64_t increase, decrease; /* cost of a unit more or less */
+	int64_t weight;             /* instructions that were sampled; above 0: see flow_cost.c */
 	int64_t flow;
 } LodeFlowArc;
 
@@ -32,14 +34,29 @@ typedef struct {
 	uint32_t *in_starts, *in_arcs;   /* node → arcs that enter it */
 	uint32_t *order;                 /* nodes, in reverse postorder from the hub */
 	uint32_t n_order;
+	double sample;  /* what one sample is, in units of flow */
 	uint32_t *rank; /* node → its place in the order; UINT32_MAX: not in it */
 } LodeFlowNetwork;
 
 void lode_flow_network_clear(LodeFlowNetwork *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeFlowNetwork, lode_flow_network_clear)
 
-bool lode_flow_network_init(
-	LodeFlowNetwork *self, const LodeInferenceGraph *graph, double unit, GError **error);
+bool lode_flow_network_init(LodeFlowNetwork *self, const LodeInferenceGraph *graph,
+	const LodeInferenceOptions *options, GError **error);
+
+/* A part of an arc's change whose units cost the same. */
+typedef struct {
+	int64_t capacity, cost;
+} LodeFlowStep;
+
+enum { LODE_FLOW_MAX_STEPS = 6 };
+
+/*
+ * flow_cost.c: what more (or less) flow than measured costs, from the measured count outwards, each
+ * step dearer than the one before. Gives their number; `out_steps` has room for _MAX_STEPS.
+ */
+uint32_t lode_flow_network_steps(
+	const LodeFlowNetwork *self, const LodeFlowArc *arc, bool is_more, LodeFlowStep *out_steps);
 
 /*
  * Finds the cheapest flow; where that takes too long, one that conserves flow (and says so in

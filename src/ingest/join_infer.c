@@ -419,17 +419,16 @@ static void inference_clear(Inference *self)
 	g_array_unref(self->image_objects);
 }
 
-/* Of a sample's average period a small part, since a block gets one instruction's share. */
-static double unit_of(const LodeRecording *recording, uint32_t column)
+static double sample_weight(const LodeRecording *recording, uint32_t column)
 {
-	enum { PARTS = 256 };
 	double total = g_array_index(recording->totals, double, column);
 
-	return total > 0 && recording->n_samples > 0 ? total / recording->n_samples / PARTS : 1;
+	return total > 0 && recording->n_samples > 0 ? total / recording->n_samples : 1;
 }
 
 bool lode_join_infer(LodeJoin *self, GError **error)
 {
+	enum { UNIT_PARTS = 256 };
 	const LodeRecording *recording = self->recording;
 	Inference inference;
 
@@ -437,12 +436,15 @@ bool lode_join_infer(LodeJoin *self, GError **error)
 		return true;
 	inference_init(&inference, self);
 	uint32_t column = lode_recording_weight_column(self->recording);
+	double sample = sample_weight(recording, column);
 	double scale = branch_scale(recording, g_array_index(recording->totals, double, column));
 	for (unsigned i = 0; i < self->n_workers; i++) {
 		lode_inference_scratch_init(&inference.scratch[i], recording);
 		inference.scratch[i].weight_column = column;
 		inference.scratch[i].branch_scale = scale;
-		inference.scratch[i].unit = scale > 0 ? 1 : unit_of(recording, column);
+		inference.scratch[i].sample = sample;
+		/* A small part of a sample, since a block gets one instruction's share. */
+		inference.scratch[i].unit = scale > 0 ? 1 : sample / UNIT_PARTS;
 	}
 	collect_spans(&inference);
 	collect_functions(&inference);

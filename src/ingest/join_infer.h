@@ -49,6 +49,7 @@ typedef struct {
 	const LodeRecording *recording;
 	uint32_t weight_column;
 	double unit;         /* of counts, when they are inferred: fine enough for averages */
+	double sample;       /* average weight of a sample */
 	double branch_scale; /* executions by branch stacks for one unit of weight; 0: no stacks */
 	const uint8_t *code; /* of the current function; borrowed */
 	size_t code_size;

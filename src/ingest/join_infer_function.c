@@ -157,18 +157,32 @@ static double site_weight(const Scratch *self, const LodeJoinSite *site)
 	return self->recording->values[row->first_value + self->weight_column];
 }
 
-/* Of each block, weight by instruction: what it is where all instructions take the same time. */
+/* What one sample stands for in executions. */
+static double sample_count(const Scratch *self)
+{
+	return self->sample * (self->branch_scale > 0 ? self->branch_scale : 1);
+}
+
+/*
+ * The instructions of a block vote. Where branches were seen too their counts are to be believed,
+ * and the block's own is one among them.
+ */
 static void measure_by_samples(Scratch *self, const Evidence *evidence)
 {
-	double scale = self->branch_scale > 0 ? self->branch_scale : 1;
-
 	for (uint32_t i = 0; i < evidence->n_sites; i++) {
 		uint32_t at = lode_control_flow_find(&self->flow, evidence->sites[i].address);
 		if (at == NOT_FOUND)
 			continue;
 		uint32_t block = instruction_at(self, at)->block;
+		double samples = site_weight(self, &evidence->sites[i]) / self->sample;
 		g_array_index(self->blocks, LodeInferenceBlock, block).count +=
-			scale * site_weight(self, &evidence->sites[i]) / block_at(self, block)->n;
+			lode_flow_sample_vote(samples);
+	}
+	for (guint i = 0; i < self->blocks->len; i++) {
+		LodeInferenceBlock *block = &g_array_index(self->blocks, LodeInferenceBlock, i);
+		uint32_t n = block_at(self, i)->n;
+		block->count = sample_count(self) * lode_flow_voted_samples(block->count / n);
+		block->weight = evidence->n_branches == 0 ? n : 0;
 	}
 }
 
@@ -329,8 +343,9 @@ static bool infer(Scratch *self)
 
 	reserve(&self->block_counts, &self->blocks_room, graph.n_blocks);
 	reserve(&self->edge_counts, &self->edges_room, graph.n_edges);
-	return lode_flow_inference_run(
-		&graph, self->unit, self->block_counts, self->edge_counts, NULL);
+	const LodeInferenceOptions options = {.unit = self->unit, .sample = sample_count(self)};
+	LodeInferenceResult result = {.blocks = self->block_counts, .edges = self->edge_counts};
+	return lode_flow_inference_solve(&graph, &options, &result, NULL);
 }
 
 /* Both ascend; what is sampled inside an instruction, or where nothing decodes, stands alone. */

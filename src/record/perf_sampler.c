@@ -387,6 +387,7 @@ static LodePerfSampling *result_of(Session *self)
 	result->note = self->note->len > 0 ? g_strdup(self->note->str) : NULL;
 	result->exit_status = self->status;
 	result->stop_signal = self->stop_signal;
+	result->was_interrupted = self->first_interrupt_us != 0;
 	if (result->stop_signal == SIGINT && !has_died_of_it)
 		result->stop_signal = 0;
 	return result;

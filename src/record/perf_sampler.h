@@ -43,8 +43,9 @@ typedef struct {
 	uint64_t n_samples, n_lost, n_throttled, bytes_written;
 	char *event; /* as they were opened: "cpu-clock:u", "cycles:upp and page-faults:u" */
 	char *note;  /* what the machine could not do and what was done instead; NULL: nothing */
-	int exit_status; /* of the program, as wait() gives it; 0 for pid */
-	int stop_signal; /* as LodeChildEnd.stop_signal */
+	int exit_status;      /* of the program, as wait() gives it; 0 for pid */
+	int stop_signal;      /* as LodeChildEnd.stop_signal */
+	bool was_interrupted; /* Ctrl-C came, whatever the program made of it */
 } LodePerfSampling;
 
 /*

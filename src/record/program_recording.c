@@ -28,6 +28,7 @@ typedef struct {
 	off_t input_start; /* of standard input; −1: it has no position */
 	double sampled_seconds;
 	bool has_started; /* the sampled run: what it did is done */
+	bool was_interrupted;
 } Session;
 
 G_GNUC_PRINTF(2, 3) static void note(const Session *self, const char *format, ...)
@@ -108,6 +109,7 @@ static bool sample(Session *self, GError **error)
 	self->sampled_seconds = (double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
 	self->result->exit_status = sampled->exit_status;
 	self->result->stop_signal = sampled->stop_signal;
+	self->was_interrupted = sampled->was_interrupted;
 	if (sampled->note != NULL)
 		note(self, "%s", sampled->note);
 	if (sampled->n_samples < (is_alone ? 1 : FEWEST_SAMPLES)) {
@@ -197,7 +199,8 @@ static bool sample_if_allowed(Session *self, GError **error)
 
 static bool is_ended_by_signal(const Session *self)
 {
-	return self->result->stop_signal != 0 || WIFSIGNALED(self->result->exit_status);
+	return self->was_interrupted || self->result->stop_signal != 0 ||
+	       WIFSIGNALED(self->result->exit_status);
 }
 
 static bool count_after_samples(Session *self, GError **error)
@@ -206,7 +209,7 @@ static bool count_after_samples(Session *self, GError **error)
 
 	if (is_ended_by_signal(self)) {
 		if (self->result->stop_signal == 0)
-			note(self, "a signal ended the program, so that it is not run again to "
+			note(self, "a signal came, so that the program is not run again to "
 				   "count executions");
 		return true;
 	}

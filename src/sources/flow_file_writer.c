@@ -354,8 +354,13 @@ bool lode_flow_file_write(const LodeProfile *profile, uint32_t weight_event, dou
 	guint first_edge = 0;
 
 	writer_init(&writer);
-	g_string_append_printf(
-		writer.line, "lode-flow 1\nevent %s", word_at(writer.event_names, weight_event));
+	g_string_append_printf(writer.line, "lode-flow 1\n");
+	/* A flow file's own counts are all that can be read from one. */
+	if (profile->frequency == LODE_FREQUENCY_SAMPLED ||
+		profile->frequency == LODE_FREQUENCY_INFERRED)
+		g_string_append_printf(writer.line, "# counts are estimates: %s\n",
+			lode_frequency_to_text(profile->frequency));
+	g_string_append_printf(writer.line, "event %s", word_at(writer.event_names, weight_event));
 	if (!put_line(&writer, error))
 		return false;
 	for (guint i = 0; i < profile->functions->len; i++)

@@ -145,6 +145,7 @@ static void put_csv_titles(const LodeAnnotation *self, LodeCsv *csv)
 			"event:", LODE_AT(self->profile->events, LodeEvent, i).name, NULL);
 		lode_csv_text(csv, title);
 	}
+	lode_csv_text(csv, "counts");
 	lode_csv_end_row(csv);
 }
 
@@ -175,6 +176,7 @@ static void put_csv_code(const LodeAnnotation *self, LodeCsv *csv, const LodeCod
 		lode_csv_number(csv, instruction != LODE_NONE
 					     ? lode_profile_event_value(profile, i, instruction)
 					     : 0);
+	lode_csv_text(csv, lode_frequency_to_text(profile->frequency));
 	lode_csv_end_row(csv);
 }
 

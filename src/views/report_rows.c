@@ -111,11 +111,12 @@ static void put_csv_titles(LodeCsv *csv, const LodeReportValues *values)
 	}
 	if (values->baseline != SIZE_MAX)
 		lode_csv_text(csv, "baseline");
+	lode_csv_text(csv, "counts");
 	lode_csv_end_row(csv);
 }
 
-static void put_csv_row(
-	LodeCsv *csv, const LodeReportValues *values, size_t index, GString *scratch)
+static void put_csv_row(LodeCsv *csv, const LodeReportValues *values, size_t index,
+	LodeFrequency frequency, GString *scratch)
 {
 	const LodeMiningRun *run = values->run;
 	const LodeSequence *sequence = &g_array_index(run->sequences, LodeSequence, index);
@@ -141,10 +142,12 @@ static void put_csv_row(
 		lode_csv_number(csv, lode_report_values_event(values, i, index));
 	if (values->baseline != SIZE_MAX)
 		lode_csv_number(csv, (double)values->baseline + 1);
+	lode_csv_text(csv, lode_frequency_to_text(frequency));
 	lode_csv_end_row(csv);
 }
 
-void lode_report_rows_csv(const LodeReportValues *values, const GArray *indices, FILE *out)
+void lode_report_rows_csv(
+	const LodeReportValues *values, const GArray *indices, LodeFrequency frequency, FILE *out)
 {
 	g_autoptr(GString) scratch = g_string_new(NULL);
 	LodeCsv csv;
@@ -152,5 +155,5 @@ void lode_report_rows_csv(const LodeReportValues *values, const GArray *indices,
 	lode_csv_init(&csv, out);
 	put_csv_titles(&csv, values);
 	for (guint i = 0; i < indices->len; i++)
-		put_csv_row(&csv, values, g_array_index(indices, uint32_t, i), scratch);
+		put_csv_row(&csv, values, g_array_index(indices, uint32_t, i), frequency, scratch);
 }

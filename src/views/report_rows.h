@@ -18,7 +18,8 @@
 void lode_report_rows_json(const LodeProfile *profile, const LodeReportValues *values,
 	const GArray *indices, FILE *out);
 
-void lode_report_rows_csv(const LodeReportValues *values, const GArray *indices, FILE *out);
+void lode_report_rows_csv(
+	const LodeReportValues *values, const GArray *indices, LodeFrequency frequency, FILE *out);
 
 /* A sequence as a list of lists of attribute names. */
 void lode_json_sequence(LodeJsonStream *json, const LodeMiningRun *run, size_t index);

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_BLOCKS = 64, MAX_EDGES = 256, UNKNOWN = -1 };
+enum { MAX_BLOCKS = 64, MAX_EDGES = 256, UNKNOWN = -1, SAMPLE = 50 };
 
 typedef struct {
 	LodeInferenceGraph graph;
@@ -118,7 +118,7 @@ static void check_connected(const Case *self)
 
 static void infer_in(Case *self, double unit, uint64_t max_work)
 {
-	LodeInferenceOptions options = {.unit = unit, .max_work = max_work};
+	LodeInferenceOptions options = {.unit = unit, .sample = SAMPLE, .max_work = max_work};
 	g_autoptr(GError) error = NULL;
 
 	explore(self);
@@ -138,6 +138,11 @@ static void infer(Case *self)
 typedef struct {
 	int64_t increase, decrease;
 } Costs;
+
+static bool is_sampled(const Case *self, uint32_t b)
+{
+	return self->blocks[b].weight > 0 && self->blocks[b].count >= 0;
+}
 
 static Costs block_costs(const Case *self, uint32_t b)
 {
@@ -163,6 +168,51 @@ static int64_t change_cost(double measured, double inferred, Costs costs)
 				    : -change * (double)costs.decrease);
 }
 
+/* Where units of a sampled block change their cost, and the cost of each from there on, upwards. */
+typedef struct {
+	int64_t from, cost;
+} Step;
+
+enum { N_STEPS = 11 };
+
+static double vote_of(double count)
+{
+	return log(1 + count / SAMPLE);
+}
+
+static void list_steps(const LodeInferenceBlock *block, Step *steps)
+{
+	static const double powers[N_STEPS] = {-INFINITY, -16, -8, -4, -2, -1, 0, 1, 2, 4, 8};
+	static const double middles[N_STEPS] = {
+		-24, -12, -6, -3, -1.5, -0.5, 0.5, 1.5, 3, 6, INFINITY};
+
+	for (unsigned i = 0; i < N_STEPS; i++) {
+		double middle = block->count * pow(2, middles[i]), change = 1;
+		if (block->count > 0)
+			change -= vote_of(block->count) / vote_of(middle);
+		steps[i].from = (int64_t)round(block->count * pow(2, powers[i]));
+		steps[i].cost = (int64_t)round(1024 * block->weight * fmax(change, -256));
+	}
+	if (block->count == 0)
+		memset(steps, 0, (N_STEPS - 1) * sizeof(Step));
+}
+
+static int64_t sampled_cost(const LodeInferenceBlock *block, double inferred)
+{
+	int64_t cost = 0, flow = (int64_t)inferred, measured = (int64_t)block->count;
+	Step steps[N_STEPS];
+
+	list_steps(block, steps);
+	for (unsigned i = 0; i < N_STEPS; i++) {
+		int64_t end = i + 1 < N_STEPS ? steps[i + 1].from : INT64_MAX;
+		int64_t from = MAX(steps[i].from, MIN(flow, measured));
+		int64_t to = MIN(end, MAX(flow, measured));
+		if (to > from)
+			cost += (to - from) * ABS(steps[i].cost);
+	}
+	return cost;
+}
+
 static int64_t inferred_cost(const Case *self)
 {
 	double in[MAX_BLOCKS], out[MAX_BLOCKS];
@@ -172,8 +222,9 @@ static int64_t inferred_cost(const Case *self)
 	for (uint32_t b = 0; b < self->graph.n_blocks; b++) {
 		if (!self->is_live[b])
 			continue;
-		cost += change_cost(
-			self->blocks[b].count, self->out_blocks[b], block_costs(self, b));
+		cost += is_sampled(self, b) ? sampled_cost(&self->blocks[b], self->out_blocks[b])
+		                            : change_cost(self->blocks[b].count,
+						      self->out_blocks[b], block_costs(self, b));
 		if (self->is_stuck[b])
 			cost += 5 * (int64_t)(self->out_blocks[b] - out[b]);
 	}
@@ -199,6 +250,26 @@ static void add_measured(
 	excess[place->source] -= measured;
 }
 
+static void add_sampled(
+	GArray *arcs, int64_t *excess, const NaiveArc *place, const LodeInferenceBlock *block)
+{
+	int64_t measured = (int64_t)block->count;
+	Step steps[N_STEPS];
+
+	list_steps(block, steps);
+	for (unsigned i = 0; i < N_STEPS; i++) {
+		int64_t end = i + 1 < N_STEPS ? steps[i + 1].from : INT64_MAX / 8;
+		NaiveArc arc = *place;
+		if (steps[i].from < measured)
+			arc = (NaiveArc){.source = place->target, .target = place->source};
+		arc.capacity = end - steps[i].from;
+		arc.cost = ABS(steps[i].cost);
+		g_array_append_val(arcs, arc);
+	}
+	excess[place->target] += measured;
+	excess[place->source] -= measured;
+}
+
 static int64_t naive_cost(const Case *self)
 {
 	g_autoptr(GArray) arcs = g_array_new(FALSE, TRUE, sizeof(NaiveArc));
@@ -208,8 +279,11 @@ static int64_t naive_cost(const Case *self)
 	for (uint32_t b = 0; b < self->graph.n_blocks; b++) {
 		if (!self->is_live[b])
 			continue;
-		add_measured(arcs, excess, &(NaiveArc){2 * b, 2 * b + 1}, self->blocks[b].count,
-			block_costs(self, b));
+		if (is_sampled(self, b))
+			add_sampled(arcs, excess, &(NaiveArc){2 * b, 2 * b + 1}, &self->blocks[b]);
+		else
+			add_measured(arcs, excess, &(NaiveArc){2 * b, 2 * b + 1},
+				self->blocks[b].count, block_costs(self, b));
 		if (b == 0 || self->blocks[b].is_entry)
 			add_measured(arcs, excess, &(NaiveArc){outside, 2 * b}, 0, (Costs){0, 0});
 		if (is_exit(self, b))
@@ -245,11 +319,13 @@ static void fill_random(Case *self, GRand *random)
 	uint32_t n_edges = (uint32_t)g_rand_int_range(random, 0, (int32_t)(3 * n));
 	int32_t largest = g_rand_boolean(random) ? 10 : 100000;
 	bool are_edges_known = g_rand_boolean(random);
+	bool are_sampled = g_rand_boolean(random);
 
 	case_init(self, n);
 	for (uint32_t b = 0; b < n; b++)
 		self->blocks[b] = (LodeInferenceBlock){
 			.count = random_count(random, largest),
+			.weight = are_sampled ? g_rand_int_range(random, 0, 20) : 0,
 			.is_entry = g_rand_int_range(random, 0, 8) == 0,
 			.is_exit = g_rand_int_range(random, 0, 6) == 0,
 		};
@@ -450,6 +526,45 @@ static void test_even(void)
 	g_assert_cmpfloat(one.out_edges[5], ==, 18);
 }
 
+/*
+ * 0 → 1 → … → 40 → 41, 40 → 1: a loop whose samples all lie in a quarter of its blocks. It runs as
+ * often as the mean vote of its instructions says (up to the steps of the cost), not never.
+ */
+static void test_hot_loop(void)
+{
+	const double samples = 3000;
+	double mean = lode_flow_voted_samples(lode_flow_sample_vote(samples) / 4) * SAMPLE;
+	Case one;
+
+	case_init(&one, 42);
+	for (uint32_t b = 0; b < 42; b++) {
+		bool is_hot = b > 0 && b <= 40 && b % 4 == 0;
+		one.blocks[b].count = is_hot ? samples * SAMPLE : 0;
+		one.blocks[b].weight = 6;
+		if (b > 0)
+			add_edge(&one, b - 1, b, UNKNOWN);
+	}
+	add_edge(&one, 40, 1, UNKNOWN);
+	infer(&one);
+	for (uint32_t b = 1; b <= 40; b++) {
+		g_assert_cmpfloat(one.out_blocks[b], >=, mean / 4);
+		g_assert_cmpfloat(one.out_blocks[b], <=, mean * 16);
+	}
+	g_assert_cmpfloat(one.out_blocks[0], <=, 1);
+}
+
+/* Votes grow with the samples, but less, and can be undone. */
+static void test_votes(void)
+{
+	for (double samples = 0.5; samples < 1e9; samples *= 3) {
+		double vote = lode_flow_sample_vote(samples);
+		g_assert_cmpfloat_with_epsilon(
+			lode_flow_voted_samples(vote), samples, samples * 1e-9);
+		g_assert_cmpfloat(lode_flow_sample_vote(samples * 3), >, vote);
+		g_assert_cmpfloat(lode_flow_sample_vote(samples * 3), <, 3 * vote);
+	}
+}
+
 static void test_limits(void)
 {
 	g_autoptr(GError) error = NULL;
@@ -583,6 +698,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/flow-inference/isolated", test_isolated);
 	g_test_add_func("/flow-inference/endless", test_endless);
 	g_test_add_func("/flow-inference/even", test_even);
+	g_test_add_func("/flow-inference/hot-loop", test_hot_loop);
+	g_test_add_func("/flow-inference/votes", test_votes);
 	g_test_add_func("/flow-inference/limits", test_limits);
 	g_test_add_func("/flow-inference/exact", test_exact);
 	g_test_add_func("/flow-inference/random", test_random);

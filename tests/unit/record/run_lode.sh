@@ -64,7 +64,6 @@ finish() {
 
 forever='while :; do :; done'
 
-echo 1..9
 
 run sh -c 'echo hello; (exit 3); exit 7'
 check "the exit status passes through" "$(status_is 7)" "$(output_is hello)" "$(has_profile)" \
@@ -104,6 +103,21 @@ finish
 check "a program that handles Ctrl-C ends as it likes" "$(status_is 4)" "$(has_profile)" \
 	"$(left_nothing)"
 
+# In two runs the second would start the program once more.
+if "$lode" record -o trial -e cpu-clock:u -- true >/dev/null 2>&1; then
+	set -m
+	"$lode" run -o x.lode -- sh -c "trap 'exit 4' INT; echo ready; $forever" >out 2>err &
+	lode_pid=$!
+	set +m
+	until grep -q ready out; do sleep 0.05; done
+	sleep 0.5
+	kill -INT -- "-$lode_pid"
+	finish
+	check "Ctrl-C in the sampled run leaves the counting run out" "$(status_is 4)" "$(has_profile)" \
+		"$(grep -q 'not run again' err || echo 'it does not say so')" "$(left_nothing)"
+	rm -f trial
+fi
+
 # Nobody reads the pipe that the report goes to: lode stands still until it is stopped for good.
 mkfifo report
 rm -f x.lode
@@ -115,3 +129,4 @@ until [ -e x.lode ]; do sleep 0.05; done
 while kill -INT -- "-$lode_pid" 2>/dev/null; do sleep 0.3; done
 finish
 check "a second Ctrl-C ends lode at once and leaves nothing" "$(status_is 130)" "$(left_nothing)"
+echo "1..$number"

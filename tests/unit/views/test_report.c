@@ -206,8 +206,9 @@ static void test_csv(void)
 	options.format = LODE_VIEW_CSV;
 	g_autofree char *text = write_report(run, &options);
 	g_autoptr(GPtrArray) rows = sample_parse_csv(text);
-	g_assert_true(g_str_has_prefix(text, "id,sequence,weight,frequency,maximal,differential,"
-					     "places,functions,executions,event:l1d-miss\r\n"));
+	g_assert_true(
+		g_str_has_prefix(text, "id,sequence,weight,frequency,maximal,differential,"
+				       "places,functions,executions,event:l1d-miss,counts\r\n"));
 	g_assert_cmpstr(sample_cell(rows, 2, "sequence"), ==,
 		"[[\"ev:l1d-miss\",\"kind:load\"],[\"op:add\"]]");
 	g_assert_cmpstr(sample_cell(rows, 2, "executions"), ==, "10");
