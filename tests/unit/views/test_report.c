@@ -356,7 +356,7 @@ static void test_empty_run(void)
 	g_autofree char *csv = write_report(run, &options);
 	g_assert_cmpstr(csv, ==,
 		"id,sequence,weight,frequency,maximal,differential,places,functions,"
-		"executions\r\n");
+		"executions,counts\r\n");
 }
 
 static void test_hostile_names(void)
