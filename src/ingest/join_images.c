@@ -143,7 +143,7 @@ static void add_mapped_image(LodeJoin *self, uint32_t object, uint64_t address)
 		add_unknown_image(self, object);
 }
 
-static int compare_sites(const void *a, const void *b)
+int lode_join_compare_sites(const void *a, const void *b)
 {
 	const LodeJoinSite *left = a, *right = b;
 
@@ -162,7 +162,7 @@ static void merge_sites(LodeJoin *self, const GArray *named, GArray *unnamed)
 	LodeJoinSite *sites;
 
 	if (unnamed->len > 1)
-		qsort(unnamed->data, unnamed->len, sizeof(LodeJoinSite), compare_sites);
+		qsort(unnamed->data, unnamed->len, sizeof(LodeJoinSite), lode_join_compare_sites);
 	g_array_unref(self->sites);
 	self->sites = lode_large_array_new(sizeof(LodeJoinSite), n);
 	g_array_set_size(self->sites, n);
@@ -171,7 +171,7 @@ static void merge_sites(LodeJoin *self, const GArray *named, GArray *unnamed)
 	const LodeJoinSite *right = (const LodeJoinSite *)unnamed->data;
 	for (guint k = 0; k < n; k++) {
 		bool is_left = j == unnamed->len ||
-		               (i < named->len && compare_sites(&left[i], &right[j]) < 0);
+		               (i < named->len && lode_join_compare_sites(&left[i], &right[j]) < 0);
 		sites[k] = is_left ? left[i++] : right[j++];
 	}
 }

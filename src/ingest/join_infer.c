@@ -275,17 +275,6 @@ static void append_calls(const Inference *self, LodeRecording *into, const GArra
 	}
 }
 
-static int compare_sites(const void *a, const void *b)
-{
-	const LodeJoinSite *left = a, *right = b;
-
-	if (left->image != right->image)
-		return left->image < right->image ? -1 : 1;
-	if (left->address != right->address)
-		return left->address < right->address ? -1 : 1;
-	return (left->row > right->row) - (left->row < right->row);
-}
-
 static void add_site(GArray *sites, uint32_t image, uint64_t address)
 {
 	const LodeJoinSite site = {address, image, sites->len};
@@ -369,7 +358,7 @@ static void assemble(Inference *self)
 		add_site(sites, stray->image, row.address);
 		append_row(into, samples, object_of(self, stray->image), &row);
 	}
-	g_array_sort(sites, compare_sites);
+	g_array_sort(sites, lode_join_compare_sites);
 	g_array_unref(join->sites);
 	join->sites = g_steal_pointer(&sites);
 	join->inferred = into;
