@@ -35,6 +35,16 @@ static bool make_temporary(LodeRecordingDirectory *self, GError **error)
 	return true;
 }
 
+static bool is_of_recording(const char *name)
+{
+	static const char *const starts[] = {"callgrind.out.", "valgrind.", "perf.data", "jit-"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(starts); i++)
+		if (g_str_has_prefix(name, starts[i]))
+			return true;
+	return false;
+}
+
 static bool make_kept(LodeRecordingDirectory *self, const char *path, GError **error)
 {
 	const char *name;
@@ -50,8 +60,7 @@ static bool make_kept(LodeRecordingDirectory *self, const char *path, GError **e
 	if (listing == NULL)
 		return false;
 	while ((name = g_dir_read_name(listing)) != NULL) {
-		if (!g_str_has_prefix(name, "callgrind.out.") &&
-			!g_str_has_prefix(name, "valgrind."))
+		if (!is_of_recording(name))
 			continue;
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"'%s' holds a recording already; give --keep-recording another directory",

@@ -15,15 +15,17 @@ static const LodeImageVariant *const variants[] = {
 
 static const LodeImageVariant *variant_of(const char *path)
 {
+	/* The path comes from an input: a named pipe would hold us up. */
+	bool is_regular = g_file_test(path, G_FILE_TEST_IS_REGULAR);
+	FILE *file = is_regular ? fopen(path, "re") : NULL;
 	char head[16];
-	FILE *file = fopen(path, "re");
 	size_t n = 0;
 
 	if (file != NULL) {
 		n = fread(head, 1, sizeof head, file);
 		fclose(file);
 	}
-	for (size_t i = 0; i < G_N_ELEMENTS(variants); i++)
+	for (size_t i = 0; is_regular && i < G_N_ELEMENTS(variants); i++)
 		if (variants[i]->is_file(path, head, n))
 			return variants[i];
 	/* says what is wrong with a file that is none of them, or not there */

@@ -8,6 +8,7 @@
 #include "base/error.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
 	MAX_SECTIONS = 1 << 20,
@@ -276,6 +277,17 @@ static void find_build_id(LodeElfFile *self)
 	}
 }
 
+/* The path comes from an input: a named pipe would hold us up, where nobody writes into it. */
+static bool check_kind(const char *path, GError **error)
+{
+	struct stat status;
+
+	if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: not a regular file", path);
+	return false;
+}
+
 LodeElfFile *lode_elf_file_open(const char *path, GError **error)
 {
 	g_autoptr(LodeElfFile) self = g_new0(LodeElfFile, 1);
@@ -284,6 +296,8 @@ LodeElfFile *lode_elf_file_open(const char *path, GError **error)
 	self->path = g_strdup(path);
 	self->sections = g_array_new(FALSE, FALSE, sizeof(LodeElfSection));
 	self->executable = g_array_new(FALSE, FALSE, sizeof(LodeElfRange));
+	if (!check_kind(path, error))
+		return NULL;
 	self->mapping = g_mapped_file_new(path, FALSE, &cause);
 	if (self->mapping == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", cause->message);

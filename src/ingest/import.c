@@ -148,8 +148,9 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 static LodeProfile *import_flow_file(const Inputs *inputs, const LodeImportOptions *options,
 	const LodeProgress *progress, GError **error)
 {
-	if (options->n_maps > 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "a flow file has no load map");
+	if (options->n_maps > 0 || options->n_jit_files > 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "a flow file has no %s",
+			options->n_maps > 0 ? "load map" : "code made at run time");
 		return NULL;
 	}
 	return lode_flow_file_read(inputs->flow_file, progress, error);

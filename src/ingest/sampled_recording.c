@@ -370,6 +370,22 @@ static bool read_samples(Reading *self, GError **error)
 	return lode_sampled_rows_finish(&self->rows, error);
 }
 
+/* What the reader left out, and what is not there. */
+static void account_files(Reading *self)
+{
+	for (guint i = 0; i < self->inputs->len; i++) {
+		const Input *input = &g_array_index(self->inputs, Input, i);
+		const LodePerfInfo *info = lode_perf_data_info(input->data);
+		if (info->n_unknown_ids > 0)
+			lode_recording_add_unresolved(self->recording,
+				"sample of an event that the recording does not describe",
+				input->path, (double)info->n_unknown_ids, 0);
+		if (info->is_truncated)
+			lode_recording_add_unresolved(
+				self->recording, "recording that is cut short", input->path, 1, 0);
+	}
+}
+
 static void account(Reading *self)
 {
 	static const char *const losses[] = {"records lost by the kernel while sampling",
@@ -417,6 +433,7 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 	if (!read_samples(self, error))
 		return false;
 	account(self);
+	account_files(self);
 	describe(self);
 	return true;
 }

@@ -55,8 +55,6 @@ static char *stem_of(const char *name, const char *modifiers)
 {
 	bool has_colon = *modifiers != '\0' && modifiers[-1] == ':';
 
-	if (has_colon && modifiers - name >= 2 && modifiers[-2] == '/')
-		return g_strndup(name, (gsize)(modifiers - name - 1));
 	return g_strndup(name, (gsize)(modifiers - name - has_colon));
 }
 

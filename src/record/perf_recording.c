@@ -138,11 +138,11 @@ bool lode_perf_recording_finish(
 	lode_perf_recording_drain(self);
 	write_lost(self);
 	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
-	bool is_finished = lode_perf_writer_finish(
-		self->writer, features, self->write_error == NULL ? error : NULL);
+	lode_perf_writer_finish(
+		self->writer, features, self->write_error == NULL ? &self->write_error : NULL);
 	g_clear_pointer(&self->events, lode_perf_event_set_close);
 	if (self->write_error == NULL)
-		return is_finished;
+		return true;
 	g_propagate_prefixed_error(error, g_steal_pointer(&self->write_error),
 		"the recording ended early; what was written until then can be read: ");
 	return false;

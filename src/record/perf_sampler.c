@@ -313,8 +313,11 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 		return false;
 	g_array_append_val(threads, self->program.pid);
 	if (!open_events(self, kernel, threads, error) ||
-		!lode_perf_program_release(&self->program, path, error) ||
-		!lode_perf_writer_publish(self->recording.writer, self->recording.choices, error))
+		!lode_perf_program_release(&self->program, path, error))
+		return false;
+	if (self->options->has_started != NULL)
+		*self->options->has_started = true;
+	if (!lode_perf_writer_publish(self->recording.writer, self->recording.choices, error))
 		return false;
 	self->is_enabled = !self->options->start_stopped && self->options->delay_ms == 0;
 	return true;

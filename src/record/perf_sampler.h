@@ -34,6 +34,7 @@ typedef struct {
 	const char *control_fifo; /* lines enable, disable, stop; NULL: none */
 	unsigned delay_ms;        /* before sampling starts */
 	unsigned duration_ms;     /* 0: to the end of the program */
+	bool *has_started;        /* set to true when the program is let go; may be NULL */
 	const char *const
 		*command; /* what stands in the file as the command line; NULL-terminated */
 } LodePerfSamplerOptions;
@@ -49,10 +50,10 @@ typedef struct {
 
 /*
  * Runs or attaches and waits for the end: of the program, of the duration, Ctrl-C, `stop`. The file
- * is whole then, whatever ended it; on failure there is none. Errors: _NOT_FOUND (no such program,
- * process or event), _IO with the exact setting when the kernel forbids it
- * (kernel.perf_event_paranoid, perf_event_mlock_kb, perf_event_max_sample_rate, RLIMIT_NOFILE) and
- * what still works, _USAGE.
+ * is whole then, whatever ended it; on failure there is none, unless writing failed on the way:
+ * what was written until then can be read. Errors: _NOT_FOUND (no such program, process or event),
+ * _IO with the exact setting when the kernel forbids it (kernel.perf_event_paranoid,
+ * perf_event_mlock_kb, perf_event_max_sample_rate, RLIMIT_NOFILE) and what still works, _USAGE.
  */
 LodePerfSampling *lode_perf_sampler_run(
 	const LodePerfSamplerOptions *options, const LodeProgress *progress, GError **error);

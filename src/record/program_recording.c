@@ -27,6 +27,7 @@ typedef struct {
 	LodeRecordingKind kind;
 	off_t input_start; /* of standard input; −1: it has no position */
 	double sampled_seconds;
+	bool has_started; /* the sampled run: what it did is done */
 	bool was_interrupted;
 } Session;
 
@@ -94,6 +95,7 @@ static bool sample(Session *self, GError **error)
 		.argv = (const char *const *)runtime->argv->pdata,
 		.environment = is_alone ? NULL : (const char *const *)native,
 		.output = output,
+		.has_started = &self->has_started,
 		.command = options->argv,
 	};
 	gint64 start_us = g_get_monotonic_time();
@@ -167,15 +169,24 @@ static bool count(Session *self, GError **error)
 	return true;
 }
 
-/* Sampling may be forbidden, where counting never is. */
+/* Sampling may be forbidden, or not be there, where counting never is. What is wrong with events
+ * that were asked for is for the user to know. */
+static bool can_go_without_samples(const Session *self, const GError *cause)
+{
+	bool is_refused = g_error_matches(cause, LODE_ERROR, LODE_ERROR_IO) ||
+	                  (g_error_matches(cause, LODE_ERROR, LODE_ERROR_UNSUPPORTED) &&
+				  self->options->n_events == 0);
+
+	return is_refused && self->kind == LODE_RECORDING_BOTH && !self->has_started;
+}
+
 static bool sample_if_allowed(Session *self, GError **error)
 {
 	g_autoptr(GError) cause = NULL;
 
 	if (sample(self, &cause))
 		return true;
-	if (self->kind == LODE_RECORDING_BOTH &&
-		g_error_matches(cause, LODE_ERROR, LODE_ERROR_IO)) {
+	if (can_go_without_samples(self, cause)) {
 		note(self, "%s", cause->message);
 		note(self, "going on without samples: executions are counted, and the time is "
 			   "estimated");

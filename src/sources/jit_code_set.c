@@ -6,11 +6,12 @@
 #include "sources/perf_map.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One file: a dump or a map, the other is NULL. */
 typedef struct {
-	char *path;
+	char *path, *real_path;
 	LodeJitdump *dump;
 	LodePerfMap *map;
 	uint32_t pids[2]; /* of the header and of the name; a container has its own numbers */
@@ -27,6 +28,7 @@ static void file_free(void *data)
 	lode_jitdump_close(self->dump);
 	lode_perf_map_free(self->map);
 	g_free(self->path);
+	free(self->real_path);
 	g_free(self);
 }
 
@@ -52,6 +54,9 @@ bool lode_jit_code_set_is_file(const char *path)
 	FILE *file;
 	size_t n;
 
+	/* A named pipe would hold us up. */
+	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
+		return false;
 	if (lode_perf_map_is_name(path))
 		return true;
 	file = fopen(path, "re");
@@ -93,17 +98,31 @@ static bool open_file(CodeFile *self, GError **error)
 	return true;
 }
 
+static bool has_file(const LodeJitCodeSet *self, const char *real_path)
+{
+	for (guint i = 0; i < self->files->len; i++) {
+		const CodeFile *file = g_ptr_array_index(self->files, i);
+
+		if (g_strcmp0(file->real_path, real_path) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool lode_jit_code_set_add(LodeJitCodeSet *self, const char *path, GError **error)
 {
 	CodeFile *file = g_new0(CodeFile, 1);
+	bool is_known, is_read;
 
 	file->path = g_strdup(path);
-	if (!open_file(file, error)) {
+	file->real_path = realpath(path, NULL);
+	is_known = file->real_path != NULL && has_file(self, file->real_path);
+	is_read = !is_known && open_file(file, error);
+	if (is_read)
+		g_ptr_array_add(self->files, file);
+	else
 		file_free(file);
-		return false;
-	}
-	g_ptr_array_add(self->files, file);
-	return true;
+	return is_known || is_read;
 }
 
 unsigned lode_jit_code_set_n_files(const LodeJitCodeSet *self)
@@ -162,22 +181,4 @@ bool lode_jit_code_set_find(const LodeJitCodeSet *self, uint32_t pid, uint64_t a
 		return true;
 	}
 	return false;
-}
-
-unsigned lode_jit_code_set_count_at(const LodeJitCodeSet *self, uint32_t pid, uint64_t address)
-{
-	bool is_mapped = false;
-	unsigned n = 0;
-
-	for (guint i = 0; i < self->files->len; i++) {
-		const CodeFile *file = g_ptr_array_index(self->files, i);
-
-		if (!is_of(file, pid))
-			continue;
-		if (file->dump != NULL)
-			n += lode_jitdump_count_at(file->dump, address);
-		else
-			is_mapped |= lode_perf_map_find(file->map, address) != NULL;
-	}
-	return n > 0 ? n : is_mapped;
 }

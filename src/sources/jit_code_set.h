@@ -25,12 +25,14 @@ LodeJitCodeSet *lode_jit_code_set_new(void);
 void lode_jit_code_set_free(LodeJitCodeSet *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeJitCodeSet, lode_jit_code_set_free)
 
-/* Whether a file is one of these: a jitdump by its first bytes, a perf map by its name. */
+/* Whether a file is one of these: a jitdump by its first bytes, a perf map by its name. Nothing but
+ * a regular file is. */
 bool lode_jit_code_set_is_file(const char *path);
 
 /*
  * Adds a jitdump or perf map. Errors as lode_jitdump_open() and lode_perf_map_read() give them;
- * what was added before stays. A file whose name does not say perf-PID.map is read as a jitdump.
+ * what was added before stays. One that is there already, by whatever path, is not read again. A
+ * file whose name does not say perf-PID.map is read as a jitdump.
  */
 bool lode_jit_code_set_add(LodeJitCodeSet *self, const char *path, GError **error);
 
@@ -46,9 +48,3 @@ bool lode_jit_code_set_has_pid(const LodeJitCodeSet *self, uint32_t pid);
  */
 bool lode_jit_code_set_find(const LodeJitCodeSet *self, uint32_t pid, uint64_t address,
 	uint64_t time_ns, LodeJitPlace *out_place);
-
-/*
- * How many pieces of code lay at this address in the course of time: above 1, a look-up without
- * time is a guess. 0: none that the set knows.
- */
-unsigned lode_jit_code_set_count_at(const LodeJitCodeSet *self, uint32_t pid, uint64_t address);

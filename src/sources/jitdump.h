@@ -88,6 +88,3 @@ const LodeJitPlacement *lode_jitdump_find_next(
 /* Where the byte at a run-time address stands in the file: its address in the image. */
 uint64_t lode_jitdump_image_address(
 	const LodeJitdump *self, const LodeJitPlacement *placement, uint64_t address);
-
-/* How many different units lay at this run-time address in the course of time. */
-unsigned lode_jitdump_count_at(const LodeJitdump *self, uint64_t address);

@@ -146,7 +146,6 @@ struct Search {
 	uint64_t address, time_ns;
 	void (*visit)(Search *self, const LodeJitPlacement *placement);
 	const LodeJitPlacement *best;
-	GHashTable *units;
 };
 
 /* Visits the placements that hold the address, in their order, below the root of [low, high). */
@@ -185,11 +184,6 @@ static void visit_next(Search *self, const LodeJitPlacement *placement)
 		self->best = placement;
 }
 
-static void visit_unit(Search *self, const LodeJitPlacement *placement)
-{
-	g_hash_table_add(self->units, GUINT_TO_POINTER(placement->unit));
-}
-
 const LodeJitPlacement *lode_jitdump_find(
 	const LodeJitdump *self, uint64_t address, uint64_t time_ns)
 {
@@ -208,13 +202,4 @@ const LodeJitPlacement *lode_jitdump_find_next(
 
 	search(self, 0, self->placements->len, &next);
 	return next.best;
-}
-
-unsigned lode_jitdump_count_at(const LodeJitdump *self, uint64_t address)
-{
-	g_autoptr(GHashTable) units = g_hash_table_new(NULL, NULL);
-	Search all = {.address = address, .visit = visit_unit, .units = units};
-
-	search(self, 0, self->placements->len, &all);
-	return g_hash_table_size(units);
 }

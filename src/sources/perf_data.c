@@ -132,6 +132,8 @@ void lode_perf_data_rewind(LodePerfData *self)
 {
 	self->at = self->data_start;
 	self->n_read = 0;
+	/* A reading before may have passed over samples without looking at them. */
+	self->info.n_unknown_ids = 0;
 	lode_perf_data_rewind_decompressor(self);
 }
 

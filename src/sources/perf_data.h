@@ -126,7 +126,8 @@ typedef struct {
 	GPtrArray *core_siblings, *thread_siblings; /* const char *: lists of CPUs, "0-3,8" */
 	uint64_t n_unknown_records, n_unknown_features;
 	uint64_t n_damaged_features; /* left out: they end before their own counts say */
-	uint64_t n_unknown_ids;      /* samples left out, for their event stands nowhere */
+	uint64_t n_unknown_ids;      /* samples left out since the last rewind: their event stands
+	                                nowhere */
 	uint64_t aux_bytes;          /* of AUXTRACE, passed over */
 	uint64_t compressed_bytes, decompressed_bytes;
 } LodePerfInfo;

@@ -102,7 +102,6 @@ bool lode_perf_data_fail(const LodePerfData *self, uint64_t offset, LodeErrorCod
 const char *lode_perf_data_keep_text(LodePerfData *self, const void *text, size_t size);
 
 bool lode_perf_data_read_header(LodePerfData *self, GError **error);
-void lode_perf_data_read_features(LodePerfData *self);
 
 /* Takes as many bytes as the attribute itself says. */
 LodePerfAttribute lode_perf_data_read_attribute(const LodePerfData *self, LodeByteCursor *cursor);

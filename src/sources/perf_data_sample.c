@@ -220,8 +220,7 @@ static inline LodePerfParse find_event(
 	uint64_t id = lode_byte_cursor_u64(&cursor);
 	if (id == 0 || lode_perf_data_find_id(self, id, out_event))
 		return LODE_PERF_PARSED;
-	if (raw->is_first_reading)
-		self->info.n_unknown_ids++;
+	self->info.n_unknown_ids++;
 	return LODE_PERF_PASSED_OVER;
 }
 

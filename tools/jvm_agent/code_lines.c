@@ -68,8 +68,10 @@ static void read_method(CodeMethod *self, jvmtiEnv *jvmti)
 
 	if (!method_texts_init(&texts, jvmti, self->id))
 		return;
-	if (texts.source_file != NULL && (*jvmti)->GetLineNumberTable(jvmti, self->id, &self->n,
-						 &self->table) == JVMTI_ERROR_NONE) {
+	/* what hides names from readers may leave an empty one */
+	if (texts.source_file != NULL && *texts.source_file != '\0' &&
+		(*jvmti)->GetLineNumberTable(jvmti, self->id, &self->n, &self->table) ==
+			JVMTI_ERROR_NONE) {
 		source_path_write(path, sizeof path, texts.class_signature, texts.source_file);
 		self->file = strdup(path);
 	}

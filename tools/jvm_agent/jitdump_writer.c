@@ -117,7 +117,7 @@ static void write_header(void)
 	(void)marker;
 }
 
-bool jitdump_writer_open(const char *directory)
+static bool open_file(const char *directory)
 {
 	char path[PATH_MAX];
 	int length;
@@ -137,10 +137,32 @@ bool jitdump_writer_open(const char *directory)
 	return writer.fd >= 0;
 }
 
+bool jitdump_writer_open(const char *directory)
+{
+	bool is_open = false;
+
+	pthread_mutex_lock(&writer.lock);
+	if (writer.fd >= 0)
+		fprintf(stderr, "lode: the JVM agent is there already, and writes one dump only\n");
+	else
+		is_open = open_file(directory);
+	pthread_mutex_unlock(&writer.lock);
+	return is_open;
+}
+
 static void put(Record *record, const void *bytes, size_t size)
 {
 	memcpy(record->bytes + record->size, bytes, size);
 	record->size += size;
+}
+
+/* The file of a line as it is written. */
+static const char *written_file(const JitdumpCode *code, size_t line)
+{
+	const char *file = code->lines[line].file;
+
+	/* this stands for the name before */
+	return line > 0 && strcmp(file, code->lines[line - 1].file) == 0 ? "\xff" : file;
 }
 
 static size_t debug_size(const JitdumpCode *code)
@@ -148,7 +170,7 @@ static size_t debug_size(const JitdumpCode *code)
 	size_t size = sizeof(DebugRecord);
 
 	for (size_t i = 0; i < code->n_lines; i++)
-		size += sizeof(DebugEntry) + strlen(code->lines[i].file) + 1;
+		size += sizeof(DebugEntry) + strlen(written_file(code, i)) + 1;
 	return code->n_lines > 0 ? size : 0;
 }
 
@@ -166,9 +188,7 @@ static void put_lines(Record *record, const JitdumpCode *code, size_t size)
 	for (size_t i = 0; i < code->n_lines; i++) {
 		const JitdumpLine *line = &code->lines[i];
 		DebugEntry entry = {line->address, line->line, 0};
-		/* this stands for the name before */
-		const char *file = i > 0 && strcmp(line->file, line[-1].file) == 0 ? "\xff"
-		                                                                   : line->file;
+		const char *file = written_file(code, i);
 
 		put(record, &entry, sizeof entry);
 		put(record, file, strlen(file) + 1);
@@ -193,15 +213,6 @@ static void put_load(Record *record, const JitdumpCode *code)
 	put(record, code->code, code->size);
 }
 
-/* The names that are repeated take less room than this; the record says what it takes. */
-static size_t shrink_debug_size(const JitdumpCode *code, size_t size)
-{
-	for (size_t i = 1; i < code->n_lines; i++)
-		if (strcmp(code->lines[i].file, code->lines[i - 1].file) == 0)
-			size -= strlen(code->lines[i].file) - 1;
-	return size;
-}
-
 void jitdump_writer_add(const JitdumpCode *code)
 {
 	size_t lines_size = debug_size(code);
@@ -216,7 +227,7 @@ void jitdump_writer_add(const JitdumpCode *code)
 	pthread_mutex_lock(&writer.lock);
 	/* a child that was forked shares the file, but not the code */
 	if (writer.fd >= 0 && writer.pid == getpid()) {
-		put_lines(&record, code, shrink_debug_size(code, lines_size));
+		put_lines(&record, code, lines_size);
 		put_load(&record, code);
 		write_bytes(record.bytes, record.size);
 	}

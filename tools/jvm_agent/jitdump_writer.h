@@ -27,7 +27,7 @@ typedef struct {
 } JitdumpCode;
 
 /* Makes the file in a directory and maps its first page as perf wants it. False: a line on stderr
- * says why, and what is written later goes nowhere. */
+ * says why; what is written later goes into a file that is open already, else nowhere. */
 bool jitdump_writer_open(const char *directory);
 
 /* Writes the code with its lines. Nothing happens when there is no file any more. */

@@ -124,6 +124,7 @@ void source_path_write(
 	const char *start = class_signature + (*class_signature == 'L');
 	const char *name = without_package(start, class_end(start));
 
+	*path = '\0';
 	for (const char *at = start; at < name; at++)
 		put(&text, *at);
 	put_text(&text, source_file);

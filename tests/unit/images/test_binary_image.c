@@ -7,6 +7,7 @@
 
 #include <elf.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 static LodeBinaryImage *open_image(const char *path, const char *debug_directory)
 {
@@ -328,6 +329,22 @@ static void write_and_fail(const char *path, const void *data, size_t n, int cod
 	g_assert_nonnull(strstr(error->message, path));
 }
 
+/* A recording may name pipes as what was mapped; nobody writes into these. */
+static void test_named_pipes(void)
+{
+	static const char *const names[] = {"program", "perf-7.map", "jit-7.dump"};
+	char *directory = tool_directory();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *path = g_build_filename(directory, names[i], NULL);
+		g_autoptr(GError) error = NULL;
+		g_assert_cmpint(mkfifo(path, 0600), ==, 0);
+		g_assert_null(lode_binary_image_open(path, NULL, &error));
+		g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
+	}
+	tool_directory_remove(directory);
+}
+
 static void test_errors(void)
 {
 	char *directory = tool_directory();
@@ -465,6 +482,7 @@ int main(int argc, char **argv)
 	g_test_add_data_func("/images/binary_image/debug_file_by_checksum",
 		"cc -g -O1 -Wl,--build-id=none", check_separate_debug_file);
 	g_test_add_func("/images/binary_image/assembly", test_assembly);
+	g_test_add_func("/images/binary_image/named_pipes", test_named_pipes);
 	g_test_add_func("/images/binary_image/errors", test_errors);
 	g_test_add_func("/images/binary_image/damaged", test_damaged);
 	g_test_add_func("/images/binary_image/broken_lines", test_broken_lines);

@@ -155,6 +155,28 @@ static void test_reasons(void)
 		"0x1000 in process 7");
 }
 
+/* Samples of an id that no event has, in a file whose writer did not come to its end. */
+static void test_left_out(void)
+{
+	g_auto(SampledProgram) program;
+	g_auto(SampleFile) file;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	sample_file_init(&file);
+	add_cpu_clock(&file);
+	sample_file_add_event(&file, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1);
+	begin(&file, &program);
+	uint64_t entry = sampled_program_function(&program, "wander")->address;
+	add_at(&file, 0, entry + program.bias, 1000);
+	add_at(&file, 5, entry + program.bias, 1000);
+	add_at(&file, 6, entry + program.bias, 1000);
+	file.file.has_data_size = false;
+	g_autoptr(LodeProfile) profile = import(&file);
+	g_assert_cmpfloat(event_total(profile, "cpu-clock"), ==, 1000);
+	check_reason(profile, "sample of an event that the recording does not describe", 2, 0);
+	check_reason(profile, "recording that is cut short", 1, 0);
+}
+
 /* Executions are an event of that name already; cycles can be cycles where none are estimated. */
 static void test_event_names(void)
 {
@@ -526,6 +548,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/sample-import/reasons", test_reasons);
+	g_test_add_func("/sample-import/left-out", test_left_out);
 	g_test_add_func("/sample-import/event-names", test_event_names);
 	g_test_add_func("/sample-import/unused-event", test_unused_event);
 	g_test_add_func("/sample-import/no-times", test_no_times);

@@ -59,6 +59,9 @@ static void test_source_path(void)
 	g_assert_cmpstr(text, ==, "Main.java");
 	source_path_write(text, sizeof text, "Lp/Foo$$Lambda/0x0000000800c03000;", "Foo.java");
 	g_assert_cmpstr(text, ==, "p/Foo.java");
+	memset(text, 'x', sizeof text);
+	source_path_write(text, sizeof text, "LMain;", "");
+	g_assert_cmpstr(text, ==, "");
 }
 
 int main(int argc, char **argv)

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -214,13 +215,14 @@ static void test_short(Fixture *self, const void *data)
 	g_assert_true(noted(self, "too short"));
 }
 
-/* What perf_event_paranoid does on other machines; false where filters cannot be had. */
-static bool forbid_sampling(void)
+/* Errno EACCES is what perf_event_paranoid does on other machines, ENOSYS a kernel without events;
+ * false where filters cannot be had. */
+static bool forbid_sampling(unsigned code_of_error)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | code_of_error),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	const struct sock_fprog program = {G_N_ELEMENTS(code), code};
@@ -229,11 +231,11 @@ static bool forbid_sampling(void)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-static void run_forbidden(Fixture *self)
+static void run_forbidden(Fixture *self, unsigned code_of_error)
 {
 	g_autoptr(GError) error = NULL;
 
-	if (!forbid_sampling()) {
+	if (!forbid_sampling(code_of_error)) {
 		g_print("no filter\n");
 		return;
 	}
@@ -247,20 +249,61 @@ static void run_forbidden(Fixture *self)
 	g_assert_true(noted(self, "going on without samples"));
 	/* Only samples were asked for: there is nothing to fall back on. */
 	g_assert_null(record_as(self, LODE_RECORDING_SAMPLES, "exit 5", &error));
-	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
+	g_assert_error(error, LODE_ERROR,
+		code_of_error == ENOSYS ? LODE_ERROR_UNSUPPORTED : LODE_ERROR_IO);
 }
 
-static void test_forbidden(Fixture *self, const void *data)
+static void check_forbidden(Fixture *self, unsigned code_of_error)
 {
 	g_autofree char *valgrind = g_find_program_in_path("valgrind");
 
-	(void)data;
 	if (g_test_subprocess()) {
-		run_forbidden(self);
+		run_forbidden(self, code_of_error);
 		return;
 	}
 	if (valgrind == NULL) {
 		g_test_skip("no valgrind");
+		return;
+	}
+	g_test_trap_subprocess(NULL, 0, 0);
+	g_test_trap_assert_passed();
+}
+
+static void test_forbidden(Fixture *self, const void *data)
+{
+	(void)data;
+	check_forbidden(self, EACCES);
+}
+
+static void test_not_there(Fixture *self, const void *data)
+{
+	(void)data;
+	check_forbidden(self, ENOSYS);
+}
+
+static void run_on_full_disk(Fixture *self)
+{
+	const struct rlimit limit = {2048, 2048};
+	g_autoptr(GError) error = NULL;
+
+	signal(SIGXFSZ, SIG_IGN);
+	g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &limit), ==, 0);
+	g_autoptr(LodeProgramRecording) recording = record_as(
+		self, LODE_RECORDING_BOTH, "echo run >>$DIRECTORY/runs; " WORK, &error);
+	g_autofree char *runs = contents(self, "runs");
+	g_assert_cmpstr(runs, ==, "run\n");
+	if (noted(self, "without samples") && !noted(self, "the recording ended early"))
+		return; /* sampling is not allowed here, so that it ran to be counted */
+	g_assert_null(recording);
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
+}
+
+/* What the program did is done: it is not run again because its recording could not be written. */
+static void test_full_disk(Fixture *self, const void *data)
+{
+	(void)data;
+	if (g_test_subprocess()) {
+		run_on_full_disk(self);
 		return;
 	}
 	g_test_trap_subprocess(NULL, 0, 0);
@@ -299,6 +342,8 @@ int main(int argc, char **argv)
 	add("signal", test_signal);
 	add("short", test_short);
 	add("forbidden", test_forbidden);
+	add("not-there", test_not_there);
+	add("full-disk", test_full_disk);
 	add("errors", test_errors);
 	return g_test_run();
 }

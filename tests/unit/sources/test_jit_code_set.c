@@ -4,6 +4,8 @@
 #include "jitdump_bytes.h"
 #include "sources/jit_code_set.h"
 
+#include <sys/stat.h>
+
 typedef struct {
 	char *directory, *first, *second, *map;
 	LodeJitCodeSet *set;
@@ -107,11 +109,29 @@ static void test_count(Fixture *self, const void *data)
 	g_assert_true(lode_jit_code_set_has_pid(self->set, 5));
 	g_assert_true(lode_jit_code_set_has_pid(self->set, 500));
 	g_assert_false(lode_jit_code_set_has_pid(self->set, 7));
-	g_assert_cmpuint(lode_jit_code_set_count_at(self->set, 500, 0x1000), ==, 2);
-	g_assert_cmpuint(lode_jit_code_set_count_at(self->set, 500, 0x1008), ==, 1);
-	g_assert_cmpuint(lode_jit_code_set_count_at(self->set, 500, 0x1010), ==, 1);
-	g_assert_cmpuint(lode_jit_code_set_count_at(self->set, 500, 0x1020), ==, 0);
-	g_assert_cmpuint(lode_jit_code_set_count_at(self->set, 7, 0x1000), ==, 0);
+}
+
+/* The command line and a recording may both name one. */
+static void test_added_again(Fixture *self, const void *data)
+{
+	g_autofree char *name = g_path_get_basename(self->directory);
+	g_autofree char *other = g_strdup_printf("%s/../%s/other.dump", self->directory, name);
+
+	(void)data;
+	g_assert_true(lode_jit_code_set_add(self->set, self->map, NULL));
+	g_assert_true(lode_jit_code_set_add(self->set, other, NULL));
+	g_assert_cmpuint(lode_jit_code_set_n_files(self->set), ==, 3);
+}
+
+/* Nobody writes into it. */
+static void test_named_pipe(Fixture *self, const void *data)
+{
+	g_autofree char *path = g_build_filename(self->directory, "perf-7.map", NULL);
+
+	(void)data;
+	g_assert_cmpint(mkfifo(path, 0600), ==, 0);
+	g_assert_false(lode_jit_code_set_is_file(path));
+	g_unlink(path);
 }
 
 static void test_errors(Fixture *self, const void *data)
@@ -136,6 +156,8 @@ int main(int argc, char **argv)
 	ADD("find", NULL, test_find);
 	ADD("arch_clock", "arch", test_arch_clock);
 	ADD("count", NULL, test_count);
+	ADD("added_again", NULL, test_added_again);
+	ADD("named_pipe", NULL, test_named_pipe);
 	ADD("errors", NULL, test_errors);
 	return g_test_run();
 }

@@ -266,6 +266,14 @@ static void test_two_events(void)
 		/* The third is of no event that is known. */
 		g_assert_null(next(file));
 		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_ids, ==, 1);
+		lode_perf_data_rewind(file);
+		lode_perf_data_pass_over_samples(file, true);
+		g_assert_null(next(file));
+		lode_perf_data_rewind(file);
+		lode_perf_data_pass_over_samples(file, false);
+		while (next(file) != NULL)
+			;
+		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_ids, ==, 1);
 		perf_data_file_clear(&parts);
 	}
 }
