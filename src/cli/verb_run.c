@@ -16,6 +16,7 @@
 
 #include <stdio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static struct {
 	char *output, *keep_recording, *report, *frequency, **events;
@@ -37,7 +38,8 @@ static const GOptionEntry options[] = {
 		"the profile to write; one that is there is replaced (default: PROGRAM.lode)",
 		"FILE"},
 	{"report", 0, 0, G_OPTION_ARG_FILENAME, &given.report,
-		"where the report goes (default: standard output, when the program has ended)",
+		"where the report goes when the program has ended (default: standard output when "
+		"that is a terminal, else standard error)",
 		"FILE"},
 	{"keep-recording", 0, 0, G_OPTION_ARG_FILENAME, &given.keep_recording,
 		"record into this directory and leave the recordings there", "DIR"},
@@ -103,16 +105,18 @@ static LodeProfile *import(const LodeProgramRecording *recorded, const char *pro
 static bool report(const LodeProfile *profile, const LodeMiningRun *mined, const char *path,
 	const LodeProgress *progress, GError **error)
 {
+	/* What the program writes to a file or a pipe is data, which the report must not follow. */
+	bool is_data = given.report == NULL && isatty(STDOUT_FILENO) == 0;
 	g_autoptr(LodeOutputFile) output = lode_output_file_open(given.report, error);
 	LodeReportOptions report_options;
 
 	if (output == NULL)
 		return false;
+	FILE *stream = is_data ? stderr : lode_output_file_stream(output);
 	lode_report_options_init(&report_options);
-	report_options.terminal = lode_terminal_of(lode_output_file_stream(output));
+	report_options.terminal = lode_terminal_of(stream);
 	report_options.profile_path = path;
-	return lode_report_write(profile, mined, &report_options, progress,
-		       lode_output_file_stream(output), error) &&
+	return lode_report_write(profile, mined, &report_options, progress, stream, error) &&
 	       lode_output_file_commit(output, error);
 }
 
@@ -191,8 +195,9 @@ const LodeVerb lode_verb_run = {
 		"and what it did until then is mined; once more, and lode stops too. SIGTERM and "
 		"SIGHUP are passed on, and lode stops when the program has ended.\n"
 		"\n"
-		"The report comes on standard output behind what the program wrote there: use "
-		"--report where that is data. The profile is there to be mined again.\n"
+		"The report comes on standard output when that is a terminal, behind what the "
+		"program wrote there, else on standard error. The profile is there to be mined "
+		"again.\n"
 		"\n"
 		"Examples:\n"
 		"  lode run -- ./program argument\n"

@@ -65,19 +65,39 @@ static char *reason_for_once(const LodeProgramRecordingOptions *options)
 	if (runtime->name != NULL)
 		return g_strdup_printf("what %s compiles is another in each run", runtime->name);
 	if (!can_read_input_twice())
-		return g_strdup("standard input is a pipe, which cannot be read twice");
+		return g_strdup(
+			"standard input is a pipe, which cannot be read twice (a program that "
+			"needs none can be given </dev/null)");
 	return NULL;
+}
+
+static uint64_t allowed_frequency(void)
+{
+	g_autofree char *text = NULL;
+
+	if (!g_file_get_contents("/proc/sys/kernel/perf_event_max_sample_rate", &text, NULL, NULL))
+		return UINT64_MAX;
+	return g_ascii_strtoull(text, NULL, 10);
 }
 
 /* As many as the kernel allows, where that is less. */
 static uint64_t default_frequency(void)
 {
-	g_autofree char *text = NULL;
-	uint64_t allowed = FREQUENCY;
+	return CLAMP(allowed_frequency(), 1, FREQUENCY);
+}
 
-	if (g_file_get_contents("/proc/sys/kernel/perf_event_max_sample_rate", &text, NULL, NULL))
-		allowed = g_ascii_strtoull(text, NULL, 10);
-	return CLAMP(allowed, 1, FREQUENCY);
+/* Else the kernel would refuse it, which is not to be taken for sampling not being allowed. */
+static bool check_frequency(uint64_t frequency, GError **error)
+{
+	uint64_t allowed = allowed_frequency();
+
+	if (frequency <= allowed)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"--frequency %" G_GUINT64_FORMAT " is above kernel.perf_event_max_sample_rate, "
+		"which is %" G_GUINT64_FORMAT,
+		frequency, allowed);
+	return false;
 }
 
 static bool sample(Session *self, GError **error)
@@ -159,6 +179,14 @@ static bool count(Session *self, GError **error)
 	g_autoptr(LodeCallgrindRun) counted = lode_callgrind_run(&run, error);
 	if (counted == NULL)
 		return false;
+	/* Samples of the whole run do not fit counts of a part. */
+	if (is_second && WIFSIGNALED(counted->exit_status) && self->result->recordings->len > 0) {
+		note(self, "the counting run was ended by signal %d (%s): executions are inferred",
+			WTERMSIG(counted->exit_status),
+			g_strsignal(WTERMSIG(counted->exit_status)));
+		self->result->stop_signal = counted->stop_signal;
+		return true;
+	}
 	note_end(self, counted);
 	if (!is_second)
 		self->result->exit_status = counted->exit_status;
@@ -234,6 +262,8 @@ static bool record(Session *self, GError **error)
 	g_autofree char *reason = self->kind == LODE_RECORDING_BOTH ? reason_for_once(self->options)
 	                                                            : NULL;
 
+	if (!check_frequency(self->options->frequency, error))
+		return false;
 	if (reason != NULL) {
 		note(self, "%s: the program is sampled only, in one run", reason);
 		self->kind = LODE_RECORDING_SAMPLES;

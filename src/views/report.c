@@ -149,7 +149,11 @@ static void put_nothing(const Report *self)
 	                         : parameters->images != NULL  ? ", or with other --images"
 	                                                       : "";
 
-	if (self->run->sequences->len > 0)
+	if (self->run->sequences->len > 0 && self->n_eligible > 0)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"No sequence costs more than the average instruction, as where the weight "
+			"only counts instructions; --sort weight lists those that cost most.");
+	else if (self->run->sequences->len > 0)
 		lode_profile_lines_print(
 			&self->options->terminal, self->out, "No sequence passes these filters.");
 	else
