@@ -22,6 +22,17 @@ static uint32_t find_function(const LodeJoin *self, uint32_t image, uint64_t add
 	return low > first ? low - 1 : LODE_NONE;
 }
 
+int lode_join_compare_sites(const void *a, const void *b)
+{
+	const LodeJoinSite *left = a, *right = b;
+
+	if (left->image != right->image)
+		return left->image < right->image ? -1 : 1;
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	return (left->row > right->row) - (left->row < right->row);
+}
+
 uint32_t lode_join_find(const LodeJoin *self, uint32_t image, uint64_t address)
 {
 	uint32_t function = image == LODE_NONE ? LODE_NONE : find_function(self, image, address);

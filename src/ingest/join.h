@@ -110,7 +110,7 @@ bool lode_join_attributes(LodeJoin *self, GError **error);
 /* Where an address of an object lies; image LODE_NONE when the load map does not know either. */
 LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t address);
 
-/* By image, address and row, for sorts of LodeJoinSite. */
+/* The order of LodeJoinSite, for qsort(). */
 int lode_join_compare_sites(const void *a, const void *b);
 
 /* The executed instruction at an address, or LODE_NONE. */

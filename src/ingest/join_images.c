@@ -143,17 +143,6 @@ static void add_mapped_image(LodeJoin *self, uint32_t object, uint64_t address)
 		add_unknown_image(self, object);
 }
 
-int lode_join_compare_sites(const void *a, const void *b)
-{
-	const LodeJoinSite *left = a, *right = b;
-
-	if (left->image != right->image)
-		return left->image < right->image ? -1 : 1;
-	if (left->address != right->address)
-		return left->address < right->address ? -1 : 1;
-	return (left->row > right->row) - (left->row < right->row);
-}
-
 /* Rows come sorted by object, and images were added in that order: only "???" must be sorted, and
  * samples that are joined. */
 static void merge_sites(LodeJoin *self, const GArray *named, GArray *unnamed)

@@ -6,6 +6,8 @@
 #
 #   tests/unit/record/record_lode.sh LODE BUSY       BUSY: busy_program.c
 set -uo pipefail
+# shellcheck source=tests/unit/record/cases.sh
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
 lode=$(realpath "$1")
 busy=$(realpath "$2")
@@ -14,7 +16,6 @@ trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 cd "$work" || exit 1
 export LC_ALL=C.UTF-8
-number=0
 
 if ! refusal=$("$lode" record -o trial -e cpu-clock:u -- true 2>&1); then
 	echo "1..0 # SKIP $refusal"
@@ -25,22 +26,6 @@ if ! command -v perf >/dev/null; then
 	exit 0
 fi
 
-# check NAME FAULT…: a case, and what is wrong with it (empty words are nothing).
-check() {
-	local name=$1 fault faults=()
-	shift
-	for fault in "$@"; do [ -z "$fault" ] || faults+=("$fault"); done
-	number=$((number + 1))
-	if [ ${#faults[@]} -eq 0 ]; then
-		echo "ok $number - $name"
-	else
-		echo "not ok $number - $name"
-		printf '# %s\n' "${faults[@]}"
-		sed 's/^/# stderr: /' err
-	fi
-}
-
-status_is() { [ "$status" -eq "$1" ] || echo "status $status, not $1"; }
 says() { grep -qE -e "$1" err || echo "stderr does not say '$1'"; }
 is_at_least() { [ "$1" -ge "$2" ] || echo "$3: $1, at least $2 expected"; }
 is_at_most() { [ "$1" -le "$2" ] || echo "$3: $1, at most $2 expected"; }

@@ -6,6 +6,8 @@
 #
 #   tests/unit/record/run_lode.sh LODE
 set -uo pipefail
+# shellcheck source=tests/unit/record/cases.sh
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
 lode=$(realpath "$1")
 work=$(mktemp -d)
@@ -13,24 +15,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 mkdir tmp
 export TMPDIR=$work/tmp
-number=0
 
-# check NAME FAULT…: a case, and what is wrong with it (empty words are nothing).
-check() {
-	local name=$1 fault faults=()
-	shift
-	for fault in "$@"; do [ -z "$fault" ] || faults+=("$fault"); done
-	number=$((number + 1))
-	if [ ${#faults[@]} -eq 0 ]; then
-		echo "ok $number - $name"
-	else
-		echo "not ok $number - $name"
-		printf '# %s\n' "${faults[@]}"
-		sed 's/^/# stderr: /' err
-	fi
-}
-
-status_is() { [ "$status" -eq "$1" ] || echo "status $status, not $1"; }
 output_is() { [ "$(head -n 1 out)" = "$1" ] || echo "printed '$(head -n 1 out)', not '$1'"; }
 has_profile() { [ -s x.lode ] || echo "no profile"; }
 has_no_profile() { [ ! -e x.lode ] || echo "a profile"; }
