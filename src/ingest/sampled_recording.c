@@ -211,7 +211,10 @@ static double fixed_period(const LodePerfEvent *event)
 	return event->is_frequency ? 1 : (double)MAX(event->period_or_frequency, 1);
 }
 
-static void add_events(Reading *self, Input *input)
+/* Each is a column of the profile's store. */
+enum { MAX_EVENTS = 1000 };
+
+static bool add_events(Reading *self, Input *input, GError **error)
 {
 	const LodePerfEvent *events = lode_perf_data_events(input->data, &input->n_events);
 
@@ -220,7 +223,13 @@ static void add_events(Reading *self, Input *input)
 	for (size_t i = 0; i < input->n_events; i++) {
 		input->columns[i] = add_column(self->recording, &events[i]);
 		input->periods[i] = fixed_period(&events[i]);
+		if (self->recording->n_sampled <= MAX_EVENTS)
+			continue;
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "%s: more than %d events",
+			input->path, MAX_EVENTS);
+		return false;
 	}
+	return true;
 }
 
 static bool read_mappings(Reading *self, const char *path, GError **error)
@@ -234,7 +243,8 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 	Input *kept = &g_array_index(self->inputs, Input, self->inputs->len - 1);
 	if (!for_each_record(self, kept, note_record, "reading mappings", error))
 		return false;
-	add_events(self, kept);
+	if (!add_events(self, kept, error))
+		return false;
 	const LodePerfInfo *info = lode_perf_data_info(kept->data);
 	kept->has_jit_times = kept->has_times && info->clock_id == CLOCK_MONOTONIC;
 	lode_sampled_files_set_build_ids(&self->files, info);

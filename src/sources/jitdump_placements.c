@@ -12,6 +12,7 @@ typedef struct {
 	LodeLiveRanges *live;
 	GArray *ended;     /* LodeLiveRange, of the event at hand */
 	GHashTable *units; /* the compiler's number → unit + 1, the last of that number */
+	GArray *origins;   /* uint64_t × units: where each was put last */
 } Placer;
 
 static int compare_events(const void *a, const void *b, void *data)
@@ -72,6 +73,7 @@ static void place_unit(Placer *self, const LodeJitEvent *event, uint32_t unit)
 		.owner = unit};
 
 	lode_live_ranges_put(self->live, &range, self->ended);
+	g_array_index(self->origins, uint64_t, unit) = event->address;
 }
 
 static void place_moved(Placer *self, const LodeJitEvent *event)
@@ -88,8 +90,11 @@ static void place_moved(Placer *self, const LodeJitEvent *event)
 		self->dump->n_ignored++;
 		return;
 	}
-	lode_live_ranges_remove(
-		self->live, event->old_address, event->old_address + size, unit, self->ended);
+	/* Else it is not there, and to look for it among what is would take long in a hostile file.
+	 */
+	if (g_array_index(self->origins, uint64_t, unit) == event->old_address)
+		lode_live_ranges_remove(self->live, event->old_address, event->old_address + size,
+			unit, self->ended);
 	place_unit(self, event, unit);
 }
 
@@ -127,8 +132,10 @@ void lode_jitdump_place(LodeJitdump *self, GArray *events)
 	g_autoptr(LodeLiveRanges) live = lode_live_ranges_new();
 	g_autoptr(GArray) ended = g_array_new(FALSE, FALSE, sizeof(LodeLiveRange));
 	g_autoptr(GHashTable) units = g_hash_table_new(g_int64_hash, g_int64_equal);
-	Placer placer = {self, live, ended, units};
+	g_autoptr(GArray) origins = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+	Placer placer = {self, live, ended, units, origins};
 
+	g_array_set_size(origins, self->units->len);
 	/* Both sorts are stable: where times are equal, the order of the file is that of time. */
 	g_array_sort_with_data(events, compare_events, NULL);
 	for (guint i = 0; i < events->len; i++)

@@ -155,6 +155,33 @@ static void test_reasons(void)
 		"0x1000 in process 7");
 }
 
+/* More than the store has columns for, which is told before all is read. */
+static void test_many_events(void)
+{
+	enum { FILES = 334, EVENTS = 3 };
+	g_autofree char *directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	g_autoptr(GError) error = NULL;
+	const char *paths[FILES];
+
+	for (unsigned i = 0; i < FILES; i++) {
+		g_auto(SampleFile) file;
+		sample_file_init(&file);
+		for (unsigned event = 0; event < EVENTS; event++)
+			sample_file_add_event(&file, PERF_TYPE_RAW, EVENTS * i + event, 1);
+		paths[i] = g_strdup_printf("%s/%u.data", directory, i);
+		sample_file_write(&file, paths[i]);
+	}
+	const LodeImportOptions options = {.paths = paths, .n_paths = FILES, .threads = 2};
+	g_assert_null(lode_import(&options, NULL, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
+	g_assert_true(g_str_has_prefix(error->message, paths[FILES - 1]));
+	for (unsigned i = 0; i < FILES; i++) {
+		g_unlink(paths[i]);
+		g_free((char *)paths[i]);
+	}
+	g_rmdir(directory);
+}
+
 /* Samples of an id that no event has, in a file whose writer did not come to its end. */
 static void test_left_out(void)
 {
@@ -548,6 +575,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/sample-import/reasons", test_reasons);
+	g_test_add_func("/sample-import/many-events", test_many_events);
 	g_test_add_func("/sample-import/left-out", test_left_out);
 	g_test_add_func("/sample-import/event-names", test_event_names);
 	g_test_add_func("/sample-import/unused-event", test_unused_event);

@@ -180,17 +180,32 @@ static void test_random_places(void)
 	for (unsigned check = 0; check < 20000; check++) {
 		uint64_t address = 990 + (uint64_t)g_rand_int_range(rand, 0, SPAN + 60);
 		int time = g_rand_int_range(rand, 0, N + 2), best = -1;
-		unsigned n_all = 0;
 
 		for (int i = 0; i < N; i++) {
 			bool is_in = address >= addresses[i] && address - addresses[i] < sizes[i];
-			n_all += is_in;
 			if (is_in && i + 1 <= time)
 				best = i;
 		}
 		g_autofree char *name = best >= 0 ? g_strdup_printf("%d", best) : NULL;
 		g_assert_cmpstr(name_at(dump, address, (uint64_t)time), ==, name);
 	}
+}
+
+/* Moves from where the unit no longer is, among much that is: a minute of searching, if one did. */
+static void test_stale_moves(void)
+{
+	enum { N = 40000 };
+	JitdumpBytes bytes = jitdump_begin(false, 1, 0);
+	g_autoptr(LodeJitdump) dump = NULL;
+
+	put_load(&bytes, &(JitdumpLoad){1, 0x100000, N, 1, "moved", 0});
+	for (unsigned i = 0; i < N; i += 2)
+		put_load(&bytes, &(JitdumpLoad){2 + i, 0x100000 + i, 1, 100 + i, "stays", 0});
+	for (unsigned i = 0; i < N; i++)
+		put_move(&bytes, 2 + N + i, 0x100001, 0x200000, 1);
+	dump = open_good(&bytes);
+	g_assert_cmpstr(name_at(dump, 0x100000, UINT64_MAX), ==, "stays");
+	g_assert_cmpstr(name_at(dump, 0x200000, UINT64_MAX), ==, "moved");
 }
 
 /* V8 counts lines from 64 bytes before the code; others count from the code. */
@@ -463,6 +478,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/jitdump/move", test_move);
 	g_test_add_func("/jitdump/overlap", test_overlap);
 	g_test_add_func("/jitdump/random_places", test_random_places);
+	g_test_add_func("/jitdump/stale_moves", test_stale_moves);
 	g_test_add_func("/jitdump/v8_lines", test_v8_lines);
 	g_test_add_func("/jitdump/freed_names", test_freed_names);
 	g_test_add_func("/jitdump/broken_lines", test_broken_lines);
