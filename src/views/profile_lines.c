@@ -131,6 +131,10 @@ void lode_profile_lines_head(
 {
 	put_program_line(profile, terminal, out);
 	put_figures_line(profile, weight_event, terminal, out);
+	if (profile->frequency == LODE_FREQUENCY_INFERRED)
+		lode_profile_lines_print(terminal, out,
+			"Executions are inferred: weights are measured, frequency, excess and cost "
+			"are rough.");
 }
 
 static void put_reason(const LodeProfile *profile, const LodeUnresolved *row,
