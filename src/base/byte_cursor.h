@@ -70,7 +70,7 @@ static inline uint16_t lode_byte_cursor_u16(LodeByteCursor *self)
 	if (bytes == NULL)
 		return 0;
 	memcpy(&value, bytes, sizeof(value));
-	return self->is_swapped ? GUINT16_SWAP_LE_BE(value) : value;
+	return (uint16_t)(self->is_swapped ? GUINT16_SWAP_LE_BE(value) : value);
 }
 
 static inline uint32_t lode_byte_cursor_u32(LodeByteCursor *self)

@@ -343,7 +343,7 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	uint32_t column = input->columns[record->event];
 	double fixed = input->periods[record->event];
 	double value = fixed > 0 ? fixed : (double)record->sample.period;
-	uint32_t row;
+	uint32_t row = LODE_NONE;
 	LodeSampledOutcome outcome = outcome_of_mode(record->mode);
 
 	if (outcome == LODE_SAMPLED_RESOLVED)

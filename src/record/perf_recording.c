@@ -9,44 +9,28 @@ enum { SEAL_US = G_USEC_PER_SEC };
 
 enum { RECORD_FINISHED_ROUND = 68 }; /* perf's number */
 
-static void keep_write_error(LodePerfRecording *self, bool is_written, GError *error)
-{
-	if (!is_written && self->write_error == NULL)
-		self->write_error = error;
-	else if (!is_written)
-		g_error_free(error);
-}
-
 static void write_records(LodePerfRecording *self, const void *records, size_t size)
 {
-	GError *error = NULL;
-
 	if (self->write_error == NULL)
-		keep_write_error(
-			self, lode_perf_writer_add(self->writer, records, size, &error), error);
+		lode_perf_writer_add(self->writer, records, size, &self->write_error);
 }
 
 static bool drain_ring(LodePerfRecording *self, LodePerfRing *ring)
 {
-	GError *error = NULL;
-
 	if (!lode_perf_ring_update(ring))
 		return false;
 	lode_perf_tally_add(&self->tally, ring);
 	if (self->write_error == NULL)
-		keep_write_error(
-			self, lode_perf_writer_add_ring(self->writer, ring, &error), error);
+		lode_perf_writer_add_ring(self->writer, ring, &self->write_error);
 	lode_perf_ring_release(ring);
 	return true;
 }
 
 static void seal(LodePerfRecording *self)
 {
-	GError *error = NULL;
-
 	self->sealed_us = g_get_monotonic_time();
 	if (self->write_error == NULL)
-		keep_write_error(self, lode_perf_writer_seal(self->writer, &error), error);
+		lode_perf_writer_seal(self->writer, &self->write_error);
 }
 
 void lode_perf_recording_drain(LodePerfRecording *self)
