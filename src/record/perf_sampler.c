@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 /* What is in the rings is written at least this often. */
-enum { ROUND_MS = 1000 };
+enum { ROUND_MS = 250 };
 
 /* A second one sooner is the same wish, sent to us and to our process group. */
 enum { ECHO_US = G_USEC_PER_SEC / 4 };
