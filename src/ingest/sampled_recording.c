@@ -38,7 +38,7 @@ typedef struct {
 	double counts[LODE_SAMPLED_N_OUTCOMES];
 	double *weights[LODE_SAMPLED_N_OUTCOMES]; /* of each column */
 	char *examples[LODE_SAMPLED_N_OUTCOMES];
-	double n_lost, n_lost_samples, n_throttled, n_without_jit_time;
+	double n_lost, n_lost_samples, n_throttled;
 	bool has_branches;
 	uint64_t n_records;
 } Reading;
