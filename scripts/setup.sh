@@ -13,9 +13,10 @@ build_packages=(
 	meson ninja-build pkg-config gcc libc6-dev valgrind
 	libglib2.0-dev libjson-glib-dev libsqlite3-dev libzstd-dev
 	libelf-dev libdw-dev libdebuginfod-dev libiberty-dev libzydis-dev libpfm4-dev
+	libcairo2-dev libhwloc-dev libncurses-dev
 )
 test_packages=(
-	g++ binutils file zstd sqlite3 mandoc libc6-dbg linux-perf
+	g++ binutils file zstd sqlite3 mandoc libc6-dbg linux-perf tmux
 	clang libclang-rt-14-dev clang-format shellcheck
 )
 

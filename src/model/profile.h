@@ -15,6 +15,8 @@
  */
 #pragma once
 
+#include "model/memory.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -173,6 +175,7 @@ typedef struct {
 	GArray *attribute_sets; /* LodeAttributeSet, no two equal */
 	GArray *set_members;    /* uint32_t attribute ids, ascending inside a set */
 	GArray *unresolved;     /* LodeUnresolved */
+	LodeMemory *memory;     /* data addresses; NULL: none were recorded */
 
 	GHashTable *attribute_ids;     /* private: name → id + 1 */
 	GHashTable *attribute_set_ids; /* private */

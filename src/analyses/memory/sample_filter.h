@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chooses samples: an expression over their attributes, and the older filters of dprof, which are
+ * short for expressions. docs/expressions.md has the language.
+ */
+#pragma once
+
+#include "model/profile.h"
+
+typedef struct {
+	const char *where; /* "function =~ \"^parse\" && thread == 3"; NULL: all */
+	const char *const *events,
+		*const *threads; /* names; "3", "2.1"; NULL-terminated, or NULL */
+	const char *pc;          /* "MIN-MAX", or the name of a function or an image; NULL */
+	const char *address;     /* "MIN-MAX", or the name of an object; NULL */
+	bool loads_only, stores_only;
+	const char *const *definitions; /* "NAME=EXPRESSION"; NULL-terminated, or NULL */
+} LodeSampleFilterOptions;
+
+/* The numbers of the samples that pass, ascending, as a GArray of uint32_t. Errors: _USAGE, with
+ * the expression and a mark under the column. */
+GArray *lode_sample_filter_apply(
+	const LodeProfile *profile, const LodeSampleFilterOptions *options, GError **error);

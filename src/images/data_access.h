@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a sample's registers to the data address of the load or store that it is charged to, by
+ * three rules, tried in order:
+ *
+ *   at-pc     the instruction at the sampled address has an explicit memory operand: evaluate it
+ *   forward   carry the registers on through arithmetic, direct jumps and calls, and conditional
+ *             jumps by the sampled flags, to the next access; at most 32 instructions
+ *   backward  walk back inside the basic block to the last access, undoing what can be undone;
+ *             refuse where control may have come from elsewhere in between
+ *
+ * For events whose trigger lies before the sampled address (counter overflows), backward comes
+ * first. What is claimed has passed `is_valid`; what fails has one reason. US 5,974,536 and
+ * US 8,065,665 describe the backward walk.
+ */
+#pragma once
+
+#include "images/control_flow.h"
+#include "model/memory.h"
+
+/* In the order of their encoding; rflags last. */
+enum { LODE_REGISTER_RSP = 4, LODE_REGISTER_FLAGS = 16, LODE_N_REGISTERS = 17 };
+
+typedef struct {
+	uint64_t values[LODE_N_REGISTERS]; /* rax rcx rdx rbx rsp rbp rsi rdi r8 … r15 rflags */
+	uint32_t known;                    /* 1 << register */
+	uint64_t fs_base, gs_base;
+	bool has_fs_base, has_gs_base;
+} LodeUserRegisters;
+
+typedef struct {
+	uint64_t pc;   /* where it was sampled, as an address in the image */
+	uint64_t bias; /* run-time address − address in the image */
+	const LodeUserRegisters *registers;
+	const LodeControlFlow *flow; /* of the function that holds pc; NULL: no way back */
+	bool is_trigger_before;      /* a counter's event: backward first */
+} LodeDataAccessQuestion;
+
+typedef struct {
+	uint64_t address; /* run-time */
+	uint32_t size;    /* bytes; of a string instruction those of one element */
+	uint8_t access;   /* LODE_ACCESS_… */
+	uint8_t operand;  /* Zydis's number of the memory operand in the instruction */
+} LodeDataOperand;
+
+enum { LODE_MAX_DATA_OPERANDS = 2 };
+
+typedef struct {
+	LodeAddressRule rule;     /* NONE: then there is a reason, and no operand */
+	LodeAddressReason reason; /* NONE: then there is a rule */
+	bool is_unverified;       /* backward, in a function with indirect jumps */
+	uint64_t pc;              /* of the access, in the image */
+	LodeDataOperand operands[LODE_MAX_DATA_OPERANDS];
+	uint8_t n_operands;
+} LodeDataAccess;
+
+/* Where code and mappings come from; all borrowed. */
+typedef struct {
+	/* Code at an address of the image, up to *out_n bytes; NULL: none. */
+	const uint8_t *(*bytes)(void *data, uint64_t address, size_t *out_n);
+	/* Whether [address, address + size) may be accessed so, at run time. */
+	bool (*is_valid)(void *data, uint64_t address, uint32_t size, uint8_t access);
+	void *data; /* of both */
+} LodeDataAccessContext;
+
+/* Never fails: what cannot be said has a reason. Allocates nothing. */
+void lode_data_access_find(const LodeDataAccessContext *context,
+	const LodeDataAccessQuestion *question, LodeDataAccess *out_access);
+
+/* One rule alone, for tests and benchmarks that compare each with the truth. */
+void lode_data_access_apply(const LodeDataAccessContext *context,
+	const LodeDataAccessQuestion *question, LodeAddressRule rule, LodeDataAccess *out_access);
+
+/* Registers as perf_event_open(2) gives them (asm/perf_regs.h): the values of the bits of `mask`,
+ * ascending. False where `abi` is not that of 64-bit programs; then none are known. */
+bool lode_user_registers_from_perf(
+	LodeUserRegisters *out_registers, uint64_t mask, uint64_t abi, const uint64_t *values);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/memory.h"
+
+#include <string.h>
+
+LodeMemory *lode_memory_new(void)
+{
+	LodeMemory *self = g_new0(LodeMemory, 1);
+
+	self->threads = g_array_new(FALSE, TRUE, sizeof(LodeThread));
+	self->mappings = g_array_new(FALSE, TRUE, sizeof(LodeMemoryMapping));
+	self->sites = g_array_new(FALSE, TRUE, sizeof(LodeAllocationSite));
+	self->allocations = g_array_new(FALSE, TRUE, sizeof(LodeAllocation));
+	self->types = g_array_new(FALSE, TRUE, sizeof(LodeDataType));
+	self->members = g_array_new(FALSE, TRUE, sizeof(LodeDataMember));
+	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeDataObject));
+	self->samples = g_array_new(FALSE, TRUE, sizeof(LodeMemorySample));
+	return self;
+}
+
+void lode_memory_free(LodeMemory *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->samples);
+	g_array_unref(self->objects);
+	g_array_unref(self->members);
+	g_array_unref(self->types);
+	g_array_unref(self->allocations);
+	g_array_unref(self->sites);
+	g_array_unref(self->mappings);
+	g_array_unref(self->threads);
+	g_free(self);
+}
+
+static const char *const rules[LODE_N_RULES] = {
+	[LODE_RULE_NONE] = "none",
+	[LODE_RULE_HARDWARE] = "hardware",
+	[LODE_RULE_AT_PC] = "at-pc",
+	[LODE_RULE_FORWARD] = "forward",
+	[LODE_RULE_BACKWARD] = "backward",
+};
+
+static const char *const reasons[LODE_N_REASONS] = {
+	[LODE_REASON_NONE] = "none",
+	[LODE_REASON_NO_REGISTERS] = "no-registers",
+	[LODE_REASON_NOT_USER_CODE] = "not-user-code",
+	[LODE_REASON_NO_DECODE] = "no-decode",
+	[LODE_REASON_BLOCKED] = "blocked",
+	[LODE_REASON_BRANCH_TARGET] = "branch-target",
+	[LODE_REASON_CLOBBERED] = "clobbered",
+	[LODE_REASON_TLS] = "tls",
+	[LODE_REASON_VECTOR_INDEX] = "vector-index",
+	[LODE_REASON_NO_ACCESS_IN_RANGE] = "no-access-in-range",
+	[LODE_REASON_INVALID_ADDRESS] = "invalid-address",
+};
+
+static const char *const layers[LODE_N_LAYERS] = {
+	[LODE_LAYER_TYPE] = "type",
+	[LODE_LAYER_VARIABLE] = "variable",
+	[LODE_LAYER_ALLOCATION] = "allocation",
+	[LODE_LAYER_MAPPING] = "mapping",
+};
+
+static int find_word(const char *const *words, size_t n, const char *text)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(words[i], text) == 0)
+			return (int)i;
+	return -1;
+}
+
+const char *lode_address_rule_to_text(LodeAddressRule value)
+{
+	return rules[value];
+}
+
+int lode_address_rule_from_text(const char *text)
+{
+	return find_word(rules, LODE_N_RULES, text);
+}
+
+const char *lode_address_reason_to_text(LodeAddressReason value)
+{
+	return reasons[value];
+}
+
+int lode_address_reason_from_text(const char *text)
+{
+	return find_word(reasons, LODE_N_REASONS, text);
+}
+
+const char *lode_object_layer_to_text(LodeObjectLayer value)
+{
+	return layers[value];
+}
+
+int lode_object_layer_from_text(const char *text)
+{
+	return find_word(layers, LODE_N_LAYERS, text);
+}

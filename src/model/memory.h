@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a recording knows of data: which thread accessed which address, at which instruction, and
+ * what lay there.
+ *
+ *   thread ──┐                                  ┌─ type, member   (DWARF at the instruction)
+ *   event  ──┤                                  ├─ variable       (by address, or on the stack)
+ *   instruction ── sample ── address ── object ─┤
+ *                    │ rule or reason           ├─ allocation site
+ *                    └ time, CPU, node          └─ mapping        (always answers)
+ *
+ * A sample whose address could not be found has a reason in place of a rule, and no object. An
+ * instruction with two memory operands (string instructions) gives two rows, which share its
+ * weight.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How a data address was come by, best first. */
+typedef enum {
+	LODE_RULE_NONE,     /* not at all: see the reason */
+	LODE_RULE_HARDWARE, /* the processor or the kernel gave it (PEBS, IBS, SPE, a page fault) */
+	LODE_RULE_AT_PC,    /* the operand of the instruction at the sampled address */
+	LODE_RULE_FORWARD,  /* of the next access, registers carried on */
+	LODE_RULE_BACKWARD, /* of the last access in the basic block, registers carried back */
+	LODE_N_RULES,
+} LodeAddressRule;
+
+/* Why there is none; counted, never dropped. */
+typedef enum {
+	LODE_REASON_NONE,
+	LODE_REASON_NO_REGISTERS,  /* none were recorded with the sample, nor an address */
+	LODE_REASON_NOT_USER_CODE, /* sampled in the kernel or outside every mapping */
+	LODE_REASON_NO_DECODE,     /* bytes unknown, or no instruction */
+	LODE_REASON_BLOCKED,       /* a return or an indirect jump or call in the way */
+	LODE_REASON_BRANCH_TARGET, /* control may have come from elsewhere in between */
+	LODE_REASON_CLOBBERED,     /* a register of the operand is lost */
+	LODE_REASON_TLS,           /* relative to a thread's base, which is not known */
+	LODE_REASON_VECTOR_INDEX,  /* gather, scatter: indexes are in a vector register */
+	LODE_REASON_NO_ACCESS_IN_RANGE,
+	LODE_REASON_INVALID_ADDRESS, /* in no mapping, or one without the permission */
+	LODE_N_REASONS,
+} LodeAddressReason;
+
+enum { LODE_ACCESS_LOAD = 1, LODE_ACCESS_STORE = 2 }; /* bits; both: read, then written */
+
+typedef struct {
+	uint32_t pid, tid;
+	uint32_t ordinal; /* in its process: 0 the first thread, k the k-th that was created */
+	char *name;       /* the command's; NULL: unknown */
+	uint64_t begin_ns, end_ns; /* end UINT64_MAX: lived on */
+} LodeThread;
+
+typedef struct {
+	uint32_t pid;
+	uint32_t protection; /* PROT_… */
+	uint64_t start, end; /* [start, end) */
+	uint64_t begin_ns;   /* since when; a later one covers an earlier one */
+	char *name;          /* a path, "[heap]", "[stack]", "[stack of thread 3]", "[anon]" */
+} LodeMemoryMapping;
+
+typedef struct {
+	char *name;  /* "malloc@parse.c:120"; "malloc@libfoo.so+0x1234" where there are no lines */
+	char *stack; /* the calls that led there, innermost first, " < " between; NULL */
+	uint64_t n;  /* allocations, also those that no sample fell into */
+	uint64_t n_bytes;
+} LodeAllocationSite;
+
+/* One that a sample fell into. */
+typedef struct {
+	uint32_t pid, site;
+	uint32_t thread; /* that allocated it; LODE_NONE */
+	uint64_t address, size;
+	uint64_t begin_ns, end_ns; /* end UINT64_MAX: never freed */
+} LodeAllocation;
+
+typedef struct {
+	char *name;    /* as in C: "struct node", "int", "std::vector<int>" */
+	uint64_t size; /* bytes; 0: unknown */
+	uint32_t first_member, n_members;
+} LodeDataType;
+
+/* Innermost members, of nested structures by their path ("position.x"), by offset. */
+typedef struct {
+	char *name;
+	char *type;            /* "struct node *", "int [4]" */
+	uint64_t offset, size; /* bytes in the type */
+	uint32_t bit_offset,
+		bit_size; /* of a bit field, from `offset`'s lowest bit; size 0: none */
+} LodeDataMember;
+
+typedef enum {
+	LODE_LAYER_TYPE,
+	LODE_LAYER_VARIABLE,
+	LODE_LAYER_ALLOCATION,
+	LODE_LAYER_MAPPING,
+	LODE_N_LAYERS,
+} LodeObjectLayer;
+
+/* What all layers say of an access; the first that answers gives the name. No two equal. */
+typedef struct {
+	char *name; /* "struct node.next", "int counts[]", "malloc@parse.c:120", "[stack]" */
+	LodeObjectLayer layer;
+	uint32_t type;   /* LODE_NONE */
+	uint32_t member; /* index into members; LODE_NONE */
+	uint32_t site;   /* LODE_NONE */
+	char *variable;  /* NULL */
+	char *mapping;   /* its name */
+} LodeDataObject;
+
+typedef struct {
+	double weight;        /* the sample's period, or a share of it */
+	uint64_t time_ns;     /* 0: not recorded */
+	uint64_t pc;          /* sampled, run-time */
+	uint64_t access_pc;   /* of the instruction that accesses; 0: none */
+	uint64_t address;     /* run-time; 0 when there is none */
+	uint64_t data_source; /* as in PERF_SAMPLE_DATA_SRC; 0: not recorded */
+	uint64_t latency;     /* PERF_SAMPLE_WEIGHT; 0: not recorded */
+	uint32_t thread;
+	uint32_t event;
+	uint32_t instruction;        /* sampled; LODE_NONE: unresolved */
+	uint32_t access_instruction; /* of access_pc; LODE_NONE: it is none that a sample hit */
+	uint32_t access_function;    /* LODE_NONE */
+	uint32_t access_location;    /* source line of access_pc; LODE_NONE */
+	uint32_t object, mapping, allocation; /* LODE_NONE */
+	uint32_t cpu, node;                   /* UINT32_MAX: not recorded */
+	uint32_t size;                        /* bytes accessed; 0: unknown */
+	uint8_t rule;                         /* LodeAddressRule */
+	uint8_t reason;                       /* LodeAddressReason */
+	uint8_t access;                       /* LODE_ACCESS_… bits; 0: unknown */
+	uint8_t operand;                      /* 0; 1: the second row of the same sample */
+	bool is_unverified;                   /* by backward in a function with indirect jumps */
+} LodeMemorySample;
+
+typedef struct {
+	GArray *threads;          /* LodeThread, by (pid, ordinal) */
+	GArray *mappings;         /* LodeMemoryMapping, by (pid, begin_ns, start) */
+	GArray *sites;            /* LodeAllocationSite */
+	GArray *allocations;      /* LodeAllocation, by (pid, begin_ns, address) */
+	GArray *types;            /* LodeDataType */
+	GArray *members;          /* LodeDataMember, grouped by type */
+	GArray *objects;          /* LodeDataObject */
+	GArray *samples;          /* LodeMemorySample, in the order of the recording */
+	bool has_allocations;     /* allocations were recorded */
+	bool is_stall_weighted;   /* timer samples: weights are time, not accesses */
+	bool has_fixed_addresses; /* recorded without address-space randomisation */
+} LodeMemory;
+
+/* Empty; never NULL. Strings belong to the profile. */
+LodeMemory *lode_memory_new(void);
+void lode_memory_free(LodeMemory *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemory, lode_memory_free)
+
+/* "hardware", "at-pc", "forward", "backward", and "none"; −1 for an unknown word. */
+const char *lode_address_rule_to_text(LodeAddressRule value);
+int lode_address_rule_from_text(const char *text);
+/* "no-decode", "blocked" …, and "none". */
+const char *lode_address_reason_to_text(LodeAddressReason value);
+int lode_address_reason_from_text(const char *text);
+/* "type", "variable", "allocation", "mapping". */
+const char *lode_object_layer_to_text(LodeObjectLayer value);
+int lode_object_layer_from_text(const char *text);

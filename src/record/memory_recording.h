@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records a program for the analysis of its data: timer or counter samples with registers and data
+ * addresses, the first touch of each page, every mapping, and when asked its allocations.
+ *
+ *   the program, at fixed addresses ─┬─▶ perf.data            samples, page faults, mappings
+ *                                    └─▶ allocations-PID.log   by a preloaded library
+ *
+ * Address-space randomisation is switched off, so that the addresses are the same in the next run,
+ * which a placement is applied to.
+ */
+#pragma once
+
+#include "record/perf_sampler.h"
+
+typedef struct {
+	const char *const *argv;   /* NULL-terminated; argv[0] is found in PATH */
+	const char *directory;     /* where the files go; must exist */
+	const char *const *events; /* to be sampled; 0: as lode_perf_sampler_run() chooses */
+	size_t n_events;
+	uint64_t frequency, period; /* 0 both: 10,000 a second, or what the kernel allows */
+	bool has_allocations;
+	bool has_no_page_faults; /* leave the first touches out */
+	bool is_randomised;      /* leave address-space randomisation as it is */
+	bool start_stopped;      /* SIGUSR1 to us toggles */
+	/* Further options of the sampler (live observer, control…) that are taken as they are;
+	 * NULL. */
+	const LodePerfSamplerOptions *sampler;
+	void (*note)(const char *text, void *user_data); /* may be NULL */
+	void *user_data;
+} LodeMemoryRecordingOptions;
+
+typedef struct {
+	GPtrArray *recordings; /* char *: perf.data and allocation logs: what lode_import() takes */
+	LodePerfSampling *sampling;
+} LodeMemoryRecording;
+
+/* Runs and waits. Errors as lode_perf_sampler_run(); _NOT_FOUND where the preloaded library is not
+ * installed. */
+LodeMemoryRecording *lode_memory_recording_run(
+	const LodeMemoryRecordingOptions *options, const LodeProgress *progress, GError **error);
+void lode_memory_recording_free(LodeMemoryRecording *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryRecording, lode_memory_recording_free)

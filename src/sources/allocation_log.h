@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the preloaded recorder wrote of a process: allocations, with the calls that led to them, and
+ * threads. The layout is in docs/formats/allocation-log.md; times are of CLOCK_MONOTONIC.
+ *
+ * A log that ends early (the process was killed) is read as far as it is whole: that is no error,
+ * but lode_allocation_log_is_truncated() says so.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+	LODE_ALLOCATION_MALLOC,
+	LODE_ALLOCATION_CALLOC,
+	LODE_ALLOCATION_REALLOC,
+	LODE_ALLOCATION_ALIGNED, /* aligned_alloc, posix_memalign, memalign, valloc */
+	LODE_ALLOCATION_NEW,     /* operator new */
+	LODE_ALLOCATION_MAP,     /* mmap */
+	LODE_N_ALLOCATION_KINDS,
+} LodeAllocationKind;
+
+typedef struct {
+	uint64_t address, size;
+	uint64_t begin_ns, end_ns; /* end UINT64_MAX: never freed */
+	uint32_t tid;
+	uint32_t stack; /* of lode_allocation_log_stack() */
+	LodeAllocationKind kind;
+} LodeLoggedAllocation;
+
+typedef struct {
+	const uint64_t *addresses; /* run-time return addresses, innermost first */
+	size_t n;
+	uint64_t n_allocations, n_bytes; /* made from here */
+} LodeAllocationStack;
+
+typedef struct LodeAllocationLog LodeAllocationLog;
+
+/* Errors name file and offset: _IO, _CORRUPT, _UNSUPPORTED (another version), _LIMIT. */
+LodeAllocationLog *lode_allocation_log_read(const char *path, GError **error);
+void lode_allocation_log_free(LodeAllocationLog *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAllocationLog, lode_allocation_log_free)
+
+/* Whether the first bytes of a file look like one. */
+bool lode_allocation_log_is_format(const char *data, size_t size);
+
+uint32_t lode_allocation_log_pid(const LodeAllocationLog *self);
+bool lode_allocation_log_is_truncated(const LodeAllocationLog *self);
+
+/* The allocation that held an address at that time; NULL: none. Borrowed. Fast: called for each
+ * sample. `time_ns` UINT64_MAX: the last one there. */
+const LodeLoggedAllocation *lode_allocation_log_find(
+	const LodeAllocationLog *self, uint64_t address, uint64_t time_ns);
+
+size_t lode_allocation_log_n_stacks(const LodeAllocationLog *self);
+LodeAllocationStack lode_allocation_log_stack(const LodeAllocationLog *self, size_t index);
+
+/* Threads in the order of their creation, the first one first. */
+typedef struct {
+	uint32_t tid;
+	uint64_t begin_ns;
+} LodeLoggedThread;
+const LodeLoggedThread *lode_allocation_log_threads(const LodeAllocationLog *self, size_t *out_n);
