@@ -14,16 +14,16 @@
 /* How well an object suits an access. */
 typedef enum {
 	FIT_NONE,
-	FIT_ELEMENT,  /* an element beside the one that is pointed to */
-	FIT_BYTES,    /* some bytes of a scalar, or several */
-	FIT_SCALAR,   /* a scalar of that size */
-	FIT_INSIDE,   /* somewhere in a structure */
-	FIT_MEMBER,   /* a member of that size, from its beginning */
+	FIT_ELEMENT, /* an element beside the one that is pointed to */
+	FIT_BYTES,   /* some bytes of a scalar, or several */
+	FIT_SCALAR,  /* a scalar of that size */
+	FIT_INSIDE,  /* somewhere in a structure */
+	FIT_MEMBER,  /* a member of that size, from its beginning */
 } Fit;
 
-/* An index register's step in bytes. */
+/* An index register's step is some multiple of so many bytes. */
 typedef struct {
-	bool has_index, is_exact;
+	bool has_index;
 	uint64_t bytes;
 } Stride;
 
@@ -182,8 +182,7 @@ static int64_t wrap(int64_t offset, uint64_t size)
 
 static bool is_multiple(const Stride *stride, uint64_t size)
 {
-	return stride->is_exact ? stride->bytes % size == 0
-	                        : size % stride->bytes == 0 || stride->bytes % size == 0;
+	return size % stride->bytes == 0 || stride->bytes % size == 0;
 }
 
 /* The array in a structure that an index walks along, also when it begins some elements before. */
@@ -202,7 +201,8 @@ static const LodeTypeField *find_array(
 			suitability(field, (uint64_t)offset, 0) > 0)
 			return field;
 		if (before > 0 && before % (int64_t)field->stride == 0 &&
-			before / (int64_t)field->stride <= MAX_ELEMENTS_BEFORE && stride->is_exact)
+			before / (int64_t)field->stride <= MAX_ELEMENTS_BEFORE &&
+			stride->bytes % field->stride == 0)
 			return field;
 	}
 	return NULL;
@@ -214,20 +214,21 @@ static Fit fit_indexed(LodeTypeTable *types, LodeDataPlace *place, const Stride 
 	const LodeTypeField *array = find_array(types, place->type, place->offset, stride);
 	uint64_t size = lode_type_table_size(types, place->type);
 
-	if (stride->is_exact && stride->bytes % size == 0) {
+	if (stride->bytes % size == 0) {
 		place->offset = wrap(place->offset, size);
 		place->is_element = true;
 		return FIT_INSIDE;
 	}
 	if (array != NULL) {
 		uint64_t inside = place->offset >= (int64_t)array->offset
-		                          ? ((uint64_t)place->offset - array->offset) % array->stride
+		                          ? ((uint64_t)place->offset - array->offset) %
+		                                    array->stride
 		                          : 0;
 
 		place->offset = (int64_t)(array->offset + inside);
 		return FIT_INSIDE;
 	}
-	if (stride->is_exact || has_arrays(types, place->type))
+	if (!is_multiple(stride, size) || has_arrays(types, place->type))
 		return FIT_NONE;
 	place->offset = wrap(place->offset, size);
 	place->is_element = true;
@@ -247,8 +248,8 @@ static Fit fit_structure(
 	if (place->is_element)
 		place->offset = wrap(place->offset, size);
 	field = lode_data_place_field(types, place->type, place->offset, access_size);
-	if (place->offset < 0 || (place->offset >= (int64_t)size &&
-					 (field == NULL || field->extent != UINT64_MAX)))
+	if (place->offset < 0 ||
+		(place->offset >= (int64_t)size && (field == NULL || field->extent != UINT64_MAX)))
 		return FIT_NONE;
 	if (field != NULL && suitability(field, (uint64_t)place->offset, access_size) == 3)
 		return FIT_MEMBER;
@@ -279,10 +280,10 @@ static Fit settle(
 	if (element != place->type) {
 		uint64_t size = lode_type_table_size(types, element);
 
-		if (size == 0 || (stride->has_index && !is_multiple(stride, size) &&
-					 lode_type_table_get(types, element)->kind ==
-						 LODE_TYPE_AGGREGATE &&
-					 !has_arrays(types, element)))
+		if (size == 0 ||
+			(stride->has_index && !is_multiple(stride, size) &&
+				lode_type_table_get(types, element)->kind == LODE_TYPE_AGGREGATE &&
+				!has_arrays(types, element)))
 			return FIT_NONE;
 		place->type = element;
 		place->is_element = true;
@@ -328,12 +329,15 @@ static bool take_variable(const LodeFunctionContext *context, const LodeVariable
 static bool frame_offset(
 	const LodeVariablePlace *variable, const LodeRegisterState *state, int64_t *out_offset)
 {
-	const LodeValue *base = &state->registers[variable->register_number];
+	const LodeValue *base;
 
 	if (variable->kind == LODE_PLACE_AT_FRAME) {
 		*out_offset = variable->offset;
 		return true;
 	}
+	if (state == NULL)
+		return false;
+	base = &state->registers[variable->register_number];
 	return variable->kind == LODE_PLACE_AT_REGISTER && base->kind == LODE_VALUE_FRAME &&
 	       !base->is_element &&
 	       !__builtin_add_overflow(base->offset, variable->offset, out_offset);
@@ -353,7 +357,8 @@ bool lode_data_place_frame(const LodeFunctionContext *context, uint64_t address,
 
 		if (variable->low > address)
 			break;
-		if (is_at(variable, address) && frame_offset(variable, state, &begin) &&
+		if ((is_at(variable, address) || address == LODE_ANY_ADDRESS) &&
+			frame_offset(variable, state, &begin) &&
 			!__builtin_sub_overflow(offset, begin, &inside) &&
 			take_variable(context, variable, inside, out_place))
 			return true;
@@ -376,8 +381,7 @@ static bool find_beside(const LodeFunctionContext *context, uint64_t address,
 		if (is_at(variable, address) && variable->is_home &&
 			variable->kind == LODE_PLACE_AT_REGISTER &&
 			variable->register_number == operand->base &&
-			!__builtin_sub_overflow(
-				operand->displacement, variable->offset, &inside) &&
+			!__builtin_sub_overflow(operand->displacement, variable->offset, &inside) &&
 			take_variable(context, variable, inside, out_place))
 			return true;
 	}
@@ -393,8 +397,8 @@ static bool find_static_local(
 		const LodeVariablePlace *variable = &g_array_index(variables, LodeVariablePlace, i);
 
 		if (variable->kind == LODE_PLACE_AT_ADDRESS &&
-			take_variable(context, variable, (int64_t)address - variable->offset,
-				out_place))
+			take_variable(
+				context, variable, (int64_t)address - variable->offset, out_place))
 			return true;
 	}
 	return false;
@@ -420,8 +424,8 @@ static bool find_in_unit(
 	if (context->unit == NULL)
 		return false;
 	variable = lode_unit_index_find_variable(context->unit, address);
-	return variable != NULL && take_die(context, &variable->die,
-					   (int64_t)(address - variable->address), out_place);
+	return variable != NULL &&
+	       take_die(context, &variable->die, (int64_t)(address - variable->address), out_place);
 }
 
 /* Takes the type from a declaration in the unit, else from the unit that defines the variable. */
@@ -452,8 +456,8 @@ bool lode_data_place_static(
 
 	if (!is_symbol)
 		return is_found;
-	if (!is_found && !type_symbol(context, &symbol, linked,
-				 (int64_t)(address - symbol.address), out_place))
+	if (!is_found && !type_symbol(context, &symbol, linked, (int64_t)(address - symbol.address),
+				 out_place))
 		*out_place = (LodeDataPlace){.type = LODE_NO_TYPE,
 			.offset = (int64_t)(address - symbol.address),
 			.is_variable_itself = true};
@@ -494,9 +498,8 @@ static bool place_of_value(const LodeFunctionContext *context, uint64_t address,
 		__builtin_add_overflow(value->offset, operand->displacement, &at.offset))
 		return false;
 	if (value->kind == LODE_VALUE_POINTER) {
-		*out_place = (LodeDataPlace){.type = value->type,
-			.offset = at.offset,
-			.is_element = value->is_element};
+		*out_place = (LodeDataPlace){
+			.type = value->type, .offset = at.offset, .is_element = value->is_element};
 		return true;
 	}
 	if (operand->index < 0 && !value->is_element)
@@ -536,10 +539,8 @@ static Stride stride_of(const LodeRegisterState *state, int index, uint8_t scale
 	const LodeValue *value = index < 0 ? NULL : &state->registers[index];
 
 	if (value != NULL && value->kind == LODE_VALUE_MULTIPLE && value->offset > 0 &&
-		value->offset < INT32_MAX) {
+		value->offset < INT32_MAX)
 		stride.bytes *= (uint64_t)value->offset;
-		stride.is_exact = true;
-	}
 	return stride;
 }
 
@@ -618,8 +619,8 @@ LodeValue lode_data_place_load(const LodeFunctionContext *context, const LodeDat
 		return none;
 	if (place->is_reference)
 		return (LodeValue){.kind = LODE_VALUE_POINTER, .type = place->type};
-	return lode_value_of_type(context->types, type_inside(context->types, place->type,
-							  place->offset, sizeof(uint64_t)));
+	return lode_value_of_type(context->types,
+		type_inside(context->types, place->type, place->offset, sizeof(uint64_t)));
 }
 
 /* By its name, which a PLT entry and a function in another unit share with their declaration. */

@@ -60,10 +60,10 @@ typedef struct {
 
 /* An object, and where in it. */
 typedef struct {
-	uint32_t type;   /* LODE_NO_TYPE: only the variable is known */
-	int64_t offset;  /* bytes from its beginning */
-	bool is_element; /* one of many */
-	bool is_reference; /* there is a pointer to one of `type` */
+	uint32_t type;           /* LODE_NO_TYPE: only the variable is known */
+	int64_t offset;          /* bytes from its beginning */
+	bool is_element;         /* one of many */
+	bool is_reference;       /* there is a pointer to one of `type` */
 	bool is_variable_itself; /* not what the variable points to */
 	const char *variable;    /* borrowed; NULL: none */
 } LodeDataPlace;
@@ -83,7 +83,9 @@ uint32_t lode_data_place_call_type(
 /* The variable at an address of the image. */
 bool lode_data_place_static(
 	const LodeFunctionContext *context, uint64_t address, LodeDataPlace *out_place);
-/* The variable that an instruction finds at an offset from the canonical frame address. */
+/* The variable that an instruction finds at an offset from the canonical frame address. At any
+ * address: that some instruction finds there, `state` may then be NULL. */
+#define LODE_ANY_ADDRESS UINT64_MAX
 bool lode_data_place_frame(const LodeFunctionContext *context, uint64_t address,
 	const LodeRegisterState *state, int64_t offset, LodeDataPlace *out_place);
 
@@ -98,4 +100,5 @@ LodeValue lode_value_of_type(LodeTypeTable *types, uint32_t type);
 LodeValue lode_value_of_variable(LodeTypeTable *types, const LodeVariablePlace *place);
 
 /* The canonical frame address as register + offset, before an instruction runs. */
-bool lode_frame_address(Dwarf_CFI *frames, uint64_t address, int *out_register, int64_t *out_offset);
+bool lode_frame_address(
+	Dwarf_CFI *frames, uint64_t address, int *out_register, int64_t *out_offset);

@@ -133,8 +133,8 @@ bool lode_data_symbols_find(const LodeDataSymbols *self, uint64_t address,
 	return false;
 }
 
-bool lode_elf_image_find_data_symbol(LodeElfImage *self, uint64_t address,
-	LodeDataSymbol *out_symbol, const char **out_linked)
+bool lode_elf_image_find_data_symbol(
+	LodeElfImage *self, uint64_t address, LodeDataSymbol *out_symbol, const char **out_linked)
 {
 	if (self->variables == NULL)
 		self->variables = lode_data_symbols_new(self->file, self->debug, self->names);

@@ -24,12 +24,12 @@ struct LodeDataTypes {
 	LodeElfImage *image;
 	LodeDebugInfo *info; /* NULL: none */
 	LodeTypeTable *table;
-	Dwarf_CFI *unwind; /* of .eh_frame; owned */
+	Dwarf_CFI *unwind;     /* of .eh_frame; owned */
 	GHashTable *functions; /* address → Function */
 	uint64_t n_kept;
 	GArray *types, *members;
-	GHashTable *numbers;  /* number in the table + 1 → number in `types` */
-	GHashTable *by_name;  /* name → GArray of numbers in `types` */
+	GHashTable *numbers; /* number in the table + 1 → number in `types` */
+	GHashTable *by_name; /* name → GArray of numbers in `types` */
 	GStringChunk *names;
 };
 
@@ -166,23 +166,20 @@ static uint32_t number_of(LodeDataTypes *self, uint32_t type)
 	gpointer known;
 	uint32_t number;
 
-	if (g_hash_table_lookup_extended(
-		    self->numbers, GUINT_TO_POINTER(type + 1), NULL, &known))
+	if (g_hash_table_lookup_extended(self->numbers, GUINT_TO_POINTER(type + 1), NULL, &known))
 		return GPOINTER_TO_UINT(known);
 	entry.size = lode_type_table_size(self->table, type);
 	fields = lode_type_table_fields(self->table, type);
 	entry.name = g_string_chunk_insert_const(
 		self->names, lode_type_table_get(self->table, type)->name);
 	for (guint i = 0; fields != NULL && i < fields->len; i++) {
-		LodeDataMember member =
-			member_of(self, &g_array_index(fields, LodeTypeField, i));
+		LodeDataMember member = member_of(self, &g_array_index(fields, LodeTypeField, i));
 
 		g_array_append_val(self->members, member);
 	}
 	entry.n_members = self->members->len - entry.first_member;
 	number = keep_type(self, &entry);
-	g_hash_table_insert(
-		self->numbers, GUINT_TO_POINTER(type + 1), GUINT_TO_POINTER(number));
+	g_hash_table_insert(self->numbers, GUINT_TO_POINTER(type + 1), GUINT_TO_POINTER(number));
 	return number;
 }
 
@@ -256,8 +253,8 @@ static Function *find_function(LodeDataTypes *self, uint64_t key, const LodeUnit
 static Function *describe(LodeDataTypes *self, uint64_t address, const LodeControlFlow *flow,
 	LodeFunctionContext *out_context)
 {
-	const LodeUnitRange *range =
-		self->info == NULL ? NULL : lode_debug_info_find(self->info, address);
+	const LodeUnitRange *range = self->info == NULL ? NULL
+	                                                : lode_debug_info_find(self->info, address);
 	const LodeUnitFunction *described = NULL;
 	Function *function;
 	uint64_t key = 0;
@@ -317,8 +314,8 @@ static char *variable_text(const char *type, const LodeDataReference *reference)
 	size_t length = strlen(type);
 	const char *space = length > 0 && type[length - 1] == '*' ? "" : " ";
 
-	return g_strdup_printf("%s%s%s%s", type, space, reference->variable,
-		reference->is_element ? "[]" : "");
+	return g_strdup_printf(
+		"%s%s%s%s", type, space, reference->variable, reference->is_element ? "[]" : "");
 }
 
 char *lode_data_reference_text(const LodeDataTypes *self, const LodeDataReference *reference)

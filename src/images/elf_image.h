@@ -29,9 +29,9 @@ LodeElfImage *lode_elf_image_of(LodeBinaryImage *image);
 LodeDebugInfo *lode_elf_image_debug_info(LodeElfImage *self);
 
 /* As lode_binary_image_find_data_symbol(); *out_linked is the name as linked. */
-bool lode_elf_image_find_data_symbol(LodeElfImage *self, uint64_t address,
-	LodeDataSymbol *out_symbol, const char **out_linked);
+bool lode_elf_image_find_data_symbol(
+	LodeElfImage *self, uint64_t address, LodeDataSymbol *out_symbol, const char **out_linked);
 
-/* The unwind table .eh_frame of the image itself, opened by the first call; NULL: none, or it cannot
- * be read. Borrowed. */
+/* The unwind table .eh_frame of the image itself, opened by the first call; NULL: none, or it
+ * cannot be read. Borrowed. */
 Dwarf_CFI *lode_elf_image_unwind(LodeElfImage *self);

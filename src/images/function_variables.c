@@ -164,7 +164,8 @@ static void add_expression(Walk *walk, Dwarf_Attribute *attribute, const Dwarf_O
 	if (!simple_place(walk, attribute, &ops[0], &place))
 		return;
 	/* an optimiser says of a variable that it equals some global one */
-	if (!place.is_home && (place.kind == LODE_PLACE_AT_ADDRESS || ops[n - 1].atom == DW_OP_deref))
+	if (!place.is_home &&
+		(place.kind == LODE_PLACE_AT_ADDRESS || ops[n - 1].atom == DW_OP_deref))
 		return;
 	if (n == 2 && ops[1].atom == DW_OP_deref && place.kind != LODE_PLACE_IN_REGISTER) {
 		place.is_reference = true;
@@ -348,7 +349,7 @@ uint32_t lode_function_variables_call_type(
 	const LodeCallType *call = self->calls->len == 0
 	                                   ? NULL
 	                                   : bsearch(&key, self->calls->data, self->calls->len,
-	                                             sizeof key, compare_calls);
+						     sizeof key, compare_calls);
 
 	return call == NULL ? LODE_NO_TYPE : call->type;
 }

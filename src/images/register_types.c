@@ -33,8 +33,7 @@ bool lode_full_instruction_decode(
 /* The number of the general register that a register is part of; −1: of none. */
 static int number_of(ZydisRegister reg)
 {
-	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(
-		ZYDIS_MACHINE_MODE_LONG_64, reg);
+	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
 
 	if (ZydisRegisterGetClass(whole) != ZYDIS_REGCLASS_GPR64)
 		return -1;
@@ -82,43 +81,52 @@ bool lode_full_instruction_memory(const LodeFullInstruction *full, uint64_t addr
 	return read_memory(full, address, &full->operands[operand], out_memory);
 }
 
-/* How far an element of what a value points to is from the next; 0: unknown. */
-static uint64_t element_size(const LodeFunctionContext *context, const LodeValue *value)
+/* The object that a value leads to, whatever the instruction. */
+static bool find_object(
+	const LodeFunctionContext *context, const LodeValue *value, LodeDataPlace *out_place)
 {
-	LodeDataPlace place;
-	uint32_t type = value->type;
-
 	if (context->types == NULL)
-		return 0;
-	if (value->kind == LODE_VALUE_ADDRESS) {
-		if (!lode_data_place_static(context, (uint64_t)value->offset, &place))
-			return 0;
-		type = place.type;
-	} else if (value->kind != LODE_VALUE_POINTER) {
-		return 0;
+		return false;
+	switch (value->kind) {
+	case LODE_VALUE_POINTER:
+		*out_place = (LodeDataPlace){.type = value->type, .offset = value->offset};
+		return true;
+	case LODE_VALUE_ADDRESS:
+		return lode_data_place_static(context, (uint64_t)value->offset, out_place);
+	case LODE_VALUE_FRAME:
+		return lode_data_place_frame(
+			context, LODE_ANY_ADDRESS, NULL, value->offset, out_place);
+	default:
+		return false;
 	}
-	if (type != LODE_NO_TYPE)
-		type = lode_type_table_element(context->types, type);
-	return type == LODE_NO_TYPE ? 0 : lode_type_table_size(context->types, type);
+}
+
+/* How far an element of an object is from the next; 0: unknown. */
+static uint64_t element_size(const LodeFunctionContext *context, const LodeDataPlace *place)
+{
+	uint32_t element = place->type == LODE_NO_TYPE
+	                           ? LODE_NO_TYPE
+	                           : lode_type_table_element(context->types, place->type);
+
+	return element == LODE_NO_TYPE ? 0 : lode_type_table_size(context->types, element);
 }
 
 /* Makes a value one of any element: the offset is that in the first one. */
 static LodeValue any_element(const LodeFunctionContext *context, LodeValue value)
 {
-	uint64_t size = element_size(context, &value);
 	LodeDataPlace place;
-	int64_t begin = 0;
+	int64_t inside, size;
 
-	if (size == 0 || size > MAX_ARRAY_STEP)
+	if (!find_object(context, &value, &place))
 		return NOTHING;
-	if (value.kind == LODE_VALUE_ADDRESS) {
-		if (!lode_data_place_static(context, (uint64_t)value.offset, &place))
-			return NOTHING;
-		begin = value.offset - place.offset;
-	}
-	value.offset = begin + (value.offset - begin) % (int64_t)size;
-	if (value.offset < begin)
-		value.offset += (int64_t)size;
+	size = (int64_t)element_size(context, &place);
+	if (size <= 0 || size > MAX_ARRAY_STEP || place.offset > INT64_MAX / 2 ||
+		place.offset < INT64_MIN / 2)
+		return NOTHING;
+	inside = place.offset % size;
+	if (inside < 0)
+		inside += size;
+	value.offset += inside - place.offset;
 	value.is_element = true;
 	return value;
 }
@@ -134,8 +142,6 @@ static LodeValue moved(const LodeFunctionContext *context, LodeValue value, int6
 {
 	if (!is_address(&value) || __builtin_add_overflow(value.offset, by, &value.offset))
 		return NOTHING;
-	if (value.kind == LODE_VALUE_FRAME)
-		return value;
 	return value.is_element ? any_element(context, value) : value;
 }
 
@@ -143,17 +149,14 @@ static LodeValue moved(const LodeFunctionContext *context, LodeValue value, int6
 static LodeValue moved_by_index(
 	const LodeFunctionContext *context, LodeValue value, const LodeValue *index, uint64_t scale)
 {
-	uint64_t size = element_size(context, &value);
 	uint64_t step = scale * (index->kind == LODE_VALUE_MULTIPLE ? (uint64_t)index->offset : 1);
+	LodeDataPlace place;
+	uint64_t size;
 
-	if (value.kind == LODE_VALUE_FRAME) {
-		value.is_element = true;
-		return value;
-	}
-	if (!is_address(&value) || size == 0 || step == 0)
+	if (!is_address(&value) || step == 0 || !find_object(context, &value, &place))
 		return NOTHING;
-	/* an index into an array inside a structure is not followed */
-	if (index->kind == LODE_VALUE_MULTIPLE && step % size != 0)
+	size = element_size(context, &place);
+	if (size == 0 || (step % size != 0 && size % step != 0))
 		return NOTHING;
 	return any_element(context, value);
 }
@@ -196,8 +199,7 @@ static LodeValue meet(const LodeFunctionContext *context, LodeValue a, LodeValue
 		a.offset = common_divisor(a.offset, b.offset);
 		return a.offset > 1 ? a : NOTHING;
 	}
-	if ((a.kind != LODE_VALUE_POINTER && a.kind != LODE_VALUE_ADDRESS) ||
-		(a.kind == LODE_VALUE_POINTER && !is_same(context, a.type, b.type)))
+	if (!is_address(&a) || (a.kind == LODE_VALUE_POINTER && !is_same(context, a.type, b.type)))
 		return NOTHING;
 	if (a.offset == b.offset && a.is_element == b.is_element)
 		return a;
@@ -235,10 +237,10 @@ static bool frame_slot(
 {
 	const LodeValue *base = memory->base < 0 ? &NOTHING : &state->registers[memory->base];
 
-	return base->kind == LODE_VALUE_FRAME && !base->is_element &&
-	       memory->index < 0 && !memory->is_segmented &&
+	return base->kind == LODE_VALUE_FRAME && !base->is_element && memory->index < 0 &&
+	       !memory->is_segmented &&
 	       !__builtin_add_overflow(base->offset, memory->displacement, out_offset) &&
-	       *out_offset < INT32_MAX && *out_offset > INT32_MIN;
+	       *out_offset<INT32_MAX && * out_offset> INT32_MIN;
 }
 
 static LodeValue load(const LodeFunctionContext *context, const LodeRegisterState *state,
@@ -274,8 +276,8 @@ static LodeValue read_operand(const LodeFunctionContext *context, const LodeRegi
 		return (LodeValue){.kind = LODE_VALUE_ZERO};
 	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u < INT32_MAX &&
 		context->image->file->header->e_type == ET_EXEC)
-		return (LodeValue){.kind = LODE_VALUE_ADDRESS,
-			.offset = (int64_t)operand->imm.value.u};
+		return (LodeValue){
+			.kind = LODE_VALUE_ADDRESS, .offset = (int64_t)operand->imm.value.u};
 	if (read_memory(full, address, operand, &memory))
 		return load(context, state, &memory, address);
 	return NOTHING;
@@ -336,8 +338,8 @@ static LodeValue sum(const LodeFunctionContext *context, LodeValue a, LodeValue 
 	if (is_address(&b) && !is_address(&a))
 		return moved_by_index(context, b, &a, 1);
 	if (a.kind == LODE_VALUE_MULTIPLE && b.kind == LODE_VALUE_MULTIPLE)
-		return (LodeValue){.kind = LODE_VALUE_MULTIPLE,
-			.offset = common_divisor(a.offset, b.offset)};
+		return (LodeValue){
+			.kind = LODE_VALUE_MULTIPLE, .offset = common_divisor(a.offset, b.offset)};
 	return NOTHING;
 }
 
@@ -399,7 +401,7 @@ static LodeValue result_of(const LodeFunctionContext *context, const LodeRegiste
 		return moved(context, read_operand(context, state, full, address, 0), -1);
 	case ZYDIS_MNEMONIC_XOR:
 		return operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-				       operands[0].reg.value == operands[1].reg.value
+		                       operands[0].reg.value == operands[1].reg.value
 		               ? (LodeValue){.kind = LODE_VALUE_ZERO}
 		               : NOTHING;
 	case ZYDIS_MNEMONIC_SHL:
@@ -565,8 +567,7 @@ void lode_register_state_learn(const LodeFunctionContext *context, LodeRegisterS
 			if (place->high <= address)
 				continue;
 			value = lode_value_of_variable(context->types, place);
-			if (value.kind == LODE_VALUE_POINTER &&
-				!is_address(&state->registers[i]))
+			if (value.kind == LODE_VALUE_POINTER && !is_address(&state->registers[i]))
 				state->registers[i] = value;
 		}
 	}

@@ -214,8 +214,7 @@ static bool is_structure(Dwarf_Die *die)
 {
 	int tag = dwarf_tag(die);
 
-	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
-	       tag == DW_TAG_union_type;
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
 static uint64_t extent_of(uint64_t count, uint64_t stride)

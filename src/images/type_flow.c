@@ -21,8 +21,8 @@ enum {
 typedef struct {
 	const LodeFunctionContext *context;
 	const LodeControlFlow *flow;
-	GArray *states;     /* LodeRegisterState at each block's beginning */
-	uint8_t *is_known;  /* of each block: something reached it */
+	GArray *states;    /* LodeRegisterState at each block's beginning */
+	uint8_t *is_known; /* of each block: something reached it */
 	uint8_t *is_due;
 	uint32_t n_steps;
 } Flow;
@@ -38,15 +38,14 @@ static uint64_t address_of(const LodeControlFlow *flow, uint32_t instruction)
 }
 
 /* What stands at a block's beginning whatever came before: the frame, variables in registers. */
-static void learn_at_block(const LodeFunctionContext *context, LodeRegisterState *state,
-	uint64_t address)
+static void learn_at_block(
+	const LodeFunctionContext *context, LodeRegisterState *state, uint64_t address)
 {
 	int64_t offset;
 	int number;
 
 	if (lode_frame_address(context->frames, address, &number, &offset) && offset != INT64_MIN)
-		state->registers[number] = (LodeValue){
-			.kind = LODE_VALUE_FRAME, .offset = -offset};
+		state->registers[number] = (LodeValue){.kind = LODE_VALUE_FRAME, .offset = -offset};
 	lode_register_state_learn(context, state, 0, address);
 }
 
@@ -76,8 +75,8 @@ static void reach_hinted(Flow *flow, uint64_t source, const LodeRegisterState *s
 		target = lode_control_flow_find(flow->flow, hint->target);
 		if (target != UINT32_MAX)
 			reach(flow,
-				g_array_index(flow->flow->instructions, LodeStaticInstruction,
-					target)
+				g_array_index(
+					flow->flow->instructions, LodeStaticInstruction, target)
 					.block,
 				state);
 	}

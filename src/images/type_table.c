@@ -16,10 +16,10 @@ enum {
 
 struct LodeTypeTable {
 	LodeDebugInfo *info;
-	GArray *types;          /* LodeType */
-	GHashTable *by_die;     /* a DIE's address → number */
-	GHashTable *units;      /* Dwarf_CU → LodeUnitIndex */
-	GHashTable *by_name;    /* name → Dwarf_Die, of all units; NULL before the first question */
+	GArray *types;       /* LodeType */
+	GHashTable *by_die;  /* a DIE's address → number */
+	GHashTable *units;   /* Dwarf_CU → LodeUnitIndex */
+	GHashTable *by_name; /* name → Dwarf_Die, of all units; NULL before the first question */
 	GHashTable *by_address; /* address → Dwarf_Die of a variable; as by_name */
 	GStringChunk *names;
 };

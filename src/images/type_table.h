@@ -31,7 +31,8 @@ typedef struct {
 	uint64_t offset;  /* of an array of structures: in the first of them */
 	uint64_t size;    /* bytes of the member */
 	uint64_t stride;  /* of the elements of the outermost array that it is in; 0: none */
-	uint64_t extent;  /* bytes from `offset` on in which it recurs; UINT64_MAX: a flexible array */
+	uint64_t extent;  /* bytes from `offset` on in which it recurs; UINT64_MAX: a flexible array
+	                   */
 	uint32_t bit_offset, bit_size; /* size 0: no bit field */
 } LodeTypeField;
 
@@ -43,7 +44,7 @@ typedef struct {
 	uint32_t canonical;  /* the same for all names of one structure */
 	const char *name;    /* as a person writes it; borrowed from the table */
 	bool is_target_read;
-	uint32_t target;  /* see lode_type_table_target() */
+	uint32_t target; /* see lode_type_table_target() */
 	GArray *fields;  /* see lode_type_table_fields() */
 } LodeType;
 
@@ -57,7 +58,8 @@ const LodeUnitIndex *lode_type_table_unit(LodeTypeTable *self, Dwarf_CU *unit);
 
 /* The number of the type that is `die`; always the same for one DIE. */
 uint32_t lode_type_table_add(LodeTypeTable *self, Dwarf_Die *die);
-/* Of the type that a variable, parameter, member or function is said to have; LODE_NO_TYPE: none. */
+/* Of the type that a variable, parameter, member or function is said to have; LODE_NO_TYPE: none.
+ */
 uint32_t lode_type_table_add_type_of(LodeTypeTable *self, Dwarf_Die *die);
 
 /* Valid until the next type is added. */

@@ -118,8 +118,7 @@ static char *declare_function(LodeTypeTable *types, Dwarf_Die *die, char *declar
 
 			if (dwarf_tag(&child) != DW_TAG_formal_parameter)
 				continue;
-			parameter = declare(
-				types, type_of(&child, &type), g_strdup(""), depth + 8);
+			parameter = declare(types, type_of(&child, &type), g_strdup(""), depth + 8);
 			g_string_append_printf(text, "%s%s", n++ > 0 ? ", " : "", parameter);
 		} while (n < MAX_PARAMETERS && text->len < MAX_TEXT &&
 			 dwarf_siblingof(&child, &child) == 0);

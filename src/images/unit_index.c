@@ -55,8 +55,8 @@ static void add_variable(LodeUnitIndex *self, Dwarf_Die *die)
 	Dwarf_Attribute attribute;
 
 	keep_name(self->named, linkage_name(die), die);
-	keep_name(self->named,
-		dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute)), die);
+	keep_name(self->named, dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute)),
+		die);
 	if (lode_unit_index_static_address(die, &variable.address))
 		g_array_append_val(self->variables, variable);
 }
