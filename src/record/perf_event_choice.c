@@ -379,7 +379,8 @@ static bool check_frequency(
 
 static bool is_stoppable(const LodePerfSamplerOptions *options)
 {
-	return options->start_stopped || options->control_fifo != NULL || options->delay_ms > 0;
+	return options->start_stopped || options->control_fifo != NULL || options->delay_ms > 0 ||
+	       (options->observer != NULL && options->observer->round != NULL);
 }
 
 /* The names in "cycles:u,cpu/event=1,umask=2/,page-faults", where commas in slashes separate none.

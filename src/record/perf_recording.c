@@ -9,10 +9,46 @@ enum { SEAL_US = G_USEC_PER_SEC };
 
 enum { RECORD_FINISHED_ROUND = 68 }; /* perf's number */
 
+static bool is_observed(const LodePerfRecording *self)
+{
+	return self->observer != NULL && self->observer->record != NULL;
+}
+
+static void show_records(const LodePerfRecording *self, const void *records, size_t size)
+{
+	const char *at = records, *end = at + size;
+
+	while (is_observed(self) && at < end) {
+		const struct perf_event_header *header = (const void *)at;
+		self->observer->record(at, header->size, self->observer->user_data);
+		at += header->size;
+	}
+}
+
 static void write_records(LodePerfRecording *self, const void *records, size_t size)
 {
+	show_records(self, records, size);
 	if (self->write_error == NULL)
 		lode_perf_writer_add(self->writer, records, size, &self->write_error);
+}
+
+static void show_ring(LodePerfRecording *self, const LodePerfRing *ring)
+{
+	const struct perf_event_header *header;
+	size_t size;
+
+	for (uint64_t at = ring->tail; at < ring->head; at += header->size) {
+		header = lode_perf_ring_at(ring, at, &size);
+		if (header->size < sizeof(*header))
+			break;
+		if (header->size > size) {
+			g_byte_array_set_size(self->unwrapped, header->size);
+			lode_perf_ring_copy(ring, at, self->unwrapped->data, header->size);
+			show_records(self, self->unwrapped->data, header->size);
+		} else {
+			show_records(self, header, header->size);
+		}
+	}
 }
 
 static bool drain_ring(LodePerfRecording *self, LodePerfRing *ring)
@@ -20,6 +56,8 @@ static bool drain_ring(LodePerfRecording *self, LodePerfRing *ring)
 	if (!lode_perf_ring_update(ring))
 		return false;
 	lode_perf_tally_add(&self->tally, ring);
+	if (is_observed(self))
+		show_ring(self, ring);
 	if (self->write_error == NULL)
 		lode_perf_writer_add_ring(self->writer, ring, &self->write_error);
 	lode_perf_ring_release(ring);
@@ -31,6 +69,34 @@ static void seal(LodePerfRecording *self)
 	self->sealed_us = g_get_monotonic_time();
 	if (self->write_error == NULL)
 		lode_perf_writer_seal(self->writer, &self->write_error);
+}
+
+static void show_events(const LodePerfRecording *self)
+{
+	g_autoptr(GArray) events = g_array_new(FALSE, TRUE, sizeof(LodePerfObservedEvent));
+
+	for (guint i = 0; i < self->choices->len; i++) {
+		const LodePerfChoice *choice = self->choices->pdata[i];
+		const LodePerfObservedEvent event = {
+			.name = choice->name,
+			.attr = &choice->attr,
+			.ids = (const uint64_t *)choice->ids->data,
+			.n_ids = choice->ids->len,
+			.is_tracking = choice->is_tracking,
+		};
+		g_array_append_val(events, event);
+	}
+	self->observer->begin((const LodePerfObservedEvent *)events->data, events->len,
+		self->observer->user_data);
+}
+
+bool lode_perf_recording_begin(LodePerfRecording *self, GError **error)
+{
+	if (!lode_perf_writer_publish(self->writer, self->choices, error))
+		return false;
+	if (self->observer != NULL && self->observer->begin != NULL)
+		show_events(self);
+	return true;
 }
 
 void lode_perf_recording_drain(LodePerfRecording *self)
@@ -136,6 +202,7 @@ void lode_perf_recording_init(LodePerfRecording *self)
 {
 	*self = (LodePerfRecording){0};
 	lode_perf_tally_init(&self->tally);
+	self->unwrapped = g_byte_array_new();
 }
 
 void lode_perf_recording_clear(LodePerfRecording *self)
@@ -144,5 +211,6 @@ void lode_perf_recording_clear(LodePerfRecording *self)
 	g_clear_pointer(&self->writer, lode_perf_writer_close);
 	g_clear_pointer(&self->choices, g_ptr_array_unref);
 	lode_perf_tally_clear(&self->tally);
+	g_clear_pointer(&self->unwrapped, g_byte_array_unref);
 	g_clear_error(&self->write_error);
 }

@@ -14,12 +14,17 @@ typedef struct {
 	LodePerfEventSet *events;
 	LodePerfWriter *writer;
 	LodePerfTally tally;
+	const LodePerfObserver *observer; /* NULL: nobody */
+	GByteArray *unwrapped;            /* a record of a ring's end and start, for the observer */
 	gint64 sealed_us;
 	GError *write_error; /* the first; nothing is written any more */
 } LodePerfRecording;
 
 void lode_perf_recording_init(LodePerfRecording *self);
 void lode_perf_recording_clear(LodePerfRecording *self);
+
+/* Gives the file its name and tells the observer of the events. */
+bool lode_perf_recording_begin(LodePerfRecording *self, GError **error);
 
 /*
  * Writes what is in the rings, one round: nothing older than the round before it can come behind

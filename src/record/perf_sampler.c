@@ -247,6 +247,15 @@ static void take_ring_ends(Session *self)
 			poll_next_of_ring(self, i - N_WAITS);
 }
 
+static void end_round(Session *self)
+{
+	const LodePerfObserver *observer = self->options->observer;
+
+	lode_perf_recording_drain(&self->recording);
+	if (observer != NULL && observer->round != NULL)
+		switch_sampling(self, observer->round(self->is_enabled, observer->user_data));
+}
+
 static void wait_once(Session *self)
 {
 	struct pollfd *waits = (struct pollfd *)self->waits->data;
@@ -256,7 +265,7 @@ static void wait_once(Session *self)
 	take_signals(self);
 	take_controls(self);
 	take_deadlines(self);
-	lode_perf_recording_drain(&self->recording);
+	end_round(self);
 	take_ring_ends(self);
 	self->is_over |= self->has_program_ended || waits[WAIT_PROCESS].revents != 0 ||
 	                 (!is_program(self) && !has_rings_left(self)) ||
@@ -317,7 +326,7 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 		return false;
 	if (self->options->has_started != NULL)
 		*self->options->has_started = true;
-	if (!lode_perf_writer_publish(self->recording.writer, self->recording.choices, error))
+	if (!lode_perf_recording_begin(&self->recording, error))
 		return false;
 	self->is_enabled = !self->options->start_stopped && self->options->delay_ms == 0;
 	return true;
@@ -329,7 +338,7 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 	g_autoptr(GArray) threads = lode_perf_existing_threads(self->options->pid, error);
 
 	if (threads == NULL || !open_events(self, kernel, threads, error) ||
-		!lode_perf_writer_publish(self->recording.writer, self->recording.choices, error))
+		!lode_perf_recording_begin(&self->recording, error))
 		return false;
 	self->process = (int)syscall(SYS_pidfd_open, self->options->pid, 0);
 	lode_perf_event_set_track(self->recording.events);
@@ -437,6 +446,7 @@ LodePerfSampling *lode_perf_sampler_run(
 
 	lode_progress_end(progress);
 	lode_perf_recording_init(&session.recording);
+	session.recording.observer = options->observer;
 	block_signals(&session);
 	session.recording.writer = lode_perf_writer_open(options->output, error);
 	if (session.recording.writer != NULL &&

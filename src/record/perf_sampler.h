@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/progress.h"
+#include "record/perf_observer.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -31,10 +32,11 @@ typedef struct {
 	const char *output;             /* the perf.data file */
 	unsigned buffer_pages; /* of each CPU, a power of two; 0: as many as allowed, at most 128 */
 	bool start_stopped;    /* SIGUSR1 to us toggles */
-	const char *control_fifo; /* lines enable, disable, stop; NULL: none */
-	unsigned delay_ms;        /* before sampling starts */
-	unsigned duration_ms;     /* 0: to the end of the program */
-	bool *has_started;        /* set to true when the program is let go; may be NULL */
+	const char *control_fifo;         /* lines enable, disable, stop; NULL: none */
+	unsigned delay_ms;                /* before sampling starts */
+	unsigned duration_ms;             /* 0: to the end of the program */
+	const LodePerfObserver *observer; /* is told of each record as it is written; NULL */
+	bool *has_started;                /* set to true when the program is let go; may be NULL */
 	const char *const
 		*command; /* what stands in the file as the command line; NULL-terminated */
 } LodePerfSamplerOptions;
