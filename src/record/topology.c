@@ -151,7 +151,7 @@ static void take_distances(
 	LodeTopology *self, const struct hwloc_distances_s *given, const GArray *objects)
 {
 	unsigned n = self->nodes->len;
-	g_autofree double *distances = g_new(double, (size_t)n * n);
+	g_autofree double *distances = g_new(double, (size_t)n *n);
 
 	for (unsigned from = 0; from < n; from++) {
 		hwloc_obj_t source = g_array_index(objects, hwloc_obj_t, from);
@@ -161,7 +161,8 @@ static void take_distances(
 		double home = (double)given->values[(unsigned)i * given->nbobjs + (unsigned)i];
 		for (unsigned to = 0; to < n; to++) {
 			hwloc_obj_t target = g_array_index(objects, hwloc_obj_t, to);
-			int j = hwloc_distances_obj_index((struct hwloc_distances_s *)given, target);
+			int j = hwloc_distances_obj_index(
+				(struct hwloc_distances_s *)given, target);
 			if (j < 0 || home <= 0)
 				return;
 			distances[from * n + to] =

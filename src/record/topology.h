@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 typedef struct {
-	uint32_t node; /* as the system numbers it: of mbind() */
-	GArray *cpus;  /* uint32_t, ascending, as the system numbers them; may be empty */
+	uint32_t node;       /* as the system numbers it: of mbind() */
+	GArray *cpus;        /* uint32_t, ascending, as the system numbers them; may be empty */
 	uint64_t size_bytes; /* 0: unknown */
 } LodeMemoryNode;
 

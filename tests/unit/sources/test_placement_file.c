@@ -181,10 +181,10 @@ static void test_errors(void)
 		{"memories 2\nmemories 2\n",
 			"FILE: line 2, column 1: memories are given a second time"},
 		{"memories 2 in\n", "FILE: line 1, column 14: the command ends, expected a "
-	                            "topology such as cube"},
+				    "topology such as cube"},
 		{"threads 70000\n", "FILE: line 1, column 9: threads: 70000, expected 1 to 65536"},
 		{"memroies 2\n", "FILE: line 1, column 1: 'memroies', expected memories, threads, "
-	                         "run, distribute, "
+				 "run, distribute, "
 				 "place or interleave"},
 		{HEAD "run thread 4 on memory 0\n",
 			"FILE: line 3, column 12: thread: 4, expected 0 to 3"},
@@ -202,7 +202,7 @@ static void test_errors(void)
 			"environment"},
 		{HEAD "run thread $LODE_WORD on memory 1\n",
 			"FILE: line 3, column 12: the variable 'LODE_WORD' is 'four', expected a "
-	                "number"},
+			"number"},
 		{HEAD "run thread 1/0 on memory 1\n",
 			"FILE: line 3, column 13: a division by zero"},
 		{HEAD "run thread (1 on memory 1\n", "FILE: line 3, column 15: expected ')'"},
@@ -223,7 +223,7 @@ static void test_errors(void)
 		{HEAD "place object \"x on memory 0\n",
 			"FILE: line 3, column 14: a quoted name does not end on its line"},
 		{HEAD "place object\n", "FILE: line 3, column 13: the command ends, expected the "
-	                                "name of an object"},
+					"name of an object"},
 		{HEAD "run ; thread\n", "FILE: line 3, column 5: ';' has no meaning here"},
 		{HEAD "run \x01\n", "FILE: line 3, column 5: a byte that is no text (0x01)"},
 	};

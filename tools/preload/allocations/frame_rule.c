@@ -135,8 +135,7 @@ static const uint8_t *find_description(const Module *module, uint64_t address)
 			high = middle;
 	}
 	const uint8_t *found = module->header + signed_at(table + low * 8 + 4);
-	return signed_at(table + low * 8) <= wanted && found >= module->start &&
-			       found < module->end
+	return signed_at(table + low * 8) <= wanted && found >= module->start && found < module->end
 	               ? found
 	               : NULL;
 }
@@ -180,7 +179,8 @@ static bool read_augmentation(Cie *self, const char *text, Reader *entry)
 			take(&values, 1);
 		if (*at == 'P') {
 			uint8_t encoding = (uint8_t)take_unsigned(&values, 1) & 0x0f;
-			take(&values, encoding == 0x0c || encoding == 0x04 || encoding == 0 ? 8 : 4);
+			take(&values,
+				encoding == 0x0c || encoding == 0x04 || encoding == 0 ? 8 : 4);
 		}
 		if (*at == 'S')
 			return false;
