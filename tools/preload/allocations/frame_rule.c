@@ -388,22 +388,18 @@ static bool to_rule(const Row *row, FrameRule *out_rule)
 	return true;
 }
 
-bool frame_rule_find(uint64_t address, FrameRule *out_rule)
+/* False: the module does not say. */
+static bool find_in_module(const Module *module, uint64_t address, FrameRule *out_rule)
 {
-	Module module;
 	Reader entry;
 	Cie cie;
 
-	/* The call is what is asked about, which may be the last of its function. */
-	address--;
-	if (!find_module(address, &module))
-		return false;
-	const uint8_t *at = find_description(&module, address);
-	if (at == NULL || !open_entry(&module, at, &entry))
+	const uint8_t *at = find_description(module, address);
+	if (at == NULL || !open_entry(module, at, &entry))
 		return false;
 	const uint8_t *cie_field = entry.at;
 	uint64_t back = take_unsigned(&entry, 4);
-	if (back == 0 || !read_cie(&module, cie_field - back, &cie))
+	if (back == 0 || !read_cie(module, cie_field - back, &cie))
 		return false;
 	uint64_t start = (uint64_t)entry.at;
 	start += (uint64_t)(int64_t)(int32_t)take_unsigned(&entry, 4);
@@ -419,6 +415,19 @@ bool frame_rule_find(uint64_t address, FrameRule *out_rule)
 	machine.location = start;
 	machine.wanted = address;
 	return run(&machine, entry) && to_rule(&machine.row, out_rule);
+}
+
+bool frame_rule_find(uint64_t address, FrameRule *out_rule)
+{
+	Module module;
+
+	/* The call is what is asked about, which may be the last of its function. */
+	address--;
+	if (!find_module(address, &module))
+		return false;
+	if (!find_in_module(&module, address, out_rule))
+		*out_rule = (FrameRule){0};
+	return true;
 }
 
 #else

@@ -262,21 +262,24 @@ bool log_is_open(void)
 	return true;
 }
 
-/* Where the library is that the program was linked to; a later one is not looked for. */
+/* By their C++ names; not there in a program without C++. */
+extern void _Znwm(size_t size) __attribute__((weak));
+extern void _ZnwmSt11align_val_t(size_t size, size_t alignment) __attribute__((weak));
+
+/* Of the library that the program was linked to; one that comes later is not looked for. */
 static void find_operator_new(void)
 {
-	static const char *const names[] = {"_Znwm", "_ZnwmSt11align_val_t"};
+	void *const functions[] = {(void *)_Znwm, (void *)_ZnwmSt11align_val_t};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		void *function = dlsym(RTLD_DEFAULT, names[i]);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		ElfW(Sym) *symbol = NULL;
 		Dl_info info;
-		if (function == NULL ||
-			dladdr1(function, &info, (void **)&symbol, RTLD_DL_SYMENT) == 0 ||
+		if (functions[i] == NULL ||
+			dladdr1(functions[i], &info, (void **)&symbol, RTLD_DL_SYMENT) == 0 ||
 			symbol == NULL)
 			continue;
-		operator_new[i].start = (uint64_t)function;
-		operator_new[i].end = (uint64_t)function + symbol->st_size;
+		operator_new[i].start = (uint64_t)functions[i];
+		operator_new[i].end = (uint64_t)functions[i] + symbol->st_size;
 	}
 }
 
