@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { N_RANDOM_STARTS = 8 };
+/* Few threads are fast and have the more ways to go wrong. */
+enum { N_RANDOM_STARTS = 4, N_SMALL_STARTS = 64, SMALL = 64 };
 
 /* Pairs of threads looked at in all; so that some thousand threads end in seconds. */
 #define MAX_EVALUATIONS (UINT64_C(1) << 31)
@@ -313,47 +314,49 @@ static void start_grown(Search *self)
 	}
 }
 
-/* Memory after memory is filled with the threads in this order. */
-static void start_in_order(Search *self, const uint32_t *order)
+/* Memory after memory is filled with the threads, both in the order given. */
+static void start_in_order(Search *self, const uint32_t *threads, const uint32_t *memories)
 {
-	uint32_t memory = 0, size = 0;
+	uint32_t at = 0, size = 0;
 
 	for (uint32_t i = 0; i < self->graph->n_threads; i++) {
-		while (size == self->graph->capacities[memory]) {
-			memory++;
+		while (size == self->graph->capacities[memories[at]]) {
+			at++;
 			size = 0;
 		}
-		self->memories[order[i]] = memory;
+		self->memories[threads[i]] = memories[at];
 		size++;
 	}
 }
 
-static void shuffle(uint32_t *order, uint32_t n, uint32_t seed)
+/* 0 … n − 1, by a seed of 0 in order, else shuffled. */
+static uint32_t *order_new(uint32_t n, uint32_t seed)
 {
+	uint32_t *order = g_new(uint32_t, n);
 	uint64_t state = seed;
 
-	for (uint32_t i = n; i > 1; i--) {
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	for (uint32_t i = seed > 0 ? n : 0; i > 1; i--) {
 		state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 		uint32_t j = (uint32_t)((state >> 33) % i);
 		uint32_t swapped = order[i - 1];
 		order[i - 1] = order[j];
 		order[j] = swapped;
 	}
+	return order;
 }
 
 static void start(Search *self, unsigned number)
 {
-	uint32_t n = self->graph->n_threads;
-	g_autofree uint32_t *order = g_new(uint32_t, n);
+	uint32_t n = self->graph->n_threads, seed = number > 1 ? number : 0;
+	g_autofree uint32_t *threads = order_new(n, seed);
+	g_autofree uint32_t *order = order_new(self->graph->n_memories, seed);
 
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = i;
-	if (number > 1)
-		shuffle(order, n, number);
 	if (number == 0)
 		start_grown(self);
 	else
-		start_in_order(self, order);
+		start_in_order(self, threads, order);
 	g_autofree uint32_t *memories = g_memdup2(self->memories, n * sizeof(*memories));
 	begin(self, memories);
 }
@@ -392,9 +395,10 @@ static double largest(const LodeThreadGraph *graph)
 static void search(Search *self, uint32_t *out_memories)
 {
 	uint32_t n = self->graph->n_threads;
+	unsigned n_starts = 2 + (n <= SMALL ? N_SMALL_STARTS : N_RANDOM_STARTS);
 	double lowest = INFINITY;
 
-	for (unsigned i = 0; i < 2 + N_RANDOM_STARTS; i++) {
+	for (unsigned i = 0; i < n_starts && lowest > 0; i++) {
 		start(self, i);
 		refine(self);
 		double cost = lode_thread_groups_cost(self->graph, self->memories);
