@@ -134,7 +134,9 @@ static void count(Resolver *self, const LodePerfRecord *record, const LodeDataAc
 	counts->n_by_rule[access->rule]++;
 	counts->n_unverified += access->is_unverified;
 	counts->n_addresses += access->n_operands;
-	for (unsigned i = 0; self->bounds != NULL && i < access->n_operands; i++)
+	if (self->bounds == NULL || !thread_bounds_has(self->bounds, record->tid))
+		return;
+	for (unsigned i = 0; i < access->n_operands; i++)
 		count_side(self, record->tid, access, &access->operands[i]);
 }
 

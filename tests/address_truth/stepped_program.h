@@ -31,6 +31,7 @@ typedef struct {
 typedef struct {
 	char **argv;
 	const char *from;  /* a function; "entry": of the program; NULL: the first instruction */
+	uint64_t n_calls;  /* then on to the end of this many system calls of the first thread */
 	bool is_main_only; /* other threads run freely */
 	unsigned quantum;  /* instructions of a turn */
 	uint64_t (*find)(void *user, const char *path, const char *function); /* in the image */

@@ -37,6 +37,14 @@ GArray *thread_bounds_read(const char *path, GError **error)
 	return NULL;
 }
 
+bool thread_bounds_has(const GArray *bounds, uint32_t tid)
+{
+	for (guint i = 0; i < bounds->len; i++)
+		if (g_array_index(bounds, Bounds, i).tid == tid)
+			return true;
+	return false;
+}
+
 ThreadSide thread_bounds_side(const GArray *bounds, uint32_t tid, uint64_t address)
 {
 	for (guint i = 0; i < bounds->len; i++) {

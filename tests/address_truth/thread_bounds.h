@@ -16,4 +16,6 @@ typedef enum {
 
 /* Its lines; the caller owns them. NULL with an error when the file cannot be read or has none. */
 GArray *thread_bounds_read(const char *path, GError **error);
+/* Whether it is one of the threads that work: not the one that only starts them. */
+bool thread_bounds_has(const GArray *bounds, uint32_t tid);
 ThreadSide thread_bounds_side(const GArray *bounds, uint32_t tid, uint64_t address);

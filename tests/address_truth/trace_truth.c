@@ -12,7 +12,7 @@
 #include <string.h>
 
 static struct {
-	gint64 skip, steps, every;
+	gint64 skip, steps, every, calls;
 	gboolean is_main_only, has_bases, has_no_header;
 	char *from, *name, *format;
 } given = {.every = 1};
@@ -20,6 +20,8 @@ static struct {
 static const GOptionEntry entries[] = {
 	{"from", 0, 0, G_OPTION_ARG_STRING, &given.from,
 		"begin at this function, or at the program's entry ('entry')", "FUNCTION"},
+	{"calls", 0, 0, G_OPTION_ARG_INT64, &given.calls,
+		"and then after so many system calls of its first thread", "N"},
 	{"skip", 0, 0, G_OPTION_ARG_INT64, &given.skip, "first steps that are not asked about",
 		"N"},
 	{"steps", 0, 0, G_OPTION_ARG_INT64, &given.steps, "steps after these (default: all)", "N"},
@@ -48,6 +50,7 @@ static bool run(Witness *witness, char **argv, GError **error)
 	const SteppedProgramOptions options = {
 		.argv = argv,
 		.from = given.from,
+		.n_calls = (uint64_t)given.calls,
 		.is_main_only = given.is_main_only,
 		.quantum = QUANTUM,
 		.find = find_function,
@@ -90,7 +93,7 @@ int main(int argc, char **argv)
 		return fail(error);
 	if (argc > 1 && strcmp(argv[1], "--") == 0)
 		argv++, argc--;
-	if (argc < 2 || given.every < 1 || given.skip < 0 || given.steps < 0)
+	if (argc < 2 || given.every < 1 || given.skip < 0 || given.steps < 0 || given.calls < 0)
 		return fail(NULL);
 	witness_init(&witness, &(WitnessOptions){(uint64_t)given.skip, (uint64_t)given.steps,
 				       (uint64_t)given.every, given.has_bases});

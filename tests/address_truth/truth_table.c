@@ -70,6 +70,19 @@ void truth_table_count(
 	counts->n_wrong += fault != NULL;
 }
 
+bool truth_table_shows(TruthTable *self, TruthRow row, uint64_t pc)
+{
+	uint64_t *pcs = self->shown_pcs[row];
+	unsigned i = 0;
+
+	while (i < TRUTH_MAX_SHOWN && pcs[i] != 0 && pcs[i] != pc)
+		i++;
+	if (i == TRUTH_MAX_SHOWN || pcs[i] == pc)
+		return false;
+	pcs[i] = pc;
+	return true;
+}
+
 const char *truth_row_name(TruthRow row)
 {
 	static const char *const names[TRUTH_N_ROWS] = {

@@ -35,7 +35,8 @@ enum { TRUTH_MAX_SHOWN = 5 };
 
 typedef struct {
 	TruthCounts rows[TRUTH_N_ROWS];
-	GString *shown[TRUTH_N_ROWS]; /* the first wrong ones */
+	GString *shown[TRUTH_N_ROWS]; /* the first wrong ones, each instruction once */
+	uint64_t shown_pcs[TRUTH_N_ROWS][TRUTH_MAX_SHOWN];
 	uint64_t n_steps, n_accesses, n_proven, n_refuted;
 	uint64_t n_unknown_next; /* claims about a next access that nobody saw */
 } TruthTable;
@@ -49,6 +50,9 @@ const char *truth_fault(const LodeDataAccess *claim, uint64_t bias, const TrueAc
 /* Counts an answer; what is wrong with it, or NULL. */
 void truth_table_count(
 	TruthTable *self, TruthRow row, const LodeDataAccess *answer, const char *fault);
+
+/* Whether a wrong answer of this instruction is to be appended to `shown`; says so once. */
+bool truth_table_shows(TruthTable *self, TruthRow row, uint64_t pc);
 
 const char *truth_row_name(TruthRow row);
 void truth_table_write_text(const TruthTable *self, const char *program, FILE *out);

@@ -74,7 +74,7 @@ static void show_wrong(
 	GString *out = self->table.shown[claim->row];
 	const LodeDataAccess *answer = &claim->answer;
 
-	if (self->table.rows[claim->row].n_wrong > TRUTH_MAX_SHOWN)
+	if (!truth_table_shows(&self->table, claim->row, claim->pc))
 		return;
 	g_string_append_printf(out, "  wrong %s (%s) by %s at ", fault, truth_row_name(claim->row),
 		lode_address_rule_to_text(answer->rule));
@@ -261,6 +261,15 @@ static bool changes_mappings(uint64_t system_call)
 	}
 }
 
+/* Pages of the kernel ([vvar]) can be read by the program alone. */
+static bool read_operand(const Witness *self, const TrueAccess *access, uint8_t *buffer)
+{
+	const TrueOperand *operand = &access->operands[0];
+
+	return live_mappings_read(&self->mappings, operand->address, buffer, operand->size) ==
+	       operand->size;
+}
+
 static bool before(
 	void *user, void *data, const struct user_regs_struct *registers, bool *out_is_system_call)
 {
@@ -282,9 +291,9 @@ static bool before(
 		forget(self, thread);
 		return true;
 	}
-	if (thread->now.proof != TRUE_PROOF_NONE)
-		live_mappings_read(&self->mappings, thread->now.operands[0].address, thread->before,
-			thread->now.operands[0].size);
+	if (thread->now.proof != TRUE_PROOF_NONE &&
+		!read_operand(self, &thread->now, thread->before))
+		thread->now.proof = TRUE_PROOF_NONE;
 	if (number >= options->n_skipped && (number - options->n_skipped) % options->every == 0)
 		ask(self, thread);
 	return true;
@@ -296,10 +305,8 @@ static void verify(Witness *self, WitnessThread *thread, const struct user_regs_
 	TrueVerdict verdict;
 
 	self->table.n_accesses++;
-	if (thread->now.proof == TRUE_PROOF_NONE)
+	if (thread->now.proof == TRUE_PROOF_NONE || !read_operand(self, &thread->now, after))
 		return;
-	live_mappings_read(&self->mappings, thread->now.operands[0].address, after,
-		thread->now.operands[0].size);
 	verdict = true_access_verify(&thread->now, thread->before, after, registers);
 	self->table.n_proven += verdict == TRUE_PROVEN;
 	self->table.n_refuted += verdict == TRUE_REFUTED;

@@ -61,16 +61,22 @@ static inline uint32_t kernel_random(uint32_t *state)
 	return *state >> 8;
 }
 
-static void *kernel_thread(void *data)
+static void kernel_note_stack(void)
 {
 	pthread_attr_t attributes;
 	void *stack;
 	size_t size;
 
-	if (pthread_getattr_np(pthread_self(), &attributes) == 0 &&
-		pthread_attr_getstack(&attributes, &stack, &size) == 0)
+	if (kernel_bounds == NULL || pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return;
+	if (pthread_attr_getstack(&attributes, &stack, &size) == 0)
 		kernel_note(stack, size, "stack");
 	pthread_attr_destroy(&attributes);
+}
+
+static void *kernel_thread(void *data)
+{
+	kernel_note_stack();
 	kernel_run(data);
 	return NULL;
 }
