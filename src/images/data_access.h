@@ -10,8 +10,15 @@
  *             refuse where control may have come from elsewhere in between
  *
  * For events whose trigger lies before the sampled address (counter overflows), backward comes
- * first. What is claimed has passed `is_valid`; what fails has one reason. US 5,974,536 and
- * US 8,065,665 describe the backward walk.
+ * first. What is claimed has passed `is_valid`; what fails has one reason: that of the rule which
+ * went furthest. A rule that reached an access whose address cannot be said (tls, vector-index,
+ * clobbered, invalid-address) went further than one that met none; of two that went as far it is
+ * the first in the order above. US 5,974,536 and US 8,065,665 describe the backward walk.
+ *
+ * Accesses are those of explicit memory operands, and of string instructions, xlat and maskmov; the
+ * stack of push, pop, call, ret and leave is carried along and never an access, nor are lea, nop
+ * and prefetches. A string instruction with a rep prefix and rcx = 0 accesses nothing. Vector
+ * accesses under a mask are given whole.
  */
 #pragma once
 
@@ -67,7 +74,8 @@ typedef struct {
 void lode_data_access_find(const LodeDataAccessContext *context,
 	const LodeDataAccessQuestion *question, LodeDataAccess *out_access);
 
-/* One rule alone, for tests and benchmarks that compare each with the truth. */
+/* One rule alone, for tests and benchmarks that compare each with the truth. Forward alone begins
+ * with the instruction at pc itself, as if at-pc were part of it. */
 void lode_data_access_apply(const LodeDataAccessContext *context,
 	const LodeDataAccessQuestion *question, LodeAddressRule rule, LodeDataAccess *out_access);
 
