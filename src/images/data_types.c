@@ -293,13 +293,13 @@ bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand
 {
 	LodeFunctionContext context;
 	LodeRegisterState state;
-	LodeFullInstruction full;
+	LodeTypedInstruction full;
 	LodeMemoryOperand memory;
 	LodeDataPlace place;
 	Function *function;
 
-	if (!lode_full_instruction_decode(&full, self->image, address) ||
-		!lode_full_instruction_memory(&full, address, operand, &memory))
+	if (!lode_typed_instruction_decode(&full, self->image, address) ||
+		!lode_typed_instruction_memory(&full, address, operand, &memory))
 		return false;
 	function = describe(self, address, flow, &context);
 	find_state(self, &context, function, address, flow, &state);
