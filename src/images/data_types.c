@@ -325,7 +325,8 @@ bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand
 static char *variable_text(const char *type, const LodeDataReference *reference)
 {
 	size_t length = strlen(type);
-	const char *space = length > 0 && type[length - 1] == '*' ? "" : " ";
+	bool is_pointer = length > 0 && strchr("*&", type[length - 1]) != NULL;
+	const char *space = is_pointer ? "" : " ";
 
 	return g_strdup_printf(
 		"%s%s%s%s", type, space, reference->variable, reference->is_element ? "[]" : "");
