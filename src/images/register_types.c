@@ -363,6 +363,14 @@ static LodeValue add_or_subtract(const LodeFunctionContext *context, const LodeR
 	if (source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
 		int64_t by = source->imm.value.s;
 
+		/* programs at fixed addresses have those of arrays as constants */
+		if (is_add && !is_address(&target) && by > 0) {
+			LodeValue array = moved_by_index(context,
+				read_operand(context, state, full, address, 1), &target, 1);
+
+			if (array.kind != LODE_VALUE_NONE)
+				return array;
+		}
 		return stepped(context, target, is_add || by == INT64_MIN ? by : -by);
 	}
 	if (is_add && source->type == ZYDIS_OPERAND_TYPE_REGISTER &&
