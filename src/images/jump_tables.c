@@ -14,16 +14,20 @@
 #include <string.h>
 
 enum {
-	NEAR_BYTES = 16384, /* between the lea of a table and that of its label */
-	MIN_DISTANCES = 4,  /* fewer may be any numbers */
-	MAX_LABELS = 64,    /* that are tried with one table */
+	NEAR_BYTES = 16384,  /* between the lea of a table and that of its label */
+	FAR_BYTES = 1 << 16, /* between a label and what its table leads to */
+	MAX_DISTANCES = 256, /* from a label; more are other data */
+	MIN_DISTANCES = 4,   /* different ones; fewer may be any numbers */
+	MAX_LABELS = 64,     /* that are tried with one table */
+	READS_PER_BYTE = 4,  /* of the file */
 };
 
 typedef struct {
 	LodeBranchTargets *targets;
 	const LodeElfFile *file;
-	guint n_left;   /* that may still be added */
-	GArray *labels; /* LodeBranchTarget: those named that are code, by source */
+	guint n_left;     /* that may still be added */
+	uint64_t n_reads; /* of entries, that may still be tried */
+	GArray *labels;   /* LodeBranchTarget: those named that are code, by source */
 } Search;
 
 static bool is_code(const Search *search, uint64_t address)
@@ -70,26 +74,39 @@ static void add_relocations(Search *search, const LodeElfSection *section)
 	}
 }
 
-/* The entries of a table that lead into code if counted from `base`; with `is_added` they are
- * added. */
-static guint read_distances(
-	Search *search, uint64_t table, uint64_t end, uint64_t base, bool is_added)
+/* A table of distances in the file, and how its entries are read. */
+typedef struct {
+	uint64_t address, end;
+	uint64_t base;  /* that the distances count from */
+	uint64_t limit; /* of a distance */
+	bool is_added;  /* to the targets */
+} Table;
+
+/* How many different entries, up to the first that does not lead into code; equal neighbours count
+ * once. */
+static guint read_distances(Search *search, const Table *table)
 {
 	size_t size = 0;
-	const uint8_t *bytes = lode_elf_file_loaded_bytes(search->file, table, &size);
-	int32_t distance;
+	const uint8_t *bytes = lode_elf_file_loaded_bytes(search->file, table->address, &size);
+	int32_t distance, last = 0;
 	guint n = 0;
 
-	size = bytes == NULL ? 0 : (size_t)MIN(size, end - table);
+	size = bytes == NULL ? 0 : (size_t)MIN(size, table->end - table->address);
 	for (; size >= sizeof distance && search->n_reads > 0; search->n_reads--) {
+		uint64_t target;
+
 		memcpy(&distance, bytes, sizeof distance);
-		if (!is_code(search, base + (uint64_t)(int64_t)distance))
-			break;
-		if (is_added)
-			add(search, base + (uint64_t)(int64_t)distance);
-		n++;
 		size -= sizeof distance;
 		bytes += sizeof distance;
+		target = table->base + (uint64_t)(int64_t)distance;
+		if ((uint64_t)ABS((int64_t)distance) > table->limit || !is_code(search, target))
+			break;
+		if (n > 0 && distance == last)
+			continue;
+		last = distance;
+		n++;
+		if (table->is_added)
+			add(search, target);
 	}
 	return n;
 }
@@ -110,19 +127,23 @@ static guint first_label_from(const GArray *labels, uint64_t source)
 }
 
 /* With every label that is taken near the place where the table is. */
-static void add_from_labels(Search *search, const LodeBranchTarget *table, uint64_t end)
+static void add_from_labels(Search *search, const LodeBranchTarget *taken, uint64_t end)
 {
-	uint64_t from = table->source > NEAR_BYTES ? table->source - NEAR_BYTES : 0;
+	uint64_t from = taken->source > NEAR_BYTES ? taken->source - NEAR_BYTES : 0;
 	guint first = first_label_from(search->labels, from);
 
 	for (guint i = first; i < search->labels->len && i - first < MAX_LABELS; i++) {
 		const LodeBranchTarget *label = &g_array_index(search->labels, LodeBranchTarget, i);
+		Table table = {taken->target, end, label->target, FAR_BYTES, false};
+		guint n;
 
-		if (label->source > table->source + NEAR_BYTES)
+		if (label->source > taken->source + NEAR_BYTES)
 			return;
-		if (read_distances(search, table->target, end, label->target, false) >=
-			MIN_DISTANCES)
-			read_distances(search, table->target, end, label->target, true);
+		n = read_distances(search, &table);
+		if (n < MIN_DISTANCES || n > MAX_DISTANCES)
+			continue;
+		table.is_added = true;
+		read_distances(search, &table);
 	}
 }
 
@@ -143,17 +164,18 @@ static void add_distances(Search *search)
 	uint64_t last = UINT64_MAX, end = 0;
 
 	for (guint i = 0; i < named->len; i++) {
-		const LodeBranchTarget *table = &g_array_index(named, LodeBranchTarget, i);
-		bool is_new = table->target != last;
+		const LodeBranchTarget *taken = &g_array_index(named, LodeBranchTarget, i);
+		bool is_new = taken->target != last;
+		Table table = {taken->target, 0, taken->target, UINT32_MAX, true};
 
-		if (is_code(search, table->target))
+		if (is_code(search, taken->target))
 			continue;
 		if (is_new)
 			end = next_address(named, i);
-		last = table->target;
-		if (is_new && read_distances(search, table->target, end, table->target, true) > 0)
-			continue;
-		add_from_labels(search, table, end);
+		last = taken->target;
+		table.end = end;
+		if (!is_new || read_distances(search, &table) == 0)
+			add_from_labels(search, taken, end);
 	}
 }
 
