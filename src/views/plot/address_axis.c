@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-	MAXIMUM_SEGMENTS = 160,
-	MINIMUM_GAP = 16, /* cells; and a part of all cells, see below */
-	GAP_PART = 32,
+	MAXIMUM_SEGMENTS = 80,
+	MINIMUM_GAP = 16, /* cells; and a part of the stretch that it is in */
+	GAP_PART = 4,
 	MINIMUM_HEIGHT = 15,
 	CUT_HEIGHT = 7,
 	JOINT_HEIGHT = 1,
@@ -29,7 +29,6 @@ enum {
 typedef struct {
 	size_t cell; /* the first of the next segment */
 	uint64_t gap;
-	bool is_wanted;
 } Break;
 
 typedef struct {
@@ -62,16 +61,51 @@ static int by_cell(const void *a, const void *b)
 	return (left->cell > right->cell) - (left->cell < right->cell);
 }
 
-/* Where segments begin: at wide gaps and new mappings; the widest when there are too many. */
+/* The cell after the widest gap of a stretch of cells, where that is a good part of it; else 0. */
+static size_t find_cut(const Finder *self, size_t start, size_t end)
+{
+	uint64_t span = (self->cells[end - 1].address - self->cells[start].address) /
+	                self->granularity;
+	uint64_t widest = MAX(MINIMUM_GAP, span / GAP_PART);
+	size_t found = 0;
+
+	for (size_t i = start + 1; i < end; i++) {
+		uint64_t gap = gap_before(self, i);
+		if (gap > widest) {
+			widest = gap;
+			found = i;
+		}
+	}
+	return found;
+}
+
+/* Cuts a stretch, and its parts: each is shorter by a quarter, so that this ends soon. */
+static void cut_stretch(const Finder *self, size_t start, size_t end, GArray *breaks)
+{
+	size_t cut = find_cut(self, start, end);
+
+	if (cut == 0)
+		return;
+	Break found = {cut, gap_before(self, cut)};
+	cut_stretch(self, start, cut, breaks);
+	g_array_append_val(breaks, found);
+	cut_stretch(self, cut, end, breaks);
+}
+
+/* Where segments begin: at new mappings, and at gaps that are most of what lies around them; the
+ * widest when there are too many. */
 static GArray *find_breaks(const Finder *self)
 {
 	GArray *breaks = g_array_new(FALSE, FALSE, sizeof(Break));
-	uint64_t widest = MAX(MINIMUM_GAP, self->n_cells / GAP_PART);
 
-	for (size_t i = 1; i < self->n_cells; i++) {
-		Break candidate = {i, gap_before(self, i), false};
-		if (candidate.gap > widest || strcmp(self->names[i], self->names[i - 1]) != 0)
-			g_array_append_val(breaks, candidate);
+	for (size_t start = 0, end; start < self->n_cells; start = end) {
+		for (end = start + 1;
+			end < self->n_cells && strcmp(self->names[end], self->names[start]) == 0;)
+			end++;
+		cut_stretch(self, start, end, breaks);
+		Break next = {end, end < self->n_cells ? gap_before(self, end) : 0};
+		if (end < self->n_cells)
+			g_array_append_val(breaks, next);
 	}
 	if (breaks->len >= MAXIMUM_SEGMENTS) {
 		g_array_sort(breaks, widest_first);

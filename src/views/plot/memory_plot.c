@@ -9,10 +9,13 @@
 #include "views/plot/plot_axis.h"
 
 #include <float.h>
+#include <string.h>
 
 enum {
 	LABEL_WIDTH = LODE_ADDRESS_LABEL_WIDTH,
 	PANEL_GAP = 36,
+	THREADS_WIDTH = 240, /* at least */
+	LEAST_KIND_WIDTH = 2,
 	TIME_WIDTH = LODE_GRID_STEPS * 4,
 	LEFT = 16,
 	RIGHT = 28,
@@ -36,22 +39,27 @@ typedef struct {
 
 static const LodePlotHue kind_hues[] = {LODE_PLOT_BLUE, LODE_PLOT_ORANGE, LODE_PLOT_GREY};
 
-/* A thread's column is wide enough to be seen, and all of them to carry their title. */
+/* A thread's columns are wide enough to be seen, and all of them for the legend below. */
 static void lay_out(Plot *self)
 {
 	double n = MAX(self->grid->n_columns, 1);
 
 	self->n_kinds = self->grid->has_unknown ? 3 : 2;
-	self->kind_width = CLAMP(300 / n / self->n_kinds, 2, 22);
-	self->thread_width = MAX(self->kind_width * self->n_kinds * n, 150);
+	self->kind_width = MAX(THREADS_WIDTH / n / self->n_kinds, LEAST_KIND_WIDTH);
+	self->thread_width = self->kind_width * self->n_kinds * n;
 	self->time_x = LEFT + LABEL_WIDTH + self->thread_width + PANEL_GAP;
 	self->width = self->time_x + TIME_WIDTH + RIGHT;
 	self->height = TOP + BOTTOM +
 	               (self->grid->n_samples > 0 ? self->grid->axis->height : EMPTY_HEIGHT);
 }
 
-/* The scale from the smallest to the largest weight that is there. */
-static LodePlotScale scale_of(const double *weights, size_t n)
+typedef struct {
+	double low, high; /* the smallest and largest weight of a box; 0: there is none */
+	LodePlotScale scale;
+} Weights;
+
+/* Where all are equal, they are drawn dark. */
+static Weights weights_of(const double *weights, size_t n)
 {
 	double low = DBL_MAX, high = 0;
 
@@ -61,7 +69,11 @@ static LodePlotScale scale_of(const double *weights, size_t n)
 		low = MIN(low, weights[i]);
 		high = MAX(high, weights[i]);
 	}
-	return lode_plot_scale(high > 0 ? low : 1, high, true);
+	return (Weights){
+		.low = high > 0 ? low : 0,
+		.high = high,
+		.scale = lode_plot_scale(low < high ? low : high / 10, high, true),
+	};
 }
 
 static void draw_thread_cells(const Plot *self, const LodePlotScale *scale)
@@ -157,7 +169,7 @@ static void draw_thread_lines(const Plot *self)
 		return;
 	cairo_set_source_rgb(self->cairo, 0.85, 0.85, 0.85);
 	cairo_set_line_width(self->cairo, 0.6);
-	for (uint32_t i = 1; i <= self->grid->n_columns; i++) {
+	for (uint32_t i = 1; i < self->grid->n_columns; i++) {
 		cairo_move_to(self->cairo, LEFT + LABEL_WIDTH + i * column_width, TOP);
 		cairo_rel_line_to(self->cairo, 0, self->grid->axis->height);
 	}
@@ -194,7 +206,7 @@ static void draw_time_axis(const Plot *self)
 
 typedef struct {
 	double x;
-	const LodePlotScale *scale;
+	const Weights *weights;
 	const char *const *names; /* of the hues */
 	unsigned n_hues;
 } Legend;
@@ -212,9 +224,11 @@ static void draw_legend(const Plot *self, const Legend *legend)
 		lode_plot_text(self->cairo, legend->x + BAR_WIDTH + 8, y + i * LEGEND_STEP, &style,
 			legend->names[i]);
 	}
-	g_autofree char *ends = g_strdup_printf("%s … %s of weight",
-		lode_number_format_share(legend->scale->low / self->notes->weight, low),
-		lode_number_format_share(legend->scale->high / self->notes->weight, high));
+	lode_number_format_share(legend->weights->low / self->notes->weight, low);
+	lode_number_format_share(legend->weights->high / self->notes->weight, high);
+	bool is_range = strcmp(low, high) != 0;
+	g_autofree char *ends = g_strdup_printf(
+		"%s%s%s of weight", low, is_range ? " … " : "", is_range ? high : "");
 	style.grey = 0.35;
 	lode_plot_text(self->cairo, legend->x, y + legend->n_hues * LEGEND_STEP, &style, ends);
 }
@@ -224,11 +238,11 @@ static void draw_thread_panel(const Plot *self)
 	static const char *const names[] = {"loads", "stores", "kind unknown"};
 	const LodeMemoryGrid *grid = self->grid;
 	size_t n = (size_t)LODE_GRID_N_KINDS * grid->n_columns * grid->axis->n_rows;
-	LodePlotScale scale = scale_of(grid->by_thread, n);
-	Legend legend = {LEFT + LABEL_WIDTH, &scale, names, self->n_kinds};
+	Weights weights = weights_of(grid->by_thread, n);
+	Legend legend = {LEFT + LABEL_WIDTH, &weights, names, self->n_kinds};
 
 	draw_thread_lines(self);
-	draw_thread_cells(self, &scale);
+	draw_thread_cells(self, &weights.scale);
 	lode_address_axis_draw_frame(
 		grid->axis, self->cairo, LEFT + LABEL_WIDTH, TOP, self->thread_width);
 	draw_thread_labels(self);
@@ -240,8 +254,8 @@ static void draw_time_panel(const Plot *self)
 	const char *names[] = {"loads only", "stores only",
 		self->grid->has_unknown ? "both, or kind unknown" : "both"};
 	const LodeMemoryGrid *grid = self->grid;
-	LodePlotScale scale = scale_of(grid->by_time, (size_t)LODE_GRID_STEPS * grid->axis->n_rows);
-	Legend legend = {self->time_x, &scale, names, LODE_PLOT_N_HUES};
+	Weights weights = weights_of(grid->by_time, (size_t)LODE_GRID_STEPS * grid->axis->n_rows);
+	Legend legend = {self->time_x, &weights, names, LODE_PLOT_N_HUES};
 	LodePlotTextStyle style = {.size = 11, .grey = 0.3, .anchor = LODE_PLOT_MIDDLE};
 
 	lode_address_axis_draw_frame(grid->axis, self->cairo, self->time_x, TOP, TIME_WIDTH);
@@ -250,7 +264,7 @@ static void draw_time_panel(const Plot *self)
 			TOP + grid->axis->height / 2, &style, "times were not recorded");
 		return;
 	}
-	draw_time_cells(self, &scale);
+	draw_time_cells(self, &weights.scale);
 	lode_address_axis_draw_frame(grid->axis, self->cairo, self->time_x, TOP, TIME_WIDTH);
 	draw_time_axis(self);
 	draw_legend(self, &legend);
@@ -306,7 +320,7 @@ static void draw_notes(const Plot *self)
 	}
 	lode_plot_text(self->cairo, LEFT, y + LEGEND_STEP, &style,
 		"darker is more weight a box, in logarithmic steps");
-	lode_plot_text(self->cairo, LEFT, y, &style, "⫽ addresses without a sample, left out");
+	lode_plot_text(self->cairo, LEFT, y, &style, "// addresses without a sample, left out");
 }
 
 static void draw(const Plot *self)
