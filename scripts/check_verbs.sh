@@ -33,12 +33,14 @@ page_options() {
 
 # faults VERB: what is missing, one a line; nothing when all is there.
 faults() {
-	local verb=$1 page=man/lode-$1.1 help
-	if ! help=$("$lode" "$verb" --help </dev/null 2>&1); then
+	local verb=${1//_/ } page=man/lode-${1//_/-}.1 help
+	local -a words
+	read -ra words <<<"$verb"
+	if ! help=$("$lode" "${words[@]}" --help </dev/null 2>&1); then
 		echo "'lode $verb --help' fails"
 		return
 	fi
-	[ -e "tests/golden/$verb/help.cmd" ] || echo "there is no tests/golden/$verb/help.cmd"
+	[ -e "tests/golden/$1/help.cmd" ] || echo "there is no tests/golden/$1/help.cmd"
 	"$lode" --help | grep -qE "^ +$verb " || echo "'lode --help' does not name it"
 	if [ ! -e "$page" ]; then
 		echo "there is no $page"
@@ -51,6 +53,7 @@ faults() {
 }
 
 table=src/cli/verb_table.c
+# A verb of two words is lode_verb_memory_record.
 mapfile -t verbs < <(sed -nE 's/^\t&lode_verb_([a-z_]+),$/\1/p' $table)
 if [ ${#verbs[@]} -eq 0 ]; then
 	echo "Bail out! no verbs in $table"

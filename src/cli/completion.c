@@ -54,21 +54,67 @@ static void write_bash_values(const GOptionEntry *option, FILE *out)
 		fputs(") return ;;\n", out);
 }
 
+static bool has_two_words(const LodeVerb *verb)
+{
+	return strchr(verb->name, ' ') != NULL;
+}
+
+static void write_first_words(FILE *out)
+{
+	for (size_t i = 0; lode_verbs[i] != NULL; i++)
+		if (!has_two_words(lode_verbs[i]))
+			fprintf(out, "%s ", lode_verbs[i]->name);
+}
+
+/* The first case that fits is taken, so that verbs of two words come before those of one. */
+static void write_bash_dispatch(FILE *out, bool is_of_two_words)
+{
+	for (size_t i = 0; lode_verbs[i] != NULL; i++) {
+		g_autofree char *name = lode_verb_name(lode_verbs[i], '_');
+		if (has_two_words(lode_verbs[i]) == is_of_two_words)
+			fprintf(out, "\t'%s%s) _lode_%s ;;\n", lode_verbs[i]->name,
+				is_of_two_words ? "'" : " '*", name);
+	}
+}
+
+/* The second words of verbs that begin with this one. */
+static char *second_words(const LodeVerb *verb)
+{
+	GString *words = g_string_new(NULL);
+	g_autofree char *first = g_strconcat(verb->name, " ", NULL);
+
+	for (size_t i = 0; lode_verbs[i] != NULL; i++)
+		if (g_str_has_prefix(lode_verbs[i]->name, first))
+			g_string_append_printf(words, "%s%s", words->len > 0 ? " " : "",
+				lode_verbs[i]->name + strlen(first));
+	return g_string_free(words, FALSE);
+}
+
 static void write_bash_verb(const LodeVerb *verb, FILE *out)
 {
 	const GOptionEntry *option;
 
-	fprintf(out, "_lode_%s()\n{\n\tcase $previous in\n", verb->name);
+	g_autofree char *name = lode_verb_name(verb, '_');
+	g_autofree char *words = second_words(verb);
+
+	fprintf(out, "_lode_%s()\n{\n\tcase $previous in\n", name);
 	for (size_t i = 0; (option = lode_verb_option(verb, i)) != NULL; i++)
 		write_bash_values(option, out);
 	fputs("\tesac\n\tif [[ $current == -* ]]; then\n\t\t_lode_words '", out);
 	for (size_t i = 0; (option = lode_verb_option(verb, i)) != NULL; i++)
 		if (!is_hidden(option))
 			fprintf(out, "%s--%s", i > 0 ? " " : "", option->long_name);
-	fprintf(out, "'\n\telse\n\t\t%s\n\tfi\n}\n\n",
+	fprintf(out, "'\n\telse\n\t\t%s\n",
 		verb->is_wrapper       ? "_lode_program"
 		: takes_profiles(verb) ? "_lode_profiles"
 				       : "_lode_files");
+	if (words[0] != '\0')
+		fprintf(out,
+			"\t\t((COMP_CWORD != 2)) ||\n"
+			"\t\t\tmapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W '%s' -- "
+			"\"$current\")\n",
+			words);
+	fputs("\tfi\n}\n\n", out);
 }
 
 static void write_bash(FILE *out)
@@ -107,8 +153,7 @@ static void write_bash(FILE *out)
 	      "\t\telse\n"
 	      "\t\t\t_lode_words '",
 		out);
-	for (size_t i = 0; lode_verbs[i] != NULL; i++)
-		fprintf(out, "%s ", lode_verbs[i]->name);
+	write_first_words(out);
 	fputs("help'\n"
 	      "\t\tfi\n\t\treturn\n\tfi\n"
 	      "\t# Behind '--' stands a program with arguments of its own.\n"
@@ -116,14 +161,13 @@ static void write_bash(FILE *out)
 	      "\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then\n"
 	      "\t\t\t_lode_files\n\t\t\treturn\n\t\tfi\n"
 	      "\tdone\n"
-	      "\tcase ${COMP_WORDS[1]} in\n",
+	      "\tcase \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n",
 		out);
-	for (size_t i = 0; lode_verbs[i] != NULL; i++)
-		fprintf(out, "\t%s) _lode_%s ;;\n", lode_verbs[i]->name, lode_verbs[i]->name);
-	fputs("\thelp | --help) _lode_words '", out);
-	for (size_t i = 0; lode_verbs[i] != NULL; i++)
-		fprintf(out, "%s%s", i > 0 ? " " : "", lode_verbs[i]->name);
-	fputs("' ;;\n\t--completion) _lode_words 'bash zsh' ;;\n\tesac\n}\n\n"
+	write_bash_dispatch(out, true);
+	write_bash_dispatch(out, false);
+	fputs("\t'help '* | '--help '*) _lode_words '", out);
+	write_first_words(out);
+	fputs("help' ;;\n\t'--completion '*) _lode_words 'bash zsh' ;;\n\tesac\n}\n\n"
 	      "complete -F _lode lode\n",
 		out);
 }
@@ -183,7 +227,9 @@ static void write_zsh_verb(const LodeVerb *verb, FILE *out)
 {
 	const GOptionEntry *option;
 
-	fprintf(out, "_lode_%s() {\n\t_arguments", verb->name);
+	g_autofree char *name = lode_verb_name(verb, '_');
+
+	fprintf(out, "_lode_%s() {\n\t_arguments", name);
 	for (size_t i = 0; (option = lode_verb_option(verb, i)) != NULL; i++)
 		if (!is_hidden(option))
 			write_zsh_option(option, out);
@@ -201,6 +247,8 @@ static void write_zsh(FILE *out)
 	fputs("_lode() {\n\tlocal -a verbs=(\n", out);
 	for (size_t i = 0; lode_verbs[i] != NULL; i++) {
 		g_autofree char *summary = zsh_text(lode_verbs[i]->summary);
+		if (has_two_words(lode_verbs[i]))
+			continue;
 		fprintf(out, "\t\t'%s:%s'\n", lode_verbs[i]->name, summary);
 	}
 	fputs("\t\t'help:show the help of a verb'\n\t)\n"
@@ -215,6 +263,9 @@ static void write_zsh(FILE *out)
 	      "\targument)\n"
 	      "\t\tif [[ $line[1] == help ]]; then\n"
 	      "\t\t\t_describe verb verbs\n"
+	      "\t\telif (( $+functions[_lode_${line[1]}_${line[2]}] )); then\n"
+	      "\t\t\tshift words\n\t\t\t(( CURRENT-- ))\n"
+	      "\t\t\t_lode_${line[1]}_${line[2]}\n"
 	      "\t\telif (( $+functions[_lode_$line[1]] )); then\n"
 	      "\t\t\t_lode_$line[1]\n"
 	      "\t\tfi ;;\n"

@@ -115,7 +115,7 @@ void lode_help_write_overview(FILE *out)
 	      "Verbs, in the order of the data's way:\n",
 		out);
 	for (size_t i = 0; lode_verbs[i] != NULL; i++)
-		fprintf(out, "  %-10s %s\n", lode_verbs[i]->name, lode_verbs[i]->summary);
+		fprintf(out, "  %-14s %s\n", lode_verbs[i]->name, lode_verbs[i]->summary);
 	fputs("\n"
 	      "Options:\n"
 	      "  -h, --help      show this help and exit; 'lode VERB --help' for a verb\n"

@@ -4,12 +4,12 @@
  * everything printed has arrived. What a verb does stands in verb_<name>.c.
  */
 #include "base/error.h"
+#include "base/suggestion.h"
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
 #include "cli/standard_streams.h"
-#include "cli/suggestion.h"
 #include "cli/verb_table.h"
 
 #include <locale.h>
@@ -82,7 +82,8 @@ static int run_help(char **arguments)
 		lode_help_write_overview(stdout);
 		return LODE_EXIT_OK;
 	}
-	const LodeVerb *verb = lode_verb_find(arguments[0]);
+	size_t n_words;
+	const LodeVerb *verb = lode_verb_find(arguments, &n_words);
 	if (verb == NULL)
 		return fail_unknown_verb(arguments[0]);
 	lode_help_write_verb(verb, stdout);
@@ -125,8 +126,9 @@ static int run_line(char **arguments)
 		return run_option(arguments);
 	if (strcmp(arguments[0], "help") == 0)
 		return run_help(arguments + 1);
-	const LodeVerb *verb = lode_verb_find(arguments[0]);
-	return verb != NULL ? run_verb(verb, arguments + 1) : fail_unknown_verb(arguments[0]);
+	size_t n_words;
+	const LodeVerb *verb = lode_verb_find(arguments, &n_words);
+	return verb != NULL ? run_verb(verb, arguments + n_words) : fail_unknown_verb(arguments[0]);
 }
 
 int main(int argc, char **argv)

@@ -15,12 +15,32 @@ const LodeVerb *const lode_verbs[] = {
 	NULL,
 };
 
-const LodeVerb *lode_verb_find(const char *name)
+static const LodeVerb *find_name(const char *name)
 {
 	for (size_t i = 0; lode_verbs[i] != NULL; i++)
 		if (strcmp(lode_verbs[i]->name, name) == 0)
 			return lode_verbs[i];
 	return NULL;
+}
+
+const LodeVerb *lode_verb_find(char *const *words, size_t *out_n_words)
+{
+	if (words[0] == NULL)
+		return NULL;
+	if (words[1] != NULL) {
+		g_autofree char *name = g_strconcat(words[0], " ", words[1], NULL);
+		const LodeVerb *verb = find_name(name);
+		*out_n_words = 2;
+		if (verb != NULL)
+			return verb;
+	}
+	*out_n_words = 1;
+	return find_name(words[0]);
+}
+
+char *lode_verb_name(const LodeVerb *self, char separator)
+{
+	return g_strdelimit(g_strdup(self->name), " ", separator);
 }
 
 /* The n-th of a table, or NULL with the table's length taken off *n. */

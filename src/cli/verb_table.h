@@ -7,8 +7,15 @@
 /* NULL-terminated. */
 extern const LodeVerb *const lode_verbs[];
 
-/* The verb of that name, or NULL. */
-const LodeVerb *lode_verb_find(const char *name);
+/*
+ * The verb that a command line (NULL-terminated) begins with, or NULL. A verb may have two words,
+ * "memory record"; it goes before one of its first word. *out_n_words says how many it took.
+ */
+const LodeVerb *lode_verb_find(char *const *words, size_t *out_n_words);
+
+/* Its name with `separator` between the words: "memory-record" is its page's. Free with g_free().
+ */
+char *lode_verb_name(const LodeVerb *self, char separator);
 
 /* The verb's n-th option through all its groups, --help last; NULL behind the end. */
 const GOptionEntry *lode_verb_option(const LodeVerb *self, size_t n);

@@ -4,6 +4,7 @@
  * each other is checked once all are there.
  */
 #include "base/error.h"
+#include "store/memory_tables.h"
 #include "store/profile_check.h"
 #include "store/profile_store.h"
 #include "store/row_reader.h"
@@ -407,16 +408,29 @@ static bool load_tables(Loader *self, GError **error)
 	return lode_profile_check(self->profile, error);
 }
 
-LodeProfile *lode_profile_store_read(const char *path, const LodeProgress *progress, GError **error)
+static LodeProfile *read_profile(
+	const char *path, bool has_memory, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeDatabase) database = lode_database_open(path, progress, error);
 	g_autoptr(LodeProfile) profile = lode_profile_new();
 	g_autoptr(GPtrArray) strings = g_ptr_array_new();
 	Loader loader = {database, profile, strings};
 
-	if (database == NULL || !load_tables(&loader, error)) {
+	if (database == NULL || !load_tables(&loader, error) ||
+		(has_memory && !lode_memory_tables_read(profile, database, error))) {
 		g_prefix_error(error, "%s: ", path);
 		return NULL;
 	}
 	return g_steal_pointer(&profile);
+}
+
+LodeProfile *lode_profile_store_read(const char *path, const LodeProgress *progress, GError **error)
+{
+	return read_profile(path, false, progress, error);
+}
+
+LodeProfile *lode_profile_store_read_with_memory(
+	const char *path, const LodeProgress *progress, GError **error)
+{
+	return read_profile(path, true, progress, error);
 }

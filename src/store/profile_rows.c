@@ -5,6 +5,7 @@
  */
 #include "store/profile_rows.h"
 
+#include "store/memory_tables.h"
 #include "store/profile_store.h"
 #include "store/row_source.h"
 
@@ -441,12 +442,15 @@ static bool insert_all(LodeDatabase *database, Rows *rows, GError **error)
 	};
 
 	database->stage = "writing the profile";
+	if (profile->memory != NULL)
+		database->rows_total += lode_memory_tables_count(profile->memory);
 	for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
 		database->rows_total += (double)sources[i].n_rows;
 	for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
 		if (!lode_row_source_insert(&sources[i], database, error))
 			return false;
-	return true;
+	return profile->memory == NULL ||
+	       lode_memory_tables_insert(profile->memory, database, error);
 }
 
 bool lode_profile_rows_insert(const LodeProfile *profile, LodeDatabase *database, GError **error)

@@ -12,7 +12,7 @@
 #include "model/mining_run.h"
 #include "model/profile.h"
 
-#define LODE_SCHEMA_VERSION 2
+#define LODE_SCHEMA_VERSION 3
 
 /* Writes `profile` to `path`, replacing a file that is there. Errors: _IO, _CANCELLED. */
 bool lode_profile_store_write(
@@ -24,6 +24,10 @@ bool lode_profile_store_write(
  * _UNSUPPORTED (newer schema: says which, and to update lode).
  */
 LodeProfile *lode_profile_store_read(
+	const char *path, const LodeProgress *progress, GError **error);
+
+/* The same with its memory, whose samples are many; the other leaves it NULL. */
+LodeProfile *lode_profile_store_read_with_memory(
 	const char *path, const LodeProgress *progress, GError **error);
 
 /* What `lode info` needs without loading everything. */

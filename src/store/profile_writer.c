@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing a profile to a new file, and putting that in the place of the old one. */
 #include "base/error.h"
+#include "store/memory_tables.h"
 #include "store/new_file.h"
 #include "store/profile_check.h"
 #include "store/profile_rows.h"
@@ -63,7 +64,7 @@ bool lode_profile_store_write(
 	const char *path, const LodeProfile *profile, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeNewFile) file = NULL;
-	bool done = lode_profile_check(profile, error) &&
+	bool done = lode_profile_check(profile, error) && lode_memory_check(profile, error) &&
 	            (file = lode_new_file_open(path, error)) != NULL &&
 	            write_file(file->temporary_path, profile, progress, error);
 

@@ -120,6 +120,111 @@ CREATE TABLE unresolved (
 	samples REAL NOT NULL
 );
 
+-- One row when data addresses were recorded, else none.
+CREATE TABLE memory_recording (
+	id INTEGER PRIMARY KEY,
+	has_allocations INTEGER NOT NULL,
+	is_stall_weighted INTEGER NOT NULL,
+	has_fixed_addresses INTEGER NOT NULL
+);
+
+CREATE TABLE thread (
+	id INTEGER PRIMARY KEY,
+	pid INTEGER NOT NULL,
+	tid INTEGER NOT NULL,
+	ordinal INTEGER NOT NULL,
+	name TEXT,
+	begin_ns INTEGER NOT NULL,
+	end_ns INTEGER
+);
+
+CREATE TABLE mapping (
+	id INTEGER PRIMARY KEY,
+	pid INTEGER NOT NULL,
+	start_address INTEGER NOT NULL,
+	end_address INTEGER NOT NULL,
+	protection INTEGER NOT NULL,
+	begin_ns INTEGER NOT NULL,
+	name TEXT NOT NULL
+);
+
+CREATE TABLE allocation_site (
+	id INTEGER PRIMARY KEY,
+	name TEXT NOT NULL,
+	stack TEXT,
+	allocations INTEGER NOT NULL,
+	bytes INTEGER NOT NULL
+);
+
+CREATE TABLE allocation (
+	id INTEGER PRIMARY KEY,
+	pid INTEGER NOT NULL,
+	site INTEGER NOT NULL REFERENCES allocation_site,
+	thread INTEGER REFERENCES thread,
+	address INTEGER NOT NULL,
+	size INTEGER NOT NULL,
+	begin_ns INTEGER NOT NULL,
+	end_ns INTEGER
+);
+
+-- Its members are those with the ids first_member + 1 … first_member + members.
+CREATE TABLE data_type (
+	id INTEGER PRIMARY KEY,
+	name TEXT NOT NULL,
+	size INTEGER NOT NULL,
+	first_member INTEGER NOT NULL,
+	members INTEGER NOT NULL
+);
+
+CREATE TABLE data_member (
+	id INTEGER PRIMARY KEY,
+	name TEXT NOT NULL,
+	type_name TEXT NOT NULL,
+	offset INTEGER NOT NULL,
+	size INTEGER NOT NULL,
+	bit_offset INTEGER NOT NULL,
+	bit_size INTEGER NOT NULL
+);
+
+CREATE TABLE data_object (
+	id INTEGER PRIMARY KEY,
+	name TEXT NOT NULL,
+	layer TEXT NOT NULL, -- type, variable, allocation, mapping
+	type INTEGER REFERENCES data_type,
+	member INTEGER REFERENCES data_member,
+	site INTEGER REFERENCES allocation_site,
+	variable TEXT,
+	mapping TEXT
+);
+
+CREATE TABLE memory_sample (
+	id INTEGER PRIMARY KEY,
+	weight REAL NOT NULL,
+	time_ns INTEGER NOT NULL,
+	pc INTEGER NOT NULL,
+	access_pc INTEGER NOT NULL,
+	address INTEGER NOT NULL,
+	data_source INTEGER NOT NULL,
+	latency INTEGER NOT NULL,
+	thread INTEGER NOT NULL REFERENCES thread,
+	event INTEGER NOT NULL REFERENCES event,
+	instruction INTEGER REFERENCES instruction,
+	access_instruction INTEGER REFERENCES instruction,
+	access_function INTEGER REFERENCES function,
+	access_location INTEGER REFERENCES location,
+	object INTEGER REFERENCES data_object,
+	mapping INTEGER REFERENCES mapping,
+	allocation INTEGER REFERENCES allocation,
+	cpu INTEGER,
+	node INTEGER,
+	size INTEGER NOT NULL,
+	rule TEXT NOT NULL, -- hardware, at-pc, forward, backward, none
+	reason TEXT NOT NULL, -- why there is no address; none
+	access TEXT NOT NULL, -- load, store, modify, none
+	operand INTEGER NOT NULL,
+	is_unverified INTEGER NOT NULL
+);
+
 CREATE TABLE run (
 	id INTEGER PRIMARY KEY,
 	name TEXT NOT NULL UNIQUE,
@@ -178,6 +283,18 @@ CREATE VIEW all_edge AS
 	SELECT i.id, i.id + 1, iif(f.source = 'given', 'given', 'fall-through'), i.next_count
 	FROM instruction i JOIN function f ON f.id = i.function
 	WHERE i.next_count IS NOT NULL;
+
+CREATE VIEW memory_access AS
+	SELECT s.id AS sample, s.weight, e.name AS event, t.pid, t.tid, t.ordinal AS thread, s.cpu,
+		s.rule, s.reason, s.access, printf('0x%x', s.address) AS address, s.size,
+		o.name AS object, o.layer, f.name AS function, l.line, m.name AS mapping
+	FROM memory_sample s
+	JOIN event e ON e.id = s.event
+	JOIN thread t ON t.id = s.thread
+	LEFT JOIN data_object o ON o.id = s.object
+	LEFT JOIN function f ON f.id = s.access_function
+	LEFT JOIN location l ON l.id = s.access_location
+	LEFT JOIN mapping m ON m.id = s.mapping;
 
 CREATE VIEW instruction_attribute AS
 	SELECT i.id AS instruction, a.id AS attribute, a.name

@@ -19,6 +19,7 @@ enum {
 	JOINT_HEIGHT = 1,
 	ROW_HEIGHT = 3,
 	LEAST_HEIGHT = 520, /* of the axis */
+	STACKS_APART = 12,
 	OBJECTS_SHOWN = 2,
 	TWO_LINES = 28, /* heights that have room for so many */
 	THREE_LINES = 44,
@@ -239,6 +240,27 @@ static void place_segments(LodeAddressAxis *self)
 	}
 }
 
+static bool is_stack(const char *name)
+{
+	return g_str_has_prefix(name, "[stack of thread ");
+}
+
+/* A program of many threads has a stack for each: one name for all, so that they are one stretch.
+ */
+static void join_stacks(Finder *self)
+{
+	size_t n_stacks = 0;
+
+	for (size_t i = 0; i < self->n_cells; i++)
+		n_stacks += is_stack(self->names[i]) &&
+		            (i == 0 || strcmp(self->names[i], self->names[i - 1]) != 0);
+	if (n_stacks <= STACKS_APART)
+		return;
+	for (size_t i = 0; i < self->n_cells; i++)
+		if (is_stack(self->names[i]))
+			self->names[i] = "[stacks of threads]";
+}
+
 static void find_names(Finder *self, const LodeHistogramCell *cells)
 {
 	for (size_t i = 0; i < self->n_cells; i++) {
@@ -246,6 +268,7 @@ static void find_names(Finder *self, const LodeHistogramCell *cells)
 			self->contents, cells[i].thread, cells[i].address);
 		self->names[i] = lode_content_mapping_name(self->profile, &content);
 	}
+	join_stacks(self);
 }
 
 LodeAddressAxis *lode_address_axis_new(const LodeProfile *profile, const LodeHistogramCell *cells,

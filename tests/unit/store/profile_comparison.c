@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "random_profile.h"
 
+#include "random_memory.h"
+
 #include <string.h>
 
 /* Amounts are compared bit for bit: the store must not round. */
@@ -185,6 +187,7 @@ void assert_equal_profiles(const LodeProfile *a, const LodeProfile *b)
 	compare_attributes(a, b);
 	compare_locations(a, b);
 	compare_unresolved(a, b);
+	assert_equal_memories(a->memory, b->memory);
 }
 
 static void compare_parameters(const LodeMiningParameters *a, const LodeMiningParameters *b)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "random_profile.h"
 
+#include "random_memory.h"
+
 #include <glib/gstdio.h>
 #include <string.h>
 
@@ -188,6 +190,8 @@ LodeProfile *random_profile_new(guint32 seed, uint32_t size)
 	for (uint32_t i = 0; i < size; i++)
 		add_function(profile, rand, i);
 	add_edges(profile, rand);
+	if (seed % 2 == 1)
+		random_memory_add(profile, rand);
 	g_rand_free(rand);
 	return profile;
 }

@@ -64,7 +64,7 @@ static GError *read_all(const char *path)
 {
 	GError *error = NULL;
 
-	lode_profile_free(lode_profile_store_read(path, NULL, &error));
+	lode_profile_free(lode_profile_store_read_with_memory(path, NULL, &error));
 	if (error == NULL)
 		lode_mining_run_free(lode_profile_store_read_run(path, "a", &error));
 	return error;
@@ -172,6 +172,31 @@ static const Harm harms[] = {
 	{"UPDATE meta SET value = zeroblob(9) WHERE key = 'creator'", "is not text"},
 	{"UPDATE unresolved SET places = -1", "column 'places' is out of range"},
 	{"UPDATE unresolved SET count = -1", "column 'count' is negative"},
+	/* data addresses */
+	{"UPDATE memory_sample SET thread = 9 WHERE id = 2",
+		"table 'memory_sample', row 2: its thread does not exist"},
+	{"UPDATE memory_sample SET object = 99 WHERE id = 2",
+		"table 'memory_sample', row 2: its object does not exist"},
+	{"UPDATE memory_sample SET access_location = 99999 WHERE id = 2",
+		"table 'memory_sample', row 2: its access_location does not exist"},
+	{"UPDATE memory_sample SET weight = -1 WHERE id = 2", "column 'weight' is negative"},
+	{"UPDATE memory_sample SET rule = 'guessed' WHERE id = 2",
+		"column 'rule' is an unknown word"},
+	{"UPDATE memory_sample SET access = 'x' WHERE id = 2", "'access' is an unknown word"},
+	{"UPDATE memory_sample SET is_unverified = 2 WHERE id = 2", "out of range"},
+	{"UPDATE data_object SET layer = 'x' WHERE id = 2", "column 'layer' is an unknown word"},
+	{"UPDATE data_object SET member = 999 WHERE id = 2",
+		"table 'data_object', row 2: its member does not exist"},
+	{"UPDATE data_type SET members = 4294967295 WHERE id = 1",
+		"table 'data_type', row 1: its members are not its own"},
+	{"UPDATE data_type SET first_member = first_member + 1 WHERE id = 3",
+		"table 'data_type', row 3: its members are not its own"},
+	{"UPDATE mapping SET end_address = 0, start_address = 1 WHERE id = 2",
+		"table 'mapping', row 2: it ends before it begins"},
+	{"UPDATE allocation SET site = 0 WHERE id = 1",
+		"table 'allocation', row 1: its site does not exist"},
+	{"UPDATE thread SET name = x'00' WHERE id = 1", "column 'name' is not text"},
+	{"UPDATE memory_recording SET has_allocations = 7", "'has_allocations' is out of range"},
 	/* runs */
 	{"UPDATE run SET parameters = '{\"gap\":-1}'", "table 'run', row 'a': its parameter 'gap'"},
 	{"UPDATE run SET parameters = x'00'", "column 'parameters' is not text"},
@@ -265,7 +290,7 @@ static void test_versions(Fixture *fixture, const void *data)
 	(void)data;
 	change(fixture->path, "PRAGMA user_version = 7");
 	assert_fails(fixture->path, LODE_ERROR_UNSUPPORTED,
-		"has schema version 7, this lode reads version 2: update lode");
+		"has schema version 7, this lode reads version 3: update lode");
 	for (int version = 0; version < 2; version++) {
 		g_autofree char *sql = g_strdup_printf("PRAGMA user_version = %d", version);
 		change(fixture->path, sql);

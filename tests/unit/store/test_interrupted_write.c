@@ -71,7 +71,8 @@ static void kill_during(const Fixture *fixture, Work work, gulong delay_us)
 static bool has_new_profile(const Fixture *fixture)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(LodeProfile) found = lode_profile_store_read(fixture->path, NULL, &error);
+	g_autoptr(LodeProfile)
+		found = lode_profile_store_read_with_memory(fixture->path, NULL, &error);
 
 	g_assert_no_error(error);
 	bool is_new = found->functions->len == fixture->new->functions->len;

@@ -22,7 +22,7 @@ static void write_profile(const char *path, const LodeProfile *profile)
 static void assert_holds(const char *path, const LodeProfile *profile)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(LodeProfile) again = lode_profile_store_read(path, NULL, &error);
+	g_autoptr(LodeProfile) again = lode_profile_store_read_with_memory(path, NULL, &error);
 
 	g_assert_no_error(error);
 	assert_equal_profiles(profile, again);
@@ -39,6 +39,21 @@ static void test_round_trip(void)
 		assert_holds(path, profile);
 	}
 	g_assert_cmpuint(count_files(folder), ==, 1);
+	remove_folder(folder);
+}
+
+/* Its samples are many, and most verbs do not look at them. */
+static void test_without_memory(void)
+{
+	char *folder = make_folder();
+	g_autofree char *path = g_build_filename(folder, "x.lode", NULL);
+	g_autoptr(LodeProfile) profile = random_profile_new(1, 3);
+
+	g_assert_nonnull(profile->memory);
+	write_profile(path, profile);
+	g_autoptr(LodeProfile) again = lode_profile_store_read(path, NULL, NULL);
+	g_assert_nonnull(again);
+	g_assert_null(again->memory);
 	remove_folder(folder);
 }
 
@@ -64,7 +79,7 @@ static void test_read_profile_grows(void)
 	g_autoptr(GError) error = NULL;
 
 	write_profile(path, profile);
-	g_autoptr(LodeProfile) again = lode_profile_store_read(path, NULL, &error);
+	g_autoptr(LodeProfile) again = lode_profile_store_read_with_memory(path, NULL, &error);
 	g_assert_no_error(error);
 	const LodeLocation *location = &LODE_AT(again->locations, LodeLocation, 3);
 	LodeAttributeSet set = LODE_AT(again->attribute_sets, LodeAttributeSet, 5);
@@ -142,7 +157,7 @@ static void test_refused_places(void)
 	g_assert_false(lode_profile_store_write(missing, profile, NULL, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
 	g_clear_error(&error);
-	g_assert_null(lode_profile_store_read(missing, NULL, &error));
+	g_assert_null(lode_profile_store_read_with_memory(missing, NULL, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
 	g_assert_cmpuint(count_files(folder), ==, 0);
 	remove_folder(folder);
@@ -166,7 +181,7 @@ static void test_cancelled(void)
 	assert_holds(path, old);
 	g_assert_cmpuint(count_files(folder), ==, 1);
 	write_profile(path, new);
-	g_assert_null(lode_profile_store_read(path, &progress, &error));
+	g_assert_null(lode_profile_store_read_with_memory(path, &progress, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_CANCELLED);
 	remove_folder(folder);
 }
@@ -258,6 +273,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/profile_store/round_trip", test_round_trip);
+	g_test_add_func("/profile_store/without_memory", test_without_memory);
 	g_test_add_func("/profile_store/empty_profile", test_empty_profile);
 	g_test_add_func("/profile_store/read_profile_grows", test_read_profile_grows);
 	g_test_add_func("/profile_store/same_bytes", test_same_bytes);

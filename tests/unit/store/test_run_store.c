@@ -73,7 +73,8 @@ static void test_round_trip(Fixture *fixture, const void *data)
 	}
 	g_autoptr(LodeMiningRun) first = random_run_new(11, "run '11'", 55);
 	assert_has_run(fixture, "run '11'", first);
-	g_autoptr(LodeProfile) profile = lode_profile_store_read(fixture->path, NULL, NULL);
+	g_autoptr(LodeProfile)
+		profile = lode_profile_store_read_with_memory(fixture->path, NULL, NULL);
 	g_assert_nonnull(profile);
 	assert_equal_profiles(fixture->profile, profile);
 }
