@@ -28,3 +28,4 @@ typedef struct {
 } LodeMemoryView;
 
 extern const LodeMemoryView lode_memory_view_histogram; /* when no other is wanted */
+extern const LodeMemoryView lode_memory_view_first_touch;
