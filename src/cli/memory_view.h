@@ -28,3 +28,6 @@ typedef struct {
 } LodeMemoryView;
 
 extern const LodeMemoryView lode_memory_view_histogram; /* when no other is wanted */
+extern const LodeMemoryView lode_memory_view_pivot;
+extern const LodeMemoryView lode_memory_view_layout;
+extern const LodeMemoryView lode_memory_view_coverage;

@@ -10,7 +10,6 @@ struct LodeSampleAttributes {
 	const LodeProfile *profile;
 	const LodeMemory *memory;
 	uint64_t first_ns;     /* of the samples with a time */
-	uint32_t *processes;   /* per thread: 1 for the first process */
 	char **thread_labels;  /* per thread */
 	const char **opcodes;  /* per attribute set; NULL: none */
 	const char **places;   /* per location: "parse.c:120"; NULL: unknown */
@@ -55,13 +54,6 @@ static LodeValue get_thread_label(Self self, Sample sample)
 	if (thread_of(self, sample) == NULL)
 		return lode_value_none();
 	return lode_value_of_text(self->thread_labels[sample->thread]);
-}
-
-static LodeValue get_process(Self self, Sample sample)
-{
-	if (thread_of(self, sample) == NULL)
-		return lode_value_none();
-	return number(self->processes[sample->thread]);
 }
 
 static LodeValue get_pid(Self self, Sample sample)
@@ -497,7 +489,6 @@ static const LodeSampleAttribute table[] = {
 	{"pc", LODE_VALUE_INTEGER, true, NULL, get_pc},
 	{"pid", LODE_VALUE_INTEGER, false, NULL, get_pid},
 	{"place", LODE_VALUE_TEXT, false, NULL, get_place},
-	{"process", LODE_VALUE_INTEGER, false, NULL, get_process},
 	{"reason", LODE_VALUE_TEXT, false, NULL, get_reason},
 	{"rule", LODE_VALUE_TEXT, false, NULL, get_rule},
 	{"sampled_pc", LODE_VALUE_INTEGER, true, NULL, get_sampled_pc},
@@ -530,23 +521,15 @@ int lode_sample_attribute_find(const char *name)
 /* Threads are sorted by process. */
 static void label_threads(LodeSampleAttributes *self)
 {
-	const GArray *threads = self->memory->threads;
-	guint n = threads->len;
-	uint32_t process = 0;
+	const LodeThread *threads = (const LodeThread *)(const void *)self->memory->threads->data;
+	guint n = self->memory->threads->len;
+	bool has_processes = n > 0 && threads[0].pid != threads[n - 1].pid;
 
-	self->processes = g_new(uint32_t, n + 1);
 	self->thread_labels = g_new(char *, n + 1);
 	for (guint i = 0; i < n; i++) {
-		const LodeThread *thread = &LODE_AT(threads, LodeThread, i);
-		if (i == 0 || LODE_AT(threads, LodeThread, i - 1).pid != thread->pid)
-			process++;
-		self->processes[i] = process;
-	}
-	for (guint i = 0; i < n; i++) {
-		uint32_t ordinal = LODE_AT(threads, LodeThread, i).ordinal;
-		g_autofree char *label = process > 1 ? g_strdup_printf(
-							       "%u.%u", self->processes[i], ordinal)
-		                                     : g_strdup_printf("%u", ordinal);
+		g_autofree char *label = has_processes ? g_strdup_printf("%u.%u", threads[i].pid,
+								 threads[i].ordinal)
+		                                       : g_strdup_printf("%u", threads[i].ordinal);
 		self->thread_labels[i] = g_string_chunk_insert(self->strings, label);
 	}
 }
@@ -617,7 +600,6 @@ void lode_sample_attributes_free(LodeSampleAttributes *self)
 	g_free(self->places);
 	g_free(self->opcodes);
 	g_free(self->thread_labels);
-	g_free(self->processes);
 	g_free(self);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/memory/type_layout.h"
 
+#include "analyses/memory/access_samples.h"
 #include "analyses/memory/data_source.h"
 #include "analyses/memory/sample_attributes.h"
 #include "base/error.h"
@@ -208,8 +209,8 @@ static void add_samples(
 			continue;
 		bool is_member = object->member >= first && object->member - first < n;
 		LodeLayoutRow *row = row_at(self, rows[is_member ? object->member - first : n]);
-		lode_access_totals_add(&self->total, sample, samples[i]);
-		lode_access_totals_add(&row->totals, sample, samples[i]);
+		lode_access_totals_add(&self->total, sample, number);
+		lode_access_totals_add(&row->totals, sample, number);
 		add_level(row, sample);
 	}
 }
@@ -262,7 +263,7 @@ static LodeTypeLayout *new_layout(
 	self->rows = g_array_new(FALSE, TRUE, sizeof(LodeLayoutRow));
 	g_array_set_clear_func(self->rows, clear_row);
 	append_rows(self, memory);
-	add_samples(self, memory, samples, n_samples);
+	add_samples(self, memory, samples);
 	finish(self);
 	return self;
 }
@@ -295,11 +296,12 @@ GPtrArray *lode_type_layout_find(const LodeProfile *profile, const uint32_t *sam
 {
 	const LodeMemory *memory = profile->memory;
 	g_autoptr(GPtrArray) layouts = g_ptr_array_new_with_free_func(free_layout);
+	g_autoptr(GArray) accesses = lode_access_samples(profile, samples, n_samples);
 
 	for (uint32_t i = 0; i < memory->types->len; i++) {
 		const char *known = type_at(memory, i)->name;
 		if (strcmp(known, name) == 0 || strcmp(without_keyword(known), name) == 0)
-			g_ptr_array_add(layouts, new_layout(memory, i, samples, n_samples));
+			g_ptr_array_add(layouts, new_layout(memory, i, accesses));
 	}
 	if (layouts->len > 0)
 		return g_steal_pointer(&layouts);
