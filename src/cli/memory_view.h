@@ -16,6 +16,8 @@ typedef struct {
 	const uint32_t *samples;    /* numbers of the samples that passed the filters, ascending */
 	size_t n_samples;
 	const char *const *definitions; /* --define; NULL-terminated, or NULL */
+	const char *sort, *top; /* as given to --sort and --top, which every view reads its own
+	                           way; NULL */
 	LodeViewFormat format;
 	LodeTerminal terminal;
 } LodeMemoryViewInput;

@@ -10,7 +10,6 @@ enum { DEFAULT_TOP = 20 }; /* on a screen; JSON and CSV have all */
 
 static struct {
 	char *by[LODE_PIVOT_MAX_LEVELS];
-	char *sort, *top;
 } given;
 
 static const GOptionEntry options[] = {
@@ -22,12 +21,6 @@ static const GOptionEntry options[] = {
 		"EXPRESSION"},
 	{"by3", 0, 0, G_OPTION_ARG_STRING, &given.by[2], "and again", "EXPRESSION"},
 	{"by4", 0, 0, G_OPTION_ARG_STRING, &given.by[3], "and again", "EXPRESSION"},
-	{"sort", 0, 0, G_OPTION_ARG_STRING, &given.sort, "the order of the rows (default: weight)",
-		"weight|samples|loads|stores|latency|key"},
-	{"top", 0, 0, G_OPTION_ARG_STRING, &given.top,
-		"the rows of each group, the others in one more; 0: all (default: 20 in text, "
-		"else all)",
-		"N"},
 	G_OPTION_ENTRY_NULL,
 };
 
@@ -59,18 +52,18 @@ static bool read_levels(LodePivotOptions *pivot, GError **error)
 static bool read_options(const LodeMemoryViewInput *input, LodePivotOptions *pivot, GError **error)
 {
 	uint64_t top = input->format == LODE_VIEW_TEXT ? DEFAULT_TOP : 0;
-	int sort = given.sort != NULL ? lode_pivot_sort_from_text(given.sort)
-	                              : LODE_PIVOT_SORT_WEIGHT;
+	int sort = input->sort != NULL ? lode_pivot_sort_from_text(input->sort)
+	                               : LODE_PIVOT_SORT_WEIGHT;
 
 	*pivot = (LodePivotOptions){.definitions = input->definitions};
 	if (sort < 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--sort: '%s' is not weight, samples, loads, stores, latency or key",
-			given.sort);
+			input->sort);
 		return false;
 	}
 	if (!read_levels(pivot, error) ||
-		!lode_option_count("--top", given.top, UINT32_MAX, &top, error))
+		!lode_option_count("--top", input->top, UINT32_MAX, &top, error))
 		return false;
 	pivot->sort = (LodePivotSort)sort;
 	pivot->top = (uint32_t)top;

@@ -192,15 +192,15 @@ static guint *index_rows(LodeTypeLayout *self, const LodeMemory *memory)
 	return rows;
 }
 
-static void add_samples(
-	LodeTypeLayout *self, const LodeMemory *memory, const uint32_t *samples, size_t n_samples)
+static void add_samples(LodeTypeLayout *self, const LodeMemory *memory, const GArray *samples)
 {
 	g_autofree guint *rows = index_rows(self, memory);
 	uint32_t first = self->type->first_member, n = self->type->n_members;
 
-	for (size_t i = 0; i < n_samples; i++) {
+	for (guint i = 0; i < samples->len; i++) {
+		uint32_t number = LODE_AT(samples, uint32_t, i);
 		const LodeMemorySample *sample = &LODE_AT(
-			memory->samples, LodeMemorySample, samples[i]);
+			memory->samples, LodeMemorySample, number);
 		if (sample->object >= memory->objects->len)
 			continue;
 		const LodeDataObject *object = &LODE_AT(
@@ -253,8 +253,7 @@ static void finish(LodeTypeLayout *self)
 	}
 }
 
-static LodeTypeLayout *new_layout(
-	const LodeMemory *memory, uint32_t number, const uint32_t *samples, size_t n_samples)
+static LodeTypeLayout *new_layout(const LodeMemory *memory, uint32_t number, const GArray *samples)
 {
 	LodeTypeLayout *self = g_new0(LodeTypeLayout, 1);
 
