@@ -48,8 +48,7 @@ static void put_json_row(
 	lode_json_end(json, '}');
 }
 
-static void put_json_layout(
-	const LodeTypeLayout *layout, const LodeMemoryNotes *notes, LodeJsonStream *json)
+static void put_json_layout(const LodeTypeLayout *layout, LodeJsonStream *json)
 {
 	const LodeLayoutRow *hottest = layout->hottest != LODE_NONE
 	                                       ? row_at(layout, layout->hottest)
@@ -61,7 +60,7 @@ static void put_json_layout(
 	lode_json_member_number(json, "size", (double)layout->type->size);
 	lode_json_member_number(json, "holes", (double)layout->hole_bytes);
 	lode_json_member_string(json, "hottest", hottest != NULL ? hottest->member->name : NULL);
-	lode_totals_json(&layout->total, notes->weight, json);
+	lode_totals_json(&layout->total, layout->all_weight, json);
 	lode_json_key(json, "rows");
 	lode_json_begin(json, '[');
 	for (guint i = 0; i < layout->rows->len; i++)
@@ -85,7 +84,7 @@ static void write_json(const LodeProfile *profile, const GPtrArray *layouts,
 	lode_json_key(&json, "layouts");
 	lode_json_begin(&json, '[');
 	for (guint i = 0; i < layouts->len; i++)
-		put_json_layout(layouts->pdata[i], options->notes, &json);
+		put_json_layout(layouts->pdata[i], &json);
 	lode_json_end(&json, ']');
 	lode_json_end(&json, '}');
 }

@@ -9,7 +9,7 @@
 typedef struct {
 	LodeViewFormat format;
 	LodeTerminal terminal;
-	const LodeMemoryNotes *notes; /* its weight is what shares of all are of */
+	const LodeMemoryNotes *notes;
 } LodeMemoryLayoutOptions;
 
 /* `layouts` is what lode_type_layout_find() gives. Errors: _IO. */

@@ -170,7 +170,7 @@ static void put_head(const LodeTypeLayout *layout, const LodeMemoryLayoutOptions
 		layout->type->name, ordinal, layout->type->size, layout->hole_bytes,
 		lode_number_format_count((double)layout->total.n_samples, samples),
 		lode_number_format_share(
-			lode_share_of(layout->total.weight, options->notes->weight), share));
+			lode_share_of(layout->total.weight, layout->all_weight), share));
 }
 
 /* "next shares its line with: key, is_hot." */
@@ -207,7 +207,7 @@ void lode_memory_layout_text(const LodeProfile *profile, const GPtrArray *layout
 {
 	lode_profile_lines_print(&options->terminal, out, "%s · layout · weight: %s",
 		profile->program != NULL ? profile->program : "?",
-		options->notes->n_events > 0 ? options->notes->event_names : "page faults");
+		lode_totals_weight_text(options->notes));
 	if (layouts->len > 1)
 		lode_profile_lines_print(
 			&options->terminal, out, "%u types have this name.", layouts->len);

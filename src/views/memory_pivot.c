@@ -90,7 +90,7 @@ static void write_text(const LodeProfile *profile, const LodePivot *pivot,
 
 	lode_profile_lines_print(terminal, out, "%s · samples by %s · weight: %s",
 		profile->program != NULL ? profile->program : "?", levels,
-		options->notes->n_events > 0 ? options->notes->event_names : "page faults");
+		lode_totals_weight_text(options->notes));
 	fputc('\n', out);
 	if (pivot->rows->len == 0)
 		fputs("No samples.\n", out);

@@ -58,3 +58,10 @@ void lode_totals_csv_titles(LodeCsv *csv)
 	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
 		lode_csv_text(csv, titles[i]);
 }
+
+const char *lode_totals_weight_text(const LodeMemoryNotes *notes)
+{
+	if (notes->n_events > 0)
+		return notes->event_names;
+	return notes->n_faults > 0 ? "page faults" : "none";
+}

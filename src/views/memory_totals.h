@@ -5,6 +5,7 @@
 #include "analyses/memory/access_totals.h"
 #include "views/csv.h"
 #include "views/json_stream.h"
+#include "views/memory_notes.h"
 
 typedef enum {
 	LODE_TOTALS_WEIGHT, /* as a share */
@@ -26,3 +27,6 @@ void lode_totals_json(const LodeAccessTotals *totals, double whole, LodeJsonStre
 /* The same as cells, and their titles. */
 void lode_totals_csv(const LodeAccessTotals *totals, double whole, LodeCsv *csv);
 void lode_totals_csv_titles(LodeCsv *csv);
+
+/* What is added up: the names of the events, "page faults" where there is nothing else, "none". */
+const char *lode_totals_weight_text(const LodeMemoryNotes *notes);

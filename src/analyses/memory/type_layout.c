@@ -80,7 +80,7 @@ static void set_lines(LodeLayoutRow *row, Bits begin, Bits end)
 	row->last_line = end > begin ? line_of(end - 1) : row->first_line;
 }
 
-static void append_hole(LodeTypeLayout *self, Bits begin, Bits end, LodeLayoutRowKind kind)
+static void append_gap(LodeTypeLayout *self, Bits begin, Bits end, LodeLayoutRowKind kind)
 {
 	LodeLayoutRow row = {.kind = kind, .offset = (uint64_t)(begin / 8)};
 	Bits n = end - begin;
@@ -89,11 +89,25 @@ static void append_hole(LodeTypeLayout *self, Bits begin, Bits end, LodeLayoutRo
 		row.size = (uint64_t)(n / 8);
 	} else {
 		row.bit_offset = (uint32_t)(begin % 8);
-		row.bit_size = (uint32_t)MIN(n, UINT32_MAX);
+		row.bit_size = (uint32_t)n;
 	}
-	self->hole_bytes += (uint64_t)(n / 8);
+	self->hole_bytes += row.size;
 	set_lines(&row, begin, end);
 	g_array_append_val(self->rows, row);
+}
+
+/* Bits up to the next byte, bytes, and what bits are left. */
+static void append_hole(LodeTypeLayout *self, Bits begin, Bits end, LodeLayoutRowKind kind)
+{
+	Bits first_byte = MIN((begin + 7) / 8 * 8, end);
+	Bits last_byte = MAX(end / 8 * 8, first_byte);
+
+	if (first_byte > begin)
+		append_gap(self, begin, first_byte, kind);
+	if (last_byte > first_byte)
+		append_gap(self, first_byte, last_byte, kind);
+	if (end > last_byte)
+		append_gap(self, last_byte, end, kind);
 }
 
 static void append_line(LodeTypeLayout *self, uint64_t line)

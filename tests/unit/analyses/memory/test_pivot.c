@@ -306,7 +306,7 @@ static void test_errors(void)
 		const char *message;
 	} cases[] = {
 		{{.by = {"typ"}, .n_levels = 1}, "--by: column 1: unknown attribute 'typ'; did you "
-	                                         "mean 'type'?\n  typ\n  ^"},
+						 "mean 'type'?\n  typ\n  ^"},
 		{{.by = {"type", "line +"}, .n_levels = 2},
 			"--by2: column 7: a value is missing at the end\n  line +\n        ^"},
 		{{.by = {"type"}, .n_levels = 1, .definitions = definitions},

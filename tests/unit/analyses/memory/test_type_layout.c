@@ -124,13 +124,17 @@ static void test_bit_fields(void)
 		{"high", "unsigned", 0, 4, 5, 4},
 		{"wide", "unsigned", 0, 4, 9, 23},
 		{"after", "int", 4, 4, 0, 0},
+		{"bit", "unsigned", 8, 4, 0, 1},
+		{"far", "unsigned", 8, 4, 30, 1},
 	};
 	g_autoptr(LodeProfile) profile = sample_profile_new(1, 1 << 16);
 
-	add_type(profile, "struct flags", 8, members, G_N_ELEMENTS(members));
+	add_type(profile, "struct flags", 16, members, G_N_ELEMENTS(members));
 	check(profile, "struct flags",
 		"line 0|member 0+4:0+3 low|hole 0+0:3+2|member 0+4:5+4 high|"
-		"member 0+4:9+23 wide|member 4+4 after|rest");
+		"member 0+4:9+23 wide|member 4+4 after|"
+		"member 8+4:0+1 bit|hole 8+0:1+7|hole 9+2|hole 11+0:0+6|member 8+4:30+1 far|"
+		"padding 11+0:7+1|padding 12+4|rest");
 }
 
 /* Members that overlap leave no hole; their order is that of the declaration. */
@@ -178,7 +182,7 @@ static void test_absurd_sizes(void)
 	g_assert_no_error(error);
 	const LodeTypeLayout *layout = layouts->pdata[0];
 	g_assert_cmpuint(layout->hottest, !=, LODE_NONE);
-	g_assert_cmpuint(layout->rows->len, <=, 4 * 3 + 2);
+	g_assert_cmpuint(layout->rows->len, <=, 4 * 5 + 4);
 }
 
 static void test_levels(void)
