@@ -215,6 +215,7 @@ static void add_samples(LodeTypeLayout *self, const LodeMemory *memory, const GA
 		uint32_t number = LODE_AT(samples, uint32_t, i);
 		const LodeMemorySample *sample = &LODE_AT(
 			memory->samples, LodeMemorySample, number);
+		self->all_weight += sample->weight;
 		if (sample->object >= memory->objects->len)
 			continue;
 		const LodeDataObject *object = &LODE_AT(

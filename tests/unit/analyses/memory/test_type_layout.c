@@ -106,6 +106,8 @@ static void test_holes_and_lines(void)
 	hit(profile, 3, 7);
 	hit(profile, 4, 6);
 	hit(profile, LODE_NONE, 1);
+	sample_profile_unresolved(profile, 0, LODE_REASON_TLS)->weight = 2;
+	sample_profile_fault(profile, 0, SAMPLE_ANON, 1, 0);
 	check(profile, "item",
 		"line 0 =12|member 0+8 next =5 !|member 8+1 key !|hole 9+3|member 12+4 value !|"
 		"member 16+60 text =7 *|hole 76+52|line 2 =6|member 128+1 tail =6|padding 129+7|"
@@ -115,6 +117,7 @@ static void test_holes_and_lines(void)
 	g_assert_cmpuint(layout->hole_bytes, ==, 3 + 52 + 7);
 	g_assert_cmpfloat(layout->total.weight, ==, 19);
 	g_assert_cmpuint(layout->total.n_samples, ==, 4);
+	g_assert_cmpfloat(layout->all_weight, ==, 21);
 }
 
 static void test_bit_fields(void)
