@@ -26,6 +26,9 @@
 /* What is in the rings is written at least this often. */
 enum { ROUND_MS = 250 };
 
+/* And this often where programs that start are to be looked at before they end. */
+enum { FOLLOWING_ROUND_MS = 10 };
+
 /* A second one sooner is the same wish, sent to us and to our process group. */
 enum { ECHO_US = G_USEC_PER_SEC / 4 };
 
@@ -220,7 +223,8 @@ static bool has_rings_left(const Session *self)
 
 static int timeout_ms(const Session *self)
 {
-	gint64 until_us = now_us() + ROUND_MS * 1000;
+	int round_ms = self->options->follows_mappings ? FOLLOWING_ROUND_MS : ROUND_MS;
+	gint64 until_us = now_us() + (gint64)round_ms * 1000;
 
 	if (self->enable_at_us != 0)
 		until_us = MIN(until_us, self->enable_at_us);
@@ -247,6 +251,15 @@ static void take_ring_ends(Session *self)
 			poll_next_of_ring(self, i - N_WAITS);
 }
 
+static void end_round(Session *self)
+{
+	const LodePerfObserver *observer = self->options->observer;
+
+	lode_perf_recording_drain(&self->recording);
+	if (observer != NULL && observer->round != NULL)
+		switch_sampling(self, observer->round(self->is_enabled, observer->user_data));
+}
+
 static void wait_once(Session *self)
 {
 	struct pollfd *waits = (struct pollfd *)self->waits->data;
@@ -256,7 +269,7 @@ static void wait_once(Session *self)
 	take_signals(self);
 	take_controls(self);
 	take_deadlines(self);
-	lode_perf_recording_drain(&self->recording);
+	end_round(self);
 	take_ring_ends(self);
 	self->is_over |= self->has_program_ended || waits[WAIT_PROCESS].revents != 0 ||
 	                 (!is_program(self) && !has_rings_left(self)) ||
@@ -307,17 +320,19 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 		.argv = self->options->argv,
 		.environment = self->options->environment,
 		.mask = &self->old_mask,
+		.has_fixed_addresses = self->options->has_fixed_addresses,
 	};
 
 	if (path == NULL || !lode_perf_program_hold(&self->program, &command, error))
 		return false;
 	g_array_append_val(threads, self->program.pid);
+	lode_perf_recording_follow(&self->recording, self->program.pid);
 	if (!open_events(self, kernel, threads, error) ||
 		!lode_perf_program_release(&self->program, path, error))
 		return false;
 	if (self->options->has_started != NULL)
 		*self->options->has_started = true;
-	if (!lode_perf_writer_publish(self->recording.writer, self->recording.choices, error))
+	if (!lode_perf_recording_begin(&self->recording, error))
 		return false;
 	self->is_enabled = !self->options->start_stopped && self->options->delay_ms == 0;
 	return true;
@@ -329,7 +344,7 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 	g_autoptr(GArray) threads = lode_perf_existing_threads(self->options->pid, error);
 
 	if (threads == NULL || !open_events(self, kernel, threads, error) ||
-		!lode_perf_writer_publish(self->recording.writer, self->recording.choices, error))
+		!lode_perf_recording_begin(&self->recording, error))
 		return false;
 	self->process = (int)syscall(SYS_pidfd_open, self->options->pid, 0);
 	lode_perf_event_set_track(self->recording.events);
@@ -437,6 +452,8 @@ LodePerfSampling *lode_perf_sampler_run(
 
 	lode_progress_end(progress);
 	lode_perf_recording_init(&session.recording);
+	session.recording.observer = options->observer;
+	session.recording.follows_mappings = options->follows_mappings;
 	block_signals(&session);
 	session.recording.writer = lode_perf_writer_open(options->output, error);
 	if (session.recording.writer != NULL &&

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/progress.h"
+#include "record/perf_observer.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,19 +23,26 @@ typedef struct {
 	                       cpu-clock:u */
 	uint64_t frequency; /* samples a second; 0: by period */
 	uint64_t period;    /* events a sample (cpu-clock: nanoseconds); 0: by frequency */
+	/* Further events, of which each one is a sample, whatever the rate is: "page-faults". */
+	const char *const *exact_events;
+	size_t n_exact_events;
 	bool has_branch_stacks; /* -b */
 	bool has_user_registers;
 	bool has_data_addresses;        /* addr, data source, weight; and data mappings */
 	pid_t pid;                      /* sample this process; 0: run argv */
 	const char *const *argv;        /* NULL-terminated; argv[0] is looked for in PATH */
 	const char *const *environment; /* of argv; NULL: ours */
-	const char *output;             /* the perf.data file */
+	bool has_fixed_addresses;       /* of argv: no randomisation of its address space */
+	bool follows_mappings; /* write also mappings that the kernel does not announce, as far
+	                          as /proc shows them */
+	const char *output;    /* the perf.data file */
 	unsigned buffer_pages; /* of each CPU, a power of two; 0: as many as allowed, at most 128 */
 	bool start_stopped;    /* SIGUSR1 to us toggles */
-	const char *control_fifo; /* lines enable, disable, stop; NULL: none */
-	unsigned delay_ms;        /* before sampling starts */
-	unsigned duration_ms;     /* 0: to the end of the program */
-	bool *has_started;        /* set to true when the program is let go; may be NULL */
+	const char *control_fifo;         /* lines enable, disable, stop; NULL: none */
+	unsigned delay_ms;                /* before sampling starts */
+	unsigned duration_ms;             /* 0: to the end of the program */
+	const LodePerfObserver *observer; /* is told of each record as it is written; NULL */
+	bool *has_started;                /* set to true when the program is let go; may be NULL */
 	const char *const
 		*command; /* what stands in the file as the command line; NULL-terminated */
 } LodePerfSamplerOptions;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls that led to a function. What a return address says of its frame is worked out once and
+ * kept, so that a frame costs a look-up. Nothing is read outside the thread's own stack, whatever
+ * the call frame information says.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/*
+ * The id in the log of the calls that led to the function with this frame address
+ * (__builtin_frame_address(0) of a function that keeps a frame pointer).
+ */
+uint32_t call_stack_id(const void *frame, uint8_t *in_out_kind);

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions that stand in front of the real ones. Each calls the real one with the very
+ * arguments, gives back its very result and errno, and notes what has happened beside it.
+ *
+ * A block begins to live when the real function has returned it, and ends before it is given back,
+ * so that two that lie at one address one after the other never live at once in the log.
+ */
+#include "call_stack.h"
+#include "log.h"
+#include "log_format.h"
+#include "real_functions.h"
+#include "thread_state.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+/* Of the exported function itself: what it notes is who called it. */
+#define FRAME __builtin_frame_address(0)
+
+/*
+ * False when another of ours is at work in this thread: what the real functions call is their own
+ * affair; what the handler of a signal calls while we write is lost, and counted.
+ */
+static bool enter(void)
+{
+	if (thread_state.is_inside) {
+		if (thread_state.is_noting)
+			log_count_unseen();
+		return false;
+	}
+	thread_state.is_inside = true;
+	return true;
+}
+
+static void leave(void)
+{
+	thread_state.is_inside = false;
+}
+
+/* True, and errno is kept for end_note(). */
+static bool begin_note(int *out_code)
+{
+	*out_code = errno;
+	thread_state.is_noting = true;
+	return log_is_open();
+}
+
+static void end_note(int code)
+{
+	thread_state.is_noting = false;
+	errno = code;
+}
+
+static void note_made(uint8_t kind, const void *block, size_t size, const void *frame)
+{
+	int code;
+
+	if (block == NULL)
+		return;
+	if (begin_note(&code)) {
+		LogAllocation made = {.address = block, .size = size, .kind = kind};
+		made.stack = call_stack_id(frame, &made.kind);
+		made.time = log_now();
+		log_allocation(&made);
+	}
+	end_note(code);
+}
+
+static void note_freed(const void *block, uint64_t time)
+{
+	int code;
+
+	if (block == NULL)
+		return;
+	if (begin_note(&code))
+		log_free(block, time);
+	end_note(code);
+}
+
+static void note_unmapped(const void *place, size_t size, uint64_t time)
+{
+	int code;
+
+	if (begin_note(&code))
+		log_unmap(place, size, time);
+	end_note(code);
+}
+
+/* --- blocks --- */
+
+EXPORTED void *malloc(size_t size)
+{
+	const RealFunctions *real = real_functions();
+
+	if (real == NULL)
+		return early_allocate(size);
+	if (!enter())
+		return real->malloc(size);
+	void *block = real->malloc(size);
+	note_made(LOG_KIND_MALLOC, block, size, FRAME);
+	leave();
+	return block;
+}
+
+EXPORTED void *calloc(size_t n, size_t size)
+{
+	const RealFunctions *real = real_functions();
+	size_t total;
+
+	if (real == NULL)
+		return __builtin_mul_overflow(n, size, &total) ? NULL : early_allocate(total);
+	if (!enter())
+		return real->calloc(n, size);
+	void *block = real->calloc(n, size);
+	note_made(LOG_KIND_CALLOC, block, n * size, FRAME);
+	leave();
+	return block;
+}
+
+static void *early_reallocate(const RealFunctions *real, void *block, size_t size)
+{
+	size_t old_size = 0;
+	bool is_early = early_is_allocated(block, &old_size);
+	void *moved = real != NULL ? real->malloc(size) : early_allocate(size);
+
+	if (moved != NULL && is_early)
+		memcpy(moved, block, old_size < size ? old_size : size);
+	return moved;
+}
+
+/* It ended when the real function began, unless that failed: then it is still there. */
+static void note_moved(void *old, void *block, size_t size, const void *frame)
+{
+	if (block == NULL && size != 0)
+		return;
+	note_freed(old, thread_state.call_time);
+	note_made(LOG_KIND_REALLOC, block, size, frame);
+}
+
+EXPORTED void *realloc(void *block, size_t size)
+{
+	const RealFunctions *real = real_functions();
+	size_t early_size;
+
+	if (real == NULL || early_is_allocated(block, &early_size))
+		return early_reallocate(real, block, size);
+	if (!enter())
+		return real->realloc(block, size);
+	thread_state.call_time = log_now();
+	void *moved = real->realloc(block, size);
+	note_moved(block, moved, size, FRAME);
+	leave();
+	return moved;
+}
+
+EXPORTED void *reallocarray(void *block, size_t n, size_t size)
+{
+	const RealFunctions *real = real_functions();
+	size_t early_size, total;
+
+	if (__builtin_mul_overflow(n, size, &total)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (real == NULL || early_is_allocated(block, &early_size))
+		return early_reallocate(real, block, total);
+	if (!enter())
+		return real->reallocarray(block, n, size);
+	thread_state.call_time = log_now();
+	void *moved = real->reallocarray(block, n, size);
+	note_moved(block, moved, total, FRAME);
+	leave();
+	return moved;
+}
+
+EXPORTED void free(void *block)
+{
+	const RealFunctions *real = real_functions();
+	size_t early_size;
+
+	if (early_is_allocated(block, &early_size) || real == NULL)
+		return;
+	if (!enter()) {
+		real->free(block);
+		return;
+	}
+	note_freed(block, log_now());
+	real->free(block);
+	leave();
+}
+
+/* --- aligned blocks --- */
+
+EXPORTED void *aligned_alloc(size_t alignment, size_t size)
+{
+	const RealFunctions *real = real_functions();
+
+	if (real == NULL || !enter())
+		return real != NULL ? real->aligned_alloc(alignment, size) : NULL;
+	void *block = real->aligned_alloc(alignment, size);
+	note_made(LOG_KIND_ALIGNED, block, size, FRAME);
+	leave();
+	return block;
+}
+
+EXPORTED void *memalign(size_t alignment, size_t size)
+{
+	const RealFunctions *real = real_functions();
+
+	if (real == NULL || !enter())
+		return real != NULL ? real->memalign(alignment, size) : NULL;
+	void *block = real->memalign(alignment, size);
+	note_made(LOG_KIND_ALIGNED, block, size, FRAME);
+	leave();
+	return block;
+}
+
+EXPORTED int posix_memalign(void **out_block, size_t alignment, size_t size)
+{
+	const RealFunctions *real = real_functions();
+
+	if (real == NULL || !enter())
+		return real != NULL ? real->posix_memalign(out_block, alignment, size) : ENOMEM;
+	int code = real->posix_memalign(out_block, alignment, size);
+	if (code == 0)
+		note_made(LOG_KIND_ALIGNED, *out_block, size, FRAME);
+	leave();
+	return code;
+}
+
+EXPORTED void *valloc(size_t size)
+{
+	const RealFunctions *real = real_functions();
+
+	if (real == NULL || !enter())
+		return real != NULL ? real->valloc(size) : NULL;
+	void *block = real->valloc(size);
+	note_made(LOG_KIND_ALIGNED, block, size, FRAME);
+	leave();
+	return block;
+}
+
+EXPORTED void *pvalloc(size_t size)
+{
+	const RealFunctions *real = real_functions();
+
+	if (real == NULL || !enter())
+		return real != NULL ? real->pvalloc(size) : NULL;
+	void *block = real->pvalloc(size);
+	note_made(LOG_KIND_ALIGNED, block, size, FRAME);
+	leave();
+	return block;
+}
+
+/* --- mappings --- */
+
+/* Of files only what they replace is told: what lies there is said by the file's name. */
+EXPORTED void *mmap(
+	void *place, size_t size, int protection, int flags, int descriptor, off_t offset)
+{
+	const RealFunctions *real = real_functions();
+
+	if (real == NULL) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	if (!enter())
+		return real->mmap(place, size, protection, flags, descriptor, offset);
+	void *mapped = real->mmap(place, size, protection, flags, descriptor, offset);
+	if (mapped != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0)
+		note_made(LOG_KIND_MAP, mapped, size, FRAME);
+	else if (mapped != MAP_FAILED && (flags & MAP_FIXED) != 0)
+		note_unmapped(mapped, size, log_now());
+	leave();
+	return mapped;
+}
+
+#if __SIZEOF_LONG__ == 8
+EXPORTED void *mmap64(void *place, size_t size, int protection, int flags, int descriptor,
+	off_t offset) __attribute__((alias("mmap")));
+#endif
+
+EXPORTED int munmap(void *place, size_t size)
+{
+	const RealFunctions *real = real_functions();
+
+	if (real == NULL) {
+		errno = ENOMEM;
+		return -1;
+	}
+	if (!enter())
+		return real->munmap(place, size);
+	uint64_t time = log_now();
+	int code = real->munmap(place, size);
+	if (code == 0)
+		note_unmapped(place, size, time);
+	leave();
+	return code;
+}
+
+EXPORTED void *mremap(void *place, size_t size, size_t new_size, int flags, ...)
+{
+	const RealFunctions *real = real_functions();
+	void *new_place;
+	va_list arguments;
+
+	va_start(arguments, flags);
+	new_place = (flags & MREMAP_FIXED) != 0 ? va_arg(arguments, void *) : NULL;
+	va_end(arguments);
+	if (real == NULL) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	if (!enter())
+		return real->mremap(place, size, new_size, flags, new_place);
+	uint64_t time = log_now();
+	void *moved = real->mremap(place, size, new_size, flags, new_place);
+	if (moved != MAP_FAILED) {
+		note_unmapped(place, size, time);
+		note_made(LOG_KIND_MAP, moved, new_size, FRAME);
+	}
+	leave();
+	return moved;
+}
+
+/* --- code --- */
+
+EXPORTED int dlclose(void *library)
+{
+	const RealFunctions *real = real_functions();
+	int code = real != NULL ? real->dlclose(library) : -1;
+
+	log_code_unloaded();
+	return code;
+}

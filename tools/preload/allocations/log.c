@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+#include "log.h"
+
+#include "log_format.h"
+#include "thread_state.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define DIRECTORY_VARIABLE "LODE_ALLOCATIONS"
+
+/* Far from where the kernel puts what the program maps, so that its addresses stay as they are. */
+#define LOG_PLACE ((void *)0x210000000000)
+#define STATE_PLACE ((void *)0x200000000000)
+
+enum { N_STACKS = 1 << 20, N_RULES = 1 << 14, PROBES = 32, MAX_SAME_PID = 10000 };
+enum { FIRST_CHUNK = LOG_PAGE, LAST_CHUNK = 64 * LOG_PAGE };
+
+#define MAX_LOG_BYTES ((size_t)1 << 34)
+/* Where pages cannot be had beforehand, a full disk would be a SIGBUS: so much is reserved. */
+#define RESERVED_LOG_BYTES ((size_t)1 << 26)
+
+enum { PHASE_NEW, PHASE_OPENING, PHASE_OPEN, PHASE_SILENT };
+
+/* Wiped in a child. */
+typedef struct {
+	uint32_t phase;
+	uint32_t generation;
+	uint64_t instance;
+	LogHeader *header;
+	size_t limit;
+	bool is_populated;         /* pages are had beforehand */
+	uint64_t stacks[N_STACKS]; /* hashes; the index is the id */
+	uint64_t rules[N_RULES][2];
+} State;
+
+__thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
+
+/* What a child keeps. */
+static State *state;
+static char directory[PATH_MAX];
+static struct {
+	uint64_t start, end;
+} operator_new[2];
+static uint32_t early_unseen;
+
+uint64_t log_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* --- start --- */
+
+static void *map_at(void *place, size_t size, int protection, int flags, int descriptor)
+{
+	long at = syscall(
+		SYS_mmap, place, size, protection, flags | MAP_FIXED_NOREPLACE, descriptor, 0L);
+
+	if (at == -1)
+		at = syscall(SYS_mmap, NULL, size, protection, flags, descriptor, 0L);
+	return at == -1 ? NULL : (void *)at;
+}
+
+static void make_state(void)
+{
+	State *made = map_at(STATE_PLACE, sizeof(State), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	State *none = NULL;
+
+	if (made == NULL)
+		return;
+	if (syscall(SYS_madvise, made, sizeof(State), MADV_WIPEONFORK) != 0 ||
+		!__atomic_compare_exchange_n(
+			&state, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		syscall(SYS_munmap, made, sizeof(State));
+}
+
+static int create_file(uint32_t pid)
+{
+	char path[PATH_MAX + 64];
+	long descriptor = -1;
+
+	/* A process that executes another program keeps its number, and a number comes again. */
+	for (int i = 0; i < MAX_SAME_PID && descriptor < 0; i++) {
+		int n = i == 0 ? snprintf(path, sizeof(path), "%s/allocations-%u.log", directory,
+					 pid)
+		               : snprintf(path, sizeof(path), "%s/allocations-%u.%d.log", directory,
+					 pid, i);
+		if (n < 0)
+			return -1;
+		descriptor = syscall(SYS_openat, AT_FDCWD, path,
+			O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (descriptor < 0 && errno != EEXIST)
+			return -1;
+	}
+	return (int)descriptor;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The log must not use up what the program is allowed. */
+static size_t allowed_bytes(void)
+{
+	struct rlimit limit;
+	size_t bytes = MAX_LOG_BYTES;
+
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		bytes = smaller(bytes, limit.rlim_cur / 16);
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		bytes = smaller(bytes, limit.rlim_cur);
+	return bytes / LOG_PAGE * LOG_PAGE;
+}
+
+/* Makes pages of the log writable and there. False: no room on the disk. */
+static bool prepare(unsigned char *at, size_t size)
+{
+	if (syscall(SYS_mprotect, at, size, PROT_READ | PROT_WRITE) != 0)
+		return false;
+	return !state->is_populated || syscall(SYS_madvise, at, size, MADV_POPULATE_WRITE) == 0;
+}
+
+/* In a kernel that cannot have pages beforehand the whole log is reserved on the disk. */
+static bool reserve(int descriptor, unsigned char *base)
+{
+	state->is_populated = true;
+	if (prepare(base, LOG_PAGE))
+		return true;
+	state->is_populated = false;
+	state->limit = smaller(state->limit, RESERVED_LOG_BYTES);
+	return syscall(SYS_fallocate, descriptor, 0, 0L, (long)state->limit) == 0;
+}
+
+/* Without access at first: pages that a program locks in memory must be few. */
+static LogHeader *map_file(int descriptor)
+{
+	unsigned char *base;
+
+	state->limit = allowed_bytes();
+	if (state->limit < 2 * LOG_PAGE || syscall(SYS_ftruncate, descriptor, state->limit) != 0)
+		return NULL;
+	base = map_at(LOG_PLACE, state->limit, PROT_NONE, MAP_SHARED, descriptor);
+	if (base == NULL)
+		return NULL;
+	if (syscall(SYS_madvise, base, state->limit, MADV_DONTFORK) == 0 &&
+		reserve(descriptor, base))
+		return (LogHeader *)base;
+	syscall(SYS_munmap, base, state->limit);
+	return NULL;
+}
+
+static void fill_header(LogHeader *header, uint32_t pid)
+{
+	void *malloc_found = dlsym(RTLD_DEFAULT, "malloc");
+
+	*header = (LogHeader){
+		.version = LOG_VERSION,
+		.page = LOG_PAGE,
+		.pid = pid,
+		.parent = (uint32_t)getppid(),
+		.begin_ns = log_now(),
+		.used = LOG_PAGE,
+		.n_unseen = early_unseen,
+		.flags = malloc_found != (void *)malloc ? LOG_OWN_MALLOC : 0,
+		.max_frames = LOG_MAX_FRAMES,
+	};
+	memcpy(header->magic, LOG_MAGIC, sizeof(header->magic));
+}
+
+static bool open_log(void)
+{
+	uint32_t pid = (uint32_t)syscall(SYS_getpid);
+	int descriptor = create_file(pid);
+
+	if (descriptor < 0)
+		return false;
+	state->header = map_file(descriptor);
+	syscall(SYS_close, descriptor);
+	if (state->header == NULL)
+		return false;
+	fill_header(state->header, pid);
+	state->instance = state->header->begin_ns << 22 | pid;
+	return true;
+}
+
+static bool start(void)
+{
+	uint32_t phase = PHASE_NEW;
+
+	if (directory[0] == '\0' ||
+		!__atomic_compare_exchange_n(&state->phase, &phase, PHASE_OPENING, false,
+			__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return false;
+	phase = open_log() ? PHASE_OPEN : PHASE_SILENT;
+	__atomic_store_n(&state->phase, phase, __ATOMIC_RELEASE);
+	return phase == PHASE_OPEN;
+}
+
+/* Frames of the first thread lie below what the loader saw; those of others are told. */
+static void find_stack(void)
+{
+	extern void *__libc_stack_end __attribute__((weak));
+	struct rlimit limit;
+
+	if (&__libc_stack_end == NULL || thread_state.tid != state->header->pid ||
+		thread_state.stack_high != 0 || getrlimit(RLIMIT_STACK, &limit) != 0)
+		return;
+	thread_state.stack_high = (uintptr_t)__libc_stack_end;
+	thread_state.stack_low = thread_state.stack_high - smaller(limit.rlim_cur, (size_t)1 << 30);
+}
+
+static void add(LogHead head, const uint64_t *words, size_t n);
+
+static void log_thread(uint64_t created)
+{
+	const LogHead head = {{LOG_THREAD, 0, 0, 0, thread_state.tid}};
+
+	add(head, &created, 1);
+}
+
+/* The thread is new, or the log is. */
+static void adopt_thread(void)
+{
+	thread_state.instance = state->instance;
+	thread_state.tid = (uint32_t)syscall(SYS_gettid);
+	thread_state.at = thread_state.end = NULL;
+	thread_state.chunk_size = FIRST_CHUNK;
+	find_stack();
+	log_thread(thread_state.created != 0 ? thread_state.created : log_now());
+}
+
+bool log_is_open(void)
+{
+	if (state == NULL)
+		return false;
+	uint32_t phase = __atomic_load_n(&state->phase, __ATOMIC_ACQUIRE);
+	if (phase != PHASE_OPEN && (phase != PHASE_NEW || !start()))
+		return false;
+	if (thread_state.instance != state->instance)
+		adopt_thread();
+	return true;
+}
+
+/* By their C++ names; not there in a program without C++. */
+extern void _Znwm(size_t size) __attribute__((weak));
+extern void _ZnwmSt11align_val_t(size_t size, size_t alignment) __attribute__((weak));
+
+/* Of the library that the program was linked to; one that comes later is not looked for. */
+static void find_operator_new(void)
+{
+	void *const functions[] = {(void *)_Znwm, (void *)_ZnwmSt11align_val_t};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		ElfW(Sym) *symbol = NULL;
+		Dl_info info;
+		if (functions[i] == NULL ||
+			dladdr1(functions[i], &info, (void **)&symbol, RTLD_DL_SYMENT) == 0 ||
+			symbol == NULL)
+			continue;
+		operator_new[i].start = (uint64_t)functions[i];
+		operator_new[i].end = (uint64_t)functions[i] + symbol->st_size;
+	}
+}
+
+/* What comes before (other libraries' start) is let through. */
+__attribute__((constructor)) static void begin(void)
+{
+	const char *given = getenv(DIRECTORY_VARIABLE);
+
+	if (given == NULL || given[0] != '/' || strlen(given) >= sizeof(directory))
+		return;
+	thread_state.is_inside = true;
+	find_operator_new();
+	make_state();
+	if (state != NULL)
+		strcpy(directory, given);
+	log_is_open();
+	thread_state.is_inside = false;
+}
+
+/* --- records --- */
+
+void log_count_unseen(void)
+{
+	if (state == NULL)
+		__atomic_fetch_add(&early_unseen, 1, __ATOMIC_RELAXED);
+	else if (__atomic_load_n(&state->phase, __ATOMIC_ACQUIRE) == PHASE_OPEN)
+		__atomic_fetch_add(&state->header->n_unseen, 1, __ATOMIC_RELAXED);
+}
+
+/* Each thread prepares the pages of its own chunk: nobody waits for anybody. */
+static bool take_chunk(void)
+{
+	LogHeader *header = state->header;
+	size_t size = thread_state.chunk_size;
+	uint64_t used = __atomic_load_n(&header->used, __ATOMIC_RELAXED);
+
+	do
+		if (used + size > state->limit)
+			return false;
+	while (!__atomic_compare_exchange_n(
+		&header->used, &used, used + size, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	unsigned char *chunk = (unsigned char *)header + used;
+	if (!prepare(chunk, size)) {
+		state->limit = 0;
+		return false;
+	}
+	*(LogChunk *)chunk = (LogChunk){LOG_CHUNK_MAGIC, thread_state.tid, (uint32_t)size, 0};
+	thread_state.at = chunk + sizeof(LogChunk);
+	thread_state.end = chunk + size;
+	thread_state.chunk_size = (uint32_t)smaller(2 * size, LAST_CHUNK);
+	return true;
+}
+
+static void add(LogHead head, const uint64_t *words, size_t n)
+{
+	size_t size = (1 + n) * sizeof(uint64_t);
+
+	if ((size_t)(thread_state.end - thread_state.at) < size && !take_chunk()) {
+		__atomic_fetch_add(&state->header->n_dropped, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	uint64_t *at = (uint64_t *)thread_state.at;
+	memcpy(at + 1, words, n * sizeof(uint64_t));
+	__atomic_store_n(at, head.word, __ATOMIC_RELEASE);
+	thread_state.at += size;
+}
+
+void log_allocation(const LogAllocation *made)
+{
+	const uint64_t words[] = {made->time, (uint64_t)made->address, made->size};
+	const LogHead head = {{LOG_ALLOCATION, made->kind, 0, 0, made->stack}};
+
+	add(head, words, 3);
+}
+
+void log_free(const void *address, uint64_t time)
+{
+	const uint64_t words[] = {time, (uint64_t)address};
+	const LogHead head = {{LOG_FREE, 0, 0, 0, 0}};
+
+	add(head, words, 2);
+}
+
+void log_unmap(const void *address, size_t size, uint64_t time)
+{
+	const uint64_t words[] = {time, (uint64_t)address, size};
+	const LogHead head = {{LOG_UNMAP, 0, 0, 0, 0}};
+
+	add(head, words, 3);
+}
+
+void log_thread_end(void)
+{
+	const LogHead head = {{LOG_THREAD_END, 0, 0, 0, thread_state.tid}};
+	const uint64_t now = log_now();
+
+	add(head, &now, 1);
+}
+
+/* FNV's shape on whole words, with the high half folded in; 0 is an empty place. */
+static uint64_t hash(const uint64_t *addresses, size_t n)
+{
+	uint64_t value = UINT64_C(0xcbf29ce484222325) + n;
+
+	for (size_t i = 0; i < n; i++) {
+		value = (value ^ addresses[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		value ^= value >> 29;
+	}
+	return value | 1;
+}
+
+uint32_t log_stack(const uint64_t *addresses, size_t n)
+{
+	uint64_t value = hash(addresses, n);
+
+	for (uint32_t i = 0; i < PROBES; i++) {
+		uint32_t index = (uint32_t)((value >> 20) + i) % N_STACKS;
+		uint64_t there = __atomic_load_n(&state->stacks[index], __ATOMIC_RELAXED);
+		if (there == 0 && __atomic_compare_exchange_n(&state->stacks[index], &there, value,
+					  false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+			add((LogHead){{LOG_STACK, 0, (uint8_t)n, 0, index}}, addresses, n);
+			return index;
+		}
+		if (there == value)
+			return index;
+	}
+	return UINT32_MAX;
+}
+
+bool log_is_operator_new(uint64_t address)
+{
+	for (size_t i = 0; i < sizeof(operator_new) / sizeof(operator_new[0]); i++)
+		if (address - operator_new[i].start < operator_new[i].end - operator_new[i].start)
+			return true;
+	return false;
+}
+
+/* --- code --- */
+
+uint32_t log_code_generation(void)
+{
+	return __atomic_load_n(&state->generation, __ATOMIC_RELAXED) & UINT16_MAX;
+}
+
+void log_code_unloaded(void)
+{
+	if (state != NULL)
+		__atomic_fetch_add(&state->generation, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t *log_frame_rule_slot(uint64_t address)
+{
+	return state->rules[(address * UINT64_C(0x9e3779b97f4a7c15) >> 40) % N_RULES];
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The log of this process: a file that is mapped, not written, so that a process may be killed,
+ * close all its descriptors or leave by _exit() and nothing is lost. No descriptor stays open.
+ *
+ * Nothing here waits, allocates from the heap or is a point of cancellation. errno is changed.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Whether records are taken. The first call opens the log; so does the first one in a child, which
+ * finds all that is here wiped by the kernel, however it was forked.
+ */
+bool log_is_open(void);
+
+uint64_t log_now(void);
+
+typedef struct {
+	uint64_t time;
+	const void *address;
+	size_t size;
+	uint32_t stack;
+	uint8_t kind;
+} LogAllocation;
+
+void log_allocation(const LogAllocation *made);
+void log_free(const void *address, uint64_t time);
+void log_unmap(const void *address, size_t size, uint64_t time);
+void log_thread_end(void);
+
+/* The id of a stack, which is written when it is seen first. */
+uint32_t log_stack(const uint64_t *addresses, size_t n);
+
+/* A call was let through. */
+void log_count_unseen(void);
+
+/* Whether the address is in an operator new of the C++ library. */
+bool log_is_operator_new(uint64_t address);
+
+/* Changes when code was unloaded: what was kept by address is stale. */
+uint32_t log_code_generation(void);
+void log_code_unloaded(void);
+
+/* Where the rule of a code address is kept; two words. NULL: nowhere. */
+uint64_t *log_frame_rule_slot(uint64_t address);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The allocation log as it lies in the file; docs/formats/allocation-log.md has the description.
+ *
+ *   │ header, a page │ chunk of thread 7: record, record, 0 … │ chunk of thread 9: … │
+ *
+ * A record begins with a word that is written last, so that one that was not finished is not there.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define LOG_MAGIC "lodealoc"
+
+enum {
+	LOG_VERSION = 1,
+	LOG_PAGE = 4096,
+	LOG_CHUNK_MAGIC = 0x4b4e4843, /* "CHNK" */
+	LOG_MAX_FRAMES = 16,
+};
+
+/* Flags of the header. */
+enum { LOG_OWN_MALLOC = 1 /* the program's malloc is its own and was not followed */ };
+
+typedef struct {
+	char magic[8];
+	uint32_t version, page;
+	uint32_t pid, parent;
+	uint64_t begin_ns;
+	uint64_t used;      /* bytes of the file that were given out, this page with them */
+	uint64_t n_unseen;  /* calls that were let through without a record */
+	uint64_t n_dropped; /* records that there was no room for */
+	uint32_t flags, max_frames;
+} LogHeader;
+
+typedef struct {
+	uint32_t magic, tid;
+	uint32_t size, zero; /* bytes, a multiple of pages, with this header */
+} LogChunk;
+
+enum {
+	LOG_END,        /* no more in this chunk */
+	LOG_ALLOCATION, /* head with kind and stack; time, address, size */
+	LOG_FREE,       /* head; time, address */
+	LOG_UNMAP,      /* head; time, address, size */
+	LOG_STACK,      /* head with n and id; n addresses */
+	LOG_THREAD,     /* head with tid; time of its creation */
+	LOG_THREAD_END, /* head with tid; time */
+};
+
+/* As LodeAllocationKind. */
+enum {
+	LOG_KIND_MALLOC,
+	LOG_KIND_CALLOC,
+	LOG_KIND_REALLOC,
+	LOG_KIND_ALIGNED,
+	LOG_KIND_NEW,
+	LOG_KIND_MAP,
+};
+
+typedef union {
+	struct {
+		uint8_t type, kind, n, zero;
+		uint32_t value; /* a stack or a thread */
+	};
+	uint64_t word;
+} LogHead;

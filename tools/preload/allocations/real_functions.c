@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "real_functions.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdint.h>
+
+enum { EARLY_BYTES = 1 << 14 };
+
+static RealFunctions found;
+static bool is_found;
+static __thread bool is_searching __attribute__((tls_model("initial-exec")));
+
+static unsigned char early[EARLY_BYTES] __attribute__((aligned(64)));
+static size_t early_used;
+
+static void search(void)
+{
+	const struct {
+		const char *name;
+		void *slot;
+	} wanted[] = {
+		{"malloc", &found.malloc},
+		{"calloc", &found.calloc},
+		{"realloc", &found.realloc},
+		{"reallocarray", &found.reallocarray},
+		{"aligned_alloc", &found.aligned_alloc},
+		{"posix_memalign", &found.posix_memalign},
+		{"memalign", &found.memalign},
+		{"valloc", &found.valloc},
+		{"pvalloc", &found.pvalloc},
+		{"free", &found.free},
+		{"mmap", &found.mmap},
+		{"munmap", &found.munmap},
+		{"mremap", &found.mremap},
+		{"pthread_create", &found.pthread_create},
+		{"dlclose", &found.dlclose},
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		__atomic_store_n((void **)wanted[i].slot, dlsym(RTLD_NEXT, wanted[i].name),
+			__ATOMIC_RELAXED);
+}
+
+/* Two threads at once would find the same. */
+const RealFunctions *real_functions(void)
+{
+	if (__builtin_expect(__atomic_load_n(&is_found, __ATOMIC_ACQUIRE), true))
+		return &found;
+	if (is_searching)
+		return NULL;
+	int code = errno;
+	is_searching = true;
+	search();
+	is_searching = false;
+	errno = code;
+	__atomic_store_n(&is_found, true, __ATOMIC_RELEASE);
+	return &found;
+}
+
+void *early_allocate(size_t size)
+{
+	size_t rounded = (size + 63) / 64 * 64;
+
+	if (size <= EARLY_BYTES) {
+		size_t start = __atomic_fetch_add(&early_used, rounded, __ATOMIC_RELAXED);
+		if (start + rounded <= EARLY_BYTES)
+			return early + start;
+	}
+	errno = ENOMEM;
+	return NULL;
+}
+
+bool early_is_allocated(const void *block, size_t *out_size)
+{
+	uintptr_t offset = (uintptr_t)block - (uintptr_t)early;
+
+	if (offset >= EARLY_BYTES)
+		return false;
+	*out_size = EARLY_BYTES - offset;
+	return true;
+}
