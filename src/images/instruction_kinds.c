@@ -140,8 +140,7 @@ static bool is_string(const ZydisDecodedInstruction *instruction)
 	       instruction->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
 }
 
-/* Instructions with a memory operand in their text that they do not access. */
-static bool touches_no_memory(const ZydisDecodedInstruction *instruction)
+bool lode_instruction_touches_no_memory(const ZydisDecodedInstruction *instruction)
 {
 	switch (instruction->meta.category) {
 	case ZYDIS_CATEGORY_NOP:
@@ -199,7 +198,7 @@ LodeOperandScope lode_instruction_operand_scope(const ZydisDecodedInstruction *i
 {
 	if (has_implicit_memory(instruction))
 		return LODE_OPERANDS_ALL;
-	if (touches_no_memory(instruction))
+	if (lode_instruction_touches_no_memory(instruction))
 		return LODE_OPERANDS_NONE;
 	if (has_explicit_memory(instruction) || is_vector_extension(instruction->meta.isa_ext))
 		return LODE_OPERANDS_VISIBLE;

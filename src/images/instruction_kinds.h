@@ -15,6 +15,9 @@ typedef enum {
 
 LodeOperandScope lode_instruction_operand_scope(const ZydisDecodedInstruction *instruction);
 
+/* Whether a memory operand in its text is not accessed: lea, nop, prefetches. */
+bool lode_instruction_touches_no_memory(const ZydisDecodedInstruction *instruction);
+
 /* The kinds that need no operands. */
 uint32_t lode_instruction_kinds(const ZydisDecodedInstruction *instruction, LodeBranch branch);
 

@@ -186,7 +186,8 @@ static void put_left_out(const LodeMemoryNotes *self, const LodeTerminal *termin
 	if (self->n_faults > 0) {
 		g_string_truncate(line, 0);
 		append_count(line, "Not counted as accesses: ", self->n_faults,
-			" page faults (--first-touch shows them).");
+			self->n_faults == 1 ? " page fault (--first-touch shows it)."
+					    : " page faults (--first-touch shows them).");
 		lode_profile_lines_print(terminal, out, "%s", line->str);
 	}
 }

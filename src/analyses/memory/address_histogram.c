@@ -13,6 +13,17 @@
 
 enum { FIRST_SLOTS = 1024 };
 
+static const struct {
+	const char *name;
+	uint64_t bytes;
+} granularities[] = {
+	{"page", LODE_PAGE_BYTES},
+	{"line", LODE_LINE_BYTES},
+	{"word", LODE_WORD_BYTES},
+};
+
+static const uint64_t maximum_granularity = UINT64_C(1) << 40;
+
 struct LodeAddressHistogram {
 	uint64_t granularity;
 	unsigned shift;
@@ -22,6 +33,39 @@ struct LodeAddressHistogram {
 	uint32_t last;           /* the cell of the last access: programs stay where they are */
 	GArray *sorted, *totals; /* made when asked for; empty: to be made anew */
 };
+
+bool lode_address_granularity_from_text(const char *text, uint64_t *out_bytes)
+{
+	static const char letters[] = "KMG";
+	char *end = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(granularities); i++) {
+		if (strcmp(granularities[i].name, text) == 0) {
+			*out_bytes = granularities[i].bytes;
+			return true;
+		}
+	}
+	if (!g_ascii_isdigit(text[0]))
+		return false;
+	uint64_t bytes = g_ascii_strtoull(text, &end, 10);
+	const char *letter = *end != '\0' ? strchr(letters, *end) : NULL;
+	unsigned shift = letter != NULL ? (unsigned)(letter - letters + 1) * 10 : 0;
+	if (end[letter != NULL ? 1 : 0] != '\0' || bytes > maximum_granularity >> shift)
+		return false;
+	bytes <<= shift;
+	if (bytes == 0 || (bytes & (bytes - 1)) != 0)
+		return false;
+	*out_bytes = bytes;
+	return true;
+}
+
+const char *lode_address_granularity_name(uint64_t bytes)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(granularities); i++)
+		if (granularities[i].bytes == bytes)
+			return granularities[i].name;
+	return "cell";
+}
 
 LodeAddressHistogram *lode_address_histogram_new(uint64_t granularity)
 {

@@ -21,7 +21,16 @@ typedef struct {
 	double weight;
 } LodeHistogramCell;
 
-/* `granularity` is in bytes, a power of two: 4096 page, 64 line, 8 word. */
+enum { LODE_PAGE_BYTES = 4096, LODE_LINE_BYTES = 64, LODE_WORD_BYTES = 8 };
+
+/* "page", "line", "word", or a power of two up to 2^40, also as "64K", "2M", "1G"; false for
+ * anything else. */
+bool lode_address_granularity_from_text(const char *text, uint64_t *out_bytes);
+
+/* "page", "line", "word", or "cell" for other sizes: what one is called. */
+const char *lode_address_granularity_name(uint64_t bytes);
+
+/* `granularity` is in bytes, a power of two. */
 LodeAddressHistogram *lode_address_histogram_new(uint64_t granularity);
 uint64_t lode_address_histogram_granularity(const LodeAddressHistogram *self);
 void lode_address_histogram_free(LodeAddressHistogram *self);

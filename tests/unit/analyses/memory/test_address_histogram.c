@@ -174,6 +174,44 @@ static void test_fault_events(void)
 	g_assert_false(lode_page_faults_is_event(profile, LODE_NONE));
 }
 
+static void test_granularities(void)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes; /* 0: refused */
+	} cases[] = {
+		{"page", 4096},
+		{"line", 64},
+		{"word", 8},
+		{"1", 1},
+		{"4096", 4096},
+		{"64K", 65536},
+		{"2M", 2097152},
+		{"1G", 1073741824},
+		{"1024G", UINT64_C(1) << 40},
+		{"2048G", 0},
+		{"0", 0},
+		{"", 0},
+		{"3", 0},
+		{"-8", 0},
+		{" 8", 0},
+		{"8 ", 0},
+		{"8KB", 0},
+		{"8k", 0},
+		{"99999999999999999999", 0},
+		{"pages", 0},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		uint64_t bytes = 7;
+		bool is_known = lode_address_granularity_from_text(cases[i].text, &bytes);
+		g_assert_cmpint(is_known, ==, cases[i].bytes != 0);
+		g_assert_cmpuint(bytes, ==, is_known ? cases[i].bytes : 7);
+	}
+	g_assert_cmpstr(lode_address_granularity_name(64), ==, "line");
+	g_assert_cmpstr(lode_address_granularity_name(128), ==, "cell");
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -181,5 +219,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/address_histogram/samples", test_samples);
 	g_test_add_func("/address_histogram/empty", test_empty);
 	g_test_add_func("/page_faults/events", test_fault_events);
+	g_test_add_func("/address_histogram/granularities", test_granularities);
 	return g_test_run();
 }

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "images/access_search.h"
+
+#include <string.h>
+
+enum { MAX_INSTRUCTION_BYTES = 15 };
+
+void lode_access_search_init(LodeAccessSearch *self, const LodeDataAccessContext *context,
+	const LodeDataAccessQuestion *question)
+{
+	self->context = context;
+	self->question = question;
+	self->is_at_access = false;
+	memset(&self->found, 0, sizeof self->found);
+	ZydisDecoderInit(&self->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	lode_register_state_init(&self->state, question->registers);
+}
+
+bool lode_access_search_decode(LodeAccessSearch *self, uint64_t address)
+{
+	size_t n = 0;
+	const uint8_t *code = self->context->bytes(self->context->data, address, &n);
+
+	if (code == NULL || n == 0)
+		return false;
+	self->full.address = address;
+	self->full.bias = self->question->bias;
+	return lode_full_instruction_decode(
+		&self->full, &self->decoder, code, MIN(n, MAX_INSTRUCTION_BYTES));
+}
+
+void lode_access_search_fail(LodeAccessSearch *self, LodeAddressReason reason)
+{
+	bool has_registers = self->question->registers != NULL &&
+	                     self->question->registers->known != 0;
+
+	memset(&self->found, 0, sizeof self->found);
+	self->found.reason = reason == LODE_REASON_CLOBBERED && !has_registers
+	                             ? LODE_REASON_NO_REGISTERS
+	                             : reason;
+}
+
+static bool is_valid(const LodeAccessSearch *self, const LodeDataOperand *operand)
+{
+	return operand->address + operand->size > operand->address &&
+	       self->context->is_valid(
+		       self->context->data, operand->address, operand->size, operand->access);
+}
+
+static LodeAddressReason locate(
+	const LodeAccessSearch *self, uint8_t number, LodeDataOperand *out_operand)
+{
+	LodeAddressReason reason = lode_full_instruction_locate(
+		&self->full, &self->state, number, out_operand);
+
+	if (reason == LODE_REASON_NONE && !is_valid(self, out_operand))
+		return LODE_REASON_INVALID_ADDRESS;
+	return reason;
+}
+
+/* Both operands of a string instruction, or none of them. */
+static void locate_all(
+	LodeAccessSearch *self, LodeAddressRule rule, const uint8_t *numbers, unsigned n)
+{
+	LodeDataAccess found = {.rule = rule, .pc = self->full.address, .n_operands = (uint8_t)n};
+
+	for (unsigned i = 0; i < n; i++) {
+		LodeAddressReason reason = locate(self, numbers[i], &found.operands[i]);
+
+		if (reason != LODE_REASON_NONE) {
+			lode_access_search_fail(self, reason);
+			return;
+		}
+	}
+	self->found = found;
+}
+
+bool lode_access_search_take(LodeAccessSearch *self, LodeAddressRule rule)
+{
+	uint8_t numbers[LODE_MAX_DATA_OPERANDS];
+	unsigned n = lode_full_instruction_accesses(&self->full, numbers);
+	uint64_t repetitions;
+
+	if (n == 0)
+		return false;
+	if (!lode_full_instruction_repetitions(&self->full, &self->state, &repetitions)) {
+		self->is_at_access = true;
+		lode_access_search_fail(self, LODE_REASON_CLOBBERED);
+		return true;
+	}
+	if (repetitions == 0)
+		return false;
+	self->is_at_access = true;
+	locate_all(self, rule, numbers, n);
+	return true;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to images/: what the rules of data_access.h share while they look for an access. */
+#pragma once
+
+#include "images/data_access.h"
+#include "images/memory_operands.h"
+
+typedef struct {
+	const LodeDataAccessContext *context;
+	const LodeDataAccessQuestion *question;
+	ZydisDecoder decoder;
+	LodeRegisterState state; /* before `full` */
+	LodeFullInstruction full;
+	LodeDataAccess found; /* what the rule will say */
+	bool is_at_access;    /* got as far as an access, whether or not it can be said where */
+} LodeAccessSearch;
+
+void lode_access_search_init(LodeAccessSearch *self, const LodeDataAccessContext *context,
+	const LodeDataAccessQuestion *question);
+
+/* Decodes what stands at an address of the image; false: no bytes, or no instruction. */
+bool lode_access_search_decode(LodeAccessSearch *self, uint64_t address);
+
+/* Ends with a reason. */
+void lode_access_search_fail(LodeAccessSearch *self, LodeAddressReason reason);
+
+/* Whether `full` is an access, as far as is known of repetitions: then `found` says where, or why
+ * that cannot be said. `state` is that before it. */
+bool lode_access_search_take(LodeAccessSearch *self, LodeAddressRule rule);
+
+/* The rule backward; `found` and `is_at_access` are set. */
+void lode_access_search_backward(LodeAccessSearch *self);

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* Only writes of 64 bits can be undone: 32 bits clear the upper half, whatever was in it. */
+#include "images/backward_undoing.h"
+
+typedef LodeFullInstruction Full;
+typedef LodeRegisterState State;
+
+static bool is_wide_register(const Full *full, unsigned i)
+{
+	const ZydisDecodedOperand *operand = &full->operands[i];
+
+	return i < full->instruction.operand_count &&
+	       operand->type == ZYDIS_OPERAND_TYPE_REGISTER && operand->size == 64 &&
+	       lode_general_register(operand->reg.value) >= 0;
+}
+
+static ZydisRegister register_of(const Full *full, unsigned i)
+{
+	return full->operands[i].reg.value;
+}
+
+/* Operand 1 as it was before and is after: an immediate, or a register other than operand 0. */
+static bool read_unchanged_source(const Full *full, const State *after, uint64_t *out_value)
+{
+	const ZydisDecodedOperand *source = &full->operands[1];
+
+	if (source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+		*out_value = source->imm.value.u;
+		return true;
+	}
+	return is_wide_register(full, 1) && register_of(full, 0) != register_of(full, 1) &&
+	       lode_register_state_read(after, register_of(full, 1), out_value);
+}
+
+static uint64_t invert_update(ZydisMnemonic mnemonic, uint64_t after, uint64_t source)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_ADD:
+		return after - source;
+	case ZYDIS_MNEMONIC_SUB:
+		return after + source;
+	case ZYDIS_MNEMONIC_XOR:
+		return after ^ source;
+	case ZYDIS_MNEMONIC_ROL:
+		source &= 63;
+		return source == 0 ? after : after >> source | after << (64 - source);
+	default: /* ror */
+		source &= 63;
+		return source == 0 ? after : after << source | after >> (64 - source);
+	}
+}
+
+static void undo_update(const Full *full, const State *after, State *before)
+{
+	uint64_t value, source;
+
+	if (is_wide_register(full, 0) && read_unchanged_source(full, after, &source) &&
+		lode_register_state_read(after, register_of(full, 0), &value))
+		lode_register_state_write(before, register_of(full, 0),
+			invert_update(full->instruction.mnemonic, value, source));
+}
+
+static void undo_rotation(const Full *full, const State *after, State *before)
+{
+	if (full->operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		undo_update(full, after, before);
+}
+
+static void undo_alone(const Full *full, const State *after, State *before)
+{
+	uint64_t value;
+
+	if (!is_wide_register(full, 0) ||
+		!lode_register_state_read(after, register_of(full, 0), &value))
+		return;
+	switch (full->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_INC:
+		value--;
+		break;
+	case ZYDIS_MNEMONIC_DEC:
+		value++;
+		break;
+	case ZYDIS_MNEMONIC_NEG:
+		value = 0 - value;
+		break;
+	case ZYDIS_MNEMONIC_NOT:
+		value = ~value;
+		break;
+	default: /* bswap */
+		value = __builtin_bswap64(value);
+		break;
+	}
+	lode_register_state_write(before, register_of(full, 0), value);
+}
+
+/* The copy tells what the source held; to itself it changes nothing. */
+static void undo_move(const Full *full, const State *after, State *before)
+{
+	uint64_t value;
+
+	if (is_wide_register(full, 0) && is_wide_register(full, 1) &&
+		lode_register_state_read(after, register_of(full, 0), &value))
+		lode_register_state_write(before, register_of(full, 1), value);
+}
+
+static void undo_exchange(const Full *full, const State *after, State *before)
+{
+	uint64_t value;
+
+	if (!is_wide_register(full, 0) || !is_wide_register(full, 1))
+		return;
+	if (lode_register_state_read(after, register_of(full, 0), &value))
+		lode_register_state_write(before, register_of(full, 1), value);
+	if (lode_register_state_read(after, register_of(full, 1), &value))
+		lode_register_state_write(before, register_of(full, 0), value);
+}
+
+/* value = base + index × scale + displacement, with all known but one of base and index, which is
+ * taken once: solved for it. */
+static void undo_address(const Full *full, const State *after, State *before)
+{
+	const ZydisDecodedOperandMem *memory = &full->operands[1].mem;
+	uint64_t value, other = 0;
+
+	if (!is_wide_register(full, 0) || full->instruction.address_width != 64 ||
+		memory->base == ZYDIS_REGISTER_RIP || memory->base == memory->index ||
+		!lode_register_state_read(after, register_of(full, 0), &value))
+		return;
+	value -= (uint64_t)memory->disp.value;
+	/* `before` lacks the destination, so that an operand read from it is as it was */
+	if (memory->base != ZYDIS_REGISTER_NONE &&
+		(memory->index == ZYDIS_REGISTER_NONE ||
+			lode_register_state_read(before, memory->index, &other)))
+		lode_register_state_write(before, memory->base, value - other * memory->scale);
+	else if (memory->index != ZYDIS_REGISTER_NONE && memory->scale == 1 &&
+		 (memory->base == ZYDIS_REGISTER_NONE ||
+			 lode_register_state_read(before, memory->base, &other)))
+		lode_register_state_write(before, memory->index, value - other);
+}
+
+/* The hidden stack operand of push and the like. */
+static uint64_t stack_bytes(const Full *full)
+{
+	for (unsigned i = full->instruction.operand_count; i-- > 0;) {
+		const ZydisDecodedOperand *operand = &full->operands[i];
+
+		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+			operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN)
+			return operand->size / 8;
+	}
+	return 0;
+}
+
+static bool is_explicit_stack_pointer(const Full *full)
+{
+	return full->operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       full->operands[0].visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
+	       lode_general_register(register_of(full, 0)) == LODE_REGISTER_RSP;
+}
+
+static void undo_stack(const Full *full, const State *after, State *before, bool is_push)
+{
+	uint64_t pointer, bytes = stack_bytes(full);
+
+	if (bytes == 0 || (!is_push && is_explicit_stack_pointer(full)))
+		return;
+	if (lode_register_state_read(after, ZYDIS_REGISTER_RSP, &pointer))
+		lode_register_state_write(
+			before, ZYDIS_REGISTER_RSP, is_push ? pointer + bytes : pointer - bytes);
+}
+
+static void undo_leave(const Full *full, const State *after, State *before)
+{
+	uint64_t pointer;
+
+	if (stack_bytes(full) == 8 && lode_register_state_read(after, ZYDIS_REGISTER_RSP, &pointer))
+		lode_register_state_write(before, ZYDIS_REGISTER_RBP, pointer - 8);
+}
+
+/* One step of a string instruction, not repeated: rsi and rdi went on by the size of the operand,
+ * or back where the direction flag is set. */
+static void undo_string(const Full *full, const State *after, State *before)
+{
+	const ZydisInstructionAttributes repeats = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+	                                           ZYDIS_ATTRIB_HAS_REPNE;
+
+	if (full->instruction.attributes & repeats || full->instruction.address_width != 64 ||
+		!(after->known_flags & ZYDIS_CPUFLAG_DF))
+		return;
+	for (unsigned i = 0; i < full->instruction.operand_count; i++) {
+		const ZydisDecodedOperand *operand = &full->operands[i];
+		uint64_t value, step = operand->size / 8;
+
+		if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY ||
+			!lode_register_state_read(after, operand->mem.base, &value))
+			continue;
+		lode_register_state_write(before, operand->mem.base,
+			after->flags & ZYDIS_CPUFLAG_DF ? value + step : value - step);
+	}
+}
+
+static void recover_by_category(const Full *full, const State *after, State *before)
+{
+	switch (full->instruction.meta.category) {
+	case ZYDIS_CATEGORY_PUSH:
+		undo_stack(full, after, before, true);
+		break;
+	case ZYDIS_CATEGORY_POP:
+		undo_stack(full, after, before, false);
+		break;
+	case ZYDIS_CATEGORY_STRINGOP:
+		undo_string(full, after, before);
+		break;
+	default:
+		break;
+	}
+}
+
+static void recover(const Full *full, const State *after, State *before)
+{
+	switch (full->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_XOR:
+		undo_update(full, after, before);
+		break;
+	case ZYDIS_MNEMONIC_ROL:
+	case ZYDIS_MNEMONIC_ROR:
+		undo_rotation(full, after, before);
+		break;
+	case ZYDIS_MNEMONIC_INC:
+	case ZYDIS_MNEMONIC_DEC:
+	case ZYDIS_MNEMONIC_NEG:
+	case ZYDIS_MNEMONIC_NOT:
+	case ZYDIS_MNEMONIC_BSWAP:
+		undo_alone(full, after, before);
+		break;
+	case ZYDIS_MNEMONIC_MOV:
+		undo_move(full, after, before);
+		break;
+	case ZYDIS_MNEMONIC_XCHG:
+		undo_exchange(full, after, before);
+		break;
+	case ZYDIS_MNEMONIC_LEA:
+		undo_address(full, after, before);
+		break;
+	case ZYDIS_MNEMONIC_LEAVE:
+		undo_leave(full, after, before);
+		break;
+	default:
+		recover_by_category(full, after, before);
+		break;
+	}
+}
+
+void lode_backward_undo(const LodeFullInstruction *full, LodeRegisterState *state)
+{
+	const LodeRegisterState after = *state;
+
+	lode_register_state_forget_written(state, &full->instruction, full->operands);
+	recover(full, &after, state);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "images/data_access.h"
+
+#include "images/access_search.h"
+#include "images/forward_emulation.h"
+
+enum { MAX_FORWARD = 32 };
+
+static LodeAddressReason reason_of(LodeStep step)
+{
+	return step == LODE_STEP_LOST ? LODE_REASON_CLOBBERED : LODE_REASON_BLOCKED;
+}
+
+/* The first of up to `limit` instructions from the sampled one on that accesses memory; `first`
+ * names the rule if it is the sampled one itself. */
+static void search_forward(LodeAccessSearch *self, unsigned limit, LodeAddressRule first)
+{
+	uint64_t address = self->question->pc;
+
+	for (unsigned n = 0; n < limit; n++) {
+		LodeStep step;
+
+		if (!lode_access_search_decode(self, address)) {
+			lode_access_search_fail(self, LODE_REASON_NO_DECODE);
+			return;
+		}
+		if (lode_access_search_take(self, n == 0 ? first : LODE_RULE_FORWARD))
+			return;
+		if (n + 1 == limit)
+			break;
+		step = lode_forward_emulate(&self->full, &self->state, &address);
+		if (step != LODE_STEP_ON) {
+			lode_access_search_fail(self, reason_of(step));
+			return;
+		}
+	}
+	lode_access_search_fail(self, LODE_REASON_NO_ACCESS_IN_RANGE);
+}
+
+/* at-pc and forward in one walk, or one rule alone. */
+typedef enum {
+	SEARCH_FORWARD,
+	SEARCH_BACKWARD,
+	N_SEARCHES,
+} SearchKind;
+
+static void search(LodeAccessSearch *self, SearchKind kind)
+{
+	if (kind == SEARCH_FORWARD)
+		search_forward(self, MAX_FORWARD, LODE_RULE_AT_PC);
+	else
+		lode_access_search_backward(self);
+}
+
+void lode_data_access_find(const LodeDataAccessContext *context,
+	const LodeDataAccessQuestion *question, LodeDataAccess *out_access)
+{
+	SearchKind first = question->is_trigger_before ? SEARCH_BACKWARD : SEARCH_FORWARD;
+	LodeAccessSearch self;
+	LodeDataAccess failed;
+	bool was_at_access;
+
+	lode_access_search_init(&self, context, question);
+	search(&self, first);
+	if (self.found.rule == LODE_RULE_NONE) {
+		failed = self.found;
+		was_at_access = self.is_at_access;
+		lode_access_search_init(&self, context, question);
+		search(&self, first == SEARCH_FORWARD ? SEARCH_BACKWARD : SEARCH_FORWARD);
+		if (self.found.rule == LODE_RULE_NONE && (was_at_access || !self.is_at_access))
+			self.found = failed;
+	}
+	*out_access = self.found;
+}
+
+void lode_data_access_apply(const LodeDataAccessContext *context,
+	const LodeDataAccessQuestion *question, LodeAddressRule rule, LodeDataAccess *out_access)
+{
+	LodeAccessSearch self;
+
+	lode_access_search_init(&self, context, question);
+	switch (rule) {
+	case LODE_RULE_AT_PC:
+		search_forward(&self, 1, LODE_RULE_AT_PC);
+		break;
+	case LODE_RULE_FORWARD:
+		search_forward(&self, MAX_FORWARD, LODE_RULE_FORWARD);
+		break;
+	case LODE_RULE_BACKWARD:
+		lode_access_search_backward(&self);
+		break;
+	default:
+		lode_access_search_fail(&self, LODE_REASON_NO_ACCESS_IN_RANGE);
+		break;
+	}
+	*out_access = self.found;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to images/: an instruction with its operands, and the addresses of those in memory.
+ *
+ * Counted as accesses are explicit operands and those of string instructions, xlat, maskmov and
+ * movdir64b; not the stack of push, pop, call, ret, enter and leave, nor what lea, nop, prefetches
+ * and the like only name.
+ */
+#pragma once
+
+#include "images/register_state.h"
+
+typedef struct {
+	ZydisDecodedInstruction instruction;
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	uint64_t address; /* in the image */
+	uint64_t bias;    /* run-time address − address in the image */
+} LodeFullInstruction;
+
+/* False: no instruction. */
+bool lode_full_instruction_decode(
+	LodeFullInstruction *self, const ZydisDecoder *decoder, const uint8_t *code, size_t size);
+
+/* The memory operands that are accesses; at most LODE_MAX_DATA_OPERANDS. */
+unsigned lode_full_instruction_accesses(
+	const LodeFullInstruction *self, uint8_t out_operands[LODE_MAX_DATA_OPERANDS]);
+
+/* How often an instruction with a rep prefix runs: from rcx, or ecx; without: once. False: not
+ * known. */
+bool lode_full_instruction_repetitions(
+	const LodeFullInstruction *self, const LodeRegisterState *state, uint64_t *out_n);
+
+/* base + index × scale + displacement, as lea gives it: without segment, of the size of addresses
+ * (32 bits: with prefix 67). False: a register is not known. */
+bool lode_full_instruction_effective_address(const LodeFullInstruction *self,
+	const LodeRegisterState *state, uint8_t operand, uint64_t *out_address);
+
+/* Where an access goes, with `state` as before the instruction: REASON_NONE, or TLS, VECTOR_INDEX,
+ * CLOBBERED. */
+LodeAddressReason lode_full_instruction_locate(const LodeFullInstruction *self,
+	const LodeRegisterState *state, uint8_t operand, LodeDataOperand *out_operand);
