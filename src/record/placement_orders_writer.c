@@ -54,7 +54,7 @@ static bool check_memories(Writer *self)
 	}
 	if (n <= n_nodes)
 		return true;
-	return fail(self, LODE_ERROR_USAGE,
+	return fail(self, LODE_ERROR_UNSUPPORTED,
 		"the placement is for %u memories, and this machine has %u; make it anew for this "
 		"machine with lode place",
 		n, n_nodes);
@@ -111,7 +111,7 @@ static bool add_bound_cpu(Writer *self, uint32_t thread, uint32_t memory, uint32
 	uint32_t number = self->masks->len;
 
 	if (cpu >= node->cpus->len)
-		return fail(self, LODE_ERROR_USAGE,
+		return fail(self, LODE_ERROR_UNSUPPORTED,
 			"thread %u is to use cpu %u of memory %u, which has %u", thread, cpu,
 			memory, node->cpus->len);
 	if (!set_cpu(self, &mask, LODE_AT(node->cpus, uint32_t, cpu)))

@@ -7,7 +7,7 @@
 
 /*
  * The orders for the program at `path`, as bytes; the caller unrefs them. What nothing can be done
- * for is added to `notes`. Errors: _USAGE, _LIMIT.
+ * for is added to `notes`. Errors: _UNSUPPORTED, _LIMIT.
  */
 GByteArray *lode_placement_orders_new(
 	const LodePlacementRunOptions *options, const char *path, GPtrArray *notes, GError **error);

@@ -31,8 +31,9 @@ typedef struct {
 
 /*
  * Runs and waits. On a machine of one memory threads run on its processors and nothing is said of
- * pages: a note says so. Errors, before anything is started: _USAGE where the placement asks for
- * more memories or processors than there are, _NOT_FOUND (the program; the library), _IO, _LIMIT.
+ * pages: a note says so. Errors, before anything is started: _UNSUPPORTED where the placement asks
+ * for more memories or processors than there are, _NOT_FOUND (the program; the library), _IO,
+ * _LIMIT.
  */
 LodePlacementRun *lode_placement_run(const LodePlacementRunOptions *options, GError **error);
 void lode_placement_run_free(LodePlacementRun *self);
