@@ -10,6 +10,7 @@ struct ImageSetFile {
 	LodeBinaryImage *image;
 	GArray *segments;  /* LodeLoadMapSegment */
 	GHashTable *flows; /* index of the function + 1 → LodeControlFlow */
+	LodeBranchTargets targets;
 };
 
 static void flow_free(void *data)
@@ -24,6 +25,7 @@ static void file_free(void *data)
 
 	if (self == NULL)
 		return;
+	lode_branch_targets_clear(&self->targets);
 	g_hash_table_unref(self->flows);
 	g_array_unref(self->segments);
 	lode_binary_image_close(self->image);
@@ -38,6 +40,27 @@ void image_set_init(ImageSet *self)
 void image_set_clear(ImageSet *self)
 {
 	g_clear_pointer(&self->files, g_hash_table_unref);
+}
+
+/* The bytes at a function reach to the end of its section, which is added as a whole. */
+static void add_targets(ImageSetFile *self)
+{
+	size_t n_functions = 0, n = 0;
+	const LodeBinaryFunction *functions = lode_binary_image_functions(
+		self->image, &n_functions);
+	uint64_t end = 0;
+
+	lode_branch_targets_init(&self->targets);
+	for (size_t i = 0; i < n_functions; i++) {
+		uint64_t address = functions[i].address;
+		const uint8_t *code = address >= end
+		                              ? lode_binary_image_bytes(self->image, address, &n)
+		                              : NULL;
+		if (code == NULL)
+			continue;
+		lode_branch_targets_add(&self->targets, code, n, address);
+		end = address + n;
+	}
 }
 
 static ImageSetFile *open_file(const char *path)
@@ -56,6 +79,7 @@ static ImageSetFile *open_file(const char *path)
 	self->image = image;
 	self->segments = segments;
 	self->flows = g_hash_table_new_full(NULL, NULL, NULL, flow_free);
+	add_targets(self);
 	return self;
 }
 
@@ -139,6 +163,11 @@ const LodeControlFlow *image_set_flow(ImageSetFile *file, uint64_t address)
 		g_hash_table_insert(file->flows, GSIZE_TO_POINTER(index + 1), flow);
 	}
 	return flow;
+}
+
+const LodeBranchTargets *image_set_targets(ImageSetFile *file)
+{
+	return file != NULL ? &file->targets : NULL;
 }
 
 uint64_t image_set_function(ImageSet *self, const char *path, const char *name)

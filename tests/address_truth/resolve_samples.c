@@ -94,6 +94,7 @@ static void resolve(
 	question.pc = record->sample.ip - self->place.bias;
 	question.bias = self->place.bias;
 	question.flow = image_set_flow(self->place.file, question.pc);
+	question.targets = image_set_targets(self->place.file);
 	question.is_trigger_before = given.is_trigger_before;
 	lode_data_access_find(&context, &question, out);
 }
