@@ -18,7 +18,7 @@ typedef struct {
 	LodeAccessSearch *search;
 	const LodeControlFlow *flow;
 	const LodeBranchTargets *targets; /* NULL: unknown */
-	bool has_indirect_jumps;          /* in the function; true where targets are unknown */
+	bool has_indirect_jumps;          /* in the function */
 } Walk;
 
 static const LodeStaticInstruction *instruction_at(const LodeControlFlow *flow, uint32_t i)
@@ -31,13 +31,27 @@ static const LodeStaticBlock *block_of(const LodeControlFlow *flow, uint32_t i)
 	return &g_array_index(flow->blocks, LodeStaticBlock, instruction_at(flow, i)->block);
 }
 
+static bool has_indirect_jump(const LodeControlFlow *flow)
+{
+	for (guint i = 0; i < flow->blocks->len; i++) {
+		const LodeStaticBlock *block = &g_array_index(flow->blocks, LodeStaticBlock, i);
+		const LodeStaticInstruction *last = instruction_at(
+			flow, block->first + block->n - 1);
+
+		if (last->decoded.branch == LODE_BRANCH_INDIRECT_JUMP)
+			return true;
+	}
+	return false;
+}
+
 static bool may_jump_indirectly(const LodeBranchTargets *targets, const LodeControlFlow *flow)
 {
 	const LodeStaticInstruction *last = instruction_at(flow, flow->instructions->len - 1);
 
-	return targets == NULL ||
-	       lode_branch_targets_has_indirect_jump(targets, instruction_at(flow, 0)->address,
-		       last->address + last->decoded.length);
+	if (targets == NULL)
+		return has_indirect_jump(flow);
+	return lode_branch_targets_has_indirect_jump(
+		targets, instruction_at(flow, 0)->address, last->address + last->decoded.length);
 }
 
 /* Whether instruction `i` − 1 can run on into `i`. */
