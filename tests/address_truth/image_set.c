@@ -42,27 +42,6 @@ void image_set_clear(ImageSet *self)
 	g_clear_pointer(&self->files, g_hash_table_unref);
 }
 
-/* The bytes at a function reach to the end of its section, which is added as a whole. */
-static void add_targets(ImageSetFile *self)
-{
-	size_t n_functions = 0, n = 0;
-	const LodeBinaryFunction *functions = lode_binary_image_functions(
-		self->image, &n_functions);
-	uint64_t end = 0;
-
-	lode_branch_targets_init(&self->targets);
-	for (size_t i = 0; i < n_functions; i++) {
-		uint64_t address = functions[i].address;
-		const uint8_t *code = address >= end
-		                              ? lode_binary_image_bytes(self->image, address, &n)
-		                              : NULL;
-		if (code == NULL)
-			continue;
-		lode_branch_targets_add(&self->targets, code, n, address);
-		end = address + n;
-	}
-}
-
 static ImageSetFile *open_file(const char *path)
 {
 	const LodeBinaryImageOptions options = {0};
@@ -79,7 +58,8 @@ static ImageSetFile *open_file(const char *path)
 	self->image = image;
 	self->segments = segments;
 	self->flows = g_hash_table_new_full(NULL, NULL, NULL, flow_free);
-	add_targets(self);
+	lode_branch_targets_init(&self->targets);
+	lode_branch_targets_read(&self->targets, path, NULL);
 	return self;
 }
 
