@@ -207,9 +207,13 @@ void lode_access_search_backward(LodeAccessSearch *self)
 		lode_access_search_fail(self, LODE_REASON_BRANCH_TARGET);
 		return;
 	}
-	walk.has_indirect_jumps = may_jump_indirectly(question->targets, flow);
+	walk.has_indirect_jumps = may_jump_indirectly(walk.targets, flow);
+	if (walk.has_indirect_jumps && (walk.targets == NULL || !walk.targets->has_tables)) {
+		lode_access_search_fail(self, LODE_REASON_BRANCH_TARGET);
+		return;
+	}
 	walk_back(&walk, i);
 	if (self->found.rule == LODE_RULE_BACKWARD)
-		self->found.is_unverified = walk.has_indirect_jumps ||
+		self->found.is_unverified = walk.targets == NULL || walk.has_indirect_jumps ||
 		                            !block_of(flow, i)->is_reachable;
 }

@@ -99,6 +99,22 @@ static void sort_all(LodeBranchTargets *self)
 	sort(self->indirect_jumps, sizeof(uint64_t), compare_addresses);
 }
 
+/* Many pointers lead to one function. */
+static void remove_repeated(GArray *targets)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < targets->len; i++) {
+		LodeBranchTarget target = g_array_index(targets, LodeBranchTarget, i);
+
+		if (n > 0 && compare_targets(&g_array_index(targets, LodeBranchTarget, n - 1),
+				     &target) == 0)
+			continue;
+		g_array_index(targets, LodeBranchTarget, n++) = target;
+	}
+	g_array_set_size(targets, n);
+}
+
 void lode_branch_targets_add(
 	LodeBranchTargets *self, const uint8_t *code, size_t size, uint64_t address)
 {
@@ -122,6 +138,7 @@ bool lode_branch_targets_read(LodeBranchTargets *self, const char *path, GError 
 	lode_jump_tables_add(self, file);
 	self->has_tables = true;
 	sort_all(self);
+	remove_repeated(self->targets);
 	return true;
 }
 
