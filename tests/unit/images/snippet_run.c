@@ -20,10 +20,11 @@ enum {
 
 typedef struct user_regs_struct Registers;
 
-static void *map_shared(size_t size)
+/* Where it is free at a fixed address, so that what fails fails again. */
+static void *map_shared(uintptr_t address, size_t size)
 {
-	void *memory = mmap(
-		NULL, size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *memory = mmap((void *)address, size, PROT_READ | PROT_WRITE | PROT_EXEC,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	return memory == MAP_FAILED ? NULL : memory;
 }
