@@ -4,12 +4,12 @@
  * everything printed has arrived. What a verb does stands in verb_<name>.c.
  */
 #include "base/error.h"
+#include "base/suggestion.h"
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
 #include "cli/standard_streams.h"
-#include "cli/suggestion.h"
 #include "cli/verb_table.h"
 
 #include <locale.h>

@@ -2,7 +2,7 @@
 #include "cli/option_parser.h"
 
 #include "base/error.h"
-#include "cli/suggestion.h"
+#include "base/suggestion.h"
 #include "cli/verb_table.h"
 
 #include <errno.h>

@@ -2,11 +2,24 @@
 /*
  * The rule backward. From the sampled instruction up, one instruction at a time, undoing each; the
  * first that accesses memory is the one, if its operand can still be said.
+ *
+ *       ┌─ jcc ───┐    at the beginning of a block the walk goes on only where all targets of the
+ *       │  mov …  │    image are known, nothing else leads there, and no indirect jump may:
+ *   walk up       │      - what falls into it, where no target is there;
+ *       │  pc     ▼      - the only jump to it, where nothing falls into it
  */
 #include "images/access_search.h"
 #include "images/backward_undoing.h"
 
 enum { MAX_STEPS = 32 };
+
+/* Which targets of the image may be in the way. */
+typedef struct {
+	LodeAccessSearch *search;
+	const LodeControlFlow *flow;
+	const LodeBranchTargets *targets; /* NULL: unknown */
+	bool has_indirect_jumps;          /* in the function; true where targets are unknown */
+} Walk;
 
 static const LodeStaticInstruction *instruction_at(const LodeControlFlow *flow, uint32_t i)
 {
@@ -18,72 +31,158 @@ static const LodeStaticBlock *block_of(const LodeControlFlow *flow, uint32_t i)
 	return &g_array_index(flow->blocks, LodeStaticBlock, instruction_at(flow, i)->block);
 }
 
-/* Whether an instruction lets the one after it be reached only through itself, with registers that
- * follow from its own. */
-static bool is_transparent(const LodeDecodedInstruction *decoded)
+static bool may_jump_indirectly(const LodeBranchTargets *targets, const LodeControlFlow *flow)
 {
-	return decoded->branch == LODE_BRANCH_NONE && !(decoded->kinds & 1U << LODE_KIND_SYSCALL);
+	const LodeStaticInstruction *last = instruction_at(flow, flow->instructions->len - 1);
+
+	return targets == NULL ||
+	       lode_branch_targets_has_indirect_jump(targets, instruction_at(flow, 0)->address,
+		       last->address + last->decoded.length);
 }
 
-static bool is_interrupt(const ZydisDecodedInstruction *instruction)
+/* Whether instruction `i` − 1 can run on into `i`. */
+static bool is_fallen_into(const LodeControlFlow *flow, uint32_t i)
 {
-	return instruction->meta.category == ZYDIS_CATEGORY_INTERRUPT ||
-	       instruction->meta.category == ZYDIS_CATEGORY_SYSCALL;
+	const LodeStaticInstruction *before = instruction_at(flow, i - 1);
+
+	if (before->address + before->decoded.length != instruction_at(flow, i)->address)
+		return false;
+	switch (before->decoded.branch) {
+	case LODE_BRANCH_JUMP:
+	case LODE_BRANCH_INDIRECT_JUMP:
+	case LODE_BRANCH_RETURN:
+	case LODE_BRANCH_STOP:
+		return false;
+	default:
+		return true;
+	}
 }
 
-static bool has_indirect_jumps(const LodeControlFlow *flow)
+/* The targets above instruction `before`, up to instruction `i` that follows it. */
+static bool has_target(const Walk *walk, uint32_t before, uint32_t i)
 {
-	for (guint i = 0; i < flow->blocks->len; i++) {
-		const LodeStaticBlock *block = &g_array_index(flow->blocks, LodeStaticBlock, i);
-		const LodeStaticInstruction *last = instruction_at(
-			flow, block->first + block->n - 1);
+	const LodeControlFlow *flow = walk->flow;
 
-		if (last->decoded.branch == LODE_BRANCH_INDIRECT_JUMP)
+	return lode_branch_targets_above(walk->targets, instruction_at(flow, i)->address) !=
+	       lode_branch_targets_above(walk->targets, instruction_at(flow, before)->address);
+}
+
+static bool is_seen_target(const LodeControlFlow *flow, uint64_t address)
+{
+	for (guint i = 0; i < flow->hints->len; i++) {
+		if (g_array_index(flow->hints, LodeFlowHint, i).target == address)
 			return true;
 	}
 	return false;
 }
 
-/* One instruction back from number `i`. A reason, or NONE with `full` decoded and `state` as before
- * it. */
-static LodeAddressReason step_back(LodeAccessSearch *self, uint32_t i)
+/* The only jump that leads to an address, into which nothing falls; UINT32_MAX: none such. */
+static uint32_t only_jump_to(const Walk *walk, uint64_t address)
 {
-	const LodeControlFlow *flow = self->question->flow;
-	const LodeStaticInstruction *before;
+	guint end = lode_branch_targets_above(walk->targets, address);
+	const LodeBranchTarget *last;
+	uint32_t source;
 
-	if (i == 0 || block_of(flow, i)->first == i)
+	if (end == 0)
+		return UINT32_MAX;
+	last = &g_array_index(walk->targets->targets, LodeBranchTarget, end - 1);
+	if (last->target != address || (end > 1 && last[-1].target == address))
+		return UINT32_MAX;
+	source = lode_control_flow_find(walk->flow, last->source);
+	if (source == UINT32_MAX)
+		return UINT32_MAX;
+	switch (instruction_at(walk->flow, source)->decoded.branch) {
+	case LODE_BRANCH_JUMP:
+	case LODE_BRANCH_CONDITIONAL:
+		return source;
+	default:
+		return UINT32_MAX;
+	}
+}
+
+/* The instruction that always runs before the first one of a block; UINT32_MAX: several may. */
+static uint32_t find_before_block(const Walk *walk, uint32_t i)
+{
+	uint64_t address = instruction_at(walk->flow, i)->address;
+
+	if (walk->targets == NULL || walk->has_indirect_jumps ||
+		is_seen_target(walk->flow, address))
+		return UINT32_MAX;
+	if (!is_fallen_into(walk->flow, i))
+		return only_jump_to(walk, address);
+	/* a block that begins for another reason, as one that was seen to be jumped to */
+	if (instruction_at(walk->flow, i - 1)->decoded.branch != LODE_BRANCH_CONDITIONAL)
+		return UINT32_MAX;
+	return has_target(walk, i - 1, i) ? UINT32_MAX : i - 1;
+}
+
+static uint32_t find_before(const Walk *walk, uint32_t i)
+{
+	if (i == 0)
+		return UINT32_MAX;
+	if (block_of(walk->flow, i)->first == i)
+		return find_before_block(walk, i);
+	return walk->targets != NULL && has_target(walk, i - 1, i) ? UINT32_MAX : i - 1;
+}
+
+/* Whether registers after an instruction follow from those before, if it led there. */
+static bool is_opaque(const LodeFullInstruction *full, const LodeDecodedInstruction *decoded)
+{
+	ZydisInstructionCategory category = full->instruction.meta.category;
+
+	switch (decoded->branch) {
+	case LODE_BRANCH_NONE:
+	case LODE_BRANCH_CONDITIONAL:
+	case LODE_BRANCH_JUMP:
+		return category == ZYDIS_CATEGORY_INTERRUPT || category == ZYDIS_CATEGORY_SYSCALL ||
+		       full->instruction.mnemonic == ZYDIS_MNEMONIC_XBEGIN;
+	default:
+		return true;
+	}
+}
+
+/* One instruction back from *i. A reason, or NONE with `full` decoded, `state` as before it and *i
+ * its number. */
+static LodeAddressReason step_back(const Walk *walk, uint32_t *i)
+{
+	LodeAccessSearch *search = walk->search;
+	uint32_t before = find_before(walk, *i);
+	const LodeStaticInstruction *instruction;
+
+	if (before == UINT32_MAX)
 		return LODE_REASON_BRANCH_TARGET;
-	before = instruction_at(flow, i - 1);
-	if (!is_transparent(&before->decoded))
-		return LODE_REASON_BLOCKED;
-	if (!lode_access_search_decode(self, before->address) ||
-		self->full.instruction.length != before->decoded.length)
+	instruction = instruction_at(walk->flow, before);
+	if (!lode_access_search_decode(search, instruction->address) ||
+		search->full.instruction.length != instruction->decoded.length)
 		return LODE_REASON_NO_DECODE;
-	if (is_interrupt(&self->full.instruction))
+	if (is_opaque(&search->full, &instruction->decoded))
 		return LODE_REASON_BLOCKED;
-	lode_backward_undo(&self->full, &self->state);
+	lode_backward_undo(&search->full, &search->state);
+	*i = before;
 	return LODE_REASON_NONE;
 }
 
-static void walk_back(LodeAccessSearch *self, uint32_t i)
+static void walk_back(const Walk *walk, uint32_t i)
 {
-	for (unsigned n = 0; n < MAX_STEPS; n++, i--) {
-		LodeAddressReason reason = step_back(self, i);
+	for (unsigned n = 0; n < MAX_STEPS; n++) {
+		LodeAddressReason reason = step_back(walk, &i);
 
 		if (reason != LODE_REASON_NONE) {
-			lode_access_search_fail(self, reason);
+			lode_access_search_fail(walk->search, reason);
 			return;
 		}
-		if (lode_access_search_take(self, LODE_RULE_BACKWARD))
+		if (lode_access_search_take(walk->search, LODE_RULE_BACKWARD))
 			return;
 	}
-	lode_access_search_fail(self, LODE_REASON_NO_ACCESS_IN_RANGE);
+	lode_access_search_fail(walk->search, LODE_REASON_NO_ACCESS_IN_RANGE);
 }
 
 void lode_access_search_backward(LodeAccessSearch *self)
 {
-	const LodeControlFlow *flow = self->question->flow;
-	uint32_t i = flow != NULL ? lode_control_flow_find(flow, self->question->pc) : UINT32_MAX;
+	const LodeDataAccessQuestion *question = self->question;
+	const LodeControlFlow *flow = question->flow;
+	Walk walk = {.search = self, .flow = flow, .targets = question->targets};
+	uint32_t i = flow != NULL ? lode_control_flow_find(flow, question->pc) : UINT32_MAX;
 
 	if (i == UINT32_MAX) {
 		lode_access_search_fail(self, LODE_REASON_NO_DECODE);
@@ -94,8 +193,9 @@ void lode_access_search_backward(LodeAccessSearch *self)
 		lode_access_search_fail(self, LODE_REASON_BRANCH_TARGET);
 		return;
 	}
-	walk_back(self, i);
+	walk.has_indirect_jumps = may_jump_indirectly(question->targets, flow);
+	walk_back(&walk, i);
 	if (self->found.rule == LODE_RULE_BACKWARD)
-		self->found.is_unverified = has_indirect_jumps(flow) ||
+		self->found.is_unverified = walk.has_indirect_jumps ||
 		                            !block_of(flow, i)->is_reachable;
 }

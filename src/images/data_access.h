@@ -6,8 +6,9 @@
  *   at-pc     the instruction at the sampled address has an explicit memory operand: evaluate it
  *   forward   carry the registers on through arithmetic, direct jumps and calls, and conditional
  *             jumps by the sampled flags, to the next access; at most 32 instructions
- *   backward  walk back inside the basic block to the last access, undoing what can be undone;
- *             refuse where control may have come from elsewhere in between
+ *   backward  walk back inside the basic block, and out of it where only one way leads into it, to
+ *             the last access, undoing what can be undone; at most 32 instructions; refuse where
+ *             control may have come from elsewhere in between
  *
  * For events whose trigger lies before the sampled address (counter overflows), backward comes
  * first. What is claimed has passed `is_valid`; what fails has one reason: that of the rule which
@@ -22,6 +23,7 @@
  */
 #pragma once
 
+#include "images/branch_targets.h"
 #include "images/control_flow.h"
 #include "model/memory.h"
 
@@ -39,8 +41,10 @@ typedef struct {
 	uint64_t pc;   /* where it was sampled, as an address in the image */
 	uint64_t bias; /* run-time address − address in the image */
 	const LodeUserRegisters *registers;
-	const LodeControlFlow *flow; /* of the function that holds pc; NULL: no way back */
-	bool is_trigger_before;      /* a counter's event: backward first */
+	const LodeControlFlow *flow;      /* of the function that holds pc; NULL: no way back */
+	const LodeBranchTargets *targets; /* of the image; NULL: unknown, then what other functions
+	                                     jump to is not seen, and no block is left upwards */
+	bool is_trigger_before;           /* a counter's event: backward first */
 } LodeDataAccessQuestion;
 
 typedef struct {
@@ -55,8 +59,9 @@ enum { LODE_MAX_DATA_OPERANDS = 2 };
 typedef struct {
 	LodeAddressRule rule;     /* NONE: then there is a reason, and no operand */
 	LodeAddressReason reason; /* NONE: then there is a rule */
-	bool is_unverified;       /* backward, in a function with indirect jumps */
-	uint64_t pc;              /* of the access, in the image */
+	bool is_unverified; /* backward, where jumps that are not seen may lead in between: in a
+	                       function with indirect jumps, or without the image's targets */
+	uint64_t pc;        /* of the access, in the image */
 	LodeDataOperand operands[LODE_MAX_DATA_OPERANDS];
 	uint8_t n_operands;
 } LodeDataAccess;

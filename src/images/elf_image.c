@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An ELF file: itself, a separate debug file, functions, and source lines when asked. */
-#include "images/image_variant.h"
+#include "images/elf_image.h"
 
+#include "images/data_symbols.h"
 #include "images/debug_file.h"
 #include "images/elf_file.h"
 #include "images/function_table.h"
@@ -9,25 +10,17 @@
 #include "images/symbol_table.h"
 #include "images/unwind_functions.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
-typedef struct {
-	LodeBinaryImage image;
-	LodeElfFile *file;
-	LodeElfFile *debug; /* NULL: none */
-	GStringChunk *names;
-	char *debug_directory;
-	LodeSourceLines *lines; /* opened by the first look-up */
-	bool is_lines_tried;
-} ElfImage;
-
-static void warn(ElfImage *self, const char *message)
+static void warn(LodeElfImage *self, const char *message)
 {
 	if (self->image.warning == NULL && message != NULL)
 		self->image.warning = g_strdup_printf("%s: %s", self->file->path, message);
 }
 
-static void read_symbols(ElfImage *self, GArray *symbols)
+static void read_symbols(LodeElfImage *self, GArray *symbols)
 {
 	uint32_t type = lode_elf_file_find_type(self->file, SHT_SYMTAB) != NULL ? SHT_SYMTAB
 	                                                                        : SHT_DYNSYM;
@@ -40,7 +33,7 @@ static void read_symbols(ElfImage *self, GArray *symbols)
 	lode_symbol_table_add_plt(self->file, symbols, self->names);
 }
 
-static void read_functions(ElfImage *self)
+static void read_functions(LodeElfImage *self)
 {
 	g_autoptr(GArray) symbols = g_array_new(FALSE, FALSE, sizeof(LodeSymbol));
 	g_autoptr(GArray) unwind = g_array_new(FALSE, FALSE, sizeof(LodeUnwindRange));
@@ -67,11 +60,11 @@ static LodeBinaryImage *open_elf(
 	const char *path, const LodeBinaryImageOptions *options, GError **error)
 {
 	LodeElfFile *file = lode_elf_file_open(path, error);
-	ElfImage *self;
+	LodeElfImage *self;
 
 	if (file == NULL)
 		return NULL;
-	self = g_new0(ElfImage, 1);
+	self = g_new0(LodeElfImage, 1);
 	self->file = file;
 	self->image.build_id = file->build_id;
 	self->names = g_string_chunk_new(1 << 16);
@@ -86,11 +79,24 @@ static LodeBinaryImage *open_elf(
 	return &self->image;
 }
 
+static void close_unwind(LodeElfImage *self)
+{
+	if (self->unwind != NULL)
+		dwarf_cfi_end(self->unwind);
+	if (self->unwind_elf != NULL)
+		elf_end(self->unwind_elf);
+	if (self->is_unwind_tried && self->unwind_fd >= 0)
+		close(self->unwind_fd);
+}
+
 static void close_elf(LodeBinaryImage *image)
 {
-	ElfImage *self = (ElfImage *)image;
+	LodeElfImage *self = (LodeElfImage *)image;
 
 	lode_source_lines_free(self->lines);
+	lode_data_symbols_free(self->variables);
+	lode_debug_info_close(self->info);
+	close_unwind(self);
 	g_string_chunk_free(self->names);
 	lode_elf_file_close(self->debug);
 	lode_elf_file_close(self->file);
@@ -98,7 +104,7 @@ static void close_elf(LodeBinaryImage *image)
 }
 
 /* The file that line tables are read from; NULL: none has any. */
-static const LodeElfFile *file_with_lines(const ElfImage *self)
+static const LodeElfFile *file_with_lines(const LodeElfImage *self)
 {
 	if (lode_source_lines_exist(self->file))
 		return self->file;
@@ -109,12 +115,12 @@ static const LodeElfFile *file_with_lines(const ElfImage *self)
 
 static bool has_lines(const LodeBinaryImage *image)
 {
-	return file_with_lines((const ElfImage *)image) != NULL;
+	return file_with_lines((const LodeElfImage *)image) != NULL;
 }
 
 static const uint8_t *bytes_at(const LodeBinaryImage *image, uint64_t address, size_t *out_n)
 {
-	const ElfImage *self = (const ElfImage *)image;
+	const LodeElfImage *self = (const LodeElfImage *)image;
 	const LodeElfRange *range = lode_elf_file_find_range(self->file, address);
 	uint64_t offset;
 
@@ -125,23 +131,47 @@ static const uint8_t *bytes_at(const LodeBinaryImage *image, uint64_t address, s
 	return range->bytes + offset;
 }
 
-static LodeSourceLines *open_lines(ElfImage *self)
+LodeDebugInfo *lode_elf_image_debug_info(LodeElfImage *self)
 {
 	const LodeElfFile *file = file_with_lines(self);
 	const char *warning = NULL;
 
-	if (self->is_lines_tried || file == NULL)
-		return self->lines;
-	self->is_lines_tried = true;
-	self->lines = lode_source_lines_new(file, self->debug_directory, &warning);
+	if (self->is_info_tried || file == NULL)
+		return self->info;
+	self->is_info_tried = true;
+	self->info = lode_debug_info_open(file, self->debug_directory, &warning);
 	warn(self, warning);
+	return self->info;
+}
+
+Dwarf_CFI *lode_elf_image_unwind(LodeElfImage *self)
+{
+	if (self->is_unwind_tried || self->file->has_compressed_bomb)
+		return self->unwind;
+	self->is_unwind_tried = true;
+	self->unwind_fd = open(self->file->path, O_RDONLY | O_CLOEXEC);
+	if (self->unwind_fd < 0)
+		return NULL;
+	elf_version(EV_CURRENT);
+	self->unwind_elf = elf_begin(self->unwind_fd, ELF_C_READ_MMAP, NULL);
+	if (self->unwind_elf != NULL)
+		self->unwind = dwarf_getcfi_elf(self->unwind_elf);
+	return self->unwind;
+}
+
+static LodeSourceLines *open_lines(LodeElfImage *self)
+{
+	LodeDebugInfo *info = lode_elf_image_debug_info(self);
+
+	if (self->lines == NULL && info != NULL)
+		self->lines = lode_source_lines_new(info);
 	return self->lines;
 }
 
 static void locate(LodeBinaryImage *image, const uint64_t *addresses, size_t n,
 	LodeBinaryLocation *out_locations)
 {
-	ElfImage *self = (ElfImage *)image;
+	LodeElfImage *self = (LodeElfImage *)image;
 	LodeSourceLines *lines = open_lines(self);
 
 	if (lines != NULL) {
@@ -154,3 +184,8 @@ static void locate(LodeBinaryImage *image, const uint64_t *addresses, size_t n,
 }
 
 const LodeImageVariant lode_image_elf = {is_elf, open_elf, close_elf, bytes_at, has_lines, locate};
+
+LodeElfImage *lode_elf_image_of(LodeBinaryImage *image)
+{
+	return image->variant == &lode_image_elf ? (LodeElfImage *)image : NULL;
+}

@@ -2,24 +2,19 @@
 /*
  * Private to images/: source lines and inlined functions from DWARF, through libdw.
  *
- * The compile units' address ranges are read once; a line table and the tree of inlined functions
- * only for a unit that an address falls into. .debug_aranges is not used: clang writes none, and a
- * unit's own ranges say the same.
+ * A line table and the tree of inlined functions are read only for a unit that an address falls
+ * into.
  */
 #pragma once
 
 #include "images/binary_image.h"
+#include "images/debug_info.h"
 #include "images/elf_file.h"
 
 typedef struct LodeSourceLines LodeSourceLines;
 
-/*
- * Opens the debug information of `file`, which must outlive the result; NULL, with a static phrase
- * in `out_warning`, when it is broken. `debug_directory` is where supplementary files are looked
- * for by build-id (NULL: libdw's own place).
- */
-LodeSourceLines *lode_source_lines_new(
-	const LodeElfFile *file, const char *debug_directory, const char **out_warning);
+/* Reads from `info`, which must outlive the result. */
+LodeSourceLines *lode_source_lines_new(LodeDebugInfo *info);
 void lode_source_lines_free(LodeSourceLines *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSourceLines, lode_source_lines_free)
 

@@ -7,6 +7,12 @@
 
 #include "model/profile.h"
 
+/* What a placement may hold; whoever reads one from outside keeps to it. */
+enum {
+	LODE_PLACEMENT_MAX_MEMORIES = 1024, /* as many NUMA nodes as Linux can have */
+	LODE_PLACEMENT_MAX_THREADS = 1 << 16,
+};
+
 typedef enum {
 	LODE_PLACE_RANGE,      /* a page range on one memory */
 	LODE_PLACE_INTERLEAVE, /* a page range over all memories, page by page */
@@ -17,16 +23,29 @@ typedef struct {
 	LodePlacedKind kind;
 	uint64_t start, end; /* run-time addresses [start, end) */
 	char *object;        /* of OBJECT */
-	uint32_t memory;
+	uint32_t memory;     /* of RANGE and OBJECT */
+	char *note;          /* what lies there, for people; NULL */
 } LodePlacedRange;
 
 typedef struct {
 	uint32_t n_memories, n_threads;
-	char *topology;          /* "cube", "any"… as it stood; NULL */
+	char *topology;          /* "cube", "none"… as it stood; NULL */
 	GArray *thread_memories; /* uint32_t × n_threads: of the k-th thread; LODE_NONE: anywhere */
-	GArray *ranges;          /* LodePlacedRange, in the order of the file */
+	GArray *thread_cpus; /* uint32_t × n_threads: the n-th CPU of its memory; LODE_NONE: any */
+	GArray *ranges;      /* LodePlacedRange, in the order of the file; a later one wins */
 } LodePlacement;
 
+/* All threads anywhere, no ranges. The numbers are within the limits above. */
 LodePlacement *lode_placement_new(uint32_t n_memories, uint32_t n_threads);
 void lode_placement_free(LodePlacement *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePlacement, lode_placement_free)
+
+/* The memory of the k-th thread; LODE_NONE: anywhere, or there is no such thread. */
+static inline uint32_t lode_placement_thread_memory(const LodePlacement *self, uint32_t thread)
+{
+	return thread < self->n_threads ? LODE_AT(self->thread_memories, uint32_t, thread)
+	                                : LODE_NONE;
+}
+
+/* Adds a range at the end; `object` and `note` are copied and may be NULL. */
+void lode_placement_add(LodePlacement *self, const LodePlacedRange *range);

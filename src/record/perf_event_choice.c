@@ -140,6 +140,14 @@ static void set_basics(struct perf_event_attr *attr)
 	attr->clockid = CLOCK_MONOTONIC;
 }
 
+/* With the same fields as the other events have: perf wants that. */
+static void set_each(struct perf_event_attr *attr, const LodePerfSamplerOptions *options)
+{
+	attr->sample_period = 1;
+	if (options->period == 0)
+		attr->sample_type |= PERF_SAMPLE_PERIOD;
+}
+
 static void set_rate(struct perf_event_attr *attr, const LodePerfKernel *kernel,
 	const LodePerfSamplerOptions *options)
 {
@@ -282,6 +290,7 @@ typedef struct {
 	const LodePerfKernel *kernel;
 	const LodePerfSamplerOptions *options;
 	GString *note;
+	bool is_exact; /* each event is a sample */
 } Chooser;
 
 /* Whether the kernel's own code is what is forbidden: then user code is sampled alone. */
@@ -310,7 +319,10 @@ static LodePerfChoice *choose(const Chooser *self, const char *name, int *out_co
 	if (!lode_perf_choice_read_name(self->kernel, name, &attr, &max_precise, &stem, error))
 		return NULL;
 	set_basics(&attr);
-	set_rate(&attr, self->kernel, self->options);
+	if (self->is_exact)
+		set_each(&attr, self->options);
+	else
+		set_rate(&attr, self->kernel, self->options);
 	set_wishes(&attr, self->options);
 	int code = settle(self->kernel, &attr, max_precise);
 	if ((code == EACCES || code == EPERM) && concede_kernel(self, &attr))
@@ -385,12 +397,12 @@ static bool is_stoppable(const LodePerfSamplerOptions *options)
 
 /* The names in "cycles:u,cpu/event=1,umask=2/,page-faults", where commas in slashes separate none.
  */
-static GPtrArray *names_in(const LodePerfSamplerOptions *options)
+static GPtrArray *names_in(const char *const *texts, size_t n)
 {
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
 
-	for (size_t i = 0; i < options->n_events; i++) {
-		const char *start = options->events[i], *at = start;
+	for (size_t i = 0; i < n; i++) {
+		const char *start = texts[i], *at = start;
 		for (bool is_inside = false; *at != '\0'; at++) {
 			is_inside ^= *at == '/';
 			if (*at != ',' || is_inside)
@@ -403,24 +415,45 @@ static GPtrArray *names_in(const LodePerfSamplerOptions *options)
 	return names;
 }
 
+static bool add_choices(
+	const Chooser *chooser, const GPtrArray *names, GPtrArray *choices, GError **error)
+{
+	int code;
+
+	for (guint i = 0; i < names->len; i++) {
+		LodePerfChoice *choice = choose(chooser, names->pdata[i], &code, error);
+		if (choice == NULL)
+			return false;
+		g_ptr_array_add(choices, choice);
+	}
+	return true;
+}
+
+static bool add_default(const Chooser *chooser, GPtrArray *choices, GError **error)
+{
+	LodePerfChoice *choice = choose_default(chooser, error);
+
+	if (choice != NULL)
+		g_ptr_array_add(choices, choice);
+	return choice != NULL;
+}
+
 GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 	const LodePerfSamplerOptions *options, GString *note, GError **error)
 {
-	const Chooser chooser = {kernel, options, note};
+	const Chooser chooser = {kernel, options, note, false},
+		      exact = {kernel, options, note, true};
 	g_autoptr(GPtrArray) choices = g_ptr_array_new_with_free_func(choice_free);
-	g_autoptr(GPtrArray) names = names_in(options);
-	int code;
+	g_autoptr(GPtrArray) names = names_in(options->events, options->n_events);
+	g_autoptr(GPtrArray) exact_names = names_in(options->exact_events, options->n_exact_events);
 
 	if (!check_frequency(kernel, options, error))
 		return NULL;
-	for (guint i = 0; i < MAX(names->len, 1); i++) {
-		LodePerfChoice *choice = names->len == 0
-		                                 ? choose_default(&chooser, error)
-		                                 : choose(&chooser, names->pdata[i], &code, error);
-		if (choice == NULL)
-			return NULL;
-		g_ptr_array_add(choices, choice);
-	}
+	if (names->len == 0 && !add_default(&chooser, choices, error))
+		return NULL;
+	if (!add_choices(&chooser, names, choices, error) ||
+		!add_choices(&exact, exact_names, choices, error))
+		return NULL;
 	LodePerfChoice *first = choices->pdata[0];
 	if (is_stoppable(options))
 		g_ptr_array_add(choices, tracking_choice(&chooser));

@@ -46,7 +46,7 @@ static void add_sample_id(const Writer *self, GByteArray *body)
 		add_u32(body, (uint32_t)self->tid);
 	}
 	if (type & PERF_SAMPLE_TIME)
-		add_u64(body, 0);
+		add_u64(body, self->wanted->time_ns);
 	if (type & PERF_SAMPLE_CPU)
 		add_u64(body, 0);
 	if (type & PERF_SAMPLE_IDENTIFIER)
@@ -153,6 +153,9 @@ static void add_line(const Writer *self, char *line)
 	MapsLine map;
 
 	if (!read_line(line, &map) || strlen(line + map.path) > PATH_MAX)
+		return;
+	if (self->wanted->is_wanted != NULL &&
+		!self->wanted->is_wanted(map.start, map.end, self->wanted->filter_data))
 		return;
 	if (map.access[2] == 'x' || self->wanted->has_data)
 		add_mapping(self, &map, line + map.path);
@@ -286,4 +289,11 @@ GByteArray *lode_perf_existing_records(const LodePerfExisting *wanted)
 	writer.tid = wanted->pid;
 	add_mappings(&writer);
 	return writer.records;
+}
+
+void lode_perf_existing_add_mappings(const LodePerfExisting *wanted, GByteArray *out_records)
+{
+	const Writer writer = {.wanted = wanted, .records = out_records, .tid = wanted->pid};
+
+	add_mappings(&writer);
 }

@@ -20,10 +20,17 @@ typedef struct {
 	const char *proc;     /* "/proc" */
 	void (*found)(const char *path, void *user_data); /* a mapping that is executable */
 	void *user_data;
+	uint64_t time_ns; /* of the records of mappings */
+	/* Whether a mapping is wanted; NULL: all are. */
+	bool (*is_wanted)(uint64_t start, uint64_t end, void *filter_data);
+	void *filter_data;
 } LodePerfExisting;
 
-/* COMM, FORK and MMAP2 records of time 0; what has ended meanwhile is left out. */
+/* COMM, FORK and MMAP2 records of one time; what has ended meanwhile is left out. */
 GByteArray *lode_perf_existing_records(const LodePerfExisting *wanted);
+
+/* Appends the MMAP2 records alone. */
+void lode_perf_existing_add_mappings(const LodePerfExisting *wanted, GByteArray *out_records);
 
 /*
  * The MMAP records of the kernel and its modules, as perf writes them; none where the kernel hides

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
+#include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +22,13 @@ static void close_pipe(int ends[2])
 			close(ends[i]);
 }
 
+bool lode_perf_program_fix_addresses(void)
+{
+	int now = personality(UINT32_MAX);
+
+	return now >= 0 && personality((unsigned long)now | ADDR_NO_RANDOMIZE) >= 0;
+}
+
 /* Only what is safe between fork() and execve() in a process of several threads. */
 _Noreturn static void wait_and_execute(const LodePerfCommand *command, const Pipes *pipes)
 {
@@ -31,6 +40,8 @@ _Noreturn static void wait_and_execute(const LodePerfCommand *command, const Pip
 	if (read(pipes->gate[0], &byte, 1) != 1)
 		_exit(127);
 	close(pipes->gate[0]);
+	if (command->has_fixed_addresses)
+		lode_perf_program_fix_addresses();
 	pthread_sigmask(SIG_SETMASK, command->mask, NULL);
 	execve(command->path, (char *const *)command->argv,
 		command->environment != NULL ? (char *const *)command->environment : environ);

@@ -12,12 +12,19 @@ typedef struct {
 	const char *const *argv;        /* NULL-terminated */
 	const char *const *environment; /* NULL: ours */
 	const sigset_t *mask;           /* of blocked signals */
+	bool has_fixed_addresses;       /* without randomisation of its address space */
 } LodePerfCommand;
 
 typedef struct {
 	pid_t pid;
 	int gate, failure; /* pipes: a byte lets it go; an errno comes when it cannot */
 } LodePerfProgram;
+
+/*
+ * Switches the randomisation of addresses off for what this process executes. False where that is
+ * forbidden, as in some containers. Safe between fork() and execve().
+ */
+bool lode_perf_program_fix_addresses(void);
 
 /* Forks. Errors: _IO. */
 bool lode_perf_program_hold(LodePerfProgram *self, const LodePerfCommand *command, GError **error);

@@ -14,6 +14,14 @@ static bool is_observed(const LodePerfRecording *self)
 	return self->observer != NULL && self->observer->record != NULL;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static void show_records(const LodePerfRecording *self, const void *records, size_t size)
 {
 	const char *at = records, *end = at + size;
@@ -32,7 +40,15 @@ static void write_records(LodePerfRecording *self, const void *records, size_t s
 		lode_perf_writer_add(self->writer, records, size, &self->write_error);
 }
 
-static void show_ring(LodePerfRecording *self, const LodePerfRing *ring)
+/* Samples are many, and say nothing of mappings. */
+static void see_record(LodePerfRecording *self, const struct perf_event_header *record)
+{
+	show_records(self, record, record->size);
+	if (self->mappings != NULL && record->type != PERF_RECORD_SAMPLE)
+		lode_perf_mappings_see(self->mappings, record);
+}
+
+static void see_ring(LodePerfRecording *self, const LodePerfRing *ring)
 {
 	const struct perf_event_header *header;
 	size_t size;
@@ -44,9 +60,9 @@ static void show_ring(LodePerfRecording *self, const LodePerfRing *ring)
 		if (header->size > size) {
 			g_byte_array_set_size(self->unwrapped, header->size);
 			lode_perf_ring_copy(ring, at, self->unwrapped->data, header->size);
-			show_records(self, self->unwrapped->data, header->size);
+			see_record(self, (const struct perf_event_header *)self->unwrapped->data);
 		} else {
-			show_records(self, header, header->size);
+			see_record(self, header);
 		}
 	}
 }
@@ -56,8 +72,8 @@ static bool drain_ring(LodePerfRecording *self, LodePerfRing *ring)
 	if (!lode_perf_ring_update(ring))
 		return false;
 	lode_perf_tally_add(&self->tally, ring);
-	if (is_observed(self))
-		show_ring(self, ring);
+	if (is_observed(self) || self->mappings != NULL)
+		see_ring(self, ring);
 	if (self->write_error == NULL)
 		lode_perf_writer_add_ring(self->writer, ring, &self->write_error);
 	lode_perf_ring_release(ring);
@@ -69,6 +85,27 @@ static void seal(LodePerfRecording *self)
 	self->sealed_us = g_get_monotonic_time();
 	if (self->write_error == NULL)
 		lode_perf_writer_seal(self->writer, &self->write_error);
+}
+
+static void remember_executable(const char *path, void *user_data)
+{
+	lode_perf_tally_add_executable(user_data, path);
+}
+
+void lode_perf_recording_follow(LodePerfRecording *self, pid_t pid)
+{
+	const LodePerfChoice *first = self->choices->pdata[0];
+	const LodePerfExisting wanted = {
+		.sample_type = first->attr.sample_type,
+		.proc = "/proc",
+		.found = remember_executable,
+		.user_data = &self->tally,
+	};
+
+	if (!self->follows_mappings)
+		return;
+	self->mappings = lode_perf_mappings_new(&wanted);
+	lode_perf_mappings_add(self->mappings, pid, now_ns());
 }
 
 static void show_events(const LodePerfRecording *self)
@@ -99,6 +136,18 @@ bool lode_perf_recording_begin(LodePerfRecording *self, GError **error)
 	return true;
 }
 
+/* True when a round ends: nothing older than the one before can come any more. */
+static bool look_for_mappings(LodePerfRecording *self)
+{
+	g_autoptr(GByteArray) records = g_byte_array_new();
+
+	if (self->mappings == NULL)
+		return true;
+	bool is_all = lode_perf_mappings_look(self->mappings, now_ns(), records);
+	write_records(self, records->data, records->len);
+	return is_all;
+}
+
 void lode_perf_recording_drain(LodePerfRecording *self)
 {
 	const struct perf_event_header round_end = {RECORD_FINISHED_ROUND, 0, sizeof(round_end)};
@@ -107,15 +156,10 @@ void lode_perf_recording_drain(LodePerfRecording *self)
 	for (unsigned i = 0; i < self->events->cpus->len; i++)
 		has_read |= drain_ring(
 			self, &g_array_index(self->events->cpus, LodePerfCpu, i).ring);
-	if (has_read)
+	if (look_for_mappings(self) && has_read)
 		write_records(self, &round_end, sizeof(round_end));
 	if (g_get_monotonic_time() - self->sealed_us > SEAL_US)
 		seal(self);
-}
-
-static void remember_executable(const char *path, void *user_data)
-{
-	lode_perf_tally_add_executable(user_data, path);
 }
 
 void lode_perf_recording_add_kernel(LodePerfRecording *self)
@@ -211,6 +255,7 @@ void lode_perf_recording_clear(LodePerfRecording *self)
 	g_clear_pointer(&self->writer, lode_perf_writer_close);
 	g_clear_pointer(&self->choices, g_ptr_array_unref);
 	lode_perf_tally_clear(&self->tally);
+	g_clear_pointer(&self->mappings, lode_perf_mappings_free);
 	g_clear_pointer(&self->unwrapped, g_byte_array_unref);
 	g_clear_error(&self->write_error);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "record/perf_event_set.h"
+#include "record/perf_mappings.h"
 #include "record/perf_tally.h"
 #include "record/perf_writer.h"
 
@@ -15,6 +16,8 @@ typedef struct {
 	LodePerfWriter *writer;
 	LodePerfTally tally;
 	const LodePerfObserver *observer; /* NULL: nobody */
+	bool follows_mappings;            /* as in LodePerfSamplerOptions */
+	LodePerfMappings *mappings;       /* NULL: the kernel's word is enough */
 	GByteArray *unwrapped;            /* a record of a ring's end and start, for the observer */
 	gint64 sealed_us;
 	GError *write_error; /* the first; nothing is written any more */
@@ -22,6 +25,10 @@ typedef struct {
 
 void lode_perf_recording_init(LodePerfRecording *self);
 void lode_perf_recording_clear(LodePerfRecording *self);
+
+/* From now on the mappings are followed, if that is wanted, of a process that will execute a
+ * program, and of those that it starts. */
+void lode_perf_recording_follow(LodePerfRecording *self, pid_t pid);
 
 /* Gives the file its name and tells the observer of the events. */
 bool lode_perf_recording_begin(LodePerfRecording *self, GError **error);

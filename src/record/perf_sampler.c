@@ -26,6 +26,9 @@
 /* What is in the rings is written at least this often. */
 enum { ROUND_MS = 250 };
 
+/* And this often where programs that start are to be looked at before they end. */
+enum { FOLLOWING_ROUND_MS = 10 };
+
 /* A second one sooner is the same wish, sent to us and to our process group. */
 enum { ECHO_US = G_USEC_PER_SEC / 4 };
 
@@ -220,7 +223,8 @@ static bool has_rings_left(const Session *self)
 
 static int timeout_ms(const Session *self)
 {
-	gint64 until_us = now_us() + ROUND_MS * 1000;
+	int round_ms = self->options->follows_mappings ? FOLLOWING_ROUND_MS : ROUND_MS;
+	gint64 until_us = now_us() + (gint64)round_ms * 1000;
 
 	if (self->enable_at_us != 0)
 		until_us = MIN(until_us, self->enable_at_us);
@@ -316,11 +320,13 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 		.argv = self->options->argv,
 		.environment = self->options->environment,
 		.mask = &self->old_mask,
+		.has_fixed_addresses = self->options->has_fixed_addresses,
 	};
 
 	if (path == NULL || !lode_perf_program_hold(&self->program, &command, error))
 		return false;
 	g_array_append_val(threads, self->program.pid);
+	lode_perf_recording_follow(&self->recording, self->program.pid);
 	if (!open_events(self, kernel, threads, error) ||
 		!lode_perf_program_release(&self->program, path, error))
 		return false;
@@ -447,6 +453,7 @@ LodePerfSampling *lode_perf_sampler_run(
 	lode_progress_end(progress);
 	lode_perf_recording_init(&session.recording);
 	session.recording.observer = options->observer;
+	session.recording.follows_mappings = options->follows_mappings;
 	block_signals(&session);
 	session.recording.writer = lode_perf_writer_open(options->output, error);
 	if (session.recording.writer != NULL &&

@@ -23,13 +23,19 @@ typedef struct {
 	                       cpu-clock:u */
 	uint64_t frequency; /* samples a second; 0: by period */
 	uint64_t period;    /* events a sample (cpu-clock: nanoseconds); 0: by frequency */
+	/* Further events, of which each one is a sample, whatever the rate is: "page-faults". */
+	const char *const *exact_events;
+	size_t n_exact_events;
 	bool has_branch_stacks; /* -b */
 	bool has_user_registers;
 	bool has_data_addresses;        /* addr, data source, weight; and data mappings */
 	pid_t pid;                      /* sample this process; 0: run argv */
 	const char *const *argv;        /* NULL-terminated; argv[0] is looked for in PATH */
 	const char *const *environment; /* of argv; NULL: ours */
-	const char *output;             /* the perf.data file */
+	bool has_fixed_addresses;       /* of argv: no randomisation of its address space */
+	bool follows_mappings; /* write also mappings that the kernel does not announce, as far
+	                          as /proc shows them */
+	const char *output;    /* the perf.data file */
 	unsigned buffer_pages; /* of each CPU, a power of two; 0: as many as allowed, at most 128 */
 	bool start_stopped;    /* SIGUSR1 to us toggles */
 	const char *control_fifo;         /* lines enable, disable, stop; NULL: none */

@@ -17,8 +17,8 @@ typedef enum {
 	LODE_ALLOCATION_CALLOC,
 	LODE_ALLOCATION_REALLOC,
 	LODE_ALLOCATION_ALIGNED, /* aligned_alloc, posix_memalign, memalign, valloc */
-	LODE_ALLOCATION_NEW,     /* operator new */
-	LODE_ALLOCATION_MAP,     /* mmap */
+	LODE_ALLOCATION_NEW,     /* operator new of the C++ library */
+	LODE_ALLOCATION_MAP,     /* mmap of anonymous memory, mremap */
 	LODE_N_ALLOCATION_KINDS,
 } LodeAllocationKind;
 
@@ -26,7 +26,7 @@ typedef struct {
 	uint64_t address, size;
 	uint64_t begin_ns, end_ns; /* end UINT64_MAX: never freed */
 	uint32_t tid;
-	uint32_t stack; /* of lode_allocation_log_stack() */
+	uint32_t stack; /* of lode_allocation_log_stack(); UINT32_MAX: unknown */
 	LodeAllocationKind kind;
 } LodeLoggedAllocation;
 
@@ -46,8 +46,27 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAllocationLog, lode_allocation_log_free)
 /* Whether the first bytes of a file look like one. */
 bool lode_allocation_log_is_format(const char *data, size_t size);
 
+typedef struct {
+	uint32_t pid, parent;
+	uint64_t begin_ns;   /* when the log began: at the start of the program or behind a fork */
+	uint64_t n_unseen;   /* calls that the recorder could not note */
+	uint64_t n_dropped;  /* records that it had no room for */
+	bool has_own_malloc; /* the program's, which the recorder could not follow: maps only */
+	bool is_truncated;
+} LodeAllocationLogSummary;
+
+/*
+ * A process that executes another program has a log for each, and so have two processes of one
+ * number: of several with one pid the last that began before a sample is the sample's. What was
+ * allocated before a fork stands in the log of the parent.
+ */
+const LodeAllocationLogSummary *lode_allocation_log_summary(const LodeAllocationLog *self);
 uint32_t lode_allocation_log_pid(const LodeAllocationLog *self);
 bool lode_allocation_log_is_truncated(const LodeAllocationLog *self);
+
+/* All of them: blocks of the heap by begin, then mappings, in pieces where they were cut. */
+const LodeLoggedAllocation *lode_allocation_log_allocations(
+	const LodeAllocationLog *self, size_t *out_n);
 
 /* The allocation that held an address at that time; NULL: none. Borrowed. Fast: called for each
  * sample. `time_ns` UINT64_MAX: the last one there. */

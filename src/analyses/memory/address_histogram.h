@@ -4,7 +4,8 @@
  *
  *   (thread, address ÷ granularity) ─▶ loads, stores, weight
  *
- * It grows one access at a time, so that a recording can be watched while it is made.
+ * An access counts in the cell of its first byte, also where it reaches into the next. It grows one
+ * access at a time, so that a recording can be watched while it is made.
  */
 #pragma once
 
@@ -15,20 +16,33 @@ typedef struct LodeAddressHistogram LodeAddressHistogram;
 typedef struct {
 	uint64_t address; /* of the first byte of the cell: a multiple of the granularity */
 	uint32_t thread;
-	uint64_t n_loads, n_stores; /* accesses; one that reads and writes counts in both */
+	uint64_t n_accesses;        /* each once, also those not known to be loads or stores */
+	uint64_t n_loads, n_stores; /* one that reads and writes counts in both */
 	double weight;
 } LodeHistogramCell;
 
-/* `granularity` is in bytes, a power of two: 4096 page, 64 line, 8 word. */
+enum { LODE_PAGE_BYTES = 4096, LODE_LINE_BYTES = 64, LODE_WORD_BYTES = 8 };
+
+/* "page", "line", "word", or a power of two up to 2^40, also as "64K", "2M", "1G"; false for
+ * anything else. */
+bool lode_address_granularity_from_text(const char *text, uint64_t *out_bytes);
+
+/* "page", "line", "word", or "cell" for other sizes: what one is called. */
+const char *lode_address_granularity_name(uint64_t bytes);
+
+/* `granularity` is in bytes, a power of two. */
 LodeAddressHistogram *lode_address_histogram_new(uint64_t granularity);
+uint64_t lode_address_histogram_granularity(const LodeAddressHistogram *self);
 void lode_address_histogram_free(LodeAddressHistogram *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAddressHistogram, lode_address_histogram_free)
 
 void lode_address_histogram_add(LodeAddressHistogram *self, uint32_t thread, uint64_t address,
 	uint8_t access, double weight);
 
-/* Adds the samples whose numbers are given, those without an address and of page faults left out.
- */
+/* Whether the histogram counts a sample: it has an address and is no page fault. */
+bool lode_address_histogram_counts(const LodeProfile *profile, const LodeMemorySample *sample);
+
+/* Adds the samples whose numbers are given, as far as they count. */
 void lode_address_histogram_add_samples(LodeAddressHistogram *self, const LodeProfile *profile,
 	const uint32_t *samples, size_t n_samples);
 

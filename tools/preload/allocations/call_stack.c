@@ -70,7 +70,7 @@ static bool step_out(Frame *self)
 {
 	FrameRule rule;
 
-	if (!is_on_stack(self->stack) || !find_rule(self->address, &rule))
+	if (!is_on_stack(self->stack) || !find_rule(self->address, &rule) || rule.cfa_offset == 0)
 		return false;
 	uint64_t cfa = (rule.is_from_frame_pointer ? self->frame : self->stack) + rule.cfa_offset;
 	if (cfa <= self->stack || !is_on_stack(cfa - 8))

@@ -135,8 +135,7 @@ static const uint8_t *find_description(const Module *module, uint64_t address)
 			high = middle;
 	}
 	const uint8_t *found = module->header + signed_at(table + low * 8 + 4);
-	return signed_at(table + low * 8) <= wanted && found >= module->start &&
-			       found < module->end
+	return signed_at(table + low * 8) <= wanted && found >= module->start && found < module->end
 	               ? found
 	               : NULL;
 }
@@ -180,7 +179,8 @@ static bool read_augmentation(Cie *self, const char *text, Reader *entry)
 			take(&values, 1);
 		if (*at == 'P') {
 			uint8_t encoding = (uint8_t)take_unsigned(&values, 1) & 0x0f;
-			take(&values, encoding == 0x0c || encoding == 0x04 || encoding == 0 ? 8 : 4);
+			take(&values,
+				encoding == 0x0c || encoding == 0x04 || encoding == 0 ? 8 : 4);
 		}
 		if (*at == 'S')
 			return false;
@@ -388,22 +388,18 @@ static bool to_rule(const Row *row, FrameRule *out_rule)
 	return true;
 }
 
-bool frame_rule_find(uint64_t address, FrameRule *out_rule)
+/* False: the module does not say. */
+static bool find_in_module(const Module *module, uint64_t address, FrameRule *out_rule)
 {
-	Module module;
 	Reader entry;
 	Cie cie;
 
-	/* The call is what is asked about, which may be the last of its function. */
-	address--;
-	if (!find_module(address, &module))
-		return false;
-	const uint8_t *at = find_description(&module, address);
-	if (at == NULL || !open_entry(&module, at, &entry))
+	const uint8_t *at = find_description(module, address);
+	if (at == NULL || !open_entry(module, at, &entry))
 		return false;
 	const uint8_t *cie_field = entry.at;
 	uint64_t back = take_unsigned(&entry, 4);
-	if (back == 0 || !read_cie(&module, cie_field - back, &cie))
+	if (back == 0 || !read_cie(module, cie_field - back, &cie))
 		return false;
 	uint64_t start = (uint64_t)entry.at;
 	start += (uint64_t)(int64_t)(int32_t)take_unsigned(&entry, 4);
@@ -419,6 +415,19 @@ bool frame_rule_find(uint64_t address, FrameRule *out_rule)
 	machine.location = start;
 	machine.wanted = address;
 	return run(&machine, entry) && to_rule(&machine.row, out_rule);
+}
+
+bool frame_rule_find(uint64_t address, FrameRule *out_rule)
+{
+	Module module;
+
+	/* The call is what is asked about, which may be the last of its function. */
+	address--;
+	if (!find_module(address, &module))
+		return false;
+	if (!find_in_module(&module, address, out_rule))
+		*out_rule = (FrameRule){0};
+	return true;
 }
 
 #else

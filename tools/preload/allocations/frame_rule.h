@@ -16,10 +16,11 @@
 #include <stdint.h>
 
 typedef struct {
-	uint32_t cfa_offset;
+	uint32_t cfa_offset;   /* 0: the way ends here */
 	uint16_t frame_offset; /* below the cfa; 0: not saved */
 	bool is_from_frame_pointer;
 } FrameRule;
 
-/* Of the code that returns to `address`. False: none. Takes no lock, and allocates nothing. */
+/* Of the code that returns to `address`; false: there is no code that we know of, now. Takes no
+ * lock, and allocates nothing. */
 bool frame_rule_find(uint64_t address, FrameRule *out_rule);

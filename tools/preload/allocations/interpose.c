@@ -12,6 +12,7 @@
 #include "real_functions.h"
 #include "thread_state.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdarg.h>

@@ -8,8 +8,8 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,8 +72,8 @@ uint64_t log_now(void)
 
 static void *map_at(void *place, size_t size, int protection, int flags, int descriptor)
 {
-	long at = syscall(SYS_mmap, place, size, protection, flags | MAP_FIXED_NOREPLACE,
-		descriptor, 0L);
+	long at = syscall(
+		SYS_mmap, place, size, protection, flags | MAP_FIXED_NOREPLACE, descriptor, 0L);
 
 	if (at == -1)
 		at = syscall(SYS_mmap, NULL, size, protection, flags, descriptor, 0L);
@@ -103,8 +103,8 @@ static int create_file(uint32_t pid)
 	for (int i = 0; i < MAX_SAME_PID && descriptor < 0; i++) {
 		int n = i == 0 ? snprintf(path, sizeof(path), "%s/allocations-%u.log", directory,
 					 pid)
-			       : snprintf(path, sizeof(path), "%s/allocations-%u.%d.log",
-					 directory, pid, i);
+		               : snprintf(path, sizeof(path), "%s/allocations-%u.%d.log", directory,
+					 pid, i);
 		if (n < 0)
 			return -1;
 		descriptor = syscall(SYS_openat, AT_FDCWD, path,
@@ -227,8 +227,7 @@ static void find_stack(void)
 		thread_state.stack_high != 0 || getrlimit(RLIMIT_STACK, &limit) != 0)
 		return;
 	thread_state.stack_high = (uintptr_t)__libc_stack_end;
-	thread_state.stack_low = thread_state.stack_high -
-	                         smaller(limit.rlim_cur, (size_t)1 << 30);
+	thread_state.stack_low = thread_state.stack_high - smaller(limit.rlim_cur, (size_t)1 << 30);
 }
 
 static void add(LogHead head, const uint64_t *words, size_t n);
@@ -263,21 +262,24 @@ bool log_is_open(void)
 	return true;
 }
 
-/* Where the library is that the program was linked to; a later one is not looked for. */
+/* By their C++ names; not there in a program without C++. */
+extern void _Znwm(size_t size) __attribute__((weak));
+extern void _ZnwmSt11align_val_t(size_t size, size_t alignment) __attribute__((weak));
+
+/* Of the library that the program was linked to; one that comes later is not looked for. */
 static void find_operator_new(void)
 {
-	static const char *const names[] = {"_Znwm", "_ZnwmSt11align_val_t"};
+	void *const functions[] = {(void *)_Znwm, (void *)_ZnwmSt11align_val_t};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		void *function = dlsym(RTLD_DEFAULT, names[i]);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		ElfW(Sym) *symbol = NULL;
 		Dl_info info;
-		if (function == NULL ||
-			dladdr1(function, &info, (void **)&symbol, RTLD_DL_SYMENT) == 0 ||
+		if (functions[i] == NULL ||
+			dladdr1(functions[i], &info, (void **)&symbol, RTLD_DL_SYMENT) == 0 ||
 			symbol == NULL)
 			continue;
-		operator_new[i].start = (uint64_t)function;
-		operator_new[i].end = (uint64_t)function + symbol->st_size;
+		operator_new[i].start = (uint64_t)functions[i];
+		operator_new[i].end = (uint64_t)functions[i] + symbol->st_size;
 	}
 }
 
@@ -396,9 +398,8 @@ uint32_t log_stack(const uint64_t *addresses, size_t n)
 	for (uint32_t i = 0; i < PROBES; i++) {
 		uint32_t index = (uint32_t)((value >> 20) + i) % N_STACKS;
 		uint64_t there = __atomic_load_n(&state->stacks[index], __ATOMIC_RELAXED);
-		if (there == 0 &&
-			__atomic_compare_exchange_n(&state->stacks[index], &there, value, false,
-				__ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+		if (there == 0 && __atomic_compare_exchange_n(&state->stacks[index], &there, value,
+					  false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
 			add((LogHead){{LOG_STACK, 0, (uint8_t)n, 0, index}}, addresses, n);
 			return index;
 		}

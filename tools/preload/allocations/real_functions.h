@@ -18,8 +18,8 @@ typedef struct {
 	void *(*valloc)(size_t size);
 	void *(*pvalloc)(size_t size);
 	void (*free)(void *block);
-	void *(*mmap)(void *place, size_t size, int protection, int flags, int descriptor,
-		off_t offset);
+	void *(*mmap)(
+		void *place, size_t size, int protection, int flags, int descriptor, off_t offset);
 	int (*munmap)(void *place, size_t size);
 	void *(*mremap)(void *place, size_t size, size_t new_size, int flags, ...);
 	int (*pthread_create)(pthread_t *out_thread, const pthread_attr_t *attributes,

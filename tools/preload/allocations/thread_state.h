@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 typedef struct {
-	uint64_t instance;                /* of the log that the rest belongs to; 0: none */
-	unsigned char *at, *end;          /* free room of its chunk */
-	uint64_t created;                 /* when; 0: not known */
-	uintptr_t stack_low, stack_high;  /* where its frames can be; 0: not known */
+	uint64_t instance;               /* of the log that the rest belongs to; 0: none */
+	unsigned char *at, *end;         /* free room of its chunk */
+	uint64_t created;                /* when; 0: not known */
+	uintptr_t stack_low, stack_high; /* where its frames can be; 0: not known */
 	uint32_t tid, chunk_size;
 	uint64_t call_time; /* when the real function that is at work was called */
 	bool is_inside;     /* one of our functions: what it calls is let through */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/suggestion.h"
+#include "base/suggestion.h"
 
 #include <glib.h>
 #include <stdbool.h>

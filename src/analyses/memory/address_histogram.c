@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cells stand in one array in the order of their first access; an open-addressed index finds them.
+ * GHashTable takes an allocation per key and stays below 10 M accesses a second, which a live
+ * picture needs.
+ */
+#include "analyses/memory/address_histogram.h"
+
+#include "analyses/memory/page_faults.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SLOTS = 1024 };
+
+static const struct {
+	const char *name;
+	uint64_t bytes;
+} granularities[] = {
+	{"page", LODE_PAGE_BYTES},
+	{"line", LODE_LINE_BYTES},
+	{"word", LODE_WORD_BYTES},
+};
+
+static const uint64_t maximum_granularity = UINT64_C(1) << 40;
+
+struct LodeAddressHistogram {
+	uint64_t granularity;
+	unsigned shift;
+	GArray *cells;           /* LodeHistogramCell, by first access */
+	uint32_t *slots;         /* cell + 1; 0: free. Never more than half full */
+	size_t n_slots;          /* a power of two */
+	uint32_t last;           /* the cell of the last access: programs stay where they are */
+	GArray *sorted, *totals; /* made when asked for; empty: to be made anew */
+};
+
+bool lode_address_granularity_from_text(const char *text, uint64_t *out_bytes)
+{
+	static const char letters[] = "KMG";
+	char *end = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(granularities); i++) {
+		if (strcmp(granularities[i].name, text) == 0) {
+			*out_bytes = granularities[i].bytes;
+			return true;
+		}
+	}
+	if (!g_ascii_isdigit(text[0]))
+		return false;
+	uint64_t bytes = g_ascii_strtoull(text, &end, 10);
+	const char *letter = *end != '\0' ? strchr(letters, *end) : NULL;
+	unsigned shift = letter != NULL ? (unsigned)(letter - letters + 1) * 10 : 0;
+	if (end[letter != NULL ? 1 : 0] != '\0' || bytes > maximum_granularity >> shift)
+		return false;
+	bytes <<= shift;
+	if (bytes == 0 || (bytes & (bytes - 1)) != 0)
+		return false;
+	*out_bytes = bytes;
+	return true;
+}
+
+const char *lode_address_granularity_name(uint64_t bytes)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(granularities); i++)
+		if (granularities[i].bytes == bytes)
+			return granularities[i].name;
+	return "cell";
+}
+
+LodeAddressHistogram *lode_address_histogram_new(uint64_t granularity)
+{
+	LodeAddressHistogram *self = g_new0(LodeAddressHistogram, 1);
+
+	g_assert(granularity > 0 && (granularity & (granularity - 1)) == 0);
+	self->granularity = granularity;
+	self->shift = (unsigned)__builtin_ctzll(granularity);
+	self->cells = g_array_new(FALSE, FALSE, sizeof(LodeHistogramCell));
+	self->sorted = g_array_new(FALSE, FALSE, sizeof(LodeHistogramCell));
+	self->totals = g_array_new(FALSE, FALSE, sizeof(LodeHistogramCell));
+	self->n_slots = FIRST_SLOTS;
+	self->slots = g_new0(uint32_t, self->n_slots);
+	return self;
+}
+
+void lode_address_histogram_free(LodeAddressHistogram *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->totals);
+	g_array_unref(self->sorted);
+	g_array_unref(self->cells);
+	g_free(self->slots);
+	g_free(self);
+}
+
+uint64_t lode_address_histogram_granularity(const LodeAddressHistogram *self)
+{
+	return self->granularity;
+}
+
+/* Neighbouring pages must not fall into neighbouring slots only by luck: Fibonacci hashing. */
+static size_t slot_of(const LodeAddressHistogram *self, uint32_t thread, uint64_t address)
+{
+	uint64_t bits = (address >> self->shift) * UINT64_C(0x9e3779b97f4a7c15);
+
+	bits ^= bits >> 32;
+	bits = (bits + thread) * UINT64_C(0xd6e8feb86659fd93);
+	return (size_t)(bits >> 32 ^ bits >> 16) & (self->n_slots - 1);
+}
+
+static bool is_cell(const LodeHistogramCell *cell, uint32_t thread, uint64_t address)
+{
+	return cell->address == address && cell->thread == thread;
+}
+
+/* Doubles the index; the cells stay where they are. */
+static void grow_index(LodeAddressHistogram *self)
+{
+	g_free(self->slots);
+	self->n_slots *= 2;
+	self->slots = g_new0(uint32_t, self->n_slots);
+	for (guint i = 0; i < self->cells->len; i++) {
+		const LodeHistogramCell *cell = &LODE_AT(self->cells, LodeHistogramCell, i);
+		size_t slot = slot_of(self, cell->thread, cell->address);
+		while (self->slots[slot] != 0)
+			slot = (slot + 1) & (self->n_slots - 1);
+		self->slots[slot] = i + 1;
+	}
+}
+
+static uint32_t add_cell(LodeAddressHistogram *self, size_t slot, uint32_t thread, uint64_t address)
+{
+	LodeHistogramCell cell = {.address = address, .thread = thread};
+	uint32_t index = self->cells->len;
+
+	g_assert(index < UINT32_MAX / 2);
+	g_array_append_val(self->cells, cell);
+	self->slots[slot] = index + 1;
+	if ((size_t)self->cells->len * 2 > self->n_slots)
+		grow_index(self);
+	return index;
+}
+
+static uint32_t find_cell(LodeAddressHistogram *self, uint32_t thread, uint64_t address)
+{
+	size_t slot = slot_of(self, thread, address);
+
+	while (self->slots[slot] != 0) {
+		uint32_t index = self->slots[slot] - 1;
+		if (is_cell(&LODE_AT(self->cells, LodeHistogramCell, index), thread, address))
+			return index;
+		slot = (slot + 1) & (self->n_slots - 1);
+	}
+	return add_cell(self, slot, thread, address);
+}
+
+void lode_address_histogram_add(LodeAddressHistogram *self, uint32_t thread, uint64_t address,
+	uint8_t access, double weight)
+{
+	uint64_t first = address & ~(self->granularity - 1);
+	uint32_t index = self->last;
+
+	if (index >= self->cells->len ||
+		!is_cell(&LODE_AT(self->cells, LodeHistogramCell, index), thread, first))
+		index = find_cell(self, thread, first);
+	LodeHistogramCell *cell = &LODE_AT(self->cells, LodeHistogramCell, index);
+	cell->n_accesses++;
+	cell->n_loads += (access & LODE_ACCESS_LOAD) != 0;
+	cell->n_stores += (access & LODE_ACCESS_STORE) != 0;
+	cell->weight += weight;
+	self->last = index;
+	self->sorted->len = 0;
+	self->totals->len = 0;
+}
+
+bool lode_address_histogram_counts(const LodeProfile *profile, const LodeMemorySample *sample)
+{
+	return sample->rule != LODE_RULE_NONE && !lode_page_faults_is_event(profile, sample->event);
+}
+
+void lode_address_histogram_add_samples(LodeAddressHistogram *self, const LodeProfile *profile,
+	const uint32_t *samples, size_t n_samples)
+{
+	g_autofree bool *are_faults = lode_page_faults_events(profile);
+
+	for (size_t i = 0; i < n_samples; i++) {
+		const LodeMemorySample *sample = &LODE_AT(
+			profile->memory->samples, LodeMemorySample, samples[i]);
+		if (sample->rule != LODE_RULE_NONE && !are_faults[sample->event])
+			lode_address_histogram_add(self, sample->thread, sample->address,
+				sample->access, sample->weight);
+	}
+}
+
+static int compare_numbers(uint64_t left, uint64_t right)
+{
+	return (left > right) - (left < right);
+}
+
+static int compare_by_thread(const void *a, const void *b)
+{
+	const LodeHistogramCell *left = a, *right = b;
+	int by_thread = compare_numbers(left->thread, right->thread);
+
+	return by_thread != 0 ? by_thread : compare_numbers(left->address, right->address);
+}
+
+static int compare_by_address(const void *a, const void *b)
+{
+	const LodeHistogramCell *left = a, *right = b;
+	int by_address = compare_numbers(left->address, right->address);
+
+	return by_address != 0 ? by_address : compare_numbers(left->thread, right->thread);
+}
+
+static void copy_sorted(GArray *to, const GArray *from, GCompareFunc compare)
+{
+	g_array_set_size(to, 0);
+	if (from->len == 0)
+		return;
+	g_array_append_vals(to, from->data, from->len);
+	qsort(to->data, to->len, sizeof(LodeHistogramCell), compare);
+}
+
+const LodeHistogramCell *lode_address_histogram_cells(LodeAddressHistogram *self, size_t *out_n)
+{
+	if (self->sorted->len == 0)
+		copy_sorted(self->sorted, self->cells, compare_by_thread);
+	*out_n = self->sorted->len;
+	return (const LodeHistogramCell *)(void *)self->sorted->data;
+}
+
+/* Adds up cells of one address, which follow each other. */
+static void merge_threads(GArray *cells)
+{
+	guint kept = 0;
+
+	for (guint i = 0; i < cells->len; i++) {
+		LodeHistogramCell *cell = &LODE_AT(cells, LodeHistogramCell, i);
+		LodeHistogramCell *last = &LODE_AT(cells, LodeHistogramCell, kept - (kept > 0));
+		if (kept > 0 && last->address == cell->address) {
+			last->n_accesses += cell->n_accesses;
+			last->n_loads += cell->n_loads;
+			last->n_stores += cell->n_stores;
+			last->weight += cell->weight;
+			continue;
+		}
+		cell->thread = LODE_NONE;
+		LODE_AT(cells, LodeHistogramCell, kept++) = *cell;
+	}
+	g_array_set_size(cells, kept);
+}
+
+const LodeHistogramCell *lode_address_histogram_totals(LodeAddressHistogram *self, size_t *out_n)
+{
+	if (self->totals->len == 0) {
+		copy_sorted(self->totals, self->cells, compare_by_address);
+		merge_threads(self->totals);
+	}
+	*out_n = self->totals->len;
+	return (const LodeHistogramCell *)(void *)self->totals->data;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* What lies in a stretch of addresses, by weight of the samples there. */
+#include "analyses/memory/cell_contents.h"
+
+#include "analyses/memory/page_faults.h"
+
+#include <stdlib.h>
+
+typedef struct {
+	uint64_t cell;
+	double weight;
+	uint32_t thread, object, mapping;
+} Row;
+
+struct LodeCellContents {
+	GArray *rows; /* Row by (thread, cell, object, mapping), none equal; also thread LODE_NONE
+	               */
+};
+
+static int compare_numbers(uint64_t left, uint64_t right)
+{
+	return (left > right) - (left < right);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const Row *left = a, *right = b;
+
+	if (left->thread != right->thread)
+		return compare_numbers(left->thread, right->thread);
+	if (left->cell != right->cell)
+		return compare_numbers(left->cell, right->cell);
+	if (left->object != right->object)
+		return compare_numbers(left->object, right->object);
+	return compare_numbers(left->mapping, right->mapping);
+}
+
+/* Equal weights may stand in any order after sorting, so their sum is the same all the same. */
+static int compare_with_weight(const void *a, const void *b)
+{
+	const Row *left = a, *right = b;
+	int order = compare_rows(a, b);
+
+	return order != 0 ? order : (left->weight > right->weight) - (left->weight < right->weight);
+}
+
+static void add_up(GArray *rows)
+{
+	guint kept = 0;
+
+	if (rows->len > 0)
+		qsort(rows->data, rows->len, sizeof(Row), compare_with_weight);
+	for (guint i = 0; i < rows->len; i++) {
+		const Row *row = &LODE_AT(rows, Row, i);
+		if (kept > 0 && compare_rows(&LODE_AT(rows, Row, kept - 1), row) == 0)
+			LODE_AT(rows, Row, kept - 1).weight += row->weight;
+		else
+			LODE_AT(rows, Row, kept++) = *row;
+	}
+	g_array_set_size(rows, kept);
+}
+
+LodeCellContents *lode_cell_contents_new(
+	const LodeProfile *profile, const uint32_t *samples, size_t n_samples, uint64_t granularity)
+{
+	LodeCellContents *self = g_new0(LodeCellContents, 1);
+	g_autofree bool *are_faults = lode_page_faults_events(profile);
+
+	self->rows = g_array_new(FALSE, FALSE, sizeof(Row));
+	for (size_t i = 0; i < n_samples; i++) {
+		const LodeMemorySample *sample = &LODE_AT(
+			profile->memory->samples, LodeMemorySample, samples[i]);
+		if (sample->rule == LODE_RULE_NONE || are_faults[sample->event])
+			continue;
+		Row row = {sample->address & ~(granularity - 1), sample->weight, sample->thread,
+			sample->object, sample->mapping};
+		g_array_append_val(self->rows, row);
+		row.thread = LODE_NONE;
+		g_array_append_val(self->rows, row);
+	}
+	add_up(self->rows);
+	return self;
+}
+
+void lode_cell_contents_free(LodeCellContents *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->rows);
+	g_free(self);
+}
+
+/* The first row of this thread at or after a cell. */
+static guint find_row(const LodeCellContents *self, uint32_t thread, uint64_t cell)
+{
+	guint low = 0, high = self->rows->len;
+	const Row wanted = {.cell = cell, .thread = thread};
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+		if (compare_rows(&LODE_AT(self->rows, Row, middle), &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int heaviest_first(const void *a, const void *b)
+{
+	const LodeContent *left = a, *right = b;
+
+	if (left->weight != right->weight)
+		return left->weight > right->weight ? -1 : 1;
+	if (left->object != right->object)
+		return compare_numbers(left->object, right->object);
+	return compare_numbers(left->mapping, right->mapping);
+}
+
+/* Two samples of one object may be of two mappings; without an object the mapping tells. */
+static void *content_key(const Row *row)
+{
+	return row->object != LODE_NONE
+	               ? GSIZE_TO_POINTER((gsize)row->object)
+	               : GSIZE_TO_POINTER((gsize)row->mapping + (G_GUINT64_CONSTANT(1) << 32));
+}
+
+GArray *lode_cell_contents_between(
+	const LodeCellContents *self, uint32_t thread, uint64_t first, uint64_t last)
+{
+	GArray *found = g_array_new(FALSE, FALSE, sizeof(LodeContent));
+	g_autoptr(GHashTable) places = g_hash_table_new(NULL, NULL); /* key → index + 1 */
+
+	for (guint i = find_row(self, thread, first); i < self->rows->len; i++) {
+		const Row *row = &LODE_AT(self->rows, Row, i);
+		if (row->thread != thread || row->cell > last)
+			break;
+		guint place = GPOINTER_TO_UINT(g_hash_table_lookup(places, content_key(row)));
+		if (place != 0) {
+			LODE_AT(found, LodeContent, place - 1).weight += row->weight;
+			continue;
+		}
+		LodeContent content = {row->object, row->mapping, row->weight};
+		g_array_append_val(found, content);
+		g_hash_table_insert(places, content_key(row), GUINT_TO_POINTER(found->len));
+	}
+	g_array_sort(found, heaviest_first);
+	return found;
+}
+
+LodeContent lode_cell_contents_main(const LodeCellContents *self, uint32_t thread, uint64_t cell)
+{
+	LodeContent best = {LODE_NONE, LODE_NONE, 0};
+	LodeContent current = best;
+
+	for (guint i = find_row(self, thread, cell); i < self->rows->len; i++) {
+		const Row *row = &LODE_AT(self->rows, Row, i);
+		if (row->thread != thread || row->cell != cell)
+			break;
+		bool is_same = row->object != LODE_NONE && row->object == current.object;
+		if (is_same)
+			current.weight += row->weight;
+		else
+			current = (LodeContent){row->object, row->mapping, row->weight};
+		if (current.weight > best.weight)
+			best = current;
+	}
+	return best;
+}
+
+const char *lode_content_mapping_name(const LodeProfile *profile, const LodeContent *content)
+{
+	const LodeMemory *memory = profile->memory;
+	const char *name = NULL;
+
+	if (content->mapping < memory->mappings->len)
+		name = LODE_AT(memory->mappings, LodeMemoryMapping, content->mapping).name;
+	else if (content->object < memory->objects->len)
+		name = LODE_AT(memory->objects, LodeDataObject, content->object).mapping;
+	return name != NULL ? name : "?";
+}
+
+const char *lode_content_name(const LodeProfile *profile, const LodeContent *content)
+{
+	const LodeMemory *memory = profile->memory;
+
+	if (content->object < memory->objects->len)
+		return LODE_AT(memory->objects, LodeDataObject, content->object).name;
+	return lode_content_mapping_name(profile, content);
+}

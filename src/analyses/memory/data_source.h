@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What the processor said of an access, in words: perf_event_open(2)'s PERF_SAMPLE_DATA_SRC. */
+#pragma once
+
+#include <stdint.h>
+
+/* Where the data came from: "L1", "L2", "L3", "L4", "LFB", "remote cache", "RAM", "remote RAM",
+ * "PMEM", "CXL", "I/O", "uncached", "any cache", or "L1 miss" and the like; NULL: not said. */
+const char *lode_data_source_level(uint64_t data_source);
+
+/* What other caches had: "none", "hit", "miss", "hit modified", "forward", "peer"; NULL: not said.
+ */
+const char *lode_data_source_snoop(uint64_t data_source);
+
+/* How the address was translated: "L1", "L2", "walk", "fault", or "miss"; NULL: not said. */
+const char *lode_data_source_tlb(uint64_t data_source);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples of page faults, told by the name of their event. */
+#include "analyses/memory/page_faults.h"
+
+#include <string.h>
+
+bool lode_page_faults_is_event(const LodeProfile *profile, uint32_t event)
+{
+	static const char *const names[] = {
+		"page-faults", "minor-faults", "major-faults", "faults"};
+
+	if (event >= profile->events->len)
+		return false;
+	const char *name = LODE_AT(profile->events, LodeEvent, event).name;
+	size_t length = strcspn(name, ":");
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0)
+			return true;
+	return false;
+}
+
+bool *lode_page_faults_events(const LodeProfile *profile)
+{
+	bool *are_faults = g_new0(bool, profile->events->len + 1);
+
+	for (uint32_t i = 0; i < profile->events->len; i++)
+		are_faults[i] = lode_page_faults_is_event(profile, i);
+	return are_faults;
+}

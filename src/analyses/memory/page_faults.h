@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples of page faults: complete and free of any bias, but not accesses. They tell who touched a
+ * page first; everything that counts accesses leaves them out.
+ */
+#pragma once
+
+#include "model/profile.h"
+
+/* Whether an event counts page faults: "page-faults", "minor-faults", "major-faults" or "faults",
+ * with or without a modifier ("page-faults:u"). */
+bool lode_page_faults_is_event(const LodeProfile *profile, uint32_t event);
+
+/* The same for each event of a profile; the caller frees it. */
+bool *lode_page_faults_events(const LodeProfile *profile);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What can be asked of a memory sample by name: "function", "address", "type"… One table; the
+ * expression language, pivots and the documentation follow it.
+ */
+#pragma once
+
+#include "analyses/memory/expression_value.h"
+#include "model/profile.h"
+
+enum { LODE_SAMPLE_PAGE_BYTES = 4096, LODE_SAMPLE_LINE_BYTES = 64 };
+
+/* What is computed once for a profile, so that each sample is only looked up. */
+typedef struct LodeSampleAttributes LodeSampleAttributes;
+
+typedef struct {
+	const char *name;
+	LodeValueKind kind; /* of its values, where it has one */
+	bool is_hex;        /* shown as an address */
+	/* In its place when samples are grouped: numbers of threads and lines mean little
+	 * without the process and the file; NULL: itself. */
+	const char *grouped_as;
+	LodeValue (*value)(const LodeSampleAttributes *self, const LodeMemorySample *sample);
+} LodeSampleAttribute;
+
+/* All of them, by name; static. */
+const LodeSampleAttribute *lode_sample_attribute_table(size_t *out_n);
+/* Its number in the table, or -1. */
+int lode_sample_attribute_find(const char *name);
+
+/* `profile` has memory, and must outlive the result. */
+LodeSampleAttributes *lode_sample_attributes_new(const LodeProfile *profile);
+void lode_sample_attributes_free(LodeSampleAttributes *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampleAttributes, lode_sample_attributes_free)
+
+const LodeProfile *lode_sample_attributes_profile(const LodeSampleAttributes *self);
+
+/* "3", or in a profile of several processes "2.3": thread 3 of the second; borrowed. */
+const char *lode_sample_attributes_thread_label(const LodeSampleAttributes *self, uint32_t thread);
+
+/* The function of the access, or of the sampled instruction where no access was found; LODE_NONE.
+ */
+uint32_t lode_sample_attributes_function(
+	const LodeSampleAttributes *self, const LodeMemorySample *sample);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to images/: from what registers are known to hold to the object that a memory operand
+ * lies in.
+ *
+ * A register holds a pointer into an object of a type, the address of a variable, an address in the
+ * frame, a multiple of a number (an index), or nothing that is known.
+ */
+#pragma once
+
+#include "images/data_types.h"
+#include "images/elf_image.h"
+#include "images/function_variables.h"
+
+enum { LODE_MAX_TRACKED_SLOTS = 32 };
+
+typedef enum {
+	LODE_VALUE_NONE,
+	LODE_VALUE_ZERO,     /* a null pointer, which agrees with every pointer */
+	LODE_VALUE_MULTIPLE, /* of `offset` */
+	LODE_VALUE_POINTER,  /* to `type`, plus `offset` bytes */
+	LODE_VALUE_ADDRESS,  /* `offset`, in the image */
+	LODE_VALUE_FRAME,    /* the canonical frame address plus `offset` */
+} LodeValueKind;
+
+typedef struct {
+	uint8_t kind;    /* LodeValueKind */
+	bool is_element; /* plus any number of whole elements of what is there */
+	uint32_t type;
+	int64_t offset;
+} LodeValue;
+
+typedef struct {
+	LodeValue registers[LODE_N_GENERAL_REGISTERS];
+	struct {
+		int64_t offset; /* from the canonical frame address */
+		LodeValue value;
+	} slots[LODE_MAX_TRACKED_SLOTS]; /* spilled registers, eight bytes each */
+	uint8_t n_slots;
+} LodeRegisterState;
+
+/* A memory operand, with registers by number; −1: none. */
+typedef struct {
+	int base, index;
+	uint8_t scale;
+	bool is_absolute;  /* the displacement is an address in the image */
+	bool is_segmented; /* relative to fs or gs */
+	int64_t displacement;
+	uint32_t size; /* bytes accessed; 0: unknown */
+} LodeMemoryOperand;
+
+/* One function, with all that answers questions about it; borrowed. */
+typedef struct {
+	LodeTypeTable *types; /* NULL: no debug information */
+	LodeElfImage *image;
+	const LodeUnitIndex *unit;              /* NULL: as `variables` */
+	const LodeFunctionVariables *variables; /* NULL: the function is not described */
+	Dwarf_CFI *frames;                      /* NULL: none */
+} LodeFunctionContext;
+
+/* An object, and where in it. */
+typedef struct {
+	uint32_t type;           /* LODE_NO_TYPE: only the variable is known */
+	int64_t offset;          /* bytes from its beginning */
+	bool is_element;         /* one of many */
+	bool is_reference;       /* there is a pointer to one of `type` */
+	bool is_variable_itself; /* not what the variable points to */
+	const char *variable;    /* borrowed; NULL: none */
+} LodeDataPlace;
+
+/* What `operand` of the instruction at `address` lies in, before it runs. */
+bool lode_data_place_find(const LodeFunctionContext *context, uint64_t address,
+	const LodeRegisterState *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place);
+
+/* The pointer that is read from there; NONE where it is none. */
+LodeValue lode_data_place_load(const LodeFunctionContext *context, const LodeDataPlace *place);
+
+/* What the call that returns to `after` returns: by its call site, else by its target (0: unknown).
+ * LODE_NO_TYPE. */
+uint32_t lode_data_place_call_type(
+	const LodeFunctionContext *context, uint64_t after, uint64_t target);
+
+/* The variable at an address of the image. */
+bool lode_data_place_static(
+	const LodeFunctionContext *context, uint64_t address, LodeDataPlace *out_place);
+/* The variable that an instruction finds at an offset from the canonical frame address. At any
+ * address: that some instruction finds there, `state` may then be NULL. */
+#define LODE_ANY_ADDRESS UINT64_MAX
+bool lode_data_place_frame(const LodeFunctionContext *context, uint64_t address,
+	const LodeRegisterState *state, int64_t offset, LodeDataPlace *out_place);
+
+/* The field of a structure at an offset that suits an access best; NULL: none. Of several in a
+ * union: begins there and has that size; else begins there; else covers it; of these the first. */
+const LodeTypeField *lode_data_place_field(
+	LodeTypeTable *types, uint32_t type, int64_t offset, uint32_t size);
+
+/* A pointer by its type, as a variable or function is declared; NONE where it is none. */
+LodeValue lode_value_of_type(LodeTypeTable *types, uint32_t type);
+/* The pointer that the DWARF variables say a register holds; NONE. */
+LodeValue lode_value_of_variable(LodeTypeTable *types, const LodeVariablePlace *place);
+
+/* The canonical frame address as register + offset, before an instruction runs. */
+bool lode_frame_address(
+	Dwarf_CFI *frames, uint64_t address, int *out_register, int64_t *out_offset);

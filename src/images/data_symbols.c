@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorted by address; symbols that overlap (aliases, parts of an object) are told apart when asked.
+ */
+#include "images/data_symbols.h"
+
+#include "images/demangled_name.h"
+#include "images/elf_image.h"
+
+#include <string.h>
+
+/* Aliases of one object, and objects in objects, that a look-up steps over. */
+enum { MAX_LOOK_BACK = 64 };
+
+typedef struct {
+	uint64_t address, size;
+	const char *linked;
+	bool is_local;
+} Symbol;
+
+struct LodeDataSymbols {
+	GArray *symbols; /* Symbol, by address, larger ones first */
+	GStringChunk *names;
+};
+
+static bool is_variable(const Elf64_Sym *raw)
+{
+	return ELF64_ST_TYPE(raw->st_info) == STT_OBJECT && raw->st_size > 0 &&
+	       raw->st_shndx != SHN_UNDEF &&
+	       (raw->st_shndx < SHN_LORESERVE || raw->st_shndx == SHN_XINDEX) &&
+	       raw->st_size <= UINT64_MAX - raw->st_value;
+}
+
+static void read_table(LodeDataSymbols *self, const LodeElfFile *file, uint32_t type)
+{
+	const LodeElfSection *table = lode_elf_file_find_type(file, type);
+	const LodeElfSection *strings;
+
+	if (table == NULL || table->entry_size != sizeof(Elf64_Sym) ||
+		(table->flags & SHF_COMPRESSED))
+		return;
+	strings = lode_elf_file_section(file, table->link);
+	for (uint64_t i = 1; i < table->size / sizeof(Elf64_Sym); i++) {
+		Elf64_Sym raw;
+		Symbol symbol;
+
+		memcpy(&raw, table->bytes + i * sizeof raw, sizeof raw);
+		if (!is_variable(&raw))
+			continue;
+		symbol = (Symbol){raw.st_value, raw.st_size,
+			lode_elf_section_string(strings, raw.st_name),
+			ELF64_ST_BIND(raw.st_info) == STB_LOCAL};
+		if (symbol.linked != NULL && symbol.linked[0] != '\0')
+			g_array_append_val(self->symbols, symbol);
+	}
+}
+
+static size_t count_underscores(const char *name)
+{
+	return g_str_has_prefix(name, "_Z") ? 0 : strspn(name, "_");
+}
+
+/* The name that a look-up finds first stands last. */
+static int compare_symbols(const void *a, const void *b)
+{
+	const Symbol *x = a, *y = b;
+	size_t x_underscores, y_underscores;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	x_underscores = count_underscores(x->linked);
+	y_underscores = count_underscores(y->linked);
+	if (x_underscores != y_underscores)
+		return x_underscores > y_underscores ? -1 : 1;
+	if (x->is_local != y->is_local)
+		return x->is_local ? -1 : 1;
+	return strcmp(y->linked, x->linked);
+}
+
+LodeDataSymbols *lode_data_symbols_new(
+	const LodeElfFile *file, const LodeElfFile *debug, GStringChunk *names)
+{
+	LodeDataSymbols *self = g_new0(LodeDataSymbols, 1);
+
+	self->names = names;
+	self->symbols = g_array_new(FALSE, FALSE, sizeof(Symbol));
+	if (lode_elf_file_find_type(file, SHT_SYMTAB) != NULL)
+		read_table(self, file, SHT_SYMTAB);
+	else
+		read_table(self, file, SHT_DYNSYM);
+	if (debug != NULL)
+		read_table(self, debug, SHT_SYMTAB);
+	if (self->symbols->len > 1)
+		qsort(self->symbols->data, self->symbols->len, sizeof(Symbol), compare_symbols);
+	return self;
+}
+
+void lode_data_symbols_free(LodeDataSymbols *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->symbols);
+	g_free(self);
+}
+
+bool lode_data_symbols_find(const LodeDataSymbols *self, uint64_t address,
+	LodeDataSymbol *out_symbol, const char **out_linked)
+{
+	const Symbol *symbols = (const Symbol *)(const void *)self->symbols->data;
+	size_t low = 0, high = self->symbols->len;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symbols[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = 0; i < MAX_LOOK_BACK && i < low; i++) {
+		const Symbol *symbol = &symbols[low - 1 - i];
+
+		if (address - symbol->address >= symbol->size)
+			continue;
+		out_symbol->name = lode_demangled_name(symbol->linked, self->names);
+		out_symbol->address = symbol->address;
+		out_symbol->size = symbol->size;
+		*out_linked = symbol->linked;
+		return true;
+	}
+	return false;
+}
+
+bool lode_elf_image_find_data_symbol(
+	LodeElfImage *self, uint64_t address, LodeDataSymbol *out_symbol, const char **out_linked)
+{
+	if (self->variables == NULL)
+		self->variables = lode_data_symbols_new(self->file, self->debug, self->names);
+	return lode_data_symbols_find(self->variables, address, out_symbol, out_linked);
+}
+
+bool lode_binary_image_find_data_symbol(
+	LodeBinaryImage *image, uint64_t address, LodeDataSymbol *out_symbol)
+{
+	LodeElfImage *self = lode_elf_image_of(image);
+	const char *linked;
+
+	return self != NULL && lode_elf_image_find_data_symbol(self, address, out_symbol, &linked);
+}

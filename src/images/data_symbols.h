@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to images/: the variables of an ELF file's symbol tables (STT_OBJECT). */
+#pragma once
+
+#include "images/data_types.h"
+#include "images/elf_file.h"
+
+typedef struct LodeDataSymbols LodeDataSymbols;
+
+/* Of the image's .symtab, else .dynsym, and of its separate debug file (NULL: none). Names are
+ * interned in `names`, which must outlive the result, as must the files. */
+LodeDataSymbols *lode_data_symbols_new(
+	const LodeElfFile *file, const LodeElfFile *debug, GStringChunk *names);
+void lode_data_symbols_free(LodeDataSymbols *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDataSymbols, lode_data_symbols_free)
+
+/* The variable at an address; of several the innermost, else the one people know best. NULL: none.
+ * *out_linked is its name as linked. */
+bool lode_data_symbols_find(const LodeDataSymbols *self, uint64_t address,
+	LodeDataSymbol *out_symbol, const char **out_linked);

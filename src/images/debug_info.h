@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to images/: the DWARF of one file, opened through libdw, and which unit holds an address.
+ *
+ * The compile units' address ranges are read once, at the first question. .debug_aranges is not
+ * used: clang writes none, and a unit's own ranges say the same.
+ */
+#pragma once
+
+#include "images/elf_file.h"
+
+#include <elfutils/libdw.h>
+
+typedef struct {
+	uint64_t low, high;
+	Dwarf_CU *unit;
+} LodeUnitRange;
+
+typedef struct {
+	int fd;
+	Elf *elf;
+	Dwarf *dwarf;
+	int supplement_fd;
+	Dwarf *supplement;   /* NULL: none, or libdw's own affair */
+	GArray *ranges;      /* LodeUnitRange by low; NULL before the first question */
+	const char *warning; /* a static phrase; NULL: nothing was found broken so far */
+} LodeDebugInfo;
+
+/*
+ * Opens the debug information of `file`; NULL, with a static phrase in `out_warning`, when it is
+ * broken. `debug_directory` is where supplementary files are looked for by build-id (NULL: libdw's
+ * own place).
+ */
+LodeDebugInfo *lode_debug_info_open(
+	const LodeElfFile *file, const char *debug_directory, const char **out_warning);
+void lode_debug_info_close(LodeDebugInfo *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDebugInfo, lode_debug_info_close)
+
+/* The range of a compile unit that an address is in; NULL: none. */
+const LodeUnitRange *lode_debug_info_find(LodeDebugInfo *self, uint64_t address);
+
+/* The root of a unit's tree, in its split file where it has one; false when it is broken. */
+bool lode_debug_info_unit_die(Dwarf_CU *unit, Dwarf_Die *out_die);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to images/: the files behind an ELF image, and their debug information. */
+#pragma once
+
+#include "images/data_types.h"
+#include "images/debug_info.h"
+#include "images/image_variant.h"
+
+typedef struct {
+	LodeBinaryImage image;
+	LodeElfFile *file;
+	LodeElfFile *debug; /* the separate debug file; NULL: none */
+	GStringChunk *names;
+	char *debug_directory;
+	struct LodeSourceLines *lines;     /* opened by the first look-up */
+	struct LodeDataSymbols *variables; /* of the symbol tables; read by the first look-up */
+	LodeDebugInfo *info;               /* as lode_elf_image_debug_info() opened it */
+	bool is_info_tried;
+	Dwarf_CFI *unwind; /* as lode_elf_image_unwind() opened it */
+	Elf *unwind_elf;
+	int unwind_fd;
+	bool is_unwind_tried;
+} LodeElfImage;
+
+/* The image as one that an ELF file is behind; NULL: it is of another kind. */
+LodeElfImage *lode_elf_image_of(LodeBinaryImage *image);
+
+/* The debug information, opened by the first call; NULL: none, or it cannot be read. Borrowed. */
+LodeDebugInfo *lode_elf_image_debug_info(LodeElfImage *self);
+
+/* As lode_binary_image_find_data_symbol(); *out_linked is the name as linked. */
+bool lode_elf_image_find_data_symbol(
+	LodeElfImage *self, uint64_t address, LodeDataSymbol *out_symbol, const char **out_linked);
+
+/* The unwind table .eh_frame of the image itself, opened by the first call; NULL: none, or it
+ * cannot be read. Borrowed. */
+Dwarf_CFI *lode_elf_image_unwind(LodeElfImage *self);

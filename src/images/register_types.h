@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to images/: what instructions do to what is known of the registers, and what is known at
+ * each block of a function.
+ *
+ *   entry: stack pointer, parameters ──▶ block ──▶ …
+ *                                          │   what all predecessors agree on, again until nothing
+ *                                          ▼   changes (a block not yet reached agrees with all)
+ *   at an instruction: the block's beginning, carried through the instructions before it
+ */
+#pragma once
+
+#include "images/control_flow.h"
+#include "images/data_place.h"
+
+#include <Zydis/Zydis.h>
+
+typedef struct {
+	ZydisDecodedInstruction instruction;
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+} LodeFullInstruction;
+
+/* The instruction at an address of the image, with all operands. */
+bool lode_full_instruction_decode(
+	LodeFullInstruction *out_full, const LodeElfImage *image, uint64_t address);
+/* A memory operand as data_place.h takes it; false: it is none, or of vectors. */
+bool lode_full_instruction_memory(const LodeFullInstruction *full, uint64_t address,
+	uint8_t operand, LodeMemoryOperand *out_memory);
+
+/* Carries `state` over one instruction. */
+void lode_register_state_step(const LodeFunctionContext *context, LodeRegisterState *state,
+	const LodeFullInstruction *full, uint64_t address);
+/* Adds what the debug information says at an address: variables in registers whose place begins
+ * after `since`, and the frame. */
+void lode_register_state_learn(const LodeFunctionContext *context, LodeRegisterState *state,
+	uint64_t since, uint64_t address);
+/* Keeps what both agree on; true when `state` changed. */
+bool lode_register_state_meet(const LodeFunctionContext *context, LodeRegisterState *state,
+	const LodeRegisterState *other);
+
+/* States at the beginnings of all blocks; free with g_array_unref(). NULL: too large a function. */
+GArray *lode_register_types_flow(const LodeFunctionContext *context, const LodeControlFlow *flow);
+
+/* What is known before the instruction at an address. `flow` and `states` may be NULL: then only
+ * what the debug information says there. */
+void lode_register_types_at(const LodeFunctionContext *context, const LodeControlFlow *flow,
+	const GArray *states, uint64_t address, LodeRegisterState *out_state);

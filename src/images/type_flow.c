@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocks are visited in the order of their addresses, again while something changes. A value only
+ * goes from known to less known, so that this ends; a broken function is given up after some
+ * rounds.
+ *
+ * Where a jump's targets are unknown, what leads to a block may be too: a register that is used as
+ * a pointer there is one on all ways to it, so that the known ones speak for the others.
+ */
+#include "images/register_types.h"
+
+#include <string.h>
+
+enum {
+	MAX_ROUNDS = 64,
+	MAX_BLOCKS = 1 << 15,
+	MAX_STEPS = 1 << 21, /* instructions, over all rounds */
+	ENTRY_FRAME = 8,     /* bytes between the stack pointer and the frame address at an entry */
+};
+
+typedef struct {
+	const LodeFunctionContext *context;
+	const LodeControlFlow *flow;
+	GArray *states;    /* LodeRegisterState at each block's beginning */
+	uint8_t *is_known; /* of each block: something reached it */
+	uint8_t *is_due;
+	uint32_t n_steps;
+} Flow;
+
+static const LodeStaticBlock *block_at(const LodeControlFlow *flow, uint32_t i)
+{
+	return &g_array_index(flow->blocks, LodeStaticBlock, i);
+}
+
+static uint64_t address_of(const LodeControlFlow *flow, uint32_t instruction)
+{
+	return g_array_index(flow->instructions, LodeStaticInstruction, instruction).address;
+}
+
+/* What stands at a block's beginning whatever came before: the frame, variables in registers. */
+static void learn_at_block(
+	const LodeFunctionContext *context, LodeRegisterState *state, uint64_t address)
+{
+	int64_t offset;
+	int number;
+
+	if (lode_frame_address(context->frames, address, &number, &offset) && offset != INT64_MIN)
+		state->registers[number] = (LodeValue){.kind = LODE_VALUE_FRAME, .offset = -offset};
+	lode_register_state_learn(context, state, 0, address);
+}
+
+static void reach(Flow *flow, uint32_t block, const LodeRegisterState *state)
+{
+	LodeRegisterState *own = &g_array_index(flow->states, LodeRegisterState, block);
+
+	if (!flow->is_known[block]) {
+		*own = *state;
+		flow->is_known[block] = 1;
+		flow->is_due[block] = 1;
+	} else if (lode_register_state_meet(flow->context, own, state)) {
+		flow->is_due[block] = 1;
+	}
+}
+
+static void reach_hinted(Flow *flow, uint64_t source, const LodeRegisterState *state)
+{
+	const GArray *hints = flow->flow->hints;
+
+	for (guint i = 0; i < hints->len; i++) {
+		const LodeFlowHint *hint = &g_array_index(hints, LodeFlowHint, i);
+		uint32_t target;
+
+		if (hint->source != source)
+			continue;
+		target = lode_control_flow_find(flow->flow, hint->target);
+		if (target != UINT32_MAX)
+			reach(flow,
+				g_array_index(
+					flow->flow->instructions, LodeStaticInstruction, target)
+					.block,
+				state);
+	}
+}
+
+/* Carries a state over the instructions from a block's beginning to one of them. */
+static void run_to(const LodeFunctionContext *context, const LodeControlFlow *flow, uint32_t first,
+	uint32_t end, LodeRegisterState *state)
+{
+	uint64_t last = address_of(flow, first);
+
+	learn_at_block(context, state, last);
+	for (uint32_t i = first; i < end; i++) {
+		uint64_t address = address_of(flow, i);
+		LodeFullInstruction full;
+
+		lode_register_state_learn(context, state, last + 1, address);
+		last = address;
+		if (lode_full_instruction_decode(&full, context->image, address))
+			lode_register_state_step(context, state, &full, address);
+	}
+	if (end > first && end < flow->instructions->len)
+		lode_register_state_learn(context, state, last + 1, address_of(flow, end));
+}
+
+static void run_block(Flow *flow, uint32_t index)
+{
+	const LodeStaticBlock *block = block_at(flow->flow, index);
+	LodeRegisterState state = g_array_index(flow->states, LodeRegisterState, index);
+	uint32_t end = block->first + block->n;
+	uint64_t last = address_of(flow->flow, end - 1);
+
+	flow->is_due[index] = 0;
+	flow->n_steps += block->n;
+	run_to(flow->context, flow->flow, block->first, end, &state);
+	for (int i = 0; i < 2; i++)
+		if (block->successors[i] != UINT32_MAX)
+			reach(flow, block->successors[i], &state);
+	if (flow->flow->hints->len > 0)
+		reach_hinted(flow, last, &state);
+}
+
+/* Blocks that nothing known leads to begin with what the debug information says. */
+static void begin(Flow *flow)
+{
+	LodeRegisterState entry = {0}, nothing = {0};
+	guint n = flow->flow->blocks->len;
+	g_autofree uint8_t *is_target = g_new0(uint8_t, n);
+
+	entry.registers[LODE_REGISTER_NUMBER_RSP] = (LodeValue){
+		.kind = LODE_VALUE_FRAME, .offset = -ENTRY_FRAME};
+	for (guint i = 0; i < n; i++)
+		for (int k = 0; k < 2; k++)
+			if (block_at(flow->flow, i)->successors[k] < n)
+				is_target[block_at(flow->flow, i)->successors[k]] = 1;
+	for (guint i = 0; i < n; i++)
+		if (!is_target[i] && i > 0)
+			reach(flow, i, &nothing);
+	reach(flow, 0, &entry);
+}
+
+static bool run_round(Flow *flow)
+{
+	bool is_any = false;
+
+	for (guint i = 0; i < flow->flow->blocks->len; i++) {
+		if (!flow->is_due[i])
+			continue;
+		is_any = true;
+		if (flow->n_steps > MAX_STEPS)
+			return false;
+		run_block(flow, i);
+	}
+	return is_any;
+}
+
+GArray *lode_register_types_flow(const LodeFunctionContext *context, const LodeControlFlow *flow)
+{
+	guint n = flow->blocks->len;
+	Flow run = {.context = context, .flow = flow};
+	bool is_done = false;
+
+	if (n == 0 || n > MAX_BLOCKS)
+		return NULL;
+	run.states = g_array_new(FALSE, TRUE, sizeof(LodeRegisterState));
+	g_array_set_size(run.states, n);
+	run.is_known = g_new0(uint8_t, n);
+	run.is_due = g_new0(uint8_t, n);
+	begin(&run);
+	for (int i = 0; i < MAX_ROUNDS && !is_done; i++)
+		is_done = !run_round(&run);
+	if (!is_done || run.n_steps > MAX_STEPS)
+		g_clear_pointer(&run.states, g_array_unref);
+	g_free(run.is_known);
+	g_free(run.is_due);
+	return run.states;
+}
+
+void lode_register_types_at(const LodeFunctionContext *context, const LodeControlFlow *flow,
+	const GArray *states, uint64_t address, LodeRegisterState *out_state)
+{
+	uint32_t i = flow == NULL ? UINT32_MAX : lode_control_flow_find(flow, address);
+	uint32_t block;
+
+	memset(out_state, 0, sizeof *out_state);
+	if (states == NULL || i == UINT32_MAX) {
+		learn_at_block(context, out_state, address);
+		return;
+	}
+	block = g_array_index(flow->instructions, LodeStaticInstruction, i).block;
+	*out_state = g_array_index(states, LodeRegisterState, block);
+	run_to(context, flow, block_at(flow, block)->first, i, out_state);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to images/: types of the debug information, read when they are asked for, and the units
+ * that they are in.
+ *
+ *   DIE ──▶ number of a type ──▶ kind, size, name, target (of a pointer or array)
+ *                            ──▶ fields (of a structure): nested ones by path, by offset
+ *
+ * Typedefs and qualifiers are looked through; a typedef of a scalar, and of a structure without a
+ * name, gives the name.
+ */
+#pragma once
+
+#include "images/debug_info.h"
+#include "images/unit_index.h"
+
+#define LODE_NO_TYPE UINT32_MAX
+
+typedef enum {
+	LODE_TYPE_OTHER, /* functions, void, what is broken */
+	LODE_TYPE_SCALAR,
+	LODE_TYPE_POINTER, /* and references */
+	LODE_TYPE_ARRAY,
+	LODE_TYPE_AGGREGATE, /* structures, classes, unions */
+} LodeTypeKind;
+
+/* A member that is no structure itself. */
+typedef struct {
+	const char *name; /* "next", "position.x", "slots[]", "points[].x" */
+	uint32_t type;    /* as declared: of an array the array's */
+	uint64_t offset;  /* of an array of structures: in the first of them */
+	uint64_t size;    /* bytes of the member */
+	uint64_t stride;  /* of the elements of the outermost array that it is in; 0: none */
+	uint64_t extent;  /* bytes from `offset` on in which it recurs; UINT64_MAX: a flexible array
+	                   */
+	uint32_t bit_offset, bit_size; /* size 0: no bit field */
+} LodeTypeField;
+
+typedef struct {
+	Dwarf_Die die; /* without typedefs and qualifiers */
+	LodeTypeKind kind;
+	uint64_t size;       /* 0: unknown */
+	uint64_t n_elements; /* of an array, all dimensions; 0: unknown */
+	uint32_t canonical;  /* the same for all names of one structure */
+	const char *name;    /* as a person writes it; borrowed from the table */
+	bool is_target_read;
+	uint32_t target; /* see lode_type_table_target() */
+	GArray *fields;  /* see lode_type_table_fields() */
+} LodeType;
+
+typedef struct LodeTypeTable LodeTypeTable;
+
+LodeTypeTable *lode_type_table_new(LodeDebugInfo *info);
+void lode_type_table_free(LodeTypeTable *self);
+
+/* The index of a unit; read once. NULL: broken. */
+const LodeUnitIndex *lode_type_table_unit(LodeTypeTable *self, Dwarf_CU *unit);
+
+/* The number of the type that is `die`; always the same for one DIE. */
+uint32_t lode_type_table_add(LodeTypeTable *self, Dwarf_Die *die);
+/* Of the type that a variable, parameter, member or function is said to have; LODE_NO_TYPE: none.
+ */
+uint32_t lode_type_table_add_type_of(LodeTypeTable *self, Dwarf_Die *die);
+
+/* Valid until the next type is added. */
+const LodeType *lode_type_table_get(const LodeTypeTable *self, uint32_t type);
+/* What a pointer points to, what an array is of; LODE_NO_TYPE: nothing known (void). */
+uint32_t lode_type_table_target(LodeTypeTable *self, uint32_t type);
+/* LodeTypeField by offset, of one offset as declared; NULL where it is no structure, or nowhere
+ * complete. Declarations are completed from other units. */
+const GArray *lode_type_table_fields(LodeTypeTable *self, uint32_t type);
+uint64_t lode_type_table_size(LodeTypeTable *self, uint32_t type);
+/* The type of an array's elements through all dimensions; another type itself. */
+uint32_t lode_type_table_element(LodeTypeTable *self, uint32_t type);
+
+/* A complete structure or class by its qualified name, without "struct "; LODE_NO_TYPE. */
+uint32_t lode_type_table_find_name(LodeTypeTable *self, const char *name);
+
+/* The variable that some unit defines at an address; NULL: none. Borrowed. */
+const Dwarf_Die *lode_type_table_find_variable(LodeTypeTable *self, uint64_t address);

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* One walk over namespaces and classes. Counts are limited, for a broken tree may have cycles. */
+#include "images/unit_index.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+enum {
+	MAX_DEPTH = 64,
+	MAX_VISITED = 50 * 1000 * 1000, /* of one unit */
+	MAX_SCOPE = 512,                /* bytes of "ns::Outer::" */
+};
+
+typedef struct {
+	LodeUnitIndex *index; /* NULL: only `visit` is to be called */
+	LodeUnitVisitor visit;
+	void *data;
+	uint32_t n_visited;
+} Walk;
+
+bool lode_unit_index_static_address(Dwarf_Die *variable, uint64_t *out_address)
+{
+	Dwarf_Attribute attribute, value;
+	Dwarf_Op *ops;
+	size_t n;
+
+	if (dwarf_attr(variable, DW_AT_location, &attribute) == NULL ||
+		dwarf_getlocation(&attribute, &ops, &n) != 0 || n != 1)
+		return false;
+	if (ops[0].atom == DW_OP_addr) {
+		*out_address = ops[0].number;
+		return true;
+	}
+	return (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index) &&
+	       dwarf_getlocation_attr(&attribute, &ops[0], &value) == 0 &&
+	       dwarf_formaddr(&value, out_address) == 0;
+}
+
+static void keep_name(GHashTable *table, const char *name, const Dwarf_Die *die)
+{
+	if (name != NULL && !g_hash_table_contains(table, name))
+		g_hash_table_insert(table, (char *)name, g_memdup2(die, sizeof *die));
+}
+
+static const char *linkage_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
+}
+
+static void add_variable(LodeUnitIndex *self, Dwarf_Die *die)
+{
+	LodeUnitVariable variable = {.die = *die};
+	Dwarf_Attribute attribute;
+
+	keep_name(self->named, linkage_name(die), die);
+	keep_name(self->named, dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute)),
+		die);
+	if (lode_unit_index_static_address(die, &variable.address))
+		g_array_append_val(self->variables, variable);
+}
+
+static void add_function(LodeUnitIndex *self, Dwarf_Die *die)
+{
+	LodeUnitFunction function = {.die = *die};
+	Dwarf_Addr base, low, high;
+	ptrdiff_t offset = 0;
+
+	keep_name(self->callable, linkage_name(die), die);
+	keep_name(self->callable, dwarf_diename(die), die);
+	for (int i = 0; i < 64; i++) {
+		offset = dwarf_ranges(die, offset, &base, &low, &high);
+		if (offset <= 0)
+			return;
+		function.low = low;
+		function.high = high;
+		if (low < high)
+			g_array_append_val(self->functions, function);
+	}
+}
+
+/* The scope that the children of a namespace or class are in. */
+static bool extend_scope(const char *scope, Dwarf_Die *die, char out_scope[MAX_SCOPE])
+{
+	const char *name = dwarf_diename(die);
+	int n;
+
+	if (name == NULL)
+		name = dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)" : NULL;
+	n = name == NULL ? -1 : g_snprintf(out_scope, MAX_SCOPE, "%s%s::", scope, name);
+	return n > 0 && n < MAX_SCOPE;
+}
+
+static void add_type(Walk *walk, Dwarf_Die *die, const char *scope)
+{
+	const char *name = dwarf_diename(die);
+	g_autofree char *qualified = NULL;
+
+	if (walk->index != NULL && scope[0] != '\0')
+		g_hash_table_insert(walk->index->scopes, die->addr,
+			g_string_chunk_insert_const(walk->index->names, scope));
+	if (name == NULL || dwarf_hasattr(die, DW_AT_declaration))
+		return;
+	qualified = g_strconcat(scope, name, NULL);
+	if (walk->visit != NULL)
+		walk->visit(walk->data, qualified, die);
+	if (walk->index != NULL)
+		keep_name(walk->index->types,
+			g_string_chunk_insert_const(walk->index->names, qualified), die);
+}
+
+static void walk_children(Walk *walk, Dwarf_Die *parent, const char *scope, int depth);
+
+static void visit_die(Walk *walk, Dwarf_Die *die, const char *scope, int depth)
+{
+	char inner[MAX_SCOPE];
+
+	switch (dwarf_tag(die)) {
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		add_type(walk, die, scope);
+		if (dwarf_haschildren(die) > 0 && extend_scope(scope, die, inner))
+			walk_children(walk, die, inner, depth + 1);
+		break;
+	case DW_TAG_enumeration_type:
+	case DW_TAG_typedef:
+		if (walk->index != NULL && scope[0] != '\0')
+			g_hash_table_insert(walk->index->scopes, die->addr,
+				g_string_chunk_insert_const(walk->index->names, scope));
+		break;
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		if (extend_scope(scope, die, inner))
+			walk_children(walk, die, inner, depth + 1);
+		break;
+	case DW_TAG_variable:
+		if (walk->index != NULL)
+			add_variable(walk->index, die);
+		else
+			walk->visit(walk->data, NULL, die);
+		break;
+	case DW_TAG_subprogram:
+		if (walk->index != NULL)
+			add_function(walk->index, die);
+		break;
+	default:
+		break;
+	}
+}
+
+static void walk_children(Walk *walk, Dwarf_Die *parent, const char *scope, int depth)
+{
+	Dwarf_Die die;
+
+	if (depth >= MAX_DEPTH || dwarf_child(parent, &die) != 0)
+		return;
+	do {
+		if (walk->n_visited++ >= MAX_VISITED)
+			return;
+		visit_die(walk, &die, scope, depth);
+	} while (dwarf_siblingof(&die, &die) == 0);
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const LodeUnitFunction *x = a, *y = b;
+
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	return (x->high < y->high) - (x->high > y->high);
+}
+
+static int compare_variables(const void *a, const void *b)
+{
+	const LodeUnitVariable *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static bool is_cplusplus(Dwarf_Die *unit)
+{
+	switch (dwarf_srclang(unit)) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case DW_LANG_Rust:
+	case DW_LANG_D:
+		return true;
+	default:
+		return false;
+	}
+}
+
+LodeUnitIndex *lode_unit_index_new(Dwarf_Die *unit)
+{
+	LodeUnitIndex *self = g_new0(LodeUnitIndex, 1);
+	Walk walk = {.index = self};
+
+	self->is_cplusplus = is_cplusplus(unit);
+	self->functions = g_array_new(FALSE, FALSE, sizeof(LodeUnitFunction));
+	self->variables = g_array_new(FALSE, FALSE, sizeof(LodeUnitVariable));
+	self->named = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	self->callable = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	self->types = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	self->scopes = g_hash_table_new(NULL, NULL);
+	self->names = g_string_chunk_new(1024);
+	walk_children(&walk, unit, "", 0);
+	if (self->functions->len > 1)
+		qsort(self->functions->data, self->functions->len, sizeof(LodeUnitFunction),
+			compare_functions);
+	if (self->variables->len > 1)
+		qsort(self->variables->data, self->variables->len, sizeof(LodeUnitVariable),
+			compare_variables);
+	return self;
+}
+
+void lode_unit_index_free(LodeUnitIndex *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->functions);
+	g_array_unref(self->variables);
+	g_hash_table_unref(self->named);
+	g_hash_table_unref(self->callable);
+	g_hash_table_unref(self->types);
+	g_hash_table_unref(self->scopes);
+	g_string_chunk_free(self->names);
+	g_free(self);
+}
+
+void lode_unit_index_visit(Dwarf_Die *unit, LodeUnitVisitor visit, void *data)
+{
+	Walk walk = {.visit = visit, .data = data};
+
+	walk_children(&walk, unit, "", 0);
+}
+
+const LodeUnitFunction *lode_unit_index_find_function(const LodeUnitIndex *self, uint64_t address)
+{
+	const LodeUnitFunction *functions = (const void *)self->functions->data;
+	size_t low = 0, high = self->functions->len;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (functions[middle].low <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && address < functions[low - 1].high ? &functions[low - 1] : NULL;
+}
+
+const LodeUnitVariable *lode_unit_index_find_variable(const LodeUnitIndex *self, uint64_t address)
+{
+	const LodeUnitVariable *variables = (const void *)self->variables->data;
+	size_t low = 0, high = self->variables->len;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (variables[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? &variables[low - 1] : NULL;
+}

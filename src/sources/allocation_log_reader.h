@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the allocation log's reader share. */
+#pragma once
+
+#include "sources/allocation_index.h"
+#include "sources/allocation_log.h"
+#include "sources/memory_budget.h"
+
+struct LodeAllocationLog {
+	LodeAllocationLogSummary summary;
+	GArray *allocations;         /* LodeLoggedAllocation; blocks by begin, then mappings */
+	GArray *stacks;              /* LodeAllocationStack; addresses by offset until the end */
+	GArray *frames;              /* uint64_t, of all stacks */
+	GArray *threads;             /* LodeLoggedThread */
+	LodeAllocationIndex *blocks; /* of the heap */
+	LodeAllocationIndex *maps;
+};
+
+typedef enum {
+	LODE_LOG_EVENT_MADE,
+	LODE_LOG_EVENT_FREED,
+	LODE_LOG_EVENT_UNMAPPED
+} LodeLogEventType;
+
+typedef struct {
+	uint64_t time_ns, address, size;
+	uint32_t tid, stack; /* an index into stacks; G_MAXUINT32: unknown */
+	uint8_t type;        /* LodeLogEventType */
+	uint8_t kind;        /* LodeAllocationKind */
+} LodeLogEvent;
+
+typedef struct {
+	LodeAllocationLog *log;
+	GArray *events; /* LodeLogEvent, as they stand in the file */
+	LodeMemoryBudget budget;
+} LodeAllocationLogReader;
+
+/* Reads a whole file: header, stacks, threads, events. */
+bool lode_allocation_log_read_bytes(
+	LodeAllocationLogReader *self, const uint8_t *data, size_t size, GError **error);
+
+/* From events to what lived when. */
+bool lode_allocation_log_find_lives(LodeAllocationLogReader *self, GError **error);

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+#include "sources/placement_file.h"
+
+#include "base/error.h"
+#include "sources/placement_number.h"
+
+#include <string.h>
+
+/* Steps of all distributions of a file together; each line may cost as many as there are threads.
+ */
+enum { MAX_DISTRIBUTED = 1 << 24 };
+
+typedef struct {
+	const char *path;
+	LodePlacementTokens *tokens;
+	LodePlacement *placement; /* NULL: `memories` and `threads` did not come yet */
+	uint32_t n_memories, n_threads;
+	char *topology;
+	GPtrArray *ignored;
+	uint64_t n_distributed;
+	GError **error;
+} Reader;
+
+static const LodePlacementToken *at(const Reader *self)
+{
+	return lode_placement_tokens_at(self->tokens);
+}
+
+static bool next(Reader *self)
+{
+	return lode_placement_tokens_next(self->tokens, self->error);
+}
+
+/* "expected MESSAGE", with what stands there. */
+static bool fail_expected(Reader *self, const char *wanted)
+{
+	if (at(self)->kind == LODE_PLACEMENT_TOKEN_END)
+		return lode_placement_tokens_fail(self->tokens, at(self), self->error,
+			"the command ends, expected %s", wanted);
+	return lode_placement_tokens_fail(
+		self->tokens, at(self), self->error, "'%s', expected %s", at(self)->text, wanted);
+}
+
+static bool is_word(const Reader *self, const char *word)
+{
+	return at(self)->kind == LODE_PLACEMENT_TOKEN_WORD && strcmp(at(self)->text, word) == 0;
+}
+
+/* Either spelling. */
+static bool expect(Reader *self, const char *word, const char *other)
+{
+	if (is_word(self, word) || (other != NULL && is_word(self, other)))
+		return next(self);
+	g_autofree char *wanted = g_strdup_printf("'%s'", word);
+	return fail_expected(self, wanted);
+}
+
+static bool take_end(Reader *self)
+{
+	if (at(self)->kind == LODE_PLACEMENT_TOKEN_END)
+		return true;
+	return fail_expected(self, "the command's end");
+}
+
+static bool take_number(
+	Reader *self, const char *what, uint64_t min, uint64_t max, uint64_t *out_value)
+{
+	return lode_placement_number_parse(self->tokens, what, min, max, out_value, self->error);
+}
+
+static bool take_memory(Reader *self, uint32_t *out_memory)
+{
+	uint64_t memory;
+
+	if (!expect(self, "memory", "memories") ||
+		!take_number(self, "memory", 0, self->n_memories - 1, &memory))
+		return false;
+	*out_memory = (uint32_t)memory;
+	return true;
+}
+
+static bool take_on_memory(Reader *self, uint32_t *out_memory)
+{
+	return expect(self, "on", NULL) && take_memory(self, out_memory);
+}
+
+/* The rest of a command, which has no meaning on Linux. */
+static bool ignore_rest(Reader *self)
+{
+	uint64_t line = at(self)->line;
+	g_autofree char *rest = lode_placement_tokens_skip_command(self->tokens, self->error);
+
+	if (rest == NULL)
+		return false;
+	if (self->ignored != NULL)
+		g_ptr_array_add(self->ignored,
+			g_strdup_printf("line %" G_GUINT64_FORMAT ": %s", line, rest));
+	return true;
+}
+
+/* [[in] [topology] cube] */
+static bool take_topology(Reader *self)
+{
+	bool is_announced = is_word(self, "in");
+
+	if (is_announced && !next(self))
+		return false;
+	if (is_word(self, "topology")) {
+		is_announced = true;
+		if (!next(self))
+			return false;
+	}
+	if (is_word(self, "near") && !is_announced)
+		return true;
+	if (at(self)->kind != LODE_PLACEMENT_TOKEN_WORD)
+		return is_announced ? fail_expected(self, "a topology such as cube") : true;
+	self->topology = g_strdup(at(self)->text);
+	return next(self);
+}
+
+static bool read_memories(Reader *self)
+{
+	uint64_t n;
+
+	if (self->n_memories > 0)
+		return lode_placement_tokens_fail(
+			self->tokens, at(self), self->error, "memories are given a second time");
+	if (!next(self) || !take_number(self, "memories", 1, LODE_PLACEMENT_MAX_MEMORIES, &n) ||
+		!take_topology(self))
+		return false;
+	self->n_memories = (uint32_t)n;
+	return is_word(self, "near") ? ignore_rest(self) : take_end(self);
+}
+
+static bool read_threads(Reader *self)
+{
+	uint64_t n;
+
+	if (self->n_threads > 0)
+		return lode_placement_tokens_fail(
+			self->tokens, at(self), self->error, "threads are given a second time");
+	if (!next(self) || !take_number(self, "threads", 1, LODE_PLACEMENT_MAX_THREADS, &n))
+		return false;
+	self->n_threads = (uint32_t)n;
+	return take_end(self);
+}
+
+/* run thread T on memory M [using cpu C] */
+static bool read_run(Reader *self)
+{
+	uint64_t thread, cpu = LODE_NONE;
+	uint32_t memory;
+
+	if (!next(self) || !expect(self, "thread", "threads") ||
+		!take_number(self, "thread", 0, self->n_threads - 1, &thread) ||
+		!take_on_memory(self, &memory))
+		return false;
+	if (is_word(self, "using") && (!next(self) || !expect(self, "cpu", NULL) ||
+					      !take_number(self, "cpu", 0, UINT16_MAX, &cpu)))
+		return false;
+	LODE_AT(self->placement->thread_memories, uint32_t, thread) = memory;
+	LODE_AT(self->placement->thread_cpus, uint32_t, thread) = (uint32_t)cpu;
+	return take_end(self);
+}
+
+/* first, first + step, … up to last */
+typedef struct {
+	int64_t first, last, step;
+	uint64_t n;
+} Series;
+
+static uint32_t series_at(const Series *self, uint64_t i)
+{
+	return (uint32_t)(self->first + self->step * (int64_t)i);
+}
+
+static bool is_at_sign(const Reader *self, const char *sign)
+{
+	return at(self)->kind == LODE_PLACEMENT_TOKEN_SIGN && strcmp(at(self)->text, sign) == 0;
+}
+
+/* [A:B[:S]], from A to B in steps of S; nothing: all of them. */
+static bool take_series(Reader *self, const char *what, uint32_t n, Series *out_series)
+{
+	LodePlacementToken start = *at(self);
+	uint64_t first, last;
+	Series series = {.first = 0, .last = (int64_t)n - 1, .step = 1, .n = n};
+
+	*out_series = series;
+	if (at(self)->kind == LODE_PLACEMENT_TOKEN_END ||
+		at(self)->kind == LODE_PLACEMENT_TOKEN_WORD)
+		return true;
+	if (!take_number(self, what, 0, n - 1, &first))
+		return false;
+	if (!is_at_sign(self, ":"))
+		return fail_expected(self, "':' and where they end");
+	if (!next(self) || !take_number(self, what, 0, n - 1, &last))
+		return false;
+	if (is_at_sign(self, ":") && (!next(self) || !lode_placement_number_parse_step(self->tokens,
+							     &series.step, self->error)))
+		return false;
+	series.first = (int64_t)first;
+	series.last = (int64_t)last;
+	int64_t distance = series.last - series.first;
+	if (distance != 0 && (distance > 0) != (series.step > 0))
+		return lode_placement_tokens_fail(self->tokens, &start, self->error,
+			"from %" G_GINT64_FORMAT " in steps of %" G_GINT64_FORMAT
+			" one never comes to %" G_GINT64_FORMAT,
+			series.first, series.step, series.last);
+	series.n = (uint64_t)(distance / series.step) + 1;
+	*out_series = series;
+	return true;
+}
+
+/* [block [N] | cyclic [N]]: how many threads follow each other on one memory, and whether those of
+ * a memory come again after the last memory. */
+static bool take_pattern(
+	Reader *self, const Series *threads, const Series *memories, uint64_t *out_group)
+{
+	bool is_cyclic = is_word(self, "cyclic");
+
+	*out_group = is_cyclic ? 1 : (threads->n + memories->n - 1) / memories->n;
+	if (!is_cyclic && !is_word(self, "block"))
+		return take_end(self);
+	if (!next(self))
+		return false;
+	if (at(self)->kind == LODE_PLACEMENT_TOKEN_END)
+		return true;
+	return take_number(self, is_cyclic ? "cyclic" : "block", 1, LODE_PLACEMENT_MAX_THREADS,
+		       out_group) &&
+	       take_end(self);
+}
+
+/* distribute threads [A:B[:S]] across memories [C:D[:S]] [block [N] | cyclic [N]] */
+static bool read_distribute(Reader *self)
+{
+	LodePlacementToken start = *at(self);
+	Series threads, memories;
+	uint64_t group;
+
+	if (!next(self) || !expect(self, "threads", "thread") ||
+		!take_series(self, "thread", self->n_threads, &threads) ||
+		!expect(self, "across", NULL) || !expect(self, "memories", "memory") ||
+		!take_series(self, "memory", self->n_memories, &memories) ||
+		!take_pattern(self, &threads, &memories, &group))
+		return false;
+	self->n_distributed += threads.n;
+	if (self->n_distributed > MAX_DISTRIBUTED)
+		return lode_placement_tokens_fail(self->tokens, &start, self->error,
+			"more than %d threads are distributed by all commands together",
+			MAX_DISTRIBUTED);
+	for (uint64_t i = 0; i < threads.n; i++) {
+		uint32_t thread = series_at(&threads, i);
+		LODE_AT(self->placement->thread_memories, uint32_t, thread) = series_at(
+			&memories, i / group % memories.n);
+		LODE_AT(self->placement->thread_cpus, uint32_t, thread) = LODE_NONE;
+	}
+	return true;
+}
+
+/* range A to B: the last address is in it, as with dplace */
+static bool take_range(Reader *self, LodePlacedRange *range)
+{
+	LodePlacementToken start;
+	uint64_t last;
+
+	if (!expect(self, "range", NULL))
+		return false;
+	start = *at(self);
+	if (!take_number(self, "address", 0, UINT64_MAX - 1, &range->start) ||
+		!expect(self, "to", NULL) ||
+		!take_number(self, "address", 0, UINT64_MAX - 1, &last))
+		return false;
+	if (last < range->start)
+		return lode_placement_tokens_fail(self->tokens, &start, self->error,
+			"the range ends (0x%" G_GINT64_MODIFIER
+			"x) before it starts (0x%" G_GINT64_MODIFIER "x)",
+			last, range->start);
+	range->end = last + 1;
+	return true;
+}
+
+/* object NAME; a name of more than one word in quotes */
+static bool read_place_object(Reader *self)
+{
+	LodePlacedRange range = {.kind = LODE_PLACE_OBJECT};
+
+	if (!lode_placement_tokens_next_name(self->tokens, self->error))
+		return false;
+	if (at(self)->kind == LODE_PLACEMENT_TOKEN_END || *at(self)->text == '\0')
+		return fail_expected(self, "the name of an object");
+	if (!g_utf8_validate(at(self)->text, -1, NULL))
+		return lode_placement_tokens_fail(
+			self->tokens, at(self), self->error, "a name that is not UTF-8");
+	g_autofree char *name = g_strdup(at(self)->text);
+	range.object = name;
+	if (!next(self) || !take_on_memory(self, &range.memory) || !take_end(self))
+		return false;
+	lode_placement_add(self->placement, &range);
+	return true;
+}
+
+/* place range A to B on memory M [with pagesize N] */
+static bool read_place(Reader *self)
+{
+	LodePlacedRange range = {.kind = LODE_PLACE_RANGE};
+
+	if (!next(self))
+		return false;
+	if (is_word(self, "object"))
+		return read_place_object(self);
+	if (!is_word(self, "range"))
+		return fail_expected(self, "'range' or 'object'");
+	if (!take_range(self, &range) || !take_on_memory(self, &range.memory))
+		return false;
+	lode_placement_add(self->placement, &range);
+	return is_word(self, "with") ? ignore_rest(self) : take_end(self);
+}
+
+/* interleave range A to B */
+static bool read_interleave(Reader *self)
+{
+	LodePlacedRange range = {.kind = LODE_PLACE_INTERLEAVE};
+
+	if (!next(self) || !take_range(self, &range) || !take_end(self))
+		return false;
+	lode_placement_add(self->placement, &range);
+	return true;
+}
+
+/* A new command is a new row. */
+static const struct {
+	const char *word;
+	bool (*read)(Reader *self);
+	bool needs_placement; /* comes behind `memories` and `threads` */
+} commands[] = {
+	{"memories", read_memories, false},
+	{"memory", read_memories, false},
+	{"threads", read_threads, false},
+	{"thread", read_threads, false},
+	{"run", read_run, true},
+	{"distribute", read_distribute, true},
+	{"place", read_place, true},
+	{"interleave", read_interleave, true},
+	{"migrate", ignore_rest, false},
+	{"migration", ignore_rest, false},
+	{"mode", ignore_rest, false},
+	{"move", ignore_rest, false},
+	{"page", ignore_rest, false},
+	{"pagesize", ignore_rest, false},
+	{"policy", ignore_rest, false},
+};
+
+static bool begin_placement(Reader *self)
+{
+	if (self->placement != NULL)
+		return true;
+	if (self->n_memories == 0 || self->n_threads == 0)
+		return lode_placement_tokens_fail(self->tokens, at(self), self->error,
+			"'%s' comes before '%s'", at(self)->text,
+			self->n_memories == 0 ? "memories" : "threads");
+	self->placement = lode_placement_new(self->n_memories, self->n_threads);
+	return true;
+}
+
+static bool read_command(Reader *self)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
+		if (!is_word(self, commands[i].word))
+			continue;
+		if (commands[i].needs_placement && !begin_placement(self))
+			return false;
+		return commands[i].read(self);
+	}
+	return fail_expected(self, "memories, threads, run, distribute, place or interleave");
+}
+
+static bool read_commands(Reader *self)
+{
+	int found;
+
+	while ((found = lode_placement_tokens_next_command(self->tokens, self->error)) > 0)
+		if (!read_command(self))
+			return false;
+	if (found < 0)
+		return false;
+	if (self->n_memories > 0 && self->n_threads > 0)
+		return begin_placement(self);
+	g_set_error(self->error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: the file ends without '%s'",
+		self->path, self->n_memories == 0 ? "memories" : "threads");
+	return false;
+}
+
+LodePlacement *lode_placement_file_read(const char *path, GPtrArray *ignored, GError **error)
+{
+	g_autoptr(LodePlacementTokens) tokens = lode_placement_tokens_open(path, error);
+
+	if (tokens == NULL)
+		return NULL;
+	Reader reader = {.path = path, .tokens = tokens, .ignored = ignored, .error = error};
+	bool is_read = read_commands(&reader);
+	if (is_read)
+		reader.placement->topology = g_steal_pointer(&reader.topology);
+	g_free(reader.topology);
+	if (is_read)
+		return reader.placement;
+	lode_placement_free(reader.placement);
+	return NULL;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranges of pages with the same first toucher and main user, for the screen. */
+#include "views/first_touch.h"
+
+#include "analyses/memory/address_histogram.h"
+#include "base/number_format.h"
+#include "views/display_text.h"
+#include "views/first_touch_rows.h"
+#include "views/memory_names.h"
+#include "views/profile_figures.h"
+#include "views/profile_lines.h"
+#include "views/table.h"
+
+enum { LINES_SHOWN = 20 };
+
+enum {
+	COLUMN_WEIGHT,
+	COLUMN_OTHERS,
+	COLUMN_FIRST,
+	COLUMN_USER,
+	COLUMN_FROM,
+	COLUMN_PAGES,
+	COLUMN_TIME,
+	COLUMN_PLACE,
+	COLUMN_CONTENTS,
+	N_COLUMNS,
+};
+
+typedef struct {
+	const LodeFirstTouchView *view;
+	GArray *ranges;    /* LodeTouchRange, in the order shown */
+	uint64_t begin_ns; /* times are from here */
+} Lines;
+
+void lode_first_touch_options_init(LodeFirstTouchOptions *self)
+{
+	*self = (LodeFirstTouchOptions){.page_bytes = LODE_PAGE_BYTES};
+}
+
+static void append_share(GString *out, double part, double whole)
+{
+	char text[LODE_NUMBER_SIZE];
+
+	if (whole > 0)
+		g_string_append(out, lode_number_format_share(part / whole, text));
+}
+
+static void append_thread(GString *out, const LodeProfile *profile, uint32_t thread)
+{
+	g_autofree char *label = thread != LODE_NONE ? lode_memory_thread_label(profile, thread)
+	                                             : g_strdup("-");
+	g_string_append(out, label);
+}
+
+static void append_user(GString *out, const LodeProfile *profile, const LodeTouchRange *range)
+{
+	append_thread(out, profile, range->main_user);
+	if (range->main_user == LODE_NONE)
+		return;
+	g_string_append(out, " (");
+	append_share(out, range->main_weight, range->weight);
+	g_string_append(out, ")");
+}
+
+static void append_contents(GString *out, const Lines *self, const LodeTouchRange *range)
+{
+	const LodeProfile *profile = self->view->profile;
+	const char *object = lode_first_touch_object_name(profile, range->object);
+	const char *mapping = lode_first_touch_mapping_name(profile, range->mapping);
+	const char *name = range->n_pages == 1 && object != NULL ? object : mapping;
+
+	lode_display_append(out, name != NULL ? name : "?", self->view->options->terminal.is_ascii);
+}
+
+static void append_place(GString *out, const Lines *self, const LodeTouchRange *range)
+{
+	if (range->thread == LODE_NONE)
+		return;
+	g_autofree char *place = lode_memory_place_text(
+		self->view->profile, range->function, range->location);
+	lode_display_append(out, place, self->view->options->terminal.is_ascii);
+}
+
+static LodeStyle range_cell(size_t row, unsigned column, GString *out, const void *user_data)
+{
+	const Lines *self = user_data;
+	const LodeTouchRange *range = &LODE_AT(self->ranges, LodeTouchRange, row);
+	const LodeProfile *profile = self->view->profile;
+	char text[LODE_NUMBER_SIZE];
+
+	switch (column) {
+	case COLUMN_WEIGHT:
+		append_share(out, range->weight, self->view->notes->weight);
+		return LODE_STYLE_STRONG;
+	case COLUMN_OTHERS:
+		if (range->thread != LODE_NONE)
+			append_share(out, range->weight_by_others, range->weight);
+		return range->weight_by_others * 2 > range->weight ? LODE_STYLE_ALARM
+		                                                   : LODE_STYLE_PLAIN;
+	case COLUMN_FIRST:
+		append_thread(out, profile, range->thread);
+		break;
+	case COLUMN_USER:
+		append_user(out, profile, range);
+		break;
+	case COLUMN_FROM:
+		g_string_append(out, lode_memory_address_text(range->first, text));
+		break;
+	case COLUMN_PAGES:
+		g_string_append(out, lode_number_format_count(range->n_pages, text));
+		break;
+	case COLUMN_TIME:
+		if (range->time_ns > 0)
+			g_string_append_printf(
+				out, "%.3f s", (double)(range->time_ns - self->begin_ns) / 1e9);
+		break;
+	case COLUMN_PLACE:
+		append_place(out, self, range);
+		break;
+	default:
+		append_contents(out, self, range);
+		return LODE_STYLE_NAME;
+	}
+	return LODE_STYLE_PLAIN;
+}
+
+/* Most weight of others first, then most weight, then by address. */
+static int compare_ranges(const void *a, const void *b)
+{
+	const LodeTouchRange *left = a, *right = b;
+
+	if (left->weight_by_others != right->weight_by_others)
+		return left->weight_by_others > right->weight_by_others ? -1 : 1;
+	if (left->weight != right->weight)
+		return left->weight > right->weight ? -1 : 1;
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	return (left->first > right->first) - (left->first < right->first);
+}
+
+/* The earliest time of any sample: that of the recording, nearly. */
+static uint64_t find_begin(const LodeMemory *memory)
+{
+	uint64_t begin_ns = UINT64_MAX;
+
+	for (guint i = 0; i < memory->samples->len; i++) {
+		uint64_t time_ns = LODE_AT(memory->samples, LodeMemorySample, i).time_ns;
+		if (time_ns != 0)
+			begin_ns = MIN(begin_ns, time_ns);
+	}
+	return begin_ns != UINT64_MAX ? begin_ns : 0;
+}
+
+static void put_sums(const LodeFirstTouchView *self, FILE *out)
+{
+	const LodeFirstTouch *touch = self->touch;
+	const LodeTerminal *terminal = &self->options->terminal;
+	char number[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE], others[LODE_NUMBER_SIZE];
+	const double weight = self->notes->weight;
+
+	if (touch->n_touched == 0) {
+		lode_profile_lines_print(terminal, out,
+			"No page fault was recorded on these pages; record with --event "
+			"page-faults.");
+		return;
+	}
+	lode_profile_lines_print(terminal, out,
+		"Pages whose first touch was seen: %s, with %s of weight · by threads other than "
+		"the first: %s of that.",
+		lode_number_format_count((double)touch->n_touched, number),
+		lode_number_format_share(lode_share_of(touch->weight, weight), share),
+		lode_number_format_share(
+			lode_share_of(touch->weight_by_others, touch->weight), others));
+	if (touch->n_untouched > 0)
+		lode_profile_lines_print(terminal, out,
+			"Without a page fault: %s, with %s of weight (mapped along with a "
+			"neighbour, or before recording).",
+			lode_number_format_count((double)touch->n_untouched, number),
+			lode_number_format_share(
+				lode_share_of(touch->untouched_weight, weight), share));
+	if (touch->n_early > 0)
+		lode_profile_lines_print(terminal, out,
+			"Accesses before the first fault of their page, not counted: %s.",
+			lode_number_format_count((double)touch->n_early, number));
+}
+
+static void put_table(const LodeFirstTouchView *self, FILE *out)
+{
+	static const LodeTableColumn columns[N_COLUMNS] = {
+		{"weight"},
+		{"by others"},
+		{"first", .is_text = true},
+		{"main user", .is_text = true},
+		{"from", .is_text = true},
+		{"pages"},
+		{"at", .dropped = 2},
+		{"touched by", .is_text = true, .dropped = 1},
+		{"what lies there", .is_text = true},
+	};
+	g_autoptr(GArray) ranges = g_array_copy(self->touch->ranges);
+	Lines lines = {self, ranges, find_begin(self->profile->memory)};
+	guint limit = self->options->has_limit ? self->options->limit : LINES_SHOWN;
+	guint shown = limit == 0 ? ranges->len : MIN(limit, ranges->len);
+	LodeTable table = {columns, N_COLUMNS, shown, range_cell, &lines};
+
+	if (!self->options->is_by_address)
+		g_array_sort(ranges, compare_ranges);
+	fputc('\n', out);
+	lode_table_write(&table, &self->options->terminal, out);
+	if (shown < ranges->len)
+		fprintf(out, "%u more ranges: --top 0 shows all.\n", ranges->len - shown);
+}
+
+static void write_text(const LodeFirstTouchView *self, FILE *out)
+{
+	const char *program = self->profile->program;
+	char size[LODE_ADDRESS_TEXT_SIZE];
+
+	lode_profile_lines_print(&self->options->terminal, out,
+		"%s · first touch of pages of %s, against who uses them", program ? program : "?",
+		lode_memory_size_text(self->touch->page_bytes, size));
+	put_sums(self, out);
+	if (self->touch->ranges->len > 0)
+		put_table(self, out);
+	fputc('\n', out);
+	lode_memory_notes_text(self->notes, &self->options->terminal, out);
+}
+
+bool lode_first_touch_write(const LodeProfile *profile, const uint32_t *samples, size_t n_samples,
+	const LodeFirstTouchOptions *options, FILE *out, GError **error)
+{
+	g_autoptr(LodeFirstTouch)
+		touch = lode_first_touch_new(profile, samples, n_samples, options->page_bytes);
+	g_auto(LodeMemoryNotes) notes = {0};
+	LodeFirstTouchView view = {profile, options, touch, &notes};
+
+	lode_memory_notes_init(&notes, profile, samples, n_samples);
+	switch (options->format) {
+	case LODE_VIEW_TEXT:
+		write_text(&view, out);
+		break;
+	case LODE_VIEW_JSON:
+		lode_first_touch_json(&view, out);
+		break;
+	case LODE_VIEW_CSV:
+		lode_first_touch_csv(&view, out);
+		break;
+	}
+	return lode_view_flush(out, error);
+}

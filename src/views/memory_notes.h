@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands below every view of data addresses: what the weights mean, how many samples have no
+ * address and why, and how many the filters left out.
+ */
+#pragma once
+
+#include "model/profile.h"
+#include "views/format.h"
+#include "views/json_stream.h"
+
+/* Samples are counted once, also those with a row for each of two operands. Page faults are only in
+ * n_recorded, n_chosen and n_faults. */
+typedef struct {
+	uint64_t n_recorded; /* in the profile */
+	uint64_t n_chosen;   /* of those, that passed the filters */
+	uint64_t n_faults;   /* of those, page faults: no accesses */
+	uint64_t n_rows;     /* accesses of the others: an instruction may have two */
+	uint64_t by_rule[LODE_N_RULES], by_reason[LODE_N_REASONS]; /* _NONE counts no sample */
+	double weight;            /* of the chosen, but page faults */
+	double unresolved_weight; /* of those without an address */
+	uint64_t n_unverified;    /* with an address that indirect jumps leave in doubt */
+	uint32_t n_events;        /* whose weights are added up; page faults apart */
+	uint32_t event;           /* the first of them; LODE_NONE */
+	uint32_t n_processes;     /* of the chosen samples */
+	bool is_stall_weighted, has_fixed_addresses;
+	char *event_names; /* "cpu-clock, cycles"; freed by clear */
+} LodeMemoryNotes;
+
+/* Counts the samples whose numbers are given, ascending; the profile has memory. */
+void lode_memory_notes_init(LodeMemoryNotes *self, const LodeProfile *profile,
+	const uint32_t *samples, size_t n_samples);
+void lode_memory_notes_clear(LodeMemoryNotes *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeMemoryNotes, lode_memory_notes_clear)
+
+/* Samples with an address, by any rule. */
+uint64_t lode_memory_notes_resolved(const LodeMemoryNotes *self);
+
+/* The footer of a text view, wrapped to the terminal. */
+void lode_memory_notes_text(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out);
+
+/* The member "notes" of an open JSON object. */
+void lode_memory_notes_json(const LodeMemoryNotes *self, LodeJsonStream *json);

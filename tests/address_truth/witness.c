@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+#include "witness.h"
+
+#include "images/instruction_decoder.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+typedef struct {
+	TruthRow row;
+	LodeDataAccess answer;
+	uint64_t bias;
+	LodeUserRegisters registers;
+	uint64_t pc; /* of the question, in the image */
+	ImageSetFile *file;
+} OpenClaim;
+
+typedef struct {
+	TrueAccess now, last;
+	bool has_last;
+	bool is_watched; /* `now` is that of the instruction which runs next */
+	struct user_regs_struct registers;
+	uint8_t before[TRUE_MAX_PROOF];
+	GArray *open; /* OpenClaim: answers about the next access */
+} WitnessThread;
+
+void witness_init(Witness *self, const WitnessOptions *options)
+{
+	*self = (Witness){.options = *options};
+	image_set_init(&self->images);
+	truth_table_init(&self->table);
+}
+
+void witness_clear(Witness *self)
+{
+	live_mappings_close(&self->mappings);
+	image_set_clear(&self->images);
+	truth_table_clear(&self->table);
+}
+
+/* --- wrong ones, shown --- */
+
+static void show_instruction(GString *out, const ImageSetFile *file, uint64_t address)
+{
+	LodeInstructionDecoder decoder;
+	char text[128] = "?";
+	size_t n = 0;
+	const uint8_t *code = image_set_bytes(file, address, &n);
+
+	lode_instruction_decoder_init(&decoder);
+	g_string_append_printf(out, "0x%" PRIx64 " ", address);
+	for (size_t i = 0; code != NULL && i < MIN(n, 12); i++)
+		g_string_append_printf(out, "%02x", code[i]);
+	if (code != NULL)
+		lode_instruction_disassemble(
+			&decoder, code, MIN(n, TRUE_MAX_CODE), address, text, sizeof(text));
+	g_string_append_printf(out, " %s", text);
+}
+
+static void show_registers(GString *out, const LodeUserRegisters *registers)
+{
+	static const char *const names[LODE_N_REGISTERS] = {"rax", "rcx", "rdx", "rbx", "rsp",
+		"rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "flags"};
+
+	g_string_append(out, "\n     ");
+	for (unsigned i = 0; i < LODE_N_REGISTERS; i++)
+		g_string_append_printf(out, " %s=%" PRIx64, names[i], registers->values[i]);
+}
+
+static void show_wrong(
+	Witness *self, const OpenClaim *claim, const char *fault, const TrueAccess *truth)
+{
+	GString *out = self->table.shown[claim->row];
+	const LodeDataAccess *answer = &claim->answer;
+
+	if (!truth_table_shows(&self->table, claim->row, claim->pc))
+		return;
+	g_string_append_printf(out, "  wrong %s (%s) by %s at ", fault, truth_row_name(claim->row),
+		lode_address_rule_to_text(answer->rule));
+	show_instruction(out, claim->file, claim->pc);
+	g_string_append(out, "\n      claimed ");
+	show_instruction(out, claim->file, answer->pc);
+	for (unsigned i = 0; i < answer->n_operands; i++)
+		g_string_append_printf(out, " [0x%" PRIx64 "] %u bytes, access %u",
+			answer->operands[i].address, answer->operands[i].size,
+			answer->operands[i].access);
+	g_string_append(out, "\n      true    ");
+	if (truth != NULL)
+		show_instruction(out, claim->file, truth->pc - claim->bias);
+	for (unsigned i = 0; truth != NULL && i < truth->n_operands; i++)
+		g_string_append_printf(out, " [0x%" PRIx64 "] %u bytes, access %u",
+			truth->operands[i].address, truth->operands[i].size,
+			truth->operands[i].access);
+	show_registers(out, &claim->registers);
+	g_string_append_c(out, '\n');
+}
+
+/* --- asking --- */
+
+static const uint8_t *bytes_for_rules(void *data, uint64_t address, size_t *out_n)
+{
+	const Witness *self = data;
+
+	return image_set_bytes(self->place.file, address, out_n);
+}
+
+static bool is_valid_for_rules(void *data, uint64_t address, uint32_t size, uint8_t access)
+{
+	return live_mappings_are_valid(&((Witness *)data)->mappings, address, size, access);
+}
+
+static void find_place(Witness *self, uint64_t pc)
+{
+	const LiveMapping *mapping;
+
+	if (!self->mappings.is_stale && pc >= self->place_start && pc < self->place_end)
+		return;
+	mapping = live_mappings_find(&self->mappings, pc);
+	self->place = (ImagePlace){0};
+	self->place_start = self->place_end = 0;
+	if (mapping == NULL)
+		return;
+	self->place = image_set_place(
+		&self->images, mapping->path, pc, pc - mapping->start + mapping->offset);
+	self->place_start = mapping->start;
+	self->place_end = mapping->end;
+}
+
+static LodeUserRegisters registers_for_rules(
+	const Witness *self, const struct user_regs_struct *registers)
+{
+	LodeUserRegisters result = {
+		.known = (1u << LODE_N_REGISTERS) - 1,
+		.has_fs_base = self->options.has_thread_bases,
+		.has_gs_base = self->options.has_thread_bases,
+	};
+
+	true_registers(registers, result.values);
+	if (self->options.has_thread_bases) {
+		result.fs_base = registers->fs_base;
+		result.gs_base = registers->gs_base;
+	}
+	return result;
+}
+
+static void settle(Witness *self, const OpenClaim *claim, const TrueAccess *truth)
+{
+	const char *fault = claim->answer.rule != LODE_RULE_NONE
+	                            ? truth_fault(&claim->answer, claim->bias, truth)
+	                            : NULL;
+
+	truth_table_count(&self->table, claim->row, &claim->answer, fault);
+	if (fault != NULL)
+		show_wrong(self, claim, fault, truth);
+}
+
+/* A claim about what comes is kept until it comes. */
+static void judge(Witness *self, WitnessThread *thread, const OpenClaim *claim)
+{
+	switch (claim->answer.rule) {
+	case LODE_RULE_FORWARD:
+		g_array_append_val(thread->open, *claim);
+		break;
+	case LODE_RULE_BACKWARD:
+		if (thread->has_last)
+			settle(self, claim, &thread->last);
+		break;
+	default:
+		settle(self, claim, &thread->now);
+		break;
+	}
+}
+
+static bool accesses(const TrueAccess *access)
+{
+	return access->n_operands > 0 || access->has_vector_index;
+}
+
+static void ask(Witness *self, WitnessThread *thread)
+{
+	static const LodeAddressRule rules[] = {
+		LODE_RULE_AT_PC, LODE_RULE_FORWARD, LODE_RULE_BACKWARD};
+	const LodeDataAccessContext context = {bytes_for_rules, is_valid_for_rules, self};
+	LodeDataAccessQuestion question;
+	OpenClaim claim;
+
+	find_place(self, thread->now.pc);
+	claim = (OpenClaim){
+		.bias = self->place.bias,
+		.pc = thread->now.pc - self->place.bias,
+		.file = self->place.file,
+		.registers = registers_for_rules(self, &thread->registers),
+	};
+	question = (LodeDataAccessQuestion){
+		.pc = claim.pc,
+		.bias = claim.bias,
+		.registers = &claim.registers,
+		.flow = image_set_flow(claim.file, claim.pc),
+	};
+	for (claim.row = TRUTH_AT_PC; claim.row <= TRUTH_BACKWARD; claim.row++) {
+		if (claim.row == TRUTH_FORWARD && accesses(&thread->now))
+			continue;
+		lode_data_access_apply(&context, &question, rules[claim.row], &claim.answer);
+		judge(self, thread, &claim);
+	}
+	for (; claim.row < TRUTH_N_ROWS; claim.row++) {
+		question.is_trigger_before = claim.row == TRUTH_TRIGGER_BEFORE;
+		lode_data_access_find(&context, &question, &claim.answer);
+		judge(self, thread, &claim);
+	}
+}
+
+/* --- watching --- */
+
+static void *begin_thread(void *user)
+{
+	WitnessThread *thread = g_new0(WitnessThread, 1);
+
+	(void)user;
+	thread->open = g_array_new(FALSE, FALSE, sizeof(OpenClaim));
+	return thread;
+}
+
+static void forget(Witness *self, WitnessThread *thread)
+{
+	self->table.n_unknown_next += thread->open->len;
+	g_array_set_size(thread->open, 0);
+	thread->has_last = false;
+	thread->is_watched = false;
+}
+
+static void end_thread(void *user, void *data)
+{
+	WitnessThread *thread = data;
+
+	forget(user, thread);
+	g_array_unref(thread->open);
+	g_free(thread);
+}
+
+static void interrupted(void *user, void *data)
+{
+	forget(user, data);
+}
+
+static bool changes_mappings(uint64_t system_call)
+{
+	switch (system_call) {
+	case SYS_mmap:
+	case SYS_munmap:
+	case SYS_mprotect:
+	case SYS_mremap:
+	case SYS_brk:
+	case SYS_execve:
+	case SYS_shmat:
+	case SYS_shmdt:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Pages of the kernel ([vvar]) can be read by the program alone. */
+static bool read_operand(const Witness *self, const TrueAccess *access, uint8_t *buffer)
+{
+	const TrueOperand *operand = &access->operands[0];
+
+	return live_mappings_read(&self->mappings, operand->address, buffer, operand->size) ==
+	       operand->size;
+}
+
+static bool before(
+	void *user, void *data, const struct user_regs_struct *registers, bool *out_is_system_call)
+{
+	Witness *self = user;
+	WitnessThread *thread = data;
+	const WitnessOptions *options = &self->options;
+	uint8_t code[TRUE_MAX_CODE];
+	uint64_t number = self->n_seen++;
+	size_t n = live_mappings_read(&self->mappings, registers->rip, code, sizeof(code));
+
+	if (options->n_steps > 0 && number >= options->n_skipped + options->n_steps)
+		return false;
+	thread->registers = *registers;
+	thread->is_watched = true_access_read(&thread->now, code, n, registers);
+	*out_is_system_call = thread->now.is_system_call;
+	if (thread->now.is_system_call && changes_mappings(registers->rax))
+		self->mappings.is_stale = true;
+	if (!thread->is_watched) {
+		forget(self, thread);
+		return true;
+	}
+	if (thread->now.proof != TRUE_PROOF_NONE &&
+		!read_operand(self, &thread->now, thread->before))
+		thread->now.proof = TRUE_PROOF_NONE;
+	if (number >= options->n_skipped && (number - options->n_skipped) % options->every == 0)
+		ask(self, thread);
+	return true;
+}
+
+static void verify(Witness *self, WitnessThread *thread, const struct user_regs_struct *registers)
+{
+	uint8_t after[TRUE_MAX_PROOF] = {0};
+	TrueVerdict verdict;
+
+	self->table.n_accesses++;
+	if (thread->now.proof == TRUE_PROOF_NONE || !read_operand(self, &thread->now, after))
+		return;
+	verdict = true_access_verify(&thread->now, thread->before, after, registers);
+	self->table.n_proven += verdict == TRUE_PROVEN;
+	self->table.n_refuted += verdict == TRUE_REFUTED;
+}
+
+static void after(void *user, void *data, const struct user_regs_struct *registers)
+{
+	Witness *self = user;
+	WitnessThread *thread = data;
+
+	self->table.n_steps++;
+	if (thread->now.is_system_call && changes_mappings(thread->registers.rax))
+		self->mappings.is_stale = true;
+	if (!thread->is_watched || !accesses(&thread->now))
+		return;
+	verify(self, thread, registers);
+	for (guint i = 0; i < thread->open->len; i++)
+		settle(self, &g_array_index(thread->open, OpenClaim, i), &thread->now);
+	g_array_set_size(thread->open, 0);
+	thread->last = thread->now;
+	thread->has_last = true;
+}
+
+SteppedProgramWatcher witness_watcher(Witness *self)
+{
+	return (SteppedProgramWatcher){
+		.begin = begin_thread,
+		.end = end_thread,
+		.before = before,
+		.after = after,
+		.interrupted = interrupted,
+		.user = self,
+	};
+}
