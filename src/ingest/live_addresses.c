@@ -191,6 +191,29 @@ static void take_exit(LodeLiveAddresses *self, const LodePerfRecord *record)
 	g_hash_table_remove(self->asked_us, GUINT_TO_POINTER(record->pid));
 }
 
+/* --- records, one by one --- */
+
+/* The size of the record at the front; 0: it is not all there. */
+static size_t size_of_first(const char *records, size_t left)
+{
+	struct perf_event_header header;
+
+	if (left < sizeof(header))
+		return 0;
+	memcpy(&header, records, sizeof(header));
+	return header.size >= sizeof(header) && header.size <= left ? header.size : 0;
+}
+
+static bool parse(
+	LodeLiveAddresses *self, const char *record, size_t size, LodePerfRecord *out_record)
+{
+	g_autoptr(GError) why = NULL;
+	LodePerfNext next = lode_perf_data_parse(self->reader, record, size, out_record, &why);
+
+	self->n_unreadable += next == LODE_PERF_NEXT_ERROR;
+	return next == LODE_PERF_NEXT_RECORD;
+}
+
 /* --- mappings --- */
 
 static void take_mapping(LodeLiveAddresses *self, const LodePerfRecord *record)
@@ -230,17 +253,14 @@ static void ask_for_mappings(LodeLiveAddresses *self, uint32_t pid)
 		.has_data = true,
 		.proc = self->options.proc,
 	};
-	g_autoptr(GByteArray) records = lode_perf_existing_records(&wanted);
-	const struct perf_event_header *header;
+	g_autoptr(GByteArray) records = g_byte_array_new();
 	LodePerfRecord record;
 
-	for (size_t at = 0; at < records->len; at += header->size) {
-		header = (const void *)(records->data + at);
-		if (lode_perf_data_parse(self->reader, header, header->size, &record, NULL) ==
-				LODE_PERF_NEXT_RECORD &&
-			record.kind == LODE_PERF_MAPPING)
+	lode_perf_existing_add_mappings(&wanted, records);
+	const char *bytes = (const char *)records->data;
+	for (size_t at = 0, n; (n = size_of_first(bytes + at, records->len - at)) > 0; at += n)
+		if (parse(self, bytes + at, n, &record) && record.kind == LODE_PERF_MAPPING)
 			take_mapping(self, &record);
-	}
 }
 
 static bool find_mapping(
@@ -412,7 +432,7 @@ static void take_sample(
 	}
 }
 
-/* --- records --- */
+/* --- records, many --- */
 
 static bool is_page_fault(const LodePerfEvent *event)
 {
@@ -459,27 +479,6 @@ static int compare_places(const void *a, const void *b)
 	if (first->time_ns != second->time_ns)
 		return first->time_ns < second->time_ns ? -1 : 1;
 	return first->offset < second->offset ? -1 : first->offset > second->offset;
-}
-
-/* The size of the record at the front; 0: it is not all there. */
-static size_t size_of_first(const char *records, size_t left)
-{
-	struct perf_event_header header;
-
-	if (left < sizeof(header))
-		return 0;
-	memcpy(&header, records, sizeof(header));
-	return header.size >= sizeof(header) && header.size <= left ? header.size : 0;
-}
-
-static bool parse(
-	LodeLiveAddresses *self, const char *record, size_t size, LodePerfRecord *out_record)
-{
-	g_autoptr(GError) why = NULL;
-	LodePerfNext next = lode_perf_data_parse(self->reader, record, size, out_record, &why);
-
-	self->n_unreadable += next == LODE_PERF_NEXT_ERROR;
-	return next == LODE_PERF_NEXT_RECORD;
 }
 
 /* CPUs write each for itself, so that of two the later record may come first. */
