@@ -119,6 +119,8 @@ static void quit_picture(LodeLivePicture *self)
 	g_atomic_int_set(&self->is_over, TRUE);
 	lode_live_terminal_close(self->terminal);
 	self->terminal = NULL;
+	lode_program_output_say(&self->output,
+		"lode memory record: the recording goes on; Ctrl-C interrupts the program");
 }
 
 static void ask_for_sampling(LodeLivePicture *self)

@@ -109,6 +109,13 @@ void lode_program_output_show(LodeProgramOutput *self)
 	}
 }
 
+void lode_program_output_say(LodeProgramOutput *self, const char *line)
+{
+	g_autofree char *text = g_strconcat(line, "\n", NULL);
+
+	write_all(terminal_of(self), text, strlen(text));
+}
+
 char *lode_program_output_tail(const LodeProgramOutput *self, size_t size)
 {
 	struct stat status;

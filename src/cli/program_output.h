@@ -32,6 +32,9 @@ void lode_program_output_restore(LodeProgramOutput *self);
 /* Writes what has come since the last time to where it was meant for. */
 void lode_program_output_show(LodeProgramOutput *self);
 
+/* Writes a line of ours there. */
+void lode_program_output_say(LodeProgramOutput *self, const char *line);
+
 /* The last bytes of the file, at most so many, from the start of a line on; the caller frees it. */
 char *lode_program_output_tail(const LodeProgramOutput *self, size_t size);
 
