@@ -71,14 +71,10 @@ static int compare_mappings(const void *a, const void *b, void *data)
 }
 
 /* "[stack of tid 4711]" says nothing to a person: the thread's number does. */
-static char *mapping_name(Building *self, const LodeMemoryMapping *mapping)
+static char *stack_name(Building *self, guint64 tid)
 {
-	static const char prefix[] = "[stack of tid ";
 	const GArray *threads = self->memory->threads;
 
-	if (!g_str_has_prefix(mapping->name, prefix))
-		return lode_profile_intern(self->join->profile, mapping->name);
-	guint64 tid = g_ascii_strtoull(mapping->name + strlen(prefix), NULL, 10);
 	for (guint i = 0; i < threads->len; i++) {
 		const LodeThread *thread = &LODE_AT(threads, LodeThread, i);
 		if (thread->tid != tid)
@@ -88,6 +84,37 @@ static char *mapping_name(Building *self, const LodeMemoryMapping *mapping)
 		return lode_profile_intern(self->join->profile, name);
 	}
 	return lode_profile_intern(self->join->profile, "[stack]");
+}
+
+/* Variables that begin as zeros are of an image, though of no file. */
+static char *anonymous_name(Building *self, uint32_t index)
+{
+	const LodeMemoryMapping *mapping = &LODE_AT(
+		lode_memory_reading_mappings(self->reading), LodeReadMapping, index)
+	                                            .mapping;
+	uint32_t image;
+	uint64_t address;
+
+	if (!lode_memory_loads_find(self->loads, index, mapping->start, &image, &address))
+		return lode_profile_intern(self->join->profile, mapping->name);
+	const char *path =
+		lode_memory_images_at(lode_memory_reading_images(self->reading), image)->path;
+	g_autofree char *name = g_strconcat(path, " [bss]", NULL);
+	return lode_profile_intern(self->join->profile, name);
+}
+
+static char *mapping_name(Building *self, uint32_t index)
+{
+	static const char prefix[] = "[stack of tid ";
+	const char *name = LODE_AT(
+		lode_memory_reading_mappings(self->reading), LodeReadMapping, index)
+	                           .mapping.name;
+
+	if (g_str_has_prefix(name, prefix))
+		return stack_name(self, g_ascii_strtoull(name + strlen(prefix), NULL, 10));
+	if (strcmp(name, "[anon]") == 0)
+		return anonymous_name(self, index);
+	return lode_profile_intern(self->join->profile, name);
 }
 
 /* Those that a sample fell into. */
@@ -112,7 +139,7 @@ static void add_mappings(Building *self)
 	for (guint i = 0; i < used->len; i++) {
 		uint32_t index = g_array_index(used, uint32_t, i);
 		LodeMemoryMapping mapping = LODE_AT(rows, LodeReadMapping, index).mapping;
-		mapping.name = mapping_name(self, &mapping);
+		mapping.name = mapping_name(self, index);
 		self->mapping_ids[index] = i;
 		g_array_append_val(self->memory->mappings, mapping);
 	}
@@ -312,9 +339,9 @@ bool lode_join_memory(LodeJoin *self, GError **error)
 		memory->has_fixed_addresses = lode_memory_reading_has_fixed_addresses(
 			building.reading);
 		add_threads(&building);
+		building.loads = lode_memory_loads_new(building.reading);
 		add_mappings(&building);
 		find_events(&building);
-		building.loads = lode_memory_loads_new(building.reading);
 		building.sites = lode_memory_sites_new(
 			self->profile, building.reading, building.loads);
 		add_samples(&building);
