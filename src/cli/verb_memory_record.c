@@ -4,6 +4,7 @@
 #include "base/number_format.h"
 #include "cli/command_text.h"
 #include "cli/interrupt.h"
+#include "cli/live_picture.h"
 #include "cli/option_parser.h"
 #include "cli/recording_directory.h"
 #include "cli/terminal_progress.h"
@@ -19,7 +20,8 @@ enum { NS_PER_US = 1000, MAX_TIMER_US = 10 * 1000 * 1000 };
 
 static struct {
 	char *output, *keep_recording, *timer, *frequency, *period, **events;
-	gboolean has_allocations, is_stopped, has_no_page_faults, is_randomised, allow_debuginfod;
+	gboolean has_allocations, is_stopped, has_no_page_faults, is_randomised, allow_debuginfod,
+		is_live;
 } given;
 
 static const GOptionEntry options[] = {
@@ -40,6 +42,9 @@ static const GOptionEntry options[] = {
 		"do not record who touches each page first", NULL},
 	{"randomised", 0, 0, G_OPTION_ARG_NONE, &given.is_randomised,
 		"leave the randomisation of addresses on", NULL},
+	{"live", 0, 0, G_OPTION_ARG_NONE, &given.is_live,
+		"draw what is accessed in the terminal while the program runs; h shows the keys",
+		NULL},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
 		"the profile to write; one that is there is replaced (default: PROGRAM.lode)",
 		"FILE"},
@@ -138,6 +143,41 @@ static int exit_status(const LodePerfSampling *sampled)
 	return WEXITSTATUS(sampled->exit_status);
 }
 
+/* NULL: there is to be none, or there can be none, which is no reason not to record. */
+static LodeLivePicture *open_picture(const LodeMemoryRecordingOptions *recording)
+{
+	const LodeLivePictureOptions picture_options = {
+		.directory = recording->directory,
+		.program = recording->argv[0],
+		.start_stopped = recording->start_stopped,
+	};
+	g_autoptr(GError) why = NULL;
+	LodeLivePicture *picture = NULL;
+
+	if (given.is_live)
+		picture = lode_live_picture_open(&picture_options, &why);
+	if (why != NULL) {
+		fprintf(stderr, "lode memory record: --live: %s; recording without a picture\n",
+			why->message);
+	}
+	return picture;
+}
+
+/* The picture is gone, and what the program wrote is shown, when this returns. */
+static LodeMemoryRecording *record_program(LodeMemoryRecordingOptions *recording, GError **error)
+{
+	LodePerfSamplerOptions sampler = {0};
+	g_autoptr(LodeLivePicture) picture = open_picture(recording);
+
+	if (picture != NULL) {
+		sampler.observer = lode_live_picture_observer(picture);
+		recording->sampler = &sampler;
+	}
+	LodeMemoryRecording *recorded = lode_memory_recording_run(recording, NULL, error);
+	recording->sampler = NULL;
+	return recorded;
+}
+
 static int record(
 	LodeMemoryRecordingOptions *recording, char **arguments, const char *path, GError **error)
 {
@@ -147,7 +187,7 @@ static int record(
 	if (directory == NULL)
 		return LODE_EXIT_FAILED;
 	recording->directory = directory->path;
-	g_autoptr(LodeMemoryRecording) recorded = lode_memory_recording_run(recording, NULL, error);
+	g_autoptr(LodeMemoryRecording) recorded = record_program(recording, error);
 	if (recorded == NULL)
 		return LODE_EXIT_FAILED;
 	if (recorded->sampling->stop_signal != 0) {
@@ -210,6 +250,11 @@ const LodeVerb lode_verb_memory_record = {
 		"The program keeps standard input, output and error. Its exit status becomes "
 		"lode's; when a signal ends it, lode ends by the same.\n"
 		"\n"
+		"--live draws threads and the addresses that they access while the program runs. "
+		"What it writes to the terminal is then shown at its end, or by the key o, and "
+		"it cannot read from the terminal. Ctrl-C goes to the program; q leaves the "
+		"picture, and the recording goes on.\n"
+		"\n"
 		"--allocations runs the program with a library of lode's in front of malloc and "
 		"its like (LD_PRELOAD). Programs that are linked statically or have a malloc of "
 		"their own cannot be followed so, and lode says so.\n"
@@ -217,7 +262,8 @@ const LodeVerb lode_verb_memory_record = {
 		"Examples:\n"
 		"  lode memory record -- ./program argument\n"
 		"  lode memory record --allocations -o x.lode -- python3 script.py\n"
-		"  lode memory record --timer 250 --no-page-faults -- ./program",
+		"  lode memory record --timer 250 --no-page-faults -- ./program\n"
+		"  lode memory record --live --keep-recording kept -- ./program",
 	.options = options,
 	.run = run,
 	.is_wrapper = true,

@@ -18,7 +18,7 @@ typedef struct {
 	LodeAccessSearch *search;
 	const LodeControlFlow *flow;
 	const LodeBranchTargets *targets; /* NULL: unknown */
-	bool has_indirect_jumps;          /* in the function; true where targets are unknown */
+	bool has_indirect_jumps;          /* in the function */
 } Walk;
 
 static const LodeStaticInstruction *instruction_at(const LodeControlFlow *flow, uint32_t i)
@@ -31,13 +31,27 @@ static const LodeStaticBlock *block_of(const LodeControlFlow *flow, uint32_t i)
 	return &g_array_index(flow->blocks, LodeStaticBlock, instruction_at(flow, i)->block);
 }
 
+static bool has_indirect_jump(const LodeControlFlow *flow)
+{
+	for (guint i = 0; i < flow->blocks->len; i++) {
+		const LodeStaticBlock *block = &g_array_index(flow->blocks, LodeStaticBlock, i);
+		const LodeStaticInstruction *last = instruction_at(
+			flow, block->first + block->n - 1);
+
+		if (last->decoded.branch == LODE_BRANCH_INDIRECT_JUMP)
+			return true;
+	}
+	return false;
+}
+
 static bool may_jump_indirectly(const LodeBranchTargets *targets, const LodeControlFlow *flow)
 {
 	const LodeStaticInstruction *last = instruction_at(flow, flow->instructions->len - 1);
 
-	return targets == NULL ||
-	       lode_branch_targets_has_indirect_jump(targets, instruction_at(flow, 0)->address,
-		       last->address + last->decoded.length);
+	if (targets == NULL)
+		return has_indirect_jump(flow);
+	return lode_branch_targets_has_indirect_jump(
+		targets, instruction_at(flow, 0)->address, last->address + last->decoded.length);
 }
 
 /* Whether instruction `i` − 1 can run on into `i`. */
@@ -193,9 +207,13 @@ void lode_access_search_backward(LodeAccessSearch *self)
 		lode_access_search_fail(self, LODE_REASON_BRANCH_TARGET);
 		return;
 	}
-	walk.has_indirect_jumps = may_jump_indirectly(question->targets, flow);
+	walk.has_indirect_jumps = may_jump_indirectly(walk.targets, flow);
+	if (walk.has_indirect_jumps && (walk.targets == NULL || !walk.targets->has_tables)) {
+		lode_access_search_fail(self, LODE_REASON_BRANCH_TARGET);
+		return;
+	}
 	walk_back(&walk, i);
 	if (self->found.rule == LODE_RULE_BACKWARD)
-		self->found.is_unverified = walk.has_indirect_jumps ||
+		self->found.is_unverified = walk.targets == NULL || walk.has_indirect_jumps ||
 		                            !block_of(flow, i)->is_reachable;
 }

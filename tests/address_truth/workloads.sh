@@ -4,7 +4,7 @@
 
 # make_inputs: input.bin (code), input.txt (numbers in no order), a repository.
 make_inputs() {
-	cat /usr/bin/* 2>/dev/null | head -c "${input_bytes:-400000}" >input.bin
+	cat /usr/bin/* 2>/dev/null | head -c "${input_bytes:-400000}" >input.bin || true
 	awk -v n="${input_lines:-20000}" 'BEGIN {
 		for (i = 0; i < n; i++) print (i * 7919) % 1000003, "line", i, (i * 31) % 97 }' >input.txt
 	if command -v git >/dev/null; then

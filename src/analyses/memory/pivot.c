@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/memory/pivot.h"
 
+#include "analyses/memory/access_samples.h"
 #include "analyses/memory/expression.h"
-#include "analyses/memory/page_faults.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -160,26 +160,14 @@ static const LodeMemorySample *sample_at(const LodeProfile *profile, uint32_t ro
 	return &LODE_AT(profile->memory->samples, LodeMemorySample, row);
 }
 
-static bool has_other_than_faults(const LodeProfile *profile, const bool *are_faults,
-	const uint32_t *samples, size_t n_samples)
-{
-	for (size_t i = 0; i < n_samples; i++)
-		if (!are_faults[sample_at(profile, samples[i])->event])
-			return true;
-	return false;
-}
-
 static bool add_samples(LodePivot *self, const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, GError **error)
 {
-	g_autofree bool *are_faults = lode_page_faults_events(profile);
-	bool no_faults = has_other_than_faults(profile, are_faults, samples, n_samples);
+	g_autoptr(GArray) accesses = lode_access_samples(profile, samples, n_samples);
 
-	for (size_t i = 0; i < n_samples; i++) {
-		const LodeMemorySample *sample = sample_at(profile, samples[i]);
-		if (no_faults && are_faults[sample->event])
-			continue;
-		if (!add_sample(self, sample, samples[i], error))
+	for (guint i = 0; i < accesses->len; i++) {
+		uint32_t row = LODE_AT(accesses, uint32_t, i);
+		if (!add_sample(self, sample_at(profile, row), row, error))
 			return false;
 	}
 	return true;
