@@ -16,6 +16,9 @@ typedef struct {
 	const uint32_t *samples;    /* numbers of the samples that passed the filters, ascending */
 	size_t n_samples;
 	const char *const *definitions; /* --define; NULL-terminated, or NULL */
+	const char *sort; /* --sort, of which each view has its own words; NULL: not given */
+	uint32_t top;     /* --top, 0: all; has_top false: the view's own default */
+	bool has_top;
 	LodeViewFormat format;
 	LodeTerminal terminal;
 } LodeMemoryViewInput;

@@ -6,7 +6,7 @@
 
 static gboolean is_given;
 
-static const GOptionEntry options[] = {
+const GOptionEntry lode_memory_coverage_options[] = {
 	{"coverage", 0, 0, G_OPTION_ARG_NONE, &is_given,
 		"the share of samples with a data address by rule or reason, and by the layer that "
 		"named it",
@@ -32,8 +32,7 @@ static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **err
 }
 
 const LodeMemoryView lode_memory_view_coverage = {
-	.title = "Coverage",
-	.options = options,
+	.option = "--coverage",
 	.is_wanted = is_wanted,
 	.write = write_view,
 };

@@ -9,45 +9,22 @@
 #include "views/memory_histogram.h"
 #include "views/plot/memory_plot.h"
 
-#include <string.h>
-
 static struct {
-	char *granularity, *sort, *plot;
+	char *granularity, *plot;
 	gboolean by_thread, together;
-	gint64 top;
-} given = {.top = -1};
+} given;
 
-static const GOptionEntry options[] = {
+const GOptionEntry lode_memory_histogram_options[] = {
 	{"granularity", 0, 0, G_OPTION_ARG_STRING, &given.granularity,
 		"count by page, line or word, or by a power of two such as 64K (default: page)",
 		"page|line|word|BYTES"},
 	{"by-thread", 0, 0, G_OPTION_ARG_NONE, &given.by_thread,
 		"each thread by itself, all of them", NULL},
 	{"together", 0, 0, G_OPTION_ARG_NONE, &given.together, "all threads together", NULL},
-	{"sort", 0, 0, G_OPTION_ARG_STRING, &given.sort,
-		"largest first, or by address (default: weight)", "weight|loads|stores|address"},
-	{"top", 0, 0, G_OPTION_ARG_INT64, &given.top,
-		"show at most N rows of each table; 0: all (default: a screen's worth; all in "
-		"JSON and CSV)",
-		"N"},
 	{"plot", 0, 0, G_OPTION_ARG_FILENAME, &given.plot,
 		"also draw threads and time by addresses, as FILE.svg or FILE.png", "FILE"},
 	{NULL},
 };
-
-bool lode_memory_view_limit(uint32_t *out_limit, bool *out_is_given, GError **error)
-{
-	if (given.top == -1)
-		return true;
-	if (given.top < 0 || given.top > G_MAXINT32) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--top %" G_GINT64_FORMAT " is no number of rows; 0 shows all", given.top);
-		return false;
-	}
-	*out_limit = (uint32_t)given.top;
-	*out_is_given = true;
-	return true;
-}
 
 bool lode_memory_view_granularity(uint64_t *out_bytes, GError **error)
 {
@@ -60,14 +37,14 @@ bool lode_memory_view_granularity(uint64_t *out_bytes, GError **error)
 	return false;
 }
 
-bool lode_memory_view_is_by_address(void)
-{
-	return given.sort != NULL && strcmp(given.sort, "address") == 0;
-}
-
-static bool parse_options(LodeMemoryHistogramOptions *histogram, GError **error)
+static bool parse_options(
+	const LodeMemoryViewInput *input, LodeMemoryHistogramOptions *histogram, GError **error)
 {
 	lode_memory_histogram_options_init(histogram);
+	histogram->format = input->format;
+	histogram->terminal = input->terminal;
+	histogram->limit = input->top;
+	histogram->has_limit = input->has_top;
 	if (given.by_thread && given.together) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--by-thread and --together exclude each other");
@@ -77,13 +54,12 @@ static bool parse_options(LodeMemoryHistogramOptions *histogram, GError **error)
 		histogram->scope = LODE_HISTOGRAM_BY_THREAD;
 	if (given.together)
 		histogram->scope = LODE_HISTOGRAM_TOGETHER;
-	if (given.sort != NULL && !lode_histogram_sort_from_text(given.sort, &histogram->sort)) {
+	if (input->sort != NULL && !lode_histogram_sort_from_text(input->sort, &histogram->sort)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--sort '%s' is none of weight, loads, stores and address", given.sort);
+			"--sort '%s' is none of weight, loads, stores and address", input->sort);
 		return false;
 	}
-	return lode_memory_view_granularity(&histogram->granularity, error) &&
-	       lode_memory_view_limit(&histogram->limit, &histogram->has_limit, error);
+	return lode_memory_view_granularity(&histogram->granularity, error);
 }
 
 /* The file appears under its name when it is whole. */
@@ -108,10 +84,8 @@ static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **err
 {
 	LodeMemoryHistogramOptions histogram;
 
-	if (!parse_options(&histogram, error))
+	if (!parse_options(input, &histogram, error))
 		return false;
-	histogram.format = input->format;
-	histogram.terminal = input->terminal;
 	if (given.plot != NULL && !write_plot(input, histogram.granularity, error))
 		return false;
 	return lode_memory_histogram_write(
@@ -125,8 +99,7 @@ static bool is_wanted(void)
 }
 
 const LodeMemoryView lode_memory_view_histogram = {
-	.title = "Histogram",
-	.options = options,
+	.option = "--plot, --by-thread or --together",
 	.is_wanted = is_wanted,
 	.write = write_view,
 };

@@ -5,7 +5,7 @@
 
 static char *type;
 
-static const GOptionEntry options[] = {
+const GOptionEntry lode_memory_layout_options[] = {
 	{"layout", 0, 0, G_OPTION_ARG_STRING, &type,
 		"the members of a type in order, with offsets, holes, cache lines, and the samples "
 		"of each",
@@ -35,8 +35,7 @@ static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **err
 }
 
 const LodeMemoryView lode_memory_view_layout = {
-	.title = "One type",
-	.options = options,
+	.option = "--layout",
 	.is_wanted = is_wanted,
 	.write = write_view,
 };

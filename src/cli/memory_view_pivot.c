@@ -3,7 +3,6 @@
 #include "analyses/memory/pivot.h"
 #include "base/error.h"
 #include "cli/memory_view.h"
-#include "cli/option_parser.h"
 #include "views/memory_pivot.h"
 
 enum { DEFAULT_TOP = 20 }; /* on a screen; JSON and CSV have all */
@@ -12,7 +11,7 @@ static struct {
 	char *by[LODE_PIVOT_MAX_LEVELS];
 } given;
 
-static const GOptionEntry options[] = {
+const GOptionEntry lode_memory_pivot_options[] = {
 	{"by", 0, 0, G_OPTION_ARG_STRING, &given.by[0],
 		"group the samples by an attribute (type, function, line, page...), a --define, or "
 		"any expression",
@@ -51,7 +50,7 @@ static bool read_levels(LodePivotOptions *pivot, GError **error)
 
 static bool read_options(const LodeMemoryViewInput *input, LodePivotOptions *pivot, GError **error)
 {
-	uint64_t top = input->format == LODE_VIEW_TEXT ? DEFAULT_TOP : 0;
+	uint32_t default_top = input->format == LODE_VIEW_TEXT ? DEFAULT_TOP : 0;
 	int sort = input->sort != NULL ? lode_pivot_sort_from_text(input->sort)
 	                               : LODE_PIVOT_SORT_WEIGHT;
 
@@ -62,11 +61,10 @@ static bool read_options(const LodeMemoryViewInput *input, LodePivotOptions *piv
 			input->sort);
 		return false;
 	}
-	if (!read_levels(pivot, error) ||
-		!lode_option_count("--top", input->top, UINT32_MAX, &top, error))
+	if (!read_levels(pivot, error))
 		return false;
 	pivot->sort = (LodePivotSort)sort;
-	pivot->top = (uint32_t)top;
+	pivot->top = input->has_top ? input->top : default_top;
 	return true;
 }
 
@@ -88,8 +86,7 @@ static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **err
 }
 
 const LodeMemoryView lode_memory_view_pivot = {
-	.title = "Groups",
-	.options = options,
+	.option = "--by",
 	.is_wanted = is_wanted,
 	.write = write_view,
 };

@@ -290,7 +290,7 @@ static void find_state(LodeDataTypes *self, const LodeFunctionContext *context, 
 
 /* Whether it stores a register into the frame and does nothing else: a spilled variable is said to
  * be in its slot only after that. */
-static bool is_spill(const LodeFullInstruction *full, const LodeRegisterState *state,
+static bool is_spill(const LodeTypedInstruction *full, const LodeRegisterState *state,
 	const LodeMemoryOperand *memory)
 {
 	return full->instruction.mnemonic == ZYDIS_MNEMONIC_MOV &&

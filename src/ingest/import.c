@@ -75,7 +75,7 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 	default:
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"%s: neither callgrind output, perf.data, a flow file nor an allocation "
-		        "log",
+			"log",
 			path);
 		return false;
 	}
