@@ -17,7 +17,7 @@ build_packages=(
 )
 test_packages=(
 	g++ binutils file zstd sqlite3 mandoc libc6-dbg linux-perf tmux
-	clang libclang-rt-14-dev clang-format shellcheck
+	clang libclang-rt-14-dev clang-format shellcheck libjemalloc2
 )
 
 packages=("${build_packages[@]}")
