@@ -158,7 +158,7 @@ check "a processor that is not there" "$(status_is 1)" "$(says 'cpu 5 of memory 
 "$write_profile" x.lode 2>err || echo "# no profile: $(cat err)"
 lode_place x.lode --topology "$two" --threads-per-memory 2 -o made.place
 check "a placement is made, and what it would do is said" "$(status_is 0)" "$(is_silent)" \
-	"$(shows '^majority +8[0-9]\.?[0-9]* %')" "$(shows '^first-touch +50 %')" \
+	"$(shows '^majority +8[0-9]\.?[0-9]* %')" "$(shows '^first-touch +50.0 %')" \
 	"$(shows 'interleaved pages: 4')" "$([ -s made.place ] || echo 'no file')"
 cp made.place x.place
 apply_recorded --topology "$two" -- "$program" 4
