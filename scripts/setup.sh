@@ -17,7 +17,8 @@ build_packages=(
 )
 test_packages=(
 	g++ binutils file zstd sqlite3 mandoc libc6-dbg linux-perf tmux
-	clang libclang-rt-14-dev clang-format shellcheck libjemalloc2
+	numactl hwloc-nox libnuma-dev libjemalloc2
+	clang libclang-rt-14-dev clang-format shellcheck
 )
 
 packages=("${build_packages[@]}")
