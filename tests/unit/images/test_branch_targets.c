@@ -51,7 +51,7 @@ static __attribute__((noinline)) unsigned switch_on(unsigned value, unsigned res
 }
 
 /* Goes to label `program[0]`, and on, and says where the labels are. */
-static __attribute__((noinline, noclone)) int go_to(const uint8_t *program, uintptr_t *out_labels)
+static __attribute__((noinline)) int go_to(const uint8_t *program, uintptr_t *out_labels)
 {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
