@@ -78,7 +78,7 @@ static const char *name_of(LodeLiveMappings *self, uint32_t pid, const LodeLiveM
 {
 	LodeLiveMapping before;
 
-	if (strcmp(mapping->name, "//anon") != 0)
+	if (mapping->name[0] != '\0' && !g_str_has_prefix(mapping->name, "//anon"))
 		return mapping->name;
 	if (lode_live_mappings_find(self, pid, mapping->end - 1, &before) &&
 		before.end == mapping->end && g_str_has_prefix(before.name, "[stack of"))
