@@ -6,8 +6,8 @@
 #   picture.sh LODE PROGRAM
 set -uo pipefail
 
-lode=$1
-program=$2
+lode=$(realpath "$1")
+program=$(realpath "$2")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/unit/record/cases.sh
 . "$here/../unit/record/cases.sh"
@@ -44,13 +44,25 @@ wait_for() {
 	while IFS= read -r line; do echo "#   $line"; done <<<"$shown"
 }
 
-# is_shown yes|no PATTERN
-is_shown() {
-	if screen | grep -Eq -- "$2"; then
-		[ "$1" = yes ] || echo "'$2' is on the screen"
-	else
-		[ "$1" = no ] || echo "'$2' is not on the screen"
-	fi
+# is_gone PATTERN: a screen may be read while it is being drawn.
+is_gone() {
+	for _ in $(seq 30); do
+		screen | grep -Eq -- "$1" || return 0
+		sleep 0.1
+	done
+	echo "'$1' is on the screen"
+}
+
+# start COMMAND: on a screen of its own. end_with STATUS PATTERN…: what is on it in the end.
+runs=0
+start() {
+	runs=$((runs + 1))
+	type_line "clear; $1; echo end$runs=\$?"
+}
+end_with() {
+	local ending=$1
+	shift
+	wait_for "^end$runs=$ending\$" "$@"
 }
 
 # The lines of the table: address, share, loads, stores, threads, mapping, function.
@@ -74,8 +86,8 @@ skip_all() {
 }
 
 command -v tmux >/dev/null || skip_all "no tmux"
-"$lode" record -o trial.data -- true >/dev/null 2>trial.err ||
-	skip_all "cannot record here: $(head -n 1 trial.err)"
+"$lode" record -o trial.data -e cpu-clock:u -- true >/dev/null 2>trial.err ||
+	skip_all "$(head -n 1 trial.err)"
 # A shell that leaves the terminal's modes alone.
 terminal -u new-session -d -x 100 -y 30 \
 	"env -u NO_COLOR TERM=screen-256color LC_ALL=C.UTF-8 PS1='ready> ' sh" ||
@@ -87,7 +99,7 @@ wait_for 'ready> ' >/dev/null
 type_line "$lode memory record --live -o x.lode -- $program 60"
 check "the picture shows both threads and what they access" \
 	"$(wait_for '^ all .*█' '^ 0 two_threads .*[▒▓█]' '^ 1 two_threads .*█' 'store_all')" \
-	"$(is_shown no 'loaded 0x')"
+	"$(is_gone 'loaded 0x')"
 
 press o
 fault=$(wait_for 'loaded 0x[0-9a-f]+ stored 0x[0-9a-f]+')
@@ -96,7 +108,7 @@ check "the program's output is on a page of its own" "$fault"
 press o
 wait_for '^ *address' >/dev/null
 
-# accesses THREADS START END FUNCTION: each range of these threads is in [START, END).
+# ranges_of THREAD START SIZE FUNCTION: all that it accesses lies there.
 ranges_of() {
 	local thread=$1 start=$((16#$2)) end=$((16#$2 + $3)) function=$4 n=0 address rest
 	while read -r address _ _ _ _ threads _ function_shown rest; do
@@ -112,7 +124,7 @@ check "stores of the second thread are where its array is" \
 	"$(ranges_of 1 "$stored" $((8 << 13)) store_all)"
 press Down f
 fault=$(wait_for 'tagged threads' '^\*0 two_threads')
-check "a tagged thread is seen alone" "$fault" "$(is_shown no '^.1 two_threads')" \
+check "a tagged thread is seen alone" "$fault" "$(is_gone '^.1 two_threads')" \
 	"$(ranges_of 0 "$loaded" $((8 << 16)) load_all)"
 press u
 check "and all of them again" "$(wait_for '^ 1 two_threads')"
@@ -134,7 +146,7 @@ wait_for '^page' >/dev/null
 press Home +
 fault=$(wait_for 'zoom 1: [0-9a-f]+-[0-9a-f]+ .*in view')
 check "zoomed into the first range, the others are not seen" "$fault" \
-	"$(is_shown no 'store_all')"
+	"$(is_gone 'store_all')"
 press + +
 fault=$(wait_for 'zoom 3: ')
 press - - -
@@ -142,10 +154,10 @@ check "and out again" "$fault" "$(wait_for 'all addresses' 'store_all')"
 
 press l
 fault=$(wait_for '  loads  ')
-check "loads alone" "$fault" "$(is_shown no 'store_all')"
+check "loads alone" "$fault" "$(is_gone 'store_all')"
 press l
 fault=$(wait_for '  stores  all addresses' 'store_all')
-check "stores alone" "$fault" "$(is_shown no 'load_all')"
+check "stores alone" "$fault" "$(is_gone 'load_all')"
 press l
 
 press p
@@ -157,7 +169,7 @@ check "a paused picture stands still" "$fault" \
 	"$([ -n "$before" ] && [ "$before" = "$after" ] || echo 'it has changed')"
 press p
 sleep 1.5
-check "and goes on" "$(is_shown no PAUSED)" \
+check "and goes on" "$(is_gone PAUSED)" \
 	"$([ "$before" != "$(table)" ] || echo 'it has not changed')"
 
 press s
@@ -167,7 +179,7 @@ sleep 1
 check "sampling stops" "$fault" "$([ "$before" = "$(table)" ] || echo 'samples came')"
 press s
 sleep 1
-check "and starts again" "$(is_shown no 'SAMPLING OFF')" \
+check "and starts again" "$(is_gone 'SAMPLING OFF')" \
 	"$([ "$before" != "$(table)" ] || echo 'no samples came')"
 
 press z r
@@ -193,31 +205,31 @@ check "Ctrl-C ends the program, and what it wrote is shown" \
 	"$(wait_for 'loaded 0x' 'samples of' && type_line 'echo status=$?' && wait_for 'status=130')" \
 	"$(is_sane)"
 
-type_line "clear; $lode memory record --live -o x.lode -- $program 2; echo status=\$?"
+start "$lode memory record --live -o x.lode -- $program 2"
 wait_for '^ 1 two_threads' >/dev/null
 press q
 fault=$(wait_for 'loaded 0x' 'the recording goes on')
 sane=$(is_sane)
-check "q leaves the picture, the recording goes on" "$fault" "$sane" "$(is_shown no 'samples of')" \
-	"$(wait_for '^sum ' 'samples of' 'status=0')" \
+check "q leaves the picture, the recording goes on" "$fault" "$sane" "$(is_gone 'samples of')" \
+	"$(wait_for '^sum ' 'samples of' && end_with 0)" \
 	"$([ -s x.lode ] || echo 'no profile')"
 
 # crash NAME OF COMMAND: sends it a signal that it does not bear.
 crash() { kill -SEGV "$(ps -o pid= --ppid "$(terminal display -p '#{pane_pid}')" | head -n 1)"; }
-type_line "clear; LC_ALL=C $lode memory record --live -o x.lode -- $program 2; echo status=\$?"
+start "LC_ALL=C $lode memory record --live -o x.lode -- $program 2"
 check "ASCII where the locale has no more" "$(wait_for '^ 1 two_threads .*\|.*@')"
 crash
-check "a crash of lode leaves the terminal as it was" "$(wait_for 'status=139')" "$(is_sane)"
+check "a crash of lode leaves the terminal as it was" "$(end_with 139)" "$(is_sane)"
 
-type_line "clear; $lode memory record --live -o x.lode -- sh -c 'kill -SEGV \$\$'; echo status=\$?"
-check "so does a crash of the program" "$(wait_for 'status=(139|1)')" "$(is_sane)"
+start "$lode memory record --live -o x.lode -- sh -c 'kill -SEGV \$\$'"
+check "so does a crash of the program" "$(end_with '(139|1)')" "$(is_sane)"
 
-type_line "clear; TERM=dumb $lode memory record --live -o x.lode -- $program 0.3; echo status=\$?"
+start "TERM=dumb $lode memory record --live -o x.lode -- $program 0.3"
 check "no picture on a dumb terminal, but a recording" \
-	"$(wait_for '^lode memory record: --live: the terminal cannot' '^loaded 0x' 'status=0')"
+	"$(end_with 0 '^lode memory record: --live: the terminal cannot' '^loaded 0x')"
 
-type_line "clear; TERM=nonesuch $lode memory record --live -o x.lode -- $program 0.3; echo status=\$?"
-check "nor on an unknown one" "$(wait_for 'unknown kind' '^loaded 0x' 'status=0')" "$(is_sane)"
+start "TERM=nonesuch $lode memory record --live -o x.lode -- $program 0.3"
+check "nor on an unknown one" "$(end_with 0 'unknown kind' '^loaded 0x')" "$(is_sane)"
 
 setsid "$lode" memory record --live -o y.lode -- "$program" 0.3 >out 2>err
 status=$?
@@ -226,8 +238,8 @@ check "nor where there is none" "$(status_is 0)" \
 	"$(grep -q '^loaded 0x' out || echo 'the output is lost')"
 : >err
 
-type_line "clear; echo piped | $lode memory record --live -o x.lode -- sh -c 'cat; $program 0.3' >out; cat out"
+start "echo piped | $lode memory record --live -o x.lode -- sh -c 'cat; $program 0.3' >out; cat out"
 check "an input that is no terminal stays, so does an output" \
-	"$(wait_for '^piped' '^loaded 0x' 'samples of')"
+	"$(end_with 0 '^piped' '^loaded 0x' 'samples of')"
 
 echo "1..$number"
