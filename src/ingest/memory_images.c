@@ -19,6 +19,8 @@ static void clear_image(void *data)
 		if (self->flows[i].instructions != NULL)
 			lode_control_flow_clear(&self->flows[i]);
 	g_free(self->flows);
+	if (self->has_targets)
+		lode_branch_targets_clear(&self->targets);
 	lode_data_types_free(self->types);
 	lode_binary_image_close(self->binary);
 	g_free(self->path);
@@ -121,6 +123,32 @@ const LodeControlFlow *lode_memory_image_flow(LodeMemoryImage *self, uint64_t ad
 	lode_control_flow_init(flow);
 	lode_control_flow_build(flow, code, MIN(n, function->size), function->address, NULL);
 	return flow;
+}
+
+/* Code made at run time is in no file that could be read whole. */
+static void add_function_targets(LodeMemoryImage *self)
+{
+	for (size_t i = 0; i < self->n_functions; i++) {
+		const LodeBinaryFunction *function = &self->functions[i];
+		size_t n = 0;
+		const uint8_t *code = lode_binary_image_bytes(self->binary, function->address, &n);
+		if (code != NULL)
+			lode_branch_targets_add(
+				&self->targets, code, MIN(n, function->size), function->address);
+	}
+}
+
+const LodeBranchTargets *lode_memory_image_targets(LodeMemoryImage *self)
+{
+	if (self->binary == NULL)
+		return NULL;
+	if (self->has_targets)
+		return &self->targets;
+	lode_branch_targets_init(&self->targets);
+	self->has_targets = true;
+	if (!lode_branch_targets_read(&self->targets, self->path, NULL))
+		add_function_targets(self);
+	return &self->targets;
 }
 
 LodeDataTypes *lode_memory_image_types(LodeMemoryImage *self)

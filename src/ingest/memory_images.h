@@ -6,6 +6,7 @@
 #pragma once
 
 #include "images/binary_image.h"
+#include "images/branch_targets.h"
 #include "images/control_flow.h"
 #include "images/data_types.h"
 
@@ -16,9 +17,10 @@ typedef struct {
 	LodeBinaryImage *binary; /* NULL: cannot be opened, or is not the one that ran */
 	const LodeBinaryFunction *functions;
 	size_t n_functions;
-	LodeControlFlow *flows; /* of each function; without instructions until asked for */
-	LodeDataTypes *types;   /* NULL: no debug information, or not asked for yet */
-	bool has_looked_for_types;
+	LodeControlFlow *flows;    /* of each function; without instructions until asked for */
+	LodeBranchTargets targets; /* once asked for */
+	LodeDataTypes *types;      /* NULL: no debug information, or not asked for yet */
+	bool has_targets, has_looked_for_types;
 } LodeMemoryImage;
 
 LodeMemoryImages *lode_memory_images_new(bool allow_debuginfod);
@@ -40,6 +42,9 @@ const LodeBinaryFunction *lode_memory_image_function(const LodeMemoryImage *self
 
 /* Its control flow, kept; NULL where no function or no code is known. */
 const LodeControlFlow *lode_memory_image_flow(LodeMemoryImage *self, uint64_t address);
+
+/* All that the image jumps to; NULL: there is no image. */
+const LodeBranchTargets *lode_memory_image_targets(LodeMemoryImage *self);
 
 /* NULL: there is no debug information. */
 LodeDataTypes *lode_memory_image_types(LodeMemoryImage *self);

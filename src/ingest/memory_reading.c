@@ -318,6 +318,7 @@ static LodeDataAccess resolve(Place *place, const LodeSampledAccess *sampled)
 		.flow = place->image->binary != NULL
 	                        ? lode_memory_image_flow(place->image, sampled->image_pc)
 	                        : NULL,
+		.targets = lode_memory_image_targets(place->image),
 		.is_trigger_before = is_trigger_before(sampled->event),
 	};
 	lode_data_access_find(&context, &question, &access);
