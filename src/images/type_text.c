@@ -145,7 +145,8 @@ static char *declare_qualified(
 /* Owns `declarator`. */
 static char *declare(LodeTypeTable *types, Dwarf_Die *die, char *declarator, int depth)
 {
-	g_autofree char *owned = declarator, *name = NULL;
+	G_GNUC_UNUSED g_autofree char *owned = declarator;
+	g_autofree char *name = NULL;
 
 	if (depth > MAX_DEPTH || strlen(declarator) > MAX_TEXT)
 		return g_strdup("…");
