@@ -145,16 +145,23 @@ static void add_mappings(Building *self)
 	}
 }
 
+/* The event of a sampled column; a counted one may have the same name. */
+static uint32_t find_event(const LodeJoin *join, const char *name)
+{
+	const GPtrArray *columns = join->recording->events;
+
+	for (guint i = columns->len - join->recording->n_sampled; i < columns->len; i++)
+		if (strcmp(g_ptr_array_index(columns, i), name) == 0)
+			return g_array_index(join->column_events, uint32_t, i);
+	return join->profile->weight_event;
+}
+
 static void find_events(Building *self)
 {
 	const GPtrArray *names = lode_memory_reading_event_names(self->reading);
 
 	for (guint i = 0; i < names->len; i++) {
-		uint32_t event = lode_profile_find_event(
-			self->join->profile, g_ptr_array_index(names, i));
-		/* A sampled event that is there by another name has no other. */
-		if (event == LODE_NONE)
-			event = self->join->profile->weight_event;
+		uint32_t event = find_event(self->join, g_ptr_array_index(names, i));
 		g_array_append_val(self->event_ids, event);
 	}
 }
