@@ -40,7 +40,7 @@ static const GOptionEntry entries[] = {
 typedef struct {
 	uint64_t n_samples, n_resolved, n_unverified, n_addresses;
 	uint64_t n_by_rule[LODE_N_RULES], n_by_reason[LODE_N_REASONS], n_by_side[THREAD_N_SIDES];
-	uint64_t n_globals; /* of those elsewhere */
+	uint64_t n_globals, n_libraries; /* of those elsewhere */
 } Counts;
 
 typedef struct {
@@ -118,18 +118,46 @@ static bool is_global(Resolver *self, uint64_t address)
 	       recorded_mappings_file(&self->mappings, range)->path[1] != '/';
 }
 
+/* The C library's own heap and tables, which it uses while a thread begins and ends. */
+static bool is_by_library(Resolver *self, const LodeDataAccess *access)
+{
+	const LodeMappedRange *range = recorded_mappings_find(
+		&self->mappings, &self->moment, access->pc + self->place.bias);
+
+	return range != NULL &&
+	       strstr(recorded_mappings_file(&self->mappings, range)->path, ".so") != NULL;
+}
+
+static void count_elsewhere(
+	Resolver *self, const LodeDataAccess *access, const LodeDataOperand *operand)
+{
+	if (is_global(self, operand->address))
+		self->counts.n_globals++;
+	else if (is_by_library(self, access))
+		self->counts.n_libraries++;
+	else
+		fprintf(stderr, "%s: 0x%" PRIx64 " at 0x%" PRIx64 " is nobody's\n", given.name,
+			operand->address, access->pc);
+}
+
 static void count_side(
 	Resolver *self, uint32_t tid, const LodeDataAccess *access, const LodeDataOperand *operand)
 {
 	ThreadSide side = thread_bounds_side(self->bounds, tid, operand->address);
-	bool is_known = side == THREAD_ELSEWHERE && is_global(self, operand->address);
 
 	self->counts.n_by_side[side]++;
-	self->counts.n_globals += is_known;
-	if (side == THREAD_FOREIGN || (side == THREAD_ELSEWHERE && !is_known))
-		fprintf(stderr, "%s: thread %" PRIu32 " at 0x%" PRIx64 ": 0x%" PRIx64 " is %s\n",
-			given.name, tid, access->pc, operand->address,
-			side == THREAD_FOREIGN ? "another thread's" : "nobody's");
+	if (side == THREAD_ELSEWHERE)
+		count_elsewhere(self, access, operand);
+	else if (side == THREAD_FOREIGN)
+		fprintf(stderr,
+			"%s: thread %" PRIu32 ": 0x%" PRIx64 " at 0x%" PRIx64
+			" is another thread's\n",
+			given.name, tid, operand->address, access->pc);
+}
+
+static uint64_t n_nobodys(const Counts *counts)
+{
+	return counts->n_by_side[THREAD_ELSEWHERE] - counts->n_globals - counts->n_libraries;
 }
 
 static void failure_free(void *data)
@@ -253,11 +281,11 @@ static void write_text(const Resolver *self)
 				percent(counts->n_by_reason[i], counts->n_samples));
 	if (self->bounds != NULL)
 		printf("; of %" PRIu64 " addresses own arrays %" PRIu64 ", own stack %" PRIu64
-		       ", globals %" PRIu64 ", nobody's %" PRIu64 ", another thread's %" PRIu64,
+		       ", globals %" PRIu64 ", the C library's %" PRIu64 ", nobody's %" PRIu64
+		       ", another thread's %" PRIu64,
 			counts->n_addresses, counts->n_by_side[THREAD_OWN_ARRAY],
-			counts->n_by_side[THREAD_OWN_STACK], counts->n_globals,
-			counts->n_by_side[THREAD_ELSEWHERE] - counts->n_globals,
-			counts->n_by_side[THREAD_FOREIGN]);
+			counts->n_by_side[THREAD_OWN_STACK], counts->n_globals, counts->n_libraries,
+			n_nobodys(counts), counts->n_by_side[THREAD_FOREIGN]);
 	printf("\n");
 }
 
@@ -269,7 +297,7 @@ static void write_csv_header(void)
 	printf(",unverified");
 	for (unsigned i = 1; i < LODE_N_REASONS; i++)
 		printf(",%s", lode_address_reason_to_text(i));
-	printf(",addresses,own array,own stack,globals,nobody's,another thread's\n");
+	printf(",addresses,own array,own stack,globals,library,nobody's,another thread's\n");
 }
 
 static void write_csv(const Resolver *self)
@@ -284,11 +312,11 @@ static void write_csv(const Resolver *self)
 	printf(",%" PRIu64, counts->n_unverified);
 	for (unsigned i = 1; i < LODE_N_REASONS; i++)
 		printf(",%" PRIu64, counts->n_by_reason[i]);
-	printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+	printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+	       "\n",
 		counts->n_addresses, counts->n_by_side[THREAD_OWN_ARRAY],
-		counts->n_by_side[THREAD_OWN_STACK], counts->n_globals,
-		counts->n_by_side[THREAD_ELSEWHERE] - counts->n_globals,
-		counts->n_by_side[THREAD_FOREIGN]);
+		counts->n_by_side[THREAD_OWN_STACK], counts->n_globals, counts->n_libraries,
+		n_nobodys(counts), counts->n_by_side[THREAD_FOREIGN]);
 }
 
 static int report(const Resolver *self)
@@ -303,8 +331,7 @@ static int report(const Resolver *self)
 		write_csv(self);
 	}
 	show_failures(self);
-	return counts->n_by_side[THREAD_FOREIGN] > 0 ||
-	       counts->n_by_side[THREAD_ELSEWHERE] > counts->n_globals;
+	return counts->n_by_side[THREAD_FOREIGN] > 0 || n_nobodys(counts) > 0;
 }
 
 static int fail(const GError *error)
