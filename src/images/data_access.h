@@ -61,8 +61,9 @@ typedef struct {
 	LodeAddressRule rule;     /* NONE: then there is a reason, and no operand */
 	LodeAddressReason reason; /* NONE: then there is a rule */
 	bool is_unverified; /* backward, where jumps that are not seen may lead in between: in a
-	                       function with indirect jumps, whose tables are guessed, in code
-	                       that nothing seems to lead to, or without the image's targets */
+	                       function with indirect jumps, whose tables are guessed, past a
+	                       guessed target that no indirect jump of the function explains, in
+	                       code that nothing seems to lead to, or without the image's targets */
 	uint64_t pc;        /* of the access, in the image */
 	LodeDataOperand operands[LODE_MAX_DATA_OPERANDS];
 	uint8_t n_operands;

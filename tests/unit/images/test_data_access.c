@@ -257,6 +257,22 @@ static void test_forward_branches(void)
 	assert_reason(&taken, LODE_REASON_BLOCKED);
 }
 
+/* The carry of a sum that wraps round to where it began. */
+static void test_forward_carry(void)
+{
+	SAMPLE(adc, 0xf9, 0x48, 0x83, 0xd0, 0xff, /* 0 stc; 1 adc rax, -1 */
+		0x72, 0x02, 0x8b, 0x03,           /* 5 jc 9; 7 mov eax, [rbx] */
+		0x8b, 0x07);                      /* 9 mov eax, [rdi] */
+	SAMPLE(sbb, 0xf9, 0x48, 0x19, 0xc0,       /* 0 stc; 1 sbb rax, rax */
+		0x72, 0x02, 0x8b, 0x03,           /* 4 jc 8; 6 mov eax, [rbx] */
+		0x8b, 0x07);                      /* 8 mov eax, [rdi] */
+
+	find(&adc, 0);
+	assert_found(&adc, LODE_RULE_FORWARD, 9, 0x707000);
+	find(&sbb, 0);
+	assert_found(&sbb, LODE_RULE_FORWARD, 8, 0x707000);
+}
+
 static void test_forward_unknown(void)
 {
 	SAMPLE(popped, 0x58, 0x8b, 0x00);                   /* pop rax; mov eax, [rax] */
@@ -442,6 +458,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/images/data_access/repeated_under_way", test_repeated_under_way);
 	g_test_add_func("/images/data_access/named_but_not_accessed", test_named_but_not_accessed);
 	g_test_add_func("/images/data_access/forward_branches", test_forward_branches);
+	g_test_add_func("/images/data_access/forward_carry", test_forward_carry);
 	g_test_add_func("/images/data_access/forward_unknown", test_forward_unknown);
 	g_test_add_func("/images/data_access/reasons", test_reasons);
 	g_test_add_func("/images/data_access/backward_inverts", test_backward_inverts);
