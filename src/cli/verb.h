@@ -39,11 +39,13 @@ typedef struct {
 
 extern const LodeVerb lode_verb_run;
 extern const LodeVerb lode_verb_record;
+extern const LodeVerb lode_verb_memory_record;
 extern const LodeVerb lode_verb_import;
 extern const LodeVerb lode_verb_export;
 extern const LodeVerb lode_verb_mine;
 extern const LodeVerb lode_verb_report;
 extern const LodeVerb lode_verb_annotate;
+extern const LodeVerb lode_verb_memory;
 extern const LodeVerb lode_verb_place;
 extern const LodeVerb lode_verb_place_apply;
 extern const LodeVerb lode_verb_place_export;

@@ -32,11 +32,16 @@ typedef struct {
 
 typedef struct {
 	GPtrArray *recordings; /* char *: perf.data and allocation logs: what lode_import() takes */
+	GPtrArray *jit_files;  /* char *: jitdumps that runtimes wrote */
 	LodePerfSampling *sampling;
+	bool has_fixed_addresses;
 } LodeMemoryRecording;
 
-/* Runs and waits. Errors as lode_perf_sampler_run(); _NOT_FOUND where the preloaded library is not
- * installed. */
+/*
+ * Runs and waits. What cannot be had (a static program's allocations, fixed addresses in a
+ * container) is noted, and the rest recorded. Errors as lode_perf_sampler_run(); _NOT_FOUND where
+ * the preloaded library is not installed.
+ */
 LodeMemoryRecording *lode_memory_recording_run(
 	const LodeMemoryRecordingOptions *options, const LodeProgress *progress, GError **error);
 void lode_memory_recording_free(LodeMemoryRecording *self);

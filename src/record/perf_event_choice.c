@@ -185,6 +185,13 @@ static void set_wishes(struct perf_event_attr *attr, const LodePerfSamplerOption
 		                     PERF_SAMPLE_WEIGHT_STRUCT;
 }
 
+/* Each tells its address, and there are many: half as long, fewer are lost in a burst. */
+static void leave_out_registers(struct perf_event_attr *attr)
+{
+	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_REGS_USER;
+	attr->sample_regs_user = 0;
+}
+
 /* Tells of mappings, names, and the starts and ends of threads. */
 static void set_tracking(struct perf_event_attr *attr, const LodePerfSamplerOptions *options)
 {
@@ -324,6 +331,8 @@ static LodePerfChoice *choose(const Chooser *self, const char *name, int *out_co
 	else
 		set_rate(&attr, self->kernel, self->options);
 	set_wishes(&attr, self->options);
+	if (self->is_exact && self->options->has_data_addresses)
+		leave_out_registers(&attr);
 	int code = settle(self->kernel, &attr, max_precise);
 	if ((code == EACCES || code == EPERM) && concede_kernel(self, &attr))
 		code = settle(self->kernel, &attr, max_precise);

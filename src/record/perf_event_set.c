@@ -9,7 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { DEFAULT_PAGES = 128, MAX_CPUS = 1 << 16 };
+/* Events of which each one is a sample come in bursts: memory that is filled, page by page. */
+enum { DEFAULT_PAGES = 128, BURST_PAGES = 1024, MAX_CPUS = 1 << 16 };
 
 static void add_range(GArray *cpus, const char *text)
 {
@@ -157,9 +158,19 @@ static int map_all(LodePerfEventSet *self, size_t pages)
 	return 0;
 }
 
+static size_t default_pages(const LodePerfEventSet *self)
+{
+	for (guint i = 0; i < self->choices->len; i++) {
+		const LodePerfChoice *choice = self->choices->pdata[i];
+		if (!choice->is_tracking && !choice->attr.freq && choice->attr.sample_period == 1)
+			return BURST_PAGES;
+	}
+	return DEFAULT_PAGES;
+}
+
 static bool map_rings(LodePerfEventSet *self, size_t wanted, GString *note, GError **error)
 {
-	size_t pages = wanted > 0 ? wanted : DEFAULT_PAGES;
+	size_t pages = wanted > 0 ? wanted : default_pages(self);
 	int code = map_all(self, pages);
 
 	while ((code == EPERM || code == ENOMEM) && pages > 1)

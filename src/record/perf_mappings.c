@@ -7,7 +7,7 @@
 
 /* All are looked at this often, and less often where that would take more than a fiftieth of the
  * time. */
-enum { INTERVAL_US = 100 * 1000, COST_FACTOR = 50 };
+enum { INTERVAL_US = 25 * 1000, COST_FACTOR = 50 };
 
 typedef struct {
 	pid_t pid;

@@ -162,7 +162,7 @@ void lode_perf_recording_drain(LodePerfRecording *self)
 		seal(self);
 }
 
-void lode_perf_recording_add_kernel(LodePerfRecording *self)
+void lode_perf_recording_read_kernel(LodePerfRecording *self)
 {
 	const LodePerfChoice *first = self->choices->pdata[0];
 	bool has_kernel = false;
@@ -170,10 +170,14 @@ void lode_perf_recording_add_kernel(LodePerfRecording *self)
 	for (guint i = 0; i < self->choices->len; i++)
 		has_kernel |=
 			!((const LodePerfChoice *)self->choices->pdata[i])->attr.exclude_kernel;
-	if (!has_kernel)
-		return;
-	g_autoptr(GByteArray) records = lode_perf_existing_kernel("/proc", first->attr.sample_type);
-	write_records(self, records->data, records->len);
+	if (has_kernel)
+		self->kernel = lode_perf_existing_kernel("/proc", first->attr.sample_type);
+}
+
+void lode_perf_recording_add_kernel(LodePerfRecording *self)
+{
+	if (self->kernel != NULL)
+		write_records(self, self->kernel->data, self->kernel->len);
 }
 
 void lode_perf_recording_add_process(LodePerfRecording *self, pid_t pid, bool has_data)
@@ -255,6 +259,7 @@ void lode_perf_recording_clear(LodePerfRecording *self)
 	g_clear_pointer(&self->writer, lode_perf_writer_close);
 	g_clear_pointer(&self->choices, g_ptr_array_unref);
 	lode_perf_tally_clear(&self->tally);
+	g_clear_pointer(&self->kernel, g_byte_array_unref);
 	g_clear_pointer(&self->mappings, lode_perf_mappings_free);
 	g_clear_pointer(&self->unwrapped, g_byte_array_unref);
 	g_clear_error(&self->write_error);

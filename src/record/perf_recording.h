@@ -18,6 +18,7 @@ typedef struct {
 	const LodePerfObserver *observer; /* NULL: nobody */
 	bool follows_mappings;            /* as in LodePerfSamplerOptions */
 	LodePerfMappings *mappings;       /* NULL: the kernel's word is enough */
+	GByteArray *kernel;               /* records of its mappings; NULL: not sampled */
 	GByteArray *unwrapped;            /* a record of a ring's end and start, for the observer */
 	gint64 sealed_us;
 	GError *write_error; /* the first; nothing is written any more */
@@ -39,7 +40,11 @@ bool lode_perf_recording_begin(LodePerfRecording *self, GError **error);
  */
 void lode_perf_recording_drain(LodePerfRecording *self);
 
-/* Adds what perf needs to name the kernel's functions, when some of it is sampled. */
+/* Reads what perf needs to name the kernel's functions, when some of it is sampled: that takes
+ * long, so do it before the program runs. */
+void lode_perf_recording_read_kernel(LodePerfRecording *self);
+
+/* Adds what was read. */
 void lode_perf_recording_add_kernel(LodePerfRecording *self);
 
 /* Adds the threads and mappings of a process that ran before. */

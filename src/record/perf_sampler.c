@@ -414,6 +414,7 @@ static LodePerfSampling *record(Session *self, const LodePerfKernel *kernel, GEr
 	if (self->recording.choices == NULL)
 		return NULL;
 	set_start(self->options, self->recording.choices);
+	lode_perf_recording_read_kernel(&self->recording);
 	bool is_started = is_program(self) ? start_program(self, kernel, error)
 	                                   : attach(self, kernel, error);
 	if (!is_started)

@@ -209,6 +209,16 @@ void lode_perf_data_pass_over_samples(LodePerfData *self, bool is_wanted)
 	self->passes_over_samples = is_wanted;
 }
 
+static LodePerfParse parse_record(
+	LodePerfData *self, LodePerfRawRecord *raw, LodePerfRecord *out_record, GError **error)
+{
+	if (raw->type == PERF_RECORD_SAMPLE)
+		return lode_perf_data_parse_sample(self, raw, out_record, error);
+	if (raw->type < LODE_PERF_RECORD_FIRST_OF_PERF)
+		return lode_perf_data_parse_kernel_record(self, raw, out_record, error);
+	return lode_perf_data_read_own_record(self, raw, error);
+}
+
 LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record, GError **error)
 {
 	LodePerfParse parse = LODE_PERF_PASSED_OVER;
@@ -220,12 +230,50 @@ LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record,
 			return next;
 		if (raw.type == PERF_RECORD_SAMPLE && self->passes_over_samples)
 			continue;
-		if (raw.type == PERF_RECORD_SAMPLE)
-			parse = lode_perf_data_parse_sample(self, &raw, out_record, error);
-		else if (raw.type < LODE_PERF_RECORD_FIRST_OF_PERF)
-			parse = lode_perf_data_parse_kernel_record(self, &raw, out_record, error);
-		else
-			parse = lode_perf_data_read_own_record(self, &raw, error);
+		parse = parse_record(self, &raw, out_record, error);
 	}
 	return parse == LODE_PERF_PARSED ? LODE_PERF_NEXT_RECORD : LODE_PERF_NEXT_ERROR;
+}
+
+/* --- records that are handed in --- */
+
+LodePerfData *lode_perf_data_new(const char *name)
+{
+	LodePerfData *self = new_reader(name);
+
+	self->is_big_endian = G_BYTE_ORDER == G_BIG_ENDIAN;
+	return self;
+}
+
+void lode_perf_data_add(LodePerfData *self, const struct perf_event_attr *attr, const char *name,
+	const uint64_t *ids, size_t n_ids)
+{
+	LodeByteCursor cursor;
+
+	lode_byte_cursor_init(&cursor, attr, sizeof(*attr), false);
+	const LodePerfAttribute attribute = lode_perf_data_read_attribute(self, &cursor);
+	uint32_t event = self->events->len;
+	lode_perf_data_add_event(self, &attribute);
+	lode_perf_data_name_event(self, event, lode_perf_data_keep_text(self, name, strlen(name)));
+	for (size_t i = 0; i < n_ids; i++)
+		lode_perf_data_add_id(self, ids[i], event);
+}
+
+/* What perf itself would write stands for parts of a file, of which there is none. */
+LodePerfNext lode_perf_data_parse(LodePerfData *self, const void *record, size_t size,
+	LodePerfRecord *out_record, GError **error)
+{
+	LodePerfRawRecord raw = {.is_first_reading = true};
+	LodePerfParse parse = LODE_PERF_PASSED_OVER;
+
+	if (lode_perf_data_split_record(self, record, size, &raw) != size) {
+		lode_perf_data_fail(self, 0, LODE_ERROR_CORRUPT,
+			"a record whose size is not that in its header", error);
+		return LODE_PERF_NEXT_ERROR;
+	}
+	if (raw.type < LODE_PERF_RECORD_FIRST_OF_PERF)
+		parse = parse_record(self, &raw, out_record, error);
+	if (parse == LODE_PERF_FAILED)
+		return LODE_PERF_NEXT_ERROR;
+	return parse == LODE_PERF_PARSED ? LODE_PERF_NEXT_RECORD : LODE_PERF_NEXT_END;
 }

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <glib.h>
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -176,6 +177,21 @@ void lode_perf_data_pass_over_samples(LodePerfData *self, bool is_wanted);
 
 /* Back to the first record. The events and features stay. */
 void lode_perf_data_rewind(LodePerfData *self);
+
+/*
+ * A reader without a file, of records that are handed to it while they are recorded, by this
+ * machine. `name` stands in for the file's in errors.
+ */
+LodePerfData *lode_perf_data_new(const char *name);
+
+/* Adds an event. All come before the first record. */
+void lode_perf_data_add(LodePerfData *self, const struct perf_event_attr *attr, const char *name,
+	const uint64_t *ids, size_t n_ids);
+
+/* Reads one whole record; END: it does not concern the user. What comes out is valid until the
+ * record goes or the next is read. Errors: _CORRUPT. */
+LodePerfNext lode_perf_data_parse(LodePerfData *self, const void *record, size_t size,
+	LodePerfRecord *out_record, GError **error);
 
 /* How far it is, for progress: bytes of the file. */
 uint64_t lode_perf_data_position(const LodePerfData *self);

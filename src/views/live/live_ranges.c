@@ -43,7 +43,7 @@ static void write_line(const LodeLiveDrawing *self, LodeCellGrid *grid, unsigned
 	}
 }
 
-static char *thread_list(const LodeLiveDrawing *self, const LodeLiveRange *range)
+static char *thread_list(const LodeLiveDrawing *self, const LodeHotRange *range)
 {
 	GString *text = g_string_new(NULL);
 	guint n_kept = MIN(range->n_threads, LODE_LIVE_THREADS_OF_RANGE);
@@ -68,7 +68,7 @@ static bool is_under_cursor(const LodeLiveScene *scene, uint64_t address)
 }
 
 static void draw_range(
-	const LodeLiveDrawing *self, LodeCellGrid *grid, const LodeLiveRange *range, unsigned y)
+	const LodeLiveDrawing *self, LodeCellGrid *grid, const LodeHotRange *range, unsigned y)
 {
 	char address[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
 	char loads[LODE_NUMBER_SIZE], stores[LODE_NUMBER_SIZE];
@@ -99,5 +99,5 @@ void lode_live_draw_ranges(const LodeLiveDrawing *self, LodeCellGrid *grid, unsi
 
 	write_line(self, grid, y, LODE_CELL_DIM, &titles);
 	for (unsigned i = 0; i < self->scene->n_visible_ranges && first + i < ranges->len; i++)
-		draw_range(self, grid, &g_array_index(ranges, LodeLiveRange, first + i), y + 1 + i);
+		draw_range(self, grid, &g_array_index(ranges, LodeHotRange, first + i), y + 1 + i);
 }

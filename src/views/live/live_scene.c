@@ -3,7 +3,8 @@
 
 #include "views/live/live_state.h"
 
-#include <string.h>
+/* Of more threads, the others are seen in the row of all only. */
+enum { MAX_ROWS = 1000 };
 
 static double measure_of(const LodeLiveCell *cell, LodeLiveMeasure measure)
 {
@@ -17,8 +18,12 @@ static double measure_of(const LodeLiveCell *cell, LodeLiveMeasure measure)
 	}
 }
 
-static bool is_seen_thread(const LodeLiveState *state, uint32_t thread)
+/* What a script starts is many processes that never come to be sampled. */
+static bool is_seen_thread(const LodeLiveScene *self, const LodeLiveState *state, uint32_t thread)
 {
+	if (thread >= self->known_threads->len ||
+		g_array_index(self->known_threads, LodeLiveThread, thread).n_samples == 0)
+		return false;
 	return !state->only_tagged ||
 	       g_hash_table_contains(state->tagged, GUINT_TO_POINTER(thread));
 }
@@ -46,7 +51,8 @@ static GPtrArray *choose_cells(
 		double measure = measure_of(cell, state->measure);
 		self->total += measure;
 		if (measure <= 0 || cell->address < self->zoom.start ||
-			cell->address >= self->zoom.end || !is_seen_thread(state, cell->thread))
+			cell->address >= self->zoom.end ||
+			!is_seen_thread(self, state, cell->thread))
 			continue;
 		self->seen += measure;
 		g_ptr_array_add(chosen, key);
@@ -90,20 +96,20 @@ static void add_row(LodeLiveScene *self, uint32_t thread)
 	g_array_append_val(self->rows, row);
 }
 
-/* The rows by thread: *out_row_of, which the caller frees, has UINT32_MAX for one that is not seen.
- */
+/* The rows by thread: *out_row_of, which the caller frees, has UINT32_MAX for one without. */
 static void make_rows(LodeLiveScene *self, const LodeLiveState *state, uint32_t **out_row_of)
 {
 	guint n = self->known_threads->len, n_seen = 0;
 	uint32_t *row_of = g_new(uint32_t, n + 1);
 
 	for (guint i = 0; i < n; i++)
-		n_seen += is_seen_thread(state, i);
+		n_seen += is_seen_thread(self, state, i);
 	if (n_seen > 1)
 		add_row(self, UINT32_MAX);
 	for (guint i = 0; i < n; i++) {
-		row_of[i] = is_seen_thread(state, i) ? self->rows->len : UINT32_MAX;
-		if (row_of[i] != UINT32_MAX)
+		bool has_row = is_seen_thread(self, state, i) && self->rows->len < MAX_ROWS;
+		row_of[i] = has_row ? self->rows->len : UINT32_MAX;
+		if (has_row)
 			add_row(self, i);
 	}
 	*out_row_of = row_of;
@@ -130,15 +136,14 @@ static void fill_rows(LodeLiveScene *self, const GPtrArray *cells, const LodeLiv
 		const LodeLiveCell *cell = cells->pdata[i];
 		double measure = measure_of(cell, state->measure);
 		int column = lode_live_columns_find(&self->columns, cell->address);
-		if (column < 0 || cell->thread >= self->known_threads->len)
-			continue;
-		fill_row(self, row_of[cell->thread], column, measure);
+		if (row_of[cell->thread] != UINT32_MAX)
+			fill_row(self, row_of[cell->thread], column, measure);
 		if (has_all)
 			fill_row(self, 0, column, measure);
 	}
 }
 
-static void add_thread(LodeLiveRange *range, uint32_t thread)
+static void add_thread(LodeHotRange *range, uint32_t thread)
 {
 	guint n_kept = MIN(range->n_threads, LODE_LIVE_THREADS_OF_RANGE);
 
@@ -152,14 +157,14 @@ static void add_thread(LodeLiveRange *range, uint32_t thread)
 
 static int compare_ranges(const void *a, const void *b)
 {
-	const LodeLiveRange *first = a, *second = b;
+	const LodeHotRange *first = a, *second = b;
 
 	if (first->measure != second->measure)
 		return first->measure > second->measure ? -1 : 1;
 	return first->address < second->address ? -1 : first->address > second->address;
 }
 
-static void add_to_range(LodeLiveRange *range, const LodeLiveCell *cell, double measure)
+static void add_to_range(LodeHotRange *range, const LodeLiveCell *cell, double measure)
 {
 	range->n_loads += cell->n_loads;
 	range->n_stores += cell->n_stores;
@@ -170,15 +175,15 @@ static void add_to_range(LodeLiveRange *range, const LodeLiveCell *cell, double 
 
 static void make_ranges(LodeLiveScene *self, const GPtrArray *cells, const LodeLiveState *state)
 {
-	LodeLiveRange *range = NULL;
+	LodeHotRange *range = NULL;
 
 	for (guint i = 0; i < cells->len; i++) {
 		const LodeLiveCell *cell = cells->pdata[i];
 		uint64_t address = cell->address & ~(self->granularity - 1);
 		if (range == NULL || range->address != address) {
-			const LodeLiveRange next = {.address = address, .mapping = cell->mapping};
+			const LodeHotRange next = {.address = address, .mapping = cell->mapping};
 			g_array_append_val(self->ranges, next);
-			range = &g_array_index(self->ranges, LodeLiveRange, self->ranges->len - 1);
+			range = &g_array_index(self->ranges, LodeHotRange, self->ranges->len - 1);
 		}
 		add_to_range(range, cell, measure_of(cell, state->measure));
 	}
@@ -195,7 +200,7 @@ void lode_live_scene_init(LodeLiveScene *self, const LodeLiveCounts *counts, GAr
 {
 	*self = (LodeLiveScene){
 		.rows = g_array_new(FALSE, FALSE, sizeof(LodeLiveRow)),
-		.ranges = g_array_new(FALSE, FALSE, sizeof(LodeLiveRange)),
+		.ranges = g_array_new(FALSE, FALSE, sizeof(LodeHotRange)),
 		.known_threads = threads,
 		.granularity = MAX(state->granularity, counts->unit),
 		.zoom = {0, UINT64_MAX},

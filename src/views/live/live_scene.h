@@ -49,12 +49,12 @@ typedef struct {
 	uint32_t n_threads; /* one more than there is room for: some more */
 	uint32_t votes;
 	const char *mapping, *function;
-} LodeLiveRange;
+} LodeHotRange;
 
 typedef struct {
 	LodeLiveColumns columns;
 	GArray *rows;          /* LodeLiveRow: of all threads when they are several, then of each */
-	GArray *ranges;        /* LodeLiveRange, hottest first */
+	GArray *ranges;        /* LodeHotRange, hottest first */
 	GArray *known_threads; /* LodeLiveThread; borrowed */
 	uint64_t granularity;  /* the state's, or coarser where the counts are */
 	double total;          /* of what is counted, by the measure */

@@ -21,6 +21,7 @@ static void add_thread(LiveWorld *self, const char *name)
 		.label = g_strdup_printf("%u", self->threads->len),
 		.name = g_strdup(name),
 		.tid = 100 + self->threads->len,
+		.n_samples = 1,
 	};
 
 	g_array_append_val(self->threads, thread);

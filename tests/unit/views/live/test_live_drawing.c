@@ -60,7 +60,7 @@ static void test_many_threads(void)
 	live_world_init(&world, 80, 14);
 	for (uint32_t i = 2; i < 30; i++) {
 		const LodeLiveThread thread = {
-			.label = g_strdup_printf("%u", i), .has_ended = i % 2 != 0};
+			.label = g_strdup_printf("%u", i), .n_samples = i, .has_ended = i % 2 != 0};
 		const LiveAccesses accesses = {
 			i, LODE_ACCESS_LOAD, 0x405000, 8, i, live_world_heap, NULL};
 		g_array_append_val(world.threads, thread);

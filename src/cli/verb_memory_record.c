@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* lode memory record: runs a program and writes a profile of the data that it accesses. */
+#include "base/error.h"
+#include "base/number_format.h"
+#include "cli/command_text.h"
+#include "cli/interrupt.h"
+#include "cli/live_picture.h"
+#include "cli/option_parser.h"
+#include "cli/recording_directory.h"
+#include "cli/terminal_progress.h"
+#include "ingest/import.h"
+#include "record/memory_recording.h"
+#include "store/new_file.h"
+#include "store/profile_store.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+
+enum { NS_PER_US = 1000, MAX_TIMER_US = 10 * 1000 * 1000 };
+
+static struct {
+	char *output, *keep_recording, *timer, *frequency, *period, **events;
+	gboolean has_allocations, is_stopped, has_no_page_faults, is_randomised, allow_debuginfod,
+		is_live;
+} given;
+
+static const GOptionEntry options[] = {
+	{"timer", 0, 0, G_OPTION_ARG_STRING, &given.timer,
+		"a sample every so many microseconds of running time", "US"},
+	{"event", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &given.events,
+		"what to sample, as for lode record; may be given again (default: cycles:u as "
+		"precisely as can be, or cpu-clock:u where there is no PMU)",
+		"EVENT"},
+	{"frequency", 'F', 0, G_OPTION_ARG_STRING, &given.frequency,
+		"samples a second (default: 10000)", "HZ"},
+	{"period", 'c', 0, G_OPTION_ARG_STRING, &given.period, "a sample every N events", "N"},
+	{"allocations", 0, 0, G_OPTION_ARG_NONE, &given.has_allocations,
+		"follow what the program allocates, and where", NULL},
+	{"start-stopped", 0, 0, G_OPTION_ARG_NONE, &given.is_stopped,
+		"do not sample until SIGUSR1 comes; each one starts or stops", NULL},
+	{"no-page-faults", 0, 0, G_OPTION_ARG_NONE, &given.has_no_page_faults,
+		"do not record who touches each page first", NULL},
+	{"randomised", 0, 0, G_OPTION_ARG_NONE, &given.is_randomised,
+		"leave the randomisation of addresses on", NULL},
+	{"live", 0, 0, G_OPTION_ARG_NONE, &given.is_live,
+		"draw what is accessed in the terminal while the program runs; h shows the keys",
+		NULL},
+	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+		"the profile to write; one that is there is replaced (default: PROGRAM.lode)",
+		"FILE"},
+	{"keep-recording", 0, 0, G_OPTION_ARG_FILENAME, &given.keep_recording,
+		"record into this directory and leave the recordings there", "DIR"},
+	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
+		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
+	G_OPTION_ENTRY_NULL,
+};
+
+static void tell(const char *text, void *user_data)
+{
+	(void)user_data;
+	fprintf(stderr, "lode memory record: %s\n", text);
+}
+
+static bool usage(const char *message, GError **error)
+{
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
+	return false;
+}
+
+static bool read_timer(LodeMemoryRecordingOptions *self, GError **error)
+{
+	static const char *const timer[] = {"cpu-clock:u"};
+	uint64_t us = 1;
+
+	if (given.timer == NULL)
+		return true;
+	if (given.events != NULL || given.frequency != NULL || given.period != NULL)
+		return usage("--timer excludes --event, --frequency and --period", error);
+	if (!lode_option_count("--timer", given.timer, MAX_TIMER_US, &us, error))
+		return false;
+	if (us == 0)
+		return usage("--timer: 0 is too little", error);
+	self->events = timer;
+	self->n_events = G_N_ELEMENTS(timer);
+	self->period = us * NS_PER_US;
+	return true;
+}
+
+static bool read_options(LodeMemoryRecordingOptions *self, GError **error)
+{
+	if (given.frequency != NULL && given.period != NULL)
+		return usage("--frequency and --period exclude each other", error);
+	return lode_option_count(
+		       "--frequency", given.frequency, G_MAXUINT32, &self->frequency, error) &&
+	       lode_option_count("--period", given.period, G_MAXINT64, &self->period, error) &&
+	       read_timer(self, error);
+}
+
+/* Found out before the program has run for an hour. */
+static bool check_output(const char *path, GError **error)
+{
+	g_autoptr(LodeNewFile) trial = lode_new_file_open(path, error);
+
+	if (trial == NULL)
+		g_prefix_error(error, "%s: ", path);
+	return trial != NULL;
+}
+
+static bool import(
+	const LodeMemoryRecording *recorded, const char *program, const char *path, GError **error)
+{
+	const LodeImportOptions import_options = {
+		.paths = (const char *const *)recorded->recordings->pdata,
+		.n_paths = recorded->recordings->len,
+		.jit_files = (const char *const *)recorded->jit_files->pdata,
+		.n_jit_files = recorded->jit_files->len,
+		.program = program,
+		.allow_debuginfod = given.allow_debuginfod,
+	};
+	g_auto(LodeTerminalProgress) screen;
+
+	lode_terminal_progress_init(&screen);
+	g_autoptr(LodeProfile) profile = lode_import(&import_options, &screen.progress, error);
+	return profile != NULL && lode_profile_store_write(path, profile, &screen.progress, error);
+}
+
+static void tell_end(const LodePerfSampling *sampled, const char *path)
+{
+	char samples[LODE_NUMBER_SIZE], lost[LODE_NUMBER_SIZE];
+	char *words[] = {(char *)path, NULL};
+	g_autofree char *shown = lode_command_text(words);
+
+	fprintf(stderr, "lode memory record: %s samples of %s, %s lost\n",
+		lode_number_format_count((double)sampled->n_samples, samples), sampled->event,
+		lode_number_format_count((double)sampled->n_lost, lost));
+	fprintf(stderr, "lode memory record: go on with 'lode memory %s'\n", shown);
+}
+
+static int exit_status(const LodePerfSampling *sampled)
+{
+	if (WIFSIGNALED(sampled->exit_status))
+		return LODE_EXIT_BY_SIGNAL + WTERMSIG(sampled->exit_status);
+	return WEXITSTATUS(sampled->exit_status);
+}
+
+/* NULL: there is to be none, or there can be none, which is no reason not to record. */
+static LodeLivePicture *open_picture(const LodeMemoryRecordingOptions *recording)
+{
+	const LodeLivePictureOptions picture_options = {
+		.directory = recording->directory,
+		.program = recording->argv[0],
+		.start_stopped = recording->start_stopped,
+	};
+	g_autoptr(GError) why = NULL;
+	LodeLivePicture *picture = NULL;
+
+	if (given.is_live)
+		picture = lode_live_picture_open(&picture_options, &why);
+	if (why != NULL) {
+		fprintf(stderr, "lode memory record: --live: %s; recording without a picture\n",
+			why->message);
+	}
+	return picture;
+}
+
+/* The picture is gone, and what the program wrote is shown, when this returns. */
+static LodeMemoryRecording *record_program(LodeMemoryRecordingOptions *recording, GError **error)
+{
+	LodePerfSamplerOptions sampler = {0};
+	g_autoptr(LodeLivePicture) picture = open_picture(recording);
+
+	if (picture != NULL) {
+		sampler.observer = lode_live_picture_observer(picture);
+		recording->sampler = &sampler;
+	}
+	LodeMemoryRecording *recorded = lode_memory_recording_run(recording, NULL, error);
+	recording->sampler = NULL;
+	return recorded;
+}
+
+static int record(
+	LodeMemoryRecordingOptions *recording, char **arguments, const char *path, GError **error)
+{
+	g_autoptr(LodeRecordingDirectory)
+		directory = lode_recording_directory_open(given.keep_recording, error);
+
+	if (directory == NULL)
+		return LODE_EXIT_FAILED;
+	recording->directory = directory->path;
+	g_autoptr(LodeMemoryRecording) recorded = record_program(recording, error);
+	if (recorded == NULL)
+		return LODE_EXIT_FAILED;
+	if (recorded->sampling->stop_signal != 0) {
+		tell("stopped", NULL);
+		return LODE_EXIT_BY_SIGNAL + recorded->sampling->stop_signal;
+	}
+	if (recorded->sampling->n_samples == 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"no sample was taken: too little ran while it was sampled");
+		return LODE_EXIT_FAILED;
+	}
+	g_autofree char *program = lode_command_text(arguments);
+	if (!import(recorded, program, path, error))
+		return LODE_EXIT_FAILED;
+	tell_end(recorded->sampling, path);
+	return exit_status(recorded->sampling);
+}
+
+static int run(char **arguments, GError **error)
+{
+	LodeMemoryRecordingOptions recording = {
+		.argv = (const char *const *)arguments,
+		.events = (const char *const *)given.events,
+		.n_events = given.events != NULL ? g_strv_length(given.events) : 0,
+		.has_allocations = given.has_allocations,
+		.has_no_page_faults = given.has_no_page_faults,
+		.is_randomised = given.is_randomised,
+		.start_stopped = given.is_stopped,
+		.note = tell,
+	};
+
+	if (arguments[0] == NULL) {
+		usage("PROGRAM is missing: lode memory record -- PROGRAM ARGUMENT…", error);
+		return LODE_EXIT_USAGE;
+	}
+	if (!read_options(&recording, error))
+		return LODE_EXIT_USAGE;
+	lode_interrupt_cancellable();
+	g_autofree char *name = g_path_get_basename(arguments[0]);
+	g_autofree char *path = given.output != NULL ? g_strdup(given.output)
+	                                             : g_strconcat(name, ".lode", NULL);
+	if (!check_output(path, error))
+		return LODE_EXIT_FAILED;
+	return record(&recording, arguments, path, error);
+}
+
+const LodeVerb lode_verb_memory_record = {
+	.name = "memory record",
+	.arguments = "-- PROGRAM [ARGUMENT…]",
+	.summary = "record which data a program accesses",
+	.description =
+		"The program is sampled with its registers, from which 'lode memory' works out "
+		"the data addresses that it accessed; each first touch of a page is recorded too, "
+		"and with --allocations every block that it allocates, with the calls that led "
+		"there. Addresses are not randomised, so that they are the same in the next run.\n"
+		"\n"
+		"Samples by time say where time goes, not how often data is accessed: one access "
+		"that waits for memory counts as much as many that do not.\n"
+		"\n"
+		"The program keeps standard input, output and error. Its exit status becomes "
+		"lode's; when a signal ends it, lode ends by the same.\n"
+		"\n"
+		"--live draws threads and the addresses that they access while the program runs. "
+		"What it writes to the terminal is then shown at its end, or by the key o, and "
+		"it cannot read from the terminal. Ctrl-C goes to the program; q leaves the "
+		"picture, and the recording goes on.\n"
+		"\n"
+		"--allocations runs the program with a library of lode's in front of malloc and "
+		"its like (LD_PRELOAD). Programs that are linked statically or have a malloc of "
+		"their own cannot be followed so, and lode says so.\n"
+		"\n"
+		"Examples:\n"
+		"  lode memory record -- ./program argument\n"
+		"  lode memory record --allocations -o x.lode -- python3 script.py\n"
+		"  lode memory record --timer 250 --no-page-faults -- ./program\n"
+		"  lode memory record --live --keep-recording kept -- ./program",
+	.options = options,
+	.run = run,
+	.is_wrapper = true,
+};

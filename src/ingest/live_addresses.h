@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Data addresses while a program is being recorded:
+ *
+ *   records as the kernel writes them ─▶ mappings, threads
+ *                                     └▶ samples ─ registers, code ─▶ thread, address, access
+ *
+ * What an import finds later is more: here there is no control flow, so that addresses come from
+ * the instruction at the sampled address and those ahead of it, and code that is in no file gives
+ * none. Not for several threads at once.
+ */
+#pragma once
+
+#include "model/memory.h"
+#include "record/perf_observer.h"
+
+typedef struct LodeLiveAddresses LodeLiveAddresses;
+
+/* A sample; one with two operands comes twice, with a half of its weight each. */
+typedef struct {
+	uint32_t thread;  /* index into the threads */
+	uint8_t rule;     /* LodeAddressRule; NONE: there is a reason and no address */
+	uint8_t reason;   /* LodeAddressReason */
+	uint8_t access;   /* LODE_ACCESS_… bits; 0: unknown */
+	uint8_t operand;  /* 0; 1: the second of the same sample */
+	uint64_t address; /* run-time */
+	uint64_t pc;      /* that accesses; of one without address, that was sampled; run-time */
+	double weight;
+	const char *mapping; /* the name of what lies there; NULL: unknown. Names live as long as */
+	const char *function; /* the addresses do, equal ones are one pointer. */
+} LodeLiveSample;
+
+typedef struct {
+	void (*take)(const LodeLiveSample *sample, void *user_data);
+	void *user_data;
+	const char *proc; /* where processes tell of mappings that no record told of: "/proc"; NULL:
+	                     nowhere */
+} LodeLiveAddressesOptions;
+
+/* The options' strings live on. */
+LodeLiveAddresses *lode_live_addresses_new(const LodeLiveAddressesOptions *options);
+void lode_live_addresses_free(LodeLiveAddresses *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLiveAddresses, lode_live_addresses_free)
+
+/* All events come before the first record. */
+void lode_live_addresses_add_event(LodeLiveAddresses *self, const LodePerfObservedEvent *event);
+
+/*
+ * Takes whole records, one behind the other, and gives samples in the order of time; between calls
+ * that is the order of the calls. What cannot be read is passed over and counted.
+ */
+void lode_live_addresses_add(LodeLiveAddresses *self, const void *records, size_t size);
+
+/* LodeThread, in the order in which they were first seen; one that has ended has an end. */
+const GArray *lode_live_addresses_threads(const LodeLiveAddresses *self);
+
+/* Whether samples come by time, so that they weigh waiting and not accesses. */
+bool lode_live_addresses_is_by_time(const LodeLiveAddresses *self);
+
+uint64_t lode_live_addresses_n_unreadable(const LodeLiveAddresses *self);

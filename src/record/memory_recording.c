@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/memory_recording.h"
+
+#include "base/error.h"
+#include "record/jit_runtime.h"
+#include "record/perf_program.h"
+#include "record/preloaded_library.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+#define LOG_DIRECTORY_VARIABLE "LODE_ALLOCATIONS"
+#define LIBRARY_FOLDER "allocations"
+#define LIBRARY "liblode-allocations.so"
+
+enum {
+	FREQUENCY = 10000, /* samples a second: objects need more of them than functions do */
+	USED_OFFSET = 32,  /* of an allocation log's header */
+	HEADER_BYTES = 4096,
+};
+
+typedef struct {
+	const LodeMemoryRecordingOptions *options;
+	LodeMemoryRecording *result;
+	char **environment; /* NULL: ours */
+	char *directory;    /* absolute */
+	bool is_preloaded;
+} Session;
+
+G_GNUC_PRINTF(2, 3) static void note(const Session *self, const char *format, ...)
+{
+	va_list arguments;
+
+	if (self->options->note == NULL)
+		return;
+	va_start(arguments, format);
+	g_autofree char *text = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	self->options->note(text, self->options->user_data);
+}
+
+static uint64_t default_frequency(void)
+{
+	g_autofree char *text = NULL;
+	guint64 allowed = FREQUENCY;
+
+	if (g_file_get_contents("/proc/sys/kernel/perf_event_max_sample_rate", &text, NULL, NULL))
+		allowed = g_ascii_strtoull(text, NULL, 10);
+	return CLAMP(allowed, 1, FREQUENCY);
+}
+
+/* Tried on ourselves, which changes nothing for what runs already. */
+static bool can_fix_addresses(void)
+{
+	int before = personality(UINT32_MAX);
+	bool is_fixed = lode_perf_program_fix_addresses();
+
+	if (before >= 0)
+		personality((unsigned long)before);
+	return is_fixed;
+}
+
+static void choose_addresses(Session *self)
+{
+	if (self->options->is_randomised)
+		return;
+	self->result->has_fixed_addresses = can_fix_addresses();
+	if (!self->result->has_fixed_addresses)
+		note(self, "the randomisation of addresses cannot be switched off here: they will "
+			   "be others in the next run");
+}
+
+static bool prepare_allocations(Session *self, GError **error)
+{
+	g_autofree char *obstacle = NULL, *library = NULL;
+
+	if (!self->options->has_allocations)
+		return true;
+	library = lode_preloaded_library_find(LIBRARY_FOLDER, LIBRARY, error);
+	if (library == NULL) {
+		g_prefix_error(error, "allocations cannot be recorded: ");
+		return false;
+	}
+	obstacle = lode_preloaded_library_obstacle(self->options->argv[0]);
+	if (obstacle != NULL) {
+		note(self, "allocations are not recorded: %s", obstacle);
+		return true;
+	}
+	g_auto(GStrv) environment = lode_preloaded_library_environment(NULL, library);
+	self->environment = g_environ_setenv(
+		g_steal_pointer(&environment), LOG_DIRECTORY_VARIABLE, self->directory, TRUE);
+	self->is_preloaded = true;
+	return true;
+}
+
+/* What only the caller knows (an observer, a control pipe) stays as it is given. */
+static LodePerfSamplerOptions sampler_options(const Session *self, const char *output)
+{
+	static const char *const page_faults[] = {"page-faults"};
+	const LodeMemoryRecordingOptions *options = self->options;
+	LodePerfSamplerOptions sampler = {0};
+
+	if (options->sampler != NULL)
+		sampler = *options->sampler;
+	sampler.events = options->events;
+	sampler.n_events = options->n_events;
+	sampler.frequency = options->frequency;
+	sampler.period = options->period;
+	if (options->frequency == 0 && options->period == 0)
+		sampler.frequency = default_frequency();
+	sampler.exact_events = page_faults;
+	sampler.n_exact_events = options->has_no_page_faults ? 0 : G_N_ELEMENTS(page_faults);
+	sampler.has_user_registers = true;
+	sampler.has_data_addresses = true;
+	sampler.has_fixed_addresses = self->result->has_fixed_addresses;
+	sampler.follows_mappings = true;
+	sampler.start_stopped = options->start_stopped;
+	sampler.environment = (const char *const *)self->environment;
+	sampler.output = output;
+	if (sampler.command == NULL)
+		sampler.command = options->argv;
+	return sampler;
+}
+
+static bool sample(Session *self, const LodeProgress *progress, GError **error)
+{
+	g_autofree char *output = g_build_filename(self->directory, "perf.data", NULL);
+	g_autoptr(LodeJitRuntime)
+		runtime = lode_jit_runtime_prepare(self->options->argv, self->directory, false);
+	LodePerfSamplerOptions sampler = sampler_options(self, output);
+
+	sampler.argv = (const char *const *)runtime->argv->pdata;
+	self->result->sampling = lode_perf_sampler_run(&sampler, progress, error);
+	if (self->result->sampling == NULL)
+		return false;
+	lode_jit_runtime_collect(runtime, NULL, self->result->jit_files);
+	if (runtime->warning != NULL)
+		note(self, "%s", runtime->warning);
+	if (self->result->sampling->note != NULL)
+		note(self, "%s", self->result->sampling->note);
+	g_ptr_array_add(self->result->recordings, g_steal_pointer(&output));
+	return true;
+}
+
+/*
+ * A log is as large as it could have become. It is cut down to what was used, unless a process that
+ * outlives the recording writes to it still, which must not find its pages gone: then there is no
+ * lease to be had on the file.
+ */
+static void trim(const char *path)
+{
+	int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	uint64_t used;
+
+	if (descriptor < 0)
+		return;
+	if (pread(descriptor, &used, sizeof(used), USED_OFFSET) == (ssize_t)sizeof(used) &&
+		used >= HEADER_BYTES && used <= (uint64_t)lseek(descriptor, 0, SEEK_END) &&
+		fcntl(descriptor, F_SETLEASE, F_WRLCK) == 0) {
+		int cut = ftruncate(descriptor, (off_t)used);
+		(void)cut;
+		fcntl(descriptor, F_SETLEASE, F_UNLCK);
+	}
+	close(descriptor);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void collect_logs(Session *self)
+{
+	g_autoptr(GDir) listing = g_dir_open(self->directory, 0, NULL);
+	g_autoptr(GPtrArray) logs = g_ptr_array_new();
+	const char *name;
+
+	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL)
+		if (g_str_has_prefix(name, "allocations-") && g_str_has_suffix(name, ".log"))
+			g_ptr_array_add(logs, g_build_filename(self->directory, name, NULL));
+	g_ptr_array_sort(logs, compare_texts);
+	for (guint i = 0; i < logs->len; i++)
+		trim(logs->pdata[i]);
+	if (self->is_preloaded && logs->len == 0)
+		note(self, "no allocations were recorded: no process loaded " LIBRARY
+			   ", or none could write to the recording's directory");
+	g_ptr_array_extend_and_steal(self->result->recordings, g_steal_pointer(&logs));
+}
+
+static bool record(Session *self, const LodeProgress *progress, GError **error)
+{
+	if (access(self->directory, W_OK | X_OK) != 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot write there: %s",
+			self->directory, g_strerror(errno));
+		return false;
+	}
+	choose_addresses(self);
+	if (!prepare_allocations(self, error) || !sample(self, progress, error))
+		return false;
+	collect_logs(self);
+	return true;
+}
+
+LodeMemoryRecording *lode_memory_recording_run(
+	const LodeMemoryRecordingOptions *options, const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodeMemoryRecording) result = g_new0(LodeMemoryRecording, 1);
+	Session session = {
+		.options = options,
+		.result = result,
+		.directory = g_canonicalize_filename(options->directory, NULL),
+	};
+
+	result->recordings = g_ptr_array_new_with_free_func(g_free);
+	result->jit_files = g_ptr_array_new_with_free_func(g_free);
+	bool is_recorded = record(&session, progress, error);
+	g_strfreev(session.environment);
+	g_free(session.directory);
+	return is_recorded ? g_steal_pointer(&result) : NULL;
+}
+
+void lode_memory_recording_free(LodeMemoryRecording *self)
+{
+	if (self == NULL)
+		return;
+	g_ptr_array_unref(self->recordings);
+	g_ptr_array_unref(self->jit_files);
+	lode_perf_sampling_free(self->sampling);
+	g_free(self);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Libraries of ours that a program is run with (LD_PRELOAD), and what speaks against it. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/*
+ * The path of one ("allocations", "liblode-allocations.so"): in the directory that
+ * LODE_PRELOAD_DIRECTORY names, in the build tree that we run from (tools/preload/FOLDER), or
+ * installed. The caller frees it. Errors: _NOT_FOUND; _UNSUPPORTED where the path has a character
+ * that LD_PRELOAD cannot hold.
+ */
+char *lode_preloaded_library_find(const char *folder, const char *name, GError **error);
+
+/* An environment like `environment` (NULL: ours) with the library in front of those that are
+ * preloaded already; the caller frees it by g_strfreev(). */
+char **lode_preloaded_library_environment(const char *const *environment, const char *library);
+
+/*
+ * Why a program (found in PATH) would run without the library, or not at all with it: linked
+ * statically, set-user-ID, built with a sanitizer. NULL: nothing is known. The caller frees it.
+ */
+char *lode_preloaded_library_obstacle(const char *program);

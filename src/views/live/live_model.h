@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a live picture knows: samples as they come, counted, with the threads they are of; and what
+ * the keys change of it. It belongs to the picture's thread.
+ */
+#pragma once
+
+#include "ingest/live_addresses.h"
+#include "views/live/live_drawing.h"
+
+typedef struct {
+	LodeLiveAddresses *addresses;
+	LodeLiveCounts *counts;
+	LodeLiveCounts *held; /* as they were when the picture was paused; NULL: it is not */
+	GArray *threads;      /* LodeLiveThread, as many as the addresses have and in their order */
+	LodeLiveState state;
+	uint64_t n_samples, n_unresolved, n_of_reason[LODE_N_REASONS];
+	gint64 start_us, rate_us; /* of the recording; of the last look at the rate */
+	uint64_t rate_samples;    /* then */
+	double samples_per_second;
+} LodeLiveModel;
+
+/* `proc`: as in LodeLiveAddressesOptions. It must not be moved. */
+void lode_live_model_init(LodeLiveModel *self, const char *proc);
+void lode_live_model_clear(LodeLiveModel *self);
+
+/* Takes whole records. */
+void lode_live_model_add(LodeLiveModel *self, const void *records, size_t size);
+
+/* The scene for a screen of this size; `scene` is cleared by the caller. */
+void lode_live_model_scene(
+	LodeLiveModel *self, LodeLiveScene *scene, unsigned width, unsigned height);
+
+/* A key; what is the model's own to do is done. */
+LodeLiveWish lode_live_model_key(LodeLiveModel *self, const LodeLiveScene *scene, uint32_t key);
+
+/* The figures of the status, as of now. */
+void lode_live_model_status(LodeLiveModel *self, LodeLiveStatus *status);

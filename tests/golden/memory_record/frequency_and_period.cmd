@@ -1,0 +1,1 @@
+lode memory record --frequency 100 --period 5 -- true

@@ -1,0 +1,1 @@
+lode memory record --timer 0 -- true

@@ -1,0 +1,1 @@
+lode memory record --timer 100 --period 5 -- true

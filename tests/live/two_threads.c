@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program of known accesses: the first thread loads from one array, the second stores to another,
+ * for the given seconds. It says where they lie, and writes a line now and then.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { LOADED_WORDS = 1 << 16, STORED_WORDS = 1 << 13 };
+
+static uint64_t loaded[LOADED_WORDS] __attribute__((aligned(4096))) = {1};
+static uint64_t stored[STORED_WORDS] __attribute__((aligned(4096)));
+static volatile sig_atomic_t is_over;
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+__attribute__((noinline)) static uint64_t load_all(const volatile uint64_t *words)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < LOADED_WORDS; i += 8)
+		sum += words[i];
+	return sum;
+}
+
+__attribute__((noinline)) static void store_all(volatile uint64_t *words)
+{
+	for (int i = 0; i < STORED_WORDS; i++)
+		words[i] = (uint64_t)i;
+}
+
+static void *store_on(void *data)
+{
+	(void)data;
+	while (!is_over)
+		store_all(stored);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	double end = now() + (argc > 1 ? strtod(argv[1], NULL) : 1);
+	pthread_t thread;
+	uint64_t sum = 0;
+
+	printf("loaded %p stored %p\n", (void *)loaded, (void *)stored);
+	fflush(stdout);
+	if (pthread_create(&thread, NULL, store_on, NULL) != 0)
+		return 1;
+	while (now() < end)
+		for (int i = 0; i < 100; i++)
+			sum += load_all(loaded);
+	is_over = 1;
+	pthread_join(thread, NULL);
+	fprintf(stderr, "sum %llu\n", (unsigned long long)sum);
+	return 0;
+}
