@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 read -ra flags <<<"$(pkg-config --cflags \
-	gio-2.0 gio-unix-2.0 json-glib-1.0 sqlite3 libzstd libelf libdw)"
+	gio-2.0 gio-unix-2.0 json-glib-1.0 sqlite3 libzstd libelf libdw cairo)"
 status=0
 while IFS= read -r header; do
 	# Through standard input, so that '#pragma once' in a main file is no warning.

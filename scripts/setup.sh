@@ -17,6 +17,7 @@ build_packages=(
 )
 test_packages=(
 	g++ binutils file zstd sqlite3 mandoc libc6-dbg linux-perf tmux
+	numactl hwloc-nox libnuma-dev libjemalloc2
 	clang libclang-rt-14-dev clang-format shellcheck
 )
 

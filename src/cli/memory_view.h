@@ -16,15 +16,28 @@ typedef struct {
 	const uint32_t *samples;    /* numbers of the samples that passed the filters, ascending */
 	size_t n_samples;
 	const char *const *definitions; /* --define; NULL-terminated, or NULL */
+	const char *sort; /* --sort, of which each view has its own words; NULL: not given */
+	uint32_t top;     /* --top, 0: all; has_top false: the view's own default */
+	bool has_top;
 	LodeViewFormat format;
 	LodeTerminal terminal;
 } LodeMemoryViewInput;
 
 typedef struct {
-	const char *title;           /* of its options in --help: "Data objects" */
-	const GOptionEntry *options; /* NULL-terminated; targets are statics of the view's file */
-	bool (*is_wanted)(void);     /* whether one of its options was given */
+	const char *option;      /* that asks for it: "--by" */
+	bool (*is_wanted)(void); /* whether it was given */
 	bool (*write)(const LodeMemoryViewInput *input, FILE *out, GError **error);
 } LodeMemoryView;
 
 extern const LodeMemoryView lode_memory_view_histogram; /* when no other is wanted */
+extern const LodeMemoryView lode_memory_view_first_touch;
+extern const LodeMemoryView lode_memory_view_pivot;
+extern const LodeMemoryView lode_memory_view_layout;
+extern const LodeMemoryView lode_memory_view_coverage;
+
+/* Their options, NULL-terminated, for groups of a verb. */
+extern const GOptionEntry lode_memory_histogram_options[];
+extern const GOptionEntry lode_memory_first_touch_options[];
+extern const GOptionEntry lode_memory_pivot_options[];
+extern const GOptionEntry lode_memory_layout_options[];
+extern const GOptionEntry lode_memory_coverage_options[];

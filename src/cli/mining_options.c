@@ -67,7 +67,8 @@ static const GOptionEntry graph[] = {
 		"what a vertex of the graph is (default: instruction)",
 		"instruction|block|function"},
 	{"attributes", 0, 0, G_OPTION_ARG_STRING, &given.attributes,
-		"the namespaces to use, with commas (default: op,kind,mem,ev,at,loop; all where "
+		"the namespaces to use, with commas (default: op,kind,mem,ev,at,loop,obj; all "
+		"where "
 		"the graphs were given)",
 		"LIST"},
 	{"exclude", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.exclude,

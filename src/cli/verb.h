@@ -45,4 +45,8 @@ extern const LodeVerb lode_verb_export;
 extern const LodeVerb lode_verb_mine;
 extern const LodeVerb lode_verb_report;
 extern const LodeVerb lode_verb_annotate;
+extern const LodeVerb lode_verb_memory;
+extern const LodeVerb lode_verb_place;
+extern const LodeVerb lode_verb_place_apply;
+extern const LodeVerb lode_verb_place_export;
 extern const LodeVerb lode_verb_info;

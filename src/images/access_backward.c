@@ -18,7 +18,8 @@ typedef struct {
 	LodeAccessSearch *search;
 	const LodeControlFlow *flow;
 	const LodeBranchTargets *targets; /* NULL: unknown */
-	bool has_indirect_jumps;          /* in the function; true where targets are unknown */
+	bool has_indirect_jumps;          /* in the function */
+	bool has_ignored; /* data seemed to lead to the way, but no jump can take it there */
 } Walk;
 
 static const LodeStaticInstruction *instruction_at(const LodeControlFlow *flow, uint32_t i)
@@ -31,13 +32,27 @@ static const LodeStaticBlock *block_of(const LodeControlFlow *flow, uint32_t i)
 	return &g_array_index(flow->blocks, LodeStaticBlock, instruction_at(flow, i)->block);
 }
 
+static bool has_indirect_jump(const LodeControlFlow *flow)
+{
+	for (guint i = 0; i < flow->blocks->len; i++) {
+		const LodeStaticBlock *block = &g_array_index(flow->blocks, LodeStaticBlock, i);
+		const LodeStaticInstruction *last = instruction_at(
+			flow, block->first + block->n - 1);
+
+		if (last->decoded.branch == LODE_BRANCH_INDIRECT_JUMP)
+			return true;
+	}
+	return false;
+}
+
 static bool may_jump_indirectly(const LodeBranchTargets *targets, const LodeControlFlow *flow)
 {
 	const LodeStaticInstruction *last = instruction_at(flow, flow->instructions->len - 1);
 
-	return targets == NULL ||
-	       lode_branch_targets_has_indirect_jump(targets, instruction_at(flow, 0)->address,
-		       last->address + last->decoded.length);
+	if (targets == NULL)
+		return has_indirect_jump(flow);
+	return lode_branch_targets_has_indirect_jump(
+		targets, instruction_at(flow, 0)->address, last->address + last->decoded.length);
 }
 
 /* Whether instruction `i` − 1 can run on into `i`. */
@@ -58,13 +73,25 @@ static bool is_fallen_into(const LodeControlFlow *flow, uint32_t i)
 	}
 }
 
-/* The targets above instruction `before`, up to instruction `i` that follows it. */
-static bool has_target(const Walk *walk, uint32_t before, uint32_t i)
+/* Whether something leads in between instruction `before` and the end of the step to `i`, which
+ * follows it. What data is guessed to lead to counts where an instruction begins and an indirect
+ * jump may go there. */
+static bool has_target(Walk *walk, uint32_t before, uint32_t i)
 {
-	const LodeControlFlow *flow = walk->flow;
+	uint64_t address = instruction_at(walk->flow, i)->address;
+	guint end = lode_branch_targets_above(walk->targets, address);
 
-	return lode_branch_targets_above(walk->targets, instruction_at(flow, i)->address) !=
-	       lode_branch_targets_above(walk->targets, instruction_at(flow, before)->address);
+	while (end-- > 0) {
+		const LodeBranchTarget *target = &g_array_index(
+			walk->targets->targets, LodeBranchTarget, end);
+
+		if (target->target <= instruction_at(walk->flow, before)->address)
+			return false;
+		if (target->source != 0 || (target->target == address && walk->has_indirect_jumps))
+			return true;
+		walk->has_ignored |= target->target == address;
+	}
+	return false;
 }
 
 static bool is_seen_target(const LodeControlFlow *flow, uint64_t address)
@@ -86,7 +113,7 @@ static uint32_t only_jump_to(const Walk *walk, uint64_t address)
 	if (end == 0)
 		return UINT32_MAX;
 	last = &g_array_index(walk->targets->targets, LodeBranchTarget, end - 1);
-	if (last->target != address || (end > 1 && last[-1].target == address))
+	if (last->target != address || last->source == 0 || (end > 1 && last[-1].target == address))
 		return UINT32_MAX;
 	source = lode_control_flow_find(walk->flow, last->source);
 	if (source == UINT32_MAX)
@@ -101,7 +128,7 @@ static uint32_t only_jump_to(const Walk *walk, uint64_t address)
 }
 
 /* The instruction that always runs before the first one of a block; UINT32_MAX: several may. */
-static uint32_t find_before_block(const Walk *walk, uint32_t i)
+static uint32_t find_before_block(Walk *walk, uint32_t i)
 {
 	uint64_t address = instruction_at(walk->flow, i)->address;
 
@@ -116,7 +143,7 @@ static uint32_t find_before_block(const Walk *walk, uint32_t i)
 	return has_target(walk, i - 1, i) ? UINT32_MAX : i - 1;
 }
 
-static uint32_t find_before(const Walk *walk, uint32_t i)
+static uint32_t find_before(Walk *walk, uint32_t i)
 {
 	if (i == 0)
 		return UINT32_MAX;
@@ -143,7 +170,7 @@ static bool is_opaque(const LodeFullInstruction *full, const LodeDecodedInstruct
 
 /* One instruction back from *i. A reason, or NONE with `full` decoded, `state` as before it and *i
  * its number. */
-static LodeAddressReason step_back(const Walk *walk, uint32_t *i)
+static LodeAddressReason step_back(Walk *walk, uint32_t *i)
 {
 	LodeAccessSearch *search = walk->search;
 	uint32_t before = find_before(walk, *i);
@@ -162,7 +189,7 @@ static LodeAddressReason step_back(const Walk *walk, uint32_t *i)
 	return LODE_REASON_NONE;
 }
 
-static void walk_back(const Walk *walk, uint32_t i)
+static void walk_back(Walk *walk, uint32_t i)
 {
 	for (unsigned n = 0; n < MAX_STEPS; n++) {
 		LodeAddressReason reason = step_back(walk, &i);
@@ -193,9 +220,13 @@ void lode_access_search_backward(LodeAccessSearch *self)
 		lode_access_search_fail(self, LODE_REASON_BRANCH_TARGET);
 		return;
 	}
-	walk.has_indirect_jumps = may_jump_indirectly(question->targets, flow);
+	walk.has_indirect_jumps = may_jump_indirectly(walk.targets, flow);
+	if (walk.has_indirect_jumps && (walk.targets == NULL || !walk.targets->has_tables)) {
+		lode_access_search_fail(self, LODE_REASON_BRANCH_TARGET);
+		return;
+	}
 	walk_back(&walk, i);
 	if (self->found.rule == LODE_RULE_BACKWARD)
-		self->found.is_unverified = walk.has_indirect_jumps ||
-		                            !block_of(flow, i)->is_reachable;
+		self->found.is_unverified = walk.targets == NULL || walk.has_indirect_jumps ||
+		                            walk.has_ignored || !block_of(flow, i)->is_reachable;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/branch_targets.h"
 
+#include "images/jump_tables.h"
+
 #include <Zydis/Zydis.h>
 
 #include <stdlib.h>
@@ -9,12 +11,15 @@ void lode_branch_targets_init(LodeBranchTargets *self)
 {
 	self->targets = g_array_new(FALSE, FALSE, sizeof(LodeBranchTarget));
 	self->indirect_jumps = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	self->named = g_array_new(FALSE, FALSE, sizeof(LodeBranchTarget));
+	self->has_tables = false;
 }
 
 void lode_branch_targets_clear(LodeBranchTargets *self)
 {
 	g_clear_pointer(&self->targets, g_array_unref);
 	g_clear_pointer(&self->indirect_jumps, g_array_unref);
+	g_clear_pointer(&self->named, g_array_unref);
 }
 
 static int compare_targets(const void *a, const void *b)
@@ -40,10 +45,11 @@ static bool is_jump(const ZydisDecodedInstruction *instruction)
 	       instruction->meta.category == ZYDIS_CATEGORY_CALL;
 }
 
-static bool takes_address(const ZydisDecodedInstruction *instruction)
+/* Relative to rip, which has this form in 64-bit code only. */
+static bool is_near_memory(const ZydisDecodedInstruction *instruction)
 {
-	return instruction->mnemonic == ZYDIS_MNEMONIC_LEA && instruction->raw.modrm.mod == 0 &&
-	       instruction->raw.modrm.rm == 5;
+	return instruction->attributes & ZYDIS_ATTRIB_HAS_MODRM &&
+	       instruction->raw.modrm.mod == 0 && instruction->raw.modrm.rm == 5;
 }
 
 static void add_instruction(
@@ -51,21 +57,19 @@ static void add_instruction(
 {
 	LodeBranchTarget named = {address + instruction->length, address};
 
-	if (takes_address(instruction))
+	if (instruction->mnemonic == ZYDIS_MNEMONIC_LEA && is_near_memory(instruction)) {
 		named.target += (uint64_t)instruction->raw.disp.value;
-	else if (is_jump(instruction) && instruction->raw.imm[0].is_relative)
+		g_array_append_val(self->named, named);
+		g_array_append_val(self->targets, named);
+	} else if (is_jump(instruction) && instruction->raw.imm[0].is_relative) {
 		named.target += (uint64_t)instruction->raw.imm[0].value.s;
-	else if (instruction->mnemonic == ZYDIS_MNEMONIC_JMP) {
+		g_array_append_val(self->targets, named);
+	} else if (instruction->mnemonic == ZYDIS_MNEMONIC_JMP && !is_near_memory(instruction)) {
 		g_array_append_val(self->indirect_jumps, address);
-		return;
-	} else {
-		return;
 	}
-	g_array_append_val(self->targets, named);
 }
 
-void lode_branch_targets_add(
-	LodeBranchTargets *self, const uint8_t *code, size_t size, uint64_t address)
+static void sweep(LodeBranchTargets *self, const uint8_t *code, size_t size, uint64_t address)
 {
 	ZydisDecoder decoder;
 	ZydisDecodedInstruction instruction;
@@ -80,12 +84,62 @@ void lode_branch_targets_add(
 		add_instruction(self, &instruction, address + at);
 		at += instruction.length;
 	}
-	if (self->targets->len > 0)
-		qsort(self->targets->data, self->targets->len, sizeof(LodeBranchTarget),
-			compare_targets);
-	if (self->indirect_jumps->len > 0)
-		qsort(self->indirect_jumps->data, self->indirect_jumps->len, sizeof(uint64_t),
-			compare_addresses);
+}
+
+static void sort(GArray *array, size_t size, int (*compare)(const void *, const void *))
+{
+	if (array->len > 1)
+		qsort(array->data, array->len, size, compare);
+}
+
+static void sort_all(LodeBranchTargets *self)
+{
+	sort(self->targets, sizeof(LodeBranchTarget), compare_targets);
+	sort(self->named, sizeof(LodeBranchTarget), compare_targets);
+	sort(self->indirect_jumps, sizeof(uint64_t), compare_addresses);
+}
+
+/* Many pointers lead to one function. */
+static void remove_repeated(GArray *targets)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < targets->len; i++) {
+		LodeBranchTarget target = g_array_index(targets, LodeBranchTarget, i);
+
+		if (n > 0 && compare_targets(&g_array_index(targets, LodeBranchTarget, n - 1),
+				     &target) == 0)
+			continue;
+		g_array_index(targets, LodeBranchTarget, n++) = target;
+	}
+	g_array_set_size(targets, n);
+}
+
+void lode_branch_targets_add(
+	LodeBranchTargets *self, const uint8_t *code, size_t size, uint64_t address)
+{
+	sweep(self, code, size, address);
+	sort_all(self);
+}
+
+bool lode_branch_targets_read(LodeBranchTargets *self, const char *path, GError **error)
+{
+	g_autoptr(LodeElfFile) file = lode_elf_file_open(path, error);
+
+	if (file == NULL)
+		return false;
+	for (guint i = 0; i < file->executable->len; i++) {
+		const LodeElfRange *range = &g_array_index(file->executable, LodeElfRange, i);
+
+		if (range->bytes != NULL)
+			sweep(self, range->bytes, (size_t)range->size, range->address);
+	}
+	sort_all(self);
+	lode_jump_tables_add(self, file);
+	self->has_tables = true;
+	sort_all(self);
+	remove_repeated(self->targets);
+	return true;
 }
 
 guint lode_branch_targets_above(const LodeBranchTargets *self, uint64_t address)

@@ -4,8 +4,10 @@
  * of one function does not show, where another one jumps into its middle (parts that the compiler
  * has moved out, labels shared by hand-written functions, functions without symbols).
  *
- * From linear decoding, which data in code may lead astray for some instructions: a target too many
- * is harmless, few are missed. Targets of indirect jumps are not known; the jumps themselves are.
+ * From linear decoding, which data in code may lead astray for some instructions. Where an indirect
+ * jump goes is guessed from the data of an ELF file: words and relocations that point into code,
+ * and tables of distances. A target too many only makes answers fewer, so the guess is generous; it
+ * is no proof that there are no others.
  */
 #pragma once
 
@@ -20,15 +22,23 @@ typedef struct {
 
 typedef struct {
 	GArray *targets;        /* LodeBranchTarget, by (target, source) */
-	GArray *indirect_jumps; /* uint64_t, ascending */
+	GArray *indirect_jumps; /* uint64_t, ascending; those through a GOT entry are not: they
+	                           leave the function */
+	GArray *named;          /* LodeBranchTarget, by target: what lea takes the address of */
+	bool has_tables;        /* jump tables were looked for */
 } LodeBranchTargets;
 
 void lode_branch_targets_init(LodeBranchTargets *self);
 void lode_branch_targets_clear(LodeBranchTargets *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeBranchTargets, lode_branch_targets_clear)
 
-/* Adds what [address, address + size) names: of each executable section once. About ten million
- * instructions a second. */
+/*
+ * Reads all of an ELF file: code, relocations, tables. For an image, once: some ten million
+ * instructions a second. Errors: those of opening it.
+ */
+bool lode_branch_targets_read(LodeBranchTargets *self, const char *path, GError **error);
+
+/* Adds what the code in [address, address + size) names: for code that is in no file. */
 void lode_branch_targets_add(
 	LodeBranchTargets *self, const uint8_t *code, size_t size, uint64_t address);
 

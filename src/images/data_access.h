@@ -8,7 +8,8 @@
  *             jumps by the sampled flags, to the next access; at most 32 instructions
  *   backward  walk back inside the basic block, and out of it where only one way leads into it, to
  *             the last access, undoing what can be undone; at most 32 instructions; refuse where
- *             control may have come from elsewhere in between
+ *             control may have come from elsewhere in between, and in functions with indirect jumps
+ *             whose tables are not known
  *
  * For events whose trigger lies before the sampled address (counter overflows), backward comes
  * first. What is claimed has passed `is_valid`; what fails has one reason: that of the rule which
@@ -60,7 +61,9 @@ typedef struct {
 	LodeAddressRule rule;     /* NONE: then there is a reason, and no operand */
 	LodeAddressReason reason; /* NONE: then there is a rule */
 	bool is_unverified; /* backward, where jumps that are not seen may lead in between: in a
-	                       function with indirect jumps, or without the image's targets */
+	                       function with indirect jumps, whose tables are guessed, past a
+	                       guessed target that no indirect jump of the function explains, in
+	                       code that nothing seems to lead to, or without the image's targets */
 	uint64_t pc;        /* of the access, in the image */
 	LodeDataOperand operands[LODE_MAX_DATA_OPERANDS];
 	uint8_t n_operands;

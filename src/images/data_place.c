@@ -438,6 +438,8 @@ static bool type_symbol(const LodeFunctionContext *context, const LodeDataSymbol
 		return false;
 	if (context->unit != NULL)
 		die = g_hash_table_lookup(context->unit->named, linked);
+	if (die == NULL && context->unit != NULL && !g_str_has_prefix(linked, "_Z"))
+		die = g_hash_table_lookup(context->unit->named, symbol->name);
 	if (die != NULL && take_die(context, die, inside, out_place))
 		return true;
 	die = lode_type_table_find_variable(context->types, symbol->address);

@@ -288,22 +288,35 @@ static void find_state(LodeDataTypes *self, const LodeFunctionContext *context, 
 	lode_register_types_at(context, flow, function->states, address, out_state);
 }
 
+/* Whether it stores a register into the frame and does nothing else: a spilled variable is said to
+ * be in its slot only after that. */
+static bool is_spill(const LodeTypedInstruction *full, const LodeRegisterState *state,
+	const LodeMemoryOperand *memory)
+{
+	return full->instruction.mnemonic == ZYDIS_MNEMONIC_MOV &&
+	       full->operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY && memory->base >= 0 &&
+	       memory->index < 0 && state->registers[memory->base].kind == LODE_VALUE_FRAME;
+}
+
 bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand,
 	const LodeControlFlow *flow, LodeDataReference *out_reference)
 {
 	LodeFunctionContext context;
 	LodeRegisterState state;
-	LodeFullInstruction full;
+	LodeTypedInstruction full;
 	LodeMemoryOperand memory;
 	LodeDataPlace place;
 	Function *function;
 
-	if (!lode_full_instruction_decode(&full, self->image, address) ||
-		!lode_full_instruction_memory(&full, address, operand, &memory))
+	if (!lode_typed_instruction_decode(&full, self->image, address) ||
+		!lode_typed_instruction_memory(&full, address, operand, &memory))
 		return false;
 	function = describe(self, address, flow, &context);
 	find_state(self, &context, function, address, flow, &state);
-	if (!lode_data_place_find(&context, address, &state, &memory, &place))
+	if (!lode_data_place_find(&context, address, &state, &memory, &place) &&
+		!(is_spill(&full, &state, &memory) &&
+			lode_data_place_find(&context, address + full.instruction.length, &state,
+				&memory, &place)))
 		return false;
 	*out_reference = reference_of(self, &place, memory.size);
 	return out_reference->type != LODE_NONE || out_reference->variable != NULL;
@@ -312,7 +325,8 @@ bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand
 static char *variable_text(const char *type, const LodeDataReference *reference)
 {
 	size_t length = strlen(type);
-	const char *space = length > 0 && type[length - 1] == '*' ? "" : " ";
+	bool is_pointer = length > 0 && strchr("*&", type[length - 1]) != NULL;
+	const char *space = is_pointer ? "" : " ";
 
 	return g_strdup_printf(
 		"%s%s%s%s", type, space, reference->variable, reference->is_element ? "[]" : "");
@@ -328,12 +342,7 @@ char *lode_data_reference_text(const LodeDataTypes *self, const LodeDataReferenc
 	if (reference->is_variable_named_first && reference->variable != NULL)
 		return variable_text(type, reference);
 	if (reference->member == LODE_NONE)
-		return g_strdup_printf("%s%s", type,
-			reference->is_element &&
-					g_array_index(self->types, LodeDataType, reference->type)
-							.n_members == 0
-				? " []"
-				: "");
+		return g_strdup(type);
 	member = g_array_index(self->members, LodeDataMember, reference->member).name;
 	return g_strdup_printf("%s.%s", type, member);
 }

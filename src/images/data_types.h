@@ -8,6 +8,22 @@
  *                             ──▶ rip-relative, absolute      ──▶ global variable, and its member
  *                             ──▶ none of these: follow the register back in straight code
  *
+ * Following back means: what each block's predecessors agree on, carried through moves, pointer
+ * arithmetic, loads of members that are pointers, calls by what they return, and spills. Where the
+ * debug information and the code leave a choice:
+ *
+ *   - variables of functions inlined into each other share a register: the one whose type has a
+ *     member of the access's size at that place, else one that covers it;
+ *   - a union: the member that begins there and has the access's size, else the first that begins
+ *     there, else the first that covers it;
+ *   - bit fields: the first of those in the accessed bytes;
+ *   - a wide access to several members: the first of them;
+ *   - a displacement outside the structure that is pointed to: none, unless an index or pointer
+ *     arithmetic says that there are many.
+ *
+ * `void *` says nothing. A variable that an optimiser found equal to another object does not name
+ * it.
+ *
  * All answers are static, one for each operand of each instruction, and may be kept. DWARF 4 and 5;
  * units without .debug_aranges are found by their own ranges.
  */
@@ -20,17 +36,20 @@
 typedef struct LodeDataTypes LodeDataTypes;
 
 typedef struct {
-	uint32_t type;        /* index into lode_data_types_types(); LODE_NONE: unknown */
-	uint32_t member;      /* index into lode_data_types_members(); LODE_NONE: none */
-	bool is_element;      /* reached by an index: "int counts[]" */
-	const char *variable; /* local or global that the access is in; NULL: none is known */
+	uint32_t type;   /* index into lode_data_types_types(): a structure, or a scalar as it is
+	                    declared, of an array its elements; LODE_NONE: unknown */
+	uint32_t member; /* index into lode_data_types_members(); LODE_NONE: none */
+	bool is_element; /* one of many: of an array, or reached by an index */
+	const char *variable; /* local or global that the access is in, not one that points to it;
+	                         borrowed; NULL: none is known */
 	bool is_variable_named_first; /* the type is that of a named array or scalar: describe it as
 	                                 "int counts[]" rather than by type and member alone */
 } LodeDataReference;
 
 /*
- * Opens the debug information of an image for types; NULL when it has none (no error: symbols may
- * still name variables, see below). `image` must outlive the result.
+ * Answers from an image's debug information, and from its symbols where it has none: then only
+ * variables are known. NULL for an image that is no ELF file. `image` must outlive the result; it
+ * is not to be asked by several threads at once.
  */
 LodeDataTypes *lode_data_types_new(LodeBinaryImage *image);
 void lode_data_types_free(LodeDataTypes *self);
@@ -44,8 +63,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDataTypes, lode_data_types_free)
 bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand,
 	const LodeControlFlow *flow, LodeDataReference *out_reference);
 
-/* Every type and member that was an answer so far; they grow, and keep their numbers. Names are
- * borrowed. LodeDataType.first_member points into the members, all of the type's, by offset. */
+/*
+ * Every type and member that was an answer so far; they grow, and keep their numbers. Names are
+ * borrowed. LodeDataType.first_member points into the members, all of the type's, by offset. Equal
+ * types of several units are one; those that differ under one name stay apart. Members of base
+ * classes and of anonymous structures stand as if they were the type's own. An array of scalars is
+ * one member, "slots[]"; of an array of structures each member stands once, "points[].x", where it
+ * is in the first of them.
+ */
 const GArray *lode_data_types_types(const LodeDataTypes *self);   /* LodeDataType */
 const GArray *lode_data_types_members(const LodeDataTypes *self); /* LodeDataMember */
 
@@ -67,6 +92,12 @@ typedef struct {
 bool lode_binary_image_find_data_symbol(
 	LodeBinaryImage *image, uint64_t address, LodeDataSymbol *out_symbol);
 
-/* "struct node.next", "int counts[]", "counts": how an access is named. Free with g_free(); NULL
- * when neither a type nor a variable is known. */
+/*
+ * How an access is named; free with g_free(). NULL when neither a type nor a variable is known.
+ *
+ *   "struct node.next", "struct body.points[].x"   type and member, also in a variable
+ *   "int counts[]", "int total", "char *names[]"   a named array or scalar
+ *   "int"                                          a scalar that is pointed to
+ *   "counts"                                       a variable of unknown type
+ */
 char *lode_data_reference_text(const LodeDataTypes *self, const LodeDataReference *reference);

@@ -462,6 +462,9 @@ LodeStep lode_forward_emulate(
 	if (is_trap(&full->instruction))
 		return LODE_STEP_BLOCKED;
 	*out_next = full->address + full->instruction.length;
+	/* without an access, that is not repeated even once: nothing is written */
+	if (full->instruction.meta.category == ZYDIS_CATEGORY_STRINGOP)
+		return LODE_STEP_ON;
 	lode_register_state_forget_written(state, &full->instruction, full->operands);
 	run(full, &before, state);
 	switch (full->instruction.meta.category) {

@@ -199,6 +199,9 @@ static void add_variable(Walk *walk, Dwarf_Die *die, const Scope *scope)
 			&attribute, offset, &base, &place.low, &place.high, &ops, &n);
 		if (offset <= 0 || walk->n_visited++ > MAX_VISITED)
 			return;
+		/* an empty range: between two views of one address, before its instruction */
+		if (place.low == place.high && place.high != UINT64_MAX)
+			place.high++;
 		add_expression(walk, &attribute, ops, n, &place, scope);
 	}
 }

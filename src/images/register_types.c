@@ -15,8 +15,8 @@ enum {
 
 static const LodeValue NOTHING = {0};
 
-bool lode_full_instruction_decode(
-	LodeFullInstruction *out_full, const LodeElfImage *image, uint64_t address)
+bool lode_typed_instruction_decode(
+	LodeTypedInstruction *out_full, const LodeElfImage *image, uint64_t address)
 {
 	const LodeElfRange *range = lode_elf_file_find_range(image->file, address);
 	ZydisDecoder decoder;
@@ -48,7 +48,7 @@ static bool is_vector(ZydisRegister reg)
 	       class == ZYDIS_REGCLASS_ZMM;
 }
 
-static bool read_memory(const LodeFullInstruction *full, uint64_t address,
+static bool read_memory(const LodeTypedInstruction *full, uint64_t address,
 	const ZydisDecodedOperand *operand, LodeMemoryOperand *out_memory)
 {
 	LodeMemoryOperand memory = {.base = -1, .index = -1};
@@ -72,7 +72,7 @@ static bool read_memory(const LodeFullInstruction *full, uint64_t address,
 	return true;
 }
 
-bool lode_full_instruction_memory(const LodeFullInstruction *full, uint64_t address,
+bool lode_typed_instruction_memory(const LodeTypedInstruction *full, uint64_t address,
 	uint8_t operand, LodeMemoryOperand *out_memory)
 {
 	if (operand >= full->instruction.operand_count ||
@@ -262,7 +262,7 @@ static LodeValue load(const LodeFunctionContext *context, const LodeRegisterStat
 
 /* What an operand that is read stands for. */
 static LodeValue read_operand(const LodeFunctionContext *context, const LodeRegisterState *state,
-	const LodeFullInstruction *full, uint64_t address, int i)
+	const LodeTypedInstruction *full, uint64_t address, int i)
 {
 	const ZydisDecodedOperand *operand = &full->operands[i];
 	LodeMemoryOperand memory;
@@ -284,7 +284,7 @@ static LodeValue read_operand(const LodeFunctionContext *context, const LodeRegi
 }
 
 static LodeValue read_address(const LodeFunctionContext *context, const LodeRegisterState *state,
-	const LodeFullInstruction *full, uint64_t address)
+	const LodeTypedInstruction *full, uint64_t address)
 {
 	const LodeValue *base, *index;
 	LodeMemoryOperand memory;
@@ -353,7 +353,7 @@ static LodeValue multiplied(LodeValue value, int64_t factor)
 }
 
 static LodeValue add_or_subtract(const LodeFunctionContext *context, const LodeRegisterState *state,
-	const LodeFullInstruction *full, uint64_t address)
+	const LodeTypedInstruction *full, uint64_t address)
 {
 	LodeValue target = read_operand(context, state, full, address, 0);
 	const ZydisDecodedOperand *source = &full->operands[1];
@@ -363,6 +363,14 @@ static LodeValue add_or_subtract(const LodeFunctionContext *context, const LodeR
 	if (source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
 		int64_t by = source->imm.value.s;
 
+		/* programs at fixed addresses have those of arrays as constants */
+		if (is_add && !is_address(&target) && by > 0) {
+			LodeValue array = moved_by_index(context,
+				read_operand(context, state, full, address, 1), &target, 1);
+
+			if (array.kind != LODE_VALUE_NONE)
+				return array;
+		}
 		return stepped(context, target, is_add || by == INT64_MIN ? by : -by);
 	}
 	if (is_add && source->type == ZYDIS_OPERAND_TYPE_REGISTER &&
@@ -374,7 +382,7 @@ static LodeValue add_or_subtract(const LodeFunctionContext *context, const LodeR
 	return is_address(&amount) ? NOTHING : moved_by_index(context, target, &amount, 1);
 }
 
-static int64_t immediate_of(const LodeFullInstruction *full, int i)
+static int64_t immediate_of(const LodeTypedInstruction *full, int i)
 {
 	const ZydisDecodedOperand *operand = &full->operands[i];
 
@@ -383,7 +391,7 @@ static int64_t immediate_of(const LodeFullInstruction *full, int i)
 
 /* What the first operand holds afterwards, where that can be said. */
 static LodeValue result_of(const LodeFunctionContext *context, const LodeRegisterState *state,
-	const LodeFullInstruction *full, uint64_t address)
+	const LodeTypedInstruction *full, uint64_t address)
 {
 	const ZydisDecodedOperand *operands = full->operands;
 
@@ -424,7 +432,7 @@ static bool is_conditional_move(ZydisMnemonic mnemonic)
 	return mnemonic >= ZYDIS_MNEMONIC_CMOVB && mnemonic <= ZYDIS_MNEMONIC_CMOVZ;
 }
 
-static void forget_written(LodeRegisterState *state, const LodeFullInstruction *full)
+static void forget_written(LodeRegisterState *state, const LodeTypedInstruction *full)
 {
 	for (uint8_t i = 0; i < full->instruction.operand_count; i++) {
 		const ZydisDecodedOperand *operand = &full->operands[i];
@@ -439,7 +447,7 @@ static void forget_written(LodeRegisterState *state, const LodeFullInstruction *
 
 /* A slot of the frame that the instruction writes to: `value` when it is a plain store. */
 static void write_memory(LodeRegisterState *before, LodeRegisterState *state,
-	const LodeFullInstruction *full, uint64_t address, LodeValue value)
+	const LodeTypedInstruction *full, uint64_t address, LodeValue value)
 {
 	for (uint8_t i = 0; i < full->instruction.operand_count; i++) {
 		const ZydisDecodedOperand *operand = &full->operands[i];
@@ -454,7 +462,7 @@ static void write_memory(LodeRegisterState *before, LodeRegisterState *state,
 }
 
 static void call(const LodeFunctionContext *context, LodeRegisterState *state,
-	const LodeFullInstruction *full, uint64_t address)
+	const LodeTypedInstruction *full, uint64_t address)
 {
 	/* rax rcx rdx rsi rdi r8 … r11, which a function need not keep */
 	static const uint8_t CLOBBERED[] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
@@ -471,7 +479,7 @@ static void call(const LodeFunctionContext *context, LodeRegisterState *state,
 }
 
 static void push_or_pop(const LodeFunctionContext *context, LodeRegisterState *state,
-	const LodeFullInstruction *full, uint64_t address)
+	const LodeTypedInstruction *full, uint64_t address)
 {
 	LodeValue stack = state->registers[LODE_REGISTER_NUMBER_RSP];
 	bool is_push = full->instruction.mnemonic == ZYDIS_MNEMONIC_PUSH;
@@ -506,7 +514,7 @@ static void leave(LodeRegisterState *state)
 }
 
 static void plain(const LodeFunctionContext *context, LodeRegisterState *state,
-	const LodeFullInstruction *full, uint64_t address)
+	const LodeTypedInstruction *full, uint64_t address)
 {
 	const ZydisDecodedOperand *target = &full->operands[0];
 	LodeValue value = result_of(context, state, full, address);
@@ -527,7 +535,7 @@ static void plain(const LodeFunctionContext *context, LodeRegisterState *state,
 }
 
 void lode_register_state_step(const LodeFunctionContext *context, LodeRegisterState *state,
-	const LodeFullInstruction *full, uint64_t address)
+	const LodeTypedInstruction *full, uint64_t address)
 {
 	switch (full->instruction.mnemonic) {
 	case ZYDIS_MNEMONIC_CALL:

@@ -18,18 +18,18 @@
 typedef struct {
 	ZydisDecodedInstruction instruction;
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-} LodeFullInstruction;
+} LodeTypedInstruction;
 
 /* The instruction at an address of the image, with all operands. */
-bool lode_full_instruction_decode(
-	LodeFullInstruction *out_full, const LodeElfImage *image, uint64_t address);
+bool lode_typed_instruction_decode(
+	LodeTypedInstruction *out_full, const LodeElfImage *image, uint64_t address);
 /* A memory operand as data_place.h takes it; false: it is none, or of vectors. */
-bool lode_full_instruction_memory(const LodeFullInstruction *full, uint64_t address,
+bool lode_typed_instruction_memory(const LodeTypedInstruction *full, uint64_t address,
 	uint8_t operand, LodeMemoryOperand *out_memory);
 
 /* Carries `state` over one instruction. */
 void lode_register_state_step(const LodeFunctionContext *context, LodeRegisterState *state,
-	const LodeFullInstruction *full, uint64_t address);
+	const LodeTypedInstruction *full, uint64_t address);
 /* Adds what the debug information says at an address: variables in registers whose place begins
  * after `since`, and the frame. */
 void lode_register_state_learn(const LodeFunctionContext *context, LodeRegisterState *state,

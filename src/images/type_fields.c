@@ -56,6 +56,17 @@ static bool read_type(Dwarf_Die *die, Dwarf_Die *out_type)
 	       dwarf_formref_die(&attribute, out_type) != NULL;
 }
 
+/* A declaration of a class whose definition is in a type unit. */
+static void follow_signature(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die definition;
+
+	if (dwarf_attr(die, DW_AT_signature, &attribute) != NULL &&
+		dwarf_formref_die(&attribute, &definition) != NULL)
+		*die = definition;
+}
+
 bool lode_type_peel(Dwarf_Die *die, Dwarf_Die *out_die)
 {
 	Dwarf_Die type = *die;
@@ -74,6 +85,7 @@ bool lode_type_peel(Dwarf_Die *die, Dwarf_Die *out_die)
 				return false;
 			break;
 		default:
+			follow_signature(&type);
 			*out_die = type;
 			return true;
 		}

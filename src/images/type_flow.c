@@ -91,11 +91,11 @@ static void run_to(const LodeFunctionContext *context, const LodeControlFlow *fl
 	learn_at_block(context, state, last);
 	for (uint32_t i = first; i < end; i++) {
 		uint64_t address = address_of(flow, i);
-		LodeFullInstruction full;
+		LodeTypedInstruction full;
 
 		lode_register_state_learn(context, state, last + 1, address);
 		last = address;
-		if (lode_full_instruction_decode(&full, context->image, address))
+		if (lode_typed_instruction_decode(&full, context->image, address))
 			lode_register_state_step(context, state, &full, address);
 	}
 	if (end > first && end < flow->instructions->len)

@@ -122,17 +122,6 @@ static void name_type(LodeTypeTable *self, uint32_t type, Dwarf_Die *declared)
 	type_at(self, type)->name = g_string_chunk_insert_const(self->names, text);
 }
 
-/* A declaration of a class whose definition is in a type unit. */
-static void follow_signature(Dwarf_Die *die)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Die definition;
-
-	if (dwarf_attr(die, DW_AT_signature, &attribute) != NULL &&
-		dwarf_formref_die(&attribute, &definition) != NULL)
-		*die = definition;
-}
-
 static uint32_t append_type(LodeTypeTable *self, Dwarf_Die *declared, Dwarf_Die *peeled)
 {
 	LodeType type = {.die = *peeled, .target = LODE_NO_TYPE};
@@ -162,7 +151,6 @@ uint32_t lode_type_table_add(LodeTypeTable *self, Dwarf_Die *die)
 		return GPOINTER_TO_UINT(number);
 	if (self->types->len >= MAX_TYPES || !lode_type_peel(die, &peeled))
 		return LODE_NO_TYPE;
-	follow_signature(&peeled);
 	return append_type(self, die, &peeled);
 }
 

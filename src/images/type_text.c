@@ -142,10 +142,10 @@ static char *declare_qualified(
 	return g_strdup_printf("%s %s", word, inner);
 }
 
-/* Owns `declarator`. */
-static char *declare(LodeTypeTable *types, Dwarf_Die *die, char *declarator, int depth)
+/* Frees `taken`, the declarator. */
+static char *declare(LodeTypeTable *types, Dwarf_Die *die, char *taken, int depth)
 {
-	g_autofree char *owned = declarator, *name = NULL;
+	g_autofree char *declarator = taken, *name = NULL;
 
 	if (depth > MAX_DEPTH || strlen(declarator) > MAX_TEXT)
 		return g_strdup("…");

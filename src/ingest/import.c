@@ -18,6 +18,7 @@ typedef enum {
 	FORMAT_CALLGRIND,
 	FORMAT_PERF,
 	FORMAT_FLOW,
+	FORMAT_ALLOCATIONS,
 	FORMAT_UNKNOWN,
 } Format;
 
@@ -38,16 +39,17 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot read", path);
 		return false;
 	}
-	*out_format = lode_callgrind_is_format(start, size)   ? FORMAT_CALLGRIND
-	              : lode_perf_data_is_format(start, size) ? FORMAT_PERF
-	              : lode_flow_file_is_format(start, size) ? FORMAT_FLOW
-	                                                      : FORMAT_UNKNOWN;
+	*out_format = lode_callgrind_is_format(start, size)        ? FORMAT_CALLGRIND
+	              : lode_perf_data_is_format(start, size)      ? FORMAT_PERF
+	              : lode_flow_file_is_format(start, size)      ? FORMAT_FLOW
+	              : lode_allocation_log_is_format(start, size) ? FORMAT_ALLOCATIONS
+	                                                           : FORMAT_UNKNOWN;
 	return true;
 }
 
 /* The recordings by what they are; paths are borrowed. */
 typedef struct {
-	GPtrArray *callgrind, *perf;
+	GPtrArray *callgrind, *perf, *allocations;
 	const char *flow_file;
 } Inputs;
 
@@ -67,9 +69,14 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 	case FORMAT_FLOW:
 		self->flow_file = path;
 		return true;
+	case FORMAT_ALLOCATIONS:
+		g_ptr_array_add(self->allocations, (void *)path);
+		return true;
 	default:
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"%s: neither callgrind output nor perf.data nor a flow file", path);
+			"%s: neither callgrind output, perf.data, a flow file nor an allocation "
+			"log",
+			path);
 		return false;
 	}
 }
@@ -83,6 +90,14 @@ static bool sort_inputs(Inputs *self, const LodeImportOptions *options, GError *
 	for (size_t i = 0; i < options->n_paths; i++)
 		if (!sort_input(self, options->paths[i], error))
 			return false;
+	if (self->allocations->len > 0 && self->perf->len == 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"%s: an allocation log says something only beside the perf.data of the "
+			"same "
+			"run",
+			(const char *)self->allocations->pdata[0]);
+		return false;
+	}
 	if (self->flow_file == NULL || options->n_paths == 1)
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
@@ -110,11 +125,25 @@ static LodeLoadMapSet *read_load_maps(const LodeImportOptions *options, GError *
 	return g_steal_pointer(&maps);
 }
 
-static LodeRecording *read_samples(
-	const Inputs *inputs, LodeJitCodeSet *jit, const LodeProgress *progress, GError **error)
+static bool read_allocations(const Inputs *inputs, LodeMemoryReading *memory, GError **error)
 {
-	return lode_sampled_recording_read(
-		(const char *const *)inputs->perf->pdata, inputs->perf->len, jit, progress, error);
+	for (guint i = 0; i < inputs->allocations->len; i++) {
+		LodeAllocationLog *log = lode_allocation_log_read(
+			inputs->allocations->pdata[i], error);
+		if (log == NULL)
+			return false;
+		lode_memory_reading_take_log(memory, log);
+	}
+	return true;
+}
+
+static LodeRecording *read_samples(const Inputs *inputs, LodeJitCodeSet *jit,
+	LodeMemoryReading *memory, const LodeProgress *progress, GError **error)
+{
+	if (!read_allocations(inputs, memory, error))
+		return NULL;
+	return lode_sampled_recording_read((const char *const *)inputs->perf->pdata,
+		inputs->perf->len, jit, memory, progress, error);
 }
 
 static LodeRecording *read_counts(
@@ -129,18 +158,21 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 {
 	g_autoptr(LodeJitCodeSet) jit = read_jit_files(options, error);
 	g_autoptr(LodeLoadMapSet) maps = jit != NULL ? read_load_maps(options, error) : NULL;
+	g_autoptr(LodeMemoryReading) memory = lode_memory_reading_new(options->allow_debuginfod);
 	g_autoptr(LodeRecording) samples = NULL;
 	g_autoptr(LodeRecording) counts = NULL;
 
 	if (maps == NULL)
 		return NULL;
-	if (inputs->perf->len > 0 && (samples = read_samples(inputs, jit, progress, error)) == NULL)
+	if (inputs->perf->len > 0 &&
+		(samples = read_samples(inputs, jit, memory, progress, error)) == NULL)
 		return NULL;
 	if (inputs->callgrind->len > 0 && (counts = read_counts(inputs, progress, error)) == NULL)
 		return NULL;
 	if (samples != NULL && counts != NULL)
 		lode_recording_add_samples(counts, samples);
-	const LodeJoinContext context = {maps, jit};
+	const LodeJoinContext context = {
+		maps, jit, lode_memory_reading_has_addresses(memory) ? memory : NULL};
 	return lode_join_recording(
 		counts != NULL ? counts : samples, &context, options, progress, error);
 }
@@ -182,11 +214,14 @@ static bool apply_attribute_files(LodeProfile *profile, const LodeImportOptions 
 LodeProfile *lode_import(
 	const LodeImportOptions *options, const LodeProgress *progress, GError **error)
 {
-	Inputs inputs = {.callgrind = g_ptr_array_new(), .perf = g_ptr_array_new()};
+	Inputs inputs = {.callgrind = g_ptr_array_new(),
+		.perf = g_ptr_array_new(),
+		.allocations = g_ptr_array_new()};
 	g_autoptr(LodeProfile) profile = import_inputs(&inputs, options, progress, error);
 
 	g_ptr_array_unref(inputs.callgrind);
 	g_ptr_array_unref(inputs.perf);
+	g_ptr_array_unref(inputs.allocations);
 	if (profile == NULL || !apply_attribute_files(profile, options, progress, error))
 		return NULL;
 	return g_steal_pointer(&profile);

@@ -5,9 +5,10 @@
 #include "base/error.h"
 #include "base/worker_pool.h"
 
-/* The last function of the image that begins at or before the address. */
-static uint32_t find_function(const LodeJoin *self, uint32_t image, uint64_t address)
+uint32_t lode_join_find_function(const LodeJoin *self, uint32_t image, uint64_t address)
 {
+	if (image == LODE_NONE)
+		return LODE_NONE;
 	uint32_t low = g_array_index(self->image_functions, uint32_t, image);
 	uint32_t high = g_array_index(self->image_functions, uint32_t, image + 1);
 	uint32_t first = low;
@@ -35,7 +36,7 @@ int lode_join_compare_sites(const void *a, const void *b)
 
 uint32_t lode_join_find(const LodeJoin *self, uint32_t image, uint64_t address)
 {
-	uint32_t function = image == LODE_NONE ? LODE_NONE : find_function(self, image, address);
+	uint32_t function = lode_join_find_function(self, image, address);
 
 	if (function == LODE_NONE)
 		return LODE_NONE;
@@ -72,6 +73,7 @@ static void join_init(LodeJoin *self)
 	self->image_functions = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->transfers = g_array_new(FALSE, FALSE, sizeof(LodeJoinTransfer));
 	self->column_events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeJoinObjects));
 }
 
 static void join_clear(LodeJoin *self)
@@ -92,6 +94,8 @@ static void join_clear(LodeJoin *self)
 	g_array_unref(self->image_functions);
 	g_array_unref(self->transfers);
 	g_array_unref(self->column_events);
+	g_array_unref(self->objects);
+	lode_memory_objects_free(self->memory_objects);
 	g_free(self->codes);
 	lode_recording_free(self->inferred);
 	lode_profile_free(self->profile);
@@ -111,7 +115,9 @@ static const Step steps[] = {
 	{"decoding", lode_join_decode},
 	{"computing the flow", lode_join_flow},
 	{"summing costs", lode_join_costs},
+	{"naming data objects", lode_join_objects},
 	{"naming attributes", lode_join_attributes},
+	{"joining data addresses", lode_join_memory},
 };
 
 static bool run_steps(LodeJoin *self, GError **error)
@@ -141,6 +147,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recording, const LodeJoinC
 		.recorded = recording,
 		.load_maps = context->load_maps,
 		.jit = context->jit,
+		.memory_reading = context->memory_reading,
 	};
 	LodeProfile *profile = NULL;
 

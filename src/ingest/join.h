@@ -18,6 +18,8 @@
 #include "images/binary_image.h"
 #include "images/control_flow.h"
 #include "ingest/import.h"
+#include "ingest/memory_objects.h"
+#include "ingest/memory_reading.h"
 #include "model/profile.h"
 #include "sources/jit_code_set.h"
 #include "sources/load_map_set.h"
@@ -56,6 +58,11 @@ typedef struct {
 	uint64_t address;
 } LodeJoinPlace;
 
+/* What the operands of an instruction access: numbers of LodeMemoryObjects; 0: unknown. */
+typedef struct {
+	uint32_t numbers[2];
+} LodeJoinObjects;
+
 typedef struct {
 	const LodeImportOptions *options;
 	const LodeProgress *progress;
@@ -84,12 +91,16 @@ typedef struct {
 	LodeJoinCode *codes;
 	uint32_t ir_column;    /* of event "Ir" in the recording */
 	GArray *column_events; /* uint32_t: event of each column; LODE_NONE for executions */
+	LodeMemoryReading *memory_reading; /* NULL: no data addresses were recorded */
+	LodeMemoryObjects *memory_objects;
+	GArray *objects; /* LodeJoinObjects × instructions; empty without data addresses */
 } LodeJoin;
 
 /* What a recording is joined with; all borrowed. */
 typedef struct {
 	const LodeLoadMapSet *load_maps;
 	const LodeJitCodeSet *jit;
+	LodeMemoryReading *memory_reading; /* may be NULL */
 } LodeJoinContext;
 
 /* The whole join. Takes nothing over; the caller owns the result. */
@@ -105,13 +116,18 @@ bool lode_join_transfers(LodeJoin *self, GError **error);
 bool lode_join_decode(LodeJoin *self, GError **error);
 bool lode_join_flow(LodeJoin *self, GError **error);
 bool lode_join_costs(LodeJoin *self, GError **error);
+bool lode_join_objects(LodeJoin *self, GError **error);
 bool lode_join_attributes(LodeJoin *self, GError **error);
+bool lode_join_memory(LodeJoin *self, GError **error);
 
 /* Where an address of an object lies; image LODE_NONE when the load map does not know either. */
 LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t address);
 
 /* The order of LodeJoinSite, for qsort(). */
 int lode_join_compare_sites(const void *a, const void *b);
+
+/* The last function of the image that begins at or before the address, or LODE_NONE. */
+uint32_t lode_join_find_function(const LodeJoin *self, uint32_t image, uint64_t address);
 
 /* The executed instruction at an address, or LODE_NONE. */
 uint32_t lode_join_find(const LodeJoin *self, uint32_t image, uint64_t address);

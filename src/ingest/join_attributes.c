@@ -12,7 +12,8 @@ enum { MAX_ATTRIBUTES = 64 };
 
 typedef struct {
 	LodeJoin *join;
-	LodeIdCache sets, locations;
+	LodeIdCache sets, locations, pairs;
+	uint32_t n_pairs;             /* of data objects */
 	uint32_t ids[MAX_ATTRIBUTES]; /* of the set being made */
 	size_t n_ids;
 } Naming;
@@ -69,20 +70,55 @@ static void add_position_attributes(Naming *self, const LodeJoinCode *code)
 		add_attribute(self, "loop", depths[capped_depth(code)]);
 }
 
-static LodeIdKey set_key(const LodeJoinCode *code, const char *inlined)
+static LodeIdKey set_key(const LodeJoinCode *code, const char *inlined, uint32_t objects)
 {
 	uint64_t flags = (uint64_t)code->is_entry | (uint64_t)code->is_loop_head << 1 |
 	                 (uint64_t)code->is_return_point << 2 | (uint64_t)capped_depth(code) << 3 |
-	                 (uint64_t)(code->length > 0) << 5;
+	                 (uint64_t)(code->length > 0) << 5 | (uint64_t)objects << 32;
 
 	return (LodeIdKey){{(uint64_t)code->kinds << 32 | (uint64_t)code->mnemonic << 16 |
 				    (uint64_t)code->prefix << 8 | code->memory,
 		flags, (uint64_t)(uintptr_t)inlined}};
 }
 
-static uint32_t attribute_set(Naming *self, const LodeJoinCode *code, const char *inlined)
+/* An object of its own and, where it is a member, its type. */
+static void add_objects(Naming *self, const LodeJoinObjects *objects)
 {
-	LodeIdKey key = set_key(code, inlined);
+	for (size_t i = 0; i < G_N_ELEMENTS(objects->numbers); i++) {
+		if (objects->numbers[i] == 0)
+			continue;
+		const LodeOperandObject *object = lode_memory_objects_at(
+			self->join->memory_objects, objects->numbers[i]);
+		if (object->name != NULL)
+			add_attribute(self, "obj", object->name);
+		if (object->type_name != NULL)
+			add_attribute(self, "obj", object->type_name);
+	}
+}
+
+/* One number for what is accessed, 0 for nothing: pairs are few. */
+static uint32_t object_pair(Naming *self, const LodeJoinObjects *objects)
+{
+	const LodeIdKey key = {{objects->numbers[0], objects->numbers[1], 0}};
+	bool is_new;
+
+	if (objects->numbers[0] == 0)
+		return 0;
+	LodeIdSlot *slot = lode_id_cache_find(&self->pairs, &key, &is_new);
+	if (is_new)
+		slot->id = ++self->n_pairs;
+	return slot->id;
+}
+
+static uint32_t attribute_set(Naming *self, uint32_t instruction, const char *inlined)
+{
+	static const LodeJoinObjects nothing = {{0, 0}};
+	const LodeJoinCode *code = &self->join->codes[instruction];
+	const LodeJoinObjects *objects = instruction < self->join->objects->len
+	                                         ? &g_array_index(self->join->objects,
+							   LodeJoinObjects, instruction)
+	                                         : &nothing;
+	LodeIdKey key = set_key(code, inlined, object_pair(self, objects));
 	bool is_new;
 	LodeIdSlot *slot = lode_id_cache_find(&self->sets, &key, &is_new);
 
@@ -93,6 +129,7 @@ static uint32_t attribute_set(Naming *self, const LodeJoinCode *code, const char
 		add_position_attributes(self, code);
 		if (inlined != NULL)
 			add_attribute(self, "inl", inlined);
+		add_objects(self, objects);
 		slot->id = lode_profile_attribute_set(self->join->profile, self->ids, self->n_ids);
 	}
 	return slot->id;
@@ -154,8 +191,7 @@ static void name_image(Naming *self, uint32_t image, uint32_t first, uint32_t n)
 		if (!has_lines)
 			found[i] = recorded_location(join, first + i);
 		instruction->location = location(self, &found[i]);
-		instruction->attribute_set = attribute_set(
-			self, &join->codes[first + i], found[i].inlined);
+		instruction->attribute_set = attribute_set(self, first + i, found[i].inlined);
 	}
 }
 
@@ -259,9 +295,11 @@ bool lode_join_attributes(LodeJoin *self, GError **error)
 	(void)error;
 	lode_id_cache_init(&naming.sets);
 	lode_id_cache_init(&naming.locations);
+	lode_id_cache_init(&naming.pairs);
 	name_images(&naming);
 	lode_id_cache_clear(&naming.sets);
 	lode_id_cache_clear(&naming.locations);
+	lode_id_cache_clear(&naming.pairs);
 	account_unresolved(self);
 	account_unplaced(self);
 	account_broken_debug_information(self);

@@ -14,6 +14,7 @@ typedef struct {
 	uint32_t *columns; /* of each event */
 	double *periods;   /* likewise: of a sample that does not say its own; 0: it does */
 	size_t n_events;
+	bool has_data; /* samples have registers or data addresses */
 	bool knows_times, has_times, has_jit_times;
 	uint64_t sequence; /* stands for the time where none is recorded */
 } Input;
@@ -30,6 +31,7 @@ enum { KNOWN_ROWS = 1 << 14 };
 typedef struct {
 	LodeRecording *recording;
 	LodeJitCodeSet *jit;
+	LodeMemoryReading *memory;
 	const LodeProgress *progress;
 	LodeSampledFiles files;
 	LodeSampledRows rows;
@@ -145,6 +147,7 @@ static void note_record(Reading *self, Input *input, const LodePerfRecord *recor
 {
 	uint64_t time_ns = time_of(input, record);
 
+	lode_memory_reading_note(self->memory, record, time_ns);
 	switch (record->kind) {
 	case LODE_PERF_MAPPING:
 		add_mapping(self, input, record, time_ns);
@@ -216,6 +219,7 @@ enum { MAX_EVENTS = 1000 };
 
 static bool add_events(Reading *self, Input *input, GError **error)
 {
+	enum { SAMPLE_ADDRESS = 1 << 3 }; /* PERF_SAMPLE_ADDR */
 	const LodePerfEvent *events = lode_perf_data_events(input->data, &input->n_events);
 
 	input->columns = g_new(uint32_t, MAX(input->n_events, 1));
@@ -223,6 +227,8 @@ static bool add_events(Reading *self, Input *input, GError **error)
 	for (size_t i = 0; i < input->n_events; i++) {
 		input->columns[i] = add_column(self->recording, &events[i]);
 		input->periods[i] = fixed_period(&events[i]);
+		input->has_data |= events[i].user_registers != 0 ||
+		                   (events[i].sample_type & SAMPLE_ADDRESS) != 0;
 		if (self->recording->n_sampled <= MAX_EVENTS)
 			continue;
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "%s: more than %d events",
@@ -240,6 +246,7 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 		return false;
 	input.spaces = lode_address_spaces_new();
 	g_array_append_val(self->inputs, input);
+	lode_memory_reading_select(self->memory, self->inputs->len - 1);
 	Input *kept = &g_array_index(self->inputs, Input, self->inputs->len - 1);
 	if (!for_each_record(self, kept, note_record, "reading mappings", error))
 		return false;
@@ -248,7 +255,8 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 	const LodePerfInfo *info = lode_perf_data_info(kept->data);
 	kept->has_jit_times = kept->has_times && info->clock_id == CLOCK_MONOTONIC;
 	lode_sampled_files_set_build_ids(&self->files, info);
-	if (lode_address_spaces_freeze(kept->spaces, error))
+	if (lode_address_spaces_freeze(kept->spaces, error) &&
+		lode_memory_reading_freeze(self->memory, info, error))
 		return true;
 	g_prefix_error(error, "%s: ", path);
 	return false;
@@ -335,6 +343,30 @@ static void add_branches(Reading *self, Input *input, const LodePerfRecord *reco
 	self->has_branches |= sample->n_branches > 0;
 }
 
+static void add_access(
+	Reading *self, const Input *input, const LodePerfRecord *record, uint32_t row, double value)
+{
+	size_t n_events;
+	LodeSampledAccess access = {
+		.record = record,
+		.event = &lode_perf_data_events(input->data, &n_events)[record->event],
+		.event_name = self->recording->events->pdata[input->columns[record->event]],
+		.time_ns = sample_time(input, record),
+		.weight = value,
+	};
+
+	if (row != LODE_NONE) {
+		const LodeSampledPlace *place = &g_array_index(
+			self->rows.places, LodeSampledPlace, row);
+		const LodeRecordedObject *object = &g_array_index(
+			self->recording->objects, LodeRecordedObject, place->object);
+		access.path = object->path;
+		access.build_id = object->build_id;
+		access.image_pc = place->address;
+	}
+	lode_memory_reading_add(self->memory, &access);
+}
+
 static void add_sample(Reading *self, Input *input, const LodePerfRecord *record)
 {
 	time_of(input, record);
@@ -360,6 +392,8 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 								  "x in process %" G_GUINT32_FORMAT,
 				record->sample.ip, record->pid);
 	}
+	if (input->has_data)
+		add_access(self, input, record, row, value);
 	add_branches(self, input, record);
 }
 
@@ -370,6 +404,7 @@ static bool read_samples(Reading *self, GError **error)
 		self->weights[i] = g_new0(double, self->recording->events->len);
 	for (guint i = 0; i < self->inputs->len; i++) {
 		Input *input = &g_array_index(self->inputs, Input, i);
+		lode_memory_reading_select(self->memory, i);
 		lode_perf_data_rewind(input->data);
 		lode_perf_data_pass_over_samples(input->data, false);
 		memset(self->known, 0, KNOWN_ROWS * sizeof(KnownRow));
@@ -449,10 +484,14 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 }
 
 LodeRecording *lode_sampled_recording_read(const char *const *paths, size_t n_paths,
-	LodeJitCodeSet *jit, const LodeProgress *progress, GError **error)
+	LodeJitCodeSet *jit, LodeMemoryReading *memory, const LodeProgress *progress,
+	GError **error)
 {
 	static const char count_column[] = "Ir";
-	Reading reading = {.recording = lode_recording_new(), .jit = jit, .progress = progress};
+	Reading reading = {.recording = lode_recording_new(),
+		.jit = jit,
+		.memory = memory,
+		.progress = progress};
 	LodeRecording *recording = reading.recording;
 	double zero = 0;
 

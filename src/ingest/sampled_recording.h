@@ -12,13 +12,16 @@
 #pragma once
 
 #include "base/progress.h"
+#include "ingest/memory_reading.h"
 #include "sources/jit_code_set.h"
 #include "sources/recording.h"
 
 /*
  * Reads the files in order into one recording, whose frequency is sampled when there are branch
  * stacks and inferred (to be inferred) when not. What jitdumps and perf maps the recorded
- * processes left where perf would look for them is added to `jit`. Errors name the file.
+ * processes left where perf would look for them is added to `jit`, and the data that the samples
+ * accessed to `memory`. Errors name the file.
  */
 LodeRecording *lode_sampled_recording_read(const char *const *paths, size_t n_paths,
-	LodeJitCodeSet *jit, const LodeProgress *progress, GError **error);
+	LodeJitCodeSet *jit, LodeMemoryReading *memory, const LodeProgress *progress,
+	GError **error);

@@ -47,5 +47,15 @@ static inline uint32_t lode_placement_thread_memory(const LodePlacement *self, u
 	                                : LODE_NONE;
 }
 
+/* Whole pages that are one range's, or a part of it that no later range holds. */
+typedef struct {
+	uint64_t start, end; /* [start, end) */
+	uint32_t memory;     /* LODE_NONE: interleaved over all */
+} LodePlacementPiece;
+
+/* The ranges as pieces that do not overlap, by address; objects left out, as their addresses are
+ * not known here. GArray of LodePlacementPiece; the caller unrefs it. */
+GArray *lode_placement_pieces(const LodePlacement *self, uint64_t page_size);
+
 /* Adds a range at the end; `object` and `note` are copied and may be NULL. */
 void lode_placement_add(LodePlacement *self, const LodePlacedRange *range);

@@ -11,7 +11,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,12 +39,27 @@ static void waited_signals(sigset_t *out_set)
 			sigaddset(out_set, forwarded_signals[i]);
 }
 
-static bool spawn(
-	const LodeChildOptions *options, const sigset_t *mask, pid_t *out_pid, GError **error)
+/* The child has the personality that we have meanwhile. */
+static int spawn_at(const LodeChildOptions *options, pid_t *out_pid,
+	const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes)
 {
 	char *const *environment = options->environment != NULL
 	                                   ? (char *const *)options->environment
 	                                   : environ;
+	int ours = options->has_fixed_addresses ? personality(UINT32_MAX) : -1;
+
+	if (ours >= 0)
+		personality((unsigned long)ours | ADDR_NO_RANDOMIZE);
+	int code = posix_spawn(out_pid, options->argv[0], actions, attributes,
+		(char *const *)options->argv, environment);
+	if (ours >= 0)
+		personality((unsigned long)ours);
+	return code;
+}
+
+static bool spawn(
+	const LodeChildOptions *options, const sigset_t *mask, pid_t *out_pid, GError **error)
+{
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 
@@ -55,8 +72,7 @@ static bool spawn(
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigmask(&attributes, mask);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	int code = posix_spawn(out_pid, options->argv[0], &actions, &attributes,
-		(char *const *)options->argv, environment);
+	int code = spawn_at(options, out_pid, &actions, &attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
 	if (code == 0)

@@ -19,6 +19,7 @@ typedef struct {
 	const char *const *argv;        /* NULL-terminated; argv[0] is a path */
 	const char *const *environment; /* NULL: ours */
 	bool is_silent; /* its output and error go nowhere, and it gets no terminal as input */
+	bool has_fixed_addresses; /* without address-space randomisation, where that is allowed */
 } LodeChildOptions;
 
 /*

@@ -4,6 +4,11 @@
 #include "base/error.h"
 #include "sources/allocation_log_reader.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 static LodeAllocationLog *log_new(void)
 {
 	LodeAllocationLog *self = g_new0(LodeAllocationLog, 1);
@@ -24,7 +29,7 @@ static int compare_threads(const void *a, const void *b)
 	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
 }
 
-static bool read_mapped(LodeAllocationLog *self, GMappedFile *file, GError **error)
+static bool read_open(LodeAllocationLog *self, int descriptor, uint64_t size, GError **error)
 {
 	g_autoptr(GArray) events = g_array_new(FALSE, FALSE, sizeof(LodeLogEvent));
 	LodeAllocationLogReader reader = {
@@ -32,32 +37,39 @@ static bool read_mapped(LodeAllocationLog *self, GMappedFile *file, GError **err
 		.events = events,
 		.budget = {.limit_bytes = lode_memory_budget_available()},
 	};
-	const char *data = g_mapped_file_get_contents(file);
 
-	/* nothing is mapped of an empty file, but a cursor needs a place to start from */
-	if (!lode_allocation_log_read_bytes(&reader, (const uint8_t *)(data != NULL ? data : ""),
-		    g_mapped_file_get_length(file), error) ||
+	if (!lode_allocation_log_read_file(&reader, descriptor, size, error) ||
 		!lode_allocation_log_find_lives(&reader, error))
 		return false;
 	g_array_sort(self->threads, compare_threads);
 	return true;
 }
 
+static bool read_path(LodeAllocationLog *self, const char *path, GError **error)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat status;
+	bool is_read = false;
+
+	if (descriptor < 0 || fstat(descriptor, &status) != 0)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, g_strerror(errno));
+	else if (!S_ISREG(status.st_mode))
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, "is not a regular file");
+	else
+		is_read = read_open(self, descriptor, (uint64_t)status.st_size, error);
+	if (descriptor >= 0)
+		close(descriptor);
+	return is_read;
+}
+
 LodeAllocationLog *lode_allocation_log_read(const char *path, GError **error)
 {
 	g_autoptr(LodeAllocationLog) self = log_new();
-	g_autoptr(GError) cause = NULL;
-	g_autoptr(GMappedFile) file = g_mapped_file_new(path, FALSE, &cause);
 
-	if (file == NULL) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", cause->message);
-		return NULL;
-	}
-	if (!read_mapped(self, file, error)) {
-		g_prefix_error(error, "%s: ", path);
-		return NULL;
-	}
-	return g_steal_pointer(&self);
+	if (read_path(self, path, error))
+		return g_steal_pointer(&self);
+	g_prefix_error(error, "%s: ", path);
+	return NULL;
 }
 
 void lode_allocation_log_free(LodeAllocationLog *self)

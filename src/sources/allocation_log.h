@@ -34,6 +34,7 @@ typedef struct {
 	const uint64_t *addresses; /* run-time return addresses, innermost first */
 	size_t n;
 	uint64_t n_allocations, n_bytes; /* made from here */
+	LodeAllocationKind kind;         /* of the last of them: calls are of one kind */
 } LodeAllocationStack;
 
 typedef struct LodeAllocationLog LodeAllocationLog;

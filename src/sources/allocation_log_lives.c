@@ -35,6 +35,7 @@ static void count(const Replay *self, const LodeLogEvent *event)
 		return;
 	LodeAllocationStack *stack = &g_array_index(
 		self->reader->log->stacks, LodeAllocationStack, event->stack);
+	stack->kind = event->kind;
 	stack->n_allocations++;
 	stack->n_bytes += event->size;
 }

@@ -36,8 +36,8 @@ typedef struct {
 } LodeAllocationLogReader;
 
 /* Reads a whole file: header, stacks, threads, events. */
-bool lode_allocation_log_read_bytes(
-	LodeAllocationLogReader *self, const uint8_t *data, size_t size, GError **error);
+bool lode_allocation_log_read_file(
+	LodeAllocationLogReader *self, int descriptor, uint64_t size, GError **error);
 
 /* From events to what lived when. */
 bool lode_allocation_log_find_lives(LodeAllocationLogReader *self, GError **error);

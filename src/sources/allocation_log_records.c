@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* From the bytes of an allocation log to events. docs/formats/allocation-log.md is the format. */
+/*
+ * From the bytes of an allocation log to events. docs/formats/allocation-log.md is the format.
+ *
+ * Read, not mapped: a log may be far larger than what is in it, and lie on a disk without room for
+ * the rest.
+ */
 #include "base/byte_cursor.h"
 #include "base/error.h"
 #include "sources/allocation_log_reader.h"
+
+#include <errno.h>
+#include <unistd.h>
 
 enum {
 	VERSION = 1,
 	PAGE = 4096,
 	CHUNK_MAGIC = 0x4b4e4843,
+	MAX_CHUNK = 1 << 20,
+	CHUNK_HEADER_BYTES = 16,
+	HEADER_BYTES = 64,
 	MAX_FRAMES = 255,
 	FLAG_OWN_MALLOC = 1,
 };
@@ -29,7 +40,9 @@ enum {
 
 typedef struct {
 	LodeAllocationLogReader *reader;
-	const uint8_t *data;
+	int descriptor;
+	uint64_t at, end;   /* of what is left of the file */
+	GByteArray *chunk;  /* the one that is read */
 	GHashTable *stacks; /* the file's id → index + 1 */
 	uint32_t tid;
 } Parser;
@@ -46,8 +59,10 @@ bool lode_allocation_log_is_format(const char *data, size_t size)
 
 static bool corrupt(const Parser *self, const uint8_t *at, const char *what, GError **error)
 {
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "record at offset %td: %s",
-		at - self->data, what);
+	uint64_t offset = self->at + (uint64_t)(at - self->chunk->data);
+
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+		"record at offset %" G_GUINT64_FORMAT ": %s", offset, what);
 	return false;
 }
 
@@ -183,7 +198,7 @@ static Head read_head(LodeByteCursor *cursor)
 }
 
 /* Records up to the first that was not written. */
-static bool read_chunk(const Parser *self, LodeByteCursor cursor, bool is_cut, GError **error)
+static bool read_records(const Parser *self, LodeByteCursor cursor, bool is_cut, GError **error)
 {
 	while (lode_byte_cursor_left(&cursor) >= sizeof(uint64_t)) {
 		const uint8_t *start = cursor.at;
@@ -200,63 +215,92 @@ static bool read_chunk(const Parser *self, LodeByteCursor cursor, bool is_cut, G
 	return true;
 }
 
-/* A page that begins no chunk was given out and never written to: the process was killed. */
-static bool read_chunks(Parser *self, LodeByteCursor *file, GError **error)
+/* Bytes of the file from where we are, fewer only at its end. */
+static bool fetch(Parser *self, size_t size, LodeByteCursor *out_cursor, GError **error)
 {
-	LodeAllocationLogSummary *summary = &self->reader->log->summary;
+	size_t wanted = (size_t)MIN(size, self->end - self->at), done = 0;
 
-	while (lode_byte_cursor_left(file) >= 2 * sizeof(uint64_t)) {
-		const uint8_t *start = file->at;
-		LodeByteCursor cursor = *file;
-		bool is_chunk = lode_byte_cursor_u32(&cursor) == CHUNK_MAGIC;
-		self->tid = lode_byte_cursor_u32(&cursor);
-		uint64_t size = lode_byte_cursor_u32(&cursor);
-		lode_byte_cursor_skip(&cursor, sizeof(uint32_t));
-		if (!is_chunk || size == 0 || size % PAGE != 0) {
-			summary->is_truncated = true;
-			lode_byte_cursor_skip(file, PAGE);
-			continue;
-		}
-		bool is_cut = size > lode_byte_cursor_left(file);
-		summary->is_truncated |= is_cut;
-		cursor.end = is_cut ? file->end : start + size;
-		if (!read_chunk(self, cursor, is_cut, error))
+	g_byte_array_set_size(self->chunk, (guint)MAX(wanted, 1));
+	while (done < wanted) {
+		ssize_t n = pread(self->descriptor, self->chunk->data + done, wanted - done,
+			(off_t)(self->at + done));
+		if (n < 0 && errno != EINTR) {
+			g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, g_strerror(errno));
 			return false;
-		lode_byte_cursor_skip(file, size);
+		}
+		if (n == 0)
+			break;
+		done += n > 0 ? (size_t)n : 0;
 	}
+	lode_byte_cursor_init(out_cursor, self->chunk->data, done, G_BYTE_ORDER != G_LITTLE_ENDIAN);
 	return true;
 }
 
-static bool read_header(
-	const Parser *self, LodeByteCursor *file, uint64_t *out_used, GError **error)
+/* 0: no chunk begins here, for the process was killed before it wrote to the page. */
+static size_t read_chunk_header(Parser *self, LodeByteCursor *cursor)
+{
+	bool is_chunk = lode_byte_cursor_u32(cursor) == CHUNK_MAGIC;
+	self->tid = lode_byte_cursor_u32(cursor);
+	uint32_t size = lode_byte_cursor_u32(cursor);
+
+	lode_byte_cursor_skip(cursor, sizeof(uint32_t));
+	return is_chunk && size % PAGE == 0 && size <= MAX_CHUNK ? size : 0;
+}
+
+static bool read_chunk(Parser *self, GError **error)
 {
 	LodeAllocationLogSummary *summary = &self->reader->log->summary;
-	const uint8_t *end = file->end;
+	LodeByteCursor cursor;
 
-	if (!lode_allocation_log_is_format((const char *)file->at, lode_byte_cursor_left(file))) {
+	if (!fetch(self, CHUNK_HEADER_BYTES, &cursor, error))
+		return false;
+	size_t size = read_chunk_header(self, &cursor);
+	if (size == 0) {
+		summary->is_truncated = true;
+		self->at += PAGE;
+		return true;
+	}
+	if (!fetch(self, size, &cursor, error))
+		return false;
+	bool is_cut = lode_byte_cursor_left(&cursor) < size;
+	summary->is_truncated |= is_cut;
+	lode_byte_cursor_skip(&cursor, CHUNK_HEADER_BYTES);
+	if (!read_records(self, cursor, is_cut, error))
+		return false;
+	self->at += size;
+	return true;
+}
+
+static bool read_header(Parser *self, GError **error)
+{
+	LodeAllocationLogSummary *summary = &self->reader->log->summary;
+	LodeByteCursor file;
+
+	if (!fetch(self, HEADER_BYTES, &file, error))
+		return false;
+	if (!lode_allocation_log_is_format((const char *)file.at, lode_byte_cursor_left(&file))) {
 		g_set_error_literal(
 			error, LODE_ERROR, LODE_ERROR_CORRUPT, "is no log of allocations");
 		return false;
 	}
-	lode_byte_cursor_skip(file, sizeof(magic) - 1);
-	uint32_t version = lode_byte_cursor_u32(file);
-	uint32_t page = lode_byte_cursor_u32(file);
+	lode_byte_cursor_skip(&file, sizeof(magic) - 1);
+	uint32_t version = lode_byte_cursor_u32(&file);
+	uint32_t page = lode_byte_cursor_u32(&file);
 	if (version != VERSION || page != PAGE) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"is of version %u, this lode reads %d", version, VERSION);
 		return false;
 	}
-	summary->pid = lode_byte_cursor_u32(file);
-	summary->parent = lode_byte_cursor_u32(file);
-	summary->begin_ns = lode_byte_cursor_u64(file);
-	*out_used = lode_byte_cursor_u64(file);
-	summary->n_unseen = lode_byte_cursor_u64(file);
-	summary->n_dropped = lode_byte_cursor_u64(file);
-	summary->has_own_malloc = (lode_byte_cursor_u32(file) & FLAG_OWN_MALLOC) != 0;
-	if (file->is_overrun || (size_t)(end - self->data) < PAGE)
-		summary->is_truncated = true;
-	file->at = self->data + MIN((size_t)(end - self->data), PAGE);
-	file->is_overrun = false;
+	summary->pid = lode_byte_cursor_u32(&file);
+	summary->parent = lode_byte_cursor_u32(&file);
+	summary->begin_ns = lode_byte_cursor_u64(&file);
+	uint64_t used = lode_byte_cursor_u64(&file);
+	summary->n_unseen = lode_byte_cursor_u64(&file);
+	summary->n_dropped = lode_byte_cursor_u64(&file);
+	summary->has_own_malloc = (lode_byte_cursor_u32(&file) & FLAG_OWN_MALLOC) != 0;
+	summary->is_truncated = file.is_overrun || self->end < PAGE || used > self->end;
+	self->end = MIN(self->end, MAX(used, PAGE));
+	self->at = PAGE;
 	return true;
 }
 
@@ -276,23 +320,24 @@ static void resolve_stacks(const Parser *self)
 	}
 }
 
-bool lode_allocation_log_read_bytes(
-	LodeAllocationLogReader *self, const uint8_t *data, size_t size, GError **error)
+bool lode_allocation_log_read_file(
+	LodeAllocationLogReader *self, int descriptor, uint64_t size, GError **error)
 {
 	g_autoptr(GHashTable) stacks = g_hash_table_new(NULL, NULL);
-	Parser parser = {.reader = self, .data = data, .stacks = stacks};
-	LodeByteCursor file;
-	uint64_t used;
+	g_autoptr(GByteArray) chunk = g_byte_array_new();
+	Parser parser = {
+		.reader = self,
+		.descriptor = descriptor,
+		.end = size,
+		.chunk = chunk,
+		.stacks = stacks,
+	};
 
-	lode_byte_cursor_init(&file, data, size, G_BYTE_ORDER != G_LITTLE_ENDIAN);
-	if (!read_header(&parser, &file, &used, error))
+	if (!read_header(&parser, error))
 		return false;
-	if (used > size)
-		self->log->summary.is_truncated = true;
-	else if (used >= PAGE)
-		file.end = data + used;
-	if (!read_chunks(&parser, &file, error))
-		return false;
+	while (parser.at < parser.end)
+		if (!read_chunk(&parser, error))
+			return false;
 	resolve_stacks(&parser);
 	return true;
 }

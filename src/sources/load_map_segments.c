@@ -12,7 +12,7 @@
 
 enum { MAX_SEGMENTS = 4096 };
 
-static void add_segments(GArray *segments, Elf *elf)
+static void add_segments(GArray *segments, Elf *elf, uint32_t flags)
 {
 	size_t n;
 
@@ -21,7 +21,7 @@ static void add_segments(GArray *segments, Elf *elf)
 	for (size_t i = 0; i < MIN(n, MAX_SEGMENTS); i++) {
 		GElf_Phdr header;
 		if (gelf_getphdr(elf, (int)i, &header) == NULL || header.p_type != PT_LOAD ||
-			(header.p_flags & PF_X) == 0 || header.p_memsz == 0 ||
+			(header.p_flags & flags) != flags || header.p_memsz == 0 ||
 			header.p_vaddr > UINT64_MAX - header.p_memsz)
 			continue;
 		LodeLoadMapSegment segment = {.address = header.p_vaddr,
@@ -32,23 +32,23 @@ static void add_segments(GArray *segments, Elf *elf)
 	}
 }
 
-static GArray *read_segments(int fd, GError **error)
+static GArray *read_segments(int fd, uint32_t flags, GError **error)
 {
 	g_autoptr(GArray) segments = g_array_new(FALSE, FALSE, sizeof(LodeLoadMapSegment));
 
 	elf_version(EV_CURRENT);
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf != NULL && elf_kind(elf) == ELF_K_ELF)
-		add_segments(segments, elf);
+		add_segments(segments, elf, flags);
 	elf_end(elf);
 	if (segments->len > 0)
 		return g_steal_pointer(&segments);
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-		"not an ELF file with an executable segment");
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "not an ELF file with %s segment",
+		flags != 0 ? "an executable" : "a loaded");
 	return NULL;
 }
 
-GArray *lode_load_map_segments_read(const char *path, GError **error)
+static GArray *read_file(const char *path, uint32_t flags, GError **error)
 {
 	struct stat status;
 	GArray *segments = NULL;
@@ -60,9 +60,19 @@ GArray *lode_load_map_segments_read(const char *path, GError **error)
 		return NULL;
 	}
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		segments = read_segments(fd, error);
+		segments = read_segments(fd, flags, error);
 	else
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "not a regular file");
 	close(fd);
 	return segments;
+}
+
+GArray *lode_load_map_segments_read(const char *path, GError **error)
+{
+	return read_file(path, PF_X, error);
+}
+
+GArray *lode_load_map_segments_read_all(const char *path, GError **error)
+{
+	return read_file(path, 0, error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The executable segments of an ELF file: all that a load map has to know of it. */
+/* The loaded segments of an ELF file: all that a load map has to know of it. */
 #pragma once
 
 #include <glib.h>
@@ -13,3 +13,6 @@ typedef struct {
 /* The executable PT_LOAD segments as an array of LodeLoadMapSegment, never empty. The caller owns
  * it. Errors: _IO, _CORRUPT (no ELF file, or one without such a segment). */
 GArray *lode_load_map_segments_read(const char *path, GError **error);
+
+/* The same, those of data too. */
+GArray *lode_load_map_segments_read_all(const char *path, GError **error);

@@ -16,7 +16,7 @@ check() {
 		echo "ok $number - $name"
 	else
 		echo "not ok $number - $name"
-		printf '# %s\n' "${faults[@]}"
+		printf '%s\n' "${faults[@]}" | sed 's/^/# /'
 	fi
 }
 

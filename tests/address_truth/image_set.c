@@ -10,6 +10,7 @@ struct ImageSetFile {
 	LodeBinaryImage *image;
 	GArray *segments;  /* LodeLoadMapSegment */
 	GHashTable *flows; /* index of the function + 1 → LodeControlFlow */
+	LodeBranchTargets targets;
 };
 
 static void flow_free(void *data)
@@ -24,6 +25,7 @@ static void file_free(void *data)
 
 	if (self == NULL)
 		return;
+	lode_branch_targets_clear(&self->targets);
 	g_hash_table_unref(self->flows);
 	g_array_unref(self->segments);
 	lode_binary_image_close(self->image);
@@ -56,6 +58,8 @@ static ImageSetFile *open_file(const char *path)
 	self->image = image;
 	self->segments = segments;
 	self->flows = g_hash_table_new_full(NULL, NULL, NULL, flow_free);
+	lode_branch_targets_init(&self->targets);
+	lode_branch_targets_read(&self->targets, path, NULL);
 	return self;
 }
 
@@ -139,6 +143,11 @@ const LodeControlFlow *image_set_flow(ImageSetFile *file, uint64_t address)
 		g_hash_table_insert(file->flows, GSIZE_TO_POINTER(index + 1), flow);
 	}
 	return flow;
+}
+
+const LodeBranchTargets *image_set_targets(ImageSetFile *file)
+{
+	return file != NULL ? &file->targets : NULL;
 }
 
 uint64_t image_set_function(ImageSet *self, const char *path, const char *name)

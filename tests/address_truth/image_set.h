@@ -32,5 +32,8 @@ const uint8_t *image_set_bytes(const ImageSetFile *file, uint64_t address, size_
 /* Of the function that holds an address of the image; NULL: no function does. */
 const LodeControlFlow *image_set_flow(ImageSetFile *file, uint64_t address);
 
+/* What all code of the image jumps to; NULL without an image. */
+const LodeBranchTargets *image_set_targets(ImageSetFile *file);
+
 /* The address of a function in the image; 0: there is none of that name. */
 uint64_t image_set_function(ImageSet *self, const char *path, const char *name);

@@ -20,7 +20,7 @@ can_trace "$tracer"
 
 case $length in
 short) steps=6000 sizes=(150) ;;
-long) steps=60000 sizes=(100 2000) ;;
+long) steps=30000 sizes=(100 2000) ;;
 esac
 
 # trace NAME THREADS ELEMENTS: 0 right, 1 something is wrong, which the table says too.
@@ -52,4 +52,4 @@ for compiler in gcc clang; do
 		check "$compiler -$level is built and stepped" "$broken"
 	done
 done
-demand 20 80 40 90 90
+demand 25 85 48 91 91

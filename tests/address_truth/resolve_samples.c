@@ -10,6 +10,7 @@
  * globals; 2 the recording cannot be read.
  */
 #include "image_set.h"
+#include "images/instruction_decoder.h"
 #include "recorded_mappings.h"
 #include "thread_bounds.h"
 
@@ -21,12 +22,15 @@
 static struct {
 	char *bounds, *name, *format;
 	gboolean has_no_header, is_trigger_before;
+	int n_shown;
 } given;
 
 static const GOptionEntry entries[] = {
 	{"bounds", 0, 0, G_OPTION_ARG_FILENAME, &given.bounds, "of the threads' arrays", "FILE"},
 	{"name", 0, 0, G_OPTION_ARG_STRING, &given.name, "the program's in the table", "NAME"},
 	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "text (default) or csv", "FORMAT"},
+	{"show", 0, 0, G_OPTION_ARG_INT, &given.n_shown,
+		"the N instructions with the most samples that have no address", "N"},
 	{"no-header", 0, 0, G_OPTION_ARG_NONE, &given.has_no_header, NULL, NULL},
 	{"trigger-before", 0, 0, G_OPTION_ARG_NONE, &given.is_trigger_before,
 		"as if a counter had sampled", NULL},
@@ -36,14 +40,20 @@ static const GOptionEntry entries[] = {
 typedef struct {
 	uint64_t n_samples, n_resolved, n_unverified, n_addresses;
 	uint64_t n_by_rule[LODE_N_RULES], n_by_reason[LODE_N_REASONS], n_by_side[THREAD_N_SIDES];
-	uint64_t n_globals; /* of those elsewhere */
+	uint64_t n_globals, n_libraries; /* of those elsewhere */
 } Counts;
+
+typedef struct {
+	char *text; /* reason, path, instruction */
+	uint64_t n;
+} Failure;
 
 typedef struct {
 	RecordedMappings mappings;
 	ImageSet images;
 	GArray *bounds; /* NULL: not asked for */
 	Counts counts;
+	GHashTable *failures; /* text → Failure */
 	RecordedMoment moment;
 	ImagePlace place;
 } Resolver;
@@ -94,6 +104,7 @@ static void resolve(
 	question.pc = record->sample.ip - self->place.bias;
 	question.bias = self->place.bias;
 	question.flow = image_set_flow(self->place.file, question.pc);
+	question.targets = image_set_targets(self->place.file);
 	question.is_trigger_before = given.is_trigger_before;
 	lode_data_access_find(&context, &question, out);
 }
@@ -107,18 +118,106 @@ static bool is_global(Resolver *self, uint64_t address)
 	       recorded_mappings_file(&self->mappings, range)->path[1] != '/';
 }
 
+/* The C library's own heap and tables, which it uses while a thread begins and ends. */
+static bool is_by_library(Resolver *self, const LodeDataAccess *access)
+{
+	const LodeMappedRange *range = recorded_mappings_find(
+		&self->mappings, &self->moment, access->pc + self->place.bias);
+
+	return range != NULL &&
+	       strstr(recorded_mappings_file(&self->mappings, range)->path, ".so") != NULL;
+}
+
+static void count_elsewhere(
+	Resolver *self, const LodeDataAccess *access, const LodeDataOperand *operand)
+{
+	if (is_global(self, operand->address))
+		self->counts.n_globals++;
+	else if (is_by_library(self, access))
+		self->counts.n_libraries++;
+	else
+		fprintf(stderr, "%s: 0x%" PRIx64 " at 0x%" PRIx64 " is nobody's\n", given.name,
+			operand->address, access->pc);
+}
+
 static void count_side(
 	Resolver *self, uint32_t tid, const LodeDataAccess *access, const LodeDataOperand *operand)
 {
 	ThreadSide side = thread_bounds_side(self->bounds, tid, operand->address);
-	bool is_known = side == THREAD_ELSEWHERE && is_global(self, operand->address);
 
 	self->counts.n_by_side[side]++;
-	self->counts.n_globals += is_known;
-	if (side == THREAD_FOREIGN || (side == THREAD_ELSEWHERE && !is_known))
-		fprintf(stderr, "%s: thread %" PRIu32 " at 0x%" PRIx64 ": 0x%" PRIx64 " is %s\n",
-			given.name, tid, access->pc, operand->address,
-			side == THREAD_FOREIGN ? "another thread's" : "nobody's");
+	if (side == THREAD_ELSEWHERE)
+		count_elsewhere(self, access, operand);
+	else if (side == THREAD_FOREIGN)
+		fprintf(stderr,
+			"%s: thread %" PRIu32 ": 0x%" PRIx64 " at 0x%" PRIx64
+			" is another thread's\n",
+			given.name, tid, operand->address, access->pc);
+}
+
+static uint64_t n_nobodys(const Counts *counts)
+{
+	return counts->n_by_side[THREAD_ELSEWHERE] - counts->n_globals - counts->n_libraries;
+}
+
+static void failure_free(void *data)
+{
+	g_free(((Failure *)data)->text);
+	g_free(data);
+}
+
+static void note_failure(Resolver *self, const LodePerfRecord *record, const LodeDataAccess *access)
+{
+	const LodeMappedRange *range = recorded_mappings_find(
+		&self->mappings, &self->moment, record->sample.ip);
+	uint64_t address = record->sample.ip - self->place.bias;
+	LodeInstructionDecoder decoder;
+	char text[128] = "?";
+	size_t n = 0;
+	const uint8_t *code = image_set_bytes(self->place.file, address, &n);
+	Failure *failure;
+	char *key;
+
+	lode_instruction_decoder_init(&decoder);
+	if (code != NULL)
+		lode_instruction_disassemble(&decoder, code, n, address, text, sizeof(text));
+	key = g_strdup_printf("%s %s 0x%" PRIx64 " %s", lode_address_reason_to_text(access->reason),
+		range != NULL ? recorded_mappings_file(&self->mappings, range)->path : "?", address,
+		text);
+	failure = g_hash_table_lookup(self->failures, key);
+	if (failure == NULL) {
+		failure = g_new0(Failure, 1);
+		failure->text = key;
+		g_hash_table_insert(self->failures, failure->text, failure);
+	} else {
+		g_free(key);
+	}
+	failure->n++;
+}
+
+static int compare_failures(const void *a, const void *b)
+{
+	const Failure *x = *(Failure *const *)a, *y = *(Failure *const *)b;
+
+	if (x->n != y->n)
+		return x->n > y->n ? -1 : 1;
+	return g_strcmp0(x->text, y->text);
+}
+
+static void show_failures(const Resolver *self)
+{
+	g_autoptr(GPtrArray) all = g_ptr_array_new();
+	GHashTableIter it;
+	void *failure;
+
+	g_hash_table_iter_init(&it, self->failures);
+	while (g_hash_table_iter_next(&it, NULL, &failure))
+		g_ptr_array_add(all, failure);
+	g_ptr_array_sort(all, compare_failures);
+	for (guint i = 0; i < all->len && i < (guint)MAX(given.n_shown, 0); i++) {
+		const Failure *shown = all->pdata[i];
+		printf("  %8" PRIu64 " %s\n", shown->n, shown->text);
+	}
 }
 
 static void count(Resolver *self, const LodePerfRecord *record, const LodeDataAccess *access)
@@ -128,6 +227,8 @@ static void count(Resolver *self, const LodePerfRecord *record, const LodeDataAc
 	counts->n_samples++;
 	if (access->rule == LODE_RULE_NONE) {
 		counts->n_by_reason[access->reason]++;
+		if (given.n_shown > 0)
+			note_failure(self, record, access);
 		return;
 	}
 	counts->n_resolved++;
@@ -180,11 +281,11 @@ static void write_text(const Resolver *self)
 				percent(counts->n_by_reason[i], counts->n_samples));
 	if (self->bounds != NULL)
 		printf("; of %" PRIu64 " addresses own arrays %" PRIu64 ", own stack %" PRIu64
-		       ", globals %" PRIu64 ", nobody's %" PRIu64 ", another thread's %" PRIu64,
+		       ", globals %" PRIu64 ", the C library's %" PRIu64 ", nobody's %" PRIu64
+		       ", another thread's %" PRIu64,
 			counts->n_addresses, counts->n_by_side[THREAD_OWN_ARRAY],
-			counts->n_by_side[THREAD_OWN_STACK], counts->n_globals,
-			counts->n_by_side[THREAD_ELSEWHERE] - counts->n_globals,
-			counts->n_by_side[THREAD_FOREIGN]);
+			counts->n_by_side[THREAD_OWN_STACK], counts->n_globals, counts->n_libraries,
+			n_nobodys(counts), counts->n_by_side[THREAD_FOREIGN]);
 	printf("\n");
 }
 
@@ -196,7 +297,7 @@ static void write_csv_header(void)
 	printf(",unverified");
 	for (unsigned i = 1; i < LODE_N_REASONS; i++)
 		printf(",%s", lode_address_reason_to_text(i));
-	printf(",addresses,own array,own stack,globals,nobody's,another thread's\n");
+	printf(",addresses,own array,own stack,globals,library,nobody's,another thread's\n");
 }
 
 static void write_csv(const Resolver *self)
@@ -211,11 +312,11 @@ static void write_csv(const Resolver *self)
 	printf(",%" PRIu64, counts->n_unverified);
 	for (unsigned i = 1; i < LODE_N_REASONS; i++)
 		printf(",%" PRIu64, counts->n_by_reason[i]);
-	printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+	printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+	       "\n",
 		counts->n_addresses, counts->n_by_side[THREAD_OWN_ARRAY],
-		counts->n_by_side[THREAD_OWN_STACK], counts->n_globals,
-		counts->n_by_side[THREAD_ELSEWHERE] - counts->n_globals,
-		counts->n_by_side[THREAD_FOREIGN]);
+		counts->n_by_side[THREAD_OWN_STACK], counts->n_globals, counts->n_libraries,
+		n_nobodys(counts), counts->n_by_side[THREAD_FOREIGN]);
 }
 
 static int report(const Resolver *self)
@@ -229,8 +330,8 @@ static int report(const Resolver *self)
 			write_csv_header();
 		write_csv(self);
 	}
-	return counts->n_by_side[THREAD_FOREIGN] > 0 ||
-	       counts->n_by_side[THREAD_ELSEWHERE] > counts->n_globals;
+	show_failures(self);
+	return counts->n_by_side[THREAD_FOREIGN] > 0 || n_nobodys(counts) > 0;
 }
 
 static int fail(const GError *error)
@@ -252,12 +353,14 @@ static int run(const char *path)
 		(self.bounds = thread_bounds_read(given.bounds, &error)) == NULL)
 		return fail(error);
 	image_set_init(&self.images);
+	self.failures = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, failure_free);
 	status = recorded_mappings_read(&self.mappings, data, &error) &&
 	                         resolve_all(&self, data, &error)
 	                 ? report(&self)
 	                 : fail(error);
 	recorded_mappings_clear(&self.mappings);
 	image_set_clear(&self.images);
+	g_hash_table_unref(self.failures);
 	g_clear_pointer(&self.bounds, g_array_unref);
 	return status;
 }

@@ -197,6 +197,7 @@ static void ask(Witness *self, WitnessThread *thread)
 		.bias = claim.bias,
 		.registers = &claim.registers,
 		.flow = image_set_flow(claim.file, claim.pc),
+		.targets = image_set_targets(claim.file),
 	};
 	for (claim.row = TRUTH_AT_PC; claim.row <= TRUTH_BACKWARD; claim.row++) {
 		if (claim.row == TRUTH_FORWARD && accesses(&thread->now))

@@ -4,7 +4,7 @@
 
 # make_inputs: input.bin (code), input.txt (numbers in no order), a repository.
 make_inputs() {
-	cat /usr/bin/* 2>/dev/null | head -c "${input_bytes:-400000}" >input.bin
+	cat /usr/bin/* 2>/dev/null | head -c "${input_bytes:-400000}" >input.bin || true
 	awk -v n="${input_lines:-20000}" 'BEGIN {
 		for (i = 0; i < n; i++) print (i * 7919) % 1000003, "line", i, (i * 31) % 97 }' >input.txt
 	if command -v git >/dev/null; then
@@ -19,6 +19,7 @@ make_inputs() {
 
 workload_names() { echo gzip sort awk perl python3 sqlite3 git-log git-grep zstd lz4 xz; }
 
+# shellcheck disable=SC2016 # the dollars are perl's and awk's
 # workload NAME: sets `words` to its command. False: the program is not there.
 workload() {
 	local script
@@ -27,7 +28,6 @@ workload() {
 	sort) words=(sort -n input.txt) ;;
 	awk) words=(awk '{ a[$4] += $1 } END { for (k in a) print k, a[k] }' input.txt) ;;
 	perl)
-		# shellcheck disable=SC2016
 		script='$h{$1} += $_ if /(\d+) line/; END { print "$_ $h{$_}\n" for sort keys %h }'
 		words=(perl -ne "$script" input.txt)
 		;;

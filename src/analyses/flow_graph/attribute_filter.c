@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const char default_namespaces[] = "op,kind,mem,ev,at,loop";
+static const char default_namespaces[] = "op,kind,mem,ev,at,loop,obj";
 static const char *const own_namespaces[] = {
 	"op", "kind", "mem", "ev", "at", "loop", "inl", "obj", "user", NULL};
 
@@ -24,7 +24,7 @@ static bool check_namespace(const LodeProfile *profile, const char *name, GError
 		if (has_namespace(g_ptr_array_index(profile->attributes, i), name))
 			return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"no attribute of this profile has the namespace '%s' (lode's own are %s, inl, obj, "
+		"no attribute of this profile has the namespace '%s' (lode's own are %s, inl, "
 		"user)",
 		name, default_namespaces);
 	return false;

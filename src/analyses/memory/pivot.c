@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/memory/pivot.h"
 
+#include "analyses/memory/access_samples.h"
 #include "analyses/memory/expression.h"
-#include "analyses/memory/page_faults.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -160,26 +160,14 @@ static const LodeMemorySample *sample_at(const LodeProfile *profile, uint32_t ro
 	return &LODE_AT(profile->memory->samples, LodeMemorySample, row);
 }
 
-static bool has_other_than_faults(const LodeProfile *profile, const bool *are_faults,
-	const uint32_t *samples, size_t n_samples)
-{
-	for (size_t i = 0; i < n_samples; i++)
-		if (!are_faults[sample_at(profile, samples[i])->event])
-			return true;
-	return false;
-}
-
 static bool add_samples(LodePivot *self, const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, GError **error)
 {
-	g_autofree bool *are_faults = lode_page_faults_events(profile);
-	bool no_faults = has_other_than_faults(profile, are_faults, samples, n_samples);
+	g_autoptr(GArray) accesses = lode_access_samples(profile, samples, n_samples);
 
-	for (size_t i = 0; i < n_samples; i++) {
-		const LodeMemorySample *sample = sample_at(profile, samples[i]);
-		if (no_faults && are_faults[sample->event])
-			continue;
-		if (!add_sample(self, sample, samples[i], error))
+	for (guint i = 0; i < accesses->len; i++) {
+		uint32_t row = LODE_AT(accesses, uint32_t, i);
+		if (!add_sample(self, sample_at(profile, row), row, error))
 			return false;
 	}
 	return true;
@@ -211,27 +199,37 @@ static int compare_keys(const LodeValue *left, const LodeValue *right)
 	return lode_value_compare(left, right);
 }
 
-static int compare_groups(const void *a, const void *b, void *user_data)
-{
-	const Group *left = *(const Group *const *)a, *right = *(const Group *const *)b;
-	LodePivotSort sort = *(const LodePivotSort *)user_data;
-	double left_value = sort_value(&left->totals, sort);
-	double right_value = sort_value(&right->totals, sort);
+/* A group with what it is sorted by: there may be as many as samples. */
+typedef struct {
+	double value;
+	const Group *group;
+} Ranked;
 
-	if (left->key.kind == LODE_VALUE_NONE || right->key.kind == LODE_VALUE_NONE)
-		return (left->key.kind == LODE_VALUE_NONE) - (right->key.kind == LODE_VALUE_NONE);
-	if (left_value != right_value)
-		return left_value > right_value ? -1 : 1;
-	return compare_keys(&left->key, &right->key);
+static bool has_no_key(const Group *group)
+{
+	return group->key.kind == LODE_VALUE_NONE;
 }
 
-static GPtrArray *sorted_children(const Group *group, LodePivotSort sort)
+static int compare_ranked(const void *a, const void *b)
 {
-	GPtrArray *children = g_ptr_array_sized_new(group->n_children);
+	const Ranked *left = a, *right = b;
 
-	for (Group *child = group->first_child; child != NULL; child = child->next)
-		g_ptr_array_add(children, child);
-	g_ptr_array_sort_with_data(children, compare_groups, &sort);
+	if (has_no_key(left->group) || has_no_key(right->group))
+		return has_no_key(left->group) - has_no_key(right->group);
+	if (left->value != right->value)
+		return left->value > right->value ? -1 : 1;
+	return compare_keys(&left->group->key, &right->group->key);
+}
+
+static GArray *sorted_children(const Group *group, LodePivotSort sort)
+{
+	GArray *children = g_array_sized_new(FALSE, FALSE, sizeof(Ranked), group->n_children);
+
+	for (const Group *child = group->first_child; child != NULL; child = child->next) {
+		Ranked ranked = {sort_value(&child->totals, sort), child};
+		g_array_append_val(children, ranked);
+	}
+	g_array_sort(children, compare_ranked);
 	return children;
 }
 
@@ -241,7 +239,7 @@ static void append_children(LodePivot *self, const Group *group, uint32_t level,
 static void append_group(
 	LodePivot *self, const Group *group, LodePivotRow row, const LodePivotOptions *options)
 {
-	bool is_none = group->key.kind == LODE_VALUE_NONE;
+	bool is_none = has_no_key(group);
 
 	row.kind = is_none ? LODE_PIVOT_NONE : LODE_PIVOT_VALUE;
 	row.key = group->key;
@@ -250,33 +248,30 @@ static void append_group(
 	append_children(self, group, row.level + 1, self->rows->len - 1, options);
 }
 
-static bool is_cut(const Group *group, guint position, const LodePivotOptions *options)
-{
-	return options->top != 0 && position >= options->top && group->key.kind != LODE_VALUE_NONE;
-}
-
 /* As deep as there are levels. */
 static void append_children(LodePivot *self, const Group *group, uint32_t level, uint32_t parent,
 	const LodePivotOptions *options)
 {
-	g_autoptr(GPtrArray) children = sorted_children(group, options->sort);
+	g_autoptr(GArray) children = sorted_children(group, options->sort);
 	LodePivotRow row = {.level = level, .parent = parent};
 	LodePivotRow others = {.kind = LODE_PIVOT_OTHERS, .level = level, .parent = parent};
-	guint i = 0;
+	const Group *without = NULL; /* a key: the last one */
 
-	for (; i < children->len && !is_cut(children->pdata[i], i, options); i++)
-		if (((Group *)children->pdata[i])->key.kind != LODE_VALUE_NONE)
-			append_group(self, children->pdata[i], row, options);
-	for (; i < children->len && is_cut(children->pdata[i], i, options); i++) {
-		lode_access_totals_join(&others.totals, &((Group *)children->pdata[i])->totals);
-		others.n_others++;
+	for (guint i = 0; i < children->len; i++) {
+		const Group *child = g_array_index(children, Ranked, i).group;
+		if (has_no_key(child)) {
+			without = child;
+		} else if (options->top == 0 || i < options->top) {
+			append_group(self, child, row, options);
+		} else {
+			lode_access_totals_join(&others.totals, &child->totals);
+			others.n_others++;
+		}
 	}
 	if (others.n_others > 0)
 		g_array_append_val(self->rows, others);
-	/* The one without a value is the last. */
-	if (children->len > 0 &&
-		((Group *)children->pdata[children->len - 1])->key.kind == LODE_VALUE_NONE)
-		append_group(self, children->pdata[children->len - 1], row, options);
+	if (without != NULL)
+		append_group(self, without, row, options);
 }
 
 LodePivot *lode_pivot_new(const LodeProfile *profile, const uint32_t *samples, size_t n_samples,

@@ -10,17 +10,30 @@ typedef struct {
 	const char *event; /* NULL: the one with most samples that have an address */
 	uint32_t pid;      /* 0: the process with the greatest weight */
 	LodePlacementPolicy policy;
-	uint32_t threads_per_memory;  /* 0: by the topology */
-	const LodeTopology *topology; /* borrowed; must live as long as the proposal */
+	uint32_t threads_per_memory; /* 0: by the topology */
+	/* Borrowed; must live as long as the proposal. NULL: as many equal memories as the threads
+	 * need, threads_per_memory on each. */
+	const LodeTopology *topology;
 } LodePlacementProposalOptions;
+
+/* What one memory gets. */
+typedef struct {
+	GArray *threads;  /* uint32_t, ascending */
+	double accesses;  /* weight of these threads' accesses */
+	uint64_t n_pages; /* used ones that were put there */
+} LodeProposedMemory;
 
 typedef struct {
 	const LodeTopology *topology;
+	LodeTopology *own_topology; /* NULL: it is borrowed */
 	LodePlacementPolicy policy;
 	LodePageMatrix *matrix;
 	LodePlacement *placement;
 	LodePlacementLocality localities[LODE_N_PLACEMENT_POLICIES];
 	bool has_locality[LODE_N_PLACEMENT_POLICIES]; /* the threads fit */
+	GArray *memories;                             /* LodeProposedMemory */
+	uint64_t n_interleaved;                       /* used pages */
+	uint32_t n_unplaced_threads;                  /* that no sample saw */
 	bool has_fixed_addresses; /* the recording's addresses come again in the next run */
 } LodePlacementProposal;
 

@@ -35,7 +35,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampleAttributes, lode_sample_attributes_free)
 
 const LodeProfile *lode_sample_attributes_profile(const LodeSampleAttributes *self);
 
-/* "3", or in a profile of several processes "2.3": thread 3 of the second; borrowed. */
+/* "3", or in a profile of several processes "4711.3", by the pid; borrowed. */
 const char *lode_sample_attributes_thread_label(const LodeSampleAttributes *self, uint32_t thread);
 
 /* The function of the access, or of the sampled instruction where no access was found; LODE_NONE.

@@ -79,7 +79,7 @@ static bool choose_events(Filter *self, GError **error)
 	return true;
 }
 
-/* "3" is thread 3 of every process, "2.3" that of the second. */
+/* "3" is thread 3 of every process, "4711.3" that of one. */
 static bool is_thread(const Filter *self, uint32_t thread, const char *text)
 {
 	const LodeThread *row = &LODE_AT(self->memory->threads, LodeThread, thread);
@@ -102,7 +102,7 @@ static bool choose_thread(Filter *self, const char *text, GError **error)
 	if (!is_found)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--thread: no thread '%s' in this profile of %u; they count from 0, "
-			"and '2.1' is thread 1 of the second process",
+			"and '4711.3' is thread 3 of process 4711",
 			text, self->memory->threads->len);
 	return is_found;
 }

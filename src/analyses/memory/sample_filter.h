@@ -10,7 +10,7 @@
 typedef struct {
 	const char *where; /* "function =~ \"^parse\" && thread == 3"; NULL: all */
 	const char *const *events,
-		*const *threads; /* names; "3", "2.1"; NULL-terminated, or NULL */
+		*const *threads; /* names; "3", "4711.3"; NULL-terminated, or NULL */
 	const char *pc;          /* "MIN-MAX", or the name of a function or an image; NULL */
 	const char *address;     /* "MIN-MAX", or the name of an object; NULL */
 	bool loads_only, stores_only;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/memory/type_layout.h"
 
+#include "analyses/memory/access_samples.h"
 #include "analyses/memory/data_source.h"
 #include "analyses/memory/sample_attributes.h"
 #include "base/error.h"
@@ -79,7 +80,7 @@ static void set_lines(LodeLayoutRow *row, Bits begin, Bits end)
 	row->last_line = end > begin ? line_of(end - 1) : row->first_line;
 }
 
-static void append_hole(LodeTypeLayout *self, Bits begin, Bits end, LodeLayoutRowKind kind)
+static void append_gap(LodeTypeLayout *self, Bits begin, Bits end, LodeLayoutRowKind kind)
 {
 	LodeLayoutRow row = {.kind = kind, .offset = (uint64_t)(begin / 8)};
 	Bits n = end - begin;
@@ -88,11 +89,25 @@ static void append_hole(LodeTypeLayout *self, Bits begin, Bits end, LodeLayoutRo
 		row.size = (uint64_t)(n / 8);
 	} else {
 		row.bit_offset = (uint32_t)(begin % 8);
-		row.bit_size = (uint32_t)MIN(n, UINT32_MAX);
+		row.bit_size = (uint32_t)n;
 	}
-	self->hole_bytes += (uint64_t)(n / 8);
+	self->hole_bytes += row.size;
 	set_lines(&row, begin, end);
 	g_array_append_val(self->rows, row);
+}
+
+/* Bits up to the next byte, bytes, and what bits are left. */
+static void append_hole(LodeTypeLayout *self, Bits begin, Bits end, LodeLayoutRowKind kind)
+{
+	Bits first_byte = MIN((begin + 7) / 8 * 8, end);
+	Bits last_byte = MAX(end / 8 * 8, first_byte);
+
+	if (first_byte > begin)
+		append_gap(self, begin, first_byte, kind);
+	if (last_byte > first_byte)
+		append_gap(self, first_byte, last_byte, kind);
+	if (end > last_byte)
+		append_gap(self, last_byte, end, kind);
 }
 
 static void append_line(LodeTypeLayout *self, uint64_t line)
@@ -191,15 +206,16 @@ static guint *index_rows(LodeTypeLayout *self, const LodeMemory *memory)
 	return rows;
 }
 
-static void add_samples(
-	LodeTypeLayout *self, const LodeMemory *memory, const uint32_t *samples, size_t n_samples)
+static void add_samples(LodeTypeLayout *self, const LodeMemory *memory, const GArray *samples)
 {
 	g_autofree guint *rows = index_rows(self, memory);
 	uint32_t first = self->type->first_member, n = self->type->n_members;
 
-	for (size_t i = 0; i < n_samples; i++) {
+	for (guint i = 0; i < samples->len; i++) {
+		uint32_t number = LODE_AT(samples, uint32_t, i);
 		const LodeMemorySample *sample = &LODE_AT(
-			memory->samples, LodeMemorySample, samples[i]);
+			memory->samples, LodeMemorySample, number);
+		self->all_weight += sample->weight;
 		if (sample->object >= memory->objects->len)
 			continue;
 		const LodeDataObject *object = &LODE_AT(
@@ -208,8 +224,8 @@ static void add_samples(
 			continue;
 		bool is_member = object->member >= first && object->member - first < n;
 		LodeLayoutRow *row = row_at(self, rows[is_member ? object->member - first : n]);
-		lode_access_totals_add(&self->total, sample, samples[i]);
-		lode_access_totals_add(&row->totals, sample, samples[i]);
+		lode_access_totals_add(&self->total, sample, number);
+		lode_access_totals_add(&row->totals, sample, number);
 		add_level(row, sample);
 	}
 }
@@ -252,8 +268,7 @@ static void finish(LodeTypeLayout *self)
 	}
 }
 
-static LodeTypeLayout *new_layout(
-	const LodeMemory *memory, uint32_t number, const uint32_t *samples, size_t n_samples)
+static LodeTypeLayout *new_layout(const LodeMemory *memory, uint32_t number, const GArray *samples)
 {
 	LodeTypeLayout *self = g_new0(LodeTypeLayout, 1);
 
@@ -262,7 +277,7 @@ static LodeTypeLayout *new_layout(
 	self->rows = g_array_new(FALSE, TRUE, sizeof(LodeLayoutRow));
 	g_array_set_clear_func(self->rows, clear_row);
 	append_rows(self, memory);
-	add_samples(self, memory, samples, n_samples);
+	add_samples(self, memory, samples);
 	finish(self);
 	return self;
 }
@@ -295,11 +310,12 @@ GPtrArray *lode_type_layout_find(const LodeProfile *profile, const uint32_t *sam
 {
 	const LodeMemory *memory = profile->memory;
 	g_autoptr(GPtrArray) layouts = g_ptr_array_new_with_free_func(free_layout);
+	g_autoptr(GArray) accesses = lode_access_samples(profile, samples, n_samples);
 
 	for (uint32_t i = 0; i < memory->types->len; i++) {
 		const char *known = type_at(memory, i)->name;
 		if (strcmp(known, name) == 0 || strcmp(without_keyword(known), name) == 0)
-			g_ptr_array_add(layouts, new_layout(memory, i, samples, n_samples));
+			g_ptr_array_add(layouts, new_layout(memory, i, accesses));
 	}
 	if (layouts->len > 0)
 		return g_steal_pointer(&layouts);

@@ -43,8 +43,9 @@ typedef struct {
 	uint32_t number; /* in LodeMemory.types */
 	const LodeDataType *type;
 	LodeAccessTotals total; /* of the type */
+	double all_weight;      /* of all chosen accesses, of whatever type */
 	uint32_t hottest;       /* row; LODE_NONE: nothing was sampled */
-	uint64_t hole_bytes;    /* also of bits, rounded down; with the padding */
+	uint64_t hole_bytes;    /* with the padding; bits apart */
 	GArray *rows;           /* LodeLayoutRow */
 } LodeTypeLayout;
 

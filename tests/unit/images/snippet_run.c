@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 enum {
+	CODE_ADDRESS = 0x20000000,
+	STACK_ADDRESS = 0x30000000,
 	CODE_BYTES = 4096,
 	STACK_BYTES = 65536,
 	ARITHMETIC_FLAGS = 0x8d5,
@@ -18,10 +20,11 @@ enum {
 
 typedef struct user_regs_struct Registers;
 
-static void *map_shared(size_t size)
+/* Where it is free at a fixed address, so that what fails fails again. */
+static void *map_shared(uintptr_t address, size_t size)
 {
-	void *memory = mmap(
-		NULL, size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *memory = mmap((void *)address, size, PROT_READ | PROT_WRITE | PROT_EXEC,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	return memory == MAP_FAILED ? NULL : memory;
 }
@@ -32,8 +35,8 @@ bool snippet_run_open(SnippetRun *self, GRand *rand)
 
 	memset(self, 0, sizeof *self);
 	self->rand = rand;
-	self->code = map_shared(CODE_BYTES);
-	self->stack = map_shared(STACK_BYTES);
+	self->code = map_shared(CODE_ADDRESS, CODE_BYTES);
+	self->stack = map_shared(STACK_ADDRESS, STACK_BYTES);
 	g_assert_nonnull(self->code);
 	g_assert_nonnull(self->stack);
 	self->child = fork();

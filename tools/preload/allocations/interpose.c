@@ -109,6 +109,17 @@ EXPORTED void *malloc(size_t size)
 	return block;
 }
 
+/* A name for ours that no other malloc can stand in front of. */
+extern void *our_malloc(size_t size) __attribute__((
+	alias("malloc"), visibility("hidden"), malloc, alloc_size(1), nothrow, leaf));
+
+bool log_is_malloc_ours(void)
+{
+	void *(*const called)(size_t) = malloc;
+
+	return called == our_malloc;
+}
+
 EXPORTED void *calloc(size_t n, size_t size)
 {
 	const RealFunctions *real = real_functions();

@@ -172,8 +172,6 @@ static LogHeader *map_file(int descriptor)
 
 static void fill_header(LogHeader *header, uint32_t pid)
 {
-	void *malloc_found = dlsym(RTLD_DEFAULT, "malloc");
-
 	*header = (LogHeader){
 		.version = LOG_VERSION,
 		.page = LOG_PAGE,
@@ -182,7 +180,7 @@ static void fill_header(LogHeader *header, uint32_t pid)
 		.begin_ns = log_now(),
 		.used = LOG_PAGE,
 		.n_unseen = early_unseen,
-		.flags = malloc_found != (void *)malloc ? LOG_OWN_MALLOC : 0,
+		.flags = log_is_malloc_ours() ? 0 : LOG_OWN_MALLOC,
 		.max_frames = LOG_MAX_FRAMES,
 	};
 	memcpy(header->magic, LOG_MAGIC, sizeof(header->magic));

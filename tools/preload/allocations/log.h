@@ -35,6 +35,9 @@ void log_thread_end(void);
 /* The id of a stack, which is written when it is seen first. */
 uint32_t log_stack(const uint64_t *addresses, size_t n);
 
+/* Whether our malloc is what the program calls; told by whoever defines it. */
+bool log_is_malloc_ours(void);
+
 /* A call was let through. */
 void log_count_unseen(void);
 

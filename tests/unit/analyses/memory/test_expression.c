@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The expression language: values by hand, the texts of its errors, and what it refuses. */
 #include "analyses/memory/expression.h"
+#include "analyses/memory/expression_lexer.h"
 #include "base/error.h"
 #include "sample_profile.h"
 
@@ -207,7 +208,6 @@ static void test_attributes(Fixture *self, const void *data)
 		{"pc", "0x401104", "0x401000"},
 		{"pid", "100", "100"},
 		{"place", "/src/sample.c:21", "/src/sample.c:10"},
-		{"process", "1", "1"},
 		{"reason", "(none)", "tls"},
 		{"rule", "at-pc", "(none)"},
 		{"sampled_pc", "0x401104", "0x401000"},
@@ -255,8 +255,7 @@ static void test_rare_attributes(Fixture *self, const void *data)
 		{"level", "L3"},
 		{"level in ('L2', 'L3')", "yes"},
 		{"opcode", "rep_movsb"},
-		{"thread_label", "2.1"},
-		{"process", "2"},
+		{"thread_label", "200.1"},
 		{"command", "(none)"},
 		{"snoop", "hit modified"},
 		{"tlb", "L2"},
@@ -551,6 +550,34 @@ static void test_doubling_definitions(Fixture *self, const void *data)
 	g_assert_cmpint(i, <, 20);
 }
 
+/* Each attribute and sign stands in the documentation, in a code span. */
+static void check_documented(const char *page, const char *word)
+{
+	g_autofree char *span = g_strdup_printf("`%s`", word);
+	g_autofree char *escaped = g_strdup_printf("`%s`", word[0] == '|' ? "\\|\\|" : word);
+
+	if (strstr(page, span) == NULL && strstr(page, escaped) == NULL)
+		g_error("docs/expressions.md does not have %s", span);
+}
+
+static void test_documented(Fixture *self, const void *data)
+{
+	g_autofree char *path = g_build_filename(
+		g_getenv("LODE_SOURCE_ROOT"), "docs", "expressions.md", NULL);
+	g_autofree char *page = NULL;
+	size_t n;
+	const LodeSampleAttribute *table = lode_sample_attribute_table(&n);
+
+	(void)self;
+	(void)data;
+	g_assert_true(g_file_get_contents(path, &page, NULL, NULL));
+	for (size_t i = 0; i < n; i++)
+		check_documented(page, table[i].name);
+	for (int i = LODE_TOKEN_OR; i < LODE_N_TOKENS; i++)
+		if (i != LODE_TOKEN_BIT_OR)
+			check_documented(page, lode_expression_token_text((LodeTokenKind)i));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -563,6 +590,7 @@ int main(int argc, char **argv)
 		{"/expression/attributes", test_attributes},
 		{"/expression/rare_attributes", test_rare_attributes},
 		{"/expression/addresses", test_addresses},
+		{"/expression/documented", test_documented},
 		{"/expression/definitions", test_definitions},
 		{"/expression/definition_errors", test_definition_errors},
 		{"/expression/errors", test_errors},

@@ -147,7 +147,7 @@ static void test_errors(void)
 				    "'page-faults'?"},
 		{{.threads = thread},
 			"--thread: no thread '9' in this profile of 4; they count from 0, and "
-			"'2.1' is thread 1 of the second process"},
+			"'4711.3' is thread 3 of process 4711"},
 		{{.pc = "wlak"},
 			"--pc: no function or image 'wlak' in this profile; did you mean 'walk'?"},
 		{{.address = "zzz"}, "--address: no object 'zzz' in this profile"},

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* lode memory: accesses by address, as a table and as a picture. */
+#include "cli/memory_view_histogram.h"
+
+#include "analyses/memory/address_histogram.h"
+#include "base/error.h"
+#include "cli/memory_view.h"
+#include "cli/output_file.h"
+#include "views/memory_histogram.h"
+#include "views/plot/memory_plot.h"
+
+static struct {
+	char *granularity, *plot;
+	gboolean by_thread, together;
+} given;
+
+const GOptionEntry lode_memory_histogram_options[] = {
+	{"granularity", 0, 0, G_OPTION_ARG_STRING, &given.granularity,
+		"count by page, line or word, or by a power of two such as 64K (default: page)",
+		"page|line|word|BYTES"},
+	{"by-thread", 0, 0, G_OPTION_ARG_NONE, &given.by_thread,
+		"each thread by itself, all of them", NULL},
+	{"together", 0, 0, G_OPTION_ARG_NONE, &given.together, "all threads together", NULL},
+	{"plot", 0, 0, G_OPTION_ARG_FILENAME, &given.plot,
+		"also draw threads and time by addresses, as FILE.svg or FILE.png", "FILE"},
+	{NULL},
+};
+
+bool lode_memory_view_granularity(uint64_t *out_bytes, GError **error)
+{
+	if (given.granularity == NULL ||
+		lode_address_granularity_from_text(given.granularity, out_bytes))
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"--granularity '%s' is none of page, line, word and the powers of two up to 1024G",
+		given.granularity);
+	return false;
+}
+
+static bool parse_options(
+	const LodeMemoryViewInput *input, LodeMemoryHistogramOptions *histogram, GError **error)
+{
+	lode_memory_histogram_options_init(histogram);
+	histogram->format = input->format;
+	histogram->terminal = input->terminal;
+	histogram->limit = input->top;
+	histogram->has_limit = input->has_top;
+	if (given.by_thread && given.together) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--by-thread and --together exclude each other");
+		return false;
+	}
+	if (given.by_thread)
+		histogram->scope = LODE_HISTOGRAM_BY_THREAD;
+	if (given.together)
+		histogram->scope = LODE_HISTOGRAM_TOGETHER;
+	if (input->sort != NULL && !lode_histogram_sort_from_text(input->sort, &histogram->sort)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--sort '%s' is none of weight, loads, stores and address", input->sort);
+		return false;
+	}
+	return lode_memory_view_granularity(&histogram->granularity, error);
+}
+
+/* The file appears under its name when it is whole. */
+static bool write_plot(const LodeMemoryViewInput *input, uint64_t granularity, GError **error)
+{
+	LodeMemoryPlotOptions plot = {.granularity = granularity};
+
+	if (!lode_plot_format_from_path(given.plot, &plot.format, error))
+		return false;
+	g_autoptr(LodeOutputFile) file = lode_output_file_open(given.plot, error);
+	if (file == NULL)
+		return false;
+	if (!lode_memory_plot_write(input->profile, input->samples, input->n_samples, &plot,
+		    lode_output_file_stream(file), error)) {
+		g_prefix_error(error, "%s: ", given.plot);
+		return false;
+	}
+	return lode_output_file_commit(file, error);
+}
+
+static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **error)
+{
+	LodeMemoryHistogramOptions histogram;
+
+	if (!parse_options(input, &histogram, error))
+		return false;
+	if (given.plot != NULL && !write_plot(input, histogram.granularity, error))
+		return false;
+	return lode_memory_histogram_write(
+		input->profile, input->samples, input->n_samples, &histogram, out, error);
+}
+
+/* Those of its options that no other view heeds. */
+static bool is_wanted(void)
+{
+	return given.plot != NULL || given.by_thread || given.together;
+}
+
+const LodeMemoryView lode_memory_view_histogram = {
+	.option = "--plot, --by-thread or --together",
+	.is_wanted = is_wanted,
+	.write = write_view,
+};

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* lode memory: which thread accessed which data. Each view is a file memory_view_<name>.c. */
+#include "base/error.h"
+#include "cli/memory_filter_options.h"
+#include "cli/memory_view.h"
+#include "cli/option_parser.h"
+#include "cli/output_file.h"
+#include "cli/terminal_progress.h"
+#include "store/profile_store.h"
+
+static struct {
+	char *format, *output, *sort, *top;
+} given;
+
+static const GOptionEntry options[] = {
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "how it is written (default: text)",
+		"text|json|csv"},
+	{"sort", 0, 0, G_OPTION_ARG_STRING, &given.sort,
+		"the order of rows: weight (the default), loads or stores, largest first; address "
+		"in histograms; samples, latency or key in groups",
+		"ORDER"},
+	{"top", 0, 0, G_OPTION_ARG_STRING, &given.top,
+		"show at most N rows of each table; 0: all (default: a screen's worth; all in "
+		"JSON and CSV)",
+		"N"},
+	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+		"write to this file instead of standard output", "FILE"},
+	G_OPTION_ENTRY_NULL,
+};
+
+static const LodeOptionGroup groups[] = {
+	{"Which samples", lode_memory_filter_options},
+	{"Histogram", lode_memory_histogram_options},
+	{"First touch", lode_memory_first_touch_options},
+	{"Data objects and other attributes", lode_memory_pivot_options},
+	{"Layout of a type", lode_memory_layout_options},
+	{"Coverage", lode_memory_coverage_options},
+	{NULL, NULL},
+};
+
+static const LodeMemoryView *const views[] = {
+	&lode_memory_view_first_touch,
+	&lode_memory_view_pivot,
+	&lode_memory_view_layout,
+	&lode_memory_view_coverage,
+};
+
+static bool choose_view(const LodeMemoryView **out_view, GError **error)
+{
+	*out_view = NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(views); i++) {
+		if (!views[i]->is_wanted())
+			continue;
+		if (*out_view != NULL) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+				"%s and %s exclude each other", (*out_view)->option,
+				views[i]->option);
+			return false;
+		}
+		*out_view = views[i];
+	}
+	if (*out_view == NULL)
+		*out_view = &lode_memory_view_histogram;
+	return true;
+}
+
+static LodeProfile *read_profile(const char *path, GError **error)
+{
+	g_auto(LodeTerminalProgress) screen;
+
+	lode_terminal_progress_init(&screen);
+	g_autoptr(LodeProfile)
+		profile = lode_profile_store_read_with_memory(path, &screen.progress, error);
+	if (profile == NULL || profile->memory != NULL)
+		return g_steal_pointer(&profile);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"%s: no data addresses were recorded; 'lode memory record -- PROGRAM' records them",
+		path);
+	return NULL;
+}
+
+static bool read_options(LodeMemoryViewInput *input, GError **error)
+{
+	uint64_t top = 0;
+
+	if (given.format != NULL && !lode_view_format_from_text(given.format, &input->format)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--format: '%s' is not text, json or csv", given.format);
+		return false;
+	}
+	if (!lode_option_count("--top", given.top, UINT32_MAX, &top, error))
+		return false;
+	input->top = (uint32_t)top;
+	input->has_top = given.top != NULL;
+	input->sort = given.sort;
+	return true;
+}
+
+static bool write_view(const LodeMemoryView *view, LodeMemoryViewInput *input, GError **error)
+{
+	LodeSampleFilterOptions filter;
+
+	lode_memory_filter_options_read(&filter);
+	input->definitions = filter.definitions;
+	g_autoptr(GArray) samples = lode_sample_filter_apply(input->profile, &filter, error);
+	g_autoptr(LodeOutputFile)
+		file = samples != NULL ? lode_output_file_open(given.output, error) : NULL;
+	if (file == NULL)
+		return false;
+	FILE *out = lode_output_file_stream(file);
+	input->samples = (const uint32_t *)samples->data;
+	input->n_samples = samples->len;
+	input->terminal = lode_terminal_of(out);
+	return view->write(input, out, error) && lode_output_file_commit(file, error);
+}
+
+static int run(char **arguments, GError **error)
+{
+	LodeMemoryViewInput input = {.format = LODE_VIEW_TEXT};
+	const LodeMemoryView *view;
+
+	if (!lode_options_take_one(arguments, "PROFILE.lode", error) ||
+		!choose_view(&view, error) || !read_options(&input, error))
+		return LODE_EXIT_USAGE;
+	g_autoptr(LodeProfile) profile = read_profile(arguments[0], error);
+	input.profile = profile;
+	if (profile == NULL || !write_view(view, &input, error))
+		return LODE_EXIT_FAILED;
+	return LODE_EXIT_OK;
+}
+
+const LodeVerb lode_verb_memory = {
+	.name = "memory",
+	.arguments = "PROFILE.lode",
+	.summary = "show which threads access which addresses and data objects",
+	.description =
+		"Without further options: a histogram of accesses by address, for all threads "
+		"together and for each.\n"
+		"\n"
+		"A sample is charged to the load or store that it belongs to, whose address is "
+		"computed from the registers and checked against the process's mappings; what "
+		"has no address is counted by its reason below each view. Timer samples are "
+		"weighted by time: an access that waits long shows more often than one that does "
+		"not, however often each happens.\n"
+		"\n"
+		"Examples:\n"
+		"  lode memory record -o x.lode -- ./program        record a program first\n"
+		"  lode memory x.lode                               histogram by pages\n"
+		"  lode memory x.lode --granularity line --thread 3 --plot x.svg\n"
+		"  lode memory x.lode --by object\n"
+		"  lode memory x.lode --by type --where 'function =~ \"^parse\"' --by2 line\n"
+		"  lode memory x.lode --layout 'struct node'\n"
+		"  lode memory x.lode --first-touch",
+	.options = options,
+	.run = run,
+	.groups = groups,
+};

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* lode place apply: runs a program with its threads and pages where a placement says. */
+#include "base/error.h"
+#include "cli/interrupt.h"
+#include "cli/verb.h"
+#include "record/placement_run.h"
+#include "sources/placement_file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static struct {
+	char *topology;
+	gboolean is_strict, is_randomised, is_quiet;
+} given;
+
+static const GOptionEntry options[] = {
+	{"strict", 0, 0, G_OPTION_ARG_NONE, &given.is_strict,
+		"pages go nowhere else when their memory is full; the program may be killed then",
+		NULL},
+	{"randomise", 0, 0, G_OPTION_ARG_NONE, &given.is_randomised,
+		"leave address-space randomisation as it is: only objects and threads are placed "
+		"where they should be",
+		NULL},
+	{"topology", 0, 0, G_OPTION_ARG_STRING, &given.topology,
+		"take this machine to be as described, such as \"numa:2 pu:1\" (default: as it "
+		"is)",
+		"MACHINE"},
+	{"quiet", 'q', 0, G_OPTION_ARG_NONE, &given.is_quiet, "do not say what could not be placed",
+		NULL},
+	G_OPTION_ENTRY_NULL,
+};
+
+static void tell(const char *text)
+{
+	if (!given.is_quiet)
+		fprintf(stderr, "lode place apply: %s\n", text);
+}
+
+static int exit_status(const LodePlacementRun *run)
+{
+	for (guint i = 0; i < run->notes->len; i++)
+		tell(run->notes->pdata[i]);
+	if (run->stop_signal != 0)
+		return LODE_EXIT_BY_SIGNAL + run->stop_signal;
+	if (WIFSIGNALED(run->exit_status))
+		return LODE_EXIT_BY_SIGNAL + WTERMSIG(run->exit_status);
+	return WEXITSTATUS(run->exit_status);
+}
+
+static int apply(const char *path, char **arguments, GError **error)
+{
+	g_autoptr(GPtrArray) ignored = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(LodePlacement) placement = lode_placement_file_read(path, ignored, error);
+	g_autoptr(LodeTopology)
+		topology = placement != NULL ? lode_topology_read(given.topology, error) : NULL;
+
+	if (topology == NULL)
+		return LODE_EXIT_FAILED;
+	for (guint i = 0; i < ignored->len; i++) {
+		g_autofree char *text = g_strdup_printf(
+			"%s: not applied: %s", path, (char *)ignored->pdata[i]);
+		tell(text);
+	}
+	LodePlacementRunOptions run = {
+		.argv = (const char *const *)arguments,
+		.placement = placement,
+		.topology = topology,
+		.is_strict = given.is_strict,
+		.is_randomised = given.is_randomised,
+	};
+	/* Signals that come when the program is done must not end us before we say so. */
+	lode_interrupt_cancellable();
+	g_autoptr(LodePlacementRun) done = lode_placement_run(&run, error);
+	return done != NULL ? exit_status(done) : LODE_EXIT_FAILED;
+}
+
+static int run(char **arguments, GError **error)
+{
+	if (arguments[0] == NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"FILE is missing: lode place apply FILE -- PROGRAM ARGUMENT…");
+		return LODE_EXIT_USAGE;
+	}
+	char **program = arguments + 1;
+	if (*program != NULL && strcmp(*program, "--") == 0)
+		program++;
+	if (*program == NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"PROGRAM is missing: lode place apply FILE -- PROGRAM ARGUMENT…");
+		return LODE_EXIT_USAGE;
+	}
+	return apply(arguments[0], program, error);
+}
+
+const LodeVerb lode_verb_place_apply = {
+	.name = "place apply",
+	.arguments = "FILE -- PROGRAM [ARGUMENT…]",
+	.summary = "run a program with threads and pages placed",
+	.description =
+		"A preloaded library binds each thread, in the order of creation, to the "
+		"processors of its memory, and gives each range its memory as soon as it is "
+		"mapped. The program computes what it always does. Address-space randomisation is "
+		"off, so that addresses are those of the recording.\n"
+		"\n"
+		"The program keeps standard input, output and error, and its exit status becomes "
+		"lode's. What could not be done is said at the end.\n"
+		"\n"
+		"Examples:\n"
+		"  lode place apply x.place -- ./program argument",
+	.options = options,
+	.run = run,
+	.is_wrapper = true,
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which data objects the executed instructions access, where data addresses were recorded: each
+ * operand is asked of the debug information once, for the attribute obj and for the samples.
+ */
+#include "ingest/join.h"
+
+enum { MAX_OPERANDS = 4 }; /* that the decoder shows */
+
+static void find_objects(LodeJoin *self, uint32_t instruction, uint32_t image)
+{
+	const uint32_t accesses = 1u << LODE_KIND_LOAD | 1u << LODE_KIND_STORE;
+	uint64_t address =
+		LODE_AT(self->profile->instructions, LodeInstruction, instruction).address;
+	LodeJoinObjects *objects = &g_array_index(self->objects, LodeJoinObjects, instruction);
+	size_t n = 0;
+
+	if ((self->codes[instruction].kinds & accesses) == 0)
+		return;
+	for (uint8_t i = 0; i < MAX_OPERANDS && n < G_N_ELEMENTS(objects->numbers); i++) {
+		uint32_t number = lode_memory_objects_find(self->memory_objects, image, address, i);
+		if (number != 0)
+			objects->numbers[n++] = number;
+	}
+}
+
+static void find_function_objects(LodeJoin *self, const LodeFunction *function)
+{
+	const char *path = LODE_AT(self->profile->images, LodeImage, function->image).path;
+	uint32_t image = lode_memory_images_find(
+		lode_memory_reading_images(self->memory_reading), path);
+
+	for (uint32_t i = 0; image != LODE_NONE && i < function->n_instructions; i++)
+		find_objects(self, function->first_instruction + i, image);
+}
+
+bool lode_join_objects(LodeJoin *self, GError **error)
+{
+	const LodeProfile *profile = self->profile;
+
+	(void)error;
+	if (self->memory_reading == NULL)
+		return true;
+	self->profile->memory = lode_memory_new();
+	self->memory_objects = lode_memory_objects_new(self->profile, self->profile->memory,
+		lode_memory_reading_images(self->memory_reading));
+	g_array_set_size(self->objects, profile->instructions->len);
+	for (guint i = 0; i < profile->functions->len; i++)
+		find_function_objects(self, &LODE_AT(profile->functions, LodeFunction, i));
+	return true;
+}

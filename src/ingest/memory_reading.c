@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/memory_reading.h"
+
+#include "images/data_access.h"
+#include "model/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+	RED_ZONE = 128,        /* below the stack pointer, by the System V ABI */
+	STACK_LIMIT = 8 << 20, /* of a stack that no mapping tells of */
+	PAGE_SIZE = 4096,
+};
+
+/* perf_event_attr.type */
+enum { TYPE_HARDWARE = 0, TYPE_SOFTWARE = 1, TYPE_RAW = 4 };
+
+/* PERF_MEM_OP of a data source. */
+enum { DATA_SOURCE_LOAD = 1 << 1, DATA_SOURCE_STORE = 1 << 2 };
+
+typedef struct {
+	LodeAddressSpaces *spaces; /* of all mappings; a file is an index of `mappings` */
+	GArray *cpu_nodes;         /* uint32_t × CPUs */
+} Input;
+
+struct LodeMemoryReading {
+	LodeMemoryImages *images;
+	LodeMemoryThreads threads;
+	GStringChunk *strings;
+	GArray *inputs;          /* Input */
+	GArray *mappings;        /* LodeReadMapping */
+	GHashTable *lost_stacks; /* pid → mapping + 1 */
+	GPtrArray *event_names;
+	GHashTable *event_ids; /* name → index + 1 */
+	GPtrArray *logs;
+	GArray *accesses; /* LodeReadAccess */
+	uint32_t input;
+	bool has_addresses, is_stall_weighted, has_fixed_addresses;
+};
+
+static void clear_input(void *data)
+{
+	Input *self = data;
+
+	lode_address_spaces_free(self->spaces);
+	g_array_unref(self->cpu_nodes);
+}
+
+static void free_log(void *data)
+{
+	lode_allocation_log_free(data);
+}
+
+LodeMemoryReading *lode_memory_reading_new(bool allow_debuginfod)
+{
+	LodeMemoryReading *self = g_new0(LodeMemoryReading, 1);
+
+	self->images = lode_memory_images_new(allow_debuginfod);
+	lode_memory_threads_init(&self->threads);
+	self->strings = g_string_chunk_new(1 << 12);
+	self->inputs = g_array_new(FALSE, TRUE, sizeof(Input));
+	g_array_set_clear_func(self->inputs, clear_input);
+	self->mappings = g_array_new(FALSE, TRUE, sizeof(LodeReadMapping));
+	self->lost_stacks = g_hash_table_new(NULL, NULL);
+	self->event_names = g_ptr_array_new();
+	self->event_ids = g_hash_table_new(g_str_hash, g_str_equal);
+	self->logs = g_ptr_array_new_with_free_func(free_log);
+	self->accesses = g_array_new(FALSE, TRUE, sizeof(LodeReadAccess));
+	return self;
+}
+
+void lode_memory_reading_free(LodeMemoryReading *self)
+{
+	if (self == NULL)
+		return;
+	lode_memory_images_free(self->images);
+	lode_memory_threads_clear(&self->threads);
+	g_array_unref(self->inputs);
+	g_array_unref(self->mappings);
+	g_hash_table_unref(self->lost_stacks);
+	g_ptr_array_unref(self->event_names);
+	g_hash_table_unref(self->event_ids);
+	g_ptr_array_unref(self->logs);
+	g_array_unref(self->accesses);
+	g_string_chunk_free(self->strings);
+	g_free(self);
+}
+
+void lode_memory_reading_select(LodeMemoryReading *self, uint32_t input)
+{
+	self->input = input;
+	while (self->inputs->len <= input) {
+		Input added = {
+			lode_address_spaces_new(), g_array_new(FALSE, FALSE, sizeof(uint32_t))};
+		g_array_append_val(self->inputs, added);
+	}
+}
+
+static LodeMemoryMapping *mapping_at(LodeMemoryReading *self, uint32_t index)
+{
+	return &LODE_AT(self->mappings, LodeReadMapping, index).mapping;
+}
+
+static Input *selected(LodeMemoryReading *self)
+{
+	return &g_array_index(self->inputs, Input, self->input);
+}
+
+/* As the kernel's own maps would say. */
+static char *mapping_name(LodeMemoryReading *self, const char *path)
+{
+	bool is_anonymous = path[0] == '\0' || g_str_has_prefix(path, "//anon") ||
+	                    strcmp(path, "anon_inode:") == 0;
+
+	return g_string_chunk_insert_const(self->strings, is_anonymous ? "[anon]" : path);
+}
+
+/* Where programs and stacks begin when nothing is random. */
+static bool is_fixed_place(const LodeMemoryMapping *mapping)
+{
+	static const uint64_t program = UINT64_C(0x555555554000), stack = UINT64_C(0x7ffffffff000);
+
+	return mapping->start == program || mapping->end == stack;
+}
+
+static void add_mapping(LodeMemoryReading *self, const LodePerfRecord *record, uint64_t time_ns)
+{
+	const LodePerfMapping *source = &record->mapping;
+	uint64_t end = source->size <= UINT64_MAX - source->start ? source->start + source->size
+	                                                          : UINT64_MAX;
+	LodeReadMapping mapping = {{record->pid, source->protection, source->start, end, time_ns,
+					   mapping_name(self, source->path)},
+		source->offset, self->input};
+	const LodeMappedRange range = {
+		.start = source->start, .end = end, .offset = 0, .file = self->mappings->len};
+
+	if (record->pid == UINT32_MAX || record->mode == LODE_PERF_MODE_KERNEL ||
+		self->mappings->len == LODE_NONE - 1)
+		return;
+	self->has_fixed_addresses |= is_fixed_place(&mapping.mapping);
+	g_array_append_val(self->mappings, mapping);
+	lode_address_spaces_map(selected(self)->spaces, record->pid, time_ns, &range);
+}
+
+void lode_memory_reading_note(
+	LodeMemoryReading *self, const LodePerfRecord *record, uint64_t time_ns)
+{
+	lode_memory_threads_note(&self->threads, record, time_ns);
+	switch (record->kind) {
+	case LODE_PERF_MAPPING:
+		add_mapping(self, record, time_ns);
+		break;
+	case LODE_PERF_COMMAND:
+		if (record->is_exec)
+			lode_address_spaces_exec(selected(self)->spaces, record->pid, time_ns);
+		break;
+	case LODE_PERF_FORK:
+		lode_address_spaces_fork(
+			selected(self)->spaces, record->pid, record->parent_pid, time_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+/* "0-3,8": adds CPUs to a node. */
+static void add_cpus(GArray *cpu_nodes, const char *list, uint32_t node)
+{
+	enum { MAX_CPUS = 1 << 16 };
+	g_auto(GStrv) parts = g_strsplit(list != NULL ? list : "", ",", -1);
+	const uint32_t unknown = UINT32_MAX;
+
+	for (size_t i = 0; parts[i] != NULL; i++) {
+		char *rest = NULL;
+		guint64 first = g_ascii_strtoull(parts[i], &rest, 10);
+		guint64 last = *rest == '-' ? g_ascii_strtoull(rest + 1, NULL, 10) : first;
+		if (rest == parts[i] || last >= MAX_CPUS)
+			continue;
+		while (cpu_nodes->len <= last)
+			g_array_append_val(cpu_nodes, unknown);
+		for (guint64 cpu = first; cpu <= last; cpu++)
+			g_array_index(cpu_nodes, uint32_t, cpu) = node;
+	}
+}
+
+bool lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *info, GError **error)
+{
+	Input *input = selected(self);
+
+	for (guint i = 0; i < info->numa_nodes->len; i++) {
+		const LodePerfNumaNode *node = &g_array_index(
+			info->numa_nodes, LodePerfNumaNode, i);
+		add_cpus(input->cpu_nodes, node->cpus, node->node);
+	}
+	lode_memory_threads_freeze(&self->threads);
+	return lode_address_spaces_freeze(input->spaces, error);
+}
+
+/* What is_valid() needs to know of the sample. */
+typedef struct {
+	LodeMemoryReading *reading;
+	uint32_t pid;
+	uint64_t time_ns, stack_pointer;
+	bool has_stack_pointer;
+	LodeMemoryImage *image;
+} Place;
+
+static uint32_t find_mapping(const Place *self, uint64_t address)
+{
+	const LodeMappedRange *range = lode_address_spaces_find(
+		selected(self->reading)->spaces, self->pid, address, self->time_ns, NULL);
+
+	return range != NULL ? range->file : LODE_NONE;
+}
+
+static uint32_t lost_stack(Place *self)
+{
+	LodeMemoryReading *reading = self->reading;
+	void *found = g_hash_table_lookup(reading->lost_stacks, GUINT_TO_POINTER(self->pid));
+
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found) - 1;
+	LodeReadMapping mapping = {
+		{self->pid, PROT_READ | PROT_WRITE, self->stack_pointer, self->stack_pointer, 0,
+			mapping_name(reading, "[stack]")},
+		0, reading->input};
+	g_array_append_val(reading->mappings, mapping);
+	g_hash_table_insert(reading->lost_stacks, GUINT_TO_POINTER(self->pid),
+		GUINT_TO_POINTER(reading->mappings->len));
+	return reading->mappings->len - 1;
+}
+
+/*
+ * The kernel does not tell of the stack that an exec makes, only of its growth: where the stack
+ * pointer is in no mapping, what lies above it up to the next mapping must be that stack.
+ */
+static uint32_t find_in_lost_stack(Place *self, uint64_t address)
+{
+	uint64_t low = self->stack_pointer - RED_ZONE;
+
+	if (!self->has_stack_pointer || address < low || address - low > STACK_LIMIT ||
+		find_mapping(self, self->stack_pointer) != LODE_NONE)
+		return LODE_NONE;
+	uint32_t found = lost_stack(self);
+	LodeMemoryMapping *mapping = mapping_at(self->reading, found);
+	mapping->start = MIN(mapping->start, low & ~(uint64_t)(PAGE_SIZE - 1));
+	mapping->end = MAX(mapping->end, (address | (PAGE_SIZE - 1)) + 1);
+	return found;
+}
+
+static uint32_t find_any_mapping(Place *self, uint64_t address)
+{
+	uint32_t found = find_mapping(self, address);
+
+	return found != LODE_NONE ? found : find_in_lost_stack(self, address);
+}
+
+static bool has_permission(const Place *self, uint32_t mapping, uint8_t access)
+{
+	uint32_t protection = mapping_at(self->reading, mapping)->protection;
+
+	return ((access & LODE_ACCESS_LOAD) == 0 || (protection & PROT_READ) != 0) &&
+	       ((access & LODE_ACCESS_STORE) == 0 || (protection & PROT_WRITE) != 0);
+}
+
+static bool is_valid(void *data, uint64_t address, uint32_t size, uint8_t access)
+{
+	Place *self = data;
+	uint64_t last = address + (size > 0 ? size - 1 : 0);
+	uint32_t mapping = find_any_mapping(self, address);
+
+	if (mapping == LODE_NONE || last < address || !has_permission(self, mapping, access))
+		return false;
+	if (last < mapping_at(self->reading, mapping)->end)
+		return true;
+	mapping = find_any_mapping(self, last);
+	return mapping != LODE_NONE && has_permission(self, mapping, access);
+}
+
+static const uint8_t *code_bytes(void *data, uint64_t address, size_t *out_n)
+{
+	const Place *self = data;
+
+	if (self->image == NULL || self->image->binary == NULL)
+		return NULL;
+	return lode_binary_image_bytes(self->image->binary, address, out_n);
+}
+
+static bool is_trigger_before(const LodePerfEvent *event)
+{
+	return (event->type == TYPE_HARDWARE || event->type >= 3) && event->precise < 2;
+}
+
+static LodeDataAccess resolve(Place *place, const LodeSampledAccess *sampled)
+{
+	const LodePerfSample *sample = &sampled->record->sample;
+	LodeUserRegisters registers = {.known = 0};
+	LodeDataAccess access = {.reason = LODE_REASON_NO_REGISTERS};
+	const LodeDataAccessContext context = {code_bytes, is_valid, place};
+
+	if (sample->user_registers == NULL ||
+		!lode_user_registers_from_perf(&registers, sampled->event->user_registers,
+			sample->user_abi, sample->user_registers))
+		return access;
+	place->reading->has_addresses = true;
+	place->stack_pointer = registers.values[LODE_REGISTER_RSP];
+	place->has_stack_pointer = (registers.known >> LODE_REGISTER_RSP & 1) != 0;
+	if (sampled->path == NULL) {
+		access.reason = LODE_REASON_NOT_USER_CODE;
+		return access;
+	}
+	const LodeDataAccessQuestion question = {
+		.pc = sampled->image_pc,
+		.bias = sample->ip - sampled->image_pc,
+		.registers = &registers,
+		.flow = place->image->binary != NULL
+	                        ? lode_memory_image_flow(place->image, sampled->image_pc)
+	                        : NULL,
+		.targets = lode_memory_image_targets(place->image),
+		.is_trigger_before = is_trigger_before(sampled->event),
+	};
+	lode_data_access_find(&context, &question, &access);
+	return access;
+}
+
+/* The processor's or the kernel's own word beats all rules, which may still know the operand. */
+static void prefer_hardware(const LodeSampledAccess *sampled, LodeDataAccess *access)
+{
+	const LodePerfSample *sample = &sampled->record->sample;
+	LodeDataOperand operand = {.address = sample->address};
+
+	for (size_t i = 0; i < access->n_operands; i++) {
+		bool is_same_page = access->rule == LODE_RULE_AT_PC &&
+		                    access->operands[i].address / PAGE_SIZE ==
+		                            sample->address / PAGE_SIZE;
+		if (is_same_page) {
+			operand.size = access->operands[i].size;
+			operand.access = access->operands[i].access;
+			operand.operand = access->operands[i].operand;
+		}
+	}
+	if ((sample->data_source & DATA_SOURCE_LOAD) != 0)
+		operand.access |= LODE_ACCESS_LOAD;
+	if ((sample->data_source & DATA_SOURCE_STORE) != 0)
+		operand.access |= LODE_ACCESS_STORE;
+	*access = (LodeDataAccess){.rule = LODE_RULE_HARDWARE,
+		.pc = sampled->image_pc,
+		.operands = {operand},
+		.n_operands = 1};
+}
+
+static uint32_t event_id(LodeMemoryReading *self, const char *name)
+{
+	void *found = g_hash_table_lookup(self->event_ids, name);
+
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found) - 1;
+	char *kept = g_string_chunk_insert_const(self->strings, name);
+	g_ptr_array_add(self->event_names, kept);
+	g_hash_table_insert(self->event_ids, kept, GUINT_TO_POINTER(self->event_names->len));
+	return self->event_names->len - 1;
+}
+
+static uint32_t node_of(const LodeMemoryReading *self, uint32_t cpu)
+{
+	const GArray *nodes = g_array_index(self->inputs, Input, self->input).cpu_nodes;
+
+	return cpu < nodes->len ? g_array_index(nodes, uint32_t, cpu) : UINT32_MAX;
+}
+
+/* A thread's stack is memory like any other until its stack pointer shows it. */
+static void name_thread_stack(Place *self, uint32_t thread)
+{
+	const LodeThread *owner = &LODE_AT(self->reading->threads.threads, LodeThread, thread);
+	uint32_t found = self->has_stack_pointer && owner->tid != owner->pid
+	                         ? find_mapping(self, self->stack_pointer)
+	                         : LODE_NONE;
+
+	if (found == LODE_NONE)
+		return;
+	LodeMemoryMapping *mapping = mapping_at(self->reading, found);
+	if (strcmp(mapping->name, "[anon]") != 0)
+		return;
+	g_autofree char *name = g_strdup_printf("[stack of tid %" G_GUINT32_FORMAT "]", owner->tid);
+	mapping->name = g_string_chunk_insert(self->reading->strings, name);
+}
+
+static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *sampled)
+{
+	const LodePerfRecord *record = sampled->record;
+	const LodePerfSample *sample = &record->sample;
+
+	return (LodeReadAccess){
+		.sample =
+			{
+				.weight = sampled->weight,
+				.time_ns = record->time_ns,
+				.pc = sample->ip,
+				.data_source = sample->data_source,
+				.latency = sample->weight,
+				.thread = lode_memory_threads_find(
+					&self->threads, record->pid, record->tid, sampled->time_ns),
+				.event = event_id(self, sampled->event_name),
+				.instruction = LODE_NONE,
+				.access_instruction = LODE_NONE,
+				.access_function = LODE_NONE,
+				.access_location = LODE_NONE,
+				.object = LODE_NONE,
+				.mapping = LODE_NONE,
+				.allocation = LODE_NONE,
+				.cpu = sample->cpu,
+				.node = node_of(self, sample->cpu),
+			},
+		.image = sampled->path != NULL ? lode_memory_images_add(self->images, sampled->path,
+							 sampled->build_id)
+	                                       : LODE_NONE,
+		.input = self->input,
+		.image_pc = sampled->image_pc,
+	};
+}
+
+static void add_operand(
+	Place *place, const LodeReadAccess *row, const LodeDataAccess *access, size_t i)
+{
+	LodeReadAccess added = *row;
+	const LodeDataOperand *operand = &access->operands[i];
+
+	added.image_access_pc = access->pc;
+	added.sample.weight /= access->n_operands;
+	added.sample.rule = (uint8_t)access->rule;
+	added.sample.access_pc = row->sample.pc - row->image_pc + access->pc;
+	added.sample.address = operand->address;
+	added.sample.size = operand->size;
+	added.sample.access = operand->access;
+	added.sample.operand = (uint8_t)i;
+	added.sample.is_unverified = access->is_unverified;
+	added.sample.mapping = find_any_mapping(place, operand->address);
+	added.operand = operand->operand;
+	g_array_append_val(place->reading->accesses, added);
+}
+
+void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *sampled)
+{
+	const LodePerfRecord *record = sampled->record;
+	LodeReadAccess row = new_row(self, sampled);
+	Place place = {.reading = self,
+		.pid = record->pid,
+		.time_ns = sampled->time_ns,
+		.image = row.image != LODE_NONE ? lode_memory_images_at(self->images, row.image)
+	                                        : NULL};
+	LodeDataAccess access = resolve(&place, sampled);
+
+	self->is_stall_weighted |= g_str_has_suffix(sampled->event_name, "-clock");
+	name_thread_stack(&place, row.sample.thread);
+	if (record->sample.address != 0) {
+		self->has_addresses = true;
+		prefer_hardware(sampled, &access);
+	}
+	for (size_t i = 0; i < access.n_operands; i++)
+		add_operand(&place, &row, &access, i);
+	if (access.n_operands > 0)
+		return;
+	row.sample.reason = (uint8_t)access.reason;
+	g_array_append_val(self->accesses, row);
+}
+
+void lode_memory_reading_take_log(LodeMemoryReading *self, LodeAllocationLog *log)
+{
+	g_ptr_array_add(self->logs, log);
+}
+
+bool lode_memory_reading_has_addresses(const LodeMemoryReading *self)
+{
+	return self->has_addresses;
+}
+
+const GArray *lode_memory_reading_accesses(const LodeMemoryReading *self)
+{
+	return self->accesses;
+}
+
+const GPtrArray *lode_memory_reading_event_names(const LodeMemoryReading *self)
+{
+	return self->event_names;
+}
+
+const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self)
+{
+	return self->mappings;
+}
+
+const GPtrArray *lode_memory_reading_logs(const LodeMemoryReading *self)
+{
+	return self->logs;
+}
+
+LodeMemoryImages *lode_memory_reading_images(LodeMemoryReading *self)
+{
+	return self->images;
+}
+
+LodeMemoryThreads *lode_memory_reading_threads(LodeMemoryReading *self)
+{
+	return &self->threads;
+}
+
+bool lode_memory_reading_is_stall_weighted(const LodeMemoryReading *self)
+{
+	return self->is_stall_weighted;
+}
+
+bool lode_memory_reading_has_fixed_addresses(const LodeMemoryReading *self)
+{
+	return self->has_fixed_addresses;
+}
+
+uint32_t lode_memory_reading_find_mapping(
+	LodeMemoryReading *self, uint32_t pid, uint64_t address, uint64_t time_ns)
+{
+	for (guint i = 0; i < self->inputs->len; i++) {
+		const LodeMappedRange *range = lode_address_spaces_find(
+			g_array_index(self->inputs, Input, i).spaces, pid, address, time_ns, NULL);
+		if (range != NULL)
+			return range->file;
+	}
+	return LODE_NONE;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The threads of a recording, in the order of their creation. Private to src/ingest. */
+#pragma once
+
+#include "model/memory.h"
+#include "sources/perf_data.h"
+
+typedef struct {
+	GArray *events;    /* private: what happened, until it is sorted */
+	GArray *threads;   /* LodeThread; names are this struct's */
+	GHashTable *by_id; /* pid and tid → their last thread's index + 1 */
+	GArray *previous;  /* uint32_t: the thread that had the same ids before; UINT32_MAX */
+	GStringChunk *names;
+} LodeMemoryThreads;
+
+void lode_memory_threads_init(LodeMemoryThreads *self);
+void lode_memory_threads_clear(LodeMemoryThreads *self);
+
+/* A fork, an exit, a command's name; others are passed over. In any order. */
+void lode_memory_threads_note(
+	LodeMemoryThreads *self, const LodePerfRecord *record, uint64_t time_ns);
+
+/* To be called once, before threads are looked up. */
+void lode_memory_threads_freeze(LodeMemoryThreads *self);
+
+/* The thread that had these ids at that time; one that nothing was said of is added. */
+uint32_t lode_memory_threads_find(
+	LodeMemoryThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns);
+
+/* Numbers the threads of each process in the order of their beginning, the first one first. */
+void lode_memory_threads_number(LodeMemoryThreads *self);

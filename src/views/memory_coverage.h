@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What share of the samples got an address, by which rule, and what lies there by which layer. */
+#pragma once
+
+#include "model/profile.h"
+#include "views/format.h"
+#include "views/memory_notes.h"
+
+typedef struct {
+	LodeViewFormat format;
+	LodeTerminal terminal;
+	const LodeMemoryNotes *notes;
+} LodeMemoryCoverageOptions;
+
+/*
+ * `coverage` is what lode_memory_coverage_new() gives. CSV has the columns event,section,name and
+ * those of every view of memory samples; sections are "total", "rule", "reason", "named" (by the
+ * first layer that answered) and "known" (by any). Errors: _IO.
+ */
+bool lode_memory_coverage_write(const LodeProfile *profile, const GArray *coverage,
+	const LodeMemoryCoverageOptions *options, FILE *out, GError **error);

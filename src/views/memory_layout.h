@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* A type's members in order with what happened to each, as text, JSON or CSV. */
+#pragma once
+
+#include "analyses/memory/type_layout.h"
+#include "views/format.h"
+#include "views/memory_notes.h"
+
+typedef struct {
+	LodeViewFormat format;
+	LodeTerminal terminal;
+	const LodeMemoryNotes *notes;
+} LodeMemoryLayoutOptions;
+
+/* `layouts` is what lode_type_layout_find() gives. Errors: _IO. */
+bool lode_memory_layout_write(const LodeProfile *profile, const GPtrArray *layouts,
+	const LodeMemoryLayoutOptions *options, FILE *out, GError **error);
+
+/* The text form; for memory_layout.c. */
+void lode_memory_layout_text(const LodeProfile *profile, const GPtrArray *layouts,
+	const LodeMemoryLayoutOptions *options, FILE *out);

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Layouts of types for the screen. */
+#include "base/number_format.h"
+#include "views/display_text.h"
+#include "views/memory_layout.h"
+#include "views/memory_totals.h"
+#include "views/profile_figures.h"
+#include "views/profile_lines.h"
+#include "views/table.h"
+
+enum { LEVELS_SHOWN = 3 };
+
+enum { CELL_LEVELS = LODE_N_TOTALS, CELL_OFFSET, CELL_SIZE, CELL_NAME, N_CELLS };
+
+typedef struct {
+	const LodeTypeLayout *layout;
+	const LodeTerminal *terminal;
+	LodeTableColumn columns[N_CELLS];
+	unsigned cells[N_CELLS]; /* LodeTotalsColumn or CELL_… */
+	unsigned n_columns;
+} Table;
+
+static const LodeLayoutRow *row_at(const LodeTypeLayout *layout, size_t i)
+{
+	return &g_array_index(layout->rows, LodeLayoutRow, i);
+}
+
+static bool has_levels(const LodeTypeLayout *layout)
+{
+	for (guint i = 0; i < layout->rows->len; i++)
+		if (row_at(layout, i)->levels != NULL)
+			return true;
+	return false;
+}
+
+static void add_column(Table *self, unsigned cell, LodeTableColumn column)
+{
+	self->columns[self->n_columns] = column;
+	self->cells[self->n_columns++] = cell;
+}
+
+static void choose_columns(Table *self)
+{
+	add_column(self, LODE_TOTALS_WEIGHT, (LodeTableColumn){"weight"});
+	add_column(self, LODE_TOTALS_SAMPLES, (LodeTableColumn){"samples", .dropped = 2});
+	add_column(self, LODE_TOTALS_LOADS, (LodeTableColumn){"loads", .dropped = 3});
+	add_column(self, LODE_TOTALS_STORES, (LodeTableColumn){"stores", .dropped = 4});
+	if (self->layout->total.n_latencies > 0)
+		add_column(self, LODE_TOTALS_LATENCY, (LodeTableColumn){"latency", .dropped = 5});
+	if (has_levels(self->layout))
+		add_column(self, CELL_LEVELS,
+			(LodeTableColumn){"from", .is_text = true, .dropped = 6});
+	add_column(self, CELL_OFFSET, (LodeTableColumn){"offset"});
+	add_column(self, CELL_SIZE, (LodeTableColumn){"size", .dropped = 1});
+	add_column(self, CELL_NAME, (LodeTableColumn){"member", .is_text = true});
+}
+
+/* "L1 80 %, RAM 20 %" */
+static void append_levels(const LodeLayoutRow *row, GString *out)
+{
+	char share[LODE_NUMBER_SIZE];
+	double whole = 0;
+	guint n = row->levels != NULL ? row->levels->len : 0;
+
+	for (guint i = 0; i < n; i++)
+		whole += g_array_index(row->levels, LodeLevelWeight, i).weight;
+	for (guint i = 0; i < MIN(n, LEVELS_SHOWN); i++) {
+		const LodeLevelWeight *level = &g_array_index(row->levels, LodeLevelWeight, i);
+		g_string_append_printf(out, "%s%s %s", i > 0 ? ", " : "", level->level,
+			lode_number_format_share(lode_share_of(level->weight, whole), share));
+	}
+	if (n > LEVELS_SHOWN)
+		g_string_append(out, ", ...");
+}
+
+static void append_offset(const LodeLayoutRow *row, GString *out)
+{
+	if (row->kind == LODE_LAYOUT_LINE || row->kind == LODE_LAYOUT_NO_MEMBER)
+		return;
+	g_string_append_printf(out, "%" G_GUINT64_FORMAT, row->offset);
+	if (row->bit_size > 0)
+		g_string_append_printf(out, ":%u", row->bit_offset);
+}
+
+static void append_size(const LodeLayoutRow *row, GString *out)
+{
+	if (row->kind == LODE_LAYOUT_LINE || row->kind == LODE_LAYOUT_NO_MEMBER)
+		return;
+	if (row->bit_size > 0)
+		g_string_append_printf(
+			out, "%u bit%s", row->bit_size, row->bit_size == 1 ? "" : "s");
+	else
+		g_string_append_printf(out, "%" G_GUINT64_FORMAT, row->size);
+}
+
+static void append_member(const Table *self, const LodeLayoutRow *row, GString *out)
+{
+	bool is_hottest = self->layout->hottest != LODE_NONE &&
+	                  row == row_at(self->layout, self->layout->hottest);
+
+	g_string_append(out, "  ");
+	lode_display_append(out, row->member->name, self->terminal->is_ascii);
+	if (row->member->type != NULL) {
+		g_string_append(out, ": ");
+		lode_display_append(out, row->member->type, self->terminal->is_ascii);
+	}
+	if (row->last_line > row->first_line)
+		g_string_append_printf(out, "  [into line %" G_GUINT64_FORMAT "]", row->last_line);
+	if (is_hottest)
+		g_string_append(out, "  [hottest]");
+	else if (row->is_beside_hottest)
+		g_string_append(out, "  [in the hottest's line]");
+}
+
+static LodeStyle append_name(const Table *self, const LodeLayoutRow *row, GString *out)
+{
+	switch (row->kind) {
+	case LODE_LAYOUT_LINE:
+		g_string_append_printf(out,
+			"line %" G_GUINT64_FORMAT ": bytes %" G_GUINT64_FORMAT
+			" to %" G_GUINT64_FORMAT,
+			row->first_line, row->offset, row->offset + row->size - 1);
+		return LODE_STYLE_STRONG;
+	case LODE_LAYOUT_HOLE:
+		g_string_append(out, "  (hole)");
+		return LODE_STYLE_ALARM;
+	case LODE_LAYOUT_PADDING:
+		g_string_append(out, "  (padding)");
+		return LODE_STYLE_ALARM;
+	case LODE_LAYOUT_NO_MEMBER:
+		g_string_append(out, "(no member)");
+		return LODE_STYLE_FAINT;
+	case LODE_LAYOUT_MEMBER:
+		break;
+	}
+	append_member(self, row, out);
+	return row->totals.n_samples > 0 ? LODE_STYLE_NAME : LODE_STYLE_PLAIN;
+}
+
+static LodeStyle layout_cell(size_t number, unsigned column, GString *out, const void *user_data)
+{
+	const Table *self = user_data;
+	const LodeLayoutRow *row = row_at(self->layout, number);
+	unsigned cell = self->cells[column];
+	bool is_hole = row->kind == LODE_LAYOUT_HOLE || row->kind == LODE_LAYOUT_PADDING;
+
+	if (cell < LODE_N_TOTALS && !is_hole)
+		lode_totals_append(
+			&row->totals, (LodeTotalsColumn)cell, self->layout->total.weight, out);
+	else if (cell == CELL_LEVELS)
+		append_levels(row, out);
+	else if (cell == CELL_OFFSET)
+		append_offset(row, out);
+	else if (cell == CELL_SIZE)
+		append_size(row, out);
+	else if (cell == CELL_NAME)
+		return append_name(self, row, out);
+	return row->kind == LODE_LAYOUT_LINE ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
+}
+
+static void put_head(const LodeTypeLayout *layout, const LodeMemoryLayoutOptions *options,
+	guint number, FILE *out)
+{
+	char share[LODE_NUMBER_SIZE], samples[LODE_NUMBER_SIZE];
+	g_autofree char *ordinal = number > 0 ? g_strdup_printf(" (%u)", number) : g_strdup("");
+
+	lode_profile_lines_print(&options->terminal, out,
+		"%s%s: %" G_GUINT64_FORMAT " bytes, %" G_GUINT64_FORMAT
+		" of them in holes · %s samples, %s of all weight",
+		layout->type->name, ordinal, layout->type->size, layout->hole_bytes,
+		lode_number_format_count((double)layout->total.n_samples, samples),
+		lode_number_format_share(
+			lode_share_of(layout->total.weight, layout->all_weight), share));
+}
+
+/* "next shares its line with: key, is_hot." */
+static void put_neighbours(const LodeTypeLayout *layout, const LodeTerminal *terminal, FILE *out)
+{
+	g_autoptr(GString) names = g_string_new(NULL);
+
+	if (layout->hottest == LODE_NONE)
+		return;
+	for (guint i = 0; i < layout->rows->len; i++)
+		if (row_at(layout, i)->is_beside_hottest)
+			g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "",
+				row_at(layout, i)->member->name);
+	lode_profile_lines_print(terminal, out, "The hottest member, %s, %s%s.",
+		row_at(layout, layout->hottest)->member->name,
+		names->len > 0 ? "shares its line with: " : "has its line to itself", names->str);
+}
+
+static void put_layout(const LodeTypeLayout *layout, const LodeMemoryLayoutOptions *options,
+	guint number, FILE *out)
+{
+	Table self = {.layout = layout, .terminal = &options->terminal};
+
+	fputc('\n', out);
+	put_head(layout, options, number, out);
+	choose_columns(&self);
+	LodeTable table = {self.columns, self.n_columns, layout->rows->len, layout_cell, &self};
+	lode_table_write(&table, &options->terminal, out);
+	put_neighbours(layout, &options->terminal, out);
+}
+
+void lode_memory_layout_text(const LodeProfile *profile, const GPtrArray *layouts,
+	const LodeMemoryLayoutOptions *options, FILE *out)
+{
+	lode_profile_lines_print(&options->terminal, out, "%s · layout · weight: %s",
+		profile->program != NULL ? profile->program : "?",
+		lode_totals_weight_text(options->notes));
+	if (layouts->len > 1)
+		lode_profile_lines_print(
+			&options->terminal, out, "%u types have this name.", layouts->len);
+	for (guint i = 0; i < layouts->len; i++)
+		put_layout(layouts->pdata[i], options, layouts->len > 1 ? i + 1 : 0, out);
+	fputc('\n', out);
+	lode_profile_lines_print(&options->terminal, out,
+		"Lines are of 64 bytes, as in an object that begins at the start of one.");
+	lode_memory_notes_text(options->notes, &options->terminal, out);
+}

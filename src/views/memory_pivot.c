@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* What a pivot found, in three forms. */
+#include "views/memory_pivot.h"
+
+#include "views/display_text.h"
+#include "views/memory_totals.h"
+#include "views/profile_figures.h"
+#include "views/profile_json.h"
+#include "views/profile_lines.h"
+#include "views/table.h"
+
+typedef struct {
+	const LodePivot *pivot;
+	const LodeTerminal *terminal;
+	LodeTotalsColumn totals[LODE_N_TOTALS];
+	unsigned n_totals;
+} Table;
+
+static const LodePivotRow *row_at(const LodePivot *pivot, size_t row)
+{
+	return &g_array_index(pivot->rows, LodePivotRow, row);
+}
+
+static void append_name(const Table *self, const LodePivotRow *row, GString *out)
+{
+	g_autoptr(GString) name = g_string_new(NULL);
+
+	lode_pivot_append_name(self->pivot, row, name);
+	g_string_append_printf(out, "%*s", (int)(2 * row->level), "");
+	lode_display_append(out, name->str, self->terminal->is_ascii);
+}
+
+static LodeStyle pivot_cell(size_t number, unsigned column, GString *out, const void *user_data)
+{
+	const Table *self = user_data;
+	const LodePivotRow *row = row_at(self->pivot, number);
+	bool is_first = row->level == 0;
+
+	if (column < self->n_totals) {
+		lode_totals_append(
+			&row->totals, self->totals[column], self->pivot->total.weight, out);
+		return column == 0 && is_first ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
+	}
+	append_name(self, row, out);
+	if (row->kind != LODE_PIVOT_VALUE)
+		return LODE_STYLE_FAINT;
+	return is_first ? LODE_STYLE_NAME : LODE_STYLE_PLAIN;
+}
+
+/* "type, then line" */
+static char *levels_text(const LodePivot *pivot)
+{
+	GString *text = g_string_new(NULL);
+
+	for (unsigned i = 0; i < pivot->n_levels; i++)
+		g_string_append_printf(text, "%s%s", i > 0 ? ", then " : "", pivot->titles[i]);
+	return g_string_free(text, FALSE);
+}
+
+static void write_table(const LodePivot *pivot, const LodeTerminal *terminal, FILE *out)
+{
+	static const LodeTableColumn known[LODE_N_TOTALS] = {
+		[LODE_TOTALS_WEIGHT] = {"weight"},
+		[LODE_TOTALS_SAMPLES] = {"samples", .dropped = 1},
+		[LODE_TOTALS_LOADS] = {"loads", .dropped = 2},
+		[LODE_TOTALS_STORES] = {"stores", .dropped = 3},
+		[LODE_TOTALS_LATENCY] = {"latency", .dropped = 4},
+	};
+	g_autofree char *levels = levels_text(pivot);
+	g_autofree char *title = lode_display_text(levels, terminal->is_ascii);
+	LodeTableColumn columns[LODE_N_TOTALS + 1];
+	Table self = {.pivot = pivot, .terminal = terminal};
+
+	for (unsigned i = 0; i < LODE_N_TOTALS; i++) {
+		if (i == LODE_TOTALS_LATENCY && pivot->total.n_latencies == 0)
+			continue;
+		columns[self.n_totals] = known[i];
+		self.totals[self.n_totals++] = (LodeTotalsColumn)i;
+	}
+	columns[self.n_totals] = (LodeTableColumn){title, .is_text = true};
+	LodeTable table = {columns, self.n_totals + 1, pivot->rows->len, pivot_cell, &self};
+	lode_table_write(&table, terminal, out);
+}
+
+static void write_text(const LodeProfile *profile, const LodePivot *pivot,
+	const LodeMemoryPivotOptions *options, FILE *out)
+{
+	const LodeTerminal *terminal = &options->terminal;
+	g_autofree char *levels = levels_text(pivot);
+
+	lode_profile_lines_print(terminal, out, "%s · samples by %s · weight: %s",
+		profile->program != NULL ? profile->program : "?", levels,
+		lode_totals_weight_text(options->notes));
+	fputc('\n', out);
+	if (pivot->rows->len == 0)
+		fputs("No samples.\n", out);
+	else
+		write_table(pivot, terminal, out);
+	fputc('\n', out);
+	lode_memory_notes_text(options->notes, terminal, out);
+}
+
+static void put_json_key(const LodePivot *pivot, const LodePivotRow *row, LodeJsonStream *json)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	bool is_exact = row->key.kind == LODE_VALUE_INTEGER && !pivot->is_hex[row->level] &&
+	                row->key.integer <= (LodeInteger)1 << 53 &&
+	                row->key.integer >= -((LodeInteger)1 << 53);
+
+	if (row->kind != LODE_PIVOT_VALUE) {
+		lode_json_string(json, NULL);
+	} else if (is_exact || row->key.kind == LODE_VALUE_REAL) {
+		lode_json_number(json, lode_value_to_double(&row->key));
+	} else {
+		lode_pivot_append_name(pivot, row, text);
+		lode_json_string(json, text->str);
+	}
+}
+
+/* The rows above one and itself, by level. */
+static unsigned find_path(const LodePivot *pivot, const LodePivotRow *row,
+	const LodePivotRow *path[LODE_PIVOT_MAX_LEVELS])
+{
+	unsigned n = row->level + 1;
+
+	for (; row->parent != LODE_NONE; row = row_at(pivot, row->parent))
+		path[row->level] = row;
+	path[row->level] = row;
+	return n;
+}
+
+static const char *const kind_words[] = {"value", "others", "none"};
+
+static void put_json_row(const LodePivot *pivot, const LodePivotRow *row, LodeJsonStream *json)
+{
+	const LodePivotRow *path[LODE_PIVOT_MAX_LEVELS];
+	unsigned n = find_path(pivot, row, path);
+
+	lode_json_line(json);
+	lode_json_begin(json, '{');
+	lode_json_member_number(json, "level", row->level);
+	lode_json_member_string(json, "kind", kind_words[row->kind]);
+	lode_json_key(json, "keys");
+	lode_json_begin(json, '[');
+	for (unsigned i = 0; i < n; i++)
+		put_json_key(pivot, path[i], json);
+	lode_json_end(json, ']');
+	if (row->kind == LODE_PIVOT_OTHERS)
+		lode_json_member_number(json, "others", row->n_others);
+	lode_totals_json(&row->totals, pivot->total.weight, json);
+	lode_json_end(json, '}');
+}
+
+static void write_json(const LodeProfile *profile, const LodePivot *pivot,
+	const LodeMemoryPivotOptions *options, FILE *out)
+{
+	LodeJsonStream json;
+
+	lode_json_stream_init(&json, out);
+	lode_json_begin(&json, '{');
+	lode_json_line(&json);
+	lode_profile_json_head(&json, profile);
+	lode_json_line(&json);
+	lode_json_key(&json, "by");
+	lode_json_begin(&json, '[');
+	for (unsigned i = 0; i < pivot->n_levels; i++)
+		lode_json_string(&json, pivot->titles[i]);
+	lode_json_end(&json, ']');
+	lode_json_line(&json);
+	lode_memory_notes_json(options->notes, &json);
+	lode_json_line(&json);
+	lode_json_key(&json, "total");
+	lode_json_begin(&json, '{');
+	lode_totals_json(&pivot->total, pivot->total.weight, &json);
+	lode_json_end(&json, '}');
+	lode_json_line(&json);
+	lode_json_key(&json, "rows");
+	lode_json_begin(&json, '[');
+	for (guint i = 0; i < pivot->rows->len; i++)
+		put_json_row(pivot, row_at(pivot, i), &json);
+	lode_json_end(&json, ']');
+	lode_json_end(&json, '}');
+}
+
+static void put_csv_row(const LodePivot *pivot, const LodePivotRow *row, LodeCsv *csv)
+{
+	const LodePivotRow *path[LODE_PIVOT_MAX_LEVELS];
+	unsigned n = find_path(pivot, row, path);
+
+	lode_csv_number(csv, row->level);
+	lode_csv_text(csv, kind_words[row->kind]);
+	for (unsigned i = 0; i < pivot->n_levels; i++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		bool has_key = i < n && path[i]->kind == LODE_PIVOT_VALUE;
+		if (has_key)
+			lode_pivot_append_name(pivot, path[i], text);
+		lode_csv_text(csv, has_key ? text->str : NULL);
+	}
+	lode_totals_csv(&row->totals, pivot->total.weight, csv);
+	lode_csv_end_row(csv);
+}
+
+static void write_csv(const LodePivot *pivot, FILE *out)
+{
+	LodeCsv csv;
+
+	lode_csv_init(&csv, out);
+	lode_csv_text(&csv, "level");
+	lode_csv_text(&csv, "kind");
+	for (unsigned i = 0; i < pivot->n_levels; i++)
+		lode_csv_text(&csv, pivot->titles[i]);
+	lode_totals_csv_titles(&csv);
+	lode_csv_end_row(&csv);
+	for (guint i = 0; i < pivot->rows->len; i++)
+		put_csv_row(pivot, row_at(pivot, i), &csv);
+}
+
+bool lode_memory_pivot_write(const LodeProfile *profile, const LodePivot *pivot,
+	const LodeMemoryPivotOptions *options, FILE *out, GError **error)
+{
+	switch (options->format) {
+	case LODE_VIEW_TEXT:
+		write_text(profile, pivot, options, out);
+		break;
+	case LODE_VIEW_JSON:
+		write_json(profile, pivot, options, out);
+		break;
+	case LODE_VIEW_CSV:
+		write_csv(pivot, out);
+		break;
+	}
+	return lode_view_flush(out, error);
+}

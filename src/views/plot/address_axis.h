@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An axis of addresses, low ones at the bottom, with the empty stretches between them cut out, so
+ * that heap, mappings and stacks are all to be seen although terabytes lie between:
+ *
+ *   [stack]    ▐ 0x7ffd…      a segment: addresses that are near each other, to scale inside;
+ *              ═              a cut
+ *   [anon]     ▐              its height grows with the root of its size, so that a small one
+ *              ▐ 0x7f00…      keeps some rows
+ *   libc.so.6  ▐              a mapping that follows without a gap is a segment of its own
+ */
+#pragma once
+
+#include "analyses/memory/address_histogram.h"
+#include "analyses/memory/cell_contents.h"
+
+#include <cairo.h>
+
+typedef struct {
+	uint64_t first, last; /* the first and last byte */
+	uint64_t cells_per_row;
+	uint32_t first_row, n_rows; /* row 0 is the lowest of all */
+	double top, bottom;         /* y, from the axis' top */
+	double weight;
+	char *name;     /* the mapping's, without folders; "libc.so.6 and 2 more" */
+	char *objects;  /* the heaviest two there, where they are no mappings; may be empty */
+	bool is_joined; /* follows the segment below without a gap */
+} LodeAddressSegment;
+
+typedef struct {
+	GArray *segments; /* LodeAddressSegment by address */
+	uint64_t granularity;
+	uint32_t n_rows;
+	double height;
+} LodeAddressAxis;
+
+/* `cells` are of all threads, by address. */
+LodeAddressAxis *lode_address_axis_new(const LodeProfile *profile, const LodeHistogramCell *cells,
+	size_t n_cells, const LodeCellContents *contents, uint64_t granularity);
+void lode_address_axis_free(LodeAddressAxis *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAddressAxis, lode_address_axis_free)
+
+/* The row of an address of one of the cells; LODE_NONE for addresses that were cut out. */
+uint32_t lode_address_axis_row(const LodeAddressAxis *self, uint64_t address);
+
+/* The top and height of a row, from the axis' top. */
+void lode_address_axis_place(
+	const LodeAddressAxis *self, uint32_t row, double *out_top, double *out_height);
+
+enum { LODE_ADDRESS_LABEL_WIDTH = 260 };
+
+/* Draws the segments' names and addresses to the left of a panel whose top left corner is (x, y);
+ * they take LODE_ADDRESS_LABEL_WIDTH. */
+void lode_address_axis_draw_labels(const LodeAddressAxis *self, cairo_t *cairo, double x, double y);
+
+/* Draws the frames of the segments, as wide as the panel, with the cuts between them. */
+void lode_address_axis_draw_frame(
+	const LodeAddressAxis *self, cairo_t *cairo, double x, double y, double width);

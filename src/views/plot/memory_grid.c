@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* The samples of a plot counted into boxes. */
+#include "views/plot/memory_grid.h"
+
+#include "analyses/memory/page_faults.h"
+
+#include <string.h>
+
+static const LodeMemorySample *sample_at(const LodeProfile *profile, uint32_t number)
+{
+	return &LODE_AT(profile->memory->samples, LodeMemorySample, number);
+}
+
+static void find_threads(LodeMemoryGrid *self, LodeAddressHistogram *histogram)
+{
+	size_t n;
+	const LodeHistogramCell *cells = lode_address_histogram_cells(histogram, &n);
+
+	self->threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || cells[i].thread != cells[i - 1].thread)
+			g_array_append_val(self->threads, cells[i].thread);
+	self->threads_per_column = (self->threads->len + LODE_GRID_MAX_COLUMNS - 1) /
+	                           LODE_GRID_MAX_COLUMNS;
+	self->threads_per_column = MAX(self->threads_per_column, 1);
+	self->n_columns = (self->threads->len + self->threads_per_column - 1) /
+	                  self->threads_per_column;
+}
+
+static uint32_t find_column(const LodeMemoryGrid *self, uint32_t thread)
+{
+	guint low = 0, high = self->threads->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+		if (g_array_index(self->threads, uint32_t, middle) < thread)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low / self->threads_per_column;
+}
+
+static size_t thread_index(
+	const LodeMemoryGrid *self, LodeGridKind kind, uint32_t column, uint32_t row)
+{
+	return ((size_t)kind * self->n_columns + column) * self->axis->n_rows + row;
+}
+
+double lode_memory_grid_by_thread(
+	const LodeMemoryGrid *self, LodeGridKind kind, uint32_t column, uint32_t row)
+{
+	return self->by_thread[thread_index(self, kind, column, row)];
+}
+
+static uint8_t kinds_of(const LodeMemorySample *sample)
+{
+	uint8_t kinds = 0;
+
+	if ((sample->access & LODE_ACCESS_LOAD) != 0)
+		kinds |= 1 << LODE_GRID_LOAD;
+	if ((sample->access & LODE_ACCESS_STORE) != 0)
+		kinds |= 1 << LODE_GRID_STORE;
+	return kinds != 0 ? kinds : 1 << LODE_GRID_UNKNOWN;
+}
+
+static void add_time(LodeMemoryGrid *self, const LodeMemorySample *sample, uint32_t row)
+{
+	if (sample->time_ns == 0) {
+		self->n_without_time++;
+		return;
+	}
+	double span = (double)(self->end_ns - self->begin_ns) + 1;
+	double at = (double)(sample->time_ns - self->begin_ns);
+	size_t step = MIN((size_t)(at / span * LODE_GRID_STEPS), LODE_GRID_STEPS - 1);
+	self->by_time[(size_t)row * LODE_GRID_STEPS + step] += sample->weight;
+	self->kinds[(size_t)row * LODE_GRID_STEPS + step] |= kinds_of(sample);
+}
+
+static void add_sample(LodeMemoryGrid *self, const LodeMemorySample *sample)
+{
+	uint32_t row = lode_address_axis_row(self->axis, sample->address);
+	uint32_t column = find_column(self, sample->thread);
+	uint8_t kinds = kinds_of(sample);
+
+	g_assert(row != LODE_NONE);
+	self->n_samples++;
+	self->weight += sample->weight;
+	self->has_unknown |= (kinds >> LODE_GRID_UNKNOWN & 1) != 0;
+	for (int kind = 0; kind < LODE_GRID_N_KINDS; kind++)
+		if ((kinds >> kind & 1) != 0)
+			self->by_thread[thread_index(self, (LodeGridKind)kind, column, row)] +=
+				sample->weight;
+	add_time(self, sample, row);
+}
+
+/* The numbers of those that count. */
+static GArray *choose(const LodeProfile *profile, const uint32_t *samples, size_t n_samples)
+{
+	GArray *chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autofree bool *are_faults = lode_page_faults_events(profile);
+
+	for (size_t i = 0; i < n_samples; i++) {
+		const LodeMemorySample *sample = sample_at(profile, samples[i]);
+		if (sample->rule != LODE_RULE_NONE && !are_faults[sample->event])
+			g_array_append_val(chosen, samples[i]);
+	}
+	return chosen;
+}
+
+static void find_times(LodeMemoryGrid *self, const LodeProfile *profile, const GArray *chosen)
+{
+	self->begin_ns = UINT64_MAX;
+	for (guint i = 0; i < chosen->len; i++) {
+		uint64_t time_ns = sample_at(profile, g_array_index(chosen, uint32_t, i))->time_ns;
+		if (time_ns == 0)
+			continue;
+		self->begin_ns = MIN(self->begin_ns, time_ns);
+		self->end_ns = MAX(self->end_ns, time_ns);
+	}
+}
+
+LodeMemoryGrid *lode_memory_grid_new(
+	const LodeProfile *profile, const uint32_t *samples, size_t n_samples, uint64_t granularity)
+{
+	LodeMemoryGrid *self = g_new0(LodeMemoryGrid, 1);
+	g_autoptr(GArray) chosen = choose(profile, samples, n_samples);
+	const uint32_t *numbers = (const uint32_t *)(void *)chosen->data;
+	g_autoptr(LodeAddressHistogram) histogram = lode_address_histogram_new(granularity);
+	g_autoptr(LodeCellContents)
+		contents = lode_cell_contents_new(profile, numbers, chosen->len, granularity);
+	size_t n_cells;
+
+	lode_address_histogram_add_samples(histogram, profile, numbers, chosen->len);
+	const LodeHistogramCell *cells = lode_address_histogram_totals(histogram, &n_cells);
+	self->axis = lode_address_axis_new(profile, cells, n_cells, contents, granularity);
+	find_threads(self, histogram);
+	find_times(self, profile, chosen);
+	self->by_thread = g_new0(
+		double, (size_t)LODE_GRID_N_KINDS * self->n_columns * self->axis->n_rows + 1);
+	self->by_time = g_new0(double, (size_t)LODE_GRID_STEPS * self->axis->n_rows + 1);
+	self->kinds = g_new0(uint8_t, (size_t)LODE_GRID_STEPS * self->axis->n_rows + 1);
+	for (guint i = 0; i < chosen->len; i++)
+		add_sample(self, sample_at(profile, numbers[i]));
+	return self;
+}
+
+void lode_memory_grid_free(LodeMemoryGrid *self)
+{
+	if (self == NULL)
+		return;
+	g_free(self->kinds);
+	g_free(self->by_time);
+	g_free(self->by_thread);
+	g_array_unref(self->threads);
+	lode_address_axis_free(self->axis);
+	g_free(self);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The samples of a plot counted into the boxes that will be drawn:
+ *
+ *   by_thread[kind][column][row]   threads × addresses; a column is one thread, or a few
+ *   by_time[row][step]             addresses × time, and which kinds of access there were
+ */
+#pragma once
+
+#include "views/plot/address_axis.h"
+
+typedef enum {
+	LODE_GRID_LOAD,
+	LODE_GRID_STORE,
+	LODE_GRID_UNKNOWN, /* neither is known */
+	LODE_GRID_N_KINDS,
+} LodeGridKind;
+
+enum { LODE_GRID_STEPS = 180, LODE_GRID_MAX_COLUMNS = 128 };
+
+typedef struct {
+	LodeAddressAxis *axis;
+	GArray *threads; /* uint32_t: those with accesses, ascending */
+	uint32_t threads_per_column, n_columns;
+	double *by_thread;         /* weight; an access that loads and stores is in both */
+	double *by_time;           /* weight, each access once */
+	uint8_t *kinds;            /* [row][step]: bit k for LodeGridKind k */
+	uint64_t begin_ns, end_ns; /* of the samples with a time; begin > end: none has one */
+	uint64_t n_samples, n_without_time;
+	double weight; /* of all samples drawn */
+	bool has_unknown;
+} LodeMemoryGrid;
+
+/* Of the samples that a histogram counts. */
+LodeMemoryGrid *lode_memory_grid_new(const LodeProfile *profile, const uint32_t *samples,
+	size_t n_samples, uint64_t granularity);
+void lode_memory_grid_free(LodeMemoryGrid *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryGrid, lode_memory_grid_free)
+
+double lode_memory_grid_by_thread(
+	const LodeMemoryGrid *self, LodeGridKind kind, uint32_t column, uint32_t row);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* A sheet that becomes an SVG or PNG file. */
+#include "views/plot/plot_canvas.h"
+
+#include "base/error.h"
+#include "views/display_text.h"
+#include "views/format.h"
+
+#include <cairo-svg.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { PIXELS_PER_UNIT = 2 };
+
+struct LodePlotCanvas {
+	LodePlotFormat format;
+	FILE *out;
+	GByteArray *bytes; /* the whole file, since cairo's SVG needs a change, see below */
+	cairo_surface_t *surface;
+	cairo_t *cairo;
+};
+
+bool lode_plot_format_from_path(const char *path, LodePlotFormat *out_format, GError **error)
+{
+	g_autofree char *lower = g_ascii_strdown(path, -1);
+
+	if (g_str_has_suffix(lower, ".svg")) {
+		*out_format = LODE_PLOT_SVG;
+		return true;
+	}
+	if (g_str_has_suffix(lower, ".png")) {
+		*out_format = LODE_PLOT_PNG;
+		return true;
+	}
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"'%s' is no kind of picture that can be drawn; use a name that ends in .svg or "
+		".png",
+		path);
+	return false;
+}
+
+static cairo_status_t write_bytes(void *closure, const unsigned char *bytes, unsigned n)
+{
+	g_byte_array_append(closure, bytes, n);
+	return CAIRO_STATUS_SUCCESS;
+}
+
+static cairo_surface_t *make_surface(
+	LodePlotFormat format, double width, double height, GByteArray *bytes)
+{
+	if (format == LODE_PLOT_SVG) {
+		cairo_surface_t *svg = cairo_svg_surface_create_for_stream(
+			write_bytes, bytes, width, height);
+		cairo_svg_surface_set_document_unit(svg, CAIRO_SVG_UNIT_PX);
+		return svg;
+	}
+	return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(width) * PIXELS_PER_UNIT,
+		(int)ceil(height) * PIXELS_PER_UNIT);
+}
+
+LodePlotCanvas *lode_plot_canvas_new(LodePlotFormat format, double width, double height, FILE *out)
+{
+	LodePlotCanvas *self = g_new0(LodePlotCanvas, 1);
+
+	g_assert(width <= LODE_PLOT_MAX_SIZE && height <= LODE_PLOT_MAX_SIZE);
+	self->format = format;
+	self->out = out;
+	self->bytes = g_byte_array_new();
+	self->surface = make_surface(format, width, height, self->bytes);
+	self->cairo = cairo_create(self->surface);
+	if (format == LODE_PLOT_PNG)
+		cairo_scale(self->cairo, PIXELS_PER_UNIT, PIXELS_PER_UNIT);
+	cairo_set_source_rgb(self->cairo, 1, 1, 1);
+	cairo_paint(self->cairo);
+	return self;
+}
+
+void lode_plot_canvas_free(LodePlotCanvas *self)
+{
+	if (self == NULL)
+		return;
+	cairo_destroy(self->cairo);
+	cairo_surface_destroy(self->surface);
+	g_byte_array_unref(self->bytes);
+	g_free(self);
+}
+
+cairo_t *lode_plot_canvas_cairo(LodePlotCanvas *self)
+{
+	return self->cairo;
+}
+
+/* cairo 1.16 numbers the surfaces of a process, so that a second picture has other bytes. */
+static void drop_surface_number(GByteArray *bytes)
+{
+	static const char mark[] = "<g id=\"surface";
+	uint8_t *found = memmem(bytes->data, bytes->len, mark, strlen(mark));
+
+	if (found == NULL)
+		return;
+	guint at = (guint)(found - bytes->data) + (guint)strlen(mark), n = 0;
+	while (at + n < bytes->len && g_ascii_isdigit((char)bytes->data[at + n]))
+		n++;
+	if (n > 0)
+		g_byte_array_remove_range(bytes, at, n);
+}
+
+bool lode_plot_canvas_finish(LodePlotCanvas *self, GError **error)
+{
+	cairo_status_t status = cairo_status(self->cairo);
+
+	if (status == CAIRO_STATUS_SUCCESS && self->format == LODE_PLOT_PNG)
+		status = cairo_surface_write_to_png_stream(self->surface, write_bytes, self->bytes);
+	cairo_surface_finish(self->surface);
+	if (status == CAIRO_STATUS_SUCCESS)
+		status = cairo_surface_status(self->surface);
+	if (status != CAIRO_STATUS_SUCCESS) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot draw the plot: %s",
+			cairo_status_to_string(status));
+		return false;
+	}
+	if (self->format == LODE_PLOT_SVG)
+		drop_surface_number(self->bytes);
+	fwrite(self->bytes->data, 1, self->bytes->len, self->out);
+	return lode_view_flush(self->out, error);
+}
+
+static void choose_font(cairo_t *cairo, const LodePlotTextStyle *style)
+{
+	cairo_select_font_face(cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+		style->is_bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+	cairo_set_font_size(cairo, style->size);
+}
+
+static double measure(cairo_t *cairo, const char *text)
+{
+	cairo_text_extents_t extents;
+
+	cairo_text_extents(cairo, text, &extents);
+	return extents.x_advance;
+}
+
+double lode_plot_text_width(cairo_t *cairo, const LodePlotTextStyle *style, const char *text)
+{
+	g_autofree char *plain = lode_display_text(text, false);
+
+	choose_font(cairo, style);
+	return measure(cairo, plain);
+}
+
+/* Halves the steps, so that a stranger's endless name takes few measurements. */
+static void shorten(cairo_t *cairo, GString *text, double width)
+{
+	g_autofree char *whole = g_strdup(text->str);
+	size_t low = 1, high = MIN(lode_display_width(whole), 400);
+
+	if (text->len < 400 && measure(cairo, whole) <= width)
+		return;
+	while (low < high) {
+		size_t middle = (low + high + 1) / 2;
+		g_string_assign(text, whole);
+		lode_display_shorten_middle(text, middle, false);
+		if (measure(cairo, text->str) <= width)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	g_string_assign(text, whole);
+	lode_display_shorten_middle(text, low, false);
+}
+
+void lode_plot_text(
+	cairo_t *cairo, double x, double y, const LodePlotTextStyle *style, const char *text)
+{
+	g_autoptr(GString) plain = g_string_new(NULL);
+	cairo_font_extents_t font;
+
+	lode_display_append(plain, text, false);
+	choose_font(cairo, style);
+	if (style->width > 0)
+		shorten(cairo, plain, style->width);
+	cairo_font_extents(cairo, &font);
+	cairo_save(cairo);
+	cairo_translate(cairo, x, y);
+	cairo_rotate(cairo, style->angle);
+	cairo_set_source_rgb(cairo, style->grey, style->grey, style->grey);
+	cairo_move_to(cairo, -measure(cairo, plain->str) * (int)style->anchor / 2,
+		(font.ascent - font.descent) / 2);
+	cairo_show_text(cairo, plain->str);
+	cairo_restore(cairo);
+	cairo_new_path(cairo);
+}

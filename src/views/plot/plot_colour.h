@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The colours of all plots. Blue, orange and grey stay apart for every kind of colour blindness,
+ * and within each, darker is more, so that a print without colour keeps its meaning.
+ */
+#pragma once
+
+#include "views/plot/plot_scale.h"
+
+#include <cairo.h>
+#include <stdint.h>
+
+typedef enum {
+	LODE_PLOT_BLUE,   /* loads; the first of several series */
+	LODE_PLOT_ORANGE, /* stores; the second */
+	LODE_PLOT_GREY,   /* both, or unknown; the third */
+	LODE_PLOT_N_HUES,
+} LodePlotHue;
+
+enum { LODE_PLOT_LEVELS = 8 }; /* steps of a hue, 0 the lightest */
+
+typedef struct {
+	double red, green, blue; /* 0 … 1 */
+} LodePlotColour;
+
+LodePlotColour lode_plot_colour(LodePlotHue hue, unsigned level);
+
+/* "#1f77b4", as SVG writes it; tests find cells by it. */
+void lode_plot_colour_text(LodePlotColour colour, char text[8]);
+
+/* The step for a value on a scale, its ends included. */
+unsigned lode_plot_level(const LodePlotScale *scale, double value);
+
+/* Cells of one size and many colours, filled colour by colour, which keeps files small. */
+typedef struct LodePlotCells LodePlotCells;
+
+LodePlotCells *lode_plot_cells_new(void);
+void lode_plot_cells_free(LodePlotCells *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePlotCells, lode_plot_cells_free)
+
+typedef struct {
+	double x, y, width, height;
+} LodePlotBox;
+
+void lode_plot_cells_add(
+	LodePlotCells *self, LodePlotHue hue, unsigned level, const LodePlotBox *box);
+void lode_plot_cells_fill(const LodePlotCells *self, cairo_t *cairo);
+
+/* All steps of a hue side by side in a box. */
+void lode_plot_colour_bar(cairo_t *cairo, LodePlotHue hue, const LodePlotBox *box);

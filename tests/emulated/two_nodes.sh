@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Applies a placement on a machine of two memories that qemu emulates, and prints the program's
+# numa_maps without it and with it. Not part of the test suite; takes about a minute.
+#
+#   tests/emulated/two_nodes.sh [BUILD [KERNEL]]
+#
+# BUILD is "build" unless given; KERNEL a vmlinuz with NUMA, by default the newest one in /boot.
+# Debian: apt-get install qemu-system-x86 busybox-static cpio linux-image-cloud-amd64
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+build=${1:-build}
+kernel=${2:-$(find /boot -name 'vmlinuz-*' 2>/dev/null | sort -V | tail -n 1)}
+lode=$build/src/cli/lode
+library=$build/tools/preload/placement/liblode-placement.so
+
+missing=()
+command -v qemu-system-x86_64 >/dev/null || missing+=(qemu-system-x86)
+[ -x /bin/busybox ] || missing+=(busybox-static)
+command -v cpio >/dev/null || missing+=(cpio)
+[ -n "$kernel" ] || missing+=(linux-image-cloud-amd64)
+if [ ${#missing[@]} -gt 0 ]; then
+	echo "two_nodes: install these packages first: ${missing[*]}" >&2
+	exit 1
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+root=$work/root
+mkdir -p "$root"/{bin,proc,sys,tmp,dev}
+cp /bin/busybox "$root/bin/"
+cp "$lode" "$root/bin/lode"
+cp "$library" "$root/bin/"
+gcc -O1 -Wall -Wextra -D_GNU_SOURCE -pthread tests/emulated/two_halves.c -o "$root/bin/two_halves"
+
+# Each shared library under the path that the program asks for.
+ldd "$lode" "$library" "$root/bin/two_halves" | sed -nE 's|^.*[[:space:]](/[^ ]+) \(0x.*|\1|p' | sort -u |
+	while read -r file; do
+		install -D "$(realpath "$file")" "$root$file"
+	done
+
+cat >"$root/x.place" <<'END'
+memories 2
+threads 2
+run thread 0 on memory 0
+run thread 1 on memory 1
+place range 0x200000000000 to 0x2000003fffff on memory 0
+place range 0x200000400000 to 0x2000007fffff on memory 1
+END
+cat >"$root/init" <<'END'
+#!/bin/busybox sh
+/bin/busybox mount -t proc proc /proc
+/bin/busybox mount -t sysfs sys /sys
+export LODE_PLACEMENT_LIBRARY=/bin/liblode-placement.so
+echo "--- nodes $(/bin/busybox cat /sys/devices/system/node/online)"
+echo "--- without a placement"
+/bin/two_halves
+echo "--- lode place apply"
+/bin/lode place apply /x.place -- /bin/two_halves
+echo "--- status $?"
+/bin/busybox poweroff -f
+END
+chmod +x "$root/init"
+(cd "$root" && find . | cpio --quiet -o -H newc | gzip -1) >"$work/initramfs"
+
+timeout 600 qemu-system-x86_64 -machine q35 -accel tcg -cpu max -m 512 -smp 2 \
+	-object memory-backend-ram,id=m0,size=256M -object memory-backend-ram,id=m1,size=256M \
+	-numa node,nodeid=0,cpus=0,memdev=m0 -numa node,nodeid=1,cpus=1,memdev=m1 \
+	-kernel "$kernel" -initrd "$work/initramfs" -append "console=ttyS0 quiet panic=-1 transparent_hugepage=never" \
+	-display none -serial stdio -no-reboot -nic none </dev/null | tr -d '\r' |
+	sed -n '/^--- nodes/,$p' | tee "$work/said"
+
+# The second half of the block is on node 1 only with the placement.
+grep -q '^--- status 0' "$work/said"
+sed -n '/^--- without/,/^--- lode/p' "$work/said" | grep -q ' N0=2048 ' || echo "two_nodes: without a placement pages are not all on node 0 (the kernel may have moved the thread)" >&2
+sed -n '/^--- lode/,$p' "$work/said" | grep -qE '^200000000000 prefer[^ ]*:0 .* N0=1024 '
+sed -n '/^--- lode/,$p' "$work/said" | grep -qE '^200000400000 prefer[^ ]*:1 .* N1=1024 '
+echo "two_nodes: pages are where the placement says"

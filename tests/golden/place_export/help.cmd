@@ -1,0 +1,1 @@
+lode place export --help

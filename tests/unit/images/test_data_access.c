@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* Each rule and each reason on a few bytes of code, assembled by hand; the code lies at CODE in the
+ * image and BIAS higher at run time. */
+#include "images/data_access.h"
+
+#include <string.h>
+
+enum { CODE = 0x1000, BIAS = 0x400000, HEAP = 0x700000, STACK = 0x7fff0000 };
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 };
+
+typedef struct {
+	const uint8_t *bytes;
+	size_t n;
+	uint64_t invalid; /* an address that may not be accessed */
+	LodeUserRegisters registers;
+	LodeControlFlow flow;
+	LodeBranchTargets targets;
+	LodeDataAccessContext context;
+	LodeDataAccessQuestion question;
+	LodeDataAccess access; /* the last answer */
+} Sample;
+
+static const uint8_t *bytes_at(void *data, uint64_t address, size_t *out_n)
+{
+	const Sample *self = data;
+
+	if (address - CODE >= self->n)
+		return NULL;
+	*out_n = self->n - (size_t)(address - CODE);
+	return self->bytes + (address - CODE);
+}
+
+static bool is_valid(void *data, uint64_t address, uint32_t size, uint8_t access)
+{
+	const Sample *self = data;
+
+	g_assert_cmpuint(size, >, 0);
+	g_assert_cmpuint(access, !=, 0);
+	return address != self->invalid;
+}
+
+/* Registers hold 0x700000 + 0x1000 × their number, rsp 0x7fff0000, no flag is set. */
+static void sample_init(Sample *self, const uint8_t *bytes, size_t n)
+{
+	memset(self, 0, sizeof *self);
+	self->bytes = bytes;
+	self->n = n;
+	for (unsigned i = 0; i < LODE_REGISTER_FLAGS; i++)
+		self->registers.values[i] = HEAP + 0x1000 * i;
+	self->registers.values[RSP] = STACK;
+	self->registers.values[LODE_REGISTER_FLAGS] = 0x202;
+	self->registers.known = (1U << LODE_N_REGISTERS) - 1;
+	lode_control_flow_init(&self->flow);
+	lode_control_flow_build(&self->flow, bytes, n, CODE, NULL);
+	lode_branch_targets_init(&self->targets);
+	lode_branch_targets_add(&self->targets, bytes, n, CODE);
+	self->context = (LodeDataAccessContext){bytes_at, is_valid, self};
+	self->question = (LodeDataAccessQuestion){.pc = CODE,
+		.bias = BIAS,
+		.registers = &self->registers,
+		.flow = &self->flow,
+		.targets = &self->targets};
+}
+
+static void sample_clear(Sample *self)
+{
+	lode_control_flow_clear(&self->flow);
+	lode_branch_targets_clear(&self->targets);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sample, sample_clear)
+
+#define SAMPLE(name, ...)                                                                          \
+	static const uint8_t name##_code[] = {__VA_ARGS__};                                        \
+	g_auto(Sample) name;                                                                       \
+	sample_init(&name, name##_code, sizeof name##_code)
+
+static void find(Sample *self, uint64_t offset)
+{
+	self->question.pc = CODE + offset;
+	lode_data_access_find(&self->context, &self->question, &self->access);
+}
+
+static void find_back(Sample *self, uint64_t offset)
+{
+	self->question.pc = CODE + offset;
+	lode_data_access_apply(&self->context, &self->question, LODE_RULE_BACKWARD, &self->access);
+}
+
+static void assert_found(
+	const Sample *self, LodeAddressRule rule, uint64_t offset, uint64_t address)
+{
+	g_assert_cmpstr(lode_address_reason_to_text(self->access.reason), ==, "none");
+	g_assert_cmpuint(self->access.rule, ==, rule);
+	g_assert_cmphex(self->access.pc, ==, CODE + offset);
+	g_assert_cmphex(self->access.operands[0].address, ==, address);
+}
+
+static void assert_reason(const Sample *self, LodeAddressReason reason)
+{
+	g_assert_cmpstr(lode_address_reason_to_text(self->access.reason), ==,
+		lode_address_reason_to_text(reason));
+	g_assert_cmpuint(self->access.rule, ==, LODE_RULE_NONE);
+	g_assert_cmpuint(self->access.n_operands, ==, 0);
+}
+
+static void test_operands(void)
+{
+	SAMPLE(indexed, 0x8b, 0x44, 0x8b, 0x10);        /* mov eax, [rbx+rcx*4+16] */
+	SAMPLE(store, 0x66, 0x89, 0x45, 0xf8);          /* mov [rbp-8], ax */
+	SAMPLE(update, 0x48, 0x01, 0x07);               /* add [rdi], rax */
+	SAMPLE(image, 0x48, 0x8b, 0x05, 0x10, 0, 0, 0); /* mov rax, [rip+16] */
+	SAMPLE(narrow, 0x67, 0x8b, 0x43, 0xff);         /* mov eax, [ebx-1] */
+	SAMPLE(vector, 0xc5, 0xfd, 0x6f, 0x06);         /* vmovdqa ymm0, [rsi] */
+
+	find(&indexed, 0);
+	assert_found(&indexed, LODE_RULE_AT_PC, 0, 0x703000 + 4 * 0x701000 + 16);
+	g_assert_cmpuint(indexed.access.operands[0].size, ==, 4);
+	g_assert_cmpuint(indexed.access.operands[0].access, ==, LODE_ACCESS_LOAD);
+	g_assert_cmpuint(indexed.access.operands[0].operand, ==, 1);
+	find(&store, 0);
+	assert_found(&store, LODE_RULE_AT_PC, 0, 0x704ff8);
+	g_assert_cmpuint(store.access.operands[0].size, ==, 2);
+	g_assert_cmpuint(store.access.operands[0].access, ==, LODE_ACCESS_STORE);
+	g_assert_cmpuint(store.access.operands[0].operand, ==, 0);
+	find(&update, 0);
+	g_assert_cmpuint(
+		update.access.operands[0].access, ==, LODE_ACCESS_LOAD | LODE_ACCESS_STORE);
+	find(&image, 0);
+	assert_found(&image, LODE_RULE_AT_PC, 0, CODE + 7 + 16 + BIAS);
+	narrow.registers.values[RBX] = 0x500000000;
+	find(&narrow, 0);
+	assert_found(&narrow, LODE_RULE_AT_PC, 0, 0xffffffff);
+	find(&vector, 0);
+	assert_found(&vector, LODE_RULE_AT_PC, 0, 0x706000);
+	g_assert_cmpuint(vector.access.operands[0].size, ==, 32);
+}
+
+/* What the operand alone does not say. */
+static void test_peculiar_operands(void)
+{
+	SAMPLE(pop, 0x8f, 0x44, 0x24, 0x08);     /* pop [rsp+8]: with rsp after it */
+	SAMPLE(push, 0xff, 0x74, 0x24, 0x08);    /* push [rsp+8]: with rsp before it */
+	SAMPLE(bits, 0x48, 0x0f, 0xa3, 0x07);    /* bt [rdi], rax */
+	SAMPLE(table, 0xd7);                     /* xlat */
+	SAMPLE(masked, 0x66, 0x0f, 0xf7, 0xc1);  /* maskmovdqu xmm0, xmm1 */
+	SAMPLE(through, 0xff, 0x25, 8, 0, 0, 0); /* jmp [rip+8], as in a PLT */
+
+	find(&pop, 0);
+	assert_found(&pop, LODE_RULE_AT_PC, 0, STACK + 16);
+	g_assert_cmpuint(pop.access.operands[0].access, ==, LODE_ACCESS_STORE);
+	find(&push, 0);
+	assert_found(&push, LODE_RULE_AT_PC, 0, STACK + 8);
+	bits.registers.values[RAX] = (uint64_t)-1;
+	find(&bits, 0);
+	assert_found(&bits, LODE_RULE_AT_PC, 0, 0x707000 - 8);
+	bits.registers.values[RAX] = 129;
+	find(&bits, 0);
+	assert_found(&bits, LODE_RULE_AT_PC, 0, 0x707000 + 16);
+	table.registers.values[RAX] = 0x1234;
+	find(&table, 0);
+	assert_found(&table, LODE_RULE_AT_PC, 0, 0x703034);
+	find(&masked, 0);
+	assert_found(&masked, LODE_RULE_AT_PC, 0, 0x707000);
+	find(&through, 0);
+	assert_found(&through, LODE_RULE_AT_PC, 0, CODE + 6 + 8 + BIAS);
+}
+
+static void test_strings(void)
+{
+	SAMPLE(copy, 0xf3, 0x48, 0xa5, 0x8b, 0x07); /* rep movsq; mov eax, [rdi] */
+	SAMPLE(fill, 0xaa, 0x90);                   /* stosb; nop */
+
+	find(&copy, 0);
+	assert_found(&copy, LODE_RULE_AT_PC, 0, 0x707000);
+	g_assert_cmpuint(copy.access.n_operands, ==, 2);
+	g_assert_cmpuint(copy.access.operands[0].access, ==, LODE_ACCESS_STORE);
+	g_assert_cmphex(copy.access.operands[1].address, ==, 0x706000);
+	g_assert_cmpuint(copy.access.operands[1].access, ==, LODE_ACCESS_LOAD);
+	g_assert_cmpuint(copy.access.operands[1].size, ==, 8);
+	copy.invalid = 0x706000; /* one of two will not do */
+	find(&copy, 0);
+	assert_reason(&copy, LODE_REASON_INVALID_ADDRESS);
+	copy.registers.values[RCX] = 0; /* accesses nothing: the next one does */
+	find(&copy, 0);
+	assert_found(&copy, LODE_RULE_FORWARD, 3, 0x707000);
+	copy.registers.known &= ~(1U << RCX);
+	find(&copy, 0);
+	assert_reason(&copy, LODE_REASON_CLOBBERED);
+	copy.registers.known |= 1U << RCX;
+	find_back(&copy, 3); /* by how much rsi and rdi have gone on is not known */
+	assert_reason(&copy, LODE_REASON_CLOBBERED);
+	find_back(&fill, 1);
+	assert_found(&fill, LODE_RULE_BACKWARD, 0, 0x706fff);
+	fill.registers.values[LODE_REGISTER_FLAGS] |= 0x400;
+	find_back(&fill, 1);
+	assert_found(&fill, LODE_RULE_BACKWARD, 0, 0x707001);
+}
+
+/* A repeated string instruction under way has moved registers that the one before it used. */
+static void test_repeated_under_way(void)
+{
+	SAMPLE(copy, 0x8b, 0x07, 0xf3, 0xa4); /* mov eax, [rdi]; rep movsb */
+
+	copy.question.is_trigger_before = true;
+	find_back(&copy, 2);
+	assert_reason(&copy, LODE_REASON_BRANCH_TARGET);
+	find(&copy, 2);
+	assert_found(&copy, LODE_RULE_AT_PC, 2, 0x707000);
+}
+
+static void test_named_but_not_accessed(void)
+{
+	SAMPLE(lea, 0x48, 0x8d, 0x03, 0x8b, 0x00);         /* lea rax, [rbx]; mov eax, [rax] */
+	SAMPLE(nop, 0x0f, 0x1f, 0x40, 0x00, 0x8b, 0x03);   /* nop [rax]; mov eax, [rbx] */
+	SAMPLE(fetch, 0x0f, 0x18, 0x08, 0x8b, 0x03);       /* prefetcht0 [rax]; … */
+	SAMPLE(stack, 0x50, 0x59, 0x5a, 0x8b, 0x04, 0x24); /* push rax; pop rcx; pop rdx;
+	                                                      mov eax, [rsp] */
+
+	find(&lea, 0);
+	assert_found(&lea, LODE_RULE_FORWARD, 3, 0x703000);
+	find(&nop, 0);
+	assert_found(&nop, LODE_RULE_FORWARD, 4, 0x703000);
+	find(&fetch, 0);
+	assert_found(&fetch, LODE_RULE_FORWARD, 3, 0x703000);
+	find(&stack, 0);
+	assert_found(&stack, LODE_RULE_FORWARD, 3, STACK + 8);
+	find_back(&nop, 4);
+	assert_reason(&nop, LODE_REASON_BRANCH_TARGET); /* the beginning of the function */
+}
+
+static void test_forward_branches(void)
+{
+	SAMPLE(taken, 0x75, 0x02,             /* 0 jne 4 */
+		0x8b, 0x03,                   /* 2 mov eax, [rbx] */
+		0x8b, 0x07,                   /* 4 mov eax, [rdi] */
+		0xe8, 0x01, 0, 0, 0,          /* 6 call c */
+		0xc3,                         /* b ret */
+		0x83, 0xf9, 0x05, 0x74, 0x03, /* c cmp ecx, 5; je 14 */
+		0x8b, 0x04, 0x24,             /* 11 mov eax, [rsp] */
+		0xff, 0xe0);                  /* 14 jmp rax */
+
+	find(&taken, 0);
+	assert_found(&taken, LODE_RULE_FORWARD, 4, 0x707000);
+	taken.registers.values[LODE_REGISTER_FLAGS] |= 0x40;
+	find(&taken, 0);
+	assert_found(&taken, LODE_RULE_FORWARD, 2, 0x703000);
+	taken.registers.known &= ~(1U << LODE_REGISTER_FLAGS);
+	find(&taken, 0);
+	assert_reason(&taken, LODE_REASON_CLOBBERED);
+	find(&taken, 6); /* into the call, and the flags are those of cmp */
+	assert_found(&taken, LODE_RULE_FORWARD, 0x11, STACK - 8);
+	taken.registers.values[RCX] = 5;
+	lode_data_access_apply(&taken.context, &taken.question, LODE_RULE_FORWARD, &taken.access);
+	assert_reason(&taken, LODE_REASON_BLOCKED);
+	find(&taken, 0xb); /* ret; and the call is in the way back */
+	assert_reason(&taken, LODE_REASON_BLOCKED);
+}
+
+/* The carry of a sum that wraps round to where it began. */
+static void test_forward_carry(void)
+{
+	SAMPLE(adc, 0xf9, 0x48, 0x83, 0xd0, 0xff, /* 0 stc; 1 adc rax, -1 */
+		0x72, 0x02, 0x8b, 0x03,           /* 5 jc 9; 7 mov eax, [rbx] */
+		0x8b, 0x07);                      /* 9 mov eax, [rdi] */
+	SAMPLE(sbb, 0xf9, 0x48, 0x19, 0xc0,       /* 0 stc; 1 sbb rax, rax */
+		0x72, 0x02, 0x8b, 0x03,           /* 4 jc 8; 6 mov eax, [rbx] */
+		0x8b, 0x07);                      /* 8 mov eax, [rdi] */
+
+	find(&adc, 0);
+	assert_found(&adc, LODE_RULE_FORWARD, 9, 0x707000);
+	find(&sbb, 0);
+	assert_found(&sbb, LODE_RULE_FORWARD, 8, 0x707000);
+}
+
+static void test_forward_unknown(void)
+{
+	SAMPLE(popped, 0x58, 0x8b, 0x00);                   /* pop rax; mov eax, [rax] */
+	SAMPLE(time, 0x0f, 0x31, 0x8b, 0x00);               /* rdtsc; mov eax, [rax] */
+	SAMPLE(zeroed, 0x58, 0x31, 0xc0, 0x8b, 0x04, 0x83); /* pop rax; xor eax, eax;
+	                                                       mov eax, [rbx+rax*4] */
+	SAMPLE(system, 0x0f, 0x05, 0x8b, 0x00);             /* syscall; … */
+	SAMPLE(endless, 0xeb, 0xfe);                        /* jmp itself */
+	SAMPLE(outside, 0xe9, 0, 0, 0, 0x10);               /* jmp far away */
+
+	find(&popped, 0);
+	assert_reason(&popped, LODE_REASON_CLOBBERED);
+	find(&time, 0);
+	assert_reason(&time, LODE_REASON_CLOBBERED);
+	find(&zeroed, 0);
+	assert_found(&zeroed, LODE_RULE_FORWARD, 3, 0x703000);
+	find(&system, 0);
+	assert_reason(&system, LODE_REASON_BLOCKED);
+	find(&endless, 0);
+	assert_reason(&endless, LODE_REASON_NO_ACCESS_IN_RANGE);
+	find(&outside, 0);
+	assert_reason(&outside, LODE_REASON_NO_DECODE);
+}
+
+static void test_reasons(void)
+{
+	SAMPLE(thread, 0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0); /* mov rax, fs:[40] */
+	SAMPLE(gather, 0x62, 0xf2, 0x7d, 0x49, 0x92, 0x04, 0x08);    /* vgatherdps */
+	SAMPLE(plain, 0x8b, 0x03);                                   /* mov eax, [rbx] */
+	SAMPLE(broken, 0x06);                                        /* no instruction */
+
+	find(&thread, 0);
+	assert_reason(&thread, LODE_REASON_TLS);
+	thread.registers.fs_base = 0x7000;
+	thread.registers.has_fs_base = true;
+	find(&thread, 0);
+	assert_found(&thread, LODE_RULE_AT_PC, 0, 0x7028);
+	find(&gather, 0);
+	assert_reason(&gather, LODE_REASON_VECTOR_INDEX);
+	plain.invalid = 0x703000;
+	find(&plain, 0);
+	assert_reason(&plain, LODE_REASON_INVALID_ADDRESS);
+	plain.registers.values[RBX] = UINT64_MAX - 1; /* past the end of all */
+	find(&plain, 0);
+	assert_reason(&plain, LODE_REASON_INVALID_ADDRESS);
+	plain.question.registers = NULL;
+	find(&plain, 0);
+	assert_reason(&plain, LODE_REASON_NO_REGISTERS);
+	find(&broken, 0);
+	assert_reason(&broken, LODE_REASON_NO_DECODE);
+}
+
+static void test_backward_inverts(void)
+{
+	SAMPLE(walk, 0x8b, 0x07,               /* 0 mov eax, [rdi] */
+		0x48, 0x83, 0xc7, 0x08,        /* 2 add rdi, 8 */
+		0x48, 0xff, 0xc7,              /* 6 inc rdi */
+		0x48, 0x29, 0xf7,              /* 9 sub rdi, rsi */
+		0x48, 0x8d, 0x7c, 0x77, 0x10,  /* c lea rdi, [rdi+rsi*2+16] */
+		0x57, 0x5f);                   /* 11 push rdi; pop rdi: that is lost */
+	SAMPLE(stack, 0x8b, 0x44, 0x24, 0x08,  /* 0 mov eax, [rsp+8] */
+		0x53, 0x59, 0x59,              /* 4 push rbx; pop rcx; pop rcx */
+		0x48, 0x83, 0xec, 0x20, 0x90); /* 7 sub rsp, 32; b nop */
+	SAMPLE(copied, 0x8b, 0x07,             /* 0 mov eax, [rdi] */
+		0x48, 0x89, 0xfa,              /* 2 mov rdx, rdi */
+		0x31, 0xff, 0x90);             /* 5 xor edi, edi; 7 nop */
+
+	find_back(&walk, 0x11);
+	assert_found(&walk, LODE_RULE_BACKWARD, 0, 0x707000 - 16 - 2 * 0x706000 + 0x706000 - 1 - 8);
+	g_assert_false(walk.access.is_unverified);
+	find_back(&walk, 0x12);
+	assert_found(&walk, LODE_RULE_BACKWARD, 0, 0x707000 - 16 - 2 * 0x706000 + 0x706000 - 1 - 8);
+	find_back(&stack, 0xb);
+	assert_found(&stack, LODE_RULE_BACKWARD, 0, STACK + 32 - 8 + 8);
+	find_back(&copied, 7);
+	assert_found(&copied, LODE_RULE_BACKWARD, 0, 0x702000);
+}
+
+static void test_backward_refuses(void)
+{
+	SAMPLE(itself, 0x48, 0x8b, 0x00, 0x90);             /* mov rax, [rax]; nop */
+	SAMPLE(narrow, 0x8b, 0x07, 0x83, 0xc7, 0x08, 0x90); /* …[rdi]; add edi, 8; nop */
+	SAMPLE(called, 0x8b, 0x07, 0xe8, 0x02, 0, 0, 0, 0x90, 0xc3, 0xc3);
+	SAMPLE(joined, 0x8b, 0x07, 0x90, 0x90, 0x75, 0xfd, 0xc3); /* 4 jne 3 */
+	SAMPLE(system, 0x8b, 0x07, 0x0f, 0x05, 0x90);             /* …; syscall; nop */
+	SAMPLE(multiplied, 0x8b, 0x02, 0xf7, 0xe1, 0x90);         /* mov eax, [rdx]; mul ecx */
+
+	find_back(&itself, 3);
+	assert_reason(&itself, LODE_REASON_CLOBBERED);
+	find_back(&narrow, 5);
+	assert_reason(&narrow, LODE_REASON_CLOBBERED);
+	find_back(&called, 7);
+	assert_reason(&called, LODE_REASON_BLOCKED);
+	find_back(&joined, 3);
+	assert_reason(&joined, LODE_REASON_BRANCH_TARGET);
+	find_back(&joined, 2); /* not in between */
+	assert_found(&joined, LODE_RULE_BACKWARD, 0, 0x707000);
+	find_back(&system, 4);
+	assert_reason(&system, LODE_REASON_BLOCKED);
+	find_back(&multiplied, 4);
+	assert_reason(&multiplied, LODE_REASON_CLOBBERED);
+	find_back(&multiplied, 1); /* inside an instruction */
+	assert_reason(&multiplied, LODE_REASON_NO_DECODE);
+}
+
+/* Out of a block upwards: where only one way leads in, and only if all targets are known. */
+static void test_backward_through_blocks(void)
+{
+	SAMPLE(fallen, 0x8b, 0x07, 0x74, 0x01, 0x90, 0xc3); /* mov; je 5; 4 nop; 5 ret */
+	SAMPLE(jumped, 0x8b, 0x07, 0xeb, 0x02, 0xc3, 0xc3, 0x90, 0xc3); /* mov; jmp 6 */
+	SAMPLE(table, 0x8b, 0x07, 0x90, 0xff, 0xe0);                    /* mov; nop; jmp rax */
+	/* as if from another function: a call into the middle */
+	SAMPLE(shared, 0x8b, 0x07, 0x90, 0xc3, 0xe8, 0xf9, 0xff, 0xff, 0xff, 0xc3);
+
+	find_back(&fallen, 4);
+	assert_found(&fallen, LODE_RULE_BACKWARD, 0, 0x707000);
+	find_back(&fallen, 5);
+	assert_reason(&fallen, LODE_REASON_BRANCH_TARGET);
+	fallen.question.targets = NULL;
+	find_back(&fallen, 4);
+	assert_reason(&fallen, LODE_REASON_BRANCH_TARGET);
+	find_back(&fallen, 2);
+	assert_found(&fallen, LODE_RULE_BACKWARD, 0, 0x707000);
+	g_assert_true(fallen.access.is_unverified);
+	find_back(&jumped, 6);
+	assert_found(&jumped, LODE_RULE_BACKWARD, 0, 0x707000);
+	find_back(&table, 2);
+	assert_reason(&table, LODE_REASON_BRANCH_TARGET);
+	table.targets.has_tables = true;
+	find_back(&table, 2);
+	assert_found(&table, LODE_RULE_BACKWARD, 0, 0x707000);
+	g_assert_true(table.access.is_unverified);
+	find_back(&shared, 2);
+	assert_reason(&shared, LODE_REASON_BRANCH_TARGET);
+}
+
+static void test_order(void)
+{
+	SAMPLE(two, 0x8b, 0x07, 0x90, 0x8b, 0x03); /* mov eax, [rdi]; 2 nop; 3 mov eax, [rbx] */
+	SAMPLE(worse, 0x64, 0x8b, 0x07, 0xc3);     /* mov eax, fs:[rdi]; 3 ret */
+
+	find(&two, 2);
+	assert_found(&two, LODE_RULE_FORWARD, 3, 0x703000);
+	two.question.is_trigger_before = true;
+	find(&two, 2);
+	assert_found(&two, LODE_RULE_BACKWARD, 0, 0x707000);
+	find(&two, 0); /* backward gives nothing */
+	assert_found(&two, LODE_RULE_AT_PC, 0, 0x707000);
+	find(&worse, 3); /* forward: blocked, met no access; backward met one */
+	assert_reason(&worse, LODE_REASON_TLS);
+}
+
+static void test_perf_registers(void)
+{
+	/* ax bx cx … r15 without ds es fs gs, as in perf's mask of user registers */
+	uint64_t mask = 0xff0fff, values[20];
+	LodeUserRegisters registers;
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(values); i++)
+		values[i] = 100 + i;
+	g_assert_true(lode_user_registers_from_perf(&registers, mask, 2, values));
+	g_assert_cmphex(registers.known, ==, (1U << LODE_N_REGISTERS) - 1);
+	g_assert_cmpuint(registers.values[RAX], ==, 100);
+	g_assert_cmpuint(registers.values[RBX], ==, 101);
+	g_assert_cmpuint(registers.values[RCX], ==, 102);
+	g_assert_cmpuint(registers.values[RSP], ==, 107);
+	g_assert_cmpuint(registers.values[LODE_REGISTER_FLAGS], ==, 109);
+	g_assert_cmpuint(registers.values[R8], ==, 112);
+	g_assert_cmpuint(registers.values[15], ==, 119);
+	g_assert_true(lode_user_registers_from_perf(&registers, 1 << 7, 2, values));
+	g_assert_cmphex(registers.known, ==, 1U << RSP);
+	g_assert_cmpuint(registers.values[RSP], ==, 100);
+	g_assert_false(lode_user_registers_from_perf(&registers, mask, 1, values));
+	g_assert_cmphex(registers.known, ==, 0);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/images/data_access/operands", test_operands);
+	g_test_add_func("/images/data_access/peculiar_operands", test_peculiar_operands);
+	g_test_add_func("/images/data_access/strings", test_strings);
+	g_test_add_func("/images/data_access/repeated_under_way", test_repeated_under_way);
+	g_test_add_func("/images/data_access/named_but_not_accessed", test_named_but_not_accessed);
+	g_test_add_func("/images/data_access/forward_branches", test_forward_branches);
+	g_test_add_func("/images/data_access/forward_carry", test_forward_carry);
+	g_test_add_func("/images/data_access/forward_unknown", test_forward_unknown);
+	g_test_add_func("/images/data_access/reasons", test_reasons);
+	g_test_add_func("/images/data_access/backward_inverts", test_backward_inverts);
+	g_test_add_func("/images/data_access/backward_refuses", test_backward_refuses);
+	g_test_add_func(
+		"/images/data_access/backward_through_blocks", test_backward_through_blocks);
+	g_test_add_func("/images/data_access/order", test_order);
+	g_test_add_func("/images/data_access/perf_registers", test_perf_registers);
+	return g_test_run();
+}
