@@ -646,6 +646,174 @@ static void test_several_files(void)
 	g_assert_cmpuint(thread_of(profile, 2)->ordinal, ==, 0);
 }
 
+/* A log of what a process allocated, with one chunk; docs/formats/allocation-log.md. */
+typedef struct {
+	PerfDataWriter bytes;
+	const char *path;
+} Log;
+
+enum { RECORD_ALLOCATION = 1, RECORD_FREE = 2, RECORD_STACK = 4, LOG_CHUNK = 0x4b4e4843 };
+
+static void fill_page(PerfDataWriter *self)
+{
+	while (self->bytes->len % PAGE != 0)
+		put8(self, 0);
+}
+
+static void log_begin(Log *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	PerfDataWriter *bytes = &self->bytes;
+
+	*bytes = (PerfDataWriter){.bytes = g_byte_array_new()};
+	put_text(bytes, "lodealoc");
+	g_byte_array_set_size(bytes->bytes, 8);
+	put32(bytes, 1);
+	put32(bytes, PAGE);
+	put32(bytes, pid);
+	put32(bytes, 1);
+	put64(bytes, time_ns);
+	put64(bytes, 2 * PAGE);
+	put64(bytes, 0);
+	put64(bytes, 0);
+	put32(bytes, 0);
+	put32(bytes, 16);
+	fill_page(bytes);
+	put32(bytes, LOG_CHUNK);
+	put32(bytes, tid);
+	put32(bytes, PAGE);
+	put32(bytes, 0);
+}
+
+/* From a place in a function, of 64 bytes. */
+static void log_allocate(
+	Log *self, uint32_t stack, uint64_t caller, uint64_t time_ns, uint64_t address)
+{
+	put64(&self->bytes, RECORD_STACK | 1 << 16 | (uint64_t)stack << 32);
+	put64(&self->bytes, caller);
+	put64(&self->bytes, RECORD_ALLOCATION | (uint64_t)stack << 32);
+	put64(&self->bytes, time_ns);
+	put64(&self->bytes, address);
+	put64(&self->bytes, 64);
+}
+
+static void log_free(Log *self, uint64_t time_ns, uint64_t address)
+{
+	put64(&self->bytes, RECORD_FREE);
+	put64(&self->bytes, time_ns);
+	put64(&self->bytes, address);
+}
+
+static void log_write(Log *self)
+{
+	g_autoptr(GError) error = NULL;
+
+	fill_page(&self->bytes);
+	g_file_set_contents(
+		self->path, (const char *)self->bytes.bytes->data, self->bytes.bytes->len, &error);
+	g_assert_no_error(error);
+	g_byte_array_unref(self->bytes.bytes);
+}
+
+static LodeProfile *import_with_logs(Scene *scene, Log *logs, size_t n)
+{
+	g_autofree char *directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	g_autofree char *samples = g_build_filename(directory, "x.data", NULL);
+	const char *paths[MAX_FILES] = {samples};
+
+	sample_file_write(&scene->file, samples);
+	for (size_t i = 0; i < n; i++) {
+		logs[i].path = paths[i + 1] = g_strdup_printf("%s/%zu.log", directory, i);
+		log_write(&logs[i]);
+	}
+	LodeProfile *profile = import_files(paths, n + 1);
+	for (size_t i = 0; i < n; i++)
+		g_free((char *)logs[i].path);
+	g_rmdir(directory);
+	return profile;
+}
+
+static const LodeAllocation *allocation_of(const LodeProfile *profile, guint index)
+{
+	const LodeMemorySample *sample = row(profile, index);
+
+	return sample->allocation == LODE_NONE
+	               ? NULL
+	               : &LODE_AT(profile->memory->allocations, LodeAllocation, sample->allocation);
+}
+
+static uint64_t place_of(const Scene *self, const char *function)
+{
+	return sampled_program_function(&self->program, function)->address + self->program.bias;
+}
+
+/* Freed, allocated anew, by another thread: each sample belongs to what was there then. */
+static void test_allocations(void)
+{
+	g_auto(Scene) scene;
+	Log log;
+
+	scene_init(&scene);
+	sample_file_clone(&scene.file, PID, 20, scene.time_ns++);
+	log_begin(&log, PID, 20, scene.time_ns++);
+	add_load(&scene, PID, 0, HEAP);
+	log_allocate(&log, 1, place_of(&scene, "load_here") + 2, scene.time_ns++, HEAP);
+	add_load(&scene, PID, 0, HEAP + 63);
+	add_load(&scene, PID, 0, HEAP + 64);
+	log_free(&log, scene.time_ns++, HEAP);
+	add_load(&scene, PID, 0, HEAP);
+	log_allocate(&log, 2, place_of(&scene, "forget") + 3, scene.time_ns++, HEAP);
+	log_allocate(&log, 3, NOWHERE, scene.time_ns++, HEAP + 0x1000);
+	add_load(&scene, PID, 0, HEAP + 0x1000);
+	add_load(&scene, PID, 20, HEAP);
+	g_autoptr(LodeProfile) profile = import_with_logs(&scene, &log, 1);
+	static const int expected[] = {-1, 0, -1, -1, 2, 1};
+	for (guint i = 0; i < G_N_ELEMENTS(expected); i++)
+		g_assert_cmpint((int)row(profile, i)->allocation, ==, expected[i]);
+	const LodeAllocation *first = allocation_of(profile, 1);
+	g_assert_cmphex(first->address, ==, HEAP);
+	g_assert_cmpuint(first->size, ==, 64);
+	g_assert_cmpuint(LODE_AT(profile->memory->threads, LodeThread, first->thread).tid, ==, 20);
+	g_assert_cmpuint(first->end_ns, <, row(profile, 3)->time_ns);
+	g_assert_cmpuint(allocation_of(profile, 4)->end_ns, ==, UINT64_MAX);
+	g_assert_cmpuint(first->site, !=, allocation_of(profile, 5)->site);
+	const LodeAllocationSite *sites = (LodeAllocationSite *)profile->memory->sites->data;
+	g_assert_true(g_str_has_prefix(sites[first->site].name, "malloc@program_accesses+0x"));
+	g_assert_cmpstr(sites[allocation_of(profile, 4)->site].name, ==, "malloc@?");
+	g_assert_cmpuint(sites[first->site].n, ==, 1);
+	g_assert_cmpuint(sites[first->site].n_bytes, ==, 64);
+	g_assert_cmpstr(object_of(profile, 4)->name, ==, "malloc@?");
+	g_assert_true(profile->memory->has_allocations);
+}
+
+/* A child has what its parent allocated before, and its own; what it executes has its own alone. */
+static void test_allocations_of_families(void)
+{
+	g_auto(Scene) scene;
+	Log logs[3];
+
+	scene_init(&scene);
+	log_begin(&logs[0], PID, PID, 0);
+	log_allocate(&logs[0], 1, place_of(&scene, "load_here") + 2, scene.time_ns++, HEAP);
+	sample_file_fork(&scene.file, CHILD, PID, scene.time_ns++);
+	log_free(&logs[0], scene.time_ns++, HEAP);
+	add_load(&scene, CHILD, 0, HEAP);
+	log_begin(&logs[1], CHILD, CHILD, scene.time_ns++);
+	log_allocate(&logs[1], 1, place_of(&scene, "forget") + 3, scene.time_ns++, HEAP + 0x100);
+	add_load(&scene, CHILD, 0, HEAP + 0x100);
+	add_load(&scene, CHILD, 0, HEAP);
+	add_load(&scene, PID, 0, HEAP);
+	begin(&scene, CHILD);
+	log_begin(&logs[2], CHILD, CHILD, scene.time_ns++);
+	add_load(&scene, CHILD, 0, HEAP);
+	add_load(&scene, CHILD, 0, HEAP + 0x100);
+	g_autoptr(LodeProfile) profile = import_with_logs(&scene, logs, G_N_ELEMENTS(logs));
+	g_assert_cmpuint(allocation_of(profile, 0)->pid, ==, PID);
+	g_assert_cmpuint(allocation_of(profile, 1)->pid, ==, CHILD);
+	g_assert_cmpuint(row(profile, 2)->allocation, ==, row(profile, 0)->allocation);
+	for (guint i = 3; i < 6; i++)
+		g_assert_null(allocation_of(profile, i));
+}
+
 /* Sizes and addresses that no machine has. */
 static void test_absurd_values(void)
 {
@@ -693,6 +861,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/memory_import/no_memory", test_no_memory);
 	g_test_add_func("/memory_import/nodes", test_nodes);
 	g_test_add_func("/memory_import/several_files", test_several_files);
+	g_test_add_func("/memory_import/allocations", test_allocations);
+	g_test_add_func("/memory_import/families", test_allocations_of_families);
 	g_test_add_func("/memory_import/absurd_values", test_absurd_values);
 	return g_test_run();
 }
