@@ -4,12 +4,14 @@
 
 #include "images/data_access.h"
 #include "images/memory_operands.h"
+#include "images/stack_memory.h"
 
 typedef struct {
 	const LodeDataAccessContext *context;
 	const LodeDataAccessQuestion *question;
 	ZydisDecoder decoder;
 	LodeRegisterState state; /* before `full` */
+	LodeStackMemory stack;   /* likewise; forward only */
 	LodeFullInstruction full;
 	LodeDataAccess found; /* what the rule will say */
 	bool is_at_access;    /* got as far as an access, whether or not it can be said where */

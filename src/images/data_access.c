@@ -11,6 +11,19 @@ static LodeAddressReason reason_of(LodeStep step)
 	return step == LODE_STEP_LOST ? LODE_REASON_CLOBBERED : LODE_REASON_BLOCKED;
 }
 
+/* What is jumped to by a register or the stack may be another image's: nothing is known of that. */
+static LodeStep step_on(LodeAccessSearch *self, uint64_t *address)
+{
+	LodeStep step = lode_forward_emulate(&self->full, &self->state, &self->stack, address);
+	size_t n = 0;
+
+	if (step != LODE_STEP_COMPUTED)
+		return step;
+	if (self->context->bytes(self->context->data, *address, &n) == NULL || n == 0)
+		return LODE_STEP_BLOCKED;
+	return LODE_STEP_ON;
+}
+
 /* The first of up to `limit` instructions from the sampled one on that accesses memory; `first`
  * names the rule if it is the sampled one itself. */
 static void search_forward(LodeAccessSearch *self, unsigned limit, LodeAddressRule first)
@@ -28,7 +41,7 @@ static void search_forward(LodeAccessSearch *self, unsigned limit, LodeAddressRu
 			return;
 		if (n + 1 == limit)
 			break;
-		step = lode_forward_emulate(&self->full, &self->state, &address);
+		step = step_on(self, &address);
 		if (step != LODE_STEP_ON) {
 			lode_access_search_fail(self, reason_of(step));
 			return;

@@ -4,8 +4,9 @@
  * three rules, tried in order:
  *
  *   at-pc     the instruction at the sampled address has an explicit memory operand: evaluate it
- *   forward   carry the registers on through arithmetic, direct jumps and calls, and conditional
- *             jumps by the sampled flags, to the next access; at most 32 instructions
+ *   forward   carry the registers on through arithmetic, jumps, calls and returns, as far as flags,
+ *             registers and the dumped stack tell where these lead inside the image, to the next
+ *             access; at most 32 instructions
  *   backward  walk back inside the basic block, and out of it where only one way leads into it, to
  *             the last access, undoing what can be undone; at most 32 instructions; refuse where
  *             control may have come from elsewhere in between, and in functions with indirect jumps
@@ -42,6 +43,8 @@ typedef struct {
 	uint64_t pc;   /* where it was sampled, as an address in the image */
 	uint64_t bias; /* run-time address − address in the image */
 	const LodeUserRegisters *registers;
+	const uint8_t *stack; /* what lay at the sampled rsp and above; NULL: not known */
+	size_t stack_size;
 	const LodeControlFlow *flow;      /* of the function that holds pc; NULL: no way back */
 	const LodeBranchTargets *targets; /* of the image; NULL: unknown, then what other functions
 	                                     jump to is not seen, and no block is left upwards */

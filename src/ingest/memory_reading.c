@@ -317,6 +317,8 @@ static LodeDataAccess resolve(Place *place, const LodeSampledAccess *sampled)
 		.pc = sampled->image_pc,
 		.bias = sample->ip - sampled->image_pc,
 		.registers = &registers,
+		.stack = sample->stack,
+		.stack_size = sample->stack_size,
 		.flow = place->image->binary != NULL
 	                        ? lode_memory_image_flow(place->image, sampled->image_pc)
 	                        : NULL,

@@ -15,6 +15,7 @@
 #include "thread_bounds.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +23,8 @@
 static struct {
 	char *bounds, *name, *format;
 	gboolean has_no_header, is_trigger_before;
-	int n_shown;
-} given;
+	int n_shown, stack_bytes;
+} given = {.stack_bytes = INT_MAX};
 
 static const GOptionEntry entries[] = {
 	{"bounds", 0, 0, G_OPTION_ARG_FILENAME, &given.bounds, "of the threads' arrays", "FILE"},
@@ -32,6 +33,8 @@ static const GOptionEntry entries[] = {
 	{"show", 0, 0, G_OPTION_ARG_INT, &given.n_shown,
 		"the N instructions with the most samples that have no address", "N"},
 	{"no-header", 0, 0, G_OPTION_ARG_NONE, &given.has_no_header, NULL, NULL},
+	{"stack", 0, 0, G_OPTION_ARG_INT, &given.stack_bytes,
+		"use no more of the dumped stacks", "BYTES"},
 	{"trigger-before", 0, 0, G_OPTION_ARG_NONE, &given.is_trigger_before,
 		"as if a counter had sampled", NULL},
 	G_OPTION_ENTRY_NULL,
@@ -105,6 +108,8 @@ static void resolve(
 	question.bias = self->place.bias;
 	question.flow = image_set_flow(self->place.file, question.pc);
 	question.targets = image_set_targets(self->place.file);
+	question.stack = record->sample.stack;
+	question.stack_size = MIN(record->sample.stack_size, (size_t)MAX(given.stack_bytes, 0));
 	question.is_trigger_before = given.is_trigger_before;
 	lode_data_access_find(&context, &question, out);
 }

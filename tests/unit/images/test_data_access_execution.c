@@ -54,6 +54,17 @@ static const SnippetStep *last_access(const SnippetRun *run, unsigned i)
 	return NULL;
 }
 
+/* Whether the way from the last access leads over a return or the like, which here goes anywhere:
+ * the rule backward trusts returns to come from calls, and reads the tables of jumps. */
+static bool is_cut_off(const SnippetRun *run, unsigned i)
+{
+	while (i-- > 0 && run->steps[i].n_operands == 0) {
+		if (run->steps[i].is_indirect)
+			return true;
+	}
+	return false;
+}
+
 /* The code as hex digits, the way to the step, and what is claimed there. */
 static void report_wrong(const SnippetRun *run, unsigned step, const Code *code,
 	const LodeDataAccess *claim, const SnippetStep *truth)
@@ -96,6 +107,8 @@ static void check_step(const SnippetRun *run, unsigned i, const LodeDataAccessCo
 
 	question->pc = code->start + run->steps[i].offset;
 	question->registers = &run->steps[i].registers;
+	question->stack = run->steps[i].stack;
+	question->stack_size = run->steps[i].stack_size;
 	tally->n_steps++;
 	for (unsigned k = 0; k < G_N_ELEMENTS(RULES); k++) {
 		bool is_back = RULES[k] == LODE_RULE_BACKWARD;
@@ -107,7 +120,7 @@ static void check_step(const SnippetRun *run, unsigned i, const LodeDataAccessCo
 		tally->n_claims[claim.rule]++;
 		tally->n_reasons[claim.reason]++;
 		/* a run that ends before the access says nothing about it */
-		if (claim.rule == LODE_RULE_NONE || (!is_back && next == NULL))
+		if (claim.rule == LODE_RULE_NONE || (is_back ? is_cut_off(run, i) : next == NULL))
 			continue;
 		truth = is_back ? last_access(run, i) : next;
 		if (!is_same(&claim, truth, code->start))
