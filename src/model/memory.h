@@ -135,6 +135,8 @@ typedef struct {
 	uint8_t access;                       /* LODE_ACCESS_… bits; 0: unknown */
 	uint8_t operand;                      /* 0; 1: the second row of the same sample */
 	bool is_unverified;                   /* by backward in a function with indirect jumps */
+	bool is_next; /* the address is that of the thread's next access: the one that waited,
+	                 access_pc, has overwritten its own */
 } LodeMemorySample;
 
 typedef struct {

@@ -152,6 +152,7 @@ static const Column sample_columns[] = {
 	{"access", AT(LodeMemorySample, access), ACCESS, 0},
 	{"operand", AT(LodeMemorySample, operand), SMALL, 0},
 	{"is_unverified", AT(LodeMemorySample, is_unverified), FLAG, 0},
+	{"is_next", AT(LodeMemorySample, is_next), FLAG, 0},
 };
 
 #define TABLE(name, array, type, columns)                                                          \

@@ -224,7 +224,8 @@ CREATE TABLE memory_sample (
 	reason TEXT NOT NULL, -- why there is no address; none
 	access TEXT NOT NULL, -- load, store, modify, none
 	operand INTEGER NOT NULL,
-	is_unverified INTEGER NOT NULL
+	is_unverified INTEGER NOT NULL,
+	is_next INTEGER NOT NULL
 );
 
 CREATE TABLE run (

@@ -83,6 +83,12 @@ static void find(Sample *self, uint64_t offset)
 	lode_data_access_find(&self->context, &self->question, &self->access);
 }
 
+static void find_forward(Sample *self, uint64_t offset)
+{
+	self->question.pc = CODE + offset;
+	lode_data_access_apply(&self->context, &self->question, LODE_RULE_FORWARD, &self->access);
+}
+
 static void find_back(Sample *self, uint64_t offset)
 {
 	self->question.pc = CODE + offset;
@@ -256,7 +262,7 @@ static void test_forward_branches(void)
 	taken.registers.known &= ~(1U << LODE_REGISTER_FLAGS);
 	find(&taken, 0);
 	assert_reason(&taken, LODE_REASON_CLOBBERED);
-	find(&taken, 6); /* into the call, and the flags are those of cmp */
+	find_forward(&taken, 6); /* into the call, and the flags are those of cmp */
 	assert_found(&taken, LODE_RULE_FORWARD, 0x11, STACK - 8);
 	taken.registers.values[RCX] = 5;
 	lode_data_access_apply(&taken.context, &taken.question, LODE_RULE_FORWARD, &taken.access);
@@ -307,10 +313,10 @@ static void test_forward_unknown(void)
 
 static void test_stack_popped(void)
 {
-	SAMPLE(popped, 0x59, 0x58, 0x8b, 0x00); /* 0 pop rcx; 1 pop rax; 2 mov eax, [rax] */
-	SAMPLE(short_one, 0x66, 0x58, 0x8b, 0x00);      /* pop ax; mov eax, [rax] */
-	SAMPLE(left, 0xc9, 0x8b, 0x45, 0x08);           /* leave; mov eax, [rbp+8] */
-	SAMPLE(moved, 0x5c, 0x8b, 0x44, 0x24, 0x08);    /* pop rsp; mov eax, [rsp+8] */
+	SAMPLE(popped, 0x59, 0x58, 0x8b, 0x00);      /* 0 pop rcx; 1 pop rax; 2 mov eax, [rax] */
+	SAMPLE(short_one, 0x66, 0x58, 0x8b, 0x00);   /* pop ax; mov eax, [rax] */
+	SAMPLE(left, 0xc9, 0x8b, 0x45, 0x08);        /* leave; mov eax, [rbp+8] */
+	SAMPLE(moved, 0x5c, 0x8b, 0x44, 0x24, 0x08); /* pop rsp; mov eax, [rsp+8] */
 	SAMPLE(flags, 0x9d, 0x74, 0x02, 0x8b, 0x03, 0x8b, 0x07); /* popfq; je 5; … [rbx]; [rdi] */
 
 	popped.stack[1] = 0x123456789a;
@@ -403,13 +409,13 @@ static void test_stack_forgotten(void)
 
 static void test_stack_returns(void)
 {
-	SAMPLE(plain, 0xc3, 0x8b, 0x07, 0x8b, 0x04, 0x24); /* ret; 1 … [rdi]; 3 … [rsp] */
+	SAMPLE(plain, 0xc3, 0x8b, 0x07, 0x8b, 0x04, 0x24);    /* ret; 1 … [rdi]; 3 … [rsp] */
 	SAMPLE(dropping, 0xc2, 0x10, 0x00, 0x8b, 0x04, 0x24); /* ret 16; 3 mov eax, [rsp] */
-	SAMPLE(called, 0xe8, 0x04, 0, 0, 0, /* 0 call 9 */
-		0x8b, 0x07, 0x90, 0x90,     /* 5 mov eax, [rdi] */
-		0xc3);                      /* 9 ret */
-	SAMPLE(through, 0xff, 0xd0, 0x8b, 0x07, /* 0 call rax; 2 mov eax, [rdi] */
-		0x58, 0x8b, 0x40, 0x08);        /* 4 pop rax; 5 mov eax, [rax+8] */
+	SAMPLE(called, 0xe8, 0x04, 0, 0, 0,                   /* 0 call 9 */
+		0x8b, 0x07, 0x90, 0x90,                       /* 5 mov eax, [rdi] */
+		0xc3);                                        /* 9 ret */
+	SAMPLE(through, 0xff, 0xd0, 0x8b, 0x07,               /* 0 call rax; 2 mov eax, [rdi] */
+		0x58, 0x8b, 0x40, 0x08);                      /* 4 pop rax; 5 mov eax, [rax+8] */
 
 	find(&plain, 0);
 	assert_reason(&plain, LODE_REASON_BLOCKED);
@@ -551,15 +557,44 @@ static void test_order(void)
 	SAMPLE(two, 0x8b, 0x07, 0x90, 0x8b, 0x03); /* mov eax, [rdi]; 2 nop; 3 mov eax, [rbx] */
 	SAMPLE(worse, 0x64, 0x8b, 0x07, 0xc3);     /* mov eax, fs:[rdi]; 3 ret */
 
-	find(&two, 2);
-	assert_found(&two, LODE_RULE_FORWARD, 3, 0x703000);
+	find(&two, 2); /* the timer waited for what is just before */
+	assert_found(&two, LODE_RULE_BACKWARD, 0, 0x707000);
+	find(&two, 3);
+	assert_found(&two, LODE_RULE_AT_PC, 3, 0x703000);
+	g_assert_cmphex(two.access.waiting_pc, ==, 0);
 	two.question.is_trigger_before = true;
+	find(&two, 3);
+	assert_found(&two, LODE_RULE_BACKWARD, 0, 0x707000);
 	find(&two, 2);
 	assert_found(&two, LODE_RULE_BACKWARD, 0, 0x707000);
 	find(&two, 0); /* backward gives nothing */
 	assert_found(&two, LODE_RULE_AT_PC, 0, 0x707000);
 	find(&worse, 3); /* forward: blocked, met no access; backward met one */
 	assert_reason(&worse, LODE_REASON_TLS);
+}
+
+/* Which access a timer waited for, where its address is overwritten. */
+static void test_waiting(void)
+{
+	SAMPLE(chase, 0x48, 0x8b, 0x07, /* mov rax, [rdi] */
+		0x48, 0x8b, 0x3f,       /* 3 mov rdi, [rdi] */
+		0x3b, 0x03,             /* 6 cmp eax, [rbx] */
+		0x74, 0xf6,             /* 8 je 0 */
+		0x8b, 0x06);            /* a mov eax, [rsi] */
+
+	find(&chase, 3);
+	assert_found(&chase, LODE_RULE_BACKWARD, 0, 0x707000);
+	g_assert_cmphex(chase.access.waiting_pc, ==, 0);
+	find(&chase, 6); /* the next access has an address */
+	assert_found(&chase, LODE_RULE_AT_PC, 6, 0x703000);
+	g_assert_cmphex(chase.access.waiting_pc, ==, CODE + 3);
+	g_assert_cmpuint(chase.access.waiting_operand, ==, 1);
+	find(&chase, 0xa); /* the jump that follows a comparison does not count */
+	assert_found(&chase, LODE_RULE_BACKWARD, 6, 0x703000);
+	chase.question.is_trigger_before = true;
+	find(&chase, 6);
+	assert_found(&chase, LODE_RULE_AT_PC, 6, 0x703000);
+	g_assert_cmphex(chase.access.waiting_pc, ==, 0);
 }
 
 static void test_perf_registers(void)
@@ -607,6 +642,7 @@ int main(int argc, char **argv)
 	g_test_add_func(
 		"/images/data_access/backward_through_blocks", test_backward_through_blocks);
 	g_test_add_func("/images/data_access/order", test_order);
+	g_test_add_func("/images/data_access/waiting", test_waiting);
 	g_test_add_func("/images/data_access/perf_registers", test_perf_registers);
 	return g_test_run();
 }

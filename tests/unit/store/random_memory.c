@@ -109,6 +109,7 @@ static void add_sample(LodeProfile *profile, GRand *rand)
 		.access = (uint8_t)g_rand_int_range(rand, 0, 4),
 		.operand = (uint8_t)g_rand_int_range(rand, 0, 2),
 		.is_unverified = g_rand_boolean(rand),
+		.is_next = g_rand_boolean(rand),
 	};
 
 	g_array_append_val(memory->samples, sample);
@@ -237,6 +238,7 @@ static void compare_sample(const LodeMemorySample *a, const LodeMemorySample *b)
 	assert_same(a, b, access);
 	assert_same(a, b, operand);
 	assert_same(a, b, is_unverified);
+	assert_same(a, b, is_next);
 }
 
 void assert_equal_memories(const LodeMemory *a, const LodeMemory *b)
