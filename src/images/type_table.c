@@ -125,10 +125,14 @@ static void name_type(LodeTypeTable *self, uint32_t type, Dwarf_Die *declared)
 static uint32_t append_type(LodeTypeTable *self, Dwarf_Die *declared, Dwarf_Die *peeled)
 {
 	LodeType type = {.die = *peeled, .target = LODE_NO_TYPE};
-	uint32_t number = self->types->len;
 	gpointer canonical;
 
 	type.kind = kind_of(dwarf_tag(peeled));
+	/* "long" must not be called after the first typedef of it. */
+	if (type.kind == LODE_TYPE_SCALAR && declared->addr != peeled->addr &&
+		!g_hash_table_contains(self->by_die, peeled->addr))
+		append_type(self, peeled, peeled);
+	uint32_t number = self->types->len;
 	type.size = lode_type_size_of(peeled);
 	type.n_elements = type.kind == LODE_TYPE_ARRAY ? lode_type_count_elements(peeled) : 0;
 	type.canonical = number;

@@ -145,7 +145,8 @@ static char *declare_qualified(
 /* Frees `taken`, the declarator. */
 static char *declare(LodeTypeTable *types, Dwarf_Die *die, char *taken, int depth)
 {
-	g_autofree char *declarator = taken, *name = NULL;
+	g_autofree char *declarator = taken;
+	g_autofree char *name = NULL;
 
 	if (depth > MAX_DEPTH || strlen(declarator) > MAX_TEXT)
 		return g_strdup("…");

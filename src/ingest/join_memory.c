@@ -17,7 +17,8 @@ typedef struct {
 	LodeMemoryReading *reading;
 	LodeMemoryLoads *loads;
 	LodeMemorySites *sites;
-	LodeIdCache objects;   /* (operand object and site, variable, mapping) → object */
+	LodeIdCache layers;    /* (operand object and site, variable, mapping) → object */
+	GHashTable *objects;   /* LodeDataObject → index + 1 */
 	uint32_t *mapping_ids; /* of the reading's; LODE_NONE: no sample is in it */
 	uint32_t *thread_ids;  /* likewise */
 	GArray *image_ids;     /* of the reading's images: the profile's; LODE_NONE */
@@ -70,20 +71,12 @@ static int compare_mappings(const void *a, const void *b, void *data)
 	return (left->start > right->start) - (left->start < right->start);
 }
 
-/* "[stack of tid 4711]" says nothing to a person: the thread's number does. */
-static char *stack_name(Building *self, guint64 tid)
+static char *stack_name(Building *self, uint32_t thread)
 {
-	const GArray *threads = self->memory->threads;
+	g_autofree char *name = g_strdup_printf("[stack of thread %" G_GUINT32_FORMAT "]",
+		LODE_AT(self->memory->threads, LodeThread, self->thread_ids[thread]).ordinal);
 
-	for (guint i = 0; i < threads->len; i++) {
-		const LodeThread *thread = &LODE_AT(threads, LodeThread, i);
-		if (thread->tid != tid)
-			continue;
-		g_autofree char *name = g_strdup_printf(
-			"[stack of thread %" G_GUINT32_FORMAT "]", thread->ordinal);
-		return lode_profile_intern(self->join->profile, name);
-	}
-	return lode_profile_intern(self->join->profile, "[stack]");
+	return lode_profile_intern(self->join->profile, name);
 }
 
 /* Variables that begin as zeros are of an image, though of no file. */
@@ -105,16 +98,14 @@ static char *anonymous_name(Building *self, uint32_t index)
 
 static char *mapping_name(Building *self, uint32_t index)
 {
-	static const char prefix[] = "[stack of tid ";
-	const char *name = LODE_AT(
-		lode_memory_reading_mappings(self->reading), LodeReadMapping, index)
-	                           .mapping.name;
+	const LodeReadMapping *row = &LODE_AT(
+		lode_memory_reading_mappings(self->reading), LodeReadMapping, index);
 
-	if (g_str_has_prefix(name, prefix))
-		return stack_name(self, g_ascii_strtoull(name + strlen(prefix), NULL, 10));
-	if (strcmp(name, "[anon]") == 0)
+	if (row->stack_of != LODE_NONE)
+		return stack_name(self, row->stack_of);
+	if (strcmp(row->mapping.name, "[anon]") == 0)
 		return anonymous_name(self, index);
-	return lode_profile_intern(self->join->profile, name);
+	return lode_profile_intern(self->join->profile, row->mapping.name);
 }
 
 /* Those that a sample fell into. */
@@ -254,19 +245,70 @@ static LodeDataObject make_object(Building *self, const Layers *layers)
 	return object;
 }
 
+static guint hash_object(const void *key)
+{
+	const LodeDataObject *object = key;
+
+	return g_direct_hash(object->name) * 31 + g_direct_hash(object->variable) * 17 +
+	       g_direct_hash(object->mapping) * 7 + object->type * 5 + object->member * 3 +
+	       object->site;
+}
+
+/* Texts are the profile's, once each. */
+static gboolean is_equal_object(const void *a, const void *b)
+{
+	const LodeDataObject *left = a, *right = b;
+
+	return left->name == right->name && left->layer == right->layer &&
+	       left->type == right->type && left->member == right->member &&
+	       left->site == right->site && left->variable == right->variable &&
+	       left->mapping == right->mapping;
+}
+
+/* Of one variable, an instruction may say its name and another not. */
+static uint32_t add_object(Building *self, const Layers *layers)
+{
+	LodeDataObject object = make_object(self, layers);
+	void *found = g_hash_table_lookup(self->objects, &object);
+
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found) - 1;
+	g_array_append_val(self->memory->objects, object);
+	g_hash_table_insert(self->objects, g_memdup2(&object, sizeof(object)),
+		GUINT_TO_POINTER(self->memory->objects->len));
+	return self->memory->objects->len - 1;
+}
+
 static uint32_t intern_object(Building *self, const Layers *layers)
 {
 	const LodeIdKey key = {{(uint64_t)layers->operand_object << 32 | layers->site,
 		(uint64_t)(uintptr_t)layers->variable, (uint64_t)(uintptr_t)layers->mapping}};
 	bool is_new;
-	LodeIdSlot *slot = lode_id_cache_find(&self->objects, &key, &is_new);
+	LodeIdSlot *slot = lode_id_cache_find(&self->layers, &key, &is_new);
 
-	if (is_new) {
-		const LodeDataObject object = make_object(self, layers);
-		slot->id = self->memory->objects->len;
-		g_array_append_val(self->memory->objects, object);
-	}
+	if (is_new)
+		slot->id = add_object(self, layers);
 	return slot->id;
+}
+
+/* What was allocated before a fork stands in the log of the parent, whose mapping it is in. */
+static uint32_t find_allocation(
+	Building *self, const LodeReadAccess *access, const LodeMemorySample *sample)
+{
+	const LodeThread *thread = &LODE_AT(self->memory->threads, LodeThread, sample->thread);
+	/* Where no times are recorded, what was there last. */
+	uint64_t time_ns = sample->time_ns != 0 ? sample->time_ns : UINT64_MAX;
+	uint32_t found = lode_memory_sites_find(self->sites, thread->pid, sample->address, time_ns);
+
+	if (found != LODE_NONE || access->sample.mapping == LODE_NONE)
+		return found;
+	uint32_t owner = LODE_AT(lode_memory_reading_mappings(self->reading), LodeReadMapping,
+		access->sample.mapping)
+	                         .mapping.pid;
+	const LodeThread *first = thread - MIN(thread->ordinal, sample->thread);
+	return owner != thread->pid ? lode_memory_sites_find(self->sites, owner, sample->address,
+					      MIN(first->begin_ns, time_ns))
+	                            : LODE_NONE;
 }
 
 static void find_object(Building *self, const LodeReadAccess *access, LodeMemorySample *sample)
@@ -289,9 +331,7 @@ static void find_object(Building *self, const LodeReadAccess *access, LodeMemory
 	layers.variable = known != NULL && known->variable != NULL
 	                          ? known->variable
 	                          : (char *)variable_at(self, access);
-	uint32_t pid = LODE_AT(self->memory->threads, LodeThread, sample->thread).pid;
-	sample->allocation = lode_memory_sites_find(
-		self->sites, pid, sample->address, sample->time_ns);
+	sample->allocation = find_allocation(self, access, sample);
 	if (sample->allocation != LODE_NONE)
 		layers.site =
 			LODE_AT(self->memory->allocations, LodeAllocation, sample->allocation).site;
@@ -318,9 +358,51 @@ static void add_samples(Building *self)
 		add_sample(self, &g_array_index(accesses, LodeReadAccess, i));
 }
 
+static int compare_allocations(const void *a, const void *b, void *data)
+{
+	const LodeAllocation *rows = data;
+	const LodeAllocation *left = &rows[*(const uint32_t *)a];
+	const LodeAllocation *right = &rows[*(const uint32_t *)b];
+
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	if (left->begin_ns != right->begin_ns)
+		return left->begin_ns < right->begin_ns ? -1 : 1;
+	return (left->address > right->address) - (left->address < right->address);
+}
+
+/* They were added in the order in which samples fell into them. */
+static void sort_allocations(Building *self)
+{
+	GArray *rows = self->memory->allocations;
+	g_autofree LodeAllocation *unsorted = g_memdup2(
+		rows->data, rows->len * sizeof(LodeAllocation));
+	g_autofree uint32_t *order = g_new(uint32_t, MAX(rows->len, 1));
+	g_autofree uint32_t *numbers = g_new(uint32_t, MAX(rows->len, 1));
+
+	for (guint i = 0; i < rows->len; i++)
+		order[i] = i;
+	if (rows->len > 1)
+		g_qsort_with_data(
+			order, (gint)rows->len, sizeof(uint32_t), compare_allocations, unsorted);
+	for (guint i = 0; i < rows->len; i++) {
+		LodeAllocation *row = &LODE_AT(rows, LodeAllocation, i);
+		*row = unsorted[order[i]];
+		if (row->thread != LODE_NONE)
+			row->thread = self->thread_ids[row->thread];
+		numbers[order[i]] = i;
+	}
+	for (guint i = 0; i < self->memory->samples->len; i++) {
+		LodeMemorySample *sample = &LODE_AT(self->memory->samples, LodeMemorySample, i);
+		if (sample->allocation != LODE_NONE)
+			sample->allocation = numbers[sample->allocation];
+	}
+}
+
 static void clear(Building *self)
 {
-	lode_id_cache_clear(&self->objects);
+	lode_id_cache_clear(&self->layers);
+	g_hash_table_unref(self->objects);
 	lode_memory_sites_free(self->sites);
 	lode_memory_loads_free(self->loads);
 	g_free(self->mapping_ids);
@@ -338,7 +420,8 @@ bool lode_join_memory(LodeJoin *self, GError **error)
 		.event_ids = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
 
 	(void)error;
-	lode_id_cache_init(&building.objects);
+	lode_id_cache_init(&building.layers);
+	building.objects = g_hash_table_new_full(hash_object, is_equal_object, g_free, NULL);
 	if (self->memory_reading != NULL) {
 		LodeMemory *memory = building.memory;
 		memory->has_allocations = lode_memory_reading_logs(building.reading)->len > 0;
@@ -352,6 +435,7 @@ bool lode_join_memory(LodeJoin *self, GError **error)
 		building.sites = lode_memory_sites_new(
 			self->profile, building.reading, building.loads);
 		add_samples(&building);
+		sort_allocations(&building);
 	}
 	clear(&building);
 	return true;

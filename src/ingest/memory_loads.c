@@ -10,7 +10,9 @@
 
 typedef struct {
 	uint64_t low, high; /* run-time addresses [low, high) */
+	uint64_t reach;     /* the highest `high` of this and all before it */
 	uint64_t bias;
+	uint64_t begin_ns;
 	const char *path; /* the reading's */
 	uint32_t image;   /* LODE_NONE until something lies in it */
 } Load;
@@ -57,7 +59,10 @@ static bool find_bias(const GArray *segments, const LodeReadMapping *mapping, ui
 static void add_load(LodeMemoryLoads *self, GArray *loads, const LodeReadMapping *mapping)
 {
 	const GArray *segments = segments_of(self, mapping->mapping.name);
-	Load load = {.low = UINT64_MAX, .path = mapping->mapping.name, .image = LODE_NONE};
+	Load load = {.low = UINT64_MAX,
+		.begin_ns = mapping->mapping.begin_ns,
+		.path = mapping->mapping.name,
+		.image = LODE_NONE};
 
 	if (!find_bias(segments, mapping, &load.bias))
 		return;
@@ -74,6 +79,17 @@ static int compare_loads(const void *a, const void *b)
 	const Load *left = a, *right = b;
 
 	return (left->low > right->low) - (left->low < right->low);
+}
+
+static void sort_loads(GArray *loads)
+{
+	uint64_t reach = 0;
+
+	g_array_sort(loads, compare_loads);
+	for (guint i = 0; i < loads->len; i++) {
+		Load *load = &g_array_index(loads, Load, i);
+		load->reach = reach = MAX(reach, load->high);
+	}
 }
 
 static GArray *loads_of(LodeMemoryLoads *self, const LodeReadMapping *mapping)
@@ -104,7 +120,7 @@ static void read_loads(LodeMemoryLoads *self)
 	}
 	g_hash_table_iter_init(&iterator, self->processes);
 	while (g_hash_table_iter_next(&iterator, NULL, &loads))
-		g_array_sort(loads, compare_loads);
+		sort_loads(loads);
 }
 
 LodeMemoryLoads *lode_memory_loads_new(LodeMemoryReading *reading)
@@ -127,10 +143,28 @@ void lode_memory_loads_free(LodeMemoryLoads *self)
 	g_free(self);
 }
 
-/* Images of one process do not lie inside each other; after an exec, the last one counts. */
-static Load *find_load(GArray *loads, uint64_t address)
+/*
+ * Images of one process do not lie inside each other, but those of two programs that it executes
+ * one after the other do. A file's own mapping knows its image by its name; what is of no file
+ * (.bss) is of the image that was there last when it was mapped.
+ */
+static bool is_better(const Load *load, const Load *best, const LodeMemoryMapping *mapping)
+{
+	if (mapping->name[0] == '/' && strcmp(load->path, mapping->name) != 0)
+		return false;
+	if (best == NULL)
+		return true;
+	bool is_before = load->begin_ns <= mapping->begin_ns;
+	bool is_best_before = best->begin_ns <= mapping->begin_ns;
+	if (is_before != is_best_before)
+		return is_before;
+	return is_before ? load->begin_ns > best->begin_ns : load->begin_ns < best->begin_ns;
+}
+
+static Load *find_load(GArray *loads, const LodeMemoryMapping *mapping, uint64_t address)
 {
 	guint low = 0, high = loads->len;
+	Load *best = NULL;
 
 	while (low < high) {
 		guint middle = low + (high - low) / 2;
@@ -139,9 +173,12 @@ static Load *find_load(GArray *loads, uint64_t address)
 		else
 			high = middle;
 	}
-	if (low == 0 || address >= g_array_index(loads, Load, low - 1).high)
-		return NULL;
-	return &g_array_index(loads, Load, low - 1);
+	for (; low > 0 && g_array_index(loads, Load, low - 1).reach > address; low--) {
+		Load *load = &g_array_index(loads, Load, low - 1);
+		if (address < load->high && is_better(load, best, mapping))
+			best = load;
+	}
+	return best;
 }
 
 bool lode_memory_loads_find(LodeMemoryLoads *self, uint32_t mapping, uint64_t address,
@@ -149,7 +186,7 @@ bool lode_memory_loads_find(LodeMemoryLoads *self, uint32_t mapping, uint64_t ad
 {
 	const LodeReadMapping *place = &g_array_index(
 		lode_memory_reading_mappings(self->reading), LodeReadMapping, mapping);
-	Load *load = find_load(loads_of(self, place), address);
+	Load *load = find_load(loads_of(self, place), &place->mapping, address);
 
 	if (load == NULL)
 		return false;

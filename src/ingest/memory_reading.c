@@ -23,15 +23,15 @@ enum { DATA_SOURCE_LOAD = 1 << 1, DATA_SOURCE_STORE = 1 << 2 };
 typedef struct {
 	LodeAddressSpaces *spaces; /* of all mappings; a file is an index of `mappings` */
 	GArray *cpu_nodes;         /* uint32_t × CPUs */
+	GHashTable *lost_stacks;   /* pid → mapping + 1 */
 } Input;
 
 struct LodeMemoryReading {
 	LodeMemoryImages *images;
 	LodeMemoryThreads threads;
 	GStringChunk *strings;
-	GArray *inputs;          /* Input */
-	GArray *mappings;        /* LodeReadMapping */
-	GHashTable *lost_stacks; /* pid → mapping + 1 */
+	GArray *inputs;   /* Input */
+	GArray *mappings; /* LodeReadMapping */
 	GPtrArray *event_names;
 	GHashTable *event_ids; /* name → index + 1 */
 	GPtrArray *logs;
@@ -46,6 +46,7 @@ static void clear_input(void *data)
 
 	lode_address_spaces_free(self->spaces);
 	g_array_unref(self->cpu_nodes);
+	g_hash_table_unref(self->lost_stacks);
 }
 
 static void free_log(void *data)
@@ -63,7 +64,6 @@ LodeMemoryReading *lode_memory_reading_new(bool allow_debuginfod)
 	self->inputs = g_array_new(FALSE, TRUE, sizeof(Input));
 	g_array_set_clear_func(self->inputs, clear_input);
 	self->mappings = g_array_new(FALSE, TRUE, sizeof(LodeReadMapping));
-	self->lost_stacks = g_hash_table_new(NULL, NULL);
 	self->event_names = g_ptr_array_new();
 	self->event_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->logs = g_ptr_array_new_with_free_func(free_log);
@@ -79,7 +79,6 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 	lode_memory_threads_clear(&self->threads);
 	g_array_unref(self->inputs);
 	g_array_unref(self->mappings);
-	g_hash_table_unref(self->lost_stacks);
 	g_ptr_array_unref(self->event_names);
 	g_hash_table_unref(self->event_ids);
 	g_ptr_array_unref(self->logs);
@@ -92,8 +91,8 @@ void lode_memory_reading_select(LodeMemoryReading *self, uint32_t input)
 {
 	self->input = input;
 	while (self->inputs->len <= input) {
-		Input added = {
-			lode_address_spaces_new(), g_array_new(FALSE, FALSE, sizeof(uint32_t))};
+		Input added = {lode_address_spaces_new(),
+			g_array_new(FALSE, FALSE, sizeof(uint32_t)), g_hash_table_new(NULL, NULL)};
 		g_array_append_val(self->inputs, added);
 	}
 }
@@ -132,7 +131,7 @@ static void add_mapping(LodeMemoryReading *self, const LodePerfRecord *record, u
 	                                                          : UINT64_MAX;
 	LodeReadMapping mapping = {{record->pid, source->protection, source->start, end, time_ns,
 					   mapping_name(self, source->path)},
-		source->offset, self->input};
+		source->offset, self->input, LODE_NONE};
 	const LodeMappedRange range = {
 		.start = source->start, .end = end, .offset = 0, .file = self->mappings->len};
 
@@ -218,17 +217,18 @@ static uint32_t find_mapping(const Place *self, uint64_t address)
 static uint32_t lost_stack(Place *self)
 {
 	LodeMemoryReading *reading = self->reading;
-	void *found = g_hash_table_lookup(reading->lost_stacks, GUINT_TO_POINTER(self->pid));
+	GHashTable *lost_stacks = selected(reading)->lost_stacks;
+	void *found = g_hash_table_lookup(lost_stacks, GUINT_TO_POINTER(self->pid));
 
 	if (found != NULL)
 		return GPOINTER_TO_UINT(found) - 1;
 	LodeReadMapping mapping = {
 		{self->pid, PROT_READ | PROT_WRITE, self->stack_pointer, self->stack_pointer, 0,
 			mapping_name(reading, "[stack]")},
-		0, reading->input};
+		0, reading->input, LODE_NONE};
 	g_array_append_val(reading->mappings, mapping);
-	g_hash_table_insert(reading->lost_stacks, GUINT_TO_POINTER(self->pid),
-		GUINT_TO_POINTER(reading->mappings->len));
+	g_hash_table_insert(
+		lost_stacks, GUINT_TO_POINTER(self->pid), GUINT_TO_POINTER(reading->mappings->len));
 	return reading->mappings->len - 1;
 }
 
@@ -300,11 +300,13 @@ static LodeDataAccess resolve(Place *place, const LodeSampledAccess *sampled)
 	LodeDataAccess access = {.reason = LODE_REASON_NO_REGISTERS};
 	const LodeDataAccessContext context = {code_bytes, is_valid, place};
 
-	if (sample->user_registers == NULL ||
-		!lode_user_registers_from_perf(&registers, sampled->event->user_registers,
-			sample->user_abi, sample->user_registers))
+	if (sample->user_registers == NULL)
 		return access;
+	/* Also those of a program that nothing can be said of: its samples have their reason. */
 	place->reading->has_addresses = true;
+	if (!lode_user_registers_from_perf(&registers, sampled->event->user_registers,
+		    sample->user_abi, sample->user_registers))
+		return access;
 	place->stack_pointer = registers.values[LODE_REGISTER_RSP];
 	place->has_stack_pointer = (registers.known >> LODE_REGISTER_RSP & 1) != 0;
 	if (sampled->path == NULL) {
@@ -382,11 +384,9 @@ static void name_thread_stack(Place *self, uint32_t thread)
 
 	if (found == LODE_NONE)
 		return;
-	LodeMemoryMapping *mapping = mapping_at(self->reading, found);
-	if (strcmp(mapping->name, "[anon]") != 0)
-		return;
-	g_autofree char *name = g_strdup_printf("[stack of tid %" G_GUINT32_FORMAT "]", owner->tid);
-	mapping->name = g_string_chunk_insert(self->reading->strings, name);
+	LodeReadMapping *mapping = &LODE_AT(self->reading->mappings, LodeReadMapping, found);
+	if (mapping->stack_of == LODE_NONE && strcmp(mapping->mapping.name, "[anon]") == 0)
+		mapping->stack_of = thread;
 }
 
 static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *sampled)

@@ -31,6 +31,7 @@ typedef struct {
 	LodeMemoryMapping mapping; /* names are the reading's */
 	uint64_t offset;           /* of its start in the file */
 	uint32_t input;
+	uint32_t stack_of; /* the reading's number of the thread whose stack it is; LODE_NONE */
 } LodeReadMapping;
 
 typedef struct LodeMemoryReading LodeMemoryReading;

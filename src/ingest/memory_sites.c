@@ -21,6 +21,7 @@ struct LodeMemorySites {
 	GHashTable *site_ids; /* name → index + 1 */
 	GArray **stack_sites; /* of each log: uint32_t × stacks */
 	guint n_logs;
+	GHashTable *logs_of;        /* pid → GArray of uint32_t: its logs, by begin */
 	GHashTable *allocation_ids; /* LodeLoggedAllocation → index + 1 */
 };
 
@@ -242,6 +243,39 @@ static void add_log(LodeMemorySites *self, const GArray *frames, guint index)
 	}
 }
 
+static int compare_logs(const void *a, const void *b, void *data)
+{
+	const GPtrArray *logs = data;
+	uint64_t left = lode_allocation_log_summary(logs->pdata[*(const uint32_t *)a])->begin_ns;
+	uint64_t right = lode_allocation_log_summary(logs->pdata[*(const uint32_t *)b])->begin_ns;
+
+	return (left > right) - (left < right);
+}
+
+static void free_array(void *data)
+{
+	g_array_unref(data);
+}
+
+static GHashTable *sort_logs(const GPtrArray *logs)
+{
+	GHashTable *logs_of = g_hash_table_new_full(NULL, NULL, NULL, free_array);
+	GHashTableIter iterator;
+	void *list;
+
+	for (uint32_t i = 0; i < logs->len; i++) {
+		void *pid = GUINT_TO_POINTER(lode_allocation_log_pid(logs->pdata[i]));
+		if ((list = g_hash_table_lookup(logs_of, pid)) == NULL)
+			g_hash_table_insert(
+				logs_of, pid, list = g_array_new(FALSE, FALSE, sizeof(uint32_t)));
+		g_array_append_val((GArray *)list, i);
+	}
+	g_hash_table_iter_init(&iterator, logs_of);
+	while (g_hash_table_iter_next(&iterator, NULL, &list))
+		g_array_sort_with_data(list, compare_logs, (void *)logs);
+	return logs_of;
+}
+
 LodeMemorySites *lode_memory_sites_new(
 	LodeProfile *profile, LodeMemoryReading *reading, LodeMemoryLoads *loads)
 {
@@ -255,6 +289,7 @@ LodeMemorySites *lode_memory_sites_new(
 	self->profile = profile;
 	self->reading = reading;
 	self->n_logs = logs->len;
+	self->logs_of = sort_logs(logs);
 	self->wrappers = g_regex_new(wrappers, G_REGEX_OPTIMIZE, 0, NULL);
 	self->site_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->allocation_ids = g_hash_table_new(NULL, NULL);
@@ -274,18 +309,9 @@ void lode_memory_sites_free(LodeMemorySites *self)
 	g_free(self->stack_sites);
 	g_regex_unref(self->wrappers);
 	g_hash_table_unref(self->site_ids);
+	g_hash_table_unref(self->logs_of);
 	g_hash_table_unref(self->allocation_ids);
 	g_free(self);
-}
-
-static uint32_t find_thread(const LodeMemory *memory, uint32_t pid, uint32_t tid)
-{
-	for (guint i = 0; i < memory->threads->len; i++) {
-		const LodeThread *thread = &LODE_AT(memory->threads, LodeThread, i);
-		if (thread->pid == pid && thread->tid == tid)
-			return i;
-	}
-	return LODE_NONE;
 }
 
 static uint32_t site_of(LodeMemorySites *self, guint index, const LodeLoggedAllocation *logged)
@@ -311,7 +337,8 @@ static uint32_t add_allocation(
 	const LodeAllocation allocation = {
 		.pid = pid,
 		.site = site_of(self, index, logged),
-		.thread = find_thread(memory, pid, logged->tid),
+		.thread = lode_memory_threads_look_up(lode_memory_reading_threads(self->reading),
+			pid, logged->tid, logged->begin_ns),
 		.address = logged->address,
 		.size = logged->size,
 		.begin_ns = logged->begin_ns,
@@ -323,19 +350,30 @@ static uint32_t add_allocation(
 	return memory->allocations->len - 1;
 }
 
+/* A process that executes another program has a log for each; LODE_NONE: none had begun. */
+static uint32_t log_at(const LodeMemorySites *self, uint32_t pid, uint64_t time_ns)
+{
+	const GPtrArray *logs = lode_memory_reading_logs(self->reading);
+	const GArray *list = g_hash_table_lookup(self->logs_of, GUINT_TO_POINTER(pid));
+
+	for (guint i = list != NULL ? list->len : 0; i > 0; i--) {
+		uint32_t log = g_array_index(list, uint32_t, i - 1);
+		if (lode_allocation_log_summary(logs->pdata[log])->begin_ns <= time_ns)
+			return log;
+	}
+	return LODE_NONE;
+}
+
 uint32_t lode_memory_sites_find(
 	LodeMemorySites *self, uint32_t pid, uint64_t address, uint64_t time_ns)
 {
-	const GPtrArray *logs = lode_memory_reading_logs(self->reading);
+	uint32_t log = log_at(self, pid, time_ns);
+	const LodeLoggedAllocation *found =
+		log != LODE_NONE
+			? lode_allocation_log_find(
+				  g_ptr_array_index(lode_memory_reading_logs(self->reading), log),
+				  address, time_ns)
+			: NULL;
 
-	for (guint i = 0; i < logs->len; i++) {
-		const LodeAllocationLog *log = g_ptr_array_index(logs, i);
-		const LodeLoggedAllocation *found = lode_allocation_log_pid(log) == pid
-		                                            ? lode_allocation_log_find(
-								      log, address, time_ns)
-		                                            : NULL;
-		if (found != NULL)
-			return add_allocation(self, i, found);
-	}
-	return LODE_NONE;
+	return found != NULL ? add_allocation(self, log, found) : LODE_NONE;
 }

@@ -81,11 +81,19 @@ static uint32_t add_thread(LodeMemoryThreads *self, uint32_t pid, uint32_t tid, 
 	return self->threads->len - 1;
 }
 
+static bool is_alive(const LodeMemoryThreads *self, uint32_t thread, uint64_t time_ns)
+{
+	const LodeThread *row = &LODE_AT(self->threads, LodeThread, thread);
+
+	/* One that begins later is of a recording that came before, though made afterwards. */
+	return row->begin_ns <= time_ns && row->end_ns == UINT64_MAX;
+}
+
 static LodeThread *living(LodeMemoryThreads *self, const Event *event)
 {
 	uint32_t last = last_of(self, event->pid, event->tid);
 
-	if (last == LODE_NONE || LODE_AT(self->threads, LodeThread, last).end_ns != UINT64_MAX)
+	if (last == LODE_NONE || !is_alive(self, last, event->time_ns))
 		last = add_thread(self, event->pid, event->tid, event->time_ns);
 	return &LODE_AT(self->threads, LodeThread, last);
 }
@@ -122,20 +130,36 @@ void lode_memory_threads_freeze(LodeMemoryThreads *self)
 	g_array_set_size(self->events, 0);
 }
 
+uint32_t lode_memory_threads_look_up(
+	const LodeMemoryThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	enum { MAX_STEPS = 64 }; /* no system gives the same ids again so soon */
+	uint32_t last = last_of(self, pid, tid), best = last;
+	const LodeThread *threads = (const LodeThread *)self->threads->data;
+
+	/* The one that began last before then; recordings need not come in the order of time. */
+	for (int i = 0; i < MAX_STEPS && last != LODE_NONE; i++) {
+		bool has_begun = threads[last].begin_ns <= time_ns;
+		bool is_best_begun = threads[best].begin_ns <= time_ns;
+		if (has_begun &&
+			(!is_best_begun || threads[last].begin_ns > threads[best].begin_ns))
+			best = last;
+		last = LODE_AT(self->previous, uint32_t, last);
+	}
+	return best;
+}
+
 uint32_t lode_memory_threads_find(
 	LodeMemoryThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	enum { MAX_STEPS = 64 }; /* no system gives the same ids again so soon */
-	uint32_t found = last_of(self, pid, tid);
+	uint32_t found = lode_memory_threads_look_up(self, pid, tid, time_ns);
 
-	for (int i = 0; i < MAX_STEPS && found != LODE_NONE; i++) {
-		uint32_t previous = LODE_AT(self->previous, uint32_t, found);
-		bool is_later = LODE_AT(self->threads, LodeThread, found).begin_ns > time_ns;
-		if (!is_later || previous == LODE_NONE)
-			break;
-		found = previous;
-	}
-	return found != LODE_NONE ? found : add_thread(self, pid, tid, time_ns);
+	if (found == LODE_NONE)
+		return add_thread(self, pid, tid, time_ns);
+	/* Nothing may tell of its beginning, but here it was. */
+	LodeThread *thread = &LODE_AT(self->threads, LodeThread, found);
+	thread->begin_ns = MIN(thread->begin_ns, time_ns);
+	return found;
 }
 
 static int compare_threads(const void *a, const void *b, void *data)

@@ -20,12 +20,16 @@ void lode_memory_threads_clear(LodeMemoryThreads *self);
 void lode_memory_threads_note(
 	LodeMemoryThreads *self, const LodePerfRecord *record, uint64_t time_ns);
 
-/* To be called once, before threads are looked up. */
+/* To be called before threads are looked up, and again when more was noted. */
 void lode_memory_threads_freeze(LodeMemoryThreads *self);
 
 /* The thread that had these ids at that time; one that nothing was said of is added. */
 uint32_t lode_memory_threads_find(
 	LodeMemoryThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns);
+
+/* Likewise, but adds none: LODE_NONE where no thread ever had these ids. */
+uint32_t lode_memory_threads_look_up(
+	const LodeMemoryThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
 /* Numbers the threads of each process in the order of their beginning, the first one first. */
 void lode_memory_threads_number(LodeMemoryThreads *self);

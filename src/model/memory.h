@@ -87,9 +87,11 @@ typedef struct {
 typedef struct {
 	char *name;
 	char *type;            /* "struct node *", "int [4]" */
-	uint64_t offset, size; /* bytes in the type */
+	uint64_t offset, size; /* bytes in the type; in an array of structures, of the first */
 	uint32_t bit_offset,
 		bit_size; /* of a bit field, from `offset`'s lowest bit; size 0: none */
+	uint64_t stride;  /* in an array of structures, bytes from one to the next; 0: in none */
+	uint64_t repeats; /* how many there are of it then; 0: unknown */
 } LodeDataMember;
 
 typedef enum {

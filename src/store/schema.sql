@@ -183,7 +183,9 @@ CREATE TABLE data_member (
 	offset INTEGER NOT NULL,
 	size INTEGER NOT NULL,
 	bit_offset INTEGER NOT NULL,
-	bit_size INTEGER NOT NULL
+	bit_size INTEGER NOT NULL,
+	stride INTEGER NOT NULL,
+	repeats INTEGER NOT NULL
 );
 
 CREATE TABLE data_object (

@@ -40,6 +40,9 @@ static const char SOURCE[] =
 	"int get_total(void) { return total; }\n"
 	"double get_table(long i) { return table[i].y; }\n"
 	"short get_typedef(pair_t *p) { return p->second; }\n"
+	"typedef float span_t;\n"
+	"float get_span(span_t *p) { return *p; }\n"
+	"float get_plain(float *p) { return p[1]; }\n"
 	"int get_path(struct list *l) { return l->body->slots[3]; }\n"
 	"int get_head(void) { return head->key; }\n"
 	"long get_opaque(void *p) { return *(long *)p; }\n"
@@ -94,6 +97,9 @@ static const Case CASES[] = {
 	{"get_total", "int total", ANY_LEVEL},
 	{"get_table", "struct vec.y", ANY_LEVEL},
 	{"get_typedef", "pair_t.second", ANY_LEVEL},
+	{"get_span", "span_t", ANY_LEVEL},
+	/* not by the name that another has given it */
+	{"get_plain", "float", ANY_LEVEL},
 	{"get_path", "struct list.body|struct body.slots[]", ANY_LEVEL},
 	{"get_head", "struct node *head|struct node.key", ANY_LEVEL},
 	{"get_opaque", NULL, ANY_LEVEL},

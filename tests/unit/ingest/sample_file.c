@@ -17,6 +17,18 @@ void sample_file_clear(SampleFile *self)
 	perf_data_file_clear(&self->file);
 }
 
+static uint64_t sample_type(const SampleFile *self)
+{
+	return PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+	       (self->has_times ? PERF_SAMPLE_TIME : 0) |
+	       (self->has_periods ? PERF_SAMPLE_PERIOD : 0) |
+	       (self->has_branches ? PERF_SAMPLE_BRANCH_STACK : 0) |
+	       (self->has_cpus ? PERF_SAMPLE_CPU : 0) |
+	       (self->has_registers ? PERF_SAMPLE_REGS_USER : 0) |
+	       (self->has_addresses ? PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC
+				    : 0);
+}
+
 void sample_file_add_event(SampleFile *self, uint32_t type, uint64_t config, uint64_t period)
 {
 	unsigned event = self->file.n_attributes++;
@@ -26,15 +38,21 @@ void sample_file_add_event(SampleFile *self, uint32_t type, uint64_t config, uin
 		.type = type,
 		.config = config,
 		.period = period,
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-	                       (self->has_times ? PERF_SAMPLE_TIME : 0) |
-	                       (self->has_periods ? PERF_SAMPLE_PERIOD : 0) |
-	                       (self->has_branches ? PERF_SAMPLE_BRANCH_STACK : 0),
+		.sample_type = sample_type(self),
+		.user_registers = self->has_registers ? SAMPLE_REGISTERS : 0,
 		.flags = SAMPLE_ID_ALL,
 		.branch_sample_type = PERF_SAMPLE_BRANCH_ANY,
 		.ids = {FIRST_ID + 2 * event, FIRST_ID + 2 * event + 1},
 		.n_ids = 2,
 	};
+}
+
+static void put_cpu(SampleFile *self, uint32_t cpu)
+{
+	if (!self->has_cpus)
+		return;
+	put32(&self->file.data, cpu);
+	put32(&self->file.data, 0);
 }
 
 static void end_with_trailer(SampleFile *self, uint32_t pid, uint64_t time_ns)
@@ -45,17 +63,17 @@ static void end_with_trailer(SampleFile *self, uint32_t pid, uint64_t time_ns)
 	put32(data, pid);
 	if (self->has_times)
 		put64(data, time_ns);
+	put_cpu(self, 0);
 	put64(data, FIRST_ID);
 	end_record(data);
 }
 
-void sample_file_map(SampleFile *self, uint32_t pid, uint64_t time_ns, const LodePerfMapping *map)
+static void put_mapping(
+	SampleFile *self, uint32_t pid, uint64_t time_ns, const LodePerfMapping *map, uint16_t misc)
 {
-	enum { MISC_BUILD_ID = 1 << 14 };
 	PerfDataWriter *data = &self->file.data;
 
-	begin_record(data, PERF_RECORD_MMAP2,
-		PERF_RECORD_MISC_USER | (map->build_id != NULL ? MISC_BUILD_ID : 0));
+	begin_record(data, PERF_RECORD_MMAP2, misc);
 	put32(data, pid);
 	put32(data, pid);
 	put64(data, map->start);
@@ -66,30 +84,84 @@ void sample_file_map(SampleFile *self, uint32_t pid, uint64_t time_ns, const Lod
 		put8(data, 0);
 	for (unsigned i = 0; i < BUILD_ID_BYTES; i++)
 		put8(data, map->build_id != NULL ? map->build_id[i] : 0);
-	put32(data, PROT_READ | PROT_EXEC);
+	put32(data, map->protection);
 	put32(data, MAP_PRIVATE);
 	put_text(data, map->path);
 	end_with_trailer(self, pid, time_ns);
 }
 
+void sample_file_map(SampleFile *self, uint32_t pid, uint64_t time_ns, const LodePerfMapping *map)
+{
+	enum { MISC_BUILD_ID = 1 << 14 };
+	LodePerfMapping code = *map;
+
+	code.protection = PROT_READ | PROT_EXEC;
+	put_mapping(self, pid, time_ns, &code,
+		PERF_RECORD_MISC_USER | (map->build_id != NULL ? MISC_BUILD_ID : 0));
+}
+
+void sample_file_map_data(
+	SampleFile *self, uint32_t pid, uint64_t time_ns, const LodePerfMapping *map)
+{
+	enum { MISC_DATA = 1 << 13 };
+
+	put_mapping(self, pid, time_ns, map, PERF_RECORD_MISC_USER | MISC_DATA);
+}
+
+static void put_command(
+	SampleFile *self, const uint32_t ids[2], uint64_t time_ns, uint16_t misc, const char *name)
+{
+	begin_record(&self->file.data, PERF_RECORD_COMM, misc);
+	put32(&self->file.data, ids[0]);
+	put32(&self->file.data, ids[1]);
+	put_text(&self->file.data, name);
+	end_with_trailer(self, ids[0], time_ns);
+}
+
 void sample_file_exec(SampleFile *self, uint32_t pid, uint64_t time_ns)
 {
-	begin_record(&self->file.data, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
-	put32(&self->file.data, pid);
-	put32(&self->file.data, pid);
-	put_text(&self->file.data, "program");
-	end_with_trailer(self, pid, time_ns);
+	const uint32_t ids[] = {pid, pid};
+
+	put_command(self, ids, time_ns, PERF_RECORD_MISC_COMM_EXEC, "program");
+}
+
+void sample_file_name(
+	SampleFile *self, uint32_t pid, uint32_t tid, uint64_t time_ns, const char *name)
+{
+	const uint32_t ids[] = {pid, tid};
+
+	put_command(self, ids, time_ns, 0, name);
+}
+
+/* FORK and EXIT; pids and tids in the order of the record. */
+static void put_birth(SampleFile *self, uint32_t type, const uint32_t ids[4], uint64_t time_ns)
+{
+	begin_record(&self->file.data, type, 0);
+	for (unsigned i = 0; i < 4; i++)
+		put32(&self->file.data, ids[i]);
+	put64(&self->file.data, time_ns);
+	end_with_trailer(self, ids[0], time_ns);
+}
+
+void sample_file_clone(SampleFile *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	const uint32_t ids[] = {pid, pid, tid, pid};
+
+	put_birth(self, PERF_RECORD_FORK, ids, time_ns);
+}
+
+void sample_file_exit(SampleFile *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	const uint32_t ids[] = {pid, pid, tid, tid};
+
+	put_birth(self, PERF_RECORD_EXIT, ids, time_ns);
 }
 
 void sample_file_fork(SampleFile *self, uint32_t pid, uint32_t parent_pid, uint64_t time_ns)
 {
-	begin_record(&self->file.data, PERF_RECORD_FORK, 0);
-	put32(&self->file.data, pid);
-	put32(&self->file.data, parent_pid);
-	put32(&self->file.data, pid);
-	put32(&self->file.data, parent_pid);
-	put64(&self->file.data, time_ns);
-	end_with_trailer(self, pid, time_ns);
+	const uint32_t ids[] = {pid, parent_pid, pid, parent_pid};
+
+	put_birth(self, PERF_RECORD_FORK, ids, time_ns);
 }
 
 void sample_file_lose(SampleFile *self, uint32_t type, uint64_t n)
@@ -105,6 +177,13 @@ void sample_file_lose(SampleFile *self, uint32_t type, uint64_t n)
 	end_with_trailer(self, 1, 1);
 }
 
+static void put_registers(SampleFile *self, const Sample *sample)
+{
+	put64(&self->file.data, sample->abi);
+	for (unsigned i = 0; sample->abi != 0 && i < SAMPLE_N_REGISTERS; i++)
+		put64(&self->file.data, sample->registers[i]);
+}
+
 void sample_file_add(SampleFile *self, const Sample *sample)
 {
 	PerfDataWriter *data = &self->file.data;
@@ -113,9 +192,12 @@ void sample_file_add(SampleFile *self, const Sample *sample)
 	put64(data, FIRST_ID + 2 * sample->event);
 	put64(data, sample->ip);
 	put32(data, sample->pid);
-	put32(data, sample->pid);
+	put32(data, sample->tid != 0 ? sample->tid : sample->pid);
 	if (self->has_times)
 		put64(data, sample->time_ns);
+	if (self->has_addresses)
+		put64(data, sample->address);
+	put_cpu(self, sample->cpu);
 	if (self->has_periods)
 		put64(data, sample->period);
 	if (self->has_branches)
@@ -124,6 +206,12 @@ void sample_file_add(SampleFile *self, const Sample *sample)
 		put64(data, sample->branches[i].source);
 		put64(data, sample->branches[i].target);
 		put64(data, sample->branches[i].flags);
+	}
+	if (self->has_registers)
+		put_registers(self, sample);
+	if (self->has_addresses) {
+		put64(data, sample->latency);
+		put64(data, sample->data_source);
 	}
 	end_record(data);
 }

@@ -10,9 +10,15 @@
 typedef struct {
 	PerfDataFile file;
 	bool has_times, has_periods, has_branches;
+	bool has_cpus, has_addresses, has_registers; /* addresses: with latency and data source */
 } SampleFile;
 
-/* With times, periods and branch stacks; of a little-endian machine. */
+/* As perf asks for: ax bx cx dx si di bp sp ip flags, r8 to r15. */
+enum { SAMPLE_REGISTERS = 0xff03ff, SAMPLE_N_REGISTERS = 18 };
+enum { SAMPLE_AX, SAMPLE_BX, SAMPLE_CX, SAMPLE_DX, SAMPLE_SI, SAMPLE_DI, SAMPLE_BP, SAMPLE_SP };
+
+/* With times, periods and branch stacks, without cpus, addresses and registers; of a little-endian
+ * machine. */
 void sample_file_init(SampleFile *self);
 void sample_file_clear(SampleFile *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SampleFile, sample_file_clear)
@@ -22,17 +28,30 @@ void sample_file_add_event(SampleFile *self, uint32_t type, uint64_t config, uin
 
 /* Executable; `build_id` NULL or 20 bytes. */
 void sample_file_map(SampleFile *self, uint32_t pid, uint64_t time_ns, const LodePerfMapping *map);
+/* Of memory that is not executable, MAP_PRIVATE, as with --data. */
+void sample_file_map_data(
+	SampleFile *self, uint32_t pid, uint64_t time_ns, const LodePerfMapping *map);
 void sample_file_exec(SampleFile *self, uint32_t pid, uint64_t time_ns);
 void sample_file_fork(SampleFile *self, uint32_t pid, uint32_t parent_pid, uint64_t time_ns);
+
+/* A thread: its beginning, its end, its name. */
+void sample_file_clone(SampleFile *self, uint32_t pid, uint32_t tid, uint64_t time_ns);
+void sample_file_exit(SampleFile *self, uint32_t pid, uint32_t tid, uint64_t time_ns);
+void sample_file_name(
+	SampleFile *self, uint32_t pid, uint32_t tid, uint64_t time_ns, const char *name);
 
 /* PERF_RECORD_LOST, _LOST_SAMPLES, _THROTTLE. */
 void sample_file_lose(SampleFile *self, uint32_t type, uint64_t n);
 
 typedef struct {
 	unsigned event;
-	uint16_t mode; /* PERF_RECORD_MISC_KERNEL… */
-	uint32_t pid;
+	uint16_t mode;     /* PERF_RECORD_MISC_KERNEL… */
+	uint32_t pid, tid; /* tid 0: the first thread's */
 	uint64_t time_ns, ip, period;
+	uint32_t cpu;
+	uint64_t address, latency, data_source;
+	uint64_t abi; /* PERF_SAMPLE_REGS_ABI_; NONE: without registers */
+	uint64_t registers[SAMPLE_N_REGISTERS];
 	const LodePerfBranch *branches; /* newest first */
 	size_t n_branches;
 } Sample;

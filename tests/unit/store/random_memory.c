@@ -66,7 +66,8 @@ static void add_types(LodeProfile *profile, GRand *rand)
 		for (uint32_t k = 0; k < n; k++) {
 			LodeDataMember member = {random_name(profile, rand),
 				random_name(profile, rand), random_word(rand), random_word(rand),
-				g_rand_int(rand), g_rand_int(rand)};
+				g_rand_int(rand), g_rand_int(rand), random_word(rand),
+				random_word(rand)};
 			g_array_append_val(memory->members, member);
 		}
 	}
@@ -194,6 +195,8 @@ static void compare_objects(const LodeMemory *a, const LodeMemory *b)
 		assert_same(left, right, size);
 		assert_same(left, right, bit_offset);
 		assert_same(left, right, bit_size);
+		assert_same(left, right, stride);
+		assert_same(left, right, repeats);
 	}
 	for (guint i = 0; i < a->objects->len; i++) {
 		const LodeDataObject *left = &LODE_AT(a->objects, LodeDataObject, i);
