@@ -2,8 +2,8 @@
 /*
  * resolve_samples: for how many samples of a recording the library finds where data was accessed.
  *
- *   lode record --user-regs -d -o x.data -- PROGRAM
- *   resolve_samples [OPTION…] x.data
+ *   lode memory record --keep-recording DIRECTORY -- PROGRAM
+ *   resolve_samples [OPTION…] DIRECTORY/perf.data
  *
  * With --bounds FILE, of a kernel with KERNEL_BOUNDS=FILE, also in whose memory that is. Exit
  * status: 0; 1 when an address is in another thread's memory, or in nobody's and no program's
@@ -43,7 +43,7 @@ static const GOptionEntry entries[] = {
 typedef struct {
 	uint64_t n_samples, n_resolved, n_unverified, n_addresses;
 	uint64_t n_by_rule[LODE_N_RULES], n_by_reason[LODE_N_REASONS], n_by_side[THREAD_N_SIDES];
-	uint64_t n_blocked_outside; /* of those blocked: a return or jump to another image */
+	uint64_t n_outside; /* of those not resolved: a return or jump to another image */
 	uint64_t n_globals, n_libraries; /* of those elsewhere */
 } Counts;
 
@@ -68,7 +68,7 @@ static const uint8_t *bytes_for_rules(void *data, uint64_t address, size_t *out_
 	Resolver *self = data;
 	const uint8_t *bytes = image_set_bytes(self->place.file, address, out_n);
 
-	self->has_left_image |= bytes == NULL;
+	self->has_left_image |= bytes == NULL && self->place.file != NULL;
 	return bytes;
 }
 
@@ -239,8 +239,7 @@ static void count(Resolver *self, const LodePerfRecord *record, const LodeDataAc
 	counts->n_samples++;
 	if (access->rule == LODE_RULE_NONE) {
 		counts->n_by_reason[access->reason]++;
-		counts->n_blocked_outside += access->reason == LODE_REASON_BLOCKED &&
-		                             self->has_left_image;
+		counts->n_outside += self->has_left_image;
 		if (given.n_shown > 0)
 			note_failure(self, record, access);
 		return;
@@ -293,9 +292,9 @@ static void write_text(const Resolver *self)
 		if (counts->n_by_reason[i] > 0)
 			printf(" %s %.2f%%", lode_address_reason_to_text(i),
 				percent(counts->n_by_reason[i], counts->n_samples));
-	if (counts->n_blocked_outside > 0)
-		printf(" (to another image %.2f%%)",
-			percent(counts->n_blocked_outside, counts->n_samples));
+	if (counts->n_outside > 0)
+		printf(" (the way leads to another image: %.2f%%)",
+			percent(counts->n_outside, counts->n_samples));
 	if (self->bounds != NULL)
 		printf("; of %" PRIu64 " addresses own arrays %" PRIu64 ", own stack %" PRIu64
 		       ", globals %" PRIu64 ", the C library's %" PRIu64 ", nobody's %" PRIu64
