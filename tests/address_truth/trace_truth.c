@@ -15,7 +15,7 @@ static struct {
 	gint64 skip, steps, every, calls, stack;
 	gboolean is_main_only, has_bases, has_no_header;
 	char *from, *name, *format;
-} given = {.every = 1, .stack = 512};
+} given = {.every = 1, .stack = 256};
 
 static const GOptionEntry entries[] = {
 	{"from", 0, 0, G_OPTION_ARG_STRING, &given.from,
@@ -29,7 +29,7 @@ static const GOptionEntry entries[] = {
 	{"main-only", 0, 0, G_OPTION_ARG_NONE, &given.is_main_only,
 		"other threads run freely, unseen", NULL},
 	{"stack", 0, 0, G_OPTION_ARG_INT64, &given.stack,
-		"tell the rules so much of the stack (default: 512; at most 4096)", "BYTES"},
+		"tell the rules so much of the stack (default: 256; at most 4096)", "BYTES"},
 	{"thread-bases", 0, 0, G_OPTION_ARG_NONE, &given.has_bases,
 		"tell the rules fs and gs, which samples do not have", NULL},
 	{"name", 0, 0, G_OPTION_ARG_STRING, &given.name, "the program's in the table", "NAME"},

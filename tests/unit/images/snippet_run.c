@@ -14,6 +14,7 @@ enum {
 	STACK_ADDRESS = 0x30000000,
 	CODE_BYTES = 4096,
 	STACK_BYTES = 65536,
+	RED_ZONE = 128,
 	ABOUT_WORDS = 256, /* of the stack, above and below where it begins */
 	ARITHMETIC_FLAGS = 0x8d5,
 	DIRECTION_FLAG = 0x400,
@@ -245,6 +246,13 @@ static void spread_addresses(SnippetRun *self, const Snippet *snippet, Registers
 			*general(registers, i) = any_instruction(self, snippet);
 }
 
+/* leave and pop may move it: what is pushed elsewhere could change the code. */
+static bool is_in_stack(const SnippetRun *self, uint64_t pointer)
+{
+	return pointer - (uint64_t)(uintptr_t)self->stack - RED_ZONE <
+	       STACK_BYTES - 2 * (uint64_t)RED_ZONE;
+}
+
 void snippet_run(SnippetRun *self, const Snippet *snippet)
 {
 	Registers registers;
@@ -258,7 +266,8 @@ void snippet_run(SnippetRun *self, const Snippet *snippet)
 		const SnippetInstruction *note = snippet_at(
 			snippet, registers.rip - (uint64_t)(uintptr_t)self->code);
 
-		if (note == NULL || !take_step(self, note, &registers))
+		if (note == NULL || !is_in_stack(self, registers.rsp) ||
+			!take_step(self, note, &registers))
 			break;
 	}
 }

@@ -16,6 +16,7 @@ typedef struct {
 } Code;
 
 typedef struct {
+	unsigned n_without_stack; /* claims of forward without the stack */
 	unsigned n_steps, n_claims[LODE_N_RULES], n_reasons[LODE_N_REASONS];
 } Tally;
 
@@ -97,6 +98,16 @@ static bool is_same(const LodeDataAccess *claim, const SnippetStep *truth, uint6
 	return true;
 }
 
+static bool is_claimed_without_stack(
+	const LodeDataAccessContext *context, LodeDataAccessQuestion question)
+{
+	LodeDataAccess claim;
+
+	question.stack = NULL;
+	lode_data_access_apply(context, &question, LODE_RULE_FORWARD, &claim);
+	return claim.rule != LODE_RULE_NONE;
+}
+
 static void check_step(const SnippetRun *run, unsigned i, const LodeDataAccessContext *context,
 	LodeDataAccessQuestion *question, Tally *tally)
 {
@@ -110,6 +121,7 @@ static void check_step(const SnippetRun *run, unsigned i, const LodeDataAccessCo
 	question->stack = run->steps[i].stack;
 	question->stack_size = run->steps[i].stack_size;
 	tally->n_steps++;
+	tally->n_without_stack += is_claimed_without_stack(context, *question);
 	for (unsigned k = 0; k < G_N_ELEMENTS(RULES); k++) {
 		bool is_back = RULES[k] == LODE_RULE_BACKWARD;
 		const SnippetStep *truth;
@@ -165,13 +177,16 @@ static void test_random_code(void)
 	}
 	snippet_run_close(&run);
 	g_test_message("%u steps: at-pc %u, forward %u, backward %u; blocked %u, branch-target %u, "
-		       "clobbered %u",
+		       "clobbered %u; forward without the stack %u",
 		tally.n_steps, tally.n_claims[LODE_RULE_AT_PC], tally.n_claims[LODE_RULE_FORWARD],
 		tally.n_claims[LODE_RULE_BACKWARD], tally.n_reasons[LODE_REASON_BLOCKED],
-		tally.n_reasons[LODE_REASON_BRANCH_TARGET], tally.n_reasons[LODE_REASON_CLOBBERED]);
+		tally.n_reasons[LODE_REASON_BRANCH_TARGET], tally.n_reasons[LODE_REASON_CLOBBERED],
+		tally.n_without_stack);
 	g_assert_cmpuint(tally.n_claims[LODE_RULE_AT_PC], >, tally.n_steps / 8);
 	g_assert_cmpuint(tally.n_claims[LODE_RULE_FORWARD], >, tally.n_steps / 2);
 	g_assert_cmpuint(tally.n_claims[LODE_RULE_BACKWARD], >, tally.n_steps / 10);
+	g_assert_cmpuint(tally.n_claims[LODE_RULE_FORWARD], >,
+		tally.n_without_stack + tally.n_steps / 100);
 }
 
 int main(int argc, char **argv)
