@@ -28,9 +28,12 @@ typedef struct {
 } LodeBinaryFunction;
 
 typedef struct {
-	const char *file;    /* borrowed; may be NULL */
-	uint32_t line;       /* 0: unknown */
-	const char *inlined; /* demangled name of the innermost inlined function; NULL: none */
+	const char *file;        /* borrowed; may be NULL */
+	uint32_t line;           /* 0: unknown */
+	const char *inlined;     /* demangled name of the innermost inlined function; NULL: none */
+	const char *caller_file; /* where the outermost one was called, in the function itself; as
+	                            file and line */
+	uint32_t caller_line;
 } LodeBinaryLocation;
 
 typedef struct {

@@ -157,7 +157,41 @@ static InlinedRange *innermost(const GArray *ranges, GArray *stack, uint64_t add
 	return NULL;
 }
 
-static void sweep(const Walk *walk, LodeBinaryLocation *locations, GStringChunk *names)
+/* Those that hold the address stand on the stack from the outermost on. */
+static InlinedRange *outermost(const GArray *ranges, const GArray *stack, uint64_t address)
+{
+	for (guint i = 0; i < stack->len && i < MAX_LOOK_BACK; i++) {
+		guint index = g_array_index(stack, guint, i);
+		InlinedRange *range = &g_array_index(ranges, InlinedRange, index);
+
+		if (range->low <= address && address < range->high)
+			return range;
+	}
+	return NULL;
+}
+
+static void set_caller(
+	LodeBinaryLocation *location, Dwarf_Die *inlined, Dwarf_Files *files, GStringChunk *names)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word line, file;
+	const char *path = NULL;
+
+	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) != 0 ||
+		line == 0 || line > UINT32_MAX)
+		return;
+	location->caller_line = (uint32_t)line;
+	if (files != NULL &&
+		dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) == 0)
+		path = dwarf_filesrc(files, file, NULL, NULL);
+	if (path == NULL)
+		return;
+	g_autofree char *valid = g_utf8_make_valid(path, -1);
+	location->caller_file = g_string_chunk_insert_const(names, valid);
+}
+
+static void sweep(
+	const Walk *walk, LodeBinaryLocation *locations, Dwarf_Files *files, GStringChunk *names)
 {
 	g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(guint));
 	const InlinedRange *last = NULL;
@@ -178,6 +212,9 @@ static void sweep(const Walk *walk, LodeBinaryLocation *locations, GStringChunk 
 			last_name = name_of(&range->die, names);
 		last = range;
 		locations[i].inlined = last_name;
+		range = outermost(walk->ranges, stack, walk->addresses[i]);
+		if (range != NULL)
+			set_caller(&locations[i], &range->die, files, names);
 	}
 }
 
@@ -185,11 +222,15 @@ void lode_inlined_functions_find(Dwarf_Die *unit, const uint64_t *addresses, siz
 	LodeBinaryLocation *locations, GStringChunk *names)
 {
 	Walk walk = {.addresses = addresses, .n = n};
+	Dwarf_Files *files = NULL;
+	size_t n_files;
 
+	if (dwarf_getsrcfiles(unit, &files, &n_files) != 0)
+		files = NULL;
 	walk.ranges = g_array_new(FALSE, FALSE, sizeof(InlinedRange));
 	walk_unit(&walk, unit);
 	if (walk.ranges->len > 1)
 		qsort(walk.ranges->data, walk.ranges->len, sizeof(InlinedRange), compare_ranges);
-	sweep(&walk, locations, names);
+	sweep(&walk, locations, files, names);
 	g_array_unref(walk.ranges);
 }

@@ -99,7 +99,7 @@ static void place_frame(
 }
 
 /* Source lines of one image's frames, in one pass. */
-static void locate_frames(LodeMemoryImage *image, Frame **frames, guint n)
+static void locate_frames(LodeMemorySites *self, LodeMemoryImage *image, Frame **frames, guint n)
 {
 	g_autofree uint64_t *addresses = g_new(uint64_t, n);
 	g_autofree LodeBinaryLocation *found = g_new0(LodeBinaryLocation, n);
@@ -110,8 +110,11 @@ static void locate_frames(LodeMemoryImage *image, Frame **frames, guint n)
 		addresses[i] = frames[i]->image_address;
 	lode_binary_image_locate(image->binary, addresses, n, found);
 	for (guint i = 0; i < n; i++) {
-		frames[i]->file = found[i].file;
-		frames[i]->line = found[i].line;
+		/* The library's code in a header is inlined into the program's. */
+		bool is_library = found[i].inlined != NULL && found[i].caller_line > 0 &&
+		                  g_regex_match(self->wrappers, found[i].inlined, 0, NULL);
+		frames[i]->file = is_library ? found[i].caller_file : found[i].file;
+		frames[i]->line = is_library ? found[i].caller_line : found[i].line;
 	}
 }
 
@@ -132,8 +135,8 @@ static void name_frames(LodeMemorySites *self, GArray *frames, LodeMemoryLoads *
 	for (guint begin = 0; begin < n; begin = end) {
 		for (end = begin; end < n && placed[end]->image == placed[begin]->image; end++)
 			;
-		locate_frames(lode_memory_images_at(images, placed[begin]->image), &placed[begin],
-			end - begin);
+		locate_frames(self, lode_memory_images_at(images, placed[begin]->image),
+			&placed[begin], end - begin);
 	}
 }
 
@@ -281,7 +284,7 @@ LodeMemorySites *lode_memory_sites_new(
 {
 	static const char wrappers[] =
 		"([mcz]|re|x)alloc|Alloc|Malloc|Realloc|alloc(ate|ator|_impl)|strn?dup|memdup"
-		"|operator new|^g_slice_|^g_new";
+		"|operator new|^g_slice_|^g_new|^std::|^__gnu_cxx::";
 	const GPtrArray *logs = lode_memory_reading_logs(reading);
 	LodeMemorySites *self = g_new0(LodeMemorySites, 1);
 	g_autoptr(GArray) frames = collect_frames(logs);

@@ -34,12 +34,12 @@ static void take_sample(LodeBinaryImage *image, uint64_t step, Sample *sample)
  * The same line. Not the same file: addr2line 2.40 takes the file numbers of DWARF 5 line tables,
  * which begin at 0, to begin at 1.
  */
-static bool is_same_place(const LodeBinaryLocation *location, const char *expected)
+static bool is_same_place(uint32_t line, const char *expected)
 {
 	const char *colon = strrchr(expected, ':');
 
 	g_assert_nonnull(colon);
-	return location->line == g_ascii_strtoull(colon + 1, NULL, 10);
+	return line == g_ascii_strtoull(colon + 1, NULL, 10);
 }
 
 /* One answer of `addr2line -a -i -f -C`: the address, then function and place for each frame. */
@@ -50,9 +50,13 @@ static void compare_answer(Sample *sample, size_t i, char **lines, size_t n_line
 	g_test_message("%" G_GINT64_MODIFIER "x", sample->addresses[i]);
 	g_assert_cmpuint(n_lines, >=, 2);
 	lines[1][strcspn(lines[1], " ")] = '\0'; /* (discriminator 1) */
-	if (!is_same_place(location, lines[1]))
+	if (!is_same_place(location->line, lines[1]))
 		g_error("%s:%u is not %s", location->file, location->line, lines[1]);
 	g_assert_cmpstr(location->inlined, ==, n_lines > 2 ? lines[0] : NULL);
+	if (n_lines > 2 && !is_same_place(location->caller_line, lines[n_lines - 1]))
+		g_error("called at %u, not %s", location->caller_line, lines[n_lines - 1]);
+	if (n_lines <= 2)
+		g_assert_null(location->caller_file);
 	sample->n_lines += location->line != 0;
 	sample->n_inlined += location->inlined != NULL;
 }
