@@ -88,9 +88,13 @@ static void draw(LodeLivePicture *self)
 	bool shows_output = state->page == LODE_LIVE_SHOWS_OUTPUT;
 	g_autofree char *output = shows_output ? lode_program_output_tail(&self->output, TAIL_BYTES)
 	                                       : NULL;
+	bool has_begun = g_atomic_int_get(&self->has_begun);
 	LodeLiveStatus status = {
 		.program = self->options.program,
-		.n_dropped = lode_record_queue_n_dropped(&self->queue),
+		.n_dropped = lode_record_queue_n_dropped(&self->queue) +
+	                     lode_live_addresses_n_unreadable(self->model.addresses),
+		.is_stall_weighted = has_begun &&
+	                             lode_live_addresses_is_by_time(self->model.addresses),
 		.is_sampling = g_atomic_int_get(&self->is_sampling),
 	};
 	g_auto(LodeCellGrid) grid = {0};

@@ -125,6 +125,18 @@ static bool has_capability(const char *name)
 	return text != NULL && text != (char *)-1;
 }
 
+/* Asked first, as newterm() leaks what it fails with. */
+static bool is_known(const LodeLiveTerminal *self)
+{
+	int code;
+
+	if (setupterm(NULL, fileno(self->out), &code) != OK)
+		return false;
+	bool can_move = has_capability("cup");
+	del_curterm(cur_term);
+	return can_move;
+}
+
 /* Ctrl-Z would leave the picture on the screen and the program stopped: it is but a key here. */
 static void set_modes(void)
 {
@@ -177,15 +189,17 @@ static bool open_screen(LodeLiveTerminal *self, GError **error)
 {
 	struct sigaction stop_action;
 
+	if (!is_known(self))
+		return refuse("the terminal is of a kind that is unknown or cannot show a picture "
+			      "(TERM)",
+			error);
 	tcgetattr(fileno(self->in), &rescue.modes);
 	sigaction(SIGTSTP, NULL, &stop_action);
 	self->screen = newterm(NULL, self->out, self->in);
 	if (self->screen == NULL)
-		return refuse("the terminal is of an unknown kind (TERM)", error);
+		return refuse("the terminal cannot be opened", error);
 	/* Its handler would draw in whichever thread the signal comes to. */
 	sigaction(SIGTSTP, &stop_action, NULL);
-	if (!has_capability("cup"))
-		return refuse("the terminal cannot show a picture (TERM)", error);
 	rescue.leave_size = 0;
 	add_leave("sgr0");
 	add_leave("cnorm");

@@ -30,8 +30,8 @@ static int run(char **arguments, GError **error)
 	info.profile_path = arguments[0];
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeProfile)
-		profile = lode_profile_store_read(arguments[0], &screen.progress, error);
+	g_autoptr(LodeProfile) profile = lode_profile_store_read_with_memory(
+		arguments[0], &screen.progress, error);
 	if (profile == NULL)
 		return LODE_EXIT_FAILED;
 	g_autoptr(GPtrArray) runs = lode_profile_store_list_runs(arguments[0], error);
@@ -46,8 +46,9 @@ const LodeVerb lode_verb_info = {
 	.arguments = "PROFILE.lode",
 	.summary = "show what is in a profile, and how good it is",
 	.description = "Program, events and totals, images with their share of weight, numbers of "
-		       "functions,\nblocks, instructions and edges, flow conservation, everything "
-		       "unresolved by reason, and the\nmining runs.\n\nExample:\n"
+		       "functions, blocks, instructions and edges, flow conservation, how many "
+		       "samples have a data address, everything unresolved by reason, and the "
+		       "mining runs.\n\nExample:\n"
 		       "  lode info x.lode --format json",
 	.options = options,
 	.run = run,

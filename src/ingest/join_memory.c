@@ -136,16 +136,23 @@ static void add_mappings(Building *self)
 	}
 }
 
+/* The event of a sampled column; a counted one may have the same name. */
+static uint32_t find_event(const LodeJoin *join, const char *name)
+{
+	const GPtrArray *columns = join->recording->events;
+
+	for (guint i = columns->len - join->recording->n_sampled; i < columns->len; i++)
+		if (strcmp(g_ptr_array_index(columns, i), name) == 0)
+			return g_array_index(join->column_events, uint32_t, i);
+	return join->profile->weight_event;
+}
+
 static void find_events(Building *self)
 {
 	const GPtrArray *names = lode_memory_reading_event_names(self->reading);
 
 	for (guint i = 0; i < names->len; i++) {
-		uint32_t event = lode_profile_find_event(
-			self->join->profile, g_ptr_array_index(names, i));
-		/* A sampled event that is there by another name has no other. */
-		if (event == LODE_NONE)
-			event = self->join->profile->weight_event;
+		uint32_t event = find_event(self->join, g_ptr_array_index(names, i));
 		g_array_append_val(self->event_ids, event);
 	}
 }
@@ -174,7 +181,7 @@ static void find_instructions(
 	                                            : LODE_NONE;
 
 	sample->instruction = lode_join_find(self->join, image, access->image_pc);
-	if (sample->rule == LODE_RULE_NONE)
+	if (sample->access_pc == 0)
 		return;
 	sample->access_instruction = lode_join_find(self->join, image, access->image_access_pc);
 	sample->access_function = lode_join_find_function(
@@ -304,30 +311,42 @@ static uint32_t find_allocation(
 	                            : LODE_NONE;
 }
 
+/* What the address itself tells, which must be that of the access that is charged. */
+static void find_layers(
+	Building *self, const LodeReadAccess *access, LodeMemorySample *sample, Layers *layers)
+{
+	sample->mapping = LODE_NONE;
+	if (access->sample.mapping != LODE_NONE)
+		sample->mapping = self->mapping_ids[access->sample.mapping];
+	sample->allocation = find_allocation(self, access, sample);
+	if (sample->is_next)
+		return;
+	if (sample->mapping != LODE_NONE)
+		layers->mapping =
+			LODE_AT(self->memory->mappings, LodeMemoryMapping, sample->mapping).name;
+	if (layers->variable == NULL)
+		layers->variable = (char *)variable_at(self, access);
+	if (sample->allocation != LODE_NONE)
+		layers->site =
+			LODE_AT(self->memory->allocations, LodeAllocation, sample->allocation).site;
+}
+
 static void find_object(Building *self, const LodeReadAccess *access, LodeMemorySample *sample)
 {
-	static char unknown[] = "[unknown]";
-	uint32_t number = access->image != LODE_NONE
-	                          ? lode_memory_objects_find(self->join->memory_objects,
-					    access->image, access->image_access_pc, access->operand)
-	                          : 0;
-	const LodeOperandObject *known =
-		number != 0 ? lode_memory_objects_at(self->join->memory_objects, number) : NULL;
-	Layers layers = {.operand_object = number, .site = LODE_NONE, .mapping = unknown};
+	static char unknown[] = "[unknown]", overwritten[] = "[address overwritten]";
+	Layers layers = {.site = LODE_NONE, .mapping = sample->is_next ? overwritten : unknown};
 
-	sample->mapping = LODE_NONE;
-	if (access->sample.mapping != LODE_NONE) {
-		sample->mapping = self->mapping_ids[access->sample.mapping];
-		layers.mapping =
-			LODE_AT(self->memory->mappings, LodeMemoryMapping, sample->mapping).name;
-	}
-	layers.variable = known != NULL && known->variable != NULL
-	                          ? known->variable
-	                          : (char *)variable_at(self, access);
-	sample->allocation = find_allocation(self, access, sample);
-	if (sample->allocation != LODE_NONE)
-		layers.site =
-			LODE_AT(self->memory->allocations, LodeAllocation, sample->allocation).site;
+	if (access->image != LODE_NONE)
+		layers.operand_object = lode_memory_objects_find(self->join->memory_objects,
+			access->image, access->image_access_pc, access->operand);
+	if (layers.operand_object != 0)
+		layers.variable = lode_memory_objects_at(
+			self->join->memory_objects, layers.operand_object)
+		                          ->variable;
+	if (sample->rule != LODE_RULE_NONE)
+		find_layers(self, access, sample, &layers);
+	else if (layers.operand_object == 0)
+		return;
 	sample->object = intern_object(self, &layers);
 }
 
@@ -338,7 +357,7 @@ static void add_sample(Building *self, const LodeReadAccess *access)
 	sample.event = g_array_index(self->event_ids, uint32_t, access->sample.event);
 	sample.thread = self->thread_ids[access->sample.thread];
 	find_instructions(self, access, &sample);
-	if (sample.rule != LODE_RULE_NONE)
+	if (sample.access_pc != 0)
 		find_object(self, access, &sample);
 	g_array_append_val(self->memory->samples, sample);
 }

@@ -154,8 +154,8 @@ static void add_line(const Writer *self, char *line)
 
 	if (!read_line(line, &map) || strlen(line + map.path) > PATH_MAX)
 		return;
-	if (self->wanted->is_wanted != NULL &&
-		!self->wanted->is_wanted(map.start, map.end, self->wanted->filter_data))
+	if (self->wanted->is_wanted != NULL && !self->wanted->is_wanted(map.start, map.end,
+						       line + map.path, self->wanted->filter_data))
 		return;
 	if (map.access[2] == 'x' || self->wanted->has_data)
 		add_mapping(self, &map, line + map.path);

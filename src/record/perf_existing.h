@@ -22,7 +22,7 @@ typedef struct {
 	void *user_data;
 	uint64_t time_ns; /* of the records of mappings */
 	/* Whether a mapping is wanted; NULL: all are. */
-	bool (*is_wanted)(uint64_t start, uint64_t end, void *filter_data);
+	bool (*is_wanted)(uint64_t start, uint64_t end, const char *name, void *filter_data);
 	void *filter_data;
 } LodePerfExisting;
 

@@ -14,6 +14,7 @@ typedef struct {
 	LodeLiveRanges *known;
 	uint64_t since_ns; /* what is new came after this */
 	bool is_due;
+	bool has_heap; /* its name was told: the kernel announces it before it has one */
 } Process;
 
 struct LodePerfMappings {
@@ -141,18 +142,21 @@ void lode_perf_mappings_see(LodePerfMappings *self, const struct perf_event_head
 }
 
 /* Whether some of it is not known yet; then all of it is. */
-static bool is_new(uint64_t start, uint64_t end, void *user_data)
+static bool is_new(uint64_t start, uint64_t end, const char *name, void *user_data)
 {
 	Process *self = user_data;
+	bool is_heap = strcmp(name, "[heap]") == 0;
+	bool is_first_heap = is_heap && !self->has_heap;
 	uint64_t at = start;
 
+	self->has_heap |= is_heap;
 	while (at < end) {
 		const LodeLiveRange *range = lode_live_ranges_find(self->known, at);
 		if (range == NULL)
 			break;
 		at = range->end;
 	}
-	if (at >= end)
+	if (at >= end && !is_first_heap)
 		return false;
 	know(self, start, end);
 	return true;

@@ -54,6 +54,7 @@ static const char *section_title(const char *section)
 		{"quality", "Quality"},
 		{"event", "Events"},
 		{"image", "Images, by share of weight"},
+		{"data address", "Data addresses, samples with share of weight"},
 		{"unresolved", "Unresolved, by reason, with share of weight"},
 		{"run", "Mining runs"},
 	};
@@ -195,6 +196,11 @@ static void write_json(
 	lode_json_key(&json, "images");
 	put_json_rows(&json, rows, "image");
 	lode_json_line(&json);
+	if (profile->memory != NULL) {
+		lode_json_key(&json, "data_addresses");
+		put_json_rows(&json, rows, "data address");
+		lode_json_line(&json);
+	}
 	lode_profile_json_unresolved(&json, profile);
 	lode_json_line(&json);
 	put_json_runs(&json, runs);

@@ -2,6 +2,7 @@
 /* The facts of a profile as rows. */
 #include "views/info_rows.h"
 
+#include "analyses/memory/coverage.h"
 #include "base/number_format.h"
 #include "store/run_parameters.h"
 #include "views/profile_figures.h"
@@ -140,6 +141,39 @@ static void add_images(GArray *rows, const LodeProfile *profile)
 	}
 }
 
+static void add_coverage(GArray *rows, const char *kind, const char *word,
+	const LodeAccessTotals *totals, double whole)
+{
+	if (totals->n_samples == 0)
+		return;
+	g_autofree char *name = g_strdup_printf("%s%s", kind, word);
+	LodeInfoRow *row = add_row(rows, "data address", name);
+	row->number = (double)totals->n_samples;
+	row->share = lode_share_of(totals->weight, whole);
+}
+
+/* By the first event that is no page fault. */
+static void add_data_addresses(GArray *rows, const LodeProfile *profile)
+{
+	if (profile->memory == NULL)
+		return;
+	g_autoptr(GArray) coverages = lode_memory_coverage_new(profile, NULL, 0);
+	if (coverages->len == 0)
+		return;
+	const LodeMemoryCoverage *coverage = &g_array_index(coverages, LodeMemoryCoverage, 0);
+	double whole = coverage->total.weight;
+	add_coverage(rows, "with a data address", "", &coverage->resolved, whole);
+	for (int i = LODE_RULE_NONE + 1; i < LODE_N_RULES; i++)
+		add_coverage(rows, "by rule ", lode_address_rule_to_text((LodeAddressRule)i),
+			&coverage->by_rule[i], whole);
+	for (int i = LODE_REASON_NONE + 1; i < LODE_N_REASONS; i++)
+		add_coverage(rows, "without: ", lode_address_reason_to_text((LodeAddressReason)i),
+			&coverage->by_reason[i], whole);
+	for (int i = 0; i < LODE_N_LAYERS; i++)
+		add_coverage(rows, "named by ", lode_object_layer_to_text((LodeObjectLayer)i),
+			&coverage->named[i], whole);
+}
+
 static void add_unresolved(GArray *rows, const LodeProfile *profile)
 {
 	for (guint i = 0; i < profile->unresolved->len; i++) {
@@ -195,6 +229,7 @@ GArray *lode_info_rows(const LodeProfile *profile, const GPtrArray *runs)
 	add_quality(rows, profile);
 	add_events(rows, profile);
 	add_images(rows, profile);
+	add_data_addresses(rows, profile);
 	add_unresolved(rows, profile);
 	add_runs(rows, runs);
 	return rows;

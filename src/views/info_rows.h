@@ -5,8 +5,8 @@
 #include "views/info.h"
 
 typedef struct {
-	const char *section; /* "profile", "contents", "quality", "event", "image", "unresolved",
-	                        "run" */
+	const char *section; /* "profile", "contents", "quality", "event", "image", "data address",
+	                        "unresolved", "run" */
 	char *name;
 	char *text;    /* the value when it is no number; else NULL */
 	double number; /* no number: none */

@@ -45,4 +45,4 @@ for name in $(workload_names); do
 		"$(step --main-only --from entry --calls $((calls / 2)))" \
 		"$(step --main-only --from entry --calls $((calls * 4 / 5)))"
 done
-demand 27 74 35 85 85
+demand 27 86 35 92 92

@@ -2,8 +2,8 @@
 /*
  * resolve_samples: for how many samples of a recording the library finds where data was accessed.
  *
- *   lode record --user-regs -d -o x.data -- PROGRAM
- *   resolve_samples [OPTION…] x.data
+ *   lode memory record --keep-recording DIRECTORY -- PROGRAM
+ *   resolve_samples [OPTION…] DIRECTORY/perf.data
  *
  * With --bounds FILE, of a kernel with KERNEL_BOUNDS=FILE, also in whose memory that is. Exit
  * status: 0; 1 when an address is in another thread's memory, or in nobody's and no program's
@@ -15,6 +15,7 @@
 #include "thread_bounds.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +23,8 @@
 static struct {
 	char *bounds, *name, *format;
 	gboolean has_no_header, is_trigger_before;
-	int n_shown;
-} given;
+	int n_shown, stack_bytes;
+} given = {.stack_bytes = INT_MAX};
 
 static const GOptionEntry entries[] = {
 	{"bounds", 0, 0, G_OPTION_ARG_FILENAME, &given.bounds, "of the threads' arrays", "FILE"},
@@ -32,6 +33,8 @@ static const GOptionEntry entries[] = {
 	{"show", 0, 0, G_OPTION_ARG_INT, &given.n_shown,
 		"the N instructions with the most samples that have no address", "N"},
 	{"no-header", 0, 0, G_OPTION_ARG_NONE, &given.has_no_header, NULL, NULL},
+	{"stack", 0, 0, G_OPTION_ARG_INT, &given.stack_bytes, "use no more of the dumped stacks",
+		"BYTES"},
 	{"trigger-before", 0, 0, G_OPTION_ARG_NONE, &given.is_trigger_before,
 		"as if a counter had sampled", NULL},
 	G_OPTION_ENTRY_NULL,
@@ -40,7 +43,8 @@ static const GOptionEntry entries[] = {
 typedef struct {
 	uint64_t n_samples, n_resolved, n_unverified, n_addresses;
 	uint64_t n_by_rule[LODE_N_RULES], n_by_reason[LODE_N_REASONS], n_by_side[THREAD_N_SIDES];
-	uint64_t n_globals; /* of those elsewhere */
+	uint64_t n_outside; /* of those not resolved: a return or jump to another image */
+	uint64_t n_globals, n_libraries; /* of those elsewhere */
 } Counts;
 
 typedef struct {
@@ -56,11 +60,16 @@ typedef struct {
 	GHashTable *failures; /* text → Failure */
 	RecordedMoment moment;
 	ImagePlace place;
+	bool has_left_image; /* the rules wanted code of another one */
 } Resolver;
 
 static const uint8_t *bytes_for_rules(void *data, uint64_t address, size_t *out_n)
 {
-	return image_set_bytes(((Resolver *)data)->place.file, address, out_n);
+	Resolver *self = data;
+	const uint8_t *bytes = image_set_bytes(self->place.file, address, out_n);
+
+	self->has_left_image |= bytes == NULL && self->place.file != NULL;
+	return bytes;
 }
 
 static bool is_valid_for_rules(void *data, uint64_t address, uint32_t size, uint8_t access)
@@ -101,10 +110,13 @@ static void resolve(
 	out->reason = LODE_REASON_NOT_USER_CODE;
 	if (record->mode != LODE_PERF_MODE_USER || !find_place(self, record->sample.ip))
 		return;
+	self->has_left_image = false;
 	question.pc = record->sample.ip - self->place.bias;
 	question.bias = self->place.bias;
 	question.flow = image_set_flow(self->place.file, question.pc);
 	question.targets = image_set_targets(self->place.file);
+	question.stack = record->sample.stack;
+	question.stack_size = MIN(record->sample.stack_size, (size_t)MAX(given.stack_bytes, 0));
 	question.is_trigger_before = given.is_trigger_before;
 	lode_data_access_find(&context, &question, out);
 }
@@ -118,18 +130,46 @@ static bool is_global(Resolver *self, uint64_t address)
 	       recorded_mappings_file(&self->mappings, range)->path[1] != '/';
 }
 
+/* The C library's own heap and tables, which it uses while a thread begins and ends. */
+static bool is_by_library(Resolver *self, const LodeDataAccess *access)
+{
+	const LodeMappedRange *range = recorded_mappings_find(
+		&self->mappings, &self->moment, access->pc + self->place.bias);
+
+	return range != NULL &&
+	       strstr(recorded_mappings_file(&self->mappings, range)->path, ".so") != NULL;
+}
+
+static void count_elsewhere(
+	Resolver *self, const LodeDataAccess *access, const LodeDataOperand *operand)
+{
+	if (is_global(self, operand->address))
+		self->counts.n_globals++;
+	else if (is_by_library(self, access))
+		self->counts.n_libraries++;
+	else
+		fprintf(stderr, "%s: 0x%" PRIx64 " at 0x%" PRIx64 " is nobody's\n", given.name,
+			operand->address, access->pc);
+}
+
 static void count_side(
 	Resolver *self, uint32_t tid, const LodeDataAccess *access, const LodeDataOperand *operand)
 {
 	ThreadSide side = thread_bounds_side(self->bounds, tid, operand->address);
-	bool is_known = side == THREAD_ELSEWHERE && is_global(self, operand->address);
 
 	self->counts.n_by_side[side]++;
-	self->counts.n_globals += is_known;
-	if (side == THREAD_FOREIGN || (side == THREAD_ELSEWHERE && !is_known))
-		fprintf(stderr, "%s: thread %" PRIu32 " at 0x%" PRIx64 ": 0x%" PRIx64 " is %s\n",
-			given.name, tid, access->pc, operand->address,
-			side == THREAD_FOREIGN ? "another thread's" : "nobody's");
+	if (side == THREAD_ELSEWHERE)
+		count_elsewhere(self, access, operand);
+	else if (side == THREAD_FOREIGN)
+		fprintf(stderr,
+			"%s: thread %" PRIu32 ": 0x%" PRIx64 " at 0x%" PRIx64
+			" is another thread's\n",
+			given.name, tid, operand->address, access->pc);
+}
+
+static uint64_t n_nobodys(const Counts *counts)
+{
+	return counts->n_by_side[THREAD_ELSEWHERE] - counts->n_globals - counts->n_libraries;
 }
 
 static void failure_free(void *data)
@@ -199,6 +239,7 @@ static void count(Resolver *self, const LodePerfRecord *record, const LodeDataAc
 	counts->n_samples++;
 	if (access->rule == LODE_RULE_NONE) {
 		counts->n_by_reason[access->reason]++;
+		counts->n_outside += self->has_left_image;
 		if (given.n_shown > 0)
 			note_failure(self, record, access);
 		return;
@@ -251,13 +292,16 @@ static void write_text(const Resolver *self)
 		if (counts->n_by_reason[i] > 0)
 			printf(" %s %.2f%%", lode_address_reason_to_text(i),
 				percent(counts->n_by_reason[i], counts->n_samples));
+	if (counts->n_outside > 0)
+		printf(" (the way leads to another image: %.2f%%)",
+			percent(counts->n_outside, counts->n_samples));
 	if (self->bounds != NULL)
 		printf("; of %" PRIu64 " addresses own arrays %" PRIu64 ", own stack %" PRIu64
-		       ", globals %" PRIu64 ", nobody's %" PRIu64 ", another thread's %" PRIu64,
+		       ", globals %" PRIu64 ", the C library's %" PRIu64 ", nobody's %" PRIu64
+		       ", another thread's %" PRIu64,
 			counts->n_addresses, counts->n_by_side[THREAD_OWN_ARRAY],
-			counts->n_by_side[THREAD_OWN_STACK], counts->n_globals,
-			counts->n_by_side[THREAD_ELSEWHERE] - counts->n_globals,
-			counts->n_by_side[THREAD_FOREIGN]);
+			counts->n_by_side[THREAD_OWN_STACK], counts->n_globals, counts->n_libraries,
+			n_nobodys(counts), counts->n_by_side[THREAD_FOREIGN]);
 	printf("\n");
 }
 
@@ -269,7 +313,7 @@ static void write_csv_header(void)
 	printf(",unverified");
 	for (unsigned i = 1; i < LODE_N_REASONS; i++)
 		printf(",%s", lode_address_reason_to_text(i));
-	printf(",addresses,own array,own stack,globals,nobody's,another thread's\n");
+	printf(",addresses,own array,own stack,globals,library,nobody's,another thread's\n");
 }
 
 static void write_csv(const Resolver *self)
@@ -284,11 +328,11 @@ static void write_csv(const Resolver *self)
 	printf(",%" PRIu64, counts->n_unverified);
 	for (unsigned i = 1; i < LODE_N_REASONS; i++)
 		printf(",%" PRIu64, counts->n_by_reason[i]);
-	printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+	printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+	       "\n",
 		counts->n_addresses, counts->n_by_side[THREAD_OWN_ARRAY],
-		counts->n_by_side[THREAD_OWN_STACK], counts->n_globals,
-		counts->n_by_side[THREAD_ELSEWHERE] - counts->n_globals,
-		counts->n_by_side[THREAD_FOREIGN]);
+		counts->n_by_side[THREAD_OWN_STACK], counts->n_globals, counts->n_libraries,
+		n_nobodys(counts), counts->n_by_side[THREAD_FOREIGN]);
 }
 
 static int report(const Resolver *self)
@@ -303,8 +347,7 @@ static int report(const Resolver *self)
 		write_csv(self);
 	}
 	show_failures(self);
-	return counts->n_by_side[THREAD_FOREIGN] > 0 ||
-	       counts->n_by_side[THREAD_ELSEWHERE] > counts->n_globals;
+	return counts->n_by_side[THREAD_FOREIGN] > 0 || n_nobodys(counts) > 0;
 }
 
 static int fail(const GError *error)

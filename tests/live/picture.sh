@@ -229,7 +229,7 @@ check "no picture on a dumb terminal, but a recording" \
 	"$(end_with 0 '^lode memory record: --live: the terminal cannot' '^loaded 0x')"
 
 start "TERM=nonesuch $lode memory record --live -o x.lode -- $program 0.3"
-check "nor on an unknown one" "$(end_with 0 'unknown kind' '^loaded 0x')" "$(is_sane)"
+check "nor on an unknown one" "$(end_with 0 'of a kind that is unknown' '^loaded 0x')" "$(is_sane)"
 
 setsid "$lode" memory record --live -o y.lode -- "$program" 0.3 >out 2>err
 status=$?

@@ -90,7 +90,8 @@ static void draw_status(const LodeLiveDrawing *self, LodeCellGrid *grid)
 	const LodeLiveStatus *status = self->status;
 	const LodeLiveState *state = self->state;
 	char count[LODE_NUMBER_SIZE], number[LODE_NUMBER_SIZE], dropped[LODE_NUMBER_SIZE];
-	g_autofree char *program = g_strndup(status->program, grid->width / PROGRAM_PART);
+	g_autofree char *name = lode_live_mapping_name(status->program);
+	g_autofree char *program = g_strndup(name, grid->width / PROGRAM_PART);
 	bool is_narrow = grid->width < NARROW;
 	g_autofree char *rate = g_strdup_printf("%s%s/s",
 		lode_live_count((uint64_t)llround(status->samples_per_second), count),

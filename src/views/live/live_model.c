@@ -176,5 +176,4 @@ void lode_live_model_status(LodeLiveModel *self, LodeLiveStatus *status)
 	status->n_samples = self->n_samples;
 	status->n_unresolved = self->n_unresolved;
 	status->reason = main_reason(self);
-	status->is_stall_weighted = lode_live_addresses_is_by_time(self->addresses);
 }

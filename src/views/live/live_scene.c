@@ -3,7 +3,8 @@
 
 #include "views/live/live_state.h"
 
-#include <string.h>
+/* Of more threads, the others are seen in the row of all only. */
+enum { MAX_ROWS = 1000 };
 
 static double measure_of(const LodeLiveCell *cell, LodeLiveMeasure measure)
 {
@@ -95,8 +96,7 @@ static void add_row(LodeLiveScene *self, uint32_t thread)
 	g_array_append_val(self->rows, row);
 }
 
-/* The rows by thread: *out_row_of, which the caller frees, has UINT32_MAX for one that is not seen.
- */
+/* The rows by thread: *out_row_of, which the caller frees, has UINT32_MAX for one without. */
 static void make_rows(LodeLiveScene *self, const LodeLiveState *state, uint32_t **out_row_of)
 {
 	guint n = self->known_threads->len, n_seen = 0;
@@ -107,8 +107,9 @@ static void make_rows(LodeLiveScene *self, const LodeLiveState *state, uint32_t 
 	if (n_seen > 1)
 		add_row(self, UINT32_MAX);
 	for (guint i = 0; i < n; i++) {
-		row_of[i] = is_seen_thread(self, state, i) ? self->rows->len : UINT32_MAX;
-		if (row_of[i] != UINT32_MAX)
+		bool has_row = is_seen_thread(self, state, i) && self->rows->len < MAX_ROWS;
+		row_of[i] = has_row ? self->rows->len : UINT32_MAX;
+		if (has_row)
 			add_row(self, i);
 	}
 	*out_row_of = row_of;
@@ -135,7 +136,8 @@ static void fill_rows(LodeLiveScene *self, const GPtrArray *cells, const LodeLiv
 		const LodeLiveCell *cell = cells->pdata[i];
 		double measure = measure_of(cell, state->measure);
 		int column = lode_live_columns_find(&self->columns, cell->address);
-		fill_row(self, row_of[cell->thread], column, measure);
+		if (row_of[cell->thread] != UINT32_MAX)
+			fill_row(self, row_of[cell->thread], column, measure);
 		if (has_all)
 			fill_row(self, 0, column, measure);
 	}

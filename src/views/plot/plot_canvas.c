@@ -185,7 +185,7 @@ void lode_plot_text(
 	cairo_translate(cairo, x, y);
 	cairo_rotate(cairo, style->angle);
 	cairo_set_source_rgb(cairo, style->grey, style->grey, style->grey);
-	cairo_move_to(cairo, -measure(cairo, plain->str) * style->anchor / 2,
+	cairo_move_to(cairo, -measure(cairo, plain->str) * (int)style->anchor / 2,
 		(font.ascent - font.descent) / 2);
 	cairo_show_text(cairo, plain->str);
 	cairo_restore(cairo);

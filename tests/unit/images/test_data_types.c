@@ -491,7 +491,7 @@ static const Build BUILDS[] = {
 	{"clang -g -O0", false},
 	{"clang -g -O1", true},
 	{"clang -g -O2", true},
-	{"clang -g -O3 -gdwarf-4", true},
+	{"clang -g -O1 -gdwarf-4", true},
 	{"clang -g -O2 -no-pie -fno-pie", true},
 };
 
