@@ -57,7 +57,7 @@ faults() {
 }
 mappings() { perf script -i rec/perf.data --show-mmap-events 2>/dev/null | grep MMAP2 >mappings; }
 has_stacks() {
-	perf script -D -i rec/perf.data 2>/dev/null | grep -q '\.\.\. ustack: size 256' ||
+	perf script -D -i rec/perf.data 2>/dev/null | grep '\.\.\. ustack: size 256' >/dev/null ||
 		echo "no sample with 256 bytes of stack"
 }
 # A mapping that begins where the memory was moved to, of its whole size.
