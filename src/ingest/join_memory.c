@@ -230,6 +230,10 @@ static LodeDataObject make_object(Building *self, const Layers *layers)
 		.variable = layers->variable,
 		.mapping = layers->mapping};
 
+	/* "char" alone says less than whose memory it is. */
+	bool is_plain = known != NULL && known->name != NULL && known->member == LODE_NONE &&
+	                known->variable == NULL && known->type != LODE_NONE &&
+	                LODE_AT(self->memory->types, LodeDataType, known->type).n_members == 0;
 	if (layers->site != LODE_NONE) {
 		object.layer = LODE_LAYER_ALLOCATION;
 		object.name = LODE_AT(self->memory->sites, LodeAllocationSite, layers->site).name;
@@ -238,6 +242,8 @@ static LodeDataObject make_object(Building *self, const Layers *layers)
 		object.layer = LODE_LAYER_VARIABLE;
 		object.name = layers->variable;
 	}
+	if (is_plain && object.layer != LODE_LAYER_MAPPING)
+		return object;
 	if (known != NULL && known->name != NULL) {
 		object.layer = known->type != LODE_NONE ? LODE_LAYER_TYPE : LODE_LAYER_VARIABLE;
 		object.name = known->name;
