@@ -98,8 +98,9 @@ int main(int argc, char **argv)
 	if (argc < 2 || given.every < 1 || given.skip < 0 || given.steps < 0 || given.calls < 0 ||
 		given.stack < 0 || given.stack > WITNESS_MAX_STACK)
 		return fail(NULL);
-	witness_init(&witness, &(WitnessOptions){(uint64_t)given.skip, (uint64_t)given.steps,
-				       (uint64_t)given.every, (size_t)given.stack, given.has_bases});
+	witness_init(
+		&witness, &(WitnessOptions){(uint64_t)given.skip, (uint64_t)given.steps,
+				  (uint64_t)given.every, (size_t)given.stack, given.has_bases});
 	status = run(&witness, argv + 1, &error)
 	                 ? report(&witness, given.name != NULL ? given.name : argv[1])
 	                 : fail(error);

@@ -198,8 +198,8 @@ static void ask(Witness *self, WitnessThread *thread)
 		.bias = claim.bias,
 		.registers = &claim.registers,
 		.stack = stack,
-		.stack_size = live_mappings_read(&self->mappings, thread->registers.rsp, stack,
-			self->options.stack_bytes),
+		.stack_size = live_mappings_read(
+			&self->mappings, thread->registers.rsp, stack, self->options.stack_bytes),
 		.flow = image_set_flow(claim.file, claim.pc),
 		.targets = image_set_targets(claim.file),
 	};

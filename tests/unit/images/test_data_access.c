@@ -307,10 +307,10 @@ static void test_forward_unknown(void)
 
 static void test_stack_popped(void)
 {
-	SAMPLE(popped, 0x59, 0x58, 0x8b, 0x00); /* 0 pop rcx; 1 pop rax; 2 mov eax, [rax] */
-	SAMPLE(short_one, 0x66, 0x58, 0x8b, 0x00);      /* pop ax; mov eax, [rax] */
-	SAMPLE(left, 0xc9, 0x8b, 0x45, 0x08);           /* leave; mov eax, [rbp+8] */
-	SAMPLE(moved, 0x5c, 0x8b, 0x44, 0x24, 0x08);    /* pop rsp; mov eax, [rsp+8] */
+	SAMPLE(popped, 0x59, 0x58, 0x8b, 0x00);      /* 0 pop rcx; 1 pop rax; 2 mov eax, [rax] */
+	SAMPLE(short_one, 0x66, 0x58, 0x8b, 0x00);   /* pop ax; mov eax, [rax] */
+	SAMPLE(left, 0xc9, 0x8b, 0x45, 0x08);        /* leave; mov eax, [rbp+8] */
+	SAMPLE(moved, 0x5c, 0x8b, 0x44, 0x24, 0x08); /* pop rsp; mov eax, [rsp+8] */
 	SAMPLE(flags, 0x9d, 0x74, 0x02, 0x8b, 0x03, 0x8b, 0x07); /* popfq; je 5; … [rbx]; [rdi] */
 
 	popped.stack[1] = 0x123456789a;
@@ -403,13 +403,13 @@ static void test_stack_forgotten(void)
 
 static void test_stack_returns(void)
 {
-	SAMPLE(plain, 0xc3, 0x8b, 0x07, 0x8b, 0x04, 0x24); /* ret; 1 … [rdi]; 3 … [rsp] */
+	SAMPLE(plain, 0xc3, 0x8b, 0x07, 0x8b, 0x04, 0x24);    /* ret; 1 … [rdi]; 3 … [rsp] */
 	SAMPLE(dropping, 0xc2, 0x10, 0x00, 0x8b, 0x04, 0x24); /* ret 16; 3 mov eax, [rsp] */
-	SAMPLE(called, 0xe8, 0x04, 0, 0, 0, /* 0 call 9 */
-		0x8b, 0x07, 0x90, 0x90,     /* 5 mov eax, [rdi] */
-		0xc3);                      /* 9 ret */
-	SAMPLE(through, 0xff, 0xd0, 0x8b, 0x07, /* 0 call rax; 2 mov eax, [rdi] */
-		0x58, 0x8b, 0x40, 0x08);        /* 4 pop rax; 5 mov eax, [rax+8] */
+	SAMPLE(called, 0xe8, 0x04, 0, 0, 0,                   /* 0 call 9 */
+		0x8b, 0x07, 0x90, 0x90,                       /* 5 mov eax, [rdi] */
+		0xc3);                                        /* 9 ret */
+	SAMPLE(through, 0xff, 0xd0, 0x8b, 0x07,               /* 0 call rax; 2 mov eax, [rdi] */
+		0x58, 0x8b, 0x40, 0x08);                      /* 4 pop rax; 5 mov eax, [rax+8] */
 
 	find(&plain, 0);
 	assert_reason(&plain, LODE_REASON_BLOCKED);
