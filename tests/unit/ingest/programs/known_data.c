@@ -17,7 +17,8 @@ enum { MANY = 1 << 12, N_THREADS = 3 };
 #define APART __attribute__((noinline)) static
 
 struct particle {
-	double place, speed;
+	double place;
+	long speed;
 	int kind;
 	char tags[4];
 };
@@ -50,7 +51,7 @@ APART void walk_structs(void)
 {
 	WHILE_TIME
 	for (int i = 0; i < MANY; i++)
-		particles[i].speed += 1;
+		particles[i].speed ^= i;
 }
 
 APART void walk_initialised(void)
