@@ -98,8 +98,17 @@ step_programs() {
 
 # sample COMMAND…
 sample() {
-	"$lode" record -e cpu-clock:u --user-regs -d -F 5000 -o x.data -- "$@" >/dev/null 2>log ||
-		{ cat log >&2 && return 1; }
+	rm -rf recording
+	"$lode" memory record -e cpu-clock:u -F 5000 --no-page-faults --keep-recording recording \
+		-o x.lode -- "$@" >/dev/null 2>log || { cat log >&2 && return 1; }
+}
+
+# resolve NAME OPTION…: without what was recorded of the stacks, and with it.
+resolve() {
+	local name=$1
+	shift
+	"$resolver" "$@" --stack 0 --name "$name, no stack" recording/perf.data || true
+	"$resolver" "$@" --name "$name" recording/perf.data || true
 }
 
 sample_kernels() {
@@ -108,7 +117,7 @@ sample_kernels() {
 		name=$(basename "$source" .c)
 		gcc -D_GNU_SOURCE -O2 -g -pthread -o "$name" "$source"
 		KERNEL_BOUNDS=bounds sample "./$name" 3 20000 "$(($(rounds "$name") * 3))"
-		"$resolver" --bounds bounds --name "$name, 3 threads" x.data || true
+		resolve "$name, 3 threads" --bounds bounds
 	done
 }
 
@@ -117,7 +126,7 @@ sample_programs() {
 	for name in $(workload_names); do
 		workload "$name" || continue
 		sample "${words[@]}"
-		"$resolver" --name "$name" x.data
+		resolve "$name"
 	done
 }
 

@@ -31,3 +31,4 @@ if ! ninja -C "$directory" -j "$(nproc)" >"$log" 2>&1; then
 	exit 1
 fi
 grep -E 'warning:' "$log" >&2 || true
+echo "build: $directory/src/cli/lode is ready"

@@ -11,8 +11,6 @@
 #include "images/access_search.h"
 #include "images/backward_undoing.h"
 
-enum { MAX_STEPS = 32 };
-
 /* Which targets of the image may be in the way. */
 typedef struct {
 	LodeAccessSearch *search;
@@ -189,9 +187,12 @@ static LodeAddressReason step_back(Walk *walk, uint32_t *i)
 	return LODE_REASON_NONE;
 }
 
-static void walk_back(Walk *walk, uint32_t i)
+/* Jumps do not count, but one after the other they do: there may be a loop of them. */
+static void walk_back(Walk *walk, uint32_t i, unsigned max_steps)
 {
-	for (unsigned n = 0; n < MAX_STEPS; n++) {
+	unsigned n = 0;
+
+	for (unsigned all = 0; n < max_steps && all < LODE_ACCESS_SEARCH_STEPS; all++) {
 		LodeAddressReason reason = step_back(walk, &i);
 
 		if (reason != LODE_REASON_NONE) {
@@ -200,11 +201,12 @@ static void walk_back(Walk *walk, uint32_t i)
 		}
 		if (lode_access_search_take(walk->search, LODE_RULE_BACKWARD))
 			return;
+		n += instruction_at(walk->flow, i)->decoded.branch != LODE_BRANCH_CONDITIONAL;
 	}
 	lode_access_search_fail(walk->search, LODE_REASON_NO_ACCESS_IN_RANGE);
 }
 
-void lode_access_search_backward(LodeAccessSearch *self)
+void lode_access_search_backward(LodeAccessSearch *self, unsigned max_steps)
 {
 	const LodeDataAccessQuestion *question = self->question;
 	const LodeControlFlow *flow = question->flow;
@@ -225,7 +227,7 @@ void lode_access_search_backward(LodeAccessSearch *self)
 		lode_access_search_fail(self, LODE_REASON_BRANCH_TARGET);
 		return;
 	}
-	walk_back(&walk, i);
+	walk_back(&walk, i, max_steps);
 	if (self->found.rule == LODE_RULE_BACKWARD)
 		self->found.is_unverified = walk.targets == NULL || walk.has_indirect_jumps ||
 		                            walk.has_ignored || !block_of(flow, i)->is_reachable;

@@ -5,6 +5,16 @@
 
 enum { MAX_INSTRUCTION_BYTES = 15 };
 
+/* Where a dump begins is known with the stack pointer. */
+static void init_stack(LodeAccessSearch *self)
+{
+	uint64_t start = 0;
+	bool is_known = lode_register_state_read(&self->state, ZYDIS_REGISTER_RSP, &start);
+
+	lode_stack_memory_init(&self->stack, is_known ? self->question->stack : NULL,
+		self->question->stack_size, start);
+}
+
 void lode_access_search_init(LodeAccessSearch *self, const LodeDataAccessContext *context,
 	const LodeDataAccessQuestion *question)
 {
@@ -14,6 +24,7 @@ void lode_access_search_init(LodeAccessSearch *self, const LodeDataAccessContext
 	memset(&self->found, 0, sizeof self->found);
 	ZydisDecoderInit(&self->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	lode_register_state_init(&self->state, question->registers);
+	init_stack(self);
 }
 
 bool lode_access_search_decode(LodeAccessSearch *self, uint64_t address)

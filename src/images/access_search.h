@@ -4,12 +4,14 @@
 
 #include "images/data_access.h"
 #include "images/memory_operands.h"
+#include "images/stack_memory.h"
 
 typedef struct {
 	const LodeDataAccessContext *context;
 	const LodeDataAccessQuestion *question;
 	ZydisDecoder decoder;
 	LodeRegisterState state; /* before `full` */
+	LodeStackMemory stack;   /* likewise; forward only */
 	LodeFullInstruction full;
 	LodeDataAccess found; /* what the rule will say */
 	bool is_at_access;    /* got as far as an access, whether or not it can be said where */
@@ -28,5 +30,8 @@ void lode_access_search_fail(LodeAccessSearch *self, LodeAddressReason reason);
  * that cannot be said. `state` is that before it. */
 bool lode_access_search_take(LodeAccessSearch *self, LodeAddressRule rule);
 
-/* The rule backward; `found` and `is_at_access` are set. */
-void lode_access_search_backward(LodeAccessSearch *self);
+/* The rule backward over up to `max_steps` instructions, conditional jumps not counted; `found` and
+ * `is_at_access` are set, and `full` is the access when that is true. */
+void lode_access_search_backward(LodeAccessSearch *self, unsigned max_steps);
+
+enum { LODE_ACCESS_SEARCH_STEPS = 32 };

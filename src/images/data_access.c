@@ -11,6 +11,19 @@ static LodeAddressReason reason_of(LodeStep step)
 	return step == LODE_STEP_LOST ? LODE_REASON_CLOBBERED : LODE_REASON_BLOCKED;
 }
 
+/* What is jumped to by a register or the stack may be another image's: nothing is known of that. */
+static LodeStep step_on(LodeAccessSearch *self, uint64_t *address)
+{
+	LodeStep step = lode_forward_emulate(&self->full, &self->state, &self->stack, address);
+	size_t n = 0;
+
+	if (step != LODE_STEP_COMPUTED)
+		return step;
+	if (self->context->bytes(self->context->data, *address, &n) == NULL || n == 0)
+		return LODE_STEP_BLOCKED;
+	return LODE_STEP_ON;
+}
+
 /* The first of up to `limit` instructions from the sampled one on that accesses memory; `first`
  * names the rule if it is the sampled one itself. */
 static void search_forward(LodeAccessSearch *self, unsigned limit, LodeAddressRule first)
@@ -28,7 +41,7 @@ static void search_forward(LodeAccessSearch *self, unsigned limit, LodeAddressRu
 			return;
 		if (n + 1 == limit)
 			break;
-		step = lode_forward_emulate(&self->full, &self->state, &address);
+		step = step_on(self, &address);
 		if (step != LODE_STEP_ON) {
 			lode_access_search_fail(self, reason_of(step));
 			return;
@@ -49,26 +62,54 @@ static void search(LodeAccessSearch *self, SearchKind kind)
 	if (kind == SEARCH_FORWARD)
 		search_forward(self, MAX_FORWARD, LODE_RULE_AT_PC);
 	else
-		lode_access_search_backward(self);
+		lode_access_search_backward(self, LODE_ACCESS_SEARCH_STEPS);
+}
+
+/* What a timer's interrupt waited for, if it is known where that was. Else says which it is. */
+static bool find_waiting(LodeAccessSearch *self, LodeDataAccess *out_waiting)
+{
+	uint8_t numbers[LODE_MAX_DATA_OPERANDS];
+
+	lode_access_search_backward(self, 1);
+	if (self->found.rule != LODE_RULE_NONE)
+		return true;
+	if (self->is_at_access && lode_full_instruction_accesses(&self->full, numbers) > 0) {
+		out_waiting->waiting_pc = self->full.address;
+		out_waiting->waiting_operand = numbers[0];
+	}
+	return false;
+}
+
+static void search_all(LodeAccessSearch *self, SearchKind first)
+{
+	const LodeDataAccessContext *context = self->context;
+	const LodeDataAccessQuestion *question = self->question;
+
+	lode_access_search_init(self, context, question);
+	search(self, first);
+	if (self->found.rule != LODE_RULE_NONE)
+		return;
+	LodeDataAccess failed = self->found;
+	bool was_at_access = self->is_at_access;
+	lode_access_search_init(self, context, question);
+	search(self, first == SEARCH_FORWARD ? SEARCH_BACKWARD : SEARCH_FORWARD);
+	if (self->found.rule == LODE_RULE_NONE && (was_at_access || !self->is_at_access))
+		self->found = failed;
 }
 
 void lode_data_access_find(const LodeDataAccessContext *context,
 	const LodeDataAccessQuestion *question, LodeDataAccess *out_access)
 {
-	SearchKind first = question->is_trigger_before ? SEARCH_BACKWARD : SEARCH_FORWARD;
 	LodeAccessSearch self;
-	LodeDataAccess failed;
-	bool was_at_access;
+	LodeDataAccess waiting = {0};
 
 	lode_access_search_init(&self, context, question);
-	search(&self, first);
-	if (self.found.rule == LODE_RULE_NONE) {
-		failed = self.found;
-		was_at_access = self.is_at_access;
-		lode_access_search_init(&self, context, question);
-		search(&self, first == SEARCH_FORWARD ? SEARCH_BACKWARD : SEARCH_FORWARD);
-		if (self.found.rule == LODE_RULE_NONE && (was_at_access || !self.is_at_access))
-			self.found = failed;
+	if (question->is_trigger_before) {
+		search_all(&self, SEARCH_BACKWARD);
+	} else if (!find_waiting(&self, &waiting)) {
+		search_all(&self, SEARCH_FORWARD);
+		self.found.waiting_pc = waiting.waiting_pc;
+		self.found.waiting_operand = waiting.waiting_operand;
 	}
 	*out_access = self.found;
 }
@@ -87,7 +128,7 @@ void lode_data_access_apply(const LodeDataAccessContext *context,
 		search_forward(&self, MAX_FORWARD, LODE_RULE_FORWARD);
 		break;
 	case LODE_RULE_BACKWARD:
-		lode_access_search_backward(&self);
+		lode_access_search_backward(&self, LODE_ACCESS_SEARCH_STEPS);
 		break;
 	default:
 		lode_access_search_fail(&self, LODE_REASON_NO_ACCESS_IN_RANGE);

@@ -4,18 +4,22 @@
  * three rules, tried in order:
  *
  *   at-pc     the instruction at the sampled address has an explicit memory operand: evaluate it
- *   forward   carry the registers on through arithmetic, direct jumps and calls, and conditional
- *             jumps by the sampled flags, to the next access; at most 32 instructions
+ *   forward   carry the registers on through arithmetic, jumps, calls and returns, as far as flags,
+ *             registers and the dumped stack tell where these lead inside the image, to the next
+ *             access; at most 32 instructions
  *   backward  walk back inside the basic block, and out of it where only one way leads into it, to
  *             the last access, undoing what can be undone; at most 32 instructions; refuse where
  *             control may have come from elsewhere in between, and in functions with indirect jumps
  *             whose tables are not known
  *
  * For events whose trigger lies before the sampled address (counter overflows), backward comes
- * first. What is claimed has passed `is_valid`; what fails has one reason: that of the rule which
- * went furthest. A rule that reached an access whose address cannot be said (tls, vector-index,
- * clobbered, invalid-address) went further than one that met none; of two that went as far it is
- * the first in the order above. US 5,974,536 and US 8,065,665 describe the backward walk.
+ * first. A timer's interrupt waits for the instruction that runs, so that a load that waits for
+ * memory is the one just before the sampled address: where that is an access, backward to it alone
+ * comes first, and where its address is lost, the others' answer says so (waiting_pc). What is
+ * claimed has passed `is_valid`; what fails has one reason: that of the rule which went furthest. A
+ * rule that reached an access whose address cannot be said (tls, vector-index, clobbered,
+ * invalid-address) went further than one that met none; of two that went as far it is the first in
+ * the order above. US 5,974,536 and US 8,065,665 describe the backward walk.
  *
  * Accesses are those of explicit memory operands, and of string instructions, xlat and maskmov; the
  * stack of push, pop, call, ret and leave is carried along and never an access, nor are lea, nop
@@ -42,6 +46,8 @@ typedef struct {
 	uint64_t pc;   /* where it was sampled, as an address in the image */
 	uint64_t bias; /* run-time address − address in the image */
 	const LodeUserRegisters *registers;
+	const uint8_t *stack; /* what lay at the sampled rsp and above; NULL: not known */
+	size_t stack_size;
 	const LodeControlFlow *flow;      /* of the function that holds pc; NULL: no way back */
 	const LodeBranchTargets *targets; /* of the image; NULL: unknown, then what other functions
 	                                     jump to is not seen, and no block is left upwards */
@@ -67,6 +73,10 @@ typedef struct {
 	uint64_t pc;        /* of the access, in the image */
 	LodeDataOperand operands[LODE_MAX_DATA_OPERANDS];
 	uint8_t n_operands;
+	uint64_t waiting_pc; /* of a timer's sample: the access just before the sampled instruction,
+	                        in the image, when its own address is lost. The time is that
+	                        access's; the operands are those of another. 0: none such */
+	uint8_t waiting_operand; /* the number of its first memory operand */
 } LodeDataAccess;
 
 /* Where code and mappings come from; all borrowed. */

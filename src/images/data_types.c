@@ -110,6 +110,11 @@ static LodeDataMember member_of(const LodeDataTypes *self, const LodeTypeField *
 		.bit_size = field->bit_size,
 	};
 
+	/* An array of plain elements is one member as it stands. */
+	if (field->stride > 0 && field->extent != field->size) {
+		member.stride = field->stride;
+		member.repeats = field->extent != UINT64_MAX ? field->extent / field->stride : 0;
+	}
 	if (field->type != LODE_NO_TYPE)
 		member.type = (char *)lode_type_table_get(self->table, field->type)->name;
 	return member;
@@ -118,8 +123,8 @@ static LodeDataMember member_of(const LodeDataTypes *self, const LodeTypeField *
 static bool is_equal_member(const LodeDataMember *a, const LodeDataMember *b)
 {
 	return a->offset == b->offset && a->size == b->size && a->bit_offset == b->bit_offset &&
-	       a->bit_size == b->bit_size && strcmp(a->name, b->name) == 0 &&
-	       strcmp(a->type, b->type) == 0;
+	       a->bit_size == b->bit_size && a->stride == b->stride && a->repeats == b->repeats &&
+	       strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0;
 }
 
 /* Units describe the same structure each for itself. */

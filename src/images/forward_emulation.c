@@ -189,26 +189,78 @@ static uint64_t stack_bytes(const LodeFullInstruction *full)
 	return 0;
 }
 
-static void move_stack_pointer(const LodeFullInstruction *full, const LodeRegisterState *before,
-	LodeRegisterState *state, bool is_push)
+/* What push and call write there; false: not known. */
+static bool pushed_value(
+	const LodeFullInstruction *full, const LodeRegisterState *before, uint64_t *out_value)
 {
-	uint64_t pointer, bytes = stack_bytes(full);
-
-	if (!is_push && is_register(&full->operands[0]) &&
-		lode_general_register(full->operands[0].reg.value) == LODE_REGISTER_RSP &&
-		full->operands[0].visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN)
-		return; /* pop rsp */
-	if (bytes > 0 && lode_register_state_read(before, ZYDIS_REGISTER_RSP, &pointer))
-		put(before, state, ZYDIS_REGISTER_RSP, is_push ? pointer - bytes : pointer + bytes);
+	if (full->instruction.meta.category == ZYDIS_CATEGORY_CALL) {
+		*out_value = full->address + full->bias + full->instruction.length;
+		return true;
+	}
+	return full->operands[0].visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
+	       read_operand(full, before, 0, 64, out_value);
 }
 
-static void leave(
-	const LodeFullInstruction *full, const LodeRegisterState *before, LodeRegisterState *state)
+static void push(const LodeFullInstruction *full, const LodeRegisterState *before,
+	LodeRegisterState *state, LodeStackMemory *stack)
 {
-	uint64_t frame, bytes = stack_bytes(full);
+	uint64_t pointer, bytes = stack_bytes(full);
+	LodeStackWrite write = {.size = (unsigned)bytes};
 
-	if (bytes == 8 && lode_register_state_read(before, ZYDIS_REGISTER_RBP, &frame))
-		put(before, state, ZYDIS_REGISTER_RSP, frame + bytes);
+	if ((bytes != 2 && bytes != 8) ||
+		!lode_register_state_read(before, ZYDIS_REGISTER_RSP, &pointer)) {
+		lode_stack_memory_forget(stack);
+		return;
+	}
+	put(before, state, ZYDIS_REGISTER_RSP, pointer - bytes);
+	write.address = pointer - bytes;
+	write.is_known = pushed_value(full, before, &write.value);
+	lode_stack_memory_write(stack, &write);
+}
+
+/* popf: the flags that conditions and string instructions take. */
+static void take_flags(LodeRegisterState *state, uint64_t value)
+{
+	const LodeArithmeticResult result = {.flags = value,
+		.known_flags = ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF |
+	                       ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_DF |
+	                       ZYDIS_CPUFLAG_OF};
+
+	write_flags(state, &result);
+}
+
+/* A register popped is written after rsp has moved on; pop rsp leaves what it popped. */
+static void pop(const LodeFullInstruction *full, const LodeRegisterState *before,
+	LodeRegisterState *state, const LodeStackMemory *stack)
+{
+	const ZydisDecodedOperand *target = &full->operands[0];
+	bool has_target = is_register(target) &&
+	                  target->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN;
+	uint64_t pointer, value, bytes = stack_bytes(full);
+
+	if ((bytes != 2 && bytes != 8) ||
+		!lode_register_state_read(before, ZYDIS_REGISTER_RSP, &pointer))
+		return;
+	if (!has_target || lode_general_register(target->reg.value) != LODE_REGISTER_RSP)
+		put(before, state, ZYDIS_REGISTER_RSP, pointer + bytes);
+	if (!lode_stack_memory_read(stack, pointer, (unsigned)bytes, &value))
+		return;
+	if (has_target)
+		put(before, state, target->reg.value, value);
+	else if (full->instruction.mnemonic == ZYDIS_MNEMONIC_POPFQ)
+		take_flags(state, value);
+}
+
+static void leave(const LodeFullInstruction *full, const LodeRegisterState *before,
+	LodeRegisterState *state, const LodeStackMemory *stack)
+{
+	uint64_t frame, value, bytes = stack_bytes(full);
+
+	if (bytes != 8 || !lode_register_state_read(before, ZYDIS_REGISTER_RBP, &frame))
+		return;
+	put(before, state, ZYDIS_REGISTER_RSP, frame + bytes);
+	if (lode_stack_memory_read(stack, frame, (unsigned)bytes, &value))
+		put(before, state, ZYDIS_REGISTER_RBP, value);
 }
 
 /* Operand 0 is the source; the registers are of its size. */
@@ -302,8 +354,8 @@ static void set_carry(const LodeRegisterState *before, LodeRegisterState *state,
 		write_flags(state, &result);
 }
 
-static void run(
-	const LodeFullInstruction *full, const LodeRegisterState *before, LodeRegisterState *state)
+static void run(const LodeFullInstruction *full, const LodeRegisterState *before,
+	LodeRegisterState *state, LodeStackMemory *stack)
 {
 	switch (full->instruction.mnemonic) {
 	case ZYDIS_MNEMONIC_LEA:
@@ -313,7 +365,7 @@ static void run(
 		exchange(full, before, state);
 		return;
 	case ZYDIS_MNEMONIC_LEAVE:
-		leave(full, before, state);
+		leave(full, before, state, stack);
 		return;
 	case ZYDIS_MNEMONIC_MUL:
 		multiply_wide(full, before, state);
@@ -351,10 +403,10 @@ static void run(
 		break;
 	case ZYDIS_CATEGORY_PUSH:
 	case ZYDIS_CATEGORY_CALL:
-		move_stack_pointer(full, before, state, true);
+		push(full, before, state, stack);
 		break;
 	case ZYDIS_CATEGORY_POP:
-		move_stack_pointer(full, before, state, false);
+		pop(full, before, state, stack);
 		break;
 	default:
 		compute(full, before, state);
@@ -405,7 +457,6 @@ static bool is_trap(const ZydisDecodedInstruction *instruction)
 	case ZYDIS_CATEGORY_INTERRUPT:
 	case ZYDIS_CATEGORY_SYSCALL:
 	case ZYDIS_CATEGORY_SYSRET:
-	case ZYDIS_CATEGORY_RET:
 	case ZYDIS_CATEGORY_IO:
 	case ZYDIS_CATEGORY_IOSTRINGOP:
 		return true;
@@ -435,6 +486,20 @@ static void decrement_counter(LodeRegisterState *state, const ZydisDecodedInstru
 		put(before, state, name, counter - 1);
 }
 
+/* A jump or call through a register. */
+static LodeStep go_through_register(
+	const LodeFullInstruction *full, const LodeRegisterState *before, uint64_t *out_next)
+{
+	uint64_t target;
+
+	if (full->instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ||
+		!is_register(&full->operands[0]) || full->operands[0].size != 64 ||
+		!lode_register_state_read(before, full->operands[0].reg.value, &target))
+		return LODE_STEP_BLOCKED;
+	*out_next = target - full->bias;
+	return LODE_STEP_COMPUTED;
+}
+
 static LodeStep branch(const LodeFullInstruction *full, const LodeRegisterState *before,
 	LodeRegisterState *state, uint64_t *out_next)
 {
@@ -447,15 +512,54 @@ static LodeStep branch(const LodeFullInstruction *full, const LodeRegisterState 
 		if (!decide(full, state, &is_taken))
 			return LODE_STEP_LOST;
 	} else if (!instruction->raw.imm[0].is_relative) {
-		return LODE_STEP_BLOCKED;
+		return go_through_register(full, before, out_next);
 	}
 	if (is_taken)
 		*out_next = target_of(full);
 	return LODE_STEP_ON;
 }
 
-LodeStep lode_forward_emulate(
-	const LodeFullInstruction *full, LodeRegisterState *state, uint64_t *out_next)
+static LodeStep go_back(const LodeFullInstruction *full, const LodeRegisterState *before,
+	LodeRegisterState *state, const LodeStackMemory *stack, uint64_t *out_next)
+{
+	const ZydisDecodedInstruction *instruction = &full->instruction;
+	uint64_t pointer, target, bytes = stack_bytes(full);
+	uint64_t dropped = instruction->raw.imm[0].size > 0 ? instruction->raw.imm[0].value.u : 0;
+
+	if (instruction->mnemonic != ZYDIS_MNEMONIC_RET ||
+		instruction->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || bytes != 8 ||
+		!lode_register_state_read(before, ZYDIS_REGISTER_RSP, &pointer) ||
+		!lode_stack_memory_read(stack, pointer, (unsigned)bytes, &target))
+		return LODE_STEP_BLOCKED;
+	put(before, state, ZYDIS_REGISTER_RSP, pointer + bytes + dropped);
+	*out_next = target - full->bias;
+	return LODE_STEP_COMPUTED;
+}
+
+/* Whether memory is written by what is not an access, and is neither push nor call. */
+static bool writes_anywhere(const LodeFullInstruction *full)
+{
+	const ZydisDecodedInstruction *instruction = &full->instruction;
+
+	switch (instruction->meta.category) {
+	case ZYDIS_CATEGORY_PUSH:
+	case ZYDIS_CATEGORY_CALL:
+		return false;
+	case ZYDIS_CATEGORY_CLZERO: /* whose operand is a register */
+	case ZYDIS_CATEGORY_SGX:
+		return true;
+	default:
+		break;
+	}
+	for (unsigned i = 0; i < instruction->operand_count; i++)
+		if (full->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+			full->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+			return true;
+	return false;
+}
+
+LodeStep lode_forward_emulate(const LodeFullInstruction *full, LodeRegisterState *state,
+	LodeStackMemory *stack, uint64_t *out_next)
 {
 	const LodeRegisterState before = *state;
 
@@ -466,12 +570,16 @@ LodeStep lode_forward_emulate(
 	if (full->instruction.meta.category == ZYDIS_CATEGORY_STRINGOP)
 		return LODE_STEP_ON;
 	lode_register_state_forget_written(state, &full->instruction, full->operands);
-	run(full, &before, state);
+	if (writes_anywhere(full))
+		lode_stack_memory_forget(stack);
+	run(full, &before, state, stack);
 	switch (full->instruction.meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
 	case ZYDIS_CATEGORY_UNCOND_BR:
 	case ZYDIS_CATEGORY_CALL:
 		return branch(full, &before, state, out_next);
+	case ZYDIS_CATEGORY_RET:
+		return go_back(full, &before, state, stack, out_next);
 	default:
 		return LODE_STEP_ON;
 	}

@@ -2,19 +2,23 @@
 /*
  * Private to images/: carries registers over one instruction, forward. What an instruction writes
  * is first forgotten, by Zydis' account of its operands, hidden ones too; then what can be computed
- * is written. So an instruction that is not known here makes unknown what it writes, no more.
+ * is written. So an instruction that is not known here makes unknown what it writes, no more. One
+ * that writes memory in a way not known here makes the stack unknown, all of it.
  */
 #pragma once
 
 #include "images/memory_operands.h"
+#include "images/stack_memory.h"
 
 typedef enum {
-	LODE_STEP_ON,      /* to the address that follows, or is jumped to */
-	LODE_STEP_BLOCKED, /* return, indirect jump or call, system call, trap */
-	LODE_STEP_LOST,    /* a conditional jump by flags or a register not known */
+	LODE_STEP_ON,       /* to the address that follows, or is jumped to */
+	LODE_STEP_COMPUTED, /* the same, by a register or the stack: may lie outside the image */
+	LODE_STEP_BLOCKED,  /* return, indirect jump or call to where is not known, system call,
+	                       trap */
+	LODE_STEP_LOST,     /* a conditional jump by flags or a register not known */
 } LodeStep;
 
-/* The instruction makes no access that counts. On LODE_STEP_ON *out_next is the image's address of
- * what runs next. */
-LodeStep lode_forward_emulate(
-	const LodeFullInstruction *full, LodeRegisterState *state, uint64_t *out_next);
+/* The instruction makes no access that counts. On LODE_STEP_ON and _COMPUTED *out_next is the
+ * image's address of what runs next. */
+LodeStep lode_forward_emulate(const LodeFullInstruction *full, LodeRegisterState *state,
+	LodeStackMemory *stack, uint64_t *out_next);

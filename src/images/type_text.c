@@ -142,10 +142,10 @@ static char *declare_qualified(
 	return g_strdup_printf("%s %s", word, inner);
 }
 
-/* Frees `taken`, the declarator. */
-static char *declare(LodeTypeTable *types, Dwarf_Die *die, char *taken, int depth)
+/* Owns `declarator`. */
+static char *declare(LodeTypeTable *types, Dwarf_Die *die, char *declarator, int depth)
 {
-	g_autofree char *declarator = taken;
+	G_GNUC_UNUSED g_autofree char *owned = declarator;
 	g_autofree char *name = NULL;
 
 	if (depth > MAX_DEPTH || strlen(declarator) > MAX_TEXT)

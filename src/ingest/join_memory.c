@@ -181,7 +181,7 @@ static void find_instructions(
 	                                            : LODE_NONE;
 
 	sample->instruction = lode_join_find(self->join, image, access->image_pc);
-	if (sample->rule == LODE_RULE_NONE)
+	if (sample->access_pc == 0)
 		return;
 	sample->access_instruction = lode_join_find(self->join, image, access->image_access_pc);
 	sample->access_function = lode_join_find_function(
@@ -230,6 +230,10 @@ static LodeDataObject make_object(Building *self, const Layers *layers)
 		.variable = layers->variable,
 		.mapping = layers->mapping};
 
+	/* "char" alone says less than whose memory it is. */
+	bool is_plain = known != NULL && known->name != NULL && known->member == LODE_NONE &&
+	                known->variable == NULL && known->type != LODE_NONE &&
+	                LODE_AT(self->memory->types, LodeDataType, known->type).n_members == 0;
 	if (layers->site != LODE_NONE) {
 		object.layer = LODE_LAYER_ALLOCATION;
 		object.name = LODE_AT(self->memory->sites, LodeAllocationSite, layers->site).name;
@@ -238,6 +242,8 @@ static LodeDataObject make_object(Building *self, const Layers *layers)
 		object.layer = LODE_LAYER_VARIABLE;
 		object.name = layers->variable;
 	}
+	if (is_plain && object.layer != LODE_LAYER_MAPPING)
+		return object;
 	if (known != NULL && known->name != NULL) {
 		object.layer = known->type != LODE_NONE ? LODE_LAYER_TYPE : LODE_LAYER_VARIABLE;
 		object.name = known->name;
@@ -304,30 +310,42 @@ static uint32_t find_allocation(
 	return lode_memory_sites_find(self->sites, &place, sample->address);
 }
 
+/* What the address itself tells, which must be that of the access that is charged. */
+static void find_layers(
+	Building *self, const LodeReadAccess *access, LodeMemorySample *sample, Layers *layers)
+{
+	sample->mapping = LODE_NONE;
+	if (access->sample.mapping != LODE_NONE)
+		sample->mapping = self->mapping_ids[access->sample.mapping];
+	sample->allocation = find_allocation(self, access, sample);
+	if (sample->is_next)
+		return;
+	if (sample->mapping != LODE_NONE)
+		layers->mapping =
+			LODE_AT(self->memory->mappings, LodeMemoryMapping, sample->mapping).name;
+	if (layers->variable == NULL)
+		layers->variable = (char *)variable_at(self, access);
+	if (sample->allocation != LODE_NONE)
+		layers->site =
+			LODE_AT(self->memory->allocations, LodeAllocation, sample->allocation).site;
+}
+
 static void find_object(Building *self, const LodeReadAccess *access, LodeMemorySample *sample)
 {
-	static char unknown[] = "[unknown]";
-	uint32_t number = access->image != LODE_NONE
-	                          ? lode_memory_objects_find(self->join->memory_objects,
-					    access->image, access->image_access_pc, access->operand)
-	                          : 0;
-	const LodeOperandObject *known =
-		number != 0 ? lode_memory_objects_at(self->join->memory_objects, number) : NULL;
-	Layers layers = {.operand_object = number, .site = LODE_NONE, .mapping = unknown};
+	static char unknown[] = "[unknown]", overwritten[] = "[address overwritten]";
+	Layers layers = {.site = LODE_NONE, .mapping = sample->is_next ? overwritten : unknown};
 
-	sample->mapping = LODE_NONE;
-	if (access->sample.mapping != LODE_NONE) {
-		sample->mapping = self->mapping_ids[access->sample.mapping];
-		layers.mapping =
-			LODE_AT(self->memory->mappings, LodeMemoryMapping, sample->mapping).name;
-	}
-	layers.variable = known != NULL && known->variable != NULL
-	                          ? known->variable
-	                          : (char *)variable_at(self, access);
-	sample->allocation = find_allocation(self, access, sample);
-	if (sample->allocation != LODE_NONE)
-		layers.site =
-			LODE_AT(self->memory->allocations, LodeAllocation, sample->allocation).site;
+	if (access->image != LODE_NONE)
+		layers.operand_object = lode_memory_objects_find(self->join->memory_objects,
+			access->image, access->image_access_pc, access->operand);
+	if (layers.operand_object != 0)
+		layers.variable = lode_memory_objects_at(
+			self->join->memory_objects, layers.operand_object)
+		                          ->variable;
+	if (sample->rule != LODE_RULE_NONE)
+		find_layers(self, access, sample, &layers);
+	else if (layers.operand_object == 0)
+		return;
 	sample->object = intern_object(self, &layers);
 }
 
@@ -338,7 +356,7 @@ static void add_sample(Building *self, const LodeReadAccess *access)
 	sample.event = g_array_index(self->event_ids, uint32_t, access->sample.event);
 	sample.thread = self->thread_ids[access->sample.thread];
 	find_instructions(self, access, &sample);
-	if (sample.rule != LODE_RULE_NONE)
+	if (sample.access_pc != 0)
 		find_object(self, access, &sample);
 	g_array_append_val(self->memory->samples, sample);
 }

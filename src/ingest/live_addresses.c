@@ -378,6 +378,8 @@ static void find_access(LodeLiveAddresses *self, const LodePerfRecord *record,
 		.pc = place->address,
 		.bias = record->sample.ip - place->address,
 		.registers = registers,
+		.stack = record->sample.stack,
+		.stack_size = record->sample.stack_size,
 	};
 	self->image = place->image;
 	lode_data_access_find(&context, &question, &access);

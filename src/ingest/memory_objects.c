@@ -53,9 +53,10 @@ static char *type_key(const LodeDataType *type, const LodeDataMember *members)
 	for (uint32_t i = 0; i < type->n_members; i++)
 		g_string_append_printf(key,
 			"\n%s %s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT32_FORMAT
-			" %" G_GUINT32_FORMAT,
+			" %" G_GUINT32_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT,
 			members[i].type, members[i].name, members[i].offset, members[i].size,
-			members[i].bit_offset, members[i].bit_size);
+			members[i].bit_offset, members[i].bit_size, members[i].stride,
+			members[i].repeats);
 	return g_string_free(key, FALSE);
 }
 

@@ -345,6 +345,8 @@ static LodeDataAccess resolve(Place *place, const LodeSampledAccess *sampled)
 		.pc = sampled->image_pc,
 		.bias = sample->ip - sampled->image_pc,
 		.registers = &registers,
+		.stack = sample->stack,
+		.stack_size = sample->stack_size,
 		.flow = place->image->binary != NULL
 	                        ? lode_memory_image_flow(place->image, sampled->image_pc)
 	                        : NULL,
@@ -449,23 +451,34 @@ static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *
 	};
 }
 
+/* The sample is charged to the access that waited, even where its address is lost. */
+static void charge(LodeReadAccess *row, const LodeDataAccess *access, uint8_t operand)
+{
+	bool is_waiting = access->waiting_pc != 0;
+
+	if (access->rule == LODE_RULE_NONE && !is_waiting)
+		return;
+	row->image_access_pc = is_waiting ? access->waiting_pc : access->pc;
+	row->operand = is_waiting ? access->waiting_operand : operand;
+	row->sample.access_pc = row->sample.pc - row->image_pc + row->image_access_pc;
+	row->sample.is_next = is_waiting && access->rule != LODE_RULE_NONE;
+}
+
 static void add_operand(
 	Place *place, const LodeReadAccess *row, const LodeDataAccess *access, size_t i)
 {
 	LodeReadAccess added = *row;
 	const LodeDataOperand *operand = &access->operands[i];
 
-	added.image_access_pc = access->pc;
+	charge(&added, access, operand->operand);
 	added.sample.weight /= access->n_operands;
 	added.sample.rule = (uint8_t)access->rule;
-	added.sample.access_pc = row->sample.pc - row->image_pc + access->pc;
 	added.sample.address = operand->address;
 	added.sample.size = operand->size;
 	added.sample.access = operand->access;
 	added.sample.operand = (uint8_t)i;
 	added.sample.is_unverified = access->is_unverified;
 	added.sample.mapping = find_any_mapping(place, operand->address);
-	added.operand = operand->operand;
 	g_array_append_val(place->reading->accesses, added);
 }
 
@@ -493,6 +506,7 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	if (access.n_operands > 0)
 		return;
 	row.sample.reason = (uint8_t)access.reason;
+	charge(&row, &access, 0);
 	g_array_append_val(self->accesses, row);
 }
 

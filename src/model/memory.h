@@ -88,9 +88,11 @@ typedef struct {
 typedef struct {
 	char *name;
 	char *type;            /* "struct node *", "int [4]" */
-	uint64_t offset, size; /* bytes in the type */
+	uint64_t offset, size; /* bytes in the type; in an array of structures, of the first */
 	uint32_t bit_offset,
 		bit_size; /* of a bit field, from `offset`'s lowest bit; size 0: none */
+	uint64_t stride;  /* in an array of structures, bytes from one to the next; 0: in none */
+	uint64_t repeats; /* how many there are of it then; 0: unknown */
 } LodeDataMember;
 
 typedef enum {
@@ -134,6 +136,8 @@ typedef struct {
 	uint8_t access;                       /* LODE_ACCESS_… bits; 0: unknown */
 	uint8_t operand;                      /* 0; 1: the second row of the same sample */
 	bool is_unverified;                   /* by backward in a function with indirect jumps */
+	bool is_next; /* the address is that of the thread's next access: the one that waited,
+	                 access_pc, has overwritten its own */
 } LodeMemorySample;
 
 typedef struct {

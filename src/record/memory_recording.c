@@ -18,6 +18,7 @@
 
 enum {
 	FREQUENCY = 10000, /* samples a second: objects need more of them than functions do */
+	STACK_BYTES = 256, /* of each sample: twice as much makes hardly more addresses known */
 	USED_OFFSET = 32,  /* of an allocation log's header */
 	HEADER_BYTES = 4096,
 };
@@ -114,6 +115,7 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 	sampler.exact_events = page_faults;
 	sampler.n_exact_events = options->has_no_page_faults ? 0 : G_N_ELEMENTS(page_faults);
 	sampler.has_user_registers = true;
+	sampler.user_stack_bytes = STACK_BYTES;
 	sampler.has_data_addresses = true;
 	sampler.has_fixed_addresses = self->result->has_fixed_addresses;
 	sampler.follows_mappings = true;

@@ -13,7 +13,8 @@
 
 #define ONLY_USER_CODE "only user code is sampled"
 
-enum { MAX_PRECISE = 3, DEFAULT_FREQUENCY = 4000 };
+/* The kernel refuses 64 KiB − 1 and all that is no multiple of 8. */
+enum { MAX_PRECISE = 3, DEFAULT_FREQUENCY = 4000, MAX_STACK_BYTES = 65528 };
 
 /* Registers that user code sees. The segment registers of x86-64 cannot be sampled. */
 #if defined(__x86_64__)
@@ -180,9 +181,20 @@ static void set_wishes(struct perf_event_attr *attr, const LodePerfSamplerOption
 		attr->sample_type |= PERF_SAMPLE_REGS_USER;
 		attr->sample_regs_user = USER_REGISTERS;
 	}
+	if (options->user_stack_bytes > 0) {
+		attr->sample_type |= PERF_SAMPLE_STACK_USER;
+		attr->sample_stack_user = MIN(
+			(options->user_stack_bytes + 7U) & ~7U, MAX_STACK_BYTES);
+	}
 	if (options->has_data_addresses)
 		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC |
 		                     PERF_SAMPLE_WEIGHT_STRUCT;
+}
+
+static void leave_out_stack(struct perf_event_attr *attr)
+{
+	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_STACK_USER;
+	attr->sample_stack_user = 0;
 }
 
 /* Each tells its address, and there are many: half as long, fewer are lost in a burst. */
@@ -190,6 +202,7 @@ static void leave_out_registers(struct perf_event_attr *attr)
 {
 	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_REGS_USER;
 	attr->sample_regs_user = 0;
+	leave_out_stack(attr);
 }
 
 /* Tells of mappings, names, and the starts and ends of threads. */
@@ -256,6 +269,19 @@ static int settle(const LodePerfKernel *kernel, struct perf_event_attr *attr, bo
 		}
 	}
 	return code;
+}
+
+/* Architectures without dumps of the stack say so by ENOSYS. */
+static int settle_with_stack(
+	const LodePerfKernel *kernel, struct perf_event_attr *attr, bool max_precise)
+{
+	int code = settle(kernel, attr, max_precise);
+
+	if ((attr->sample_type & PERF_SAMPLE_STACK_USER) == 0 ||
+		(code != ENOSYS && !may_depend_on_attr(code)))
+		return code;
+	leave_out_stack(attr);
+	return settle(kernel, attr, max_precise);
 }
 
 static void choice_free(void *data)
@@ -333,9 +359,9 @@ static LodePerfChoice *choose(const Chooser *self, const char *name, int *out_co
 	set_wishes(&attr, self->options);
 	if (self->is_exact && self->options->has_data_addresses)
 		leave_out_registers(&attr);
-	int code = settle(self->kernel, &attr, max_precise);
+	int code = settle_with_stack(self->kernel, &attr, max_precise);
 	if ((code == EACCES || code == EPERM) && concede_kernel(self, &attr))
-		code = settle(self->kernel, &attr, max_precise);
+		code = settle_with_stack(self->kernel, &attr, max_precise);
 	if (code == 0)
 		return choice_new(stem, &attr);
 	const LodePerfRefusal refusal = {.attr = &attr, .event = name, .code = code};

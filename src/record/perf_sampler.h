@@ -28,6 +28,9 @@ typedef struct {
 	size_t n_exact_events;
 	bool has_branch_stacks; /* -b */
 	bool has_user_registers;
+	/* What lies on the stack above the stack pointer, so many bytes; 0: none. Rounded up to a
+	 * multiple of 8, and left out where the kernel has no dumps. */
+	uint16_t user_stack_bytes;
 	bool has_data_addresses;        /* addr, data source, weight; and data mappings */
 	pid_t pid;                      /* sample this process; 0: run argv */
 	const char *const *argv;        /* NULL-terminated; argv[0] is looked for in PATH */

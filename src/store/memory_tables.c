@@ -112,6 +112,8 @@ static const Column member_columns[] = {
 	{"size", AT(LodeDataMember, size), WORD, 0},
 	{"bit_offset", AT(LodeDataMember, bit_offset), NUMBER, 0},
 	{"bit_size", AT(LodeDataMember, bit_size), NUMBER, 0},
+	{"stride", AT(LodeDataMember, stride), WORD, 0},
+	{"repeats", AT(LodeDataMember, repeats), WORD, 0},
 };
 
 static const Column object_columns[] = {
@@ -150,6 +152,7 @@ static const Column sample_columns[] = {
 	{"access", AT(LodeMemorySample, access), ACCESS, 0},
 	{"operand", AT(LodeMemorySample, operand), SMALL, 0},
 	{"is_unverified", AT(LodeMemorySample, is_unverified), FLAG, 0},
+	{"is_next", AT(LodeMemorySample, is_next), FLAG, 0},
 };
 
 #define TABLE(name, array, type, columns)                                                          \

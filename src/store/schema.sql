@@ -183,7 +183,9 @@ CREATE TABLE data_member (
 	offset INTEGER NOT NULL,
 	size INTEGER NOT NULL,
 	bit_offset INTEGER NOT NULL,
-	bit_size INTEGER NOT NULL
+	bit_size INTEGER NOT NULL,
+	stride INTEGER NOT NULL,
+	repeats INTEGER NOT NULL
 );
 
 CREATE TABLE data_object (
@@ -222,7 +224,8 @@ CREATE TABLE memory_sample (
 	reason TEXT NOT NULL, -- why there is no address; none
 	access TEXT NOT NULL, -- load, store, modify, none
 	operand INTEGER NOT NULL,
-	is_unverified INTEGER NOT NULL
+	is_unverified INTEGER NOT NULL,
+	is_next INTEGER NOT NULL
 );
 
 CREATE TABLE run (

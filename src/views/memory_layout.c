@@ -34,6 +34,8 @@ static void put_json_row(
 		lode_json_member_string(json, "name", row->member->name);
 		lode_json_member_string(json, "type", row->member->type);
 		lode_json_member_bool(json, "is_beside_hottest", row->is_beside_hottest);
+		lode_json_member_number(json, "stride", (double)row->member->stride);
+		lode_json_member_number(json, "repeats", (double)row->member->repeats);
 	}
 	if (row->kind != LODE_LAYOUT_NO_MEMBER) {
 		lode_json_member_number(json, "offset", (double)row->offset);
@@ -109,6 +111,8 @@ static void put_csv_row(
 	}
 	for (int i = 0; !has_place && i < 6; i++)
 		lode_csv_text(csv, NULL);
+	lode_csv_number(csv, row->member != NULL ? (double)row->member->stride : 0);
+	lode_csv_number(csv, row->member != NULL ? (double)row->member->repeats : 0);
 	lode_totals_csv(&row->totals, layout->total.weight, csv);
 	lode_csv_end_row(csv);
 }
@@ -116,7 +120,8 @@ static void put_csv_row(
 static void write_csv(const GPtrArray *layouts, FILE *out)
 {
 	static const char *const titles[] = {"type", "layout", "kind", "member", "member_type",
-		"offset", "size", "bit_offset", "bit_size", "first_line", "last_line"};
+		"offset", "size", "bit_offset", "bit_size", "first_line", "last_line", "stride",
+		"repeats"};
 	LodeCsv csv;
 
 	lode_csv_init(&csv, out);

@@ -104,6 +104,10 @@ static void append_member(const Table *self, const LodeLayoutRow *row, GString *
 		g_string_append(out, ": ");
 		lode_display_append(out, row->member->type, self->terminal->is_ascii);
 	}
+	if (row->member->stride > 0)
+		g_string_append_printf(out,
+			"  [%" G_GUINT64_FORMAT " of them, %" G_GUINT64_FORMAT " bytes apart]",
+			row->member->repeats, row->member->stride);
 	if (row->last_line > row->first_line)
 		g_string_append_printf(out, "  [into line %" G_GUINT64_FORMAT "]", row->last_line);
 	if (is_hottest)

@@ -57,6 +57,7 @@ static void add_row(Count *count, const LodeMemorySample *sample, bool is_first)
 	notes->n_rows++;
 	notes->by_rule[sample->rule] += is_first;
 	notes->n_unverified += is_first && sample->is_unverified;
+	notes->n_next += is_first && sample->is_next;
 }
 
 static void name_events(Count *count, const LodeProfile *profile)
@@ -151,6 +152,13 @@ static void put_resolved(const LodeMemoryNotes *self, const LodeTerminal *termin
 	append_part(line, "unverified", self->n_unverified);
 	if (n == 0)
 		g_string_append(line, " none");
+	lode_profile_lines_print(terminal, out, "%s", line->str);
+	if (self->n_next == 0)
+		return;
+	g_string_truncate(line, 0);
+	append_count(line, "", self->n_next,
+		" of these are charged to an access that overwrote its own address; theirs is "
+		"that of the thread's next access.");
 	lode_profile_lines_print(terminal, out, "%s", line->str);
 }
 
@@ -252,6 +260,7 @@ void lode_memory_notes_json(const LodeMemoryNotes *self, LodeJsonStream *json)
 	lode_json_member_number(json, "unresolved", (double)count_unresolved(self));
 	lode_json_member_number(json, "unresolved_weight", self->unresolved_weight);
 	lode_json_member_number(json, "unverified", (double)self->n_unverified);
+	lode_json_member_number(json, "next", (double)self->n_next);
 	lode_json_member_string(json, "events", self->event_names);
 	lode_json_member_number(json, "processes", self->n_processes);
 	lode_json_member_bool(json, "is_stall_weighted", self->is_stall_weighted);

@@ -20,6 +20,7 @@ typedef struct {
 	double weight;            /* of the chosen, but page faults */
 	double unresolved_weight; /* of those without an address */
 	uint64_t n_unverified;    /* with an address that indirect jumps leave in doubt */
+	uint64_t n_next;          /* with the address of another access than the one charged */
 	uint32_t n_events;        /* whose weights are added up; page faults apart */
 	uint32_t event;           /* the first of them; LODE_NONE */
 	uint32_t n_processes;     /* of the chosen samples */

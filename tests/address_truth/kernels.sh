@@ -52,4 +52,4 @@ for compiler in gcc clang; do
 		check "$compiler -$level is built and stepped" "$broken"
 	done
 done
-demand 25 85 48 91 91
+demand 25 90 48 94 94

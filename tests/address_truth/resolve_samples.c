@@ -2,8 +2,8 @@
 /*
  * resolve_samples: for how many samples of a recording the library finds where data was accessed.
  *
- *   lode record --user-regs -d -o x.data -- PROGRAM
- *   resolve_samples [OPTION…] x.data
+ *   lode memory record --keep-recording DIRECTORY -- PROGRAM
+ *   resolve_samples [OPTION…] DIRECTORY/perf.data
  *
  * With --bounds FILE, of a kernel with KERNEL_BOUNDS=FILE, also in whose memory that is. Exit
  * status: 0; 1 when an address is in another thread's memory, or in nobody's and no program's
@@ -15,6 +15,7 @@
 #include "thread_bounds.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +23,8 @@
 static struct {
 	char *bounds, *name, *format;
 	gboolean has_no_header, is_trigger_before;
-	int n_shown;
-} given;
+	int n_shown, stack_bytes;
+} given = {.stack_bytes = INT_MAX};
 
 static const GOptionEntry entries[] = {
 	{"bounds", 0, 0, G_OPTION_ARG_FILENAME, &given.bounds, "of the threads' arrays", "FILE"},
@@ -32,6 +33,8 @@ static const GOptionEntry entries[] = {
 	{"show", 0, 0, G_OPTION_ARG_INT, &given.n_shown,
 		"the N instructions with the most samples that have no address", "N"},
 	{"no-header", 0, 0, G_OPTION_ARG_NONE, &given.has_no_header, NULL, NULL},
+	{"stack", 0, 0, G_OPTION_ARG_INT, &given.stack_bytes, "use no more of the dumped stacks",
+		"BYTES"},
 	{"trigger-before", 0, 0, G_OPTION_ARG_NONE, &given.is_trigger_before,
 		"as if a counter had sampled", NULL},
 	G_OPTION_ENTRY_NULL,
@@ -40,6 +43,7 @@ static const GOptionEntry entries[] = {
 typedef struct {
 	uint64_t n_samples, n_resolved, n_unverified, n_addresses;
 	uint64_t n_by_rule[LODE_N_RULES], n_by_reason[LODE_N_REASONS], n_by_side[THREAD_N_SIDES];
+	uint64_t n_outside; /* of those not resolved: a return or jump to another image */
 	uint64_t n_globals, n_libraries; /* of those elsewhere */
 } Counts;
 
@@ -56,11 +60,16 @@ typedef struct {
 	GHashTable *failures; /* text → Failure */
 	RecordedMoment moment;
 	ImagePlace place;
+	bool has_left_image; /* the rules wanted code of another one */
 } Resolver;
 
 static const uint8_t *bytes_for_rules(void *data, uint64_t address, size_t *out_n)
 {
-	return image_set_bytes(((Resolver *)data)->place.file, address, out_n);
+	Resolver *self = data;
+	const uint8_t *bytes = image_set_bytes(self->place.file, address, out_n);
+
+	self->has_left_image |= bytes == NULL && self->place.file != NULL;
+	return bytes;
 }
 
 static bool is_valid_for_rules(void *data, uint64_t address, uint32_t size, uint8_t access)
@@ -101,10 +110,13 @@ static void resolve(
 	out->reason = LODE_REASON_NOT_USER_CODE;
 	if (record->mode != LODE_PERF_MODE_USER || !find_place(self, record->sample.ip))
 		return;
+	self->has_left_image = false;
 	question.pc = record->sample.ip - self->place.bias;
 	question.bias = self->place.bias;
 	question.flow = image_set_flow(self->place.file, question.pc);
 	question.targets = image_set_targets(self->place.file);
+	question.stack = record->sample.stack;
+	question.stack_size = MIN(record->sample.stack_size, (size_t)MAX(given.stack_bytes, 0));
 	question.is_trigger_before = given.is_trigger_before;
 	lode_data_access_find(&context, &question, out);
 }
@@ -227,6 +239,7 @@ static void count(Resolver *self, const LodePerfRecord *record, const LodeDataAc
 	counts->n_samples++;
 	if (access->rule == LODE_RULE_NONE) {
 		counts->n_by_reason[access->reason]++;
+		counts->n_outside += self->has_left_image;
 		if (given.n_shown > 0)
 			note_failure(self, record, access);
 		return;
@@ -279,6 +292,9 @@ static void write_text(const Resolver *self)
 		if (counts->n_by_reason[i] > 0)
 			printf(" %s %.2f%%", lode_address_reason_to_text(i),
 				percent(counts->n_by_reason[i], counts->n_samples));
+	if (counts->n_outside > 0)
+		printf(" (the way leads to another image: %.2f%%)",
+			percent(counts->n_outside, counts->n_samples));
 	if (self->bounds != NULL)
 		printf("; of %" PRIu64 " addresses own arrays %" PRIu64 ", own stack %" PRIu64
 		       ", globals %" PRIu64 ", the C library's %" PRIu64 ", nobody's %" PRIu64

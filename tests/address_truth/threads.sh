@@ -36,10 +36,12 @@ for source in "$kernels"/*.c; do
 	name=$(basename "$source" .c)
 	fault=
 	gcc -D_GNU_SOURCE -O2 -g -pthread -o "$name" "$source" || fault="does not compile"
-	KERNEL_BOUNDS=bounds timeout 60 "$lode" record -e cpu-clock:u --user-regs -d -F 5000 \
-		--duration 700 -o x.data -- "./$name" 3 20000 "$(rounds "$name")" >/dev/null 2>err ||
+	rm -rf recording
+	KERNEL_BOUNDS=bounds timeout 60 "$lode" memory record -e cpu-clock:u -F 5000 --no-page-faults \
+		--keep-recording recording -o x.lode -- "./$name" 3 20000 "$(rounds "$name")" \
+		>/dev/null 2>err ||
 		fault="is not recorded: $(tail -n 1 err)"
-	line=$("$resolver" --bounds bounds --name "$name" --format csv --no-header x.data 2>wrong)
+	line=$("$resolver" --bounds bounds --name "$name" --format csv --no-header recording/perf.data 2>wrong)
 	status=$?
 	[ $status -eq 0 ] || fault+=" $(head -n 3 wrong | tr '\n' ';')"
 	echo "# $line"

@@ -12,10 +12,10 @@
 #include <string.h>
 
 static struct {
-	gint64 skip, steps, every, calls;
+	gint64 skip, steps, every, calls, stack;
 	gboolean is_main_only, has_bases, has_no_header;
 	char *from, *name, *format;
-} given = {.every = 1};
+} given = {.every = 1, .stack = 256};
 
 static const GOptionEntry entries[] = {
 	{"from", 0, 0, G_OPTION_ARG_STRING, &given.from,
@@ -28,6 +28,8 @@ static const GOptionEntry entries[] = {
 	{"every", 0, 0, G_OPTION_ARG_INT64, &given.every, "ask at each N-th step", "N"},
 	{"main-only", 0, 0, G_OPTION_ARG_NONE, &given.is_main_only,
 		"other threads run freely, unseen", NULL},
+	{"stack", 0, 0, G_OPTION_ARG_INT64, &given.stack,
+		"tell the rules so much of the stack (default: 256; at most 4096)", "BYTES"},
 	{"thread-bases", 0, 0, G_OPTION_ARG_NONE, &given.has_bases,
 		"tell the rules fs and gs, which samples do not have", NULL},
 	{"name", 0, 0, G_OPTION_ARG_STRING, &given.name, "the program's in the table", "NAME"},
@@ -93,10 +95,12 @@ int main(int argc, char **argv)
 		return fail(error);
 	if (argc > 1 && strcmp(argv[1], "--") == 0)
 		argv++, argc--;
-	if (argc < 2 || given.every < 1 || given.skip < 0 || given.steps < 0 || given.calls < 0)
+	if (argc < 2 || given.every < 1 || given.skip < 0 || given.steps < 0 || given.calls < 0 ||
+		given.stack < 0 || given.stack > WITNESS_MAX_STACK)
 		return fail(NULL);
-	witness_init(&witness, &(WitnessOptions){(uint64_t)given.skip, (uint64_t)given.steps,
-				       (uint64_t)given.every, given.has_bases});
+	witness_init(
+		&witness, &(WitnessOptions){(uint64_t)given.skip, (uint64_t)given.steps,
+				  (uint64_t)given.every, (size_t)given.stack, given.has_bases});
 	status = run(&witness, argv + 1, &error)
 	                 ? report(&witness, given.name != NULL ? given.name : argv[1])
 	                 : fail(error);

@@ -184,6 +184,7 @@ static void ask(Witness *self, WitnessThread *thread)
 	const LodeDataAccessContext context = {bytes_for_rules, is_valid_for_rules, self};
 	LodeDataAccessQuestion question;
 	OpenClaim claim;
+	uint8_t stack[WITNESS_MAX_STACK];
 
 	find_place(self, thread->now.pc);
 	claim = (OpenClaim){
@@ -196,6 +197,9 @@ static void ask(Witness *self, WitnessThread *thread)
 		.pc = claim.pc,
 		.bias = claim.bias,
 		.registers = &claim.registers,
+		.stack = stack,
+		.stack_size = live_mappings_read(
+			&self->mappings, thread->registers.rsp, stack, self->options.stack_bytes),
 		.flow = image_set_flow(claim.file, claim.pc),
 		.targets = image_set_targets(claim.file),
 	};

@@ -16,9 +16,13 @@
 #include "stepped_program.h"
 #include "truth_table.h"
 
+enum { WITNESS_MAX_STACK = 4096 };
+
 typedef struct {
 	uint64_t n_skipped, n_steps, every; /* of steps of all threads; n_steps 0: no limit */
-	bool has_thread_bases;              /* the library is told fs and gs */
+	size_t stack_bytes;    /* of the stack, from rsp upward, the library is told; at most
+	                          WITNESS_MAX_STACK */
+	bool has_thread_bases; /* and fs and gs */
 } WitnessOptions;
 
 typedef struct {

@@ -4,7 +4,8 @@
  * names only instructions of the code and addresses that are valid.
  *
  *   size     what
- *   1        1: backward first, 2: no targets, 4: tables are taken as read, 8: no fs base
+ *   1        1: backward first, 2: no targets, 4: tables are taken as read, 8: no fs base, 16: a
+ *            stack, of addresses in the code and words of it
  *   4        which registers are known
  *   17 × 8   registers
  *   …        code
@@ -14,7 +15,13 @@
 
 #include <string.h>
 
-enum { HEAD = 1 + 4 + 8 * LODE_N_REGISTERS, MAX_CODE = 2048, CODE = 0x10000, BIAS = 0x550000 };
+enum {
+	HEAD = 1 + 4 + 8 * LODE_N_REGISTERS,
+	MAX_CODE = 2048,
+	STACK_WORDS = 16,
+	CODE = 0x10000,
+	BIAS = 0x550000
+};
 
 typedef struct {
 	const uint8_t *code;
@@ -79,9 +86,18 @@ static void read_registers(LodeUserRegisters *registers, const uint8_t *data)
 	registers->fs_base = registers->values[0] ^ registers->values[1];
 }
 
+static void make_stack(uint64_t words[STACK_WORDS], const Code *code)
+{
+	memset(words, 0, STACK_WORDS * sizeof *words);
+	memcpy(words, code->code, MIN(code->n, STACK_WORDS * sizeof *words));
+	for (unsigned i = 0; i < STACK_WORDS; i += 2)
+		words[i] = CODE + BIAS + words[i] % code->n;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	LodeUserRegisters registers;
+	uint64_t stack[STACK_WORDS];
 	Code code = {data + HEAD, MIN(size - HEAD, MAX_CODE)};
 	LodeDataAccessContext context = {bytes_at, is_valid, &code};
 	LodeDataAccessQuestion question = {.bias = BIAS, .registers = &registers};
@@ -96,6 +112,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	lode_branch_targets_init(&targets);
 	lode_branch_targets_add(&targets, code.code, code.n, CODE);
 	targets.has_tables = data[0] & 4;
+	make_stack(stack, &code);
+	question.stack = data[0] & 16 ? (const uint8_t *)stack : NULL;
+	question.stack_size = sizeof stack;
 	question.flow = &flow;
 	question.targets = data[0] & 2 ? NULL : &targets;
 	question.is_trigger_before = data[0] & 1;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any bytes as perf.data, imported whole: mappings to places, branch stacks to counts, inference,
- * the join. Whatever comes in, the weight of instructions and of what came to none is the total.
+ * the join; registers to data addresses and objects. Whatever comes in, the weight of instructions
+ * and of what came to none is the total, and so is that of accesses and of samples without.
  *
  * Inputs of the corpus name /bin/true, so that real code is joined.
  */
 #include "fuzz_target.h"
 #include "ingest/import.h"
+#include "store/memory_tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,6 +60,38 @@ static void check_counts(const LodeProfile *profile)
 			fail("an edge to nowhere");
 }
 
+static void check_sample(const LodeMemorySample *sample)
+{
+	bool has_address = sample->rule != LODE_RULE_NONE;
+
+	if (has_address != (sample->object != LODE_NONE) ||
+		has_address != (sample->reason == LODE_REASON_NONE))
+		fail("an address without an object, or neither an address nor a reason");
+	if (!has_address && (sample->address != 0 || sample->mapping != LODE_NONE))
+		fail("a place without an address");
+}
+
+/* A sample of two operands has two rows, which share its weight. */
+static void check_memory(const LodeProfile *profile)
+{
+	const LodeMemory *memory = profile->memory;
+	double sum = 0, total = 0;
+
+	if (!lode_memory_check(profile, NULL))
+		fail("a memory that the store would refuse");
+	for (guint i = 0; i < memory->samples->len; i++) {
+		const LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, i);
+		check_sample(sample);
+		sum += sample->weight;
+	}
+	for (guint i = 0; i < profile->events->len; i++) {
+		const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, i);
+		total += event->kind == LODE_EVENT_SAMPLED ? event->total : 0;
+	}
+	if (!(fabs(sum - total) <= 1e-9 * total))
+		fail("samples of the memory were lost, or came from nowhere");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	g_autoptr(GError) error = NULL;
@@ -75,5 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (profile->weight_event < profile->events->len)
 		check_weight(profile);
 	check_counts(profile);
+	if (profile->memory != NULL)
+		check_memory(profile);
 	return 0;
 }

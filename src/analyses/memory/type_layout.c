@@ -57,6 +57,15 @@ static Bits member_end(const LodeDataMember *member)
 	return member_begin(member) + size;
 }
 
+/* Of the last one in an array of structures. */
+static Bits last_end(const LodeDataMember *member)
+{
+	const uint64_t limit = UINT64_C(1) << 48;
+	uint64_t n = member->stride > 0 && member->repeats > 0 ? member->repeats - 1 : 0;
+
+	return member_end(member) + (Bits)MIN(n, limit) * MIN(member->stride, limit) * 8;
+}
+
 static int compare_members(const void *a, const void *b)
 {
 	const LodeDataMember *left = *(const LodeDataMember *const *)a;
@@ -130,7 +139,7 @@ static void append_member(LodeTypeLayout *self, const LodeDataMember *member)
 		.bit_offset = member->bit_size > 0 ? member->bit_offset : 0,
 		.bit_size = member->bit_size};
 
-	set_lines(&row, member_begin(member), member_end(member));
+	set_lines(&row, member_begin(member), last_end(member));
 	g_array_append_val(self->rows, row);
 }
 
@@ -160,7 +169,7 @@ static void append_rows(LodeTypeLayout *self, const LodeMemory *memory)
 		if (line_of(begin) != line)
 			append_line(self, line = line_of(begin));
 		append_member(self, member);
-		end = MAX(end, member_end(member));
+		end = MAX(end, last_end(member));
 	}
 	if (members->len > 0 && (Bits)self->type->size * 8 > end)
 		append_hole(self, end, (Bits)self->type->size * 8, LODE_LAYOUT_PADDING);

@@ -32,7 +32,8 @@ static const ZydisMnemonic SHIFTS[] = {ZYDIS_MNEMONIC_SHL, ZYDIS_MNEMONIC_SHR, Z
 static const ZydisMnemonic ALONE[] = {ZYDIS_MNEMONIC_CBW, ZYDIS_MNEMONIC_CWDE, ZYDIS_MNEMONIC_CDQE,
 	ZYDIS_MNEMONIC_CWD, ZYDIS_MNEMONIC_CDQ, ZYDIS_MNEMONIC_CQO, ZYDIS_MNEMONIC_STC,
 	ZYDIS_MNEMONIC_CLC, ZYDIS_MNEMONIC_CMC, ZYDIS_MNEMONIC_STD, ZYDIS_MNEMONIC_CLD,
-	ZYDIS_MNEMONIC_LAHF, ZYDIS_MNEMONIC_SAHF, ZYDIS_MNEMONIC_PUSHFQ, ZYDIS_MNEMONIC_LEAVE};
+	ZYDIS_MNEMONIC_LAHF, ZYDIS_MNEMONIC_SAHF, ZYDIS_MNEMONIC_PUSHFQ, ZYDIS_MNEMONIC_POPFQ,
+	ZYDIS_MNEMONIC_LEAVE};
 static const ZydisMnemonic THREE[] = {ZYDIS_MNEMONIC_ANDN, ZYDIS_MNEMONIC_SHLX, ZYDIS_MNEMONIC_SHRX,
 	ZYDIS_MNEMONIC_SARX, ZYDIS_MNEMONIC_PDEP};
 static const ZydisMnemonic MOVES_IF[] = {ZYDIS_MNEMONIC_CMOVB, ZYDIS_MNEMONIC_CMOVBE,
@@ -285,6 +286,15 @@ static void make_branch(Maker *maker)
 	if (maker->request.mnemonic == ZYDIS_MNEMONIC_CALL && one_in(maker, 2)) {
 		maker->request.mnemonic = ZYDIS_MNEMONIC_RET;
 		maker->note.kind = SNIPPET_INDIRECT;
+		if (one_in(maker, 4))
+			add_immediate(maker, 8 * g_rand_int_range(maker->rand, 0, 4));
+		return;
+	}
+	if ((maker->request.mnemonic == ZYDIS_MNEMONIC_JMP ||
+		    maker->request.mnemonic == ZYDIS_MNEMONIC_CALL) &&
+		one_in(maker, 3)) {
+		maker->note.kind = SNIPPET_INDIRECT;
+		add_register(maker, written_register(maker), 64);
 		return;
 	}
 	maker->request.branch_type = ZYDIS_BRANCH_TYPE_NEAR;

@@ -20,7 +20,7 @@ typedef enum {
 	SNIPPET_RUN,      /* the processor runs it */
 	SNIPPET_ACCESS,   /* an explicit memory operand: the test takes its part */
 	SNIPPET_STRING,   /* the same, of rsi and rdi */
-	SNIPPET_INDIRECT, /* ends the run: its target is anywhere */
+	SNIPPET_INDIRECT, /* goes on where a register or the stack says */
 } SnippetKind;
 
 typedef struct {

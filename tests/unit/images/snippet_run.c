@@ -14,6 +14,8 @@ enum {
 	STACK_ADDRESS = 0x30000000,
 	CODE_BYTES = 4096,
 	STACK_BYTES = 65536,
+	RED_ZONE = 128,
+	ABOUT_WORDS = 256, /* of the stack, above and below where it begins */
 	ARITHMETIC_FLAGS = 0x8d5,
 	DIRECTION_FLAG = 0x400,
 };
@@ -172,6 +174,15 @@ static void take_string(
 		registers->rip += note->length;
 }
 
+static void note_stack(const SnippetRun *self, SnippetStep *step, uint64_t pointer)
+{
+	uint64_t at = pointer - (uint64_t)(uintptr_t)self->stack;
+
+	step->stack_size = at < STACK_BYTES ? MIN(STACK_BYTES - at, SNIPPET_STACK_BYTES) : 0;
+	if (step->stack_size > 0)
+		memcpy(step->stack, self->stack + at, step->stack_size);
+}
+
 static void note_registers(SnippetStep *step, Registers *registers)
 {
 	for (unsigned i = 0; i < 16; i++)
@@ -199,7 +210,9 @@ static bool take_step(SnippetRun *self, const SnippetInstruction *note, Register
 
 	memset(step, 0, sizeof *step);
 	note_registers(step, registers);
+	note_stack(self, step, registers->rsp);
 	step->offset = note->address;
+	step->is_indirect = note->kind == SNIPPET_INDIRECT;
 	self->n++;
 	switch (note->kind) {
 	case SNIPPET_ACCESS:
@@ -208,11 +221,36 @@ static bool take_step(SnippetRun *self, const SnippetInstruction *note, Register
 	case SNIPPET_STRING:
 		take_string(self, note, registers, step);
 		return true;
-	case SNIPPET_INDIRECT:
-		return false;
 	default:
 		return run_one(self, registers);
 	}
+}
+
+static uint64_t any_instruction(SnippetRun *self, const Snippet *snippet)
+{
+	gint32 i = g_rand_int_range(self->rand, 0, (gint32)snippet->n);
+
+	return (uint64_t)(uintptr_t)self->code + snippet->instructions[i].address;
+}
+
+/* Returns and jumps by registers are to lead back into the code. */
+static void spread_addresses(SnippetRun *self, const Snippet *snippet, Registers *registers)
+{
+	uint64_t *words = (uint64_t *)(void *)(self->stack + STACK_BYTES / 2);
+
+	for (int i = -ABOUT_WORDS; i < ABOUT_WORDS; i++)
+		words[i] = g_rand_boolean(self->rand) ? any_instruction(self, snippet)
+		                                      : random_value(self);
+	for (unsigned i = 0; i < 16; i++)
+		if (i != 4 && i != 5 && g_rand_int_range(self->rand, 0, 4) == 0)
+			*general(registers, i) = any_instruction(self, snippet);
+}
+
+/* leave and pop may move it: what is pushed elsewhere could change the code. */
+static bool is_in_stack(const SnippetRun *self, uint64_t pointer)
+{
+	return pointer - (uint64_t)(uintptr_t)self->stack - RED_ZONE <
+	       STACK_BYTES - 2 * (uint64_t)RED_ZONE;
 }
 
 void snippet_run(SnippetRun *self, const Snippet *snippet)
@@ -222,12 +260,14 @@ void snippet_run(SnippetRun *self, const Snippet *snippet)
 	memcpy(self->code, snippet->code, sizeof snippet->code);
 	g_assert_cmpint(ptrace(PTRACE_GETREGS, self->child, NULL, &registers), ==, 0);
 	set_random(self, &registers);
+	spread_addresses(self, snippet, &registers);
 	self->n = 0;
 	while (self->n < SNIPPET_MAX_STEPS) {
 		const SnippetInstruction *note = snippet_at(
 			snippet, registers.rip - (uint64_t)(uintptr_t)self->code);
 
-		if (note == NULL || !take_step(self, note, &registers))
+		if (note == NULL || !is_in_stack(self, registers.rsp) ||
+			!take_step(self, note, &registers))
 			break;
 	}
 }

@@ -12,12 +12,15 @@
 
 #include <sys/types.h>
 
-enum { SNIPPET_MAX_STEPS = 120 };
+enum { SNIPPET_MAX_STEPS = 120, SNIPPET_STACK_BYTES = 256 };
 
 typedef struct {
-	LodeUserRegisters registers; /* before */
-	uint64_t offset;             /* of the instruction in the snippet */
-	unsigned n_operands;         /* 0: no access */
+	LodeUserRegisters registers;        /* before */
+	uint8_t stack[SNIPPET_STACK_BYTES]; /* what lies at rsp and above */
+	size_t stack_size;                  /* 0: rsp is not in the stack */
+	uint64_t offset;                    /* of the instruction in the snippet */
+	bool is_indirect;                   /* it goes where a register or the stack says */
+	unsigned n_operands;                /* 0: no access */
 	LodeDataOperand operands[LODE_MAX_DATA_OPERANDS];
 } SnippetStep;
 

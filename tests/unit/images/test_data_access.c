@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { CODE = 0x1000, BIAS = 0x400000, HEAP = 0x700000, STACK = 0x7fff0000 };
+enum { STACK_WORDS = 8 };
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 };
 
 typedef struct {
@@ -13,6 +14,7 @@ typedef struct {
 	size_t n;
 	uint64_t invalid; /* an address that may not be accessed */
 	LodeUserRegisters registers;
+	uint64_t stack[STACK_WORDS]; /* at STACK, when it is told */
 	LodeControlFlow flow;
 	LodeBranchTargets targets;
 	LodeDataAccessContext context;
@@ -81,10 +83,22 @@ static void find(Sample *self, uint64_t offset)
 	lode_data_access_find(&self->context, &self->question, &self->access);
 }
 
+static void find_forward(Sample *self, uint64_t offset)
+{
+	self->question.pc = CODE + offset;
+	lode_data_access_apply(&self->context, &self->question, LODE_RULE_FORWARD, &self->access);
+}
+
 static void find_back(Sample *self, uint64_t offset)
 {
 	self->question.pc = CODE + offset;
 	lode_data_access_apply(&self->context, &self->question, LODE_RULE_BACKWARD, &self->access);
+}
+
+static void tell_stack(Sample *self, unsigned n_words)
+{
+	self->question.stack = (const uint8_t *)self->stack;
+	self->question.stack_size = n_words * sizeof(uint64_t);
 }
 
 static void assert_found(
@@ -248,7 +262,7 @@ static void test_forward_branches(void)
 	taken.registers.known &= ~(1U << LODE_REGISTER_FLAGS);
 	find(&taken, 0);
 	assert_reason(&taken, LODE_REASON_CLOBBERED);
-	find(&taken, 6); /* into the call, and the flags are those of cmp */
+	find_forward(&taken, 6); /* into the call, and the flags are those of cmp */
 	assert_found(&taken, LODE_RULE_FORWARD, 0x11, STACK - 8);
 	taken.registers.values[RCX] = 5;
 	lode_data_access_apply(&taken.context, &taken.question, LODE_RULE_FORWARD, &taken.access);
@@ -295,6 +309,135 @@ static void test_forward_unknown(void)
 	assert_reason(&endless, LODE_REASON_NO_ACCESS_IN_RANGE);
 	find(&outside, 0);
 	assert_reason(&outside, LODE_REASON_NO_DECODE);
+}
+
+static void test_stack_popped(void)
+{
+	SAMPLE(popped, 0x59, 0x58, 0x8b, 0x00);      /* 0 pop rcx; 1 pop rax; 2 mov eax, [rax] */
+	SAMPLE(short_one, 0x66, 0x58, 0x8b, 0x00);   /* pop ax; mov eax, [rax] */
+	SAMPLE(left, 0xc9, 0x8b, 0x45, 0x08);        /* leave; mov eax, [rbp+8] */
+	SAMPLE(moved, 0x5c, 0x8b, 0x44, 0x24, 0x08); /* pop rsp; mov eax, [rsp+8] */
+	SAMPLE(flags, 0x9d, 0x74, 0x02, 0x8b, 0x03, 0x8b, 0x07); /* popfq; je 5; … [rbx]; [rdi] */
+
+	popped.stack[1] = 0x123456789a;
+	tell_stack(&popped, 2);
+	find(&popped, 0);
+	assert_found(&popped, LODE_RULE_FORWARD, 2, 0x123456789a);
+	tell_stack(&popped, 1);
+	find(&popped, 0);
+	assert_reason(&popped, LODE_REASON_CLOBBERED);
+	popped.question.stack_size = 15; /* all but a byte of it */
+	find(&popped, 0);
+	assert_reason(&popped, LODE_REASON_CLOBBERED);
+	tell_stack(&popped, 2);
+	popped.registers.known &= ~(1U << RSP); /* then nobody knows where it was */
+	find(&popped, 0);
+	assert_reason(&popped, LODE_REASON_CLOBBERED);
+	short_one.stack[0] = 0xffff1234;
+	tell_stack(&short_one, 1);
+	find(&short_one, 0);
+	assert_found(&short_one, LODE_RULE_FORWARD, 2, HEAP + 0x1234);
+	left.registers.values[RBP] = STACK + 16;
+	left.stack[2] = 0x9000;
+	tell_stack(&left, STACK_WORDS);
+	find(&left, 0);
+	assert_found(&left, LODE_RULE_FORWARD, 1, 0x9008);
+	moved.stack[0] = 0x9100;
+	tell_stack(&moved, 1);
+	find(&moved, 0);
+	assert_found(&moved, LODE_RULE_FORWARD, 1, 0x9108);
+	flags.stack[0] = 0x40;
+	tell_stack(&flags, 1);
+	find(&flags, 0);
+	assert_found(&flags, LODE_RULE_FORWARD, 5, 0x707000);
+	flags.stack[0] = 0;
+	find(&flags, 0);
+	assert_found(&flags, LODE_RULE_FORWARD, 3, 0x703000);
+}
+
+/* Below the dump and over it. */
+static void test_stack_pushed(void)
+{
+	SAMPLE(below, 0x57, 0x6a, 0xff, 0x59, 0x58, /* 0 push rdi; push -1; pop rcx; pop rax */
+		0x8b, 0x04, 0x08);                  /* 5 mov eax, [rax+rcx] */
+	SAMPLE(over, 0x59, 0x57, 0x58, 0x8b, 0x00); /* pop rcx; push rdi; pop rax; … [rax] */
+	SAMPLE(partly, 0x5a, 0x66, 0x57, 0x48, 0x83, 0xec, 0x06, /* pop rdx; push di; sub rsp, 6 */
+		0x58, 0x8b, 0x00);                               /* 7 pop rax; mov eax, [rax] */
+	SAMPLE(unknown, 0x59, 0x9c, 0x58, 0x8b, 0x00); /* pop rcx; pushfq; pop rax; … [rax] */
+
+	tell_stack(&below, 1);
+	find(&below, 0);
+	assert_found(&below, LODE_RULE_FORWARD, 5, 0x706fff);
+	below.question.stack = NULL;
+	find(&below, 0);
+	assert_found(&below, LODE_RULE_FORWARD, 5, 0x706fff);
+	over.stack[0] = 0x9000;
+	tell_stack(&over, 1);
+	find(&over, 0);
+	assert_found(&over, LODE_RULE_FORWARD, 3, 0x707000);
+	partly.stack[0] = 0x0000111122223333;
+	tell_stack(&partly, 1);
+	find(&partly, 0);
+	assert_found(&partly, LODE_RULE_FORWARD, 8, 0x7000111122223333);
+	unknown.stack[0] = 0x9000;
+	tell_stack(&unknown, 1);
+	find(&unknown, 0);
+	assert_reason(&unknown, LODE_REASON_CLOBBERED);
+}
+
+/* What is written where nobody knows may lie anywhere. */
+static void test_stack_forgotten(void)
+{
+	SAMPLE(pushed, 0x0f, 0x31, 0x48, 0x89, 0xc4, /* 0 rdtsc; mov rsp, rax */
+		0x51, 0xc9, 0x58, 0x8b, 0x00); /* 5 push rcx; leave; pop rax; mov eax, [rax] */
+	SAMPLE(zeroed, 0x0f, 0x01, 0xfc, 0x58, 0x8b, 0x00); /* clzero; pop rax; … [rax] */
+
+	pushed.registers.values[RBP] = STACK;
+	pushed.stack[1] = 0x9000;
+	tell_stack(&pushed, 2);
+	find(&pushed, 0);
+	assert_reason(&pushed, LODE_REASON_CLOBBERED);
+	find(&pushed, 6);
+	assert_found(&pushed, LODE_RULE_FORWARD, 8, 0x9000);
+	zeroed.stack[0] = 0x9000;
+	tell_stack(&zeroed, 1);
+	find(&zeroed, 0);
+	assert_reason(&zeroed, LODE_REASON_CLOBBERED);
+	find(&zeroed, 3);
+	assert_found(&zeroed, LODE_RULE_FORWARD, 4, 0x9000);
+}
+
+static void test_stack_returns(void)
+{
+	SAMPLE(plain, 0xc3, 0x8b, 0x07, 0x8b, 0x04, 0x24);    /* ret; 1 … [rdi]; 3 … [rsp] */
+	SAMPLE(dropping, 0xc2, 0x10, 0x00, 0x8b, 0x04, 0x24); /* ret 16; 3 mov eax, [rsp] */
+	SAMPLE(called, 0xe8, 0x04, 0, 0, 0,                   /* 0 call 9 */
+		0x8b, 0x07, 0x90, 0x90,                       /* 5 mov eax, [rdi] */
+		0xc3);                                        /* 9 ret */
+	SAMPLE(through, 0xff, 0xd0, 0x8b, 0x07,               /* 0 call rax; 2 mov eax, [rdi] */
+		0x58, 0x8b, 0x40, 0x08);                      /* 4 pop rax; 5 mov eax, [rax+8] */
+
+	find(&plain, 0);
+	assert_reason(&plain, LODE_REASON_BLOCKED);
+	plain.stack[0] = CODE + BIAS + 3;
+	tell_stack(&plain, 1);
+	find(&plain, 0);
+	assert_found(&plain, LODE_RULE_FORWARD, 3, STACK + 8);
+	plain.stack[0] = CODE + BIAS + 6; /* another image's, or nobody's */
+	find(&plain, 0);
+	assert_reason(&plain, LODE_REASON_BLOCKED);
+	dropping.stack[0] = CODE + BIAS + 3;
+	tell_stack(&dropping, 1);
+	find(&dropping, 0);
+	assert_found(&dropping, LODE_RULE_FORWARD, 3, STACK + 24);
+	find(&called, 0);
+	assert_found(&called, LODE_RULE_FORWARD, 5, 0x707000);
+	lode_data_access_apply(
+		&through.context, &through.question, LODE_RULE_FORWARD, &through.access);
+	assert_reason(&through, LODE_REASON_BLOCKED);
+	through.registers.values[RAX] = CODE + BIAS + 4;
+	find(&through, 0);
+	assert_found(&through, LODE_RULE_FORWARD, 5, CODE + BIAS + 2 + 8);
 }
 
 static void test_reasons(void)
@@ -414,15 +557,44 @@ static void test_order(void)
 	SAMPLE(two, 0x8b, 0x07, 0x90, 0x8b, 0x03); /* mov eax, [rdi]; 2 nop; 3 mov eax, [rbx] */
 	SAMPLE(worse, 0x64, 0x8b, 0x07, 0xc3);     /* mov eax, fs:[rdi]; 3 ret */
 
-	find(&two, 2);
-	assert_found(&two, LODE_RULE_FORWARD, 3, 0x703000);
+	find(&two, 2); /* the timer waited for what is just before */
+	assert_found(&two, LODE_RULE_BACKWARD, 0, 0x707000);
+	find(&two, 3);
+	assert_found(&two, LODE_RULE_AT_PC, 3, 0x703000);
+	g_assert_cmphex(two.access.waiting_pc, ==, 0);
 	two.question.is_trigger_before = true;
+	find(&two, 3);
+	assert_found(&two, LODE_RULE_BACKWARD, 0, 0x707000);
 	find(&two, 2);
 	assert_found(&two, LODE_RULE_BACKWARD, 0, 0x707000);
 	find(&two, 0); /* backward gives nothing */
 	assert_found(&two, LODE_RULE_AT_PC, 0, 0x707000);
 	find(&worse, 3); /* forward: blocked, met no access; backward met one */
 	assert_reason(&worse, LODE_REASON_TLS);
+}
+
+/* Which access a timer waited for, where its address is overwritten. */
+static void test_waiting(void)
+{
+	SAMPLE(chase, 0x48, 0x8b, 0x07, /* mov rax, [rdi] */
+		0x48, 0x8b, 0x3f,       /* 3 mov rdi, [rdi] */
+		0x3b, 0x03,             /* 6 cmp eax, [rbx] */
+		0x74, 0xf6,             /* 8 je 0 */
+		0x8b, 0x06);            /* a mov eax, [rsi] */
+
+	find(&chase, 3);
+	assert_found(&chase, LODE_RULE_BACKWARD, 0, 0x707000);
+	g_assert_cmphex(chase.access.waiting_pc, ==, 0);
+	find(&chase, 6); /* the next access has an address */
+	assert_found(&chase, LODE_RULE_AT_PC, 6, 0x703000);
+	g_assert_cmphex(chase.access.waiting_pc, ==, CODE + 3);
+	g_assert_cmpuint(chase.access.waiting_operand, ==, 1);
+	find(&chase, 0xa); /* the jump that follows a comparison does not count */
+	assert_found(&chase, LODE_RULE_BACKWARD, 6, 0x703000);
+	chase.question.is_trigger_before = true;
+	find(&chase, 6);
+	assert_found(&chase, LODE_RULE_AT_PC, 6, 0x703000);
+	g_assert_cmphex(chase.access.waiting_pc, ==, 0);
 }
 
 static void test_perf_registers(void)
@@ -460,12 +632,17 @@ int main(int argc, char **argv)
 	g_test_add_func("/images/data_access/forward_branches", test_forward_branches);
 	g_test_add_func("/images/data_access/forward_carry", test_forward_carry);
 	g_test_add_func("/images/data_access/forward_unknown", test_forward_unknown);
+	g_test_add_func("/images/data_access/stack_popped", test_stack_popped);
+	g_test_add_func("/images/data_access/stack_pushed", test_stack_pushed);
+	g_test_add_func("/images/data_access/stack_forgotten", test_stack_forgotten);
+	g_test_add_func("/images/data_access/stack_returns", test_stack_returns);
 	g_test_add_func("/images/data_access/reasons", test_reasons);
 	g_test_add_func("/images/data_access/backward_inverts", test_backward_inverts);
 	g_test_add_func("/images/data_access/backward_refuses", test_backward_refuses);
 	g_test_add_func(
 		"/images/data_access/backward_through_blocks", test_backward_through_blocks);
 	g_test_add_func("/images/data_access/order", test_order);
+	g_test_add_func("/images/data_access/waiting", test_waiting);
 	g_test_add_func("/images/data_access/perf_registers", test_perf_registers);
 	return g_test_run();
 }

@@ -85,7 +85,7 @@ line_of() { grep -n "$1" "$programs/known_data.c" | cut -d : -f 1; }
 site() { echo "$1@known_data.c:$(line_of "$2")"; }
 
 knows_sites() {
-	is_mostly "$1" walk_list allocation "$(site malloc 'the site of the list')"
+	is_mostly "$1" walk_list allocation "$(site malloc 'the site of the list')" 70
 	is_mostly "$1" walk_block allocation "$(site malloc 'the site of the threads')"
 	is_mostly "$1" walk_mapped allocation "$(site mmap '= mmap(')"
 }
@@ -125,7 +125,7 @@ known() {
 		"$(knows_sites x.lode)" "$(threads_keep_apart x.lode)" "$(addresses_are_found x.lode)"
 }
 
-echo 1..11
+echo 1..12
 
 known "C, gcc -O1" "[anon]" gcc -g -O1
 known "C, gcc -O2, position-dependent" "[anon]" gcc -g -O2 -fno-tree-vectorize -no-pie
@@ -136,9 +136,28 @@ record x.lode -- ./known 60
 "$lode" memory x.lode --layout "struct particle" >layout 2>>err
 check "the layout of a type" "$fault" "$(status_is 0)" \
 	"$(grep -qE ' 8 .*8 .*speed' layout || echo "no member speed at 8")" \
-	"$(view x.lode --layout 'struct particle' | awk -F, '$4 == "speed" { if ($12 > 20) found = 1 }
-		$3 == "member" && $4 != "speed" { others += $12 } END { if (!found || others) print "not all is speed" }')" \
+	"$(view x.lode --layout 'struct particle' | awk -F, '$4 == "speed" { if ($14 > 20) found = 1 }
+		$3 == "member" && $4 != "speed" { others += $14 } END { if (!found || others) print "not all is speed" }')" \
 	"$(view x.lode --by 'has(allocation) ? 1 : 0' | awk -F, 'NR > 1 && $3 == 1 { print "allocations that were not recorded" }')"
+
+# refused STATUS PATTERN OPTION…: what the profile itself has to be asked for.
+refused() {
+	local expected=$1 pattern=$2
+	shift 2
+	"$lode" memory x.lode "$@" >out 2>err
+	status=$?
+	status_is "$expected"
+	grep -qF -- "$pattern" err || echo "$*: does not say '$pattern'"
+	[ ! -s out ] || echo "$*: an answer all the same"
+}
+check "what a profile does not have" \
+	"$(refused 2 "did you mean 'function'?" --where 'funktion == 1')" \
+	"$(refused 2 "column 9: a value is missing" --by 'address>')" \
+	"$(refused 2 "no thread '99' in this profile of 4" --thread 99)" \
+	"$(refused 2 "no event 'cycles'" --event cycles)" \
+	"$(refused 2 "--by2 needs --by" --by2 object)" \
+	"$(refused 2 "is none of page, line, word" --granularity 3)" \
+	"$(refused 1 "no type 'struct unknown' was accessed" --layout 'struct unknown')"
 
 # Each array is touched first where it is made, by the thread that makes it.
 first=$(view x.lode --first-touch)

@@ -56,6 +56,10 @@ faults() {
 		done | awk '$1 >= 0 && $1 < 500 * 4096 && $1 % 4096 == 0' | sort -u | wc -l
 }
 mappings() { perf script -i rec/perf.data --show-mmap-events 2>/dev/null | grep MMAP2 >mappings; }
+has_stacks() {
+	perf script -D -i rec/perf.data 2>/dev/null | grep '\.\.\. ustack: size 256' >/dev/null ||
+		echo "no sample with 256 bytes of stack"
+}
 # A mapping that begins where the memory was moved to, of its whole size.
 has_grown() {
 	mappings
@@ -70,6 +74,7 @@ has_name() {
 record
 fixed=$(cut -d ' ' -f 1-4 out)
 check "a program" "$(status_is 7)" "$(says ' samples of .*page-faults')" "$(perf_agrees)"
+check "a piece of the stack with each sample" "$(has_stacks)"
 check "the first touch of each page" "$(is_at_least "$(faults)" 500 "pages")"
 check "mappings that the kernel does not announce" "$(has_grown)" "$(has_name '[stack]')" \
 	"$(has_name '[heap]')"

@@ -67,6 +67,12 @@ static int judge_old(const struct perf_event_attr *attr, int cpu)
 	return judge_pmu(attr, cpu);
 }
 
+/* An architecture that cannot dump stacks. */
+static int judge_no_dumps(const struct perf_event_attr *attr, int cpu)
+{
+	return (attr->sample_type & PERF_SAMPLE_STACK_USER) != 0 ? ENOSYS : judge_no_pmu(attr, cpu);
+}
+
 static int judge_forbidden(const struct perf_event_attr *attr, int cpu)
 {
 	(void)attr;
@@ -146,6 +152,34 @@ static void test_old_kernel(void)
 	g_assert_true(attr->mmap_data && !attr->freq);
 	g_assert_cmpuint(attr->sample_period, ==, 1009);
 	g_assert_cmpstr(note, ==, "");
+}
+
+static void check_stack(Judge judge, uint32_t stack_bytes)
+{
+	static const char *const faults[] = {"page-faults:u"};
+	const LodePerfSamplerOptions options = {.has_user_registers = true,
+		.has_data_addresses = true,
+		.user_stack_bytes = 250,
+		.exact_events = faults,
+		.n_exact_events = 1};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *note = NULL;
+	g_autoptr(GPtrArray) choices = choose(judge, &options, &note, &error, NULL);
+
+	g_assert_no_error(error);
+	const struct perf_event_attr *attr = first_of(choices);
+	const LodePerfChoice *each = choices->pdata[1];
+	g_assert_cmpuint(attr->sample_stack_user, ==, stack_bytes);
+	g_assert_true(((attr->sample_type & PERF_SAMPLE_STACK_USER) != 0) == (stack_bytes > 0));
+	g_assert_true((attr->sample_type & PERF_SAMPLE_REGS_USER) != 0);
+	g_assert_cmpuint(each->attr.sample_type & PERF_SAMPLE_STACK_USER, ==, 0);
+	g_assert_cmpuint(each->attr.sample_stack_user, ==, 0);
+}
+
+static void test_stack(void)
+{
+	check_stack(judge_no_pmu, 256);
+	check_stack(judge_no_dumps, 0);
 }
 
 static void test_kernel_code(void)
@@ -288,6 +322,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/perf-event-choice/default-with-pmu", test_default_with_pmu);
 	g_test_add_func("/record/perf-event-choice/default-without-pmu", test_default_without_pmu);
 	g_test_add_func("/record/perf-event-choice/old-kernel", test_old_kernel);
+	g_test_add_func("/record/perf-event-choice/stack", test_stack);
 	g_test_add_func("/record/perf-event-choice/kernel-code", test_kernel_code);
 	g_test_add_func("/record/perf-event-choice/tracking", test_tracking);
 	g_test_add_func("/record/perf-event-choice/refusals", test_refusals);

@@ -66,7 +66,8 @@ static void add_types(LodeProfile *profile, GRand *rand)
 		for (uint32_t k = 0; k < n; k++) {
 			LodeDataMember member = {random_name(profile, rand),
 				random_name(profile, rand), random_word(rand), random_word(rand),
-				g_rand_int(rand), g_rand_int(rand)};
+				g_rand_int(rand), g_rand_int(rand), random_word(rand),
+				random_word(rand)};
 			g_array_append_val(memory->members, member);
 		}
 	}
@@ -108,6 +109,7 @@ static void add_sample(LodeProfile *profile, GRand *rand)
 		.access = (uint8_t)g_rand_int_range(rand, 0, 4),
 		.operand = (uint8_t)g_rand_int_range(rand, 0, 2),
 		.is_unverified = g_rand_boolean(rand),
+		.is_next = g_rand_boolean(rand),
 	};
 
 	g_array_append_val(memory->samples, sample);
@@ -194,6 +196,8 @@ static void compare_objects(const LodeMemory *a, const LodeMemory *b)
 		assert_same(left, right, size);
 		assert_same(left, right, bit_offset);
 		assert_same(left, right, bit_size);
+		assert_same(left, right, stride);
+		assert_same(left, right, repeats);
 	}
 	for (guint i = 0; i < a->objects->len; i++) {
 		const LodeDataObject *left = &LODE_AT(a->objects, LodeDataObject, i);
@@ -234,6 +238,7 @@ static void compare_sample(const LodeMemorySample *a, const LodeMemorySample *b)
 	assert_same(a, b, access);
 	assert_same(a, b, operand);
 	assert_same(a, b, is_unverified);
+	assert_same(a, b, is_next);
 }
 
 void assert_equal_memories(const LodeMemory *a, const LodeMemory *b)

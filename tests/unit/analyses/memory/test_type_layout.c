@@ -158,6 +158,24 @@ static void test_union(void)
 		"member 8+0 empty !|rest");
 }
 
+/* What lies between the first element's members and the next member is more elements. */
+static void test_array_of_structures(void)
+{
+	static const LodeDataMember members[] = {
+		{"first", "long", 0, 8, 0, 0, 0, 0},
+		{"pairs[].code", "short", 8, 2, 0, 0, 4, 30},
+		{"pairs[].length", "short", 10, 2, 0, 0, 4, 30},
+		{"last", "long", 136, 8, 0, 0, 0, 0},
+	};
+	g_autoptr(LodeProfile) profile = sample_profile_new(1, 1 << 16);
+
+	add_type(profile, "struct tree", 144, members, G_N_ELEMENTS(members));
+	hit(profile, 1, 3);
+	check(profile, "tree",
+		"line 0 =3|member 0+8 first !|member 8+2 pairs[].code =3 *|"
+		"member 10+2 pairs[].length !|hole 128+8|line 2|member 136+8 last|rest");
+}
+
 static void test_no_members(void)
 {
 	g_autoptr(LodeProfile) profile = sample_profile_new(1, 1 << 16);
@@ -248,6 +266,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/type_layout/holes_and_lines", test_holes_and_lines);
 	g_test_add_func("/type_layout/bit_fields", test_bit_fields);
 	g_test_add_func("/type_layout/union", test_union);
+	g_test_add_func("/type_layout/array_of_structures", test_array_of_structures);
 	g_test_add_func("/type_layout/no_members", test_no_members);
 	g_test_add_func("/type_layout/absurd_sizes", test_absurd_sizes);
 	g_test_add_func("/type_layout/levels", test_levels);

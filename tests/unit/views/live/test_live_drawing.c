@@ -122,6 +122,7 @@ static void test_styles(void)
 	live_world_press(&world, LODE_LIVE_KEY_DOWN);
 	live_world_type(&world, "p");
 	g_autofree char *text = live_world_draw(&world, &grid);
+	g_assert_nonnull(text);
 	g_assert_cmpint(cell_at(&grid, 0, 0)->style, ==, LODE_CELL_WARNING);
 	g_assert_cmpint(cell_at(&grid, 79, 0)->style, ==, LODE_CELL_BAR);
 	g_assert_cmpint(cell_at(&grid, FIRST_COLUMN, FIRST_ROW)->style, ==,

@@ -1,0 +1,1 @@
+lode memory a.lode b.lode
