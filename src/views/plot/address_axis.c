@@ -29,7 +29,7 @@ enum {
 };
 
 static const double drawn_share = 0.001; /* of all weight: what has less is summed up */
-static const double named_share = 0.01;  /* of a segment's: what has less does not tell what it is */
+static const double named_share = 0.01; /* of a segment's: what has less does not tell what it is */
 
 /* A place between two cells where a segment may end. */
 typedef struct {
@@ -152,8 +152,8 @@ static char *name_segment(const Finder *self, size_t start, size_t end)
  * name does not. */
 static char *name_object(const Finder *self, const LodeAddressSegment *segment)
 {
-	g_autoptr(GArray) contents = lode_cell_contents_between(self->contents, LODE_NONE,
-		segment->first, segment->last - (self->granularity - 1));
+	g_autoptr(GArray) contents = lode_cell_contents_between(
+		self->contents, LODE_NONE, segment->first, segment->last - (self->granularity - 1));
 	const GArray *objects = self->profile->memory->objects;
 	char share[LODE_NUMBER_SIZE];
 

@@ -155,8 +155,7 @@ static void test_own_memory(void)
 	LodeMemoryMapping library = {
 		.name = lode_profile_intern(profile, "/usr/lib/lode/liblode-allocations.so")};
 	g_array_append_val(profile->memory->mappings, library);
-	g_autoptr(LodePlacementProposal)
-		with = propose(profile, topology, LODE_PLACEMENT_MAJORITY);
+	g_autoptr(LodePlacementProposal) with = propose(profile, topology, LODE_PLACEMENT_MAJORITY);
 	g_assert_cmpuint(with->matrix->pages->len, ==, without->matrix->pages->len);
 	g_assert_cmpuint(with->placement->ranges->len, ==, 2);
 	g_assert_cmpfloat(with->matrix->own_weight, ==, 2);
