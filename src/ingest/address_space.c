@@ -330,3 +330,21 @@ const LodeMappedRange *lode_address_spaces_find(LodeAddressSpaces *self, uint32_
 	}
 	return NULL;
 }
+
+LodeAddressSpaceBirth lode_address_spaces_find_birth(
+	LodeAddressSpaces *self, uint32_t pid, uint64_t time_ns)
+{
+	const Moment moment = {time_ns, UINT32_MAX};
+	const Space *space = find_space(self, pid);
+	guint n = space != NULL ? count_births(space, &moment) : 0;
+	LodeAddressSpaceBirth found = {0, UINT64_MAX, UINT32_MAX};
+
+	if (space != NULL && n < space->births->len)
+		found.end_ns = g_array_index(space->births, Birth, n).moment.time_ns;
+	if (n > 0) {
+		const Birth *birth = &g_array_index(space->births, Birth, n - 1);
+		found.time_ns = birth->moment.time_ns;
+		found.parent = birth->parent;
+	}
+	return found;
+}

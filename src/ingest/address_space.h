@@ -42,6 +42,16 @@ typedef struct {
 	uint64_t begin_ns, end_ns; /* [begin, end) */
 } LodeMappedPeriod;
 
+typedef struct {
+	uint64_t time_ns; /* 0: before anything is told of */
+	uint64_t end_ns;  /* when the next one came about; UINT64_MAX: none did */
+	uint32_t parent;  /* that it was a copy of; UINT32_MAX: none, it was empty */
+} LodeAddressSpaceBirth;
+
+/* How the address space came about that a process had at that time: by its last exec or fork. */
+LodeAddressSpaceBirth lode_address_spaces_find_birth(
+	LodeAddressSpaces *self, uint32_t pid, uint64_t time_ns);
+
 /* What lay at an address at that time, or NULL. `out_period`, which may be NULL, is for how long a
  * look-up gives the same, at least; untouched when that cannot be told. */
 const LodeMappedRange *lode_address_spaces_find(LodeAddressSpaces *self, uint32_t pid,

@@ -230,6 +230,10 @@ static LodeDataObject make_object(Building *self, const Layers *layers)
 		.variable = layers->variable,
 		.mapping = layers->mapping};
 
+	/* "char" alone says less than whose memory it is. */
+	bool is_plain = known != NULL && known->name != NULL && known->member == LODE_NONE &&
+	                known->variable == NULL && known->type != LODE_NONE &&
+	                LODE_AT(self->memory->types, LodeDataType, known->type).n_members == 0;
 	if (layers->site != LODE_NONE) {
 		object.layer = LODE_LAYER_ALLOCATION;
 		object.name = LODE_AT(self->memory->sites, LodeAllocationSite, layers->site).name;
@@ -238,6 +242,8 @@ static LodeDataObject make_object(Building *self, const Layers *layers)
 		object.layer = LODE_LAYER_VARIABLE;
 		object.name = layers->variable;
 	}
+	if (is_plain && object.layer != LODE_LAYER_MAPPING)
+		return object;
 	if (known != NULL && known->name != NULL) {
 		object.layer = known->type != LODE_NONE ? LODE_LAYER_TYPE : LODE_LAYER_VARIABLE;
 		object.name = known->name;
@@ -291,24 +297,17 @@ static uint32_t intern_object(Building *self, const Layers *layers)
 	return slot->id;
 }
 
-/* What was allocated before a fork stands in the log of the parent, whose mapping it is in. */
 static uint32_t find_allocation(
 	Building *self, const LodeReadAccess *access, const LodeMemorySample *sample)
 {
-	const LodeThread *thread = &LODE_AT(self->memory->threads, LodeThread, sample->thread);
-	/* Where no times are recorded, what was there last. */
-	uint64_t time_ns = sample->time_ns != 0 ? sample->time_ns : UINT64_MAX;
-	uint32_t found = lode_memory_sites_find(self->sites, thread->pid, sample->address, time_ns);
+	const LodeMemoryPlace place = {
+		.input = access->input,
+		.pid = LODE_AT(self->memory->threads, LodeThread, sample->thread).pid,
+		/* Where no times are recorded, what was there last. */
+		.time_ns = sample->time_ns != 0 ? sample->time_ns : UINT64_MAX,
+	};
 
-	if (found != LODE_NONE || access->sample.mapping == LODE_NONE)
-		return found;
-	uint32_t owner = LODE_AT(lode_memory_reading_mappings(self->reading), LodeReadMapping,
-		access->sample.mapping)
-	                         .mapping.pid;
-	const LodeThread *first = thread - MIN(thread->ordinal, sample->thread);
-	return owner != thread->pid ? lode_memory_sites_find(self->sites, owner, sample->address,
-					      MIN(first->begin_ns, time_ns))
-	                            : LODE_NONE;
+	return lode_memory_sites_find(self->sites, &place, sample->address);
 }
 
 /* What the address itself tells, which must be that of the access that is charged. */
@@ -436,7 +435,8 @@ bool lode_join_memory(LodeJoin *self, GError **error)
 	building.objects = g_hash_table_new_full(hash_object, is_equal_object, g_free, NULL);
 	if (self->memory_reading != NULL) {
 		LodeMemory *memory = building.memory;
-		memory->has_allocations = lode_memory_reading_logs(building.reading)->len > 0;
+		memory->has_allocations =
+			lode_memory_logs_all(lode_memory_reading_logs(building.reading))->len > 0;
 		memory->is_stall_weighted = lode_memory_reading_is_stall_weighted(building.reading);
 		memory->has_fixed_addresses = lode_memory_reading_has_fixed_addresses(
 			building.reading);

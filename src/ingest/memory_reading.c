@@ -34,7 +34,7 @@ struct LodeMemoryReading {
 	GArray *mappings; /* LodeReadMapping */
 	GPtrArray *event_names;
 	GHashTable *event_ids; /* name → index + 1 */
-	GPtrArray *logs;
+	LodeMemoryLogs *logs;
 	GArray *accesses; /* LodeReadAccess */
 	uint32_t input;
 	bool has_addresses, is_stall_weighted, has_fixed_addresses;
@@ -49,11 +49,6 @@ static void clear_input(void *data)
 	g_hash_table_unref(self->lost_stacks);
 }
 
-static void free_log(void *data)
-{
-	lode_allocation_log_free(data);
-}
-
 LodeMemoryReading *lode_memory_reading_new(bool allow_debuginfod)
 {
 	LodeMemoryReading *self = g_new0(LodeMemoryReading, 1);
@@ -66,7 +61,7 @@ LodeMemoryReading *lode_memory_reading_new(bool allow_debuginfod)
 	self->mappings = g_array_new(FALSE, TRUE, sizeof(LodeReadMapping));
 	self->event_names = g_ptr_array_new();
 	self->event_ids = g_hash_table_new(g_str_hash, g_str_equal);
-	self->logs = g_ptr_array_new_with_free_func(free_log);
+	self->logs = lode_memory_logs_new();
 	self->accesses = g_array_new(FALSE, TRUE, sizeof(LodeReadAccess));
 	return self;
 }
@@ -81,7 +76,7 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 	g_array_unref(self->mappings);
 	g_ptr_array_unref(self->event_names);
 	g_hash_table_unref(self->event_ids);
-	g_ptr_array_unref(self->logs);
+	lode_memory_logs_free(self->logs);
 	g_array_unref(self->accesses);
 	g_string_chunk_free(self->strings);
 	g_free(self);
@@ -293,6 +288,28 @@ static bool is_trigger_before(const LodePerfEvent *event)
 	return (event->type == TYPE_HARDWARE || event->type >= 3) && event->precise < 2;
 }
 
+/* A sample's registers have no %fs base; the thread itself may have told it. */
+static void add_thread_pointer(
+	const Place *self, const LodePerfRecord *record, LodeUserRegisters *registers)
+{
+	LodeMemoryReading *reading = self->reading;
+	LodeAddressSpaceBirth birth = lode_memory_reading_find_birth(
+		reading, reading->input, self->pid, self->time_ns);
+	uint32_t log = lode_memory_logs_find(
+		reading->logs, self->pid, birth.time_ns, self->time_ns);
+
+	registers->has_fs_base = log != LODE_NONE &&
+	                         lode_memory_logs_find_thread_pointer(reading->logs, log,
+					 record->tid, self->time_ns, &registers->fs_base);
+}
+
+/* What lode has programs run with; their work is none of the program's. */
+static bool is_recorder(const char *path)
+{
+	return path != NULL && (g_str_has_suffix(path, "/liblode-allocations.so") ||
+				       g_str_has_suffix(path, "/liblode-placement.so"));
+}
+
 static LodeDataAccess resolve(Place *place, const LodeSampledAccess *sampled)
 {
 	const LodePerfSample *sample = &sampled->record->sample;
@@ -309,6 +326,7 @@ static LodeDataAccess resolve(Place *place, const LodeSampledAccess *sampled)
 		return access;
 	place->stack_pointer = registers.values[LODE_REGISTER_RSP];
 	place->has_stack_pointer = (registers.known >> LODE_REGISTER_RSP & 1) != 0;
+	add_thread_pointer(place, sampled->record, &registers);
 	if (sampled->path == NULL) {
 		access.reason = LODE_REASON_NOT_USER_CODE;
 		return access;
@@ -471,6 +489,8 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 		self->has_addresses = true;
 		prefer_hardware(sampled, &access);
 	}
+	if (is_recorder(sampled->path))
+		access = (LodeDataAccess){.reason = LODE_REASON_RECORDER};
 	for (size_t i = 0; i < access.n_operands; i++)
 		add_operand(&place, &row, &access, i);
 	if (access.n_operands > 0)
@@ -482,7 +502,7 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 
 void lode_memory_reading_take_log(LodeMemoryReading *self, LodeAllocationLog *log)
 {
-	g_ptr_array_add(self->logs, log);
+	lode_memory_logs_take(self->logs, log);
 }
 
 bool lode_memory_reading_has_addresses(const LodeMemoryReading *self)
@@ -505,7 +525,7 @@ const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self)
 	return self->mappings;
 }
 
-const GPtrArray *lode_memory_reading_logs(const LodeMemoryReading *self)
+LodeMemoryLogs *lode_memory_reading_logs(LodeMemoryReading *self)
 {
 	return self->logs;
 }
@@ -534,10 +554,20 @@ uint32_t lode_memory_reading_find_mapping(
 	LodeMemoryReading *self, uint32_t pid, uint64_t address, uint64_t time_ns)
 {
 	for (guint i = 0; i < self->inputs->len; i++) {
+		LodeAddressSpaces *spaces = g_array_index(self->inputs, Input, i).spaces;
+		const LodeAddressSpaceBirth birth = lode_address_spaces_find_birth(
+			spaces, pid, time_ns);
 		const LodeMappedRange *range = lode_address_spaces_find(
-			g_array_index(self->inputs, Input, i).spaces, pid, address, time_ns, NULL);
+			spaces, pid, address, birth.end_ns - 1, NULL);
 		if (range != NULL)
 			return range->file;
 	}
 	return LODE_NONE;
+}
+
+LodeAddressSpaceBirth lode_memory_reading_find_birth(
+	LodeMemoryReading *self, uint32_t input, uint32_t pid, uint64_t time_ns)
+{
+	return lode_address_spaces_find_birth(
+		g_array_index(self->inputs, Input, input).spaces, pid, time_ns);
 }

@@ -13,6 +13,7 @@
 
 #include "ingest/address_space.h"
 #include "ingest/memory_images.h"
+#include "ingest/memory_logs.h"
 #include "ingest/memory_threads.h"
 #include "sources/allocation_log.h"
 #include "sources/perf_data.h"
@@ -65,7 +66,7 @@ typedef struct {
 
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *access);
 
-/* Takes an allocation log over; one for each process. */
+/* Takes an allocation log over; all of them before the second pass. */
 void lode_memory_reading_take_log(LodeMemoryReading *self, LodeAllocationLog *log);
 
 /* Whether any sample had registers or a data address: else there is nothing to tell. */
@@ -75,12 +76,17 @@ bool lode_memory_reading_has_addresses(const LodeMemoryReading *self);
 const GArray *lode_memory_reading_accesses(const LodeMemoryReading *self); /* LodeReadAccess */
 const GPtrArray *lode_memory_reading_event_names(const LodeMemoryReading *self); /* char * */
 const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self); /* LodeReadMapping */
-const GPtrArray *lode_memory_reading_logs(const LodeMemoryReading *self);  /* LodeAllocationLog */
+LodeMemoryLogs *lode_memory_reading_logs(LodeMemoryReading *self);
 LodeMemoryImages *lode_memory_reading_images(LodeMemoryReading *self);
 LodeMemoryThreads *lode_memory_reading_threads(LodeMemoryReading *self);
 bool lode_memory_reading_is_stall_weighted(const LodeMemoryReading *self);
 bool lode_memory_reading_has_fixed_addresses(const LodeMemoryReading *self);
 
-/* The mapping that an address of a process was in, in any of the recordings; LODE_NONE. */
+/* The mapping that an address was in, in any of the recordings, at the end of the program that a
+ * process ran at that time; LODE_NONE. */
 uint32_t lode_memory_reading_find_mapping(
 	LodeMemoryReading *self, uint32_t pid, uint64_t address, uint64_t time_ns);
+
+/* How the address space of a process in a recording came about. */
+LodeAddressSpaceBirth lode_memory_reading_find_birth(
+	LodeMemoryReading *self, uint32_t input, uint32_t pid, uint64_t time_ns);

@@ -21,7 +21,6 @@ struct LodeMemorySites {
 	GHashTable *site_ids; /* name → index + 1 */
 	GArray **stack_sites; /* of each log: uint32_t × stacks */
 	guint n_logs;
-	GHashTable *logs_of;        /* pid → GArray of uint32_t: its logs, by begin */
 	GHashTable *allocation_ids; /* LodeLoggedAllocation → index + 1 */
 };
 
@@ -81,12 +80,18 @@ static GArray *collect_frames(const GPtrArray *logs)
 	return frames;
 }
 
-static void place_frame(
-	Frame *frame, const GPtrArray *logs, LodeMemoryReading *reading, LodeMemoryLoads *loads)
+static const LodeAllocationLog *log_at(LodeMemorySites *self, uint32_t index)
 {
-	uint32_t pid = lode_allocation_log_pid(g_ptr_array_index(logs, frame->log));
+	return g_ptr_array_index(
+		lode_memory_logs_all(lode_memory_reading_logs(self->reading)), index);
+}
+
+static void place_frame(LodeMemorySites *self, Frame *frame, LodeMemoryLoads *loads)
+{
+	LodeMemoryReading *reading = self->reading;
+	const LodeAllocationLogSummary *log = lode_allocation_log_summary(log_at(self, frame->log));
 	uint32_t mapping = lode_memory_reading_find_mapping(
-		reading, pid, frame->address, UINT64_MAX - 1);
+		reading, log->pid, frame->address, log->begin_ns);
 
 	if (mapping == LODE_NONE || !lode_memory_loads_find(loads, mapping, frame->address,
 					    &frame->image, &frame->image_address))
@@ -126,7 +131,7 @@ static void name_frames(LodeMemorySites *self, GArray *frames, LodeMemoryLoads *
 
 	for (guint i = 0; i < frames->len; i++) {
 		Frame *frame = &g_array_index(frames, Frame, i);
-		place_frame(frame, lode_memory_reading_logs(self->reading), self->reading, loads);
+		place_frame(self, frame, loads);
 		if (frame->image != LODE_NONE)
 			placed[n++] = frame;
 	}
@@ -226,8 +231,7 @@ static uint32_t add_site(LodeMemorySites *self, const char *name, const char *st
 
 static void add_log(LodeMemorySites *self, const GArray *frames, guint index)
 {
-	const LodeAllocationLog *log = g_ptr_array_index(
-		lode_memory_reading_logs(self->reading), index);
+	const LodeAllocationLog *log = log_at(self, index);
 	size_t n = lode_allocation_log_n_stacks(log);
 
 	self->stack_sites[index] = g_array_sized_new(FALSE, TRUE, sizeof(uint32_t), (guint)n);
@@ -246,53 +250,19 @@ static void add_log(LodeMemorySites *self, const GArray *frames, guint index)
 	}
 }
 
-static int compare_logs(const void *a, const void *b, void *data)
-{
-	const GPtrArray *logs = data;
-	uint64_t left = lode_allocation_log_summary(logs->pdata[*(const uint32_t *)a])->begin_ns;
-	uint64_t right = lode_allocation_log_summary(logs->pdata[*(const uint32_t *)b])->begin_ns;
-
-	return (left > right) - (left < right);
-}
-
-static void free_array(void *data)
-{
-	g_array_unref(data);
-}
-
-static GHashTable *sort_logs(const GPtrArray *logs)
-{
-	GHashTable *logs_of = g_hash_table_new_full(NULL, NULL, NULL, free_array);
-	GHashTableIter iterator;
-	void *list;
-
-	for (uint32_t i = 0; i < logs->len; i++) {
-		void *pid = GUINT_TO_POINTER(lode_allocation_log_pid(logs->pdata[i]));
-		if ((list = g_hash_table_lookup(logs_of, pid)) == NULL)
-			g_hash_table_insert(
-				logs_of, pid, list = g_array_new(FALSE, FALSE, sizeof(uint32_t)));
-		g_array_append_val((GArray *)list, i);
-	}
-	g_hash_table_iter_init(&iterator, logs_of);
-	while (g_hash_table_iter_next(&iterator, NULL, &list))
-		g_array_sort_with_data(list, compare_logs, (void *)logs);
-	return logs_of;
-}
-
 LodeMemorySites *lode_memory_sites_new(
 	LodeProfile *profile, LodeMemoryReading *reading, LodeMemoryLoads *loads)
 {
 	static const char wrappers[] =
 		"([mcz]|re|x)alloc|Alloc|Malloc|Realloc|alloc(ate|ator|_impl)|strn?dup|memdup"
 		"|operator new|^g_slice_|^g_new|^std::|^__gnu_cxx::";
-	const GPtrArray *logs = lode_memory_reading_logs(reading);
+	const GPtrArray *logs = lode_memory_logs_all(lode_memory_reading_logs(reading));
 	LodeMemorySites *self = g_new0(LodeMemorySites, 1);
 	g_autoptr(GArray) frames = collect_frames(logs);
 
 	self->profile = profile;
 	self->reading = reading;
 	self->n_logs = logs->len;
-	self->logs_of = sort_logs(logs);
 	self->wrappers = g_regex_new(wrappers, G_REGEX_OPTIMIZE, 0, NULL);
 	self->site_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->allocation_ids = g_hash_table_new(NULL, NULL);
@@ -312,7 +282,6 @@ void lode_memory_sites_free(LodeMemorySites *self)
 	g_free(self->stack_sites);
 	g_regex_unref(self->wrappers);
 	g_hash_table_unref(self->site_ids);
-	g_hash_table_unref(self->logs_of);
 	g_hash_table_unref(self->allocation_ids);
 	g_free(self);
 }
@@ -332,8 +301,7 @@ static uint32_t add_allocation(
 {
 	LodeMemory *memory = self->profile->memory;
 	void *found = g_hash_table_lookup(self->allocation_ids, logged);
-	uint32_t pid = lode_allocation_log_pid(
-		g_ptr_array_index(lode_memory_reading_logs(self->reading), index));
+	uint32_t pid = lode_allocation_log_pid(log_at(self, index));
 
 	if (found != NULL)
 		return GPOINTER_TO_UINT(found) - 1;
@@ -353,30 +321,28 @@ static uint32_t add_allocation(
 	return memory->allocations->len - 1;
 }
 
-/* A process that executes another program has a log for each; LODE_NONE: none had begun. */
-static uint32_t log_at(const LodeMemorySites *self, uint32_t pid, uint64_t time_ns)
+/* What was allocated before a fork stands in the log of the parent. */
+uint32_t lode_memory_sites_find(
+	LodeMemorySites *self, const LodeMemoryPlace *place, uint64_t address)
 {
-	const GPtrArray *logs = lode_memory_reading_logs(self->reading);
-	const GArray *list = g_hash_table_lookup(self->logs_of, GUINT_TO_POINTER(pid));
+	enum { MAX_ANCESTORS = 64 }; /* hostile files have long chains */
+	LodeMemoryLogs *logs = lode_memory_reading_logs(self->reading);
+	LodeMemoryPlace at = *place;
 
-	for (guint i = list != NULL ? list->len : 0; i > 0; i--) {
-		uint32_t log = g_array_index(list, uint32_t, i - 1);
-		if (lode_allocation_log_summary(logs->pdata[log])->begin_ns <= time_ns)
-			return log;
+	for (unsigned i = 0; i < MAX_ANCESTORS; i++) {
+		const LodeAddressSpaceBirth birth = lode_memory_reading_find_birth(
+			self->reading, at.input, at.pid, at.time_ns);
+		uint32_t log = lode_memory_logs_find(logs, at.pid, birth.time_ns, at.time_ns);
+		const LodeLoggedAllocation *found =
+			log != LODE_NONE
+				? lode_allocation_log_find(log_at(self, log), address, at.time_ns)
+				: NULL;
+		if (found != NULL)
+			return add_allocation(self, log, found);
+		if (birth.parent == UINT32_MAX)
+			break;
+		at.pid = birth.parent;
+		at.time_ns = birth.time_ns;
 	}
 	return LODE_NONE;
-}
-
-uint32_t lode_memory_sites_find(
-	LodeMemorySites *self, uint32_t pid, uint64_t address, uint64_t time_ns)
-{
-	uint32_t log = log_at(self, pid, time_ns);
-	const LodeLoggedAllocation *found =
-		log != LODE_NONE
-			? lode_allocation_log_find(
-				  g_ptr_array_index(lode_memory_reading_logs(self->reading), log),
-				  address, time_ns)
-			: NULL;
-
-	return found != NULL ? add_allocation(self, log, found) : LODE_NONE;
 }

@@ -17,7 +17,13 @@ LodeMemorySites *lode_memory_sites_new(
 void lode_memory_sites_free(LodeMemorySites *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemorySites, lode_memory_sites_free)
 
-/* The allocation of this process that held an address, as an index of profile->memory->allocations,
- * where it is added; its thread is the reading's. LODE_NONE: none. */
+typedef struct {
+	uint32_t input, pid;
+	uint64_t time_ns; /* UINT64_MAX: at last */
+} LodeMemoryPlace;
+
+/* The allocation that held an address in this process then, its own or one from before it was
+ * forked, as an index of profile->memory->allocations, where it is added; its thread is the
+ * reading's. LODE_NONE: none. */
 uint32_t lode_memory_sites_find(
-	LodeMemorySites *self, uint32_t pid, uint64_t address, uint64_t time_ns);
+	LodeMemorySites *self, const LodeMemoryPlace *place, uint64_t address);

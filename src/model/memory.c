@@ -53,6 +53,7 @@ static const char *const reasons[LODE_N_REASONS] = {
 	[LODE_REASON_VECTOR_INDEX] = "vector-index",
 	[LODE_REASON_NO_ACCESS_IN_RANGE] = "no-access-in-range",
 	[LODE_REASON_INVALID_ADDRESS] = "invalid-address",
+	[LODE_REASON_RECORDER] = "recorder",
 };
 
 static const char *const layers[LODE_N_LAYERS] = {

@@ -18,7 +18,7 @@
 
 enum {
 	FREQUENCY = 10000, /* samples a second: objects need more of them than functions do */
-	STACK_BYTES = 256, /* of each sample: more of it makes no more addresses known */
+	STACK_BYTES = 256, /* of each sample: twice as much makes hardly more addresses known */
 	USED_OFFSET = 32,  /* of an allocation log's header */
 	HEADER_BYTES = 4096,
 };

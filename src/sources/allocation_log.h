@@ -81,5 +81,6 @@ LodeAllocationStack lode_allocation_log_stack(const LodeAllocationLog *self, siz
 typedef struct {
 	uint32_t tid;
 	uint64_t begin_ns;
+	uint64_t pointer; /* of the thread: on x86-64 the base of %fs */
 } LodeLoggedThread;
 const LodeLoggedThread *lode_allocation_log_threads(const LodeAllocationLog *self, size_t *out_n);

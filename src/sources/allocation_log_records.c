@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-	VERSION = 1,
+	VERSION = 2,
 	PAGE = 4096,
 	CHUNK_MAGIC = 0x4b4e4843,
 	MAX_CHUNK = 1 << 20,
@@ -154,8 +154,10 @@ static bool read_stack(const Parser *self, const Head *head, LodeByteCursor *cur
 static bool read_thread(
 	const Parser *self, const Head *head, LodeByteCursor *cursor, GError **error)
 {
-	const LodeLoggedThread thread = {head->value, lode_byte_cursor_u64(cursor)};
+	LodeLoggedThread thread = {.tid = head->value};
 
+	thread.begin_ns = lode_byte_cursor_u64(cursor);
+	thread.pointer = lode_byte_cursor_u64(cursor);
 	if (cursor->is_overrun)
 		return true;
 	if (!charge(self, sizeof(thread), error))

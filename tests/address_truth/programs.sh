@@ -45,4 +45,6 @@ for name in $(workload_names); do
 		"$(step --main-only --from entry --calls $((calls / 2)))" \
 		"$(step --main-only --from entry --calls $((calls * 4 / 5)))"
 done
-demand 27 86 35 92 92
+# Well below what was measured: where in its work a program is stepped differs with its input, and
+# the steps of a repeated string instruction can make up most of it.
+demand 20 80 22 88 88

@@ -10,6 +10,7 @@ void sample_file_init(SampleFile *self)
 {
 	perf_data_file_init(&self->file, false, false);
 	self->has_times = self->has_periods = self->has_branches = true;
+	self->has_cpus = self->has_addresses = self->has_registers = false;
 }
 
 void sample_file_clear(SampleFile *self)

@@ -652,7 +652,13 @@ typedef struct {
 	const char *path;
 } Log;
 
-enum { RECORD_ALLOCATION = 1, RECORD_FREE = 2, RECORD_STACK = 4, LOG_CHUNK = 0x4b4e4843 };
+enum {
+	RECORD_ALLOCATION = 1,
+	RECORD_FREE = 2,
+	RECORD_STACK = 4,
+	RECORD_THREAD = 5,
+	LOG_CHUNK = 0x4b4e4843
+};
 
 static void fill_page(PerfDataWriter *self)
 {
@@ -667,7 +673,7 @@ static void log_begin(Log *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
 	*bytes = (PerfDataWriter){.bytes = g_byte_array_new()};
 	put_text(bytes, "lodealoc");
 	g_byte_array_set_size(bytes->bytes, 8);
-	put32(bytes, 1);
+	put32(bytes, 2);
 	put32(bytes, PAGE);
 	put32(bytes, pid);
 	put32(bytes, 1);
@@ -694,6 +700,13 @@ static void log_allocate(
 	put64(&self->bytes, time_ns);
 	put64(&self->bytes, address);
 	put64(&self->bytes, 64);
+}
+
+static void log_thread(Log *self, uint32_t tid, uint64_t time_ns, uint64_t pointer)
+{
+	put64(&self->bytes, RECORD_THREAD | (uint64_t)tid << 32);
+	put64(&self->bytes, time_ns);
+	put64(&self->bytes, pointer);
 }
 
 static void log_free(Log *self, uint64_t time_ns, uint64_t address)
@@ -792,7 +805,7 @@ static void test_allocations_of_families(void)
 	Log logs[3];
 
 	scene_init(&scene);
-	log_begin(&logs[0], PID, PID, 0);
+	log_begin(&logs[0], PID, PID, scene.time_ns++);
 	log_allocate(&logs[0], 1, place_of(&scene, "load_here") + 2, scene.time_ns++, HEAP);
 	sample_file_fork(&scene.file, CHILD, PID, scene.time_ns++);
 	log_free(&logs[0], scene.time_ns++, HEAP);
@@ -812,6 +825,103 @@ static void test_allocations_of_families(void)
 	g_assert_cmpuint(row(profile, 2)->allocation, ==, row(profile, 0)->allocation);
 	for (guint i = 3; i < 6; i++)
 		g_assert_null(allocation_of(profile, i));
+}
+
+static void add_load_of_thread(Scene *self, uint32_t pid, uint32_t tid)
+{
+	Sample sample = sample_at(self, "load_of_thread", 0);
+
+	sample.pid = pid;
+	sample.tid = tid;
+	sample_file_add(&self->file, &sample);
+}
+
+/* By the thread pointer of that thread, then, in that program: %fs:16. */
+static void test_thread_pointers(void)
+{
+	g_auto(Scene) scene;
+	Log logs[2];
+
+	scene_init(&scene);
+	add_load_of_thread(&scene, PID, PID);
+	log_begin(&logs[0], PID, PID, scene.time_ns++);
+	log_thread(&logs[0], PID, scene.time_ns++, HEAP);
+	log_thread(&logs[0], 20, scene.time_ns++, HEAP + 0x100);
+	add_load_of_thread(&scene, PID, PID);
+	add_load_of_thread(&scene, PID, 20);
+	add_load_of_thread(&scene, PID, 21);
+	log_thread(&logs[0], 20, scene.time_ns++, HEAP + 0x200);
+	add_load_of_thread(&scene, PID, 20);
+	begin(&scene, PID);
+	add_load_of_thread(&scene, PID, PID);
+	log_begin(&logs[1], PID, PID, scene.time_ns++);
+	log_thread(&logs[1], PID, scene.time_ns++, NOWHERE);
+	add_load_of_thread(&scene, PID, PID);
+	g_autoptr(LodeProfile) profile = import_with_logs(&scene, logs, G_N_ELEMENTS(logs));
+	check_reason(profile, 0, LODE_REASON_TLS);
+	check_rule(profile, 1, LODE_RULE_AT_PC, HEAP + 16);
+	check_rule(profile, 2, LODE_RULE_AT_PC, HEAP + 0x110);
+	check_reason(profile, 3, LODE_REASON_TLS);
+	check_rule(profile, 4, LODE_RULE_AT_PC, HEAP + 0x210);
+	check_reason(profile, 5, LODE_REASON_TLS);
+	check_reason(profile, 6, LODE_REASON_INVALID_ADDRESS);
+}
+
+/* What the libraries do that lode puts into programs is none of the program's. */
+static void test_recorder(void)
+{
+	static const char *const libraries[] = {"/usr/lib/lode/liblode-allocations.so",
+		"/usr/lib/lode/liblode-placement.so", "/usr/lib/lode/liblode-allocations.so.old"};
+	const uint64_t place = UINT64_C(0x220000000000);
+	g_auto(Scene) scene;
+
+	scene_init_empty(&scene);
+	scene.file.has_addresses = true;
+	sample_file_add_event(&scene.file, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1);
+	begin(&scene, PID);
+	for (size_t i = 0; i < G_N_ELEMENTS(libraries); i++) {
+		const LodePerfMapping map = {
+			.start = place + i * PAGE, .size = PAGE, .path = libraries[i]};
+		sample_file_map(&scene.file, PID, scene.time_ns++, &map);
+		Sample sample = sample_at(&scene, "load_here", 0);
+		sample.ip = map.start;
+		sample.address = HEAP;
+		sample_file_add(&scene.file, &sample);
+	}
+	g_autoptr(LodeProfile) profile = import(&scene);
+	check_reason(profile, 0, LODE_REASON_RECORDER);
+	check_reason(profile, 1, LODE_REASON_RECORDER);
+	check_rule(profile, 2, LODE_RULE_HARDWARE, HEAP);
+}
+
+/* What a program allocated is not what the next one finds there that the process executes; it may
+ * have no log. What a parent allocated is its grandchild's, too, in a heap that all of them grew.
+ */
+static void test_logs_and_births(void)
+{
+	g_auto(Scene) scene;
+	Log logs[2];
+
+	scene_init(&scene);
+	sample_file_fork(&scene.file, CHILD, PID, scene.time_ns++);
+	log_begin(&logs[0], CHILD, CHILD, scene.time_ns++);
+	log_allocate(&logs[0], 1, place_of(&scene, "load_here") + 2, scene.time_ns++, HEAP);
+	sample_file_fork(&scene.file, OTHER, CHILD, scene.time_ns++);
+	map_data(&scene, OTHER, "[heap]", HEAP, 0x20000);
+	add_load(&scene, OTHER, 0, HEAP);
+	begin(&scene, OTHER);
+	add_load(&scene, OTHER, 0, HEAP);
+	add_load(&scene, CHILD, 0, HEAP);
+	begin(&scene, CHILD);
+	add_load(&scene, CHILD, 0, HEAP);
+	log_begin(&logs[1], PID, PID, scene.time_ns++);
+	add_load(&scene, PID, 0, HEAP);
+	g_autoptr(LodeProfile) profile = import_with_logs(&scene, logs, G_N_ELEMENTS(logs));
+	g_assert_nonnull(allocation_of(profile, 0));
+	g_assert_null(allocation_of(profile, 1));
+	g_assert_cmpuint(row(profile, 2)->allocation, ==, row(profile, 0)->allocation);
+	g_assert_null(allocation_of(profile, 3));
+	g_assert_null(allocation_of(profile, 4));
 }
 
 /* Sizes and addresses that no machine has. */
@@ -863,6 +973,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/memory_import/several_files", test_several_files);
 	g_test_add_func("/memory_import/allocations", test_allocations);
 	g_test_add_func("/memory_import/families", test_allocations_of_families);
+	g_test_add_func("/memory_import/thread_pointers", test_thread_pointers);
+	g_test_add_func("/memory_import/recorder", test_recorder);
+	g_test_add_func("/memory_import/logs_and_births", test_logs_and_births);
 	g_test_add_func("/memory_import/absurd_values", test_absurd_values);
 	return g_test_run();
 }

@@ -5,7 +5,8 @@
 # does anything else with it than without. Prints TAP; what needs a compiler or a program that is
 # not there is skipped.
 #
-#   tests/unit/preload/allocations.sh LIBRARY DUMP      DUMP: dump_allocations.c
+#   tests/unit/preload/allocations.sh LIBRARY DUMP PLACEMENT
+#       DUMP: dump_allocations.c   PLACEMENT: the library of tools/preload/placement
 # shellcheck disable=SC2016  # what other languages call a variable
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -14,6 +15,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 library=$(realpath "$1")
 dump=$(realpath "$2")
+placement=$(realpath "$3")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -137,6 +139,39 @@ for i in $(seq 1 60); do echo "$i" | sed s/1/one/ | tr a-z A-Z; (exit 3) || x=$(
 cat /proc/self/comm; wait'
 same "sort in threads" bash -c 'seq 200000 | sort -R --random-source=<(yes) --parallel=4 -S 1M | md5sum'
 
+# --- addresses ---
+differ() { diff "$1" "$2" | head -n 6 | tr '\n' '|'; }
+
+cc -O1 -g -D_GNU_SOURCE -o addresses "$here/addresses.c" -pthread
+setarch -R ./addresses >out.plain
+with_library setarch -R ./addresses >out 2>err
+status=$?
+check "addresses are those of a run without it" "$(status_is 0)" \
+	"$(is_at_least "$(grep -c '^thread .*tls 0x7f' out)" 4 threads)" "$(differ out.plain out)"
+LD_PRELOAD=$placement setarch -R ./addresses >out 2>err
+status=$?
+check "and of one with the library of placements" "$(status_is 0)" "$(differ out.plain out)"
+behind=$placement with_library setarch -R ./addresses >out 2>err
+status=$?
+check "and with both" "$(status_is 0)" "$(differ out.plain out)"
+
+# Where the dynamic linker's own memory lies hangs on how many libraries there are.
+with_library setarch -R bash -c 'cat /proc/$$/maps; true' >maps.with 2>err
+LD_PRELOAD=$placement setarch -R bash -c 'cat /proc/$$/maps; true' >maps.placed 2>err
+far='^2[0-9a-f]*-|^3[0-9a-f]*-|\[stack\]'
+check "a real program's, when it is recorded and when it is placed" \
+	"$(is_at_least "$(grep -cvE "$far" maps.with)" 10 mappings)" \
+	"$(differ <(grep -vE "$far" maps.with) <(grep -vE "$far" maps.placed))"
+
+# Where thread-local variables lie, as the log says it.
+with_library setarch -R ./addresses >out 2>err
+sed -n 's/^thread [0-9]*: tls \(0x[0-9a-f]*\) .*/\1/p' out | while read -r address; do
+	"$dump" threads logs/*.log | awk '{ print $2 }' | while read -r pointer; do
+		((pointer > address && pointer - address < 4096)) && echo found
+	done
+done >pointers
+check "the log knows the pointers of threads" "$(is_equal "$(wc -l <pointers)" 4 threads)"
+
 cc -O1 -o own_malloc "$here/own_malloc.c" 2>/dev/null
 same "a malloc of its own" "$work/own_malloc"
 check "it is told" "$(is_equal "$(total own_malloc)" 1 "logs with own_malloc")"
@@ -159,9 +194,8 @@ fi
 
 with_library bash -c 'exec perl -e '\''@a = map { "x$_" } 1..100000; kill 9, $$'\''' >out 2>err
 status=$?
-last=$(find logs -name 'allocations-*.log' -size +64k | head -n 1)
 check "killed: the log is whole up to there" "$(status_is 137)" \
-	"$(is_at_least "$(figure allocations "$last")" 100000 allocations)"
+	"$(is_at_least "$(total allocations)" 100000 allocations)"
 
 cat >many.c <<'END'
 #include <stdio.h>

@@ -5,8 +5,10 @@
  *
  *   malloc 64 known.c:12 thread 0 freed
  *
- *   dump_allocations LOG PROGRAM      PROGRAM: linked without -pie, so that addresses are the
- * file's dump_allocations LOG              figures only
+ *   dump_allocations sites LOG PROGRAM    PROGRAM: linked without -pie, so that addresses are the
+ *                                         file's
+ *   dump_allocations figures LOG…
+ *   dump_allocations threads LOG…         "NUMBER 0xPOINTER" of each
  */
 #include "images/binary_image.h"
 #include "sources/allocation_log.h"
@@ -78,6 +80,15 @@ static void print_figures(const LodeAllocationLog *log)
 		summary->parent);
 }
 
+static void print_threads(const LodeAllocationLog *log)
+{
+	size_t n;
+	const LodeLoggedThread *threads = lode_allocation_log_threads(log, &n);
+
+	for (size_t i = 0; i < n; i++)
+		printf("%u 0x%" G_GINT64_MODIFIER "x\n", threads[i].tid, threads[i].pointer);
+}
+
 static int print_sites(const char *path, const char *program, GError **error)
 {
 	const LodeBinaryImageOptions options = {0};
@@ -105,7 +116,10 @@ int main(int argc, char **argv)
 		g_autoptr(LodeAllocationLog) log = lode_allocation_log_read(argv[i], &error);
 		if (log == NULL)
 			return fail(error);
-		print_figures(log);
+		if (strcmp(argv[1], "threads") == 0)
+			print_threads(log);
+		else
+			print_figures(log);
 	}
 	return 0;
 }

@@ -68,7 +68,9 @@ static void put_stack(GByteArray *bytes, uint32_t id, uint64_t first, uint64_t s
 
 static void put_thread(GByteArray *bytes, uint32_t tid, uint64_t time_ns)
 {
-	put_words(bytes, head(THREAD, 0, 0, tid), &time_ns, 1);
+	const uint64_t words[] = {time_ns, UINT64_C(0x7f0000000000) + tid};
+
+	put_words(bytes, head(THREAD, 0, 0, tid), words, 2);
 }
 
 static void fill_page(GByteArray *bytes)
@@ -84,7 +86,7 @@ static GByteArray *begin(void)
 	GByteArray *bytes = g_byte_array_new();
 
 	g_byte_array_append(bytes, (const uint8_t *)"lodealoc", 8);
-	put_u32(bytes, 1);
+	put_u32(bytes, 2);
 	put_u32(bytes, PAGE);
 	put_u32(bytes, 4711);
 	put_u32(bytes, 4710);
@@ -193,6 +195,7 @@ static void check_summary(const LodeAllocationLog *log)
 	g_assert_cmpuint(n, ==, 2);
 	g_assert_cmpuint(threads[0].tid, ==, 4711);
 	g_assert_cmpuint(threads[1].begin_ns, ==, 12);
+	g_assert_cmphex(threads[1].pointer, ==, UINT64_C(0x7f0000000000) + 4712);
 }
 
 static void check_found(const LodeAllocationLog *log, uint64_t address, uint64_t time_ns,
@@ -259,9 +262,9 @@ static void test_cut_short(void)
 		g_autoptr(LodeAllocationLog) log = read_part(bytes, size, &error);
 		g_assert_no_error(error);
 		g_assert_true(lode_allocation_log_is_truncated(log));
-		if (size >= PAGE + 16 + 16 + 24 + 32)
+		if (size >= PAGE + 16 + 24 + 24 + 32)
 			check_found(log, 0x1063, 10, 10,
-				size >= PAGE + 16 + 16 + 24 + 32 + 24 ? 20 : UINT64_MAX);
+				size >= PAGE + 16 + 24 + 24 + 32 + 24 ? 20 : UINT64_MAX);
 	}
 }
 
@@ -302,11 +305,11 @@ static void test_bad(void)
 		const char *words;
 	} cases[] = {
 		{0, 'x', LODE_ERROR_CORRUPT, "no log of allocations"},
-		{8, 2, LODE_ERROR_UNSUPPORTED, "version 2"},
+		{8, 1, LODE_ERROR_UNSUPPORTED, "version 1"},
 		{PAGE + 16, 99, LODE_ERROR_CORRUPT, "offset 4112: is of no known type"},
-		{PAGE + 16 + 40 + 1, 6, LODE_ERROR_CORRUPT, "no known kind"},
-		{PAGE + 16 + 40 + 31, 0xff, LODE_ERROR_CORRUPT, "beyond all addresses"},
-		{PAGE + 16 + 40 + 23, 0xff, LODE_ERROR_CORRUPT, "beyond all addresses"},
+		{PAGE + 16 + 48 + 1, 6, LODE_ERROR_CORRUPT, "no known kind"},
+		{PAGE + 16 + 48 + 31, 0xff, LODE_ERROR_CORRUPT, "beyond all addresses"},
+		{PAGE + 16 + 48 + 23, 0xff, LODE_ERROR_CORRUPT, "beyond all addresses"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -316,7 +319,7 @@ static void test_bad(void)
 	}
 	g_autoptr(GByteArray) bytes = begin();
 	guint chunk = begin_chunk(bytes, 1);
-	put_free(bytes, 1, 1);
+	put_words(bytes, head(THREAD_END, 0, 0, 1), (const uint64_t[]){1}, 1);
 	while (bytes->len < 2 * PAGE - 8)
 		put_thread(bytes, 1, 1);
 	put_u64(bytes, head(FREE, 0, 0, 0));

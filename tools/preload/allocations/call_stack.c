@@ -55,10 +55,10 @@ typedef struct {
 	uint64_t address, stack, frame; /* registers */
 } Frame;
 
-static bool is_on_stack(uint64_t address)
+static bool is_on_stack(const ThreadState *thread, uint64_t address)
 {
-	return address >= thread_state.stack_low && address % 8 == 0 &&
-	       address + 8 <= thread_state.stack_high;
+	return address >= thread->stack_low && address % 8 == 0 &&
+	       address + 8 <= thread->stack_high;
 }
 
 static uint64_t word_at(uint64_t address)
@@ -66,17 +66,18 @@ static uint64_t word_at(uint64_t address)
 	return *(const uint64_t *)address;
 }
 
-static bool step_out(Frame *self)
+static bool step_out(Frame *self, const ThreadState *thread)
 {
 	FrameRule rule;
 
-	if (!is_on_stack(self->stack) || !find_rule(self->address, &rule) || rule.cfa_offset == 0)
+	if (!is_on_stack(thread, self->stack) || !find_rule(self->address, &rule) ||
+		rule.cfa_offset == 0)
 		return false;
 	uint64_t cfa = (rule.is_from_frame_pointer ? self->frame : self->stack) + rule.cfa_offset;
-	if (cfa <= self->stack || !is_on_stack(cfa - 8))
+	if (cfa <= self->stack || !is_on_stack(thread, cfa - 8))
 		return false;
 	if (rule.frame_offset != 0) {
-		if (!is_on_stack(cfa - rule.frame_offset))
+		if (!is_on_stack(thread, cfa - rule.frame_offset))
 			return false;
 		self->frame = word_at(cfa - rule.frame_offset);
 	}
@@ -85,7 +86,7 @@ static bool step_out(Frame *self)
 	return self->address > LOG_PAGE;
 }
 
-uint32_t call_stack_id(const void *frame, uint8_t *in_out_kind)
+uint32_t call_stack_id(ThreadState *thread, const void *frame, uint8_t *in_out_kind)
 {
 	uint64_t addresses[LOG_MAX_FRAMES];
 	Frame at = {
@@ -97,19 +98,19 @@ uint32_t call_stack_id(const void *frame, uint8_t *in_out_kind)
 
 	do
 		addresses[n++] = at.address;
-	while (n < LOG_MAX_FRAMES && step_out(&at));
+	while (n < LOG_MAX_FRAMES && step_out(&at, thread));
 	if (log_is_operator_new(addresses[0]))
 		*in_out_kind = LOG_KIND_NEW;
-	return log_stack(addresses, n);
+	return log_stack(thread, addresses, n);
 }
 
 #else
 
-uint32_t call_stack_id(const void *frame, uint8_t *in_out_kind)
+uint32_t call_stack_id(ThreadState *thread, const void *frame, uint8_t *in_out_kind)
 {
 	(void)in_out_kind;
 	(void)frame;
-	return log_stack(NULL, 0);
+	return log_stack(thread, NULL, 0);
 }
 
 #endif

@@ -6,10 +6,12 @@
  */
 #pragma once
 
+#include "thread_state.h"
+
 #include <stdint.h>
 
 /*
  * The id in the log of the calls that led to the function with this frame address
  * (__builtin_frame_address(0) of a function that keeps a frame pointer).
  */
-uint32_t call_stack_id(const void *frame, uint8_t *in_out_kind);
+uint32_t call_stack_id(ThreadState *thread, const void *frame, uint8_t *in_out_kind);

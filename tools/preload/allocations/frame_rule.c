@@ -5,7 +5,6 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
-#include <string.h>
 
 enum {
 	REGISTER_FRAME = 6,
@@ -46,8 +45,8 @@ static uint64_t take_unsigned(Reader *self, size_t n)
 	const uint8_t *at = take(self, n);
 	uint64_t value = 0;
 
-	if (at != NULL)
-		memcpy(&value, at, n);
+	for (size_t i = 0; at != NULL && i < n; i++)
+		value |= (uint64_t)at[i] << (8 * i);
 	return value;
 }
 
@@ -103,7 +102,8 @@ static int32_t signed_at(const uint8_t *at)
 {
 	int32_t value;
 
-	memcpy(&value, at, sizeof(value));
+	/* Inlined, so that what touches the tables is seen to be ours. */
+	__builtin_memcpy(&value, at, sizeof(value));
 	return value;
 }
 

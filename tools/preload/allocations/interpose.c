@@ -25,72 +25,75 @@
 #define FRAME __builtin_frame_address(0)
 
 /*
- * False when another of ours is at work in this thread: what the real functions call is their own
+ * NULL when another of ours is at work in this thread: what the real functions call is their own
  * affair; what the handler of a signal calls while we write is lost, and counted.
  */
-static bool enter(void)
+static ThreadState *enter(void)
 {
-	if (thread_state.is_inside) {
-		if (thread_state.is_noting)
+	ThreadState *thread = thread_state_find();
+
+	if (thread == NULL || thread->is_inside) {
+		if (thread == NULL || thread->is_noting)
 			log_count_unseen();
-		return false;
+		return NULL;
 	}
-	thread_state.is_inside = true;
-	return true;
+	thread->is_inside = true;
+	return thread;
 }
 
-static void leave(void)
+static void leave(ThreadState *thread)
 {
-	thread_state.is_inside = false;
+	thread->is_inside = false;
 }
 
 /* True, and errno is kept for end_note(). */
-static bool begin_note(int *out_code)
+static bool begin_note(ThreadState *thread, int *out_code)
 {
 	*out_code = errno;
-	thread_state.is_noting = true;
-	return log_is_open();
+	thread->is_noting = true;
+	return log_is_open(thread);
 }
 
-static void end_note(int code)
+static void end_note(ThreadState *thread, int code)
 {
-	thread_state.is_noting = false;
+	thread->is_noting = false;
 	errno = code;
 }
 
-static void note_made(uint8_t kind, const void *block, size_t size, const void *frame)
+static void note_made(
+	ThreadState *thread, uint8_t kind, const void *block, size_t size, const void *frame)
 {
 	int code;
 
 	if (block == NULL)
 		return;
-	if (begin_note(&code)) {
+	if (begin_note(thread, &code)) {
 		LogAllocation made = {.address = block, .size = size, .kind = kind};
-		made.stack = call_stack_id(frame, &made.kind);
+		made.stack = call_stack_id(thread, frame, &made.kind);
 		made.time = log_now();
-		log_allocation(&made);
+		log_allocation(thread, &made);
 	}
-	end_note(code);
+	end_note(thread, code);
 }
 
-static void note_freed(const void *block, uint64_t time)
+static void note_freed(ThreadState *thread, const void *block, uint64_t time)
 {
 	int code;
 
 	if (block == NULL)
 		return;
-	if (begin_note(&code))
-		log_free(block, time);
-	end_note(code);
+	if (begin_note(thread, &code))
+		log_free(thread, block, time);
+	end_note(thread, code);
 }
 
-static void note_unmapped(const void *place, size_t size, uint64_t time)
+static void note_unmapped(ThreadState *thread, const void *place, size_t size, uint64_t time)
 {
 	int code;
 
-	if (begin_note(&code))
-		log_unmap(place, size, time);
-	end_note(code);
+	if (begin_note(thread, &code))
+		log_unmap(thread, place, size, time);
+	end_note(thread, code);
 }
 
 /* --- blocks --- */
@@ -101,11 +104,12 @@ EXPORTED void *malloc(size_t size)
 
 	if (real == NULL)
 		return early_allocate(size);
-	if (!enter())
+	ThreadState *thread = enter();
+	if (thread == NULL)
 		return real->malloc(size);
 	void *block = real->malloc(size);
-	note_made(LOG_KIND_MALLOC, block, size, FRAME);
-	leave();
+	note_made(thread, LOG_KIND_MALLOC, block, size, FRAME);
+	leave(thread);
 	return block;
 }
 
@@ -127,11 +131,12 @@ EXPORTED void *calloc(size_t n, size_t size)
 
 	if (real == NULL)
 		return __builtin_mul_overflow(n, size, &total) ? NULL : early_allocate(total);
-	if (!enter())
+	ThreadState *thread = enter();
+	if (thread == NULL)
 		return real->calloc(n, size);
 	void *block = real->calloc(n, size);
-	note_made(LOG_KIND_CALLOC, block, n * size, FRAME);
-	leave();
+	note_made(thread, LOG_KIND_CALLOC, block, n * size, FRAME);
+	leave(thread);
 	return block;
 }
 
@@ -147,12 +152,12 @@ static void *early_reallocate(const RealFunctions *real, void *block, size_t siz
 }
 
 /* It ended when the real function began, unless that failed: then it is still there. */
-static void note_moved(void *old, void *block, size_t size, const void *frame)
+static void note_moved(ThreadState *thread, void *old, void *block, size_t size, const void *frame)
 {
 	if (block == NULL && size != 0)
 		return;
-	note_freed(old, thread_state.call_time);
-	note_made(LOG_KIND_REALLOC, block, size, frame);
+	note_freed(thread, old, thread->call_time);
+	note_made(thread, LOG_KIND_REALLOC, block, size, frame);
 }
 
 EXPORTED void *realloc(void *block, size_t size)
@@ -162,12 +167,13 @@ EXPORTED void *realloc(void *block, size_t size)
 
 	if (real == NULL || early_is_allocated(block, &early_size))
 		return early_reallocate(real, block, size);
-	if (!enter())
+	ThreadState *thread = enter();
+	if (thread == NULL)
 		return real->realloc(block, size);
-	thread_state.call_time = log_now();
+	thread->call_time = log_now();
 	void *moved = real->realloc(block, size);
-	note_moved(block, moved, size, FRAME);
-	leave();
+	note_moved(thread, block, moved, size, FRAME);
+	leave(thread);
 	return moved;
 }
 
@@ -182,12 +188,13 @@ EXPORTED void *reallocarray(void *block, size_t n, size_t size)
 	}
 	if (real == NULL || early_is_allocated(block, &early_size))
 		return early_reallocate(real, block, total);
-	if (!enter())
+	ThreadState *thread = enter();
+	if (thread == NULL)
 		return real->reallocarray(block, n, size);
-	thread_state.call_time = log_now();
+	thread->call_time = log_now();
 	void *moved = real->reallocarray(block, n, size);
-	note_moved(block, moved, total, FRAME);
-	leave();
+	note_moved(thread, block, moved, total, FRAME);
+	leave(thread);
 	return moved;
 }
 
@@ -198,13 +205,14 @@ EXPORTED void free(void *block)
 
 	if (early_is_allocated(block, &early_size) || real == NULL)
 		return;
-	if (!enter()) {
+	ThreadState *thread = enter();
+	if (thread == NULL) {
 		real->free(block);
 		return;
 	}
-	note_freed(block, log_now());
+	note_freed(thread, block, log_now());
 	real->free(block);
-	leave();
+	leave(thread);
 }
 
 /* --- aligned blocks --- */
@@ -213,11 +221,12 @@ EXPORTED void *aligned_alloc(size_t alignment, size_t size)
 {
 	const RealFunctions *real = real_functions();
 
-	if (real == NULL || !enter())
+	ThreadState *thread = real != NULL ? enter() : NULL;
+	if (thread == NULL)
 		return real != NULL ? real->aligned_alloc(alignment, size) : NULL;
 	void *block = real->aligned_alloc(alignment, size);
-	note_made(LOG_KIND_ALIGNED, block, size, FRAME);
-	leave();
+	note_made(thread, LOG_KIND_ALIGNED, block, size, FRAME);
+	leave(thread);
 	return block;
 }
 
@@ -225,11 +234,12 @@ EXPORTED void *memalign(size_t alignment, size_t size)
 {
 	const RealFunctions *real = real_functions();
 
-	if (real == NULL || !enter())
+	ThreadState *thread = real != NULL ? enter() : NULL;
+	if (thread == NULL)
 		return real != NULL ? real->memalign(alignment, size) : NULL;
 	void *block = real->memalign(alignment, size);
-	note_made(LOG_KIND_ALIGNED, block, size, FRAME);
-	leave();
+	note_made(thread, LOG_KIND_ALIGNED, block, size, FRAME);
+	leave(thread);
 	return block;
 }
 
@@ -237,12 +247,13 @@ EXPORTED int posix_memalign(void **out_block, size_t alignment, size_t size)
 {
 	const RealFunctions *real = real_functions();
 
-	if (real == NULL || !enter())
+	ThreadState *thread = real != NULL ? enter() : NULL;
+	if (thread == NULL)
 		return real != NULL ? real->posix_memalign(out_block, alignment, size) : ENOMEM;
 	int code = real->posix_memalign(out_block, alignment, size);
 	if (code == 0)
-		note_made(LOG_KIND_ALIGNED, *out_block, size, FRAME);
-	leave();
+		note_made(thread, LOG_KIND_ALIGNED, *out_block, size, FRAME);
+	leave(thread);
 	return code;
 }
 
@@ -250,11 +261,12 @@ EXPORTED void *valloc(size_t size)
 {
 	const RealFunctions *real = real_functions();
 
-	if (real == NULL || !enter())
+	ThreadState *thread = real != NULL ? enter() : NULL;
+	if (thread == NULL)
 		return real != NULL ? real->valloc(size) : NULL;
 	void *block = real->valloc(size);
-	note_made(LOG_KIND_ALIGNED, block, size, FRAME);
-	leave();
+	note_made(thread, LOG_KIND_ALIGNED, block, size, FRAME);
+	leave(thread);
 	return block;
 }
 
@@ -262,11 +274,12 @@ EXPORTED void *pvalloc(size_t size)
 {
 	const RealFunctions *real = real_functions();
 
-	if (real == NULL || !enter())
+	ThreadState *thread = real != NULL ? enter() : NULL;
+	if (thread == NULL)
 		return real != NULL ? real->pvalloc(size) : NULL;
 	void *block = real->pvalloc(size);
-	note_made(LOG_KIND_ALIGNED, block, size, FRAME);
-	leave();
+	note_made(thread, LOG_KIND_ALIGNED, block, size, FRAME);
+	leave(thread);
 	return block;
 }
 
@@ -282,14 +295,15 @@ EXPORTED void *mmap(
 		errno = ENOMEM;
 		return MAP_FAILED;
 	}
-	if (!enter())
+	ThreadState *thread = enter();
+	if (thread == NULL)
 		return real->mmap(place, size, protection, flags, descriptor, offset);
 	void *mapped = real->mmap(place, size, protection, flags, descriptor, offset);
 	if (mapped != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0)
-		note_made(LOG_KIND_MAP, mapped, size, FRAME);
+		note_made(thread, LOG_KIND_MAP, mapped, size, FRAME);
 	else if (mapped != MAP_FAILED && (flags & MAP_FIXED) != 0)
-		note_unmapped(mapped, size, log_now());
-	leave();
+		note_unmapped(thread, mapped, size, log_now());
+	leave(thread);
 	return mapped;
 }
 
@@ -306,13 +320,14 @@ EXPORTED int munmap(void *place, size_t size)
 		errno = ENOMEM;
 		return -1;
 	}
-	if (!enter())
+	ThreadState *thread = enter();
+	if (thread == NULL)
 		return real->munmap(place, size);
 	uint64_t time = log_now();
 	int code = real->munmap(place, size);
 	if (code == 0)
-		note_unmapped(place, size, time);
-	leave();
+		note_unmapped(thread, place, size, time);
+	leave(thread);
 	return code;
 }
 
@@ -329,15 +344,16 @@ EXPORTED void *mremap(void *place, size_t size, size_t new_size, int flags, ...)
 		errno = ENOMEM;
 		return MAP_FAILED;
 	}
-	if (!enter())
+	ThreadState *thread = enter();
+	if (thread == NULL)
 		return real->mremap(place, size, new_size, flags, new_place);
 	uint64_t time = log_now();
 	void *moved = real->mremap(place, size, new_size, flags, new_place);
 	if (moved != MAP_FAILED) {
-		note_unmapped(place, size, time);
-		note_made(LOG_KIND_MAP, moved, new_size, FRAME);
+		note_unmapped(thread, place, size, time);
+		note_made(thread, LOG_KIND_MAP, moved, new_size, FRAME);
 	}
-	leave();
+	leave(thread);
 	return moved;
 }
 

@@ -50,15 +50,12 @@ typedef struct {
 	uint64_t rules[N_RULES][2];
 } State;
 
-__thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
-
-/* What a child keeps. */
+/* What a child keeps, as it does the states of threads. */
 static State *state;
 static char directory[PATH_MAX];
 static struct {
 	uint64_t start, end;
 } operator_new[2];
-static uint32_t early_unseen;
 
 uint64_t log_now(void)
 {
@@ -70,19 +67,9 @@ uint64_t log_now(void)
 
 /* --- start --- */
 
-static void *map_at(void *place, size_t size, int protection, int flags, int descriptor)
-{
-	long at = syscall(
-		SYS_mmap, place, size, protection, flags | MAP_FIXED_NOREPLACE, descriptor, 0L);
-
-	if (at == -1)
-		at = syscall(SYS_mmap, NULL, size, protection, flags, descriptor, 0L);
-	return at == -1 ? NULL : (void *)at;
-}
-
 static void make_state(void)
 {
-	State *made = map_at(STATE_PLACE, sizeof(State), PROT_READ | PROT_WRITE,
+	State *made = map_far(STATE_PLACE, sizeof(State), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	State *none = NULL;
 
@@ -160,9 +147,11 @@ static LogHeader *map_file(int descriptor)
 	state->limit = allowed_bytes();
 	if (state->limit < 2 * LOG_PAGE || syscall(SYS_ftruncate, descriptor, state->limit) != 0)
 		return NULL;
-	base = map_at(LOG_PLACE, state->limit, PROT_NONE, MAP_SHARED, descriptor);
+	base = map_far(LOG_PLACE, state->limit, PROT_NONE, MAP_SHARED, descriptor);
 	if (base == NULL)
 		return NULL;
+	/* The file is one hole: to read ahead in it would fill megabytes with zeros, each time. */
+	syscall(SYS_madvise, base, state->limit, MADV_RANDOM);
 	if (syscall(SYS_madvise, base, state->limit, MADV_DONTFORK) == 0 &&
 		reserve(descriptor, base))
 		return (LogHeader *)base;
@@ -179,11 +168,10 @@ static void fill_header(LogHeader *header, uint32_t pid)
 		.parent = (uint32_t)getppid(),
 		.begin_ns = log_now(),
 		.used = LOG_PAGE,
-		.n_unseen = early_unseen,
 		.flags = log_is_malloc_ours() ? 0 : LOG_OWN_MALLOC,
 		.max_frames = LOG_MAX_FRAMES,
 	};
-	memcpy(header->magic, LOG_MAGIC, sizeof(header->magic));
+	__builtin_memcpy(header->magic, LOG_MAGIC, sizeof(header->magic));
 }
 
 static bool open_log(void)
@@ -216,47 +204,56 @@ static bool start(void)
 }
 
 /* Frames of the first thread lie below what the loader saw; those of others are told. */
-static void find_stack(void)
+static void find_stack(ThreadState *self)
 {
 	extern void *__libc_stack_end __attribute__((weak));
 	struct rlimit limit;
 
-	if (&__libc_stack_end == NULL || thread_state.tid != state->header->pid ||
-		thread_state.stack_high != 0 || getrlimit(RLIMIT_STACK, &limit) != 0)
+	if (&__libc_stack_end == NULL || self->tid != state->header->pid || self->stack_high != 0 ||
+		getrlimit(RLIMIT_STACK, &limit) != 0)
 		return;
-	thread_state.stack_high = (uintptr_t)__libc_stack_end;
-	thread_state.stack_low = thread_state.stack_high - smaller(limit.rlim_cur, (size_t)1 << 30);
+	self->stack_high = (uintptr_t)__libc_stack_end;
+	self->stack_low = self->stack_high - smaller(limit.rlim_cur, (size_t)1 << 30);
 }
 
-static void add(LogHead head, const uint64_t *words, size_t n);
-
-static void log_thread(uint64_t created)
-{
-	const LogHead head = {{LOG_THREAD, 0, 0, 0, thread_state.tid}};
-
-	add(head, &created, 1);
-}
+static void add(ThreadState *thread, LogHead head, const uint64_t *words, size_t n);
 
 /* The thread is new, or the log is. */
-static void adopt_thread(void)
+static void adopt_thread(ThreadState *self, uint32_t tid)
 {
-	thread_state.instance = state->instance;
-	thread_state.tid = (uint32_t)syscall(SYS_gettid);
-	thread_state.at = thread_state.end = NULL;
-	thread_state.chunk_size = FIRST_CHUNK;
-	find_stack();
-	log_thread(thread_state.created != 0 ? thread_state.created : log_now());
+	bool is_seen_start = self->is_known && self->instance == 0 && self->created != 0;
+
+	if (!self->is_known)
+		self->stack_low = self->stack_high = 0;
+	self->instance = state->instance;
+	self->tid = tid;
+	self->at = self->end = NULL;
+	self->chunk_size = FIRST_CHUNK;
+	self->is_known |= tid == state->header->pid;
+	find_stack(self);
+	const uint64_t words[] = {is_seen_start ? self->created : log_now(), self->pointer};
+	add(self, (LogHead){{LOG_THREAD, 0, 0, 0, tid}}, words, 2);
 }
 
-bool log_is_open(void)
+static void follow(ThreadState *self)
+{
+	bool is_adopted = self->instance == state->instance;
+
+	if (is_adopted && self->is_known)
+		return;
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+	if (!is_adopted || self->tid != tid)
+		adopt_thread(self, tid);
+}
+
+bool log_is_open(ThreadState *thread)
 {
 	if (state == NULL)
 		return false;
 	uint32_t phase = __atomic_load_n(&state->phase, __ATOMIC_ACQUIRE);
 	if (phase != PHASE_OPEN && (phase != PHASE_NEW || !start()))
 		return false;
-	if (thread_state.instance != state->instance)
-		adopt_thread();
+	follow(thread);
 	return true;
 }
 
@@ -288,30 +285,30 @@ __attribute__((constructor)) static void begin(void)
 
 	if (given == NULL || given[0] != '/' || strlen(given) >= sizeof(directory))
 		return;
-	thread_state.is_inside = true;
 	find_operator_new();
 	make_state();
-	if (state != NULL)
-		strcpy(directory, given);
-	log_is_open();
-	thread_state.is_inside = false;
+	if (state == NULL || !thread_state_begin())
+		return;
+	strcpy(directory, given);
+	ThreadState *thread = thread_state_find();
+	thread->is_inside = true;
+	log_is_open(thread);
+	thread->is_inside = false;
 }
 
 /* --- records --- */
 
 void log_count_unseen(void)
 {
-	if (state == NULL)
-		__atomic_fetch_add(&early_unseen, 1, __ATOMIC_RELAXED);
-	else if (__atomic_load_n(&state->phase, __ATOMIC_ACQUIRE) == PHASE_OPEN)
+	if (state != NULL && __atomic_load_n(&state->phase, __ATOMIC_ACQUIRE) == PHASE_OPEN)
 		__atomic_fetch_add(&state->header->n_unseen, 1, __ATOMIC_RELAXED);
 }
 
 /* Each thread prepares the pages of its own chunk: nobody waits for anybody. */
-static bool take_chunk(void)
+static bool take_chunk(ThreadState *thread)
 {
 	LogHeader *header = state->header;
-	size_t size = thread_state.chunk_size;
+	size_t size = thread->chunk_size;
 	uint64_t used = __atomic_load_n(&header->used, __ATOMIC_RELAXED);
 
 	do
@@ -324,57 +321,62 @@ static bool take_chunk(void)
 		state->limit = 0;
 		return false;
 	}
-	*(LogChunk *)chunk = (LogChunk){LOG_CHUNK_MAGIC, thread_state.tid, (uint32_t)size, 0};
-	thread_state.at = chunk + sizeof(LogChunk);
-	thread_state.end = chunk + size;
-	thread_state.chunk_size = (uint32_t)smaller(2 * size, LAST_CHUNK);
+	*(LogChunk *)chunk = (LogChunk){LOG_CHUNK_MAGIC, thread->tid, (uint32_t)size, 0};
+	thread->at = chunk + sizeof(LogChunk);
+	thread->end = chunk + size;
+	thread->chunk_size = (uint32_t)smaller(2 * size, LAST_CHUNK);
 	return true;
 }
 
-static void add(LogHead head, const uint64_t *words, size_t n)
+/* In the child of a handler that came in between, and forked, the log is not there. */
+static void add(ThreadState *thread, LogHead head, const uint64_t *words, size_t n)
 {
 	size_t size = (1 + n) * sizeof(uint64_t);
 
-	if ((size_t)(thread_state.end - thread_state.at) < size && !take_chunk()) {
+	if (thread->instance != state->instance)
+		return;
+	if ((size_t)(thread->end - thread->at) < size && !take_chunk(thread)) {
 		__atomic_fetch_add(&state->header->n_dropped, 1, __ATOMIC_RELAXED);
 		return;
 	}
-	uint64_t *at = (uint64_t *)thread_state.at;
-	memcpy(at + 1, words, n * sizeof(uint64_t));
+	uint64_t *at = (uint64_t *)thread->at;
+	/* Not by memcpy(): what touches the log is to be seen to be ours. */
+	for (size_t i = 0; i < n; i++)
+		at[1 + i] = words[i];
 	__atomic_store_n(at, head.word, __ATOMIC_RELEASE);
-	thread_state.at += size;
+	thread->at += size;
 }
 
-void log_allocation(const LogAllocation *made)
+void log_allocation(ThreadState *thread, const LogAllocation *made)
 {
 	const uint64_t words[] = {made->time, (uint64_t)made->address, made->size};
 	const LogHead head = {{LOG_ALLOCATION, made->kind, 0, 0, made->stack}};
 
-	add(head, words, 3);
+	add(thread, head, words, 3);
 }
 
-void log_free(const void *address, uint64_t time)
+void log_free(ThreadState *thread, const void *address, uint64_t time)
 {
 	const uint64_t words[] = {time, (uint64_t)address};
 	const LogHead head = {{LOG_FREE, 0, 0, 0, 0}};
 
-	add(head, words, 2);
+	add(thread, head, words, 2);
 }
 
-void log_unmap(const void *address, size_t size, uint64_t time)
+void log_unmap(ThreadState *thread, const void *address, size_t size, uint64_t time)
 {
 	const uint64_t words[] = {time, (uint64_t)address, size};
 	const LogHead head = {{LOG_UNMAP, 0, 0, 0, 0}};
 
-	add(head, words, 3);
+	add(thread, head, words, 3);
 }
 
-void log_thread_end(void)
+void log_thread_end(ThreadState *thread)
 {
-	const LogHead head = {{LOG_THREAD_END, 0, 0, 0, thread_state.tid}};
+	const LogHead head = {{LOG_THREAD_END, 0, 0, 0, thread->tid}};
 	const uint64_t now = log_now();
 
-	add(head, &now, 1);
+	add(thread, head, &now, 1);
 }
 
 /* FNV's shape on whole words, with the high half folded in; 0 is an empty place. */
@@ -389,7 +391,7 @@ static uint64_t hash(const uint64_t *addresses, size_t n)
 	return value | 1;
 }
 
-uint32_t log_stack(const uint64_t *addresses, size_t n)
+uint32_t log_stack(ThreadState *thread, const uint64_t *addresses, size_t n)
 {
 	uint64_t value = hash(addresses, n);
 
@@ -398,7 +400,7 @@ uint32_t log_stack(const uint64_t *addresses, size_t n)
 		uint64_t there = __atomic_load_n(&state->stacks[index], __ATOMIC_RELAXED);
 		if (there == 0 && __atomic_compare_exchange_n(&state->stacks[index], &there, value,
 					  false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-			add((LogHead){{LOG_STACK, 0, (uint8_t)n, 0, index}}, addresses, n);
+			add(thread, (LogHead){{LOG_STACK, 0, (uint8_t)n, 0, index}}, addresses, n);
 			return index;
 		}
 		if (there == value)

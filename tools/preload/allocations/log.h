@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include "thread_state.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +17,7 @@
  * Whether records are taken. The first call opens the log; so does the first one in a child, which
  * finds all that is here wiped by the kernel, however it was forked.
  */
-bool log_is_open(void);
+bool log_is_open(ThreadState *thread);
 
 uint64_t log_now(void);
 
@@ -27,13 +29,13 @@ typedef struct {
 	uint8_t kind;
 } LogAllocation;
 
-void log_allocation(const LogAllocation *made);
-void log_free(const void *address, uint64_t time);
-void log_unmap(const void *address, size_t size, uint64_t time);
-void log_thread_end(void);
+void log_allocation(ThreadState *thread, const LogAllocation *made);
+void log_free(ThreadState *thread, const void *address, uint64_t time);
+void log_unmap(ThreadState *thread, const void *address, size_t size, uint64_t time);
+void log_thread_end(ThreadState *thread);
 
 /* The id of a stack, which is written when it is seen first. */
-uint32_t log_stack(const uint64_t *addresses, size_t n);
+uint32_t log_stack(ThreadState *thread, const uint64_t *addresses, size_t n);
 
 /* Whether our malloc is what the program calls; told by whoever defines it. */
 bool log_is_malloc_ours(void);

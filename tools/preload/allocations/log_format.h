@@ -13,7 +13,7 @@
 #define LOG_MAGIC "lodealoc"
 
 enum {
-	LOG_VERSION = 1,
+	LOG_VERSION = 2,
 	LOG_PAGE = 4096,
 	LOG_CHUNK_MAGIC = 0x4b4e4843, /* "CHNK" */
 	LOG_MAX_FRAMES = 16,
@@ -44,7 +44,7 @@ enum {
 	LOG_FREE,       /* head; time, address */
 	LOG_UNMAP,      /* head; time, address, size */
 	LOG_STACK,      /* head with n and id; n addresses */
-	LOG_THREAD,     /* head with tid; time of its creation */
+	LOG_THREAD,     /* head with tid; time of its creation, thread pointer */
 	LOG_THREAD_END, /* head with tid; time */
 };
 

@@ -4,12 +4,15 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { EARLY_BYTES = 1 << 14 };
 
 static RealFunctions found;
 static bool is_found;
-static __thread bool is_searching __attribute__((tls_model("initial-exec")));
+/* No variable of the thread's own: those would make each thread's memory larger. */
+static long searching; /* the number of the thread that does; 0: none */
 
 static unsigned char early[EARLY_BYTES] __attribute__((aligned(64)));
 static size_t early_used;
@@ -47,12 +50,13 @@ const RealFunctions *real_functions(void)
 {
 	if (__builtin_expect(__atomic_load_n(&is_found, __ATOMIC_ACQUIRE), true))
 		return &found;
-	if (is_searching)
-		return NULL;
 	int code = errno;
-	is_searching = true;
+	long thread = syscall(SYS_gettid);
+	if (__atomic_load_n(&searching, __ATOMIC_RELAXED) == thread)
+		return NULL;
+	__atomic_store_n(&searching, thread, __ATOMIC_RELAXED);
 	search();
-	is_searching = false;
+	__atomic_store_n(&searching, 0, __ATOMIC_RELAXED);
 	errno = code;
 	__atomic_store_n(&is_found, true, __ATOMIC_RELEASE);
 	return &found;

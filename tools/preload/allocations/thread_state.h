@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What each thread has of its own. */
+/*
+ * What each thread has of its own. Not in thread-local storage: that would make the memory of every
+ * thread larger, and move what lies in it. It lies in a table of ours, by the thread's pointer
+ * (what %fs holds), which a thread that comes later may have again:
+ *
+ *   thread that we saw start     its state is new then; its end is seen, too
+ *   any other                    is asked for its number each time
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -7,15 +14,23 @@
 #include <stdint.h>
 
 typedef struct {
+	uintptr_t pointer;               /* of the thread; 0: nobody's */
 	uint64_t instance;               /* of the log that the rest belongs to; 0: none */
 	unsigned char *at, *end;         /* free room of its chunk */
 	uint64_t created;                /* when; 0: not known */
 	uintptr_t stack_low, stack_high; /* where its frames can be; 0: not known */
+	uint64_t call_time;              /* when the real function that is at work was called */
 	uint32_t tid, chunk_size;
-	uint64_t call_time; /* when the real function that is at work was called */
-	bool is_inside;     /* one of our functions: what it calls is let through */
-	bool is_noting;     /* and of them what is written is not whole yet */
+	bool is_known;  /* the thread is certainly the one that `tid` says */
+	bool is_inside; /* one of our functions: what it calls is let through */
+	bool is_noting; /* and of them what is written is not whole yet */
 } ThreadState;
 
-/* In the block that every thread has from its start: to use it allocates nothing. */
-extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
+/* Maps the table, at a place far from all others. False: no memory. */
+bool thread_state_begin(void);
+
+/* Of the thread that calls. NULL: there is no table, or no room in it. */
+ThreadState *thread_state_find(void);
+
+/* Maps memory where it is in nobody's way, or elsewhere; NULL: nowhere. */
+void *map_far(void *place, size_t size, int protection, int flags, int descriptor);

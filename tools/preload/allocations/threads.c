@@ -39,28 +39,40 @@ static void release(Start *self)
 	__atomic_store_n(&self->is_taken, false, __ATOMIC_RELEASE);
 }
 
-/* What lies deeper than we do is the thread's frames. */
-static void enter_thread(const Start *self, uintptr_t frame)
+/* What lies deeper than we do is the thread's frames. The pointer may have been another's. */
+static ThreadState *enter_thread(const Start *told, uintptr_t frame)
 {
+	ThreadState *self = thread_state_find();
 	int code = errno;
 
-	thread_state.stack_high = frame;
-	thread_state.stack_low = frame - self->stack_size;
-	thread_state.created = self->created;
-	thread_state.is_inside = true;
-	log_is_open();
-	thread_state.is_inside = false;
+	if (self == NULL)
+		return NULL;
+	*self = (ThreadState){
+		.pointer = self->pointer,
+		.stack_high = frame,
+		.stack_low = frame - told->stack_size,
+		.created = told->created,
+		.is_known = true,
+		.is_inside = true,
+	};
+	log_is_open(self);
+	self->is_inside = false;
 	errno = code;
+	return self;
 }
 
-static void end_thread(void)
+/* Also behind pthread_exit(), and when it is cancelled. */
+static void end_thread(void *data)
 {
+	ThreadState *self = data;
 	int code = errno;
 
-	thread_state.is_inside = true;
-	if (log_is_open())
-		log_thread_end();
-	thread_state.is_inside = false;
+	if (self == NULL)
+		return;
+	self->is_inside = true;
+	if (log_is_open(self))
+		log_thread_end(self);
+	self->is_known = self->is_inside = self->is_noting = false;
 	errno = code;
 }
 
@@ -68,11 +80,13 @@ static void *run_thread(void *data)
 {
 	Start *told = data;
 	const Start start = *told;
+	void *result;
 
 	release(told);
-	enter_thread(&start, (uintptr_t)__builtin_frame_address(0));
-	void *result = start.start(start.argument);
-	end_thread();
+	ThreadState *self = enter_thread(&start, (uintptr_t)__builtin_frame_address(0));
+	pthread_cleanup_push(end_thread, self);
+	result = start.start(start.argument);
+	pthread_cleanup_pop(1);
 	return result;
 }
 

@@ -17,7 +17,8 @@ enum { MANY = 1 << 12, N_THREADS = 3 };
 #define APART __attribute__((noinline)) static
 
 struct particle {
-	double place, speed;
+	double place;
+	long speed;
 	int kind;
 	char tags[4];
 };

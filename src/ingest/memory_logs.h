@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Allocation logs by process and time. A process that executes another program has a log for each,
+ * and a number of a process comes again. Private to src/ingest.
+ */
+#pragma once
+
+#include "sources/allocation_log.h"
+
+typedef struct LodeMemoryLogs LodeMemoryLogs;
+
+LodeMemoryLogs *lode_memory_logs_new(void);
+void lode_memory_logs_free(LodeMemoryLogs *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryLogs, lode_memory_logs_free)
+
+/* Takes it over. */
+void lode_memory_logs_take(LodeMemoryLogs *self, LodeAllocationLog *log);
+
+/* All of them, LodeAllocationLog, in the order in which they were taken; borrowed. */
+const GPtrArray *lode_memory_logs_all(const LodeMemoryLogs *self);
+
+/* The number of the log of a process that began last in [since_ns, time_ns]; LODE_NONE. */
+uint32_t lode_memory_logs_find(
+	LodeMemoryLogs *self, uint32_t pid, uint64_t since_ns, uint64_t time_ns);
+
+/* What the thread pointer of a thread of this log was at that time. */
+bool lode_memory_logs_find_thread_pointer(
+	LodeMemoryLogs *self, uint32_t log, uint32_t tid, uint64_t time_ns, uint64_t *out_pointer);
