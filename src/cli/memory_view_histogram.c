@@ -99,7 +99,7 @@ static bool is_wanted(void)
 }
 
 const LodeMemoryView lode_memory_view_histogram = {
-	.option = "--plot, --by-thread or --together",
+	.option = "any of --plot, --by-thread and --together",
 	.is_wanted = is_wanted,
 	.write = write_view,
 };

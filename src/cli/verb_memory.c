@@ -43,6 +43,7 @@ static const LodeMemoryView *const views[] = {
 	&lode_memory_view_pivot,
 	&lode_memory_view_layout,
 	&lode_memory_view_coverage,
+	&lode_memory_view_histogram,
 };
 
 static bool choose_view(const LodeMemoryView **out_view, GError **error)

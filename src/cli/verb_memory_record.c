@@ -90,10 +90,15 @@ static bool read_options(LodeMemoryRecordingOptions *self, GError **error)
 {
 	if (given.frequency != NULL && given.period != NULL)
 		return usage("--frequency and --period exclude each other", error);
-	return lode_option_count(
-		       "--frequency", given.frequency, G_MAXUINT32, &self->frequency, error) &&
-	       lode_option_count("--period", given.period, G_MAXINT64, &self->period, error) &&
-	       read_timer(self, error);
+	if (!lode_option_count(
+		    "--frequency", given.frequency, G_MAXUINT32, &self->frequency, error) ||
+		!lode_option_count("--period", given.period, G_MAXINT64, &self->period, error))
+		return false;
+	if (given.frequency != NULL && self->frequency == 0)
+		return usage("--frequency: 0 is too little", error);
+	if (given.period != NULL && self->period == 0)
+		return usage("--period: 0 is too little", error);
+	return read_timer(self, error);
 }
 
 /* Found out before the program has run for an hour. */

@@ -2,6 +2,7 @@
 /* lode place apply: runs a program with its threads and pages where a placement says. */
 #include "base/error.h"
 #include "cli/interrupt.h"
+#include "cli/option_parser.h"
 #include "cli/verb.h"
 #include "record/placement_run.h"
 #include "sources/placement_file.h"
@@ -76,16 +77,42 @@ static int apply(const char *path, char **arguments, GError **error)
 	return done != NULL ? exit_status(done) : LODE_EXIT_FAILED;
 }
 
+static bool is_option(const char *word)
+{
+	return word != NULL && word[0] == '-' && strcmp(word, "--") != 0;
+}
+
+/* Options end at FILE for the parser, which takes what follows for the program's. */
+static bool take_late_options(char **after_file, char ***out_program, GError **error)
+{
+	bool wants_help = false;
+
+	if (!is_option(*after_file)) {
+		bool is_separator = *after_file != NULL && strcmp(*after_file, "--") == 0;
+		*out_program = g_strdupv(after_file + is_separator);
+		return true;
+	}
+	if (!lode_options_parse(
+		    &lode_verb_place_apply, after_file, &wants_help, out_program, error))
+		return false;
+	if (!wants_help)
+		return true;
+	g_clear_pointer(out_program, g_strfreev);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "--help comes before FILE");
+	return false;
+}
+
 static int run(char **arguments, GError **error)
 {
+	g_auto(GStrv) program = NULL;
+
 	if (arguments[0] == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"FILE is missing: lode place apply FILE -- PROGRAM ARGUMENT…");
 		return LODE_EXIT_USAGE;
 	}
-	char **program = arguments + 1;
-	if (*program != NULL && strcmp(*program, "--") == 0)
-		program++;
+	if (!take_late_options(arguments + 1, &program, error))
+		return LODE_EXIT_USAGE;
 	if (*program == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"PROGRAM is missing: lode place apply FILE -- PROGRAM ARGUMENT…");
@@ -96,7 +123,7 @@ static int run(char **arguments, GError **error)
 
 const LodeVerb lode_verb_place_apply = {
 	.name = "place apply",
-	.arguments = "FILE -- PROGRAM [ARGUMENT…]",
+	.arguments = "FILE [OPTION…] -- PROGRAM [ARGUMENT…]",
 	.summary = "run a program with threads and pages placed",
 	.description =
 		"A preloaded library binds each thread, in the order of creation, to the "

@@ -11,7 +11,9 @@
 #include "views/profile_lines.h"
 #include "views/table.h"
 
-enum { LINES_SHOWN = 20 };
+enum { LINES_SHOWN = 20, OBJECTS_SHOWN = 5 };
+
+static const double least_share = 0.001; /* of all weight, by others: what has less is not named */
 
 enum {
 	COLUMN_WEIGHT,
@@ -184,6 +186,29 @@ static void put_sums(const LodeFirstTouchView *self, FILE *out)
 			lode_number_format_count((double)touch->n_early, number));
 }
 
+/* "malloc@a.c:12: 82.0 % of weight, 47.0 % of it by threads other than the first toucher" */
+static void put_objects(const LodeFirstTouchView *self, FILE *out)
+{
+	const GArray *objects = self->touch->objects;
+	const LodeTerminal *terminal = &self->options->terminal;
+	char share[LODE_NUMBER_SIZE], others[LODE_NUMBER_SIZE];
+
+	for (guint i = 0; i < MIN(objects->len, OBJECTS_SHOWN); i++) {
+		const LodeTouchedObject *object = &LODE_AT(objects, LodeTouchedObject, i);
+		if (object->weight_by_others < least_share * self->notes->weight)
+			break;
+		if (i == 0)
+			fputc('\n', out);
+		lode_profile_lines_print(terminal, out,
+			"%s: %s of weight, %s of it by threads other than the first toucher",
+			lode_first_touch_object_name(self->profile, object->object),
+			lode_number_format_share(
+				lode_share_of(object->weight, self->notes->weight), share),
+			lode_number_format_share(
+				lode_share_of(object->weight_by_others, object->weight), others));
+	}
+}
+
 static void put_table(const LodeFirstTouchView *self, FILE *out)
 {
 	static const LodeTableColumn columns[N_COLUMNS] = {
@@ -208,7 +233,8 @@ static void put_table(const LodeFirstTouchView *self, FILE *out)
 	fputc('\n', out);
 	lode_table_write(&table, &self->options->terminal, out);
 	if (shown < ranges->len)
-		fprintf(out, "%u more ranges: --top 0 shows all.\n", ranges->len - shown);
+		fprintf(out, "%u more range%s: --top 0 shows all.\n", ranges->len - shown,
+			ranges->len - shown == 1 ? "" : "s");
 }
 
 static void write_text(const LodeFirstTouchView *self, FILE *out)
@@ -220,6 +246,7 @@ static void write_text(const LodeFirstTouchView *self, FILE *out)
 		"%s · first touch of pages of %s, against who uses them", program ? program : "?",
 		lode_memory_size_text(self->touch->page_bytes, size));
 	put_sums(self, out);
+	put_objects(self, out);
 	if (self->touch->ranges->len > 0)
 		put_table(self, out);
 	fputc('\n', out);

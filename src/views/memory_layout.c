@@ -34,6 +34,7 @@ static void put_json_row(
 		lode_json_member_string(json, "name", row->member->name);
 		lode_json_member_string(json, "type", row->member->type);
 		lode_json_member_bool(json, "is_beside_hottest", row->is_beside_hottest);
+		lode_json_member_number(json, "wide_weight", row->wide_weight);
 		lode_json_member_number(json, "stride", (double)row->member->stride);
 		lode_json_member_number(json, "repeats", (double)row->member->repeats);
 	}

@@ -110,6 +110,8 @@ static void append_member(const Table *self, const LodeLayoutRow *row, GString *
 			row->member->repeats, row->member->stride);
 	if (row->last_line > row->first_line)
 		g_string_append_printf(out, "  [into line %" G_GUINT64_FORMAT "]", row->last_line);
+	if (row->wide_weight > 0)
+		g_string_append(out, "  [and following]");
 	if (is_hottest)
 		g_string_append(out, "  [hottest]");
 	else if (row->is_beside_hottest)
@@ -162,17 +164,27 @@ static LodeStyle layout_cell(size_t number, unsigned column, GString *out, const
 	return row->kind == LODE_LAYOUT_LINE ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
 }
 
+/* "12 of them in holes". */
+static char *holes_text(const LodeTypeLayout *layout)
+{
+	if (layout->type->n_members == 0)
+		return g_strdup("no members");
+	if (layout->hole_bytes == 0)
+		return g_strdup("no holes");
+	return g_strdup_printf("%" G_GUINT64_FORMAT " of them in holes", layout->hole_bytes);
+}
+
 static void put_head(const LodeTypeLayout *layout, const LodeMemoryLayoutOptions *options,
 	guint number, FILE *out)
 {
 	char share[LODE_NUMBER_SIZE], samples[LODE_NUMBER_SIZE];
 	g_autofree char *ordinal = number > 0 ? g_strdup_printf(" (%u)", number) : g_strdup("");
+	g_autofree char *holes = holes_text(layout);
 
 	lode_profile_lines_print(&options->terminal, out,
-		"%s%s: %" G_GUINT64_FORMAT " bytes, %" G_GUINT64_FORMAT
-		" of them in holes · %s samples, %s of all weight",
-		layout->type->name, ordinal, layout->type->size, layout->hole_bytes,
-		lode_number_format_count((double)layout->total.n_samples, samples),
+		"%s%s: %" G_GUINT64_FORMAT " byte%s, %s · %s samples, %s of all weight",
+		layout->type->name, ordinal, layout->type->size, layout->type->size == 1 ? "" : "s",
+		holes, lode_number_format_count((double)layout->total.n_samples, samples),
 		lode_number_format_share(
 			lode_share_of(layout->total.weight, layout->all_weight), share));
 }
@@ -193,6 +205,25 @@ static void put_neighbours(const LodeTypeLayout *layout, const LodeTerminal *ter
 		names->len > 0 ? "shares its line with: " : "has its line to itself", names->str);
 }
 
+/* The last row is of accesses to no member: only where there are some. */
+static guint count_rows(const LodeTypeLayout *layout)
+{
+	guint n = layout->rows->len;
+
+	if (n > 0 && row_at(layout, n - 1)->kind == LODE_LAYOUT_NO_MEMBER &&
+		row_at(layout, n - 1)->totals.n_samples == 0)
+		return n - 1;
+	return n;
+}
+
+static bool has_wide(const LodeTypeLayout *layout)
+{
+	for (guint i = 0; i < layout->rows->len; i++)
+		if (row_at(layout, i)->wide_weight > 0)
+			return true;
+	return false;
+}
+
 static void put_layout(const LodeTypeLayout *layout, const LodeMemoryLayoutOptions *options,
 	guint number, FILE *out)
 {
@@ -200,10 +231,21 @@ static void put_layout(const LodeTypeLayout *layout, const LodeMemoryLayoutOptio
 
 	fputc('\n', out);
 	put_head(layout, options, number, out);
+	if (layout->type->n_members == 0) {
+		lode_profile_lines_print(&options->terminal, out,
+			"Without members there is no layout; --where 'type == \"%s\"' --by line "
+			"shows where it is accessed.",
+			layout->type->name);
+		return;
+	}
 	choose_columns(&self);
-	LodeTable table = {self.columns, self.n_columns, layout->rows->len, layout_cell, &self};
+	LodeTable table = {self.columns, self.n_columns, count_rows(layout), layout_cell, &self};
 	lode_table_write(&table, &options->terminal, out);
 	put_neighbours(layout, &options->terminal, out);
+	if (has_wide(layout))
+		lode_profile_lines_print(&options->terminal, out,
+			"[and following]: some accesses that begin there are wider than the "
+			"member; they are counted for it alone.");
 }
 
 void lode_memory_layout_text(const LodeProfile *profile, const GPtrArray *layouts,

@@ -204,10 +204,7 @@ static void put_meaning(const LodeMemoryNotes *self, const LodeTerminal *termina
 {
 	if (self->is_stall_weighted)
 		lode_profile_lines_print(terminal, out,
-			"Timer samples are weighted by time: an access that stalls is seen more "
-			"often "
-			"than one that does not, so shares are of time spent, not of accesses "
-			"made.");
+			"Timer samples: shares are of time spent, not of accesses made.");
 	if (self->n_events > 1)
 		lode_profile_lines_print(terminal, out,
 			"Weights of %u events are added up (%s); choose one with --event.",

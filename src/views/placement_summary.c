@@ -81,7 +81,8 @@ static void note_samples(Summary *self)
 {
 	const LodePageMatrix *matrix = self->proposal->matrix;
 	char samples[LODE_NUMBER_SIZE], pages[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
-	double all = matrix->weight + matrix->unresolved_weight + matrix->other_weight;
+	double all = matrix->weight + matrix->unresolved_weight + matrix->other_weight +
+	             matrix->own_weight;
 
 	note(self, "by %s samples of %s on %s pages%s",
 		lode_number_format_count((double)matrix->n_samples, samples), matrix->event,
@@ -96,6 +97,9 @@ static void note_samples(Summary *self)
 		note(self, "left out: %s of the event's weight, in %u other processes",
 			lode_number_format_share(matrix->other_weight / all, share),
 			matrix->n_other_processes);
+	if (matrix->own_weight > 0)
+		note(self, "left out: %s of the event's weight, memory of lode's own recorder",
+			lode_number_format_share(matrix->own_weight / all, share));
 }
 
 static void note_first_touch(Summary *self)
@@ -184,9 +188,18 @@ static void collect_policies(PolicyRows *rows, const LodePlacementProposal *prop
 
 enum { POLICY, LOCAL, DISTANCE, MEANING, N_POLICY_COLUMNS };
 
-static LodeStyle policy_cell(size_t row, unsigned column, GString *out, const void *user_data)
+/* Without distances there is no column of them. */
+static unsigned policy_column(const PolicyRows *rows, unsigned column)
+{
+	bool has_distances = rows->proposal->topology->distances != NULL;
+
+	return !has_distances && column >= DISTANCE ? column + 1 : column;
+}
+
+static LodeStyle policy_cell(size_t row, unsigned number, GString *out, const void *user_data)
 {
 	const PolicyRows *rows = user_data;
+	unsigned column = policy_column(rows, number);
 	LodePlacementPolicy policy = rows->shown[row];
 	const LodePlacementLocality *locality = &rows->proposal->localities[policy];
 	char text[LODE_NUMBER_SIZE];
@@ -203,6 +216,11 @@ static LodeStyle policy_cell(size_t row, unsigned column, GString *out, const vo
 	return row == 0 && column == POLICY ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
 }
 
+static const char *plural(uint32_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void write_head(Summary *self)
 {
 	const LodePlacementProposal *proposal = self->proposal;
@@ -212,10 +230,31 @@ static void write_head(Summary *self)
 	g_autofree char *machine = lode_display_text(proposal->topology->description, is_ascii);
 
 	lode_profile_lines_print(&self->options->terminal, self->out,
-		"Placement of %s · process %u · %u threads · %s: %u memories, %u CPUs · %u ranges",
-		program, proposal->matrix->pid, proposal->matrix->n_threads, machine,
-		proposal->placement->n_memories, proposal->topology->n_cpus,
-		proposal->placement->ranges->len);
+		"Placement of %s · process %u · %u thread%s · %s: %u %s, %u CPU%s · %u range%s",
+		program, proposal->matrix->pid, proposal->matrix->n_threads,
+		plural(proposal->matrix->n_threads), machine, proposal->placement->n_memories,
+		proposal->placement->n_memories == 1 ? "memory" : "memories",
+		proposal->topology->n_cpus, plural(proposal->topology->n_cpus),
+		proposal->placement->ranges->len, plural(proposal->placement->ranges->len));
+}
+
+static void write_policies(const Summary *self)
+{
+	static const LodeTableColumn columns[N_POLICY_COLUMNS] = {
+		{"policy", .is_text = true},
+		{"local"},
+		{"distance", .dropped = 1},
+		{"", .is_text = true},
+	};
+	LodeTableColumn shown[N_POLICY_COLUMNS];
+	unsigned n = 0;
+	PolicyRows rows;
+
+	collect_policies(&rows, self->proposal);
+	for (unsigned i = 0; policy_column(&rows, i) < N_POLICY_COLUMNS; i++)
+		shown[n++] = columns[policy_column(&rows, i)];
+	LodeTable table = {shown, n, rows.n, policy_cell, &rows};
+	lode_table_write(&table, &self->options->terminal, self->out);
 }
 
 static void write_text(Summary *self)
@@ -228,16 +267,9 @@ static void write_text(Summary *self)
 		{"accesses"},
 		{"threads", .is_text = true},
 	};
-	static const LodeTableColumn policy_columns[N_POLICY_COLUMNS] = {
-		{"policy", .is_text = true},
-		{"local"},
-		{"distance", .dropped = 1},
-		{"", .is_text = true},
-	};
 	const LodePlacementProposal *proposal = self->proposal;
 	LodeTable memories = {
 		memory_columns, N_MEMORY_COLUMNS, proposal->memories->len, memory_cell, proposal};
-	PolicyRows rows;
 
 	write_head(self);
 	fputc('\n', self->out);
@@ -246,9 +278,7 @@ static void write_text(Summary *self)
 		fprintf(self->out, "interleaved pages: %" G_GUINT64_FORMAT "\n",
 			proposal->n_interleaved);
 	fputc('\n', self->out);
-	collect_policies(&rows, proposal);
-	LodeTable policies = {policy_columns, N_POLICY_COLUMNS, rows.n, policy_cell, &rows};
-	lode_table_write(&policies, &self->options->terminal, self->out);
+	write_policies(self);
 	fputc('\n', self->out);
 	for (guint i = 0; i < self->notes->len; i++) {
 		g_autofree char *text = lode_display_text(

@@ -2,6 +2,7 @@
 /* Which operands an operator takes, and what it gives. */
 #include "analyses/memory/expression_fault.h"
 #include "analyses/memory/expression_tree.h"
+#include "analyses/memory/sample_attributes.h"
 
 typedef enum { TAKES_NUMBERS, TAKES_INTEGERS, TAKES_CONDITIONS, TAKES_TEXT, TAKES_ANY } Takes;
 typedef enum { GIVES_NUMBER, GIVES_INTEGER, GIVES_CONDITION, GIVES_TEXT } Gives;
@@ -75,20 +76,32 @@ static bool fits(Takes takes, LodeValueKind kind)
 	return true;
 }
 
+/* The text that a number is shown as when samples are grouped by it; else NULL. */
+static const char *text_twin(const LodeExpressionNode *operand)
+{
+	size_t n;
+	const LodeSampleAttribute *attributes = lode_sample_attribute_table(&n);
+
+	return operand->op == LODE_OPERATOR_ATTRIBUTE ? attributes[operand->attribute].grouped_as
+	                                              : NULL;
+}
+
 static bool check_operand(const LodeExpressionNode *operand, Takes takes, const char *sign,
 	const char *text, GError **error)
 {
 	const char *is = operand->kind == LODE_VALUE_REAL && takes == TAKES_INTEGERS
 	                         ? "a fraction"
 	                         : lode_value_kind_text(operand->kind);
-	const char *hint = "";
+	g_autofree char *hint = NULL;
 
 	if (fits(takes, operand->kind))
 		return true;
 	if (takes == TAKES_CONDITIONS && operand->kind != LODE_VALUE_NONE)
-		hint = "; compare it, or ask has(...)";
+		hint = g_strdup("; compare it, or ask has(...)");
+	if (takes == TAKES_TEXT && text_twin(operand) != NULL)
+		hint = g_strdup_printf("; '%s' is text", text_twin(operand));
 	lode_expression_fault(error, text, operand->offset, "'%s' takes %s, and this is %s%s", sign,
-		takes_texts[takes], is, hint);
+		takes_texts[takes], is, hint != NULL ? hint : "");
 	return false;
 }
 

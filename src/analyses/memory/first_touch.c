@@ -7,6 +7,7 @@
 
 #include "analyses/memory/page_faults.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct {
@@ -20,7 +21,17 @@ typedef struct {
 	const LodeMemory *memory;
 	LodeFirstTouch *touch;
 	GArray *rows; /* Row */
+	GArray *sums; /* LodeTouchedObject of each object */
 } Builder;
+
+/* A range that grows, and its accesses by thread. */
+typedef struct {
+	const LodeMemory *memory;
+	LodeFirstTouch *touch;
+	LodeTouchRange *range;
+	GHashTable *users; /* thread → LodeTouchUse */
+	LodeTouchUse main; /* with most weight; thread LODE_NONE: none */
+} Merger;
 
 static const LodeMemorySample *sample_at(const LodeMemory *memory, uint32_t number)
 {
@@ -103,6 +114,18 @@ static void set_first(Builder *self, LodePageTouch *page, const Row *row)
 	page->location = sample->access_location;
 }
 
+static void add_to_object(Builder *self, const LodePageTouch *page, const Row *row)
+{
+	uint32_t object = sample_at(self->memory, row->sample)->object;
+
+	if (page->thread == LODE_NONE || object >= self->memory->objects->len)
+		return;
+	LodeTouchedObject *sum = &LODE_AT(self->sums, LodeTouchedObject, object);
+	sum->weight += row->weight;
+	if (row->thread != page->thread)
+		sum->weight_by_others += row->weight;
+}
+
 /* Accesses of one thread, n rows. Those before the first fault were of what lay there before. */
 static void add_user(Builder *self, LodePageTouch *page, const Row *rows, size_t n)
 {
@@ -116,9 +139,12 @@ static void add_user(Builder *self, LodePageTouch *page, const Row *rows, size_t
 		}
 		n_accesses++;
 		weight += rows[i].weight;
+		add_to_object(self, page, &rows[i]);
 	}
 	if (n_accesses == 0)
 		return;
+	LodeTouchUse use = {rows[0].thread, n_accesses, weight};
+	g_array_append_val(self->touch->uses, use);
 	page->n_users++;
 	page->n_accesses += n_accesses;
 	page->weight += weight;
@@ -168,6 +194,7 @@ static void add_page(Builder *self, const Row *rows, size_t n)
 		.instruction = LODE_NONE,
 		.function = LODE_NONE,
 		.location = LODE_NONE,
+		.first_use = self->touch->uses->len,
 		.object = sample_at(self->memory, rows[0].sample)->object,
 		.mapping = sample_at(self->memory, rows[0].sample)->mapping,
 	};
@@ -212,56 +239,165 @@ static bool is_same_mapping(const LodeMemory *memory, uint32_t left, uint32_t ri
 		       LODE_AT(memory->mappings, LodeMemoryMapping, right).name) == 0;
 }
 
-/* A page that nobody accessed, as far as samples tell, goes with either neighbour. */
-static bool continues(
-	const LodeMemory *memory, const LodeTouchRange *range, const LodePageTouch *page)
+static uint64_t accesses_by(const Merger *self, const LodePageTouch *page, uint32_t thread)
 {
-	bool same_user = page->main_user == range->main_user || page->main_user == LODE_NONE ||
-	                 range->main_user == LODE_NONE;
-
-	return page->pid == range->pid && page->address - range->last == 1 &&
-	       is_same_mapping(memory, page->mapping, range->mapping) &&
-	       page->thread == range->thread && same_user;
+	for (uint32_t i = 0; i < page->n_users; i++) {
+		const LodeTouchUse *use = &LODE_AT(
+			self->touch->uses, LodeTouchUse, page->first_use + i);
+		if (use->thread == thread)
+			return use->n_accesses;
+	}
+	return 0;
 }
 
-static void extend(LodeTouchRange *range, const LodePageTouch *page, uint64_t page_bytes)
+static const LodePageTouch *page_at(const Merger *self, guint i)
 {
+	return &LODE_AT(self->touch->pages, LodePageTouch, i);
+}
+
+/* Whether nothing but who uses them can tell two neighbouring pages apart. */
+static bool are_joined(const Merger *self, const LodePageTouch *left, const LodePageTouch *right)
+{
+	return left->pid == right->pid &&
+	       right->address - left->address == self->touch->page_bytes &&
+	       is_same_mapping(self->memory, left->mapping, right->mapping) &&
+	       left->thread == right->thread;
+}
+
+/* The end of the pages from `first` on that one thread uses most. A page that nobody accessed, as
+ * far as samples tell, goes along. */
+static guint end_of_run(const Merger *self, guint first)
+{
+	uint32_t user = page_at(self, first)->main_user;
+	guint i = first + 1;
+
+	for (; i < self->touch->pages->len; i++) {
+		const LodePageTouch *page = page_at(self, i);
+		if (!are_joined(self, page_at(self, i - 1), page))
+			break;
+		if (user == LODE_NONE)
+			user = page->main_user;
+		if (page->main_user != user && page->main_user != LODE_NONE)
+			break;
+	}
+	return i;
+}
+
+/*
+ * Whether the run's share of the range's main user can be the range's own: a page has few samples,
+ * which chance deals out. Two standard errors of the difference of two shares, and a little that is
+ * of no interest however sure it is.
+ */
+static bool is_alike(const Merger *self, guint first, guint end)
+{
+	const double of_no_interest = 0.1;
+	double n = (double)self->range->n_accesses, m = 0;
+	double in_range = (double)self->main.n_accesses, in_run = 0;
+
+	for (guint i = first; i < end; i++) {
+		m += (double)page_at(self, i)->n_accesses;
+		in_run += (double)accesses_by(self, page_at(self, i), self->main.thread);
+	}
+	if (n <= 0 || m <= 0)
+		return true;
+	double pooled = (in_range + in_run) / (n + m);
+	double error = sqrt(pooled * (1 - pooled) * (1 / n + 1 / m));
+	return fabs(in_range / n - in_run / m) <= 2 * error + of_no_interest;
+}
+
+/* The range's main user may be another with each page. */
+static void add_page_users(Merger *self, const LodePageTouch *page)
+{
+	for (uint32_t i = 0; i < page->n_users; i++) {
+		const LodeTouchUse *use = &LODE_AT(
+			self->touch->uses, LodeTouchUse, page->first_use + i);
+		LodeTouchUse *sum = g_hash_table_lookup(self->users, GUINT_TO_POINTER(use->thread));
+		if (sum == NULL) {
+			sum = g_new0(LodeTouchUse, 1);
+			sum->thread = use->thread;
+			g_hash_table_insert(self->users, GUINT_TO_POINTER(use->thread), sum);
+		}
+		sum->n_accesses += use->n_accesses;
+		sum->weight += use->weight;
+		if (sum->thread == self->main.thread || self->main.thread == LODE_NONE ||
+			sum->weight > self->main.weight)
+			self->main = *sum;
+	}
+}
+
+static void extend(Merger *self, const LodePageTouch *page)
+{
+	LodeTouchRange *range = self->range;
+
 	if (range->n_pages == 0 || page->time_ns < range->time_ns) {
 		range->time_ns = page->time_ns;
 		range->function = page->function;
 		range->location = page->location;
 		range->object = page->object;
 	}
-	if (range->main_user == LODE_NONE)
-		range->main_user = page->main_user;
-	range->last = page->address + (page_bytes - 1);
+	add_page_users(self, page);
+	range->main_user = self->main.thread;
+	range->main_weight = self->main.weight;
+	range->last = page->address + (self->touch->page_bytes - 1);
 	range->last_time_ns = MAX(range->last_time_ns, page->time_ns);
 	range->n_pages++;
 	range->n_accesses += page->n_accesses;
 	range->n_by_others += page->n_by_others;
 	range->weight += page->weight;
 	range->weight_by_others += page->weight_by_others;
-	range->main_weight += page->main_weight;
 }
 
-static void merge_pages(LodeFirstTouch *self, const LodeMemory *memory)
+static void begin_range(Merger *self, guint number)
 {
-	LodeTouchRange *range = NULL;
+	const LodePageTouch *page = page_at(self, number);
+	LodeTouchRange fresh = {.first = page->address,
+		.first_page = number,
+		.pid = page->pid,
+		.thread = page->thread,
+		.main_user = LODE_NONE,
+		.mapping = page->mapping};
 
-	for (guint i = 0; i < self->pages->len; i++) {
-		const LodePageTouch *page = &LODE_AT(self->pages, LodePageTouch, i);
-		if (range == NULL || !continues(memory, range, page)) {
-			LodeTouchRange fresh = {.first = page->address,
-				.first_page = i,
-				.pid = page->pid,
-				.thread = page->thread,
-				.main_user = page->main_user,
-				.mapping = page->mapping};
-			g_array_append_val(self->ranges, fresh);
-			range = &LODE_AT(self->ranges, LodeTouchRange, self->ranges->len - 1);
-		}
-		extend(range, page, self->page_bytes);
+	g_array_append_val(self->touch->ranges, fresh);
+	self->range = &LODE_AT(self->touch->ranges, LodeTouchRange, self->touch->ranges->len - 1);
+	self->main = (LodeTouchUse){.thread = LODE_NONE};
+	g_hash_table_remove_all(self->users);
+}
+
+static void merge_pages(LodeFirstTouch *touch, const LodeMemory *memory)
+{
+	g_autoptr(GHashTable) users = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	Merger merger = {memory, touch, NULL, users, {.thread = LODE_NONE}};
+
+	for (guint i = 0, end; i < touch->pages->len; i = end) {
+		end = end_of_run(&merger, i);
+		if (i == 0 || !are_joined(&merger, page_at(&merger, i - 1), page_at(&merger, i)) ||
+			!is_alike(&merger, i, end))
+			begin_range(&merger, i);
+		for (guint k = i; k < end; k++)
+			extend(&merger, page_at(&merger, k));
 	}
+}
+
+static int compare_objects(const void *a, const void *b)
+{
+	const LodeTouchedObject *left = a, *right = b;
+
+	if (left->weight_by_others != right->weight_by_others)
+		return left->weight_by_others > right->weight_by_others ? -1 : 1;
+	if (left->weight != right->weight)
+		return left->weight > right->weight ? -1 : 1;
+	return compare_numbers(left->object, right->object);
+}
+
+static void collect_objects(LodeFirstTouch *self, const GArray *sums)
+{
+	for (guint i = 0; i < sums->len; i++) {
+		LodeTouchedObject object = LODE_AT(sums, LodeTouchedObject, i);
+		object.object = i;
+		if (object.weight > 0)
+			g_array_append_val(self->objects, object);
+	}
+	g_array_sort(self->objects, compare_objects);
 }
 
 LodeFirstTouch *lode_first_touch_new(
@@ -269,15 +405,20 @@ LodeFirstTouch *lode_first_touch_new(
 {
 	LodeFirstTouch *self = g_new0(LodeFirstTouch, 1);
 	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Row));
-	Builder builder = {profile->memory, self, rows};
+	g_autoptr(GArray) sums = g_array_new(FALSE, TRUE, sizeof(LodeTouchedObject));
+	Builder builder = {profile->memory, self, rows, sums};
 
 	g_assert(page_bytes > 0 && (page_bytes & (page_bytes - 1)) == 0);
 	self->page_bytes = page_bytes;
 	self->pages = g_array_new(FALSE, FALSE, sizeof(LodePageTouch));
+	self->uses = g_array_new(FALSE, FALSE, sizeof(LodeTouchUse));
 	self->ranges = g_array_new(FALSE, FALSE, sizeof(LodeTouchRange));
+	self->objects = g_array_new(FALSE, FALSE, sizeof(LodeTouchedObject));
+	g_array_set_size(sums, profile->memory->objects->len);
 	gather(&builder, profile, samples, n_samples);
 	add_pages(&builder);
 	merge_pages(self, profile->memory);
+	collect_objects(self, sums);
 	return self;
 }
 
@@ -285,7 +426,9 @@ void lode_first_touch_free(LodeFirstTouch *self)
 {
 	if (self == NULL)
 		return;
+	g_array_unref(self->objects);
 	g_array_unref(self->ranges);
+	g_array_unref(self->uses);
 	g_array_unref(self->pages);
 	g_free(self);
 }

@@ -22,15 +22,29 @@ typedef struct {
 	double weight, weight_by_others;
 	double main_weight;
 	uint32_t pid;
-	uint32_t thread;      /* that touched first; LODE_NONE: no fault was seen */
-	uint32_t main_user;   /* the thread with most weight, the lowest of equals; LODE_NONE */
-	uint32_t n_users;     /* threads with accesses */
-	uint32_t instruction; /* that touched; LODE_NONE */
+	uint32_t thread;    /* that touched first; LODE_NONE: no fault was seen */
+	uint32_t main_user; /* the thread with most weight, the lowest of equals; LODE_NONE */
+	uint32_t first_use, n_users; /* threads with accesses, in uses */
+	uint32_t instruction;        /* that touched; LODE_NONE */
 	uint32_t function, location; /* of it; LODE_NONE */
 	uint32_t object, mapping;    /* LODE_NONE */
 } LodePageTouch;
 
-/* Neighbouring pages of one mapping with the same first toucher and main user. */
+/* What a thread did on a page from its first touch on. */
+typedef struct {
+	uint32_t thread;
+	uint64_t n_accesses;
+	double weight;
+} LodeTouchUse;
+
+/* An object on pages whose first toucher is known. */
+typedef struct {
+	uint32_t object;
+	double weight, weight_by_others; /* than the first toucher of each page */
+} LodeTouchedObject;
+
+/* Neighbouring pages of one mapping with the same first toucher, and the same main user as far as
+ * so few accesses a page tell. */
 typedef struct {
 	uint64_t first, last;         /* the first and last byte */
 	uint32_t first_page, n_pages; /* in pages */
@@ -44,7 +58,9 @@ typedef struct {
 typedef struct {
 	uint64_t page_bytes;
 	GArray *pages;     /* LodePageTouch by (pid, address) */
+	GArray *uses;      /* LodeTouchUse by (page, thread) */
 	GArray *ranges;    /* LodeTouchRange, likewise */
+	GArray *objects;   /* LodeTouchedObject, most weight of others first */
 	uint64_t n_faults; /* with an address, on these pages */
 	uint64_t n_early;  /* accesses before the first fault of their page: in neither sum */
 	/* Of pages with a known first toucher: */

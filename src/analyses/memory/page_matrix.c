@@ -2,6 +2,7 @@
 #include "analyses/memory/page_matrix.h"
 
 #include "analyses/memory/page_faults.h"
+#include "analyses/memory/recorder_memory.h"
 #include "base/error.h"
 #include "model/placement.h"
 
@@ -177,6 +178,11 @@ static void take_sample(Maker *self, guint i)
 	if (thread->pid != self->matrix->pid) {
 		if (sample->event == self->event)
 			self->matrix->other_weight += sample->weight;
+		return;
+	}
+	if (lode_recorder_memory_has(self->memory, sample)) {
+		if (!is_of_fault)
+			self->matrix->own_weight += sample->weight;
 		return;
 	}
 	Touch touch = {

@@ -38,6 +38,7 @@ typedef struct {
 	uint64_t n_first_touches; /* pages whose first touch a page fault told */
 	double unresolved_weight; /* of the event's samples without an address */
 	double other_weight;      /* with one, but of other processes */
+	double own_weight;        /* with one, in memory of lode's own preloaded libraries */
 	uint32_t n_other_processes;
 } LodePageMatrix;
 

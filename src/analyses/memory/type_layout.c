@@ -215,6 +215,12 @@ static guint *index_rows(LodeTypeLayout *self, const LodeMemory *memory)
 	return rows;
 }
 
+/* A bit field is read with what lies around it. */
+static bool is_wide(const LodeLayoutRow *row, const LodeMemorySample *sample)
+{
+	return row->kind == LODE_LAYOUT_MEMBER && row->bit_size == 0 && sample->size > row->size;
+}
+
 static void add_samples(LodeTypeLayout *self, const LodeMemory *memory, const GArray *samples)
 {
 	g_autofree guint *rows = index_rows(self, memory);
@@ -236,6 +242,8 @@ static void add_samples(LodeTypeLayout *self, const LodeMemory *memory, const GA
 		lode_access_totals_add(&self->total, sample, number);
 		lode_access_totals_add(&row->totals, sample, number);
 		add_level(row, sample);
+		if (is_wide(row, sample))
+			row->wide_weight += sample->weight;
 	}
 }
 

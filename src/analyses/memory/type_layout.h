@@ -35,6 +35,7 @@ typedef struct {
 	uint32_t bit_offset, bit_size; /* of a bit field, or a hole of less than a byte; size 0 */
 	uint64_t first_line, last_line;
 	bool is_beside_hottest; /* shares a line with the hottest member */
+	double wide_weight;     /* of accesses that begin here and reach into what follows */
 	LodeAccessTotals totals;
 	GArray *levels; /* LodeLevelWeight, the heaviest first; NULL: none were recorded */
 } LodeLayoutRow;

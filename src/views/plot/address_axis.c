@@ -2,9 +2,11 @@
 /* Which stretches of the address space an axis shows, and where. */
 #include "views/plot/address_axis.h"
 
+#include "base/number_format.h"
 #include "views/memory_names.h"
 #include "views/plot/plot_axis.h"
 #include "views/plot/plot_canvas.h"
+#include "views/profile_figures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,11 +22,14 @@ enum {
 	ROW_HEIGHT = 3,
 	LEAST_HEIGHT = 520, /* of the axis */
 	STACKS_APART = 12,
-	OBJECTS_SHOWN = 2,
 	TWO_LINES = 28, /* heights that have room for so many */
 	THREE_LINES = 44,
-	NAME_WIDTH = 160,
+	ADDRESS_WIDTH = 96,
+	NAME_WIDTH = LODE_ADDRESS_LABEL_WIDTH - ADDRESS_WIDTH,
 };
+
+static const double drawn_share = 0.001; /* of all weight: what has less is summed up */
+static const double named_share = 0.01; /* of a segment's: what has less does not tell what it is */
 
 /* A place between two cells where a segment may end. */
 typedef struct {
@@ -39,6 +44,7 @@ typedef struct {
 	const char **names; /* of the mapping of each cell */
 	const LodeCellContents *contents;
 	uint64_t granularity;
+	double weight; /* of all cells */
 } Finder;
 
 static uint64_t gap_before(const Finder *self, size_t cell)
@@ -142,45 +148,67 @@ static char *name_segment(const Finder *self, size_t start, size_t end)
 	return others > 0 ? g_strdup_printf("%s and %u more", name, others) : g_strdup(name);
 }
 
-/* What mappings are named for says nothing that the segment's name does not. */
-static char *name_objects(const Finder *self, uint64_t first, uint64_t last)
+/* The heaviest object and its share. What mappings are named for says nothing that the segment's
+ * name does not. */
+static char *name_object(const Finder *self, const LodeAddressSegment *segment)
 {
-	g_autoptr(GArray)
-		contents = lode_cell_contents_between(self->contents, LODE_NONE, first, last);
+	g_autoptr(GArray) contents = lode_cell_contents_between(
+		self->contents, LODE_NONE, segment->first, segment->last - (self->granularity - 1));
 	const GArray *objects = self->profile->memory->objects;
-	GString *text = g_string_new(NULL);
-	unsigned n = 0;
+	char share[LODE_NUMBER_SIZE];
 
-	for (guint i = 0; i < contents->len && n < OBJECTS_SHOWN; i++) {
-		uint32_t number = LODE_AT(contents, LodeContent, i).object;
-		if (number >= objects->len)
+	for (guint i = 0; i < contents->len; i++) {
+		const LodeContent *content = &LODE_AT(contents, LodeContent, i);
+		if (content->weight < named_share * segment->weight)
+			break;
+		if (content->object >= objects->len)
 			continue;
-		const LodeDataObject *object = &LODE_AT(objects, LodeDataObject, number);
+		const LodeDataObject *object = &LODE_AT(objects, LodeDataObject, content->object);
 		if (object->layer == LODE_LAYER_MAPPING)
 			continue;
-		g_string_append_printf(text, "%s%s", n++ > 0 ? ", " : "", object->name);
+		return g_strdup_printf("%s %s", object->name,
+			lode_number_format_share(
+				lode_share_of(content->weight, segment->weight), share));
 	}
-	return g_string_free(text, FALSE);
+	return g_strdup("");
 }
 
+static double sum_weights(const LodeHistogramCell *cells, size_t start, size_t end)
+{
+	double weight = 0;
+
+	for (size_t i = start; i < end; i++)
+		weight += cells[i].weight;
+	return weight;
+}
+
+/* A segment that a single sample made would be as high as a hot one. */
 static void add_segment(LodeAddressAxis *self, const Finder *finder, size_t start, size_t end)
 {
+	double weight = sum_weights(finder->cells, start, end);
+
+	if (weight < drawn_share * finder->weight) {
+		self->n_left_out++;
+		self->left_out_weight += weight;
+		return;
+	}
 	LodeAddressSegment segment = {
 		.first = finder->cells[start].address,
 		.last = finder->cells[end - 1].address + (self->granularity - 1),
+		.weight = weight,
 		.name = name_segment(finder, start, end),
-		.is_joined = start > 0 && gap_before(finder, start) == 0,
 	};
+	guint n = self->segments->len;
 
-	for (size_t i = start; i < end; i++)
-		segment.weight += finder->cells[i].weight;
-	segment.objects = name_objects(finder, segment.first, finder->cells[end - 1].address);
+	segment.is_joined = n > 0 && LODE_AT(self->segments, LodeAddressSegment, n - 1).last + 1 ==
+	                                     segment.first;
+	segment.object = name_object(finder, &segment);
 	g_array_append_val(self->segments, segment);
 }
 
 static void clear_segment(void *segment)
 {
-	g_free(((LodeAddressSegment *)segment)->objects);
+	g_free(((LodeAddressSegment *)segment)->object);
 	g_free(((LodeAddressSegment *)segment)->name);
 }
 
@@ -276,7 +304,8 @@ LodeAddressAxis *lode_address_axis_new(const LodeProfile *profile, const LodeHis
 {
 	LodeAddressAxis *self = g_new0(LodeAddressAxis, 1);
 	g_autofree const char **names = g_new0(const char *, n_cells + 1);
-	Finder finder = {profile, cells, n_cells, names, contents, granularity};
+	Finder finder = {profile, cells, n_cells, names, contents, granularity,
+		sum_weights(cells, 0, n_cells)};
 	size_t start = 0;
 
 	self->granularity = granularity;
@@ -353,30 +382,30 @@ static void draw_addresses(const LodeAddressSegment *segment, cairo_t *cairo, do
 			lode_memory_address_text(segment->last, address));
 }
 
-/* To the left its name and below it size and objects, as far as there is room. */
+/* To the left its name and below it object and size, as far as there is room. */
 static void draw_name(const LodeAddressSegment *segment, cairo_t *cairo, double x, double y)
 {
 	const double height = segment->bottom - segment->top;
-	const bool has_objects = segment->objects[0] != '\0';
+	const bool has_object = segment->object[0] != '\0';
 	double line = y + (segment->top + segment->bottom) / 2;
 	char size[LODE_ADDRESS_TEXT_SIZE];
 	LodePlotTextStyle style = {.size = 10.5, .width = NAME_WIDTH};
 
 	if (height < TWO_LINES) {
 		g_autofree char *text = g_strdup_printf(
-			"%s%s%s", segment->name, has_objects ? ": " : "", segment->objects);
+			"%s%s%s", segment->name, has_object ? ": " : "", segment->object);
 		lode_plot_text(cairo, x, line, &style, text);
 		return;
 	}
-	line -= height >= THREE_LINES && has_objects ? 12 : 6;
+	line -= height >= THREE_LINES && has_object ? 12 : 6;
 	lode_plot_text(cairo, x, line, &style, segment->name);
 	style.size = 9;
 	style.grey = 0.3;
-	if (has_objects) {
+	if (has_object) {
 		line += 12;
-		lode_plot_text(cairo, x, line, &style, segment->objects);
+		lode_plot_text(cairo, x, line, &style, segment->object);
 	}
-	if (height >= THREE_LINES || !has_objects)
+	if (height >= THREE_LINES || !has_object)
 		lode_plot_text(cairo, x, line + 12, &style,
 			lode_memory_size_text(segment->last - segment->first + 1, size));
 }

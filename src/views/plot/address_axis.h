@@ -23,14 +23,15 @@ typedef struct {
 	double top, bottom;         /* y, from the axis' top */
 	double weight;
 	char *name;     /* the mapping's, without folders; "libc.so.6 and 2 more" */
-	char *objects;  /* the heaviest two there, where they are no mappings; may be empty */
+	char *object;   /* the heaviest there that is no mapping, "int a[] 61.0 %"; may be empty */
 	bool is_joined; /* follows the segment below without a gap */
 } LodeAddressSegment;
 
 typedef struct {
 	GArray *segments; /* LodeAddressSegment by address */
 	uint64_t granularity;
-	uint32_t n_rows;
+	uint32_t n_rows, n_left_out; /* segments with < 0.1 % of the weight */
+	double left_out_weight;
 	double height;
 } LodeAddressAxis;
 
@@ -40,14 +41,14 @@ LodeAddressAxis *lode_address_axis_new(const LodeProfile *profile, const LodeHis
 void lode_address_axis_free(LodeAddressAxis *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAddressAxis, lode_address_axis_free)
 
-/* The row of an address of one of the cells; LODE_NONE for addresses that were cut out. */
+/* The row of an address of one of the cells; LODE_NONE for addresses that were cut or left out. */
 uint32_t lode_address_axis_row(const LodeAddressAxis *self, uint64_t address);
 
 /* The top and height of a row, from the axis' top. */
 void lode_address_axis_place(
 	const LodeAddressAxis *self, uint32_t row, double *out_top, double *out_height);
 
-enum { LODE_ADDRESS_LABEL_WIDTH = 260 };
+enum { LODE_ADDRESS_LABEL_WIDTH = 400 };
 
 /* Draws the segments' names and addresses to the left of a panel whose top left corner is (x, y);
  * they take LODE_ADDRESS_LABEL_WIDTH. */

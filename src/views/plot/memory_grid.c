@@ -83,9 +83,10 @@ static void add_sample(LodeMemoryGrid *self, const LodeMemorySample *sample)
 	uint32_t column = find_column(self, sample->thread);
 	uint8_t kinds = kinds_of(sample);
 
-	g_assert(row != LODE_NONE);
 	self->n_samples++;
 	self->weight += sample->weight;
+	if (row == LODE_NONE)
+		return;
 	self->has_unknown |= (kinds >> LODE_GRID_UNKNOWN & 1) != 0;
 	for (int kind = 0; kind < LODE_GRID_N_KINDS; kind++)
 		if ((kinds >> kind & 1) != 0)

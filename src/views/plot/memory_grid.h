@@ -27,7 +27,7 @@ typedef struct {
 	uint8_t *kinds;            /* [row][step]: bit k for LodeGridKind k */
 	uint64_t begin_ns, end_ns; /* of the samples with a time; begin > end: none has one */
 	uint64_t n_samples, n_without_time;
-	double weight; /* of all samples drawn */
+	double weight; /* of all samples, also on rows that the axis left out */
 	bool has_unknown;
 } LodeMemoryGrid;
 

@@ -298,6 +298,18 @@ static void draw_panel_titles(const Plot *self)
 	lode_plot_text(self->cairo, self->time_x, TOP - 12, &style, "over time");
 }
 
+/* "12 more ranges, 0.3 %". */
+static char *left_out_text(const Plot *self)
+{
+	const LodeAddressAxis *axis = self->grid->axis;
+	char number[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
+
+	return g_strdup_printf("%s more range%s, %s",
+		lode_number_format_count(axis->n_left_out, number),
+		axis->n_left_out == 1 ? "" : "s",
+		lode_number_format_share(axis->left_out_weight / self->notes->weight, share));
+}
+
 /* What the picture does not show. */
 static void draw_notes(const Plot *self)
 {
@@ -315,6 +327,11 @@ static void draw_notes(const Plot *self)
 	if (self->grid->n_without_time > 0) {
 		g_autofree char *text = g_strdup_printf("without a time: %s samples",
 			lode_number_format_count((double)self->grid->n_without_time, number));
+		lode_plot_text(self->cairo, LEFT, y, &style, text);
+		y += LEGEND_STEP;
+	}
+	if (self->grid->axis->n_left_out > 0) {
+		g_autofree char *text = left_out_text(self);
 		lode_plot_text(self->cairo, LEFT, y, &style, text);
 		y += LEGEND_STEP;
 	}

@@ -31,6 +31,7 @@ static LodeProfile *make_profile(void)
 		LodeMemorySample *sample = sample_profile_access(
 			profile, 1, SAMPLE_NODES + i * 24 + 8, LODE_ACCESS_STORE, 6);
 		sample->weight = 0.5;
+		sample->size = i == 4 ? 16 : 8;
 		sample->data_source = UINT64_C(13) << 33;
 	}
 	for (uint32_t i = 0; i < 7; i++)
@@ -121,6 +122,7 @@ static void test_layout(Fixture *self, const void *data)
 
 	(void)data;
 	check_layout(self, "memory_layout.txt", "node", LODE_VIEW_TEXT, pipe);
+	check_layout(self, "memory_layout_no_members.txt", "int", LODE_VIEW_TEXT, pipe);
 	check_layout(self, "memory_layout_narrow.txt", "struct node", LODE_VIEW_TEXT, narrow);
 	check_layout(self, "memory_layout.json", "node", LODE_VIEW_JSON, pipe);
 	check_layout(self, "memory_layout.csv", "node", LODE_VIEW_CSV, pipe);

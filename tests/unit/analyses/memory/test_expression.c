@@ -392,6 +392,9 @@ static void test_errors(Fixture *self, const void *data)
 		{"true ? 1", "column 9: ':' is missing here\n  true ? 1\n          ^"},
 		{"type =~ object", "column 9: a pattern is text in quotes, such as \"^parse\"\n"
 				   "  type =~ object\n          ^"},
+		{"line =~ 'a.c:14'",
+			"column 1: '=~' takes text, and this is a number; 'place' is text\n"
+			"  line =~ 'a.c:14'\n  ^"},
 		{"size =~ 'x'", "column 1: '=~' takes text, and this is a number\n"
 				"  size =~ 'x'\n  ^"},
 		{"type == 'x", "column 9: no ' ends the text that begins here\n  type == 'x\n"

@@ -68,13 +68,45 @@ static void test_by_hand(void)
 	g_assert_cmpfloat(touch->untouched_weight, ==, 1);
 	g_assert_cmpuint(touch->n_faults, ==, 5);
 
-	g_assert_cmpuint(touch->ranges->len, ==, 3);
-	g_assert_cmpuint(ranges[0].n_pages, ==, 1);
-	g_assert_cmpuint(ranges[1].n_pages, ==, 3); /* the page without accesses goes along */
-	g_assert_cmpuint(ranges[1].main_user, ==, 1);
-	g_assert_cmphex(ranges[1].last, ==, SAMPLE_ANON + 4 * PAGE - 1);
-	g_assert_cmpuint(ranges[1].last_time_ns, ==, 103);
-	g_assert_cmpuint(ranges[2].thread, ==, LODE_NONE);
+	/* Four accesses do not tell whose pages they are; the one without any goes along. */
+	g_assert_cmpuint(touch->ranges->len, ==, 2);
+	g_assert_cmpuint(ranges[0].n_pages, ==, 4);
+	g_assert_cmpuint(ranges[0].main_user, ==, 1);
+	g_assert_cmphex(ranges[0].last, ==, SAMPLE_ANON + 4 * PAGE - 1);
+	g_assert_cmpuint(ranges[0].last_time_ns, ==, 103);
+	g_assert_cmpuint(ranges[1].thread, ==, LODE_NONE);
+}
+
+/* Pages that two threads use by turns are one range, whoever has more of each; where the use does
+ * change, a range ends. */
+static void test_merging(void)
+{
+	enum { N_MIXED = 40, N_OTHERS = 40 };
+	g_autoptr(LodeProfile) profile = sample_profile_new(3, 0x100000);
+	static const uint32_t threads[] = {1, 2, 2, 1, 1};
+
+	for (uint32_t i = 0; i < N_MIXED + N_OTHERS; i++)
+		sample_profile_fault(profile, 0, SAMPLE_ANON + i * PAGE, 1 + i, 2);
+	for (uint32_t i = 0; i < N_MIXED * 3; i++)
+		sample_profile_access(profile, threads[i % G_N_ELEMENTS(threads)],
+			SAMPLE_ANON + i / 3 * PAGE, LODE_ACCESS_LOAD, 4);
+	for (uint32_t i = 0; i < N_OTHERS * 3; i++)
+		sample_profile_access(
+			profile, 0, SAMPLE_ANON + (N_MIXED + i / 3) * PAGE, LODE_ACCESS_LOAD, 4);
+	g_autoptr(LodeFirstTouch) touch = touch_of(profile);
+	const LodeTouchRange *ranges = (const LodeTouchRange *)(void *)touch->ranges->data;
+
+	g_assert_cmpuint(touch->ranges->len, ==, 2);
+	g_assert_cmpuint(ranges[0].n_pages, ==, N_MIXED);
+	g_assert_cmpuint(ranges[0].main_user, ==, 1);
+	g_assert_cmpfloat(ranges[0].main_weight, ==, N_MIXED * 3 * 3 / 5);
+	g_assert_cmpuint(ranges[1].main_user, ==, 0);
+	g_assert_cmpfloat(ranges[1].main_weight, ==, N_OTHERS * 3);
+	g_assert_cmpuint(touch->objects->len, ==, 1);
+	const LodeTouchedObject *object = &LODE_AT(touch->objects, LodeTouchedObject, 0);
+	g_assert_cmpuint(object->object, ==, SAMPLE_OBJECT_ANON);
+	g_assert_cmpfloat(object->weight, ==, (N_MIXED + N_OTHERS) * 3);
+	g_assert_cmpfloat(object->weight_by_others, ==, N_MIXED * 3);
 }
 
 /* What was chosen says which pages, all faults say who was first. */
@@ -183,6 +215,7 @@ static void test_empty(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/first_touch/merging", test_merging);
 	g_test_add_func("/first_touch/by_hand", test_by_hand);
 	g_test_add_func("/first_touch/filtered", test_filtered);
 	g_test_add_func("/first_touch/processes", test_processes);

@@ -140,6 +140,28 @@ static void test_distances(void)
 		(20 * 2 + 100 * 1 + 80 * 2) / 200.0, 1e-9);
 }
 
+/* What lode preloads into the recorded program is not there in the next run. */
+static void test_own_memory(void)
+{
+	g_autoptr(LodeProfile) profile = two_halves();
+	g_autoptr(LodeTopology) topology = lode_topology_new_even(2, 2);
+	g_autoptr(LodePlacementProposal)
+		without = propose(profile, topology, LODE_PLACEMENT_MAJORITY);
+
+	sample_profile_fault(profile, 1, UINT64_C(0x200000001000), 99, 0);
+	sample_profile_access(profile, 1, UINT64_C(0x200000001008), LODE_ACCESS_STORE, 0);
+	sample_profile_access(profile, 0, UINT64_C(0x7f5000000000), LODE_ACCESS_STORE, 0)->mapping =
+		profile->memory->mappings->len;
+	LodeMemoryMapping library = {
+		.name = lode_profile_intern(profile, "/usr/lib/lode/liblode-allocations.so")};
+	g_array_append_val(profile->memory->mappings, library);
+	g_autoptr(LodePlacementProposal) with = propose(profile, topology, LODE_PLACEMENT_MAJORITY);
+	g_assert_cmpuint(with->matrix->pages->len, ==, without->matrix->pages->len);
+	g_assert_cmpuint(with->placement->ranges->len, ==, 2);
+	g_assert_cmpfloat(with->matrix->own_weight, ==, 2);
+	g_assert_cmpfloat(with->matrix->weight, ==, without->matrix->weight);
+}
+
 static void test_one_memory(void)
 {
 	g_autoptr(LodeProfile) profile = two_halves();
@@ -300,6 +322,7 @@ static void test_errors(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/placement/own_memory", test_own_memory);
 	g_test_add_func("/placement/halves", test_halves);
 	g_test_add_func("/placement/shared-pages", test_shared_pages);
 	g_test_add_func("/placement/merging", test_merging);

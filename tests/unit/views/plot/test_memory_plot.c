@@ -333,8 +333,33 @@ static void test_grid_sums(void)
 	for (size_t i = 0; i < (size_t)grid->axis->n_rows * LODE_GRID_STEPS; i++)
 		by_time += grid->by_time[i];
 	g_assert_cmpfloat(by_time, ==, all);
+	g_assert_cmpuint(grid->axis->n_left_out, ==, 0);
 	g_assert_cmpuint(grid->threads_per_column, ==, 2);
 	g_assert_cmpuint(grid->n_columns, ==, 75);
+}
+
+/* Three samples of 4003 are no rows, but are summed up; a label has the heaviest object. */
+static void test_left_out(void)
+{
+	LodeProfile *profile = sample_profile_new(2, 0x1000);
+
+	for (int i = 0; i < 4000; i++)
+		sample_profile_access(profile, 0, i % 4 == 0 ? SAMPLE_NODES : SAMPLE_NODES + 8,
+			LODE_ACCESS_LOAD, 4);
+	sample_profile_access(profile, 0, SAMPLE_ANON, LODE_ACCESS_LOAD, 4);
+	sample_profile_access(profile, 0, SAMPLE_MAIN_STACK, LODE_ACCESS_LOAD, 4);
+	sample_profile_access(profile, 1, SAMPLE_DATA, LODE_ACCESS_LOAD, 4);
+	g_auto(Picture) picture = picture_of(profile);
+	g_autoptr(LodeMemoryGrid) grid = grid_of(&picture);
+
+	g_assert_cmpuint(grid->axis->segments->len, ==, 1);
+	g_assert_cmpuint(grid->axis->n_left_out, ==, 3);
+	g_assert_cmpfloat(grid->axis->left_out_weight, ==, 3);
+	g_assert_cmpuint(grid->n_samples, ==, 4003);
+	const LodeAddressSegment *segment = &LODE_AT(grid->axis->segments, LodeAddressSegment, 0);
+	g_assert_cmpstr(segment->name, ==, "[heap]");
+	g_assert_cmpstr(segment->object, ==, "struct node.key 75.0 %");
+	check_picture(&picture, "left_out");
 }
 
 /* Each page has a row of its own or shares one with its neighbours, in the order of addresses. */
@@ -417,6 +442,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/memory_plot/pictures", test_pictures);
 	g_test_add_func("/memory_plot/few_samples", test_few_samples);
+	g_test_add_func("/memory_plot/left_out", test_left_out);
 	g_test_add_func("/memory_plot/many_pages", test_many_pages);
 	g_test_add_func("/memory_plot/sparse_pages", test_sparse_pages);
 	g_test_add_func("/memory_plot/grid_sums", test_grid_sums);

@@ -1,0 +1,1 @@
+lode memory x.lode --by object --plot x.png

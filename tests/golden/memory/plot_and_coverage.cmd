@@ -1,0 +1,1 @@
+lode memory x.lode --coverage --plot x.png

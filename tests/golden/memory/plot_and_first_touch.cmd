@@ -1,0 +1,1 @@
+lode memory x.lode --first-touch --plot x.png

@@ -1,0 +1,1 @@
+lode memory x.lode --layout int --plot x.png

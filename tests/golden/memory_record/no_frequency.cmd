@@ -1,0 +1,1 @@
+lode memory record -F 0 -- true

@@ -1,0 +1,1 @@
+lode memory record --period 0 -- true
