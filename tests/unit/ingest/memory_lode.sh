@@ -85,11 +85,7 @@ line_of() { grep -n "$1" "$programs/known_data.c" | cut -d : -f 1; }
 site() { echo "$1@known_data.c:$(line_of "$2")"; }
 
 knows_sites() {
-<<<<<<< HEAD
-	is_mostly "$1" walk_list allocation "$(site malloc 'the site of the list')" 75
-=======
 	is_mostly "$1" walk_list allocation "$(site malloc 'the site of the list')" 70
->>>>>>> e2e
 	is_mostly "$1" walk_block allocation "$(site malloc 'the site of the threads')"
 	is_mostly "$1" walk_mapped allocation "$(site mmap '= mmap(')"
 }
