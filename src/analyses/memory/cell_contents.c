@@ -73,7 +73,7 @@ LodeCellContents *lode_cell_contents_new(
 		if (sample->rule == LODE_RULE_NONE || are_faults[sample->event])
 			continue;
 		Row row = {sample->address & ~(granularity - 1), sample->weight, sample->thread,
-			sample->object, sample->mapping};
+			sample->is_next ? LODE_NONE : sample->object, sample->mapping};
 		g_array_append_val(self->rows, row);
 		row.thread = LODE_NONE;
 		g_array_append_val(self->rows, row);
