@@ -15,7 +15,13 @@
 
 #include <string.h>
 
-enum { HEAD = 1 + 4 + 8 * LODE_N_REGISTERS, MAX_CODE = 2048, STACK_WORDS = 16, CODE = 0x10000, BIAS = 0x550000 };
+enum {
+	HEAD = 1 + 4 + 8 * LODE_N_REGISTERS,
+	MAX_CODE = 2048,
+	STACK_WORDS = 16,
+	CODE = 0x10000,
+	BIAS = 0x550000
+};
 
 typedef struct {
 	const uint8_t *code;

@@ -185,8 +185,8 @@ static void test_random_code(void)
 	g_assert_cmpuint(tally.n_claims[LODE_RULE_AT_PC], >, tally.n_steps / 8);
 	g_assert_cmpuint(tally.n_claims[LODE_RULE_FORWARD], >, tally.n_steps / 2);
 	g_assert_cmpuint(tally.n_claims[LODE_RULE_BACKWARD], >, tally.n_steps / 10);
-	g_assert_cmpuint(tally.n_claims[LODE_RULE_FORWARD], >,
-		tally.n_without_stack + tally.n_steps / 100);
+	g_assert_cmpuint(
+		tally.n_claims[LODE_RULE_FORWARD], >, tally.n_without_stack + tally.n_steps / 100);
 }
 
 int main(int argc, char **argv)
