@@ -321,8 +321,29 @@ static bool take_variable(const LodeFunctionContext *context, const LodeVariable
 		.offset = inside,
 		.is_reference = variable->is_reference,
 		.is_variable_itself = true,
+		.is_home = variable->is_home,
 		.variable = variable->name};
 	return true;
+}
+
+/* Scopes share slots of the frame. */
+static bool is_better(const LodeVariablePlace *variable, const LodeVariablePlace *best)
+{
+	if (best == NULL || variable->is_home != best->is_home)
+		return best == NULL || variable->is_home;
+	return variable->depth > best->depth;
+}
+
+/* When a variable is asked for. One that has no home is where an instruction stores it only after
+ * that; a home is of the scope that the instruction is in. */
+typedef struct {
+	uint64_t address, valid_from;
+} Moment;
+
+static bool is_there(const LodeVariablePlace *variable, const Moment *moment)
+{
+	return moment->address == LODE_ANY_ADDRESS ||
+	       is_at(variable, variable->is_home ? moment->address : moment->valid_from);
 }
 
 /* Where a variable begins, from the canonical frame address. */
@@ -343,9 +364,10 @@ static bool frame_offset(
 	       !__builtin_add_overflow(base->offset, variable->offset, out_offset);
 }
 
-bool lode_data_place_frame(const LodeFunctionContext *context, uint64_t address,
+static bool find_in_frame(const LodeFunctionContext *context, const Moment *moment,
 	const LodeRegisterState *state, int64_t offset, LodeDataPlace *out_place)
 {
+	const LodeVariablePlace *best = NULL;
 	const GArray *variables;
 
 	if (context->variables == NULL)
@@ -355,15 +377,23 @@ bool lode_data_place_frame(const LodeFunctionContext *context, uint64_t address,
 		const LodeVariablePlace *variable = &g_array_index(variables, LodeVariablePlace, i);
 		int64_t begin, inside;
 
-		if (variable->low > address)
+		if (variable->low > moment->valid_from)
 			break;
-		if ((is_at(variable, address) || address == LODE_ANY_ADDRESS) &&
+		if (is_there(variable, moment) && is_better(variable, best) &&
 			frame_offset(variable, state, &begin) &&
 			!__builtin_sub_overflow(offset, begin, &inside) &&
 			take_variable(context, variable, inside, out_place))
-			return true;
+			best = variable;
 	}
-	return false;
+	return best != NULL;
+}
+
+bool lode_data_place_frame(const LodeFunctionContext *context, uint64_t address,
+	const LodeRegisterState *state, int64_t offset, LodeDataPlace *out_place)
+{
+	const Moment moment = {address, address};
+
+	return find_in_frame(context, &moment, state, offset, out_place);
 }
 
 /* One that lies at an offset from the operand's own base register. */
@@ -371,6 +401,7 @@ static bool find_beside(const LodeFunctionContext *context, uint64_t address,
 	const LodeMemoryOperand *operand, LodeDataPlace *out_place)
 {
 	const GArray *variables = context->variables->in_memory;
+	const LodeVariablePlace *best = NULL;
 
 	for (guint i = 0; i < variables->len; i++) {
 		const LodeVariablePlace *variable = &g_array_index(variables, LodeVariablePlace, i);
@@ -378,14 +409,14 @@ static bool find_beside(const LodeFunctionContext *context, uint64_t address,
 
 		if (variable->low > address)
 			break;
-		if (is_at(variable, address) && variable->is_home &&
+		if (is_at(variable, address) && variable->is_home && is_better(variable, best) &&
 			variable->kind == LODE_PLACE_AT_REGISTER &&
 			variable->register_number == operand->base &&
 			!__builtin_sub_overflow(operand->displacement, variable->offset, &inside) &&
 			take_variable(context, variable, inside, out_place))
-			return true;
+			best = variable;
 	}
-	return false;
+	return best != NULL;
 }
 
 static bool find_static_local(
@@ -481,11 +512,11 @@ static bool is_walkable(const LodeFunctionContext *context, const LodeDataPlace 
 }
 
 /* The variable at a static address or in the frame. */
-static bool place_of_variable(const LodeFunctionContext *context, uint64_t address,
+static bool place_of_variable(const LodeFunctionContext *context, const Moment *moment,
 	const LodeRegisterState *state, const LodeValue *at, LodeDataPlace *out_place)
 {
 	if (at->kind == LODE_VALUE_FRAME)
-		return lode_data_place_frame(context, address, state, at->offset, out_place);
+		return find_in_frame(context, moment, state, at->offset, out_place);
 	return lode_data_place_static(context, (uint64_t)at->offset, out_place);
 }
 
@@ -494,6 +525,7 @@ static bool place_of_value(const LodeFunctionContext *context, uint64_t address,
 	const LodeRegisterState *state, const LodeMemoryOperand *operand, const LodeValue *value,
 	LodeDataPlace *out_place)
 {
+	const Moment moment = {address, operand->valid_from};
 	LodeValue at = *value;
 
 	if (value->kind < LODE_VALUE_POINTER ||
@@ -505,16 +537,31 @@ static bool place_of_value(const LodeFunctionContext *context, uint64_t address,
 		return true;
 	}
 	if (operand->index < 0 && !value->is_element)
-		return place_of_variable(context, address, state, &at, out_place);
+		return place_of_variable(context, &moment, state, &at, out_place);
 	/* an index may make up for a displacement to before or behind the variable */
-	if (place_of_variable(context, address, state, value, out_place) &&
+	if (place_of_variable(context, &moment, state, value, out_place) &&
 		is_walkable(context, out_place))
 		out_place->offset += operand->displacement;
-	else if (!place_of_variable(context, address, state, &at, out_place) ||
+	else if (!place_of_variable(context, &moment, state, &at, out_place) ||
 		 !is_walkable(context, out_place))
 		return false;
 	out_place->is_element |= value->is_element;
 	return true;
+}
+
+/* A variable that is no array has nothing beside it, and does not hold more than it is. */
+static bool is_overrun(const LodeFunctionContext *context, const LodeDataPlace *place,
+	const Stride *stride, uint32_t size)
+{
+	uint64_t room;
+
+	if (!place->is_variable_itself || place->type == LODE_NO_TYPE)
+		return false;
+	room = place->is_reference ? sizeof(uint64_t)
+	                           : lode_type_table_size(context->types, place->type);
+	if (stride->has_index || place->is_element)
+		return place->is_reference || !is_walkable(context, place);
+	return room > 0 && (uint64_t)place->offset + size > room;
 }
 
 /* Keeps what suits better. */
@@ -523,6 +570,8 @@ static void offer(const LodeFunctionContext *context, LodeDataPlace place, const
 {
 	Fit fit;
 
+	if (is_overrun(context, &place, stride, size))
+		return;
 	if (place.is_reference)
 		fit = FIT_SCALAR;
 	else if (place.type == LODE_NO_TYPE)

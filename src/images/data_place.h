@@ -46,7 +46,9 @@ typedef struct {
 	bool is_absolute;  /* the displacement is an address in the image */
 	bool is_segmented; /* relative to fs or gs */
 	int64_t displacement;
-	uint32_t size; /* bytes accessed; 0: unknown */
+	uint32_t size;       /* bytes accessed; 0: unknown */
+	uint64_t valid_from; /* where what the instruction leaves there is valid: behind one that
+	                        only stores, at any other */
 } LodeMemoryOperand;
 
 /* One function, with all that answers questions about it; borrowed. */
@@ -65,6 +67,7 @@ typedef struct {
 	bool is_element;         /* one of many */
 	bool is_reference;       /* there is a pointer to one of `type` */
 	bool is_variable_itself; /* not what the variable points to */
+	bool is_home;            /* of a variable in memory: it is always there */
 	const char *variable;    /* borrowed; NULL: none */
 } LodeDataPlace;
 
@@ -83,7 +86,8 @@ uint32_t lode_data_place_call_type(
 /* The variable at an address of the image. */
 bool lode_data_place_static(
 	const LodeFunctionContext *context, uint64_t address, LodeDataPlace *out_place);
-/* The variable that an instruction finds at an offset from the canonical frame address. At any
+/* The variable that an instruction finds at an offset from the canonical frame address: one that
+ * lives there before one whose value is there at times, then that of the innermost scope. At any
  * address: that some instruction finds there, `state` may then be NULL. */
 #define LODE_ANY_ADDRESS UINT64_MAX
 bool lode_data_place_frame(const LodeFunctionContext *context, uint64_t address,

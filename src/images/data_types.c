@@ -293,16 +293,6 @@ static void find_state(LodeDataTypes *self, const LodeFunctionContext *context, 
 	lode_register_types_at(context, flow, function->states, address, out_state);
 }
 
-/* Whether it stores a register into the frame and does nothing else: a spilled variable is said to
- * be in its slot only after that. */
-static bool is_spill(const LodeTypedInstruction *full, const LodeRegisterState *state,
-	const LodeMemoryOperand *memory)
-{
-	return full->instruction.mnemonic == ZYDIS_MNEMONIC_MOV &&
-	       full->operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY && memory->base >= 0 &&
-	       memory->index < 0 && state->registers[memory->base].kind == LODE_VALUE_FRAME;
-}
-
 bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand,
 	const LodeControlFlow *flow, LodeDataReference *out_reference)
 {
@@ -318,10 +308,7 @@ bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand
 		return false;
 	function = describe(self, address, flow, &context);
 	find_state(self, &context, function, address, flow, &state);
-	if (!lode_data_place_find(&context, address, &state, &memory, &place) &&
-		!(is_spill(&full, &state, &memory) &&
-			lode_data_place_find(&context, address + full.instruction.length, &state,
-				&memory, &place)))
+	if (!lode_data_place_find(&context, address, &state, &memory, &place))
 		return false;
 	*out_reference = reference_of(self, &place, memory.size);
 	return out_reference->type != LODE_NONE || out_reference->variable != NULL;
@@ -337,6 +324,21 @@ static char *variable_text(const char *type, const LodeDataReference *reference)
 		"%s%s%s%s", type, space, reference->variable, reference->is_element ? "[]" : "");
 }
 
+/* A structure that has no name is found in the source by the variable's. */
+static bool is_nameless(const char *type)
+{
+	return g_str_has_suffix(type, "{…}");
+}
+
+static char *member_text(const char *type, const char *member, const LodeDataReference *reference)
+{
+	bool is_array = reference->is_element && strstr(member, "[]") == NULL;
+
+	if (reference->variable == NULL || !is_nameless(type))
+		return member_text(type, member, reference);
+	return g_strdup_printf("%s%s.%s", reference->variable, is_array ? "[]" : "", member);
+}
+
 char *lode_data_reference_text(const LodeDataTypes *self, const LodeDataReference *reference)
 {
 	const char *type, *member;
@@ -349,5 +351,5 @@ char *lode_data_reference_text(const LodeDataTypes *self, const LodeDataReferenc
 	if (reference->member == LODE_NONE)
 		return g_strdup(type);
 	member = g_array_index(self->members, LodeDataMember, reference->member).name;
-	return g_strdup_printf("%s.%s", type, member);
+	return member_text(type, member, reference);
 }

@@ -18,6 +18,9 @@
  *     there, else the first that covers it;
  *   - bit fields: the first of those in the accessed bytes;
  *   - a wide access to several members: the first of them;
+ *   - scopes that share a slot of the frame: the innermost that the instruction is in; what a
+ *     store leaves there, where no variable is at home, is one that is valid behind it;
+ *   - a variable that is smaller than the access: none;
  *   - a displacement outside the structure that is pointed to: none, unless an index or pointer
  *     arithmetic says that there are many.
  *
@@ -96,6 +99,7 @@ bool lode_binary_image_find_data_symbol(
  * How an access is named; free with g_free(). NULL when neither a type nor a variable is known.
  *
  *   "struct node.next", "struct body.points[].x"   type and member, also in a variable
+ *   "options.verbose", "slots[].size"              a variable's structure that has no name
  *   "int counts[]", "int total", "char *names[]"   a named array or scalar
  *   "int"                                          a scalar that is pointed to
  *   "counts"                                       a variable of unknown type

@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
 	Range ranges[MAX_SCOPE_RANGES];
 	int n;
+	uint8_t depth;
 } Scope;
 
 typedef struct {
@@ -182,7 +183,7 @@ static void add_expression(Walk *walk, Dwarf_Attribute *attribute, const Dwarf_O
 static void add_variable(Walk *walk, Dwarf_Die *die, const Scope *scope)
 {
 	Dwarf_Attribute attribute, name;
-	LodeVariablePlace place = {0};
+	LodeVariablePlace place = {.depth = scope->depth};
 	Dwarf_Addr base;
 	ptrdiff_t offset = 0;
 	Dwarf_Op *ops;
@@ -238,7 +239,7 @@ static void read_scope(Dwarf_Die *die, Scope *out_scope)
 	Dwarf_Addr base, low, high;
 	ptrdiff_t offset = 0;
 
-	out_scope->n = 0;
+	*out_scope = (Scope){.n = 0};
 	while (out_scope->n < MAX_SCOPE_RANGES &&
 		(offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0)
 		out_scope->ranges[out_scope->n++] = (Range){low, high};
@@ -264,7 +265,10 @@ static void visit(Walk *walk, Dwarf_Die *die, const Scope *scope, int depth)
 	case DW_TAG_try_block:
 	case DW_TAG_catch_block:
 		read_scope(die, &inner);
-		walk_scope(walk, die, inner.n > 0 ? &inner : scope, depth + 1);
+		if (inner.n == 0)
+			inner = *scope;
+		inner.depth = (uint8_t)(depth + 1);
+		walk_scope(walk, die, &inner, depth + 1);
 		break;
 	default:
 		break;

@@ -24,6 +24,7 @@ typedef struct {
 	uint32_t type;
 	uint32_t piece; /* in a register: bytes of the variable before those that are there */
 	uint8_t kind;   /* LodePlaceKind */
+	uint8_t depth;  /* of the scope that declares it: an inner one has more */
 	uint8_t register_number;
 	bool is_reference; /* there is a pointer to the variable */
 	bool is_home;      /* always there; else it may be another object with the same value */

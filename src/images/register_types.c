@@ -68,6 +68,10 @@ static bool read_memory(const LodeTypedInstruction *full, uint64_t address,
 	memory.is_segmented = operand->mem.segment == ZYDIS_REGISTER_FS ||
 	                      operand->mem.segment == ZYDIS_REGISTER_GS;
 	memory.size = operand->size / 8;
+	memory.valid_from = address;
+	if ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
+		(operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) == 0)
+		memory.valid_from += full->instruction.length;
 	*out_memory = memory;
 	return true;
 }

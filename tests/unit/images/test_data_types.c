@@ -109,6 +109,44 @@ static const Case CASES[] = {
 	{"get_local", "int hist[]|int sink", ANY_LEVEL},
 };
 
+/* Blocks that follow each other share a slot, and so do the values that a function keeps there. */
+static const char SOURCE_SLOTS[] =
+	"__attribute__((noipa)) void fill(void *p, int k) { *(char *)p = k; }\n"
+	"struct { long in; int out; } options;\n"
+	"struct { short a, b; } many[8];\n"
+	"int lone, second;\n"
+	"long get_anonymous(void) { return options.out; }\n"
+	"long get_anonymous_element(long i) { return many[i].b; }\n"
+	"long get_wide(void) { return *(long *)&lone; }\n"
+	"long get_beside(long i) { return (&lone)[i]; }\n"
+	"static inline __attribute__((always_inline)) int search(int k)\n"
+	"{ int inner_hist[4] = {0}; fill(inner_hist, k); return inner_hist[k & 3]; }\n"
+	"int get_shared(int k)\n"
+	"{\n"
+	"	unsigned outer_hist[4];\n"
+	"	int sum = search(k);\n"
+	"	fill(outer_hist, k);\n"
+	"	return sum;\n"
+	"}\n"
+	"int get_both(int k)\n"
+	"{\n"
+	"	unsigned outer_hist[4];\n"
+	"	int sum = search(k);\n"
+	"	fill(outer_hist, k);\n"
+	"	return sum + outer_hist[k & 3];\n"
+	"}\n"
+	"int main(void) { return 0; }\n";
+
+static const Case CASES_SLOTS[] = {
+	{"get_shared", "int inner_hist[]", OPTIMIZED},
+	{"get_both", "int inner_hist[]|unsigned int outer_hist[]", OPTIMIZED},
+	{"get_anonymous", "options.out", ANY_LEVEL},
+	{"get_anonymous_element", "many[].b", ANY_LEVEL},
+	/* nothing that is smaller than the access, and no array that is none */
+	{"get_wide", NULL, ANY_LEVEL},
+	{"get_beside", NULL, OPTIMIZED},
+};
+
 static const char SOURCE_CPLUSPLUS[] =
 	"#include <vector>\n"
 	"namespace geo {\n"
@@ -290,6 +328,11 @@ static void check_cases(
 static void check_c(const void *build)
 {
 	check_cases(build, "program.c", SOURCE, CASES, G_N_ELEMENTS(CASES));
+}
+
+static void check_slots(const void *build)
+{
+	check_cases(build, "program.c", SOURCE_SLOTS, CASES_SLOTS, G_N_ELEMENTS(CASES_SLOTS));
 }
 
 static void check_cplusplus(const void *build)
@@ -518,6 +561,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	add_builds("c", BUILDS, G_N_ELEMENTS(BUILDS), check_c);
+	add_builds("slots", BUILDS, G_N_ELEMENTS(BUILDS), check_slots);
 	add_builds("cplusplus", BUILDS_CPLUSPLUS, G_N_ELEMENTS(BUILDS_CPLUSPLUS), check_cplusplus);
 	g_test_add_func("/images/data_types/layout", test_layout);
 	g_test_add_func("/images/data_types/member_types", test_member_types);
