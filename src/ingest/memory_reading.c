@@ -310,6 +310,16 @@ static bool is_recorder(const char *path)
 				       g_str_has_suffix(path, "/liblode-placement.so"));
 }
 
+/* Also what the dynamic linker does to them. */
+static bool is_of_recorder(Place *self, const LodeDataAccess *access)
+{
+	uint32_t mapping = access->n_operands > 0
+	                           ? find_any_mapping(self, access->operands[0].address)
+	                           : LODE_NONE;
+
+	return mapping != LODE_NONE && is_recorder(mapping_at(self->reading, mapping)->name);
+}
+
 static LodeDataAccess resolve(Place *place, const LodeSampledAccess *sampled)
 {
 	const LodePerfSample *sample = &sampled->record->sample;
@@ -489,7 +499,7 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 		self->has_addresses = true;
 		prefer_hardware(sampled, &access);
 	}
-	if (is_recorder(sampled->path))
+	if (is_recorder(sampled->path) || is_of_recorder(&place, &access))
 		access = (LodeDataAccess){.reason = LODE_REASON_RECORDER};
 	for (size_t i = 0; i < access.n_operands; i++)
 		add_operand(&place, &row, &access, i);

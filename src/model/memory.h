@@ -42,7 +42,7 @@ typedef enum {
 	LODE_REASON_VECTOR_INDEX,  /* gather, scatter: indexes are in a vector register */
 	LODE_REASON_NO_ACCESS_IN_RANGE,
 	LODE_REASON_INVALID_ADDRESS, /* in no mapping, or one without the permission */
-	LODE_REASON_RECORDER,        /* in a library that lode itself put into the program */
+	LODE_REASON_RECORDER,        /* in or to a library that lode itself put into the program */
 	LODE_N_REASONS,
 } LodeAddressReason;
 

@@ -8,6 +8,7 @@ enum { SAMPLE_ID_ALL = 1 << 18, FIRST_ID = 100, BUILD_ID_BYTES = 20 };
 
 void sample_file_init(SampleFile *self)
 {
+	*self = (SampleFile){0};
 	perf_data_file_init(&self->file, false, false);
 	self->has_times = self->has_periods = self->has_branches = true;
 	self->has_cpus = self->has_addresses = self->has_registers = false;

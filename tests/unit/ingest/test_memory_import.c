@@ -887,11 +887,15 @@ static void test_recorder(void)
 		sample.ip = map.start;
 		sample.address = HEAP;
 		sample_file_add(&scene.file, &sample);
+		sample = sample_at(&scene, "load_here", 0);
+		sample.address = map.start;
+		sample_file_add(&scene.file, &sample);
 	}
 	g_autoptr(LodeProfile) profile = import(&scene);
-	check_reason(profile, 0, LODE_REASON_RECORDER);
-	check_reason(profile, 1, LODE_REASON_RECORDER);
-	check_rule(profile, 2, LODE_RULE_HARDWARE, HEAP);
+	for (guint i = 0; i < 4; i++)
+		check_reason(profile, i, LODE_REASON_RECORDER);
+	check_rule(profile, 4, LODE_RULE_HARDWARE, HEAP);
+	check_rule(profile, 5, LODE_RULE_HARDWARE, place + 2 * PAGE);
 }
 
 /* What a program allocated is not what the next one finds there that the process executes; it may

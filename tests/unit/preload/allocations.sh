@@ -142,6 +142,13 @@ same "sort in threads" bash -c 'seq 200000 | sort -R --random-source=<(yes) --pa
 # --- addresses ---
 differ() { diff "$1" "$2" | head -n 6 | tr '\n' '|'; }
 
+# Where the dynamic linker's own memory ends hangs on the number of libraries and the lengths of
+# their names and of where it searches.
+mkdir lib && cp "$library" "$placement" lib/
+library_there=$library library=$work/lib/$(basename "$library")
+placement=$work/lib/$(basename "$placement")
+unset LD_LIBRARY_PATH
+
 cc -O1 -g -D_GNU_SOURCE -o addresses "$here/addresses.c" -pthread
 setarch -R ./addresses >out.plain
 with_library setarch -R ./addresses >out 2>err
@@ -155,7 +162,6 @@ behind=$placement with_library setarch -R ./addresses >out 2>err
 status=$?
 check "and with both" "$(status_is 0)" "$(differ out.plain out)"
 
-# Where the dynamic linker's own memory lies hangs on how many libraries there are.
 with_library setarch -R bash -c 'cat /proc/$$/maps; true' >maps.with 2>err
 LD_PRELOAD=$placement setarch -R bash -c 'cat /proc/$$/maps; true' >maps.placed 2>err
 far='^2[0-9a-f]*-|^3[0-9a-f]*-|\[stack\]'
@@ -171,6 +177,8 @@ sed -n 's/^thread [0-9]*: tls \(0x[0-9a-f]*\) .*/\1/p' out | while read -r addre
 	done
 done >pointers
 check "the log knows the pointers of threads" "$(is_equal "$(wc -l <pointers)" 4 threads)"
+
+library=$library_there
 
 cc -O1 -o own_malloc "$here/own_malloc.c" 2>/dev/null
 same "a malloc of its own" "$work/own_malloc"

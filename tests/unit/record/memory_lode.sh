@@ -101,6 +101,56 @@ check "allocations, behind what is preloaded already" "$(status_is 7)" "$(perf_a
 	"$("$dump" figures rec/allocations-*.log | grep -q 'unseen=0 dropped=0.* truncated=0' || echo "no log")" \
 	"$(is_at_least 1000000 "$(stat -c %s rec/allocations-*.log)" "a log is not cut to its size")"
 
+# A variable of the thread's own is found by the thread's pointer, which the log knows.
+cat >own_counter.c <<'END'
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static volatile _Thread_local uint64_t counter;
+static void *count(void *place)
+{
+	struct timespec now, begin;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		for (int i = 0; i < 100000; i++)
+			counter++;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 400);
+	*(void **)place = (void *)&counter;
+	return NULL;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	void *places[3];
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&threads[i], NULL, count, &places[i + 1]) != 0)
+			abort();
+	count(&places[0]);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < 3; i++)
+		printf("%d,0x%lx\n", i, (unsigned long)places[i]);
+	return 0;
+}
+END
+own_counters_are_found() {
+	local thread address n others
+	"$lode" memory x.lode --by-thread --granularity word --format csv >words.csv 2>&1
+	while IFS=, read -r thread address; do
+		n=$(awk -F, -v t="$thread" -v a="$address" '$1 == t && $5 == a { n += $7 } END { print n + 0 }' words.csv)
+		others=$(awk -F, -v t="$thread" -v a="$address" '$1 != t && $5 == a { n += $7 } END { print n + 0 }' words.csv)
+		[ "$n" -ge 20 ] && [ "$others" = 0 ] || echo "thread $thread: $n samples at $address, of others $others"
+	done <out
+}
+if cc -O1 -o own_counter own_counter.c -pthread 2>err; then
+	program=(./own_counter) && record --allocations
+	check "variables of threads' own" "$(status_is 0)" "$(own_counters_are_found)" \
+		"$(is_at_least 3 "$("$lode" memory x.lode --where 'reason == "tls"' --by reason --format csv 2>/dev/null | grep -c tls)" "reasons tls")"
+fi
+
 cc -static -o still -x c - <<<'int main(void) { for (volatile int i = 0; i < 100000000; i++) ; return 0; }' 2>/dev/null &&
 	program=(./still) && record --allocations &&
 	check "a static program" "$(status_is 0)" "$(says "still' is linked statically")"

@@ -51,7 +51,7 @@ APART void walk_structs(void)
 {
 	WHILE_TIME
 	for (int i = 0; i < MANY; i++)
-		particles[i].speed += 1;
+		particles[i].speed ^= i;
 }
 
 APART void walk_initialised(void)
