@@ -19,6 +19,8 @@ enum {
 	CONTENTS_SHOWN = 3,
 };
 
+static const double named_share = 0.01; /* of a run's weight; the heaviest is always named */
+
 typedef struct {
 	const LodeHistogramTables *tables;
 	const LodeHistogramTable *table;
@@ -93,10 +95,13 @@ static void append_contents(const Lines *self, const LodeCellRun *run, GString *
 	const LodeProfile *profile = self->tables->profile;
 	g_autoptr(GArray) contents = lode_cell_contents_between(
 		self->tables->contents, run->thread, run->first, run->last);
-	guint shown = MIN(contents->len, CONTENTS_SHOWN);
+	guint shown = 1;
 
 	if (contents->len == 0)
 		return;
+	while (shown < MIN(contents->len, CONTENTS_SHOWN) &&
+		LODE_AT(contents, LodeContent, shown).weight >= named_share * run->weight)
+		shown++;
 	for (guint i = 0; i < shown; i++) {
 		g_string_append(out, i > 0 ? ", " : "");
 		append_content(self, &LODE_AT(contents, LodeContent, i), run->weight,

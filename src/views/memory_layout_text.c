@@ -182,9 +182,10 @@ static void put_head(const LodeTypeLayout *layout, const LodeMemoryLayoutOptions
 	g_autofree char *holes = holes_text(layout);
 
 	lode_profile_lines_print(&options->terminal, out,
-		"%s%s: %" G_GUINT64_FORMAT " byte%s, %s · %s samples, %s of all weight",
+		"%s%s: %" G_GUINT64_FORMAT " byte%s, %s · %s sample%s, %s of all weight",
 		layout->type->name, ordinal, layout->type->size, layout->type->size == 1 ? "" : "s",
 		holes, lode_number_format_count((double)layout->total.n_samples, samples),
+		layout->total.n_samples == 1 ? "" : "s",
 		lode_number_format_share(
 			lode_share_of(layout->total.weight, layout->all_weight), share));
 }

@@ -29,7 +29,7 @@ enum {
 };
 
 static const double drawn_share = 0.001; /* of all weight: what has less is summed up */
-static const double named_share = 0.01; /* of a segment's: what has less does not tell what it is */
+static const double named_share = 0.05; /* of a segment's: what has less does not tell what it is */
 
 /* A place between two cells where a segment may end. */
 typedef struct {

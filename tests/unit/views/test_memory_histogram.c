@@ -181,10 +181,25 @@ static void test_full_disk(void)
 	fclose(full);
 }
 
+/* One access of 201 does not name the place. */
+static void test_light_objects(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile_new(1, 0x1000);
+	LodeMemoryHistogramOptions options = default_options(LODE_VIEW_TEXT);
+
+	for (int i = 0; i < 200; i++)
+		sample_profile_access(profile, 0, SAMPLE_NODES + 8, LODE_ACCESS_LOAD, 4);
+	sample_profile_access(profile, 0, SAMPLE_NODES, LODE_ACCESS_LOAD, 4);
+	g_autofree char *text = write_view(profile, &options);
+	g_assert_nonnull(strstr(text, "struct node.key 99.5 %, 1 more in [heap]"));
+	g_assert_null(strstr(text, "struct node.next"));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/memory_histogram/text", test_text);
+	g_test_add_func("/memory_histogram/light_objects", test_light_objects);
 	g_test_add_func("/memory_histogram/rows", test_rows);
 	g_test_add_func("/memory_histogram/sums", test_sums);
 	g_test_add_func("/memory_histogram/extremes", test_extremes);
