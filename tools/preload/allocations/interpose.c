@@ -338,7 +338,8 @@ EXPORTED void *mremap(void *place, size_t size, size_t new_size, int flags, ...)
 	va_list arguments;
 
 	va_start(arguments, flags);
-	new_place = (flags & MREMAP_FIXED) != 0 ? va_arg(arguments, void *) : NULL;
+	new_place = (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) != 0 ? va_arg(arguments, void *)
+	                                                             : NULL;
 	va_end(arguments);
 	if (real == NULL) {
 		errno = ENOMEM;
@@ -350,7 +351,8 @@ EXPORTED void *mremap(void *place, size_t size, size_t new_size, int flags, ...)
 	uint64_t time = log_now();
 	void *moved = real->mremap(place, size, new_size, flags, new_place);
 	if (moved != MAP_FAILED) {
-		note_unmapped(thread, place, size, time);
+		if ((flags & MREMAP_DONTUNMAP) == 0)
+			note_unmapped(thread, place, size, time);
 		note_made(thread, LOG_KIND_MAP, moved, new_size, FRAME);
 	}
 	leave(thread);

@@ -81,16 +81,16 @@ static void make_state(void)
 		syscall(SYS_munmap, made, sizeof(State));
 }
 
-static int create_file(uint32_t pid)
+enum { PATH_BYTES = PATH_MAX + 64 };
+
+static int create_file(uint32_t pid, char path[PATH_BYTES])
 {
-	char path[PATH_MAX + 64];
 	long descriptor = -1;
 
 	/* A process that executes another program keeps its number, and a number comes again. */
 	for (int i = 0; i < MAX_SAME_PID && descriptor < 0; i++) {
-		int n = i == 0 ? snprintf(path, sizeof(path), "%s/allocations-%u.log", directory,
-					 pid)
-		               : snprintf(path, sizeof(path), "%s/allocations-%u.%d.log", directory,
+		int n = i == 0 ? snprintf(path, PATH_BYTES, "%s/allocations-%u.log", directory, pid)
+		               : snprintf(path, PATH_BYTES, "%s/allocations-%u.%d.log", directory,
 					 pid, i);
 		if (n < 0)
 			return -1;
@@ -177,14 +177,18 @@ static void fill_header(LogHeader *header, uint32_t pid)
 static bool open_log(void)
 {
 	uint32_t pid = (uint32_t)syscall(SYS_getpid);
-	int descriptor = create_file(pid);
+	char path[PATH_BYTES];
+	int descriptor = create_file(pid, path);
 
 	if (descriptor < 0)
 		return false;
 	state->header = map_file(descriptor);
 	syscall(SYS_close, descriptor);
-	if (state->header == NULL)
+	if (state->header == NULL) {
+		/* Without a header it would be no log to whoever reads it. */
+		syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 		return false;
+	}
 	fill_header(state->header, pid);
 	state->instance = state->header->begin_ns << 22 | pid;
 	return true;
@@ -286,10 +290,13 @@ __attribute__((constructor)) static void begin(void)
 	if (given == NULL || given[0] != '/' || strlen(given) >= sizeof(directory))
 		return;
 	find_operator_new();
-	make_state();
-	if (state == NULL || !thread_state_begin())
-		return;
+	/* Whole before another thread can see that there is a state. */
 	strcpy(directory, given);
+	make_state();
+	if (state == NULL || !thread_state_begin()) {
+		directory[0] = '\0';
+		return;
+	}
 	ThreadState *thread = thread_state_find();
 	thread->is_inside = true;
 	log_is_open(thread);

@@ -64,7 +64,8 @@ const RealFunctions *real_functions(void)
 
 void *early_allocate(size_t size)
 {
-	size_t rounded = (size + 63) / 64 * 64;
+	/* More than asked for: a block of no bytes has an address of its own, too. */
+	size_t rounded = (size / 64 + 1) * 64;
 
 	if (size <= EARLY_BYTES) {
 		size_t start = __atomic_fetch_add(&early_used, rounded, __ATOMIC_RELAXED);
