@@ -95,11 +95,6 @@ uint32_t lode_allocation_log_pid(const LodeAllocationLog *self)
 	return self->summary.pid;
 }
 
-bool lode_allocation_log_is_truncated(const LodeAllocationLog *self)
-{
-	return self->summary.is_truncated;
-}
-
 const LodeLoggedAllocation *lode_allocation_log_allocations(
 	const LodeAllocationLog *self, size_t *out_n)
 {

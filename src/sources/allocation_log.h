@@ -4,7 +4,7 @@
  * threads. The layout is in docs/formats/allocation-log.md; times are of CLOCK_MONOTONIC.
  *
  * A log that ends early (the process was killed) is read as far as it is whole: that is no error,
- * but lode_allocation_log_is_truncated() says so.
+ * but the summary says so. Where records are missing, what was never freed ends with the last one.
  */
 #pragma once
 
@@ -63,7 +63,6 @@ typedef struct {
  */
 const LodeAllocationLogSummary *lode_allocation_log_summary(const LodeAllocationLog *self);
 uint32_t lode_allocation_log_pid(const LodeAllocationLog *self);
-bool lode_allocation_log_is_truncated(const LodeAllocationLog *self);
 
 /* All of them: blocks of the heap by begin, then mappings, in pieces where they were cut. */
 const LodeLoggedAllocation *lode_allocation_log_allocations(

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Plays the events again in the order of time: a block lives from its allocation to its free; what
- * is mapped can be unmapped in parts, and mapped over.
+ * is mapped can be unmapped in parts, and mapped over. Where records are missing at the end,
+ * nothing is known to live on behind the last one.
  */
-#include "base/error.h"
 #include "sources/allocation_log_reader.h"
 #include "sources/live_ranges.h"
 
 enum { NOBODY = G_MAXUINT32 };
+
+/* Memory to be had, by what is appended: an array grows to twice what is in it. */
+enum {
+	ALLOCATION_BYTES = 2 * sizeof(LodeLoggedAllocation),
+	LIVE_ENTRY_BYTES = 64,
+	MAP_ENTRY_BYTES = 4 * sizeof(LodeLiveRange), /* a range, and the rest of one it cuts */
+};
 
 typedef struct {
 	LodeAllocationLogReader *reader;
@@ -16,6 +23,15 @@ typedef struct {
 	GArray *ended;          /* LodeLiveRange */
 	GArray *maps;           /* LodeLoggedAllocation, appended to the blocks at the end */
 } Replay;
+
+/* All 64 bits: blocks can lie at distances of powers of two. */
+static guint hash_address(gconstpointer key)
+{
+	uint64_t value = GPOINTER_TO_SIZE(key);
+
+	value = (value ^ value >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+	return (guint)(value >> 32);
+}
 
 static int compare_events(const void *a, const void *b)
 {
@@ -65,29 +81,45 @@ static LodeLoggedAllocation allocation_of(const LodeLogEvent *event)
 }
 
 /* Where one is already, its end was not seen. */
-static void begin_block(const Replay *self, const LodeLogEvent *event)
+static bool begin_block(const Replay *self, const LodeLogEvent *event, GError **error)
 {
 	const LodeLoggedAllocation made = allocation_of(event);
 
+	if (!lode_allocation_log_charge(self->reader, ALLOCATION_BYTES + LIVE_ENTRY_BYTES, error))
+		return false;
 	end_block(self, event->address, event->time_ns);
 	g_array_append_val(self->reader->log->allocations, made);
 	g_hash_table_insert(self->live, GSIZE_TO_POINTER(event->address),
 		GUINT_TO_POINTER(self->reader->log->allocations->len));
+	return true;
 }
 
-static void keep_map(const Replay *self, const LodeLiveRange *range, uint64_t end_ns)
+/* It is appended twice: to the maps, and with them to the blocks. */
+static bool keep_map(
+	const Replay *self, const LodeLiveRange *range, uint64_t end_ns, GError **error)
 {
 	if (range->owner == NOBODY || range->since >= end_ns)
-		return;
+		return true;
+	if (!lode_allocation_log_charge(self->reader, 2 * ALLOCATION_BYTES, error))
+		return false;
 	LodeLoggedAllocation piece = allocation_of(event_at(self, range->owner));
 	piece.address = range->start;
 	piece.size = range->end - range->start;
 	piece.begin_ns = range->since;
 	piece.end_ns = end_ns;
 	g_array_append_val(self->maps, piece);
+	return true;
 }
 
-static void put_map(const Replay *self, const LodeLogEvent *event, uint32_t owner)
+static bool keep_ended(const Replay *self, uint64_t end_ns, GError **error)
+{
+	for (guint i = 0; i < self->ended->len; i++)
+		if (!keep_map(self, &g_array_index(self->ended, LodeLiveRange, i), end_ns, error))
+			return false;
+	return true;
+}
+
+static bool put_map(const Replay *self, const LodeLogEvent *event, uint32_t owner, GError **error)
 {
 	const LodeLiveRange range = {
 		.start = event->address,
@@ -98,27 +130,53 @@ static void put_map(const Replay *self, const LodeLogEvent *event, uint32_t owne
 	};
 
 	if (event->size == 0)
-		return;
+		return true;
+	if (!lode_allocation_log_charge(self->reader, MAP_ENTRY_BYTES, error))
+		return false;
 	g_array_set_size(self->ended, 0);
 	lode_live_ranges_put(self->mapped, &range, self->ended);
-	for (guint i = 0; i < self->ended->len; i++)
-		keep_map(self, &g_array_index(self->ended, LodeLiveRange, i), event->time_ns);
+	return keep_ended(self, event->time_ns, error);
 }
 
-static void replay(const Replay *self, guint index)
+static bool replay(const Replay *self, guint index, GError **error)
 {
 	const LodeLogEvent *event = event_at(self, index);
 
 	if (event->type == LODE_LOG_EVENT_MADE)
 		count(self, event);
-	if (event->type == LODE_LOG_EVENT_FREED)
-		end_block(self, event->address, event->time_ns);
-	else if (event->type == LODE_LOG_EVENT_UNMAPPED)
-		put_map(self, event, NOBODY);
-	else if (event->kind == LODE_ALLOCATION_MAP)
-		put_map(self, event, index);
-	else
-		begin_block(self, event);
+	if (event->type == LODE_LOG_EVENT_UNMAPPED)
+		return put_map(self, event, NOBODY, error);
+	if (event->type == LODE_LOG_EVENT_MADE)
+		return event->kind == LODE_ALLOCATION_MAP ? put_map(self, event, index, error)
+		                                          : begin_block(self, event, error);
+	end_block(self, event->address, event->time_ns);
+	return true;
+}
+
+/* UINT64_MAX, or where records are missing just behind the last one. */
+static uint64_t last_known_ns(const LodeAllocationLogReader *reader)
+{
+	const LodeAllocationLogSummary *summary = &reader->log->summary;
+	guint n = reader->events->len;
+
+	if (n == 0 || (summary->n_dropped == 0 && !summary->is_truncated))
+		return UINT64_MAX;
+	uint64_t last_ns = g_array_index(reader->events, LodeLogEvent, n - 1).time_ns;
+	return last_ns < UINT64_MAX ? last_ns + 1 : UINT64_MAX;
+}
+
+static bool end_lives(const Replay *self, uint64_t end_ns, GError **error)
+{
+	GArray *blocks = self->reader->log->allocations;
+
+	for (guint i = 0; i < blocks->len; i++) {
+		LodeLoggedAllocation *block = &g_array_index(blocks, LodeLoggedAllocation, i);
+		if (block->end_ns == UINT64_MAX)
+			block->end_ns = end_ns;
+	}
+	g_array_set_size(self->ended, 0);
+	lode_live_ranges_list(self->mapped, self->ended);
+	return keep_ended(self, end_ns, error);
 }
 
 static bool add_to_index(Replay *self, LodeAllocationIndex *index, guint from, GError **error)
@@ -133,12 +191,9 @@ static bool add_to_index(Replay *self, LodeAllocationIndex *index, guint from, G
 			.begin_ns = at->begin_ns,
 			.owner = i,
 		};
-		size_t bytes = lode_allocation_index_add(index, &range) + sizeof(*at);
-		if (lode_memory_budget_charge(&self->reader->budget, bytes))
-			continue;
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"the allocations need more memory than there is");
-		return false;
+		size_t bytes = lode_allocation_index_add(index, &range);
+		if (!lode_allocation_log_charge(self->reader, bytes, error))
+			return false;
 	}
 	lode_allocation_index_sort(index);
 	return true;
@@ -158,7 +213,7 @@ static bool build_index(Replay *self, GError **error)
 
 bool lode_allocation_log_find_lives(LodeAllocationLogReader *self, GError **error)
 {
-	g_autoptr(GHashTable) live = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) live = g_hash_table_new(hash_address, NULL);
 	g_autoptr(LodeLiveRanges) mapped = lode_live_ranges_new();
 	g_autoptr(GArray) ended = g_array_new(FALSE, FALSE, sizeof(LodeLiveRange));
 	g_autoptr(GArray) maps = g_array_new(FALSE, FALSE, sizeof(LodeLoggedAllocation));
@@ -166,10 +221,7 @@ bool lode_allocation_log_find_lives(LodeAllocationLogReader *self, GError **erro
 
 	g_array_sort(self->events, compare_events);
 	for (guint i = 0; i < self->events->len; i++)
-		replay(&state, i);
-	g_array_set_size(ended, 0);
-	lode_live_ranges_list(mapped, ended);
-	for (guint i = 0; i < ended->len; i++)
-		keep_map(&state, &g_array_index(ended, LodeLiveRange, i), UINT64_MAX);
-	return build_index(&state, error);
+		if (!replay(&state, i, error))
+			return false;
+	return end_lives(&state, last_known_ns(self), error) && build_index(&state, error);
 }

@@ -35,6 +35,9 @@ typedef struct {
 	LodeMemoryBudget budget;
 } LodeAllocationLogReader;
 
+/* Charged before it is stored, with what the arrays leave free when they grow; false: _LIMIT. */
+bool lode_allocation_log_charge(LodeAllocationLogReader *self, size_t bytes, GError **error);
+
 /* Reads a whole file: header, stacks, threads, events. */
 bool lode_allocation_log_read_file(
 	LodeAllocationLogReader *self, int descriptor, uint64_t size, GError **error);

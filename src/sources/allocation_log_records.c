@@ -23,6 +23,12 @@ enum {
 	FLAG_OWN_MALLOC = 1,
 };
 
+/* Memory to be had: an array grows to twice what is in it, and is sorted by way of another. */
+enum { ARRAY_SHARE = 2, EVENT_SHARE = ARRAY_SHARE + 1, STACK_ENTRY = 64 };
+
+/* The recorder writes no more. */
+#define MAX_LOG_BYTES (UINT64_C(1) << 34)
+
 static const char magic[] = "lodealoc";
 
 /* Addresses of user code end far below; sums do not overflow. */
@@ -66,10 +72,9 @@ static bool corrupt(const Parser *self, const uint8_t *at, const char *what, GEr
 	return false;
 }
 
-/* Charged before it is stored. */
-static bool charge(const Parser *self, size_t bytes, GError **error)
+bool lode_allocation_log_charge(LodeAllocationLogReader *self, size_t bytes, GError **error)
 {
-	if (lode_memory_budget_charge(&self->reader->budget, bytes))
+	if (lode_memory_budget_charge(&self->budget, bytes))
 		return true;
 	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_LIMIT,
 		"the allocations need more memory than there is");
@@ -79,7 +84,7 @@ static bool charge(const Parser *self, size_t bytes, GError **error)
 /* Events come before stacks they name, where a thread saw another's: resolved at the end. */
 static bool add_event(const Parser *self, LodeLogEvent event, GError **error)
 {
-	if (!charge(self, sizeof(event), error))
+	if (!lode_allocation_log_charge(self->reader, EVENT_SHARE * sizeof(event), error))
 		return false;
 	event.tid = self->tid;
 	g_array_append_val(self->reader->events, event);
@@ -140,7 +145,8 @@ static bool read_stack(const Parser *self, const Head *head, LodeByteCursor *cur
 		addresses[i] = lode_byte_cursor_u64(cursor);
 	if (cursor->is_overrun)
 		return true;
-	if (!charge(self, sizeof(stack) + stack.n * sizeof(uint64_t), error))
+	size_t bytes = ARRAY_SHARE * (sizeof(stack) + stack.n * sizeof(uint64_t)) + STACK_ENTRY;
+	if (!lode_allocation_log_charge(self->reader, bytes, error))
 		return false;
 	/* Where they lie is known when all are there. */
 	stack.addresses = GSIZE_TO_POINTER(log->frames->len);
@@ -160,7 +166,7 @@ static bool read_thread(
 	thread.pointer = lode_byte_cursor_u64(cursor);
 	if (cursor->is_overrun)
 		return true;
-	if (!charge(self, sizeof(thread), error))
+	if (!lode_allocation_log_charge(self->reader, ARRAY_SHARE * sizeof(thread), error))
 		return false;
 	g_array_append_val(self->reader->log->threads, thread);
 	return true;
@@ -249,6 +255,17 @@ static size_t read_chunk_header(Parser *self, LodeByteCursor *cursor)
 	return is_chunk && size % PAGE == 0 && size <= MAX_CHUNK ? size : 0;
 }
 
+/* To the next page that was written to: a file can be a hole of any size. */
+static void skip_page(Parser *self)
+{
+	self->at += PAGE;
+	off_t next = lseek(self->descriptor, (off_t)self->at, SEEK_DATA);
+	if (next < 0 && errno == ENXIO)
+		self->at = self->end;
+	else if (next > 0 && (uint64_t)next > self->at)
+		self->at = (uint64_t)next / PAGE * PAGE;
+}
+
 static bool read_chunk(Parser *self, GError **error)
 {
 	LodeAllocationLogSummary *summary = &self->reader->log->summary;
@@ -259,7 +276,7 @@ static bool read_chunk(Parser *self, GError **error)
 	size_t size = read_chunk_header(self, &cursor);
 	if (size == 0) {
 		summary->is_truncated = true;
-		self->at += PAGE;
+		skip_page(self);
 		return true;
 	}
 	if (!fetch(self, size, &cursor, error))
@@ -335,6 +352,12 @@ bool lode_allocation_log_read_file(
 		.stacks = stacks,
 	};
 
+	if (size > MAX_LOG_BYTES) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"is larger than a log of allocations becomes (%" G_GUINT64_FORMAT " bytes)",
+			MAX_LOG_BYTES);
+		return false;
+	}
 	if (!read_header(&parser, error))
 		return false;
 	while (parser.at < parser.end)

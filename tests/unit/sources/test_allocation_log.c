@@ -93,7 +93,7 @@ static GByteArray *begin(void)
 	put_u64(bytes, 5);
 	put_u64(bytes, 0); /* used: patched at the end */
 	put_u64(bytes, 3);
-	put_u64(bytes, 2);
+	put_u64(bytes, 0); /* dropped */
 	put_u32(bytes, 1);
 	put_u32(bytes, 16);
 	fill_page(bytes);
@@ -189,7 +189,7 @@ static void check_summary(const LodeAllocationLog *log)
 	g_assert_cmpuint(summary->parent, ==, 4710);
 	g_assert_cmpuint(summary->begin_ns, ==, 5);
 	g_assert_cmpuint(summary->n_unseen, ==, 3);
-	g_assert_cmpuint(summary->n_dropped, ==, 2);
+	g_assert_cmpuint(summary->n_dropped, ==, 0);
 	g_assert_true(summary->has_own_malloc);
 	g_assert_false(summary->is_truncated);
 	g_assert_cmpuint(n, ==, 2);
@@ -261,10 +261,10 @@ static void test_cut_short(void)
 		g_autoptr(GError) error = NULL;
 		g_autoptr(LodeAllocationLog) log = read_part(bytes, size, &error);
 		g_assert_no_error(error);
-		g_assert_true(lode_allocation_log_is_truncated(log));
+		g_assert_true(lode_allocation_log_summary(log)->is_truncated);
 		if (size >= PAGE + 16 + 24 + 24 + 32)
 			check_found(log, 0x1063, 10, 10,
-				size >= PAGE + 16 + 24 + 24 + 32 + 24 ? 20 : UINT64_MAX);
+				size >= PAGE + 16 + 24 + 24 + 32 + 24 ? 20 : 11);
 	}
 }
 
@@ -281,8 +281,85 @@ static void test_hole(void)
 	end_chunk(bytes, chunk);
 	end(bytes);
 	g_autoptr(LodeAllocationLog) log = read_good(bytes);
-	g_assert_true(lode_allocation_log_is_truncated(log));
-	check_found(log, 0x1000, 10, 10, UINT64_MAX);
+	g_assert_true(lode_allocation_log_summary(log)->is_truncated);
+	check_found(log, 0x1000, 10, 10, 11);
+}
+
+/* What was freed behind the last record is not known: nothing lives on there. */
+static void test_dropped(void)
+{
+	g_autoptr(GByteArray) bytes = every_kind();
+	const uint64_t n_dropped = GUINT64_TO_LE(UINT64_C(2));
+
+	patch(bytes, 48, &n_dropped, sizeof(n_dropped));
+	g_autoptr(LodeAllocationLog) log = read_good(bytes);
+	g_assert_cmpuint(lode_allocation_log_summary(log)->n_dropped, ==, 2);
+	check_found(log, 0x1063, 10, 10, 20);
+	check_found(log, 0x1000, 41, 21, 42);
+	check_found(log, 0x100fff, 41, 40, 42);
+	g_assert_null(lode_allocation_log_find(log, 0x1000, 42));
+	g_assert_null(lode_allocation_log_find(log, 0x100fff, 42));
+}
+
+static LodeAllocationLog *read_sparse(
+	const GByteArray *start, off_t size, const GByteArray *last, GError **error)
+{
+	g_autofree char *path = NULL;
+	int descriptor = g_file_open_tmp("allocations-XXXXXX", &path, NULL);
+
+	g_assert_cmpint(descriptor, >=, 0);
+	g_assert_cmpint(write(descriptor, start->data, start->len), ==, (ssize_t)start->len);
+	g_assert_cmpint(ftruncate(descriptor, size), ==, 0);
+	if (last != NULL)
+		g_assert_cmpint(pwrite(descriptor, last->data, last->len, size - (off_t)last->len),
+			==, (ssize_t)last->len);
+	close(descriptor);
+	LodeAllocationLog *log = lode_allocation_log_read(path, error);
+	g_unlink(path);
+	return log;
+}
+
+/* Holes are skipped, of a size that cannot be ours nothing is read. */
+static void test_sparse(void)
+{
+	g_autoptr(GByteArray) bytes = every_kind();
+	g_autoptr(GByteArray) last = g_byte_array_new();
+	g_autoptr(GError) error = NULL;
+	const uint64_t all = UINT64_MAX;
+	guint chunk = begin_chunk(last, 1);
+
+	put_allocation(last, LODE_ALLOCATION_MALLOC, 0, 60, 0x5000, 16);
+	end_chunk(last, chunk);
+	patch(bytes, 32, &all, sizeof(all));
+	g_autoptr(LodeAllocationLog) log = read_sparse(bytes, (off_t)1 << 34, last, &error);
+	g_assert_no_error(error);
+	g_assert_true(lode_allocation_log_summary(log)->is_truncated);
+	check_found(log, 0x5000, 60, 60, 61);
+	g_assert_null(read_sparse(bytes, ((off_t)1 << 34) + 1, NULL, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
+}
+
+/* Addresses that are alike in their low halves. */
+static void test_far_apart(void)
+{
+	enum { N = 100000 };
+	g_autoptr(GByteArray) bytes = begin();
+	guint chunk = begin_chunk(bytes, 1);
+
+	for (uint64_t i = 0; i < N; i++) {
+		if (bytes->len - chunk > (1 << 20) - 64) {
+			end_chunk(bytes, chunk);
+			chunk = begin_chunk(bytes, 1);
+		}
+		put_allocation(bytes, LODE_ALLOCATION_MALLOC, 0, 10 + i, i << 32, 16);
+	}
+	end_chunk(bytes, chunk);
+	end(bytes);
+	g_test_timer_start();
+	g_autoptr(LodeAllocationLog) log = read_good(bytes);
+	g_assert_cmpfloat(g_test_timer_elapsed(), <, 5);
+	for (uint64_t i = 0; i < N; i += 999)
+		check_found(log, i << 32, UINT64_MAX, 10 + i, UINT64_MAX);
 }
 
 static void refuse(GByteArray *bytes, int code, const char *words)
@@ -424,6 +501,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/allocation_log/stacks", test_stacks);
 	g_test_add_func("/allocation_log/cut_short", test_cut_short);
 	g_test_add_func("/allocation_log/hole", test_hole);
+	g_test_add_func("/allocation_log/dropped", test_dropped);
+	g_test_add_func("/allocation_log/sparse", test_sparse);
+	g_test_add_func("/allocation_log/far_apart", test_far_apart);
 	g_test_add_func("/allocation_log/bad", test_bad);
 	g_test_add_func("/allocation_log/missing", test_missing);
 	g_test_add_func("/allocation_log/random", test_random);
