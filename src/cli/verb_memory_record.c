@@ -111,6 +111,17 @@ static bool check_output(const char *path, GError **error)
 	return trial != NULL;
 }
 
+/* What is missing of the allocations; shares of samples are for lode info. */
+static void tell_unresolved(const LodeProfile *profile)
+{
+	for (guint i = 0; given.has_allocations && i < profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		if (g_str_has_prefix(row->reason, "allocation"))
+			fprintf(stderr, "lode memory record: %s (%.0f; %s)\n", row->reason,
+				row->samples, row->example);
+	}
+}
+
 static bool import(
 	const LodeMemoryRecording *recorded, const char *program, const char *path, GError **error)
 {
@@ -121,12 +132,17 @@ static bool import(
 		.n_jit_files = recorded->jit_files->len,
 		.program = program,
 		.allow_debuginfod = given.allow_debuginfod,
+		.passes_over_damaged_logs = true,
 	};
 	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
 	g_autoptr(LodeProfile) profile = lode_import(&import_options, &screen.progress, error);
-	return profile != NULL && lode_profile_store_write(path, profile, &screen.progress, error);
+	if (profile == NULL || !lode_profile_store_write(path, profile, &screen.progress, error))
+		return false;
+	lode_terminal_progress_hide(&screen);
+	tell_unresolved(profile);
+	return true;
 }
 
 static void tell_end(const LodePerfSampling *sampled, const char *path)

@@ -51,6 +51,7 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 typedef struct {
 	GPtrArray *callgrind, *perf, *allocations;
 	const char *flow_file;
+	bool passes_over_damaged_logs;
 } Inputs;
 
 static bool sort_input(Inputs *self, const char *path, GError **error)
@@ -128,11 +129,17 @@ static LodeLoadMapSet *read_load_maps(const LodeImportOptions *options, GError *
 static bool read_allocations(const Inputs *inputs, LodeMemoryReading *memory, GError **error)
 {
 	for (guint i = 0; i < inputs->allocations->len; i++) {
+		g_autoptr(GError) why = NULL;
 		LodeAllocationLog *log = lode_allocation_log_read(
-			inputs->allocations->pdata[i], error);
-		if (log == NULL)
+			inputs->allocations->pdata[i], &why);
+		if (log != NULL) {
+			lode_memory_reading_take_log(memory, log);
+		} else if (inputs->passes_over_damaged_logs) {
+			lode_memory_logs_pass_over(lode_memory_reading_logs(memory), why);
+		} else {
+			g_propagate_error(error, g_steal_pointer(&why));
 			return false;
-		lode_memory_reading_take_log(memory, log);
+		}
 	}
 	return true;
 }
@@ -142,8 +149,12 @@ static LodeRecording *read_samples(const Inputs *inputs, LodeJitCodeSet *jit,
 {
 	if (!read_allocations(inputs, memory, error))
 		return NULL;
-	return lode_sampled_recording_read((const char *const *)inputs->perf->pdata,
-		inputs->perf->len, jit, memory, progress, error);
+	LodeRecording *samples = lode_sampled_recording_read(
+		(const char *const *)inputs->perf->pdata, inputs->perf->len, jit, memory, progress,
+		error);
+	if (samples != NULL)
+		lode_memory_logs_account(lode_memory_reading_logs(memory), samples);
+	return samples;
 }
 
 static LodeRecording *read_counts(
@@ -216,7 +227,8 @@ LodeProfile *lode_import(
 {
 	Inputs inputs = {.callgrind = g_ptr_array_new(),
 		.perf = g_ptr_array_new(),
-		.allocations = g_ptr_array_new()};
+		.allocations = g_ptr_array_new(),
+		.passes_over_damaged_logs = options->passes_over_damaged_logs};
 	g_autoptr(LodeProfile) profile = import_inputs(&inputs, options, progress, error);
 
 	g_ptr_array_unref(inputs.callgrind);

@@ -21,7 +21,8 @@ typedef struct {
 	size_t n_attribute_files;
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
 	bool allow_debuginfod;
-	unsigned threads; /* 0: all processors */
+	bool passes_over_damaged_logs; /* of allocations: they are unresolved, and no error */
+	unsigned threads;              /* 0: all processors */
 } LodeImportOptions;
 
 /* Errors name the file; nothing is written anywhere. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/memory_logs.h"
 
+#include "base/error.h"
 #include "model/profile.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@ typedef struct {
 
 struct LodeMemoryLogs {
 	GPtrArray *all;
+	GPtrArray *unread;      /* GError */
 	GArray *logs, *threads; /* Row, by owner, id and begin once something was looked for */
 	bool is_sorted;
 };
@@ -23,11 +25,17 @@ static void free_log(void *data)
 	lode_allocation_log_free(data);
 }
 
+static void free_error(void *data)
+{
+	g_error_free(data);
+}
+
 LodeMemoryLogs *lode_memory_logs_new(void)
 {
 	LodeMemoryLogs *self = g_new0(LodeMemoryLogs, 1);
 
 	self->all = g_ptr_array_new_with_free_func(free_log);
+	self->unread = g_ptr_array_new_with_free_func(free_error);
 	self->logs = g_array_new(FALSE, FALSE, sizeof(Row));
 	self->threads = g_array_new(FALSE, FALSE, sizeof(Row));
 	return self;
@@ -38,6 +46,7 @@ void lode_memory_logs_free(LodeMemoryLogs *self)
 	if (self == NULL)
 		return;
 	g_ptr_array_unref(self->all);
+	g_ptr_array_unref(self->unread);
 	g_array_unref(self->logs);
 	g_array_unref(self->threads);
 	g_free(self);
@@ -58,6 +67,45 @@ void lode_memory_logs_take(LodeMemoryLogs *self, LodeAllocationLog *log)
 	g_array_append_val(self->logs, row);
 	g_ptr_array_add(self->all, log);
 	self->is_sorted = false;
+}
+
+void lode_memory_logs_pass_over(LodeMemoryLogs *self, const GError *why)
+{
+	g_ptr_array_add(self->unread, g_error_copy(why));
+}
+
+static void account_log(const LodeAllocationLogSummary *log, LodeRecording *recording)
+{
+	const struct {
+		const char *reason;
+		uint64_t n;
+	} lacks[] = {
+		{"allocation calls that the recorder could not note", log->n_unseen},
+		{"allocation records that there was no room for", log->n_dropped},
+		{"allocations by a malloc of the program's own, which is not followed",
+			log->has_own_malloc},
+		{"allocation log that is cut short", log->is_truncated},
+	};
+	g_autofree char *example = g_strdup_printf("process %u", log->pid);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(lacks); i++)
+		if (lacks[i].n > 0)
+			lode_recording_add_unresolved(
+				recording, lacks[i].reason, example, (double)lacks[i].n, 0);
+}
+
+void lode_memory_logs_account(const LodeMemoryLogs *self, LodeRecording *recording)
+{
+	for (guint i = 0; i < self->all->len; i++)
+		account_log(lode_allocation_log_summary(self->all->pdata[i]), recording);
+	for (guint i = 0; i < self->unread->len; i++) {
+		const GError *why = self->unread->pdata[i];
+		bool is_too_large = g_error_matches(why, LODE_ERROR, LODE_ERROR_LIMIT);
+		lode_recording_add_unresolved(recording,
+			is_too_large ? "allocation log that is too large"
+				     : "allocation log that is damaged",
+			why->message, 1, 0);
+	}
 }
 
 const GPtrArray *lode_memory_logs_all(const LodeMemoryLogs *self)

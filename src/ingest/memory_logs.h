@@ -6,6 +6,7 @@
 #pragma once
 
 #include "sources/allocation_log.h"
+#include "sources/recording.h"
 
 typedef struct LodeMemoryLogs LodeMemoryLogs;
 
@@ -15,6 +16,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryLogs, lode_memory_logs_free)
 
 /* Takes it over. */
 void lode_memory_logs_take(LodeMemoryLogs *self, LodeAllocationLog *log);
+
+/* Instead of one that cannot be read: what is wrong with it is accounted for. */
+void lode_memory_logs_pass_over(LodeMemoryLogs *self, const GError *why);
+
+/* What the logs lack, and logs that were passed over, as unresolved. */
+void lode_memory_logs_account(const LodeMemoryLogs *self, LodeRecording *recording);
 
 /* All of them, LodeAllocationLog, in the order in which they were taken; borrowed. */
 const GPtrArray *lode_memory_logs_all(const LodeMemoryLogs *self);

@@ -5,6 +5,7 @@
 #include "record/jit_runtime.h"
 #include "record/perf_program.h"
 #include "record/preloaded_library.h"
+#include "sources/allocation_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -169,6 +170,20 @@ static void trim(const char *path)
 	close(descriptor);
 }
 
+/* A process that was killed when it had just made its log leaves an empty one. */
+static bool is_begun(const char *path)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char start[64];
+	ssize_t n = -1;
+
+	if (descriptor >= 0) {
+		n = read(descriptor, start, sizeof(start));
+		close(descriptor);
+	}
+	return n > 0 && lode_allocation_log_is_format(start, (size_t)n);
+}
+
 static int compare_texts(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -180,9 +195,15 @@ static void collect_logs(Session *self)
 	g_autoptr(GPtrArray) logs = g_ptr_array_new();
 	const char *name;
 
-	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL)
-		if (g_str_has_prefix(name, "allocations-") && g_str_has_suffix(name, ".log"))
-			g_ptr_array_add(logs, g_build_filename(self->directory, name, NULL));
+	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL) {
+		g_autofree char *path = g_build_filename(self->directory, name, NULL);
+		if (!g_str_has_prefix(name, "allocations-") || !g_str_has_suffix(name, ".log"))
+			continue;
+		if (is_begun(path))
+			g_ptr_array_add(logs, g_steal_pointer(&path));
+		else
+			note(self, "%s is no log of allocations, and is passed over", path);
+	}
 	g_ptr_array_sort(logs, compare_texts);
 	for (guint i = 0; i < logs->len; i++)
 		trim(logs->pdata[i]);

@@ -3,6 +3,7 @@
  * perf.data files that are made here, whose samples have registers or data addresses: which rule
  * or reason each comes to, in which mapping, thread and object it ends.
  */
+#include "base/error.h"
 #include "ingest/import.h"
 #include "profile_sums.h"
 #include "sample_file.h"
@@ -798,6 +799,68 @@ static void test_allocations(void)
 	g_assert_true(profile->memory->has_allocations);
 }
 
+/* What a log lacks is said. */
+static void test_lossy_log(void)
+{
+	enum { UNSEEN_AT = 40, DROPPED_AT = 48, FLAGS_AT = 56 };
+	g_auto(Scene) scene;
+	Log log;
+
+	scene_init(&scene);
+	sample_file_clone(&scene.file, PID, 20, scene.time_ns++);
+	log_begin(&log, PID, 20, scene.time_ns++);
+	log_allocate(&log, 1, NOWHERE, scene.time_ns++, HEAP);
+	add_load(&scene, PID, 0, HEAP);
+	log.bytes.bytes->data[UNSEEN_AT] = 7;
+	log.bytes.bytes->data[DROPPED_AT] = 9;
+	log.bytes.bytes->data[FLAGS_AT] = 1;
+	g_autoptr(LodeProfile) profile = import_with_logs(&scene, &log, 1);
+	g_assert_cmpfloat(
+		find_unresolved(profile, "allocation calls that the recorder could not note")
+			->samples,
+		==, 7);
+	g_assert_cmpfloat(
+		find_unresolved(profile, "allocation records that there was no room for")->samples,
+		==, 9);
+	g_assert_nonnull(find_unresolved(
+		profile, "allocations by a malloc of the program's own, which is not followed"));
+	g_assert_null(find_unresolved(profile, "allocation log that is cut short"));
+	g_assert_null(allocation_of(profile, 0));
+}
+
+/* One damaged log costs what stood in it where that is asked for, else the import. */
+static void test_damaged_log(void)
+{
+	g_autofree char *directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	g_autofree char *samples = g_build_filename(directory, "x.data", NULL);
+	g_autofree char *damaged = g_build_filename(directory, "allocations-1.log", NULL);
+	const char *const paths[] = {samples, damaged};
+	LodeImportOptions options = {.paths = paths, .n_paths = 2, .threads = 2};
+	g_autoptr(GError) error = NULL;
+	g_auto(Scene) scene;
+	Log log = {.path = damaged};
+
+	scene_init(&scene);
+	log_begin(&log, PID, 20, scene.time_ns++);
+	put64(&log.bytes, 99);
+	log_write(&log);
+	add_load(&scene, PID, 0, HEAP);
+	sample_file_write(&scene.file, samples);
+	g_assert_null(lode_import(&options, NULL, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+	g_clear_error(&error);
+	options.passes_over_damaged_logs = true;
+	g_autoptr(LodeProfile) profile = lode_import(&options, NULL, &error);
+	g_assert_no_error(error);
+	const LodeUnresolved *row = find_unresolved(profile, "allocation log that is damaged");
+	g_assert_nonnull(row);
+	g_assert_nonnull(strstr(row->example, damaged));
+	g_assert_cmpfloat(row->samples, ==, 1);
+	g_unlink(samples);
+	g_unlink(damaged);
+	g_rmdir(directory);
+}
+
 /* A child has what its parent allocated before, and its own; what it executes has its own alone. */
 static void test_allocations_of_families(void)
 {
@@ -976,6 +1039,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/memory_import/nodes", test_nodes);
 	g_test_add_func("/memory_import/several_files", test_several_files);
 	g_test_add_func("/memory_import/allocations", test_allocations);
+	g_test_add_func("/memory_import/lossy_log", test_lossy_log);
+	g_test_add_func("/memory_import/damaged_log", test_damaged_log);
 	g_test_add_func("/memory_import/families", test_allocations_of_families);
 	g_test_add_func("/memory_import/thread_pointers", test_thread_pointers);
 	g_test_add_func("/memory_import/recorder", test_recorder);
