@@ -335,7 +335,7 @@ static char *member_text(const char *type, const char *member, const LodeDataRef
 	bool is_array = reference->is_element && strstr(member, "[]") == NULL;
 
 	if (reference->variable == NULL || !is_nameless(type))
-		return member_text(type, member, reference);
+		return g_strdup_printf("%s.%s", type, member);
 	return g_strdup_printf("%s%s.%s", reference->variable, is_array ? "[]" : "", member);
 }
 

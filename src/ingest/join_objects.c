@@ -34,6 +34,23 @@ static void find_function_objects(LodeJoin *self, const LodeFunction *function)
 		find_objects(self, function->first_instruction + i, image);
 }
 
+/* Types may be missing by it. What the source lines found broken is told with them. */
+static void account_broken_types(LodeJoin *self)
+{
+	LodeMemoryImages *images = lode_memory_reading_images(self->memory_reading);
+
+	for (uint32_t i = 0; i < lode_memory_images_count(images); i++) {
+		const LodeMemoryImage *image = lode_memory_images_at(images, i);
+		const char *warning = image->types != NULL ? lode_data_types_warning(image->types)
+		                                           : NULL;
+		if (warning == NULL || lode_binary_image_warning(image->binary) != NULL)
+			continue;
+		g_autofree char *example = g_strdup_printf("%s: %s", image->path, warning);
+		lode_profile_add_unresolved(
+			self->profile, "broken debug information of types", example, 0, 0);
+	}
+}
+
 bool lode_join_objects(LodeJoin *self, GError **error)
 {
 	const LodeProfile *profile = self->profile;
@@ -47,5 +64,6 @@ bool lode_join_objects(LodeJoin *self, GError **error)
 	g_array_set_size(self->objects, profile->instructions->len);
 	for (guint i = 0; i < profile->functions->len; i++)
 		find_function_objects(self, &LODE_AT(profile->functions, LodeFunction, i));
+	account_broken_types(self);
 	return true;
 }

@@ -84,6 +84,11 @@ LodeMemoryImage *lode_memory_images_at(LodeMemoryImages *self, uint32_t image)
 	return &g_array_index(self->images, LodeMemoryImage, image);
 }
 
+uint32_t lode_memory_images_count(const LodeMemoryImages *self)
+{
+	return self->images->len;
+}
+
 uint32_t lode_memory_images_find(const LodeMemoryImages *self, const char *path)
 {
 	void *found = g_hash_table_lookup(self->ids, path);

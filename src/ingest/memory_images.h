@@ -34,6 +34,8 @@ uint32_t lode_memory_images_add(LodeMemoryImages *self, const char *path, const 
 /* Valid until another is added. */
 LodeMemoryImage *lode_memory_images_at(LodeMemoryImages *self, uint32_t image);
 
+uint32_t lode_memory_images_count(const LodeMemoryImages *self);
+
 /* The image of a path that was added, or LODE_NONE. */
 uint32_t lode_memory_images_find(const LodeMemoryImages *self, const char *path);
 

@@ -71,7 +71,10 @@ static void add_load(LodeMemoryLoads *self, GArray *loads, const LodeReadMapping
 		load.low = MIN(load.low, segment->address + load.bias);
 		load.high = MAX(load.high, segment->address + segment->size_bytes + load.bias);
 	}
-	g_array_append_val(loads, load);
+	/* A plugin that comes and goes lies where it lay. */
+	const Load *last = loads->len > 0 ? &g_array_index(loads, Load, loads->len - 1) : NULL;
+	if (last == NULL || last->path != load.path || last->bias != load.bias)
+		g_array_append_val(loads, load);
 }
 
 static int compare_loads(const void *a, const void *b)

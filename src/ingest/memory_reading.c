@@ -12,6 +12,9 @@ enum {
 	RED_ZONE = 128,        /* below the stack pointer, by the System V ABI */
 	STACK_LIMIT = 8 << 20, /* of a stack that no mapping tells of */
 	PAGE_SIZE = 4096,
+	/* of Linux, and more than there are */
+	MAX_CPUS = 1 << 16,
+	MAX_NODES = 1 << 10,
 };
 
 /* perf_event_attr.type */
@@ -162,7 +165,7 @@ void lode_memory_reading_note(
 /* "0-3,8": adds CPUs to a node. */
 static void add_cpus(GArray *cpu_nodes, const char *list, uint32_t node)
 {
-	enum { MAX_CPUS = 1 << 16 };
+	guint64 next = 0; /* they ascend */
 	g_auto(GStrv) parts = g_strsplit(list != NULL ? list : "", ",", -1);
 	const uint32_t unknown = UINT32_MAX;
 
@@ -170,8 +173,9 @@ static void add_cpus(GArray *cpu_nodes, const char *list, uint32_t node)
 		char *rest = NULL;
 		guint64 first = g_ascii_strtoull(parts[i], &rest, 10);
 		guint64 last = *rest == '-' ? g_ascii_strtoull(rest + 1, NULL, 10) : first;
-		if (rest == parts[i] || last >= MAX_CPUS)
+		if (rest == parts[i] || last >= MAX_CPUS || first < next)
 			continue;
+		next = last + 1;
 		while (cpu_nodes->len <= last)
 			g_array_append_val(cpu_nodes, unknown);
 		for (guint64 cpu = first; cpu <= last; cpu++)
@@ -183,7 +187,7 @@ bool lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *inf
 {
 	Input *input = selected(self);
 
-	for (guint i = 0; i < info->numa_nodes->len; i++) {
+	for (guint i = 0; i < MIN(info->numa_nodes->len, MAX_NODES); i++) {
 		const LodePerfNumaNode *node = &g_array_index(
 			info->numa_nodes, LodePerfNumaNode, i);
 		add_cpus(input->cpu_nodes, node->cpus, node->node);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "record/child.h"
 #include "record/placement_orders_writer.h"
+#include "record/preloaded_library.h"
 #include "record/program_check.h"
 
 #include <errno.h>
@@ -27,28 +28,6 @@ void lode_placement_run_free(LodePlacementRun *self)
 		return;
 	g_ptr_array_unref(self->notes);
 	g_free(self);
-}
-
-/* As the environment says, in the build tree that we run from, or installed. */
-static char *find_library(GError **error)
-{
-	const char *given = g_getenv("LODE_PLACEMENT_LIBRARY");
-	g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
-	g_autofree char *directory = program != NULL ? g_path_get_dirname(program) : NULL;
-	g_autofree char *built = directory != NULL
-	                                 ? g_build_filename(directory, "..", "..", "tools",
-						   "preload", "placement", LIBRARY, NULL)
-	                                 : NULL;
-	const char *const places[] = {given, given == NULL ? built : NULL,
-		given == NULL ? LODE_LIBRARY_DIRECTORY "/" LIBRARY : NULL};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(places); i++)
-		if (places[i] != NULL && access(places[i], R_OK) == 0)
-			return g_canonicalize_filename(places[i], NULL);
-	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"the library that places threads and pages is missing: %s",
-		given != NULL ? given : LODE_LIBRARY_DIRECTORY "/" LIBRARY);
-	return NULL;
 }
 
 static void close_orders(OrdersFile *self)
@@ -82,16 +61,10 @@ static bool open_orders(OrdersFile *self, const GByteArray *bytes, GError **erro
 	return false;
 }
 
-/* Before what the user preloads. */
 static char **environment_with(const char *library, const char *orders)
 {
-	char **environment = g_get_environ();
-	const char *given = g_environ_getenv(environment, "LD_PRELOAD");
-	g_autofree char *preloaded = given != NULL && *given != '\0'
-	                                     ? g_strconcat(library, ":", given, NULL)
-	                                     : g_strdup(library);
+	char **environment = lode_preloaded_library_environment(NULL, library);
 
-	environment = g_environ_setenv(environment, "LD_PRELOAD", preloaded, TRUE);
 	return g_environ_setenv(environment, PLACEMENT_ORDERS_VARIABLE, orders, TRUE);
 }
 
@@ -185,7 +158,8 @@ static bool run(LodePlacementRun *self, const LodePlacementRunOptions *options, 
 LodePlacementRun *lode_placement_run(const LodePlacementRunOptions *options, GError **error)
 {
 	g_autofree char *path = lode_program_find(options->argv[0], error);
-	g_autofree char *library = path != NULL ? find_library(error) : NULL;
+	g_autofree char *library =
+		path != NULL ? lode_preloaded_library_find("placement", LIBRARY, error) : NULL;
 
 	if (library == NULL)
 		return NULL;

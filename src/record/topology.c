@@ -87,13 +87,13 @@ static uint64_t count_objects(const char *description)
 static char *without_attributes(const char *description)
 {
 	GString *plain = g_string_new(NULL);
-	int depth = 0;
+	bool is_inside = false; /* hwloc does not nest them */
 
 	for (; *description != '\0'; description++) {
-		depth += *description == '(';
-		if (depth == 0)
+		is_inside |= *description == '(';
+		if (!is_inside)
 			g_string_append_c(plain, *description);
-		depth -= *description == ')' && depth > 0;
+		is_inside &= *description != ')';
 	}
 	return g_string_free(plain, FALSE);
 }

@@ -53,7 +53,7 @@ cat >"$root/init" <<'END'
 #!/bin/busybox sh
 /bin/busybox mount -t proc proc /proc
 /bin/busybox mount -t sysfs sys /sys
-export LODE_PLACEMENT_LIBRARY=/bin/liblode-placement.so
+export LODE_PRELOAD_DIRECTORY=/bin
 echo "--- nodes $(/bin/busybox cat /sys/devices/system/node/online)"
 echo "--- without a placement"
 /bin/two_halves

@@ -112,7 +112,7 @@ wait_for '^ *address' >/dev/null
 ranges_of() {
 	local thread=$1 start=$((16#$2)) end=$((16#$2 + $3)) function=$4 n=0 address rest
 	while read -r address _ _ _ _ threads _ function_shown rest; do
-		[ "$threads" = "$thread" ] && [[ $function_shown == "$function"* ]] || continue
+		if [ "$threads" != "$thread" ] || [[ $function_shown != "$function"* ]]; then continue; fi
 		n=$((n + 1))
 		if ((16#$address < start || 16#$address >= end)); then
 			echo "$function: $address is outside $2 + $3"

@@ -99,11 +99,6 @@ void lode_address_histogram_free(LodeAddressHistogram *self)
 	g_free(self);
 }
 
-uint64_t lode_address_histogram_granularity(const LodeAddressHistogram *self)
-{
-	return self->granularity;
-}
-
 /* Neighbouring pages must not fall into neighbouring slots: Fibonacci hashing. The low bits choose
  * the slot, the high ones are the tag. */
 static uint64_t hash_key(const LodeAddressHistogram *self, uint32_t thread, uint64_t address)

@@ -32,7 +32,6 @@ const char *lode_address_granularity_name(uint64_t bytes);
 
 /* `granularity` is in bytes, a power of two. */
 LodeAddressHistogram *lode_address_histogram_new(uint64_t granularity);
-uint64_t lode_address_histogram_granularity(const LodeAddressHistogram *self);
 void lode_address_histogram_free(LodeAddressHistogram *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAddressHistogram, lode_address_histogram_free)
 

@@ -227,6 +227,8 @@ static bool exchange_groups(Search *self)
 
 	for (uint32_t a = 0; a < graph->n_memories; a++)
 		for (uint32_t b = a + 1; b < graph->n_memories; b++) {
+			if (self->n_evaluations >= MAX_EVALUATIONS)
+				return is_cheaper;
 			if (self->sizes[a] > graph->capacities[b] ||
 				self->sizes[b] > graph->capacities[a])
 				continue;

@@ -254,8 +254,9 @@ static int memory_operands(const uint8_t *code, size_t size, uint8_t operands[MA
 static bool is_own_local(const LodeDataReference *reference, const char *text)
 {
 	return reference->is_variable_named_first && strstr(text, "hist") == NULL &&
-	       strstr(text, "total") == NULL && strstr(text, "counts") == NULL &&
-	       strstr(text, "head") == NULL && strstr(text, "sink") == NULL;
+	       strstr(text, "lone") == NULL && strstr(text, "total") == NULL &&
+	       strstr(text, "counts") == NULL && strstr(text, "head") == NULL &&
+	       strstr(text, "sink") == NULL;
 }
 
 /* What is said of all accesses of a function, each once. */

@@ -24,7 +24,7 @@ cp "$4" "$5" "$work"
 cd "$work" || exit 1
 fake=$work/libfake.so
 unset LD_LIBRARY_PATH
-export LC_ALL=C.UTF-8 LODE_PRELOAD_DIRECTORY=$work LODE_PLACEMENT_LIBRARY=$work/liblode-placement.so
+export LC_ALL=C.UTF-8 LODE_PRELOAD_DIRECTORY=$work
 topology="numa:2 core:1 pu:1"
 
 if ! refusal=$("$lode" memory record -o x.lode -- true 2>&1); then
