@@ -132,7 +132,7 @@ known "C, gcc -O2, position-dependent" "[anon]" gcc -g -O2 -fno-tree-vectorize -
 known "C, clang -O1" "[anon]" clang -g -O1 -fno-vectorize
 
 fault=$(compile gcc -g -O1)
-record x.lode -- ./known 60
+record x.lode -- ./known 200
 "$lode" memory x.lode --layout "struct particle" >layout 2>>err
 check "the layout of a type" "$fault" "$(status_is 0)" \
 	"$(grep -qE ' 8 .*8 .*speed' layout || echo "no member speed at 8")" \
