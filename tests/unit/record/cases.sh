@@ -5,6 +5,8 @@
 
 number=0
 status=0
+# Where lode is built with a sanitizer, it may all the same be run with libraries preloaded.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
 
 # check NAME FAULT…: a case, and what is wrong with it (empty words are nothing).
 check() {
