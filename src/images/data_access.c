@@ -4,8 +4,6 @@
 #include "images/access_search.h"
 #include "images/forward_emulation.h"
 
-enum { MAX_FORWARD = 32 };
-
 static LodeAddressReason reason_of(LodeStep step)
 {
 	return step == LODE_STEP_LOST ? LODE_REASON_CLOBBERED : LODE_REASON_BLOCKED;
@@ -54,13 +52,12 @@ static void search_forward(LodeAccessSearch *self, unsigned limit, LodeAddressRu
 typedef enum {
 	SEARCH_FORWARD,
 	SEARCH_BACKWARD,
-	N_SEARCHES,
 } SearchKind;
 
 static void search(LodeAccessSearch *self, SearchKind kind)
 {
 	if (kind == SEARCH_FORWARD)
-		search_forward(self, MAX_FORWARD, LODE_RULE_AT_PC);
+		search_forward(self, LODE_ACCESS_SEARCH_STEPS, LODE_RULE_AT_PC);
 	else
 		lode_access_search_backward(self, LODE_ACCESS_SEARCH_STEPS);
 }
@@ -125,7 +122,7 @@ void lode_data_access_apply(const LodeDataAccessContext *context,
 		search_forward(&self, 1, LODE_RULE_AT_PC);
 		break;
 	case LODE_RULE_FORWARD:
-		search_forward(&self, MAX_FORWARD, LODE_RULE_FORWARD);
+		search_forward(&self, LODE_ACCESS_SEARCH_STEPS, LODE_RULE_FORWARD);
 		break;
 	case LODE_RULE_BACKWARD:
 		lode_access_search_backward(&self, LODE_ACCESS_SEARCH_STEPS);

@@ -4,6 +4,7 @@
 #include "images/data_access.h"
 #include "model/profile.h"
 
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,9 +17,6 @@ enum {
 	MAX_CPUS = 1 << 16,
 	MAX_NODES = 1 << 10,
 };
-
-/* perf_event_attr.type */
-enum { TYPE_HARDWARE = 0, TYPE_SOFTWARE = 1, TYPE_RAW = 4 };
 
 /* PERF_MEM_OP of a data source. */
 enum { DATA_SOURCE_LOAD = 1 << 1, DATA_SOURCE_STORE = 1 << 2 };
@@ -289,7 +287,9 @@ static const uint8_t *code_bytes(void *data, uint64_t address, size_t *out_n)
 
 static bool is_trigger_before(const LodePerfEvent *event)
 {
-	return (event->type == TYPE_HARDWARE || event->type >= 3) && event->precise < 2;
+	bool is_counter = event->type != PERF_TYPE_SOFTWARE && event->type != PERF_TYPE_TRACEPOINT;
+
+	return is_counter && event->precise < 2;
 }
 
 /* A sample's registers have no %fs base; the thread itself may have told it. */
