@@ -10,8 +10,8 @@
 set -euo pipefail
 
 build_packages=(
-	meson ninja-build pkg-config gcc libc6-dev valgrind
-	libglib2.0-dev libjson-glib-dev libsqlite3-dev libzstd-dev
+	meson ninja-build pkg-config gcc libc6-dev valgrind qemu-user
+	libglib2.0-dev libjson-glib-dev libsqlite3-dev libzstd-dev liblzma-dev zlib1g-dev
 	libelf-dev libdw-dev libdebuginfod-dev libiberty-dev libzydis-dev libpfm4-dev
 	libcairo2-dev libhwloc-dev libncurses-dev
 )

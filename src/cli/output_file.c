@@ -2,7 +2,7 @@
 #include "cli/output_file.h"
 
 #include "base/error.h"
-#include "store/new_file.h"
+#include "base/new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

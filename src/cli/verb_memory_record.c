@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode memory record: runs a program and writes a profile of the data that it accesses. */
 #include "base/error.h"
+#include "base/new_file.h"
 #include "base/number_format.h"
 #include "cli/command_text.h"
 #include "cli/interrupt.h"
@@ -10,7 +11,6 @@
 #include "cli/terminal_progress.h"
 #include "ingest/import.h"
 #include "record/memory_recording.h"
-#include "store/new_file.h"
 #include "store/profile_store.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode run: the main job in one step. Records a program, imports, mines, reports. */
 #include "base/error.h"
+#include "base/new_file.h"
 #include "cli/command_text.h"
 #include "cli/interrupt.h"
 #include "cli/mining_options.h"
@@ -10,7 +11,6 @@
 #include "cli/terminal_progress.h"
 #include "ingest/import.h"
 #include "record/program_recording.h"
-#include "store/new_file.h"
 #include "store/profile_store.h"
 #include "views/report.h"
 

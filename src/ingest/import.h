@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/progress.h"
+#include "caches/hierarchy.h"
 #include "model/profile.h"
 
 typedef struct {
@@ -19,6 +20,9 @@ typedef struct {
 	const char *const
 		*attribute_files; /* CSV with a user's attributes; see docs/attributes.md */
 	size_t n_attribute_files;
+	/* Through which address traces are replayed; NULL: their counts alone are taken. Borrowed.
+	 */
+	const LodeHierarchy *hierarchy;
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
 	bool allow_debuginfod;
 	bool passes_over_damaged_logs; /* of allocations: they are unresolved, and no error */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing a profile to a new file, and putting that in the place of the old one. */
 #include "base/error.h"
+#include "base/new_file.h"
 #include "store/memory_tables.h"
-#include "store/new_file.h"
 #include "store/profile_check.h"
 #include "store/profile_rows.h"
 #include "store/profile_store.h"

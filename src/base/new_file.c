@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/new_file.h"
+#include "base/new_file.h"
 
 #include "base/error.h"
 

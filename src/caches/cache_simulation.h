@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Replays a trace through caches, many hierarchies in one pass, without a text form in between.
+ *
+ *   frame ──▶ of each hierarchy: fetches and data references ─▶ level 1 ─miss─▶ level 2 ─miss─▶ …
+ *
+ * A reference that crosses a line accesses both; it is one access, and one miss if either misses.
+ * How a modify counts, what a prefetch counts for, and how inclusion is kept is in docs/traces.md.
+ */
+#pragma once
+
+#include "caches/hierarchy.h"
+#include "traces/trace_frame.h"
+
+/* Why a demand access missed. With one core, by Hill: the line was never here; a fully associative
+ * LRU cache of this size would miss too; the rest. With several cores, before these two last: the
+ * line was here and another core's store took it away. */
+typedef enum {
+	LODE_MISS_COMPULSORY,
+	LODE_MISS_CAPACITY,
+	LODE_MISS_CONFLICT,
+	LODE_MISS_TRUE_SHARING,  /* the other core wrote bytes that this one now needs */
+	LODE_MISS_FALSE_SHARING, /* it wrote other bytes of the line */
+	LODE_N_MISS_CLASSES,
+} LodeMissClass;
+
+/* Of one cache, over all its copies (one for each core where it is private). */
+typedef struct {
+	uint64_t accesses[LODE_N_REFERENCE_KINDS]; /* demand, by what the program did */
+	uint64_t misses[LODE_N_REFERENCE_KINDS];
+	uint64_t classes[LODE_N_MISS_CLASSES]; /* Σ = Σ misses, when asked for; else all 0 */
+	uint64_t write_backs;                  /* dirty lines that went to the next level */
+	uint64_t invalidations;                /* lines taken away by stores of other cores */
+	uint64_t prefetches;                   /* lines brought in ahead */
+	uint64_t useful_prefetches; /* of these, hit by a demand access before they went */
+} LodeCacheCounts;
+
+/* A demand miss. Given in program order of its hierarchy. */
+typedef struct {
+	uint32_t hierarchy;
+	uint32_t cache; /* index into LodeHierarchy.caches */
+	uint32_t block; /* id in the frame's dictionary */
+	uint16_t thread;
+	uint8_t instruction; /* in the block */
+	uint8_t slot;        /* of the data reference; 255: the fetch of the instruction */
+	uint8_t kind;        /* LodeReferenceKind */
+	uint8_t miss_class;  /* LodeMissClass; LODE_N_MISS_CLASSES: not asked for */
+	uint32_t size;
+	uint64_t address;
+	uint64_t reference; /* its number in the trace */
+} LodeCacheMiss;
+
+typedef void (*LodeCacheMissFunc)(const LodeCacheMiss *miss, void *user_data);
+
+typedef struct {
+	unsigned threads; /* workers, over which hierarchies are spread; 0: all processors */
+	bool classifies;  /* fill `classes` */
+	LodeCacheMissFunc on_miss; /* NULL: none; called by workers, one at a time a hierarchy */
+	void *user_data;
+} LodeCacheSimulationOptions;
+
+typedef struct LodeCacheSimulation LodeCacheSimulation;
+
+/* Hierarchies are borrowed while it lives. Errors: _LIMIT (memory). */
+LodeCacheSimulation *lode_cache_simulation_new(const LodeHierarchy *const *hierarchies, size_t n,
+	const LodeCacheSimulationOptions *options, GError **error);
+void lode_cache_simulation_free(LodeCacheSimulation *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCacheSimulation, lode_cache_simulation_free)
+
+/* All references of a frame; frames in their order. Errors: _LIMIT (memory, cores). */
+bool lode_cache_simulation_replay(
+	LodeCacheSimulation *self, const LodeTraceFrame *frame, GError **error);
+
+/* So far; borrowed, one for each cache of the hierarchy. */
+const LodeCacheCounts *lode_cache_simulation_counts(
+	const LodeCacheSimulation *self, size_t hierarchy);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * LRU stack distances: for each reference, how many other lines were used since this line was used
+ * last. One pass gives the misses of every fully associative LRU cache size at once.
+ *
+ * Source: R. Mattson, J. Gecsei, D. Slutz, I. Traiger, "Evaluation techniques for storage
+ * hierarchies", IBM Systems Journal 9(2), 1970; counted by a tree over time stamps as in F. Olken,
+ * "Efficient methods for calculating the success function of fixed space replacement policies",
+ * LBL-12370, 1981.
+ */
+#pragma once
+
+#include "caches/hierarchy.h"
+#include "traces/trace_frame.h"
+
+typedef struct {
+	uint32_t line_bytes; /* a power of two */
+	uint8_t holds;       /* LODE_CACHE_… bits: what is counted */
+} LodeStackDistancesOptions;
+
+typedef struct LodeStackDistances LodeStackDistances;
+
+LodeStackDistances *lode_stack_distances_new(const LodeStackDistancesOptions *options);
+void lode_stack_distances_free(LodeStackDistances *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeStackDistances, lode_stack_distances_free)
+
+/* All references of a frame; frames in their order; threads as they are interleaved. A reference
+ * that crosses a line counts once for each line. Errors: _LIMIT (memory). */
+bool lode_stack_distances_replay(
+	LodeStackDistances *self, const LodeTraceFrame *frame, GError **error);
+
+uint64_t lode_stack_distances_n_accesses(const LodeStackDistances *self);
+uint64_t lode_stack_distances_n_lines(const LodeStackDistances *self); /* = first accesses */
+
+/* The histogram: how many accesses had distance d, d from 0 to n−1; borrowed. */
+const uint64_t *lode_stack_distances_histogram(const LodeStackDistances *self, size_t *out_n);
+
+/* Misses of a fully associative LRU cache of so many lines, first accesses included. */
+uint64_t lode_stack_distances_misses(const LodeStackDistances *self, uint64_t n_lines);

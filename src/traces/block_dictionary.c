@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocks in chunks that never move, found through a hash table of ids with open addressing: the
+ * splitter looks one up for every invocation, so that a GHashTable of structures is too slow.
+ */
+#include "traces/block_dictionary.h"
+
+#include <string.h>
+
+enum {
+	BLOCKS_PER_CHUNK = 1 << 12,
+	N_CHUNKS = LODE_DICTIONARY_MAX_BLOCKS / BLOCKS_PER_CHUNK,
+	ARENA_CHUNK_BYTES = 1 << 18,
+	FIRST_TABLE_SIZE = 1 << 12,
+};
+
+struct LodeBlockDictionary {
+	gint n_references;
+	uint32_t n_blocks;
+	size_t n_bytes;
+	LodeTraceBlock *chunks[N_CHUNKS];
+	GPtrArray *arena; /* chunks of bytes that slots and sizes lie in */
+	size_t arena_used;
+	uint32_t *table;  /* id + 1; 0: free */
+	uint32_t *hashes; /* beside it */
+	uint32_t table_mask;
+};
+
+LodeBlockDictionary *lode_block_dictionary_new(void)
+{
+	LodeBlockDictionary *self = g_new0(LodeBlockDictionary, 1);
+
+	self->n_references = 1;
+	self->arena = g_ptr_array_new_with_free_func(g_free);
+	self->arena_used = ARENA_CHUNK_BYTES;
+	self->table = g_new0(uint32_t, FIRST_TABLE_SIZE);
+	self->hashes = g_new0(uint32_t, FIRST_TABLE_SIZE);
+	self->table_mask = FIRST_TABLE_SIZE - 1;
+	return self;
+}
+
+LodeBlockDictionary *lode_block_dictionary_ref(LodeBlockDictionary *self)
+{
+	g_atomic_int_inc(&self->n_references);
+	return self;
+}
+
+void lode_block_dictionary_unref(LodeBlockDictionary *self)
+{
+	if (self == NULL || !g_atomic_int_dec_and_test(&self->n_references))
+		return;
+	for (size_t i = 0; i < N_CHUNKS && self->chunks[i] != NULL; i++)
+		g_free(self->chunks[i]);
+	g_ptr_array_unref(self->arena);
+	g_free(self->table);
+	g_free(self->hashes);
+	g_free(self);
+}
+
+uint32_t lode_block_dictionary_size(const LodeBlockDictionary *self)
+{
+	return self->n_blocks;
+}
+
+bool lode_block_dictionary_is_full(const LodeBlockDictionary *self)
+{
+	return self->n_blocks >= LODE_DICTIONARY_MAX_BLOCKS ||
+	       self->n_bytes >= LODE_DICTIONARY_MAX_BYTES;
+}
+
+const LodeTraceBlock *lode_block_dictionary_at(const LodeBlockDictionary *self, uint32_t id)
+{
+	return &self->chunks[id / BLOCKS_PER_CHUNK][id % BLOCKS_PER_CHUNK];
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 32;
+}
+
+static uint32_t hash_block(const LodeTraceBlock *block)
+{
+	uint64_t hash = mix(block->n_instructions | (uint64_t)block->n_slots << 8, block->address);
+
+	for (unsigned i = 0; i < block->n_instructions; i++)
+		hash = mix(hash, block->instruction_sizes[i]);
+	for (unsigned i = 0; i < block->n_slots; i++)
+		hash = mix(hash, block->slots[i].size | (uint64_t)block->slots[i].kind << 32 |
+					 (uint64_t)block->slots[i].instruction << 40);
+	return (uint32_t)hash;
+}
+
+static bool slots_equal(const LodeTraceBlock *a, const LodeTraceBlock *b)
+{
+	for (unsigned i = 0; i < a->n_slots; i++) {
+		const LodeTraceSlot *x = &a->slots[i], *y = &b->slots[i];
+
+		if (x->size != y->size || x->instruction != y->instruction || x->kind != y->kind)
+			return false;
+	}
+	return true;
+}
+
+static bool blocks_equal(const LodeTraceBlock *a, const LodeTraceBlock *b)
+{
+	return a->address == b->address && a->n_instructions == b->n_instructions &&
+	       a->n_slots == b->n_slots &&
+	       (a->n_instructions == 0 || memcmp(a->instruction_sizes, b->instruction_sizes,
+						  a->n_instructions * sizeof(uint32_t)) == 0) &&
+	       slots_equal(a, b);
+}
+
+static void insert_hash(LodeBlockDictionary *self, uint32_t hash, uint32_t id)
+{
+	uint32_t at = hash & self->table_mask;
+
+	while (self->table[at] != 0)
+		at = (at + 1) & self->table_mask;
+	self->table[at] = id + 1;
+	self->hashes[at] = hash;
+}
+
+static void grow_table(LodeBlockDictionary *self)
+{
+	uint32_t *table = self->table, *hashes = self->hashes;
+	uint32_t size = self->table_mask + 1;
+
+	self->table = g_new0(uint32_t, (size_t)size * 2);
+	self->hashes = g_new0(uint32_t, (size_t)size * 2);
+	self->table_mask = size * 2 - 1;
+	for (uint32_t i = 0; i < size; i++) {
+		if (table[i] != 0)
+			insert_hash(self, hashes[i], table[i] - 1);
+	}
+	g_free(table);
+	g_free(hashes);
+}
+
+static void *copy_bytes(LodeBlockDictionary *self, const void *bytes, size_t size)
+{
+	uint8_t *copy;
+
+	if (size == 0)
+		return NULL;
+	if (size > ARENA_CHUNK_BYTES - self->arena_used) {
+		g_ptr_array_add(self->arena, g_malloc(ARENA_CHUNK_BYTES));
+		self->arena_used = 0;
+	}
+	copy = g_ptr_array_index(self->arena, self->arena->len - 1);
+	copy += self->arena_used;
+	self->arena_used += size;
+	memcpy(copy, bytes, size);
+	return copy;
+}
+
+static uint32_t add_block(LodeBlockDictionary *self, const LodeTraceBlock *block, uint32_t hash)
+{
+	size_t sizes_bytes = block->n_instructions * sizeof(uint32_t);
+	size_t slots_bytes = block->n_slots * sizeof(LodeTraceSlot);
+	uint32_t id = self->n_blocks;
+	LodeTraceBlock *copy;
+
+	g_assert(id < LODE_DICTIONARY_MAX_BLOCKS);
+	if (id % BLOCKS_PER_CHUNK == 0)
+		self->chunks[id / BLOCKS_PER_CHUNK] = g_new(LodeTraceBlock, BLOCKS_PER_CHUNK);
+	copy = &self->chunks[id / BLOCKS_PER_CHUNK][id % BLOCKS_PER_CHUNK];
+	*copy = *block;
+	copy->instruction_sizes = copy_bytes(self, block->instruction_sizes, sizes_bytes);
+	copy->slots = copy_bytes(self, block->slots, slots_bytes);
+	copy->n_bytes = 0;
+	for (unsigned i = 0; i < block->n_instructions; i++)
+		copy->n_bytes += block->instruction_sizes[i];
+	self->n_bytes += sizeof(*copy) + sizes_bytes + slots_bytes + 4 * sizeof(uint32_t);
+	self->n_blocks++;
+	insert_hash(self, hash, id);
+	if (self->n_blocks * 2 > self->table_mask)
+		grow_table(self);
+	return id;
+}
+
+uint32_t lode_block_dictionary_find_or_add(LodeBlockDictionary *self, const LodeTraceBlock *block)
+{
+	uint32_t hash = hash_block(block);
+	uint32_t at = hash & self->table_mask;
+
+	for (; self->table[at] != 0; at = (at + 1) & self->table_mask) {
+		uint32_t id = self->table[at] - 1;
+
+		if (self->hashes[at] == hash &&
+			blocks_equal(lode_block_dictionary_at(self, id), block))
+			return id;
+	}
+	return add_block(self, block, hash);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Recovers blocks from references. */
+#include "traces/block_splitter.h"
+
+struct LodeBlockSplitter {
+	LodeTraceFrame *frame;
+	LodeTraceBlock open; /* its arrays are the two below; empty: none is open */
+	uint64_t next_fetch; /* address behind the open block */
+	uint16_t thread;
+	uint32_t sizes[LODE_BLOCK_MAX_INSTRUCTIONS];
+	LodeTraceSlot slots[LODE_BLOCK_MAX_SLOTS];
+	uint64_t addresses[LODE_BLOCK_MAX_SLOTS];
+};
+
+LodeBlockSplitter *lode_block_splitter_new(void)
+{
+	LodeBlockSplitter *self = g_new0(LodeBlockSplitter, 1);
+	g_autoptr(LodeBlockDictionary) dictionary = lode_block_dictionary_new();
+
+	self->frame = lode_trace_frame_new(dictionary);
+	self->open.instruction_sizes = self->sizes;
+	self->open.slots = self->slots;
+	return self;
+}
+
+void lode_block_splitter_free(LodeBlockSplitter *self)
+{
+	if (self == NULL)
+		return;
+	lode_trace_frame_free(self->frame);
+	g_free(self);
+}
+
+static bool is_open(const LodeBlockSplitter *self)
+{
+	return self->open.n_instructions > 0 || self->open.n_slots > 0;
+}
+
+static void end_block(LodeBlockSplitter *self)
+{
+	uint32_t id;
+
+	if (!is_open(self))
+		return;
+	id = lode_block_dictionary_find_or_add(self->frame->dictionary, &self->open);
+	lode_trace_frame_append(self->frame, id, self->thread, self->addresses);
+	self->open.n_instructions = 0;
+	self->open.n_slots = 0;
+	self->open.address = 0;
+}
+
+/* Whether the reference may be added to the open block. */
+static bool continues(const LodeBlockSplitter *self, const LodeReference *reference)
+{
+	if (reference->thread != self->thread)
+		return false;
+	if (reference->kind != LODE_REFERENCE_FETCH)
+		return self->open.n_slots < LODE_BLOCK_MAX_SLOTS;
+	return self->open.n_instructions > 0 && reference->address == self->next_fetch &&
+	       self->open.n_instructions < LODE_BLOCK_MAX_INSTRUCTIONS;
+}
+
+static void add_fetch(LodeBlockSplitter *self, const LodeReference *reference)
+{
+	if (self->open.n_instructions == 0)
+		self->open.address = reference->address;
+	self->sizes[self->open.n_instructions++] = reference->size;
+	self->next_fetch = reference->address + reference->size;
+}
+
+static void add_data(LodeBlockSplitter *self, const LodeReference *reference)
+{
+	unsigned n = self->open.n_slots++;
+	unsigned instruction = self->open.n_instructions == 0 ? 0 : self->open.n_instructions - 1U;
+
+	self->slots[n] = (LodeTraceSlot){reference->size, (uint8_t)instruction, reference->kind};
+	self->addresses[n] = reference->address;
+}
+
+static bool is_full(const LodeBlockSplitter *self)
+{
+	return lode_trace_frame_is_full(self->frame) ||
+	       lode_block_dictionary_is_full(self->frame->dictionary);
+}
+
+size_t lode_block_splitter_add(LodeBlockSplitter *self, const LodeReference *references, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (is_open(self) && !continues(self, &references[i]))
+			end_block(self);
+		if (!is_open(self)) {
+			if (is_full(self))
+				return i;
+			self->thread = references[i].thread;
+		}
+		if (references[i].kind == LODE_REFERENCE_FETCH)
+			add_fetch(self, &references[i]);
+		else
+			add_data(self, &references[i]);
+	}
+	return n;
+}
+
+LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self)
+{
+	g_autoptr(LodeBlockDictionary) dictionary = NULL;
+	LodeTraceFrame *frame = self->frame;
+
+	end_block(self);
+	if (frame->n_invocations == 0)
+		return NULL;
+	dictionary = lode_block_dictionary_is_full(frame->dictionary)
+	                     ? lode_block_dictionary_new()
+	                     : lode_block_dictionary_ref(frame->dictionary);
+	self->frame = lode_trace_frame_new(dictionary);
+	self->frame->first_reference = frame->first_reference + frame->n_references;
+	self->frame->first_instruction = frame->first_instruction + frame->n_instructions;
+	return frame;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recovers blocks from references: a block ends where the next fetch does not follow, where another
+ * thread goes on, or at its greatest length. What comes out as frames is the same references in the
+ * same order.
+ */
+#pragma once
+
+#include "traces/trace_frame.h"
+
+typedef struct LodeBlockSplitter LodeBlockSplitter;
+
+LodeBlockSplitter *lode_block_splitter_new(void);
+void lode_block_splitter_free(LodeBlockSplitter *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeBlockSplitter, lode_block_splitter_free)
+
+/*
+ * Takes references until a frame is full; gives how many of the `n` were taken. When fewer than
+ * `n` were, lode_block_splitter_take_frame() must be called before more are added.
+ */
+size_t lode_block_splitter_add(LodeBlockSplitter *self, const LodeReference *references, size_t n);
+
+/* Ends the block that is open and gives the frame so far, owned by the caller; NULL when there is
+ * nothing in it. The next frame goes on with the same dictionary, or a new one when that is full.
+ */
+LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* A bounded piece of an address trace, and the walk through its references. */
+#include "traces/trace_frame.h"
+
+#include <string.h>
+
+LodeTraceFrame *lode_trace_frame_new(LodeBlockDictionary *dictionary)
+{
+	LodeTraceFrame *self = g_new0(LodeTraceFrame, 1);
+
+	self->dictionary = lode_block_dictionary_ref(dictionary);
+	self->first_new_block = lode_block_dictionary_size(dictionary);
+	self->n_blocks = self->first_new_block;
+	return self;
+}
+
+void lode_trace_frame_free(LodeTraceFrame *self)
+{
+	if (self == NULL)
+		return;
+	lode_block_dictionary_unref(self->dictionary);
+	g_free(self->blocks);
+	g_free(self->addresses);
+	g_free(self->switches);
+	g_free(self);
+}
+
+/* Doubles `room` until `needed` elements of `size` bytes fit. */
+static void *grown(void *array, size_t *room, size_t needed, size_t size)
+{
+	if (needed <= *room)
+		return array;
+	*room = MAX(*room * 2, MAX(needed, 1024));
+	return g_realloc_n(array, *room, size);
+}
+
+static void append_switch(LodeTraceFrame *self, uint16_t thread)
+{
+	size_t n = self->n_switches;
+
+	if (n > 0 && self->switches[n - 1].thread == thread)
+		return;
+	self->switches = grown(
+		self->switches, &self->switches_room, n + 1, sizeof(LodeTraceSwitch));
+	self->switches[n] = (LodeTraceSwitch){(uint32_t)self->n_invocations, thread};
+	self->n_switches = n + 1;
+}
+
+void lode_trace_frame_append(
+	LodeTraceFrame *self, uint32_t id, uint16_t thread, const uint64_t *addresses)
+{
+	const LodeTraceBlock *block = lode_block_dictionary_at(self->dictionary, id);
+	size_t n = self->n_invocations, n_addresses = self->n_addresses + block->n_slots;
+
+	append_switch(self, thread);
+	self->blocks = grown(self->blocks, &self->blocks_room, n + 1, sizeof(uint32_t));
+	self->blocks[n] = id;
+	self->n_invocations = n + 1;
+	self->addresses = grown(
+		self->addresses, &self->addresses_room, n_addresses, sizeof(uint64_t));
+	for (size_t i = self->n_addresses; i < n_addresses; i++)
+		self->addresses[i] = *addresses++;
+	self->n_addresses = n_addresses;
+	self->n_blocks = MAX(self->n_blocks, id + 1);
+	self->n_instructions += block->n_instructions;
+	self->n_references += (uint64_t)block->n_instructions + block->n_slots;
+}
+
+bool lode_trace_frame_is_full(const LodeTraceFrame *self)
+{
+	return self->n_references + LODE_BLOCK_MAX_INSTRUCTIONS + LODE_BLOCK_MAX_SLOTS >
+	               LODE_FRAME_MAX_REFERENCES ||
+	       self->n_invocations >= LODE_FRAME_MAX_INVOCATIONS ||
+	       self->n_addresses + LODE_BLOCK_MAX_SLOTS > LODE_FRAME_MAX_ADDRESSES ||
+	       self->n_switches >= LODE_FRAME_MAX_SWITCHES;
+}
+
+void lode_trace_references_init(LodeTraceReferences *self, const LodeTraceFrame *frame)
+{
+	memset(self, 0, sizeof(*self));
+	self->frame = frame;
+}
+
+static void begin_invocation(LodeTraceReferences *self)
+{
+	const LodeTraceFrame *frame = self->frame;
+
+	while (self->next_switch < frame->n_switches &&
+		frame->switches[self->next_switch].invocation == self->invocation)
+		self->thread = frame->switches[self->next_switch++].thread;
+	self->fetch_address = lode_block_dictionary_at(
+		frame->dictionary, frame->blocks[self->invocation])
+	                              ->address;
+}
+
+static void end_invocation(LodeTraceReferences *self)
+{
+	self->invocation++;
+	self->instruction = 0;
+	self->slot = 0;
+	self->has_fetched = false;
+}
+
+/* The reference that is due in a block; false: the block is at its end. A data reference is due
+ * once its instruction was fetched. */
+static bool next_of_block(
+	LodeTraceReferences *self, const LodeTraceBlock *block, LodeReference *out)
+{
+	if (!self->has_fetched && self->instruction < block->n_instructions) {
+		*out = (LodeReference){self->fetch_address,
+			block->instruction_sizes[self->instruction], self->thread,
+			LODE_REFERENCE_FETCH};
+		self->has_fetched = true;
+		return true;
+	}
+	if (self->slot < block->n_slots &&
+		block->slots[self->slot].instruction == self->instruction) {
+		const LodeTraceSlot *slot = &block->slots[self->slot++];
+
+		*out = (LodeReference){self->frame->addresses[self->address++], slot->size,
+			self->thread, slot->kind};
+		return true;
+	}
+	if (self->instruction >= block->n_instructions)
+		return false;
+	self->fetch_address += block->instruction_sizes[self->instruction++];
+	self->has_fetched = false;
+	return self->instruction < block->n_instructions && next_of_block(self, block, out);
+}
+
+size_t lode_trace_references_next(LodeTraceReferences *self, LodeReference *out, size_t room)
+{
+	const LodeTraceFrame *frame = self->frame;
+	size_t n = 0;
+
+	while (n < room && self->invocation < frame->n_invocations) {
+		const LodeTraceBlock *block = lode_block_dictionary_at(
+			frame->dictionary, frame->blocks[self->invocation]);
+
+		if (self->instruction == 0 && self->slot == 0 && !self->has_fetched)
+			begin_invocation(self);
+		if (next_of_block(self, block, &out[n]))
+			n++;
+		else
+			end_invocation(self);
+	}
+	return n;
+}

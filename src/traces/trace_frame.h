@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A bounded piece of an address trace, as invocations of blocks:
+ *
+ *   blocks     17      4     17      9 …          one id per invocation
+ *   addresses  a b     c     d e     -            of the data references, in program order: as
+ *                                                 many for an invocation as its block has slots
+ *   switches   (0, thread 0) (2, thread 1) …      from that invocation on it is that thread
+ *
+ * It is what is packed and what comes out of a packed trace: simulations work on it directly.
+ */
+#pragma once
+
+#include "traces/block_dictionary.h"
+
+/* A frame ends when one of these would be passed; they bound the memory of packing and unpacking.
+ */
+enum {
+	LODE_FRAME_MAX_REFERENCES = 32 << 20,
+	LODE_FRAME_MAX_INVOCATIONS = 6 << 20,
+	LODE_FRAME_MAX_ADDRESSES = 10 << 20,
+	LODE_FRAME_MAX_SWITCHES = 1 << 20,
+};
+
+typedef struct {
+	uint32_t invocation; /* ascending; the first is 0 */
+	uint16_t thread;
+} LodeTraceSwitch;
+
+typedef struct {
+	LodeBlockDictionary *dictionary; /* a reference; where it is another one than that of the
+	                                    frame before, ids begin anew */
+	uint32_t first_new_block;        /* blocks from here… */
+	uint32_t n_blocks;               /* …up to here came up in this frame */
+	uint64_t first_reference;        /* of the trace */
+	uint64_t first_instruction;
+	uint64_t n_references, n_instructions; /* of this frame */
+	uint32_t *blocks;                      /* owned; × n_invocations */
+	uint64_t *addresses;                   /* owned; × n_addresses */
+	LodeTraceSwitch *switches;             /* owned; × n_switches */
+	size_t n_invocations, n_addresses, n_switches;
+	size_t blocks_room, addresses_room, switches_room; /* private */
+} LodeTraceFrame;
+
+/* Empty; takes a reference of the dictionary. Never NULL. */
+LodeTraceFrame *lode_trace_frame_new(LodeBlockDictionary *dictionary);
+void lode_trace_frame_free(LodeTraceFrame *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceFrame, lode_trace_frame_free)
+
+/* Appends an invocation by a thread; `addresses` are as many as the block has slots. Counts the
+ * references and instructions. */
+void lode_trace_frame_append(
+	LodeTraceFrame *self, uint32_t block, uint16_t thread, const uint64_t *addresses);
+
+/* Whether another block would pass a bound. */
+bool lode_trace_frame_is_full(const LodeTraceFrame *self);
+
+/* Walks through the references of a frame. Borrows it. */
+typedef struct {
+	const LodeTraceFrame *frame;
+	size_t invocation, address, next_switch; /* private, as all below */
+	uint64_t fetch_address;
+	uint16_t thread;
+	uint8_t instruction, slot;
+	bool has_fetched;
+} LodeTraceReferences;
+
+void lode_trace_references_init(LodeTraceReferences *self, const LodeTraceFrame *frame);
+
+/* Up to `room` references; fewer only at the end. */
+size_t lode_trace_references_next(LodeTraceReferences *self, LodeReference *out, size_t room);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads a packed address trace (.rps), in order or from any reference on, in bounded memory. Frames
+ * are decoded by workers ahead of the reader.
+ *
+ * A file that was cut short is read up to its last whole frame, and says so; damage is found by
+ * checksums and told with file and offset.
+ */
+#pragma once
+
+#include "traces/frame_codec.h"
+#include "traces/trace_description.h"
+
+typedef struct LodeTraceReader LodeTraceReader;
+
+typedef struct {
+	unsigned threads;         /* workers; 0: all processors */
+	uint64_t first_reference; /* begin with the frame that has it */
+} LodeTraceReaderOptions;
+
+/* `options` may be NULL. Errors: _IO, _CORRUPT, _UNSUPPORTED (another version of the format). */
+LodeTraceReader *lode_trace_reader_open(
+	const char *path, const LodeTraceReaderOptions *options, GError **error);
+void lode_trace_reader_close(LodeTraceReader *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceReader, lode_trace_reader_close)
+
+/* Borrowed. */
+const LodeTraceDescription *lode_trace_reader_description(const LodeTraceReader *self);
+
+/* Of the whole file, by its index, or by its frames when there is none. */
+uint64_t lode_trace_reader_n_references(const LodeTraceReader *self);
+uint64_t lode_trace_reader_n_instructions(const LodeTraceReader *self);
+uint64_t lode_trace_reader_n_frames(const LodeTraceReader *self);
+unsigned lode_trace_reader_n_threads(const LodeTraceReader *self);
+
+/* Why the file is not whole ("cut short behind frame 7, at offset 1234"); NULL: it is whole. */
+const char *lode_trace_reader_damage(const LodeTraceReader *self);
+
+/*
+ * The next frame: 1, borrowed until the next call; 0 at the end; −1 with an error that names file,
+ * frame and offset: _IO, _CORRUPT.
+ */
+int lode_trace_reader_next(LodeTraceReader *self, const LodeTraceFrame **out_frame, GError **error);
+
+/* What stands in the file for a frame, for `lode trace info`. */
+typedef struct {
+	uint64_t offset, bytes; /* in the file */
+	bool is_plain;          /* references compressed as they are, without the codec */
+	LodeFrameHead head;
+	uint64_t stream_bytes[LODE_FRAME_MAX_STREAMS];        /* as coded */
+	uint64_t stream_packed_bytes[LODE_FRAME_MAX_STREAMS]; /* in the file */
+} LodeTraceFrameInfo;
+
+/* Frame 0 … n−1 by the index; its streams are looked at, so that it may fail. Errors: _IO,
+ * _CORRUPT.
+ */
+bool lode_trace_reader_frame_info(
+	LodeTraceReader *self, uint64_t frame, LodeTraceFrameInfo *out_info, GError **error);
+
+/* Adds the classes of a frame's slots to `counts`, of LodeSlotClassCount, which may be empty. */
+bool lode_trace_reader_count_classes(
+	LodeTraceReader *self, uint64_t frame, GArray *counts, GError **error);
+
+/* Whether the first bytes of a file are of this format. */
+bool lode_trace_reader_is_format(const char *data, size_t size);

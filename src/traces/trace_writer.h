@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a packed address trace (.rps), front to back, in bounded memory. References are made into
+ * frames by the calling thread; frames are coded and compressed by workers, and written in order.
+ *
+ *   references ──splitter──▶ frame ──queue──▶ codec, compressor ──▶ file
+ *
+ * Where a frame is no program's, so that the codec only makes it larger, its references are
+ * compressed as they are. Format: docs/formats/rps.md.
+ */
+#pragma once
+
+#include "traces/reference.h"
+#include "traces/trace_description.h"
+
+#include <stddef.h>
+
+typedef enum {
+	LODE_TRACE_LEVEL_FAST,    /* zstd 3 */
+	LODE_TRACE_LEVEL_DEFAULT, /* zstd 19 */
+	LODE_TRACE_LEVEL_SMALL,   /* xz or zstd with a long window, whichever is smaller */
+} LodeTraceLevel;
+
+typedef struct {
+	LodeTraceLevel level;
+	unsigned threads;          /* workers; 0: all processors */
+	uint64_t frame_references; /* a frame has at most so many; 0: as many as memory allows */
+} LodeTraceWriterOptions;
+
+typedef struct LodeTraceWriter LodeTraceWriter;
+
+/*
+ * Opens PATH (see base/new_file.h for how a file takes its place; here likewise: it appears under
+ * its name when it is whole, by lode_trace_writer_finish()). Errors: _IO.
+ */
+LodeTraceWriter *lode_trace_writer_open(
+	const char *path, const LodeTraceWriterOptions *options, GError **error);
+
+/* Appends references. Blocks while the workers are behind. Errors: _IO, _LIMIT. */
+bool lode_trace_writer_add(
+	LodeTraceWriter *self, const LodeReference *references, size_t n, GError **error);
+
+/* References added so far, and bytes written so far. */
+uint64_t lode_trace_writer_references(const LodeTraceWriter *self);
+uint64_t lode_trace_writer_bytes(const LodeTraceWriter *self);
+
+/* Writes what is open, the description (borrowed) and the index, and puts the file in its place. */
+bool lode_trace_writer_finish(
+	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error);
+
+/* Frees; without a finish before, nothing is left of the file. */
+void lode_trace_writer_close(LodeTraceWriter *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceWriter, lode_trace_writer_close)

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* What the splitter is given comes out of its frames again, and runs of code become blocks. */
+#include "traces/block_splitter.h"
+
+#include <string.h>
+
+enum { BATCH = 1000 };
+
+static GArray *references_new(void)
+{
+	return g_array_new(FALSE, TRUE, sizeof(LodeReference));
+}
+
+static void add(GArray *references, uint64_t address, uint32_t size, LodeReferenceKind kind,
+	uint16_t thread)
+{
+	LodeReference reference = {address, size, thread, (uint8_t)kind};
+
+	g_array_append_val(references, reference);
+}
+
+static void append_frame(GArray *out, const LodeTraceFrame *frame)
+{
+	LodeTraceReferences walk;
+	LodeReference some[7]; /* an odd number, so that batches end inside blocks */
+	uint64_t n_total = 0, n_fetches = 0;
+	size_t n;
+
+	lode_trace_references_init(&walk, frame);
+	while ((n = lode_trace_references_next(&walk, some, G_N_ELEMENTS(some))) > 0) {
+		g_array_append_vals(out, some, (guint)n);
+		n_total += n;
+		for (size_t i = 0; i < n; i++)
+			n_fetches += some[i].kind == LODE_REFERENCE_FETCH;
+	}
+	g_assert_cmpuint(n_total, ==, frame->n_references);
+	g_assert_cmpuint(n_fetches, ==, frame->n_instructions);
+}
+
+/* Splits, walks and compares; gives the number of blocks of the last dictionary. */
+static uint32_t check_round_trip(const GArray *references)
+{
+	g_autoptr(LodeBlockSplitter) splitter = lode_block_splitter_new();
+	g_autoptr(GArray) out = references_new();
+	uint32_t n_blocks = 0;
+
+	for (size_t at = 0; at < references->len || at == 0;) {
+		size_t n = MIN(BATCH, references->len - at);
+		size_t taken = lode_block_splitter_add(
+			splitter, &g_array_index(references, LodeReference, at), n);
+
+		at += taken;
+		if (taken < n || at == references->len) {
+			g_autoptr(LodeTraceFrame) frame = lode_block_splitter_take_frame(splitter);
+
+			if (frame == NULL)
+				break;
+			g_assert_cmpuint(frame->first_reference, ==, out->len);
+			append_frame(out, frame);
+			n_blocks = lode_block_dictionary_size(frame->dictionary);
+		}
+	}
+	g_assert_cmpuint(out->len, ==, references->len);
+	for (guint i = 0; i < out->len; i++) {
+		const LodeReference *a = &g_array_index(references, LodeReference, i);
+		const LodeReference *b = &g_array_index(out, LodeReference, i);
+
+		g_assert_true(a->address == b->address && a->size == b->size &&
+			      a->thread == b->thread && a->kind == b->kind);
+	}
+	return n_blocks;
+}
+
+static void test_loop_is_one_block(void)
+{
+	g_autoptr(GArray) references = references_new();
+
+	for (unsigned i = 0; i < 1000; i++) {
+		add(references, 0x1000, 3, LODE_REFERENCE_FETCH, 0);
+		add(references, 0x8000 + 8 * i, 8, LODE_REFERENCE_LOAD, 0);
+		add(references, 0x1003, 2, LODE_REFERENCE_FETCH, 0);
+	}
+	g_assert_cmpuint(check_round_trip(references), ==, 1);
+}
+
+static void test_other_pattern_is_other_block(void)
+{
+	g_autoptr(GArray) references = references_new();
+
+	for (unsigned i = 0; i < 1000; i++) {
+		add(references, 0x1000, 3, LODE_REFERENCE_FETCH, 0);
+		if (i % 3 == 0)
+			add(references, 0x8000, 8, LODE_REFERENCE_STORE, 0);
+	}
+	g_assert_cmpuint(check_round_trip(references), ==, 2);
+}
+
+static void test_nothing(void)
+{
+	g_autoptr(LodeBlockSplitter) splitter = lode_block_splitter_new();
+
+	g_assert_null(lode_block_splitter_take_frame(splitter));
+}
+
+/* Anything at all: no program's trace. */
+static void test_random(void)
+{
+	for (unsigned round = 0; round < 50; round++) {
+		g_autoptr(GArray) references = references_new();
+		unsigned n = (unsigned)g_test_rand_int_range(1, 20000);
+		int n_threads = g_test_rand_int_range(1, 4);
+		uint64_t next = 0;
+
+		for (unsigned i = 0; i < n; i++) {
+			int kind = g_test_rand_int_range(0, LODE_N_REFERENCE_KINDS);
+			uint32_t size = (uint32_t)g_test_rand_int_range(0, 9);
+			uint64_t address = g_test_rand_int_range(0, 4) > 0
+			                           ? next
+			                           : (uint64_t)g_test_rand_int() << 32 |
+			                                     (uint32_t)i;
+
+			add(references, address, size, (LodeReferenceKind)kind,
+				(uint16_t)g_test_rand_int_range(0, n_threads));
+			next = address + size;
+		}
+		check_round_trip(references);
+	}
+}
+
+/* One instruction with very many accesses, and a run without an end. */
+static void test_long(void)
+{
+	g_autoptr(GArray) references = references_new();
+	uint64_t address = UINT64_MAX - 5000;
+
+	for (unsigned i = 0; i < 10000; i++, address++)
+		add(references, address, 1, LODE_REFERENCE_FETCH, 0);
+	for (unsigned i = 0; i < 10000; i++)
+		add(references, i, 1, LODE_REFERENCE_STORE, 0);
+	check_round_trip(references);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/traces/block_splitter/loop", test_loop_is_one_block);
+	g_test_add_func("/traces/block_splitter/pattern", test_other_pattern_is_other_block);
+	g_test_add_func("/traces/block_splitter/nothing", test_nothing);
+	g_test_add_func("/traces/block_splitter/random", test_random);
+	g_test_add_func("/traces/block_splitter/long", test_long);
+	return g_test_run();
+}
