@@ -11,11 +11,20 @@
 #pragma once
 
 #include "caches/hierarchy.h"
+#include "caches/line_stack.h"
 #include "traces/trace_frame.h"
 
+enum {
+	LODE_STACK_DISTANCES_MIN_LINE = 4,
+	LODE_STACK_DISTANCES_MAX_LINE = 1 << 30,
+	LODE_STACK_DISTANCES_MAX_LINES = LODE_LINE_STACK_MAX_LINES, /* 1.2 GB of memory */
+	LODE_STACK_DISTANCES_MAX_REFERENCE = 1 << 20,               /* bytes */
+};
+
 typedef struct {
-	uint32_t line_bytes; /* a power of two */
+	uint32_t line_bytes; /* a power of two within the bounds above */
 	uint8_t holds;       /* LODE_CACHE_… bits: what is counted */
+	uint32_t max_lines;  /* 0: MAX_LINES */
 } LodeStackDistancesOptions;
 
 typedef struct LodeStackDistances LodeStackDistances;
@@ -25,10 +34,15 @@ void lode_stack_distances_free(LodeStackDistances *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeStackDistances, lode_stack_distances_free)
 
 /* All references of a frame; frames in their order; threads as they are interleaved. A reference
- * that crosses a line counts once for each line. Errors: _LIMIT (memory). */
+ * that crosses a line counts once for each line; one of no size as one byte. Errors: _LIMIT (more
+ * lines than MAX_LINES, a reference larger than MAX_REFERENCE). */
 bool lode_stack_distances_replay(
 	LodeStackDistances *self, const LodeTraceFrame *frame, GError **error);
 
+/* As given; borrowed. */
+const LodeStackDistancesOptions *lode_stack_distances_options(const LodeStackDistances *self);
+
+/* Uses of lines. */
 uint64_t lode_stack_distances_n_accesses(const LodeStackDistances *self);
 uint64_t lode_stack_distances_n_lines(const LodeStackDistances *self); /* = first accesses */
 

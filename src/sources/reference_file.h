@@ -3,15 +3,18 @@
  * Address traces in the forms of other tools, one file for each form:
  *
  *   lackey     text of valgrind --tool=lackey --trace-mem=yes; the canonical form
- *   din        Dinero III/IV: label and address a line, with a size where there is one
- *   champsim   64-byte records, one an instruction (input_instr of ChampSim's trace.h)
+ *   din        Dinero III's: label and address a line, no sizes
+ *   xdin       Dinero IV's extended one: type, address and size a line
+ *   champsim   64-byte records, one an instruction (input_instr of ChampSim)
  *   csv        kind,address,size,thread with a header line
  *
- * compressed by gzip, xz or zstd, or not, from a file or a pipe.
+ * compressed by gzip, xz or zstd, or not, from a file or a pipe. What each keeps and loses:
+ * docs/formats/reference-forms.md.
  */
 #pragma once
 
 #include "traces/reference.h"
+#include "traces/trace_description.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -21,12 +24,16 @@
 typedef enum {
 	LODE_REFERENCE_FORM_LACKEY,
 	LODE_REFERENCE_FORM_DIN,
+	LODE_REFERENCE_FORM_XDIN,
 	LODE_REFERENCE_FORM_CHAMPSIM,
 	LODE_REFERENCE_FORM_CSV,
 	LODE_N_REFERENCE_FORMS,
 } LodeReferenceForm;
 
-/* "lackey", "din", "champsim", "csv"; −1 for an unknown word. */
+/* As values of an option. */
+#define LODE_REFERENCE_FORM_WORDS "lackey|din|xdin|champsim|csv"
+
+/* "lackey", "din", "xdin", "champsim", "csv"; −1 for an unknown word. */
 const char *lode_reference_form_to_text(LodeReferenceForm value);
 int lode_reference_form_from_text(const char *text);
 
@@ -34,7 +41,8 @@ typedef struct LodeReferenceReader LodeReferenceReader;
 
 /*
  * Reads from a descriptor, which stays the caller's; `name` is for messages. A form of −1 is told
- * from the first bytes, after decompression. Errors: _IO, _CORRUPT (no known form), _UNSUPPORTED.
+ * from the first bytes, after decompression; an input without any is an empty trace. Errors: _IO,
+ * _CORRUPT (no known form, broken compressed data), _LIMIT.
  */
 LodeReferenceReader *lode_reference_reader_open(
 	int descriptor, const char *name, int form, GError **error);
@@ -46,9 +54,21 @@ LodeReferenceForm lode_reference_reader_form(const LodeReferenceReader *self);
 /* Bytes read from the descriptor so far, for progress. */
 uint64_t lode_reference_reader_bytes(const LodeReferenceReader *self);
 
-/* Up to `room` references: how many; 0 at the end; −1 with an error that names line or offset. */
+/*
+ * Up to `room` references: how many, at least those that have come; 0 at the end; −1 with an error
+ * that names line or offset: _IO, _CORRUPT, _UNSUPPORTED, _LIMIT. Those in front of the place that
+ * is broken are given first.
+ */
 ptrdiff_t lode_reference_reader_next(
 	LodeReferenceReader *self, LodeReference *out, size_t room, GError **error);
+
+/* At the end: tool, command and totals as far as the form tells them. */
+void lode_reference_reader_describe(
+	const LodeReferenceReader *self, LodeTraceDescription *description);
+
+/* At the end: what stood there and is no reference, in words; NULL: nothing. The caller frees it.
+ */
+char *lode_reference_reader_losses(const LodeReferenceReader *self);
 
 typedef struct LodeReferenceWriter LodeReferenceWriter;
 
@@ -57,7 +77,13 @@ LodeReferenceWriter *lode_reference_writer_new(LodeReferenceForm form, FILE *out
 void lode_reference_writer_free(LodeReferenceWriter *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeReferenceWriter, lode_reference_writer_free)
 
-/* Errors: _IO; _UNSUPPORTED where the form cannot hold a reference and nothing may be lost. */
+/* Errors: _IO; _UNSUPPORTED where a reference as such has no place in the form. */
 bool lode_reference_writer_add(
 	LodeReferenceWriter *self, const LodeReference *references, size_t n, GError **error);
+
+/* Writes what is held back, and flushes `out`. */
 bool lode_reference_writer_finish(LodeReferenceWriter *self, GError **error);
+
+/* What of the references the form has no place for, in words; NULL: nothing. The caller frees it.
+ */
+char *lode_reference_writer_losses(const LodeReferenceWriter *self);

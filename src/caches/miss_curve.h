@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stack distances say of caches: misses by size, and how far apart the uses of a line are.
+ * Both are of fully associative LRU caches, exact.
+ */
+#pragma once
+
+#include "caches/stack_distances.h"
+
+/* A cache of so many lines. */
+typedef struct {
+	uint64_t n_lines;
+	uint64_t misses; /* first uses of lines included */
+} LodeMissPoint;
+
+/* Uses that found their line at a depth from 2^(i−1) to 2^i − 1, of bin i; at 0, of bin 0. A cache
+ * of 2^i lines is the smallest power of two that serves them. */
+enum { LODE_REUSE_MAX_BINS = 33 };
+
+typedef struct {
+	uint32_t line_bytes;
+	uint8_t holds;       /* LODE_CACHE_… bits: what is counted */
+	uint64_t n_accesses; /* uses of lines */
+	uint64_t n_lines;    /* different ones: the footprint */
+	GArray *points;      /* LodeMissPoint by size: four to an octave, and the footprint last */
+	uint64_t reuses[LODE_REUSE_MAX_BINS]; /* Σ + n_lines = n_accesses */
+	unsigned n_bins;
+} LodeMissCurve;
+
+/* Never NULL; without accesses there are no points. */
+LodeMissCurve *lode_miss_curve_new(const LodeStackDistances *distances);
+void lode_miss_curve_free(LodeMissCurve *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMissCurve, lode_miss_curve_free)
+
+/* Misses of all accesses, 0 … 1; 0 without any. */
+double lode_miss_curve_ratio(const LodeMissCurve *self, uint64_t misses);
+
+/* "data", "instructions", "all". */
+const char *lode_miss_curve_holds_text(uint8_t holds);

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From frames to uses of lines. What of a block is the same in all its invocations is worked out
+ * once: which lines its fetches use between two data references, and how often these are the line
+ * that was used just before.
+ */
+#include "caches/stack_distances.h"
+
+#include "base/error.h"
+
+/* A part of a block. Fetches without a data reference between them use `n_lines` lines from `line`
+ * on, one after the other; or a data reference, when there are none. */
+typedef struct {
+	uint64_t line;
+	uint32_t n_lines;
+	uint32_t size; /* of fetches: uses of a line that was just used; of data: bytes − 1 */
+} Step;
+
+struct LodeStackDistances {
+	LodeLineStack stack;
+	LodeStackDistancesOptions options;
+	unsigned line_shift;
+	uint32_t max_lines;
+	uint64_t line_mask; /* of line numbers: addresses wrap around */
+	uint64_t n_accesses;
+	LodeBlockDictionary *dictionary; /* that the steps are of */
+	GArray *steps;                   /* Step */
+	GArray *starts;                  /* uint32_t: the first step of each block, and the end */
+};
+
+LodeStackDistances *lode_stack_distances_new(const LodeStackDistancesOptions *options)
+{
+	LodeStackDistances *self = g_new0(LodeStackDistances, 1);
+
+	g_assert(options->line_bytes >= LODE_STACK_DISTANCES_MIN_LINE &&
+		 options->line_bytes <= LODE_STACK_DISTANCES_MAX_LINE &&
+		 (options->line_bytes & (options->line_bytes - 1)) == 0);
+	self->line_shift = (unsigned)__builtin_ctz(options->line_bytes);
+	self->line_mask = UINT64_MAX >> self->line_shift;
+	self->options = *options;
+	self->max_lines = options->max_lines > 0 ? options->max_lines
+	                                         : LODE_STACK_DISTANCES_MAX_LINES;
+	lode_line_stack_init(&self->stack);
+	self->steps = g_array_new(FALSE, FALSE, sizeof(Step));
+	self->starts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	return self;
+}
+
+void lode_stack_distances_free(LodeStackDistances *self)
+{
+	if (self == NULL)
+		return;
+	lode_line_stack_clear(&self->stack);
+	lode_block_dictionary_unref(self->dictionary);
+	g_array_unref(self->steps);
+	g_array_unref(self->starts);
+	g_free(self);
+}
+
+/* How many lines beyond its first a reference uses; `last` is its size − 1. */
+static inline uint32_t lines_beyond(const LodeStackDistances *self, uint64_t address, uint32_t last)
+{
+	uint64_t in_line = address & ((UINT64_C(1) << self->line_shift) - 1);
+
+	return (uint32_t)((in_line + last) >> self->line_shift);
+}
+
+static uint32_t last_byte(uint32_t size)
+{
+	return size > 0 ? size - 1 : 0;
+}
+
+/* An instruction's fetch goes on where the one before ended, in its last line or the next. */
+static void add_fetch(LodeStackDistances *self, Step *step, uint64_t address, uint32_t size)
+{
+	uint64_t first = address >> self->line_shift;
+	uint32_t n = lines_beyond(self, address, last_byte(size)) + 1;
+
+	if (step->n_lines == 0) {
+		*step = (Step){.line = first, .n_lines = n};
+	} else if (((step->line + step->n_lines - 1) & self->line_mask) == first) {
+		step->n_lines += n - 1;
+		step->size++;
+	} else {
+		step->n_lines += n;
+	}
+}
+
+static void end_step(LodeStackDistances *self, Step *step)
+{
+	if (step->n_lines > 0)
+		g_array_append_vals(self->steps, step, 1);
+	*step = (Step){0};
+}
+
+static bool has_size(uint32_t size, GError **error)
+{
+	if (size <= LODE_STACK_DISTANCES_MAX_REFERENCE)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+		"a reference of %u bytes: stack distances are for at most %d", size,
+		LODE_STACK_DISTANCES_MAX_REFERENCE);
+	return false;
+}
+
+static bool add_slots(LodeStackDistances *self, const LodeTraceBlock *block, unsigned instruction,
+	unsigned *slot, Step *fetches, GError **error)
+{
+	for (; *slot < block->n_slots && block->slots[*slot].instruction == instruction; ++*slot) {
+		Step step = {.size = last_byte(block->slots[*slot].size)};
+
+		if (!has_size(block->slots[*slot].size, error))
+			return false;
+		end_step(self, fetches);
+		g_array_append_val(self->steps, step);
+	}
+	return true;
+}
+
+static bool plan_block(LodeStackDistances *self, const LodeTraceBlock *block, GError **error)
+{
+	const bool has_fetches = (self->options.holds & LODE_CACHE_INSTRUCTIONS) != 0;
+	const bool has_data = (self->options.holds & LODE_CACHE_DATA) != 0;
+	uint64_t address = block->address;
+	unsigned slot = 0;
+	Step fetches = {0};
+
+	for (unsigned i = 0; i < MAX(block->n_instructions, 1); i++) {
+		uint32_t size = i < block->n_instructions ? block->instruction_sizes[i] : 0;
+
+		if (!has_size(size, error))
+			return false;
+		if (has_fetches && i < block->n_instructions)
+			add_fetch(self, &fetches, address, size);
+		address += size;
+		if (has_data && !add_slots(self, block, i, &slot, &fetches, error))
+			return false;
+	}
+	end_step(self, &fetches);
+	return true;
+}
+
+/* The steps of the blocks that are new. */
+static bool plan_blocks(LodeStackDistances *self, const LodeTraceFrame *frame, GError **error)
+{
+	if (self->dictionary != frame->dictionary) {
+		lode_block_dictionary_unref(self->dictionary);
+		self->dictionary = lode_block_dictionary_ref(frame->dictionary);
+		g_array_set_size(self->steps, 0);
+		g_array_set_size(self->starts, 0);
+	}
+	if (self->starts->len == 0) {
+		g_array_set_size(self->starts, 1);
+		g_array_index(self->starts, uint32_t, 0) = 0;
+	}
+	for (uint32_t id = self->starts->len - 1; id < frame->n_blocks; id++) {
+		if (!plan_block(self, lode_block_dictionary_at(frame->dictionary, id), error))
+			return false;
+		uint32_t end = self->steps->len;
+		g_array_append_val(self->starts, end);
+	}
+	return true;
+}
+
+/* One invocation may pass the limit by what its data references and fetches use once each. */
+static inline bool is_full(const LodeStackDistances *self)
+{
+	return self->stack.n_lines > self->max_lines;
+}
+
+static void use_lines(LodeStackDistances *self, uint64_t line, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && !is_full(self); i++)
+		lode_line_stack_use(&self->stack, (line + i) & self->line_mask);
+	self->n_accesses += n;
+}
+
+static inline void use_data(LodeStackDistances *self, uint64_t address, uint32_t last)
+{
+	uint32_t beyond = lines_beyond(self, address, last);
+
+	if (beyond == 0) {
+		lode_line_stack_use(&self->stack, address >> self->line_shift);
+		self->n_accesses++;
+	} else {
+		use_lines(self, address >> self->line_shift, beyond + 1);
+	}
+}
+
+static void use_fetches(LodeStackDistances *self, const Step *step)
+{
+	use_lines(self, step->line, step->n_lines);
+	self->stack.histogram[0] += step->size;
+	self->n_accesses += step->size;
+}
+
+/* Gives the addresses behind those of the invocation. */
+static const uint64_t *replay_block(
+	LodeStackDistances *self, uint32_t block, unsigned n_slots, const uint64_t *addresses)
+{
+	const Step *steps = (const Step *)(void *)self->steps->data;
+	const uint32_t *starts = (const uint32_t *)(void *)self->starts->data;
+	const uint64_t *end = addresses + n_slots;
+
+	for (uint32_t i = starts[block]; i < starts[block + 1]; i++) {
+		if (steps[i].n_lines > 0)
+			use_fetches(self, &steps[i]);
+		else
+			use_data(self, *addresses++, steps[i].size);
+	}
+	return end;
+}
+
+bool lode_stack_distances_replay(
+	LodeStackDistances *self, const LodeTraceFrame *frame, GError **error)
+{
+	const uint64_t *addresses = frame->addresses;
+
+	if (!plan_blocks(self, frame, error))
+		return false;
+	for (size_t i = 0; i < frame->n_invocations; i++) {
+		uint32_t block = frame->blocks[i];
+
+		addresses = replay_block(self, block,
+			lode_block_dictionary_at(frame->dictionary, block)->n_slots, addresses);
+		if (is_full(self)) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+				"more than %u different lines of %u bytes: stack distances need "
+				"larger lines",
+				self->max_lines, 1U << self->line_shift);
+			return false;
+		}
+	}
+	return true;
+}
+
+const LodeStackDistancesOptions *lode_stack_distances_options(const LodeStackDistances *self)
+{
+	return &self->options;
+}
+
+uint64_t lode_stack_distances_n_accesses(const LodeStackDistances *self)
+{
+	return self->n_accesses;
+}
+
+uint64_t lode_stack_distances_n_lines(const LodeStackDistances *self)
+{
+	return self->stack.n_lines;
+}
+
+const uint64_t *lode_stack_distances_histogram(const LodeStackDistances *self, size_t *out_n)
+{
+	*out_n = self->stack.n_lines;
+	return self->stack.histogram;
+}
+
+uint64_t lode_stack_distances_misses(const LodeStackDistances *self, uint64_t n_lines)
+{
+	uint64_t misses = self->stack.n_lines;
+
+	for (uint64_t d = n_lines; d < self->stack.n_lines; d++)
+		misses += self->stack.histogram[d];
+	return misses;
+}

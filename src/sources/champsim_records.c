@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ChampSim's binary trace, struct input_instr of its inc/trace_instruction.h, little-endian, an
+ * instruction a record:
+ *
+ *    0        8    9    10     12     16                32                        64
+ *   │ ip      │br. │tk. │dst.  │src.  │stores: 2 × u64  │loads: 4 × u64           │
+ *             branch    registers      0: no access
+ *
+ * A record is a fetch, then its loads, then its stores, none with a size. Two kinds of records are
+ * ours, so that any references find place; ChampSim's tracers write none of them. Where "taken" is
+ * 2, what the record in front had no place for goes on, and there is no other fetch. Where the
+ * instruction is at 0, no fetch was in front of the data references.
+ */
+#include "base/error.h"
+#include "sources/reference_form.h"
+
+#include <string.h>
+
+enum {
+	RECORD_SIZE = 64,
+	BRANCH = 8,
+	TAKEN = 9,
+	GOES_ON = 2, /* at TAKEN */
+	STORES = 16,
+	LOADS = 32,
+	N_STORES = 2,
+	N_LOADS = 4,
+	MAX_REFERENCES = 1 + N_STORES + N_LOADS,
+};
+
+static uint64_t read_u64(const char *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return GUINT64_FROM_LE(value);
+}
+
+/* No text has such bytes at the place of the flags. */
+static bool is_form(const char *data, size_t size)
+{
+	return size >= RECORD_SIZE && (uint8_t)data[BRANCH] <= 1 && (uint8_t)data[TAKEN] <= GOES_ON;
+}
+
+static void add_accesses(
+	LodeReferenceScan *self, const char *at, unsigned n, LodeReferenceKind kind)
+{
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t address = read_u64(at + i * sizeof(address));
+		if (address != 0)
+			lode_reference_scan_add(self, kind, address, 0);
+	}
+}
+
+static bool scan(LodeReferenceScan *self, GError **error)
+{
+	while (self->room - self->n >= MAX_REFERENCES && self->end - self->at >= RECORD_SIZE) {
+		uint64_t instruction = read_u64(self->at);
+		if (instruction != 0 && self->at[TAKEN] != GOES_ON)
+			lode_reference_scan_add(self, LODE_REFERENCE_FETCH, instruction, 0);
+		add_accesses(self, self->at + LOADS, N_LOADS, LODE_REFERENCE_LOAD);
+		add_accesses(self, self->at + STORES, N_STORES, LODE_REFERENCE_STORE);
+		self->at += RECORD_SIZE;
+		self->offset += RECORD_SIZE;
+	}
+	if (!self->is_last || self->at == self->end || self->end - self->at >= RECORD_SIZE)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+		"%s: record at offset %" G_GUINT64_FORMAT ": cut short, %d bytes of %d", self->name,
+		self->offset, (int)(self->end - self->at), RECORD_SIZE);
+	return false;
+}
+
+static char *losses(const LodeReferenceScan *self)
+{
+	return self->offset > 0 ? g_strdup("registers and branches of the instructions") : NULL;
+}
+
+static void put_u64(char *at, uint64_t value)
+{
+	value = GUINT64_TO_LE(value);
+	memcpy(at, &value, sizeof(value));
+}
+
+static bool put_record(LodeReferenceWriter *self, GError **error)
+{
+	char *at = lode_reference_writer_room(self, error);
+
+	if (at == NULL)
+		return false;
+	memset(at, 0, RECORD_SIZE);
+	put_u64(at, self->instruction);
+	if (self->goes_on)
+		at[TAKEN] = GOES_ON;
+	for (unsigned i = 0; i < self->n_loads; i++)
+		put_u64(at + LOADS + i * sizeof(uint64_t), self->loads[i]);
+	for (unsigned i = 0; i < self->n_stores; i++)
+		put_u64(at + STORES + i * sizeof(uint64_t), self->stores[i]);
+	self->used += RECORD_SIZE;
+	self->n_loads = 0;
+	self->n_stores = 0;
+	return true;
+}
+
+static bool begin(LodeReferenceWriter *self, uint64_t instruction, GError **error)
+{
+	if (self->is_open && !put_record(self, error))
+		return false;
+	self->is_open = true;
+	self->goes_on = false;
+	self->instruction = instruction;
+	return true;
+}
+
+/* Goes on in another record where this one is full, or would give a load before earlier stores. */
+static bool make_room(LodeReferenceWriter *self, bool has_load, bool has_store, GError **error)
+{
+	if (self->n_loads + has_load <= N_LOADS && self->n_stores + has_store <= N_STORES &&
+		!(has_load && self->n_stores > 0))
+		return true;
+	if (!put_record(self, error))
+		return false;
+	self->goes_on = self->instruction != 0;
+	self->n_repeated += self->goes_on;
+	return true;
+}
+
+static bool write_access(LodeReferenceWriter *self, const LodeReference *reference, GError **error)
+{
+	bool has_load = reference->kind != LODE_REFERENCE_STORE;
+	bool has_store = reference->kind != LODE_REFERENCE_LOAD;
+
+	if (!self->is_open || reference->thread != self->thread) {
+		if (!begin(self, 0, error))
+			return false;
+	} else if (!make_room(self, has_load, has_store, error)) {
+		return false;
+	}
+	if (has_load)
+		self->loads[self->n_loads++] = reference->address;
+	if (has_store)
+		self->stores[self->n_stores++] = reference->address;
+	return true;
+}
+
+static bool write_reference(
+	LodeReferenceWriter *self, const LodeReference *reference, GError **error)
+{
+	if (reference->address == 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"a reference to address 0 has no place in the form champsim");
+		return false;
+	}
+	bool is_written = reference->kind == LODE_REFERENCE_FETCH
+	                          ? begin(self, reference->address, error)
+	                          : write_access(self, reference, error);
+	self->thread = reference->thread;
+	return is_written;
+}
+
+static bool finish(LodeReferenceWriter *self, GError **error)
+{
+	bool is_written = !self->is_open || put_record(self, error);
+
+	self->is_open = false;
+	return is_written;
+}
+
+const LodeReferenceFormRow lode_champsim_records = {
+	.name = "champsim",
+	.is_form = is_form,
+	.scan = scan,
+	.losses = losses,
+	.write = write_reference,
+	.finish = finish,
+	.lacks_sizes = true,
+	.lacks_threads = true,
+	.splits_modifies = true,
+};

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers of the text forms: there are hundreds of millions of them in a trace. */
+#include "sources/reference_form.h"
+
+#include <string.h>
+
+#define NO_DIGITS_16 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16
+
+/* clang-format off */
+const uint8_t lode_reference_hex_digits[256] = {
+	NO_DIGITS_16, NO_DIGITS_16, NO_DIGITS_16,
+	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 16, 16, 16, 16, 16,
+	16, 10, 11, 12, 13, 14, 15, 16, 16, 16, 16, 16, 16, 16, 16, 16,
+	NO_DIGITS_16,
+	16, 10, 11, 12, 13, 14, 15, 16, 16, 16, 16, 16, 16, 16, 16, 16,
+	NO_DIGITS_16, NO_DIGITS_16, NO_DIGITS_16, NO_DIGITS_16, NO_DIGITS_16,
+	NO_DIGITS_16, NO_DIGITS_16, NO_DIGITS_16, NO_DIGITS_16,
+};
+/* clang-format on */
+
+bool lode_reference_hex(const char **at, const char *end, uint64_t max, uint64_t *out)
+{
+	const char *first = *at;
+	uint64_t value = 0;
+	uint8_t digit;
+
+	for (; *at < end && (digit = lode_reference_hex_digits[(uint8_t) * *at]) < 16; (*at)++) {
+		if (value > UINT64_MAX >> 4)
+			return false;
+		value = value << 4 | digit;
+	}
+	*out = value;
+	return *at > first && value <= max;
+}
+
+bool lode_reference_decimal(const char **at, const char *end, uint64_t max, uint64_t *out)
+{
+	const char *first = *at;
+	uint64_t value = 0;
+
+	for (; *at < end && **at >= '0' && **at <= '9'; (*at)++) {
+		uint64_t digit = (uint64_t)(**at - '0');
+		if (value > (UINT64_MAX - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	*out = value;
+	return *at > first && value <= max;
+}
+
+char *lode_reference_put_hex(char *at, uint64_t value, unsigned width)
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned needed = value == 0 ? 1 : (67U - (unsigned)__builtin_clzll(value)) / 4;
+	unsigned n = MAX(needed, width);
+
+	for (unsigned i = n; i-- > 0; value >>= 4)
+		at[i] = digits[value & 15];
+	return at + n;
+}
+
+char *lode_reference_put_decimal(char *at, uint64_t value)
+{
+	char digits[20];
+	size_t n = 0;
+
+	do
+		digits[sizeof(digits) - ++n] = (char)('0' + value % 10);
+	while ((value /= 10) > 0);
+	memcpy(at, digits + sizeof(digits) - n, n);
+	return at + n;
+}
