@@ -40,11 +40,20 @@ LodeTraceWriter *lode_trace_writer_open(
 bool lode_trace_writer_add(
 	LodeTraceWriter *self, const LodeReference *references, size_t n, GError **error);
 
+/*
+ * Writes what is known of the trace so far, so that a file that is cut short names its program too;
+ * at any time, as often as wanted: the last one holds. The description is borrowed. Errors: _IO,
+ * _LIMIT.
+ */
+bool lode_trace_writer_describe(
+	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error);
+
 /* References added so far, and bytes written so far. */
 uint64_t lode_trace_writer_references(const LodeTraceWriter *self);
 uint64_t lode_trace_writer_bytes(const LodeTraceWriter *self);
 
-/* Writes what is open, the description (borrowed) and the index, and puts the file in its place. */
+/* Writes what is open, the description (borrowed; NULL: the last one holds) and the index, and puts
+ * the file in its place. */
 bool lode_trace_writer_finish(
 	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error);
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One frame on its way into the file:
+ *
+ *   new ──▶ encode ──▶ pack_piece × n_pieces ──▶ finish ──▶ sections
+ *           streams    any order, any threads    head
+ *
+ * No step knows of threads or of the file; what comes out depends on the frame and the level only.
+ */
+#pragma once
+
+#include "traces/rps_frame.h"
+#include "traces/trace_writer.h"
+
+typedef struct LodeFramePacking LodeFramePacking;
+
+typedef struct {
+	LodeTraceLevel level;
+	uint32_t dictionary;          /* its number */
+	bool is_dictionary_droppable; /* no frame behind this one needs its new blocks */
+} LodeFramePackingOptions;
+
+/* Takes the frame. */
+LodeFramePacking *lode_frame_packing_new(
+	LodeTraceFrame *frame, const LodeFramePackingOptions *options);
+void lode_frame_packing_free(LodeFramePacking *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFramePacking, lode_frame_packing_free)
+
+/* Memory of the frame, 0 once it is encoded; of its streams, 0 before. */
+size_t lode_frame_packing_frame_bytes(const LodeFramePacking *self);
+size_t lode_frame_packing_stream_bytes(const LodeFramePacking *self);
+
+void lode_frame_packing_encode(LodeFramePacking *self);
+
+/* The largest first. */
+unsigned lode_frame_packing_n_pieces(const LodeFramePacking *self);
+
+/* What packing that piece takes, beside the streams. */
+size_t lode_frame_packing_piece_memory(const LodeFramePacking *self, unsigned piece);
+
+void lode_frame_packing_pack_piece(LodeFramePacking *self, unsigned piece);
+
+/* Tries the plain form where the codec did badly, and makes the head. */
+void lode_frame_packing_finish(LodeFramePacking *self);
+
+/* Of the finished frame: borrowed; whether the new blocks are not in it; the bytes of the section
+ * in order, GByteArray each, borrowed. */
+const LodeRpsSummary *lode_frame_packing_summary(const LodeFramePacking *self);
+bool lode_frame_packing_has_dropped_dictionary(const LodeFramePacking *self);
+const GPtrArray *lode_frame_packing_section(const LodeFramePacking *self);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* One frame on its way out of the file; the other side of frame_packing.h. */
+#pragma once
+
+#include "traces/rps_file.h"
+
+typedef struct {
+	const LodeRpsFile *file; /* borrowed */
+	uint64_t number;
+	LodeRpsFrame rps;
+	uint64_t body_offset; /* in the file */
+	GByteArray *streams[LODE_FRAME_MAX_STREAMS];
+} LodeFrameUnpacking;
+
+/* Reads the head; to be cleared in any case. Errors, here and below: _IO, _CORRUPT, _LIMIT; they
+ * name file, frame and offset. */
+bool lode_frame_unpacking_init(
+	LodeFrameUnpacking *self, const LodeRpsFile *file, uint64_t number, GError **error);
+void lode_frame_unpacking_clear(LodeFrameUnpacking *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeFrameUnpacking, lode_frame_unpacking_clear)
+
+/* Adds the new blocks to the dictionary, which has those of all frames before. */
+bool lode_frame_unpacking_add_blocks(
+	LodeFrameUnpacking *self, LodeBlockDictionary *dictionary, GError **error);
+
+/* The frame, once its new blocks are in the dictionary; the caller owns it. */
+LodeTraceFrame *lode_frame_unpacking_decode(
+	LodeFrameUnpacking *self, LodeBlockDictionary *dictionary, GError **error);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The body of a description section ⇄ what names a trace. */
+#pragma once
+
+#include "traces/trace_description.h"
+
+/* The caller owns the bytes. */
+GByteArray *lode_rps_description_encode(const LodeTraceDescription *description);
+
+/* The caller owns the result. Errors: _CORRUPT. */
+LodeTraceDescription *lode_rps_description_decode(const GByteArray *bytes, GError **error);

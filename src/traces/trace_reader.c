@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Workers take the frames in their order. One at a time adds the new blocks of its frame to the
+ * dictionary; then frames are decoded side by side:
+ *
+ *   worker 1  │ blocks 0 │ decode 0        │ blocks 2 │ decode 2 …
+ *   worker 2             │ blocks 1 │ decode 1          │ blocks 3 │ …
+ *   reader                                 │ 0 │      1 │ …
+ */
+#include "traces/trace_reader.h"
+
+#include "base/error.h"
+#include "base/worker_pool.h"
+#include "traces/frame_unpacking.h"
+#include "traces/rps_format.h"
+
+#include <string.h>
+
+enum { MAX_BYTES = 384 << 20 }; /* of frames that are being decoded, are ready or in use */
+
+typedef struct {
+	uint64_t number;
+	size_t bytes; /* counted in the reader's sum */
+	LodeTraceFrame *frame;
+	GError *error;
+	bool is_done;
+} Job;
+
+struct LodeTraceReader {
+	LodeRpsFile *file;
+	uint64_t next_blocks;            /* frame whose new blocks come next */
+	LodeBlockDictionary *dictionary; /* of the frame before that */
+	uint32_t dictionary_number;
+	GMutex dictionary_lock; /* of the three above; taken before the other lock */
+	GMutex lock;            /* of all below */
+	GCond changed;
+	GQueue jobs;         /* Job, in order of frames; the first may be in use */
+	uint64_t next_claim; /* frame that no worker has taken */
+	size_t bytes;
+	bool is_stopping, is_first_in_use;
+	GThread **threads;
+	unsigned n_threads;
+};
+
+static void job_free(Job *job)
+{
+	lode_trace_frame_free(job->frame);
+	g_clear_error(&job->error);
+	g_free(job);
+}
+
+/* What a frame takes while it is decoded: itself, its streams about as much again, and its part of
+ * the file. */
+static size_t decoding_bytes(const LodeRpsEntry *entry)
+{
+	const LodeFrameHead *head = &entry->summary.head;
+
+	return 2 * (head->n_invocations * sizeof(uint32_t) + head->n_addresses * sizeof(uint64_t) +
+			   head->n_switches * sizeof(LodeTraceSwitch)) +
+	       entry->bytes;
+}
+
+static bool has_room(const LodeTraceReader *self)
+{
+	const LodeRpsEntry *entry = lode_rps_file_frame(self->file, self->next_claim);
+
+	return self->jobs.length == 0 || (self->jobs.length < self->n_threads + 2 &&
+						 self->bytes + decoding_bytes(entry) <= MAX_BYTES);
+}
+
+/* The next frame to decode, when there is room for it; NULL: there will be none. */
+static Job *claim(LodeTraceReader *self)
+{
+	Job *job = NULL;
+
+	g_mutex_lock(&self->lock);
+	while (!self->is_stopping && self->next_claim < self->file->frames->len && !has_room(self))
+		g_cond_wait(&self->changed, &self->lock);
+	if (!self->is_stopping && self->next_claim < self->file->frames->len) {
+		job = g_new0(Job, 1);
+		job->number = self->next_claim++;
+		job->bytes = decoding_bytes(lode_rps_file_frame(self->file, job->number));
+		self->bytes += job->bytes;
+		g_queue_push_tail(&self->jobs, job);
+	}
+	g_mutex_unlock(&self->lock);
+	return job;
+}
+
+static void begin_dictionary(LodeTraceReader *self, uint32_t number)
+{
+	if (self->dictionary != NULL && self->dictionary_number == number)
+		return;
+	lode_block_dictionary_unref(self->dictionary);
+	self->dictionary = lode_block_dictionary_new();
+	self->dictionary_number = number;
+}
+
+/* Adds the new blocks of frames that were passed over, as far as the frame needs them. */
+static bool catch_up(LodeTraceReader *self, uint64_t frame, GError **error)
+{
+	uint32_t wanted = lode_rps_file_frame(self->file, frame)->summary.dictionary;
+
+	for (; self->next_blocks < frame; self->next_blocks++) {
+		g_auto(LodeFrameUnpacking) passed = {0};
+
+		if (lode_rps_file_frame(self->file, self->next_blocks)->summary.dictionary !=
+			wanted)
+			continue;
+		begin_dictionary(self, wanted);
+		if (!lode_frame_unpacking_init(&passed, self->file, self->next_blocks, error) ||
+			!lode_frame_unpacking_add_blocks(&passed, self->dictionary, error))
+			return false;
+	}
+	begin_dictionary(self, wanted);
+	return true;
+}
+
+/* Under the dictionary's lock: after that, the frame can be decoded by itself. */
+static bool prepare(LodeTraceReader *self, Job *job, LodeFrameUnpacking *unpacking)
+{
+	if (!catch_up(self, job->number, &job->error) ||
+		!lode_frame_unpacking_init(unpacking, self->file, job->number, &job->error) ||
+		!lode_frame_unpacking_add_blocks(unpacking, self->dictionary, &job->error))
+		return false;
+	self->next_blocks = job->number + 1;
+	return true;
+}
+
+static void end_job(LodeTraceReader *self, Job *job)
+{
+	g_mutex_lock(&self->lock);
+	job->is_done = true;
+	if (job->error != NULL) /* later frames may need what is missing */
+		self->next_claim = self->file->frames->len;
+	g_cond_broadcast(&self->changed);
+	g_mutex_unlock(&self->lock);
+}
+
+static bool decode_next(LodeTraceReader *self)
+{
+	g_auto(LodeFrameUnpacking) unpacking = {0};
+	g_autoptr(LodeBlockDictionary) dictionary = NULL;
+
+	g_mutex_lock(&self->dictionary_lock);
+	Job *job = claim(self);
+	bool is_prepared = job != NULL && prepare(self, job, &unpacking);
+	if (is_prepared)
+		dictionary = lode_block_dictionary_ref(self->dictionary);
+	else if (job != NULL)
+		end_job(self, job); /* before another worker can claim */
+	g_mutex_unlock(&self->dictionary_lock);
+	if (!is_prepared)
+		return false;
+	job->frame = lode_frame_unpacking_decode(&unpacking, dictionary, &job->error);
+	end_job(self, job);
+	return true;
+}
+
+static void *run_worker(void *data)
+{
+	while (decode_next(data))
+		;
+	return NULL;
+}
+
+/* The frame that has the reference; the number of frames when none has. */
+static uint64_t find_frame(const LodeRpsFile *file, uint64_t reference)
+{
+	uint64_t low = 0, high = file->frames->len;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		const LodeFrameHead *head = &lode_rps_file_frame(file, middle)->summary.head;
+
+		if (reference >= head->first_reference + head->n_references)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+LodeTraceReader *lode_trace_reader_open(
+	const char *path, const LodeTraceReaderOptions *options, GError **error)
+{
+	LodeRpsFile *file = lode_rps_file_open(path, error);
+	LodeTraceReader *self;
+
+	if (file == NULL)
+		return NULL;
+	self = g_new0(LodeTraceReader, 1);
+	self->file = file;
+	self->next_claim = find_frame(file, options != NULL ? options->first_reference : 0);
+	g_mutex_init(&self->dictionary_lock);
+	g_mutex_init(&self->lock);
+	g_cond_init(&self->changed);
+	g_queue_init(&self->jobs);
+	self->n_threads = options != NULL && options->threads > 0 ? options->threads
+	                                                          : lode_worker_pool_default_size();
+	return self;
+}
+
+static void start_workers(LodeTraceReader *self)
+{
+	self->threads = g_new0(GThread *, self->n_threads);
+	for (unsigned i = 0; i < self->n_threads; i++)
+		self->threads[i] = g_thread_new("lode-unpack", run_worker, self);
+}
+
+static void stop_workers(LodeTraceReader *self)
+{
+	g_mutex_lock(&self->lock);
+	self->is_stopping = true;
+	g_cond_broadcast(&self->changed);
+	g_mutex_unlock(&self->lock);
+	for (unsigned i = 0; self->threads != NULL && i < self->n_threads; i++)
+		g_thread_join(self->threads[i]);
+	g_free(self->threads);
+}
+
+void lode_trace_reader_close(LodeTraceReader *self)
+{
+	if (self == NULL)
+		return;
+	stop_workers(self);
+	g_queue_clear_full(&self->jobs, (GDestroyNotify)job_free);
+	lode_block_dictionary_unref(self->dictionary);
+	lode_rps_file_close(self->file);
+	g_mutex_clear(&self->dictionary_lock);
+	g_mutex_clear(&self->lock);
+	g_cond_clear(&self->changed);
+	g_free(self);
+}
+
+/* Lets go of the frame that was given last. */
+static void release(LodeTraceReader *self)
+{
+	if (!self->is_first_in_use)
+		return;
+	Job *job = g_queue_pop_head(&self->jobs);
+	self->bytes -= job->bytes;
+	self->is_first_in_use = false;
+	job_free(job);
+	g_cond_broadcast(&self->changed);
+}
+
+/* The job whose turn it is, once it is done; NULL at the end. */
+static Job *wait_for_first(LodeTraceReader *self)
+{
+	for (;;) {
+		Job *job = g_queue_peek_head(&self->jobs);
+
+		if (job == NULL && self->next_claim >= self->file->frames->len)
+			return NULL;
+		if (job != NULL && job->is_done)
+			return job;
+		g_cond_wait(&self->changed, &self->lock);
+	}
+}
+
+int lode_trace_reader_next(LodeTraceReader *self, const LodeTraceFrame **out_frame, GError **error)
+{
+	int result = 0;
+
+	if (self->threads == NULL)
+		start_workers(self);
+	g_mutex_lock(&self->lock);
+	release(self);
+	Job *job = wait_for_first(self);
+	if (job != NULL && job->error != NULL) {
+		if (error != NULL)
+			*error = g_error_copy(job->error);
+		result = -1;
+	} else if (job != NULL) {
+		*out_frame = job->frame;
+		self->is_first_in_use = true;
+		result = 1;
+	}
+	g_mutex_unlock(&self->lock);
+	return result;
+}
+
+const LodeTraceDescription *lode_trace_reader_description(const LodeTraceReader *self)
+{
+	return self->file->description;
+}
+
+static const LodeFrameHead *last_head(const LodeTraceReader *self)
+{
+	static const LodeFrameHead none = {0};
+	guint n = self->file->frames->len;
+
+	return n > 0 ? &lode_rps_file_frame(self->file, n - 1)->summary.head : &none;
+}
+
+uint64_t lode_trace_reader_n_references(const LodeTraceReader *self)
+{
+	return last_head(self)->first_reference + last_head(self)->n_references;
+}
+
+uint64_t lode_trace_reader_n_instructions(const LodeTraceReader *self)
+{
+	return last_head(self)->first_instruction + last_head(self)->n_instructions;
+}
+
+uint64_t lode_trace_reader_n_frames(const LodeTraceReader *self)
+{
+	return self->file->frames->len;
+}
+
+unsigned lode_trace_reader_n_threads(const LodeTraceReader *self)
+{
+	unsigned n = 0;
+
+	for (guint i = 0; i < self->file->frames->len; i++) {
+		const LodeRpsSummary *summary = &lode_rps_file_frame(self->file, i)->summary;
+
+		n = MAX(n, summary->threads[summary->n_threads - 1] + 1U);
+	}
+	return n;
+}
+
+const char *lode_trace_reader_damage(const LodeTraceReader *self)
+{
+	return self->file->damage;
+}
+
+/* Streams that were packed together share what that takes by their sizes. */
+static void set_stream_bytes(const LodeRpsFrame *rps, LodeTraceFrameInfo *info)
+{
+	unsigned stream = 0;
+
+	for (unsigned i = 0; i < rps->n_pieces; i++) {
+		const LodeRpsPiece *piece = &rps->pieces[i];
+		uint64_t packed_left = piece->packed_bytes, left = piece->bytes;
+
+		for (unsigned k = 0; k < piece->n_streams; k++, stream++) {
+			uint64_t bytes = rps->stream_bytes[stream];
+			uint64_t share = (uint64_t)((double)packed_left * (double)bytes /
+							    (double)left +
+						    0.5);
+
+			info->stream_bytes[rps->streams[stream]] = bytes;
+			info->stream_packed_bytes[rps->streams[stream]] = share;
+			packed_left -= share;
+			left -= bytes;
+		}
+	}
+}
+
+bool lode_trace_reader_frame_info(
+	LodeTraceReader *self, uint64_t frame, LodeTraceFrameInfo *out_info, GError **error)
+{
+	const LodeRpsEntry *entry = lode_rps_file_frame(self->file, frame);
+	g_auto(LodeFrameUnpacking) unpacking = {0};
+	LodeTraceFrameInfo info = {.offset = entry->offset, .bytes = entry->bytes};
+
+	if (!lode_frame_unpacking_init(&unpacking, self->file, frame, error))
+		return false;
+	info.is_plain = unpacking.rps.summary.form != LODE_RPS_CODED;
+	info.head = unpacking.rps.summary.head;
+	set_stream_bytes(&unpacking.rps, &info);
+	*out_info = info;
+	return true;
+}
+
+bool lode_trace_reader_count_classes(
+	LodeTraceReader *self, uint64_t frame, GArray *counts, GError **error)
+{
+	(void)self;
+	(void)frame;
+	(void)counts;
+	(void)error;
+	return true;
+}
+
+bool lode_trace_reader_is_format(const char *data, size_t size)
+{
+	return size >= LODE_RPS_MAGIC_BYTES &&
+	       memcmp(data, LODE_RPS_MAGIC, LODE_RPS_MAGIC_BYTES) == 0;
+}

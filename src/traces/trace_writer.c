@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include "traces/trace_writer.h"
+
+#include "base/error.h"
+#include "base/new_file.h"
+#include "base/worker_pool.h"
+#include "traces/block_splitter.h"
+#include "traces/packing_queue.h"
+#include "traces/rps_description.h"
+#include "traces/rps_fields.h"
+#include "traces/rps_format.h"
+#include "traces/rps_section.h"
+
+#include <errno.h>
+#include <lzma.h>
+#include <string.h>
+#include <unistd.h>
+
+struct LodeTraceWriter {
+	char *path;
+	LodeTraceLevel level;
+	uint64_t frame_references, n_references, n_in_frame;
+	LodeBlockSplitter *splitter;
+	LodeBlockDictionary *dictionary; /* of the last frame */
+	uint32_t dictionary_number;
+	bool has_frame, is_described;
+	LodePackingQueue *queue; /* its threads use what is below, under the lock */
+	GMutex lock;
+	LodeNewFile *file;
+	GByteArray *index;
+	uint64_t n_frames, n_sections, offset;
+	bool has_dropped_dictionary; /* the last frame that was written */
+	GError *error;               /* what went wrong first */
+};
+
+static bool write_all(LodeTraceWriter *self, const uint8_t *bytes, size_t size, GError **error)
+{
+	while (size > 0) {
+		ssize_t n = write(self->file->descriptor, bytes, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot write: %s",
+				g_strerror(n < 0 ? errno : ENOSPC));
+			return false;
+		}
+		bytes += n;
+		size -= (size_t)n;
+		self->offset += (uint64_t)n;
+	}
+	return true;
+}
+
+static bool write_frame(LodeTraceWriter *self, const LodeFramePacking *frame, GError **error)
+{
+	const GPtrArray *section = lode_frame_packing_section(frame);
+
+	if (++self->n_frames > LODE_RPS_MAX_FRAMES) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "more than %d frames",
+			LODE_RPS_MAX_FRAMES);
+		return false;
+	}
+	for (guint i = 0; i < section->len; i++) {
+		const GByteArray *bytes = g_ptr_array_index(section, i);
+
+		if (!write_all(self, bytes->data, bytes->len, error))
+			return false;
+	}
+	return true;
+}
+
+/* The sink of the queue. */
+static void write_ready(const LodeFramePacking *frame, const GByteArray *section, void *user_data)
+{
+	LodeTraceWriter *self = user_data;
+
+	g_mutex_lock(&self->lock);
+	uint64_t start = self->offset;
+	if (self->error == NULL && frame != NULL)
+		write_frame(self, frame, &self->error);
+	else if (self->error == NULL)
+		write_all(self, section->data, section->len, &self->error);
+	self->n_sections++;
+	lode_rps_put_u32(self->index, frame != NULL ? LODE_RPS_FRAME : LODE_RPS_DESCRIPTION);
+	lode_rps_put_varint(self->index, self->offset - start);
+	if (frame != NULL) {
+		lode_rps_summary_encode(lode_frame_packing_summary(frame), self->index);
+		self->has_dropped_dictionary = lode_frame_packing_has_dropped_dictionary(frame);
+	}
+	g_mutex_unlock(&self->lock);
+}
+
+static bool write_header(LodeTraceWriter *self, GError **error)
+{
+	g_autoptr(GByteArray) header = g_byte_array_new();
+
+	g_byte_array_append(header, (const uint8_t *)LODE_RPS_MAGIC, LODE_RPS_MAGIC_BYTES);
+	lode_rps_put_u32(header, LODE_RPS_VERSION);
+	lode_rps_put_u32(header, 0);
+	return write_all(self, header->data, header->len, error);
+}
+
+LodeTraceWriter *lode_trace_writer_open(
+	const char *path, const LodeTraceWriterOptions *options, GError **error)
+{
+	g_autoptr(LodeTraceWriter) self = g_new0(LodeTraceWriter, 1);
+	unsigned n_threads = options->threads > 0 ? options->threads
+	                                          : lode_worker_pool_default_size();
+
+	g_mutex_init(&self->lock);
+	self->path = g_strdup(path);
+	self->level = options->level;
+	self->frame_references = options->frame_references > 0 ? options->frame_references
+	                                                       : UINT64_MAX;
+	self->index = g_byte_array_new();
+	self->splitter = lode_block_splitter_new();
+	self->file = lode_new_file_open(path, error);
+	if (self->file == NULL || !write_header(self, error)) {
+		g_prefix_error(error, "%s: ", path);
+		return NULL;
+	}
+	self->queue = lode_packing_queue_new(n_threads, write_ready, self);
+	return g_steal_pointer(&self);
+}
+
+void lode_trace_writer_close(LodeTraceWriter *self)
+{
+	if (self == NULL)
+		return;
+	lode_packing_queue_free(self->queue);
+	lode_new_file_close(self->file);
+	lode_block_splitter_free(self->splitter);
+	lode_block_dictionary_unref(self->dictionary);
+	if (self->index != NULL)
+		g_byte_array_unref(self->index);
+	g_clear_error(&self->error);
+	g_mutex_clear(&self->lock);
+	g_free(self->path);
+	g_free(self);
+}
+
+/* Whether writing went well so far. */
+static bool check(LodeTraceWriter *self, GError **error)
+{
+	g_mutex_lock(&self->lock);
+	bool is_well = self->error == NULL;
+	if (!is_well && error != NULL)
+		*error = g_error_copy(self->error);
+	g_mutex_unlock(&self->lock);
+	if (!is_well)
+		g_prefix_error(error, "%s: ", self->path);
+	return is_well;
+}
+
+static void number_dictionary(LodeTraceWriter *self, LodeBlockDictionary *dictionary)
+{
+	if (self->dictionary == dictionary)
+		return;
+	if (self->has_frame)
+		self->dictionary_number++;
+	lode_block_dictionary_unref(self->dictionary);
+	self->dictionary = lode_block_dictionary_ref(dictionary);
+	self->has_frame = true;
+}
+
+static void end_frame(LodeTraceWriter *self)
+{
+	LodeTraceFrame *frame = lode_block_splitter_take_frame(self->splitter);
+
+	self->n_in_frame = 0;
+	if (frame == NULL)
+		return;
+	number_dictionary(self, frame->dictionary);
+	LodeFramePackingOptions options = {
+		.level = self->level,
+		.dictionary = self->dictionary_number,
+		.is_dictionary_droppable = true,
+	};
+	lode_packing_queue_add_frame(self->queue, lode_frame_packing_new(frame, &options));
+}
+
+bool lode_trace_writer_add(
+	LodeTraceWriter *self, const LodeReference *references, size_t n, GError **error)
+{
+	while (n > 0) {
+		size_t some = (size_t)MIN(n, self->frame_references - self->n_in_frame);
+		size_t taken = lode_block_splitter_add(self->splitter, references, some);
+
+		self->n_references += taken;
+		self->n_in_frame += taken;
+		references += taken;
+		n -= taken;
+		if (taken < some || self->n_in_frame == self->frame_references) {
+			end_frame(self);
+			if (!check(self, error))
+				return false;
+		}
+	}
+	return true;
+}
+
+uint64_t lode_trace_writer_references(const LodeTraceWriter *self)
+{
+	return self->n_references;
+}
+
+uint64_t lode_trace_writer_bytes(const LodeTraceWriter *self)
+{
+	GMutex *lock = (GMutex *)&self->lock;
+
+	g_mutex_lock(lock);
+	uint64_t bytes = self->offset;
+	g_mutex_unlock(lock);
+	return bytes;
+}
+
+bool lode_trace_writer_describe(
+	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error)
+{
+	g_autoptr(GByteArray) body = lode_rps_description_encode(description);
+
+	if (body->len > LODE_RPS_MAX_TEXT_BYTES) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"%s: a description of %u bytes; there is room for %d", self->path,
+			body->len, LODE_RPS_MAX_TEXT_BYTES);
+		return false;
+	}
+	self->is_described = true;
+	lode_packing_queue_add_section(
+		self->queue, lode_rps_section_pack(LODE_RPS_DESCRIPTION, body));
+	return check(self, error);
+}
+
+/* Index and footer. */
+static bool write_end(LodeTraceWriter *self, GError **error)
+{
+	g_autoptr(GByteArray) body = g_byte_array_new();
+	g_autoptr(GByteArray) footer = g_byte_array_new();
+
+	lode_rps_put_varint(body, self->n_sections);
+	g_byte_array_append(body, self->index->data, self->index->len);
+	g_autoptr(GByteArray) section = lode_rps_section_pack(LODE_RPS_INDEX, body);
+	lode_rps_put_u64(footer, self->offset);
+	lode_rps_put_u64(footer, self->n_references);
+	lode_rps_put_u64(footer, lzma_crc64(footer->data, footer->len, 0));
+	g_byte_array_append(footer, (const uint8_t *)LODE_RPS_END_MAGIC, LODE_RPS_MAGIC_BYTES);
+	return write_all(self, section->data, section->len, error) &&
+	       write_all(self, footer->data, footer->len, error);
+}
+
+bool lode_trace_writer_finish(
+	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error)
+{
+	end_frame(self);
+	if (description != NULL && !lode_trace_writer_describe(self, description, error))
+		return false;
+	lode_packing_queue_wait(self->queue);
+	if (!check(self, error))
+		return false;
+	if (write_end(self, error) && lode_new_file_commit(self->file, error))
+		return true;
+	g_prefix_error(error, "%s: ", self->path);
+	return false;
+}

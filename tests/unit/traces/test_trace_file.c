@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* What is written to an .rps file is read from it again: all of it, and from any reference on. */
+#include "trace_file_check.h"
+#include "trace_samples.h"
+
+#include <glib/gstdio.h>
+
+static char *temporary_path(void)
+{
+	g_autofree char *folder = g_dir_make_tmp("lode-trace-XXXXXX", NULL);
+
+	return g_build_filename(folder, "x.rps", NULL);
+}
+
+static void remove_file(const char *path)
+{
+	g_autofree char *folder = g_path_get_dirname(path);
+
+	g_unlink(path);
+	g_rmdir(folder);
+}
+
+static void check_description(const LodeTraceDescription *description)
+{
+	const LodeTraceMapping *mappings = (const void *)description->mappings->data;
+	const LodeTraceThread *threads = (const void *)description->threads->data;
+	const LodeTraceTotal *totals = (const void *)description->totals->data;
+
+	g_assert_cmpstr(description->command, ==, "program --fast 'a b'");
+	g_assert_cmpstr(description->tool, ==, "tests");
+	g_assert_null(description->build);
+	g_assert_true(description->is_partial);
+	g_assert_cmpuint(description->mappings->len, ==, 2);
+	g_assert_cmpuint(mappings[0].end, ==, 0x401000);
+	g_assert_cmpuint(mappings[0].offset, ==, 4096);
+	g_assert_cmpuint(mappings[1].first_reference, ==, 12);
+	g_assert_cmpstr(mappings[0].build_id, ==, "0123456789abcdef");
+	g_assert_cmpstr(mappings[1].path, ==, "[stack]");
+	g_assert_null(mappings[1].build_id);
+	g_assert_cmpuint(description->threads->len, ==, 1);
+	g_assert_cmpuint(threads[0].tid, ==, 42);
+	g_assert_cmpstr(threads[0].name, ==, "main");
+	g_assert_cmpuint(description->totals->len, ==, 1);
+	g_assert_cmpuint(totals[0].value, ==, UINT64_C(1) << 40);
+}
+
+static void check_whole(const char *path, const GArray *references)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, &error);
+
+	g_assert_no_error(error);
+	g_assert_cmpstr(lode_trace_reader_damage(reader), ==, NULL);
+	g_assert_cmpuint(lode_trace_reader_n_references(reader), ==, references->len);
+	g_autoptr(GArray) read = lode_read_trace(reader, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(read->len, ==, references->len);
+	lode_assert_references(read, references, 0);
+	check_description(lode_trace_reader_description(reader));
+}
+
+static void check_seek(const char *path, const GArray *references, uint64_t first)
+{
+	g_autoptr(GError) error = NULL;
+	LodeTraceReaderOptions options = {.threads = 2, .first_reference = first};
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, &options, &error);
+	const LodeTraceFrame *frame;
+
+	g_assert_no_error(error);
+	int result = lode_trace_reader_next(reader, &frame, &error);
+	g_assert_no_error(error);
+	if (first >= references->len) {
+		g_assert_cmpint(result, ==, 0);
+		return;
+	}
+	g_assert_cmpint(result, ==, 1);
+	uint64_t start = frame->first_reference;
+	g_assert_cmpuint(start, <=, first);
+	g_assert_cmpuint(first, <, start + frame->n_references);
+	uint64_t n = frame->n_references;
+	g_autoptr(GArray) rest = lode_read_trace(reader, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(start + n + rest->len, ==, references->len);
+	lode_assert_references(rest, references, start + n);
+}
+
+static void test_round_trip(const void *name)
+{
+	static const unsigned frame_sizes[] = {0, 4096, 1000};
+
+	for (unsigned level = LODE_TRACE_LEVEL_FAST; level <= LODE_TRACE_LEVEL_SMALL; level++) {
+		for (unsigned i = 0; i < G_N_ELEMENTS(frame_sizes); i++) {
+			LodeTraceWriterOptions options = {
+				.level = (LodeTraceLevel)level,
+				.threads = 1 + i,
+				.frame_references = frame_sizes[i],
+			};
+			g_autoptr(GArray) references = lode_trace_sample(name, 20000, level);
+			g_autofree char *path = temporary_path();
+
+			lode_write_trace(path, references, &options);
+			check_whole(path, references);
+			check_seek(path, references, 9999);
+			check_seek(path, references, references->len - 1);
+			check_seek(path, references, references->len);
+			remove_file(path);
+		}
+	}
+}
+
+static void test_nothing(void)
+{
+	g_autoptr(GArray) references = g_array_new(FALSE, FALSE, sizeof(LodeReference));
+	g_autofree char *path = temporary_path();
+
+	lode_write_trace(path, references, &(LodeTraceWriterOptions){0});
+	check_whole(path, references);
+	remove_file(path);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; lode_trace_sample_names[i] != NULL; i++) {
+		g_autofree char *path = g_strconcat(
+			"/traces/file/", lode_trace_sample_names[i], NULL);
+
+		g_test_add_data_func(path, lode_trace_sample_names[i], test_round_trip);
+	}
+	g_test_add_func("/traces/file/nothing", test_nothing);
+	return g_test_run();
+}
