@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * At the start everything that lies below QEMU itself is the program's: QEMU is linked to load far
+ * above what it puts programs at, and its libraries and buffers lie higher still.
+ */
+#include "guest_mappings.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { PAGE_BYTES = 4096 };
+
+static uint64_t guest_base;
+static _Atomic uint64_t break_start;
+
+static void read_link(const char *link, char *out_path, size_t size)
+{
+	ssize_t n = readlink(link, out_path, size - 1);
+
+	out_path[n > 0 ? n : 0] = '\0';
+}
+
+static uint64_t whole_pages(uint64_t size)
+{
+	return (size + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
+}
+
+static unsigned protection_of(const char *letters)
+{
+	return (letters[0] == 'r' ? PROT_READ : 0u) | (letters[1] == 'w' ? PROT_WRITE : 0u) |
+	       (letters[2] == 'x' ? PROT_EXEC : 0u);
+}
+
+/* The stack of the program is the first memory with a page in front that nobody may touch. */
+static void tell_image(Recorder *recorder, TraceEvent *event, uint64_t *guard_end, bool *has_stack)
+{
+	bool is_guard = event->protection == 0 && event->path[0] == '\0';
+
+	event->kind = TRACE_MAPPING_FILE;
+	if (event->path[0] == '\0')
+		event->kind = TRACE_MAPPING_ANONYMOUS;
+	if (!*has_stack && !is_guard && event->start == *guard_end && event->path[0] == '\0') {
+		event->kind = TRACE_MAPPING_STACK;
+		*has_stack = true;
+	}
+	if (is_guard)
+		*guard_end = event->start + event->size;
+	else
+		recorder_tell(recorder, TRACE_EVENT_IMAGE, event, false);
+}
+
+/* "4000000000-4000009000 r--p 00000000 fe:00 248056     /usr/bin/sleep" */
+static bool read_line(const char *line, TraceEvent *out_event)
+{
+	unsigned long long start, end, offset;
+	char letters[5];
+	int path = 0;
+
+	*out_event = (TraceEvent){0};
+	if (sscanf(line, "%llx-%llx %4s %llx %*s %*s %n", &start, &end, letters, &offset, &path) <
+			4 ||
+		path == 0)
+		return false;
+	out_event->start = start;
+	out_event->size = end - start;
+	out_event->offset = offset;
+	out_event->protection = protection_of(letters);
+	snprintf(out_event->path, sizeof(out_event->path), "%.*s",
+		(int)strcspn(line + path, "\n"), line + path);
+	return true;
+}
+
+void guest_mappings_start(Recorder *recorder, uint64_t base)
+{
+	char line[TRACE_EVENT_PATH_BYTES + 128];
+	FILE *maps = fopen("/proc/self/maps", "re");
+	TraceEvent event;
+	uint64_t guard_end = UINT64_MAX;
+	bool has_stack = false;
+	char emulator[TRACE_EVENT_PATH_BYTES];
+
+	guest_base = base;
+	read_link("/proc/self/exe", emulator, sizeof(emulator));
+	while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
+		if (!read_line(line, &event))
+			continue;
+		if (strcmp(event.path, emulator) == 0)
+			break;
+		event.start -= base;
+		tell_image(recorder, &event, &guard_end, &has_stack);
+	}
+	if (maps != NULL)
+		fclose(maps);
+	/* Who has functions to look for has seen all files of the start behind this. */
+	recorder_tell(recorder, TRACE_EVENT_START, NULL, recorder_ring()->has_functions != 0);
+}
+
+static void read_descriptor_path(int descriptor, char *path, size_t size)
+{
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
+	read_link(link, path, size);
+}
+
+static void tell_map(Recorder *recorder, uint64_t start)
+{
+	const uint64_t *arguments = recorder->arguments;
+	bool is_file = (arguments[3] & MAP_ANONYMOUS) == 0;
+	TraceEvent event = {
+		.start = start,
+		.size = whole_pages(arguments[1]),
+		.offset = is_file ? arguments[5] : 0,
+		.protection = (uint32_t)arguments[2],
+		.kind = is_file ? TRACE_MAPPING_FILE : TRACE_MAPPING_ANONYMOUS,
+	};
+	bool is_code = is_file && (arguments[2] & PROT_EXEC) != 0;
+
+	if (is_file)
+		read_descriptor_path((int)arguments[4], event.path, sizeof(event.path));
+	recorder_tell(recorder, TRACE_EVENT_MAP, &event,
+		is_code && recorder_ring()->has_functions != 0);
+}
+
+static void tell_protection(Recorder *recorder)
+{
+	const TraceEvent event = {
+		.start = recorder->arguments[0],
+		.size = whole_pages(recorder->arguments[1]),
+		.protection = (uint32_t)recorder->arguments[2],
+	};
+
+	recorder_tell(recorder, TRACE_EVENT_PROTECT, &event, false);
+}
+
+static void tell_moved(Recorder *recorder, uint64_t start)
+{
+	const TraceEvent event = {
+		.start = start,
+		.size = whole_pages(recorder->arguments[2]),
+		.offset = recorder->arguments[0],
+		.kind = TRACE_MAPPING_MOVED,
+	};
+
+	recorder_tell(recorder, TRACE_EVENT_MAP, &event, false);
+}
+
+/* The first answer says where the heap begins. */
+static void tell_break(Recorder *recorder, uint64_t end)
+{
+	uint64_t start = 0;
+
+	if (atomic_compare_exchange_strong(&break_start, &start, end))
+		start = recorder->arguments[0] == 0 ? end : end & ~(uint64_t)(PAGE_BYTES - 1);
+	if (end <= start)
+		return;
+	const TraceEvent event = {
+		.start = start & ~(uint64_t)(PAGE_BYTES - 1),
+		.size = whole_pages(end) - (start & ~(uint64_t)(PAGE_BYTES - 1)),
+		.protection = PROT_READ | PROT_WRITE,
+		.kind = TRACE_MAPPING_HEAP,
+	};
+	recorder_tell(recorder, TRACE_EVENT_MAP, &event, false);
+}
+
+static void tell_attached(Recorder *recorder, uint64_t start)
+{
+	struct shmid_ds segment;
+	TraceEvent event = {
+		.start = start,
+		.protection = PROT_READ | PROT_WRITE,
+		.kind = TRACE_MAPPING_FILE,
+	};
+
+	if (shmctl((int)recorder->arguments[0], IPC_STAT, &segment) != 0)
+		return;
+	event.size = whole_pages(segment.shm_segsz);
+	snprintf(event.path, sizeof(event.path), "/SYSV%08x", (unsigned)segment.shm_perm.__key);
+	recorder_tell(recorder, TRACE_EVENT_MAP, &event, false);
+}
+
+static void tell_name(Recorder *recorder)
+{
+	TraceEvent event = {0};
+
+	if (prctl(PR_GET_NAME, event.path) == 0)
+		recorder_tell(recorder, TRACE_EVENT_NAME, &event, false);
+}
+
+/* The program may pass any address; the kernel looks whether it is one. */
+static void tell_exec(Recorder *recorder, uint64_t path)
+{
+	TraceEvent event = {0};
+	const size_t page_rest = PAGE_BYTES - path % PAGE_BYTES;
+	struct iovec to = {.iov_base = event.path, .iov_len = sizeof(event.path) - 1};
+	struct iovec from[] = {
+		{.iov_base = (void *)(uintptr_t)(guest_base + path), .iov_len = page_rest},
+		{
+			.iov_base = (void *)(uintptr_t)(guest_base + path + page_rest),
+			.iov_len = to.iov_len - (page_rest < to.iov_len ? page_rest : to.iov_len),
+		},
+	};
+
+	(void)!process_vm_readv(getpid(), &to, 1, from, 2, 0);
+	recorder_tell(recorder, TRACE_EVENT_EXEC, &event, true);
+}
+
+/* QEMU makes a process of whatever is no thread. */
+static bool is_thread(int64_t number, uint64_t flags)
+{
+	return number == SYS_clone && (flags & CLONE_VM) != 0 && (flags & CLONE_VFORK) == 0;
+}
+
+void guest_mappings_before_call(Recorder *recorder, int64_t number)
+{
+	if (number == SYS_execve)
+		tell_exec(recorder, recorder->arguments[0]);
+	else if (number == SYS_execveat)
+		tell_exec(recorder, recorder->arguments[1]);
+	else if (is_thread(number, recorder->arguments[0]))
+		recorder_expect_threads();
+}
+
+void guest_mappings_after_call(Recorder *recorder, int64_t number, int64_t result)
+{
+	bool is_error = result < 0 && result > -PAGE_BYTES;
+
+	if (number == SYS_execve || number == SYS_execveat)
+		recorder_tell(recorder, TRACE_EVENT_NO_EXEC, NULL, false);
+	if (is_error)
+		return;
+	if (number == SYS_mmap)
+		tell_map(recorder, (uint64_t)result);
+	else if (number == SYS_mprotect)
+		tell_protection(recorder);
+	else if (number == SYS_mremap)
+		tell_moved(recorder, (uint64_t)result);
+	else if (number == SYS_brk)
+		tell_break(recorder, (uint64_t)result);
+	else if (number == SYS_shmat)
+		tell_attached(recorder, (uint64_t)result);
+	else if (number == SYS_prctl && recorder->arguments[0] == PR_SET_NAME)
+		tell_name(recorder);
+	else if ((number == SYS_fork || number == SYS_vfork || number == SYS_clone) && result > 0 &&
+		 !(number == SYS_clone && is_thread(number, recorder->arguments[0])))
+		recorder_tell(recorder, TRACE_EVENT_FORK, NULL, false);
+}

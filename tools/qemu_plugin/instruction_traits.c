@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix A (opcode maps).
+ */
+#include "instruction_traits.h"
+
+enum {
+	ESCAPE = 0x0f,
+	VEX_2 = 0xc5,
+	VEX_3 = 0xc4,
+	EVEX = 0x62,
+	LOCK = 0xf0,
+	REPNE = 0xf2,
+	REPE = 0xf3,
+};
+
+typedef struct {
+	const uint8_t *at, *end;
+	bool has_lock, has_repeat;
+} Cursor;
+
+static bool is_legacy_prefix(uint8_t byte)
+{
+	switch (byte) {
+	case 0x26:
+	case 0x2e:
+	case 0x36:
+	case 0x3e:
+	case 0x64:
+	case 0x65:
+	case 0x66:
+	case 0x67:
+	case LOCK:
+	case REPNE:
+	case REPE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void skip_prefixes(Cursor *self)
+{
+	for (; self->at < self->end && is_legacy_prefix(*self->at); self->at++) {
+		self->has_lock |= *self->at == LOCK;
+		self->has_repeat |= *self->at == REPNE || *self->at == REPE;
+	}
+	if (self->at < self->end && (*self->at & 0xf0) == 0x40)
+		self->at++; /* REX */
+}
+
+static uint8_t byte_at(const Cursor *self, size_t index)
+{
+	return (size_t)(self->end - self->at) > index ? self->at[index] : 0;
+}
+
+static bool is_memory(uint8_t modrm)
+{
+	return modrm >> 6 != 3;
+}
+
+static unsigned extension(uint8_t modrm)
+{
+	return modrm >> 3 & 7;
+}
+
+/* A gather's accesses are separate ones, wherever they lie. */
+static bool is_gather(const Cursor *self, uint8_t opcode)
+{
+	unsigned map = byte_at(self, 1) & (opcode == EVEX ? 7 : 31);
+	uint8_t operation = byte_at(self, opcode == EVEX ? 4 : 3);
+
+	if (opcode == VEX_2 || map != 2)
+		return false;
+	return (operation >= 0x90 && operation <= 0x93) || (operation >= 0xa0 && operation <= 0xa3);
+}
+
+static bool is_branch(uint8_t opcode, uint8_t modrm)
+{
+	if (opcode == 0xff)
+		return extension(modrm) >= 2 && extension(modrm) <= 5;
+	return (opcode & 0xf0) == 0x70 || (opcode >= 0xe0 && opcode <= 0xe3) ||
+	       (opcode >= 0xe8 && opcode <= 0xeb) || (opcode >= 0xc2 && opcode <= 0xc3) ||
+	       (opcode >= 0xca && opcode <= 0xcf);
+}
+
+static bool is_string(uint8_t opcode)
+{
+	return (opcode >= 0x6c && opcode <= 0x6f) || (opcode >= 0xa4 && opcode <= 0xa7) ||
+	       (opcode >= 0xaa && opcode <= 0xaf);
+}
+
+static InstructionTraits escaped_traits(const Cursor *self)
+{
+	uint8_t opcode = byte_at(self, 1);
+
+	return (InstructionTraits){
+		.can_follow_itself = (opcode & 0xf0) == 0x80 || opcode == 0x05,
+		.is_locked = self->has_lock,
+		.is_wide = true,
+	};
+}
+
+InstructionTraits instruction_traits(const uint8_t *bytes, size_t n)
+{
+	Cursor cursor = {.at = bytes, .end = bytes + n};
+
+	skip_prefixes(&cursor);
+	uint8_t opcode = byte_at(&cursor, 0), modrm = byte_at(&cursor, 1);
+	if (opcode == ESCAPE)
+		return escaped_traits(&cursor);
+	if (opcode == VEX_2 || opcode == VEX_3 || opcode == EVEX)
+		return (InstructionTraits){.is_wide = !is_gather(&cursor, opcode)};
+	bool is_exchange = (opcode == 0x86 || opcode == 0x87) && is_memory(modrm);
+	bool is_80_bit = opcode == 0xdb && is_memory(modrm) && (extension(modrm) & 5) == 5;
+	return (InstructionTraits){
+		.can_follow_itself = is_branch(opcode, modrm) ||
+	                             (cursor.has_repeat && is_string(opcode)),
+		.is_locked = cursor.has_lock || is_exchange,
+		.is_wide = is_80_bit,
+		.is_call = opcode == 0xe8 || (opcode == 0xff && extension(modrm) == 2),
+		.is_return = opcode == 0xc2 || opcode == 0xc3,
+	};
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A plugin for QEMU's user-mode emulation that writes the references of a program to memory shared
+ * with lode, which packs them. One fetch for each instruction that is executed, each access behind
+ * the fetch of its instruction, in the order that QEMU makes them in.
+ *
+ * Whatever ends a piece of translated code early (a fault, a signal, the program's end) gives no
+ * fetch that did not happen, as each instruction calls for itself.
+ *
+ * An instruction that QEMU begins anew, to do it in another way (an atomic access that the host
+ * cannot do in one, a store into code), is one instruction: what its first attempt gave is taken
+ * back. It is known by two fetches in a row of an instruction that cannot follow itself.
+ */
+#include "function_scope.h"
+#include "guest_mappings.h"
+#include "instruction_traits.h"
+#include "qemu_plugin_interface.h"
+#include "recorder.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* What a fetch is told by, instead of a pointer to it: address, size and traits in one word. */
+enum {
+	ADDRESS_BITS = 48, /* which the processor extends by its sign */
+	SIZE_BITS = 4,
+	PIECE_BYTES = 8,
+	ACCESS_ROOM = 32, /* that instructions with more accesses than this need is rare */
+};
+
+#define CAN_FOLLOW_ITSELF (UINT64_C(1) << (ADDRESS_BITS + SIZE_BITS))
+#define IS_ENTRY (UINT64_C(2) << (ADDRESS_BITS + SIZE_BITS))
+
+__attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+
+static qemu_plugin_id_t plugin_id;
+static pthread_once_t start_once = PTHREAD_ONCE_INIT;
+static uint64_t start_base;
+static atomic_flag is_reset = ATOMIC_FLAG_INIT;
+
+static uint64_t word_of(const struct qemu_plugin_insn *instruction, InstructionTraits traits)
+{
+	uint64_t address = qemu_plugin_insn_vaddr(instruction);
+	uint64_t size = qemu_plugin_insn_size(instruction);
+
+	return (address & ((UINT64_C(1) << ADDRESS_BITS) - 1)) |
+	       (size & ((1u << SIZE_BITS) - 1)) << ADDRESS_BITS |
+	       (traits.can_follow_itself ? CAN_FOLLOW_ITSELF : 0);
+}
+
+static uint64_t address_of(uint64_t word)
+{
+	enum { SPARE = 64 - ADDRESS_BITS };
+
+	return (uint64_t)((int64_t)(word << SPARE) >> SPARE);
+}
+
+static uint32_t size_of(uint64_t word)
+{
+	return (uint32_t)(word >> ADDRESS_BITS) & ((1u << SIZE_BITS) - 1);
+}
+
+static void reset_done(qemu_plugin_id_t id)
+{
+	(void)id;
+}
+
+/* Without its calls the program is much faster. */
+static void go_on_untraced(void)
+{
+	if (!atomic_flag_test_and_set(&is_reset))
+		qemu_plugin_reset(plugin_id, reset_done);
+}
+
+static bool is_replay(const Recorder *recorder, uint64_t word)
+{
+	return word == recorder->last && (word & CAN_FOLLOW_ITSELF) == 0 &&
+	       recorder->instruction != RECORDER_NO_INSTRUCTION;
+}
+
+static inline void fetch(Recorder *recorder, uint64_t word)
+{
+	if (__builtin_expect(is_replay(recorder, word), 0))
+		recorder_set_n(recorder, recorder->instruction);
+	if (__builtin_expect(recorder_n(recorder) >= TRACE_CHUNK_REFERENCES - ACCESS_ROOM, 0)) {
+		recorder_next_chunk(recorder);
+		if (recorder_is_off())
+			go_on_untraced();
+	}
+	recorder->last = word;
+	recorder->instruction = recorder_n(recorder);
+	recorder_append(recorder, address_of(word), size_of(word), LODE_REFERENCE_FETCH);
+}
+
+static void on_fetch(unsigned vcpu, void *user_data)
+{
+	(void)vcpu;
+	fetch(recorder_current(), (uintptr_t)user_data);
+}
+
+static void fetch_locked(Recorder *recorder, uint64_t word)
+{
+	if (recorder_has_threads() && !is_replay(recorder, word))
+		recorder_next_chunk(recorder);
+	fetch(recorder, word);
+}
+
+static void on_locked_fetch(unsigned vcpu, void *user_data)
+{
+	(void)vcpu;
+	fetch_locked(recorder_current(), (uintptr_t)user_data);
+}
+
+/* The last reference when it is one of `n` behind the fetch of the instruction that is executed. */
+static LodeReference *last_access(Recorder *recorder, uint32_t n, LodeReferenceKind kind)
+{
+	uint32_t end = recorder_n(recorder);
+
+	if (recorder->instruction == RECORDER_NO_INSTRUCTION || end <= recorder->instruction + n)
+		return NULL;
+	LodeReference *found = &recorder->chunk->references[end - n];
+	return found->kind == kind ? found : NULL;
+}
+
+static bool is_same_place(const LodeReference *access, uint64_t address, uint32_t size)
+{
+	return access != NULL && access->address == address && access->size == size;
+}
+
+static bool extend(LodeReference *access, uint64_t address, uint32_t size)
+{
+	if (access == NULL || access->size % PIECE_BYTES != 0 || size > PIECE_BYTES ||
+		access->address + access->size != address)
+		return false;
+	access->size += size;
+	return true;
+}
+
+static inline void load(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address)
+{
+	recorder_append(
+		recorder, address, 1u << qemu_plugin_mem_size_shift(info), LODE_REFERENCE_LOAD);
+}
+
+static inline void store(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address)
+{
+	uint32_t size = 1u << qemu_plugin_mem_size_shift(info);
+	LodeReference *before = last_access(recorder, 1, LODE_REFERENCE_LOAD);
+
+	if (is_same_place(before, address, size))
+		before->kind = LODE_REFERENCE_MODIFY;
+	else
+		recorder_append(recorder, address, size, LODE_REFERENCE_STORE);
+}
+
+static void load_wide(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address)
+{
+	uint32_t size = 1u << qemu_plugin_mem_size_shift(info);
+
+	if (!extend(last_access(recorder, 1, LODE_REFERENCE_LOAD), address, size))
+		load(recorder, info, address);
+}
+
+/* Pieces that were loaded and then stored are one modification when both are whole. */
+static void store_wide(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address)
+{
+	uint32_t size = 1u << qemu_plugin_mem_size_shift(info);
+	LodeReference *written = last_access(recorder, 1, LODE_REFERENCE_STORE);
+	LodeReference *read = last_access(recorder, 2, LODE_REFERENCE_LOAD);
+
+	if (!extend(written, address, size)) {
+		store(recorder, info, address);
+		return;
+	}
+	if (is_same_place(read, written->address, written->size)) {
+		read->kind = LODE_REFERENCE_MODIFY;
+		recorder_set_n(recorder, recorder_n(recorder) - 1);
+	}
+}
+
+/* Whatever QEMU makes of it, one that only writes or one that reads first: it is a modification. */
+static void store_locked(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address)
+{
+	uint32_t n = recorder_n(recorder);
+
+	store_wide(recorder, info, address);
+	if (recorder_n(recorder) > n)
+		recorder->chunk->references[n].kind = LODE_REFERENCE_MODIFY;
+}
+
+static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	(void)vcpu;
+	(void)user_data;
+	if (qemu_plugin_mem_is_store(info))
+		store(recorder_current(), info, address);
+	else
+		load(recorder_current(), info, address);
+}
+
+static void on_wide_access(
+	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	(void)vcpu;
+	(void)user_data;
+	if (qemu_plugin_mem_is_store(info))
+		store_wide(recorder_current(), info, address);
+	else
+		load_wide(recorder_current(), info, address);
+}
+
+static void on_locked_access(
+	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	(void)vcpu;
+	(void)user_data;
+	if (qemu_plugin_mem_is_store(info))
+		store_locked(recorder_current(), info, address);
+	else
+		load_wide(recorder_current(), info, address);
+}
+
+/* QEMU 7.2 mistakes one of several calls of an access for another: there may be but one. */
+static qemu_plugin_vcpu_mem_cb_t access_call(InstructionTraits traits)
+{
+	if (traits.is_locked)
+		return on_locked_access;
+	return traits.is_wide ? on_wide_access : on_access;
+}
+
+static void add_calls(struct qemu_plugin_insn *instruction)
+{
+	InstructionTraits traits = instruction_traits(
+		qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+	qemu_plugin_vcpu_udata_cb_t call = traits.is_locked ? on_locked_fetch : on_fetch;
+
+	qemu_plugin_register_vcpu_insn_exec_cb(instruction, call, QEMU_PLUGIN_CB_NO_REGS,
+		(void *)(uintptr_t)word_of(instruction, traits));
+	qemu_plugin_register_vcpu_mem_cb(instruction, access_call(traits), QEMU_PLUGIN_CB_NO_REGS,
+		QEMU_PLUGIN_MEM_RW, NULL);
+}
+
+/* ---- where only a function is traced ---- */
+
+static void on_fetch_inside(unsigned vcpu, void *user_data)
+{
+	Recorder *recorder = recorder_current();
+	uint64_t word = (uintptr_t)user_data;
+
+	(void)vcpu;
+	if ((word & IS_ENTRY) != 0)
+		function_scope_enter(recorder);
+	if (recorder->is_inside)
+		fetch(recorder, word);
+}
+
+static void on_locked_fetch_inside(unsigned vcpu, void *user_data)
+{
+	if (recorder_current()->is_inside)
+		on_locked_fetch(vcpu, user_data);
+}
+
+/* `user_data`: the call that is made inside. */
+static void on_access_inside(
+	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	qemu_plugin_vcpu_mem_cb_t call = (qemu_plugin_vcpu_mem_cb_t)(uintptr_t)user_data;
+
+	if (recorder_current()->is_inside)
+		call(vcpu, info, address, NULL);
+}
+
+static void on_call_access(
+	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	on_access_inside(vcpu, info, address, user_data);
+	if (qemu_plugin_mem_is_store(info))
+		function_scope_call(recorder_current(), address);
+}
+
+static void on_return_access(
+	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	on_access_inside(vcpu, info, address, user_data);
+	function_scope_return(recorder_current(), address);
+}
+
+static qemu_plugin_vcpu_mem_cb_t access_call_inside(InstructionTraits traits)
+{
+	if (traits.is_call)
+		return on_call_access;
+	return traits.is_return ? on_return_access : on_access_inside;
+}
+
+static bool is_function(uint64_t address)
+{
+	const TraceRing *ring = recorder_ring();
+	uint32_t n = atomic_load(&ring->n_functions);
+
+	for (uint32_t i = 0; i < n && i < TRACE_RING_MAX_FUNCTIONS; i++)
+		if (ring->functions[i] == address)
+			return true;
+	return false;
+}
+
+static void add_calls_inside(struct qemu_plugin_insn *instruction)
+{
+	InstructionTraits traits = instruction_traits(
+		qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+	uint64_t word = word_of(instruction, traits);
+	bool is_entry = is_function(qemu_plugin_insn_vaddr(instruction));
+	bool is_locked = traits.is_locked && !is_entry;
+
+	qemu_plugin_register_vcpu_insn_exec_cb(instruction,
+		is_locked ? on_locked_fetch_inside : on_fetch_inside, QEMU_PLUGIN_CB_NO_REGS,
+		(void *)(uintptr_t)(word | (is_entry ? IS_ENTRY : 0)));
+	qemu_plugin_register_vcpu_mem_cb(instruction, access_call_inside(traits),
+		QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+		(void *)(uintptr_t)access_call(traits));
+}
+
+static void start(void)
+{
+	guest_mappings_start(recorder_current(), start_base);
+}
+
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
+{
+	size_t n = qemu_plugin_tb_n_insns(piece);
+	bool has_functions = recorder_ring()->has_functions != 0;
+
+	(void)id;
+	if (n == 0 || recorder_is_off())
+		return;
+	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(piece, 0);
+	start_base = (uintptr_t)qemu_plugin_insn_haddr(first) - qemu_plugin_insn_vaddr(first);
+	pthread_once(&start_once, start);
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(piece, i);
+		if (has_functions)
+			add_calls_inside(instruction);
+		else
+			add_calls(instruction);
+	}
+}
+
+static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1,
+	uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+	const uint64_t arguments[] = {a1, a2, a3, a4, a5, a6};
+	Recorder *recorder = recorder_current();
+
+	(void)id;
+	(void)vcpu;
+	(void)a7;
+	(void)a8;
+	memcpy(recorder->arguments, arguments, sizeof(arguments));
+	guest_mappings_before_call(recorder, number);
+	if (recorder_has_threads())
+		recorder_next_chunk(recorder);
+}
+
+static void on_system_call_end(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
+{
+	(void)id;
+	(void)vcpu;
+	guest_mappings_after_call(recorder_current(), number, result);
+}
+
+static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
+{
+	(void)id;
+	(void)vcpu;
+	recorder_end();
+}
+
+__attribute__((visibility("default"))) int qemu_plugin_install(
+	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+	static const char name[] = "ring=";
+
+	if (argc != 1 || strncmp(argv[0], name, strlen(name)) != 0 || info->system_emulation ||
+		strcmp(info->target_name, "x86_64") != 0)
+		return -1;
+	if (!recorder_connect(argv[0] + strlen(name)))
+		return -1;
+	plugin_id = id;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+	qemu_plugin_register_vcpu_syscall_cb(id, on_system_call);
+	qemu_plugin_register_vcpu_syscall_ret_cb(id, on_system_call_end);
+	qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);
+	return 0;
+}

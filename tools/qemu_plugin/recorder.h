@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a thread of the program writes its references to: its open chunk of the memory that is
+ * shared with lode (record/trace_ring_format.h). When lode wants no more, or is gone, references go
+ * to a place that nobody reads.
+ */
+#pragma once
+
+#include "record/trace_ring_format.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { RECORDER_NO_INSTRUCTION = UINT32_MAX };
+
+typedef struct {
+	TraceChunk *chunk;
+	uint64_t last;        /* what the last fetch was told by, see plugin.c; 0: none */
+	uint32_t instruction; /* where that stands in the chunk */
+	uint32_t thread, tid;
+
+	/* Of the system call that the thread is in. */
+	uint64_t arguments[6];
+
+	/* Only where a function is traced: the addresses that calls have left their returns at. */
+	uint64_t *slots;
+	size_t n_slots, slots_room;
+	uint64_t entry_slot; /* of the outermost call of the function */
+	bool is_inside;
+} Recorder;
+
+/* Maps the memory that lode offers at a path. Once, before all else. */
+bool recorder_connect(const char *path);
+TraceRing *recorder_ring(void);
+
+/* The calling thread's; made when it is not there. Never NULL. */
+Recorder *recorder_current(void);
+
+/* The calling thread ends. */
+void recorder_end(void);
+
+/* The open chunk ends here, and another one begins. */
+void recorder_next_chunk(Recorder *self);
+
+/* Whether nobody reads what is written any more. */
+bool recorder_is_off(void);
+
+/* From now on chunks end wherever another thread may be told something. */
+void recorder_expect_threads(void);
+bool recorder_has_threads(void);
+
+/* An event, behind what was written so far; with `is_awaited` only returns when lode has read it.
+ */
+void recorder_tell(
+	Recorder *self, TraceEventKind kind, const TraceEvent *event, bool is_awaited);
+
+static inline uint32_t recorder_n(const Recorder *self)
+{
+	return atomic_load_explicit(&self->chunk->n, memory_order_relaxed);
+}
+
+static inline void recorder_set_n(Recorder *self, uint32_t n)
+{
+	atomic_store_explicit(&self->chunk->n, n, memory_order_relaxed);
+}
+
+static inline void recorder_append(
+	Recorder *self, uint64_t address, uint32_t size, LodeReferenceKind kind)
+{
+	uint32_t n = recorder_n(self);
+
+	if (n >= TRACE_CHUNK_REFERENCES) {
+		recorder_next_chunk(self);
+		n = 0;
+	}
+	self->chunk->references[n] = (LodeReference){
+		.address = address,
+		.size = size,
+		.kind = (uint8_t)kind,
+	};
+	recorder_set_n(self, n + 1);
+}
