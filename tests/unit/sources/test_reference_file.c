@@ -178,8 +178,8 @@ static void test_din(void)
 	g_assert_cmpint(lode_reference_reader_form(reader), ==, LODE_REFERENCE_FORM_DIN);
 	assert_references(all, expected, G_N_ELEMENTS(expected));
 	g_assert_cmpstr(losses, ==,
-		"2 lines with other labels than read, write and fetch, what follows on 1 lines "
-		"(sizes are read with --form xdin)");
+		"lines with other labels than read, write and fetch (2), what follows on lines (1; "
+		"sizes are read with --form xdin)");
 	assert_written(all, LODE_REFERENCE_FORM_DIN,
 		"2 401ab70\n0 1fff000718\n2 401ab73\n1 8\n2 401ab7b\n2 401ab73\n2 9000\n0 1\n1 "
 		"2\n");
@@ -327,8 +327,8 @@ static void test_writer_losses(void)
 	g_assert_true(lode_reference_writer_add(csv, some, G_N_ELEMENTS(some), NULL));
 	g_autofree char *losses = lode_reference_writer_losses(din);
 	g_assert_cmpstr(losses, ==,
-		"sizes are left out, threads are left out, 1 modifies became a load and a store "
-		"each");
+		"sizes are left out, threads are left out, modifies became a load and a store each "
+		"(1)");
 	g_assert_null(lode_reference_writer_losses(csv));
 }
 
