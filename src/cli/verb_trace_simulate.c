@@ -115,12 +115,22 @@ static bool write_results(const LodeCacheResults *results, LodeViewFormat format
 	       lode_output_file_commit(file, error);
 }
 
+static void tell_damage(const char *path, const LodeTraceReplay *replayed)
+{
+	bool is_named = g_str_has_prefix(replayed->damage, path);
+	char number[LODE_NUMBER_SIZE];
+
+	fprintf(stderr,
+		"lode trace simulate: warning: %s%s%s; what is whole was replayed: %s references\n",
+		is_named ? "" : path, is_named ? "" : ": ", replayed->damage,
+		lode_number_format_count((double)replayed->n_references, number));
+}
+
 static int simulate(const char *path, const Wanted *wanted, GError **error)
 {
 	const LodeTraceReaderOptions reader_options = {.threads = (unsigned)wanted->threads};
 	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, &reader_options, error);
 	g_autoptr(LodeTraceReplay) replayed = reader != NULL ? replay(reader, wanted, error) : NULL;
-	char number[LODE_NUMBER_SIZE];
 
 	if (replayed == NULL)
 		return LODE_EXIT_FAILED;
@@ -138,8 +148,7 @@ static int simulate(const char *path, const Wanted *wanted, GError **error)
 		return LODE_EXIT_FAILED;
 	if (replayed->damage == NULL)
 		return LODE_EXIT_OK;
-	fprintf(stderr, "lode trace simulate: warning: %s; replayed %s references before that\n",
-		replayed->damage, lode_number_format_count((double)replayed->n_references, number));
+	tell_damage(path, replayed);
 	return LODE_EXIT_FAILED;
 }
 

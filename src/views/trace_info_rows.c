@@ -129,6 +129,29 @@ static void add_classes(GArray *rows, const LodeTraceSummary *summary)
 	}
 }
 
+static void add_streams(GArray *rows, const LodeTraceSummary *summary)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < lode_frame_codec_n_streams(); i++) {
+		uint64_t packed = summary->stream_packed_bytes[i];
+		if (packed == 0)
+			continue;
+		LodeTraceInfoRow *row = add_number(
+			rows, "stream", lode_frame_codec_stream_name(i), packed);
+		row->share = ratio((double)packed, (double)summary->file_bytes);
+		row->bits = bits(summary, packed);
+		row->detail = g_strdup_printf(
+			"%" G_GUINT64_FORMAT " bytes before compression", summary->stream_bytes[i]);
+		all += packed;
+	}
+	LodeTraceInfoRow *row = add_number(rows, "stream",
+		summary->n_plain_frames > 0 ? "plain frames, heads, index" : "heads, index",
+		summary->file_bytes - MIN(all, summary->file_bytes));
+	row->share = ratio(row->number, (double)summary->file_bytes);
+	row->bits = ratio(8 * row->number, (double)summary->n_references);
+}
+
 static void add_threads(
 	GArray *rows, const LodeTraceSummary *summary, const LodeTraceDescription *description)
 {
@@ -177,6 +200,7 @@ GArray *lode_trace_info_rows(
 	add_references(rows, summary);
 	add_structure(rows, summary);
 	add_classes(rows, summary);
+	add_streams(rows, summary);
 	add_threads(rows, summary, description);
 	add_mappings(rows, description);
 	for (guint i = 0; i < description->totals->len; i++) {
