@@ -20,7 +20,7 @@ static bool keeps_stores(const LodeHierarchy *hierarchy)
 }
 
 void lode_cache_machine_init(LodeCacheMachine *self, const LodeHierarchy *hierarchy,
-	uint32_t number, const LodeCacheSimulationOptions *options, LodeMemoryBudget *budget)
+	uint32_t number, const LodeCacheSimulationOptions *options, LodeCacheBudget *budget)
 {
 	*self = (LodeCacheMachine){
 		.hierarchy = hierarchy,

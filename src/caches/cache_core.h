@@ -45,14 +45,14 @@ typedef struct {
 	LodeCacheCounts counts[LODE_HIERARCHY_MAX_CACHES];
 	LodeCacheCore *cores[LODE_HIERARCHY_MAX_CORES];   /* NULL: nothing ran on it yet */
 	LodeCacheCopy *shared[LODE_HIERARCHY_MAX_CACHES]; /* by index; NULL: private, or no core */
-	LodeMemoryBudget *budget;
+	LodeCacheBudget *budget;
 	LodeCacheMissFunc on_miss;
 	void *user_data;
 } LodeCacheMachine;
 
 /* Without any core yet. All is borrowed. */
 void lode_cache_machine_init(LodeCacheMachine *self, const LodeHierarchy *hierarchy,
-	uint32_t number, const LodeCacheSimulationOptions *options, LodeMemoryBudget *budget);
+	uint32_t number, const LodeCacheSimulationOptions *options, LodeCacheBudget *budget);
 void lode_cache_machine_clear(LodeCacheMachine *self);
 
 /* The core that a thread runs on, made when there is none yet; NULL where the budget is spent or

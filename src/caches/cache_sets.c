@@ -5,7 +5,7 @@
 enum { MAX_SEARCHED_WAYS = 32 };
 
 bool lode_cache_sets_init(
-	LodeCacheSets *self, const LodeCache *cache, uint64_t seed, LodeMemoryBudget *budget)
+	LodeCacheSets *self, const LodeCache *cache, uint64_t seed, LodeCacheBudget *budget)
 {
 	const LodeReplacementPolicy *policy = lode_replacement_policy(
 		cache->replacement, cache->n_ways);
@@ -27,7 +27,7 @@ bool lode_cache_sets_init(
 	if (self->random == 0)
 		self->random = 1;
 	self->n_bytes = cache->n_sets * self->set_words * sizeof(uint64_t);
-	if (!lode_memory_budget_take(budget, self->n_bytes))
+	if (!lode_cache_budget_take(budget, self->n_bytes))
 		return false;
 	self->words = g_try_malloc0(self->n_bytes);
 	if (self->words == NULL)
@@ -41,7 +41,7 @@ bool lode_cache_sets_init(
 void lode_cache_sets_clear(LodeCacheSets *self)
 {
 	if (self->words != NULL)
-		lode_memory_budget_give_back(self->budget, self->n_bytes);
+		lode_cache_budget_give_back(self->budget, self->n_bytes);
 	g_free(self->words);
 	lode_line_map_clear(&self->places);
 	*self = (LodeCacheSets){0};

@@ -26,7 +26,7 @@ typedef struct {
 	bool is_lru_word, has_places;
 	const LodeReplacementPolicy *policy;
 	LodeLineMap places; /* line → way, where a set is too wide to be searched */
-	LodeMemoryBudget *budget;
+	LodeCacheBudget *budget;
 } LodeCacheSets;
 
 static inline uint64_t lode_line_number(uint64_t entry)
@@ -36,7 +36,7 @@ static inline uint64_t lode_line_number(uint64_t entry)
 
 /* False where the budget is spent; to be cleared all the same. `seed` is of random replacement. */
 bool lode_cache_sets_init(
-	LodeCacheSets *self, const LodeCache *cache, uint64_t seed, LodeMemoryBudget *budget);
+	LodeCacheSets *self, const LodeCache *cache, uint64_t seed, LodeCacheBudget *budget);
 void lode_cache_sets_clear(LodeCacheSets *self);
 
 /* Where the line stands; NULL: it is not held. Changes nothing. Valid until the next fill. */

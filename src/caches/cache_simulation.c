@@ -24,7 +24,7 @@ typedef struct {
 } Group;
 
 struct LodeCacheSimulation {
-	LodeMemoryBudget budget;
+	LodeCacheBudget budget;
 	LodeCacheMachine *machines;
 	size_t n_machines;
 	LodeBlockPlans plans;
@@ -93,7 +93,7 @@ LodeCacheSimulation *lode_cache_simulation_new(const LodeHierarchy *const *hiera
 	if (options == NULL)
 		options = &no_options;
 	n_workers = options->threads > 0 ? options->threads : lode_worker_pool_default_size();
-	lode_memory_budget_init(&self->budget, LODE_CACHE_SIMULATION_MAX_BYTES);
+	lode_cache_budget_init(&self->budget, LODE_CACHE_SIMULATION_MAX_BYTES);
 	lode_block_plans_init(&self->plans);
 	self->workers = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
 	self->machines = g_new0(LodeCacheMachine, n);

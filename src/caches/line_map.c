@@ -11,11 +11,11 @@ static size_t home(const LodeLineMap *self, uint64_t key)
 	return (size_t)(hash ^ hash >> 32) & self->mask;
 }
 
-static LodeLineMapPlace *new_places(LodeMemoryBudget *budget, size_t n)
+static LodeLineMapPlace *new_places(LodeCacheBudget *budget, size_t n)
 {
 	LodeLineMapPlace *places;
 
-	if (!lode_memory_budget_take(budget, n * sizeof(LodeLineMapPlace)))
+	if (!lode_cache_budget_take(budget, n * sizeof(LodeLineMapPlace)))
 		return NULL;
 	places = g_try_new0(LodeLineMapPlace, n);
 	if (places == NULL)
@@ -23,14 +23,14 @@ static LodeLineMapPlace *new_places(LodeMemoryBudget *budget, size_t n)
 	return places;
 }
 
-static void free_places(LodeMemoryBudget *budget, LodeLineMapPlace *places, size_t n)
+static void free_places(LodeCacheBudget *budget, LodeLineMapPlace *places, size_t n)
 {
 	if (places != NULL)
-		lode_memory_budget_give_back(budget, n * sizeof(LodeLineMapPlace));
+		lode_cache_budget_give_back(budget, n * sizeof(LodeLineMapPlace));
 	g_free(places);
 }
 
-bool lode_line_map_init(LodeLineMap *self, size_t n_expected, LodeMemoryBudget *budget)
+bool lode_line_map_init(LodeLineMap *self, size_t n_expected, LodeCacheBudget *budget)
 {
 	size_t n = FIRST_PLACES;
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "caches/memory_budget.h"
+#include "caches/cache_budget.h"
 
 #include <glib.h>
 #include <stdint.h>
@@ -18,11 +18,11 @@ typedef struct {
 typedef struct {
 	LodeLineMapPlace *places;
 	size_t mask, n;
-	LodeMemoryBudget *budget;
+	LodeCacheBudget *budget;
 } LodeLineMap;
 
 /* False where the budget is spent. `n_expected` saves growing; it may be 0. */
-bool lode_line_map_init(LodeLineMap *self, size_t n_expected, LodeMemoryBudget *budget);
+bool lode_line_map_init(LodeLineMap *self, size_t n_expected, LodeCacheBudget *budget);
 void lode_line_map_clear(LodeLineMap *self);
 
 /* The value of a line; NULL: it is not there. Valid until the next change. */

@@ -17,10 +17,10 @@ struct LodeMissClasses {
 	uint32_t n_nodes, room;
 	uint32_t capacity;
 	uint32_t newest, oldest;
-	LodeMemoryBudget *budget;
+	LodeCacheBudget *budget;
 };
 
-LodeMissClasses *lode_miss_classes_new(uint64_t n_lines, LodeMemoryBudget *budget)
+LodeMissClasses *lode_miss_classes_new(uint64_t n_lines, LodeCacheBudget *budget)
 {
 	LodeMissClasses *self = g_new0(LodeMissClasses, 1);
 
@@ -41,7 +41,7 @@ void lode_miss_classes_free(LodeMissClasses *self)
 		return;
 	lode_line_map_clear(&self->seen);
 	lode_line_map_clear(&self->lost);
-	lode_memory_budget_give_back(self->budget, self->room * sizeof(Node));
+	lode_cache_budget_give_back(self->budget, self->room * sizeof(Node));
 	g_free(self->nodes);
 	g_free(self);
 }
@@ -78,7 +78,7 @@ static bool make_room(LodeMissClasses *self)
 
 	if (self->n_nodes < self->room)
 		return true;
-	if (!lode_memory_budget_take(self->budget, (room - self->room) * sizeof(Node)))
+	if (!lode_cache_budget_take(self->budget, (room - self->room) * sizeof(Node)))
 		return false;
 	nodes = g_try_renew(Node, self->nodes, room);
 	if (nodes == NULL)

@@ -17,7 +17,7 @@
 typedef struct LodeMissClasses LodeMissClasses;
 
 /* NULL where the budget is spent; it is borrowed. */
-LodeMissClasses *lode_miss_classes_new(uint64_t n_lines, LodeMemoryBudget *budget);
+LodeMissClasses *lode_miss_classes_new(uint64_t n_lines, LodeCacheBudget *budget);
 void lode_miss_classes_free(LodeMissClasses *self);
 
 /*

@@ -9,16 +9,16 @@
 typedef struct {
 	_Atomic size_t left;
 	atomic_bool is_spent; /* something was refused */
-} LodeMemoryBudget;
+} LodeCacheBudget;
 
-static inline void lode_memory_budget_init(LodeMemoryBudget *self, size_t bytes)
+static inline void lode_cache_budget_init(LodeCacheBudget *self, size_t bytes)
 {
 	atomic_init(&self->left, bytes);
 	atomic_init(&self->is_spent, false);
 }
 
 /* False, and nothing taken, where less is left. */
-static inline bool lode_memory_budget_take(LodeMemoryBudget *self, size_t bytes)
+static inline bool lode_cache_budget_take(LodeCacheBudget *self, size_t bytes)
 {
 	size_t left = atomic_load(&self->left);
 
@@ -30,7 +30,7 @@ static inline bool lode_memory_budget_take(LodeMemoryBudget *self, size_t bytes)
 	return false;
 }
 
-static inline void lode_memory_budget_give_back(LodeMemoryBudget *self, size_t bytes)
+static inline void lode_cache_budget_give_back(LodeCacheBudget *self, size_t bytes)
 {
 	atomic_fetch_add(&self->left, bytes);
 }
