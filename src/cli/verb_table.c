@@ -7,6 +7,7 @@ const LodeVerb *const lode_verbs[] = {
 	&lode_verb_run,
 	&lode_verb_record,
 	&lode_verb_memory_record,
+	&lode_verb_trace_record,
 	&lode_verb_trace_pack,
 	&lode_verb_trace_unpack,
 	&lode_verb_trace_info,

@@ -7,7 +7,6 @@
 #include "views/trace_info.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 static struct {
 	char *format;
@@ -50,11 +49,9 @@ static void write_verdict(const LodeTraceSummary *summary, const char *path)
 static LodeTraceSummary *summarise(LodeTraceReader *reader, const char *path, GError **error)
 {
 	g_auto(LodeTerminalProgress) screen;
-	struct stat status;
-	uint64_t size = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
 
 	lode_terminal_progress_init(&screen);
-	return lode_trace_summary_new(reader, size, !given.is_quick, &screen.progress, error);
+	return lode_trace_summary_new(reader, path, !given.is_quick, &screen.progress, error);
 }
 
 static int run(char **arguments, GError **error)
@@ -77,7 +74,7 @@ static int run(char **arguments, GError **error)
 		return LODE_EXIT_FAILED;
 	if (summary->damage == NULL)
 		return LODE_EXIT_OK;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: %s", arguments[0], summary->damage);
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT, summary->damage);
 	return LODE_EXIT_FAILED;
 }
 

@@ -185,7 +185,7 @@ bool lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *inf
 {
 	Input *input = selected(self);
 
-	for (guint i = 0; i < MIN(info->numa_nodes->len, MAX_NODES); i++) {
+	for (guint i = 0; info != NULL && i < MIN(info->numa_nodes->len, MAX_NODES); i++) {
 		const LodePerfNumaNode *node = &g_array_index(
 			info->numa_nodes, LodePerfNumaNode, i);
 		add_cpus(input->cpu_nodes, node->cpus, node->node);
@@ -387,7 +387,7 @@ static void prefer_hardware(const LodeSampledAccess *sampled, LodeDataAccess *ac
 		.n_operands = 1};
 }
 
-static uint32_t event_id(LodeMemoryReading *self, const char *name)
+uint32_t lode_memory_reading_event(LodeMemoryReading *self, const char *name)
 {
 	void *found = g_hash_table_lookup(self->event_ids, name);
 
@@ -436,7 +436,7 @@ static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *
 				.latency = sample->weight,
 				.thread = lode_memory_threads_find(
 					&self->threads, record->pid, record->tid, sampled->time_ns),
-				.event = event_id(self, sampled->event_name),
+				.event = lode_memory_reading_event(self, sampled->event_name),
 				.instruction = LODE_NONE,
 				.access_instruction = LODE_NONE,
 				.access_function = LODE_NONE,
@@ -512,6 +512,23 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	row.sample.reason = (uint8_t)access.reason;
 	charge(&row, &access, 0);
 	g_array_append_val(self->accesses, row);
+}
+
+void lode_memory_reading_add_traced(
+	LodeMemoryReading *self, uint32_t pid, const LodeReadAccess *access)
+{
+	const Place place = {.reading = self, .pid = pid, .time_ns = access->sample.time_ns};
+	LodeReadAccess row = *access;
+
+	row.input = self->input;
+	row.sample.mapping = find_mapping(&place, row.sample.address);
+	self->has_addresses = true;
+	g_array_append_val(self->accesses, row);
+}
+
+void lode_memory_reading_set_fixed_addresses(LodeMemoryReading *self)
+{
+	self->has_fixed_addresses = true;
 }
 
 void lode_memory_reading_take_log(LodeMemoryReading *self, LodeAllocationLog *log)

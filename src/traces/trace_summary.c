@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 
+#include <sys/stat.h>
+
 void lode_trace_summary_free(LodeTraceSummary *self)
 {
 	if (self == NULL)
@@ -129,15 +131,19 @@ static bool decode(LodeTraceSummary *self, LodeTraceReader *reader, const LodePr
 	return true;
 }
 
-LodeTraceSummary *lode_trace_summary_new(LodeTraceReader *reader, uint64_t file_bytes,
-	bool is_decoded, const LodeProgress *progress, GError **error)
+LodeTraceSummary *lode_trace_summary_new(LodeTraceReader *reader, const char *path, bool is_decoded,
+	const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeTraceSummary) self = g_new0(LodeTraceSummary, 1);
+	const char *damage = lode_trace_reader_damage(reader);
+	struct stat status;
 
 	self->classes = g_array_new(FALSE, TRUE, sizeof(LodeSlotClassCount));
 	self->n_by_thread = g_array_new(FALSE, TRUE, sizeof(uint64_t));
-	self->damage = g_strdup(lode_trace_reader_damage(reader));
-	self->file_bytes = file_bytes;
+	if (damage != NULL)
+		self->damage = g_strdup_printf("%s: %s", path, damage);
+	if (stat(path, &status) == 0)
+		self->file_bytes = (uint64_t)status.st_size;
 	self->n_references = lode_trace_reader_n_references(reader);
 	self->n_instructions = lode_trace_reader_n_instructions(reader);
 	self->n_frames = lode_trace_reader_n_frames(reader);

@@ -19,14 +19,15 @@ typedef struct {
 	/* Of the references that were decoded: none where that was not asked for. */
 	uint64_t n_decoded, n_by_kind[LODE_N_REFERENCE_KINDS];
 	GArray *n_by_thread; /* uint64_t */
-	char *damage;        /* NULL: nothing wrong was found */
+	char *damage;        /* names the file; NULL: nothing wrong was found */
 } LodeTraceSummary;
 
 /*
  * By the index and the heads of the frames, and with `is_decoded` by all that is in them, which
- * checks every byte. Damage ends what it is found in and is no error. Errors: _CANCELLED.
+ * checks every byte. The reader reads `path`. Damage ends what it is found in and is no error.
+ * Errors: _CANCELLED.
  */
-LodeTraceSummary *lode_trace_summary_new(LodeTraceReader *reader, uint64_t file_bytes,
-	bool is_decoded, const LodeProgress *progress, GError **error);
+LodeTraceSummary *lode_trace_summary_new(LodeTraceReader *reader, const char *path, bool is_decoded,
+	const LodeProgress *progress, GError **error);
 void lode_trace_summary_free(LodeTraceSummary *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceSummary, lode_trace_summary_free)

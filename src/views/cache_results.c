@@ -233,11 +233,12 @@ static void write_curve(const LodeMissCurve *curve, const LodeTerminal *terminal
 		columns, G_N_ELEMENTS(columns), MAX(curve->n_bins, 1), curve_cell, curve};
 
 	lode_profile_lines_print(terminal, out,
-		"%s in lines of %u bytes · %s accesses to %s lines (%s) · "
+		"%s in lines of %u bytes · %s accesses to %s line%s (%s) · "
 		"fully associative LRU caches",
 		lode_miss_curve_holds_text(curve->holds), curve->line_bytes,
 		lode_number_format_count((double)curve->n_accesses, accesses),
 		lode_number_format_count((double)curve->n_lines, lines),
+		curve->n_lines == 1 ? "" : "s",
 		lode_memory_size_text(curve->n_lines * curve->line_bytes, size));
 	fputc('\n', out);
 	if (curve->n_accesses == 0)

@@ -166,7 +166,6 @@ void lode_cache_results_json(const LodeCacheResults *results, FILE *out)
 	lode_json_line(&json);
 	put_curves(&json, results->replay->curves);
 	lode_json_end(&json, '}');
-	fputc('\n', out);
 }
 
 static void put_titles(LodeCsv *csv, const char *const *titles, size_t n)

@@ -156,7 +156,6 @@ static void write_json(const LodeProfile *profile, const LodeEventGroups *groups
 	}
 	lode_json_end(&json, ']');
 	lode_json_end(&json, '}');
-	fputc('\n', out);
 }
 
 static void write_csv(

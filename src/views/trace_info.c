@@ -208,6 +208,17 @@ static void put_json_streams(LodeJsonStream *json, const LodeTraceSummary *summa
 		lode_json_end(json, '}');
 	}
 	lode_json_end(json, ']');
+	begin_list(json, "streams");
+	for (unsigned i = 0; i < lode_frame_codec_n_streams(); i++) {
+		if (summary->stream_packed_bytes[i] == 0)
+			continue;
+		begin_item(json);
+		lode_json_member_string(json, "name", lode_frame_codec_stream_name(i));
+		lode_json_member_number(json, "bytes", (double)summary->stream_packed_bytes[i]);
+		lode_json_member_number(json, "coded_bytes", (double)summary->stream_bytes[i]);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
 }
 
 static void put_json_threads(LodeJsonStream *json, const LodeTraceSummary *summary,

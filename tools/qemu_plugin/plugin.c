@@ -178,13 +178,14 @@ static void store_wide(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t 
 	}
 }
 
-/* Whatever QEMU makes of it, one that only writes or one that reads first: it is a modification. */
+/* What QEMU does in one it reports once: as a store, without the load. */
 static void store_locked(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address)
 {
 	uint32_t n = recorder_n(recorder);
+	bool is_atomic = n == recorder->instruction + 1;
 
 	store_wide(recorder, info, address);
-	if (recorder_n(recorder) > n)
+	if (is_atomic)
 		recorder->chunk->references[n].kind = LODE_REFERENCE_MODIFY;
 }
 
