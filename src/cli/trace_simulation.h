@@ -2,8 +2,10 @@
 /* The options of lode trace simulate, by what they are for: each group is a file of its own. */
 #pragma once
 
+#include "analyses/memory/event_groups.h"
 #include "cli/verb.h"
 #include "views/cache_results.h"
+#include "views/plot/plot_canvas.h"
 
 #include <stdio.h>
 
@@ -31,3 +33,38 @@ extern const GOptionEntry lode_trace_plot_options[];
 bool lode_trace_plots_need_curves(void);
 bool lode_trace_plots_check(GError **error);
 bool lode_trace_plots_write(const LodeCacheResults *results, GError **error);
+
+/* By what the program is made of: --by, --event, --top, --plot-objects (trace_misses.c). */
+typedef struct {
+	LodeEventBy by;
+	uint32_t top;
+	bool has_top;
+	LodePlotFormat plot_format;
+	const LodeHierarchy *hierarchy; /* the caller's, as those below */
+	LodeViewFormat format;
+	const char *output; /* NULL: standard output */
+	unsigned threads;
+} LodeTraceMisses;
+
+extern const GOptionEntry lode_trace_miss_options[];
+bool lode_trace_misses_are_wanted(void);
+
+/* The options' part of it. Errors: _USAGE. */
+bool lode_trace_misses_read(LodeTraceMisses *self, GError **error);
+
+/* Imports the trace with simulated misses and writes them. Errors: those of lode_import(), _IO,
+ * _NOT_FOUND. */
+bool lode_trace_misses_write(const char *path, const LodeTraceMisses *wanted, GError **error);
+
+/* All of it (trace_work.c). */
+typedef struct {
+	GPtrArray *hierarchies;        /* LodeHierarchy; NULL: curves only */
+	GArray *curves;                /* LodeStackDistancesOptions; NULL: none */
+	LodeTraceReplayOptions replay; /* borrows both */
+	LodeTraceMisses misses;        /* when they are wanted */
+} LodeTraceWork;
+
+/* By the options; notes go to standard error. Errors: those of the groups. */
+bool lode_trace_work_read(LodeTraceWork *self, unsigned threads, GError **error);
+void lode_trace_work_clear(LodeTraceWork *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeTraceWork, lode_trace_work_clear)

@@ -26,78 +26,37 @@ static const GOptionEntry options[] = {
 static const LodeOptionGroup groups[] = {
 	{"Caches", lode_trace_cache_options},
 	{"Miss-ratio curves", lode_trace_curve_options},
-	{"Pictures", lode_trace_plot_options},
+	{"Misses by place", lode_trace_miss_options},
+	{"Pictures of curves", lode_trace_plot_options},
 	{NULL, NULL},
 };
 
-typedef struct {
-	LodeViewFormat format;
-	GPtrArray *hierarchies; /* LodeHierarchy */
-	GArray *curves;         /* LodeStackDistancesOptions */
-	uint64_t threads;
-} Wanted;
-
-static void clear_wanted(Wanted *self)
+static bool read_options(LodeTraceWork *work, LodeViewFormat *format, GError **error)
 {
-	g_clear_pointer(&self->hierarchies, g_ptr_array_unref);
-	g_clear_pointer(&self->curves, g_array_unref);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Wanted, clear_wanted)
+	uint64_t threads = 0;
 
-/* Curves only when they are asked for; caches too, or when nothing is. */
-static bool read_work(Wanted *self, GError **error)
-{
-	bool wants_curves = lode_trace_curves_are_wanted() || lode_trace_plots_need_curves();
-	g_autofree char *note = NULL;
-
-	if (wants_curves && (self->curves = lode_trace_curves_read(error)) == NULL)
-		return false;
-	if (wants_curves && !lode_trace_caches_are_wanted())
-		return true;
-	self->hierarchies = lode_trace_caches_read(&note, error);
-	if (note != NULL)
-		fprintf(stderr, "lode trace simulate: %s\n", note);
-	return self->hierarchies != NULL;
-}
-
-static bool read_options(Wanted *self, GError **error)
-{
-	if (given.format != NULL && !lode_view_format_from_text(given.format, &self->format)) {
+	if (given.format != NULL && !lode_view_format_from_text(given.format, format)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--format: '%s' is not text, json or csv", given.format);
 		return false;
 	}
-	if (!lode_option_count("--threads", given.threads, MAX_THREADS, &self->threads, error) ||
-		!lode_trace_plots_check(error) || !read_work(self, error))
+	if (!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error) ||
+		!lode_trace_work_read(work, (unsigned)threads, error))
 		return false;
-	if (self->format == LODE_VIEW_CSV && self->hierarchies != NULL &&
-		lode_trace_curves_are_wanted()) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--format csv has one table: that of --cache or that of --curve");
-		return false;
-	}
-	return true;
+	if (*format != LODE_VIEW_CSV || work->hierarchies == NULL ||
+		!lode_trace_curves_are_wanted())
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"--format csv has one table: that of --cache or that of --curve");
+	return false;
 }
 
-static LodeTraceReplay *replay(LodeTraceReader *reader, const Wanted *wanted, GError **error)
+static LodeTraceReplay *replay(LodeTraceReader *reader, const LodeTraceWork *work, GError **error)
 {
-	const LodeTraceReplayOptions replay_options = {
-		.hierarchies = wanted->hierarchies != NULL
-	                               ? (const LodeHierarchy *const *)wanted->hierarchies->pdata
-	                               : NULL,
-		.n_hierarchies = wanted->hierarchies != NULL ? wanted->hierarchies->len : 0,
-		.distances =
-			wanted->curves != NULL
-				? (const LodeStackDistancesOptions *)(void *)wanted->curves->data
-				: NULL,
-		.n_distances = wanted->curves != NULL ? wanted->curves->len : 0,
-		.classifies = lode_trace_caches_are_classified(),
-		.threads = (unsigned)wanted->threads,
-	};
 	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
-	return lode_trace_replay_run(reader, &replay_options, &screen.progress, error);
+	return lode_trace_replay_run(reader, &work->replay, &screen.progress, error);
 }
 
 static bool write_results(const LodeCacheResults *results, LodeViewFormat format, GError **error)
@@ -126,11 +85,12 @@ static void tell_damage(const char *path, const LodeTraceReplay *replayed)
 		lode_number_format_count((double)replayed->n_references, number));
 }
 
-static int simulate(const char *path, const Wanted *wanted, GError **error)
+static int simulate(
+	const char *path, const LodeTraceWork *work, LodeViewFormat format, GError **error)
 {
-	const LodeTraceReaderOptions reader_options = {.threads = (unsigned)wanted->threads};
+	const LodeTraceReaderOptions reader_options = {.threads = work->replay.threads};
 	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, &reader_options, error);
-	g_autoptr(LodeTraceReplay) replayed = reader != NULL ? replay(reader, wanted, error) : NULL;
+	g_autoptr(LodeTraceReplay) replayed = reader != NULL ? replay(reader, work, error) : NULL;
 
 	if (replayed == NULL)
 		return LODE_EXIT_FAILED;
@@ -138,13 +98,11 @@ static int simulate(const char *path, const Wanted *wanted, GError **error)
 		.path = path,
 		.command = lode_trace_reader_description(reader)->command,
 		.replay = replayed,
-		.hierarchies = wanted->hierarchies != NULL
-	                               ? (const LodeHierarchy *const *)wanted->hierarchies->pdata
-	                               : NULL,
-		.n_hierarchies = wanted->hierarchies != NULL ? wanted->hierarchies->len : 0,
-		.is_classified = lode_trace_caches_are_classified(),
+		.hierarchies = work->replay.hierarchies,
+		.n_hierarchies = work->replay.n_hierarchies,
+		.is_classified = work->replay.classifies,
 	};
-	if (!write_results(&results, wanted->format, error))
+	if (!write_results(&results, format, error))
 		return LODE_EXIT_FAILED;
 	if (replayed->damage == NULL)
 		return LODE_EXIT_OK;
@@ -154,11 +112,18 @@ static int simulate(const char *path, const Wanted *wanted, GError **error)
 
 static int run(char **arguments, GError **error)
 {
-	g_auto(Wanted) wanted = {.format = LODE_VIEW_TEXT};
+	g_auto(LodeTraceWork) work = {0};
+	LodeViewFormat format = LODE_VIEW_TEXT;
 
-	if (!lode_options_take_one(arguments, "TRACE.rps", error) || !read_options(&wanted, error))
+	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
+		!read_options(&work, &format, error))
 		return LODE_EXIT_USAGE;
-	return simulate(arguments[0], &wanted, error);
+	if (!lode_trace_misses_are_wanted())
+		return simulate(arguments[0], &work, format, error);
+	work.misses.format = format;
+	work.misses.output = given.output;
+	return lode_trace_misses_write(arguments[0], &work.misses, error) ? LODE_EXIT_OK
+	                                                                  : LODE_EXIT_FAILED;
 }
 
 const LodeVerb lode_verb_trace_simulate = {
@@ -175,6 +140,9 @@ const LodeVerb lode_verb_trace_simulate = {
 		"from the stack distances of the trace; it replays through no other caches unless "
 		"--cache or --classify is given too.\n"
 		"\n"
+		"--by tells where the misses are: it makes a profile of the trace as 'lode import' "
+		"does, and shows one of its simulated events.\n"
+		"\n"
 		"A damaged file is replayed as far as it is whole; the exit status is then 1.\n"
 		"\n"
 		"Examples:\n"
@@ -182,7 +150,8 @@ const LodeVerb lode_verb_trace_simulate = {
 		"  lode trace simulate x.rps --cache i1=32K:8:64,d1=32K:8:64,l2=1M:16:64\n"
 		"  lode trace simulate x.rps --cache d1=8K..1M:8:64 --classify\n"
 		"  lode trace simulate x.rps --curve data --curve instructions\n"
-		"  lode trace simulate x.rps --cache host --plot-curve x.svg",
+		"  lode trace simulate x.rps --cache host --plot-curve x.svg\n"
+		"  lode trace simulate x.rps --by line --event l1d-miss",
 	.options = options,
 	.run = run,
 	.groups = groups,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/trace_info_rows.h"
 
+#include "base/number_format.h"
+
 #include <math.h>
 #include <sys/mman.h>
 
@@ -40,6 +42,13 @@ static LodeTraceInfoRow *add_number(
 
 	row->number = (double)number;
 	return row;
+}
+
+static char *counted(uint64_t n, const char *what)
+{
+	char text[LODE_NUMBER_SIZE];
+
+	return g_strconcat(lode_number_format_count((double)n, text), " ", what, NULL);
 }
 
 static double ratio(double part, double whole)
@@ -89,8 +98,7 @@ static void add_trace(
 	row->bits = bits(summary, summary->file_bytes);
 	row = add_number(rows, "trace", "frames", summary->n_frames);
 	if (summary->n_plain_frames > 0)
-		row->detail = g_strdup_printf("%" G_GUINT64_FORMAT " plain, references as they are",
-			summary->n_plain_frames);
+		row->detail = counted(summary->n_plain_frames, "plain, references as they are");
 }
 
 static void add_references(GArray *rows, const LodeTraceSummary *summary)
@@ -125,7 +133,7 @@ static void add_classes(GArray *rows, const LodeTraceSummary *summary)
 			summary->classes, LodeSlotClassCount, i);
 		LodeTraceInfoRow *row = add_number(rows, "class", count->name, count->n_references);
 		row->share = ratio((double)count->n_references, n_references);
-		row->detail = g_strdup_printf("%" G_GUINT64_FORMAT " slots", count->n_slots);
+		row->detail = counted(count->n_slots, "slots");
 	}
 }
 
@@ -141,8 +149,7 @@ static void add_streams(GArray *rows, const LodeTraceSummary *summary)
 			rows, "stream", lode_frame_codec_stream_name(i), packed);
 		row->share = ratio((double)packed, (double)summary->file_bytes);
 		row->bits = bits(summary, packed);
-		row->detail = g_strdup_printf(
-			"%" G_GUINT64_FORMAT " bytes before compression", summary->stream_bytes[i]);
+		row->detail = counted(summary->stream_bytes[i], "bytes before compression");
 		all += packed;
 	}
 	LodeTraceInfoRow *row = add_number(rows, "stream",

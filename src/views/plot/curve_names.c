@@ -9,11 +9,13 @@ char **lode_curve_names(const LodeCacheResults *results)
 {
 	const GPtrArray *curves = results->replay->curves;
 	char **names = g_new0(char *, curves->len + 1);
+	char size[LODE_ADDRESS_TEXT_SIZE];
 
 	for (guint i = 0; i < curves->len; i++) {
 		const LodeMissCurve *curve = g_ptr_array_index(curves, i);
-		names[i] = g_strdup_printf("%s, lines of %u bytes",
-			lode_miss_curve_holds_text(curve->holds), curve->line_bytes);
+		names[i] = g_strdup_printf("%s, lines of %s",
+			lode_miss_curve_holds_text(curve->holds),
+			lode_memory_size_text(curve->line_bytes, size));
 	}
 	return names;
 }

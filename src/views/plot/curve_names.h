@@ -4,7 +4,7 @@
 
 #include "views/cache_results.h"
 
-/* "data, lines of 64 bytes" of each curve, NULL-terminated; the caller frees it with g_strfreev().
+/* "data, lines of 64 B" of each curve, NULL-terminated; the caller frees it with g_strfreev().
  */
 char **lode_curve_names(const LodeCacheResults *results);
 

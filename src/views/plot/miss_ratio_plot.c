@@ -316,6 +316,7 @@ static void draw_marks(const Plot *self)
 
 static void draw(Plot *self)
 {
+	const LodePlotBox legend = {LEFT, LODE_PLOT_TITLES_HEIGHT + 6, PANEL_WIDTH, 0};
 	const LodePlotBox sheet = {LEFT, 0, PANEL_WIDTH, HEIGHT};
 	g_auto(GStrv) names = lode_curve_names(self->results);
 	g_autofree char *facts = lode_curve_facts(self->results);
@@ -324,7 +325,7 @@ static void draw(Plot *self)
 		NULL);
 
 	lode_plot_titles(self->cairo, &sheet, lode_curve_title(self->results), all);
-	lode_plot_legend(self->cairo, LEFT, LODE_PLOT_TITLES_HEIGHT + 6, (const char *const *)names,
+	lode_plot_legend(self->cairo, &legend, (const char *const *)names,
 		self->results->replay->curves->len);
 	draw_axes(self);
 	draw_marks(self);

@@ -98,6 +98,7 @@ static void draw_bar(const Plot *self, guint index)
 
 static void draw_titles(const Plot *self)
 {
+	const LodePlotBox legend = {LEFT, LODE_PLOT_TITLES_HEIGHT + 6, PANEL_WIDTH, 0};
 	const LodePlotBox sheet = {MARGIN, 0, WIDTH - 2 * MARGIN, TOP};
 	static const char *const names[] = {"loads", "stores"};
 	char total[LODE_NUMBER_SIZE], more[LODE_NUMBER_SIZE];
@@ -110,8 +111,7 @@ static void draw_titles(const Plot *self)
 
 	lode_plot_titles(self->cairo, &sheet,
 		self->profile->program != NULL ? self->profile->program : "?", facts);
-	lode_plot_legend(
-		self->cairo, LEFT, LODE_PLOT_TITLES_HEIGHT + 6, names, G_N_ELEMENTS(names));
+	lode_plot_legend(self->cairo, &legend, names, G_N_ELEMENTS(names));
 }
 
 static void draw(const Plot *self)

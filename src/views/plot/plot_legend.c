@@ -23,17 +23,23 @@ LodePlotColour lode_plot_series_colour(unsigned series)
 }
 
 void lode_plot_legend(
-	cairo_t *cairo, double x, double y, const char *const *names, unsigned n_names)
+	cairo_t *cairo, const LodePlotBox *row, const char *const *names, unsigned n_names)
 {
 	LodePlotTextStyle style = {.size = 10.5, .grey = 0.15};
+	double x = row->x, y = row->y;
 
 	for (unsigned i = 0; i < n_names; i++) {
 		LodePlotColour colour = lode_plot_series_colour(i);
+		double width = SQUARE + SQUARE_GAP + lode_plot_text_width(cairo, &style, names[i]);
 
+		if (x + width > row->x + row->width) {
+			lode_plot_text(cairo, x, y, &style, "…");
+			return;
+		}
 		cairo_set_source_rgb(cairo, colour.red, colour.green, colour.blue);
 		cairo_rectangle(cairo, x, y - SQUARE / 2.0, SQUARE, SQUARE);
 		cairo_fill(cairo);
 		lode_plot_text(cairo, x + SQUARE + SQUARE_GAP, y, &style, names[i]);
-		x += SQUARE + SQUARE_GAP + lode_plot_text_width(cairo, &style, names[i]) + NAME_GAP;
+		x += width + NAME_GAP;
 	}
 }

@@ -5,10 +5,7 @@
 #include "views/plot/plot_canvas.h"
 #include "views/plot/plot_colour.h"
 
-enum {
-	LODE_PLOT_TITLES_HEIGHT = 58, /* from the sheet's top */
-	LODE_PLOT_LEGEND_STEP = 18,
-};
+enum { LODE_PLOT_TITLES_HEIGHT = 58 }; /* from the sheet's top */
 
 /* At the sheet's top; both are shortened to the width. */
 void lode_plot_titles(
@@ -17,6 +14,7 @@ void lode_plot_titles(
 /* The colour of the i-th series: hue by hue, then lighter. */
 LodePlotColour lode_plot_series_colour(unsigned series);
 
-/* A row of names with squares of their colours, from (x, y) to the right. */
+/* A row of names with squares of their colours, its middle at y; those for which there is no room
+ * are left out, with an ellipsis. */
 void lode_plot_legend(
-	cairo_t *cairo, double x, double y, const char *const *names, unsigned n_names);
+	cairo_t *cairo, const LodePlotBox *row, const char *const *names, unsigned n_names);

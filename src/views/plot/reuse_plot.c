@@ -146,13 +146,13 @@ static void draw_bar(const Plot *self, guint curve, unsigned bin)
 
 static void draw(const Plot *self)
 {
+	const LodePlotBox legend = {LEFT, LODE_PLOT_TITLES_HEIGHT + 6, PANEL_WIDTH, 0};
 	const LodePlotBox sheet = {LEFT, 0, PANEL_WIDTH, HEIGHT};
 	g_auto(GStrv) names = lode_curve_names(self->results);
 	g_autofree char *facts = lode_curve_facts(self->results);
 
 	lode_plot_titles(self->cairo, &sheet, lode_curve_title(self->results), facts);
-	lode_plot_legend(self->cairo, LEFT, LODE_PLOT_TITLES_HEIGHT + 6, (const char *const *)names,
-		self->curves->len);
+	lode_plot_legend(self->cairo, &legend, (const char *const *)names, self->curves->len);
 	draw_axes(self);
 	for (unsigned bin = 0; bin <= self->n_bins; bin++)
 		for (guint i = 0; i < self->curves->len; i++)

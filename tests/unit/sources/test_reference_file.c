@@ -278,6 +278,18 @@ static void test_champsim(void)
 	assert_equal(all, again);
 }
 
+/* Its first two bytes are those of gzip. */
+static void test_champsim_magic(void)
+{
+	static const ChampSimRecord record = {.ip = 0x408b1f};
+	GError *error = NULL;
+	g_autoptr(GArray) all = read_bytes(&record, sizeof(record), -1, &error);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(all->len, ==, 1);
+	g_assert_cmphex(g_array_index(all, LodeReference, 0).address, ==, 0x408b1f);
+}
+
 static void test_champsim_spill(void)
 {
 	static const LodeReference many[] = {{0x100, 4, 0, FETCH}, {1, 8, 0, LOAD},
@@ -480,6 +492,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/reference_file/xdin", test_xdin);
 	g_test_add_func("/reference_file/csv", test_csv);
 	g_test_add_func("/reference_file/champsim", test_champsim);
+	g_test_add_func("/reference_file/champsim_magic", test_champsim_magic);
 	g_test_add_func("/reference_file/champsim_spill", test_champsim_spill);
 	g_test_add_func("/reference_file/champsim_no_place", test_champsim_no_place);
 	g_test_add_func("/reference_file/writer_losses", test_writer_losses);

@@ -222,8 +222,8 @@ static bool write_objects(
 	for (unsigned i = 0; i < n; i++) {
 		LodeEventGroup group = {
 			.name = (char *)(i % 3 == 0 ? "struct "
-		                                      "a_structure_with_a_name_that_is_far_too_"
-		                                      "long.and_a_member"
+						      "a_structure_with_a_name_that_is_far_too_"
+						      "long.and_a_member"
 						    : "int counts[]"),
 			.loads = 1e5 / (i + 1),
 			.stores = 1e4 * (i % 4)};
