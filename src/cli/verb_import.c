@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/imported.h"
 #include "cli/option_parser.h"
+#include "cli/simulated_caches.h"
 #include "cli/terminal_progress.h"
 #include "ingest/import.h"
 #include "store/profile_store.h"
@@ -70,18 +71,6 @@ static bool check_arguments(char **arguments, GError **error)
 	return true;
 }
 
-/* NULL without an error where none are asked for. */
-static LodeHierarchy *read_caches(GError **error)
-{
-	LodeHierarchy *hierarchy = given.simulate != NULL
-	                                   ? lode_hierarchy_parse(given.simulate, error)
-	                                   : NULL;
-
-	if (given.simulate != NULL && hierarchy == NULL)
-		g_prefix_error(error, "--simulate: ");
-	return hierarchy;
-}
-
 static int run(char **arguments, GError **error)
 {
 	uint64_t threads = 0;
@@ -89,7 +78,10 @@ static int run(char **arguments, GError **error)
 	if (!check_arguments(arguments, error) ||
 		!lode_option_count("--threads", given.threads, G_MAXINT, &threads, error))
 		return LODE_EXIT_USAGE;
-	g_autoptr(LodeHierarchy) hierarchy = read_caches(error);
+	g_autoptr(LodeHierarchy) hierarchy = given.simulate != NULL
+	                                             ? lode_simulated_caches_read(
+							       "--simulate", given.simulate, error)
+	                                             : NULL;
 	if (given.simulate != NULL && hierarchy == NULL)
 		return LODE_EXIT_FAILED;
 	const LodeImportOptions import = {
@@ -126,13 +118,13 @@ const LodeVerb lode_verb_import = {
 		"by valgrind with --dump-instr=yes; one address trace, made by 'lode trace record' "
 		"or 'lode trace pack'; or one flow file. Of the first two there may be several, "
 		"of one or more programs and processes. Of perf.data alone, executions are "
-                "inferred from the "
+		"inferred from the "
 		"samples, or known by branch stacks. Of perf.data and callgrind's files of the "
 		"same "
 		"program, time is that of the samples and executions are those that callgrind "
 		"counted. Of an address trace all executions, jumps and data accesses are known, "
 		"and with --simulate the misses of caches. The binaries should still be where they "
-                "were when they were recorded.\n"
+		"were when they were recorded.\n"
 		"\n"
 		"Jitdumps that a recorded process had mapped, and perf maps in /tmp, are found by "
 		"themselves.\n"

@@ -406,19 +406,24 @@ static uint32_t node_of(const LodeMemoryReading *self, uint32_t cpu)
 	return cpu < nodes->len ? g_array_index(nodes, uint32_t, cpu) : UINT32_MAX;
 }
 
-/* A thread's stack is memory like any other until its stack pointer shows it. */
+/* A thread's stack is memory like any other until something shows it. */
+static void name_stack(LodeMemoryReading *self, uint32_t found, uint32_t thread)
+{
+	const LodeThread *owner = &LODE_AT(self->threads.threads, LodeThread, thread);
+	LodeReadMapping *mapping = &LODE_AT(self->mappings, LodeReadMapping, found);
+
+	if (owner->tid != owner->pid && mapping->stack_of == LODE_NONE &&
+		strcmp(mapping->mapping.name, "[anon]") == 0)
+		mapping->stack_of = thread;
+}
+
 static void name_thread_stack(Place *self, uint32_t thread)
 {
-	const LodeThread *owner = &LODE_AT(self->reading->threads.threads, LodeThread, thread);
-	uint32_t found = self->has_stack_pointer && owner->tid != owner->pid
-	                         ? find_mapping(self, self->stack_pointer)
-	                         : LODE_NONE;
+	uint32_t found = self->has_stack_pointer ? find_mapping(self, self->stack_pointer)
+	                                         : LODE_NONE;
 
-	if (found == LODE_NONE)
-		return;
-	LodeReadMapping *mapping = &LODE_AT(self->reading->mappings, LodeReadMapping, found);
-	if (mapping->stack_of == LODE_NONE && strcmp(mapping->mapping.name, "[anon]") == 0)
-		mapping->stack_of = thread;
+	if (found != LODE_NONE)
+		name_stack(self->reading, found, thread);
 }
 
 static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *sampled)
@@ -522,6 +527,8 @@ void lode_memory_reading_add_traced(
 
 	row.input = self->input;
 	row.sample.mapping = find_mapping(&place, row.sample.address);
+	if (row.is_push && row.sample.mapping != LODE_NONE)
+		name_stack(self, row.sample.mapping, row.sample.thread);
 	self->has_addresses = true;
 	g_array_append_val(self->accesses, row);
 }

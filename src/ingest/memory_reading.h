@@ -25,7 +25,8 @@ typedef struct {
 	uint32_t image;          /* of LodeMemoryImages; LODE_NONE: nowhere */
 	uint32_t input;          /* the recording that it is of */
 	uint8_t operand;         /* the decoder's number of it */
-	bool has_no_operand;     /* the instruction shows none: the stack of a call, say */
+	bool has_no_operand;     /* that the access is to */
+	bool is_push;            /* a store that no operand shows: of a call, or push */
 	uint64_t image_pc, image_access_pc; /* addresses in the image */
 } LodeReadAccess;
 

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/traced_counts.h"
 
-#include "base/error.h"
 #include "ingest/id_cache.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-enum {
-	MAX_VALUES = 1 << 28,    /* instructions × columns: 2 GiB */
-	MAX_EDGES = 1 << 22,     /* between blocks, until they are folded */
-	MAX_TRANSFERS = 1 << 24, /* between instructions */
-};
+enum { MAX_EDGES = 1 << 22 }; /* between blocks, until they are folded */
 
 typedef struct {
 	uint64_t count;
@@ -19,9 +11,8 @@ typedef struct {
 	uint32_t last_edge;   /* that was passed; LODE_NONE */
 } Block;
 
-/* Between blocks, or between instructions. */
 typedef struct {
-	uint32_t source, target;
+	uint32_t source, target; /* blocks */
 	uint64_t count;
 } Edge;
 
@@ -38,24 +29,15 @@ typedef struct {
 
 struct LodeTracedCounts {
 	LodeTracedPlaces *places;
-	LodeRecording *recording;
 	LodeBlockDictionary *dictionary;
 	GArray *blocks;       /* Block, of the dictionary */
 	GArray *block_places; /* uint32_t: numbers of instructions, for each block one by one */
 	GArray *edges;        /* Edge between blocks */
 	LodeIdCache edge_ids;
-	GArray *threads;      /* Thread */
-	GArray *strays;       /* Stray, of the frame that was added last */
-	GArray *instructions; /* LodeTracedInstruction */
-	LodeIdCache instruction_ids;
-	GArray *values;    /* uint64_t × instructions × columns */
-	GArray *transfers; /* Edge between instructions; LODE_NONE: a thread's begin or end */
-	LodeIdCache transfer_ids;
-	uint64_t *totals; /* of each column */
-	uint64_t n_unattributed;
+	GArray *threads; /* Thread */
+	GArray *strays;  /* Stray, of the frame that was added last */
+	LodeTracedRows rows;
 	uint64_t now; /* the reference at which mappings are looked up */
-	uint32_t n_columns;
-	bool is_full;
 };
 
 LodeTracedCounts *lode_traced_counts_new(LodeTracedPlaces *places, LodeRecording *recording)
@@ -63,20 +45,13 @@ LodeTracedCounts *lode_traced_counts_new(LodeTracedPlaces *places, LodeRecording
 	LodeTracedCounts *self = g_new0(LodeTracedCounts, 1);
 
 	self->places = places;
-	self->recording = recording;
-	self->n_columns = recording->events->len;
+	lode_traced_rows_init(&self->rows, recording);
 	self->blocks = g_array_new(FALSE, FALSE, sizeof(Block));
 	self->block_places = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->edges = g_array_new(FALSE, FALSE, sizeof(Edge));
 	self->threads = g_array_new(FALSE, FALSE, sizeof(Thread));
 	self->strays = g_array_new(FALSE, FALSE, sizeof(Stray));
-	self->instructions = g_array_new(FALSE, FALSE, sizeof(LodeTracedInstruction));
-	self->values = g_array_new(FALSE, TRUE, sizeof(uint64_t));
-	self->transfers = g_array_new(FALSE, FALSE, sizeof(Edge));
-	self->totals = g_new0(uint64_t, self->n_columns);
 	lode_id_cache_init(&self->edge_ids);
-	lode_id_cache_init(&self->instruction_ids);
-	lode_id_cache_init(&self->transfer_ids);
 	return self;
 }
 
@@ -90,36 +65,18 @@ void lode_traced_counts_free(LodeTracedCounts *self)
 	g_array_unref(self->edges);
 	g_array_unref(self->threads);
 	g_array_unref(self->strays);
-	g_array_unref(self->instructions);
-	g_array_unref(self->values);
-	g_array_unref(self->transfers);
 	lode_id_cache_clear(&self->edge_ids);
-	lode_id_cache_clear(&self->instruction_ids);
-	lode_id_cache_clear(&self->transfer_ids);
-	g_free(self->totals);
+	lode_traced_rows_clear(&self->rows);
 	g_free(self);
 }
 
-/* What does not find room any more is an error in the end. */
 static uint32_t add_instruction(LodeTracedCounts *self, uint64_t run_time_address)
 {
 	const LodeSampledPlace place = lode_traced_places_find(
 		self->places, run_time_address, self->now);
-	const LodeIdKey key = {{place.address, place.object, 0}};
-	bool is_new,
-		has_room = (self->instructions->len + 1) * (uint64_t)self->n_columns <= MAX_VALUES;
+	const LodeTracedInstruction instruction = {run_time_address, place.address, place.object};
 
-	self->is_full |= !has_room;
-	if (!has_room)
-		return LODE_NONE;
-	LodeIdSlot *slot = lode_id_cache_find(&self->instruction_ids, &key, &is_new);
-	if (is_new) {
-		LodeTracedInstruction added = {run_time_address, place.address, place.object};
-		slot->id = self->instructions->len;
-		g_array_append_val(self->instructions, added);
-		g_array_set_size(self->values, self->instructions->len * self->n_columns);
-	}
-	return slot->id;
+	return lode_traced_rows_find(&self->rows, &instruction);
 }
 
 static const LodeTraceBlock *code_of(const LodeTracedCounts *self, uint32_t block)
@@ -160,41 +117,6 @@ static uint32_t last_of(LodeTracedCounts *self, uint32_t block)
 	return places_of(self, block)[code_of(self, block)->n_instructions - 1];
 }
 
-static void add_value(LodeTracedCounts *self, uint32_t instruction, uint32_t column, uint64_t n)
-{
-	self->totals[column] += n;
-	if (instruction == LODE_NONE)
-		self->n_unattributed += n;
-	else
-		g_array_index(self->values, uint64_t,
-			(size_t)instruction * self->n_columns + column) += n;
-}
-
-void lode_traced_counts_count(LodeTracedCounts *self, uint32_t instruction, uint32_t column)
-{
-	self->totals[column]++;
-	if (instruction != LODE_NONE)
-		g_array_index(
-			self->values, uint64_t, (size_t)instruction * self->n_columns + column)++;
-}
-
-static void add_transfer(LodeTracedCounts *self, uint32_t source, uint32_t target, uint64_t n)
-{
-	const LodeIdKey key = {{source, target, 0}};
-	bool is_new;
-
-	self->is_full |= self->transfers->len >= MAX_TRANSFERS;
-	if (self->is_full)
-		return;
-	LodeIdSlot *slot = lode_id_cache_find(&self->transfer_ids, &key, &is_new);
-	if (is_new) {
-		Edge added = {source, target, 0};
-		slot->id = self->transfers->len;
-		g_array_append_val(self->transfers, added);
-	}
-	g_array_index(self->transfers, Edge, slot->id).count += n;
-}
-
 static uint32_t column_of(LodeReferenceKind kind)
 {
 	switch (kind) {
@@ -218,10 +140,10 @@ static void fold_block(LodeTracedCounts *self, uint32_t block)
 	if (count == 0)
 		return;
 	for (unsigned i = 0; i < code->n_instructions; i++)
-		add_value(self, places[i], LODE_TRACED_EXECUTIONS, count);
+		lode_traced_rows_add(&self->rows, places[i], LODE_TRACED_EXECUTIONS, count);
 	for (unsigned i = 0; i < code->n_slots; i++)
-		add_value(self, places[code->slots[i].instruction], column_of(code->slots[i].kind),
-			count);
+		lode_traced_rows_add(&self->rows, places[code->slots[i].instruction],
+			column_of(code->slots[i].kind), count);
 }
 
 static void fold_threads(LodeTracedCounts *self)
@@ -241,8 +163,8 @@ static void fold(LodeTracedCounts *self)
 		fold_block(self, i);
 	for (guint i = 0; i < self->edges->len; i++) {
 		const Edge edge = g_array_index(self->edges, Edge, i);
-		add_transfer(
-			self, last_of(self, edge.source), first_of(self, edge.target), edge.count);
+		lode_traced_rows_add_transfer(&self->rows, last_of(self, edge.source),
+			first_of(self, edge.target), edge.count);
 	}
 	g_array_set_size(self->blocks, 0);
 	g_array_set_size(self->block_places, 0);
@@ -300,9 +222,12 @@ static void add_stray(LodeTracedCounts *self, const Thread *thread, const LodeTr
 		thread->block != LODE_NONE ? last_of(self, thread->block) : thread->instruction};
 
 	for (unsigned i = 0; i < code->n_slots; i++)
-		add_value(self, stray.instruction, column_of(code->slots[i].kind), 1);
+		lode_traced_rows_add(
+			&self->rows, stray.instruction, column_of(code->slots[i].kind), 1);
 	if (stray.instruction != LODE_NONE)
 		g_array_append_val(self->strays, stray);
+	else
+		self->rows.n_unattributed += code->n_slots;
 }
 
 static void execute(LodeTracedCounts *self, Thread *thread, uint32_t block)
@@ -310,7 +235,8 @@ static void execute(LodeTracedCounts *self, Thread *thread, uint32_t block)
 	if (thread->block != LODE_NONE)
 		pass_edge(self, thread->block, block);
 	else
-		add_transfer(self, thread->instruction, first_of(self, block), 1);
+		lode_traced_rows_add_transfer(
+			&self->rows, thread->instruction, first_of(self, block), 1);
 	block_at(self, block)->count++;
 	thread->block = block;
 }
@@ -334,15 +260,6 @@ static void add_invocations(LodeTracedCounts *self, const LodeTraceFrame *frame)
 	}
 }
 
-static bool check_room(const LodeTracedCounts *self, GError **error)
-{
-	if (self->is_full)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"the trace has more than %d instructions and events, or %d jumps",
-			MAX_VALUES, MAX_TRANSFERS);
-	return !self->is_full;
-}
-
 bool lode_traced_counts_add(LodeTracedCounts *self, const LodeTraceFrame *frame, GError **error)
 {
 	uint64_t change = lode_traced_places_next_change(self->places, frame->first_reference);
@@ -362,7 +279,7 @@ bool lode_traced_counts_add(LodeTracedCounts *self, const LodeTraceFrame *frame,
 	g_array_set_size(self->strays, 0);
 	add_blocks(self, frame->n_blocks);
 	add_invocations(self, frame);
-	return check_room(self, error);
+	return lode_traced_rows_check(&self->rows, error);
 }
 
 static uint32_t find_stray(const LodeTracedCounts *self, uint64_t reference)
@@ -389,108 +306,24 @@ uint32_t lode_traced_counts_find(LodeTracedCounts *self, const LodeTracedPlace *
 	return places_of(self, place->block)[place->instruction];
 }
 
-const LodeTracedInstruction *lode_traced_counts_instruction(
-	const LodeTracedCounts *self, uint32_t instruction)
-{
-	return &g_array_index(self->instructions, LodeTracedInstruction, instruction);
-}
-
-static int compare_instructions(const void *a, const void *b, void *data)
-{
-	const LodeTracedInstruction *rows = data;
-	const LodeTracedInstruction *left = &rows[*(const uint32_t *)a];
-	const LodeTracedInstruction *right = &rows[*(const uint32_t *)b];
-
-	if (left->object != right->object)
-		return left->object < right->object ? -1 : 1;
-	return (left->address > right->address) - (left->address < right->address);
-}
-
-static void write_instructions(LodeTracedCounts *self)
-{
-	LodeRecording *recording = self->recording;
-	guint n = self->instructions->len;
-	g_autofree uint32_t *order = g_new(uint32_t, MAX(n, 1));
-
-	for (guint i = 0; i < n; i++)
-		order[i] = i;
-	if (n > 1)
-		g_qsort_with_data(order, (gint)n, sizeof(uint32_t), compare_instructions,
-			self->instructions->data);
-	recording->instructions = g_array_sized_new(
-		FALSE, FALSE, sizeof(LodeRecordedInstruction), n);
-	recording->values = g_new(double, MAX((size_t)n * self->n_columns, 1));
-	for (guint i = 0; i < n; i++) {
-		const LodeTracedInstruction *source = lode_traced_counts_instruction(
-			self, order[i]);
-		const uint64_t *values = &g_array_index(
-			self->values, uint64_t, (size_t)order[i] * self->n_columns);
-		LodeRecordedInstruction row = {
-			.address = source->address,
-			.object = source->object,
-			.function = LODE_NONE,
-			.file = LODE_NONE,
-			.first_value = i * self->n_columns,
-			.n_values = self->n_columns,
-		};
-		for (uint32_t j = 0; j < self->n_columns; j++)
-			recording->values[row.first_value + j] = (double)values[j];
-		g_array_append_val(recording->instructions, row);
-	}
-}
-
-static int compare_jumps(const void *a, const void *b)
-{
-	const LodeRecordedJump *left = a, *right = b;
-
-	if (left->object != right->object)
-		return left->object < right->object ? -1 : 1;
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	if (left->target_object != right->target_object)
-		return left->target_object < right->target_object ? -1 : 1;
-	return (left->target > right->target) - (left->target < right->target);
-}
-
-static void write_jumps(LodeTracedCounts *self)
-{
-	LodeRecording *recording = self->recording;
-	static const LodeTracedInstruction nowhere = {0, 0, LODE_NONE};
-
-	recording->jumps = g_array_sized_new(
-		FALSE, FALSE, sizeof(LodeRecordedJump), self->transfers->len);
-	recording->calls = g_array_new(FALSE, FALSE, sizeof(LodeRecordedCall));
-	for (guint i = 0; i < self->transfers->len; i++) {
-		const Edge *edge = &g_array_index(self->transfers, Edge, i);
-		const LodeTracedInstruction *source = edge->source != LODE_NONE
-		                                              ? lode_traced_counts_instruction(
-									self, edge->source)
-		                                              : &nowhere;
-		const LodeTracedInstruction *target = edge->target != LODE_NONE
-		                                              ? lode_traced_counts_instruction(
-									self, edge->target)
-		                                              : &nowhere;
-		LodeRecordedJump jump = {
-			.source = source->address,
-			.target = target->address,
-			.object = source->object,
-			.target_object = target->object,
-			.target_function = LODE_NONE,
-			.taken = (double)edge->count,
-			.executed = (double)edge->count,
-		};
-		g_array_append_val(recording->jumps, jump);
-	}
-	g_array_sort(recording->jumps, compare_jumps);
-}
-
 static void end_threads(LodeTracedCounts *self)
 {
 	for (guint i = 0; i < self->threads->len; i++) {
 		uint32_t last = g_array_index(self->threads, Thread, i).instruction;
 		if (last != LODE_NONE)
-			add_transfer(self, last, LODE_NONE, 1);
+			lode_traced_rows_add_transfer(&self->rows, last, LODE_NONE, 1);
 	}
+}
+
+void lode_traced_counts_count(LodeTracedCounts *self, uint32_t instruction, uint32_t column)
+{
+	lode_traced_rows_add(&self->rows, instruction, column, 1);
+}
+
+const LodeTracedInstruction *lode_traced_counts_instruction(
+	const LodeTracedCounts *self, uint32_t instruction)
+{
+	return &g_array_index(self->rows.instructions, LodeTracedInstruction, instruction);
 }
 
 bool lode_traced_counts_finish(LodeTracedCounts *self, GError **error)
@@ -498,16 +331,8 @@ bool lode_traced_counts_finish(LodeTracedCounts *self, GError **error)
 	if (self->dictionary != NULL)
 		fold(self);
 	end_threads(self);
-	if (!check_room(self, error))
+	if (!lode_traced_rows_check(&self->rows, error))
 		return false;
-	write_instructions(self);
-	write_jumps(self);
-	g_array_set_size(self->recording->totals, self->n_columns);
-	for (uint32_t i = 0; i < self->n_columns; i++)
-		g_array_index(self->recording->totals, double, i) = (double)self->totals[i];
-	if (self->n_unattributed > 0)
-		lode_recording_add_unresolved(self->recording,
-			"data references before any instruction", NULL,
-			(double)self->n_unattributed, 0);
+	lode_traced_rows_write(&self->rows);
 	return true;
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "ingest/traced_places.h"
+#include "ingest/traced_rows.h"
 #include "traces/trace_frame.h"
 
 typedef struct LodeTracedCounts LodeTracedCounts;
@@ -45,12 +46,6 @@ uint32_t lode_traced_counts_find(LodeTracedCounts *self, const LodeTracedPlace *
 
 /* Counts 1 for an instruction, which may be LODE_NONE: then it is in the total alone. */
 void lode_traced_counts_count(LodeTracedCounts *self, uint32_t instruction, uint32_t column);
-
-typedef struct {
-	uint64_t run_time_address; /* where it was seen first */
-	uint64_t address;          /* in the object */
-	uint32_t object;
-} LodeTracedInstruction;
 
 const LodeTracedInstruction *lode_traced_counts_instruction(
 	const LodeTracedCounts *self, uint32_t instruction);

@@ -202,34 +202,39 @@ static uint8_t access_of(LodeReferenceKind kind)
 	                                      : LODE_ACCESS_LOAD | LODE_ACCESS_STORE;
 }
 
+/* The instruction's bytes, or NULL. */
+static const uint8_t *code_of(Filling *self, const LodeReadAccess *row, size_t *out_size)
+{
+	if (row->image == LODE_NONE)
+		return NULL;
+	const LodeMemoryImage *image = lode_memory_images_at(
+		lode_memory_reading_images(self->reading), row->image);
+	return image->binary != NULL
+	               ? lode_binary_image_bytes(image->binary, row->image_access_pc, out_size)
+	               : NULL;
+}
+
 /* The operand that an access of the trace is to: of those that access likewise, in their order.
  * What is wider than a reference may be comes in pieces, of which the last operand has the rest. */
-static bool find_operand(
-	Filling *self, const LodeReadAccess *row, const LodeTracedAccess *access, uint8_t *out)
+static void find_operand(Filling *self, const LodeTracedAccess *access, LodeReadAccess *row)
 {
 	LodeDataOperand operands[LODE_MAX_DATA_OPERANDS];
 	uint8_t wanted = access_of(access->kind);
 	size_t size;
 	unsigned ordinal = access->ordinal;
-	bool is_found = false;
-
-	if (row->image == LODE_NONE)
-		return false;
-	const LodeMemoryImage *image = lode_memory_images_at(
-		lode_memory_reading_images(self->reading), row->image);
-	const uint8_t *code = image->binary != NULL ? lode_binary_image_bytes(image->binary,
-							      row->image_access_pc, &size)
-	                                            : NULL;
+	const uint8_t *code = code_of(self, row, &size);
 	unsigned n = code != NULL ? lode_data_access_operands(code, size, operands) : 0;
+
+	row->has_no_operand = true;
 	for (unsigned i = 0; i < n; i++) {
 		if ((operands[i].access & wanted) != wanted)
 			continue;
-		*out = operands[i].operand;
-		is_found = true;
+		row->operand = operands[i].operand;
+		row->has_no_operand = false;
 		if (ordinal-- == 0)
 			break;
 	}
-	return is_found;
+	row->is_push = code != NULL && row->has_no_operand && wanted == LODE_ACCESS_STORE;
 }
 
 static void add_row(Filling *self, uint32_t stream, const LodeTracedAccess *access)
@@ -265,7 +270,7 @@ static void add_row(Filling *self, uint32_t stream, const LodeTracedAccess *acce
 		row.image = find_image(self, instruction->object);
 		row.image_pc = row.image_access_pc = instruction->address;
 	}
-	row.has_no_operand = !find_operand(self, &row, access, &row.operand);
+	find_operand(self, access, &row);
 	lode_memory_reading_add_traced(self->reading, self->context->pid, &row);
 }
 

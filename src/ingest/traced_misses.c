@@ -122,11 +122,13 @@ static void add_sums(
 	LodeTracedMisses *self, LodeRecording *recording, const LodeHierarchy *hierarchy)
 {
 	uint8_t last = last_level(hierarchy);
-	const SumKind kinds[] = {
+	const SumKind first_kinds[] = {
 		{"l1i-miss", "first-level instruction cache misses, simulated", MISS_CYCLES, 1,
 			false, true, false},
 		{"l1d-miss", "first-level data cache misses, simulated", MISS_CYCLES, 1, false,
 			false, true},
+	};
+	const SumKind last_kinds[] = {
 		{"ll-miss", "last-level cache misses, simulated", LAST_MISS_CYCLES, last, false,
 			true, true},
 		{"itlb-miss", "first-level instruction TLB misses, simulated", MISS_CYCLES, 1, true,
@@ -137,10 +139,12 @@ static void add_sums(
 			true},
 	};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-		add_sum(self, recording, hierarchy, &kinds[i]);
+	for (size_t i = 0; i < G_N_ELEMENTS(first_kinds); i++)
+		add_sum(self, recording, hierarchy, &first_kinds[i]);
 	for (uint8_t level = 2; level < last; level++)
 		add_middle_level(self, recording, hierarchy, level);
+	for (size_t i = 0; i < G_N_ELEMENTS(last_kinds); i++)
+		add_sum(self, recording, hierarchy, &last_kinds[i]);
 }
 
 /* All that the program did to memory. */

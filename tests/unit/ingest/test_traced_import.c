@@ -445,6 +445,35 @@ static void test_remapping(void)
 	g_assert_cmpfloat(counts[1], ==, 18);
 }
 
+/* Wherever the file ends, it is an error or a shorter trace, which is said. */
+static void test_cut(void)
+{
+	g_auto(TracedProgram) program = {0};
+	g_autofree LodeReference *references = g_new0(LodeReference, 3000);
+	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
+	g_autofree char *whole = NULL;
+	gsize size;
+	unsigned n_shorter = 0;
+
+	for (size_t i = 0; i < 3000; i++)
+		references[i] = (LodeReference)FETCH(
+			0x1000 + 16 * (i * i % 61), 4, (uint16_t)(i % 3));
+	traced_program_init(&program);
+	traced_program_write(&program, references, 3000, description);
+	g_assert_true(g_file_get_contents(program.trace, &whole, &size, NULL));
+	for (gsize length = 0; length < size; length++) {
+		g_autoptr(GError) error = NULL;
+		g_assert_true(g_file_set_contents(program.trace, whole, (gssize)length, NULL));
+		g_autoptr(LodeProfile) profile = import_file(program.trace, NULL, &error);
+		g_assert_true((profile == NULL) == (error != NULL));
+		if (profile == NULL)
+			continue;
+		g_assert_nonnull(find_unresolved(profile, "the trace is not whole"));
+		n_shorter++;
+	}
+	g_assert_cmpuint(n_shorter, >, 0);
+}
+
 static void test_usage(void)
 {
 	g_auto(TracedProgram) program = {0};
@@ -470,6 +499,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/traced_import/empty", test_empty);
 	g_test_add_func("/traced_import/threads", test_threads);
 	g_test_add_func("/traced_import/remapping", test_remapping);
+	g_test_add_func("/traced_import/cut", test_cut);
 	g_test_add_func("/traced_import/usage", test_usage);
 	return g_test_run();
 }
