@@ -8,7 +8,7 @@
  *   addresses ───▶ slot streams (of each slot one column, in the representation that suits it)
  *   switches ────▶ thread stream
  *
- * The bytes are those of docs/formats/rps.md, before compression. Knows nothing of files.
+ * The bytes are those of docs/formats/rps-streams.md, before compression. Knows nothing of files.
  */
 #pragma once
 
@@ -72,6 +72,7 @@ typedef struct {
 	uint64_t n_slots, n_references;
 } LodeSlotClassCount;
 
-/* GArray of LodeSlotClassCount, of all classes, in the order of the format; the caller owns it. */
-GArray *lode_frame_codec_count_classes(
-	const LodeFrameStreams *streams, const LodeFrameHead *head, GError **error);
+/* GArray of LodeSlotClassCount, of all classes, in the order of the format; the caller owns it. The
+ * dictionary has the blocks of the frame. Errors: _CORRUPT. */
+GArray *lode_frame_codec_count_classes(const LodeFrameStreams *streams, const LodeFrameHead *head,
+	LodeBlockDictionary *dictionary, GError **error);

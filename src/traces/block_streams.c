@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* New blocks of a frame as streams, and back. */
+#include "traces/block_streams.h"
+
+#include "base/error.h"
+#include "traces/known_instructions.h"
+
+#include <string.h>
+
+/* Of an instruction's accesses: none, one of a kind, or more than one, whose kinds follow. */
+enum { NO_ACCESS, SEVERAL_ACCESSES = LODE_N_REFERENCE_KINDS };
+
+/* The number of instructions until one that ended a block before; 0: not all of them are known. */
+static unsigned expected_length(const LodeKnownInstructions *known, uint64_t address)
+{
+	const LodeKnownInstruction *instruction;
+
+	for (unsigned n = 1; n <= LODE_BLOCK_MAX_INSTRUCTIONS; n++) {
+		instruction = lode_known_instructions_find(known, address);
+		if (instruction == NULL)
+			return 0;
+		if (instruction->ends)
+			return n;
+		address += instruction->size;
+	}
+	return 0;
+}
+
+static void append_accesses(LodeFrameStreams *out, const LodeTraceSlot *slots, unsigned n)
+{
+	GByteArray *accesses = out->streams[LODE_STREAM_BLOCK_ACCESSES];
+	GByteArray *sizes = out->streams[LODE_STREAM_BLOCK_ACCESS_SIZE];
+
+	if (n == 0)
+		lode_varint_append(accesses, NO_ACCESS);
+	if (n > 1)
+		lode_varint_append(accesses, SEVERAL_ACCESSES + n - 2);
+	for (unsigned i = 0; i < n; i++) {
+		lode_varint_append(accesses, slots[i].kind);
+		lode_varint_append(sizes, slots[i].size);
+	}
+}
+
+static bool is_same(const LodeKnownInstruction *known, uint32_t size, const LodeTraceSlot *slots,
+	unsigned n_slots)
+{
+	if (known->size != size || known->n_slots != n_slots)
+		return false;
+	for (unsigned i = 0; i < n_slots; i++) {
+		if (known->slots[i].kind != slots[i].kind || known->slots[i].size != slots[i].size)
+			return false;
+	}
+	return true;
+}
+
+static void encode_instructions(
+	const LodeTraceBlock *block, const LodeKnownInstructions *known, LodeFrameStreams *out)
+{
+	uint64_t address = block->address;
+	unsigned first = 0, end = 0;
+
+	for (unsigned i = 0; i < block->n_instructions; i++, first = end) {
+		uint32_t size = block->instruction_sizes[i];
+		const LodeKnownInstruction *before = lode_known_instructions_find(known, address);
+		bool is_known;
+
+		while (end < block->n_slots && block->slots[end].instruction == i)
+			end++;
+		is_known = before != NULL &&
+		           is_same(before, size, &block->slots[first], end - first);
+		if (before != NULL)
+			lode_varint_append(out->streams[LODE_STREAM_BLOCK_KNOWN], is_known);
+		address += size;
+		if (is_known)
+			continue;
+		lode_varint_append(out->streams[LODE_STREAM_BLOCK_INSTRUCTION_SIZE], size);
+		append_accesses(out, &block->slots[first], end - first);
+	}
+}
+
+void lode_block_streams_encode(const LodeTraceFrame *frame, LodeFrameStreams *out)
+{
+	g_auto(LodeKnownInstructions) known = {0};
+	uint64_t end = 0;
+
+	lode_known_instructions_init(&known);
+	for (uint32_t id = frame->first_new_block; id < frame->n_blocks; id++) {
+		const LodeTraceBlock *block = lode_block_dictionary_at(frame->dictionary, id);
+		unsigned n = block->n_instructions, expected = 0;
+
+		lode_varint_append_signed(
+			out->streams[LODE_STREAM_BLOCK_ADDRESS], block->address - end);
+		expected = expected_length(&known, block->address);
+		lode_varint_append(
+			out->streams[LODE_STREAM_BLOCK_LENGTH], n > 0 && n == expected ? 0 : n + 1);
+		if (n == 0)
+			append_accesses(out, block->slots, block->n_slots);
+		encode_instructions(block, &known, out);
+		lode_known_instructions_add(&known, block);
+		end = block->address + block->n_bytes;
+	}
+}
+
+/* Blocks being read, and the one that is put together. */
+typedef struct {
+	LodeByteCursor at[LODE_STREAM_BLOCK_ACCESS_SIZE + 1]; /* by stream */
+	LodeKnownInstructions known;
+	uint32_t sizes[LODE_BLOCK_MAX_INSTRUCTIONS];
+	LodeTraceSlot slots[LODE_BLOCK_MAX_SLOTS];
+	LodeTraceBlock block; /* its arrays are the two above */
+	uint64_t end;         /* of the block before */
+} BlockReader;
+
+G_STATIC_ASSERT(LODE_STREAM_BLOCK_ADDRESS == 0);
+
+static bool add_slot(BlockReader *self, unsigned instruction, uint64_t kind, uint64_t size)
+{
+	LodeTraceBlock *block = &self->block;
+
+	if (block->n_slots >= LODE_BLOCK_MAX_SLOTS || size > UINT32_MAX ||
+		kind == LODE_REFERENCE_FETCH || kind >= LODE_N_REFERENCE_KINDS)
+		return false;
+	self->slots[block->n_slots++] = (LodeTraceSlot){
+		(uint32_t)size, (uint8_t)instruction, (uint8_t)kind};
+	return true;
+}
+
+static bool read_accesses(BlockReader *self, unsigned instruction)
+{
+	LodeByteCursor *accesses = &self->at[LODE_STREAM_BLOCK_ACCESSES];
+	LodeByteCursor *sizes = &self->at[LODE_STREAM_BLOCK_ACCESS_SIZE];
+	uint64_t n = lode_varint_read(accesses);
+
+	if (n == NO_ACCESS)
+		return true;
+	if (n < SEVERAL_ACCESSES)
+		return add_slot(self, instruction, n, lode_varint_read(sizes));
+	n -= SEVERAL_ACCESSES - 2;
+	if (n > LODE_BLOCK_MAX_SLOTS)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t kind = lode_varint_read(accesses);
+
+		if (!add_slot(self, instruction, kind, lode_varint_read(sizes)))
+			return false;
+	}
+	return true;
+}
+
+static bool read_instruction(BlockReader *self, unsigned i, uint64_t address)
+{
+	const LodeKnownInstruction *known = lode_known_instructions_find(&self->known, address);
+	uint64_t size;
+
+	if (known == NULL || lode_varint_read(&self->at[LODE_STREAM_BLOCK_KNOWN]) == 0) {
+		size = lode_varint_read(&self->at[LODE_STREAM_BLOCK_INSTRUCTION_SIZE]);
+		self->sizes[i] = (uint32_t)size;
+		return size <= UINT32_MAX && read_accesses(self, i);
+	}
+	self->sizes[i] = known->size;
+	for (unsigned k = 0; k < known->n_slots; k++) {
+		if (!add_slot(self, i, known->slots[k].kind, known->slots[k].size))
+			return false;
+	}
+	return true;
+}
+
+static bool read_block(BlockReader *self)
+{
+	LodeTraceBlock *block = &self->block;
+	uint64_t length, address;
+
+	block->address = self->end + lode_varint_read_signed(&self->at[LODE_STREAM_BLOCK_ADDRESS]);
+	length = lode_varint_read(&self->at[LODE_STREAM_BLOCK_LENGTH]);
+	length = length == 0 ? expected_length(&self->known, block->address) : length - 1;
+	block->n_slots = 0;
+	if (length > LODE_BLOCK_MAX_INSTRUCTIONS)
+		return false;
+	if (length == 0 && (!read_accesses(self, 0) || block->n_slots == 0 || block->address != 0))
+		return false;
+	block->n_instructions = (uint8_t)length;
+	address = block->address;
+	for (unsigned i = 0; i < length; i++) {
+		if (!read_instruction(self, i, address))
+			return false;
+		address += self->sizes[i];
+	}
+	self->end = address;
+	return true;
+}
+
+static void block_reader_init(BlockReader *self, const LodeFrameStreams *streams)
+{
+	memset(self, 0, sizeof(*self));
+	for (unsigned i = 0; i < G_N_ELEMENTS(self->at); i++)
+		self->at[i] = lode_frame_streams_read(streams, i);
+	lode_known_instructions_init(&self->known);
+	self->block.instruction_sizes = self->sizes;
+	self->block.slots = self->slots;
+}
+
+static void block_reader_clear(BlockReader *self)
+{
+	lode_known_instructions_clear(&self->known);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BlockReader, block_reader_clear)
+
+static bool has_overrun(const BlockReader *self)
+{
+	for (unsigned i = 0; i < G_N_ELEMENTS(self->at); i++) {
+		if (self->at[i].is_overrun)
+			return true;
+	}
+	return false;
+}
+
+static bool damaged_block(
+	const LodeFrameStreams *streams, const BlockReader *self, uint32_t id, GError **error)
+{
+	unsigned stream = LODE_STREAM_BLOCK_ADDRESS;
+
+	while (stream + 1 < G_N_ELEMENTS(self->at) && !self->at[stream].is_overrun)
+		stream++;
+	if (!self->at[stream].is_overrun)
+		stream = LODE_STREAM_BLOCK_ADDRESS;
+	lode_frame_streams_damaged(streams, stream, &self->at[stream], "no block can be so", error);
+	g_prefix_error(error, "block %u: ", id);
+	return false;
+}
+
+bool lode_block_streams_decode(const LodeFrameStreams *streams, const LodeFrameHead *head,
+	LodeBlockDictionary *dictionary, GError **error)
+{
+	g_auto(BlockReader) reader;
+
+	block_reader_init(&reader, streams);
+	for (uint32_t id = head->first_new_block; id < head->n_blocks; id++) {
+		if (lode_block_dictionary_is_full(dictionary) || !read_block(&reader) ||
+			has_overrun(&reader) ||
+			lode_block_dictionary_find_or_add(dictionary, &reader.block) != id)
+			return damaged_block(streams, &reader, id, error);
+		lode_known_instructions_add(
+			&reader.known, lode_block_dictionary_at(dictionary, id));
+	}
+	for (unsigned i = 0; i < G_N_ELEMENTS(reader.at); i++) {
+		if (!lode_frame_streams_end(streams, i, &reader.at[i], error))
+			return false;
+	}
+	return true;
+}

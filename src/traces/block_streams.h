@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * New blocks of a frame as streams. Blocks come by address, so that they overlap much: one is the
+ * tail of another, or takes up where it ends. What is known of the instruction at an address is
+ * not told again.
+ */
+#pragma once
+
+#include "traces/frame_streams.h"
+
+void lode_block_streams_encode(const LodeTraceFrame *frame, LodeFrameStreams *out);
+
+/* Adds the blocks to the dictionary. Errors: _CORRUPT. */
+bool lode_block_streams_decode(const LodeFrameStreams *streams, const LodeFrameHead *head,
+	LodeBlockDictionary *dictionary, GError **error);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Which streams a coded frame has, in the order of the file; the parts of the codec share it. */
+#pragma once
+
+#include "traces/frame_codec.h"
+#include "traces/varint.h"
+
+typedef enum {
+	/* The first ones alone give the new blocks: all that a reader who seeks needs of a frame.
+	 */
+	LODE_STREAM_BLOCK_ADDRESS,
+	LODE_STREAM_BLOCK_LENGTH,
+	LODE_STREAM_BLOCK_KNOWN,
+	LODE_STREAM_BLOCK_INSTRUCTION_SIZE,
+	LODE_STREAM_BLOCK_ACCESSES,
+	LODE_STREAM_BLOCK_ACCESS_SIZE,
+
+	LODE_STREAM_SWITCH_LENGTH,
+	LODE_STREAM_SWITCH_THREAD,
+
+	LODE_STREAM_SEQUENCE_USED,
+	LODE_STREAM_SEQUENCE_DEGREE,
+	LODE_STREAM_SEQUENCE_EDGE,
+	LODE_STREAM_SEQUENCE_CHOICE,
+	LODE_STREAM_SEQUENCE_RUN,
+	LODE_STREAM_SEQUENCE_FAR,
+
+	LODE_STREAM_SLOT_CLASS,
+	LODE_STREAM_SLOT_ADDRESS,
+	LODE_STREAM_SLOT_BASE,
+	LODE_STREAM_SLOT_OFFSET,
+	LODE_STREAM_SLOT_TABLE,
+
+	LODE_STREAM_COLUMN, /* two for each class of slots: symbols, and bytes behind them */
+	LODE_N_STREAMS = LODE_STREAM_COLUMN + 2 * 8,
+} LodeStream;
+
+static inline LodeByteCursor lode_frame_streams_read(
+	const LodeFrameStreams *streams, unsigned stream)
+{
+	LodeByteCursor cursor;
+
+	lode_byte_cursor_init(&cursor, streams->streams[stream]->data,
+		streams->streams[stream]->len, G_BYTE_ORDER != G_LITTLE_ENDIAN);
+	return cursor;
+}
+
+/* Sets a _CORRUPT error that names the stream and the place in it; false. */
+bool lode_frame_streams_damaged(const LodeFrameStreams *streams, unsigned stream,
+	const LodeByteCursor *at, const char *what, GError **error);
+
+/* Whether the cursor came to the end of its stream and no further; else an error. */
+bool lode_frame_streams_end(
+	const LodeFrameStreams *streams, unsigned stream, const LodeByteCursor *at, GError **error);

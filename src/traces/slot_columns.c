@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The addresses of a frame as streams. A symbol is the place of the difference in the column's
+ * table, or, behind those, a small difference, or the number of the extra bytes of another.
+ */
+#include "traces/slot_columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	EXTRA = 0xf0, /* + the number of bytes, 1 … 8 */
+	MAX_TABLE = 200,
+	WATCHED = 1 << 10, /* places for differences that may come into the table */
+	CLASS_MASK = 0x0f,
+	IS_STACK = 0x10,
+	HAS_TABLE = 0x20,
+};
+
+typedef struct {
+	uint64_t zigzag;
+	uint32_t count;
+} Difference;
+
+typedef struct {
+	Difference watched[WATCHED];
+	unsigned n_watched;
+	Difference table[WATCHED];
+	unsigned n_table;
+	LodeFrameStreams *out;
+	uint64_t last_address; /* of those written to the address stream */
+	uint64_t *differences; /* of all columns, one behind the other */
+	uint64_t **columns;    /* by slot: where the next difference goes */
+} ColumnWriter;
+
+static Difference *find_watched(ColumnWriter *self, uint64_t zigzag)
+{
+	uint32_t at = (uint32_t)(zigzag * UINT64_C(0x9e3779b97f4a7c15) >> 54);
+
+	while (self->watched[at].count > 0 && self->watched[at].zigzag != zigzag)
+		at = (at + 1) % WATCHED;
+	return &self->watched[at];
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	const Difference *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->zigzag < y->zigzag ? -1 : x->zigzag > y->zigzag;
+}
+
+/* Differences too far for a symbol that come three times; the first so many of them are seen. */
+static void make_table(ColumnWriter *self, const uint64_t *zigzags, size_t n)
+{
+	bool has_any = false;
+
+	self->n_table = 0;
+	for (size_t i = 0; i < n && !has_any; i++)
+		has_any = zigzags[i] >= EXTRA;
+	if (!has_any)
+		return;
+	memset(self->watched, 0, sizeof(self->watched));
+	self->n_watched = 0;
+	for (size_t i = 0; i < n; i++) {
+		Difference *place;
+
+		if (zigzags[i] < EXTRA - MAX_TABLE)
+			continue;
+		place = find_watched(self, zigzags[i]);
+		if (place->count == 0 && ++self->n_watched > WATCHED / 2)
+			continue;
+		place->zigzag = zigzags[i];
+		place->count++;
+	}
+	for (unsigned i = 0; i < WATCHED; i++) {
+		if (self->watched[i].count >= 3)
+			self->table[self->n_table++] = self->watched[i];
+	}
+	qsort(self->table, self->n_table, sizeof(Difference), compare_counts);
+	self->n_table = MIN(self->n_table, MAX_TABLE);
+}
+
+static void index_table(ColumnWriter *self)
+{
+	if (self->n_table == 0)
+		return;
+	memset(self->watched, 0, sizeof(self->watched));
+	for (unsigned i = 0; i < self->n_table; i++)
+		*find_watched(self, self->table[i].zigzag) = (Difference){
+			self->table[i].zigzag, i + 1};
+}
+
+static void append_table(ColumnWriter *self)
+{
+	GByteArray *tables = self->out->streams[LODE_STREAM_SLOT_TABLE];
+
+	if (self->n_table == 0)
+		return;
+	lode_varint_append(tables, self->n_table);
+	for (unsigned i = 0; i < self->n_table; i++)
+		lode_varint_append(tables, self->table[i].zigzag);
+}
+
+static uint8_t append_extra(GByteArray *extra, uint64_t value)
+{
+	uint8_t bytes[8];
+	unsigned n = 0;
+
+	do
+		bytes[n++] = (uint8_t)value;
+	while ((value >>= 8) != 0);
+	g_byte_array_append(extra, bytes, n);
+	return (uint8_t)(EXTRA + n);
+}
+
+static void append_column(
+	ColumnWriter *self, LodeSlotClass slot_class, const uint64_t *zigzags, size_t n)
+{
+	GByteArray *symbols = self->out->streams[LODE_STREAM_COLUMN + 2 * slot_class];
+	GByteArray *extra = self->out->streams[LODE_STREAM_COLUMN + 2 * slot_class + 1];
+	guint start = symbols->len;
+	unsigned n_table = self->n_table;
+	uint8_t *at;
+
+	g_byte_array_set_size(symbols, start + (guint)n);
+	at = symbols->data + start;
+	for (size_t i = 0; i < n; i++, at++) {
+		uint64_t zigzag = zigzags[i];
+		uint32_t place = n_table > 0 && zigzag >= EXTRA - MAX_TABLE
+		                         ? find_watched(self, zigzag)->count
+		                         : 0;
+
+		if (place > 0)
+			*at = (uint8_t)(place - 1);
+		else if (zigzag < EXTRA - n_table)
+			*at = (uint8_t)(n_table + zigzag);
+		else
+			*at = append_extra(extra, zigzag - (EXTRA - n_table));
+	}
+}
+
+static bool has_address(LodeSlotClass slot_class)
+{
+	return slot_class != LODE_SLOT_LOCAL && slot_class != LODE_SLOT_CONTENT &&
+	       slot_class != LODE_SLOT_STACK;
+}
+
+static bool has_base(LodeSlotClass slot_class)
+{
+	return slot_class == LODE_SLOT_LOCAL || slot_class == LODE_SLOT_CONTENT;
+}
+
+static void append_class(ColumnWriter *self, const LodeSlotState *state, uint32_t slot)
+{
+	LodeSlotClass slot_class = (LodeSlotClass)state->slot_class;
+	LodeFrameStreams *out = self->out;
+	uint8_t byte = (uint8_t)(slot_class | (state->is_stack ? IS_STACK : 0) |
+				 (self->n_table > 0 ? HAS_TABLE : 0));
+
+	g_byte_array_append(out->streams[LODE_STREAM_SLOT_CLASS], &byte, 1);
+	if (has_address(slot_class)) {
+		lode_varint_append_signed(out->streams[LODE_STREAM_SLOT_ADDRESS],
+			state->constant - self->last_address);
+		self->last_address = state->constant;
+	}
+	if (has_base(slot_class))
+		lode_varint_append_signed(
+			out->streams[LODE_STREAM_SLOT_BASE], (uint64_t)slot - state->base);
+	if (slot_class == LODE_SLOT_LOCAL)
+		lode_varint_append_signed(out->streams[LODE_STREAM_SLOT_OFFSET], state->constant);
+}
+
+static void begin_columns(
+	ColumnWriter *self, const LodeSlotPredictor *predictor, const LodeFrameLayout *layout)
+{
+	uint64_t n = 0, *at;
+
+	for (uint32_t i = 0; i < layout->n_blocks; i++) {
+		const LodeFrameBlock *block = &layout->blocks[i];
+
+		for (unsigned k = 0; block->n_invocations > 0 && k < block->n_slots; k++)
+			if (predictor->slots[block->first_slot + k].slot_class != LODE_SLOT_GLOBAL)
+				n += block->n_invocations;
+	}
+	self->differences = at = g_new(uint64_t, n + 1);
+	self->columns = g_new(uint64_t *, predictor->n_slots + 1U);
+	for (uint32_t i = 0; i < layout->n_blocks; i++) {
+		const LodeFrameBlock *block = &layout->blocks[i];
+
+		for (unsigned k = 0; block->n_invocations > 0 && k < block->n_slots; k++) {
+			uint32_t slot = block->first_slot + k;
+
+			self->columns[slot] = at;
+			if (predictor->slots[slot].slot_class != LODE_SLOT_GLOBAL)
+				at += block->n_invocations;
+		}
+	}
+}
+
+static void fill_columns(ColumnWriter *self, LodeSlotPredictor *predictor,
+	const LodeTraceFrame *frame, const LodeFrameLayout *layout)
+{
+	const uint64_t *address = frame->addresses;
+	LodeThreadRun run;
+
+	for (size_t k = 0; lode_thread_run_at(frame, k, &run); k++) {
+		LodeStackPlace *stack = &predictor->stack_places[run.thread];
+
+		for (size_t i = run.first; i < run.end; i++) {
+			const LodeFrameBlock *block = &layout->blocks[frame->blocks[i]];
+			uint32_t slot = block->first_slot;
+
+			for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
+				LodeSlotGuess guess = lode_slot_predictor_guess(
+					predictor, slot, stack);
+
+				if (predictor->slots[slot].slot_class != LODE_SLOT_GLOBAL)
+					*self->columns[slot]++ = lode_zigzag(
+						*address - guess.base - guess.distance);
+				lode_slot_guess_learn(&guess, *address);
+				lode_slot_predictor_advance(predictor, slot, *address, stack);
+			}
+		}
+	}
+}
+
+static void append_columns(
+	ColumnWriter *self, const LodeSlotPredictor *predictor, const LodeFrameLayout *layout)
+{
+	for (uint32_t i = 0; i < layout->n_blocks; i++) {
+		const LodeFrameBlock *block = &layout->blocks[i];
+
+		for (unsigned k = 0; block->n_invocations > 0 && k < block->n_slots; k++) {
+			uint32_t slot = block->first_slot + k, n = block->n_invocations;
+			const LodeSlotState *state = &predictor->slots[slot];
+			const uint64_t *column = self->columns[slot] - n;
+
+			self->n_table = 0;
+			if (state->slot_class != LODE_SLOT_GLOBAL)
+				make_table(self, column, n);
+			append_class(self, state, slot);
+			if (state->slot_class == LODE_SLOT_GLOBAL)
+				continue;
+			append_table(self);
+			index_table(self);
+			append_column(self, (LodeSlotClass)state->slot_class, column, n);
+		}
+	}
+}
+
+void lode_slot_columns_encode(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
+	const LodeFrameLayout *layout, LodeFrameStreams *out)
+{
+	g_autofree ColumnWriter *writer = g_new0(ColumnWriter, 1);
+
+	writer->out = out;
+	begin_columns(writer, predictor, layout);
+	lode_slot_predictor_rewind(predictor);
+	fill_columns(writer, predictor, frame, layout);
+	append_columns(writer, predictor, layout);
+	g_free(writer->differences);
+	g_free(writer->columns);
+}
