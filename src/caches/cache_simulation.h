@@ -59,6 +59,10 @@ typedef struct {
 	void *user_data;
 } LodeCacheSimulationOptions;
 
+/* Of all hierarchies and their workers. What cannot be foreseen are the lines that `classifies` has
+ * to remember, 22 to 43 bytes for each line that a cache ever saw. */
+#define LODE_CACHE_SIMULATION_MAX_BYTES (UINT64_C(4) << 30)
+
 typedef struct LodeCacheSimulation LodeCacheSimulation;
 
 /* Hierarchies are borrowed while it lives. Errors: _LIMIT (memory). */
@@ -67,10 +71,11 @@ LodeCacheSimulation *lode_cache_simulation_new(const LodeHierarchy *const *hiera
 void lode_cache_simulation_free(LodeCacheSimulation *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCacheSimulation, lode_cache_simulation_free)
 
-/* All references of a frame; frames in their order. Errors: _LIMIT (memory, cores). */
+/* All references of a frame; frames in their order. Errors: _LIMIT (memory, cores), after which
+ * only free() is allowed. */
 bool lode_cache_simulation_replay(
 	LodeCacheSimulation *self, const LodeTraceFrame *frame, GError **error);
 
-/* So far; borrowed, one for each cache of the hierarchy. */
+/* So far; borrowed, one for each cache of the hierarchy, in its order. */
 const LodeCacheCounts *lode_cache_simulation_counts(
 	const LodeCacheSimulation *self, size_t hierarchy);

@@ -36,13 +36,19 @@ enum {
 enum {
 	LODE_HIERARCHY_MAX_LEVELS = 6, /* of caches; an i1 and a d1 are one */
 	LODE_HIERARCHY_MAX_CACHES = 16,
+	LODE_HIERARCHY_MAX_CORES = 64,
+	LODE_HIERARCHY_MAX_TEXT = 1 << 16, /* bytes of a description */
 	LODE_CACHE_MAX_WAYS = 1 << 16,
 	LODE_CACHE_MAX_LINES = 1 << 26,
+	LODE_CACHE_MIN_LINE = 16, /* bytes */
+	LODE_CACHE_MAX_LINE = 4096,
+	LODE_TLB_MIN_PAGE = 256,
+	LODE_TLB_MAX_PAGE = 1 << 30,
 };
 
 typedef struct {
 	char name[16];         /* "d1", "l2", "dtlb" */
-	uint8_t level;         /* from 1 */
+	uint8_t level;         /* from 1; of TLBs by themselves */
 	uint8_t holds;         /* LODE_CACHE_… bits */
 	bool is_tlb;           /* lines are pages */
 	bool is_shared;        /* one for all cores, else one for each */

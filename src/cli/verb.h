@@ -40,6 +40,11 @@ typedef struct {
 extern const LodeVerb lode_verb_run;
 extern const LodeVerb lode_verb_record;
 extern const LodeVerb lode_verb_memory_record;
+extern const LodeVerb lode_verb_trace_record;
+extern const LodeVerb lode_verb_trace_pack;
+extern const LodeVerb lode_verb_trace_unpack;
+extern const LodeVerb lode_verb_trace_info;
+extern const LodeVerb lode_verb_trace_simulate;
 extern const LodeVerb lode_verb_import;
 extern const LodeVerb lode_verb_export;
 extern const LodeVerb lode_verb_mine;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/imported.h"
 #include "cli/option_parser.h"
+#include "cli/simulated_caches.h"
 #include "cli/terminal_progress.h"
 #include "ingest/import.h"
 #include "store/profile_store.h"
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 
 static struct {
-	char *output, *program, *threads;
+	char *output, *program, *threads, *simulate;
 	char **maps, **jit_files, **attributes;
 	gboolean allow_debuginfod;
 } given;
@@ -29,6 +30,10 @@ static const GOptionEntry options[] = {
 		"FILE"},
 	{"attributes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.attributes,
 		"attributes of your own, as CSV; may be given again", "FILE"},
+	{"simulate", 0, 0, G_OPTION_ARG_STRING, &given.simulate,
+		"of an address trace: replay it through these caches, such as "
+		"d1=32K:8:64,l2=1M:16:64, or a preset (host, skylake…)",
+		"CACHES"},
 	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
 		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
 	{"program", 0, 0, G_OPTION_ARG_STRING, &given.program,
@@ -73,6 +78,12 @@ static int run(char **arguments, GError **error)
 	if (!check_arguments(arguments, error) ||
 		!lode_option_count("--threads", given.threads, G_MAXINT, &threads, error))
 		return LODE_EXIT_USAGE;
+	g_autoptr(LodeHierarchy) hierarchy = given.simulate != NULL
+	                                             ? lode_simulated_caches_read(
+							       "--simulate", given.simulate, error)
+	                                             : NULL;
+	if (given.simulate != NULL && hierarchy == NULL)
+		return LODE_EXIT_FAILED;
 	const LodeImportOptions import = {
 		.paths = (const char *const *)arguments,
 		.n_paths = g_strv_length(arguments),
@@ -82,6 +93,7 @@ static int run(char **arguments, GError **error)
 		.n_jit_files = given.jit_files != NULL ? g_strv_length(given.jit_files) : 0,
 		.attribute_files = (const char *const *)given.attributes,
 		.n_attribute_files = given.attributes != NULL ? g_strv_length(given.attributes) : 0,
+		.hierarchy = hierarchy,
 		.program = given.program,
 		.allow_debuginfod = given.allow_debuginfod,
 		.threads = (unsigned)threads,
@@ -103,13 +115,16 @@ const LodeVerb lode_verb_import = {
 	.summary = "make a profile of recordings",
 	.description =
 		"The files are perf.data, recorded by perf or by 'lode record'; callgrind's, made "
-		"by valgrind with --dump-instr=yes; or one flow file. There may be several, of one "
-		"or more "
-		"programs and processes. Of perf.data alone, executions are inferred from the "
+		"by valgrind with --dump-instr=yes; one address trace, made by 'lode trace record' "
+		"or 'lode trace pack'; or one flow file. Of the first two there may be several, "
+		"of one or more programs and processes. Of perf.data alone, executions are "
+		"inferred from the "
 		"samples, or known by branch stacks. Of perf.data and callgrind's files of the "
 		"same "
 		"program, time is that of the samples and executions are those that callgrind "
-		"counted. The binaries should still be where they were when they were recorded.\n"
+		"counted. Of an address trace all executions, jumps and data accesses are known, "
+		"and with --simulate the misses of caches. The binaries should still be where they "
+		"were when they were recorded.\n"
 		"\n"
 		"Jitdumps that a recorded process had mapped, and perf maps in /tmp, are found by "
 		"themselves.\n"
@@ -118,6 +133,7 @@ const LodeVerb lode_verb_import = {
 		"  lode import perf.data -o x.lode\n"
 		"  lode import perf.data callgrind.out.* -o x.lode\n"
 		"  lode import callgrind.out.17 --map valgrind.17.log -o x.lode\n"
+		"  lode import x.rps --simulate host -o x.lode\n"
 		"  lode import graphs.flow -o graphs.lode",
 	.options = options,
 	.run = run,

@@ -8,6 +8,7 @@
 #include "cli/option_parser.h"
 #include "cli/output_file.h"
 #include "cli/recording_directory.h"
+#include "cli/simulated_caches.h"
 #include "cli/terminal_progress.h"
 #include "ingest/import.h"
 #include "record/program_recording.h"
@@ -19,8 +20,8 @@
 #include <unistd.h>
 
 static struct {
-	char *output, *keep_recording, *report, *frequency, **events;
-	gboolean is_exact, is_once, is_fast, allow_debuginfod;
+	char *output, *keep_recording, *report, *frequency, *simulate, **events;
+	gboolean is_exact, is_once, is_trace, is_fast, allow_debuginfod;
 } given;
 
 static const GOptionEntry options[] = {
@@ -28,6 +29,12 @@ static const GOptionEntry options[] = {
 		"one run, under valgrind: count every execution, and estimate the time", NULL},
 	{"once", 0, 0, G_OPTION_ARG_NONE, &given.is_once,
 		"one run, at full speed: sample the time, and infer executions", NULL},
+	{"trace", 0, 0, G_OPTION_ARG_NONE, &given.is_trace,
+		"one run, in qemu: trace every access to memory, and simulate caches", NULL},
+	{"simulate", 0, 0, G_OPTION_ARG_STRING, &given.simulate,
+		"with --trace: through these caches, such as d1=32K:8:64,l2=1M:16:64, or a preset "
+		"(default: host, this machine's)",
+		"CACHES"},
 	{"event", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &given.events,
 		"what to sample, as for lode record; may be given again", "EVENT"},
 	{"frequency", 'F', 0, G_OPTION_ARG_STRING, &given.frequency,
@@ -64,17 +71,35 @@ static void tell(const char *text, void *user_data)
 	fprintf(stderr, "lode run: %s\n", text);
 }
 
+/* What does not go with a kind of recording. */
+static bool check_kind(GError **error)
+{
+	bool samples = given.is_once || given.events != NULL || given.frequency != NULL;
+
+	if (given.is_trace && (samples || given.is_exact || given.is_fast))
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--trace neither samples nor runs callgrind: it goes without --exact, "
+			"--once, --fast, --event and --frequency");
+	else if (given.is_exact && samples)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--exact does not sample: it goes without --once, --event and --frequency");
+	else if (given.simulate != NULL && !given.is_trace)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--simulate needs a trace: it goes with --trace");
+	else
+		return true;
+	return false;
+}
+
 static bool read_recording_options(LodeProgramRecordingOptions *self, GError **error)
 {
-	if (given.is_exact && (given.is_once || given.events != NULL || given.frequency != NULL)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "--exact does not sample: %s",
-			"it goes without --once, --event and --frequency");
+	if (!check_kind(error))
 		return false;
-	}
 	*self = (LodeProgramRecordingOptions){
-		.kind = given.is_exact  ? LODE_RECORDING_COUNTS
-	                : given.is_once ? LODE_RECORDING_SAMPLES
-	                                : LODE_RECORDING_BOTH,
+		.kind = given.is_trace   ? LODE_RECORDING_TRACE
+	                : given.is_exact ? LODE_RECORDING_COUNTS
+	                : given.is_once  ? LODE_RECORDING_SAMPLES
+	                                 : LODE_RECORDING_BOTH,
 		.is_fast = given.is_fast,
 		.events = (const char *const *)given.events,
 		.n_events = given.events != NULL ? g_strv_length(given.events) : 0,
@@ -84,8 +109,15 @@ static bool read_recording_options(LodeProgramRecordingOptions *self, GError **e
 		"--frequency", given.frequency, G_MAXUINT32, &self->frequency, error);
 }
 
-static LodeProfile *import(const LodeProgramRecording *recorded, const char *program,
-	const LodeMiningParameters *parameters, const LodeProgress *progress, GError **error)
+/* What a recording becomes a profile with. */
+typedef struct {
+	const char *program;
+	const LodeHierarchy *caches; /* NULL: none */
+	const LodeMiningParameters *parameters;
+} Evaluation;
+
+static LodeProfile *import(const LodeProgramRecording *recorded, const Evaluation *evaluation,
+	const LodeProgress *progress, GError **error)
 {
 	const LodeImportOptions import_options = {
 		.paths = (const char *const *)recorded->recordings->pdata,
@@ -94,9 +126,10 @@ static LodeProfile *import(const LodeProgramRecording *recorded, const char *pro
 		.n_maps = recorded->maps->len,
 		.jit_files = (const char *const *)recorded->jit_files->pdata,
 		.n_jit_files = recorded->jit_files->len,
-		.program = program,
+		.hierarchy = evaluation->caches,
+		.program = evaluation->program,
 		.allow_debuginfod = given.allow_debuginfod,
-		.threads = parameters->threads,
+		.threads = evaluation->parameters->threads,
 	};
 
 	return lode_import(&import_options, progress, error);
@@ -120,26 +153,42 @@ static bool report(const LodeProfile *profile, const LodeMiningRun *mined, const
 	       lode_output_file_commit(output, error);
 }
 
-static bool evaluate(const LodeProgramRecording *recorded, const char *program, const char *path,
-	const LodeMiningParameters *parameters, GError **error)
+static bool evaluate(const LodeProgramRecording *recorded, const Evaluation *evaluation,
+	const char *path, GError **error)
 {
 	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeProfile)
-		profile = import(recorded, program, parameters, &screen.progress, error);
+	g_autoptr(LodeProfile) profile = import(recorded, evaluation, &screen.progress, error);
 	if (profile == NULL || !lode_profile_store_write(path, profile, &screen.progress, error))
 		return false;
 	g_autoptr(LodeMiningRun) mined = lode_mining_options_mine(
-		path, profile, parameters, &screen.progress, error);
+		path, profile, evaluation->parameters, &screen.progress, error);
 	if (mined == NULL)
 		return false;
 	lode_terminal_progress_hide(&screen);
 	return report(profile, mined, path, &screen.progress, error);
 }
 
+/* NULL without an error where nothing is simulated. */
+static bool read_caches(LodeHierarchy **out_caches, GError **error)
+{
+	g_autofree char *note = NULL;
+
+	*out_caches = NULL;
+	if (!given.is_trace)
+		return true;
+	*out_caches = given.simulate != NULL
+	                      ? lode_simulated_caches_read("--simulate", given.simulate, error)
+	                      : lode_simulated_caches_default("--simulate", &note, error);
+	if (note != NULL)
+		tell(note, NULL);
+	return *out_caches != NULL;
+}
+
 static int run(char **arguments, GError **error)
 {
+	g_autoptr(LodeHierarchy) caches = NULL;
 	LodeProgramRecordingOptions recording;
 	LodeMiningParameters parameters;
 
@@ -151,6 +200,8 @@ static int run(char **arguments, GError **error)
 	if (!lode_mining_options_read(&parameters, error) ||
 		!read_recording_options(&recording, error))
 		return LODE_EXIT_USAGE;
+	if (!read_caches(&caches, error))
+		return LODE_EXIT_FAILED;
 	lode_interrupt_cancellable();
 	g_autofree char *name = g_path_get_basename(arguments[0]);
 	g_autofree char *path = given.output != NULL ? g_strdup(given.output)
@@ -171,7 +222,8 @@ static int run(char **arguments, GError **error)
 		return LODE_EXIT_BY_SIGNAL + recorded->stop_signal;
 	}
 	g_autofree char *program = lode_command_text(arguments);
-	if (!evaluate(recorded, program, path, &parameters, error))
+	const Evaluation evaluation = {program, caches, &parameters};
+	if (!evaluate(recorded, &evaluation, path, error))
 		return LODE_EXIT_FAILED;
 	if (WIFSIGNALED(recorded->exit_status))
 		return LODE_EXIT_BY_SIGNAL + WTERMSIG(recorded->exit_status);
@@ -190,6 +242,10 @@ const LodeVerb lode_verb_run = {
 		"--once samples only and --exact counts only. So it goes by itself where standard "
 		"input is a pipe, and where code is made at run time (node, java).\n"
 		"\n"
+		"With --trace it runs once, in qemu: every access to memory is traced, and "
+		"replayed "
+		"through caches, whose misses are mined; 'lode memory' shows their addresses.\n"
+		"\n"
 		"The program keeps standard input, output and error. Its exit status becomes "
 		"lode's; when a signal ends it, lode ends by the same. Ctrl-C ends the program, "
 		"and what it did until then is mined; once more, and lode stops too. SIGTERM and "
@@ -202,6 +258,7 @@ const LodeVerb lode_verb_run = {
 		"Examples:\n"
 		"  lode run -- ./program argument\n"
 		"  lode run --exact --fast -o x.lode -- python3 script.py\n"
+		"  lode run --trace -o x.lode -- ./program argument\n"
 		"  lode run --report x.txt --gap 1 -- gzip -c file >file.gz",
 	.options = options,
 	.run = run,

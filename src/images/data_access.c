@@ -133,3 +133,19 @@ void lode_data_access_apply(const LodeDataAccessContext *context,
 	}
 	*out_access = self.found;
 }
+
+unsigned lode_data_access_operands(
+	const uint8_t *code, size_t size, LodeDataOperand out_operands[LODE_MAX_DATA_OPERANDS])
+{
+	uint8_t numbers[LODE_MAX_DATA_OPERANDS];
+	LodeFullInstruction full = {.address = 0};
+	ZydisDecoder decoder;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (!lode_full_instruction_decode(&full, &decoder, code, size))
+		return 0;
+	unsigned n = lode_full_instruction_accesses(&full, numbers);
+	for (unsigned i = 0; i < n; i++)
+		out_operands[i] = lode_full_instruction_operand(&full, numbers[i]);
+	return n;
+}

@@ -97,6 +97,11 @@ void lode_data_access_find(const LodeDataAccessContext *context,
 void lode_data_access_apply(const LodeDataAccessContext *context,
 	const LodeDataAccessQuestion *question, LodeAddressRule rule, LodeDataAccess *out_access);
 
+/* The operands in memory of the instruction in these bytes, without their addresses; how many, 0
+ * where it is none. The order is the decoder's. */
+unsigned lode_data_access_operands(
+	const uint8_t *code, size_t size, LodeDataOperand out_operands[LODE_MAX_DATA_OPERANDS]);
+
 /* Registers as perf_event_open(2) gives them (asm/perf_regs.h): the values of the bits of `mask`,
  * ascending. False where `abi` is not that of 64-bit programs; then none are known. */
 bool lode_user_registers_from_perf(

@@ -154,6 +154,18 @@ static bool is_matrix_tile(const ZydisDecodedInstruction *instruction)
 	return instruction->meta.isa_ext == ZYDIS_ISA_EXT_AMX_TILE;
 }
 
+LodeDataOperand lode_full_instruction_operand(const LodeFullInstruction *self, uint8_t operand)
+{
+	const ZydisDecodedOperand *it = &self->operands[operand];
+	LodeDataOperand found = {.size = MAX(it->size / 8, 1), .operand = operand};
+
+	if (it->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
+		found.access |= LODE_ACCESS_LOAD;
+	if (it->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+		found.access |= LODE_ACCESS_STORE;
+	return found;
+}
+
 LodeAddressReason lode_full_instruction_locate(const LodeFullInstruction *self,
 	const LodeRegisterState *state, uint8_t operand, LodeDataOperand *out_operand)
 {
@@ -175,13 +187,7 @@ LodeAddressReason lode_full_instruction_locate(const LodeFullInstruction *self,
 		return LODE_REASON_CLOBBERED;
 	if (self->instruction.address_width == 32)
 		address &= UINT32_MAX;
+	*out_operand = lode_full_instruction_operand(self, operand);
 	out_operand->address = address + segment;
-	out_operand->size = MAX(it->size / 8, 1);
-	out_operand->access = 0;
-	if (it->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-		out_operand->access |= LODE_ACCESS_LOAD;
-	if (it->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-		out_operand->access |= LODE_ACCESS_STORE;
-	out_operand->operand = operand;
 	return LODE_REASON_NONE;
 }

@@ -35,6 +35,9 @@ bool lode_full_instruction_repetitions(
 bool lode_full_instruction_effective_address(const LodeFullInstruction *self,
 	const LodeRegisterState *state, uint8_t operand, uint64_t *out_address);
 
+/* What an operand in memory is, without its address. */
+LodeDataOperand lode_full_instruction_operand(const LodeFullInstruction *self, uint8_t operand);
+
 /* Where an access goes, with `state` as before the instruction: REASON_NONE, or TLS, VECTOR_INDEX,
  * CLOBBERED. */
 LodeAddressReason lode_full_instruction_locate(const LodeFullInstruction *self,

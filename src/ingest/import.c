@@ -5,10 +5,12 @@
 #include "base/error.h"
 #include "ingest/join.h"
 #include "ingest/sampled_recording.h"
+#include "ingest/traced_recording.h"
 #include "ingest/user_attributes.h"
 #include "sources/callgrind.h"
 #include "sources/flow_file.h"
 #include "sources/perf_data.h"
+#include "traces/trace_reader.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@ typedef enum {
 	FORMAT_PERF,
 	FORMAT_FLOW,
 	FORMAT_ALLOCATIONS,
+	FORMAT_TRACE,
 	FORMAT_UNKNOWN,
 } Format;
 
@@ -43,6 +46,7 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 	              : lode_perf_data_is_format(start, size)      ? FORMAT_PERF
 	              : lode_flow_file_is_format(start, size)      ? FORMAT_FLOW
 	              : lode_allocation_log_is_format(start, size) ? FORMAT_ALLOCATIONS
+	              : lode_trace_reader_is_format(start, size)   ? FORMAT_TRACE
 	                                                           : FORMAT_UNKNOWN;
 	return true;
 }
@@ -50,7 +54,7 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 /* The recordings by what they are; paths are borrowed. */
 typedef struct {
 	GPtrArray *callgrind, *perf, *allocations;
-	const char *flow_file;
+	const char *flow_file, *trace;
 	bool passes_over_damaged_logs;
 } Inputs;
 
@@ -73,13 +77,35 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 	case FORMAT_ALLOCATIONS:
 		g_ptr_array_add(self->allocations, (void *)path);
 		return true;
+	case FORMAT_TRACE:
+		self->trace = path;
+		return true;
 	default:
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"%s: neither callgrind output, perf.data, a flow file nor an allocation "
-			"log",
+			"%s: neither callgrind output, perf.data, an address trace, a flow file "
+			"nor an allocation log",
 			path);
 		return false;
 	}
+}
+
+/* What stands for a whole recording by itself. */
+static bool check_alone(const Inputs *self, const LodeImportOptions *options, GError **error)
+{
+	const char *alone = self->flow_file != NULL ? self->flow_file : self->trace;
+
+	if (self->trace == NULL && options->hierarchy != NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"caches are simulated from an address trace, which none of the recordings "
+			"is; 'lode trace record' makes one");
+		return false;
+	}
+	if (alone == NULL || options->n_paths == 1)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"%s: %s cannot be imported with other recordings", alone,
+		self->flow_file != NULL ? "a flow file" : "an address trace");
+	return false;
 }
 
 static bool sort_inputs(Inputs *self, const LodeImportOptions *options, GError **error)
@@ -99,11 +125,7 @@ static bool sort_inputs(Inputs *self, const LodeImportOptions *options, GError *
 			(const char *)self->allocations->pdata[0]);
 		return false;
 	}
-	if (self->flow_file == NULL || options->n_paths == 1)
-		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"%s: a flow file cannot be imported with other recordings", self->flow_file);
-	return false;
+	return check_alone(self, options, error);
 }
 
 static LodeJitCodeSet *read_jit_files(const LodeImportOptions *options, GError **error)
@@ -179,6 +201,11 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		(samples = read_samples(inputs, jit, memory, progress, error)) == NULL)
 		return NULL;
 	if (inputs->callgrind->len > 0 && (counts = read_counts(inputs, progress, error)) == NULL)
+		return NULL;
+	const LodeTracedRecordingOptions trace = {
+		inputs->trace, options->hierarchy, jit, memory, options->threads};
+	if (inputs->trace != NULL &&
+		(counts = lode_traced_recording_read(&trace, progress, error)) == NULL)
 		return NULL;
 	if (samples != NULL && counts != NULL)
 		lode_recording_add_samples(counts, samples);

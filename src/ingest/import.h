@@ -2,7 +2,7 @@
 /*
  * Recordings + binaries → profile. Any number of callgrind dumps becomes one profile; so does any
  * number of perf.data files, whose executions are inferred. Both together are joined: executions
- * from callgrind, sampled events from perf.data. A flow file stands alone.
+ * from callgrind, sampled events from perf.data. A flow file and an address trace stand alone.
  */
 #pragma once
 

@@ -47,9 +47,10 @@ typedef struct {
 
 /* A jump or call of the recording, between instructions. Sorted by (source, target). */
 typedef struct {
-	uint32_t source;
-	uint32_t target; /* LODE_NONE: callgrind did not count it */
+	uint32_t source; /* LODE_NONE: of a trace, a thread began at the target */
+	uint32_t target; /* LODE_NONE: callgrind did not count it; of a trace, a thread ended */
 	bool is_call;
+	bool is_jump; /* by its instruction, so that it may show the way inside a function */
 	double count;
 } LodeJoinTransfer;
 

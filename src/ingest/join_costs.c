@@ -110,8 +110,10 @@ static void add_recorded_events(LodeJoin *self)
 	for (guint i = 0; i < recording->events->len; i++) {
 		g_autofree char *name = column_name(self, i);
 		bool is_sampled = is_sampled_column(recording, i);
-		const char *description = is_sampled ? recording->descriptions->pdata[i]
-		                                     : describe(name);
+		const char *own = i < recording->descriptions->len
+		                          ? recording->descriptions->pdata[i]
+		                          : NULL;
+		const char *description = is_sampled || own != NULL ? own : describe(name);
 		uint32_t event = LODE_NONE;
 		if (i != self->ir_column)
 			event = lode_profile_add_event(self->profile, name, description,
@@ -160,15 +162,44 @@ static void add_clear_event(LodeJoin *self, const ClearEvent *clear, GArray *cyc
 	LODE_AT(self->profile->events, LodeEvent, event).is_attribute = true;
 }
 
+static uint32_t column_event(const LodeJoin *self, uint32_t column)
+{
+	return column == self->ir_column ? lode_profile_find_event(self->profile, "instructions")
+	                                 : g_array_index(self->column_events, uint32_t, column);
+}
+
+/* The sums that the recording itself knows. */
+static void add_recorded_sums(LodeJoin *self, GArray *cycles)
+{
+	const GArray *sums = self->recording->sums;
+
+	for (guint i = 0; i < sums->len; i++) {
+		const LodeRecordedSum *sum = &g_array_index(sums, LodeRecordedSum, i);
+		g_autoptr(GArray) terms = g_array_new(FALSE, FALSE, sizeof(LodeEventTerm));
+		for (uint32_t j = 0; j < sum->n_columns; j++) {
+			LodeEventTerm term = {column_event(self, sum->columns[j]), 1};
+			LodeEventTerm price = {term.event, sum->cycles};
+			g_array_append_val(terms, term);
+			if (sum->cycles > 0)
+				g_array_append_val(cycles, price);
+		}
+		uint32_t added = add_derived(self, sum->name, sum->description, terms);
+		LODE_AT(self->profile->events, LodeEvent, added).is_attribute = sum->is_attribute;
+	}
+}
+
 /* Beside real cycles the estimate has another name. */
 static void add_estimate(LodeJoin *self, const GArray *terms)
 {
 	bool is_taken = lode_profile_find_event(self->profile, "cycles") != LODE_NONE;
+	const char *description = "estimated: instructions + 10 × first-level misses and "
+				  "mispredictions + 100 × last-level misses";
 
-	add_derived(self, is_taken ? "estimated-cycles" : "cycles",
-		"estimated: instructions + 10 × first-level misses and mispredictions "
-		"+ 100 × last-level misses",
-		terms);
+	if (self->recording->is_trace)
+		description = terms->len > 1 ? "estimated: instructions + 10 × misses of caches "
+		                               "and TLBs + 100 × last-level misses"
+		                             : "estimated: instructions";
+	add_derived(self, is_taken ? "estimated-cycles" : "cycles", description, terms);
 }
 
 static void choose_weight(LodeJoin *self)
@@ -202,7 +233,10 @@ bool lode_join_events(LodeJoin *self, GError **error)
 	g_array_append_val(once, count);
 	g_array_append_val(cycles, count);
 	add_recorded_events(self);
-	if (self->recording->frequency == LODE_FREQUENCY_EXACT) {
+	if (self->recording->is_trace) {
+		add_recorded_sums(self, cycles);
+		add_estimate(self, cycles);
+	} else if (self->recording->frequency == LODE_FREQUENCY_EXACT) {
 		add_derived(self, "Ir", "instructions executed, as callgrind calls them", once);
 		for (size_t i = 0; i < G_N_ELEMENTS(clear_events); i++)
 			add_clear_event(self, &clear_events[i], cycles);

@@ -70,7 +70,7 @@ static void collect_hints(const Decoding *self, size_t index, Scratch *scratch)
 	for (uint32_t i = self->first_transfers[index]; i < self->first_transfers[index + 1]; i++) {
 		const LodeJoinTransfer *transfer = &g_array_index(
 			self->join->transfers, LodeJoinTransfer, i);
-		if (transfer->is_call || transfer->target == transfer->source ||
+		if (!transfer->is_jump || transfer->target == transfer->source ||
 			transfer->target - first >= n)
 			continue;
 		LodeFlowHint hint = {

@@ -13,6 +13,7 @@
  *    The rest are calls that did not return, which must be matched by activations of the callee
  *    that ended without a return (exit, longjmp, a thrown exception).
  *  - a system call returns at most as often as it was made (exit, a signal handler's return).
+ * Of a trace all of this is known; see join_traced.c.
  */
 #include "ingest/join_flow.h"
 
@@ -75,7 +76,7 @@ double lode_join_flow_lack(const Flow *self, uint32_t index)
 	return lack > 1e-9 * count ? lack : 0;
 }
 
-static LodeEdgeKind jump_kind(const Flow *self, uint32_t source, uint32_t target)
+LodeEdgeKind lode_join_flow_jump_kind(const Flow *self, uint32_t source, uint32_t target)
 {
 	const LodeJoinCode *code = &self->join->codes[source];
 
@@ -86,7 +87,7 @@ static LodeEdgeKind jump_kind(const Flow *self, uint32_t source, uint32_t target
 	return code->branch == LODE_BRANCH_CONDITIONAL ? LODE_EDGE_TAKEN : LODE_EDGE_JUMP;
 }
 
-static void enter_function(Flow *self, uint32_t target, double count)
+void lode_join_flow_enter_function(Flow *self, uint32_t target, double count)
 {
 	LodeFunction *function = function_at(self, instruction_at(self, target)->function);
 
@@ -99,7 +100,7 @@ static void add_jump(Flow *self, const LodeJoinTransfer *transfer)
 {
 	const LodeJoinCode *code = &self->join->codes[transfer->source];
 	bool can_fall = code->branch == LODE_BRANCH_NONE || code->branch == LODE_BRANCH_CONDITIONAL;
-	LodeEdgeKind kind = jump_kind(self, transfer->source, transfer->target);
+	LodeEdgeKind kind = lode_join_flow_jump_kind(self, transfer->source, transfer->target);
 
 	if (can_fall && transfer->target == lode_join_flow_following(self, transfer->source))
 		return;
@@ -107,7 +108,7 @@ static void add_jump(Flow *self, const LodeJoinTransfer *transfer)
 	self->out[transfer->source] += transfer->count;
 	lode_join_flow_add_edge(self, transfer->source, transfer->target, kind, transfer->count);
 	if (kind == LODE_EDGE_CALL)
-		enter_function(self, transfer->target, transfer->count);
+		lode_join_flow_enter_function(self, transfer->target, transfer->count);
 }
 
 static void add_call(Flow *self, const LodeJoinTransfer *transfer)
@@ -115,7 +116,7 @@ static void add_call(Flow *self, const LodeJoinTransfer *transfer)
 	self->in[transfer->target] += transfer->count;
 	lode_join_flow_add_edge(
 		self, transfer->source, transfer->target, LODE_EDGE_CALL, transfer->count);
-	enter_function(self, transfer->target, transfer->count);
+	lode_join_flow_enter_function(self, transfer->target, transfer->count);
 }
 
 /*
@@ -161,7 +162,7 @@ static void add_transfers(Flow *self)
 	}
 }
 
-static void add_fall_through(Flow *self, uint32_t source, uint32_t target, double count)
+void lode_join_flow_add_fall_through(Flow *self, uint32_t source, uint32_t target, double count)
 {
 	bool is_inside = instruction_at(self, source)->function ==
 	                 instruction_at(self, target)->function;
@@ -171,7 +172,7 @@ static void add_fall_through(Flow *self, uint32_t source, uint32_t target, doubl
 	self->in[target] += count;
 	if (!is_inside) {
 		lode_join_flow_add_edge(self, source, target, LODE_EDGE_CALL, count);
-		enter_function(self, target, count);
+		lode_join_flow_enter_function(self, target, count);
 	} else if (target == source + 1) {
 		instruction_at(self, source)->next_count = count;
 	} else {
@@ -190,7 +191,7 @@ static void add_plain_flow(Flow *self)
 			continue;
 		next = lode_join_flow_following(self, i);
 		if (next != LODE_NONE)
-			add_fall_through(
+			lode_join_flow_add_fall_through(
 				self, i, next, instruction_at(self, i)->count - self->out[i]);
 	}
 }
@@ -208,7 +209,7 @@ static void add_returns(Flow *self)
 		if (next == LODE_NONE)
 			continue;
 		returned = MIN(lode_join_flow_lack(self, next), instruction_at(self, i)->count);
-		add_fall_through(self, i, next, returned);
+		lode_join_flow_add_fall_through(self, i, next, returned);
 		if (!is_call(code))
 			continue;
 		self->arrived += returned;
@@ -309,21 +310,33 @@ static void account_flow(Flow *self)
 	profile->inflow_equal = MAX(profile->inflow_equal - astray, 0);
 }
 
+static void conclude_flow(Flow *self)
+{
+	LodeProfile *profile = self->join->profile;
+
+	if (is_counted(self))
+		lode_join_reroute_resolver(self);
+	add_transfers(self);
+	add_plain_flow(self);
+	add_returns(self);
+	if (is_counted(self))
+		account_flow(self);
+	sort_edges(profile);
+	lode_join_add_return_edges(self);
+}
+
 bool lode_join_flow(LodeJoin *self, GError **error)
 {
 	Flow flow;
 
 	(void)error;
 	flow_init(&flow, self);
-	if (is_counted(&flow))
-		lode_join_reroute_resolver(&flow);
-	add_transfers(&flow);
-	add_plain_flow(&flow);
-	add_returns(&flow);
-	if (is_counted(&flow))
-		account_flow(&flow);
-	sort_edges(self->profile);
-	lode_join_add_return_edges(&flow);
+	if (self->recording->is_trace) {
+		lode_join_traced_flow(&flow);
+		check_flow(&flow);
+	} else {
+		conclude_flow(&flow);
+	}
 	sort_edges(self->profile);
 	flow_clear(&flow);
 	return true;

@@ -40,5 +40,17 @@ double lode_join_unwritten(LodeJoinFlow *self);
  */
 void lode_join_reroute_resolver(LodeJoinFlow *self);
 
+/* All flow of a trace, in which nothing is left to be concluded; return edges among it. */
+void lode_join_traced_flow(LodeJoinFlow *self);
+
+LodeEdgeKind lode_join_flow_jump_kind(const LodeJoinFlow *self, uint32_t source, uint32_t target);
+
+/* Counts entries of the target's function, where it is its first instruction. */
+void lode_join_flow_enter_function(LodeJoinFlow *self, uint32_t target, double count);
+
+/* Flow from an instruction to the one behind it. */
+void lode_join_flow_add_fall_through(
+	LodeJoinFlow *self, uint32_t source, uint32_t target, double count);
+
 /* Appends edges of kind return to the profile's edges, which must be sorted. */
 void lode_join_add_return_edges(LodeJoinFlow *self);

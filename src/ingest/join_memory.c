@@ -136,11 +136,16 @@ static void add_mappings(Building *self)
 	}
 }
 
-/* The event of a sampled column; a counted one may have the same name. */
+/* The event of a sampled column; a counted one may have the same name. Those of a trace are named
+ * as they are in the profile. */
 static uint32_t find_event(const LodeJoin *join, const char *name)
 {
 	const GPtrArray *columns = join->recording->events;
+	uint32_t traced = join->recording->is_trace ? lode_profile_find_event(join->profile, name)
+	                                            : LODE_NONE;
 
+	if (traced != LODE_NONE)
+		return traced;
 	for (guint i = columns->len - join->recording->n_sampled; i < columns->len; i++)
 		if (strcmp(g_ptr_array_index(columns, i), name) == 0)
 			return g_array_index(join->column_events, uint32_t, i);
@@ -335,7 +340,7 @@ static void find_object(Building *self, const LodeReadAccess *access, LodeMemory
 	static char unknown[] = "[unknown]", overwritten[] = "[address overwritten]";
 	Layers layers = {.site = LODE_NONE, .mapping = sample->is_next ? overwritten : unknown};
 
-	if (access->image != LODE_NONE)
+	if (access->image != LODE_NONE && !access->has_no_operand)
 		layers.operand_object = lode_memory_objects_find(self->join->memory_objects,
 			access->image, access->image_access_pc, access->operand);
 	if (layers.operand_object != 0)

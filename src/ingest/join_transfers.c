@@ -6,9 +6,54 @@
 
 static uint32_t find_end(const LodeJoin *self, uint32_t object, uint64_t address)
 {
+	if (object == LODE_NONE)
+		return LODE_NONE;
 	LodeJoinPlace place = lode_join_place(self, object, address);
 
 	return lode_join_find(self, place.image, place.address);
+}
+
+/* What a trace does not say of a change of control, its instruction does. */
+static LodeBranch branch_at(
+	const LodeJoin *self, LodeInstructionDecoder *decoder, uint32_t instruction)
+{
+	const LodeProfile *profile = self->profile;
+	LodeDecodedInstruction decoded;
+	size_t size;
+
+	if (instruction == LODE_NONE)
+		return LODE_BRANCH_NONE;
+	const LodeInstruction *row = &LODE_AT(profile->instructions, LodeInstruction, instruction);
+	const LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, row->function);
+	LodeBinaryImage *binary = self->binaries[function->image];
+	const uint8_t *code = binary != NULL ? lode_binary_image_bytes(binary, row->address, &size)
+	                                     : NULL;
+	bool is_known = code != NULL && lode_instruction_decoder_decode(
+						decoder, code, size, row->address, &decoded);
+	return is_known ? decoded.branch : LODE_BRANCH_NONE;
+}
+
+static void add_traced(LodeJoin *self)
+{
+	const GArray *jumps = self->recording->jumps;
+	LodeInstructionDecoder decoder;
+
+	lode_instruction_decoder_init(&decoder);
+	for (guint i = 0; i < jumps->len; i++) {
+		const LodeRecordedJump *jump = &g_array_index(jumps, LodeRecordedJump, i);
+		LodeJoinTransfer transfer = {
+			.source = find_end(self, jump->object, jump->source),
+			.target = find_end(self, jump->target_object, jump->target),
+			.count = jump->taken,
+		};
+		LodeBranch branch = branch_at(self, &decoder, transfer.source);
+		transfer.is_call = branch == LODE_BRANCH_CALL ||
+		                   branch == LODE_BRANCH_INDIRECT_CALL;
+		transfer.is_jump = branch == LODE_BRANCH_CONDITIONAL ||
+		                   branch == LODE_BRANCH_JUMP ||
+		                   branch == LODE_BRANCH_INDIRECT_JUMP;
+		g_array_append_val(self->transfers, transfer);
+	}
 }
 
 static void add_jumps(LodeJoin *self)
@@ -20,6 +65,7 @@ static void add_jumps(LodeJoin *self)
 		LodeJoinTransfer transfer = {
 			.source = find_end(self, jump->object, jump->source),
 			.target = find_end(self, jump->target_object, jump->target),
+			.is_jump = true,
 			.count = jump->taken,
 		};
 		g_array_append_val(self->transfers, transfer);
@@ -75,12 +121,19 @@ static void drop_sourceless(LodeJoin *self)
 
 bool lode_join_transfers(LodeJoin *self, GError **error)
 {
+	bool is_trace = self->recording->is_trace;
+
 	(void)error;
-	add_jumps(self);
-	add_calls(self);
+	if (is_trace) {
+		add_traced(self);
+	} else {
+		add_jumps(self);
+		add_calls(self);
+	}
 	if (self->transfers->len > 1)
 		qsort(self->transfers->data, self->transfers->len, sizeof(LodeJoinTransfer),
 			compare_transfers);
-	drop_sourceless(self);
+	if (!is_trace)
+		drop_sourceless(self);
 	return true;
 }

@@ -185,7 +185,7 @@ bool lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *inf
 {
 	Input *input = selected(self);
 
-	for (guint i = 0; i < MIN(info->numa_nodes->len, MAX_NODES); i++) {
+	for (guint i = 0; info != NULL && i < MIN(info->numa_nodes->len, MAX_NODES); i++) {
 		const LodePerfNumaNode *node = &g_array_index(
 			info->numa_nodes, LodePerfNumaNode, i);
 		add_cpus(input->cpu_nodes, node->cpus, node->node);
@@ -387,7 +387,7 @@ static void prefer_hardware(const LodeSampledAccess *sampled, LodeDataAccess *ac
 		.n_operands = 1};
 }
 
-static uint32_t event_id(LodeMemoryReading *self, const char *name)
+uint32_t lode_memory_reading_event(LodeMemoryReading *self, const char *name)
 {
 	void *found = g_hash_table_lookup(self->event_ids, name);
 
@@ -406,19 +406,24 @@ static uint32_t node_of(const LodeMemoryReading *self, uint32_t cpu)
 	return cpu < nodes->len ? g_array_index(nodes, uint32_t, cpu) : UINT32_MAX;
 }
 
-/* A thread's stack is memory like any other until its stack pointer shows it. */
+/* A thread's stack is memory like any other until something shows it. */
+static void name_stack(LodeMemoryReading *self, uint32_t found, uint32_t thread)
+{
+	const LodeThread *owner = &LODE_AT(self->threads.threads, LodeThread, thread);
+	LodeReadMapping *mapping = &LODE_AT(self->mappings, LodeReadMapping, found);
+
+	if (owner->tid != owner->pid && mapping->stack_of == LODE_NONE &&
+		strcmp(mapping->mapping.name, "[anon]") == 0)
+		mapping->stack_of = thread;
+}
+
 static void name_thread_stack(Place *self, uint32_t thread)
 {
-	const LodeThread *owner = &LODE_AT(self->reading->threads.threads, LodeThread, thread);
-	uint32_t found = self->has_stack_pointer && owner->tid != owner->pid
-	                         ? find_mapping(self, self->stack_pointer)
-	                         : LODE_NONE;
+	uint32_t found = self->has_stack_pointer ? find_mapping(self, self->stack_pointer)
+	                                         : LODE_NONE;
 
-	if (found == LODE_NONE)
-		return;
-	LodeReadMapping *mapping = &LODE_AT(self->reading->mappings, LodeReadMapping, found);
-	if (mapping->stack_of == LODE_NONE && strcmp(mapping->mapping.name, "[anon]") == 0)
-		mapping->stack_of = thread;
+	if (found != LODE_NONE)
+		name_stack(self->reading, found, thread);
 }
 
 static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *sampled)
@@ -436,7 +441,7 @@ static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *
 				.latency = sample->weight,
 				.thread = lode_memory_threads_find(
 					&self->threads, record->pid, record->tid, sampled->time_ns),
-				.event = event_id(self, sampled->event_name),
+				.event = lode_memory_reading_event(self, sampled->event_name),
 				.instruction = LODE_NONE,
 				.access_instruction = LODE_NONE,
 				.access_function = LODE_NONE,
@@ -512,6 +517,25 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	row.sample.reason = (uint8_t)access.reason;
 	charge(&row, &access, 0);
 	g_array_append_val(self->accesses, row);
+}
+
+void lode_memory_reading_add_traced(
+	LodeMemoryReading *self, uint32_t pid, const LodeReadAccess *access)
+{
+	const Place place = {.reading = self, .pid = pid, .time_ns = access->sample.time_ns};
+	LodeReadAccess row = *access;
+
+	row.input = self->input;
+	row.sample.mapping = find_mapping(&place, row.sample.address);
+	if (row.is_push && row.sample.mapping != LODE_NONE)
+		name_stack(self, row.sample.mapping, row.sample.thread);
+	self->has_addresses = true;
+	g_array_append_val(self->accesses, row);
+}
+
+void lode_memory_reading_set_fixed_addresses(LodeMemoryReading *self)
+{
+	self->has_fixed_addresses = true;
 }
 
 void lode_memory_reading_take_log(LodeMemoryReading *self, LodeAllocationLog *log)

@@ -25,6 +25,8 @@ typedef struct {
 	uint32_t image;          /* of LodeMemoryImages; LODE_NONE: nowhere */
 	uint32_t input;          /* the recording that it is of */
 	uint8_t operand;         /* the decoder's number of it */
+	bool has_no_operand;     /* that the access is to */
+	bool is_push;            /* a store that no operand shows: of a call, or push */
 	uint64_t image_pc, image_access_pc; /* addresses in the image */
 } LodeReadAccess;
 
@@ -49,7 +51,7 @@ void lode_memory_reading_select(LodeMemoryReading *self, uint32_t input);
 void lode_memory_reading_note(
 	LodeMemoryReading *self, const LodePerfRecord *record, uint64_t time_ns);
 
-/* Ends the first pass of the selected recording. Errors: _LIMIT. */
+/* Ends the first pass of the selected recording; `info` may be NULL. Errors: _LIMIT. */
 bool lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *info, GError **error);
 
 /* A sample of the second pass, and what is known of its place. */
@@ -65,6 +67,16 @@ typedef struct {
 } LodeSampledAccess;
 
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *access);
+
+/* The number of an event of this name, for LodeMemorySample.event. */
+uint32_t lode_memory_reading_event(LodeMemoryReading *self, const char *name);
+
+/* A row of which all is known but the mapping that its address is in. */
+void lode_memory_reading_add_traced(
+	LodeMemoryReading *self, uint32_t pid, const LodeReadAccess *access);
+
+/* The recorder laid out the program's memory without anything random. */
+void lode_memory_reading_set_fixed_addresses(LodeMemoryReading *self);
 
 /* Takes an allocation log over; all of them before the second pass. */
 void lode_memory_reading_take_log(LodeMemoryReading *self, LodeAllocationLog *log);

@@ -39,6 +39,7 @@ static const char *const rules[LODE_N_RULES] = {
 	[LODE_RULE_AT_PC] = "at-pc",
 	[LODE_RULE_FORWARD] = "forward",
 	[LODE_RULE_BACKWARD] = "backward",
+	[LODE_RULE_TRACED] = "traced",
 };
 
 static const char *const reasons[LODE_N_REASONS] = {

@@ -26,6 +26,7 @@ typedef enum {
 	LODE_RULE_AT_PC,    /* the operand of the instruction at the sampled address */
 	LODE_RULE_FORWARD,  /* of the next access, registers carried on */
 	LODE_RULE_BACKWARD, /* of the last access in the basic block, registers carried back */
+	LODE_RULE_TRACED,   /* out of an address trace, which has each access */
 	LODE_N_RULES,
 } LodeAddressRule;
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define LOG_DIRECTORY_VARIABLE "LODE_ALLOCATIONS"
-#define LIBRARY_FOLDER "allocations"
+#define LIBRARY_FOLDER "preload/allocations"
 #define LIBRARY "liblode-allocations.so"
 
 enum {

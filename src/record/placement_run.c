@@ -158,8 +158,9 @@ static bool run(LodePlacementRun *self, const LodePlacementRunOptions *options, 
 LodePlacementRun *lode_placement_run(const LodePlacementRunOptions *options, GError **error)
 {
 	g_autofree char *path = lode_program_find(options->argv[0], error);
-	g_autofree char *library =
-		path != NULL ? lode_preloaded_library_find("placement", LIBRARY, error) : NULL;
+	g_autofree char *library = path != NULL ? lode_preloaded_library_find(
+							  "preload/placement", LIBRARY, error)
+	                                        : NULL;
 
 	if (library == NULL)
 		return NULL;

@@ -27,7 +27,7 @@ static char *find_built(const char *folder, const char *name)
 	if (directory == NULL)
 		return NULL;
 	g_autofree char *path = g_build_filename(
-		directory, "..", "..", "tools", "preload", folder, name, NULL);
+		directory, "..", "..", "tools", folder, name, NULL);
 	return readable(path);
 }
 
@@ -41,16 +41,23 @@ static char *find_any(const char *folder, const char *name)
 	return built != NULL ? built : readable(path);
 }
 
-char *lode_preloaded_library_find(const char *folder, const char *name, GError **error)
+char *lode_preloaded_library_locate(const char *folder, const char *name, GError **error)
 {
-	g_autofree char *path = find_any(folder, name);
+	char *path = find_any(folder, name);
 
-	if (path == NULL) {
+	if (path == NULL)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"%s is neither in %s nor where " DIRECTORY_VARIABLE " says", name,
 			LODE_LIBRARY_DIRECTORY);
+	return path;
+}
+
+char *lode_preloaded_library_find(const char *folder, const char *name, GError **error)
+{
+	g_autofree char *path = lode_preloaded_library_locate(folder, name, error);
+
+	if (path == NULL)
 		return NULL;
-	}
 	if (strpbrk(path, ": \t\n") != NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"%s: a space or a colon in its path ends the name in " PRELOAD, path);

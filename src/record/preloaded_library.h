@@ -6,12 +6,15 @@
 #include <stdbool.h>
 
 /*
- * The path of one ("allocations", "liblode-allocations.so"): in the directory that
- * LODE_PRELOAD_DIRECTORY names, in the build tree that we run from (tools/preload/FOLDER), or
- * installed. The caller frees it. Errors: _NOT_FOUND; _UNSUPPORTED where the path has a character
- * that LD_PRELOAD cannot hold.
+ * The path of one ("preload/allocations", "liblode-allocations.so"): in the directory that
+ * LODE_PRELOAD_DIRECTORY names, in the build tree that we run from (tools/FOLDER), or installed.
+ * The caller frees it. Errors: _NOT_FOUND; _UNSUPPORTED where the path has a character that
+ * LD_PRELOAD cannot hold.
  */
 char *lode_preloaded_library_find(const char *folder, const char *name, GError **error);
+
+/* Likewise of a library that is loaded by other means, whatever its path. */
+char *lode_preloaded_library_locate(const char *folder, const char *name, GError **error);
 
 /* An environment like `environment` (NULL: ours) with the library in front of those that are
  * preloaded already; the caller frees it by g_strfreev(). */

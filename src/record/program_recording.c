@@ -6,6 +6,7 @@
 #include "record/jit_runtime.h"
 #include "record/library_variants.h"
 #include "record/perf_sampler.h"
+#include "record/trace_recording.h"
 
 #include <errno.h>
 #include <string.h>
@@ -257,11 +258,34 @@ static bool count_after_samples(Session *self, GError **error)
 	return false;
 }
 
+static bool trace(Session *self, GError **error)
+{
+	char *path = g_build_filename(self->options->directory, "trace.rps", NULL);
+	const LodeTraceRecordingOptions options = {
+		.argv = self->options->argv,
+		.output = path,
+		.writer = {.level = LODE_TRACE_LEVEL_FAST},
+		.way = -1,
+		.note = self->options->note,
+		.user_data = self->options->user_data,
+	};
+
+	g_ptr_array_add(self->result->recordings, path);
+	g_autoptr(LodeTraceRecording) recorded = lode_trace_recording_run(&options, NULL, error);
+	if (recorded == NULL)
+		return false;
+	self->result->exit_status = recorded->exit_status;
+	self->result->stop_signal = recorded->stop_signal;
+	return true;
+}
+
 static bool record(Session *self, GError **error)
 {
 	g_autofree char *reason = self->kind == LODE_RECORDING_BOTH ? reason_for_once(self->options)
 	                                                            : NULL;
 
+	if (self->kind == LODE_RECORDING_TRACE)
+		return trace(self, error);
 	if (!check_frequency(self->options->frequency, error))
 		return false;
 	if (reason != NULL) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records a program for the main job, in one run or two: where the time goes is sampled at full
- * speed, and what executes is counted under valgrind.
+ * speed, and what executes is counted under valgrind. Or all that it does to memory is traced.
  *
  *   sampled run  ─▶ perf.data          ─┐
  *   counting run ─▶ callgrind's dumps   ─┴▶ to be joined
+ *   traced run   ─▶ packed trace        ──▶ alone
  */
 #pragma once
 
@@ -16,6 +17,7 @@ typedef enum {
 	LODE_RECORDING_BOTH,    /* falls back to one of the others where it must */
 	LODE_RECORDING_COUNTS,  /* the program runs once, under valgrind */
 	LODE_RECORDING_SAMPLES, /* the program runs once, at full speed */
+	LODE_RECORDING_TRACE,   /* the program runs once, see record/trace_recording.h */
 } LodeRecordingKind;
 
 typedef struct {

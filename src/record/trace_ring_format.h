@@ -25,8 +25,8 @@ enum {
 	TRACE_RING_CHUNKS = 2048,
 	TRACE_CHUNK_BYTES = 8192,
 	TRACE_CHUNK_HEADER_BYTES = 64,
-	TRACE_CHUNK_REFERENCES =
-		(TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_BYTES) / (int)sizeof(LodeReference),
+	TRACE_CHUNK_REFERENCES = (TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_BYTES) /
+	                         (int)sizeof(LodeReference),
 	TRACE_RING_MAX_FUNCTIONS = 256,
 	TRACE_EVENT_PATH_BYTES = 4096,
 };
@@ -83,7 +83,7 @@ typedef struct {
 typedef struct {
 	uint64_t magic;
 	int64_t reader_pid;
-	_Atomic uint32_t has_stopped;  /* by lode: nothing more is wanted */
+	_Atomic uint32_t has_stopped; /* by lode: nothing more is wanted */
 	sem_t n_queued, n_free;
 	_Atomic uint64_t next_stamp, next_free, next_opened;
 	_Atomic uint64_t n_read; /* stamps that lode is done with */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { INPUT_SIZE = 1 << 18 };
+enum { INPUT_SIZE = 1 << 16 };
 
 struct LodeCompressedStream {
 	int descriptor;

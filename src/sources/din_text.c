@@ -141,28 +141,30 @@ static bool is_xdin(const char *data, size_t size)
 	return has_label(data, size, true);
 }
 
-static char *losses(const LodeReferenceScan *self)
+static char *losses_with(const LodeReferenceScan *self, const char *hint)
 {
 	GString *text = g_string_new(NULL);
 
 	if (self->n_passed_over > 0)
 		g_string_append_printf(text,
-			"%" G_GUINT64_FORMAT " lines with other labels than read, write and fetch",
+			"lines with other labels than read, write and fetch (%" G_GUINT64_FORMAT
+			")",
 			self->n_passed_over);
 	if (self->n_remarks > 0)
-		g_string_append_printf(text, "%swhat follows on %" G_GUINT64_FORMAT " lines",
-			text->len > 0 ? ", " : "", self->n_remarks);
+		g_string_append_printf(text, "%swhat follows on lines (%" G_GUINT64_FORMAT "%s)",
+			text->len > 0 ? ", " : "", self->n_remarks, hint);
 	return g_string_free(text, text->len == 0);
 }
 
 /* Sizes behind the addresses are remarks in this form. */
 static char *din_losses(const LodeReferenceScan *self)
 {
-	g_autofree char *text = losses(self);
+	return losses_with(self, "; sizes are read with --form xdin");
+}
 
-	if (text == NULL || self->n_remarks == 0)
-		return g_steal_pointer(&text);
-	return g_strconcat(text, " (sizes are read with --form xdin)", NULL);
+static char *xdin_losses(const LodeReferenceScan *self)
+{
+	return losses_with(self, "");
 }
 
 static bool write_line(LodeReferenceWriter *self, const char *labels,
@@ -224,7 +226,7 @@ const LodeReferenceFormRow lode_xdin_text = {
 	.name = "xdin",
 	.is_form = is_xdin,
 	.scan = scan_xdin,
-	.losses = losses,
+	.losses = xdin_losses,
 	.write = write_xdin,
 	.lacks_threads = true,
 	.splits_modifies = true,

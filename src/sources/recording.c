@@ -16,6 +16,7 @@ LodeRecording *lode_recording_new(void)
 	self->pids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->names = g_ptr_array_new();
 	self->descriptions = g_ptr_array_new();
+	self->sums = g_array_new(FALSE, TRUE, sizeof(LodeRecordedSum));
 	self->ranges = g_array_new(FALSE, FALSE, sizeof(LodeRecordedRange));
 	self->unresolved = g_array_new(FALSE, FALSE, sizeof(LodeUnresolved));
 	return self;
@@ -43,6 +44,7 @@ void lode_recording_free(LodeRecording *self)
 	g_clear_pointer(&self->jumps, g_array_unref);
 	g_clear_pointer(&self->calls, g_array_unref);
 	g_clear_pointer(&self->descriptions, g_ptr_array_unref);
+	g_clear_pointer(&self->sums, g_array_unref);
 	g_clear_pointer(&self->ranges, g_array_unref);
 	g_clear_pointer(&self->unresolved, g_array_unref);
 	g_clear_pointer(&self->strings, g_string_chunk_free);

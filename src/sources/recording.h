@@ -26,7 +26,13 @@ typedef struct {
 	uint32_t n_values;    /* …so many; the others are 0 */
 } LodeRecordedInstruction;
 
-/* Jumps with equal ends are merged. Sorted by (object, source, target object, target). */
+/*
+ * Jumps with equal ends are merged. Sorted by (object, source, target object, target).
+ *
+ * Of a trace it is any two instructions that one thread executed one after the other and that do
+ * not stand one after the other in a block, be it a jump, a call, a return, or the work of the
+ * kernel. An object of LODE_NONE: a thread began at the target, or ended at the source.
+ */
 typedef struct {
 	uint64_t source, target;
 	uint32_t object, target_object;
@@ -42,6 +48,17 @@ typedef struct {
 	uint32_t target_function; /* index into names */
 	double count;
 } LodeRecordedCall;
+
+enum { LODE_RECORDED_SUM_MAX_PARTS = 48 }; /* 16 caches, three kinds of access */
+
+/* An event that is the sum of columns, under the name that it has whatever recorded it. */
+typedef struct {
+	char *name, *description;
+	double cycles; /* what one costs in the estimate of time */
+	uint32_t columns[LODE_RECORDED_SUM_MAX_PARTS];
+	uint32_t n_columns;
+	bool is_attribute; /* gives ev:NAME to the instructions where it happens */
+} LodeRecordedSum;
 
 /* Code that ran from its first to its last instruction without a taken branch, by branch stacks. */
 typedef struct {
@@ -60,7 +77,9 @@ typedef struct {
 	char *creator;           /* "callgrind-3.19.0"; of the first file */
 	char *command;           /* of the first file; NULL when not there */
 	GPtrArray *events;       /* char *: columns of `values`; the union over all files */
-	GPtrArray *descriptions; /* char *, of sampled events; NULL for others, or shorter */
+	GPtrArray *descriptions; /* char *, of the columns; NULL where there is none, or shorter */
+	GArray *sums;            /* LodeRecordedSum, of exact columns; empty: callgrind's */
+	bool is_trace;           /* all changes of control are in `jumps`, and no calls apart */
 	uint32_t n_sampled;      /* the last so many columns are sampled */
 	GArray *totals;   /* double × events, summed from the files' own summary/totals lines */
 	GArray *objects;  /* LodeRecordedObject */

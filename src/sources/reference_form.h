@@ -101,6 +101,7 @@ bool lode_reference_decimal(const char **at, const char *end, uint64_t max, uint
 /* Value of a hexadecimal digit; 16: it is none. */
 extern const uint8_t lode_reference_hex_digits[256];
 
-/* Write a number; give the place behind it. Hexadecimal, of at least `width` digits. */
+/* Write a number; give the place behind it. Hexadecimal, of at least `width` digits; what is
+ * written are 16 bytes, whatever their number. */
 char *lode_reference_put_hex(char *at, uint64_t value, unsigned width);
 char *lode_reference_put_decimal(char *at, uint64_t value);

@@ -13,7 +13,8 @@
 #include <string.h>
 
 enum {
-	BUFFER_SIZE = 1 << 20, /* so that no line may be longer */
+	BUFFER_SIZE = 1 << 17,
+	MAX_LINE = 1 << 20, /* a longer line than the buffer makes that grow up to here */
 	DETECTED_SIZE = 128,
 	SHOWN_SIZE = 48, /* of a line in a message */
 };
@@ -24,7 +25,8 @@ struct LodeReferenceReader {
 	char *name;
 	LodeCompressedStream *stream;
 	LodeFetchSizes *sizes; /* NULL: the form has them */
-	char *buffer;          /* BUFFER_SIZE + LODE_REFERENCE_SLACK */
+	char *buffer;
+	size_t capacity; /* of the buffer, without the slack behind it */
 	LodeReferenceScan scan;
 	GError *failure; /* to be told when what stands in front of it was given */
 };
@@ -58,23 +60,36 @@ bool lode_reference_scan_fail(const LodeReferenceScan *self, const char *line, s
 	return false;
 }
 
-/* Reads what is there behind what is unread. */
-static bool fill(LodeReferenceReader *self, GError **error)
+/* Room behind what is unread, and only that, in the buffer. */
+static bool make_room(LodeReferenceReader *self, GError **error)
 {
 	LodeReferenceScan *scan = &self->scan;
 	size_t left = (size_t)(scan->end - scan->at);
 
-	if (left == BUFFER_SIZE) {
+	memmove(self->buffer, scan->at, left);
+	if (left == MAX_LINE) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
 			"%s: line %" G_GUINT64_FORMAT ": longer than %d bytes", self->name,
-			scan->line, BUFFER_SIZE);
-		return false;
+			scan->line, MAX_LINE);
+	} else if (left == self->capacity) {
+		self->capacity *= 2;
+		self->buffer = g_realloc(self->buffer, self->capacity + LODE_REFERENCE_SLACK);
 	}
-	memmove(self->buffer, scan->at, left);
-	ptrdiff_t n = lode_compressed_stream_read(
-		self->stream, self->buffer + left, BUFFER_SIZE - left, error);
 	scan->at = self->buffer;
 	scan->end = self->buffer + left;
+	return left < self->capacity;
+}
+
+/* Reads what is there behind what is unread. */
+static bool fill(LodeReferenceReader *self, GError **error)
+{
+	LodeReferenceScan *scan = &self->scan;
+
+	if (!make_room(self, error))
+		return false;
+	size_t left = (size_t)(scan->end - scan->at);
+	ptrdiff_t n = lode_compressed_stream_read(
+		self->stream, self->buffer + left, self->capacity - left, error);
 	if (n < 0)
 		return false;
 	scan->end += n;
@@ -113,7 +128,8 @@ LodeReferenceReader *lode_reference_reader_open(
 	self->stream = lode_compressed_stream_open(descriptor, name, error);
 	if (self->stream == NULL)
 		return NULL;
-	self->buffer = g_malloc(BUFFER_SIZE + LODE_REFERENCE_SLACK);
+	self->capacity = BUFFER_SIZE;
+	self->buffer = g_malloc(self->capacity + LODE_REFERENCE_SLACK);
 	memset(self->buffer, 0, LODE_REFERENCE_SLACK);
 	self->scan = (LodeReferenceScan){
 		.name = self->name,

@@ -76,7 +76,7 @@ static void add_loss(GString *text, const char *loss)
 
 static void add_count(GString *text, uint64_t n, const char *loss)
 {
-	g_autofree char *counted = g_strdup_printf("%" G_GUINT64_FORMAT " %s", n, loss);
+	g_autofree char *counted = g_strdup_printf("%s (%" G_GUINT64_FORMAT ")", loss, n);
 
 	if (n > 0)
 		add_loss(text, counted);

@@ -134,7 +134,9 @@ static void zstd_close(void *data)
 }
 
 static const LodeStreamDecoder decoders[] = {
-	{"gzip", {0x1f, 0x8b}, 2, gzip_open, gzip_step, gzip_close},
+	/* The third byte is the method, of which there is one: two alone may begin a binary trace.
+         */
+	{"gzip", {0x1f, 0x8b, 8}, 3, gzip_open, gzip_step, gzip_close},
 	{"xz", {0xfd, '7', 'z', 'X', 'Z', 0}, 6, xz_open, xz_step, xz_close},
 	{"zstd", {0x28, 0xb5, 0x2f, 0xfd}, 4, zstd_open, zstd_step, zstd_close},
 };

@@ -130,3 +130,15 @@ LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self)
 	self->frame->first_instruction = frame->first_instruction + frame->n_instructions;
 	return frame;
 }
+
+void lode_block_splitter_renew_dictionary(LodeBlockSplitter *self)
+{
+	g_autoptr(LodeBlockDictionary) dictionary = lode_block_dictionary_new();
+	LodeTraceFrame *frame = lode_trace_frame_new(dictionary);
+
+	g_assert(self->frame->n_invocations == 0 && !is_open(self));
+	frame->first_reference = self->frame->first_reference;
+	frame->first_instruction = self->frame->first_instruction;
+	lode_trace_frame_free(self->frame);
+	self->frame = frame;
+}

@@ -24,3 +24,6 @@ size_t lode_block_splitter_add(LodeBlockSplitter *self, const LodeReference *ref
  * nothing in it. The next frame goes on with the same dictionary, or a new one when that is full.
  */
 LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self);
+
+/* The next blocks go into a new dictionary; right behind lode_block_splitter_take_frame(). */
+void lode_block_splitter_renew_dictionary(LodeBlockSplitter *self);

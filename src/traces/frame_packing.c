@@ -5,10 +5,24 @@
 #include "traces/rps_format.h"
 #include "traces/rps_section.h"
 
+enum {
+	SMALL_BYTES = 1 << 10,   /* streams below are packed with their neighbours */
+	QUICK_LEVEL = 3,         /* of zstd */
+	QUICK_FACTOR = 4,        /* what it may be larger by than a harder attempt */
+	DOUBT_INSTRUCTIONS = 8,  /* fewer than one of so many references: hardly a program */
+	DOUBT_BITS = 1,          /* a reference; no program's frame is worse, or few are */
+	HOPELESS_REFERENCES = 2, /* for a new block: no code that is run, rather anything */
+	BLOCK_BYTES = 128,       /* about, of a dictionary */
+};
+
 struct LodeFramePacking {
 	LodeFramePackingOptions options;
 	LodeTraceFrame *frame; /* NULL once it is encoded */
+	LodeBlockDictionary *dictionary;
+	LodeFrameStreams streams;
 	LodeRpsFrame rps;
+	uint8_t order[LODE_FRAME_MAX_STREAMS];      /* of the pieces, the largest first */
+	GByteArray *packed[LODE_FRAME_MAX_STREAMS]; /* the pieces */
 	LodePlainReferences plain;
 	GPtrArray *section; /* of GByteArray */
 	bool has_dropped_dictionary;
@@ -36,12 +50,20 @@ LodeFramePacking *lode_frame_packing_new(
 {
 	LodeFramePacking *self = g_new0(LodeFramePacking, 1);
 
+	g_assert(lode_frame_codec_n_streams() <= LODE_PLAIN_FIRST_STREAM);
 	self->options = *options;
 	self->frame = frame;
+	self->dictionary = lode_block_dictionary_ref(frame->dictionary);
 	self->section = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
 	lode_rps_summary_set(&self->rps.summary, frame);
 	self->rps.summary.dictionary = options->dictionary;
 	return self;
+}
+
+static void drop_pieces(LodeFramePacking *self, unsigned from)
+{
+	for (unsigned i = from; i < LODE_FRAME_MAX_STREAMS; i++)
+		g_clear_pointer(&self->packed[i], g_byte_array_unref);
 }
 
 void lode_frame_packing_free(LodeFramePacking *self)
@@ -49,10 +71,22 @@ void lode_frame_packing_free(LodeFramePacking *self)
 	if (self == NULL)
 		return;
 	lode_trace_frame_free(self->frame);
+	lode_block_dictionary_unref(self->dictionary);
+	lode_frame_streams_clear(&self->streams);
 	lode_rps_frame_clear(&self->rps);
 	lode_plain_references_clear(&self->plain);
+	drop_pieces(self, 0);
 	g_ptr_array_unref(self->section);
 	g_free(self);
+}
+
+/* A dictionary that ends with the frame is held by it. */
+static size_t new_blocks_bytes(const LodeFramePacking *self)
+{
+	const LodeFrameHead *head = &self->rps.summary.head;
+
+	return MIN((size_t)(head->n_blocks - head->first_new_block) * BLOCK_BYTES,
+		(size_t)LODE_DICTIONARY_MAX_BYTES);
 }
 
 size_t lode_frame_packing_frame_bytes(const LodeFramePacking *self)
@@ -60,104 +94,285 @@ size_t lode_frame_packing_frame_bytes(const LodeFramePacking *self)
 	const LodeTraceFrame *frame = self->frame;
 
 	return frame == NULL ? 0
-	                     : frame->blocks_room * sizeof(*frame->blocks) +
-	                               frame->addresses_room * sizeof(*frame->addresses) +
-	                               frame->switches_room * sizeof(*frame->switches);
+	                     : frame->n_invocations * sizeof(*frame->blocks) +
+	                               frame->n_addresses * sizeof(*frame->addresses) +
+	                               frame->n_switches * sizeof(*frame->switches) +
+	                               new_blocks_bytes(self);
 }
 
 size_t lode_frame_packing_stream_bytes(const LodeFramePacking *self)
 {
-	(void)self;
-	return 0;
+	size_t bytes = self->frame != NULL ? lode_frame_packing_frame_bytes(self)
+	                                   : new_blocks_bytes(self);
+
+	for (unsigned i = 0; i < self->rps.n_streams; i++)
+		bytes += self->rps.stream_bytes[i];
+	return bytes;
+}
+
+/* Appends a stream, to the last piece where both are small. */
+static void add_stream(LodeFramePacking *self, unsigned stream, uint64_t bytes)
+{
+	LodeRpsFrame *rps = &self->rps;
+	LodeRpsPiece *last = rps->n_pieces > 0 ? &rps->pieces[rps->n_pieces - 1] : NULL;
+	bool is_dictionary = lode_rps_frame_is_dictionary_stream(stream);
+
+	if (last == NULL || last->bytes >= SMALL_BYTES || bytes >= SMALL_BYTES ||
+		is_dictionary != (rps->n_dictionary_pieces == rps->n_pieces)) {
+		last = &rps->pieces[rps->n_pieces++];
+		rps->n_dictionary_pieces += is_dictionary;
+	}
+	last->n_streams++;
+	last->bytes += bytes;
+	rps->streams[rps->n_streams] = (uint8_t)stream;
+	rps->stream_bytes[rps->n_streams++] = bytes;
+}
+
+static void order_pieces(LodeFramePacking *self)
+{
+	const LodeRpsPiece *pieces = self->rps.pieces;
+
+	for (unsigned i = 0; i < self->rps.n_pieces; i++) {
+		unsigned at = i;
+
+		for (; at > 0 && pieces[self->order[at - 1]].bytes < pieces[i].bytes; at--)
+			self->order[at] = self->order[at - 1];
+		self->order[at] = (uint8_t)i;
+	}
+}
+
+/* Whether the codec need not be tried. */
+static bool is_hopeless(const LodeFramePacking *self)
+{
+	const LodeFrameHead *head = &self->rps.summary.head;
+
+	return self->options.is_dictionary_droppable &&
+	       (uint64_t)(head->n_blocks - head->first_new_block) * HOPELESS_REFERENCES >
+	               head->n_references;
 }
 
 void lode_frame_packing_encode(LodeFramePacking *self)
 {
-	(void)self;
+	LodeCodecEffort effort = self->options.level == LODE_TRACE_LEVEL_FAST ? LODE_CODEC_FAST
+	                                                                      : LODE_CODEC_THOROUGH;
+
+	if (is_hopeless(self))
+		return;
+	lode_frame_streams_init(&self->streams);
+	lode_frame_codec_encode(self->frame, effort, &self->streams);
+	g_clear_pointer(&self->frame, lode_trace_frame_free);
+	for (unsigned i = 0; i < lode_frame_codec_n_streams(); i++) {
+		if (self->streams.streams[i]->len > 0)
+			add_stream(self, i, self->streams.streams[i]->len);
+	}
+	order_pieces(self);
 }
 
 unsigned lode_frame_packing_n_pieces(const LodeFramePacking *self)
 {
-	(void)self;
-	return 0;
+	return self->rps.n_pieces;
 }
 
 size_t lode_frame_packing_piece_memory(const LodeFramePacking *self, unsigned piece)
 {
-	(void)self;
-	(void)piece;
-	return 0;
+	uint64_t bytes = self->rps.pieces[self->order[piece]].bytes;
+	size_t most = 0;
+
+	for (unsigned i = 0; i < levels[self->options.level].n_attempts; i++) {
+		const Attempt *attempt = &levels[self->options.level].attempts[i];
+		size_t memory = lode_stream_compressor_memory(
+			attempt->compression, attempt->level, bytes);
+
+		most = MAX(most, memory);
+	}
+	return most;
 }
 
-void lode_frame_packing_pack_piece(LodeFramePacking *self, unsigned piece)
+/* Packs a piece's streams one behind the other. */
+static GByteArray *pack_streams(
+	const LodeFramePacking *self, unsigned piece, LodeCompression compression, int level)
 {
-	(void)self;
-	(void)piece;
+	const LodeRpsFrame *rps = &self->rps;
+	g_autoptr(LodeStreamCompressor) compressor = lode_stream_compressor_new(
+		compression, level, rps->pieces[piece].bytes);
+	unsigned first = 0;
+
+	for (unsigned i = 0; i < piece; i++)
+		first += rps->pieces[i].n_streams;
+	for (unsigned i = first; i < first + rps->pieces[piece].n_streams; i++) {
+		const GByteArray *stream = self->streams.streams[rps->streams[i]];
+
+		lode_stream_compressor_add(compressor, stream->data, stream->len);
+	}
+	return lode_stream_compressor_finish(compressor);
 }
 
-/* Takes the bytes. */
-static void add_piece(LodeFramePacking *self, unsigned stream, GByteArray *packed,
-	LodeCompression compression, uint64_t bytes)
+/* Takes the bytes where they are fewer than those that there are. */
+static void keep_smaller(
+	LodeFramePacking *self, unsigned piece, LodeCompression compression, GByteArray *bytes)
 {
-	LodeRpsFrame *rps = &self->rps;
+	GByteArray **kept = &self->packed[piece];
 
-	rps->streams[rps->n_streams] = (uint8_t)stream;
-	rps->stream_bytes[rps->n_streams++] = bytes;
-	rps->pieces[rps->n_pieces++] = (LodeRpsPiece){.n_streams = 1,
-		.compression = (uint8_t)compression,
-		.checksum = lode_rps_piece_checksum(packed->data, packed->len),
-		.bytes = bytes,
-		.packed_bytes = packed->len};
-	g_ptr_array_add(self->section, packed);
+	if (*kept != NULL && (*kept)->len <= bytes->len) {
+		g_byte_array_unref(bytes);
+		return;
+	}
+	if (*kept != NULL)
+		g_byte_array_unref(*kept);
+	*kept = bytes;
+	self->rps.pieces[piece].compression = (uint8_t)compression;
+	self->rps.pieces[piece].packed_bytes = bytes->len;
 }
 
-/* Takes the bytes; adds nothing for none. */
+void lode_frame_packing_pack_piece(LodeFramePacking *self, unsigned number)
+{
+	unsigned piece = self->order[number];
+	LodeRpsPiece *place = &self->rps.pieces[piece];
+
+	for (unsigned i = 0; i < levels[self->options.level].n_attempts; i++) {
+		const Attempt *attempt = &levels[self->options.level].attempts[i];
+
+		keep_smaller(self, piece, attempt->compression,
+			pack_streams(self, piece, attempt->compression, attempt->level));
+	}
+	if (place->packed_bytes >= place->bytes)
+		keep_smaller(self, piece, LODE_COMPRESSION_STORED,
+			pack_streams(self, piece, LODE_COMPRESSION_STORED, 0));
+	place->checksum = lode_rps_piece_checksum(self->packed[piece]->data, place->packed_bytes);
+}
+
+/* Of pieces from … up to. */
+static uint64_t packed_bytes(const LodeFramePacking *self, unsigned from, unsigned to)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = from; i < to; i++)
+		bytes += self->rps.pieces[i].packed_bytes;
+	return bytes;
+}
+
+static bool is_doubtful(const LodeFramePacking *self)
+{
+	const LodeFrameHead *head = &self->rps.summary.head;
+
+	return packed_bytes(self, 0, self->rps.n_pieces) * 8 > head->n_references * DOUBT_BITS ||
+	       head->n_instructions * DOUBT_INSTRUCTIONS < head->n_references;
+}
+
+/* Plain words of fewer than `limit` bytes into self->plain, where one of the attempts makes them.
+ */
+static void try_plain(LodeFramePacking *self, const LodeTraceFrame *frame, size_t limit)
+{
+	unsigned n = levels[self->options.level].n_attempts;
+
+	for (unsigned i = 0; i < n && limit > 0; i++) {
+		const Attempt *attempt = &levels[self->options.level].attempts[i];
+		g_auto(LodePlainReferences) plain = {0};
+
+		if (!lode_plain_references_pack(
+			    frame, attempt->compression, attempt->level, limit - 1, &plain))
+			continue;
+		limit = plain.words->len;
+		lode_plain_references_clear(&self->plain);
+		self->plain = plain;
+		plain = (LodePlainReferences){0};
+	}
+}
+
+/* Whether a quick attempt gives hope. */
+static bool is_hopeful(const LodeFramePacking *self, const LodeTraceFrame *frame, size_t limit)
+{
+	g_auto(LodePlainReferences) plain = {0};
+
+	return self->options.level == LODE_TRACE_LEVEL_FAST ||
+	       lode_plain_references_pack(
+		       frame, LODE_COMPRESSION_ZSTD, QUICK_LEVEL, QUICK_FACTOR * limit, &plain);
+}
+
+/* The bytes, packed where that is smaller; nothing for none. */
 static void add_plain_stream(LodeFramePacking *self, unsigned stream, GByteArray *bytes)
 {
-	const Attempt *attempt = &levels[self->options.level].attempts[0];
-	g_autoptr(GByteArray) owned = bytes;
-
 	if (bytes->len == 0)
 		return;
-	g_autoptr(LodeStreamCompressor) compressor = lode_stream_compressor_new(
-		attempt->compression, attempt->level, bytes->len);
-	lode_stream_compressor_add(compressor, bytes->data, bytes->len);
-	g_autoptr(GByteArray) packed = lode_stream_compressor_finish(compressor);
-	if (packed->len < bytes->len)
-		add_piece(self, stream, g_steal_pointer(&packed), attempt->compression, bytes->len);
-	else
-		add_piece(
-			self, stream, g_steal_pointer(&owned), LODE_COMPRESSION_STORED, bytes->len);
+	self->streams.streams[stream] = g_byte_array_ref(bytes);
+	self->rps.pieces[self->rps.n_pieces] = (LodeRpsPiece){.n_streams = 1, .bytes = bytes->len};
+	self->rps.streams[self->rps.n_streams] = (uint8_t)stream;
+	self->rps.stream_bytes[self->rps.n_streams++] = bytes->len;
+	self->order[self->rps.n_pieces] = (uint8_t)self->rps.n_pieces;
+	lode_frame_packing_pack_piece(self, self->rps.n_pieces++);
 }
 
-static void use_plain(LodeFramePacking *self)
+static void add_plain_words(LodeFramePacking *self)
 {
 	LodePlainReferences *plain = &self->plain;
 
-	self->rps.summary.form = plain->form;
-	self->rps.summary.head.first_new_block = self->rps.summary.head.n_blocks = 0;
-	self->has_dropped_dictionary = true;
-	add_plain_stream(self, LODE_PLAIN_HEAD, g_steal_pointer(&plain->head));
-	add_plain_stream(self, LODE_PLAIN_CODES, g_steal_pointer(&plain->codes));
-	add_piece(self, LODE_PLAIN_WORDS, g_steal_pointer(&plain->words), plain->words_compression,
-		plain->words_bytes);
+	self->rps.streams[self->rps.n_streams] = LODE_PLAIN_WORDS;
+	self->rps.stream_bytes[self->rps.n_streams++] = plain->words_bytes;
+	self->rps.pieces[self->rps.n_pieces] = (LodeRpsPiece){
+		.n_streams = 1,
+		.compression = (uint8_t)plain->words_compression,
+		.checksum = lode_rps_piece_checksum(plain->words->data, plain->words->len),
+		.bytes = plain->words_bytes,
+		.packed_bytes = plain->words->len,
+	};
+	self->packed[self->rps.n_pieces++] = g_byte_array_ref(plain->words);
+}
+
+/* Puts plain references in the place of all streams, or of all but the dictionary's. */
+static void use_plain(LodeFramePacking *self)
+{
+	LodeRpsFrame *rps = &self->rps;
+
+	self->has_dropped_dictionary = self->options.is_dictionary_droppable;
+	if (self->has_dropped_dictionary) {
+		rps->summary.head.n_blocks = rps->summary.head.first_new_block;
+		rps->n_dictionary_pieces = 0;
+	}
+	rps->summary.form = self->plain.form;
+	rps->n_pieces = rps->n_dictionary_pieces;
+	rps->n_streams = 0;
+	for (unsigned i = 0; i < rps->n_pieces; i++)
+		rps->n_streams += rps->pieces[i].n_streams;
+	drop_pieces(self, rps->n_pieces);
+	add_plain_stream(self, LODE_PLAIN_HEAD, self->plain.head);
+	add_plain_stream(self, LODE_PLAIN_CODES, self->plain.codes);
+	add_plain_words(self);
+}
+
+/* The frame is made from its streams again: it was let go of when it was encoded, for the memory's
+ * sake. */
+static void prefer_plain(LodeFramePacking *self)
+{
+	unsigned kept = self->options.is_dictionary_droppable ? 0 : self->rps.n_dictionary_pieces;
+	size_t limit = packed_bytes(self, kept, self->rps.n_pieces);
+	g_autoptr(LodeTraceFrame) frame = lode_frame_codec_decode(
+		&self->streams, &self->rps.summary.head, self->dictionary, NULL);
+
+	g_assert(frame != NULL);
+	if (!is_hopeful(self, frame, limit))
+		return;
+	try_plain(self, frame, limit);
+	if (self->plain.words != NULL)
+		use_plain(self);
 }
 
 void lode_frame_packing_finish(LodeFramePacking *self)
 {
-	const Attempt *attempt = &levels[self->options.level].attempts[0];
 	g_autoptr(GByteArray) head = g_byte_array_new();
-	uint64_t body_bytes = 0;
 
-	lode_plain_references_pack(
-		self->frame, attempt->compression, attempt->level, SIZE_MAX, &self->plain);
-	g_clear_pointer(&self->frame, lode_trace_frame_free);
-	use_plain(self);
-	for (unsigned i = 0; i < self->rps.n_pieces; i++)
-		body_bytes += self->rps.pieces[i].packed_bytes;
+	if (self->frame != NULL) {
+		try_plain(self, self->frame, SIZE_MAX);
+		use_plain(self);
+		g_clear_pointer(&self->frame, lode_trace_frame_free);
+	} else if (is_doubtful(self)) {
+		prefer_plain(self);
+	}
+	lode_frame_streams_clear(&self->streams);
 	lode_rps_frame_encode(&self->rps, head);
-	g_ptr_array_insert(
-		self->section, 0, lode_rps_section_begin(LODE_RPS_FRAME, head, body_bytes));
+	g_ptr_array_add(self->section, lode_rps_section_begin(LODE_RPS_FRAME, head,
+					       packed_bytes(self, 0, self->rps.n_pieces)));
+	for (unsigned i = 0; i < self->rps.n_pieces; i++)
+		g_ptr_array_add(self->section, g_steal_pointer(&self->packed[i]));
 }
 
 const LodeRpsSummary *lode_frame_packing_summary(const LodeFramePacking *self)

@@ -56,13 +56,13 @@ bool lode_frame_unpacking_init(
 	memset(self, 0, sizeof(*self));
 	self->file = file;
 	self->number = number;
+	lode_frame_streams_init(&self->streams);
 	return read_head(self, lode_rps_file_frame(file, number), error) || prefix(self, error);
 }
 
 void lode_frame_unpacking_clear(LodeFrameUnpacking *self)
 {
-	for (unsigned i = 0; i < LODE_FRAME_MAX_STREAMS; i++)
-		g_clear_pointer(&self->streams[i], g_byte_array_unref);
+	lode_frame_streams_clear(&self->streams);
 	lode_rps_frame_clear(&self->rps);
 }
 
@@ -95,9 +95,11 @@ static bool unpack_piece(
 	g_autoptr(LodeStreamDecompressor) decompressor = lode_stream_decompressor_new(
 		piece->compression, packed, piece->packed_bytes, piece->bytes);
 	for (unsigned i = first; i < first + piece->n_streams; i++) {
-		GByteArray *stream = g_byte_array_new();
+		GByteArray **place = &self->streams.streams[self->rps.streams[i]];
 
-		self->streams[self->rps.streams[i]] = stream;
+		if (*place == NULL)
+			*place = g_byte_array_new();
+		GByteArray *stream = *place;
 		g_byte_array_set_size(stream, (guint)self->rps.stream_bytes[i]);
 		if (!lode_stream_decompressor_read(
 			    decompressor, stream->data, stream->len, error)) {
@@ -128,8 +130,15 @@ static bool unpack_pieces(LodeFrameUnpacking *self, unsigned from, unsigned to, 
 bool lode_frame_unpacking_add_blocks(
 	LodeFrameUnpacking *self, LodeBlockDictionary *dictionary, GError **error)
 {
-	(void)dictionary;
-	return unpack_pieces(self, 0, self->rps.n_dictionary_pieces, error) || prefix(self, error);
+	const LodeRpsSummary *summary = &self->rps.summary;
+
+	if (!unpack_pieces(self, 0, self->rps.n_dictionary_pieces, error))
+		return prefix(self, error);
+	if (summary->form != LODE_RPS_CODED && self->rps.n_dictionary_pieces == 0 &&
+		summary->head.n_blocks == summary->head.first_new_block)
+		return true;
+	return lode_frame_codec_decode_blocks(&self->streams, &summary->head, dictionary, error) ||
+	       prefix(self, error);
 }
 
 static LodeTraceFrame *decode_plain(LodeFrameUnpacking *self, GError **error)
@@ -139,7 +148,7 @@ static LodeTraceFrame *decode_plain(LodeFrameUnpacking *self, GError **error)
 
 	if (self->rps.n_streams == 0 || last->n_streams != 1 ||
 		self->rps.streams[self->rps.n_streams - 1] != LODE_PLAIN_WORDS ||
-		self->streams[LODE_PLAIN_HEAD] == NULL) {
+		self->streams.streams[LODE_PLAIN_HEAD] == NULL) {
 		fail(error, "plain references without their streams");
 		return NULL;
 	}
@@ -147,8 +156,8 @@ static LodeTraceFrame *decode_plain(LodeFrameUnpacking *self, GError **error)
 	if (words == NULL)
 		return NULL;
 	g_autoptr(GByteArray) no_codes = g_byte_array_new();
-	plain.head = self->streams[LODE_PLAIN_HEAD];
-	plain.codes = self->streams[LODE_PLAIN_CODES];
+	plain.head = self->streams.streams[LODE_PLAIN_HEAD];
+	plain.codes = self->streams.streams[LODE_PLAIN_CODES];
 	if (plain.codes == NULL)
 		plain.codes = no_codes;
 	plain.words = &(GByteArray){words, (guint)last->packed_bytes};
@@ -157,15 +166,37 @@ static LodeTraceFrame *decode_plain(LodeFrameUnpacking *self, GError **error)
 	return lode_plain_references_unpack(&plain, &self->rps.summary.head, error);
 }
 
+static bool unpack_rest(LodeFrameUnpacking *self, GError **error)
+{
+	return unpack_pieces(self, self->rps.n_dictionary_pieces, self->rps.n_pieces, error);
+}
+
 LodeTraceFrame *lode_frame_unpacking_decode(
 	LodeFrameUnpacking *self, LodeBlockDictionary *dictionary, GError **error)
 {
 	LodeTraceFrame *frame = NULL;
 
-	(void)dictionary;
-	if (unpack_pieces(self, self->rps.n_dictionary_pieces, self->rps.n_pieces, error))
-		frame = decode_plain(self, error);
+	if (unpack_rest(self, error))
+		frame = self->rps.summary.form != LODE_RPS_CODED
+		                ? decode_plain(self, error)
+		                : lode_frame_codec_decode(&self->streams, &self->rps.summary.head,
+					  dictionary, error);
 	if (frame == NULL)
 		prefix(self, error);
 	return frame;
+}
+
+GArray *lode_frame_unpacking_count_classes(
+	LodeFrameUnpacking *self, LodeBlockDictionary *dictionary, GError **error)
+{
+	GArray *counts = NULL;
+
+	if (self->rps.summary.form != LODE_RPS_CODED)
+		return NULL;
+	if (unpack_rest(self, error))
+		counts = lode_frame_codec_count_classes(
+			&self->streams, &self->rps.summary.head, dictionary, error);
+	if (counts == NULL)
+		prefix(self, error);
+	return counts;
 }

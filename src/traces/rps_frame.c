@@ -126,8 +126,8 @@ void lode_rps_frame_clear(LodeRpsFrame *self)
 
 bool lode_rps_frame_is_dictionary_stream(unsigned stream)
 {
-	(void)stream;
-	return false;
+	return stream < lode_frame_codec_n_streams() &&
+	       g_str_has_prefix(lode_frame_codec_stream_name(stream), "dictionary.");
 }
 
 void lode_rps_frame_encode(const LodeRpsFrame *self, GByteArray *out)

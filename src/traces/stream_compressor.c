@@ -10,7 +10,10 @@
 enum {
 	OUTPUT_STEP = 1 << 18,
 	MAX_WINDOW_LOG = 24, /* bounds the memory of both sides */
+	MAX_CHAIN_LOG = 24,  /* of the levels that have more; four bytes each */
+	MAX_HASH_LOG = 23,
 	MAX_LZMA_DICTIONARY = 1 << 23,
+	HIGHEST_ORDINARY_LEVEL = 19, /* of zstd; above are those that take much memory */
 };
 
 /* Both sides know the size of a stream, so that the dictionary need not be told. */
@@ -35,8 +38,11 @@ static void start_zstd(LodeStreamCompressor *self, int level, uint64_t size)
 	if (self->zstd == NULL)
 		g_error("no memory for compression");
 	ZSTD_CCtx_setParameter(self->zstd, ZSTD_c_compressionLevel, level);
-	if (size > UINT64_C(1) << (MAX_WINDOW_LOG - 1) && level > 19)
+	if (level > HIGHEST_ORDINARY_LEVEL && size > UINT64_C(1) << (MAX_WINDOW_LOG - 1)) {
 		ZSTD_CCtx_setParameter(self->zstd, ZSTD_c_windowLog, MAX_WINDOW_LOG);
+		ZSTD_CCtx_setParameter(self->zstd, ZSTD_c_chainLog, MAX_CHAIN_LOG);
+		ZSTD_CCtx_setParameter(self->zstd, ZSTD_c_hashLog, MAX_HASH_LOG);
+	}
 	ZSTD_CCtx_setPledgedSrcSize(self->zstd, size);
 }
 
@@ -73,6 +79,20 @@ void lode_stream_compressor_free(LodeStreamCompressor *self)
 	if (self->packed != NULL)
 		g_byte_array_unref(self->packed);
 	g_free(self);
+}
+
+/* The tables of both grow with what is to be packed, up to their bounds: measured. */
+size_t lode_stream_compressor_memory(LodeCompression compression, int level, uint64_t size)
+{
+	size_t small = (size_t)CLAMP(size, 1 << 16, 1 << MAX_WINDOW_LOG);
+
+	if (compression == LODE_COMPRESSION_LZMA2)
+		return 12 * MIN(small, (size_t)MAX_LZMA_DICTIONARY) + (4 << 20);
+	if (compression == LODE_COMPRESSION_STORED)
+		return 0;
+	if (level < HIGHEST_ORDINARY_LEVEL)
+		return MIN(3 * small, 8 << 20);
+	return MIN(16 * small, level > HIGHEST_ORDINARY_LEVEL ? 128 << 20 : 96 << 20);
 }
 
 /* Room for more output behind what there is; gives its place. */

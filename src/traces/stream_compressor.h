@@ -26,6 +26,9 @@ LodeStreamCompressor *lode_stream_compressor_new(
 void lode_stream_compressor_free(LodeStreamCompressor *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeStreamCompressor, lode_stream_compressor_free)
 
+/* About what one takes while it works. */
+size_t lode_stream_compressor_memory(LodeCompression compression, int level, uint64_t size);
+
 void lode_stream_compressor_add(LodeStreamCompressor *self, const void *bytes, size_t size);
 
 /* Packed bytes that came out so far. */

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/worker_pool.h"
-#include "traces/frame_unpacking.h"
+#include "traces/dictionary_cursor.h"
 #include "traces/rps_format.h"
 
 #include <string.h>
@@ -28,11 +28,10 @@ typedef struct {
 
 struct LodeTraceReader {
 	LodeRpsFile *file;
-	uint64_t next_blocks;            /* frame whose new blocks come next */
-	LodeBlockDictionary *dictionary; /* of the frame before that */
-	uint32_t dictionary_number;
-	GMutex dictionary_lock; /* of the three above; taken before the other lock */
-	GMutex lock;            /* of all below */
+	LodeDictionaryCursor asked;  /* of the calling thread, for what is asked of a frame */
+	LodeDictionaryCursor cursor; /* of the workers */
+	GMutex cursor_lock;          /* of the one above; taken before the other lock */
+	GMutex lock;                 /* of all below */
 	GCond changed;
 	GQueue jobs;         /* Job, in order of frames; the first may be in use */
 	uint64_t next_claim; /* frame that no worker has taken */
@@ -87,46 +86,6 @@ static Job *claim(LodeTraceReader *self)
 	return job;
 }
 
-static void begin_dictionary(LodeTraceReader *self, uint32_t number)
-{
-	if (self->dictionary != NULL && self->dictionary_number == number)
-		return;
-	lode_block_dictionary_unref(self->dictionary);
-	self->dictionary = lode_block_dictionary_new();
-	self->dictionary_number = number;
-}
-
-/* Adds the new blocks of frames that were passed over, as far as the frame needs them. */
-static bool catch_up(LodeTraceReader *self, uint64_t frame, GError **error)
-{
-	uint32_t wanted = lode_rps_file_frame(self->file, frame)->summary.dictionary;
-
-	for (; self->next_blocks < frame; self->next_blocks++) {
-		g_auto(LodeFrameUnpacking) passed = {0};
-
-		if (lode_rps_file_frame(self->file, self->next_blocks)->summary.dictionary !=
-			wanted)
-			continue;
-		begin_dictionary(self, wanted);
-		if (!lode_frame_unpacking_init(&passed, self->file, self->next_blocks, error) ||
-			!lode_frame_unpacking_add_blocks(&passed, self->dictionary, error))
-			return false;
-	}
-	begin_dictionary(self, wanted);
-	return true;
-}
-
-/* Under the dictionary's lock: after that, the frame can be decoded by itself. */
-static bool prepare(LodeTraceReader *self, Job *job, LodeFrameUnpacking *unpacking)
-{
-	if (!catch_up(self, job->number, &job->error) ||
-		!lode_frame_unpacking_init(unpacking, self->file, job->number, &job->error) ||
-		!lode_frame_unpacking_add_blocks(unpacking, self->dictionary, &job->error))
-		return false;
-	self->next_blocks = job->number + 1;
-	return true;
-}
-
 static void end_job(LodeTraceReader *self, Job *job)
 {
 	g_mutex_lock(&self->lock);
@@ -142,14 +101,15 @@ static bool decode_next(LodeTraceReader *self)
 	g_auto(LodeFrameUnpacking) unpacking = {0};
 	g_autoptr(LodeBlockDictionary) dictionary = NULL;
 
-	g_mutex_lock(&self->dictionary_lock);
+	g_mutex_lock(&self->cursor_lock);
 	Job *job = claim(self);
-	bool is_prepared = job != NULL && prepare(self, job, &unpacking);
+	bool is_prepared = job != NULL && lode_dictionary_cursor_take(&self->cursor, job->number,
+						  &unpacking, &job->error);
 	if (is_prepared)
-		dictionary = lode_block_dictionary_ref(self->dictionary);
+		dictionary = lode_block_dictionary_ref(self->cursor.dictionary);
 	else if (job != NULL)
 		end_job(self, job); /* before another worker can claim */
-	g_mutex_unlock(&self->dictionary_lock);
+	g_mutex_unlock(&self->cursor_lock);
 	if (!is_prepared)
 		return false;
 	job->frame = lode_frame_unpacking_decode(&unpacking, dictionary, &job->error);
@@ -192,10 +152,12 @@ LodeTraceReader *lode_trace_reader_open(
 	self = g_new0(LodeTraceReader, 1);
 	self->file = file;
 	self->next_claim = find_frame(file, options != NULL ? options->first_reference : 0);
-	g_mutex_init(&self->dictionary_lock);
+	g_mutex_init(&self->cursor_lock);
 	g_mutex_init(&self->lock);
 	g_cond_init(&self->changed);
 	g_queue_init(&self->jobs);
+	lode_dictionary_cursor_init(&self->asked, file);
+	lode_dictionary_cursor_init(&self->cursor, file);
 	self->n_threads = options != NULL && options->threads > 0 ? options->threads
 	                                                          : lode_worker_pool_default_size();
 	return self;
@@ -225,9 +187,10 @@ void lode_trace_reader_close(LodeTraceReader *self)
 		return;
 	stop_workers(self);
 	g_queue_clear_full(&self->jobs, (GDestroyNotify)job_free);
-	lode_block_dictionary_unref(self->dictionary);
+	lode_dictionary_cursor_clear(&self->asked);
+	lode_dictionary_cursor_clear(&self->cursor);
 	lode_rps_file_close(self->file);
-	g_mutex_clear(&self->dictionary_lock);
+	g_mutex_clear(&self->cursor_lock);
 	g_mutex_clear(&self->lock);
 	g_cond_clear(&self->changed);
 	g_free(self);
@@ -365,14 +328,51 @@ bool lode_trace_reader_frame_info(
 	return true;
 }
 
+static void add_class(GArray *counts, const LodeSlotClassCount *count)
+{
+	for (guint i = 0; i < counts->len; i++) {
+		LodeSlotClassCount *sum = &g_array_index(counts, LodeSlotClassCount, i);
+
+		if (g_str_equal(sum->name, count->name)) {
+			sum->n_slots += count->n_slots;
+			sum->n_references += count->n_references;
+			return;
+		}
+	}
+	g_array_append_vals(counts, count, 1);
+}
+
 bool lode_trace_reader_count_classes(
 	LodeTraceReader *self, uint64_t frame, GArray *counts, GError **error)
 {
-	(void)self;
-	(void)frame;
-	(void)counts;
-	(void)error;
-	return true;
+	g_auto(LodeFrameUnpacking) unpacking = {0};
+
+	if (!lode_dictionary_cursor_take(&self->asked, frame, &unpacking, error)) {
+		lode_dictionary_cursor_clear(&self->asked);
+		return false;
+	}
+	if (unpacking.rps.summary.form != LODE_RPS_CODED)
+		return true;
+	g_autoptr(GArray) more = lode_frame_unpacking_count_classes(
+		&unpacking, self->asked.dictionary, error);
+	for (guint i = 0; more != NULL && i < more->len; i++)
+		add_class(counts, &g_array_index(more, LodeSlotClassCount, i));
+	return more != NULL;
+}
+
+const char *lode_trace_stream_name(unsigned stream)
+{
+	switch (stream) {
+	case LODE_PLAIN_WORDS:
+		return "plain.words";
+	case LODE_PLAIN_CODES:
+		return "plain.codes";
+	case LODE_PLAIN_HEAD:
+		return "plain.head";
+	default:
+		return stream < lode_frame_codec_n_streams() ? lode_frame_codec_stream_name(stream)
+		                                             : NULL;
+	}
 }
 
 bool lode_trace_reader_is_format(const char *data, size_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads a packed address trace (.rps), in order or from any reference on, in bounded memory. Frames
- * are decoded by workers ahead of the reader.
+ * are decoded by workers ahead of the reader; a reader itself is for one thread.
  *
  * A file that was cut short is read up to its last whole frame, and says so; damage is found by
  * checksums and told with file and offset.
@@ -48,8 +48,12 @@ typedef struct {
 	bool is_plain;          /* references compressed as they are, without the codec */
 	LodeFrameHead head;
 	uint64_t stream_bytes[LODE_FRAME_MAX_STREAMS];        /* as coded */
-	uint64_t stream_packed_bytes[LODE_FRAME_MAX_STREAMS]; /* in the file */
+	uint64_t stream_packed_bytes[LODE_FRAME_MAX_STREAMS]; /* in the file; small streams that
+	                                                         are packed together share that */
 } LodeTraceFrameInfo;
+
+/* The name of a stream above, the codec's and those of plain frames; NULL where there is none. */
+const char *lode_trace_stream_name(unsigned stream);
 
 /* Frame 0 … n−1 by the index; its streams are looked at, so that it may fail. Errors: _IO,
  * _CORRUPT.
@@ -57,7 +61,8 @@ typedef struct {
 bool lode_trace_reader_frame_info(
 	LodeTraceReader *self, uint64_t frame, LodeTraceFrameInfo *out_info, GError **error);
 
-/* Adds the classes of a frame's slots to `counts`, of LodeSlotClassCount, which may be empty. */
+/* Adds the classes of a frame's slots to `counts`, of LodeSlotClassCount, which may be empty; a
+ * plain frame has none. Quickest in the order of frames. */
 bool lode_trace_reader_count_classes(
 	LodeTraceReader *self, uint64_t frame, GArray *counts, GError **error);
 

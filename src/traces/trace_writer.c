@@ -16,6 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A frame with a new block for so many references or fewer is mostly new code. */
+enum { MOSTLY_NEW_REFERENCES = 64 };
+
 struct LodeTraceWriter {
 	char *path;
 	LodeTraceLevel level;
@@ -164,7 +167,25 @@ static void number_dictionary(LodeTraceWriter *self, LodeBlockDictionary *dictio
 	self->has_frame = true;
 }
 
-static void end_frame(LodeTraceWriter *self)
+/* Whether so much of a frame is new code that its references as they are may be smaller. */
+static bool is_mostly_new(const LodeTraceFrame *frame)
+{
+	return (uint64_t)(frame->n_blocks - frame->first_new_block) * MOSTLY_NEW_REFERENCES >
+	       frame->n_references;
+}
+
+/* Where the new blocks turn out not to be worth keeping, the next frame must do without. */
+static void wait_for_dictionary(LodeTraceWriter *self)
+{
+	lode_packing_queue_wait(self->queue);
+	g_mutex_lock(&self->lock);
+	bool has_dropped_dictionary = self->has_dropped_dictionary;
+	g_mutex_unlock(&self->lock);
+	if (has_dropped_dictionary)
+		lode_block_splitter_renew_dictionary(self->splitter);
+}
+
+static void end_frame(LodeTraceWriter *self, bool is_last)
 {
 	LodeTraceFrame *frame = lode_block_splitter_take_frame(self->splitter);
 
@@ -172,12 +193,16 @@ static void end_frame(LodeTraceWriter *self)
 	if (frame == NULL)
 		return;
 	number_dictionary(self, frame->dictionary);
+	bool is_end_of_dictionary = is_last || lode_block_dictionary_is_full(frame->dictionary);
+	bool is_waiting = !is_end_of_dictionary && is_mostly_new(frame);
 	LodeFramePackingOptions options = {
 		.level = self->level,
 		.dictionary = self->dictionary_number,
-		.is_dictionary_droppable = true,
+		.is_dictionary_droppable = is_end_of_dictionary || is_waiting,
 	};
 	lode_packing_queue_add_frame(self->queue, lode_frame_packing_new(frame, &options));
+	if (is_waiting)
+		wait_for_dictionary(self);
 }
 
 bool lode_trace_writer_add(
@@ -192,7 +217,7 @@ bool lode_trace_writer_add(
 		references += taken;
 		n -= taken;
 		if (taken < some || self->n_in_frame == self->frame_references) {
-			end_frame(self);
+			end_frame(self, false);
 			if (!check(self, error))
 				return false;
 		}
@@ -252,7 +277,7 @@ static bool write_end(LodeTraceWriter *self, GError **error)
 bool lode_trace_writer_finish(
 	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error)
 {
-	end_frame(self);
+	end_frame(self, true);
 	if (description != NULL && !lode_trace_writer_describe(self, description, error))
 		return false;
 	lode_packing_queue_wait(self->queue);

@@ -182,9 +182,9 @@ static void add_unresolved(GArray *rows, const LodeProfile *profile)
 		row->number = unresolved->weight;
 		row->share = lode_profile_unresolved_share(profile, unresolved);
 		g_autofree char *extent = lode_profile_unresolved_extent(unresolved);
-		row->detail = g_strdup_printf("%s%s%s", extent,
-			unresolved->example != NULL ? ", such as " : "",
-			unresolved->example != NULL ? unresolved->example : "");
+		bool is_example = unresolved->example != NULL && extent[0] != '\0';
+		row->detail = g_strconcat(
+			extent, is_example ? ", such as " : "", unresolved->example, NULL);
 	}
 }
 

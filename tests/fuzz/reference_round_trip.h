@@ -4,6 +4,7 @@
 
 #include "fuzz_target.h"
 #include "sources/reference_file.h"
+#include "sources/stream_decoder.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -60,6 +61,9 @@ static inline void fuzz_round_trip(const uint8_t *data, size_t size, int form)
 
 	if (text == NULL)
 		g_error("what was read cannot be written");
+	/* One in 2^24 addresses begins as gzip's files do. */
+	if (lode_stream_decoder_find((const uint8_t *)text, text_size) != NULL)
+		return;
 	g_autoptr(GArray) again = fuzz_read_references((const uint8_t *)text, text_size, form);
 	if (again->len != all->len)
 		g_error("%u references, then %u", all->len, again->len);

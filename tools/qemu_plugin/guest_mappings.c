@@ -72,8 +72,8 @@ static bool read_line(const char *line, TraceEvent *out_event)
 	out_event->size = end - start;
 	out_event->offset = offset;
 	out_event->protection = protection_of(letters);
-	snprintf(out_event->path, sizeof(out_event->path), "%.*s",
-		(int)strcspn(line + path, "\n"), line + path);
+	snprintf(out_event->path, sizeof(out_event->path), "%.*s", (int)strcspn(line + path, "\n"),
+		line + path);
 	return true;
 }
 
@@ -125,8 +125,8 @@ static void tell_map(Recorder *recorder, uint64_t start)
 
 	if (is_file)
 		read_descriptor_path((int)arguments[4], event.path, sizeof(event.path));
-	recorder_tell(recorder, TRACE_EVENT_MAP, &event,
-		is_code && recorder_ring()->has_functions != 0);
+	recorder_tell(
+		recorder, TRACE_EVENT_MAP, &event, is_code && recorder_ring()->has_functions != 0);
 }
 
 static void tell_protection(Recorder *recorder)

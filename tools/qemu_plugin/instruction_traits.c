@@ -18,7 +18,7 @@ typedef struct {
 	bool has_lock, has_repeat;
 } Cursor;
 
-static bool is_legacy_prefix(uint8_t byte)
+static bool is_prefix(uint8_t byte)
 {
 	switch (byte) {
 	case 0x26:
@@ -34,18 +34,16 @@ static bool is_legacy_prefix(uint8_t byte)
 	case REPE:
 		return true;
 	default:
-		return false;
+		return (byte & 0xf0) == 0x40; /* REX, which counts only right in front */
 	}
 }
 
 static void skip_prefixes(Cursor *self)
 {
-	for (; self->at < self->end && is_legacy_prefix(*self->at); self->at++) {
+	for (; self->at < self->end && is_prefix(*self->at); self->at++) {
 		self->has_lock |= *self->at == LOCK;
 		self->has_repeat |= *self->at == REPNE || *self->at == REPE;
 	}
-	if (self->at < self->end && (*self->at & 0xf0) == 0x40)
-		self->at++; /* REX */
 }
 
 static uint8_t byte_at(const Cursor *self, size_t index)

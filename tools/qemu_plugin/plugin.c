@@ -178,13 +178,14 @@ static void store_wide(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t 
 	}
 }
 
-/* Whatever QEMU makes of it, one that only writes or one that reads first: it is a modification. */
+/* What QEMU does in one it reports once: as a store, without the load. */
 static void store_locked(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address)
 {
 	uint32_t n = recorder_n(recorder);
+	bool is_atomic = n == recorder->instruction + 1;
 
 	store_wide(recorder, info, address);
-	if (recorder_n(recorder) > n)
+	if (is_atomic)
 		recorder->chunk->references[n].kind = LODE_REFERENCE_MODIFY;
 }
 
@@ -236,8 +237,8 @@ static void add_calls(struct qemu_plugin_insn *instruction)
 
 	qemu_plugin_register_vcpu_insn_exec_cb(instruction, call, QEMU_PLUGIN_CB_NO_REGS,
 		(void *)(uintptr_t)word_of(instruction, traits));
-	qemu_plugin_register_vcpu_mem_cb(instruction, access_call(traits), QEMU_PLUGIN_CB_NO_REGS,
-		QEMU_PLUGIN_MEM_RW, NULL);
+	qemu_plugin_register_vcpu_mem_cb(
+		instruction, access_call(traits), QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 }
 
 /* ---- where only a function is traced ---- */
@@ -315,8 +316,7 @@ static void add_calls_inside(struct qemu_plugin_insn *instruction)
 		is_locked ? on_locked_fetch_inside : on_fetch_inside, QEMU_PLUGIN_CB_NO_REGS,
 		(void *)(uintptr_t)(word | (is_entry ? IS_ENTRY : 0)));
 	qemu_plugin_register_vcpu_mem_cb(instruction, access_call_inside(traits),
-		QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-		(void *)(uintptr_t)access_call(traits));
+		QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)access_call(traits));
 }
 
 static void start(void)

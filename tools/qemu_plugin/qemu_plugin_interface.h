@@ -95,7 +95,8 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t call,
 	enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw, void *user_data);
 
-/* The size of the access: 1 << shift bytes; whether it writes, which one that does both does too. */
+/* The size of the access: 1 << shift bytes; whether it writes, which one that does both does too.
+ */
 unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 

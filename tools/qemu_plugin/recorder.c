@@ -62,8 +62,8 @@ bool recorder_connect(const char *path)
 	if (descriptor < 0)
 		return false;
 	if (lseek(descriptor, 0, SEEK_END) == (off_t)sizeof(TraceRing))
-		place = mmap(NULL, sizeof(TraceRing), PROT_READ | PROT_WRITE, MAP_SHARED,
-			descriptor, 0);
+		place = mmap(
+			NULL, sizeof(TraceRing), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
 	close(descriptor);
 	if (place == MAP_FAILED)
 		return false;
@@ -135,8 +135,7 @@ static uint64_t end_chunk(Recorder *self)
 	}
 	uint64_t stamp = atomic_fetch_add(&ring->next_stamp, 1);
 	atomic_store(&chunk->state, TRACE_CHUNK_ENDED);
-	atomic_store(&ring->queue[stamp % TRACE_RING_CHUNKS],
-		(uint32_t)(chunk - ring->chunks) + 1);
+	atomic_store(&ring->queue[stamp % TRACE_RING_CHUNKS], (uint32_t)(chunk - ring->chunks) + 1);
 	sem_post(&ring->n_queued);
 	return stamp + 1;
 }

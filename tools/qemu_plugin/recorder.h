@@ -52,8 +52,7 @@ bool recorder_has_threads(void);
 
 /* An event, behind what was written so far; with `is_awaited` only returns when lode has read it.
  */
-void recorder_tell(
-	Recorder *self, TraceEventKind kind, const TraceEvent *event, bool is_awaited);
+void recorder_tell(Recorder *self, TraceEventKind kind, const TraceEvent *event, bool is_awaited);
 
 static inline uint32_t recorder_n(const Recorder *self)
 {

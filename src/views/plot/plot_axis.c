@@ -19,13 +19,29 @@ static void draw_line(cairo_t *cairo, const LodePlotBox *box, double grey)
 	cairo_stroke(cairo);
 }
 
+char *lode_plot_size_text(double bytes, char buffer[LODE_PLOT_SIZE_TEXT])
+{
+	static const char *const units[] = {"", "K", "M", "G", "T", "P", "E"};
+	char number[LODE_PLOT_SIZE_TEXT / 2];
+	size_t unit = 0;
+
+	for (; bytes >= 1024 && unit + 1 < G_N_ELEMENTS(units); unit++)
+		bytes /= 1024;
+	g_ascii_formatd(number, sizeof(number), "%.4g", bytes);
+	g_snprintf(buffer, LODE_PLOT_SIZE_TEXT, "%s%s", number, units[unit]);
+	return buffer;
+}
+
 static void draw_tick(cairo_t *cairo, const LodePlotAxis *axis, double value)
 {
 	double place = lode_plot_scale_at(axis->scale, value);
 	LodePlotTextStyle style = {.size = 9.5, .grey = 0.25};
-	char label[32];
+	char label[LODE_PLOT_SIZE_TEXT];
 
-	g_ascii_formatd(label, sizeof(label), "%.6g", value * axis->factor);
+	if (axis->is_bytes)
+		lode_plot_size_text(value * axis->factor, label);
+	else
+		g_ascii_formatd(label, sizeof(label), "%.6g", value * axis->factor);
 	if (axis->is_vertical) {
 		draw_line(cairo, &(LodePlotBox){axis->at, place, axis->grid, 0}, grid_grey);
 		draw_line(cairo, &(LodePlotBox){axis->at - TICK, place, TICK, 0}, line_grey);

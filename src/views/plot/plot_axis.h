@@ -11,11 +11,16 @@ typedef struct {
 	unsigned n_ticks; /* wanted */
 	double factor;    /* labels are value × factor: 1e-9 shows nanoseconds as seconds */
 	bool is_vertical;
-	double at;   /* y of a horizontal axis, x of a vertical one */
-	double grid; /* how far lines go into the panel from each tick; 0: none */
+	bool is_bytes; /* labels are sizes: "32K" */
+	double at;     /* y of a horizontal axis, x of a vertical one */
+	double grid;   /* how far lines go into the panel from each tick; 0: none */
 } LodePlotAxis;
 
 void lode_plot_axis_draw(cairo_t *cairo, const LodePlotAxis *axis);
+
+/* "512", "32K", "1.5M"; writes into `buffer` and returns it. */
+enum { LODE_PLOT_SIZE_TEXT = 32 };
+char *lode_plot_size_text(double bytes, char buffer[LODE_PLOT_SIZE_TEXT]);
 
 /* The thin frame of a panel. */
 void lode_plot_frame(cairo_t *cairo, const LodePlotBox *box);

@@ -26,15 +26,17 @@ double lode_plot_scale_at(const LodePlotScale *self, double value)
 	return self->from + lode_plot_scale_fraction(self, value) * (self->to - self->from);
 }
 
-static size_t put_decades(
+static size_t put_powers(
 	const LodePlotScale *self, unsigned wanted, double ticks[LODE_PLOT_MAX_TICKS])
 {
-	double first = ceil(log10(self->low) - 1e-9), last = floor(log10(self->high) + 1e-9);
+	const double base = self->is_binary ? 2 : 10, unit = log(base);
+	double first = ceil(log(self->low) / unit - 1e-9);
+	double last = floor(log(self->high) / unit + 1e-9);
 	double step = MAX(1, ceil((last - first + 1) / MAX(wanted, 1)));
 	size_t n = 0;
 
 	for (double at = first; at <= last && n < LODE_PLOT_MAX_TICKS; at += step)
-		ticks[n++] = pow(10, at);
+		ticks[n++] = pow(base, at);
 	return n;
 }
 
@@ -55,7 +57,7 @@ size_t lode_plot_scale_ticks(
 	const LodePlotScale *self, unsigned wanted, double ticks[LODE_PLOT_MAX_TICKS])
 {
 	if (self->is_log)
-		return put_decades(self, wanted, ticks);
+		return put_powers(self, wanted, ticks);
 	double step = round_up((self->high - self->low) / MAX(wanted, 1));
 	double first = ceil(self->low / step - 1e-9), last = floor(self->high / step + 1e-9);
 	size_t n = 0;

@@ -178,8 +178,8 @@ static void test_din(void)
 	g_assert_cmpint(lode_reference_reader_form(reader), ==, LODE_REFERENCE_FORM_DIN);
 	assert_references(all, expected, G_N_ELEMENTS(expected));
 	g_assert_cmpstr(losses, ==,
-		"2 lines with other labels than read, write and fetch, what follows on 1 lines "
-		"(sizes are read with --form xdin)");
+		"lines with other labels than read, write and fetch (2), what follows on lines (1; "
+		"sizes are read with --form xdin)");
 	assert_written(all, LODE_REFERENCE_FORM_DIN,
 		"2 401ab70\n0 1fff000718\n2 401ab73\n1 8\n2 401ab7b\n2 401ab73\n2 9000\n0 1\n1 "
 		"2\n");
@@ -278,6 +278,18 @@ static void test_champsim(void)
 	assert_equal(all, again);
 }
 
+/* Its first two bytes are those of gzip. */
+static void test_champsim_magic(void)
+{
+	static const ChampSimRecord record = {.ip = 0x408b1f};
+	GError *error = NULL;
+	g_autoptr(GArray) all = read_bytes(&record, sizeof(record), -1, &error);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(all->len, ==, 1);
+	g_assert_cmphex(g_array_index(all, LodeReference, 0).address, ==, 0x408b1f);
+}
+
 static void test_champsim_spill(void)
 {
 	static const LodeReference many[] = {{0x100, 4, 0, FETCH}, {1, 8, 0, LOAD},
@@ -327,8 +339,8 @@ static void test_writer_losses(void)
 	g_assert_true(lode_reference_writer_add(csv, some, G_N_ELEMENTS(some), NULL));
 	g_autofree char *losses = lode_reference_writer_losses(din);
 	g_assert_cmpstr(losses, ==,
-		"sizes are left out, threads are left out, 1 modifies became a load and a store "
-		"each");
+		"sizes are left out, threads are left out, modifies became a load and a store each "
+		"(1)");
 	g_assert_null(lode_reference_writer_losses(csv));
 }
 
@@ -480,6 +492,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/reference_file/xdin", test_xdin);
 	g_test_add_func("/reference_file/csv", test_csv);
 	g_test_add_func("/reference_file/champsim", test_champsim);
+	g_test_add_func("/reference_file/champsim_magic", test_champsim_magic);
 	g_test_add_func("/reference_file/champsim_spill", test_champsim_spill);
 	g_test_add_func("/reference_file/champsim_no_place", test_champsim_no_place);
 	g_test_add_func("/reference_file/writer_losses", test_writer_losses);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* An event added up by what the program is made of. */
+#include "analyses/memory/event_groups.h"
+
+#include <string.h>
+
+static const char *const by_words[LODE_N_EVENT_BYS] = {
+	[LODE_EVENT_BY_INSTRUCTION] = "instruction",
+	[LODE_EVENT_BY_FUNCTION] = "function",
+	[LODE_EVENT_BY_LINE] = "line",
+	[LODE_EVENT_BY_OBJECT] = "object",
+};
+
+const char *lode_event_by_to_text(LodeEventBy value)
+{
+	return by_words[value];
+}
+
+int lode_event_by_from_text(const char *text)
+{
+	for (int i = 0; i < LODE_N_EVENT_BYS; i++)
+		if (strcmp(text, by_words[i]) == 0)
+			return i;
+	return -1;
+}
+
+typedef struct {
+	const LodeProfile *profile;
+	LodeEventGroups *result;
+	GHashTable *indexes; /* name → index + 1; the group's own name */
+} Grouping;
+
+static LodeEventGroup *group_of(Grouping *self, const char *name)
+{
+	GArray *groups = self->result->groups;
+	guint index = GPOINTER_TO_UINT(g_hash_table_lookup(self->indexes, name));
+
+	if (index == 0) {
+		LodeEventGroup group = {.name = g_strdup(name)};
+		g_array_append_val(groups, group);
+		index = groups->len;
+		g_hash_table_insert(self->indexes, group.name, GUINT_TO_POINTER(index));
+	}
+	return &g_array_index(groups, LodeEventGroup, index - 1);
+}
+
+/* "list.c:21"; NULL where it is not known. */
+static char *line_name(const LodeProfile *profile, uint32_t location)
+{
+	if (location >= profile->locations->len)
+		return NULL;
+	const LodeLocation *row = &LODE_AT(profile->locations, LodeLocation, location);
+	return row->file != NULL ? g_strdup_printf("%s:%u", row->file, row->line) : NULL;
+}
+
+static const LodeFunction *function_of(const LodeProfile *profile, const LodeInstruction *row)
+{
+	return &LODE_AT(profile->functions, LodeFunction, row->function);
+}
+
+static char *image_name(const LodeProfile *profile, const LodeFunction *function)
+{
+	return g_path_get_basename(LODE_AT(profile->images, LodeImage, function->image).path);
+}
+
+static char *function_name(const LodeProfile *profile, const LodeInstruction *row)
+{
+	const LodeFunction *function = function_of(profile, row);
+	g_autofree char *image = image_name(profile, function);
+
+	return g_strdup_printf("%s (%s)", function->name, image);
+}
+
+static char *instruction_name(const LodeProfile *profile, const LodeInstruction *row)
+{
+	const LodeFunction *function = function_of(profile, row);
+	g_autofree char *line = line_name(profile, row->location);
+	g_autofree char *image = image_name(profile, function);
+
+	return g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x (%s)%s%s", function->name,
+		row->address - function->address, image, line != NULL ? " " : "",
+		line != NULL ? line : "");
+}
+
+static char *code_name(const Grouping *self, const LodeInstruction *row)
+{
+	if (self->result->by == LODE_EVENT_BY_FUNCTION)
+		return function_name(self->profile, row);
+	if (self->result->by == LODE_EVENT_BY_INSTRUCTION)
+		return instruction_name(self->profile, row);
+	char *line = line_name(self->profile, row->location);
+	return line != NULL ? line : g_strdup("(no line known)");
+}
+
+static void group_code(Grouping *self)
+{
+	const GArray *instructions = self->profile->instructions;
+
+	for (uint32_t i = 0; i < instructions->len; i++) {
+		const LodeInstruction *row = &LODE_AT(instructions, LodeInstruction, i);
+		double value = lode_profile_event_value(self->profile, self->result->event, i);
+
+		if (value <= 0)
+			continue;
+		g_autofree char *name = code_name(self, row);
+		LodeEventGroup *group = group_of(self, name);
+		group->value += value;
+		group->executions = MAX(group->executions, row->count);
+	}
+}
+
+static const char *object_name(const LodeProfile *profile, const LodeMemorySample *sample)
+{
+	const GArray *objects = profile->memory->objects;
+
+	if (sample->object >= objects->len)
+		return "(no object known)";
+	return LODE_AT(objects, LodeDataObject, sample->object).name;
+}
+
+static void group_data(Grouping *self)
+{
+	const GArray *samples = self->profile->memory->samples;
+
+	for (guint i = 0; i < samples->len; i++) {
+		const LodeMemorySample *sample = &LODE_AT(samples, LodeMemorySample, i);
+
+		if (sample->event != self->result->event)
+			continue;
+		LodeEventGroup *group = group_of(self, object_name(self->profile, sample));
+		group->value += sample->weight;
+		if (sample->access == LODE_ACCESS_STORE)
+			group->stores += sample->weight;
+		else
+			group->loads += sample->weight;
+	}
+}
+
+static gint largest_first(const void *a, const void *b)
+{
+	const LodeEventGroup *left = a, *right = b;
+
+	if (left->value != right->value)
+		return left->value > right->value ? -1 : 1;
+	return strcmp(left->name, right->name);
+}
+
+static void clear_group(void *group)
+{
+	g_free(((LodeEventGroup *)group)->name);
+}
+
+LodeEventGroups *lode_event_groups_new(const LodeProfile *profile, uint32_t event, LodeEventBy by)
+{
+	LodeEventGroups *self = g_new0(LodeEventGroups, 1);
+	g_autoptr(GHashTable) indexes = g_hash_table_new(g_str_hash, g_str_equal);
+	Grouping grouping = {profile, self, indexes};
+
+	self->by = by;
+	self->event = event;
+	self->total = LODE_AT(profile->events, LodeEvent, event).total;
+	self->groups = g_array_new(FALSE, FALSE, sizeof(LodeEventGroup));
+	g_array_set_clear_func(self->groups, clear_group);
+	if (by == LODE_EVENT_BY_OBJECT)
+		group_data(&grouping);
+	else
+		group_code(&grouping);
+	g_array_sort(self->groups, largest_first);
+	for (guint i = 0; i < self->groups->len; i++)
+		self->grouped += g_array_index(self->groups, LodeEventGroup, i).value;
+	return self;
+}
+
+void lode_event_groups_free(LodeEventGroups *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->groups);
+	g_free(self);
+}

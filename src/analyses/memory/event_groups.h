@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An event of a profile, such as the simulated misses of a cache, added up by what the program is
+ * made of: where code is, or what data is.
+ *
+ *   ll-miss by line        value  executions        by object    value  loads  stores
+ *     list.c:21             9000       12000          node.next    9000   9000       0
+ *     list.c:24              500       12000          [stack]        20      5      15
+ */
+#pragma once
+
+#include "model/profile.h"
+
+typedef enum {
+	LODE_EVENT_BY_INSTRUCTION,
+	LODE_EVENT_BY_FUNCTION,
+	LODE_EVENT_BY_LINE,
+	LODE_EVENT_BY_OBJECT, /* by the rows of LodeProfile.memory */
+	LODE_N_EVENT_BYS,
+} LodeEventBy;
+
+/* "instruction", "function", "line", "object"; −1 for an unknown word. */
+const char *lode_event_by_to_text(LodeEventBy value);
+int lode_event_by_from_text(const char *text);
+
+typedef struct {
+	char *name; /* "walk+0x12 list.c:21", "walk", "list.c:21", "struct node.next" */
+	double value;
+	double executions;    /* of the instruction with most of them; objects have none */
+	double loads, stores; /* of objects: parts of the value; what does both is in loads */
+} LodeEventGroup;
+
+typedef struct {
+	LodeEventBy by;
+	uint32_t event;
+	GArray *groups; /* LodeEventGroup, largest value first, then by name; none is 0 */
+	double total;   /* of the event, what is in no group included */
+	double grouped; /* Σ of the groups */
+} LodeEventGroups;
+
+/* By object: the profile has memory. Never NULL. */
+LodeEventGroups *lode_event_groups_new(const LodeProfile *profile, uint32_t event, LodeEventBy by);
+void lode_event_groups_free(LodeEventGroups *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeEventGroups, lode_event_groups_free)

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A reference asks the levels in their order until one has all its lines; each that has not brings
+ * them in. Then its write goes where the first level does not keep it, then prefetchers act.
+ */
+#include "caches/cache_access.h"
+
+#include "caches/cache_lines.h"
+
+/* What a level is asked. */
+typedef struct {
+	LodeCacheMachine *machine;
+	LodeCacheCore *core;
+	const LodeCacheAccess *access;
+} Request;
+
+static bool is_write(LodeReferenceKind kind)
+{
+	return kind == LODE_REFERENCE_STORE || kind == LODE_REFERENCE_MODIFY;
+}
+
+/* The line was not there: it comes in, unless it is a store that brings none. */
+static void bring_in(const Request *request, LodeCacheCopy *copy, uint64_t line, bool marks_dirty)
+{
+	LodeReferenceKind kind = request->access->kind;
+	bool is_shared = false;
+	uint64_t *entry;
+
+	if (copy->is_coherent && !is_write(kind))
+		is_shared = lode_cache_lines_share(request->machine, request->core, line);
+	if (copy->cache->is_no_allocate && kind == LODE_REFERENCE_STORE)
+		return;
+	entry = lode_cache_lines_fill(request->machine, request->core, copy, line);
+	if (marks_dirty)
+		*entry |= LODE_LINE_DIRTY;
+	if (copy->is_coherent && !is_shared)
+		*entry |= LODE_LINE_OWNED;
+}
+
+/* Whether the line was there. */
+static bool use_line(const Request *request, LodeCacheCopy *copy, uint64_t line, bool marks_dirty)
+{
+	uint64_t *entry = lode_cache_sets_touch(&copy->sets, line);
+
+	if (entry == NULL) {
+		bring_in(request, copy, line, marks_dirty);
+		return false;
+	}
+	if (*entry & LODE_LINE_PREFETCHED) {
+		*entry &= ~(uint64_t)LODE_LINE_PREFETCHED;
+		copy->counts->useful_prefetches++;
+	}
+	if (marks_dirty)
+		*entry |= LODE_LINE_DIRTY;
+	return true;
+}
+
+static LodeMissClass class_of_line(const Request *request, LodeCacheCopy *copy, uint64_t line)
+{
+	const LodeCacheAccess *access = request->access;
+	bool brings_in = !copy->cache->is_no_allocate || access->kind != LODE_REFERENCE_STORE;
+
+	if (copy->classes == NULL)
+		return LODE_N_MISS_CLASSES;
+	return lode_miss_classes_access(copy->classes, line,
+		lode_cache_lines_bytes(line, copy->line_shift, access->first, access->last),
+		brings_in);
+}
+
+static void tell_miss(const Request *request, const LodeCacheCopy *copy, LodeMissClass miss_class)
+{
+	const LodeCacheMachine *machine = request->machine;
+	LodeCacheMiss *miss = request->access->miss;
+
+	copy->counts->misses[request->access->kind]++;
+	if (miss_class < LODE_N_MISS_CLASSES)
+		copy->counts->classes[miss_class]++;
+	if (machine->on_miss == NULL)
+		return;
+	miss->hierarchy = machine->number;
+	miss->cache = copy->index;
+	miss->miss_class = (uint8_t)miss_class;
+	machine->on_miss(miss, machine->user_data);
+}
+
+/* Whether all lines were there; the class of a miss is that of the first line that was not. */
+static bool ask(const Request *request, LodeCacheCopy *copy, bool marks_dirty)
+{
+	const LodeCacheAccess *access = request->access;
+	uint64_t last = access->last >> copy->line_shift;
+	LodeMissClass first_class = LODE_N_MISS_CLASSES;
+	bool is_hit = true;
+
+	for (uint64_t line = access->first >> copy->line_shift;; line++) {
+		LodeMissClass line_class = class_of_line(request, copy, line);
+		bool was_there = use_line(request, copy, line, marks_dirty);
+
+		if (!was_there && is_hit)
+			first_class = line_class;
+		is_hit &= was_there;
+		if (line == last)
+			break;
+	}
+	if (!is_hit)
+		tell_miss(request, copy, first_class);
+	return is_hit;
+}
+
+/* The levels in their order; gives how many of them missed. */
+static unsigned ask_path(const Request *request, LodeCacheCopy *const *path, bool marks_dirty)
+{
+	unsigned level = 0;
+
+	while (path[level] != NULL) {
+		if (level > 0)
+			path[level]->counts->accesses[request->access->kind]++;
+		if (ask(request, path[level], marks_dirty && level == 0))
+			break;
+		level++;
+	}
+	return level;
+}
+
+/* Whether the line was there; else it is now. */
+static bool bring_ahead(const Request *request, LodeCacheCopy *copy, uint64_t line, unsigned flags)
+{
+	bool is_shared = false;
+	uint64_t *entry = lode_cache_sets_touch(&copy->sets, line);
+
+	if (entry != NULL)
+		return true;
+	if (copy->is_coherent)
+		is_shared = lode_cache_lines_share(request->machine, request->core, line);
+	entry = lode_cache_lines_fill(request->machine, request->core, copy, line);
+	*entry |= flags;
+	if (copy->is_coherent && !is_shared)
+		*entry |= LODE_LINE_OWNED;
+	return false;
+}
+
+/* The line into the copy at that level, through those behind it. */
+static void prefetch(
+	const Request *request, LodeCacheCopy *const *path, unsigned level, uint64_t line)
+{
+	uint64_t first = line << path[level]->line_shift;
+	uint64_t last = first | ((UINT64_C(1) << path[level]->line_shift) - 1);
+	bool is_there = false;
+
+	if (lode_cache_sets_find(&path[level]->sets, line) != NULL)
+		return;
+	bring_ahead(request, path[level], line, LODE_LINE_PREFETCHED);
+	path[level]->counts->prefetches++;
+	for (path += level + 1; *path != NULL && !is_there; path++) {
+		is_there = true;
+		for (line = first >> (*path)->line_shift;; line++) {
+			is_there &= bring_ahead(request, *path, line, 0);
+			if (line == last >> (*path)->line_shift)
+				break;
+		}
+	}
+}
+
+static void prefetch_by_stride(const Request *request, LodeCacheCopy *const *path, unsigned level)
+{
+	const LodeCacheAccess *access = request->access;
+	const LodeCacheCopy *copy = path[level];
+	uint64_t next;
+
+	if (access->kind == LODE_REFERENCE_FETCH)
+		return;
+	if (!lode_stride_table_train(copy->strides, access->instruction,
+		    access->kind == LODE_REFERENCE_STORE, access->first, &next))
+		return;
+	next >>= copy->line_shift;
+	if (next < access->first >> copy->line_shift || next > access->last >> copy->line_shift)
+		prefetch(request, path, level, next);
+}
+
+static void prefetch_on_path(const Request *request, LodeCacheCopy *const *path, unsigned n_missed)
+{
+	for (unsigned level = 0; level <= n_missed && path[level] != NULL; level++) {
+		const LodeCacheCopy *copy = path[level];
+		uint64_t line = request->access->last >> copy->line_shift;
+
+		if (copy->strides != NULL)
+			prefetch_by_stride(request, path, level);
+		else if (copy->cache->prefetch == LODE_PREFETCH_NEXT_LINE && level < n_missed &&
+			 line < copy->last_line)
+			prefetch(request, path, level, line + 1);
+	}
+}
+
+/* A store that finds its line owned need not ask the other cores. */
+static bool is_owned(const LodeCacheCore *core, uint64_t line)
+{
+	const LodeCacheCopy *copy = core->data[0];
+	const uint64_t *entry = copy->is_coherent ? lode_cache_sets_find(&copy->sets, line) : NULL;
+
+	return entry != NULL && (*entry & LODE_LINE_OWNED);
+}
+
+static void take_lines(const Request *request)
+{
+	const LodeCacheAccess *access = request->access;
+	unsigned shift = request->machine->coherent_shift;
+
+	for (uint64_t line = access->first >> shift;; line++) {
+		if (request->machine->classifies || !is_owned(request->core, line))
+			lode_cache_lines_take(request->machine, request->core, line,
+				lode_cache_lines_bytes(line, shift, access->first, access->last));
+		if (line == access->last >> shift)
+			break;
+	}
+}
+
+static void own_lines(const Request *request)
+{
+	const LodeCacheAccess *access = request->access;
+	unsigned shift = request->machine->coherent_shift;
+
+	for (uint64_t line = access->first >> shift;; line++) {
+		lode_cache_lines_own(request->core, line);
+		if (line == access->last >> shift)
+			break;
+	}
+}
+
+void lode_cache_access(LodeCacheMachine *machine, LodeCacheCore *core,
+	const LodeCacheAccess *access, unsigned parts)
+{
+	Request request = {machine, core, access};
+	bool is_fetch = access->kind == LODE_REFERENCE_FETCH, writes = is_write(access->kind);
+	LodeCacheCopy *const *path = is_fetch ? core->fetches : core->data;
+	unsigned n_missed;
+
+	if (parts & LODE_ACCESS_TLBS)
+		ask_path(&request, is_fetch ? core->fetch_tlbs : core->data_tlbs, false);
+	if (!(parts & LODE_ACCESS_CACHES) || path[0] == NULL)
+		return;
+	if (writes && machine->has_coherence)
+		take_lines(&request);
+	n_missed = ask_path(&request, path, writes && machine->writes_at_once);
+	if (writes && !machine->writes_at_once)
+		lode_cache_lines_write(core, 0, access->first, access->last);
+	if (writes && machine->has_coherence)
+		own_lines(&request);
+	prefetch_on_path(&request, path, n_missed);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* One reference's way through the caches of its core. */
+#pragma once
+
+#include "caches/cache_core.h"
+#include "traces/reference.h"
+
+enum { LODE_ACCESS_MAX_BYTES = 1 << 14 }; /* of a larger reference, so many are looked up */
+
+/* What a reference needs; all it takes to tell of its misses too. */
+typedef struct {
+	uint64_t first, last; /* bytes; the latter not below the former */
+	uint64_t instruction; /* its address; of data, where some cache is trained by it */
+	LodeReferenceKind kind;
+	LodeCacheMiss *miss; /* its place, filled in but for what a cache knows */
+} LodeCacheAccess;
+
+/* Only the TLBs, only the caches, or both. Counts are those of the machine; of the first level,
+ * accesses are not counted, since most never come here. */
+enum { LODE_ACCESS_TLBS = 1, LODE_ACCESS_CACHES = 2 };
+
+void lode_cache_access(LodeCacheMachine *machine, LodeCacheCore *core,
+	const LodeCacheAccess *access, unsigned parts);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cores of a simulated machine, and the copies of caches that their references go through:
+ *
+ *   core 0   i1 ─┐                 core 1   i1 ─┐
+ *            d1 ─┴▶ l2 ─┐                   d1 ─┴▶ l2 ─┐
+ *                       └──────────▶ l3 ◀──────────────┘
+ */
+#pragma once
+
+#include "caches/cache_sets.h"
+#include "caches/cache_simulation.h"
+#include "caches/miss_classes.h"
+#include "caches/stride_table.h"
+
+/* One copy of a cache. */
+typedef struct {
+	const LodeCache *cache;
+	LodeCacheCounts *counts; /* of all copies; borrowed */
+	LodeCacheSets sets;
+	LodeMissClasses *classes;  /* NULL: not asked for */
+	LodeStrideTable *strides;  /* NULL: prefetches otherwise */
+	uint64_t last_line;        /* the highest number there is */
+	uint8_t line_shift, index; /* index: in the hierarchy */
+	uint8_t data_level;        /* its place in a core's data path */
+	bool is_coherent;          /* other cores have copies too that hold data */
+} LodeCacheCopy;
+
+/* The way of a core's references: NULL behind the last one. */
+typedef LodeCacheCopy *LodeCachePath[LODE_HIERARCHY_MAX_CACHES + 1];
+
+typedef struct {
+	LodeCacheCopy *copies[LODE_HIERARCHY_MAX_CACHES]; /* by index in the hierarchy */
+	LodeCachePath fetches, data, fetch_tlbs, data_tlbs;
+} LodeCacheCore;
+
+typedef struct {
+	const LodeHierarchy *hierarchy;
+	uint32_t number; /* of the hierarchy */
+	bool classifies;
+	bool has_strides;       /* some cache learns from instructions */
+	bool has_coherence;     /* several cores, and private caches that hold data */
+	bool writes_at_once;    /* the first level keeps all stores, as it looks them up */
+	uint8_t coherent_shift; /* of the lines of private caches that hold data */
+	LodeCacheCounts counts[LODE_HIERARCHY_MAX_CACHES];
+	LodeCacheCore *cores[LODE_HIERARCHY_MAX_CORES];   /* NULL: nothing ran on it yet */
+	LodeCacheCopy *shared[LODE_HIERARCHY_MAX_CACHES]; /* by index; NULL: private, or no core */
+	LodeCacheBudget *budget;
+	LodeCacheMissFunc on_miss;
+	void *user_data;
+} LodeCacheMachine;
+
+/* Without any core yet. All is borrowed. */
+void lode_cache_machine_init(LodeCacheMachine *self, const LodeHierarchy *hierarchy,
+	uint32_t number, const LodeCacheSimulationOptions *options, LodeCacheBudget *budget);
+void lode_cache_machine_clear(LodeCacheMachine *self);
+
+/* The core that a thread runs on, made when there is none yet; NULL where the budget is spent or
+ * threads are more than cores may be. */
+LodeCacheCore *lode_cache_machine_core(LodeCacheMachine *self, uint16_t thread);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets of few ways are searched, those of many have a hash table beside them. */
+#include "caches/cache_sets.h"
+
+enum { MAX_SEARCHED_WAYS = 32 };
+
+bool lode_cache_sets_init(
+	LodeCacheSets *self, const LodeCache *cache, uint64_t seed, LodeCacheBudget *budget)
+{
+	const LodeReplacementPolicy *policy = lode_replacement_policy(
+		cache->replacement, cache->n_ways);
+	size_t n_state_words = policy->n_words(cache->n_ways);
+
+	*self = (LodeCacheSets){
+		.n_state_words = n_state_words,
+		.set_words = n_state_words + cache->n_ways,
+		.set_mask = cache->n_sets - 1,
+		.random = seed * UINT64_C(0x9e3779b97f4a7c15),
+		.n_ways = cache->n_ways,
+		.is_lru_word = cache->replacement == LODE_REPLACEMENT_LRU &&
+	                       cache->n_ways <= LODE_REPLACEMENT_WORD_WAYS,
+		.has_places = cache->n_ways > MAX_SEARCHED_WAYS,
+		.policy = policy,
+		.budget = budget,
+	};
+	/* the generator never leaves zero */
+	if (self->random == 0)
+		self->random = 1;
+	self->n_bytes = cache->n_sets * self->set_words * sizeof(uint64_t);
+	if (!lode_cache_budget_take(budget, self->n_bytes))
+		return false;
+	self->words = g_try_malloc0(self->n_bytes);
+	if (self->words == NULL) {
+		lode_cache_budget_refuse(budget, self->n_bytes);
+		return false;
+	}
+	for (size_t i = 0; policy->reset != NULL && i < cache->n_sets; i++)
+		policy->reset(&self->words[i * self->set_words], self->n_ways);
+	return !self->has_places ||
+	       lode_line_map_init(&self->places, cache->n_sets * cache->n_ways, budget);
+}
+
+void lode_cache_sets_clear(LodeCacheSets *self)
+{
+	if (self->words != NULL)
+		lode_cache_budget_give_back(self->budget, self->n_bytes);
+	g_free(self->words);
+	lode_line_map_clear(&self->places);
+	*self = (LodeCacheSets){0};
+}
+
+static uint64_t *set_of(const LodeCacheSets *self, uint64_t line)
+{
+	return &self->words[(line & self->set_mask) * self->set_words];
+}
+
+static uint64_t *find_in(const LodeCacheSets *self, uint64_t *set, uint64_t line)
+{
+	uint64_t *lines = set + self->n_state_words, key = (line + 1) << 3;
+	const uint64_t *way;
+
+	if (self->has_places) {
+		way = lode_line_map_find(&self->places, line);
+		return way != NULL ? &lines[*way] : NULL;
+	}
+	for (unsigned i = 0; i < self->n_ways; i++) {
+		if ((lines[i] ^ key) <= LODE_LINE_FLAGS)
+			return &lines[i];
+	}
+	return NULL;
+}
+
+uint64_t *lode_cache_sets_find(const LodeCacheSets *self, uint64_t line)
+{
+	return find_in(self, set_of(self, line), line);
+}
+
+uint64_t *lode_cache_sets_touch(LodeCacheSets *self, uint64_t line)
+{
+	uint64_t *set = set_of(self, line);
+	uint64_t *entry;
+	unsigned way;
+
+	if (self->is_lru_word) {
+		entry = &set[1 + (*set & 15)];
+		if ((*entry ^ (line + 1) << 3) <= LODE_LINE_FLAGS)
+			return entry;
+	}
+	entry = find_in(self, set, line);
+	if (entry == NULL)
+		return NULL;
+	way = (unsigned)((size_t)(entry - set) - self->n_state_words);
+	if (self->is_lru_word)
+		lode_way_order_touch(set, way);
+	else
+		self->policy->touch(set, self->n_ways, way);
+	return entry;
+}
+
+uint64_t *lode_cache_sets_fill(LodeCacheSets *self, uint64_t line, uint64_t *out_victim)
+{
+	uint64_t *set = set_of(self, line);
+	uint64_t *lines = set + self->n_state_words, *place;
+	unsigned way = self->policy->choose(set, self->n_ways, lines, &self->random);
+
+	*out_victim = lines[way];
+	lines[way] = (line + 1) << 3;
+	self->policy->fill(set, self->n_ways, way);
+	if (self->has_places) {
+		if (*out_victim != 0)
+			lode_line_map_remove(&self->places, lode_line_number(*out_victim));
+		/* never grows: it was made for all lines */
+		place = lode_line_map_find_or_add(&self->places, line);
+		*place = way;
+	}
+	return &lines[way];
+}
+
+void lode_cache_sets_remove(LodeCacheSets *self, uint64_t *entry)
+{
+	uint64_t line = lode_line_number(*entry);
+	uint64_t *set = set_of(self, line);
+
+	if (self->has_places)
+		lode_line_map_remove(&self->places, line);
+	*entry = 0;
+	self->policy->empty(
+		set, self->n_ways, (unsigned)((size_t)(entry - set) - self->n_state_words));
+}

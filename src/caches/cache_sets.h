@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lines that one cache holds: tags and replacement, without a word on why they are looked up.
+ *
+ *   set    state of the policy | line of way 0 | line of way 1 | …       64-bit words
+ *   line   (number + 1) << 3 | LODE_LINE_… ; 0: none
+ */
+#pragma once
+
+#include "caches/line_map.h"
+#include "caches/replacement.h"
+
+enum {
+	LODE_LINE_DIRTY = 1,
+	LODE_LINE_PREFETCHED = 2, /* and not used yet */
+	LODE_LINE_OWNED = 4,      /* no other core holds it */
+	LODE_LINE_FLAGS = 7,
+};
+
+typedef struct {
+	uint64_t *words;
+	size_t set_words, n_state_words; /* of a set; the former with its lines */
+	size_t n_bytes;
+	uint64_t set_mask, random;
+	unsigned n_ways;
+	bool is_lru_word, has_places;
+	const LodeReplacementPolicy *policy;
+	LodeLineMap places; /* line → way, where a set is too wide to be searched */
+	LodeCacheBudget *budget;
+} LodeCacheSets;
+
+static inline uint64_t lode_line_number(uint64_t entry)
+{
+	return (entry >> 3) - 1;
+}
+
+/* False where the budget is spent; to be cleared all the same. `seed` is of random replacement. */
+bool lode_cache_sets_init(
+	LodeCacheSets *self, const LodeCache *cache, uint64_t seed, LodeCacheBudget *budget);
+void lode_cache_sets_clear(LodeCacheSets *self);
+
+/* Where the line stands; NULL: it is not held. Changes nothing. Valid until the next fill. */
+uint64_t *lode_cache_sets_find(const LodeCacheSets *self, uint64_t line);
+
+/* Likewise; it was used. */
+uint64_t *lode_cache_sets_touch(LodeCacheSets *self, uint64_t line);
+
+/* Brings in a line that is not held. `out_victim` is what went, as it stood there; 0: nothing. */
+uint64_t *lode_cache_sets_fill(LodeCacheSets *self, uint64_t line, uint64_t *out_victim);
+
+/* Takes out what stands there. */
+void lode_cache_sets_remove(LodeCacheSets *self, uint64_t *entry);

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hierarchies are dealt to workers. A worker walks through a frame in pieces that stay in its own
+ * processor's cache, and takes each piece through all its hierarchies:
+ *
+ *   piece ──▶ filter of one shape ──▶ hierarchies of that shape, one after the other
+ */
+#include "caches/cache_simulation.h"
+
+#include "base/error.h"
+#include "base/worker_pool.h"
+#include "caches/cache_access.h"
+#include "caches/reference_filter.h"
+
+#include <string.h>
+
+enum { PIECE_INVOCATIONS = 2048 };
+
+/* Machines that one filter serves. */
+typedef struct {
+	LodeFilterRules rules;
+	LodeReferenceFilter *filter;
+	GPtrArray *machines; /* borrowed LodeCacheMachine */
+} Group;
+
+struct LodeCacheSimulation {
+	LodeCacheBudget budget;
+	LodeCacheMachine *machines;
+	size_t n_machines;
+	LodeBlockPlans plans;
+	GPtrArray *workers;          /* GArray of Group each */
+	const LodeTraceFrame *frame; /* while it is replayed */
+};
+
+static void clear_group(gpointer data)
+{
+	Group *group = data;
+
+	lode_reference_filter_free(group->filter);
+	g_ptr_array_unref(group->machines);
+}
+
+static void set_limit_error(GError **error)
+{
+	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+		"the simulation takes more than %" G_GUINT64_FORMAT
+		" MiB: simulate fewer or smaller caches at once, or do not classify misses",
+		(guint64)(LODE_CACHE_SIMULATION_MAX_BYTES >> 20));
+}
+
+static Group *find_group(GArray *groups, const LodeFilterRules *rules)
+{
+	Group group = {.rules = *rules};
+
+	for (guint i = 0; i < groups->len; i++) {
+		Group *other = &g_array_index(groups, Group, i);
+
+		if (memcmp(&other->rules, rules, sizeof(*rules)) == 0)
+			return other;
+	}
+	group.filter = lode_reference_filter_new(rules);
+	group.machines = g_ptr_array_new();
+	g_array_append_val(groups, group);
+	return &g_array_index(groups, Group, groups->len - 1);
+}
+
+static void deal_machines(LodeCacheSimulation *self, unsigned n_workers)
+{
+	for (unsigned i = 0; i < n_workers; i++) {
+		GArray *groups = g_array_new(FALSE, FALSE, sizeof(Group));
+
+		g_array_set_clear_func(groups, clear_group);
+		g_ptr_array_add(self->workers, groups);
+	}
+	for (size_t i = 0; i < self->n_machines; i++) {
+		LodeCacheMachine *machine = &self->machines[i];
+		LodeFilterRules rules;
+
+		lode_filter_rules_init(&rules, machine->hierarchy, machine->classifies);
+		g_ptr_array_add(find_group(g_ptr_array_index(self->workers, i % n_workers), &rules)
+					->machines,
+			machine);
+	}
+}
+
+LodeCacheSimulation *lode_cache_simulation_new(const LodeHierarchy *const *hierarchies, size_t n,
+	const LodeCacheSimulationOptions *options, GError **error)
+{
+	static const LodeCacheSimulationOptions no_options;
+	g_autoptr(LodeCacheSimulation) self = g_new0(LodeCacheSimulation, 1);
+	unsigned n_workers;
+
+	if (options == NULL)
+		options = &no_options;
+	n_workers = options->threads > 0 ? options->threads : lode_worker_pool_default_size();
+	lode_cache_budget_init(&self->budget, LODE_CACHE_SIMULATION_MAX_BYTES);
+	lode_block_plans_init(&self->plans);
+	self->workers = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+	self->machines = g_new0(LodeCacheMachine, n);
+	for (self->n_machines = 0; self->n_machines < n; self->n_machines++) {
+		LodeCacheMachine *machine = &self->machines[self->n_machines];
+
+		lode_cache_machine_init(machine, hierarchies[self->n_machines],
+			(uint32_t)self->n_machines, options, &self->budget);
+		if (lode_cache_machine_core(machine, 0) == NULL) {
+			set_limit_error(error);
+			return NULL;
+		}
+	}
+	deal_machines(self, (unsigned)CLAMP(n_workers, 1, MAX(n, 1)));
+	return g_steal_pointer(&self);
+}
+
+void lode_cache_simulation_free(LodeCacheSimulation *self)
+{
+	if (self == NULL)
+		return;
+	g_ptr_array_unref(self->workers);
+	for (size_t i = 0; i < self->n_machines; i++)
+		lode_cache_machine_clear(&self->machines[i]);
+	g_free(self->machines);
+	lode_block_plans_clear(&self->plans);
+	g_free(self);
+}
+
+static uint64_t instruction_address(const LodeTraceFrame *frame, const LodeFilteredReference *at)
+{
+	const LodeTraceBlock *block = lode_block_dictionary_at(
+		frame->dictionary, frame->blocks[at->invocation]);
+	uint64_t address = block->address;
+
+	for (unsigned i = 0; i < at->instruction && i < block->n_instructions; i++)
+		address += block->instruction_sizes[i];
+	return address;
+}
+
+/* The size that the trace gives, not the part of it that is looked up. */
+static uint32_t traced_size(const LodeTraceFrame *frame, const LodeFilteredReference *at)
+{
+	const LodeTraceBlock *block = lode_block_dictionary_at(
+		frame->dictionary, frame->blocks[at->invocation]);
+
+	return at->kind == LODE_REFERENCE_FETCH ? block->instruction_sizes[at->instruction]
+	                                        : block->slots[at->slot].size;
+}
+
+static void place_miss(
+	LodeCacheMiss *miss, const LodeTraceFrame *frame, const LodeFilteredReference *at)
+{
+	miss->block = frame->blocks[at->invocation];
+	miss->thread = at->thread;
+	miss->instruction = at->instruction;
+	miss->slot = at->slot;
+	miss->kind = at->kind;
+	miss->size = traced_size(frame, at);
+	miss->address = at->address;
+	miss->reference = frame->first_reference + at->reference;
+}
+
+/* False: there is no memory for a core. */
+static bool replay_references(LodeCacheMachine *machine, const LodeTraceFrame *frame,
+	const LodeFilteredReference *references, size_t n)
+{
+	LodeCacheMiss miss = {0};
+	LodeCacheAccess access = {.miss = &miss};
+	LodeCacheCore *core = NULL;
+	uint16_t thread = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const LodeFilteredReference *at = &references[i];
+
+		if (core == NULL || at->thread != thread) {
+			core = lode_cache_machine_core(machine, at->thread);
+			thread = at->thread;
+		}
+		if (core == NULL)
+			return false;
+		access.first = at->address;
+		access.last = at->address + at->extent;
+		access.kind = at->kind;
+		if (machine->has_strides)
+			access.instruction = instruction_address(frame, at);
+		if (machine->on_miss != NULL)
+			place_miss(&miss, frame, at);
+		lode_cache_access(machine, core, &access, at->parts);
+	}
+	return true;
+}
+
+/* Those of the first level, which most references never reach for being left out. */
+static void count_accesses(LodeCacheMachine *machine, const uint64_t *totals)
+{
+	for (guint i = 0; i < machine->hierarchy->caches->len; i++) {
+		const LodeCache *cache = &g_array_index(machine->hierarchy->caches, LodeCache, i);
+
+		for (unsigned kind = 0; cache->level == 1 && kind < LODE_N_REFERENCE_KINDS;
+			kind++) {
+			unsigned holds = kind == LODE_REFERENCE_FETCH ? LODE_CACHE_INSTRUCTIONS
+			                                              : LODE_CACHE_DATA;
+
+			if (cache->holds & holds)
+				machine->counts[i].accesses[kind] += totals[kind];
+		}
+	}
+}
+
+/* False: the frame is at its end, or memory is. */
+static bool replay_piece(LodeCacheSimulation *self, Group *group)
+{
+	const LodeFilteredReference *references;
+	size_t n;
+
+	if (!lode_reference_filter_next(group->filter, PIECE_INVOCATIONS, &references, &n))
+		return false;
+	for (guint i = 0; i < group->machines->len; i++) {
+		if (!replay_references(
+			    g_ptr_array_index(group->machines, i), self->frame, references, n))
+			return false;
+	}
+	return true;
+}
+
+static void replay_worker(size_t task, unsigned worker, void *user_data)
+{
+	LodeCacheSimulation *self = user_data;
+	GArray *groups = g_ptr_array_index(self->workers, task);
+	bool is_going_on = groups->len > 0;
+
+	(void)worker;
+	for (guint i = 0; i < groups->len; i++)
+		lode_reference_filter_begin(
+			g_array_index(groups, Group, i).filter, self->frame, &self->plans);
+	while (is_going_on && !atomic_load(&self->budget.is_spent)) {
+		for (guint i = 0; i < groups->len; i++)
+			is_going_on &= replay_piece(self, &g_array_index(groups, Group, i));
+	}
+	for (guint i = 0; i < groups->len; i++) {
+		Group *group = &g_array_index(groups, Group, i);
+
+		for (guint j = 0; j < group->machines->len; j++)
+			count_accesses(g_ptr_array_index(group->machines, j),
+				lode_reference_filter_totals(group->filter));
+	}
+}
+
+static bool check_cores(
+	const LodeCacheSimulation *self, const LodeTraceFrame *frame, GError **error)
+{
+	bool has_core_each = false;
+
+	for (size_t i = 0; i < self->n_machines; i++)
+		has_core_each |= self->machines[i].hierarchy->n_cores == 0;
+	for (size_t i = 0; has_core_each && i < frame->n_switches; i++) {
+		if (frame->switches[i].thread < LODE_HIERARCHY_MAX_CORES)
+			continue;
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"the trace has more than %d threads, too many for a core each: give the "
+			"hierarchy cores=N",
+			LODE_HIERARCHY_MAX_CORES);
+		return false;
+	}
+	return true;
+}
+
+bool lode_cache_simulation_replay(
+	LodeCacheSimulation *self, const LodeTraceFrame *frame, GError **error)
+{
+	if (!check_cores(self, frame, error))
+		return false;
+	lode_block_plans_add(&self->plans, frame);
+	self->frame = frame;
+	lode_worker_pool_run(self->workers->len, self->workers->len, replay_worker, self);
+	self->frame = NULL;
+	if (atomic_load(&self->budget.is_spent)) {
+		set_limit_error(error);
+		return false;
+	}
+	return true;
+}
+
+const LodeCacheCounts *lode_cache_simulation_counts(
+	const LodeCacheSimulation *self, size_t hierarchy)
+{
+	return self->machines[hierarchy].counts;
+}

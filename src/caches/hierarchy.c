@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* A hierarchy by its text, a preset's name or a file. */
+#include "caches/hierarchy.h"
+
+#include "base/error.h"
+#include "base/suggestion.h"
+#include "caches/cache_text.h"
+#include "caches/hierarchy_text.h"
+#include "caches/machine_caches.h"
+
+#include <string.h>
+
+/* Where the figures are from stands in docs/traces.md. */
+typedef struct {
+	const char *name;
+	const char *text; /* NULL: asked of the machine */
+	char *(*ask)(const char *folder, GError **error);
+} PresetText;
+
+static const LodeHierarchyPreset presets[] = {
+	{"host", "this machine's caches, as Linux describes them"},
+	{"cachegrind", "what cachegrind would choose on this machine; its LL is l2"},
+	{"skylake-server", "Intel Xeon (Skylake-SP) of 16 cores, with TLBs of 4 KiB pages"},
+	{"zen3", "AMD Zen 3, one complex of 8 cores, with TLBs of 4 KiB pages"},
+	{"cortex-a72", "Arm Cortex-A72 with 1 MiB of second level, with TLBs of 4 KiB pages"},
+	{"apple-m1", "Apple M1, one of its fast cores and their second level"},
+	{NULL, NULL},
+};
+
+static const PresetText preset_texts[] = {
+	{"host", NULL, lode_machine_caches_text},
+	{"cachegrind", NULL, lode_machine_caches_as_cachegrind},
+	{"skylake-server",
+		"i1=32K:8:64,d1=32K:8:64,l2=1M:16:64,l3=22M:11:64:shared,"
+		"itlb=128:8:4K,dtlb=64:4:4K,stlb=1536:12:4K",
+		NULL},
+	{"zen3",
+		"i1=32K:8:64,d1=32K:8:64,l2=512K:8:64,l3=32M:16:64:shared,"
+		"itlb=64:full:4K,dtlb=64:full:4K,itlb2=512:8:4K,dtlb2=2048:16:4K",
+		NULL},
+	{"cortex-a72",
+		"i1=48K:3:64,d1=32K:2:64,l2=1M:16:64:shared,"
+		"itlb=48:full:4K,dtlb=32:full:4K,stlb=1024:4:4K",
+		NULL},
+	{"apple-m1", "i1=192K:6:64,d1=128K:8:64,l2=12M:12:128:shared", NULL},
+};
+
+const LodeHierarchyPreset *lode_hierarchy_presets(void)
+{
+	return presets;
+}
+
+void lode_hierarchy_free(LodeHierarchy *self)
+{
+	if (self == NULL)
+		return;
+	g_free(self->name);
+	g_array_unref(self->caches);
+	g_free(self);
+}
+
+static LodeHierarchy *read_named(const char *name, const char *text, GError **error)
+{
+	g_autoptr(LodeHierarchy) self = lode_hierarchy_new(name);
+
+	if (!lode_hierarchy_read_text(self, text, error))
+		return NULL;
+	return g_steal_pointer(&self);
+}
+
+static LodeHierarchy *read_preset(const PresetText *preset, GError **error)
+{
+	g_autofree char *asked = NULL;
+	LodeHierarchy *self;
+
+	if (preset->ask != NULL) {
+		asked = preset->ask(LODE_MACHINE_CACHES, error);
+		if (asked == NULL)
+			return NULL;
+	}
+	self = read_named(preset->name, asked != NULL ? asked : preset->text, error);
+	if (self == NULL)
+		g_prefix_error(error, "preset '%s': ", preset->name);
+	return self;
+}
+
+static LodeHierarchy *read_file(const char *path, GError **error)
+{
+	g_autoptr(GError) cause = NULL;
+	g_autoptr(GMappedFile) file = g_mapped_file_new(path, FALSE, &cause);
+	g_autofree char *text = NULL;
+	LodeHierarchy *self;
+
+	if (file == NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", cause->message);
+		return NULL;
+	}
+	if (g_mapped_file_get_length(file) > LODE_HIERARCHY_MAX_TEXT) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"%s: a description of caches has at most %d bytes", path,
+			LODE_HIERARCHY_MAX_TEXT);
+		return NULL;
+	}
+	text = g_strndup(g_mapped_file_get_contents(file), g_mapped_file_get_length(file));
+	self = read_named(path, text != NULL ? text : "", error);
+	if (self == NULL)
+		g_prefix_error(error, "%s: ", path);
+	return self;
+}
+
+static void refuse_word(const char *text, GError **error)
+{
+	const char *names[G_N_ELEMENTS(presets)];
+	const char *nearest;
+	g_autofree char *list = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(presets); i++)
+		names[i] = presets[i].name;
+	nearest = lode_suggestion(text, names);
+	list = g_strjoinv(", ", (char **)names);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"'%s' is no preset%s%s%s (%s), no file, and no description such as d1=32K:8:64",
+		text, nearest != NULL ? ": did you mean '" : "", nearest != NULL ? nearest : "",
+		nearest != NULL ? "'?" : "", list);
+}
+
+LodeHierarchy *lode_hierarchy_parse(const char *text, GError **error)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(preset_texts); i++) {
+		if (strcmp(text, preset_texts[i].name) == 0)
+			return read_preset(&preset_texts[i], error);
+	}
+	if (strchr(text, '/') != NULL || g_file_test(text, G_FILE_TEST_IS_REGULAR))
+		return read_file(text, error);
+	if (strchr(text, '=') == NULL) {
+		refuse_word(text, error);
+		return NULL;
+	}
+	return read_named(text, text, error);
+}
+
+char *lode_hierarchy_to_text(const LodeHierarchy *self)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+
+	for (guint i = 0; i < self->caches->len; i++) {
+		if (i > 0)
+			g_string_append_c(out, ',');
+		lode_cache_append_text(&g_array_index(self->caches, LodeCache, i), out);
+	}
+	if (self->n_cores != 1)
+		g_string_append_printf(out, ",cores=%u", self->n_cores);
+	return g_string_free(g_steal_pointer(&out), FALSE);
+}

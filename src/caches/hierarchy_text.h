@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text of a hierarchy: parts between commas or newlines, `#` begins a comment.
+ *
+ *   part   = name "=" size ":" ways ":" line { ":" option }     a cache
+ *          | name "=" entries ":" ways ":" page { ":" option }  a TLB
+ *          | "cores=" number
+ */
+#pragma once
+
+#include "caches/hierarchy.h"
+
+/* Empty, with that name. */
+LodeHierarchy *lode_hierarchy_new(const char *name);
+
+/* Adds the parts of a text and checks the whole. Errors: _USAGE, _LIMIT. */
+bool lode_hierarchy_read_text(LodeHierarchy *self, const char *text, GError **error);
+
+/* The words of options, in the order of their enums; the first of each is what is not written. */
+const char *lode_replacement_name(LodeReplacement replacement);
+const char *lode_prefetch_name(LodePrefetch prefetch);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* A whole packed trace through caches and stack distances. */
+#include "caches/trace_replay.h"
+
+#include "base/error.h"
+#include "base/worker_pool.h"
+#include "caches/frame_slices.h"
+
+enum { SLICE_REFERENCES = 2 << 20 };
+
+typedef struct {
+	const LodeTraceReplayOptions *options;
+	const LodeProgress *progress;
+	LodeTraceReplay *result;
+	LodeStackDistances **distances;
+	GError **distance_errors;
+	const LodeTraceFrame *slice;
+	double n_total; /* references of the file */
+} Replay;
+
+static void replay_distances(size_t task, unsigned worker, void *user_data)
+{
+	Replay *self = user_data;
+
+	(void)worker;
+	lode_stack_distances_replay(
+		self->distances[task], self->slice, &self->distance_errors[task]);
+}
+
+/* The error of the first, whichever came first. */
+static bool replay_all_distances(Replay *self, GError **error)
+{
+	size_t n = self->options->n_distances;
+	unsigned threads = self->options->threads > 0 ? self->options->threads
+	                                              : lode_worker_pool_default_size();
+
+	lode_worker_pool_run(n, threads, replay_distances, self);
+	for (size_t i = 0; i < n; i++) {
+		if (self->distance_errors[i] == NULL)
+			continue;
+		g_propagate_error(error, g_steal_pointer(&self->distance_errors[i]));
+		return false;
+	}
+	return true;
+}
+
+static bool replay_slice(Replay *self, GError **error)
+{
+	LodeTraceReplay *result = self->result;
+
+	if (lode_progress_is_cancelled(self->progress)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+		return false;
+	}
+	lode_progress_report(self->progress, "replaying references", (double)result->n_references,
+		self->n_total, NULL);
+	if (result->simulation != NULL &&
+		!lode_cache_simulation_replay(result->simulation, self->slice, error))
+		return false;
+	if (self->options->n_distances > 0 && !replay_all_distances(self, error))
+		return false;
+	result->n_references += self->slice->n_references;
+	result->n_instructions += self->slice->n_instructions;
+	return true;
+}
+
+static bool replay_frame(Replay *self, const LodeTraceFrame *frame, GError **error)
+{
+	g_auto(LodeFrameSlices) slices = {0};
+
+	lode_frame_slices_init(&slices, frame);
+	while ((self->slice = lode_frame_slices_next(&slices, SLICE_REFERENCES)) != NULL)
+		if (!replay_slice(self, error))
+			return false;
+	return true;
+}
+
+/* What cannot be read ends the trace, but takes nothing from what was read. */
+static bool replay_frames(Replay *self, LodeTraceReader *reader, GError **error)
+{
+	g_autoptr(GError) damage = NULL;
+	const LodeTraceFrame *frame;
+	int more;
+
+	while ((more = lode_trace_reader_next(reader, &frame, &damage)) > 0)
+		if (!replay_frame(self, frame, error))
+			return false;
+	if (more < 0)
+		self->result->damage = g_strdup(damage->message);
+	else
+		self->result->damage = g_strdup(lode_trace_reader_damage(reader));
+	return true;
+}
+
+static bool open_simulation(Replay *self, GError **error)
+{
+	const LodeCacheSimulationOptions simulation = {
+		.threads = self->options->threads,
+		.classifies = self->options->classifies,
+	};
+
+	if (self->options->n_hierarchies == 0)
+		return true;
+	self->result->simulation = lode_cache_simulation_new(
+		self->options->hierarchies, self->options->n_hierarchies, &simulation, error);
+	return self->result->simulation != NULL;
+}
+
+static bool replay(Replay *self, LodeTraceReader *reader, GError **error)
+{
+	size_t n = self->options->n_distances;
+
+	for (size_t i = 0; i < n; i++)
+		self->distances[i] = lode_stack_distances_new(&self->options->distances[i]);
+	if (!open_simulation(self, error) || !replay_frames(self, reader, error))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		g_ptr_array_add(self->result->curves, lode_miss_curve_new(self->distances[i]));
+	return true;
+}
+
+LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
+	const LodeTraceReplayOptions *options, const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodeTraceReplay) result = g_new0(LodeTraceReplay, 1);
+	g_autofree LodeStackDistances **distances = g_new0(
+		LodeStackDistances *, options->n_distances);
+	g_autofree GError **distance_errors = g_new0(GError *, options->n_distances);
+	Replay self = {
+		.options = options,
+		.progress = progress,
+		.result = result,
+		.distances = distances,
+		.distance_errors = distance_errors,
+		.n_total = (double)lode_trace_reader_n_references(reader),
+	};
+
+	result->curves = g_ptr_array_new_with_free_func((GDestroyNotify)lode_miss_curve_free);
+	bool is_done = replay(&self, reader, error);
+	for (size_t i = 0; i < options->n_distances; i++) {
+		lode_stack_distances_free(distances[i]);
+		g_clear_error(&distance_errors[i]);
+	}
+	return is_done ? g_steal_pointer(&result) : NULL;
+}
+
+void lode_trace_replay_free(LodeTraceReplay *self)
+{
+	if (self == NULL)
+		return;
+	lode_cache_simulation_free(self->simulation);
+	if (self->curves != NULL)
+		g_ptr_array_unref(self->curves);
+	g_free(self->damage);
+	g_free(self);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A whole packed trace through caches and stack distances, in one pass:
+ *
+ *   reader ──frame──▶ slices ──▶ cache simulation (its own workers), stack distances (one each)
+ *
+ * Slices are short, so that the user is told how far it is, and can stop it.
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "caches/cache_simulation.h"
+#include "caches/miss_curve.h"
+#include "traces/trace_reader.h"
+
+typedef struct {
+	const LodeHierarchy *const *hierarchies; /* borrowed as long as the result lives */
+	size_t n_hierarchies;                    /* 0: stack distances only */
+	const LodeStackDistancesOptions *distances;
+	size_t n_distances;
+	bool classifies;  /* misses by why */
+	unsigned threads; /* 0: all processors */
+} LodeTraceReplayOptions;
+
+typedef struct {
+	LodeCacheSimulation *simulation;       /* NULL: no hierarchy */
+	GPtrArray *curves;                     /* LodeMissCurve, as the distances */
+	uint64_t n_references, n_instructions; /* that were replayed */
+	char *damage; /* why these are not all: what is wrong with the file; NULL: they are */
+} LodeTraceReplay;
+
+/*
+ * Replays all that is whole in a file that was just opened. Errors: _LIMIT (memory), _CANCELLED;
+ * damage is none.
+ */
+LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
+	const LodeTraceReplayOptions *options, const LodeProgress *progress, GError **error);
+void lode_trace_replay_free(LodeTraceReplay *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceReplay, lode_trace_replay_free)

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* lode trace simulate: which caches. */
+#include "base/error.h"
+#include "caches/hierarchy_sweep.h"
+#include "cli/trace_simulation.h"
+
+static struct {
+	char **caches;
+	gboolean classifies;
+} given;
+
+const GOptionEntry lode_trace_cache_options[] = {
+	{"cache", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.caches,
+		"caches to simulate: a preset, a file, or a description such as "
+		"d1=32K:8:64,l2=1M:16:64, in which a size may be a range, 8K..1M; may be given "
+		"again (default: host, this machine's own)",
+		"HIERARCHY"},
+	{"classify", 0, 0, G_OPTION_ARG_NONE, &given.classifies,
+		"say why each access missed: compulsory, capacity, conflict, true or false sharing",
+		NULL},
+	G_OPTION_ENTRY_NULL,
+};
+
+static const char fallback[] = "skylake-server";
+
+bool lode_trace_caches_are_wanted(void)
+{
+	return given.caches != NULL || given.classifies;
+}
+
+bool lode_trace_caches_are_classified(void)
+{
+	return given.classifies;
+}
+
+static bool add_hierarchy(GPtrArray *hierarchies, const char *text, GError **error)
+{
+	LodeHierarchy *hierarchy = lode_hierarchy_parse(text, error);
+
+	if (hierarchy != NULL)
+		g_ptr_array_add(hierarchies, hierarchy);
+	return hierarchy != NULL;
+}
+
+static bool add_sweep(GPtrArray *hierarchies, const char *text, GError **error)
+{
+	g_auto(GStrv) texts = lode_hierarchy_sweep_expand(text, error);
+
+	for (size_t i = 0; texts != NULL && texts[i] != NULL; i++)
+		if (!add_hierarchy(hierarchies, texts[i], error))
+			return false;
+	if (hierarchies->len <= LODE_SWEEP_MAX_HIERARCHIES)
+		return texts != NULL;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "more than %d hierarchies",
+		LODE_SWEEP_MAX_HIERARCHIES);
+	return false;
+}
+
+/* Machines without sysfs's caches, as some virtual ones, have to do with another one's. */
+static bool add_default(GPtrArray *hierarchies, char **out_note, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+
+	if (add_hierarchy(hierarchies, "host", &why))
+		return true;
+	if (!add_hierarchy(hierarchies, fallback, error))
+		return false;
+	*out_note = g_strdup_printf(
+		"%s; simulating '%s' instead, --cache says which", why->message, fallback);
+	return true;
+}
+
+GPtrArray *lode_trace_caches_read(char **out_note, GError **error)
+{
+	g_autoptr(GPtrArray)
+		hierarchies = g_ptr_array_new_with_free_func((GDestroyNotify)lode_hierarchy_free);
+
+	if (given.caches == NULL && !add_default(hierarchies, out_note, error))
+		return NULL;
+	for (size_t i = 0; given.caches != NULL && given.caches[i] != NULL; i++) {
+		if (!add_sweep(hierarchies, given.caches[i], error)) {
+			g_prefix_error(error, "--cache: ");
+			return NULL;
+		}
+	}
+	return g_steal_pointer(&hierarchies);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* lode trace simulate --by: simulated misses by what the program is made of. */
+#include "base/error.h"
+#include "cli/option_parser.h"
+#include "cli/output_file.h"
+#include "cli/terminal_progress.h"
+#include "cli/trace_simulation.h"
+#include "ingest/import.h"
+#include "views/event_table.h"
+#include "views/plot/misses_by_object_plot.h"
+
+enum { DEFAULT_TOP = 30 }; /* on a screen; JSON and CSV have all */
+
+static struct {
+	char *by, *event, *top, *plot;
+} given;
+
+const GOptionEntry lode_trace_miss_options[] = {
+	{"by", 0, 0, G_OPTION_ARG_STRING, &given.by,
+		"show the misses of one hierarchy by place in the program, or by data object",
+		"instruction|function|line|object"},
+	{"event", 0, 0, G_OPTION_ARG_STRING, &given.event,
+		"which misses --by is of, such as l1d-miss (default: ll-miss, of the last level)",
+		"NAME"},
+	{"top", 0, 0, G_OPTION_ARG_STRING, &given.top,
+		"show at most N rows of --by; 0: all (default: 30; all in JSON and CSV)", "N"},
+	{"plot-objects", 0, 0, G_OPTION_ARG_FILENAME, &given.plot,
+		"draw the misses by data object, as FILE.svg or FILE.png", "FILE"},
+	G_OPTION_ENTRY_NULL,
+};
+
+/* Those that cost most first. */
+static const char *const likely_events[] = {
+	"ll-miss", "l1d-miss", "l1i-miss", "stlb-miss", "dtlb-miss", "itlb-miss"};
+
+bool lode_trace_misses_are_wanted(void)
+{
+	return given.by != NULL || given.plot != NULL;
+}
+
+bool lode_trace_misses_read(LodeTraceMisses *self, GError **error)
+{
+	int by = given.by != NULL ? lode_event_by_from_text(given.by) : LODE_EVENT_BY_OBJECT;
+	uint64_t top = DEFAULT_TOP;
+
+	if (by < 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--by: '%s' is not instruction, function, line or object", given.by);
+		return false;
+	}
+	if (!lode_trace_misses_are_wanted() && (given.event != NULL || given.top != NULL)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s is for --by, which is missing",
+			given.event != NULL ? "--event" : "--top");
+		return false;
+	}
+	if (!lode_option_count("--top", given.top, UINT32_MAX, &top, error) ||
+		(given.plot != NULL &&
+			!lode_plot_format_from_path(given.plot, &self->plot_format, error)))
+		return false;
+	self->by = (LodeEventBy)by;
+	self->top = (uint32_t)top;
+	self->has_top = given.top != NULL;
+	return true;
+}
+
+static LodeProfile *import(const char *path, const LodeTraceMisses *wanted, GError **error)
+{
+	const LodeImportOptions import_options = {
+		.paths = &path,
+		.n_paths = 1,
+		.hierarchy = wanted->hierarchy,
+		.threads = wanted->threads,
+	};
+	g_auto(LodeTerminalProgress) screen;
+
+	lode_terminal_progress_init(&screen);
+	return lode_import(&import_options, &screen.progress, error);
+}
+
+static bool has_data(const LodeProfile *profile, uint32_t event)
+{
+	const GArray *samples = profile->memory != NULL ? profile->memory->samples : NULL;
+
+	for (guint i = 0; samples != NULL && i < samples->len; i++)
+		if (LODE_AT(samples, LodeMemorySample, i).event == event)
+			return true;
+	return false;
+}
+
+/* Of an event that is in no row of data, such as that of a second name for one level, nothing can
+ * be told by object. */
+static bool is_usable(const LodeProfile *profile, uint32_t event)
+{
+	bool needs_data = given.plot != NULL || given.by == NULL ||
+	                  lode_event_by_from_text(given.by) == LODE_EVENT_BY_OBJECT;
+
+	return event != LODE_NONE && (!needs_data || has_data(profile, event));
+}
+
+static char *usable_names(const LodeProfile *profile)
+{
+	GString *names = g_string_new(NULL);
+
+	for (guint i = 0; i < profile->events->len; i++)
+		if (is_usable(profile, i))
+			g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "",
+				LODE_AT(profile->events, LodeEvent, i).name);
+	if (names->len == 0)
+		g_string_append(names, "none");
+	return g_string_free(names, FALSE);
+}
+
+static bool find_event(const LodeProfile *profile, uint32_t *out_event, GError **error)
+{
+	const char *const one[] = {given.event};
+	const char *const *names = given.event != NULL ? one : likely_events;
+	size_t n = given.event != NULL ? 1 : G_N_ELEMENTS(likely_events);
+
+	for (size_t i = 0; i < n; i++) {
+		*out_event = lode_profile_find_event(profile, names[i]);
+		if (is_usable(profile, *out_event))
+			return true;
+	}
+	g_autofree char *usable = usable_names(profile);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"--event: '%s' cannot be shown by %s; there are: %s",
+		given.event != NULL ? given.event : likely_events[0],
+		given.by != NULL ? given.by : "object", usable);
+	return false;
+}
+
+/* The file appears under its name when it is whole. */
+static bool write_plot(
+	const LodeProfile *profile, uint32_t event, LodePlotFormat format, GError **error)
+{
+	g_autoptr(LodeEventGroups)
+		groups = lode_event_groups_new(profile, event, LODE_EVENT_BY_OBJECT);
+	g_autoptr(LodeOutputFile) file = lode_output_file_open(given.plot, error);
+
+	if (file == NULL)
+		return false;
+	if (!lode_misses_by_object_plot_write(
+		    profile, groups, format, lode_output_file_stream(file), error)) {
+		g_prefix_error(error, "%s: ", given.plot);
+		return false;
+	}
+	return lode_output_file_commit(file, error);
+}
+
+bool lode_trace_misses_write(const char *path, const LodeTraceMisses *wanted, GError **error)
+{
+	LodeEventTableOptions view = {.format = wanted->format, .top = wanted->top};
+	uint32_t event;
+
+	g_autoptr(LodeProfile) profile = import(path, wanted, error);
+	if (profile == NULL || !find_event(profile, &event, error) ||
+		(given.plot != NULL && !write_plot(profile, event, wanted->plot_format, error)))
+		return false;
+	g_autoptr(LodeEventGroups) groups = lode_event_groups_new(profile, event, wanted->by);
+	g_autoptr(LodeOutputFile) file = lode_output_file_open(wanted->output, error);
+	if (file == NULL)
+		return false;
+	FILE *out = lode_output_file_stream(file);
+	view.terminal = lode_terminal_of(out);
+	if (!wanted->has_top && wanted->format != LODE_VIEW_TEXT)
+		view.top = 0;
+	return lode_event_table_write(profile, groups, &view, out, error) &&
+	       lode_output_file_commit(file, error);
+}
+
+bool lode_trace_misses_are_whole(const char *path)
+{
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, NULL);
+	const char *damage = reader != NULL ? lode_trace_reader_damage(reader) : NULL;
+
+	if (damage != NULL)
+		fprintf(stderr,
+			"lode trace simulate: warning: %s: %s; these are of what is whole\n", path,
+			damage);
+	return damage == NULL;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of lode trace simulate, by what they are for: each group is a file of its own. */
+#pragma once
+
+#include "analyses/memory/event_groups.h"
+#include "cli/verb.h"
+#include "views/cache_results.h"
+#include "views/plot/plot_canvas.h"
+
+#include <stdio.h>
+
+/* Which caches: --cache, --classify (trace_caches.c). */
+extern const GOptionEntry lode_trace_cache_options[];
+bool lode_trace_caches_are_wanted(void);
+bool lode_trace_caches_are_classified(void);
+
+/*
+ * GPtrArray of LodeHierarchy, at least one; the caller owns it. Without --cache it is this
+ * machine's own, and where that is not known, a preset; then `out_note` says so, owned by the
+ * caller. Errors: _USAGE, _IO, _LIMIT.
+ */
+GPtrArray *lode_trace_caches_read(char **out_note, GError **error);
+
+/* Which curves: --curve, --line (trace_curves.c). GArray of LodeStackDistancesOptions, of which
+ * there is at least one; the caller owns it. Errors: _USAGE, _LIMIT. */
+extern const GOptionEntry lode_trace_curve_options[];
+bool lode_trace_curves_are_wanted(void);
+GArray *lode_trace_curves_read(GError **error);
+
+/* Which pictures: --plot-curve, --plot-reuse (trace_plots.c). Errors: _USAGE, before anything is
+ * replayed; _IO. */
+extern const GOptionEntry lode_trace_plot_options[];
+bool lode_trace_plots_need_curves(void);
+bool lode_trace_plots_check(GError **error);
+bool lode_trace_plots_write(const LodeCacheResults *results, GError **error);
+
+/* By what the program is made of: --by, --event, --top, --plot-objects (trace_misses.c). */
+typedef struct {
+	LodeEventBy by;
+	uint32_t top;
+	bool has_top;
+	LodePlotFormat plot_format;
+	const LodeHierarchy *hierarchy; /* the caller's, as those below */
+	LodeViewFormat format;
+	const char *output; /* NULL: standard output */
+	unsigned threads;
+} LodeTraceMisses;
+
+extern const GOptionEntry lode_trace_miss_options[];
+bool lode_trace_misses_are_wanted(void);
+
+/* The options' part of it. Errors: _USAGE. */
+bool lode_trace_misses_read(LodeTraceMisses *self, GError **error);
+
+/* Imports the trace with simulated misses and writes them. Errors: those of lode_import(), _IO,
+ * _NOT_FOUND. */
+bool lode_trace_misses_write(const char *path, const LodeTraceMisses *wanted, GError **error);
+
+/* Whether these are of all references; else says why not on standard error. */
+bool lode_trace_misses_are_whole(const char *path);
+
+/* All of it (trace_work.c). */
+typedef struct {
+	GPtrArray *hierarchies;        /* LodeHierarchy; NULL: curves only */
+	GArray *curves;                /* LodeStackDistancesOptions; NULL: none */
+	LodeTraceReplayOptions replay; /* borrows both */
+	LodeTraceMisses misses;        /* when they are wanted */
+} LodeTraceWork;
+
+/* By the options; notes go to standard error. Errors: those of the groups. */
+bool lode_trace_work_read(LodeTraceWork *self, unsigned threads, GError **error);
+void lode_trace_work_clear(LodeTraceWork *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeTraceWork, lode_trace_work_clear)

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* lode trace info: what is in a packed address trace, and whether it is whole. */
+#include "base/error.h"
+#include "base/number_format.h"
+#include "cli/option_parser.h"
+#include "cli/terminal_progress.h"
+#include "views/trace_info.h"
+
+#include <stdio.h>
+
+static struct {
+	char *format;
+	gboolean is_quick, is_verdict;
+} given;
+
+static const GOptionEntry options[] = {
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "how it is written (default: text)",
+		"text|json|csv"},
+	{"quick", 0, 0, G_OPTION_ARG_NONE, &given.is_quick,
+		"only what can be told without decoding all references", NULL},
+	{"verify", 0, 0, G_OPTION_ARG_NONE, &given.is_verdict,
+		"decode everything, and say only whether it is whole", NULL},
+	G_OPTION_ENTRY_NULL,
+};
+
+static bool read_options(LodeTraceInfoOptions *info, GError **error)
+{
+	if (given.format != NULL && !lode_view_format_from_text(given.format, &info->format))
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--format: '%s' is not text, json or csv", given.format);
+	else if (given.is_quick && given.is_verdict)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--quick and --verify exclude each other");
+	else
+		return true;
+	return false;
+}
+
+static void write_verdict(const LodeTraceSummary *summary, const char *path)
+{
+	char references[LODE_NUMBER_SIZE], frames[LODE_NUMBER_SIZE];
+
+	printf("%s: %s: %s references in %s frames\n", path,
+		summary->damage != NULL ? "damaged" : "whole",
+		lode_number_format_count((double)summary->n_decoded, references),
+		lode_number_format_count((double)summary->n_frames, frames));
+}
+
+static LodeTraceSummary *summarise(LodeTraceReader *reader, const char *path, GError **error)
+{
+	g_auto(LodeTerminalProgress) screen;
+
+	lode_terminal_progress_init(&screen);
+	return lode_trace_summary_new(reader, path, !given.is_quick, &screen.progress, error);
+}
+
+static int run(char **arguments, GError **error)
+{
+	LodeTraceInfoOptions info = {.terminal = lode_terminal_of(stdout)};
+
+	if (!lode_options_take_one(arguments, "TRACE.rps", error) || !read_options(&info, error))
+		return LODE_EXIT_USAGE;
+	info.path = arguments[0];
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(arguments[0], NULL, error);
+	if (reader == NULL)
+		return LODE_EXIT_FAILED;
+	g_autoptr(LodeTraceSummary) summary = summarise(reader, arguments[0], error);
+	if (summary == NULL)
+		return LODE_EXIT_FAILED;
+	if (given.is_verdict)
+		write_verdict(summary, arguments[0]);
+	else if (!lode_trace_info_write(
+			 summary, lode_trace_reader_description(reader), &info, stdout, error))
+		return LODE_EXIT_FAILED;
+	if (summary->damage == NULL)
+		return LODE_EXIT_OK;
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT, summary->damage);
+	return LODE_EXIT_FAILED;
+}
+
+const LodeVerb lode_verb_trace_info = {
+	.name = "trace info",
+	.arguments = "TRACE.rps",
+	.summary = "show what is in a packed address trace",
+	.description =
+		"References by kind, blocks and their invocations, the classes that the places of "
+		"loads and stores were given, which streams the bytes went into, threads, "
+		"mappings, and whether all of it is whole: everything is decoded and checked "
+		"unless --quick says otherwise.\n"
+		"\n"
+		"The exit status is 1 when the trace is damaged, after what is whole was shown.\n"
+		"\n"
+		"Examples:\n"
+		"  lode trace info x.rps\n"
+		"  lode trace info x.rps --quick --format json\n"
+		"  lode trace info x.rps --verify",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* lode trace pack: an address trace in another tool's form becomes a packed one. */
+#include "base/error.h"
+#include "base/number_format.h"
+#include "cli/option_parser.h"
+#include "cli/terminal_progress.h"
+#include "sources/trace_conversion.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct {
+	char *output, *form, *level, *threads, *command;
+	gboolean is_verbose;
+} given;
+
+static const GOptionEntry options[] = {
+	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+		"the packed trace to write; one that is there is replaced", "FILE"},
+	{"form", 0, 0, G_OPTION_ARG_STRING, &given.form,
+		"the form of the trace (default: told from its first bytes)",
+		LODE_REFERENCE_FORM_WORDS},
+	{"level", 0, 0, G_OPTION_ARG_STRING, &given.level,
+		"how hard to compress (default: default)", "fast|default|small"},
+	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
+		"the number of threads (default: all processors)", "N"},
+	{"command", 0, 0, G_OPTION_ARG_STRING, &given.command,
+		"the command line to note in the trace (default: as recorded)", "TEXT"},
+	{"verbose", 'v', 0, G_OPTION_ARG_NONE, &given.is_verbose,
+		"say the form and how fast it was, too", NULL},
+	G_OPTION_ENTRY_NULL,
+};
+
+static bool usage(GError **error, const char *format, const char *word)
+{
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, format, word);
+	return false;
+}
+
+static bool read_level(LodeTraceLevel *out_level, GError **error)
+{
+	static const char *const words[] = {"fast", "default", "small"};
+
+	*out_level = LODE_TRACE_LEVEL_DEFAULT;
+	for (size_t i = 0; given.level != NULL; i++) {
+		if (i == G_N_ELEMENTS(words))
+			return usage(
+				error, "--level: '%s' is not fast, default or small", given.level);
+		if (strcmp(words[i], given.level) != 0)
+			continue;
+		*out_level = (LodeTraceLevel)i;
+		break;
+	}
+	return true;
+}
+
+static bool read_options(LodeTraceWriterOptions *writing, int *out_form, GError **error)
+{
+	uint64_t threads = 0;
+
+	if (given.output == NULL)
+		return usage(error, "%s", "-o is missing: the trace to write, such as -o x.rps");
+	*out_form = given.form != NULL ? lode_reference_form_from_text(given.form) : -1;
+	if (given.form != NULL && *out_form < 0)
+		return usage(error, "--form: '%s' is not " LODE_REFERENCE_FORM_WORDS, given.form);
+	if (!read_level(&writing->level, error) ||
+		!lode_option_count("--threads", given.threads, G_MAXINT, &threads, error))
+		return false;
+	writing->threads = (unsigned)threads;
+	return true;
+}
+
+/* −1 with an error. */
+static int open_input(const char *path, struct stat *out_status, GError **error)
+{
+	bool is_standard = strcmp(path, "-") == 0;
+	int descriptor = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	struct stat output;
+
+	if (descriptor < 0 || fstat(descriptor, out_status) != 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", path, g_strerror(errno));
+	} else if (stat(given.output, &output) == 0 && output.st_dev == out_status->st_dev &&
+		   output.st_ino == out_status->st_ino) {
+		usage(error, "'%s' is read and written; give -o another name", given.output);
+	} else {
+		return descriptor;
+	}
+	if (descriptor >= 0 && !is_standard)
+		close(descriptor);
+	return -1;
+}
+
+static void tell(const LodeReferenceReader *reader, const LodeTraceWriter *writer, gint64 start_us)
+{
+	double n = (double)lode_trace_writer_references(writer);
+	double size = (double)lode_trace_writer_bytes(writer);
+	double seconds = (double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
+	g_autofree char *losses = lode_reference_reader_losses(reader);
+	char references[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
+
+	printf("%s: %s references in %s bytes", given.output,
+		lode_number_format_count(n, references), lode_number_format_count(size, bytes));
+	if (n > 0)
+		printf(", %.4f bits a reference", 8 * size / n);
+	putchar('\n');
+	if (given.is_verbose)
+		printf("form %s, %.1f s, %.1f million references a second\n",
+			lode_reference_form_to_text(lode_reference_reader_form(reader)), seconds,
+			seconds > 0 ? n / seconds / 1e6 : 0);
+	if (losses != NULL)
+		fprintf(stderr, "lode trace pack: left out: %s\n", losses);
+}
+
+static bool pack(LodeReferenceReader *reader, uint64_t size_bytes,
+	const LodeTraceWriterOptions *writing, GError **error)
+{
+	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
+	gint64 start_us = g_get_monotonic_time();
+	g_auto(LodeTerminalProgress) screen;
+
+	lode_terminal_progress_init(&screen);
+	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(given.output, writing, error);
+	if (writer == NULL ||
+		!lode_trace_conversion_pack(reader, size_bytes, writer, &screen.progress, error))
+		return false;
+	lode_reference_reader_describe(reader, description);
+	if (given.command != NULL)
+		description->command = lode_trace_description_intern(description, given.command);
+	description->build = lode_trace_description_intern(description, "lode " LODE_VERSION);
+	if (!lode_trace_writer_finish(writer, description, error))
+		return false;
+	lode_terminal_progress_hide(&screen);
+	tell(reader, writer, start_us);
+	return true;
+}
+
+static int run(char **arguments, GError **error)
+{
+	LodeTraceWriterOptions writing = {0};
+	struct stat status;
+	int form;
+
+	if (!lode_options_take_one(arguments, "FILE, or - for standard input,", error) ||
+		!read_options(&writing, &form, error))
+		return LODE_EXIT_USAGE;
+	const char *path = arguments[0], *name = strcmp(path, "-") == 0 ? "standard input" : path;
+	int descriptor = open_input(path, &status, error);
+	if (descriptor < 0)
+		return LODE_EXIT_FAILED;
+	g_autoptr(LodeReferenceReader)
+		reader = lode_reference_reader_open(descriptor, name, form, error);
+	bool is_packed = reader != NULL &&
+	                 pack(reader, S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0,
+				 &writing, error);
+	if (descriptor != STDIN_FILENO)
+		close(descriptor);
+	return is_packed ? LODE_EXIT_OK : LODE_EXIT_FAILED;
+}
+
+const LodeVerb lode_verb_trace_pack = {
+	.name = "trace pack",
+	.arguments = "FILE",
+	.summary = "pack an address trace of another tool",
+	.description =
+		"FILE is the text of valgrind's lackey, a trace of Dinero III (din) or IV (xdin), "
+		"of ChampSim, or CSV, plain or compressed by gzip, xz or zstd; - is standard "
+		"input. References come out of the packed trace as they went in, in the same "
+		"order; lode-trace-pack(1) says what of each form is no reference.\n"
+		"\n"
+		"Examples:\n"
+		"  lode trace pack trace.din.gz -o x.rps\n"
+		"  valgrind --tool=lackey --trace-mem=yes --log-fd=9 ls 9>&1 >/dev/null |\n"
+		"    lode trace pack - -o ls.rps --level fast",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* lode trace record: runs a program and writes the trace of its references. */
+#include "base/error.h"
+#include "base/number_format.h"
+#include "cli/interrupt.h"
+#include "cli/option_parser.h"
+#include "cli/terminal_progress.h"
+#include "record/trace_recording.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { BITS = 8, MAX_THREADS = 1024 };
+
+static struct {
+	char *output, *level, *instructions, *skip, *function, *way, *threads;
+} given;
+
+static const GOptionEntry options[] = {
+	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+		"the trace to write; one that is there is replaced (default: PROGRAM.rps)", "FILE"},
+	{"level", 0, 0, G_OPTION_ARG_STRING, &given.level,
+		"how hard to compress: fast, default or small", "LEVEL"},
+	{"instructions", 'n', 0, G_OPTION_ARG_STRING, &given.instructions,
+		"record so many instructions, of all threads together; then the program goes on "
+		"untraced",
+		"N"},
+	{"skip", 0, 0, G_OPTION_ARG_STRING, &given.skip,
+		"leave out the first N instructions, of all threads together", "N"},
+	{"function", 0, 0, G_OPTION_ARG_STRING, &given.function,
+		"record only while this function runs, with all that it calls", "NAME"},
+	{"with", 0, 0, G_OPTION_ARG_STRING, &given.way,
+		"what runs the program: qemu or lackey (default: qemu, or lackey where that cannot "
+		"be used)",
+		"TOOL"},
+	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
+		"how many threads compress (default: one for each processor)", "N"},
+	G_OPTION_ENTRY_NULL,
+};
+
+static bool usage(const char *message, GError **error)
+{
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
+	return false;
+}
+
+static void tell(const char *text, void *user_data)
+{
+	LodeTerminalProgress *screen = user_data;
+
+	lode_terminal_progress_hide(screen);
+	fprintf(stderr, "lode trace record: %s\n", text);
+}
+
+static bool read_level(LodeTraceLevel *out_level, GError **error)
+{
+	static const char *const levels[] = {
+		[LODE_TRACE_LEVEL_FAST] = "fast",
+		[LODE_TRACE_LEVEL_DEFAULT] = "default",
+		[LODE_TRACE_LEVEL_SMALL] = "small",
+	};
+
+	*out_level = LODE_TRACE_LEVEL_DEFAULT;
+	for (size_t i = 0; given.level != NULL && i < G_N_ELEMENTS(levels); i++)
+		if (strcmp(levels[i], given.level) == 0) {
+			*out_level = (LodeTraceLevel)i;
+			return true;
+		}
+	if (given.level == NULL)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"--level: '%s' is none of fast, default, small", given.level);
+	return false;
+}
+
+static bool read_way(int *out_way, GError **error)
+{
+	*out_way = given.way != NULL ? lode_trace_way_from_text(given.way) : -1;
+	if (given.way == NULL || *out_way >= 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "--with: '%s' is none of qemu, lackey",
+		given.way);
+	return false;
+}
+
+static bool read_options(LodeTraceRecordingOptions *self, GError **error)
+{
+	uint64_t threads = 0;
+
+	if (!read_level(&self->writer.level, error) || !read_way(&self->way, error) ||
+		!lode_option_count(
+			"--instructions", given.instructions, G_MAXINT64, &self->limit, error) ||
+		!lode_option_count("--skip", given.skip, G_MAXINT64, &self->skip, error) ||
+		!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error))
+		return false;
+	if (given.instructions != NULL && self->limit == 0)
+		return usage("--instructions: 0 is too little", error);
+	if (self->function != NULL && self->way == LODE_TRACE_WAY_LACKEY)
+		return usage("--function: only qemu can trace a function alone", error);
+	if (self->function != NULL && *self->function == '\0')
+		return usage("--function: the name is empty", error);
+	self->writer.threads = (unsigned)threads;
+	return true;
+}
+
+static void tell_end(const LodeTraceRecording *recorded, const char *path)
+{
+	char references[LODE_NUMBER_SIZE], instructions[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
+	double bits = recorded->n_references > 0
+	                      ? BITS * (double)recorded->n_bytes / (double)recorded->n_references
+	                      : 0;
+
+	fprintf(stderr,
+		"lode trace record: %s references of %s instructions in %u thread%s, by %s%s\n",
+		lode_number_format_count((double)recorded->n_references, references),
+		lode_number_format_count((double)recorded->n_instructions, instructions),
+		recorded->n_threads, recorded->n_threads == 1 ? "" : "s",
+		lode_trace_way_to_text(recorded->way),
+		recorded->is_cut ? "; the program went on untraced" : "");
+	fprintf(stderr, "lode trace record: %s: %s bytes, %.3f bits a reference\n", path,
+		lode_number_format_count((double)recorded->n_bytes, bytes), bits);
+}
+
+static int exit_status(const LodeTraceRecording *recorded)
+{
+	if (recorded->stop_signal != 0)
+		return LODE_EXIT_BY_SIGNAL + recorded->stop_signal;
+	if (WIFSIGNALED(recorded->exit_status))
+		return LODE_EXIT_BY_SIGNAL + WTERMSIG(recorded->exit_status);
+	return WEXITSTATUS(recorded->exit_status);
+}
+
+static int run(char **arguments, GError **error)
+{
+	LodeTraceRecordingOptions recording = {
+		.argv = (const char *const *)arguments,
+		.function = given.function,
+		.note = tell,
+	};
+	g_auto(LodeTerminalProgress) screen;
+
+	lode_terminal_progress_init(&screen);
+	recording.user_data = &screen;
+	if (arguments[0] == NULL) {
+		usage("PROGRAM is missing: lode trace record -- PROGRAM ARGUMENT…", error);
+		return LODE_EXIT_USAGE;
+	}
+	if (!read_options(&recording, error))
+		return LODE_EXIT_USAGE;
+	g_autofree char *name = g_path_get_basename(arguments[0]);
+	g_autofree char *path = given.output != NULL ? g_strdup(given.output)
+	                                             : g_strconcat(name, ".rps", NULL);
+	recording.output = path;
+	g_autoptr(LodeTraceRecording)
+		recorded = lode_trace_recording_run(&recording, &screen.progress, error);
+	lode_terminal_progress_hide(&screen);
+	if (recorded == NULL)
+		return LODE_EXIT_FAILED;
+	tell_end(recorded, path);
+	return exit_status(recorded);
+}
+
+const LodeVerb lode_verb_trace_record = {
+	.name = "trace record",
+	.arguments = "-- PROGRAM [ARGUMENT…]",
+	.summary = "record every access of a program to memory",
+	.description =
+		"The program runs unmodified, with all its threads, in qemu-x86_64 with a plugin "
+		"of lode's, or under valgrind's lackey. Each instruction that it executes and each "
+		"load and store that this makes is kept, in program order; what several threads do "
+		"is interleaved in pieces of at most some hundred references, as they ran. "
+		"Processes that it makes, and programs that take its place (exec), run untraced, "
+		"and lode says so.\n"
+		"\n"
+		"The program keeps standard input, output and error. Its exit status becomes "
+		"lode's; when a signal ends it, lode ends by the same. Whatever its end, what was "
+		"recorded is kept: Ctrl-C ends the program, and the trace is whole.\n"
+		"\n"
+		"With --skip and --instructions a part of the run is recorded; --function records "
+		"from each call of a function to its return.\n"
+		"\n"
+		"Examples:\n"
+		"  lode trace record -o gzip.rps -- gzip -k file\n"
+		"  lode trace record --level fast -n 100000000 -- ./program argument\n"
+		"  lode trace record --function compute -- ./program\n"
+		"  lode trace record --with lackey -- ./program",
+	.options = options,
+	.run = run,
+	.is_wrapper = true,
+};

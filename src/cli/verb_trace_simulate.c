@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* lode trace simulate: replays a packed trace through caches. */
+#include "base/error.h"
+#include "base/number_format.h"
+#include "cli/option_parser.h"
+#include "cli/output_file.h"
+#include "cli/terminal_progress.h"
+#include "cli/trace_simulation.h"
+
+enum { MAX_THREADS = 1024 };
+
+static struct {
+	char *format, *output, *threads;
+} given;
+
+static const GOptionEntry options[] = {
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "how it is written (default: text)",
+		"text|json|csv"},
+	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
+		"workers (default: as many as there are processors)", "N"},
+	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+		"write to this file instead of standard output", "FILE"},
+	G_OPTION_ENTRY_NULL,
+};
+
+static const LodeOptionGroup groups[] = {
+	{"Caches", lode_trace_cache_options},
+	{"Miss-ratio curves", lode_trace_curve_options},
+	{"Misses by place", lode_trace_miss_options},
+	{"Pictures of curves", lode_trace_plot_options},
+	{NULL, NULL},
+};
+
+static bool read_options(LodeTraceWork *work, LodeViewFormat *format, GError **error)
+{
+	uint64_t threads = 0;
+
+	if (given.format != NULL && !lode_view_format_from_text(given.format, format)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--format: '%s' is not text, json or csv", given.format);
+		return false;
+	}
+	if (!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error) ||
+		!lode_trace_work_read(work, (unsigned)threads, error))
+		return false;
+	if (*format != LODE_VIEW_CSV || work->hierarchies == NULL ||
+		!lode_trace_curves_are_wanted())
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"--format csv has one table: that of --cache or that of --curve");
+	return false;
+}
+
+static LodeTraceReplay *replay(LodeTraceReader *reader, const LodeTraceWork *work, GError **error)
+{
+	g_auto(LodeTerminalProgress) screen;
+
+	lode_terminal_progress_init(&screen);
+	return lode_trace_replay_run(reader, &work->replay, &screen.progress, error);
+}
+
+static bool write_results(const LodeCacheResults *results, LodeViewFormat format, GError **error)
+{
+	LodeCacheResultsOptions view = {.format = format};
+
+	if (!lode_trace_plots_write(results, error))
+		return false;
+	g_autoptr(LodeOutputFile) file = lode_output_file_open(given.output, error);
+	if (file == NULL)
+		return false;
+	FILE *out = lode_output_file_stream(file);
+	view.terminal = lode_terminal_of(out);
+	return lode_cache_results_write(results, &view, out, error) &&
+	       lode_output_file_commit(file, error);
+}
+
+static void tell_damage(const char *path, const LodeTraceReplay *replayed)
+{
+	bool is_named = g_str_has_prefix(replayed->damage, path);
+	char number[LODE_NUMBER_SIZE];
+
+	fprintf(stderr,
+		"lode trace simulate: warning: %s%s%s; what is whole was replayed: %s references\n",
+		is_named ? "" : path, is_named ? "" : ": ", replayed->damage,
+		lode_number_format_count((double)replayed->n_references, number));
+}
+
+static int simulate(
+	const char *path, const LodeTraceWork *work, LodeViewFormat format, GError **error)
+{
+	const LodeTraceReaderOptions reader_options = {.threads = work->replay.threads};
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, &reader_options, error);
+	g_autoptr(LodeTraceReplay) replayed = reader != NULL ? replay(reader, work, error) : NULL;
+
+	if (replayed == NULL)
+		return LODE_EXIT_FAILED;
+	const LodeCacheResults results = {
+		.path = path,
+		.command = lode_trace_reader_description(reader)->command,
+		.replay = replayed,
+		.hierarchies = work->replay.hierarchies,
+		.n_hierarchies = work->replay.n_hierarchies,
+		.is_classified = work->replay.classifies,
+	};
+	if (!write_results(&results, format, error))
+		return LODE_EXIT_FAILED;
+	if (replayed->damage == NULL)
+		return LODE_EXIT_OK;
+	tell_damage(path, replayed);
+	return LODE_EXIT_FAILED;
+}
+
+static int run(char **arguments, GError **error)
+{
+	g_auto(LodeTraceWork) work = {0};
+	LodeViewFormat format = LODE_VIEW_TEXT;
+
+	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
+		!read_options(&work, &format, error))
+		return LODE_EXIT_USAGE;
+	if (!lode_trace_misses_are_wanted())
+		return simulate(arguments[0], &work, format, error);
+	work.misses.format = format;
+	work.misses.output = given.output;
+	if (!lode_trace_misses_write(arguments[0], &work.misses, error))
+		return LODE_EXIT_FAILED;
+	return lode_trace_misses_are_whole(arguments[0]) ? LODE_EXIT_OK : LODE_EXIT_FAILED;
+}
+
+const LodeVerb lode_verb_trace_simulate = {
+	.name = "trace simulate",
+	.arguments = "TRACE.rps",
+	.summary = "replay an address trace through caches",
+	.description =
+		"Every reference of the trace goes through the caches, in one pass for all "
+		"hierarchies; the counts are exact for caches that work as described, which those "
+		"of a processor only do roughly. docs/traces.md tells the grammar of descriptions "
+		"and what counts as what.\n"
+		"\n"
+		"--curve gives the misses of all sizes of fully associative LRU caches at once, "
+		"from the stack distances of the trace; it replays through no other caches unless "
+		"--cache or --classify is given too.\n"
+		"\n"
+		"--by tells where the misses are: it makes a profile of the trace as 'lode import' "
+		"does, and shows one of its simulated events.\n"
+		"\n"
+		"A damaged file is replayed as far as it is whole; the exit status is then 1.\n"
+		"\n"
+		"Examples:\n"
+		"  lode trace simulate x.rps                        this machine's caches\n"
+		"  lode trace simulate x.rps --cache i1=32K:8:64,d1=32K:8:64,l2=1M:16:64\n"
+		"  lode trace simulate x.rps --cache d1=8K..1M:8:64 --classify\n"
+		"  lode trace simulate x.rps --curve data --curve instructions\n"
+		"  lode trace simulate x.rps --cache host --plot-curve x.svg\n"
+		"  lode trace simulate x.rps --by line --event l1d-miss",
+	.options = options,
+	.run = run,
+	.groups = groups,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* lode trace unpack: a packed address trace in the form of another tool. */
+#include "base/error.h"
+#include "cli/option_parser.h"
+#include "cli/output_file.h"
+#include "cli/terminal_progress.h"
+#include "sources/trace_conversion.h"
+
+#include <string.h>
+
+static struct {
+	char *output, *form, *first, *count, *threads;
+} given;
+
+static const GOptionEntry options[] = {
+	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+		"the file to write (default: standard output)", "FILE"},
+	{"form", 0, 0, G_OPTION_ARG_STRING, &given.form, "the form to write (default: lackey)",
+		LODE_REFERENCE_FORM_WORDS},
+	{"from", 0, 0, G_OPTION_ARG_STRING, &given.first,
+		"the first reference to write, counted from 0 (default: 0)", "N"},
+	{"count", 0, 0, G_OPTION_ARG_STRING, &given.count,
+		"how many references to write (default: all)", "N"},
+	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
+		"the number of threads (default: all processors)", "N"},
+	G_OPTION_ENTRY_NULL,
+};
+
+static bool read_options(LodeTraceReaderOptions *reading, LodeTraceRange *range,
+	LodeReferenceForm *out_form, GError **error)
+{
+	int form = given.form != NULL ? lode_reference_form_from_text(given.form)
+	                              : LODE_REFERENCE_FORM_LACKEY;
+	uint64_t threads = 0;
+
+	if (form < 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--form: '%s' is not " LODE_REFERENCE_FORM_WORDS, given.form);
+		return false;
+	}
+	*out_form = (LodeReferenceForm)form;
+	if (!lode_option_count("--from", given.first, UINT64_MAX, &range->first, error) ||
+		!lode_option_count("--count", given.count, UINT64_MAX, &range->count, error) ||
+		!lode_option_count("--threads", given.threads, G_MAXINT, &threads, error))
+		return false;
+	reading->threads = (unsigned)threads;
+	reading->first_reference = range->first;
+	return true;
+}
+
+static bool check_range(const LodeTraceReader *reader, LodeTraceRange range, GError **error)
+{
+	uint64_t n = lode_trace_reader_n_references(reader);
+
+	if (range.first > n)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"--from: the trace has %" G_GUINT64_FORMAT " references", n);
+	return range.first <= n;
+}
+
+/* What was in front of damage is kept, under its name too. */
+static bool unpack(LodeTraceReader *reader, LodeTraceRange range, LodeReferenceForm form,
+	const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodeOutputFile) output = lode_output_file_open(given.output, error);
+	g_autoptr(GError) damage = NULL;
+
+	if (output == NULL)
+		return false;
+	g_autoptr(LodeReferenceWriter)
+		writer = lode_reference_writer_new(form, lode_output_file_stream(output));
+	bool is_whole = lode_trace_conversion_unpack(reader, range, writer, progress, &damage);
+	if (!is_whole && !g_error_matches(damage, LODE_ERROR, LODE_ERROR_CORRUPT)) {
+		g_propagate_error(error, g_steal_pointer(&damage));
+		return false;
+	}
+	if (!lode_output_file_commit(output, error))
+		return false;
+	g_autofree char *losses = lode_reference_writer_losses(writer);
+	if (losses != NULL)
+		fprintf(stderr, "lode trace unpack: %s: %s\n", lode_reference_form_to_text(form),
+			losses);
+	if (!is_whole)
+		g_propagate_error(error, g_steal_pointer(&damage));
+	return is_whole;
+}
+
+static int run(char **arguments, GError **error)
+{
+	LodeTraceReaderOptions reading = {0};
+	LodeTraceRange range = {0, UINT64_MAX};
+	LodeReferenceForm form;
+
+	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
+		!read_options(&reading, &range, &form, error))
+		return LODE_EXIT_USAGE;
+	g_auto(LodeTerminalProgress) screen;
+	lode_terminal_progress_init(&screen);
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(arguments[0], &reading, error);
+	if (reader == NULL || !check_range(reader, range, error) ||
+		!unpack(reader, range, form, &screen.progress, error))
+		return LODE_EXIT_FAILED;
+	lode_terminal_progress_hide(&screen);
+	const char *damage = lode_trace_reader_damage(reader);
+	if (damage == NULL)
+		return LODE_EXIT_OK;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: %s", arguments[0], damage);
+	return LODE_EXIT_FAILED;
+}
+
+const LodeVerb lode_verb_trace_unpack = {
+	.name = "trace unpack",
+	.arguments = "TRACE.rps",
+	.summary = "write a packed address trace in another tool's form",
+	.description =
+		"The forms are those that 'lode trace pack' reads. lackey and csv hold everything; "
+		"of what another does not hold, lode says what there was.\n"
+		"\n"
+		"Of a damaged trace, what stands in front of the damage is written, and the exit "
+		"status is 1.\n"
+		"\n"
+		"Examples:\n"
+		"  lode trace unpack x.rps | less\n"
+		"  lode trace unpack x.rps --from 1000000 --count 500\n"
+		"  lode trace unpack x.rps --form din | dineroIV -informat d -l1-dsize 32K …",
+	.options = options,
+	.run = run,
+};

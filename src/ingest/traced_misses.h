@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The events of an address trace: references by kind, and misses of the caches that it is replayed
+ * through, as columns of a recording and under the names that measured misses have. Private to
+ * src/ingest.
+ */
+#pragma once
+
+#include "caches/cache_simulation.h"
+#include "sources/recording.h"
+
+#include <glib.h>
+
+/* The sum of all data references. */
+#define LODE_TRACED_ACCESSES "accesses"
+
+typedef struct {
+	/* Of each cache and kind of reference; LODE_NONE: none. */
+	uint32_t columns[LODE_HIERARCHY_MAX_CACHES][LODE_N_REFERENCE_KINDS];
+	/* Of each cache, the sum in recording->sums that its misses of data are in. */
+	uint32_t sums[LODE_HIERARCHY_MAX_CACHES];
+} LodeTracedMisses;
+
+/* Names the columns and sums; `hierarchy` NULL: there are no caches. */
+void lode_traced_misses_init(
+	LodeTracedMisses *self, LodeRecording *recording, const LodeHierarchy *hierarchy);

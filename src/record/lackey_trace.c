@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Traces a program under valgrind's lackey, which writes text into a pipe:
+ *
+ *   valgrind ─pipe─▶ a thread that looks for load addresses ─pipe─▶ reader ─▶ intake
+ *
+ * Its references have no threads: valgrind runs one at a time, and lackey does not say which.
+ */
+#include "base/error.h"
+#include "record/script_program.h"
+#include "record/trace_mappings.h"
+#include "record/trace_run.h"
+#include "sources/reference_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BLOCK_BYTES = 1 << 16, BATCH = 4096, MAX_LINE_BYTES = 8192 };
+
+typedef struct {
+	LodeTraceRun *run;
+	LodeTraceMappings *mappings;
+	int from_tool[2], to_reader[2]; /* pipes; −1: closed */
+	GString *chatter;               /* a line that has begun */
+	char *image;                    /* whose addresses come next */
+	uint64_t n_lines;               /* of references, so far */
+	bool is_at_start, is_chatter;   /* of a line */
+	GError *error;                  /* of the reader */
+} Session;
+
+static void close_end(int *descriptor)
+{
+	if (*descriptor >= 0)
+		close(*descriptor);
+	*descriptor = -1;
+}
+
+/* "--PID-- Reading syms from PATH", "--PID--    svma 0x34f0, avma 0x10b4f0" */
+static void see_chatter(Session *self, const char *line)
+{
+	static const char reading[] = "Reading syms from ";
+	const char *path = strstr(line, reading);
+	unsigned long long in_file, at;
+	const char *addresses = strstr(line, "svma 0x");
+
+	if (path != NULL) {
+		g_free(self->image);
+		self->image = g_strdup(path + strlen(reading));
+	} else if (addresses != NULL && self->image != NULL &&
+		   sscanf(addresses, "svma 0x%llx, avma 0x%llx", &in_file, &at) == 2) {
+		lode_trace_mappings_add_image(
+			self->mappings, self->image, at - in_file, self->n_lines);
+		g_clear_pointer(&self->image, g_free);
+	}
+}
+
+static void see_line_part(Session *self, const char *text, size_t n, bool is_end)
+{
+	if (self->is_at_start) {
+		self->is_chatter = *text == '-' || *text == '=';
+		self->n_lines += !self->is_chatter && *text != '\n';
+	}
+	if (self->is_chatter && self->chatter->len + n < MAX_LINE_BYTES)
+		g_string_append_len(self->chatter, text, (gssize)n);
+	if (self->is_chatter && is_end) {
+		see_chatter(self, self->chatter->str);
+		g_string_truncate(self->chatter, 0);
+	}
+	self->is_at_start = is_end;
+}
+
+static void see_block(Session *self, const char *block, size_t size)
+{
+	const char *at = block, *end = block + size;
+
+	while (at < end) {
+		const char *line_end = memchr(at, '\n', (size_t)(end - at));
+		const char *stop = line_end != NULL ? line_end : end;
+		see_line_part(self, at, (size_t)(stop - at), line_end != NULL);
+		at = line_end != NULL ? line_end + 1 : end;
+	}
+}
+
+static bool pass_on(int descriptor, const char *block, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = write(descriptor, block, size);
+		if (n < 0 && errno != EINTR)
+			return false;
+		block += MAX(n, 0);
+		size -= (size_t)MAX(n, 0);
+	}
+	return true;
+}
+
+/* Reads on where nobody wants it any more, as the program would stop otherwise. */
+static gpointer pump(gpointer data)
+{
+	Session *self = data;
+	g_autofree char *block = g_malloc(BLOCK_BYTES);
+	ssize_t n;
+
+	while ((n = read(self->from_tool[0], block, BLOCK_BYTES)) != 0) {
+		if (n < 0 && errno != EINTR)
+			break;
+		if (n <= 0)
+			continue;
+		see_block(self, block, (size_t)n);
+		if (!pass_on(self->to_reader[1], block, (size_t)n))
+			break;
+	}
+	close_end(&self->to_reader[1]);
+	return NULL;
+}
+
+static gpointer read_references(gpointer data)
+{
+	Session *self = data;
+	g_autoptr(LodeReferenceReader) reader = lode_reference_reader_open(
+		self->to_reader[0], "lackey", LODE_REFERENCE_FORM_LACKEY, &self->error);
+	g_autofree LodeReference *batch = g_new(LodeReference, BATCH);
+	ptrdiff_t n = reader != NULL ? 1 : 0;
+
+	while (n > 0 && (n = lode_reference_reader_next(reader, batch, BATCH, &self->error)) > 0) {
+		lode_trace_intake_add(self->run->intake, batch, (size_t)n, 0, 0);
+		lode_trace_intake_report(self->run->intake);
+	}
+	char rest[BLOCK_BYTES];
+	while (self->error != NULL && read(self->to_reader[0], rest, sizeof(rest)) > 0)
+		;
+	return NULL;
+}
+
+static GPtrArray *command_line(const Session *self, const char *valgrind)
+{
+	static const char *const always[] = {
+		/* ~/.valgrindrc and VALGRIND_OPTS must not change what is recorded. */
+		"--command-line-only=yes",
+		"--tool=lackey",
+		"--trace-mem=yes",
+		"--basic-counts=no",
+		"--vgdb=no",
+		"--child-silent-after-fork=yes",
+		/* Three make it log the load address of each image. */
+		"-v",
+		"-v",
+		"-v",
+	};
+	GPtrArray *line = g_ptr_array_new_with_free_func(g_free);
+	const char *const *argv = self->run->options->argv;
+
+	g_ptr_array_add(line, g_strdup(valgrind));
+	for (size_t i = 0; i < G_N_ELEMENTS(always); i++)
+		g_ptr_array_add(line, g_strdup(always[i]));
+	g_ptr_array_add(line,
+		g_strdup_printf("--log-file=/proc/%d/fd/%d", (int)getpid(), self->from_tool[1]));
+	g_ptr_array_add(line, g_strdup("--"));
+	for (size_t i = 0; argv[i] != NULL; i++)
+		g_ptr_array_add(line, g_strdup(argv[i]));
+	g_ptr_array_add(line, NULL);
+	return line;
+}
+
+static bool run_program(Session *self, const char *valgrind, GError **error)
+{
+	g_autoptr(GPtrArray) line = command_line(self, valgrind);
+	const LodeChildOptions child = {.argv = (const char *const *)line->pdata};
+	GThread *pumper = lode_trace_run_thread("pump", pump, self);
+	GThread *reader = lode_trace_run_thread("lackey", read_references, self);
+	bool is_started = lode_child_run(&child, &self->run->end, error);
+
+	close_end(&self->from_tool[1]);
+	g_thread_join(pumper);
+	g_thread_join(reader);
+	return is_started;
+}
+
+static LodeTraceRunOutcome trace(Session *self, const char *valgrind, GError **error)
+{
+	if (pipe2(self->from_tool, O_CLOEXEC) != 0 || pipe2(self->to_reader, O_CLOEXEC) != 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "no pipe: %s", g_strerror(errno));
+		return LODE_TRACE_RUN_FAILED;
+	}
+	if (!run_program(self, valgrind, error))
+		return LODE_TRACE_RUN_UNFIT;
+	if (self->error == NULL)
+		return LODE_TRACE_RUN_DONE;
+	g_propagate_error(error, g_steal_pointer(&self->error));
+	return LODE_TRACE_RUN_FAILED;
+}
+
+static void clear(Session *self)
+{
+	close_end(&self->from_tool[0]);
+	close_end(&self->from_tool[1]);
+	close_end(&self->to_reader[0]);
+	close_end(&self->to_reader[1]);
+	lode_trace_mappings_free(self->mappings);
+	g_string_free(self->chatter, TRUE);
+	g_free(self->image);
+}
+
+static LodeTraceRunOutcome run(LodeTraceRun *run, GError **error)
+{
+	g_autofree char *valgrind = g_find_program_in_path("valgrind");
+
+	if (valgrind == NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"valgrind is not there (Debian: apt install valgrind)");
+		return LODE_TRACE_RUN_UNFIT;
+	}
+	if (run->options->function != NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"lackey cannot trace a function alone");
+		return LODE_TRACE_RUN_UNFIT;
+	}
+	Session session = {
+		.run = run,
+		.mappings = lode_trace_mappings_new(run->description, NULL, NULL),
+		.from_tool = {-1, -1},
+		.to_reader = {-1, -1},
+		.chatter = g_string_new(NULL),
+		.is_at_start = true,
+	};
+	g_autofree char *version = lode_trace_run_version(valgrind);
+	g_autofree char *tool = g_strdup_printf(
+		"lackey %s", version != NULL ? version : "(unknown version)");
+	run->description->tool = lode_trace_description_intern(run->description, tool);
+	LodeTraceRunOutcome outcome = trace(&session, valgrind, error);
+	clear(&session);
+	return outcome;
+}
+
+const LodeTraceRunWay lode_lackey_trace = {.name = "lackey", .run = run};

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/trace_intake.h"
+
+#include <stdio.h>
+
+enum { REPORT_US = 200 * 1000 };
+
+struct LodeTraceIntake {
+	LodeTraceIntakeOptions options;
+	GHashTable *threads; /* the recorder's number → ours + 1 */
+	GHashTable *names;   /* the recorder's number → char *, of those without references yet */
+	uint64_t n_skipped, n_instructions, n_references, n_dropped;
+	gint64 start_us, reported_us;
+	bool is_complete;
+	GError *error;
+};
+
+LodeTraceIntake *lode_trace_intake_new(const LodeTraceIntakeOptions *options)
+{
+	LodeTraceIntake *self = g_new0(LodeTraceIntake, 1);
+
+	self->options = *options;
+	self->threads = g_hash_table_new(NULL, NULL);
+	self->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	self->start_us = g_get_monotonic_time();
+	return self;
+}
+
+void lode_trace_intake_free(LodeTraceIntake *self)
+{
+	if (self == NULL)
+		return;
+	g_hash_table_unref(self->threads);
+	g_hash_table_unref(self->names);
+	g_clear_error(&self->error);
+	g_free(self);
+}
+
+/* Ours, from 1; 0 when there are too many. */
+static guint number_of(LodeTraceIntake *self, uint32_t thread, uint32_t tid)
+{
+	GArray *threads = self->options.description->threads;
+	guint number = GPOINTER_TO_UINT(
+		g_hash_table_lookup(self->threads, GUINT_TO_POINTER(thread)));
+
+	if (number != 0 || threads->len >= LODE_MAX_TRACE_THREADS)
+		return number;
+	const LodeTraceThread added = {
+		.tid = tid,
+		.name = lode_trace_description_intern(self->options.description,
+			g_hash_table_lookup(self->names, GUINT_TO_POINTER(thread))),
+	};
+	g_array_append_val(threads, added);
+	g_hash_table_insert(
+		self->threads, GUINT_TO_POINTER(thread), GUINT_TO_POINTER(threads->len));
+	return threads->len;
+}
+
+void lode_trace_intake_name_thread(LodeTraceIntake *self, uint32_t thread, const char *name)
+{
+	LodeTraceDescription *description = self->options.description;
+	guint number = GPOINTER_TO_UINT(
+		g_hash_table_lookup(self->threads, GUINT_TO_POINTER(thread)));
+
+	if (number == 0)
+		g_hash_table_insert(self->names, GUINT_TO_POINTER(thread), g_strdup(name));
+	else
+		g_array_index(description->threads, LodeTraceThread, number - 1).name =
+			lode_trace_description_intern(description, name);
+}
+
+/* How many of the first are to be left out. */
+static size_t skip(LodeTraceIntake *self, const LodeReference *references, size_t n)
+{
+	size_t i = 0;
+
+	for (; i < n; i++) {
+		if (references[i].kind != LODE_REFERENCE_FETCH)
+			continue;
+		if (self->n_skipped == self->options.skip)
+			break;
+		self->n_skipped++;
+	}
+	return i;
+}
+
+/* How many belong to the instructions that are wanted still, which are counted. */
+static size_t limit(LodeTraceIntake *self, const LodeReference *references, size_t n)
+{
+	const uint64_t most = self->options.limit != 0 ? self->options.limit : UINT64_MAX;
+	size_t i = 0;
+
+	for (; i < n; i++) {
+		if (references[i].kind != LODE_REFERENCE_FETCH)
+			continue;
+		if (self->n_instructions == most) {
+			self->is_complete = true;
+			break;
+		}
+		self->n_instructions++;
+	}
+	return i;
+}
+
+static bool write_references(LodeTraceIntake *self, const LodeReference *references, size_t n)
+{
+	self->n_references += n;
+	return lode_trace_writer_add(self->options.writer, references, n, &self->error);
+}
+
+bool lode_trace_intake_add(
+	LodeTraceIntake *self, LodeReference *references, size_t n, uint32_t thread, uint32_t tid)
+{
+	size_t first = 0;
+
+	if (self->error != NULL || self->is_complete)
+		return false;
+	/* Before the first one is taken, what belongs to one left out is left out too. */
+	if (self->n_instructions == 0 && self->options.skip > 0)
+		first = skip(self, references, n);
+	size_t n_taken = limit(self, references + first, n - first);
+	if (n_taken == 0)
+		return !self->is_complete;
+	guint number = number_of(self, thread, tid);
+	if (number == 0) {
+		self->n_dropped += n_taken;
+		return true;
+	}
+	for (size_t i = first; i < first + n_taken; i++)
+		references[i].thread = (uint16_t)(number - 1);
+	return write_references(self, references + first, n_taken) && !self->is_complete;
+}
+
+void lode_trace_intake_report(LodeTraceIntake *self)
+{
+	const LodeProgress *progress = self->options.progress;
+	gint64 now_us = g_get_monotonic_time();
+	double seconds = (double)(now_us - self->start_us) / G_USEC_PER_SEC;
+	char detail[128];
+
+	if (progress == NULL || now_us - self->reported_us < REPORT_US)
+		return;
+	self->reported_us = now_us;
+	snprintf(detail, sizeof(detail), "%.1f M references, %.1f M a second, %.1f MB",
+		(double)self->n_references / 1e6,
+		seconds > 0 ? (double)self->n_references / 1e6 / seconds : 0,
+		(double)lode_trace_writer_bytes(self->options.writer) / 1e6);
+	lode_progress_report(progress, "tracing", (double)self->n_references, 0, detail);
+}
+
+uint64_t lode_trace_intake_n_references(const LodeTraceIntake *self)
+{
+	return self->n_references;
+}
+
+uint64_t lode_trace_intake_n_instructions(const LodeTraceIntake *self)
+{
+	return self->n_instructions;
+}
+
+uint64_t lode_trace_intake_n_skipped(const LodeTraceIntake *self)
+{
+	return self->n_skipped;
+}
+
+uint64_t lode_trace_intake_n_dropped(const LodeTraceIntake *self)
+{
+	return self->n_dropped;
+}
+
+bool lode_trace_intake_is_complete(const LodeTraceIntake *self)
+{
+	return self->is_complete;
+}
+
+GError *lode_trace_intake_steal_error(LodeTraceIntake *self)
+{
+	return g_steal_pointer(&self->error);
+}

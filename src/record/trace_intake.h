@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a recorder's references go through on their way into the file: the first instructions are
+ * left out where that is asked for, it ends behind a number of them, and all is counted.
+ *
+ *   chunks of one thread each ──▶ skip ──▶ limit ──▶ numbered threads ──▶ writer
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "traces/trace_description.h"
+#include "traces/trace_writer.h"
+
+typedef struct LodeTraceIntake LodeTraceIntake;
+
+typedef struct {
+	LodeTraceWriter *writer;           /* borrowed */
+	LodeTraceDescription *description; /* borrowed; gets the threads */
+	uint64_t skip;                     /* instructions, of all threads */
+	uint64_t limit;                    /* instructions, behind those; 0: all */
+	const LodeProgress *progress;      /* may be NULL; reported to by whoever adds */
+} LodeTraceIntakeOptions;
+
+LodeTraceIntake *lode_trace_intake_new(const LodeTraceIntakeOptions *options);
+void lode_trace_intake_free(LodeTraceIntake *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceIntake, lode_trace_intake_free)
+
+/*
+ * Takes references of one thread, which it changes; `thread` is the recorder's own number for it.
+ * False: nothing more is wanted, as there is enough, or an error; then all further ones are
+ * dropped.
+ */
+bool lode_trace_intake_add(
+	LodeTraceIntake *self, LodeReference *references, size_t n, uint32_t thread, uint32_t tid);
+
+/* The thread is called so from now on; one without references is not remembered. */
+void lode_trace_intake_name_thread(LodeTraceIntake *self, uint32_t thread, const char *name);
+
+/* Reports when it is time to. */
+void lode_trace_intake_report(LodeTraceIntake *self);
+
+uint64_t lode_trace_intake_n_references(const LodeTraceIntake *self);   /* in the file */
+uint64_t lode_trace_intake_n_instructions(const LodeTraceIntake *self); /* likewise */
+uint64_t lode_trace_intake_n_skipped(const LodeTraceIntake *self);      /* instructions */
+uint64_t lode_trace_intake_n_dropped(const LodeTraceIntake *self);      /* of too many threads */
+bool lode_trace_intake_is_complete(const LodeTraceIntake *self);        /* the limit is reached */
+
+/* What the writer said, given away; NULL: nothing went wrong. */
+GError *lode_trace_intake_steal_error(LodeTraceIntake *self);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a traced program has mapped where, collected for the trace's description while the program
+ * runs.
+ */
+#pragma once
+
+#include "record/trace_ring_format.h"
+#include "traces/trace_description.h"
+
+typedef struct LodeTraceMappings LodeTraceMappings;
+
+/* Called for each mapping of code from a file; borrows the mapping. */
+typedef void (*LodeTraceCodeFunc)(const LodeTraceMapping *mapping, void *user_data);
+
+/* Adds to the description, which must outlive it. `code` may be NULL. */
+LodeTraceMappings *lode_trace_mappings_new(
+	LodeTraceDescription *description, LodeTraceCodeFunc code, void *user_data);
+void lode_trace_mappings_free(LodeTraceMappings *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceMappings, lode_trace_mappings_free)
+
+/* `mapping`: its strings are copied, its build-id is looked up. What is known already is not added
+ * again. */
+void lode_trace_mappings_add(LodeTraceMappings *self, const LodeTraceMapping *mapping);
+
+/*
+ * All loaded parts of an ELF file; `bias`: run-time address − virtual address in the file, wraps.
+ * False, and nothing is added, when it is none.
+ */
+bool lode_trace_mappings_add_image(
+	LodeTraceMappings *self, const char *path, uint64_t bias, uint64_t first_reference);
+
+/* An event of the ring that is about a mapping; others are passed over. */
+void lode_trace_mappings_see(LodeTraceMappings *self, TraceEventKind kind, const TraceEvent *event,
+	uint64_t first_reference);
+
+/* Mappings that found no room: there may be 65,536. */
+uint64_t lode_trace_mappings_n_lost(const LodeTraceMappings *self);

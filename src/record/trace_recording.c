@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/trace_recording.h"
+
+#include "base/error.h"
+#include "record/program_check.h"
+#include "record/trace_run.h"
+
+#include <signal.h>
+#include <string.h>
+
+/* In the order in which they are tried. */
+static const LodeTraceRunWay *const ways[] = {
+	[LODE_TRACE_WAY_QEMU] = &lode_qemu_trace,
+	[LODE_TRACE_WAY_LACKEY] = &lode_lackey_trace,
+};
+
+const char *lode_trace_way_to_text(LodeTraceWay value)
+{
+	return ways[value]->name;
+}
+
+int lode_trace_way_from_text(const char *text)
+{
+	for (int i = 0; i < LODE_N_TRACE_WAYS; i++)
+		if (strcmp(ways[i]->name, text) == 0)
+			return i;
+	return -1;
+}
+
+void lode_trace_run_note(const LodeTraceRun *self, const char *format, ...)
+{
+	va_list arguments;
+
+	if (self->options->note == NULL)
+		return;
+	va_start(arguments, format);
+	g_autofree char *text = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	self->options->note(text, self->options->user_data);
+}
+
+GThread *lode_trace_run_thread(const char *name, GThreadFunc function, gpointer data)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	GThread *thread = g_thread_new(name, function, data);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return thread;
+}
+
+char *lode_trace_run_version(const char *tool)
+{
+	const char *const command[] = {tool, "--version", NULL};
+	g_autofree char *text = NULL;
+
+	if (!g_spawn_sync(NULL, (char **)command, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
+		    &text, NULL, NULL, NULL) ||
+		text == NULL)
+		return NULL;
+	const char *at = text + strcspn(text, "0123456789\n");
+	/* "qemu-x86_64 version 7.2.22", "valgrind-3.19.0": the first number with a point. */
+	while (*at != '\0' && *at != '\n' && at[strspn(at, "0123456789")] != '.') {
+		at += strspn(at, "0123456789");
+		at += strcspn(at, "0123456789\n");
+	}
+	size_t length = strspn(at, "0123456789.");
+	return length > 0 ? g_strndup(at, length) : NULL;
+}
+
+/* Tries one way after the other as long as the program has not run. */
+static bool run_ways(LodeTraceRun *run, LodeTraceWay *out_way, GError **error)
+{
+	int wanted = run->options->way;
+	int first = wanted >= 0 ? wanted : 0;
+	int last = wanted >= 0 ? wanted : LODE_N_TRACE_WAYS - 1;
+
+	for (int i = first;; i++) {
+		g_autoptr(GError) why = NULL;
+		LodeTraceRunOutcome outcome = ways[i]->run(run, &why);
+		*out_way = (LodeTraceWay)i;
+		if (outcome == LODE_TRACE_RUN_DONE)
+			return true;
+		if (outcome == LODE_TRACE_RUN_FAILED || i == last) {
+			g_propagate_error(error, g_steal_pointer(&why));
+			return false;
+		}
+		lode_trace_run_note(
+			run, "%s; tracing by %s, which is slower", why->message, ways[i + 1]->name);
+	}
+}
+
+static void add_total(LodeTraceDescription *description, const char *name, uint64_t value)
+{
+	const LodeTraceTotal total = {
+		.name = lode_trace_description_intern(description, name),
+		.value = value,
+	};
+
+	g_array_append_val(description->totals, total);
+}
+
+static void describe(const LodeTraceRun *run)
+{
+	const LodeTraceRecordingOptions *options = run->options;
+	LodeTraceDescription *description = run->description;
+	g_autofree char *command = g_strjoinv(" ", (char **)options->argv);
+	g_autofree char *valid = g_utf8_make_valid(command, -1);
+
+	description->command = lode_trace_description_intern(description, valid);
+	description->build = lode_trace_description_intern(description, "lode " LODE_VERSION);
+	description->is_partial = options->skip > 0 || options->function != NULL ||
+	                          lode_trace_intake_is_complete(run->intake);
+	add_total(description, "instructions", lode_trace_intake_n_instructions(run->intake));
+	if (options->skip > 0)
+		add_total(description, "instructions skipped",
+			lode_trace_intake_n_skipped(run->intake));
+}
+
+static LodeTraceRecording *result_of(
+	const LodeTraceRun *run, LodeTraceWay way, const LodeTraceWriter *writer)
+{
+	LodeTraceRecording *self = g_new0(LodeTraceRecording, 1);
+
+	self->way = way;
+	self->n_references = lode_trace_intake_n_references(run->intake);
+	self->n_instructions = lode_trace_intake_n_instructions(run->intake);
+	self->n_bytes = lode_trace_writer_bytes(writer);
+	self->n_threads = run->description->threads->len;
+	self->exit_status = run->end.status;
+	self->stop_signal = run->end.stop_signal;
+	self->is_cut = lode_trace_intake_is_complete(run->intake);
+	return self;
+}
+
+static void note_dropped(const LodeTraceRun *run)
+{
+	uint64_t n_dropped = lode_trace_intake_n_dropped(run->intake);
+
+	if (n_dropped > 0)
+		lode_trace_run_note(run,
+			"%" G_GUINT64_FORMAT
+			" references are not recorded: they are of threads behind the %d-th",
+			n_dropped, LODE_MAX_TRACE_THREADS);
+}
+
+static LodeTraceRecording *record(LodeTraceRun *run, LodeTraceWriter *writer, GError **error)
+{
+	LodeTraceWay way;
+
+	if (!run_ways(run, &way, error))
+		return NULL;
+	GError *failed = lode_trace_intake_steal_error(run->intake);
+	if (failed != NULL) {
+		g_propagate_error(error, failed);
+		return NULL;
+	}
+	note_dropped(run);
+	describe(run);
+	if (!lode_trace_writer_finish(writer, run->description, error))
+		return NULL;
+	return result_of(run, way, writer);
+}
+
+LodeTraceRecording *lode_trace_recording_run(
+	const LodeTraceRecordingOptions *options, const LodeProgress *progress, GError **error)
+{
+	g_autofree char *program = lode_program_check(options->argv[0], error);
+	g_autoptr(LodeTraceWriter) writer = NULL;
+	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
+
+	if (program != NULL)
+		writer = lode_trace_writer_open(options->output, &options->writer, error);
+	if (writer == NULL)
+		return NULL;
+	const LodeTraceIntakeOptions intake_options = {
+		.writer = writer,
+		.description = description,
+		.skip = options->skip,
+		.limit = options->limit,
+		.progress = progress,
+	};
+	g_autoptr(LodeTraceIntake) intake = lode_trace_intake_new(&intake_options);
+	LodeTraceRun run = {
+		.options = options,
+		.program = program,
+		.description = description,
+		.intake = intake,
+	};
+	return record(&run, writer, error);
+}
+
+void lode_trace_recording_free(LodeTraceRecording *self)
+{
+	g_free(self);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records the address trace of an unmodified program, with all its threads, into a packed file.
+ *
+ *   qemu-x86_64 with a plugin of ours ──shared memory──┐
+ *   valgrind --tool=lackey ────────────pipe, text──────┴─▶ skip, limit ─▶ traces/trace_writer.h
+ *
+ * The program keeps standard input, output and error, and the signals that are meant for it reach
+ * it. Processes that it makes, and programs that take its place, run untraced.
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "traces/trace_writer.h"
+
+typedef enum {
+	LODE_TRACE_WAY_QEMU,
+	LODE_TRACE_WAY_LACKEY,
+	LODE_N_TRACE_WAYS,
+} LodeTraceWay;
+
+/* "qemu", "lackey"; −1 for an unknown word. */
+const char *lode_trace_way_to_text(LodeTraceWay value);
+int lode_trace_way_from_text(const char *text);
+
+typedef struct {
+	const char *const *argv; /* NULL-terminated; argv[0] is found in PATH */
+	const char *output;      /* the file; one that is there is replaced */
+	LodeTraceWriterOptions writer;
+	int way;              /* LodeTraceWay; −1: qemu, or lackey where that cannot be used */
+	uint64_t skip;        /* leave out so many instructions of the program first */
+	uint64_t limit;       /* record so many, then let the program go on untraced; 0: all */
+	const char *function; /* record only while inside, with all that it calls; NULL: always */
+	void (*note)(const char *text, void *user_data); /* may be NULL */
+	void *user_data;
+} LodeTraceRecordingOptions;
+
+typedef struct {
+	LodeTraceWay way;
+	uint64_t n_references, n_instructions, n_bytes; /* of the file */
+	unsigned n_threads;
+	int exit_status; /* of the program, as wait() gives it */
+	int stop_signal; /* came meanwhile and is meant for us too, see child.h; 0: none */
+	bool is_cut;     /* the limit was reached */
+} LodeTraceRecording;
+
+/*
+ * Runs the program, waits for its end, and writes the file, whatever the end was. What stays
+ * untraced is noted. `progress` is reported to from another thread. Errors: _NOT_FOUND (program,
+ * function, neither tool), _UNSUPPORTED (a program that cannot be run so), _IO (a file that could
+ * not be written: the program has run to its end all the same), _USAGE.
+ */
+LodeTraceRecording *lode_trace_recording_run(
+	const LodeTraceRecordingOptions *options, const LodeProgress *progress, GError **error);
+void lode_trace_recording_free(LodeTraceRecording *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceRecording, lode_trace_recording_free)

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/trace_ring.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WAIT_NS = 20 * 1000 * 1000, NS = 1000 * 1000 * 1000 };
+
+struct LodeTraceRing {
+	TraceRing *shared;
+	int descriptor;
+	char *path;
+	uint64_t stamp; /* of the next chunk */
+	uint64_t n_freed;
+	atomic_bool has_ended;
+};
+
+static void fill(TraceRing *shared)
+{
+	shared->magic = TRACE_RING_MAGIC;
+	shared->reader_pid = getpid();
+	sem_init(&shared->n_queued, 1, 0);
+	sem_init(&shared->n_free, 1, TRACE_RING_CHUNKS);
+	for (uint32_t i = 0; i < TRACE_RING_CHUNKS; i++)
+		atomic_init(&shared->unused[i], i);
+}
+
+static bool map(LodeTraceRing *self, GError **error)
+{
+	void *place = MAP_FAILED;
+
+	self->descriptor = memfd_create("lode-trace", MFD_CLOEXEC);
+	if (self->descriptor >= 0 && ftruncate(self->descriptor, sizeof(TraceRing)) == 0)
+		place = mmap(NULL, sizeof(TraceRing), PROT_READ | PROT_WRITE, MAP_SHARED,
+			self->descriptor, 0);
+	if (place == MAP_FAILED) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+			"no memory to share with the program: %s", g_strerror(errno));
+		return false;
+	}
+	self->shared = place;
+	return true;
+}
+
+LodeTraceRing *lode_trace_ring_new(GError **error)
+{
+	g_autoptr(LodeTraceRing) self = g_new0(LodeTraceRing, 1);
+
+	if (!map(self, error))
+		return NULL;
+	fill(self->shared);
+	self->n_freed = TRACE_RING_CHUNKS;
+	self->path = g_strdup_printf("/proc/%d/fd/%d", (int)getpid(), self->descriptor);
+	return g_steal_pointer(&self);
+}
+
+void lode_trace_ring_free(LodeTraceRing *self)
+{
+	if (self == NULL)
+		return;
+	if (self->shared != NULL)
+		munmap(self->shared, sizeof(TraceRing));
+	if (self->descriptor >= 0)
+		close(self->descriptor);
+	g_free(self->path);
+	g_free(self);
+}
+
+const char *lode_trace_ring_path(const LodeTraceRing *self)
+{
+	return self->path;
+}
+
+void lode_trace_ring_ask_for_functions(LodeTraceRing *self)
+{
+	self->shared->has_functions = 1;
+}
+
+bool lode_trace_ring_add_function(LodeTraceRing *self, uint64_t address)
+{
+	uint32_t n = atomic_load(&self->shared->n_functions);
+
+	if (n >= TRACE_RING_MAX_FUNCTIONS)
+		return false;
+	self->shared->functions[n] = address;
+	atomic_store(&self->shared->n_functions, n + 1);
+	return true;
+}
+
+uint32_t lode_trace_ring_n_untraced_threads(const LodeTraceRing *self)
+{
+	return atomic_load(&self->shared->n_untraced_threads);
+}
+
+void lode_trace_ring_stop(LodeTraceRing *self)
+{
+	atomic_store(&self->shared->has_stopped, 1);
+}
+
+void lode_trace_ring_end(LodeTraceRing *self)
+{
+	atomic_store(&self->has_ended, true);
+	sem_post(&self->shared->n_queued);
+}
+
+bool lode_trace_ring_has_ended(const LodeTraceRing *self)
+{
+	return atomic_load(&self->has_ended);
+}
+
+static void wait_for_chunk(LodeTraceRing *self)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += WAIT_NS;
+	until.tv_sec += until.tv_nsec / NS;
+	until.tv_nsec %= NS;
+	(void)sem_clockwait(&self->shared->n_queued, CLOCK_MONOTONIC, &until);
+}
+
+/* Between its stamp and its place in the queue a thread may lose the processor, or its life. */
+static bool take_queued(LodeTraceRing *self, uint32_t *out_index)
+{
+	_Atomic uint32_t *slot = &self->shared->queue[self->stamp % TRACE_RING_CHUNKS];
+	uint32_t index;
+
+	while ((index = atomic_exchange(slot, 0)) == 0) {
+		if (lode_trace_ring_has_ended(self)) {
+			if (self->stamp >= atomic_load(&self->shared->next_stamp))
+				return false;
+			self->stamp++;
+			slot = &self->shared->queue[self->stamp % TRACE_RING_CHUNKS];
+		} else if (self->stamp < atomic_load(&self->shared->next_stamp)) {
+			sched_yield();
+		} else {
+			return false;
+		}
+	}
+	self->stamp++;
+	*out_index = index - 1;
+	return *out_index < TRACE_RING_CHUNKS;
+}
+
+static void copy_references(const TraceChunk *from, LodeTraceRingChunk *out)
+{
+	uint32_t n = MIN(atomic_load(&from->n), TRACE_CHUNK_REFERENCES), kept = 0;
+
+	memcpy(out->references, from->references, n * sizeof(*out->references));
+	for (uint32_t i = 0; i < n; i++) {
+		LodeReference reference = out->references[i];
+		reference.thread = 0;
+		if (reference.kind < LODE_N_REFERENCE_KINDS)
+			out->references[kept++] = reference;
+	}
+	out->n = kept;
+}
+
+static void copy(const TraceChunk *from, LodeTraceRingChunk *out)
+{
+	uint32_t event = from->event;
+
+	out->thread = from->thread;
+	out->tid = from->tid;
+	out->event = event < TRACE_N_EVENTS ? (TraceEventKind)event : TRACE_EVENT_NONE;
+	out->n = 0;
+	if (out->event == TRACE_EVENT_NONE) {
+		copy_references(from, out);
+		return;
+	}
+	out->details = from->details;
+	out->details.path[TRACE_EVENT_PATH_BYTES - 1] = '\0';
+}
+
+static void give_back(LodeTraceRing *self, uint32_t index)
+{
+	atomic_store(&self->shared->chunks[index].state, TRACE_CHUNK_FREE);
+	atomic_store(&self->shared->unused[self->n_freed % TRACE_RING_CHUNKS], index);
+	self->n_freed++;
+	sem_post(&self->shared->n_free);
+}
+
+bool lode_trace_ring_next(LodeTraceRing *self, LodeTraceRingChunk *out_chunk)
+{
+	uint32_t index;
+
+	atomic_store(&self->shared->n_read, self->stamp);
+	if (!lode_trace_ring_has_ended(self))
+		wait_for_chunk(self);
+	if (!take_queued(self, &index))
+		return false;
+	copy(&self->shared->chunks[index], out_chunk);
+	give_back(self, index);
+	return true;
+}
+
+bool lode_trace_ring_take_rest(LodeTraceRing *self, LodeTraceRingChunk *out_chunk)
+{
+	TraceChunk *first = NULL;
+
+	for (uint32_t i = 0; i < TRACE_RING_CHUNKS; i++) {
+		TraceChunk *chunk = &self->shared->chunks[i];
+		if (atomic_load(&chunk->state) == TRACE_CHUNK_OPEN && atomic_load(&chunk->n) > 0 &&
+			(first == NULL || chunk->opened < first->opened))
+			first = chunk;
+	}
+	if (first == NULL)
+		return false;
+	copy(first, out_chunk);
+	atomic_store(&first->state, TRACE_CHUNK_FREE);
+	return true;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to trace recording: what a way of tracing a program is given, and one row for each. */
+#pragma once
+
+#include "record/child.h"
+#include "record/trace_intake.h"
+#include "record/trace_recording.h"
+
+typedef struct {
+	const LodeTraceRecordingOptions *options;
+	char *program;                     /* path of argv[0] */
+	LodeTraceDescription *description; /* the way adds tool and mappings */
+	LodeTraceIntake *intake;
+	LodeChildEnd end;
+} LodeTraceRun;
+
+typedef enum {
+	LODE_TRACE_RUN_DONE,   /* the program has run */
+	LODE_TRACE_RUN_FAILED, /* with an error; the program may have run */
+	LODE_TRACE_RUN_UNFIT,  /* with an error; the program has not run: another way may do */
+} LodeTraceRunOutcome;
+
+typedef struct {
+	const char *name;
+	LodeTraceRunOutcome (*run)(LodeTraceRun *run, GError **error);
+} LodeTraceRunWay;
+
+extern const LodeTraceRunWay lode_qemu_trace, lode_lackey_trace;
+
+G_GNUC_PRINTF(2, 3) void lode_trace_run_note(const LodeTraceRun *self, const char *format, ...);
+
+/* A thread that no signal comes to, as lode_child_run() asks of all threads but its own. */
+GThread *lode_trace_run_thread(const char *name, GThreadFunc function, gpointer data);
+
+/* "7.2.22" of "qemu-x86_64 version 7.2.22 (Debian …)", by asking the tool itself; NULL: it does not
+ * say. The caller frees it. */
+char *lode_trace_run_version(const char *tool);

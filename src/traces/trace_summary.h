@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* What is in a packed trace: references by kind, structure, and where its bytes are. */
+#pragma once
+
+#include "base/progress.h"
+#include "traces/reference.h"
+#include "traces/trace_reader.h"
+
+typedef struct {
+	uint64_t n_references, n_instructions, n_frames, n_plain_frames;
+	uint64_t n_blocks;      /* of all dictionaries, of frames that are not plain */
+	uint64_t n_invocations; /* likewise */
+	uint64_t n_switches;    /* likewise; a frame begins with one */
+	unsigned n_threads;
+	uint64_t file_bytes, frame_bytes;
+	uint64_t stream_bytes[LODE_FRAME_MAX_STREAMS];        /* before compression */
+	uint64_t stream_packed_bytes[LODE_FRAME_MAX_STREAMS]; /* in the file */
+	GArray *classes;                                      /* LodeSlotClassCount */
+	/* Of the references that were decoded: none where that was not asked for. */
+	uint64_t n_decoded, n_by_kind[LODE_N_REFERENCE_KINDS];
+	GArray *n_by_thread; /* uint64_t */
+	char *damage;        /* names the file; NULL: nothing wrong was found */
+} LodeTraceSummary;
+
+/*
+ * By the index and the heads of the frames, and with `is_decoded` by all that is in them, which
+ * checks every byte. The reader reads `path`. Damage ends what it is found in and is no error.
+ * Errors: _CANCELLED.
+ */
+LodeTraceSummary *lode_trace_summary_new(LodeTraceReader *reader, const char *path, bool is_decoded,
+	const LodeProgress *progress, GError **error);
+void lode_trace_summary_free(LodeTraceSummary *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceSummary, lode_trace_summary_free)

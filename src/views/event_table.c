@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* An event by instruction, function, line or data object. */
+#include "views/event_table.h"
+
+#include "base/number_format.h"
+#include "views/csv.h"
+#include "views/display_text.h"
+#include "views/json_stream.h"
+#include "views/profile_lines.h"
+#include "views/table.h"
+
+enum { VALUE, SHARE, FIRST, SECOND, NAME, N_COLUMNS };
+
+typedef struct {
+	const LodeProfile *profile;
+	const LodeEventGroups *groups;
+	const LodeTerminal *terminal;
+	bool is_object;
+} Table;
+
+static const LodeEventGroup *group_at(const LodeEventGroups *groups, size_t row)
+{
+	return &g_array_index(groups->groups, LodeEventGroup, row);
+}
+
+static double share_of(const LodeEventGroups *groups, double value)
+{
+	return groups->total > 0 ? value / groups->total : 0;
+}
+
+static double per_execution(const LodeEventGroup *group)
+{
+	return group->executions > 0 ? group->value / group->executions : 0;
+}
+
+/* Executions and events for each, or loads and stores of data. */
+static void append_detail(
+	const Table *self, const LodeEventGroup *group, bool is_first, GString *out)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	if (!self->is_object && !is_first) {
+		g_string_append(
+			out, g_ascii_formatd(number, sizeof(number), "%.3f", per_execution(group)));
+		return;
+	}
+	double value = is_first ? group->executions : 0;
+	if (self->is_object)
+		value = is_first ? group->loads : group->stores;
+	g_string_append(out, lode_number_format_count(value, number));
+}
+
+static LodeStyle event_cell(size_t row, unsigned column, GString *out, const void *user_data)
+{
+	const Table *self = user_data;
+	const LodeEventGroup *group = group_at(self->groups, row);
+	char number[LODE_NUMBER_SIZE];
+
+	switch (column) {
+	case VALUE:
+		g_string_append(out, lode_number_format_count(group->value, number));
+		return LODE_STYLE_STRONG;
+	case SHARE:
+		g_string_append(out,
+			lode_number_format_share(share_of(self->groups, group->value), number));
+		return LODE_STYLE_PLAIN;
+	case NAME:
+		lode_display_append(out, group->name, self->terminal->is_ascii);
+		return LODE_STYLE_NAME;
+	default:
+		append_detail(self, group, column == FIRST, out);
+		return LODE_STYLE_PLAIN;
+	}
+}
+
+static size_t n_rows(const LodeEventGroups *groups, uint32_t top)
+{
+	return top > 0 ? MIN(top, groups->groups->len) : groups->groups->len;
+}
+
+/* What no row shows: cut off by --top, or in no group at all. */
+static void write_rest(const Table *self, size_t n, FILE *out)
+{
+	const LodeEventGroups *groups = self->groups;
+	char number[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
+	double shown = 0, unknown = groups->total - groups->grouped;
+
+	for (size_t i = 0; i < n; i++)
+		shown += group_at(groups, i)->value;
+	if (n < groups->groups->len)
+		lode_profile_lines_print(self->terminal, out, "%s more: %s",
+			lode_number_format_count((double)(groups->groups->len - n), number),
+			lode_number_format_share(share_of(groups, groups->grouped - shown), share));
+	if (unknown > 0.5)
+		lode_profile_lines_print(self->terminal, out, "%s: %s of all (%s)",
+			self->is_object ? "without data, as fetches have none" : "unresolved",
+			lode_number_format_share(share_of(groups, unknown), share),
+			lode_number_format_count(unknown, number));
+}
+
+static void write_text(const LodeProfile *profile, const LodeEventGroups *groups,
+	const LodeEventTableOptions *options, FILE *out)
+{
+	const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, groups->event);
+	bool is_object = groups->by == LODE_EVENT_BY_OBJECT;
+	const LodeTableColumn columns[N_COLUMNS] = {
+		[VALUE] = {event->name},
+		[SHARE] = {"share"},
+		[FIRST] = {is_object ? "loads" : "executions", .dropped = 1},
+		[SECOND] = {is_object ? "stores" : "per execution", .dropped = 2},
+		[NAME] = {lode_event_by_to_text(groups->by), .is_text = true},
+	};
+	Table self = {profile, groups, &options->terminal, is_object};
+	LodeTable table = {columns, N_COLUMNS, n_rows(groups, options->top), event_cell, &self};
+	char total[LODE_NUMBER_SIZE];
+
+	lode_profile_lines_print(&options->terminal, out, "%s · %s by %s · %s in all%s%s",
+		profile->program != NULL ? profile->program : "?", event->name,
+		lode_event_by_to_text(groups->by), lode_number_format_count(groups->total, total),
+		event->description != NULL ? " · " : "",
+		event->description != NULL ? event->description : "");
+	fputc('\n', out);
+	if (groups->groups->len == 0)
+		fputs("None.\n", out);
+	else
+		lode_table_write(&table, &options->terminal, out);
+	write_rest(&self, table.n_rows, out);
+}
+
+static void write_json(const LodeProfile *profile, const LodeEventGroups *groups,
+	const LodeEventTableOptions *options, FILE *out)
+{
+	LodeJsonStream json;
+
+	lode_json_stream_init(&json, out);
+	lode_json_begin(&json, '{');
+	lode_json_member_string(&json, "program", profile->program);
+	lode_json_member_string(
+		&json, "event", LODE_AT(profile->events, LodeEvent, groups->event).name);
+	lode_json_member_string(&json, "by", lode_event_by_to_text(groups->by));
+	lode_json_member_number(&json, "total", groups->total);
+	lode_json_key(&json, "rows");
+	lode_json_begin(&json, '[');
+	for (size_t i = 0; i < n_rows(groups, options->top); i++) {
+		const LodeEventGroup *group = group_at(groups, i);
+
+		lode_json_line(&json);
+		lode_json_begin(&json, '{');
+		lode_json_member_string(&json, "name", group->name);
+		lode_json_member_number(&json, "value", group->value);
+		lode_json_member_number(&json, "share", share_of(groups, group->value));
+		lode_json_member_number(&json, "executions", group->executions);
+		lode_json_member_number(&json, "loads", group->loads);
+		lode_json_member_number(&json, "stores", group->stores);
+		lode_json_end(&json, '}');
+	}
+	lode_json_end(&json, ']');
+	lode_json_end(&json, '}');
+}
+
+static void write_csv(
+	const LodeEventGroups *groups, const LodeEventTableOptions *options, FILE *out)
+{
+	static const char *const titles[] = {
+		"name", "value", "share", "executions", "loads", "stores"};
+	LodeCsv csv;
+
+	lode_csv_init(&csv, out);
+	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
+		lode_csv_text(&csv, titles[i]);
+	lode_csv_end_row(&csv);
+	for (size_t i = 0; i < n_rows(groups, options->top); i++) {
+		const LodeEventGroup *group = group_at(groups, i);
+
+		lode_csv_text(&csv, group->name);
+		lode_csv_number(&csv, group->value);
+		lode_csv_number(&csv, share_of(groups, group->value));
+		lode_csv_number(&csv, group->executions);
+		lode_csv_number(&csv, group->loads);
+		lode_csv_number(&csv, group->stores);
+		lode_csv_end_row(&csv);
+	}
+}
+
+bool lode_event_table_write(const LodeProfile *profile, const LodeEventGroups *groups,
+	const LodeEventTableOptions *options, FILE *out, GError **error)
+{
+	if (options->format == LODE_VIEW_JSON)
+		write_json(profile, groups, options, out);
+	else if (options->format == LODE_VIEW_CSV)
+		write_csv(groups, options, out);
+	else
+		write_text(profile, groups, options, out);
+	return lode_view_flush(out, error);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* An event by instruction, function, line or data object, as text, JSON or CSV. */
+#pragma once
+
+#include "analyses/memory/event_groups.h"
+#include "views/format.h"
+
+typedef struct {
+	LodeViewFormat format;
+	LodeTerminal terminal;
+	uint32_t top; /* rows; 0: all */
+} LodeEventTableOptions;
+
+/* Errors: _IO. */
+bool lode_event_table_write(const LodeProfile *profile, const LodeEventGroups *groups,
+	const LodeEventTableOptions *options, FILE *out, GError **error);

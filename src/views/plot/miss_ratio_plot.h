@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Miss ratio by cache size, a line for each curve; where caches were simulated too, their sizes as
+ * lines across, and their own misses as dots: what is above the curve is conflict.
+ *
+ *    %│╲      l1    l2
+ *     │ ╲_____┊     ┊
+ *     │       ●─────┊──
+ *     └─────────────────  size
+ *      1K    32K    1M
+ */
+#pragma once
+
+#include "views/cache_results.h"
+#include "views/plot/plot_canvas.h"
+
+/* Errors: _IO. */
+bool lode_miss_ratio_plot_write(
+	const LodeCacheResults *results, LodePlotFormat format, FILE *out, GError **error);

@@ -1,0 +1,3 @@
+status=0
+lode run --simulate host -- true || status=$?
+exit $status

@@ -1,0 +1,3 @@
+status=0
+lode run --trace --exact -- true || status=$?
+exit $status

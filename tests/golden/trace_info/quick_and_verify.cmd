@@ -1,0 +1,1 @@
+lode trace info x.rps --quick --verify

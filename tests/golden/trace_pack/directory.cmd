@@ -1,0 +1,2 @@
+mkdir d
+lode trace pack d -o x.rps

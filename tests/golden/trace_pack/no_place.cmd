@@ -1,0 +1,1 @@
+printf ' L 00000001,1\n' | lode trace pack - -o /nowhere/x.rps

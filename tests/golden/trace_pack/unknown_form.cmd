@@ -1,0 +1,1 @@
+echo hello | lode trace pack - -o x.rps

@@ -1,0 +1,1 @@
+lode trace record --with lackey --function main -- true

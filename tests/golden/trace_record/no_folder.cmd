@@ -1,0 +1,1 @@
+lode trace record -o no/such/folder/x.rps -- true

@@ -1,0 +1,1 @@
+lode trace record -n 0 -- true

@@ -1,0 +1,1 @@
+lode trace simulate x.rps --plot-curve x.jpg

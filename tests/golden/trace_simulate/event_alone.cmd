@@ -1,0 +1,1 @@
+lode trace simulate x.rps --event l1d-miss

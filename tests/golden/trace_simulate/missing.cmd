@@ -1,0 +1,1 @@
+lode trace simulate missing.rps --cache d1=4K:2:64

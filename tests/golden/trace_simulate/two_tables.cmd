@@ -1,0 +1,1 @@
+lode trace simulate x.rps --cache d1=4K:2:64 --curve data --format csv

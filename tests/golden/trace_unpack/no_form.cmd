@@ -1,0 +1,1 @@
+lode trace unpack x.rps --form lacky

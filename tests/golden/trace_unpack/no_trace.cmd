@@ -1,0 +1,2 @@
+echo hello >x.rps
+lode trace unpack x.rps

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Random hierarchies and traces for the tests of the simulator, from the seed of GLib's tests. */
+#pragma once
+
+#include "caches/hierarchy.h"
+#include "traces/trace_frame.h"
+
+/* Small caches in any combination of what a description may ask for; as text. */
+char *random_hierarchy_text(void);
+
+/* Frames (GPtrArray of LodeTraceFrame, owned) of about so many references: loops, strides, a few
+ * hot lines, threads that share lines, and now and then what no program does. */
+GPtrArray *random_frames(unsigned n_references);

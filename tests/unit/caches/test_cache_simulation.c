@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulator agrees with a naive one to the last miss, whatever the hierarchy and the trace. */
+#include "caches/cache_simulation.h"
+
+#include "base/error.h"
+#include "naive_simulator.h"
+#include "random_caches.h"
+#include "traces/block_splitter.h"
+
+#include <string.h>
+
+enum { MAX_HIERARCHIES = 8 };
+
+static LodeHierarchy *parse(const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	LodeHierarchy *hierarchy = lode_hierarchy_parse(text, &error);
+
+	g_assert_no_error(error);
+	return hierarchy;
+}
+
+/* One reference: where it is in the trace, and what it is. */
+static void access_naively(
+	NaiveSimulator *naive, NaiveReference *now, uint64_t address, uint32_t size, unsigned kind)
+{
+	now->reference = (LodeReference){address, size, now->miss.thread, (uint8_t)kind};
+	now->miss.kind = (uint8_t)kind;
+	now->miss.size = size;
+	now->miss.address = address;
+	naive_simulator_access(naive, now);
+	now->miss.reference++;
+}
+
+/* A block's references, as its `now` says where; gives how many addresses it took. */
+static unsigned run_block(NaiveSimulator *naive, const LodeTraceBlock *block, NaiveReference *now,
+	const uint64_t *addresses)
+{
+	unsigned slot = 0;
+
+	now->instruction = block->address;
+	for (unsigned i = 0; i < MAX(block->n_instructions, 1); i++) {
+		uint32_t size = block->n_instructions > 0 ? block->instruction_sizes[i] : 0;
+
+		now->miss.instruction = (uint8_t)i;
+		now->miss.slot = UINT8_MAX;
+		if (block->n_instructions > 0)
+			access_naively(naive, now, now->instruction, size, LODE_REFERENCE_FETCH);
+		for (; slot < block->n_slots && block->slots[slot].instruction == i; slot++) {
+			now->miss.slot = (uint8_t)slot;
+			access_naively(naive, now, addresses[slot], block->slots[slot].size,
+				block->slots[slot].kind);
+		}
+		now->instruction += size;
+	}
+	return slot;
+}
+
+/* The references of a frame, walked by its blocks. */
+static void run_naive(NaiveSimulator *naive, const LodeTraceFrame *frame, uint32_t hierarchy)
+{
+	NaiveReference now = {
+		.miss = {.hierarchy = hierarchy, .reference = frame->first_reference}};
+	const uint64_t *addresses = frame->addresses;
+	size_t next_switch = 0;
+
+	for (size_t i = 0; i < frame->n_invocations; i++) {
+		if (next_switch < frame->n_switches && frame->switches[next_switch].invocation == i)
+			now.miss.thread = frame->switches[next_switch++].thread;
+		now.miss.block = frame->blocks[i];
+		addresses += run_block(naive,
+			lode_block_dictionary_at(frame->dictionary, frame->blocks[i]), &now,
+			addresses);
+	}
+}
+
+typedef struct {
+	LodeHierarchy *hierarchies[MAX_HIERARCHIES];
+	char *texts[MAX_HIERARCHIES];
+	GArray *misses[MAX_HIERARCHIES]; /* LodeCacheMiss */
+	size_t n;
+} Case;
+
+static void note_miss(const LodeCacheMiss *miss, void *user_data)
+{
+	Case *self = user_data;
+
+	g_array_append_val(self->misses[miss->hierarchy], *miss);
+}
+
+static void clear_case(Case *self)
+{
+	for (size_t i = 0; i < self->n; i++) {
+		lode_hierarchy_free(self->hierarchies[i]);
+		g_array_unref(self->misses[i]);
+		g_free(self->texts[i]);
+	}
+}
+
+static void add_hierarchy(Case *self, char *text)
+{
+	self->hierarchies[self->n] = parse(text);
+	self->misses[self->n] = g_array_new(FALSE, FALSE, sizeof(LodeCacheMiss));
+	self->texts[self->n++] = text;
+}
+
+static LodeCacheSimulation *simulate(
+	Case *self, const GPtrArray *frames, unsigned threads, bool classifies)
+{
+	LodeCacheSimulationOptions options = {.threads = threads,
+		.classifies = classifies,
+		.on_miss = note_miss,
+		.user_data = self};
+	g_autoptr(GError) error = NULL;
+	LodeCacheSimulation *simulation = lode_cache_simulation_new(
+		(const LodeHierarchy *const *)self->hierarchies, self->n, &options, &error);
+
+	g_assert_no_error(error);
+	for (guint i = 0; i < frames->len; i++) {
+		lode_cache_simulation_replay(simulation, g_ptr_array_index(frames, i), &error);
+		g_assert_no_error(error);
+	}
+	return simulation;
+}
+
+/* Field by field: the structure has padding. */
+static bool is_same_miss(const LodeCacheMiss *a, const LodeCacheMiss *b)
+{
+	return a->hierarchy == b->hierarchy && a->cache == b->cache && a->block == b->block &&
+	       a->thread == b->thread && a->instruction == b->instruction && a->slot == b->slot &&
+	       a->kind == b->kind && a->miss_class == b->miss_class && a->size == b->size &&
+	       a->address == b->address && a->reference == b->reference;
+}
+
+static void compare_misses(const Case *self, size_t at, const GArray *expected)
+{
+	const GArray *misses = self->misses[at];
+
+	for (guint i = 0; i < MIN(misses->len, expected->len); i++) {
+		const LodeCacheMiss *a = &g_array_index(misses, LodeCacheMiss, i);
+		const LodeCacheMiss *b = &g_array_index(expected, LodeCacheMiss, i);
+
+		if (is_same_miss(a, b))
+			continue;
+		g_error("%s: miss %u: cache %u class %u at %" G_GUINT64_FORMAT
+			", naively cache %u class %u at %" G_GUINT64_FORMAT,
+			self->texts[at], i, a->cache, a->miss_class, a->reference, b->cache,
+			b->miss_class, b->reference);
+	}
+	if (misses->len != expected->len)
+		g_error("%s: %u misses, naively %u", self->texts[at], misses->len, expected->len);
+}
+
+static void compare_counts(
+	const Case *self, size_t at, const LodeCacheCounts *counts, const LodeCacheCounts *expected)
+{
+	for (guint i = 0; i < self->hierarchies[at]->caches->len; i++) {
+		const uint64_t *a = (const uint64_t *)&counts[i];
+		const uint64_t *b = (const uint64_t *)&expected[i];
+
+		for (size_t j = 0; j < sizeof(*counts) / sizeof(uint64_t); j++) {
+			if (a[j] != b[j])
+				g_error("%s: cache %u: count %zu is %" G_GUINT64_FORMAT
+					", naively %" G_GUINT64_FORMAT,
+					self->texts[at], i, j, a[j], b[j]);
+		}
+	}
+}
+
+/* The misses that were told add up to the counts. */
+static void check_sums(const Case *self, size_t at, const LodeCacheCounts *counts, bool classifies)
+{
+	for (guint i = 0; i < self->hierarchies[at]->caches->len; i++) {
+		uint64_t told = 0, counted = 0, classed = 0;
+
+		for (guint j = 0; j < self->misses[at]->len; j++)
+			told += g_array_index(self->misses[at], LodeCacheMiss, j).cache == i;
+		for (unsigned j = 0; j < LODE_N_REFERENCE_KINDS; j++)
+			counted += counts[i].misses[j];
+		for (unsigned j = 0; j < LODE_N_MISS_CLASSES; j++)
+			classed += counts[i].classes[j];
+		g_assert_cmpuint(told, ==, counted);
+		g_assert_cmpuint(classed, ==, classifies ? counted : 0);
+	}
+}
+
+static void compare_with_naive(Case *self, const GPtrArray *frames, bool classifies)
+{
+	g_autoptr(LodeCacheSimulation)
+		simulation = simulate(self, frames, 1 + frames->len % 3, classifies);
+
+	for (size_t i = 0; i < self->n; i++) {
+		g_autoptr(NaiveSimulator)
+			naive = naive_simulator_new(self->hierarchies[i], classifies);
+
+		for (guint j = 0; j < frames->len; j++)
+			run_naive(naive, g_ptr_array_index(frames, j), (uint32_t)i);
+		compare_misses(self, i, naive_simulator_misses(naive));
+		compare_counts(self, i, lode_cache_simulation_counts(simulation, i),
+			naive_simulator_counts(naive));
+		check_sums(self, i, lode_cache_simulation_counts(simulation, i), classifies);
+	}
+}
+
+static void test_random(gconstpointer data)
+{
+	bool classifies = GPOINTER_TO_INT(data) != 0;
+
+	for (unsigned round = 0; round < 80; round++) {
+		g_autoptr(GPtrArray) frames = random_frames(3000);
+		Case now = {0};
+
+		for (unsigned i = 0; i < 4; i++)
+			add_hierarchy(&now, random_hierarchy_text());
+		compare_with_naive(&now, frames, classifies);
+		clear_case(&now);
+	}
+}
+
+/* The same misses in the same order, whatever the number of workers. */
+static void test_workers(void)
+{
+	for (unsigned round = 0; round < 10; round++) {
+		g_autoptr(GPtrArray) frames = random_frames(20000);
+		Case one = {0}, many = {0};
+		g_autoptr(LodeCacheSimulation) first = NULL, second = NULL;
+
+		for (unsigned i = 0; i < MAX_HIERARCHIES; i++) {
+			char *text = random_hierarchy_text();
+
+			add_hierarchy(&one, text);
+			add_hierarchy(&many, g_strdup(text));
+		}
+		first = simulate(&one, frames, 1, round % 2);
+		second = simulate(&many, frames, 3, round % 2);
+		for (size_t i = 0; i < one.n; i++) {
+			compare_misses(&one, i, many.misses[i]);
+			compare_counts(&one, i, lode_cache_simulation_counts(first, i),
+				lode_cache_simulation_counts(second, i));
+		}
+		g_clear_pointer(&first, lode_cache_simulation_free);
+		g_clear_pointer(&second, lode_cache_simulation_free);
+		clear_case(&one);
+		clear_case(&many);
+	}
+}
+
+static GPtrArray *frames_of(const LodeReference *references, size_t n)
+{
+	GPtrArray *frames = g_ptr_array_new_with_free_func((GDestroyNotify)lode_trace_frame_free);
+	g_autoptr(LodeBlockSplitter) splitter = lode_block_splitter_new();
+
+	lode_block_splitter_add(splitter, references, n);
+	g_ptr_array_add(frames, lode_block_splitter_take_frame(splitter));
+	return frames;
+}
+
+/* Four lines that fight over one set of two ways; known by heart. */
+static void test_conflict(void)
+{
+	LodeReference references[12];
+	Case now = {0};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(references); i++)
+		references[i] = (LodeReference){0x1000 + i % 3 * 1024, 4, 0, LODE_REFERENCE_LOAD};
+	g_autoptr(GPtrArray) frames = frames_of(references, G_N_ELEMENTS(references));
+	add_hierarchy(&now, g_strdup("d1=2K:2:64"));
+	g_autoptr(LodeCacheSimulation) simulation = simulate(&now, frames, 1, true);
+	const LodeCacheCounts *counts = lode_cache_simulation_counts(simulation, 0);
+
+	g_assert_cmpuint(counts->accesses[LODE_REFERENCE_LOAD], ==, 12);
+	g_assert_cmpuint(counts->misses[LODE_REFERENCE_LOAD], ==, 12);
+	g_assert_cmpuint(counts->classes[LODE_MISS_COMPULSORY], ==, 3);
+	g_assert_cmpuint(counts->classes[LODE_MISS_CONFLICT], ==, 9);
+	g_clear_pointer(&simulation, lode_cache_simulation_free);
+	clear_case(&now);
+}
+
+/* A fetch without a size lies behind the last byte of its block, in a line of its own. */
+static void test_sizeless_fetch(void)
+{
+	LodeReference references[30];
+	Case now = {0};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(references); i += 3) {
+		references[i] = (LodeReference){0x1000, 16, 0, LODE_REFERENCE_FETCH};
+		references[i + 1] = (LodeReference){0x1010, 0, 0, LODE_REFERENCE_FETCH};
+		references[i + 2] = (LodeReference){0x2010, 4, 0, LODE_REFERENCE_FETCH};
+	}
+	g_autoptr(GPtrArray) frames = frames_of(references, G_N_ELEMENTS(references));
+	add_hierarchy(&now, g_strdup("i1=64:1:16"));
+	compare_with_naive(&now, frames, false);
+	g_assert_cmpuint(now.misses[0]->len, ==, 21);
+	clear_case(&now);
+}
+
+/* Two cores on the two halves of a line: the sharing is false; on one half: it is true. */
+static void test_sharing(gconstpointer data)
+{
+	bool is_true = GPOINTER_TO_INT(data) != 0;
+	LodeReference references[20];
+	Case now = {0};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(references); i++)
+		references[i] = (LodeReference){0x1000 + (is_true ? 0 : i % 2 * 32), 8,
+			(uint16_t)(i % 2), LODE_REFERENCE_STORE};
+	g_autoptr(GPtrArray) frames = frames_of(references, G_N_ELEMENTS(references));
+	add_hierarchy(&now, g_strdup("d1=2K:2:64,cores=2"));
+	g_autoptr(LodeCacheSimulation) simulation = simulate(&now, frames, 1, true);
+	const LodeCacheCounts *counts = lode_cache_simulation_counts(simulation, 0);
+
+	g_assert_cmpuint(counts->misses[LODE_REFERENCE_STORE], ==, 20);
+	g_assert_cmpuint(counts->invalidations, ==, 19);
+	g_assert_cmpuint(counts->write_backs, ==, 19);
+	g_assert_cmpuint(counts->classes[LODE_MISS_COMPULSORY], ==, 2);
+	g_assert_cmpuint(
+		counts->classes[is_true ? LODE_MISS_TRUE_SHARING : LODE_MISS_FALSE_SHARING], ==,
+		18);
+	g_clear_pointer(&simulation, lode_cache_simulation_free);
+	clear_case(&now);
+}
+
+/* More threads than a hierarchy of a core each may have. */
+static void test_too_many_cores(void)
+{
+	g_autoptr(LodeHierarchy) hierarchy = parse("d1=2K:2:64,cores=0");
+	const LodeHierarchy *hierarchies[] = {hierarchy};
+	LodeReference references[LODE_HIERARCHY_MAX_CORES + 1];
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeCacheSimulation)
+		simulation = lode_cache_simulation_new(hierarchies, 1, NULL, &error);
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(references); i++)
+		references[i] = (LodeReference){0x1000, 4, (uint16_t)i, LODE_REFERENCE_LOAD};
+	g_autoptr(GPtrArray) frames = frames_of(references, G_N_ELEMENTS(references));
+	g_assert_false(
+		lode_cache_simulation_replay(simulation, g_ptr_array_index(frames, 0), &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
+	g_assert_nonnull(strstr(error->message, "cores=N"));
+}
+
+/* Sixteen of the largest caches do not fit the bound, and nothing is taken for them. */
+static void test_too_large(void)
+{
+	g_autoptr(LodeHierarchy) hierarchy = parse("d1=4G:8:64,l2=4G:8:64,l3=4G:8:64");
+	const LodeHierarchy *hierarchies[] = {
+		hierarchy, hierarchy, hierarchy, hierarchy, hierarchy, hierarchy};
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(lode_cache_simulation_new(hierarchies, 6, NULL, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_data_func("/caches/cache_simulation/naive", GINT_TO_POINTER(0), test_random);
+	g_test_add_data_func(
+		"/caches/cache_simulation/naive_classes", GINT_TO_POINTER(1), test_random);
+	g_test_add_func("/caches/cache_simulation/workers", test_workers);
+	g_test_add_func("/caches/cache_simulation/conflict", test_conflict);
+	g_test_add_func("/caches/cache_simulation/sizeless_fetch", test_sizeless_fetch);
+	g_test_add_data_func(
+		"/caches/cache_simulation/true_sharing", GINT_TO_POINTER(1), test_sharing);
+	g_test_add_data_func(
+		"/caches/cache_simulation/false_sharing", GINT_TO_POINTER(0), test_sharing);
+	g_test_add_func("/caches/cache_simulation/too_many_cores", test_too_many_cores);
+	g_test_add_func("/caches/cache_simulation/too_large", test_too_large);
+	return g_test_run();
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* Descriptions of caches: what they say, that they come back as text, and how wrong ones are
+ * refused. */
+#include "caches/hierarchy.h"
+
+#include "base/error.h"
+#include "caches/machine_caches.h"
+#include "random_caches.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#define CACHE(hierarchy, i) (&g_array_index((hierarchy)->caches, LodeCache, i))
+
+static LodeHierarchy *parse(const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	LodeHierarchy *hierarchy = lode_hierarchy_parse(text, &error);
+
+	g_assert_no_error(error);
+	return hierarchy;
+}
+
+static void test_fields(void)
+{
+	g_autoptr(LodeHierarchy)
+		hierarchy = parse(" l2=1M:16:64:write-through , d1=32K:8:64:plru:stride\n"
+				  "# the first level of code, in a line of its own\n"
+				  "i1=16k:full:32:random=9:next-line # and why\n"
+				  "dtlb=64:4:4K:srrip,l3=2M:16:128:no-allocate,cores=4");
+	const LodeCache *cache = CACHE(hierarchy, 0);
+
+	g_assert_cmpuint(hierarchy->n_cores, ==, 4);
+	g_assert_cmpuint(hierarchy->caches->len, ==, 5);
+	g_assert_cmpstr(cache->name, ==, "i1");
+	g_assert_cmpuint(cache->n_sets, ==, 1);
+	g_assert_cmpuint(cache->n_ways, ==, 512);
+	g_assert_cmpint(cache->replacement, ==, LODE_REPLACEMENT_RANDOM);
+	g_assert_cmpuint(cache->seed, ==, 9);
+	g_assert_cmpint(cache->prefetch, ==, LODE_PREFETCH_NEXT_LINE);
+	cache = CACHE(hierarchy, 1);
+	g_assert_cmpstr(cache->name, ==, "d1");
+	g_assert_cmpuint(cache->holds, ==, LODE_CACHE_DATA);
+	g_assert_cmpuint(cache->n_sets, ==, 64);
+	g_assert_cmpint(cache->replacement, ==, LODE_REPLACEMENT_PLRU);
+	g_assert_cmpint(cache->prefetch, ==, LODE_PREFETCH_STRIDE);
+	g_assert_false(cache->is_shared);
+	cache = CACHE(hierarchy, 2);
+	g_assert_cmpuint(cache->holds, ==, LODE_CACHE_DATA | LODE_CACHE_INSTRUCTIONS);
+	g_assert_true(cache->is_write_through);
+	cache = CACHE(hierarchy, 3);
+	g_assert_true(cache->is_no_allocate);
+	g_assert_true(cache->is_shared);
+	cache = CACHE(hierarchy, 4);
+	g_assert_true(cache->is_tlb);
+	g_assert_cmpuint(cache->n_sets, ==, 16);
+	g_assert_cmpuint(cache->size_bytes, ==, 256 << 10);
+}
+
+/* Behind a d1 alone, a second level sees no fetches. */
+static void test_holds_what_comes(void)
+{
+	g_autoptr(LodeHierarchy) hierarchy = parse("d1=32K:8:64,l2=1M:16:64");
+
+	g_assert_cmpuint(CACHE(hierarchy, 1)->holds, ==, LODE_CACHE_DATA);
+}
+
+static void check_round_trip(const LodeHierarchy *hierarchy)
+{
+	g_autofree char *text = lode_hierarchy_to_text(hierarchy);
+	g_autoptr(LodeHierarchy) again = parse(text);
+	g_autofree char *text_again = lode_hierarchy_to_text(again);
+
+	g_assert_cmpuint(again->caches->len, ==, hierarchy->caches->len);
+	g_assert_cmpuint(again->n_cores, ==, hierarchy->n_cores);
+	for (guint i = 0; i < hierarchy->caches->len; i++) {
+		const LodeCache *a = CACHE(hierarchy, i), *b = CACHE(again, i);
+
+		g_assert_cmpstr(a->name, ==, b->name);
+		g_assert_cmpuint(a->holds, ==, b->holds);
+		g_assert_cmpuint(a->size_bytes, ==, b->size_bytes);
+		g_assert_cmpuint(a->n_ways, ==, b->n_ways);
+		g_assert_cmpuint(a->line_bytes, ==, b->line_bytes);
+		g_assert_cmpint(a->replacement, ==, b->replacement);
+		g_assert_cmpint(a->prefetch, ==, b->prefetch);
+		g_assert_true(a->is_write_through == b->is_write_through);
+		g_assert_true(a->is_no_allocate == b->is_no_allocate);
+		g_assert_true(a->is_shared == b->is_shared);
+	}
+	g_assert_cmpstr(text, ==, text_again);
+}
+
+static void test_round_trip(void)
+{
+	for (unsigned i = 0; i < 500; i++) {
+		g_autofree char *text = random_hierarchy_text();
+		g_autoptr(LodeHierarchy) hierarchy = parse(text);
+
+		check_round_trip(hierarchy);
+	}
+}
+
+/* All that do not ask the machine; "host" needs one that tells. */
+static void test_presets(void)
+{
+	const LodeHierarchyPreset *preset = lode_hierarchy_presets();
+
+	for (; preset->name != NULL; preset++) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(LodeHierarchy) hierarchy = lode_hierarchy_parse(preset->name, &error);
+
+		if (g_error_matches(error, LODE_ERROR, LODE_ERROR_NOT_FOUND)) {
+			g_test_message("%s", error->message);
+			continue;
+		}
+		g_assert_no_error(error);
+		g_assert_cmpstr(hierarchy->name, ==, preset->name);
+		check_round_trip(hierarchy);
+	}
+}
+
+static const struct {
+	const char *text, *part, *says;
+	LodeErrorCode code;
+} wrong_texts[] = {
+	{"d1=32K:7:64", "'d1=32K:7:64'", "power of two: here 512 / 7", LODE_ERROR_USAGE},
+	{"i1=32K:8:64,d1=32K:8:48", "'d1=32K:8:48'", "not 48", LODE_ERROR_USAGE},
+	{"d1=32K:8", "'d1=32K:8'", "d1=SIZE:WAYS:LINE", LODE_ERROR_USAGE},
+	{"dtlb=64", "'dtlb=64'", "dtlb=ENTRIES:WAYS:PAGE", LODE_ERROR_USAGE},
+	{"d9=32K:8:64", "'d9=32K:8:64'", "no cache is called 'd9'", LODE_ERROR_USAGE},
+	{"d1=32Q:8:64", "'d1=32Q:8:64'", "K, M or G", LODE_ERROR_USAGE},
+	{"d1=-1:8:64", "'d1=-1:8:64'", "a number", LODE_ERROR_USAGE},
+	{"d1=32K:8:64:pluru", "'d1=32K:8:64:pluru'", "did you mean 'plru'?", LODE_ERROR_USAGE},
+	{"d1=24K:6:64:plru", "'d1=24K:6:64:plru'", "a binary tree", LODE_ERROR_USAGE},
+	{"d1=32K:8:64:random=x", "'d1=32K:8:64:random=x'", "not 'x'", LODE_ERROR_USAGE},
+	{"i1=32K:8:64:stride", "'i1=32K:8:64:stride'", "stride is of data", LODE_ERROR_USAGE},
+	{"dtlb=64:4:4K:shared", "'dtlb=64:4:4K:shared'", "replacement only", LODE_ERROR_USAGE},
+	{"d1=32K:8:64,d1=16K:8:64", "'d1=16K:8:64'", "same place as 'd1'", LODE_ERROR_USAGE},
+	{"d1=32K:8:64,u1=16K:8:64", "'u1=16K:8:64'", "same place as 'd1'", LODE_ERROR_USAGE},
+	{"l2=1M:16:64", "'l2'", "a level in front of it is missing", LODE_ERROR_USAGE},
+	{"d1=32K:8:64,l3=1M:16:64", "'l3'", "is missing", LODE_ERROR_USAGE},
+	{"d1=32K:8:64,stlb=64:4:4K", "'stlb'", "is missing", LODE_ERROR_USAGE},
+	{"d1=32K:8:64:shared,l2=1M:16:64,cores=2", "'l2'", "behind the shared 'd1'",
+		LODE_ERROR_USAGE},
+	{"d1=32K:8:64,l2=1M:16:128,cores=2", "'l2'", "lines of one size", LODE_ERROR_USAGE},
+	{"d1=32K:8:64,cores=65", "'cores=65'", "up to 64", LODE_ERROR_USAGE},
+	{"cores=2", "", "no cache is described", LODE_ERROR_USAGE},
+	{"d1=32K:8:64,foo", "'foo'", "NAME=SIZE:WAYS:LINE", LODE_ERROR_USAGE},
+	{"skylake-sever", "'skylake-sever'", "did you mean 'skylake-server'?", LODE_ERROR_USAGE},
+	{"d1=64G:8:64", "'d1=64G:8:64'", "more than 67108864", LODE_ERROR_LIMIT},
+	{"d1=16M:full:64", "'d1=16M:full:64'", "from 1 to 65536", LODE_ERROR_LIMIT},
+	{"d1=32K:0:64", "'d1=32K:0:64'", "from 1 to 65536", LODE_ERROR_LIMIT},
+	{"d1=18446744073709551615G:8:64", "'d1=18446744073709551615G:8:64'", "a number",
+		LODE_ERROR_USAGE},
+	{"/nowhere/caches", "/nowhere/caches", "", LODE_ERROR_IO},
+};
+
+static void test_wrong(void)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(wrong_texts); i++) {
+		g_autoptr(GError) error = NULL;
+
+		g_assert_null(lode_hierarchy_parse(wrong_texts[i].text, &error));
+		g_assert_error(error, LODE_ERROR, (gint)wrong_texts[i].code);
+		if (strstr(error->message, wrong_texts[i].part) == NULL ||
+			strstr(error->message, wrong_texts[i].says) == NULL)
+			g_error("%s: %s", wrong_texts[i].text, error->message);
+	}
+}
+
+static void test_file(void)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *path = NULL;
+	int fd = g_file_open_tmp("caches-XXXXXX", &path, &error);
+
+	g_assert_no_error(error);
+	g_close(fd, NULL);
+	g_file_set_contents(path, "i1=32K:8:64\nd1=32K:8:64 # data\n\nl2=1M:16:64\n", -1, &error);
+	g_assert_no_error(error);
+	g_autoptr(LodeHierarchy) hierarchy = parse(path);
+	g_assert_cmpuint(hierarchy->caches->len, ==, 3);
+	g_assert_cmpstr(hierarchy->name, ==, path);
+	g_file_set_contents(path, "i1=32K:8:64\nd1=what\n", -1, NULL);
+	g_assert_null(lode_hierarchy_parse(path, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_USAGE);
+	g_assert_true(g_str_has_prefix(error->message, path));
+	g_remove(path);
+}
+
+/* A folder as Linux has it. */
+static void write_index(const char *folder, unsigned index, const char *const *values)
+{
+	static const char *const names[] = {"level", "type", "size", "ways_of_associativity",
+		"coherency_line_size", "shared_cpu_list"};
+	g_autofree char *path = g_strdup_printf("%s/index%u", folder, index);
+
+	g_assert_cmpint(g_mkdir_with_parents(path, 0700), ==, 0);
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *file = g_build_filename(path, names[i], NULL);
+
+		g_assert_true(g_file_set_contents(file, values[i], -1, NULL));
+	}
+}
+
+static void remove_folder(const char *folder)
+{
+	const char *const argv[] = {"rm", "-r", folder, NULL};
+
+	g_spawn_sync(
+		NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+}
+
+/* 24.75 MiB of 11 ways are 36,864 sets, which are no power of two. */
+static void test_machine(void)
+{
+	static const char *const data[] = {"1\n", "Data\n", "32K\n", "8\n", "64\n", "0,36\n"};
+	static const char *const code[] = {"1", "Instruction", "32K", "8", "64", "0,36"};
+	static const char *const second[] = {"2", "Unified", "1024K", "16", "64", "0,36"};
+	static const char *const third[] = {"3", "Unified", "25344K", "11", "64", "0-17,36-53"};
+	g_autofree char *folder = g_dir_make_tmp("caches-XXXXXX", NULL);
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = NULL;
+
+	g_assert_null(lode_machine_caches_text(folder, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+	g_clear_error(&error);
+	write_index(folder, 0, data);
+	write_index(folder, 1, code);
+	write_index(folder, 2, second);
+	write_index(folder, 3, third);
+	text = lode_machine_caches_text(folder, &error);
+	g_assert_no_error(error);
+	g_assert_cmpstr(text, ==,
+		"d1=32768:8:64:private,i1=32768:8:64:private,l2=1048576:16:64:private,"
+		"l3=25165824:12:64:shared");
+	remove_folder(folder);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/caches/hierarchy/fields", test_fields);
+	g_test_add_func("/caches/hierarchy/holds_what_comes", test_holds_what_comes);
+	g_test_add_func("/caches/hierarchy/round_trip", test_round_trip);
+	g_test_add_func("/caches/hierarchy/presets", test_presets);
+	g_test_add_func("/caches/hierarchy/wrong", test_wrong);
+	g_test_add_func("/caches/hierarchy/file", test_file);
+	g_test_add_func("/caches/hierarchy/machine", test_machine);
+	return g_test_run();
+}

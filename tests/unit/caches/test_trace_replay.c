@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packed traces through caches and stack distances at once. Where both say the same thing, the
+ * misses of a fully associative LRU cache, they must agree, whatever the number of threads.
+ */
+#include "base/error.h"
+#include "caches/trace_replay.h"
+#include "traces/trace_writer.h"
+
+#include <glib/gstdio.h>
+
+enum { N_REFERENCES = 60000, FRAME_REFERENCES = 7000, LINE = 64, N_SIZES = 6 };
+
+static char *directory;
+
+static char *write_trace(GRand *random)
+{
+	const LodeTraceWriterOptions options = {
+		.level = LODE_TRACE_LEVEL_FAST, .threads = 1, .frame_references = FRAME_REFERENCES};
+	g_autoptr(GError) error = NULL;
+	char *path = g_build_filename(directory, "x.rps", NULL);
+	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &options, &error);
+	uint64_t pc = 0;
+
+	g_assert_no_error(error);
+	for (unsigned i = 0; i < N_REFERENCES; i++) {
+		LodeReference reference = {pc, 4, 0, LODE_REFERENCE_FETCH};
+		uint64_t word = g_rand_int(random) % (1 << g_rand_int_range(random, 1, 14));
+
+		pc = (g_rand_int_range(random, 0, 9) == 0 ? g_rand_int(random) : pc + 4) & 0x3ffc;
+		if (i % 3 == 2)
+			reference = (LodeReference){0x100000 + 8 * word, 8, 0,
+				(uint8_t)g_rand_int_range(random, 1, LODE_N_REFERENCE_KINDS)};
+		g_assert_true(lode_trace_writer_add(writer, &reference, 1, &error));
+	}
+	g_assert_true(lode_trace_writer_finish(writer, NULL, &error));
+	g_assert_no_error(error);
+	return path;
+}
+
+static GPtrArray *make_hierarchies(void)
+{
+	GPtrArray *hierarchies = g_ptr_array_new_with_free_func(
+		(GDestroyNotify)lode_hierarchy_free);
+	g_autoptr(GError) error = NULL;
+
+	for (unsigned i = 0; i < N_SIZES; i++) {
+		g_autofree char *text = g_strdup_printf(
+			"i1=%u:full:64,d1=%u:full:64", 256u << i, 512u << i);
+		LodeHierarchy *hierarchy = lode_hierarchy_parse(text, &error);
+
+		g_assert_no_error(error);
+		g_ptr_array_add(hierarchies, hierarchy);
+	}
+	return hierarchies;
+}
+
+static uint64_t misses_of(const LodeMissCurve *curve, uint64_t n_lines)
+{
+	for (guint i = 0; i < curve->points->len; i++) {
+		const LodeMissPoint *point = &g_array_index(curve->points, LodeMissPoint, i);
+		if (point->n_lines == n_lines || i + 1 == curve->points->len)
+			return point->misses;
+	}
+	g_assert_not_reached();
+}
+
+static uint64_t sum(const uint64_t *kinds)
+{
+	return kinds[0] + kinds[1] + kinds[2] + kinds[3];
+}
+
+static LodeTraceReplay *replay(const char *path, const GPtrArray *hierarchies, unsigned threads,
+	const LodeProgress *progress, GError **error)
+{
+	const LodeStackDistancesOptions distances[] = {
+		{.line_bytes = LINE, .holds = LODE_CACHE_INSTRUCTIONS},
+		{.line_bytes = LINE, .holds = LODE_CACHE_DATA},
+	};
+	const LodeTraceReplayOptions options = {
+		.hierarchies = (const LodeHierarchy *const *)hierarchies->pdata,
+		.n_hierarchies = hierarchies->len,
+		.distances = distances,
+		.n_distances = G_N_ELEMENTS(distances),
+		.threads = threads,
+	};
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, error);
+
+	return reader != NULL ? lode_trace_replay_run(reader, &options, progress, error) : NULL;
+}
+
+static void check_agreement(const LodeTraceReplay *replayed)
+{
+	const LodeMissCurve *fetches = g_ptr_array_index(replayed->curves, 0);
+	const LodeMissCurve *data = g_ptr_array_index(replayed->curves, 1);
+
+	g_assert_cmpuint(fetches->n_accesses, ==, replayed->n_instructions);
+	g_assert_cmpuint(data->n_accesses, ==, replayed->n_references - replayed->n_instructions);
+	for (unsigned i = 0; i < N_SIZES; i++) {
+		const LodeCacheCounts *counts = lode_cache_simulation_counts(
+			replayed->simulation, i);
+
+		g_assert_cmpuint(sum(counts[0].accesses), ==, fetches->n_accesses);
+		g_assert_cmpuint(sum(counts[0].misses), ==, misses_of(fetches, (256u << i) / LINE));
+		g_assert_cmpuint(sum(counts[1].accesses), ==, data->n_accesses);
+		g_assert_cmpuint(sum(counts[1].misses), ==, misses_of(data, (512u << i) / LINE));
+	}
+}
+
+static void test_simulation_agrees(void)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(1);
+	g_autofree char *path = write_trace(random);
+	g_autoptr(GPtrArray) hierarchies = make_hierarchies();
+
+	for (unsigned threads = 1; threads <= 3; threads++) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(LodeTraceReplay)
+			replayed = replay(path, hierarchies, threads, NULL, &error);
+
+		g_assert_no_error(error);
+		g_assert_null(replayed->damage);
+		g_assert_cmpuint(replayed->n_references, ==, N_REFERENCES);
+		check_agreement(replayed);
+	}
+}
+
+/* Whole frames before the damage count, and nothing else. */
+static void check_damaged(const GPtrArray *hierarchies, const char *bytes, gsize size)
+{
+	g_autofree char *path = g_build_filename(directory, "damaged.rps", NULL);
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(g_file_set_contents(path, bytes, (gssize)size, NULL));
+	g_autoptr(LodeTraceReplay) replayed = replay(path, hierarchies, 1, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_nonnull(replayed->damage);
+	g_assert_cmpuint(replayed->n_references, >, 0);
+	g_assert_cmpuint(replayed->n_references, <, N_REFERENCES);
+	check_agreement(replayed);
+}
+
+static void test_damage(void)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(2);
+	g_autofree char *path = write_trace(random);
+	g_autoptr(GPtrArray) hierarchies = make_hierarchies();
+	g_autofree char *bytes = NULL;
+	gsize size;
+
+	g_assert_true(g_file_get_contents(path, &bytes, &size, NULL));
+	check_damaged(hierarchies, bytes, size / 2);
+	bytes[size / 2] ^= 4;
+	check_damaged(hierarchies, bytes, size);
+}
+
+static void test_stopped(void)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(3);
+	g_autofree char *path = write_trace(random);
+	g_autoptr(GPtrArray) hierarchies = make_hierarchies();
+	g_autoptr(GCancellable) cancellable = g_cancellable_new();
+	const LodeProgress progress = {.cancellable = cancellable};
+	g_autoptr(GError) error = NULL;
+
+	g_cancellable_cancel(cancellable);
+	g_assert_null(replay(path, hierarchies, 1, &progress, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CANCELLED);
+}
+
+static void remove_files(void)
+{
+	static const char *const names[] = {"x.rps", "damaged.rps"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *path = g_build_filename(directory, names[i], NULL);
+		g_unlink(path);
+	}
+	g_rmdir(directory);
+	g_free(directory);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	directory = g_dir_make_tmp("lode-trace-replay-XXXXXX", NULL);
+	g_test_add_func("/caches/trace_replay/simulation_agrees", test_simulation_agrees);
+	g_test_add_func("/caches/trace_replay/damage", test_damage);
+	g_test_add_func("/caches/trace_replay/stopped", test_stopped);
+	int status = g_test_run();
+	remove_files();
+	return status;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* The plugin's idea of an instruction against a whole decoder's, on random bytes. */
+#include "tools/qemu_plugin/instruction_traits.h"
+
+#include <Zydis/Zydis.h>
+#include <glib.h>
+
+enum { N_TRIALS = 2 * 1000 * 1000 };
+
+typedef struct {
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction instruction;
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+} Oracle;
+
+static bool decode(Oracle *self, const uint8_t *bytes, size_t n)
+{
+	return ZYAN_SUCCESS(ZydisDecoderDecodeFull(
+		&self->decoder, bytes, n, &self->instruction, self->operands));
+}
+
+static bool writes_memory(const Oracle *self)
+{
+	for (uint8_t i = 0; i < self->instruction.operand_count; i++)
+		if (self->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+			(self->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0)
+			return true;
+	return false;
+}
+
+static bool is_locked(const Oracle *self)
+{
+	if ((self->instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0)
+		return true;
+	return self->instruction.mnemonic == ZYDIS_MNEMONIC_XCHG && writes_memory(self);
+}
+
+static bool is_repeated(const Oracle *self)
+{
+	return (self->instruction.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+						       ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+}
+
+/* But those of transactional memory and of another processor, which QEMU does not have. */
+static bool is_branch(const Oracle *self)
+{
+	ZydisInstructionCategory category = self->instruction.meta.category;
+
+	if (self->instruction.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY ||
+		self->instruction.meta.isa_set == ZYDIS_ISA_SET_RTM)
+		return false;
+	return category == ZYDIS_CATEGORY_COND_BR || category == ZYDIS_CATEGORY_UNCOND_BR ||
+	       category == ZYDIS_CATEGORY_CALL || category == ZYDIS_CATEGORY_RET;
+}
+
+static void fill_random(GRand *random, uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (uint8_t)g_rand_int_range(random, 0, 256);
+}
+
+static void test_random(void)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(17);
+	Oracle oracle;
+	uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
+	unsigned n_branches = 0, n_locked = 0, n_repeated = 0;
+
+	ZydisDecoderInit(&oracle.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (int i = 0; i < N_TRIALS; i++) {
+		fill_random(random, bytes, sizeof(bytes));
+		if (!decode(&oracle, bytes, sizeof(bytes)))
+			continue;
+		InstructionTraits traits = instruction_traits(bytes, oracle.instruction.length);
+		g_assert_cmpint(traits.is_locked, ==, is_locked(&oracle));
+		if (is_branch(&oracle) || is_repeated(&oracle))
+			g_assert_true(traits.can_follow_itself);
+		if (traits.is_call)
+			g_assert_cmpint(oracle.instruction.meta.category, ==, ZYDIS_CATEGORY_CALL);
+		if (traits.is_return)
+			g_assert_cmpint(oracle.instruction.meta.category, ==, ZYDIS_CATEGORY_RET);
+		n_branches += is_branch(&oracle);
+		n_locked += is_locked(&oracle);
+		n_repeated += is_repeated(&oracle);
+	}
+	g_assert_cmpuint(MIN(MIN(n_branches, n_locked), n_repeated), >, 100);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/instruction_traits/random", test_random);
+	return g_test_run();
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* The plugin's end of the shared memory, in a child of ours, against lode's end. */
+#include "record/trace_ring.h"
+#include "tools/qemu_plugin/recorder.h"
+
+#include <glib.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { N_THREADS = 4, N_EACH = 400 * 1000, STEP = 8 };
+
+static void *append_numbers(void *first)
+{
+	Recorder *recorder = recorder_current();
+	uint64_t base = (uint64_t)(uintptr_t)first;
+
+	for (uint64_t i = 0; i < N_EACH; i++)
+		recorder_append(recorder, base + i * STEP, STEP, LODE_REFERENCE_LOAD);
+	recorder_end();
+	return NULL;
+}
+
+static void append_from_threads(void)
+{
+	pthread_t threads[N_THREADS];
+
+	for (uintptr_t i = 0; i < N_THREADS; i++)
+		pthread_create(&threads[i], NULL, append_numbers, (void *)(i << 40));
+	for (int i = 0; i < N_THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* Dies with a chunk that is not full. */
+static void append_and_die(void)
+{
+	Recorder *recorder = recorder_current();
+
+	for (uint64_t i = 0; i < TRACE_CHUNK_REFERENCES + 10; i++)
+		recorder_append(recorder, i * STEP, STEP, LODE_REFERENCE_STORE);
+	raise(SIGKILL);
+}
+
+static void tell_and_fork(void)
+{
+	const TraceEvent event = {.start = 4096, .size = 8192, .path = "/some/file"};
+	Recorder *recorder = recorder_current();
+
+	recorder_append(recorder, 1, 1, LODE_REFERENCE_FETCH);
+	recorder_tell(recorder, TRACE_EVENT_MAP, &event, true);
+	recorder_append(recorder, 2, 1, LODE_REFERENCE_FETCH);
+	pid_t child = fork();
+	for (int i = 0; child == 0 && i < N_EACH; i++)
+		recorder_append(recorder, 3, 1, LODE_REFERENCE_FETCH);
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	recorder_append(recorder, 4, 1, LODE_REFERENCE_FETCH);
+}
+
+static void write_nonsense(void)
+{
+	TraceRing *ring = recorder_ring();
+	Recorder *recorder = recorder_current();
+
+	recorder_append(recorder, 1, 1, LODE_REFERENCE_FETCH);
+	recorder->chunk->references[0].kind = 200;
+	recorder->chunk->n = UINT32_MAX;
+	recorder_next_chunk(recorder);
+	atomic_store(&ring->queue[1], UINT32_MAX);
+	atomic_store(&ring->next_stamp, 2);
+}
+
+static pid_t start(const LodeTraceRing *ring, void (*act)(void))
+{
+	pid_t child = fork();
+
+	if (child != 0)
+		return child;
+	if (!recorder_connect(lode_trace_ring_path(ring)))
+		_exit(1);
+	act();
+	_exit(0);
+}
+
+typedef void (*See)(const LodeTraceRingChunk *chunk, void *data);
+
+/* Reads while the child writes, until `until` chunks came, or it has ended. */
+static int read_all(LodeTraceRing *ring, pid_t child, See see, void *data)
+{
+	g_autofree LodeTraceRingChunk *chunk = g_new(LodeTraceRingChunk, 1);
+	int status = -1;
+
+	for (;;) {
+		bool has_ended = lode_trace_ring_has_ended(ring);
+		if (lode_trace_ring_next(ring, chunk))
+			see(chunk, data);
+		else if (has_ended)
+			break;
+		if (!has_ended && waitpid(child, &status, WNOHANG) == child)
+			lode_trace_ring_end(ring);
+	}
+	while (lode_trace_ring_take_rest(ring, chunk))
+		see(chunk, data);
+	return status;
+}
+
+static void expect_next_numbers(const LodeTraceRingChunk *chunk, void *data)
+{
+	uint64_t *n = data;
+
+	g_assert_cmpuint(chunk->n, >, 0);
+	uint64_t thread = chunk->references[0].address >> 40;
+	g_assert_cmpuint(thread, <, N_THREADS);
+	for (uint32_t i = 0; i < chunk->n; i++, n[thread]++) {
+		g_assert_cmpuint(
+			chunk->references[i].address, ==, (thread << 40) + n[thread] * STEP);
+		g_assert_cmpuint(chunk->references[i].kind, ==, LODE_REFERENCE_LOAD);
+	}
+}
+
+static void test_threads(void)
+{
+	g_autoptr(LodeTraceRing) ring = lode_trace_ring_new(NULL);
+	uint64_t n[N_THREADS] = {0};
+
+	int status = read_all(ring, start(ring, append_from_threads), expect_next_numbers, n);
+	g_assert_cmpint(status, ==, 0);
+	for (int i = 0; i < N_THREADS; i++)
+		g_assert_cmpuint(n[i], ==, N_EACH);
+}
+
+static void count(const LodeTraceRingChunk *chunk, void *data)
+{
+	for (uint32_t i = 0; i < chunk->n; i++, (*(uint64_t *)data)++)
+		g_assert_cmpuint(chunk->references[i].address, ==, *(uint64_t *)data * STEP);
+}
+
+static void test_killed(void)
+{
+	g_autoptr(LodeTraceRing) ring = lode_trace_ring_new(NULL);
+	uint64_t n = 0;
+
+	int status = read_all(ring, start(ring, append_and_die), count, &n);
+	g_assert_true(WIFSIGNALED(status));
+	g_assert_cmpuint(n, ==, TRACE_CHUNK_REFERENCES + 10);
+}
+
+static void write_down(const LodeTraceRingChunk *chunk, void *data)
+{
+	for (uint32_t i = 0; i < chunk->n; i++)
+		g_string_append_printf(
+			data, "%" G_GUINT64_FORMAT " ", chunk->references[i].address);
+	if (chunk->event == TRACE_EVENT_MAP)
+		g_string_append_printf(data, "%s ", chunk->details.path);
+}
+
+static void test_events_and_fork(void)
+{
+	g_autoptr(LodeTraceRing) ring = lode_trace_ring_new(NULL);
+	g_autoptr(GString) seen = g_string_new(NULL);
+
+	g_assert_cmpint(read_all(ring, start(ring, tell_and_fork), write_down, seen), ==, 0);
+	g_assert_cmpstr(seen->str, ==, "1 /some/file 2 4 ");
+}
+
+/* Memory that a program has overwritten: nothing of it is believed. */
+static void test_nonsense(void)
+{
+	g_autoptr(LodeTraceRing) ring = lode_trace_ring_new(NULL);
+	g_autoptr(GString) seen = g_string_new(NULL);
+
+	read_all(ring, start(ring, write_nonsense), write_down, seen);
+	g_assert_false(g_str_has_prefix(seen->str, "1 "));
+}
+
+/* Nobody empties it: the child goes on all the same. */
+static void test_stopped(void)
+{
+	g_autoptr(LodeTraceRing) ring = lode_trace_ring_new(NULL);
+	int status = -1;
+
+	pid_t child = start(ring, append_from_threads);
+	lode_trace_ring_stop(ring);
+	g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+	g_assert_cmpint(status, ==, 0);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/trace_ring/threads", test_threads);
+	g_test_add_func("/trace_ring/killed", test_killed);
+	g_test_add_func("/trace_ring/events_and_fork", test_events_and_fork);
+	g_test_add_func("/trace_ring/nonsense", test_nonsense);
+	g_test_add_func("/trace_ring/stopped", test_stopped);
+	return g_test_run();
+}

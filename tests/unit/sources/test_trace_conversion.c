@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* Text into a packed trace and out again, whole and in ranges, and what is said to be in it. */
+#include "base/error.h"
+#include "sources/trace_conversion.h"
+#include "traces/trace_summary.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { N_LINES = 20000, FRAME_REFERENCES = 3000 };
+
+typedef struct {
+	char *directory, *path, *text;
+	uint64_t n_by_kind[LODE_N_REFERENCE_KINDS], n_by_thread[3];
+} Fixture;
+
+/* A loop, calls elsewhere, some threads: lackey's lines, counted on the way. */
+static char *text_new(Fixture *fixture)
+{
+	static const char *const heads[] = {"I  ", " L ", " S ", " M "};
+	g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+	GString *text = g_string_new(NULL);
+	unsigned thread = 0;
+
+	for (unsigned i = 0; i < N_LINES; i++) {
+		unsigned kind = i % 2 == 0 ? LODE_REFERENCE_FETCH
+		                           : (unsigned)g_rand_int_range(rand, 0, 4);
+		if (g_rand_int_range(rand, 0, 500) == 0) {
+			thread = (thread + (unsigned)g_rand_int_range(rand, 1, 3)) % 3;
+			g_string_append_printf(text, "==lode== thread %u\n", thread);
+		}
+		uint64_t address = kind == LODE_REFERENCE_FETCH
+		                           ? 0x401000 + 4 * (i % 60)
+		                           : 0x7000000 + 8 * (g_rand_int(rand) >> 20);
+		g_string_append_printf(text, "%s%08" G_GINT64_MODIFIER "x,%u\n", heads[kind],
+			address, kind == LODE_REFERENCE_FETCH ? 4U : 8U);
+		fixture->n_by_kind[kind]++;
+		fixture->n_by_thread[thread]++;
+	}
+	return g_string_free(text, FALSE);
+}
+
+static void pack(const Fixture *fixture)
+{
+	const LodeTraceWriterOptions options = {
+		.level = LODE_TRACE_LEVEL_FAST,
+		.frame_references = FRAME_REFERENCES,
+	};
+	GError *error = NULL;
+	int descriptor = memfd_create("text", MFD_CLOEXEC);
+	size_t size = strlen(fixture->text);
+
+	g_assert_cmpint(write(descriptor, fixture->text, size), ==, (ssize_t)size);
+	lseek(descriptor, 0, SEEK_SET);
+	g_autoptr(LodeReferenceReader)
+		reader = lode_reference_reader_open(descriptor, "x", -1, &error);
+	g_assert_no_error(error);
+	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(fixture->path, &options, &error);
+	g_assert_no_error(error);
+	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
+	lode_trace_conversion_pack(reader, size, writer, NULL, &error);
+	g_assert_no_error(error);
+	lode_reference_reader_describe(reader, description);
+	lode_trace_writer_finish(writer, description, &error);
+	g_assert_no_error(error);
+	close(descriptor);
+}
+
+static void set_up(Fixture *fixture, const void *data)
+{
+	(void)data;
+	fixture->directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	fixture->path = g_build_filename(fixture->directory, "x.rps", NULL);
+	fixture->text = text_new(fixture);
+	pack(fixture);
+}
+
+static void tear_down(Fixture *fixture, const void *data)
+{
+	(void)data;
+	g_unlink(fixture->path);
+	g_rmdir(fixture->directory);
+	g_free(fixture->directory);
+	g_free(fixture->path);
+	g_free(fixture->text);
+}
+
+/* What came before an error is the result. */
+static char *unpack(const Fixture *fixture, LodeTraceRange range, GError **error)
+{
+	const LodeTraceReaderOptions options = {.first_reference = range.first};
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(fixture->path, &options, error);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	g_autoptr(LodeReferenceWriter)
+		writer = lode_reference_writer_new(LODE_REFERENCE_FORM_LACKEY, out);
+
+	if (reader != NULL)
+		lode_trace_conversion_unpack(reader, range, writer, NULL, error);
+	fclose(out);
+	return text;
+}
+
+static void test_whole(Fixture *fixture, const void *data)
+{
+	GError *error = NULL;
+	g_autofree char *text = unpack(fixture, (LodeTraceRange){0, UINT64_MAX}, &error);
+
+	(void)data;
+	g_assert_no_error(error);
+	g_assert_true(strcmp(text, fixture->text) == 0);
+}
+
+/* The references' lines without those of threads. */
+static GPtrArray *lines_of(char *text)
+{
+	GPtrArray *lines = g_ptr_array_new();
+	char *rest = text, *line;
+
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (line[0] != '\0' && line[0] != '=')
+			g_ptr_array_add(lines, line);
+	return lines;
+}
+
+static void test_ranges(Fixture *fixture, const void *data)
+{
+	static const uint64_t edges[] = {0, 1, FRAME_REFERENCES - 1, FRAME_REFERENCES,
+		FRAME_REFERENCES + 1, N_LINES - 1, N_LINES};
+	g_autofree char *whole = g_strdup(fixture->text);
+	g_autoptr(GPtrArray) expected = lines_of(whole);
+
+	(void)data;
+	for (size_t i = 0; i < G_N_ELEMENTS(edges) * G_N_ELEMENTS(edges); i++) {
+		LodeTraceRange range = {
+			edges[i % G_N_ELEMENTS(edges)], edges[i / G_N_ELEMENTS(edges)]};
+		GError *error = NULL;
+		g_autofree char *text = unpack(fixture, range, &error);
+		g_autoptr(GPtrArray) lines = lines_of(text);
+		g_assert_no_error(error);
+		g_assert_cmpuint(lines->len, ==, MIN(range.count, N_LINES - range.first));
+		for (guint j = 0; j < lines->len; j++)
+			g_assert_cmpstr(lines->pdata[j], ==, expected->pdata[range.first + j]);
+	}
+}
+
+static void test_summary(Fixture *fixture, const void *data)
+{
+	GError *error = NULL;
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(fixture->path, NULL, &error);
+
+	(void)data;
+	g_assert_no_error(error);
+	g_autoptr(LodeTraceSummary)
+		summary = lode_trace_summary_new(reader, fixture->path, true, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_null(summary->damage);
+	g_assert_cmpuint(summary->n_references, ==, N_LINES);
+	g_assert_cmpuint(summary->n_decoded, ==, N_LINES);
+	g_assert_cmpuint(summary->n_frames, >=, N_LINES / FRAME_REFERENCES);
+	g_assert_cmpuint(summary->n_instructions, ==, fixture->n_by_kind[LODE_REFERENCE_FETCH]);
+	for (size_t i = 0; i < LODE_N_REFERENCE_KINDS; i++)
+		g_assert_cmpuint(summary->n_by_kind[i], ==, fixture->n_by_kind[i]);
+	g_assert_cmpuint(summary->n_threads, ==, 3);
+	g_assert_cmpuint(summary->n_by_thread->len, ==, 3);
+	for (guint i = 0; i < 3; i++)
+		g_assert_cmpuint(g_array_index(summary->n_by_thread, uint64_t, i), ==,
+			fixture->n_by_thread[i]);
+}
+
+/* A changed byte ends what comes out, at a frame, and is told. */
+static void test_damaged(Fixture *fixture, const void *data)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GError) summary_error = NULL;
+	g_autofree char *bytes = NULL;
+	size_t size;
+
+	(void)data;
+	g_assert_true(g_file_get_contents(fixture->path, &bytes, &size, NULL));
+	bytes[size / 2] = (char)(bytes[size / 2] ^ 1);
+	g_assert_true(g_file_set_contents(fixture->path, bytes, (gssize)size, NULL));
+	g_autofree char *text = unpack(fixture, (LodeTraceRange){0, UINT64_MAX}, &error);
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+	g_assert_true(g_str_has_prefix(error->message, fixture->path));
+	g_assert_true(g_str_has_prefix(fixture->text, text));
+	g_assert_cmpuint(strlen(text), >, strlen(fixture->text) / 10);
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(fixture->path, NULL, NULL);
+	g_autoptr(LodeTraceSummary)
+		summary = lode_trace_summary_new(reader, fixture->path, true, NULL, &summary_error);
+	g_assert_no_error(summary_error);
+	g_assert_true(g_str_has_prefix(summary->damage, fixture->path));
+	g_assert_cmpuint(summary->n_decoded, <, N_LINES);
+	g_assert_cmpuint(summary->n_decoded, >, 0);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add("/trace_conversion/whole", Fixture, NULL, set_up, test_whole, tear_down);
+	g_test_add("/trace_conversion/ranges", Fixture, NULL, set_up, test_ranges, tear_down);
+	g_test_add("/trace_conversion/summary", Fixture, NULL, set_up, test_summary, tear_down);
+	g_test_add("/trace_conversion/damaged", Fixture, NULL, set_up, test_damaged, tear_down);
+	return g_test_run();
+}
