@@ -207,7 +207,8 @@ static void name_recording(Reading *self)
 	LodeRecording *recording = self->recording;
 	g_autofree char *caches = hierarchy != NULL ? lode_hierarchy_to_text(hierarchy) : NULL;
 	g_autofree char *creator = g_strconcat(
-		description->tool != NULL ? description->tool : "unknown tool", " trace",
+		description->tool != NULL ? description->tool : "unknown tool",
+		description->is_partial ? " trace of a part" : " trace",
 		caches != NULL ? ", through " : "", caches, NULL);
 
 	recording->is_trace = true;

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Programs are traced in qemu and become profiles, in two steps and in one: every execution has its
+# inflow, misses are those that the simulation counts, and data addresses are named. Prints TAP;
+# skips where there is no qemu-x86_64.
+#
+#   tests/unit/ingest/traced_lode.sh LODE THREADS FIXED      the programs
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/unit/record/cases.sh
+. "$here/../record/cases.sh"
+
+lode=$(realpath "$1")
+threads=$(realpath "$2")
+fixed=$(realpath "$3")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C.UTF-8
+unset LD_PRELOAD DEBUGINFOD_URLS
+touch err
+
+if ! command -v qemu-x86_64 >/dev/null; then
+	echo "1..0 # SKIP there is no qemu-x86_64"
+	exit 0
+fi
+
+holds() { "$@" || echo "not so: $*"; }
+
+# fact PROFILE SECTION NAME: the value in `lode info`.
+fact() {
+	"$lode" info "$1" --format csv |
+		awk -F, -v section="$2" -v name="$3" '$1 == section && $2 == name { print $3 }'
+}
+
+all_flow_is_known() {
+	local executions equal
+	executions=$(fact "$1" contents executions)
+	equal=$(fact "$1" quality "flow conservation")
+	[ "$executions" -gt 1000 ] && [ "$executions" = "$equal" ]
+}
+
+"$lode" trace record --level fast --with qemu -o threads.rps -- "$threads" >out 2>err
+status=$?
+is_recorded() { [ $status = 0 ] && [ -s threads.rps ]; }
+check "a program with threads is traced" "$(holds is_recorded)"
+
+"$lode" import threads.rps --simulate d1=4K:4:64,i1=4K:4:64,l2=64K:8:64 -o threads.lode >out 2>err
+check "all flow is known, of threads too" "$(holds all_flow_is_known threads.lode)"
+
+has_all_threads() {
+	[ "$("$lode" memory threads.lode --by thread --event l1d-miss --format csv |
+		tail -n +2 | wc -l)" -ge 5 ]
+}
+check "each thread has misses of its own" "$(holds has_all_threads)"
+
+is_simulated() {
+	local cache misses
+	for cache in d1 i1 l2; do
+		misses=$("$lode" trace simulate threads.rps \
+			--cache d1=4K:4:64,i1=4K:4:64,l2=64K:8:64 |
+			awk -v cache=$cache '$1 == cache { gsub(",", "", $3); print $3 }')
+		[ -n "$misses" ] || return 1
+		[ "$misses" = "$(events_of $cache)" ] || return 1
+	done
+}
+events_of() {
+	"$lode" info threads.lode --format csv | awk -F, -v start="sim-$1-" '
+		$1 == "event" && index($2, start) == 1 { sum += $3 }
+		END { print sum }'
+}
+check "misses are those of the simulation alone" "$(holds is_simulated)"
+
+"$lode" run --trace --simulate d1=4K:4:64 --report report.txt -o run.lode -- "$fixed" >out 2>err
+status=$?
+in_one_step() {
+	[ $status = 0 ] && all_flow_is_known run.lode && grep -q 'l1d-miss' report.txt
+}
+check "lode run --trace reports sequences that miss" "$(holds in_one_step)"
+
+names_the_array() {
+	"$lode" memory run.lode --by object --event l1d-miss --format csv |
+		sed -n 2p | grep -q 'cells'
+}
+check "most misses are to the array that is walked over" "$(holds names_the_array)"
+
+"$lode" run --trace --simulate d1=4K:4:64 --report report.txt -o exit.lode -- sh -c 'exit 5' \
+	>out 2>err
+status=$?
+passes_status_on() { [ $status = 5 ]; }
+check "the program's exit status is lode's" "$(holds passes_status_on)"
+
+echo "1..$number"
