@@ -246,7 +246,10 @@ static void add_candidate(
 {
 	if (ballot->n_candidates < N_CANDIDATES)
 		ballot->candidates[ballot->n_candidates++] = (Candidate){
-			.slot_class = slot_class, .base = base, .constant = constant, .cost = cost};
+			.slot_class = (uint8_t)slot_class,
+			.base = base,
+			.constant = constant,
+			.cost = cost};
 }
 
 static void add_best_partners(Ballot *ballot, const SlotNotes *notes)
