@@ -34,3 +34,10 @@ static inline void lode_cache_budget_give_back(LodeCacheBudget *self, size_t byt
 {
 	atomic_fetch_add(&self->left, bytes);
 }
+
+/* The system had not what was taken: it goes back, and the budget counts as spent. */
+static inline void lode_cache_budget_refuse(LodeCacheBudget *self, size_t bytes)
+{
+	lode_cache_budget_give_back(self, bytes);
+	atomic_store(&self->is_spent, true);
+}

@@ -30,8 +30,10 @@ bool lode_cache_sets_init(
 	if (!lode_cache_budget_take(budget, self->n_bytes))
 		return false;
 	self->words = g_try_malloc0(self->n_bytes);
-	if (self->words == NULL)
+	if (self->words == NULL) {
+		lode_cache_budget_refuse(budget, self->n_bytes);
 		return false;
+	}
 	for (size_t i = 0; policy->reset != NULL && i < cache->n_sets; i++)
 		policy->reset(&self->words[i * self->set_words], self->n_ways);
 	return !self->has_places ||

@@ -60,7 +60,7 @@ typedef struct {
 } LodeCacheSimulationOptions;
 
 /* Of all hierarchies and their workers. What cannot be foreseen are the lines that `classifies` has
- * to remember, some 24 bytes for each line that a cache ever saw. */
+ * to remember, 22 to 43 bytes for each line that a cache ever saw. */
 #define LODE_CACHE_SIMULATION_MAX_BYTES (UINT64_C(4) << 30)
 
 typedef struct LodeCacheSimulation LodeCacheSimulation;

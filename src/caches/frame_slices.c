@@ -29,10 +29,12 @@ static void step(LodeFrameSlices *self)
 
 	slice->first_reference += slice->n_references;
 	slice->first_instruction += slice->n_instructions;
-	slice->blocks += slice->n_invocations;
-	slice->addresses += slice->n_addresses;
-	if (slice->n_invocations > 0)
+	if (slice->n_invocations > 0) {
+		slice->blocks += slice->n_invocations;
 		slice->first_new_block = slice->n_blocks;
+	}
+	if (slice->n_addresses > 0)
+		slice->addresses += slice->n_addresses;
 	slice->n_invocations = 0;
 	slice->n_addresses = 0;
 	slice->n_references = 0;

@@ -19,7 +19,7 @@ static LodeLineMapPlace *new_places(LodeCacheBudget *budget, size_t n)
 		return NULL;
 	places = g_try_new0(LodeLineMapPlace, n);
 	if (places == NULL)
-		atomic_store(&budget->is_spent, true);
+		lode_cache_budget_refuse(budget, n * sizeof(LodeLineMapPlace));
 	return places;
 }
 

@@ -81,8 +81,10 @@ static bool make_room(LodeMissClasses *self)
 	if (!lode_cache_budget_take(self->budget, (room - self->room) * sizeof(Node)))
 		return false;
 	nodes = g_try_renew(Node, self->nodes, room);
-	if (nodes == NULL)
+	if (nodes == NULL) {
+		lode_cache_budget_refuse(self->budget, (room - self->room) * sizeof(Node));
 		return false;
+	}
 	self->nodes = nodes;
 	self->room = (uint32_t)room;
 	return true;

@@ -77,57 +77,65 @@ static LodeProfile *import(const char *path, const LodeTraceMisses *wanted, GErr
 	return lode_import(&import_options, &screen.progress, error);
 }
 
-static char *event_names(const LodeProfile *profile)
+static bool has_data(const LodeProfile *profile, uint32_t event)
+{
+	const GArray *samples = profile->memory != NULL ? profile->memory->samples : NULL;
+
+	for (guint i = 0; samples != NULL && i < samples->len; i++)
+		if (LODE_AT(samples, LodeMemorySample, i).event == event)
+			return true;
+	return false;
+}
+
+/* Of an event that is in no row of data, such as that of a second name for one level, nothing can
+ * be told by object. */
+static bool is_usable(const LodeProfile *profile, uint32_t event)
+{
+	bool needs_data = given.plot != NULL || given.by == NULL ||
+	                  lode_event_by_from_text(given.by) == LODE_EVENT_BY_OBJECT;
+
+	return event != LODE_NONE && (!needs_data || has_data(profile, event));
+}
+
+static char *usable_names(const LodeProfile *profile)
 {
 	GString *names = g_string_new(NULL);
 
 	for (guint i = 0; i < profile->events->len; i++)
-		g_string_append_printf(names, "%s%s", i > 0 ? ", " : "",
-			LODE_AT(profile->events, LodeEvent, i).name);
+		if (is_usable(profile, i))
+			g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "",
+				LODE_AT(profile->events, LodeEvent, i).name);
+	if (names->len == 0)
+		g_string_append(names, "none");
 	return g_string_free(names, FALSE);
 }
 
 static bool find_event(const LodeProfile *profile, uint32_t *out_event, GError **error)
 {
-	uint32_t event = LODE_NONE;
+	const char *const one[] = {given.event};
+	const char *const *names = given.event != NULL ? one : likely_events;
+	size_t n = given.event != NULL ? 1 : G_N_ELEMENTS(likely_events);
 
-	if (given.event != NULL)
-		event = lode_profile_find_event(profile, given.event);
-	for (size_t i = 0; given.event == NULL && i < G_N_ELEMENTS(likely_events); i++) {
-		uint32_t likely = lode_profile_find_event(profile, likely_events[i]);
-		bool has_any = likely != LODE_NONE &&
-		               LODE_AT(profile->events, LodeEvent, likely).total > 0;
-		if (has_any || event == LODE_NONE)
-			event = likely;
-		if (has_any)
-			break;
+	for (size_t i = 0; i < n; i++) {
+		*out_event = lode_profile_find_event(profile, names[i]);
+		if (is_usable(profile, *out_event))
+			return true;
 	}
-	*out_event = event;
-	if (event != LODE_NONE)
-		return true;
-	g_autofree char *names = event_names(profile);
-	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "--event: no '%s' here; there are %s",
-		given.event != NULL ? given.event : likely_events[0], names);
-	return false;
-}
-
-static LodeEventGroups *group(
-	const LodeProfile *profile, LodeEventBy by, uint32_t event, GError **error)
-{
-	if (by != LODE_EVENT_BY_OBJECT || profile->memory != NULL)
-		return lode_event_groups_new(profile, event, by);
+	g_autofree char *usable = usable_names(profile);
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"the trace has no data addresses of which an object could be told");
-	return NULL;
+		"--event: '%s' cannot be shown by %s; there are: %s",
+		given.event != NULL ? given.event : likely_events[0],
+		given.by != NULL ? given.by : "object", usable);
+	return false;
 }
 
 /* The file appears under its name when it is whole. */
 static bool write_plot(
 	const LodeProfile *profile, uint32_t event, LodePlotFormat format, GError **error)
 {
-	g_autoptr(LodeEventGroups) groups = group(profile, LODE_EVENT_BY_OBJECT, event, error);
-	g_autoptr(LodeOutputFile) file = groups != NULL ? lode_output_file_open(given.plot, error)
-	                                                : NULL;
+	g_autoptr(LodeEventGroups)
+		groups = lode_event_groups_new(profile, event, LODE_EVENT_BY_OBJECT);
+	g_autoptr(LodeOutputFile) file = lode_output_file_open(given.plot, error);
 
 	if (file == NULL)
 		return false;
@@ -148,9 +156,8 @@ bool lode_trace_misses_write(const char *path, const LodeTraceMisses *wanted, GE
 	if (profile == NULL || !find_event(profile, &event, error) ||
 		(given.plot != NULL && !write_plot(profile, event, wanted->plot_format, error)))
 		return false;
-	g_autoptr(LodeEventGroups) groups = group(profile, wanted->by, event, error);
-	g_autoptr(LodeOutputFile)
-		file = groups != NULL ? lode_output_file_open(wanted->output, error) : NULL;
+	g_autoptr(LodeEventGroups) groups = lode_event_groups_new(profile, event, wanted->by);
+	g_autoptr(LodeOutputFile) file = lode_output_file_open(wanted->output, error);
 	if (file == NULL)
 		return false;
 	FILE *out = lode_output_file_stream(file);
@@ -159,4 +166,16 @@ bool lode_trace_misses_write(const char *path, const LodeTraceMisses *wanted, GE
 		view.top = 0;
 	return lode_event_table_write(profile, groups, &view, out, error) &&
 	       lode_output_file_commit(file, error);
+}
+
+bool lode_trace_misses_are_whole(const char *path)
+{
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, NULL);
+	const char *damage = reader != NULL ? lode_trace_reader_damage(reader) : NULL;
+
+	if (damage != NULL)
+		fprintf(stderr,
+			"lode trace simulate: warning: %s: %s; these are of what is whole\n", path,
+			damage);
+	return damage == NULL;
 }

@@ -122,8 +122,9 @@ static int run(char **arguments, GError **error)
 		return simulate(arguments[0], &work, format, error);
 	work.misses.format = format;
 	work.misses.output = given.output;
-	return lode_trace_misses_write(arguments[0], &work.misses, error) ? LODE_EXIT_OK
-	                                                                  : LODE_EXIT_FAILED;
+	if (!lode_trace_misses_write(arguments[0], &work.misses, error))
+		return LODE_EXIT_FAILED;
+	return lode_trace_misses_are_whole(arguments[0]) ? LODE_EXIT_OK : LODE_EXIT_FAILED;
 }
 
 const LodeVerb lode_verb_trace_simulate = {

@@ -16,7 +16,7 @@ enum {
 
 struct LodeBlockDictionary {
 	gint n_references;
-	uint32_t n_blocks;
+	uint32_t n_blocks, n_slots;
 	size_t n_bytes;
 	LodeTraceBlock *chunks[N_CHUNKS];
 	GPtrArray *arena; /* chunks of bytes that slots and sizes lie in */
@@ -65,6 +65,7 @@ uint32_t lode_block_dictionary_size(const LodeBlockDictionary *self)
 bool lode_block_dictionary_is_full(const LodeBlockDictionary *self)
 {
 	return self->n_blocks >= LODE_DICTIONARY_MAX_BLOCKS ||
+	       self->n_slots + LODE_BLOCK_MAX_SLOTS > LODE_DICTIONARY_MAX_SLOTS ||
 	       self->n_bytes >= LODE_DICTIONARY_MAX_BYTES;
 }
 
@@ -173,6 +174,7 @@ static uint32_t add_block(LodeBlockDictionary *self, const LodeTraceBlock *block
 		copy->n_bytes += block->instruction_sizes[i];
 	self->n_bytes += sizeof(*copy) + sizes_bytes + slots_bytes + 4 * sizeof(uint32_t);
 	self->n_blocks++;
+	self->n_slots += block->n_slots;
 	insert_hash(self, hash, id);
 	if (self->n_blocks * 2 > self->table_mask)
 		grow_table(self);
@@ -192,4 +194,51 @@ uint32_t lode_block_dictionary_find_or_add(LodeBlockDictionary *self, const Lode
 			return id;
 	}
 	return add_block(self, block, hash);
+}
+
+/* By address; those of one address as they were added. */
+static int compare_blocks(gconstpointer a, gconstpointer b, gpointer data)
+{
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const LodeTraceBlock *x = lode_block_dictionary_at(data, i);
+	const LodeTraceBlock *y = lode_block_dictionary_at(data, k);
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+static LodeTraceBlock *block_at(LodeBlockDictionary *self, uint32_t id)
+{
+	return &self->chunks[id / BLOCKS_PER_CHUNK][id % BLOCKS_PER_CHUNK];
+}
+
+static void move_blocks(LodeBlockDictionary *self, uint32_t first, const uint32_t *order)
+{
+	uint32_t n = self->n_blocks - first;
+	g_autofree LodeTraceBlock *sorted = g_new(LodeTraceBlock, n);
+
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = *block_at(self, order[i]);
+	for (uint32_t i = 0; i < n; i++)
+		*block_at(self, first + i) = sorted[i];
+}
+
+uint32_t *lode_block_dictionary_sort(LodeBlockDictionary *self, uint32_t first)
+{
+	uint32_t n = self->n_blocks - first;
+	g_autofree uint32_t *order = g_new(uint32_t, n + 1U);
+	uint32_t *ids = g_new(uint32_t, n + 1U);
+
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = first + i;
+	g_qsort_with_data(order, (int)n, sizeof(*order), compare_blocks, self);
+	for (uint32_t i = 0; i < n; i++)
+		ids[order[i] - first] = first + i;
+	move_blocks(self, first, order);
+	for (uint32_t i = 0; i <= self->table_mask; i++) {
+		if (self->table[i] > first)
+			self->table[i] = ids[self->table[i] - 1 - first] + 1;
+	}
+	return ids;
 }

@@ -23,7 +23,8 @@
 enum {
 	LODE_BLOCK_MAX_INSTRUCTIONS = 64,
 	LODE_BLOCK_MAX_SLOTS = 64,
-	LODE_DICTIONARY_MAX_BLOCKS = 1 << 20,
+	LODE_DICTIONARY_MAX_BLOCKS = 1 << 18,
+	LODE_DICTIONARY_MAX_SLOTS = 1 << 18,  /* of all blocks: a coder keeps notes of each */
 	LODE_DICTIONARY_MAX_BYTES = 64 << 20, /* of blocks, instructions and slots */
 };
 
@@ -53,7 +54,7 @@ LodeBlockDictionary *lode_block_dictionary_ref(LodeBlockDictionary *self);
 void lode_block_dictionary_unref(LodeBlockDictionary *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeBlockDictionary, lode_block_dictionary_unref)
 
-/* The number of blocks; ids are 0 … n−1, in the order of the first appearance. */
+/* The number of blocks; ids are 0 … n−1, in the order in which they were added. */
 uint32_t lode_block_dictionary_size(const LodeBlockDictionary *self);
 
 /* Whether another block might not find room: begin another dictionary. */
@@ -63,3 +64,9 @@ const LodeTraceBlock *lode_block_dictionary_at(const LodeBlockDictionary *self, 
 
 /* The id of an equal block, which is added (copied) when there is none. Must not be full. */
 uint32_t lode_block_dictionary_find_or_add(LodeBlockDictionary *self, const LodeTraceBlock *block);
+
+/*
+ * Gives the blocks from `first` on, which no other thread knows yet, ids in the order of their
+ * addresses. What was block first + i is block result[i] then; the caller frees the result.
+ */
+uint32_t *lode_block_dictionary_sort(LodeBlockDictionary *self, uint32_t first);

@@ -101,6 +101,18 @@ size_t lode_block_splitter_add(LodeBlockSplitter *self, const LodeReference *ref
 	return n;
 }
 
+/* Blocks that are neighbours in memory have much in common; so have their ids then. */
+static void sort_new_blocks(LodeTraceFrame *frame)
+{
+	uint32_t first = frame->first_new_block;
+	g_autofree uint32_t *ids = lode_block_dictionary_sort(frame->dictionary, first);
+
+	for (size_t i = 0; i < frame->n_invocations; i++) {
+		if (frame->blocks[i] >= first)
+			frame->blocks[i] = ids[frame->blocks[i] - first];
+	}
+}
+
 LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self)
 {
 	g_autoptr(LodeBlockDictionary) dictionary = NULL;
@@ -109,6 +121,7 @@ LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self)
 	end_block(self);
 	if (frame->n_invocations == 0)
 		return NULL;
+	sort_new_blocks(frame);
 	dictionary = lode_block_dictionary_is_full(frame->dictionary)
 	                     ? lode_block_dictionary_new()
 	                     : lode_block_dictionary_ref(frame->dictionary);

@@ -14,6 +14,8 @@ enum {
 	CLASS_MASK = 0x0f,
 	IS_STACK = 0x10,
 	HAS_TABLE = 0x20,
+	IS_ABSOLUTE = 0x40,
+	IS_HISTORY = 0x80,
 };
 
 typedef struct {
@@ -29,7 +31,7 @@ typedef struct {
 	GArray *tables;  /* uint64_t; of all columns */
 	LodeByteCursor classes, addresses, bases, offsets, table;
 	LodeByteCursor symbols[LODE_N_SLOT_CLASSES], extra[LODE_N_SLOT_CLASSES];
-	uint64_t last_address;
+	uint64_t last_addresses[2]; /* elsewhere, stack */
 } ColumnReader;
 
 static void column_reader_init(ColumnReader *self, const LodeFrameStreams *streams)
@@ -62,25 +64,24 @@ static uint64_t measure(const uint8_t *symbols, size_t n)
 
 static bool read_class(ColumnReader *self, uint32_t slot, LodeSlotState *state)
 {
-	switch (state->slot_class) {
-	case LODE_SLOT_LOCAL:
-		state->constant = lode_varint_read_signed(&self->offsets);
-		break;
-	case LODE_SLOT_CONTENT:
-	case LODE_SLOT_STACK:
-		break;
-	default:
-		self->last_address += lode_varint_read_signed(&self->addresses);
-		state->constant = self->last_address;
-		break;
+	bool has_base = state->slot_class == LODE_SLOT_LOCAL ||
+	                state->slot_class == LODE_SLOT_CONTENT;
+
+	if (state->is_absolute || (state->slot_class < LODE_SLOT_STACK && !has_base)) {
+		uint64_t *last = &self->last_addresses[state->is_stack];
+
+		*last += lode_varint_read_signed(&self->addresses);
+		state->constant = *last;
 	}
-	if (state->slot_class == LODE_SLOT_LOCAL || state->slot_class == LODE_SLOT_CONTENT) {
+	if (has_base) {
 		uint64_t base = slot - lode_varint_read_signed(&self->bases);
 
 		if (base >= self->predictor->n_slots)
 			return false;
 		state->base = (uint32_t)base;
 	}
+	if (state->slot_class == LODE_SLOT_LOCAL)
+		state->constant = lode_varint_read_signed(&self->offsets);
 	return true;
 }
 
@@ -111,6 +112,8 @@ static bool read_slot(ColumnReader *self, uint32_t slot, uint32_t n_invocations)
 
 	state->slot_class = byte & CLASS_MASK;
 	state->is_stack = (byte & IS_STACK) != 0;
+	state->is_absolute = (byte & IS_ABSOLUTE) != 0;
+	state->is_history = (byte & IS_HISTORY) != 0;
 	if (state->slot_class >= LODE_N_SLOT_CLASSES || !read_class(self, slot, state))
 		return false;
 	if (byte & HAS_TABLE && !read_table(self, column))
@@ -182,7 +185,7 @@ static inline uint64_t next_zigzag(Column *column)
 	return value + (EXTRA - column->n_table);
 }
 
-static inline uint64_t next_address(ColumnReader *self, uint32_t slot, LodeStackPlace *stack)
+static inline uint64_t next_address(ColumnReader *self, uint32_t slot, LodeThreadPlace *place)
 {
 	LodeSlotPredictor *predictor = self->predictor;
 	LodeSlotGuess guess;
@@ -191,12 +194,13 @@ static inline uint64_t next_address(ColumnReader *self, uint32_t slot, LodeStack
 	if (predictor->slots[slot].slot_class == LODE_SLOT_GLOBAL) {
 		address = predictor->slots[slot].constant;
 	} else {
-		guess = lode_slot_predictor_guess(predictor, slot, stack);
-		address = guess.base + guess.distance +
-		          lode_unzigzag(next_zigzag(&self->columns[slot]));
+		guess = lode_slot_predictor_guess(predictor, slot, place);
+		address = lode_slot_guess_address(&guess, predictor->slots[slot].is_absolute,
+			predictor->slots[slot].constant,
+			lode_unzigzag(next_zigzag(&self->columns[slot])));
 		lode_slot_guess_learn(&guess, address);
 	}
-	lode_slot_predictor_advance(predictor, slot, address, stack);
+	lode_slot_predictor_advance(predictor, slot, address, place);
 	return address;
 }
 
@@ -206,14 +210,14 @@ static void fill_addresses(ColumnReader *self, const LodeFrameLayout *layout, Lo
 	LodeThreadRun run;
 
 	for (size_t k = 0; lode_thread_run_at(frame, k, &run); k++) {
-		LodeStackPlace *stack = &self->predictor->stack_places[run.thread];
+		LodeThreadPlace *place = &self->predictor->places[run.thread];
 
 		for (size_t i = run.first; i < run.end; i++) {
 			const LodeFrameBlock *block = &layout->blocks[frame->blocks[i]];
 			uint32_t slot = block->first_slot;
 
 			for (unsigned s = 0; s < block->n_slots; s++)
-				*address++ = next_address(self, slot + s, stack);
+				*address++ = next_address(self, slot + s, place);
 		}
 	}
 }
@@ -227,7 +231,7 @@ bool lode_slot_columns_decode(const LodeFrameStreams *streams, const LodeFrameLa
 	ColumnReader reader;
 
 	column_reader_init(&reader, streams);
-	lode_slot_predictor_init(&predictor, layout->n_slots, lode_frame_n_threads(frame));
+	lode_slot_predictor_init(&predictor, layout->n_slots, frame, layout->n_addresses);
 	reader.predictor = &predictor;
 	reader.columns = columns;
 	reader.tables = tables;

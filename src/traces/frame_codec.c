@@ -42,15 +42,19 @@ static const char *const STREAM_NAMES[LODE_N_STREAMS] = {
 	"local.extra",
 	"content.symbols",
 	"content.extra",
-	"successor.symbols",
-	"successor.extra",
 	"stack.symbols",
 	"stack.extra",
+	"history-1.symbols",
+	"history-1.extra",
+	"history-2.symbols",
+	"history-2.extra",
+	"history-3.symbols",
+	"history-3.extra",
 };
 
 /* In the order of LodeSlotClass. */
-static const char *const CLASS_NAMES[LODE_N_SLOT_CLASSES] = {
-	"global", "near", "unassigned", "stride", "local", "content", "successor", "stack"};
+static const char *const CLASS_NAMES[LODE_N_SLOT_CLASSES] = {"global", "near", "unassigned",
+	"stride", "local", "content", "stack", "history-1", "history-2", "history-3"};
 
 G_STATIC_ASSERT((int)LODE_N_STREAMS <= (int)LODE_FRAME_MAX_STREAMS);
 G_STATIC_ASSERT(LODE_N_STREAMS == LODE_STREAM_COLUMN + 2 * (int)LODE_N_SLOT_CLASSES);
@@ -107,7 +111,7 @@ void lode_frame_codec_encode(
 	lode_frame_layout_count(&layout, frame->blocks, frame->n_invocations);
 	lode_block_streams_encode(frame, out);
 	lode_block_sequence_encode(frame, &layout, effort, out);
-	lode_slot_predictor_init(&predictor, layout.n_slots, lode_frame_n_threads(frame));
+	lode_slot_predictor_init(&predictor, layout.n_slots, frame, layout.n_addresses);
 	lode_slot_trial(&predictor, frame, &layout, effort);
 	lode_slot_columns_encode(&predictor, frame, &layout, out);
 }

@@ -6,11 +6,13 @@
 #include "traces/rps_section.h"
 
 enum {
-	SMALL_BYTES = 1 << 10,  /* streams below are packed with their neighbours */
-	QUICK_LEVEL = 3,        /* of zstd */
-	QUICK_FACTOR = 4,       /* what it may be larger by than a harder attempt */
-	DOUBT_INSTRUCTIONS = 8, /* fewer than one of so many references: hardly a program */
-	DOUBT_BITS = 1,         /* a reference; no program's frame is worse, or few are */
+	SMALL_BYTES = 1 << 10,   /* streams below are packed with their neighbours */
+	QUICK_LEVEL = 3,         /* of zstd */
+	QUICK_FACTOR = 4,        /* what it may be larger by than a harder attempt */
+	DOUBT_INSTRUCTIONS = 8,  /* fewer than one of so many references: hardly a program */
+	DOUBT_BITS = 1,          /* a reference; no program's frame is worse, or few are */
+	HOPELESS_REFERENCES = 2, /* for a new block: no code that is run, rather anything */
+	BLOCK_BYTES = 128,       /* about, of a dictionary */
 };
 
 struct LodeFramePacking {
@@ -78,6 +80,15 @@ void lode_frame_packing_free(LodeFramePacking *self)
 	g_free(self);
 }
 
+/* A dictionary that ends with the frame is held by it. */
+static size_t new_blocks_bytes(const LodeFramePacking *self)
+{
+	const LodeFrameHead *head = &self->rps.summary.head;
+
+	return MIN((size_t)(head->n_blocks - head->first_new_block) * BLOCK_BYTES,
+		(size_t)LODE_DICTIONARY_MAX_BYTES);
+}
+
 size_t lode_frame_packing_frame_bytes(const LodeFramePacking *self)
 {
 	const LodeTraceFrame *frame = self->frame;
@@ -85,12 +96,14 @@ size_t lode_frame_packing_frame_bytes(const LodeFramePacking *self)
 	return frame == NULL ? 0
 	                     : frame->n_invocations * sizeof(*frame->blocks) +
 	                               frame->n_addresses * sizeof(*frame->addresses) +
-	                               frame->n_switches * sizeof(*frame->switches);
+	                               frame->n_switches * sizeof(*frame->switches) +
+	                               new_blocks_bytes(self);
 }
 
 size_t lode_frame_packing_stream_bytes(const LodeFramePacking *self)
 {
-	size_t bytes = 0;
+	size_t bytes = self->frame != NULL ? lode_frame_packing_frame_bytes(self)
+	                                   : new_blocks_bytes(self);
 
 	for (unsigned i = 0; i < self->rps.n_streams; i++)
 		bytes += self->rps.stream_bytes[i];
@@ -128,11 +141,23 @@ static void order_pieces(LodeFramePacking *self)
 	}
 }
 
+/* Whether the codec need not be tried. */
+static bool is_hopeless(const LodeFramePacking *self)
+{
+	const LodeFrameHead *head = &self->rps.summary.head;
+
+	return self->options.is_dictionary_droppable &&
+	       (uint64_t)(head->n_blocks - head->first_new_block) * HOPELESS_REFERENCES >
+	               head->n_references;
+}
+
 void lode_frame_packing_encode(LodeFramePacking *self)
 {
 	LodeCodecEffort effort = self->options.level == LODE_TRACE_LEVEL_FAST ? LODE_CODEC_FAST
 	                                                                      : LODE_CODEC_THOROUGH;
 
+	if (is_hopeless(self))
+		return;
 	lode_frame_streams_init(&self->streams);
 	lode_frame_codec_encode(self->frame, effort, &self->streams);
 	g_clear_pointer(&self->frame, lode_trace_frame_free);
@@ -335,8 +360,13 @@ void lode_frame_packing_finish(LodeFramePacking *self)
 {
 	g_autoptr(GByteArray) head = g_byte_array_new();
 
-	if (is_doubtful(self))
+	if (self->frame != NULL) {
+		try_plain(self, self->frame, SIZE_MAX);
+		use_plain(self);
+		g_clear_pointer(&self->frame, lode_trace_frame_free);
+	} else if (is_doubtful(self)) {
 		prefer_plain(self);
+	}
 	lode_frame_streams_clear(&self->streams);
 	lode_rps_frame_encode(&self->rps, head);
 	g_ptr_array_add(self->section, lode_rps_section_begin(LODE_RPS_FRAME, head,

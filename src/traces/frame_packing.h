@@ -26,7 +26,8 @@ LodeFramePacking *lode_frame_packing_new(
 void lode_frame_packing_free(LodeFramePacking *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFramePacking, lode_frame_packing_free)
 
-/* Memory of the frame, 0 once it is encoded; of its streams, 0 before. */
+/* Memory of the frame and its new blocks before it is encoded; of its streams and its new blocks
+ * from then on. */
 size_t lode_frame_packing_frame_bytes(const LodeFramePacking *self);
 size_t lode_frame_packing_stream_bytes(const LodeFramePacking *self);
 

@@ -32,7 +32,7 @@ typedef enum {
 	LODE_STREAM_SLOT_TABLE,
 
 	LODE_STREAM_COLUMN, /* two for each class of slots: symbols, and bytes behind them */
-	LODE_N_STREAMS = LODE_STREAM_COLUMN + 2 * 8,
+	LODE_N_STREAMS = LODE_STREAM_COLUMN + 2 * 10,
 } LodeStream;
 
 static inline LodeByteCursor lode_frame_streams_read(

@@ -191,7 +191,7 @@ void lode_packing_queue_free(LodePackingQueue *self)
 
 static bool has_room(const LodePackingQueue *self, size_t frame_bytes)
 {
-	return self->jobs.length < MAX_JOBS &&
+	return self->jobs.length < MAX_JOBS && self->stream_bytes <= MAX_STREAM_BYTES &&
 	       (self->frame_bytes == 0 || self->frame_bytes + frame_bytes <= MAX_FRAME_BYTES);
 }
 

@@ -15,6 +15,8 @@ enum {
 	CLASS_MASK = 0x0f,
 	IS_STACK = 0x10,
 	HAS_TABLE = 0x20,
+	IS_ABSOLUTE = 0x40,
+	IS_HISTORY = 0x80,
 };
 
 typedef struct {
@@ -28,9 +30,9 @@ typedef struct {
 	Difference table[WATCHED];
 	unsigned n_table;
 	LodeFrameStreams *out;
-	uint64_t last_address; /* of those written to the address stream */
-	uint64_t *differences; /* of all columns, one behind the other */
-	uint64_t **columns;    /* by slot: where the next difference goes */
+	uint64_t last_addresses[2]; /* of those written to the address stream; elsewhere, stack */
+	uint64_t *differences;      /* of all columns, one behind the other */
+	uint64_t **columns;         /* by slot: where the next difference goes */
 } ColumnWriter;
 
 static Difference *find_watched(ColumnWriter *self, uint64_t zigzag)
@@ -141,10 +143,13 @@ static void append_column(
 	}
 }
 
-static bool has_address(LodeSlotClass slot_class)
+static bool has_address(const LodeSlotState *state)
 {
-	return slot_class != LODE_SLOT_LOCAL && slot_class != LODE_SLOT_CONTENT &&
-	       slot_class != LODE_SLOT_STACK;
+	LodeSlotClass slot_class = (LodeSlotClass)state->slot_class;
+
+	return state->is_absolute ||
+	       (slot_class != LODE_SLOT_LOCAL && slot_class != LODE_SLOT_CONTENT &&
+		       slot_class < LODE_SLOT_STACK);
 }
 
 static bool has_base(LodeSlotClass slot_class)
@@ -157,13 +162,15 @@ static void append_class(ColumnWriter *self, const LodeSlotState *state, uint32_
 	LodeSlotClass slot_class = (LodeSlotClass)state->slot_class;
 	LodeFrameStreams *out = self->out;
 	uint8_t byte = (uint8_t)(slot_class | (state->is_stack ? IS_STACK : 0) |
+				 (state->is_absolute ? IS_ABSOLUTE : 0) |
+				 (state->is_history ? IS_HISTORY : 0) |
 				 (self->n_table > 0 ? HAS_TABLE : 0));
 
 	g_byte_array_append(out->streams[LODE_STREAM_SLOT_CLASS], &byte, 1);
-	if (has_address(slot_class)) {
+	if (has_address(state)) {
 		lode_varint_append_signed(out->streams[LODE_STREAM_SLOT_ADDRESS],
-			state->constant - self->last_address);
-		self->last_address = state->constant;
+			state->constant - self->last_addresses[state->is_stack]);
+		self->last_addresses[state->is_stack] = state->constant;
 	}
 	if (has_base(slot_class))
 		lode_varint_append_signed(
@@ -199,6 +206,13 @@ static void begin_columns(
 	}
 }
 
+static uint64_t difference_of(
+	const LodeSlotState *state, const LodeSlotGuess *guess, uint64_t address)
+{
+	return lode_zigzag(
+		lode_slot_guess_difference(guess, state->is_absolute, state->constant, address));
+}
+
 static void fill_columns(ColumnWriter *self, LodeSlotPredictor *predictor,
 	const LodeTraceFrame *frame, const LodeFrameLayout *layout)
 {
@@ -206,7 +220,7 @@ static void fill_columns(ColumnWriter *self, LodeSlotPredictor *predictor,
 	LodeThreadRun run;
 
 	for (size_t k = 0; lode_thread_run_at(frame, k, &run); k++) {
-		LodeStackPlace *stack = &predictor->stack_places[run.thread];
+		LodeThreadPlace *place = &predictor->places[run.thread];
 
 		for (size_t i = run.first; i < run.end; i++) {
 			const LodeFrameBlock *block = &layout->blocks[frame->blocks[i]];
@@ -214,13 +228,13 @@ static void fill_columns(ColumnWriter *self, LodeSlotPredictor *predictor,
 
 			for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
 				LodeSlotGuess guess = lode_slot_predictor_guess(
-					predictor, slot, stack);
+					predictor, slot, place);
 
 				if (predictor->slots[slot].slot_class != LODE_SLOT_GLOBAL)
-					*self->columns[slot]++ = lode_zigzag(
-						*address - guess.base - guess.distance);
+					*self->columns[slot]++ = difference_of(
+						&predictor->slots[slot], &guess, *address);
 				lode_slot_guess_learn(&guess, *address);
-				lode_slot_predictor_advance(predictor, slot, *address, stack);
+				lode_slot_predictor_advance(predictor, slot, *address, place);
 			}
 		}
 	}

@@ -4,17 +4,19 @@
 
 #include <string.h>
 
-static const size_t STACK_BYTES = sizeof(uint64_t) << LODE_SLOT_STACK_BITS;
-static const size_t CONTENT_BYTES = sizeof(uint64_t) << LODE_SLOT_CONTENT_BITS;
-
-void lode_slot_predictor_init(LodeSlotPredictor *self, uint32_t n_slots, uint32_t n_threads)
+void lode_slot_predictor_init(LodeSlotPredictor *self, uint32_t n_slots,
+	const LodeTraceFrame *frame, uint64_t n_addresses)
 {
+	unsigned bits = MAX(g_bit_storage(n_addresses), LODE_SLOT_MIN_BITS);
+
+	self->stack_bits = (uint8_t)MIN(bits, LODE_SLOT_MAX_STACK_BITS);
+	self->content_bits = (uint8_t)MIN(bits, LODE_SLOT_MAX_CONTENT_BITS);
+	self->n_threads = lode_frame_n_threads(frame);
 	self->slots = g_new0(LodeSlotState, n_slots + 1U);
 	self->n_slots = n_slots;
-	self->stack_steps = g_malloc0(STACK_BYTES);
-	self->contents = g_malloc0(CONTENT_BYTES);
-	self->stack_places = g_new0(LodeStackPlace, n_threads + 1U);
-	self->n_threads = n_threads;
+	self->stack_steps = g_new0(uint64_t, (size_t)1 << self->stack_bits);
+	self->contents = g_new0(uint64_t, (size_t)1 << self->content_bits);
+	self->places = g_new0(LodeThreadPlace, self->n_threads + 1U);
 }
 
 void lode_slot_predictor_clear(LodeSlotPredictor *self)
@@ -22,7 +24,7 @@ void lode_slot_predictor_clear(LodeSlotPredictor *self)
 	g_free(self->slots);
 	g_free(self->stack_steps);
 	g_free(self->contents);
-	g_free(self->stack_places);
+	g_free(self->places);
 	*self = (LodeSlotPredictor){0};
 }
 
@@ -31,12 +33,11 @@ void lode_slot_predictor_rewind(LodeSlotPredictor *self)
 	for (uint32_t i = 0; i < self->n_slots; i++) {
 		LodeSlotState *state = &self->slots[i];
 		bool is_far = state->slot_class == LODE_SLOT_UNASSIGNED ||
-		              state->slot_class == LODE_SLOT_STRIDE ||
-		              state->slot_class == LODE_SLOT_SUCCESSOR;
+		              state->slot_class == LODE_SLOT_STRIDE;
 
 		state->last = state->before = is_far ? state->constant : 0;
 	}
-	memset(self->stack_steps, 0, STACK_BYTES);
-	memset(self->contents, 0, CONTENT_BYTES);
-	memset(self->stack_places, 0, self->n_threads * sizeof(LodeStackPlace));
+	memset(self->stack_steps, 0, sizeof(uint64_t) << self->stack_bits);
+	memset(self->contents, 0, sizeof(uint64_t) << self->content_bits);
+	memset(self->places, 0, self->n_threads * sizeof(LodeThreadPlace));
 }

@@ -9,8 +9,12 @@
  *   stride      the step before once more
  *   local       a constant from where another slot was last: of the same block, or of any
  *   content     what came last when another slot was where it is now: a pointer is followed again
- *   successor   what came last behind the address before
  *   stack       from where the stack was last used: what came last for the same two slots
+ *   history     what came last behind the same one, two or three addresses of slots that are hard
+ *               to guess: what a program did before it does again
+ *
+ * What is written of an address is its distance from the guess; or, where the slot is told so, 0
+ * for a right guess and the distance from a constant for another.
  */
 #pragma once
 
@@ -23,41 +27,50 @@ typedef enum {
 	LODE_SLOT_STRIDE,
 	LODE_SLOT_LOCAL,
 	LODE_SLOT_CONTENT,
-	LODE_SLOT_SUCCESSOR,
 	LODE_SLOT_STACK,
+	LODE_SLOT_HISTORY_1,
+	LODE_SLOT_HISTORY_2,
+	LODE_SLOT_HISTORY_3,
 	LODE_N_SLOT_CLASSES,
 } LodeSlotClass;
 
 typedef struct {
 	uint64_t last, before; /* addresses */
 	uint64_t constant;     /* of global and near: the address; of local: the distance; of
-	                          unassigned, stride and successor: where it begins */
+	                          unassigned and stride: where it begins */
 	uint32_t base;         /* slot; of local and content */
 	uint8_t slot_class;    /* LodeSlotClass */
 	bool is_stack;         /* says where the stack is, whatever its class */
+	bool is_history;       /* takes part in the history, likewise */
+	bool is_absolute;      /* a wrong guess is told by the distance from the constant */
 } LodeSlotState;
 
-/* Where a thread used its stack last. */
+/* Where a thread used its stack last, and its history, the last first. */
 typedef struct {
-	uint64_t address;
-	uint32_t slot;
-} LodeStackPlace;
+	uint64_t stack_address;
+	uint64_t history[3];
+	uint32_t stack_slot;
+} LodeThreadPlace;
 
 enum {
-	LODE_SLOT_STACK_BITS = 16,
-	LODE_SLOT_CONTENT_BITS = 18,
+	LODE_SLOT_MIN_BITS = 8,
+	LODE_SLOT_MAX_STACK_BITS = 16,
+	LODE_SLOT_MAX_CONTENT_BITS = 18,
 };
 
 typedef struct {
 	LodeSlotState *slots; /* owned; × n_slots */
 	uint32_t n_slots;
-	uint64_t *stack_steps;        /* owned; 2^LODE_SLOT_STACK_BITS distances by two slots */
-	uint64_t *contents;           /* owned; 2^LODE_SLOT_CONTENT_BITS by slot and address */
-	LodeStackPlace *stack_places; /* owned; by thread */
+	uint64_t *stack_steps;   /* owned; 2^stack_bits distances, by two slots */
+	uint64_t *contents;      /* owned; 2^content_bits, by slot and address */
+	LodeThreadPlace *places; /* owned; by thread */
 	uint32_t n_threads;
+	uint8_t stack_bits, content_bits; /* of the places in these tables */
 } LodeSlotPredictor;
 
-void lode_slot_predictor_init(LodeSlotPredictor *self, uint32_t n_slots, uint32_t n_threads);
+/* For a frame with so many slots; its tables suit its number of addresses. */
+void lode_slot_predictor_init(LodeSlotPredictor *self, uint32_t n_slots,
+	const LodeTraceFrame *frame, uint64_t n_addresses);
 void lode_slot_predictor_clear(LodeSlotPredictor *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeSlotPredictor, lode_slot_predictor_clear)
 
@@ -69,6 +82,17 @@ static inline uint32_t lode_slot_hash(uint64_t address, uint32_t slot, unsigned 
 	uint64_t key = address * UINT64_C(0x9e3779b97f4a7c15) ^ slot * UINT64_C(0xc2b2ae3d27d4eb4f);
 
 	return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
+}
+
+static inline uint64_t lode_slot_history(const LodeThreadPlace *place, LodeSlotClass slot_class)
+{
+	uint64_t result = place->history[0];
+
+	if (slot_class >= LODE_SLOT_HISTORY_2)
+		result = result * 0x2545f491 + place->history[1];
+	if (slot_class >= LODE_SLOT_HISTORY_3)
+		result = result * 0x2545f491 + place->history[2];
+	return result;
 }
 
 /* What an address is guessed from: a base and a distance, which is learned where it lies in a
@@ -86,7 +110,7 @@ static inline LodeSlotGuess lode_slot_predictor_look_up(
 
 static inline LodeSlotGuess lode_slot_predictor_guess_as(const LodeSlotPredictor *self,
 	uint32_t slot, LodeSlotClass slot_class, uint32_t base_slot, uint64_t constant,
-	const LodeStackPlace *stack)
+	const LodeThreadPlace *place)
 {
 	const LodeSlotState *state = &self->slots[slot];
 	uint64_t base;
@@ -101,26 +125,54 @@ static inline LodeSlotGuess lode_slot_predictor_guess_as(const LodeSlotPredictor
 	case LODE_SLOT_CONTENT:
 		base = self->slots[base_slot].last;
 		return lode_slot_predictor_look_up(
-			self->contents, lode_slot_hash(base, slot, LODE_SLOT_CONTENT_BITS), base);
-	case LODE_SLOT_SUCCESSOR:
-		base = state->last;
-		return lode_slot_predictor_look_up(
-			self->contents, lode_slot_hash(base, slot, LODE_SLOT_CONTENT_BITS), base);
+			self->contents, lode_slot_hash(base, slot, self->content_bits), base);
 	case LODE_SLOT_STACK:
 		return lode_slot_predictor_look_up(self->stack_steps,
-			lode_slot_hash(stack->slot, slot, LODE_SLOT_STACK_BITS), stack->address);
+			lode_slot_hash(place->stack_slot, slot, self->stack_bits),
+			place->stack_address);
+	case LODE_SLOT_HISTORY_1:
+	case LODE_SLOT_HISTORY_2:
+	case LODE_SLOT_HISTORY_3:
+		base = place->history[0];
+		return lode_slot_predictor_look_up(self->contents,
+			lode_slot_hash(
+				lode_slot_history(place, slot_class), slot, self->content_bits),
+			base);
 	default:
 		return (LodeSlotGuess){constant, 0, NULL};
 	}
 }
 
 static inline LodeSlotGuess lode_slot_predictor_guess(
-	const LodeSlotPredictor *self, uint32_t slot, const LodeStackPlace *stack)
+	const LodeSlotPredictor *self, uint32_t slot, const LodeThreadPlace *place)
 {
 	const LodeSlotState *state = &self->slots[slot];
 
 	return lode_slot_predictor_guess_as(
-		self, slot, (LodeSlotClass)state->slot_class, state->base, state->constant, stack);
+		self, slot, (LodeSlotClass)state->slot_class, state->base, state->constant, place);
+}
+
+/* What is written of an address. */
+static inline uint64_t lode_slot_guess_difference(
+	const LodeSlotGuess *guess, bool is_absolute, uint64_t constant, uint64_t address)
+{
+	uint64_t expected = guess->base + guess->distance;
+
+	if (!is_absolute || address == expected)
+		return address - expected;
+	/* The constant itself and the guess change places, so that 0 is free for the guess. */
+	return address == constant ? expected - constant : address - constant;
+}
+
+/* The address of which this was written. */
+static inline uint64_t lode_slot_guess_address(
+	const LodeSlotGuess *guess, bool is_absolute, uint64_t constant, uint64_t difference)
+{
+	uint64_t expected = guess->base + guess->distance;
+
+	if (!is_absolute || difference == 0)
+		return expected + difference;
+	return constant + difference == expected ? constant : constant + difference;
 }
 
 static inline void lode_slot_guess_learn(const LodeSlotGuess *guess, uint64_t address)
@@ -131,12 +183,19 @@ static inline void lode_slot_guess_learn(const LodeSlotGuess *guess, uint64_t ad
 
 /* The slot came to an address. */
 static inline void lode_slot_predictor_advance(
-	LodeSlotPredictor *self, uint32_t slot, uint64_t address, LodeStackPlace *stack)
+	LodeSlotPredictor *self, uint32_t slot, uint64_t address, LodeThreadPlace *place)
 {
 	LodeSlotState *state = &self->slots[slot];
 
 	state->before = state->last;
 	state->last = address;
-	if (state->is_stack)
-		*stack = (LodeStackPlace){address, slot};
+	if (state->is_stack) {
+		place->stack_address = address;
+		place->stack_slot = slot;
+	}
+	if (state->is_history) {
+		place->history[2] = place->history[1];
+		place->history[1] = place->history[0];
+		place->history[0] = address;
+	}
 }

@@ -16,11 +16,12 @@ enum {
 	N_CANDIDATES = 6,    /* ways that are tried in one walk */
 	SAMPLE_FIRST = 256,  /* of a column: so many at its beginning… */
 	SAMPLE_EVERY = 4096, /* …and again after so many */
-	SEEN_BITS = 16,
+	SEEN_BITS = 19,
 	STACK_REACH = 1 << 18, /* bytes that an access of the stack is away from its top at most */
 	LOST_CALLS = 8,        /* calls elsewhere until the stack is another one */
 	COSTLY_BITS = 1,       /* a reference: look for better */
 	FEW_VALUES = 12,
+	FEW_STACK_VALUES = 16,
 };
 
 /* Costs are in eighths of a bit. */
@@ -44,11 +45,12 @@ typedef struct {
 } Partner;
 
 typedef struct {
-	uint8_t slot_class;
-	uint32_t base;
 	uint64_t constant;
 	uint64_t cost;
-	uint64_t last, before; /* differences */
+	uint32_t base;
+	uint32_t last, before; /* differences, folded */
+	uint8_t slot_class;
+	bool is_absolute;
 } Candidate;
 
 typedef struct {
@@ -59,7 +61,7 @@ typedef struct {
 typedef struct {
 	Partner partners[N_PARTNERS];
 	uint64_t first, best_cost;
-	uint32_t n, n_stack, n_total;
+	uint32_t n, n_stack, n_total, n_sampled;
 	uint32_t ballot; /* where it takes part in a trial; + 1 */
 	bool is_global, is_load;
 } SlotNotes;
@@ -219,6 +221,20 @@ static void find_partners(Trial *self)
 	}
 }
 
+/* What is of the stack; there a few accesses are guessed more cheaply than told an address. */
+static void note_stack(Trial *self)
+{
+	for (uint32_t i = 0; i < self->predictor->n_slots; i++) {
+		SlotNotes *notes = &self->notes[i];
+		LodeSlotState *state = &self->predictor->slots[i];
+
+		state->constant = notes->first;
+		state->is_stack = notes->n_stack > notes->n_total / 2;
+		notes->is_global &= !state->is_stack || notes->n_total > FEW_STACK_VALUES;
+		notes->best_cost = UINT64_MAX;
+	}
+}
+
 static void restart_counts(Trial *self)
 {
 	for (uint32_t i = 0; i < self->predictor->n_slots; i++)
@@ -276,18 +292,28 @@ static void add_cheap_candidates(Trial *self)
 	}
 }
 
+/* Wrong guesses are told by an address. */
+static void add_absolute(Ballot *ballot, LodeSlotClass slot_class, uint64_t first)
+{
+	add_candidate(ballot, slot_class, 0, first, COST_ADDRESS);
+	ballot->candidates[ballot->n_candidates - 1].is_absolute = true;
+}
+
 static void add_costly_candidates(Trial *self)
 {
 	for (uint32_t i = 0; i < self->predictor->n_slots; i++) {
 		SlotNotes *notes = &self->notes[i];
 		Ballot ballot = {.n_candidates = 0};
 
-		notes->ballot = 0;
+		notes->ballot = notes->n = 0;
 		if (notes->is_global || notes->n_total < FEW_VALUES ||
-			notes->best_cost <
-				(uint64_t)MIN(notes->n_total, notes->n) * 8 * COSTLY_BITS)
+			notes->best_cost < (uint64_t)notes->n_sampled * 8 * COSTLY_BITS)
 			continue;
-		add_candidate(&ballot, LODE_SLOT_SUCCESSOR, 0, notes->first, COST_ADDRESS);
+		self->predictor->slots[i].is_history = true;
+		add_candidate(&ballot, LODE_SLOT_HISTORY_1, 0, 0, 0);
+		add_absolute(&ballot, LODE_SLOT_HISTORY_1, notes->first);
+		add_absolute(&ballot, LODE_SLOT_HISTORY_2, notes->first);
+		add_absolute(&ballot, LODE_SLOT_HISTORY_3, notes->first);
 		for (unsigned p = 0; p < N_PARTNERS; p++) {
 			uint32_t base = notes->partners[p].slot;
 
@@ -307,7 +333,7 @@ static uint32_t fold(uint64_t value)
 static unsigned cost_of(Trial *self, const Candidate *candidate, uint32_t key, uint64_t difference)
 {
 	uint64_t zigzag = lode_zigzag(difference);
-	uint64_t context = candidate->last * 5 + candidate->before * 11 + key;
+	uint64_t context = candidate->last * UINT64_C(5) + candidate->before * UINT64_C(11) + key;
 	uint32_t *next = &self->foreseen[fold(context) >> (32 - SEEN_BITS)];
 	uint32_t *seen = &self->seen[fold(difference + key) >> (32 - SEEN_BITS)];
 	uint32_t mark = fold(difference ^ key) | 1;
@@ -333,12 +359,13 @@ static bool is_sampled(const Trial *self, uint32_t n)
 	return self->effort == LODE_CODEC_THOROUGH || n % SAMPLE_EVERY < SAMPLE_FIRST;
 }
 
-static void try_access(Trial *self, uint32_t slot, uint64_t address, const LodeStackPlace *stack)
+static void try_access(Trial *self, uint32_t slot, uint64_t address, const LodeThreadPlace *place)
 {
 	SlotNotes *notes = &self->notes[slot];
 	Ballot *ballot = &g_array_index(self->ballots, Ballot, notes->ballot - 1);
-	bool is_counted = is_sampled(self, notes->n_total - notes->n);
+	bool is_counted = is_sampled(self, notes->n++);
 
+	notes->n_sampled += is_counted;
 	for (unsigned i = 0; i < ballot->n_candidates; i++) {
 		Candidate *candidate = &ballot->candidates[i];
 		LodeSlotGuess guess;
@@ -347,14 +374,15 @@ static void try_access(Trial *self, uint32_t slot, uint64_t address, const LodeS
 		self->predictor->contents = self->tables[i];
 		guess = lode_slot_predictor_guess_as(self->predictor, slot,
 			(LodeSlotClass)candidate->slot_class, candidate->base, candidate->constant,
-			stack);
-		difference = address - guess.base - guess.distance;
+			place);
+		difference = lode_slot_guess_difference(
+			&guess, candidate->is_absolute, candidate->constant, address);
 		lode_slot_guess_learn(&guess, address);
 		if (!is_counted)
 			continue;
 		candidate->cost += cost_of(self, candidate, slot * 8 + i, difference);
 		candidate->before = candidate->last;
-		candidate->last = difference;
+		candidate->last = fold(difference);
 	}
 }
 
@@ -365,7 +393,7 @@ static void try_candidates(Trial *self)
 	LodeThreadRun run;
 
 	for (size_t k = 0; lode_thread_run_at(frame, k, &run); k++) {
-		LodeStackPlace *stack = &self->predictor->stack_places[run.thread];
+		LodeThreadPlace *place = &self->predictor->places[run.thread];
 
 		for (size_t i = run.first; i < run.end; i++) {
 			const LodeFrameBlock *block = &self->layout->blocks[frame->blocks[i]];
@@ -373,8 +401,8 @@ static void try_candidates(Trial *self)
 
 			for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
 				if (self->notes[slot].ballot != 0)
-					try_access(self, slot, *address, stack);
-				lode_slot_predictor_advance(self->predictor, slot, *address, stack);
+					try_access(self, slot, *address, place);
+				lode_slot_predictor_advance(self->predictor, slot, *address, place);
 			}
 		}
 	}
@@ -399,6 +427,7 @@ static void choose(Trial *self)
 			state->slot_class = candidate->slot_class;
 			state->base = candidate->base;
 			state->constant = candidate->constant;
+			state->is_absolute = candidate->is_absolute;
 		}
 	}
 }
@@ -420,7 +449,7 @@ static void run_trials(Trial *self)
 	add_cheap_candidates(self);
 	run_trial(self);
 	for (unsigned i = 1; i < N_CANDIDATES; i++)
-		self->tables[i] = g_new0(uint64_t, (size_t)1 << LODE_SLOT_CONTENT_BITS);
+		self->tables[i] = g_new0(uint64_t, (size_t)1 << self->predictor->content_bits);
 	add_costly_candidates(self);
 	run_trial(self);
 	for (unsigned i = 1; i < N_CANDIDATES; i++)
@@ -438,15 +467,10 @@ void lode_slot_trial(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
 	trial.seen = g_new(uint32_t, (size_t)1 << SEEN_BITS);
 	begin_notes(&trial);
 	note_globals(&trial);
+	note_stack(&trial);
 	restart_counts(&trial);
 	find_partners(&trial);
-	for (uint32_t i = 0; i < predictor->n_slots; i++) {
-		const SlotNotes *notes = &trial.notes[i];
-
-		predictor->slots[i].constant = notes->first;
-		predictor->slots[i].is_stack = !notes->is_global && notes->n_stack * 2 > notes->n;
-		trial.notes[i].best_cost = UINT64_MAX;
-	}
+	restart_counts(&trial);
 	run_trials(&trial);
 	g_array_unref(trial.ballots);
 	g_free(trial.notes);

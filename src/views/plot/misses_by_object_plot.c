@@ -17,9 +17,12 @@ enum {
 	BAR_STEP = 24,
 	BAR_HEIGHT = 16,
 	LABEL_GAP = 8,
+	MIN_BARS = 5, /* as far as there are so many */
 	MAX_BARS = 24,
 	EMPTY_HEIGHT = 120,
 };
+
+static const double visible_part = 0.002; /* of the longest bar */
 
 typedef struct {
 	const LodeProfile *profile;
@@ -131,11 +134,24 @@ static void draw(const Plot *self)
 	lode_plot_frame(self->cairo, &panel);
 }
 
+/* Bars that would be too short to be seen are left out. */
+static guint count_bars(const LodeEventGroups *groups)
+{
+	const GArray *all = groups->groups;
+	guint n = 0;
+
+	while (n < MIN(all->len, MAX_BARS) &&
+		(n < MIN_BARS ||
+			g_array_index(all, LodeEventGroup, n).value >=
+				visible_part * g_array_index(all, LodeEventGroup, 0).value))
+		n++;
+	return n;
+}
+
 bool lode_misses_by_object_plot_write(const LodeProfile *profile, const LodeEventGroups *groups,
 	LodePlotFormat format, FILE *out, GError **error)
 {
-	Plot plot = {
-		.profile = profile, .groups = groups, .n_bars = MIN(groups->groups->len, MAX_BARS)};
+	Plot plot = {.profile = profile, .groups = groups, .n_bars = count_bars(groups)};
 
 	plot.bottom = TOP + (plot.n_bars > 0 ? plot.n_bars * BAR_STEP : EMPTY_HEIGHT);
 	plot.x = lode_plot_scale(0, plot.n_bars > 0 ? group_at(&plot, 0)->value : 1, false);

@@ -276,6 +276,24 @@ static void test_conflict(void)
 	clear_case(&now);
 }
 
+/* A fetch without a size lies behind the last byte of its block, in a line of its own. */
+static void test_sizeless_fetch(void)
+{
+	LodeReference references[30];
+	Case now = {0};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(references); i += 3) {
+		references[i] = (LodeReference){0x1000, 16, 0, LODE_REFERENCE_FETCH};
+		references[i + 1] = (LodeReference){0x1010, 0, 0, LODE_REFERENCE_FETCH};
+		references[i + 2] = (LodeReference){0x2010, 4, 0, LODE_REFERENCE_FETCH};
+	}
+	g_autoptr(GPtrArray) frames = frames_of(references, G_N_ELEMENTS(references));
+	add_hierarchy(&now, g_strdup("i1=64:1:16"));
+	compare_with_naive(&now, frames, false);
+	g_assert_cmpuint(now.misses[0]->len, ==, 21);
+	clear_case(&now);
+}
+
 /* Two cores on the two halves of a line: the sharing is false; on one half: it is true. */
 static void test_sharing(gconstpointer data)
 {
@@ -341,6 +359,7 @@ int main(int argc, char **argv)
 		"/caches/cache_simulation/naive_classes", GINT_TO_POINTER(1), test_random);
 	g_test_add_func("/caches/cache_simulation/workers", test_workers);
 	g_test_add_func("/caches/cache_simulation/conflict", test_conflict);
+	g_test_add_func("/caches/cache_simulation/sizeless_fetch", test_sizeless_fetch);
 	g_test_add_data_func(
 		"/caches/cache_simulation/true_sharing", GINT_TO_POINTER(1), test_sharing);
 	g_test_add_data_func(

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packing and unpacking of traces of several frames stay within 512 MiB, whatever the trace is
+ * like. Each runs in a process of its own, whose greatest resident set is asked for.
+ *
+ *   test_trace_file_memory [MILLIONS]        references of each trace
+ */
+#include "traces/trace_reader.h"
+#include "traces/trace_writer.h"
+
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BATCH = 4096, MAX_MIB = 512, MIB = 1 << 20 };
+
+static int millions = 80;
+
+typedef struct {
+	uint64_t n, random;
+	LodeReference batch[BATCH];
+	unsigned n_batch;
+	uint64_t checksum;
+} Source;
+
+static uint64_t next_random(Source *self)
+{
+	self->random ^= self->random << 13;
+	self->random ^= self->random >> 7;
+	self->random ^= self->random << 17;
+	return self->random;
+}
+
+typedef void (*Shape)(Source *self, uint64_t i, LodeReference *out);
+
+/* A small loop with loads all over memory: as many addresses as a frame may hold. */
+static void loop_with_random_loads(Source *self, uint64_t i, LodeReference *out)
+{
+	if (i % 3 < 2)
+		*out = (LodeReference){0x400000 + 4 * (i % 3), 4, 0, LODE_REFERENCE_FETCH};
+	else
+		*out = (LodeReference){next_random(self) >> 17, 8, 0, LODE_REFERENCE_LOAD};
+}
+
+static void random_data(Source *self, uint64_t i, LodeReference *out)
+{
+	*out = (LodeReference){next_random(self) >> 16, 8, 0, (uint8_t)(1 + i % 2)};
+}
+
+static void random_code(Source *self, uint64_t i, LodeReference *out)
+{
+	(void)i;
+	*out = (LodeReference){next_random(self) >> 16, 4, 0, LODE_REFERENCE_FETCH};
+}
+
+/* Calls of many functions, data in strides: a program. */
+static void calls(Source *self, uint64_t i, LodeReference *out)
+{
+	uint64_t step = i % 24, function = i / 24 * 2654435761U % 4096 * (i / 24) % 5003;
+
+	if (step % 3 < 2)
+		*out = (LodeReference){
+			0x400000 + function * 512 + 5 * step, 5, 0, LODE_REFERENCE_FETCH};
+	else
+		*out = (LodeReference){(step % 2 ? 0x7ffd00000000 : 0x600000) + i / 24 * 8 +
+					       next_random(self) % 4 * 64,
+			8, 0, LODE_REFERENCE_STORE};
+	if (step % 3 == 1) /* behind the instruction of four bytes that was in front */
+		out->address = 0x400000 + function * 512 + 5 * (step - 1) + 5;
+}
+
+static void many_threads(Source *self, uint64_t i, LodeReference *out)
+{
+	calls(self, i, out);
+	out->thread = (uint16_t)(i / 12 % 7);
+}
+
+static const struct {
+	const char *name;
+	Shape shape;
+} shapes[] = {
+	{"loop-with-random-loads", loop_with_random_loads},
+	{"random-data", random_data},
+	{"random-code", random_code},
+	{"calls", calls},
+	{"many-threads", many_threads},
+};
+
+static uint64_t mixed(uint64_t checksum, const LodeReference *references, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		checksum ^= references[i].address + references[i].kind * 7U +
+		            references[i].size * 131U + references[i].thread * 65537U;
+		checksum = (checksum << 7 | checksum >> 57) * 5 + 1;
+	}
+	return checksum;
+}
+
+static uint64_t pack(const char *path, Shape shape, LodeTraceLevel level)
+{
+	LodeTraceWriterOptions options = {.level = level, .threads = 2};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &options, &error);
+	g_autofree Source *source = g_new0(Source, 1);
+	uint64_t n = (uint64_t)millions * 1000000;
+
+	g_assert_no_error(error);
+	source->random = 88172645463325252U;
+	for (uint64_t i = 0; i < n; i++) {
+		shape(source, i, &source->batch[source->n_batch++]);
+		if (source->n_batch < BATCH && i + 1 < n)
+			continue;
+		lode_trace_writer_add(writer, source->batch, source->n_batch, &error);
+		g_assert_no_error(error);
+		source->checksum = mixed(source->checksum, source->batch, source->n_batch);
+		source->n_batch = 0;
+	}
+	lode_trace_writer_finish(writer, NULL, &error);
+	g_assert_no_error(error);
+	return source->checksum;
+}
+
+static uint64_t unpack(const char *path)
+{
+	LodeTraceReaderOptions options = {.threads = 2};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, &options, &error);
+	g_autofree LodeReference *some = g_new(LodeReference, BATCH);
+	const LodeTraceFrame *frame;
+	uint64_t checksum = 0;
+
+	g_assert_no_error(error);
+	while (lode_trace_reader_next(reader, &frame, &error) > 0) {
+		LodeTraceReferences walk;
+		size_t n;
+
+		lode_trace_references_init(&walk, frame);
+		while ((n = lode_trace_references_next(&walk, some, BATCH)) > 0)
+			checksum = mixed(checksum, some, n);
+	}
+	g_assert_no_error(error);
+	return checksum;
+}
+
+typedef struct {
+	double seconds, processor_seconds;
+	double mib;
+	uint64_t checksum;
+} Figures;
+
+/* In a child, so that its memory is its own. */
+static Figures measure(const char *path, Shape shape, LodeTraceLevel level, bool is_packing)
+{
+	int ends[2];
+	struct rusage usage;
+	Figures figures = {0};
+	int64_t start = g_get_monotonic_time();
+	int status;
+
+	g_assert_cmpint(pipe(ends), ==, 0);
+	pid_t child = fork();
+	if (child == 0) {
+		uint64_t checksum = is_packing ? pack(path, shape, level) : unpack(path);
+
+		_exit(write(ends[1], &checksum, sizeof(checksum)) != sizeof(checksum));
+	}
+	g_assert_cmpint(wait4(child, &status, 0, &usage), ==, child);
+	g_assert_cmpint(status, ==, 0);
+	g_assert_cmpint(read(ends[0], &figures.checksum, sizeof(uint64_t)), ==, sizeof(uint64_t));
+	close(ends[0]);
+	close(ends[1]);
+	figures.seconds = (double)(g_get_monotonic_time() - start) / G_USEC_PER_SEC;
+	figures.processor_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	                            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) /
+	                                    G_USEC_PER_SEC;
+	figures.mib = (double)usage.ru_maxrss / 1024;
+	return figures;
+}
+
+static void report(const char *what, const Figures *figures)
+{
+	g_test_message("%s: %.0f MiB, %.1f s, %.1f s of processors, %.1f Mref/s", what,
+		figures->mib, figures->seconds, figures->processor_seconds,
+		millions / figures->seconds);
+	g_assert_cmpfloat(figures->mib, <, MAX_MIB);
+}
+
+static void test_memory(const void *data)
+{
+	Shape shape = *(const Shape *)data;
+	g_autofree char *folder = g_dir_make_tmp("lode-memory-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(folder, "x.rps", NULL);
+	Figures packing = measure(path, shape, LODE_TRACE_LEVEL_FAST, true);
+	Figures unpacking = measure(path, shape, LODE_TRACE_LEVEL_FAST, false);
+	GStatBuf status;
+
+	g_assert_cmpint(g_stat(path, &status), ==, 0);
+	report("packing", &packing);
+	report("unpacking", &unpacking);
+	g_test_message("%.4f bits a reference", (double)status.st_size * 8 / (millions * 1e6));
+	g_assert_cmphex(packing.checksum, ==, unpacking.checksum);
+	g_unlink(path);
+	g_rmdir(folder);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	if (argc == 2)
+		millions = atoi(argv[1]);
+	for (size_t i = 0; i < G_N_ELEMENTS(shapes); i++) {
+		g_autofree char *path = g_strconcat("/traces/memory/", shapes[i].name, NULL);
+
+		g_test_add_data_func(path, &shapes[i].shape, test_memory);
+	}
+	return g_test_run();
+}
