@@ -29,6 +29,9 @@ typedef struct {
 struct LodeTraceReader {
 	LodeRpsFile *file;
 	LodeDictionaryCursor asked;  /* of the calling thread, for what is asked of a frame */
+	GError *broken;              /* why blocks of a dictionary are not to be had… */
+	uint32_t broken_dictionary;  /* …of this one… */
+	uint64_t broken_frame;       /* …from this frame on */
 	LodeDictionaryCursor cursor; /* of the workers */
 	GMutex cursor_lock;          /* of the one above; taken before the other lock */
 	GMutex lock;                 /* of all below */
@@ -189,6 +192,7 @@ void lode_trace_reader_close(LodeTraceReader *self)
 	g_queue_clear_full(&self->jobs, (GDestroyNotify)job_free);
 	lode_dictionary_cursor_clear(&self->asked);
 	lode_dictionary_cursor_clear(&self->cursor);
+	g_clear_error(&self->broken);
 	lode_rps_file_close(self->file);
 	g_mutex_clear(&self->cursor_lock);
 	g_mutex_clear(&self->lock);
@@ -342,13 +346,30 @@ static void add_class(GArray *counts, const LodeSlotClassCount *count)
 	g_array_append_vals(counts, count, 1);
 }
 
+/* A frame behind one whose blocks are not to be had is not looked for again: there may be many. */
+static bool ask(LodeTraceReader *self, uint64_t frame, LodeFrameUnpacking *unpacking)
+{
+	uint32_t dictionary = lode_rps_file_frame(self->file, frame)->summary.dictionary;
+
+	if (self->broken != NULL && self->broken_dictionary == dictionary &&
+		frame >= self->broken_frame)
+		return false;
+	g_clear_error(&self->broken);
+	if (lode_dictionary_cursor_take(&self->asked, frame, unpacking, &self->broken))
+		return true;
+	self->broken_dictionary = dictionary;
+	self->broken_frame = frame;
+	lode_dictionary_cursor_clear(&self->asked);
+	return false;
+}
+
 bool lode_trace_reader_count_classes(
 	LodeTraceReader *self, uint64_t frame, GArray *counts, GError **error)
 {
 	g_auto(LodeFrameUnpacking) unpacking = {0};
 
-	if (!lode_dictionary_cursor_take(&self->asked, frame, &unpacking, error)) {
-		lode_dictionary_cursor_clear(&self->asked);
+	if (!ask(self, frame, &unpacking)) {
+		g_propagate_error(error, g_error_copy(self->broken));
 		return false;
 	}
 	if (unpacking.rps.summary.form != LODE_RPS_CODED)
