@@ -16,7 +16,10 @@
 
 #include <string.h>
 
-enum { MAX_BYTES = 384 << 20 }; /* of frames that are being decoded, are ready or in use */
+enum {
+	MAX_BYTES = 384 << 20, /* of frames that are being decoded, are ready or in use */
+	BLOCK_BYTES = 128,     /* about, of a dictionary */
+};
 
 typedef struct {
 	uint64_t number;
@@ -51,15 +54,29 @@ static void job_free(Job *job)
 	g_free(job);
 }
 
-/* What a frame takes while it is decoded: itself, its streams about as much again, and its part of
- * the file. */
+static size_t frame_bytes(const LodeFrameHead *head)
+{
+	return head->n_invocations * sizeof(uint32_t) + head->n_addresses * sizeof(uint64_t) +
+	       head->n_switches * sizeof(LodeTraceSwitch);
+}
+
+/* What a frame takes while it is decoded: itself, its streams about as much again, its new blocks
+ * and its part of the file. */
 static size_t decoding_bytes(const LodeRpsEntry *entry)
 {
 	const LodeFrameHead *head = &entry->summary.head;
 
-	return 2 * (head->n_invocations * sizeof(uint32_t) + head->n_addresses * sizeof(uint64_t) +
-			   head->n_switches * sizeof(LodeTraceSwitch)) +
-	       entry->bytes;
+	return 2 * frame_bytes(head) +
+	       (size_t)(head->n_blocks - head->first_new_block) * BLOCK_BYTES + entry->bytes;
+}
+
+/* What its streams take beyond that. */
+static size_t more_bytes(const LodeFrameUnpacking *unpacking)
+{
+	size_t expected = frame_bytes(&unpacking->rps.summary.head);
+	size_t bytes = (size_t)lode_rps_frame_stream_bytes(&unpacking->rps);
+
+	return bytes > expected ? bytes - expected : 0;
 }
 
 static bool has_room(const LodeTraceReader *self)
@@ -99,6 +116,21 @@ static void end_job(LodeTraceReader *self, Job *job)
 	g_mutex_unlock(&self->lock);
 }
 
+/* Waits until there is room for the streams, too, or it is the job's turn. False: to be given up.
+ */
+static bool wait_for_room(LodeTraceReader *self, Job *job, size_t bytes)
+{
+	g_mutex_lock(&self->lock);
+	job->bytes += bytes;
+	self->bytes += bytes;
+	while (!self->is_stopping && self->bytes > MAX_BYTES &&
+		g_queue_peek_head(&self->jobs) != job)
+		g_cond_wait(&self->changed, &self->lock);
+	bool is_wanted = !self->is_stopping;
+	g_mutex_unlock(&self->lock);
+	return is_wanted;
+}
+
 static bool decode_next(LodeTraceReader *self)
 {
 	g_auto(LodeFrameUnpacking) unpacking = {0};
@@ -115,7 +147,8 @@ static bool decode_next(LodeTraceReader *self)
 	g_mutex_unlock(&self->cursor_lock);
 	if (!is_prepared)
 		return false;
-	job->frame = lode_frame_unpacking_decode(&unpacking, dictionary, &job->error);
+	if (wait_for_room(self, job, more_bytes(&unpacking)))
+		job->frame = lode_frame_unpacking_decode(&unpacking, dictionary, &job->error);
 	end_job(self, job);
 	return true;
 }

@@ -31,7 +31,7 @@ static void remove_path(const char *path)
 	g_assert_cmpint(g_rmdir(folder), ==, 0); /* nothing else was left there */
 }
 
-/* A file of this section; without index and footer. */
+/* A file of these sections; without index and footer. */
 static void write_section(const char *path, const GByteArray *section)
 {
 	g_autoptr(GByteArray) file = g_byte_array_new();
@@ -45,14 +45,22 @@ static void write_section(const char *path, const GByteArray *section)
 	g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
 }
 
-/* A file of one frame with this head and body, whose checksums hold. */
-static void write_frame(const char *path, const LodeRpsFrame *frame, const GByteArray *body)
+/* A frame with this head and body, whose checksums hold. */
+static void append_frame(GByteArray *out, const LodeRpsFrame *frame, const GByteArray *body)
 {
 	g_autoptr(GByteArray) head = g_byte_array_new();
 
 	lode_rps_frame_encode(frame, head);
 	g_autoptr(GByteArray) section = lode_rps_section_begin(LODE_RPS_FRAME, head, body->len);
-	g_byte_array_append(section, body->data, body->len);
+	g_byte_array_append(out, section->data, section->len);
+	g_byte_array_append(out, body->data, body->len);
+}
+
+static void write_frame(const char *path, const LodeRpsFrame *frame, const GByteArray *body)
+{
+	g_autoptr(GByteArray) section = g_byte_array_new();
+
+	append_frame(section, frame, body);
 	write_section(path, section);
 }
 
@@ -123,6 +131,37 @@ static void test_bombs(void)
 	}
 	getrusage(RUSAGE_SELF, &after);
 	g_assert_cmpint(after.ru_maxrss - before.ru_maxrss, <, 300 << 10);
+	remove_path(path);
+}
+
+/* Workers side by side keep within the bounds, whatever the streams of small frames come to. */
+static void test_bombs_side_by_side(void)
+{
+	enum { N_FRAMES = 8 };
+	g_autofree char *path = new_path();
+	g_autoptr(GByteArray) packed = packed_zeros(LODE_RPS_MAX_CODED_BYTES);
+	g_autoptr(GByteArray) sections = g_byte_array_new();
+	uint16_t threads[] = {0};
+	LodeTraceReaderOptions options = {.threads = N_FRAMES};
+	LodeRpsFrame frame = bomb(packed, LODE_RPS_MAX_CODED_BYTES, threads);
+	const LodeTraceFrame *read;
+	struct rusage before, after;
+
+	frame.summary.head.n_blocks = 0;
+	for (unsigned i = 0; i < N_FRAMES; i++) {
+		append_frame(sections, &frame, packed);
+		frame.summary.head.first_reference += frame.summary.head.n_references;
+		frame.summary.head.first_instruction += frame.summary.head.n_instructions;
+	}
+	write_section(path, sections);
+	getrusage(RUSAGE_SELF, &before);
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, &options, NULL);
+	g_assert_cmpuint(lode_trace_reader_n_frames(reader), ==, N_FRAMES);
+	g_assert_cmpint(lode_trace_reader_next(reader, &read, NULL), ==, -1);
+	g_clear_pointer(&reader, lode_trace_reader_close);
+	getrusage(RUSAGE_SELF, &after);
+	g_test_message("%ld MiB more", (after.ru_maxrss - before.ru_maxrss) >> 10);
+	g_assert_cmpint(after.ru_maxrss - before.ru_maxrss, <, 512 << 10);
 	remove_path(path);
 }
 
@@ -358,6 +397,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/traces/limits/bombs", test_bombs);
+	g_test_add_func("/traces/limits/bombs-side-by-side", test_bombs_side_by_side);
 	g_test_add_func("/traces/limits/words-in-company", test_words_in_company);
 	g_test_add_func("/traces/limits/long-descriptions", test_long_descriptions);
 	g_test_add_func("/traces/limits/absurd-heads", test_absurd_heads);
