@@ -365,7 +365,7 @@ static size_t raw_size(const GArray *references, int level)
 		const LodeReference *reference = &g_array_index(references, LodeReference, i);
 
 		words[i] = (reference->address & ((UINT64_C(1) << 56) - 1)) |
-		           (uint64_t)(reference->kind << 6 | (reference->size & 0x3f)) << 56;
+		           ((uint64_t)reference->kind << 6 | (reference->size & 0x3f)) << 56;
 	}
 	return ZSTD_compress(packed, ZSTD_compressBound(size), words, size, level);
 }
