@@ -245,10 +245,12 @@ bool lode_trace_writer_describe(
 {
 	g_autoptr(GByteArray) body = lode_rps_description_encode(description);
 
-	if (body->len > LODE_RPS_MAX_TEXT_BYTES) {
+	if (body->len > LODE_RPS_MAX_TEXT_BYTES || !lode_rps_description_has_room(description)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"%s: a description of %u bytes; there is room for %d", self->path,
-			body->len, LODE_RPS_MAX_TEXT_BYTES);
+			"%s: a description of %u bytes and %u mappings; there is room for %d and "
+			"%d",
+			self->path, body->len, description->mappings->len, LODE_RPS_MAX_TEXT_BYTES,
+			LODE_RPS_MAX_MAPPINGS);
 		return false;
 	}
 	self->is_described = true;
