@@ -117,7 +117,8 @@ static void bench_threads(const char *path, unsigned n_threads)
 
 		for (unsigned size = 0; size < N_LINE_SIZES; size++) {
 			const LodeStackDistancesOptions options = {
-				.line_bytes = FIRST_LINE_BYTES << size, .holds = LODE_CACHE_DATA};
+				.line_bytes = (uint32_t)FIRST_LINE_BYTES << size,
+				.holds = LODE_CACHE_DATA};
 			self.distances[size] = lode_stack_distances_new(&options);
 		}
 		replay(&self, CLOCK_MONOTONIC);

@@ -9,8 +9,7 @@ cd "$(dirname "$0")/.."
 references=${1:-25000000}
 root=$PWD
 [ -d build-bench ] || meson setup build-bench --buildtype=release -Db_ndebug=true >/dev/null
-ninja -C build-bench src/cli/lode tools/qemu_plugin/all bench/trace_store >/dev/null 2>&1 ||
-	ninja -C build-bench >/dev/null
+ninja -C build-bench src/cli/lode tools/qemu_plugin/liblode-trace.so bench/trace_store >/dev/null
 lode=$root/build-bench/src/cli/lode
 store=$root/build-bench/bench/trace_store
 scratch=$(mktemp -d)
@@ -20,7 +19,7 @@ export LC_ALL=C.UTF-8 HOME=$scratch PYTHONHASHSEED=0
 
 gcc -O2 -o linked_list "$root/bench/trace_programs/linked_list.c"
 gcc -O2 -o matrix_multiply "$root/bench/trace_programs/matrix_multiply.c"
-head -c 3000000 "$lode" >input
+head -c 2000000 "$lode" >input
 cp "$root/bench/trace_store.c" unit.c
 read -ra flags <<<"$(pkg-config --cflags glib-2.0)"
 seq 1 60000 | shuf --random-source=input >numbers
@@ -84,7 +83,7 @@ trace() {
 	peer "xz -6" xz -6 -T1 -c
 }
 
-trace gzip 2000000 gzip -9 -c input
+trace gzip 2000000 gzip -c input
 trace cc1 5000000 "$(gcc -print-prog-name=cc1)" -quiet -O2 "-I$root/src" "${flags[@]}" unit.c -o unit.s
 trace python3 10000000 /usr/bin/python3 program.py
 trace perl 10000000 perl program.pl

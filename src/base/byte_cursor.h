@@ -26,7 +26,7 @@ static inline void lode_byte_cursor_init(
 	LodeByteCursor *self, const void *bytes, size_t size, bool is_swapped)
 {
 	self->at = bytes;
-	self->end = self->at + size;
+	self->end = size > 0 ? self->at + size : self->at;
 	self->is_swapped = is_swapped;
 	self->is_overrun = false;
 }

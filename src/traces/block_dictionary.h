@@ -39,7 +39,7 @@ typedef struct {
 	uint64_t address;                  /* of the first instruction; 0 without instructions */
 	const uint32_t *instruction_sizes; /* bytes; owned by the dictionary */
 	const LodeTraceSlot *slots;        /* by instruction, in program order; likewise */
-	uint32_t n_bytes;                  /* of all instructions */
+	uint64_t n_bytes;                  /* of all instructions */
 	uint8_t n_instructions, n_slots;   /* not both 0 */
 } LodeTraceBlock;
 

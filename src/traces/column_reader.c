@@ -86,11 +86,11 @@ static bool read_class(ColumnReader *self, uint32_t slot, LodeSlotState *state)
 }
 
 /* Tables may move until all of them are read: a column has the place in the array until then. */
-static bool read_table(ColumnReader *self, Column *column)
+static bool read_table(ColumnReader *self, Column *column, uint32_t n_invocations)
 {
 	uint64_t n = lode_varint_read(&self->table);
 
-	if (n > MAX_TABLE)
+	if (n > MAX_TABLE || n > n_invocations)
 		return false;
 	column->n_table = (uint32_t)n;
 	for (uint64_t i = 0; i < n; i++) {
@@ -116,7 +116,7 @@ static bool read_slot(ColumnReader *self, uint32_t slot, uint32_t n_invocations)
 	state->is_history = (byte & IS_HISTORY) != 0;
 	if (state->slot_class >= LODE_N_SLOT_CLASSES || !read_class(self, slot, state))
 		return false;
-	if (byte & HAS_TABLE && !read_table(self, column))
+	if (byte & HAS_TABLE && !read_table(self, column, n_invocations))
 		return false;
 	if (state->slot_class == LODE_SLOT_GLOBAL)
 		return true;

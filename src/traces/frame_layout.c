@@ -7,10 +7,12 @@ static LodeFrameBlock summary(const LodeTraceBlock *block)
 	LodeFrameBlock result = {.address = block->address,
 		.end = block->address + block->n_bytes,
 		.n_slots = block->n_slots};
-	const LodeTraceSlot *last = &block->slots[block->n_slots - 1U];
+	const LodeTraceSlot *last;
 
-	if (block->n_slots == 0 || block->n_instructions == 0 ||
-		last->instruction != block->n_instructions - 1)
+	if (block->n_slots == 0 || block->n_instructions == 0)
+		return result;
+	last = &block->slots[block->n_slots - 1U];
+	if (last->instruction != block->n_instructions - 1)
 		return result;
 	result.is_call = last->kind == LODE_REFERENCE_STORE;
 	result.is_return = last->kind == LODE_REFERENCE_LOAD;

@@ -147,6 +147,14 @@ void lode_rps_frame_encode(const LodeRpsFrame *self, GByteArray *out)
 	}
 }
 
+static bool is_stream_of(LodeRpsForm form, unsigned stream)
+{
+	if (form == LODE_RPS_CODED)
+		return stream < lode_frame_codec_n_streams();
+	return lode_rps_frame_is_dictionary_stream(stream) ||
+	       (stream >= LODE_PLAIN_FIRST_STREAM && stream < LODE_FRAME_MAX_STREAMS);
+}
+
 static void decode_streams(LodeByteCursor *cursor, LodeRpsFrame *out)
 {
 	uint8_t n_streams = lode_byte_cursor_u8(cursor);
@@ -159,7 +167,8 @@ static void decode_streams(LodeByteCursor *cursor, LodeRpsFrame *out)
 		/* the words of a plain frame are never in memory at once */
 		if (out->streams[i] != LODE_PLAIN_WORDS)
 			total += out->stream_bytes[i];
-		if (out->stream_bytes[i] == 0 || out->streams[i] >= LODE_FRAME_MAX_STREAMS ||
+		if (out->stream_bytes[i] == 0 ||
+			!is_stream_of(out->summary.form, out->streams[i]) ||
 			(i > 0 && out->streams[i] <= out->streams[i - 1]))
 			cursor->is_overrun = true;
 	}
@@ -167,14 +176,16 @@ static void decode_streams(LodeByteCursor *cursor, LodeRpsFrame *out)
 		cursor->is_overrun = true;
 }
 
-/* The piece's streams begin at `first`; all are of the dictionary, or none. */
+/* The piece's streams begin at `first`; all are of the dictionary, or none. Words stand alone, as
+ * they are not unpacked into memory. */
 static bool set_piece_bytes(LodeRpsFrame *self, LodeRpsPiece *piece, unsigned first)
 {
 	bool is_dictionary = lode_rps_frame_is_dictionary_stream(self->streams[first]);
 
 	for (unsigned i = first; i < first + piece->n_streams; i++) {
 		piece->bytes += self->stream_bytes[i];
-		if (lode_rps_frame_is_dictionary_stream(self->streams[i]) != is_dictionary)
+		if (lode_rps_frame_is_dictionary_stream(self->streams[i]) != is_dictionary ||
+			(self->streams[i] == LODE_PLAIN_WORDS && piece->n_streams > 1))
 			return false;
 	}
 	if (!is_dictionary)

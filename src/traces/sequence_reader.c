@@ -76,7 +76,9 @@ static bool decode_targets(const LodeFrameStreams *streams, LodeBlockFlow *flow,
 	return true;
 }
 
-static bool decode_flow(const LodeFrameStreams *streams, LodeBlockFlow *flow, GError **error)
+/* At most `n_invocations` edges: each is there for one that takes it. */
+static bool decode_flow(const LodeFrameStreams *streams, uint32_t n_invocations,
+	LodeBlockFlow *flow, GError **error)
 {
 	LodeByteCursor degrees = lode_frame_streams_read(streams, LODE_STREAM_SEQUENCE_DEGREE);
 	LodeByteCursor edges = lode_frame_streams_read(streams, LODE_STREAM_SEQUENCE_EDGE);
@@ -86,11 +88,12 @@ static bool decode_flow(const LodeFrameStreams *streams, LodeBlockFlow *flow, GE
 	if (!decode_used(streams, n_blocks, is_used, error))
 		return false;
 	/* An edge takes a byte at least. */
-	flow->targets = g_new(uint32_t, lode_byte_cursor_left(&edges) + 1);
+	flow->targets = g_new(uint32_t, MIN(lode_byte_cursor_left(&edges), n_invocations) + 1);
 	for (uint32_t i = 0; i < n_blocks; i++) {
 		uint64_t degree = is_used[i] ? lode_varint_read(&degrees) : 0;
 
-		if (degree / 2 > lode_byte_cursor_left(&edges))
+		if (degree / 2 > lode_byte_cursor_left(&edges) ||
+			degree / 2 > n_invocations - flow->n_targets)
 			return lode_frame_streams_damaged(streams, LODE_STREAM_SEQUENCE_DEGREE,
 				&degrees, "more edges than there are", error);
 		flow->nodes[i].is_guessed = degree & 1;
@@ -190,7 +193,7 @@ bool lode_block_sequence_decode(const LodeFrameStreams *streams, const LodeFrame
 		return false;
 	frame->n_invocations = head->n_invocations;
 	lode_block_flow_init(&flow, layout);
-	if (!decode_flow(streams, &flow, error) || !begin_choices(&reader, error))
+	if (!decode_flow(streams, head->n_invocations, &flow, error) || !begin_choices(&reader, error))
 		return false;
 	for (size_t k = 0; lode_thread_run_at(frame, k, &run); k++) {
 		if (!decode_run(&reader, &run, error))

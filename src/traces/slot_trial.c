@@ -246,7 +246,10 @@ static void add_candidate(
 {
 	if (ballot->n_candidates < N_CANDIDATES)
 		ballot->candidates[ballot->n_candidates++] = (Candidate){
-			.slot_class = slot_class, .base = base, .constant = constant, .cost = cost};
+			.slot_class = (uint8_t)slot_class,
+			.base = base,
+			.constant = constant,
+			.cost = cost};
 }
 
 static void add_best_partners(Ballot *ballot, const SlotNotes *notes)
@@ -301,6 +304,8 @@ static void add_absolute(Ballot *ballot, LodeSlotClass slot_class, uint64_t firs
 
 static void add_costly_candidates(Trial *self)
 {
+	unsigned n_partners = self->effort == LODE_CODEC_THOROUGH ? N_PARTNERS : 2;
+
 	for (uint32_t i = 0; i < self->predictor->n_slots; i++) {
 		SlotNotes *notes = &self->notes[i];
 		Ballot ballot = {.n_candidates = 0};
@@ -312,9 +317,10 @@ static void add_costly_candidates(Trial *self)
 		self->predictor->slots[i].is_history = true;
 		add_candidate(&ballot, LODE_SLOT_HISTORY_1, 0, 0, 0);
 		add_absolute(&ballot, LODE_SLOT_HISTORY_1, notes->first);
-		add_absolute(&ballot, LODE_SLOT_HISTORY_2, notes->first);
+		if (self->effort == LODE_CODEC_THOROUGH)
+			add_absolute(&ballot, LODE_SLOT_HISTORY_2, notes->first);
 		add_absolute(&ballot, LODE_SLOT_HISTORY_3, notes->first);
-		for (unsigned p = 0; p < N_PARTNERS; p++) {
+		for (unsigned p = 0; p < n_partners; p++) {
 			uint32_t base = notes->partners[p].slot;
 
 			if (base != UINT32_MAX && self->notes[base].is_load)

@@ -200,7 +200,7 @@ void lode_stream_decompressor_free(LodeStreamDecompressor *self)
 
 static bool fail(GError **error, LodeErrorCode code, const char *what)
 {
-	g_set_error(error, LODE_ERROR, code, "%s", what);
+	g_set_error(error, LODE_ERROR, (gint)code, "%s", what);
 	return false;
 }
 

@@ -128,6 +128,30 @@ static bool next_of_block(
 	return self->instruction < block->n_instructions && next_of_block(self, block, out);
 }
 
+/* All references of an invocation at its beginning, without the stops of next_of_block(): most are
+ * had so. */
+static void whole_block(LodeTraceReferences *self, const LodeTraceBlock *block, LodeReference *out)
+{
+	const LodeTraceSlot *slot = block->slots, *last = slot + block->n_slots;
+	const uint64_t *addresses = self->frame->addresses + self->address;
+	uint64_t fetch_address = block->address;
+
+	for (unsigned i = 0; i == 0 || i < block->n_instructions; i++) {
+		if (i < block->n_instructions) {
+			uint32_t size = block->instruction_sizes[i];
+
+			*out++ = (LodeReference){
+				fetch_address, size, self->thread, LODE_REFERENCE_FETCH};
+			fetch_address += size;
+		}
+		for (; slot < last && slot->instruction == i; slot++)
+			*out++ = (LodeReference){
+				*addresses++, slot->size, self->thread, slot->kind};
+	}
+	self->address += block->n_slots;
+	self->invocation++;
+}
+
 size_t lode_trace_references_next(LodeTraceReferences *self, LodeReference *out, size_t room)
 {
 	const LodeTraceFrame *frame = self->frame;
@@ -136,10 +160,15 @@ size_t lode_trace_references_next(LodeTraceReferences *self, LodeReference *out,
 	while (n < room && self->invocation < frame->n_invocations) {
 		const LodeTraceBlock *block = lode_block_dictionary_at(
 			frame->dictionary, frame->blocks[self->invocation]);
+		bool is_begun = self->instruction > 0 || self->slot > 0 || self->has_fetched;
+		size_t size = (size_t)block->n_instructions + block->n_slots;
 
-		if (self->instruction == 0 && self->slot == 0 && !self->has_fetched)
+		if (!is_begun)
 			begin_invocation(self);
-		if (next_of_block(self, block, &out[n]))
+		if (!is_begun && size <= room - n) {
+			whole_block(self, block, &out[n]);
+			n += size;
+		} else if (next_of_block(self, block, &out[n]))
 			n++;
 		else
 			end_invocation(self);

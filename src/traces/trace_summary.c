@@ -88,7 +88,7 @@ static void add_block(LodeTraceSummary *self, const LodeTraceBlock *block, uint6
 
 static void add_frame(LodeTraceSummary *self, const LodeTraceFrame *frame)
 {
-	uint32_t n_blocks = lode_block_dictionary_size(frame->dictionary);
+	uint32_t n_blocks = frame->n_blocks;
 	g_autofree uint32_t *invocations = g_new0(uint32_t, n_blocks);
 	size_t next_switch = 0;
 	uint16_t thread = 0;

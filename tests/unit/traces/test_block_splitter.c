@@ -22,12 +22,14 @@ static void add(GArray *references, uint64_t address, uint32_t size, LodeReferen
 static void append_frame(GArray *out, const LodeTraceFrame *frame)
 {
 	LodeTraceReferences walk;
-	LodeReference some[7]; /* an odd number, so that batches end inside blocks */
+	LodeReference some[300];
+	/* Batches end inside blocks, or hold many of them. */
+	size_t room = (size_t)g_test_rand_int_range(1, 3) * 7 * (g_test_rand_bit() ? 1 : 20);
 	uint64_t n_total = 0, n_fetches = 0;
 	size_t n;
 
 	lode_trace_references_init(&walk, frame);
-	while ((n = lode_trace_references_next(&walk, some, G_N_ELEMENTS(some))) > 0) {
+	while ((n = lode_trace_references_next(&walk, some, room)) > 0) {
 		g_array_append_vals(out, some, (guint)n);
 		n_total += n;
 		for (size_t i = 0; i < n; i++)

@@ -134,8 +134,20 @@ static void shape_jumps(GArray *references, unsigned n)
 	}
 }
 
+/* Runs of instructions that are together larger than 32 bits tell, and other blocks behind them. */
+static void shape_huge(GArray *references, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t start = 0x1000 * (uint64_t)random_below(50);
+
+		add(references, start, UINT32_MAX, LODE_REFERENCE_FETCH, 0);
+		add(references, start + UINT32_MAX, UINT32_MAX - 1, LODE_REFERENCE_FETCH, 0);
+		add(references, start + 8, 8, LODE_REFERENCE_STORE, 0);
+	}
+}
+
 static const Shape SHAPES[] = {shape_anything, shape_one_address, shape_no_fetches,
-	shape_only_fetches, shape_threads, shape_calls, shape_program, shape_jumps};
+	shape_only_fetches, shape_threads, shape_calls, shape_program, shape_jumps, shape_huge};
 
 /* Some of each of several shapes. */
 static GArray *random_references(void)
@@ -304,11 +316,93 @@ static void test_is_small(void)
 	g_assert_cmpuint(n_other, <, 40);
 }
 
+static void add_byte(LodeFrameStreams *streams, const char *name, uint8_t byte)
+{
+	for (unsigned i = 0; i < lode_frame_codec_n_streams(); i++) {
+		if (g_str_equal(lode_frame_codec_stream_name(i), name))
+			g_byte_array_append(streams->streams[i], &byte, 1);
+	}
+}
+
+/* One block with one load, three times. */
+static LodeTraceFrame *small_frame(void)
+{
+	g_autoptr(LodeBlockSplitter) splitter = lode_block_splitter_new();
+	const LodeReference references[] = {
+		{0x1000, 4, 0, LODE_REFERENCE_FETCH},
+		{0x2000, 8, 0, LODE_REFERENCE_LOAD},
+	};
+
+	for (unsigned i = 0; i < 3; i++)
+		lode_block_splitter_add(splitter, references, G_N_ELEMENTS(references));
+	return lode_block_splitter_take_frame(splitter);
+}
+
+static void assert_corrupt(const LodeFrameStreams *streams, const LodeTraceFrame *frame)
+{
+	g_autoptr(GError) error = NULL;
+	LodeFrameHead head = head_of(frame);
+
+	g_assert_null(lode_frame_codec_decode(streams, &head, frame->dictionary, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+}
+
+/* A byte in a stream may stand for eight in memory: what lists more than the frame can use is
+ * refused, however long the stream is. */
+static void test_long_lists(void)
+{
+	g_autoptr(LodeTraceFrame) frame = small_frame();
+	LodeFrameHead head = head_of(frame);
+
+	for (unsigned n_edges = 2; n_edges <= 5; n_edges++) {
+		g_auto(LodeFrameStreams) streams = {0};
+		lode_frame_streams_init(&streams);
+		add_byte(&streams, "switches.length", 0);
+		add_byte(&streams, "switches.thread", 0);
+		add_byte(&streams, "sequence.used", 0);
+		add_byte(&streams, "sequence.used", 1);
+		add_byte(&streams, "sequence.degree", (uint8_t)(2 * n_edges));
+		for (unsigned i = 0; i < n_edges; i++)
+			add_byte(&streams, "sequence.edge", 1);
+		for (unsigned i = 0; i < 3; i++)
+			add_byte(&streams, "sequence.choice", 0);
+		add_byte(&streams, "sequence.far", 0);
+		add_byte(&streams, "slots.class", 0);
+		add_byte(&streams, "slots.address", 0);
+		if (n_edges > 3) {
+			assert_corrupt(&streams, frame);
+			continue;
+		}
+		g_autoptr(LodeTraceFrame) again = lode_frame_codec_decode(
+			&streams, &head, frame->dictionary, NULL);
+		g_assert_nonnull(again);
+	}
+}
+
+static void test_long_table(void)
+{
+	g_autoptr(LodeTraceFrame) frame = small_frame();
+	g_auto(LodeFrameStreams) streams = {0};
+
+	lode_frame_streams_init(&streams);
+	lode_frame_codec_encode(frame, LODE_CODEC_FAST, &streams);
+	for (unsigned i = 0; i < lode_frame_codec_n_streams(); i++) {
+		if (g_str_equal(lode_frame_codec_stream_name(i), "slots.class"))
+			streams.streams[i]->data[0] |= 0x20;
+	}
+	add_byte(&streams, "slots.table", 4);
+	for (unsigned i = 0; i < 4; i++)
+		add_byte(&streams, "slots.table", 0);
+	assert_corrupt(&streams, frame);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/traces/frame_codec/shapes", test_shapes);
 	g_test_add_func("/traces/frame_codec/random", test_random);
 	g_test_add_func("/traces/frame_codec/is_small", test_is_small);
+	g_test_add_func("/traces/frame_codec/long_lists", test_long_lists);
+	g_test_add_func("/traces/frame_codec/long_table", test_long_table);
 	return g_test_run();
 }

@@ -118,6 +118,25 @@ static void test_bombs(void)
 	remove_path(path);
 }
 
+/* Words beside another stream in one piece would be unpacked at once, as many as are claimed. */
+static void test_words_in_company(void)
+{
+	g_autofree char *path = new_path();
+	g_autoptr(GByteArray) packed = packed_zeros(1 << 20);
+	uint16_t threads[] = {0};
+	LodeRpsFrame frame = bomb(packed, 1000, threads);
+
+	frame.summary.form = LODE_RPS_NARROW;
+	frame.n_streams = 2;
+	frame.streams[0] = LODE_PLAIN_HEAD;
+	frame.streams[1] = LODE_PLAIN_WORDS;
+	frame.stream_bytes[1] = UINT32_MAX;
+	frame.pieces[0].n_streams = 2;
+	write_frame(path, &frame, packed);
+	assert_refused(path, false);
+	remove_path(path);
+}
+
 /* Numbers of a head that are beyond what any frame has. */
 static void test_absurd_heads(void)
 {
@@ -254,7 +273,7 @@ static size_t raw_size(const GArray *references, int level)
 		const LodeReference *reference = &g_array_index(references, LodeReference, i);
 
 		words[i] = (reference->address & ((UINT64_C(1) << 56) - 1)) |
-		           (uint64_t)(reference->kind << 6 | (reference->size & 0x3f)) << 56;
+		           ((uint64_t)reference->kind << 6 | (reference->size & 0x3f)) << 56;
 	}
 	return ZSTD_compress(packed, ZSTD_compressBound(size), words, size, level);
 }
@@ -286,6 +305,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/traces/limits/bombs", test_bombs);
+	g_test_add_func("/traces/limits/words-in-company", test_words_in_company);
 	g_test_add_func("/traces/limits/absurd-heads", test_absurd_heads);
 	g_test_add_func("/traces/limits/not-a-trace", test_not_a_trace);
 	g_test_add_func("/traces/limits/other-version", test_other_version);
