@@ -61,8 +61,8 @@ static void put_json_head(LodeJsonStream *json, const LodeTraceSummary *summary,
 	lode_json_member_number(json, "references", n);
 	lode_json_member_number(json, "decoded", (double)summary->n_decoded);
 	for (int i = 0; i < LODE_N_REFERENCE_KINDS && summary->n_decoded > 0; i++)
-		lode_json_member_number(json, lode_trace_info_kind((LodeReferenceKind)i),
-			(double)summary->n_by_kind[i]);
+		lode_json_member_number(
+			json, lode_reference_kind_names[i], (double)summary->n_by_kind[i]);
 	lode_json_line(json);
 	lode_json_member_number(json, "instructions", (double)summary->n_instructions);
 	lode_json_member_number(json, "blocks", (double)summary->n_blocks);

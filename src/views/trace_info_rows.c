@@ -28,14 +28,6 @@ static double bits(const LodeTraceSummary *summary, uint64_t bytes)
 	return ratio(8 * (double)bytes, (double)summary->n_references);
 }
 
-const char *lode_trace_info_kind(LodeReferenceKind kind)
-{
-	static const char *const names[LODE_N_REFERENCE_KINDS] = {
-		"fetch", "load", "store", "modify"};
-
-	return names[kind];
-}
-
 char *lode_trace_info_protection(uint32_t protection)
 {
 	return g_strdup_printf("%c%c%c", protection & PROT_READ ? 'r' : '-',
@@ -72,8 +64,8 @@ static void add_references(GArray *rows, const LodeTraceSummary *summary)
 {
 	add_number(rows, "reference", "all", summary->n_references);
 	for (int i = 0; i < LODE_N_REFERENCE_KINDS && summary->n_decoded > 0; i++) {
-		LodeFactRow *row = add_number(rows, "reference",
-			lode_trace_info_kind((LodeReferenceKind)i), summary->n_by_kind[i]);
+		LodeFactRow *row = add_number(
+			rows, "reference", lode_reference_kind_names[i], summary->n_by_kind[i]);
 		row->share = ratio((double)summary->n_by_kind[i], (double)summary->n_decoded);
 	}
 }

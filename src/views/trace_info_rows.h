@@ -9,8 +9,5 @@
 GArray *lode_trace_info_rows(
 	const LodeTraceSummary *summary, const LodeTraceDescription *description);
 
-/* "fetch", "load", "store", "modify". */
-const char *lode_trace_info_kind(LodeReferenceKind kind);
-
 /* "r-x"; the caller frees it. */
 char *lode_trace_info_protection(uint32_t protection);
