@@ -414,21 +414,6 @@ bool lode_trace_reader_count_classes(
 	return more != NULL;
 }
 
-const char *lode_trace_stream_name(unsigned stream)
-{
-	switch (stream) {
-	case LODE_PLAIN_WORDS:
-		return "plain.words";
-	case LODE_PLAIN_CODES:
-		return "plain.codes";
-	case LODE_PLAIN_HEAD:
-		return "plain.head";
-	default:
-		return stream < lode_frame_codec_n_streams() ? lode_frame_codec_stream_name(stream)
-		                                             : NULL;
-	}
-}
-
 bool lode_trace_reader_is_format(const char *data, size_t size)
 {
 	return size >= LODE_RPS_MAGIC_BYTES &&

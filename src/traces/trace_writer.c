@@ -26,7 +26,7 @@ struct LodeTraceWriter {
 	LodeBlockSplitter *splitter;
 	LodeBlockDictionary *dictionary; /* of the last frame */
 	uint32_t dictionary_number;
-	bool has_frame, is_described;
+	bool has_frame;
 	LodePackingQueue *queue; /* its threads use what is below, under the lock */
 	GMutex lock;
 	LodeNewFile *file;
@@ -253,7 +253,6 @@ bool lode_trace_writer_describe(
 			LODE_RPS_MAX_MAPPINGS);
 		return false;
 	}
-	self->is_described = true;
 	lode_packing_queue_add_section(
 		self->queue, lode_rps_section_pack(LODE_RPS_DESCRIPTION, body));
 	return check(self, error);
