@@ -57,6 +57,10 @@ if command -v valgrind >/dev/null; then
 		<(sed -E 's/ (1ff|400)[0-9a-f]{7},/ STACK,/' x.txt) >difference || fault=$(head -20 difference)
 	check "lackey gives the same references" "$(status_is 0)" "$(is_whole)" "$fault" \
 		"$(info "$static .* r-x")"
+	trace --with lackey -- /bin/true
+	check "lackey on a program with libraries" "$(status_is 0)" "$(is_whole)" \
+		"$(info '/bin/true .* r-x')" "$(info '/ld-.* r-x')" \
+		"$([ "$(count '^I')" -gt 10000 ] || echo 'too few instructions')"
 	mkdir bin
 	printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v valgrind)" >bin/valgrind
 	chmod +x bin/valgrind
