@@ -166,7 +166,8 @@ static LodeTraceRecording *record(LodeTraceRun *run, LodeTraceWriter *writer, GE
 LodeTraceRecording *lode_trace_recording_run(
 	const LodeTraceRecordingOptions *options, const LodeProgress *progress, GError **error)
 {
-	g_autofree char *program = lode_program_check(options->argv[0], error);
+	const char *tool = options->way == LODE_TRACE_WAY_LACKEY ? "valgrind" : "QEMU";
+	g_autofree char *program = lode_program_check(options->argv[0], tool, error);
 	g_autoptr(LodeTraceWriter) writer = NULL;
 	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
 
