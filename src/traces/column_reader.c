@@ -7,17 +7,6 @@
 
 #include <string.h>
 
-enum {
-	EXTRA = 0xf0,
-	MAX_EXTRA = EXTRA + 8,
-	MAX_TABLE = 200,
-	CLASS_MASK = 0x0f,
-	IS_STACK = 0x10,
-	HAS_TABLE = 0x20,
-	IS_ABSOLUTE = 0x40,
-	IS_HISTORY = 0x80,
-};
-
 typedef struct {
 	const uint8_t *symbols, *extra; /* the next ones */
 	const uint64_t *table;
@@ -56,10 +45,10 @@ static uint64_t measure(const uint8_t *symbols, size_t n)
 	uint8_t greatest = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		n_bytes += symbols[i] > EXTRA ? symbols[i] - EXTRA : 0;
+		n_bytes += symbols[i] > LODE_COLUMN_EXTRA ? symbols[i] - LODE_COLUMN_EXTRA : 0;
 		greatest = MAX(greatest, symbols[i]);
 	}
-	return greatest > MAX_EXTRA ? UINT64_MAX : n_bytes;
+	return greatest > LODE_COLUMN_MAX_EXTRA ? UINT64_MAX : n_bytes;
 }
 
 static bool read_class(ColumnReader *self, uint32_t slot, LodeSlotState *state)
@@ -90,7 +79,7 @@ static bool read_table(ColumnReader *self, Column *column, uint32_t n_invocation
 {
 	uint64_t n = lode_varint_read(&self->table);
 
-	if (n > MAX_TABLE || n > n_invocations)
+	if (n > LODE_COLUMN_MAX_TABLE || n > n_invocations)
 		return false;
 	column->n_table = (uint32_t)n;
 	for (uint64_t i = 0; i < n; i++) {
@@ -110,13 +99,13 @@ static bool read_slot(ColumnReader *self, uint32_t slot, uint32_t n_invocations)
 	uint8_t byte = lode_byte_cursor_u8(&self->classes);
 	uint64_t n_extra;
 
-	state->slot_class = byte & CLASS_MASK;
-	state->is_stack = (byte & IS_STACK) != 0;
-	state->is_absolute = (byte & IS_ABSOLUTE) != 0;
-	state->is_history = (byte & IS_HISTORY) != 0;
+	state->slot_class = byte & LODE_COLUMN_CLASS_MASK;
+	state->is_stack = (byte & LODE_COLUMN_IS_STACK) != 0;
+	state->is_absolute = (byte & LODE_COLUMN_IS_ABSOLUTE) != 0;
+	state->is_history = (byte & LODE_COLUMN_IS_HISTORY) != 0;
 	if (state->slot_class >= LODE_N_SLOT_CLASSES || !read_class(self, slot, state))
 		return false;
-	if (byte & HAS_TABLE && !read_table(self, column, n_invocations))
+	if (byte & LODE_COLUMN_HAS_TABLE && !read_table(self, column, n_invocations))
 		return false;
 	if (state->slot_class == LODE_SLOT_GLOBAL)
 		return true;
@@ -178,11 +167,11 @@ static inline uint64_t next_zigzag(Column *column)
 
 	if (symbol < column->n_table)
 		return column->table[symbol];
-	if (G_LIKELY(symbol < EXTRA))
+	if (G_LIKELY(symbol < LODE_COLUMN_EXTRA))
 		return symbol - column->n_table;
-	for (unsigned i = 0; i < (unsigned)symbol - EXTRA; i++)
+	for (unsigned i = 0; i < (unsigned)symbol - LODE_COLUMN_EXTRA; i++)
 		value |= (uint64_t)*column->extra++ << 8 * i;
-	return value + (EXTRA - column->n_table);
+	return value + (LODE_COLUMN_EXTRA - column->n_table);
 }
 
 static inline uint64_t next_address(ColumnReader *self, uint32_t slot, LodeThreadPlace *place)
@@ -253,7 +242,7 @@ bool lode_slot_columns_count(const LodeFrameStreams *streams, const LodeFrameLay
 		const LodeFrameBlock *block = &layout->blocks[i];
 
 		for (unsigned k = 0; block->n_invocations > 0 && k < block->n_slots; k++) {
-			uint8_t slot_class = lode_byte_cursor_u8(&classes) & CLASS_MASK;
+			uint8_t slot_class = lode_byte_cursor_u8(&classes) & LODE_COLUMN_CLASS_MASK;
 
 			if (slot_class >= LODE_N_SLOT_CLASSES)
 				return lode_frame_streams_damaged(streams, LODE_STREAM_SLOT_CLASS,

@@ -8,16 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	EXTRA = 0xf0, /* + the number of bytes, 1 … 8 */
-	MAX_TABLE = 200,
-	WATCHED = 1 << 10, /* places for differences that may come into the table */
-	CLASS_MASK = 0x0f,
-	IS_STACK = 0x10,
-	HAS_TABLE = 0x20,
-	IS_ABSOLUTE = 0x40,
-	IS_HISTORY = 0x80,
-};
+enum { WATCHED = 1 << 10 }; /* places for differences that may come into the table */
 
 typedef struct {
 	uint64_t zigzag;
@@ -60,7 +51,7 @@ static void make_table(ColumnWriter *self, const uint64_t *zigzags, size_t n)
 
 	self->n_table = 0;
 	for (size_t i = 0; i < n && !has_any; i++)
-		has_any = zigzags[i] >= EXTRA;
+		has_any = zigzags[i] >= LODE_COLUMN_EXTRA;
 	if (!has_any)
 		return;
 	memset(self->watched, 0, sizeof(self->watched));
@@ -68,7 +59,7 @@ static void make_table(ColumnWriter *self, const uint64_t *zigzags, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		Difference *place;
 
-		if (zigzags[i] < EXTRA - MAX_TABLE)
+		if (zigzags[i] < LODE_COLUMN_EXTRA - LODE_COLUMN_MAX_TABLE)
 			continue;
 		place = find_watched(self, zigzags[i]);
 		if (place->count == 0 && ++self->n_watched > WATCHED / 2)
@@ -81,7 +72,7 @@ static void make_table(ColumnWriter *self, const uint64_t *zigzags, size_t n)
 			self->table[self->n_table++] = self->watched[i];
 	}
 	qsort(self->table, self->n_table, sizeof(Difference), compare_counts);
-	self->n_table = MIN(self->n_table, MAX_TABLE);
+	self->n_table = MIN(self->n_table, LODE_COLUMN_MAX_TABLE);
 }
 
 static void index_table(ColumnWriter *self)
@@ -114,7 +105,7 @@ static uint8_t append_extra(GByteArray *extra, uint64_t value)
 		bytes[n++] = (uint8_t)value;
 	while ((value >>= 8) != 0);
 	g_byte_array_append(extra, bytes, n);
-	return (uint8_t)(EXTRA + n);
+	return (uint8_t)(LODE_COLUMN_EXTRA + n);
 }
 
 static void append_column(
@@ -130,16 +121,16 @@ static void append_column(
 	at = symbols->data + start;
 	for (size_t i = 0; i < n; i++, at++) {
 		uint64_t zigzag = zigzags[i];
-		uint32_t place = n_table > 0 && zigzag >= EXTRA - MAX_TABLE
+		uint32_t place = n_table > 0 && zigzag >= LODE_COLUMN_EXTRA - LODE_COLUMN_MAX_TABLE
 		                         ? find_watched(self, zigzag)->count
 		                         : 0;
 
 		if (place > 0)
 			*at = (uint8_t)(place - 1);
-		else if (zigzag < EXTRA - n_table)
+		else if (zigzag < LODE_COLUMN_EXTRA - n_table)
 			*at = (uint8_t)(n_table + zigzag);
 		else
-			*at = append_extra(extra, zigzag - (EXTRA - n_table));
+			*at = append_extra(extra, zigzag - (LODE_COLUMN_EXTRA - n_table));
 	}
 }
 
@@ -161,10 +152,10 @@ static void append_class(ColumnWriter *self, const LodeSlotState *state, uint32_
 {
 	LodeSlotClass slot_class = (LodeSlotClass)state->slot_class;
 	LodeFrameStreams *out = self->out;
-	uint8_t byte = (uint8_t)(slot_class | (state->is_stack ? IS_STACK : 0) |
-				 (state->is_absolute ? IS_ABSOLUTE : 0) |
-				 (state->is_history ? IS_HISTORY : 0) |
-				 (self->n_table > 0 ? HAS_TABLE : 0));
+	uint8_t byte = (uint8_t)(slot_class | (state->is_stack ? LODE_COLUMN_IS_STACK : 0) |
+				 (state->is_absolute ? LODE_COLUMN_IS_ABSOLUTE : 0) |
+				 (state->is_history ? LODE_COLUMN_IS_HISTORY : 0) |
+				 (self->n_table > 0 ? LODE_COLUMN_HAS_TABLE : 0));
 
 	g_byte_array_append(out->streams[LODE_STREAM_SLOT_CLASS], &byte, 1);
 	if (has_address(state)) {

@@ -2,21 +2,17 @@
 /* Miss ratio by cache size. */
 #include "views/plot/miss_ratio_plot.h"
 
-#include "views/plot/curve_names.h"
+#include "views/plot/curve_sheet.h"
 #include "views/plot/plot_axis.h"
-#include "views/plot/plot_legend.h"
 
 #include <math.h>
 
 enum {
-	WIDTH = 960,
 	HEIGHT = 560,
-	LEFT = 76,
-	RIGHT = 28,
+	LEFT = LODE_CURVE_SHEET_LEFT,
 	TOP = LODE_PLOT_TITLES_HEIGHT + 60,
-	BOTTOM = 56,
-	PANEL_WIDTH = WIDTH - LEFT - RIGHT,
-	PANEL_HEIGHT = HEIGHT - TOP - BOTTOM,
+	PANEL_WIDTH = LODE_CURVE_SHEET_PANEL_WIDTH,
+	PANEL_HEIGHT = HEIGHT - TOP - LODE_CURVE_SHEET_BOTTOM,
 	PANEL_BOTTOM = TOP + PANEL_HEIGHT,
 	FEWEST_LINES = 16, /* of the smallest cache shown, where the footprint is larger by far */
 	MAX_LABELLED = 12,
@@ -29,15 +25,9 @@ enum {
 static const double full_turn = 2 * G_PI;
 
 typedef struct {
-	const LodeCacheResults *results;
-	cairo_t *cairo;
+	LodeCurveSheet sheet;
 	LodePlotScale x, y;
 } Plot;
-
-static const LodeMissCurve *curve_at(const Plot *self, guint index)
-{
-	return g_ptr_array_index(self->results->replay->curves, index);
-}
 
 static double size_of(const LodeMissCurve *curve, const LodeMissPoint *point)
 {
@@ -75,7 +65,7 @@ typedef void (*CacheFunc)(Plot *self, const LodeCache *cache, const LodeCacheCou
 
 static void for_each_cache(Plot *self, CacheFunc func)
 {
-	const LodeCacheResults *results = self->results;
+	const LodeCacheResults *results = self->sheet.results;
 
 	for (size_t i = 0; i < results->n_hierarchies; i++) {
 		const GArray *caches = results->hierarchies[i]->caches;
@@ -94,10 +84,11 @@ static void widen_by_cache(Plot *self, const LodeCache *cache, const LodeCacheCo
 {
 	self->x.low = MIN(self->x.low, (double)cache->size_bytes);
 	self->x.high = MAX(self->x.high, (double)cache->size_bytes);
-	for (guint i = 0; i < self->results->replay->curves->len; i++)
-		if (is_on_curve(curve_at(self, i), cache))
-			self->y.high = MAX(
-				self->y.high, lode_miss_ratio_plot_dot(curve_at(self, i), counts));
+	for (guint i = 0; i < self->sheet.results->replay->curves->len; i++)
+		if (is_on_curve(lode_curve_sheet_curve(&self->sheet, i), cache))
+			self->y.high = MAX(self->y.high,
+				lode_miss_ratio_plot_dot(
+					lode_curve_sheet_curve(&self->sheet, i), counts));
 }
 
 static void widen_by_curve(Plot *self, const LodeMissCurve *curve)
@@ -117,8 +108,8 @@ static void widen_by_curve(Plot *self, const LodeMissCurve *curve)
 static void choose_scales(Plot *self)
 {
 	self->x = (LodePlotScale){.low = HUGE_VAL};
-	for (guint i = 0; i < self->results->replay->curves->len; i++)
-		widen_by_curve(self, curve_at(self, i));
+	for (guint i = 0; i < self->sheet.results->replay->curves->len; i++)
+		widen_by_curve(self, lode_curve_sheet_curve(&self->sheet, i));
 	for_each_cache(self, widen_by_cache);
 	double low = isfinite(self->x.low) ? self->x.low : 1;
 	self->x = lode_plot_scale(low, MAX(self->x.high, low) * 1.2, true);
@@ -132,8 +123,7 @@ static void choose_scales(Plot *self)
 
 static void draw_axes(const Plot *self)
 {
-	const LodePlotBox panel = {LEFT, TOP, PANEL_WIDTH, PANEL_HEIGHT};
-	LodePlotAxis axis = {
+	const LodePlotAxis axis = {
 		.scale = &self->x,
 		.title = "size of a fully associative LRU cache, bytes",
 		.n_ticks = 16,
@@ -143,65 +133,50 @@ static void draw_axes(const Plot *self)
 		.grid = PANEL_HEIGHT,
 	};
 
-	lode_plot_axis_draw(self->cairo, &axis);
-	axis = (LodePlotAxis){
-		.scale = &self->y,
-		.title = "misses, % of the uses of lines",
-		.n_ticks = 8,
-		.factor = 100,
-		.is_vertical = true,
-		.at = LEFT,
-		.grid = PANEL_WIDTH,
-	};
-	lode_plot_axis_draw(self->cairo, &axis);
-	lode_plot_frame(self->cairo, &panel);
-}
-
-static void set_colour(const Plot *self, guint curve)
-{
-	LodePlotColour colour = lode_plot_series_colour(curve);
-
-	cairo_set_source_rgb(self->cairo, colour.red, colour.green, colour.blue);
+	lode_plot_axis_draw(self->sheet.cairo, &axis);
+	lode_curve_sheet_axis(&self->sheet, &self->y, "misses, % of the uses of lines");
+	lode_curve_sheet_frame(&self->sheet);
 }
 
 /* Behind the footprint only first uses miss, however large the cache. */
 static void draw_curve(const Plot *self, guint index)
 {
-	const LodeMissCurve *curve = curve_at(self, index);
+	const LodeMissCurve *curve = lode_curve_sheet_curve(&self->sheet, index);
 	double y = PANEL_BOTTOM, first = first_size(curve);
 
-	set_colour(self, index);
-	cairo_set_line_width(self->cairo, 2);
-	cairo_set_line_join(self->cairo, CAIRO_LINE_JOIN_ROUND);
+	lode_curve_sheet_set_colour(&self->sheet, index);
+	cairo_set_line_width(self->sheet.cairo, 2);
+	cairo_set_line_join(self->sheet.cairo, CAIRO_LINE_JOIN_ROUND);
 	for (guint i = 0; i < curve->points->len; i++) {
 		const LodeMissPoint *point = &g_array_index(curve->points, LodeMissPoint, i);
 		if (size_of(curve, point) < first)
 			continue;
 		y = lode_plot_scale_at(&self->y, lode_miss_curve_ratio(curve, point->misses));
-		cairo_line_to(self->cairo, lode_plot_scale_at(&self->x, size_of(curve, point)), y);
+		cairo_line_to(
+			self->sheet.cairo, lode_plot_scale_at(&self->x, size_of(curve, point)), y);
 	}
 	if (curve->points->len > 0)
-		cairo_line_to(self->cairo, LEFT + PANEL_WIDTH, y);
-	cairo_stroke(self->cairo);
+		cairo_line_to(self->sheet.cairo, LEFT + PANEL_WIDTH, y);
+	cairo_stroke(self->sheet.cairo);
 }
 
 static void draw_dots(Plot *self, const LodeCache *cache, const LodeCacheCounts *counts)
 {
 	double x = lode_plot_scale_at(&self->x, (double)cache->size_bytes);
 
-	for (guint i = 0; i < self->results->replay->curves->len; i++) {
-		const LodeMissCurve *curve = curve_at(self, i);
+	for (guint i = 0; i < self->sheet.results->replay->curves->len; i++) {
+		const LodeMissCurve *curve = lode_curve_sheet_curve(&self->sheet, i);
 
 		if (!is_on_curve(curve, cache))
 			continue;
 		double y = lode_plot_scale_at(&self->y, lode_miss_ratio_plot_dot(curve, counts));
-		cairo_new_path(self->cairo);
-		cairo_arc(self->cairo, x, y, DOT_RADIUS, 0, full_turn);
-		set_colour(self, i);
-		cairo_fill_preserve(self->cairo);
-		cairo_set_source_rgb(self->cairo, 1, 1, 1);
-		cairo_set_line_width(self->cairo, 1.2);
-		cairo_stroke(self->cairo);
+		cairo_new_path(self->sheet.cairo);
+		cairo_arc(self->sheet.cairo, x, y, DOT_RADIUS, 0, full_turn);
+		lode_curve_sheet_set_colour(&self->sheet, i);
+		cairo_fill_preserve(self->sheet.cairo);
+		cairo_set_source_rgb(self->sheet.cairo, 1, 1, 1);
+		cairo_set_line_width(self->sheet.cairo, 1.2);
+		cairo_stroke(self->sheet.cairo);
 	}
 }
 
@@ -244,8 +219,8 @@ static GArray *find_marks(const Plot *self)
 	GArray *marks = g_array_new(FALSE, FALSE, sizeof(Mark));
 
 	g_array_set_clear_func(marks, clear_mark);
-	for (size_t i = 0; i < self->results->n_hierarchies; i++) {
-		const GArray *caches = self->results->hierarchies[i]->caches;
+	for (size_t i = 0; i < self->sheet.results->n_hierarchies; i++) {
+		const GArray *caches = self->sheet.results->hierarchies[i]->caches;
 		for (guint c = 0; c < caches->len; c++)
 			if (!g_array_index(caches, LodeCache, c).is_tlb)
 				add_mark(marks, &g_array_index(caches, LodeCache, c));
@@ -272,19 +247,19 @@ static void draw_mark(const Plot *self, const Mark *mark, double row_ends[LABEL_
 	char size[LODE_PLOT_SIZE_TEXT];
 	g_autofree char *label = g_strdup_printf(
 		"%s %s", mark->names->str, lode_plot_size_text((double)mark->size_bytes, size));
-	double half = lode_plot_text_width(self->cairo, &style, label) / 2;
+	double half = lode_plot_text_width(self->sheet.cairo, &style, label) / 2;
 	double middle = CLAMP(x, LEFT + half, LEFT + PANEL_WIDTH - half);
 	unsigned row = choose_row(middle - half, middle + half, row_ends);
 
-	cairo_save(self->cairo);
-	cairo_set_dash(self->cairo, dashes, G_N_ELEMENTS(dashes), 0);
-	cairo_set_source_rgb(self->cairo, 0.4, 0.4, 0.4);
-	cairo_set_line_width(self->cairo, 0.9);
-	cairo_move_to(self->cairo, x, TOP - 3);
-	cairo_line_to(self->cairo, x, PANEL_BOTTOM);
-	cairo_stroke(self->cairo);
-	cairo_restore(self->cairo);
-	lode_plot_text(self->cairo, middle, TOP - 9 - row * LABEL_STEP, &style, label);
+	cairo_save(self->sheet.cairo);
+	cairo_set_dash(self->sheet.cairo, dashes, G_N_ELEMENTS(dashes), 0);
+	cairo_set_source_rgb(self->sheet.cairo, 0.4, 0.4, 0.4);
+	cairo_set_line_width(self->sheet.cairo, 0.9);
+	cairo_move_to(self->sheet.cairo, x, TOP - 3);
+	cairo_line_to(self->sheet.cairo, x, PANEL_BOTTOM);
+	cairo_stroke(self->sheet.cairo);
+	cairo_restore(self->sheet.cairo);
+	lode_plot_text(self->sheet.cairo, middle, TOP - 9 - row * LABEL_STEP, &style, label);
 }
 
 /* A sweep's many sizes would only hide the curve: their dots are enough. */
@@ -301,20 +276,12 @@ static void draw_marks(const Plot *self)
 
 static void draw(Plot *self)
 {
-	const LodePlotBox legend = {LEFT, LODE_PLOT_TITLES_HEIGHT + 6, PANEL_WIDTH, 0};
-	const LodePlotBox sheet = {LEFT, 0, PANEL_WIDTH, HEIGHT};
-	g_auto(GStrv) names = lode_curve_names(self->results);
-	g_autofree char *facts = lode_curve_facts(self->results);
-	g_autofree char *all = g_strconcat(facts,
-		self->results->n_hierarchies > 0 ? " · dots: misses of the simulated caches" : "",
-		NULL);
-
-	lode_plot_titles(self->cairo, &sheet, lode_curve_title(self->results), all);
-	lode_plot_legend(self->cairo, &legend, (const char *const *)names,
-		self->results->replay->curves->len);
+	lode_curve_sheet_titles(&self->sheet, self->sheet.results->n_hierarchies > 0
+						      ? " · dots: misses of the simulated caches"
+						      : "");
 	draw_axes(self);
 	draw_marks(self);
-	for (guint i = 0; i < self->results->replay->curves->len; i++)
+	for (guint i = 0; i < self->sheet.results->replay->curves->len; i++)
 		draw_curve(self, i);
 	for_each_cache(self, draw_dots);
 }
@@ -322,8 +289,9 @@ static void draw(Plot *self)
 bool lode_miss_ratio_plot_write(
 	const LodeCacheResults *results, LodePlotFormat format, FILE *out, GError **error)
 {
-	g_autoptr(LodePlotCanvas) canvas = lode_plot_canvas_new(format, WIDTH, HEIGHT, out);
-	Plot plot = {.results = results, .cairo = lode_plot_canvas_cairo(canvas)};
+	g_autoptr(LodePlotCanvas)
+		canvas = lode_plot_canvas_new(format, LODE_CURVE_SHEET_WIDTH, HEIGHT, out);
+	Plot plot = {.sheet = {results, lode_plot_canvas_cairo(canvas), TOP, PANEL_HEIGHT}};
 
 	choose_scales(&plot);
 	draw(&plot);

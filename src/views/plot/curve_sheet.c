@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/plot/curve_sheet.h"
+
+#include "base/number_format.h"
+#include "views/memory_names.h"
+#include "views/plot/plot_axis.h"
+
+enum { LEGEND_OFFSET = 6 };
+
+const LodeMissCurve *lode_curve_sheet_curve(const LodeCurveSheet *self, guint index)
+{
+	return g_ptr_array_index(self->results->replay->curves, index);
+}
+
+void lode_curve_sheet_set_colour(const LodeCurveSheet *self, guint index)
+{
+	LodePlotColour colour = lode_plot_series_colour(index);
+
+	cairo_set_source_rgb(self->cairo, colour.red, colour.green, colour.blue);
+}
+
+/* "data, lines of 64 B" of each curve. */
+static char **curve_names(const LodeCacheResults *results)
+{
+	const GPtrArray *curves = results->replay->curves;
+	char **names = g_new0(char *, curves->len + 1);
+	char size[LODE_ADDRESS_TEXT_SIZE];
+
+	for (guint i = 0; i < curves->len; i++) {
+		const LodeMissCurve *curve = g_ptr_array_index(curves, i);
+		names[i] = g_strdup_printf("%s, lines of %s",
+			lode_miss_curve_holds_text(curve->holds),
+			lode_memory_size_text(curve->line_bytes, size));
+	}
+	return names;
+}
+
+/* "25,000,000 references · footprint of data 178 KiB". */
+static char *facts_of(const LodeCacheResults *results)
+{
+	const LodeTraceReplay *replay = results->replay;
+	char number[LODE_NUMBER_SIZE], size[LODE_ADDRESS_TEXT_SIZE];
+	GString *text = g_string_new(NULL);
+
+	g_string_append_printf(text, "%s references",
+		lode_number_format_count((double)replay->n_references, number));
+	for (guint i = 0; i < replay->curves->len; i++) {
+		const LodeMissCurve *curve = g_ptr_array_index(replay->curves, i);
+		g_string_append_printf(text, " · footprint of %s %s",
+			lode_miss_curve_holds_text(curve->holds),
+			lode_memory_size_text(curve->n_lines * curve->line_bytes, size));
+	}
+	if (replay->damage != NULL)
+		g_string_append(text, " · the file is damaged: these are not all");
+	return g_string_free(text, FALSE);
+}
+
+void lode_curve_sheet_titles(const LodeCurveSheet *self, const char *remark)
+{
+	const LodeCacheResults *results = self->results;
+	const LodePlotBox legend = {LODE_CURVE_SHEET_LEFT, LODE_PLOT_TITLES_HEIGHT + LEGEND_OFFSET,
+		LODE_CURVE_SHEET_PANEL_WIDTH, 0};
+	const LodePlotBox sheet = {LODE_CURVE_SHEET_LEFT, 0, LODE_CURVE_SHEET_PANEL_WIDTH,
+		self->top + self->height + LODE_CURVE_SHEET_BOTTOM};
+	g_auto(GStrv) names = curve_names(results);
+	g_autofree char *facts = facts_of(results);
+	g_autofree char *all = g_strconcat(facts, remark, NULL);
+
+	lode_plot_titles(self->cairo, &sheet,
+		results->command != NULL ? results->command : results->path, all);
+	lode_plot_legend(
+		self->cairo, &legend, (const char *const *)names, results->replay->curves->len);
+}
+
+void lode_curve_sheet_axis(
+	const LodeCurveSheet *self, const LodePlotScale *scale, const char *title)
+{
+	const LodePlotAxis axis = {
+		.scale = scale,
+		.title = title,
+		.n_ticks = 8,
+		.factor = 100,
+		.is_vertical = true,
+		.at = LODE_CURVE_SHEET_LEFT,
+		.grid = LODE_CURVE_SHEET_PANEL_WIDTH,
+	};
+
+	lode_plot_axis_draw(self->cairo, &axis);
+}
+
+void lode_curve_sheet_frame(const LodeCurveSheet *self)
+{
+	const LodePlotBox panel = {
+		LODE_CURVE_SHEET_LEFT, self->top, LODE_CURVE_SHEET_PANEL_WIDTH, self->height};
+
+	lode_plot_frame(self->cairo, &panel);
+}
