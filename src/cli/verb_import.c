@@ -5,6 +5,7 @@
 #include "cli/option_parser.h"
 #include "cli/simulated_caches.h"
 #include "cli/terminal_progress.h"
+#include "cli/whole_trace.h"
 #include "ingest/import.h"
 #include "store/profile_store.h"
 
@@ -106,7 +107,9 @@ static int run(char **arguments, GError **error)
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
 	lode_imported_write(profile, given.output, stdout);
-	return LODE_EXIT_OK;
+	return lode_whole_trace_check("import", arguments[0], "what is whole was imported")
+	               ? LODE_EXIT_OK
+	               : LODE_EXIT_FAILED;
 }
 
 const LodeVerb lode_verb_import = {

@@ -6,6 +6,7 @@
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_simulation.h"
+#include "cli/whole_trace.h"
 
 enum { MAX_THREADS = 1024 };
 
@@ -124,7 +125,9 @@ static int run(char **arguments, GError **error)
 	work.misses.output = given.output;
 	if (!lode_trace_misses_write(arguments[0], &work.misses, error))
 		return LODE_EXIT_FAILED;
-	return lode_trace_misses_are_whole(arguments[0]) ? LODE_EXIT_OK : LODE_EXIT_FAILED;
+	return lode_whole_trace_check("trace simulate", arguments[0], "these are of what is whole")
+	               ? LODE_EXIT_OK
+	               : LODE_EXIT_FAILED;
 }
 
 const LodeVerb lode_verb_trace_simulate = {
