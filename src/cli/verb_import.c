@@ -129,7 +129,7 @@ const LodeVerb lode_verb_import = {
 		"and with --simulate the misses of caches: of a preset (host, cachegrind, "
 		"skylake-server, zen3, cortex-a72, apple-m1), which parts may follow, as in "
 		"host,cores=4 for threads on four cores, or as described. The binaries should "
-                "still be where they "
+		"still be where they "
 		"were when they were recorded.\n"
 		"\n"
 		"Jitdumps that a recorded process had mapped, and perf maps in /tmp, are found by "
