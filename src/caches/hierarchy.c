@@ -15,19 +15,9 @@ typedef struct {
 	const char *name;
 	const char *text; /* NULL: asked of the machine */
 	char *(*ask)(const char *folder, GError **error);
-} PresetText;
+} Preset;
 
-static const LodeHierarchyPreset presets[] = {
-	{"host", "this machine's caches, as Linux describes them"},
-	{"cachegrind", "what cachegrind would choose on this machine; its LL is l2"},
-	{"skylake-server", "Intel Xeon (Skylake-SP) of 16 cores, with TLBs of 4 KiB pages"},
-	{"zen3", "AMD Zen 3, one complex of 8 cores, with TLBs of 4 KiB pages"},
-	{"cortex-a72", "Arm Cortex-A72 with 1 MiB of second level, with TLBs of 4 KiB pages"},
-	{"apple-m1", "Apple M1, one of its fast cores and their second level"},
-	{NULL, NULL},
-};
-
-static const PresetText preset_texts[] = {
+static const Preset presets[] = {
 	{"host", NULL, lode_machine_caches_text},
 	{"cachegrind", NULL, lode_machine_caches_as_cachegrind},
 	{"skylake-server",
@@ -44,11 +34,6 @@ static const PresetText preset_texts[] = {
 		NULL},
 	{"apple-m1", "i1=192K:6:64,d1=128K:8:64,l2=12M:12:128:shared", NULL},
 };
-
-const LodeHierarchyPreset *lode_hierarchy_presets(void)
-{
-	return presets;
-}
 
 void lode_hierarchy_free(LodeHierarchy *self)
 {
@@ -69,20 +54,20 @@ static LodeHierarchy *read_named(const char *name, const char *text, GError **er
 }
 
 /* The preset that a text begins with, alone or before ",cores=4"; NULL: none. */
-static const PresetText *find_preset(const char *text)
+static const Preset *find_preset(const char *text)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(preset_texts); i++) {
-		size_t length = strlen(preset_texts[i].name);
+	for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
+		size_t length = strlen(presets[i].name);
 
-		if (strncmp(text, preset_texts[i].name, length) == 0 &&
+		if (strncmp(text, presets[i].name, length) == 0 &&
 			(text[length] == '\0' || text[length] == ','))
-			return &preset_texts[i];
+			return &presets[i];
 	}
 	return NULL;
 }
 
 /* `text` is the preset's name and what follows it; it names the result. */
-static LodeHierarchy *read_preset(const PresetText *preset, const char *text, GError **error)
+static LodeHierarchy *read_preset(const Preset *preset, const char *text, GError **error)
 {
 	g_autofree char *asked = NULL, *whole = NULL;
 	LodeHierarchy *self;
@@ -126,7 +111,7 @@ static LodeHierarchy *read_file(const char *path, GError **error)
 
 static void refuse_word(const char *text, GError **error)
 {
-	const char *names[G_N_ELEMENTS(presets)];
+	const char *names[G_N_ELEMENTS(presets) + 1] = {NULL};
 	const char *nearest;
 	g_autofree char *list = NULL;
 
@@ -142,7 +127,7 @@ static void refuse_word(const char *text, GError **error)
 
 LodeHierarchy *lode_hierarchy_parse(const char *text, GError **error)
 {
-	const PresetText *preset = find_preset(text);
+	const Preset *preset = find_preset(text);
 
 	if (preset != NULL)
 		return read_preset(preset, text, error);

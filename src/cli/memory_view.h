@@ -27,6 +27,9 @@ typedef struct {
 	const char *option;      /* that asks for it: "--by" */
 	bool (*is_wanted)(void); /* whether it was given */
 	bool (*write)(const LodeMemoryViewInput *input, FILE *out, GError **error);
+	/* Expressions that it groups the samples by, NULL-terminated; the slot NULL: by none that
+	 * could be the event. */
+	const char *const *(*groups)(void);
 } LodeMemoryView;
 
 extern const LodeMemoryView lode_memory_view_histogram; /* when no other is wanted */

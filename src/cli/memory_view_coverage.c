@@ -19,6 +19,13 @@ static bool is_wanted(void)
 	return is_given;
 }
 
+static const char *const *list_groups(void)
+{
+	static const char *const groups[] = {"event", NULL};
+
+	return groups;
+}
+
 static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **error)
 {
 	g_autoptr(GArray) coverage = lode_memory_coverage_new(
@@ -35,4 +42,5 @@ const LodeMemoryView lode_memory_view_coverage = {
 	.option = "--coverage",
 	.is_wanted = is_wanted,
 	.write = write_view,
+	.groups = list_groups,
 };

@@ -8,7 +8,7 @@
 enum { DEFAULT_TOP = 20 }; /* on a screen; JSON and CSV have all */
 
 static struct {
-	char *by[LODE_PIVOT_MAX_LEVELS];
+	char *by[LODE_PIVOT_MAX_LEVELS + 1];
 } given;
 
 const GOptionEntry lode_memory_pivot_options[] = {
@@ -29,6 +29,11 @@ static bool is_wanted(void)
 		if (given.by[i] != NULL)
 			return true;
 	return false;
+}
+
+static const char *const *list_groups(void)
+{
+	return (const char *const *)given.by;
 }
 
 static bool read_levels(LodePivotOptions *pivot, GError **error)
@@ -89,4 +94,5 @@ const LodeMemoryView lode_memory_view_pivot = {
 	.option = "--by",
 	.is_wanted = is_wanted,
 	.write = write_view,
+	.groups = list_groups,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace simulate --by: simulated misses by what the program is made of. */
+#include "analyses/memory/simulated_events.h"
 #include "base/error.h"
 #include "cli/option_parser.h"
 #include "cli/output_file.h"
@@ -28,10 +29,6 @@ const GOptionEntry lode_trace_miss_options[] = {
 		"draw the misses by data object, as FILE.svg or FILE.png", "FILE"},
 	G_OPTION_ENTRY_NULL,
 };
-
-/* Those that cost most first. */
-static const char *const likely_events[] = {
-	"ll-miss", "l1d-miss", "l1i-miss", "stlb-miss", "dtlb-miss", "itlb-miss"};
 
 bool lode_trace_misses_are_wanted(void)
 {
@@ -112,19 +109,17 @@ static char *usable_names(const LodeProfile *profile)
 
 static bool find_event(const LodeProfile *profile, uint32_t *out_event, GError **error)
 {
-	const char *const one[] = {given.event};
-	const char *const *names = given.event != NULL ? one : likely_events;
-	size_t n = given.event != NULL ? 1 : G_N_ELEMENTS(likely_events);
+	const char *const one[] = {given.event, NULL};
+	const char *const *names = given.event != NULL ? one : lode_simulated_events();
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; names[i] != NULL; i++) {
 		*out_event = lode_profile_find_event(profile, names[i]);
 		if (is_usable(profile, *out_event))
 			return true;
 	}
 	g_autofree char *usable = usable_names(profile);
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"--event: '%s' cannot be shown by %s; there are: %s",
-		given.event != NULL ? given.event : likely_events[0],
+		"--event: '%s' cannot be shown by %s; there are: %s", names[0],
 		given.by != NULL ? given.by : "object", usable);
 	return false;
 }

@@ -102,6 +102,7 @@ static bool write_view(const LodeMemoryView *view, LodeMemoryViewInput *input, G
 	LodeSampleFilterOptions filter;
 
 	lode_memory_filter_options_read(&filter);
+	filter.groups = view->groups != NULL ? view->groups() : NULL;
 	input->definitions = filter.definitions;
 	g_autoptr(GArray) samples = lode_sample_filter_apply(input->profile, &filter, error);
 	g_autoptr(LodeOutputFile)

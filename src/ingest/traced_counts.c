@@ -11,6 +11,8 @@ typedef struct {
 	uint32_t last_edge;   /* that was passed; LODE_NONE */
 } Block;
 
+static const Block new_block = {.first_place = LODE_NONE, .last_edge = LODE_NONE};
+
 typedef struct {
 	uint32_t source, target; /* blocks */
 	uint64_t count;
@@ -31,6 +33,7 @@ struct LodeTracedCounts {
 	LodeTracedPlaces *places;
 	LodeBlockDictionary *dictionary;
 	GArray *blocks;       /* Block, of the dictionary */
+	GArray *executed;     /* uint32_t: blocks that were since the last fold */
 	GArray *block_places; /* uint32_t: numbers of instructions, for each block one by one */
 	GArray *edges;        /* Edge between blocks */
 	LodeIdCache edge_ids;
@@ -47,6 +50,7 @@ LodeTracedCounts *lode_traced_counts_new(LodeTracedPlaces *places, LodeRecording
 	self->places = places;
 	lode_traced_rows_init(&self->rows, recording);
 	self->blocks = g_array_new(FALSE, FALSE, sizeof(Block));
+	self->executed = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->block_places = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->edges = g_array_new(FALSE, FALSE, sizeof(Edge));
 	self->threads = g_array_new(FALSE, FALSE, sizeof(Thread));
@@ -61,6 +65,7 @@ void lode_traced_counts_free(LodeTracedCounts *self)
 		return;
 	g_clear_pointer(&self->dictionary, lode_block_dictionary_unref);
 	g_array_unref(self->blocks);
+	g_array_unref(self->executed);
 	g_array_unref(self->block_places);
 	g_array_unref(self->edges);
 	g_array_unref(self->threads);
@@ -135,10 +140,8 @@ static void fold_block(LodeTracedCounts *self, uint32_t block)
 {
 	const LodeTraceBlock *code = code_of(self, block);
 	uint64_t count = block_at(self, block)->count;
-	const uint32_t *places = count > 0 ? places_of(self, block) : NULL;
+	const uint32_t *places = places_of(self, block);
 
-	if (count == 0)
-		return;
 	for (unsigned i = 0; i < code->n_instructions; i++)
 		lode_traced_rows_add(&self->rows, places[i], LODE_TRACED_EXECUTIONS, count);
 	for (unsigned i = 0; i < code->n_slots; i++)
@@ -156,18 +159,27 @@ static void fold_threads(LodeTracedCounts *self)
 	}
 }
 
+/* As those are that were not executed. */
+static void forget_blocks(LodeTracedCounts *self)
+{
+	for (guint i = 0; i < self->executed->len; i++)
+		*block_at(self, g_array_index(self->executed, uint32_t, i)) = new_block;
+	g_array_set_size(self->executed, 0);
+	g_array_set_size(self->block_places, 0);
+}
+
+/* Mappings may change at each reference, so that nothing here is done for all blocks there are. */
 static void fold(LodeTracedCounts *self)
 {
 	fold_threads(self);
-	for (guint i = 0; i < self->blocks->len; i++)
-		fold_block(self, i);
+	for (guint i = 0; i < self->executed->len; i++)
+		fold_block(self, g_array_index(self->executed, uint32_t, i));
 	for (guint i = 0; i < self->edges->len; i++) {
 		const Edge edge = g_array_index(self->edges, Edge, i);
 		lode_traced_rows_add_transfer(&self->rows, last_of(self, edge.source),
 			first_of(self, edge.target), edge.count);
 	}
-	g_array_set_size(self->blocks, 0);
-	g_array_set_size(self->block_places, 0);
+	forget_blocks(self);
 	g_array_set_size(self->edges, 0);
 	lode_id_cache_clear(&self->edge_ids);
 	lode_id_cache_init(&self->edge_ids);
@@ -175,10 +187,8 @@ static void fold(LodeTracedCounts *self)
 
 static void add_blocks(LodeTracedCounts *self, uint32_t n)
 {
-	const Block added = {.first_place = LODE_NONE, .last_edge = LODE_NONE};
-
 	while (self->blocks->len < n)
-		g_array_append_val(self->blocks, added);
+		g_array_append_val(self->blocks, new_block);
 }
 
 static uint32_t find_edge(LodeTracedCounts *self, uint32_t source, uint32_t target)
@@ -237,7 +247,8 @@ static void execute(LodeTracedCounts *self, Thread *thread, uint32_t block)
 	else
 		lode_traced_rows_add_transfer(
 			&self->rows, thread->instruction, first_of(self, block), 1);
-	block_at(self, block)->count++;
+	if (block_at(self, block)->count++ == 0)
+		g_array_append_val(self->executed, block);
 	thread->block = block;
 }
 

@@ -16,7 +16,7 @@ typedef struct {
 struct LodeTracedMemory {
 	Stream *streams;
 	uint32_t n_streams;
-	guint rows_room; /* of a stream; even */
+	guint n_rows; /* of all streams */
 };
 
 LodeTracedMemory *lode_traced_memory_new(uint32_t n_streams)
@@ -25,7 +25,6 @@ LodeTracedMemory *lode_traced_memory_new(uint32_t n_streams)
 
 	self->n_streams = n_streams;
 	self->streams = g_new0(Stream, MAX(n_streams, 1));
-	self->rows_room = (guint)LODE_TRACED_MEMORY_ROWS / MAX(n_streams, 1) & ~1u;
 	for (uint32_t i = 0; i < n_streams; i++) {
 		self->streams[i].rows = g_array_new(FALSE, FALSE, sizeof(LodeTracedAccess));
 		self->streams[i].interval = 1;
@@ -52,26 +51,62 @@ static uint64_t mix(uint64_t seed)
 	return seed ^ seed >> 31;
 }
 
-/* Of two that follow each other either stays: one of a group twice as long. */
+/* Whether of the groups 2 × pair and the one behind it the second is kept. Not by the bits that
+ * choose within a group. */
+static bool is_second_kept(const Stream *self, uint64_t pair)
+{
+	return mix(pair ^ self->interval << 32) >> 63 != 0;
+}
+
+/* Within a group, which are those from group × interval on. */
+static uint64_t choose_in(const Stream *self, uint64_t group)
+{
+	return group * self->interval + mix(group ^ self->interval << 32) % self->interval;
+}
+
+/* Of two groups that follow each other the access of either stays: one of a group twice as long.
+ * That of the last one is still to come: in an odd number of rows its pair is the last row, else it
+ * is the first of the next pair. */
 static void halve(Stream *self)
 {
 	guint n = self->rows->len / 2;
+	bool is_odd = self->rows->len % 2 != 0, is_second = is_second_kept(self, n);
 
 	for (guint i = 0; i < n; i++) {
-		guint kept = 2 * i + (guint)(mix(i ^ self->interval << 32) & 1);
+		guint kept = 2 * i + is_second_kept(self, i);
 		g_array_index(self->rows, LodeTracedAccess, i) = g_array_index(
 			self->rows, LodeTracedAccess, kept);
 	}
+	if (is_odd && !is_second) {
+		g_array_index(self->rows, LodeTracedAccess, n) = g_array_index(
+			self->rows, LodeTracedAccess, 2 * n);
+		n++;
+	} else if (!is_odd && is_second) {
+		self->next = choose_in(self, 2 * (uint64_t)n + 1);
+	}
 	g_array_set_size(self->rows, n);
 	self->interval *= 2;
+	if (is_odd && !is_second)
+		self->next = choose_in(self, n);
 }
 
-/* Group g are those from g × interval on. */
-static void choose_next(Stream *self)
+static Stream *longest(const LodeTracedMemory *self)
 {
-	uint64_t group = self->rows->len;
+	Stream *found = &self->streams[0];
 
-	self->next = group * self->interval + mix(group ^ self->interval << 32) % self->interval;
+	for (uint32_t i = 1; i < self->n_streams; i++)
+		if (self->streams[i].rows->len > found->rows->len)
+			found = &self->streams[i];
+	return found;
+}
+
+static void make_room(LodeTracedMemory *self)
+{
+	Stream *stream = longest(self);
+
+	self->n_rows -= stream->rows->len;
+	halve(stream);
+	self->n_rows += stream->rows->len;
 }
 
 uint64_t lode_traced_memory_distance(const LodeTracedMemory *self, uint32_t stream)
@@ -91,9 +126,9 @@ void lode_traced_memory_keep(
 
 	g_array_append_vals(it->rows, access, 1);
 	it->seen++;
-	if (it->rows->len >= self->rows_room)
-		halve(it);
-	choose_next(it);
+	it->next = choose_in(it, it->rows->len);
+	if (++self->n_rows == LODE_TRACED_MEMORY_ROWS)
+		make_room(self);
 }
 
 uint64_t lode_traced_memory_interval(const LodeTracedMemory *self, uint32_t stream)

@@ -2,7 +2,8 @@
 /*
  * The data addresses of an address trace, or of the misses that are simulated: far too many to keep
  * all, so that of each stream every N-th is kept, chosen at random among N that come one after the
- * other. N begins with 1 and is doubled whenever the room is used up. Private to src/ingest.
+ * other. N begins with 1; whenever the room is used up, that of the stream with the most rows is
+ * doubled. Private to src/ingest.
  */
 #pragma once
 
@@ -11,7 +12,7 @@
 
 typedef struct LodeTracedMemory LodeTracedMemory;
 
-/* Room for so many rows, dealt out to all streams. */
+/* Room for so many rows, of all streams together. */
 enum { LODE_TRACED_MEMORY_ROWS = 1 << 19 };
 
 LodeTracedMemory *lode_traced_memory_new(uint32_t n_streams);

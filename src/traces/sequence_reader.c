@@ -193,7 +193,8 @@ bool lode_block_sequence_decode(const LodeFrameStreams *streams, const LodeFrame
 		return false;
 	frame->n_invocations = head->n_invocations;
 	lode_block_flow_init(&flow, layout);
-	if (!decode_flow(streams, head->n_invocations, &flow, error) || !begin_choices(&reader, error))
+	if (!decode_flow(streams, head->n_invocations, &flow, error) ||
+		!begin_choices(&reader, error))
 		return false;
 	for (size_t k = 0; lode_thread_run_at(frame, k, &run); k++) {
 		if (!decode_run(&reader, &run, error))

@@ -60,6 +60,24 @@ static void add_row(Count *count, const LodeMemorySample *sample, bool is_first)
 	notes->n_next += is_first && sample->is_next;
 }
 
+/* Events of which there are simulated misses, but none that was chosen. */
+static char *name_others(const Count *count, const LodeProfile *profile)
+{
+	g_autofree bool *is_named = g_memdup2(
+		count->has_event, (profile->events->len + 1) * sizeof(bool));
+	GString *names = g_string_new(NULL);
+
+	for (guint i = 0; i < count->memory->samples->len; i++) {
+		const LodeMemorySample *sample = sample_at(count->memory, i);
+		if (sample->rule != LODE_RULE_TRACED || is_named[sample->event])
+			continue;
+		is_named[sample->event] = true;
+		g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "",
+			LODE_AT(profile->events, LodeEvent, sample->event).name);
+	}
+	return g_string_free(names, FALSE);
+}
+
 static void name_events(Count *count, const LodeProfile *profile)
 {
 	g_autoptr(GString) names = g_string_new(NULL);
@@ -74,6 +92,7 @@ static void name_events(Count *count, const LodeProfile *profile)
 			LODE_AT(profile->events, LodeEvent, i).name);
 	}
 	count->notes->event_names = g_strdup(names->str);
+	count->notes->other_names = name_others(count, profile);
 }
 
 void lode_memory_notes_init(LodeMemoryNotes *self, const LodeProfile *profile,
@@ -103,6 +122,7 @@ void lode_memory_notes_init(LodeMemoryNotes *self, const LodeProfile *profile,
 void lode_memory_notes_clear(LodeMemoryNotes *self)
 {
 	g_clear_pointer(&self->event_names, g_free);
+	g_clear_pointer(&self->other_names, g_free);
 }
 
 uint64_t lode_memory_notes_resolved(const LodeMemoryNotes *self)
@@ -209,6 +229,10 @@ static void put_meaning(const LodeMemoryNotes *self, const LodeTerminal *termina
 		lode_profile_lines_print(terminal, out,
 			"Weights of %u events are added up (%s); choose one with --event.",
 			self->n_events, self->event_names);
+	if (self->other_names[0] != '\0')
+		lode_profile_lines_print(terminal, out,
+			"Not in here: %s, as one access may miss several caches; --event chooses.",
+			self->other_names);
 	if (self->n_processes > 1)
 		lode_profile_lines_print(terminal, out,
 			"Samples are of %u processes: the same address may be other data in each.",
@@ -259,6 +283,7 @@ void lode_memory_notes_json(const LodeMemoryNotes *self, LodeJsonStream *json)
 	lode_json_member_number(json, "unverified", (double)self->n_unverified);
 	lode_json_member_number(json, "next", (double)self->n_next);
 	lode_json_member_string(json, "events", self->event_names);
+	lode_json_member_string(json, "other_events", self->other_names);
 	lode_json_member_number(json, "processes", self->n_processes);
 	lode_json_member_bool(json, "is_stall_weighted", self->is_stall_weighted);
 	lode_json_member_bool(json, "has_fixed_addresses", self->has_fixed_addresses);

@@ -26,6 +26,7 @@ typedef struct {
 	uint32_t n_processes;     /* of the chosen samples */
 	bool is_stall_weighted, has_fixed_addresses;
 	char *event_names; /* "cpu-clock, cycles"; freed by clear */
+	char *other_names; /* likewise, of simulated misses of which no sample was chosen */
 } LodeMemoryNotes;
 
 /* Counts the samples whose numbers are given, ascending; the profile has memory. */

@@ -41,6 +41,8 @@ LodeValueKind lode_expression_kind(const LodeExpression *self);
 bool lode_expression_is_hex(const LodeExpression *self);
 /* The number of the attribute that is all of it; -1 when it is more than that. */
 int lode_expression_attribute(const LodeExpression *self);
+/* Whether it asks for an attribute, by its number, anywhere in it. */
+bool lode_expression_has_attribute(const LodeExpression *self, int attribute);
 
 /* Both must outlive the result, which is for one thread. */
 LodeEvaluator *lode_evaluator_new(

@@ -170,3 +170,13 @@ int lode_expression_attribute(const LodeExpression *self)
 {
 	return self->attribute;
 }
+
+bool lode_expression_has_attribute(const LodeExpression *self, int attribute)
+{
+	for (guint i = 0; i < self->steps->len; i++) {
+		const LodeStep *step = &g_array_index(self->steps, LodeStep, i);
+		if (step->step == LODE_OPERATOR_ATTRIBUTE && (int)step->argument == attribute)
+			return true;
+	}
+	return false;
+}

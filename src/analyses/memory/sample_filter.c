@@ -3,6 +3,7 @@
 
 #include "analyses/memory/expression.h"
 #include "analyses/memory/expression_lexer.h"
+#include "analyses/memory/simulated_events.h"
 #include "base/error.h"
 #include "base/suggestion.h"
 
@@ -242,12 +243,40 @@ static bool choose_places(Filter *self, GError **error)
 	       check_range("--address", &self->address, error);
 }
 
-static bool parse_where(Filter *self, GError **error)
+static bool asks_for_event(const LodeExpression *expression)
 {
-	g_autoptr(LodeExpressionScope) scope = lode_expression_scope_new();
+	return expression != NULL &&
+	       lode_expression_has_attribute(expression, lode_sample_attribute_find("event"));
+}
 
-	if (!lode_expression_scope_define_all(scope, self->options->definitions, error))
-		return false;
+/* What is wrong with them is told by who groups. */
+static bool are_groups_of_event(const Filter *self, const LodeExpressionScope *scope)
+{
+	const char *const *groups = self->options->groups;
+
+	for (size_t i = 0; groups != NULL && groups[i] != NULL; i++) {
+		g_autoptr(LodeExpression) group = lode_expression_new(groups[i], scope, NULL);
+		if (asks_for_event(group))
+			return true;
+	}
+	return false;
+}
+
+static void choose_default_event(Filter *self, const LodeExpressionScope *scope)
+{
+	uint32_t event = self->events == NULL && !asks_for_event(self->where) &&
+	                                 !are_groups_of_event(self, scope)
+	                         ? lode_simulated_events_default(self->profile)
+	                         : LODE_NONE;
+
+	if (event == LODE_NONE)
+		return;
+	self->events = g_new0(bool, self->profile->events->len + 1);
+	self->events[event] = true;
+}
+
+static bool parse_where(Filter *self, const LodeExpressionScope *scope, GError **error)
+{
 	if (self->options->where == NULL)
 		return true;
 	self->where = lode_expression_new(self->options->where, scope, error);
@@ -265,6 +294,17 @@ static bool parse_where(Filter *self, GError **error)
 	return true;
 }
 
+static bool choose_values(Filter *self, GError **error)
+{
+	g_autoptr(LodeExpressionScope) scope = lode_expression_scope_new();
+
+	if (!lode_expression_scope_define_all(scope, self->options->definitions, error) ||
+		!parse_where(self, scope, error))
+		return false;
+	choose_default_event(self, scope);
+	return true;
+}
+
 static bool filter_init(Filter *self, GError **error)
 {
 	if (self->options->loads_only)
@@ -273,7 +313,7 @@ static bool filter_init(Filter *self, GError **error)
 		self->access |= LODE_ACCESS_STORE;
 	self->attributes = lode_sample_attributes_new(self->profile);
 	return choose_events(self, error) && choose_threads(self, error) &&
-	       choose_places(self, error) && parse_where(self, error);
+	       choose_places(self, error) && choose_values(self, error);
 }
 
 static bool is_inside(const AddressRange *range, uint64_t address)

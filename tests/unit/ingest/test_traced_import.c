@@ -445,6 +445,37 @@ static void test_remapping(void)
 	g_assert_cmpfloat(counts[1], ==, 18);
 }
 
+/* Many mappings that change where there is much other code: time grows with the trace, not with the
+ * product of both (minutes). */
+static void test_many_remappings(void)
+{
+	enum { N_BLOCKS = 1 << 17, N_CHANGES = 1 << 17 };
+	const uint64_t at = 0x7f0000001000;
+	g_auto(TracedProgram) program = {0};
+	g_autofree LodeReference *references = g_new0(LodeReference, N_BLOCKS + N_CHANGES);
+	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
+	char *path = lode_trace_description_intern(description, "/nonexistent/first.so");
+
+	for (uint64_t i = 0; i < N_BLOCKS; i++)
+		references[i] = (LodeReference)FETCH(0x400000 + 16 * i, 4, 0);
+	for (uint64_t i = 0; i < N_CHANGES; i++) {
+		const LodeTraceMapping mapping = {.start = at,
+			.end = at + 0x1000,
+			.offset = i % 2 * 0x1000,
+			.protection = 5,
+			.path = path,
+			.first_reference = N_BLOCKS + i};
+		references[N_BLOCKS + i] = (LodeReference)FETCH(at, 4, 0);
+		g_array_append_val(description->mappings, mapping);
+	}
+	traced_program_init(&program);
+	traced_program_write(&program, references, N_BLOCKS + N_CHANGES, description);
+	g_test_timer_start();
+	g_autoptr(LodeProfile) profile = import(program.trace, NULL);
+	g_assert_cmpfloat(g_test_timer_elapsed(), <, 60);
+	g_assert_cmpfloat(profile->total_count, ==, N_BLOCKS + N_CHANGES);
+}
+
 /* Wherever the file ends, it is an error or a shorter trace, which is said. */
 static void test_cut(void)
 {
@@ -499,6 +530,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/traced_import/empty", test_empty);
 	g_test_add_func("/traced_import/threads", test_threads);
 	g_test_add_func("/traced_import/remapping", test_remapping);
+	g_test_add_func("/traced_import/many_remappings", test_many_remappings);
 	g_test_add_func("/traced_import/cut", test_cut);
 	g_test_add_func("/traced_import/usage", test_usage);
 	return g_test_run();

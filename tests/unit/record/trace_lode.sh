@@ -57,6 +57,10 @@ if command -v valgrind >/dev/null; then
 		<(sed -E 's/ (1ff|400)[0-9a-f]{7},/ STACK,/' x.txt) >difference || fault=$(head -20 difference)
 	check "lackey gives the same references" "$(status_is 0)" "$(is_whole)" "$fault" \
 		"$(info "$static .* r-x")"
+	trace --with lackey -- /bin/true
+	check "lackey on a program with libraries" "$(status_is 0)" "$(is_whole)" \
+		"$(info '/bin/true .* r-x')" "$(info '/ld-.* r-x')" \
+		"$([ "$(count '^I')" -gt 10000 ] || echo 'too few instructions')"
 	mkdir bin
 	printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v valgrind)" >bin/valgrind
 	chmod +x bin/valgrind
@@ -71,11 +75,22 @@ check "so many instructions" "$(status_is 0)" "$(counts '^I' 50)" "$(says 'went 
 trace --skip 30 -n 50 -- "$static"
 first=$(grep -n '^I' whole.txt | sed -n '31s/:.*//p')
 check "so many behind others" "$(counts '^I' 50)" \
-	"$(cmp <(tail -n "+$first" whole.txt | head -n "$(wc -l <x.txt)") x.txt 2>&1)"
+	"$(says_not 'is empty')" "$(cmp <(tail -n "+$first" whole.txt | head -n "$(wc -l <x.txt)") x.txt 2>&1)"
 trace --skip 100000 -- "$static"
-check "all left out" "$(status_is 0)" "$(is_whole)" "$(counts '^I' 0)"
+check "all left out" "$(status_is 0)" "$(is_whole)" "$(counts '^I' 0)" \
+	"$(says 'is empty: the program ended after 678 of the 100000 instructions to skip')"
 trace -n 100000 -- "$static"
 check "fewer than so many" "$(counts '^I' 678)" "$(says_not 'went on untraced')"
+
+# A program of which a part is traced goes on unharmed, wherever that ends.
+seq 1 4000 | sort -R --random-source=/dev/zero >numbers
+sort numbers >sorted
+fault=""
+for n in 200000 400000 600000 800000 1000000 1200000; do
+	trace --instructions $n -- sort --parallel=1 numbers
+	cmp -s out sorted && [ $status = 0 ] || fault="status $status after $n instructions"
+done
+check "the rest of a program runs as ever" "$fault" "$(says 'went on untraced')"
 
 trace --function outer -- "$static"
 check "a function that is left by a jump, with what it calls" "$(status_is 0)" "$(counts '^I' $((3 * 15)))"

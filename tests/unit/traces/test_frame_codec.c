@@ -373,8 +373,8 @@ static void test_long_lists(void)
 			assert_corrupt(&streams, frame);
 			continue;
 		}
-		g_autoptr(LodeTraceFrame) again = lode_frame_codec_decode(
-			&streams, &head, frame->dictionary, NULL);
+		g_autoptr(LodeTraceFrame)
+			again = lode_frame_codec_decode(&streams, &head, frame->dictionary, NULL);
 		g_assert_nonnull(again);
 	}
 }

@@ -165,6 +165,53 @@ static void test_errors(void)
 	}
 }
 
+/* The same accesses as misses of two levels: they miss the last level at most once. */
+static LodeProfile *make_traced_profile(void)
+{
+	LodeProfile *profile = make_profile();
+	const LodeEvent last = {.name = lode_profile_intern(profile, "ll-miss")};
+	GArray *samples = profile->memory->samples;
+
+	LODE_AT(profile->events, LodeEvent, SAMPLE_EVENT_CLOCK).name = lode_profile_intern(
+		profile, "l1d-miss");
+	g_array_append_val(profile->events, last);
+	for (guint i = 0; i < samples->len; i++) {
+		LodeMemorySample *sample = &LODE_AT(samples, LodeMemorySample, i);
+		sample->event = i % 3 == 0 ? SAMPLE_N_EVENTS : SAMPLE_EVENT_CLOCK;
+		sample->rule = LODE_RULE_TRACED;
+	}
+	return profile;
+}
+
+static void test_simulated_misses(void)
+{
+	static const char *const one[] = {"l1d-miss", NULL}, *const by[] = {"event", NULL};
+	static const char *const by_other[] = {"function", "level_of", NULL};
+	static const char *const definitions[] = {"level_of=event", NULL};
+	const struct {
+		LodeSampleFilterOptions options;
+		guint n;
+	} cases[] = {
+		{{0}, 667},
+		{{.where = "thread >= 0"}, 667},
+		{{.groups = by + 1}, 667},
+		{{.groups = by_other}, 667}, /* there is no such name */
+		{{.events = one}, 1333},
+		{{.where = "event == 'l1d-miss'"}, 1333},
+		{{.groups = by}, 2000},
+		{{.groups = by_other, .definitions = definitions}, 2000},
+	};
+	g_autoptr(LodeProfile) profile = make_traced_profile();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(GArray)
+			chosen = lode_sample_filter_apply(profile, &cases[i].options, &error);
+		g_assert_no_error(error);
+		g_assert_cmpuint(chosen->len, ==, cases[i].n);
+	}
+}
+
 static void test_no_memory(void)
 {
 	g_autoptr(LodeProfile) profile = lode_profile_new();
@@ -207,6 +254,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/sample_filter/choices", test_choices);
 	g_test_add_func("/sample_filter/errors", test_errors);
+	g_test_add_func("/sample_filter/simulated_misses", test_simulated_misses);
 	g_test_add_func("/sample_filter/no_memory", test_no_memory);
 	if (g_test_perf())
 		g_test_add_func("/sample_filter/speed", test_speed);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The misses of simulated caches: a miss of one level is one of the next too, perhaps, so that
+ * weights of several add up to nothing. */
+#pragma once
+
+#include "model/profile.h"
+
+/* Their names, those that cost most first; static, NULL-terminated. */
+const char *const *lode_simulated_events(void);
+
+/* Which one is meant where none is named; LODE_NONE: the samples are of no trace, or all of one
+ * event. The profile has memory. */
+uint32_t lode_simulated_events_default(const LodeProfile *profile);
