@@ -53,9 +53,23 @@ static LodeHierarchy *read_named(const char *name, const char *text, GError **er
 	return g_steal_pointer(&self);
 }
 
-static LodeHierarchy *read_preset(const Preset *preset, GError **error)
+/* The preset that a text begins with, alone or before ",cores=4"; NULL: none. */
+static const Preset *find_preset(const char *text)
 {
-	g_autofree char *asked = NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
+		size_t length = strlen(presets[i].name);
+
+		if (strncmp(text, presets[i].name, length) == 0 &&
+			(text[length] == '\0' || text[length] == ','))
+			return &presets[i];
+	}
+	return NULL;
+}
+
+/* `text` is the preset's name and what follows it; it names the result. */
+static LodeHierarchy *read_preset(const Preset *preset, const char *text, GError **error)
+{
+	g_autofree char *asked = NULL, *whole = NULL;
 	LodeHierarchy *self;
 
 	if (preset->ask != NULL) {
@@ -63,7 +77,9 @@ static LodeHierarchy *read_preset(const Preset *preset, GError **error)
 		if (asked == NULL)
 			return NULL;
 	}
-	self = read_named(preset->name, asked != NULL ? asked : preset->text, error);
+	whole = g_strconcat(
+		asked != NULL ? asked : preset->text, "\n", text + strlen(preset->name), NULL);
+	self = read_named(text, whole, error);
 	if (self == NULL)
 		g_prefix_error(error, "preset '%s': ", preset->name);
 	return self;
@@ -111,10 +127,10 @@ static void refuse_word(const char *text, GError **error)
 
 LodeHierarchy *lode_hierarchy_parse(const char *text, GError **error)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
-		if (strcmp(text, presets[i].name) == 0)
-			return read_preset(&presets[i], error);
-	}
+	const Preset *preset = find_preset(text);
+
+	if (preset != NULL)
+		return read_preset(preset, text, error);
 	if (strchr(text, '/') != NULL || g_file_test(text, G_FILE_TEST_IS_REGULAR))
 		return read_file(text, error);
 	if (strchr(text, '=') == NULL) {

@@ -69,8 +69,9 @@ typedef struct {
 } LodeHierarchy;
 
 /*
- * Reads a description: a preset's name, a path (with a '/' or an existing file), or the text
- * itself. Errors: _USAGE (with the part that is wrong and what is right), _IO, _LIMIT.
+ * Reads a description: a preset's name, also with parts behind it ("host,cores=4"), a path (with a
+ * '/' or an existing file), or the text itself. Errors: _USAGE (with the part that is wrong and
+ * what is right), _IO, _LIMIT.
  */
 LodeHierarchy *lode_hierarchy_parse(const char *text, GError **error);
 void lode_hierarchy_free(LodeHierarchy *self);

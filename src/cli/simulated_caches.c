@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/simulated_caches.h"
 
+#include "base/error.h"
+
+#include <string.h>
+
 static const char own[] = "host", fallback[] = "skylake-server";
+
+/* A path may have two dots too. */
+static bool is_range(const char *text)
+{
+	return strchr(text, '/') == NULL && strstr(text, "..") != NULL && strchr(text, '=') != NULL;
+}
 
 LodeHierarchy *lode_simulated_caches_read(const char *option, const char *text, GError **error)
 {
-	LodeHierarchy *hierarchy = lode_hierarchy_parse(text, error);
+	LodeHierarchy *hierarchy;
 
+	if (is_range(text)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"%s: '%s' has a range, and a profile is of one hierarchy; ranges are for "
+			"'lode trace simulate --cache'",
+			option, text);
+		return NULL;
+	}
+	hierarchy = lode_hierarchy_parse(text, error);
 	if (hierarchy == NULL)
 		g_prefix_error(error, "%s: ", option);
 	return hierarchy;

@@ -162,15 +162,3 @@ bool lode_trace_misses_write(const char *path, const LodeTraceMisses *wanted, GE
 	return lode_event_table_write(profile, groups, &view, out, error) &&
 	       lode_output_file_commit(file, error);
 }
-
-bool lode_trace_misses_are_whole(const char *path)
-{
-	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, NULL);
-	const char *damage = reader != NULL ? lode_trace_reader_damage(reader) : NULL;
-
-	if (damage != NULL)
-		fprintf(stderr,
-			"lode trace simulate: warning: %s: %s; these are of what is whole\n", path,
-			damage);
-	return damage == NULL;
-}

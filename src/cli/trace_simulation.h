@@ -56,9 +56,6 @@ bool lode_trace_misses_read(LodeTraceMisses *self, GError **error);
  * _NOT_FOUND. */
 bool lode_trace_misses_write(const char *path, const LodeTraceMisses *wanted, GError **error);
 
-/* Whether these are of all references; else says why not on standard error. */
-bool lode_trace_misses_are_whole(const char *path);
-
 /* All of it (trace_work.c). */
 typedef struct {
 	GPtrArray *hierarchies;        /* LodeHierarchy; NULL: curves only */

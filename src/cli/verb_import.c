@@ -5,6 +5,7 @@
 #include "cli/option_parser.h"
 #include "cli/simulated_caches.h"
 #include "cli/terminal_progress.h"
+#include "cli/whole_trace.h"
 #include "ingest/import.h"
 #include "store/profile_store.h"
 
@@ -106,7 +107,9 @@ static int run(char **arguments, GError **error)
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
 	lode_imported_write(profile, given.output, stdout);
-	return LODE_EXIT_OK;
+	return lode_whole_trace_check("import", arguments[0], "what is whole was imported")
+	               ? LODE_EXIT_OK
+	               : LODE_EXIT_FAILED;
 }
 
 const LodeVerb lode_verb_import = {
@@ -123,7 +126,10 @@ const LodeVerb lode_verb_import = {
 		"same "
 		"program, time is that of the samples and executions are those that callgrind "
 		"counted. Of an address trace all executions, jumps and data accesses are known, "
-		"and with --simulate the misses of caches. The binaries should still be where they "
+		"and with --simulate the misses of caches: of a preset (host, cachegrind, "
+		"skylake-server, zen3, cortex-a72, apple-m1), which parts may follow, as in "
+		"host,cores=4 for threads on four cores, or as described. The binaries should "
+		"still be where they "
 		"were when they were recorded.\n"
 		"\n"
 		"Jitdumps that a recorded process had mapped, and perf maps in /tmp, are found by "

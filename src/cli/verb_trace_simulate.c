@@ -6,6 +6,7 @@
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_simulation.h"
+#include "cli/whole_trace.h"
 
 enum { MAX_THREADS = 1024 };
 
@@ -85,6 +86,22 @@ static void tell_damage(const char *path, const LodeTraceReplay *replayed)
 		lode_number_format_count((double)replayed->n_references, number));
 }
 
+/* Of threads on one core, no line is taken away by another. */
+static void tell_cores(const LodeTraceWork *work, unsigned n_threads)
+{
+	bool has_one_core = false;
+
+	for (size_t i = 0; i < work->replay.n_hierarchies; i++)
+		has_one_core |= work->replay.hierarchies[i]->n_cores == 1;
+	if (!work->replay.classifies || !has_one_core || n_threads < 2)
+		return;
+	fprintf(stderr,
+		"lode trace simulate: note: the trace has %u threads and these caches one core: "
+		"add cores=%u to see sharing, as in --cache host,cores=%u\n",
+		n_threads, MIN(n_threads, LODE_HIERARCHY_MAX_CORES),
+		MIN(n_threads, LODE_HIERARCHY_MAX_CORES));
+}
+
 static int simulate(
 	const char *path, const LodeTraceWork *work, LodeViewFormat format, GError **error)
 {
@@ -94,6 +111,7 @@ static int simulate(
 
 	if (replayed == NULL)
 		return LODE_EXIT_FAILED;
+	tell_cores(work, lode_trace_reader_n_threads(reader));
 	const LodeCacheResults results = {
 		.path = path,
 		.command = lode_trace_reader_description(reader)->command,
@@ -124,7 +142,9 @@ static int run(char **arguments, GError **error)
 	work.misses.output = given.output;
 	if (!lode_trace_misses_write(arguments[0], &work.misses, error))
 		return LODE_EXIT_FAILED;
-	return lode_trace_misses_are_whole(arguments[0]) ? LODE_EXIT_OK : LODE_EXIT_FAILED;
+	return lode_whole_trace_check("trace simulate", arguments[0], "these are of what is whole")
+	               ? LODE_EXIT_OK
+	               : LODE_EXIT_FAILED;
 }
 
 const LodeVerb lode_verb_trace_simulate = {
@@ -136,6 +156,10 @@ const LodeVerb lode_verb_trace_simulate = {
 		"hierarchies; the counts are exact for caches that work as described, which those "
 		"of a processor only do roughly. docs/traces.md tells the grammar of descriptions "
 		"and what counts as what.\n"
+		"\n"
+		"The presets are host, cachegrind, skylake-server, zen3, cortex-a72 and apple-m1; "
+		"parts may follow one, as in host,cores=4. Threads are dealt to so many cores in "
+		"turn; there is one unless cores= says otherwise, and then no sharing.\n"
 		"\n"
 		"--curve gives the misses of all sizes of fully associative LRU caches at once, "
 		"from the stack distances of the trace; it replays through no other caches unless "
@@ -150,6 +174,7 @@ const LodeVerb lode_verb_trace_simulate = {
 		"  lode trace simulate x.rps                        this machine's caches\n"
 		"  lode trace simulate x.rps --cache i1=32K:8:64,d1=32K:8:64,l2=1M:16:64\n"
 		"  lode trace simulate x.rps --cache d1=8K..1M:8:64 --classify\n"
+		"  lode trace simulate x.rps --cache host,cores=4 --classify\n"
 		"  lode trace simulate x.rps --curve data --curve instructions\n"
 		"  lode trace simulate x.rps --cache host --plot-curve x.svg\n"
 		"  lode trace simulate x.rps --by line --event l1d-miss",

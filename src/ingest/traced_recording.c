@@ -156,6 +156,18 @@ static bool add_frame(Reading *self, const LodeTraceFrame *frame, GError **error
 	return true;
 }
 
+/* Of a file that is cut inside its first frame, nothing can be told. */
+static bool has_frames(const Reading *self, GError **error)
+{
+	const char *damage = lode_trace_reader_damage(self->reader);
+
+	if (damage == NULL || lode_trace_reader_n_frames(self->reader) > 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: %s; nothing of it is whole",
+		self->options->path, damage);
+	return false;
+}
+
 static bool read_frames(Reading *self, GError **error)
 {
 	const char *stage = self->simulation != NULL ? "simulating caches" : "reading the trace";
@@ -315,7 +327,8 @@ LodeRecording *lode_traced_recording_read(
 	};
 	LodeRecording *recording = NULL;
 
-	if (begin(&self, error) && read_frames(&self, error) && finish(&self, error))
+	if (begin(&self, error) && has_frames(&self, error) && read_frames(&self, error) &&
+		finish(&self, error))
 		recording = g_steal_pointer(&self.recording);
 	clear(&self);
 	return recording;

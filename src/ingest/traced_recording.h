@@ -24,6 +24,7 @@ typedef struct {
 } LodeTracedRecordingOptions;
 
 /* The caller owns the result. Errors: those of lode_trace_reader_open() and _next(), _LIMIT,
- * _CANCELLED. A file that is cut short is read as far as it goes, and that is accounted for. */
+ * _CANCELLED. A file that is cut short is read as far as it goes, and that is accounted for; one
+ * without a whole frame is _CORRUPT. */
 LodeRecording *lode_traced_recording_read(
 	const LodeTracedRecordingOptions *options, const LodeProgress *progress, GError **error);

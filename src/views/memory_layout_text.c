@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Layouts of types for the screen. */
+#include "analyses/memory/sample_attributes.h"
 #include "base/number_format.h"
 #include "views/display_text.h"
 #include "views/memory_layout.h"
@@ -190,10 +191,27 @@ static void put_head(const LodeTypeLayout *layout, const LodeMemoryLayoutOptions
 			lode_share_of(layout->total.weight, layout->all_weight), share));
 }
 
+/* The lines of a type that does not fill them are not an object's own. */
+static void put_other_objects(const LodeTypeLayout *layout, const LodeTerminal *terminal, FILE *out)
+{
+	uint64_t size = layout->type->size;
+	g_autofree char *fitting = size * 2 <= LODE_SAMPLE_LINE_BYTES
+	                                   ? g_strdup_printf(" (%" G_GUINT64_FORMAT
+							     " of them fit in a line)",
+						     LODE_SAMPLE_LINE_BYTES / size)
+	                                   : g_strdup("");
+
+	lode_profile_lines_print(terminal, out,
+		"The type does not fill its lines: what lies beside an object, such as the next "
+		"one in an array%s, may share them.",
+		fitting);
+}
+
 /* "next shares its line with: key, is_hot." */
 static void put_neighbours(const LodeTypeLayout *layout, const LodeTerminal *terminal, FILE *out)
 {
 	g_autoptr(GString) names = g_string_new(NULL);
+	bool is_filling = layout->type->size % LODE_SAMPLE_LINE_BYTES == 0;
 
 	if (layout->hottest == LODE_NONE)
 		return;
@@ -203,7 +221,12 @@ static void put_neighbours(const LodeTypeLayout *layout, const LodeTerminal *ter
 				row_at(layout, i)->member->name);
 	lode_profile_lines_print(terminal, out, "The hottest member, %s, %s%s.",
 		row_at(layout, layout->hottest)->member->name,
-		names->len > 0 ? "shares its line with: " : "has its line to itself", names->str);
+		names->len > 0 ? "shares its line with: "
+		: is_filling   ? "has its line to itself"
+			       : "shares its line with no other member of its object",
+		names->str);
+	if (!is_filling)
+		put_other_objects(layout, terminal, out);
 }
 
 /* The last row is of accesses to no member: only where there are some. */

@@ -120,6 +120,21 @@ static void test_presets(void)
 	}
 }
 
+/* A preset may have parts behind it, which are read as if they stood in it. */
+static void test_preset_with_parts(void)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeHierarchy) plain = lode_hierarchy_parse("apple-m1", &error);
+	g_autoptr(LodeHierarchy)
+		more = lode_hierarchy_parse("apple-m1,cores=4, dtlb=64:4:4K", &error);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(more->n_cores, ==, 4);
+	g_assert_cmpuint(more->caches->len, ==, plain->caches->len + 1);
+	g_assert_cmpstr(more->name, ==, "apple-m1,cores=4, dtlb=64:4:4K");
+	check_round_trip(more);
+}
+
 static const struct {
 	const char *text, *part, *says;
 	LodeErrorCode code;
@@ -153,6 +168,9 @@ static const struct {
 	{"d1=32K:0:64", "'d1=32K:0:64'", "from 1 to 65536", LODE_ERROR_LIMIT},
 	{"d1=18446744073709551615G:8:64", "'d1=18446744073709551615G:8:64'", "a number",
 		LODE_ERROR_USAGE},
+	{"apple-m1,cores=65", "'cores=65'", "up to 64", LODE_ERROR_USAGE},
+	{"apple-m1,d1=32K:8:64", "'d1=32K:8:64'", "same place as 'd1'", LODE_ERROR_USAGE},
+	{"apple-m2,cores=4", "'apple-m2'", "NAME=SIZE:WAYS:LINE", LODE_ERROR_USAGE},
 	{"/nowhere/caches", "/nowhere/caches", "", LODE_ERROR_IO},
 };
 
@@ -245,6 +263,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/caches/hierarchy/holds_what_comes", test_holds_what_comes);
 	g_test_add_func("/caches/hierarchy/round_trip", test_round_trip);
 	g_test_add_func("/caches/hierarchy/presets", test_presets);
+	g_test_add_func("/caches/hierarchy/preset_with_parts", test_preset_with_parts);
 	g_test_add_func("/caches/hierarchy/wrong", test_wrong);
 	g_test_add_func("/caches/hierarchy/file", test_file);
 	g_test_add_func("/caches/hierarchy/machine", test_machine);

@@ -128,6 +128,44 @@ static void test_layout(Fixture *self, const void *data)
 	check_layout(self, "memory_layout.csv", "node", LODE_VIEW_CSV, pipe);
 }
 
+/* The layout's text of struct node with its first member alone, when it has so many bytes. */
+static char *text_of_size(Fixture *self, uint64_t size)
+{
+	g_autoptr(GError) error = NULL;
+	GArray *types = self->profile->memory->types;
+	FILE *file = sample_open();
+
+	for (guint i = 0; i < types->len; i++) {
+		LodeDataType *type = &g_array_index(types, LodeDataType, i);
+		if (strcmp(type->name, "struct node") != 0)
+			continue;
+		type->n_members = 1;
+		type->size = size;
+	}
+	g_autoptr(GPtrArray) layouts = lode_type_layout_find(
+		self->profile, samples_of(self), self->all->len, "node", &error);
+	g_assert_no_error(error);
+	LodeMemoryLayoutOptions options = {LODE_VIEW_TEXT, {0}, &self->notes};
+	g_assert_true(lode_memory_layout_write(self->profile, layouts, &options, file, &error));
+	return sample_close(file);
+}
+
+/* Only a type that fills its lines can have one to itself. */
+static void test_line_to_itself(Fixture *self, const void *data)
+{
+	(void)data;
+	g_autofree char *packed = text_of_size(self, 8);
+	g_assert_null(strstr(packed, "to itself"));
+	g_assert_nonnull(strstr(packed, "8 of them fit in a line"));
+	g_autofree char *uneven = text_of_size(self, 72);
+	g_assert_null(strstr(uneven, "to itself"));
+	g_assert_null(strstr(uneven, "of them fit"));
+	g_assert_nonnull(strstr(uneven, "does not fill its lines"));
+	g_autofree char *filling = text_of_size(self, 128);
+	g_assert_nonnull(strstr(filling, "has its line to itself"));
+	g_assert_null(strstr(filling, "does not fill"));
+}
+
 static void test_several_layouts(Fixture *self, const void *data)
 {
 	LodeDataType other = {.name = "class node", .size = 8};
@@ -180,6 +218,7 @@ int main(int argc, char **argv)
 		{"/memory_groups/pivot", test_pivot},
 		{"/memory_groups/layout", test_layout},
 		{"/memory_groups/several_layouts", test_several_layouts},
+		{"/memory_groups/line_to_itself", test_line_to_itself},
 		{"/memory_groups/coverage", test_coverage},
 		{"/memory_groups/nothing", test_nothing},
 	};
