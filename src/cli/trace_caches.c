@@ -2,6 +2,7 @@
 /* lode trace simulate: which caches. */
 #include "base/error.h"
 #include "caches/hierarchy_sweep.h"
+#include "cli/simulated_caches.h"
 #include "cli/trace_simulation.h"
 
 static struct {
@@ -20,8 +21,6 @@ const GOptionEntry lode_trace_cache_options[] = {
 		NULL},
 	G_OPTION_ENTRY_NULL,
 };
-
-static const char fallback[] = "skylake-server";
 
 bool lode_trace_caches_are_wanted(void)
 {
@@ -56,18 +55,13 @@ static bool add_sweep(GPtrArray *hierarchies, const char *text, GError **error)
 	return false;
 }
 
-/* Machines without sysfs's caches, as some virtual ones, have to do with another one's. */
 static bool add_default(GPtrArray *hierarchies, char **out_note, GError **error)
 {
-	g_autoptr(GError) why = NULL;
+	LodeHierarchy *hierarchy = lode_simulated_caches_default("--cache", out_note, error);
 
-	if (add_hierarchy(hierarchies, "host", &why))
-		return true;
-	if (!add_hierarchy(hierarchies, fallback, error))
-		return false;
-	*out_note = g_strdup_printf(
-		"%s; simulating '%s' instead, --cache says which", why->message, fallback);
-	return true;
+	if (hierarchy != NULL)
+		g_ptr_array_add(hierarchies, hierarchy);
+	return hierarchy != NULL;
 }
 
 GPtrArray *lode_trace_caches_read(char **out_note, GError **error)

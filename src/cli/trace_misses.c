@@ -7,8 +7,11 @@
 #include "cli/terminal_progress.h"
 #include "cli/trace_simulation.h"
 #include "ingest/import.h"
+#include "ingest/traced_recording.h"
 #include "views/event_table.h"
 #include "views/plot/misses_by_object_plot.h"
+
+#include <string.h>
 
 enum { DEFAULT_TOP = 30 }; /* on a screen; JSON and CSV have all */
 
@@ -142,7 +145,24 @@ static bool write_plot(
 	return lode_output_file_commit(file, error);
 }
 
-bool lode_trace_misses_write(const char *path, const LodeTraceMisses *wanted, GError **error)
+/* Else says why not on standard error. */
+static bool is_whole(const LodeProfile *profile, const char *path)
+{
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		if (strcmp(row->reason, LODE_TRACED_DAMAGE) != 0)
+			continue;
+		fprintf(stderr,
+			"lode trace simulate: warning: %s%s%s; these are of what is whole\n",
+			g_str_has_prefix(row->example, path) ? "" : path,
+			g_str_has_prefix(row->example, path) ? "" : ": ", row->example);
+		return false;
+	}
+	return true;
+}
+
+bool lode_trace_misses_write(
+	const char *path, const LodeTraceMisses *wanted, bool *out_is_whole, GError **error)
 {
 	LodeEventTableOptions view = {.format = wanted->format, .top = wanted->top};
 	uint32_t event;
@@ -159,18 +179,9 @@ bool lode_trace_misses_write(const char *path, const LodeTraceMisses *wanted, GE
 	view.terminal = lode_terminal_of(out);
 	if (!wanted->has_top && wanted->format != LODE_VIEW_TEXT)
 		view.top = 0;
-	return lode_event_table_write(profile, groups, &view, out, error) &&
-	       lode_output_file_commit(file, error);
-}
-
-bool lode_trace_misses_are_whole(const char *path)
-{
-	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, NULL);
-	const char *damage = reader != NULL ? lode_trace_reader_damage(reader) : NULL;
-
-	if (damage != NULL)
-		fprintf(stderr,
-			"lode trace simulate: warning: %s: %s; these are of what is whole\n", path,
-			damage);
-	return damage == NULL;
+	if (!lode_event_table_write(profile, groups, &view, out, error) ||
+		!lode_output_file_commit(file, error))
+		return false;
+	*out_is_whole = is_whole(profile, path);
+	return true;
 }

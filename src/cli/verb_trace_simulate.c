@@ -114,6 +114,7 @@ static int run(char **arguments, GError **error)
 {
 	g_auto(LodeTraceWork) work = {0};
 	LodeViewFormat format = LODE_VIEW_TEXT;
+	bool is_whole = false;
 
 	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
 		!read_options(&work, &format, error))
@@ -122,9 +123,9 @@ static int run(char **arguments, GError **error)
 		return simulate(arguments[0], &work, format, error);
 	work.misses.format = format;
 	work.misses.output = given.output;
-	if (!lode_trace_misses_write(arguments[0], &work.misses, error))
+	if (!lode_trace_misses_write(arguments[0], &work.misses, &is_whole, error))
 		return LODE_EXIT_FAILED;
-	return lode_trace_misses_are_whole(arguments[0]) ? LODE_EXIT_OK : LODE_EXIT_FAILED;
+	return is_whole ? LODE_EXIT_OK : LODE_EXIT_FAILED;
 }
 
 const LodeVerb lode_verb_trace_simulate = {
