@@ -84,7 +84,7 @@ trace() {
 }
 
 trace gzip 2000000 gzip -c input
-trace cc1 5000000 "$(gcc -print-prog-name=cc1)" -quiet -O2 "-I$root/src" "${flags[@]}" unit.c -o unit.s
+trace cc1 5000000 "$(gcc -print-prog-name=cc1)" -quiet -O2 -imultiarch "$(gcc -print-multiarch)" "-I$root/src" "${flags[@]}" unit.c -o unit.s
 trace python3 10000000 /usr/bin/python3 program.py
 trace perl 10000000 perl program.pl
 trace sqlite3 10000000 sqlite3 :memory: ".read program.sql"

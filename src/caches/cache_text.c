@@ -47,11 +47,6 @@ const char *lode_replacement_name(LodeReplacement replacement)
 	return replacement_names[replacement];
 }
 
-const char *lode_prefetch_name(LodePrefetch prefetch)
-{
-	return prefetch_names[prefetch];
-}
-
 bool lode_cache_read_number(const char *text, uint64_t *out_number)
 {
 	static const char suffixes[] = "KMG";

@@ -15,19 +15,9 @@ typedef struct {
 	const char *name;
 	const char *text; /* NULL: asked of the machine */
 	char *(*ask)(const char *folder, GError **error);
-} PresetText;
+} Preset;
 
-static const LodeHierarchyPreset presets[] = {
-	{"host", "this machine's caches, as Linux describes them"},
-	{"cachegrind", "what cachegrind would choose on this machine; its LL is l2"},
-	{"skylake-server", "Intel Xeon (Skylake-SP) of 16 cores, with TLBs of 4 KiB pages"},
-	{"zen3", "AMD Zen 3, one complex of 8 cores, with TLBs of 4 KiB pages"},
-	{"cortex-a72", "Arm Cortex-A72 with 1 MiB of second level, with TLBs of 4 KiB pages"},
-	{"apple-m1", "Apple M1, one of its fast cores and their second level"},
-	{NULL, NULL},
-};
-
-static const PresetText preset_texts[] = {
+static const Preset presets[] = {
 	{"host", NULL, lode_machine_caches_text},
 	{"cachegrind", NULL, lode_machine_caches_as_cachegrind},
 	{"skylake-server",
@@ -44,11 +34,6 @@ static const PresetText preset_texts[] = {
 		NULL},
 	{"apple-m1", "i1=192K:6:64,d1=128K:8:64,l2=12M:12:128:shared", NULL},
 };
-
-const LodeHierarchyPreset *lode_hierarchy_presets(void)
-{
-	return presets;
-}
 
 void lode_hierarchy_free(LodeHierarchy *self)
 {
@@ -68,7 +53,7 @@ static LodeHierarchy *read_named(const char *name, const char *text, GError **er
 	return g_steal_pointer(&self);
 }
 
-static LodeHierarchy *read_preset(const PresetText *preset, GError **error)
+static LodeHierarchy *read_preset(const Preset *preset, GError **error)
 {
 	g_autofree char *asked = NULL;
 	LodeHierarchy *self;
@@ -110,7 +95,7 @@ static LodeHierarchy *read_file(const char *path, GError **error)
 
 static void refuse_word(const char *text, GError **error)
 {
-	const char *names[G_N_ELEMENTS(presets)];
+	const char *names[G_N_ELEMENTS(presets) + 1] = {NULL};
 	const char *nearest;
 	g_autofree char *list = NULL;
 
@@ -126,9 +111,9 @@ static void refuse_word(const char *text, GError **error)
 
 LodeHierarchy *lode_hierarchy_parse(const char *text, GError **error)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(preset_texts); i++) {
-		if (strcmp(text, preset_texts[i].name) == 0)
-			return read_preset(&preset_texts[i], error);
+	for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
+		if (strcmp(text, presets[i].name) == 0)
+			return read_preset(&presets[i], error);
 	}
 	if (strchr(text, '/') != NULL || g_file_test(text, G_FILE_TEST_IS_REGULAR))
 		return read_file(text, error);

@@ -78,11 +78,3 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeHierarchy, lode_hierarchy_free)
 
 /* The whole description as text that parses to the same again; the caller owns it. */
 char *lode_hierarchy_to_text(const LodeHierarchy *self);
-
-/* A preset: its name, and one line about it. */
-typedef struct {
-	const char *name, *summary;
-} LodeHierarchyPreset;
-
-/* All of them, ended by a NULL name; "host" is this machine's own, from sysfs. */
-const LodeHierarchyPreset *lode_hierarchy_presets(void);

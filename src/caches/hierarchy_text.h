@@ -16,6 +16,5 @@ LodeHierarchy *lode_hierarchy_new(const char *name);
 /* Adds the parts of a text and checks the whole. Errors: _USAGE, _LIMIT. */
 bool lode_hierarchy_read_text(LodeHierarchy *self, const char *text, GError **error);
 
-/* The words of options, in the order of their enums; the first of each is what is not written. */
+/* The word of an option. */
 const char *lode_replacement_name(LodeReplacement replacement);
-const char *lode_prefetch_name(LodePrefetch prefetch);

@@ -254,12 +254,3 @@ const uint64_t *lode_stack_distances_histogram(const LodeStackDistances *self, s
 	*out_n = self->stack.n_lines;
 	return self->stack.histogram;
 }
-
-uint64_t lode_stack_distances_misses(const LodeStackDistances *self, uint64_t n_lines)
-{
-	uint64_t misses = self->stack.n_lines;
-
-	for (uint64_t d = n_lines; d < self->stack.n_lines; d++)
-		misses += self->stack.histogram[d];
-	return misses;
-}

@@ -48,6 +48,3 @@ uint64_t lode_stack_distances_n_lines(const LodeStackDistances *self); /* = firs
 
 /* The histogram: how many accesses had distance d, d from 0 to n−1; borrowed. */
 const uint64_t *lode_stack_distances_histogram(const LodeStackDistances *self, size_t *out_n);
-
-/* Misses of a fully associative LRU cache of so many lines, first accesses included. */
-uint64_t lode_stack_distances_misses(const LodeStackDistances *self, uint64_t n_lines);

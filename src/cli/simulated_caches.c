@@ -12,6 +12,7 @@ LodeHierarchy *lode_simulated_caches_read(const char *option, const char *text, 
 	return hierarchy;
 }
 
+/* Machines without sysfs's caches, as some virtual ones, have to do with another one's. */
 LodeHierarchy *lode_simulated_caches_default(const char *option, char **out_note, GError **error)
 {
 	g_autoptr(GError) why = NULL;

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MAX_THREADS = 1024 };
+
 static struct {
 	char *output, *form, *level, *threads, *command;
 	gboolean is_verbose;
@@ -68,7 +70,7 @@ static bool read_options(LodeTraceWriterOptions *writing, int *out_form, GError 
 	if (given.form != NULL && *out_form < 0)
 		return usage(error, "--form: '%s' is not " LODE_REFERENCE_FORM_WORDS, given.form);
 	if (!read_level(&writing->level, error) ||
-		!lode_option_count("--threads", given.threads, G_MAXINT, &threads, error))
+		!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error))
 		return false;
 	writing->threads = (unsigned)threads;
 	return true;

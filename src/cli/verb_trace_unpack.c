@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { MAX_THREADS = 1024 };
+
 static struct {
 	char *output, *form, *first, *count, *threads;
 } given;
@@ -41,7 +43,7 @@ static bool read_options(LodeTraceReaderOptions *reading, LodeTraceRange *range,
 	*out_form = (LodeReferenceForm)form;
 	if (!lode_option_count("--from", given.first, UINT64_MAX, &range->first, error) ||
 		!lode_option_count("--count", given.count, UINT64_MAX, &range->count, error) ||
-		!lode_option_count("--threads", given.threads, G_MAXINT, &threads, error))
+		!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error))
 		return false;
 	reading->threads = (unsigned)threads;
 	reading->first_reference = range->first;

@@ -182,19 +182,6 @@ static void estimate_newest(LodeSampledRows *self)
 	account(self, "newest range of a branch stack, its end unknown", unknown);
 }
 
-static int compare_jumps(const void *a, const void *b)
-{
-	const LodeRecordedJump *left = a, *right = b;
-
-	if (left->object != right->object)
-		return left->object < right->object ? -1 : 1;
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	if (left->target_object != right->target_object)
-		return left->target_object < right->target_object ? -1 : 1;
-	return (left->target > right->target) - (left->target < right->target);
-}
-
 /* A place and the row that it was. */
 typedef struct {
 	LodeSampledPlace place;
@@ -248,7 +235,7 @@ bool lode_sampled_rows_finish(LodeSampledRows *self, GError **error)
 			self->n_columns - 1, self->places->len);
 		return false;
 	}
-	g_array_sort(self->recording->jumps, compare_jumps);
+	g_array_sort(self->recording->jumps, lode_recorded_jump_compare);
 	g_array_sort(self->recording->ranges, compare_ranges);
 	g_array_sort(self->newest_ranges, compare_newest);
 	account(self, "broken range of a branch stack", (double)self->n_broken);

@@ -135,19 +135,6 @@ static void write_instructions(LodeTracedRows *self)
 	}
 }
 
-static int compare_jumps(const void *a, const void *b)
-{
-	const LodeRecordedJump *left = a, *right = b;
-
-	if (left->object != right->object)
-		return left->object < right->object ? -1 : 1;
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	if (left->target_object != right->target_object)
-		return left->target_object < right->target_object ? -1 : 1;
-	return (left->target > right->target) - (left->target < right->target);
-}
-
 static void write_jumps(LodeTracedRows *self)
 {
 	LodeRecording *recording = self->recording;
@@ -176,7 +163,7 @@ static void write_jumps(LodeTracedRows *self)
 		};
 		g_array_append_val(recording->jumps, jump);
 	}
-	g_array_sort(recording->jumps, compare_jumps);
+	g_array_sort(recording->jumps, lode_recorded_jump_compare);
 }
 
 static void write_totals(LodeTracedRows *self)

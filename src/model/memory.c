@@ -33,6 +33,15 @@ void lode_memory_free(LodeMemory *self)
 	g_free(self);
 }
 
+/* A trace is imported by itself, so that one row speaks for all. */
+bool lode_memory_is_traced(const LodeMemory *self)
+{
+	for (guint i = 0; i < self->samples->len; i++)
+		if (g_array_index(self->samples, LodeMemorySample, i).rule == LODE_RULE_TRACED)
+			return true;
+	return false;
+}
+
 static const char *const rules[LODE_N_RULES] = {
 	[LODE_RULE_NONE] = "none",
 	[LODE_RULE_HARDWARE] = "hardware",

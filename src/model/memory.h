@@ -160,6 +160,10 @@ LodeMemory *lode_memory_new(void);
 void lode_memory_free(LodeMemory *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemory, lode_memory_free)
 
+/* Whether the accesses are out of an address trace: their times are then numbers of references in
+ * it, from 1, not nanoseconds. */
+bool lode_memory_is_traced(const LodeMemory *self);
+
 /* "hardware", "at-pc", "forward", "backward", and "none"; −1 for an unknown word. */
 const char *lode_address_rule_to_text(LodeAddressRule value);
 int lode_address_rule_from_text(const char *text);

@@ -60,7 +60,7 @@ static void see_chatter(Session *self, const char *line)
 static void see_line_part(Session *self, const char *text, size_t n, bool is_end)
 {
 	if (self->is_at_start) {
-		self->is_chatter = *text == '-' || *text == '=';
+		self->is_chatter = *text == '-' || *text == '=' || *text == '0';
 		self->n_lines += !self->is_chatter && *text != '\n';
 	}
 	if (self->is_chatter && self->chatter->len + n < MAX_LINE_BYTES)

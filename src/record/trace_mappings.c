@@ -91,7 +91,8 @@ static bool is_known(const LodeTraceMappings *self, const LodeTraceMapping *mapp
 		       known->offset - known->start == mapping->offset - mapping->start);
 }
 
-void lode_trace_mappings_add(LodeTraceMappings *self, const LodeTraceMapping *mapping)
+/* Its strings are copied, its build-id is looked up. What is known already is not added again. */
+static void add_mapping(LodeTraceMappings *self, const LodeTraceMapping *mapping)
 {
 	GArray *mappings = self->description->mappings;
 	LodeTraceMapping copy = *mapping;
@@ -151,7 +152,7 @@ static bool add_parts(
 			.protection = protection_of(segment),
 			.path = file->path,
 		};
-		lode_trace_mappings_add(self, &mapping);
+		add_mapping(self, &mapping);
 		has_any = true;
 	}
 	return has_any;
@@ -189,7 +190,7 @@ static void see_image(LodeTraceMappings *self, const LodeTraceMapping *mapping)
 	if (add_parts_at(self, mapping))
 		g_hash_table_add(self->images, g_strdup(mapping->path));
 	else
-		lode_trace_mappings_add(self, mapping);
+		add_mapping(self, mapping);
 }
 
 static void protect(LodeTraceMappings *self, const LodeTraceMapping *wanted)
@@ -206,7 +207,7 @@ static void protect(LodeTraceMappings *self, const LodeTraceMapping *wanted)
 		part.offset += part.path[0] == '/' ? part.start - origin : 0;
 		part.protection = wanted->protection;
 		part.first_reference = wanted->first_reference;
-		lode_trace_mappings_add(self, &part);
+		add_mapping(self, &part);
 	}
 }
 
@@ -221,7 +222,7 @@ static void move(LodeTraceMappings *self, const LodeTraceMapping *mapping)
 	moved.path = old->path;
 	moved.protection = old->protection;
 	moved.offset = old->path[0] == '/' ? old->offset + (mapping->offset - old->start) : 0;
-	lode_trace_mappings_add(self, &moved);
+	add_mapping(self, &moved);
 }
 
 static char *path_of(const TraceEvent *event)
@@ -256,5 +257,5 @@ void lode_trace_mappings_see(LodeTraceMappings *self, TraceEventKind kind, const
 	else if (kind == TRACE_EVENT_MAP && event->kind == TRACE_MAPPING_MOVED)
 		move(self, &mapping);
 	else if (kind == TRACE_EVENT_MAP)
-		lode_trace_mappings_add(self, &mapping);
+		add_mapping(self, &mapping);
 }

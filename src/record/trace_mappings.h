@@ -19,10 +19,6 @@ LodeTraceMappings *lode_trace_mappings_new(
 void lode_trace_mappings_free(LodeTraceMappings *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceMappings, lode_trace_mappings_free)
 
-/* `mapping`: its strings are copied, its build-id is looked up. What is known already is not added
- * again. */
-void lode_trace_mappings_add(LodeTraceMappings *self, const LodeTraceMapping *mapping);
-
 /*
  * All loaded parts of an ELF file; `bias`: run-time address − virtual address in the file, wraps.
  * False, and nothing is added, when it is none.

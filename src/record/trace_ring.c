@@ -126,15 +126,17 @@ static void wait_for_chunk(LodeTraceRing *self)
 	(void)sem_clockwait(&self->shared->n_queued, CLOCK_MONOTONIC, &until);
 }
 
-/* Between its stamp and its place in the queue a thread may lose the processor, or its life. */
+/* Between its stamp and its place in the queue a thread may lose the processor, or its life. There
+ * are no more stamps without a place than chunks, whatever the memory says. */
 static bool take_queued(LodeTraceRing *self, uint32_t *out_index)
 {
 	_Atomic uint32_t *slot = &self->shared->queue[self->stamp % TRACE_RING_CHUNKS];
-	uint32_t index;
+	uint32_t index, n_missing = 0;
 
 	while ((index = atomic_exchange(slot, 0)) == 0) {
 		if (lode_trace_ring_has_ended(self)) {
-			if (self->stamp >= atomic_load(&self->shared->next_stamp))
+			if (self->stamp >= atomic_load(&self->shared->next_stamp) ||
+				n_missing++ == TRACE_RING_CHUNKS)
 				return false;
 			self->stamp++;
 			slot = &self->shared->queue[self->stamp % TRACE_RING_CHUNKS];

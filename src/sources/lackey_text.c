@@ -59,6 +59,12 @@ static bool is_chatter(const char *line, size_t length)
 	       (line[0] == '=' || line[0] == '-' || line[0] == '*');
 }
 
+/* "0x30a: [0]={ 56(r3) …": valgrind goes on so about debug information, below a line of chatter. */
+static bool is_more_chatter(const char *line, size_t length)
+{
+	return length >= 2 && line[0] == '0' && line[1] == 'x';
+}
+
 static bool is_superblock(const char *line, size_t length)
 {
 	return length >= HEAD && memcmp(line, "SB ", HEAD) == 0;
@@ -152,7 +158,7 @@ static bool take_line(LodeReferenceScan *self, const char *line, size_t length, 
 		return take_thread(self, line, length, error);
 	if (is_chatter(line, length))
 		take_chatter(self, line, length);
-	else if (length > 0 && !is_superblock(line, length))
+	else if (length > 0 && !is_superblock(line, length) && !is_more_chatter(line, length))
 		return take_reference(self, line, length, error);
 	return true;
 }

@@ -150,3 +150,16 @@ uint32_t lode_recording_weight_column(const LodeRecording *self)
 			return i;
 	return first < self->events->len ? first : 0;
 }
+
+int lode_recorded_jump_compare(const void *a, const void *b)
+{
+	const LodeRecordedJump *left = a, *right = b;
+
+	if (left->object != right->object)
+		return left->object < right->object ? -1 : 1;
+	if (left->source != right->source)
+		return left->source < right->source ? -1 : 1;
+	if (left->target_object != right->target_object)
+		return left->target_object < right->target_object ? -1 : 1;
+	return (left->target > right->target) - (left->target < right->target);
+}

@@ -42,6 +42,9 @@ typedef struct {
 	double executed; /* times the jump instruction ran, where conditional; else = taken */
 } LodeRecordedJump;
 
+/* In that order; for g_array_sort() and qsort(). */
+int lode_recorded_jump_compare(const void *a, const void *b);
+
 typedef struct {
 	uint64_t source, target;
 	uint32_t object, target_object;

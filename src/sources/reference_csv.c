@@ -16,8 +16,6 @@ static const char header[] = "kind,address,size", thread_header[] = "kind,addres
 
 enum { MIN_CELLS = 3, MAX_CELLS = 4, KIND_LENGTH = 5 };
 
-static const char *const kinds[LODE_N_REFERENCE_KINDS] = {"fetch", "load", "store", "modify"};
-
 typedef struct {
 	const char *text;
 	size_t length;
@@ -80,7 +78,7 @@ static bool take_header(LodeReferenceScan *self, const char *line, size_t length
 static int kind_of(Cell cell)
 {
 	for (int i = 0; i < LODE_N_REFERENCE_KINDS; i++)
-		if (is_text(cell, kinds[i]))
+		if (is_text(cell, lode_reference_kind_names[i]))
 			return i;
 	return -1;
 }
@@ -163,7 +161,7 @@ static bool write_reference(
 
 	if (at == NULL)
 		return false;
-	at = put_text(at, kinds[reference->kind]);
+	at = put_text(at, lode_reference_kind_names[reference->kind]);
 	*at++ = '0';
 	*at++ = 'x';
 	at = lode_reference_put_hex(at, reference->address, 1);

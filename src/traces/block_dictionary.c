@@ -16,7 +16,8 @@ enum {
 
 struct LodeBlockDictionary {
 	gint n_references;
-	uint32_t n_blocks, n_slots;
+	uint32_t n_blocks; /* written atomically, as others ask for it meanwhile */
+	uint32_t n_slots;
 	size_t n_bytes;
 	LodeTraceBlock *chunks[N_CHUNKS];
 	GPtrArray *arena; /* chunks of bytes that slots and sizes lie in */
@@ -59,7 +60,7 @@ void lode_block_dictionary_unref(LodeBlockDictionary *self)
 
 uint32_t lode_block_dictionary_size(const LodeBlockDictionary *self)
 {
-	return self->n_blocks;
+	return (uint32_t)g_atomic_int_get(&self->n_blocks);
 }
 
 bool lode_block_dictionary_is_full(const LodeBlockDictionary *self)
@@ -173,7 +174,7 @@ static uint32_t add_block(LodeBlockDictionary *self, const LodeTraceBlock *block
 	for (unsigned i = 0; i < block->n_instructions; i++)
 		copy->n_bytes += block->instruction_sizes[i];
 	self->n_bytes += sizeof(*copy) + sizes_bytes + slots_bytes + 4 * sizeof(uint32_t);
-	self->n_blocks++;
+	g_atomic_int_set(&self->n_blocks, id + 1);
 	self->n_slots += block->n_slots;
 	insert_hash(self, hash, id);
 	if (self->n_blocks * 2 > self->table_mask)

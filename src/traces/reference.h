@@ -12,6 +12,9 @@ typedef enum {
 	LODE_N_REFERENCE_KINDS,
 } LodeReferenceKind;
 
+/* "fetch", "load", "store", "modify". */
+extern const char *const lode_reference_kind_names[LODE_N_REFERENCE_KINDS];
+
 typedef struct {
 	uint64_t address; /* virtual, of the first byte */
 	uint32_t size;    /* bytes; 0: the recording form has none */

@@ -2,7 +2,9 @@
 #include "traces/rps_description.h"
 
 #include "base/error.h"
+#include "traces/reference.h"
 #include "traces/rps_fields.h"
+#include "traces/rps_format.h"
 
 enum { IS_PARTIAL = 1 };
 
@@ -15,6 +17,13 @@ static void put_mapping(GByteArray *out, const LodeTraceMapping *mapping)
 	lode_rps_put_varint(out, mapping->protection);
 	lode_rps_put_text(out, mapping->path);
 	lode_rps_put_text(out, mapping->build_id);
+}
+
+bool lode_rps_description_has_room(const LodeTraceDescription *description)
+{
+	return description->mappings->len <= LODE_RPS_MAX_MAPPINGS &&
+	       description->threads->len <= LODE_MAX_TRACE_THREADS &&
+	       description->totals->len <= LODE_RPS_MAX_TOTALS;
 }
 
 GByteArray *lode_rps_description_encode(const LodeTraceDescription *description)
@@ -54,10 +63,9 @@ static char *take_text(LodeByteCursor *cursor, LodeTraceDescription *description
 	return lode_trace_description_intern(description, text);
 }
 
-/* Each element takes at least a byte, so that a list ends with the bytes. */
 static void take_mappings(LodeByteCursor *cursor, LodeTraceDescription *description)
 {
-	uint64_t n = lode_rps_take_varint(cursor);
+	uint64_t n = lode_rps_take_bounded(cursor, LODE_RPS_MAX_MAPPINGS);
 
 	for (; n > 0 && !cursor->is_overrun; n--) {
 		LodeTraceMapping mapping = {.start = lode_rps_take_varint(cursor)};
@@ -76,7 +84,7 @@ static void take_mappings(LodeByteCursor *cursor, LodeTraceDescription *descript
 
 static void take_threads(LodeByteCursor *cursor, LodeTraceDescription *description)
 {
-	uint64_t n = lode_rps_take_varint(cursor);
+	uint64_t n = lode_rps_take_bounded(cursor, LODE_MAX_TRACE_THREADS);
 
 	for (; n > 0 && !cursor->is_overrun; n--) {
 		LodeTraceThread thread = {
@@ -89,7 +97,7 @@ static void take_threads(LodeByteCursor *cursor, LodeTraceDescription *descripti
 
 static void take_totals(LodeByteCursor *cursor, LodeTraceDescription *description)
 {
-	uint64_t n = lode_rps_take_varint(cursor);
+	uint64_t n = lode_rps_take_bounded(cursor, LODE_RPS_MAX_TOTALS);
 
 	for (; n > 0 && !cursor->is_overrun; n--) {
 		LodeTraceTotal total = {.name = take_text(cursor, description)};

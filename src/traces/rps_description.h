@@ -4,6 +4,9 @@
 
 #include "traces/trace_description.h"
 
+/* Whether a file takes so many mappings, threads and totals. */
+bool lode_rps_description_has_room(const LodeTraceDescription *description);
+
 /* The caller owns the bytes. */
 GByteArray *lode_rps_description_encode(const LodeTraceDescription *description);
 

@@ -84,23 +84,41 @@ uint8_t *lode_rps_file_read_head(
 	return g_steal_pointer(&head);
 }
 
-/* The body of a section that is one piece. */
+/* A section that is one piece, as it stands in the file. */
+typedef struct {
+	LodeRpsSection section;
+	uint8_t *head, *body; /* owned */
+} Text;
+
+static void text_clear(Text *self)
+{
+	g_free(self->head);
+	g_free(self->body);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Text, text_clear)
+
+static bool read_section(
+	const LodeRpsFile *self, uint64_t offset, uint32_t type, Text *out, GError **error)
+{
+	out->head = lode_rps_file_read_head(self, offset, &out->section, error);
+	if (out->head == NULL)
+		return false;
+	if (out->section.type != type)
+		return fail(error, LODE_ERROR_CORRUPT, "another section than expected");
+	out->body = lode_rps_file_read(self,
+		offset + LODE_RPS_SECTION_HEADER_BYTES + out->section.head_bytes,
+		out->section.body_bytes, error);
+	return out->body != NULL;
+}
+
 static GByteArray *read_text(
 	const LodeRpsFile *self, uint64_t offset, uint32_t type, size_t limit, GError **error)
 {
-	LodeRpsSection section;
-	g_autofree uint8_t *head = lode_rps_file_read_head(self, offset, &section, error);
+	g_auto(Text) text = {0};
 
-	if (head == NULL)
+	if (!read_section(self, offset, type, &text, error))
 		return NULL;
-	if (section.type != type) {
-		fail(error, LODE_ERROR_CORRUPT, "another section than expected");
-		return NULL;
-	}
-	g_autofree uint8_t *body = lode_rps_file_read(self,
-		offset + LODE_RPS_SECTION_HEADER_BYTES + section.head_bytes, section.body_bytes,
-		error);
-	return body != NULL ? lode_rps_section_unpack(&section, head, body, limit, error) : NULL;
+	return lode_rps_section_unpack(&text.section, text.head, text.body, limit, error);
 }
 
 /* The first damage is what is told. */
@@ -111,7 +129,8 @@ static void note_damage(LodeRpsFile *self, const char *where, uint64_t offset, c
 			"%s at offset %" G_GUINT64_FORMAT ": %s", where, offset, cause->message);
 }
 
-static void read_description(LodeRpsFile *self, uint64_t offset)
+/* False: it is not whole. */
+static bool read_description(LodeRpsFile *self, uint64_t offset)
 {
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GByteArray) body = read_text(
@@ -121,10 +140,37 @@ static void read_description(LodeRpsFile *self, uint64_t offset)
 
 	if (description == NULL) {
 		note_damage(self, "description", offset, error);
-		return;
+		return false;
 	}
 	lode_trace_description_free(self->description);
 	self->description = description;
+	return true;
+}
+
+static void check_description(LodeRpsFile *self, uint64_t offset)
+{
+	g_autoptr(GError) error = NULL;
+	g_auto(Text) text = {0};
+
+	if (!read_section(self, offset, LODE_RPS_DESCRIPTION, &text, &error) ||
+		!lode_rps_section_check_body(&text.section, text.head, text.body, &error))
+		note_damage(self, "description", offset, error);
+}
+
+/* The last one that is whole is taken; of those in front of it only the checksums are looked at, as
+ * there may be many, and large ones. */
+static void read_descriptions(LodeRpsFile *self, const GArray *offsets)
+{
+	bool is_taken = false;
+
+	for (guint i = offsets->len; i-- > 0;) {
+		uint64_t offset = g_array_index(offsets, uint64_t, i);
+
+		if (is_taken)
+			check_description(self, offset);
+		else
+			is_taken = read_description(self, offset);
+	}
 }
 
 /* Whether the frame may follow those that are there. */
@@ -257,13 +303,13 @@ static bool read_index(LodeRpsFile *self, GError **error)
 		return false;
 	if (end_of_references(self) != n_references)
 		return fail(error, LODE_ERROR_CORRUPT, "index and footer disagree");
-	for (guint i = 0; i < descriptions->len; i++)
-		read_description(self, g_array_index(descriptions, uint64_t, i));
+	read_descriptions(self, descriptions);
 	return true;
 }
 
 /* Takes in the section; false: it is not whole, or none. */
-static bool scan_section(LodeRpsFile *self, uint64_t offset, uint64_t *out_bytes, GError **error)
+static bool scan_section(LodeRpsFile *self, uint64_t offset, GArray *descriptions,
+	uint64_t *out_bytes, GError **error)
 {
 	g_auto(LodeRpsFrame) frame = {0};
 	LodeRpsSection section;
@@ -275,7 +321,9 @@ static bool scan_section(LodeRpsFile *self, uint64_t offset, uint64_t *out_bytes
 	if (*out_bytes > self->size - offset)
 		return fail(error, LODE_ERROR_CORRUPT, "the file is cut short");
 	if (section.type == LODE_RPS_DESCRIPTION)
-		read_description(self, offset);
+		g_array_append_val(descriptions, offset);
+	if (descriptions->len > LODE_RPS_MAX_TEXT_SECTIONS)
+		return fail(error, LODE_ERROR_CORRUPT, "more descriptions than a file has");
 	if (section.type != LODE_RPS_FRAME)
 		return true;
 	if (!lode_rps_frame_decode(head, section.head_bytes, section.body_bytes, &frame, error))
@@ -289,13 +337,15 @@ static bool scan_section(LodeRpsFile *self, uint64_t offset, uint64_t *out_bytes
 /* Goes through the sections; `cause` is why there is no index. */
 static void scan(LodeRpsFile *self, const GError *cause)
 {
+	g_autoptr(GArray) descriptions = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	g_autoptr(GError) error = NULL;
 	uint64_t offset = LODE_RPS_HEADER_BYTES, bytes;
 
 	g_array_set_size(self->frames, 0);
 	while (self->size - offset > LODE_RPS_FOOTER_BYTES &&
-		scan_section(self, offset, &bytes, &error))
+		scan_section(self, offset, descriptions, &bytes, &error))
 		offset += bytes;
+	read_descriptions(self, descriptions);
 	g_clear_pointer(&self->damage, g_free);
 	self->damage = g_strdup_printf("%s; read up to frame %u, whose end is at offset "
 				       "%" G_GUINT64_FORMAT "%s%s",

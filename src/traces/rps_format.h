@@ -39,4 +39,6 @@ enum {
 	LODE_RPS_MAX_INDEX_BYTES = 256 << 20,  /* of the index, decompressed */
 	LODE_RPS_MAX_FRAMES = 1 << 21,
 	LODE_RPS_MAX_TEXT_SECTIONS = 1 << 16, /* descriptions in one file */
+	LODE_RPS_MAX_MAPPINGS = 1 << 20,      /* of a description; threads as in a trace */
+	LODE_RPS_MAX_TOTALS = 1 << 12,
 };

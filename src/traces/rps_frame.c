@@ -155,24 +155,30 @@ static bool is_stream_of(LodeRpsForm form, unsigned stream)
 	       (stream >= LODE_PLAIN_FIRST_STREAM && stream < LODE_FRAME_MAX_STREAMS);
 }
 
+uint64_t lode_rps_frame_stream_bytes(const LodeRpsFrame *self)
+{
+	uint64_t total = 0;
+
+	/* the words of a plain frame are never in memory at once */
+	for (unsigned i = 0; i < self->n_streams; i++)
+		total += self->streams[i] != LODE_PLAIN_WORDS ? self->stream_bytes[i] : 0;
+	return total;
+}
+
 static void decode_streams(LodeByteCursor *cursor, LodeRpsFrame *out)
 {
 	uint8_t n_streams = lode_byte_cursor_u8(cursor);
-	uint64_t total = 0;
 
 	out->n_streams = MIN(n_streams, LODE_FRAME_MAX_STREAMS);
 	for (unsigned i = 0; i < out->n_streams; i++) {
 		out->streams[i] = lode_byte_cursor_u8(cursor);
 		out->stream_bytes[i] = lode_rps_take_bounded(cursor, UINT32_MAX);
-		/* the words of a plain frame are never in memory at once */
-		if (out->streams[i] != LODE_PLAIN_WORDS)
-			total += out->stream_bytes[i];
 		if (out->stream_bytes[i] == 0 ||
 			!is_stream_of(out->summary.form, out->streams[i]) ||
 			(i > 0 && out->streams[i] <= out->streams[i - 1]))
 			cursor->is_overrun = true;
 	}
-	if (total > LODE_RPS_MAX_CODED_BYTES)
+	if (lode_rps_frame_stream_bytes(out) > LODE_RPS_MAX_CODED_BYTES)
 		cursor->is_overrun = true;
 }
 

@@ -70,6 +70,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeRpsFrame, lode_rps_frame_clear)
 /* Whether a stream holds new blocks of the dictionary. */
 bool lode_rps_frame_is_dictionary_stream(unsigned stream);
 
+/* Of all streams that are in memory at once when the frame is decoded. */
+uint64_t lode_rps_frame_stream_bytes(const LodeRpsFrame *self);
+
 void lode_rps_frame_encode(const LodeRpsFrame *self, GByteArray *out);
 
 /* `out` is zeroed. Errors: _CORRUPT. */

@@ -109,29 +109,51 @@ GByteArray *lode_rps_section_pack(uint32_t type, const GByteArray *body)
 	return out;
 }
 
-GByteArray *lode_rps_section_unpack(const LodeRpsSection *self, const uint8_t *head,
-	const uint8_t *body, size_t limit, GError **error)
+typedef struct {
+	uint64_t size; /* of what comes out */
+	uint8_t compression;
+} Piece;
+
+static bool check_piece(const LodeRpsSection *self, const uint8_t *head, const uint8_t *body,
+	Piece *out_piece, GError **error)
 {
 	LodeByteCursor cursor;
 
 	lode_rps_cursor_init(&cursor, head, self->head_bytes);
-	uint64_t size = lode_rps_take_bounded(&cursor, limit);
-	uint8_t compression = lode_byte_cursor_u8(&cursor);
+	out_piece->size = lode_rps_take_varint(&cursor);
+	out_piece->compression = lode_byte_cursor_u8(&cursor);
 	uint32_t checksum = lode_byte_cursor_u32(&cursor);
 	if (cursor.is_overrun || lode_byte_cursor_left(&cursor) > 0 ||
-		compression >= LODE_N_COMPRESSIONS) {
-		fail(error, "a section's head makes no sense");
+		out_piece->compression >= LODE_N_COMPRESSIONS)
+		return fail(error, "a section's head makes no sense");
+	return lode_rps_piece_checksum(body, self->body_bytes) == checksum ||
+	       fail(error, "the checksum does not match");
+}
+
+bool lode_rps_section_check_body(
+	const LodeRpsSection *self, const uint8_t *head, const uint8_t *body, GError **error)
+{
+	Piece piece;
+
+	return check_piece(self, head, body, &piece, error);
+}
+
+GByteArray *lode_rps_section_unpack(const LodeRpsSection *self, const uint8_t *head,
+	const uint8_t *body, size_t limit, GError **error)
+{
+	Piece piece;
+
+	if (!check_piece(self, head, body, &piece, error))
 		return NULL;
-	}
-	if (lode_rps_piece_checksum(body, self->body_bytes) != checksum) {
-		fail(error, "the checksum does not match");
+	if (piece.size > limit) {
+		fail(error, "a section of absurd size");
 		return NULL;
 	}
 	g_autoptr(LodeStreamDecompressor) decompressor = lode_stream_decompressor_new(
-		compression, body, self->body_bytes, size);
+		piece.compression, body, self->body_bytes, piece.size);
 	g_autoptr(GByteArray) out = g_byte_array_new();
-	g_byte_array_set_size(out, (guint)size);
-	if (!lode_stream_decompressor_read(decompressor, out->data, size, error))
+	g_byte_array_set_size(out, (guint)piece.size);
+	if (!lode_stream_decompressor_read(decompressor, out->data, piece.size, error))
 		return NULL;
 	return g_steal_pointer(&out);
 }

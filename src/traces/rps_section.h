@@ -30,6 +30,10 @@ bool lode_rps_section_check(
 /* A whole section with one piece. */
 GByteArray *lode_rps_section_pack(uint32_t type, const GByteArray *body);
 
+/* Whether head and body of such a section are as they were written. */
+bool lode_rps_section_check_body(
+	const LodeRpsSection *self, const uint8_t *head, const uint8_t *body, GError **error);
+
 /* The body of such a section: the caller owns it; it has no more than `limit` bytes. */
 GByteArray *lode_rps_section_unpack(const LodeRpsSection *self, const uint8_t *head,
 	const uint8_t *body, size_t limit, GError **error);

@@ -20,6 +20,7 @@ enum {
 	STACK_REACH = 1 << 18, /* bytes that an access of the stack is away from its top at most */
 	LOST_CALLS = 8,        /* calls elsewhere until the stack is another one */
 	COSTLY_BITS = 1,       /* a reference: look for better */
+	DROP_EVERY = 8,        /* accesses, candidates without hope */
 	FEW_VALUES = 12,
 	FEW_STACK_VALUES = 16,
 };
@@ -35,6 +36,8 @@ enum {
 	COST_BASE = 100,
 	COST_OFFSET = 60,
 	COST_ADDRESS = 110,
+	LAG = 400, /* behind so much + LAG_FACTOR times the best: lost */
+	LAG_FACTOR = 2,
 	SMALL = 0xf0,
 };
 
@@ -50,6 +53,7 @@ typedef struct {
 	uint32_t base;
 	uint32_t last, before; /* differences, folded */
 	uint8_t slot_class;
+	uint8_t number; /* in the ballot as it was made */
 	bool is_absolute;
 } Candidate;
 
@@ -244,9 +248,12 @@ static void restart_counts(Trial *self)
 static void add_candidate(
 	Ballot *ballot, LodeSlotClass slot_class, uint32_t base, uint64_t constant, unsigned cost)
 {
-	if (ballot->n_candidates < N_CANDIDATES)
+	unsigned n = ballot->n_candidates;
+
+	if (n < N_CANDIDATES)
 		ballot->candidates[ballot->n_candidates++] = (Candidate){
 			.slot_class = (uint8_t)slot_class,
+			.number = (uint8_t)n,
 			.base = base,
 			.constant = constant,
 			.cost = cost};
@@ -365,6 +372,48 @@ static bool is_sampled(const Trial *self, uint32_t n)
 	return self->effort == LODE_CODEC_THOROUGH || n % SAMPLE_EVERY < SAMPLE_FIRST;
 }
 
+static bool is_learning(const Candidate *candidate)
+{
+	return candidate->slot_class >= LODE_SLOT_CONTENT;
+}
+
+static void try_candidate(Trial *self, uint32_t slot, uint64_t address, Candidate *candidate,
+	const LodeThreadPlace *place, bool is_counted)
+{
+	LodeSlotGuess guess;
+	uint64_t difference;
+
+	if (!is_counted && !is_learning(candidate))
+		return;
+	self->predictor->contents = self->tables[candidate->number];
+	guess = lode_slot_predictor_guess_as(self->predictor, slot,
+		(LodeSlotClass)candidate->slot_class, candidate->base, candidate->constant, place);
+	difference = lode_slot_guess_difference(
+		&guess, candidate->is_absolute, candidate->constant, address);
+	lode_slot_guess_learn(&guess, address);
+	if (!is_counted)
+		return;
+	candidate->cost += cost_of(self, candidate, slot * 8 + candidate->number, difference);
+	candidate->before = candidate->last;
+	candidate->last = fold(difference);
+}
+
+/* Drops those that can win no more, or hardly: costlier than a slot's best class is in all, or far
+ * behind. */
+static void drop_losers(const SlotNotes *notes, Ballot *ballot)
+{
+	uint64_t limit = notes->best_cost;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ballot->n_candidates; i++)
+		limit = MIN(limit, ballot->candidates[i].cost * LAG_FACTOR + LAG);
+	for (unsigned i = 0; i < ballot->n_candidates; i++) {
+		if (ballot->candidates[i].cost < limit)
+			ballot->candidates[n++] = ballot->candidates[i];
+	}
+	ballot->n_candidates = n;
+}
+
 static void try_access(Trial *self, uint32_t slot, uint64_t address, const LodeThreadPlace *place)
 {
 	SlotNotes *notes = &self->notes[slot];
@@ -372,24 +421,10 @@ static void try_access(Trial *self, uint32_t slot, uint64_t address, const LodeT
 	bool is_counted = is_sampled(self, notes->n++);
 
 	notes->n_sampled += is_counted;
-	for (unsigned i = 0; i < ballot->n_candidates; i++) {
-		Candidate *candidate = &ballot->candidates[i];
-		LodeSlotGuess guess;
-		uint64_t difference;
-
-		self->predictor->contents = self->tables[i];
-		guess = lode_slot_predictor_guess_as(self->predictor, slot,
-			(LodeSlotClass)candidate->slot_class, candidate->base, candidate->constant,
-			place);
-		difference = lode_slot_guess_difference(
-			&guess, candidate->is_absolute, candidate->constant, address);
-		lode_slot_guess_learn(&guess, address);
-		if (!is_counted)
-			continue;
-		candidate->cost += cost_of(self, candidate, slot * 8 + i, difference);
-		candidate->before = candidate->last;
-		candidate->last = fold(difference);
-	}
+	for (unsigned i = 0; i < ballot->n_candidates; i++)
+		try_candidate(self, slot, address, &ballot->candidates[i], place, is_counted);
+	if (is_counted && self->effort == LODE_CODEC_FAST && notes->n % DROP_EVERY == 0)
+		drop_losers(notes, ballot);
 }
 
 static void try_candidates(Trial *self)

@@ -16,7 +16,10 @@
 
 #include <string.h>
 
-enum { MAX_BYTES = 384 << 20 }; /* of frames that are being decoded, are ready or in use */
+enum {
+	MAX_BYTES = 384 << 20, /* of frames that are being decoded, are ready or in use */
+	BLOCK_BYTES = 128,     /* about, of a dictionary */
+};
 
 typedef struct {
 	uint64_t number;
@@ -29,6 +32,9 @@ typedef struct {
 struct LodeTraceReader {
 	LodeRpsFile *file;
 	LodeDictionaryCursor asked;  /* of the calling thread, for what is asked of a frame */
+	GError *broken;              /* why blocks of a dictionary are not to be had… */
+	uint32_t broken_dictionary;  /* …of this one… */
+	uint64_t broken_frame;       /* …from this frame on */
 	LodeDictionaryCursor cursor; /* of the workers */
 	GMutex cursor_lock;          /* of the one above; taken before the other lock */
 	GMutex lock;                 /* of all below */
@@ -48,15 +54,29 @@ static void job_free(Job *job)
 	g_free(job);
 }
 
-/* What a frame takes while it is decoded: itself, its streams about as much again, and its part of
- * the file. */
+static size_t frame_bytes(const LodeFrameHead *head)
+{
+	return head->n_invocations * sizeof(uint32_t) + head->n_addresses * sizeof(uint64_t) +
+	       head->n_switches * sizeof(LodeTraceSwitch);
+}
+
+/* What a frame takes while it is decoded: itself, its streams about as much again, its new blocks
+ * and its part of the file. */
 static size_t decoding_bytes(const LodeRpsEntry *entry)
 {
 	const LodeFrameHead *head = &entry->summary.head;
 
-	return 2 * (head->n_invocations * sizeof(uint32_t) + head->n_addresses * sizeof(uint64_t) +
-			   head->n_switches * sizeof(LodeTraceSwitch)) +
-	       entry->bytes;
+	return 2 * frame_bytes(head) +
+	       (size_t)(head->n_blocks - head->first_new_block) * BLOCK_BYTES + entry->bytes;
+}
+
+/* What its streams take beyond that. */
+static size_t more_bytes(const LodeFrameUnpacking *unpacking)
+{
+	size_t expected = frame_bytes(&unpacking->rps.summary.head);
+	size_t bytes = (size_t)lode_rps_frame_stream_bytes(&unpacking->rps);
+
+	return bytes > expected ? bytes - expected : 0;
 }
 
 static bool has_room(const LodeTraceReader *self)
@@ -96,6 +116,21 @@ static void end_job(LodeTraceReader *self, Job *job)
 	g_mutex_unlock(&self->lock);
 }
 
+/* Waits until there is room for the streams, too, or it is the job's turn. False: to be given up.
+ */
+static bool wait_for_room(LodeTraceReader *self, Job *job, size_t bytes)
+{
+	g_mutex_lock(&self->lock);
+	job->bytes += bytes;
+	self->bytes += bytes;
+	while (!self->is_stopping && self->bytes > MAX_BYTES &&
+		g_queue_peek_head(&self->jobs) != job)
+		g_cond_wait(&self->changed, &self->lock);
+	bool is_wanted = !self->is_stopping;
+	g_mutex_unlock(&self->lock);
+	return is_wanted;
+}
+
 static bool decode_next(LodeTraceReader *self)
 {
 	g_auto(LodeFrameUnpacking) unpacking = {0};
@@ -112,7 +147,8 @@ static bool decode_next(LodeTraceReader *self)
 	g_mutex_unlock(&self->cursor_lock);
 	if (!is_prepared)
 		return false;
-	job->frame = lode_frame_unpacking_decode(&unpacking, dictionary, &job->error);
+	if (wait_for_room(self, job, more_bytes(&unpacking)))
+		job->frame = lode_frame_unpacking_decode(&unpacking, dictionary, &job->error);
 	end_job(self, job);
 	return true;
 }
@@ -189,6 +225,7 @@ void lode_trace_reader_close(LodeTraceReader *self)
 	g_queue_clear_full(&self->jobs, (GDestroyNotify)job_free);
 	lode_dictionary_cursor_clear(&self->asked);
 	lode_dictionary_cursor_clear(&self->cursor);
+	g_clear_error(&self->broken);
 	lode_rps_file_close(self->file);
 	g_mutex_clear(&self->cursor_lock);
 	g_mutex_clear(&self->lock);
@@ -342,13 +379,30 @@ static void add_class(GArray *counts, const LodeSlotClassCount *count)
 	g_array_append_vals(counts, count, 1);
 }
 
+/* A frame behind one whose blocks are not to be had is not looked for again: there may be many. */
+static bool ask(LodeTraceReader *self, uint64_t frame, LodeFrameUnpacking *unpacking)
+{
+	uint32_t dictionary = lode_rps_file_frame(self->file, frame)->summary.dictionary;
+
+	if (self->broken != NULL && self->broken_dictionary == dictionary &&
+		frame >= self->broken_frame)
+		return false;
+	g_clear_error(&self->broken);
+	if (lode_dictionary_cursor_take(&self->asked, frame, unpacking, &self->broken))
+		return true;
+	self->broken_dictionary = dictionary;
+	self->broken_frame = frame;
+	lode_dictionary_cursor_clear(&self->asked);
+	return false;
+}
+
 bool lode_trace_reader_count_classes(
 	LodeTraceReader *self, uint64_t frame, GArray *counts, GError **error)
 {
 	g_auto(LodeFrameUnpacking) unpacking = {0};
 
-	if (!lode_dictionary_cursor_take(&self->asked, frame, &unpacking, error)) {
-		lode_dictionary_cursor_clear(&self->asked);
+	if (!ask(self, frame, &unpacking)) {
+		g_propagate_error(error, g_error_copy(self->broken));
 		return false;
 	}
 	if (unpacking.rps.summary.form != LODE_RPS_CODED)
@@ -358,21 +412,6 @@ bool lode_trace_reader_count_classes(
 	for (guint i = 0; more != NULL && i < more->len; i++)
 		add_class(counts, &g_array_index(more, LodeSlotClassCount, i));
 	return more != NULL;
-}
-
-const char *lode_trace_stream_name(unsigned stream)
-{
-	switch (stream) {
-	case LODE_PLAIN_WORDS:
-		return "plain.words";
-	case LODE_PLAIN_CODES:
-		return "plain.codes";
-	case LODE_PLAIN_HEAD:
-		return "plain.head";
-	default:
-		return stream < lode_frame_codec_n_streams() ? lode_frame_codec_stream_name(stream)
-		                                             : NULL;
-	}
 }
 
 bool lode_trace_reader_is_format(const char *data, size_t size)

@@ -52,9 +52,6 @@ typedef struct {
 	                                                         are packed together share that */
 } LodeTraceFrameInfo;
 
-/* The name of a stream above, the codec's and those of plain frames; NULL where there is none. */
-const char *lode_trace_stream_name(unsigned stream);
-
 /* Frame 0 … n−1 by the index; its streams are looked at, so that it may fail. Errors: _IO,
  * _CORRUPT.
  */

@@ -8,8 +8,8 @@
 
 typedef struct {
 	uint64_t n_references, n_instructions, n_frames, n_plain_frames;
-	uint64_t n_blocks;      /* of all dictionaries, of frames that are not plain */
-	uint64_t n_invocations; /* likewise */
+	uint64_t n_blocks;      /* of all dictionaries; a plain frame may have none there */
+	uint64_t n_invocations; /* of all frames */
 	uint64_t n_switches;    /* likewise; a frame begins with one */
 	unsigned n_threads;
 	uint64_t file_bytes, frame_bytes;

@@ -26,7 +26,7 @@ struct LodeTraceWriter {
 	LodeBlockSplitter *splitter;
 	LodeBlockDictionary *dictionary; /* of the last frame */
 	uint32_t dictionary_number;
-	bool has_frame, is_described;
+	bool has_frame;
 	LodePackingQueue *queue; /* its threads use what is below, under the lock */
 	GMutex lock;
 	LodeNewFile *file;
@@ -245,13 +245,14 @@ bool lode_trace_writer_describe(
 {
 	g_autoptr(GByteArray) body = lode_rps_description_encode(description);
 
-	if (body->len > LODE_RPS_MAX_TEXT_BYTES) {
+	if (body->len > LODE_RPS_MAX_TEXT_BYTES || !lode_rps_description_has_room(description)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"%s: a description of %u bytes; there is room for %d", self->path,
-			body->len, LODE_RPS_MAX_TEXT_BYTES);
+			"%s: a description of %u bytes and %u mappings; there is room for %d and "
+			"%d",
+			self->path, body->len, description->mappings->len, LODE_RPS_MAX_TEXT_BYTES,
+			LODE_RPS_MAX_MAPPINGS);
 		return false;
 	}
-	self->is_described = true;
 	lode_packing_queue_add_section(
 		self->queue, lode_rps_section_pack(LODE_RPS_DESCRIPTION, body));
 	return check(self, error);

@@ -5,13 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *const lode_cache_kind_names[LODE_N_REFERENCE_KINDS] = {
-	[LODE_REFERENCE_FETCH] = "fetch",
-	[LODE_REFERENCE_LOAD] = "load",
-	[LODE_REFERENCE_STORE] = "store",
-	[LODE_REFERENCE_MODIFY] = "modify",
-};
-
 const char *const lode_cache_class_names[LODE_N_MISS_CLASSES] = {
 	[LODE_MISS_COMPULSORY] = "compulsory",
 	[LODE_MISS_CAPACITY] = "capacity",

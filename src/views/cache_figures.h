@@ -28,6 +28,5 @@ char *lode_cache_ratio_text(double ratio, char buffer[LODE_NUMBER_SIZE]);
 /* For 1000 instructions; NAN without any. */
 double lode_cache_misses_per_1000(const LodeCacheCounts *counts, uint64_t n_instructions);
 
-/* "fetch", "load" …; "compulsory", "capacity" …, as JSON and CSV have them. */
-extern const char *const lode_cache_kind_names[LODE_N_REFERENCE_KINDS];
+/* "compulsory", "capacity" …, as JSON and CSV have them. */
 extern const char *const lode_cache_class_names[LODE_N_MISS_CLASSES];

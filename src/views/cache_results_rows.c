@@ -2,17 +2,10 @@
 /* The JSON and CSV of replayed traces. */
 #include "views/cache_results_rows.h"
 
+#include "caches/hierarchy_text.h"
 #include "views/cache_figures.h"
 #include "views/csv.h"
 #include "views/json_stream.h"
-
-static const char *const replacement_names[LODE_N_REPLACEMENTS] = {
-	[LODE_REPLACEMENT_LRU] = "lru",
-	[LODE_REPLACEMENT_PLRU] = "plru",
-	[LODE_REPLACEMENT_FIFO] = "fifo",
-	[LODE_REPLACEMENT_RANDOM] = "random",
-	[LODE_REPLACEMENT_SRRIP] = "srrip",
-};
 
 static void put_counts(LodeJsonStream *json, const char *name, const uint64_t *counts,
 	const char *const *names, unsigned n)
@@ -34,7 +27,7 @@ static void put_cache(LodeJsonStream *json, const LodeCache *cache)
 	lode_json_member_number(json, "size_bytes", (double)cache->size_bytes);
 	lode_json_member_number(json, "ways", cache->n_ways);
 	lode_json_member_number(json, "line_bytes", cache->line_bytes);
-	lode_json_member_string(json, "replacement", replacement_names[cache->replacement]);
+	lode_json_member_string(json, "replacement", lode_replacement_name(cache->replacement));
 }
 
 static void put_row(LodeJsonStream *json, const LodeCacheResults *results, const LodeCacheRow *row)
@@ -44,9 +37,10 @@ static void put_row(LodeJsonStream *json, const LodeCacheResults *results, const
 	lode_json_line(json);
 	lode_json_begin(json, '{');
 	put_cache(json, row->cache);
+	put_counts(json, "accesses", counts->accesses, lode_reference_kind_names,
+		LODE_N_REFERENCE_KINDS);
 	put_counts(
-		json, "accesses", counts->accesses, lode_cache_kind_names, LODE_N_REFERENCE_KINDS);
-	put_counts(json, "misses", counts->misses, lode_cache_kind_names, LODE_N_REFERENCE_KINDS);
+		json, "misses", counts->misses, lode_reference_kind_names, LODE_N_REFERENCE_KINDS);
 	lode_json_member_number(json, "miss_ratio", lode_cache_miss_ratio(counts));
 	lode_json_member_number(json, "misses_per_1000_instructions",
 		lode_cache_misses_per_1000(counts, results->replay->n_instructions));
@@ -177,7 +171,8 @@ static void put_titles(LodeCsv *csv, const char *const *titles, size_t n)
 static void put_kind_titles(LodeCsv *csv, const char *what)
 {
 	for (unsigned i = 0; i < LODE_N_REFERENCE_KINDS; i++) {
-		g_autofree char *title = g_strdup_printf("%s_%s", lode_cache_kind_names[i], what);
+		g_autofree char *title = g_strdup_printf(
+			"%s_%s", lode_reference_kind_names[i], what);
 		lode_csv_text(csv, title);
 	}
 }

@@ -12,7 +12,6 @@
 enum { VALUE, SHARE, FIRST, SECOND, NAME, N_COLUMNS };
 
 typedef struct {
-	const LodeProfile *profile;
 	const LodeEventGroups *groups;
 	const LodeTerminal *terminal;
 	bool is_object;
@@ -110,7 +109,7 @@ static void write_text(const LodeProfile *profile, const LodeEventGroups *groups
 		[SECOND] = {is_object ? "stores" : "per execution", .dropped = 2},
 		[NAME] = {lode_event_by_to_text(groups->by), .is_text = true},
 	};
-	Table self = {profile, groups, &options->terminal, is_object};
+	Table self = {groups, &options->terminal, is_object};
 	LodeTable table = {columns, N_COLUMNS, n_rows(groups, options->top), event_cell, &self};
 	char total[LODE_NUMBER_SIZE];
 

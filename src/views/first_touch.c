@@ -32,6 +32,7 @@ typedef struct {
 	const LodeFirstTouchView *view;
 	GArray *ranges;    /* LodeTouchRange, in the order shown */
 	uint64_t begin_ns; /* times are from here */
+	bool is_traced;    /* and count references */
 } Lines;
 
 void lode_first_touch_options_init(LodeFirstTouchOptions *self)
@@ -52,6 +53,14 @@ static void append_thread(GString *out, const LodeProfile *profile, uint32_t thr
 	g_autofree char *label = thread != LODE_NONE ? lode_memory_thread_label(profile, thread)
 	                                             : g_strdup("-");
 	g_string_append(out, label);
+}
+
+static void append_time(GString *out, const Lines *self, const LodeTouchRange *range)
+{
+	if (range->time_ns == 0)
+		return;
+	g_string_append_printf(out, self->is_traced ? "%.3f M refs" : "%.3f s",
+		(double)(range->time_ns - self->begin_ns) / (self->is_traced ? 1e6 : 1e9));
 }
 
 static void append_user(GString *out, const LodeProfile *profile, const LodeTouchRange *range)
@@ -112,9 +121,7 @@ static LodeStyle range_cell(size_t row, unsigned column, GString *out, const voi
 		g_string_append(out, lode_number_format_count(range->n_pages, text));
 		break;
 	case COLUMN_TIME:
-		if (range->time_ns > 0)
-			g_string_append_printf(
-				out, "%.3f s", (double)(range->time_ns - self->begin_ns) / 1e9);
+		append_time(out, self, range);
 		break;
 	case COLUMN_PLACE:
 		append_place(out, self, range);
@@ -223,7 +230,8 @@ static void put_table(const LodeFirstTouchView *self, FILE *out)
 		{"what lies there", .is_text = true},
 	};
 	g_autoptr(GArray) ranges = g_array_copy(self->touch->ranges);
-	Lines lines = {self, ranges, find_begin(self->profile->memory)};
+	const LodeMemory *memory = self->profile->memory;
+	Lines lines = {self, ranges, find_begin(memory), lode_memory_is_traced(memory)};
 	guint limit = self->options->has_limit ? self->options->limit : LINES_SHOWN;
 	guint shown = limit == 0 ? ranges->len : MIN(limit, ranges->len);
 	LodeTable table = {columns, N_COLUMNS, shown, range_cell, &lines};

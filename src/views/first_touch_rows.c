@@ -55,6 +55,11 @@ static char *thread_label(const LodeProfile *profile, uint32_t thread)
 	return thread != LODE_NONE ? lode_memory_thread_label(profile, thread) : NULL;
 }
 
+static const char *time_name(const LodeProfile *profile)
+{
+	return lode_memory_is_traced(profile->memory) ? "reference" : "time_ns";
+}
+
 static char *place_of(const LodeProfile *profile, const LodePageTouch *page)
 {
 	return page->thread != LODE_NONE
@@ -76,7 +81,7 @@ static void put_json_page(
 	lode_json_member_string(json, "address", lode_memory_address_text(page->address, address));
 	lode_json_member_number(json, "pid", page->pid);
 	lode_json_member_string(json, "first_thread", first);
-	lode_json_member_number(json, "time_ns", (double)page->time_ns);
+	lode_json_member_number(json, time_name(profile), (double)page->time_ns);
 	lode_json_member_number(json, "faults", (double)page->n_faults);
 	lode_json_member_string(json, "touched_at", place);
 	lode_json_member_number(json, "accesses", (double)page->n_accesses);
@@ -163,7 +168,7 @@ static void put_csv_page(const LodeFirstTouchView *self, const LodePageTouch *pa
 
 void lode_first_touch_csv(const LodeFirstTouchView *self, FILE *out)
 {
-	static const char *const titles[] = {"address", "pid", "first_thread", "time_ns", "faults",
+	static const char *const titles[] = {"address", "pid", "first_thread", NULL, "faults",
 		"touched_at", "accesses", "accesses_by_others", "weight", "weight_by_others",
 		"main_thread", "main_weight", "threads", "object", "mapping"};
 	g_autoptr(GArray) order = lode_first_touch_sorted_pages(self);
@@ -171,7 +176,7 @@ void lode_first_touch_csv(const LodeFirstTouchView *self, FILE *out)
 
 	lode_csv_init(&csv, out);
 	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
-		lode_csv_text(&csv, titles[i]);
+		lode_csv_text(&csv, titles[i] != NULL ? titles[i] : time_name(self->profile));
 	lode_csv_end_row(&csv);
 	for (guint i = 0; i < order->len; i++)
 		put_csv_page(self, page_at(self, g_array_index(order, uint32_t, i)), &csv);

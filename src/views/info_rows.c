@@ -4,6 +4,7 @@
 
 #include "analyses/memory/coverage.h"
 #include "base/number_format.h"
+#include "store/profile_store.h"
 #include "store/run_parameters.h"
 #include "views/profile_figures.h"
 #include "views/run_options.h"
@@ -11,60 +12,29 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void clear_row(void *data)
-{
-	LodeInfoRow *row = data;
-
-	g_free(row->name);
-	g_free(row->text);
-	g_free(row->detail);
-}
-
-/* The row is the caller's to fill; its strings are the row's own. */
-static LodeInfoRow *add_row(GArray *rows, const char *section, const char *name)
-{
-	LodeInfoRow row = {
-		.section = section,
-		.name = g_strdup(name),
-		.number = (double)NAN,
-		.share = (double)NAN,
-	};
-
-	g_array_append_val(rows, row);
-	return &g_array_index(rows, LodeInfoRow, rows->len - 1);
-}
-
-static void add_text(GArray *rows, const char *section, const char *name, const char *text)
-{
-	add_row(rows, section, name)->text = g_strdup(text != NULL ? text : "unknown");
-}
-
-static void add_number(GArray *rows, const char *section, const char *name, double number)
-{
-	add_row(rows, section, name)->number = number;
-}
-
 static void add_contents(GArray *rows, const LodeProfile *profile)
 {
-	add_text(rows, "profile", "program", profile->program);
-	add_text(rows, "profile", "creator", profile->creator);
-	add_text(rows, "profile", "frequency", lode_frequency_to_text(profile->frequency));
-	add_text(
+	lode_fact_rows_add_text(rows, "profile", "program", profile->program);
+	lode_fact_rows_add_text(rows, "profile", "creator", profile->creator);
+	lode_fact_rows_add_text(
+		rows, "profile", "frequency", lode_frequency_to_text(profile->frequency));
+	lode_fact_rows_add_text(
 		rows, "profile", "weight", lode_profile_event_name(profile, profile->weight_event));
 	if (profile->n_samples > 0)
-		add_number(rows, "contents", "samples", profile->n_samples);
-	add_number(rows, "contents", "executions", profile->total_count);
-	add_number(rows, "contents", "images", profile->images->len);
-	add_number(rows, "contents", "functions", profile->functions->len);
-	add_number(rows, "contents", "blocks", profile->blocks->len);
-	add_number(rows, "contents", "instructions", profile->instructions->len);
-	add_number(rows, "contents", "edges", (double)lode_profile_count_edges(profile));
+		lode_fact_rows_add_number(rows, "contents", "samples", profile->n_samples);
+	lode_fact_rows_add_number(rows, "contents", "executions", profile->total_count);
+	lode_fact_rows_add_number(rows, "contents", "images", profile->images->len);
+	lode_fact_rows_add_number(rows, "contents", "functions", profile->functions->len);
+	lode_fact_rows_add_number(rows, "contents", "blocks", profile->blocks->len);
+	lode_fact_rows_add_number(rows, "contents", "instructions", profile->instructions->len);
+	lode_fact_rows_add_number(
+		rows, "contents", "edges", (double)lode_profile_count_edges(profile));
 }
 
 static void add_quality(GArray *rows, const LodeProfile *profile)
 {
 	char checked[LODE_NUMBER_SIZE];
-	LodeInfoRow *row = add_row(rows, "quality", "flow conservation");
+	LodeFactRow *row = lode_fact_rows_add(rows, "quality", "flow conservation");
 	double weight = 0, count = 0;
 
 	if (profile->inflow_checked > 0) {
@@ -79,7 +49,7 @@ static void add_quality(GArray *rows, const LodeProfile *profile)
 		weight += LODE_AT(profile->unresolved, LodeUnresolved, i).weight;
 		count += LODE_AT(profile->unresolved, LodeUnresolved, i).count;
 	}
-	row = add_row(rows, "quality", "resolved");
+	row = lode_fact_rows_add(rows, "quality", "resolved");
 	double total = lode_profile_event_total(profile, profile->weight_event);
 	bool has_weight = total > 0;
 	double whole = has_weight ? total : profile->total_count;
@@ -98,7 +68,7 @@ static void add_events(GArray *rows, const LodeProfile *profile)
 {
 	for (uint32_t i = 0; i < profile->events->len; i++) {
 		const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, i);
-		LodeInfoRow *row = add_row(rows, "event", event->name);
+		LodeFactRow *row = lode_fact_rows_add(rows, "event", event->name);
 		row->number = event->total;
 		row->detail = g_strdup_printf("%s%s%s%s", lode_event_kind_to_text(event->kind),
 			i == profile->weight_event ? ", weight" : "",
@@ -132,7 +102,7 @@ static void add_images(GArray *rows, const LodeProfile *profile)
 	qsort(order, values->len, sizeof(*order), compare_images);
 	for (uint32_t i = 0; i < values->len; i++) {
 		const LodeImage *image = &LODE_AT(profile->images, LodeImage, order[i].image);
-		LodeInfoRow *row = add_row(rows, "image", image->path);
+		LodeFactRow *row = lode_fact_rows_add(rows, "image", image->path);
 		row->number = order[i].value;
 		row->share = lode_share_of(order[i].value, total);
 		row->detail = g_strdup_printf("%s%s%s", lode_image_kind_to_text(image->kind),
@@ -147,7 +117,7 @@ static void add_coverage(GArray *rows, const char *kind, const char *word,
 	if (totals->n_samples == 0)
 		return;
 	g_autofree char *name = g_strdup_printf("%s%s", kind, word);
-	LodeInfoRow *row = add_row(rows, "data address", name);
+	LodeFactRow *row = lode_fact_rows_add(rows, "data address", name);
 	row->number = (double)totals->n_samples;
 	row->share = lode_share_of(totals->weight, whole);
 }
@@ -178,7 +148,7 @@ static void add_unresolved(GArray *rows, const LodeProfile *profile)
 {
 	for (guint i = 0; i < profile->unresolved->len; i++) {
 		const LodeUnresolved *unresolved = &LODE_AT(profile->unresolved, LodeUnresolved, i);
-		LodeInfoRow *row = add_row(rows, "unresolved", unresolved->reason);
+		LodeFactRow *row = lode_fact_rows_add(rows, "unresolved", unresolved->reason);
 		row->number = unresolved->weight;
 		row->share = lode_profile_unresolved_share(profile, unresolved);
 		g_autofree char *extent = lode_profile_unresolved_extent(unresolved);
@@ -209,7 +179,7 @@ static void add_runs(GArray *rows, const GPtrArray *runs)
 {
 	for (guint i = 0; runs != NULL && i < runs->len; i++) {
 		const LodeRunSummary *run = g_ptr_array_index(runs, i);
-		LodeInfoRow *row = add_row(rows, "run", run->name);
+		LodeFactRow *row = lode_fact_rows_add(rows, "run", run->name);
 		row->number = (double)run->n_sequences;
 		g_autofree char *options = describe_parameters(
 			run->parameters != NULL ? run->parameters : "{}");
@@ -222,9 +192,8 @@ static void add_runs(GArray *rows, const GPtrArray *runs)
 
 GArray *lode_info_rows(const LodeProfile *profile, const GPtrArray *runs)
 {
-	GArray *rows = g_array_new(FALSE, FALSE, sizeof(LodeInfoRow));
+	GArray *rows = lode_fact_rows_new();
 
-	g_array_set_clear_func(rows, clear_row);
 	add_contents(rows, profile);
 	add_quality(rows, profile);
 	add_events(rows, profile);

@@ -2,146 +2,22 @@
 /* What is in a packed trace: rows of facts as text or CSV, and a JSON document. */
 #include "views/trace_info.h"
 
-#include "base/number_format.h"
-#include "views/csv.h"
-#include "views/display_text.h"
 #include "views/json_stream.h"
-#include "views/table.h"
 #include "views/trace_info_rows.h"
 
 #include <math.h>
-#include <string.h>
 
-typedef struct {
-	const GArray *rows;
-	guint first; /* of the section shown */
-	const LodeTerminal *terminal;
-} Section;
-
-enum { COLUMN_NAME, COLUMN_VALUE, COLUMN_SHARE, COLUMN_DETAIL, N_COLUMNS };
-
-/* Bits a reference and remarks, whichever there are. */
-static void append_detail(GString *out, const LodeTraceInfoRow *row, bool is_ascii)
-{
-	const char *space = "";
-
-	if (isfinite(row->bits)) {
-		g_string_append_printf(out, "%.4f bits a reference", row->bits);
-		space = ", ";
-	}
-	if (row->text != NULL) {
-		lode_display_append(out, row->text, is_ascii);
-		space = "  ";
-	}
-	if (row->detail != NULL) {
-		g_string_append(out, space);
-		lode_display_append(out, row->detail, is_ascii);
-	}
-}
-
-static LodeStyle cell(size_t index, unsigned column, GString *out, const void *user_data)
-{
-	const Section *section = user_data;
-	const LodeTraceInfoRow *row = &g_array_index(
-		section->rows, LodeTraceInfoRow, section->first + index);
-	bool is_ascii = section->terminal->is_ascii;
-	char text[LODE_NUMBER_SIZE];
-
-	if (column == COLUMN_NAME) {
-		g_string_append(out, "  ");
-		lode_display_append(out, row->name, is_ascii);
-	} else if (column == COLUMN_VALUE && isfinite(row->number)) {
-		g_string_append(out, lode_number_format_count(row->number, text));
-	} else if (column == COLUMN_SHARE && isfinite(row->share)) {
-		g_string_append(out, lode_number_format_share(row->share, text));
-	} else if (column == COLUMN_DETAIL) {
-		append_detail(out, row, is_ascii);
-	}
-	return row->is_alarm ? LODE_STYLE_ALARM : LODE_STYLE_PLAIN;
-}
-
-static const char *section_title(const char *section)
-{
-	static const struct {
-		const char *section, *title;
-	} titles[] = {
-		{"trace", "Trace"},
-		{"reference", "References"},
-		{"structure", "Structure"},
-		{"class", "Classes of slots, data references with their share"},
-		{"stream", "Streams, bytes with their share of the file"},
-		{"thread", "Threads, references with their share"},
-		{"mapping", "Mappings"},
-		{"total", "Counted by the tool"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
-		if (strcmp(titles[i].section, section) == 0)
-			return titles[i].title;
-	return section;
-}
-
-static void put_section(const Section *section, guint n, FILE *out)
-{
-	static const LodeTableColumn columns[N_COLUMNS] = {
-		{"", .is_text = true},
-		{""},
-		{""},
-		{"", .is_text = true},
-	};
-	LodeTable table = {columns, N_COLUMNS, n, cell, section};
-	const char *name = g_array_index(section->rows, LodeTraceInfoRow, section->first).section;
-
-	if (section->first > 0)
-		fputc('\n', out);
-	lode_style_write(out, section->terminal, LODE_STYLE_STRONG, section_title(name));
-	fputc('\n', out);
-	/* Nothing is shortened: paths and what is wrong are there to be read. */
-	LodeTerminal unlimited = *section->terminal;
-	unlimited.width = 0;
-	lode_table_write(&table, &unlimited, out);
-}
-
-static void write_text(const GArray *rows, const LodeTerminal *terminal, FILE *out)
-{
-	Section section = {.rows = rows, .terminal = terminal};
-
-	while (section.first < rows->len) {
-		const LodeTraceInfoRow *first = &g_array_index(
-			rows, LodeTraceInfoRow, section.first);
-		guint n = 1;
-		while (section.first + n < rows->len &&
-			strcmp(first[n].section, first->section) == 0)
-			n++;
-		put_section(&section, n, out);
-		section.first += n;
-	}
-}
-
-static void write_csv(const GArray *rows, FILE *out)
-{
-	static const char *const titles[] = {
-		"section", "name", "value", "share", "bits_per_reference", "detail"};
-	LodeCsv csv;
-
-	lode_csv_init(&csv, out);
-	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
-		lode_csv_text(&csv, titles[i]);
-	lode_csv_end_row(&csv);
-	for (guint i = 0; i < rows->len; i++) {
-		const LodeTraceInfoRow *row = &g_array_index(rows, LodeTraceInfoRow, i);
-		lode_csv_text(&csv, row->section);
-		lode_csv_text(&csv, row->name);
-		if (row->text != NULL)
-			lode_csv_text(&csv, row->text);
-		else
-			lode_csv_number(&csv, row->number);
-		lode_csv_number(&csv, row->share);
-		lode_csv_number(&csv, row->bits);
-		lode_csv_text(&csv, row->detail);
-		lode_csv_end_row(&csv);
-	}
-}
+static const LodeFactTitle titles[] = {
+	{"trace", "Trace"},
+	{"reference", "References"},
+	{"structure", "Structure"},
+	{"class", "Classes of slots, data references with their share"},
+	{"stream", "Streams, bytes with their share of the file"},
+	{"thread", "Threads, references with their share"},
+	{"mapping", "Mappings"},
+	{"total", "Counted by the tool"},
+	{NULL, NULL},
+};
 
 /* Numbers of JSON are doubles: an address has more bits than they hold. */
 static void put_hex(LodeJsonStream *json, const char *name, uint64_t value)
@@ -185,8 +61,8 @@ static void put_json_head(LodeJsonStream *json, const LodeTraceSummary *summary,
 	lode_json_member_number(json, "references", n);
 	lode_json_member_number(json, "decoded", (double)summary->n_decoded);
 	for (int i = 0; i < LODE_N_REFERENCE_KINDS && summary->n_decoded > 0; i++)
-		lode_json_member_number(json, lode_trace_info_kind((LodeReferenceKind)i),
-			(double)summary->n_by_kind[i]);
+		lode_json_member_number(
+			json, lode_reference_kind_names[i], (double)summary->n_by_kind[i]);
 	lode_json_line(json);
 	lode_json_member_number(json, "instructions", (double)summary->n_instructions);
 	lode_json_member_number(json, "blocks", (double)summary->n_blocks);
@@ -297,13 +173,13 @@ bool lode_trace_info_write(const LodeTraceSummary *summary, const LodeTraceDescr
 
 	switch (options->format) {
 	case LODE_VIEW_TEXT:
-		write_text(rows, &options->terminal, out);
+		lode_fact_rows_write_text(rows, titles, &options->terminal, out);
 		break;
 	case LODE_VIEW_JSON:
 		write_json(summary, description, options->path, out);
 		break;
 	case LODE_VIEW_CSV:
-		write_csv(rows, out);
+		lode_fact_rows_write_csv(rows, true, out);
 		break;
 	}
 	return lode_view_flush(out, error);

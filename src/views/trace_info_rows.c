@@ -6,42 +6,9 @@
 #include <math.h>
 #include <sys/mman.h>
 
-static void clear_row(void *data)
+static LodeFactRow *add_number(GArray *rows, const char *section, const char *name, uint64_t number)
 {
-	LodeTraceInfoRow *row = data;
-
-	g_free(row->name);
-	g_free(row->text);
-	g_free(row->detail);
-}
-
-/* The row is the caller's to fill; its strings are the row's own. */
-static LodeTraceInfoRow *add_row(GArray *rows, const char *section, const char *name)
-{
-	LodeTraceInfoRow row = {
-		.section = section,
-		.name = g_strdup(name),
-		.number = (double)NAN,
-		.share = (double)NAN,
-		.bits = (double)NAN,
-	};
-
-	g_array_append_val(rows, row);
-	return &g_array_index(rows, LodeTraceInfoRow, rows->len - 1);
-}
-
-static void add_text(GArray *rows, const char *section, const char *name, const char *text)
-{
-	add_row(rows, section, name)->text = g_strdup(text != NULL ? text : "unknown");
-}
-
-static LodeTraceInfoRow *add_number(
-	GArray *rows, const char *section, const char *name, uint64_t number)
-{
-	LodeTraceInfoRow *row = add_row(rows, section, name);
-
-	row->number = (double)number;
-	return row;
+	return lode_fact_rows_add_number(rows, section, name, (double)number);
 }
 
 static char *counted(uint64_t n, const char *what)
@@ -61,14 +28,6 @@ static double bits(const LodeTraceSummary *summary, uint64_t bytes)
 	return ratio(8 * (double)bytes, (double)summary->n_references);
 }
 
-const char *lode_trace_info_kind(LodeReferenceKind kind)
-{
-	static const char *const names[LODE_N_REFERENCE_KINDS] = {
-		"fetch", "load", "store", "modify"};
-
-	return names[kind];
-}
-
 char *lode_trace_info_protection(uint32_t protection)
 {
 	return g_strdup_printf("%c%c%c", protection & PROT_READ ? 'r' : '-',
@@ -78,19 +37,19 @@ char *lode_trace_info_protection(uint32_t protection)
 static void add_trace(
 	GArray *rows, const LodeTraceSummary *summary, const LodeTraceDescription *description)
 {
-	LodeTraceInfoRow *row;
+	LodeFactRow *row;
 
-	add_text(rows, "trace", "program", description->command);
-	add_text(rows, "trace", "tool", description->tool);
-	add_text(rows, "trace", "packed by", description->build);
+	lode_fact_rows_add_text(rows, "trace", "program", description->command);
+	lode_fact_rows_add_text(rows, "trace", "tool", description->tool);
+	lode_fact_rows_add_text(rows, "trace", "packed by", description->build);
 	if (description->is_partial)
-		add_text(rows, "trace", "recorded", "in part");
-	add_text(rows, "trace", "state",
+		lode_fact_rows_add_text(rows, "trace", "recorded", "in part");
+	lode_fact_rows_add_text(rows, "trace", "state",
 		summary->damage != NULL                       ? "damaged"
 		: summary->n_decoded == summary->n_references ? "whole"
 							      : "not checked");
 	if (summary->damage != NULL) {
-		row = add_row(rows, "trace", "damage");
+		row = lode_fact_rows_add(rows, "trace", "damage");
 		row->text = g_strdup(summary->damage);
 		row->is_alarm = true;
 	}
@@ -105,8 +64,8 @@ static void add_references(GArray *rows, const LodeTraceSummary *summary)
 {
 	add_number(rows, "reference", "all", summary->n_references);
 	for (int i = 0; i < LODE_N_REFERENCE_KINDS && summary->n_decoded > 0; i++) {
-		LodeTraceInfoRow *row = add_number(rows, "reference",
-			lode_trace_info_kind((LodeReferenceKind)i), summary->n_by_kind[i]);
+		LodeFactRow *row = add_number(
+			rows, "reference", lode_reference_kind_names[i], summary->n_by_kind[i]);
 		row->share = ratio((double)summary->n_by_kind[i], (double)summary->n_decoded);
 	}
 }
@@ -131,7 +90,7 @@ static void add_classes(GArray *rows, const LodeTraceSummary *summary)
 	for (guint i = 0; i < summary->classes->len; i++) {
 		const LodeSlotClassCount *count = &g_array_index(
 			summary->classes, LodeSlotClassCount, i);
-		LodeTraceInfoRow *row = add_number(rows, "class", count->name, count->n_references);
+		LodeFactRow *row = add_number(rows, "class", count->name, count->n_references);
 		row->share = ratio((double)count->n_references, n_references);
 		row->detail = counted(count->n_slots, "slots");
 	}
@@ -145,14 +104,14 @@ static void add_streams(GArray *rows, const LodeTraceSummary *summary)
 		uint64_t packed = summary->stream_packed_bytes[i];
 		if (packed == 0)
 			continue;
-		LodeTraceInfoRow *row = add_number(
+		LodeFactRow *row = add_number(
 			rows, "stream", lode_frame_codec_stream_name(i), packed);
 		row->share = ratio((double)packed, (double)summary->file_bytes);
 		row->bits = bits(summary, packed);
 		row->detail = counted(summary->stream_bytes[i], "bytes before compression");
 		all += packed;
 	}
-	LodeTraceInfoRow *row = add_number(rows, "stream",
+	LodeFactRow *row = add_number(rows, "stream",
 		summary->n_plain_frames > 0 ? "plain frames, heads, index" : "heads, index",
 		summary->file_bytes - MIN(all, summary->file_bytes));
 	row->share = ratio(row->number, (double)summary->file_bytes);
@@ -166,7 +125,7 @@ static void add_threads(
 
 	for (guint i = 0; i < n; i++) {
 		g_autofree char *name = g_strdup_printf("%u", i);
-		LodeTraceInfoRow *row = add_row(rows, "thread", name);
+		LodeFactRow *row = lode_fact_rows_add(rows, "thread", name);
 		if (i < summary->n_by_thread->len) {
 			row->number = (double)g_array_index(summary->n_by_thread, uint64_t, i);
 			row->share = ratio(row->number, (double)summary->n_decoded);
@@ -187,7 +146,7 @@ static void add_mappings(GArray *rows, const LodeTraceDescription *description)
 		const LodeTraceMapping *mapping = &g_array_index(
 			description->mappings, LodeTraceMapping, i);
 		g_autofree char *protection = lode_trace_info_protection(mapping->protection);
-		LodeTraceInfoRow *row = add_row(
+		LodeFactRow *row = lode_fact_rows_add(
 			rows, "mapping", mapping->path != NULL ? mapping->path : "[anon]");
 		row->text = g_strdup_printf("%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x %s",
 			mapping->start, mapping->end, protection);
@@ -200,9 +159,8 @@ static void add_mappings(GArray *rows, const LodeTraceDescription *description)
 GArray *lode_trace_info_rows(
 	const LodeTraceSummary *summary, const LodeTraceDescription *description)
 {
-	GArray *rows = g_array_new(FALSE, FALSE, sizeof(LodeTraceInfoRow));
+	GArray *rows = lode_fact_rows_new();
 
-	g_array_set_clear_func(rows, clear_row);
 	add_trace(rows, summary, description);
 	add_references(rows, summary);
 	add_structure(rows, summary);

@@ -31,6 +31,8 @@ static bool make_room(Recorder *self)
 
 void function_scope_call(Recorder *self, uint64_t address)
 {
+	if (self->is_shared)
+		return;
 	pop_to(self, address);
 	if (make_room(self))
 		self->slots[self->n_slots++] = address;
@@ -38,6 +40,8 @@ void function_scope_call(Recorder *self, uint64_t address)
 
 void function_scope_return(Recorder *self, uint64_t address)
 {
+	if (self->is_shared)
+		return;
 	pop_to(self, address);
 	if (!self->is_inside || address < self->entry_slot ||
 		address - self->entry_slot >= MAX_FRAMES_BYTES)
@@ -50,7 +54,7 @@ void function_scope_return(Recorder *self, uint64_t address)
 
 void function_scope_enter(Recorder *self)
 {
-	if (self->is_inside)
+	if (self->is_inside || self->is_shared)
 		return;
 	self->is_inside = true;
 	self->entry_slot = self->n_slots > 0 ? self->slots[self->n_slots - 1] : UINT64_MAX;

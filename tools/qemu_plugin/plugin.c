@@ -33,10 +33,8 @@ enum {
 
 __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
-static qemu_plugin_id_t plugin_id;
 static pthread_once_t start_once = PTHREAD_ONCE_INIT;
 static uint64_t start_base;
-static atomic_flag is_reset = ATOMIC_FLAG_INIT;
 
 static uint64_t word_of(const struct qemu_plugin_insn *instruction, InstructionTraits traits)
 {
@@ -60,18 +58,6 @@ static uint32_t size_of(uint64_t word)
 	return (uint32_t)(word >> ADDRESS_BITS) & ((1u << SIZE_BITS) - 1);
 }
 
-static void reset_done(qemu_plugin_id_t id)
-{
-	(void)id;
-}
-
-/* Without its calls the program is much faster. */
-static void go_on_untraced(void)
-{
-	if (!atomic_flag_test_and_set(&is_reset))
-		qemu_plugin_reset(plugin_id, reset_done);
-}
-
 static bool is_replay(const Recorder *recorder, uint64_t word)
 {
 	return word == recorder->last && (word & CAN_FOLLOW_ITSELF) == 0 &&
@@ -82,19 +68,23 @@ static inline void fetch(Recorder *recorder, uint64_t word)
 {
 	if (__builtin_expect(is_replay(recorder, word), 0))
 		recorder_set_n(recorder, recorder->instruction);
-	if (__builtin_expect(recorder_n(recorder) >= TRACE_CHUNK_REFERENCES - ACCESS_ROOM, 0)) {
+	if (__builtin_expect(recorder_n(recorder) >= TRACE_CHUNK_REFERENCES - ACCESS_ROOM, 0))
 		recorder_next_chunk(recorder);
-		if (recorder_is_off())
-			go_on_untraced();
-	}
 	recorder->last = word;
 	recorder->instruction = recorder_n(recorder);
 	recorder_append(recorder, address_of(word), size_of(word), LODE_REFERENCE_FETCH);
 }
 
+/*
+ * Once nothing is wanted any more, code that was translated before goes on calling, to no effect,
+ * and what is translated from then on does not call. (qemu_plugin_reset() would take the calls out,
+ * but QEMU 7.2 then goes on to use its list of them, and the program crashes now and then.)
+ */
 static void on_fetch(unsigned vcpu, void *user_data)
 {
 	(void)vcpu;
+	if (recorder_is_off())
+		return;
 	fetch(recorder_current(), (uintptr_t)user_data);
 }
 
@@ -108,6 +98,8 @@ static void fetch_locked(Recorder *recorder, uint64_t word)
 static void on_locked_fetch(unsigned vcpu, void *user_data)
 {
 	(void)vcpu;
+	if (recorder_is_off())
+		return;
 	fetch_locked(recorder_current(), (uintptr_t)user_data);
 }
 
@@ -193,6 +185,8 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addres
 {
 	(void)vcpu;
 	(void)user_data;
+	if (recorder_is_off())
+		return;
 	if (qemu_plugin_mem_is_store(info))
 		store(recorder_current(), info, address);
 	else
@@ -204,6 +198,8 @@ static void on_wide_access(
 {
 	(void)vcpu;
 	(void)user_data;
+	if (recorder_is_off())
+		return;
 	if (qemu_plugin_mem_is_store(info))
 		store_wide(recorder_current(), info, address);
 	else
@@ -215,6 +211,8 @@ static void on_locked_access(
 {
 	(void)vcpu;
 	(void)user_data;
+	if (recorder_is_off())
+		return;
 	if (qemu_plugin_mem_is_store(info))
 		store_locked(recorder_current(), info, address);
 	else
@@ -249,6 +247,8 @@ static void on_fetch_inside(unsigned vcpu, void *user_data)
 	uint64_t word = (uintptr_t)user_data;
 
 	(void)vcpu;
+	if (recorder_is_off())
+		return;
 	if ((word & IS_ENTRY) != 0)
 		function_scope_enter(recorder);
 	if (recorder->is_inside)
@@ -384,7 +384,6 @@ __attribute__((visibility("default"))) int qemu_plugin_install(
 		return -1;
 	if (!recorder_connect(argv[0] + strlen(name)))
 		return -1;
-	plugin_id = id;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 	qemu_plugin_register_vcpu_syscall_cb(id, on_system_call);
 	qemu_plugin_register_vcpu_syscall_ret_cb(id, on_system_call_end);

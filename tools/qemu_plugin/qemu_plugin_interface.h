@@ -49,7 +49,6 @@ enum qemu_plugin_mem_rw {
 
 typedef uint32_t qemu_plugin_meminfo_t;
 
-typedef void (*qemu_plugin_simple_cb_t)(qemu_plugin_id_t id);
 typedef void (*qemu_plugin_vcpu_simple_cb_t)(qemu_plugin_id_t id, unsigned int vcpu);
 typedef void (*qemu_plugin_vcpu_udata_cb_t)(unsigned int vcpu, void *user_data);
 typedef void (*qemu_plugin_vcpu_mem_cb_t)(
@@ -65,9 +64,6 @@ typedef void (*qemu_plugin_vcpu_syscall_ret_cb_t)(
  * program is loaded; 0: all is well. */
 extern int qemu_plugin_version;
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
-
-/* All calls are taken away; `done` comes when none will come any more. */
-void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb_t done);
 
 /* When a thread ends, in that thread. */
 void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t call);

@@ -19,7 +19,7 @@ enum {
 
 static TraceRing *ring;
 static TraceChunk nowhere;
-static Recorder nobody = {.chunk = &nowhere};
+static Recorder nobody = {.chunk = &nowhere, .is_shared = true};
 static atomic_bool is_off, has_threads;
 static atomic_uint n_recorders, n_threads;
 

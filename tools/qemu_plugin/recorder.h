@@ -28,6 +28,7 @@ typedef struct {
 	size_t n_slots, slots_room;
 	uint64_t entry_slot; /* of the outermost call of the function */
 	bool is_inside;
+	bool is_shared; /* by all threads that are not traced: its calls are not followed */
 } Recorder;
 
 /* Maps the memory that lode offers at a path. Once, before all else. */

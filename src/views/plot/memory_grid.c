@@ -137,6 +137,7 @@ LodeMemoryGrid *lode_memory_grid_new(
 	self->axis = lode_address_axis_new(profile, cells, n_cells, contents, granularity);
 	find_threads(self, histogram);
 	find_times(self, profile, chosen);
+	self->is_traced = lode_memory_is_traced(profile->memory);
 	self->by_thread = g_new0(
 		double, (size_t)LODE_GRID_N_KINDS * self->n_columns * self->axis->n_rows + 1);
 	self->by_time = g_new0(double, (size_t)LODE_GRID_STEPS * self->axis->n_rows + 1);
@@ -156,4 +157,29 @@ void lode_memory_grid_free(LodeMemoryGrid *self)
 	g_array_unref(self->threads);
 	lode_address_axis_free(self->axis);
 	g_free(self);
+}
+
+/* Of each kind from small to large, ended by an empty title. */
+static const LodeGridTimeUnit clock_units[] = {
+	{"time since the first sample, ns", 1},
+	{"time since the first sample, µs", 1e-3},
+	{"time since the first sample, ms", 1e-6},
+	{"time since the first sample, s", 1e-9},
+	{NULL, 0},
+};
+static const LodeGridTimeUnit reference_units[] = {
+	{"references of the trace since the first one shown", 1},
+	{"references of the trace since the first one shown, thousands", 1e-3},
+	{"references of the trace since the first one shown, millions", 1e-6},
+	{NULL, 0},
+};
+
+LodeGridTimeUnit lode_memory_grid_time_unit(const LodeMemoryGrid *self)
+{
+	const LodeGridTimeUnit *unit = self->is_traced ? reference_units : clock_units;
+	double span = (double)(self->end_ns - self->begin_ns) + 1;
+
+	while (unit[1].title != NULL && span * unit->factor > 3000)
+		unit++;
+	return *unit;
 }

@@ -29,6 +29,7 @@ typedef struct {
 	uint64_t n_samples, n_without_time;
 	double weight; /* of all samples, also on rows that the axis left out */
 	bool has_unknown;
+	bool is_traced; /* times are numbers of references */
 } LodeMemoryGrid;
 
 /* Of the samples that a histogram counts. */
@@ -36,6 +37,14 @@ LodeMemoryGrid *lode_memory_grid_new(const LodeProfile *profile, const uint32_t 
 	size_t n_samples, uint64_t granularity);
 void lode_memory_grid_free(LodeMemoryGrid *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryGrid, lode_memory_grid_free)
+
+/* What the axis of time is called, and what makes its numbers short. */
+typedef struct {
+	const char *title;
+	double factor;
+} LodeGridTimeUnit;
+
+LodeGridTimeUnit lode_memory_grid_time_unit(const LodeMemoryGrid *self);
 
 double lode_memory_grid_by_thread(
 	const LodeMemoryGrid *self, LodeGridKind kind, uint32_t column, uint32_t row);

@@ -176,30 +176,19 @@ static void draw_thread_lines(const Plot *self)
 	cairo_stroke(self->cairo);
 }
 
-/* The unit that keeps the numbers short. */
 static void draw_time_axis(const Plot *self)
 {
-	static const struct {
-		const char *title;
-		double factor;
-	} units[] = {{"time since the first sample, ns", 1},
-		{"time since the first sample, µs", 1e-3},
-		{"time since the first sample, ms", 1e-6},
-		{"time since the first sample, s", 1e-9}};
 	const LodeMemoryGrid *grid = self->grid;
 	double span = (double)(grid->end_ns - grid->begin_ns) + 1;
-	size_t unit = 0;
-
-	while (unit + 1 < G_N_ELEMENTS(units) && span * units[unit].factor > 3000)
-		unit++;
+	LodeGridTimeUnit unit = lode_memory_grid_time_unit(grid);
 	LodePlotScale scale = lode_plot_scale(0, span, false);
 	scale.from = self->time_x;
 	scale.to = self->time_x + TIME_WIDTH;
 	lode_plot_axis_draw(self->cairo, &(LodePlotAxis){
 						 .scale = &scale,
-						 .title = units[unit].title,
+						 .title = unit.title,
 						 .n_ticks = 8,
-						 .factor = units[unit].factor,
+						 .factor = unit.factor,
 						 .at = TOP + grid->axis->height,
 					 });
 }

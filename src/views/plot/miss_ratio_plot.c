@@ -51,32 +51,17 @@ static double first_size(const LodeMissCurve *curve)
 	return (double)(is_large ? FEWEST_LINES : 1) * curve->line_bytes;
 }
 
-/* References of the kinds that a curve counts. */
-static double n_references(const Plot *self, uint8_t holds)
+double lode_miss_ratio_plot_dot(const LodeMissCurve *curve, const LodeCacheCounts *counts)
 {
-	const LodeTraceReplay *replay = self->results->replay;
-	double n = 0;
-
-	if ((holds & LODE_CACHE_INSTRUCTIONS) != 0)
-		n += (double)replay->n_instructions;
-	if ((holds & LODE_CACHE_DATA) != 0)
-		n += (double)(replay->n_references - replay->n_instructions);
-	return n;
-}
-
-/* Misses of a simulated cache by references of a curve's kinds, of all such references. */
-static double cache_ratio(
-	const Plot *self, const LodeMissCurve *curve, const LodeCacheCounts *counts)
-{
-	double misses = 0, n = n_references(self, curve->holds);
+	uint64_t misses = 0;
 
 	for (unsigned kind = 0; kind < LODE_N_REFERENCE_KINDS; kind++) {
 		uint8_t holds = kind == LODE_REFERENCE_FETCH ? LODE_CACHE_INSTRUCTIONS
 		                                             : LODE_CACHE_DATA;
 		if ((curve->holds & holds) != 0)
-			misses += (double)counts->misses[kind];
+			misses += counts->misses[kind];
 	}
-	return n > 0 ? misses / n : 0;
+	return lode_miss_curve_ratio(curve, misses);
 }
 
 static bool is_on_curve(const LodeMissCurve *curve, const LodeCache *cache)
@@ -112,7 +97,7 @@ static void widen_by_cache(Plot *self, const LodeCache *cache, const LodeCacheCo
 	for (guint i = 0; i < self->results->replay->curves->len; i++)
 		if (is_on_curve(curve_at(self, i), cache))
 			self->y.high = MAX(
-				self->y.high, cache_ratio(self, curve_at(self, i), counts));
+				self->y.high, lode_miss_ratio_plot_dot(curve_at(self, i), counts));
 }
 
 static void widen_by_curve(Plot *self, const LodeMissCurve *curve)
@@ -161,7 +146,7 @@ static void draw_axes(const Plot *self)
 	lode_plot_axis_draw(self->cairo, &axis);
 	axis = (LodePlotAxis){
 		.scale = &self->y,
-		.title = "miss ratio, % of accesses",
+		.title = "misses, % of the uses of lines",
 		.n_ticks = 8,
 		.factor = 100,
 		.is_vertical = true,
@@ -209,7 +194,7 @@ static void draw_dots(Plot *self, const LodeCache *cache, const LodeCacheCounts 
 
 		if (!is_on_curve(curve, cache))
 			continue;
-		double y = lode_plot_scale_at(&self->y, cache_ratio(self, curve, counts));
+		double y = lode_plot_scale_at(&self->y, lode_miss_ratio_plot_dot(curve, counts));
 		cairo_new_path(self->cairo);
 		cairo_arc(self->cairo, x, y, DOT_RADIUS, 0, full_turn);
 		set_colour(self, i);

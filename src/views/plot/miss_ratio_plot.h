@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Miss ratio by cache size, a line for each curve; where caches were simulated too, their sizes as
- * lines across, and their own misses as dots: what is above the curve is conflict.
+ * lines across, and their own misses as dots: what is above the curve is the price of
+ * associativity.
  *
  *    %│╲      l1    l2
  *     │ ╲_____┊     ┊
@@ -17,3 +18,7 @@
 /* Errors: _IO. */
 bool lode_miss_ratio_plot_write(
 	const LodeCacheResults *results, LodePlotFormat format, FILE *out, GError **error);
+
+/* Where a simulated cache's dot stands: its misses by references of the curve's kinds, of all uses
+ * of lines that the curve counts. */
+double lode_miss_ratio_plot_dot(const LodeMissCurve *curve, const LodeCacheCounts *counts);

@@ -103,18 +103,19 @@ static void test_round_trip(void)
 /* All that do not ask the machine; "host" needs one that tells. */
 static void test_presets(void)
 {
-	const LodeHierarchyPreset *preset = lode_hierarchy_presets();
+	static const char *const presets[] = {
+		"host", "cachegrind", "skylake-server", "zen3", "cortex-a72", "apple-m1"};
 
-	for (; preset->name != NULL; preset++) {
+	for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
 		g_autoptr(GError) error = NULL;
-		g_autoptr(LodeHierarchy) hierarchy = lode_hierarchy_parse(preset->name, &error);
+		g_autoptr(LodeHierarchy) hierarchy = lode_hierarchy_parse(presets[i], &error);
 
 		if (g_error_matches(error, LODE_ERROR, LODE_ERROR_NOT_FOUND)) {
 			g_test_message("%s", error->message);
 			continue;
 		}
 		g_assert_no_error(error);
-		g_assert_cmpstr(hierarchy->name, ==, preset->name);
+		g_assert_cmpstr(hierarchy->name, ==, presets[i]);
 		check_round_trip(hierarchy);
 	}
 }

@@ -72,6 +72,15 @@ static void write_nonsense(void)
 	atomic_store(&ring->next_stamp, 2);
 }
 
+/* Tells of more chunks than anybody could look for. */
+static void write_far_stamp(void)
+{
+	recorder_append(recorder_current(), 1, 1, LODE_REFERENCE_FETCH);
+	recorder_next_chunk(recorder_current());
+	recorder_append(recorder_current(), 2, 1, LODE_REFERENCE_FETCH);
+	atomic_store(&recorder_ring()->next_stamp, UINT64_MAX);
+}
+
 static pid_t start(const LodeTraceRing *ring, void (*act)(void))
 {
 	pid_t child = fork();
@@ -175,6 +184,15 @@ static void test_nonsense(void)
 	g_assert_false(g_str_has_prefix(seen->str, "1 "));
 }
 
+static void test_far_stamp(void)
+{
+	g_autoptr(LodeTraceRing) ring = lode_trace_ring_new(NULL);
+	g_autoptr(GString) seen = g_string_new(NULL);
+
+	read_all(ring, start(ring, write_far_stamp), write_down, seen);
+	g_assert_cmpstr(seen->str, ==, "1 2 ");
+}
+
 /* Nobody empties it: the child goes on all the same. */
 static void test_stopped(void)
 {
@@ -194,6 +212,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/trace_ring/killed", test_killed);
 	g_test_add_func("/trace_ring/events_and_fork", test_events_and_fork);
 	g_test_add_func("/trace_ring/nonsense", test_nonsense);
+	g_test_add_func("/trace_ring/far_stamp", test_far_stamp);
 	g_test_add_func("/trace_ring/stopped", test_stopped);
 	return g_test_run();
 }

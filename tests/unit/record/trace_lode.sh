@@ -77,6 +77,16 @@ check "all left out" "$(status_is 0)" "$(is_whole)" "$(counts '^I' 0)"
 trace -n 100000 -- "$static"
 check "fewer than so many" "$(counts '^I' 678)" "$(says_not 'went on untraced')"
 
+# A program of which a part is traced goes on unharmed, wherever that ends.
+seq 1 4000 | sort -R --random-source=/dev/zero >numbers
+sort numbers >sorted
+fault=""
+for n in 200000 400000 600000 800000 1000000 1200000; do
+	trace --instructions $n -- sort --parallel=1 numbers
+	cmp -s out sorted && [ $status = 0 ] || fault="status $status after $n instructions"
+done
+check "the rest of a program runs as ever" "$fault" "$(says 'went on untraced')"
+
 trace --function outer -- "$static"
 check "a function that is left by a jump, with what it calls" "$(status_is 0)" "$(counts '^I' $((3 * 15)))"
 trace --function inner -- "$static"

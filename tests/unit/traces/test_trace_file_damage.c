@@ -6,6 +6,7 @@
 #include "trace_file_check.h"
 #include "trace_samples.h"
 
+#include "base/error.h"
 #include "traces/rps_format.h"
 
 #include <glib/gstdio.h>
@@ -225,6 +226,39 @@ static void test_behind_damage(void)
 	sample_clear(&sample);
 }
 
+/* Where blocks are lost, the frames that need them are not each looked for from the first frame on:
+ * the time for that grows with the square of their number. */
+static void test_many_behind_damage(void)
+{
+	enum { N = 100000, EACH = 40, DAMAGED = N / EACH / 2 };
+	LodeTraceWriterOptions options = {.threads = 2, .frame_references = EACH};
+	g_autofree char *folder = g_dir_make_tmp("lode-damage-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(folder, "x.rps", NULL), *bytes = NULL;
+	g_autoptr(GArray) references = lode_trace_sample("program", N, 1);
+	LodeTraceFrameInfo info;
+	size_t size;
+
+	lode_write_trace(path, references, &options);
+	g_autoptr(LodeTraceReader) whole = lode_trace_reader_open(path, NULL, NULL);
+	g_assert_true(lode_trace_reader_frame_info(whole, DAMAGED, &info, NULL));
+	g_assert_true(g_file_get_contents(path, &bytes, &size, NULL));
+	bytes[info.offset + LODE_RPS_SECTION_HEADER_BYTES] ^= 1;
+	write_file(path, bytes, size);
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, NULL);
+	gint64 start_us = g_get_monotonic_time();
+	for (uint64_t i = DAMAGED; i < lode_trace_reader_n_frames(reader); i++) {
+		g_autoptr(GArray) counts = g_array_new(FALSE, TRUE, sizeof(LodeSlotClassCount));
+		g_autoptr(GError) error = NULL;
+
+		if (!lode_trace_reader_count_classes(reader, i, counts, &error))
+			g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+	}
+	/* 0.1 s, where it took 24 */
+	g_assert_cmpint(g_get_monotonic_time() - start_us, <, 5 * G_USEC_PER_SEC);
+	g_unlink(path);
+	g_rmdir(folder);
+}
+
 static void test_more_behind(void)
 {
 	Sample sample;
@@ -248,6 +282,7 @@ int main(int argc, char **argv)
 	g_test_add_data_func("/traces/damage/flip-threads", "threads", test_flip_some);
 	g_test_add_data_func("/traces/damage/flip-plain", "wild", test_flip_some);
 	g_test_add_func("/traces/damage/behind", test_behind_damage);
+	g_test_add_func("/traces/damage/many-behind", test_many_behind_damage);
 	g_test_add_func("/traces/damage/more-behind", test_more_behind);
 	return g_test_run();
 }

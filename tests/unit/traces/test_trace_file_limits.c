@@ -4,6 +4,7 @@
 #include "trace_samples.h"
 
 #include "base/error.h"
+#include "traces/rps_fields.h"
 #include "traces/rps_format.h"
 #include "traces/rps_frame.h"
 #include "traces/rps_section.h"
@@ -30,22 +31,37 @@ static void remove_path(const char *path)
 	g_assert_cmpint(g_rmdir(folder), ==, 0); /* nothing else was left there */
 }
 
-/* A file of one frame with this head and body, whose checksums hold; without index and footer. */
-static void write_frame(const char *path, const LodeRpsFrame *frame, const GByteArray *body)
+/* A file of these sections; without index and footer. */
+static void write_section(const char *path, const GByteArray *section)
 {
 	g_autoptr(GByteArray) file = g_byte_array_new();
-	g_autoptr(GByteArray) head = g_byte_array_new();
 	static const uint8_t version[8] = {LODE_RPS_VERSION};
 
-	lode_rps_frame_encode(frame, head);
-	g_autoptr(GByteArray) section = lode_rps_section_begin(LODE_RPS_FRAME, head, body->len);
 	g_byte_array_append(file, (const uint8_t *)LODE_RPS_MAGIC, LODE_RPS_MAGIC_BYTES);
 	g_byte_array_append(file, version, sizeof(version));
 	g_byte_array_append(file, section->data, section->len);
-	g_byte_array_append(file, body->data, body->len);
 	for (unsigned i = 0; i < LODE_RPS_FOOTER_BYTES; i++)
 		g_byte_array_append(file, version + 1, 1);
 	g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
+}
+
+/* A frame with this head and body, whose checksums hold. */
+static void append_frame(GByteArray *out, const LodeRpsFrame *frame, const GByteArray *body)
+{
+	g_autoptr(GByteArray) head = g_byte_array_new();
+
+	lode_rps_frame_encode(frame, head);
+	g_autoptr(GByteArray) section = lode_rps_section_begin(LODE_RPS_FRAME, head, body->len);
+	g_byte_array_append(out, section->data, section->len);
+	g_byte_array_append(out, body->data, body->len);
+}
+
+static void write_frame(const char *path, const LodeRpsFrame *frame, const GByteArray *body)
+{
+	g_autoptr(GByteArray) section = g_byte_array_new();
+
+	append_frame(section, frame, body);
+	write_section(path, section);
 }
 
 static GByteArray *packed_zeros(uint64_t size)
@@ -118,6 +134,37 @@ static void test_bombs(void)
 	remove_path(path);
 }
 
+/* Workers side by side keep within the bounds, whatever the streams of small frames come to. */
+static void test_bombs_side_by_side(void)
+{
+	enum { N_FRAMES = 8 };
+	g_autofree char *path = new_path();
+	g_autoptr(GByteArray) packed = packed_zeros(LODE_RPS_MAX_CODED_BYTES);
+	g_autoptr(GByteArray) sections = g_byte_array_new();
+	uint16_t threads[] = {0};
+	LodeTraceReaderOptions options = {.threads = N_FRAMES};
+	LodeRpsFrame frame = bomb(packed, LODE_RPS_MAX_CODED_BYTES, threads);
+	const LodeTraceFrame *read;
+	struct rusage before, after;
+
+	frame.summary.head.n_blocks = 0;
+	for (unsigned i = 0; i < N_FRAMES; i++) {
+		append_frame(sections, &frame, packed);
+		frame.summary.head.first_reference += frame.summary.head.n_references;
+		frame.summary.head.first_instruction += frame.summary.head.n_instructions;
+	}
+	write_section(path, sections);
+	getrusage(RUSAGE_SELF, &before);
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, &options, NULL);
+	g_assert_cmpuint(lode_trace_reader_n_frames(reader), ==, N_FRAMES);
+	g_assert_cmpint(lode_trace_reader_next(reader, &read, NULL), ==, -1);
+	g_clear_pointer(&reader, lode_trace_reader_close);
+	getrusage(RUSAGE_SELF, &after);
+	g_test_message("%ld MiB more", (after.ru_maxrss - before.ru_maxrss) >> 10);
+	g_assert_cmpint(after.ru_maxrss - before.ru_maxrss, <, 512 << 10);
+	remove_path(path);
+}
+
 /* Words beside another stream in one piece would be unpacked at once, as many as are claimed. */
 static void test_words_in_company(void)
 {
@@ -134,6 +181,51 @@ static void test_words_in_company(void)
 	frame.pieces[0].n_streams = 2;
 	write_frame(path, &frame, packed);
 	assert_refused(path, false);
+	remove_path(path);
+}
+
+static void put_lists(GByteArray *out, uint64_t n_mappings, uint64_t n_threads, uint64_t n_totals)
+{
+	static const uint8_t zeros[8] = {0};
+
+	g_byte_array_append(out, zeros, 4); /* three texts and the flags */
+	lode_rps_put_varint(out, n_mappings);
+	for (uint64_t i = 0; i < n_mappings; i++)
+		g_byte_array_append(out, zeros, 7);
+	lode_rps_put_varint(out, n_threads);
+	for (uint64_t i = 0; i < n_threads; i++)
+		g_byte_array_append(out, zeros, 2);
+	lode_rps_put_varint(out, n_totals);
+	for (uint64_t i = 0; i < n_totals; i++) {
+		lode_rps_put_text(out, "x");
+		g_byte_array_append(out, zeros, 1);
+	}
+}
+
+/* Lists of a description take eight times as much memory as bytes: they are bounded by number. */
+static void test_long_descriptions(void)
+{
+	static const struct {
+		uint64_t n_mappings, n_threads, n_totals;
+		bool is_taken;
+	} lists[] = {
+		{1000, LODE_MAX_TRACE_THREADS, LODE_RPS_MAX_TOTALS, true},
+		{LODE_RPS_MAX_MAPPINGS + 1, 1, 0, false},
+		{0, LODE_MAX_TRACE_THREADS + 1, 0, false},
+		{0, 1, LODE_RPS_MAX_TOTALS + 1, false},
+	};
+	g_autofree char *path = new_path();
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(lists); i++) {
+		g_autoptr(GByteArray) body = g_byte_array_new();
+		put_lists(body, lists[i].n_mappings, lists[i].n_threads, lists[i].n_totals);
+		g_autoptr(GByteArray) section = lode_rps_section_pack(LODE_RPS_DESCRIPTION, body);
+		write_section(path, section);
+		g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, NULL);
+		g_assert_nonnull(reader);
+		g_assert_cmpuint(lode_trace_reader_description(reader)->threads->len, ==,
+			lists[i].is_taken ? lists[i].n_threads : 0);
+	}
 	remove_path(path);
 }
 
@@ -305,7 +397,9 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/traces/limits/bombs", test_bombs);
+	g_test_add_func("/traces/limits/bombs-side-by-side", test_bombs_side_by_side);
 	g_test_add_func("/traces/limits/words-in-company", test_words_in_company);
+	g_test_add_func("/traces/limits/long-descriptions", test_long_descriptions);
 	g_test_add_func("/traces/limits/absurd-heads", test_absurd_heads);
 	g_test_add_func("/traces/limits/not-a-trace", test_not_a_trace);
 	g_test_add_func("/traces/limits/other-version", test_other_version);

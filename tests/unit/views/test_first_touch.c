@@ -84,10 +84,36 @@ static void test_no_faults(void)
 	g_assert_nonnull(strstr(text, "0xfffffffffffff000"));
 }
 
+/* Times of an address trace are numbers of references. */
+static void test_traced(void)
+{
+	LodeFirstTouchOptions options;
+	g_autoptr(LodeProfile) profile = sample_profile_new(1, 4 * PAGE);
+
+	for (unsigned i = 0; i < 2; i++) {
+		LodeMemorySample *sample = sample_profile_access(
+			profile, 0, SAMPLE_ANON + i * 2 * PAGE, LODE_ACCESS_STORE, 0);
+		sample->rule = LODE_RULE_TRACED;
+		sample->time_ns = 1 + i * 2500000;
+	}
+	lode_first_touch_options_init(&options);
+	g_autofree char *text = write_view(profile, &options);
+	g_assert_nonnull(strstr(text, "2.500 M refs"));
+	g_assert_null(strstr(text, "0.003 s"));
+	options.format = LODE_VIEW_JSON;
+	g_autofree char *json = write_view(profile, &options);
+	g_assert_nonnull(strstr(json, "\"reference\""));
+	g_assert_null(strstr(json, "time_ns"));
+	options.format = LODE_VIEW_CSV;
+	g_autofree char *csv = write_view(profile, &options);
+	g_assert_nonnull(strstr(csv, ",first_thread,reference,faults,"));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/first_touch/forms", test_forms);
 	g_test_add_func("/first_touch/no_faults", test_no_faults);
+	g_test_add_func("/first_touch/traced", test_traced);
 	return g_test_run();
 }

@@ -182,6 +182,31 @@ static void test_extremes(void)
 	}
 }
 
+/* As many misses stand as high as the curve, also where references cross lines. */
+static void test_dots(void)
+{
+	const LodeStackDistancesOptions options = {.line_bytes = 64, .holds = LODE_CACHE_DATA};
+	g_autoptr(LodeStackDistances) distances = lode_stack_distances_new(&options);
+	g_autoptr(LodeBlockSplitter) splitter = lode_block_splitter_new();
+
+	for (unsigned i = 0; i < 10; i++) {
+		const LodeReference pair[] = {
+			{0x1000, 4, 0, LODE_REFERENCE_FETCH}, {60, 8, 0, LODE_REFERENCE_LOAD}};
+		lode_block_splitter_add(splitter, pair, G_N_ELEMENTS(pair));
+	}
+	g_autoptr(LodeTraceFrame) frame = lode_block_splitter_take_frame(splitter);
+	g_assert_true(lode_stack_distances_replay(distances, frame, NULL));
+	g_autoptr(LodeMissCurve) curve = lode_miss_curve_new(distances);
+	const LodeMissPoint *last = &g_array_index(
+		curve->points, LodeMissPoint, curve->points->len - 1);
+	LodeCacheCounts counts = {
+		.misses = {[LODE_REFERENCE_FETCH] = 7, [LODE_REFERENCE_LOAD] = last->misses}};
+	g_assert_cmpuint(curve->n_accesses, ==, 20);
+	g_assert_cmpuint(last->misses, ==, 2);
+	g_assert_cmpfloat(lode_miss_ratio_plot_dot(curve, &counts), ==,
+		lode_miss_curve_ratio(curve, last->misses));
+}
+
 static void check_size(double bytes, const char *expected)
 {
 	char text[LODE_PLOT_SIZE_TEXT];
@@ -265,6 +290,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/plot/cache_plots/curves", test_curves);
 	g_test_add_func("/views/plot/cache_plots/reuses", test_reuses);
 	g_test_add_func("/views/plot/cache_plots/extremes", test_extremes);
+	g_test_add_func("/views/plot/cache_plots/dots", test_dots);
 	g_test_add_func("/views/plot/cache_plots/size_text", test_size_text);
 	g_test_add_func("/views/plot/cache_plots/binary_ticks", test_binary_ticks);
 	g_test_add_func("/views/plot/cache_plots/objects", test_objects);

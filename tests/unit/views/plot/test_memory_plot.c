@@ -338,6 +338,36 @@ static void test_grid_sums(void)
 	g_assert_cmpuint(grid->n_columns, ==, 75);
 }
 
+static void check_unit(uint64_t last_ns, LodeAddressRule rule, const char *end, double factor)
+{
+	LodeProfile *profile = sample_profile_new(1, 0x1000);
+
+	for (unsigned i = 0; i < 2; i++) {
+		LodeMemorySample *sample = sample_profile_access(
+			profile, 0, SAMPLE_ANON, LODE_ACCESS_LOAD, 0);
+		sample->rule = (uint8_t)rule;
+		sample->time_ns = i == 0 ? 1 : last_ns;
+	}
+	g_auto(Picture) picture = picture_of(profile);
+	g_autoptr(LodeMemoryGrid) grid = grid_of(&picture);
+	LodeGridTimeUnit unit = lode_memory_grid_time_unit(grid);
+	g_assert_true(g_str_has_suffix(unit.title, end));
+	g_assert_cmpint(strstr(unit.title, "references") != NULL, ==, rule == LODE_RULE_TRACED);
+	g_assert_cmpfloat(unit.factor, ==, factor);
+	check_picture(&picture, "units");
+}
+
+/* Times of an address trace are numbers of references. */
+static void test_time_units(void)
+{
+	check_unit(1000, LODE_RULE_AT_PC, ", ns", 1);
+	check_unit(25000000, LODE_RULE_AT_PC, ", ms", 1e-6);
+	check_unit(UINT64_C(25000000000), LODE_RULE_AT_PC, ", s", 1e-9);
+	check_unit(1000, LODE_RULE_TRACED, " shown", 1);
+	check_unit(25000000, LODE_RULE_TRACED, ", millions", 1e-6);
+	check_unit(UINT64_C(25000000000), LODE_RULE_TRACED, ", millions", 1e-6);
+}
+
 /* Three samples of 4003 are no rows, but are summed up; a label has the heaviest object. */
 static void test_left_out(void)
 {
@@ -450,5 +480,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/memory_plot/full_disk", test_full_disk);
 	g_test_add_func("/memory_plot/format_names", test_format_names);
 	g_test_add_func("/memory_plot/hostile_names", test_hostile_names);
+	g_test_add_func("/memory_plot/time_units", test_time_units);
 	return g_test_run();
 }
