@@ -33,15 +33,41 @@ static int fail_unknown(const char *kind, const char *word, const char *const *c
 	return fail_usage("", message);
 }
 
-static int fail_unknown_verb(const char *word)
+/* The verbs whose first word this is, "'trace record', 'trace pack'"; NULL: there are none. */
+static char *verbs_beginning(const char *word)
 {
+	g_autofree char *beginning = g_strconcat(word, " ", NULL);
+	GString *list = g_string_new(NULL);
+
+	for (size_t i = 0; lode_verbs[i] != NULL; i++)
+		if (g_str_has_prefix(lode_verbs[i]->name, beginning))
+			g_string_append_printf(
+				list, "%s'%s'", list->len > 0 ? ", " : "", lode_verbs[i]->name);
+	return g_string_free(list, list->len == 0);
+}
+
+/* Words that are not a verb, but whose first begins some. */
+static int fail_incomplete_verb(char *const *words, const char *list)
+{
+	bool has_second = words[1] != NULL && words[1][0] != '-';
+	g_autofree char *message = g_strdup_printf("unknown verb '%s%s%s'; there are %s", words[0],
+		has_second ? " " : "", has_second ? words[1] : "", list);
+
+	return fail_usage("", message);
+}
+
+static int fail_unknown_verb(char *const *words)
+{
+	g_autofree char *list = verbs_beginning(words[0]);
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 
+	if (list != NULL)
+		return fail_incomplete_verb(words, list);
 	for (size_t i = 0; lode_verbs[i] != NULL; i++)
 		g_ptr_array_add(names, (void *)lode_verbs[i]->name);
 	g_ptr_array_add(names, (void *)"help");
 	g_ptr_array_add(names, NULL);
-	return fail_unknown("verb", word, (const char *const *)names->pdata);
+	return fail_unknown("verb", words[0], (const char *const *)names->pdata);
 }
 
 static int exit_status_of(const LodeVerb *verb, const GError *error)
@@ -85,7 +111,7 @@ static int run_help(char **arguments)
 	size_t n_words;
 	const LodeVerb *verb = lode_verb_find(arguments, &n_words);
 	if (verb == NULL)
-		return fail_unknown_verb(arguments[0]);
+		return fail_unknown_verb(arguments);
 	lode_help_write_verb(verb, stdout);
 	return LODE_EXIT_OK;
 }
@@ -128,7 +154,7 @@ static int run_line(char **arguments)
 		return run_help(arguments + 1);
 	size_t n_words;
 	const LodeVerb *verb = lode_verb_find(arguments, &n_words);
-	return verb != NULL ? run_verb(verb, arguments + n_words) : fail_unknown_verb(arguments[0]);
+	return verb != NULL ? run_verb(verb, arguments + n_words) : fail_unknown_verb(arguments);
 }
 
 int main(int argc, char **argv)

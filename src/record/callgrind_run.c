@@ -204,7 +204,7 @@ static LodeCallgrindRun *run_new(void)
 
 LodeCallgrindRun *lode_callgrind_run(const LodeCallgrindRunOptions *options, GError **error)
 {
-	g_autofree char *program = lode_program_check(options->argv[0], error);
+	g_autofree char *program = lode_program_check(options->argv[0], "valgrind", error);
 	LodeChildEnd end;
 
 	if (program == NULL)

@@ -2,8 +2,10 @@
 /*
  * Traces a program under valgrind's lackey, which writes text into a pipe:
  *
- *   valgrind ─pipe─▶ a thread that looks for load addresses ─pipe─▶ reader ─▶ intake
+ *   valgrind ─pipe─▶ a thread that takes out all but references ─pipe─▶ reader ─▶ intake
+ *                          └─▶ load addresses
  *
+ * Valgrind sends both to one place, and what it says has lines without "--PID--" in front.
  * Its references have no threads: valgrind runs one at a time, and lackey does not say which.
  */
 #include "base/error.h"
@@ -18,16 +20,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 1 << 16, BATCH = 4096, MAX_LINE_BYTES = 8192 };
+enum { BLOCK_BYTES = 1 << 16, BATCH = 4096, HEAD_BYTES = 3 };
 
 typedef struct {
 	LodeTraceRun *run;
 	LodeTraceMappings *mappings;
 	int from_tool[2], to_reader[2]; /* pipes; −1: closed */
-	GString *chatter;               /* a line that has begun */
 	char *image;                    /* whose addresses come next */
 	uint64_t n_lines;               /* of references, so far */
-	bool is_at_start, is_chatter;   /* of a line */
+	bool is_overlong;               /* the line that has begun has no room in a block */
 	GError *error;                  /* of the reader */
 } Session;
 
@@ -57,31 +58,12 @@ static void see_chatter(Session *self, const char *line)
 	}
 }
 
-static void see_line_part(Session *self, const char *text, size_t n, bool is_end)
+static bool is_reference(const char *line, size_t length)
 {
-	if (self->is_at_start) {
-		self->is_chatter = *text == '-' || *text == '=' || *text == '0';
-		self->n_lines += !self->is_chatter && *text != '\n';
-	}
-	if (self->is_chatter && self->chatter->len + n < MAX_LINE_BYTES)
-		g_string_append_len(self->chatter, text, (gssize)n);
-	if (self->is_chatter && is_end) {
-		see_chatter(self, self->chatter->str);
-		g_string_truncate(self->chatter, 0);
-	}
-	self->is_at_start = is_end;
-}
-
-static void see_block(Session *self, const char *block, size_t size)
-{
-	const char *at = block, *end = block + size;
-
-	while (at < end) {
-		const char *line_end = memchr(at, '\n', (size_t)(end - at));
-		const char *stop = line_end != NULL ? line_end : end;
-		see_line_part(self, at, (size_t)(stop - at), line_end != NULL);
-		at = line_end != NULL ? line_end + 1 : end;
-	}
+	if (length < HEAD_BYTES)
+		return false;
+	return memcmp(line, "I  ", HEAD_BYTES) == 0 || memcmp(line, " L ", HEAD_BYTES) == 0 ||
+	       memcmp(line, " S ", HEAD_BYTES) == 0 || memcmp(line, " M ", HEAD_BYTES) == 0;
 }
 
 static bool pass_on(int descriptor, const char *block, size_t size)
@@ -96,26 +78,61 @@ static bool pass_on(int descriptor, const char *block, size_t size)
 	return true;
 }
 
-/* Reads on where nobody wants it any more, as the program would stop otherwise. */
+/* Ends the string at the line feed. */
+static void see_other_line(Session *self, char *line, char *line_feed)
+{
+	*line_feed = '\0';
+	if (!self->is_overlong)
+		see_chatter(self, line);
+	self->is_overlong = false;
+}
+
+/* Of whole lines; moves *at behind the last of them. False: nobody reads any more. */
+static bool sort_lines(Session *self, char **at, char *end)
+{
+	char *references = *at; /* not passed on yet; they reach up to the line */
+	char *line_feed;
+
+	while ((line_feed = memchr(*at, '\n', (size_t)(end - *at))) != NULL) {
+		char *line = *at;
+		*at = line_feed + 1;
+		if (!self->is_overlong && is_reference(line, (size_t)(line_feed - line))) {
+			self->n_lines++;
+			continue;
+		}
+		see_other_line(self, line, line_feed);
+		if (!pass_on(self->to_reader[1], references, (size_t)(line - references)))
+			return false;
+		references = *at;
+	}
+	return pass_on(self->to_reader[1], references, (size_t)(*at - references));
+}
+
+/* A last line that is not whole, as of a valgrind that was killed, is left out. */
 static gpointer pump(gpointer data)
 {
 	Session *self = data;
 	g_autofree char *block = g_malloc(BLOCK_BYTES);
+	size_t held = 0;
 	ssize_t n;
 
-	while ((n = read(self->from_tool[0], block, BLOCK_BYTES)) != 0) {
+	while ((n = read(self->from_tool[0], block + held, BLOCK_BYTES - held)) != 0) {
 		if (n < 0 && errno != EINTR)
 			break;
-		if (n <= 0)
-			continue;
-		see_block(self, block, (size_t)n);
-		if (!pass_on(self->to_reader[1], block, (size_t)n))
+		char *rest = block, *end = block + held + MAX(n, 0);
+		if (!sort_lines(self, &rest, end))
 			break;
+		held = (size_t)(end - rest);
+		memmove(block, rest, held);
+		/* Too long for a reference or an address: its end is all that matters. */
+		self->is_overlong |= held == BLOCK_BYTES;
+		held %= BLOCK_BYTES;
 	}
 	close_end(&self->to_reader[1]);
 	return NULL;
 }
 
+/* Reads on where nobody wants it any more, as the program would stop otherwise. */
 static gpointer read_references(gpointer data)
 {
 	Session *self = data;
@@ -199,7 +216,6 @@ static void clear(Session *self)
 	close_end(&self->to_reader[0]);
 	close_end(&self->to_reader[1]);
 	lode_trace_mappings_free(self->mappings);
-	g_string_free(self->chatter, TRUE);
 	g_free(self->image);
 }
 
@@ -222,8 +238,6 @@ static LodeTraceRunOutcome run(LodeTraceRun *run, GError **error)
 		.mappings = lode_trace_mappings_new(run->description, NULL, NULL),
 		.from_tool = {-1, -1},
 		.to_reader = {-1, -1},
-		.chatter = g_string_new(NULL),
-		.is_at_start = true,
 	};
 	g_autofree char *version = lode_trace_run_version(valgrind);
 	g_autofree char *tool = g_strdup_printf(

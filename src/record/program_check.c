@@ -38,19 +38,20 @@ static bool unsupported(const char *path, const char *reason, GError **error)
 	return false;
 }
 
-static bool check_mode(const char *path, GError **error)
+static bool check_mode(const char *path, const char *tool, GError **error)
 {
 	struct stat status;
 
 	if (stat(path, &status) != 0 || (status.st_mode & (S_ISUID | S_ISGID)) == 0)
 		return true;
-	return unsupported(path,
-		"it is set-user-ID or set-group-ID, which valgrind cannot run; "
+	g_autofree char *reason = g_strdup_printf(
+		"it is set-user-ID or set-group-ID, which %s cannot honour; "
 		"record a copy without that bit",
-		error);
+		tool);
+	return unsupported(path, reason, error);
 }
 
-/* A program that may be executed but not read gives no header; valgrind will say so. */
+/* A program that may be executed but not read gives no header; the tool will say so. */
 static bool read_header(const char *path, Elf64_Ehdr *out_header)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -79,11 +80,11 @@ static bool check_architecture(const char *path, GError **error)
 	return true;
 }
 
-char *lode_program_check(const char *program, GError **error)
+char *lode_program_check(const char *program, const char *tool, GError **error)
 {
 	g_autofree char *path = lode_program_find(program, error);
 
-	if (path == NULL || !check_mode(path, error) || !check_architecture(path, error))
+	if (path == NULL || !check_mode(path, tool, error) || !check_architecture(path, error))
 		return NULL;
 	return g_steal_pointer(&path);
 }

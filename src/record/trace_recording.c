@@ -145,6 +145,17 @@ static void note_dropped(const LodeTraceRun *run)
 			n_dropped, LODE_MAX_TRACE_THREADS);
 }
 
+static void note_all_skipped(const LodeTraceRun *run)
+{
+	uint64_t skip = run->options->skip;
+
+	if (skip > 0 && lode_trace_intake_n_instructions(run->intake) == 0)
+		lode_trace_run_note(run,
+			"the trace is empty: the program ended after %" G_GUINT64_FORMAT
+			" of the %" G_GUINT64_FORMAT " instructions to skip",
+			lode_trace_intake_n_skipped(run->intake), skip);
+}
+
 static LodeTraceRecording *record(LodeTraceRun *run, LodeTraceWriter *writer, GError **error)
 {
 	LodeTraceWay way;
@@ -157,6 +168,7 @@ static LodeTraceRecording *record(LodeTraceRun *run, LodeTraceWriter *writer, GE
 		return NULL;
 	}
 	note_dropped(run);
+	note_all_skipped(run);
 	describe(run);
 	if (!lode_trace_writer_finish(writer, run->description, error))
 		return NULL;
@@ -166,7 +178,8 @@ static LodeTraceRecording *record(LodeTraceRun *run, LodeTraceWriter *writer, GE
 LodeTraceRecording *lode_trace_recording_run(
 	const LodeTraceRecordingOptions *options, const LodeProgress *progress, GError **error)
 {
-	g_autofree char *program = lode_program_check(options->argv[0], error);
+	const char *tool = options->way == LODE_TRACE_WAY_LACKEY ? "valgrind" : "QEMU";
+	g_autofree char *program = lode_program_check(options->argv[0], tool, error);
 	g_autoptr(LodeTraceWriter) writer = NULL;
 	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
 

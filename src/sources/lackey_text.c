@@ -140,8 +140,9 @@ static bool take_reference(LodeReferenceScan *self, const char *line, size_t len
 	unsigned index = length > HEAD ? kind_index(line) : 0;
 
 	if (length <= HEAD || !has_head(line, index))
-		return lode_reference_scan_fail(
-			self, line, length, error, "neither a reference nor output of valgrind");
+		return lode_reference_scan_fail(self, line, length, error,
+			"neither a reference nor output of valgrind (give valgrind "
+			"--log-fd=9 9>&1 >/dev/null to keep the program's apart)");
 	if (!lode_reference_hex(&at, end, UINT64_MAX, &address) || at == end || *at != ',')
 		return lode_reference_scan_fail(self, line, length, error, "no address");
 	at++;

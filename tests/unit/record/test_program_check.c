@@ -43,7 +43,7 @@ static void check_refused(const char *program, int code, const char *word)
 {
 	g_autoptr(GError) error = NULL;
 
-	g_assert_null(lode_program_check(program, &error));
+	g_assert_null(lode_program_check(program, "the tool", &error));
 	g_assert_error(error, LODE_ERROR, code);
 	g_assert_nonnull(strstr(error->message, program));
 	g_assert_nonnull(strstr(error->message, word));
@@ -52,7 +52,7 @@ static void check_refused(const char *program, int code, const char *word)
 static void check_accepted(const char *program, const char *path)
 {
 	g_autoptr(GError) error = NULL;
-	g_autofree char *found = lode_program_check(program, &error);
+	g_autofree char *found = lode_program_check(program, "the tool", &error);
 
 	g_assert_no_error(error);
 	g_assert_cmpstr(found, ==, path);
@@ -89,7 +89,8 @@ static void test_unsupported(Fixture *self, const void *data)
 	make_elf(self, ELFCLASS64, EM_AARCH64, 0755);
 	check_refused(self->file, LODE_ERROR_UNSUPPORTED, "architecture");
 	make_elf(self, ELFCLASS64, EM_X86_64, 04755);
-	check_refused(self->file, LODE_ERROR_UNSUPPORTED, "set-user-ID");
+	check_refused(self->file, LODE_ERROR_UNSUPPORTED,
+		"set-user-ID or set-group-ID, which the tool cannot honour");
 }
 
 int main(int argc, char **argv)

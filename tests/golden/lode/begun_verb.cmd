@@ -1,0 +1,4 @@
+lode trace || echo $?
+lode trace foo || echo $?
+lode trace --help || echo $?
+lode help trace || echo $?
