@@ -6,9 +6,12 @@
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_simulation.h"
+#include "cli/whole_trace.h"
 #include "ingest/import.h"
 #include "views/event_table.h"
 #include "views/plot/misses_by_object_plot.h"
+
+#include <string.h>
 
 enum { DEFAULT_TOP = 30 }; /* on a screen; JSON and CSV have all */
 
@@ -142,7 +145,8 @@ static bool write_plot(
 	return lode_output_file_commit(file, error);
 }
 
-bool lode_trace_misses_write(const char *path, const LodeTraceMisses *wanted, GError **error)
+bool lode_trace_misses_write(
+	const char *path, const LodeTraceMisses *wanted, bool *out_is_whole, GError **error)
 {
 	LodeEventTableOptions view = {.format = wanted->format, .top = wanted->top};
 	uint32_t event;
@@ -159,6 +163,10 @@ bool lode_trace_misses_write(const char *path, const LodeTraceMisses *wanted, GE
 	view.terminal = lode_terminal_of(out);
 	if (!wanted->has_top && wanted->format != LODE_VIEW_TEXT)
 		view.top = 0;
-	return lode_event_table_write(profile, groups, &view, out, error) &&
-	       lode_output_file_commit(file, error);
+	if (!lode_event_table_write(profile, groups, &view, out, error) ||
+		!lode_output_file_commit(file, error))
+		return false;
+	*out_is_whole = lode_whole_trace_check(
+		"trace simulate", path, profile, "these are of what is whole");
+	return true;
 }

@@ -52,9 +52,10 @@ bool lode_trace_misses_are_wanted(void);
 /* The options' part of it. Errors: _USAGE. */
 bool lode_trace_misses_read(LodeTraceMisses *self, GError **error);
 
-/* Imports the trace with simulated misses and writes them. Errors: those of lode_import(), _IO,
- * _NOT_FOUND. */
-bool lode_trace_misses_write(const char *path, const LodeTraceMisses *wanted, GError **error);
+/* Imports the trace with simulated misses and writes them; says on standard error why they are not
+ * of all references. Errors: those of lode_import(), _IO, _NOT_FOUND. */
+bool lode_trace_misses_write(
+	const char *path, const LodeTraceMisses *wanted, bool *out_is_whole, GError **error);
 
 /* All of it (trace_work.c). */
 typedef struct {

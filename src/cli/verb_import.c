@@ -107,7 +107,7 @@ static int run(char **arguments, GError **error)
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
 	lode_imported_write(profile, given.output, stdout);
-	return lode_whole_trace_check("import", arguments[0], "what is whole was imported")
+	return lode_whole_trace_check("import", arguments[0], profile, "what is whole was imported")
 	               ? LODE_EXIT_OK
 	               : LODE_EXIT_FAILED;
 }

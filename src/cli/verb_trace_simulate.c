@@ -6,7 +6,6 @@
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_simulation.h"
-#include "cli/whole_trace.h"
 
 enum { MAX_THREADS = 1024 };
 
@@ -132,6 +131,7 @@ static int run(char **arguments, GError **error)
 {
 	g_auto(LodeTraceWork) work = {0};
 	LodeViewFormat format = LODE_VIEW_TEXT;
+	bool is_whole = false;
 
 	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
 		!read_options(&work, &format, error))
@@ -140,11 +140,9 @@ static int run(char **arguments, GError **error)
 		return simulate(arguments[0], &work, format, error);
 	work.misses.format = format;
 	work.misses.output = given.output;
-	if (!lode_trace_misses_write(arguments[0], &work.misses, error))
+	if (!lode_trace_misses_write(arguments[0], &work.misses, &is_whole, error))
 		return LODE_EXIT_FAILED;
-	return lode_whole_trace_check("trace simulate", arguments[0], "these are of what is whole")
-	               ? LODE_EXIT_OK
-	               : LODE_EXIT_FAILED;
+	return is_whole ? LODE_EXIT_OK : LODE_EXIT_FAILED;
 }
 
 const LodeVerb lode_verb_trace_simulate = {

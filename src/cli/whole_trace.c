@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/whole_trace.h"
 
-#include "traces/trace_reader.h"
+#include "ingest/traced_recording.h"
 
 #include <stdio.h>
+#include <string.h>
 
-bool lode_whole_trace_check(const char *verb, const char *path, const char *consequence)
+bool lode_whole_trace_check(
+	const char *verb, const char *path, const LodeProfile *profile, const char *consequence)
 {
-	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, NULL);
-	const char *damage = reader != NULL ? lode_trace_reader_damage(reader) : NULL;
-
-	if (damage != NULL)
-		fprintf(stderr, "lode %s: warning: %s: %s; %s\n", verb, path, damage, consequence);
-	return damage == NULL;
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		if (strcmp(row->reason, LODE_TRACED_DAMAGE) != 0)
+			continue;
+		bool is_named = g_str_has_prefix(row->example, path);
+		fprintf(stderr, "lode %s: warning: %s%s%s; %s\n", verb, is_named ? "" : path,
+			is_named ? "" : ": ", row->example, consequence);
+		return false;
+	}
+	return true;
 }

@@ -23,6 +23,7 @@ typedef struct {
 	GPtrArray *stream_names;                     /* char *, of the memory's streams */
 	uint32_t streams[LODE_HIERARCHY_MAX_CACHES]; /* of each cache; LODE_NONE */
 	const LodeTraceFrame *frame;                 /* that is replayed */
+	char *damage;                                /* of a frame, at which reading ended; NULL */
 } Reading;
 
 /* Among the references of its kind that the instruction makes. */
@@ -168,14 +169,27 @@ static bool has_frames(const Reading *self, GError **error)
 	return false;
 }
 
+/* What is wrong with a frame takes nothing from those before it. */
+static bool end_at_damage(Reading *self, GError *damage, GError **error)
+{
+	bool is_partial = damage->code == LODE_ERROR_CORRUPT && self->frame != NULL;
+
+	if (is_partial)
+		self->damage = g_strdup(damage->message);
+	else
+		g_propagate_error(error, g_error_copy(damage));
+	return is_partial;
+}
+
 static bool read_frames(Reading *self, GError **error)
 {
+	g_autoptr(GError) damage = NULL;
 	const char *stage = self->simulation != NULL ? "simulating caches" : "reading the trace";
 	double total = (double)lode_trace_reader_n_references(self->reader);
 	const LodeTraceFrame *frame;
 	int found;
 
-	while ((found = lode_trace_reader_next(self->reader, &frame, error)) > 0) {
+	while ((found = lode_trace_reader_next(self->reader, &frame, &damage)) > 0) {
 		if (!add_frame(self, frame, error))
 			return false;
 		lode_progress_report(self->progress, stage,
@@ -185,7 +199,7 @@ static bool read_frames(Reading *self, GError **error)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
 		return false;
 	}
-	return found == 0;
+	return found == 0 ? has_frames(self, error) : end_at_damage(self, damage, error);
 }
 
 /* One for each sum that misses of data are in; without caches, one for all accesses. */
@@ -279,11 +293,11 @@ static void describe_streams(Reading *self)
 
 static void account_damage(Reading *self)
 {
-	const char *damage = lode_trace_reader_damage(self->reader);
+	const char *damage = self->damage != NULL ? self->damage
+	                                          : lode_trace_reader_damage(self->reader);
 
 	if (damage != NULL)
-		lode_recording_add_unresolved(
-			self->recording, "the trace is not whole", damage, 0, 0);
+		lode_recording_add_unresolved(self->recording, LODE_TRACED_DAMAGE, damage, 0, 0);
 }
 
 static bool finish(Reading *self, GError **error)
@@ -313,6 +327,7 @@ static void clear(Reading *self)
 	lode_traced_places_free(self->places);
 	lode_trace_reader_close(self->reader);
 	g_ptr_array_unref(self->stream_names);
+	g_free(self->damage);
 	lode_recording_free(self->recording);
 }
 
@@ -327,8 +342,7 @@ LodeRecording *lode_traced_recording_read(
 	};
 	LodeRecording *recording = NULL;
 
-	if (begin(&self, error) && has_frames(&self, error) && read_frames(&self, error) &&
-		finish(&self, error))
+	if (begin(&self, error) && read_frames(&self, error) && finish(&self, error))
 		recording = g_steal_pointer(&self.recording);
 	clear(&self);
 	return recording;

@@ -15,6 +15,9 @@
 #include "sources/jit_code_set.h"
 #include "sources/recording.h"
 
+/* The reason under which a profile accounts for what is wrong with the file. */
+#define LODE_TRACED_DAMAGE "the trace is not whole"
+
 typedef struct {
 	const char *path;
 	const LodeHierarchy *hierarchy; /* NULL: no caches; then accesses are kept, not misses */
@@ -24,7 +27,7 @@ typedef struct {
 } LodeTracedRecordingOptions;
 
 /* The caller owns the result. Errors: those of lode_trace_reader_open() and _next(), _LIMIT,
- * _CANCELLED. A file that is cut short is read as far as it goes, and that is accounted for; one
- * without a whole frame is _CORRUPT. */
+ * _CANCELLED. A file that is cut short or damaged is read as far as it is whole, and that is
+ * accounted for; one of which nothing is whole is _CORRUPT. */
 LodeRecording *lode_traced_recording_read(
 	const LodeTracedRecordingOptions *options, const LodeProgress *progress, GError **error);

@@ -505,6 +505,44 @@ static void test_cut(void)
 	g_assert_cmpuint(n_shorter, >, 0);
 }
 
+/* A frame that is damaged ends the trace; those before it stay. */
+static void test_damage(void)
+{
+	enum { N = 1 << 17 };
+	g_auto(TracedProgram) program = {0};
+	g_autofree LodeReference *references = g_new0(LodeReference, N);
+	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
+	g_autoptr(GRand) random = g_rand_new_with_seed(5);
+	g_autofree char *bytes = NULL;
+	gsize size;
+	double last = N + 1;
+
+	for (uint64_t i = 0; i < N; i += 2) {
+		references[i] = (LodeReference)FETCH(0x1000, 4, 0);
+		references[i + 1] = (LodeReference)FETCH(g_rand_int(random), 8, 0);
+		references[i + 1].kind = LODE_REFERENCE_LOAD;
+	}
+	traced_program_init(&program);
+	traced_program_write_frames(&program, references, N, N / 4, description);
+	g_assert_true(g_file_get_contents(program.trace, &bytes, &size, NULL));
+	for (int place = 9; place > 0; place -= 4) {
+		g_autoptr(GError) error = NULL;
+		bytes[size / 10 * (gsize)place] ^= 4;
+		g_assert_true(g_file_set_contents(program.trace, bytes, (gssize)size, NULL));
+		bytes[size / 10 * (gsize)place] ^= 4;
+		g_autoptr(LodeProfile) profile = import_file(program.trace, NULL, &error);
+		if (profile == NULL) {
+			g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+			g_assert_cmpint(place, ==, 1);
+			continue;
+		}
+		g_assert_nonnull(find_unresolved(profile, "the trace is not whole"));
+		g_assert_cmpfloat(profile->total_count, <, last);
+		last = profile->total_count;
+	}
+	g_assert_cmpfloat(last, <, N);
+}
+
 static void test_usage(void)
 {
 	g_auto(TracedProgram) program = {0};
@@ -532,6 +570,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/traced_import/remapping", test_remapping);
 	g_test_add_func("/traced_import/many_remappings", test_many_remappings);
 	g_test_add_func("/traced_import/cut", test_cut);
+	g_test_add_func("/traced_import/damage", test_damage);
 	g_test_add_func("/traced_import/usage", test_usage);
 	return g_test_run();
 }

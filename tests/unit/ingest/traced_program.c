@@ -79,7 +79,14 @@ void traced_program_describe(LodeTraceDescription *description, const char *prog
 void traced_program_write(TracedProgram *self, const LodeReference *references, size_t n,
 	const LodeTraceDescription *description)
 {
-	const LodeTraceWriterOptions options = {.level = LODE_TRACE_LEVEL_FAST, .threads = 1};
+	traced_program_write_frames(self, references, n, 0, description);
+}
+
+void traced_program_write_frames(TracedProgram *self, const LodeReference *references, size_t n,
+	uint64_t frame_references, const LodeTraceDescription *description)
+{
+	const LodeTraceWriterOptions options = {
+		.level = LODE_TRACE_LEVEL_FAST, .threads = 1, .frame_references = frame_references};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(self->trace, &options, &error);
 

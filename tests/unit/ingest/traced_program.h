@@ -27,3 +27,7 @@ void traced_program_describe(LodeTraceDescription *description, const char *prog
 /* Writes references with a description. */
 void traced_program_write(TracedProgram *self, const LodeReference *references, size_t n,
 	const LodeTraceDescription *description);
+
+/* The same in frames of at most so many references. */
+void traced_program_write_frames(TracedProgram *self, const LodeReference *references, size_t n,
+	uint64_t frame_references, const LodeTraceDescription *description);
