@@ -9,6 +9,11 @@
 #include "traces/slot_columns.h"
 #include "traces/slot_trial.h"
 
+#include <zstd.h>
+
+/* Of zstd, where two ways to code a frame are compared. */
+enum { TRIAL_LEVEL = 6 };
+
 /* In the order of LodeStream. */
 static const char *const STREAM_NAMES[LODE_N_STREAMS] = {
 	"dictionary.address",
@@ -101,19 +106,63 @@ bool lode_frame_streams_end(
 		streams, stream, at, "it goes on behind the end of the frame", error);
 }
 
+static void encode_slots(const LodeTraceFrame *frame, const LodeFrameLayout *layout,
+	LodeCodecEffort effort, LodeFrameStreams *out)
+{
+	g_auto(LodeSlotPredictor) predictor = {0};
+
+	lode_slot_predictor_init(&predictor, layout->n_slots, frame, layout->n_addresses);
+	lode_slot_trial(&predictor, frame, layout, effort);
+	lode_slot_columns_encode(&predictor, frame, layout, out);
+}
+
+static size_t packed_bytes(const LodeFrameStreams *streams)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = LODE_STREAM_SLOT_CLASS; i < LODE_N_STREAMS; i++) {
+		const GByteArray *stream = streams->streams[i];
+		size_t bound = ZSTD_compressBound(stream->len);
+		g_autofree uint8_t *packed = g_malloc(bound);
+
+		bytes += ZSTD_compress(packed, bound, stream->data, stream->len, TRIAL_LEVEL);
+	}
+	return bytes;
+}
+
+/* Classes that a whole column speaks for may be worse than those that a part of it does, as costs
+ * are only estimated; so both are made, and what packs better stays. */
+static void encode_slots_better(
+	const LodeTraceFrame *frame, const LodeFrameLayout *layout, LodeFrameStreams *out)
+{
+	g_auto(LodeFrameStreams) other = {0};
+
+	encode_slots(frame, layout, LODE_CODEC_THOROUGH, out);
+	lode_frame_streams_init(&other);
+	encode_slots(frame, layout, LODE_CODEC_FAST, &other);
+	if (packed_bytes(out) <= packed_bytes(&other))
+		return;
+	for (unsigned i = LODE_STREAM_SLOT_CLASS; i < LODE_N_STREAMS; i++) {
+		GByteArray *stream = out->streams[i];
+
+		out->streams[i] = other.streams[i];
+		other.streams[i] = stream;
+	}
+}
+
 void lode_frame_codec_encode(
 	const LodeTraceFrame *frame, LodeCodecEffort effort, LodeFrameStreams *out)
 {
 	g_auto(LodeFrameLayout) layout = {0};
-	g_auto(LodeSlotPredictor) predictor = {0};
 
 	lode_frame_layout_init(&layout, frame->dictionary, frame->n_blocks);
 	lode_frame_layout_count(&layout, frame->blocks, frame->n_invocations);
 	lode_block_streams_encode(frame, out);
 	lode_block_sequence_encode(frame, &layout, effort, out);
-	lode_slot_predictor_init(&predictor, layout.n_slots, frame, layout.n_addresses);
-	lode_slot_trial(&predictor, frame, &layout, effort);
-	lode_slot_columns_encode(&predictor, frame, &layout, out);
+	if (effort == LODE_CODEC_FAST)
+		encode_slots(frame, &layout, effort, out);
+	else
+		encode_slots_better(frame, &layout, out);
 }
 
 static bool damaged_head(const char *what, GError **error)
