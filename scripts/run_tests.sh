@@ -13,6 +13,8 @@ shift
 # An old log would be counted in place of the one that a broken run did not write.
 rm -f "$directory"/meson-logs/testlog*.json
 # The count below decides, not this status: it also sees the cases that stand behind one test.
-meson test -C "$directory" --no-rebuild --print-errorlogs --num-processes "$(nproc)" "$@" || true
+# Under nohup the hangup signal is ignored, and shells could not take it up again for their tests.
+env --default-signal=HUP \
+	meson test -C "$directory" --no-rebuild --print-errorlogs --num-processes "$(nproc)" "$@" || true
 # A set-up's name is part of the name of its log.
 python3 scripts/count_tests.py "$directory"/meson-logs/testlog*.json

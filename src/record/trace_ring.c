@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAIT_NS = 20 * 1000 * 1000, NS = 1000 * 1000 * 1000 };
+enum { WAIT_NS = 20 * 1000 * 1000, NS = 1000 * 1000 * 1000, MAX_YIELDS = 10000 };
 
 struct LodeTraceRing {
 	TraceRing *shared;
@@ -127,11 +127,12 @@ static void wait_for_chunk(LodeTraceRing *self)
 }
 
 /* Between its stamp and its place in the queue a thread may lose the processor, or its life. There
- * are no more stamps without a place than chunks, whatever the memory says. */
+ * are no more stamps without a place than chunks, whatever the memory says, and the caller may be
+ * who is to see that the program has ended: it gets its turn. */
 static bool take_queued(LodeTraceRing *self, uint32_t *out_index)
 {
 	_Atomic uint32_t *slot = &self->shared->queue[self->stamp % TRACE_RING_CHUNKS];
-	uint32_t index, n_missing = 0;
+	uint32_t index, n_missing = 0, n_yields = 0;
 
 	while ((index = atomic_exchange(slot, 0)) == 0) {
 		if (lode_trace_ring_has_ended(self)) {
@@ -140,7 +141,8 @@ static bool take_queued(LodeTraceRing *self, uint32_t *out_index)
 				return false;
 			self->stamp++;
 			slot = &self->shared->queue[self->stamp % TRACE_RING_CHUNKS];
-		} else if (self->stamp < atomic_load(&self->shared->next_stamp)) {
+		} else if (self->stamp < atomic_load(&self->shared->next_stamp) &&
+			   n_yields++ < MAX_YIELDS) {
 			sched_yield();
 		} else {
 			return false;

@@ -114,8 +114,6 @@ static void test_standard_input(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	/* Started by nohup, we would ignore it, and our children with us. */
-	signal(SIGHUP, SIG_DFL);
 	g_test_add_func("/record/child/status", test_status);
 	g_test_add_func("/record/child/missing", test_missing);
 	g_test_add_func("/record/child/forwarding", test_forwarding);
