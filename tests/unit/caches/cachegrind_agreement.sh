@@ -10,8 +10,8 @@
 # environment, the auxiliary vector), which is told and bounded. TAP; skipped without valgrind.
 set -euo pipefail
 
-lode=$1
-own_program=$2
+lode=$(realpath "$1")
+own_program=$(realpath "$2")
 valgrind=$(command -v valgrind || true)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -101,4 +101,5 @@ agrees() {
 echo 1..3
 agrees loop "$own_program"
 agrees sort "$(command -v sort)" -n --parallel=1 numbers
+# shellcheck disable=SC2016 # awk has variables of its own
 agrees awk "$(command -v awk)" '{ sum[$1 % 97] += $1 } END { for (i in sum) print i, sum[i] }' numbers

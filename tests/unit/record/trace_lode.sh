@@ -9,7 +9,7 @@ lode=$(realpath "$1")
 program=$(realpath "$2")
 static=$(realpath "$3")
 rewriting=$(realpath "$4")
-# shellcheck source=cases.sh
+# shellcheck source=tests/unit/record/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
 if [ -z "$(command -v qemu-x86_64)" ]; then
@@ -35,7 +35,7 @@ says() { grep -q "$1" err || echo "does not say '$1'"; }
 says_not() { ! grep -q "$1" err || echo "says '$1'"; }
 wrote() { [ "$(cat out)" = "$1" ] || echo "it wrote: $(cat out)"; }
 # info TEXT: what `lode trace info` has a line like
-info() { "$lode" trace info x.rps >info 2>&1 && grep -q "$1" info || echo "no line like '$1' in: $(cat info)"; }
+info() { "$lode" trace info x.rps >facts 2>&1 && grep -q "$1" facts || echo "no line like '$1' in: $(<facts)"; }
 is_whole() { info 'state  *whole'; }
 address() { nm "$static" | awk -v name="$1" '$3 == name { print $1 }'; }
 
@@ -112,7 +112,7 @@ fault=$(perl -ne '
 	' "$(cat out)" x.txt)
 check "threads: what one hands over is loaded behind its store" "$(status_is 3)" "$(is_whole)" "$fault" \
 	"$(info 'threads  *5$')" \
-	"$([ "$(grep -c cell-reader info)" -eq 4 ] || echo 'names are missing')"
+	"$([ "$(grep -c cell-reader facts)" -eq 4 ] || echo 'names are missing')"
 
 trace -- "$program" fault
 check "a fault" "$(status_is 139)" "$(is_whole)" "$([ "$(tail -c 3 x.txt)" != '' ] || echo empty)" \
