@@ -23,6 +23,7 @@
 
 enum {
 	TRACE_RING_CHUNKS = 2048,
+	TRACE_PAGE_BYTES = 4096, /* what a mapping is aligned to */
 	TRACE_CHUNK_BYTES = 8192,
 	TRACE_CHUNK_HEADER_BYTES = 64,
 	TRACE_CHUNK_REFERENCES = (TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_BYTES) /
@@ -97,7 +98,7 @@ typedef struct {
 	_Atomic uint32_t n_functions;
 	uint64_t functions[TRACE_RING_MAX_FUNCTIONS];
 
-	_Alignas(TRACE_CHUNK_BYTES) TraceChunk chunks[TRACE_RING_CHUNKS];
+	_Alignas(TRACE_PAGE_BYTES) TraceChunk chunks[TRACE_RING_CHUNKS];
 } TraceRing;
 
 _Static_assert(sizeof(TraceChunk) == TRACE_CHUNK_BYTES, "a chunk is of the size it is said to be");

@@ -302,9 +302,13 @@ static void test_determinism(void)
 	g_autoptr(LodeProfile) first = import(program.trace, hierarchy);
 	g_autoptr(LodeProfile) second = import(program.trace, hierarchy);
 	g_assert_cmpuint(first->costs->len, ==, second->costs->len);
-	g_assert_cmpint(memcmp(first->costs->data, second->costs->data,
-				first->costs->len * sizeof(LodeCost)),
-		==, 0);
+	for (guint i = 0; i < first->costs->len; i++) {
+		const LodeCost *a = &LODE_AT(first->costs, LodeCost, i);
+		const LodeCost *b = &LODE_AT(second->costs, LodeCost, i);
+
+		g_assert_cmpuint(a->event, ==, b->event);
+		g_assert_cmpfloat(a->value, ==, b->value);
+	}
 	g_assert_cmpuint(first->memory->samples->len, ==, second->memory->samples->len);
 }
 
