@@ -4,6 +4,7 @@
  * everything printed has arrived. What a verb does stands in verb_<name>.c.
  */
 #include "base/error.h"
+#include "base/large_blocks.h"
 #include "base/suggestion.h"
 #include "cli/completion.h"
 #include "cli/help.h"
@@ -161,6 +162,7 @@ int main(int argc, char **argv)
 {
 	static char *none[] = {NULL};
 
+	lode_map_large_blocks();
 	lode_standard_streams_open();
 	setlocale(LC_ALL, "");
 	/* Numbers are read and written with a point everywhere. */

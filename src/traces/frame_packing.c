@@ -89,25 +89,35 @@ static size_t new_blocks_bytes(const LodeFramePacking *self)
 		(size_t)LODE_DICTIONARY_MAX_BYTES);
 }
 
-size_t lode_frame_packing_frame_bytes(const LodeFramePacking *self)
+/* Of the frame as it is. */
+static size_t frame_bytes(const LodeFramePacking *self)
 {
-	const LodeTraceFrame *frame = self->frame;
+	const LodeFrameHead *head = &self->rps.summary.head;
 
-	return frame == NULL ? 0
-	                     : frame->n_invocations * sizeof(*frame->blocks) +
-	                               frame->n_addresses * sizeof(*frame->addresses) +
-	                               frame->n_switches * sizeof(*frame->switches) +
-	                               new_blocks_bytes(self);
+	return head->n_invocations * sizeof(uint32_t) + head->n_addresses * sizeof(uint64_t) +
+	       head->n_switches * sizeof(LodeTraceSwitch);
 }
 
-size_t lode_frame_packing_stream_bytes(const LodeFramePacking *self)
+size_t lode_frame_packing_bytes(const LodeFramePacking *self)
 {
-	size_t bytes = self->frame != NULL ? lode_frame_packing_frame_bytes(self)
-	                                   : new_blocks_bytes(self);
+	size_t bytes = new_blocks_bytes(self);
 
-	for (unsigned i = 0; i < self->rps.n_streams; i++)
-		bytes += self->rps.stream_bytes[i];
+	if (self->frame != NULL)
+		bytes += frame_bytes(self);
+	for (unsigned i = 0; i < LODE_FRAME_MAX_STREAMS; i++) {
+		if (self->streams.streams[i] != NULL)
+			bytes += self->streams.streams[i]->len;
+		if (self->packed[i] != NULL)
+			bytes += self->packed[i]->len;
+	}
+	for (guint i = 0; i < self->section->len; i++)
+		bytes += ((const GByteArray *)g_ptr_array_index(self->section, i))->len;
 	return bytes;
+}
+
+size_t lode_frame_packing_encode_memory(const LodeFramePacking *self)
+{
+	return frame_bytes(self) * (self->options.level == LODE_TRACE_LEVEL_FAST ? 3 : 4);
 }
 
 /* Appends a stream, to the last piece where both are small. */
@@ -162,8 +172,11 @@ void lode_frame_packing_encode(LodeFramePacking *self)
 	lode_frame_codec_encode(self->frame, effort, &self->streams);
 	g_clear_pointer(&self->frame, lode_trace_frame_free);
 	for (unsigned i = 0; i < lode_frame_codec_n_streams(); i++) {
-		if (self->streams.streams[i]->len > 0)
-			add_stream(self, i, self->streams.streams[i]->len);
+		GByteArray **stream = &self->streams.streams[i];
+
+		*stream = lode_trimmed_bytes(*stream);
+		if ((*stream)->len > 0)
+			add_stream(self, i, (*stream)->len);
 	}
 	order_pieces(self);
 }
@@ -224,7 +237,7 @@ static void keep_smaller(
 	self->rps.pieces[piece].packed_bytes = bytes->len;
 }
 
-void lode_frame_packing_pack_piece(LodeFramePacking *self, unsigned number)
+size_t lode_frame_packing_pack_piece(LodeFramePacking *self, unsigned number)
 {
 	unsigned piece = self->order[number];
 	LodeRpsPiece *place = &self->rps.pieces[piece];
@@ -239,6 +252,7 @@ void lode_frame_packing_pack_piece(LodeFramePacking *self, unsigned number)
 		keep_smaller(self, piece, LODE_COMPRESSION_STORED,
 			pack_streams(self, piece, LODE_COMPRESSION_STORED, 0));
 	place->checksum = lode_rps_piece_checksum(self->packed[piece]->data, place->packed_bytes);
+	return place->packed_bytes;
 }
 
 /* Of pieces from … up to. */
@@ -354,6 +368,11 @@ static void prefer_plain(LodeFramePacking *self)
 	try_plain(self, frame, limit);
 	if (self->plain.words != NULL)
 		use_plain(self);
+}
+
+size_t lode_frame_packing_finish_memory(const LodeFramePacking *self)
+{
+	return self->frame != NULL || is_doubtful(self) ? frame_bytes(self) * 3 : 0;
 }
 
 void lode_frame_packing_finish(LodeFramePacking *self)

@@ -26,20 +26,21 @@ LodeFramePacking *lode_frame_packing_new(
 void lode_frame_packing_free(LodeFramePacking *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFramePacking, lode_frame_packing_free)
 
-/* Memory of the frame and its new blocks before it is encoded; of its streams and its new blocks
- * from then on. */
-size_t lode_frame_packing_frame_bytes(const LodeFramePacking *self);
-size_t lode_frame_packing_stream_bytes(const LodeFramePacking *self);
+/* Memory that it holds; not while a step is done. */
+size_t lode_frame_packing_bytes(const LodeFramePacking *self);
+
+/* Memory that the next three take beside that, at most about. */
+size_t lode_frame_packing_encode_memory(const LodeFramePacking *self);
+size_t lode_frame_packing_piece_memory(const LodeFramePacking *self, unsigned piece);
+size_t lode_frame_packing_finish_memory(const LodeFramePacking *self);
 
 void lode_frame_packing_encode(LodeFramePacking *self);
 
 /* The largest first. */
 unsigned lode_frame_packing_n_pieces(const LodeFramePacking *self);
 
-/* What packing that piece takes, beside the streams. */
-size_t lode_frame_packing_piece_memory(const LodeFramePacking *self, unsigned piece);
-
-void lode_frame_packing_pack_piece(LodeFramePacking *self, unsigned piece);
+/* Gives the packed bytes, that it holds from then on. */
+size_t lode_frame_packing_pack_piece(LodeFramePacking *self, unsigned piece);
 
 /* Tries the plain form where the codec did badly, and makes the head. */
 void lode_frame_packing_finish(LodeFramePacking *self);

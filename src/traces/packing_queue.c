@@ -3,9 +3,7 @@
 
 enum {
 	MAX_JOBS = 256,
-	MAX_FRAME_BYTES = 128 << 20,   /* waiting and being encoded */
-	MAX_STREAM_BYTES = 48 << 20,   /* encoded and not yet written */
-	MAX_PACKING_BYTES = 192 << 20, /* of compressors */
+	MAX_BYTES = 320 << 20, /* of all jobs, and of the work on them */
 };
 
 typedef enum {
@@ -21,7 +19,7 @@ typedef struct {
 	LodeFramePacking *frame; /* or… */
 	GByteArray *section;
 	State state;
-	size_t frame_bytes, stream_bytes; /* counted in the queue's sums */
+	size_t bytes; /* that it holds */
 	unsigned n_pieces, next_piece, n_packed;
 } Job;
 
@@ -33,7 +31,8 @@ struct LodePackingQueue {
 	unsigned n_threads;
 	LodePackingSink sink;
 	void *user_data;
-	size_t frame_bytes, encoding_bytes, stream_bytes, packing_bytes;
+	size_t bytes;       /* that the jobs hold, and that the work on them takes */
+	unsigned n_working; /* threads that hold the lock no more */
 	bool is_stopping;
 };
 
@@ -47,97 +46,116 @@ static void job_free(Job *job)
 
 /* All functions below are called, and return, with the lock held. */
 
-static void encode(LodePackingQueue *self, Job *job)
+/* Around what is done without the lock; it takes `memory` beside what the jobs hold. */
+static void begin(LodePackingQueue *self, size_t memory)
+{
+	self->bytes += memory;
+	self->n_working++;
+	g_mutex_unlock(&self->lock);
+}
+
+static void end(LodePackingQueue *self, size_t memory)
+{
+	g_mutex_lock(&self->lock);
+	self->n_working--;
+	self->bytes -= memory;
+}
+
+static void recount(LodePackingQueue *self, Job *job)
+{
+	self->bytes -= job->bytes;
+	job->bytes = lode_frame_packing_bytes(job->frame);
+	self->bytes += job->bytes;
+}
+
+static void encode(LodePackingQueue *self, Job *job, size_t memory)
 {
 	job->state = ENCODING;
-	self->encoding_bytes += job->frame_bytes;
-	g_mutex_unlock(&self->lock);
+	begin(self, memory);
 	lode_frame_packing_encode(job->frame);
-	g_mutex_lock(&self->lock);
-	self->encoding_bytes -= job->frame_bytes;
-	self->frame_bytes -= job->frame_bytes;
-	job->stream_bytes = lode_frame_packing_stream_bytes(job->frame);
-	self->stream_bytes += job->stream_bytes;
+	end(self, memory);
+	recount(self, job);
 	job->n_pieces = lode_frame_packing_n_pieces(job->frame);
 	job->state = PACKING;
 }
 
-static void pack_piece(LodePackingQueue *self, Job *job)
+/* Several threads may be at it. */
+static void pack_piece(LodePackingQueue *self, Job *job, size_t memory)
 {
 	unsigned piece = job->next_piece++;
-	size_t memory = lode_frame_packing_piece_memory(job->frame, piece);
 
-	self->packing_bytes += memory;
-	g_mutex_unlock(&self->lock);
-	lode_frame_packing_pack_piece(job->frame, piece);
-	g_mutex_lock(&self->lock);
-	self->packing_bytes -= memory;
+	begin(self, memory);
+	size_t bytes = lode_frame_packing_pack_piece(job->frame, piece);
+	end(self, memory);
+	job->bytes += bytes;
+	self->bytes += bytes;
 	job->n_packed++;
 }
 
-static void finish(LodePackingQueue *self, Job *job)
+static void finish(LodePackingQueue *self, Job *job, size_t memory)
 {
 	job->state = FINISHING;
-	g_mutex_unlock(&self->lock);
+	begin(self, memory);
 	lode_frame_packing_finish(job->frame);
-	g_mutex_lock(&self->lock);
+	end(self, memory);
+	recount(self, job);
 	job->state = READY;
 }
 
-static void write_out(LodePackingQueue *self, Job *job)
+static void write_out(LodePackingQueue *self, Job *job, size_t memory)
 {
 	job->state = WRITING;
-	g_mutex_unlock(&self->lock);
+	begin(self, memory);
 	self->sink(job->frame, job->section, self->user_data);
-	g_mutex_lock(&self->lock);
-	self->stream_bytes -= job->stream_bytes;
+	end(self, memory);
+	self->bytes -= job->bytes;
 	g_queue_remove(&self->jobs, job);
 	job_free(job);
 }
 
-typedef void (*Work)(LodePackingQueue *self, Job *job);
+typedef void (*Work)(LodePackingQueue *self, Job *job, size_t memory);
 
-static bool has_room_to_encode(const LodePackingQueue *self, const Job *job)
+/* What is next for a job, and the memory that it takes; NULL: nothing. */
+static Work work_for(const LodePackingQueue *self, const Job *job, size_t *memory)
 {
-	return (self->encoding_bytes == 0 ||
-		       self->encoding_bytes + job->frame_bytes <= MAX_FRAME_BYTES) &&
-	       self->stream_bytes <= MAX_STREAM_BYTES;
-}
-
-static bool has_room_to_pack(const LodePackingQueue *self, const Job *job)
-{
-	return self->packing_bytes == 0 ||
-	       self->packing_bytes + lode_frame_packing_piece_memory(job->frame, job->next_piece) <=
-	               MAX_PACKING_BYTES;
-}
-
-/* What can be done for a job now; NULL: nothing. */
-static Work work_for(const LodePackingQueue *self, const Job *job)
-{
+	*memory = 0;
 	if (job->state == READY)
 		return g_queue_peek_head((GQueue *)&self->jobs) == job ? write_out : NULL;
-	if (job->state == WAITING)
-		return has_room_to_encode(self, job) ? encode : NULL;
-	if (job->state != PACKING)
-		return NULL;
-	if (job->next_piece < job->n_pieces)
-		return has_room_to_pack(self, job) ? pack_piece : NULL;
-	return job->n_packed == job->n_pieces ? finish : NULL;
+	if (job->state == WAITING) {
+		*memory = lode_frame_packing_encode_memory(job->frame);
+		return encode;
+	}
+	if (job->state == PACKING && job->next_piece < job->n_pieces) {
+		*memory = lode_frame_packing_piece_memory(job->frame, job->next_piece);
+		return pack_piece;
+	}
+	if (job->state == PACKING && job->n_packed == job->n_pieces) {
+		*memory = lode_frame_packing_finish_memory(job->frame);
+		return finish;
+	}
+	return NULL;
+}
+
+static bool has_room(const LodePackingQueue *self, size_t memory)
+{
+	return self->bytes + memory <= MAX_BYTES;
 }
 
 /* Older frames first, so that few are in work; false: there is nothing to do now. */
 static bool work_once(LodePackingQueue *self)
 {
 	for (GList *at = self->jobs.head; at != NULL; at = at->next) {
-		Work work = work_for(self, at->data);
+		Job *job = at->data;
+		size_t memory;
+		Work work = work_for(self, job, &memory);
 
-		if (work != NULL) {
-			work(self, at->data);
+		if (work != NULL && (has_room(self, memory) || self->n_working == 0)) {
+			work(self, job, memory);
 			g_cond_broadcast(&self->changed);
 			return true;
 		}
 		/* encoding is in order */
-		if (((Job *)at->data)->state == WAITING)
+		if (job->state == WAITING)
 			return false;
 	}
 	return false;
@@ -189,18 +207,13 @@ void lode_packing_queue_free(LodePackingQueue *self)
 	g_free(self);
 }
 
-static bool has_room(const LodePackingQueue *self, size_t frame_bytes)
-{
-	return self->jobs.length < MAX_JOBS && self->stream_bytes <= MAX_STREAM_BYTES &&
-	       (self->frame_bytes == 0 || self->frame_bytes + frame_bytes <= MAX_FRAME_BYTES);
-}
-
 static void add(LodePackingQueue *self, Job *job)
 {
 	g_mutex_lock(&self->lock);
-	while (!has_room(self, job->frame_bytes))
+	while (self->jobs.length >= MAX_JOBS ||
+		(self->jobs.length > 0 && !has_room(self, job->bytes)))
 		g_cond_wait(&self->changed, &self->lock);
-	self->frame_bytes += job->frame_bytes;
+	self->bytes += job->bytes;
 	g_queue_push_tail(&self->jobs, job);
 	g_cond_broadcast(&self->changed);
 	g_mutex_unlock(&self->lock);
@@ -211,7 +224,7 @@ void lode_packing_queue_add_frame(LodePackingQueue *self, LodeFramePacking *fram
 	Job *job = g_new0(Job, 1);
 
 	job->frame = frame;
-	job->frame_bytes = lode_frame_packing_frame_bytes(frame);
+	job->bytes = lode_frame_packing_bytes(frame);
 	add(self, job);
 }
 

@@ -161,10 +161,19 @@ size_t lode_stream_compressor_size(const LodeStreamCompressor *self)
 	return self->packed->len;
 }
 
+GByteArray *lode_trimmed_bytes(GByteArray *bytes)
+{
+	gsize size;
+	uint8_t *data = g_byte_array_steal(bytes, &size);
+
+	g_byte_array_unref(bytes);
+	return g_byte_array_new_take(g_realloc(data, size), size);
+}
+
 GByteArray *lode_stream_compressor_finish(LodeStreamCompressor *self)
 {
 	run(self, "", 0, true);
-	return g_steal_pointer(&self->packed);
+	return lode_trimmed_bytes(g_steal_pointer(&self->packed));
 }
 
 struct LodeStreamDecompressor {

@@ -34,6 +34,9 @@ void lode_stream_compressor_add(LodeStreamCompressor *self, const void *bytes, s
 /* Packed bytes that came out so far. */
 size_t lode_stream_compressor_size(const LodeStreamCompressor *self);
 
+/* Takes the bytes, with the room behind them that arrays keep to grow, and gives them without. */
+GByteArray *lode_trimmed_bytes(GByteArray *bytes);
+
 /* The packed bytes; the caller owns them. Once, at the end. */
 GByteArray *lode_stream_compressor_finish(LodeStreamCompressor *self);
 

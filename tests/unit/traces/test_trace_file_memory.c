@@ -5,6 +5,7 @@
  *
  *   test_trace_file_memory [MILLIONS]        references of each trace
  */
+#include "base/large_blocks.h"
 #include "traces/trace_reader.h"
 #include "traces/trace_writer.h"
 
@@ -77,15 +78,18 @@ static void many_threads(Source *self, uint64_t i, LodeReference *out)
 	out->thread = (uint16_t)(i / 12 % 7);
 }
 
-static const struct {
+typedef struct {
 	const char *name;
 	Shape shape;
-} shapes[] = {
-	{"loop-with-random-loads", loop_with_random_loads},
-	{"random-data", random_data},
-	{"random-code", random_code},
-	{"calls", calls},
-	{"many-threads", many_threads},
+	unsigned share; /* one of so many references, where frames are short */
+} Case;
+
+static const Case cases[] = {
+	{"loop-with-random-loads", loop_with_random_loads, 1},
+	{"random-data", random_data, 1},
+	{"random-code", random_code, 8},
+	{"calls", calls, 1},
+	{"many-threads", many_threads, 1},
 };
 
 static uint64_t mixed(uint64_t checksum, const LodeReference *references, size_t n)
@@ -98,18 +102,23 @@ static uint64_t mixed(uint64_t checksum, const LodeReference *references, size_t
 	return checksum;
 }
 
-static uint64_t pack(const char *path, Shape shape, LodeTraceLevel level)
+static uint64_t n_references(const Case *self)
 {
-	LodeTraceWriterOptions options = {.level = level, .threads = 2};
+	return (uint64_t)millions * 1000000 / self->share;
+}
+
+static uint64_t pack(const Case *self, const char *path)
+{
+	LodeTraceWriterOptions options = {.level = LODE_TRACE_LEVEL_FAST, .threads = 2};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &options, &error);
 	g_autofree Source *source = g_new0(Source, 1);
-	uint64_t n = (uint64_t)millions * 1000000;
+	uint64_t n = n_references(self);
 
 	g_assert_no_error(error);
 	source->random = 88172645463325252U;
 	for (uint64_t i = 0; i < n; i++) {
-		shape(source, i, &source->batch[source->n_batch++]);
+		self->shape(source, i, &source->batch[source->n_batch++]);
 		if (source->n_batch < BATCH && i + 1 < n)
 			continue;
 		lode_trace_writer_add(writer, source->batch, source->n_batch, &error);
@@ -151,7 +160,7 @@ typedef struct {
 } Figures;
 
 /* In a child, so that its memory is its own. */
-static Figures measure(const char *path, Shape shape, LodeTraceLevel level, bool is_packing)
+static Figures measure(const Case *self, const char *path, bool is_packing)
 {
 	int ends[2];
 	struct rusage usage;
@@ -162,7 +171,7 @@ static Figures measure(const char *path, Shape shape, LodeTraceLevel level, bool
 	g_assert_cmpint(pipe(ends), ==, 0);
 	pid_t child = fork();
 	if (child == 0) {
-		uint64_t checksum = is_packing ? pack(path, shape, level) : unpack(path);
+		uint64_t checksum = is_packing ? pack(self, path) : unpack(path);
 
 		_exit(write(ends[1], &checksum, sizeof(checksum)) != sizeof(checksum));
 	}
@@ -179,27 +188,28 @@ static Figures measure(const char *path, Shape shape, LodeTraceLevel level, bool
 	return figures;
 }
 
-static void report(const char *what, const Figures *figures)
+static void report(const Case *self, const char *what, const Figures *figures)
 {
 	g_test_message("%s: %.0f MiB, %.1f s, %.1f s of processors, %.1f Mref/s", what,
 		figures->mib, figures->seconds, figures->processor_seconds,
-		millions / figures->seconds);
+		(double)n_references(self) / 1e6 / figures->seconds);
 	g_assert_cmpfloat(figures->mib, <, MAX_MIB);
 }
 
 static void test_memory(const void *data)
 {
-	Shape shape = *(const Shape *)data;
+	const Case *self = data;
 	g_autofree char *folder = g_dir_make_tmp("lode-memory-XXXXXX", NULL);
 	g_autofree char *path = g_build_filename(folder, "x.rps", NULL);
-	Figures packing = measure(path, shape, LODE_TRACE_LEVEL_FAST, true);
-	Figures unpacking = measure(path, shape, LODE_TRACE_LEVEL_FAST, false);
+	Figures packing = measure(self, path, true);
+	Figures unpacking = measure(self, path, false);
 	GStatBuf status;
 
 	g_assert_cmpint(g_stat(path, &status), ==, 0);
-	report("packing", &packing);
-	report("unpacking", &unpacking);
-	g_test_message("%.4f bits a reference", (double)status.st_size * 8 / (millions * 1e6));
+	report(self, "packing", &packing);
+	report(self, "unpacking", &unpacking);
+	g_test_message(
+		"%.4f bits a reference", (double)status.st_size * 8 / (double)n_references(self));
 	g_assert_cmphex(packing.checksum, ==, unpacking.checksum);
 	g_unlink(path);
 	g_rmdir(folder);
@@ -207,13 +217,14 @@ static void test_memory(const void *data)
 
 int main(int argc, char **argv)
 {
+	lode_map_large_blocks();
 	g_test_init(&argc, &argv, NULL);
 	if (argc == 2)
 		millions = atoi(argv[1]);
-	for (size_t i = 0; i < G_N_ELEMENTS(shapes); i++) {
-		g_autofree char *path = g_strconcat("/traces/memory/", shapes[i].name, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *path = g_strconcat("/traces/memory/", cases[i].name, NULL);
 
-		g_test_add_data_func(path, &shapes[i].shape, test_memory);
+		g_test_add_data_func(path, &cases[i], test_memory);
 	}
 	return g_test_run();
 }
