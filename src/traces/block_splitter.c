@@ -2,8 +2,15 @@
 /* Recovers blocks from references. */
 #include "traces/block_splitter.h"
 
+#include <string.h>
+
+enum { EXPECTED_BITS = 13 };
+
 struct LodeBlockSplitter {
 	LodeTraceFrame *frame;
+	uint32_t expected[1 << EXPECTED_BITS]; /* the block that came last from an address behind
+	                                          another block, by a hash of both; id + 1 */
+	uint32_t last_block;
 	LodeTraceBlock open; /* its arrays are the two below; empty: none is open */
 	uint64_t next_fetch; /* address behind the open block */
 	uint16_t thread;
@@ -36,6 +43,20 @@ static bool is_open(const LodeBlockSplitter *self)
 	return self->open.n_instructions > 0 || self->open.n_slots > 0;
 }
 
+/* Where it stands which block is expected from an address. */
+static uint32_t *expected_from(LodeBlockSplitter *self, uint64_t address)
+{
+	uint64_t key = address ^ (uint64_t)self->last_block << 40;
+
+	return &self->expected[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - EXPECTED_BITS)];
+}
+
+static void append_block(LodeBlockSplitter *self, uint32_t id)
+{
+	lode_trace_frame_append(self->frame, id, self->thread, self->addresses);
+	self->last_block = id;
+}
+
 static void end_block(LodeBlockSplitter *self)
 {
 	uint32_t id;
@@ -43,7 +64,8 @@ static void end_block(LodeBlockSplitter *self)
 	if (!is_open(self))
 		return;
 	id = lode_block_dictionary_find_or_add(self->frame->dictionary, &self->open);
-	lode_trace_frame_append(self->frame, id, self->thread, self->addresses);
+	*expected_from(self, self->open.address) = id + 1;
+	append_block(self, id);
 	self->open.n_instructions = 0;
 	self->open.n_slots = 0;
 	self->open.address = 0;
@@ -83,14 +105,84 @@ static bool is_full(const LodeBlockSplitter *self)
 	       lode_block_dictionary_is_full(self->frame->dictionary);
 }
 
+static bool is_fetch(const LodeReference *reference, uint64_t address, uint32_t size)
+{
+	return reference->kind == LODE_REFERENCE_FETCH && reference->address == address &&
+	       reference->size == size;
+}
+
+/* Whether the references are those of the block, in one thread; their addresses are noted. */
+static bool matches(
+	LodeBlockSplitter *self, const LodeTraceBlock *block, const LodeReference *reference)
+{
+	const LodeTraceSlot *slot = block->slots, *end = slot + block->n_slots;
+	uint64_t next = block->address, *address = self->addresses;
+	uint16_t thread = reference->thread;
+	unsigned n_elsewhere = 0;
+
+	for (unsigned i = 0; i < block->n_instructions; i++, reference++) {
+		if (!is_fetch(reference, next, block->instruction_sizes[i]))
+			return false;
+		n_elsewhere += reference->thread != thread;
+		next += reference->size;
+		for (; slot < end && slot->instruction == i; slot++) {
+			reference++;
+			if (reference->kind != slot->kind || reference->size != slot->size)
+				return false;
+			n_elsewhere += reference->thread != thread;
+			*address++ = reference->address;
+		}
+	}
+	return n_elsewhere == 0;
+}
+
+/* Whether a block ends before the reference. */
+static bool ends_before(const LodeTraceBlock *block, uint16_t thread, const LodeReference *next)
+{
+	if (next->thread != thread)
+		return true;
+	if (next->kind != LODE_REFERENCE_FETCH)
+		return block->n_slots >= LODE_BLOCK_MAX_SLOTS;
+	return block->n_instructions >= LODE_BLOCK_MAX_INSTRUCTIONS ||
+	       next->address != block->address + block->n_bytes;
+}
+
+/* Takes a whole block where the one that is expected comes; gives its references, or 0. Most are
+ * taken so, without the hash of all that a block is. */
+static size_t add_expected(LodeBlockSplitter *self, const LodeReference *references, size_t n)
+{
+	uint32_t id = *expected_from(self, references->address);
+	const LodeTraceBlock *block;
+	size_t size;
+
+	if (id == 0)
+		return 0;
+	block = lode_block_dictionary_at(self->frame->dictionary, id - 1);
+	size = (size_t)block->n_instructions + block->n_slots;
+	if (block->n_instructions == 0 || size >= n ||
+		!ends_before(block, references->thread, &references[size]) ||
+		!matches(self, block, references))
+		return 0;
+	self->thread = references->thread;
+	append_block(self, id - 1);
+	return size;
+}
+
 size_t lode_block_splitter_add(LodeBlockSplitter *self, const LodeReference *references, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (is_open(self) && !continues(self, &references[i]))
 			end_block(self);
 		if (!is_open(self)) {
+			size_t taken;
+
 			if (is_full(self))
 				return i;
+			taken = add_expected(self, &references[i], n - i);
+			if (taken > 0) {
+				i += taken - 1;
+				continue;
+			}
 			self->thread = references[i].thread;
 		}
 		if (references[i].kind == LODE_REFERENCE_FETCH)
@@ -113,6 +205,13 @@ static void sort_new_blocks(LodeTraceFrame *frame)
 	}
 }
 
+/* Ids have another meaning from here on. */
+static void expect_nothing(LodeBlockSplitter *self)
+{
+	memset(self->expected, 0, sizeof(self->expected));
+	self->last_block = 0;
+}
+
 LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self)
 {
 	g_autoptr(LodeBlockDictionary) dictionary = NULL;
@@ -122,6 +221,7 @@ LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self)
 	if (frame->n_invocations == 0)
 		return NULL;
 	sort_new_blocks(frame);
+	expect_nothing(self);
 	dictionary = lode_block_dictionary_is_full(frame->dictionary)
 	                     ? lode_block_dictionary_new()
 	                     : lode_block_dictionary_ref(frame->dictionary);

@@ -142,6 +142,71 @@ static void test_long(void)
 	check_round_trip(references);
 }
 
+/* Code that comes again, now and then with other accesses, another length or another thread. */
+static void add_code(GArray *references, unsigned n)
+{
+	while (references->len < n) {
+		uint64_t address = 0x1000 + 64 * (uint64_t)g_test_rand_int_range(0, 4);
+		int length = g_test_rand_int_range(1, 5);
+		uint16_t thread = g_test_rand_int_range(0, 20) == 0;
+
+		for (int i = 0; i < length; i++) {
+			add(references, address + 4U * (unsigned)i, 4, LODE_REFERENCE_FETCH,
+				thread);
+			if (i == 1 || g_test_rand_int_range(0, 20) == 0)
+				add(references, (uint32_t)g_test_rand_int(),
+					g_test_rand_int_range(0, 20) == 0 ? 4 : 8,
+					g_test_rand_int_range(0, 20) == 0 ? LODE_REFERENCE_STORE
+									  : LODE_REFERENCE_LOAD,
+					g_test_rand_int_range(0, 20) == 0 ? 2 : thread);
+		}
+		if (g_test_rand_int_range(0, 20) == 0)
+			add(references, 8, 8, LODE_REFERENCE_LOAD, thread);
+	}
+}
+
+static LodeTraceFrame *split(const GArray *references, size_t most)
+{
+	g_autoptr(LodeBlockSplitter) splitter = lode_block_splitter_new();
+
+	for (size_t at = 0; at < references->len;) {
+		size_t n = MIN(most, references->len - at);
+
+		g_assert_cmpuint(lode_block_splitter_add(splitter,
+					 &g_array_index(references, LodeReference, at), n),
+			==, n);
+		at += n;
+	}
+	return lode_block_splitter_take_frame(splitter);
+}
+
+/* The frame is the same whether a block's references come together or one by one. */
+static void test_pieces(void)
+{
+	for (unsigned round = 0; round < 50; round++) {
+		g_autoptr(GArray) references = references_new();
+
+		add_code(references, 5000);
+		g_autoptr(LodeTraceFrame) one = split(references, 1);
+		g_autoptr(LodeTraceFrame)
+			other = split(references, (size_t)g_test_rand_int_range(2, 6000));
+
+		g_assert_cmpuint(one->n_invocations, ==, other->n_invocations);
+		g_assert_cmpuint(one->n_addresses, ==, other->n_addresses);
+		g_assert_true(memcmp(one->blocks, other->blocks,
+				      one->n_invocations * sizeof(uint32_t)) == 0);
+		g_assert_true(memcmp(one->addresses, other->addresses,
+				      one->n_addresses * sizeof(uint64_t)) == 0);
+		g_assert_cmpuint(one->n_switches, ==, other->n_switches);
+		for (size_t i = 0; i < one->n_switches; i++) {
+			g_assert_cmpuint(
+				one->switches[i].invocation, ==, other->switches[i].invocation);
+			g_assert_cmpuint(one->switches[i].thread, ==, other->switches[i].thread);
+		}
+		check_round_trip(references);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -150,5 +215,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/traces/block_splitter/nothing", test_nothing);
 	g_test_add_func("/traces/block_splitter/random", test_random);
 	g_test_add_func("/traces/block_splitter/long", test_long);
+	g_test_add_func("/traces/block_splitter/pieces", test_pieces);
 	return g_test_run();
 }
