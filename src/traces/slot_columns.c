@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WATCHED = 1 << 10 }; /* places for differences that may come into the table */
+enum {
+	WATCHED_BITS = 10,
+	WATCHED = 1 << WATCHED_BITS, /* places for differences that may come into the table */
+	AHEAD = 6,                   /* invocations whose columns are asked for early */
+};
 
 typedef struct {
 	uint64_t zigzag;
@@ -17,6 +21,7 @@ typedef struct {
 
 typedef struct {
 	Difference watched[WATCHED];
+	unsigned watched_bits; /* of them in use, for this column */
 	unsigned n_watched;
 	Difference table[WATCHED];
 	unsigned n_table;
@@ -28,11 +33,20 @@ typedef struct {
 
 static Difference *find_watched(ColumnWriter *self, uint64_t zigzag)
 {
-	uint32_t at = (uint32_t)(zigzag * UINT64_C(0x9e3779b97f4a7c15) >> 54);
+	uint32_t mask = (1U << self->watched_bits) - 1;
+	uint32_t at = (uint32_t)(zigzag * UINT64_C(0x9e3779b97f4a7c15) >>
+				 (64 - self->watched_bits));
 
 	while (self->watched[at].count > 0 && self->watched[at].zigzag != zigzag)
-		at = (at + 1) % WATCHED;
+		at = (at + 1) & mask;
 	return &self->watched[at];
+}
+
+/* Room for `n` differences twice; most columns are short, and emptying all would take longer. */
+static void empty_watched(ColumnWriter *self, size_t n)
+{
+	self->watched_bits = MIN(g_bit_storage(n) + 1, WATCHED_BITS);
+	memset(self->watched, 0, sizeof(Difference) << self->watched_bits);
 }
 
 static int compare_counts(const void *a, const void *b)
@@ -54,7 +68,7 @@ static void make_table(ColumnWriter *self, const uint64_t *zigzags, size_t n)
 		has_any = zigzags[i] >= LODE_COLUMN_EXTRA;
 	if (!has_any)
 		return;
-	memset(self->watched, 0, sizeof(self->watched));
+	empty_watched(self, n);
 	self->n_watched = 0;
 	for (size_t i = 0; i < n; i++) {
 		Difference *place;
@@ -67,7 +81,7 @@ static void make_table(ColumnWriter *self, const uint64_t *zigzags, size_t n)
 		place->zigzag = zigzags[i];
 		place->count++;
 	}
-	for (unsigned i = 0; i < WATCHED; i++) {
+	for (unsigned i = 0; i < 1U << self->watched_bits; i++) {
 		if (self->watched[i].count >= 3)
 			self->table[self->n_table++] = self->watched[i];
 	}
@@ -79,7 +93,7 @@ static void index_table(ColumnWriter *self)
 {
 	if (self->n_table == 0)
 		return;
-	memset(self->watched, 0, sizeof(self->watched));
+	empty_watched(self, self->n_table);
 	for (unsigned i = 0; i < self->n_table; i++)
 		*find_watched(self, self->table[i].zigzag) = (Difference){
 			self->table[i].zigzag, i + 1};
@@ -204,6 +218,17 @@ static uint64_t difference_of(
 		lode_slot_guess_difference(guess, state->is_absolute, state->constant, address));
 }
 
+/* Asks for what the slots of a block need, as they lie anywhere in memory. */
+static void foresee_columns(const ColumnWriter *self, const LodeSlotPredictor *predictor,
+	const LodeFrameBlock *block)
+{
+	uint32_t slot = block->first_slot;
+
+	__builtin_prefetch(&self->columns[slot], 1);
+	__builtin_prefetch(&predictor->slots[slot], 1);
+	__builtin_prefetch(&predictor->slots[slot + 1], 1);
+}
+
 static void fill_columns(ColumnWriter *self, LodeSlotPredictor *predictor,
 	const LodeTraceFrame *frame, const LodeFrameLayout *layout)
 {
@@ -216,7 +241,9 @@ static void fill_columns(ColumnWriter *self, LodeSlotPredictor *predictor,
 		for (size_t i = run.first; i < run.end; i++) {
 			const LodeFrameBlock *block = &layout->blocks[frame->blocks[i]];
 			uint32_t slot = block->first_slot;
+			uint32_t ahead = frame->blocks[MIN(i + AHEAD, run.end - 1)];
 
+			foresee_columns(self, predictor, &layout->blocks[ahead]);
 			for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
 				LodeSlotGuess guess = lode_slot_predictor_guess(
 					predictor, slot, place);
