@@ -17,6 +17,7 @@ enum {
 	SAMPLE_FIRST = 256,  /* of a column: so many at its beginning… */
 	SAMPLE_EVERY = 4096, /* …and again after so many */
 	SEEN_BITS = 19,
+	AHEAD = 4,             /* invocations */
 	STACK_REACH = 1 << 18, /* bytes that an access of the stack is away from its top at most */
 	LOST_CALLS = 8,        /* calls elsewhere until the stack is another one */
 	COSTLY_BITS = 1,       /* a reference: look for better */
@@ -30,8 +31,8 @@ enum {
 	COST_FORESEEN = 1,
 	COST_ZERO = 24,
 	COST_SMALL = 64,
-	COST_SEEN = 80,
-	COST_OTHER = 80,
+	COST_SEEN = 84,
+	COST_OTHER = 88,
 	COST_BYTE = 64,
 	COST_BASE = 100,
 	COST_OFFSET = 60,
@@ -55,6 +56,7 @@ typedef struct {
 	uint8_t slot_class;
 	uint8_t number; /* in the ballot as it was made */
 	bool is_absolute;
+	bool is_in_run; /* when the last two were the same, the next one was, too */
 } Candidate;
 
 typedef struct {
@@ -63,22 +65,31 @@ typedef struct {
 } Ballot;
 
 typedef struct {
-	Partner partners[N_PARTNERS];
 	uint64_t first, best_cost;
-	uint32_t n, n_stack, n_total, n_sampled;
-	uint32_t ballot; /* where it takes part in a trial; + 1 */
-	bool is_global, is_load;
+	uint32_t n_stack, n_total, n_sampled;
+	bool is_begun, is_global, is_load;
 } SlotNotes;
+
+/* All that most accesses ask of a slot in a walk, apart from the rest so that it stays in the
+ * cache. */
+typedef struct {
+	uint32_t n;
+	uint32_t ballot : 30; /* where it takes part in a trial; + 1 */
+	uint32_t is_global : 1;
+	uint32_t is_learning : 1; /* in its ballot are some that learn */
+} SlotTurn;
 
 typedef struct {
 	LodeSlotPredictor *predictor;
 	const LodeTraceFrame *frame;
 	const LodeFrameLayout *layout;
 	LodeCodecEffort effort;
-	SlotNotes *notes;               /* by slot */
+	SlotNotes *notes; /* by slot, as the two below */
+	SlotTurn *turns;
+	Partner (*partners)[N_PARTNERS];
 	GArray *ballots;                /* Ballot */
-	uint32_t *foreseen;             /* by the two differences before: the next, as a hash */
-	uint32_t *seen;                 /* differences */
+	uint16_t *foreseen;             /* by the two differences before: the next, as a hash */
+	uint16_t *seen;                 /* differences */
 	uint64_t *tables[N_CANDIDATES]; /* of contents, for each candidate */
 } Trial;
 
@@ -97,7 +108,7 @@ static void begin_notes(Trial *self)
 			notes->is_load = code->slots[k].kind != LODE_REFERENCE_STORE;
 			notes->n_total = block->n_invocations;
 			for (unsigned p = 0; p < N_PARTNERS; p++)
-				notes->partners[p].slot = UINT32_MAX;
+				self->partners[block->first_slot + k][p].slot = UINT32_MAX;
 		}
 	}
 }
@@ -136,8 +147,9 @@ static void note_globals(Trial *self)
 			SlotNotes *notes = &self->notes[block->first_slot];
 
 			for (unsigned s = 0; s < block->n_slots; s++, notes++, address++) {
-				if (notes->n++ == 0)
+				if (!notes->is_begun)
 					notes->first = *address;
+				notes->is_begun = true;
 				notes->is_global &= *address == notes->first;
 				notes->n_stack += is_near(*address, stack->top);
 			}
@@ -163,12 +175,12 @@ static void remember(Recent *recent, uint32_t slot, uint64_t address)
 	recent->addresses[at] = address;
 }
 
-static Partner *find_partner(SlotNotes *notes, uint32_t slot)
+static Partner *find_partner(Partner *partners, uint32_t slot)
 {
 	Partner *free_place = NULL;
 
 	for (unsigned i = 0; i < N_PARTNERS; i++) {
-		Partner *partner = &notes->partners[i];
+		Partner *partner = &partners[i];
 
 		if (partner->slot == slot)
 			return partner;
@@ -182,7 +194,7 @@ static Partner *find_partner(SlotNotes *notes, uint32_t slot)
 }
 
 /* Compares an access with those before it: which were as far away as they were the last time. */
-static void vote(SlotNotes *notes, uint32_t slot, uint64_t address, const Recent *recent)
+static void vote(Partner *partners, uint32_t slot, uint64_t address, const Recent *recent)
 {
 	for (unsigned i = 1; i <= MIN(recent->n, N_BACK); i++) {
 		unsigned at = (recent->n - i) % N_BACK;
@@ -191,7 +203,7 @@ static void vote(SlotNotes *notes, uint32_t slot, uint64_t address, const Recent
 
 		if (recent->slots[at] == slot)
 			return;
-		partner = find_partner(notes, recent->slots[at]);
+		partner = find_partner(partners, recent->slots[at]);
 		if (partner == NULL)
 			continue;
 		partner->n_hits = (uint16_t)(partner->n_hits +
@@ -213,13 +225,13 @@ static void find_partners(Trial *self)
 		uint32_t slot = block->first_slot;
 
 		for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
-			SlotNotes *notes = &self->notes[slot];
-			uint32_t n = notes->n++;
+			SlotTurn *turn = &self->turns[slot];
+			uint32_t n = turn->n++;
 
-			if (notes->is_global)
+			if (turn->is_global)
 				continue;
 			if (n < 24 || n % 128 < 4)
-				vote(notes, slot, *address, &recent);
+				vote(self->partners[slot], slot, *address, &recent);
 			remember(&recent, slot, *address);
 		}
 	}
@@ -236,13 +248,14 @@ static void note_stack(Trial *self)
 		state->is_stack = notes->n_stack > notes->n_total / 2;
 		notes->is_global &= !state->is_stack || notes->n_total > FEW_STACK_VALUES;
 		notes->best_cost = UINT64_MAX;
+		self->turns[i].is_global = notes->is_global;
 	}
 }
 
 static void restart_counts(Trial *self)
 {
 	for (uint32_t i = 0; i < self->predictor->n_slots; i++)
-		self->notes[i].n = 0;
+		self->turns[i].n = 0;
 }
 
 static void add_candidate(
@@ -259,12 +272,12 @@ static void add_candidate(
 			.cost = cost};
 }
 
-static void add_best_partners(Ballot *ballot, const SlotNotes *notes)
+static void add_best_partners(Ballot *ballot, const Partner *partners)
 {
 	const Partner *best = NULL, *second = NULL;
 
 	for (unsigned i = 0; i < N_PARTNERS; i++) {
-		const Partner *partner = &notes->partners[i];
+		const Partner *partner = &partners[i];
 
 		if (partner->slot == UINT32_MAX)
 			continue;
@@ -283,6 +296,21 @@ static void add_best_partners(Ballot *ballot, const SlotNotes *notes)
 			COST_BASE + COST_OFFSET);
 }
 
+static bool is_learning(const Candidate *candidate)
+{
+	return candidate->slot_class >= LODE_SLOT_CONTENT;
+}
+
+static void add_ballot(Trial *self, uint32_t slot, const Ballot *ballot)
+{
+	SlotTurn *turn = &self->turns[slot];
+
+	g_array_append_vals(self->ballots, ballot, 1);
+	turn->ballot = self->ballots->len & 0x3fffffff;
+	for (unsigned i = 0; i < ballot->n_candidates; i++)
+		turn->is_learning |= is_learning(&ballot->candidates[i]);
+}
+
 static void add_cheap_candidates(Trial *self)
 {
 	for (uint32_t i = 0; i < self->predictor->n_slots; i++) {
@@ -296,9 +324,8 @@ static void add_cheap_candidates(Trial *self)
 		add_candidate(&ballot, LODE_SLOT_STRIDE, 0, notes->first, COST_ADDRESS);
 		if (self->predictor->slots[i].is_stack)
 			add_candidate(&ballot, LODE_SLOT_STACK, 0, 0, 0);
-		add_best_partners(&ballot, notes);
-		g_array_append_val(self->ballots, ballot);
-		notes->ballot = self->ballots->len;
+		add_best_partners(&ballot, self->partners[i]);
+		add_ballot(self, i, &ballot);
 	}
 }
 
@@ -317,7 +344,7 @@ static void add_costly_candidates(Trial *self)
 		SlotNotes *notes = &self->notes[i];
 		Ballot ballot = {.n_candidates = 0};
 
-		notes->ballot = notes->n = 0;
+		self->turns[i] = (SlotTurn){.is_global = notes->is_global};
 		if (notes->is_global || notes->n_total < FEW_VALUES ||
 			notes->best_cost < (uint64_t)notes->n_sampled * 8 * COSTLY_BITS)
 			continue;
@@ -328,13 +355,12 @@ static void add_costly_candidates(Trial *self)
 			add_absolute(&ballot, LODE_SLOT_HISTORY_2, notes->first);
 		add_absolute(&ballot, LODE_SLOT_HISTORY_3, notes->first);
 		for (unsigned p = 0; p < n_partners; p++) {
-			uint32_t base = notes->partners[p].slot;
+			uint32_t base = self->partners[i][p].slot;
 
 			if (base != UINT32_MAX && self->notes[base].is_load)
 				add_candidate(&ballot, LODE_SLOT_CONTENT, base, 0, COST_BASE);
 		}
-		g_array_append_val(self->ballots, ballot);
-		notes->ballot = self->ballots->len;
+		add_ballot(self, i, &ballot);
 	}
 }
 
@@ -343,28 +369,66 @@ static uint32_t fold(uint64_t value)
 	return (uint32_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
-static unsigned cost_of(Trial *self, const Candidate *candidate, uint32_t key, uint64_t difference)
+/* Of a table of marks: where one stands. */
+static uint32_t mark_place(uint64_t key)
 {
-	uint64_t zigzag = lode_zigzag(difference);
-	uint64_t context = candidate->last * UINT64_C(5) + candidate->before * UINT64_C(11) + key;
-	uint32_t *next = &self->foreseen[fold(context) >> (32 - SEEN_BITS)];
-	uint32_t *seen = &self->seen[fold(difference + key) >> (32 - SEEN_BITS)];
-	uint32_t mark = fold(difference ^ key) | 1;
-	unsigned n_bytes = 1;
-	bool is_foreseen = *next == mark, is_seen = *seen == mark;
+	return fold(key) >> (32 - SEEN_BITS);
+}
 
-	*next = *seen = mark;
-	if (is_foreseen)
+/* Whether the mark stands there; it does behind this. */
+static bool is_marked(uint16_t *place, uint16_t mark)
+{
+	bool result = *place == mark;
+
+	*place = mark;
+	return result;
+}
+
+/* Of a slot's candidate, in the tables of marks. */
+static uint32_t candidate_key(uint32_t slot, const Candidate *candidate)
+{
+	return slot * 8 + candidate->number;
+}
+
+/* Where it stands what came last behind the two differences before. */
+static uint16_t *foreseen_by(const Trial *self, uint32_t key, const Candidate *candidate)
+{
+	uint64_t context = candidate->last * UINT64_C(5) + candidate->before * UINT64_C(11) + key;
+
+	return &self->foreseen[mark_place(context)];
+}
+
+/* Whether the difference is the same once more, and was so when the two before were the same last:
+ * the table would say so too, but it is far from the processor. */
+static bool is_repeated(Candidate *candidate, uint64_t difference)
+{
+	bool is_run = candidate->last == candidate->before;
+	bool is_same = is_run && candidate->last == fold(difference);
+	bool result = is_same && candidate->is_in_run;
+
+	if (is_run)
+		candidate->is_in_run = is_same;
+	return result;
+}
+
+static unsigned cost_of(Trial *self, Candidate *candidate, uint32_t key, uint64_t difference)
+{
+	if (is_repeated(candidate, difference))
+		return COST_FORESEEN;
+	uint64_t zigzag = lode_zigzag(difference);
+	uint16_t mark = (uint16_t)(fold(difference ^ key) | 1);
+	bool is_far = zigzag >= SMALL;
+	bool is_seen = is_far && is_marked(&self->seen[mark_place(difference + key)], mark);
+
+	if (is_marked(foreseen_by(self, key, candidate), mark))
 		return COST_FORESEEN;
 	if (zigzag == 0)
 		return COST_ZERO;
-	if (zigzag < SMALL)
+	if (!is_far)
 		return COST_SMALL;
 	if (is_seen)
 		return COST_SEEN;
-	while (n_bytes < 8 && zigzag >> 8 * n_bytes != 0)
-		n_bytes++;
-	return COST_OTHER + COST_BYTE * n_bytes;
+	return COST_OTHER + COST_BYTE * ((unsigned)(71 - __builtin_clzll(zigzag)) / 8);
 }
 
 static bool is_sampled(const Trial *self, uint32_t n)
@@ -372,9 +436,25 @@ static bool is_sampled(const Trial *self, uint32_t n)
 	return self->effort == LODE_CODEC_THOROUGH || n % SAMPLE_EVERY < SAMPLE_FIRST;
 }
 
-static bool is_learning(const Candidate *candidate)
+static LodeSlotGuess guess_as(
+	Trial *self, uint32_t slot, const Candidate *candidate, const LodeThreadPlace *place)
 {
-	return candidate->slot_class >= LODE_SLOT_CONTENT;
+	self->predictor->contents = self->tables[candidate->number];
+	return lode_slot_predictor_guess_as(self->predictor, slot,
+		(LodeSlotClass)candidate->slot_class, candidate->base, candidate->constant, place);
+}
+
+/* Asks for what all candidates need together, so that it is waited for once. */
+static void foresee_candidates(
+	Trial *self, uint32_t slot, const Ballot *ballot, const LodeThreadPlace *place)
+{
+	for (unsigned i = 0; i < ballot->n_candidates; i++) {
+		const Candidate *candidate = &ballot->candidates[i];
+
+		if (is_learning(candidate))
+			__builtin_prefetch(guess_as(self, slot, candidate, place).learned, 1);
+		__builtin_prefetch(foreseen_by(self, candidate_key(slot, candidate), candidate), 1);
+	}
 }
 
 static void try_candidate(Trial *self, uint32_t slot, uint64_t address, Candidate *candidate,
@@ -385,15 +465,13 @@ static void try_candidate(Trial *self, uint32_t slot, uint64_t address, Candidat
 
 	if (!is_counted && !is_learning(candidate))
 		return;
-	self->predictor->contents = self->tables[candidate->number];
-	guess = lode_slot_predictor_guess_as(self->predictor, slot,
-		(LodeSlotClass)candidate->slot_class, candidate->base, candidate->constant, place);
+	guess = guess_as(self, slot, candidate, place);
 	difference = lode_slot_guess_difference(
 		&guess, candidate->is_absolute, candidate->constant, address);
 	lode_slot_guess_learn(&guess, address);
 	if (!is_counted)
 		return;
-	candidate->cost += cost_of(self, candidate, slot * 8 + candidate->number, difference);
+	candidate->cost += cost_of(self, candidate, candidate_key(slot, candidate), difference);
 	candidate->before = candidate->last;
 	candidate->last = fold(difference);
 }
@@ -417,14 +495,30 @@ static void drop_losers(const SlotNotes *notes, Ballot *ballot)
 static void try_access(Trial *self, uint32_t slot, uint64_t address, const LodeThreadPlace *place)
 {
 	SlotNotes *notes = &self->notes[slot];
-	Ballot *ballot = &g_array_index(self->ballots, Ballot, notes->ballot - 1);
-	bool is_counted = is_sampled(self, notes->n++);
+	SlotTurn *turn = &self->turns[slot];
+	bool is_counted = is_sampled(self, turn->n++);
+	Ballot *ballot;
 
+	if (!is_counted && !turn->is_learning)
+		return;
+	ballot = &g_array_index(self->ballots, Ballot, turn->ballot - 1U);
 	notes->n_sampled += is_counted;
+	if (is_counted)
+		foresee_candidates(self, slot, ballot, place);
 	for (unsigned i = 0; i < ballot->n_candidates; i++)
 		try_candidate(self, slot, address, &ballot->candidates[i], place, is_counted);
-	if (is_counted && self->effort == LODE_CODEC_FAST && notes->n % DROP_EVERY == 0)
+	if (is_counted && self->effort == LODE_CODEC_FAST && turn->n % DROP_EVERY == 0)
 		drop_losers(notes, ballot);
+}
+
+/* Asks for what the slots of an invocation further on need, as they lie anywhere in memory. */
+static void foresee_slots(const Trial *self, uint32_t block)
+{
+	uint32_t slot = self->layout->blocks[block].first_slot;
+
+	__builtin_prefetch(&self->turns[slot], 1);
+	__builtin_prefetch(&self->predictor->slots[slot], 1);
+	__builtin_prefetch(&self->predictor->slots[slot + 1], 1);
 }
 
 static void try_candidates(Trial *self)
@@ -440,8 +534,9 @@ static void try_candidates(Trial *self)
 			const LodeFrameBlock *block = &self->layout->blocks[frame->blocks[i]];
 			uint32_t slot = block->first_slot;
 
+			foresee_slots(self, frame->blocks[MIN(i + AHEAD, run.end - 1)]);
 			for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
-				if (self->notes[slot].ballot != 0)
+				if (self->turns[slot].ballot != 0)
 					try_access(self, slot, *address, place);
 				lode_slot_predictor_advance(self->predictor, slot, *address, place);
 			}
@@ -456,9 +551,9 @@ static void choose(Trial *self)
 		LodeSlotState *state = &self->predictor->slots[i];
 		const Ballot *ballot;
 
-		if (notes->ballot == 0)
+		if (self->turns[i].ballot == 0)
 			continue;
-		ballot = &g_array_index(self->ballots, Ballot, notes->ballot - 1);
+		ballot = &g_array_index(self->ballots, Ballot, self->turns[i].ballot - 1U);
 		for (unsigned k = 0; k < ballot->n_candidates; k++) {
 			const Candidate *candidate = &ballot->candidates[k];
 
@@ -476,8 +571,8 @@ static void choose(Trial *self)
 static void run_trial(Trial *self)
 {
 	lode_slot_predictor_rewind(self->predictor);
-	memset(self->foreseen, 0, sizeof(uint32_t) << SEEN_BITS);
-	memset(self->seen, 0, sizeof(uint32_t) << SEEN_BITS);
+	memset(self->foreseen, 0, sizeof(uint16_t) << SEEN_BITS);
+	memset(self->seen, 0, sizeof(uint16_t) << SEEN_BITS);
 	try_candidates(self);
 	self->predictor->contents = self->tables[0];
 	choose(self);
@@ -504,8 +599,10 @@ void lode_slot_trial(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
 
 	trial.notes = g_new0(SlotNotes, predictor->n_slots + 1U);
 	trial.ballots = g_array_new(FALSE, FALSE, sizeof(Ballot));
-	trial.foreseen = g_new(uint32_t, (size_t)1 << SEEN_BITS);
-	trial.seen = g_new(uint32_t, (size_t)1 << SEEN_BITS);
+	trial.foreseen = g_new(uint16_t, (size_t)1 << SEEN_BITS);
+	trial.seen = g_new(uint16_t, (size_t)1 << SEEN_BITS);
+	trial.turns = g_new0(SlotTurn, predictor->n_slots + 1U);
+	trial.partners = g_malloc0_n(predictor->n_slots + 1U, sizeof(*trial.partners));
 	begin_notes(&trial);
 	note_globals(&trial);
 	note_stack(&trial);
@@ -515,6 +612,8 @@ void lode_slot_trial(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
 	run_trials(&trial);
 	g_array_unref(trial.ballots);
 	g_free(trial.notes);
+	g_free(trial.turns);
+	g_free(trial.partners);
 	g_free(trial.foreseen);
 	g_free(trial.seen);
 }
