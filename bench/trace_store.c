@@ -5,7 +5,7 @@
  * time. With --raw FILE it only writes the references as raw words of eight bytes, for other
  * compressors: the address in the low seven bytes, kind and size in the highest.
  *
- *   trace_store x.rps [--references N] [--raw FILE]
+ *   trace_store x.rps [--references N] [--raw FILE] [--level LEVEL]
  */
 #include "traces/trace_reader.h"
 #include "traces/trace_writer.h"
@@ -18,10 +18,11 @@
 #include <unistd.h>
 
 static gint64 limit = 25000000;
-static char *raw_path;
+static char *raw_path, *only_level;
 static const GOptionEntry options[] = {
 	{"references", 'n', 0, G_OPTION_ARG_INT64, &limit, "take at most so many", "N"},
 	{"raw", 0, 0, G_OPTION_ARG_FILENAME, &raw_path, "write raw words and nothing else", "FILE"},
+	{"level", 0, 0, G_OPTION_ARG_STRING, &only_level, "this level only, one thread", "LEVEL"},
 	{0},
 };
 
@@ -144,6 +145,9 @@ static void measure(
 	const GArray *references, const char *name, LodeTraceLevel level, unsigned threads)
 {
 	LodeTraceWriterOptions how = {.level = level, .threads = threads};
+
+	if (only_level != NULL && (threads > 1 || strcmp(only_level, name) != 0))
+		return;
 	g_autofree char *path = g_strdup_printf("/tmp/trace_store-%d.rps", (int)getpid());
 	double millions = references->len / 1e6;
 	Times in = pack(references, path, &how);
@@ -170,7 +174,8 @@ int main(int argc, char **argv)
 	if (!g_option_context_parse(context, &argc, &argv, &error))
 		fail(error);
 	if (argc != 2) {
-		fputs("usage: trace_store x.rps [--references N] [--raw FILE]\n", stderr);
+		fputs("usage: trace_store x.rps [--references N] [--raw FILE] [--level LEVEL]\n",
+			stderr);
 		return 2;
 	}
 	references = read_references(argv[1]);

@@ -219,8 +219,8 @@ static uint64_t difference_of(
 }
 
 /* Asks for what the slots of a block need, as they lie anywhere in memory. */
-static void foresee_columns(const ColumnWriter *self, const LodeSlotPredictor *predictor,
-	const LodeFrameBlock *block)
+static void foresee_columns(
+	const ColumnWriter *self, const LodeSlotPredictor *predictor, const LodeFrameBlock *block)
 {
 	uint32_t slot = block->first_slot;
 

@@ -411,15 +411,18 @@ static bool is_repeated(Candidate *candidate, uint64_t difference)
 	return result;
 }
 
+/* Fast leaves out look-ups that seldom change a cost. */
 static unsigned cost_of(Trial *self, Candidate *candidate, uint32_t key, uint64_t difference)
 {
-	if (is_repeated(candidate, difference))
-		return COST_FORESEEN;
+	bool is_fast = self->effort == LODE_CODEC_FAST;
 	uint64_t zigzag = lode_zigzag(difference);
 	uint16_t mark = (uint16_t)(fold(difference ^ key) | 1);
-	bool is_far = zigzag >= SMALL;
-	bool is_seen = is_far && is_marked(&self->seen[mark_place(difference + key)], mark);
+	bool is_far = zigzag >= SMALL, is_seen = false;
 
+	if (is_fast && is_repeated(candidate, difference))
+		return COST_FORESEEN;
+	if (is_far || !is_fast)
+		is_seen = is_marked(&self->seen[mark_place(difference + key)], mark);
 	if (is_marked(foreseen_by(self, key, candidate), mark))
 		return COST_FORESEEN;
 	if (zigzag == 0)
