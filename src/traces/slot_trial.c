@@ -31,8 +31,6 @@ enum {
 	COST_FORESEEN = 1,
 	COST_ZERO = 24,
 	COST_SMALL = 64,
-	COST_SEEN = 84,
-	COST_OTHER = 88,
 	COST_BYTE = 64,
 	COST_BASE = 100,
 	COST_OFFSET = 60,
@@ -41,6 +39,11 @@ enum {
 	LAG_FACTOR = 2,
 	SMALL = 0xf0,
 };
+
+/* Of a far difference, by effort: as programs' traces became smallest. */
+static const struct {
+	unsigned seen, other; /* other: and its bytes */
+} FAR_COSTS[] = {[LODE_CODEC_FAST] = {84, 88}, [LODE_CODEC_THOROUGH] = {80, 80}};
 
 typedef struct {
 	uint64_t distance;
@@ -430,8 +433,9 @@ static unsigned cost_of(Trial *self, Candidate *candidate, uint32_t key, uint64_
 	if (!is_far)
 		return COST_SMALL;
 	if (is_seen)
-		return COST_SEEN;
-	return COST_OTHER + COST_BYTE * ((unsigned)(71 - __builtin_clzll(zigzag)) / 8);
+		return FAR_COSTS[self->effort].seen;
+	return FAR_COSTS[self->effort].other +
+	       COST_BYTE * ((unsigned)(71 - __builtin_clzll(zigzag)) / 8);
 }
 
 static bool is_sampled(const Trial *self, uint32_t n)
