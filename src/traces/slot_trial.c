@@ -91,8 +91,8 @@ typedef struct {
 	SlotTurn *turns;
 	Partner (*partners)[N_PARTNERS];
 	GArray *ballots;                /* Ballot */
-	uint16_t *foreseen;             /* by the two differences before: the next, as a hash */
-	uint16_t *seen;                 /* differences */
+	uint32_t *foreseen;             /* by the two differences before: the next, as a hash */
+	uint32_t *seen;                 /* differences */
 	uint64_t *tables[N_CANDIDATES]; /* of contents, for each candidate */
 } Trial;
 
@@ -379,7 +379,7 @@ static uint32_t mark_place(uint64_t key)
 }
 
 /* Whether the mark stands there; it does behind this. */
-static bool is_marked(uint16_t *place, uint16_t mark)
+static bool is_marked(uint32_t *place, uint32_t mark)
 {
 	bool result = *place == mark;
 
@@ -394,7 +394,7 @@ static uint32_t candidate_key(uint32_t slot, const Candidate *candidate)
 }
 
 /* Where it stands what came last behind the two differences before. */
-static uint16_t *foreseen_by(const Trial *self, uint32_t key, const Candidate *candidate)
+static uint32_t *foreseen_by(const Trial *self, uint32_t key, const Candidate *candidate)
 {
 	uint64_t context = candidate->last * UINT64_C(5) + candidate->before * UINT64_C(11) + key;
 
@@ -419,7 +419,7 @@ static unsigned cost_of(Trial *self, Candidate *candidate, uint32_t key, uint64_
 {
 	bool is_fast = self->effort == LODE_CODEC_FAST;
 	uint64_t zigzag = lode_zigzag(difference);
-	uint16_t mark = (uint16_t)(fold(difference ^ key) | 1);
+	uint32_t mark = fold(difference ^ key) | 1;
 	bool is_far = zigzag >= SMALL, is_seen = false;
 
 	if (is_fast && is_repeated(candidate, difference))
@@ -578,8 +578,8 @@ static void choose(Trial *self)
 static void run_trial(Trial *self)
 {
 	lode_slot_predictor_rewind(self->predictor);
-	memset(self->foreseen, 0, sizeof(uint16_t) << SEEN_BITS);
-	memset(self->seen, 0, sizeof(uint16_t) << SEEN_BITS);
+	memset(self->foreseen, 0, sizeof(uint32_t) << SEEN_BITS);
+	memset(self->seen, 0, sizeof(uint32_t) << SEEN_BITS);
 	try_candidates(self);
 	self->predictor->contents = self->tables[0];
 	choose(self);
@@ -606,8 +606,8 @@ void lode_slot_trial(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
 
 	trial.notes = g_new0(SlotNotes, predictor->n_slots + 1U);
 	trial.ballots = g_array_new(FALSE, FALSE, sizeof(Ballot));
-	trial.foreseen = g_new(uint16_t, (size_t)1 << SEEN_BITS);
-	trial.seen = g_new(uint16_t, (size_t)1 << SEEN_BITS);
+	trial.foreseen = g_new(uint32_t, (size_t)1 << SEEN_BITS);
+	trial.seen = g_new(uint32_t, (size_t)1 << SEEN_BITS);
 	trial.turns = g_new0(SlotTurn, predictor->n_slots + 1U);
 	trial.partners = g_malloc0_n(predictor->n_slots + 1U, sizeof(*trial.partners));
 	begin_notes(&trial);
