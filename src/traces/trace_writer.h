@@ -19,7 +19,14 @@ typedef enum {
 	LODE_TRACE_LEVEL_FAST,    /* zstd 3 */
 	LODE_TRACE_LEVEL_DEFAULT, /* zstd 19 */
 	LODE_TRACE_LEVEL_SMALL,   /* xz or zstd with a long window, whichever is smaller */
+	LODE_N_TRACE_LEVELS,
 } LodeTraceLevel;
+
+/* As values of an option. */
+#define LODE_TRACE_LEVEL_WORDS "fast, default or small"
+
+/* Of "fast", "default" or "small"; −1 for an unknown word. */
+int lode_trace_level_from_text(const char *text);
 
 typedef struct {
 	LodeTraceLevel level;
