@@ -26,8 +26,10 @@ struct LodeTraceWriter {
 	LodeBlockSplitter *splitter;
 	LodeBlockDictionary *dictionary; /* of the last frame */
 	uint32_t dictionary_number;
-	bool has_frame;
-	LodePackingQueue *queue; /* its threads use what is below, under the lock */
+	uint64_t n_given;                     /* frames to the queue */
+	const LodeTraceDescription *followed; /* borrowed; NULL: none */
+	guint n_described;                    /* of its mappings and threads, last */
+	LodePackingQueue *queue;              /* its threads use what is below, under the lock */
 	GMutex lock;
 	LodeNewFile *file;
 	GByteArray *index;
@@ -174,11 +176,10 @@ static void number_dictionary(LodeTraceWriter *self, LodeBlockDictionary *dictio
 {
 	if (self->dictionary == dictionary)
 		return;
-	if (self->has_frame)
+	if (self->n_given > 0)
 		self->dictionary_number++;
 	lode_block_dictionary_unref(self->dictionary);
 	self->dictionary = lode_block_dictionary_ref(dictionary);
-	self->has_frame = true;
 }
 
 /* Whether so much of a frame is new code that its references as they are may be smaller. */
@@ -215,8 +216,46 @@ static void end_frame(LodeTraceWriter *self, bool is_last)
 		.is_dictionary_droppable = is_end_of_dictionary || is_waiting,
 	};
 	lode_packing_queue_add_frame(self->queue, lode_frame_packing_new(frame, &options));
+	self->n_given++;
 	if (is_waiting)
 		wait_for_dictionary(self);
+}
+
+void lode_trace_writer_follow(LodeTraceWriter *self, const LodeTraceDescription *description)
+{
+	self->followed = description;
+}
+
+static bool describe(LodeTraceWriter *self, const LodeTraceDescription *description, GError **error)
+{
+	g_autoptr(GByteArray) body = lode_rps_description_encode(description);
+
+	if (body->len > LODE_RPS_MAX_TEXT_BYTES || !lode_rps_description_has_room(description)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"%s: a description of %u bytes and %u mappings; there is room for %d and "
+			"%d",
+			self->path, body->len, description->mappings->len, LODE_RPS_MAX_TEXT_BYTES,
+			LODE_RPS_MAX_MAPPINGS);
+		return false;
+	}
+	lode_packing_queue_add_section(
+		self->queue, lode_rps_section_pack(LODE_RPS_DESCRIPTION, body));
+	return check(self, error);
+}
+
+/* Before the first frame, the second, the fourth, the eighth … where it has grown: these are few.
+ */
+static bool describe_ahead(LodeTraceWriter *self, GError **error)
+{
+	const LodeTraceDescription *followed = self->followed;
+
+	if (followed == NULL || (self->n_given & (self->n_given - 1)) != 0)
+		return true;
+	guint n = followed->mappings->len + followed->threads->len;
+	if (self->n_given > 0 && n == self->n_described)
+		return true;
+	self->n_described = n;
+	return describe(self, followed, error);
 }
 
 bool lode_trace_writer_add(
@@ -231,6 +270,8 @@ bool lode_trace_writer_add(
 		references += taken;
 		n -= taken;
 		if (taken < some || self->n_in_frame == self->frame_references) {
+			if (!describe_ahead(self, error))
+				return false;
 			end_frame(self, false);
 			if (!check(self, error))
 				return false;
@@ -254,24 +295,6 @@ uint64_t lode_trace_writer_bytes(const LodeTraceWriter *self)
 	return bytes;
 }
 
-bool lode_trace_writer_describe(
-	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error)
-{
-	g_autoptr(GByteArray) body = lode_rps_description_encode(description);
-
-	if (body->len > LODE_RPS_MAX_TEXT_BYTES || !lode_rps_description_has_room(description)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"%s: a description of %u bytes and %u mappings; there is room for %d and "
-			"%d",
-			self->path, body->len, description->mappings->len, LODE_RPS_MAX_TEXT_BYTES,
-			LODE_RPS_MAX_MAPPINGS);
-		return false;
-	}
-	lode_packing_queue_add_section(
-		self->queue, lode_rps_section_pack(LODE_RPS_DESCRIPTION, body));
-	return check(self, error);
-}
-
 /* Index and footer. */
 static bool write_end(LodeTraceWriter *self, GError **error)
 {
@@ -293,7 +316,7 @@ bool lode_trace_writer_finish(
 	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error)
 {
 	end_frame(self, true);
-	if (description != NULL && !lode_trace_writer_describe(self, description, error))
+	if (description != NULL && !describe(self, description, error))
 		return false;
 	lode_packing_queue_wait(self->queue);
 	if (!check(self, error))

@@ -37,8 +37,7 @@ void lode_write_trace(
 
 	g_assert_no_error(error);
 	if (options->frame_references > 0)
-		lode_trace_writer_describe(writer, description, &error);
-	g_assert_no_error(error);
+		lode_trace_writer_follow(writer, description);
 	for (guint at = 0; at < references->len; at += BATCH) {
 		lode_trace_writer_add(writer, &g_array_index(references, LodeReference, at),
 			MIN(BATCH, references->len - at), &error);
