@@ -14,6 +14,8 @@
 /* Of zstd, where two ways to code a frame are compared. */
 enum { TRIAL_LEVEL = 6 };
 
+enum { BLOCK_BYTES = 128 }; /* about, of a dictionary */
+
 /* In the order of LodeStream. */
 static const char *const STREAM_NAMES[LODE_N_STREAMS] = {
 	"dictionary.address",
@@ -178,6 +180,17 @@ LodeFrameHead lode_frame_head_of(const LodeTraceFrame *frame)
 		.n_addresses = (uint32_t)frame->n_addresses,
 		.n_switches = (uint32_t)frame->n_switches,
 	};
+}
+
+size_t lode_frame_head_bytes(const LodeFrameHead *head)
+{
+	return head->n_invocations * sizeof(uint32_t) + head->n_addresses * sizeof(uint64_t) +
+	       head->n_switches * sizeof(LodeTraceSwitch);
+}
+
+size_t lode_frame_head_block_bytes(const LodeFrameHead *head)
+{
+	return (size_t)(head->n_blocks - head->first_new_block) * BLOCK_BYTES;
 }
 
 static bool damaged_head(const char *what, GError **error)

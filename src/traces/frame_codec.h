@@ -54,6 +54,10 @@ typedef struct {
 /* What one is told of a frame that is here. */
 LodeFrameHead lode_frame_head_of(const LodeTraceFrame *frame);
 
+/* Memory of such a frame itself, and about that of its new blocks in a dictionary. */
+size_t lode_frame_head_bytes(const LodeFrameHead *head);
+size_t lode_frame_head_block_bytes(const LodeFrameHead *head);
+
 /*
  * Adds the new blocks of a frame to its dictionary, which has those of the frames before. To be
  * done for all frames in their order; the rest of decoding may be done in any. Errors: _CORRUPT.
