@@ -343,7 +343,7 @@ static void test_sparse(void)
  * run into its time limit. */
 static void test_far_apart(void)
 {
-	enum { N = 400000 };
+	enum { N = 1000000 };
 	g_autoptr(GByteArray) bytes = begin();
 	guint chunk = begin_chunk(bytes, 1);
 

@@ -3,23 +3,7 @@
 #include "trace_file_check.h"
 #include "trace_samples.h"
 
-#include <glib/gstdio.h>
 #include <unistd.h>
-
-static char *temporary_path(void)
-{
-	g_autofree char *folder = g_dir_make_tmp("lode-trace-XXXXXX", NULL);
-
-	return g_build_filename(folder, "x.rps", NULL);
-}
-
-static void remove_file(const char *path)
-{
-	g_autofree char *folder = g_path_get_dirname(path);
-
-	g_unlink(path);
-	g_rmdir(folder);
-}
 
 static void check_description(const LodeTraceDescription *description)
 {
@@ -97,14 +81,14 @@ static void test_round_trip(const void *name)
 				.frame_references = frame_sizes[i],
 			};
 			g_autoptr(GArray) references = lode_trace_sample(name, 20000, level);
-			g_autofree char *path = temporary_path();
+			g_autofree char *path = lode_new_trace_path();
 
 			lode_write_trace(path, references, &options);
 			check_whole(path, references);
 			check_seek(path, references, 9999);
 			check_seek(path, references, references->len - 1);
 			check_seek(path, references, references->len);
-			remove_file(path);
+			lode_remove_trace(path);
 		}
 	}
 }
@@ -112,11 +96,11 @@ static void test_round_trip(const void *name)
 static void test_nothing(void)
 {
 	g_autoptr(GArray) references = g_array_new(FALSE, FALSE, sizeof(LodeReference));
-	g_autofree char *path = temporary_path();
+	g_autofree char *path = lode_new_trace_path();
 
 	lode_write_trace(path, references, &(LodeTraceWriterOptions){0});
 	check_whole(path, references);
-	remove_file(path);
+	lode_remove_trace(path);
 }
 
 enum { FOLLOWED_FRAMES = 40, FOLLOWED_REFERENCES = 100 };
@@ -166,7 +150,7 @@ static void check_followed(const char *path, uint64_t n)
 static void test_followed(void)
 {
 	uint64_t ends[FOLLOWED_FRAMES];
-	g_autofree char *path = temporary_path();
+	g_autofree char *path = lode_new_trace_path();
 
 	write_followed(path);
 	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, NULL);
@@ -181,7 +165,7 @@ static void test_followed(void)
 		g_assert_cmpint(truncate(path, (off_t)ends[n - 1]), ==, 0);
 		check_followed(path, n);
 	}
-	remove_file(path);
+	lode_remove_trace(path);
 }
 
 int main(int argc, char **argv)

@@ -46,9 +46,8 @@ static void sample_init(Sample *self, const char *name)
 {
 	LodeTraceWriterOptions options = {
 		.threads = 2, .frame_references = FRAME_REFERENCES, .level = LODE_TRACE_LEVEL_FAST};
-	g_autofree char *folder = g_dir_make_tmp("lode-damage-XXXXXX", NULL);
 
-	self->path = g_build_filename(folder, "x.rps", NULL);
+	self->path = lode_new_trace_path();
 	self->references = lode_trace_sample(name, N_REFERENCES, 1);
 	lode_write_trace(self->path, self->references, &options);
 	g_assert_true(g_file_get_contents(self->path, &self->bytes, &self->size, NULL));
@@ -57,10 +56,7 @@ static void sample_init(Sample *self, const char *name)
 
 static void sample_clear(Sample *self)
 {
-	g_autofree char *folder = g_path_get_dirname(self->path);
-
-	g_unlink(self->path);
-	g_rmdir(folder);
+	lode_remove_trace(self->path);
 	g_array_unref(self->references);
 	g_free(self->bytes);
 	g_free(self->path);
@@ -236,13 +232,12 @@ static void test_behind_damage(void)
 }
 
 /* Where blocks are lost, each frame behind says so. Looked for from the first frame on for each of
- * them, they would take minutes. */
+ * them, the test would run into its time limit. */
 static void test_many_behind_damage(void)
 {
 	enum { N = 40000, EACH = 40, DAMAGED = N / EACH / 2 };
 	LodeTraceWriterOptions options = {.threads = 2, .frame_references = EACH};
-	g_autofree char *folder = g_dir_make_tmp("lode-damage-XXXXXX", NULL);
-	g_autofree char *path = g_build_filename(folder, "x.rps", NULL), *bytes = NULL;
+	g_autofree char *path = lode_new_trace_path(), *bytes = NULL;
 	g_autoptr(GArray) references = lode_trace_sample("program", N, 1);
 	LodeTraceFrameInfo info;
 	size_t size;
@@ -261,8 +256,7 @@ static void test_many_behind_damage(void)
 		g_assert_false(lode_trace_reader_count_classes(reader, i, counts, &error));
 		g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
 	}
-	g_unlink(path);
-	g_rmdir(folder);
+	lode_remove_trace(path);
 }
 
 static void test_more_behind(void)
