@@ -89,6 +89,20 @@ static bool write_frame(LodeTraceWriter *self, const LodeFramePacking *frame, GE
 	return true;
 }
 
+static void add_to_index(LodeTraceWriter *self, const LodeFramePacking *frame, uint64_t bytes)
+{
+	lode_rps_put_u32(self->index, frame != NULL ? LODE_RPS_FRAME : LODE_RPS_DESCRIPTION);
+	lode_rps_put_varint(self->index, bytes);
+	if (frame != NULL)
+		lode_rps_summary_encode(lode_frame_packing_summary(frame), self->index);
+	/* the number of sections stands in front */
+	if (self->index->len > LODE_RPS_MAX_INDEX_BYTES - LODE_RPS_MAX_HEAD_BYTES &&
+		self->error == NULL)
+		g_set_error(&self->error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"an index of more than %d bytes",
+			LODE_RPS_MAX_INDEX_BYTES - LODE_RPS_MAX_HEAD_BYTES);
+}
+
 /* The sink of the queue. */
 static void write_ready(const LodeFramePacking *frame, const GByteArray *section, void *user_data)
 {
@@ -101,12 +115,9 @@ static void write_ready(const LodeFramePacking *frame, const GByteArray *section
 	else if (self->error == NULL)
 		write_all(self, section->data, section->len, &self->error);
 	self->n_sections++;
-	lode_rps_put_u32(self->index, frame != NULL ? LODE_RPS_FRAME : LODE_RPS_DESCRIPTION);
-	lode_rps_put_varint(self->index, self->offset - start);
-	if (frame != NULL) {
-		lode_rps_summary_encode(lode_frame_packing_summary(frame), self->index);
+	add_to_index(self, frame, self->offset - start);
+	if (frame != NULL)
 		self->has_dropped_dictionary = lode_frame_packing_has_dropped_dictionary(frame);
-	}
 	g_mutex_unlock(&self->lock);
 }
 
