@@ -6,13 +6,12 @@
  */
 #include "traces/slot_trial.h"
 
+#include "traces/slot_partners.h"
 #include "traces/varint.h"
 
 #include <string.h>
 
 enum {
-	N_BACK = 16,         /* accesses that a slot is compared with, a power of two */
-	N_PARTNERS = 6,      /* slots that are watched for one */
 	N_CANDIDATES = 6,    /* ways that are tried in one walk */
 	SAMPLE_FIRST = 256,  /* of a column: so many at its beginning… */
 	SAMPLE_EVERY = 4096, /* …and again after so many */
@@ -44,12 +43,6 @@ enum {
 static const struct {
 	unsigned seen, other; /* other: and its bytes */
 } FAR_COSTS[] = {[LODE_CODEC_FAST] = {84, 88}, [LODE_CODEC_THOROUGH] = {80, 80}};
-
-typedef struct {
-	uint64_t distance;
-	uint32_t slot;
-	uint16_t n_hits, n_seen;
-} Partner;
 
 typedef struct {
 	uint64_t constant;
@@ -89,7 +82,7 @@ typedef struct {
 	LodeCodecEffort effort;
 	SlotNotes *notes; /* by slot, as the two below */
 	SlotTurn *turns;
-	Partner (*partners)[N_PARTNERS];
+	LodeSlotPartners *partners;
 	GArray *ballots;                /* Ballot */
 	uint32_t *foreseen;             /* by the two differences before: the next, as a hash */
 	uint32_t *seen;                 /* differences */
@@ -110,8 +103,6 @@ static void begin_notes(Trial *self)
 			notes->is_global = true;
 			notes->is_load = code->slots[k].kind != LODE_REFERENCE_STORE;
 			notes->n_total = block->n_invocations;
-			for (unsigned p = 0; p < N_PARTNERS; p++)
-				self->partners[block->first_slot + k][p].slot = UINT32_MAX;
 		}
 	}
 }
@@ -163,83 +154,6 @@ static void note_globals(Trial *self)
 	}
 }
 
-/* The accesses before this one that are not global. */
-typedef struct {
-	uint64_t addresses[N_BACK];
-	uint32_t slots[N_BACK];
-	unsigned n;
-} Recent;
-
-static void remember(Recent *recent, uint32_t slot, uint64_t address)
-{
-	unsigned at = recent->n++ % N_BACK;
-
-	recent->slots[at] = slot;
-	recent->addresses[at] = address;
-}
-
-static Partner *find_partner(Partner *partners, uint32_t slot)
-{
-	Partner *free_place = NULL;
-
-	for (unsigned i = 0; i < N_PARTNERS; i++) {
-		Partner *partner = &partners[i];
-
-		if (partner->slot == slot)
-			return partner;
-		if (free_place == NULL && (partner->slot == UINT32_MAX ||
-						  (partner->n_seen > 3 && partner->n_hits == 0)))
-			free_place = partner;
-	}
-	if (free_place != NULL)
-		*free_place = (Partner){0, slot, 0, 0};
-	return free_place;
-}
-
-/* Compares an access with those before it: which were as far away as they were the last time. */
-static void vote(Partner *partners, uint32_t slot, uint64_t address, const Recent *recent)
-{
-	for (unsigned i = 1; i <= MIN(recent->n, N_BACK); i++) {
-		unsigned at = (recent->n - i) % N_BACK;
-		uint64_t distance = address - recent->addresses[at];
-		Partner *partner;
-
-		if (recent->slots[at] == slot)
-			return;
-		partner = find_partner(partners, recent->slots[at]);
-		if (partner == NULL)
-			continue;
-		partner->n_hits = (uint16_t)(partner->n_hits +
-					     (partner->n_seen > 0 &&
-						     partner->distance == distance));
-		partner->n_seen++;
-		partner->distance = distance;
-	}
-}
-
-static void find_partners(Trial *self)
-{
-	const LodeTraceFrame *frame = self->frame;
-	const uint64_t *address = frame->addresses;
-	Recent recent = {.n = 0};
-
-	for (size_t i = 0; i < frame->n_invocations; i++) {
-		const LodeFrameBlock *block = &self->layout->blocks[frame->blocks[i]];
-		uint32_t slot = block->first_slot;
-
-		for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
-			SlotTurn *turn = &self->turns[slot];
-			uint32_t n = turn->n++;
-
-			if (turn->is_global)
-				continue;
-			if (n < 24 || n % 128 < 4)
-				vote(self->partners[slot], slot, *address, &recent);
-			remember(&recent, slot, *address);
-		}
-	}
-}
-
 /* What is of the stack; there a few accesses are guessed more cheaply than told an address. */
 static void note_stack(Trial *self)
 {
@@ -255,10 +169,15 @@ static void note_stack(Trial *self)
 	}
 }
 
-static void restart_counts(Trial *self)
+/* What is global has no turn. */
+static void find_partners(Trial *self)
 {
-	for (uint32_t i = 0; i < self->predictor->n_slots; i++)
-		self->turns[i].n = 0;
+	uint32_t n_slots = self->predictor->n_slots;
+	g_autofree uint32_t *turns = g_new0(uint32_t, n_slots + 1U);
+
+	for (uint32_t i = 0; i < n_slots; i++)
+		turns[i] = self->turns[i].is_global ? LODE_SLOT_NO_TURN : 0;
+	lode_slot_partners_find(self->partners, self->frame, self->layout, turns);
 }
 
 static void add_candidate(
@@ -275,12 +194,12 @@ static void add_candidate(
 			.cost = cost};
 }
 
-static void add_best_partners(Ballot *ballot, const Partner *partners)
+static void add_best_partners(Ballot *ballot, const LodeSlotPartners *partners)
 {
-	const Partner *best = NULL, *second = NULL;
+	const LodeSlotPartner *best = NULL, *second = NULL;
 
-	for (unsigned i = 0; i < N_PARTNERS; i++) {
-		const Partner *partner = &partners[i];
+	for (unsigned i = 0; i < LODE_N_SLOT_PARTNERS; i++) {
+		const LodeSlotPartner *partner = &partners->of[i];
 
 		if (partner->slot == UINT32_MAX)
 			continue;
@@ -327,7 +246,7 @@ static void add_cheap_candidates(Trial *self)
 		add_candidate(&ballot, LODE_SLOT_STRIDE, 0, notes->first, COST_ADDRESS);
 		if (self->predictor->slots[i].is_stack)
 			add_candidate(&ballot, LODE_SLOT_STACK, 0, 0, 0);
-		add_best_partners(&ballot, self->partners[i]);
+		add_best_partners(&ballot, &self->partners[i]);
 		add_ballot(self, i, &ballot);
 	}
 }
@@ -341,7 +260,7 @@ static void add_absolute(Ballot *ballot, LodeSlotClass slot_class, uint64_t firs
 
 static void add_costly_candidates(Trial *self)
 {
-	unsigned n_partners = self->effort == LODE_CODEC_THOROUGH ? N_PARTNERS : 2;
+	unsigned n_partners = self->effort == LODE_CODEC_THOROUGH ? LODE_N_SLOT_PARTNERS : 2;
 
 	for (uint32_t i = 0; i < self->predictor->n_slots; i++) {
 		SlotNotes *notes = &self->notes[i];
@@ -358,7 +277,7 @@ static void add_costly_candidates(Trial *self)
 			add_absolute(&ballot, LODE_SLOT_HISTORY_2, notes->first);
 		add_absolute(&ballot, LODE_SLOT_HISTORY_3, notes->first);
 		for (unsigned p = 0; p < n_partners; p++) {
-			uint32_t base = self->partners[i][p].slot;
+			uint32_t base = self->partners[i].of[p].slot;
 
 			if (base != UINT32_MAX && self->notes[base].is_load)
 				add_candidate(&ballot, LODE_SLOT_CONTENT, base, 0, COST_BASE);
@@ -393,7 +312,7 @@ static uint32_t candidate_key(uint32_t slot, const Candidate *candidate)
 	return slot * 8 + candidate->number;
 }
 
-/* Where it stands what came last behind the two differences before. */
+/* Where stands what came last behind the two differences before. */
 static uint32_t *foreseen_by(const Trial *self, uint32_t key, const Candidate *candidate)
 {
 	uint64_t context = candidate->last * UINT64_C(5) + candidate->before * UINT64_C(11) + key;
@@ -609,13 +528,11 @@ void lode_slot_trial(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
 	trial.foreseen = g_new(uint32_t, (size_t)1 << SEEN_BITS);
 	trial.seen = g_new(uint32_t, (size_t)1 << SEEN_BITS);
 	trial.turns = g_new0(SlotTurn, predictor->n_slots + 1U);
-	trial.partners = g_malloc0_n(predictor->n_slots + 1U, sizeof(*trial.partners));
+	trial.partners = lode_slot_partners_new(predictor->n_slots);
 	begin_notes(&trial);
 	note_globals(&trial);
 	note_stack(&trial);
-	restart_counts(&trial);
 	find_partners(&trial);
-	restart_counts(&trial);
 	run_trials(&trial);
 	g_array_unref(trial.ballots);
 	g_free(trial.notes);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Which slots move together: how often one was as far from another as it was the last time. */
+#pragma once
+
+#include "traces/frame_layout.h"
+
+enum {
+	LODE_N_SLOT_PARTNERS = 6, /* that are watched for each slot */
+};
+
+#define LODE_SLOT_NO_TURN UINT32_MAX
+
+typedef struct {
+	uint64_t distance;       /* from the partner's address, the last time */
+	uint32_t slot;           /* UINT32_MAX: none */
+	uint16_t n_hits, n_seen; /* hits: it was the same as before */
+} LodeSlotPartner;
+
+typedef struct {
+	LodeSlotPartner of[LODE_N_SLOT_PARTNERS];
+} LodeSlotPartners;
+
+/* One for each slot, without partners; to be freed by g_free(). */
+LodeSlotPartners *lode_slot_partners_new(uint32_t n_slots);
+
+/* Watches all accesses of a frame. `turns`, by slot: 0, counted up here, or LODE_SLOT_NO_TURN where
+ * the slot is to be left out. */
+void lode_slot_partners_find(LodeSlotPartners *self, const LodeTraceFrame *frame,
+	const LodeFrameLayout *layout, uint32_t *turns);
