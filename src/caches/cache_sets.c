@@ -77,23 +77,15 @@ uint64_t *lode_cache_sets_find(const LodeCacheSets *self, uint64_t line)
 
 uint64_t *lode_cache_sets_touch(LodeCacheSets *self, uint64_t line)
 {
-	uint64_t *set = set_of(self, line);
-	uint64_t *entry;
-	unsigned way;
+	uint64_t *set, *entry;
 
-	if (self->is_lru_word) {
-		entry = &set[1 + (*set & 15)];
-		if ((*entry ^ (line + 1) << 3) <= LODE_LINE_FLAGS)
-			return entry;
-	}
-	entry = find_in(self, set, line);
-	if (entry == NULL)
-		return NULL;
-	way = (unsigned)((size_t)(entry - set) - self->n_state_words);
 	if (self->is_lru_word)
-		lode_way_order_touch(set, way);
-	else
-		self->policy->touch(set, self->n_ways, way);
+		return lode_cache_sets_touch_word(self, line);
+	set = set_of(self, line);
+	entry = find_in(self, set, line);
+	if (entry != NULL)
+		self->policy->touch(
+			set, self->n_ways, (unsigned)((size_t)(entry - set) - self->n_state_words));
 	return entry;
 }
 

@@ -45,6 +45,21 @@ uint64_t *lode_cache_sets_find(const LodeCacheSets *self, uint64_t line);
 /* Likewise; it was used. */
 uint64_t *lode_cache_sets_touch(LodeCacheSets *self, uint64_t line);
 
+/* The same where `is_lru_word`, without a branch that depends on the way. */
+static inline uint64_t *lode_cache_sets_touch_word(LodeCacheSets *self, uint64_t line)
+{
+	uint64_t *set = &self->words[(line & self->set_mask) * self->set_words];
+	uint64_t *lines = set + 1, key = (line + 1) << 3;
+	unsigned n_ways = self->n_ways, way = n_ways;
+
+	for (unsigned i = 0; i < n_ways; i++)
+		way = (lines[i] ^ key) <= LODE_LINE_FLAGS ? i : way;
+	if (way == n_ways)
+		return NULL;
+	lode_way_order_touch(set, way);
+	return &lines[way];
+}
+
 /* Brings in a line that is not held. `out_victim` is what went, as it stood there; 0: nothing. */
 uint64_t *lode_cache_sets_fill(LodeCacheSets *self, uint64_t line, uint64_t *out_victim);
 

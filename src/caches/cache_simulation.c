@@ -157,6 +157,25 @@ static void place_miss(
 	miss->reference = frame->first_reference + at->reference;
 }
 
+/* Whether it is a hit of a machine whose hits are simple, which is done with then. */
+static inline bool hits(
+	const LodeCacheMachine *machine, LodeCacheCore *core, const LodeFilteredReference *at)
+{
+	LodeCacheCopy *copy = at->kind == LODE_REFERENCE_FETCH ? core->fetches[0] : core->data[0];
+	uint64_t line, *entry;
+
+	if (!machine->hits_only_touch || at->parts != LODE_ACCESS_CACHES)
+		return false;
+	line = at->address >> copy->line_shift;
+	if ((at->address + at->extent) >> copy->line_shift != line)
+		return false;
+	entry = lode_cache_sets_touch_word(&copy->sets, line);
+	if (entry != NULL &&
+		(at->kind == LODE_REFERENCE_STORE || at->kind == LODE_REFERENCE_MODIFY))
+		*entry |= LODE_LINE_DIRTY;
+	return entry != NULL;
+}
+
 /* False: there is no memory for a core. */
 static bool replay_references(LodeCacheMachine *machine, const LodeTraceFrame *frame,
 	const LodeFilteredReference *references, size_t n)
@@ -175,6 +194,8 @@ static bool replay_references(LodeCacheMachine *machine, const LodeTraceFrame *f
 		}
 		if (core == NULL)
 			return false;
+		if (hits(machine, core, at))
+			continue;
 		access.first = at->address;
 		access.last = at->address + at->extent;
 		access.kind = at->kind;
