@@ -30,9 +30,7 @@ static bool hits_only_touch(const LodeCacheMachine *self)
 
 		if (cache->is_tlb || cache->level > 1)
 			continue;
-		is_so &= cache->replacement == LODE_REPLACEMENT_LRU &&
-		         cache->n_ways <= LODE_REPLACEMENT_WORD_WAYS &&
-		         cache->prefetch == LODE_PREFETCH_NONE;
+		is_so &= lode_cache_sets_is_by_age(cache) && cache->prefetch == LODE_PREFETCH_NONE;
 	}
 	return is_so;
 }

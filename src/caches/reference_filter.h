@@ -12,16 +12,7 @@
 
 #include "caches/block_plans.h"
 #include "caches/filter_rules.h"
-
-/* What is left: enough to look it up and to tell of a miss. */
-typedef struct {
-	uint64_t address;
-	uint32_t reference, invocation; /* from the beginning of the frame */
-	uint16_t extent, thread;
-	uint8_t kind;              /* LodeReferenceKind */
-	uint8_t instruction, slot; /* in the block; slot 255: the fetch */
-	uint8_t parts;             /* LODE_ACCESS_… bits: which lookups it takes */
-} LodeFilteredReference;
+#include "caches/filtered_references.h"
 
 typedef struct LodeReferenceFilter LodeReferenceFilter;
 
