@@ -2,6 +2,8 @@
 /* Sets of few ways are searched, those of many have a hash table beside them. */
 #include "caches/cache_sets.h"
 
+#include "base/large_array.h"
+
 #include <string.h>
 
 enum { MAX_SEARCHED_WAYS = 32, ALIGNMENT = 64 };
@@ -42,6 +44,7 @@ bool lode_cache_sets_init(
 		lode_cache_budget_refuse(budget, self->n_bytes);
 		return false;
 	}
+	lode_large_array_advise(self->memory, self->n_bytes);
 	self->words = aligned(self->memory);
 	for (size_t i = 0; policy != NULL && policy->reset != NULL && i < cache->n_sets; i++)
 		policy->reset(&self->words[i * self->set_words], self->n_ways);
