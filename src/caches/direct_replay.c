@@ -17,6 +17,7 @@ typedef struct {
 
 struct LodeDirectReplay {
 	LodeCacheMachine *machine;
+	LodeCacheCore *core;                   /* its only one */
 	LodeCacheSets *fetch_sets, *data_sets; /* the former NULL: fetches go nowhere */
 	FirstLevel fetches, data;
 	const LodeTraceFrame *frame;
@@ -53,6 +54,7 @@ LodeDirectReplay *lode_direct_replay_new(LodeCacheMachine *machine)
 		return NULL;
 	self = g_new0(LodeDirectReplay, 1);
 	self->machine = machine;
+	self->core = core;
 	self->data_sets = &core->data[0]->sets;
 	self->data = first_level_of(core->data[0]);
 	if (core->fetches[0] != NULL) {
@@ -96,7 +98,7 @@ static void access_caches(LodeDirectReplay *self, LodeFilteredReference *place, 
 	place->thread = thread_of_invocation(self);
 	place->extent = (uint16_t)MIN((uint64_t)place->extent, UINT64_MAX - place->address);
 	place->parts = LODE_ACCESS_CACHES;
-	lode_filtered_references_replay(place, 1, self->frame, self->machine);
+	lode_filtered_reference_access(place, self->frame, self->machine, self->core);
 }
 
 /* The difference between the line used last in a set and another, and its flags. */

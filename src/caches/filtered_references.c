@@ -56,11 +56,25 @@ static inline bool hits(
 	return entry != NULL;
 }
 
+void lode_filtered_reference_access(const LodeFilteredReference *self, const LodeTraceFrame *frame,
+	LodeCacheMachine *machine, LodeCacheCore *core)
+{
+	LodeCacheMiss miss;
+	LodeCacheAccess access = {.first = self->address,
+		.last = self->address + self->extent,
+		.kind = self->kind,
+		.miss = &miss};
+
+	if (machine->has_strides)
+		access.instruction = instruction_address(frame, self);
+	if (machine->on_miss != NULL)
+		place_miss(&miss, frame, self);
+	lode_cache_access(machine, core, &access, self->parts);
+}
+
 bool lode_filtered_references_replay(const LodeFilteredReference *references, size_t n,
 	const LodeTraceFrame *frame, LodeCacheMachine *machine)
 {
-	LodeCacheMiss miss = {0};
-	LodeCacheAccess access = {.miss = &miss};
 	LodeCacheCore *core = NULL;
 	uint16_t thread = 0;
 
@@ -73,16 +87,8 @@ bool lode_filtered_references_replay(const LodeFilteredReference *references, si
 		}
 		if (core == NULL)
 			return false;
-		if (hits(machine, core, at))
-			continue;
-		access.first = at->address;
-		access.last = at->address + at->extent;
-		access.kind = at->kind;
-		if (machine->has_strides)
-			access.instruction = instruction_address(frame, at);
-		if (machine->on_miss != NULL)
-			place_miss(&miss, frame, at);
-		lode_cache_access(machine, core, &access, at->parts);
+		if (!hits(machine, core, at))
+			lode_filtered_reference_access(at, frame, machine, core);
 	}
 	return true;
 }

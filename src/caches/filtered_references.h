@@ -14,6 +14,11 @@ typedef struct {
 	uint8_t parts;             /* LODE_ACCESS_… bits: which lookups it takes */
 } LodeFilteredReference;
 
-/* In their order. False: there is no memory for a core. */
+/* Looks it up, level by level, and tells of its misses. */
+void lode_filtered_reference_access(const LodeFilteredReference *self, const LodeTraceFrame *frame,
+	LodeCacheMachine *machine, LodeCacheCore *core);
+
+/* All of them in their order, on the cores of their threads. False: there is no memory for a core.
+ */
 bool lode_filtered_references_replay(const LodeFilteredReference *references, size_t n,
 	const LodeTraceFrame *frame, LodeCacheMachine *machine);
