@@ -4,10 +4,9 @@
  * second, by processor time and by the clock, the best of several replays.
  *
  *   cache_simulation TRACE.rps REFERENCES [HIERARCHY]
- *
- * REFERENCES, rounded up to a whole frame, are replayed.
  */
 #include "caches/cache_simulation.h"
+#include "caches/frame_slices.h"
 #include "traces/trace_reader.h"
 
 #include <stdio.h>
@@ -27,9 +26,22 @@ static LodeTraceFrame *copy_frame(const LodeTraceFrame *frame)
 	copy->blocks = g_memdup2(frame->blocks, frame->n_invocations * sizeof(*frame->blocks));
 	copy->addresses = g_memdup2(
 		frame->addresses, frame->n_addresses * sizeof(*frame->addresses));
-	copy->switches = g_memdup2(
-		frame->switches, frame->n_switches * sizeof(*frame->switches));
+	copy->switches = g_memdup2(frame->switches, frame->n_switches * sizeof(*frame->switches));
 	return copy;
+}
+
+/* As much of the frame as is still wanted. */
+static void add_frame(GPtrArray *frames, const LodeTraceFrame *frame, uint64_t n_wanted)
+{
+	g_auto(LodeFrameSlices) slices = {0};
+	const LodeTraceFrame *slice;
+
+	lode_frame_slices_init(&slices, frame);
+	slice = lode_frame_slices_next(&slices, n_wanted - n_references);
+	if (slice == NULL)
+		return;
+	g_ptr_array_add(frames, copy_frame(slice));
+	n_references += slice->n_references;
 }
 
 static GPtrArray *read_frames(const char *path, uint64_t n_wanted, GError **error)
@@ -43,10 +55,8 @@ static GPtrArray *read_frames(const char *path, uint64_t n_wanted, GError **erro
 	if (reader == NULL)
 		return NULL;
 	while (n_references < n_wanted &&
-		(more = lode_trace_reader_next(reader, &frame, error)) > 0) {
-		g_ptr_array_add(frames, copy_frame(frame));
-		n_references += frame->n_references;
-	}
+		(more = lode_trace_reader_next(reader, &frame, error)) > 0)
+		add_frame(frames, frame, n_wanted);
 	return more < 0 ? NULL : g_steal_pointer(&frames);
 }
 
