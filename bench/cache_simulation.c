@@ -3,54 +3,61 @@
  * Times the cache simulator alone, on frames that are in memory already: million references a
  * second, by processor time and by the clock, the best of several replays.
  *
- *   cache_simulation TRACE [HIERARCHY]     TRACE as `lode trace pack` takes it
+ *   cache_simulation TRACE.rps REFERENCES [HIERARCHY]
  */
 #include "caches/cache_simulation.h"
-#include "sources/reference_file.h"
-#include "traces/block_splitter.h"
+#include "caches/frame_slices.h"
+#include "traces/trace_reader.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { BATCH = 1 << 16, ROUNDS = 3, MANY = 64 };
+enum { ROUNDS = 3, MANY = 64 };
 
 static uint64_t n_references;
 
-static bool add_references(
-	LodeBlockSplitter *splitter, GPtrArray *frames, const LodeReference *references, size_t n)
+static LodeTraceFrame *copy_frame(const LodeTraceFrame *frame)
 {
-	for (size_t at = 0; at < n;) {
-		at += lode_block_splitter_add(splitter, references + at, n - at);
-		if (at < n)
-			g_ptr_array_add(frames, lode_block_splitter_take_frame(splitter));
-	}
-	n_references += n;
-	return true;
+	LodeTraceFrame *copy = lode_trace_frame_new(frame->dictionary);
+	LodeBlockDictionary *dictionary = copy->dictionary;
+
+	*copy = *frame;
+	copy->dictionary = dictionary;
+	copy->blocks = g_memdup2(frame->blocks, frame->n_invocations * sizeof(*frame->blocks));
+	copy->addresses = g_memdup2(
+		frame->addresses, frame->n_addresses * sizeof(*frame->addresses));
+	copy->switches = g_memdup2(frame->switches, frame->n_switches * sizeof(*frame->switches));
+	return copy;
 }
 
-static GPtrArray *read_frames(const char *path, GError **error)
+/* As much of the frame as is still wanted. */
+static void add_frame(GPtrArray *frames, const LodeTraceFrame *frame, uint64_t n_wanted)
+{
+	g_auto(LodeFrameSlices) slices = {0};
+	const LodeTraceFrame *slice;
+
+	lode_frame_slices_init(&slices, frame);
+	slice = lode_frame_slices_next(&slices, n_wanted - n_references);
+	if (slice == NULL)
+		return;
+	g_ptr_array_add(frames, copy_frame(slice));
+	n_references += slice->n_references;
+}
+
+static GPtrArray *read_frames(const char *path, uint64_t n_wanted, GError **error)
 {
 	g_autoptr(GPtrArray)
 		frames = g_ptr_array_new_with_free_func((GDestroyNotify)lode_trace_frame_free);
-	g_autoptr(LodeBlockSplitter) splitter = lode_block_splitter_new();
-	g_autofree LodeReference *batch = g_new(LodeReference, BATCH);
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-	g_autoptr(LodeReferenceReader)
-		reader = lode_reference_reader_open(descriptor, path, -1, error);
-	LodeTraceFrame *last;
-	ptrdiff_t n;
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, error);
+	const LodeTraceFrame *frame;
+	int more = 0;
 
 	if (reader == NULL)
 		return NULL;
-	while ((n = lode_reference_reader_next(reader, batch, BATCH, error)) > 0)
-		add_references(splitter, frames, batch, (size_t)n);
-	last = lode_block_splitter_take_frame(splitter);
-	if (last != NULL)
-		g_ptr_array_add(frames, last);
-	close(descriptor);
-	return n < 0 ? NULL : g_steal_pointer(&frames);
+	while (n_references < n_wanted &&
+		(more = lode_trace_reader_next(reader, &frame, error)) > 0)
+		add_frame(frames, frame, n_wanted);
+	return more < 0 ? NULL : g_steal_pointer(&frames);
 }
 
 static uint64_t sum_misses(const LodeCacheSimulation *simulation, const LodeHierarchy *hierarchy)
@@ -175,20 +182,20 @@ int main(int argc, char **argv)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) frames = NULL;
 
-	if (argc < 2) {
-		fputs("usage: cache_simulation TRACE [HIERARCHY]\n", stderr);
+	if (argc < 3) {
+		fputs("usage: cache_simulation TRACE.rps REFERENCES [HIERARCHY]\n", stderr);
 		return 2;
 	}
-	frames = read_frames(argv[1], &error);
+	frames = read_frames(argv[1], g_ascii_strtoull(argv[2], NULL, 10), &error);
 	if (frames == NULL) {
 		fprintf(stderr, "%s\n", error->message);
 		return 1;
 	}
 	printf("%s: %" G_GUINT64_FORMAT " references\n", argv[1], n_references);
-	for (size_t i = 0; argc == 2 && i < G_N_ELEMENTS(texts); i++)
+	for (size_t i = 0; argc == 3 && i < G_N_ELEMENTS(texts); i++)
 		measure_one(texts[i], frames);
-	if (argc > 2)
-		measure_one(argv[2], frames);
+	if (argc > 3)
+		measure_one(argv[3], frames);
 	else
 		measure_many(frames);
 	return 0;

@@ -19,6 +19,22 @@ static bool keeps_stores(const LodeHierarchy *hierarchy)
 	return true;
 }
 
+/* One core, LRU of few ways in the first level, stores that end there, and nothing that watches. */
+static bool hits_only_touch(const LodeCacheMachine *self)
+{
+	bool is_so = self->hierarchy->n_cores == 1 && !self->classifies && self->writes_at_once &&
+	             !self->has_strides;
+
+	for (guint i = 0; i < self->hierarchy->caches->len; i++) {
+		const LodeCache *cache = &g_array_index(self->hierarchy->caches, LodeCache, i);
+
+		if (cache->is_tlb || cache->level > 1)
+			continue;
+		is_so &= lode_cache_sets_is_by_age(cache) && cache->prefetch == LODE_PREFETCH_NONE;
+	}
+	return is_so;
+}
+
 void lode_cache_machine_init(LodeCacheMachine *self, const LodeHierarchy *hierarchy,
 	uint32_t number, const LodeCacheSimulationOptions *options, LodeCacheBudget *budget)
 {
@@ -40,6 +56,7 @@ void lode_cache_machine_init(LodeCacheMachine *self, const LodeHierarchy *hierar
 		self->has_coherence = true;
 		self->coherent_shift = (uint8_t)g_bit_storage(cache->line_bytes - 1);
 	}
+	self->hits_only_touch = hits_only_touch(self);
 }
 
 static void free_copy(LodeCacheCopy *copy)

@@ -41,6 +41,7 @@ typedef struct {
 	bool has_strides;       /* some cache learns from instructions */
 	bool has_coherence;     /* several cores, and private caches that hold data */
 	bool writes_at_once;    /* the first level keeps all stores, as it looks them up */
+	bool hits_only_touch;   /* nothing but the line in the first level changes by a hit there */
 	uint8_t coherent_shift; /* of the lines of private caches that hold data */
 	LodeCacheCounts counts[LODE_HIERARCHY_MAX_CACHES];
 	LodeCacheCore *cores[LODE_HIERARCHY_MAX_CORES];   /* NULL: nothing ran on it yet */

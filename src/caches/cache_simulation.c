@@ -9,18 +9,19 @@
 
 #include "base/error.h"
 #include "base/worker_pool.h"
-#include "caches/cache_access.h"
+#include "caches/direct_replay.h"
 #include "caches/reference_filter.h"
 
 #include <string.h>
 
 enum { PIECE_INVOCATIONS = 2048 };
 
-/* Machines that one filter serves. */
+/* Machines that one filter serves; or one of the usual kind, which is quicker without. */
 typedef struct {
 	LodeFilterRules rules;
 	LodeReferenceFilter *filter;
-	GPtrArray *machines; /* borrowed LodeCacheMachine */
+	LodeDirectReplay *direct; /* NULL: by the filter */
+	GPtrArray *machines;      /* borrowed LodeCacheMachine */
 } Group;
 
 struct LodeCacheSimulation {
@@ -37,6 +38,7 @@ static void clear_group(gpointer data)
 	Group *group = data;
 
 	lode_reference_filter_free(group->filter);
+	lode_direct_replay_free(group->direct);
 	g_ptr_array_unref(group->machines);
 }
 
@@ -83,6 +85,21 @@ static void deal_machines(LodeCacheSimulation *self, unsigned n_workers)
 	}
 }
 
+static void choose_ways(LodeCacheSimulation *self)
+{
+	for (guint i = 0; i < self->workers->len; i++) {
+		GArray *groups = g_ptr_array_index(self->workers, i);
+
+		for (guint j = 0; j < groups->len; j++) {
+			Group *group = &g_array_index(groups, Group, j);
+
+			if (group->machines->len == 1)
+				group->direct = lode_direct_replay_new(
+					g_ptr_array_index(group->machines, 0));
+		}
+	}
+}
+
 LodeCacheSimulation *lode_cache_simulation_new(const LodeHierarchy *const *hierarchies, size_t n,
 	const LodeCacheSimulationOptions *options, GError **error)
 {
@@ -108,6 +125,7 @@ LodeCacheSimulation *lode_cache_simulation_new(const LodeHierarchy *const *hiera
 		}
 	}
 	deal_machines(self, (unsigned)CLAMP(n_workers, 1, MAX(n, 1)));
+	choose_ways(self);
 	return g_steal_pointer(&self);
 }
 
@@ -121,70 +139,6 @@ void lode_cache_simulation_free(LodeCacheSimulation *self)
 	g_free(self->machines);
 	lode_block_plans_clear(&self->plans);
 	g_free(self);
-}
-
-static uint64_t instruction_address(const LodeTraceFrame *frame, const LodeFilteredReference *at)
-{
-	const LodeTraceBlock *block = lode_block_dictionary_at(
-		frame->dictionary, frame->blocks[at->invocation]);
-	uint64_t address = block->address;
-
-	for (unsigned i = 0; i < at->instruction && i < block->n_instructions; i++)
-		address += block->instruction_sizes[i];
-	return address;
-}
-
-/* The size that the trace gives, not the part of it that is looked up. */
-static uint32_t traced_size(const LodeTraceFrame *frame, const LodeFilteredReference *at)
-{
-	const LodeTraceBlock *block = lode_block_dictionary_at(
-		frame->dictionary, frame->blocks[at->invocation]);
-
-	return at->kind == LODE_REFERENCE_FETCH ? block->instruction_sizes[at->instruction]
-	                                        : block->slots[at->slot].size;
-}
-
-static void place_miss(
-	LodeCacheMiss *miss, const LodeTraceFrame *frame, const LodeFilteredReference *at)
-{
-	miss->block = frame->blocks[at->invocation];
-	miss->thread = at->thread;
-	miss->instruction = at->instruction;
-	miss->slot = at->slot;
-	miss->kind = at->kind;
-	miss->size = traced_size(frame, at);
-	miss->address = at->address;
-	miss->reference = frame->first_reference + at->reference;
-}
-
-/* False: there is no memory for a core. */
-static bool replay_references(LodeCacheMachine *machine, const LodeTraceFrame *frame,
-	const LodeFilteredReference *references, size_t n)
-{
-	LodeCacheMiss miss = {0};
-	LodeCacheAccess access = {.miss = &miss};
-	LodeCacheCore *core = NULL;
-	uint16_t thread = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const LodeFilteredReference *at = &references[i];
-
-		if (core == NULL || at->thread != thread) {
-			core = lode_cache_machine_core(machine, at->thread);
-			thread = at->thread;
-		}
-		if (core == NULL)
-			return false;
-		access.first = at->address;
-		access.last = at->address + at->extent;
-		access.kind = at->kind;
-		if (machine->has_strides)
-			access.instruction = instruction_address(frame, at);
-		if (machine->on_miss != NULL)
-			place_miss(&miss, frame, at);
-		lode_cache_access(machine, core, &access, at->parts);
-	}
-	return true;
 }
 
 /* Those of the first level, which most references never reach for being left out. */
@@ -210,14 +164,34 @@ static bool replay_piece(LodeCacheSimulation *self, Group *group)
 	const LodeFilteredReference *references;
 	size_t n;
 
+	if (group->direct != NULL)
+		return lode_direct_replay_next(group->direct, PIECE_INVOCATIONS);
 	if (!lode_reference_filter_next(group->filter, PIECE_INVOCATIONS, &references, &n))
 		return false;
 	for (guint i = 0; i < group->machines->len; i++) {
-		if (!replay_references(
-			    g_ptr_array_index(group->machines, i), self->frame, references, n))
+		if (!lode_filtered_references_replay(
+			    references, n, self->frame, g_ptr_array_index(group->machines, i)))
 			return false;
 	}
 	return true;
+}
+
+static void begin_frame(const LodeCacheSimulation *self, Group *group)
+{
+	if (group->direct != NULL)
+		lode_direct_replay_begin(group->direct, self->frame, &self->plans);
+	else
+		lode_reference_filter_begin(group->filter, self->frame, &self->plans);
+}
+
+static void end_frame(Group *group)
+{
+	const uint64_t *totals = group->direct != NULL
+	                                 ? lode_direct_replay_totals(group->direct)
+	                                 : lode_reference_filter_totals(group->filter);
+
+	for (guint i = 0; i < group->machines->len; i++)
+		count_accesses(g_ptr_array_index(group->machines, i), totals);
 }
 
 static void replay_worker(size_t task, unsigned worker, void *user_data)
@@ -228,19 +202,13 @@ static void replay_worker(size_t task, unsigned worker, void *user_data)
 
 	(void)worker;
 	for (guint i = 0; i < groups->len; i++)
-		lode_reference_filter_begin(
-			g_array_index(groups, Group, i).filter, self->frame, &self->plans);
+		begin_frame(self, &g_array_index(groups, Group, i));
 	while (is_going_on && !atomic_load(&self->budget.is_spent)) {
 		for (guint i = 0; i < groups->len; i++)
 			is_going_on &= replay_piece(self, &g_array_index(groups, Group, i));
 	}
-	for (guint i = 0; i < groups->len; i++) {
-		Group *group = &g_array_index(groups, Group, i);
-
-		for (guint j = 0; j < group->machines->len; j++)
-			count_accesses(g_ptr_array_index(group->machines, j),
-				lode_reference_filter_totals(group->filter));
-	}
+	for (guint i = 0; i < groups->len; i++)
+		end_frame(&g_array_index(groups, Group, i));
 }
 
 static bool check_cores(

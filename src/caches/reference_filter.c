@@ -4,22 +4,11 @@
 #include "caches/reference_filter.h"
 
 #include "caches/cache_access.h"
+#include "caches/used_lines.h"
 
 #include <string.h>
 
-enum {
-	MAX_ENTRIES = 1 << 10,
-	MAX_PER_INVOCATION = LODE_BLOCK_MAX_INSTRUCTIONS + LODE_BLOCK_MAX_SLOTS,
-};
-
-/* No line has this number: lines have 16 bytes at least. */
-#define NO_LINE UINT64_MAX
-
-/* Lines of one kind that were used last; `written` are those among them to which a store changes
- * nothing either, `begun` those of which another use still counts. */
-typedef struct {
-	uint64_t used[MAX_ENTRIES], written[MAX_ENTRIES], begun[MAX_ENTRIES];
-} Lines;
+enum { MAX_PER_INVOCATION = LODE_BLOCK_MAX_INSTRUCTIONS + LODE_BLOCK_MAX_SLOTS };
 
 struct LodeReferenceFilter {
 	LodeFilterRules rules;
@@ -31,63 +20,15 @@ struct LodeReferenceFilter {
 	uint64_t totals[LODE_N_REFERENCE_KINDS];
 	LodeFilteredReference *out;
 	size_t n_out, room;
-	Lines fetches, data, fetch_pages, data_pages;
+	LodeUsedLines fetches, data, fetch_pages, data_pages;
 };
 
-static LodeFilterShape shape_of(const LodeCache *cache, bool classifies)
+static void forget(LodeReferenceFilter *self)
 {
-	LodeFilterShape shape = {.is_there = true};
-
-	shape.shift = (uint8_t)g_bit_storage(cache->line_bytes - 1);
-	shape.counts_second_use = cache->replacement == LODE_REPLACEMENT_SRRIP;
-	/* the fully associative cache beside it wants to know of all but repetitions */
-	shape.mask = classifies ? 0 : (uint16_t)(MIN(cache->n_sets, MAX_ENTRIES) - 1);
-	return shape;
-}
-
-static void add_data_rules(LodeFilterRules *rules, const LodeCache *cache, bool is_coherent)
-{
-	rules->keeps_data = cache->prefetch == LODE_PREFETCH_STRIDE;
-	rules->keeps_stores = is_coherent;
-	rules->stores_bring_lines = !cache->is_no_allocate;
-	rules->stores_end_here = !cache->is_write_through;
-	rules->loads_next = cache->prefetch == LODE_PREFETCH_NEXT_LINE;
-}
-
-static void add_cache_rules(LodeFilterRules *rules, const LodeCache *cache, bool classifies)
-{
-	LodeFilterShape shape = shape_of(cache, classifies);
-
-	if (cache->holds & LODE_CACHE_INSTRUCTIONS) {
-		*(cache->is_tlb ? &rules->fetch_pages : &rules->fetches) = shape;
-		if (!cache->is_tlb)
-			rules->fetches_next = cache->prefetch == LODE_PREFETCH_NEXT_LINE;
-	}
-	if (cache->holds & LODE_CACHE_DATA) {
-		*(cache->is_tlb ? &rules->data_pages : &rules->data) = shape;
-		if (!cache->is_tlb)
-			add_data_rules(rules, cache, classifies && rules->forgets_on_switch);
-	}
-}
-
-void lode_filter_rules_init(
-	LodeFilterRules *out_rules, const LodeHierarchy *hierarchy, bool classifies)
-{
-	LodeFilterRules *rules = out_rules;
-
-	memset(rules, 0, sizeof(*rules));
-	rules->forgets_on_switch = hierarchy->n_cores != 1;
-	for (guint i = 0; i < hierarchy->caches->len; i++) {
-		const LodeCache *cache = &g_array_index(hierarchy->caches, LodeCache, i);
-
-		if (cache->level != 1)
-			continue;
-		add_cache_rules(rules, cache, classifies);
-		if (cache->holds == (LODE_CACHE_INSTRUCTIONS | LODE_CACHE_DATA))
-			rules->is_unified = true;
-	}
-	/* what is brought in by a stride may push out any line */
-	rules->keeps_fetches = rules->is_unified && rules->keeps_data;
+	lode_used_lines_forget(&self->fetches);
+	lode_used_lines_forget(&self->data);
+	lode_used_lines_forget(&self->fetch_pages);
+	lode_used_lines_forget(&self->data_pages);
 }
 
 LodeReferenceFilter *lode_reference_filter_new(const LodeFilterRules *rules)
@@ -95,10 +36,7 @@ LodeReferenceFilter *lode_reference_filter_new(const LodeFilterRules *rules)
 	LodeReferenceFilter *self = g_new0(LodeReferenceFilter, 1);
 
 	self->rules = *rules;
-	memset(&self->fetches, 0xff, sizeof(Lines));
-	memset(&self->data, 0xff, sizeof(Lines));
-	memset(&self->fetch_pages, 0xff, sizeof(Lines));
-	memset(&self->data_pages, 0xff, sizeof(Lines));
+	forget(self);
 	return self;
 }
 
@@ -120,14 +58,6 @@ void lode_reference_filter_begin(
 	memset(self->totals, 0, sizeof(self->totals));
 }
 
-static void forget(LodeReferenceFilter *self)
-{
-	memset(&self->fetches, 0xff, sizeof(Lines));
-	memset(&self->data, 0xff, sizeof(Lines));
-	memset(&self->fetch_pages, 0xff, sizeof(Lines));
-	memset(&self->data_pages, 0xff, sizeof(Lines));
-}
-
 static void follow_switches(LodeReferenceFilter *self)
 {
 	const LodeTraceFrame *frame = self->frame;
@@ -142,61 +72,9 @@ static void follow_switches(LodeReferenceFilter *self)
 }
 
 /* Where data and fetches share a cache, so do their lines. */
-static Lines *fetch_lines(LodeReferenceFilter *self)
+static LodeUsedLines *fetch_lines(LodeReferenceFilter *self)
 {
 	return self->rules.is_unified ? &self->data : &self->fetches;
-}
-
-static bool has_used(
-	const Lines *lines, const LodeFilterShape *shape, uint64_t first, uint64_t last)
-{
-	for (uint64_t line = first >> shape->shift;; line++) {
-		if (lines->used[line & shape->mask] != line)
-			return false;
-		if (line == last >> shape->shift)
-			return true;
-	}
-}
-
-/* What a reference does to the lines that it uses. */
-typedef struct {
-	bool brings; /* they are there afterwards */
-	bool writes; /* and keep what was written */
-	bool next;   /* the one behind them may have been brought in */
-} Use;
-
-static void note_line(Lines *lines, const LodeFilterShape *shape, uint64_t line, Use use)
-{
-	unsigned at = (unsigned)(line & shape->mask);
-	bool was_used = lines->used[at] == line, was_begun = lines->begun[at] == line;
-	bool is_there = use.brings || was_used || was_begun;
-	bool is_used = is_there && (was_used || was_begun || !shape->counts_second_use);
-
-	lines->begun[at] = is_there && !is_used ? line : NO_LINE;
-	lines->used[at] = is_used ? line : NO_LINE;
-	if (lines->written[at] != line || !is_used)
-		lines->written[at] = NO_LINE;
-	if (is_used && use.writes)
-		lines->written[at] = line;
-}
-
-static void forget_line(Lines *lines, const LodeFilterShape *shape, uint64_t line)
-{
-	unsigned at = (unsigned)(line & shape->mask);
-
-	lines->used[at] = lines->written[at] = lines->begun[at] = NO_LINE;
-}
-
-static void note_use(
-	Lines *lines, const LodeFilterShape *shape, uint64_t first, uint64_t last, Use use)
-{
-	uint64_t line = first >> shape->shift, last_line = last >> shape->shift;
-
-	for (; line < last_line; line++)
-		note_line(lines, shape, line, use);
-	note_line(lines, shape, last_line, use);
-	if (use.next)
-		forget_line(lines, shape, last_line + 1);
 }
 
 static LodeFilteredReference *append(LodeReferenceFilter *self, uint64_t address, uint16_t extent)
@@ -220,19 +98,20 @@ static void filter_fetch(LodeReferenceFilter *self, uint64_t address, uint32_t s
 	LodeFilteredReference *out;
 
 	if (rules->fetch_pages.is_there &&
-		!has_used(&self->fetch_pages, &rules->fetch_pages, address, last))
+		!lode_used_lines_has(&self->fetch_pages, &rules->fetch_pages, address, last))
 		parts |= LODE_ACCESS_TLBS;
 	if (rules->fetches.is_there &&
 		(rules->keeps_fetches ||
-			!has_used(fetch_lines(self), &rules->fetches, address, last)))
+			!lode_used_lines_has(fetch_lines(self), &rules->fetches, address, last)))
 		parts |= LODE_ACCESS_CACHES;
 	if (parts == 0)
 		return;
 	if (parts & LODE_ACCESS_TLBS)
-		note_use(&self->fetch_pages, &rules->fetch_pages, address, last, (Use){true});
+		lode_used_lines_note(&self->fetch_pages, &rules->fetch_pages, address, last,
+			(LodeLineUse){true});
 	if (parts & LODE_ACCESS_CACHES)
-		note_use(fetch_lines(self), &rules->fetches, address, last,
-			(Use){true, false, rules->fetches_next});
+		lode_used_lines_note(fetch_lines(self), &rules->fetches, address, last,
+			(LodeLineUse){true, false, rules->fetches_next});
 	out = append(self, address, (uint16_t)(last - address));
 	out->reference = (uint32_t)self->reference + position;
 	out->kind = LODE_REFERENCE_FETCH;
@@ -263,14 +142,28 @@ static void keep_data(
 	LodeFilteredReference *out = append(self, address, slot->extent);
 
 	if (parts & LODE_ACCESS_TLBS)
-		note_use(&self->data_pages, &rules->data_pages, address, last, (Use){true});
+		lode_used_lines_note(
+			&self->data_pages, &rules->data_pages, address, last, (LodeLineUse){true});
 	if (parts & LODE_ACCESS_CACHES)
-		note_use(&self->data, &rules->data, address, last,
-			(Use){!is_store || rules->stores_bring_lines,
+		lode_used_lines_note(&self->data, &rules->data, address, last,
+			(LodeLineUse){!is_store || rules->stores_bring_lines,
 				writes && rules->stores_end_here, rules->loads_next});
 	out->kind = slot->kind;
 	out->instruction = slot->instruction;
 	out->parts = (uint8_t)parts;
+}
+
+/* By plain rules: whether a data reference finds its only line and leaves it as it is. */
+static inline bool repeats(
+	const LodeReferenceFilter *self, uint64_t address, const LodePlanSlot *slot)
+{
+	const LodeFilterShape *shape = &self->rules.data;
+	const uint64_t *lines = slot->kind == LODE_REFERENCE_LOAD ? self->data.used
+	                                                          : self->data.written;
+	uint64_t line = address >> shape->shift;
+
+	return lines[line & shape->mask] == line &&
+	       (address + slot->extent) >> shape->shift == line;
 }
 
 /* Which lookups the reference takes; those left out change nothing. */
@@ -298,12 +191,14 @@ static inline void filter_slots(LodeReferenceFilter *self, const LodeBlockPlan *
 	const LodePlanSlot *slots, unsigned first, unsigned end)
 {
 	const uint64_t *addresses = self->frame->addresses + self->address;
+	const bool is_plain = self->rules.is_plain;
 
 	for (unsigned i = first; i < end; i++) {
-		unsigned parts = needed_parts(self, addresses[i], &slots[i]);
+		unsigned parts = LODE_ACCESS_CACHES;
 		LodeFilteredReference *out;
 
-		if (G_LIKELY(parts == 0))
+		if (is_plain ? repeats(self, addresses[i], &slots[i])
+			     : (parts = needed_parts(self, addresses[i], &slots[i])) == 0)
 			continue;
 		out = &self->out[self->n_out];
 		keep_data(self, addresses[i], &slots[i], parts);
@@ -334,6 +229,33 @@ static void filter_in_order(
 	filter_slots(self, plan, slots, slot, plan->n_slots);
 }
 
+/* By plain rules: of the fetches, only the first one in a line can count, and where it does the
+ * data references before it come first. */
+static void filter_by_lines(
+	LodeReferenceFilter *self, const LodeBlockPlan *plan, const LodePlanSlot *slots)
+{
+	const LodeTraceBlock *block = lode_block_dictionary_at(
+		self->frame->dictionary, self->frame->blocks[self->invocation]);
+	const uint32_t *sizes = block->instruction_sizes;
+	const LodeFilterShape *shape = &self->rules.fetches;
+	uint64_t line = plan->first >> shape->shift, address = plan->first;
+	unsigned slot = 0, instruction = 0;
+
+	for (; line <= plan->last >> shape->shift; line++) {
+		unsigned first = slot;
+
+		if (self->fetches.used[line & shape->mask] == line)
+			continue;
+		while ((address + sizes[instruction] - 1) >> shape->shift < line)
+			address += sizes[instruction++];
+		while (slot < plan->n_slots && slots[slot].instruction < instruction)
+			slot++;
+		filter_slots(self, plan, slots, first, slot);
+		filter_fetch(self, address, sizes[instruction], instruction, instruction + slot);
+	}
+	filter_slots(self, plan, slots, slot, plan->n_slots);
+}
+
 /* Whether all fetches of a block can be left out at once. */
 static inline bool leaves_out_fetches(const LodeReferenceFilter *self, const LodeBlockPlan *plan)
 {
@@ -345,10 +267,11 @@ static inline bool leaves_out_fetches(const LodeReferenceFilter *self, const Lod
 		return true;
 	if (plan->is_odd || rules->is_unified)
 		return false;
-	return (!rules->fetches.is_there ||
-		       has_used(&self->fetches, &rules->fetches, plan->first, plan->last)) &&
+	return (!rules->fetches.is_there || lode_used_lines_has(&self->fetches, &rules->fetches,
+						    plan->first, plan->last)) &&
 	       (!rules->fetch_pages.is_there ||
-		       has_used(&self->fetch_pages, &rules->fetch_pages, plan->first, plan->last));
+		       lode_used_lines_has(
+			       &self->fetch_pages, &rules->fetch_pages, plan->first, plan->last));
 }
 
 static void filter_invocations(LodeReferenceFilter *self, size_t end)
@@ -371,6 +294,8 @@ static void filter_invocations(LodeReferenceFilter *self, size_t end)
 		}
 		if (G_LIKELY(leaves_out_fetches(self, plan)))
 			filter_slots(self, plan, slots, 0, plan->n_slots);
+		else if (self->rules.is_plain && !plan->is_odd)
+			filter_by_lines(self, plan, slots);
 		else
 			filter_in_order(self, plan, slots);
 		self->address += plan->n_slots;

@@ -11,41 +11,8 @@
 #pragma once
 
 #include "caches/block_plans.h"
-#include "caches/hierarchy.h"
-
-/* What is left: enough to look it up and to tell of a miss. */
-typedef struct {
-	uint64_t address;
-	uint32_t reference, invocation; /* from the beginning of the frame */
-	uint16_t extent, thread;
-	uint8_t kind;              /* LodeReferenceKind */
-	uint8_t instruction, slot; /* in the block; slot 255: the fetch */
-	uint8_t parts;             /* LODE_ACCESS_… bits: which lookups it takes */
-} LodeFilteredReference;
-
-/* The lines of one of the first-level caches or TLBs. */
-typedef struct {
-	bool is_there;
-	bool counts_second_use; /* a hit right behind the fill changes something: SRRIP */
-	uint8_t shift;
-	uint16_t mask; /* over line numbers: entries of the filter, at most one a set, less 1 */
-} LodeFilterShape;
-
-/* Equal shapes, byte by byte, may share a filter. */
-typedef struct {
-	LodeFilterShape fetches, data, fetch_pages, data_pages;
-	bool is_unified;               /* fetches and data go to the same first-level cache */
-	bool keeps_fetches;            /* nothing may be left out */
-	bool keeps_data;               /* likewise */
-	bool keeps_stores;             /* likewise */
-	bool stores_bring_lines;       /* allocate */
-	bool stores_end_here;          /* write-back */
-	bool fetches_next, loads_next; /* misses bring in the next line too */
-	bool forgets_on_switch;        /* other threads run on other cores */
-} LodeFilterRules;
-
-void lode_filter_rules_init(
-	LodeFilterRules *out_rules, const LodeHierarchy *hierarchy, bool classifies);
+#include "caches/filter_rules.h"
+#include "caches/filtered_references.h"
 
 typedef struct LodeReferenceFilter LodeReferenceFilter;
 

@@ -11,7 +11,34 @@ static void ignore(uint64_t *state, unsigned n_ways, unsigned way)
 	(void)way;
 }
 
-/* LRU and FIFO of few ways: their order in one word. An emptied way goes to the old end. */
+/* FIFO of few ways: their order in one word. An emptied way goes to the old end. */
+
+/* Ways up to which the order of a set fits into one word. */
+enum { WORD_WAYS = 16 };
+
+/*
+ * The order of at most 16 ways in the digits of a hexadecimal number, the newest lowest. Kept
+ * combined with the digits in their order, so that zero is an empty set.
+ */
+#define WAY_ORDER UINT64_C(0xfedcba9876543210)
+
+static unsigned position_of(uint64_t order, unsigned way)
+{
+	uint64_t differing = order ^ way * UINT64_C(0x1111111111111111);
+	uint64_t zeros = (differing - UINT64_C(0x1111111111111111)) & ~differing &
+	                 UINT64_C(0x8888888888888888);
+
+	return (unsigned)__builtin_ctzll(zeros) / 4;
+}
+
+/* The way becomes the newest. */
+static void make_newest(uint64_t *state, unsigned way)
+{
+	uint64_t order = *state ^ WAY_ORDER;
+	uint64_t upto = ~UINT64_C(0) >> (60 - 4 * position_of(order, way));
+
+	*state = ((order & ~upto) | (order << 4 & upto) | way) ^ WAY_ORDER;
+}
 
 static size_t order_words(unsigned n_ways)
 {
@@ -22,13 +49,13 @@ static size_t order_words(unsigned n_ways)
 static void order_touch(uint64_t *state, unsigned n_ways, unsigned way)
 {
 	(void)n_ways;
-	lode_way_order_touch(state, way);
+	make_newest(state, way);
 }
 
 static void order_empty(uint64_t *state, unsigned n_ways, unsigned way)
 {
-	uint64_t order = *state ^ LODE_WAY_ORDER;
-	unsigned position = lode_way_order_position(order, way);
+	uint64_t order = *state ^ WAY_ORDER;
+	unsigned position = position_of(order, way);
 
 	for (unsigned i = position; i + 1 < n_ways; i++) {
 		uint64_t next = order >> (4 * (i + 1)) & 15;
@@ -37,7 +64,7 @@ static void order_empty(uint64_t *state, unsigned n_ways, unsigned way)
 	}
 	order = (order & ~(UINT64_C(15) << (4 * (n_ways - 1)))) | (uint64_t)way
 	                                                                  << (4 * (n_ways - 1));
-	*state = order ^ LODE_WAY_ORDER;
+	*state = order ^ WAY_ORDER;
 }
 
 static unsigned order_choose(
@@ -45,10 +72,10 @@ static unsigned order_choose(
 {
 	(void)lines;
 	(void)random;
-	return (unsigned)((*state ^ LODE_WAY_ORDER) >> (4 * (n_ways - 1)) & 15);
+	return (unsigned)((*state ^ WAY_ORDER) >> (4 * (n_ways - 1)) & 15);
 }
 
-/* LRU and FIFO of many ways: a list, newest first. Word 0 holds both ends, word 1 + way the
+/* LRU, and FIFO of many ways: a list, newest first. Word 0 holds both ends, word 1 + way the
  * neighbours of a way, the newer one lowest. */
 
 enum { NO_WAY = UINT32_MAX };
@@ -239,14 +266,13 @@ static unsigned srrip_choose(
 	return first;
 }
 
-enum { LRU_LIST = LODE_N_REPLACEMENTS, FIFO_LIST, N_POLICIES };
+enum { FIFO_LIST = LODE_N_REPLACEMENTS, N_POLICIES };
 
 static const LodeReplacementPolicy policies[N_POLICIES] = {
-	[LODE_REPLACEMENT_LRU] = {order_words, NULL, order_touch, order_touch, order_empty,
-		order_choose},
 	[LODE_REPLACEMENT_FIFO] = {order_words, NULL, ignore, order_touch, order_empty,
 		order_choose},
-	[LRU_LIST] = {list_words, list_reset, list_touch, list_touch, list_empty, list_choose},
+	[LODE_REPLACEMENT_LRU] = {list_words, list_reset, list_touch, list_touch, list_empty,
+		list_choose},
 	[FIFO_LIST] = {list_words, list_reset, ignore, list_touch, list_empty, list_choose},
 	[LODE_REPLACEMENT_PLRU] = {plru_words, NULL, plru_touch, plru_touch, note_empty,
 		plru_choose},
@@ -259,9 +285,7 @@ const LodeReplacementPolicy *lode_replacement_policy(LodeReplacement replacement
 {
 	unsigned row = replacement;
 
-	if (n_ways > LODE_REPLACEMENT_WORD_WAYS && replacement == LODE_REPLACEMENT_LRU)
-		row = LRU_LIST;
-	if (n_ways > LODE_REPLACEMENT_WORD_WAYS && replacement == LODE_REPLACEMENT_FIFO)
+	if (n_ways > WORD_WAYS && replacement == LODE_REPLACEMENT_FIFO)
 		row = FIFO_LIST;
 	return &policies[row];
 }

@@ -23,31 +23,5 @@ typedef struct {
 		uint64_t *state, unsigned n_ways, const uint64_t *lines, uint64_t *random);
 } LodeReplacementPolicy;
 
+/* An LRU of few ways needs none, see cache_sets.h. */
 const LodeReplacementPolicy *lode_replacement_policy(LodeReplacement replacement, unsigned n_ways);
-
-/* Ways up to which the order of a set fits into one word. */
-enum { LODE_REPLACEMENT_WORD_WAYS = 16 };
-
-/*
- * The order of at most 16 ways in the digits of a hexadecimal number, the newest lowest. Kept
- * combined with the digits in their order, so that zero is an empty set.
- */
-#define LODE_WAY_ORDER UINT64_C(0xfedcba9876543210)
-
-static inline unsigned lode_way_order_position(uint64_t order, unsigned way)
-{
-	uint64_t differing = order ^ way * UINT64_C(0x1111111111111111);
-	uint64_t zeros = (differing - UINT64_C(0x1111111111111111)) & ~differing &
-	                 UINT64_C(0x8888888888888888);
-
-	return (unsigned)__builtin_ctzll(zeros) / 4;
-}
-
-/* The way becomes the newest. */
-static inline void lode_way_order_touch(uint64_t *state, unsigned way)
-{
-	uint64_t order = *state ^ LODE_WAY_ORDER;
-	uint64_t upto = ~UINT64_C(0) >> (60 - 4 * lode_way_order_position(order, way));
-
-	*state = ((order & ~upto) | (order << 4 & upto) | way) ^ LODE_WAY_ORDER;
-}

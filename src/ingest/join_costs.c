@@ -4,8 +4,8 @@
  * "cycles", KCachegrind's estimate, as the weight.
  */
 #include "base/error.h"
+#include "base/large_array.h"
 #include "ingest/join.h"
-#include "sources/large_array.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * Executed instructions → the functions that cover them: by the binary's bounds, and where it has
  * none by the name that callgrind recorded, one function for each run of addresses with that name.
  */
+#include "base/large_array.h"
 #include "ingest/join.h"
-#include "sources/large_array.h"
 
 typedef struct {
 	LodeJoin *join;

@@ -3,9 +3,9 @@
  * Callgrind's objects → images, opened; and every executed instruction's place in them. What
  * callgrind could not name ("???") has run-time addresses, which the load map resolves.
  */
+#include "base/large_array.h"
 #include "base/worker_pool.h"
 #include "ingest/join.h"
-#include "sources/large_array.h"
 #include "sources/load_map_segments.h"
 
 #include <stdlib.h>

@@ -8,8 +8,8 @@
  *   │ object │ address │    row      │   where all of that fits; else piece by piece
  */
 #include "base/error.h"
+#include "base/large_array.h"
 #include "sources/callgrind_records.h"
-#include "sources/large_array.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #include "traces/frame_codec.h"
 
 #include "base/error.h"
+#include "base/large_array.h"
 #include "traces/block_sequence.h"
 #include "traces/block_streams.h"
 #include "traces/frame_streams.h"
@@ -237,6 +238,8 @@ static LodeTraceFrame *new_frame(const LodeFrameHead *head, LodeBlockDictionary 
 	frame->blocks = g_new(uint32_t, head->n_invocations + 1U);
 	frame->addresses = g_new(uint64_t, head->n_addresses + 1U);
 	frame->switches = g_new(LodeTraceSwitch, head->n_switches + 1U);
+	lode_large_array_advise(frame->blocks, head->n_invocations * sizeof(uint32_t));
+	lode_large_array_advise(frame->addresses, head->n_addresses * sizeof(uint64_t));
 	frame->blocks_room = head->n_invocations + 1U;
 	frame->addresses_room = head->n_addresses + 1U;
 	frame->switches_room = head->n_switches + 1U;

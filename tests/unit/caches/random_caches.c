@@ -61,6 +61,28 @@ static void append_tlbs(GString *text)
 		append_tlb(text, below(2) ? "stlb" : "dtlb2");
 }
 
+/* LRU, write-back, no prefetching: nothing but the geometry. */
+static void append_usual_cache(GString *text, const char *name)
+{
+	static const unsigned all_ways[] = {1, 2, 3, 4, 7, 8, 16};
+	unsigned ways = all_ways[below(G_N_ELEMENTS(all_ways))], line = 16u << below(4);
+
+	g_string_append_printf(text, "%s%s=%u:%u:%u", text->len > 0 ? "," : "", name,
+		ways * line << below(5), ways, line);
+}
+
+char *random_usual_hierarchy_text(void)
+{
+	GString *text = g_string_new(NULL);
+
+	if (below(4) > 0)
+		append_usual_cache(text, "i1");
+	append_usual_cache(text, "d1");
+	if (below(4) > 0)
+		append_cache(text, "l2", 16u << below(5), true);
+	return g_string_free(text, FALSE);
+}
+
 char *random_hierarchy_text(void)
 {
 	GString *text = g_string_new(NULL);

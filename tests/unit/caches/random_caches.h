@@ -8,6 +8,9 @@
 /* Small caches in any combination of what a description may ask for; as text. */
 char *random_hierarchy_text(void);
 
+/* Likewise, with a first level as most have it: for code and data apart, LRU, write-back. */
+char *random_usual_hierarchy_text(void);
+
 /* Frames (GPtrArray of LodeTraceFrame, owned) of about so many references: loops, strides, a few
  * hot lines, threads that share lines, and now and then what no program does. */
 GPtrArray *random_frames(unsigned n_references);

@@ -217,6 +217,25 @@ static void test_random(gconstpointer data)
 	}
 }
 
+/* Alone a usual hierarchy is replayed directly; two of a kind share a filter, unless each has a
+ * worker. */
+static void test_usual(gconstpointer data)
+{
+	bool is_alone = GPOINTER_TO_INT(data) != 0;
+
+	for (unsigned round = 0; round < 120; round++) {
+		g_autoptr(GPtrArray) frames = random_frames(4000);
+		char *text = random_usual_hierarchy_text();
+		Case now = {0};
+
+		add_hierarchy(&now, text);
+		if (!is_alone)
+			add_hierarchy(&now, g_strdup(text));
+		compare_with_naive(&now, frames, false);
+		clear_case(&now);
+	}
+}
+
 /* The same misses in the same order, whatever the number of workers. */
 static void test_workers(void)
 {
@@ -357,6 +376,9 @@ int main(int argc, char **argv)
 	g_test_add_data_func("/caches/cache_simulation/naive", GINT_TO_POINTER(0), test_random);
 	g_test_add_data_func(
 		"/caches/cache_simulation/naive_classes", GINT_TO_POINTER(1), test_random);
+	g_test_add_data_func("/caches/cache_simulation/usual", GINT_TO_POINTER(1), test_usual);
+	g_test_add_data_func(
+		"/caches/cache_simulation/usual_twice", GINT_TO_POINTER(0), test_usual);
 	g_test_add_func("/caches/cache_simulation/workers", test_workers);
 	g_test_add_func("/caches/cache_simulation/conflict", test_conflict);
 	g_test_add_func("/caches/cache_simulation/sizeless_fetch", test_sizeless_fetch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* madvise() on whole pages inside an array's memory. */
-#include "sources/large_array.h"
+#include "base/large_array.h"
 
 #include <stdint.h>
 #include <sys/mman.h>

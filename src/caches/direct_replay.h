@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Replays straight into the first level of one machine, where that is of the usual kind: for code
+ * and data apart, LRU of few ways, write-back, nothing prefetched, no TLBs and one core. Of a block
+ * or a data reference whose lines were used last in their sets only these sets' first words are
+ * looked at; other hits are done with in the first level; only misses go the way of all references.
+ */
+#pragma once
+
+#include "caches/block_plans.h"
+#include "caches/cache_core.h"
+
+typedef struct LodeDirectReplay LodeDirectReplay;
+
+/* NULL: it is another kind of machine. Borrows it. */
+LodeDirectReplay *lode_direct_replay_new(LodeCacheMachine *machine);
+void lode_direct_replay_free(LodeDirectReplay *self);
+
+/* From its first invocation on; plans are of this frame too. Both are borrowed. */
+void lode_direct_replay_begin(
+	LodeDirectReplay *self, const LodeTraceFrame *frame, const LodeBlockPlans *plans);
+
+/* Goes on by up to so many invocations. False: the frame is at its end. */
+bool lode_direct_replay_next(LodeDirectReplay *self, size_t n_invocations);
+
+/* References of the frame so far by kind. */
+const uint64_t *lode_direct_replay_totals(const LodeDirectReplay *self);
