@@ -5,6 +5,7 @@
  * waits for the program.
  */
 #include "base/error.h"
+#include "base/quiet_thread.h"
 #include "images/function_symbol.h"
 #include "record/preloaded_library.h"
 #include "record/script_program.h"
@@ -156,7 +157,7 @@ static char *find_emulator(GError **error)
 static bool run_program(Session *self, GPtrArray *line, GError **error)
 {
 	const LodeChildOptions child = {.argv = (const char *const *)line->pdata};
-	GThread *reader = lode_trace_run_thread("ring", empty_ring, self);
+	GThread *reader = lode_quiet_thread_new("ring", empty_ring, self);
 	bool is_started = lode_child_run(&child, &self->run->end, error);
 
 	lode_trace_ring_end(self->ring);
