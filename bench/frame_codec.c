@@ -74,24 +74,11 @@ static void pack_stream(Totals *totals, unsigned stream, const GByteArray *bytes
 	totals->packed[stream][XZ_6] += pack_xz(bytes);
 }
 
-static LodeFrameHead head_of(const LodeTraceFrame *frame)
-{
-	return (LodeFrameHead){.first_reference = frame->first_reference,
-		.first_instruction = frame->first_instruction,
-		.n_references = frame->n_references,
-		.n_instructions = frame->n_instructions,
-		.first_new_block = frame->first_new_block,
-		.n_blocks = frame->n_blocks,
-		.n_invocations = (uint32_t)frame->n_invocations,
-		.n_addresses = (uint32_t)frame->n_addresses,
-		.n_switches = (uint32_t)frame->n_switches};
-}
-
 /* Decodes with a dictionary of its own, which frames of one dictionary share. */
 static void decode(Totals *totals, const LodeTraceFrame *frame, const LodeFrameStreams *streams,
 	LodeBlockDictionary **dictionary)
 {
-	LodeFrameHead head = head_of(frame);
+	LodeFrameHead head = lode_frame_head_of(frame);
 	g_autoptr(LodeTraceFrame) again = NULL;
 	g_autoptr(GError) error = NULL;
 	double start_s = now_s();

@@ -6,6 +6,7 @@
 #   scripts/build.sh [DIRECTORY [MESON OPTION…]]      DIRECTORY is "build" unless given
 #
 # The options count when the directory is made; CC in the environment chooses the compiler then.
+# TARGETS in the environment names files to build; all unless given.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -25,10 +26,11 @@ if [ ! -e "$directory/build.ninja" ]; then
 	fi
 fi
 echo "build: compiling in $directory"
-if ! ninja -C "$directory" -j "$(nproc)" >"$log" 2>&1; then
+read -ra targets <<<"${TARGETS:-}"
+if ! ninja -C "$directory" -j "$(nproc)" "${targets[@]}" >"$log" 2>&1; then
 	# From the first file that failed; where there is none, the configuration did.
 	sed -n '/^FAILED/,$p' "$log" | grep . >&2 || cat "$log" >&2
 	exit 1
 fi
 grep -E 'warning:' "$log" >&2 || true
-echo "build: $directory/src/cli/lode is ready"
+[ ${#targets[@]} -gt 0 ] || echo "build: $directory/src/cli/lode is ready"

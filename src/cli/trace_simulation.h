@@ -47,6 +47,8 @@ typedef struct {
 } LodeTraceMisses;
 
 extern const GOptionEntry lode_trace_miss_options[];
+
+/* Whether the options ask for them. */
 bool lode_trace_misses_are_wanted(void);
 
 /* The options' part of it. Errors: _USAGE. */

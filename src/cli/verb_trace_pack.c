@@ -45,18 +45,12 @@ static bool usage(GError **error, const char *format, const char *word)
 
 static bool read_level(LodeTraceLevel *out_level, GError **error)
 {
-	static const char *const words[] = {"fast", "default", "small"};
+	int level = given.level != NULL ? lode_trace_level_from_text(given.level)
+	                                : LODE_TRACE_LEVEL_DEFAULT;
 
-	*out_level = LODE_TRACE_LEVEL_DEFAULT;
-	for (size_t i = 0; given.level != NULL; i++) {
-		if (i == G_N_ELEMENTS(words))
-			return usage(
-				error, "--level: '%s' is not fast, default or small", given.level);
-		if (strcmp(words[i], given.level) != 0)
-			continue;
-		*out_level = (LodeTraceLevel)i;
-		break;
-	}
+	if (level < 0)
+		return usage(error, "--level: '%s' is not " LODE_TRACE_LEVEL_WORDS, given.level);
+	*out_level = (LodeTraceLevel)level;
 	return true;
 }
 

@@ -8,7 +8,6 @@
 #include "record/trace_recording.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 
 enum { BITS = 8, MAX_THREADS = 1024 };
@@ -21,7 +20,7 @@ static const GOptionEntry options[] = {
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
 		"the trace to write; one that is there is replaced (default: PROGRAM.rps)", "FILE"},
 	{"level", 0, 0, G_OPTION_ARG_STRING, &given.level,
-		"how hard to compress: fast, default or small", "LEVEL"},
+		"how hard to compress: " LODE_TRACE_LEVEL_WORDS, "LEVEL"},
 	{"instructions", 'n', 0, G_OPTION_ARG_STRING, &given.instructions,
 		"record so many instructions, of all threads together; then the program goes on "
 		"untraced",
@@ -55,23 +54,16 @@ static void tell(const char *text, void *user_data)
 
 static bool read_level(LodeTraceLevel *out_level, GError **error)
 {
-	static const char *const levels[] = {
-		[LODE_TRACE_LEVEL_FAST] = "fast",
-		[LODE_TRACE_LEVEL_DEFAULT] = "default",
-		[LODE_TRACE_LEVEL_SMALL] = "small",
-	};
+	int level = given.level != NULL ? lode_trace_level_from_text(given.level)
+	                                : LODE_TRACE_LEVEL_DEFAULT;
 
-	*out_level = LODE_TRACE_LEVEL_DEFAULT;
-	for (size_t i = 0; given.level != NULL && i < G_N_ELEMENTS(levels); i++)
-		if (strcmp(levels[i], given.level) == 0) {
-			*out_level = (LodeTraceLevel)i;
-			return true;
-		}
-	if (given.level == NULL)
-		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"--level: '%s' is none of fast, default, small", given.level);
-	return false;
+	if (level < 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--level: '%s' is not " LODE_TRACE_LEVEL_WORDS, given.level);
+		return false;
+	}
+	*out_level = (LodeTraceLevel)level;
+	return true;
 }
 
 static bool read_way(int *out_way, GError **error)

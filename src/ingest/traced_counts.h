@@ -47,6 +47,7 @@ uint32_t lode_traced_counts_find(LodeTracedCounts *self, const LodeTracedPlace *
 /* Counts 1 for an instruction, which may be LODE_NONE: then it is in the total alone. */
 void lode_traced_counts_count(LodeTracedCounts *self, uint32_t instruction, uint32_t column);
 
+/* One that was found, borrowed until another one is. */
 const LodeTracedInstruction *lode_traced_counts_instruction(
 	const LodeTracedCounts *self, uint32_t instruction);
 

@@ -42,6 +42,7 @@ uint32_t lode_traced_rows_find(LodeTracedRows *self, const LodeTracedInstruction
 /* Adds to a column of an instruction, and to its total; of LODE_NONE to the total alone. */
 void lode_traced_rows_add(LodeTracedRows *self, uint32_t instruction, uint32_t column, uint64_t n);
 
+/* Executions of `target` right behind `source`, both instructions. */
 void lode_traced_rows_add_transfer(
 	LodeTracedRows *self, uint32_t source, uint32_t target, uint64_t n);
 

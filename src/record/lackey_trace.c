@@ -3,7 +3,7 @@
  * Traces a program under valgrind's lackey, which writes text into a pipe:
  *
  *   valgrind ─pipe─▶ a thread that takes out all but references ─pipe─▶ reader ─▶ intake
- *                          └─▶ load addresses
+ *                          └───────load addresses, queue────────────────┴─▶ mappings
  *
  * Valgrind sends both to one place, and what it says has lines without "--PID--" in front.
  * Its references have no threads: valgrind runs one at a time, and lackey does not say which.
@@ -24,8 +24,14 @@
 enum { BLOCK_BYTES = 1 << 16, BATCH = 4096, HEAD_BYTES = 3 };
 
 typedef struct {
+	char *path;
+	uint64_t bias, first_reference; /* see trace_mappings.h */
+} Image;
+
+typedef struct {
 	LodeTraceRun *run;
-	LodeTraceMappings *mappings;
+	LodeTraceMappings *mappings;    /* the reader's, as is what it describes */
+	GAsyncQueue *images;            /* Image, for the reader */
 	int from_tool[2], to_reader[2]; /* pipes; −1: closed */
 	char *image;                    /* whose addresses come next */
 	uint64_t n_lines;               /* of references, so far */
@@ -38,6 +44,23 @@ static void close_end(int *descriptor)
 	if (*descriptor >= 0)
 		close(*descriptor);
 	*descriptor = -1;
+}
+
+static void image_free(Image *self)
+{
+	g_free(self->path);
+	g_free(self);
+}
+
+static void add_images(Session *self)
+{
+	Image *image;
+
+	while ((image = g_async_queue_try_pop(self->images)) != NULL) {
+		lode_trace_mappings_add_image(
+			self->mappings, image->path, image->bias, image->first_reference);
+		image_free(image);
+	}
 }
 
 /* "--PID-- Reading syms from PATH", "--PID--    svma 0x34f0, avma 0x10b4f0" */
@@ -53,9 +76,10 @@ static void see_chatter(Session *self, const char *line)
 		self->image = g_strdup(path + strlen(reading));
 	} else if (addresses != NULL && self->image != NULL &&
 		   sscanf(addresses, "svma 0x%llx, avma 0x%llx", &in_file, &at) == 2) {
-		lode_trace_mappings_add_image(
-			self->mappings, self->image, at - in_file, self->n_lines);
-		g_clear_pointer(&self->image, g_free);
+		Image *image = g_new(Image, 1);
+
+		*image = (Image){g_steal_pointer(&self->image), at - in_file, self->n_lines};
+		g_async_queue_push(self->images, image);
 	}
 }
 
@@ -143,6 +167,7 @@ static gpointer read_references(gpointer data)
 	ptrdiff_t n = reader != NULL ? 1 : 0;
 
 	while (n > 0 && (n = lode_reference_reader_next(reader, batch, BATCH, &self->error)) > 0) {
+		add_images(self);
 		lode_trace_intake_add(self->run->intake, batch, (size_t)n, 0, 0);
 		lode_trace_intake_report(self->run->intake);
 	}
@@ -193,6 +218,7 @@ static bool run_program(Session *self, const char *valgrind, GError **error)
 	close_end(&self->from_tool[1]);
 	g_thread_join(pumper);
 	g_thread_join(reader);
+	add_images(self);
 	return is_started;
 }
 
@@ -217,6 +243,7 @@ static void clear(Session *self)
 	close_end(&self->to_reader[0]);
 	close_end(&self->to_reader[1]);
 	lode_trace_mappings_free(self->mappings);
+	g_async_queue_unref(self->images);
 	g_free(self->image);
 }
 
@@ -237,6 +264,7 @@ static LodeTraceRunOutcome run(LodeTraceRun *run, GError **error)
 	Session session = {
 		.run = run,
 		.mappings = lode_trace_mappings_new(run->description, NULL, NULL),
+		.images = g_async_queue_new_full((GDestroyNotify)image_free),
 		.from_tool = {-1, -1},
 		.to_reader = {-1, -1},
 	};

@@ -89,15 +89,22 @@ static void add_total(LodeTraceDescription *description, const char *name, uint6
 	g_array_append_val(description->totals, total);
 }
 
-static void describe(const LodeTraceRun *run)
+/* What a file says whose recording is killed. */
+static void describe_program(LodeTraceDescription *description, const char *const *argv)
 {
-	const LodeTraceRecordingOptions *options = run->options;
-	LodeTraceDescription *description = run->description;
-	g_autofree char *command = g_strjoinv(" ", (char **)options->argv);
+	g_autofree char *command = g_strjoinv(" ", (char **)argv);
 	g_autofree char *valid = g_utf8_make_valid(command, -1);
 
 	description->command = lode_trace_description_intern(description, valid);
 	description->build = lode_trace_description_intern(description, "lode " LODE_VERSION);
+	description->is_partial = true;
+}
+
+static void describe_end(const LodeTraceRun *run)
+{
+	const LodeTraceRecordingOptions *options = run->options;
+	LodeTraceDescription *description = run->description;
+
 	description->is_partial = options->skip > 0 || options->function != NULL ||
 	                          lode_trace_intake_is_complete(run->intake);
 	add_total(description, "instructions", lode_trace_intake_n_instructions(run->intake));
@@ -157,7 +164,7 @@ static LodeTraceRecording *record(LodeTraceRun *run, LodeTraceWriter *writer, GE
 	}
 	note_dropped(run);
 	note_all_skipped(run);
-	describe(run);
+	describe_end(run);
 	if (!lode_trace_writer_finish(writer, run->description, error))
 		return NULL;
 	return result_of(run, way, writer);
@@ -175,6 +182,8 @@ LodeTraceRecording *lode_trace_recording_run(
 		writer = lode_trace_writer_open(options->output, &options->writer, error);
 	if (writer == NULL)
 		return NULL;
+	describe_program(description, options->argv);
+	lode_trace_writer_follow(writer, description);
 	const LodeTraceIntakeOptions intake_options = {
 		.writer = writer,
 		.description = description,

@@ -14,6 +14,8 @@
 /* Of zstd, where two ways to code a frame are compared. */
 enum { TRIAL_LEVEL = 6 };
 
+enum { BLOCK_BYTES = 128 }; /* about, of a dictionary */
+
 /* In the order of LodeStream. */
 static const char *const STREAM_NAMES[LODE_N_STREAMS] = {
 	"dictionary.address",
@@ -165,6 +167,32 @@ void lode_frame_codec_encode(
 		encode_slots_better(frame, &layout, out);
 }
 
+LodeFrameHead lode_frame_head_of(const LodeTraceFrame *frame)
+{
+	return (LodeFrameHead){
+		.first_reference = frame->first_reference,
+		.first_instruction = frame->first_instruction,
+		.n_references = frame->n_references,
+		.n_instructions = frame->n_instructions,
+		.first_new_block = frame->first_new_block,
+		.n_blocks = frame->n_blocks,
+		.n_invocations = (uint32_t)frame->n_invocations,
+		.n_addresses = (uint32_t)frame->n_addresses,
+		.n_switches = (uint32_t)frame->n_switches,
+	};
+}
+
+size_t lode_frame_head_bytes(const LodeFrameHead *head)
+{
+	return head->n_invocations * sizeof(uint32_t) + head->n_addresses * sizeof(uint64_t) +
+	       head->n_switches * sizeof(LodeTraceSwitch);
+}
+
+size_t lode_frame_head_block_bytes(const LodeFrameHead *head)
+{
+	return (size_t)(head->n_blocks - head->first_new_block) * BLOCK_BYTES;
+}
+
 static bool damaged_head(const char *what, GError **error)
 {
 	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "head of the frame: %s", what);
@@ -240,27 +268,31 @@ static bool can_decode(
 	return true;
 }
 
-static bool decode_invocations(LodeTraceFrame *frame, const LodeFrameStreams *streams,
-	const LodeFrameHead *head, LodeFrameLayout *layout, GError **error)
+/* A frame without addresses, and its layout. */
+static LodeTraceFrame *decode_invocations(const LodeFrameStreams *streams,
+	const LodeFrameHead *head, LodeBlockDictionary *dictionary, LodeFrameLayout *layout,
+	GError **error)
 {
-	lode_frame_layout_init(layout, frame->dictionary, head->n_blocks);
+	g_autoptr(LodeTraceFrame) frame = NULL;
+
+	if (!can_decode(head, dictionary, error))
+		return NULL;
+	frame = new_frame(head, dictionary);
+	lode_frame_layout_init(layout, dictionary, head->n_blocks);
 	if (!lode_block_sequence_decode(streams, head, layout, frame, error))
-		return false;
+		return NULL;
 	lode_frame_layout_count(layout, frame->blocks, frame->n_invocations);
-	return check_counts(head, layout, frame->dictionary, error);
+	return check_counts(head, layout, dictionary, error) ? g_steal_pointer(&frame) : NULL;
 }
 
 LodeTraceFrame *lode_frame_codec_decode(const LodeFrameStreams *streams, const LodeFrameHead *head,
 	LodeBlockDictionary *dictionary, GError **error)
 {
 	g_auto(LodeFrameLayout) layout = {0};
-	g_autoptr(LodeTraceFrame) frame = NULL;
+	g_autoptr(LodeTraceFrame)
+		frame = decode_invocations(streams, head, dictionary, &layout, error);
 
-	if (!can_decode(head, dictionary, error))
-		return NULL;
-	frame = new_frame(head, dictionary);
-	if (!decode_invocations(frame, streams, head, &layout, error) ||
-		!lode_slot_columns_decode(streams, &layout, frame, error))
+	if (frame == NULL || !lode_slot_columns_decode(streams, &layout, frame, error))
 		return NULL;
 	return g_steal_pointer(&frame);
 }
@@ -282,12 +314,10 @@ GArray *lode_frame_codec_count_classes(const LodeFrameStreams *streams, const Lo
 {
 	uint64_t n_slots[LODE_N_SLOT_CLASSES] = {0}, n_references[LODE_N_SLOT_CLASSES] = {0};
 	g_auto(LodeFrameLayout) layout = {0};
-	g_autoptr(LodeTraceFrame) frame = NULL;
+	g_autoptr(LodeTraceFrame)
+		frame = decode_invocations(streams, head, dictionary, &layout, error);
 
-	if (!can_decode(head, dictionary, error))
-		return NULL;
-	frame = new_frame(head, dictionary);
-	if (!decode_invocations(frame, streams, head, &layout, error) ||
+	if (frame == NULL ||
 		!lode_slot_columns_count(streams, &layout, n_slots, n_references, error))
 		return NULL;
 	return counts_of(n_slots, n_references);

@@ -27,6 +27,7 @@ typedef struct {
 	GByteArray *streams[LODE_FRAME_MAX_STREAMS]; /* owned; never NULL up to n_streams */
 } LodeFrameStreams;
 
+/* All empty. */
 void lode_frame_streams_init(LodeFrameStreams *self);
 void lode_frame_streams_clear(LodeFrameStreams *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeFrameStreams, lode_frame_streams_clear)
@@ -49,6 +50,13 @@ typedef struct {
 	uint32_t first_new_block, n_blocks;
 	uint32_t n_invocations, n_addresses, n_switches;
 } LodeFrameHead;
+
+/* What one is told of a frame that is here. */
+LodeFrameHead lode_frame_head_of(const LodeTraceFrame *frame);
+
+/* Memory of such a frame itself, and about that of its new blocks in a dictionary. */
+size_t lode_frame_head_bytes(const LodeFrameHead *head);
+size_t lode_frame_head_block_bytes(const LodeFrameHead *head);
 
 /*
  * Adds the new blocks of a frame to its dictionary, which has those of the frames before. To be

@@ -12,7 +12,6 @@ enum {
 	DOUBT_INSTRUCTIONS = 8,  /* fewer than one of so many references: hardly a program */
 	DOUBT_BITS = 1,          /* a reference; no program's frame is worse, or few are */
 	HOPELESS_REFERENCES = 2, /* for a new block: no code that is run, rather anything */
-	BLOCK_BYTES = 128,       /* about, of a dictionary */
 };
 
 struct LodeFramePacking {
@@ -80,27 +79,16 @@ void lode_frame_packing_free(LodeFramePacking *self)
 	g_free(self);
 }
 
-/* A dictionary that ends with the frame is held by it. */
-static size_t new_blocks_bytes(const LodeFramePacking *self)
-{
-	const LodeFrameHead *head = &self->rps.summary.head;
-
-	return MIN((size_t)(head->n_blocks - head->first_new_block) * BLOCK_BYTES,
-		(size_t)LODE_DICTIONARY_MAX_BYTES);
-}
-
 /* Of the frame as it is. */
 static size_t frame_bytes(const LodeFramePacking *self)
 {
-	const LodeFrameHead *head = &self->rps.summary.head;
-
-	return head->n_invocations * sizeof(uint32_t) + head->n_addresses * sizeof(uint64_t) +
-	       head->n_switches * sizeof(LodeTraceSwitch);
+	return lode_frame_head_bytes(&self->rps.summary.head);
 }
 
 size_t lode_frame_packing_bytes(const LodeFramePacking *self)
 {
-	size_t bytes = new_blocks_bytes(self);
+	/* a dictionary that ends with the frame is held by it */
+	size_t bytes = lode_frame_head_block_bytes(&self->rps.summary.head);
 
 	if (self->frame != NULL)
 		bytes += frame_bytes(self);

@@ -34,6 +34,7 @@ size_t lode_frame_packing_encode_memory(const LodeFramePacking *self);
 size_t lode_frame_packing_piece_memory(const LodeFramePacking *self, unsigned piece);
 size_t lode_frame_packing_finish_memory(const LodeFramePacking *self);
 
+/* Makes streams of the frame and lets go of it; does neither where that is hopeless. */
 void lode_frame_packing_encode(LodeFramePacking *self);
 
 /* The largest first. */

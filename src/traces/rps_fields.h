@@ -7,6 +7,7 @@
 
 #include "base/byte_cursor.h"
 
+/* Append to `out`. */
 void lode_rps_put_u8(GByteArray *out, uint8_t value);
 void lode_rps_put_u32(GByteArray *out, uint32_t value);
 void lode_rps_put_u64(GByteArray *out, uint64_t value);

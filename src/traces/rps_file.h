@@ -29,6 +29,7 @@ LodeRpsFile *lode_rps_file_open(const char *path, GError **error);
 void lode_rps_file_close(LodeRpsFile *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeRpsFile, lode_rps_file_close)
 
+/* Frame 0 … frames->len − 1; borrowed. */
 const LodeRpsEntry *lode_rps_file_frame(const LodeRpsFile *self, uint64_t number);
 
 /* Bytes of the file; the caller owns them. Errors: _IO, _CORRUPT (they are not there), _LIMIT. */

@@ -36,8 +36,8 @@ enum {
 	LODE_RPS_MAX_CODED_BYTES = 192 << 20,  /* of a frame's streams, decompressed */
 	LODE_RPS_MAX_PACKED_BYTES = 208 << 20, /* of a frame's body */
 	LODE_RPS_MAX_TEXT_BYTES = 64 << 20,    /* of a description, decompressed */
-	LODE_RPS_MAX_INDEX_BYTES = 256 << 20,  /* of the index, decompressed */
-	LODE_RPS_MAX_FRAMES = 1 << 21,
+	LODE_RPS_MAX_INDEX_BYTES = 64 << 20,   /* of the index, decompressed */
+	LODE_RPS_MAX_FRAMES = 1 << 19,
 	LODE_RPS_MAX_TEXT_SECTIONS = 1 << 16, /* descriptions in one file */
 	LODE_RPS_MAX_MAPPINGS = 1 << 20,      /* of a description; threads as in a trace */
 	LODE_RPS_MAX_TOTALS = 1 << 12,

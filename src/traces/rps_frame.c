@@ -32,17 +32,7 @@ static void set_threads(LodeRpsSummary *self, const LodeTraceFrame *frame)
 void lode_rps_summary_set(LodeRpsSummary *self, const LodeTraceFrame *frame)
 {
 	lode_rps_summary_clear(self);
-	self->head = (LodeFrameHead){
-		.first_reference = frame->first_reference,
-		.first_instruction = frame->first_instruction,
-		.n_references = frame->n_references,
-		.n_instructions = frame->n_instructions,
-		.first_new_block = frame->first_new_block,
-		.n_blocks = frame->n_blocks,
-		.n_invocations = (uint32_t)frame->n_invocations,
-		.n_addresses = (uint32_t)frame->n_addresses,
-		.n_switches = (uint32_t)frame->n_switches,
-	};
+	self->head = lode_frame_head_of(frame);
 	set_threads(self, frame);
 }
 

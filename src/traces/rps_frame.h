@@ -43,6 +43,7 @@ void lode_rps_summary_clear(LodeRpsSummary *self);
 /* Sets all but dictionary and form. */
 void lode_rps_summary_set(LodeRpsSummary *self, const LodeTraceFrame *frame);
 
+/* Appends it, as it stands in a frame's head and in the index. */
 void lode_rps_summary_encode(const LodeRpsSummary *self, GByteArray *out);
 
 /* `out` is zeroed. Sets the cursor's overrun flag where a number is beyond its bounds. */
@@ -73,6 +74,7 @@ bool lode_rps_frame_is_dictionary_stream(unsigned stream);
 /* Of all streams that are in memory at once when the frame is decoded. */
 uint64_t lode_rps_frame_stream_bytes(const LodeRpsFrame *self);
 
+/* Appends the head of the section: the summary, streams and pieces. */
 void lode_rps_frame_encode(const LodeRpsFrame *self, GByteArray *out);
 
 /* `out` is zeroed. Errors: _CORRUPT. */

@@ -29,6 +29,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeStreamCompressor, lode_stream_compressor_free)
 /* About what one takes while it works. */
 size_t lode_stream_compressor_memory(LodeCompression compression, int level, uint64_t size);
 
+/* All calls together: `size` bytes, as was said in the beginning. */
 void lode_stream_compressor_add(LodeStreamCompressor *self, const void *bytes, size_t size);
 
 /* Packed bytes that came out so far. */

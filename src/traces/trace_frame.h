@@ -69,6 +69,7 @@ typedef struct {
 	bool has_fetched;
 } LodeTraceReferences;
 
+/* In front of the first. */
 void lode_trace_references_init(LodeTraceReferences *self, const LodeTraceFrame *frame);
 
 /* Up to `room` references; fewer only at the end. */

@@ -17,10 +17,8 @@
 
 #include <string.h>
 
-enum {
-	MAX_BYTES = 384 << 20, /* of frames that are being decoded, are ready or in use */
-	BLOCK_BYTES = 128,     /* about, of a dictionary */
-};
+/* Of frames that are being decoded, are ready or in use. */
+enum { MAX_BYTES = 384 << 20 };
 
 typedef struct {
 	uint64_t number;
@@ -55,26 +53,19 @@ static void job_free(Job *job)
 	g_free(job);
 }
 
-static size_t frame_bytes(const LodeFrameHead *head)
-{
-	return head->n_invocations * sizeof(uint32_t) + head->n_addresses * sizeof(uint64_t) +
-	       head->n_switches * sizeof(LodeTraceSwitch);
-}
-
 /* What a frame takes while it is decoded: itself, its streams about as much again, its new blocks
  * and its part of the file. */
 static size_t decoding_bytes(const LodeRpsEntry *entry)
 {
 	const LodeFrameHead *head = &entry->summary.head;
 
-	return 2 * frame_bytes(head) +
-	       (size_t)(head->n_blocks - head->first_new_block) * BLOCK_BYTES + entry->bytes;
+	return 2 * lode_frame_head_bytes(head) + lode_frame_head_block_bytes(head) + entry->bytes;
 }
 
 /* What its streams take beyond that. */
 static size_t more_bytes(const LodeFrameUnpacking *unpacking)
 {
-	size_t expected = frame_bytes(&unpacking->rps.summary.head);
+	size_t expected = lode_frame_head_bytes(&unpacking->rps.summary.head);
 	size_t bytes = (size_t)lode_rps_frame_stream_bytes(&unpacking->rps);
 
 	return bytes > expected ? bytes - expected : 0;

@@ -26,8 +26,10 @@ struct LodeTraceWriter {
 	LodeBlockSplitter *splitter;
 	LodeBlockDictionary *dictionary; /* of the last frame */
 	uint32_t dictionary_number;
-	bool has_frame;
-	LodePackingQueue *queue; /* its threads use what is below, under the lock */
+	uint64_t n_given;                     /* frames to the queue */
+	const LodeTraceDescription *followed; /* borrowed; NULL: none */
+	guint n_described;                    /* of its mappings and threads, last */
+	LodePackingQueue *queue;              /* its threads use what is below, under the lock */
 	GMutex lock;
 	LodeNewFile *file;
 	GByteArray *index;
@@ -35,6 +37,20 @@ struct LodeTraceWriter {
 	bool has_dropped_dictionary; /* the last frame that was written */
 	GError *error;               /* what went wrong first */
 };
+
+int lode_trace_level_from_text(const char *text)
+{
+	static const char *const words[LODE_N_TRACE_LEVELS] = {
+		[LODE_TRACE_LEVEL_FAST] = "fast",
+		[LODE_TRACE_LEVEL_DEFAULT] = "default",
+		[LODE_TRACE_LEVEL_SMALL] = "small",
+	};
+
+	for (int i = 0; i < LODE_N_TRACE_LEVELS; i++)
+		if (strcmp(words[i], text) == 0)
+			return i;
+	return -1;
+}
 
 static bool write_all(LodeTraceWriter *self, const uint8_t *bytes, size_t size, GError **error)
 {
@@ -73,6 +89,20 @@ static bool write_frame(LodeTraceWriter *self, const LodeFramePacking *frame, GE
 	return true;
 }
 
+static void add_to_index(LodeTraceWriter *self, const LodeFramePacking *frame, uint64_t bytes)
+{
+	lode_rps_put_u32(self->index, frame != NULL ? LODE_RPS_FRAME : LODE_RPS_DESCRIPTION);
+	lode_rps_put_varint(self->index, bytes);
+	if (frame != NULL)
+		lode_rps_summary_encode(lode_frame_packing_summary(frame), self->index);
+	/* the number of sections stands in front */
+	if (self->index->len > LODE_RPS_MAX_INDEX_BYTES - LODE_RPS_MAX_HEAD_BYTES &&
+		self->error == NULL)
+		g_set_error(&self->error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"an index of more than %d bytes",
+			LODE_RPS_MAX_INDEX_BYTES - LODE_RPS_MAX_HEAD_BYTES);
+}
+
 /* The sink of the queue. */
 static void write_ready(const LodeFramePacking *frame, const GByteArray *section, void *user_data)
 {
@@ -85,12 +115,9 @@ static void write_ready(const LodeFramePacking *frame, const GByteArray *section
 	else if (self->error == NULL)
 		write_all(self, section->data, section->len, &self->error);
 	self->n_sections++;
-	lode_rps_put_u32(self->index, frame != NULL ? LODE_RPS_FRAME : LODE_RPS_DESCRIPTION);
-	lode_rps_put_varint(self->index, self->offset - start);
-	if (frame != NULL) {
-		lode_rps_summary_encode(lode_frame_packing_summary(frame), self->index);
+	add_to_index(self, frame, self->offset - start);
+	if (frame != NULL)
 		self->has_dropped_dictionary = lode_frame_packing_has_dropped_dictionary(frame);
-	}
 	g_mutex_unlock(&self->lock);
 }
 
@@ -160,11 +187,10 @@ static void number_dictionary(LodeTraceWriter *self, LodeBlockDictionary *dictio
 {
 	if (self->dictionary == dictionary)
 		return;
-	if (self->has_frame)
+	if (self->n_given > 0)
 		self->dictionary_number++;
 	lode_block_dictionary_unref(self->dictionary);
 	self->dictionary = lode_block_dictionary_ref(dictionary);
-	self->has_frame = true;
 }
 
 /* Whether so much of a frame is new code that its references as they are may be smaller. */
@@ -201,8 +227,46 @@ static void end_frame(LodeTraceWriter *self, bool is_last)
 		.is_dictionary_droppable = is_end_of_dictionary || is_waiting,
 	};
 	lode_packing_queue_add_frame(self->queue, lode_frame_packing_new(frame, &options));
+	self->n_given++;
 	if (is_waiting)
 		wait_for_dictionary(self);
+}
+
+void lode_trace_writer_follow(LodeTraceWriter *self, const LodeTraceDescription *description)
+{
+	self->followed = description;
+}
+
+static bool describe(LodeTraceWriter *self, const LodeTraceDescription *description, GError **error)
+{
+	g_autoptr(GByteArray) body = lode_rps_description_encode(description);
+
+	if (body->len > LODE_RPS_MAX_TEXT_BYTES || !lode_rps_description_has_room(description)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"%s: a description of %u bytes and %u mappings; there is room for %d and "
+			"%d",
+			self->path, body->len, description->mappings->len, LODE_RPS_MAX_TEXT_BYTES,
+			LODE_RPS_MAX_MAPPINGS);
+		return false;
+	}
+	lode_packing_queue_add_section(
+		self->queue, lode_rps_section_pack(LODE_RPS_DESCRIPTION, body));
+	return check(self, error);
+}
+
+/* Before the first frame, the second, the fourth, the eighth … where it has grown: these are few.
+ */
+static bool describe_ahead(LodeTraceWriter *self, GError **error)
+{
+	const LodeTraceDescription *followed = self->followed;
+
+	if (followed == NULL || (self->n_given & (self->n_given - 1)) != 0)
+		return true;
+	guint n = followed->mappings->len + followed->threads->len;
+	if (self->n_given > 0 && n == self->n_described)
+		return true;
+	self->n_described = n;
+	return describe(self, followed, error);
 }
 
 bool lode_trace_writer_add(
@@ -217,6 +281,8 @@ bool lode_trace_writer_add(
 		references += taken;
 		n -= taken;
 		if (taken < some || self->n_in_frame == self->frame_references) {
+			if (!describe_ahead(self, error))
+				return false;
 			end_frame(self, false);
 			if (!check(self, error))
 				return false;
@@ -240,24 +306,6 @@ uint64_t lode_trace_writer_bytes(const LodeTraceWriter *self)
 	return bytes;
 }
 
-bool lode_trace_writer_describe(
-	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error)
-{
-	g_autoptr(GByteArray) body = lode_rps_description_encode(description);
-
-	if (body->len > LODE_RPS_MAX_TEXT_BYTES || !lode_rps_description_has_room(description)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"%s: a description of %u bytes and %u mappings; there is room for %d and "
-			"%d",
-			self->path, body->len, description->mappings->len, LODE_RPS_MAX_TEXT_BYTES,
-			LODE_RPS_MAX_MAPPINGS);
-		return false;
-	}
-	lode_packing_queue_add_section(
-		self->queue, lode_rps_section_pack(LODE_RPS_DESCRIPTION, body));
-	return check(self, error);
-}
-
 /* Index and footer. */
 static bool write_end(LodeTraceWriter *self, GError **error)
 {
@@ -279,7 +327,7 @@ bool lode_trace_writer_finish(
 	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error)
 {
 	end_frame(self, true);
-	if (description != NULL && !lode_trace_writer_describe(self, description, error))
+	if (description != NULL && !describe(self, description, error))
 		return false;
 	lode_packing_queue_wait(self->queue);
 	if (!check(self, error))

@@ -19,7 +19,14 @@ typedef enum {
 	LODE_TRACE_LEVEL_FAST,    /* zstd 3 */
 	LODE_TRACE_LEVEL_DEFAULT, /* zstd 19 */
 	LODE_TRACE_LEVEL_SMALL,   /* xz or zstd with a long window, whichever is smaller */
+	LODE_N_TRACE_LEVELS,
 } LodeTraceLevel;
+
+/* As values of an option. */
+#define LODE_TRACE_LEVEL_WORDS "fast, default or small"
+
+/* Of "fast", "default" or "small"; −1 for an unknown word. */
+int lode_trace_level_from_text(const char *text);
 
 typedef struct {
 	LodeTraceLevel level;
@@ -41,19 +48,18 @@ bool lode_trace_writer_add(
 	LodeTraceWriter *self, const LodeReference *references, size_t n, GError **error);
 
 /*
- * Writes what is known of the trace so far, so that a file that is cut short names its program too;
- * at any time, as often as wanted: the last one holds. The description is borrowed. Errors: _IO,
- * _LIMIT.
+ * Writes a description in front of the first frame too, and of later ones as it grows, so that a
+ * file that is cut short names its program. It is borrowed until the end; the thread that adds
+ * references may change it in between.
  */
-bool lode_trace_writer_describe(
-	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error);
+void lode_trace_writer_follow(LodeTraceWriter *self, const LodeTraceDescription *description);
 
 /* References added so far, and bytes written so far. */
 uint64_t lode_trace_writer_references(const LodeTraceWriter *self);
 uint64_t lode_trace_writer_bytes(const LodeTraceWriter *self);
 
-/* Writes what is open, the description (borrowed; NULL: the last one holds) and the index, and puts
- * the file in its place. */
+/* Writes what is open, the description (borrowed; NULL: what was written of one that is followed
+ * holds) and the index, and puts the file in its place. Errors: _IO, _LIMIT. */
 bool lode_trace_writer_finish(
 	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error);
 

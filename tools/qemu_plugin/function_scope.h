@@ -13,6 +13,8 @@
 
 #include "recorder.h"
 
+/* A call stores its return address, a return loads one, at an address of the thread's stack; the
+ * function's first instruction is executed: enter and return set recorder->is_inside. */
 void function_scope_call(Recorder *recorder, uint64_t address);
 void function_scope_return(Recorder *recorder, uint64_t address);
 void function_scope_enter(Recorder *recorder);

@@ -13,4 +13,5 @@ typedef struct {
 	bool is_call, is_return;
 } InstructionTraits;
 
+/* Of an instruction of `n` bytes. */
 InstructionTraits instruction_traits(const uint8_t *bytes, size_t n);

@@ -181,16 +181,25 @@ static void store_locked(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_
 		recorder->chunk->references[n].kind = LODE_REFERENCE_MODIFY;
 }
 
+typedef void (*AccessFunc)(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address);
+
+/* Inlined into each of those that QEMU calls, with its two functions. */
+__attribute__((always_inline)) static inline void see_access(
+	qemu_plugin_meminfo_t info, uint64_t address, AccessFunc on_load, AccessFunc on_store)
+{
+	if (recorder_is_off())
+		return;
+	if (qemu_plugin_mem_is_store(info))
+		on_store(recorder_current(), info, address);
+	else
+		on_load(recorder_current(), info, address);
+}
+
 static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
 {
 	(void)vcpu;
 	(void)user_data;
-	if (recorder_is_off())
-		return;
-	if (qemu_plugin_mem_is_store(info))
-		store(recorder_current(), info, address);
-	else
-		load(recorder_current(), info, address);
+	see_access(info, address, load, store);
 }
 
 static void on_wide_access(
@@ -198,12 +207,7 @@ static void on_wide_access(
 {
 	(void)vcpu;
 	(void)user_data;
-	if (recorder_is_off())
-		return;
-	if (qemu_plugin_mem_is_store(info))
-		store_wide(recorder_current(), info, address);
-	else
-		load_wide(recorder_current(), info, address);
+	see_access(info, address, load_wide, store_wide);
 }
 
 static void on_locked_access(
@@ -211,12 +215,7 @@ static void on_locked_access(
 {
 	(void)vcpu;
 	(void)user_data;
-	if (recorder_is_off())
-		return;
-	if (qemu_plugin_mem_is_store(info))
-		store_locked(recorder_current(), info, address);
-	else
-		load_wide(recorder_current(), info, address);
+	see_access(info, address, load_wide, store_locked);
 }
 
 /* QEMU 7.2 mistakes one of several calls of an access for another: there may be but one. */

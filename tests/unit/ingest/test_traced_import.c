@@ -449,11 +449,11 @@ static void test_remapping(void)
 	g_assert_cmpfloat(counts[1], ==, 18);
 }
 
-/* Many mappings that change where there is much other code: time grows with the trace, not with the
- * product of both (minutes). */
+/* Many mappings that change where there is much other code: time grows with the trace; with the
+ * product of both the test would run into its limit. */
 static void test_many_remappings(void)
 {
-	enum { N_BLOCKS = 1 << 17, N_CHANGES = 1 << 17 };
+	enum { N_BLOCKS = 250000, N_CHANGES = 150000 };
 	const uint64_t at = 0x7f0000001000;
 	g_auto(TracedProgram) program = {0};
 	g_autofree LodeReference *references = g_new0(LodeReference, N_BLOCKS + N_CHANGES);
@@ -474,9 +474,7 @@ static void test_many_remappings(void)
 	}
 	traced_program_init(&program);
 	traced_program_write(&program, references, N_BLOCKS + N_CHANGES, description);
-	g_test_timer_start();
 	g_autoptr(LodeProfile) profile = import(program.trace, NULL);
-	g_assert_cmpfloat(g_test_timer_elapsed(), <, 60);
 	g_assert_cmpfloat(profile->total_count, ==, N_BLOCKS + N_CHANGES);
 }
 

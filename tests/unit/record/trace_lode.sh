@@ -34,8 +34,13 @@ counts() { [ "$(count "$1")" -eq "$2" ] || echo "$(count "$1") of '$1', not $2";
 says() { grep -q "$1" err || echo "does not say '$1'"; }
 says_not() { ! grep -q "$1" err || echo "says '$1'"; }
 wrote() { [ "$(cat out)" = "$1" ] || echo "it wrote: $(cat out)"; }
+# see FILE: what is in a trace becomes ./facts, also where it is damaged
+see() { "$lode" trace info "$1" >facts 2>&1 || true; }
 # info TEXT: what `lode trace info` has a line like
-info() { "$lode" trace info x.rps >facts 2>&1 && grep -q "$1" facts || echo "no line like '$1' in: $(<facts)"; }
+info() {
+	see x.rps
+	grep -q "$1" facts || echo "no line like '$1' in: $(<facts)"
+}
 is_whole() { info 'state  *whole'; }
 address() { nm "$static" | awk -v name="$1" '$3 == name { print $1 }'; }
 
@@ -179,15 +184,25 @@ status=0
 wait $! 2>/dev/null || status=$?
 check "SIGINT that ends the program leaves the trace" "$(status_is 130)" "$(is_whole)"
 
-rm -f out
-"$lode" trace record --level fast -o y.rps -- "$program" long 27 >out 2>err &
-wait_for out
+# What lode leaves when it is killed itself, under its temporary name.
+rm -f y.rps out
+"$lode" trace record --level fast -o y.rps -- "$program" long 38 >out 2>err &
+for _ in $(seq 600); do
+	see .y.rps.*.tmp
+	! grep -q 'frames  *[1-9]' facts || break
+	sleep 0.1
+done
 kill -KILL $!
 { wait $! || true; } 2>/dev/null
 for _ in $(seq 600); do
 	[ "$(wc -l <out)" -lt 2 ] || break
 	sleep 0.1
 done
-check "the program outlives lode" "$(wrote $'begun\n196418')"
+check "the program outlives lode" "$(wrote $'begun\n39088169')" \
+	"$([ ! -e y.rps ] || echo 'there is a whole trace')"
+mv .y.rps.*.tmp x.rps
+check "a killed lode leaves a trace that names its program" "$(info 'state  *damaged')" \
+	"$(info 'damage.*no footer; read up to frame')" "$(info 'recorded  *in part')" \
+	"$(info "program  *$program long 38")" "$(info "$program .* r-x")" "$(info '/libc.* r-x')"
 
 echo "1..$number"

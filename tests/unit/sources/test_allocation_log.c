@@ -339,10 +339,11 @@ static void test_sparse(void)
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
 }
 
-/* Addresses that are alike in their low halves. */
+/* Addresses that are alike in their low halves; if the table took them for alike, the test would
+ * run into its time limit. */
 static void test_far_apart(void)
 {
-	enum { N = 100000 };
+	enum { N = 1000000 };
 	g_autoptr(GByteArray) bytes = begin();
 	guint chunk = begin_chunk(bytes, 1);
 
@@ -355,9 +356,7 @@ static void test_far_apart(void)
 	}
 	end_chunk(bytes, chunk);
 	end(bytes);
-	g_test_timer_start();
 	g_autoptr(LodeAllocationLog) log = read_good(bytes);
-	g_assert_cmpfloat(g_test_timer_elapsed(), <, 5);
 	for (uint64_t i = 0; i < N; i += 999)
 		check_found(log, i << 32, UINT64_MAX, 10 + i, UINT64_MAX);
 }

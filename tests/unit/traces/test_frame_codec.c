@@ -160,19 +160,6 @@ static GArray *random_references(void)
 	return references;
 }
 
-static LodeFrameHead head_of(const LodeTraceFrame *frame)
-{
-	return (LodeFrameHead){.first_reference = frame->first_reference,
-		.first_instruction = frame->first_instruction,
-		.n_references = frame->n_references,
-		.n_instructions = frame->n_instructions,
-		.first_new_block = frame->first_new_block,
-		.n_blocks = frame->n_blocks,
-		.n_invocations = (uint32_t)frame->n_invocations,
-		.n_addresses = (uint32_t)frame->n_addresses,
-		.n_switches = (uint32_t)frame->n_switches};
-}
-
 static bool is_equal(const void *a, const void *b, size_t size)
 {
 	return size == 0 || memcmp(a, b, size) == 0;
@@ -233,7 +220,7 @@ static void check_frame(const LodeTraceFrame *frame, LodeBlockDictionary *dictio
 	g_autoptr(LodeTraceFrame) again = NULL;
 	g_autoptr(GArray) counts = NULL;
 	g_autoptr(GError) error = NULL;
-	LodeFrameHead head = head_of(frame);
+	LodeFrameHead head = lode_frame_head_of(frame);
 
 	lode_frame_streams_init(&streams);
 	lode_frame_codec_encode(frame, (LodeCodecEffort)random_below(2), &streams);
@@ -341,7 +328,7 @@ static LodeTraceFrame *small_frame(void)
 static void assert_corrupt(const LodeFrameStreams *streams, const LodeTraceFrame *frame)
 {
 	g_autoptr(GError) error = NULL;
-	LodeFrameHead head = head_of(frame);
+	LodeFrameHead head = lode_frame_head_of(frame);
 
 	g_assert_null(lode_frame_codec_decode(streams, &head, frame->dictionary, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
@@ -352,7 +339,7 @@ static void assert_corrupt(const LodeFrameStreams *streams, const LodeTraceFrame
 static void test_long_lists(void)
 {
 	g_autoptr(LodeTraceFrame) frame = small_frame();
-	LodeFrameHead head = head_of(frame);
+	LodeFrameHead head = lode_frame_head_of(frame);
 
 	for (unsigned n_edges = 2; n_edges <= 5; n_edges++) {
 		g_auto(LodeFrameStreams) streams = {0};

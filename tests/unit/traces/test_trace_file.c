@@ -3,22 +3,7 @@
 #include "trace_file_check.h"
 #include "trace_samples.h"
 
-#include <glib/gstdio.h>
-
-static char *temporary_path(void)
-{
-	g_autofree char *folder = g_dir_make_tmp("lode-trace-XXXXXX", NULL);
-
-	return g_build_filename(folder, "x.rps", NULL);
-}
-
-static void remove_file(const char *path)
-{
-	g_autofree char *folder = g_path_get_dirname(path);
-
-	g_unlink(path);
-	g_rmdir(folder);
-}
+#include <unistd.h>
 
 static void check_description(const LodeTraceDescription *description)
 {
@@ -96,14 +81,14 @@ static void test_round_trip(const void *name)
 				.frame_references = frame_sizes[i],
 			};
 			g_autoptr(GArray) references = lode_trace_sample(name, 20000, level);
-			g_autofree char *path = temporary_path();
+			g_autofree char *path = lode_new_trace_path();
 
 			lode_write_trace(path, references, &options);
 			check_whole(path, references);
 			check_seek(path, references, 9999);
 			check_seek(path, references, references->len - 1);
 			check_seek(path, references, references->len);
-			remove_file(path);
+			lode_remove_trace(path);
 		}
 	}
 }
@@ -111,11 +96,76 @@ static void test_round_trip(const void *name)
 static void test_nothing(void)
 {
 	g_autoptr(GArray) references = g_array_new(FALSE, FALSE, sizeof(LodeReference));
-	g_autofree char *path = temporary_path();
+	g_autofree char *path = lode_new_trace_path();
 
 	lode_write_trace(path, references, &(LodeTraceWriterOptions){0});
 	check_whole(path, references);
-	remove_file(path);
+	lode_remove_trace(path);
+}
+
+enum { FOLLOWED_FRAMES = 40, FOLLOWED_REFERENCES = 100 };
+
+/* One more mapping is there with each frame. */
+static void write_followed(const char *path)
+{
+	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
+	g_autoptr(GArray)
+		references = lode_trace_sample("program", FOLLOWED_FRAMES * FOLLOWED_REFERENCES, 1);
+	LodeTraceWriterOptions options = {
+		.level = LODE_TRACE_LEVEL_FAST, .frame_references = FOLLOWED_REFERENCES};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &options, &error);
+
+	g_assert_cmpuint(references->len, >=, FOLLOWED_FRAMES * FOLLOWED_REFERENCES);
+	description->command = lode_trace_description_intern(description, "program");
+	lode_trace_writer_follow(writer, description);
+	for (uint64_t i = 0; i < FOLLOWED_FRAMES; i++) {
+		LodeTraceMapping mapping = {.end = 4096, .first_reference = i};
+
+		g_array_append_val(description->mappings, mapping);
+		lode_trace_writer_add(writer,
+			&g_array_index(references, LodeReference, i * FOLLOWED_REFERENCES),
+			FOLLOWED_REFERENCES, &error);
+		g_assert_no_error(error);
+	}
+	lode_trace_writer_finish(writer, NULL, &error);
+	g_assert_no_error(error);
+}
+
+/* Behind `n` frames what was mapped when half of them were there is known, but not all each time.
+ */
+static void check_followed(const char *path, uint64_t n)
+{
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, NULL);
+	const LodeTraceDescription *description = lode_trace_reader_description(reader);
+	uint64_t last = 1; /* before how many frames it was written last */
+
+	while (2 * last < n)
+		last *= 2;
+	g_assert_cmpuint(lode_trace_reader_n_frames(reader), ==, n);
+	g_assert_cmpstr(description->command, ==, "program");
+	g_assert_cmpuint(description->mappings->len, ==, n > 1 ? last + 1 : 1);
+}
+
+static void test_followed(void)
+{
+	uint64_t ends[FOLLOWED_FRAMES];
+	g_autofree char *path = lode_new_trace_path();
+
+	write_followed(path);
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, NULL);
+	g_assert_cmpuint(lode_trace_reader_n_frames(reader), ==, FOLLOWED_FRAMES);
+	for (unsigned i = 0; i < FOLLOWED_FRAMES; i++) {
+		LodeTraceFrameInfo info;
+
+		g_assert_true(lode_trace_reader_frame_info(reader, i, &info, NULL));
+		ends[i] = info.offset + info.bytes;
+	}
+	for (unsigned n = FOLLOWED_FRAMES; n > 0; n--) {
+		g_assert_cmpint(truncate(path, (off_t)ends[n - 1]), ==, 0);
+		check_followed(path, n);
+	}
+	lode_remove_trace(path);
 }
 
 int main(int argc, char **argv)
@@ -128,5 +178,6 @@ int main(int argc, char **argv)
 		g_test_add_data_func(path, lode_trace_sample_names[i], test_round_trip);
 	}
 	g_test_add_func("/traces/file/nothing", test_nothing);
+	g_test_add_func("/traces/file/followed", test_followed);
 	return g_test_run();
 }

@@ -16,21 +16,6 @@
 #include <sys/resource.h>
 #include <zstd.h>
 
-static char *new_path(void)
-{
-	g_autofree char *folder = g_dir_make_tmp("lode-limits-XXXXXX", NULL);
-
-	return g_build_filename(folder, "x.rps", NULL);
-}
-
-static void remove_path(const char *path)
-{
-	g_autofree char *folder = g_path_get_dirname(path);
-
-	g_unlink(path);
-	g_assert_cmpint(g_rmdir(folder), ==, 0); /* nothing else was left there */
-}
-
 /* A file of these sections; without index and footer. */
 static void write_section(const char *path, const GByteArray *section)
 {
@@ -117,7 +102,7 @@ static void test_bombs(void)
 {
 	static const uint64_t claims[] = {1, 100, LODE_RPS_MAX_CODED_BYTES,
 		LODE_RPS_MAX_CODED_BYTES + 1, UINT32_MAX, UINT64_C(1) << 60};
-	g_autofree char *path = new_path();
+	g_autofree char *path = lode_new_trace_path();
 	g_autoptr(GByteArray) packed = packed_zeros(LODE_RPS_MAX_CODED_BYTES);
 	uint16_t threads[] = {0};
 	struct rusage before, after;
@@ -131,14 +116,14 @@ static void test_bombs(void)
 	}
 	getrusage(RUSAGE_SELF, &after);
 	g_assert_cmpint(after.ru_maxrss - before.ru_maxrss, <, 300 << 10);
-	remove_path(path);
+	lode_remove_trace(path);
 }
 
 /* Workers side by side keep within the bounds, whatever the streams of small frames come to. */
 static void test_bombs_side_by_side(void)
 {
 	enum { N_FRAMES = 8 };
-	g_autofree char *path = new_path();
+	g_autofree char *path = lode_new_trace_path();
 	g_autoptr(GByteArray) packed = packed_zeros(LODE_RPS_MAX_CODED_BYTES);
 	g_autoptr(GByteArray) sections = g_byte_array_new();
 	uint16_t threads[] = {0};
@@ -162,13 +147,13 @@ static void test_bombs_side_by_side(void)
 	getrusage(RUSAGE_SELF, &after);
 	g_test_message("%ld MiB more", (after.ru_maxrss - before.ru_maxrss) >> 10);
 	g_assert_cmpint(after.ru_maxrss - before.ru_maxrss, <, 512 << 10);
-	remove_path(path);
+	lode_remove_trace(path);
 }
 
 /* Words beside another stream in one piece would be unpacked at once, as many as are claimed. */
 static void test_words_in_company(void)
 {
-	g_autofree char *path = new_path();
+	g_autofree char *path = lode_new_trace_path();
 	g_autoptr(GByteArray) packed = packed_zeros(1 << 20);
 	uint16_t threads[] = {0};
 	LodeRpsFrame frame = bomb(packed, 1000, threads);
@@ -181,7 +166,7 @@ static void test_words_in_company(void)
 	frame.pieces[0].n_streams = 2;
 	write_frame(path, &frame, packed);
 	assert_refused(path, false);
-	remove_path(path);
+	lode_remove_trace(path);
 }
 
 static void put_lists(GByteArray *out, uint64_t n_mappings, uint64_t n_threads, uint64_t n_totals)
@@ -214,7 +199,7 @@ static void test_long_descriptions(void)
 		{0, LODE_MAX_TRACE_THREADS + 1, 0, false},
 		{0, 1, LODE_RPS_MAX_TOTALS + 1, false},
 	};
-	g_autofree char *path = new_path();
+	g_autofree char *path = lode_new_trace_path();
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(lists); i++) {
 		g_autoptr(GByteArray) body = g_byte_array_new();
@@ -226,7 +211,7 @@ static void test_long_descriptions(void)
 		g_assert_cmpuint(lode_trace_reader_description(reader)->threads->len, ==,
 			lists[i].is_taken ? lists[i].n_threads : 0);
 	}
-	remove_path(path);
+	lode_remove_trace(path);
 }
 
 /* Numbers of a head that are beyond what any frame has. */
@@ -245,7 +230,7 @@ static void test_absurd_heads(void)
 		{.first_reference = 1},
 		{.first_instruction = UINT64_MAX},
 	};
-	g_autofree char *path = new_path();
+	g_autofree char *path = lode_new_trace_path();
 	g_autoptr(GByteArray) packed = packed_zeros(100);
 	uint16_t threads[] = {0};
 
@@ -262,13 +247,13 @@ static void test_absurd_heads(void)
 		write_frame(path, &frame, packed);
 		assert_refused(path, false);
 	}
-	remove_path(path);
+	lode_remove_trace(path);
 }
 
 static void test_not_a_trace(void)
 {
 	static const char *const texts[] = {"", "x", " L 1000,8\n L 1000,8\n L 1000,8\n"};
-	g_autofree char *path = new_path();
+	g_autofree char *path = lode_new_trace_path();
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(texts); i++) {
 		g_autoptr(GError) error = NULL;
@@ -277,12 +262,12 @@ static void test_not_a_trace(void)
 		g_assert_null(lode_trace_reader_open(path, NULL, &error));
 		g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
 	}
-	remove_path(path);
+	lode_remove_trace(path);
 }
 
 static void test_other_version(void)
 {
-	g_autofree char *path = new_path();
+	g_autofree char *path = lode_new_trace_path();
 	g_autoptr(GArray) references = lode_trace_sample("constant", 10, 1);
 	g_autoptr(GError) error = NULL;
 	g_autofree char *bytes = NULL;
@@ -294,13 +279,13 @@ static void test_other_version(void)
 	g_assert_true(g_file_set_contents(path, bytes, (gssize)size, NULL));
 	g_assert_null(lode_trace_reader_open(path, NULL, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED);
-	remove_path(path);
+	lode_remove_trace(path);
 }
 
 /* The disk is full at one place after another: told, and nothing is left. */
 static void test_full_disk(void)
 {
-	g_autofree char *path = new_path();
+	g_autofree char *path = lode_new_trace_path();
 	g_autoptr(GArray) references = lode_trace_sample("random", 30000, 1);
 	LodeTraceWriterOptions options = {.threads = 2, .frame_references = 5000};
 	struct rlimit old, limit;
@@ -323,7 +308,7 @@ static void test_full_disk(void)
 		g_assert_true(g_str_has_prefix(error->message, path));
 		g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
 	}
-	remove_path(path);
+	lode_remove_trace(path);
 }
 
 static void test_same_bytes_for_any_threads(void)
@@ -337,12 +322,12 @@ static void test_same_bytes_for_any_threads(void)
 		for (unsigned n_threads = 1; n_threads < 6; n_threads += 2) {
 			LodeTraceWriterOptions options = {
 				.threads = n_threads, .frame_references = 7000};
-			g_autofree char *path = new_path(), *bytes = NULL;
+			g_autofree char *path = lode_new_trace_path(), *bytes = NULL;
 			size_t size;
 
 			lode_write_trace(path, references, &options);
 			g_assert_true(g_file_get_contents(path, &bytes, &size, NULL));
-			remove_path(path);
+			lode_remove_trace(path);
 			if (first == NULL) {
 				first = g_steal_pointer(&bytes);
 				first_size = size;
@@ -379,7 +364,7 @@ static void test_no_growth(void)
 		const char *name = names[i / 2];
 		g_autoptr(GArray) references = lode_trace_sample(name, 300000, 3);
 		LodeTraceWriterOptions options = {.level = (LodeTraceLevel)(i % 2)};
-		g_autofree char *path = new_path();
+		g_autofree char *path = lode_new_trace_path();
 		size_t raw = raw_size(references, levels[i % 2]);
 		GStatBuf status;
 
@@ -389,7 +374,7 @@ static void test_no_growth(void)
 			(size_t)status.st_size);
 		/* description, index and heads take some hundred bytes, whatever the trace */
 		g_assert_cmpfloat((double)status.st_size, <, (double)raw * 1.02 + 700);
-		remove_path(path);
+		lode_remove_trace(path);
 	}
 }
 

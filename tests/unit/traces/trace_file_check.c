@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace_file_check.h"
 
+#include <glib/gstdio.h>
 #include <sys/mman.h>
 
 enum { BATCH = 777 };
+
+char *lode_new_trace_path(void)
+{
+	g_autofree char *folder = g_dir_make_tmp("lode-trace-XXXXXX", NULL);
+
+	return g_build_filename(folder, "x.rps", NULL);
+}
+
+void lode_remove_trace(const char *path)
+{
+	g_autofree char *folder = g_path_get_dirname(path);
+
+	g_unlink(path);
+	g_assert_cmpint(g_rmdir(folder), ==, 0);
+}
 
 static LodeTraceDescription *describe(void)
 {
@@ -37,8 +53,7 @@ void lode_write_trace(
 
 	g_assert_no_error(error);
 	if (options->frame_references > 0)
-		lode_trace_writer_describe(writer, description, &error);
-	g_assert_no_error(error);
+		lode_trace_writer_follow(writer, description);
 	for (guint at = 0; at < references->len; at += BATCH) {
 		lode_trace_writer_add(writer, &g_array_index(references, LodeReference, at),
 			MIN(BATCH, references->len - at), &error);

@@ -5,6 +5,12 @@
 #include "traces/trace_reader.h"
 #include "traces/trace_writer.h"
 
+/* Of a file to be made in a folder of its own; the caller owns it. */
+char *lode_new_trace_path(void);
+
+/* With its folder, which has nothing else in it. */
+void lode_remove_trace(const char *path);
+
 /* Fails the test when writing fails. Describes the trace early, too, when there are several frames.
  */
 void lode_write_trace(
