@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/live_picture.h"
 
+#include "base/quiet_thread.h"
 #include "cli/interrupt.h"
 #include "cli/live_terminal.h"
 #include "cli/program_output.h"
