@@ -72,12 +72,6 @@ static bool expand_range(const char *text, const char *dots, GPtrArray *out, GEr
 			"'%s': a range is two sizes, the smaller one first: 8K..1M", text);
 		return false;
 	}
-	if (high % low != 0 || (high / low & (high / low - 1)) != 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"'%s': a range doubles its first size until it is the last one: 8K..1M",
-			text);
-		return false;
-	}
 	for (uint64_t size = low; size <= high; size *= 2) {
 		g_autoptr(GString) one = g_string_new_len(text, dots - n_low - text);
 		append_size(one, size);
