@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/worker_pool.h"
 
+#include "base/quiet_thread.h"
+
 #include <stdatomic.h>
 
 typedef struct {
@@ -41,7 +43,7 @@ void lode_worker_pool_run(size_t n_tasks, unsigned n_workers, LodeTaskFunc func,
 	for (unsigned i = 0; i < n_workers; i++)
 		workers[i] = (Worker){.pool = &pool, .worker = i};
 	for (unsigned i = 1; i < n_workers; i++)
-		threads[i] = g_thread_new("lode-worker", run_worker, &workers[i]);
+		threads[i] = lode_quiet_thread_new("lode-worker", run_worker, &workers[i]);
 	run_worker(&workers[0]);
 	for (unsigned i = 1; i < n_workers; i++)
 		g_thread_join(threads[i]);

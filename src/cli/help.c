@@ -108,6 +108,17 @@ void lode_help_write_verb(const LodeVerb *verb, FILE *out)
 	}
 }
 
+void lode_help_write_verbs(const char *first_word, FILE *out)
+{
+	g_autofree char *beginning = g_strconcat(first_word, " ", NULL);
+
+	fprintf(out, "Usage: lode %s VERB [OPTION…] [ARGUMENT…]\n\nVerbs:\n", first_word);
+	for (size_t i = 0; lode_verbs[i] != NULL; i++)
+		if (g_str_has_prefix(lode_verbs[i]->name, beginning))
+			fprintf(out, "  %-15s %s\n", lode_verbs[i]->name, lode_verbs[i]->summary);
+	fprintf(out, "\n'lode %s VERB --help' says more about a verb.\n", first_word);
+}
+
 void lode_help_write_overview(FILE *out)
 {
 	fputs("Usage: lode VERB [OPTION…] [ARGUMENT…]\n\n"
@@ -115,7 +126,7 @@ void lode_help_write_overview(FILE *out)
 	      "Verbs, in the order of the data's way:\n",
 		out);
 	for (size_t i = 0; lode_verbs[i] != NULL; i++)
-		fprintf(out, "  %-14s %s\n", lode_verbs[i]->name, lode_verbs[i]->summary);
+		fprintf(out, "  %-15s %s\n", lode_verbs[i]->name, lode_verbs[i]->summary);
 	fputs("\n"
 	      "Options:\n"
 	      "  -h, --help      show this help and exit; 'lode VERB --help' for a verb\n"

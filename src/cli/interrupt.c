@@ -5,6 +5,8 @@
  */
 #include "cli/interrupt.h"
 
+#include "base/quiet_thread.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -76,17 +78,6 @@ static void *watch(void *data)
 	return NULL;
 }
 
-/* The watcher has every signal blocked: those that others wait for must not end up with it. */
-static void start_watcher(void)
-{
-	sigset_t all, old;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	g_thread_unref(g_thread_new("lode-interrupt", watch, NULL));
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-}
-
 static void do_nothing(int signal)
 {
 	(void)signal;
@@ -105,11 +96,10 @@ static void catch_signals(const int *signals, size_t n, void (*handler)(int))
 
 static void install(void)
 {
-
 	cancellable = g_cancellable_new();
 	if (pipe2(pipe_ends, O_CLOEXEC) != 0)
 		return;
-	start_watcher();
+	g_thread_unref(lode_quiet_thread_new("lode-interrupt", watch, NULL));
 	catch_signals(caught_signals, G_N_ELEMENTS(caught_signals), on_signal);
 	catch_signals(foreign_signals, G_N_ELEMENTS(foreign_signals), do_nothing);
 }

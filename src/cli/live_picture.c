@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/live_picture.h"
 
+#include "base/quiet_thread.h"
 #include "cli/interrupt.h"
 #include "cli/live_terminal.h"
 #include "cli/program_output.h"
@@ -8,7 +9,6 @@
 #include "views/live/live_model.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -194,18 +194,6 @@ static void *run(void *data)
 
 /* --- both --- */
 
-/* Signals are the recorder's, in its own thread. */
-static GThread *start_thread(LodeLivePicture *self)
-{
-	sigset_t all, old;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	GThread *thread = g_thread_new("lode-picture", run, self);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return thread;
-}
-
 LodeLivePicture *lode_live_picture_open(const LodeLivePictureOptions *options, GError **error)
 {
 	LodeLivePicture *self = g_new0(LodeLivePicture, 1);
@@ -227,7 +215,7 @@ LodeLivePicture *lode_live_picture_open(const LodeLivePictureOptions *options, G
 	lode_record_queue_init(&self->queue, MAX_QUEUED_BYTES);
 	lode_live_model_init(&self->model, "/proc");
 	draw(self);
-	self->thread = start_thread(self);
+	self->thread = lode_quiet_thread_new("lode-picture", run, self);
 	return self;
 }
 

@@ -47,6 +47,12 @@ static char *verbs_beginning(const char *word)
 	return g_string_free(list, list->len == 0);
 }
 
+/* "lode trace --help", where no verb is called 'trace'. */
+static bool is_help_of_many(char *const *words)
+{
+	return words[1] == NULL || strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0;
+}
+
 /* Words that are not a verb, but whose first begins some. */
 static int fail_incomplete_verb(char *const *words, const char *list)
 {
@@ -54,7 +60,7 @@ static int fail_incomplete_verb(char *const *words, const char *list)
 	g_autofree char *message = g_strdup_printf("unknown verb '%s%s%s'; there are %s", words[0],
 		has_second ? " " : "", has_second ? words[1] : "", list);
 
-	return fail_usage("", message);
+	return fail_usage(words[0], message);
 }
 
 static int fail_unknown_verb(char *const *words)
@@ -103,6 +109,16 @@ static int run_verb(const LodeVerb *verb, char **arguments)
 	return error != NULL ? exit_status_of(verb, error) : status;
 }
 
+/* False: no verb begins so. */
+static bool write_help_of_many(char *const *words, FILE *out)
+{
+	g_autofree char *list = verbs_beginning(words[0]);
+
+	if (list != NULL)
+		lode_help_write_verbs(words[0], out);
+	return list != NULL;
+}
+
 static int run_help(char **arguments)
 {
 	if (arguments[0] == NULL) {
@@ -111,6 +127,8 @@ static int run_help(char **arguments)
 	}
 	size_t n_words;
 	const LodeVerb *verb = lode_verb_find(arguments, &n_words);
+	if (verb == NULL && arguments[1] == NULL && write_help_of_many(arguments, stdout))
+		return LODE_EXIT_OK;
 	if (verb == NULL)
 		return fail_unknown_verb(arguments);
 	lode_help_write_verb(verb, stdout);
@@ -155,7 +173,13 @@ static int run_line(char **arguments)
 		return run_help(arguments + 1);
 	size_t n_words;
 	const LodeVerb *verb = lode_verb_find(arguments, &n_words);
-	return verb != NULL ? run_verb(verb, arguments + n_words) : fail_unknown_verb(arguments);
+	if (verb != NULL)
+		return run_verb(verb, arguments + n_words);
+	bool wants_help = arguments[1] != NULL;
+	if (is_help_of_many(arguments) &&
+		write_help_of_many(arguments, wants_help ? stdout : stderr))
+		return wants_help ? LODE_EXIT_OK : LODE_EXIT_USAGE;
+	return fail_unknown_verb(arguments);
 }
 
 int main(int argc, char **argv)

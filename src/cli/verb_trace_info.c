@@ -40,10 +40,11 @@ static void write_verdict(const LodeTraceSummary *summary, const char *path)
 {
 	char references[LODE_NUMBER_SIZE], frames[LODE_NUMBER_SIZE];
 
-	printf("%s: %s: %s references in %s frames\n", path,
+	printf("%s: %s: %s references in %s frame%s\n", path,
 		summary->damage != NULL ? "damaged" : "whole",
 		lode_number_format_count((double)summary->n_decoded, references),
-		lode_number_format_count((double)summary->n_frames, frames));
+		lode_number_format_count((double)summary->n_frames, frames),
+		summary->n_frames == 1 ? "" : "s");
 }
 
 static LodeTraceSummary *summarise(LodeTraceReader *reader, const char *path, GError **error)

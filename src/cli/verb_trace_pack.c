@@ -140,7 +140,7 @@ static int run(char **arguments, GError **error)
 	struct stat status;
 	int form;
 
-	if (!lode_options_take_one(arguments, "FILE, or - for standard input,", error) ||
+	if (!lode_options_take_one(arguments, "FILE (- for standard input)", error) ||
 		!read_options(&writing, &form, error))
 		return LODE_EXIT_USAGE;
 	const char *path = arguments[0], *name = strcmp(path, "-") == 0 ? "standard input" : path;

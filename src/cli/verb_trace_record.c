@@ -99,19 +99,21 @@ static bool read_options(LodeTraceRecordingOptions *self, GError **error)
 static void tell_end(const LodeTraceRecording *recorded, const char *path)
 {
 	char references[LODE_NUMBER_SIZE], instructions[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
-	double bits = recorded->n_references > 0
-	                      ? BITS * (double)recorded->n_bytes / (double)recorded->n_references
-	                      : 0;
 
 	fprintf(stderr,
-		"lode trace record: %s references of %s instructions in %u thread%s, by %s%s\n",
+		"lode trace record: %s reference%s of %s instruction%s in %u thread%s, by %s%s\n",
 		lode_number_format_count((double)recorded->n_references, references),
+		recorded->n_references == 1 ? "" : "s",
 		lode_number_format_count((double)recorded->n_instructions, instructions),
-		recorded->n_threads, recorded->n_threads == 1 ? "" : "s",
-		lode_trace_way_to_text(recorded->way),
+		recorded->n_instructions == 1 ? "" : "s", recorded->n_threads,
+		recorded->n_threads == 1 ? "" : "s", lode_trace_way_to_text(recorded->way),
 		recorded->is_cut ? "; the program went on untraced" : "");
-	fprintf(stderr, "lode trace record: %s: %s bytes, %.3f bits a reference\n", path,
-		lode_number_format_count((double)recorded->n_bytes, bytes), bits);
+	fprintf(stderr, "lode trace record: %s: %s bytes", path,
+		lode_number_format_count((double)recorded->n_bytes, bytes));
+	if (recorded->n_references > 0)
+		fprintf(stderr, ", %.3f bits a reference",
+			BITS * (double)recorded->n_bytes / (double)recorded->n_references);
+	fputc('\n', stderr);
 }
 
 static int exit_status(const LodeTraceRecording *recorded)

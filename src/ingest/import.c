@@ -82,8 +82,8 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 		return true;
 	default:
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"%s: neither callgrind output, perf.data, an address trace, a flow file "
-			"nor an allocation log",
+			"%s: neither callgrind output, perf.data, an address trace that is packed, "
+			"a flow file nor an allocation log",
 			path);
 		return false;
 	}

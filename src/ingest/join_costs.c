@@ -196,8 +196,9 @@ static void add_estimate(LodeJoin *self, const GArray *terms)
 				  "mispredictions + 100 × last-level misses";
 
 	if (self->recording->is_trace)
-		description = terms->len > 1 ? "estimated: instructions + 10 × misses of caches "
-		                               "and TLBs + 100 × last-level misses"
+		description = terms->len > 1 ? "estimated: instructions + 10 × misses of the first "
+		                               "and middle levels and of TLBs + 100 × "
+		                               "last-level misses"
 		                             : "estimated: instructions";
 	add_derived(self, is_taken ? "estimated-cycles" : "cycles", description, terms);
 }

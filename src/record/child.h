@@ -26,6 +26,6 @@ typedef struct {
  * Runs argv[0] (a path; NULL-terminated) and waits for its end. SIGHUP, SIGINT, SIGQUIT, SIGTERM,
  * SIGUSR1 and SIGUSR2 go to the child, unless they came from the terminal, which sends them to
  * both. A child that ends badly is no error; one that cannot be started is (_IO). Other threads of
- * the caller must have these signals blocked.
+ * the caller must have these signals and SIGCHLD blocked (base/quiet_thread.h).
  */
 bool lode_child_run(const LodeChildOptions *options, LodeChildEnd *out_end, GError **error);

@@ -9,6 +9,7 @@
  * Its references have no threads: valgrind runs one at a time, and lackey does not say which.
  */
 #include "base/error.h"
+#include "base/quiet_thread.h"
 #include "record/script_program.h"
 #include "record/trace_mappings.h"
 #include "record/trace_run.h"
@@ -210,8 +211,8 @@ static bool run_program(Session *self, const char *valgrind, GError **error)
 {
 	g_autoptr(GPtrArray) line = command_line(self, valgrind);
 	const LodeChildOptions child = {.argv = (const char *const *)line->pdata};
-	GThread *pumper = lode_trace_run_thread("pump", pump, self);
-	GThread *reader = lode_trace_run_thread("lackey", read_references, self);
+	GThread *pumper = lode_quiet_thread_new("pump", pump, self);
+	GThread *reader = lode_quiet_thread_new("lackey", read_references, self);
 	bool is_started = lode_child_run(&child, &self->run->end, error);
 
 	close_end(&self->from_tool[1]);

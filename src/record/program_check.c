@@ -2,6 +2,7 @@
 #include "record/program_check.h"
 
 #include "base/error.h"
+#include "record/script_program.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -80,11 +81,27 @@ static bool check_architecture(const char *path, GError **error)
 	return true;
 }
 
+static bool check_interpreter(const char *path, GError **error)
+{
+	const char *const argv[] = {path, NULL};
+	g_autofree char *name = NULL;
+	g_autoptr(GPtrArray) line = lode_script_program(path, argv, &name);
+	const char *interpreter = line->pdata[0];
+
+	if (strcmp(interpreter, path) == 0 || access(interpreter, X_OK) == 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"cannot record '%s': its interpreter '%s' cannot be executed: %s", path,
+		interpreter, g_strerror(errno));
+	return false;
+}
+
 char *lode_program_check(const char *program, const char *tool, GError **error)
 {
 	g_autofree char *path = lode_program_find(program, error);
 
-	if (path == NULL || !check_mode(path, tool, error) || !check_architecture(path, error))
+	if (path == NULL || !check_mode(path, tool, error) || !check_architecture(path, error) ||
+		!check_interpreter(path, error))
 		return NULL;
 	return g_steal_pointer(&path);
 }

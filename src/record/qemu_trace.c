@@ -5,6 +5,7 @@
  * waits for the program.
  */
 #include "base/error.h"
+#include "base/quiet_thread.h"
 #include "images/function_symbol.h"
 #include "record/preloaded_library.h"
 #include "record/script_program.h"
@@ -116,9 +117,11 @@ static void add(GPtrArray *line, const char *word)
 /* The most able processor that it emulates: programs for newer ones run too. */
 static GPtrArray *command_line(const Session *self, const char *emulator, const char *plugin)
 {
+	const char *const *argv = self->run->options->argv;
+	/* A script finds its own path as it was typed. */
+	const char *path = strchr(argv[0], '/') != NULL ? argv[0] : self->run->program;
 	g_autofree char *name = NULL;
-	g_autoptr(GPtrArray)
-		program = lode_script_program(self->run->program, self->run->options->argv, &name);
+	g_autoptr(GPtrArray) program = lode_script_program(path, argv, &name);
 	g_autofree char *given = g_strdup_printf(
 		"%s,ring=%s", plugin, lode_trace_ring_path(self->ring));
 	const char *const words[] = {emulator, "-cpu", "max", "-plugin", given, "-0", name};
@@ -156,7 +159,7 @@ static char *find_emulator(GError **error)
 static bool run_program(Session *self, GPtrArray *line, GError **error)
 {
 	const LodeChildOptions child = {.argv = (const char *const *)line->pdata};
-	GThread *reader = lode_trace_run_thread("ring", empty_ring, self);
+	GThread *reader = lode_quiet_thread_new("ring", empty_ring, self);
 	bool is_started = lode_child_run(&child, &self->run->end, error);
 
 	lode_trace_ring_end(self->ring);
@@ -175,11 +178,12 @@ static void note_untraced(const Session *self)
 			self->executed);
 	if (self->n_forks > 0)
 		lode_trace_run_note(run,
-			"%" G_GUINT64_FORMAT " processes that the program made are not traced",
-			self->n_forks);
+			"%" G_GUINT64_FORMAT " process%s that the program made %s not traced",
+			self->n_forks, self->n_forks == 1 ? "" : "es",
+			self->n_forks == 1 ? "is" : "are");
 	if (n_threads > 0)
-		lode_trace_run_note(
-			run, "%u threads are not traced: too many at a time", n_threads);
+		lode_trace_run_note(run, "%u thread%s not traced: too many at a time", n_threads,
+			n_threads == 1 ? " is" : "s are");
 	if (lode_trace_mappings_n_lost(self->mappings) > 0)
 		lode_trace_run_note(run,
 			"%" G_GUINT64_FORMAT " of the program's mappings found no room",

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel would run in place of a script: the interpreter that its first line names. */
+/*
+ * What is run in place of a script: the interpreter that its first line names, or the shell, as for
+ * whoever types its name.
+ */
 #pragma once
 
 #include <glib.h>
 
 /*
  * The arguments that run `path` (an executable file) with argv[1…]: of a script those of its
- * interpreter, through as many scripts as the kernel follows; of any other file the same. The first
+ * interpreter, through as many scripts as the kernel follows; of what is neither a script nor ELF
+ * those of the shell; of any other file the same. The first
  * is the path of a file that is no script. `*out_name` is what the program is to find as its own
  * name. Both are the caller's, to be freed by g_ptr_array_unref() (with a NULL behind) and
  * g_free().

@@ -145,7 +145,8 @@ void lode_trace_intake_report(LodeTraceIntake *self)
 		(double)self->n_references / 1e6,
 		seconds > 0 ? (double)self->n_references / 1e6 / seconds : 0,
 		(double)lode_trace_writer_bytes(self->options.writer) / 1e6);
-	lode_progress_report(progress, "tracing", (double)self->n_references, 0, detail);
+	/* The detail has their number. */
+	lode_progress_report(progress, "tracing", 0, 0, detail);
 }
 
 uint64_t lode_trace_intake_n_references(const LodeTraceIntake *self)

@@ -5,7 +5,6 @@
 #include "record/program_check.h"
 #include "record/trace_run.h"
 
-#include <signal.h>
 #include <string.h>
 
 /* In the order in which they are tried. */
@@ -37,17 +36,6 @@ void lode_trace_run_note(const LodeTraceRun *self, const char *format, ...)
 	g_autofree char *text = g_strdup_vprintf(format, arguments);
 	va_end(arguments);
 	self->options->note(text, self->options->user_data);
-}
-
-GThread *lode_trace_run_thread(const char *name, GThreadFunc function, gpointer data)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	GThread *thread = g_thread_new(name, function, data);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return thread;
 }
 
 char *lode_trace_run_version(const char *tool)

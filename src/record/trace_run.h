@@ -29,9 +29,6 @@ extern const LodeTraceRunWay lode_qemu_trace, lode_lackey_trace;
 
 G_GNUC_PRINTF(2, 3) void lode_trace_run_note(const LodeTraceRun *self, const char *format, ...);
 
-/* A thread that no signal comes to, as lode_child_run() asks of all threads but its own. */
-GThread *lode_trace_run_thread(const char *name, GThreadFunc function, gpointer data);
-
 /* "7.2.22" of "qemu-x86_64 version 7.2.22 (Debian …)", by asking the tool itself; NULL: it does not
  * say. The caller frees it. */
 char *lode_trace_run_version(const char *tool);

@@ -115,7 +115,9 @@ static bool detect(LodeReferenceReader *self, GError **error)
 			return true;
 	}
 	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-		"%s: its first bytes are of no known form of address traces", self->name);
+		"%s: its first bytes are of no known form of address traces "
+		"(" LODE_REFERENCE_FORM_WORDS ", plain or compressed by gzip, xz or zstd)",
+		self->name);
 	return false;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "traces/packing_queue.h"
 
+#include "base/quiet_thread.h"
+
 enum {
 	MAX_JOBS = 256,
 	MAX_BYTES = 320 << 20, /* of all jobs, and of the work on them */
@@ -186,7 +188,7 @@ LodePackingQueue *lode_packing_queue_new(unsigned n_threads, LodePackingSink sin
 	self->n_threads = MAX(n_threads, 1);
 	self->threads = g_new0(GThread *, self->n_threads);
 	for (unsigned i = 0; i < self->n_threads; i++)
-		self->threads[i] = g_thread_new("lode-pack", run_worker, self);
+		self->threads[i] = lode_quiet_thread_new("lode-pack", run_worker, self);
 	return self;
 }
 

@@ -108,7 +108,8 @@ static bool check_header(const LodeRpsFile *self, GError **error)
 	lode_rps_cursor_init(&cursor, header, sizeof(header));
 	if (memcmp(lode_byte_cursor_bytes(&cursor, LODE_RPS_MAGIC_BYTES), LODE_RPS_MAGIC,
 		    LODE_RPS_MAGIC_BYTES) != 0)
-		return fail(error, LODE_ERROR_CORRUPT, "not a packed trace");
+		return fail(error, LODE_ERROR_CORRUPT,
+			"not a packed trace; 'lode trace pack' makes one of other tools' traces");
 	uint32_t version = lode_byte_cursor_u32(&cursor);
 	if (version == LODE_RPS_VERSION && lode_byte_cursor_u32(&cursor) == 0)
 		return true;

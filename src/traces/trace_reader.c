@@ -10,6 +10,7 @@
 #include "traces/trace_reader.h"
 
 #include "base/error.h"
+#include "base/quiet_thread.h"
 #include "base/worker_pool.h"
 #include "traces/dictionary_cursor.h"
 #include "traces/rps_format.h"
@@ -194,7 +195,7 @@ static void start_workers(LodeTraceReader *self)
 {
 	self->threads = g_new0(GThread *, self->n_threads);
 	for (unsigned i = 0; i < self->n_threads; i++)
-		self->threads[i] = g_thread_new("lode-unpack", run_worker, self);
+		self->threads[i] = lode_quiet_thread_new("lode-unpack", run_worker, self);
 }
 
 static void stop_workers(LodeTraceReader *self)

@@ -40,7 +40,8 @@ static void add_info(LodeTraceSummary *self, const LodeTraceFrameInfo *info)
 	self->n_plain_frames += info->is_plain;
 	self->n_blocks += info->head.n_blocks - info->head.first_new_block;
 	self->n_invocations += info->head.n_invocations;
-	self->n_switches += info->head.n_switches;
+	/* Each frame begins with one, of the thread that it begins with. */
+	self->n_switches += info->head.n_switches - MIN(info->head.n_switches, 1);
 	for (unsigned i = 0; i < LODE_FRAME_MAX_STREAMS; i++) {
 		self->stream_bytes[i] += info->stream_bytes[i];
 		self->stream_packed_bytes[i] += info->stream_packed_bytes[i];
@@ -86,6 +87,12 @@ static void add_block(LodeTraceSummary *self, const LodeTraceBlock *block, uint6
 		self->n_by_kind[block->slots[i].kind] += n_invocations;
 }
 
+static void add_first_switch(LodeTraceSummary *self, const LodeTraceFrame *frame)
+{
+	if (self->n_decoded > 0 && frame->n_switches > 0)
+		self->n_switches += frame->switches[0].thread != self->last_thread;
+}
+
 static void add_frame(LodeTraceSummary *self, const LodeTraceFrame *frame)
 {
 	uint32_t n_blocks = frame->n_blocks;
@@ -94,6 +101,7 @@ static void add_frame(LodeTraceSummary *self, const LodeTraceFrame *frame)
 	uint16_t thread = 0;
 	uint64_t n = 0;
 
+	add_first_switch(self, frame);
 	for (size_t i = 0; i < frame->n_invocations; i++) {
 		if (next_switch < frame->n_switches &&
 			frame->switches[next_switch].invocation == i) {
@@ -107,6 +115,7 @@ static void add_frame(LodeTraceSummary *self, const LodeTraceFrame *frame)
 		invocations[frame->blocks[i]]++;
 	}
 	add_thread(self, thread, n);
+	self->last_thread = thread;
 	for (uint32_t i = 0; i < n_blocks; i++)
 		if (invocations[i] > 0)
 			add_block(self, lode_block_dictionary_at(frame->dictionary, i),

@@ -10,7 +10,7 @@ typedef struct {
 	uint64_t n_references, n_instructions, n_frames, n_plain_frames;
 	uint64_t n_blocks;      /* of all dictionaries; a plain frame may have none there */
 	uint64_t n_invocations; /* of all frames */
-	uint64_t n_switches;    /* likewise; a frame begins with one */
+	uint64_t n_switches; /* from one thread to another, in frames; decoded, also between them */
 	unsigned n_threads;
 	uint64_t file_bytes, frame_bytes;
 	uint64_t stream_bytes[LODE_FRAME_MAX_STREAMS];        /* before compression */
@@ -18,8 +18,9 @@ typedef struct {
 	GArray *classes;                                      /* LodeSlotClassCount */
 	/* Of the references that were decoded: none where that was not asked for. */
 	uint64_t n_decoded, n_by_kind[LODE_N_REFERENCE_KINDS];
-	GArray *n_by_thread; /* uint64_t */
-	char *damage;        /* names the file; NULL: nothing wrong was found */
+	GArray *n_by_thread;  /* uint64_t */
+	uint16_t last_thread; /* of the last one */
+	char *damage;         /* names the file; NULL: nothing wrong was found */
 } LodeTraceSummary;
 
 /*

@@ -161,9 +161,11 @@ static void put_sums(const LodeFirstTouchView *self, FILE *out)
 	const double weight = self->notes->weight;
 
 	if (touch->n_touched == 0) {
+		bool is_traced = lode_memory_is_traced(self->profile->memory);
 		lode_profile_lines_print(terminal, out,
-			"No page fault was recorded on these pages; record with --event "
-			"page-faults.");
+			"No page fault was recorded on these pages%s",
+			is_traced ? ": an address trace has none."
+				  : "; record with --event page-faults.");
 		return;
 	}
 	lode_profile_lines_print(terminal, out,

@@ -75,8 +75,7 @@ static void add_structure(GArray *rows, const LodeTraceSummary *summary)
 	add_number(rows, "structure", "instructions", summary->n_instructions);
 	add_number(rows, "structure", "blocks", summary->n_blocks);
 	add_number(rows, "structure", "invocations of blocks", summary->n_invocations);
-	add_number(rows, "structure", "switches of threads",
-		summary->n_switches - MIN(summary->n_switches, summary->n_frames));
+	add_number(rows, "structure", "switches of threads", summary->n_switches);
 	add_number(rows, "structure", "threads", summary->n_threads);
 }
 

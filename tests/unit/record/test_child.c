@@ -2,6 +2,7 @@
 /* A child's status, signals and standard input, with the shell as the child. */
 #include "base/error.h"
 #include "record/child.h"
+#include "traces/trace_writer.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -93,6 +94,26 @@ static void test_mask_restored(void)
 		g_assert_cmpint(sigismember(&before, number), ==, sigismember(&after, number));
 }
 
+/* A worker that lets the end of a child in would take it from the thread that waits for it. */
+static void test_workers_take_no_signal(void)
+{
+	const LodeTraceWriterOptions options = {.threads = 2};
+	const struct timespec none = {0};
+	g_autofree char *path = g_build_filename(g_get_tmp_dir(), "lode-test-child.rps", NULL);
+	g_autoptr(GError) error = NULL;
+	sigset_t set, before;
+
+	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &options, &error);
+	g_assert_no_error(error);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &set, &before);
+	kill(getpid(), SIGCHLD);
+	g_usleep(G_USEC_PER_SEC / 10);
+	g_assert_cmpint(sigtimedwait(&set, NULL, &none), ==, SIGCHLD);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void test_standard_input(void)
 {
 	int saved = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10), ends[2];
@@ -120,6 +141,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/child/ignored", test_ignored);
 	g_test_add_func("/record/child/ignored-child-signal", test_ignored_child_signal);
 	g_test_add_func("/record/child/mask-restored", test_mask_restored);
+	g_test_add_func("/record/child/workers-take-no-signal", test_workers_take_no_signal);
 	g_test_add_func("/record/child/standard-input", test_standard_input);
 	return g_test_run();
 }

@@ -79,6 +79,9 @@ static void test_not_found(Fixture *self, const void *data)
 	check_refused(self->directory, LODE_ERROR_NOT_FOUND, "directory");
 	make_elf(self, ELFCLASS64, EM_X86_64, 0644);
 	check_refused(self->file, LODE_ERROR_NOT_FOUND, "not executable");
+	g_assert_true(g_file_set_contents(self->file, "#!/there/is/no/interpreter -x\n", -1, NULL));
+	g_assert_cmpint(g_chmod(self->file, 0755), ==, 0);
+	check_refused(self->file, LODE_ERROR_NOT_FOUND, "'/there/is/no/interpreter'");
 }
 
 static void test_unsupported(Fixture *self, const void *data)

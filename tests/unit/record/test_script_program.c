@@ -33,9 +33,10 @@ static void test_lines(void)
 		{"#! /bin/sh -e \nrest\n", "/bin/sh|-e|", "/bin/sh"},
 		{"#!/usr/bin/env  -S a b\n", "/usr/bin/env|-S a b|", "/usr/bin/env"},
 		{"#!/bin/sh", "/bin/sh|", "/bin/sh"},
-		{"#!\n", "", "typed"},
-		{"#!   \n", "", "typed"},
-		{"", "", "typed"},
+		{"#!\n", "/bin/sh|", "/bin/sh"},
+		{"#!   \n", "/bin/sh|", "/bin/sh"},
+		{"echo $1\n", "/bin/sh|", "/bin/sh"},
+		{"", "/bin/sh|", "/bin/sh"},
 		{"\x7f"
 		 "ELF",
 			"", "typed"},

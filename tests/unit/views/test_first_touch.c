@@ -82,6 +82,11 @@ static void test_no_faults(void)
 	g_autofree char *text = write_view(profile, &options);
 	g_assert_nonnull(strstr(text, "No page fault was recorded"));
 	g_assert_nonnull(strstr(text, "0xfffffffffffff000"));
+	g_assert_nonnull(strstr(text, "record with --event page-faults"));
+	g_array_index(profile->memory->samples, LodeMemorySample, 0).rule = LODE_RULE_TRACED;
+	g_autofree char *traced = write_view(profile, &options);
+	g_assert_nonnull(strstr(traced, "an address trace has none"));
+	g_assert_null(strstr(traced, "record with"));
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,1 @@
+lode trace pack a.txt b.txt -o x.rps
