@@ -146,7 +146,7 @@ static bool check_geometry(
 		return false;
 	}
 	if (ways == 0 || ways > LODE_CACHE_MAX_WAYS) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"'%s': the number of ways is from 1 to %d", part, LODE_CACHE_MAX_WAYS);
 		return false;
 	}

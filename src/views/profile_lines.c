@@ -108,13 +108,13 @@ static void put_figures_line(
 	                 LODE_AT(profile->images, LodeImage, 0).kind == LODE_IMAGE_GRAPHS;
 	g_autoptr(GString) line = g_string_new(NULL);
 
-	g_string_append_printf(line, "%s %s in %s executions · %s %s, %s %s",
+	g_string_append_printf(line, "%s %s in %s executions · %s %s, %s %s%s",
 		lode_number_format_count(total, a), event != NULL ? event : "weight",
 		lode_number_format_count(profile->total_count, b),
 		lode_number_format_count(profile->instructions->len, c),
 		is_graphs ? "vertices" : "instructions",
 		lode_number_format_count(profile->functions->len, d),
-		is_graphs ? "graphs" : "functions");
+		is_graphs ? "graph" : "function", profile->functions->len == 1 ? "" : "s");
 	if (hottest != LODE_NONE) {
 		g_autofree char *name = name_text(
 			LODE_AT(profile->functions, LodeFunction, hottest).name, NAME_WIDTH,

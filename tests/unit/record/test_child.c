@@ -105,6 +105,7 @@ static void test_workers_take_no_signal(void)
 
 	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &options, &error);
 	g_assert_no_error(error);
+	g_assert_nonnull(writer);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
