@@ -12,6 +12,10 @@ enum {
 	N_CHUNKS = LODE_DICTIONARY_MAX_BLOCKS / BLOCKS_PER_CHUNK,
 	ARENA_CHUNK_BYTES = 1 << 18,
 	FIRST_TABLE_SIZE = 1 << 12,
+	TABLE_BYTES = 4 * sizeof(uint32_t), /* of the hash table, for a block */
+	LARGEST_BLOCK_BYTES = sizeof(LodeTraceBlock) + TABLE_BYTES +
+	                      LODE_BLOCK_MAX_INSTRUCTIONS * sizeof(uint32_t) +
+	                      LODE_BLOCK_MAX_SLOTS * sizeof(LodeTraceSlot),
 };
 
 struct LodeBlockDictionary {
@@ -68,6 +72,13 @@ bool lode_block_dictionary_is_full(const LodeBlockDictionary *self)
 	return self->n_blocks >= LODE_DICTIONARY_MAX_BLOCKS ||
 	       self->n_slots + LODE_BLOCK_MAX_SLOTS > LODE_DICTIONARY_MAX_SLOTS ||
 	       self->n_bytes >= LODE_DICTIONARY_MAX_BYTES;
+}
+
+bool lode_block_dictionary_has_room(const LodeBlockDictionary *self, const LodeTraceBlock *block)
+{
+	return self->n_blocks < LODE_DICTIONARY_MAX_BLOCKS &&
+	       self->n_slots + block->n_slots <= LODE_DICTIONARY_MAX_SLOTS &&
+	       self->n_bytes < LODE_DICTIONARY_MAX_BYTES + LARGEST_BLOCK_BYTES;
 }
 
 const LodeTraceBlock *lode_block_dictionary_at(const LodeBlockDictionary *self, uint32_t id)
@@ -173,7 +184,7 @@ static uint32_t add_block(LodeBlockDictionary *self, const LodeTraceBlock *block
 	copy->n_bytes = 0;
 	for (unsigned i = 0; i < block->n_instructions; i++)
 		copy->n_bytes += block->instruction_sizes[i];
-	self->n_bytes += sizeof(*copy) + sizes_bytes + slots_bytes + 4 * sizeof(uint32_t);
+	self->n_bytes += sizeof(*copy) + sizes_bytes + slots_bytes + TABLE_BYTES;
 	g_atomic_int_set(&self->n_blocks, id + 1);
 	self->n_slots += block->n_slots;
 	insert_hash(self, hash, id);

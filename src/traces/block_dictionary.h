@@ -60,6 +60,11 @@ uint32_t lode_block_dictionary_size(const LodeBlockDictionary *self);
 /* Whether another block might not find room: begin another dictionary. */
 bool lode_block_dictionary_is_full(const LodeBlockDictionary *self);
 
+/* Whether this block may be in the dictionary after all those that are there. Not the opposite of
+ * the above: blocks of a dictionary that became full with a large one may come in another order,
+ * a small one last. */
+bool lode_block_dictionary_has_room(const LodeBlockDictionary *self, const LodeTraceBlock *block);
+
 const LodeTraceBlock *lode_block_dictionary_at(const LodeBlockDictionary *self, uint32_t id);
 
 /* The id of an equal block, which is added (copied) when there is none. Must not be full. */

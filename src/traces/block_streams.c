@@ -235,8 +235,8 @@ bool lode_block_streams_decode(const LodeFrameStreams *streams, const LodeFrameH
 
 	block_reader_init(&reader, streams);
 	for (uint32_t id = head->first_new_block; id < head->n_blocks; id++) {
-		if (lode_block_dictionary_is_full(dictionary) || !read_block(&reader) ||
-			has_overrun(&reader) ||
+		if (!read_block(&reader) || has_overrun(&reader) ||
+			!lode_block_dictionary_has_room(dictionary, &reader.block) ||
 			lode_block_dictionary_find_or_add(dictionary, &reader.block) != id)
 			return damaged_block(streams, &reader, id, error);
 		lode_known_instructions_add(

@@ -168,6 +168,28 @@ static void test_followed(void)
 	lode_remove_trace(path);
 }
 
+/* A dictionary becomes full with a large block, and has a small one last when it is sorted. */
+static void test_full_dictionary(void)
+{
+	enum { BLOCKS = 6000, SLOTS = 50, TOP = 0x40000000 };
+	LodeTraceWriterOptions options = {.level = LODE_TRACE_LEVEL_FAST};
+	g_autoptr(GArray) references = g_array_new(FALSE, FALSE, sizeof(LodeReference));
+	g_autofree char *path = lode_new_trace_path();
+
+	for (uint64_t i = 0; i < BLOCKS; i++) {
+		LodeReference fetch = {TOP - 64 * i, 4, 0, LODE_REFERENCE_FETCH};
+
+		g_array_append_val(references, fetch);
+		for (uint64_t k = 0; k < (i == 0 ? 1 : SLOTS); k++) {
+			LodeReference load = {i * 4096 + 8 * k, 8, 0, LODE_REFERENCE_LOAD};
+			g_array_append_val(references, load);
+		}
+	}
+	lode_write_trace(path, references, &options);
+	check_whole(path, references);
+	lode_remove_trace(path);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -177,6 +199,7 @@ int main(int argc, char **argv)
 
 		g_test_add_data_func(path, lode_trace_sample_names[i], test_round_trip);
 	}
+	g_test_add_func("/traces/file/full-dictionary", test_full_dictionary);
 	g_test_add_func("/traces/file/nothing", test_nothing);
 	g_test_add_func("/traces/file/followed", test_followed);
 	return g_test_run();
