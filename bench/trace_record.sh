@@ -31,7 +31,8 @@ measure() {
 	shift
 	read -r _ alone < <(seconds "$@")
 	read -r wall cpu < <(seconds "$lode" trace record --level fast -o x.rps -- "$@")
-	references=$("$lode" trace info --format json x.rps | grep -m 1 -oP '"references": *\K[0-9]+' | head -n 1)
+	# all of it is read: lode would die of a closed pipe
+	references=$("$lode" trace info --quick --format json x.rps | grep -oP '"references": *\K[0-9]+' | sed -n 1p)
 	bytes=$(stat -c %s x.rps)
 	read -r lackey_wall lackey < <(seconds valgrind --tool=lackey --trace-mem=yes --log-file=/dev/null "$@")
 	awk -v name="$name" -v alone="$alone" -v wall="$wall" -v cpu="$cpu" -v lackey_wall="$lackey_wall" \
