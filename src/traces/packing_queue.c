@@ -34,7 +34,7 @@ struct LodePackingQueue {
 	LodePackingSink sink;
 	void *user_data;
 	size_t bytes;       /* that the jobs hold, and that the work on them takes */
-	unsigned n_working; /* threads that hold the lock no more */
+	unsigned n_working; /* threads between begin() and end() */
 	bool is_stopping;
 };
 

@@ -15,8 +15,8 @@
 
 /*
  * A frame ends when one of these would be passed; they bound the memory of packing and unpacking:
- * 88 MiB for a frame, and as much again while it is coded, or twice that where every invocation is
- * followed by another block. Larger frames are packed smaller; most programs come to 25 M
+ * 88 MiB for a frame, and up to three times as much again while it is encoded, four times where
+ * that is thorough. Larger frames are packed smaller; most programs come to 25 M
  * references in one of these.
  */
 enum {
