@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/live_addresses.h"
 
-#include "base/pair_hash.h"
+#include "base/hash.h"
 #include "images/data_access.h"
 #include "ingest/live_code.h"
 #include "ingest/live_mappings.h"
@@ -61,7 +61,7 @@ LodeLiveAddresses *lode_live_addresses_new(const LodeLiveAddressesOptions *optio
 	self->code = lode_live_code_new();
 	self->threads = g_array_new(FALSE, FALSE, sizeof(LodeThread));
 	g_array_set_clear_func(self->threads, clear_thread);
-	self->thread_ids = g_hash_table_new(lode_pair_hash, NULL);
+	self->thread_ids = g_hash_table_new(lode_hash_pair, NULL);
 	self->n_of_pid = g_hash_table_new(NULL, NULL);
 	self->asked_us = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	self->order = g_array_new(FALSE, FALSE, sizeof(RecordPlace));

@@ -8,7 +8,7 @@
 #include "analyses/flow_graph/flow_graph_builder.h"
 #include "analyses/flow_graph/function_filter.h"
 #include "base/error.h"
-#include "base/pair_hash.h"
+#include "base/hash.h"
 
 #include <string.h>
 
@@ -386,7 +386,7 @@ LodeFlowGraph *lode_flow_graph_build(
 		.ev_events = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.shares = g_array_new(FALSE, FALSE, sizeof(Share)),
 		.scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		.classes = g_hash_table_new(lode_pair_hash, NULL),
+		.classes = g_hash_table_new(lode_hash_pair, NULL),
 	};
 	LodeFlowGraph *graph = NULL;
 

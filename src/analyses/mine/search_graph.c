@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/mine/search_graph.h"
 
-#include "base/pair_hash.h"
+#include "base/hash.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -378,7 +378,7 @@ LodeSearchGraph *lode_search_graph_new(
 	self->class_members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->class_hashes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	self->lists = g_array_new(FALSE, FALSE, sizeof(WindowList));
-	self->list_ids = g_hash_table_new(lode_pair_hash, NULL);
+	self->list_ids = g_hash_table_new(lode_hash_pair, NULL);
 	g_autofree uint32_t *items = choose_items(self, parameters);
 	project_classes(self, items);
 	prepare_vertices(self);
