@@ -15,7 +15,7 @@ static void write_unresolved(const LodeProfile *profile, const char *path, FILE 
 {
 	char share[LODE_NUMBER_SIZE];
 	bool is_sampled = profile->n_samples > 0;
-	const LodeEvent *weight = &LODE_AT(profile->events, LodeEvent, profile->weight_event);
+	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
 	double total = is_sampled ? weight->total : profile->total_count, part = 0;
 
 	for (guint i = 0; i < profile->unresolved->len; i++) {
@@ -41,7 +41,7 @@ void lode_imported_write(const LodeProfile *profile, const char *path, FILE *out
 	write_count(out, profile->functions->len, "function", "functions");
 	write_count(out, profile->instructions->len, "instruction", "instructions");
 	write_count(out, profile->total_count, "execution", "executions");
-	const LodeEvent *weight = &LODE_AT(profile->events, LodeEvent, profile->weight_event);
+	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
 	fprintf(out, "%s %s\n", lode_number_format_count(weight->total, number), weight->name);
 	write_unresolved(profile, path, out);
 }

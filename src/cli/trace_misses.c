@@ -104,7 +104,7 @@ static char *usable_names(const LodeProfile *profile)
 	for (guint i = 0; i < profile->events->len; i++)
 		if (is_usable(profile, i))
 			g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "",
-				LODE_AT(profile->events, LodeEvent, i).name);
+				lode_profile_event(profile, i)->name);
 	if (names->len == 0)
 		g_string_append(names, "none");
 	return g_string_free(names, FALSE);

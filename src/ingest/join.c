@@ -15,7 +15,7 @@ uint32_t lode_join_find_function(const LodeJoin *self, uint32_t image, uint64_t 
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (LODE_AT(self->profile->functions, LodeFunction, middle).address <= address)
+		if (lode_profile_function(self->profile, middle)->address <= address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -40,17 +40,16 @@ uint32_t lode_join_find(const LodeJoin *self, uint32_t image, uint64_t address)
 
 	if (function == LODE_NONE)
 		return LODE_NONE;
-	const LodeFunction *found = &LODE_AT(self->profile->functions, LodeFunction, function);
+	const LodeFunction *found = lode_profile_function(self->profile, function);
 	uint32_t low = found->first_instruction, end = low + found->n_instructions, high = end;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (LODE_AT(self->profile->instructions, LodeInstruction, middle).address < address)
+		if (lode_profile_instruction(self->profile, middle)->address < address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == end ||
-		LODE_AT(self->profile->instructions, LodeInstruction, low).address != address)
+	if (low == end || lode_profile_instruction(self->profile, low)->address != address)
 		return LODE_NONE;
 	return low;
 }

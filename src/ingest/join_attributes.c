@@ -171,8 +171,7 @@ static void locate_image(
 	g_autofree uint64_t *addresses = g_new(uint64_t, n);
 
 	for (uint32_t i = 0; i < n; i++)
-		addresses[i] =
-			LODE_AT(join->profile->instructions, LodeInstruction, first + i).address;
+		addresses[i] = lode_profile_instruction(join->profile, first + i)->address;
 	lode_binary_image_locate(join->binaries[image], addresses, n, out);
 }
 
@@ -186,8 +185,7 @@ static void name_image(Naming *self, uint32_t image, uint32_t first, uint32_t n)
 	if (has_lines)
 		locate_image(join, image, first, n, found);
 	for (uint32_t i = 0; i < n; i++) {
-		LodeInstruction *instruction = &LODE_AT(
-			join->profile->instructions, LodeInstruction, first + i);
+		LodeInstruction *instruction = lode_profile_instruction(join->profile, first + i);
 		if (!has_lines)
 			found[i] = recorded_location(join, first + i);
 		instruction->location = location(self, &found[i]);
@@ -204,8 +202,8 @@ static void name_images(Naming *self)
 		uint32_t end = g_array_index(self->join->image_functions, uint32_t, i + 1);
 		if (begin == end)
 			continue;
-		uint32_t first = LODE_AT(profile->functions, LodeFunction, begin).first_instruction;
-		const LodeFunction *last = &LODE_AT(profile->functions, LodeFunction, end - 1);
+		uint32_t first = lode_profile_function(profile, begin)->first_instruction;
+		const LodeFunction *last = lode_profile_function(profile, end - 1);
 		name_image(self, i, first, last->first_instruction + last->n_instructions - first);
 	}
 }
@@ -213,8 +211,7 @@ static void name_images(Naming *self)
 static const char *unresolved_reason(
 	const LodeJoin *join, const LodeFunction *function, const LodeJoinCode *code)
 {
-	if (LODE_AT(join->profile->images, LodeImage, function->image).kind ==
-		LODE_IMAGE_UNRESOLVED)
+	if (lode_profile_image(join->profile, function->image)->kind == LODE_IMAGE_UNRESOLVED)
 		return "address outside any known image";
 	if (join->binaries[function->image] == NULL)
 		return "no image file";
@@ -227,10 +224,9 @@ static const char *unresolved_reason(
 
 static char *unresolved_example(const LodeJoin *join, const LodeInstruction *instruction)
 {
-	const LodeFunction *function = &LODE_AT(
-		join->profile->functions, LodeFunction, instruction->function);
+	const LodeFunction *function = lode_profile_function(join->profile, instruction->function);
 	const char *cause = join->open_errors[function->image];
-	const char *path = LODE_AT(join->profile->images, LodeImage, function->image).path;
+	const char *path = lode_profile_image(join->profile, function->image)->path;
 
 	if (cause != NULL)
 		return g_strdup(cause);
@@ -246,10 +242,9 @@ static void account_unresolved(LodeJoin *join)
 	const char *last_reason = NULL;
 
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		const LodeInstruction *instruction = &LODE_AT(
-			profile->instructions, LodeInstruction, i);
-		const LodeFunction *function = &LODE_AT(
-			profile->functions, LodeFunction, instruction->function);
+		const LodeInstruction *instruction = lode_profile_instruction(profile, i);
+		const LodeFunction *function = lode_profile_function(
+			profile, instruction->function);
 		const char *reason = unresolved_reason(join, function, &join->codes[i]);
 		if (reason == NULL)
 			continue;

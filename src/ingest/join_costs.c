@@ -121,7 +121,7 @@ static void add_recorded_events(LodeJoin *self)
 		g_array_append_val(self->column_events, event);
 		if (event == LODE_NONE)
 			continue;
-		LodeEvent *added = &LODE_AT(self->profile->events, LodeEvent, event);
+		LodeEvent *added = lode_profile_event(self->profile, event);
 		added->total = g_array_index(recording->totals, double, i);
 		added->is_attribute = is_sampled && !is_time(name);
 	}
@@ -137,9 +137,9 @@ static uint32_t add_derived(
 
 	for (guint i = 0; i < terms->len; i++) {
 		const LodeEventTerm *term = &g_array_index(terms, LodeEventTerm, i);
-		total += term->factor * LODE_AT(profile->events, LodeEvent, term->event).total;
+		total += term->factor * lode_profile_event(profile, term->event)->total;
 	}
-	LODE_AT(profile->events, LodeEvent, event).total = total;
+	lode_profile_event(profile, event)->total = total;
 	return event;
 }
 
@@ -159,7 +159,7 @@ static void add_clear_event(LodeJoin *self, const ClearEvent *clear, GArray *cyc
 	if (terms->len == 0 || lode_profile_find_event(self->profile, clear->name) != LODE_NONE)
 		return;
 	uint32_t event = add_derived(self, clear->name, clear->description, terms);
-	LODE_AT(self->profile->events, LodeEvent, event).is_attribute = true;
+	lode_profile_event(self->profile, event)->is_attribute = true;
 }
 
 static uint32_t column_event(const LodeJoin *self, uint32_t column)
@@ -184,7 +184,7 @@ static void add_recorded_sums(LodeJoin *self, GArray *cycles)
 				g_array_append_val(cycles, price);
 		}
 		uint32_t added = add_derived(self, sum->name, sum->description, terms);
-		LODE_AT(self->profile->events, LodeEvent, added).is_attribute = sum->is_attribute;
+		lode_profile_event(self->profile, added)->is_attribute = sum->is_attribute;
 	}
 }
 
@@ -230,7 +230,7 @@ bool lode_join_events(LodeJoin *self, GError **error)
 	LodeEventTerm count = {lode_profile_add_event(profile, "instructions",
 				       "instructions executed", LODE_EVENT_COUNT, NULL, 0),
 		1};
-	LODE_AT(profile->events, LodeEvent, count.event).total = profile->total_count;
+	lode_profile_event(profile, count.event)->total = profile->total_count;
 	g_array_append_val(once, count);
 	g_array_append_val(cycles, count);
 	add_recorded_events(self);

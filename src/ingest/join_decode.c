@@ -33,12 +33,12 @@ enum { LONGEST_INSTRUCTION = 15 };
 
 static LodeFunction *function_at(const Decoding *self, size_t index)
 {
-	return &LODE_AT(self->join->profile->functions, LodeFunction, index);
+	return lode_profile_function(self->join->profile, index);
 }
 
 static LodeInstruction *instruction_at(const LodeJoin *join, uint32_t index)
 {
-	return &LODE_AT(join->profile->instructions, LodeInstruction, index);
+	return lode_profile_instruction(join->profile, index);
 }
 
 /* Transfers are sorted by source and functions hold ranges of instructions. */

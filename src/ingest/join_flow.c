@@ -24,12 +24,12 @@ typedef LodeJoinFlow Flow;
 
 static LodeInstruction *instruction_at(const Flow *self, uint32_t index)
 {
-	return &LODE_AT(self->join->profile->instructions, LodeInstruction, index);
+	return lode_profile_instruction(self->join->profile, index);
 }
 
 static LodeFunction *function_at(const Flow *self, uint32_t index)
 {
-	return &LODE_AT(self->join->profile->functions, LodeFunction, index);
+	return lode_profile_function(self->join->profile, index);
 }
 
 static bool is_call(const LodeJoinCode *code)

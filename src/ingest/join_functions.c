@@ -95,8 +95,8 @@ static void choose_function(Sweep *self, const LodeJoinSite *site)
 {
 	const LodeBinaryFunction *known = covering(self, site->address);
 	const LodeFunction *open = self->function != LODE_NONE
-	                                   ? &LODE_AT(self->join->profile->functions, LodeFunction,
-						     self->function)
+	                                   ? lode_profile_function(
+						     self->join->profile, self->function)
 	                                   : NULL;
 
 	if (known != NULL) {
@@ -129,7 +129,7 @@ static void add_instruction(Sweep *self, const LodeJoinSite *site)
 		.block = LODE_NONE,
 		.location = LODE_NONE,
 	};
-	LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, self->function);
+	LodeFunction *function = lode_profile_function(profile, self->function);
 
 	g_array_append_val(self->join->first_rows, self->join->rows->len);
 	g_array_append_val(profile->instructions, instruction);

@@ -197,7 +197,7 @@ static double sample_weight(const LodeJoin *self, uint32_t row)
 /* A sample where no execution was counted; of an image of which some were, it is another path. */
 static void leave_out(LodeJoin *self, const LodeJoinSite *site)
 {
-	const char *path = LODE_AT(self->profile->images, LodeImage, site->image).path;
+	const char *path = lode_profile_image(self->profile, site->image)->path;
 	g_autofree char *example = g_strdup_printf(
 		"0x%" G_GINT64_MODIFIER "x in %s", site->address, path);
 
@@ -228,7 +228,7 @@ static void join_samples(LodeJoin *self)
 static void open_image(size_t task, unsigned worker, void *user_data)
 {
 	LodeJoin *self = user_data;
-	const LodeImage *image = &LODE_AT(self->profile->images, LodeImage, task);
+	const LodeImage *image = lode_profile_image(self->profile, task);
 	LodeBinaryImageOptions options = {.allow_debuginfod = self->options->allow_debuginfod};
 	g_autoptr(GError) error = NULL;
 
@@ -292,6 +292,6 @@ bool lode_join_images(LodeJoin *self, GError **error)
 	lode_worker_pool_run(self->n_binaries, self->n_workers, open_image, self);
 	check_build_ids(self);
 	for (uint32_t i = 0; i < self->n_binaries; i++)
-		LODE_AT(self->profile->images, LodeImage, i).build_id = known_build_id(self, i);
+		lode_profile_image(self->profile, i)->build_id = known_build_id(self, i);
 	return true;
 }

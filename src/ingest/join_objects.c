@@ -10,8 +10,7 @@ enum { MAX_OPERANDS = 4 }; /* that the decoder shows */
 static void find_objects(LodeJoin *self, uint32_t instruction, uint32_t image)
 {
 	const uint32_t accesses = 1u << LODE_KIND_LOAD | 1u << LODE_KIND_STORE;
-	uint64_t address =
-		LODE_AT(self->profile->instructions, LodeInstruction, instruction).address;
+	uint64_t address = lode_profile_instruction(self->profile, instruction)->address;
 	LodeJoinObjects *objects = &g_array_index(self->objects, LodeJoinObjects, instruction);
 	size_t n = 0;
 
@@ -26,7 +25,7 @@ static void find_objects(LodeJoin *self, uint32_t instruction, uint32_t image)
 
 static void find_function_objects(LodeJoin *self, const LodeFunction *function)
 {
-	const char *path = LODE_AT(self->profile->images, LodeImage, function->image).path;
+	const char *path = lode_profile_image(self->profile, function->image)->path;
 	uint32_t image = lode_memory_images_find(
 		lode_memory_reading_images(self->memory_reading), path);
 
@@ -63,7 +62,7 @@ bool lode_join_objects(LodeJoin *self, GError **error)
 		lode_memory_reading_images(self->memory_reading));
 	g_array_set_size(self->objects, profile->instructions->len);
 	for (guint i = 0; i < profile->functions->len; i++)
-		find_function_objects(self, &LODE_AT(profile->functions, LodeFunction, i));
+		find_function_objects(self, lode_profile_function(profile, i));
 	account_broken_types(self);
 	return true;
 }

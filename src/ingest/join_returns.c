@@ -60,7 +60,7 @@ static void split_edges(Returning *self)
 
 	self->first_edges = g_new(uint32_t, profile->functions->len + 1);
 	for (guint i = 0; i < profile->functions->len; i++) {
-		const LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, i);
+		const LodeFunction *function = lode_profile_function(profile, i);
 		uint32_t end = function->first_instruction + function->n_instructions;
 		self->first_edges[i] = at;
 		while (at < profile->edges->len && edge_at(self, at)->source < end)
@@ -80,14 +80,13 @@ static void add_ending(GArray *endings, uint32_t instruction, double weight)
 static void add_own_returns(Returning *self, uint32_t function, GArray *endings)
 {
 	const LodeProfile *profile = self->flow->join->profile;
-	const LodeFunction *row = &LODE_AT(profile->functions, LodeFunction, function);
+	const LodeFunction *row = lode_profile_function(profile, function);
 
 	for (uint32_t i = row->first_instruction; i < row->first_instruction + row->n_instructions;
 		i++)
 		if (self->flow->join->codes[i].branch == LODE_BRANCH_RETURN)
 			add_ending(endings, i,
-				LODE_AT(profile->instructions, LodeInstruction, i).count -
-					self->flow->out[i]);
+				lode_profile_instruction(profile, i)->count - self->flow->out[i]);
 }
 
 static const GArray *find_endings(Returning *self, uint32_t function, int depth);

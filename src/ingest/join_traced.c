@@ -20,7 +20,7 @@ typedef LodeJoinFlow Flow;
 
 static LodeInstruction *instruction_at(const Flow *self, uint32_t index)
 {
-	return &LODE_AT(self->join->profile->instructions, LodeInstruction, index);
+	return lode_profile_instruction(self->join->profile, index);
 }
 
 /* The call that an instruction stands behind; LODE_NONE. Instructions may overlap, so that it need

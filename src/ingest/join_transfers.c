@@ -23,8 +23,8 @@ static LodeBranch branch_at(
 
 	if (instruction == LODE_NONE)
 		return LODE_BRANCH_NONE;
-	const LodeInstruction *row = &LODE_AT(profile->instructions, LodeInstruction, instruction);
-	const LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, row->function);
+	const LodeInstruction *row = lode_profile_instruction(profile, instruction);
+	const LodeFunction *function = lode_profile_function(profile, row->function);
 	LodeBinaryImage *binary = self->binaries[function->image];
 	const uint8_t *code = binary != NULL ? lode_binary_image_bytes(binary, row->address, &size)
 	                                     : NULL;

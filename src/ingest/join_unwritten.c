@@ -29,13 +29,12 @@ typedef struct {
 
 static LodeInstruction *instruction_at(const Flow *self, uint32_t index)
 {
-	return &LODE_AT(self->join->profile->instructions, LodeInstruction, index);
+	return lode_profile_instruction(self->join->profile, index);
 }
 
 static LodeFunction *function_of(const Flow *self, uint32_t index)
 {
-	return &LODE_AT(self->join->profile->functions, LodeFunction,
-		instruction_at(self, index)->function);
+	return lode_profile_function(self->join->profile, instruction_at(self, index)->function);
 }
 
 static bool is_entry(const Flow *self, uint32_t index)

@@ -58,14 +58,13 @@ static uint32_t find_instruction(
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (LODE_AT(profile->instructions, LodeInstruction, middle).address < address)
+		if (lode_profile_instruction(profile, middle)->address < address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < end && LODE_AT(profile->instructions, LodeInstruction, low).address == address
-	               ? low
-	               : LODE_NONE;
+	return low < end && lode_profile_instruction(profile, low)->address == address ? low
+	                                                                               : LODE_NONE;
 }
 
 static bool is_function_meant(const LodeFunction *function, const LodeAttributeRow *row)
@@ -79,7 +78,7 @@ static bool is_function_meant(const LodeFunction *function, const LodeAttributeR
 static void apply_place(Applying *self, guint index, const LodeFunction *function)
 {
 	const LodeAttributeRow *row = row_at(self, index);
-	const char *path = LODE_AT(self->profile->images, LodeImage, function->image).path;
+	const char *path = lode_profile_image(self->profile, function->image)->path;
 
 	if (!is_function_meant(function, row) || !is_image_named(path, row->image))
 		return;
@@ -115,7 +114,7 @@ static void apply_places(Applying *self)
 		index_row(by_symbol, row_at(self, i)->symbol, i);
 	const GArray *absolute = g_hash_table_lookup(by_symbol, "");
 	for (guint i = 0; i < self->profile->functions->len; i++) {
-		const LodeFunction *function = &LODE_AT(self->profile->functions, LodeFunction, i);
+		const LodeFunction *function = lode_profile_function(self->profile, i);
 		apply_indexed(self, absolute, function);
 		apply_indexed(self, g_hash_table_lookup(by_symbol, function->name), function);
 		if (function->symbol != NULL)
@@ -152,8 +151,7 @@ static void apply_lines(Applying *self)
 		index_row(by_line, GUINT_TO_POINTER(row_at(self, i)->line), i);
 	g_autoptr(GPtrArray) matched = match_locations(self, by_line);
 	for (uint32_t i = 0; i < self->profile->instructions->len; i++) {
-		uint32_t location =
-			LODE_AT(self->profile->instructions, LodeInstruction, i).location;
+		uint32_t location = lode_profile_instruction(self->profile, i)->location;
 		const GArray *rows = location != LODE_NONE ? matched->pdata[location] : NULL;
 		for (guint j = 0; rows != NULL && j < rows->len; j++)
 			add_pair(self, g_array_index(rows, guint, j), i);
@@ -173,8 +171,7 @@ static int compare_pairs(const void *a, const void *b)
 static void extend_set(Applying *self, const Pair *pairs, guint n)
 {
 	LodeProfile *profile = self->profile;
-	LodeInstruction *instruction = &LODE_AT(
-		profile->instructions, LodeInstruction, pairs->instruction);
+	LodeInstruction *instruction = lode_profile_instruction(profile, pairs->instruction);
 	const LodeAttributeSet *set = &LODE_AT(
 		profile->attribute_sets, LodeAttributeSet, instruction->attribute_set);
 	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(uint32_t));

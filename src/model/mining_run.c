@@ -29,7 +29,7 @@ double lode_mining_default_support(const LodeProfile *profile, const char *weigh
 
 	lode_mining_parameters_init(&defaults);
 	if (event == LODE_NONE || profile->n_samples == 0 ||
-		LODE_AT(profile->events, LodeEvent, event).kind != LODE_EVENT_SAMPLED)
+		lode_profile_event(profile, event)->kind != LODE_EVENT_SAMPLED)
 		return defaults.min_support;
 	return CLAMP(FEWEST_SAMPLES / profile->n_samples, defaults.min_support, 1);
 }

@@ -200,15 +200,15 @@ uint32_t lode_profile_add_event(LodeProfile *self, const char *name, const char 
 uint32_t lode_profile_find_event(const LodeProfile *self, const char *name)
 {
 	for (guint i = 0; i < self->events->len; i++)
-		if (strcmp(LODE_AT(self->events, LodeEvent, i).name, name) == 0)
+		if (strcmp(lode_profile_event(self, i)->name, name) == 0)
 			return i;
 	return LODE_NONE;
 }
 
 static double stored_value(const LodeProfile *self, uint32_t event, uint32_t instruction)
 {
-	if (LODE_AT(self->events, LodeEvent, event).kind == LODE_EVENT_COUNT)
-		return LODE_AT(self->instructions, LodeInstruction, instruction).count;
+	if (lode_profile_event(self, event)->kind == LODE_EVENT_COUNT)
+		return lode_profile_instruction(self, instruction)->count;
 	uint32_t end = LODE_AT(self->cost_starts, uint32_t, instruction + 1);
 	for (uint32_t i = LODE_AT(self->cost_starts, uint32_t, instruction); i < end; i++) {
 		const LodeCost *cost = &LODE_AT(self->costs, LodeCost, i);
@@ -220,7 +220,7 @@ static double stored_value(const LodeProfile *self, uint32_t event, uint32_t ins
 
 double lode_profile_event_value(const LodeProfile *self, uint32_t event, uint32_t instruction)
 {
-	const LodeEvent *wanted = &LODE_AT(self->events, LodeEvent, event);
+	const LodeEvent *wanted = lode_profile_event(self, event);
 	double value = 0;
 
 	if (wanted->kind != LODE_EVENT_DERIVED)

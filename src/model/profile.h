@@ -206,6 +206,32 @@ uint32_t lode_profile_location(
 uint32_t lode_profile_add_event(LodeProfile *self, const char *name, const char *description,
 	LodeEventKind kind, const LodeEventTerm *terms, size_t n_terms);
 
+/* A row by its index, which must be below the array's length; valid until the array grows. */
+static inline LodeImage *lode_profile_image(const LodeProfile *self, size_t image)
+{
+	return &LODE_AT(self->images, LodeImage, image);
+}
+
+static inline LodeFunction *lode_profile_function(const LodeProfile *self, size_t function)
+{
+	return &LODE_AT(self->functions, LodeFunction, function);
+}
+
+static inline LodeBlock *lode_profile_block(const LodeProfile *self, size_t block)
+{
+	return &LODE_AT(self->blocks, LodeBlock, block);
+}
+
+static inline LodeInstruction *lode_profile_instruction(const LodeProfile *self, size_t instruction)
+{
+	return &LODE_AT(self->instructions, LodeInstruction, instruction);
+}
+
+static inline LodeEvent *lode_profile_event(const LodeProfile *self, size_t event)
+{
+	return &LODE_AT(self->events, LodeEvent, event);
+}
+
 /* Whether values of such an event are in LodeProfile.costs. */
 static inline bool lode_event_kind_has_costs(LodeEventKind kind)
 {

@@ -200,10 +200,9 @@ static void sum_flows(LodeFlowFileGraph *self)
 
 static LodeInstruction *instruction_at(const LodeFlowFileGraph *self, uint32_t vertex)
 {
-	uint32_t first =
-		LODE_AT(self->profile->functions, LodeFunction, self->function).first_instruction;
+	uint32_t first = lode_profile_function(self->profile, self->function)->first_instruction;
 
-	return &LODE_AT(self->profile->instructions, LodeInstruction, first + vertex);
+	return lode_profile_instruction(self->profile, first + vertex);
 }
 
 /* Counts that were left open, and the balance of those with a flow into them. */
@@ -228,7 +227,7 @@ static void settle_counts(LodeFlowFileGraph *self)
 
 static void add_edges(LodeFlowFileGraph *self)
 {
-	LodeFunction *function = &LODE_AT(self->profile->functions, LodeFunction, self->function);
+	LodeFunction *function = lode_profile_function(self->profile, self->function);
 
 	for (guint i = 0; i < self->edges->len; i++) {
 		const LodeFlowFileEdge *given = &LODE_AT(self->edges, LodeFlowFileEdge, i);
@@ -252,7 +251,7 @@ static void add_cost(LodeProfile *profile, uint32_t event, double value)
 	if (value == 0)
 		return;
 	g_array_append_val(profile->costs, cost);
-	LODE_AT(profile->events, LodeEvent, event).total += value;
+	lode_profile_event(profile, event)->total += value;
 }
 
 static void add_costs(LodeFlowFileGraph *self, uint32_t weight)
@@ -299,7 +298,7 @@ static void add_blocks(LodeFlowFileGraph *self)
 
 static void finish(LodeFlowFileGraph *self)
 {
-	LodeFunction *function = &LODE_AT(self->profile->functions, LodeFunction, self->function);
+	LodeFunction *function = lode_profile_function(self->profile, self->function);
 
 	function->n_instructions = self->vertex_names->len;
 	function->n_blocks = self->profile->blocks->len - function->first_block;

@@ -209,7 +209,7 @@ static bool close_graph(Reader *self, GError **error)
 		return report_fault(self, &fault, error);
 	bool is_finite = isfinite(self->profile->total_count);
 	for (guint i = 0; i < self->profile->events->len; i++)
-		is_finite &= isfinite(LODE_AT(self->profile->events, LodeEvent, i).total) != 0;
+		is_finite &= isfinite(lode_profile_event(self->profile, i)->total) != 0;
 	return is_finite ||
 	       fail(self, error, "the numbers up to here add up to more than a double holds");
 }
@@ -453,11 +453,11 @@ static void name_events(Reader *self)
 	LodeProfile *profile = self->profile;
 	g_autoptr(GString) name = g_string_new("executions");
 
-	LODE_AT(profile->events, LodeEvent, WEIGHT_EVENT).name = lode_profile_intern(
+	lode_profile_event(profile, WEIGHT_EVENT)->name = lode_profile_intern(
 		profile, self->weight.text);
 	while (lode_profile_find_event(profile, name->str) != LODE_NONE)
 		g_string_append_c(name, '\'');
-	LodeEvent *count = &LODE_AT(profile->events, LodeEvent, COUNT_EVENT);
+	LodeEvent *count = lode_profile_event(profile, COUNT_EVENT);
 	count->name = lode_profile_intern(profile, name->str);
 	count->total = profile->total_count;
 }

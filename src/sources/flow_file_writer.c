@@ -81,7 +81,7 @@ static int compare_event_names(const void *a, const void *b, void *user_data)
 static void prepare_events(Writer *self)
 {
 	for (guint i = 0; i < self->profile->events->len; i++) {
-		const LodeEvent *event = &LODE_AT(self->profile->events, LodeEvent, i);
+		const LodeEvent *event = lode_profile_event(self->profile, i);
 		char *name = field_of(event->name);
 		g_ptr_array_add(self->event_names, name);
 		g_ptr_array_add(self->event_attributes,
@@ -165,7 +165,7 @@ static bool append_number(Writer *self, double number, GError **error)
 
 static const LodeInstruction *instruction_at(const Writer *self, uint32_t index)
 {
-	return &LODE_AT(self->profile->instructions, LodeInstruction, index);
+	return lode_profile_instruction(self->profile, index);
 }
 
 /* Adds a vertex's id and the blank behind it. */
@@ -364,8 +364,7 @@ bool lode_flow_file_write(const LodeProfile *profile, uint32_t weight_event, dou
 	if (!put_line(&writer, error))
 		return false;
 	for (guint i = 0; i < profile->functions->len; i++)
-		if (!write_graph(&writer, &LODE_AT(profile->functions, LodeFunction, i),
-			    &first_edge, error))
+		if (!write_graph(&writer, lode_profile_function(profile, i), &first_edge, error))
 			return false;
 	return fflush(out) == 0 || set_write_error(error);
 }

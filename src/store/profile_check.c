@@ -25,7 +25,7 @@ static bool broken_amount(GError **error, const char *table, size_t index)
 
 static bool check_event(const LodeProfile *profile, guint index, GError **error)
 {
-	const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, index);
+	const LodeEvent *event = lode_profile_event(profile, index);
 
 	if (event->name == NULL)
 		return broken(error, "event", index, "it has no name");
@@ -36,7 +36,7 @@ static bool check_event(const LodeProfile *profile, guint index, GError **error)
 	for (guint i = 0; event->terms != NULL && i < event->terms->len; i++) {
 		const LodeEventTerm *term = &LODE_AT(event->terms, LodeEventTerm, i);
 		if (term->event >= profile->events->len || !isfinite(term->factor) ||
-			LODE_AT(profile->events, LodeEvent, term->event).kind == LODE_EVENT_DERIVED)
+			lode_profile_event(profile, term->event)->kind == LODE_EVENT_DERIVED)
 			return broken(error, "event", index, "a term is broken");
 	}
 	return true;
@@ -64,7 +64,7 @@ static bool check_events(const LodeProfile *profile, GError **error)
 static bool check_images(const LodeProfile *profile, GError **error)
 {
 	for (guint i = 0; i < profile->images->len; i++)
-		if (LODE_AT(profile->images, LodeImage, i).path == NULL)
+		if (lode_profile_image(profile, i)->path == NULL)
 			return broken(error, "image", i, "it has no path");
 	return true;
 }
@@ -83,7 +83,7 @@ static bool is_next_range(uint32_t first, uint32_t n, uint64_t *inout_next, size
 
 static bool check_function(const LodeProfile *profile, guint index, GError **error)
 {
-	const LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, index);
+	const LodeFunction *function = lode_profile_function(profile, index);
 
 	if (function->image >= profile->images->len)
 		return broken(error, "function", index, "its image does not exist");
@@ -103,7 +103,7 @@ static bool check_functions(const LodeProfile *profile, GError **error)
 	uint64_t instruction = 0, block = 0;
 
 	for (guint i = 0; i < profile->functions->len; i++) {
-		const LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, i);
+		const LodeFunction *function = lode_profile_function(profile, i);
 		if (!check_function(profile, i, error))
 			return false;
 		if (!is_next_range(function->first_instruction, function->n_instructions,
@@ -126,7 +126,7 @@ static bool is_of_function(
 {
 	if (function >= profile->functions->len)
 		return false;
-	const LodeFunction *owner = &LODE_AT(profile->functions, LodeFunction, function);
+	const LodeFunction *owner = lode_profile_function(profile, function);
 	uint32_t first = is_block ? owner->first_block : owner->first_instruction;
 	uint32_t n = is_block ? owner->n_blocks : owner->n_instructions;
 	return index >= first && index - first < n;
@@ -135,7 +135,7 @@ static bool is_of_function(
 static bool check_blocks(const LodeProfile *profile, GError **error)
 {
 	for (guint i = 0; i < profile->blocks->len; i++) {
-		const LodeBlock *block = &LODE_AT(profile->blocks, LodeBlock, i);
+		const LodeBlock *block = lode_profile_block(profile, i);
 		if (!is_of_function(profile, block->function, i, true))
 			return broken(error, "block", i, "its function does not hold it");
 		if (block->end < block->address)
@@ -156,7 +156,7 @@ static bool check_instruction_references(
 		return broken(error, "instruction", index, "its function does not hold it");
 	if (instruction->block != LODE_NONE &&
 		(instruction->block >= profile->blocks->len ||
-			LODE_AT(profile->blocks, LodeBlock, instruction->block).function !=
+			lode_profile_block(profile, instruction->block)->function !=
 				instruction->function))
 		return broken(error, "instruction", index, "its block is not of its function");
 	if (instruction->attribute_set >= profile->attribute_sets->len)
@@ -171,8 +171,7 @@ static bool check_instructions(const LodeProfile *profile, GError **error)
 	guint n = profile->instructions->len;
 
 	for (guint i = 0; i < n; i++) {
-		const LodeInstruction *instruction = &LODE_AT(
-			profile->instructions, LodeInstruction, i);
+		const LodeInstruction *instruction = lode_profile_instruction(profile, i);
 		bool has_next = i + 1 < n && instruction[1].function == instruction->function;
 		if (!check_instruction_references(profile, instruction, i, error))
 			return false;
@@ -197,7 +196,7 @@ static bool check_cost(const LodeProfile *profile, guint index, bool is_first, G
 	const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, index);
 
 	if (cost->event >= profile->events->len ||
-		!lode_event_kind_has_costs(LODE_AT(profile->events, LodeEvent, cost->event).kind))
+		!lode_event_kind_has_costs(lode_profile_event(profile, cost->event)->kind))
 		return broken(error, "cost", index, "its event does not exist or has no costs");
 	if (!is_first && cost[-1].event >= cost->event)
 		return broken(error, "cost", index, "it is not in the order of events");

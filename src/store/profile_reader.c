@@ -75,7 +75,7 @@ static bool load_events(Loader *self, GError **error)
 		int kind = lode_row_reader_word(&rows, 3, lode_event_kind_from_text);
 		uint32_t id = lode_profile_add_event(profile, lode_row_reader_text(&rows, 1),
 			lode_row_reader_optional_text(&rows, 2), (LodeEventKind)kind, NULL, 0);
-		LodeEvent *event = &LODE_AT(profile->events, LodeEvent, id);
+		LodeEvent *event = lode_profile_event(profile, id);
 		event->is_attribute = lode_row_reader_integer(&rows, 4, 1) != 0;
 		event->total = lode_row_reader_number(&rows, 5);
 	}
@@ -379,15 +379,15 @@ static void find_ranges(LodeProfile *profile)
 	guint instruction = 0, block = 0;
 
 	for (guint i = 0; i < profile->functions->len; i++) {
-		LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, i);
+		LodeFunction *function = lode_profile_function(profile, i);
 		function->first_instruction = instruction;
 		while (instruction < profile->instructions->len &&
-			LODE_AT(profile->instructions, LodeInstruction, instruction).function == i)
+			lode_profile_instruction(profile, instruction)->function == i)
 			instruction++;
 		function->n_instructions = instruction - function->first_instruction;
 		function->first_block = block;
 		while (block < profile->blocks->len &&
-			LODE_AT(profile->blocks, LodeBlock, block).function == i)
+			lode_profile_block(profile, block)->function == i)
 			block++;
 		function->n_blocks = block - function->first_block;
 	}

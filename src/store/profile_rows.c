@@ -27,7 +27,7 @@ typedef struct {
 static void give_event(void *data, size_t row, int column, sqlite3_context *out)
 {
 	const Rows *self = data;
-	const LodeEvent *event = &LODE_AT(self->profile->events, LodeEvent, row);
+	const LodeEvent *event = lode_profile_event(self->profile, row);
 
 	switch (column) {
 	case 0:
@@ -51,7 +51,7 @@ static void give_event_term(void *data, size_t row, int column, sqlite3_context 
 {
 	const Rows *self = data;
 	const Pair *pair = &LODE_AT(self->members, Pair, row);
-	const LodeEvent *event = &LODE_AT(self->profile->events, LodeEvent, pair->owner);
+	const LodeEvent *event = lode_profile_event(self->profile, pair->owner);
 	const LodeEventTerm *term = &LODE_AT(event->terms, LodeEventTerm, pair->position);
 
 	switch (column) {
@@ -72,7 +72,7 @@ static void give_event_term(void *data, size_t row, int column, sqlite3_context 
 static void give_image(void *data, size_t row, int column, sqlite3_context *out)
 {
 	const Rows *self = data;
-	const LodeImage *image = &LODE_AT(self->profile->images, LodeImage, row);
+	const LodeImage *image = lode_profile_image(self->profile, row);
 
 	switch (column) {
 	case 0:
@@ -101,7 +101,7 @@ static void give_code(GBytes *code, sqlite3_context *out)
 static void give_function(void *data, size_t row, int column, sqlite3_context *out)
 {
 	const Rows *self = data;
-	const LodeFunction *function = &LODE_AT(self->profile->functions, LodeFunction, row);
+	const LodeFunction *function = lode_profile_function(self->profile, row);
 
 	switch (column) {
 	case 0:
@@ -133,7 +133,7 @@ static void give_function(void *data, size_t row, int column, sqlite3_context *o
 static void give_block(void *data, size_t row, int column, sqlite3_context *out)
 {
 	const Rows *self = data;
-	const LodeBlock *block = &LODE_AT(self->profile->blocks, LodeBlock, row);
+	const LodeBlock *block = lode_profile_block(self->profile, row);
 
 	switch (column) {
 	case 0:
@@ -212,8 +212,7 @@ static void give_location(void *data, size_t row, int column, sqlite3_context *o
 static void give_instruction(void *data, size_t row, int column, sqlite3_context *out)
 {
 	const Rows *self = data;
-	const LodeInstruction *instruction = &LODE_AT(
-		self->profile->instructions, LodeInstruction, row);
+	const LodeInstruction *instruction = lode_profile_instruction(self->profile, row);
 
 	switch (column) {
 	case 0:
@@ -388,7 +387,7 @@ static void unroll_lists(Rows *self)
 
 	self->members = g_array_new(FALSE, FALSE, sizeof(Pair));
 	for (guint i = 0; i < profile->events->len; i++) {
-		const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, i);
+		const LodeEvent *event = lode_profile_event(profile, i);
 		for (guint k = 0; event->terms != NULL && k < event->terms->len; k++) {
 			Pair pair = {i, k};
 			g_array_append_val(self->members, pair);

@@ -27,8 +27,8 @@ static uint32_t end_of_vertex(const LodeAnnotation *self, uint32_t vertex)
 
 	if (vertex + 1 < graph->graph_starts[graph_id + 1])
 		return graph->vertex_instructions[vertex + 1];
-	const LodeFunction *function = &LODE_AT(
-		self->profile->functions, LodeFunction, graph->graph_functions[graph_id]);
+	const LodeFunction *function = lode_profile_function(
+		self->profile, graph->graph_functions[graph_id]);
 	return function->first_instruction + function->n_instructions;
 }
 
@@ -167,8 +167,7 @@ static GArray *matched_lines(LodeAnnotation *self, const LodeAnnotatePlace *plac
 	const LodeOccurrencePlace *occurrence = &g_array_index(
 		self->occurrences->places, LodeOccurrencePlace, place->place);
 	const LodeCodeLines *code = lode_annotation_code(self, place->function);
-	uint32_t first =
-		LODE_AT(self->profile->functions, LodeFunction, place->function).first_instruction;
+	uint32_t first = lode_profile_function(self->profile, place->function)->first_instruction;
 	GArray *lines = g_array_new(FALSE, FALSE, sizeof(LodeAnnotateLine));
 
 	for (uint32_t i = 0; i < occurrence->n_matched; i++) {

@@ -15,7 +15,7 @@ static const LodeLocation *location_of(const LodeProfile *profile, uint32_t inst
 {
 	if (instruction == LODE_NONE)
 		return NULL;
-	uint32_t location = LODE_AT(profile->instructions, LodeInstruction, instruction).location;
+	uint32_t location = lode_profile_instruction(profile, instruction)->location;
 	return location != LODE_NONE ? &LODE_AT(profile->locations, LodeLocation, location) : NULL;
 }
 
@@ -33,8 +33,7 @@ static void put_events(LodeJsonStream *json, const LodeProfile *profile, uint32_
 	for (uint32_t i = 0; i < profile->events->len && instruction != LODE_NONE; i++) {
 		double value = lode_profile_event_value(profile, i, instruction);
 		if (value != 0)
-			lode_json_member_number(
-				json, LODE_AT(profile->events, LodeEvent, i).name, value);
+			lode_json_member_number(json, lode_profile_event(profile, i)->name, value);
 	}
 	lode_json_end(json, '}');
 }
@@ -59,7 +58,7 @@ static void put_json_line(LodeJsonStream *json, const LodeProfile *profile,
 	const LodeInstruction *row = NULL;
 
 	if (instruction != LODE_NONE)
-		row = &LODE_AT(profile->instructions, LodeInstruction, instruction);
+		row = lode_profile_instruction(profile, instruction);
 	lode_code_lines_text(code, line->line, text);
 	lode_json_line(json);
 	lode_json_begin(json, '{');
@@ -78,10 +77,9 @@ static void put_json_place(
 	LodeAnnotation *self, LodeJsonStream *json, const LodeAnnotatePlace *place)
 {
 	const LodeProfile *profile = self->profile;
-	const LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, place->function);
-	const LodeImage *image = &LODE_AT(profile->images, LodeImage, function->image);
-	const LodeInstruction *first = &LODE_AT(
-		profile->instructions, LodeInstruction, place->instruction);
+	const LodeFunction *function = lode_profile_function(profile, place->function);
+	const LodeImage *image = lode_profile_image(profile, function->image);
+	const LodeInstruction *first = lode_profile_instruction(profile, place->instruction);
 	g_autofree char *address = hex(first->address);
 	g_autoptr(GArray) lines = lode_annotation_lines(self, place);
 	const LodeCodeLines *code = lode_annotation_code(self, place->function);
@@ -142,7 +140,7 @@ static void put_csv_titles(const LodeAnnotation *self, LodeCsv *csv)
 		lode_csv_text(csv, titles[i]);
 	for (guint i = 0; i < self->profile->events->len; i++) {
 		g_autofree char *title = g_strconcat(
-			"event:", LODE_AT(self->profile->events, LodeEvent, i).name, NULL);
+			"event:", lode_profile_event(self->profile, i)->name, NULL);
 		lode_csv_text(csv, title);
 	}
 	lode_csv_text(csv, "counts");
@@ -166,10 +164,9 @@ static void put_csv_code(const LodeAnnotation *self, LodeCsv *csv, const LodeCod
 	lode_csv_text(csv, text->str);
 	lode_csv_text(csv, elements->str);
 	lode_csv_number(csv, line->count);
-	lode_csv_number(
-		csv, instruction != LODE_NONE
-			     ? LODE_AT(profile->instructions, LodeInstruction, instruction).count
-			     : 0);
+	lode_csv_number(csv, instruction != LODE_NONE
+				     ? lode_profile_instruction(profile, instruction)->count
+				     : 0);
 	lode_csv_text(csv, location != NULL ? location->file : NULL);
 	lode_csv_number(csv, location != NULL ? location->line : 0);
 	for (uint32_t i = 0; i < profile->events->len; i++)
@@ -188,15 +185,15 @@ void lode_annotate_csv(LodeAnnotation *self, FILE *out)
 	put_csv_titles(self, &csv);
 	for (guint i = 0; i < self->places->len; i++) {
 		const LodeAnnotatePlace *place = &g_array_index(self->places, LodeAnnotatePlace, i);
-		const LodeFunction *function = &LODE_AT(
-			self->profile->functions, LodeFunction, place->function);
+		const LodeFunction *function = lode_profile_function(
+			self->profile, place->function);
 		const LodeCodeLines *code = lode_annotation_code(self, place->function);
 		g_autoptr(GArray) lines = lode_annotation_lines(self, place);
 		for (guint j = 0; j < lines->len; j++) {
 			lode_csv_number(&csv, i + 1);
 			lode_csv_text(&csv, function->name);
-			lode_csv_text(&csv,
-				LODE_AT(self->profile->images, LodeImage, function->image).path);
+			lode_csv_text(
+				&csv, lode_profile_image(self->profile, function->image)->path);
 			lode_csv_number(&csv, place->executions);
 			lode_csv_number(&csv, place->share);
 			put_csv_code(self, &csv, code, &g_array_index(lines, LodeAnnotateLine, j));

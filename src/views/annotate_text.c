@@ -50,7 +50,7 @@ static const LodeInstruction *instruction_of(
 
 	if (instruction == LODE_NONE)
 		return NULL;
-	return &LODE_AT(annotation->profile->instructions, LodeInstruction, instruction);
+	return lode_profile_instruction(annotation->profile, instruction);
 }
 
 /* Puts source lines before the code that they were compiled to, as far as it is known. */
@@ -104,8 +104,7 @@ static void choose_events(PlaceTable *self)
 	if (weight < profile->events->len)
 		self->events[self->n_events++] = weight;
 	for (uint32_t i = 0; i < profile->events->len; i++) {
-		bool is_shown = i != weight &&
-		                LODE_AT(profile->events, LodeEvent, i).is_attribute &&
+		bool is_shown = i != weight && lode_profile_event(profile, i)->is_attribute &&
 		                self->n_events < MAX_EVENT_COLUMNS;
 		if (is_shown && does_happen(self, i))
 			self->events[self->n_events++] = i;
@@ -120,8 +119,7 @@ static void choose_columns(PlaceTable *self)
 	self->columns[n++] = (LodeTableColumn){"", .is_text = true};
 	self->columns[n++] = (LodeTableColumn){"executions"};
 	for (uint32_t i = 0; i < self->n_events; i++) {
-		char *title = lode_display_text(
-			LODE_AT(profile->events, LodeEvent, self->events[i]).name,
+		char *title = lode_display_text(lode_profile_event(profile, self->events[i])->name,
 			self->annotation->options->terminal.is_ascii);
 		g_ptr_array_add(self->titles, title);
 		self->columns[n++] = (LodeTableColumn){title, .dropped = (uint8_t)i};
@@ -217,16 +215,15 @@ static void put_place_title(
 {
 	const LodeProfile *profile = self->profile;
 	const LodeTerminal *terminal = &self->options->terminal;
-	const LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, place->function);
-	const LodeInstruction *first = &LODE_AT(
-		profile->instructions, LodeInstruction, place->instruction);
+	const LodeFunction *function = lode_profile_function(profile, place->function);
+	const LodeInstruction *first = lode_profile_instruction(profile, place->instruction);
 	const char *event = lode_profile_event_name(profile, self->weight_event);
 	char share[LODE_NUMBER_SIZE], executions[LODE_NUMBER_SIZE];
 	g_autofree char *name = lode_display_text(function->name, terminal->is_ascii);
 	g_autoptr(GString) rest = g_string_new(NULL);
 
-	lode_display_append(rest, LODE_AT(profile->images, LodeImage, function->image).path,
-		terminal->is_ascii);
+	lode_display_append(
+		rest, lode_profile_image(profile, function->image)->path, terminal->is_ascii);
 	if (first->location != LODE_NONE) {
 		const LodeLocation *location = &LODE_AT(
 			profile->locations, LodeLocation, first->location);
@@ -245,8 +242,7 @@ static void put_place_title(
 static void put_place(LodeAnnotation *self, LodeSourceText *sources, guint index, FILE *out)
 {
 	const LodeAnnotatePlace *place = &g_array_index(self->places, LodeAnnotatePlace, index);
-	const LodeFunction *function = &LODE_AT(
-		self->profile->functions, LodeFunction, place->function);
+	const LodeFunction *function = lode_profile_function(self->profile, place->function);
 	g_autoptr(GArray) lines = lode_annotation_lines(self, place);
 	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Row));
 	g_autoptr(GPtrArray) titles = g_ptr_array_new_with_free_func(g_free);
@@ -256,7 +252,7 @@ static void put_place(LodeAnnotation *self, LodeSourceText *sources, guint index
 		.sources = sources,
 		.rows = rows,
 		.titles = titles,
-		.is_graph = LODE_AT(self->profile->images, LodeImage, function->image).kind ==
+		.is_graph = lode_profile_image(self->profile, function->image)->kind ==
 	                    LODE_IMAGE_GRAPHS,
 	};
 

@@ -11,7 +11,7 @@ enum { TEXT_SIZE = 256 };
 
 static const LodeFunction *function_of(const LodeCodeLines *self)
 {
-	return &LODE_AT(self->profile->functions, LodeFunction, self->function);
+	return lode_profile_function(self->profile, self->function);
 }
 
 static void add_line(LodeCodeLines *self, uint64_t address, uint32_t instruction, uint32_t size)
@@ -26,7 +26,7 @@ static void add_line(LodeCodeLines *self, uint64_t address, uint32_t instruction
 
 static uint64_t address_of(const LodeCodeLines *self, uint32_t instruction)
 {
-	return LODE_AT(self->profile->instructions, LodeInstruction, instruction).address;
+	return lode_profile_instruction(self->profile, instruction)->address;
 }
 
 /* Adds the executed instructions before `end`; gives the first one that is not. */
@@ -73,7 +73,7 @@ static uint32_t add_decoded(LodeCodeLines *self, const uint8_t *code, size_t siz
 LodeCodeLines *lode_code_lines_new(const LodeProfile *profile, uint32_t function)
 {
 	LodeCodeLines *self = g_new0(LodeCodeLines, 1);
-	const LodeFunction *description = &LODE_AT(profile->functions, LodeFunction, function);
+	const LodeFunction *description = lode_profile_function(profile, function);
 	uint32_t next = description->first_instruction;
 
 	self->profile = profile;
@@ -137,8 +137,7 @@ void lode_code_lines_text(const LodeCodeLines *self, uint32_t line, GString *out
 
 	if (put_disassembly(self, wanted, out) || wanted->instruction == LODE_NONE)
 		return;
-	const LodeInstruction *row = &LODE_AT(
-		self->profile->instructions, LodeInstruction, wanted->instruction);
+	const LodeInstruction *row = lode_profile_instruction(self->profile, wanted->instruction);
 	if (row->name != NULL)
 		g_string_append(out, row->name);
 	put_attributes(self->profile, row, out);

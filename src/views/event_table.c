@@ -100,7 +100,7 @@ static void write_rest(const Table *self, size_t n, FILE *out)
 static void write_text(const LodeProfile *profile, const LodeEventGroups *groups,
 	const LodeEventTableOptions *options, FILE *out)
 {
-	const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, groups->event);
+	const LodeEvent *event = lode_profile_event(profile, groups->event);
 	bool is_object = groups->by == LODE_EVENT_BY_OBJECT;
 	const LodeTableColumn columns[N_COLUMNS] = {
 		[VALUE] = {event->name},
@@ -134,8 +134,7 @@ static void write_json(const LodeProfile *profile, const LodeEventGroups *groups
 	lode_json_stream_init(&json, out);
 	lode_json_begin(&json, '{');
 	lode_json_member_string(&json, "program", profile->program);
-	lode_json_member_string(
-		&json, "event", LODE_AT(profile->events, LodeEvent, groups->event).name);
+	lode_json_member_string(&json, "event", lode_profile_event(profile, groups->event)->name);
 	lode_json_member_string(&json, "by", lode_event_by_to_text(groups->by));
 	lode_json_member_number(&json, "total", groups->total);
 	lode_json_key(&json, "rows");

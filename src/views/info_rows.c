@@ -67,7 +67,7 @@ static void add_quality(GArray *rows, const LodeProfile *profile)
 static void add_events(GArray *rows, const LodeProfile *profile)
 {
 	for (uint32_t i = 0; i < profile->events->len; i++) {
-		const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, i);
+		const LodeEvent *event = lode_profile_event(profile, i);
 		LodeFactRow *row = lode_fact_rows_add(rows, "event", event->name);
 		row->number = event->total;
 		row->detail = g_strdup_printf("%s%s%s%s", lode_event_kind_to_text(event->kind),
@@ -101,7 +101,7 @@ static void add_images(GArray *rows, const LodeProfile *profile)
 		order[i] = (ImageValue){i, LODE_AT(values, double, i)};
 	qsort(order, values->len, sizeof(*order), compare_images);
 	for (uint32_t i = 0; i < values->len; i++) {
-		const LodeImage *image = &LODE_AT(profile->images, LodeImage, order[i].image);
+		const LodeImage *image = lode_profile_image(profile, order[i].image);
 		LodeFactRow *row = lode_fact_rows_add(rows, "image", image->path);
 		row->number = order[i].value;
 		row->share = lode_share_of(order[i].value, total);

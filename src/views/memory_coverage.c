@@ -108,8 +108,8 @@ static void write_table(const LodeProfile *profile, const LodeMemoryCoverage *co
 
 	drop_empty(rows);
 	fputc('\n', out);
-	lode_profile_lines_print(terminal, out,
-		"Event %s:", LODE_AT(profile->events, LodeEvent, coverage->event).name);
+	lode_profile_lines_print(
+		terminal, out, "Event %s:", lode_profile_event(profile, coverage->event)->name);
 	LodeTable table = {columns, N_COLUMNS, rows->len, coverage_cell, &self};
 	lode_table_write(&table, terminal, out);
 }
@@ -136,8 +136,7 @@ static void put_json_event(
 
 	lode_json_line(json);
 	lode_json_begin(json, '{');
-	lode_json_member_string(
-		json, "event", LODE_AT(profile->events, LodeEvent, coverage->event).name);
+	lode_json_member_string(json, "event", lode_profile_event(profile, coverage->event)->name);
 	lode_json_key(json, "rows");
 	lode_json_begin(json, '[');
 	for (guint i = 0; i < rows->len; i++) {
@@ -180,7 +179,7 @@ static void put_csv_event(
 
 	for (guint i = 0; i < rows->len; i++) {
 		const Row *row = &g_array_index(rows, Row, i);
-		lode_csv_text(csv, LODE_AT(profile->events, LodeEvent, coverage->event).name);
+		lode_csv_text(csv, lode_profile_event(profile, coverage->event)->name);
 		lode_csv_text(csv, row->section);
 		lode_csv_text(csv, row->name);
 		lode_totals_csv(row->totals, coverage->total.weight, csv);

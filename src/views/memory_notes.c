@@ -73,7 +73,7 @@ static char *name_others(const Count *count, const LodeProfile *profile)
 			continue;
 		is_named[sample->event] = true;
 		g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "",
-			LODE_AT(profile->events, LodeEvent, sample->event).name);
+			lode_profile_event(profile, sample->event)->name);
 	}
 	return g_string_free(names, FALSE);
 }
@@ -89,7 +89,7 @@ static void name_events(Count *count, const LodeProfile *profile)
 		if (count->notes->n_events++ == 0)
 			count->notes->event = i;
 		g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "",
-			LODE_AT(profile->events, LodeEvent, i).name);
+			lode_profile_event(profile, i)->name);
 	}
 	count->notes->event_names = g_strdup(names->str);
 	count->notes->other_names = name_others(count, profile);

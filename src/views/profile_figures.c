@@ -15,13 +15,12 @@ uint32_t lode_profile_weight_of(const LodeProfile *profile, const LodeMiningRun 
 
 const char *lode_profile_event_name(const LodeProfile *profile, uint32_t event)
 {
-	return event < profile->events->len ? LODE_AT(profile->events, LodeEvent, event).name
-	                                    : NULL;
+	return event < profile->events->len ? lode_profile_event(profile, event)->name : NULL;
 }
 
 double lode_profile_event_total(const LodeProfile *profile, uint32_t event)
 {
-	return event < profile->events->len ? LODE_AT(profile->events, LodeEvent, event).total : 0;
+	return event < profile->events->len ? lode_profile_event(profile, event)->total : 0;
 }
 
 double lode_share_of(double part, double whole)
@@ -38,7 +37,7 @@ static GArray *function_values(const LodeProfile *profile, uint32_t event)
 	if (event >= profile->events->len)
 		return values;
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		uint32_t function = LODE_AT(profile->instructions, LodeInstruction, i).function;
+		uint32_t function = lode_profile_instruction(profile, i)->function;
 		LODE_AT(values, double, function) += lode_profile_event_value(profile, event, i);
 	}
 	return values;
@@ -52,8 +51,8 @@ GArray *lode_profile_image_values(const LodeProfile *profile, uint32_t event)
 
 	g_array_set_size(values, profile->images->len);
 	for (uint32_t i = 0; i < functions->len; i++)
-		LODE_AT(values, double, LODE_AT(profile->functions, LodeFunction, i).image) +=
-			LODE_AT(functions, double, i);
+		LODE_AT(values, double, lode_profile_function(profile, i)->image) += LODE_AT(
+			functions, double, i);
 	return values;
 }
 
@@ -78,7 +77,7 @@ uint64_t lode_profile_count_edges(const LodeProfile *profile)
 	uint64_t n = profile->edges->len;
 
 	for (guint i = 0; i < profile->instructions->len; i++)
-		n += LODE_AT(profile->instructions, LodeInstruction, i).next_count >= 0;
+		n += lode_profile_instruction(profile, i)->next_count >= 0;
 	return n;
 }
 

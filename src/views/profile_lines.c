@@ -105,7 +105,7 @@ static void put_figures_line(
 	const char *event = lode_profile_event_name(profile, weight_event);
 	uint32_t hottest = lode_profile_hottest_function(profile, weight_event, &hottest_value);
 	bool is_graphs = profile->images->len > 0 &&
-	                 LODE_AT(profile->images, LodeImage, 0).kind == LODE_IMAGE_GRAPHS;
+	                 lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
 	g_autoptr(GString) line = g_string_new(NULL);
 
 	g_string_append_printf(line, "%s %s in %s executions · %s %s, %s %s%s",
@@ -117,8 +117,7 @@ static void put_figures_line(
 		is_graphs ? "graph" : "function", profile->functions->len == 1 ? "" : "s");
 	if (hottest != LODE_NONE) {
 		g_autofree char *name = name_text(
-			LODE_AT(profile->functions, LodeFunction, hottest).name, NAME_WIDTH,
-			terminal);
+			lode_profile_function(profile, hottest)->name, NAME_WIDTH, terminal);
 		g_string_append_printf(line, " · hottest %s %s (%s)",
 			is_graphs ? "graph" : "function",
 			lode_number_format_share(lode_share_of(hottest_value, total), a), name);

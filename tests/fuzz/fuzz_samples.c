@@ -43,7 +43,7 @@ static double unplaced_weight(const LodeProfile *profile)
 
 static void check_weight(const LodeProfile *profile)
 {
-	const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, profile->weight_event);
+	const LodeEvent *event = lode_profile_event(profile, profile->weight_event);
 	double sum = placed_weight(profile) + unplaced_weight(profile);
 
 	if (!(fabs(sum - event->total) <= 1e-9 * event->total))
@@ -53,7 +53,7 @@ static void check_weight(const LodeProfile *profile)
 static void check_counts(const LodeProfile *profile)
 {
 	for (guint i = 0; i < profile->instructions->len; i++)
-		if (!(LODE_AT(profile->instructions, LodeInstruction, i).count >= 0))
+		if (!(lode_profile_instruction(profile, i)->count >= 0))
 			fail("a count below 0");
 	for (guint i = 0; i < profile->edges->len; i++)
 		if (LODE_AT(profile->edges, LodeEdge, i).target >= profile->instructions->len)
@@ -85,7 +85,7 @@ static void check_memory(const LodeProfile *profile)
 		sum += sample->weight;
 	}
 	for (guint i = 0; i < profile->events->len; i++) {
-		const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, i);
+		const LodeEvent *event = lode_profile_event(profile, i);
 		total += event->kind == LODE_EVENT_SAMPLED ? event->total : 0;
 	}
 	if (!(fabs(sum - total) <= 1e-9 * total))

@@ -43,7 +43,7 @@ void lode_function_filter_clear(LodeFunctionFilter *self)
 bool lode_function_filter_has(
 	const LodeFunctionFilter *self, const LodeProfile *profile, const LodeFunction *function)
 {
-	const LodeImage *image = &LODE_AT(profile->images, LodeImage, function->image);
+	const LodeImage *image = lode_profile_image(profile, function->image);
 
 	if (self->images != NULL && !g_regex_match(self->images, image->path, 0, NULL))
 		return false;

@@ -44,7 +44,7 @@ static bool is_plain_count(const LodeProfile *profile, const LodeEvent *event)
 {
 	for (guint i = 0; event->terms != NULL && i < event->terms->len; i++) {
 		uint32_t term = LODE_AT(event->terms, LodeEventTerm, i).event;
-		if (LODE_AT(profile->events, LodeEvent, term).kind != LODE_EVENT_COUNT)
+		if (lode_profile_event(profile, term)->kind != LODE_EVENT_COUNT)
 			return false;
 	}
 	return !lode_event_kind_has_costs(event->kind);
@@ -60,15 +60,14 @@ static bool choose_events(Construction *self, GError **error)
 	if (self->weight_event == LODE_NONE) {
 		g_autoptr(GString) names = g_string_new(NULL);
 		for (guint i = 0; i < profile->events->len; i++)
-			g_string_append_printf(
-				names, " %s", LODE_AT(profile->events, LodeEvent, i).name);
+			g_string_append_printf(names, " %s", lode_profile_event(profile, i)->name);
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"no event '%s' in this profile; it has:%s", weight != NULL ? weight : "",
 			names->str);
 		return false;
 	}
 	for (uint32_t i = 0; i < profile->events->len; i++) {
-		const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, i);
+		const LodeEvent *event = lode_profile_event(profile, i);
 		if (i != self->weight_event && !is_plain_count(profile, event))
 			g_array_append_val(self->events, i);
 		if (event->is_attribute)
@@ -96,7 +95,7 @@ static void choose_attributes(Construction *self)
 	for (guint i = 0; i < self->ev_events->len; i++) {
 		uint32_t event = LODE_AT(self->ev_events, uint32_t, i);
 		g_autofree char *name = g_strconcat(
-			"ev:", LODE_AT(self->profile->events, LodeEvent, event).name, NULL);
+			"ev:", lode_profile_event(self->profile, event)->name, NULL);
 		self->ev_attributes[i] = LODE_NONE;
 		if (lode_attribute_filter_has(&self->filter, name))
 			self->ev_attributes[i] = lode_flow_graph_builder_attribute(
@@ -107,7 +106,7 @@ static void choose_attributes(Construction *self)
 /* The slots that profile event `event` is, or is part of. */
 static void add_shares(Construction *self, uint32_t event, uint32_t wanted, uint32_t slot)
 {
-	const LodeEvent *one = &LODE_AT(self->profile->events, LodeEvent, wanted);
+	const LodeEvent *one = lode_profile_event(self->profile, wanted);
 
 	if (event == wanted && one->kind != LODE_EVENT_DERIVED) {
 		Share share = {slot, 1};
@@ -156,9 +155,8 @@ static void read_slots(Construction *self, uint32_t instruction)
 
 	memset(self->own, 0, sizeof(double) * self->n_slots);
 	for (uint32_t i = 0; i < profile->events->len; i++)
-		if (LODE_AT(profile->events, LodeEvent, i).kind == LODE_EVENT_COUNT)
-			add_value(self, i,
-				LODE_AT(profile->instructions, LodeInstruction, instruction).count);
+		if (lode_profile_event(profile, i)->kind == LODE_EVENT_COUNT)
+			add_value(self, i, lode_profile_instruction(profile, instruction)->count);
 	for (uint32_t i = LODE_AT(profile->cost_starts, uint32_t, instruction); i < end; i++) {
 		const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, i);
 		add_value(self, cost->event, cost->value);
@@ -219,8 +217,7 @@ static void add_group(Construction *self, uint32_t first, uint32_t n, double cou
 	memset(self->values, 0, sizeof(double) * self->n_slots);
 	g_array_set_size(self->scratch, 0);
 	for (uint32_t i = first; i < first + n; i++) {
-		const LodeInstruction *one = &LODE_AT(
-			self->profile->instructions, LodeInstruction, i);
+		const LodeInstruction *one = lode_profile_instruction(self->profile, i);
 		read_slots(self, i);
 		for (uint32_t j = 0; j < self->n_slots; j++)
 			self->values[j] += self->own[j];
@@ -255,8 +252,8 @@ static void add_totals(Construction *self, uint32_t first, uint32_t n, double co
 
 static bool is_same_group(const Construction *self, uint32_t a, uint32_t b)
 {
-	const LodeInstruction *left = &LODE_AT(self->profile->instructions, LodeInstruction, a);
-	const LodeInstruction *right = &LODE_AT(self->profile->instructions, LodeInstruction, b);
+	const LodeInstruction *left = lode_profile_instruction(self->profile, a);
+	const LodeInstruction *right = lode_profile_instruction(self->profile, b);
 
 	if (self->parameters->granularity == LODE_GRANULARITY_FUNCTION)
 		return true;
@@ -268,12 +265,12 @@ static double group_count(const Construction *self, const LodeFunction *function
 {
 	if (self->parameters->granularity == LODE_GRANULARITY_FUNCTION && function->calls > 0)
 		return function->calls;
-	return LODE_AT(self->profile->instructions, LodeInstruction, first).count;
+	return lode_profile_instruction(self->profile, first)->count;
 }
 
 static void add_function(Construction *self, uint32_t index, bool is_mined)
 {
-	const LodeFunction *function = &LODE_AT(self->profile->functions, LodeFunction, index);
+	const LodeFunction *function = lode_profile_function(self->profile, index);
 	uint32_t end = function->first_instruction + function->n_instructions;
 
 	if (is_mined && function->n_instructions > 0)
@@ -317,16 +314,14 @@ static void add_edges(Construction *self)
 	const LodeProfile *profile = self->profile;
 
 	for (uint32_t i = 0; i + 1 < profile->instructions->len; i++) {
-		double count = LODE_AT(profile->instructions, LodeInstruction, i).next_count;
+		double count = lode_profile_instruction(profile, i)->next_count;
 		if (count >= 0)
 			add_edge(self, i, i + 1, count);
 	}
 	for (guint i = 0; i < profile->edges->len; i++) {
 		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
-		uint32_t from =
-			LODE_AT(profile->instructions, LodeInstruction, edge->source).function;
-		uint32_t to =
-			LODE_AT(profile->instructions, LodeInstruction, edge->target).function;
+		uint32_t from = lode_profile_instruction(profile, edge->source)->function;
+		uint32_t to = lode_profile_instruction(profile, edge->target)->function;
 		if (edge->kind != LODE_EDGE_CALL && edge->kind != LODE_EDGE_RETURN && from == to)
 			add_edge(self, edge->source, edge->target, edge->count);
 	}
@@ -371,8 +366,8 @@ static void construct(Construction *self)
 	memset(self->vertices, 0xff, sizeof(uint32_t) * (profile->instructions->len + 1));
 	for (uint32_t i = 0; i < profile->functions->len; i++)
 		add_function(self, i,
-			lode_function_filter_has(&self->functions, profile,
-				&LODE_AT(profile->functions, LodeFunction, i)));
+			lode_function_filter_has(
+				&self->functions, profile, lode_profile_function(profile, i)));
 	add_edges(self);
 }
 

@@ -55,12 +55,12 @@ static char *line_name(const LodeProfile *profile, uint32_t location)
 
 static const LodeFunction *function_of(const LodeProfile *profile, const LodeInstruction *row)
 {
-	return &LODE_AT(profile->functions, LodeFunction, row->function);
+	return lode_profile_function(profile, row->function);
 }
 
 static char *image_name(const LodeProfile *profile, const LodeFunction *function)
 {
-	return g_path_get_basename(LODE_AT(profile->images, LodeImage, function->image).path);
+	return g_path_get_basename(lode_profile_image(profile, function->image)->path);
 }
 
 static char *function_name(const LodeProfile *profile, const LodeInstruction *row)
@@ -158,7 +158,7 @@ LodeEventGroups *lode_event_groups_new(const LodeProfile *profile, uint32_t even
 
 	self->by = by;
 	self->event = event;
-	self->total = LODE_AT(profile->events, LodeEvent, event).total;
+	self->total = lode_profile_event(profile, event)->total;
 	self->groups = g_array_new(FALSE, FALSE, sizeof(LodeEventGroup));
 	g_array_set_clear_func(self->groups, clear_group);
 	if (by == LODE_EVENT_BY_OBJECT)

@@ -11,7 +11,7 @@ bool lode_page_faults_is_event(const LodeProfile *profile, uint32_t event)
 
 	if (event >= profile->events->len)
 		return false;
-	const char *name = LODE_AT(profile->events, LodeEvent, event).name;
+	const char *name = lode_profile_event(profile, event)->name;
 	size_t length = strcspn(name, ":");
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0)

@@ -86,7 +86,7 @@ static bool choose_event(Maker *self, const char *name, GError **error)
 			"no sample of the profile has a data address; 'lode memory record' records "
 			"them");
 	else
-		self->matrix->event = LODE_AT(self->profile->events, LodeEvent, self->event).name;
+		self->matrix->event = lode_profile_event(self->profile, self->event)->name;
 	return self->event != LODE_NONE;
 }
 

@@ -89,7 +89,7 @@ static LodeValue get_event(Self self, Sample sample)
 {
 	if (sample->event >= self->profile->events->len)
 		return lode_value_none();
-	return lode_value_of_text(LODE_AT(self->profile->events, LodeEvent, sample->event).name);
+	return lode_value_of_text(lode_profile_event(self->profile, sample->event)->name);
 }
 
 static LodeValue get_pc(Self self, Sample sample)
@@ -113,7 +113,7 @@ static const LodeInstruction *instruction_of(Self self, Sample sample)
 		index = index != LODE_NONE ? index : sample->instruction;
 	if (index >= self->profile->instructions->len)
 		return NULL;
-	return &LODE_AT(self->profile->instructions, LodeInstruction, index);
+	return lode_profile_instruction(self->profile, index);
 }
 
 uint32_t lode_sample_attributes_function(
@@ -133,7 +133,7 @@ static const LodeFunction *function_of(Self self, Sample sample)
 
 	if (index == LODE_NONE)
 		return NULL;
-	return &LODE_AT(self->profile->functions, LodeFunction, index);
+	return lode_profile_function(self->profile, index);
 }
 
 static LodeValue get_function(Self self, Sample sample)
@@ -149,7 +149,7 @@ static LodeValue get_image(Self self, Sample sample)
 
 	if (function == NULL || function->image >= self->profile->images->len)
 		return lode_value_none();
-	return lode_value_of_text(LODE_AT(self->profile->images, LodeImage, function->image).path);
+	return lode_value_of_text(lode_profile_image(self->profile, function->image)->path);
 }
 
 static uint32_t location_of(Self self, Sample sample)

@@ -182,7 +182,7 @@ static bool choose_functions(Filter *self, const char *name, GError **error)
 	self->functions = g_new0(bool, functions->len + 1);
 	for (guint i = 0; i < functions->len; i++) {
 		const LodeFunction *function = &LODE_AT(functions, LodeFunction, i);
-		const char *path = LODE_AT(self->profile->images, LodeImage, function->image).path;
+		const char *path = lode_profile_image(self->profile, function->image)->path;
 		self->functions[i] = is_named(function->name, name) ||
 		                     g_strcmp0(function->symbol, name) == 0 || is_path(path, name);
 		is_found = is_found || self->functions[i];

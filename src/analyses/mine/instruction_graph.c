@@ -79,17 +79,17 @@ static uint32_t given_opcode(Construction *self, const LodeInstruction *instruct
 static void add_given_function(Construction *self, uint32_t index)
 {
 	const LodeProfile *profile = self->profile;
-	const LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, index);
+	const LodeFunction *function = lode_profile_function(profile, index);
 	uint32_t end = function->first_instruction + function->n_instructions;
 
 	for (uint32_t i = function->first_instruction; i < end; i++) {
-		const LodeInstruction *one = &LODE_AT(profile->instructions, LodeInstruction, i);
+		const LodeInstruction *one = lode_profile_instruction(profile, i);
 		add_vertex(self, given_opcode(self, one), i, index);
 		if (i == function->first_instruction)
 			self->entries[index] = self->vertices[i];
 	}
 	for (uint32_t i = function->first_instruction; i + 1 < end; i++)
-		if (LODE_AT(profile->instructions, LodeInstruction, i).next_count >= 0)
+		if (lode_profile_instruction(profile, i)->next_count >= 0)
 			add_pair(self->edges, self->vertices[i], self->vertices[i + 1]);
 }
 
@@ -119,9 +119,8 @@ static void gather_hints(Construction *self, const LodeFunction *function)
 		if (edge->kind != LODE_EDGE_JUMP || !is_inside(function, edge->source) ||
 			!is_inside(function, edge->target))
 			continue;
-		LodeFlowHint hint = {
-			LODE_AT(profile->instructions, LodeInstruction, edge->source).address,
-			LODE_AT(profile->instructions, LodeInstruction, edge->target).address};
+		LodeFlowHint hint = {lode_profile_instruction(profile, edge->source)->address,
+			lode_profile_instruction(profile, edge->target)->address};
 		g_array_append_val(self->hints, hint);
 	}
 }
@@ -161,7 +160,7 @@ static uint32_t find_entry(const LodeProfile *profile, uint32_t image, uint64_t 
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		const LodeFunction *one = &LODE_AT(profile->functions, LodeFunction, middle);
+		const LodeFunction *one = lode_profile_function(profile, middle);
 		if (one->image < image || (one->image == image && one->address < address))
 			low = middle + 1;
 		else
@@ -169,14 +168,14 @@ static uint32_t find_entry(const LodeProfile *profile, uint32_t image, uint64_t 
 	}
 	if (low == profile->functions->len)
 		return LODE_NONE;
-	const LodeFunction *one = &LODE_AT(profile->functions, LodeFunction, low);
+	const LodeFunction *one = lode_profile_function(profile, low);
 	return one->image == image && one->address == address ? low : LODE_NONE;
 }
 
 static void add_code_vertices(Construction *self, uint32_t index, uint32_t base)
 {
 	const LodeProfile *profile = self->profile;
-	const LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, index);
+	const LodeFunction *function = lode_profile_function(profile, index);
 	uint32_t executed = function->first_instruction;
 	uint32_t end = executed + function->n_instructions;
 	char mnemonic[64], name[80];
@@ -185,13 +184,11 @@ static void add_code_vertices(Construction *self, uint32_t index, uint32_t base)
 		const LodeStaticInstruction *one = &LODE_AT(
 			self->flow.instructions, LodeStaticInstruction, i);
 		while (executed < end &&
-			LODE_AT(profile->instructions, LodeInstruction, executed).address <
-				one->address)
+			lode_profile_instruction(profile, executed)->address < one->address)
 			executed++;
-		bool is_executed =
-			executed < end &&
-			LODE_AT(profile->instructions, LodeInstruction, executed).address ==
-				one->address;
+		bool is_executed = executed < end &&
+		                   lode_profile_instruction(profile, executed)->address ==
+		                           one->address;
 		g_snprintf(name, sizeof(name), "op:%s",
 			lode_instruction_mnemonic(&one->decoded, mnemonic, sizeof(mnemonic)));
 		add_vertex(self, opcode_id(self, name), is_executed ? executed : LODE_NONE, index);
@@ -209,7 +206,7 @@ static void add_code_vertices(Construction *self, uint32_t index, uint32_t base)
 
 static void add_code_function(Construction *self, uint32_t index)
 {
-	const LodeFunction *function = &LODE_AT(self->profile->functions, LodeFunction, index);
+	const LodeFunction *function = lode_profile_function(self->profile, index);
 	uint32_t base = self->opcodes->len;
 	gsize size;
 	const uint8_t *code = g_bytes_get_data(function->code, &size);
@@ -276,7 +273,7 @@ static void add_given_edges(Construction *self)
 			continue;
 		uint32_t function = LODE_AT(self->functions, uint32_t, source);
 		if (function == LODE_AT(self->functions, uint32_t, target) &&
-			(LODE_AT(profile->functions, LodeFunction, function).code == NULL ||
+			(lode_profile_function(profile, function)->code == NULL ||
 				edge->kind == LODE_EDGE_REPEAT))
 			add_pair(self->edges, source, target);
 	}
@@ -340,7 +337,7 @@ static void add_functions(Construction *self)
 	const LodeProfile *profile = self->profile;
 
 	for (uint32_t i = 0; i < profile->functions->len; i++) {
-		const LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, i);
+		const LodeFunction *function = lode_profile_function(profile, i);
 		self->entries[i] = LODE_NONE;
 		if (!lode_function_filter_has(&self->filter, profile, function))
 			continue;

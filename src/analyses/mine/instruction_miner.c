@@ -236,8 +236,7 @@ static void prepare_events(Search *self)
 
 	self->values = g_new(double, (size_t)profile->instructions->len *n + 1);
 	for (guint e = 0; e < n; e++) {
-		g_ptr_array_add(
-			self->run->events, g_strdup(LODE_AT(profile->events, LodeEvent, e).name));
+		g_ptr_array_add(self->run->events, g_strdup(lode_profile_event(profile, e)->name));
 		for (guint i = 0; i < profile->instructions->len; i++)
 			self->values[(size_t)i * n + e] = lode_profile_event_value(profile, e, i);
 	}

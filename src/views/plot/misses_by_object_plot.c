@@ -40,7 +40,7 @@ static const LodeEventGroup *group_at(const Plot *self, guint index)
 
 static const char *event_name(const Plot *self)
 {
-	return LODE_AT(self->profile->events, LodeEvent, self->groups->event).name;
+	return lode_profile_event(self->profile, self->groups->event)->name;
 }
 
 /* The unit that keeps the numbers short. */

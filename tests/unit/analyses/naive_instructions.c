@@ -23,7 +23,7 @@ typedef struct {
 /* The op: attribute of an instruction, or LODE_NONE. */
 static uint32_t opcode_of(const LodeProfile *profile, uint32_t instruction)
 {
-	uint32_t id = LODE_AT(profile->instructions, LodeInstruction, instruction).attribute_set;
+	uint32_t id = lode_profile_instruction(profile, instruction)->attribute_set;
 	const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet, id);
 
 	for (uint32_t i = 0; i < set->n; i++) {
@@ -38,15 +38,15 @@ static uint32_t opcode_of(const LodeProfile *profile, uint32_t instruction)
 static bool has_edge(const Walk *self, uint32_t source, uint32_t target)
 {
 	const LodeProfile *profile = self->profile;
-	const LodeInstruction *from = &LODE_AT(profile->instructions, LodeInstruction, source);
-	const LodeInstruction *to = &LODE_AT(profile->instructions, LodeInstruction, target);
+	const LodeInstruction *from = lode_profile_instruction(profile, source);
+	const LodeInstruction *to = lode_profile_instruction(profile, target);
 
 	if (target == source + 1 && from->next_count >= 0)
 		return true;
 	for (guint i = 0; i < profile->edges->len; i++) {
 		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
-		const LodeFunction *callee = &LODE_AT(profile->functions, LodeFunction,
-			LODE_AT(profile->instructions, LodeInstruction, edge->target).function);
+		const LodeFunction *callee = lode_profile_function(
+			profile, lode_profile_instruction(profile, edge->target)->function);
 		if (edge->source != source)
 			continue;
 		if (edge->kind == LODE_EDGE_CALL && self->parameters->across_calls &&
@@ -116,8 +116,7 @@ static void report(const LodeProfile *profile, LodeMiningRun *run, const Sequenc
 	for (uint32_t i = 0; i < profile->instructions->len; i++)
 		if ((sequence->starts >> i & 1) != 0) {
 			out.places++;
-			functions |= UINT64_C(1)
-			             << LODE_AT(profile->instructions, LodeInstruction, i).function;
+			functions |= UINT64_C(1) << lode_profile_instruction(profile, i)->function;
 		}
 	for (; functions != 0; functions &= functions - 1)
 		out.functions++;
@@ -145,7 +144,7 @@ LodeMiningRun *naive_instruction_miner_run(
 		g_ptr_array_add(
 			run->attributes, g_strdup(g_ptr_array_index(profile->attributes, i)));
 	for (guint e = 0; e < profile->events->len; e++)
-		g_ptr_array_add(run->events, g_strdup(LODE_AT(profile->events, LodeEvent, e).name));
+		g_ptr_array_add(run->events, g_strdup(lode_profile_event(profile, e)->name));
 	for (uint32_t i = 0; i < profile->instructions->len; i++)
 		visit(&walk, i);
 	g_hash_table_iter_init(&iter, walk.sequences);

@@ -78,11 +78,9 @@ static void add_edges(LodeProfile *profile, GRand *random)
 			(uint32_t)g_rand_int_range(random, 0, (gint32)n),
 			edge_kinds[g_rand_int_range(random, 0, G_N_ELEMENTS(edge_kinds))],
 			g_rand_int_range(random, 0, 4)};
-		uint32_t source =
-			LODE_AT(profile->instructions, LodeInstruction, edge.source).function;
-		uint32_t target =
-			LODE_AT(profile->instructions, LodeInstruction, edge.target).function;
-		const LodeFunction *callee = &LODE_AT(profile->functions, LodeFunction, target);
+		uint32_t source = lode_profile_instruction(profile, edge.source)->function;
+		uint32_t target = lode_profile_instruction(profile, edge.target)->function;
+		const LodeFunction *callee = lode_profile_function(profile, target);
 		if (edge.kind == LODE_EDGE_CALL)
 			edge.target = callee->first_instruction;
 		if (edge.kind == LODE_EDGE_CALL || source == target)

@@ -21,7 +21,7 @@ static bool is_of_no_instruction(const LodeUnresolved *row)
 
 void check_weight_is_whole(const LodeProfile *profile)
 {
-	const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, profile->weight_event);
+	const LodeEvent *event = lode_profile_event(profile, profile->weight_event);
 	double sum = sum_of_event(profile, profile->weight_event);
 
 	g_assert_cmpint(event->kind, ==, LODE_EVENT_SAMPLED);
@@ -45,7 +45,7 @@ const LodeUnresolved *find_unresolved(const LodeProfile *profile, const char *re
 const LodeFunction *find_profile_function(const LodeProfile *profile, const char *name)
 {
 	for (guint i = 0; i < profile->functions->len; i++) {
-		const LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, i);
+		const LodeFunction *function = lode_profile_function(profile, i);
 		if (strcmp(function->name, name) == 0)
 			return function;
 	}

@@ -81,13 +81,13 @@ static LodeProfile *import(const Recorded *recorded)
 
 static LodeInstruction *instruction_at(const LodeProfile *profile, uint32_t index)
 {
-	return &LODE_AT(profile->instructions, LodeInstruction, index);
+	return lode_profile_instruction(profile, index);
 }
 
 static void check_order(const LodeProfile *profile)
 {
 	for (guint i = 0; i < profile->functions->len; i++) {
-		const LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, i);
+		const LodeFunction *function = lode_profile_function(profile, i);
 		g_assert_cmpuint(function->n_instructions, >, 0);
 		if (i > 0 && function[-1].image == function->image)
 			g_assert_cmpuint(
@@ -114,13 +114,13 @@ static void check_order(const LodeProfile *profile)
 static void check_sums(const LodeProfile *profile)
 {
 	for (guint event = 0; event < profile->events->len; event++) {
-		const LodeEvent *row = &LODE_AT(profile->events, LodeEvent, event);
+		const LodeEvent *row = lode_profile_event(profile, event);
 		double sum = 0;
 		for (guint i = 0; i < profile->instructions->len; i++)
 			sum += lode_profile_event_value(profile, event, i);
 		g_assert_cmpfloat(sum, ==, row->total);
 	}
-	g_assert_cmpfloat(profile->total_count, ==, LODE_AT(profile->events, LodeEvent, 0).total);
+	g_assert_cmpfloat(profile->total_count, ==, lode_profile_event(profile, 0)->total);
 }
 
 /* Inflow once more, from what the profile itself holds. What the system starts (the process,
@@ -157,7 +157,7 @@ static void check_profile(const LodeProfile *profile, double share)
 static uint32_t find_function(const LodeProfile *profile, const char *name)
 {
 	for (guint i = 0; i < profile->functions->len; i++)
-		if (strcmp(LODE_AT(profile->functions, LodeFunction, i).name, name) == 0)
+		if (strcmp(lode_profile_function(profile, i)->name, name) == 0)
 			return i;
 	g_error("no function '%s'", name);
 }
@@ -177,8 +177,7 @@ static bool has_attribute(const LodeProfile *profile, uint32_t instruction, cons
 /* The first instruction of a function with an attribute. */
 static uint32_t find_attribute(const LodeProfile *profile, const char *function, const char *name)
 {
-	const LodeFunction *row = &LODE_AT(
-		profile->functions, LodeFunction, find_function(profile, function));
+	const LodeFunction *row = lode_profile_function(profile, find_function(profile, function));
 
 	for (uint32_t i = 0; i < row->n_instructions; i++)
 		if (has_attribute(profile, row->first_instruction + i, name))
@@ -227,8 +226,7 @@ static void check_switch(const LodeProfile *profile)
 
 static void check_calls(const LodeProfile *profile, const char *name, double calls)
 {
-	const LodeFunction *function = &LODE_AT(
-		profile->functions, LodeFunction, find_function(profile, name));
+	const LodeFunction *function = lode_profile_function(profile, find_function(profile, name));
 
 	g_assert_cmpfloat(function->calls, ==, calls);
 	g_assert_cmpfloat(instruction_at(profile, function->first_instruction)->count, ==, calls);
@@ -275,7 +273,7 @@ static void test_fast(void)
 	g_autoptr(LodeProfile) profile = import(&recorded);
 	check_profile(profile, 0.001);
 	check_repeat(profile);
-	g_assert_cmpfloat(LODE_AT(profile->events, LodeEvent, profile->weight_event).total, ==,
+	g_assert_cmpfloat(lode_profile_event(profile, profile->weight_event)->total, ==,
 		profile->total_count);
 }
 
@@ -317,7 +315,7 @@ static void test_stripped(void)
 	g_autoptr(LodeProfile) profile = import(&recorded);
 	check_profile(profile, 0.001);
 	for (guint i = 0; i < profile->images->len; i++)
-		g_assert_cmpint(LODE_AT(profile->images, LodeImage, i).kind, ==, LODE_IMAGE_FILE);
+		g_assert_cmpint(lode_profile_image(profile, i)->kind, ==, LODE_IMAGE_FILE);
 }
 
 /* As text, since rows have padding. */
@@ -333,7 +331,7 @@ static char *describe(const LodeProfile *profile)
 			LODE_AT(profile->cost_starts, uint32_t, i));
 	}
 	for (guint i = 0; i < profile->blocks->len; i++) {
-		const LodeBlock *row = &LODE_AT(profile->blocks, LodeBlock, i);
+		const LodeBlock *row = lode_profile_block(profile, i);
 		g_string_append_printf(text,
 			"b %u %" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x %g %d %d\n",
 			row->function, row->address, row->end, row->count, row->loop_depth,

@@ -65,11 +65,11 @@ static void test_no_images(void)
 	/* prog, and what each process had without a name */
 	g_assert_cmpuint(profile->images->len, ==, 3);
 	g_assert_cmpuint(profile->functions->len, ==, 4);
-	const LodeFunction *main_function = &LODE_AT(profile->functions, LodeFunction, 0);
+	const LodeFunction *main_function = lode_profile_function(profile, 0);
 	g_assert_cmpstr(main_function->name, ==, "main");
 	g_assert_cmpint(main_function->source, ==, LODE_FUNCTION_RECORDED);
 	g_assert_cmpuint(main_function->n_instructions, ==, 2);
-	g_assert_cmpfloat(LODE_AT(profile->instructions, LodeInstruction, 0).count, ==, 33);
+	g_assert_cmpfloat(lode_profile_instruction(profile, 0)->count, ==, 33);
 	uint32_t misses = lode_profile_find_event(profile, "l1d-miss");
 	g_assert_cmpfloat(lode_profile_event_value(profile, misses, 0), ==, 11);
 	g_assert_cmpfloat(

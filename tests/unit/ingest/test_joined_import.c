@@ -31,20 +31,20 @@ static LodeProfile *import(const char *const *paths, size_t n, const GPtrArray *
 
 static const char *weight_name(const LodeProfile *profile)
 {
-	return LODE_AT(profile->events, LodeEvent, profile->weight_event).name;
+	return lode_profile_event(profile, profile->weight_event)->name;
 }
 
 static const LodeInstruction *instruction_at(const LodeProfile *profile, uint32_t index)
 {
-	return &LODE_AT(profile->instructions, LodeInstruction, index);
+	return lode_profile_instruction(profile, index);
 }
 
 static const char *image_of(const LodeProfile *profile, uint32_t instruction)
 {
-	const LodeFunction *function = &LODE_AT(
-		profile->functions, LodeFunction, instruction_at(profile, instruction)->function);
+	const LodeFunction *function = lode_profile_function(
+		profile, instruction_at(profile, instruction)->function);
 
-	return LODE_AT(profile->images, LodeImage, function->image).path;
+	return lode_profile_image(profile, function->image)->path;
 }
 
 /* Same instructions in the same order, same counts and same counted events. */

@@ -91,7 +91,7 @@ static double event_total(const LodeProfile *profile, const char *event)
 	uint32_t id = lode_profile_find_event(profile, event);
 
 	g_assert_cmpuint(id, !=, LODE_NONE);
-	return LODE_AT(profile->events, LodeEvent, id).total;
+	return lode_profile_event(profile, id)->total;
 }
 
 static void check_reason(
@@ -225,11 +225,11 @@ static void test_event_names(void)
 	g_assert_cmpfloat(event_at(profile, "instructions-sampled", "wander", entry), ==, 100);
 	g_assert_cmpfloat(event_at(profile, "cycles", "wander", entry), ==, 401);
 	g_assert_cmpfloat(event_at(profile, "page-faults", "wander", entry), ==, 1);
-	g_assert_cmpint(LODE_AT(profile->events, LodeEvent, 0).kind, ==, LODE_EVENT_COUNT);
-	g_assert_cmpstr(LODE_AT(profile->events, LodeEvent, 0).name, ==, "instructions");
-	g_assert_cmpfloat(LODE_AT(profile->events, LodeEvent, 0).total, ==, profile->total_count);
+	g_assert_cmpint(lode_profile_event(profile, 0)->kind, ==, LODE_EVENT_COUNT);
+	g_assert_cmpstr(lode_profile_event(profile, 0)->name, ==, "instructions");
+	g_assert_cmpfloat(lode_profile_event(profile, 0)->total, ==, profile->total_count);
 	g_assert_cmpuint(profile->events->len, ==, 4);
-	g_assert_cmpstr(LODE_AT(profile->events, LodeEvent, profile->weight_event).name, ==,
+	g_assert_cmpstr(lode_profile_event(profile, profile->weight_event)->name, ==,
 		"instructions-sampled");
 }
 
@@ -248,8 +248,7 @@ static void test_unused_event(void)
 	add_at(&file, 1, entry + program.bias, 300);
 	add_at(&file, 1, 0x1000, 500);
 	g_autoptr(LodeProfile) profile = import(&file);
-	g_assert_cmpstr(
-		LODE_AT(profile->events, LodeEvent, profile->weight_event).name, ==, "cpu-clock");
+	g_assert_cmpstr(lode_profile_event(profile, profile->weight_event)->name, ==, "cpu-clock");
 	check_reason(profile, "sample outside any mapping", 1, 500);
 }
 
@@ -318,7 +317,7 @@ static void test_build_id(void)
 		g_assert_cmpfloat(row->weight, ==, 1000);
 		g_assert_nonnull(strstr(row->example, other->str));
 		g_assert_nonnull(strstr(row->example, lode_binary_image_build_id(program.image)));
-		g_assert_cmpstr(LODE_AT(profile->images, LodeImage, 0).build_id, ==, other->str);
+		g_assert_cmpstr(lode_profile_image(profile, 0)->build_id, ==, other->str);
 	}
 }
 
@@ -460,9 +459,7 @@ static void check_counts(const LodeProfile *profile, const SampledProgram *progr
 		uint64_t address = function->address + offset;
 		double executed = walk_count(walk->executed, address);
 		uint32_t at = find_instruction(profile, name, address);
-		double count = at != LODE_NONE
-		                       ? LODE_AT(profile->instructions, LodeInstruction, at).count
-		                       : 0;
+		double count = at != LODE_NONE ? lode_profile_instruction(profile, at)->count : 0;
 		if (!is_near(count, executed, tolerance))
 			g_error("%s+0x%x: %g instead of %g", name, (unsigned)offset, count,
 				executed);
@@ -470,7 +467,7 @@ static void check_counts(const LodeProfile *profile, const SampledProgram *progr
 		if (executed == 0 || tolerance > 0)
 			continue;
 		double fallen = walk_count(walk->fallen, address);
-		double next = LODE_AT(profile->instructions, LodeInstruction, at).next_count;
+		double next = lode_profile_instruction(profile, at)->next_count;
 		g_assert_cmpfloat(MAX(next, 0), ==, fallen);
 	}
 	g_assert_cmpuint(n, >, 8);

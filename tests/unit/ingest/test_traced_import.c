@@ -33,14 +33,14 @@ static LodeProfile *import(const char *path, const LodeHierarchy *hierarchy)
 
 static LodeInstruction *instruction_at(const LodeProfile *profile, uint32_t index)
 {
-	return &LODE_AT(profile->instructions, LodeInstruction, index);
+	return lode_profile_instruction(profile, index);
 }
 
 static bool is_in_start(const LodeProfile *profile, uint32_t instruction)
 {
 	uint32_t function = instruction_at(profile, instruction)->function;
 
-	return strcmp(LODE_AT(profile->functions, LodeFunction, function).name, "_start") == 0;
+	return strcmp(lode_profile_function(profile, function)->name, "_start") == 0;
 }
 
 static void check_same_functions(const LodeProfile *traced, const LodeProfile *counted)
@@ -147,8 +147,8 @@ static double event_total(const LodeProfile *profile, const char *name)
 
 	g_assert_cmpuint(event, !=, LODE_NONE);
 	g_assert_cmpfloat(
-		sum_of_event(profile, event), ==, LODE_AT(profile->events, LodeEvent, event).total);
-	return LODE_AT(profile->events, LodeEvent, event).total;
+		sum_of_event(profile, event), ==, lode_profile_event(profile, event)->total);
+	return lode_profile_event(profile, event)->total;
 }
 
 static double memory_weight(const LodeProfile *profile, const char *event)
@@ -201,7 +201,7 @@ static bool has_attribute(const LodeProfile *profile, uint32_t instruction, cons
 {
 	uint32_t id = lode_profile_find_event(profile, event);
 
-	return LODE_AT(profile->events, LodeEvent, id).is_attribute &&
+	return lode_profile_event(profile, id)->is_attribute &&
 	       lode_profile_event_value(profile, id, instruction) > 0;
 }
 
@@ -335,13 +335,13 @@ static void test_no_mappings(void)
 	g_autoptr(LodeProfile) profile = import(program.trace, NULL);
 	g_assert_cmpfloat(profile->total_count, ==, 4);
 	g_assert_cmpuint(profile->instructions->len, ==, 2);
-	g_assert_cmpint(LODE_AT(profile->images, LodeImage, 0).kind, ==, LODE_IMAGE_UNRESOLVED);
+	g_assert_cmpint(lode_profile_image(profile, 0)->kind, ==, LODE_IMAGE_UNRESOLVED);
 	g_assert_cmpfloat(
 		find_unresolved(profile, "address outside any known image")->count, ==, 4);
 	g_assert_cmpfloat(
 		find_unresolved(profile, "data references before any instruction")->samples, ==, 1);
 	uint32_t loads = lode_profile_find_event(profile, "loads");
-	g_assert_cmpfloat(LODE_AT(profile->events, LodeEvent, loads).total, ==, 3);
+	g_assert_cmpfloat(lode_profile_event(profile, loads)->total, ==, 3);
 	g_assert_cmpfloat(sum_of_event(profile, loads), ==, 2);
 	g_assert_cmpuint(profile->memory->samples->len, ==, 3);
 }
@@ -440,9 +440,9 @@ static void test_remapping(void)
 	double counts[2] = {0, 0};
 	for (guint i = 0; i < profile->instructions->len; i++) {
 		const LodeInstruction *row = instruction_at(profile, i);
-		uint32_t image = LODE_AT(profile->functions, LodeFunction, row->function).image;
-		counts[g_str_has_suffix(LODE_AT(profile->images, LodeImage, image).path,
-			"second.so")] += row->count;
+		uint32_t image = lode_profile_function(profile, row->function)->image;
+		counts[g_str_has_suffix(lode_profile_image(profile, image)->path, "second.so")] +=
+			row->count;
 	}
 	/* A block is not cut where the mapping changes in its middle. */
 	g_assert_cmpfloat(counts[0], ==, 42);

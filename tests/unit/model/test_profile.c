@@ -123,7 +123,7 @@ static void test_find_event(void)
 	g_assert_cmpuint(lode_profile_find_event(profile, "cycles"), ==, 3);
 	g_assert_cmpuint(lode_profile_find_event(profile, "executions"), ==, 0);
 	g_assert_cmpuint(lode_profile_find_event(profile, "Cycles"), ==, LODE_NONE);
-	const LodeEvent *event = &LODE_AT(profile->events, LodeEvent, 1);
+	const LodeEvent *event = lode_profile_event(profile, 1);
 	g_assert_cmpstr(event->description, ==, "instructions");
 	g_assert_null(event->terms);
 }

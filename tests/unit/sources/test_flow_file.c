@@ -67,7 +67,7 @@ static char *write_text(const LodeProfile *profile, uint32_t weight, double rate
 static const LodeInstruction *vertex(const LodeProfile *profile, guint i)
 {
 	g_assert_cmpuint(i, <, profile->instructions->len);
-	return &LODE_AT(profile->instructions, LodeInstruction, i);
+	return lode_profile_instruction(profile, i);
 }
 
 static bool has_attribute(const LodeProfile *profile, guint i, const char *name)
@@ -103,8 +103,8 @@ static const char example[] = "lode-flow 1\n"
 static void test_records(void)
 {
 	g_autoptr(LodeProfile) profile = read_text(example);
-	const LodeFunction *first = &LODE_AT(profile->functions, LodeFunction, 0);
-	const LodeFunction *second = &LODE_AT(profile->functions, LodeFunction, 1);
+	const LodeFunction *first = lode_profile_function(profile, 0);
+	const LodeFunction *second = lode_profile_function(profile, 1);
 
 	g_assert_cmpuint(profile->functions->len, ==, 2);
 	g_assert_cmpstr(first->name, ==, "first");
@@ -115,7 +115,7 @@ static void test_records(void)
 	g_assert_cmpint(first->source, ==, LODE_FUNCTION_GIVEN);
 	g_assert_cmpint(profile->frequency, ==, LODE_FREQUENCY_GIVEN);
 	g_assert_cmpuint(profile->images->len, ==, 1);
-	g_assert_cmpint(LODE_AT(profile->images, LodeImage, 0).kind, ==, LODE_IMAGE_GRAPHS);
+	g_assert_cmpint(lode_profile_image(profile, 0)->kind, ==, LODE_IMAGE_GRAPHS);
 	g_assert_cmpstr(vertex(profile, 2)->name, ==, "c");
 	g_assert_cmpuint(vertex(profile, 2)->address, ==, 2);
 	g_assert_cmpuint(vertex(profile, 3)->address, ==, 0);
@@ -161,9 +161,9 @@ static void test_events(void)
 	g_assert_cmpfloat(lode_profile_event_value(profile, misses, 2), ==, 2);
 	g_assert_cmpuint(profile->costs->len, ==, 4); /* zeroes take no room */
 	g_assert_cmpuint(profile->cost_starts->len, ==, 5);
-	g_assert_cmpfloat(LODE_AT(profile->events, LodeEvent, 0).total, ==, 12.25);
-	g_assert_cmpfloat(LODE_AT(profile->events, LodeEvent, cycles).total, ==, 1012.5);
-	g_assert_cmpfloat(LODE_AT(profile->events, LodeEvent, misses).total, ==, 2);
+	g_assert_cmpfloat(lode_profile_event(profile, 0)->total, ==, 12.25);
+	g_assert_cmpfloat(lode_profile_event(profile, cycles)->total, ==, 1012.5);
+	g_assert_cmpfloat(lode_profile_event(profile, misses)->total, ==, 2);
 }
 
 static void test_event_names(void)
@@ -185,13 +185,13 @@ static void test_blocks(void)
 	g_autoptr(LodeProfile) profile = read_text(
 		"lode-flow 1\ngraph g\nv a 1 7\nv b 1 7\nv c 1 7\nv d 1 3\nv e 1 7\n"
 		"e a b 7\ne b c 7\ne c d 3\ne c e 4\ne d e 3\n");
-	const LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, 0);
+	const LodeFunction *function = lode_profile_function(profile, 0);
 	static const uint32_t expected[] = {0, 0, 0, 1, 2};
 
 	g_assert_cmpuint(function->n_blocks, ==, 3);
 	for (guint i = 0; i < 5; i++)
 		g_assert_cmpuint(vertex(profile, i)->block, ==, expected[i]);
-	const LodeBlock *block = &LODE_AT(profile->blocks, LodeBlock, 0);
+	const LodeBlock *block = lode_profile_block(profile, 0);
 	g_assert_cmpuint(block[0].address, ==, 0);
 	g_assert_cmpuint(block[0].end, ==, 3);
 	g_assert_cmpuint(block[2].address, ==, 4);
@@ -430,8 +430,7 @@ static void add_random_function(GRand *rand, LodeProfile *profile, uint32_t miss
 			g_array_append_val(profile->costs, cost);
 		g_array_append_val(profile->cost_starts, profile->costs->len);
 	}
-	LODE_AT(profile->instructions, LodeInstruction, profile->instructions->len - 1).next_count =
-		-1;
+	lode_profile_instruction(profile, profile->instructions->len - 1)->next_count = -1;
 	g_array_append_val(profile->functions, function);
 }
 
@@ -443,7 +442,7 @@ static LodeProfile *random_binary_profile(GRand *rand, uint32_t *out_cycles)
 	lode_profile_add_event(profile, "instructions", NULL, LODE_EVENT_COUNT, NULL, 0);
 	uint32_t misses = lode_profile_add_event(
 		profile, "l1d-miss", NULL, LODE_EVENT_RECORDED, NULL, 0);
-	LODE_AT(profile->events, LodeEvent, misses).is_attribute = true;
+	lode_profile_event(profile, misses)->is_attribute = true;
 	*out_cycles = lode_profile_add_event(
 		profile, "cycles", NULL, LODE_EVENT_DERIVED, terms, G_N_ELEMENTS(terms));
 	for (int n = g_rand_int_range(rand, 1, 5); n > 0; n--)
@@ -480,7 +479,7 @@ static void test_write_binary(void)
 
 	lode_profile_add_event(profile, "instructions", NULL, LODE_EVENT_COUNT, NULL, 0);
 	lode_profile_add_event(profile, "miss", NULL, LODE_EVENT_RECORDED, NULL, 0);
-	LODE_AT(profile->events, LodeEvent, 1).is_attribute = true;
+	lode_profile_event(profile, 1)->is_attribute = true;
 	LodeCost costs[] = {{1, 1}, {1, 0.5}};
 	uint32_t starts[] = {1, 2};
 	g_array_append_val(profile->functions, function);
@@ -502,7 +501,7 @@ static void test_write_bad_number(void)
 	g_autoptr(GError) error = NULL;
 	FILE *out = fopen("/dev/null", "w");
 
-	LODE_AT(profile->instructions, LodeInstruction, 0).count = NAN;
+	lode_profile_instruction(profile, 0)->count = NAN;
 	g_assert_false(lode_flow_file_write(profile, 1, 0.01, out, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
 	fclose(out);
@@ -650,7 +649,7 @@ static void test_many_lines(void)
 	g_assert_cmpuint(profile->attributes->len, ==, 977);
 	g_assert_cmpstr(vertex(profile, 99999)->name, ==, "vertex-99999");
 	g_assert_cmpfloat(profile->inflow_equal, ==, 99999);
-	g_assert_cmpuint(LODE_AT(profile->functions, LodeFunction, 0).n_blocks, ==, 1);
+	g_assert_cmpuint(lode_profile_function(profile, 0)->n_blocks, ==, 1);
 }
 
 /* ---- what the system refuses ---- */
@@ -838,7 +837,7 @@ static void test_sqlite(void)
 	for (guint i = 0; i < profile->instructions->len; i++)
 		edges += vertex(profile, i)->next_count >= 0;
 	g_assert_cmpuint(edges + profile->edges->len, ==, 41494);
-	g_assert_cmpstr(LODE_AT(profile->images, LodeImage, 0).path, ==, "sqlite_shell.flow.zst");
+	g_assert_cmpstr(lode_profile_image(profile, 0)->path, ==, "sqlite_shell.flow.zst");
 	check_round_trip(profile, profile->weight_event, 0.01);
 }
 

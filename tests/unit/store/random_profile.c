@@ -44,8 +44,8 @@ static void add_events(LodeProfile *profile, GRand *rand)
 	for (int i = 0; i < 3; i++) {
 		uint32_t id = lode_profile_add_event(profile, random_text(profile, rand),
 			random_optional_text(profile, rand), LODE_EVENT_RECORDED, NULL, 0);
-		LODE_AT(profile->events, LodeEvent, id).is_attribute = g_rand_boolean(rand);
-		LODE_AT(profile->events, LodeEvent, id).total = random_amount(rand);
+		lode_profile_event(profile, id)->is_attribute = g_rand_boolean(rand);
+		lode_profile_event(profile, id)->total = random_amount(rand);
 	}
 	LodeEventTerm terms[] = {{0, 1}, {2, 10.5}, {3, 100}};
 	profile->weight_event = lode_profile_add_event(

@@ -224,7 +224,7 @@ static void test_broken_profile(void)
 	g_autoptr(LodeProfile) profile = random_profile_new(3, 30);
 	g_autoptr(GError) error = NULL;
 
-	LODE_AT(profile->instructions, LodeInstruction, 4).count = NAN;
+	lode_profile_instruction(profile, 4)->count = NAN;
 	g_assert_false(lode_profile_store_write(path, profile, NULL, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
 	g_assert_nonnull(strstr(error->message, "table 'instruction', row 5: "));

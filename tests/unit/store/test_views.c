@@ -107,7 +107,7 @@ static void test_all_edge(Fixture *fixture, const void *data)
 
 	(void)data;
 	for (guint i = 0; i < profile->instructions->len; i++)
-		n += LODE_AT(profile->instructions, LodeInstruction, i).next_count >= 0;
+		n += lode_profile_instruction(profile, i)->next_count >= 0;
 	sqlite3_stmt *rows = query(
 		fixture, "SELECT count(*), count(kind), count(count) FROM all_edge");
 	g_assert_cmpint(sqlite3_step(rows), ==, SQLITE_ROW);
@@ -124,7 +124,7 @@ static void test_instruction_attribute(Fixture *fixture, const void *data)
 
 	(void)data;
 	for (guint i = 0; i < profile->instructions->len; i++) {
-		guint set = LODE_AT(profile->instructions, LodeInstruction, i).attribute_set;
+		guint set = lode_profile_instruction(profile, i)->attribute_set;
 		LodeAttributeSet range = LODE_AT(profile->attribute_sets, LodeAttributeSet, set);
 		sqlite3_bind_int64(rows, 1, i + 1);
 		for (guint k = 0; k < range.n; k++) {
@@ -152,17 +152,16 @@ static void test_hot_instruction(Fixture *fixture, const void *data)
 	for (; sqlite3_step(rows) == SQLITE_ROW; n++) {
 		uint32_t id = (uint32_t)sqlite3_column_int64(rows, 0) - 1;
 		double weight = sqlite3_column_double(rows, 1);
-		const LodeInstruction *instruction = &LODE_AT(
-			profile->instructions, LodeInstruction, id);
-		const LodeFunction *function = &LODE_AT(
-			profile->functions, LodeFunction, instruction->function);
+		const LodeInstruction *instruction = lode_profile_instruction(profile, id);
+		const LodeFunction *function = lode_profile_function(
+			profile, instruction->function);
 		g_assert_cmpfloat(weight, <=, last);
 		g_assert_cmpfloat_with_epsilon(weight,
 			lode_profile_event_value(profile, profile->weight_event, id),
 			weight * 1e-12 + G_MINDOUBLE);
 		g_assert_cmpstr((const char *)sqlite3_column_text(rows, 2), ==, function->name);
 		g_assert_cmpstr((const char *)sqlite3_column_text(rows, 4), ==,
-			LODE_AT(profile->images, LodeImage, function->image).path);
+			lode_profile_image(profile, function->image)->path);
 		last = weight;
 	}
 	g_assert_cmpuint(n, ==, profile->instructions->len);

@@ -68,10 +68,10 @@ static void add_events(LodeProfile *profile)
 
 	profile->weight_event = lode_profile_add_event(
 		profile, "cycles", "estimated", LODE_EVENT_DERIVED, terms, 2);
-	LODE_AT(profile->events, LodeEvent, count).total = 350;
-	LODE_AT(profile->events, LodeEvent, miss).total = 40;
-	LODE_AT(profile->events, LodeEvent, miss).is_attribute = true;
-	LODE_AT(profile->events, LodeEvent, profile->weight_event).total = 750;
+	lode_profile_event(profile, count)->total = 350;
+	lode_profile_event(profile, miss)->total = 40;
+	lode_profile_event(profile, miss)->is_attribute = true;
+	lode_profile_event(profile, profile->weight_event)->total = 750;
 }
 
 LodeProfile *sample_profile(void)

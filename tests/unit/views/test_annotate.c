@@ -52,13 +52,13 @@ static void test_odd_code(void)
 {
 	static const uint8_t bytes[] = {0x83, 0xc0, 0x01};
 	g_autoptr(LodeProfile) profile = sample_profile();
-	LodeFunction *function = &LODE_AT(profile->functions, LodeFunction, 0);
+	LodeFunction *function = lode_profile_function(profile, 0);
 
 	g_bytes_unref(function->code);
 	function->code = g_bytes_new_static(bytes, sizeof(bytes));
-	LODE_AT(profile->instructions, LodeInstruction, 0).address = 0xf00;
-	LODE_AT(profile->instructions, LodeInstruction, 1).address = 0x1001;
-	LODE_AT(profile->instructions, LodeInstruction, 2).address = 0x1001;
+	lode_profile_instruction(profile, 0)->address = 0xf00;
+	lode_profile_instruction(profile, 1)->address = 0x1001;
+	lode_profile_instruction(profile, 2)->address = 0x1001;
 	g_autoptr(LodeCodeLines) code = lode_code_lines_new(profile, 0);
 	unsigned seen = 0;
 	for (guint i = 0; i < code->lines->len; i++) {
@@ -144,12 +144,11 @@ static void test_graph_profile(void)
 	g_autoptr(LodeProfile) profile = sample_profile();
 	LodeAnnotateOptions options = options_of(3, LODE_VIEW_TEXT);
 
-	LODE_AT(profile->images, LodeImage, 0).kind = LODE_IMAGE_GRAPHS;
+	lode_profile_image(profile, 0)->kind = LODE_IMAGE_GRAPHS;
 	for (guint i = 0; i < profile->functions->len; i++)
-		g_clear_pointer(&LODE_AT(profile->functions, LodeFunction, i).code, g_bytes_unref);
-	LODE_AT(profile->instructions, LodeInstruction, 0).name = lode_profile_intern(profile,
-		"v\x1b"
-		"1");
+		g_clear_pointer(&lode_profile_function(profile, i)->code, g_bytes_unref);
+	lode_profile_instruction(profile, 0)->name = lode_profile_intern(profile, "v\x1b"
+										  "1");
 	g_autofree char *text = write_annotate(profile, &options);
 	g_assert_nonnull(strstr(text, "v\\x1b1 op:mov kind:load"));
 	g_assert_null(strchr(text, 0x1b));

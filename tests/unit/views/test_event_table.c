@@ -70,7 +70,7 @@ static void test_lines(void)
 	g_autoptr(LodeProfile) profile = sample_profile();
 	g_autoptr(LodeEventGroups) groups = group(profile, "l1d-miss", LODE_EVENT_BY_LINE);
 
-	LODE_AT(profile->instructions, LodeInstruction, 0).location = LODE_NONE;
+	lode_profile_instruction(profile, 0)->location = LODE_NONE;
 	g_autoptr(LodeEventGroups) unknown = group(profile, "l1d-miss", LODE_EVENT_BY_LINE);
 	g_assert_cmpuint(groups->groups->len, ==, 1);
 	g_assert_nonnull(strchr(group_at(groups, 0)->name, ':'));
@@ -81,7 +81,7 @@ static void test_lines(void)
 static void test_objects(void)
 {
 	g_autoptr(LodeProfile) profile = sample_profile_new(1, 0x10000);
-	LodeEvent *event = &LODE_AT(profile->events, LodeEvent, SAMPLE_EVENT_CLOCK);
+	LodeEvent *event = lode_profile_event(profile, SAMPLE_EVENT_CLOCK);
 
 	for (uint32_t i = 0; i < 4; i++)
 		sample_profile_access(profile, 0, SAMPLE_NODES + i * 24, LODE_ACCESS_LOAD, 4)

@@ -40,7 +40,7 @@ static LodeProfile *make_profile(void)
 	sample_profile_access(profile, 0, 16, LODE_ACCESS_LOAD, 0);
 	sample_profile_fault(profile, 0, SAMPLE_ANON, 5, 0);
 	sample_profile_unresolved(profile, 2, LODE_REASON_NO_DECODE);
-	LODE_AT(profile->functions, LodeFunction, SAMPLE_FILL).name = lode_profile_intern(
+	lode_profile_function(profile, SAMPLE_FILL)->name = lode_profile_intern(
 		profile, "fill<\x1b[31m, \"日本\">");
 	return profile;
 }

@@ -224,7 +224,7 @@ static uint32_t find_object(uint64_t address)
 static LodeMemorySample *add_sample(LodeProfile *profile, uint32_t thread, uint32_t instruction)
 {
 	LodeMemory *memory = profile->memory;
-	const LodeInstruction *row = &LODE_AT(profile->instructions, LodeInstruction, instruction);
+	const LodeInstruction *row = lode_profile_instruction(profile, instruction);
 	LodeMemorySample sample = {
 		.weight = 1,
 		.time_ns = (memory->samples->len + 1) * (uint64_t)TICK_NS,
@@ -248,7 +248,7 @@ static LodeMemorySample *add_sample(LodeProfile *profile, uint32_t thread, uint3
 LodeMemorySample *sample_profile_access(LodeProfile *profile, uint32_t thread, uint64_t address,
 	uint8_t access, uint32_t instruction)
 {
-	const LodeInstruction *row = &LODE_AT(profile->instructions, LodeInstruction, instruction);
+	const LodeInstruction *row = lode_profile_instruction(profile, instruction);
 	LodeMemorySample *sample = add_sample(profile, thread, instruction);
 
 	sample->access_pc = sample->pc;

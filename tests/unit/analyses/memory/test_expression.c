@@ -243,7 +243,7 @@ static void test_rare_attributes(Fixture *self, const void *data)
 {
 	LodeProfile *profile = self->profile;
 	uint32_t op = lode_profile_attribute(profile, "op:rep_movsb");
-	LodeInstruction *instruction = &LODE_AT(profile->instructions, LodeInstruction, 2);
+	LodeInstruction *instruction = lode_profile_instruction(profile, 2);
 	LodeThread thread = {.pid = 200, .tid = 201, .ordinal = 1};
 	uint32_t number = profile->memory->samples->len;
 	LodeMemorySample *sample = sample_profile_access(

@@ -172,7 +172,7 @@ static LodeProfile *make_traced_profile(void)
 	const LodeEvent last = {.name = lode_profile_intern(profile, "ll-miss")};
 	GArray *samples = profile->memory->samples;
 
-	LODE_AT(profile->events, LodeEvent, SAMPLE_EVENT_CLOCK).name = lode_profile_intern(
+	lode_profile_event(profile, SAMPLE_EVENT_CLOCK)->name = lode_profile_intern(
 		profile, "l1d-miss");
 	g_array_append_val(profile->events, last);
 	for (guint i = 0; i < samples->len; i++) {
