@@ -238,7 +238,7 @@ static void filter_by_lines(
 		self->frame->dictionary, self->frame->blocks[self->invocation]);
 	const uint32_t *sizes = block->instruction_sizes;
 	const LodeFilterShape *shape = &self->rules.fetches;
-	uint64_t line = plan->first >> shape->shift, address = plan->first;
+	uint64_t line = plan->first >> shape->shift, address = plan->first, fetched;
 	unsigned slot = 0, instruction = 0;
 
 	for (; line <= plan->last >> shape->shift; line++) {
@@ -252,6 +252,9 @@ static void filter_by_lines(
 			slot++;
 		filter_slots(self, plan, slots, first, slot);
 		filter_fetch(self, address, sizes[instruction], instruction, instruction + slot);
+		/* It used all its lines, also those that its own later ones pushed out of the table. */
+		fetched = (address + sizes[instruction] - 1) >> shape->shift;
+		line = MAX(line, fetched);
 	}
 	filter_slots(self, plan, slots, slot, plan->n_slots);
 }

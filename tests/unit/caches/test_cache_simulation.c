@@ -313,6 +313,26 @@ static void test_sizeless_fetch(void)
 	clear_case(&now);
 }
 
+/* A fetch wider than its cache is one reference: it misses once, not again for each line that its
+ * own later lines push out. */
+static void test_wide_fetch(void)
+{
+	LodeReference references[30];
+	Case now = {0};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(references); i += 3) {
+		references[i] = (LodeReference){0x1008, 100, 0, LODE_REFERENCE_FETCH};
+		references[i + 1] = (LodeReference){0x9000 + i * 64, 8, 0, LODE_REFERENCE_LOAD};
+		references[i + 2] = (LodeReference){0x106c, 4, 0, LODE_REFERENCE_FETCH};
+	}
+	g_autoptr(GPtrArray) frames = frames_of(references, G_N_ELEMENTS(references));
+	/* with a policy that asks for the filter, and as two hierarchies that share one */
+	add_hierarchy(&now, g_strdup("i1=32:2:16,d1=128:2:16:fifo,l2=4K:2:16"));
+	add_hierarchy(&now, g_strdup("i1=32:2:16,d1=128:2:16:fifo,l2=4K:2:16"));
+	compare_with_naive(&now, frames, false);
+	clear_case(&now);
+}
+
 /* Two cores on the two halves of a line: the sharing is false; on one half: it is true. */
 static void test_sharing(gconstpointer data)
 {
@@ -382,6 +402,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/caches/cache_simulation/workers", test_workers);
 	g_test_add_func("/caches/cache_simulation/conflict", test_conflict);
 	g_test_add_func("/caches/cache_simulation/sizeless_fetch", test_sizeless_fetch);
+	g_test_add_func("/caches/cache_simulation/wide_fetch", test_wide_fetch);
 	g_test_add_data_func(
 		"/caches/cache_simulation/true_sharing", GINT_TO_POINTER(1), test_sharing);
 	g_test_add_data_func(
