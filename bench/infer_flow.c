@@ -4,7 +4,7 @@
  * shapes. The counts of blocks are random, as if counted, or voted from samples; no edge is
  * measured.
  */
-#include "ingest/flow_inference.h"
+#include "ingest/inference/flow_inference.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/whole_trace.h"
 
-#include "ingest/traced_recording.h"
+#include "ingest/traced/traced_recording.h"
 
 #include <stdio.h>
 #include <string.h>

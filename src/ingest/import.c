@@ -3,9 +3,9 @@
 #include "ingest/import.h"
 
 #include "base/error.h"
-#include "ingest/join.h"
-#include "ingest/sampled_recording.h"
-#include "ingest/traced_recording.h"
+#include "ingest/join/join.h"
+#include "ingest/sampled/sampled_recording.h"
+#include "ingest/traced/traced_recording.h"
 #include "ingest/user_attributes.h"
 #include "sources/callgrind.h"
 #include "sources/flow_file.h"
@@ -210,9 +210,14 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 	if (samples != NULL && counts != NULL)
 		lode_recording_add_samples(counts, samples);
 	const LodeJoinContext context = {
-		maps, jit, lode_memory_reading_has_addresses(memory) ? memory : NULL};
-	return lode_join_recording(
-		counts != NULL ? counts : samples, &context, options, progress, error);
+		.load_maps = maps,
+		.jit = jit,
+		.memory_reading = lode_memory_reading_has_addresses(memory) ? memory : NULL,
+		.program = options->program,
+		.allow_debuginfod = options->allow_debuginfod,
+		.threads = options->threads,
+	};
+	return lode_join_recording(counts != NULL ? counts : samples, &context, progress, error);
 }
 
 static LodeProfile *import_flow_file(const Inputs *inputs, const LodeImportOptions *options,

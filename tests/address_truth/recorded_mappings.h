@@ -2,7 +2,7 @@
 /* What a perf.data file with data mappings says was mapped, at any time. */
 #pragma once
 
-#include "ingest/address_space.h"
+#include "ingest/process/address_space.h"
 #include "sources/perf_data.h"
 
 typedef struct {

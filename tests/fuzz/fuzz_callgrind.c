@@ -2,7 +2,7 @@
 /* Any bytes as callgrind output: what is read must be sorted and sum to the totals, and must join
  * without any binary. */
 #include "fuzz_target.h"
-#include "ingest/join.h"
+#include "ingest/join/join.h"
 #include "sources/callgrind.h"
 
 static void check_order(const LodeRecording *recording)
@@ -35,8 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *path = fuzz_file(data, size);
 	g_autoptr(LodeRecording) recording = lode_callgrind_read(&path, 1, NULL, &error);
 	g_autoptr(LodeJitCodeSet) jit = lode_jit_code_set_new();
-	const LodeJoinContext context = {maps, jit};
-	LodeImportOptions options = {.threads = 1};
+	const LodeJoinContext context = {.load_maps = maps, .jit = jit, .threads = 1};
 
 	if ((recording != NULL) == (error != NULL))
 		g_error("a result and an error");
@@ -44,8 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	check_order(recording);
 	hide_objects(recording);
-	g_autoptr(LodeProfile)
-		profile = lode_join_recording(recording, &context, &options, NULL, &error);
+	g_autoptr(LodeProfile) profile = lode_join_recording(recording, &context, NULL, &error);
 	if ((profile != NULL) == (error != NULL))
 		g_error("a result and an error");
 	return 0;

@@ -5,7 +5,7 @@
  * at.
  */
 #include "fuzz_target.h"
-#include "ingest/live_addresses.h"
+#include "ingest/process/live_addresses.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cheapest flows are many where nothing was measured, and a solver gives one at a corner: all of
+ * it through one side. Here what is free is spread: split evenly at each node, then scaled to what
+ * is given at both ends until both agree (iterative proportional fitting; its limit is the flow
+ * nearest to the even one in relative entropy), rounded, and made whole again by a small flow.
+ *
+ * W. E. Deming, F. F. Stephan: "On a least squares adjustment of a sampled frequency table when the
+ * expected marginal totals are known", 1940.
+ */
+#include "ingest/inference/flow_network.h"
+#include "ingest/inference/min_cost_flow.h"
+
+#include <math.h>
+
+enum { MAX_ROUNDS = 30 };
+
+static const double tolerance = 1e-3; /* of a sum; what is missed is repaired */
+
+typedef struct {
+	LodeFlowNetwork *network;
+	double *share;                /* of each free arc */
+	double *fixed_in, *fixed_out; /* node → sum of what is not free */
+	uint32_t *n_in, *n_out;       /* node → number of free arcs */
+} Balance;
+
+static void balance_clear(Balance *self)
+{
+	g_free(self->share);
+	g_free(self->fixed_in);
+	g_free(self->fixed_out);
+	g_free(self->n_in);
+	g_free(self->n_out);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Balance, balance_clear)
+
+static bool balance_init(Balance *self, LodeFlowNetwork *network, GError **error)
+{
+	size_t n = network->n_nodes;
+
+	self->network = network;
+	self->share = g_try_new(double, MAX(network->n_arcs, 1));
+	self->fixed_in = g_try_new0(double, n);
+	self->fixed_out = g_try_new0(double, n);
+	self->n_in = g_try_new0(uint32_t, n);
+	self->n_out = g_try_new0(uint32_t, n);
+	if (self->share != NULL && self->fixed_in != NULL && self->fixed_out != NULL &&
+		self->n_in != NULL && self->n_out != NULL)
+		return true;
+	return lode_flow_network_no_memory(error);
+}
+
+static void count_free(Balance *self)
+{
+	for (uint32_t v = 0; v < self->network->n_nodes; v++) {
+		self->n_in[v] = self->n_out[v] = 0;
+		self->fixed_in[v] = self->fixed_out[v] = 0;
+	}
+	for (uint32_t i = 0; i < self->network->n_arcs; i++) {
+		const LodeFlowArc *arc = &self->network->arcs[i];
+		if (arc->is_free) {
+			self->n_out[arc->source]++;
+			self->n_in[arc->target]++;
+			self->share[i] = 1;
+		} else {
+			self->fixed_out[arc->source] += (double)arc->flow;
+			self->fixed_in[arc->target] += (double)arc->flow;
+		}
+	}
+}
+
+/* A loop of unknown counts only has no natural number of rounds: it keeps what it has. */
+static void fix_unknown_loops(Balance *self)
+{
+	LodeFlowNetwork *network = self->network;
+
+	for (uint32_t i = 0; i < network->n_arcs; i++) {
+		LodeFlowArc *arc = &network->arcs[i];
+		if (arc->is_free && arc->source != network->hub && arc->target != network->hub &&
+			network->rank[arc->target] <= network->rank[arc->source] &&
+			self->n_in[arc->source] > 0 && self->n_out[arc->target] > 0)
+			arc->is_free = false;
+	}
+}
+
+static bool has_choice(const Balance *self)
+{
+	for (uint32_t v = 0; v < self->network->n_nodes; v++)
+		if (self->n_out[v] > 1)
+			return true;
+	return false;
+}
+
+static double sum_free(const Balance *self, const uint32_t *list, uint32_t n)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (self->network->arcs[list[i]].is_free)
+			sum += self->share[list[i]];
+	return sum;
+}
+
+/* Scales the free arcs of a list to a sum; gives by how much it missed, beyond what may be. */
+static double scale_to(Balance *self, const uint32_t *list, uint32_t n, double sum)
+{
+	double before = sum_free(self, list, n), wanted = fmax(sum, 0);
+
+	if (before <= 0)
+		return wanted;
+	for (uint32_t i = 0; i < n; i++)
+		if (self->network->arcs[list[i]].is_free)
+			self->share[list[i]] *= wanted / before;
+	return fabs(wanted - before) - fmax(tolerance * wanted, 0.25);
+}
+
+/* What one side of a node has: fixed, and free. */
+static double side_sum(const Balance *self, uint32_t v, bool is_in)
+{
+	const LodeFlowNetwork *network = self->network;
+	const uint32_t *starts = is_in ? network->in_starts : network->out_starts;
+	const uint32_t *list = is_in ? network->in_arcs : network->out_arcs;
+
+	return (is_in ? self->fixed_in : self->fixed_out)[v] +
+	       sum_free(self, list + starts[v], starts[v + 1] - starts[v]);
+}
+
+/* Makes a node's outgoing flow its incoming one, or the other way where that cannot be. */
+static double fit_node(Balance *self, uint32_t v, bool is_forward)
+{
+	const LodeFlowNetwork *network = self->network;
+
+	if (self->n_in[v] == 0 && self->n_out[v] == 0)
+		return 0;
+	if (self->n_out[v] > 0 && (is_forward || self->n_in[v] == 0))
+		return scale_to(self, network->out_arcs + network->out_starts[v],
+			network->out_starts[v + 1] - network->out_starts[v],
+			side_sum(self, v, true) - self->fixed_out[v]);
+	return scale_to(self, network->in_arcs + network->in_starts[v],
+		network->in_starts[v + 1] - network->in_starts[v],
+		side_sum(self, v, false) - self->fixed_in[v]);
+}
+
+/* What enters from outside, evenly over the entries. */
+static void share_entries(Balance *self)
+{
+	const LodeFlowNetwork *network = self->network;
+	uint32_t hub = network->hub;
+	double sum = 0;
+
+	for (uint32_t i = network->out_starts[hub]; i < network->out_starts[hub + 1]; i++)
+		if (network->arcs[network->out_arcs[i]].is_free)
+			sum += (double)network->arcs[network->out_arcs[i]].flow;
+	scale_to(self, network->out_arcs + network->out_starts[hub],
+		network->out_starts[hub + 1] - network->out_starts[hub], sum);
+}
+
+/*
+ * Down the graph what leaves a node is scaled to what enters it, up the graph the other way round;
+ * where one side is fixed, always the other.
+ */
+static void fit(Balance *self)
+{
+	const LodeFlowNetwork *network = self->network;
+	double worst = INFINITY;
+
+	share_entries(self);
+	for (unsigned round = 0; round < MAX_ROUNDS && worst > 0; round++) {
+		worst = 0;
+		for (uint32_t i = 1; i < network->n_order; i++)
+			worst = fmax(worst, fit_node(self, network->order[i], true));
+		for (uint32_t i = network->n_order; i-- > 1;)
+			worst = fmax(worst, fit_node(self, network->order[i], false));
+	}
+}
+
+/* The nearest whole flow; as in the cheapest one, arc by arc: more first, then less. */
+static LodeMinCostFlow *build_repair(const Balance *self)
+{
+	const LodeFlowNetwork *network = self->network;
+	LodeMinCostFlow *solver = lode_min_cost_flow_new(network->n_nodes, 2 * network->n_arcs);
+
+	for (uint32_t i = 0; solver != NULL && i < network->n_arcs; i++) {
+		const LodeFlowArc *arc = &network->arcs[i];
+		int64_t flow = arc->is_free ? (int64_t)round(self->share[i]) : arc->flow;
+		int64_t cost = arc->item == LODE_FLOW_OUTSIDE ? 0 : 1;
+
+		lode_min_cost_flow_add_supply(solver, arc->source, -flow);
+		lode_min_cost_flow_add_supply(solver, arc->target, flow);
+		if (!arc->is_free)
+			continue;
+		lode_min_cost_flow_add_arc(
+			solver, (LodeMinCostArc){arc->source, arc->target, INT64_C(1) << 60, cost});
+		lode_min_cost_flow_add_arc(
+			solver, (LodeMinCostArc){arc->target, arc->source, flow, cost});
+	}
+	return solver;
+}
+
+static void take_repaired(Balance *self, const LodeMinCostFlow *solver)
+{
+	uint32_t next = 0;
+
+	for (uint32_t i = 0; i < self->network->n_arcs; i++) {
+		LodeFlowArc *arc = &self->network->arcs[i];
+		if (!arc->is_free)
+			continue;
+		arc->flow = (int64_t)round(self->share[i]) + lode_min_cost_flow_sent(solver, next) -
+		            lode_min_cost_flow_sent(solver, next + 1);
+		next += 2;
+	}
+}
+
+bool lode_flow_network_balance(LodeFlowNetwork *network, uint64_t max_work, GError **error)
+{
+	g_auto(Balance) self = {0};
+
+	if (!balance_init(&self, network, error))
+		return false;
+	count_free(&self);
+	fix_unknown_loops(&self);
+	count_free(&self);
+	if (!has_choice(&self))
+		return true;
+	fit(&self);
+	g_autoptr(LodeMinCostFlow) solver = build_repair(&self);
+	if (solver == NULL)
+		return lode_flow_network_no_memory(error);
+	/* Where the bound on work ends this, the flow stays as the solver found it. */
+	if (lode_min_cost_flow_solve(solver, max_work) == LODE_MIN_COST_FLOW_OPTIMAL)
+		take_repaired(&self, solver);
+	return true;
+}

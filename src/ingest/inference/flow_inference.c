@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps of an inference: the cheapest flow, made even, made connected. */
+#include "ingest/inference/flow_inference.h"
+
+#include "ingest/inference/flow_network.h"
+
+#include <string.h>
+
+/* A few seconds; real functions need a thousandth of it. */
+static const uint64_t default_max_work = UINT64_C(1) << 29;
+
+static void check_graph(const LodeInferenceGraph *graph, double unit)
+{
+	g_assert(unit > 0);
+	for (uint32_t e = 0; e < graph->n_edges; e++)
+		g_assert(graph->edges[e].source < graph->n_blocks &&
+			 graph->edges[e].target < graph->n_blocks);
+}
+
+static void take_counts(const LodeFlowNetwork *network, const LodeInferenceGraph *graph,
+	double unit, LodeInferenceResult *out)
+{
+	memset(out->blocks, 0, graph->n_blocks * sizeof(double));
+	if (graph->n_edges > 0)
+		memset(out->edges, 0, graph->n_edges * sizeof(double));
+	for (uint32_t i = 0; i < network->n_arcs; i++) {
+		const LodeFlowArc *arc = &network->arcs[i];
+		double count = (double)arc->flow * unit;
+		if (arc->item < graph->n_blocks)
+			out->blocks[arc->item] = count;
+		else if (arc->item != LODE_FLOW_OUTSIDE)
+			out->edges[arc->item - graph->n_blocks] = count;
+	}
+}
+
+bool lode_flow_inference_solve(const LodeInferenceGraph *graph, const LodeInferenceOptions *options,
+	LodeInferenceResult *out, GError **error)
+{
+	g_auto(LodeFlowNetwork) network = {0};
+	uint64_t max_work = options->max_work == 0 ? default_max_work : options->max_work;
+	bool is_optimal;
+	uint64_t n_joined;
+
+	check_graph(graph, options->unit);
+	if (graph->n_blocks == 0) {
+		out->is_optimal = true;
+		out->n_joined = 0;
+		return true;
+	}
+	if (!lode_flow_network_init(&network, graph, options, error) ||
+		!lode_flow_network_solve(&network, max_work, &is_optimal, error) ||
+		!lode_flow_network_balance(&network, max_work, error) ||
+		!lode_flow_network_join(&network, &n_joined, error))
+		return false;
+	take_counts(&network, graph, options->unit, out);
+	out->is_optimal = is_optimal;
+	out->n_joined = n_joined;
+	return true;
+}
+
+bool lode_flow_inference_run(const LodeInferenceGraph *graph, double unit, double *out_blocks,
+	double *out_edges, GError **error)
+{
+	LodeInferenceOptions options = {.unit = unit};
+	LodeInferenceResult result = {.blocks = out_blocks, .edges = out_edges};
+
+	return lode_flow_inference_solve(graph, &options, &result, error);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* The network of a function, what each change of a measured count costs, and its cheapest flow. */
+#include "ingest/inference/flow_network.h"
+
+#include "base/error.h"
+#include "ingest/inference/min_cost_flow.h"
+
+#include <math.h>
+
+/* Per unit. See docs/inference.md for where they come from. */
+enum {
+	COST_BLOCK_INCREASE = 10,
+	COST_BLOCK_DECREASE = 10,
+	COST_ZERO_BLOCK_INCREASE = 11,
+	COST_ENTRY_INCREASE = 10,
+	COST_ENTRY_DECREASE = 10,
+	COST_UNKNOWN_BLOCK_INCREASE = 0,
+	COST_EDGE_INCREASE = 10,
+	COST_EDGE_DECREASE = 20,
+	COST_UNKNOWN_EDGE_INCREASE = 0,
+	MAX_WEIGHT = 1 << 14, /* instructions; keeps the cost of a path within 63 bits */
+	COST_STUCK_EXIT = 5,  /* leaving a block that no exit can be reached from */
+};
+
+bool lode_flow_network_no_memory(GError **error)
+{
+	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+		"the control flow graph is too large to infer its counts in memory");
+	return false;
+}
+
+void lode_flow_network_clear(LodeFlowNetwork *self)
+{
+	g_free(self->arcs);
+	g_free(self->out_starts);
+	g_free(self->out_arcs);
+	g_free(self->in_starts);
+	g_free(self->in_arcs);
+	g_free(self->order);
+	g_free(self->rank);
+	*self = (LodeFlowNetwork){0};
+}
+
+static bool allocate(LodeFlowNetwork *self, size_t max_arcs)
+{
+	size_t n = self->n_nodes;
+
+	self->arcs = g_try_new(LodeFlowArc, max_arcs);
+	self->out_starts = g_try_new(uint32_t, n + 1);
+	self->out_arcs = g_try_new(uint32_t, max_arcs);
+	self->in_starts = g_try_new(uint32_t, n + 1);
+	self->in_arcs = g_try_new(uint32_t, max_arcs);
+	self->order = g_try_new(uint32_t, n);
+	self->rank = g_try_new(uint32_t, n);
+	return self->arcs != NULL && self->out_starts != NULL && self->out_arcs != NULL &&
+	       self->in_starts != NULL && self->in_arcs != NULL && self->order != NULL &&
+	       self->rank != NULL;
+}
+
+static LodeFlowArc *add_arc(
+	LodeFlowNetwork *self, uint32_t source, uint32_t target, uint32_t item, double count)
+{
+	LodeFlowArc *arc = &self->arcs[self->n_arcs++];
+
+	*arc = (LodeFlowArc){.source = source, .target = target, .item = item};
+	arc->is_known = count >= 0;
+	if (arc->is_known)
+		arc->count = (int64_t)round(count);
+	return arc;
+}
+
+static void add_block(
+	LodeFlowNetwork *self, const LodeInferenceGraph *graph, uint32_t b, double unit)
+{
+	const LodeInferenceBlock *block = &graph->blocks[b];
+	LodeFlowArc *arc = add_arc(self, 2 * b, 2 * b + 1, b, block->count / unit);
+
+	arc->increase = COST_UNKNOWN_BLOCK_INCREASE;
+	if (!arc->is_known)
+		return;
+	arc->weight = (int64_t)fmin(round(block->weight), MAX_WEIGHT);
+	if (arc->weight > 0)
+		return;
+	arc->decrease = b == 0 ? COST_ENTRY_DECREASE : COST_BLOCK_DECREASE;
+	if (b == 0)
+		arc->increase = COST_ENTRY_INCREASE;
+	else
+		arc->increase = arc->count == 0 ? COST_ZERO_BLOCK_INCREASE : COST_BLOCK_INCREASE;
+}
+
+static void add_edge(
+	LodeFlowNetwork *self, const LodeInferenceGraph *graph, uint32_t e, double unit)
+{
+	const LodeInferenceEdge *edge = &graph->edges[e];
+	LodeFlowArc *arc = add_arc(self, 2 * edge->source + 1, 2 * edge->target,
+		graph->n_blocks + e, edge->count / unit);
+
+	arc->decrease = COST_EDGE_DECREASE;
+	arc->increase = arc->is_known ? COST_EDGE_INCREASE : COST_UNKNOWN_EDGE_INCREASE;
+}
+
+static void add_arcs(LodeFlowNetwork *self, const LodeInferenceGraph *graph, double unit)
+{
+	g_autofree bool *has_edges = g_new0(bool, graph->n_blocks);
+
+	for (uint32_t b = 0; b < graph->n_blocks; b++)
+		add_block(self, graph, b, unit);
+	for (uint32_t e = 0; e < graph->n_edges; e++) {
+		add_edge(self, graph, e, unit);
+		has_edges[graph->edges[e].source] = true;
+	}
+	for (uint32_t b = 0; b < graph->n_blocks; b++) {
+		if (b == 0 || graph->blocks[b].is_entry)
+			add_arc(self, self->hub, 2 * b, LODE_FLOW_OUTSIDE, -1);
+		if (graph->blocks[b].is_exit || !has_edges[b])
+			add_arc(self, 2 * b + 1, self->hub, LODE_FLOW_OUTSIDE, -1);
+	}
+}
+
+/* Lists the arcs by the node at one of their ends. */
+static void list_arcs(const LodeFlowNetwork *self, bool by_source, uint32_t *starts, uint32_t *list)
+{
+	for (uint32_t v = 0; v <= self->n_nodes; v++)
+		starts[v] = 0;
+	for (uint32_t i = 0; i < self->n_arcs; i++)
+		starts[by_source ? self->arcs[i].source : self->arcs[i].target]++;
+	for (uint32_t v = 0; v < self->n_nodes; v++)
+		starts[v + 1] += starts[v];
+	/* From behind, so that the lists keep the order and the starts end where they begin. */
+	for (uint32_t i = self->n_arcs; i-- > 0;)
+		list[--starts[by_source ? self->arcs[i].source : self->arcs[i].target]] = i;
+}
+
+static void link_arcs(LodeFlowNetwork *self)
+{
+	list_arcs(self, true, self->out_starts, self->out_arcs);
+	list_arcs(self, false, self->in_starts, self->in_arcs);
+}
+
+/* Depth first from the hub; `cursor` and `stack` have room for all nodes. */
+static void order_nodes(LodeFlowNetwork *self, uint32_t *cursor, uint32_t *stack)
+{
+	uint32_t n_stack = 0, n_left = self->n_nodes;
+
+	for (uint32_t v = 0; v < self->n_nodes; v++) {
+		cursor[v] = self->out_starts[v];
+		self->rank[v] = UINT32_MAX;
+	}
+	stack[n_stack++] = self->hub;
+	self->rank[self->hub] = 0;
+	while (n_stack > 0) {
+		uint32_t v = stack[n_stack - 1];
+		if (cursor[v] == self->out_starts[v + 1]) {
+			self->order[--n_left] = v;
+			n_stack--;
+			continue;
+		}
+		uint32_t next = self->arcs[self->out_arcs[cursor[v]++]].target;
+		if (self->rank[next] == UINT32_MAX) {
+			self->rank[next] = 0;
+			stack[n_stack++] = next;
+		}
+	}
+	self->n_order = self->n_nodes - n_left;
+	for (uint32_t i = 0; i < self->n_order; i++) {
+		self->order[i] = self->order[n_left + i];
+		self->rank[self->order[i]] = i;
+	}
+}
+
+/* Exits for the blocks of endless loops; `can_leave` and `queue` have room for all nodes. */
+static void add_stuck_exits(LodeFlowNetwork *self, uint32_t *can_leave, uint32_t *queue)
+{
+	uint32_t n_queue = 0;
+
+	for (uint32_t v = 0; v < self->n_nodes; v++)
+		can_leave[v] = 0;
+	queue[n_queue++] = self->hub;
+	can_leave[self->hub] = 1;
+	for (uint32_t next = 0; next < n_queue; next++) {
+		uint32_t v = queue[next];
+		for (uint32_t i = self->in_starts[v]; i < self->in_starts[v + 1]; i++) {
+			uint32_t source = self->arcs[self->in_arcs[i]].source;
+			if (can_leave[source] == 0)
+				queue[n_queue++] = source;
+			can_leave[source] = 1;
+		}
+	}
+	for (uint32_t v = 1; v < self->hub; v += 2)
+		if (can_leave[v] == 0)
+			add_arc(self, v, self->hub, LODE_FLOW_OUTSIDE, -1)->increase =
+				COST_STUCK_EXIT;
+}
+
+static void drop_unreachable(LodeFlowNetwork *self)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < self->n_arcs; i++)
+		if (self->rank[self->arcs[i].source] != UINT32_MAX)
+			self->arcs[n++] = self->arcs[i];
+	self->n_arcs = n;
+}
+
+static bool check_counts(
+	const LodeInferenceGraph *graph, double unit, size_t n_arcs, GError **error)
+{
+	double limit = (double)LODE_FLOW_LIMIT / (double)(n_arcs + 1), largest = 0;
+
+	for (uint32_t b = 0; b < graph->n_blocks; b++)
+		largest = fmax(largest, graph->blocks[b].count / unit);
+	for (uint32_t e = 0; e < graph->n_edges; e++)
+		largest = fmax(largest, graph->edges[e].count / unit);
+	if (largest <= limit)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+		"a count of %g is too large to infer others from it", largest);
+	return false;
+}
+
+bool lode_flow_network_init(LodeFlowNetwork *self, const LodeInferenceGraph *graph,
+	const LodeInferenceOptions *options, GError **error)
+{
+	double unit = options->unit;
+	size_t max_arcs = 3 * (size_t)graph->n_blocks + graph->n_edges;
+
+	*self = (LodeFlowNetwork){.sample = options->sample > 0 ? options->sample / unit : 1};
+	if (max_arcs > UINT32_MAX / 8)
+		return lode_flow_network_no_memory(error);
+	if (!check_counts(graph, unit, max_arcs, error))
+		return false;
+	self->hub = 2 * graph->n_blocks;
+	self->n_nodes = self->hub + 1;
+	g_autofree uint32_t *first = g_try_new(uint32_t, self->n_nodes);
+	g_autofree uint32_t *second = g_try_new(uint32_t, self->n_nodes);
+	if (first == NULL || second == NULL || !allocate(self, max_arcs))
+		return lode_flow_network_no_memory(error);
+	add_arcs(self, graph, unit);
+	link_arcs(self);
+	add_stuck_exits(self, first, second);
+	link_arcs(self);
+	order_nodes(self, first, second);
+	drop_unreachable(self);
+	link_arcs(self);
+	return true;
+}
+
+/* An arc is as many arcs of the solver as it has steps, those for more before those for less. */
+static void add_steps(const LodeFlowNetwork *self, const LodeFlowArc *arc, LodeMinCostFlow *solver)
+{
+	LodeFlowStep steps[LODE_FLOW_MAX_STEPS];
+	uint32_t n = lode_flow_network_steps(self, arc, true, steps);
+
+	for (uint32_t i = 0; i < n; i++)
+		lode_min_cost_flow_add_arc(solver, (LodeMinCostArc){arc->source, arc->target,
+							   steps[i].capacity, steps[i].cost});
+	n = lode_flow_network_steps(self, arc, false, steps);
+	for (uint32_t i = 0; i < n; i++)
+		lode_min_cost_flow_add_arc(solver, (LodeMinCostArc){arc->target, arc->source,
+							   steps[i].capacity, steps[i].cost});
+	lode_min_cost_flow_add_supply(solver, arc->source, -arc->count);
+	lode_min_cost_flow_add_supply(solver, arc->target, arc->count);
+}
+
+static LodeMinCostFlow *build_solver(const LodeFlowNetwork *self)
+{
+	LodeFlowStep steps[LODE_FLOW_MAX_STEPS];
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < self->n_arcs; i++)
+		n += lode_flow_network_steps(self, &self->arcs[i], true, steps) +
+		     lode_flow_network_steps(self, &self->arcs[i], false, steps);
+	if (n > UINT32_MAX / 2)
+		return NULL;
+	LodeMinCostFlow *solver = lode_min_cost_flow_new(self->n_nodes, (uint32_t)n);
+	for (uint32_t i = 0; solver != NULL && i < self->n_arcs; i++)
+		add_steps(self, &self->arcs[i], solver);
+	return solver;
+}
+
+static void take_flow(LodeFlowNetwork *self, const LodeMinCostFlow *solver, bool is_optimal)
+{
+	LodeFlowStep steps[LODE_FLOW_MAX_STEPS];
+	uint32_t next = 0;
+
+	for (uint32_t i = 0; i < self->n_arcs; i++) {
+		LodeFlowArc *arc = &self->arcs[i];
+		arc->is_free = is_optimal && !arc->is_known &&
+		               lode_min_cost_flow_reduced_cost(solver, next) == 0;
+		arc->flow = arc->count;
+		for (uint32_t n = lode_flow_network_steps(self, arc, true, steps); n > 0; n--)
+			arc->flow += lode_min_cost_flow_sent(solver, next++);
+		for (uint32_t n = lode_flow_network_steps(self, arc, false, steps); n > 0; n--)
+			arc->flow -= lode_min_cost_flow_sent(solver, next++);
+	}
+}
+
+/* What the solver did not get done goes by the shortest ways to the hub and from it. */
+static bool send_rest(LodeFlowNetwork *self, const LodeMinCostFlow *solver, GError **error)
+{
+	g_autofree int64_t *from_hub = g_try_new0(int64_t, self->n_nodes);
+	g_autofree int64_t *to_hub = g_try_new0(int64_t, self->n_nodes);
+
+	if (from_hub == NULL || to_hub == NULL)
+		return lode_flow_network_no_memory(error);
+	for (uint32_t v = 0; v < self->hub; v++) {
+		int64_t excess = lode_min_cost_flow_excess(solver, v);
+		to_hub[v] = MAX(excess, 0);
+		from_hub[v] = MAX(-excess, 0);
+	}
+	return lode_flow_network_send(self, from_hub, to_hub, error);
+}
+
+bool lode_flow_network_solve(
+	LodeFlowNetwork *self, uint64_t max_work, bool *out_is_optimal, GError **error)
+{
+	g_autoptr(LodeMinCostFlow) solver = build_solver(self);
+
+	if (solver == NULL)
+		return lode_flow_network_no_memory(error);
+	LodeMinCostFlowStatus status = lode_min_cost_flow_solve(solver, max_work);
+	g_assert(status != LODE_MIN_COST_FLOW_INFEASIBLE);
+	*out_is_optimal = status == LODE_MIN_COST_FLOW_OPTIMAL;
+	take_flow(self, solver, *out_is_optimal);
+	return *out_is_optimal || send_rest(self, solver, error);
+}

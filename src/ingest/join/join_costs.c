@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events and costs: callgrind's own events under their own names, clear names made of them, and
+ * "cycles", KCachegrind's estimate, as the weight.
+ */
+#include "base/error.h"
+#include "base/large_array.h"
+#include "ingest/join/join.h"
+
+#include <string.h>
+
+typedef struct {
+	const char *name, *description;
+} EventText;
+
+/* What callgrind calls them, in its own order. */
+static const EventText texts[] = {
+	{"Dr", "data reads"},
+	{"Dw", "data writes"},
+	{"I1mr", "first-level instruction cache read misses"},
+	{"D1mr", "first-level data cache read misses"},
+	{"D1mw", "first-level data cache write misses"},
+	{"ILmr", "last-level instruction read misses"},
+	{"DLmr", "last-level data read misses"},
+	{"DLmw", "last-level data write misses"},
+	{"Bc", "conditional branches executed"},
+	{"Bcm", "conditional branches mispredicted"},
+	{"Bi", "indirect branches executed"},
+	{"Bim", "indirect branches mispredicted"},
+};
+
+enum { MAX_PARTS = 3 };
+
+typedef struct {
+	const char *name, *description;
+	double cycles; /* what one costs in the estimate */
+	const char *parts[MAX_PARTS];
+} ClearEvent;
+
+static const ClearEvent clear_events[] = {
+	{"l1i-miss", "first-level instruction cache misses", 10, {"I1mr"}},
+	{"l1d-miss", "first-level data cache misses", 10, {"D1mr", "D1mw"}},
+	{"ll-miss", "last-level cache misses", 100, {"ILmr", "DLmr", "DLmw"}},
+	{"branch-miss", "mispredicted branches", 10, {"Bcm", "Bim"}},
+};
+
+static const char *describe(const char *name)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		if (strcmp(texts[i].name, name) == 0)
+			return texts[i].description;
+	return NULL;
+}
+
+static uint32_t find_column(const LodeRecording *recording, const char *name)
+{
+	for (guint i = 0; i < recording->events->len; i++)
+		if (strcmp(recording->events->pdata[i], name) == 0)
+			return i;
+	return LODE_NONE;
+}
+
+static bool is_sampled_column(const LodeRecording *recording, uint32_t column)
+{
+	return column >= recording->events->len - recording->n_sampled;
+}
+
+/* A name of callgrind's, or that we give to another event. */
+static bool is_reserved(const char *name)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(clear_events); i++)
+		if (strcmp(name, clear_events[i].name) == 0)
+			return true;
+	return describe(name) != NULL || strcmp(name, "Ir") == 0 ||
+	       strcmp(name, "estimated-cycles") == 0;
+}
+
+/* Executions are one event already, so that samples of them need another name; so does what was
+ * counted too. */
+static char *column_name(const LodeJoin *self, uint32_t column)
+{
+	bool is_sampled = is_sampled_column(self->recording, column);
+	char *name = g_strdup(self->recording->events->pdata[column]);
+
+	while ((is_sampled && is_reserved(name)) ||
+		lode_profile_find_event(self->profile, name) != LODE_NONE) {
+		char *longer = g_strconcat(name, is_sampled ? "-sampled" : "-recorded", NULL);
+		g_free(name);
+		name = longer;
+	}
+	return name;
+}
+
+/* What every instruction takes some of says nothing as an attribute. */
+static bool is_time(const char *name)
+{
+	static const char *const times[] = {"cpu-clock", "task-clock", "cycles", "cpu-cycles",
+		"ref-cycles", "instructions-sampled"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(times); i++)
+		if (strcmp(name, times[i]) == 0)
+			return true;
+	return strstr(name, "cycles") != NULL || strstr(name, "CYCLES") != NULL;
+}
+
+static void add_recorded_events(LodeJoin *self)
+{
+	const LodeRecording *recording = self->recording;
+
+	for (guint i = 0; i < recording->events->len; i++) {
+		g_autofree char *name = column_name(self, i);
+		bool is_sampled = is_sampled_column(recording, i);
+		const char *own = i < recording->descriptions->len
+		                          ? recording->descriptions->pdata[i]
+		                          : NULL;
+		const char *description = is_sampled || own != NULL ? own : describe(name);
+		uint32_t event = LODE_NONE;
+		if (i != self->ir_column)
+			event = lode_profile_add_event(self->profile, name, description,
+				is_sampled ? LODE_EVENT_SAMPLED : LODE_EVENT_RECORDED, NULL, 0);
+		g_array_append_val(self->column_events, event);
+		if (event == LODE_NONE)
+			continue;
+		LodeEvent *added = lode_profile_event(self->profile, event);
+		added->total = g_array_index(recording->totals, double, i);
+		added->is_attribute = is_sampled && !is_time(name);
+	}
+}
+
+static uint32_t add_derived(
+	LodeJoin *self, const char *name, const char *description, const GArray *terms)
+{
+	LodeProfile *profile = self->profile;
+	uint32_t event = lode_profile_add_event(profile, name, description, LODE_EVENT_DERIVED,
+		(const LodeEventTerm *)terms->data, terms->len);
+	double total = 0;
+
+	for (guint i = 0; i < terms->len; i++) {
+		const LodeEventTerm *term = &g_array_index(terms, LodeEventTerm, i);
+		total += term->factor * lode_profile_event(profile, term->event)->total;
+	}
+	lode_profile_event(profile, event)->total = total;
+	return event;
+}
+
+/* A clear name where the recording has any of its parts; its price goes into the estimate. */
+static void add_clear_event(LodeJoin *self, const ClearEvent *clear, GArray *cycles)
+{
+	g_autoptr(GArray) terms = g_array_new(FALSE, FALSE, sizeof(LodeEventTerm));
+
+	for (size_t i = 0; i < MAX_PARTS && clear->parts[i] != NULL; i++) {
+		LodeEventTerm term = {lode_profile_find_event(self->profile, clear->parts[i]), 1};
+		LodeEventTerm price = {term.event, clear->cycles};
+		if (term.event == LODE_NONE)
+			continue;
+		g_array_append_val(terms, term);
+		g_array_append_val(cycles, price);
+	}
+	if (terms->len == 0 || lode_profile_find_event(self->profile, clear->name) != LODE_NONE)
+		return;
+	uint32_t event = add_derived(self, clear->name, clear->description, terms);
+	lode_profile_event(self->profile, event)->is_attribute = true;
+}
+
+static uint32_t column_event(const LodeJoin *self, uint32_t column)
+{
+	return column == self->ir_column ? lode_profile_find_event(self->profile, "instructions")
+	                                 : g_array_index(self->column_events, uint32_t, column);
+}
+
+/* The sums that the recording itself knows. */
+static void add_recorded_sums(LodeJoin *self, GArray *cycles)
+{
+	const GArray *sums = self->recording->sums;
+
+	for (guint i = 0; i < sums->len; i++) {
+		const LodeRecordedSum *sum = &g_array_index(sums, LodeRecordedSum, i);
+		g_autoptr(GArray) terms = g_array_new(FALSE, FALSE, sizeof(LodeEventTerm));
+		for (uint32_t j = 0; j < sum->n_columns; j++) {
+			LodeEventTerm term = {column_event(self, sum->columns[j]), 1};
+			LodeEventTerm price = {term.event, sum->cycles};
+			g_array_append_val(terms, term);
+			if (sum->cycles > 0)
+				g_array_append_val(cycles, price);
+		}
+		uint32_t added = add_derived(self, sum->name, sum->description, terms);
+		lode_profile_event(self->profile, added)->is_attribute = sum->is_attribute;
+	}
+}
+
+/* Beside real cycles the estimate has another name. */
+static void add_estimate(LodeJoin *self, const GArray *terms)
+{
+	bool is_taken = lode_profile_find_event(self->profile, "cycles") != LODE_NONE;
+	const char *description = "estimated: instructions + 10 × first-level misses and "
+				  "mispredictions + 100 × last-level misses";
+
+	if (self->recording->is_trace)
+		description = terms->len > 1 ? "estimated: instructions + 10 × misses of the first "
+		                               "and middle levels and of TLBs + 100 × "
+		                               "last-level misses"
+		                             : "estimated: instructions";
+	add_derived(self, is_taken ? "estimated-cycles" : "cycles", description, terms);
+}
+
+static void choose_weight(LodeJoin *self)
+{
+	LodeProfile *profile = self->profile;
+	uint32_t column = lode_recording_weight_column(self->recording);
+
+	if (self->recording->n_sampled > 0)
+		profile->weight_event = g_array_index(self->column_events, uint32_t, column);
+	else
+		profile->weight_event = lode_profile_find_event(profile, "cycles");
+}
+
+bool lode_join_events(LodeJoin *self, GError **error)
+{
+	LodeProfile *profile = self->profile;
+	g_autoptr(GArray) once = g_array_new(FALSE, FALSE, sizeof(LodeEventTerm));
+	g_autoptr(GArray) cycles = g_array_new(FALSE, FALSE, sizeof(LodeEventTerm));
+
+	self->ir_column = find_column(self->recording, "Ir");
+	if (self->ir_column == LODE_NONE) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"the recording does not count instructions (event Ir)");
+		return false;
+	}
+	profile->total_count = g_array_index(self->recording->totals, double, self->ir_column);
+	LodeEventTerm count = {lode_profile_add_event(profile, "instructions",
+				       "instructions executed", LODE_EVENT_COUNT, NULL, 0),
+		1};
+	lode_profile_event(profile, count.event)->total = profile->total_count;
+	g_array_append_val(once, count);
+	g_array_append_val(cycles, count);
+	add_recorded_events(self);
+	if (self->recording->is_trace) {
+		add_recorded_sums(self, cycles);
+		add_estimate(self, cycles);
+	} else if (self->recording->frequency == LODE_FREQUENCY_EXACT) {
+		add_derived(self, "Ir", "instructions executed, as callgrind calls them", once);
+		for (size_t i = 0; i < G_N_ELEMENTS(clear_events); i++)
+			add_clear_event(self, &clear_events[i], cycles);
+		add_estimate(self, cycles);
+	}
+	choose_weight(self);
+	return true;
+}
+
+/* Sums the rows of one instruction; most have one. */
+static uint32_t sum_rows(const LodeJoin *self, uint32_t instruction, double *sums)
+{
+	uint32_t end = g_array_index(self->first_rows, uint32_t, instruction + 1);
+	uint32_t n = 0;
+
+	for (uint32_t i = g_array_index(self->first_rows, uint32_t, instruction); i < end; i++) {
+		const LodeRecordedInstruction *row = &g_array_index(self->recording->instructions,
+			LodeRecordedInstruction, g_array_index(self->rows, uint32_t, i));
+		const double *values = self->recording->values + row->first_value;
+		for (; n < row->n_values; n++)
+			sums[n] = 0;
+		for (uint32_t j = 0; j < row->n_values; j++)
+			sums[j] += values[j];
+	}
+	return n;
+}
+
+bool lode_join_costs(LodeJoin *self, GError **error)
+{
+	LodeProfile *profile = self->profile;
+	guint n_columns = self->recording->events->len;
+	const uint32_t *events = (const uint32_t *)self->column_events->data;
+	g_autofree double *sums = g_new(double, n_columns);
+
+	(void)error;
+	g_array_unref(profile->costs);
+	profile->costs = lode_large_array_new(sizeof(LodeCost), profile->instructions->len);
+	g_array_set_size(profile->cost_starts, profile->instructions->len + 1);
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t n = sum_rows(self, i, sums);
+		for (uint32_t j = 0; j < n; j++) {
+			LodeCost cost = {events[j], sums[j]};
+			if (sums[j] != 0 && events[j] != LODE_NONE)
+				g_array_append_val(profile->costs, cost);
+		}
+		LODE_AT(profile->cost_starts, uint32_t, i + 1) = profile->costs->len;
+	}
+	return true;
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples → executions, where nothing counted them: every function with samples or branches gets
+ * the counts that fit them best, and the recording is replaced by one that looks as if these had
+ * been counted. Functions are worked out on all workers and put together in their order.
+ */
+#include "ingest/join/join_infer.h"
+
+#include "base/error.h"
+#include "base/worker_pool.h"
+
+#include <stdlib.h>
+
+enum { MAX_VALUES = 1 << 29 }; /* instructions × columns: 4 GiB */
+
+typedef struct {
+	LodeJoin *join;
+	GArray *ranges;                /* LodeInferredSpan, by (image, first) */
+	GArray *branches;              /* LodeInferredSpan, by (image, source) */
+	GArray *entries;               /* the same, by (target image, target) */
+	GArray *functions;             /* LodeInferredEvidence: with samples or branches */
+	GArray *stray;                 /* LodeJoinSite: in no function */
+	LodeInferredFunction *results; /* of each of `functions` */
+	LodeInferenceScratch *scratch; /* of each worker */
+	GArray *image_objects;         /* uint32_t × images: an object of it */
+} Inference;
+
+/* Positions in the sorted arrays while functions are swept in the order of addresses. */
+typedef struct {
+	uint32_t site, range, branch, entry;
+} Cursor;
+
+static int compare_by_first(const void *a, const void *b)
+{
+	const LodeInferredSpan *left = a, *right = b;
+
+	if (left->image != right->image)
+		return left->image < right->image ? -1 : 1;
+	if (left->first != right->first)
+		return left->first < right->first ? -1 : 1;
+	return (left->last > right->last) - (left->last < right->last);
+}
+
+static int compare_by_last(const void *a, const void *b)
+{
+	const LodeInferredSpan *left = a, *right = b;
+
+	if (left->target_image != right->target_image)
+		return left->target_image < right->target_image ? -1 : 1;
+	if (left->last != right->last)
+		return left->last < right->last ? -1 : 1;
+	return compare_by_first(a, b);
+}
+
+static uint32_t image_of(const LodeJoin *join, uint32_t object)
+{
+	return g_array_index(join->object_images, uint32_t, object);
+}
+
+static void collect_spans(Inference *self)
+{
+	const LodeRecording *recording = self->join->recording;
+
+	for (guint i = 0; i < recording->ranges->len; i++) {
+		const LodeRecordedRange *range = &g_array_index(
+			recording->ranges, LodeRecordedRange, i);
+		uint32_t image = image_of(self->join, range->object);
+		const LodeInferredSpan span = {
+			image, image, range->first, range->last, range->count};
+		g_array_append_val(self->ranges, span);
+	}
+	for (guint i = 0; i < recording->jumps->len; i++) {
+		const LodeRecordedJump *jump = &g_array_index(
+			recording->jumps, LodeRecordedJump, i);
+		const LodeInferredSpan span = {image_of(self->join, jump->object),
+			image_of(self->join, jump->target_object), jump->source, jump->target,
+			jump->taken};
+		g_array_append_val(self->branches, span);
+		g_array_append_val(self->entries, span);
+	}
+	g_array_sort(self->ranges, compare_by_first);
+	g_array_sort(self->branches, compare_by_first);
+	g_array_sort(self->entries, compare_by_last);
+}
+
+/* How many rows of a sorted array, from `at` on, lie before (image, end). */
+static uint32_t count_spans(
+	const GArray *spans, uint32_t at, bool by_target, uint32_t image, uint64_t end)
+{
+	uint32_t n = 0;
+
+	for (; at + n < spans->len; n++) {
+		const LodeInferredSpan *span = &g_array_index(spans, LodeInferredSpan, at + n);
+		uint32_t own = by_target ? span->target_image : span->image;
+		uint64_t address = by_target ? span->last : span->first;
+		if (own > image || (own == image && address >= end))
+			break;
+	}
+	return n;
+}
+
+static uint32_t count_sites(const GArray *sites, uint32_t at, uint32_t image, uint64_t end)
+{
+	uint32_t n = 0;
+
+	for (; at + n < sites->len; n++) {
+		const LodeJoinSite *site = &g_array_index(sites, LodeJoinSite, at + n);
+		if (site->image > image || (site->image == image && site->address >= end))
+			break;
+	}
+	return n;
+}
+
+static void keep_stray(Inference *self, uint32_t first, uint32_t n)
+{
+	g_array_append_vals(self->stray, &g_array_index(self->join->sites, LodeJoinSite, first), n);
+}
+
+/* Everything before (image, address) belongs to no function. */
+static void skip_to(Inference *self, Cursor *cursor, uint32_t image, uint64_t address)
+{
+	uint32_t n = count_sites(self->join->sites, cursor->site, image, address);
+
+	if (n > 0)
+		keep_stray(self, cursor->site, n);
+	cursor->site += n;
+	cursor->range += count_spans(self->ranges, cursor->range, false, image, address);
+	cursor->branch += count_spans(self->branches, cursor->branch, false, image, address);
+	cursor->entry += count_spans(self->entries, cursor->entry, true, image, address);
+}
+
+static const LodeInferredSpan *spans_from(const GArray *spans, uint32_t at)
+{
+	return spans->len > 0 ? &g_array_index(spans, LodeInferredSpan, at) : NULL;
+}
+
+static void take_function(
+	Inference *self, Cursor *cursor, uint32_t image, const LodeBinaryFunction *function)
+{
+	uint64_t end = function->address + function->size;
+	const GArray *sites = self->join->sites;
+
+	skip_to(self, cursor, image, function->address);
+	LodeInferredEvidence evidence = {
+		.image = image,
+		.function = function,
+		.sites = sites->len > 0 ? &g_array_index(sites, LodeJoinSite, cursor->site) : NULL,
+		.n_sites = count_sites(self->join->sites, cursor->site, image, end),
+		.ranges = spans_from(self->ranges, cursor->range),
+		.n_ranges = count_spans(self->ranges, cursor->range, false, image, end),
+		.branches = spans_from(self->branches, cursor->branch),
+		.n_branches = count_spans(self->branches, cursor->branch, false, image, end),
+		.entries = spans_from(self->entries, cursor->entry),
+		.n_entries = count_spans(self->entries, cursor->entry, true, image, end),
+	};
+	cursor->site += evidence.n_sites;
+	cursor->range += evidence.n_ranges;
+	cursor->branch += evidence.n_branches;
+	cursor->entry += evidence.n_entries;
+	if (evidence.n_sites + evidence.n_ranges + evidence.n_branches > 0)
+		g_array_append_val(self->functions, evidence);
+}
+
+static void collect_functions(Inference *self)
+{
+	const LodeJoin *join = self->join;
+	Cursor cursor = {0};
+
+	for (uint32_t i = 0; i < join->n_binaries; i++) {
+		size_t n = 0;
+		const LodeBinaryFunction *functions = join->binaries[i] != NULL
+		                                              ? lode_binary_image_functions(
+									join->binaries[i], &n)
+		                                              : NULL;
+		for (size_t j = 0; j < n; j++)
+			take_function(self, &cursor, i, &functions[j]);
+		skip_to(self, &cursor, i, UINT64_MAX);
+	}
+	if (cursor.site < join->sites->len)
+		keep_stray(self, cursor.site, join->sites->len - cursor.site);
+}
+
+static void infer_function(size_t task, unsigned worker, void *user_data)
+{
+	Inference *self = user_data;
+	const LodeInferredEvidence *evidence = &g_array_index(
+		self->functions, LodeInferredEvidence, task);
+	LodeInferredFunction *result = &self->results[task];
+	size_t available = 0;
+	const uint8_t *code = lode_binary_image_bytes(
+		self->join->binaries[evidence->image], evidence->function->address, &available);
+
+	result->rows = g_array_new(FALSE, FALSE, sizeof(LodeInferredRow));
+	result->jumps = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
+	result->calls = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
+	lode_join_infer_function(&self->scratch[worker], evidence, code,
+		code != NULL ? MIN(evidence->function->size, available) : 0, result);
+}
+
+/* Executions that branch stacks show for one unit of weight, to bring the two together. */
+static double branch_scale(const LodeRecording *recording, double weight)
+{
+	double executions = 0;
+
+	for (guint i = 0; i < recording->ranges->len; i++) {
+		const LodeRecordedRange *range = &g_array_index(
+			recording->ranges, LodeRecordedRange, i);
+		enum { TYPICAL_LENGTH = 4 };
+		executions += range->count *
+		              (1 + (double)(range->last - range->first) / TYPICAL_LENGTH);
+	}
+	return weight > 0 ? executions / weight : 0;
+}
+
+static void append_row(LodeRecording *into, const LodeRecording *samples, uint32_t object,
+	const LodeInferredRow *row)
+{
+	guint n = into->events->len;
+	LodeRecordedInstruction instruction = {
+		.address = row->address,
+		.object = object,
+		.function = LODE_NONE,
+		.file = LODE_NONE,
+		.first_value = into->instructions->len * n,
+		.n_values = n,
+	};
+	double *values = into->values + instruction.first_value;
+
+	if (row->row != LODE_NONE) {
+		const LodeRecordedInstruction *own = &g_array_index(
+			samples->instructions, LodeRecordedInstruction, row->row);
+		for (guint i = 0; i < n; i++)
+			values[i] = samples->values[own->first_value + i];
+	}
+	values[0] = row->count;
+	g_array_index(into->totals, double, 0) += row->count;
+	g_array_append_val(into->instructions, instruction);
+}
+
+static uint32_t object_of(const Inference *self, uint32_t image)
+{
+	return g_array_index(self->image_objects, uint32_t, image);
+}
+
+static void append_jumps(const Inference *self, LodeRecording *into, const GArray *spans)
+{
+	for (guint i = 0; i < spans->len; i++) {
+		const LodeInferredSpan *span = &g_array_index(spans, LodeInferredSpan, i);
+		const LodeRecordedJump jump = {
+			.source = span->first,
+			.target = span->last,
+			.object = object_of(self, span->image),
+			.target_object = object_of(self, span->target_image),
+			.target_function = LODE_NONE,
+			.taken = span->count,
+			.executed = span->count,
+		};
+		g_array_append_val(into->jumps, jump);
+	}
+}
+
+static void append_calls(const Inference *self, LodeRecording *into, const GArray *spans)
+{
+	for (guint i = 0; i < spans->len; i++) {
+		const LodeInferredSpan *span = &g_array_index(spans, LodeInferredSpan, i);
+		const LodeRecordedCall call = {
+			.source = span->first,
+			.target = span->last,
+			.object = object_of(self, span->image),
+			.target_object = object_of(self, span->target_image),
+			.target_function = LODE_NONE,
+			.count = span->count,
+		};
+		g_array_append_val(into->calls, call);
+	}
+}
+
+static void add_site(GArray *sites, uint32_t image, uint64_t address)
+{
+	const LodeJoinSite site = {address, image, sites->len};
+
+	g_array_append_val(sites, site);
+}
+
+/* Outside any function nothing is known but the samples: as many executions as weight. */
+static LodeInferredRow stray_row(const Inference *self, const LodeJoinSite *site)
+{
+	const LodeRecording *samples = self->join->recording;
+	const LodeRecordedInstruction *own = &g_array_index(
+		samples->instructions, LodeRecordedInstruction, site->row);
+
+	return (LodeInferredRow){site->address, site->row,
+		samples->values[own->first_value + self->scratch->weight_column]};
+}
+
+static LodeRecording *recording_like(const LodeRecording *samples, size_t n_rows)
+{
+	LodeRecording *self = lode_recording_new();
+
+	for (guint i = 0; i < samples->events->len; i++)
+		g_ptr_array_add(self->events, samples->events->pdata[i]);
+	g_array_append_vals(self->totals, samples->totals->data, samples->totals->len);
+	g_array_append_vals(self->objects, samples->objects->data, samples->objects->len);
+	self->frequency = samples->frequency;
+	self->n_sampled = samples->n_sampled;
+	self->instructions = g_array_sized_new(
+		FALSE, FALSE, sizeof(LodeRecordedInstruction), (guint)n_rows);
+	self->values = g_new0(double, MAX(n_rows * samples->events->len, 1));
+	self->jumps = g_array_new(FALSE, FALSE, sizeof(LodeRecordedJump));
+	self->calls = g_array_new(FALSE, FALSE, sizeof(LodeRecordedCall));
+	return self;
+}
+
+/* Such a function keeps what was measured; its flow is not conserved. */
+static void account_failed(const Inference *self)
+{
+	for (guint i = 0; i < self->functions->len; i++) {
+		const LodeInferredEvidence *evidence = &g_array_index(
+			self->functions, LodeInferredEvidence, i);
+		if (self->results[i].has_failed)
+			lode_profile_add_unresolved(self->join->profile,
+				"function too large to infer its executions",
+				evidence->function->name, 0, 0);
+	}
+}
+
+static size_t count_rows(const Inference *self)
+{
+	size_t n = self->stray->len;
+
+	for (guint i = 0; i < self->functions->len; i++)
+		n += self->results[i].rows->len;
+	return n;
+}
+
+static void assemble(Inference *self)
+{
+	LodeJoin *join = self->join;
+	const LodeRecording *samples = join->recording;
+	LodeRecording *into = recording_like(samples, count_rows(self));
+	g_autoptr(GArray) sites = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
+
+	for (guint i = 0; i < self->functions->len; i++) {
+		const LodeInferredFunction *result = &self->results[i];
+		uint32_t image = g_array_index(self->functions, LodeInferredEvidence, i).image;
+		for (guint j = 0; j < result->rows->len; j++) {
+			const LodeInferredRow *row = &g_array_index(
+				result->rows, LodeInferredRow, j);
+			add_site(sites, image, row->address);
+			append_row(into, samples, object_of(self, image), row);
+		}
+		append_jumps(self, into, result->jumps);
+		append_calls(self, into, result->calls);
+	}
+	for (guint i = 0; i < self->stray->len; i++) {
+		const LodeJoinSite *stray = &g_array_index(self->stray, LodeJoinSite, i);
+		const LodeInferredRow row = stray_row(self, stray);
+		add_site(sites, stray->image, row.address);
+		append_row(into, samples, object_of(self, stray->image), &row);
+	}
+	g_array_sort(sites, lode_join_compare_sites);
+	g_array_unref(join->sites);
+	join->sites = g_steal_pointer(&sites);
+	join->inferred = into;
+	join->recording = into;
+}
+
+static void find_objects(Inference *self)
+{
+	const GArray *object_images = self->join->object_images;
+
+	g_array_set_size(self->image_objects, self->join->profile->images->len);
+	for (guint i = object_images->len; i-- > 0;) {
+		uint32_t image = g_array_index(object_images, uint32_t, i);
+		if (image != LODE_NONE)
+			g_array_index(self->image_objects, uint32_t, image) = i;
+	}
+}
+
+static void inference_init(Inference *self, LodeJoin *join)
+{
+	*self = (Inference){.join = join};
+	self->ranges = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
+	self->branches = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
+	self->entries = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
+	self->functions = g_array_new(FALSE, FALSE, sizeof(LodeInferredEvidence));
+	self->stray = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
+	self->image_objects = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+	self->scratch = g_new0(LodeInferenceScratch, join->n_workers);
+}
+
+static void inference_clear(Inference *self)
+{
+	for (guint i = 0; i < self->functions->len; i++) {
+		g_array_unref(self->results[i].rows);
+		g_array_unref(self->results[i].jumps);
+		g_array_unref(self->results[i].calls);
+	}
+	for (unsigned i = 0; i < self->join->n_workers; i++)
+		lode_inference_scratch_clear(&self->scratch[i]);
+	g_free(self->results);
+	g_free(self->scratch);
+	g_array_unref(self->ranges);
+	g_array_unref(self->branches);
+	g_array_unref(self->entries);
+	g_array_unref(self->functions);
+	g_array_unref(self->stray);
+	g_array_unref(self->image_objects);
+}
+
+static double sample_weight(const LodeRecording *recording, uint32_t column)
+{
+	double total = g_array_index(recording->totals, double, column);
+
+	return total > 0 && recording->n_samples > 0 ? total / recording->n_samples : 1;
+}
+
+bool lode_join_infer(LodeJoin *self, GError **error)
+{
+	enum { UNIT_PARTS = 256 };
+	const LodeRecording *recording = self->recording;
+	Inference inference;
+
+	if (recording->frequency == LODE_FREQUENCY_EXACT)
+		return true;
+	inference_init(&inference, self);
+	uint32_t column = lode_recording_weight_column(self->recording);
+	double sample = sample_weight(recording, column);
+	double scale = branch_scale(recording, g_array_index(recording->totals, double, column));
+	for (unsigned i = 0; i < self->n_workers; i++) {
+		lode_inference_scratch_init(&inference.scratch[i], recording);
+		inference.scratch[i].weight_column = column;
+		inference.scratch[i].branch_scale = scale;
+		inference.scratch[i].sample = sample;
+		/* A small part of a sample, since a block gets one instruction's share. */
+		inference.scratch[i].unit = scale > 0 ? 1 : sample / UNIT_PARTS;
+	}
+	collect_spans(&inference);
+	collect_functions(&inference);
+	find_objects(&inference);
+	inference.results = g_new0(LodeInferredFunction, MAX(inference.functions->len, 1));
+	lode_worker_pool_run(inference.functions->len, self->n_workers, infer_function, &inference);
+	if (count_rows(&inference) * recording->events->len > MAX_VALUES) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"too many events for so many instructions");
+		inference_clear(&inference);
+		return false;
+	}
+	assemble(&inference);
+	self->profile->total_count = g_array_index(self->recording->totals, double, 0);
+	LODE_AT(self->profile->events, LodeEvent,
+		lode_profile_find_event(self->profile, "instructions"))
+		.total = self->profile->total_count;
+	account_failed(&inference);
+	inference_clear(&inference);
+	return true;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executions that were not counted, worked out for one function from its samples and branches.
+ * Private to src/ingest/join_infer*.c.
+ *
+ *   samples, ranges, jumps ──▶ measured counts of blocks and edges ──inference──▶ counts that
+ *   conserve flow ──▶ rows, jumps and calls as a counting tool would have recorded them
+ */
+#pragma once
+
+#include "ingest/join/join.h"
+
+/* A range or a branch in terms of images. */
+typedef struct {
+	uint32_t image, target_image; /* of a branch */
+	uint64_t first, last;         /* a branch: source, target */
+	double count;
+} LodeInferredSpan;
+
+/* What is known of one function; borrowed. Sorted by address; all lie in it or begin in it. */
+typedef struct {
+	uint32_t image;
+	const LodeBinaryFunction *function;
+	const LodeJoinSite *sites;
+	uint32_t n_sites;
+	const LodeInferredSpan *ranges; /* that begin in it */
+	uint32_t n_ranges;
+	const LodeInferredSpan *branches; /* that leave from it */
+	uint32_t n_branches;
+	const LodeInferredSpan *entries; /* that lead into it, also from itself; by target */
+	uint32_t n_entries;
+} LodeInferredEvidence;
+
+/* One instruction of the result. */
+typedef struct {
+	uint64_t address;
+	uint32_t row; /* of the samples' recording; LODE_NONE: no sample */
+	double count;
+} LodeInferredRow;
+
+typedef struct {
+	GArray *rows;    /* LodeInferredRow, by address */
+	GArray *jumps;   /* LodeInferredSpan */
+	GArray *calls;   /* LodeInferredSpan */
+	bool has_failed; /* too large to be inferred: rows have what was measured */
+} LodeInferredFunction;
+
+typedef struct {
+	const LodeRecording *recording;
+	uint32_t weight_column;
+	double unit;         /* of counts, when they are inferred: fine enough for averages */
+	double sample;       /* average weight of a sample */
+	double branch_scale; /* executions by branch stacks for one unit of weight; 0: no stacks */
+	const uint8_t *code; /* of the current function; borrowed */
+	size_t code_size;
+	LodeInstructionDecoder decoder;
+	LodeControlFlow flow;
+	GArray *hints, *leaders; /* LodeFlowHint, uint64_t */
+	GArray *blocks, *edges;  /* LodeInferenceBlock, LodeInferenceEdge */
+	GArray *covered;         /* double: of each instruction, executions by ranges */
+	GArray *begun;           /* double: ranges that begin there */
+	double *block_counts, *edge_counts;
+	size_t blocks_room, edges_room;
+} LodeInferenceScratch;
+
+void lode_inference_scratch_init(LodeInferenceScratch *self, const LodeRecording *recording);
+void lode_inference_scratch_clear(LodeInferenceScratch *self);
+
+/* Appends to the arrays of `out`. `code` are the function's bytes. */
+void lode_join_infer_function(LodeInferenceScratch *self, const LodeInferredEvidence *evidence,
+	const uint8_t *code, size_t size, LodeInferredFunction *out);

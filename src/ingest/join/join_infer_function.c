@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/inference/flow_inference.h"
+#include "ingest/join/join_infer.h"
+
+typedef LodeInferenceScratch Scratch;
+typedef LodeInferredEvidence Evidence;
+
+enum { NOT_FOUND = UINT32_MAX };
+
+void lode_inference_scratch_init(Scratch *self, const LodeRecording *recording)
+{
+	*self = (Scratch){.recording = recording};
+	lode_control_flow_init(&self->flow);
+	lode_instruction_decoder_init(&self->decoder);
+	self->hints = g_array_new(FALSE, FALSE, sizeof(LodeFlowHint));
+	self->leaders = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	self->blocks = g_array_new(FALSE, FALSE, sizeof(LodeInferenceBlock));
+	self->edges = g_array_new(FALSE, FALSE, sizeof(LodeInferenceEdge));
+	self->covered = g_array_new(FALSE, TRUE, sizeof(double));
+	self->begun = g_array_new(FALSE, TRUE, sizeof(double));
+}
+
+void lode_inference_scratch_clear(Scratch *self)
+{
+	lode_control_flow_clear(&self->flow);
+	g_array_unref(self->hints);
+	g_array_unref(self->leaders);
+	g_array_unref(self->blocks);
+	g_array_unref(self->edges);
+	g_array_unref(self->covered);
+	g_array_unref(self->begun);
+	g_free(self->block_counts);
+	g_free(self->edge_counts);
+}
+
+static const LodeStaticInstruction *instruction_at(const Scratch *self, uint32_t index)
+{
+	return &g_array_index(self->flow.instructions, LodeStaticInstruction, index);
+}
+
+static const LodeStaticBlock *block_at(const Scratch *self, uint32_t index)
+{
+	return &g_array_index(self->flow.blocks, LodeStaticBlock, index);
+}
+
+static const LodeStaticInstruction *last_of(const Scratch *self, const LodeStaticBlock *block)
+{
+	return instruction_at(self, block->first + block->n - 1);
+}
+
+static uint32_t last_index(const Scratch *self, uint32_t block)
+{
+	return block_at(self, block)->first + block_at(self, block)->n - 1;
+}
+
+static bool is_inside(const Evidence *evidence, uint64_t address)
+{
+	return address - evidence->function->address < evidence->function->size;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Instructions begin where samples were taken and where branches came from or went to. */
+static void collect_leaders(Scratch *self, const Evidence *evidence)
+{
+	g_array_set_size(self->leaders, 0);
+	for (uint32_t i = 0; i < evidence->n_sites; i++)
+		g_array_append_val(self->leaders, evidence->sites[i].address);
+	for (uint32_t i = 0; i < evidence->n_entries; i++)
+		g_array_append_val(self->leaders, evidence->entries[i].last);
+	for (uint32_t i = 0; i < evidence->n_branches; i++)
+		g_array_append_val(self->leaders, evidence->branches[i].first);
+	g_array_sort(self->leaders, compare_addresses);
+}
+
+/* Calls and returns do not end a block: what they lead to inside is no edge of it. */
+static bool is_jump(Scratch *self, const Evidence *evidence, const LodeInferredSpan *branch)
+{
+	uint64_t offset = branch->first - evidence->function->address;
+	LodeDecodedInstruction decoded;
+
+	if (offset >= self->code_size ||
+		!lode_instruction_decoder_decode(&self->decoder, self->code + offset,
+			self->code_size - offset, branch->first, &decoded))
+		return false;
+	return decoded.branch == LODE_BRANCH_CONDITIONAL || decoded.branch == LODE_BRANCH_JUMP ||
+	       decoded.branch == LODE_BRANCH_INDIRECT_JUMP;
+}
+
+static bool stays_inside(const Evidence *evidence, const LodeInferredSpan *branch)
+{
+	return branch->image == evidence->image && branch->target_image == evidence->image &&
+	       is_inside(evidence, branch->first) && is_inside(evidence, branch->last);
+}
+
+static void collect_hints(Scratch *self, const Evidence *evidence)
+{
+	g_array_set_size(self->hints, 0);
+	for (uint32_t i = 0; i < evidence->n_branches; i++) {
+		const LodeInferredSpan *branch = &evidence->branches[i];
+		const LodeFlowHint hint = {branch->first, branch->last};
+		if (stays_inside(evidence, branch) && is_jump(self, evidence, branch))
+			g_array_append_val(self->hints, hint);
+	}
+}
+
+static void build_flow(Scratch *self, const Evidence *evidence, const uint8_t *code, size_t size)
+{
+	self->code = code;
+	self->code_size = size;
+	collect_leaders(self, evidence);
+	collect_hints(self, evidence);
+	const LodeSeenFlow seen = {(const LodeFlowHint *)self->hints->data, self->hints->len,
+		(const uint64_t *)self->leaders->data, self->leaders->len};
+	lode_control_flow_build(&self->flow, code, size, evidence->function->address, &seen);
+}
+
+/* Executions of each instruction by the ranges that cover it. */
+static void cover(Scratch *self, const Evidence *evidence)
+{
+	guint n = self->flow.instructions->len;
+
+	g_array_set_size(self->covered, 0);
+	g_array_set_size(self->begun, 0);
+	g_array_set_size(self->covered, n + 1);
+	g_array_set_size(self->begun, n + 1);
+	double *covered = (double *)self->covered->data, *begun = (double *)self->begun->data;
+	for (uint32_t i = 0; i < evidence->n_ranges; i++) {
+		const LodeInferredSpan *range = &evidence->ranges[i];
+		uint32_t first = lode_control_flow_find(&self->flow, range->first);
+		uint32_t last = lode_control_flow_find(&self->flow, range->last);
+		if (first == NOT_FOUND)
+			continue;
+		/* It ran on into the next function. */
+		if (last == NOT_FOUND && !is_inside(evidence, range->last))
+			last = n - 1;
+		if (last == NOT_FOUND || last < first)
+			continue;
+		covered[first] += range->count;
+		covered[last + 1] -= range->count;
+		begun[first] += range->count;
+	}
+	for (guint i = 1; i <= n; i++)
+		covered[i] += covered[i - 1];
+}
+
+static double site_weight(const Scratch *self, const LodeJoinSite *site)
+{
+	const LodeRecordedInstruction *row = &g_array_index(
+		self->recording->instructions, LodeRecordedInstruction, site->row);
+
+	return self->recording->values[row->first_value + self->weight_column];
+}
+
+/* What one sample stands for in executions. */
+static double sample_count(const Scratch *self)
+{
+	return self->sample * (self->branch_scale > 0 ? self->branch_scale : 1);
+}
+
+/*
+ * The instructions of a block vote. Where branches were seen too their counts are to be believed,
+ * and the block's own is one among them.
+ */
+static void measure_by_samples(Scratch *self, const Evidence *evidence)
+{
+	for (uint32_t i = 0; i < evidence->n_sites; i++) {
+		uint32_t at = lode_control_flow_find(&self->flow, evidence->sites[i].address);
+		if (at == NOT_FOUND)
+			continue;
+		uint32_t block = instruction_at(self, at)->block;
+		double samples = site_weight(self, &evidence->sites[i]) / self->sample;
+		g_array_index(self->blocks, LodeInferenceBlock, block).count +=
+			lode_flow_sample_vote(samples);
+	}
+	for (guint i = 0; i < self->blocks->len; i++) {
+		LodeInferenceBlock *block = &g_array_index(self->blocks, LodeInferenceBlock, i);
+		uint32_t n = block_at(self, i)->n;
+		block->count = sample_count(self) * lode_flow_voted_samples(block->count / n);
+		block->weight = evidence->n_branches == 0 ? n : 0;
+	}
+}
+
+static void measure_by_ranges(Scratch *self)
+{
+	for (guint i = 0; i < self->blocks->len; i++)
+		g_array_index(self->blocks, LodeInferenceBlock, i).count = MAX(
+			0, g_array_index(self->covered, double, block_at(self, i)->first));
+}
+
+static bool can_leave(const Evidence *evidence, const LodeStaticInstruction *last)
+{
+	const LodeDecodedInstruction *decoded = &last->decoded;
+
+	switch (decoded->branch) {
+	case LODE_BRANCH_RETURN:
+	case LODE_BRANCH_INDIRECT_JUMP:
+	case LODE_BRANCH_STOP:
+		return true;
+	case LODE_BRANCH_CONDITIONAL:
+	case LODE_BRANCH_JUMP:
+		return decoded->has_target && !is_inside(evidence, decoded->target);
+	default:
+		return false;
+	}
+}
+
+/* What comes back from a call went on behind it all the same. */
+static void mark_entries(Scratch *self, const Evidence *evidence)
+{
+	for (uint32_t i = 0; i < evidence->n_entries; i++) {
+		const LodeInferredSpan *entry = &evidence->entries[i];
+		uint32_t at = lode_control_flow_find(&self->flow, entry->last);
+		if (at == NOT_FOUND || stays_inside(evidence, entry) ||
+			instruction_at(self, at)->is_return_point)
+			continue;
+		g_array_index(self->blocks, LodeInferenceBlock, instruction_at(self, at)->block)
+			.is_entry = true;
+	}
+}
+
+static void describe_blocks(Scratch *self, const Evidence *evidence)
+{
+	g_array_set_size(self->blocks, 0);
+	for (guint i = 0; i < self->flow.blocks->len; i++) {
+		const LodeStaticBlock *block = block_at(self, i);
+		const LodeInferenceBlock described = {
+			/* What only an unseen indirect jump can reach comes from outside. */
+			.is_entry = i == 0 || !block->is_reachable,
+			.is_exit = can_leave(evidence, last_of(self, block)),
+		};
+		g_array_append_val(self->blocks, described);
+	}
+	mark_entries(self, evidence);
+}
+
+/* Branches are sorted by where they leave from. */
+static uint32_t first_branch(const Evidence *evidence, uint64_t source)
+{
+	uint32_t low = 0, high = evidence->n_branches;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (evidence->branches[middle].first < source)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The branches seen from one instruction to another; −1 where no stacks were recorded. */
+static double seen_count(
+	const Evidence *evidence, bool has_ranges, uint64_t source, uint64_t target)
+{
+	double count = 0;
+
+	if (!has_ranges)
+		return -1;
+	for (uint32_t i = first_branch(evidence, source);
+		i < evidence->n_branches && evidence->branches[i].first == source; i++)
+		if (evidence->branches[i].last == target)
+			count += evidence->branches[i].count;
+	return count;
+}
+
+static void add_edge(Scratch *self, uint32_t source, uint32_t target, bool falls, double count)
+{
+	const LodeInferenceEdge edge = {source, target, falls, count};
+
+	g_array_append_val(self->edges, edge);
+}
+
+/* How often a block ran into the one behind it. Behind a call, ranges begin where it returns. */
+static double fallen_count(
+	const Scratch *self, const Evidence *evidence, uint32_t source, uint32_t target)
+{
+	uint32_t first = block_at(self, target)->first;
+
+	if (evidence->n_ranges == 0)
+		return -1;
+	if (instruction_at(self, first)->is_return_point)
+		return MAX(
+			0, MIN(g_array_index(self->covered, double, first),
+				   g_array_index(self->covered, double, last_index(self, source))));
+	return MAX(0, g_array_index(self->covered, double, first) -
+			      g_array_index(self->begun, double, first));
+}
+
+static void describe_edges(Scratch *self, const Evidence *evidence)
+{
+	uint32_t hint = 0;
+
+	g_array_set_size(self->edges, 0);
+	for (guint i = 0; i < self->flow.blocks->len; i++) {
+		const LodeStaticBlock *block = block_at(self, i);
+		uint64_t source = last_of(self, block)->address;
+		uint32_t direct = block->successors[1];
+		if (block->successors[0] != NOT_FOUND)
+			add_edge(self, i, block->successors[0], true,
+				fallen_count(self, evidence, i, block->successors[0]));
+		if (direct != NOT_FOUND)
+			add_edge(self, i, direct, false,
+				seen_count(evidence, evidence->n_ranges > 0, source,
+					instruction_at(self, block_at(self, direct)->first)
+						->address));
+		for (; hint < self->flow.hints->len; hint++) {
+			const LodeFlowHint *seen = &g_array_index(
+				self->flow.hints, LodeFlowHint, hint);
+			uint32_t at = lode_control_flow_find(&self->flow, seen->target);
+			if (seen->source > source)
+				break;
+			if (seen->source == source && at != NOT_FOUND &&
+				instruction_at(self, at)->block != direct)
+				add_edge(self, i, instruction_at(self, at)->block, false,
+					seen_count(evidence, true, source, seen->target));
+		}
+	}
+}
+
+static void reserve(double **array, size_t *room, size_t n)
+{
+	if (n <= *room)
+		return;
+	g_free(*array);
+	*room = n + n / 2;
+	*array = g_new(double, *room);
+}
+
+static bool infer(Scratch *self)
+{
+	const LodeInferenceGraph graph = {
+		.blocks = (const LodeInferenceBlock *)self->blocks->data,
+		.n_blocks = self->blocks->len,
+		.edges = (const LodeInferenceEdge *)self->edges->data,
+		.n_edges = self->edges->len,
+	};
+
+	reserve(&self->block_counts, &self->blocks_room, graph.n_blocks);
+	reserve(&self->edge_counts, &self->edges_room, graph.n_edges);
+	const LodeInferenceOptions options = {.unit = self->unit, .sample = sample_count(self)};
+	LodeInferenceResult result = {.blocks = self->block_counts, .edges = self->edge_counts};
+	return lode_flow_inference_solve(&graph, &options, &result, NULL);
+}
+
+/* Both ascend; what is sampled inside an instruction, or where nothing decodes, stands alone. */
+static void emit_rows(const Scratch *self, const Evidence *evidence, GArray *rows)
+{
+	uint32_t at = 0, site = 0;
+	guint n = self->flow.instructions->len;
+
+	while (at < n || site < evidence->n_sites) {
+		const LodeStaticInstruction *own = at < n ? instruction_at(self, at) : NULL;
+		const LodeJoinSite *sampled = site < evidence->n_sites ? &evidence->sites[site]
+		                                                       : NULL;
+		if (own == NULL || (sampled != NULL && sampled->address < own->address)) {
+			const LodeInferredRow row = {sampled->address, sampled->row, 0};
+			g_array_append_val(rows, row);
+			site++;
+			continue;
+		}
+		bool is_sampled = sampled != NULL && sampled->address == own->address;
+		const LodeInferredRow row = {own->address, is_sampled ? sampled->row : LODE_NONE,
+			self->block_counts[own->block]};
+		if (is_sampled || row.count > 0)
+			g_array_append_val(rows, row);
+		at++;
+		site += is_sampled;
+	}
+}
+
+static void emit_span(
+	GArray *spans, const Evidence *evidence, uint64_t source, uint64_t target, double count)
+{
+	const LodeInferredSpan span = {evidence->image, evidence->image, source, target, count};
+
+	if (count > 0)
+		g_array_append_val(spans, span);
+}
+
+/* Taken edges, and what leaves by a direct jump to another function. */
+static void emit_jumps(const Scratch *self, const Evidence *evidence, GArray *jumps)
+{
+	g_autofree double *left = g_memdup2(self->block_counts, self->blocks->len * sizeof(double));
+
+	for (guint i = 0; i < self->edges->len; i++) {
+		const LodeInferenceEdge *edge = &g_array_index(self->edges, LodeInferenceEdge, i);
+		const LodeStaticBlock *target = block_at(self, edge->target);
+		left[edge->source] -= self->edge_counts[i];
+		if (!edge->is_fall_through)
+			emit_span(jumps, evidence,
+				last_of(self, block_at(self, edge->source))->address,
+				instruction_at(self, target->first)->address, self->edge_counts[i]);
+	}
+	for (guint i = 0; i < self->blocks->len; i++) {
+		const LodeStaticInstruction *last = last_of(self, block_at(self, i));
+		if (last->decoded.has_target && can_leave(evidence, last))
+			emit_span(jumps, evidence, last->address, last->decoded.target, left[i]);
+	}
+}
+
+/* Direct calls as often as they ran; indirect ones where branch stacks saw them go. */
+static void emit_calls(const Scratch *self, const Evidence *evidence, GArray *calls)
+{
+	for (guint i = 0; i < self->flow.instructions->len; i++) {
+		const LodeStaticInstruction *own = instruction_at(self, i);
+		if (own->decoded.branch == LODE_BRANCH_CALL && own->decoded.has_target)
+			emit_span(calls, evidence, own->address, own->decoded.target,
+				self->block_counts[own->block]);
+	}
+	for (uint32_t i = 0; i < evidence->n_branches; i++) {
+		const LodeInferredSpan *branch = &evidence->branches[i];
+		uint32_t at = lode_control_flow_find(&self->flow, branch->first);
+		if (at != NOT_FOUND &&
+			instruction_at(self, at)->decoded.branch == LODE_BRANCH_INDIRECT_CALL)
+			g_array_append_vals(calls, branch, 1);
+	}
+}
+
+void lode_join_infer_function(Scratch *self, const Evidence *evidence, const uint8_t *code,
+	size_t size, LodeInferredFunction *out)
+{
+	build_flow(self, evidence, code, size);
+	cover(self, evidence);
+	describe_blocks(self, evidence);
+	if (evidence->n_ranges > 0)
+		measure_by_ranges(self);
+	else
+		measure_by_samples(self, evidence);
+	describe_edges(self, evidence);
+	if (self->blocks->len == 0 || !infer(self)) {
+		reserve(&self->block_counts, &self->blocks_room, self->blocks->len);
+		for (guint i = 0; i < self->blocks->len; i++)
+			self->block_counts[i] =
+				g_array_index(self->blocks, LodeInferenceBlock, i).count;
+		emit_rows(self, evidence, out->rows);
+		out->has_failed = true;
+		return;
+	}
+	emit_rows(self, evidence, out->rows);
+	emit_jumps(self, evidence, out->jumps);
+	emit_calls(self, evidence, out->calls);
+}

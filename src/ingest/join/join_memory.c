@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The accesses that were read from the samples become the profile's memory: each gets its
+ * instructions, and what lay at its address, by all layers.
+ */
+#include "base/id_cache.h"
+#include "ingest/join/join.h"
+#include "ingest/memory/memory_loads.h"
+#include "ingest/memory/memory_sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+	LodeJoin *join;
+	LodeMemory *memory;
+	LodeMemoryReading *reading;
+	LodeMemoryLoads *loads;
+	LodeMemorySites *sites;
+	LodeIdCache layers;    /* (operand object and site, variable, mapping) → object */
+	GHashTable *objects;   /* LodeDataObject → index + 1 */
+	uint32_t *mapping_ids; /* of the reading's; LODE_NONE: no sample is in it */
+	uint32_t *thread_ids;  /* likewise */
+	GArray *image_ids;     /* of the reading's images: the profile's; LODE_NONE */
+	GArray *event_ids;     /* of the reading's names: the profile's events */
+} Building;
+
+/* In the order of process and number, as the reading's are in that of discovery. */
+static int compare_threads(const void *a, const void *b, void *data)
+{
+	const LodeThread *threads = data;
+	const LodeThread *left = &threads[*(const uint32_t *)a];
+	const LodeThread *right = &threads[*(const uint32_t *)b];
+
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	return (left->ordinal > right->ordinal) - (left->ordinal < right->ordinal);
+}
+
+static void add_threads(Building *self)
+{
+	LodeMemoryThreads *source = lode_memory_reading_threads(self->reading);
+	guint n = source->threads->len;
+	g_autofree uint32_t *order = g_new(uint32_t, MAX(n, 1));
+
+	lode_memory_threads_number(source);
+	self->thread_ids = g_new(uint32_t, MAX(n, 1));
+	for (guint i = 0; i < n; i++)
+		order[i] = i;
+	if (n > 1)
+		g_qsort_with_data(
+			order, (gint)n, sizeof(uint32_t), compare_threads, source->threads->data);
+	for (guint i = 0; i < n; i++) {
+		LodeThread thread = LODE_AT(source->threads, LodeThread, order[i]);
+		thread.name = lode_profile_intern(self->join->profile, thread.name);
+		self->thread_ids[order[i]] = i;
+		g_array_append_val(self->memory->threads, thread);
+	}
+}
+
+static int compare_mappings(const void *a, const void *b, void *data)
+{
+	const LodeReadMapping *rows = data;
+	const LodeMemoryMapping *left = &rows[*(const uint32_t *)a].mapping;
+	const LodeMemoryMapping *right = &rows[*(const uint32_t *)b].mapping;
+
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	if (left->begin_ns != right->begin_ns)
+		return left->begin_ns < right->begin_ns ? -1 : 1;
+	return (left->start > right->start) - (left->start < right->start);
+}
+
+static char *stack_name(Building *self, uint32_t thread)
+{
+	g_autofree char *name = g_strdup_printf("[stack of thread %" G_GUINT32_FORMAT "]",
+		LODE_AT(self->memory->threads, LodeThread, self->thread_ids[thread]).ordinal);
+
+	return lode_profile_intern(self->join->profile, name);
+}
+
+/* Variables that begin as zeros are of an image, though of no file. */
+static char *anonymous_name(Building *self, uint32_t index)
+{
+	const LodeMemoryMapping *mapping = &LODE_AT(
+		lode_memory_reading_mappings(self->reading), LodeReadMapping, index)
+	                                            .mapping;
+	uint32_t image;
+	uint64_t address;
+
+	if (!lode_memory_loads_find(self->loads, index, mapping->start, &image, &address))
+		return lode_profile_intern(self->join->profile, mapping->name);
+	const char *path =
+		lode_memory_images_at(lode_memory_reading_images(self->reading), image)->path;
+	g_autofree char *name = g_strconcat(path, " [bss]", NULL);
+	return lode_profile_intern(self->join->profile, name);
+}
+
+static char *mapping_name(Building *self, uint32_t index)
+{
+	const LodeReadMapping *row = &LODE_AT(
+		lode_memory_reading_mappings(self->reading), LodeReadMapping, index);
+
+	if (row->stack_of != LODE_NONE)
+		return stack_name(self, row->stack_of);
+	if (strcmp(row->mapping.name, "[anon]") == 0)
+		return anonymous_name(self, index);
+	return lode_profile_intern(self->join->profile, row->mapping.name);
+}
+
+/* Those that a sample fell into. */
+static void add_mappings(Building *self)
+{
+	const GArray *rows = lode_memory_reading_mappings(self->reading);
+	const GArray *accesses = lode_memory_reading_accesses(self->reading);
+	g_autoptr(GArray) used = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	self->mapping_ids = g_new(uint32_t, MAX(rows->len, 1));
+	memset(self->mapping_ids, 0xff, MAX(rows->len, 1) * sizeof(uint32_t));
+	for (guint i = 0; i < accesses->len; i++) {
+		uint32_t mapping = LODE_AT(accesses, LodeReadAccess, i).sample.mapping;
+		if (mapping == LODE_NONE || self->mapping_ids[mapping] != LODE_NONE)
+			continue;
+		self->mapping_ids[mapping] = 0;
+		g_array_append_val(used, mapping);
+	}
+	if (used->len > 1)
+		g_qsort_with_data(used->data, (gint)used->len, sizeof(uint32_t), compare_mappings,
+			rows->data);
+	for (guint i = 0; i < used->len; i++) {
+		uint32_t index = g_array_index(used, uint32_t, i);
+		LodeMemoryMapping mapping = LODE_AT(rows, LodeReadMapping, index).mapping;
+		mapping.name = mapping_name(self, index);
+		self->mapping_ids[index] = i;
+		g_array_append_val(self->memory->mappings, mapping);
+	}
+}
+
+/* The event of a sampled column; a counted one may have the same name. Those of a trace are named
+ * as they are in the profile. */
+static uint32_t find_event(const LodeJoin *join, const char *name)
+{
+	const GPtrArray *columns = join->recording->events;
+	uint32_t traced = join->recording->is_trace ? lode_profile_find_event(join->profile, name)
+	                                            : LODE_NONE;
+
+	if (traced != LODE_NONE)
+		return traced;
+	for (guint i = columns->len - join->recording->n_sampled; i < columns->len; i++)
+		if (strcmp(g_ptr_array_index(columns, i), name) == 0)
+			return g_array_index(join->column_events, uint32_t, i);
+	return join->profile->weight_event;
+}
+
+static void find_events(Building *self)
+{
+	const GPtrArray *names = lode_memory_reading_event_names(self->reading);
+
+	for (guint i = 0; i < names->len; i++) {
+		uint32_t event = find_event(self->join, g_ptr_array_index(names, i));
+		g_array_append_val(self->event_ids, event);
+	}
+}
+
+static uint32_t profile_image(Building *self, uint32_t image)
+{
+	LodeMemoryImages *images = lode_memory_reading_images(self->reading);
+	const uint32_t unknown = LODE_NONE - 1;
+
+	while (self->image_ids->len <= image)
+		g_array_append_val(self->image_ids, unknown);
+	uint32_t *id = &g_array_index(self->image_ids, uint32_t, image);
+	if (*id != unknown)
+		return *id;
+	void *found = g_hash_table_lookup(
+		self->join->image_ids, lode_memory_images_at(images, image)->path);
+	*id = found != NULL ? GPOINTER_TO_UINT(found) - 1 : LODE_NONE;
+	return *id;
+}
+
+static void find_instructions(
+	Building *self, const LodeReadAccess *access, LodeMemorySample *sample)
+{
+	const LodeProfile *profile = self->join->profile;
+	uint32_t image = access->image != LODE_NONE ? profile_image(self, access->image)
+	                                            : LODE_NONE;
+
+	sample->instruction = lode_join_find(self->join, image, access->image_pc);
+	if (sample->access_pc == 0)
+		return;
+	sample->access_instruction = lode_join_find(self->join, image, access->image_access_pc);
+	sample->access_function = lode_join_find_function(
+		self->join, image, access->image_access_pc);
+	if (sample->access_instruction != LODE_NONE)
+		sample->access_location = LODE_AT(
+			profile->instructions, LodeInstruction, sample->access_instruction)
+		                                  .location;
+}
+
+/* The variable at the address itself, where the instruction does not name one. */
+static const char *variable_at(Building *self, const LodeReadAccess *access)
+{
+	LodeMemoryImages *images = lode_memory_reading_images(self->reading);
+	LodeDataSymbol symbol;
+	uint32_t image;
+	uint64_t address;
+
+	if (access->sample.mapping == LODE_NONE ||
+		!lode_memory_loads_find(self->loads, access->sample.mapping, access->sample.address,
+			&image, &address))
+		return NULL;
+	LodeBinaryImage *binary = lode_memory_images_at(images, image)->binary;
+	if (binary == NULL || !lode_binary_image_find_data_symbol(binary, address, &symbol))
+		return NULL;
+	return lode_profile_intern(self->join->profile, symbol.name);
+}
+
+typedef struct {
+	uint32_t operand_object; /* 0: none */
+	uint32_t site;           /* LODE_NONE */
+	char *variable, *mapping;
+} Layers;
+
+static LodeDataObject make_object(Building *self, const Layers *layers)
+{
+	const LodeOperandObject *known =
+		layers->operand_object != 0
+			? lode_memory_objects_at(self->join->memory_objects, layers->operand_object)
+			: NULL;
+	LodeDataObject object = {.layer = LODE_LAYER_MAPPING,
+		.name = layers->mapping,
+		.type = known != NULL ? known->type : LODE_NONE,
+		.member = known != NULL ? known->member : LODE_NONE,
+		.site = layers->site,
+		.variable = layers->variable,
+		.mapping = layers->mapping};
+
+	/* "char" alone says less than whose memory it is. */
+	bool is_plain = known != NULL && known->name != NULL && known->member == LODE_NONE &&
+	                known->variable == NULL && known->type != LODE_NONE &&
+	                LODE_AT(self->memory->types, LodeDataType, known->type).n_members == 0;
+	if (layers->site != LODE_NONE) {
+		object.layer = LODE_LAYER_ALLOCATION;
+		object.name = LODE_AT(self->memory->sites, LodeAllocationSite, layers->site).name;
+	}
+	if (layers->variable != NULL) {
+		object.layer = LODE_LAYER_VARIABLE;
+		object.name = layers->variable;
+	}
+	if (is_plain && object.layer != LODE_LAYER_MAPPING)
+		return object;
+	if (known != NULL && known->name != NULL) {
+		object.layer = known->type != LODE_NONE ? LODE_LAYER_TYPE : LODE_LAYER_VARIABLE;
+		object.name = known->name;
+	}
+	return object;
+}
+
+static guint hash_object(const void *key)
+{
+	const LodeDataObject *object = key;
+
+	return g_direct_hash(object->name) * 31 + g_direct_hash(object->variable) * 17 +
+	       g_direct_hash(object->mapping) * 7 + object->type * 5 + object->member * 3 +
+	       object->site;
+}
+
+/* Texts are the profile's, once each. */
+static gboolean is_equal_object(const void *a, const void *b)
+{
+	const LodeDataObject *left = a, *right = b;
+
+	return left->name == right->name && left->layer == right->layer &&
+	       left->type == right->type && left->member == right->member &&
+	       left->site == right->site && left->variable == right->variable &&
+	       left->mapping == right->mapping;
+}
+
+/* Of one variable, an instruction may say its name and another not. */
+static uint32_t add_object(Building *self, const Layers *layers)
+{
+	LodeDataObject object = make_object(self, layers);
+	void *found = g_hash_table_lookup(self->objects, &object);
+
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found) - 1;
+	g_array_append_val(self->memory->objects, object);
+	g_hash_table_insert(self->objects, g_memdup2(&object, sizeof(object)),
+		GUINT_TO_POINTER(self->memory->objects->len));
+	return self->memory->objects->len - 1;
+}
+
+static uint32_t intern_object(Building *self, const Layers *layers)
+{
+	const LodeIdKey key = {{(uint64_t)layers->operand_object << 32 | layers->site,
+		(uint64_t)(uintptr_t)layers->variable, (uint64_t)(uintptr_t)layers->mapping}};
+	bool is_new;
+	LodeIdSlot *slot = lode_id_cache_find(&self->layers, &key, &is_new);
+
+	if (is_new)
+		slot->id = add_object(self, layers);
+	return slot->id;
+}
+
+static uint32_t find_allocation(
+	Building *self, const LodeReadAccess *access, const LodeMemorySample *sample)
+{
+	const LodeMemoryPlace place = {
+		.input = access->input,
+		.pid = LODE_AT(self->memory->threads, LodeThread, sample->thread).pid,
+		/* Where no times are recorded, what was there last. */
+		.time_ns = sample->time_ns != 0 ? sample->time_ns : UINT64_MAX,
+	};
+
+	return lode_memory_sites_find(self->sites, &place, sample->address);
+}
+
+/* What the address itself tells, which must be that of the access that is charged. */
+static void find_layers(
+	Building *self, const LodeReadAccess *access, LodeMemorySample *sample, Layers *layers)
+{
+	sample->mapping = LODE_NONE;
+	if (access->sample.mapping != LODE_NONE)
+		sample->mapping = self->mapping_ids[access->sample.mapping];
+	sample->allocation = find_allocation(self, access, sample);
+	if (sample->is_next)
+		return;
+	if (sample->mapping != LODE_NONE)
+		layers->mapping =
+			LODE_AT(self->memory->mappings, LodeMemoryMapping, sample->mapping).name;
+	if (layers->variable == NULL)
+		layers->variable = (char *)variable_at(self, access);
+	if (sample->allocation != LODE_NONE)
+		layers->site =
+			LODE_AT(self->memory->allocations, LodeAllocation, sample->allocation).site;
+}
+
+static void find_object(Building *self, const LodeReadAccess *access, LodeMemorySample *sample)
+{
+	static char unknown[] = "[unknown]", overwritten[] = "[address overwritten]";
+	Layers layers = {.site = LODE_NONE, .mapping = sample->is_next ? overwritten : unknown};
+
+	if (access->image != LODE_NONE && !access->has_no_operand)
+		layers.operand_object = lode_memory_objects_find(self->join->memory_objects,
+			access->image, access->image_access_pc, access->operand);
+	if (layers.operand_object != 0)
+		layers.variable = lode_memory_objects_at(
+			self->join->memory_objects, layers.operand_object)
+		                          ->variable;
+	if (sample->rule != LODE_RULE_NONE)
+		find_layers(self, access, sample, &layers);
+	else if (layers.operand_object == 0)
+		return;
+	sample->object = intern_object(self, &layers);
+}
+
+static void add_sample(Building *self, const LodeReadAccess *access)
+{
+	LodeMemorySample sample = access->sample;
+
+	sample.event = g_array_index(self->event_ids, uint32_t, access->sample.event);
+	sample.thread = self->thread_ids[access->sample.thread];
+	find_instructions(self, access, &sample);
+	if (sample.access_pc != 0)
+		find_object(self, access, &sample);
+	g_array_append_val(self->memory->samples, sample);
+}
+
+static void add_samples(Building *self)
+{
+	const GArray *accesses = lode_memory_reading_accesses(self->reading);
+
+	for (guint i = 0; i < accesses->len; i++)
+		add_sample(self, &g_array_index(accesses, LodeReadAccess, i));
+}
+
+static int compare_allocations(const void *a, const void *b, void *data)
+{
+	const LodeAllocation *rows = data;
+	const LodeAllocation *left = &rows[*(const uint32_t *)a];
+	const LodeAllocation *right = &rows[*(const uint32_t *)b];
+
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	if (left->begin_ns != right->begin_ns)
+		return left->begin_ns < right->begin_ns ? -1 : 1;
+	return (left->address > right->address) - (left->address < right->address);
+}
+
+/* They were added in the order in which samples fell into them. */
+static void sort_allocations(Building *self)
+{
+	GArray *rows = self->memory->allocations;
+	g_autofree LodeAllocation *unsorted = g_memdup2(
+		rows->data, rows->len * sizeof(LodeAllocation));
+	g_autofree uint32_t *order = g_new(uint32_t, MAX(rows->len, 1));
+	g_autofree uint32_t *numbers = g_new(uint32_t, MAX(rows->len, 1));
+
+	for (guint i = 0; i < rows->len; i++)
+		order[i] = i;
+	if (rows->len > 1)
+		g_qsort_with_data(
+			order, (gint)rows->len, sizeof(uint32_t), compare_allocations, unsorted);
+	for (guint i = 0; i < rows->len; i++) {
+		LodeAllocation *row = &LODE_AT(rows, LodeAllocation, i);
+		*row = unsorted[order[i]];
+		if (row->thread != LODE_NONE)
+			row->thread = self->thread_ids[row->thread];
+		numbers[order[i]] = i;
+	}
+	for (guint i = 0; i < self->memory->samples->len; i++) {
+		LodeMemorySample *sample = &LODE_AT(self->memory->samples, LodeMemorySample, i);
+		if (sample->allocation != LODE_NONE)
+			sample->allocation = numbers[sample->allocation];
+	}
+}
+
+static void clear(Building *self)
+{
+	lode_id_cache_clear(&self->layers);
+	g_hash_table_unref(self->objects);
+	lode_memory_sites_free(self->sites);
+	lode_memory_loads_free(self->loads);
+	g_free(self->mapping_ids);
+	g_free(self->thread_ids);
+	g_array_unref(self->image_ids);
+	g_array_unref(self->event_ids);
+}
+
+bool lode_join_memory(LodeJoin *self, GError **error)
+{
+	Building building = {.join = self,
+		.memory = self->profile->memory,
+		.reading = self->memory_reading,
+		.image_ids = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.event_ids = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
+
+	(void)error;
+	lode_id_cache_init(&building.layers);
+	building.objects = g_hash_table_new_full(hash_object, is_equal_object, g_free, NULL);
+	if (self->memory_reading != NULL) {
+		LodeMemory *memory = building.memory;
+		memory->has_allocations =
+			lode_memory_logs_all(lode_memory_reading_logs(building.reading))->len > 0;
+		memory->is_stall_weighted = lode_memory_reading_is_stall_weighted(building.reading);
+		memory->has_fixed_addresses = lode_memory_reading_has_fixed_addresses(
+			building.reading);
+		add_threads(&building);
+		building.loads = lode_memory_loads_new(building.reading);
+		add_mappings(&building);
+		find_events(&building);
+		building.sites = lode_memory_sites_new(
+			self->profile, building.reading, building.loads);
+		add_samples(&building);
+		sort_allocations(&building);
+	}
+	clear(&building);
+	return true;
+}

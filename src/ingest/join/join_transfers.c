@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Recorded jumps and calls → transfers between executed instructions. */
+#include "ingest/join/join.h"
+
+#include <stdlib.h>
+
+static uint32_t find_end(const LodeJoin *self, uint32_t object, uint64_t address)
+{
+	if (object == LODE_NONE)
+		return LODE_NONE;
+	LodeJoinPlace place = lode_join_place(self, object, address);
+
+	return lode_join_find(self, place.image, place.address);
+}
+
+/* What a trace does not say of a change of control, its instruction does. */
+static LodeBranch branch_at(
+	const LodeJoin *self, LodeInstructionDecoder *decoder, uint32_t instruction)
+{
+	const LodeProfile *profile = self->profile;
+	LodeDecodedInstruction decoded;
+	size_t size;
+
+	if (instruction == LODE_NONE)
+		return LODE_BRANCH_NONE;
+	const LodeInstruction *row = lode_profile_instruction(profile, instruction);
+	const LodeFunction *function = lode_profile_function(profile, row->function);
+	LodeBinaryImage *binary = self->binaries[function->image];
+	const uint8_t *code = binary != NULL ? lode_binary_image_bytes(binary, row->address, &size)
+	                                     : NULL;
+	bool is_known = code != NULL && lode_instruction_decoder_decode(
+						decoder, code, size, row->address, &decoded);
+	return is_known ? decoded.branch : LODE_BRANCH_NONE;
+}
+
+static void add_traced(LodeJoin *self)
+{
+	const GArray *jumps = self->recording->jumps;
+	LodeInstructionDecoder decoder;
+
+	lode_instruction_decoder_init(&decoder);
+	for (guint i = 0; i < jumps->len; i++) {
+		const LodeRecordedJump *jump = &g_array_index(jumps, LodeRecordedJump, i);
+		LodeJoinTransfer transfer = {
+			.source = find_end(self, jump->object, jump->source),
+			.target = find_end(self, jump->target_object, jump->target),
+			.count = jump->taken,
+		};
+		LodeBranch branch = branch_at(self, &decoder, transfer.source);
+		transfer.is_call = branch == LODE_BRANCH_CALL ||
+		                   branch == LODE_BRANCH_INDIRECT_CALL;
+		transfer.is_jump = branch == LODE_BRANCH_CONDITIONAL ||
+		                   branch == LODE_BRANCH_JUMP ||
+		                   branch == LODE_BRANCH_INDIRECT_JUMP;
+		g_array_append_val(self->transfers, transfer);
+	}
+}
+
+static void add_jumps(LodeJoin *self)
+{
+	const GArray *jumps = self->recording->jumps;
+
+	for (guint i = 0; i < jumps->len; i++) {
+		const LodeRecordedJump *jump = &g_array_index(jumps, LodeRecordedJump, i);
+		LodeJoinTransfer transfer = {
+			.source = find_end(self, jump->object, jump->source),
+			.target = find_end(self, jump->target_object, jump->target),
+			.is_jump = true,
+			.count = jump->taken,
+		};
+		g_array_append_val(self->transfers, transfer);
+	}
+}
+
+static void add_calls(LodeJoin *self)
+{
+	const GArray *calls = self->recording->calls;
+
+	for (guint i = 0; i < calls->len; i++) {
+		const LodeRecordedCall *call = &g_array_index(calls, LodeRecordedCall, i);
+		LodeJoinTransfer transfer = {
+			.source = find_end(self, call->object, call->source),
+			.target = find_end(self, call->target_object, call->target),
+			.is_call = true,
+			.count = call->count,
+		};
+		g_array_append_val(self->transfers, transfer);
+	}
+}
+
+static int compare_transfers(const void *a, const void *b)
+{
+	const LodeJoinTransfer *left = a, *right = b;
+
+	if (left->source != right->source)
+		return left->source < right->source ? -1 : 1;
+	if (left->target != right->target)
+		return left->target < right->target ? -1 : 1;
+	if (left->is_call != right->is_call)
+		return left->is_call ? 1 : -1;
+	return (left->count > right->count) - (left->count < right->count);
+}
+
+/* A jump whose own place has no count cannot be given to a function. */
+static void drop_sourceless(LodeJoin *self)
+{
+	GArray *transfers = self->transfers;
+	guint kept = 0;
+
+	for (guint i = 0; i < transfers->len; i++) {
+		LodeJoinTransfer transfer = g_array_index(transfers, LodeJoinTransfer, i);
+		if (transfer.source != LODE_NONE)
+			g_array_index(transfers, LodeJoinTransfer, kept++) = transfer;
+		else
+			lode_profile_add_unresolved(self->profile,
+				"jump or call from an instruction without a count", NULL,
+				transfer.count, 0);
+	}
+	g_array_set_size(transfers, kept);
+}
+
+bool lode_join_transfers(LodeJoin *self, GError **error)
+{
+	bool is_trace = self->recording->is_trace;
+
+	(void)error;
+	if (is_trace) {
+		add_traced(self);
+	} else {
+		add_jumps(self);
+		add_calls(self);
+	}
+	if (self->transfers->len > 1)
+		qsort(self->transfers->data, self->transfers->len, sizeof(LodeJoinTransfer),
+			compare_transfers);
+	if (!is_trace)
+		drop_sourceless(self);
+	return true;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/memory/memory_logs.h"
+
+#include "base/error.h"
+#include "model/profile.h"
+
+#include <stdlib.h>
+
+/* A log or a thread, and what it is looked for by. */
+typedef struct {
+	uint32_t owner, id; /* of a log: its process, 0; of a thread: its log, its number */
+	uint64_t begin_ns;
+	uint64_t value; /* a log's number, or a thread's pointer */
+} Row;
+
+struct LodeMemoryLogs {
+	GPtrArray *all;
+	GPtrArray *unread;      /* GError */
+	GArray *logs, *threads; /* Row, by owner, id and begin once something was looked for */
+	bool is_sorted;
+};
+
+static void free_log(void *data)
+{
+	lode_allocation_log_free(data);
+}
+
+static void free_error(void *data)
+{
+	g_error_free(data);
+}
+
+LodeMemoryLogs *lode_memory_logs_new(void)
+{
+	LodeMemoryLogs *self = g_new0(LodeMemoryLogs, 1);
+
+	self->all = g_ptr_array_new_with_free_func(free_log);
+	self->unread = g_ptr_array_new_with_free_func(free_error);
+	self->logs = g_array_new(FALSE, FALSE, sizeof(Row));
+	self->threads = g_array_new(FALSE, FALSE, sizeof(Row));
+	return self;
+}
+
+void lode_memory_logs_free(LodeMemoryLogs *self)
+{
+	if (self == NULL)
+		return;
+	g_ptr_array_unref(self->all);
+	g_ptr_array_unref(self->unread);
+	g_array_unref(self->logs);
+	g_array_unref(self->threads);
+	g_free(self);
+}
+
+void lode_memory_logs_take(LodeMemoryLogs *self, LodeAllocationLog *log)
+{
+	const Row row = {lode_allocation_log_pid(log), 0,
+		lode_allocation_log_summary(log)->begin_ns, self->all->len};
+	size_t n;
+	const LodeLoggedThread *threads = lode_allocation_log_threads(log, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const Row thread = {
+			self->all->len, threads[i].tid, threads[i].begin_ns, threads[i].pointer};
+		g_array_append_val(self->threads, thread);
+	}
+	g_array_append_val(self->logs, row);
+	g_ptr_array_add(self->all, log);
+	self->is_sorted = false;
+}
+
+void lode_memory_logs_pass_over(LodeMemoryLogs *self, const GError *why)
+{
+	g_ptr_array_add(self->unread, g_error_copy(why));
+}
+
+static void account_log(const LodeAllocationLogSummary *log, LodeRecording *recording)
+{
+	const struct {
+		const char *reason;
+		uint64_t n;
+	} lacks[] = {
+		{"allocation calls that the recorder could not note", log->n_unseen},
+		{"allocation records that there was no room for", log->n_dropped},
+		{"allocations by a malloc of the program's own, which is not followed",
+			log->has_own_malloc},
+		{"allocation log that is cut short", log->is_truncated},
+	};
+	g_autofree char *example = g_strdup_printf("process %u", log->pid);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(lacks); i++)
+		if (lacks[i].n > 0)
+			lode_recording_add_unresolved(
+				recording, lacks[i].reason, example, (double)lacks[i].n, 0);
+}
+
+void lode_memory_logs_account(const LodeMemoryLogs *self, LodeRecording *recording)
+{
+	for (guint i = 0; i < self->all->len; i++)
+		account_log(lode_allocation_log_summary(self->all->pdata[i]), recording);
+	for (guint i = 0; i < self->unread->len; i++) {
+		const GError *why = self->unread->pdata[i];
+		bool is_too_large = g_error_matches(why, LODE_ERROR, LODE_ERROR_LIMIT);
+		lode_recording_add_unresolved(recording,
+			is_too_large ? "allocation log that is too large"
+				     : "allocation log that is damaged",
+			why->message, 1, 0);
+	}
+}
+
+const GPtrArray *lode_memory_logs_all(const LodeMemoryLogs *self)
+{
+	return self->all;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const Row *left = a, *right = b;
+
+	if (left->owner != right->owner)
+		return left->owner < right->owner ? -1 : 1;
+	if (left->id != right->id)
+		return left->id < right->id ? -1 : 1;
+	return (left->begin_ns > right->begin_ns) - (left->begin_ns < right->begin_ns);
+}
+
+static void sort(LodeMemoryLogs *self)
+{
+	if (self->is_sorted)
+		return;
+	g_array_sort(self->logs, compare_rows);
+	g_array_sort(self->threads, compare_rows);
+	self->is_sorted = true;
+}
+
+/* The last of this owner and id that had begun; NULL: none. */
+static const Row *find_last(const GArray *rows, uint32_t owner, uint32_t id, uint64_t time_ns)
+{
+	const Row key = {owner, id, time_ns, 0};
+	guint low = 0, high = rows->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+		if (compare_rows(&g_array_index(rows, Row, middle), &key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	const Row *found = low > 0 ? &g_array_index(rows, Row, low - 1) : NULL;
+	return found != NULL && found->owner == owner && found->id == id ? found : NULL;
+}
+
+uint32_t lode_memory_logs_find(
+	LodeMemoryLogs *self, uint32_t pid, uint64_t since_ns, uint64_t time_ns)
+{
+	sort(self);
+	const Row *found = find_last(self->logs, pid, 0, time_ns);
+	return found != NULL && found->begin_ns >= since_ns ? (uint32_t)found->value : LODE_NONE;
+}
+
+bool lode_memory_logs_find_thread_pointer(
+	LodeMemoryLogs *self, uint32_t log, uint32_t tid, uint64_t time_ns, uint64_t *out_pointer)
+{
+	sort(self);
+	const Row *found = find_last(self->threads, log, tid, time_ns);
+	if (found == NULL)
+		return false;
+	*out_pointer = found->value;
+	return true;
+}

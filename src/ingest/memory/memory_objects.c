@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/memory/memory_objects.h"
+
+#include "base/id_cache.h"
+
+#include <string.h>
+
+struct LodeMemoryObjects {
+	LodeProfile *profile;
+	LodeMemory *memory;
+	LodeMemoryImages *images;
+	LodeIdCache known;       /* (image, address, operand) → number */
+	LodeIdCache numbers;     /* an object's texts, type and member → number */
+	GArray *objects;         /* LodeOperandObject */
+	GHashTable *types;       /* a type as text → index + 1 */
+	LodeIdCache image_types; /* (image, type) → index */
+};
+
+LodeMemoryObjects *lode_memory_objects_new(
+	LodeProfile *profile, LodeMemory *memory, LodeMemoryImages *images)
+{
+	LodeMemoryObjects *self = g_new0(LodeMemoryObjects, 1);
+
+	self->profile = profile;
+	self->memory = memory;
+	self->images = images;
+	lode_id_cache_init(&self->known);
+	lode_id_cache_init(&self->numbers);
+	lode_id_cache_init(&self->image_types);
+	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeOperandObject));
+	self->types = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	return self;
+}
+
+void lode_memory_objects_free(LodeMemoryObjects *self)
+{
+	if (self == NULL)
+		return;
+	lode_id_cache_clear(&self->known);
+	lode_id_cache_clear(&self->numbers);
+	lode_id_cache_clear(&self->image_types);
+	g_array_unref(self->objects);
+	g_hash_table_unref(self->types);
+	g_free(self);
+}
+
+/* Types of several images are one when their layouts are. */
+static char *type_key(const LodeDataType *type, const LodeDataMember *members)
+{
+	GString *key = g_string_new(type->name);
+
+	g_string_append_printf(key, "\n%" G_GUINT64_FORMAT, type->size);
+	for (uint32_t i = 0; i < type->n_members; i++)
+		g_string_append_printf(key,
+			"\n%s %s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT32_FORMAT
+			" %" G_GUINT32_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT,
+			members[i].type, members[i].name, members[i].offset, members[i].size,
+			members[i].bit_offset, members[i].bit_size, members[i].stride,
+			members[i].repeats);
+	return g_string_free(key, FALSE);
+}
+
+static uint32_t add_type(
+	LodeMemoryObjects *self, const LodeDataType *type, const LodeDataMember *members)
+{
+	LodeMemory *memory = self->memory;
+	LodeDataType added = {lode_profile_intern(self->profile, type->name), type->size,
+		memory->members->len, type->n_members};
+
+	for (uint32_t i = 0; i < type->n_members; i++) {
+		LodeDataMember member = members[i];
+		member.name = lode_profile_intern(self->profile, member.name);
+		member.type = lode_profile_intern(self->profile, member.type);
+		g_array_append_val(memory->members, member);
+	}
+	g_array_append_val(memory->types, added);
+	return memory->types->len - 1;
+}
+
+static uint32_t intern_type(
+	LodeMemoryObjects *self, const LodeDataType *type, const LodeDataMember *members)
+{
+	char *key = type_key(type, members);
+	void *found = g_hash_table_lookup(self->types, key);
+
+	if (found != NULL) {
+		g_free(key);
+		return GPOINTER_TO_UINT(found) - 1;
+	}
+	uint32_t id = add_type(self, type, members);
+	g_hash_table_insert(self->types, key, GUINT_TO_POINTER(id + 1));
+	return id;
+}
+
+static uint32_t profile_type(
+	LodeMemoryObjects *self, uint32_t image, const LodeDataTypes *types, uint32_t index)
+{
+	const LodeIdKey key = {{image, index, 0}};
+	bool is_new;
+	LodeIdSlot *slot = lode_id_cache_find(&self->image_types, &key, &is_new);
+
+	if (is_new) {
+		const LodeDataType *type = &g_array_index(
+			lode_data_types_types(types), LodeDataType, index);
+		const GArray *members = lode_data_types_members(types);
+		slot->id = intern_type(
+			self, type, (const LodeDataMember *)members->data + type->first_member);
+	}
+	return slot->id;
+}
+
+static LodeOperandObject describe(LodeMemoryObjects *self, uint32_t image,
+	const LodeDataTypes *types, const LodeDataReference *reference)
+{
+	g_autofree char *name = lode_data_reference_text(types, reference);
+	LodeOperandObject object = {.name = lode_profile_intern(self->profile, name),
+		.variable = lode_profile_intern(self->profile, reference->variable),
+		.type = LODE_NONE,
+		.member = LODE_NONE};
+
+	if (reference->type == LODE_NONE)
+		return object;
+	object.type = profile_type(self, image, types, reference->type);
+	const LodeDataType *type = &LODE_AT(self->memory->types, LodeDataType, object.type);
+	if (reference->member == LODE_NONE)
+		return object;
+	uint32_t first = g_array_index(lode_data_types_types(types), LodeDataType, reference->type)
+	                         .first_member;
+	object.member = type->first_member + (reference->member - first);
+	object.type_name = type->name;
+	return object;
+}
+
+static uint32_t ask(LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand)
+{
+	LodeMemoryImage *place = lode_memory_images_at(self->images, image);
+	LodeDataTypes *types = lode_memory_image_types(place);
+	LodeDataReference reference;
+
+	if (types == NULL || !lode_data_types_find(types, address, operand,
+				     lode_memory_image_flow(place, address), &reference))
+		return 0;
+	const LodeOperandObject object = describe(self, image, types, &reference);
+	const LodeIdKey key = {{(uint64_t)(uintptr_t)object.name,
+		(uint64_t)(uintptr_t)object.variable, (uint64_t)object.type << 32 | object.member}};
+	bool is_new;
+	LodeIdSlot *slot = lode_id_cache_find(&self->numbers, &key, &is_new);
+	if (is_new) {
+		g_array_append_val(self->objects, object);
+		slot->id = self->objects->len;
+	}
+	return slot->id;
+}
+
+uint32_t lode_memory_objects_find(
+	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand)
+{
+	const LodeIdKey key = {{image, address, operand}};
+	bool is_new;
+	LodeIdSlot *slot = lode_id_cache_find(&self->known, &key, &is_new);
+
+	if (is_new)
+		slot->id = ask(self, image, address, operand);
+	return slot->id;
+}
+
+const LodeOperandObject *lode_memory_objects_at(const LodeMemoryObjects *self, uint32_t number)
+{
+	return &g_array_index(self->objects, LodeOperandObject, number - 1);
+}

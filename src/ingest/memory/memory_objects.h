@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which data object an instruction's operand is to, by the debug information: asked once for each,
+ * and brought into the profile's own lists of types and members. Private to src/ingest.
+ */
+#pragma once
+
+#include "ingest/memory/memory_images.h"
+#include "model/profile.h"
+
+typedef struct LodeMemoryObjects LodeMemoryObjects;
+
+/* What debug information and symbols say. Texts are the profile's. */
+typedef struct {
+	char *name;      /* "struct node.next"; NULL: nothing is known */
+	char *type_name; /* "struct node", where `name` is of a member of it; else NULL */
+	char *variable;
+	uint32_t type, member; /* of the profile's memory, or of the one to be; LODE_NONE */
+} LodeOperandObject;
+
+/* Borrows both; types go to `memory`. */
+LodeMemoryObjects *lode_memory_objects_new(
+	LodeProfile *profile, LodeMemory *memory, LodeMemoryImages *images);
+void lode_memory_objects_free(LodeMemoryObjects *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryObjects, lode_memory_objects_free)
+
+/* The number of what operand `operand` (the decoder's number) of an instruction accesses, from 1;
+ * 0: nothing is known. */
+uint32_t lode_memory_objects_find(
+	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand);
+const LodeOperandObject *lode_memory_objects_at(const LodeMemoryObjects *self, uint32_t number);

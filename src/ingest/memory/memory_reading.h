@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The data side of perf.data, read beside the samples' places: threads, all mappings, and for each
+ * sample the data address that it is charged to.
+ *
+ *   first pass:  mappings, forks, execs ─▶ address spaces over time, threads
+ *   second pass: sample ─▶ registers ─▶ rule ─▶ address ─▶ validated ─▶ LodeReadAccess
+ *
+ * What the addresses are of is worked out when the recording is joined; see join_memory.c. Private
+ * to src/ingest.
+ */
+#pragma once
+
+#include "ingest/memory/memory_images.h"
+#include "ingest/memory/memory_logs.h"
+#include "ingest/memory/memory_threads.h"
+#include "ingest/process/address_space.h"
+#include "sources/allocation_log.h"
+#include "sources/perf_data.h"
+
+/* A row of the profile's memory to be, and where its instructions lie. */
+typedef struct {
+	LodeMemorySample sample; /* thread and mapping are indexes into this reading's arrays, event
+	                            is a name's; instructions and objects are not known yet */
+	uint32_t image;          /* of LodeMemoryImages; LODE_NONE: nowhere */
+	uint32_t input;          /* the recording that it is of */
+	uint8_t operand;         /* the decoder's number of it */
+	bool has_no_operand;     /* that the access is to */
+	bool is_push;            /* a store that no operand shows: of a call, or push */
+	uint64_t image_pc, image_access_pc; /* addresses in the image */
+} LodeReadAccess;
+
+typedef struct {
+	LodeMemoryMapping mapping; /* names are the reading's */
+	uint64_t offset;           /* of its start in the file */
+	uint32_t input;
+	uint32_t stack_of; /* the reading's number of the thread whose stack it is; LODE_NONE */
+} LodeReadMapping;
+
+typedef struct LodeMemoryReading LodeMemoryReading;
+
+LodeMemoryReading *lode_memory_reading_new(bool allow_debuginfod);
+void lode_memory_reading_free(LodeMemoryReading *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryReading, lode_memory_reading_free)
+
+/* Begins a recording: what follows is of this one, until another number comes. They count from 0.
+ */
+void lode_memory_reading_select(LodeMemoryReading *self, uint32_t input);
+
+/* The first pass: any record but samples. */
+void lode_memory_reading_note(
+	LodeMemoryReading *self, const LodePerfRecord *record, uint64_t time_ns);
+
+/* Ends the first pass of the selected recording; `info` may be NULL. Errors: _LIMIT. */
+bool lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *info, GError **error);
+
+/* A sample of the second pass, and what is known of its place. */
+typedef struct {
+	const LodePerfRecord *record;
+	const LodePerfEvent *event;
+	const char *event_name; /* in the profile */
+	uint64_t time_ns;
+	double weight;
+	const char *path;     /* of the image; NULL: it lies in none */
+	const char *build_id; /* may be NULL */
+	uint64_t image_pc;
+} LodeSampledAccess;
+
+void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *access);
+
+/* The number of an event of this name, for LodeMemorySample.event. */
+uint32_t lode_memory_reading_event(LodeMemoryReading *self, const char *name);
+
+/* A row of which all is known but the mapping that its address is in. */
+void lode_memory_reading_add_traced(
+	LodeMemoryReading *self, uint32_t pid, const LodeReadAccess *access);
+
+/* The recorder laid out the program's memory without anything random. */
+void lode_memory_reading_set_fixed_addresses(LodeMemoryReading *self);
+
+/* Takes an allocation log over; all of them before the second pass. */
+void lode_memory_reading_take_log(LodeMemoryReading *self, LodeAllocationLog *log);
+
+/* Whether any sample had registers or a data address: else there is nothing to tell. */
+bool lode_memory_reading_has_addresses(const LodeMemoryReading *self);
+
+/* What was read; borrowed. */
+const GArray *lode_memory_reading_accesses(const LodeMemoryReading *self); /* LodeReadAccess */
+const GPtrArray *lode_memory_reading_event_names(const LodeMemoryReading *self); /* char * */
+const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self); /* LodeReadMapping */
+LodeMemoryLogs *lode_memory_reading_logs(LodeMemoryReading *self);
+LodeMemoryImages *lode_memory_reading_images(LodeMemoryReading *self);
+LodeMemoryThreads *lode_memory_reading_threads(LodeMemoryReading *self);
+bool lode_memory_reading_is_stall_weighted(const LodeMemoryReading *self);
+bool lode_memory_reading_has_fixed_addresses(const LodeMemoryReading *self);
+
+/* The mapping that an address was in, in any of the recordings, at the end of the program that a
+ * process ran at that time; LODE_NONE. */
+uint32_t lode_memory_reading_find_mapping(
+	LodeMemoryReading *self, uint32_t pid, uint64_t address, uint64_t time_ns);
+
+/* How the address space of a process in a recording came about. */
+LodeAddressSpaceBirth lode_memory_reading_find_birth(
+	LodeMemoryReading *self, uint32_t input, uint32_t pid, uint64_t time_ns);

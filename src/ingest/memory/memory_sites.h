@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Allocation sites by name, from the call stacks of allocation logs. Private to src/ingest. */
+#pragma once
+
+#include "ingest/memory/memory_loads.h"
+#include "model/profile.h"
+
+typedef struct LodeMemorySites LodeMemorySites;
+
+/*
+ * Names all stacks of all logs and adds their sites to profile->memory. A site is named after the
+ * innermost call that is not an allocator's own or a wrapper around one, told by its name
+ * ("xmalloc", "operator new").
+ */
+LodeMemorySites *lode_memory_sites_new(
+	LodeProfile *profile, LodeMemoryReading *reading, LodeMemoryLoads *loads);
+void lode_memory_sites_free(LodeMemorySites *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemorySites, lode_memory_sites_free)
+
+typedef struct {
+	uint32_t input, pid;
+	uint64_t time_ns; /* UINT64_MAX: at last */
+} LodeMemoryPlace;
+
+/* The allocation that held an address in this process then, its own or one from before it was
+ * forked, as an index of profile->memory->allocations, where it is added; its thread is the
+ * reading's. LODE_NONE: none. */
+uint32_t lode_memory_sites_find(
+	LodeMemorySites *self, const LodeMemoryPlace *place, uint64_t address);

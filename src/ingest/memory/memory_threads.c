@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/memory/memory_threads.h"
+
+#include "model/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+	uint64_t time_ns;
+	uint32_t order, pid, tid;
+	uint32_t parent_pid, parent_tid; /* of a fork */
+	LodePerfRecordKind kind;
+	const char *name; /* of a command */
+} Event;
+
+void lode_memory_threads_init(LodeMemoryThreads *self)
+{
+	self->events = g_array_new(FALSE, FALSE, sizeof(Event));
+	self->threads = g_array_new(FALSE, TRUE, sizeof(LodeThread));
+	self->by_id = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	self->previous = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->names = g_string_chunk_new(4096);
+}
+
+void lode_memory_threads_clear(LodeMemoryThreads *self)
+{
+	g_clear_pointer(&self->events, g_array_unref);
+	g_clear_pointer(&self->threads, g_array_unref);
+	g_clear_pointer(&self->by_id, g_hash_table_unref);
+	g_clear_pointer(&self->previous, g_array_unref);
+	g_clear_pointer(&self->names, g_string_chunk_free);
+}
+
+void lode_memory_threads_note(
+	LodeMemoryThreads *self, const LodePerfRecord *record, uint64_t time_ns)
+{
+	Event event = {.time_ns = time_ns,
+		.order = self->events->len,
+		.pid = record->pid,
+		.tid = record->tid,
+		.parent_pid = record->parent_pid,
+		.parent_tid = record->parent_tid,
+		.kind = record->kind};
+
+	if (record->kind != LODE_PERF_FORK && record->kind != LODE_PERF_EXIT &&
+		record->kind != LODE_PERF_COMMAND)
+		return;
+	if (record->kind == LODE_PERF_COMMAND)
+		event.name = g_string_chunk_insert_const(self->names, record->text);
+	g_array_append_val(self->events, event);
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const Event *left = a, *right = b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return (left->order > right->order) - (left->order < right->order);
+}
+
+static uint32_t last_of(const LodeMemoryThreads *self, uint32_t pid, uint32_t tid)
+{
+	int64_t key = (int64_t)((uint64_t)pid << 32 | tid);
+	void *found = g_hash_table_lookup(self->by_id, &key);
+
+	return found != NULL ? GPOINTER_TO_UINT(found) - 1 : LODE_NONE;
+}
+
+static uint32_t add_thread(LodeMemoryThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	uint32_t last = last_of(self, pid, tid);
+	LodeThread thread = {.pid = pid, .tid = tid, .begin_ns = time_ns, .end_ns = UINT64_MAX};
+	int64_t *key = g_new(int64_t, 1);
+
+	*key = (int64_t)((uint64_t)pid << 32 | tid);
+	g_array_append_val(self->threads, thread);
+	g_array_append_val(self->previous, last);
+	g_hash_table_replace(self->by_id, key, GUINT_TO_POINTER(self->threads->len));
+	return self->threads->len - 1;
+}
+
+static bool is_alive(const LodeMemoryThreads *self, uint32_t thread, uint64_t time_ns)
+{
+	const LodeThread *row = &LODE_AT(self->threads, LodeThread, thread);
+
+	/* One that begins later is of a recording that came before, though made afterwards. */
+	return row->begin_ns <= time_ns && row->end_ns == UINT64_MAX;
+}
+
+static LodeThread *living(LodeMemoryThreads *self, const Event *event)
+{
+	uint32_t last = last_of(self, event->pid, event->tid);
+
+	if (last == LODE_NONE || !is_alive(self, last, event->time_ns))
+		last = add_thread(self, event->pid, event->tid, event->time_ns);
+	return &LODE_AT(self->threads, LodeThread, last);
+}
+
+static void apply(LodeMemoryThreads *self, const Event *event)
+{
+	uint32_t parent, added;
+	LodeThread *thread;
+
+	switch (event->kind) {
+	case LODE_PERF_FORK:
+		parent = last_of(self, event->parent_pid, event->parent_tid);
+		added = add_thread(self, event->pid, event->tid, event->time_ns);
+		thread = &LODE_AT(self->threads, LodeThread, added);
+		if (parent != LODE_NONE)
+			thread->name = LODE_AT(self->threads, LodeThread, parent).name;
+		break;
+	case LODE_PERF_EXIT:
+		thread = living(self, event);
+		thread->end_ns = event->time_ns;
+		break;
+	default:
+		thread = living(self, event);
+		thread->name = (char *)event->name;
+	}
+}
+
+void lode_memory_threads_freeze(LodeMemoryThreads *self)
+{
+	if (self->events->len > 1)
+		qsort(self->events->data, self->events->len, sizeof(Event), compare_events);
+	for (guint i = 0; i < self->events->len; i++)
+		apply(self, &g_array_index(self->events, Event, i));
+	g_array_set_size(self->events, 0);
+}
+
+uint32_t lode_memory_threads_look_up(
+	const LodeMemoryThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	enum { MAX_STEPS = 64 }; /* no system gives the same ids again so soon */
+	uint32_t last = last_of(self, pid, tid), best = last;
+	const LodeThread *threads = (const LodeThread *)self->threads->data;
+
+	/* The one that began last before then; recordings need not come in the order of time. */
+	for (int i = 0; i < MAX_STEPS && last != LODE_NONE; i++) {
+		bool has_begun = threads[last].begin_ns <= time_ns;
+		bool is_best_begun = threads[best].begin_ns <= time_ns;
+		if (has_begun &&
+			(!is_best_begun || threads[last].begin_ns > threads[best].begin_ns))
+			best = last;
+		last = LODE_AT(self->previous, uint32_t, last);
+	}
+	return best;
+}
+
+uint32_t lode_memory_threads_find(
+	LodeMemoryThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	uint32_t found = lode_memory_threads_look_up(self, pid, tid, time_ns);
+
+	if (found == LODE_NONE)
+		return add_thread(self, pid, tid, time_ns);
+	/* Nothing may tell of its beginning, but here it was. */
+	LodeThread *thread = &LODE_AT(self->threads, LodeThread, found);
+	thread->begin_ns = MIN(thread->begin_ns, time_ns);
+	return found;
+}
+
+static int compare_threads(const void *a, const void *b, void *data)
+{
+	const LodeThread *threads = data;
+	const LodeThread *left = &threads[*(const uint32_t *)a];
+	const LodeThread *right = &threads[*(const uint32_t *)b];
+	bool is_left_first = left->tid == left->pid, is_right_first = right->tid == right->pid;
+
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	if (is_left_first != is_right_first)
+		return is_left_first ? -1 : 1;
+	if (left->begin_ns != right->begin_ns)
+		return left->begin_ns < right->begin_ns ? -1 : 1;
+	return (left->tid > right->tid) - (left->tid < right->tid);
+}
+
+void lode_memory_threads_number(LodeMemoryThreads *self)
+{
+	g_autofree uint32_t *order = g_new(uint32_t, MAX(self->threads->len, 1));
+	LodeThread *threads = (LodeThread *)self->threads->data;
+	uint32_t ordinal = 0;
+
+	for (guint i = 0; i < self->threads->len; i++)
+		order[i] = i;
+	if (self->threads->len > 1)
+		g_qsort_with_data(order, (gint)self->threads->len, sizeof(uint32_t),
+			compare_threads, threads);
+	for (guint i = 0; i < self->threads->len; i++) {
+		bool is_new = i == 0 || threads[order[i]].pid != threads[order[i - 1]].pid;
+		ordinal = is_new ? 0 : ordinal + 1;
+		threads[order[i]].ordinal = ordinal;
+	}
+}

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/sampled/sampled_recording.h"
+
+#include "base/error.h"
+#include "ingest/sampled/sampled_files.h"
+
+#include <string.h>
+#include <time.h>
+
+typedef struct {
+	const char *path;
+	LodePerfData *data;
+	LodeAddressSpaces *spaces;
+	uint32_t *columns; /* of each event */
+	double *periods;   /* likewise: of a sample that does not say its own; 0: it does */
+	size_t n_events;
+	bool has_data; /* samples have registers or data addresses */
+	bool knows_times, has_times, has_jit_times;
+	uint64_t sequence; /* stands for the time where none is recorded */
+} Input;
+
+/* Where samples of a process at an address were found to belong, and in which time that holds. */
+typedef struct {
+	uint64_t ip;
+	LodeMappedPeriod period;
+	uint32_t pid, row;
+} KnownRow;
+
+enum { KNOWN_ROWS = 1 << 14 };
+
+typedef struct {
+	LodeRecording *recording;
+	LodeJitCodeSet *jit;
+	LodeMemoryReading *memory;
+	const LodeProgress *progress;
+	LodeSampledFiles files;
+	LodeSampledRows rows;
+	GArray *inputs;  /* Input */
+	KnownRow *known; /* KNOWN_ROWS of them, by a hash of the address */
+	double counts[LODE_SAMPLED_N_OUTCOMES];
+	double *weights[LODE_SAMPLED_N_OUTCOMES]; /* of each column */
+	char *examples[LODE_SAMPLED_N_OUTCOMES];
+	double n_lost, n_lost_samples, n_throttled;
+	bool has_branches;
+	uint64_t n_records;
+} Reading;
+
+static void input_clear(void *data)
+{
+	Input *self = data;
+
+	lode_perf_data_close(self->data);
+	lode_address_spaces_free(self->spaces);
+	g_free(self->columns);
+	g_free(self->periods);
+}
+
+/* Without the modifiers that say where it counts: "cycles:u" and "cycles:pp" are one event. */
+static char *event_name(const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	bool is_modifier = colon != NULL && colon > name && colon[1] != '\0' &&
+	                   strspn(colon + 1, "ukhGHpPSDIeW") == strlen(colon + 1);
+
+	return is_modifier ? g_strndup(name, (size_t)(colon - name)) : g_strdup(name);
+}
+
+static char *event_description(const LodePerfEvent *event, const char *name)
+{
+	const char *unit = g_str_has_suffix(name, "-clock") ? " ns" : "";
+
+	if (event->is_frequency)
+		return g_strdup_printf("sampled %" G_GUINT64_FORMAT " times a second%s",
+			event->period_or_frequency, unit[0] != '\0' ? "; in nanoseconds" : "");
+	return g_strdup_printf(
+		"sampled every %" G_GUINT64_FORMAT "%s", event->period_or_frequency, unit);
+}
+
+static uint32_t add_column(LodeRecording *recording, const LodePerfEvent *event)
+{
+	g_autofree char *name = event_name(event->name);
+	g_autofree char *description = event_description(event, name);
+	double zero = 0;
+
+	/* The first column is that of executions, whatever an event is called. */
+	for (guint i = 1; i < recording->events->len; i++)
+		if (strcmp(recording->events->pdata[i], name) == 0)
+			return i;
+	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, name));
+	g_ptr_array_set_size(recording->descriptions, (gint)recording->events->len);
+	recording->descriptions->pdata[recording->events->len - 1] = g_string_chunk_insert(
+		recording->strings, description);
+	g_array_append_val(recording->totals, zero);
+	recording->n_sampled++;
+	return recording->events->len - 1;
+}
+
+static bool any_has_time(const LodePerfData *data)
+{
+	size_t n;
+	const LodePerfEvent *events = lode_perf_data_events(data, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].has_time)
+			return true;
+	return false;
+}
+
+/* To be called once for each record. In pipe mode, events come just before the first. */
+static uint64_t time_of(Input *input, const LodePerfRecord *record)
+{
+	if (!input->knows_times) {
+		input->has_times = any_has_time(input->data);
+		/* Without times, samples count as time. */
+		lode_perf_data_pass_over_samples(input->data, input->has_times);
+	}
+	input->knows_times = true;
+	return input->has_times ? record->time_ns : ++input->sequence;
+}
+
+/* Old files do not say. */
+static bool is_of_user(LodePerfMode mode)
+{
+	return mode == LODE_PERF_MODE_USER || mode == LODE_PERF_MODE_UNKNOWN;
+}
+
+static void add_mapping(Reading *self, Input *input, const LodePerfRecord *record, uint64_t time_ns)
+{
+	enum { PROTECTION_EXECUTE = 4 };
+	const LodePerfMapping *mapping = &record->mapping;
+
+	if ((mapping->protection & PROTECTION_EXECUTE) == 0 || !is_of_user(record->mode) ||
+		record->pid == UINT32_MAX)
+		return;
+	const LodeMappedRange range = {
+		.start = mapping->start,
+		.end = mapping->size <= UINT64_MAX - mapping->start ? mapping->start + mapping->size
+	                                                            : UINT64_MAX,
+		.offset = mapping->offset,
+		.file = lode_sampled_files_add(&self->files, record->pid, mapping),
+	};
+	lode_address_spaces_map(input->spaces, record->pid, time_ns, &range);
+}
+
+/* The first pass: everything but samples. */
+static void note_record(Reading *self, Input *input, const LodePerfRecord *record)
+{
+	uint64_t time_ns = time_of(input, record);
+
+	lode_memory_reading_note(self->memory, record, time_ns);
+	switch (record->kind) {
+	case LODE_PERF_MAPPING:
+		add_mapping(self, input, record, time_ns);
+		break;
+	case LODE_PERF_COMMAND:
+		if (record->is_exec)
+			lode_address_spaces_exec(input->spaces, record->pid, time_ns);
+		break;
+	case LODE_PERF_FORK:
+		lode_address_spaces_fork(input->spaces, record->pid, record->parent_pid, time_ns);
+		break;
+	case LODE_PERF_LOST:
+		self->n_lost += (double)record->value;
+		break;
+	case LODE_PERF_LOST_SAMPLES:
+		self->n_lost_samples += (double)record->value;
+		break;
+	case LODE_PERF_THROTTLE:
+		self->n_throttled++;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool go_on(Reading *self, const Input *input, const char *stage, GError **error)
+{
+	enum { RECORDS_BETWEEN = 1 << 12 };
+
+	if (self->n_records++ % RECORDS_BETWEEN != 0)
+		return true;
+	lode_progress_report(self->progress, stage, (double)lode_perf_data_position(input->data),
+		(double)lode_perf_data_size(input->data), input->path);
+	if (!lode_progress_is_cancelled(self->progress))
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	return false;
+}
+
+typedef void (*RecordFunc)(Reading *self, Input *input, const LodePerfRecord *record);
+
+static bool for_each_record(
+	Reading *self, Input *input, RecordFunc func, const char *stage, GError **error)
+{
+	LodePerfRecord record;
+
+	for (;;) {
+		LodePerfNext next = lode_perf_data_next(input->data, &record, error);
+		if (next == LODE_PERF_NEXT_ERROR)
+			return false;
+		if (next == LODE_PERF_NEXT_END)
+			return true;
+		func(self, input, &record);
+		if (!go_on(self, input, stage, error))
+			return false;
+	}
+}
+
+/* A fixed period need not be in the samples; of a frequency nothing is known without it. */
+static double fixed_period(const LodePerfEvent *event)
+{
+	if (event->has_period)
+		return 0;
+	return event->is_frequency ? 1 : (double)MAX(event->period_or_frequency, 1);
+}
+
+/* Each is a column of the profile's store. */
+enum { MAX_EVENTS = 1000 };
+
+static bool add_events(Reading *self, Input *input, GError **error)
+{
+	enum { SAMPLE_ADDRESS = 1 << 3 }; /* PERF_SAMPLE_ADDR */
+	const LodePerfEvent *events = lode_perf_data_events(input->data, &input->n_events);
+
+	input->columns = g_new(uint32_t, MAX(input->n_events, 1));
+	input->periods = g_new(double, MAX(input->n_events, 1));
+	for (size_t i = 0; i < input->n_events; i++) {
+		input->columns[i] = add_column(self->recording, &events[i]);
+		input->periods[i] = fixed_period(&events[i]);
+		input->has_data |= events[i].user_registers != 0 ||
+		                   (events[i].sample_type & SAMPLE_ADDRESS) != 0;
+		if (self->recording->n_sampled <= MAX_EVENTS)
+			continue;
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "%s: more than %d events",
+			input->path, MAX_EVENTS);
+		return false;
+	}
+	return true;
+}
+
+static bool read_mappings(Reading *self, const char *path, GError **error)
+{
+	Input input = {.path = path, .data = lode_perf_data_open(path, error)};
+
+	if (input.data == NULL)
+		return false;
+	input.spaces = lode_address_spaces_new();
+	g_array_append_val(self->inputs, input);
+	lode_memory_reading_select(self->memory, self->inputs->len - 1);
+	Input *kept = &g_array_index(self->inputs, Input, self->inputs->len - 1);
+	if (!for_each_record(self, kept, note_record, "reading mappings", error))
+		return false;
+	if (!add_events(self, kept, error))
+		return false;
+	const LodePerfInfo *info = lode_perf_data_info(kept->data);
+	kept->has_jit_times = kept->has_times && info->clock_id == CLOCK_MONOTONIC;
+	lode_sampled_files_set_build_ids(&self->files, info);
+	if (lode_address_spaces_freeze(kept->spaces, error) &&
+		lode_memory_reading_freeze(self->memory, info, error))
+		return true;
+	g_prefix_error(error, "%s: ", path);
+	return false;
+}
+
+static LodeSampledOutcome outcome_of_mode(LodePerfMode mode)
+{
+	switch (mode) {
+	case LODE_PERF_MODE_KERNEL:
+		return LODE_SAMPLED_KERNEL;
+	case LODE_PERF_MODE_HYPERVISOR:
+		return LODE_SAMPLED_HYPERVISOR;
+	case LODE_PERF_MODE_GUEST_KERNEL:
+	case LODE_PERF_MODE_GUEST_USER:
+		return LODE_SAMPLED_GUEST;
+	default:
+		return LODE_SAMPLED_RESOLVED;
+	}
+}
+
+static uint64_t sample_time(const Input *input, const LodePerfRecord *record)
+{
+	return input->has_times ? record->time_ns : input->sequence;
+}
+
+static LodeSampledOutcome place_address(Reading *self, Input *input, const LodePerfRecord *record,
+	uint64_t address, LodeSampledPlace *out_place)
+{
+	const LodeMappedRange *range = lode_address_spaces_find(
+		input->spaces, record->pid, address, sample_time(input, record), NULL);
+
+	return lode_sampled_files_place(&self->files, range, record->pid,
+		input->has_jit_times ? record->time_ns : UINT64_MAX, address, out_place);
+}
+
+/* Code made at run time comes and goes without the mapping changing. */
+static LodeSampledOutcome find_row(
+	Reading *self, Input *input, const LodePerfRecord *record, uint32_t *out_row)
+{
+	uint64_t ip = record->sample.ip, time_ns = sample_time(input, record);
+	KnownRow *known = &self->known[(ip ^ ip >> 14 ^ record->pid) % KNOWN_ROWS];
+	LodeMappedPeriod period = {0, 0};
+	LodeSampledPlace place;
+
+	if (known->ip == ip && known->pid == record->pid && time_ns >= known->period.begin_ns &&
+		time_ns < known->period.end_ns) {
+		*out_row = known->row;
+		return LODE_SAMPLED_RESOLVED;
+	}
+	const LodeMappedRange *range = lode_address_spaces_find(
+		input->spaces, record->pid, ip, time_ns, &period);
+	LodeSampledOutcome outcome = lode_sampled_files_place(&self->files, range, record->pid,
+		input->has_jit_times ? record->time_ns : UINT64_MAX, ip, &place);
+	if (outcome != LODE_SAMPLED_RESOLVED)
+		return outcome;
+	*out_row = lode_sampled_rows_find(&self->rows, &place);
+	if (!g_array_index(self->recording->objects, LodeRecordedObject, place.object).is_jit)
+		*known = (KnownRow){ip, period, record->pid, *out_row};
+	return LODE_SAMPLED_RESOLVED;
+}
+
+static void add_branches(Reading *self, Input *input, const LodePerfRecord *record)
+{
+	const LodePerfSample *sample = &record->sample;
+	LodeSampledPlace newer_source, source, target;
+	bool has_newer = false;
+
+	for (size_t i = 0; i < sample->n_branches; i++) {
+		const LodePerfBranch *branch = &sample->branches[i];
+		bool has_source = place_address(self, input, record, branch->source, &source) ==
+		                  LODE_SAMPLED_RESOLVED;
+		bool has_target = place_address(self, input, record, branch->target, &target) ==
+		                  LODE_SAMPLED_RESOLVED;
+		if (has_source && has_target)
+			lode_sampled_rows_add_branch(&self->rows, &source, &target);
+		if (i > 0)
+			lode_sampled_rows_add_range(&self->rows, has_target ? &target : NULL,
+				has_newer ? &newer_source : NULL);
+		else if (has_target)
+			lode_sampled_rows_add_newest(&self->rows, &target);
+		has_newer = has_source;
+		newer_source = source;
+	}
+	self->has_branches |= sample->n_branches > 0;
+}
+
+static void add_access(
+	Reading *self, const Input *input, const LodePerfRecord *record, uint32_t row, double value)
+{
+	size_t n_events;
+	LodeSampledAccess access = {
+		.record = record,
+		.event = &lode_perf_data_events(input->data, &n_events)[record->event],
+		.event_name = self->recording->events->pdata[input->columns[record->event]],
+		.time_ns = sample_time(input, record),
+		.weight = value,
+	};
+
+	if (row != LODE_NONE) {
+		const LodeSampledPlace *place = &g_array_index(
+			self->rows.places, LodeSampledPlace, row);
+		const LodeRecordedObject *object = &g_array_index(
+			self->recording->objects, LodeRecordedObject, place->object);
+		access.path = object->path;
+		access.build_id = object->build_id;
+		access.image_pc = place->address;
+	}
+	lode_memory_reading_add(self->memory, &access);
+}
+
+static void add_sample(Reading *self, Input *input, const LodePerfRecord *record)
+{
+	time_of(input, record);
+	if (record->kind != LODE_PERF_SAMPLE)
+		return;
+	uint32_t column = input->columns[record->event];
+	double fixed = input->periods[record->event];
+	double value = fixed > 0 ? fixed : (double)record->sample.period;
+	uint32_t row = LODE_NONE;
+	LodeSampledOutcome outcome = outcome_of_mode(record->mode);
+
+	if (outcome == LODE_SAMPLED_RESOLVED)
+		outcome = find_row(self, input, record, &row);
+	self->recording->n_samples++;
+	g_array_index(self->recording->totals, double, column) += value;
+	if (outcome == LODE_SAMPLED_RESOLVED) {
+		lode_sampled_rows_add(&self->rows, row, column, value);
+	} else {
+		self->counts[outcome]++;
+		self->weights[outcome][column] += value;
+		if (self->examples[outcome] == NULL)
+			self->examples[outcome] = g_strdup_printf("0x%" G_GINT64_MODIFIER
+								  "x in process %" G_GUINT32_FORMAT,
+				record->sample.ip, record->pid);
+	}
+	if (input->has_data)
+		add_access(self, input, record, row, value);
+	add_branches(self, input, record);
+}
+
+static bool read_samples(Reading *self, GError **error)
+{
+	lode_sampled_rows_init(&self->rows, self->recording);
+	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++)
+		self->weights[i] = g_new0(double, self->recording->events->len);
+	for (guint i = 0; i < self->inputs->len; i++) {
+		Input *input = &g_array_index(self->inputs, Input, i);
+		lode_memory_reading_select(self->memory, i);
+		lode_perf_data_rewind(input->data);
+		lode_perf_data_pass_over_samples(input->data, false);
+		memset(self->known, 0, KNOWN_ROWS * sizeof(KnownRow));
+		input->sequence = 0;
+		if (!for_each_record(self, input, add_sample, "reading samples", error))
+			return false;
+	}
+	return lode_sampled_rows_finish(&self->rows, error);
+}
+
+/* What the reader left out, and what is not there. */
+static void account_files(Reading *self)
+{
+	for (guint i = 0; i < self->inputs->len; i++) {
+		const Input *input = &g_array_index(self->inputs, Input, i);
+		const LodePerfInfo *info = lode_perf_data_info(input->data);
+		if (info->n_unknown_ids > 0)
+			lode_recording_add_unresolved(self->recording,
+				"sample of an event that the recording does not describe",
+				input->path, (double)info->n_unknown_ids, 0);
+		if (info->is_truncated)
+			lode_recording_add_unresolved(
+				self->recording, "recording that is cut short", input->path, 1, 0);
+	}
+}
+
+static void account(Reading *self)
+{
+	static const char *const losses[] = {"records lost by the kernel while sampling",
+		"samples lost by the kernel", "times that the kernel throttled the sampling"};
+	const double counts[] = {self->n_lost, self->n_lost_samples, self->n_throttled};
+	uint32_t column = lode_recording_weight_column(self->recording);
+
+	for (int i = 1; i < LODE_SAMPLED_N_OUTCOMES; i++)
+		if (self->counts[i] > 0)
+			lode_recording_add_unresolved(self->recording,
+				lode_sampled_outcome_reason((LodeSampledOutcome)i),
+				self->examples[i], self->counts[i], self->weights[i][column]);
+	for (size_t i = 0; i < G_N_ELEMENTS(losses); i++)
+		if (counts[i] > 0)
+			lode_recording_add_unresolved(
+				self->recording, losses[i], NULL, counts[i], 0);
+}
+
+static void describe(Reading *self)
+{
+	LodeRecording *recording = self->recording;
+	const LodePerfInfo *info = lode_perf_data_info(g_array_index(self->inputs, Input, 0).data);
+	const char *version = info->version != NULL ? info->version : "";
+	bool is_number = version[0] == '\0' || g_ascii_isdigit(version[0]);
+	g_autofree char *creator = g_strchomp(
+		g_strconcat("perf.data of ", is_number ? "perf " : "", version, NULL));
+
+	recording->creator = g_string_chunk_insert(recording->strings, creator);
+	if (info->command != NULL)
+		recording->command = g_string_chunk_insert(recording->strings, info->command);
+	recording->frequency = self->has_branches ? LODE_FREQUENCY_SAMPLED
+	                                          : LODE_FREQUENCY_INFERRED;
+}
+
+static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GError **error)
+{
+	for (size_t i = 0; i < n_paths; i++)
+		if (!read_mappings(self, paths[i], error))
+			return false;
+	if (self->recording->events->len == 1) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: no event was recorded",
+			paths[0]);
+		return false;
+	}
+	if (!read_samples(self, error))
+		return false;
+	account(self);
+	account_files(self);
+	describe(self);
+	return true;
+}
+
+LodeRecording *lode_sampled_recording_read(const char *const *paths, size_t n_paths,
+	LodeJitCodeSet *jit, LodeMemoryReading *memory, const LodeProgress *progress,
+	GError **error)
+{
+	static const char count_column[] = "Ir";
+	Reading reading = {.recording = lode_recording_new(),
+		.jit = jit,
+		.memory = memory,
+		.progress = progress};
+	LodeRecording *recording = reading.recording;
+	double zero = 0;
+
+	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, count_column));
+	g_array_append_val(recording->totals, zero);
+	reading.known = g_new(KnownRow, KNOWN_ROWS);
+	reading.inputs = g_array_new(FALSE, FALSE, sizeof(Input));
+	g_array_set_clear_func(reading.inputs, input_clear);
+	lode_sampled_files_init(&reading.files, recording, jit);
+	bool is_read = read_all(&reading, paths, n_paths, error);
+	lode_sampled_rows_clear(&reading.rows);
+	lode_sampled_files_clear(&reading.files);
+	g_array_unref(reading.inputs);
+	g_free(reading.known);
+	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++) {
+		g_free(reading.examples[i]);
+		g_free(reading.weights[i]);
+	}
+	if (!is_read)
+		lode_recording_free(recording);
+	return is_read ? recording : NULL;
+}

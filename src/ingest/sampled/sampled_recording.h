@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf.data → a recording: each sample is laid at the instruction where it was taken.
+ *
+ *   mappings, execs, forks ──first pass──▶ address spaces over time
+ *   samples ──second pass──▶ (pid, time, ip) ─▶ (image, address in it) ─▶ one row for each place
+ *   branch stacks ──▶ taken branches, and the ranges that ran between them
+ *
+ * A row's values are the sum of the samples' periods, so that they are estimates of the event's
+ * count (nanoseconds for cpu-clock). Private to src/ingest.
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "ingest/memory/memory_reading.h"
+#include "sources/jit_code_set.h"
+#include "sources/recording.h"
+
+/*
+ * Reads the files in order into one recording, whose frequency is sampled when there are branch
+ * stacks and inferred (to be inferred) when not. What jitdumps and perf maps the recorded
+ * processes left where perf would look for them is added to `jit`, and the data that the samples
+ * accessed to `memory`. Errors name the file.
+ */
+LodeRecording *lode_sampled_recording_read(const char *const *paths, size_t n_paths,
+	LodeJitCodeSet *jit, LodeMemoryReading *memory, const LodeProgress *progress,
+	GError **error);

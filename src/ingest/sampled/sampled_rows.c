@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/sampled/sampled_rows.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	/* No code runs this far without a taken branch; two addresses further apart are of two
+	   stacks. */
+	LONGEST_RANGE = 1 << 20,
+	MAX_VALUES = 1 << 28, /* rows × columns: 2 GiB */
+};
+
+typedef struct {
+	LodeSampledPlace first;
+	double count;
+} NewestRange;
+
+void lode_sampled_rows_init(LodeSampledRows *self, LodeRecording *recording)
+{
+	*self = (LodeSampledRows){.recording = recording, .n_columns = recording->events->len};
+	lode_id_cache_init(&self->rows);
+	lode_id_cache_init(&self->branches);
+	lode_id_cache_init(&self->ranges);
+	lode_id_cache_init(&self->newest);
+	self->places = g_array_new(FALSE, FALSE, sizeof(LodeSampledPlace));
+	self->values = g_array_new(FALSE, TRUE, sizeof(double));
+	self->newest_ranges = g_array_new(FALSE, FALSE, sizeof(NewestRange));
+	recording->jumps = g_array_new(FALSE, FALSE, sizeof(LodeRecordedJump));
+	recording->calls = g_array_new(FALSE, FALSE, sizeof(LodeRecordedCall));
+}
+
+void lode_sampled_rows_clear(LodeSampledRows *self)
+{
+	lode_id_cache_clear(&self->rows);
+	lode_id_cache_clear(&self->branches);
+	lode_id_cache_clear(&self->ranges);
+	lode_id_cache_clear(&self->newest);
+	g_clear_pointer(&self->places, g_array_unref);
+	g_clear_pointer(&self->values, g_array_unref);
+	g_clear_pointer(&self->newest_ranges, g_array_unref);
+}
+
+/* The number of the row with this key in `array`, where `element` is appended when it is new. */
+static uint32_t find_row(
+	LodeIdCache *cache, const LodeIdKey *key, GArray *array, const void *element)
+{
+	bool is_new;
+	LodeIdSlot *slot = lode_id_cache_find(cache, key, &is_new);
+
+	if (is_new) {
+		slot->id = array->len;
+		g_array_append_vals(array, element, 1);
+	}
+	return slot->id;
+}
+
+uint32_t lode_sampled_rows_find(LodeSampledRows *self, const LodeSampledPlace *place)
+{
+	const LodeIdKey key = {{place->address, place->object, 0}};
+	guint n_rows = self->places->len;
+
+	self->is_full |= (uint64_t)(n_rows + 1) * self->n_columns > MAX_VALUES;
+	if (self->is_full)
+		return LODE_NONE;
+	uint32_t row = find_row(&self->rows, &key, self->places, place);
+	if (row == n_rows)
+		g_array_set_size(self->values, self->values->len + self->n_columns);
+	return row;
+}
+
+void lode_sampled_rows_add_branch(
+	LodeSampledRows *self, const LodeSampledPlace *source, const LodeSampledPlace *target)
+{
+	const LodeIdKey key = {{source->address, target->address,
+		(uint64_t)source->object << 32 | target->object}};
+	const LodeRecordedJump jump = {
+		.source = source->address,
+		.target = target->address,
+		.object = source->object,
+		.target_object = target->object,
+		.target_function = LODE_NONE,
+	};
+	GArray *jumps = self->recording->jumps;
+	uint32_t row = find_row(&self->branches, &key, jumps, &jump);
+
+	g_array_index(jumps, LodeRecordedJump, row).taken++;
+	g_array_index(jumps, LodeRecordedJump, row).executed++;
+}
+
+static void add_range(LodeSampledRows *self, const LodeRecordedRange *range, double count)
+{
+	const LodeIdKey key = {{range->first, range->last, range->object}};
+	GArray *ranges = self->recording->ranges;
+	uint32_t row = find_row(&self->ranges, &key, ranges, range);
+
+	g_array_index(ranges, LodeRecordedRange, row).count += count;
+}
+
+void lode_sampled_rows_add_range(
+	LodeSampledRows *self, const LodeSampledPlace *first, const LodeSampledPlace *last)
+{
+	if (first == NULL || last == NULL || first->object != last->object ||
+		last->address < first->address || last->address - first->address > LONGEST_RANGE) {
+		self->n_broken++;
+		return;
+	}
+	const LodeRecordedRange range = {first->address, last->address, first->object, 0};
+	add_range(self, &range, 1);
+}
+
+void lode_sampled_rows_add_newest(LodeSampledRows *self, const LodeSampledPlace *first)
+{
+	const LodeIdKey key = {{first->address, first->object, 0}};
+	const NewestRange newest = {.first = *first};
+	uint32_t row = find_row(&self->newest, &key, self->newest_ranges, &newest);
+
+	g_array_index(self->newest_ranges, NewestRange, row).count++;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const LodeRecordedRange *left = a, *right = b;
+
+	if (left->object != right->object)
+		return left->object < right->object ? -1 : 1;
+	if (left->first != right->first)
+		return left->first < right->first ? -1 : 1;
+	return (left->last > right->last) - (left->last < right->last);
+}
+
+static int compare_newest(const void *a, const void *b)
+{
+	const NewestRange *left = a, *right = b;
+
+	if (left->first.object != right->first.object)
+		return left->first.object < right->first.object ? -1 : 1;
+	return (left->first.address > right->first.address) -
+	       (left->first.address < right->first.address);
+}
+
+/* Shares out over the ranges [begin, end), which all begin where it does. */
+static void share_newest(GArray *ranges, guint begin, guint end, double count)
+{
+	double sum = 0;
+
+	for (guint i = begin; i < end; i++)
+		sum += g_array_index(ranges, LodeRecordedRange, i).count;
+	for (guint i = begin; i < end; i++)
+		g_array_index(ranges, LodeRecordedRange, i).count *= 1 + count / sum;
+}
+
+static void account(LodeSampledRows *self, const char *reason, double count)
+{
+	if (count > 0)
+		lode_recording_add_unresolved(self->recording, reason, NULL, count, 0);
+}
+
+static void estimate_newest(LodeSampledRows *self)
+{
+	GArray *ranges = self->recording->ranges;
+	double estimated = 0, unknown = 0;
+	guint at = 0;
+
+	for (guint i = 0; i < self->newest_ranges->len; i++) {
+		const NewestRange *newest = &g_array_index(self->newest_ranges, NewestRange, i);
+		const LodeRecordedRange first = {newest->first.address, 0, newest->first.object, 0};
+		while (at < ranges->len &&
+			compare_ranges(&g_array_index(ranges, LodeRecordedRange, at), &first) < 0)
+			at++;
+		guint end = at;
+		while (end < ranges->len &&
+			g_array_index(ranges, LodeRecordedRange, end).object == first.object &&
+			g_array_index(ranges, LodeRecordedRange, end).first == first.first)
+			end++;
+		*(end > at ? &estimated : &unknown) += newest->count;
+		share_newest(ranges, at, end, newest->count);
+	}
+	account(self, "newest range of a branch stack, its end estimated from others", estimated);
+	account(self, "newest range of a branch stack, its end unknown", unknown);
+}
+
+/* A place and the row that it was. */
+typedef struct {
+	LodeSampledPlace place;
+	uint32_t row;
+} SortedRow;
+
+static int compare_rows(const void *a, const void *b)
+{
+	const SortedRow *left = a, *right = b;
+
+	if (left->place.object != right->place.object)
+		return left->place.object < right->place.object ? -1 : 1;
+	return (left->place.address > right->place.address) -
+	       (left->place.address < right->place.address);
+}
+
+static void sort_rows(LodeSampledRows *self)
+{
+	LodeRecording *recording = self->recording;
+	guint n = self->places->len;
+	g_autofree SortedRow *order = g_new(SortedRow, MAX(n, 1));
+
+	for (guint i = 0; i < n; i++)
+		order[i] = (SortedRow){g_array_index(self->places, LodeSampledPlace, i), i};
+	qsort(order, n, sizeof(SortedRow), compare_rows);
+	recording->instructions = g_array_sized_new(
+		FALSE, FALSE, sizeof(LodeRecordedInstruction), n);
+	recording->values = g_new(double, MAX((size_t)n * self->n_columns, 1));
+	for (guint i = 0; i < n; i++) {
+		size_t from = (size_t)order[i].row * self->n_columns;
+		const LodeRecordedInstruction instruction = {
+			.address = order[i].place.address,
+			.object = order[i].place.object,
+			.function = LODE_NONE,
+			.file = LODE_NONE,
+			.first_value = i * self->n_columns,
+			.n_values = self->n_columns,
+		};
+		g_array_append_val(recording->instructions, instruction);
+		memcpy(recording->values + instruction.first_value,
+			&g_array_index(self->values, double, from),
+			self->n_columns * sizeof(double));
+	}
+}
+
+bool lode_sampled_rows_finish(LodeSampledRows *self, GError **error)
+{
+	if (self->is_full) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"too many events: %" G_GUINT32_FORMAT " at more than %u places",
+			self->n_columns - 1, self->places->len);
+		return false;
+	}
+	g_array_sort(self->recording->jumps, lode_recorded_jump_compare);
+	g_array_sort(self->recording->ranges, compare_ranges);
+	g_array_sort(self->newest_ranges, compare_newest);
+	account(self, "broken range of a branch stack", (double)self->n_broken);
+	estimate_newest(self);
+	sort_rows(self);
+	return true;
+}

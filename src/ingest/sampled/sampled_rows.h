@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums of samples and branches by place, while they are read. Private to src/ingest. */
+#pragma once
+
+#include "base/id_cache.h"
+#include "sources/recording.h"
+
+typedef struct {
+	uint32_t object;
+	uint64_t address; /* in the image's file */
+} LodeSampledPlace;
+
+typedef struct {
+	LodeRecording *recording; /* borrowed */
+	LodeIdCache rows, branches, ranges, newest;
+	GArray *places;        /* LodeSampledPlace of each row */
+	GArray *values;        /* double × rows × columns */
+	GArray *newest_ranges; /* NewestRange: branch targets whose range the sample cut off */
+	uint32_t n_columns;
+	bool is_full;      /* a row was left out: there are too many for so many columns */
+	uint64_t n_broken; /* ranges of branch stacks */
+} LodeSampledRows;
+
+/* The recording's events must be complete. */
+void lode_sampled_rows_init(LodeSampledRows *self, LodeRecording *recording);
+void lode_sampled_rows_clear(LodeSampledRows *self);
+
+/* The row of a place, added when new; LODE_NONE: there is no more room, see is_full. */
+uint32_t lode_sampled_rows_find(LodeSampledRows *self, const LodeSampledPlace *place);
+
+static inline void lode_sampled_rows_add(
+	LodeSampledRows *self, uint32_t row, uint32_t column, double value)
+{
+	if (row != LODE_NONE)
+		g_array_index(
+			self->values, double, (size_t)row * self->n_columns + column) += value;
+}
+
+/* A taken branch; counts once. */
+void lode_sampled_rows_add_branch(
+	LodeSampledRows *self, const LodeSampledPlace *source, const LodeSampledPlace *target);
+
+/* What ran between two branches: from the older one's target to the newer one's source; NULL for an
+ * end that lies nowhere. Broken when these cannot belong together; then it is only counted. */
+void lode_sampled_rows_add_range(
+	LodeSampledRows *self, const LodeSampledPlace *first, const LodeSampledPlace *last);
+
+/* What ran since the newest branch: where it ends is not recorded. */
+void lode_sampled_rows_add_newest(LodeSampledRows *self, const LodeSampledPlace *first);
+
+/*
+ * Sorts everything into the recording. A newest range is taken to end where ranges that begin at
+ * the same place did, in their proportion. Broken and unknown ranges are accounted for. Fails with
+ * _LIMIT when there were too many rows.
+ */
+bool lode_sampled_rows_finish(LodeSampledRows *self, GError **error);

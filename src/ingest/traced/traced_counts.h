@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the frames of an address trace add up to: executions and data references of each
+ * instruction, and how often control went from one to another.
+ *
+ *   invocations ─▶ counts by block, by pair of blocks of one thread ──fold──▶ by instruction
+ *
+ * Blocks are numbers of a dictionary, and mean other code once there is another dictionary or
+ * mapping: then the counts are folded into those of the instructions. Private to src/ingest.
+ */
+#pragma once
+
+#include "ingest/traced/traced_places.h"
+#include "ingest/traced/traced_rows.h"
+#include "traces/trace_frame.h"
+
+typedef struct LodeTracedCounts LodeTracedCounts;
+
+/* The columns of its values that it fills itself; others come behind them. */
+enum {
+	LODE_TRACED_EXECUTIONS,
+	LODE_TRACED_LOADS,
+	LODE_TRACED_STORES,
+	LODE_TRACED_MODIFIES,
+	LODE_TRACED_N_COLUMNS,
+};
+
+/* The number of columns is that of the recording's events. Borrows both. */
+LodeTracedCounts *lode_traced_counts_new(LodeTracedPlaces *places, LodeRecording *recording);
+void lode_traced_counts_free(LodeTracedCounts *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedCounts, lode_traced_counts_free)
+
+/* Adds a frame; frames in their order, and no mapping changes in the middle of one. Errors: _LIMIT.
+ */
+bool lode_traced_counts_add(LodeTracedCounts *self, const LodeTraceFrame *frame, GError **error);
+
+/* A reference in the frame that was added last. */
+typedef struct {
+	uint64_t reference; /* its number in the trace */
+	uint32_t block;
+	uint8_t instruction; /* in the block */
+} LodeTracedPlace;
+
+/* The number of the instruction that made it; LODE_NONE: the trace does not say. */
+uint32_t lode_traced_counts_find(LodeTracedCounts *self, const LodeTracedPlace *place);
+
+/* Counts 1 for an instruction, which may be LODE_NONE: then it is in the total alone. */
+void lode_traced_counts_count(LodeTracedCounts *self, uint32_t instruction, uint32_t column);
+
+/* One that was found, borrowed until another one is. */
+const LodeTracedInstruction *lode_traced_counts_instruction(
+	const LodeTracedCounts *self, uint32_t instruction);
+
+/* Sorts everything into the recording. Errors: _LIMIT. */
+bool lode_traced_counts_finish(LodeTracedCounts *self, GError **error);

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/traced/traced_memory.h"
+
+#include "images/data_access.h"
+#include "model/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+	GArray *rows; /* LodeTracedAccess, one of each group of `interval`, in order */
+	uint64_t interval, seen;
+	uint64_t next; /* of all that are seen, counted from 0, the next that is kept */
+} Stream;
+
+struct LodeTracedMemory {
+	Stream *streams;
+	uint32_t n_streams;
+	guint n_rows; /* of all streams */
+};
+
+LodeTracedMemory *lode_traced_memory_new(uint32_t n_streams)
+{
+	LodeTracedMemory *self = g_new0(LodeTracedMemory, 1);
+
+	self->n_streams = n_streams;
+	self->streams = g_new0(Stream, MAX(n_streams, 1));
+	for (uint32_t i = 0; i < n_streams; i++) {
+		self->streams[i].rows = g_array_new(FALSE, FALSE, sizeof(LodeTracedAccess));
+		self->streams[i].interval = 1;
+	}
+	return self;
+}
+
+void lode_traced_memory_free(LodeTracedMemory *self)
+{
+	if (self == NULL)
+		return;
+	for (uint32_t i = 0; i < self->n_streams; i++)
+		g_array_unref(self->streams[i].rows);
+	g_free(self->streams);
+	g_free(self);
+}
+
+/* The same numbers in each run (splitmix64). */
+static uint64_t mix(uint64_t seed)
+{
+	seed += UINT64_C(0x9e3779b97f4a7c15);
+	seed = (seed ^ seed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	seed = (seed ^ seed >> 27) * UINT64_C(0x94d049bb133111eb);
+	return seed ^ seed >> 31;
+}
+
+/* Whether of the groups 2 × pair and the one behind it the second is kept. Not by the bits that
+ * choose within a group. */
+static bool is_second_kept(const Stream *self, uint64_t pair)
+{
+	return mix(pair ^ self->interval << 32) >> 63 != 0;
+}
+
+/* Within a group, which are those from group × interval on. */
+static uint64_t choose_in(const Stream *self, uint64_t group)
+{
+	return group * self->interval + mix(group ^ self->interval << 32) % self->interval;
+}
+
+/* Of two groups that follow each other the access of either stays: one of a group twice as long.
+ * That of the last one is still to come: in an odd number of rows its pair is the last row, else it
+ * is the first of the next pair. */
+static void halve(Stream *self)
+{
+	guint n = self->rows->len / 2;
+	bool is_odd = self->rows->len % 2 != 0, is_second = is_second_kept(self, n);
+
+	for (guint i = 0; i < n; i++) {
+		guint kept = 2 * i + is_second_kept(self, i);
+		g_array_index(self->rows, LodeTracedAccess, i) = g_array_index(
+			self->rows, LodeTracedAccess, kept);
+	}
+	if (is_odd && !is_second) {
+		g_array_index(self->rows, LodeTracedAccess, n) = g_array_index(
+			self->rows, LodeTracedAccess, 2 * n);
+		n++;
+	} else if (!is_odd && is_second) {
+		self->next = choose_in(self, 2 * (uint64_t)n + 1);
+	}
+	g_array_set_size(self->rows, n);
+	self->interval *= 2;
+	if (is_odd && !is_second)
+		self->next = choose_in(self, n);
+}
+
+static Stream *longest(const LodeTracedMemory *self)
+{
+	Stream *found = &self->streams[0];
+
+	for (uint32_t i = 1; i < self->n_streams; i++)
+		if (self->streams[i].rows->len > found->rows->len)
+			found = &self->streams[i];
+	return found;
+}
+
+static void make_room(LodeTracedMemory *self)
+{
+	Stream *stream = longest(self);
+
+	self->n_rows -= stream->rows->len;
+	halve(stream);
+	self->n_rows += stream->rows->len;
+}
+
+uint64_t lode_traced_memory_distance(const LodeTracedMemory *self, uint32_t stream)
+{
+	return self->streams[stream].next - self->streams[stream].seen;
+}
+
+void lode_traced_memory_pass(LodeTracedMemory *self, uint32_t stream, uint64_t n)
+{
+	self->streams[stream].seen += n;
+}
+
+void lode_traced_memory_keep(
+	LodeTracedMemory *self, uint32_t stream, const LodeTracedAccess *access)
+{
+	Stream *it = &self->streams[stream];
+
+	g_array_append_vals(it->rows, access, 1);
+	it->seen++;
+	it->next = choose_in(it, it->rows->len);
+	if (++self->n_rows == LODE_TRACED_MEMORY_ROWS)
+		make_room(self);
+}
+
+uint64_t lode_traced_memory_interval(const LodeTracedMemory *self, uint32_t stream)
+{
+	return self->streams[stream].interval;
+}
+
+uint64_t lode_traced_memory_seen(const LodeTracedMemory *self, uint32_t stream)
+{
+	return self->streams[stream].seen;
+}
+
+const GArray *lode_traced_memory_rows(const LodeTracedMemory *self, uint32_t stream)
+{
+	return self->streams[stream].rows;
+}
+
+/* What has to be known of each thread and instruction, asked for once. */
+typedef struct {
+	const LodeTracedMemory *memory;
+	const LodeTracedMemoryContext *context;
+	LodeMemoryReading *reading;
+	uint32_t *events; /* of each stream */
+	GArray *threads;  /* uint32_t: the reading's number of each; LODE_NONE */
+	GArray *images;   /* uint32_t × objects: the reading's; ASK: not asked for yet */
+} Filling;
+
+enum { ASK = LODE_NONE - 1 };
+
+/* Where it is not told which thread of the system one is, its number makes one up. */
+static uint32_t tid_of(const Filling *self, uint16_t thread)
+{
+	const GArray *threads = self->context->description->threads;
+	uint32_t tid = thread < threads->len ? g_array_index(threads, LodeTraceThread, thread).tid
+	                                     : 0;
+
+	return tid != 0 ? tid : self->context->pid + thread;
+}
+
+static void note_mappings(const Filling *self)
+{
+	const GArray *mappings = self->context->description->mappings;
+
+	for (guint i = 0; i < mappings->len; i++) {
+		const LodeTraceMapping *mapping = &g_array_index(mappings, LodeTraceMapping, i);
+		const LodePerfRecord record = {.kind = LODE_PERF_MAPPING,
+			.mode = LODE_PERF_MODE_USER,
+			.pid = self->context->pid,
+			.mapping = lode_traced_places_mapping(mapping)};
+		lode_memory_reading_note(self->reading, &record, mapping->first_reference);
+	}
+}
+
+static void note_threads(const Filling *self)
+{
+	const GArray *threads = self->context->description->threads;
+
+	for (guint i = 0; i < threads->len; i++) {
+		const char *name = g_array_index(threads, LodeTraceThread, i).name;
+		const LodePerfRecord record = {
+			.kind = name != NULL ? LODE_PERF_COMMAND : LODE_PERF_FORK,
+			.pid = self->context->pid,
+			.tid = tid_of(self, (uint16_t)i),
+			.parent_pid = self->context->pid,
+			.parent_tid = self->context->pid,
+			.text = name};
+		lode_memory_reading_note(self->reading, &record, 0);
+	}
+}
+
+static uint32_t find_thread(Filling *self, const LodeTracedAccess *access)
+{
+	const uint32_t unknown = LODE_NONE;
+
+	while (self->threads->len <= access->thread)
+		g_array_append_val(self->threads, unknown);
+	uint32_t *thread = &g_array_index(self->threads, uint32_t, access->thread);
+	if (*thread == LODE_NONE)
+		*thread = lode_memory_threads_find(lode_memory_reading_threads(self->reading),
+			self->context->pid, tid_of(self, access->thread), access->reference + 1);
+	return *thread;
+}
+
+static uint32_t find_image(Filling *self, uint32_t object)
+{
+	const uint32_t ask = ASK;
+
+	while (self->images->len <= object)
+		g_array_append_val(self->images, ask);
+	uint32_t *image = &g_array_index(self->images, uint32_t, object);
+	if (*image != ASK)
+		return *image;
+	const LodeRecordedObject *row = &g_array_index(
+		self->context->recording->objects, LodeRecordedObject, object);
+	*image = strcmp(row->path, "???") == 0
+	                 ? LODE_NONE
+	                 : lode_memory_images_add(lode_memory_reading_images(self->reading),
+				   row->path, row->build_id);
+	return *image;
+}
+
+static uint8_t access_of(LodeReferenceKind kind)
+{
+	return kind == LODE_REFERENCE_LOAD    ? LODE_ACCESS_LOAD
+	       : kind == LODE_REFERENCE_STORE ? LODE_ACCESS_STORE
+	                                      : LODE_ACCESS_LOAD | LODE_ACCESS_STORE;
+}
+
+/* The instruction's bytes, or NULL. */
+static const uint8_t *code_of(Filling *self, const LodeReadAccess *row, size_t *out_size)
+{
+	if (row->image == LODE_NONE)
+		return NULL;
+	const LodeMemoryImage *image = lode_memory_images_at(
+		lode_memory_reading_images(self->reading), row->image);
+	return image->binary != NULL
+	               ? lode_binary_image_bytes(image->binary, row->image_access_pc, out_size)
+	               : NULL;
+}
+
+/* The operand that an access of the trace is to: of those that access likewise, in their order.
+ * What is wider than a reference may be comes in pieces, of which the last operand has the rest. */
+static void find_operand(Filling *self, const LodeTracedAccess *access, LodeReadAccess *row)
+{
+	LodeDataOperand operands[LODE_MAX_DATA_OPERANDS];
+	uint8_t wanted = access_of(access->kind);
+	size_t size;
+	unsigned ordinal = access->ordinal;
+	const uint8_t *code = code_of(self, row, &size);
+	unsigned n = code != NULL ? lode_data_access_operands(code, size, operands) : 0;
+
+	row->has_no_operand = true;
+	for (unsigned i = 0; i < n; i++) {
+		if ((operands[i].access & wanted) != wanted)
+			continue;
+		row->operand = operands[i].operand;
+		row->has_no_operand = false;
+		if (ordinal-- == 0)
+			break;
+	}
+	row->is_push = code != NULL && row->has_no_operand && wanted == LODE_ACCESS_STORE;
+}
+
+static void add_row(Filling *self, uint32_t stream, const LodeTracedAccess *access)
+{
+	const Stream *source = &self->memory->streams[stream];
+	LodeReadAccess row = {
+		.sample =
+			{
+				.weight = (double)source->seen / source->rows->len,
+				.time_ns = access->reference + 1,
+				.address = access->address,
+				.thread = find_thread(self, access),
+				.event = self->events[stream],
+				.instruction = LODE_NONE,
+				.access_instruction = LODE_NONE,
+				.access_function = LODE_NONE,
+				.access_location = LODE_NONE,
+				.object = LODE_NONE,
+				.allocation = LODE_NONE,
+				.cpu = UINT32_MAX,
+				.node = UINT32_MAX,
+				.size = access->size,
+				.rule = LODE_RULE_TRACED,
+				.access = access_of(access->kind),
+			},
+		.image = LODE_NONE,
+	};
+
+	if (access->instruction != LODE_NONE) {
+		const LodeTracedInstruction *instruction = lode_traced_counts_instruction(
+			self->context->counts, access->instruction);
+		row.sample.pc = row.sample.access_pc = instruction->run_time_address;
+		row.image = find_image(self, instruction->object);
+		row.image_pc = row.image_access_pc = instruction->address;
+	}
+	find_operand(self, access, &row);
+	lode_memory_reading_add_traced(self->reading, self->context->pid, &row);
+}
+
+/* The stream whose next row comes first in the trace; n_streams: there is none. */
+static uint32_t first_stream(const Filling *self, const guint *next)
+{
+	const LodeTracedMemory *memory = self->memory;
+	uint32_t first = memory->n_streams;
+	uint64_t reference = UINT64_MAX;
+
+	for (uint32_t i = 0; i < memory->n_streams; i++) {
+		const GArray *rows = memory->streams[i].rows;
+		if (next[i] == rows->len)
+			continue;
+		uint64_t own = g_array_index(rows, LodeTracedAccess, next[i]).reference;
+		if (first < memory->n_streams && own >= reference)
+			continue;
+		first = i;
+		reference = own;
+	}
+	return first;
+}
+
+static void add_rows(Filling *self)
+{
+	g_autofree guint *next = g_new0(guint, MAX(self->memory->n_streams, 1));
+	uint32_t stream;
+
+	while ((stream = first_stream(self, next)) < self->memory->n_streams)
+		add_row(self, stream,
+			&g_array_index(self->memory->streams[stream].rows, LodeTracedAccess,
+				next[stream]++));
+}
+
+bool lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMemoryContext *context,
+	LodeMemoryReading *reading, GError **error)
+{
+	Filling filling = {.memory = self, .context = context, .reading = reading};
+	const char *tool = context->description->tool;
+
+	lode_memory_reading_select(reading, 0);
+	note_mappings(&filling);
+	note_threads(&filling);
+	/* It lays out the program's memory by itself. */
+	if (tool != NULL && g_str_has_prefix(tool, "qemu"))
+		lode_memory_reading_set_fixed_addresses(reading);
+	if (!lode_memory_reading_freeze(reading, NULL, error))
+		return false;
+	filling.events = g_new(uint32_t, MAX(self->n_streams, 1));
+	filling.threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	filling.images = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t i = 0; i < self->n_streams; i++)
+		filling.events[i] = lode_memory_reading_event(reading, context->stream_names[i]);
+	add_rows(&filling);
+	g_free(filling.events);
+	g_array_unref(filling.threads);
+	g_array_unref(filling.images);
+	return true;
+}

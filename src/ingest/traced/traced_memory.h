@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The data addresses of an address trace, or of the misses that are simulated: far too many to keep
+ * all, so that of each stream every N-th is kept, chosen at random among N that come one after the
+ * other. N begins with 1; whenever the room is used up, that of the stream with the most rows is
+ * doubled. Private to src/ingest.
+ */
+#pragma once
+
+#include "ingest/memory/memory_reading.h"
+#include "ingest/traced/traced_counts.h"
+
+typedef struct LodeTracedMemory LodeTracedMemory;
+
+/* Room for so many rows, of all streams together. */
+enum { LODE_TRACED_MEMORY_ROWS = 1 << 19 };
+
+LodeTracedMemory *lode_traced_memory_new(uint32_t n_streams);
+void lode_traced_memory_free(LodeTracedMemory *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedMemory, lode_traced_memory_free)
+
+typedef struct {
+	uint64_t address, reference;
+	uint32_t size;
+	uint32_t instruction; /* of LodeTracedCounts; LODE_NONE */
+	uint16_t thread;
+	uint8_t kind;    /* LodeReferenceKind, no fetch */
+	uint8_t ordinal; /* among the references of this kind by its instruction */
+} LodeTracedAccess;
+
+/* How many of a stream pass by before one is kept: 0, the next one is. */
+uint64_t lode_traced_memory_distance(const LodeTracedMemory *self, uint32_t stream);
+
+/* Lets so many of a stream pass by; no more than the distance. */
+void lode_traced_memory_pass(LodeTracedMemory *self, uint32_t stream, uint64_t n);
+
+/* The next one of a stream, which is kept. */
+void lode_traced_memory_keep(
+	LodeTracedMemory *self, uint32_t stream, const LodeTracedAccess *access);
+
+/* 1 of how many was kept, and how many there were. */
+uint64_t lode_traced_memory_interval(const LodeTracedMemory *self, uint32_t stream);
+uint64_t lode_traced_memory_seen(const LodeTracedMemory *self, uint32_t stream);
+
+/* What was kept of it so far, LodeTracedAccess in their order; borrowed until more is. */
+const GArray *lode_traced_memory_rows(const LodeTracedMemory *self, uint32_t stream);
+
+/* What the rows are read with. */
+typedef struct {
+	const LodeTraceDescription *description;
+	const LodeTracedCounts *counts;
+	const LodeRecording *recording;
+	const char *const *stream_names; /* of their events */
+	uint32_t pid;
+} LodeTracedMemoryContext;
+
+/* Gives mappings, threads and all rows to the reading, in the order of the trace. The weights of a
+ * stream add up to all that were seen. Errors: _LIMIT. */
+bool lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMemoryContext *context,
+	LodeMemoryReading *reading, GError **error);

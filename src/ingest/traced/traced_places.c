@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/traced/traced_places.h"
+
+#include "sources/live_ranges.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+	MAX_BUILD_ID = 64, /* bytes; those of SHA-1 are 20 */
+	PID_UNKNOWN = 1,
+};
+
+struct LodeTracedPlaces {
+	LodeRecording *recording;
+	LodeAddressSpaces *spaces;
+	LodeSampledFiles files;
+	LodeLiveRanges *code; /* while mappings are added: what may be executed */
+	GArray *changes;      /* uint64_t: references, ascending */
+	uint32_t pid;
+	uint32_t unnamed; /* the object "???"; LODE_NONE: not added yet */
+};
+
+static uint32_t find_pid(const LodeTraceDescription *description)
+{
+	uint32_t tid = description->threads->len > 0
+	                       ? g_array_index(description->threads, LodeTraceThread, 0).tid
+	                       : 0;
+
+	return tid != 0 ? tid : PID_UNKNOWN;
+}
+
+/* The bytes that a hexadecimal text stands for; 0 where it is none. */
+static size_t parse_build_id(const char *text, uint8_t *out_bytes)
+{
+	size_t n = text != NULL ? strlen(text) / 2 : 0;
+
+	if (n > MAX_BUILD_ID || (text != NULL && strlen(text) % 2 != 0))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		int high = g_ascii_xdigit_value(text[2 * i]);
+		int low = g_ascii_xdigit_value(text[2 * i + 1]);
+		if (high < 0 || low < 0)
+			return 0;
+		out_bytes[i] = (uint8_t)(high << 4 | low);
+	}
+	return n;
+}
+
+LodePerfMapping lode_traced_places_mapping(const LodeTraceMapping *mapping)
+{
+	const char *path = mapping->path != NULL ? mapping->path : "";
+
+	return (LodePerfMapping){
+		.start = mapping->start,
+		.size = mapping->end > mapping->start ? mapping->end - mapping->start : 0,
+		.offset = mapping->offset,
+		.protection = mapping->protection,
+		.path = strcmp(path, "[anon]") == 0 ? "" : path,
+	};
+}
+
+static uint32_t add_mapping(LodeTracedPlaces *self, const LodeTraceMapping *mapping)
+{
+	LodePerfMapping added = lode_traced_places_mapping(mapping);
+	uint8_t build_id[MAX_BUILD_ID];
+
+	added.build_id_size = parse_build_id(mapping->build_id, build_id);
+	if (added.build_id_size > 0)
+		added.build_id = build_id;
+	/* Code may be made in any memory of no file. */
+	if (added.path[0] == '[' && strcmp(added.path, "[vdso]") != 0 &&
+		strcmp(added.path, "[vsyscall]") != 0)
+		added.path = "";
+	const LodeMappedRange range = {
+		.start = added.start,
+		.end = added.start + added.size,
+		.offset = added.offset,
+		.file = lode_sampled_files_add(&self->files, self->pid, &added),
+	};
+	lode_address_spaces_map(self->spaces, self->pid, mapping->first_reference, &range);
+	return range.file;
+}
+
+/* Whether code takes the place of other code, rather than being told of once more. */
+static bool is_change(const LodeLiveRange *range, const GArray *ended)
+{
+	for (guint i = 0; i < ended->len; i++) {
+		const LodeLiveRange *old = &g_array_index(ended, LodeLiveRange, i);
+		if (old->owner != range->owner || old->origin != range->origin)
+			return true;
+	}
+	return false;
+}
+
+static void note_code(LodeTracedPlaces *self, const LodeTraceMapping *mapping, uint32_t file)
+{
+	g_autoptr(GArray) ended = g_array_new(FALSE, FALSE, sizeof(LodeLiveRange));
+	const LodeLiveRange range = {
+		.start = mapping->start,
+		.end = mapping->end,
+		.origin = mapping->start - mapping->offset,
+		.owner = file,
+	};
+
+	if ((mapping->protection & PROT_EXEC) == 0 || mapping->start >= mapping->end)
+		return;
+	lode_live_ranges_put(self->code, &range, ended);
+	if (is_change(&range, ended))
+		g_array_append_val(self->changes, mapping->first_reference);
+}
+
+static int compare_references(const void *a, const void *b)
+{
+	const uint64_t *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+static void add_mappings(LodeTracedPlaces *self, const GArray *mappings)
+{
+	for (guint i = 0; i < mappings->len; i++) {
+		const LodeTraceMapping *mapping = &g_array_index(mappings, LodeTraceMapping, i);
+		note_code(self, mapping, add_mapping(self, mapping));
+	}
+	g_array_sort(self->changes, compare_references);
+}
+
+LodeTracedPlaces *lode_traced_places_new(const LodeTraceDescription *description,
+	LodeRecording *recording, LodeJitCodeSet *jit, GError **error)
+{
+	g_autoptr(LodeTracedPlaces) self = g_new0(LodeTracedPlaces, 1);
+
+	self->recording = recording;
+	self->spaces = lode_address_spaces_new();
+	self->code = lode_live_ranges_new();
+	self->changes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	self->pid = find_pid(description);
+	self->unnamed = LODE_NONE;
+	lode_sampled_files_init(&self->files, recording, jit);
+	g_array_append_val(recording->pids, self->pid);
+	add_mappings(self, description->mappings);
+	if (!lode_address_spaces_freeze(self->spaces, error))
+		return NULL;
+	return g_steal_pointer(&self);
+}
+
+void lode_traced_places_free(LodeTracedPlaces *self)
+{
+	if (self == NULL)
+		return;
+	lode_address_spaces_free(self->spaces);
+	lode_live_ranges_free(self->code);
+	lode_sampled_files_clear(&self->files);
+	g_array_unref(self->changes);
+	g_free(self);
+}
+
+uint32_t lode_traced_places_pid(const LodeTracedPlaces *self)
+{
+	return self->pid;
+}
+
+static uint32_t unnamed_object(LodeTracedPlaces *self)
+{
+	LodeRecordedObject object = {.pid = self->pid};
+
+	if (self->unnamed != LODE_NONE)
+		return self->unnamed;
+	object.path = g_string_chunk_insert(self->recording->strings, "???");
+	self->unnamed = self->recording->objects->len;
+	g_array_append_val(self->recording->objects, object);
+	return self->unnamed;
+}
+
+LodeSampledPlace lode_traced_places_find(
+	LodeTracedPlaces *self, uint64_t address, uint64_t reference)
+{
+	const LodeMappedRange *range = lode_address_spaces_find(
+		self->spaces, self->pid, address, reference, NULL);
+	LodeSampledPlace place;
+
+	if (lode_sampled_files_place(&self->files, range, self->pid, UINT64_MAX, address, &place) ==
+		LODE_SAMPLED_RESOLVED)
+		return place;
+	return (LodeSampledPlace){unnamed_object(self), address};
+}
+
+uint64_t lode_traced_places_next_change(const LodeTracedPlaces *self, uint64_t reference)
+{
+	guint low = 0, high = self->changes->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+		if (g_array_index(self->changes, uint64_t, middle) <= reference)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < self->changes->len ? g_array_index(self->changes, uint64_t, low) : UINT64_MAX;
+}

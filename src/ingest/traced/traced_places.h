@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the run-time addresses of an address trace lie, by its mappings. Time is the number of the
+ * reference. Private to src/ingest.
+ */
+#pragma once
+
+#include "ingest/sampled/sampled_files.h"
+#include "traces/trace_description.h"
+
+typedef struct LodeTracedPlaces LodeTracedPlaces;
+
+/* Borrows all; objects are added to the recording. Errors: _LIMIT. */
+LodeTracedPlaces *lode_traced_places_new(const LodeTraceDescription *description,
+	LodeRecording *recording, LodeJitCodeSet *jit, GError **error);
+void lode_traced_places_free(LodeTracedPlaces *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedPlaces, lode_traced_places_free)
+
+/* The traced program's process; 1 where the trace does not know. */
+uint32_t lode_traced_places_pid(const LodeTracedPlaces *self);
+
+/* Of an address in no file, the object "???" and the address itself. */
+LodeSampledPlace lode_traced_places_find(
+	LodeTracedPlaces *self, uint64_t address, uint64_t reference);
+
+/* The first reference behind this one at which other code may lie where some lay before, so that
+ * what was found of the same addresses holds no more; UINT64_MAX: there is none. */
+uint64_t lode_traced_places_next_change(const LodeTracedPlaces *self, uint64_t reference);
+
+/* The mapping as other recordings tell of it; its texts are borrowed. */
+LodePerfMapping lode_traced_places_mapping(const LodeTraceMapping *mapping);

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/traced/traced_recording.h"
+
+#include "base/error.h"
+#include "ingest/traced/traced_counts.h"
+#include "ingest/traced/traced_memory.h"
+#include "ingest/traced/traced_misses.h"
+#include "ingest/traced/traced_slices.h"
+#include "traces/trace_reader.h"
+
+#include <string.h>
+
+typedef struct {
+	const LodeTracedRecordingOptions *options;
+	const LodeProgress *progress;
+	LodeTraceReader *reader;
+	LodeRecording *recording;
+	LodeTracedPlaces *places;
+	LodeTracedCounts *counts;
+	LodeCacheSimulation *simulation; /* NULL: none */
+	LodeTracedMisses misses;
+	LodeTracedMemory *memory;
+	GPtrArray *stream_names;                     /* char *, of the memory's streams */
+	uint32_t streams[LODE_HIERARCHY_MAX_CACHES]; /* of each cache; LODE_NONE */
+	const LodeTraceFrame *frame;                 /* that is replayed */
+	char *damage;                                /* of a frame, at which reading ended; NULL */
+} Reading;
+
+/* Among the references of its kind that the instruction makes. */
+static uint8_t ordinal_of(const LodeTraceBlock *block, unsigned slot)
+{
+	const LodeTraceSlot *own = &block->slots[slot];
+	uint8_t ordinal = 0;
+
+	for (unsigned i = slot; i > 0 && block->slots[i - 1].instruction == own->instruction; i--)
+		ordinal = (uint8_t)(ordinal + (block->slots[i - 1].kind == own->kind));
+	return ordinal;
+}
+
+static void keep_miss(
+	Reading *self, const LodeCacheMiss *miss, uint32_t stream, uint32_t instruction)
+{
+	const LodeTraceBlock *block = lode_block_dictionary_at(
+		self->frame->dictionary, miss->block);
+
+	if (lode_traced_memory_distance(self->memory, stream) > 0) {
+		lode_traced_memory_pass(self->memory, stream, 1);
+		return;
+	}
+	const LodeTracedAccess access = {
+		.address = miss->address,
+		.reference = miss->reference,
+		.size = miss->size,
+		.instruction = instruction,
+		.thread = miss->thread,
+		.kind = miss->kind,
+		.ordinal = ordinal_of(block, miss->slot),
+	};
+	lode_traced_memory_keep(self->memory, stream, &access);
+}
+
+static void add_miss(const LodeCacheMiss *miss, void *user_data)
+{
+	Reading *self = user_data;
+	const LodeTracedPlace place = {miss->reference, miss->block, miss->instruction};
+	uint32_t instruction = lode_traced_counts_find(self->counts, &place);
+	uint32_t column = self->misses.columns[miss->cache][miss->kind];
+	uint32_t stream = self->streams[miss->cache];
+
+	if (column != LODE_NONE)
+		lode_traced_counts_count(self->counts, instruction, column);
+	if (stream != LODE_NONE && miss->kind != LODE_REFERENCE_FETCH)
+		keep_miss(self, miss, stream, instruction);
+}
+
+/* An invocation of a block, and the addresses of its slots. */
+typedef struct {
+	LodeTracedPlace place;
+	const LodeTraceBlock *block;
+	const uint64_t *addresses;
+	uint16_t thread;
+} Invocation;
+
+static void keep_access(Reading *self, const Invocation *invocation, unsigned slot)
+{
+	const LodeTraceBlock *block = invocation->block;
+	LodeTracedPlace place = invocation->place;
+
+	place.instruction = block->slots[slot].instruction;
+	/* Behind the fetches up to its own, and the slots before it. */
+	place.reference += slot + (block->n_instructions > 0 ? place.instruction + 1u : 0);
+	const LodeTracedAccess access = {
+		.address = invocation->addresses[slot],
+		.reference = place.reference,
+		.size = block->slots[slot].size,
+		.instruction = lode_traced_counts_find(self->counts, &place),
+		.thread = invocation->thread,
+		.kind = block->slots[slot].kind,
+		.ordinal = ordinal_of(block, slot),
+	};
+	lode_traced_memory_keep(self->memory, 0, &access);
+}
+
+static void sample_invocation(Reading *self, const Invocation *invocation)
+{
+	uint64_t left = invocation->block->n_slots, distance;
+
+	while ((distance = lode_traced_memory_distance(self->memory, 0)) < left) {
+		lode_traced_memory_pass(self->memory, 0, distance);
+		left -= distance;
+		keep_access(self, invocation, (unsigned)(invocation->block->n_slots - left));
+		left--;
+	}
+	lode_traced_memory_pass(self->memory, 0, left);
+}
+
+/* Without caches: of all data accesses, those that are kept. */
+static void sample_accesses(Reading *self, const LodeTraceFrame *frame)
+{
+	Invocation at = {
+		.place = {.reference = frame->first_reference}, .addresses = frame->addresses};
+	size_t next_switch = 0;
+
+	for (size_t i = 0; i < frame->n_invocations; i++) {
+		if (next_switch < frame->n_switches && frame->switches[next_switch].invocation == i)
+			at.thread = frame->switches[next_switch++].thread;
+		at.place.block = frame->blocks[i];
+		at.block = lode_block_dictionary_at(frame->dictionary, at.place.block);
+		sample_invocation(self, &at);
+		at.addresses += at.block->n_slots;
+		at.place.reference += (uint64_t)at.block->n_instructions + at.block->n_slots;
+	}
+}
+
+static bool add_slice(Reading *self, const LodeTraceFrame *slice, GError **error)
+{
+	if (!lode_traced_counts_add(self->counts, slice, error))
+		return false;
+	self->frame = slice;
+	if (self->simulation != NULL)
+		return lode_cache_simulation_replay(self->simulation, slice, error);
+	sample_accesses(self, slice);
+	return true;
+}
+
+static bool add_frame(Reading *self, const LodeTraceFrame *frame, GError **error)
+{
+	g_auto(LodeTracedSlices) slices = {0};
+	const LodeTraceFrame *slice;
+
+	lode_traced_slices_init(&slices, frame, self->places);
+	while ((slice = lode_traced_slices_next(&slices)) != NULL)
+		if (!add_slice(self, slice, error)) {
+			g_prefix_error(error, "%s: ", self->options->path);
+			return false;
+		}
+	return true;
+}
+
+/* Of a file that is cut inside its first frame, nothing can be told. */
+static bool has_frames(const Reading *self, GError **error)
+{
+	const char *damage = lode_trace_reader_damage(self->reader);
+
+	if (damage == NULL || lode_trace_reader_n_frames(self->reader) > 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: %s; nothing of it is whole",
+		self->options->path, damage);
+	return false;
+}
+
+/* What is wrong with a frame takes nothing from those before it. */
+static bool end_at_damage(Reading *self, GError *damage, GError **error)
+{
+	bool is_partial = damage->code == LODE_ERROR_CORRUPT && self->frame != NULL;
+
+	if (is_partial)
+		self->damage = g_strdup(damage->message);
+	else
+		g_propagate_error(error, g_error_copy(damage));
+	return is_partial;
+}
+
+static bool read_frames(Reading *self, GError **error)
+{
+	g_autoptr(GError) damage = NULL;
+	const char *stage = self->simulation != NULL ? "simulating caches" : "reading the trace";
+	double total = (double)lode_trace_reader_n_references(self->reader);
+	const LodeTraceFrame *frame;
+	int found;
+
+	while ((found = lode_trace_reader_next(self->reader, &frame, &damage)) > 0) {
+		if (!add_frame(self, frame, error))
+			return false;
+		lode_progress_report(self->progress, stage,
+			(double)(frame->first_reference + frame->n_references), total, NULL);
+		if (!lode_progress_is_cancelled(self->progress))
+			continue;
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+		return false;
+	}
+	return found == 0 ? has_frames(self, error) : end_at_damage(self, damage, error);
+}
+
+/* One for each sum that misses of data are in; without caches, one for all accesses. */
+static void name_streams(Reading *self)
+{
+	const GArray *sums = self->recording->sums;
+	g_autofree uint32_t *streams = g_new(uint32_t, MAX(sums->len, 1));
+
+	memset(streams, 0xff, MAX(sums->len, 1) * sizeof(uint32_t));
+	memset(self->streams, 0xff, sizeof(self->streams));
+	if (self->options->hierarchy == NULL)
+		g_ptr_array_add(self->stream_names, (char *)LODE_TRACED_ACCESSES);
+	for (size_t i = 0; i < LODE_HIERARCHY_MAX_CACHES; i++) {
+		uint32_t sum = self->misses.sums[i];
+		if (sum == LODE_NONE)
+			continue;
+		if (streams[sum] == LODE_NONE) {
+			streams[sum] = self->stream_names->len;
+			g_ptr_array_add(
+				self->stream_names, g_array_index(sums, LodeRecordedSum, sum).name);
+		}
+		self->streams[i] = streams[sum];
+	}
+}
+
+/* What made the trace, and what it was replayed through. */
+static void name_recording(Reading *self)
+{
+	const LodeTraceDescription *description = lode_trace_reader_description(self->reader);
+	const LodeHierarchy *hierarchy = self->options->hierarchy;
+	LodeRecording *recording = self->recording;
+	g_autofree char *caches = hierarchy != NULL ? lode_hierarchy_to_text(hierarchy) : NULL;
+	g_autofree char *creator = g_strconcat(
+		description->tool != NULL ? description->tool : "unknown tool",
+		description->is_partial ? " trace of a part" : " trace",
+		caches != NULL ? ", through " : "", caches, NULL);
+
+	recording->is_trace = true;
+	recording->frequency = LODE_FREQUENCY_EXACT;
+	recording->creator = g_string_chunk_insert(recording->strings, creator);
+	if (description->command != NULL)
+		recording->command = g_string_chunk_insert(
+			recording->strings, description->command);
+}
+
+static bool begin(Reading *self, GError **error)
+{
+	const LodeTracedRecordingOptions *options = self->options;
+	const LodeTraceReaderOptions reading = {.threads = options->threads};
+	const LodeCacheSimulationOptions simulating = {
+		.threads = 1, .on_miss = add_miss, .user_data = self};
+
+	self->reader = lode_trace_reader_open(options->path, &reading, error);
+	if (self->reader == NULL)
+		return false;
+	name_recording(self);
+	lode_traced_misses_init(&self->misses, self->recording, options->hierarchy);
+	name_streams(self);
+	self->places = lode_traced_places_new(
+		lode_trace_reader_description(self->reader), self->recording, options->jit, error);
+	if (self->places == NULL) {
+		g_prefix_error(error, "%s: ", options->path);
+		return false;
+	}
+	self->counts = lode_traced_counts_new(self->places, self->recording);
+	self->memory = lode_traced_memory_new(self->stream_names->len);
+	if (options->hierarchy == NULL)
+		return true;
+	self->simulation = lode_cache_simulation_new(&options->hierarchy, 1, &simulating, error);
+	return self->simulation != NULL;
+}
+
+/* An address in 1 of N is said where the event is described. */
+static void describe_streams(Reading *self)
+{
+	LodeRecording *recording = self->recording;
+
+	for (guint i = 0; i < recording->sums->len; i++) {
+		LodeRecordedSum *sum = &g_array_index(recording->sums, LodeRecordedSum, i);
+		for (guint j = 0; j < self->stream_names->len; j++) {
+			uint64_t interval = lode_traced_memory_interval(self->memory, j);
+			if (strcmp(sum->name, self->stream_names->pdata[j]) != 0)
+				continue;
+			g_autofree char *text = g_strdup_printf(
+				"%s; data addresses: 1 of %" G_GUINT64_FORMAT, sum->description,
+				interval);
+			sum->description = g_string_chunk_insert(recording->strings, text);
+		}
+	}
+}
+
+static void account_damage(Reading *self)
+{
+	const char *damage = self->damage != NULL ? self->damage
+	                                          : lode_trace_reader_damage(self->reader);
+
+	if (damage != NULL)
+		lode_recording_add_unresolved(self->recording, LODE_TRACED_DAMAGE, damage, 0, 0);
+}
+
+static bool finish(Reading *self, GError **error)
+{
+	const LodeTracedMemoryContext context = {
+		.description = lode_trace_reader_description(self->reader),
+		.counts = self->counts,
+		.recording = self->recording,
+		.stream_names = (const char *const *)self->stream_names->pdata,
+		.pid = lode_traced_places_pid(self->places),
+	};
+
+	describe_streams(self);
+	account_damage(self);
+	if (lode_traced_counts_finish(self->counts, error) &&
+		lode_traced_memory_finish(self->memory, &context, self->options->memory, error))
+		return true;
+	g_prefix_error(error, "%s: ", self->options->path);
+	return false;
+}
+
+static void clear(Reading *self)
+{
+	lode_cache_simulation_free(self->simulation);
+	lode_traced_memory_free(self->memory);
+	lode_traced_counts_free(self->counts);
+	lode_traced_places_free(self->places);
+	lode_trace_reader_close(self->reader);
+	g_ptr_array_unref(self->stream_names);
+	g_free(self->damage);
+	lode_recording_free(self->recording);
+}
+
+LodeRecording *lode_traced_recording_read(
+	const LodeTracedRecordingOptions *options, const LodeProgress *progress, GError **error)
+{
+	Reading self = {
+		.options = options,
+		.progress = progress,
+		.recording = lode_recording_new(),
+		.stream_names = g_ptr_array_new(),
+	};
+	LodeRecording *recording = NULL;
+
+	if (begin(&self, error) && read_frames(&self, error) && finish(&self, error))
+		recording = g_steal_pointer(&self.recording);
+	clear(&self);
+	return recording;
+}

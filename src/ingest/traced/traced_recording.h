@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A packed address trace → a recording with exact counts, every change of control, and the misses
+ * of the caches that it is replayed through; beside it, data addresses.
+ *
+ *   frame ─┬─▶ counts of blocks and pairs of blocks ─▶ instructions, jumps
+ *          └─▶ caches ─▶ misses ─┬─▶ of instructions
+ *                                └─▶ 1 of N with its data address
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "caches/hierarchy.h"
+#include "ingest/memory/memory_reading.h"
+#include "sources/jit_code_set.h"
+#include "sources/recording.h"
+
+/* The reason under which a profile accounts for what is wrong with the file. */
+#define LODE_TRACED_DAMAGE "the trace is not whole"
+
+typedef struct {
+	const char *path;
+	const LodeHierarchy *hierarchy; /* NULL: no caches; then accesses are kept, not misses */
+	LodeJitCodeSet *jit;
+	LodeMemoryReading *memory; /* gets the data addresses */
+	unsigned threads;          /* 0: all processors */
+} LodeTracedRecordingOptions;
+
+/* The caller owns the result. Errors: those of lode_trace_reader_open() and _next(), _LIMIT,
+ * _CANCELLED. A file that is cut short or damaged is read as far as it is whole, and that is
+ * accounted for; one of which nothing is whole is _CORRUPT. */
+LodeRecording *lode_traced_recording_read(
+	const LodeTracedRecordingOptions *options, const LodeProgress *progress, GError **error);

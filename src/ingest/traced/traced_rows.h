@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sums of an address trace by instruction, and of changes of control by pairs of them, while the
+ * trace is read. Private to src/ingest.
+ */
+#pragma once
+
+#include "base/id_cache.h"
+#include "sources/recording.h"
+
+typedef struct {
+	uint64_t run_time_address; /* where it was seen first */
+	uint64_t address;          /* in the object */
+	uint32_t object;
+} LodeTracedInstruction;
+
+typedef struct {
+	LodeRecording *recording; /* borrowed */
+	GArray *instructions;     /* LodeTracedInstruction */
+	GArray *values;           /* uint64_t × instructions × columns */
+	GArray *transfers;        /* LodeTracedTransfer */
+	LodeIdCache instruction_ids, transfer_ids;
+	uint64_t *totals;        /* of each column */
+	uint64_t n_unattributed; /* data references without an instruction */
+	uint32_t n_columns;
+	bool is_full; /* something was left out: an error in the end */
+} LodeTracedRows;
+
+/* From one instruction to another; LODE_NONE: a thread began, or ended. */
+typedef struct {
+	uint32_t source, target;
+	uint64_t count;
+} LodeTracedTransfer;
+
+/* The recording's events must be complete. */
+void lode_traced_rows_init(LodeTracedRows *self, LodeRecording *recording);
+void lode_traced_rows_clear(LodeTracedRows *self);
+
+/* The number of an instruction, added when new; LODE_NONE: there is no more room. */
+uint32_t lode_traced_rows_find(LodeTracedRows *self, const LodeTracedInstruction *instruction);
+
+/* Adds to a column of an instruction, and to its total; of LODE_NONE to the total alone. */
+void lode_traced_rows_add(LodeTracedRows *self, uint32_t instruction, uint32_t column, uint64_t n);
+
+/* Executions of `target` right behind `source`, both instructions. */
+void lode_traced_rows_add_transfer(
+	LodeTracedRows *self, uint32_t source, uint32_t target, uint64_t n);
+
+/* Fails with _LIMIT when there was no room for something. */
+bool lode_traced_rows_check(const LodeTracedRows *self, GError **error);
+
+/* Sorts everything into the recording. */
+void lode_traced_rows_write(LodeTracedRows *self);

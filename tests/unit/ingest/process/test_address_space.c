@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Address spaces over time against a naive replay of what happened, in the order of time. */
+#include "base/error.h"
+#include "ingest/process/address_space.h"
+
+enum { CASES = 500, QUERIES = 200, PIDS = 4, MAX_EVENTS = 40, TIMES = 12 };
+
+typedef enum { MAP, EXEC, FORK } Kind;
+
+typedef struct {
+	Kind kind;
+	uint32_t pid, parent, order;
+	uint64_t time_ns;
+	LodeMappedRange range;
+} Event;
+
+/* Few addresses, so that ranges meet; the last ones lie at the end of the space. */
+static uint64_t random_address(GRand *rand)
+{
+	uint64_t address = (uint64_t)g_rand_int_range(rand, 0, 24);
+
+	return address < 20 ? address : UINT64_MAX - (address - 20);
+}
+
+static Event random_event(GRand *rand, uint32_t order)
+{
+	int choice = g_rand_int_range(rand, 0, 10);
+
+	return (Event){
+		.kind = choice < 6   ? MAP
+	                : choice < 7 ? EXEC
+	                             : FORK,
+		.pid = (uint32_t)g_rand_int_range(rand, 0, PIDS),
+		.parent = (uint32_t)g_rand_int_range(rand, 0, PIDS + 1),
+		.order = order,
+		.time_ns = (uint64_t)g_rand_int_range(rand, 0, TIMES),
+		.range = {random_address(rand), random_address(rand), g_rand_int(rand), order},
+	};
+}
+
+static void apply(LodeAddressSpaces *spaces, const Event *event)
+{
+	if (event->kind == MAP)
+		lode_address_spaces_map(spaces, event->pid, event->time_ns, &event->range);
+	else if (event->kind == EXEC)
+		lode_address_spaces_exec(spaces, event->pid, event->time_ns);
+	else
+		lode_address_spaces_fork(spaces, event->pid, event->parent, event->time_ns);
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const Event *left = a, *right = b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return (left->order > right->order) - (left->order < right->order);
+}
+
+/* What each process has: the last range that holds an address counts. */
+typedef struct {
+	LodeMappedRange ranges[MAX_EVENTS * 2];
+	unsigned n;
+} NaiveSpace;
+
+static void replay(NaiveSpace *spaces, const Event *event)
+{
+	NaiveSpace *own = &spaces[event->pid];
+
+	if (event->kind == MAP && event->range.start < event->range.end)
+		own->ranges[own->n++] = event->range;
+	else if (event->kind == EXEC)
+		own->n = 0;
+	else if (event->kind == FORK)
+		*own = spaces[event->parent];
+}
+
+static const LodeMappedRange *naive_find(const NaiveSpace *space, uint64_t address)
+{
+	for (unsigned i = space->n; i-- > 0;)
+		if (space->ranges[i].start <= address && address < space->ranges[i].end)
+			return &space->ranges[i];
+	return NULL;
+}
+
+static void check_query(LodeAddressSpaces *spaces, const Event *events, unsigned n, GRand *rand)
+{
+	static NaiveSpace naive[PIDS + 1];
+	uint32_t pid = (uint32_t)g_rand_int_range(rand, 0, PIDS + 1);
+	uint64_t address = random_address(rand), time_ns = (uint64_t)g_rand_int_range(rand, 0, 13);
+
+	for (unsigned i = 0; i <= PIDS; i++)
+		naive[i].n = 0;
+	for (unsigned i = 0; i < n && events[i].time_ns <= time_ns; i++)
+		replay(naive, &events[i]);
+	const LodeMappedRange *wanted = naive_find(&naive[pid], address);
+	LodeMappedPeriod period = {0, 0};
+	const LodeMappedRange *found = lode_address_spaces_find(
+		spaces, pid, address, time_ns, &period);
+
+	/* What it says of other times is true. */
+	if (period.begin_ns < period.end_ns) {
+		g_assert_true(time_ns >= period.begin_ns && time_ns < period.end_ns);
+		g_assert_true(lode_address_spaces_find(
+				      spaces, pid, address, period.begin_ns, NULL) == found);
+		g_assert_true(lode_address_spaces_find(
+				      spaces, pid, address, period.end_ns - 1, NULL) == found);
+	}
+	g_assert_cmpint(found != NULL, ==, wanted != NULL);
+	if (wanted == NULL)
+		return;
+	g_assert_cmpuint(found->file, ==, wanted->file);
+	g_assert_cmphex(found->start, ==, wanted->start);
+	g_assert_cmphex(found->end, ==, wanted->end);
+	g_assert_cmphex(found->offset, ==, wanted->offset);
+}
+
+static void check_case(GRand *rand)
+{
+	g_autoptr(LodeAddressSpaces) spaces = lode_address_spaces_new();
+	g_autoptr(GError) error = NULL;
+	Event events[MAX_EVENTS];
+	unsigned n = (unsigned)g_rand_int_range(rand, 0, MAX_EVENTS + 1);
+
+	for (unsigned i = 0; i < n; i++) {
+		events[i] = random_event(rand, i);
+		apply(spaces, &events[i]);
+	}
+	qsort(events, n, sizeof(Event), compare_events);
+	g_assert_true(lode_address_spaces_freeze(spaces, &error));
+	g_assert_no_error(error);
+	for (unsigned i = 0; i < QUERIES; i++)
+		check_query(spaces, events, n, rand);
+}
+
+static void test_random(void)
+{
+	g_autoptr(GRand) rand = g_rand_new_with_seed(11);
+
+	for (unsigned i = 0; i < CASES; i++)
+		check_case(rand);
+}
+
+/* At one time, what was told first happened first: the child has none of the later mapping. */
+static void test_equal_times(void)
+{
+	g_autoptr(LodeAddressSpaces) spaces = lode_address_spaces_new();
+	const LodeMappedRange early = {0, 10, 0, 1}, late = {0, 10, 0, 2};
+
+	lode_address_spaces_map(spaces, 1, 5, &early);
+	lode_address_spaces_fork(spaces, 2, 1, 5);
+	lode_address_spaces_map(spaces, 1, 5, &late);
+	g_assert_true(lode_address_spaces_freeze(spaces, NULL));
+	g_assert_cmpuint(lode_address_spaces_find(spaces, 1, 3, 5, NULL)->file, ==, 2);
+	g_assert_cmpuint(lode_address_spaces_find(spaces, 2, 3, 5, NULL)->file, ==, 1);
+	g_assert_null(lode_address_spaces_find(spaces, 2, 3, 4, NULL));
+}
+
+/* Two that were each forked from the other, again and again: it must come to an end. */
+static void test_circle(void)
+{
+	g_autoptr(LodeAddressSpaces) spaces = lode_address_spaces_new();
+	const LodeMappedRange range = {0, 10, 0, 1};
+
+	for (uint64_t i = 0; i < 100000; i++)
+		lode_address_spaces_fork(spaces, i % 2 == 0, i % 2, i / 4);
+	lode_address_spaces_map(spaces, 1, 50000, &range);
+	g_assert_true(lode_address_spaces_freeze(spaces, NULL));
+	for (uint64_t i = 0; i < 50000; i++)
+		g_assert_null(lode_address_spaces_find(spaces, i % 2, 5, i, NULL));
+	g_assert_nonnull(lode_address_spaces_find(spaces, 1, 5, 50000, NULL));
+	g_assert_null(lode_address_spaces_find(spaces, 3, 5, 50000, NULL));
+}
+
+static void test_ends(void)
+{
+	g_autoptr(LodeAddressSpaces) spaces = lode_address_spaces_new();
+	const LodeMappedRange top = {UINT64_MAX - 5, UINT64_MAX, 7, 1};
+	const LodeMappedRange empty = {20, 20, 0, 2}, backward = {30, 20, 0, 3};
+
+	lode_address_spaces_map(spaces, 1, 0, &top);
+	lode_address_spaces_map(spaces, 1, 0, &empty);
+	lode_address_spaces_map(spaces, 1, 0, &backward);
+	lode_address_spaces_map(spaces, 2, 0, &empty);
+	g_assert_true(lode_address_spaces_freeze(spaces, NULL));
+	g_assert_null(lode_address_spaces_find(spaces, 1, UINT64_MAX - 6, 9, NULL));
+	g_assert_cmpuint(
+		lode_address_spaces_find(spaces, 1, UINT64_MAX - 5, 9, NULL)->offset, ==, 7);
+	g_assert_nonnull(lode_address_spaces_find(spaces, 1, UINT64_MAX - 1, 9, NULL));
+	g_assert_null(lode_address_spaces_find(spaces, 1, UINT64_MAX, 9, NULL));
+	g_assert_null(lode_address_spaces_find(spaces, 1, 20, 9, NULL));
+	g_assert_null(lode_address_spaces_find(spaces, 2, 20, 9, NULL));
+}
+
+/* Each overlaps all others: the pieces grow as their square. */
+static void test_too_many_overlaps(void)
+{
+	enum { N = 8300 };
+	g_autoptr(LodeAddressSpaces) spaces = lode_address_spaces_new();
+	g_autoptr(GError) error = NULL;
+
+	for (uint64_t i = 0; i < N; i++) {
+		const LodeMappedRange range = {i, N + i, 0, 0};
+		lode_address_spaces_map(spaces, 1, i, &range);
+	}
+	g_assert_false(lode_address_spaces_freeze(spaces, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/address-space/random", test_random);
+	g_test_add_func("/address-space/equal-times", test_equal_times);
+	g_test_add_func("/address-space/circle", test_circle);
+	g_test_add_func("/address-space/ends", test_ends);
+	g_test_add_func("/address-space/too-many-overlaps", test_too_many_overlaps);
+	return g_test_run();
+}
