@@ -252,7 +252,8 @@ static void filter_by_lines(
 			slot++;
 		filter_slots(self, plan, slots, first, slot);
 		filter_fetch(self, address, sizes[instruction], instruction, instruction + slot);
-		/* It used all its lines, also those that its own later ones pushed out of the table. */
+		/* It used all its lines, also those that its own later ones pushed out of the
+		 * table. */
 		fetched = (address + sizes[instruction] - 1) >> shape->shift;
 		line = MAX(line, fetched);
 	}
