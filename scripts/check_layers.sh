@@ -3,7 +3,8 @@
 #
 # Rejects an include that goes against the way of the data: by src/layers.txt a module may include
 # only itself and modules on lines above it. Also rejects an include that is not written from src/,
-# and a file that belongs to no module.
+# a file that belongs to no module, and the include of a header that says "Private to FOLDER/" (as
+# seen from src/) in a file outside that folder.
 #
 #   scripts/check_layers.sh [SRC]      SRC is src/ unless given
 set -euo pipefail
@@ -45,6 +46,15 @@ find . -name '*.[ch]' -printf '%P\n' | LC_ALL=C sort | xargs awk '
 		if (here == "")
 			complain("this file is in no module of src/layers.txt")
 	}
+	FILENAME ~ /\.h$/ && match($0, /Private( to)?$|Private to /) {
+		folder = substr($0, RSTART + 11)
+		sub(/[ ,;:].*/, "", folder)
+		sub(/\.$/, "", folder)
+		if (folder !~ /\/$/ || system("test -d " folder) != 0)
+			complain("\"Private to\" does not name a folder of src/, like \"store/\"")
+		else
+			owner[FILENAME] = folder
+	}
 	here != "" && /^[ \t]*#[ \t]*include[ \t]*"/ {
 		split($0, parts, "\"")
 		there = module_of(parts[2])
@@ -58,5 +68,21 @@ find . -name '*.[ch]' -printf '%P\n' | LC_ALL=C sort | xargs awk '
 		} else if (there != here && layer[there] >= layer[here])
 			complain("\"" parts[2] "\": " here " may not include " there)
 	}
-	END { exit bad }
+	/^[ \t]*#[ \t]*include[ \t]*"/ {
+		split($0, parts, "\"")
+		included[++n_includes] = parts[2]
+		place[n_includes] = FILENAME
+		line_of[n_includes] = FNR
+	}
+	END {
+		for (i = 1; i <= n_includes; i++) {
+			folder = owner[included[i]]
+			if (folder != "" && index(place[i], folder) != 1) {
+				printf "src/%s:%d: \"%s\" is private to %s\n",
+					place[i], line_of[i], included[i], folder
+				bad = 1
+			}
+		}
+		exit bad
+	}
 '

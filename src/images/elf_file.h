@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to images/: an ELF file mapped into memory, with every table checked against the file's
- * size before anyone looks into it. Symbols and unwind tables are read from here; only the debug
- * information goes through libdw, and only for files whose section table passed these checks.
+ * An ELF file mapped into memory, with every table checked against the file's size before
+ * anyone looks into it. Symbols and unwind tables are read from here; only the debug information
+ * goes through libdw, and only for files whose section table passed these checks.
  */
 #pragma once
 

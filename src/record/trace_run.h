@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to trace recording: what a way of tracing a program is given, and one row for each. */
+/* Private to record/: what a way of tracing a program is given, and one row for each. */
 #pragma once
 
 #include "record/child.h"

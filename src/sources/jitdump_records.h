@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to the jitdump reader: its records, one by one, and what is known only until all are
+ * Private to sources/: its records, one by one, and what is known only until all are
  * read.
  */
 #pragma once

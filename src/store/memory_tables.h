@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The arrays of LodeMemory as tables of the profile file, both ways. Private to src/store. */
+/* The arrays of LodeMemory as tables of the profile file, both ways. Private to store/. */
 #pragma once
 
 #include "model/profile.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds what stands where in an .rps file. Private to rps_file.c. */
+/* Finds what stands where in an .rps file. Private to traces/. */
 #pragma once
 
 #include "traces/rps_file.h"

@@ -34,7 +34,7 @@ verdict() {
 	fi
 }
 
-echo "1..6"
+echo "1..9"
 begin_tree
 verdict "a forward include passes" 0
 
@@ -57,3 +57,21 @@ verdict "a file in no module is rejected" 1 'src/stray.c:1: this file is in no m
 begin_tree
 echo '#include "low.h"' >>"$tree/low/low.c"
 verdict "an include that is not written from src/ is rejected" 1 'src/low/low.c:1: "low.h" is not written from src/'
+
+# make_private FOLDER: the lowest header says that it is.
+make_private() { printf '/* What is low. Private to %s */\n' "$1" >>"$tree/low/low.h"; }
+
+begin_tree
+mkdir "$tree/mid/one/inner"
+echo '#include "mid/one/one.h"' >"$tree/mid/one/inner/inner.c"
+sed -i '/one.h/d' "$tree/high/high.c"
+echo '/* Private to mid/one/: the first. */' >>"$tree/mid/one/one.h"
+verdict "a private header is included in its folder and those below" 0
+
+begin_tree
+make_private low/.
+verdict "a private header is rejected elsewhere" 1 'src/high/high.c:2: "low/low.h" is private to low/'
+
+begin_tree
+make_private "the low ones."
+verdict "a private header names its folder" 1 'src/low/low.h:2: "Private to" does not name a folder of src/'

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which attributes are mined: namespaces to keep, globs to drop. Private to flow_graph. */
+/* Which attributes are mined: namespaces to keep, globs to drop.
+ * Private to analyses/flow_graph/. */
 #pragma once
 
 #include "model/mining_run.h"

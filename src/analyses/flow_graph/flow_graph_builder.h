@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The builder's quick entrances, for whoever knows attribute classes already. Private to
- * flow_graph. */
+/* The builder's quick entrances, for whoever knows attribute classes already.
+ * Private to analyses/flow_graph/. */
 #pragma once
 
 #include "analyses/flow_graph/flow_graph.h"

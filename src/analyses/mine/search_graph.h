@@ -6,7 +6,7 @@
  *
  * For windows longer than one vertex it also knows every *window class* that any path of the graph
  * can show: the union of its vertices' items, and the items that only its first and only its last
- * vertex has, which decide whether a window is minimal. Private to the miner.
+ * vertex has, which decide whether a window is minimal. Private to analyses/mine/.
  */
 #pragma once
 

@@ -9,7 +9,7 @@
  * A *pattern* of a level is a set of its groups: the candidates that match one element. Different
  * elements with the same groups ({add}, {add, load}…) are one pattern: measured once and searched
  * below once. Its *alternatives* are those elements; the sequences of a pattern at depth k are all
- * combinations of the alternatives of the patterns on the way to it. Private to the miner.
+ * combinations of the alternatives of the patterns on the way to it. Private to analyses/mine/.
  */
 #pragma once
 

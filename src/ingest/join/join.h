@@ -10,7 +10,7 @@
  *   ──attributes──▶ attribute sets, locations
  *
  * From the functions step on, an index of `codes`, `first_rows` and profile.instructions means the
- * same instruction. Private to src/ingest.
+ * same instruction. Private to ingest/.
  */
 #pragma once
 

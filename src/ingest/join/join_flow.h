@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the flow step, shared by its files. Private to src/ingest/join_*.c. */
+/* The state of the flow step, shared by its files. Private to ingest/join/. */
 #pragma once
 
 #include "ingest/join/join.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Executions that were not counted, worked out for one function from its samples and branches.
- * Private to src/ingest/join_infer*.c.
+ * Private to ingest/join/.
  *
  *   samples, ranges, jumps ──▶ measured counts of blocks and edges ──inference──▶ counts that
  *   conserve flow ──▶ rows, jumps and calls as a counting tool would have recorded them

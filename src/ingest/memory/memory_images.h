@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The binaries that samples with registers lie in, with what data addresses and data objects need
- * of them: functions' control flow and the types of the debug information. Private to src/ingest.
+ * of them: functions' control flow and the types of the debug information.
+ * Private to ingest/memory/.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where images lay in the memory of each process: from a run-time address, of code or of data, also
- * of data that is in no file (.bss), to an address in an image. Private to src/ingest.
+ * of data that is in no file (.bss), to an address in an image. Private to ingest/.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Allocation logs by process and time. A process that executes another program has a log for each,
- * and a number of a process comes again. Private to src/ingest.
+ * and a number of a process comes again. Private to ingest/memory/.
  */
 #pragma once
 

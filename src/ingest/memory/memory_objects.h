@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which data object an instruction's operand is to, by the debug information: asked once for each,
- * and brought into the profile's own lists of types and members. Private to src/ingest.
+ * and brought into the profile's own lists of types and members. Private to ingest/.
  */
 #pragma once
 

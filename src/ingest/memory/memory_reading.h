@@ -6,8 +6,8 @@
  *   first pass:  mappings, forks, execs ─▶ address spaces over time, threads
  *   second pass: sample ─▶ registers ─▶ rule ─▶ address ─▶ validated ─▶ LodeReadAccess
  *
- * What the addresses are of is worked out when the recording is joined; see join_memory.c. Private
- * to src/ingest.
+ * What the addresses are of is worked out when the recording is joined; see join_memory.c.
+ * Private to ingest/.
  */
 #pragma once
 

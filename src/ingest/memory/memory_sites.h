@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocation sites by name, from the call stacks of allocation logs. Private to src/ingest. */
+/* Allocation sites by name, from the call stacks of allocation logs. Private to ingest/. */
 #pragma once
 
 #include "ingest/memory/memory_loads.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads of a recording, in the order of their creation. Private to src/ingest. */
+/* The threads of a recording, in the order of their creation. Private to ingest/memory/. */
 #pragma once
 
 #include "model/memory.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the mappings of a recording are of, and so where an address in one of them lies: in an
- * image's file, in code that was made at run time, or nowhere that can be looked into. Private to
- * src/ingest.
+ * image's file, in code that was made at run time, or nowhere that can be looked into.
+ * Private to ingest/.
  */
 #pragma once
 

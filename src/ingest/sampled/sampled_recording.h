@@ -7,7 +7,7 @@
  *   branch stacks ──▶ taken branches, and the ranges that ran between them
  *
  * A row's values are the sum of the samples' periods, so that they are estimates of the event's
- * count (nanoseconds for cpu-clock). Private to src/ingest.
+ * count (nanoseconds for cpu-clock). Private to ingest/.
  */
 #pragma once
 

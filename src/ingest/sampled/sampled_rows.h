@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of samples and branches by place, while they are read. Private to src/ingest. */
+/* Sums of samples and branches by place, while they are read. Private to ingest/sampled/. */
 #pragma once
 
 #include "base/id_cache.h"

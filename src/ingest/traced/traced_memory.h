@@ -3,7 +3,7 @@
  * The data addresses of an address trace, or of the misses that are simulated: far too many to keep
  * all, so that of each stream every N-th is kept, chosen at random among N that come one after the
  * other. N begins with 1; whenever the room is used up, that of the stream with the most rows is
- * doubled. Private to src/ingest.
+ * doubled. Private to ingest/traced/.
  */
 #pragma once
 

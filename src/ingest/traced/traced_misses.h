@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The events of an address trace: references by kind, and misses of the caches that it is replayed
- * through, as columns of a recording and under the names that measured misses have. Private to
- * src/ingest.
+ * through, as columns of a recording and under the names that measured misses have.
+ * Private to ingest/traced/.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the run-time addresses of an address trace lie, by its mappings. Time is the number of the
- * reference. Private to src/ingest.
+ * reference. Private to ingest/traced/.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sums of an address trace by instruction, and of changes of control by pairs of them, while the
- * trace is read. Private to src/ingest.
+ * trace is read. Private to ingest/traced/.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A frame of an address trace in pieces, in the middle of which no mapping of code changes. Private
- * to src/ingest. */
+/* A frame of an address trace in pieces, in the middle of which no mapping of code changes.
+ * Private to ingest/traced/. */
 #pragma once
 
 #include "ingest/traced/traced_places.h"

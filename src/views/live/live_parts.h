@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a live picture that are not the histogram. Private to src/views/live. */
+/* The parts of a live picture that are not the histogram. Private to views/live/. */
 #pragma once
 
 #include "base/number_format.h"
