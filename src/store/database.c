@@ -2,6 +2,7 @@
 #include "store/database.h"
 
 #include "base/error.h"
+#include "store/private_copy.h"
 #include "store/profile_store.h"
 
 #include <errno.h>
@@ -51,13 +52,34 @@ static int error_code_of(int result)
 	}
 }
 
+static void say_refusal(LodeRefusal refusal, GError **error)
+{
+	static const char *const messages[] = {
+		[LODE_REFUSED_FOREIGN_FILE] =
+			"a file beside it, -journal, -wal or -shm, is not one "
+			"that its owner or you left: look at it, then "
+			"remove it",
+		[LODE_REFUSED_SUPER_JOURNAL] = "the -journal file beside it names another file to "
+					       "be deleted, so it is not lode's: remove it",
+		[LODE_REFUSED_LOG] = "the -wal file beside it holds changes that are not in it "
+				     "yet: if they are yours, write them to it by sqlite3 FILE "
+				     "'PRAGMA journal_mode = DELETE', else remove it",
+	};
+
+	g_set_error_literal(error, LODE_ERROR,
+		refusal == LODE_REFUSED_LOG ? LODE_ERROR_UNSUPPORTED : LODE_ERROR_CORRUPT,
+		messages[refusal]);
+}
+
 bool lode_database_fail(LodeDatabase *self, GError **error)
 {
 	int result = sqlite3_extended_errcode(self->handle);
 	int system_error = sqlite3_system_errno(self->handle);
 	int code = error_code_of(result);
 
-	if (code == LODE_ERROR_CANCELLED)
+	if (self->files.refusal != LODE_REFUSED_NOTHING)
+		say_refusal(self->files.refusal, error);
+	else if (code == LODE_ERROR_CANCELLED)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "cancelled");
 	else if ((result & 0xff) == SQLITE_NOTADB)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT, "not a lode profile");
@@ -76,6 +98,7 @@ void lode_database_close(LodeDatabase *self)
 	if (self == NULL)
 		return;
 	sqlite3_close(self->handle);
+	lode_guarded_vfs_clear(&self->files);
 	g_free(self);
 }
 
@@ -157,33 +180,43 @@ static void distrust(LodeDatabase *self)
 	sqlite3_db_config(self->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 }
 
-static LodeDatabase *open_database(
-	const char *path, int flags, const LodeProgress *progress, GError **error)
+/* SQLite's own flags and one of ours: the file does not change, and takes no lock. */
+enum { OPEN_IMMUTABLE = 1 << 30 };
+
+static char *name_for_sqlite(const char *path, int flags)
 {
-	g_autoptr(LodeDatabase) self = g_new0(LodeDatabase, 1);
 	/* Absolute, so that a file called "file:x" is not taken for a URI. */
 	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
 
+	if ((flags & OPEN_IMMUTABLE) == 0)
+		return g_steal_pointer(&absolute);
+	g_autofree char *uri = g_filename_to_uri(absolute, NULL, NULL);
+	return g_strconcat(uri, "?immutable=1", NULL);
+}
+
+/* `self` is zeroed; it can be asked and must be closed also after a failure. */
+static bool open_database(LodeDatabase *self, const char *path, int flags,
+	const LodeProgress *progress, GError **error)
+{
+	g_autofree char *name = name_for_sqlite(path, flags);
+
 	self->progress = progress;
-	if (sqlite3_open_v2(absolute, &self->handle, flags | SQLITE_OPEN_NOMUTEX, NULL) !=
-		SQLITE_OK) {
-		lode_database_fail(self, error);
-		return NULL;
-	}
+	lode_guarded_vfs_init(&self->files, (flags & SQLITE_OPEN_READONLY) != 0);
+	if (sqlite3_open_v2(name, &self->handle,
+		    (flags & ~OPEN_IMMUTABLE) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
+		    self->files.name) != SQLITE_OK)
+		return lode_database_fail(self, error);
 	distrust(self);
 	sqlite3_progress_handler(self->handle, STEPS_BETWEEN_LOOKS, look_up_from_work, self);
-	if (!lode_database_execute(
-		    self, "PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536", error))
-		return NULL;
-	return g_steal_pointer(&self);
+	return lode_database_execute(
+		self, "PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536", error);
 }
 
 LodeDatabase *lode_database_create(const char *path, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(LodeDatabase) self = open_database(
-		path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, progress, error);
+	g_autoptr(LodeDatabase) self = g_new0(LodeDatabase, 1);
 
-	if (self == NULL)
+	if (!open_database(self, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, progress, error))
 		return NULL;
 	/* A defensive connection insists on a journal; this file is new and nobody else's. */
 	sqlite3_db_config(self->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
@@ -324,58 +357,83 @@ static bool check_is_file(const char *path, GError **error)
 	return true;
 }
 
-/* A read-only connection cannot roll back what a killed writer left; a writable one does on the
- * first look. Where that is not permitted, the read-only one says so. */
-static void roll_back_interrupted_write(const char *path)
+static bool open_existing(LodeDatabase *self, const char *path, int flags,
+	const LodeProgress *progress, GError **error)
 {
-	g_autofree char *real_path = realpath(path, NULL);
-	g_autofree char *journal = g_strconcat(
-		real_path != NULL ? real_path : path, "-journal", NULL);
-	int64_t ignored;
-
-	if (access(journal, F_OK) != 0)
-		return;
-	g_autoptr(LodeDatabase) writer = open_database(path, SQLITE_OPEN_READWRITE, NULL, NULL);
-	if (writer != NULL)
-		lode_database_query_integer(
-			writer, "SELECT count(*) FROM sqlite_schema", &ignored, NULL);
-}
-
-static LodeDatabase *open_existing(
-	const char *path, int flags, const LodeProgress *progress, GError **error)
-{
-	if (!check_is_file(path, error))
-		return NULL;
-	if ((flags & SQLITE_OPEN_READONLY) != 0)
-		roll_back_interrupted_write(path);
-	g_autoptr(LodeDatabase) self = open_database(path, flags, progress, error);
 	/* One transaction from the look at the schema on, so that all that is read belongs
 	 * together. */
 	const char *begin = (flags & SQLITE_OPEN_READONLY) != 0 ? "BEGIN" : "BEGIN IMMEDIATE";
-	if (self == NULL || !lode_database_execute(self, begin, error) ||
-		!check_identity(self, error) || !check_is_whole(self, path, error) ||
-		!check_tables(self, error))
+
+	return check_is_file(path, error) && open_database(self, path, flags, progress, error) &&
+	       lode_database_execute(self, begin, error) && check_identity(self, error) &&
+	       check_is_whole(self, path, error) && check_tables(self, error);
+}
+
+/* A profile in WAL mode (its user switched it on) that nobody has open has no log. */
+static bool is_log_empty(const LodeDatabase *self)
+{
+	g_autofree char *journal = g_strconcat(self->files.path, "-journal", NULL);
+	g_autofree char *log = g_strconcat(self->files.path, "-wal", NULL);
+	struct stat status;
+
+	return lstat(journal, &status) != 0 && (lstat(log, &status) != 0 || status.st_size == 0);
+}
+
+static LodeDatabase *open_immutable(const char *path, const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodeDatabase) self = g_new0(LodeDatabase, 1);
+
+	if (!open_existing(self, path, SQLITE_OPEN_READONLY | OPEN_IMMUTABLE, progress, error))
+		return NULL;
+	return g_steal_pointer(&self);
+}
+
+/* What a killed writer left half done is undone in a copy, whose name goes as soon as it is open.
+ */
+static LodeDatabase *open_copy(const char *path, const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodePrivateCopy) copy = lode_private_copy_new(path, error);
+	g_autoptr(LodeDatabase) self = g_new0(LodeDatabase, 1);
+
+	if (copy == NULL ||
+		!open_existing(self, copy->path, SQLITE_OPEN_READWRITE, progress, error))
 		return NULL;
 	return g_steal_pointer(&self);
 }
 
 LodeDatabase *lode_database_open(const char *path, const LodeProgress *progress, GError **error)
 {
-	return open_existing(path, SQLITE_OPEN_READONLY, progress, error);
+	g_autoptr(LodeDatabase) self = g_new0(LodeDatabase, 1);
+	g_autoptr(GError) fault = NULL;
+
+	if (open_existing(self, path, SQLITE_OPEN_READONLY, progress, &fault))
+		return g_steal_pointer(&self);
+	if (self->files.refusal == LODE_REFUSED_LOG && is_log_empty(self))
+		return open_immutable(path, progress, error);
+	if (self->handle != NULL &&
+		sqlite3_extended_errcode(self->handle) == SQLITE_READONLY_ROLLBACK)
+		return open_copy(path, progress, error);
+	g_propagate_error(error, g_steal_pointer(&fault));
+	return NULL;
 }
 
 LodeDatabase *lode_database_open_writable(
 	const char *path, const LodeProgress *progress, GError **error)
 {
-	return open_existing(path, SQLITE_OPEN_READWRITE, progress, error);
+	g_autoptr(LodeDatabase) self = g_new0(LodeDatabase, 1);
+
+	if (!open_existing(self, path, SQLITE_OPEN_READWRITE, progress, error))
+		return NULL;
+	return g_steal_pointer(&self);
 }
 
 LodeDatabase *lode_database_open_exclusive(const char *path, GError **error)
 {
-	g_autoptr(LodeDatabase) self = open_database(path, SQLITE_OPEN_READWRITE, NULL, error);
+	g_autoptr(LodeDatabase) self = g_new0(LodeDatabase, 1);
 
 	/* A write-ahead log, which a user may have switched on, must not outlive its file. */
-	if (self == NULL || !lode_database_execute(self, "PRAGMA journal_mode = DELETE", error) ||
+	if (!open_database(self, path, SQLITE_OPEN_READWRITE, NULL, error) ||
+		!lode_database_execute(self, "PRAGMA journal_mode = DELETE", error) ||
 		!lode_database_execute(self, "BEGIN EXCLUSIVE", error))
 		return NULL;
 	return g_steal_pointer(&self);

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "base/progress.h"
+#include "store/guarded_vfs.h"
 
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,6 +19,7 @@
 
 typedef struct {
 	sqlite3 *handle;
+	LodeGuardedVfs files;
 	const LodeProgress *progress; /* borrowed; may be NULL */
 	const char *stage;            /* what is reported as being done */
 	double rows_done, rows_total; /* in this stage */
@@ -28,10 +29,12 @@ typedef struct {
 /* Makes the tables in an empty file that is to be renamed later: no journal, no syncing. */
 LodeDatabase *lode_database_create(const char *path, const LodeProgress *progress, GError **error);
 
-/* Opens a profile to read it; rolls back first what a killed writer left undone. */
+/* Opens a profile to read it, and writes nothing beside it: where a killed writer left something
+ * half done, it is undone in a temporary copy, which is what is opened. */
 LodeDatabase *lode_database_open(const char *path, const LodeProgress *progress, GError **error);
 
-/* Opens a profile to add to it, with a rollback journal. */
+/* Opens a profile to add to it, with a rollback journal; undoes first what a killed writer left
+ * half done. */
 LodeDatabase *lode_database_open_writable(
 	const char *path, const LodeProgress *progress, GError **error);
 

@@ -7,6 +7,7 @@
 #include "store/profile_rows.h"
 #include "store/profile_store.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 static const char indexes_sql[] =
@@ -54,8 +55,11 @@ static bool put_in_place(LodeNewFile *file, GError **error)
 		return false;
 	}
 	/* What was to be rolled back is, by locking; what is left is of no use. */
-	unlink(journal);
-	bool done = lode_new_file_commit(file, error);
+	bool done = unlink(journal) == 0 || errno == ENOENT;
+	if (!done)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot remove '%s': %s", journal,
+			g_strerror(errno));
+	done = done && lode_new_file_commit(file, error);
 	lode_database_close(old);
 	return done;
 }

@@ -225,15 +225,17 @@ static void test_disk_full_while_adding(Fixture *fixture, const void *data)
 	rlim_t limit = 0;
 
 	(void)data;
+	/* The limit may keep SQLite from rolling back, too: the journal stays until the next write.
+	 */
 	while (!works_within(fixture, add_new_run, limit)) {
 		g_assert_false(has_new_profile(fixture));
 		g_assert_false(has_new_run(fixture));
-		g_assert_cmpuint(count_files(fixture->folder), ==, 1);
 		limit += 150000;
 		g_assert_cmpuint(limit, <, 100000000);
 	}
 	g_assert_cmpuint(limit, >, 0);
 	g_assert_true(has_new_run(fixture));
+	g_assert_cmpuint(count_files(fixture->folder), ==, 1);
 }
 
 int main(int argc, char **argv)
