@@ -2,6 +2,7 @@
 #include "cli/imported.h"
 
 #include "base/number_format.h"
+#include "views/display_text.h"
 #include "views/shell_word.h"
 
 static void write_count(FILE *out, double count, const char *one, const char *many)
@@ -26,15 +27,15 @@ static void write_unresolved(const LodeProfile *profile, const char *path, FILE 
 		return;
 	g_autofree char *quoted = lode_shell_word(path);
 	lode_number_format_share(total > 0 ? part / total : 0, share);
-	fprintf(out, "not everything could be resolved (%s of %s); lode info %s says why\n", share,
-		is_sampled ? weight->name : "the executions", quoted);
+	lode_display_line(out, "not everything could be resolved (%s of %s); lode info %s says why",
+		share, is_sampled ? weight->name : "the executions", quoted);
 }
 
 void lode_imported_write(const LodeProfile *profile, const char *path, FILE *out)
 {
 	char number[LODE_NUMBER_SIZE];
 
-	fprintf(out, "%s: %s (%s, %s frequencies)\n", path,
+	lode_display_line(out, "%s: %s (%s, %s frequencies)", path,
 		profile->program != NULL ? profile->program : "unknown program", profile->creator,
 		lode_frequency_to_text(profile->frequency));
 	write_count(out, profile->images->len, "image", "images");
@@ -42,6 +43,7 @@ void lode_imported_write(const LodeProfile *profile, const char *path, FILE *out
 	write_count(out, profile->instructions->len, "instruction", "instructions");
 	write_count(out, profile->total_count, "execution", "executions");
 	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
-	fprintf(out, "%s %s\n", lode_number_format_count(weight->total, number), weight->name);
+	lode_display_line(
+		out, "%s %s", lode_number_format_count(weight->total, number), weight->name);
 	write_unresolved(profile, path, out);
 }

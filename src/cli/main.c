@@ -12,6 +12,7 @@
 #include "cli/option_parser.h"
 #include "cli/standard_streams.h"
 #include "cli/verb_table.h"
+#include "views/display_text.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -19,8 +20,8 @@
 
 static int fail_usage(const char *place, const char *message)
 {
-	fprintf(stderr, "lode%s%s: %s\n", *place != '\0' ? " " : "", place, message);
-	fprintf(stderr, "Try 'lode%s%s --help'.\n", *place != '\0' ? " " : "", place);
+	lode_display_line(stderr, "lode%s%s: %s", *place != '\0' ? " " : "", place, message);
+	lode_display_line(stderr, "Try 'lode%s%s --help'.", *place != '\0' ? " " : "", place);
 	return LODE_EXIT_USAGE;
 }
 
@@ -86,10 +87,10 @@ static int exit_status_of(const LodeVerb *verb, const GError *error)
 		return LODE_EXIT_FAILED;
 	if (g_error_matches(error, LODE_ERROR, LODE_ERROR_CANCELLED) &&
 		lode_interrupt_signal() != 0) {
-		fprintf(stderr, "lode %s: stopped\n", verb->name);
+		lode_display_line(stderr, "lode %s: stopped", verb->name);
 		return LODE_EXIT_BY_SIGNAL + lode_interrupt_signal();
 	}
-	fprintf(stderr, "lode %s: %s\n", verb->name, error->message);
+	lode_display_line(stderr, "lode %s: %s", verb->name, error->message);
 	return LODE_EXIT_FAILED;
 }
 

@@ -9,6 +9,7 @@
 #include "base/number_format.h"
 #include "cli/option_parser.h"
 #include "store/profile_store.h"
+#include "views/display_text.h"
 
 #include <string.h>
 
@@ -293,7 +294,7 @@ void lode_mining_options_write_summary(const LodeMiningRun *run, const char *pat
 {
 	char number[LODE_NUMBER_SIZE];
 
-	fprintf(out, "%s sequences in %.2f s, stored as run '%s' of %s%s\n",
+	lode_display_line(out, "%s sequences in %.2f s, stored as run '%s' of %s%s",
 		lode_number_format_count(run->sequences->len, number), run->seconds, run->name,
 		path,
 		run->is_complete ? ""

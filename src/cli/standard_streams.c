@@ -2,6 +2,7 @@
 #include "cli/standard_streams.h"
 
 #include "cli/verb.h"
+#include "views/display_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +67,7 @@ int lode_standard_streams_close(int status)
 		return status;
 	if (is_broken)
 		return LODE_EXIT_BY_SIGNAL + SIGPIPE;
-	fprintf(stderr, "lode: cannot write to standard output%s%s\n", reason != 0 ? ": " : "",
-		reason != 0 ? g_strerror(reason) : "");
+	lode_display_line(stderr, "lode: cannot write to standard output%s%s",
+		reason != 0 ? ": " : "", reason != 0 ? g_strerror(reason) : "");
 	return LODE_EXIT_FAILED;
 }

@@ -3,6 +3,7 @@
 
 #include "base/number_format.h"
 #include "cli/interrupt.h"
+#include "views/display_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,11 +50,14 @@ static void draw(const char *stage, double done, double total, const char *detai
 		return;
 	double seconds = (double)(now_us - self->start_us) / G_USEC_PER_SEC;
 	g_autofree char *line = compose(stage, done, total, detail, seconds);
-	g_autofree char *valid = g_utf8_make_valid(line, -1);
+	g_autoptr(GString) shown = g_string_new(NULL);
+	bool is_ascii = !g_get_charset(NULL);
+
+	/* What is worked on may be named by a recording. */
+	lode_display_append(shown, line, is_ascii);
 	/* A line that wraps cannot be taken back. */
-	g_autofree char *fitting = g_utf8_substring(
-		valid, 0, MIN(g_utf8_strlen(valid, -1), (glong)terminal_width() - 1));
-	fprintf(stderr, "\r%s\033[K", fitting);
+	lode_display_shorten(shown, terminal_width() - 1, is_ascii);
+	fprintf(stderr, "\r%s\033[K", shown->str);
 	fflush(stderr);
 	self->drawn_us = now_us;
 	self->is_visible = true;

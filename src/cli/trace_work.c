@@ -2,6 +2,7 @@
 /* lode trace simulate: what is to be done, by all groups of options together. */
 #include "base/error.h"
 #include "cli/trace_simulation.h"
+#include "views/display_text.h"
 
 static bool usage(const char *message, GError **error)
 {
@@ -25,7 +26,7 @@ static bool read_caches(LodeTraceWork *self, GError **error)
 
 	self->hierarchies = lode_trace_caches_read(&note, error);
 	if (note != NULL)
-		fprintf(stderr, "lode trace simulate: %s\n", note);
+		lode_display_line(stderr, "lode trace simulate: %s", note);
 	if (self->hierarchies == NULL)
 		return false;
 	self->replay.hierarchies = (const LodeHierarchy *const *)self->hierarchies->pdata;

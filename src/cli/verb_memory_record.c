@@ -12,6 +12,7 @@
 #include "ingest/import.h"
 #include "record/memory_recording.h"
 #include "store/profile_store.h"
+#include "views/display_text.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
@@ -58,7 +59,7 @@ static const GOptionEntry options[] = {
 static void tell(const char *text, void *user_data)
 {
 	(void)user_data;
-	fprintf(stderr, "lode memory record: %s\n", text);
+	lode_display_line(stderr, "lode memory record: %s", text);
 }
 
 static bool usage(const char *message, GError **error)
@@ -117,7 +118,7 @@ static void tell_unresolved(const LodeProfile *profile)
 	for (guint i = 0; given.has_allocations && i < profile->unresolved->len; i++) {
 		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
 		if (g_str_has_prefix(row->reason, "allocation"))
-			fprintf(stderr, "lode memory record: %s (%.0f; %s)\n", row->reason,
+			lode_display_line(stderr, "lode memory record: %s (%.0f; %s)", row->reason,
 				row->samples, row->example);
 	}
 }
@@ -151,10 +152,10 @@ static void tell_end(const LodePerfSampling *sampled, const char *path)
 	char *words[] = {(char *)path, NULL};
 	g_autofree char *shown = lode_command_text(words);
 
-	fprintf(stderr, "lode memory record: %s samples of %s, %s lost\n",
+	lode_display_line(stderr, "lode memory record: %s samples of %s, %s lost",
 		lode_number_format_count((double)sampled->n_samples, samples), sampled->event,
 		lode_number_format_count((double)sampled->n_lost, lost));
-	fprintf(stderr, "lode memory record: go on with 'lode memory %s'\n", shown);
+	lode_display_line(stderr, "lode memory record: go on with 'lode memory %s'", shown);
 }
 
 static int exit_status(const LodePerfSampling *sampled)
@@ -178,7 +179,8 @@ static LodeLivePicture *open_picture(const LodeMemoryRecordingOptions *recording
 	if (given.is_live)
 		picture = lode_live_picture_open(&picture_options, &why);
 	if (why != NULL) {
-		fprintf(stderr, "lode memory record: --live: %s; recording without a picture\n",
+		lode_display_line(stderr,
+			"lode memory record: --live: %s; recording without a picture",
 			why->message);
 	}
 	return picture;

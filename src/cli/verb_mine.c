@@ -4,6 +4,7 @@
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "store/profile_store.h"
+#include "views/display_text.h"
 #include "views/shell_word.h"
 
 #include <stdio.h>
@@ -30,7 +31,7 @@ static int run(char **arguments, GError **error)
 	lode_mining_options_write_summary(mined, path, stdout);
 	g_autofree char *quoted_path = lode_shell_word(path),
 			*quoted_name = lode_shell_word(mined->name);
-	printf("lode report %s%s%s shows them\n", quoted_path,
+	lode_display_line(stdout, "lode report %s%s%s shows them", quoted_path,
 		strcmp(mined->name, "main") == 0 ? "" : " ",
 		strcmp(mined->name, "main") == 0 ? "" : quoted_name);
 	return LODE_EXIT_OK;

@@ -6,6 +6,7 @@
 #include "cli/verb.h"
 #include "record/placement_run.h"
 #include "sources/placement_file.h"
+#include "views/display_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static const GOptionEntry options[] = {
 static void tell(const char *text)
 {
 	if (!given.is_quiet)
-		fprintf(stderr, "lode place apply: %s\n", text);
+		lode_display_line(stderr, "lode place apply: %s", text);
 }
 
 static int exit_status(const LodePlacementRun *run)

@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
 #include "record/perf_sampler.h"
+#include "views/display_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -134,23 +135,25 @@ static void tell(const LodePerfSampling *sampled, const char *output)
 	char samples[LODE_NUMBER_SIZE], lost[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE];
 
 	if (sampled->note != NULL)
-		fprintf(stderr, "lode record: %s\n", sampled->note);
+		lode_display_line(stderr, "lode record: %s", sampled->note);
 	if (sampled->n_throttled > 0)
-		fprintf(stderr,
+		lode_display_line(stderr,
 			"lode record: the kernel held sampling back %" G_GUINT64_FORMAT
-			" times, as it took too much time\n",
+			" times, as it took too much time",
 			sampled->n_throttled);
-	fprintf(stderr, "lode record: %s samples of %s, %s lost, %s kB in %s\n",
+	lode_display_line(stderr, "lode record: %s samples of %s, %s lost, %s kB in %s",
 		lode_number_format_count((double)sampled->n_samples, samples), sampled->event,
 		lode_number_format_count((double)sampled->n_lost, lost),
 		lode_number_format_count((double)sampled->bytes_written / 1000, size), output);
 	char *words[] = {(char *)output, NULL};
 	g_autofree char *path = lode_command_text(words);
 	if (sampled->n_samples > 0)
-		fprintf(stderr, "lode record: go on with 'lode import %s -o x.lode'\n", path);
+		lode_display_line(
+			stderr, "lode record: go on with 'lode import %s -o x.lode'", path);
 	else
-		fputs("lode record: too little ran while it was sampled; -F raises the frequency\n",
-			stderr);
+		lode_display_line(stderr,
+			"lode record: too little ran while it was sampled; -F raises the "
+			"frequency");
 }
 
 static int run(char **arguments, GError **error)

@@ -13,6 +13,7 @@
 #include "ingest/import.h"
 #include "record/program_recording.h"
 #include "store/profile_store.h"
+#include "views/display_text.h"
 #include "views/report.h"
 
 #include <stdio.h>
@@ -68,7 +69,7 @@ static bool check_output(const char *path, GError **error)
 static void tell(const char *text, void *user_data)
 {
 	(void)user_data;
-	fprintf(stderr, "lode run: %s\n", text);
+	lode_display_line(stderr, "lode run: %s", text);
 }
 
 /* What does not go with a kind of recording. */
@@ -218,7 +219,7 @@ static int run(char **arguments, GError **error)
 	if (recorded == NULL)
 		return LODE_EXIT_FAILED;
 	if (recorded->stop_signal != 0) {
-		fputs("lode run: stopped\n", stderr);
+		lode_display_line(stderr, "lode run: stopped");
 		return LODE_EXIT_BY_SIGNAL + recorded->stop_signal;
 	}
 	g_autofree char *program = lode_command_text(arguments);

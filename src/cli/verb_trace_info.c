@@ -4,6 +4,7 @@
 #include "base/number_format.h"
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
+#include "views/display_text.h"
 #include "views/trace_info.h"
 
 #include <stdio.h>
@@ -40,7 +41,7 @@ static void write_verdict(const LodeTraceSummary *summary, const char *path)
 {
 	char references[LODE_NUMBER_SIZE], frames[LODE_NUMBER_SIZE];
 
-	printf("%s: %s: %s references in %s frame%s\n", path,
+	lode_display_line(stdout, "%s: %s: %s references in %s frame%s", path,
 		summary->damage != NULL ? "damaged" : "whole",
 		lode_number_format_count((double)summary->n_decoded, references),
 		lode_number_format_count((double)summary->n_frames, frames),

@@ -5,6 +5,7 @@
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "sources/trace_conversion.h"
+#include "views/display_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -98,17 +99,18 @@ static void tell(const LodeReferenceReader *reader, const LodeTraceWriter *write
 	g_autofree char *losses = lode_reference_reader_losses(reader);
 	char references[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
 
-	printf("%s: %s references in %s bytes", given.output,
-		lode_number_format_count(n, references), lode_number_format_count(size, bytes));
-	if (n > 0)
-		printf(", %.4f bits a reference", 8 * size / n);
-	putchar('\n');
+	g_autofree char *bits = n > 0 ? g_strdup_printf(", %.4f bits a reference", 8 * size / n)
+	                              : g_strdup("");
+
+	lode_display_line(stdout, "%s: %s references in %s bytes%s", given.output,
+		lode_number_format_count(n, references), lode_number_format_count(size, bytes),
+		bits);
 	if (given.is_verbose)
-		printf("form %s, %.1f s, %.1f million references a second\n",
+		lode_display_line(stdout, "form %s, %.1f s, %.1f million references a second",
 			lode_reference_form_to_text(lode_reference_reader_form(reader)), seconds,
 			seconds > 0 ? n / seconds / 1e6 : 0);
 	if (losses != NULL)
-		fprintf(stderr, "lode trace pack: left out: %s\n", losses);
+		lode_display_line(stderr, "lode trace pack: left out: %s", losses);
 }
 
 static bool pack(LodeReferenceReader *reader, uint64_t size_bytes,

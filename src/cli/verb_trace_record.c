@@ -6,6 +6,7 @@
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "record/trace_recording.h"
+#include "views/display_text.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
@@ -49,7 +50,7 @@ static void tell(const char *text, void *user_data)
 	LodeTerminalProgress *screen = user_data;
 
 	lode_terminal_progress_hide(screen);
-	fprintf(stderr, "lode trace record: %s\n", text);
+	lode_display_line(stderr, "lode trace record: %s", text);
 }
 
 static bool read_level(LodeTraceLevel *out_level, GError **error)
@@ -100,20 +101,21 @@ static void tell_end(const LodeTraceRecording *recorded, const char *path)
 {
 	char references[LODE_NUMBER_SIZE], instructions[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
 
-	fprintf(stderr,
-		"lode trace record: %s reference%s of %s instruction%s in %u thread%s, by %s%s\n",
+	lode_display_line(stderr,
+		"lode trace record: %s reference%s of %s instruction%s in %u thread%s, by %s%s",
 		lode_number_format_count((double)recorded->n_references, references),
 		recorded->n_references == 1 ? "" : "s",
 		lode_number_format_count((double)recorded->n_instructions, instructions),
 		recorded->n_instructions == 1 ? "" : "s", recorded->n_threads,
 		recorded->n_threads == 1 ? "" : "s", lode_trace_way_to_text(recorded->way),
 		recorded->is_cut ? "; the program went on untraced" : "");
-	fprintf(stderr, "lode trace record: %s: %s bytes", path,
-		lode_number_format_count((double)recorded->n_bytes, bytes));
-	if (recorded->n_references > 0)
-		fprintf(stderr, ", %.3f bits a reference",
-			BITS * (double)recorded->n_bytes / (double)recorded->n_references);
-	fputc('\n', stderr);
+	g_autofree char *bits = recorded->n_references == 0
+	                                ? g_strdup("")
+	                                : g_strdup_printf(", %.3f bits a reference",
+						  BITS * (double)recorded->n_bytes /
+							  (double)recorded->n_references);
+	lode_display_line(stderr, "lode trace record: %s: %s bytes%s", path,
+		lode_number_format_count((double)recorded->n_bytes, bytes), bits);
 }
 
 static int exit_status(const LodeTraceRecording *recorded)

@@ -6,6 +6,7 @@
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_simulation.h"
+#include "views/display_text.h"
 
 enum { MAX_THREADS = 1024 };
 
@@ -79,8 +80,8 @@ static void tell_damage(const char *path, const LodeTraceReplay *replayed)
 	bool is_named = g_str_has_prefix(replayed->damage, path);
 	char number[LODE_NUMBER_SIZE];
 
-	fprintf(stderr,
-		"lode trace simulate: warning: %s%s%s; what is whole was replayed: %s references\n",
+	lode_display_line(stderr,
+		"lode trace simulate: warning: %s%s%s; what is whole was replayed: %s references",
 		is_named ? "" : path, is_named ? "" : ": ", replayed->damage,
 		lode_number_format_count((double)replayed->n_references, number));
 }
@@ -94,9 +95,9 @@ static void tell_cores(const LodeTraceWork *work, unsigned n_threads)
 		has_one_core |= work->replay.hierarchies[i]->n_cores == 1;
 	if (!work->replay.classifies || !has_one_core || n_threads < 2)
 		return;
-	fprintf(stderr,
+	lode_display_line(stderr,
 		"lode trace simulate: note: the trace has %u threads and these caches one core: "
-		"add cores=%u to see sharing, as in --cache host,cores=%u\n",
+		"add cores=%u to see sharing, as in --cache host,cores=%u",
 		n_threads, MIN(n_threads, LODE_HIERARCHY_MAX_CORES),
 		MIN(n_threads, LODE_HIERARCHY_MAX_CORES));
 }

@@ -5,6 +5,7 @@
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "sources/trace_conversion.h"
+#include "views/display_text.h"
 
 #include <string.h>
 
@@ -80,8 +81,8 @@ static bool unpack(LodeTraceReader *reader, LodeTraceRange range, LodeReferenceF
 		return false;
 	g_autofree char *losses = lode_reference_writer_losses(writer);
 	if (losses != NULL)
-		fprintf(stderr, "lode trace unpack: %s: %s\n", lode_reference_form_to_text(form),
-			losses);
+		lode_display_line(stderr, "lode trace unpack: %s: %s",
+			lode_reference_form_to_text(form), losses);
 	if (!is_whole)
 		g_propagate_error(error, g_steal_pointer(&damage));
 	return is_whole;

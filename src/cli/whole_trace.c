@@ -2,6 +2,7 @@
 #include "cli/whole_trace.h"
 
 #include "ingest/traced/traced_recording.h"
+#include "views/display_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +15,8 @@ bool lode_whole_trace_check(
 		if (strcmp(row->reason, LODE_TRACED_DAMAGE) != 0)
 			continue;
 		bool is_named = g_str_has_prefix(row->example, path);
-		fprintf(stderr, "lode %s: warning: %s%s%s; %s\n", verb, is_named ? "" : path,
-			is_named ? "" : ": ", row->example, consequence);
+		lode_display_line(stderr, "lode %s: warning: %s%s%s; %s", verb,
+			is_named ? "" : path, is_named ? "" : ": ", row->example, consequence);
 		return false;
 	}
 	return true;

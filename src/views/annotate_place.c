@@ -80,7 +80,10 @@ static void order_places(LodeAnnotation *self)
 		};
 		g_array_append_val(self->places, row);
 	}
-	qsort(self->places->data, self->places->len, sizeof(LodeAnnotatePlace), compare_places);
+	/* Without elements there is no array, which qsort() may not be given. */
+	if (self->places->len > 0)
+		qsort(self->places->data, self->places->len, sizeof(LodeAnnotatePlace),
+			compare_places);
 }
 
 static bool find_occurrences(LodeAnnotation *self, GError **error)

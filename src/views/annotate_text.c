@@ -219,6 +219,8 @@ static void put_place_title(
 	const LodeInstruction *first = lode_profile_instruction(profile, place->instruction);
 	const char *event = lode_profile_event_name(profile, self->weight_event);
 	char share[LODE_NUMBER_SIZE], executions[LODE_NUMBER_SIZE];
+	g_autofree char *event_text = lode_display_text(
+		event != NULL ? event : "weight", terminal->is_ascii);
 	g_autofree char *name = lode_display_text(function->name, terminal->is_ascii);
 	g_autoptr(GString) rest = g_string_new(NULL);
 
@@ -235,7 +237,7 @@ static void put_place_title(
 	fprintf(out, "\n%u. ", number);
 	lode_style_write(out, terminal, LODE_STYLE_STRONG, name);
 	fprintf(out, "  %s\n   %s of %s, %s executions\n", rest->str,
-		lode_number_format_share(place->share, share), event != NULL ? event : "weight",
+		lode_number_format_share(place->share, share), event_text,
 		lode_number_format_count(place->executions, executions));
 }
 

@@ -20,17 +20,29 @@ static void separate(LodeCsv *self)
 	self->has_cell = true;
 }
 
-/* One piece between line breaks and tabs, which RFC 4180 allows inside quotes. */
-static void put_piece(FILE *out, const char *text, size_t n)
+/* A number in a text's place, such as -0.5; hexadecimal ones and words like "-inf" are not. */
+static bool is_number(const char *text)
 {
-	g_autofree char *piece = g_strndup(text, n);
-	g_autofree char *plain = lode_display_text(piece, false);
+	char *end = NULL;
 
-	for (const char *at = plain; *at != '\0'; at++) {
-		if (*at == '"')
-			fputc('"', out);
-		fputc(*at, out);
-	}
+	if (strspn(text, "+-.0123456789eE") != strlen(text))
+		return false;
+	g_ascii_strtod(text, &end);
+	return end != text && *end == '\0';
+}
+
+/*
+ * What a spreadsheet would compute instead of show: OWASP's list under "CSV Injection", with the
+ * full-width signs that some spreadsheets take for the same.
+ */
+static bool is_formula(const char *text)
+{
+	static const char *const wide_signs[] = {"＝", "＋", "－", "＠"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(wide_signs); i++)
+		if (g_str_has_prefix(text, wide_signs[i]))
+			return true;
+	return *text != '\0' && strchr("=+-@\t\r\n", *text) != NULL && !is_number(text);
 }
 
 void lode_csv_text(LodeCsv *self, const char *value)
@@ -38,18 +50,21 @@ void lode_csv_text(LodeCsv *self, const char *value)
 	separate(self);
 	if (value == NULL)
 		return;
-	bool is_quoted = strpbrk(value, ",\"\r\n") != NULL;
-	if (is_quoted)
-		fputc('"', self->out);
+	g_autoptr(GString) cell = g_string_new(is_formula(value) ? "'" : NULL);
 	while (*value != '\0') {
-		size_t n = strcspn(value, "\r\n\t");
-		put_piece(self->out, value, n);
+		size_t n = strcspn(value, "\n\t");
+		lode_display_append_whole(cell, value, n);
 		value += n;
 		if (*value != '\0')
-			fputc(*value++, self->out);
+			g_string_append_c(cell, *value++);
 	}
-	if (is_quoted)
-		fputc('"', self->out);
+	bool is_quoted = strpbrk(cell->str, ",\"\n") != NULL;
+	if (is_quoted) {
+		g_string_replace(cell, "\"", "\"\"", 0);
+		g_string_prepend_c(cell, '"');
+		g_string_append_c(cell, '"');
+	}
+	fwrite(cell->str, 1, cell->len, self->out);
 }
 
 void lode_csv_number(LodeCsv *self, double value)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Comma-separated rows by RFC 4180: lines end with CR LF, a cell with a comma, quote or line break
- * is quoted. Control characters other than line breaks and tabs come out escaped (\xNN), so that a
- * stranger's names do no harm when the rows are shown on a terminal.
+ * is quoted. Cells may hold names that anybody chose, so control characters other than line feeds
+ * and tabs come out escaped (\xNN), and a text that a spreadsheet would compute, as it begins with
+ * = + - @ or a blank control character and is not a number, gets an apostrophe before it.
  */
 #pragma once
 

@@ -2,7 +2,13 @@
 /* Text made harmless for a terminal, and its width there. */
 #include "views/display_text.h"
 
+#include "base/number_format.h"
+
+#include <stdarg.h>
 #include <string.h>
+
+/* A mangled C++ name has some 2,000 bytes at most; 4,096 fill two terminals of 80 columns. */
+enum { MAX_BYTES = 4096, SHOWN_HEAD = 2048, SHOWN_TAIL = 1024 };
 
 /* lode's own signs, where the charset has none of them. */
 static const char *ascii_sign(gunichar character)
@@ -30,6 +36,12 @@ static const char *ascii_sign(gunichar character)
 	return NULL;
 }
 
+bool lode_display_is_harmless(gunichar character)
+{
+	/* To GLib the separators of lines and paragraphs are printable. */
+	return g_unichar_isprint(character) && character != 0x2028 && character != 0x2029;
+}
+
 static void append_character(GString *out, gunichar character, bool is_ascii)
 {
 	const char *sign = is_ascii ? ascii_sign(character) : NULL;
@@ -38,16 +50,18 @@ static void append_character(GString *out, gunichar character, bool is_ascii)
 		g_string_append(out, sign);
 	else if (character < 0x80 && !g_unichar_isprint(character))
 		g_string_append_printf(out, "\\x%02x", character);
-	else if (!g_unichar_isprint(character) || (is_ascii && character >= 0x80))
+	else if (!lode_display_is_harmless(character) || (is_ascii && character >= 0x80))
 		g_string_append_printf(out, "\\u{%x}", character);
 	else
 		g_string_append_unichar(out, character);
 }
 
-void lode_display_append(GString *out, const char *text, bool is_ascii)
+static void append_harmless(GString *out, const char *text, size_t n, bool is_ascii)
 {
-	while (*text != '\0') {
-		gunichar character = g_utf8_get_char_validated(text, -1);
+	const char *end = text + n;
+
+	while (text < end) {
+		gunichar character = g_utf8_get_char_validated(text, end - text);
 		if (character == (gunichar)-1 || character == (gunichar)-2) {
 			g_string_append_printf(out, "\\x%02x", (unsigned char)*text++);
 			continue;
@@ -57,12 +71,53 @@ void lode_display_append(GString *out, const char *text, bool is_ascii)
 	}
 }
 
+static bool is_continuation(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+void lode_display_append(GString *out, const char *text, bool is_ascii)
+{
+	size_t n = strlen(text), head = SHOWN_HEAD, tail = n - SHOWN_TAIL;
+	char omitted[LODE_NUMBER_SIZE];
+
+	if (n <= MAX_BYTES) {
+		append_harmless(out, text, n, is_ascii);
+		return;
+	}
+	/* Not through the middle of a character; what is not UTF-8 may be cut anywhere. */
+	for (int i = 0; i < 3 && is_continuation(text[head]); i++)
+		head--;
+	for (int i = 0; i < 3 && is_continuation(text[tail]); i++)
+		tail++;
+	append_harmless(out, text, head, is_ascii);
+	g_string_append_printf(out, "[%s bytes left out]",
+		lode_number_format_count((double)(tail - head), omitted));
+	append_harmless(out, text + tail, n - tail, is_ascii);
+}
+
 char *lode_display_text(const char *text, bool is_ascii)
 {
 	GString *out = g_string_new(NULL);
 
 	lode_display_append(out, text, is_ascii);
 	return g_string_free(out, FALSE);
+}
+
+void lode_display_append_whole(GString *out, const char *text, size_t n)
+{
+	append_harmless(out, text, n, false);
+}
+
+void lode_display_line(FILE *out, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	g_autofree char *raw = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	g_autofree char *text = lode_display_text(raw, !g_get_charset(NULL));
+	fprintf(out, "%s\n", text);
 }
 
 static size_t character_width(gunichar character)

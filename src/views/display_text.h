@@ -1,18 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names from a profile are a stranger's bytes. Before they reach a terminal, what is not printable
- * (control and escape codes, text direction marks, bytes that are no UTF-8) becomes \xNN or \u{N}.
+ * Names from a profile are bytes that anybody may have chosen. Before they reach a terminal, what
+ * is not printable (control and escape codes, text direction marks, bytes that are not UTF-8)
+ * becomes \xNN or \u{N}.
  */
 #pragma once
 
 #include "views/format.h"
 
-/* Appends `text`, harmless; with `is_ascii` every other character is escaped too, but the signs
- * that lode itself writes become <, >, ->, x and so on. */
+/* Whether a terminal shows the character as a character, and nothing else happens. */
+bool lode_display_is_harmless(gunichar character);
+
+/*
+ * Appends `text`, harmless; with `is_ascii` every other character is escaped too, but the signs
+ * that lode itself writes become <, >, ->, x and so on. Of more than 4,096 bytes, the first and the
+ * last are shown, and how many were left out between them; JSON and CSV have names whole.
+ */
 void lode_display_append(GString *out, const char *text, bool is_ascii);
 
 /* The same as a string of its own; the caller frees it. */
 char *lode_display_text(const char *text, bool is_ascii);
+
+/* Appends `n` bytes, harmless and all of them, for a file that may be shown on a terminal. */
+void lode_display_append_whole(GString *out, const char *text, size_t n);
+
+/*
+ * Writes a line to `out`, such as standard error: all that the format makes, harmless, and a line
+ * break. Whatever `cli` prints that may contain a name from a file goes through here.
+ */
+void lode_display_line(FILE *out, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* Columns that a text takes on the terminal: wide characters two, combining ones none. */
 size_t lode_display_width(const char *text);

@@ -3,6 +3,7 @@
 #include "views/json_stream.h"
 
 #include "base/number_format.h"
+#include "views/display_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,34 +70,42 @@ void lode_json_line(LodeJsonStream *self)
 	put(self, "\n", 1);
 }
 
+/* \uNNNN, twice for what lies beyond 16 bits. */
+static void put_code(LodeJsonStream *self, gunichar character)
+{
+	char escape[16];
+
+	if (character < 0x10000)
+		g_snprintf(escape, sizeof(escape), "\\u%04x", character);
+	else
+		g_snprintf(escape, sizeof(escape), "\\u%04x\\u%04x", 0xd7c0 + (character >> 10),
+			0xdc00 + (character & 0x3ff));
+	put_text(self, escape);
+}
+
 /* Copies runs of plain bytes whole and escapes what lies between. */
 static void put_escaped(LodeJsonStream *self, const char *text)
 {
 	const char *start = text;
 
 	while (*text != '\0') {
-		unsigned char byte = (unsigned char)*text;
-		char escape[8] = "";
-		gunichar character = byte;
-		if (byte >= 0x80)
+		gunichar character = (unsigned char)*text;
+		if (character >= 0x80)
 			character = g_utf8_get_char_validated(text, -1);
-		size_t length = 1;
-		if (character == (gunichar)-1 || character == (gunichar)-2)
-			g_strlcpy(escape, "\xef\xbf\xbd", sizeof(escape));
-		else if (character == '"' || character == '\\')
-			g_snprintf(escape, sizeof(escape), "\\%c", (char)character);
-		else if (character < 0x20 || (character >= 0x7f && character < 0xa0))
-			g_snprintf(escape, sizeof(escape), "\\u%04x", character);
-		if (escape[0] == '\0') {
-			text = g_utf8_next_char(text);
-			continue;
+		bool is_wrong = character == (gunichar)-1 || character == (gunichar)-2;
+		bool is_sign = character == '"' || character == '\\';
+		const char *next = is_wrong ? text + 1 : g_utf8_next_char(text);
+		if (is_wrong || is_sign || !lode_display_is_harmless(character)) {
+			put(self, start, (size_t)(text - start));
+			start = next;
+			if (is_wrong)
+				put_text(self, "\xef\xbf\xbd");
+			else if (is_sign)
+				put_text(self, character == '"' ? "\\\"" : "\\\\");
+			else
+				put_code(self, character);
 		}
-		if (character >= 0x80 && character < 0xa0)
-			length = 2;
-		put(self, start, (size_t)(text - start));
-		put_text(self, escape);
-		text += length;
-		start = text;
+		text = next;
 	}
 	put(self, start, (size_t)(text - start));
 }

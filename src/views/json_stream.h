@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * JSON (RFC 8259) written as it is made: nothing is kept but the commas' state, so that a million
- * rows cost no memory. Strings that are not UTF-8 get U+FFFD for each wrong byte; numbers that
- * JSON lacks (infinite, not a number) become null.
+ * rows cost no memory. Strings that are not UTF-8 get U+FFFD for each wrong byte; what would do
+ * harm on a terminal is written as \uNNNN; numbers that JSON lacks (infinite, not a number) become
+ * null.
  */
 #pragma once
 

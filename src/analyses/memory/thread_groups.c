@@ -94,7 +94,9 @@ static void begin(Search *self, const uint32_t *memories)
 	uint32_t n = self->graph->n_memories;
 
 	memset(self->sizes, 0, n * sizeof(*self->sizes));
-	memset(self->joined, 0, (size_t)self->graph->n_threads * n * sizeof(*self->joined));
+	/* Without threads there is no array, which memset() may not be given. */
+	if (self->graph->n_threads > 0)
+		memset(self->joined, 0, (size_t)self->graph->n_threads * n * sizeof(*self->joined));
 	for (uint32_t i = 0; i < self->graph->n_threads; i++) {
 		self->memories[i] = memories[i];
 		self->sizes[memories[i]]++;

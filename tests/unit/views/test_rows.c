@@ -21,7 +21,8 @@ static JsonNode *parse_json(const char *text)
 
 static void test_json_values(void)
 {
-	static const char hostile[] = "q\"b\\n\n e\x1b u\xe2\x86\x92 c\xc2\x9b x\x7f bad\xff";
+	static const char hostile[] = "q\"b\\n\n e\x1b u\xe2\x86\x92 c\xc2\x9b x\x7f \xe2\x80\xae "
+	                              "\xf0\x9d\x85\xb3 bad\xff";
 	g_autoptr(GString) text = g_string_new(NULL);
 	LodeJsonStream json;
 
@@ -46,11 +47,13 @@ static void test_json_values(void)
 	lode_json_end(&json, '}');
 	g_assert_null(strchr(text->str, 0x1b));
 	g_assert_null(strchr(text->str, 0x7f));
+	g_assert_nonnull(strstr(text->str, "\\u202e \\ud834\\udd73 "));
 	g_assert_true(g_utf8_validate(text->str, -1, NULL));
 	g_autoptr(JsonNode) node = parse_json(text->str);
 	JsonObject *object = json_node_get_object(node);
 	g_assert_cmpstr(json_object_get_string_member(object, "text"), ==,
-		"q\"b\\n\n e\x1b u\xe2\x86\x92 c\xc2\x9b x\x7f bad\xef\xbf\xbd");
+		"q\"b\\n\n e\x1b u\xe2\x86\x92 c\xc2\x9b x\x7f \xe2\x80\xae \xf0\x9d\x85\xb3 "
+		"bad\xef\xbf\xbd");
 	g_assert_true(json_object_get_null_member(object, "none"));
 	g_assert_true(json_object_get_null_member(object, "nan"));
 	g_assert_cmpfloat(json_object_get_double_member(object, "tenth"), ==, 0.1);
@@ -91,6 +94,39 @@ static void test_csv(void)
 			g_assert_cmpstr(
 				g_ptr_array_index((GPtrArray *)g_ptr_array_index(rows, i), j), ==,
 				expected[i][j]);
+}
+
+/* What a spreadsheet would compute gets an apostrophe; numbers and what is inside stay. */
+static void test_csv_formulas(void)
+{
+	static const char *const cells[][2] = {
+		{"=1+1", "'=1+1"},
+		{"@SUM(A1)", "'@SUM(A1)"},
+		{"+cmd|'x'", "'+cmd|'x'"},
+		{"-2+3", "'-2+3"},
+		{"operator=", "operator="},
+		{"-12.5e3", "-12.5e3"},
+		{"+7", "+7"},
+		{"-", "'-"},
+		{"\t=1", "'\t=1"},
+		{"\r=1", "'\\x0d=1"},
+		{"\n=1", "\"'\n=1\""},
+		{"=A1,\"x\"", "\"'=A1,\"\"x\"\"\""},
+		{"＝1", "'＝1"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cells); i++) {
+		FILE *file = sample_open();
+		LodeCsv csv;
+
+		lode_csv_init(&csv, file);
+		lode_csv_text(&csv, cells[i][0]);
+		lode_csv_number(&csv, -0.25);
+		lode_csv_end_row(&csv);
+		g_autofree char *text = sample_close(file);
+		g_autofree char *expected = g_strconcat(cells[i][1], ",-0.25\r\n", NULL);
+		g_assert_cmpstr(text, ==, expected);
+	}
 }
 
 static LodeStyle number_cell(size_t row, unsigned column, GString *out, const void *user_data)
@@ -145,6 +181,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/rows/json-values", test_json_values);
 	g_test_add_func("/views/rows/csv", test_csv);
+	g_test_add_func("/views/rows/csv-formulas", test_csv_formulas);
 	g_test_add_func("/views/rows/table-pipe", test_table_pipe);
 	g_test_add_func("/views/rows/table-terminal", test_table_terminal);
 	return g_test_run();

@@ -79,6 +79,39 @@ static void test_harmless(void)
 	assert_display("a\xff\xc3", false, "a\\xff\\xc3");
 	assert_display("⟨load⟩ → ⟨add⟩", true, "<load> -> <add>");
 	assert_display("é 2.0×", true, "\\u{e9} 2.0x");
+	assert_display("a\xe2\x80\xa8"
+		       "b",
+		false, "a\\u{2028}b");
+}
+
+/* A name of 10 MB of two-byte characters, an odd byte before them. */
+static void test_long_name(void)
+{
+	enum { N = 5 << 20 };
+	g_autoptr(GString) name = g_string_new("x");
+
+	for (int i = 0; i < N; i++)
+		g_string_append(name, "é");
+	g_string_append(name, "end");
+	g_autofree char *text = lode_display_text(name->str, false);
+	g_assert_cmpuint(strlen(text), <, 4096);
+	g_assert_true(g_utf8_validate(text, -1, NULL));
+	g_assert_true(g_str_has_prefix(text, "xéé"));
+	g_assert_true(g_str_has_suffix(text, "ééend"));
+	g_assert_nonnull(strstr(text, "é[10,482,694 bytes left out]é"));
+
+	g_autoptr(GString) whole = g_string_new(NULL);
+	lode_display_append_whole(whole, name->str, name->len);
+	g_assert_cmpstr(whole->str, ==, name->str);
+}
+
+static void test_line(void)
+{
+	FILE *file = sample_open();
+
+	lode_display_line(file, "lode %s: %s", "verb", "a\nb\x1b[2J");
+	g_autofree char *text = sample_close(file);
+	g_assert_cmpstr(text, ==, "lode verb: a\\x0ab\\x1b[2J\n");
 }
 
 static void test_width(void)
@@ -135,6 +168,8 @@ static void test_source_text(void)
 	g_assert_null(lode_source_text_line(sources, path, 4));
 	g_assert_null(lode_source_text_line(sources, "/nowhere/x.c", 1));
 	g_assert_null(lode_source_text_line(sources, "/dev/zero", 1));
+	/* A file without a size, of which reading gives something, or waits, as from /proc/kmsg. */
+	g_assert_null(lode_source_text_line(sources, "/proc/version", 1));
 	g_close(descriptor, NULL);
 	g_unlink(path);
 }
@@ -147,6 +182,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/text/pipe-is-plain", test_pipe_is_plain);
 	g_test_add_func("/views/text/full-disk", test_full_disk);
 	g_test_add_func("/views/text/harmless", test_harmless);
+	g_test_add_func("/views/text/long-name", test_long_name);
+	g_test_add_func("/views/text/line", test_line);
 	g_test_add_func("/views/text/width", test_width);
 	g_test_add_func("/views/text/shorten", test_shorten);
 	g_test_add_func("/views/text/shell-word", test_shell_word);
