@@ -14,7 +14,7 @@
 typedef struct {
 	const char *name;
 	const char *text; /* NULL: asked of the machine */
-	char *(*ask)(const char *folder, GError **error);
+	char *(*ask)(const char *xml, GError **error);
 } Preset;
 
 static const Preset presets[] = {
@@ -73,7 +73,7 @@ static LodeHierarchy *read_preset(const Preset *preset, const char *text, GError
 	LodeHierarchy *self;
 
 	if (preset->ask != NULL) {
-		asked = preset->ask(LODE_MACHINE_CACHES, error);
+		asked = preset->ask(NULL, error);
 		if (asked == NULL)
 			return NULL;
 	}

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads cache/index0, index1 … of sysfs: level, type, size, ways_of_associativity,
- * coherency_line_size, shared_cpu_list.
- *
  * Source of cachegrind's choice: the behaviour of valgrind 3.19 on processors of both makers, and
  * AMD64 Architecture Programmer's Manual volume 3, CPUID functions 8000_0005h and 8000_0006h.
  */
@@ -10,6 +7,7 @@
 
 #include "base/error.h"
 
+#include <hwloc.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -17,95 +15,72 @@
 #include <cpuid.h>
 #endif
 
-enum { MAX_INDICES = 16 };
-
 typedef struct {
 	uint64_t level, size, ways, line;
 	char type; /* 'i', 'd', 'u' */
 	bool is_shared;
 } Found;
 
-static char *read_attribute(const char *folder, unsigned index, const char *name)
+static GArray *find_caches(hwloc_topology_t machine)
 {
-	g_autofree char *path = g_strdup_printf("%s/index%u/%s", folder, index, name);
-	char *text = NULL;
+	static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L1ICACHE,
+		HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L2ICACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L3ICACHE,
+		HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L5CACHE};
+	static const char letters[] = {[HWLOC_OBJ_CACHE_UNIFIED] = 'u',
+		[HWLOC_OBJ_CACHE_DATA] = 'd',
+		[HWLOC_OBJ_CACHE_INSTRUCTION] = 'i'};
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(Found));
+	hwloc_obj_t processor = hwloc_get_obj_by_type(machine, HWLOC_OBJ_PU, 0);
 
-	if (!g_file_get_contents(path, &text, NULL, NULL))
-		return NULL;
-	return g_strstrip(text);
-}
+	for (size_t i = 0; processor != NULL && i < G_N_ELEMENTS(types); i++) {
+		hwloc_obj_t object = hwloc_get_ancestor_obj_by_type(machine, types[i], processor);
+		if (object == NULL)
+			continue;
+		const struct hwloc_cache_attr_s *cache = &object->attr->cache;
+		Found found = {.level = cache->depth,
+			.size = cache->size,
+			.line = cache->linesize,
+			.ways = (uint64_t)MAX(cache->associativity, 0),
+			.type = letters[cache->type],
+			/* The threads of one core share its first two levels; no other core does.
+		         */
+			.is_shared = cache->depth > 2 &&
+		                     hwloc_bitmap_weight(object->complete_cpuset) > 1};
 
-static uint64_t read_number(const char *folder, unsigned index, const char *name)
-{
-	g_autofree char *text = read_attribute(folder, index, name);
-	char *end;
-	uint64_t value;
-
-	if (text == NULL)
-		return 0;
-	value = g_ascii_strtoull(text, &end, 10);
-	if (value > UINT32_MAX)
-		return 0;
-	return *end == 'K' ? value << 10 : *end == 'M' ? value << 20 : value;
-}
-
-/* The list names other processors too: "0-1", "0,4". Threads of one core share a level that is
- * still private to the core; they are few. */
-static bool is_shared_list(const char *list)
-{
-	unsigned n = 0;
-	g_auto(GStrv) ranges = g_strsplit(list != NULL ? list : "", ",", -1);
-
-	for (char **range = ranges; *range != NULL; range++) {
-		const char *dash = strchr(*range, '-');
-		uint64_t first = g_ascii_strtoull(*range, NULL, 10);
-		uint64_t last = dash != NULL ? g_ascii_strtoull(dash + 1, NULL, 10) : first;
-
-		n += last >= first && last - first < 1 << 16 ? (unsigned)(last - first + 1) : 1;
-	}
-	return n > 1;
-}
-
-static bool read_index(const char *folder, unsigned index, Found *out)
-{
-	g_autofree char *type = read_attribute(folder, index, "type");
-	g_autofree char *sharers = read_attribute(folder, index, "shared_cpu_list");
-
-	if (type == NULL)
-		return false;
-	*out = (Found){
-		.level = read_number(folder, index, "level"),
-		.size = read_number(folder, index, "size"),
-		.ways = read_number(folder, index, "ways_of_associativity"),
-		.line = read_number(folder, index, "coherency_line_size"),
-		.type = (char)g_ascii_tolower(*type),
-	};
-	/* the threads of a core share its first two levels, which makes them no other core's */
-	out->is_shared = out->level > 2 && is_shared_list(sharers);
-	if (out->line == 0 || out->size < out->line)
-		return true;
-	if (out->ways == 0)
-		out->ways = out->size / out->line;
-	return true;
-}
-
-static GArray *read_folder(const char *folder, GError **error)
-{
-	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(Found));
-	Found found;
-
-	for (unsigned i = 0; i < MAX_INDICES && read_index(folder, i, &found); i++) {
-		if (found.level > 0 && found.line > 0 && found.size >= found.line * found.ways)
+		if (found.line == 0 || found.size < found.line)
+			continue;
+		/* hwloc: −1 is fully associative, 0 unknown. */
+		if (found.ways == 0)
+			found.ways = found.size / found.line;
+		if (found.size >= found.line * found.ways)
 			g_array_append_val(all, found);
 	}
-	if (all->len == 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"%s does not describe this machine's caches: describe them, or name a "
-			"preset",
-			folder);
-		return NULL;
+	return all;
+}
+
+/* GArray of Found, at least one. */
+static GArray *read_caches(const char *xml, GError **error)
+{
+	g_autoptr(GArray) all = NULL;
+	hwloc_topology_t machine;
+
+	if (hwloc_topology_init(&machine) == 0) {
+		/* Processors that this process may not run on share caches, too. */
+		hwloc_topology_set_flags(machine, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+		hwloc_topology_set_all_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_NONE);
+		hwloc_topology_set_cache_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_ALL);
+		hwloc_topology_set_icache_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_ALL);
+		if ((xml == NULL || hwloc_topology_set_xml(machine, xml) == 0) &&
+			hwloc_topology_load(machine) == 0)
+			all = find_caches(machine);
+		hwloc_topology_destroy(machine);
 	}
-	return g_steal_pointer(&all);
+	if (all != NULL && all->len > 0)
+		return g_steal_pointer(&all);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"%s does not describe its caches: describe them, or name a preset",
+		xml != NULL ? xml : "this machine");
+	return NULL;
 }
 
 static uint64_t power_of_two_below(uint64_t n)
@@ -122,9 +97,9 @@ static void append_cache(GString *out, const char *name, const Found *cache)
 		out->len > 0 ? "," : "", name, cache->size, cache->ways, cache->line);
 }
 
-char *lode_machine_caches_text(const char *folder, GError **error)
+char *lode_machine_caches_text(const char *xml, GError **error)
 {
-	g_autoptr(GArray) all = read_folder(folder, error);
+	g_autoptr(GArray) all = read_caches(xml, error);
 	g_autoptr(GString) out = g_string_new(NULL);
 
 	for (guint i = 0; all != NULL && i < all->len; i++) {
@@ -132,7 +107,7 @@ char *lode_machine_caches_text(const char *folder, GError **error)
 		uint64_t lines = cache.size / cache.line;
 		uint64_t sets = power_of_two_below(lines / cache.ways);
 		char name[3] = {cache.type == 'u' && cache.level > 1 ? 'l' : cache.type,
-			(char)('0' + MIN(cache.level, 9)), '\0'};
+			(char)('0' + cache.level), '\0'};
 
 		cache.ways = lines / sets;
 		cache.size = sets * cache.ways * cache.line;
@@ -157,7 +132,7 @@ static Found amd_first_level(unsigned word)
 		.size = (uint64_t)(word >> 24) << 10, .ways = word >> 16 & 255, .line = word & 255};
 }
 
-/* i1, d1 and the last level by the instruction that cachegrind asks on AMD's processors. */
+/* i1, d1 and the last level by the CPUID functions that cachegrind uses on AMD's processors. */
 static bool ask_amd(Found out[3])
 {
 	unsigned a, b, c, d;
@@ -189,12 +164,14 @@ static bool ask_amd(Found out[3])
 }
 #endif
 
-static bool choose_by_folder(const char *folder, Found out[3], GError **error)
+static bool choose_three(const char *xml, Found out[3], GError **error)
 {
-	g_autoptr(GArray) all = read_folder(folder, error);
+	g_autoptr(GArray) all = read_caches(xml, error);
 
+	if (all == NULL)
+		return false;
 	memset(out, 0, 3 * sizeof(*out));
-	for (guint i = 0; all != NULL && i < all->len; i++) {
+	for (guint i = 0; i < all->len; i++) {
 		const Found *found = &g_array_index(all, Found, i);
 
 		if (found->level == 1 && found->type != 'd')
@@ -204,10 +181,12 @@ static bool choose_by_folder(const char *folder, Found out[3], GError **error)
 		if (found->level > 1 && found->level >= out[2].level)
 			out[2] = *found;
 	}
-	if (all != NULL && (out[0].size == 0 || out[1].size == 0 || out[2].size == 0))
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"%s has not the two levels that cachegrind simulates", folder);
-	return all != NULL && out[0].size != 0 && out[1].size != 0 && out[2].size != 0;
+	if (out[0].size != 0 && out[1].size != 0 && out[2].size != 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"%s does not have the two levels that cachegrind simulates",
+		xml != NULL ? xml : "this machine");
+	return false;
 }
 
 /* One and a half times a power of two of sets becomes half as many more ways; any other number of
@@ -223,13 +202,13 @@ static void round_as_cachegrind(Found *cache)
 	cache->size = sets * cache->ways * cache->line;
 }
 
-char *lode_machine_caches_as_cachegrind(const char *folder, GError **error)
+char *lode_machine_caches_as_cachegrind(const char *xml, GError **error)
 {
 	static const char *const names[] = {"i1", "d1", "l2"};
 	g_autoptr(GString) out = g_string_new(NULL);
 	Found found[3];
 
-	if (!ask_amd(found) && !choose_by_folder(folder, found, error))
+	if ((xml != NULL || !ask_amd(found)) && !choose_three(xml, found, error))
 		return NULL;
 	for (unsigned i = 0; i < 3; i++) {
 		round_as_cachegrind(&found[i]);

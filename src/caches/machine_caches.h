@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The caches of the machine that this runs on, as the text of a hierarchy. */
+/*
+ * The caches of the machine that this runs on, as the text of a hierarchy: those of its first
+ * processor, by hwloc.
+ *
+ * `xml`: NULL, or the path of a description that lstopo wrote, in place of this machine.
+ */
 #pragma once
 
 #include <glib.h>
 
-/* Where Linux describes the caches of the first processor. */
-#define LODE_MACHINE_CACHES "/sys/devices/system/cpu/cpu0/cache"
-
 /*
- * All levels, by a folder like LODE_MACHINE_CACHES. Where the number of sets is no power of two,
- * it is the next smaller one, with as many more ways as fit. The caller owns the text. Errors:
- * _NOT_FOUND (no such folder, nothing usable in it).
+ * All levels. Where the number of sets is not a power of two, it is the next smaller one, with as
+ * many more ways as fit. The caller owns the text. Errors: _NOT_FOUND (the caches are not
+ * described).
  */
-char *lode_machine_caches_text(const char *folder, GError **error);
+char *lode_machine_caches_text(const char *xml, GError **error);
 
 /*
  * The three that cachegrind 3.19 would choose: the first level, and as l2 the last one. By the
- * processor's own words where that is what cachegrind goes by, else by the folder. Errors as above.
+ * processor's own words where that is what cachegrind goes by, else by hwloc. Errors as above.
  */
-char *lode_machine_caches_as_cachegrind(const char *folder, GError **error);
+char *lode_machine_caches_as_cachegrind(const char *xml, GError **error);

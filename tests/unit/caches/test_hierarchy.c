@@ -8,6 +8,7 @@
 #include "random_caches.h"
 
 #include <glib/gstdio.h>
+#include <hwloc.h>
 #include <string.h>
 
 #define CACHE(hierarchy, i) (&g_array_index((hierarchy)->caches, LodeCache, i))
@@ -207,53 +208,85 @@ static void test_file(void)
 	g_remove(path);
 }
 
-/* A folder as Linux has it. */
-static void write_index(const char *folder, unsigned index, const char *const *values)
+/* Writes a machine as lstopo would; a synthetic one has no ways: they are set here, by level. */
+static void write_machine(const char *path, const char *description, const int ways[4])
 {
-	static const char *const names[] = {"level", "type", "size", "ways_of_associativity",
-		"coherency_line_size", "shared_cpu_list"};
-	g_autofree char *path = g_strdup_printf("%s/index%u", folder, index);
+	hwloc_topology_t machine;
 
-	g_assert_cmpint(g_mkdir_with_parents(path, 0700), ==, 0);
-	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-		g_autofree char *file = g_build_filename(path, names[i], NULL);
-
-		g_assert_true(g_file_set_contents(file, values[i], -1, NULL));
+	g_assert_cmpint(hwloc_topology_init(&machine), ==, 0);
+	hwloc_topology_set_icache_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_ALL);
+	g_assert_cmpint(hwloc_topology_set_synthetic(machine, description), ==, 0);
+	g_assert_cmpint(hwloc_topology_load(machine), ==, 0);
+	for (int depth = 0; depth < hwloc_topology_get_depth(machine); depth++) {
+		for (hwloc_obj_t at = hwloc_get_obj_by_depth(machine, depth, 0); at != NULL;
+			at = at->next_cousin) {
+			if (hwloc_obj_type_is_icache(at->type))
+				at->attr->cache.associativity = ways[0];
+			else if (hwloc_obj_type_is_cache(at->type))
+				at->attr->cache.associativity = ways[at->attr->cache.depth];
+		}
 	}
+	g_assert_cmpint(hwloc_topology_export_xml(machine, path, 0), ==, 0);
+	hwloc_topology_destroy(machine);
 }
 
-static void remove_folder(const char *folder)
+static void check_machine(
+	char *(*ask)(const char *, GError **), const char *path, const char *expected)
 {
-	const char *const argv[] = {"rm", "-r", folder, NULL};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = ask(path, &error);
 
-	g_spawn_sync(
-		NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+	if (expected == NULL)
+		g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+	else
+		g_assert_no_error(error);
+	g_assert_cmpstr(text, ==, expected);
 }
 
-/* 24.75 MiB of 11 ways are 36,864 sets, which are no power of two. */
 static void test_machine(void)
 {
-	static const char *const data[] = {"1\n", "Data\n", "32K\n", "8\n", "64\n", "0,36\n"};
-	static const char *const code[] = {"1", "Instruction", "32K", "8", "64", "0,36"};
-	static const char *const second[] = {"2", "Unified", "1024K", "16", "64", "0,36"};
-	static const char *const third[] = {"3", "Unified", "25344K", "11", "64", "0-17,36-53"};
-	g_autofree char *folder = g_dir_make_tmp("caches-XXXXXX", NULL);
-	g_autoptr(GError) error = NULL;
-	g_autofree char *text = NULL;
+	/* 24.75 MiB of 11 ways are 36,864 sets, which is not a power of two. */
+	static const char skylake[] = "l3:1(size=25952256) l2:2(size=1048576) "
+				      "l1d:1(size=32768) l1i:1(size=32768) core:1 pu:2";
+	/* 1.5 MiB of 12 ways are 2,048 sets; of 8 ways 3,072, one and a half times a power of two.
+	 */
+	static const char one_level[] = "l2:2(size=1572864) l1d:1(size=32768) core:1 pu:2";
+	g_autofree char *path = g_build_filename(g_get_tmp_dir(), "machine-XXXXXX", NULL);
 
-	g_assert_null(lode_machine_caches_text(folder, &error));
-	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
-	g_clear_error(&error);
-	write_index(folder, 0, data);
-	write_index(folder, 1, code);
-	write_index(folder, 2, second);
-	write_index(folder, 3, third);
-	text = lode_machine_caches_text(folder, &error);
-	g_assert_no_error(error);
-	g_assert_cmpstr(text, ==,
-		"d1=32768:8:64:private,i1=32768:8:64:private,l2=1048576:16:64:private,"
+	g_close(g_mkstemp(path), NULL);
+	write_machine(path, skylake, (int[]){-1, 8, 16, 11});
+	check_machine(lode_machine_caches_text, path,
+		"d1=32768:8:64:private,i1=32768:512:64:private,l2=1048576:16:64:private,"
 		"l3=25165824:12:64:shared");
-	remove_folder(folder);
+	check_machine(lode_machine_caches_as_cachegrind, path,
+		"i1=32768:512:64,d1=32768:8:64,l2=23068672:11:64");
+	write_machine(path, one_level, (int[]){0, 8, 8, 0});
+	check_machine(
+		lode_machine_caches_text, path, "d1=32768:8:64:private,l2=1572864:12:64:private");
+	check_machine(lode_machine_caches_as_cachegrind, path, NULL);
+	write_machine(path, "core:2 pu:2", (int[]){0, 0, 0, 0});
+	check_machine(lode_machine_caches_text, path, NULL);
+	g_assert_true(g_file_set_contents(path, "not XML", -1, NULL));
+	check_machine(lode_machine_caches_text, path, NULL);
+	g_remove(path);
+}
+
+/* hwloc and the files that it reads on Linux give the same. */
+static void test_this_machine(void)
+{
+	static const char file[] = "/sys/devices/system/cpu/cpu0/cache/index0/size";
+	g_autofree char *text = NULL, *size = NULL, *kilobytes = NULL;
+	g_autoptr(GError) error = NULL;
+
+	if (!g_file_get_contents(file, &size, NULL, NULL)) {
+		g_test_skip("this machine does not describe its caches");
+		return;
+	}
+	text = lode_machine_caches_text(NULL, &error);
+	g_assert_no_error(error);
+	kilobytes = g_strdup_printf(
+		"1=%" G_GUINT64_FORMAT ":", g_ascii_strtoull(size, NULL, 10) << 10);
+	g_assert_nonnull(strstr(text, kilobytes));
 }
 
 int main(int argc, char **argv)
@@ -267,5 +300,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/caches/hierarchy/wrong", test_wrong);
 	g_test_add_func("/caches/hierarchy/file", test_file);
 	g_test_add_func("/caches/hierarchy/machine", test_machine);
+	g_test_add_func("/caches/hierarchy/this_machine", test_this_machine);
 	return g_test_run();
 }
