@@ -431,6 +431,8 @@ void lode_thread_groups_find(const LodeThreadGraph *graph, uint32_t *out_memorie
 		.epsilon = largest(graph) * 1e-9,
 	};
 
+	if (n == 0)
+		return;
 	for (uint32_t a = 0; a < n_memories; a++)
 		for (uint32_t b = 0; b < n_memories; b++)
 			distances[(size_t)a * n_memories + b] = farther(graph, a, b);

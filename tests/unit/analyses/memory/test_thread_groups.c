@@ -172,6 +172,16 @@ static void test_nothing_shared(void)
 		g_assert_cmpuint(memories[i], ==, i);
 }
 
+/* Its arrays are NULL, which memset() and memcpy() must not get: seen by UBSan. */
+static void test_no_threads(void)
+{
+	const uint32_t capacities[2] = {1, 1};
+	LodeThreadGraph graph = {0, 2, NULL, capacities, NULL};
+
+	lode_thread_groups_find(&graph, NULL);
+	g_assert_cmpfloat(lode_thread_groups_cost(&graph, NULL), ==, 0);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -179,5 +189,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/thread-groups/planted", test_planted);
 	g_test_add_func("/thread-groups/distances", test_distances);
 	g_test_add_func("/thread-groups/nothing-shared", test_nothing_shared);
+	g_test_add_func("/thread-groups/no-threads", test_no_threads);
 	return g_test_run();
 }
