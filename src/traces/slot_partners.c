@@ -3,10 +3,10 @@
 
 enum {
 	N_BACK = 16, /* accesses that one is compared with, a power of two */
-	/* Of a slot those are compared: so many at its beginning, and a few again and again. */
-	FIRST_TURNS = 24,
-	TURNS_EVERY = 128,
-	TURNS_AGAIN = 4,
+	/* Which accesses of a slot are compared: the first ones, and some of every so many. */
+	SAMPLE_FIRST = 24,
+	SAMPLE_EVERY = 128,
+	SAMPLE_AGAIN = 4,
 };
 
 LodeSlotPartners *lode_slot_partners_new(uint32_t n_slots)
@@ -53,8 +53,10 @@ static LodeSlotPartner *find_partner(LodeSlotPartners *partners, uint32_t slot)
 	return free_place;
 }
 
-/* Compares an access with those before it: which were as far away as they were the last time. */
-static void vote(LodeSlotPartners *partners, uint32_t slot, uint64_t address, const Recent *recent)
+/* Compares an access with those before it: which of them are as far away as they were the last
+ * time. */
+static void compare(
+	LodeSlotPartners *partners, uint32_t slot, uint64_t address, const Recent *recent)
 {
 	for (unsigned i = 1; i <= MIN(recent->n, N_BACK); i++) {
 		unsigned at = (recent->n - i) % N_BACK;
@@ -75,7 +77,7 @@ static void vote(LodeSlotPartners *partners, uint32_t slot, uint64_t address, co
 }
 
 void lode_slot_partners_find(LodeSlotPartners *self, const LodeTraceFrame *frame,
-	const LodeFrameLayout *layout, uint32_t *turns)
+	const LodeFrameLayout *layout, uint32_t *n_accesses)
 {
 	const uint64_t *address = frame->addresses;
 	Recent recent = {.n = 0};
@@ -85,13 +87,13 @@ void lode_slot_partners_find(LodeSlotPartners *self, const LodeTraceFrame *frame
 		uint32_t slot = block->first_slot;
 
 		for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
-			uint32_t turn = turns[slot];
+			uint32_t n = n_accesses[slot];
 
-			if (turn == LODE_SLOT_NO_TURN)
+			if (n == LODE_SLOT_EXCLUDED)
 				continue;
-			turns[slot]++;
-			if (turn < FIRST_TURNS || turn % TURNS_EVERY < TURNS_AGAIN)
-				vote(&self[slot], slot, *address, &recent);
+			n_accesses[slot]++;
+			if (n < SAMPLE_FIRST || n % SAMPLE_EVERY < SAMPLE_AGAIN)
+				compare(&self[slot], slot, *address, &recent);
 			remember(&recent, slot, *address);
 		}
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which slots move together: how often one was as far from another as it was the last time. */
+/* Which slots move together: how often one was as far from another as it was the last time. Private
+ * to traces/. */
 #pragma once
 
 #include "traces/frame_layout.h"
@@ -8,7 +9,7 @@ enum {
 	LODE_N_SLOT_PARTNERS = 6, /* that are watched for each slot */
 };
 
-#define LODE_SLOT_NO_TURN UINT32_MAX
+#define LODE_SLOT_EXCLUDED UINT32_MAX
 
 typedef struct {
 	uint64_t distance;       /* from the partner's address, the last time */
@@ -23,7 +24,7 @@ typedef struct {
 /* One for each slot, without partners; to be freed by g_free(). */
 LodeSlotPartners *lode_slot_partners_new(uint32_t n_slots);
 
-/* Watches all accesses of a frame. `turns`, by slot: 0, counted up here, or LODE_SLOT_NO_TURN where
- * the slot is to be left out. */
+/* Watches a sample of the accesses of a frame. `n_accesses`, by slot: 0, counted up here, or
+ * LODE_SLOT_EXCLUDED where the slot is left out. */
 void lode_slot_partners_find(LodeSlotPartners *self, const LodeTraceFrame *frame,
-	const LodeFrameLayout *layout, uint32_t *turns);
+	const LodeFrameLayout *layout, uint32_t *n_accesses);

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Guesses the address of a slot, in program order, from what went before in the frame; what is
- * written is the difference. The same for coding and decoding.
+ * Predicts the address of a slot, in program order, from the addresses before it in the frame; what
+ * is written is the residual. The same for coding and decoding. Private to traces/.
  *
  *   global      the one address that it has in the whole frame
  *   near        an address that it often has
- *   unassigned  its address before
- *   stride      the step before once more
- *   local       a constant from where another slot was last: of the same block, or of any
- *   content     what came last when another slot was where it is now: a pointer is followed again
- *   stack       from where the stack was last used: what came last for the same two slots
- *   history     what came last behind the same one, two or three addresses of slots that are hard
- *               to guess: what a program did before it does again
+ *   unassigned  its last address
+ *   stride      its last address and its last step again
+ *   local       a constant distance from the last address of another slot, of any block
+ *   content     what followed the last time that another slot had the address that it has now: a
+ *               pointer is followed again
+ *   stack       the distance from the last access to the stack that the same two slots had before
+ *   history     what followed the last time after the same one, two or three addresses of slots
+ *               that are hard to predict: what a program did before it does again
  *
- * What is written of an address is its distance from the guess; or, where the slot is told so, 0
- * for a right guess and the distance from a constant for another.
+ * The names elsewhere: unassigned is last value, stride is stride prediction, history is a finite
+ * context method of order 1 to 3 with a history shared by many slots, of distances (Y. Sazeides,
+ * J. Smith, "The Predictability of Data Values", MICRO-30, 1997).
+ *
+ * The residual of an address is its distance from the prediction; or, for a slot that is_absolute,
+ * 0 where the prediction is right and the distance from a constant where it is wrong.
  */
 #pragma once
 
+#include "base/hash.h"
 #include "traces/frame_layout.h"
 
 typedef enum {
@@ -77,11 +83,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeSlotPredictor, lode_slot_predictor_clear)
 /* Forgets all addresses; classes, constants and bases stay. */
 void lode_slot_predictor_rewind(LodeSlotPredictor *self);
 
+/* Of the format: a reader computes the same places as the writer. */
 static inline uint32_t lode_slot_hash(uint64_t address, uint32_t slot, unsigned bits)
 {
-	uint64_t key = address * UINT64_C(0x9e3779b97f4a7c15) ^ slot * UINT64_C(0xc2b2ae3d27d4eb4f);
+	uint64_t key = address * LODE_HASH_MULTIPLIER ^ slot * UINT64_C(0xc2b2ae3d27d4eb4f);
 
-	return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
+	return (uint32_t)lode_hash_slot(key, bits);
 }
 
 static inline uint64_t lode_slot_history(const LodeThreadPlace *place, LodeSlotClass slot_class)

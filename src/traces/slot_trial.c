@@ -1,64 +1,80 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the classes of slots. Three walks through the frame: what is global or of the stack and
- * which slots move together; what the cheap classes cost; what the others cost where none of the
- * cheap ones does well.
+ * Selects a predictor for each slot: the classes of slot_predictor.h, with their parameters, are
+ * candidates; each predicts a sample of the slot's addresses, the coded size of its residuals is
+ * estimated, and the candidate with the least cost is selected.
+ *
+ *   pass 1   which slots are global or of the stack; which ones move together (slot_partners.h)
+ *   pass 2   the costs of the cheap candidates
+ *   pass 3   the costs of those with tables, for slots that no cheap candidate predicts well
+ *
+ * A residual's cost is that of an adaptive code: little where the two residuals before it had the
+ * same successor the last time, more where it occurred lately, else by its length.
+ *
+ * Follows: M. Burtscher and others, "The VPC Trace-Compression Algorithms", IEEE Transactions on
+ * Computers 54 (11), 2005 (the best of several value predictors for each instruction); the
+ * candidates are raced, that is dropped as soon as they are clearly worse than the best: O. Maron,
+ * A. Moore, "Hoeffding Races", Advances in Neural Information Processing Systems 6, 1993, with a
+ * margin that was measured in place of Hoeffding's bound.
  */
 #include "traces/slot_trial.h"
 
+#include "base/hash.h"
 #include "traces/slot_partners.h"
 #include "traces/varint.h"
 
 #include <string.h>
 
 enum {
-	N_CANDIDATES = 6,    /* ways that are tried in one walk */
-	SAMPLE_FIRST = 256,  /* of a column: so many at its beginning… */
-	SAMPLE_EVERY = 4096, /* …and again after so many */
-	SEEN_BITS = 19,
-	AHEAD = 4,             /* invocations */
-	STACK_REACH = 1 << 18, /* bytes that an access of the stack is away from its top at most */
-	LOST_CALLS = 8,        /* calls elsewhere until the stack is another one */
-	COSTLY_BITS = 1,       /* a reference: look for better */
-	DROP_EVERY = 8,        /* accesses, candidates without hope */
-	FEW_VALUES = 12,
+	N_CANDIDATES = 6,    /* of a slot in one pass */
+	SAMPLE_FIRST = 256,  /* accesses of a slot that are sampled, of every … */
+	SAMPLE_EVERY = 4096, /* … so many */
+	RECENT_BITS = 19,
+	PREFETCH_DISTANCE = 4, /* invocations */
+	STACK_REACH = 1 << 18, /* bytes between an access of the stack and its top, at most */
+	LOST_CALLS = 8,        /* calls far from the stack's top until the top is given up */
+	COSTLY_BITS = 1,       /* a reference at which pass 3 tries more candidates */
+	RACE_EVERY = 8,        /* sampled accesses */
+	FEW_VALUES = 12,       /* too few for a table to learn from */
 	FEW_STACK_VALUES = 16,
 };
 
-/* Costs are in eighths of a bit. */
+/* Costs are in eighths of a bit. The values are those with which the traces of programs became
+ * smallest. */
 enum {
-	COST_FORESEEN = 1,
+	COST_PREDICTED = 1, /* residual: the same successor as the last time */
 	COST_ZERO = 24,
 	COST_SMALL = 64,
 	COST_BYTE = 64,
-	COST_BASE = 100,
+	COST_BASE = 100, /* parameter, once a slot */
 	COST_OFFSET = 60,
 	COST_ADDRESS = 110,
-	LAG = 400, /* behind so much + LAG_FACTOR times the best: lost */
-	LAG_FACTOR = 2,
-	SMALL = 0xf0,
+	RACE_MARGIN = 400, /* dropped: RACE_FACTOR times the best one's cost and this more */
+	RACE_FACTOR = 2,
+	SMALL = 0xf0, /* residuals below it take one byte */
 };
 
-/* Of a far difference, by effort: as programs' traces became smallest. */
+/* A residual of more than a byte, by effort: one that occurred lately, or another, whose bytes are
+ * added. */
 static const struct {
-	unsigned seen, other; /* other: and its bytes */
+	unsigned recent, other;
 } FAR_COSTS[] = {[LODE_CODEC_FAST] = {84, 88}, [LODE_CODEC_THOROUGH] = {80, 80}};
 
 typedef struct {
 	uint64_t constant;
 	uint64_t cost;
 	uint32_t base;
-	uint32_t last, before; /* differences, folded */
+	uint32_t last, before; /* residuals, hashed */
 	uint8_t slot_class;
-	uint8_t number; /* in the ballot as it was made */
+	uint8_t number; /* in the set as it was made; does not change when others are dropped */
 	bool is_absolute;
-	bool is_in_run; /* when the last two were the same, the next one was, too */
+	bool is_in_run; /* the last time that two residuals were equal, so was the next one */
 } Candidate;
 
 typedef struct {
 	Candidate candidates[N_CANDIDATES];
 	unsigned n_candidates;
-} Ballot;
+} CandidateSet;
 
 typedef struct {
 	uint64_t first, best_cost;
@@ -66,14 +82,14 @@ typedef struct {
 	bool is_begun, is_global, is_load;
 } SlotNotes;
 
-/* All that most accesses ask of a slot in a walk, apart from the rest so that it stays in the
- * cache. */
+/* All that most accesses need of a slot in a pass: apart from its notes, so that it stays in the
+ * processor's cache. */
 typedef struct {
 	uint32_t n;
-	uint32_t ballot : 30; /* where it takes part in a trial; + 1 */
+	uint32_t set : 30; /* index in sets + 1; 0: the slot has no candidates in this pass */
 	uint32_t is_global : 1;
-	uint32_t is_learning : 1; /* in its ballot are some that learn */
-} SlotTurn;
+	uint32_t has_tables : 1; /* some of its candidates learn from accesses not sampled, too */
+} SlotProgress;
 
 typedef struct {
 	LodeSlotPredictor *predictor;
@@ -81,11 +97,11 @@ typedef struct {
 	const LodeFrameLayout *layout;
 	LodeCodecEffort effort;
 	SlotNotes *notes; /* by slot, as the two below */
-	SlotTurn *turns;
+	SlotProgress *progress;
 	LodeSlotPartners *partners;
-	GArray *ballots;                /* Ballot */
-	uint32_t *foreseen;             /* by the two differences before: the next, as a hash */
-	uint32_t *seen;                 /* differences */
+	GArray *sets;                   /* CandidateSet */
+	uint32_t *successors;           /* hash of a residual, by the two before it */
+	uint32_t *recent;               /* hashes of residuals */
 	uint64_t *tables[N_CANDIDATES]; /* of contents, for each candidate */
 } Trial;
 
@@ -154,7 +170,8 @@ static void note_globals(Trial *self)
 	}
 }
 
-/* What is of the stack; there a few accesses are guessed more cheaply than told an address. */
+/* A slot of the stack is predicted from where the stack is; for a few accesses that costs less than
+ * writing the one address of a global slot. */
 static void note_stack(Trial *self)
 {
 	for (uint32_t i = 0; i < self->predictor->n_slots; i++) {
@@ -165,28 +182,27 @@ static void note_stack(Trial *self)
 		state->is_stack = notes->n_stack > notes->n_total / 2;
 		notes->is_global &= !state->is_stack || notes->n_total > FEW_STACK_VALUES;
 		notes->best_cost = UINT64_MAX;
-		self->turns[i].is_global = notes->is_global;
+		self->progress[i].is_global = notes->is_global;
 	}
 }
 
-/* What is global has no turn. */
 static void find_partners(Trial *self)
 {
 	uint32_t n_slots = self->predictor->n_slots;
-	g_autofree uint32_t *turns = g_new0(uint32_t, n_slots + 1U);
+	g_autofree uint32_t *n_accesses = g_new0(uint32_t, n_slots + 1U);
 
 	for (uint32_t i = 0; i < n_slots; i++)
-		turns[i] = self->turns[i].is_global ? LODE_SLOT_NO_TURN : 0;
-	lode_slot_partners_find(self->partners, self->frame, self->layout, turns);
+		n_accesses[i] = self->progress[i].is_global ? LODE_SLOT_EXCLUDED : 0;
+	lode_slot_partners_find(self->partners, self->frame, self->layout, n_accesses);
 }
 
-static void add_candidate(
-	Ballot *ballot, LodeSlotClass slot_class, uint32_t base, uint64_t constant, unsigned cost)
+static void add_candidate(CandidateSet *set, LodeSlotClass slot_class, uint32_t base,
+	uint64_t constant, unsigned cost)
 {
-	unsigned n = ballot->n_candidates;
+	unsigned n = set->n_candidates;
 
 	if (n < N_CANDIDATES)
-		ballot->candidates[ballot->n_candidates++] = (Candidate){
+		set->candidates[set->n_candidates++] = (Candidate){
 			.slot_class = (uint8_t)slot_class,
 			.number = (uint8_t)n,
 			.base = base,
@@ -194,7 +210,7 @@ static void add_candidate(
 			.cost = cost};
 }
 
-static void add_best_partners(Ballot *ballot, const LodeSlotPartners *partners)
+static void add_best_partners(CandidateSet *set, const LodeSlotPartners *partners)
 {
 	const LodeSlotPartner *best = NULL, *second = NULL;
 
@@ -211,51 +227,52 @@ static void add_best_partners(Ballot *ballot, const LodeSlotPartners *partners)
 		}
 	}
 	if (best != NULL)
-		add_candidate(ballot, LODE_SLOT_LOCAL, best->slot, best->distance,
-			COST_BASE + COST_OFFSET);
+		add_candidate(
+			set, LODE_SLOT_LOCAL, best->slot, best->distance, COST_BASE + COST_OFFSET);
 	if (second != NULL)
-		add_candidate(ballot, LODE_SLOT_LOCAL, second->slot, second->distance,
+		add_candidate(set, LODE_SLOT_LOCAL, second->slot, second->distance,
 			COST_BASE + COST_OFFSET);
 }
 
-static bool is_learning(const Candidate *candidate)
+static bool has_table(const Candidate *candidate)
 {
 	return candidate->slot_class >= LODE_SLOT_CONTENT;
 }
 
-static void add_ballot(Trial *self, uint32_t slot, const Ballot *ballot)
+static void add_set(Trial *self, uint32_t slot, const CandidateSet *set)
 {
-	SlotTurn *turn = &self->turns[slot];
+	SlotProgress *progress = &self->progress[slot];
 
-	g_array_append_vals(self->ballots, ballot, 1);
-	turn->ballot = self->ballots->len & 0x3fffffff;
-	for (unsigned i = 0; i < ballot->n_candidates; i++)
-		turn->is_learning |= is_learning(&ballot->candidates[i]);
+	g_array_append_vals(self->sets, set, 1);
+	progress->set = self->sets->len & 0x3fffffff;
+	for (unsigned i = 0; i < set->n_candidates; i++)
+		progress->has_tables |= has_table(&set->candidates[i]);
 }
 
 static void add_cheap_candidates(Trial *self)
 {
 	for (uint32_t i = 0; i < self->predictor->n_slots; i++) {
 		SlotNotes *notes = &self->notes[i];
-		Ballot ballot = {.n_candidates = 0};
+		CandidateSet set = {.n_candidates = 0};
 
 		if (notes->is_global)
 			continue;
-		add_candidate(&ballot, LODE_SLOT_NEAR, 0, notes->first, COST_ADDRESS);
-		add_candidate(&ballot, LODE_SLOT_UNASSIGNED, 0, notes->first, COST_ADDRESS);
-		add_candidate(&ballot, LODE_SLOT_STRIDE, 0, notes->first, COST_ADDRESS);
+		add_candidate(&set, LODE_SLOT_NEAR, 0, notes->first, COST_ADDRESS);
+		add_candidate(&set, LODE_SLOT_UNASSIGNED, 0, notes->first, COST_ADDRESS);
+		add_candidate(&set, LODE_SLOT_STRIDE, 0, notes->first, COST_ADDRESS);
 		if (self->predictor->slots[i].is_stack)
-			add_candidate(&ballot, LODE_SLOT_STACK, 0, 0, 0);
-		add_best_partners(&ballot, &self->partners[i]);
-		add_ballot(self, i, &ballot);
+			add_candidate(&set, LODE_SLOT_STACK, 0, 0, 0);
+		add_best_partners(&set, &self->partners[i]);
+		add_set(self, i, &set);
 	}
 }
 
-/* Wrong guesses are told by an address. */
-static void add_absolute(Ballot *ballot, LodeSlotClass slot_class, uint64_t first)
+/* A wrong prediction is coded by the distance from the slot's first address, not from the
+ * prediction. */
+static void add_absolute(CandidateSet *set, LodeSlotClass slot_class, uint64_t first)
 {
-	add_candidate(ballot, slot_class, 0, first, COST_ADDRESS);
-	ballot->candidates[ballot->n_candidates - 1].is_absolute = true;
+	add_candidate(set, slot_class, 0, first, COST_ADDRESS);
+	set->candidates[set->n_candidates - 1].is_absolute = true;
 }
 
 static void add_costly_candidates(Trial *self)
@@ -264,68 +281,61 @@ static void add_costly_candidates(Trial *self)
 
 	for (uint32_t i = 0; i < self->predictor->n_slots; i++) {
 		SlotNotes *notes = &self->notes[i];
-		Ballot ballot = {.n_candidates = 0};
+		CandidateSet set = {.n_candidates = 0};
 
-		self->turns[i] = (SlotTurn){.is_global = notes->is_global};
+		self->progress[i] = (SlotProgress){.is_global = notes->is_global};
 		if (notes->is_global || notes->n_total < FEW_VALUES ||
 			notes->best_cost < (uint64_t)notes->n_sampled * 8 * COSTLY_BITS)
 			continue;
 		self->predictor->slots[i].is_history = true;
-		add_candidate(&ballot, LODE_SLOT_HISTORY_1, 0, 0, 0);
-		add_absolute(&ballot, LODE_SLOT_HISTORY_1, notes->first);
+		add_candidate(&set, LODE_SLOT_HISTORY_1, 0, 0, 0);
+		add_absolute(&set, LODE_SLOT_HISTORY_1, notes->first);
 		if (self->effort == LODE_CODEC_THOROUGH)
-			add_absolute(&ballot, LODE_SLOT_HISTORY_2, notes->first);
-		add_absolute(&ballot, LODE_SLOT_HISTORY_3, notes->first);
+			add_absolute(&set, LODE_SLOT_HISTORY_2, notes->first);
+		add_absolute(&set, LODE_SLOT_HISTORY_3, notes->first);
 		for (unsigned p = 0; p < n_partners; p++) {
 			uint32_t base = self->partners[i].of[p].slot;
 
 			if (base != UINT32_MAX && self->notes[base].is_load)
-				add_candidate(&ballot, LODE_SLOT_CONTENT, base, 0, COST_BASE);
+				add_candidate(&set, LODE_SLOT_CONTENT, base, 0, COST_BASE);
 		}
-		add_ballot(self, i, &ballot);
+		add_set(self, i, &set);
 	}
 }
 
-static uint32_t fold(uint64_t value)
+static uint32_t hash_residual(uint64_t value)
 {
-	return (uint32_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+	return (uint32_t)lode_hash_slot(value, 32);
 }
 
-/* Of a table of marks: where one stands. */
-static uint32_t mark_place(uint64_t key)
+/* Whether the table's entry is this hash; it is from now on. */
+static bool exchange(uint32_t *entry, uint32_t hash)
 {
-	return fold(key) >> (32 - SEEN_BITS);
-}
+	bool result = *entry == hash;
 
-/* Whether the mark stands there; it does behind this. */
-static bool is_marked(uint32_t *place, uint32_t mark)
-{
-	bool result = *place == mark;
-
-	*place = mark;
+	*entry = hash;
 	return result;
 }
 
-/* Of a slot's candidate, in the tables of marks. */
+/* Keeps the candidates apart that share the tables. */
 static uint32_t candidate_key(uint32_t slot, const Candidate *candidate)
 {
 	return slot * 8 + candidate->number;
 }
 
-/* Where stands what came last behind the two differences before. */
-static uint32_t *foreseen_by(const Trial *self, uint32_t key, const Candidate *candidate)
+static uint32_t *successor_entry(const Trial *self, uint32_t key, const Candidate *candidate)
 {
 	uint64_t context = candidate->last * UINT64_C(5) + candidate->before * UINT64_C(11) + key;
 
-	return &self->foreseen[mark_place(context)];
+	return &self->successors[lode_hash_slot(context, RECENT_BITS)];
 }
 
-/* Whether the difference is the same once more, and was so when the two before were the same last:
- * the table would say so too, but it is far from the processor. */
-static bool is_repeated(Candidate *candidate, uint64_t difference)
+/* Whether three residuals in a row are equal, as they were the last time that two were: the table
+ * of successors gives the same, but is seldom in the processor's cache. */
+static bool is_repeated(Candidate *candidate, uint64_t residual)
 {
 	bool is_run = candidate->last == candidate->before;
-	bool is_same = is_run && candidate->last == fold(difference);
+	bool is_same = is_run && candidate->last == hash_residual(residual);
 	bool result = is_same && candidate->is_in_run;
 
 	if (is_run)
@@ -333,26 +343,27 @@ static bool is_repeated(Candidate *candidate, uint64_t difference)
 	return result;
 }
 
-/* Fast leaves out look-ups that seldom change a cost. */
-static unsigned cost_of(Trial *self, Candidate *candidate, uint32_t key, uint64_t difference)
+/* The fast effort leaves out look-ups that seldom change a cost. */
+static unsigned cost_of(Trial *self, Candidate *candidate, uint32_t key, uint64_t residual)
 {
 	bool is_fast = self->effort == LODE_CODEC_FAST;
-	uint64_t zigzag = lode_zigzag(difference);
-	uint32_t mark = fold(difference ^ key) | 1;
-	bool is_far = zigzag >= SMALL, is_seen = false;
+	uint64_t zigzag = lode_zigzag(residual);
+	uint32_t hash = hash_residual(residual ^ key) | 1; /* 0: an empty entry */
+	bool is_far = zigzag >= SMALL, is_recent = false;
 
-	if (is_fast && is_repeated(candidate, difference))
-		return COST_FORESEEN;
+	if (is_fast && is_repeated(candidate, residual))
+		return COST_PREDICTED;
 	if (is_far || !is_fast)
-		is_seen = is_marked(&self->seen[mark_place(difference + key)], mark);
-	if (is_marked(foreseen_by(self, key, candidate), mark))
-		return COST_FORESEEN;
+		is_recent = exchange(
+			&self->recent[lode_hash_slot(residual + key, RECENT_BITS)], hash);
+	if (exchange(successor_entry(self, key, candidate), hash))
+		return COST_PREDICTED;
 	if (zigzag == 0)
 		return COST_ZERO;
 	if (!is_far)
 		return COST_SMALL;
-	if (is_seen)
-		return FAR_COSTS[self->effort].seen;
+	if (is_recent)
+		return FAR_COSTS[self->effort].recent;
 	return FAR_COSTS[self->effort].other +
 	       COST_BYTE * ((unsigned)(71 - __builtin_clzll(zigzag)) / 8);
 }
@@ -370,16 +381,18 @@ static LodeSlotGuess guess_as(
 		(LodeSlotClass)candidate->slot_class, candidate->base, candidate->constant, place);
 }
 
-/* Asks for what all candidates need together, so that it is waited for once. */
-static void foresee_candidates(
-	Trial *self, uint32_t slot, const Ballot *ballot, const LodeThreadPlace *place)
+/* The tables are larger than the cache: what all candidates need is asked for together, so that one
+ * miss is waited for and not one each. */
+static void prefetch_candidates(
+	Trial *self, uint32_t slot, const CandidateSet *set, const LodeThreadPlace *place)
 {
-	for (unsigned i = 0; i < ballot->n_candidates; i++) {
-		const Candidate *candidate = &ballot->candidates[i];
+	for (unsigned i = 0; i < set->n_candidates; i++) {
+		const Candidate *candidate = &set->candidates[i];
 
-		if (is_learning(candidate))
+		if (has_table(candidate))
 			__builtin_prefetch(guess_as(self, slot, candidate, place).learned, 1);
-		__builtin_prefetch(foreseen_by(self, candidate_key(slot, candidate), candidate), 1);
+		__builtin_prefetch(
+			successor_entry(self, candidate_key(slot, candidate), candidate), 1);
 	}
 }
 
@@ -387,62 +400,63 @@ static void try_candidate(Trial *self, uint32_t slot, uint64_t address, Candidat
 	const LodeThreadPlace *place, bool is_counted)
 {
 	LodeSlotGuess guess;
-	uint64_t difference;
+	uint64_t residual;
 
-	if (!is_counted && !is_learning(candidate))
+	if (!is_counted && !has_table(candidate))
 		return;
 	guess = guess_as(self, slot, candidate, place);
-	difference = lode_slot_guess_difference(
+	residual = lode_slot_guess_difference(
 		&guess, candidate->is_absolute, candidate->constant, address);
 	lode_slot_guess_learn(&guess, address);
 	if (!is_counted)
 		return;
-	candidate->cost += cost_of(self, candidate, candidate_key(slot, candidate), difference);
+	candidate->cost += cost_of(self, candidate, candidate_key(slot, candidate), residual);
 	candidate->before = candidate->last;
-	candidate->last = fold(difference);
+	candidate->last = hash_residual(residual);
 }
 
-/* Drops those that can win no more, or hardly: costlier than a slot's best class is in all, or far
- * behind. */
-static void drop_losers(const SlotNotes *notes, Ballot *ballot)
+/* The race: drops candidates that already cost more than the best one of the pass before, or so
+ * much more than the best one of this pass that they hardly catch up. */
+static void drop_worst(const SlotNotes *notes, CandidateSet *set)
 {
 	uint64_t limit = notes->best_cost;
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < ballot->n_candidates; i++)
-		limit = MIN(limit, ballot->candidates[i].cost * LAG_FACTOR + LAG);
-	for (unsigned i = 0; i < ballot->n_candidates; i++) {
-		if (ballot->candidates[i].cost < limit)
-			ballot->candidates[n++] = ballot->candidates[i];
+	for (unsigned i = 0; i < set->n_candidates; i++)
+		limit = MIN(limit, set->candidates[i].cost * RACE_FACTOR + RACE_MARGIN);
+	for (unsigned i = 0; i < set->n_candidates; i++) {
+		if (set->candidates[i].cost < limit)
+			set->candidates[n++] = set->candidates[i];
 	}
-	ballot->n_candidates = n;
+	set->n_candidates = n;
 }
 
 static void try_access(Trial *self, uint32_t slot, uint64_t address, const LodeThreadPlace *place)
 {
 	SlotNotes *notes = &self->notes[slot];
-	SlotTurn *turn = &self->turns[slot];
-	bool is_counted = is_sampled(self, turn->n++);
-	Ballot *ballot;
+	SlotProgress *progress = &self->progress[slot];
+	bool is_counted = is_sampled(self, progress->n++);
+	CandidateSet *set;
 
-	if (!is_counted && !turn->is_learning)
+	if (!is_counted && !progress->has_tables)
 		return;
-	ballot = &g_array_index(self->ballots, Ballot, turn->ballot - 1U);
+	set = &g_array_index(self->sets, CandidateSet, progress->set - 1U);
 	notes->n_sampled += is_counted;
 	if (is_counted)
-		foresee_candidates(self, slot, ballot, place);
-	for (unsigned i = 0; i < ballot->n_candidates; i++)
-		try_candidate(self, slot, address, &ballot->candidates[i], place, is_counted);
-	if (is_counted && self->effort == LODE_CODEC_FAST && turn->n % DROP_EVERY == 0)
-		drop_losers(notes, ballot);
+		prefetch_candidates(self, slot, set, place);
+	for (unsigned i = 0; i < set->n_candidates; i++)
+		try_candidate(self, slot, address, &set->candidates[i], place, is_counted);
+	if (is_counted && self->effort == LODE_CODEC_FAST && progress->n % RACE_EVERY == 0)
+		drop_worst(notes, set);
 }
 
-/* Asks for what the slots of an invocation further on need, as they lie anywhere in memory. */
-static void foresee_slots(const Trial *self, uint32_t block)
+/* The slots of successive invocations lie anywhere in memory, where the processor expects nothing.
+ */
+static void prefetch_slots(const Trial *self, uint32_t block)
 {
 	uint32_t slot = self->layout->blocks[block].first_slot;
 
-	__builtin_prefetch(&self->turns[slot], 1);
+	__builtin_prefetch(&self->progress[slot], 1);
 	__builtin_prefetch(&self->predictor->slots[slot], 1);
 	__builtin_prefetch(&self->predictor->slots[slot + 1], 1);
 }
@@ -460,9 +474,10 @@ static void try_candidates(Trial *self)
 			const LodeFrameBlock *block = &self->layout->blocks[frame->blocks[i]];
 			uint32_t slot = block->first_slot;
 
-			foresee_slots(self, frame->blocks[MIN(i + AHEAD, run.end - 1)]);
+			prefetch_slots(
+				self, frame->blocks[MIN(i + PREFETCH_DISTANCE, run.end - 1)]);
 			for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
-				if (self->turns[slot].ballot != 0)
+				if (self->progress[slot].set != 0)
 					try_access(self, slot, *address, place);
 				lode_slot_predictor_advance(self->predictor, slot, *address, place);
 			}
@@ -470,18 +485,18 @@ static void try_candidates(Trial *self)
 	}
 }
 
-static void choose(Trial *self)
+static void select_candidates(Trial *self)
 {
 	for (uint32_t i = 0; i < self->predictor->n_slots; i++) {
 		SlotNotes *notes = &self->notes[i];
 		LodeSlotState *state = &self->predictor->slots[i];
-		const Ballot *ballot;
+		const CandidateSet *set;
 
-		if (self->turns[i].ballot == 0)
+		if (self->progress[i].set == 0)
 			continue;
-		ballot = &g_array_index(self->ballots, Ballot, self->turns[i].ballot - 1U);
-		for (unsigned k = 0; k < ballot->n_candidates; k++) {
-			const Candidate *candidate = &ballot->candidates[k];
+		set = &g_array_index(self->sets, CandidateSet, self->progress[i].set - 1U);
+		for (unsigned k = 0; k < set->n_candidates; k++) {
+			const Candidate *candidate = &set->candidates[k];
 
 			if (candidate->cost >= notes->best_cost)
 				continue;
@@ -494,26 +509,26 @@ static void choose(Trial *self)
 	}
 }
 
-static void run_trial(Trial *self)
+static void run_pass(Trial *self)
 {
 	lode_slot_predictor_rewind(self->predictor);
-	memset(self->foreseen, 0, sizeof(uint32_t) << SEEN_BITS);
-	memset(self->seen, 0, sizeof(uint32_t) << SEEN_BITS);
+	memset(self->successors, 0, sizeof(uint32_t) << RECENT_BITS);
+	memset(self->recent, 0, sizeof(uint32_t) << RECENT_BITS);
 	try_candidates(self);
 	self->predictor->contents = self->tables[0];
-	choose(self);
-	g_array_set_size(self->ballots, 0);
+	select_candidates(self);
+	g_array_set_size(self->sets, 0);
 }
 
-static void run_trials(Trial *self)
+static void run_passes(Trial *self)
 {
 	self->tables[0] = self->predictor->contents;
 	add_cheap_candidates(self);
-	run_trial(self);
+	run_pass(self);
 	for (unsigned i = 1; i < N_CANDIDATES; i++)
 		self->tables[i] = g_new0(uint64_t, (size_t)1 << self->predictor->content_bits);
 	add_costly_candidates(self);
-	run_trial(self);
+	run_pass(self);
 	for (unsigned i = 1; i < N_CANDIDATES; i++)
 		g_free(self->tables[i]);
 }
@@ -524,20 +539,20 @@ void lode_slot_trial(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
 	Trial trial = {.predictor = predictor, .frame = frame, .layout = layout, .effort = effort};
 
 	trial.notes = g_new0(SlotNotes, predictor->n_slots + 1U);
-	trial.ballots = g_array_new(FALSE, FALSE, sizeof(Ballot));
-	trial.foreseen = g_new(uint32_t, (size_t)1 << SEEN_BITS);
-	trial.seen = g_new(uint32_t, (size_t)1 << SEEN_BITS);
-	trial.turns = g_new0(SlotTurn, predictor->n_slots + 1U);
+	trial.sets = g_array_new(FALSE, FALSE, sizeof(CandidateSet));
+	trial.successors = g_new(uint32_t, (size_t)1 << RECENT_BITS);
+	trial.recent = g_new(uint32_t, (size_t)1 << RECENT_BITS);
+	trial.progress = g_new0(SlotProgress, predictor->n_slots + 1U);
 	trial.partners = lode_slot_partners_new(predictor->n_slots);
 	begin_notes(&trial);
 	note_globals(&trial);
 	note_stack(&trial);
 	find_partners(&trial);
-	run_trials(&trial);
-	g_array_unref(trial.ballots);
+	run_passes(&trial);
+	g_array_unref(trial.sets);
 	g_free(trial.notes);
-	g_free(trial.turns);
+	g_free(trial.progress);
 	g_free(trial.partners);
-	g_free(trial.foreseen);
-	g_free(trial.seen);
+	g_free(trial.successors);
+	g_free(trial.recent);
 }

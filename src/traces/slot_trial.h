@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses for each slot of a frame the class that its addresses cost the least in, by trying the
- * classes on them.
+ * Selects for each slot of a frame the class of predictor that codes its addresses in the fewest
+ * bits, as estimated from a sample of them. Private to traces/.
  */
 #pragma once
 
