@@ -2,6 +2,7 @@
 /* Sets of few ways are searched, those of many have a hash table beside them. */
 #include "caches/cache_sets.h"
 
+#include "base/hash.h"
 #include "base/large_array.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@ bool lode_cache_sets_init(
 		.n_state_words = n_state_words,
 		.set_words = n_state_words + cache->n_ways,
 		.set_mask = cache->n_sets - 1,
-		.random = seed * UINT64_C(0x9e3779b97f4a7c15),
+		.random = seed * LODE_HASH_MULTIPLIER,
 		.n_ways = cache->n_ways,
 		.is_by_age = is_by_age,
 		.has_places = cache->n_ways > MAX_SEARCHED_WAYS,

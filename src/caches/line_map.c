@@ -2,13 +2,13 @@
 /* Open addressing by linear probing; what is removed lets those behind it move up. */
 #include "caches/line_map.h"
 
+#include "base/hash.h"
+
 enum { FIRST_PLACES = 64 };
 
 static size_t home(const LodeLineMap *self, uint64_t key)
 {
-	uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (size_t)(hash ^ hash >> 32) & self->mask;
+	return (size_t)lode_hash_append(0, key) & self->mask;
 }
 
 static LodeLineMapPlace *new_places(LodeCacheBudget *budget, size_t n)

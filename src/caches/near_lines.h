@@ -12,6 +12,8 @@
  */
 #pragma once
 
+#include "base/hash.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,7 +47,7 @@ static inline void lode_near_lines_init(LodeNearLines *self)
 
 static inline uint64_t lode_near_lines_hash(uint64_t line)
 {
-	return line * UINT64_C(0x9e3779b97f4a7c15);
+	return lode_hash_slot(line, 64);
 }
 
 static inline bool lode_near_lines_find(

@@ -5,6 +5,8 @@
  */
 #include "traces/block_dictionary.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 enum {
@@ -86,21 +88,17 @@ const LodeTraceBlock *lode_block_dictionary_at(const LodeBlockDictionary *self, 
 	return &self->chunks[id / BLOCKS_PER_CHUNK][id % BLOCKS_PER_CHUNK];
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 32;
-}
-
 static uint32_t hash_block(const LodeTraceBlock *block)
 {
-	uint64_t hash = mix(block->n_instructions | (uint64_t)block->n_slots << 8, block->address);
+	uint64_t hash = lode_hash_append(
+		block->n_instructions | (uint64_t)block->n_slots << 8, block->address);
 
 	for (unsigned i = 0; i < block->n_instructions; i++)
-		hash = mix(hash, block->instruction_sizes[i]);
+		hash = lode_hash_append(hash, block->instruction_sizes[i]);
 	for (unsigned i = 0; i < block->n_slots; i++)
-		hash = mix(hash, block->slots[i].size | (uint64_t)block->slots[i].kind << 32 |
-					 (uint64_t)block->slots[i].instruction << 40);
+		hash = lode_hash_append(hash, block->slots[i].size |
+						      (uint64_t)block->slots[i].kind << 32 |
+						      (uint64_t)block->slots[i].instruction << 40);
 	return (uint32_t)hash;
 }
 

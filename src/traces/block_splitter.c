@@ -2,6 +2,8 @@
 /* Recovers blocks from references. */
 #include "traces/block_splitter.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 enum { EXPECTED_BITS = 13 };
@@ -48,7 +50,7 @@ static uint32_t *expected_from(LodeBlockSplitter *self, uint64_t address)
 {
 	uint64_t key = address ^ (uint64_t)self->last_block << 40;
 
-	return &self->expected[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - EXPECTED_BITS)];
+	return &self->expected[lode_hash_slot(key, EXPECTED_BITS)];
 }
 
 static void append_block(LodeBlockSplitter *self, uint32_t id)

@@ -2,6 +2,8 @@
 /* Counts in a frame which blocks follow which. */
 #include "traces/flow_edges.h"
 
+#include "base/hash.h"
+
 enum { FIRST_SIZE = 1 << 12 };
 
 void lode_flow_edges_init(LodeFlowEdges *self)
@@ -24,7 +26,7 @@ static uint32_t first_place(const LodeFlowEdges *self, uint32_t from, uint32_t t
 {
 	uint64_t key = (uint64_t)from << 32 | to;
 
-	return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & self->mask;
+	return (uint32_t)lode_hash_slot(key, 32) & self->mask;
 }
 
 static void grow_table(LodeFlowEdges *self)

@@ -2,6 +2,8 @@
 /* What the blocks of a frame told so far of the instruction at an address. */
 #include "traces/known_instructions.h"
 
+#include "base/hash.h"
+
 enum { FIRST_SIZE = 1 << 10 };
 
 void lode_known_instructions_init(LodeKnownInstructions *self)
@@ -20,7 +22,7 @@ void lode_known_instructions_clear(LodeKnownInstructions *self)
 /* Where an address is, or would be. */
 static LodeKnownInstruction *place_of(const LodeKnownInstructions *self, uint64_t address)
 {
-	uint32_t at = (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 32) & self->mask;
+	uint32_t at = (uint32_t)lode_hash_slot(address, 32) & self->mask;
 
 	while (self->table[at].is_used && self->table[at].address != address)
 		at = (at + 1) & self->mask;

@@ -34,8 +34,7 @@ typedef struct {
 static Difference *find_watched(ColumnWriter *self, uint64_t zigzag)
 {
 	uint32_t mask = (1U << self->watched_bits) - 1;
-	uint32_t at = (uint32_t)(zigzag * UINT64_C(0x9e3779b97f4a7c15) >>
-				 (64 - self->watched_bits));
+	uint32_t at = (uint32_t)lode_hash_slot(zigzag, self->watched_bits);
 
 	while (self->watched[at].count > 0 && self->watched[at].zigzag != zigzag)
 		at = (at + 1) & mask;

@@ -10,6 +10,7 @@
 #include "traces/trace_reader.h"
 
 #include "base/error.h"
+#include "base/partition_point.h"
 #include "base/quiet_thread.h"
 #include "base/worker_pool.h"
 #include "traces/dictionary_cursor.h"
@@ -152,21 +153,17 @@ static void *run_worker(void *data)
 	return NULL;
 }
 
+static bool ends_by(const LodeRpsFile *file, uint64_t frame, uint64_t reference)
+{
+	const LodeFrameHead *head = &lode_rps_file_frame(file, frame)->summary.head;
+
+	return head->first_reference + head->n_references <= reference;
+}
+
 /* The frame that has the reference; the number of frames when none has. */
 static uint64_t find_frame(const LodeRpsFile *file, uint64_t reference)
 {
-	uint64_t low = 0, high = file->frames->len;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		const LodeFrameHead *head = &lode_rps_file_frame(file, middle)->summary.head;
-
-		if (reference >= head->first_reference + head->n_references)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LODE_PARTITION_POINT((uint64_t)file->frames->len, i, ends_by(file, i, reference));
 }
 
 LodeTraceReader *lode_trace_reader_open(

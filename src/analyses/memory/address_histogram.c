@@ -7,6 +7,7 @@
 #include "analyses/memory/address_histogram.h"
 
 #include "analyses/memory/page_faults.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,15 +100,10 @@ void lode_address_histogram_free(LodeAddressHistogram *self)
 	g_free(self);
 }
 
-/* Neighbouring pages must not fall into neighbouring slots: Fibonacci hashing. The low bits choose
- * the slot, the high ones are the tag. */
+/* The low bits choose the slot, the high ones are the tag. */
 static uint64_t hash_key(const LodeAddressHistogram *self, uint32_t thread, uint64_t address)
 {
-	uint64_t bits = (address >> self->shift) * UINT64_C(0x9e3779b97f4a7c15);
-
-	bits ^= bits >> 32;
-	bits = (bits + thread) * UINT64_C(0xd6e8feb86659fd93);
-	return bits ^ bits >> 32;
+	return lode_hash_append(lode_hash_append(0, address >> self->shift), thread);
 }
 
 static bool is_cell(const LodeHistogramCell *cell, uint32_t thread, uint64_t address)

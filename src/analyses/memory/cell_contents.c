@@ -3,6 +3,7 @@
 #include "analyses/memory/cell_contents.h"
 
 #include "analyses/memory/page_faults.h"
+#include "base/partition_point.h"
 
 #include <stdlib.h>
 
@@ -93,17 +94,10 @@ void lode_cell_contents_free(LodeCellContents *self)
 /* The first row of this thread at or after a cell. */
 static guint find_row(const LodeCellContents *self, uint32_t thread, uint64_t cell)
 {
-	guint low = 0, high = self->rows->len;
 	const Row wanted = {.cell = cell, .thread = thread};
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		if (compare_rows(&LODE_AT(self->rows, Row, middle), &wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LODE_PARTITION_POINT(
+		self->rows->len, i, compare_rows(&LODE_AT(self->rows, Row, i), &wanted) < 0);
 }
 
 static int heaviest_first(const void *a, const void *b)

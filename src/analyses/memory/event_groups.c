@@ -53,11 +53,6 @@ static char *line_name(const LodeProfile *profile, uint32_t location)
 	return row->file != NULL ? g_strdup_printf("%s:%u", row->file, row->line) : NULL;
 }
 
-static const LodeFunction *function_of(const LodeProfile *profile, const LodeInstruction *row)
-{
-	return lode_profile_function(profile, row->function);
-}
-
 static char *image_name(const LodeProfile *profile, const LodeFunction *function)
 {
 	return g_path_get_basename(lode_profile_image(profile, function->image)->path);
@@ -65,7 +60,7 @@ static char *image_name(const LodeProfile *profile, const LodeFunction *function
 
 static char *function_name(const LodeProfile *profile, const LodeInstruction *row)
 {
-	const LodeFunction *function = function_of(profile, row);
+	const LodeFunction *function = lode_profile_function(profile, row->function);
 	g_autofree char *image = image_name(profile, function);
 
 	return g_strdup_printf("%s (%s)", function->name, image);
@@ -73,7 +68,7 @@ static char *function_name(const LodeProfile *profile, const LodeInstruction *ro
 
 static char *instruction_name(const LodeProfile *profile, const LodeInstruction *row)
 {
-	const LodeFunction *function = function_of(profile, row);
+	const LodeFunction *function = lode_profile_function(profile, row->function);
 	g_autofree char *line = line_name(profile, row->location);
 	g_autofree char *image = image_name(profile, function);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/memory/expression_value.h"
 
+#include "base/hash.h"
 #include "base/number_format.h"
 
 #include <math.h>
@@ -59,11 +60,9 @@ guint lode_value_hash(const void *value)
 		return self->truth ? 1 : 2;
 	case LODE_VALUE_TEXT:
 		return g_str_hash(self->text);
-	case LODE_VALUE_INTEGER: {
-		/* Addresses differ in the middle: the product carries that to the top. */
-		uint64_t mixed = (uint64_t)self->integer * UINT64_C(0x9e3779b97f4a7c15);
-		return (guint)(mixed >> 32);
-	}
+	case LODE_VALUE_INTEGER:
+		/* Addresses differ in the middle, which the product carries to the top. */
+		return (guint)lode_hash_slot((uint64_t)self->integer, 32);
 	case LODE_VALUE_REAL:
 		break;
 	}
