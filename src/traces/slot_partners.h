@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which slots move together: how often one was as far from another as it was the last time. Private
- * to traces/. */
+/*
+ * Which slots move together: how often one was as far from another as it was the last time.
+ * Private to traces/.
+ */
 #pragma once
 
 #include "traces/frame_layout.h"
