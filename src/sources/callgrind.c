@@ -6,6 +6,7 @@
 #include "sources/callgrind.h"
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "sources/callgrind_records.h"
 
 #include <math.h>
@@ -45,42 +46,35 @@ static LodeRecording *finish(LodeCallgrindRecords *records, GError **error)
 	return g_steal_pointer(&records->recording);
 }
 
-static GMappedFile *map_file(const char *path, GError **error)
-{
-	g_autoptr(GError) cause = NULL;
-	GMappedFile *file = g_mapped_file_new(path, FALSE, &cause);
-
-	if (file == NULL)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", cause->message);
-	return file;
-}
-
-static GPtrArray *map_files(
+static GPtrArray *open_files(
 	const char *const *paths, size_t n_paths, size_t *out_size, GError **error)
 {
 	g_autoptr(GPtrArray)
-		files = g_ptr_array_new_with_free_func((GDestroyNotify)g_mapped_file_unref);
+		files = g_ptr_array_new_with_free_func((GDestroyNotify)lode_input_file_close);
 	size_t size = 0;
 
 	for (size_t i = 0; i < n_paths; i++) {
-		GMappedFile *file = map_file(paths[i], error);
+		LodeInputFile *file = lode_input_file_open(paths[i], error);
 		if (file == NULL)
 			return NULL;
 		g_ptr_array_add(files, file);
-		size += g_mapped_file_get_length(file);
+		size += file->size;
 	}
 	*out_size = size;
 	return g_steal_pointer(&files);
 }
 
-static bool scan_files(LodeCallgrindRecords *records, const char *const *paths,
-	const GPtrArray *files, const LodeProgress *progress, GError **error)
+/* One file's text at a time is in memory: the rows hold copies of its names. */
+static bool scan_files(LodeCallgrindRecords *records, const GPtrArray *files,
+	const LodeProgress *progress, GError **error)
 {
 	for (guint i = 0; i < files->len; i++) {
-		GMappedFile *file = files->pdata[i];
-		if (!lode_callgrind_scan(records, g_mapped_file_get_contents(file),
-			    g_mapped_file_get_length(file), progress, error)) {
-			g_prefix_error(error, "%s: ", paths[i]);
+		const LodeInputFile *file = files->pdata[i];
+		g_autofree char *text = lode_input_file_load(file, 0, file->size, error);
+		if (text == NULL)
+			return false;
+		if (!lode_callgrind_scan(records, text, file->size, progress, error)) {
+			g_prefix_error(error, "%s: ", file->path);
 			return false;
 		}
 	}
@@ -93,12 +87,12 @@ LodeRecording *lode_callgrind_read(
 	LodeCallgrindRecords records;
 	LodeRecording *recording = NULL;
 	size_t size;
-	g_autoptr(GPtrArray) files = map_files(paths, n_paths, &size, error);
+	g_autoptr(GPtrArray) files = open_files(paths, n_paths, &size, error);
 
 	if (files == NULL)
 		return NULL;
 	if (lode_callgrind_records_init(&records, size, error) &&
-		scan_files(&records, paths, files, progress, error)) {
+		scan_files(&records, files, progress, error)) {
 		records.recording->bytes_read = size;
 		recording = finish(&records, error);
 		if (recording == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sources/jitdump.h"
 
-#include "base/error.h"
+#include "base/input_file.h"
 #include "sources/jitdump_records.h"
 
 static LodeJitdump *dump_new(const char *path)
@@ -17,21 +17,15 @@ static LodeJitdump *dump_new(const char *path)
 	return self;
 }
 
-static bool map_file(LodeJitdump *self, GError **error)
+static bool load_file(LodeJitdump *self, GError **error)
 {
-	g_autoptr(GError) cause = NULL;
+	g_autoptr(LodeInputFile) file = lode_input_file_open(self->path, error);
 
-	self->mapping = g_mapped_file_new(self->path, FALSE, &cause);
-	if (self->mapping == NULL) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", cause->message);
+	if (file == NULL)
 		return false;
-	}
-	self->data = (const uint8_t *)g_mapped_file_get_contents(self->mapping);
-	self->size = g_mapped_file_get_length(self->mapping);
-	/* nothing is mapped of an empty file, but a cursor needs a place to start from */
-	if (self->data == NULL)
-		self->data = (const uint8_t *)"";
-	return true;
+	self->data = (uint8_t *)lode_input_file_load(file, 0, file->size, error);
+	self->size = file->size;
+	return self->data != NULL;
 }
 
 static bool read_file(LodeJitdump *self, GError **error)
@@ -57,7 +51,7 @@ LodeJitdump *lode_jitdump_open(const char *path, GError **error)
 {
 	g_autoptr(LodeJitdump) self = dump_new(path);
 
-	if (!map_file(self, error))
+	if (!load_file(self, error))
 		return NULL;
 	if (!read_file(self, error)) {
 		g_prefix_error(error, "%s: ", path);
@@ -75,7 +69,7 @@ void lode_jitdump_close(LodeJitdump *self)
 	g_array_unref(self->placements);
 	g_array_unref(self->reaches);
 	g_string_chunk_free(self->strings);
-	g_clear_pointer(&self->mapping, g_mapped_file_unref);
+	g_free(self->data);
 	g_free(self->path);
 	g_free(self);
 }

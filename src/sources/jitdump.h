@@ -50,8 +50,7 @@ typedef struct {
 	bool is_swapped;
 	bool is_truncated;  /* the process died while writing; all before is here */
 	bool is_arch_clock; /* times are the processor's counter, not nanoseconds */
-	GMappedFile *mapping;
-	const uint8_t *data;
+	uint8_t *data;      /* the whole file */
 	size_t size;
 	GStringChunk *strings;
 	GArray *units;      /* LodeJitUnit, by code_offset */

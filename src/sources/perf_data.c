@@ -33,23 +33,18 @@ bool lode_perf_data_is_format(const char *data, size_t size)
 	return false;
 }
 
-static bool map_file(LodePerfData *self, GError **error)
+static bool open_file(LodePerfData *self, GError **error)
 {
-	g_autoptr(GError) why = NULL;
-
 	if (g_file_test(self->path, G_FILE_TEST_IS_DIR)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"%s: a directory, as perf record --threads writes; give a file",
 			self->path);
 		return false;
 	}
-	self->file = g_mapped_file_new(self->path, FALSE, &why);
-	if (self->file == NULL) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", why->message);
+	self->file = lode_input_file_open(self->path, error);
+	if (self->file == NULL)
 		return false;
-	}
-	self->bytes = (const uint8_t *)g_mapped_file_get_contents(self->file);
-	self->size = g_mapped_file_get_length(self->file);
+	self->size = self->file->size;
 	return true;
 }
 
@@ -79,7 +74,7 @@ LodePerfData *lode_perf_data_open(const char *path, GError **error)
 {
 	g_autoptr(LodePerfData) self = new_reader(path);
 
-	if (!map_file(self, error) || !lode_perf_data_read_header(self, error))
+	if (!open_file(self, error) || !lode_perf_data_read_header(self, error))
 		return NULL;
 	lode_perf_data_rewind(self);
 	return g_steal_pointer(&self);
@@ -102,7 +97,8 @@ void lode_perf_data_close(LodePerfData *self)
 	g_array_unref(self->attributes);
 	g_array_unref(self->layouts);
 	g_array_unref(self->events);
-	g_clear_pointer(&self->file, g_mapped_file_unref);
+	g_free(self->window);
+	lode_input_file_close(self->file);
 	g_free(self->path);
 	g_free(self);
 }
@@ -169,11 +165,44 @@ static LodePerfNext end_file(LodePerfData *self, GError **error)
 	return LODE_PERF_NEXT_END;
 }
 
+/* The record at `at`, as far as the window has it; a size as lode_perf_data_split_record() gives.
+ */
+static inline size_t split_window(const LodePerfData *self, LodePerfRawRecord *out_raw)
+{
+	/* Wraps where `at` lies before the window, and then passes its size too. */
+	uint64_t start = self->at - self->window_start;
+
+	if (start > self->window_size)
+		return 0;
+	return lode_perf_data_split_record(
+		self, self->window + start, self->window_size - (size_t)start, out_raw);
+}
+
+/* Reads on from the record at `at`, from a multiple of 8 so that words keep their alignment. */
+static bool move_window(LodePerfData *self, GError **error)
+{
+	uint64_t start = self->at & ~UINT64_C(7);
+	size_t size = (size_t)MIN(self->data_end - start, LODE_PERF_WINDOW_BYTES);
+
+	if (self->window == NULL)
+		self->window = g_malloc(LODE_PERF_WINDOW_BYTES);
+	self->window_size = 0;
+	if (!lode_input_file_read(self->file, start, self->window, size, error))
+		return false;
+	self->window_start = start;
+	self->window_size = size;
+	return true;
+}
+
 static LodePerfNext take_from_file(LodePerfData *self, LodePerfRawRecord *out_raw, GError **error)
 {
-	size_t size = lode_perf_data_split_record(
-		self, self->bytes + self->at, self->data_end - self->at, out_raw);
+	size_t size = split_window(self, out_raw);
 
+	if (G_UNLIKELY(size == 0) && self->at < self->data_end) {
+		if (!move_window(self, error))
+			return LODE_PERF_NEXT_ERROR;
+		size = split_window(self, out_raw);
+	}
 	if (G_UNLIKELY(size == 0))
 		return end_file(self, error);
 	if (G_UNLIKELY(size == SIZE_MAX)) {

@@ -16,10 +16,14 @@
 
 #include "base/byte_cursor.h"
 #include "base/error.h"
+#include "base/input_file.h"
 #include "sources/perf_data.h"
 #include "sources/perf_data_format.h"
 
-enum { LODE_PERF_ID_CACHE = 1024 };
+enum {
+	LODE_PERF_ID_CACHE = 1024,
+	LODE_PERF_WINDOW_BYTES = 1 << 18, /* several of the longest records */
+};
 
 /* What parsing needs to know of an event. */
 typedef struct {
@@ -58,11 +62,13 @@ typedef struct {
 
 struct LodePerfData {
 	char *path;
-	GMappedFile *file;
-	const uint8_t *bytes;
+	LodeInputFile *file; /* NULL: records are handed in */
 	uint64_t size;
 	uint64_t data_start, data_end;
-	uint64_t at;             /* the next record of the file */
+	uint64_t at;     /* the next record of the file */
+	uint8_t *window; /* the file's bytes from window_start on; NULL: none read yet */
+	uint64_t window_start;
+	size_t window_size;
 	uint64_t n_read, n_seen; /* records since the start, and done in the longest reading */
 	bool is_swapped;
 	bool passes_over_samples;

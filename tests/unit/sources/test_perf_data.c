@@ -499,6 +499,32 @@ static void test_compressed_far(void)
 	perf_data_file_clear(&parts);
 }
 
+/* Another program may write the file anew while it is read: an error, not a signal. */
+static void test_cut_while_read(void)
+{
+	enum { N = 40000 };
+	PerfDataFile parts;
+	LodePerfRecord record;
+	LodePerfNext got = LODE_PERF_NEXT_RECORD;
+	g_autoptr(GError) error = NULL;
+	int n = -1;
+
+	perf_data_file_init(&parts, false, false);
+	add_attribute(&parts, COMMON, 0);
+	for (uint64_t i = 0; i < N; i++)
+		put_sample(&parts.data, i);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	g_assert_nonnull(next(file));
+	memory_file((const uint8_t *)"", 0);
+	for (; got == LODE_PERF_NEXT_RECORD; n++)
+		got = lode_perf_data_next(file, &record, &error);
+	g_assert_cmpint(got, ==, LODE_PERF_NEXT_ERROR);
+	g_assert_cmpint(n, <, N - 1);
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
+	g_assert_nonnull(strstr(error->message, "the file was cut short while it was read"));
+	perf_data_file_clear(&parts);
+}
+
 /* After a crash: the size is not known and the last record is not whole. */
 static void test_crash(void)
 {
@@ -724,7 +750,7 @@ static void test_damage(void)
 {
 	const guint data = 104 + 128 + 16 + 16;
 
-	check_damage(0, 'X', "no perf.data file");
+	check_damage(0, 'X', "not a perf.data file");
 	check_damage(8, 3, "at offset 8: a header of impossible size");
 	check_damage(16, 8, "attributes too short");
 	check_damage(31, 1, "attributes outside the file");
@@ -765,6 +791,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/perf-data/kernel-records", test_kernel_records);
 	g_test_add_func("/perf-data/compressed", test_compressed);
 	g_test_add_func("/perf-data/compressed-far", test_compressed_far);
+	g_test_add_func("/perf-data/cut-while-read", test_cut_while_read);
 	g_test_add_func("/perf-data/crash", test_crash);
 	g_test_add_func("/perf-data/newer", test_newer);
 	g_test_add_func("/perf-data/older", test_older);
