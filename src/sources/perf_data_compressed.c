@@ -7,13 +7,24 @@
  *              ╰────╮       ╰───╮
  *   stream  │ rec │ rec │ re c │ rec │
  *
- * The stream is unpacked a window at a time: memory does not grow with what a file claims.
+ * The stream is unpacked a window at a time, so that the reader's own memory does not grow with
+ * what a file claims. Its users' does: they keep mappings and threads. zstd can make a gigabyte of
+ * mappings out of some kilobytes, so what comes out is limited by what went in. perf's own
+ * recordings shrink to a third or a twentieth, copies of user stacks to a hundredth.
  */
 #include "sources/perf_data_reader.h"
 
 #include <zstd.h>
 
-enum { WINDOW_BYTES = 1 << 18 }; /* several of the longest records */
+enum {
+	WINDOW_BYTES = 1 << 18, /* several of the longest records */
+	/* bytes out of one byte in, and what may come out beside */
+	MAX_EXPANSION = 512,
+	FREE_BYTES = 64 << 20,
+	/* the same of records that are not samples */
+	MAX_KEPT_EXPANSION = 32,
+	FREE_KEPT_BYTES = 16 << 20,
+};
 
 struct LodePerfDecompressor {
 	ZSTD_DStream *stream;
@@ -22,7 +33,9 @@ struct LodePerfDecompressor {
 	bool is_counted;     /* its bytes are new, not read before */
 	bool may_have_more;  /* the window was filled to its end */
 	uint8_t *window;
-	size_t at, end; /* bytes of the window in use */
+	size_t at, end;                    /* bytes of the window in use */
+	uint64_t taken_bytes, given_bytes; /* in this reading: compressed, and out of them */
+	uint64_t kept_bytes;               /* of given_bytes, in records that are not samples */
 };
 
 static bool start(LodePerfData *self, const LodePerfRawRecord *raw, GError **error)
@@ -54,6 +67,7 @@ bool lode_perf_data_decompress(LodePerfData *self, LodePerfRawRecord *raw, GErro
 	decompressor->offset = raw->offset;
 	decompressor->is_counted = raw->is_first_reading;
 	decompressor->may_have_more = true;
+	decompressor->taken_bytes += size;
 	if (raw->is_first_reading)
 		self->info.compressed_bytes += size;
 	return true;
@@ -81,6 +95,10 @@ static bool fill_window(LodePerfData *self, GError **error)
 	}
 	if (decompressor->is_counted)
 		self->info.decompressed_bytes += output.pos - left;
+	decompressor->given_bytes += output.pos - left;
+	if (decompressor->given_bytes > FREE_BYTES + MAX_EXPANSION * decompressor->taken_bytes)
+		return lode_perf_data_fail(self, decompressor->offset, LODE_ERROR_LIMIT,
+			"the compressed data grows to more than 512 times its size", error);
 	/* Frames may follow each other in one piece; a call ends with its frame. */
 	bool is_moving = output.pos > left || decompressor->input.pos > taken_before;
 	decompressor->may_have_more = is_moving &&
@@ -113,7 +131,16 @@ LodePerfNext lode_perf_data_take_decompressed(
 		return LODE_PERF_NEXT_ERROR;
 	}
 	decompressor->at += size;
-	return LODE_PERF_NEXT_RECORD;
+	if (out_raw->type == PERF_RECORD_SAMPLE)
+		return LODE_PERF_NEXT_RECORD;
+	decompressor->kept_bytes += size;
+	if (decompressor->kept_bytes <=
+		FREE_KEPT_BYTES + MAX_KEPT_EXPANSION * decompressor->taken_bytes)
+		return LODE_PERF_NEXT_RECORD;
+	lode_perf_data_fail(self, decompressor->offset, LODE_ERROR_LIMIT,
+		"the compressed mappings and threads grow to more than 32 times the data's size",
+		error);
+	return LODE_PERF_NEXT_ERROR;
 }
 
 bool lode_perf_data_has_decompressed_rest(const LodePerfData *self)
@@ -131,6 +158,7 @@ void lode_perf_data_rewind_decompressor(LodePerfData *self)
 	decompressor->input = (ZSTD_inBuffer){0};
 	decompressor->at = decompressor->end = 0;
 	decompressor->offset = 0;
+	decompressor->taken_bytes = decompressor->given_bytes = decompressor->kept_bytes = 0;
 	decompressor->may_have_more = false;
 }
 

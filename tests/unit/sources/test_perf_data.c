@@ -499,6 +499,56 @@ static void test_compressed_far(void)
 	perf_data_file_clear(&parts);
 }
 
+/* One compressed record of `inner`, and the error that reading it ends with. */
+static char *expansion_error(const GByteArray *inner)
+{
+	PerfDataFile parts;
+	LodePerfRecord record;
+	LodePerfNext got = LODE_PERF_NEXT_RECORD;
+	g_autoptr(GError) error = NULL;
+	g_autofree char *bytes = g_malloc(60000);
+	ZSTD_outBuffer piece = {bytes, 60000, 0};
+
+	perf_data_file_init(&parts, false, false);
+	add_attribute(&parts, COMMON, 0);
+	piece.pos = ZSTD_compress(bytes, 60000, inner->data, inner->len, 3);
+	g_assert_false(ZSTD_isError(piece.pos));
+	put_piece(&parts.data, COMPRESSED, &piece);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	while (got == LODE_PERF_NEXT_RECORD)
+		got = lode_perf_data_next(file, &record, &error);
+	perf_data_file_clear(&parts);
+	g_assert_cmpint(got, ==, LODE_PERF_NEXT_ERROR);
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
+	return g_strdup(error->message);
+}
+
+/* What is kept of a recording is bounded by its size: mappings more closely than samples. */
+static void test_expansion(void)
+{
+	PerfDataWriter mappings = {g_byte_array_new(), false, 0};
+	PerfDataWriter samples = {g_byte_array_new(), false, 0};
+
+	for (uint64_t i = 0; i < 400000; i++) {
+		begin_record(&mappings, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
+		put32(&mappings, 7);
+		put32(&mappings, 7);
+		put64(&mappings, 0x1000);
+		put64(&mappings, 0x1000);
+		put64(&mappings, 0);
+		put_text(&mappings, "/lib/libc.so.6");
+		end_record(&mappings);
+	}
+	g_autofree char *mapped = expansion_error(mappings.bytes);
+	g_assert_nonnull(strstr(mapped, "mappings and threads grow to more than 32 times"));
+	for (uint64_t i = 0; i < 2500000; i++)
+		put_sample(&samples, 5);
+	g_autofree char *sampled = expansion_error(samples.bytes);
+	g_assert_nonnull(strstr(sampled, "grows to more than 512 times its size"));
+	g_byte_array_unref(mappings.bytes);
+	g_byte_array_unref(samples.bytes);
+}
+
 /* Another program may write the file anew while it is read: an error, not a signal. */
 static void test_cut_while_read(void)
 {
@@ -791,6 +841,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/perf-data/kernel-records", test_kernel_records);
 	g_test_add_func("/perf-data/compressed", test_compressed);
 	g_test_add_func("/perf-data/compressed-far", test_compressed_far);
+	g_test_add_func("/perf-data/expansion", test_expansion);
 	g_test_add_func("/perf-data/cut-while-read", test_cut_while_read);
 	g_test_add_func("/perf-data/crash", test_crash);
 	g_test_add_func("/perf-data/newer", test_newer);
