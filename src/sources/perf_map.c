@@ -2,11 +2,16 @@
 #include "sources/perf_map.h"
 
 #include "base/error.h"
+#include "base/partition_point.h"
 #include "sources/live_ranges.h"
 #include "sources/text_lines.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define NAME_PREFIX "perf-"
 #define NAME_SUFFIX ".map"
@@ -42,7 +47,7 @@ bool lode_perf_map_is_name(const char *path)
 	return pid_of(path, &pid);
 }
 
-/* A number in hex, with or without 0x, and the blanks behind it, if the line does not end. */
+/* A number in hex, with or without 0x, and the blanks after it, if the line does not end. */
 static bool parse_hex(const char **text, uint64_t *out_value)
 {
 	const char *start = *text;
@@ -83,7 +88,7 @@ static bool read_line(Reader *self, const char *line, GError **error)
 	}
 	if (size > UINT64_MAX - range.start)
 		return lode_text_lines_error_at(self->lines, number, error, LODE_ERROR_CORRUPT,
-			"the code ends behind the last address");
+			"the code ends after the last address");
 	if (self->names->len == MAX_LINES)
 		return lode_text_lines_error_at(
 			self->lines, number, error, LODE_ERROR_LIMIT, "too many lines");
@@ -124,6 +129,36 @@ static void list_entries(const Reader *self)
 	}
 }
 
+/*
+ * Where anyone may write, as in /tmp, another user may have put a map for a process of ours, or a
+ * link to a file that we can read. As perf does (tools/perf/util/symbol.c, dso__load()), only the
+ * files of root and our own are read there. The descriptor is looked at, not the name: that may
+ * stand for another file a moment later.
+ */
+static int open_map(const char *path, GError **error)
+{
+	g_autofree char *directory = g_path_get_dirname(path);
+	struct stat where, status = {0};
+	bool is_shared = stat(directory, &where) == 0 && (where.st_mode & S_IWOTH) != 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (is_shared ? O_NOFOLLOW : 0));
+	const char *why = NULL;
+
+	if (fd < 0)
+		why = is_shared && errno == ELOOP
+		              ? "a symbolic link in a directory where anyone may write"
+		              : g_strerror(errno);
+	else if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+		why = "not a regular file";
+	else if (is_shared && status.st_uid != 0 && status.st_uid != geteuid())
+		why = "neither yours nor root's, in a directory where anyone may write";
+	if (why == NULL)
+		return fd;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", path, why);
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
 LodePerfMap *lode_perf_map_read(const char *path, GError **error)
 {
 	g_autoptr(LodePerfMap) self = g_new0(LodePerfMap, 1);
@@ -134,7 +169,9 @@ LodePerfMap *lode_perf_map_read(const char *path, GError **error)
 	self->strings = g_string_chunk_new(1 << 14);
 	self->entries = g_array_new(FALSE, FALSE, sizeof(LodePerfMapEntry));
 	pid_of(path, &self->pid);
-	lines = lode_text_lines_open(path, 0, NULL, error);
+	int fd = open_map(path, error);
+	if (fd >= 0)
+		lines = lode_text_lines_new(fd, path, 0, NULL, error);
 	if (lines == NULL)
 		return NULL;
 	Reader reader = {self, lines, live, names};
@@ -156,16 +193,7 @@ void lode_perf_map_free(LodePerfMap *self)
 const LodePerfMapEntry *lode_perf_map_find(const LodePerfMap *self, uint64_t address)
 {
 	const LodePerfMapEntry *entries = (const LodePerfMapEntry *)(void *)self->entries->data;
-	size_t low = 0, high = self->entries->len;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (entries[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_PARTITION_POINT(self->entries->len, i, entries[i].address <= address);
 	if (low == 0 || address - entries[low - 1].address >= entries[low - 1].size)
 		return NULL;
 	return &entries[low - 1];

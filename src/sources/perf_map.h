@@ -24,7 +24,8 @@ typedef struct {
 	GStringChunk *strings;
 } LodePerfMap;
 
-/* Errors name file and line: _IO, _CORRUPT, _LIMIT. */
+/* From a directory where anyone may write, only a regular file of root or of the caller is read.
+ * Errors name file and line: _IO, _CORRUPT, _LIMIT. */
 LodePerfMap *lode_perf_map_read(const char *path, GError **error);
 void lode_perf_map_free(LodePerfMap *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfMap, lode_perf_map_free)

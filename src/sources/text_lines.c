@@ -119,8 +119,8 @@ static bool read_first_block(LodeTextLines *self, GError **error)
 	return true;
 }
 
-LodeTextLines *lode_text_lines_open(
-	const char *path, uint64_t limit_bytes, const LodeProgress *progress, GError **error)
+LodeTextLines *lode_text_lines_new(int fd, const char *path, uint64_t limit_bytes,
+	const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeTextLines) self = g_new0(LodeTextLines, 1);
 	g_autofree char *base = g_path_get_basename(path);
@@ -131,8 +131,8 @@ LodeTextLines *lode_text_lines_open(
 	self->progress = progress;
 	self->limit_bytes = limit_bytes != 0 ? limit_bytes : lode_memory_budget_available();
 	self->capacity = BLOCK_SIZE;
-	self->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (self->fd < 0 || fstat(self->fd, &status) != 0) {
+	self->fd = fd;
+	if (fstat(self->fd, &status) != 0) {
 		set_io_error(self, error, errno);
 		return NULL;
 	}
@@ -141,6 +141,18 @@ LodeTextLines *lode_text_lines_open(
 	if (!read_first_block(self, error))
 		return NULL;
 	return g_steal_pointer(&self);
+}
+
+LodeTextLines *lode_text_lines_open(
+	const char *path, uint64_t limit_bytes, const LodeProgress *progress, GError **error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", path, g_strerror(errno));
+		return NULL;
+	}
+	return lode_text_lines_new(fd, path, limit_bytes, progress, error);
 }
 
 void lode_text_lines_close(LodeTextLines *self)

@@ -25,6 +25,9 @@ typedef struct LodeTextLines LodeTextLines;
  */
 LodeTextLines *lode_text_lines_open(
 	const char *path, uint64_t limit_bytes, const LodeProgress *progress, GError **error);
+/* The same from a descriptor, which goes with the lines, also when this fails; `path` names it. */
+LodeTextLines *lode_text_lines_new(int fd, const char *path, uint64_t limit_bytes,
+	const LodeProgress *progress, GError **error);
 void lode_text_lines_close(LodeTextLines *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTextLines, lode_text_lines_close)
 

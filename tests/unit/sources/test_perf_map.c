@@ -5,6 +5,7 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static LodePerfMap *read_text(const char *text, GError **error)
 {
@@ -26,6 +27,43 @@ static LodePerfMap *map_of(const char *text)
 
 	g_assert_no_error(error);
 	return map;
+}
+
+/* Reads `path` from a directory where anyone may write; the caller owns the message, NULL: read. */
+static char *refusal(const char *path)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodePerfMap) map = lode_perf_map_read(path, &error);
+
+	g_assert_true((map == NULL) == (error != NULL));
+	return error != NULL ? g_strdup(error->message) : NULL;
+}
+
+/* What another user may have put there is not read. */
+static void test_owner(void)
+{
+	g_autofree char *directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(directory, "perf-4711.map", NULL);
+	g_autofree char *link = g_build_filename(directory, "perf-4712.map", NULL);
+	g_autofree char *own = NULL, *linked = NULL, *linked_at_home = NULL, *foreign = NULL;
+
+	g_assert_true(g_file_set_contents(path, "1000 8 f\n", -1, NULL));
+	g_assert_cmpint(symlink("perf-4711.map", link), ==, 0);
+	linked_at_home = refusal(link);
+	g_assert_null(linked_at_home);
+	g_assert_cmpint(g_chmod(directory, 01777), ==, 0);
+	own = refusal(path);
+	g_assert_null(own);
+	linked = refusal(link);
+	g_assert_nonnull(strstr(linked, "perf-4712.map: a symbolic link in a directory"));
+	if (geteuid() == 0) {
+		g_assert_cmpint(chown(path, 12345, 12345), ==, 0);
+		foreign = refusal(path);
+		g_assert_nonnull(strstr(foreign, "perf-4711.map: neither yours nor root's"));
+	}
+	g_unlink(link);
+	g_unlink(path);
+	g_rmdir(directory);
 }
 
 static const char *name_at(const LodePerfMap *map, uint64_t address)
@@ -154,6 +192,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/perf_map/lines", test_lines);
+	g_test_add_func("/perf_map/owner", test_owner);
 	g_test_add_func("/perf_map/overlap", test_overlap);
 	g_test_add_func("/perf_map/errors", test_errors);
 	g_test_add_func("/perf_map/truncated", test_truncated);
