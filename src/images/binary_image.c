@@ -2,6 +2,7 @@
 /* Chooses the kind of image by the file, and asks it. */
 #include "images/binary_image.h"
 
+#include "base/partition_point.h"
 #include "images/image_variant.h"
 
 #include <stdio.h>
@@ -76,17 +77,10 @@ const LodeBinaryFunction *lode_binary_image_functions(const LodeBinaryImage *sel
 
 const LodeBinaryFunction *lode_binary_image_find(const LodeBinaryImage *self, uint64_t address)
 {
-	size_t low = 0, high;
-	const LodeBinaryFunction *functions = lode_binary_image_functions(self, &high);
+	size_t n;
+	const LodeBinaryFunction *functions = lode_binary_image_functions(self, &n);
+	size_t low = LODE_PARTITION_POINT(n, i, functions[i].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (functions[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0 || address - functions[low - 1].address >= functions[low - 1].size)
 		return NULL;
 	return &functions[low - 1];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/branch_targets.h"
 
+#include "base/partition_point.h"
 #include "images/jump_tables.h"
 
 #include <Zydis/Zydis.h>
@@ -144,32 +145,16 @@ bool lode_branch_targets_read(LodeBranchTargets *self, const char *path, GError 
 
 guint lode_branch_targets_above(const LodeBranchTargets *self, uint64_t address)
 {
-	guint low = 0, high = self->targets->len;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (g_array_index(self->targets, LodeBranchTarget, middle).target <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	guint low = LODE_PARTITION_POINT(self->targets->len, i,
+		g_array_index(self->targets, LodeBranchTarget, i).target <= address);
 	return low;
 }
 
 bool lode_branch_targets_has_indirect_jump(
 	const LodeBranchTargets *self, uint64_t begin, uint64_t end)
 {
-	guint low = 0, high = self->indirect_jumps->len;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (g_array_index(self->indirect_jumps, uint64_t, middle) < begin)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	guint low = LODE_PARTITION_POINT(self->indirect_jumps->len, i,
+		g_array_index(self->indirect_jumps, uint64_t, i) < begin);
 	return low < self->indirect_jumps->len &&
 	       g_array_index(self->indirect_jumps, uint64_t, low) < end;
 }

@@ -10,6 +10,7 @@
  */
 #include "images/control_flow.h"
 
+#include "base/partition_point.h"
 #include "images/loop_nest.h"
 
 #include <string.h>
@@ -54,16 +55,8 @@ static LodeStaticBlock *block_at(const LodeControlFlow *flow, size_t i)
 
 uint32_t lode_control_flow_find(const LodeControlFlow *self, uint64_t address)
 {
-	uint32_t low = 0, high = self->instructions->len;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (instruction_at(self, middle)->address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low = LODE_PARTITION_POINT(
+		self->instructions->len, i, instruction_at(self, i)->address < address);
 	if (low < self->instructions->len && instruction_at(self, low)->address == address)
 		return low;
 	return UINT32_MAX;

@@ -4,6 +4,7 @@
  */
 #include "images/data_symbols.h"
 
+#include "base/partition_point.h"
 #include "images/demangled_name.h"
 #include "images/elf_image.h"
 
@@ -109,16 +110,7 @@ bool lode_data_symbols_find(const LodeDataSymbols *self, uint64_t address,
 	LodeDataSymbol *out_symbol, const char **out_linked)
 {
 	const Symbol *symbols = (const Symbol *)(const void *)self->symbols->data;
-	size_t low = 0, high = self->symbols->len;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_PARTITION_POINT(self->symbols->len, i, symbols[i].address <= address);
 	for (size_t i = 0; i < MAX_LOOK_BACK && i < low; i++) {
 		const Symbol *symbol = &symbols[low - 1 - i];
 

@@ -5,6 +5,8 @@
  */
 #include "images/debug_info.h"
 
+#include "base/partition_point.h"
+
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
@@ -128,20 +130,11 @@ static void read_units(LodeDebugInfo *self)
 const LodeUnitRange *lode_debug_info_find(LodeDebugInfo *self, uint64_t address)
 {
 	const LodeUnitRange *ranges;
-	size_t low = 0, high;
 
 	if (self->ranges == NULL)
 		read_units(self);
 	ranges = (const LodeUnitRange *)(const void *)self->ranges->data;
-	high = self->ranges->len;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_PARTITION_POINT(self->ranges->len, i, ranges[i].low <= address);
 	return low > 0 && address < ranges[low - 1].high ? &ranges[low - 1] : NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "images/elf_file.h"
 
 #include "base/error.h"
+#include "base/partition_point.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -360,16 +361,7 @@ const LodeElfSection *lode_elf_file_find_type(const LodeElfFile *self, uint32_t 
 const LodeElfRange *lode_elf_file_find_range(const LodeElfFile *self, uint64_t address)
 {
 	const LodeElfRange *ranges = (const LodeElfRange *)(const void *)self->executable->data;
-	size_t low = 0, high = self->executable->len;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_PARTITION_POINT(self->executable->len, i, ranges[i].address <= address);
 	if (low == 0 || address - ranges[low - 1].address >= ranges[low - 1].size)
 		return NULL;
 	return &ranges[low - 1];

@@ -6,6 +6,7 @@
  */
 #include "images/function_table.h"
 
+#include "base/partition_point.h"
 #include "images/demangled_name.h"
 #include "images/instruction_decoder.h"
 #include "images/symbol_table.h"
@@ -87,16 +88,7 @@ static void clean_unwind(Table *table, GArray *unwind)
 /* The beginning of the first unwind range after `address`, or `limit`. */
 static uint64_t next_unwind(const Table *table, uint64_t address, uint64_t limit)
 {
-	size_t low = 0, high = table->n_unwind;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->unwind[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_PARTITION_POINT(table->n_unwind, i, table->unwind[i].address <= address);
 	return low < table->n_unwind ? MIN(table->unwind[low].address, limit) : limit;
 }
 

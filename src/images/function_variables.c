@@ -2,6 +2,8 @@
 /* One walk over the function's tree, which holds the blocks and the functions inlined into it. */
 #include "images/function_variables.h"
 
+#include "base/partition_point.h"
+
 #include <dwarf.h>
 #include <string.h>
 
@@ -363,15 +365,7 @@ uint32_t lode_function_variables_call_type(
 
 guint lode_function_variables_first(const GArray *places, uint64_t low)
 {
-	guint first = 0, last = places->len;
-
-	while (first < last) {
-		guint middle = first + (last - first) / 2;
-
-		if (g_array_index(places, LodeVariablePlace, middle).low < low)
-			first = middle + 1;
-		else
-			last = middle;
-	}
+	guint first = LODE_PARTITION_POINT(
+		places->len, i, g_array_index(places, LodeVariablePlace, i).low < low);
 	return first;
 }

@@ -5,6 +5,7 @@
  */
 #include "images/inlined_functions.h"
 
+#include "base/partition_point.h"
 #include "images/demangled_name.h"
 
 #include <dwarf.h>
@@ -34,16 +35,7 @@ typedef struct {
 /* Whether one of the addresses is in [low, high). */
 static bool is_wanted(const Walk *walk, uint64_t low, uint64_t high)
 {
-	size_t first = 0, last = walk->n;
-
-	while (first < last) {
-		size_t middle = first + (last - first) / 2;
-
-		if (walk->addresses[middle] < low)
-			first = middle + 1;
-		else
-			last = middle;
-	}
+	size_t first = LODE_PARTITION_POINT(walk->n, i, walk->addresses[i] < low);
 	return first < walk->n && walk->addresses[first] < high;
 }
 

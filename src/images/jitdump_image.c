@@ -3,6 +3,7 @@
 #include "images/image_variant.h"
 
 #include "base/error.h"
+#include "base/partition_point.h"
 #include "sources/jitdump.h"
 
 #include <elf.h>
@@ -90,16 +91,7 @@ static const LodeJitLine *line_at(const LodeJitdump *dump, const LodeJitUnit *un
 {
 	const LodeJitLine *lines = (const LodeJitLine *)(const void *)dump->lines->data +
 	                           unit->first_line;
-	size_t low = 0, high = unit->n_lines;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lines[middle].address <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_PARTITION_POINT(unit->n_lines, i, lines[i].address <= offset);
 	return low > 0 ? &lines[low - 1] : NULL;
 }
 

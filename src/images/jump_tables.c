@@ -11,6 +11,8 @@
  */
 #include "images/jump_tables.h"
 
+#include "base/partition_point.h"
+
 #include <string.h>
 
 enum {
@@ -113,16 +115,8 @@ static guint read_distances(Search *search, const Table *table)
 
 static guint first_label_from(const GArray *labels, uint64_t source)
 {
-	guint low = 0, high = labels->len;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (g_array_index(labels, LodeBranchTarget, middle).source < source)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	guint low = LODE_PARTITION_POINT(
+		labels->len, i, g_array_index(labels, LodeBranchTarget, i).source < source);
 	return low;
 }
 

@@ -9,6 +9,8 @@
  */
 #include "images/symbol_table.h"
 
+#include "base/partition_point.h"
+
 #include <string.h>
 
 enum { DEFAULT_ENTRY_SIZE = 16 };
@@ -34,16 +36,7 @@ bool lode_symbol_table_is_plt(const LodeElfRange *range)
 
 static const char *symbol_at(const Plt *plt, uint64_t address)
 {
-	size_t low = 0, high = plt->n_symbols;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (plt->symbols[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_PARTITION_POINT(plt->n_symbols, i, plt->symbols[i].address < address);
 	if (low < plt->n_symbols && plt->symbols[low].address == address)
 		return plt->symbols[low].symbol;
 	return NULL;

@@ -2,6 +2,8 @@
 /* One walk over namespaces and classes. Counts are limited, for a broken tree may have cycles. */
 #include "images/unit_index.h"
 
+#include "base/partition_point.h"
+
 #include <dwarf.h>
 #include <string.h>
 
@@ -241,31 +243,13 @@ void lode_unit_index_visit(Dwarf_Die *unit, LodeUnitVisitor visit, void *data)
 const LodeUnitFunction *lode_unit_index_find_function(const LodeUnitIndex *self, uint64_t address)
 {
 	const LodeUnitFunction *functions = (const void *)self->functions->data;
-	size_t low = 0, high = self->functions->len;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (functions[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_PARTITION_POINT(self->functions->len, i, functions[i].low <= address);
 	return low > 0 && address < functions[low - 1].high ? &functions[low - 1] : NULL;
 }
 
 const LodeUnitVariable *lode_unit_index_find_variable(const LodeUnitIndex *self, uint64_t address)
 {
 	const LodeUnitVariable *variables = (const void *)self->variables->data;
-	size_t low = 0, high = self->variables->len;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (variables[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_PARTITION_POINT(self->variables->len, i, variables[i].address <= address);
 	return low > 0 ? &variables[low - 1] : NULL;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sources/allocation_index.h"
 
+#include "base/partition_point.h"
+
 enum { LOWEST_LEVEL = 4 };
 
 typedef struct {
@@ -79,16 +81,11 @@ void lode_allocation_index_sort(LodeAllocationIndex *self)
 /* The last of the block that began at or before that time; NULL: none. */
 static const Entry *find_in_level(const GArray *level, uint64_t block, uint64_t time_ns)
 {
-	guint low = 0, high = level->len;
+	const Entry *entries = (const Entry *)(const void *)level->data;
+	guint low = LODE_PARTITION_POINT(level->len, i,
+		entries[i].block < block ||
+			(entries[i].block == block && entries[i].begin_ns <= time_ns));
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		const Entry *entry = &g_array_index(level, Entry, middle);
-		if (entry->block < block || (entry->block == block && entry->begin_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0 || g_array_index(level, Entry, low - 1).block != block)
 		return NULL;
 	return &g_array_index(level, Entry, low - 1);

@@ -4,6 +4,7 @@
  * is mapped can be unmapped in parts, and mapped over. Where records are missing at the end,
  * nothing is known to live on behind the last one.
  */
+#include "base/hash.h"
 #include "sources/allocation_log_reader.h"
 #include "sources/live_ranges.h"
 
@@ -23,15 +24,6 @@ typedef struct {
 	GArray *ended;          /* LodeLiveRange */
 	GArray *maps;           /* LodeLoggedAllocation, appended to the blocks at the end */
 } Replay;
-
-/* All 64 bits: blocks can lie at distances of powers of two. */
-static guint hash_address(gconstpointer key)
-{
-	uint64_t value = GPOINTER_TO_SIZE(key);
-
-	value = (value ^ value >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-	return (guint)(value >> 32);
-}
 
 static int compare_events(const void *a, const void *b)
 {
@@ -213,7 +205,7 @@ static bool build_index(Replay *self, GError **error)
 
 bool lode_allocation_log_find_lives(LodeAllocationLogReader *self, GError **error)
 {
-	g_autoptr(GHashTable) live = g_hash_table_new(hash_address, NULL);
+	g_autoptr(GHashTable) live = g_hash_table_new(lode_hash_pair, NULL);
 	g_autoptr(LodeLiveRanges) mapped = lode_live_ranges_new();
 	g_autoptr(GArray) ended = g_array_new(FALSE, FALSE, sizeof(LodeLiveRange));
 	g_autoptr(GArray) maps = g_array_new(FALSE, FALSE, sizeof(LodeLoggedAllocation));

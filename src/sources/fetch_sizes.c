@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sources/fetch_sizes.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 enum {
@@ -35,7 +37,7 @@ void lode_fetch_sizes_free(LodeFetchSizes *self)
 
 static KnownSize *place_of(LodeFetchSizes *self, uint64_t address)
 {
-	return &self->table[address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - TABLE_BITS)];
+	return &self->table[lode_hash_slot(address, TABLE_BITS)];
 }
 
 /* `distance` to the next fetch; 0: not known. */

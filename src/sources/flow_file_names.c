@@ -5,6 +5,8 @@
  */
 #include "sources/flow_file_names.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 enum { FIRST_SLOTS = 64 };
@@ -68,7 +70,7 @@ static uint32_t hash_bytes(uint64_t seed, const char *text, uint32_t length)
 		return (uint32_t)mix(hash ^ load_short(text, length), UINT64_C(0xd6e8feb86659fd93));
 	const char *last = text + length - 8;
 	for (; text < last; text += 8)
-		hash = mix(hash ^ load_8(text), UINT64_C(0x9e3779b97f4a7c15));
+		hash = mix(hash ^ load_8(text), LODE_HASH_MULTIPLIER);
 	return (uint32_t)mix(hash ^ load_8(last), UINT64_C(0xd6e8feb86659fd93));
 }
 

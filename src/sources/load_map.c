@@ -6,6 +6,7 @@
 #include "sources/load_map.h"
 
 #include "base/error.h"
+#include "base/partition_point.h"
 #include "sources/load_map_segments.h"
 #include "sources/text_lines.h"
 
@@ -366,15 +367,8 @@ bool lode_load_map_read(LodeLoadMap *self, const char *path, GError **error)
 
 const LodeLoadMapEntry *lode_load_map_find(const LodeLoadMap *self, uint64_t address)
 {
-	guint low = 0, high = self->entries->len;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		if (g_array_index(self->entries, LodeLoadMapEntry, middle).end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	guint low = LODE_PARTITION_POINT(self->entries->len, i,
+		g_array_index(self->entries, LodeLoadMapEntry, i).end <= address);
 	if (low == self->entries->len)
 		return NULL;
 	const LodeLoadMapEntry *entry = &g_array_index(self->entries, LodeLoadMapEntry, low);
