@@ -14,7 +14,7 @@ typedef struct {
 	GError **error;
 } Parser;
 
-static bool parse_sum(Parser *self, Wide *out_value);
+static bool parse_infix(Parser *self, unsigned level, Wide *out_value);
 
 static bool is_sign(const Parser *self, const char *signs)
 {
@@ -43,47 +43,10 @@ static bool parse_variable(Parser *self, Wide *out_value)
 	return lode_placement_tokens_next(self->tokens, self->error);
 }
 
-static bool parse_parenthesis(Parser *self, Wide *out_value)
-{
-	if (!lode_placement_tokens_next(self->tokens, self->error) || !parse_sum(self, out_value))
-		return false;
-	if (!is_sign(self, ")"))
-		return lode_placement_tokens_fail(self->tokens,
-			lode_placement_tokens_at(self->tokens), self->error, "expected ')'");
-	return lode_placement_tokens_next(self->tokens, self->error);
-}
-
-static bool parse_factor(Parser *self, Wide *out_value);
-
-static bool parse_signed(Parser *self, Wide *out_value)
-{
-	bool is_negative = is_sign(self, "-");
-
-	if (!lode_placement_tokens_next(self->tokens, self->error) ||
-		!parse_factor(self, out_value))
-		return false;
-	if (is_negative)
-		*out_value = -*out_value;
-	return true;
-}
-
-static bool parse_nested(Parser *self, Wide *out_value)
-{
-	const LodePlacementToken *token = lode_placement_tokens_at(self->tokens);
-
-	if (self->depth == MAX_DEPTH)
-		return lode_placement_tokens_fail(self->tokens, token, self->error,
-			"more than %d parentheses and signs inside each other", MAX_DEPTH);
-	self->depth++;
-	bool is_parsed = is_sign(self, "(") ? parse_parenthesis(self, out_value)
-	                                    : parse_signed(self, out_value);
-	self->depth--;
-	return is_parsed;
-}
-
 static bool parse_factor(Parser *self, Wide *out_value)
 {
 	const LodePlacementToken *token = lode_placement_tokens_at(self->tokens);
+	bool is_end = token->kind == LODE_PLACEMENT_TOKEN_END;
 
 	if (token->kind == LODE_PLACEMENT_TOKEN_NUMBER) {
 		*out_value = (Wide)token->number;
@@ -91,13 +54,25 @@ static bool parse_factor(Parser *self, Wide *out_value)
 	}
 	if (token->kind == LODE_PLACEMENT_TOKEN_VARIABLE)
 		return parse_variable(self, out_value);
-	if (is_sign(self, "(+-"))
-		return parse_nested(self, out_value);
-	return lode_placement_tokens_fail(self->tokens, token, self->error,
-		"%s%s%s, expected a number",
-		token->kind == LODE_PLACEMENT_TOKEN_END ? "the command ends" : "'",
-		token->kind == LODE_PLACEMENT_TOKEN_END ? "" : token->text,
-		token->kind == LODE_PLACEMENT_TOKEN_END ? "" : "'");
+	if (!is_sign(self, "(+-"))
+		return lode_placement_tokens_fail(self->tokens, token, self->error,
+			"%s%s%s, expected a number", is_end ? "the command ends" : "'",
+			is_end ? "" : token->text, is_end ? "" : "'");
+	if (self->depth == MAX_DEPTH)
+		return lode_placement_tokens_fail(self->tokens, token, self->error,
+			"more than %d parentheses and signs inside each other", MAX_DEPTH);
+	bool is_parenthesis = is_sign(self, "("), is_negative = is_sign(self, "-");
+	self->depth++;
+	if (!lode_placement_tokens_next(self->tokens, self->error) ||
+		!(is_parenthesis ? parse_infix(self, 0, out_value) : parse_factor(self, out_value)))
+		return false;
+	self->depth--;
+	if (is_negative)
+		*out_value = -*out_value;
+	if (is_parenthesis && !is_sign(self, ")"))
+		return lode_placement_tokens_fail(self->tokens,
+			lode_placement_tokens_at(self->tokens), self->error, "expected ')'");
+	return !is_parenthesis || lode_placement_tokens_next(self->tokens, self->error);
 }
 
 /* Applies one operator; false: it has no result. The smallest value has no negative: kept out. */
@@ -116,22 +91,25 @@ static bool apply(char sign, Wide a, Wide b, Wide *out_value)
 		return false;
 	else
 		*out_value = sign == '/' ? a / b : a % b;
-	return !is_lost && *out_value<limit && * out_value> - limit;
+	return !is_lost && -limit < *out_value && *out_value < limit;
 }
 
-/* Operands joined by the signs, from the left. */
-static bool parse_chain(
-	Parser *self, const char *signs, bool (*operand)(Parser *, Wide *), Wide *out_value)
+/* Operands joined by the signs of a level, from the left; later levels bind tighter. */
+static bool parse_infix(Parser *self, unsigned level, Wide *out_value)
 {
+	static const char *const signs[] = {"+-", "*/%"};
 	Wide value, right;
 
-	if (!operand(self, &value))
+	if (level == G_N_ELEMENTS(signs))
+		return parse_factor(self, out_value);
+	if (!parse_infix(self, level + 1, &value))
 		return false;
-	while (is_sign(self, signs)) {
+	while (is_sign(self, signs[level])) {
+		/* A copy: its text is gone with the next token. */
 		LodePlacementToken sign = *lode_placement_tokens_at(self->tokens);
 		char character = *sign.text;
 		if (!lode_placement_tokens_next(self->tokens, self->error) ||
-			!operand(self, &right))
+			!parse_infix(self, level + 1, &right))
 			return false;
 		if (!apply(character, value, right, &value))
 			return lode_placement_tokens_fail(self->tokens, &sign, self->error, "%s",
@@ -141,21 +119,11 @@ static bool parse_chain(
 	return true;
 }
 
-static bool parse_product(Parser *self, Wide *out_value)
-{
-	return parse_chain(self, "*/%", parse_factor, out_value);
-}
-
-static bool parse_sum(Parser *self, Wide *out_value)
-{
-	return parse_chain(self, "+-", parse_product, out_value);
-}
-
 static bool parse(LodePlacementTokens *tokens, Wide *out_value, GError **error)
 {
 	Parser parser = {.tokens = tokens, .error = error};
 
-	return parse_sum(&parser, out_value);
+	return parse_infix(&parser, 0, out_value);
 }
 
 bool lode_placement_number_parse(LodePlacementTokens *tokens, const char *what, uint64_t min,
@@ -186,9 +154,11 @@ bool lode_placement_number_parse_step(
 
 	if (!parse(tokens, &value, error))
 		return false;
-	if (value == 0 || value > INT32_MAX || value < -(Wide)INT32_MAX)
-		return lode_placement_tokens_fail(tokens, &start, error, "a step of %s",
-			value == 0 ? "0 goes nowhere" : "more than 2^31");
+	if (value == 0)
+		return lode_placement_tokens_fail(tokens, &start, error, "the step must not be 0");
+	if (value > INT32_MAX || value < -(Wide)INT32_MAX)
+		return lode_placement_tokens_fail(
+			tokens, &start, error, "a step of more than 2^31");
 	*out_value = (int64_t)value;
 	return true;
 }

@@ -213,7 +213,7 @@ static void test_errors(void)
 		{HEAD "distribute threads 3:0 across memories\n",
 			"FILE: line 3, column 20: from 3 in steps of 1 one never comes to 0"},
 		{HEAD "distribute threads 0:3:0 across memories\n",
-			"FILE: line 3, column 24: a step of 0 goes nowhere"},
+			"FILE: line 3, column 24: the step must not be 0"},
 		{HEAD "distribute threads 0 across memories\n",
 			"FILE: line 3, column 22: 'across', expected ':' and where they end"},
 		{HEAD "place range 2 to 1 on memory 0\n",
