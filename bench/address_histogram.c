@@ -109,8 +109,7 @@ static sqlite3 *fill_table(const Access *accesses, uint32_t n)
 	sqlite3_open(":memory:", &database);
 	sqlite3_exec(database,
 		"CREATE TABLE access (thread INT, address INT, loads INT, stores INT, weight "
-		"REAL); "
-		"BEGIN",
+		"REAL); BEGIN",
 		NULL, NULL, NULL);
 	sqlite3_prepare_v2(
 		database, "INSERT INTO access VALUES (?, ?, ?, ?, 1)", -1, &insert, NULL);

@@ -157,8 +157,7 @@ static bool check_sharing(const LodeHierarchy *self, GError **error)
 		if (first != NULL && first->line_bytes != cache->line_bytes) {
 			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 				"'%s': of several cores, the private caches of data have lines of "
-				"one "
-				"size, and '%s' has %u bytes",
+				"one size, and '%s' has %u bytes",
 				cache->name, first->name, first->line_bytes);
 			return false;
 		}

@@ -69,8 +69,7 @@ static const GOptionEntry graph[] = {
 		"instruction|block|function"},
 	{"attributes", 0, 0, G_OPTION_ARG_STRING, &given.attributes,
 		"the namespaces to use, with commas (default: op,kind,mem,ev,at,loop,obj; all "
-		"where "
-		"the graphs were given)",
+		"where the graphs were given)",
 		"LIST"},
 	{"exclude", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.exclude,
 		"drop attributes like 'op:mov*'; may be given again", "GLOB"},
@@ -100,8 +99,7 @@ static const GOptionEntry work[] = {
 	{"name", 0, 0, G_OPTION_ARG_STRING, &given.name,
 		"the name of the run; one of the same name is replaced (default: main)", "RUN"},
 	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
-		"the number of threads; the result does not depend on it (default: all "
-		"processors)",
+		"the number of threads; the result does not depend on it (default: all processors)",
 		"N"},
 	{"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
 		"the most memory to work with, such as 4G (default: half of it)", "SIZE"},

@@ -43,11 +43,10 @@ const LodeVerb lode_verb_mine = {
 	.summary = "mine a profile for the sequences that cost most",
 	.description =
 		"A sequence is a list of elements, each a set of attributes of an instruction, "
-		"that "
-		"follow each other along the paths of the program. Its weight is the share of all "
-		"cost that is spent in it, its frequency the share of all executed instructions "
-		"that belong to it. The result is stored in the profile as a named run, beside "
-		"those that are there. Ctrl-C stores nothing.\n"
+		"that follow each other along the paths of the program. Its weight is the share of "
+		"all cost that is spent in it, its frequency the share of all executed "
+		"instructions that belong to it. The result is stored in the profile as a named "
+		"run, beside those that are there. Ctrl-C stores nothing.\n"
 		"\n"
 		"Examples:\n"
 		"  lode mine x.lode                                  the defaults, as run 'main'\n"

@@ -26,8 +26,7 @@ static const GOptionEntry options[] = {
 		"where they should be",
 		NULL},
 	{"topology", 0, 0, G_OPTION_ARG_STRING, &given.topology,
-		"take this machine to be as described, such as \"numa:2 pu:1\" (default: as it "
-		"is)",
+		"take this machine to be as described, such as \"numa:2 pu:1\" (default: as it is)",
 		"MACHINE"},
 	{"quiet", 'q', 0, G_OPTION_ARG_NONE, &given.is_quiet, "do not say what could not be placed",
 		NULL},

@@ -120,8 +120,7 @@ static bool sort_inputs(Inputs *self, const LodeImportOptions *options, GError *
 	if (self->allocations->len > 0 && self->perf->len == 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"%s: an allocation log says something only beside the perf.data of the "
-			"same "
-			"run",
+			"same run",
 			(const char *)self->allocations->pdata[0]);
 		return false;
 	}

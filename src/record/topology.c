@@ -151,7 +151,8 @@ static void take_distances(
 	LodeTopology *self, const struct hwloc_distances_s *given, const GArray *objects)
 {
 	unsigned n = self->nodes->len;
-	g_autofree double *distances = g_new(double, (size_t)n *n);
+	const size_t n_pairs = (size_t)n * n;
+	g_autofree double *distances = g_new(double, n_pairs);
 
 	for (unsigned from = 0; from < n; from++) {
 		hwloc_obj_t source = g_array_index(objects, hwloc_obj_t, from);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The references of a frame as they are, for traces that are no program's:
+ * The references of a frame as they are, for traces that are not of a program:
  *
- *   narrow   words  code (8 bits) │ address (its lower 56 bits)     a code: kind, size, upper 8
- * bits wide     words  address (64 bits) codes  code (8 bits)                                   a
- * code: kind, size both     head   what the codes stand for, threads, what has no code
+ *   narrow   words   code (8 bits) │ address (its lower 56 bits)
+ *            a code stands for kind, size and the upper 8 bits of the address
+ *   wide     words   address (64 bits)
+ *            codes   code (8 bits)
+ *            a code stands for kind and size
+ *   both     head    what the codes stand for, threads, references without a code
  *
  * Narrow is the usual raw form, so that a frame is never much larger than that form compressed; it
  * needs 256 codes to be enough. Words are packed and unpacked a chunk at a time.

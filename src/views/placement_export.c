@@ -207,8 +207,7 @@ bool lode_placement_export(const LodePlacement *placement, const LodeTopology *t
 	if (placement->n_memories > topology->nodes->len) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"the placement is for %u memories, and %s has %u; describe its machine "
-			"with "
-			"--topology",
+			"with --topology",
 			placement->n_memories, topology->description, topology->nodes->len);
 		return false;
 	}

@@ -129,8 +129,7 @@ static void put_caption(const Report *self, const char *what)
 	else
 		lode_profile_lines_print(&self->options->terminal, self->out,
 			"Run '%s': %s sequences, support from %s, gap %u, window %u, size to "
-			"%u%s%s. "
-			"%s",
+			"%u%s%s. %s",
 			self->run->name, lode_number_format_count(self->run->sequences->len, a),
 			lode_number_format_share(parameters->min_support, c), parameters->gap,
 			parameters->window, parameters->iterations,

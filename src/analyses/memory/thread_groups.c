@@ -417,8 +417,9 @@ void lode_thread_groups_find(const LodeThreadGraph *graph, uint32_t *out_memorie
 {
 	uint32_t n = graph->n_threads, n_memories = graph->n_memories;
 	g_autofree uint32_t *memories = g_new0(uint32_t, n), *sizes = g_new0(uint32_t, n_memories);
-	g_autofree double *joined = g_new0(double, (size_t)n *n_memories);
-	g_autofree double *distances = g_new0(double, (size_t)n_memories *n_memories);
+	const size_t n_joined = (size_t)n * n_memories, n_pairs = (size_t)n_memories * n_memories;
+	g_autofree double *joined = g_new0(double, n_joined);
+	g_autofree double *distances = g_new0(double, n_pairs);
 	g_autofree bool *is_locked = g_new0(bool, n);
 	Search self = {
 		.graph = graph,

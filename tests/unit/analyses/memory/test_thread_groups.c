@@ -115,9 +115,9 @@ static void test_against_all(void)
 /* Groups that were planted, their threads mixed, with noise between all. */
 static void test_planted(void)
 {
-	enum { GROUPS = 8, SIZE = 6, N = GROUPS * SIZE };
+	enum { GROUPS = 8, SIZE = 6, N = GROUPS * SIZE, N_PAIRS = N * N };
 	g_autoptr(GRand) random = g_rand_new_with_seed(5);
-	g_autofree double *shared = g_new0(double, N *N);
+	g_autofree double *shared = g_new0(double, N_PAIRS);
 	uint32_t planted[N], memories[N], capacities[GROUPS];
 
 	for (uint32_t i = 0; i < N; i++)
