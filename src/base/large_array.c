@@ -22,3 +22,13 @@ GArray *lode_large_array_new(size_t element_size, size_t n)
 	lode_large_array_advise(array->data, n * element_size);
 	return array;
 }
+
+bool lode_large_array_has_room(size_t element_size, size_t n)
+{
+	/* Through a volatile, since compilers leave out memory that nobody uses. */
+	void *volatile probe = g_try_malloc_n(MAX(n, 1), element_size);
+	bool has_room = probe != NULL;
+
+	g_free(probe);
+	return has_room;
+}

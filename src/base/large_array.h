@@ -6,6 +6,7 @@
 #pragma once
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* An empty array with room for `n` elements, which appending does not clear. */
@@ -13,3 +14,7 @@ GArray *lode_large_array_new(size_t element_size, size_t n);
 
 /* Asks for huge pages below memory that was not touched yet. */
 void lode_large_array_advise(void *data, size_t size);
+
+/* Whether memory for `n` elements can be had now. To be asked where an input says how many: GLib
+ * ends the program when it gets none. */
+bool lode_large_array_has_room(size_t element_size, size_t n);

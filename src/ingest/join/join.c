@@ -3,162 +3,151 @@
 #include "ingest/join/join.h"
 
 #include "base/error.h"
-#include "base/worker_pool.h"
+#include "base/large_array.h"
+#include "base/partition_point.h"
 
-uint32_t lode_join_find_function(const LodeJoin *self, uint32_t image, uint64_t address)
+/* Functions are sorted by image, then address. */
+uint32_t lode_join_find_function(const LodeProfile *profile, uint32_t image, uint64_t address)
 {
+	const LodeFunction *functions = (const LodeFunction *)profile->functions->data;
+
 	if (image == LODE_NONE)
 		return LODE_NONE;
-	uint32_t low = g_array_index(self->image_functions, uint32_t, image);
-	uint32_t high = g_array_index(self->image_functions, uint32_t, image + 1);
-	uint32_t first = low;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (lode_profile_function(self->profile, middle)->address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > first ? low - 1 : LODE_NONE;
+	uint32_t n = LODE_PARTITION_POINT(profile->functions->len, i,
+		functions[i].image < image ||
+			(functions[i].image == image && functions[i].address <= address));
+	return n > 0 && functions[n - 1].image == image ? n - 1 : LODE_NONE;
 }
 
-int lode_join_compare_sites(const void *a, const void *b)
+uint32_t lode_join_find(const LodeProfile *profile, uint32_t image, uint64_t address)
 {
-	const LodeJoinSite *left = a, *right = b;
-
-	if (left->image != right->image)
-		return left->image < right->image ? -1 : 1;
-	if (left->address != right->address)
-		return left->address < right->address ? -1 : 1;
-	return (left->row > right->row) - (left->row < right->row);
-}
-
-uint32_t lode_join_find(const LodeJoin *self, uint32_t image, uint64_t address)
-{
-	uint32_t function = lode_join_find_function(self, image, address);
+	uint32_t function = lode_join_find_function(profile, image, address);
 
 	if (function == LODE_NONE)
 		return LODE_NONE;
-	const LodeFunction *found = lode_profile_function(self->profile, function);
-	uint32_t low = found->first_instruction, end = low + found->n_instructions, high = end;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (lode_profile_instruction(self->profile, middle)->address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == end || lode_profile_instruction(self->profile, low)->address != address)
+	const LodeFunction *found = lode_profile_function(profile, function);
+	const LodeInstruction *own = lode_profile_instruction(profile, found->first_instruction);
+	uint32_t at = LODE_PARTITION_POINT(found->n_instructions, i, own[i].address < address);
+	if (at == found->n_instructions || own[at].address != address)
 		return LODE_NONE;
-	return low;
+	return found->first_instruction + at;
 }
 
-static void free_segments(void *data)
+static LodeProfile *begin_profile(const LodeRecording *recording, const LodeJoinContext *context)
 {
-	g_clear_pointer((GArray **)&data, g_array_unref);
+	LodeProfile *profile = lode_profile_new();
+
+	profile->program = lode_profile_intern(
+		profile, context->program != NULL ? context->program : recording->command);
+	profile->creator = lode_profile_intern(
+		profile, recording->creator != NULL ? recording->creator : "callgrind");
+	profile->frequency = recording->frequency;
+	profile->n_samples = recording->n_samples;
+	return profile;
 }
 
-static void join_init(LodeJoin *self)
+/* Most of what the steps make has one row for each of the recording's. GLib would end the program
+ * where there is no memory for them. */
+static bool check_memory(const LodeRecording *recording, GError **error)
 {
-	self->profile = lode_profile_new();
-	self->object_images = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	self->object_segments = g_ptr_array_new_with_free_func(free_segments);
-	self->image_ids = g_hash_table_new(g_str_hash, g_str_equal);
-	self->unknown_images = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	self->sites = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
-	self->first_rows = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	self->rows = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	self->image_functions = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	self->transfers = g_array_new(FALSE, FALSE, sizeof(LodeJoinTransfer));
-	self->column_events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeJoinObjects));
+	const size_t row_size = 2 * sizeof(LodeJoinSite) + sizeof(LodeInstruction) +
+	                        2 * sizeof(uint32_t) + sizeof(LodeJoinCode) + sizeof(LodeCost) +
+	                        4 * sizeof(double);
+	guint n = recording->instructions->len;
+
+	if (lode_large_array_has_room(row_size, n))
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+		"not enough memory for %u instructions of %zu bytes each", n, row_size);
+	return false;
 }
 
-static void join_clear(LodeJoin *self)
-{
-	for (size_t i = 0; i < self->n_binaries; i++) {
-		lode_binary_image_close(self->binaries[i]);
-		g_free(self->open_errors[i]);
-	}
-	g_free(self->binaries);
-	g_free(self->open_errors);
-	g_array_unref(self->object_images);
-	g_array_unref(self->unknown_images);
-	g_ptr_array_unref(self->object_segments);
-	g_hash_table_unref(self->image_ids);
-	g_clear_pointer(&self->sites, g_array_unref);
-	g_array_unref(self->first_rows);
-	g_array_unref(self->rows);
-	g_array_unref(self->image_functions);
-	g_array_unref(self->transfers);
-	g_array_unref(self->column_events);
-	g_array_unref(self->objects);
-	lode_memory_objects_free(self->memory_objects);
-	g_free(self->codes);
-	lode_recording_free(self->inferred);
-	lode_profile_free(self->profile);
-}
+enum { N_STEPS = 11 };
 
 typedef struct {
-	const char *stage;
-	bool (*run)(LodeJoin *self, GError **error);
-} Step;
+	const LodeProgress *progress;
+	unsigned n_begun;
+} Steps;
 
-static const Step steps[] = {
-	{"naming events", lode_join_events},
-	{"opening images", lode_join_images},
-	{"working out executions", lode_join_infer},
-	{"finding functions", lode_join_functions},
-	{"joining jumps and calls", lode_join_transfers},
-	{"decoding", lode_join_decode},
-	{"computing the flow", lode_join_flow},
-	{"summing costs", lode_join_costs},
-	{"naming data objects", lode_join_objects},
-	{"naming attributes", lode_join_attributes},
-	{"joining data addresses", lode_join_memory},
-};
-
-static bool run_steps(LodeJoin *self, GError **error)
+/* Says what is done next; an error when the user asked to stop. */
+static bool begin(Steps *self, const char *stage, GError **error)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
-		lode_progress_report(self->progress, steps[i].stage, (double)i,
-			(double)G_N_ELEMENTS(steps), NULL);
-		if (lode_progress_is_cancelled(self->progress)) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
-			return false;
-		}
-		if (!steps[i].run(self, error))
-			return false;
-	}
-	return true;
+	lode_progress_report(self->progress, stage, self->n_begun++, N_STEPS, NULL);
+	if (!lode_progress_is_cancelled(self->progress))
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	return false;
 }
 
-LodeProfile *lode_join_recording(const LodeRecording *recording, const LodeJoinContext *context,
+LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinContext *context,
 	const LodeProgress *progress, GError **error)
 {
-	LodeJoin self = {
-		.context = context,
-		.progress = progress,
-		.n_workers = context->threads != 0 ? context->threads
-	                                           : lode_worker_pool_default_size(),
-		.recording = recording,
-		.recorded = recording,
-		.load_maps = context->load_maps,
-		.jit = context->jit,
-		.memory_reading = context->memory_reading,
-	};
-	LodeProfile *profile = NULL;
+	g_autoptr(LodeProfile) profile = begin_profile(recorded, context);
+	g_auto(LodeJoinEvents) events = {0};
+	g_auto(LodeJoinImages) images = {0};
+	g_auto(LodeJoinRows) rows = {0};
+	g_auto(LodeJoinObjects) objects = {0};
+	g_autoptr(LodeRecording) inferred = NULL;
+	g_autoptr(GArray) sites = NULL;
+	g_autoptr(GArray) transfers = NULL;
+	g_autofree LodeJoinCode *codes = NULL;
+	const LodeRecording *recording = recorded;
+	Steps steps = {.progress = progress};
 
-	join_init(&self);
-	self.profile->program = lode_profile_intern(
-		self.profile, context->program != NULL ? context->program : recording->command);
-	self.profile->creator = lode_profile_intern(
-		self.profile, recording->creator != NULL ? recording->creator : "callgrind");
-	self.profile->frequency = recording->frequency;
-	self.profile->n_samples = recording->n_samples;
-	if (run_steps(&self, error))
-		profile = g_steal_pointer(&self.profile);
-	join_clear(&self);
-	return profile;
+	if (!check_memory(recorded, error) || !begin(&steps, "naming events", error) ||
+		!lode_join_events(profile, recorded, &events, error))
+		return NULL;
+
+	if (!begin(&steps, "opening images", error))
+		return NULL;
+	sites = lode_join_images(profile, recorded, context, &images);
+
+	if (!begin(&steps, "working out executions", error))
+		return NULL;
+	if (recorded->frequency != LODE_FREQUENCY_EXACT) {
+		g_autoptr(GArray) sampled = g_steal_pointer(&sites);
+		const LodeJoinPlaced samples = {recorded, sampled};
+		inferred = lode_join_infer(profile, &images, &samples, &sites, error);
+		if (inferred == NULL)
+			return NULL;
+		recording = inferred;
+	}
+
+	if (!begin(&steps, "finding functions", error))
+		return NULL;
+	const LodeJoinPlaced placed = {recording, sites};
+	lode_join_functions(profile, &images, &placed, events.count_column, &rows);
+	g_clear_pointer(&sites, g_array_unref); /* as large as the recording */
+
+	if (!begin(&steps, "joining jumps and calls", error))
+		return NULL;
+	transfers = lode_join_transfers(profile, &images, recording);
+
+	if (!begin(&steps, "decoding", error))
+		return NULL;
+	codes = lode_join_decode(profile, &images, transfers);
+
+	if (!begin(&steps, "computing the flow", error))
+		return NULL;
+	lode_join_flow(profile, recording, transfers, codes);
+
+	if (!begin(&steps, "summing costs", error))
+		return NULL;
+	lode_join_costs(profile, &rows, &events);
+
+	if (!begin(&steps, "naming data objects", error))
+		return NULL;
+	lode_join_objects(profile, context->memory_reading, codes, &objects);
+
+	if (!begin(&steps, "naming attributes", error))
+		return NULL;
+	lode_join_attributes(profile, &images, &rows, codes, &objects);
+	lode_join_account(profile, recorded, &images, codes);
+
+	const LodeJoinAccesses accesses = {
+		context->memory_reading, recording, &events, &images, &objects};
+	if (!begin(&steps, "joining data addresses", error) ||
+		!lode_join_memory(profile, &accesses, error))
+		return NULL;
+	return g_steal_pointer(&profile);
 }

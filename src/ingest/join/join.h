@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The join of a recording with the binaries that ran. One struct goes through the steps,
- * each of which fills what the next one reads; the profile grows along the way.
+ * The join of a recording with the binaries that ran. Each step takes what earlier ones made and
+ * makes one thing more; all of them add to the profile.
  *
- *   objects ──images──▶ rows by (image, address) ──infer──▶ with executions, where these were not
- *   counted ──functions──▶ profile.functions, .instructions
- *   jumps, calls ──transfers──▶ between instructions ──decode──▶ codes, profile.blocks
- *   ──flow──▶ profile.edges, next_count, inflow ──costs──▶ profile.costs
- *   ──attributes──▶ attribute sets, locations
+ *   recording ─events──────▶ LodeJoinEvents: its columns as events of the profile
+ *             ─images──────▶ LodeJoinImages: binaries, opened; profile.images
+ *             ─sites───────▶ where each row lies, by (image, address)
+ *             ─infer───────▶ the same with executions, where these were not counted
+ *   sites     ─functions───▶ LodeJoinRows; profile.functions, .instructions
+ *   jumps     ─transfers───▶ between instructions
+ *             ─decode──────▶ LodeJoinCode of each instruction; profile.blocks
+ *             ─flow────────▶ profile.edges, next_count, inflow
+ *             ─costs───────▶ profile.costs
+ *             ─objects─────▶ LodeJoinObjects, where data addresses were recorded
+ *             ─attributes──▶ attribute sets, locations
+ *             ─memory──────▶ profile.memory
  *
- * From the functions step on, an index of `codes`, `first_rows` and profile.instructions means the
- * same instruction. Private to ingest/.
+ * From the functions step on, an instruction is a number: of profile.instructions, of the codes, of
+ * LodeJoinRows.first and of LodeJoinObjects.operands. Private to ingest/.
  */
 #pragma once
 
@@ -23,6 +30,115 @@
 #include "sources/jit_code_set.h"
 #include "sources/load_map_set.h"
 #include "sources/recording.h"
+
+/* What a recording is joined with; all borrowed. */
+typedef struct {
+	const LodeLoadMapSet *load_maps;
+	const LodeJitCodeSet *jit;
+	LodeMemoryReading *memory_reading; /* NULL: no data addresses were recorded */
+	const char *program; /* the command line, when the caller knows it better; may be NULL */
+	bool allow_debuginfod;
+	unsigned threads; /* 0: all processors */
+} LodeJoinContext;
+
+/* The whole join. Takes nothing over; the caller owns the result. */
+LodeProfile *lode_join_recording(const LodeRecording *recording, const LodeJoinContext *context,
+	const LodeProgress *progress, GError **error);
+
+/* A recording's columns in the profile. */
+typedef struct {
+	uint32_t count_column; /* of event "Ir" */
+	GArray *column_events; /* uint32_t: event of each column; LODE_NONE for executions */
+} LodeJoinEvents;
+
+/* Adds the events, also those made of others, and chooses the weight. */
+bool lode_join_events(
+	LodeProfile *profile, const LodeRecording *recording, LodeJoinEvents *out, GError **error);
+void lode_join_events_clear(LodeJoinEvents *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeJoinEvents, lode_join_events_clear)
+
+/* The profile's images by what the recording calls them, and their files. */
+typedef struct {
+	const LodeJoinContext *context;
+	unsigned n_workers;
+	GHashTable *ids;            /* interned path → image + 1 */
+	GArray *object_images;      /* uint32_t: image of each object; LODE_NONE for "???" */
+	GArray *unknown_images;     /* uint32_t × objects: for addresses no map explains */
+	GPtrArray *segments;        /* GArray of LodeLoadMapSegment of each object, NULL where they
+	                               are not known; empty when no code was made at run time */
+	LodeBinaryImage **binaries; /* of each image; NULL where there is no file */
+	char **open_errors;         /* why not */
+	size_t n;
+} LodeJoinImages;
+
+/* An executed instruction of the recording, and where it lies. Sorted by (image, address, row). */
+typedef struct {
+	uint64_t address;
+	uint32_t image;
+	uint32_t row; /* of recording->instructions */
+} LodeJoinSite;
+
+/* The order of LodeJoinSite, for qsort(). */
+int lode_join_compare_sites(const void *a, const void *b);
+
+/* Rows of a recording, and where each lies; borrowed. */
+typedef struct {
+	const LodeRecording *recording;
+	const GArray *sites; /* LodeJoinSite */
+} LodeJoinPlaced;
+
+/* Names the images that ran, opens them, and gives the sites of the recording's rows; the caller
+ * owns both. Samples where a counting run executed nothing get none, and are accounted for. */
+GArray *lode_join_images(LodeProfile *profile, const LodeRecording *recording,
+	const LodeJoinContext *context, LodeJoinImages *out);
+void lode_join_images_clear(LodeJoinImages *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeJoinImages, lode_join_images_clear)
+
+typedef struct {
+	uint32_t image;
+	uint64_t address;
+} LodeJoinPlace;
+
+/* Where an address of an object of the recording lies; image LODE_NONE when nothing tells. */
+LodeJoinPlace lode_join_place(const LodeJoinImages *self, const LodeRecording *recording,
+	uint32_t object, uint64_t address);
+
+/* A recording as if executions had been counted, with its sites; the caller owns both. It refers to
+ * the names of the one that has the samples. Errors: _LIMIT. */
+LodeRecording *lode_join_infer(LodeProfile *profile, const LodeJoinImages *images,
+	const LodeJoinPlaced *samples, GArray **out_sites, GError **error);
+
+/* The rows of a recording that each instruction has. */
+typedef struct {
+	const LodeRecording *recording; /* borrowed */
+	GArray *first;                  /* uint32_t × (instructions + 1): range of `rows` */
+	GArray *rows;                   /* uint32_t: of recording->instructions */
+} LodeJoinRows;
+
+/* Adds functions, by (image, address), and their executed instructions with counts. */
+void lode_join_functions(LodeProfile *profile, const LodeJoinImages *images,
+	const LodeJoinPlaced *placed, uint32_t count_column, LodeJoinRows *out);
+void lode_join_rows_clear(LodeJoinRows *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeJoinRows, lode_join_rows_clear)
+
+/* The last function of the image that begins at or before the address, or LODE_NONE. */
+uint32_t lode_join_find_function(const LodeProfile *profile, uint32_t image, uint64_t address);
+
+/* The executed instruction at an address, or LODE_NONE. */
+uint32_t lode_join_find(const LodeProfile *profile, uint32_t image, uint64_t address);
+
+/* A jump or call of the recording, between instructions. Sorted by (source, target). */
+typedef struct {
+	uint32_t source; /* LODE_NONE: of a trace, a thread began at the target */
+	uint32_t target; /* LODE_NONE: callgrind did not count it; of a trace, a thread ended */
+	bool is_call;
+	bool is_jump; /* by its instruction, so that it may show the way inside a function */
+	double count;
+} LodeJoinTransfer;
+
+/* LodeJoinTransfer; the caller owns them. What leaves from nowhere is accounted for. */
+GArray *lode_join_transfers(
+	LodeProfile *profile, const LodeJoinImages *images, const LodeRecording *recording);
 
 /* What the decoder and the control flow say of an executed instruction. */
 typedef struct {
@@ -37,100 +153,50 @@ typedef struct {
 	bool is_repeat, is_entry, is_loop_head, is_return_point;
 } LodeJoinCode;
 
-/* An executed instruction of the recording, and where it lies. Sorted by (image, address, row). */
-typedef struct {
-	uint64_t address;
-	uint32_t image;
-	uint32_t row; /* of recording->instructions */
-} LodeJoinSite;
+/* One for each instruction; the caller frees them. Adds blocks, and the functions' bytes. */
+LodeJoinCode *lode_join_decode(
+	LodeProfile *profile, const LodeJoinImages *images, const GArray *transfers);
 
-/* A jump or call of the recording, between instructions. Sorted by (source, target). */
-typedef struct {
-	uint32_t source; /* LODE_NONE: of a trace, a thread began at the target */
-	uint32_t target; /* LODE_NONE: callgrind did not count it; of a trace, a thread ended */
-	bool is_call;
-	bool is_jump; /* by its instruction, so that it may show the way inside a function */
-	double count;
-} LodeJoinTransfer;
+/* Adds edges, and how much of the flow is explained. May reorder the transfers. */
+void lode_join_flow(LodeProfile *profile, const LodeRecording *recording, GArray *transfers,
+	const LodeJoinCode *codes);
 
-typedef struct {
-	uint32_t image;
-	uint64_t address;
-} LodeJoinPlace;
+/* Adds the events' values; `events` are those of the rows' recording. */
+void lode_join_costs(LodeProfile *profile, const LodeJoinRows *rows, const LodeJoinEvents *events);
 
 /* What the operands of an instruction access: numbers of LodeMemoryObjects; 0: unknown. */
 typedef struct {
 	uint32_t numbers[2];
+} LodeJoinOperands;
+
+typedef struct {
+	LodeMemoryObjects *known; /* NULL: no data addresses were recorded */
+	GArray *operands;         /* LodeJoinOperands × instructions; empty likewise */
 } LodeJoinObjects;
 
-/* What a recording is joined with; all borrowed. */
-typedef struct {
-	const LodeLoadMapSet *load_maps;
-	const LodeJitCodeSet *jit;
-	LodeMemoryReading *memory_reading; /* NULL: no data addresses were recorded */
-	const char *program; /* the command line, when the caller knows it better; may be NULL */
-	bool allow_debuginfod;
-	unsigned threads; /* 0: all processors */
-} LodeJoinContext;
+/* Asks the debug information what each instruction accesses; begins profile->memory. Does nothing
+ * without a reading. */
+void lode_join_objects(LodeProfile *profile, LodeMemoryReading *reading, const LodeJoinCode *codes,
+	LodeJoinObjects *out);
+void lode_join_objects_clear(LodeJoinObjects *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeJoinObjects, lode_join_objects_clear)
 
+/* Gives each instruction its attributes and its source location. */
+void lode_join_attributes(LodeProfile *profile, const LodeJoinImages *images,
+	const LodeJoinRows *rows, const LodeJoinCode *codes, const LodeJoinObjects *objects);
+
+/* Counts what could not be resolved, under its reason. */
+void lode_join_account(LodeProfile *profile, const LodeRecording *recorded,
+	const LodeJoinImages *images, const LodeJoinCode *codes);
+
+/* What the accesses of a reading are joined with; borrowed. */
 typedef struct {
-	const LodeJoinContext *context;
-	const LodeProgress *progress;
-	unsigned n_workers;
+	LodeMemoryReading *reading;
 	const LodeRecording *recording;
-	const LodeRecording *recorded; /* as it was read */
-	LodeRecording *inferred;       /* `recording`, once executions were inferred; else NULL */
-	const LodeLoadMapSet *load_maps;
-	const LodeJitCodeSet *jit;
-	LodeProfile *profile;
+	const LodeJoinEvents *events; /* of the recording */
+	const LodeJoinImages *images;
+	const LodeJoinObjects *objects;
+} LodeJoinAccesses;
 
-	GArray *object_images;      /* uint32_t: image of each object; LODE_NONE for "???" */
-	GPtrArray *object_segments; /* GArray of LodeLoadMapSegment of each object, NULL where they
-	                               are not known; empty when no code was made at run time */
-	GHashTable *image_ids;      /* interned path → image + 1 */
-	GArray *unknown_images;     /* uint32_t × objects: for addresses no map explains */
-	LodeBinaryImage **binaries; /* of each image; NULL where there is no file */
-	char **open_errors;         /* why not */
-	size_t n_binaries;
-
-	GArray *sites;           /* LodeJoinSite; freed by the functions step */
-	GArray *first_rows;      /* uint32_t × (instructions + 1): range of `rows` */
-	GArray *rows;            /* uint32_t: rows of recording->instructions */
-	GArray *image_functions; /* uint32_t × (images + 1): range of profile.functions */
-	GArray *transfers;       /* LodeJoinTransfer */
-	LodeJoinCode *codes;
-	uint32_t ir_column;    /* of event "Ir" in the recording */
-	GArray *column_events; /* uint32_t: event of each column; LODE_NONE for executions */
-	LodeMemoryReading *memory_reading; /* NULL: no data addresses were recorded */
-	LodeMemoryObjects *memory_objects;
-	GArray *objects; /* LodeJoinObjects × instructions; empty without data addresses */
-} LodeJoin;
-
-/* The whole join. Takes nothing over; the caller owns the result. */
-LodeProfile *lode_join_recording(const LodeRecording *recording, const LodeJoinContext *context,
-	const LodeProgress *progress, GError **error);
-
-/* The steps, in this order. */
-bool lode_join_events(LodeJoin *self, GError **error);
-bool lode_join_images(LodeJoin *self, GError **error);
-bool lode_join_infer(LodeJoin *self, GError **error);
-bool lode_join_functions(LodeJoin *self, GError **error);
-bool lode_join_transfers(LodeJoin *self, GError **error);
-bool lode_join_decode(LodeJoin *self, GError **error);
-bool lode_join_flow(LodeJoin *self, GError **error);
-bool lode_join_costs(LodeJoin *self, GError **error);
-bool lode_join_objects(LodeJoin *self, GError **error);
-bool lode_join_attributes(LodeJoin *self, GError **error);
-bool lode_join_memory(LodeJoin *self, GError **error);
-
-/* Where an address of an object lies; image LODE_NONE when the load map does not know either. */
-LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t address);
-
-/* The order of LodeJoinSite, for qsort(). */
-int lode_join_compare_sites(const void *a, const void *b);
-
-/* The last function of the image that begins at or before the address, or LODE_NONE. */
-uint32_t lode_join_find_function(const LodeJoin *self, uint32_t image, uint64_t address);
-
-/* The executed instruction at an address, or LODE_NONE. */
-uint32_t lode_join_find(const LodeJoin *self, uint32_t image, uint64_t address);
+/* Adds threads, mappings and samples to profile->memory. Errors: _LIMIT. */
+bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GError **error);

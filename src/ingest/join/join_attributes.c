@@ -11,7 +11,11 @@
 enum { MAX_ATTRIBUTES = 64 };
 
 typedef struct {
-	LodeJoin *join;
+	LodeProfile *profile;
+	const LodeJoinImages *images;
+	const LodeJoinRows *rows;
+	const LodeJoinCode *codes;
+	const LodeJoinObjects *objects;
 	LodeIdCache sets, locations, pairs;
 	uint32_t n_pairs;             /* of data objects */
 	uint32_t ids[MAX_ATTRIBUTES]; /* of the set being made */
@@ -26,7 +30,7 @@ static void add_attribute(Naming *self, const char *name_space, const char *valu
 	/* A cut name must not end inside a character. */
 	g_autofree char *valid = g_utf8_make_valid(text, -1);
 	if (self->n_ids < MAX_ATTRIBUTES)
-		self->ids[self->n_ids++] = lode_profile_attribute(self->join->profile, valid);
+		self->ids[self->n_ids++] = lode_profile_attribute(self->profile, valid);
 }
 
 static void add_decoded_attributes(Naming *self, const LodeJoinCode *code)
@@ -82,13 +86,13 @@ static LodeIdKey set_key(const LodeJoinCode *code, const char *inlined, uint32_t
 }
 
 /* An object of its own and, where it is a member, its type. */
-static void add_objects(Naming *self, const LodeJoinObjects *objects)
+static void add_objects(Naming *self, const LodeJoinOperands *operands)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(objects->numbers); i++) {
-		if (objects->numbers[i] == 0)
+	for (size_t i = 0; i < G_N_ELEMENTS(operands->numbers); i++) {
+		if (operands->numbers[i] == 0)
 			continue;
 		const LodeOperandObject *object = lode_memory_objects_at(
-			self->join->memory_objects, objects->numbers[i]);
+			self->objects->known, operands->numbers[i]);
 		if (object->name != NULL)
 			add_attribute(self, "obj", object->name);
 		if (object->type_name != NULL)
@@ -97,12 +101,12 @@ static void add_objects(Naming *self, const LodeJoinObjects *objects)
 }
 
 /* One number for what is accessed, 0 for nothing: pairs are few. */
-static uint32_t object_pair(Naming *self, const LodeJoinObjects *objects)
+static uint32_t object_pair(Naming *self, const LodeJoinOperands *operands)
 {
-	const LodeIdKey key = {{objects->numbers[0], objects->numbers[1], 0}};
+	const LodeIdKey key = {{operands->numbers[0], operands->numbers[1], 0}};
 	bool is_new;
 
-	if (objects->numbers[0] == 0)
+	if (operands->numbers[0] == 0)
 		return 0;
 	LodeIdSlot *slot = lode_id_cache_find(&self->pairs, &key, &is_new);
 	if (is_new)
@@ -112,13 +116,13 @@ static uint32_t object_pair(Naming *self, const LodeJoinObjects *objects)
 
 static uint32_t attribute_set(Naming *self, uint32_t instruction, const char *inlined)
 {
-	static const LodeJoinObjects nothing = {{0, 0}};
-	const LodeJoinCode *code = &self->join->codes[instruction];
-	const LodeJoinObjects *objects = instruction < self->join->objects->len
-	                                         ? &g_array_index(self->join->objects,
-							   LodeJoinObjects, instruction)
-	                                         : &nothing;
-	LodeIdKey key = set_key(code, inlined, object_pair(self, objects));
+	static const LodeJoinOperands nothing = {{0, 0}};
+	const LodeJoinCode *code = &self->codes[instruction];
+	const LodeJoinOperands *operands = instruction < self->objects->operands->len
+	                                           ? &g_array_index(self->objects->operands,
+							     LodeJoinOperands, instruction)
+	                                           : &nothing;
+	LodeIdKey key = set_key(code, inlined, object_pair(self, operands));
 	bool is_new;
 	LodeIdSlot *slot = lode_id_cache_find(&self->sets, &key, &is_new);
 
@@ -129,8 +133,8 @@ static uint32_t attribute_set(Naming *self, uint32_t instruction, const char *in
 		add_position_attributes(self, code);
 		if (inlined != NULL)
 			add_attribute(self, "inl", inlined);
-		add_objects(self, objects);
-		slot->id = lode_profile_attribute_set(self->join->profile, self->ids, self->n_ids);
+		add_objects(self, operands);
+		slot->id = lode_profile_attribute_set(self->profile, self->ids, self->n_ids);
 	}
 	return slot->id;
 }
@@ -146,74 +150,77 @@ static uint32_t location(Naming *self, const LodeBinaryLocation *found)
 	LodeIdSlot *slot = lode_id_cache_find(&self->locations, &key, &is_new);
 	if (is_new)
 		slot->id = lode_profile_location(
-			self->join->profile, found->file, found->line, found->inlined);
+			self->profile, found->file, found->line, found->inlined);
 	return slot->id;
 }
 
 /* What valgrind itself knew of the line. */
-static LodeBinaryLocation recorded_location(const LodeJoin *join, uint32_t instruction)
+static LodeBinaryLocation recorded_location(const LodeJoinRows *rows, uint32_t instruction)
 {
-	uint32_t first = g_array_index(join->first_rows, uint32_t, instruction);
-	const LodeRecordedInstruction *row = &g_array_index(join->recording->instructions,
-		LodeRecordedInstruction, g_array_index(join->rows, uint32_t, first));
+	const LodeRecording *recording = rows->recording;
+	uint32_t first = g_array_index(rows->first, uint32_t, instruction);
+	const LodeRecordedInstruction *row = &g_array_index(recording->instructions,
+		LodeRecordedInstruction, g_array_index(rows->rows, uint32_t, first));
 	LodeBinaryLocation found = {0};
 
-	if (row->line == 0 || row->file >= join->recording->names->len)
+	if (row->line == 0 || row->file >= recording->names->len)
 		return found;
-	found.file = join->recording->names->pdata[row->file];
+	found.file = recording->names->pdata[row->file];
 	found.line = row->line;
 	return found;
 }
 
-static void locate_image(
-	const LodeJoin *join, uint32_t image, uint32_t first, uint32_t n, LodeBinaryLocation *out)
-{
-	g_autofree uint64_t *addresses = g_new(uint64_t, n);
-
-	for (uint32_t i = 0; i < n; i++)
-		addresses[i] = lode_profile_instruction(join->profile, first + i)->address;
-	lode_binary_image_locate(join->binaries[image], addresses, n, out);
-}
-
 static void name_image(Naming *self, uint32_t image, uint32_t first, uint32_t n)
 {
-	LodeJoin *join = self->join;
-	LodeBinaryImage *binary = join->binaries[image];
+	LodeInstruction *instructions = lode_profile_instruction(self->profile, first);
+	LodeBinaryImage *binary = self->images->binaries[image];
 	g_autofree LodeBinaryLocation *found = g_new0(LodeBinaryLocation, n);
 	bool has_lines = binary != NULL && lode_binary_image_has_lines(binary);
 
-	if (has_lines)
-		locate_image(join, image, first, n, found);
+	if (has_lines) {
+		g_autofree uint64_t *addresses = g_new(uint64_t, n);
+		for (uint32_t i = 0; i < n; i++)
+			addresses[i] = instructions[i].address;
+		lode_binary_image_locate(binary, addresses, n, found);
+	}
 	for (uint32_t i = 0; i < n; i++) {
-		LodeInstruction *instruction = lode_profile_instruction(join->profile, first + i);
 		if (!has_lines)
-			found[i] = recorded_location(join, first + i);
-		instruction->location = location(self, &found[i]);
-		instruction->attribute_set = attribute_set(self, first + i, found[i].inlined);
+			found[i] = recorded_location(self->rows, first + i);
+		instructions[i].location = location(self, &found[i]);
+		instructions[i].attribute_set = attribute_set(self, first + i, found[i].inlined);
 	}
 }
 
+/* Functions are sorted by image and hold ranges of instructions. */
 static void name_images(Naming *self)
 {
-	const LodeProfile *profile = self->join->profile;
+	const LodeProfile *profile = self->profile;
+	guint n = profile->functions->len, end;
 
-	for (uint32_t i = 0; i < profile->images->len; i++) {
-		uint32_t begin = g_array_index(self->join->image_functions, uint32_t, i);
-		uint32_t end = g_array_index(self->join->image_functions, uint32_t, i + 1);
-		if (begin == end)
-			continue;
-		uint32_t first = lode_profile_function(profile, begin)->first_instruction;
+	for (guint i = 0; i < n; i = end) {
+		const LodeFunction *first = lode_profile_function(profile, i);
+		for (end = i + 1;
+			end < n && lode_profile_function(profile, end)->image == first->image;)
+			end++;
 		const LodeFunction *last = lode_profile_function(profile, end - 1);
-		name_image(self, i, first, last->first_instruction + last->n_instructions - first);
+		name_image(self, first->image, first->first_instruction,
+			last->first_instruction + last->n_instructions - first->first_instruction);
 	}
 }
 
+/* What it takes to say why something is not resolved. */
+typedef struct {
+	LodeProfile *profile;
+	const LodeJoinImages *images;
+	const LodeJoinCode *codes;
+} Accounting;
+
 static const char *unresolved_reason(
-	const LodeJoin *join, const LodeFunction *function, const LodeJoinCode *code)
+	const Accounting *self, const LodeFunction *function, const LodeJoinCode *code)
 {
-	if (lode_profile_image(join->profile, function->image)->kind == LODE_IMAGE_UNRESOLVED)
+	if (lode_profile_image(self->profile, function->image)->kind == LODE_IMAGE_UNRESOLVED)
 		return "address outside any known image";
-	if (join->binaries[function->image] == NULL)
+	if (self->images->binaries[function->image] == NULL)
 		return "no image file";
 	if (function->code == NULL)
 		return "no code at this address of the image";
@@ -222,11 +229,11 @@ static const char *unresolved_reason(
 	return function->source == LODE_FUNCTION_RECORDED ? "no function bounds" : NULL;
 }
 
-static char *unresolved_example(const LodeJoin *join, const LodeInstruction *instruction)
+static char *unresolved_example(const Accounting *self, const LodeInstruction *instruction)
 {
-	const LodeFunction *function = lode_profile_function(join->profile, instruction->function);
-	const char *cause = join->open_errors[function->image];
-	const char *path = lode_profile_image(join->profile, function->image)->path;
+	const LodeFunction *function = lode_profile_function(self->profile, instruction->function);
+	const char *cause = self->images->open_errors[function->image];
+	const char *path = lode_profile_image(self->profile, function->image)->path;
 
 	if (cause != NULL)
 		return g_strdup(cause);
@@ -236,58 +243,70 @@ static char *unresolved_example(const LodeJoin *join, const LodeInstruction *ins
 
 /* Rows of `unresolved` are few, so that the reason's own search costs nothing; examples are made
  * once for each. */
-static void account_unresolved(LodeJoin *join)
+static void account_unresolved(Accounting *self)
 {
-	const LodeProfile *profile = join->profile;
+	LodeProfile *profile = self->profile;
 	const char *last_reason = NULL;
 
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
 		const LodeInstruction *instruction = lode_profile_instruction(profile, i);
 		const LodeFunction *function = lode_profile_function(
 			profile, instruction->function);
-		const char *reason = unresolved_reason(join, function, &join->codes[i]);
+		const char *reason = unresolved_reason(self, function, &self->codes[i]);
 		if (reason == NULL)
 			continue;
 		g_autofree char *example = reason != last_reason
-		                                   ? unresolved_example(join, instruction)
+		                                   ? unresolved_example(self, instruction)
 		                                   : NULL;
-		lode_profile_add_unresolved(join->profile, reason, example, instruction->count,
+		lode_profile_add_unresolved(profile, reason, example, instruction->count,
 			lode_profile_event_value(profile, profile->weight_event, i));
 		last_reason = reason;
 	}
 }
 
 /* What the recording's reader could not place. */
-static void account_unplaced(LodeJoin *join)
+static void account_unplaced(LodeProfile *profile, const GArray *rows)
 {
-	const GArray *rows = join->recorded->unresolved;
-
 	for (guint i = 0; i < rows->len; i++) {
 		LodeUnresolved row = g_array_index(rows, LodeUnresolved, i);
-		row.reason = lode_profile_intern(join->profile, row.reason);
-		row.example = lode_profile_intern(join->profile, row.example);
-		g_array_append_val(join->profile->unresolved, row);
+		row.reason = lode_profile_intern(profile, row.reason);
+		row.example = lode_profile_intern(profile, row.example);
+		g_array_append_val(profile->unresolved, row);
 	}
 }
 
 /* No execution is lost by it, but source lines and inlined functions may be. */
-static void account_broken_debug_information(LodeJoin *join)
+static void account_broken_debug_information(LodeProfile *profile, const LodeJoinImages *images)
 {
-	for (size_t i = 0; i < join->n_binaries; i++) {
-		const char *warning = join->binaries[i] != NULL
-		                              ? lode_binary_image_warning(join->binaries[i])
+	for (size_t i = 0; i < images->n; i++) {
+		const char *warning = images->binaries[i] != NULL
+		                              ? lode_binary_image_warning(images->binaries[i])
 		                              : NULL;
 		if (warning != NULL)
 			lode_profile_add_unresolved(
-				join->profile, "broken debug information", warning, 0, 0);
+				profile, "broken debug information", warning, 0, 0);
 	}
 }
 
-bool lode_join_attributes(LodeJoin *self, GError **error)
+void lode_join_account(LodeProfile *profile, const LodeRecording *recorded,
+	const LodeJoinImages *images, const LodeJoinCode *codes)
 {
-	Naming naming = {.join = self};
+	Accounting accounting = {profile, images, codes};
 
-	(void)error;
+	account_unresolved(&accounting);
+	account_unplaced(profile, recorded->unresolved);
+	account_broken_debug_information(profile, images);
+}
+
+void lode_join_attributes(LodeProfile *profile, const LodeJoinImages *images,
+	const LodeJoinRows *rows, const LodeJoinCode *codes, const LodeJoinObjects *objects)
+{
+	Naming naming = {.profile = profile,
+		.images = images,
+		.rows = rows,
+		.codes = codes,
+		.objects = objects};
+
 	lode_id_cache_init(&naming.sets);
 	lode_id_cache_init(&naming.locations);
 	lode_id_cache_init(&naming.pairs);
@@ -295,8 +314,4 @@ bool lode_join_attributes(LodeJoin *self, GError **error)
 	lode_id_cache_clear(&naming.sets);
 	lode_id_cache_clear(&naming.locations);
 	lode_id_cache_clear(&naming.pairs);
-	account_unresolved(self);
-	account_unplaced(self);
-	account_broken_debug_information(self);
-	return true;
 }

@@ -44,6 +44,12 @@ static const ClearEvent clear_events[] = {
 	{"branch-miss", "mispredicted branches", 10, {"Bcm", "Bim"}},
 };
 
+typedef struct {
+	LodeProfile *profile;
+	const LodeRecording *recording;
+	LodeJoinEvents *events;
+} Naming;
+
 static const char *describe(const char *name)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
@@ -77,7 +83,7 @@ static bool is_reserved(const char *name)
 
 /* Executions are one event already, so that samples of them need another name; so does what was
  * counted too. */
-static char *column_name(const LodeJoin *self, uint32_t column)
+static char *column_name(const Naming *self, uint32_t column)
 {
 	bool is_sampled = is_sampled_column(self->recording, column);
 	char *name = g_strdup(self->recording->events->pdata[column]);
@@ -103,7 +109,7 @@ static bool is_time(const char *name)
 	return strstr(name, "cycles") != NULL || strstr(name, "CYCLES") != NULL;
 }
 
-static void add_recorded_events(LodeJoin *self)
+static void add_recorded_events(Naming *self)
 {
 	const LodeRecording *recording = self->recording;
 
@@ -115,10 +121,10 @@ static void add_recorded_events(LodeJoin *self)
 		                          : NULL;
 		const char *description = is_sampled || own != NULL ? own : describe(name);
 		uint32_t event = LODE_NONE;
-		if (i != self->ir_column)
+		if (i != self->events->count_column)
 			event = lode_profile_add_event(self->profile, name, description,
 				is_sampled ? LODE_EVENT_SAMPLED : LODE_EVENT_RECORDED, NULL, 0);
-		g_array_append_val(self->column_events, event);
+		g_array_append_val(self->events->column_events, event);
 		if (event == LODE_NONE)
 			continue;
 		LodeEvent *added = lode_profile_event(self->profile, event);
@@ -128,7 +134,7 @@ static void add_recorded_events(LodeJoin *self)
 }
 
 static uint32_t add_derived(
-	LodeJoin *self, const char *name, const char *description, const GArray *terms)
+	Naming *self, const char *name, const char *description, const GArray *terms)
 {
 	LodeProfile *profile = self->profile;
 	uint32_t event = lode_profile_add_event(profile, name, description, LODE_EVENT_DERIVED,
@@ -144,7 +150,7 @@ static uint32_t add_derived(
 }
 
 /* A clear name where the recording has any of its parts; its price goes into the estimate. */
-static void add_clear_event(LodeJoin *self, const ClearEvent *clear, GArray *cycles)
+static void add_clear_event(Naming *self, const ClearEvent *clear, GArray *cycles)
 {
 	g_autoptr(GArray) terms = g_array_new(FALSE, FALSE, sizeof(LodeEventTerm));
 
@@ -162,14 +168,15 @@ static void add_clear_event(LodeJoin *self, const ClearEvent *clear, GArray *cyc
 	lode_profile_event(self->profile, event)->is_attribute = true;
 }
 
-static uint32_t column_event(const LodeJoin *self, uint32_t column)
+static uint32_t column_event(const Naming *self, uint32_t column)
 {
-	return column == self->ir_column ? lode_profile_find_event(self->profile, "instructions")
-	                                 : g_array_index(self->column_events, uint32_t, column);
+	return column == self->events->count_column
+	               ? lode_profile_find_event(self->profile, "instructions")
+	               : g_array_index(self->events->column_events, uint32_t, column);
 }
 
 /* The sums that the recording itself knows. */
-static void add_recorded_sums(LodeJoin *self, GArray *cycles)
+static void add_recorded_sums(Naming *self, GArray *cycles)
 {
 	const GArray *sums = self->recording->sums;
 
@@ -189,7 +196,7 @@ static void add_recorded_sums(LodeJoin *self, GArray *cycles)
 }
 
 /* Beside real cycles the estimate has another name. */
-static void add_estimate(LodeJoin *self, const GArray *terms)
+static void add_estimate(Naming *self, const GArray *terms)
 {
 	bool is_taken = lode_profile_find_event(self->profile, "cycles") != LODE_NONE;
 	const char *description = "estimated: instructions + 10 × first-level misses and "
@@ -203,57 +210,65 @@ static void add_estimate(LodeJoin *self, const GArray *terms)
 	add_derived(self, is_taken ? "estimated-cycles" : "cycles", description, terms);
 }
 
-static void choose_weight(LodeJoin *self)
+static void choose_weight(Naming *self)
 {
 	LodeProfile *profile = self->profile;
 	uint32_t column = lode_recording_weight_column(self->recording);
 
 	if (self->recording->n_sampled > 0)
-		profile->weight_event = g_array_index(self->column_events, uint32_t, column);
+		profile->weight_event = g_array_index(
+			self->events->column_events, uint32_t, column);
 	else
 		profile->weight_event = lode_profile_find_event(profile, "cycles");
 }
 
-bool lode_join_events(LodeJoin *self, GError **error)
+bool lode_join_events(
+	LodeProfile *profile, const LodeRecording *recording, LodeJoinEvents *out, GError **error)
 {
-	LodeProfile *profile = self->profile;
 	g_autoptr(GArray) once = g_array_new(FALSE, FALSE, sizeof(LodeEventTerm));
 	g_autoptr(GArray) cycles = g_array_new(FALSE, FALSE, sizeof(LodeEventTerm));
+	Naming naming = {profile, recording, out};
+	uint32_t column = find_column(recording, "Ir");
 
-	self->ir_column = find_column(self->recording, "Ir");
-	if (self->ir_column == LODE_NONE) {
+	if (column == LODE_NONE) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"the recording does not count instructions (event Ir)");
 		return false;
 	}
-	profile->total_count = g_array_index(self->recording->totals, double, self->ir_column);
+	*out = (LodeJoinEvents){column, g_array_new(FALSE, FALSE, sizeof(uint32_t))};
+	profile->total_count = g_array_index(recording->totals, double, column);
 	LodeEventTerm count = {lode_profile_add_event(profile, "instructions",
 				       "instructions executed", LODE_EVENT_COUNT, NULL, 0),
 		1};
 	lode_profile_event(profile, count.event)->total = profile->total_count;
 	g_array_append_val(once, count);
 	g_array_append_val(cycles, count);
-	add_recorded_events(self);
-	if (self->recording->is_trace) {
-		add_recorded_sums(self, cycles);
-		add_estimate(self, cycles);
-	} else if (self->recording->frequency == LODE_FREQUENCY_EXACT) {
-		add_derived(self, "Ir", "instructions executed, as callgrind calls them", once);
+	add_recorded_events(&naming);
+	if (recording->is_trace) {
+		add_recorded_sums(&naming, cycles);
+		add_estimate(&naming, cycles);
+	} else if (recording->frequency == LODE_FREQUENCY_EXACT) {
+		add_derived(&naming, "Ir", "instructions executed, as callgrind calls them", once);
 		for (size_t i = 0; i < G_N_ELEMENTS(clear_events); i++)
-			add_clear_event(self, &clear_events[i], cycles);
-		add_estimate(self, cycles);
+			add_clear_event(&naming, &clear_events[i], cycles);
+		add_estimate(&naming, cycles);
 	}
-	choose_weight(self);
+	choose_weight(&naming);
 	return true;
 }
 
-/* Sums the rows of one instruction; most have one. */
-static uint32_t sum_rows(const LodeJoin *self, uint32_t instruction, double *sums)
+void lode_join_events_clear(LodeJoinEvents *self)
 {
-	uint32_t end = g_array_index(self->first_rows, uint32_t, instruction + 1);
+	g_clear_pointer(&self->column_events, g_array_unref);
+}
+
+/* Sums the rows of one instruction; most have one. */
+static uint32_t sum_rows(const LodeJoinRows *self, uint32_t instruction, double *sums)
+{
+	const uint32_t *first = &g_array_index(self->first, uint32_t, instruction);
 	uint32_t n = 0;
 
-	for (uint32_t i = g_array_index(self->first_rows, uint32_t, instruction); i < end; i++) {
+	for (uint32_t i = first[0]; i < first[1]; i++) {
 		const LodeRecordedInstruction *row = &g_array_index(self->recording->instructions,
 			LodeRecordedInstruction, g_array_index(self->rows, uint32_t, i));
 		const double *values = self->recording->values + row->first_value;
@@ -265,25 +280,21 @@ static uint32_t sum_rows(const LodeJoin *self, uint32_t instruction, double *sum
 	return n;
 }
 
-bool lode_join_costs(LodeJoin *self, GError **error)
+void lode_join_costs(LodeProfile *profile, const LodeJoinRows *rows, const LodeJoinEvents *events)
 {
-	LodeProfile *profile = self->profile;
-	guint n_columns = self->recording->events->len;
-	const uint32_t *events = (const uint32_t *)self->column_events->data;
-	g_autofree double *sums = g_new(double, n_columns);
+	const uint32_t *column_events = (const uint32_t *)events->column_events->data;
+	g_autofree double *sums = g_new(double, rows->recording->events->len);
 
-	(void)error;
 	g_array_unref(profile->costs);
 	profile->costs = lode_large_array_new(sizeof(LodeCost), profile->instructions->len);
 	g_array_set_size(profile->cost_starts, profile->instructions->len + 1);
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		uint32_t n = sum_rows(self, i, sums);
+		uint32_t n = sum_rows(rows, i, sums);
 		for (uint32_t j = 0; j < n; j++) {
-			LodeCost cost = {events[j], sums[j]};
-			if (sums[j] != 0 && events[j] != LODE_NONE)
+			LodeCost cost = {column_events[j], sums[j]};
+			if (sums[j] != 0 && column_events[j] != LODE_NONE)
 				g_array_append_val(profile->costs, cost);
 		}
 		LODE_AT(profile->cost_starts, uint32_t, i + 1) = profile->costs->len;
 	}
-	return true;
 }

@@ -23,7 +23,10 @@ typedef struct {
 } FunctionBlocks;
 
 typedef struct {
-	LodeJoin *join;
+	LodeProfile *profile;
+	const LodeJoinImages *images;
+	const GArray *transfers; /* LodeJoinTransfer */
+	LodeJoinCode *codes;
 	Scratch *scratch; /* of each worker */
 	FunctionBlocks *functions;
 	uint32_t *first_transfers; /* of each function, and one more */
@@ -31,26 +34,16 @@ typedef struct {
 
 enum { LONGEST_INSTRUCTION = 15 };
 
-static LodeFunction *function_at(const Decoding *self, size_t index)
-{
-	return lode_profile_function(self->join->profile, index);
-}
-
-static LodeInstruction *instruction_at(const LodeJoin *join, uint32_t index)
-{
-	return lode_profile_instruction(join->profile, index);
-}
-
 /* Transfers are sorted by source and functions hold ranges of instructions. */
 static void split_transfers(Decoding *self)
 {
-	const GArray *transfers = self->join->transfers;
-	guint n_functions = self->join->profile->functions->len;
+	const GArray *transfers = self->transfers;
+	guint n_functions = self->profile->functions->len;
 	uint32_t at = 0;
 
 	self->first_transfers = g_new(uint32_t, n_functions + 1);
 	for (guint i = 0; i < n_functions; i++) {
-		const LodeFunction *function = function_at(self, i);
+		const LodeFunction *function = lode_profile_function(self->profile, i);
 		uint32_t end = function->first_instruction + function->n_instructions;
 		self->first_transfers[i] = at;
 		while (at < transfers->len &&
@@ -63,19 +56,21 @@ static void split_transfers(Decoding *self)
 /* Jumps inside the function; an instruction that repeats itself is no loop. */
 static void collect_hints(const Decoding *self, size_t index, Scratch *scratch)
 {
-	const LodeFunction *function = function_at(self, index);
+	const LodeFunction *function = lode_profile_function(self->profile, index);
 	uint32_t first = function->first_instruction, n = function->n_instructions;
 
 	g_array_set_size(scratch->hints, 0);
 	for (uint32_t i = self->first_transfers[index]; i < self->first_transfers[index + 1]; i++) {
 		const LodeJoinTransfer *transfer = &g_array_index(
-			self->join->transfers, LodeJoinTransfer, i);
+			self->transfers, LodeJoinTransfer, i);
 		if (!transfer->is_jump || transfer->target == transfer->source ||
 			transfer->target - first >= n)
 			continue;
 		LodeFlowHint hint = {
-			.source = instruction_at(self->join, transfer->source)->address,
-			.target = instruction_at(self->join, transfer->target)->address,
+			.source =
+				lode_profile_instruction(self->profile, transfer->source)->address,
+			.target =
+				lode_profile_instruction(self->profile, transfer->target)->address,
 		};
 		g_array_append_val(scratch->hints, hint);
 	}
@@ -87,7 +82,8 @@ static void collect_leaders(const Decoding *self, const LodeFunction *function, 
 
 	g_array_set_size(scratch->leaders, 0);
 	for (uint32_t i = first; i < first + function->n_instructions; i++)
-		g_array_append_val(scratch->leaders, instruction_at(self->join, i)->address);
+		g_array_append_val(
+			scratch->leaders, lode_profile_instruction(self->profile, i)->address);
 }
 
 static void set_code(LodeJoinCode *code, const LodeDecodedInstruction *decoded)
@@ -103,42 +99,42 @@ static void set_code(LodeJoinCode *code, const LodeDecodedInstruction *decoded)
 }
 
 static void apply_static(
-	const LodeJoin *join, uint32_t index, const LodeControlFlow *flow, uint32_t found)
+	const Decoding *self, uint32_t index, const LodeControlFlow *flow, uint32_t found)
 {
 	const LodeStaticInstruction *instruction = &g_array_index(
 		flow->instructions, LodeStaticInstruction, found);
 	const LodeStaticBlock *block = &g_array_index(
 		flow->blocks, LodeStaticBlock, instruction->block);
-	LodeJoinCode *code = &join->codes[index];
+	LodeJoinCode *code = &self->codes[index];
 
 	set_code(code, &instruction->decoded);
 	code->loop_depth = block->loop_depth;
 	code->is_loop_head = block->is_loop_head && block->first == found;
 	code->is_return_point = instruction->is_return_point;
-	instruction_at(join, index)->block = instruction->block;
+	lode_profile_instruction(self->profile, index)->block = instruction->block;
 }
 
 /* Both lists ascend. What linear decoding passed over (a jump behind a prefix) is decoded alone. */
-static void match_instructions(const LodeJoin *join, const LodeFunction *function,
+static void match_instructions(const Decoding *self, const LodeFunction *function,
 	const uint8_t *code, size_t size, Scratch *scratch)
 {
 	const GArray *decoded = scratch->flow.instructions;
 	uint32_t first = function->first_instruction, found = 0;
 
 	for (uint32_t i = first; i < first + function->n_instructions; i++) {
-		uint64_t address = instruction_at(join, i)->address;
+		uint64_t address = lode_profile_instruction(self->profile, i)->address;
 		LodeDecodedInstruction alone;
 		while (found < decoded->len &&
 			g_array_index(decoded, LodeStaticInstruction, found).address < address)
 			found++;
 		if (found < decoded->len &&
 			g_array_index(decoded, LodeStaticInstruction, found).address == address)
-			apply_static(join, i, &scratch->flow, found);
+			apply_static(self, i, &scratch->flow, found);
 		else if (address - function->address < size &&
 			 lode_instruction_decoder_decode(&scratch->decoder,
 				 code + (address - function->address),
 				 size - (address - function->address), address, &alone))
-			set_code(&join->codes[i], &alone);
+			set_code(&self->codes[i], &alone);
 	}
 }
 
@@ -173,12 +169,12 @@ static void keep_blocks(Decoding *self, size_t index, const LodeControlFlow *flo
 /* A block's count is that of its first instruction. */
 static void count_blocks(Decoding *self, size_t index)
 {
-	const LodeFunction *function = function_at(self, index);
+	const LodeFunction *function = lode_profile_function(self->profile, index);
 	FunctionBlocks *own = &self->functions[index];
 	uint32_t first = function->first_instruction;
 
 	for (uint32_t i = first; i < first + function->n_instructions; i++) {
-		const LodeInstruction *instruction = instruction_at(self->join, i);
+		const LodeInstruction *instruction = lode_profile_instruction(self->profile, i);
 		if (instruction->block < own->n_blocks &&
 			own->blocks[instruction->block].address == instruction->address)
 			own->blocks[instruction->block].count = instruction->count;
@@ -213,9 +209,9 @@ static size_t trim_recorded(
 static void decode_function(size_t index, unsigned worker, void *user_data)
 {
 	Decoding *self = user_data;
-	LodeFunction *function = function_at(self, index);
+	LodeFunction *function = lode_profile_function(self->profile, index);
 	Scratch *scratch = &self->scratch[worker];
-	LodeBinaryImage *binary = self->join->binaries[function->image];
+	LodeBinaryImage *binary = self->images->binaries[function->image];
 	size_t available;
 	const uint8_t *code = binary != NULL ? lode_binary_image_bytes(
 						       binary, function->address, &available)
@@ -230,7 +226,7 @@ static void decode_function(size_t index, unsigned worker, void *user_data)
 		(const uint64_t *)scratch->leaders->data, scratch->leaders->len};
 	lode_control_flow_build(&scratch->flow, code, size, function->address, &seen);
 	lode_instruction_decoder_begin(&scratch->decoder, code, size, function->address);
-	match_instructions(self->join, function, code, size, scratch);
+	match_instructions(self, function, code, size, scratch);
 	keep_blocks(self, index, &scratch->flow);
 	count_blocks(self, index);
 	function->code = g_bytes_new(code, size);
@@ -238,7 +234,7 @@ static void decode_function(size_t index, unsigned worker, void *user_data)
 
 static void join_blocks(Decoding *self)
 {
-	LodeProfile *profile = self->join->profile;
+	LodeProfile *profile = self->profile;
 	size_t n_blocks = 0;
 
 	for (guint i = 0; i < profile->functions->len; i++)
@@ -246,7 +242,7 @@ static void join_blocks(Decoding *self)
 	g_array_unref(profile->blocks);
 	profile->blocks = lode_large_array_new(sizeof(LodeBlock), n_blocks);
 	for (guint i = 0; i < profile->functions->len; i++) {
-		LodeFunction *function = function_at(self, i);
+		LodeFunction *function = lode_profile_function(self->profile, i);
 		uint32_t end = function->first_instruction + function->n_instructions;
 		function->first_block = profile->blocks->len;
 		function->n_blocks = self->functions[i].n_blocks;
@@ -255,8 +251,9 @@ static void join_blocks(Decoding *self)
 				profile->blocks, self->functions[i].blocks, function->n_blocks);
 		g_free(self->functions[i].blocks);
 		for (uint32_t j = function->first_instruction; j < end; j++)
-			if (instruction_at(self->join, j)->block != LODE_NONE)
-				instruction_at(self->join, j)->block += function->first_block;
+			if (lode_profile_instruction(self->profile, j)->block != LODE_NONE)
+				lode_profile_instruction(self->profile, j)->block +=
+					function->first_block;
 	}
 }
 
@@ -275,36 +272,40 @@ static void clear_scratch(Scratch *self)
 	g_array_unref(self->leaders);
 }
 
-bool lode_join_decode(LodeJoin *self, GError **error)
+LodeJoinCode *lode_join_decode(
+	LodeProfile *profile, const LodeJoinImages *images, const GArray *transfers)
 {
-	guint n_functions = self->profile->functions->len;
-	guint n_instructions = self->profile->instructions->len;
+	guint n_functions = profile->functions->len, n_instructions = profile->instructions->len;
+	unsigned n_workers = images->n_workers;
 	Decoding decoding = {
-		.join = self,
-		.scratch = g_new0(Scratch, self->n_workers),
+		.profile = profile,
+		.images = images,
+		.transfers = transfers,
+		.codes = g_new(LodeJoinCode, MAX(n_instructions, 1)),
+		.scratch = g_new0(Scratch, n_workers),
 		.functions = g_new0(FunctionBlocks, MAX(n_functions, 1)),
 	};
 
-	(void)error;
-	self->codes = g_new(LodeJoinCode, MAX(n_instructions, 1));
-	lode_large_array_advise(self->codes, n_instructions * sizeof(LodeJoinCode));
-	memset(self->codes, 0, n_instructions * sizeof(LodeJoinCode));
+	lode_large_array_advise(decoding.codes, n_instructions * sizeof(LodeJoinCode));
+	memset(decoding.codes, 0, n_instructions * sizeof(LodeJoinCode));
 	split_transfers(&decoding);
-	for (unsigned i = 0; i < self->n_workers; i++)
+	for (unsigned i = 0; i < n_workers; i++)
 		init_scratch(&decoding.scratch[i]);
-	lode_worker_pool_run(n_functions, self->n_workers, decode_function, &decoding);
-	for (unsigned i = 0; i < self->n_workers; i++)
+	lode_worker_pool_run(n_functions, n_workers, decode_function, &decoding);
+	for (unsigned i = 0; i < n_workers; i++)
 		clear_scratch(&decoding.scratch[i]);
 	join_blocks(&decoding);
 	for (guint i = 0; i < n_instructions; i++) {
-		LodeInstruction *instruction = instruction_at(self, i);
-		const LodeFunction *function = function_at(&decoding, instruction->function);
-		instruction->size = self->codes[i].length;
-		self->codes[i].is_entry = instruction->address == function->address &&
-		                          function->source != LODE_FUNCTION_RECORDED;
+		LodeInstruction *instruction = lode_profile_instruction(profile, i);
+		LodeJoinCode *code = &decoding.codes[i];
+		const LodeFunction *function = lode_profile_function(
+			profile, instruction->function);
+		instruction->size = code->length;
+		code->is_entry = instruction->address == function->address &&
+		                 function->source != LODE_FUNCTION_RECORDED;
 	}
 	g_free(decoding.first_transfers);
 	g_free(decoding.functions);
 	g_free(decoding.scratch);
-	return true;
+	return decoding.codes;
 }

@@ -22,16 +22,6 @@
 
 typedef LodeJoinFlow Flow;
 
-static LodeInstruction *instruction_at(const Flow *self, uint32_t index)
-{
-	return lode_profile_instruction(self->join->profile, index);
-}
-
-static LodeFunction *function_at(const Flow *self, uint32_t index)
-{
-	return lode_profile_function(self->join->profile, index);
-}
-
 static bool is_call(const LodeJoinCode *code)
 {
 	return code->branch == LODE_BRANCH_CALL || code->branch == LODE_BRANCH_INDIRECT_CALL;
@@ -44,16 +34,16 @@ static bool is_system_call(const LodeJoinCode *code)
 
 uint32_t lode_join_flow_following(const Flow *self, uint32_t index)
 {
-	const LodeInstruction *own = instruction_at(self, index);
-	uint64_t next = own->address + self->join->codes[index].length;
+	const LodeInstruction *own = lode_profile_instruction(self->profile, index);
+	uint64_t next = own->address + self->codes[index].length;
 
 	if (next == own->address)
 		return LODE_NONE;
 	for (uint32_t i = index + 1; i < self->n; i++) {
-		const LodeInstruction *other = instruction_at(self, i);
+		const LodeInstruction *other = lode_profile_instruction(self->profile, i);
 		if (other->function != own->function &&
-			function_at(self, other->function)->image !=
-				function_at(self, own->function)->image)
+			lode_profile_function(self->profile, other->function)->image !=
+				lode_profile_function(self->profile, own->function)->image)
 			return LODE_NONE;
 		if (other->address >= next)
 			return other->address == next ? i : LODE_NONE;
@@ -66,21 +56,23 @@ void lode_join_flow_add_edge(
 {
 	LodeEdge edge = {source, target, kind, count};
 
-	g_array_append_val(self->join->profile->edges, edge);
+	g_array_append_val(self->profile->edges, edge);
 }
 
 double lode_join_flow_lack(const Flow *self, uint32_t index)
 {
-	double count = instruction_at(self, index)->count, lack = count - self->in[index];
+	double count = lode_profile_instruction(self->profile, index)->count,
+	       lack = count - self->in[index];
 
 	return lack > 1e-9 * count ? lack : 0;
 }
 
 LodeEdgeKind lode_join_flow_jump_kind(const Flow *self, uint32_t source, uint32_t target)
 {
-	const LodeJoinCode *code = &self->join->codes[source];
+	const LodeJoinCode *code = &self->codes[source];
 
-	if (instruction_at(self, source)->function != instruction_at(self, target)->function)
+	if (lode_profile_instruction(self->profile, source)->function !=
+		lode_profile_instruction(self->profile, target)->function)
 		return LODE_EDGE_CALL;
 	if (source == target && code->is_repeat)
 		return LODE_EDGE_REPEAT;
@@ -89,16 +81,17 @@ LodeEdgeKind lode_join_flow_jump_kind(const Flow *self, uint32_t source, uint32_
 
 void lode_join_flow_enter_function(Flow *self, uint32_t target, double count)
 {
-	LodeFunction *function = function_at(self, instruction_at(self, target)->function);
+	LodeFunction *function = lode_profile_function(
+		self->profile, lode_profile_instruction(self->profile, target)->function);
 
-	if (instruction_at(self, target)->address == function->address)
+	if (lode_profile_instruction(self->profile, target)->address == function->address)
 		function->calls += count;
 }
 
 /* What is no call by its instruction: a jump, or running into a function. */
 static void add_jump(Flow *self, const LodeJoinTransfer *transfer)
 {
-	const LodeJoinCode *code = &self->join->codes[transfer->source];
+	const LodeJoinCode *code = &self->codes[transfer->source];
 	bool can_fall = code->branch == LODE_BRANCH_NONE || code->branch == LODE_BRANCH_CONDITIONAL;
 	LodeEdgeKind kind = lode_join_flow_jump_kind(self, transfer->source, transfer->target);
 
@@ -125,15 +118,15 @@ static void add_call(Flow *self, const LodeJoinTransfer *transfer)
  */
 static void add_uncounted(Flow *self, const LodeJoinTransfer *transfer)
 {
-	const LodeInstruction *source = instruction_at(self, transfer->source);
-	const char *name = function_at(self, source->function)->name;
+	const LodeInstruction *source = lode_profile_instruction(self->profile, transfer->source);
+	const char *name = lode_profile_function(self->profile, source->function)->name;
 	g_autofree char *example = g_strdup_printf(
 		"from 0x%" G_GINT64_MODIFIER "x in %s", source->address, name);
 
-	if (self->join->codes[transfer->source].branch == LODE_BRANCH_RETURN)
+	if (self->codes[transfer->source].branch == LODE_BRANCH_RETURN)
 		self->signal_returns[source->function] += transfer->count;
 	self->out[transfer->source] += transfer->count;
-	lode_profile_add_unresolved(self->join->profile,
+	lode_profile_add_unresolved(self->profile,
 		"last block before an exit or a signal handler's return, not counted by callgrind",
 		example, transfer->count, 0);
 }
@@ -141,16 +134,16 @@ static void add_uncounted(Flow *self, const LodeJoinTransfer *transfer)
 /* By callgrind, whose rules these are; inferred flow is whole as it is. */
 static bool is_counted(const Flow *self)
 {
-	return self->join->recording->frequency == LODE_FREQUENCY_EXACT;
+	return self->recording->frequency == LODE_FREQUENCY_EXACT;
 }
 
 static void add_transfers(Flow *self)
 {
-	const GArray *transfers = self->join->transfers;
+	const GArray *transfers = self->transfers;
 
 	for (guint i = 0; i < transfers->len; i++) {
 		const LodeJoinTransfer *transfer = &g_array_index(transfers, LodeJoinTransfer, i);
-		const LodeJoinCode *code = &self->join->codes[transfer->source];
+		const LodeJoinCode *code = &self->codes[transfer->source];
 		if (transfer->target == LODE_NONE && !is_counted(self))
 			self->out[transfer->source] += transfer->is_call ? 0 : transfer->count;
 		else if (transfer->target == LODE_NONE)
@@ -164,8 +157,8 @@ static void add_transfers(Flow *self)
 
 void lode_join_flow_add_fall_through(Flow *self, uint32_t source, uint32_t target, double count)
 {
-	bool is_inside = instruction_at(self, source)->function ==
-	                 instruction_at(self, target)->function;
+	bool is_inside = lode_profile_instruction(self->profile, source)->function ==
+	                 lode_profile_instruction(self->profile, target)->function;
 
 	if (count <= 0)
 		return;
@@ -174,7 +167,7 @@ void lode_join_flow_add_fall_through(Flow *self, uint32_t source, uint32_t targe
 		lode_join_flow_add_edge(self, source, target, LODE_EDGE_CALL, count);
 		lode_join_flow_enter_function(self, target, count);
 	} else if (target == source + 1) {
-		instruction_at(self, source)->next_count = count;
+		lode_profile_instruction(self->profile, source)->next_count = count;
 	} else {
 		lode_join_flow_add_edge(self, source, target, LODE_EDGE_FALL_THROUGH, count);
 	}
@@ -183,7 +176,7 @@ void lode_join_flow_add_fall_through(Flow *self, uint32_t source, uint32_t targe
 static void add_plain_flow(Flow *self)
 {
 	for (uint32_t i = 0; i < self->n; i++) {
-		const LodeJoinCode *code = &self->join->codes[i];
+		const LodeJoinCode *code = &self->codes[i];
 		uint32_t next;
 		if (code->length == 0 || is_system_call(code) ||
 			(code->branch != LODE_BRANCH_NONE &&
@@ -191,8 +184,8 @@ static void add_plain_flow(Flow *self)
 			continue;
 		next = lode_join_flow_following(self, i);
 		if (next != LODE_NONE)
-			lode_join_flow_add_fall_through(
-				self, i, next, instruction_at(self, i)->count - self->out[i]);
+			lode_join_flow_add_fall_through(self, i, next,
+				lode_profile_instruction(self->profile, i)->count - self->out[i]);
 	}
 }
 
@@ -200,7 +193,7 @@ static void add_plain_flow(Flow *self)
 static void add_returns(Flow *self)
 {
 	for (uint32_t i = 0; i < self->n; i++) {
-		const LodeJoinCode *code = &self->join->codes[i];
+		const LodeJoinCode *code = &self->codes[i];
 		double returned;
 		uint32_t next;
 		if (!is_call(code) && !is_system_call(code))
@@ -208,7 +201,8 @@ static void add_returns(Flow *self)
 		next = lode_join_flow_following(self, i);
 		if (next == LODE_NONE)
 			continue;
-		returned = MIN(lode_join_flow_lack(self, next), instruction_at(self, i)->count);
+		returned = MIN(lode_join_flow_lack(self, next),
+			lode_profile_instruction(self->profile, i)->count);
 		lode_join_flow_add_fall_through(self, i, next, returned);
 		if (!is_call(code))
 			continue;
@@ -221,9 +215,9 @@ static void add_returns(Flow *self)
 static void collect_unexplained(Flow *self)
 {
 	for (uint32_t i = 0; i < self->n; i++) {
-		const LodeJoinCode *code = &self->join->codes[i];
+		const LodeJoinCode *code = &self->codes[i];
 		if (code->length == 0)
-			self->undecoded += instruction_at(self, i)->count;
+			self->undecoded += lode_profile_instruction(self->profile, i)->count;
 		else if (lode_join_flow_lack(self, i) > 0)
 			g_array_append_val(self->lacking, i);
 		if (code->branch == LODE_BRANCH_RETURN || code->branch == LODE_BRANCH_INDIRECT_JUMP)
@@ -233,11 +227,11 @@ static void collect_unexplained(Flow *self)
 
 static void check_flow(Flow *self)
 {
-	LodeProfile *profile = self->join->profile;
+	LodeProfile *profile = self->profile;
 
 	for (uint32_t i = 0; i < self->n; i++) {
-		const LodeInstruction *instruction = instruction_at(self, i);
-		if (self->join->codes[i].length == 0)
+		const LodeInstruction *instruction = lode_profile_instruction(self->profile, i);
+		if (self->codes[i].length == 0)
 			continue;
 		profile->inflow_checked += instruction->count;
 		if (fabs(self->in[i] - instruction->count) <= 1e-9 * instruction->count)
@@ -274,12 +268,11 @@ static void sort_edges(LodeProfile *profile)
 	g_array_set_size(edges, kept);
 }
 
-static void flow_init(Flow *self, LodeJoin *join)
+static void flow_init(Flow *self)
 {
-	size_t n_functions = MAX(join->profile->functions->len, 1), n;
+	size_t n_functions = MAX(self->profile->functions->len, 1), n;
 
-	self->join = join;
-	self->n = join->profile->instructions->len;
+	self->n = self->profile->instructions->len;
 	n = MAX(self->n, 1);
 	self->in = g_new0(double, n);
 	self->out = g_new0(double, n);
@@ -302,7 +295,7 @@ static void flow_clear(Flow *self)
 
 static void account_flow(Flow *self)
 {
-	LodeProfile *profile = self->join->profile;
+	LodeProfile *profile = self->profile;
 
 	collect_unexplained(self);
 	double astray = lode_join_unwritten(self);
@@ -312,7 +305,7 @@ static void account_flow(Flow *self)
 
 static void conclude_flow(Flow *self)
 {
-	LodeProfile *profile = self->join->profile;
+	LodeProfile *profile = self->profile;
 
 	if (is_counted(self))
 		lode_join_reroute_resolver(self);
@@ -325,19 +318,19 @@ static void conclude_flow(Flow *self)
 	lode_join_add_return_edges(self);
 }
 
-bool lode_join_flow(LodeJoin *self, GError **error)
+void lode_join_flow(LodeProfile *profile, const LodeRecording *recording, GArray *transfers,
+	const LodeJoinCode *codes)
 {
-	Flow flow;
+	Flow flow = {
+		.profile = profile, .recording = recording, .transfers = transfers, .codes = codes};
 
-	(void)error;
-	flow_init(&flow, self);
-	if (self->recording->is_trace) {
+	flow_init(&flow);
+	if (recording->is_trace) {
 		lode_join_traced_flow(&flow);
 		check_flow(&flow);
 	} else {
 		conclude_flow(&flow);
 	}
-	sort_edges(self->profile);
+	sort_edges(profile);
 	flow_clear(&flow);
-	return true;
 }

@@ -5,7 +5,10 @@
 #include "ingest/join/join.h"
 
 typedef struct {
-	LodeJoin *join;
+	LodeProfile *profile;
+	const LodeRecording *recording;
+	GArray *transfers; /* LodeJoinTransfer */
+	const LodeJoinCode *codes;
 	double *in;             /* what flows into each instruction, as far as known */
 	double *out;            /* of each instruction: what does not fall through */
 	double *signal_returns; /* of each function: returns into the signal trampoline */

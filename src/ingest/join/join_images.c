@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Callgrind's objects → images, opened; and every executed instruction's place in them. What
+ * The recording's objects → images, opened; and every executed instruction's place in them. What
  * callgrind could not name ("???") has run-time addresses, which the load map resolves.
  */
 #include "base/large_array.h"
@@ -11,62 +11,82 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t add_image(LodeJoin *self, const char *path, LodeImageKind kind)
+/* What is made into images and sites, and where they go. */
+typedef struct {
+	LodeProfile *profile;
+	const LodeRecording *recording;
+	LodeJoinImages *images;
+} Joining;
+
+/* Where code lies that is not in the file of its object. */
+typedef struct {
+	LodeJitPlace place;
+	LodeImageKind kind;
+} Elsewhere;
+
+static const LodeRecordedObject *object_at(const LodeRecording *recording, uint32_t object)
 {
-	void *found = g_hash_table_lookup(self->image_ids, path);
+	return &g_array_index(recording->objects, LodeRecordedObject, object);
+}
+
+static uint32_t image_of(const LodeJoinImages *self, uint32_t object)
+{
+	return g_array_index(self->object_images, uint32_t, object);
+}
+
+static uint32_t add_image(Joining *self, const char *path, LodeImageKind kind)
+{
+	void *found = g_hash_table_lookup(self->images->ids, path);
 
 	if (found != NULL)
 		return GPOINTER_TO_UINT(found) - 1;
 	LodeImage image = {.path = lode_profile_intern(self->profile, path), .kind = kind};
 	g_array_append_val(self->profile->images, image);
 	g_hash_table_insert(
-		self->image_ids, image.path, GUINT_TO_POINTER(self->profile->images->len));
+		self->images->ids, image.path, GUINT_TO_POINTER(self->profile->images->len));
 	return self->profile->images->len - 1;
 }
 
-static void add_object_images(LodeJoin *self)
+static void add_object_images(Joining *self)
 {
-	const GArray *objects = self->recording->objects;
 	uint32_t none = LODE_NONE;
 
-	for (guint i = 0; i < objects->len; i++) {
-		const LodeRecordedObject *object = &g_array_index(objects, LodeRecordedObject, i);
+	for (guint i = 0; i < self->recording->objects->len; i++) {
+		const LodeRecordedObject *object = object_at(self->recording, i);
 		LodeImageKind kind = object->is_jit ? LODE_IMAGE_JIT : LODE_IMAGE_FILE;
 		uint32_t image = strcmp(object->path, "???") == 0
 		                         ? LODE_NONE
 		                         : add_image(self, object->path, kind);
-		g_array_append_val(self->object_images, image);
-		g_array_append_val(self->unknown_images, none);
+		g_array_append_val(self->images->object_images, image);
+		g_array_append_val(self->images->unknown_images, none);
+	}
+}
+
+/* They only serve to tell code that was made at run time from that of files. */
+static void read_segments(Joining *self)
+{
+	if (lode_jit_code_set_n_files(self->images->context->jit) == 0)
+		return;
+	for (guint i = 0; i < self->recording->objects->len; i++) {
+		const LodeRecordedObject *object = object_at(self->recording, i);
+		GArray *segments = object->is_jit || strcmp(object->path, "???") == 0
+		                           ? NULL
+		                           : lode_load_map_segments_read(object->path, NULL);
+		g_ptr_array_add(self->images->segments, segments);
 	}
 }
 
 /* What lay at a run-time address: a mapped file, or code that was made there. */
-static bool find_mapping(const LodeJoin *self, uint32_t object, uint64_t address,
-	LodeJitPlace *out_place, LodeImageKind *out_kind)
+static bool find_mapping(
+	const LodeJoinContext *context, uint32_t pid, uint64_t address, Elsewhere *out)
 {
-	uint32_t pid = g_array_index(self->recording->objects, LodeRecordedObject, object).pid;
-	const LodeLoadMapEntry *entry = lode_load_map_set_find(self->load_maps, pid, address);
+	const LodeLoadMapEntry *entry = lode_load_map_set_find(context->load_maps, pid, address);
 
-	*out_kind = entry != NULL ? LODE_IMAGE_FILE : LODE_IMAGE_JIT;
+	out->kind = entry != NULL ? LODE_IMAGE_FILE : LODE_IMAGE_JIT;
 	if (entry == NULL)
-		return lode_jit_code_set_find(self->jit, pid, address, UINT64_MAX, out_place);
-	*out_place = (LodeJitPlace){entry->path, address - entry->bias};
+		return lode_jit_code_set_find(context->jit, pid, address, UINT64_MAX, &out->place);
+	out->place = (LodeJitPlace){entry->path, address - entry->bias};
 	return true;
-}
-
-static void read_segments(LodeJoin *self)
-{
-	const GArray *objects = self->recording->objects;
-
-	if (lode_jit_code_set_n_files(self->jit) == 0)
-		return;
-	for (guint i = 0; i < objects->len; i++) {
-		const LodeRecordedObject *object = &g_array_index(objects, LodeRecordedObject, i);
-		GArray *segments = object->is_jit || strcmp(object->path, "???") == 0
-		                           ? NULL
-		                           : lode_load_map_segments_read(object->path, NULL);
-		g_ptr_array_add(self->object_segments, segments);
-	}
 }
 
 static bool is_in_segments(const GArray *segments, uint64_t address)
@@ -81,81 +101,94 @@ static bool is_in_segments(const GArray *segments, uint64_t address)
 
 /* Callgrind gives code without symbols that was jumped to, not called, to the object of the
  * function that jumped: an address outside its file is then a run-time address. */
-static bool find_stray_code(
-	const LodeJoin *self, uint32_t object, uint64_t address, LodeJitPlace *out_place)
+static bool find_stray_code(const LodeJoinImages *self, const GArray *pids, uint32_t object,
+	uint64_t address, Elsewhere *out)
 {
-	const GArray *pids = self->recording->pids;
-	const GArray *segments = object < self->object_segments->len
-	                                 ? g_ptr_array_index(self->object_segments, object)
+	const GArray *segments = object < self->segments->len
+	                                 ? g_ptr_array_index(self->segments, object)
 	                                 : NULL;
 
+	out->kind = LODE_IMAGE_JIT;
 	if (segments == NULL || is_in_segments(segments, address))
 		return false;
 	for (guint i = 0; i < pids->len; i++)
-		if (lode_jit_code_set_find(self->jit, g_array_index(pids, uint32_t, i), address,
-			    UINT64_MAX, out_place))
+		if (lode_jit_code_set_find(self->context->jit, g_array_index(pids, uint32_t, i),
+			    address, UINT64_MAX, &out->place))
 			return true;
 	return false;
 }
 
-LodeJoinPlace lode_join_place(const LodeJoin *self, uint32_t object, uint64_t address)
+static bool find_elsewhere(const LodeJoinImages *self, const LodeRecording *recording,
+	uint32_t object, uint64_t address, Elsewhere *out)
 {
-	uint32_t image = g_array_index(self->object_images, uint32_t, object);
-	LodeJitPlace place;
-	LodeImageKind kind;
+	uint32_t pid = object_at(recording, object)->pid;
 
-	bool is_elsewhere = image != LODE_NONE ? find_stray_code(self, object, address, &place)
-	                                       : find_mapping(self, object, address, &place, &kind);
-	if (image != LODE_NONE && !is_elsewhere)
-		return (LodeJoinPlace){image, address};
-	if (is_elsewhere) {
-		void *found = g_hash_table_lookup(self->image_ids, place.path);
+	if (image_of(self, object) == LODE_NONE)
+		return find_mapping(self->context, pid, address, out);
+	return find_stray_code(self, recording->pids, object, address, out);
+}
+
+LodeJoinPlace lode_join_place(const LodeJoinImages *self, const LodeRecording *recording,
+	uint32_t object, uint64_t address)
+{
+	uint32_t image = image_of(self, object);
+	Elsewhere elsewhere;
+
+	if (find_elsewhere(self, recording, object, address, &elsewhere)) {
+		void *found = g_hash_table_lookup(self->ids, elsewhere.place.path);
 		if (found != NULL)
-			return (LodeJoinPlace){GPOINTER_TO_UINT(found) - 1, place.address};
+			return (LodeJoinPlace){
+				GPOINTER_TO_UINT(found) - 1, elsewhere.place.address};
+	} else if (image != LODE_NONE) {
+		return (LodeJoinPlace){image, address};
 	}
 	return (LodeJoinPlace){g_array_index(self->unknown_images, uint32_t, object), address};
 }
 
-static void add_unknown_image(LodeJoin *self, uint32_t object)
+static void add_unknown_image(Joining *self, uint32_t object)
 {
-	uint32_t pid = g_array_index(self->recording->objects, LodeRecordedObject, object).pid;
+	uint32_t *unknown = &g_array_index(self->images->unknown_images, uint32_t, object);
 	g_autofree char *path = self->recording->pids->len > 1
-	                                ? g_strdup_printf("??? of process %" G_GUINT32_FORMAT, pid)
+	                                ? g_strdup_printf("??? of process %" G_GUINT32_FORMAT,
+						  object_at(self->recording, object)->pid)
 	                                : g_strdup("???");
 
-	if (g_array_index(self->unknown_images, uint32_t, object) == LODE_NONE)
-		g_array_index(self->unknown_images, uint32_t, object) = add_image(
-			self, path, LODE_IMAGE_UNRESOLVED);
+	if (*unknown == LODE_NONE)
+		*unknown = add_image(self, path, LODE_IMAGE_UNRESOLVED);
 }
 
 /* Images of the load map get a row only when something of them ran. */
-static void add_mapped_image(LodeJoin *self, uint32_t object, uint64_t address)
+static void add_mapped_image(Joining *self, uint32_t object, uint64_t address)
 {
-	bool is_named = g_array_index(self->object_images, uint32_t, object) != LODE_NONE;
-	LodeJitPlace place;
-	LodeImageKind kind;
+	Elsewhere elsewhere;
 
-	if (is_named && find_stray_code(self, object, address, &place))
-		add_image(self, place.path, LODE_IMAGE_JIT);
-	else if (!is_named && find_mapping(self, object, address, &place, &kind))
-		add_image(self, place.path, kind);
-	else if (!is_named)
+	if (find_elsewhere(self->images, self->recording, object, address, &elsewhere))
+		add_image(self, elsewhere.place.path, elsewhere.kind);
+	else if (image_of(self->images, object) == LODE_NONE)
 		add_unknown_image(self, object);
 }
 
-/* Rows come sorted by object, and images were added in that order: only "???" must be sorted, and
- * samples that are joined. */
-static void merge_sites(LodeJoin *self, const GArray *named, GArray *unnamed)
+int lode_join_compare_sites(const void *a, const void *b)
+{
+	const LodeJoinSite *left = a, *right = b;
+
+	if (left->image != right->image)
+		return left->image < right->image ? -1 : 1;
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	return (left->row > right->row) - (left->row < right->row);
+}
+
+/* Only `unnamed` is out of order. */
+static GArray *merge_sites(const GArray *named, GArray *unnamed)
 {
 	guint n = named->len + unnamed->len, i = 0, j = 0;
-	LodeJoinSite *sites;
+	GArray *merged = lode_large_array_new(sizeof(LodeJoinSite), n);
 
 	if (unnamed->len > 1)
 		qsort(unnamed->data, unnamed->len, sizeof(LodeJoinSite), lode_join_compare_sites);
-	g_array_unref(self->sites);
-	self->sites = lode_large_array_new(sizeof(LodeJoinSite), n);
-	g_array_set_size(self->sites, n);
-	sites = (LodeJoinSite *)self->sites->data;
+	g_array_set_size(merged, n);
+	LodeJoinSite *sites = (LodeJoinSite *)merged->data;
 	const LodeJoinSite *left = (const LodeJoinSite *)named->data;
 	const LodeJoinSite *right = (const LodeJoinSite *)unnamed->data;
 	for (guint k = 0; k < n; k++) {
@@ -163,9 +196,12 @@ static void merge_sites(LodeJoin *self, const GArray *named, GArray *unnamed)
 		               (i < named->len && lode_join_compare_sites(&left[i], &right[j]) < 0);
 		sites[k] = is_left ? left[i++] : right[j++];
 	}
+	return merged;
 }
 
-static void place_sites(LodeJoin *self)
+/* Rows come sorted by object, and images were added in that order, so that of a million rows only
+ * those of "???" have to be sorted, and samples that are joined. */
+static GArray *place_sites(Joining *self)
 {
 	const GArray *rows = self->recording->instructions;
 	g_autoptr(GArray) named = lode_large_array_new(sizeof(LodeJoinSite), rows->len);
@@ -174,74 +210,74 @@ static void place_sites(LodeJoin *self)
 	for (guint i = 0; i < rows->len; i++) {
 		const LodeRecordedInstruction *row = &g_array_index(
 			rows, LodeRecordedInstruction, i);
-		uint32_t image = g_array_index(self->object_images, uint32_t, row->object);
+		uint32_t image = image_of(self->images, row->object);
 		add_mapped_image(self, row->object, row->address);
-		LodeJoinPlace place = lode_join_place(self, row->object, row->address);
+		LodeJoinPlace place = lode_join_place(
+			self->images, self->recording, row->object, row->address);
 		LodeJoinSite site = {place.address, place.image, i};
 		bool is_sorted = image == place.image && image != LODE_NONE &&
 		                 i < self->recording->first_sample_row;
 		g_array_append_val(*(is_sorted ? &named : &unnamed), site);
 	}
-	merge_sites(self, named, unnamed);
-}
-
-static double sample_weight(const LodeJoin *self, uint32_t row)
-{
-	const LodeRecordedInstruction *sample = &g_array_index(
-		self->recording->instructions, LodeRecordedInstruction, row);
-
-	return self->recording
-	        ->values[sample->first_value + lode_recording_weight_column(self->recording)];
+	return merge_sites(named, unnamed);
 }
 
 /* A sample where no execution was counted; of an image of which some were, it is another path. */
-static void leave_out(LodeJoin *self, const LodeJoinSite *site)
+static void leave_out(Joining *self, const LodeJoinSite *site)
 {
+	const LodeRecording *recording = self->recording;
+	const LodeRecordedInstruction *sample = &g_array_index(
+		recording->instructions, LodeRecordedInstruction, site->row);
 	const char *path = lode_profile_image(self->profile, site->image)->path;
 	g_autofree char *example = g_strdup_printf(
 		"0x%" G_GINT64_MODIFIER "x in %s", site->address, path);
 
 	lode_profile_add_unresolved(self->profile,
 		"sampled where the counting run executed nothing", example, 0,
-		sample_weight(self, site->row));
+		recording->values[sample->first_value + lode_recording_weight_column(recording)]);
 }
 
-/* Keeps the samples that are at a counted instruction: their site follows its. */
-static void join_samples(LodeJoin *self)
+/*
+ * Counted and sampled rows become one profile where they have the same address: sites are sorted by
+ * address, then row, and rows of samples come after all that were counted, so that the samples of
+ * an instruction follow its count. What follows no count is left out.
+ */
+static void join_samples(Joining *self, GArray *sites)
 {
 	uint32_t first_sample = self->recording->first_sample_row;
 	guint kept = 0;
 
-	for (guint i = 0; i < self->sites->len; i++) {
-		const LodeJoinSite site = g_array_index(self->sites, LodeJoinSite, i);
-		const LodeJoinSite *last =
-			kept > 0 ? &g_array_index(self->sites, LodeJoinSite, kept - 1) : NULL;
+	for (guint i = 0; i < sites->len; i++) {
+		const LodeJoinSite site = g_array_index(sites, LodeJoinSite, i);
+		const LodeJoinSite *last = kept > 0 ? &g_array_index(sites, LodeJoinSite, kept - 1)
+		                                    : NULL;
 		if (site.row < first_sample || (last != NULL && last->image == site.image &&
 						       last->address == site.address))
-			g_array_index(self->sites, LodeJoinSite, kept++) = site;
+			g_array_index(sites, LodeJoinSite, kept++) = site;
 		else
 			leave_out(self, &site);
 	}
-	g_array_set_size(self->sites, kept);
+	g_array_set_size(sites, kept);
 }
 
 static void open_image(size_t task, unsigned worker, void *user_data)
 {
-	LodeJoin *self = user_data;
+	Joining *self = user_data;
+	LodeJoinImages *images = self->images;
 	const LodeImage *image = lode_profile_image(self->profile, task);
-	LodeBinaryImageOptions options = {.allow_debuginfod = self->context->allow_debuginfod};
+	LodeBinaryImageOptions options = {.allow_debuginfod = images->context->allow_debuginfod};
 	g_autoptr(GError) error = NULL;
 
 	(void)worker;
 	if (image->kind != LODE_IMAGE_FILE && image->kind != LODE_IMAGE_JIT)
 		return;
-	self->binaries[task] = lode_binary_image_open(image->path, &options, &error);
-	if (self->binaries[task] == NULL)
-		self->open_errors[task] = g_strdup(error->message);
+	images->binaries[task] = lode_binary_image_open(image->path, &options, &error);
+	if (images->binaries[task] == NULL)
+		images->open_errors[task] = g_strdup(error->message);
 }
 
 /* A file that was replaced since the recording would lead to wrong instructions. */
-static void check_build_id(LodeJoin *self, const LodeRecordedObject *object, uint32_t image)
+static void check_build_id(LodeJoinImages *self, const LodeRecordedObject *object, uint32_t image)
 {
 	const char *now = self->binaries[image] != NULL
 	                          ? lode_binary_image_build_id(self->binaries[image])
@@ -255,43 +291,69 @@ static void check_build_id(LodeJoin *self, const LodeRecordedObject *object, uin
 	g_clear_pointer(&self->binaries[image], lode_binary_image_close);
 }
 
-static void check_build_ids(LodeJoin *self)
+static const char *known_build_id(const Joining *self, uint32_t image)
 {
-	for (guint i = 0; i < self->recording->objects->len; i++) {
-		uint32_t image = g_array_index(self->object_images, uint32_t, i);
-		if (image != LODE_NONE)
-			check_build_id(self,
-				&g_array_index(self->recording->objects, LodeRecordedObject, i),
-				image);
-	}
-}
-
-static char *known_build_id(const LodeJoin *self, uint32_t image)
-{
-	if (self->binaries[image] != NULL)
-		return lode_profile_intern(
-			self->profile, lode_binary_image_build_id(self->binaries[image]));
+	if (self->images->binaries[image] != NULL)
+		return lode_binary_image_build_id(self->images->binaries[image]);
 	for (guint i = 0; i < self->recording->objects->len; i++)
-		if (g_array_index(self->object_images, uint32_t, i) == image)
-			return lode_profile_intern(self->profile,
-				g_array_index(self->recording->objects, LodeRecordedObject, i)
-					.build_id);
+		if (image_of(self->images, i) == image)
+			return object_at(self->recording, i)->build_id;
 	return NULL;
 }
 
-bool lode_join_images(LodeJoin *self, GError **error)
+static void open_images(Joining *self)
 {
-	(void)error;
-	add_object_images(self);
-	read_segments(self);
-	place_sites(self);
-	join_samples(self);
-	self->n_binaries = self->profile->images->len;
-	self->binaries = g_new0(LodeBinaryImage *, MAX(self->n_binaries, 1));
-	self->open_errors = g_new0(char *, MAX(self->n_binaries, 1));
-	lode_worker_pool_run(self->n_binaries, self->n_workers, open_image, self);
-	check_build_ids(self);
-	for (uint32_t i = 0; i < self->n_binaries; i++)
-		lode_profile_image(self->profile, i)->build_id = known_build_id(self, i);
-	return true;
+	LodeJoinImages *images = self->images;
+
+	images->n = self->profile->images->len;
+	images->binaries = g_new0(LodeBinaryImage *, MAX(images->n, 1));
+	images->open_errors = g_new0(char *, MAX(images->n, 1));
+	lode_worker_pool_run(images->n, images->n_workers, open_image, self);
+	for (guint i = 0; i < self->recording->objects->len; i++)
+		if (image_of(images, i) != LODE_NONE)
+			check_build_id(images, object_at(self->recording, i), image_of(images, i));
+	for (uint32_t i = 0; i < images->n; i++)
+		lode_profile_image(self->profile, i)->build_id = lode_profile_intern(
+			self->profile, known_build_id(self, i));
+}
+
+static void free_segments(void *data)
+{
+	g_clear_pointer((GArray **)&data, g_array_unref);
+}
+
+GArray *lode_join_images(LodeProfile *profile, const LodeRecording *recording,
+	const LodeJoinContext *context, LodeJoinImages *out)
+{
+	Joining joining = {profile, recording, out};
+
+	*out = (LodeJoinImages){
+		.context = context,
+		.n_workers = context->threads != 0 ? context->threads
+	                                           : lode_worker_pool_default_size(),
+		.ids = g_hash_table_new(g_str_hash, g_str_equal),
+		.object_images = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.unknown_images = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.segments = g_ptr_array_new_with_free_func(free_segments),
+	};
+	add_object_images(&joining);
+	read_segments(&joining);
+	GArray *sites = place_sites(&joining);
+	join_samples(&joining, sites);
+	open_images(&joining);
+	return sites;
+}
+
+void lode_join_images_clear(LodeJoinImages *self)
+{
+	for (size_t i = 0; i < self->n; i++) {
+		lode_binary_image_close(self->binaries[i]);
+		g_free(self->open_errors[i]);
+	}
+	g_clear_pointer(&self->binaries, g_free);
+	g_clear_pointer(&self->open_errors, g_free);
+	g_clear_pointer(&self->ids, g_hash_table_unref);
+	g_clear_pointer(&self->object_images, g_array_unref);
+	g_clear_pointer(&self->unknown_images, g_array_unref);
+	g_clear_pointer(&self->segments, g_ptr_array_unref);
 }

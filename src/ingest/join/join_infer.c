@@ -14,7 +14,10 @@
 enum { MAX_VALUES = 1 << 29 }; /* instructions × columns: 4 GiB */
 
 typedef struct {
-	LodeJoin *join;
+	LodeProfile *profile;
+	const LodeJoinImages *images;
+	const LodeRecording *samples;
+	const GArray *sites;           /* LodeJoinSite, of the samples */
 	GArray *ranges;                /* LodeInferredSpan, by (image, first) */
 	GArray *branches;              /* LodeInferredSpan, by (image, source) */
 	GArray *entries;               /* the same, by (target image, target) */
@@ -52,19 +55,19 @@ static int compare_by_last(const void *a, const void *b)
 	return compare_by_first(a, b);
 }
 
-static uint32_t image_of(const LodeJoin *join, uint32_t object)
+static uint32_t image_of(const Inference *self, uint32_t object)
 {
-	return g_array_index(join->object_images, uint32_t, object);
+	return g_array_index(self->images->object_images, uint32_t, object);
 }
 
 static void collect_spans(Inference *self)
 {
-	const LodeRecording *recording = self->join->recording;
+	const LodeRecording *recording = self->samples;
 
 	for (guint i = 0; i < recording->ranges->len; i++) {
 		const LodeRecordedRange *range = &g_array_index(
 			recording->ranges, LodeRecordedRange, i);
-		uint32_t image = image_of(self->join, range->object);
+		uint32_t image = image_of(self, range->object);
 		const LodeInferredSpan span = {
 			image, image, range->first, range->last, range->count};
 		g_array_append_val(self->ranges, span);
@@ -72,8 +75,8 @@ static void collect_spans(Inference *self)
 	for (guint i = 0; i < recording->jumps->len; i++) {
 		const LodeRecordedJump *jump = &g_array_index(
 			recording->jumps, LodeRecordedJump, i);
-		const LodeInferredSpan span = {image_of(self->join, jump->object),
-			image_of(self->join, jump->target_object), jump->source, jump->target,
+		const LodeInferredSpan span = {image_of(self, jump->object),
+			image_of(self, jump->target_object), jump->source, jump->target,
 			jump->taken};
 		g_array_append_val(self->branches, span);
 		g_array_append_val(self->entries, span);
@@ -113,13 +116,13 @@ static uint32_t count_sites(const GArray *sites, uint32_t at, uint32_t image, ui
 
 static void keep_stray(Inference *self, uint32_t first, uint32_t n)
 {
-	g_array_append_vals(self->stray, &g_array_index(self->join->sites, LodeJoinSite, first), n);
+	g_array_append_vals(self->stray, &g_array_index(self->sites, LodeJoinSite, first), n);
 }
 
 /* Everything before (image, address) belongs to no function. */
 static void skip_to(Inference *self, Cursor *cursor, uint32_t image, uint64_t address)
 {
-	uint32_t n = count_sites(self->join->sites, cursor->site, image, address);
+	uint32_t n = count_sites(self->sites, cursor->site, image, address);
 
 	if (n > 0)
 		keep_stray(self, cursor->site, n);
@@ -138,14 +141,14 @@ static void take_function(
 	Inference *self, Cursor *cursor, uint32_t image, const LodeBinaryFunction *function)
 {
 	uint64_t end = function->address + function->size;
-	const GArray *sites = self->join->sites;
+	const GArray *sites = self->sites;
 
 	skip_to(self, cursor, image, function->address);
 	LodeInferredEvidence evidence = {
 		.image = image,
 		.function = function,
 		.sites = sites->len > 0 ? &g_array_index(sites, LodeJoinSite, cursor->site) : NULL,
-		.n_sites = count_sites(self->join->sites, cursor->site, image, end),
+		.n_sites = count_sites(self->sites, cursor->site, image, end),
 		.ranges = spans_from(self->ranges, cursor->range),
 		.n_ranges = count_spans(self->ranges, cursor->range, false, image, end),
 		.branches = spans_from(self->branches, cursor->branch),
@@ -163,21 +166,21 @@ static void take_function(
 
 static void collect_functions(Inference *self)
 {
-	const LodeJoin *join = self->join;
+	const LodeJoinImages *images = self->images;
 	Cursor cursor = {0};
 
-	for (uint32_t i = 0; i < join->n_binaries; i++) {
+	for (uint32_t i = 0; i < images->n; i++) {
 		size_t n = 0;
-		const LodeBinaryFunction *functions = join->binaries[i] != NULL
+		const LodeBinaryFunction *functions = images->binaries[i] != NULL
 		                                              ? lode_binary_image_functions(
-									join->binaries[i], &n)
+									images->binaries[i], &n)
 		                                              : NULL;
 		for (size_t j = 0; j < n; j++)
 			take_function(self, &cursor, i, &functions[j]);
 		skip_to(self, &cursor, i, UINT64_MAX);
 	}
-	if (cursor.site < join->sites->len)
-		keep_stray(self, cursor.site, join->sites->len - cursor.site);
+	if (cursor.site < self->sites->len)
+		keep_stray(self, cursor.site, self->sites->len - cursor.site);
 }
 
 static void infer_function(size_t task, unsigned worker, void *user_data)
@@ -188,7 +191,7 @@ static void infer_function(size_t task, unsigned worker, void *user_data)
 	LodeInferredFunction *result = &self->results[task];
 	size_t available = 0;
 	const uint8_t *code = lode_binary_image_bytes(
-		self->join->binaries[evidence->image], evidence->function->address, &available);
+		self->images->binaries[evidence->image], evidence->function->address, &available);
 
 	result->rows = g_array_new(FALSE, FALSE, sizeof(LodeInferredRow));
 	result->jumps = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
@@ -285,7 +288,7 @@ static void add_site(GArray *sites, uint32_t image, uint64_t address)
 /* Outside any function nothing is known but the samples: as many executions as weight. */
 static LodeInferredRow stray_row(const Inference *self, const LodeJoinSite *site)
 {
-	const LodeRecording *samples = self->join->recording;
+	const LodeRecording *samples = self->samples;
 	const LodeRecordedInstruction *own = &g_array_index(
 		samples->instructions, LodeRecordedInstruction, site->row);
 
@@ -318,7 +321,7 @@ static void account_failed(const Inference *self)
 		const LodeInferredEvidence *evidence = &g_array_index(
 			self->functions, LodeInferredEvidence, i);
 		if (self->results[i].has_failed)
-			lode_profile_add_unresolved(self->join->profile,
+			lode_profile_add_unresolved(self->profile,
 				"function too large to infer its executions",
 				evidence->function->name, 0, 0);
 	}
@@ -333,12 +336,10 @@ static size_t count_rows(const Inference *self)
 	return n;
 }
 
-static void assemble(Inference *self)
+static LodeRecording *assemble(Inference *self, GArray *sites)
 {
-	LodeJoin *join = self->join;
-	const LodeRecording *samples = join->recording;
+	const LodeRecording *samples = self->samples;
 	LodeRecording *into = recording_like(samples, count_rows(self));
-	g_autoptr(GArray) sites = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
 
 	for (guint i = 0; i < self->functions->len; i++) {
 		const LodeInferredFunction *result = &self->results[i];
@@ -359,17 +360,14 @@ static void assemble(Inference *self)
 		append_row(into, samples, object_of(self, stray->image), &row);
 	}
 	g_array_sort(sites, lode_join_compare_sites);
-	g_array_unref(join->sites);
-	join->sites = g_steal_pointer(&sites);
-	join->inferred = into;
-	join->recording = into;
+	return into;
 }
 
 static void find_objects(Inference *self)
 {
-	const GArray *object_images = self->join->object_images;
+	const GArray *object_images = self->images->object_images;
 
-	g_array_set_size(self->image_objects, self->join->profile->images->len);
+	g_array_set_size(self->image_objects, self->profile->images->len);
 	for (guint i = object_images->len; i-- > 0;) {
 		uint32_t image = g_array_index(object_images, uint32_t, i);
 		if (image != LODE_NONE)
@@ -377,16 +375,15 @@ static void find_objects(Inference *self)
 	}
 }
 
-static void inference_init(Inference *self, LodeJoin *join)
+static void inference_init(Inference *self)
 {
-	*self = (Inference){.join = join};
 	self->ranges = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
 	self->branches = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
 	self->entries = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
 	self->functions = g_array_new(FALSE, FALSE, sizeof(LodeInferredEvidence));
 	self->stray = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
 	self->image_objects = g_array_new(FALSE, TRUE, sizeof(uint32_t));
-	self->scratch = g_new0(LodeInferenceScratch, join->n_workers);
+	self->scratch = g_new0(LodeInferenceScratch, self->images->n_workers);
 }
 
 static void inference_clear(Inference *self)
@@ -396,7 +393,7 @@ static void inference_clear(Inference *self)
 		g_array_unref(self->results[i].jumps);
 		g_array_unref(self->results[i].calls);
 	}
-	for (unsigned i = 0; i < self->join->n_workers; i++)
+	for (unsigned i = 0; i < self->images->n_workers; i++)
 		lode_inference_scratch_clear(&self->scratch[i]);
 	g_free(self->results);
 	g_free(self->scratch);
@@ -415,43 +412,59 @@ static double sample_weight(const LodeRecording *recording, uint32_t column)
 	return total > 0 && recording->n_samples > 0 ? total / recording->n_samples : 1;
 }
 
-bool lode_join_infer(LodeJoin *self, GError **error)
+/* What all workers need to know of the samples. */
+static void begin_scratch(Inference *self)
 {
 	enum { UNIT_PARTS = 256 };
-	const LodeRecording *recording = self->recording;
-	Inference inference;
+	const LodeRecording *samples = self->samples;
+	uint32_t column = lode_recording_weight_column(samples);
+	double sample = sample_weight(samples, column);
+	double scale = branch_scale(samples, g_array_index(samples->totals, double, column));
 
-	if (recording->frequency == LODE_FREQUENCY_EXACT)
-		return true;
-	inference_init(&inference, self);
-	uint32_t column = lode_recording_weight_column(self->recording);
-	double sample = sample_weight(recording, column);
-	double scale = branch_scale(recording, g_array_index(recording->totals, double, column));
-	for (unsigned i = 0; i < self->n_workers; i++) {
-		lode_inference_scratch_init(&inference.scratch[i], recording);
-		inference.scratch[i].weight_column = column;
-		inference.scratch[i].branch_scale = scale;
-		inference.scratch[i].sample = sample;
+	for (unsigned i = 0; i < self->images->n_workers; i++) {
+		lode_inference_scratch_init(&self->scratch[i], samples);
+		self->scratch[i].weight_column = column;
+		self->scratch[i].branch_scale = scale;
+		self->scratch[i].sample = sample;
 		/* A small part of a sample, since a block gets one instruction's share. */
-		inference.scratch[i].unit = scale > 0 ? 1 : sample / UNIT_PARTS;
+		self->scratch[i].unit = scale > 0 ? 1 : sample / UNIT_PARTS;
 	}
+}
+
+static void set_total(LodeProfile *profile, double total)
+{
+	uint32_t event = lode_profile_find_event(profile, "instructions");
+
+	profile->total_count = total;
+	lode_profile_event(profile, event)->total = total;
+}
+
+LodeRecording *lode_join_infer(LodeProfile *profile, const LodeJoinImages *images,
+	const LodeJoinPlaced *samples, GArray **out_sites, GError **error)
+{
+	Inference inference = {.profile = profile,
+		.images = images,
+		.samples = samples->recording,
+		.sites = samples->sites};
+	LodeRecording *executions = NULL;
+
+	inference_init(&inference);
+	begin_scratch(&inference);
 	collect_spans(&inference);
 	collect_functions(&inference);
 	find_objects(&inference);
 	inference.results = g_new0(LodeInferredFunction, MAX(inference.functions->len, 1));
-	lode_worker_pool_run(inference.functions->len, self->n_workers, infer_function, &inference);
-	if (count_rows(&inference) * recording->events->len > MAX_VALUES) {
+	lode_worker_pool_run(
+		inference.functions->len, images->n_workers, infer_function, &inference);
+	if (count_rows(&inference) * samples->recording->events->len <= MAX_VALUES) {
+		*out_sites = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
+		executions = assemble(&inference, *out_sites);
+		set_total(profile, g_array_index(executions->totals, double, 0));
+		account_failed(&inference);
+	} else {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
 			"too many events for so many instructions");
-		inference_clear(&inference);
-		return false;
 	}
-	assemble(&inference);
-	self->profile->total_count = g_array_index(self->recording->totals, double, 0);
-	LODE_AT(self->profile->events, LodeEvent,
-		lode_profile_find_event(self->profile, "instructions"))
-		.total = self->profile->total_count;
-	account_failed(&inference);
 	inference_clear(&inference);
-	return true;
+	return executions;
 }

@@ -3,7 +3,9 @@
  * The accesses that were read from the samples become the profile's memory: each gets its
  * instructions, and what lay at its address, by all layers.
  */
+#include "base/error.h"
 #include "base/id_cache.h"
+#include "base/large_array.h"
 #include "ingest/join/join.h"
 #include "ingest/memory/memory_loads.h"
 #include "ingest/memory/memory_sites.h"
@@ -12,8 +14,9 @@
 #include <string.h>
 
 typedef struct {
-	LodeJoin *join;
+	LodeProfile *profile;
 	LodeMemory *memory;
+	const LodeJoinAccesses *accesses;
 	LodeMemoryReading *reading;
 	LodeMemoryLoads *loads;
 	LodeMemorySites *sites;
@@ -52,7 +55,7 @@ static void add_threads(Building *self)
 			order, (gint)n, sizeof(uint32_t), compare_threads, source->threads->data);
 	for (guint i = 0; i < n; i++) {
 		LodeThread thread = LODE_AT(source->threads, LodeThread, order[i]);
-		thread.name = lode_profile_intern(self->join->profile, thread.name);
+		thread.name = lode_profile_intern(self->profile, thread.name);
 		self->thread_ids[order[i]] = i;
 		g_array_append_val(self->memory->threads, thread);
 	}
@@ -76,7 +79,7 @@ static char *stack_name(Building *self, uint32_t thread)
 	g_autofree char *name = g_strdup_printf("[stack of thread %" G_GUINT32_FORMAT "]",
 		LODE_AT(self->memory->threads, LodeThread, self->thread_ids[thread]).ordinal);
 
-	return lode_profile_intern(self->join->profile, name);
+	return lode_profile_intern(self->profile, name);
 }
 
 /* Variables that begin as zeros are of an image, though of no file. */
@@ -89,11 +92,11 @@ static char *anonymous_name(Building *self, uint32_t index)
 	uint64_t address;
 
 	if (!lode_memory_loads_find(self->loads, index, mapping->start, &image, &address))
-		return lode_profile_intern(self->join->profile, mapping->name);
+		return lode_profile_intern(self->profile, mapping->name);
 	const char *path =
 		lode_memory_images_at(lode_memory_reading_images(self->reading), image)->path;
 	g_autofree char *name = g_strconcat(path, " [bss]", NULL);
-	return lode_profile_intern(self->join->profile, name);
+	return lode_profile_intern(self->profile, name);
 }
 
 static char *mapping_name(Building *self, uint32_t index)
@@ -105,7 +108,7 @@ static char *mapping_name(Building *self, uint32_t index)
 		return stack_name(self, row->stack_of);
 	if (strcmp(row->mapping.name, "[anon]") == 0)
 		return anonymous_name(self, index);
-	return lode_profile_intern(self->join->profile, row->mapping.name);
+	return lode_profile_intern(self->profile, row->mapping.name);
 }
 
 /* Those that a sample fell into. */
@@ -138,18 +141,19 @@ static void add_mappings(Building *self)
 
 /* The event of a sampled column; a counted one may have the same name. Those of a trace are named
  * as they are in the profile. */
-static uint32_t find_event(const LodeJoin *join, const char *name)
+static uint32_t find_event(const Building *self, const char *name)
 {
-	const GPtrArray *columns = join->recording->events;
-	uint32_t traced = join->recording->is_trace ? lode_profile_find_event(join->profile, name)
-	                                            : LODE_NONE;
+	const LodeRecording *recording = self->accesses->recording;
+	const GPtrArray *columns = recording->events;
+	uint32_t traced = recording->is_trace ? lode_profile_find_event(self->profile, name)
+	                                      : LODE_NONE;
 
 	if (traced != LODE_NONE)
 		return traced;
-	for (guint i = columns->len - join->recording->n_sampled; i < columns->len; i++)
+	for (guint i = columns->len - recording->n_sampled; i < columns->len; i++)
 		if (strcmp(g_ptr_array_index(columns, i), name) == 0)
-			return g_array_index(join->column_events, uint32_t, i);
-	return join->profile->weight_event;
+			return g_array_index(self->accesses->events->column_events, uint32_t, i);
+	return self->profile->weight_event;
 }
 
 static void find_events(Building *self)
@@ -157,7 +161,7 @@ static void find_events(Building *self)
 	const GPtrArray *names = lode_memory_reading_event_names(self->reading);
 
 	for (guint i = 0; i < names->len; i++) {
-		uint32_t event = find_event(self->join, g_ptr_array_index(names, i));
+		uint32_t event = find_event(self, g_ptr_array_index(names, i));
 		g_array_append_val(self->event_ids, event);
 	}
 }
@@ -173,7 +177,7 @@ static uint32_t profile_image(Building *self, uint32_t image)
 	if (*id != unknown)
 		return *id;
 	void *found = g_hash_table_lookup(
-		self->join->image_ids, lode_memory_images_at(images, image)->path);
+		self->accesses->images->ids, lode_memory_images_at(images, image)->path);
 	*id = found != NULL ? GPOINTER_TO_UINT(found) - 1 : LODE_NONE;
 	return *id;
 }
@@ -181,16 +185,16 @@ static uint32_t profile_image(Building *self, uint32_t image)
 static void find_instructions(
 	Building *self, const LodeReadAccess *access, LodeMemorySample *sample)
 {
-	const LodeProfile *profile = self->join->profile;
+	const LodeProfile *profile = self->profile;
 	uint32_t image = access->image != LODE_NONE ? profile_image(self, access->image)
 	                                            : LODE_NONE;
 
-	sample->instruction = lode_join_find(self->join, image, access->image_pc);
+	sample->instruction = lode_join_find(self->profile, image, access->image_pc);
 	if (sample->access_pc == 0)
 		return;
-	sample->access_instruction = lode_join_find(self->join, image, access->image_access_pc);
+	sample->access_instruction = lode_join_find(self->profile, image, access->image_access_pc);
 	sample->access_function = lode_join_find_function(
-		self->join, image, access->image_access_pc);
+		self->profile, image, access->image_access_pc);
 	if (sample->access_instruction != LODE_NONE)
 		sample->access_location = LODE_AT(
 			profile->instructions, LodeInstruction, sample->access_instruction)
@@ -212,7 +216,7 @@ static const char *variable_at(Building *self, const LodeReadAccess *access)
 	LodeBinaryImage *binary = lode_memory_images_at(images, image)->binary;
 	if (binary == NULL || !lode_binary_image_find_data_symbol(binary, address, &symbol))
 		return NULL;
-	return lode_profile_intern(self->join->profile, symbol.name);
+	return lode_profile_intern(self->profile, symbol.name);
 }
 
 typedef struct {
@@ -223,10 +227,11 @@ typedef struct {
 
 static LodeDataObject make_object(Building *self, const Layers *layers)
 {
-	const LodeOperandObject *known =
-		layers->operand_object != 0
-			? lode_memory_objects_at(self->join->memory_objects, layers->operand_object)
-			: NULL;
+	const LodeOperandObject *known = layers->operand_object != 0
+	                                         ? lode_memory_objects_at(
+							   self->accesses->objects->known,
+							   layers->operand_object)
+	                                         : NULL;
 	LodeDataObject object = {.layer = LODE_LAYER_MAPPING,
 		.name = layers->mapping,
 		.type = known != NULL ? known->type : LODE_NONE,
@@ -341,11 +346,11 @@ static void find_object(Building *self, const LodeReadAccess *access, LodeMemory
 	Layers layers = {.site = LODE_NONE, .mapping = sample->is_next ? overwritten : unknown};
 
 	if (access->image != LODE_NONE && !access->has_no_operand)
-		layers.operand_object = lode_memory_objects_find(self->join->memory_objects,
+		layers.operand_object = lode_memory_objects_find(self->accesses->objects->known,
 			access->image, access->image_access_pc, access->operand);
 	if (layers.operand_object != 0)
 		layers.variable = lode_memory_objects_at(
-			self->join->memory_objects, layers.operand_object)
+			self->accesses->objects->known, layers.operand_object)
 		                          ->variable;
 	if (sample->rule != LODE_RULE_NONE)
 		find_layers(self, access, sample, &layers);
@@ -427,33 +432,40 @@ static void clear(Building *self)
 	g_array_unref(self->event_ids);
 }
 
-bool lode_join_memory(LodeJoin *self, GError **error)
+bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GError **error)
 {
-	Building building = {.join = self,
-		.memory = self->profile->memory,
-		.reading = self->memory_reading,
+	LodeMemoryReading *reading = accesses->reading;
+	LodeMemory *memory = profile->memory;
+
+	if (reading == NULL)
+		return true;
+	guint n = lode_memory_reading_accesses(reading)->len;
+	if (!lode_large_array_has_room(sizeof(LodeMemorySample), n)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"not enough memory for %u sampled accesses of %zu bytes each", n,
+			sizeof(LodeMemorySample));
+		return false;
+	}
+	g_array_unref(memory->samples);
+	memory->samples = lode_large_array_new(sizeof(LodeMemorySample), n);
+	Building building = {.profile = profile,
+		.memory = memory,
+		.accesses = accesses,
+		.reading = reading,
+		.objects = g_hash_table_new_full(hash_object, is_equal_object, g_free, NULL),
 		.image_ids = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.event_ids = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
-
-	(void)error;
 	lode_id_cache_init(&building.layers);
-	building.objects = g_hash_table_new_full(hash_object, is_equal_object, g_free, NULL);
-	if (self->memory_reading != NULL) {
-		LodeMemory *memory = building.memory;
-		memory->has_allocations =
-			lode_memory_logs_all(lode_memory_reading_logs(building.reading))->len > 0;
-		memory->is_stall_weighted = lode_memory_reading_is_stall_weighted(building.reading);
-		memory->has_fixed_addresses = lode_memory_reading_has_fixed_addresses(
-			building.reading);
-		add_threads(&building);
-		building.loads = lode_memory_loads_new(building.reading);
-		add_mappings(&building);
-		find_events(&building);
-		building.sites = lode_memory_sites_new(
-			self->profile, building.reading, building.loads);
-		add_samples(&building);
-		sort_allocations(&building);
-	}
+	memory->has_allocations = lode_memory_logs_all(lode_memory_reading_logs(reading))->len > 0;
+	memory->is_stall_weighted = lode_memory_reading_is_stall_weighted(reading);
+	memory->has_fixed_addresses = lode_memory_reading_has_fixed_addresses(reading);
+	add_threads(&building);
+	building.loads = lode_memory_loads_new(reading);
+	add_mappings(&building);
+	find_events(&building);
+	building.sites = lode_memory_sites_new(profile, reading, building.loads);
+	add_samples(&building);
+	sort_allocations(&building);
 	clear(&building);
 	return true;
 }

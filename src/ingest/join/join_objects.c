@@ -7,39 +7,35 @@
 
 enum { MAX_OPERANDS = 4 }; /* that the decoder shows */
 
-static void find_objects(LodeJoin *self, uint32_t instruction, uint32_t image)
+typedef struct {
+	LodeProfile *profile;
+	LodeMemoryImages *images; /* the reading's */
+	const LodeJoinCode *codes;
+	LodeJoinObjects *objects;
+} Finding;
+
+static void find_operands(Finding *self, uint32_t instruction, uint32_t image)
 {
 	const uint32_t accesses = 1u << LODE_KIND_LOAD | 1u << LODE_KIND_STORE;
 	uint64_t address = lode_profile_instruction(self->profile, instruction)->address;
-	LodeJoinObjects *objects = &g_array_index(self->objects, LodeJoinObjects, instruction);
+	LodeJoinOperands *operands = &g_array_index(
+		self->objects->operands, LodeJoinOperands, instruction);
 	size_t n = 0;
 
 	if ((self->codes[instruction].kinds & accesses) == 0)
 		return;
-	for (uint8_t i = 0; i < MAX_OPERANDS && n < G_N_ELEMENTS(objects->numbers); i++) {
-		uint32_t number = lode_memory_objects_find(self->memory_objects, image, address, i);
+	for (uint8_t i = 0; i < MAX_OPERANDS && n < G_N_ELEMENTS(operands->numbers); i++) {
+		uint32_t number = lode_memory_objects_find(self->objects->known, image, address, i);
 		if (number != 0)
-			objects->numbers[n++] = number;
+			operands->numbers[n++] = number;
 	}
 }
 
-static void find_function_objects(LodeJoin *self, const LodeFunction *function)
-{
-	const char *path = lode_profile_image(self->profile, function->image)->path;
-	uint32_t image = lode_memory_images_find(
-		lode_memory_reading_images(self->memory_reading), path);
-
-	for (uint32_t i = 0; image != LODE_NONE && i < function->n_instructions; i++)
-		find_objects(self, function->first_instruction + i, image);
-}
-
 /* Types may be missing by it. What the source lines found broken is told with them. */
-static void account_broken_types(LodeJoin *self)
+static void account_broken_types(Finding *self)
 {
-	LodeMemoryImages *images = lode_memory_reading_images(self->memory_reading);
-
-	for (uint32_t i = 0; i < lode_memory_images_count(images); i++) {
-		const LodeMemoryImage *image = lode_memory_images_at(images, i);
+	for (uint32_t i = 0; i < lode_memory_images_count(self->images); i++) {
+		const LodeMemoryImage *image = lode_memory_images_at(self->images, i);
 		const char *warning = image->types != NULL ? lode_data_types_warning(image->types)
 		                                           : NULL;
 		if (warning == NULL || lode_binary_image_warning(image->binary) != NULL)
@@ -50,19 +46,30 @@ static void account_broken_types(LodeJoin *self)
 	}
 }
 
-bool lode_join_objects(LodeJoin *self, GError **error)
+void lode_join_objects(LodeProfile *profile, LodeMemoryReading *reading, const LodeJoinCode *codes,
+	LodeJoinObjects *out)
 {
-	const LodeProfile *profile = self->profile;
+	Finding finding = {.profile = profile, .codes = codes, .objects = out};
 
-	(void)error;
-	if (self->memory_reading == NULL)
-		return true;
-	self->profile->memory = lode_memory_new();
-	self->memory_objects = lode_memory_objects_new(self->profile, self->profile->memory,
-		lode_memory_reading_images(self->memory_reading));
-	g_array_set_size(self->objects, profile->instructions->len);
-	for (guint i = 0; i < profile->functions->len; i++)
-		find_function_objects(self, lode_profile_function(profile, i));
-	account_broken_types(self);
-	return true;
+	out->operands = g_array_new(FALSE, TRUE, sizeof(LodeJoinOperands));
+	if (reading == NULL)
+		return;
+	finding.images = lode_memory_reading_images(reading);
+	profile->memory = lode_memory_new();
+	out->known = lode_memory_objects_new(profile, profile->memory, finding.images);
+	g_array_set_size(out->operands, profile->instructions->len);
+	for (guint i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(profile, i);
+		uint32_t image = lode_memory_images_find(
+			finding.images, lode_profile_image(profile, function->image)->path);
+		for (uint32_t j = 0; image != LODE_NONE && j < function->n_instructions; j++)
+			find_operands(&finding, function->first_instruction + j, image);
+	}
+	account_broken_types(&finding);
+}
+
+void lode_join_objects_clear(LodeJoinObjects *self)
+{
+	g_clear_pointer(&self->operands, g_array_unref);
+	g_clear_pointer(&self->known, lode_memory_objects_free);
 }

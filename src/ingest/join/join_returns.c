@@ -36,18 +36,12 @@ typedef struct {
 
 static const LodeEdge *edge_at(const Returning *self, uint32_t index)
 {
-	return &LODE_AT(self->flow->join->profile->edges, LodeEdge, index);
-}
-
-static uint32_t function_of(const Returning *self, uint32_t instruction)
-{
-	return LODE_AT(self->flow->join->profile->instructions, LodeInstruction, instruction)
-	        .function;
+	return &LODE_AT(self->flow->profile->edges, LodeEdge, index);
 }
 
 static bool is_call(const Returning *self, uint32_t instruction)
 {
-	uint8_t branch = self->flow->join->codes[instruction].branch;
+	uint8_t branch = self->flow->codes[instruction].branch;
 
 	return branch == LODE_BRANCH_CALL || branch == LODE_BRANCH_INDIRECT_CALL;
 }
@@ -55,7 +49,7 @@ static bool is_call(const Returning *self, uint32_t instruction)
 /* Edges are sorted by source, and functions are ranges of instructions. */
 static void split_edges(Returning *self)
 {
-	const LodeProfile *profile = self->flow->join->profile;
+	const LodeProfile *profile = self->flow->profile;
 	uint32_t at = 0;
 
 	self->first_edges = g_new(uint32_t, profile->functions->len + 1);
@@ -79,12 +73,12 @@ static void add_ending(GArray *endings, uint32_t instruction, double weight)
 
 static void add_own_returns(Returning *self, uint32_t function, GArray *endings)
 {
-	const LodeProfile *profile = self->flow->join->profile;
+	const LodeProfile *profile = self->flow->profile;
 	const LodeFunction *row = lode_profile_function(profile, function);
 
 	for (uint32_t i = row->first_instruction; i < row->first_instruction + row->n_instructions;
 		i++)
-		if (self->flow->join->codes[i].branch == LODE_BRANCH_RETURN)
+		if (self->flow->codes[i].branch == LODE_BRANCH_RETURN)
 			add_ending(endings, i,
 				lode_profile_instruction(profile, i)->count - self->flow->out[i]);
 }
@@ -96,7 +90,8 @@ static void add_tail_calls(Returning *self, uint32_t function, GArray *endings, 
 {
 	for (uint32_t i = self->first_edges[function]; i < self->first_edges[function + 1]; i++) {
 		const LodeEdge *edge = edge_at(self, i);
-		uint32_t callee = function_of(self, edge->target);
+		uint32_t callee =
+			lode_profile_instruction(self->flow->profile, edge->target)->function;
 		if (edge->kind != LODE_EDGE_CALL || is_call(self, edge->source) ||
 			callee == function)
 			continue;
@@ -154,7 +149,8 @@ static const GArray *find_endings(Returning *self, uint32_t function, int depth)
 
 static void add_returns_of(Returning *self, const LodeEdge *call, uint32_t target, double returned)
 {
-	const GArray *endings = find_endings(self, function_of(self, call->target), 0);
+	const GArray *endings = find_endings(
+		self, lode_profile_instruction(self->flow->profile, call->target)->function, 0);
 
 	for (guint i = 0; endings != NULL && i < endings->len; i++) {
 		const Ending *ending = &g_array_index(endings, Ending, i);
@@ -184,7 +180,7 @@ static void add_site(Returning *self, uint32_t first, uint32_t end)
 
 static void add_sites(Returning *self)
 {
-	uint32_t n = self->flow->join->profile->edges->len, end;
+	uint32_t n = self->flow->profile->edges->len, end;
 
 	for (uint32_t i = 0; i < n; i = end) {
 		for (end = i + 1;
@@ -196,7 +192,7 @@ static void add_sites(Returning *self)
 
 void lode_join_add_return_edges(LodeJoinFlow *flow)
 {
-	LodeProfile *profile = flow->join->profile;
+	LodeProfile *profile = flow->profile;
 	guint n = MAX(profile->functions->len, 1);
 	Returning returning = {
 		.flow = flow,

@@ -18,11 +18,6 @@
 
 typedef LodeJoinFlow Flow;
 
-static LodeInstruction *instruction_at(const Flow *self, uint32_t index)
-{
-	return lode_profile_instruction(self->join->profile, index);
-}
-
 /* The call that an instruction stands behind; LODE_NONE. Instructions may overlap, so that it need
  * not be the row before. */
 static uint32_t call_before(const Flow *self, uint32_t index)
@@ -30,7 +25,7 @@ static uint32_t call_before(const Flow *self, uint32_t index)
 	enum { MAX_ROWS = 8 }; /* a call has at most so many bytes */
 
 	for (uint32_t i = 1; i <= MIN(index, MAX_ROWS); i++) {
-		uint8_t branch = self->join->codes[index - i].branch;
+		uint8_t branch = self->codes[index - i].branch;
 		bool is_call = branch == LODE_BRANCH_CALL || branch == LODE_BRANCH_INDIRECT_CALL;
 		if (is_call && lode_join_flow_following(self, index - i) == index)
 			return index - i;
@@ -76,7 +71,7 @@ static void add_jump(Flow *self, const LodeJoinTransfer *transfer)
 {
 	LodeEdgeKind kind = lode_join_flow_jump_kind(self, transfer->source, transfer->target);
 	bool is_long = kind == LODE_EDGE_CALL &&
-	               self->join->codes[transfer->source].branch == LODE_BRANCH_INDIRECT_JUMP &&
+	               self->codes[transfer->source].branch == LODE_BRANCH_INDIRECT_JUMP &&
 	               call_before(self, transfer->target) != LODE_NONE;
 
 	add_edge(self, transfer, is_long ? LODE_EDGE_RETURN : kind);
@@ -85,11 +80,12 @@ static void add_jump(Flow *self, const LodeJoinTransfer *transfer)
 /* What a direct branch cannot have done itself. */
 static bool is_interrupted(const Flow *self, const LodeJoinTransfer *transfer)
 {
-	const LodeJoinCode *code = &self->join->codes[transfer->source];
+	const LodeJoinCode *code = &self->codes[transfer->source];
 
 	if (code->branch == LODE_BRANCH_NONE || code->branch == LODE_BRANCH_STOP)
 		return !code->is_repeat || transfer->source != transfer->target;
-	return code->target != 0 && code->target != instruction_at(self, transfer->target)->address;
+	return code->target != 0 &&
+	       code->target != lode_profile_instruction(self->profile, transfer->target)->address;
 }
 
 static void add_transfer(Flow *self, const LodeJoinTransfer *transfer)
@@ -98,7 +94,7 @@ static void add_transfer(Flow *self, const LodeJoinTransfer *transfer)
 		pass(self, transfer);
 		return;
 	}
-	const LodeJoinCode *code = &self->join->codes[transfer->source];
+	const LodeJoinCode *code = &self->codes[transfer->source];
 	if (code->length == 0)
 		add_jump(self, transfer);
 	else if (transfer->target == lode_join_flow_following(self, transfer->source))
@@ -122,8 +118,9 @@ static bool is_jump(const LodeJoinCode *code)
 static void add_straight_flow(Flow *self)
 {
 	for (uint32_t i = 0; i < self->n; i++) {
-		const LodeJoinCode *code = &self->join->codes[i];
-		double rest = instruction_at(self, i)->count - self->out[i] + self->returned[i];
+		const LodeJoinCode *code = &self->codes[i];
+		double rest = lode_profile_instruction(self->profile, i)->count - self->out[i] +
+		              self->returned[i];
 		uint32_t next = code->length > 0 && rest > 0 ? lode_join_flow_following(self, i)
 		                                             : LODE_NONE;
 		const LodeJoinTransfer straight = {.source = i, .target = next, .count = rest};
@@ -136,7 +133,7 @@ static void add_straight_flow(Flow *self)
 
 void lode_join_traced_flow(Flow *self)
 {
-	const GArray *transfers = self->join->transfers;
+	const GArray *transfers = self->transfers;
 
 	for (guint i = 0; i < transfers->len; i++)
 		add_transfer(self, &g_array_index(transfers, LodeJoinTransfer, i));

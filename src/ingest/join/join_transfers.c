@@ -4,18 +4,25 @@
 
 #include <stdlib.h>
 
-static uint32_t find_end(const LodeJoin *self, uint32_t object, uint64_t address)
+typedef struct {
+	LodeProfile *profile;
+	const LodeJoinImages *images;
+	const LodeRecording *recording;
+	GArray *transfers; /* LodeJoinTransfer */
+} Joining;
+
+static uint32_t find_end(const Joining *self, uint32_t object, uint64_t address)
 {
 	if (object == LODE_NONE)
 		return LODE_NONE;
-	LodeJoinPlace place = lode_join_place(self, object, address);
+	LodeJoinPlace place = lode_join_place(self->images, self->recording, object, address);
 
-	return lode_join_find(self, place.image, place.address);
+	return lode_join_find(self->profile, place.image, place.address);
 }
 
 /* What a trace does not say of a change of control, its instruction does. */
 static LodeBranch branch_at(
-	const LodeJoin *self, LodeInstructionDecoder *decoder, uint32_t instruction)
+	const Joining *self, LodeInstructionDecoder *decoder, uint32_t instruction)
 {
 	const LodeProfile *profile = self->profile;
 	LodeDecodedInstruction decoded;
@@ -25,7 +32,7 @@ static LodeBranch branch_at(
 		return LODE_BRANCH_NONE;
 	const LodeInstruction *row = lode_profile_instruction(profile, instruction);
 	const LodeFunction *function = lode_profile_function(profile, row->function);
-	LodeBinaryImage *binary = self->binaries[function->image];
+	LodeBinaryImage *binary = self->images->binaries[function->image];
 	const uint8_t *code = binary != NULL ? lode_binary_image_bytes(binary, row->address, &size)
 	                                     : NULL;
 	bool is_known = code != NULL && lode_instruction_decoder_decode(
@@ -33,7 +40,7 @@ static LodeBranch branch_at(
 	return is_known ? decoded.branch : LODE_BRANCH_NONE;
 }
 
-static void add_traced(LodeJoin *self)
+static void add_traced(Joining *self)
 {
 	const GArray *jumps = self->recording->jumps;
 	LodeInstructionDecoder decoder;
@@ -56,7 +63,7 @@ static void add_traced(LodeJoin *self)
 	}
 }
 
-static void add_jumps(LodeJoin *self)
+static void add_jumps(Joining *self)
 {
 	const GArray *jumps = self->recording->jumps;
 
@@ -72,7 +79,7 @@ static void add_jumps(LodeJoin *self)
 	}
 }
 
-static void add_calls(LodeJoin *self)
+static void add_calls(Joining *self)
 {
 	const GArray *calls = self->recording->calls;
 
@@ -102,7 +109,7 @@ static int compare_transfers(const void *a, const void *b)
 }
 
 /* A jump whose own place has no count cannot be given to a function. */
-static void drop_sourceless(LodeJoin *self)
+static void drop_sourceless(Joining *self)
 {
 	GArray *transfers = self->transfers;
 	guint kept = 0;
@@ -119,21 +126,21 @@ static void drop_sourceless(LodeJoin *self)
 	g_array_set_size(transfers, kept);
 }
 
-bool lode_join_transfers(LodeJoin *self, GError **error)
+GArray *lode_join_transfers(
+	LodeProfile *profile, const LodeJoinImages *images, const LodeRecording *recording)
 {
-	bool is_trace = self->recording->is_trace;
+	GArray *transfers = g_array_new(FALSE, FALSE, sizeof(LodeJoinTransfer));
+	Joining joining = {profile, images, recording, transfers};
 
-	(void)error;
-	if (is_trace) {
-		add_traced(self);
+	if (recording->is_trace) {
+		add_traced(&joining);
 	} else {
-		add_jumps(self);
-		add_calls(self);
+		add_jumps(&joining);
+		add_calls(&joining);
 	}
-	if (self->transfers->len > 1)
-		qsort(self->transfers->data, self->transfers->len, sizeof(LodeJoinTransfer),
-			compare_transfers);
-	if (!is_trace)
-		drop_sourceless(self);
-	return true;
+	if (transfers->len > 1)
+		qsort(transfers->data, transfers->len, sizeof(LodeJoinTransfer), compare_transfers);
+	if (!recording->is_trace)
+		drop_sourceless(&joining);
+	return transfers;
 }

@@ -27,30 +27,27 @@ typedef struct {
 	double left, lacking;
 } Gap;
 
-static LodeInstruction *instruction_at(const Flow *self, uint32_t index)
-{
-	return lode_profile_instruction(self->join->profile, index);
-}
-
 static LodeFunction *function_of(const Flow *self, uint32_t index)
 {
-	return lode_profile_function(self->join->profile, instruction_at(self, index)->function);
+	return lode_profile_function(
+		self->profile, lode_profile_instruction(self->profile, index)->function);
 }
 
 static bool is_entry(const Flow *self, uint32_t index)
 {
-	return instruction_at(self, index)->address == function_of(self, index)->address;
+	return lode_profile_instruction(self->profile, index)->address ==
+	       function_of(self, index)->address;
 }
 
 static bool is_after_system_call(const Flow *self, uint32_t index)
 {
-	return index > 0 && (self->join->codes[index - 1].kinds >> LODE_KIND_SYSCALL & 1) != 0 &&
+	return index > 0 && (self->codes[index - 1].kinds >> LODE_KIND_SYSCALL & 1) != 0 &&
 	       lode_join_flow_following(self, index - 1) == index;
 }
 
 static bool is_after_call(const Flow *self, uint32_t index)
 {
-	const LodeJoinCode *before = &self->join->codes[index > 0 ? index - 1 : 0];
+	const LodeJoinCode *before = &self->codes[index > 0 ? index - 1 : 0];
 
 	return index > 0 &&
 	       (before->branch == LODE_BRANCH_CALL ||
@@ -60,7 +57,7 @@ static bool is_after_call(const Flow *self, uint32_t index)
 
 static void close_signal_handler(Flow *self, uint32_t index, double lack)
 {
-	if (lack != self->signal_returns[instruction_at(self, index)->function])
+	if (lack != self->signal_returns[lode_profile_instruction(self->profile, index)->function])
 		return;
 	self->in[index] += lack;
 	function_of(self, index)->calls += lack;
@@ -68,7 +65,7 @@ static void close_signal_handler(Flow *self, uint32_t index, double lack)
 
 static void close_new_thread(Flow *self, uint32_t index, double lack)
 {
-	if (lack <= instruction_at(self, index - 1)->count)
+	if (lack <= lode_profile_instruction(self->profile, index - 1)->count)
 		self->in[index] += lack;
 }
 
@@ -80,12 +77,12 @@ static uint32_t lacking_at(const Flow *self, guint index)
 /* Entries that nothing leads to, as many as there were processes. */
 static void close_starts(Flow *self)
 {
-	double n_processes = MAX(self->join->recording->pids->len, 1), found = 0;
+	double n_processes = MAX(self->recording->pids->len, 1), found = 0;
 
 	for (int pass = 0; pass < 2 && found <= n_processes; pass++) {
 		for (guint i = 0; i < self->lacking->len; i++) {
 			uint32_t at = lacking_at(self, i);
-			double count = instruction_at(self, at)->count;
+			double count = lode_profile_instruction(self->profile, at)->count;
 			if (self->in[at] != 0 || count > n_processes || !is_entry(self, at))
 				continue;
 			if (pass == 0)
@@ -109,8 +106,9 @@ static bool sets_stack_before(const uint8_t *code, uint64_t offset)
 static bool is_landing(const Flow *self, uint32_t index)
 {
 	const LodeFunction *function = function_of(self, index);
-	uint64_t offset = instruction_at(self, index)->address - function->address;
-	uint8_t branch = self->join->codes[index].branch;
+	uint64_t offset = lode_profile_instruction(self->profile, index)->address -
+	                  function->address;
+	uint8_t branch = self->codes[index].branch;
 	gsize size;
 
 	if (function->code == NULL ||
@@ -122,13 +120,13 @@ static bool is_landing(const Flow *self, uint32_t index)
 
 static bool is_silent_jump(const Flow *self, uint32_t index)
 {
-	return self->join->codes[index].branch == LODE_BRANCH_INDIRECT_JUMP &&
-	       self->out[index] < instruction_at(self, index)->count;
+	return self->codes[index].branch == LODE_BRANCH_INDIRECT_JUMP &&
+	       self->out[index] < lode_profile_instruction(self->profile, index)->count;
 }
 
 static double left_over(const Flow *self, uint32_t index)
 {
-	return instruction_at(self, index)->count - self->out[index];
+	return lode_profile_instruction(self->profile, index)->count - self->out[index];
 }
 
 static void gap_init(Gap *self)
@@ -168,7 +166,7 @@ static void close_gap(Flow *self, const Gap *gap)
 	add_gap_edges(self, gap);
 	for (guint i = 0; i < gap->targets->len; i++) {
 		uint32_t target = g_array_index(gap->targets, uint32_t, i);
-		self->in[target] = instruction_at(self, target)->count;
+		self->in[target] = lode_profile_instruction(self->profile, target)->count;
 	}
 }
 
@@ -229,7 +227,7 @@ static double departed_returns(const Flow *self)
 
 	for (guint i = 0; i < self->exits->len; i++) {
 		uint32_t at = g_array_index(self->exits, uint32_t, i);
-		if (self->join->codes[at].branch == LODE_BRANCH_RETURN && !is_landing(self, at))
+		if (self->codes[at].branch == LODE_BRANCH_RETURN && !is_landing(self, at))
 			departed += left_over(self, at);
 	}
 	return departed;
@@ -242,7 +240,7 @@ static uint32_t only_silent_jump(const Flow *self, uint32_t inside)
 	uint32_t end = function->first_instruction + function->n_instructions, found = LODE_NONE;
 
 	for (uint32_t i = function->first_instruction; i < end; i++) {
-		if (self->join->codes[i].branch != LODE_BRANCH_INDIRECT_JUMP || self->out[i] != 0)
+		if (self->codes[i].branch != LODE_BRANCH_INDIRECT_JUMP || self->out[i] != 0)
 			continue;
 		if (found != LODE_NONE)
 			return LODE_NONE;
@@ -255,7 +253,7 @@ static uint32_t only_silent_jump(const Flow *self, uint32_t inside)
 static void reroute(Flow *self, LodeJoinTransfer *transfers, uint32_t n)
 {
 	double excess = self->out[transfers->source] -
-	                instruction_at(self, transfers->source)->count;
+	                lode_profile_instruction(self->profile, transfers->source)->count;
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (transfers[i].target == LODE_NONE || transfers[i].count != excess ||
@@ -273,8 +271,8 @@ static void reroute(Flow *self, LodeJoinTransfer *transfers, uint32_t n)
 
 void lode_join_reroute_resolver(Flow *self)
 {
-	LodeJoinTransfer *transfers = (LodeJoinTransfer *)self->join->transfers->data;
-	uint32_t n = self->join->transfers->len, end;
+	LodeJoinTransfer *transfers = (LodeJoinTransfer *)self->transfers->data;
+	uint32_t n = self->transfers->len, end;
 
 	for (uint32_t i = 0; i < n; i++)
 		self->out[transfers[i].source] += transfers[i].count;
@@ -282,8 +280,8 @@ void lode_join_reroute_resolver(Flow *self)
 		uint32_t source = transfers[i].source;
 		for (end = i + 1; end < n && transfers[end].source == source;)
 			end++;
-		if (self->join->codes[source].branch == LODE_BRANCH_INDIRECT_JUMP &&
-			self->out[source] > instruction_at(self, source)->count)
+		if (self->codes[source].branch == LODE_BRANCH_INDIRECT_JUMP &&
+			self->out[source] > lode_profile_instruction(self->profile, source)->count)
 			reroute(self, transfers + i, end - i);
 	}
 	memset(self->out, 0, self->n * sizeof(double));
