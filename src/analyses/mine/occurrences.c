@@ -6,12 +6,16 @@
 #include "analyses/mine/occurrences.h"
 
 #include "base/error.h"
+#include "base/partition_point.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_POSITIONS = 64 };
+
+/* An attribute that no vertex has. */
+#define ABSENT LODE_ITEM_ATTRIBUTE(UINT32_MAX)
 
 /* A path under way or found; elements[i] has the bits of the elements in whose windows position i
  * lies, of all ways to match it. */
@@ -396,17 +400,15 @@ uint32_t *lode_occurrences_map_items(
 	for (uint32_t i = 0; i < one->n_items; i++) {
 		const char *name = g_ptr_array_index(
 			run->attributes, LODE_ITEM_ATTRIBUTE(items[i]));
-		uint32_t low = 0, high = graph->n_attributes;
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-			if (strcmp(graph->attribute_names[middle], name) < 0)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low == graph->n_attributes || strcmp(graph->attribute_names[low], name) != 0)
+		uint32_t at = (uint32_t)LODE_PARTITION_POINT(
+			graph->n_attributes, k, strcmp(graph->attribute_names[k], name) < 0);
+		bool is_there = at < graph->n_attributes &&
+		                strcmp(graph->attribute_names[at], name) == 0;
+		/* Instruction sequences are counted in all code; an opcode that never executed is
+		 * in no vertex. */
+		if (!is_there && !run->parameters.is_instruction_mode)
 			return NULL;
-		mapped[i] = low | (items[i] & LODE_ITEM_START);
+		mapped[i] = (is_there ? at : ABSENT) | (items[i] & LODE_ITEM_START);
 	}
 	return g_steal_pointer(&mapped);
 }

@@ -35,6 +35,7 @@ void lode_occurrences_free(LodeOccurrences *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeOccurrences, lode_occurrences_free)
 
 /* The items of a sequence of a run as attribute ids of the graph (they differ when the run was read
- * from a store). The caller frees the array. NULL: the graph lacks one of the attributes. */
+ * from a store). The caller frees the array. NULL: the graph lacks one of the attributes; in a run
+ * of instruction sequences such an item is given an id that matches nothing. */
 uint32_t *lode_occurrences_map_items(
 	const LodeFlowGraph *graph, const LodeMiningRun *run, size_t index);

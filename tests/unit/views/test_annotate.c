@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Places with their code, and the facts of a profile, from a profile made by hand. */
+#include "analyses/mine/instruction_miner.h"
 #include "base/error.h"
 #include "sample_profile.h"
+#include "store/profile_store.h"
 #include "views/annotate.h"
 #include "views/code_lines.h"
 #include "views/info.h"
 
+#include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
 
@@ -228,6 +231,48 @@ static void test_info_empty(void)
 	}
 }
 
+static LodeMiningRun *store_instruction_run(const LodeProfile *profile, const char *path)
+{
+	LodeMiningParameters parameters;
+	g_autoptr(GError) error = NULL;
+
+	lode_mining_parameters_init(&parameters);
+	parameters.is_instruction_mode = true;
+	parameters.min_count = 0;
+	g_autoptr(LodeMiningRun)
+		mined = lode_instruction_miner_run(profile, &parameters, "main", NULL, &error);
+	g_assert_no_error(error);
+	g_assert_true(lode_profile_store_write(path, profile, NULL, NULL));
+	g_assert_true(lode_profile_store_add_run(path, mined, NULL, NULL));
+	LodeMiningRun *stored = lode_profile_store_read_run(path, "main", &error);
+	g_assert_no_error(error);
+	return stored;
+}
+
+/* Instruction sequences are mined in all code: also in what never executed, which has no places. */
+static void test_every_instruction_sequence(void)
+{
+	g_autofree char *folder = g_dir_make_tmp("lode-annotate-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(folder, "x.lode", NULL);
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(LodeMiningRun) run = store_instruction_run(profile, path);
+	static const LodeViewFormat formats[] = {LODE_VIEW_TEXT, LODE_VIEW_JSON, LODE_VIEW_CSV};
+	guint n_unexecuted = 0;
+
+	for (guint i = 0; i < run->sequences->len * G_N_ELEMENTS(formats); i++) {
+		LodeAnnotateOptions options = options_of(i / 3 + 1, formats[i % 3]);
+		g_autoptr(GError) error = NULL;
+		FILE *file = sample_open();
+		lode_annotate_write(profile, run, &options, NULL, file, &error);
+		g_assert_no_error(error);
+		g_autofree char *text = sample_close(file);
+		n_unexecuted += strstr(text, ": 0 places") != NULL;
+	}
+	g_assert_cmpuint(n_unexecuted, >, 0);
+	g_unlink(path);
+	g_rmdir(folder);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -239,6 +284,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/annotate/csv", test_csv);
 	g_test_add_func("/views/annotate/graph-profile", test_graph_profile);
 	g_test_add_func("/views/annotate/not-found", test_not_found);
+	g_test_add_func(
+		"/views/annotate/every-instruction-sequence", test_every_instruction_sequence);
 	g_test_add_func("/views/info/text", test_info_text);
 	g_test_add_func("/views/info/rows", test_info_rows);
 	g_test_add_func("/views/info/empty", test_info_empty);
