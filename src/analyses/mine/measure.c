@@ -29,7 +29,9 @@ static void take_sums(LodeSearcher *self, LodeSupport *support, double *events)
 		}
 		double covered = sum->sum < sum->count ? sum->sum : sum->count;
 		support->frequency += covered;
-		support->weight += covered * sum->ratio;
+		/* A count near the smallest double makes the ratio infinite, the weight not. */
+		support->weight += isfinite(sum->ratio) ? covered * sum->ratio
+		                                        : graph->weight[v] * (covered / sum->count);
 		if (sum->count > 0)
 			add_events(graph, v, covered / sum->count, events);
 		sum->sum = 0;

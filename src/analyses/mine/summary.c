@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/worker_pool.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -373,7 +374,8 @@ static bool build_below(
 		LodeSummaryLine line = choice.lines[i];
 		const LodeSequence *one = sequence_at(self, line.sequence);
 		line.depth = depth;
-		line.cost_ratio = one->frequency > 0 ? one->weight / one->frequency : 0;
+		line.cost_ratio = one->frequency > 0 ? fmin(one->weight / one->frequency, DBL_MAX)
+		                                     : 0;
 		g_array_append_val(self->lines, line);
 		if (depth == LODE_SUMMARY_DEPTH)
 			continue;
