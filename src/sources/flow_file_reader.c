@@ -25,6 +25,8 @@ enum {
 	FIRST_FURTHER_EVENT = 2,
 	MAX_FURTHER_EVENTS = 4096,
 	MAX_LISTS = 1 << 18,
+	/* Bytes of an attribute's or event's name: each sequence that is mined repeats them. */
+	MAX_NAME = 4096,
 	/* What records cost in memory: arrays may be twice as large as what is in them. */
 	VERTEX_BYTES = 2 * (sizeof(LodeInstruction) + sizeof(LodeCost) + sizeof(LodeBlock) +
 				   sizeof(LodeFlowFileName) + 10 * sizeof(uint64_t)),
@@ -159,6 +161,15 @@ static bool take_end(Reader *self, const char *form, GError **error)
 	return fail(self, error, "surplus field '%s', expected '%s'", shown, form);
 }
 
+static bool is_name_short(Reader *self, const char *what, LodeFlowFileField name, GError **error)
+{
+	if (name.length <= MAX_NAME)
+		return true;
+	return lode_text_lines_error_at(self->lines, lode_text_lines_number(self->lines), error,
+		LODE_ERROR_LIMIT, "%s of %u bytes, at most %d are allowed", what, name.length,
+		MAX_NAME);
+}
+
 static bool has_graph(Reader *self, const char *record, GError **error)
 {
 	if (self->graph.function != LODE_NONE)
@@ -233,7 +244,8 @@ static bool read_event(Reader *self, GError **error)
 
 	if (self->has_event)
 		return fail(self, error, "a second 'event', expected at most one");
-	if (!take(self, "the event's name", &name, error) || !take_end(self, "event NAME", error))
+	if (!take(self, "the event's name", &name, error) || !take_end(self, "event NAME", error) ||
+		!is_name_short(self, "an event's name", name, error))
 		return false;
 	self->has_event = true;
 	self->weight.text = g_string_chunk_insert_len(
@@ -246,6 +258,9 @@ static bool read_event(Reader *self, GError **error)
 static bool find_event(Reader *self, LodeFlowFileField name, uint32_t *out_event, GError **error)
 {
 	uint64_t line = lode_text_lines_number(self->lines);
+
+	if (!is_name_short(self, "an event's name", name, error))
+		return false;
 	uint32_t number = lode_flow_file_names_add(&self->events, name.text, name.length);
 
 	*out_event = FIRST_FURTHER_EVENT + number;
@@ -268,6 +283,8 @@ static bool read_attribute_list(Reader *self, uint32_t *out_set, GError **error)
 	g_array_set_size(self->members, 0);
 	while (lode_flow_file_fields_next(&self->fields, &field)) {
 		guint known = self->attributes.names->len;
+		if (!is_name_short(self, "an attribute", field, error))
+			return false;
 		uint32_t id = lode_flow_file_names_add(&self->attributes, field.text, field.length);
 		if (id == known) {
 			if (!charge(self, NAME_BYTES + 3 * (uint64_t)field.length, error))

@@ -8,6 +8,7 @@
 #include "store/summary_lines.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct {
 	const LodeMiningRun *run;
@@ -130,6 +131,32 @@ static bool check_sequence(const LodeMiningRun *run, size_t index)
 	       is_amount(sequence->executions) && is_amount(sequence->count);
 }
 
+/*
+ * Every sequence repeats the names of its attributes, so that a few long ones make a file out of
+ * proportion to the profile.
+ */
+static bool check_size_of_names(const LodeMiningRun *run, GError **error)
+{
+	enum { BYTES_PER_ITEM = 1024, BYTES_FREE = 1 << 20 };
+	uint64_t n_bytes = 0, n_items = 0;
+
+	for (guint i = 0; i < run->sequences->len; i++) {
+		uint32_t n = g_array_index(run->sequences, LodeSequence, i).n_items;
+		const uint32_t *items = lode_mining_run_items(run, i);
+		for (uint32_t k = 0; k < n; k++)
+			n_bytes += strlen(
+				g_ptr_array_index(run->attributes, LODE_ITEM_ATTRIBUTE(items[k])));
+		n_items += n;
+	}
+	if (n_bytes <= BYTES_FREE + n_items * BYTES_PER_ITEM)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+		"run '%s': its %u sequences would take %" G_GUINT64_FORMAT
+		" MiB; attribute names of more than %d bytes on average are not stored",
+		run->name, run->sequences->len, n_bytes >> 20, BYTES_PER_ITEM);
+	return false;
+}
+
 /* What could be written but not read is refused. */
 static bool check_run(const LodeMiningRun *run, GError **error)
 {
@@ -150,7 +177,7 @@ static bool check_run(const LodeMiningRun *run, GError **error)
 				run->name, i + 1);
 			return false;
 		}
-	return lode_summary_lines_check(run, error);
+	return check_size_of_names(run, error) && lode_summary_lines_check(run, error);
 }
 
 static bool run_step(LodeDatabase *database, const char *sql, const char *name, GError **error)

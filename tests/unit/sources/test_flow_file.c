@@ -249,6 +249,28 @@ static const struct {
 	{"graph g\nv a 1e308 1\nv b 1e308 1\n", 4, "add up"},
 };
 
+/* Each sequence that is mined repeats the names of its attributes. */
+static void test_long_names(void)
+{
+	static const char *const forms[] = {"graph g\nv a 1 1 op:x %s\n",
+		"graph g\nv a 1 1\nx a %s 1\n", "event %s\ngraph g\nv a 1 1\n"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(forms) * 2; i++) {
+		g_autofree char *name = g_strnfill(i % 2 == 0 ? 4096 : 4097, 'n');
+		g_auto(GStrv) parts = g_strsplit(forms[i / 2], "%s", 2);
+		g_autofree char *text = g_strconcat(
+			"lode-flow 1\n", parts[0], name, parts[1], NULL);
+		g_autoptr(GError) error = NULL;
+		g_autoptr(LodeProfile) profile = read_bytes(text, strlen(text), &error);
+		if (i % 2 == 0) {
+			g_assert_no_error(error);
+			continue;
+		}
+		g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
+		g_assert_nonnull(strstr(error->message, "of 4097 bytes, at most 4096"));
+	}
+}
+
 static void test_errors(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(faults); i++) {
@@ -851,6 +873,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/flow-file/event-names", test_event_names);
 	g_test_add_func("/flow-file/blocks", test_blocks);
 	g_test_add_func("/flow-file/errors", test_errors);
+	g_test_add_func("/flow-file/long-names", test_long_names);
 	g_test_add_func("/flow-file/first-line", test_first_line);
 	g_test_add_func("/flow-file/nul", test_nul);
 	g_test_add_func("/flow-file/is-format", test_is_format);

@@ -198,6 +198,23 @@ static void test_broken_runs(Fixture *fixture, const void *data)
 	assert_refused(fixture, run);
 }
 
+/* Many sequences of one attribute of 1 MB would make a file of as many MB. */
+static void test_long_names(Fixture *fixture, const void *data)
+{
+	g_autoptr(LodeMiningRun) run = random_run_new(2, "a", 1000);
+	g_autoptr(GError) error = NULL;
+
+	(void)data;
+	for (guint i = 0; i < run->attributes->len; i++) {
+		g_free(g_ptr_array_index(run->attributes, i));
+		g_ptr_array_index(run->attributes, i) = g_strnfill(1 << 20, (gchar)('a' + i));
+	}
+	g_assert_false(lode_profile_store_add_run(fixture->path, run, NULL, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
+	g_assert_nonnull(strstr(error->message, "attribute names of more than 1024 bytes"));
+	assert_list(fixture, "");
+}
+
 static void assert_summary_refused(const Fixture *fixture, const LodeMiningRun *run)
 {
 	g_autoptr(GError) error = NULL;
@@ -279,6 +296,7 @@ int main(int argc, char **argv)
 		{"/run_store/not_found", test_not_found},
 		{"/run_store/cancelled", test_cancelled},
 		{"/run_store/broken_runs", test_broken_runs},
+		{"/run_store/long_names", test_long_names},
 		{"/run_store/broken_summary", test_broken_summary},
 	};
 
