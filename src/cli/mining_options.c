@@ -102,7 +102,9 @@ static const GOptionEntry work[] = {
 		"the number of threads; the result does not depend on it (default: all processors)",
 		"N"},
 	{"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
-		"the most memory to work with, such as 4G (default: half of it)", "SIZE"},
+		"the most memory to work with, such as 4G (default: half of what the machine "
+		"has, or RLIMIT_AS leaves)",
+		"SIZE"},
 	G_OPTION_ENTRY_NULL,
 };
 

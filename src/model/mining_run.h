@@ -54,7 +54,7 @@ typedef struct {
 	bool is_instruction_mode;
 	bool across_calls;     /* instruction mode only */
 	double min_count;      /* instruction mode: reported when count > this */
-	uint64_t memory_bytes; /* bound on the working memory; 0: half of RAM; not stored */
+	uint64_t memory_bytes; /* bound on the working memory; 0: half of RAM or of RLIMIT_AS; not stored */
 	unsigned threads;      /* 0: all processors; not stored, the result does not depend on it */
 } LodeMiningParameters;
 

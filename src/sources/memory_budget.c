@@ -50,7 +50,7 @@ static uint64_t group_memory(void)
 	return limit - MIN(used, limit);
 }
 
-static uint64_t address_space(void)
+uint64_t lode_memory_budget_address_space(void)
 {
 	struct rlimit limit;
 	uint64_t kibibytes = 0;
@@ -63,5 +63,5 @@ static uint64_t address_space(void)
 
 uint64_t lode_memory_budget_available(void)
 {
-	return MIN(MIN(machine_memory(), group_memory()), address_space());
+	return MIN(MIN(machine_memory(), group_memory()), lode_memory_budget_address_space());
 }

@@ -17,6 +17,9 @@ typedef struct {
  * of RLIMIT_AS, the smallest. */
 uint64_t lode_memory_budget_available(void);
 
+/* What RLIMIT_AS leaves; UINT64_MAX where it is not set. */
+uint64_t lode_memory_budget_address_space(void);
+
 /* Charges `bytes`; false, and nothing charged, when the limit would be passed. */
 static inline bool lode_memory_budget_charge(LodeMemoryBudget *self, uint64_t bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * SQLite's way to files, narrowed to one database: a connection opened through it touches the
- * database, its own journal and its own write-ahead log, and nothing else. Private to src/store.
+ * database, its own journal and its own write-ahead log, and nothing else. Private to store/.
  *
  * It matters because a journal may name a "super-journal", and SQLite deletes the file of that name
  * once it has played the journal back (pager.c, readSuperJournal() and pager_delsuper(); the name

@@ -2,7 +2,7 @@
 /*
  * A profile and its journal, copied to a temporary folder of our own, for a reader that finds a
  * write begun and not ended: SQLite plays a journal back into the database itself, and a reader
- * must not change the profile. Private to src/store.
+ * must not change the profile. Private to store/.
  */
 #pragma once
 

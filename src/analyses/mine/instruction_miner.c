@@ -229,12 +229,18 @@ static void search(Search *self, uint32_t depth)
 }
 
 /* All events of the profile as columns, and their values laid out by instruction. */
-static void prepare_events(Search *self)
+static bool prepare_events(Search *self, GError **error)
 {
 	const LodeProfile *profile = self->profile;
 	guint n = profile->events->len;
 
-	self->values = g_new(double, (size_t)profile->instructions->len *n + 1);
+	self->values = g_try_new(double, (size_t)profile->instructions->len *n + 1);
+	if (self->values == NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"too little memory for the values of %u events on %u instructions", n,
+			profile->instructions->len);
+		return false;
+	}
 	for (guint e = 0; e < n; e++) {
 		g_ptr_array_add(self->run->events, g_strdup(lode_profile_event(profile, e)->name));
 		for (guint i = 0; i < profile->instructions->len; i++)
@@ -242,9 +248,10 @@ static void prepare_events(Search *self)
 	}
 	for (uint32_t i = 0; i < self->graph->n_opcodes; i++)
 		g_ptr_array_add(self->run->attributes, g_strdup(self->graph->opcode_names[i]));
+	return true;
 }
 
-static void search_init(Search *self)
+static bool search_init(Search *self, GError **error)
 {
 	self->levels = g_new0(Level, self->parameters->iterations);
 	for (uint32_t i = 0; i < self->parameters->iterations; i++) {
@@ -256,7 +263,7 @@ static void search_init(Search *self)
 	self->function_stamps = g_new0(uint32_t, self->profile->functions->len + 1);
 	self->touched = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->marked = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	prepare_events(self);
+	return prepare_events(self, error);
 }
 
 static void search_clear(Search *self)
@@ -296,10 +303,14 @@ LodeMiningRun *lode_instruction_miner_run(const LodeProfile *profile,
 		.progress = progress,
 		.graph = graph,
 		.run = run};
-	search_init(&self);
-	start_level(&self);
-	search(&self, 0);
+	bool has_begun = search_init(&self, error);
+	if (has_begun) {
+		start_level(&self);
+		search(&self, 0);
+	}
 	search_clear(&self);
+	if (!has_begun)
+		return NULL;
 	run->is_complete = !self.is_full;
 	run->seconds = (double)(g_get_monotonic_time() - start_us) / 1e6;
 	if (self.is_cancelled) {

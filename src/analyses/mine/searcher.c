@@ -2,15 +2,19 @@
 #include "analyses/mine/searcher.h"
 
 #include "base/error.h"
+#include "sources/memory_budget.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* Half: the profile and the graph take memory, too. */
 static size_t default_memory(void)
 {
-	return (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
+	size_t physical = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+
+	return MIN(physical, lode_memory_budget_address_space()) / 2;
 }
 
 void lode_search_init(LodeSearch *self, const LodeSearchGraph *graph,

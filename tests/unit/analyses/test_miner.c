@@ -5,6 +5,7 @@
  */
 #include "analyses/mine/miner.h"
 
+#include "analyses/mine/searcher.h"
 #include "naive_marks.h"
 #include "naive_miner.h"
 #include "random_case.h"
@@ -12,6 +13,8 @@
 #include "textbook_miner.h"
 
 #include <math.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum { RANDOM_CASES = 600, PATH_CASES = 150, TOP_CASES = 60, LIMIT_CASES = 60 };
 
@@ -311,11 +314,35 @@ static void test_only_closed_or_maximal(void)
 	}
 }
 
+/* What may be allocated is less than what the machine has where RLIMIT_AS is set. */
+static void test_default_memory(void)
+{
+	if (!g_test_subprocess()) {
+		g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+		g_test_trap_assert_passed();
+		return;
+	}
+	enum { LEFT = 64 << 20 };
+	LodeMiningParameters parameters;
+	g_autofree char *status = NULL;
+	struct rlimit limit;
+	LodeSearch search;
+
+	lode_mining_parameters_init(&parameters);
+	g_assert_cmpint(getrlimit(RLIMIT_AS, &limit), ==, 0);
+	g_assert_true(g_file_get_contents("/proc/self/statm", &status, NULL, NULL));
+	limit.rlim_cur = g_ascii_strtoull(status, NULL, 10) * (rlim_t)getpagesize() + LEFT;
+	g_assert_cmpint(setrlimit(RLIMIT_AS, &limit), ==, 0);
+	lode_search_init(&search, NULL, &parameters, NULL);
+	g_assert_cmpuint(search.memory_limit, <=, LEFT / 2);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/miner/random-graphs", test_random_graphs);
 	g_test_add_func("/miner/textbook", test_textbook);
+	g_test_add_func("/miner/default-memory", test_default_memory);
 	g_test_add_func("/miner/top", test_top);
 	g_test_add_func("/miner/max-sequences", test_max_sequences);
 	g_test_add_func("/miner/only-closed-or-maximal", test_only_closed_or_maximal);
