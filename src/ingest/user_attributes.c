@@ -5,6 +5,8 @@
  */
 #include "ingest/user_attributes.h"
 
+#include "base/partition_point.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,18 +55,12 @@ static bool is_image_named(const char *path, const char *name)
 static uint32_t find_instruction(
 	const LodeProfile *profile, const LodeFunction *function, uint64_t address)
 {
-	uint32_t low = function->first_instruction, end = low + function->n_instructions;
-	uint32_t high = end;
+	const LodeInstruction *own = lode_profile_instruction(profile, function->first_instruction);
+	uint32_t at = LODE_PARTITION_POINT(function->n_instructions, i, own[i].address < address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (lode_profile_instruction(profile, middle)->address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < end && lode_profile_instruction(profile, low)->address == address ? low
-	                                                                               : LODE_NONE;
+	return at < function->n_instructions && own[at].address == address
+	               ? function->first_instruction + at
+	               : LODE_NONE;
 }
 
 static bool is_function_meant(const LodeFunction *function, const LodeAttributeRow *row)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/profile.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static guint hash_words(const void *data)
 {
 	const GArray *words = data;
-	guint hash = 2166136261u;
+	uint64_t hash = words->len;
 
 	for (guint i = 0; i < words->len; i++)
-		hash = (hash ^ g_array_index(words, uint32_t, i)) * 16777619u;
-	return hash;
+		hash = lode_hash_append(hash, g_array_index(words, uint32_t, i));
+	return (guint)hash;
 }
 
 static gboolean equal_words(const void *a, const void *b)
@@ -33,8 +35,8 @@ static guint hash_location(const void *data)
 	const LodeLocation *location = data;
 
 	/* Strings are interned, so that equal ones are the same pointer. */
-	return g_direct_hash(location->file) * 31u + g_direct_hash(location->inlined) * 17u +
-	       location->line;
+	uint64_t hash = lode_hash_append(location->line, (uint64_t)(uintptr_t)location->file);
+	return (guint)lode_hash_append(hash, (uint64_t)(uintptr_t)location->inlined);
 }
 
 static gboolean equal_location(const void *a, const void *b)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/partition_point.h"
 #include "ingest/inference/flow_inference.h"
 #include "ingest/join/join_infer.h"
 
@@ -239,33 +240,20 @@ static void describe_blocks(Scratch *self, const Evidence *evidence)
 	mark_entries(self, evidence);
 }
 
-/* Branches are sorted by where they leave from. */
-static uint32_t first_branch(const Evidence *evidence, uint64_t source)
-{
-	uint32_t low = 0, high = evidence->n_branches;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (evidence->branches[middle].first < source)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The branches seen from one instruction to another; −1 where no stacks were recorded. */
 static double seen_count(
 	const Evidence *evidence, bool has_ranges, uint64_t source, uint64_t target)
 {
+	const LodeInferredSpan *branches = evidence->branches;
 	double count = 0;
 
 	if (!has_ranges)
 		return -1;
-	for (uint32_t i = first_branch(evidence, source);
-		i < evidence->n_branches && evidence->branches[i].first == source; i++)
-		if (evidence->branches[i].last == target)
-			count += evidence->branches[i].count;
+	/* They are sorted by where they leave from. */
+	uint32_t first = LODE_PARTITION_POINT(evidence->n_branches, i, branches[i].first < source);
+	for (uint32_t i = first; i < evidence->n_branches && branches[i].first == source; i++)
+		if (branches[i].last == target)
+			count += branches[i].count;
 	return count;
 }
 

@@ -4,6 +4,7 @@
  * instructions, and what lay at its address, by all layers.
  */
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/id_cache.h"
 #include "base/large_array.h"
 #include "ingest/join/join.h"
@@ -264,10 +265,11 @@ static LodeDataObject make_object(Building *self, const Layers *layers)
 static guint hash_object(const void *key)
 {
 	const LodeDataObject *object = key;
+	uint64_t hash = lode_hash_append(object->site, (uint64_t)(uintptr_t)object->name);
 
-	return g_direct_hash(object->name) * 31 + g_direct_hash(object->variable) * 17 +
-	       g_direct_hash(object->mapping) * 7 + object->type * 5 + object->member * 3 +
-	       object->site;
+	hash = lode_hash_append(hash, (uint64_t)(uintptr_t)object->variable);
+	hash = lode_hash_append(hash, (uint64_t)(uintptr_t)object->mapping);
+	return (guint)lode_hash_append(hash, (uint64_t)object->type << 32 | object->member);
 }
 
 /* Texts are the profile's, once each. */

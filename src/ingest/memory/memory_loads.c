@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/memory/memory_loads.h"
 
+#include "base/hash.h"
+#include "base/partition_point.h"
 #include "model/profile.h"
 #include "sources/load_map_segments.h"
 
@@ -97,15 +99,13 @@ static void sort_loads(GArray *loads)
 
 static GArray *loads_of(LodeMemoryLoads *self, const LodeReadMapping *mapping)
 {
-	int64_t key = (int64_t)((uint64_t)mapping->input << 32 | mapping->mapping.pid);
-	GArray *loads = g_hash_table_lookup(self->processes, &key);
+	void *key = GSIZE_TO_POINTER((gsize)mapping->input << 32 | mapping->mapping.pid);
+	GArray *loads = g_hash_table_lookup(self->processes, key);
 
 	if (loads != NULL)
 		return loads;
 	loads = g_array_new(FALSE, FALSE, sizeof(Load));
-	int64_t *kept = g_new(int64_t, 1);
-	*kept = key;
-	g_hash_table_insert(self->processes, kept, loads);
+	g_hash_table_insert(self->processes, key, loads);
 	return loads;
 }
 
@@ -131,7 +131,7 @@ LodeMemoryLoads *lode_memory_loads_new(LodeMemoryReading *reading)
 	LodeMemoryLoads *self = g_new0(LodeMemoryLoads, 1);
 
 	self->reading = reading;
-	self->processes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_array);
+	self->processes = g_hash_table_new_full(lode_hash_pair, g_direct_equal, NULL, free_array);
 	self->segments = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_array);
 	read_loads(self);
 	return self;
@@ -166,18 +166,13 @@ static bool is_better(const Load *load, const Load *best, const LodeMemoryMappin
 
 static Load *find_load(GArray *loads, const LodeMemoryMapping *mapping, uint64_t address)
 {
-	guint low = 0, high = loads->len;
-	Load *best = NULL;
+	Load *rows = (Load *)loads->data, *best = NULL;
+	guint n = LODE_PARTITION_POINT(loads->len, i, rows[i].low <= address);
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		if (g_array_index(loads, Load, middle).low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low > 0 && g_array_index(loads, Load, low - 1).reach > address; low--) {
-		Load *load = &g_array_index(loads, Load, low - 1);
+	/* Images overlap where a process ran one program after another; `reach` says when none of
+	 * those before can hold the address. */
+	for (; n > 0 && rows[n - 1].reach > address; n--) {
+		Load *load = &rows[n - 1];
 		if (address < load->high && is_better(load, best, mapping))
 			best = load;
 	}

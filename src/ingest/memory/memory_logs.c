@@ -2,6 +2,7 @@
 #include "ingest/memory/memory_logs.h"
 
 #include "base/error.h"
+#include "base/partition_point.h"
 #include "model/profile.h"
 
 #include <stdlib.h>
@@ -137,16 +138,9 @@ static void sort(LodeMemoryLogs *self)
 static const Row *find_last(const GArray *rows, uint32_t owner, uint32_t id, uint64_t time_ns)
 {
 	const Row key = {owner, id, time_ns, 0};
-	guint low = 0, high = rows->len;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		if (compare_rows(&g_array_index(rows, Row, middle), &key) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const Row *found = low > 0 ? &g_array_index(rows, Row, low - 1) : NULL;
+	guint n = LODE_PARTITION_POINT(
+		rows->len, i, compare_rows(&g_array_index(rows, Row, i), &key) <= 0);
+	const Row *found = n > 0 ? &g_array_index(rows, Row, n - 1) : NULL;
 	return found != NULL && found->owner == owner && found->id == id ? found : NULL;
 }
 

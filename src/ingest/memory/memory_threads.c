@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/memory/memory_threads.h"
 
+#include "base/hash.h"
 #include "model/profile.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ void lode_memory_threads_init(LodeMemoryThreads *self)
 {
 	self->events = g_array_new(FALSE, FALSE, sizeof(Event));
 	self->threads = g_array_new(FALSE, TRUE, sizeof(LodeThread));
-	self->by_id = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	self->by_id = g_hash_table_new(lode_hash_pair, g_direct_equal);
 	self->previous = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->names = g_string_chunk_new(4096);
 }
@@ -60,10 +61,14 @@ static int compare_events(const void *a, const void *b)
 	return (left->order > right->order) - (left->order < right->order);
 }
 
+static void *key_of(uint32_t pid, uint32_t tid)
+{
+	return GSIZE_TO_POINTER((gsize)pid << 32 | tid);
+}
+
 static uint32_t last_of(const LodeMemoryThreads *self, uint32_t pid, uint32_t tid)
 {
-	int64_t key = (int64_t)((uint64_t)pid << 32 | tid);
-	void *found = g_hash_table_lookup(self->by_id, &key);
+	void *found = g_hash_table_lookup(self->by_id, key_of(pid, tid));
 
 	return found != NULL ? GPOINTER_TO_UINT(found) - 1 : LODE_NONE;
 }
@@ -72,12 +77,10 @@ static uint32_t add_thread(LodeMemoryThreads *self, uint32_t pid, uint32_t tid, 
 {
 	uint32_t last = last_of(self, pid, tid);
 	LodeThread thread = {.pid = pid, .tid = tid, .begin_ns = time_ns, .end_ns = UINT64_MAX};
-	int64_t *key = g_new(int64_t, 1);
 
-	*key = (int64_t)((uint64_t)pid << 32 | tid);
 	g_array_append_val(self->threads, thread);
 	g_array_append_val(self->previous, last);
-	g_hash_table_replace(self->by_id, key, GUINT_TO_POINTER(self->threads->len));
+	g_hash_table_replace(self->by_id, key_of(pid, tid), GUINT_TO_POINTER(self->threads->len));
 	return self->threads->len - 1;
 }
 

@@ -2,6 +2,7 @@
 #include "ingest/traced/traced_counts.h"
 
 #include "base/id_cache.h"
+#include "base/partition_point.h"
 
 enum { MAX_EDGES = 1 << 22 }; /* between blocks, until they are folded */
 
@@ -295,18 +296,12 @@ bool lode_traced_counts_add(LodeTracedCounts *self, const LodeTraceFrame *frame,
 
 static uint32_t find_stray(const LodeTracedCounts *self, uint64_t reference)
 {
-	guint low = 0, high = self->strays->len;
+	const Stray *strays = (const Stray *)self->strays->data;
+	guint n = LODE_PARTITION_POINT(self->strays->len, i, strays[i].reference <= reference);
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		if (g_array_index(self->strays, Stray, middle).reference <= reference)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (n == 0)
 		return LODE_NONE;
-	const Stray *found = &g_array_index(self->strays, Stray, low - 1);
+	const Stray *found = &strays[n - 1];
 	return reference - found->reference < LODE_BLOCK_MAX_SLOTS ? found->instruction : LODE_NONE;
 }
 

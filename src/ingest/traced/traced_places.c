@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/traced/traced_places.h"
 
+#include "base/partition_point.h"
 #include "sources/live_ranges.h"
 
 #include <string.h>
@@ -188,14 +189,8 @@ LodeSampledPlace lode_traced_places_find(
 
 uint64_t lode_traced_places_next_change(const LodeTracedPlaces *self, uint64_t reference)
 {
-	guint low = 0, high = self->changes->len;
+	const uint64_t *changes = (const uint64_t *)self->changes->data;
+	guint n = LODE_PARTITION_POINT(self->changes->len, i, changes[i] <= reference);
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		if (g_array_index(self->changes, uint64_t, middle) <= reference)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < self->changes->len ? g_array_index(self->changes, uint64_t, low) : UINT64_MAX;
+	return n < self->changes->len ? changes[n] : UINT64_MAX;
 }
