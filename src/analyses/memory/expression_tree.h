@@ -70,16 +70,6 @@ struct LodeExpressionNode {
 	LodeExpressionNode *items, *next; /* of IN; the next item */
 };
 
-/* The nodes of one text; those of definitions belong to their own trees. */
-typedef struct {
-	GPtrArray *nodes;
-	GStringChunk *strings;
-	LodeExpressionNode *root;
-} LodeExpressionTree;
-
-void lode_expression_tree_free(LodeExpressionTree *self);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeExpressionTree, lode_expression_tree_free)
-
 /* Gives a node its kind, depth and size by those of its operands; `text` is for the message, in
  * which `sign` names the operator. Errors: _USAGE, with the column. */
 bool lode_expression_node_check(

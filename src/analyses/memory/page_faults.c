@@ -27,3 +27,20 @@ bool *lode_page_faults_events(const LodeProfile *profile)
 		are_faults[i] = lode_page_faults_is_event(profile, i);
 	return are_faults;
 }
+
+GArray *lode_page_faults_exclude(
+	const LodeProfile *profile, const uint32_t *samples, size_t n_samples)
+{
+	g_autofree bool *are_faults = lode_page_faults_events(profile);
+	GArray *chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (size_t i = 0; i < n_samples; i++) {
+		uint32_t event =
+			LODE_AT(profile->memory->samples, LodeMemorySample, samples[i]).event;
+		if (!are_faults[event])
+			g_array_append_val(chosen, samples[i]);
+	}
+	if (chosen->len == 0 && n_samples > 0)
+		g_array_append_vals(chosen, samples, (guint)n_samples);
+	return chosen;
+}

@@ -2,7 +2,6 @@
 #include "analyses/memory/page_matrix.h"
 
 #include "analyses/memory/page_faults.h"
-#include "analyses/memory/recorder_memory.h"
 #include "base/error.h"
 #include "model/placement.h"
 
@@ -33,6 +32,32 @@ void lode_page_matrix_free(LodePageMatrix *self)
 	g_array_unref(self->uses);
 	g_free(self->thread_weights);
 	g_free(self);
+}
+
+/* Where tools/preload maps its state and its logs: the kernel puts nothing there by itself. */
+static const uint64_t own_start = UINT64_C(0x200000000000), own_end = UINT64_C(0x220000000000);
+
+static bool is_own_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash != NULL ? slash + 1 : path;
+
+	if (strstr(path, "/lode-run-") != NULL)
+		return true;
+	return (g_str_has_prefix(name, "liblode-") && g_str_has_suffix(name, ".so")) ||
+	       (g_str_has_prefix(name, "allocations-") && g_str_has_suffix(name, ".log"));
+}
+
+/* Memory that the program has not when it runs by itself: of the libraries that lode preloads, and
+ * of the logs that they write. */
+static bool is_recorder_memory(const LodeMemory *memory, const LodeMemorySample *sample)
+{
+	if (sample->address >= own_start && sample->address < own_end)
+		return true;
+	if (sample->mapping >= memory->mappings->len)
+		return false;
+	const char *name = LODE_AT(memory->mappings, LodeMemoryMapping, sample->mapping).name;
+	return name != NULL && is_own_name(name);
 }
 
 static const LodeMemorySample *sample_at(const Maker *self, guint i)
@@ -180,7 +205,7 @@ static void take_sample(Maker *self, guint i)
 			self->matrix->other_weight += sample->weight;
 		return;
 	}
-	if (lode_recorder_memory_has(self->memory, sample)) {
+	if (is_recorder_memory(self->memory, sample)) {
 		if (!is_of_fault)
 			self->matrix->own_weight += sample->weight;
 		return;

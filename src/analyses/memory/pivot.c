@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/memory/pivot.h"
 
-#include "analyses/memory/access_samples.h"
 #include "analyses/memory/expression.h"
+#include "analyses/memory/page_faults.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -163,7 +163,7 @@ static const LodeMemorySample *sample_at(const LodeProfile *profile, uint32_t ro
 static bool add_samples(LodePivot *self, const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, GError **error)
 {
-	g_autoptr(GArray) accesses = lode_access_samples(profile, samples, n_samples);
+	g_autoptr(GArray) accesses = lode_page_faults_exclude(profile, samples, n_samples);
 
 	for (guint i = 0; i < accesses->len; i++) {
 		uint32_t row = LODE_AT(accesses, uint32_t, i);

@@ -1,7 +1,452 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/memory/placement_proposal.h"
 
+#include "analyses/memory/thread_groups.h"
 #include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+	LodePlacementPolicy policy;
+	const LodeTopology *topology;
+	uint32_t threads_per_memory; /* as proposed; 0: by the topology */
+} Options;
+
+/* --- which memory each thread runs on --- */
+
+/* The graph of so many is 32 MiB. */
+enum { MAX_GROUPED = 2048, THREADS_PER_MEMORY = 2 };
+
+typedef struct {
+	const LodePageMatrix *matrix;
+	GArray *threads;   /* uint32_t: those that are grouped, ascending */
+	uint32_t *indexes; /* of each thread in `threads`; LODE_NONE */
+	double *shared;
+	uint32_t *capacities;
+	uint32_t n_active;
+} Grouping;
+
+/* To the memories in turn, in the order of creation. */
+static void deal_threads(LodePlacement *placement)
+{
+	for (uint32_t i = 0; i < placement->n_threads; i++)
+		LODE_AT(placement->thread_memories, uint32_t, i) = i % placement->n_memories;
+}
+
+static bool check_room(const Options *options, uint32_t n_active, GError **error)
+{
+	uint64_t n_memories = options->topology->nodes->len;
+
+	if (options->threads_per_memory == 0 ||
+		options->threads_per_memory * n_memories >= n_active)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"%u threads do not fit onto %u %s, %u on each; give --threads-per-memory %u",
+		n_active, (unsigned)n_memories, n_memories == 1 ? "memory" : "memories",
+		options->threads_per_memory, (unsigned)((n_active + n_memories - 1) / n_memories));
+	return false;
+}
+
+/* As many as fit: two, or a fair part of all by the processors. */
+static uint32_t capacity_of(const Options *options, uint32_t memory, uint32_t n_active)
+{
+	const LodeTopology *topology = options->topology;
+	uint32_t n_cpus = lode_topology_node(topology, memory)->cpus->len;
+	uint64_t all = MAX(topology->n_cpus, 1);
+
+	if (options->threads_per_memory > 0)
+		return options->threads_per_memory;
+	uint32_t fair = (uint32_t)(((uint64_t)n_active * n_cpus + all - 1) / all);
+	return MAX(fair, MIN(n_cpus, THREADS_PER_MEMORY));
+}
+
+static int compare_by_weight(const void *a, const void *b, void *data)
+{
+	const LodePageMatrix *matrix = data;
+	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+	double first_weight = matrix->thread_weights[first];
+	double second_weight = matrix->thread_weights[second];
+
+	if (first_weight != second_weight)
+		return first_weight > second_weight ? -1 : 1;
+	return first < second ? -1 : 1;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+static void choose_threads(Grouping *self)
+{
+	const LodePageMatrix *matrix = self->matrix;
+
+	for (uint32_t i = 0; i < matrix->n_threads; i++)
+		if (matrix->thread_weights[i] > 0)
+			g_array_append_val(self->threads, i);
+	self->n_active = self->threads->len;
+	if (self->threads->len > MAX_GROUPED) {
+		g_array_sort_with_data(self->threads, compare_by_weight, (void *)matrix);
+		g_array_set_size(self->threads, MAX_GROUPED);
+		g_array_sort(self->threads, compare_numbers);
+	}
+	for (uint32_t i = 0; i < matrix->n_threads; i++)
+		self->indexes[i] = LODE_NONE;
+	for (uint32_t i = 0; i < self->threads->len; i++)
+		self->indexes[LODE_AT(self->threads, uint32_t, i)] = i;
+}
+
+/* Two threads share of a page what both use: the smaller of their weights. */
+static void share_page(Grouping *self, const LodeUsedPage *page)
+{
+	const LodePageUse *uses = lode_page_matrix_uses(self->matrix, page);
+	size_t n = self->threads->len;
+
+	for (uint32_t a = 0; a < page->n_uses; a++) {
+		uint32_t i = self->indexes[uses[a].thread];
+		for (uint32_t b = a + 1; b < page->n_uses && i != LODE_NONE; b++) {
+			uint32_t j = self->indexes[uses[b].thread];
+			if (j == LODE_NONE)
+				continue;
+			double both = MIN(uses[a].weight, uses[b].weight);
+			self->shared[i * n + j] += both;
+			self->shared[j * n + i] += both;
+		}
+	}
+}
+
+/* Threads beyond the graph's limit: where most room is. */
+static void place_rest(Grouping *self, LodePlacement *placement)
+{
+	uint32_t memory = 0;
+
+	for (uint32_t i = 0; i < placement->n_threads; i++) {
+		uint32_t *place = &LODE_AT(placement->thread_memories, uint32_t, i);
+		if (*place != LODE_NONE || self->matrix->thread_weights[i] <= 0)
+			continue;
+		for (uint32_t m = 0; m < placement->n_memories; m++)
+			if (self->capacities[m] > self->capacities[memory])
+				memory = m;
+		*place = memory;
+		self->capacities[memory]--;
+	}
+}
+
+static void group(Grouping *self, LodePlacement *placement, const double *distances)
+{
+	g_autofree uint32_t *memories = g_new0(uint32_t, self->threads->len);
+	LodeThreadGraph graph = {
+		.n_threads = self->threads->len,
+		.n_memories = placement->n_memories,
+		.shared = self->shared,
+		.capacities = self->capacities,
+		.distances = distances,
+	};
+
+	for (guint i = 0; i < self->matrix->pages->len; i++)
+		share_page(self, lode_page_matrix_page(self->matrix, i));
+	lode_thread_groups_find(&graph, memories);
+	for (uint32_t i = 0; i < self->threads->len; i++) {
+		uint32_t thread = LODE_AT(self->threads, uint32_t, i);
+		LODE_AT(placement->thread_memories, uint32_t, thread) = memories[i];
+		self->capacities[memories[i]]--;
+	}
+	place_rest(self, placement);
+}
+
+/* Those that were sampled by what they share, at most so many on each memory as `options` say. Of
+ * more than some thousand threads, the ones with least accesses follow where room is. Errors:
+ * _USAGE. */
+static bool group_threads(LodePlacement *placement, const LodePageMatrix *matrix,
+	const Options *options, GError **error)
+{
+	g_autoptr(GArray) threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autofree uint32_t *indexes = g_new(uint32_t, matrix->n_threads);
+	g_autofree uint32_t *capacities = g_new(uint32_t, placement->n_memories);
+	Grouping grouping = {.matrix = matrix, .threads = threads, .indexes = indexes};
+
+	choose_threads(&grouping);
+	if (!check_room(options, grouping.n_active, error))
+		return false;
+	g_autofree double *shared = g_new0(double, (size_t)threads->len * threads->len);
+	for (uint32_t m = 0; m < placement->n_memories; m++)
+		capacities[m] = capacity_of(options, m, grouping.n_active);
+	grouping.shared = shared;
+	grouping.capacities = capacities;
+	group(&grouping, placement, options->topology->distances);
+	return true;
+}
+
+/* --- where each page goes --- */
+
+/* Where a page goes. */
+#define INTERLEAVED (UINT32_MAX - 1)
+
+/* A page is shared when its best memory has at most this more than an even share of it. */
+#define EVEN_MARGIN 0.1
+
+typedef struct {
+	const LodeProfile *profile;
+	const LodePageMatrix *matrix;
+	const Options *options;
+	LodePlacement *placement;
+	uint32_t *places; /* of each page: a memory, INTERLEAVED, or LODE_NONE */
+} Maker;
+
+/* Pages [first, end) that are one range. */
+typedef struct {
+	guint first, end;
+	double weight;
+} Run;
+
+static const char *const policies[LODE_N_PLACEMENT_POLICIES] = {
+	[LODE_PLACEMENT_MAJORITY] = "majority",
+	[LODE_PLACEMENT_FIRST_TOUCH] = "first-touch",
+	[LODE_PLACEMENT_ROUND_ROBIN] = "round-robin",
+	[LODE_PLACEMENT_INTERLEAVED] = "interleave",
+};
+
+const char *lode_placement_policy_to_text(LodePlacementPolicy value)
+{
+	return policies[value];
+}
+
+int lode_placement_policy_from_text(const char *text)
+{
+	for (int i = 0; i < LODE_N_PLACEMENT_POLICIES; i++)
+		if (strcmp(policies[i], text) == 0)
+			return i;
+	return -1;
+}
+
+/* What the page's accesses cost when it is on that memory. */
+static double cost_on(const Maker *self, const double *weights, uint32_t memory)
+{
+	double cost = 0;
+
+	for (uint32_t m = 0; m < self->placement->n_memories; m++)
+		cost += weights[m] * lode_topology_distance(self->options->topology, m, memory);
+	return cost;
+}
+
+/* Cheapest for its accesses; of equals the one where it was touched first, then the lowest. */
+static uint32_t best_memory(const Maker *self, const LodeUsedPage *page, const double *weights)
+{
+	uint32_t home = lode_placement_thread_memory(self->placement, page->first_toucher);
+	uint32_t best = home != LODE_NONE ? home : 0;
+	double lowest = cost_on(self, weights, best);
+
+	for (uint32_t m = 0; m < self->placement->n_memories; m++) {
+		double cost = weights[m] > 0 || self->options->topology->distances != NULL
+		                      ? cost_on(self, weights, m)
+		                      : (double)INFINITY;
+		if (cost >= lowest - page->weight * 1e-9)
+			continue;
+		lowest = cost;
+		best = m;
+	}
+	return best;
+}
+
+static bool is_shared_and_hot(const Maker *self, const LodeUsedPage *page, const double *weights)
+{
+	uint32_t n = self->placement->n_memories;
+	double mean = self->matrix->weight / self->matrix->pages->len, most = 0;
+
+	for (uint32_t m = 0; m < n; m++)
+		most = MAX(most, weights[m]);
+	return page->weight >= mean && most <= page->weight * (1.0 / n + EVEN_MARGIN);
+}
+
+/* The page's accesses by the memory of the thread that makes them. */
+static void weigh_memories(const Maker *self, const LodeUsedPage *page, double *weights)
+{
+	const LodePageUse *uses = lode_page_matrix_uses(self->matrix, page);
+
+	memset(weights, 0, self->placement->n_memories * sizeof(*weights));
+	for (uint32_t i = 0; i < page->n_uses; i++) {
+		uint32_t m = lode_placement_thread_memory(self->placement, uses[i].thread);
+		if (m != LODE_NONE)
+			weights[m] += uses[i].weight;
+	}
+}
+
+static uint32_t place_by_majority(const Maker *self, const LodeUsedPage *page, double *weights)
+{
+	weigh_memories(self, page, weights);
+	return is_shared_and_hot(self, page, weights) ? INTERLEAVED
+	                                              : best_memory(self, page, weights);
+}
+
+static void choose_places(Maker *self)
+{
+	g_autofree double *weights = g_new(double, self->placement->n_memories);
+
+	for (guint i = 0; i < self->matrix->pages->len; i++) {
+		const LodeUsedPage *page = lode_page_matrix_page(self->matrix, i);
+		if (self->options->policy == LODE_PLACEMENT_MAJORITY)
+			self->places[i] = place_by_majority(self, page, weights);
+		else if (self->options->policy == LODE_PLACEMENT_FIRST_TOUCH)
+			self->places[i] = lode_placement_thread_memory(
+				self->placement, page->first_toucher);
+		else
+			self->places[i] = INTERLEAVED;
+	}
+}
+
+/* What lies between two pages belongs to them when they are of one mapping. */
+static bool are_neighbours(const Maker *self, const LodeUsedPage *a, const LodeUsedPage *b)
+{
+	const GArray *mappings = self->profile->memory->mappings;
+
+	if (b->address - a->address == LODE_PAGE_SIZE)
+		return true;
+	if (a->mapping >= mappings->len)
+		return false;
+	const LodeMemoryMapping *mapping = &LODE_AT(mappings, LodeMemoryMapping, a->mapping);
+	return mapping->start <= a->address && mapping->end > b->address;
+}
+
+static guint end_of_run(const Maker *self, guint first)
+{
+	guint end = first + 1;
+
+	while (end < self->matrix->pages->len && self->places[end] == self->places[first] &&
+		are_neighbours(self, lode_page_matrix_page(self->matrix, end - 1),
+			lode_page_matrix_page(self->matrix, end)))
+		end++;
+	return end;
+}
+
+/* One page alone cannot be spread over memories. */
+static void place_lone_pages(Maker *self)
+{
+	g_autofree double *weights = g_new(double, self->placement->n_memories);
+
+	for (guint i = 0, end; i < self->matrix->pages->len; i = end) {
+		end = end_of_run(self, i);
+		if (self->places[i] != INTERLEAVED || end - i > 1)
+			continue;
+		const LodeUsedPage *page = lode_page_matrix_page(self->matrix, i);
+		weigh_memories(self, page, weights);
+		self->places[i] = best_memory(self, page, weights);
+	}
+}
+
+static int compare_weights(const void *a, const void *b)
+{
+	const Run *first = a, *second = b;
+
+	if (first->weight != second->weight)
+		return first->weight > second->weight ? -1 : 1;
+	return first->first < second->first ? -1 : 1;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	const Run *first = a, *second = b;
+
+	return first->first < second->first ? -1 : 1;
+}
+
+static GArray *find_runs(const Maker *self)
+{
+	GArray *runs = g_array_new(FALSE, FALSE, sizeof(Run));
+
+	for (guint i = 0, end; i < self->matrix->pages->len; i = end) {
+		end = end_of_run(self, i);
+		if (self->places[i] == LODE_NONE)
+			continue;
+		Run run = {i, end, 0};
+		for (guint p = i; p < end; p++)
+			run.weight += lode_page_matrix_page(self->matrix, p)->weight;
+		g_array_append_val(runs, run);
+	}
+	if (runs->len <= LODE_PLACEMENT_MAX_RANGES)
+		return runs;
+	g_array_sort(runs, compare_weights);
+	g_array_set_size(runs, LODE_PLACEMENT_MAX_RANGES);
+	g_array_sort(runs, compare_starts);
+	return runs;
+}
+
+/* The name of what is used most in these pages; NULL: unknown. */
+static const char *name_of(const Maker *self, const Run *run)
+{
+	const GArray *objects = self->profile->memory->objects;
+	g_autoptr(GHashTable) weights = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	uint32_t best = LODE_NONE;
+	double most = 0;
+
+	for (guint i = run->first; i < run->end; i++) {
+		const LodeUsedPage *page = lode_page_matrix_page(self->matrix, i);
+		if (page->object >= objects->len)
+			continue;
+		double *weight = g_hash_table_lookup(weights, GUINT_TO_POINTER(page->object + 1));
+		if (weight == NULL) {
+			weight = g_new0(double, 1);
+			g_hash_table_insert(weights, GUINT_TO_POINTER(page->object + 1), weight);
+		}
+		*weight += page->weight;
+		if (*weight <= most)
+			continue;
+		most = *weight;
+		best = page->object;
+	}
+	return best != LODE_NONE ? LODE_AT(objects, LodeDataObject, best).name : NULL;
+}
+
+static void add_ranges(Maker *self)
+{
+	g_autoptr(GArray) runs = find_runs(self);
+
+	for (guint i = 0; i < runs->len; i++) {
+		const Run *run = &LODE_AT(runs, Run, i);
+		uint32_t place = self->places[run->first];
+		LodePlacedRange range = {
+			.kind = place == INTERLEAVED ? LODE_PLACE_INTERLEAVE : LODE_PLACE_RANGE,
+			.start = lode_page_matrix_page(self->matrix, run->first)->address,
+			.end = lode_page_matrix_page(self->matrix, run->end - 1)->address +
+		               LODE_PAGE_SIZE,
+			.memory = place == INTERLEAVED ? 0 : place,
+			.note = (char *)name_of(self, run),
+		};
+		lode_placement_add(self->placement, &range);
+	}
+}
+
+/*
+ * The ranges' notes name what lies there, as `profile` has it. Threads that no sample saw may run
+ * anywhere, but for the policies that deal them in turn. Errors: _USAGE when threads_per_memory is
+ * too small for the topology.
+ */
+static LodePlacement *make_placement(const LodeProfile *profile, const LodePageMatrix *matrix,
+	const Options *options, GError **error)
+{
+	bool is_grouped = options->policy == LODE_PLACEMENT_MAJORITY ||
+	                  options->policy == LODE_PLACEMENT_INTERLEAVED;
+	g_autoptr(LodePlacement)
+		placement = lode_placement_new(options->topology->nodes->len, matrix->n_threads);
+
+	if (!is_grouped)
+		deal_threads(placement);
+	else if (!group_threads(placement, matrix, options, error))
+		return NULL;
+	g_autofree uint32_t *places = g_new(uint32_t, matrix->pages->len);
+	Maker maker = {profile, matrix, options, placement, places};
+	/* On one memory there is nothing to choose. */
+	if (placement->n_memories > 1) {
+		choose_places(&maker);
+		if (options->policy == LODE_PLACEMENT_MAJORITY)
+			place_lone_pages(&maker);
+		add_ranges(&maker);
+	}
+	return g_steal_pointer(&placement);
+}
+
+/* --- what each memory gets --- */
 
 static void clear_memory(void *data)
 {
@@ -98,10 +543,9 @@ static bool choose_topology(
 
 /* The chosen policy's placement stays; of the others only what they would do. */
 static bool try_policy(LodePlacementProposal *self, const LodeProfile *profile,
-	const LodePlacementOptions *options, GError **error)
+	const Options *options, GError **error)
 {
-	g_autoptr(LodePlacement)
-		placement = lode_placement_make(profile, self->matrix, options, error);
+	g_autoptr(LodePlacement) placement = make_placement(profile, self->matrix, options, error);
 
 	if (placement == NULL)
 		return false;
@@ -116,7 +560,7 @@ LodePlacementProposal *lode_placement_proposal_new(
 	const LodeProfile *profile, const LodePlacementProposalOptions *options, GError **error)
 {
 	g_autoptr(LodePlacementProposal) self = g_new0(LodePlacementProposal, 1);
-	LodePlacementOptions placement = {
+	Options placement = {
 		.threads_per_memory = options->threads_per_memory,
 	};
 

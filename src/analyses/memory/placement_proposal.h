@@ -1,16 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* A placement made of a profile, and what it and the naive ones would do to the sampled accesses.
+/*
+ * A placement made of what a recording saw of threads and pages, and what it and the naive ones
+ * would do to the sampled accesses: threads that share pages go onto one memory, and each page to
+ * the threads that use it most.
  */
 #pragma once
 
+#include "analyses/memory/page_matrix.h"
 #include "analyses/memory/placement_locality.h"
-#include "analyses/memory/placement_maker.h"
+#include "model/placement.h"
+#include "record/topology.h"
+
+typedef enum {
+	/* Threads grouped by what they share; each page where its accesses come from, neighbours
+	 * together; pages that all use alike, and much, interleaved. */
+	LODE_PLACEMENT_MAJORITY,
+	/* What happens without any: threads dealt to the memories in turn, each page where it was
+	 * touched first. */
+	LODE_PLACEMENT_FIRST_TOUCH,
+	/* Threads dealt in turn, all pages interleaved. */
+	LODE_PLACEMENT_ROUND_ROBIN,
+	/* Threads grouped as by majority, all pages interleaved. */
+	LODE_PLACEMENT_INTERLEAVED,
+	LODE_N_PLACEMENT_POLICIES,
+} LodePlacementPolicy;
+
+/* "majority", "first-touch", "round-robin", "interleave"; −1 for an unknown word. */
+const char *lode_placement_policy_to_text(LodePlacementPolicy value);
+int lode_placement_policy_from_text(const char *text);
+
+/* At most this many ranges are written, the ones with most accesses: each may cost the kernel a
+ * mapping of its own, of which a process has some 65,000. */
+enum { LODE_PLACEMENT_MAX_RANGES = 4096 };
 
 typedef struct {
 	const char *event; /* NULL: the one with most samples that have an address */
 	uint32_t pid;      /* 0: the process with the greatest weight */
 	LodePlacementPolicy policy;
-	uint32_t threads_per_memory; /* 0: by the topology */
+	/* At most so many threads on one memory; 0: two (or one where it has one processor), or as
+	 * many as it must be, in proportion to its processors. */
+	uint32_t threads_per_memory;
 	/* Borrowed; must live as long as the proposal. NULL: as many equal memories as the threads
 	 * need, threads_per_memory on each. */
 	const LodeTopology *topology;
@@ -37,7 +66,11 @@ typedef struct {
 	bool has_fixed_addresses; /* the recording's addresses come again in the next run */
 } LodePlacementProposal;
 
-/* Errors as lode_page_matrix_new() and lode_placement_make(). Borrows names from the profile. */
+/*
+ * The ranges' notes name what lies there, borrowed from `profile`. Threads that no sample saw may
+ * run anywhere, but for the policies that deal them in turn. Errors: as lode_page_matrix_new();
+ * _USAGE where threads_per_memory is too small for the topology; _LIMIT.
+ */
 LodePlacementProposal *lode_placement_proposal_new(
 	const LodeProfile *profile, const LodePlacementProposalOptions *options, GError **error);
 void lode_placement_proposal_free(LodePlacementProposal *self);

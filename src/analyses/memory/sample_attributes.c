@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/memory/sample_attributes.h"
 
-#include "analyses/memory/sample_attribute_context.h"
+#include "analyses/memory/data_source.h"
 
 #include <string.h>
+
+struct LodeSampleAttributes {
+	const LodeProfile *profile;
+	const LodeMemory *memory;
+	uint64_t first_ns;     /* of the samples with a time */
+	char **thread_labels;  /* per thread */
+	const char **opcodes;  /* per attribute set; NULL: none */
+	const char **places;   /* per location: "parse.c:120"; NULL: unknown */
+	GStringChunk *strings; /* owns the labels and places */
+};
 
 /* Threads are sorted by process. */
 static void label_threads(LodeSampleAttributes *self)
@@ -98,4 +108,508 @@ const LodeProfile *lode_sample_attributes_profile(const LodeSampleAttributes *se
 const char *lode_sample_attributes_thread_label(const LodeSampleAttributes *self, uint32_t thread)
 {
 	return self->thread_labels[thread];
+}
+
+/* --- one small function for each attribute, and the table of them --- */
+
+typedef const LodeSampleAttributes *Self;
+typedef const LodeMemorySample *Sample;
+
+static LodeValue number(uint64_t value)
+{
+	return (LodeValue){.kind = LODE_VALUE_INTEGER, .integer = value};
+}
+
+/* 0 stands for "not recorded". */
+static LodeValue number_unless_zero(uint64_t value)
+{
+	return value != 0 ? number(value) : lode_value_none();
+}
+
+static LodeValue number_unless_none(uint32_t value)
+{
+	return value != LODE_NONE ? number(value) : lode_value_none();
+}
+
+static const LodeThread *thread_of(Self self, Sample sample)
+{
+	if (sample->thread >= self->memory->threads->len)
+		return NULL;
+	return &LODE_AT(self->memory->threads, LodeThread, sample->thread);
+}
+
+static LodeValue get_thread(Self self, Sample sample)
+{
+	const LodeThread *thread = thread_of(self, sample);
+
+	return thread != NULL ? number(thread->ordinal) : lode_value_none();
+}
+
+static LodeValue get_thread_label(Self self, Sample sample)
+{
+	if (thread_of(self, sample) == NULL)
+		return lode_value_none();
+	return lode_value_of_text(self->thread_labels[sample->thread]);
+}
+
+static LodeValue get_pid(Self self, Sample sample)
+{
+	const LodeThread *thread = thread_of(self, sample);
+
+	return thread != NULL ? number(thread->pid) : lode_value_none();
+}
+
+static LodeValue get_tid(Self self, Sample sample)
+{
+	const LodeThread *thread = thread_of(self, sample);
+
+	return thread != NULL ? number(thread->tid) : lode_value_none();
+}
+
+static LodeValue get_command(Self self, Sample sample)
+{
+	const LodeThread *thread = thread_of(self, sample);
+
+	return thread != NULL ? lode_value_of_text(thread->name) : lode_value_none();
+}
+
+static LodeValue get_cpu(Self self, Sample sample)
+{
+	(void)self;
+	return number_unless_none(sample->cpu);
+}
+
+static LodeValue get_node(Self self, Sample sample)
+{
+	(void)self;
+	return number_unless_none(sample->node);
+}
+
+static LodeValue get_time(Self self, Sample sample)
+{
+	if (sample->time_ns == 0)
+		return lode_value_none();
+	return number(sample->time_ns - self->first_ns);
+}
+
+static LodeValue get_event(Self self, Sample sample)
+{
+	if (sample->event >= self->profile->events->len)
+		return lode_value_none();
+	return lode_value_of_text(lode_profile_event(self->profile, sample->event)->name);
+}
+
+static LodeValue get_pc(Self self, Sample sample)
+{
+	(void)self;
+	return number_unless_zero(sample->access_pc != 0 ? sample->access_pc : sample->pc);
+}
+
+static LodeValue get_sampled_pc(Self self, Sample sample)
+{
+	(void)self;
+	return number_unless_zero(sample->pc);
+}
+
+/* Of the access; of the sampled instruction where no access was found. */
+static const LodeInstruction *instruction_of(Self self, Sample sample)
+{
+	uint32_t index = sample->access_instruction;
+
+	if (sample->access_pc == 0 || sample->access_pc == sample->pc)
+		index = index != LODE_NONE ? index : sample->instruction;
+	if (index >= self->profile->instructions->len)
+		return NULL;
+	return lode_profile_instruction(self->profile, index);
+}
+
+uint32_t lode_sample_attributes_function(
+	const LodeSampleAttributes *self, const LodeMemorySample *sample)
+{
+	const LodeInstruction *instruction = instruction_of(self, sample);
+	uint32_t index = sample->access_function;
+
+	if (index == LODE_NONE && instruction != NULL)
+		index = instruction->function;
+	return index < self->profile->functions->len ? index : LODE_NONE;
+}
+
+static const LodeFunction *function_of(Self self, Sample sample)
+{
+	uint32_t index = lode_sample_attributes_function(self, sample);
+
+	if (index == LODE_NONE)
+		return NULL;
+	return lode_profile_function(self->profile, index);
+}
+
+static LodeValue get_function(Self self, Sample sample)
+{
+	const LodeFunction *function = function_of(self, sample);
+
+	return function != NULL ? lode_value_of_text(function->name) : lode_value_none();
+}
+
+static LodeValue get_image(Self self, Sample sample)
+{
+	const LodeFunction *function = function_of(self, sample);
+
+	if (function == NULL || function->image >= self->profile->images->len)
+		return lode_value_none();
+	return lode_value_of_text(lode_profile_image(self->profile, function->image)->path);
+}
+
+static uint32_t location_of(Self self, Sample sample)
+{
+	const LodeInstruction *instruction = instruction_of(self, sample);
+	uint32_t index = sample->access_location;
+
+	if (index == LODE_NONE && instruction != NULL)
+		index = instruction->location;
+	return index < self->profile->locations->len ? index : LODE_NONE;
+}
+
+static LodeValue get_file(Self self, Sample sample)
+{
+	uint32_t index = location_of(self, sample);
+
+	if (index == LODE_NONE)
+		return lode_value_none();
+	return lode_value_of_text(LODE_AT(self->profile->locations, LodeLocation, index).file);
+}
+
+static LodeValue get_line(Self self, Sample sample)
+{
+	uint32_t index = location_of(self, sample);
+
+	if (index == LODE_NONE)
+		return lode_value_none();
+	return number_unless_zero(LODE_AT(self->profile->locations, LodeLocation, index).line);
+}
+
+static LodeValue get_place(Self self, Sample sample)
+{
+	uint32_t index = location_of(self, sample);
+
+	return index != LODE_NONE ? lode_value_of_text(self->places[index]) : lode_value_none();
+}
+
+static LodeValue get_opcode(Self self, Sample sample)
+{
+	const LodeInstruction *instruction = instruction_of(self, sample);
+
+	if (instruction == NULL || instruction->attribute_set >= self->profile->attribute_sets->len)
+		return lode_value_none();
+	return lode_value_of_text(self->opcodes[instruction->attribute_set]);
+}
+
+static bool has_address(Sample sample)
+{
+	return sample->rule != LODE_RULE_NONE;
+}
+
+static LodeValue address_in_units(Sample sample, uint64_t unit)
+{
+	return has_address(sample) ? number(sample->address & ~(unit - 1)) : lode_value_none();
+}
+
+static LodeValue get_address(Self self, Sample sample)
+{
+	(void)self;
+	return address_in_units(sample, 1);
+}
+
+static LodeValue get_page(Self self, Sample sample)
+{
+	(void)self;
+	return address_in_units(sample, LODE_SAMPLE_PAGE_BYTES);
+}
+
+static LodeValue get_cacheline(Self self, Sample sample)
+{
+	(void)self;
+	return address_in_units(sample, LODE_SAMPLE_LINE_BYTES);
+}
+
+static const LodeDataObject *object_of(Self self, Sample sample)
+{
+	if (sample->object >= self->memory->objects->len)
+		return NULL;
+	return &LODE_AT(self->memory->objects, LodeDataObject, sample->object);
+}
+
+static LodeValue get_object(Self self, Sample sample)
+{
+	const LodeDataObject *object = object_of(self, sample);
+
+	return object != NULL ? lode_value_of_text(object->name) : lode_value_none();
+}
+
+static LodeValue get_layer(Self self, Sample sample)
+{
+	const LodeDataObject *object = object_of(self, sample);
+
+	if (object == NULL)
+		return lode_value_none();
+	return lode_value_of_text(lode_object_layer_to_text(object->layer));
+}
+
+static LodeValue get_type(Self self, Sample sample)
+{
+	const LodeDataObject *object = object_of(self, sample);
+
+	if (object == NULL || object->type >= self->memory->types->len)
+		return lode_value_none();
+	return lode_value_of_text(LODE_AT(self->memory->types, LodeDataType, object->type).name);
+}
+
+static const LodeDataMember *member_of(Self self, Sample sample)
+{
+	const LodeDataObject *object = object_of(self, sample);
+
+	if (object == NULL || object->member >= self->memory->members->len)
+		return NULL;
+	return &LODE_AT(self->memory->members, LodeDataMember, object->member);
+}
+
+static LodeValue get_member(Self self, Sample sample)
+{
+	const LodeDataMember *member = member_of(self, sample);
+
+	return member != NULL ? lode_value_of_text(member->name) : lode_value_none();
+}
+
+static LodeValue get_offset(Self self, Sample sample)
+{
+	const LodeDataMember *member = member_of(self, sample);
+
+	return member != NULL ? number(member->offset) : lode_value_none();
+}
+
+static LodeValue get_variable(Self self, Sample sample)
+{
+	const LodeDataObject *object = object_of(self, sample);
+
+	return object != NULL ? lode_value_of_text(object->variable) : lode_value_none();
+}
+
+static const LodeAllocationSite *site_of(Self self, Sample sample)
+{
+	const LodeDataObject *object = object_of(self, sample);
+
+	if (object == NULL || object->site >= self->memory->sites->len)
+		return NULL;
+	return &LODE_AT(self->memory->sites, LodeAllocationSite, object->site);
+}
+
+static LodeValue get_allocation(Self self, Sample sample)
+{
+	const LodeAllocationSite *site = site_of(self, sample);
+
+	return site != NULL ? lode_value_of_text(site->name) : lode_value_none();
+}
+
+static LodeValue get_allocation_stack(Self self, Sample sample)
+{
+	const LodeAllocationSite *site = site_of(self, sample);
+
+	return site != NULL ? lode_value_of_text(site->stack) : lode_value_none();
+}
+
+static const LodeAllocation *allocation_of(Self self, Sample sample)
+{
+	if (sample->allocation >= self->memory->allocations->len)
+		return NULL;
+	return &LODE_AT(self->memory->allocations, LodeAllocation, sample->allocation);
+}
+
+static LodeValue get_allocation_address(Self self, Sample sample)
+{
+	const LodeAllocation *allocation = allocation_of(self, sample);
+
+	return allocation != NULL ? number(allocation->address) : lode_value_none();
+}
+
+static LodeValue get_allocation_size(Self self, Sample sample)
+{
+	const LodeAllocation *allocation = allocation_of(self, sample);
+
+	return allocation != NULL ? number(allocation->size) : lode_value_none();
+}
+
+static LodeValue get_allocation_offset(Self self, Sample sample)
+{
+	const LodeAllocation *allocation = allocation_of(self, sample);
+
+	if (allocation == NULL || !has_address(sample))
+		return lode_value_none();
+	return lode_value_of_integer((LodeInteger)sample->address - allocation->address);
+}
+
+static LodeValue get_mapping(Self self, Sample sample)
+{
+	const LodeDataObject *object = object_of(self, sample);
+
+	if (object != NULL && object->mapping != NULL)
+		return lode_value_of_text(object->mapping);
+	if (sample->mapping >= self->memory->mappings->len)
+		return lode_value_none();
+	return lode_value_of_text(
+		LODE_AT(self->memory->mappings, LodeMemoryMapping, sample->mapping).name);
+}
+
+static LodeValue get_mapping_offset(Self self, Sample sample)
+{
+	if (sample->mapping >= self->memory->mappings->len || !has_address(sample))
+		return lode_value_none();
+	const LodeMemoryMapping *mapping = &LODE_AT(
+		self->memory->mappings, LodeMemoryMapping, sample->mapping);
+	return lode_value_of_integer((LodeInteger)sample->address - mapping->start);
+}
+
+static LodeValue get_rule(Self self, Sample sample)
+{
+	(void)self;
+	if (!has_address(sample) || sample->rule >= LODE_N_RULES)
+		return lode_value_none();
+	return lode_value_of_text(lode_address_rule_to_text((LodeAddressRule)sample->rule));
+}
+
+static LodeValue get_reason(Self self, Sample sample)
+{
+	(void)self;
+	if (sample->reason == LODE_REASON_NONE || sample->reason >= LODE_N_REASONS)
+		return lode_value_none();
+	return lode_value_of_text(lode_address_reason_to_text((LodeAddressReason)sample->reason));
+}
+
+static LodeValue get_access(Self self, Sample sample)
+{
+	static const char *const words[] = {NULL, "load", "store", "load+store"};
+
+	(void)self;
+	return lode_value_of_text(words[sample->access & (LODE_ACCESS_LOAD | LODE_ACCESS_STORE)]);
+}
+
+static LodeValue get_is_load(Self self, Sample sample)
+{
+	(void)self;
+	return lode_value_of_boolean((sample->access & LODE_ACCESS_LOAD) != 0);
+}
+
+static LodeValue get_is_store(Self self, Sample sample)
+{
+	(void)self;
+	return lode_value_of_boolean((sample->access & LODE_ACCESS_STORE) != 0);
+}
+
+static LodeValue get_is_unverified(Self self, Sample sample)
+{
+	(void)self;
+	return lode_value_of_boolean(sample->is_unverified);
+}
+
+static LodeValue get_operand(Self self, Sample sample)
+{
+	(void)self;
+	return number(sample->operand);
+}
+
+static LodeValue get_size(Self self, Sample sample)
+{
+	(void)self;
+	return number_unless_zero(sample->size);
+}
+
+static LodeValue get_weight(Self self, Sample sample)
+{
+	(void)self;
+	return lode_value_of_real(sample->weight);
+}
+
+static LodeValue get_latency(Self self, Sample sample)
+{
+	(void)self;
+	return number_unless_zero(sample->latency);
+}
+
+static LodeValue get_level(Self self, Sample sample)
+{
+	(void)self;
+	return lode_value_of_text(lode_data_source_level(sample->data_source));
+}
+
+static LodeValue get_snoop(Self self, Sample sample)
+{
+	(void)self;
+	return lode_value_of_text(lode_data_source_snoop(sample->data_source));
+}
+
+static LodeValue get_tlb(Self self, Sample sample)
+{
+	(void)self;
+	return lode_value_of_text(lode_data_source_tlb(sample->data_source));
+}
+
+static const LodeSampleAttribute table[] = {
+	{"access", LODE_VALUE_TEXT, false, NULL, get_access},
+	{"address", LODE_VALUE_INTEGER, true, NULL, get_address},
+	{"allocation", LODE_VALUE_TEXT, false, NULL, get_allocation},
+	{"allocation_address", LODE_VALUE_INTEGER, true, NULL, get_allocation_address},
+	{"allocation_offset", LODE_VALUE_INTEGER, false, NULL, get_allocation_offset},
+	{"allocation_size", LODE_VALUE_INTEGER, false, NULL, get_allocation_size},
+	{"allocation_stack", LODE_VALUE_TEXT, false, NULL, get_allocation_stack},
+	{"cacheline", LODE_VALUE_INTEGER, true, NULL, get_cacheline},
+	{"command", LODE_VALUE_TEXT, false, NULL, get_command},
+	{"cpu", LODE_VALUE_INTEGER, false, NULL, get_cpu},
+	{"event", LODE_VALUE_TEXT, false, NULL, get_event},
+	{"file", LODE_VALUE_TEXT, false, NULL, get_file},
+	{"function", LODE_VALUE_TEXT, false, NULL, get_function},
+	{"image", LODE_VALUE_TEXT, false, NULL, get_image},
+	{"is_load", LODE_VALUE_BOOLEAN, false, NULL, get_is_load},
+	{"is_store", LODE_VALUE_BOOLEAN, false, NULL, get_is_store},
+	{"is_unverified", LODE_VALUE_BOOLEAN, false, NULL, get_is_unverified},
+	{"latency", LODE_VALUE_INTEGER, false, NULL, get_latency},
+	{"layer", LODE_VALUE_TEXT, false, NULL, get_layer},
+	{"level", LODE_VALUE_TEXT, false, NULL, get_level},
+	{"line", LODE_VALUE_INTEGER, false, "place", get_line},
+	{"mapping", LODE_VALUE_TEXT, false, NULL, get_mapping},
+	{"mapping_offset", LODE_VALUE_INTEGER, true, NULL, get_mapping_offset},
+	{"member", LODE_VALUE_TEXT, false, NULL, get_member},
+	{"node", LODE_VALUE_INTEGER, false, NULL, get_node},
+	{"object", LODE_VALUE_TEXT, false, NULL, get_object},
+	{"offset", LODE_VALUE_INTEGER, false, NULL, get_offset},
+	{"opcode", LODE_VALUE_TEXT, false, NULL, get_opcode},
+	{"operand", LODE_VALUE_INTEGER, false, NULL, get_operand},
+	{"page", LODE_VALUE_INTEGER, true, NULL, get_page},
+	{"pc", LODE_VALUE_INTEGER, true, NULL, get_pc},
+	{"pid", LODE_VALUE_INTEGER, false, NULL, get_pid},
+	{"place", LODE_VALUE_TEXT, false, NULL, get_place},
+	{"reason", LODE_VALUE_TEXT, false, NULL, get_reason},
+	{"rule", LODE_VALUE_TEXT, false, NULL, get_rule},
+	{"sampled_pc", LODE_VALUE_INTEGER, true, NULL, get_sampled_pc},
+	{"size", LODE_VALUE_INTEGER, false, NULL, get_size},
+	{"snoop", LODE_VALUE_TEXT, false, NULL, get_snoop},
+	{"thread", LODE_VALUE_INTEGER, false, "thread_label", get_thread},
+	{"thread_label", LODE_VALUE_TEXT, false, NULL, get_thread_label},
+	{"tid", LODE_VALUE_INTEGER, false, NULL, get_tid},
+	{"time", LODE_VALUE_INTEGER, false, NULL, get_time},
+	{"tlb", LODE_VALUE_TEXT, false, NULL, get_tlb},
+	{"type", LODE_VALUE_TEXT, false, NULL, get_type},
+	{"variable", LODE_VALUE_TEXT, false, NULL, get_variable},
+	{"weight", LODE_VALUE_REAL, false, NULL, get_weight},
+};
+
+const LodeSampleAttribute *lode_sample_attribute_table(size_t *out_n)
+{
+	*out_n = G_N_ELEMENTS(table);
+	return table;
+}
+
+int lode_sample_attribute_find(const char *name)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+		if (strcmp(table[i].name, name) == 0)
+			return (int)i;
+	return -1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/memory/type_layout.h"
 
-#include "analyses/memory/access_samples.h"
 #include "analyses/memory/data_source.h"
+#include "analyses/memory/page_faults.h"
 #include "analyses/memory/sample_attributes.h"
 #include "base/error.h"
 #include "base/suggestion.h"
@@ -327,7 +327,7 @@ GPtrArray *lode_type_layout_find(const LodeProfile *profile, const uint32_t *sam
 {
 	const LodeMemory *memory = profile->memory;
 	g_autoptr(GPtrArray) layouts = g_ptr_array_new_with_free_func(free_layout);
-	g_autoptr(GArray) accesses = lode_access_samples(profile, samples, n_samples);
+	g_autoptr(GArray) accesses = lode_page_faults_exclude(profile, samples, n_samples);
 
 	for (uint32_t i = 0; i < memory->types->len; i++) {
 		const char *known = type_at(memory, i)->name;
