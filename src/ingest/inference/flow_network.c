@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The network of a function, what each change of a measured count costs, and its cheapest flow. */
+/*
+ * The network of a function, what each change of a measured count costs, and its cheapest flow. The
+ * solver is given the changes, not the flow: where the measured counts leave a node out of balance,
+ * the node has a supply, and arcs to both sides of each count say what a unit more or less costs.
+ */
 #include "ingest/inference/flow_network.h"
 
 #include "base/error.h"
@@ -126,7 +130,8 @@ static void list_arcs(const LodeFlowNetwork *self, bool by_source, uint32_t *sta
 		starts[by_source ? self->arcs[i].source : self->arcs[i].target]++;
 	for (uint32_t v = 0; v < self->n_nodes; v++)
 		starts[v + 1] += starts[v];
-	/* From behind, so that the lists keep the order and the starts end where they begin. */
+	/* From the last arc to the first, so that each list ascends and each start, which was the
+	 * end of its list, has come down to where the list begins. */
 	for (uint32_t i = self->n_arcs; i-- > 0;)
 		list[--starts[by_source ? self->arcs[i].source : self->arcs[i].target]] = i;
 }
@@ -245,16 +250,116 @@ bool lode_flow_network_init(LodeFlowNetwork *self, const LodeInferenceGraph *gra
 	return true;
 }
 
+/* A part of an arc's change whose units cost the same. */
+typedef struct {
+	int64_t capacity, cost;
+} Step;
+
+/*
+ * A measured count costs the same for each unit that the flow differs from it. Samples have a heavy
+ * tail (few instructions hold most of a loop's, the others none), so that they speak in logarithms,
+ * and the farther the flow is away the more the next unit costs; that curve in steps, each as far
+ * as all before it:
+ *
+ *   flow     0 ─── m/2¹⁶ ─── m/2⁸ ── m/2⁴ ─ m/2² ─ m/2 ─ m ─ 2m ─ 2²m ── 2⁴m ─── 2⁸m ─── ∞
+ *   step          5        4       3      2      1     0   0    1     2      3     beyond
+ */
+enum {
+	COST_PER_INSTRUCTION = 1024,
+	MAX_COST_RATIO = 256, /* of the last unit of a hot block to that of a cold one */
+	N_STEPS_MORE = 4,     /* before the last, which has no end */
+	N_STEPS_LESS = 6,
+	MAX_STEPS = 6,
+};
+
+/* Powers of two: where step i ends, and the middle of it. */
+static const double step_ends[] = {1, 2, 4, 8, 16, INFINITY};
+static const double step_middles[] = {0.5, 1.5, 3, 6, 12, 24};
+
+static void add_step(Step *steps, uint32_t *n, int64_t capacity, double cost)
+{
+	if (capacity > 0)
+		steps[(*n)++] = (Step){capacity, (int64_t)round(cost)};
+}
+
+double lode_flow_sample_vote(double samples)
+{
+	return log1p(samples);
+}
+
+double lode_flow_voted_samples(double vote)
+{
+	return expm1(vote);
+}
+
+/* How much more or less the samples of a block speak than they would for a flow of `flow`. */
+static double vote_ratio(const LodeFlowNetwork *self, const LodeFlowArc *arc, double flow)
+{
+	return lode_flow_sample_vote((double)arc->count / self->sample) /
+	       lode_flow_sample_vote(flow / self->sample);
+}
+
+static uint32_t add_more(const LodeFlowNetwork *self, const LodeFlowArc *arc, Step *steps)
+{
+	double measured = (double)arc->count;
+	double weight = (double)(COST_PER_INSTRUCTION * arc->weight);
+	int64_t at = arc->count;
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < N_STEPS_MORE && at > 0; i++) {
+		double middle = measured * exp2(step_middles[i]);
+		int64_t next = (int64_t)fmin(
+			round(measured * exp2(step_ends[i])), (double)LODE_FLOW_LIMIT);
+		add_step(steps, &n, next - at, weight * (1 - vote_ratio(self, arc, middle)));
+		at = next;
+	}
+	add_step(steps, &n, LODE_FLOW_LIMIT, weight);
+	return n;
+}
+
+static uint32_t add_less(const LodeFlowNetwork *self, const LodeFlowArc *arc, Step *steps)
+{
+	double measured = (double)arc->count;
+	double weight = (double)(COST_PER_INSTRUCTION * arc->weight);
+	int64_t at = arc->count;
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < N_STEPS_LESS && at > 0; i++) {
+		double middle = measured * exp2(-step_middles[i]);
+		int64_t next = (int64_t)round(measured * exp2(-step_ends[i]));
+		double ratio = fmin(vote_ratio(self, arc, middle) - 1, MAX_COST_RATIO);
+		add_step(steps, &n, at - next, weight * ratio);
+		at = next;
+	}
+	return n;
+}
+
+/* What more (or less) flow than measured costs, from the measured count outwards, each step dearer
+ * than the one before. Gives their number; `out_steps` has room for MAX_STEPS. */
+static uint32_t steps_of(
+	const LodeFlowNetwork *self, const LodeFlowArc *arc, bool is_more, Step *out_steps)
+{
+	uint32_t n = 0;
+
+	if (arc->weight > 0)
+		return is_more ? add_more(self, arc, out_steps) : add_less(self, arc, out_steps);
+	if (is_more)
+		add_step(out_steps, &n, LODE_FLOW_LIMIT, (double)arc->increase);
+	else
+		add_step(out_steps, &n, arc->count, (double)arc->decrease);
+	return n;
+}
+
 /* An arc is as many arcs of the solver as it has steps, those for more before those for less. */
 static void add_steps(const LodeFlowNetwork *self, const LodeFlowArc *arc, LodeMinCostFlow *solver)
 {
-	LodeFlowStep steps[LODE_FLOW_MAX_STEPS];
-	uint32_t n = lode_flow_network_steps(self, arc, true, steps);
+	Step steps[MAX_STEPS];
+	uint32_t n = steps_of(self, arc, true, steps);
 
 	for (uint32_t i = 0; i < n; i++)
 		lode_min_cost_flow_add_arc(solver, (LodeMinCostArc){arc->source, arc->target,
 							   steps[i].capacity, steps[i].cost});
-	n = lode_flow_network_steps(self, arc, false, steps);
+	n = steps_of(self, arc, false, steps);
 	for (uint32_t i = 0; i < n; i++)
 		lode_min_cost_flow_add_arc(solver, (LodeMinCostArc){arc->target, arc->source,
 							   steps[i].capacity, steps[i].cost});
@@ -264,12 +369,12 @@ static void add_steps(const LodeFlowNetwork *self, const LodeFlowArc *arc, LodeM
 
 static LodeMinCostFlow *build_solver(const LodeFlowNetwork *self)
 {
-	LodeFlowStep steps[LODE_FLOW_MAX_STEPS];
+	Step steps[MAX_STEPS];
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < self->n_arcs; i++)
-		n += lode_flow_network_steps(self, &self->arcs[i], true, steps) +
-		     lode_flow_network_steps(self, &self->arcs[i], false, steps);
+		n += steps_of(self, &self->arcs[i], true, steps) +
+		     steps_of(self, &self->arcs[i], false, steps);
 	if (n > UINT32_MAX / 2)
 		return NULL;
 	LodeMinCostFlow *solver = lode_min_cost_flow_new(self->n_nodes, (uint32_t)n);
@@ -280,7 +385,7 @@ static LodeMinCostFlow *build_solver(const LodeFlowNetwork *self)
 
 static void take_flow(LodeFlowNetwork *self, const LodeMinCostFlow *solver, bool is_optimal)
 {
-	LodeFlowStep steps[LODE_FLOW_MAX_STEPS];
+	Step steps[MAX_STEPS];
 	uint32_t next = 0;
 
 	for (uint32_t i = 0; i < self->n_arcs; i++) {
@@ -288,9 +393,9 @@ static void take_flow(LodeFlowNetwork *self, const LodeMinCostFlow *solver, bool
 		arc->is_free = is_optimal && !arc->is_known &&
 		               lode_min_cost_flow_reduced_cost(solver, next) == 0;
 		arc->flow = arc->count;
-		for (uint32_t n = lode_flow_network_steps(self, arc, true, steps); n > 0; n--)
+		for (uint32_t n = steps_of(self, arc, true, steps); n > 0; n--)
 			arc->flow += lode_min_cost_flow_sent(solver, next++);
-		for (uint32_t n = lode_flow_network_steps(self, arc, false, steps); n > 0; n--)
+		for (uint32_t n = steps_of(self, arc, false, steps); n > 0; n--)
 			arc->flow -= lode_min_cost_flow_sent(solver, next++);
 	}
 }

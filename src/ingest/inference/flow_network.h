@@ -22,7 +22,7 @@ typedef struct {
 	bool is_free;               /* the cheapest flow is not alone: this one may change */
 	int64_t count;              /* measured; 0 when unknown */
 	int64_t increase, decrease; /* cost of a unit more or less */
-	int64_t weight;             /* instructions that were sampled; above 0: see flow_cost.c */
+	int64_t weight;             /* instructions that were sampled; above 0: costs grow */
 	int64_t flow;
 } LodeFlowArc;
 
@@ -43,20 +43,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeFlowNetwork, lode_flow_network_clear)
 
 bool lode_flow_network_init(LodeFlowNetwork *self, const LodeInferenceGraph *graph,
 	const LodeInferenceOptions *options, GError **error);
-
-/* A part of an arc's change whose units cost the same. */
-typedef struct {
-	int64_t capacity, cost;
-} LodeFlowStep;
-
-enum { LODE_FLOW_MAX_STEPS = 6 };
-
-/*
- * flow_cost.c: what more (or less) flow than measured costs, from the measured count outwards, each
- * step dearer than the one before. Gives their number; `out_steps` has room for _MAX_STEPS.
- */
-uint32_t lode_flow_network_steps(
-	const LodeFlowNetwork *self, const LodeFlowArc *arc, bool is_more, LodeFlowStep *out_steps);
 
 /*
  * Finds the cheapest flow; where that takes too long, one that conserves flow (and says so in

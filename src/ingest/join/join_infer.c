@@ -7,6 +7,7 @@
 #include "ingest/join/join_infer.h"
 
 #include "base/error.h"
+#include "base/large_array.h"
 #include "base/worker_pool.h"
 
 #include <stdlib.h>
@@ -456,14 +457,16 @@ LodeRecording *lode_join_infer(LodeProfile *profile, const LodeJoinImages *image
 	inference.results = g_new0(LodeInferredFunction, MAX(inference.functions->len, 1));
 	lode_worker_pool_run(
 		inference.functions->len, images->n_workers, infer_function, &inference);
-	if (count_rows(&inference) * samples->recording->events->len <= MAX_VALUES) {
+	size_t n_values = count_rows(&inference) * samples->recording->events->len;
+	if (n_values <= MAX_VALUES && lode_large_array_has_room(sizeof(double), n_values)) {
 		*out_sites = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
 		executions = assemble(&inference, *out_sites);
 		set_total(profile, g_array_index(executions->totals, double, 0));
 		account_failed(&inference);
 	} else {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"too many events for so many instructions");
+			"not enough memory for %u events of %zu instructions",
+			samples->recording->events->len, count_rows(&inference));
 	}
 	inference_clear(&inference);
 	return executions;

@@ -442,10 +442,10 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 	if (reading == NULL)
 		return true;
 	guint n = lode_memory_reading_accesses(reading)->len;
-	if (!lode_large_array_has_room(sizeof(LodeMemorySample), n)) {
+	if (lode_memory_reading_is_full(reading) ||
+		!lode_large_array_has_room(sizeof(LodeMemorySample), n)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"not enough memory for %u sampled accesses of %zu bytes each", n,
-			sizeof(LodeMemorySample));
+			"not enough memory for %u sampled accesses or more", n);
 		return false;
 	}
 	g_array_unref(memory->samples);

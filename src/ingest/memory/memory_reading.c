@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/memory/memory_reading.h"
 
+#include "base/large_array.h"
 #include "images/data_access.h"
 #include "model/profile.h"
 
@@ -39,6 +40,7 @@ struct LodeMemoryReading {
 	GArray *accesses; /* LodeReadAccess */
 	uint32_t input;
 	bool has_addresses, is_stall_weighted, has_fixed_addresses;
+	bool is_full; /* an access was left out */
 };
 
 static void clear_input(void *data)
@@ -473,6 +475,18 @@ static void charge(LodeReadAccess *row, const LodeDataAccess *access, uint8_t op
 	row->sample.is_next = is_waiting && access->rule != LODE_RULE_NONE;
 }
 
+/* The array doubles when it is full; GLib would end the program where it cannot. */
+static void append_access(LodeMemoryReading *self, const LodeReadAccess *access)
+{
+	enum { SMALL = 1 << 16 };
+	guint n = self->accesses->len;
+
+	if (n >= SMALL && (n & (n - 1)) == 0)
+		self->is_full |= !lode_large_array_has_room(sizeof(*access), (size_t)n * 2);
+	if (!self->is_full)
+		g_array_append_vals(self->accesses, access, 1);
+}
+
 static void add_operand(
 	Place *place, const LodeReadAccess *row, const LodeDataAccess *access, size_t i)
 {
@@ -488,7 +502,7 @@ static void add_operand(
 	added.sample.operand = (uint8_t)i;
 	added.sample.is_unverified = access->is_unverified;
 	added.sample.mapping = find_any_mapping(place, operand->address);
-	g_array_append_val(place->reading->accesses, added);
+	append_access(place->reading, &added);
 }
 
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *sampled)
@@ -516,7 +530,7 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 		return;
 	row.sample.reason = (uint8_t)access.reason;
 	charge(&row, &access, 0);
-	g_array_append_val(self->accesses, row);
+	append_access(self, &row);
 }
 
 void lode_memory_reading_add_traced(
@@ -530,7 +544,7 @@ void lode_memory_reading_add_traced(
 	if (row.is_push && row.sample.mapping != LODE_NONE)
 		name_stack(self, row.sample.mapping, row.sample.thread);
 	self->has_addresses = true;
-	g_array_append_val(self->accesses, row);
+	append_access(self, &row);
 }
 
 void lode_memory_reading_set_fixed_addresses(LodeMemoryReading *self)
@@ -551,6 +565,11 @@ bool lode_memory_reading_has_addresses(const LodeMemoryReading *self)
 const GArray *lode_memory_reading_accesses(const LodeMemoryReading *self)
 {
 	return self->accesses;
+}
+
+bool lode_memory_reading_is_full(const LodeMemoryReading *self)
+{
+	return self->is_full;
 }
 
 const GPtrArray *lode_memory_reading_event_names(const LodeMemoryReading *self)

@@ -86,6 +86,7 @@ bool lode_memory_reading_has_addresses(const LodeMemoryReading *self);
 
 /* What was read; borrowed. */
 const GArray *lode_memory_reading_accesses(const LodeMemoryReading *self); /* LodeReadAccess */
+bool lode_memory_reading_is_full(const LodeMemoryReading *self); /* accesses are missing */
 const GPtrArray *lode_memory_reading_event_names(const LodeMemoryReading *self); /* char * */
 const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self); /* LodeReadMapping */
 LodeMemoryLogs *lode_memory_reading_logs(LodeMemoryReading *self);

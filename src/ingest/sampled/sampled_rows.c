@@ -2,6 +2,7 @@
 #include "ingest/sampled/sampled_rows.h"
 
 #include "base/error.h"
+#include "base/large_array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@ enum {
 	   stacks. */
 	LONGEST_RANGE = 1 << 20,
 	MAX_VALUES = 1 << 28, /* rows × columns: 2 GiB */
+	MAX_SPANS = 1 << 24,  /* 1 GiB */
 };
 
 typedef struct {
@@ -20,7 +22,9 @@ typedef struct {
 
 void lode_sampled_rows_init(LodeSampledRows *self, LodeRecording *recording)
 {
-	*self = (LodeSampledRows){.recording = recording, .n_columns = recording->events->len};
+	*self = (LodeSampledRows){.recording = recording,
+		.n_columns = recording->events->len,
+		.max_spans = MAX_SPANS};
 	lode_id_cache_init(&self->rows);
 	lode_id_cache_init(&self->branches);
 	lode_id_cache_init(&self->ranges);
@@ -84,8 +88,11 @@ void lode_sampled_rows_add_branch(
 		.target_function = LODE_NONE,
 	};
 	GArray *jumps = self->recording->jumps;
-	uint32_t row = find_row(&self->branches, &key, jumps, &jump);
 
+	self->is_full |= jumps->len >= self->max_spans;
+	if (self->is_full)
+		return;
+	uint32_t row = find_row(&self->branches, &key, jumps, &jump);
 	g_array_index(jumps, LodeRecordedJump, row).taken++;
 	g_array_index(jumps, LodeRecordedJump, row).executed++;
 }
@@ -94,8 +101,11 @@ static void add_range(LodeSampledRows *self, const LodeRecordedRange *range, dou
 {
 	const LodeIdKey key = {{range->first, range->last, range->object}};
 	GArray *ranges = self->recording->ranges;
-	uint32_t row = find_row(&self->ranges, &key, ranges, range);
 
+	self->is_full |= ranges->len >= self->max_spans;
+	if (self->is_full)
+		return;
+	uint32_t row = find_row(&self->ranges, &key, ranges, range);
 	g_array_index(ranges, LodeRecordedRange, row).count += count;
 }
 
@@ -115,8 +125,11 @@ void lode_sampled_rows_add_newest(LodeSampledRows *self, const LodeSampledPlace 
 {
 	const LodeIdKey key = {{first->address, first->object, 0}};
 	const NewestRange newest = {.first = *first};
-	uint32_t row = find_row(&self->newest, &key, self->newest_ranges, &newest);
 
+	self->is_full |= self->newest_ranges->len >= self->max_spans;
+	if (self->is_full)
+		return;
+	uint32_t row = find_row(&self->newest, &key, self->newest_ranges, &newest);
 	g_array_index(self->newest_ranges, NewestRange, row).count++;
 }
 
@@ -229,10 +242,20 @@ static void sort_rows(LodeSampledRows *self)
 
 bool lode_sampled_rows_finish(LodeSampledRows *self, GError **error)
 {
+	size_t row_size = sizeof(SortedRow) + sizeof(LodeRecordedInstruction) +
+	                  self->n_columns * sizeof(double);
+
 	if (self->is_full) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"too many events: %" G_GUINT32_FORMAT " at more than %u places",
-			self->n_columns - 1, self->places->len);
+			"too many places: %u with values of %" G_GUINT32_FORMAT
+			" events, %u branches and %u ranges between them",
+			self->places->len, self->n_columns - 1, self->recording->jumps->len,
+			self->recording->ranges->len);
+		return false;
+	}
+	if (!lode_large_array_has_room(row_size, self->places->len)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"not enough memory for the samples of %u places", self->places->len);
 		return false;
 	}
 	g_array_sort(self->recording->jumps, lode_recorded_jump_compare);

@@ -17,15 +17,16 @@ typedef struct {
 	GArray *values;        /* double × rows × columns */
 	GArray *newest_ranges; /* NewestRange: branch targets whose range the sample cut off */
 	uint32_t n_columns;
-	bool is_full;      /* a row was left out: there are too many for so many columns */
-	uint64_t n_broken; /* ranges of branch stacks */
+	uint32_t max_spans; /* distinct branches, and ranges; 2²⁴ unless a test says less */
+	bool is_full;       /* something was left out: there are too many */
+	uint64_t n_broken;  /* ranges of branch stacks */
 } LodeSampledRows;
 
 /* The recording's events must be complete. */
 void lode_sampled_rows_init(LodeSampledRows *self, LodeRecording *recording);
 void lode_sampled_rows_clear(LodeSampledRows *self);
 
-/* The row of a place, added when new; LODE_NONE: there is no more room, see is_full. */
+/* The row of a place, added when new; LODE_NONE: it was left out, see is_full. */
 uint32_t lode_sampled_rows_find(LodeSampledRows *self, const LodeSampledPlace *place);
 
 static inline void lode_sampled_rows_add(
@@ -41,7 +42,7 @@ void lode_sampled_rows_add_branch(
 	LodeSampledRows *self, const LodeSampledPlace *source, const LodeSampledPlace *target);
 
 /* What ran between two branches: from the older one's target to the newer one's source; NULL for an
- * end that lies nowhere. Broken when these cannot belong together; then it is only counted. */
+ * end whose place is unknown. Broken when these cannot belong together; then it is only counted. */
 void lode_sampled_rows_add_range(
 	LodeSampledRows *self, const LodeSampledPlace *first, const LodeSampledPlace *last);
 
@@ -51,6 +52,6 @@ void lode_sampled_rows_add_newest(LodeSampledRows *self, const LodeSampledPlace 
 /*
  * Sorts everything into the recording. A newest range is taken to end where ranges that begin at
  * the same place did, in their proportion. Broken and unknown ranges are accounted for. Fails with
- * _LIMIT when there were too many rows.
+ * _LIMIT when there were too many of anything, or there is no memory to sort them.
  */
 bool lode_sampled_rows_finish(LodeSampledRows *self, GError **error);

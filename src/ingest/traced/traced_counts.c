@@ -337,8 +337,5 @@ bool lode_traced_counts_finish(LodeTracedCounts *self, GError **error)
 	if (self->dictionary != NULL)
 		fold(self);
 	end_threads(self);
-	if (!lode_traced_rows_check(&self->rows, error))
-		return false;
-	lode_traced_rows_write(&self->rows);
-	return true;
+	return lode_traced_rows_write(&self->rows, error);
 }

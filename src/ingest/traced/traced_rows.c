@@ -2,6 +2,7 @@
 #include "ingest/traced/traced_rows.h"
 
 #include "base/error.h"
+#include "base/large_array.h"
 
 #include <stdlib.h>
 
@@ -87,11 +88,6 @@ bool lode_traced_rows_check(const LodeTracedRows *self, GError **error)
 	return !self->is_full;
 }
 
-static const LodeTracedInstruction *instruction_at(const LodeTracedRows *self, uint32_t index)
-{
-	return &g_array_index(self->instructions, LodeTracedInstruction, index);
-}
-
 static int compare_instructions(const void *a, const void *b, void *data)
 {
 	const LodeTracedInstruction *rows = data;
@@ -118,7 +114,8 @@ static void write_instructions(LodeTracedRows *self)
 		FALSE, FALSE, sizeof(LodeRecordedInstruction), n);
 	recording->values = g_new(double, MAX((size_t)n * self->n_columns, 1));
 	for (guint i = 0; i < n; i++) {
-		const LodeTracedInstruction *source = instruction_at(self, order[i]);
+		const LodeTracedInstruction *source = &g_array_index(
+			self->instructions, LodeTracedInstruction, order[i]);
 		const uint64_t *values = &g_array_index(
 			self->values, uint64_t, (size_t)order[i] * self->n_columns);
 		LodeRecordedInstruction row = {
@@ -138,7 +135,10 @@ static void write_instructions(LodeTracedRows *self)
 static void write_jumps(LodeTracedRows *self)
 {
 	LodeRecording *recording = self->recording;
-	static const LodeTracedInstruction nowhere = {0, 0, LODE_NONE};
+	const LodeTracedInstruction *instructions =
+		(const LodeTracedInstruction *)self->instructions->data;
+	/* A thread began or ended. */
+	static const LodeTracedInstruction outside = {0, 0, LODE_NONE};
 
 	recording->jumps = g_array_sized_new(
 		FALSE, FALSE, sizeof(LodeRecordedJump), self->transfers->len);
@@ -147,11 +147,11 @@ static void write_jumps(LodeTracedRows *self)
 		const LodeTracedTransfer *edge = &g_array_index(
 			self->transfers, LodeTracedTransfer, i);
 		const LodeTracedInstruction *source = edge->source != LODE_NONE
-		                                              ? instruction_at(self, edge->source)
-		                                              : &nowhere;
+		                                              ? &instructions[edge->source]
+		                                              : &outside;
 		const LodeTracedInstruction *target = edge->target != LODE_NONE
-		                                              ? instruction_at(self, edge->target)
-		                                              : &nowhere;
+		                                              ? &instructions[edge->target]
+		                                              : &outside;
 		LodeRecordedJump jump = {
 			.source = source->address,
 			.target = target->address,
@@ -177,9 +177,22 @@ static void write_totals(LodeTracedRows *self)
 			(double)self->n_unattributed, 0);
 }
 
-void lode_traced_rows_write(LodeTracedRows *self)
+bool lode_traced_rows_write(LodeTracedRows *self, GError **error)
 {
+	size_t row_size = sizeof(uint32_t) + sizeof(LodeRecordedInstruction) +
+	                  self->n_columns * sizeof(double);
+
+	if (!lode_traced_rows_check(self, error))
+		return false;
+	if (!lode_large_array_has_room(row_size, self->instructions->len) ||
+		!lode_large_array_has_room(sizeof(LodeRecordedJump), self->transfers->len)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"not enough memory for %u instructions and %u jumps",
+			self->instructions->len, self->transfers->len);
+		return false;
+	}
 	write_instructions(self);
 	write_jumps(self);
 	write_totals(self);
+	return true;
 }

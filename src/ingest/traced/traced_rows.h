@@ -36,18 +36,19 @@ typedef struct {
 void lode_traced_rows_init(LodeTracedRows *self, LodeRecording *recording);
 void lode_traced_rows_clear(LodeTracedRows *self);
 
-/* The number of an instruction, added when new; LODE_NONE: there is no more room. */
+/* The number of an instruction, added when new; LODE_NONE: there are too many. */
 uint32_t lode_traced_rows_find(LodeTracedRows *self, const LodeTracedInstruction *instruction);
 
 /* Adds to a column of an instruction, and to its total; of LODE_NONE to the total alone. */
 void lode_traced_rows_add(LodeTracedRows *self, uint32_t instruction, uint32_t column, uint64_t n);
 
-/* Executions of `target` right behind `source`, both instructions. */
+/* Executions of `target` right after `source`, both instructions. */
 void lode_traced_rows_add_transfer(
 	LodeTracedRows *self, uint32_t source, uint32_t target, uint64_t n);
 
-/* Fails with _LIMIT when there was no room for something. */
+/* Fails with _LIMIT when there was too much of something. */
 bool lode_traced_rows_check(const LodeTracedRows *self, GError **error);
 
-/* Sorts everything into the recording. */
-void lode_traced_rows_write(LodeTracedRows *self);
+/* Sorts everything into the recording. Fails with _LIMIT as lode_traced_rows_check() does, and
+ * where there is no memory for it. */
+bool lode_traced_rows_write(LodeTracedRows *self, GError **error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums of samples and branch stacks against sums in plain tables, on random stacks. */
+#include "base/error.h"
 #include "ingest/sampled/sampled_rows.h"
 
 #include <string.h>
@@ -239,10 +240,51 @@ static void test_proportion(void)
 	g_assert_cmpfloat(accounted(recording, "unknown"), ==, 1);
 }
 
+static LodeRecording *new_recording(void)
+{
+	LodeRecording *recording = lode_recording_new();
+	double zero = 0;
+
+	for (int i = 0; i < COLUMNS; i++) {
+		g_ptr_array_add(recording->events, (char *)"event");
+		g_array_append_val(recording->totals, zero);
+	}
+	return recording;
+}
+
+/* Distinct branches and ranges are limited; the recording is refused, not cut. */
+static void test_too_many_spans(void)
+{
+	for (unsigned n = 2; n <= 4; n++) {
+		g_autoptr(LodeRecording) recording = new_recording();
+		g_autoptr(GError) error = NULL;
+		LodeSampledRows rows;
+
+		lode_sampled_rows_init(&rows, recording);
+		rows.max_spans = 3;
+		for (unsigned i = 0; i < n; i++) {
+			const LodeSampledPlace from = place_of(0), to = place_of(i);
+			lode_sampled_rows_add_branch(&rows, &from, &to);
+			lode_sampled_rows_add_range(&rows, &from, &to);
+		}
+		g_assert_cmpuint(recording->jumps->len, <=, 3);
+		g_assert_cmpuint(recording->ranges->len, <=, 3);
+		if (n <= 3) {
+			g_assert_true(lode_sampled_rows_finish(&rows, &error));
+			g_assert_no_error(error);
+		} else {
+			g_assert_false(lode_sampled_rows_finish(&rows, &error));
+			g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
+		}
+		lode_sampled_rows_clear(&rows);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/sampled-rows/random", test_random);
 	g_test_add_func("/sampled-rows/proportion", test_proportion);
+	g_test_add_func("/sampled-rows/too-many-spans", test_too_many_spans);
 	return g_test_run();
 }
