@@ -635,7 +635,7 @@ static Fit find_by_address(const LodeFunctionContext *context, const LodeRegiste
 	LodeDataPlace place;
 	Fit best = FIT_NONE;
 
-	if (!operand->is_absolute && context->image->file->header->e_type != ET_EXEC)
+	if (!operand->is_absolute && !context->image->file->is_fixed)
 		return FIT_NONE;
 	if (lode_data_place_static(context, (uint64_t)operand->displacement, &place))
 		offer(context, place, &stride, operand->size, &best, out_place);

@@ -35,22 +35,18 @@ static bool is_variable(const Elf64_Sym *raw)
 static void read_table(LodeDataSymbols *self, const LodeElfFile *file, uint32_t type)
 {
 	const LodeElfSection *table = lode_elf_file_find_type(file, type);
-	const LodeElfSection *strings;
+	LodeElfSymbols symbols;
 
-	if (table == NULL || table->entry_size != sizeof(Elf64_Sym) ||
-		(table->flags & SHF_COMPRESSED))
+	if (table == NULL || !lode_elf_file_symbols(file, table, &symbols))
 		return;
-	strings = lode_elf_file_section(file, table->link);
-	for (uint64_t i = 1; i < table->size / sizeof(Elf64_Sym); i++) {
-		Elf64_Sym raw;
-		Symbol symbol;
+	for (size_t i = 1; i < symbols.n; i++) {
+		const Elf64_Sym *raw = &symbols.all[i];
 
-		memcpy(&raw, table->bytes + i * sizeof raw, sizeof raw);
-		if (!is_variable(&raw))
+		if (!is_variable(raw))
 			continue;
-		symbol = (Symbol){raw.st_value, raw.st_size,
-			lode_elf_section_string(strings, raw.st_name),
-			ELF64_ST_BIND(raw.st_info) == STB_LOCAL};
+		const Symbol symbol = {raw->st_value, raw->st_size,
+			lode_elf_symbol_name(&symbols, raw),
+			ELF64_ST_BIND(raw->st_info) == STB_LOCAL};
 		if (symbol.linked != NULL && symbol.linked[0] != '\0')
 			g_array_append_val(self->symbols, symbol);
 	}

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* The places are those of gdb's manual, "Debugging Information in Separate Files". */
+/*
+ * The places are those of gdb's manual, "Debugging Information in Separate Files".
+ * dwfl_standard_find_debuginfo() knows them too, but it asks the servers in DEBUGINFOD_URLS by
+ * itself when it finds nothing, and lode goes to the network only when it is told to.
+ */
 #include "images/debug_file.h"
 
+#include <elfutils/libdwelf.h>
 #include <string.h>
+#include <unistd.h>
+#include <zlib.h>
 #ifdef LODE_HAVE_DEBUGINFOD
 #include <elfutils/debuginfod.h>
 #include <stdlib.h>
-#include <unistd.h>
 #endif
+
+enum { BLOCK_BYTES = 1 << 16 };
 
 #define DEFAULT_DEBUG_DIRECTORY "/usr/lib/debug"
 
+/* Where .gnu_debuglink leads. */
 typedef struct {
 	const char *name;
-	uint32_t checksum;
+	GElf_Word checksum;
 } DebugLink;
 
 static LodeElfFile *open_quietly(const char *path)
@@ -38,35 +47,18 @@ static LodeElfFile *find_by_build_id(const LodeElfFile *image, const char *direc
 	return g_steal_pointer(&file);
 }
 
-/* CRC-32 of IEEE 802.3, as .gnu_debuglink wants it. */
-static uint32_t checksum_of(const LodeElfFile *file)
+/* Of the whole file, as .gnu_debuglink wants it. */
+static bool has_checksum(const LodeElfFile *file, GElf_Word checksum)
 {
-	uint32_t table[256], checksum = UINT32_MAX;
+	g_autofree uint8_t *block = g_malloc(BLOCK_BYTES);
+	uLong sum = crc32(0, NULL, 0);
+	ssize_t n = 1;
 
-	for (uint32_t i = 0; i < 256; i++) {
-		table[i] = i;
-		for (int bit = 0; bit < 8; bit++)
-			table[i] = (table[i] >> 1) ^ (table[i] & 1 ? 0xedb88320U : 0);
+	for (uint64_t at = 0; n > 0 && at < file->size; at += (uint64_t)n) {
+		n = pread(file->fd, block, BLOCK_BYTES, (off_t)at);
+		sum = n > 0 ? crc32(sum, block, (uInt)n) : sum;
 	}
-	for (size_t i = 0; i < file->size; i++)
-		checksum = (checksum >> 8) ^ table[(checksum ^ file->data[i]) & 0xff];
-	return ~checksum;
-}
-
-static bool read_link(const LodeElfFile *image, DebugLink *out_link)
-{
-	const LodeElfSection *section = lode_elf_file_find_section(image, ".gnu_debuglink");
-	size_t n;
-
-	if (section == NULL || section->size < 8 ||
-		memchr(section->bytes, '\0', (size_t)section->size - 4) == NULL)
-		return false;
-	out_link->name = (const char *)section->bytes;
-	n = (strlen(out_link->name) + 4) & ~(size_t)3;
-	if (n + 4 > section->size || strchr(out_link->name, '/') != NULL)
-		return false;
-	memcpy(&out_link->checksum, section->bytes + n, sizeof out_link->checksum);
-	return true;
+	return n > 0 && sum == checksum;
 }
 
 static LodeElfFile *open_linked(const LodeElfFile *image, const DebugLink *link, char *path)
@@ -82,7 +74,7 @@ static LodeElfFile *open_linked(const LodeElfFile *image, const DebugLink *link,
 	if (image->build_id != NULL && file->build_id != NULL) {
 		if (strcmp(image->build_id, file->build_id) != 0)
 			return NULL;
-	} else if (checksum_of(file) != link->checksum) {
+	} else if (!has_checksum(file, link->checksum)) {
 		return NULL;
 	}
 	return g_steal_pointer(&file);
@@ -95,7 +87,8 @@ static LodeElfFile *find_by_link(const LodeElfFile *image, const char *directory
 	LodeElfFile *file;
 	DebugLink link;
 
-	if (!read_link(image, &link))
+	link.name = dwelf_elf_gnu_debuglink(image->elf, &link.checksum);
+	if (link.name == NULL || strchr(link.name, '/') != NULL)
 		return NULL;
 	file = open_linked(image, &link, g_build_filename(folder, link.name, NULL));
 	if (file == NULL)

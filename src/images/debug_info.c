@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * libdw is given a file descriptor of its own, so that it finds split and supplementary files
- * beside the image as it always does.
- */
+/* libdw reads through the file's own handle, by whose descriptor it finds split and supplementary
+ * files beside the image. */
 #include "images/debug_info.h"
 
 #include "base/partition_point.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 enum {
 	MAX_UNITS = 4 * 1000 * 1000,
-	MAX_UNIT_RANGES = 16 * 1000 * 1000,
+	MAX_UNIT_RANGES = 4 * 1000 * 1000,
 };
 
 /* The supplementary file by its build-id; a debug directory of the caller's is unknown to libdw. */
@@ -32,10 +28,10 @@ static void set_supplement(LodeDebugInfo *self, const char *directory)
 	for (ssize_t i = 0; i < n; i++)
 		g_string_append_printf(path, i == 0 ? "%02x/" : "%02x", ((const uint8_t *)id)[i]);
 	g_string_append(path, ".debug");
-	self->supplement_fd = open(path->str, O_RDONLY | O_CLOEXEC);
-	if (self->supplement_fd < 0)
+	self->supplement_file = lode_elf_file_open(path->str, NULL);
+	if (self->supplement_file == NULL || self->supplement_file->has_compressed_bomb)
 		return;
-	self->supplement = dwarf_begin(self->supplement_fd, DWARF_C_READ);
+	self->supplement = dwarf_begin_elf(self->supplement_file->elf, DWARF_C_READ, NULL);
 	if (self->supplement != NULL)
 		dwarf_setalt(self->dwarf, self->supplement);
 }
@@ -45,17 +41,11 @@ LodeDebugInfo *lode_debug_info_open(
 {
 	g_autoptr(LodeDebugInfo) self = g_new0(LodeDebugInfo, 1);
 
-	self->supplement_fd = -1;
-	self->fd = open(file->path, O_RDONLY | O_CLOEXEC);
 	if (file->has_compressed_bomb) {
-		*out_warning = "a compressed debug section claims an absurd size";
+		*out_warning = "the compressed debug sections grow beyond 16 times the file's size";
 		return NULL;
 	}
-	elf_version(EV_CURRENT);
-	if (self->fd >= 0)
-		self->elf = elf_begin(self->fd, ELF_C_READ_MMAP, NULL);
-	if (self->elf != NULL)
-		self->dwarf = dwarf_begin_elf(self->elf, DWARF_C_READ, NULL);
+	self->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	if (self->dwarf == NULL) {
 		*out_warning = "the debug information cannot be read";
 		return NULL;
@@ -69,16 +59,9 @@ void lode_debug_info_close(LodeDebugInfo *self)
 	if (self == NULL)
 		return;
 	g_clear_pointer(&self->ranges, g_array_unref);
-	if (self->dwarf != NULL)
-		dwarf_end(self->dwarf);
-	if (self->supplement != NULL)
-		dwarf_end(self->supplement);
-	if (self->elf != NULL)
-		elf_end(self->elf);
-	if (self->supplement_fd >= 0)
-		close(self->supplement_fd);
-	if (self->fd >= 0)
-		close(self->fd);
+	dwarf_end(self->dwarf);
+	dwarf_end(self->supplement);
+	lode_elf_file_close(self->supplement_file);
 	g_free(self);
 }
 

@@ -17,19 +17,17 @@ typedef struct {
 } LodeUnitRange;
 
 typedef struct {
-	int fd;
-	Elf *elf;
 	Dwarf *dwarf;
-	int supplement_fd;
-	Dwarf *supplement;   /* NULL: none, or libdw's own affair */
-	GArray *ranges;      /* LodeUnitRange by low; NULL before the first question */
-	const char *warning; /* a static phrase; NULL: nothing was found broken so far */
+	LodeElfFile *supplement_file; /* NULL: none, or libdw finds it by itself */
+	Dwarf *supplement;            /* of that file */
+	GArray *ranges;               /* LodeUnitRange by low; NULL before the first question */
+	const char *warning;          /* a static phrase; NULL: nothing was found broken so far */
 } LodeDebugInfo;
 
 /*
  * Opens the debug information of `file`; NULL, with a static phrase in `out_warning`, when it is
- * broken. `debug_directory` is where supplementary files are looked for by build-id (NULL: libdw's
- * own place).
+ * broken. It reads from the file, which must stay open longer. `debug_directory` is where
+ * supplementary files are looked for by build-id (NULL: libdw's own place).
  */
 LodeDebugInfo *lode_debug_info_open(
 	const LodeElfFile *file, const char *debug_directory, const char **out_warning);

@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Header, segments, sections, build-id. A broken program or section table of an otherwise readable
- * file is a warning: what the other one says still serves.
+ * A broken program or section table of an otherwise readable file is a warning: what the other one
+ * says still serves.
  */
 #include "images/elf_file.h"
 
 #include "base/error.h"
 #include "base/partition_point.h"
 
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
 	MAX_SECTIONS = 1 << 20,
 	MAX_BUILD_ID = 64,
-	/* deflate cannot do better than 1 : 1032; zstd can, but no compiler's output does */
-	MAX_COMPRESSION = 1100,
+	MAX_READ_BYTES = 256 << 20, /* larger files are mapped */
+	/* What compressed sections may grow to: debug information shrinks to a half or a quarter.
+	 */
+	FREE_BYTES = 16 << 20,
+	MAX_EXPANSION = 16, /* times the file's size */
 };
 
 static bool is_within(const LodeElfFile *self, uint64_t offset, uint64_t size)
@@ -26,143 +33,181 @@ static bool is_within(const LodeElfFile *self, uint64_t offset, uint64_t size)
 static void warn(LodeElfFile *self, const char *message)
 {
 	if (self->warning == NULL)
-		self->warning = g_strdup(message);
+		self->warning = message;
 }
 
+/* The path comes from an input: a named pipe would hold us up, where nobody writes into it. */
+static bool open_file(LodeElfFile *self, GError **error)
+{
+	struct stat status;
+
+	self->fd = open(self->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (self->fd < 0 || fstat(self->fd, &status) != 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", g_strerror(errno));
+		return false;
+	}
+	if (!S_ISREG(status.st_mode)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "not a regular file");
+		return false;
+	}
+	self->size = (uint64_t)status.st_size;
+	return true;
+}
+
+/* Before libelf sees the file: it takes files of any machine, and the number of sections, for each
+ * of which it allocates some hundred bytes, as the file has it. */
 static bool check_header(LodeElfFile *self, GError **error)
 {
-	const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)self->data;
+	Elf64_Ehdr header = {0};
+	ssize_t n = pread(self->fd, &header, sizeof header, 0);
 
-	if (self->size < SELFMAG || memcmp(self->data, ELFMAG, SELFMAG) != 0) {
+	if (n < SELFMAG || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED, "not an ELF file");
 		return false;
 	}
-	if (self->size < sizeof *header) {
+	if (n < (ssize_t)sizeof header) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-			"offset %zu: the ELF header is cut short", self->size);
+			"offset %zd: the ELF header is cut short", n);
 		return false;
 	}
-	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-		header->e_machine != EM_X86_64) {
+	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+		header.e_machine != EM_X86_64) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"not an x86-64 program (ELF machine %u)", header->e_machine);
+			"not an x86-64 program (ELF machine %u)", header.e_machine);
 		return false;
 	}
-	if (header->e_type != ET_EXEC && header->e_type != ET_DYN) {
+	if (header.e_type != ET_EXEC && header.e_type != ET_DYN) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"not a linked program or library (ELF type %u)", header->e_type);
+			"not a linked program or library (ELF type %u)", header.e_type);
 		return false;
 	}
-	self->header = header;
+	self->is_fixed = header.e_type == ET_EXEC;
+	Elf64_Shdr first = {0};
+	if (header.e_shnum == 0 && header.e_shoff != 0 &&
+		(pread(self->fd, &first, sizeof first, (off_t)header.e_shoff) !=
+				(ssize_t)sizeof first ||
+			first.sh_size > MAX_SECTIONS)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+			"offset %" G_GUINT64_FORMAT ": the section header table is cut short",
+			header.e_shoff);
+		return false;
+	}
+	elf_version(EV_CURRENT);
+	self->elf = elf_begin(
+		self->fd, self->size > MAX_READ_BYTES ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
+	if (self->elf == NULL || elf64_getehdr(self->elf) == NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "not a readable ELF file: %s",
+			elf_errmsg(-1));
+		return false;
+	}
 	return true;
 }
 
 static void read_segments(LodeElfFile *self)
 {
-	const Elf64_Ehdr *header = self->header;
-	uint64_t size = (uint64_t)header->e_phnum * sizeof(Elf64_Phdr);
+	uint64_t start = UINT64_MAX, end = 0;
+	size_t n;
 
-	if (header->e_phoff == 0 || header->e_phnum == 0)
+	if (elf64_getehdr(self->elf)->e_phoff == 0)
 		return;
-	if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phoff % 8 != 0 ||
-		!is_within(self, header->e_phoff, size)) {
+	if (elf_getphdrnum(self->elf, &n) != 0 || elf64_getphdr(self->elf) == NULL) {
 		warn(self, "the program header table lies outside the file");
 		return;
 	}
-	self->segments = (const Elf64_Phdr *)(const void *)(self->data + header->e_phoff);
-	self->n_segments = header->e_phnum;
+	self->segments = elf64_getphdr(self->elf);
+	self->n_segments = n;
+	for (size_t i = 0; i < n; i++) {
+		const Elf64_Phdr *segment = &self->segments[i];
+
+		if (segment->p_type != PT_LOAD || segment->p_filesz == 0 ||
+			!is_within(self, segment->p_offset, segment->p_filesz))
+			continue;
+		start = MIN(start, segment->p_offset);
+		end = MAX(end, segment->p_offset + segment->p_filesz);
+	}
+	self->loaded_start = start;
+	self->loaded_size = end > start ? end - start : 0;
 }
 
-/* The section headers, with the extended count; NULL when there are none or they are broken. */
-static const Elf64_Shdr *section_table(LodeElfFile *self, size_t *out_n)
+/* What a section grows to when it is unpacked, as it claims itself; by SHF_COMPRESSED, or the older
+ * way of GNU: "ZLIB" and the size with the highest byte first. */
+static uint64_t expanded_size(const LodeElfFile *self, const char *name, const Elf64_Shdr *header)
 {
-	const Elf64_Ehdr *header = self->header;
-	const Elf64_Shdr *table;
-	uint64_t n = header->e_shnum;
+	union {
+		Elf64_Chdr header;
+		struct {
+			char magic[4];
+			uint8_t size[8];
+		} gnu;
+	} start = {0};
+	uint64_t size = 0;
 
-	if (header->e_shoff == 0)
-		return NULL;
-	if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shoff % 8 != 0 ||
-		!is_within(self, header->e_shoff, sizeof(Elf64_Shdr))) {
-		warn(self, "the section header table lies outside the file");
-		return NULL;
-	}
-	table = (const Elf64_Shdr *)(const void *)(self->data + header->e_shoff);
-	if (n == 0)
-		n = table[0].sh_size;
-	if (n > MAX_SECTIONS || !is_within(self, header->e_shoff, n * sizeof(Elf64_Shdr))) {
-		warn(self, "the section header table is cut short");
-		return NULL;
-	}
-	*out_n = (size_t)n;
-	return table;
+	if (!(header->sh_flags & SHF_COMPRESSED) && !g_str_has_prefix(name, ".zdebug"))
+		return 0;
+	if (pread(self->fd, &start, MIN(sizeof start, header->sh_size), (off_t)header->sh_offset) <=
+		0)
+		return 0;
+	if (header->sh_flags & SHF_COMPRESSED)
+		return start.header.ch_size;
+	memcpy(&size, start.gnu.size, sizeof size);
+	return GUINT64_FROM_BE(size);
 }
 
-static void check_compression(LodeElfFile *self, const LodeElfSection *section)
+/* The names' index, unless the names are packed: they are not unpacked for this. */
+static size_t find_names(const LodeElfFile *self)
 {
-	Elf64_Chdr header;
+	size_t index;
+	Elf_Scn *section;
+	const Elf64_Shdr *header;
 
-	if (!(section->flags & SHF_COMPRESSED) || section->bytes == NULL)
-		return;
-	if (section->size < sizeof header) {
-		self->has_compressed_bomb = true;
-		return;
-	}
-	memcpy(&header, section->bytes, sizeof header);
-	if (header.ch_size / MAX_COMPRESSION > section->size)
-		self->has_compressed_bomb = true;
-}
-
-static void add_section(LodeElfFile *self, const Elf64_Shdr *header)
-{
-	LodeElfSection section = {
-		.name = "",
-		.type = header->sh_type,
-		.link = header->sh_link,
-		.info = header->sh_info,
-		.flags = header->sh_flags,
-		.address = header->sh_addr,
-		.size = header->sh_size,
-		.entry_size = header->sh_entsize,
-	};
-
-	if (header->sh_type != SHT_NOBITS && header->sh_type != SHT_NULL) {
-		if (is_within(self, header->sh_offset, header->sh_size))
-			section.bytes = self->data + header->sh_offset;
-		else
-			warn(self, "a section lies outside the file");
-	}
-	check_compression(self, &section);
-	g_array_append_val(self->sections, section);
-}
-
-static void name_sections(LodeElfFile *self, const Elf64_Shdr *table)
-{
-	uint32_t index = self->header->e_shstrndx;
-	const LodeElfSection *names;
-
-	if (index == SHN_XINDEX)
-		index = table[0].sh_link;
-	names = lode_elf_file_section(self, index);
-	for (guint i = 0; i < self->sections->len; i++) {
-		LodeElfSection *section = &g_array_index(self->sections, LodeElfSection, i);
-		const char *name = lode_elf_section_string(names, table[i].sh_name);
-
-		if (name != NULL)
-			section->name = name;
-	}
+	if (elf_getshdrstrndx(self->elf, &index) != 0)
+		return 0;
+	section = elf_getscn(self->elf, index);
+	header = section != NULL ? elf64_getshdr(section) : NULL;
+	return header != NULL && !(header->sh_flags & SHF_COMPRESSED) ? index : 0;
 }
 
 static void read_sections(LodeElfFile *self)
 {
-	size_t n = 0;
-	const Elf64_Shdr *table = section_table(self, &n);
+	uint64_t expanded = 0, limit = FREE_BYTES + MAX_EXPANSION * self->size;
+	size_t n = 0, names = find_names(self);
 
-	if (table == NULL)
-		return;
-	for (size_t i = 0; i < n; i++)
-		add_section(self, &table[i]);
-	name_sections(self, table);
+	if (elf_getshdrnum(self->elf, &n) != 0)
+		n = 0;
+	for (size_t i = 0; i < n; i++) {
+		Elf_Scn *place = elf_getscn(self->elf, i);
+		const Elf64_Shdr *header = place != NULL ? elf64_getshdr(place) : NULL;
+		const char *name = NULL;
+
+		if (header == NULL) {
+			warn(self, "the section header table is cut short");
+			g_array_set_size(self->sections, 0);
+			return;
+		}
+		if (names != 0)
+			name = elf_strptr(self->elf, names, header->sh_name);
+		LodeElfSection section = {
+			.name = name != NULL ? name : "",
+			.type = header->sh_type,
+			.link = header->sh_link,
+			.flags = header->sh_flags,
+			.address = header->sh_addr,
+			.size = header->sh_size,
+			.entry_size = header->sh_entsize,
+		};
+		if (header->sh_type != SHT_NOBITS && header->sh_type != SHT_NULL) {
+			if (!is_within(self, header->sh_offset, header->sh_size)) {
+				warn(self, "a section lies outside the file");
+			} else {
+				uint64_t size = expanded_size(self, section.name, header);
+
+				section.place = place;
+				expanded = size < limit ? expanded + size : limit + 1;
+				self->has_compressed_bomb |= expanded > limit;
+			}
+		}
+		g_array_append_val(self->sections, section);
+	}
 }
 
 static int compare_ranges(const void *a, const void *b)
@@ -183,23 +228,25 @@ static void add_range(LodeElfFile *self, LodeElfRange range)
 static void collect_executable(LodeElfFile *self)
 {
 	for (guint i = 0; i < self->sections->len; i++) {
-		const LodeElfSection *section = lode_elf_file_section(self, i);
+		const LodeElfSection *section = &g_array_index(self->sections, LodeElfSection, i);
 
 		if ((section->flags & SHF_EXECINSTR) && (section->flags & SHF_ALLOC) &&
 			!(section->flags & SHF_COMPRESSED))
-			add_range(
-				self, (LodeElfRange){section->address, section->size,
-					      section->bytes, section->name, section->entry_size});
+			add_range(self, (LodeElfRange){section->address, section->size,
+						lode_elf_section_bytes(section), section->name,
+						section->entry_size});
 	}
 	if (self->executable->len > 0 || self->sections->len > 1)
 		return;
 	for (size_t i = 0; i < self->n_segments; i++) {
 		const Elf64_Phdr *segment = &self->segments[i];
 
-		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) &&
-			is_within(self, segment->p_offset, segment->p_filesz))
-			add_range(self, (LodeElfRange){segment->p_vaddr, segment->p_filesz,
-						self->data + segment->p_offset, "", 0});
+		size_t n;
+		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X))
+			add_range(self,
+				(LodeElfRange){segment->p_vaddr, segment->p_filesz,
+					lode_elf_file_loaded_bytes(self, segment->p_vaddr, &n), "",
+					0});
 	}
 }
 
@@ -225,95 +272,35 @@ static void find_executable(LodeElfFile *self)
 	g_array_set_size(self->executable, n);
 }
 
-static char *hex_of(const uint8_t *bytes, size_t n)
+static void read_build_id(LodeElfFile *self)
 {
-	GString *text = g_string_sized_new(2 * n + 1);
+	const void *id;
+	ssize_t n = dwelf_elf_gnu_build_id(self->elf, &id);
+	GString *text;
 
-	for (size_t i = 0; i < n; i++)
-		g_string_append_printf(text, "%02x", bytes[i]);
-	return g_string_free(text, FALSE);
-}
-
-static char *build_id_in(const uint8_t *notes, uint64_t size)
-{
-	uint64_t offset = 0;
-
-	while (size - offset >= sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr note;
-		uint64_t name, content, end;
-
-		memcpy(&note, notes + offset, sizeof note);
-		name = offset + sizeof note;
-		content = name + (((uint64_t)note.n_namesz + 3) & ~UINT64_C(3));
-		end = content + (((uint64_t)note.n_descsz + 3) & ~UINT64_C(3));
-		if (content + note.n_descsz > size)
-			return NULL;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof ELF_NOTE_GNU &&
-			memcmp(notes + name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0 &&
-			note.n_descsz > 1 && note.n_descsz <= MAX_BUILD_ID)
-			return hex_of(notes + content, note.n_descsz);
-		if (end > size)
-			return NULL;
-		offset = end;
-	}
-	return NULL;
-}
-
-static void find_build_id(LodeElfFile *self)
-{
-	for (size_t i = 0; i < self->n_segments && self->build_id == NULL; i++) {
-		const Elf64_Phdr *segment = &self->segments[i];
-
-		/* a separate debug file's segments hold the offsets of the file it came from */
-		if (segment->p_type == PT_NOTE && self->sections->len <= 1 &&
-			is_within(self, segment->p_offset, segment->p_filesz))
-			self->build_id = build_id_in(
-				self->data + segment->p_offset, segment->p_filesz);
-	}
-	for (guint i = 0; i < self->sections->len && self->build_id == NULL; i++) {
-		const LodeElfSection *section = lode_elf_file_section(self, i);
-
-		if (section->type == SHT_NOTE && section->bytes != NULL)
-			self->build_id = build_id_in(section->bytes, section->size);
-	}
-}
-
-/* The path comes from an input: a named pipe would hold us up, where nobody writes into it. */
-static bool check_kind(const char *path, GError **error)
-{
-	struct stat status;
-
-	if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
-		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: not a regular file", path);
-	return false;
+	if (n < 2 || n > MAX_BUILD_ID)
+		return;
+	text = g_string_sized_new((size_t)n * 2);
+	for (ssize_t i = 0; i < n; i++)
+		g_string_append_printf(text, "%02x", ((const uint8_t *)id)[i]);
+	self->build_id = g_string_free(text, FALSE);
 }
 
 LodeElfFile *lode_elf_file_open(const char *path, GError **error)
 {
 	g_autoptr(LodeElfFile) self = g_new0(LodeElfFile, 1);
-	g_autoptr(GError) cause = NULL;
 
 	self->path = g_strdup(path);
 	self->sections = g_array_new(FALSE, FALSE, sizeof(LodeElfSection));
 	self->executable = g_array_new(FALSE, FALSE, sizeof(LodeElfRange));
-	if (!check_kind(path, error))
-		return NULL;
-	self->mapping = g_mapped_file_new(path, FALSE, &cause);
-	if (self->mapping == NULL) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", cause->message);
-		return NULL;
-	}
-	self->data = (const uint8_t *)g_mapped_file_get_contents(self->mapping);
-	self->size = g_mapped_file_get_length(self->mapping);
-	if (!check_header(self, error)) {
+	if (!open_file(self, error) || !check_header(self, error)) {
 		g_prefix_error(error, "%s: ", path);
 		return NULL;
 	}
 	read_segments(self);
 	read_sections(self);
 	find_executable(self);
-	find_build_id(self);
+	read_build_id(self);
 	return g_steal_pointer(&self);
 }
 
@@ -321,27 +308,22 @@ void lode_elf_file_close(LodeElfFile *self)
 {
 	if (self == NULL)
 		return;
-	g_clear_pointer(&self->sections, g_array_unref);
-	g_clear_pointer(&self->executable, g_array_unref);
-	g_clear_pointer(&self->mapping, g_mapped_file_unref);
+	g_array_unref(self->sections);
+	g_array_unref(self->executable);
+	elf_end(self->elf);
+	if (self->fd >= 0)
+		close(self->fd);
 	g_free(self->path);
 	g_free(self->build_id);
-	g_free(self->warning);
 	g_free(self);
-}
-
-const LodeElfSection *lode_elf_file_section(const LodeElfFile *self, size_t index)
-{
-	return index < self->sections->len ? &g_array_index(self->sections, LodeElfSection, index)
-	                                   : NULL;
 }
 
 const LodeElfSection *lode_elf_file_find_section(const LodeElfFile *self, const char *name)
 {
 	for (guint i = 0; i < self->sections->len; i++) {
-		const LodeElfSection *section = lode_elf_file_section(self, i);
+		const LodeElfSection *section = &g_array_index(self->sections, LodeElfSection, i);
 
-		if (section->bytes != NULL && strcmp(section->name, name) == 0)
+		if (section->place != NULL && strcmp(section->name, name) == 0)
 			return section;
 	}
 	return NULL;
@@ -350,12 +332,49 @@ const LodeElfSection *lode_elf_file_find_section(const LodeElfFile *self, const 
 const LodeElfSection *lode_elf_file_find_type(const LodeElfFile *self, uint32_t type)
 {
 	for (guint i = 0; i < self->sections->len; i++) {
-		const LodeElfSection *section = lode_elf_file_section(self, i);
+		const LodeElfSection *section = &g_array_index(self->sections, LodeElfSection, i);
 
-		if (section->bytes != NULL && section->type == type)
+		if (section->place != NULL && section->type == type)
 			return section;
 	}
 	return NULL;
+}
+
+const uint8_t *lode_elf_section_bytes(const LodeElfSection *section)
+{
+	const Elf_Data *data = section->place != NULL ? elf_rawdata(section->place, NULL) : NULL;
+
+	return data != NULL && data->d_size >= section->size ? data->d_buf : NULL;
+}
+
+bool lode_elf_file_symbols(
+	const LodeElfFile *self, const LodeElfSection *table, LodeElfSymbols *out_symbols)
+{
+	const LodeElfSection *strings = table->link < self->sections->len
+	                                        ? &g_array_index(self->sections, LodeElfSection,
+							  table->link)
+	                                        : NULL;
+	LodeElfSymbols symbols = {.n = table->size / sizeof(Elf64_Sym)};
+
+	if (table->entry_size != sizeof(Elf64_Sym) || (table->flags & SHF_COMPRESSED) ||
+		strings == NULL || strings->type != SHT_STRTAB)
+		return false;
+	symbols.all = (const Elf64_Sym *)(const void *)lode_elf_section_bytes(table);
+	symbols.names = (const char *)lode_elf_section_bytes(strings);
+	if (symbols.all == NULL || symbols.names == NULL)
+		return false;
+	/* What is mapped lies as it does in the file. */
+	if ((uintptr_t)symbols.all % _Alignof(Elf64_Sym) != 0)
+		return false;
+	const char *last = memrchr(symbols.names, '\0', strings->size);
+	symbols.names_size = last != NULL ? (size_t)(last - symbols.names) + 1 : 0;
+	*out_symbols = symbols;
+	return true;
+}
+
+const char *lode_elf_symbol_name(const LodeElfSymbols *symbols, const Elf64_Sym *symbol)
+{
+	return symbol->st_name < symbols->names_size ? symbols->names + symbol->st_name : NULL;
 }
 
 const LodeElfRange *lode_elf_file_find_range(const LodeElfFile *self, uint64_t address)
@@ -372,22 +391,20 @@ const uint8_t *lode_elf_file_loaded_bytes(const LodeElfFile *self, uint64_t addr
 	for (size_t i = 0; i < self->n_segments; i++) {
 		const Elf64_Phdr *segment = &self->segments[i];
 		uint64_t offset = address - segment->p_vaddr;
+		const Elf_Data *data;
 
 		if (segment->p_type != PT_LOAD || offset >= segment->p_filesz ||
 			!is_within(self, segment->p_offset, segment->p_filesz))
 			continue;
+		/* One piece for all segments, which libelf keeps: they may overlap, and are many.
+		 */
+		data = elf_getdata_rawchunk(
+			self->elf, (int64_t)self->loaded_start, self->loaded_size, ELF_T_BYTE);
+		if (data == NULL)
+			return NULL;
 		*out_n = (size_t)(segment->p_filesz - offset);
-		return self->data + segment->p_offset + offset;
+		return (const uint8_t *)data->d_buf + (segment->p_offset - self->loaded_start) +
+		       offset;
 	}
 	return NULL;
-}
-
-const char *lode_elf_section_string(const LodeElfSection *table, uint64_t offset)
-{
-	if (table == NULL || table->bytes == NULL || table->type != SHT_STRTAB ||
-		offset >= table->size)
-		return NULL;
-	if (memchr(table->bytes + offset, '\0', (size_t)(table->size - offset)) == NULL)
-		return NULL;
-	return (const char *)table->bytes + offset;
 }

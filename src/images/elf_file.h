@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ELF file mapped into memory, with every table checked against the file's size before
- * anyone looks into it. Symbols and unwind tables are read from here; only the debug information
- * goes through libdw, and only for files whose section table passed these checks.
+ * An ELF file by libelf. One handle serves the symbols, the unwind tables and
+ * the debug information (libdw). It reads and does not map, so that what is cut off the file
+ * meanwhile is an error of a read, but for files so large that reading their debug information
+ * would take more memory than people have to spare.
+ *
+ * libelf keeps each table inside the file. What it does not ask is asked here: whether sections and
+ * segments lie in the file, and what compressed sections grow to, before libdw unpacks them.
  */
 #pragma once
 
-#include <elf.h>
 #include <glib.h>
+#include <libelf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct {
 	const char *name; /* never NULL */
-	uint32_t type, link, info;
+	uint32_t type, link;
 	uint64_t flags, address, size, entry_size;
-	const uint8_t *bytes; /* NULL: none in the file (NOBITS) or outside it */
+	Elf_Scn *place; /* NULL: no bytes in the file (NOBITS), or they lie outside it */
 } LodeElfSection;
 
 typedef struct {
@@ -26,19 +30,27 @@ typedef struct {
 } LodeElfRange;
 
 typedef struct {
+	const Elf64_Sym *all; /* the first stands for none */
+	size_t n;
+	const char *names; /* of the bytes of the string table, those that a NUL ends */
+	size_t names_size;
+} LodeElfSymbols;
+
+typedef struct {
 	char *path;
-	GMappedFile *mapping;
-	const uint8_t *data;
-	size_t size;
-	const Elf64_Ehdr *header;
+	int fd;
+	Elf *elf; /* open as long as the file */
+	uint64_t size;
 	const Elf64_Phdr *segments; /* NULL: none */
 	size_t n_segments;
-	GArray *sections;   /* LodeElfSection */
-	GArray *executable; /* LodeElfRange by address, disjoint; sections, or segments where none
-	                     */
-	char *build_id;     /* hex; NULL: none */
-	char *warning;      /* what is broken but can be done without; NULL: nothing */
-	bool has_compressed_bomb; /* a compressed section claims an absurd size: keep libdw away */
+	uint64_t loaded_start, loaded_size; /* of the file: from the first to the last PT_LOAD */
+	GArray *sections;                   /* LodeElfSection */
+	GArray *executable;  /* LodeElfRange by address, disjoint; sections, or segments where none
+	                      */
+	char *build_id;      /* hex; NULL: none */
+	const char *warning; /* what is broken but can be done without; static; NULL: nothing */
+	bool is_fixed;       /* it is loaded at the addresses that it names (ET_EXEC) */
+	bool has_compressed_bomb; /* compressed sections claim an absurd size: keep libdw away */
 } LodeElfFile;
 
 /* Errors: _IO, _CORRUPT (with offset), _UNSUPPORTED (not ELF, not x86-64, not linked). */
@@ -49,13 +61,20 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeElfFile, lode_elf_file_close)
 /* The first section of that name that has bytes in the file; NULL: none. */
 const LodeElfSection *lode_elf_file_find_section(const LodeElfFile *self, const char *name);
 const LodeElfSection *lode_elf_file_find_type(const LodeElfFile *self, uint32_t type);
-const LodeElfSection *lode_elf_file_section(const LodeElfFile *self, size_t index);
+
+/* The bytes as they stand in the file, read by the first call; NULL: none, or not readable.
+ * Borrowed from the file; not for several threads. */
+const uint8_t *lode_elf_section_bytes(const LodeElfSection *section);
+
+/* The symbols of a table of symbols; false when it is broken. Borrowed from the file. */
+bool lode_elf_file_symbols(
+	const LodeElfFile *self, const LodeElfSection *table, LodeElfSymbols *out_symbols);
+
+/* The name of a symbol; NULL: it lies outside the string table. */
+const char *lode_elf_symbol_name(const LodeElfSymbols *symbols, const Elf64_Sym *symbol);
 
 /* The executable range an address is in; NULL: none. */
 const LodeElfRange *lode_elf_file_find_range(const LodeElfFile *self, uint64_t address);
 
-/* File bytes at a virtual address, by the loaded segments; NULL: none. */
+/* File bytes at a virtual address, by the loaded segments; NULL: none. As for sections. */
 const uint8_t *lode_elf_file_loaded_bytes(const LodeElfFile *self, uint64_t address, size_t *out_n);
-
-/* The string at an offset of a string table, terminated inside it; NULL: broken. */
-const char *lode_elf_section_string(const LodeElfSection *table, uint64_t offset);

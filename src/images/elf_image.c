@@ -10,9 +10,7 @@
 #include "images/symbol_table.h"
 #include "images/unwind_functions.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 static void warn(LodeElfImage *self, const char *message)
 {
@@ -79,16 +77,6 @@ static LodeBinaryImage *open_elf(
 	return &self->image;
 }
 
-static void close_unwind(LodeElfImage *self)
-{
-	if (self->unwind != NULL)
-		dwarf_cfi_end(self->unwind);
-	if (self->unwind_elf != NULL)
-		elf_end(self->unwind_elf);
-	if (self->is_unwind_tried && self->unwind_fd >= 0)
-		close(self->unwind_fd);
-}
-
 static void close_elf(LodeBinaryImage *image)
 {
 	LodeElfImage *self = (LodeElfImage *)image;
@@ -96,7 +84,8 @@ static void close_elf(LodeBinaryImage *image)
 	lode_source_lines_free(self->lines);
 	lode_data_symbols_free(self->variables);
 	lode_debug_info_close(self->info);
-	close_unwind(self);
+	if (self->unwind != NULL)
+		dwarf_cfi_end(self->unwind);
 	g_string_chunk_free(self->names);
 	lode_elf_file_close(self->debug);
 	lode_elf_file_close(self->file);
@@ -149,13 +138,7 @@ Dwarf_CFI *lode_elf_image_unwind(LodeElfImage *self)
 	if (self->is_unwind_tried || self->file->has_compressed_bomb)
 		return self->unwind;
 	self->is_unwind_tried = true;
-	self->unwind_fd = open(self->file->path, O_RDONLY | O_CLOEXEC);
-	if (self->unwind_fd < 0)
-		return NULL;
-	elf_version(EV_CURRENT);
-	self->unwind_elf = elf_begin(self->unwind_fd, ELF_C_READ_MMAP, NULL);
-	if (self->unwind_elf != NULL)
-		self->unwind = dwarf_getcfi_elf(self->unwind_elf);
+	self->unwind = dwarf_getcfi_elf(self->file->elf);
 	return self->unwind;
 }
 

@@ -17,8 +17,6 @@ typedef struct {
 	LodeDebugInfo *info;               /* as lode_elf_image_debug_info() opened it */
 	bool is_info_tried;
 	Dwarf_CFI *unwind; /* as lode_elf_image_unwind() opened it */
-	Elf *unwind_elf;
-	int unwind_fd;
 	bool is_unwind_tried;
 } LodeElfImage;
 

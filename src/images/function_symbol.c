@@ -4,8 +4,6 @@
 #include "images/debug_file.h"
 #include "images/elf_file.h"
 
-#include <string.h>
-
 static bool is_function(const Elf64_Sym *symbol)
 {
 	return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
@@ -39,21 +37,15 @@ typedef struct {
 static void find_in(const Search *self, const LodeElfFile *file, uint32_t type)
 {
 	const LodeElfSection *table = lode_elf_file_find_type(file, type);
+	LodeElfSymbols symbols;
 
-	if (table == NULL || table->bytes == NULL || table->entry_size != sizeof(Elf64_Sym) ||
-		(table->flags & SHF_COMPRESSED) != 0)
+	if (table == NULL || !lode_elf_file_symbols(file, table, &symbols))
 		return;
-	const LodeElfSection *strings = lode_elf_file_section(file, table->link);
-	if (strings == NULL || strings->type != SHT_STRTAB)
-		return;
-	for (uint64_t i = 1; i < table->size / sizeof(Elf64_Sym); i++) {
-		Elf64_Sym symbol;
-		memcpy(&symbol, table->bytes + i * sizeof(symbol), sizeof(symbol));
-		const char *found = is_function(&symbol)
-		                            ? lode_elf_section_string(strings, symbol.st_name)
-		                            : NULL;
-		if (found != NULL && strcmp(found, self->name) == 0)
-			add_address(self->image, symbol.st_value, self->offsets);
+	for (size_t i = 1; i < symbols.n; i++) {
+		const Elf64_Sym *symbol = &symbols.all[i];
+		if (is_function(symbol) &&
+			g_strcmp0(lode_elf_symbol_name(&symbols, symbol), self->name) == 0)
+			add_address(self->image, symbol->st_value, self->offsets);
 	}
 }
 

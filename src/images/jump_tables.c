@@ -64,12 +64,13 @@ static void add_words(Search *search, const Elf64_Phdr *segment)
 
 static void add_relocations(Search *search, const LodeElfSection *section)
 {
+	const uint8_t *bytes = section->type == SHT_RELA ? lode_elf_section_bytes(section) : NULL;
 	Elf64_Rela relocation;
 
-	if (section->type != SHT_RELA || section->bytes == NULL)
+	if (bytes == NULL)
 		return;
 	for (uint64_t at = 0; section->size - at >= sizeof relocation; at += sizeof relocation) {
-		memcpy(&relocation, section->bytes + at, sizeof relocation);
+		memcpy(&relocation, bytes + at, sizeof relocation);
 		if (ELF64_R_TYPE(relocation.r_info) == R_X86_64_RELATIVE &&
 			is_code(search, (uint64_t)relocation.r_addend))
 			add(search, (uint64_t)relocation.r_addend);

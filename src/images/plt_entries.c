@@ -42,20 +42,16 @@ static const char *symbol_at(const Plt *plt, uint64_t address)
 	return NULL;
 }
 
-static const char *symbol_of(const Plt *plt, const LodeElfSection *table, const Elf64_Rela *raw)
+static const char *symbol_of(
+	const Plt *plt, const LodeElfSymbols *symbols, const Elf64_Rela *relocation)
 {
-	const LodeElfSection *symbols = lode_elf_file_section(plt->file, table->link);
-	uint64_t index = ELF64_R_SYM(raw->r_info);
-	Elf64_Sym symbol;
+	uint64_t index = ELF64_R_SYM(relocation->r_info);
 
-	if (ELF64_R_TYPE(raw->r_info) == R_X86_64_IRELATIVE)
-		return symbol_at(plt, (uint64_t)raw->r_addend);
-	if (index == 0 || symbols == NULL || symbols->bytes == NULL ||
-		symbols->type != SHT_DYNSYM || index >= symbols->size / sizeof symbol)
-		return NULL;
-	memcpy(&symbol, symbols->bytes + index * sizeof symbol, sizeof symbol);
-	return lode_elf_section_string(
-		lode_elf_file_section(plt->file, symbols->link), symbol.st_name);
+	if (ELF64_R_TYPE(relocation->r_info) == R_X86_64_IRELATIVE)
+		return symbol_at(plt, (uint64_t)relocation->r_addend);
+	return index != 0 && index < symbols->n
+	               ? lode_elf_symbol_name(symbols, &symbols->all[index])
+	               : NULL;
 }
 
 static bool is_slot(uint64_t type)
@@ -67,16 +63,24 @@ static bool is_slot(uint64_t type)
 static void read_relocations(Plt *plt, const LodeElfSection *table)
 {
 	bool is_plt = strcmp(table->name, ".rela.plt") == 0;
+	const uint8_t *bytes = lode_elf_section_bytes(table);
+	const LodeElfSection *linked = table->link < plt->file->sections->len
+	                                       ? &g_array_index(plt->file->sections, LodeElfSection,
+							 table->link)
+	                                       : NULL;
+	LodeElfSymbols symbols = {0};
 
-	for (uint64_t i = 0; i < table->size / sizeof(Elf64_Rela); i++) {
+	if (linked != NULL && linked->type == SHT_DYNSYM)
+		lode_elf_file_symbols(plt->file, linked, &symbols);
+	for (uint64_t i = 0; bytes != NULL && i < table->size / sizeof(Elf64_Rela); i++) {
 		Relocation relocation;
 		Elf64_Rela raw;
 
-		memcpy(&raw, table->bytes + i * sizeof raw, sizeof raw);
+		memcpy(&raw, bytes + i * sizeof raw, sizeof raw);
 		if (!is_slot(ELF64_R_TYPE(raw.r_info)) && !is_plt)
 			continue;
 		relocation.slot = raw.r_offset;
-		relocation.symbol = symbol_of(plt, table, &raw);
+		relocation.symbol = symbol_of(plt, &symbols, &raw);
 		g_array_append_val(plt->by_slot, relocation);
 		if (is_plt)
 			g_array_append_val(plt->by_index, relocation);
@@ -169,10 +173,9 @@ void lode_symbol_table_add_plt(const LodeElfFile *file, GArray *symbols, GString
 	plt.by_slot = g_array_new(FALSE, FALSE, sizeof(Relocation));
 	plt.by_index = g_array_new(FALSE, FALSE, sizeof(Relocation));
 	for (guint i = 0; i < file->sections->len; i++) {
-		const LodeElfSection *section = lode_elf_file_section(file, i);
+		const LodeElfSection *section = &g_array_index(file->sections, LodeElfSection, i);
 
-		if (section->type == SHT_RELA && section->bytes != NULL &&
-			!(section->flags & SHF_COMPRESSED))
+		if (section->type == SHT_RELA && !(section->flags & SHF_COMPRESSED))
 			read_relocations(&plt, section);
 	}
 	if (plt.by_slot->len > 1)

@@ -279,7 +279,7 @@ static LodeValue read_operand(const LodeFunctionContext *context, const LodeRegi
 	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u == 0)
 		return (LodeValue){.kind = LODE_VALUE_ZERO};
 	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u < INT32_MAX &&
-		context->image->file->header->e_type == ET_EXEC)
+		context->image->file->is_fixed)
 		return (LodeValue){
 			.kind = LODE_VALUE_ADDRESS, .offset = (int64_t)operand->imm.value.u};
 	if (read_memory(full, address, operand, &memory))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads .symtab and .dynsym straight from the mapped file: some millions of symbols a second. */
+/* Reads .symtab and .dynsym as they stand in the file: some millions of symbols a second. */
 #include "images/symbol_table.h"
 
 #include <string.h>
@@ -26,30 +26,25 @@ static bool rank_of(const Elf64_Sym *symbol, LodeSymbolRank *out_rank)
 bool lode_symbol_table_read(const LodeElfFile *file, uint32_t type, GArray *out_symbols)
 {
 	const LodeElfSection *table = lode_elf_file_find_type(file, type);
-	const LodeElfSection *strings;
-	bool is_sound;
+	LodeElfSymbols symbols;
 
 	if (table == NULL)
 		return true;
-	strings = lode_elf_file_section(file, table->link);
-	is_sound = table->entry_size == sizeof(Elf64_Sym) && !(table->flags & SHF_COMPRESSED) &&
-	           strings != NULL && strings->type == SHT_STRTAB;
-	for (uint64_t i = 1; is_sound && i < table->size / sizeof(Elf64_Sym); i++) {
-		LodeSymbol symbol;
-		Elf64_Sym raw;
+	if (!lode_elf_file_symbols(file, table, &symbols))
+		return false;
+	for (size_t i = 1; i < symbols.n; i++) {
+		const Elf64_Sym *raw = &symbols.all[i];
+		LodeSymbol symbol = {.address = raw->st_value, .size = raw->st_size};
 
-		memcpy(&raw, table->bytes + i * sizeof raw, sizeof raw);
-		if (!rank_of(&raw, &symbol.rank))
+		if (!rank_of(raw, &symbol.rank))
 			continue;
-		symbol.address = raw.st_value;
-		symbol.size = raw.st_size;
-		symbol.symbol = lode_elf_section_string(strings, raw.st_name);
+		symbol.symbol = lode_elf_symbol_name(&symbols, raw);
 		if (symbol.symbol == NULL)
 			return false;
 		if (symbol.symbol[0] != '\0')
 			g_array_append_val(out_symbols, symbol);
 	}
-	return is_sound;
+	return true;
 }
 
 /* malloc before __libc_malloc: names for the implementation begin with underscores. A mangled name

@@ -11,6 +11,9 @@ enum {
 	MAX_DEPTH = 64,
 	MAX_VISITED = 50 * 1000 * 1000, /* of one unit */
 	MAX_SCOPE = 512,                /* bytes of "ns::Outer::" */
+	/* Many functions of two bytes each may point to one long list of ranges. */
+	MAX_RANGES = 64, /* of one function */
+	MAX_FUNCTIONS = 1 << 20,
 };
 
 typedef struct {
@@ -71,7 +74,7 @@ static void add_function(LodeUnitIndex *self, Dwarf_Die *die)
 
 	keep_name(self->callable, linkage_name(die), die);
 	keep_name(self->callable, dwarf_diename(die), die);
-	for (int i = 0; i < 64; i++) {
+	for (int i = 0; i < MAX_RANGES && self->functions->len < MAX_FUNCTIONS; i++) {
 		offset = dwarf_ranges(die, offset, &base, &low, &high);
 		if (offset <= 0)
 			return;

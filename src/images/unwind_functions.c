@@ -243,7 +243,9 @@ bool lode_unwind_functions_read(const LodeElfFile *file, GArray *out_ranges)
 	Cursor table = {0};
 
 	if (section != NULL && !(section->flags & SHF_COMPRESSED)) {
-		table.data = section->bytes;
+		table.data = lode_elf_section_bytes(section);
+		if (table.data == NULL)
+			return section->size == 0;
 		table.size = (size_t)section->size;
 		table.address = section->address;
 	} else if (!find_by_segment(file, &table)) {

@@ -4,8 +4,6 @@
 #include "base/error.h"
 #include "images/elf_file.h"
 
-#include <string.h>
-
 static bool is_variable(const Elf64_Sym *symbol)
 {
 	return ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_shndx != SHN_UNDEF &&
@@ -15,22 +13,16 @@ static bool is_variable(const Elf64_Sym *symbol)
 static bool find_in(const LodeElfFile *file, uint32_t type, const char *name, Elf64_Sym *out_symbol)
 {
 	const LodeElfSection *table = lode_elf_file_find_type(file, type);
+	LodeElfSymbols symbols;
 
-	if (table == NULL || table->bytes == NULL || table->entry_size != sizeof(Elf64_Sym) ||
-		(table->flags & SHF_COMPRESSED) != 0)
+	if (table == NULL || !lode_elf_file_symbols(file, table, &symbols))
 		return false;
-	const LodeElfSection *strings = lode_elf_file_section(file, table->link);
-	if (strings == NULL || strings->type != SHT_STRTAB)
-		return false;
-	for (uint64_t i = 1; i < table->size / sizeof(Elf64_Sym); i++) {
-		Elf64_Sym symbol;
-		memcpy(&symbol, table->bytes + i * sizeof(symbol), sizeof(symbol));
-		const char *found = is_variable(&symbol)
-		                            ? lode_elf_section_string(strings, symbol.st_name)
-		                            : NULL;
-		if (found == NULL || strcmp(found, name) != 0)
+	for (size_t i = 1; i < symbols.n; i++) {
+		const Elf64_Sym *symbol = &symbols.all[i];
+		if (!is_variable(symbol) ||
+			g_strcmp0(lode_elf_symbol_name(&symbols, symbol), name) != 0)
 			continue;
-		*out_symbol = symbol;
+		*out_symbol = *symbol;
 		return true;
 	}
 	return false;

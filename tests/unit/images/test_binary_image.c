@@ -7,7 +7,10 @@
 
 #include <elf.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
 
 static LodeBinaryImage *open_image(const char *path, const char *debug_directory)
 {
@@ -414,6 +417,118 @@ static void test_damaged(void)
 	tool_directory_remove(directory);
 }
 
+/* .debug_info as a gigabyte of zeros, packed to a megabyte, which is put at the end of the file. */
+static void put_expanding_section(GByteArray *file)
+{
+	const uLong size = 1000 << 20;
+	Elf64_Ehdr header;
+	Elf64_Shdr names, section;
+	Elf64_Chdr packed = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = size, .ch_addralign = 1};
+	g_autofree uint8_t *zeros = g_malloc0(1 << 20), *out = g_malloc(2 << 20);
+	z_stream stream = {.next_out = out, .avail_out = 2 << 20};
+
+	g_assert_cmpint(deflateInit(&stream, 9), ==, Z_OK);
+	for (int i = 0; i < 1000; i++) {
+		stream.next_in = zeros;
+		stream.avail_in = 1 << 20;
+		deflate(&stream, i < 999 ? Z_NO_FLUSH : Z_FINISH);
+	}
+	memcpy(&header, file->data, sizeof header);
+	memcpy(&names, file->data + header.e_shoff + header.e_shstrndx * sizeof names,
+		sizeof names);
+	g_byte_array_set_size(file, (file->len + 7) & ~7u);
+	for (unsigned i = 0; i < header.e_shnum; i++) {
+		uint8_t *place = file->data + header.e_shoff + i * sizeof section;
+
+		memcpy(&section, place, sizeof section);
+		if (strcmp((char *)file->data + names.sh_offset + section.sh_name, ".debug_info") !=
+			0)
+			continue;
+		section.sh_offset = file->len;
+		section.sh_size = sizeof packed + stream.total_out;
+		section.sh_flags |= SHF_COMPRESSED;
+		memcpy(place, &section, sizeof section);
+	}
+	g_byte_array_append(file, (const uint8_t *)&packed, sizeof packed);
+	g_byte_array_append(file, out, (guint)stream.total_out);
+	deflateEnd(&stream);
+}
+
+/* Sanitizers need an address space of their own. */
+static bool has_sanitizer(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+	return true;
+#endif
+#endif
+	return false;
+}
+
+/* Debug information that unpacks to far more than the file is left out, and takes no memory. */
+static void test_expanding_section(void)
+{
+	g_autofree char *directory = NULL, *path = NULL, *data = NULL;
+	const struct rlimit limit = {300 << 20, 300 << 20};
+	struct rusage usage;
+	size_t size;
+
+	if (!g_test_subprocess()) {
+		g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+		g_test_trap_assert_passed();
+		return;
+	}
+	directory = tool_directory();
+	path = g_build_filename(directory, "program", NULL);
+	if (tool_compile(directory, "cc -g -O1") && g_file_get_contents(path, &data, &size, NULL)) {
+		g_autoptr(GByteArray)
+			file = g_byte_array_new_take((guint8 *)g_steal_pointer(&data), size);
+		g_autoptr(LodeBinaryImage) image = NULL;
+		LodeBinaryLocation location;
+
+		put_expanding_section(file);
+		g_assert_cmpuint(file->len, <, 2 << 20);
+		g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
+		if (!has_sanitizer())
+			g_assert_cmpint(setrlimit(RLIMIT_AS, &limit), ==, 0);
+		image = open_image(path, "/nonexistent");
+		uint64_t address = find_named(image, "main")->address;
+		lode_binary_image_locate(image, &address, 1, &location);
+		g_assert_cmpuint(location.line, ==, 0);
+		g_assert_nonnull(strstr(lode_binary_image_warning(image), "grow beyond"));
+		g_assert_cmpint(getrusage(RUSAGE_SELF, &usage), ==, 0);
+		g_assert_cmpint(usage.ru_maxrss, <, 512 << 10);
+	}
+	tool_directory_remove(g_steal_pointer(&directory));
+}
+
+/* A linker may write the program anew while its image is looked at: no signal, no lines. */
+static void test_cut_while_open(void)
+{
+	char *directory = tool_directory();
+	g_autofree char *path = g_build_filename(directory, "program", NULL);
+
+	if (!tool_compile(directory, "cc -g -O1")) {
+		g_test_skip("no cc");
+	} else {
+		g_autoptr(LodeBinaryImage) image = open_image(path, NULL);
+		uint64_t address = find_named(image, "main")->address;
+		LodeBinaryLocation location;
+		size_t n = 0;
+		const uint8_t *bytes = lode_binary_image_bytes(image, address, &n);
+
+		g_assert_cmpint(truncate(path, 0), ==, 0);
+		g_assert_cmpuint(n, >, 0);
+		g_assert_cmpuint(bytes[0] + bytes[n - 1], >, 0);
+		lode_binary_image_locate(image, &address, 1, &location);
+		g_assert_cmpuint(location.line, ==, 0);
+		g_assert_nonnull(lode_binary_image_warning(image));
+	}
+	tool_directory_remove(directory);
+}
+
 /* A line table of an unknown version: no lines, a warning, and the functions are still there. */
 static void test_broken_lines(void)
 {
@@ -485,6 +600,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/images/binary_image/named_pipes", test_named_pipes);
 	g_test_add_func("/images/binary_image/errors", test_errors);
 	g_test_add_func("/images/binary_image/damaged", test_damaged);
+	g_test_add_func("/images/binary_image/expanding_section", test_expanding_section);
+	g_test_add_func("/images/binary_image/cut_while_open", test_cut_while_open);
 	g_test_add_func("/images/binary_image/broken_lines", test_broken_lines);
 	g_test_add_func("/images/binary_image/no_sections", test_no_sections);
 	return g_test_run();
