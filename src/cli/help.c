@@ -123,7 +123,7 @@ void lode_help_write_overview(FILE *out)
 {
 	fputs("Usage: lode VERB [OPTION…] [ARGUMENT…]\n\n"
 	      "Mines profiles for the code patterns that cost most.\n\n"
-	      "Verbs, in the order of the data's way:\n",
+	      "Verbs, from recording to viewing:\n",
 		out);
 	for (size_t i = 0; lode_verbs[i] != NULL; i++)
 		fprintf(out, "  %-15s %s\n", lode_verbs[i]->name, lode_verbs[i]->summary);
@@ -138,12 +138,11 @@ void lode_help_write_overview(FILE *out)
 	      "  lode run --exact -o x.lode -- ./program argument   record, mine and report\n"
 	      "  lode report x.lode                                 the report again\n"
 	      "  lode annotate x.lode 17                            where sequence 17 occurs\n"
-	      "  lode mine x.lode --gap 1 --name gaps               mine again, differently\n"
-	      "  lode import callgrind.out.* -o x.lode              recordings that are there\n"
+	      "  lode mine x.lode --gap 1 --name gaps               mine again with a gap\n"
+	      "  lode import callgrind.out.* -o x.lode              existing recordings\n"
 	      "\n"
-	      "Exit status: 0 done, 1 failed, 2 wrong usage; 'lode run' and 'lode record' give "
-	      "that\n"
-	      "of the program.\n"
+	      "Exit status: 0 success, 1 failure, 2 wrong usage; verbs that run a program exit\n"
+	      "with its status.\n"
 	      "'man lode' says more, 'man lode-VERB' about a verb.\n",
 		out);
 }

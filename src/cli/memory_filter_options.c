@@ -9,16 +9,18 @@ static struct {
 
 const GOptionEntry lode_memory_filter_options[] = {
 	{"where", 0, 0, G_OPTION_ARG_STRING, &given.where,
-		"only samples for which this holds, such as 'function =~ \"^parse\" && latency > "
-		"100'",
+		"only samples for which this is true, such as 'function =~ \"^parse\" && "
+		"latency > 100'",
 		"EXPRESSION"},
 	{"define", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.definitions,
-		"a further attribute, such as 'region=address >> 20' (repeatable)",
+		"define a further attribute, such as 'region=address >> 20'; may be repeated",
 		"NAME=EXPRESSION"},
 	{"thread", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.threads,
-		"only this thread: 3, or 4711.3 of one of several processes (repeatable)", "N"},
+		"only this thread: 3, or 4711.3 where there are several processes; may be "
+		"repeated",
+		"N"},
 	{"event", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.events,
-		"only samples of this event (repeatable)", "NAME"},
+		"only samples of this event; may be repeated", "NAME"},
 	{"pc", 0, 0, G_OPTION_ARG_STRING, &given.pc,
 		"only accesses by these instructions, or by this function or image",
 		"MIN-MAX|NAME"},
@@ -27,7 +29,7 @@ const GOptionEntry lode_memory_filter_options[] = {
 		"MIN-MAX|NAME"},
 	{"loads", 0, 0, G_OPTION_ARG_NONE, &given.loads, "only accesses that read", NULL},
 	{"stores", 0, 0, G_OPTION_ARG_NONE, &given.stores,
-		"only accesses that write; with --loads all whose kind is known", NULL},
+		"only accesses that write; with --loads: all accesses whose kind is known", NULL},
 	G_OPTION_ENTRY_NULL,
 };
 

@@ -8,8 +8,8 @@ static gboolean is_given;
 
 const GOptionEntry lode_memory_coverage_options[] = {
 	{"coverage", 0, 0, G_OPTION_ARG_NONE, &is_given,
-		"the share of samples with a data address by rule or reason, and by the layer that "
-		"named it",
+		"show the share of samples with a data address, by rule or reason, and by the "
+		"layer that named the object",
 		NULL},
 	G_OPTION_ENTRY_NULL,
 };

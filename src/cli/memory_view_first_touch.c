@@ -11,8 +11,8 @@ static gboolean is_given;
 
 const GOptionEntry lode_memory_first_touch_options[] = {
 	{"first-touch", 0, 0, G_OPTION_ARG_NONE, &is_given,
-		"which thread touched which pages first, against who uses them; heeds "
-		"--granularity, --sort address and --top",
+		"show which thread touched which pages first, and which threads use them; also "
+		"takes --granularity, --sort address and --top",
 		NULL},
 	{NULL},
 };

@@ -16,11 +16,13 @@ static struct {
 
 const GOptionEntry lode_memory_histogram_options[] = {
 	{"granularity", 0, 0, G_OPTION_ARG_STRING, &given.granularity,
-		"count by page, line or word, or by a power of two such as 64K (default: page)",
+		"count by page, cache line or word, or by a power of two such as 64K (default: "
+		"page)",
 		"page|line|word|BYTES"},
-	{"by-thread", 0, 0, G_OPTION_ARG_NONE, &given.by_thread,
-		"each thread by itself, all of them", NULL},
-	{"together", 0, 0, G_OPTION_ARG_NONE, &given.together, "all threads together", NULL},
+	{"by-thread", 0, 0, G_OPTION_ARG_NONE, &given.by_thread, "one histogram for each thread",
+		NULL},
+	{"together", 0, 0, G_OPTION_ARG_NONE, &given.together,
+		"one histogram for all threads together", NULL},
 	{"plot", 0, 0, G_OPTION_ARG_FILENAME, &given.plot,
 		"also draw threads and time by addresses, as FILE.svg or FILE.png", "FILE"},
 	{NULL},

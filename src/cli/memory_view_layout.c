@@ -7,8 +7,8 @@ static char *type;
 
 const GOptionEntry lode_memory_layout_options[] = {
 	{"layout", 0, 0, G_OPTION_ARG_STRING, &type,
-		"the members of a type in order, with offsets, holes, cache lines, and the samples "
-		"of each",
+		"show the members of a type in order, with offsets, holes, cache lines, and "
+		"the samples of each",
 		"TYPE"},
 	G_OPTION_ENTRY_NULL,
 };

@@ -13,11 +13,10 @@ static struct {
 
 const GOptionEntry lode_memory_pivot_options[] = {
 	{"by", 0, 0, G_OPTION_ARG_STRING, &given.by[0],
-		"group the samples by an attribute (type, function, line, page...), a --define, or "
-		"any expression",
+		"group the samples by an attribute (type, function, line, page...), a "
+		"--define, or any expression",
 		"EXPRESSION"},
-	{"by2", 0, 0, G_OPTION_ARG_STRING, &given.by[1], "and each group again by this",
-		"EXPRESSION"},
+	{"by2", 0, 0, G_OPTION_ARG_STRING, &given.by[1], "group each group by this", "EXPRESSION"},
 	{"by3", 0, 0, G_OPTION_ARG_STRING, &given.by[2], "and again", "EXPRESSION"},
 	{"by4", 0, 0, G_OPTION_ARG_STRING, &given.by[3], "and again", "EXPRESSION"},
 	G_OPTION_ENTRY_NULL,

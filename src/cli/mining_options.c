@@ -25,23 +25,25 @@ static struct {
 
 static const GOptionEntry thresholds[] = {
 	{"min-support", 0, 0, G_OPTION_ARG_STRING, &given.min_support,
-		"report sequences with at least this weight or frequency, such as 0.5% or 0.005 "
-		"(default: 1%, or the share of ten samples when that is more)",
+		"report sequences with at least this weight or frequency, such as 0.5% or "
+		"0.005 (default: 1%, or the share of ten samples if that is more)",
 		"SHARE"},
 	{"min-differential", 0, 0, G_OPTION_ARG_STRING, &given.min_differential,
-		"report also those whose weight and frequency differ by this much (default: off)",
+		"also report sequences whose weight and frequency differ by at least this much "
+		"(default: off)",
 		"SHARE"},
 	{"min-functions", 0, 0, G_OPTION_ARG_STRING, &given.min_functions,
-		"only those that occur in at least N functions (default: 1)", "N"},
+		"report only sequences that occur in at least N functions (default: 1)", "N"},
 	{"top", 0, 0, G_OPTION_ARG_STRING, &given.top,
-		"find the highest --min-support that gives at least N sequences", "N"},
+		"use the highest --min-support that gives at least N sequences", "N"},
 	{"max-sequences", 0, 0, G_OPTION_ARG_STRING, &given.max_sequences,
-		"stop when there are more than N, the run marked incomplete (default: 1000000)",
+		"stop after more than N sequences and mark the run as incomplete (default: "
+		"1000000)",
 		"N"},
 	{"closed", 0, 0, G_OPTION_ARG_NONE, &given.only_closed,
-		"leave out what a longer sequence says with the same supports", NULL},
+		"leave out sequences that are part of a longer one with the same supports", NULL},
 	{"maximal", 0, 0, G_OPTION_ARG_NONE, &given.only_maximal,
-		"leave out what is part of a longer reported sequence", NULL},
+		"leave out sequences that are part of a longer reported one", NULL},
 	G_OPTION_ENTRY_NULL,
 };
 
@@ -53,33 +55,38 @@ static const GOptionEntry shape[] = {
 		"(default: 0)",
 		"N"},
 	{"iterations", 0, 0, G_OPTION_ARG_STRING, &given.iterations,
-		"the most attributes in a sequence (default: 5)", "N"},
+		"maximum number of attributes in a sequence (default: 5)", "N"},
 	{"flow", 0, 0, G_OPTION_ARG_STRING, &given.flow,
-		"how executions of a path are had from those of its edges (default: potential)",
+		"how the executions of a path are computed from those of its edges (default: "
+		"potential)",
 		"potential|expected|definite"},
 	G_OPTION_ENTRY_NULL,
 };
 
 static const GOptionEntry graph[] = {
 	{"weight", 0, 0, G_OPTION_ARG_STRING, &given.weight,
-		"the event that cost is counted in (default: the profile's, see 'lode info')",
-		"EVENT"},
+		"the event that measures cost (default: the profile's, see 'lode info')", "EVENT"},
 	{"granularity", 0, 0, G_OPTION_ARG_STRING, &given.granularity,
 		"what a vertex of the graph is (default: instruction)",
 		"instruction|block|function"},
 	{"attributes", 0, 0, G_OPTION_ARG_STRING, &given.attributes,
-		"the namespaces to use, with commas (default: op,kind,mem,ev,at,loop,obj; all "
-		"where the graphs were given)",
+		"the namespaces to use, separated by commas (default: "
+		"op,kind,mem,ev,at,loop,obj; all of them for a flow file)",
 		"LIST"},
 	{"exclude", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.exclude,
-		"drop attributes like 'op:mov*'; may be given again", "GLOB"},
+		"ignore attributes that match, such as 'op:mov*'; may be repeated", "GLOB"},
 	{"event-rate", 0, 0, G_OPTION_ARG_STRING, &given.event_rate,
-		"an instruction has ev:EVENT from this many events per execution (default: 0.01)",
+		"an instruction gets ev:EVENT from this many events per execution (default: "
+		"0.01)",
 		"RATE"},
 	{"images", 0, 0, G_OPTION_ARG_STRING, &given.images,
-		"only images whose path matches; totals stay those of the whole profile", "REGEX"},
+		"mine only images whose path matches; totals are still those of the whole "
+		"profile",
+		"REGEX"},
 	{"functions", 0, 0, G_OPTION_ARG_STRING, &given.functions,
-		"only functions whose name matches; likewise", "REGEX"},
+		"mine only functions whose name matches; totals are still those of the whole "
+		"profile",
+		"REGEX"},
 	G_OPTION_ENTRY_NULL,
 };
 
@@ -87,23 +94,23 @@ static const GOptionEntry instructions[] = {
 	{"instructions", 0, 0, G_OPTION_ARG_NONE, &given.is_instruction_mode,
 		"count sequences of opcodes along the static control flow instead", NULL},
 	{"min-count", 0, 0, G_OPTION_ARG_STRING, &given.min_count,
-		"with --instructions: report what occurs more than N times", "N"},
+		"with --instructions: report sequences that occur more than N times", "N"},
 	{"max-length", 0, 0, G_OPTION_ARG_STRING, &given.max_length,
 		"with --instructions: at most N instructions (default: 5)", "N"},
 	{"across-calls", 0, 0, G_OPTION_ARG_NONE, &given.across_calls,
-		"with --instructions: go on into callees and back", NULL},
+		"with --instructions: follow calls into the callee and back", NULL},
 	G_OPTION_ENTRY_NULL,
 };
 
 static const GOptionEntry work[] = {
 	{"name", 0, 0, G_OPTION_ARG_STRING, &given.name,
-		"the name of the run; one of the same name is replaced (default: main)", "RUN"},
+		"the name of the run; a run of the same name is replaced (default: main)", "RUN"},
 	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
 		"the number of threads; the result does not depend on it (default: all processors)",
 		"N"},
 	{"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
-		"the most memory to work with, such as 4G (default: half of what the machine "
-		"has, or RLIMIT_AS leaves)",
+		"memory limit, such as 4G (default: half of the machine's memory, or of what "
+		"RLIMIT_AS leaves)",
 		"SIZE"},
 	G_OPTION_ENTRY_NULL,
 };

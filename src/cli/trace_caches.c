@@ -13,12 +13,11 @@ static struct {
 const GOptionEntry lode_trace_cache_options[] = {
 	{"cache", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.caches,
 		"caches to simulate: a preset, a file, or a description such as "
-		"d1=32K:8:64,l2=1M:16:64, in which a size may be a range, 8K..1M; may be given "
-		"again (default: host, this machine's own)",
+		"d1=32K:8:64,l2=1M:16:64, in which a size may be a range such as 8K..1M; may "
+		"be repeated (default: host, this machine's own)",
 		"HIERARCHY"},
 	{"classify", 0, 0, G_OPTION_ARG_NONE, &given.classifies,
-		"say why each access missed: compulsory, capacity, conflict, true or false sharing",
-		NULL},
+		"classify misses: compulsory, capacity, conflict, true or false sharing", NULL},
 	G_OPTION_ENTRY_NULL,
 };
 

@@ -14,12 +14,11 @@ static struct {
 
 const GOptionEntry lode_trace_curve_options[] = {
 	{"curve", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.curves,
-		"misses of every size of a fully associative LRU cache of data, instructions or "
-		"both, and how far apart the uses of a line are; may be given again",
+		"misses of fully associative LRU caches of every size for data, instructions "
+		"or both, and the reuse distances; may be repeated",
 		"data|instructions|all"},
 	{"line", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.lines,
-		"the size of a line for --curve, a power of two (default: 64); may be given again",
-		"BYTES"},
+		"line size for --curve, a power of two (default: 64); may be repeated", "BYTES"},
 	G_OPTION_ENTRY_NULL,
 };
 

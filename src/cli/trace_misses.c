@@ -24,7 +24,8 @@ const GOptionEntry lode_trace_miss_options[] = {
 		"show the misses of one hierarchy by place in the program, or by data object",
 		"instruction|function|line|object"},
 	{"event", 0, 0, G_OPTION_ARG_STRING, &given.event,
-		"which misses --by is of, such as l1d-miss (default: ll-miss, of the last level)",
+		"the event that --by shows, such as l1d-miss (default: ll-miss, the misses of "
+		"the last level)",
 		"NAME"},
 	{"top", 0, 0, G_OPTION_ARG_STRING, &given.top,
 		"show at most N rows of --by; 0: all (default: 30; all in JSON and CSV)", "N"},

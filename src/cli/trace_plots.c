@@ -13,7 +13,7 @@ const GOptionEntry lode_trace_plot_options[] = {
 	{"plot-curve", 0, 0, G_OPTION_ARG_FILENAME, &given.curve,
 		"draw miss ratio by cache size, as FILE.svg or FILE.png", "FILE"},
 	{"plot-reuse", 0, 0, G_OPTION_ARG_FILENAME, &given.reuse,
-		"draw how far apart the uses of a line are", "FILE"},
+		"draw the reuse-distance histogram", "FILE"},
 	G_OPTION_ENTRY_NULL,
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One row per verb, in the order of the data's way. main() finds the row, parses the options by its
+ * One row per verb, from recording to viewing. main() finds the row, parses the options by its
  * table, and calls run. Help, completions and the test of the man pages come from the same rows.
  */
 #pragma once

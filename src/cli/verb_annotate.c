@@ -12,12 +12,12 @@ static struct {
 } given = {.context = -1};
 
 static const GOptionEntry options[] = {
-	{"run", 0, 0, G_OPTION_ARG_STRING, &given.run, "the mining run; default: the last one",
+	{"run", 0, 0, G_OPTION_ARG_STRING, &given.run, "the mining run (default: the last one)",
 		"NAME"},
 	{"limit", 0, 0, G_OPTION_ARG_INT64, &given.limit, "show at most N places", "N"},
 	{"context", 0, 0, G_OPTION_ARG_INT64, &given.context,
-		"instructions shown before and after the matched ones; default: 3", "N"},
-	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "how it is written (default: text)",
+		"instructions to show before and after the matched ones (default: 3)", "N"},
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "output format (default: text)",
 		"text|json|csv"},
 	{NULL},
 };
@@ -84,9 +84,11 @@ const LodeVerb lode_verb_annotate = {
 	.arguments = "PROFILE.lode ID",
 	.summary = "show where a sequence occurs, with its code",
 	.description =
-		"The places of a sequence by cost, each with disassembly, source lines where the "
-		"files are\nthere, and the events of each instruction. Matched instructions have a "
-		"mark and the\nnumber of the element that they match.\n\nExamples:\n"
+		"Shows the places of a sequence by cost, each with disassembly, source lines "
+		"where the source files exist, and the events of each instruction. Matched "
+		"instructions have a mark and the number of the element that they match.\n"
+		"\n"
+		"Examples:\n"
 		"  lode annotate x.lode 231\n"
 		"  lode annotate x.lode 231 --limit 100 --format csv",
 	.options = options,

@@ -15,14 +15,16 @@ static struct {
 
 static const GOptionEntry options[] = {
 	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format,
-		"flow, a flow file (the default and the only one yet)", "flow"},
+		"output format: flow, a flow file (the default and the only one)", "flow"},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
 		"the file to write (default: standard output)", "FILE"},
 	{"weight", 0, 0, G_OPTION_ARG_STRING, &given.weight,
-		"the event that becomes the weight (default: the profile's, see 'lode info')",
+		"the event that becomes the weight of the vertices (default: the profile's, "
+		"see 'lode info')",
 		"EVENT"},
 	{"event-rate", 0, 0, G_OPTION_ARG_STRING, &given.event_rate,
-		"an instruction has ev:EVENT from this many events per execution (default: 0.01)",
+		"an instruction gets ev:EVENT from this many events per execution (default: "
+		"0.01)",
 		"RATE"},
 	G_OPTION_ENTRY_NULL,
 };
@@ -74,7 +76,7 @@ const LodeVerb lode_verb_export = {
 	.name = "export",
 	.arguments = "PROFILE.lode",
 	.summary = "write a profile's flow graphs as text",
-	.description = "'lode import' reads what this writes and makes the same graphs of it.\n"
+	.description = "'lode import' reads the file and makes the same graphs from it.\n"
 		       "\n"
 		       "Examples:\n"
 		       "  lode export x.lode -o x.flow\n"

@@ -20,25 +20,25 @@ static struct {
 
 static const GOptionEntry options[] = {
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the profile to write; one that is there is replaced", "FILE"},
+		"the profile to write; an existing one is replaced", "FILE"},
 	{"map", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.maps,
-		"where the images lay in memory: /proc/PID/maps, or the log of valgrind -v -v -v; "
-		"may be given again",
+		"addresses of the images in memory: /proc/PID/maps, or the log of valgrind -v "
+		"-v -v; may be repeated",
 		"FILE"},
 	{"jit", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.jit_files,
-		"code made at run time: a jitdump (jit-PID.dump) or a perf map (perf-PID.map); may "
-		"be given again",
+		"code generated at run time: a jitdump (jit-PID.dump) or a perf map "
+		"(perf-PID.map); may be repeated",
 		"FILE"},
 	{"attributes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.attributes,
-		"attributes of your own, as CSV; may be given again", "FILE"},
+		"a CSV file with your own attributes; may be repeated", "FILE"},
 	{"simulate", 0, 0, G_OPTION_ARG_STRING, &given.simulate,
-		"of an address trace: replay it through these caches, such as "
-		"d1=32K:8:64,l2=1M:16:64, or a preset (host, skylake…)",
+		"replay the address trace through these caches: a description such as "
+		"d1=32K:8:64,l2=1M:16:64, or a preset such as host",
 		"CACHES"},
 	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
 		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
 	{"program", 0, 0, G_OPTION_ARG_STRING, &given.program,
-		"the command line to note in the profile (default: as recorded)", "TEXT"},
+		"the command line to store in the profile (default: as recorded)", "TEXT"},
 	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
 		"the number of threads (default: all processors)", "N"},
 	G_OPTION_ENTRY_NULL,
@@ -117,20 +117,23 @@ const LodeVerb lode_verb_import = {
 	.arguments = "FILE…",
 	.summary = "make a profile of recordings",
 	.description =
-		"The files are perf.data, recorded by perf or by 'lode record'; callgrind's, made "
-		"by valgrind with --dump-instr=yes; one address trace, made by 'lode trace record' "
-		"or 'lode trace pack'; or one flow file. Of the first two there may be several, of "
-		"one or more programs and processes. Of perf.data alone, executions are inferred "
-		"from the samples, or known by branch stacks. Of perf.data and callgrind's files "
-		"of the same program, time is that of the samples and executions are those that "
-		"callgrind counted. Of an address trace all executions, jumps and data accesses "
-		"are known, and with --simulate the misses of caches: of a preset (host, "
-		"cachegrind, skylake-server, zen3, cortex-a72, apple-m1), which parts may follow, "
-		"as in host,cores=4 for threads on four cores, or as described. The binaries "
-		"should still be where they were when they were recorded.\n"
+		"The files are perf.data files, recorded by perf or by 'lode record'; "
+		"callgrind's output files, written by valgrind with --dump-instr=yes; one "
+		"address trace, made by 'lode trace record' or 'lode trace pack'; or one flow "
+		"file. There may be several perf.data and callgrind files, of one or more "
+		"programs and processes.\n"
 		"\n"
-		"Jitdumps that a recorded process had mapped, and perf maps in /tmp, are found by "
-		"themselves.\n"
+		"From perf.data alone, execution counts are inferred from the samples, or "
+		"taken from branch stacks. From perf.data and callgrind's files of the same "
+		"program, time comes from the samples and execution counts from callgrind. "
+		"From an address trace, all executions, jumps and data accesses are exact; "
+		"--simulate adds the misses of caches, given by a preset (host, cachegrind, "
+		"skylake-server, zen3, cortex-a72, apple-m1), optionally followed by parts, as "
+		"in host,cores=4 for threads on four cores, or by a description.\n"
+		"\n"
+		"The binaries should have the same paths as when they were recorded. Jitdumps "
+		"that a recorded process had mapped, and perf maps in /tmp, are found "
+		"automatically.\n"
 		"\n"
 		"Examples:\n"
 		"  lode import perf.data -o x.lode\n"

@@ -9,7 +9,7 @@
 static char *given_format;
 
 static const GOptionEntry options[] = {
-	{"format", 0, 0, G_OPTION_ARG_STRING, &given_format, "how it is written (default: text)",
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given_format, "output format (default: text)",
 		"text|json|csv"},
 	{NULL},
 };
@@ -44,12 +44,15 @@ static int run(char **arguments, GError **error)
 const LodeVerb lode_verb_info = {
 	.name = "info",
 	.arguments = "PROFILE.lode",
-	.summary = "show what is in a profile, and how good it is",
-	.description = "Program, events and totals, images with their share of weight, numbers of "
-		       "functions, blocks, instructions and edges, flow conservation, how many "
-		       "samples have a data address, everything unresolved by reason, and the "
-		       "mining runs.\n\nExample:\n"
-		       "  lode info x.lode --format json",
+	.summary = "show the contents and quality of a profile",
+	.description =
+		"Shows the program, the events and their totals, the images with their share "
+		"of the weight, the numbers of functions, blocks, instructions and edges, flow "
+		"conservation, the share of samples with a data address, what could not be "
+		"resolved by reason, and the mining runs.\n"
+		"\n"
+		"Example:\n"
+		"  lode info x.lode --format json",
 	.options = options,
 	.run = run,
 };

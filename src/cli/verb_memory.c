@@ -13,15 +13,15 @@ static struct {
 } given;
 
 static const GOptionEntry options[] = {
-	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "how it is written (default: text)",
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "output format (default: text)",
 		"text|json|csv"},
 	{"sort", 0, 0, G_OPTION_ARG_STRING, &given.sort,
 		"the order of rows: weight (the default), loads or stores, largest first; address "
 		"in histograms; samples, latency or key in groups",
 		"ORDER"},
 	{"top", 0, 0, G_OPTION_ARG_STRING, &given.top,
-		"show at most N rows of each table; 0: all (default: a screen's worth; all in "
-		"JSON and CSV)",
+		"show at most N rows of each table; 0: all (default: one screen; all in JSON "
+		"and CSV)",
 		"N"},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
 		"write to this file instead of standard output", "FILE"},
@@ -136,14 +136,14 @@ const LodeVerb lode_verb_memory = {
 	.arguments = "PROFILE.lode",
 	.summary = "show which threads access which addresses and data objects",
 	.description =
-		"Without further options: a histogram of accesses by address, for all threads "
-		"together and for each.\n"
+		"Without options for a view: a histogram of accesses by address, for all "
+		"threads together and for each thread.\n"
 		"\n"
-		"A sample is charged to the load or store that it belongs to, whose address is "
-		"computed from the registers and checked against the process's mappings; what "
-		"has no address is counted by its reason below each view. Timer samples are "
-		"weighted by time: an access that waits long shows more often than one that does "
-		"not, however often each happens.\n"
+		"A sample is charged to the load or store that it belongs to. The address is "
+		"computed from the registers and checked against the process's mappings; "
+		"samples without an address are counted by reason below each view. Timer "
+		"samples measure time: an access that waits long is sampled more often than "
+		"one that does not, however often each is executed.\n"
 		"\n"
 		"Examples:\n"
 		"  lode memory record -o x.lode -- ./program        record a program first\n"

@@ -27,30 +27,31 @@ static struct {
 
 static const GOptionEntry options[] = {
 	{"timer", 0, 0, G_OPTION_ARG_STRING, &given.timer,
-		"a sample every so many microseconds of running time", "US"},
+		"take a sample every US microseconds of running time", "US"},
 	{"event", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &given.events,
-		"what to sample, as for lode record; may be given again (default: cycles:u as "
-		"precisely as can be, or cpu-clock:u where there is no PMU)",
+		"what to sample, as for lode record; may be repeated (default: cycles:u as "
+		"precise as possible, or cpu-clock:u where there is no PMU)",
 		"EVENT"},
 	{"frequency", 'F', 0, G_OPTION_ARG_STRING, &given.frequency,
-		"samples a second (default: 10000)", "HZ"},
-	{"period", 'c', 0, G_OPTION_ARG_STRING, &given.period, "a sample every N events", "N"},
+		"samples per second (default: 10000)", "HZ"},
+	{"period", 'c', 0, G_OPTION_ARG_STRING, &given.period, "take a sample every N events", "N"},
 	{"allocations", 0, 0, G_OPTION_ARG_NONE, &given.has_allocations,
-		"follow what the program allocates, and where", NULL},
+		"record the program's allocations and the calls that led there", NULL},
 	{"start-stopped", 0, 0, G_OPTION_ARG_NONE, &given.is_stopped,
-		"do not sample until SIGUSR1 comes; each one starts or stops", NULL},
+		"do not sample until SIGUSR1; each further one stops or starts sampling", NULL},
 	{"no-page-faults", 0, 0, G_OPTION_ARG_NONE, &given.has_no_page_faults,
-		"do not record who touches each page first", NULL},
+		"do not record which thread touches each page first", NULL},
 	{"randomised", 0, 0, G_OPTION_ARG_NONE, &given.is_randomised,
-		"leave the randomisation of addresses on", NULL},
+		"do not switch off address-space randomisation", NULL},
 	{"live", 0, 0, G_OPTION_ARG_NONE, &given.is_live,
-		"draw what is accessed in the terminal while the program runs; h shows the keys",
+		"draw the accesses in the terminal while the program runs; the key h shows all "
+		"keys",
 		NULL},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the profile to write; one that is there is replaced (default: PROGRAM.lode)",
+		"the profile to write; an existing one is replaced (default: PROGRAM.lode)",
 		"FILE"},
 	{"keep-recording", 0, 0, G_OPTION_ARG_FILENAME, &given.keep_recording,
-		"record into this directory and leave the recordings there", "DIR"},
+		"record into this directory and keep the recordings there", "DIR"},
 	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
 		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
 	G_OPTION_ENTRY_NULL,
@@ -262,25 +263,26 @@ const LodeVerb lode_verb_memory_record = {
 	.arguments = "-- PROGRAM [ARGUMENT…]",
 	.summary = "record which data a program accesses",
 	.description =
-		"The program is sampled with its registers, from which 'lode memory' works out "
-		"the data addresses that it accessed; each first touch of a page is recorded too, "
-		"and with --allocations every block that it allocates, with the calls that led "
-		"there. Addresses are not randomised, so that they are the same in the next run.\n"
+		"Samples the program with its registers, from which 'lode memory' computes the "
+		"data addresses that it accessed. The first touch of each page is recorded "
+		"too, and with --allocations every allocated block, with the calls that led "
+		"there. Addresses are not randomised, so that they are the same in the next "
+		"run.\n"
 		"\n"
-		"Samples by time say where time goes, not how often data is accessed: one access "
-		"that waits for memory counts as much as many that do not.\n"
+		"Timer samples show where time is spent, not how often data is accessed: one "
+		"access that waits for memory counts as much as many that do not.\n"
 		"\n"
-		"The program keeps standard input, output and error. Its exit status becomes "
-		"lode's; when a signal ends it, lode ends by the same.\n"
+		"The program has the standard input, output and error of lode, and lode exits "
+		"with its status; if a signal ends the program, lode ends by the same signal.\n"
 		"\n"
-		"--live draws threads and the addresses that they access while the program runs. "
-		"What it writes to the terminal is then shown at its end, or by the key o, and "
-		"it cannot read from the terminal. Ctrl-C goes to the program; q leaves the "
-		"picture, and the recording goes on.\n"
+		"--live draws threads and the addresses that they access while the program "
+		"runs. The program's output to the terminal is shown when it ends, or with the "
+		"key o; the program cannot read from the terminal. Ctrl-C is passed to the "
+		"program; q leaves the picture, and the recording continues.\n"
 		"\n"
-		"--allocations runs the program with a library of lode's in front of malloc and "
-		"its like (LD_PRELOAD). Programs that are linked statically or have a malloc of "
-		"their own cannot be followed so, and lode says so.\n"
+		"--allocations preloads a library that intercepts malloc and related functions "
+		"(LD_PRELOAD). Allocations of programs that are linked statically or have "
+		"their own malloc cannot be recorded, and lode says so.\n"
 		"\n"
 		"Examples:\n"
 		"  lode memory record -- ./program argument\n"

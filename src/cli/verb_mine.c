@@ -43,14 +43,15 @@ const LodeVerb lode_verb_mine = {
 	.summary = "mine a profile for the sequences that cost most",
 	.description =
 		"A sequence is a list of elements, each a set of attributes of an instruction, "
-		"that follow each other along the paths of the program. Its weight is the share of "
-		"all cost that is spent in it, its frequency the share of all executed "
-		"instructions that belong to it. The result is stored in the profile as a named "
-		"run, beside those that are there. Ctrl-C stores nothing.\n"
+		"that follow each other along the paths of the program. Its weight is the "
+		"share of all cost that is spent in it, its frequency the share of all "
+		"executed instructions that belong to it. The result is stored in the profile "
+		"as a named run; other runs are kept. After Ctrl-C nothing is stored.\n"
 		"\n"
 		"Examples:\n"
-		"  lode mine x.lode                                  the defaults, as run 'main'\n"
-		"  lode mine x.lode --gap 1 --window 1 --name loose  looser, beside it\n"
+		"  lode mine x.lode                                  the defaults, as run "
+		"'main'\n"
+		"  lode mine x.lode --gap 1 --window 1 --name loose  a second run\n"
 		"  lode mine x.lode --min-support 0.2% --images 'libz'\n"
 		"  lode mine x.lode --weight l1d-miss --top 1000\n"
 		"  lode mine x.lode --instructions --min-count 100 --name opcodes",

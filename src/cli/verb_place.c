@@ -15,24 +15,26 @@ static struct {
 
 static const GOptionEntry options[] = {
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"write the placement to this file (default: only say what it would do)", "FILE"},
+		"write the placement to this file (default: only show its expected effect)",
+		"FILE"},
 	{"policy", 0, 0, G_OPTION_ARG_STRING, &given.policy,
-		"majority: pages where most accesses come from (the default); first-touch, "
-		"round-robin, interleave: naive ones",
+		"majority: each page on the memory with most of its accesses (the default); "
+		"first-touch, round-robin, interleave: naive placements",
 		"POLICY"},
 	{"threads-per-memory", 0, 0, G_OPTION_ARG_STRING, &given.threads_per_memory,
-		"at most this many threads on each memory (default: 2, or by the processors); on "
-		"a machine of one memory also how many memories to plan for",
+		"at most N threads on each memory (default: 2, or more in proportion to its "
+		"processors); on a machine with one memory this also sets the number of "
+		"memories to plan for",
 		"N"},
 	{"topology", 0, 0, G_OPTION_ARG_STRING, &given.topology,
 		"plan for this machine: a description such as \"numa:4 core:8 pu:1\", or an XML "
 		"file of lstopo (default: this machine)",
 		"MACHINE"},
 	{"event", 'e', 0, G_OPTION_ARG_STRING, &given.event,
-		"by the samples of this event (default: the one with most addresses)", "EVENT"},
+		"use the samples of this event (default: the event with most addresses)", "EVENT"},
 	{"pid", 'p', 0, G_OPTION_ARG_STRING, &given.pid,
-		"place this process of several (default: the one with most accesses)", "PID"},
-	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "how it is written (default: text)",
+		"the process to place, of several (default: the one with most accesses)", "PID"},
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "output format (default: text)",
 		"text|json|csv"},
 	G_OPTION_ENTRY_NULL,
 };
@@ -124,14 +126,15 @@ const LodeVerb lode_verb_place = {
 	.arguments = "PROFILE.lode",
 	.summary = "plan which thread and which page goes to which memory",
 	.description =
-		"On a machine of several memories (NUMA nodes) an access is faster when thread and "
-		"page are on the same one. Threads that share pages are put together, each page "
-		"goes where most of its accesses come from, and pages that all use alike are "
-		"interleaved. What share of the sampled accesses becomes local is shown, beside "
-		"what it is without, and with naive placements.\n"
+		"On a machine with several memories (NUMA nodes) an access is faster when the "
+		"thread and the page are on the same one. Threads that share pages are put on "
+		"one memory, each page on the memory with most of its accesses, and pages that "
+		"all threads use equally are interleaved. The share of sampled accesses that "
+		"become local is shown for this placement, for no placement, and for naive "
+		"placements.\n"
 		"\n"
-		"The file has the syntax of IRIX dplace(5); 'lode place apply' runs a program by "
-		"it.\n"
+		"The file has the syntax of IRIX dplace(5); 'lode place apply' runs a program "
+		"with it.\n"
 		"\n"
 		"Examples:\n"
 		"  lode place x.lode -o x.place\n"

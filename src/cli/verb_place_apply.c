@@ -19,17 +19,19 @@ static struct {
 
 static const GOptionEntry options[] = {
 	{"strict", 0, 0, G_OPTION_ARG_NONE, &given.is_strict,
-		"pages go nowhere else when their memory is full; the program may be killed then",
+		"do not put pages on other memories when theirs is full; the program may then "
+		"be killed",
 		NULL},
 	{"randomise", 0, 0, G_OPTION_ARG_NONE, &given.is_randomised,
-		"leave address-space randomisation as it is: only objects and threads are placed "
-		"where they should be",
+		"do not switch off address-space randomisation: ranges of addresses are then "
+		"not placed correctly",
 		NULL},
 	{"topology", 0, 0, G_OPTION_ARG_STRING, &given.topology,
-		"take this machine to be as described, such as \"numa:2 pu:1\" (default: as it is)",
+		"a description of the machine to assume, such as \"numa:2 pu:1\" (default: "
+		"this machine)",
 		"MACHINE"},
-	{"quiet", 'q', 0, G_OPTION_ARG_NONE, &given.is_quiet, "do not say what could not be placed",
-		NULL},
+	{"quiet", 'q', 0, G_OPTION_ARG_NONE, &given.is_quiet,
+		"do not report what could not be placed", NULL},
 	G_OPTION_ENTRY_NULL,
 };
 
@@ -127,12 +129,12 @@ const LodeVerb lode_verb_place_apply = {
 	.summary = "run a program with threads and pages placed",
 	.description =
 		"A preloaded library binds each thread, in the order of creation, to the "
-		"processors of its memory, and gives each range its memory as soon as it is "
-		"mapped. The program computes what it always does. Address-space randomisation is "
-		"off, so that addresses are those of the recording.\n"
+		"processors of its memory, and each range of addresses to its memory as soon "
+		"as it is mapped. The program's results do not change. Address-space "
+		"randomisation is switched off, so that addresses are those of the recording.\n"
 		"\n"
-		"The program keeps standard input, output and error, and its exit status becomes "
-		"lode's. What could not be done is said at the end.\n"
+		"The program has the standard input, output and error of lode, and lode exits "
+		"with its status. What could not be placed is reported at the end.\n"
 		"\n"
 		"Examples:\n"
 		"  lode place apply x.place -- ./program argument",

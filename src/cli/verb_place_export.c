@@ -12,14 +12,14 @@ static struct {
 
 static const GOptionEntry options[] = {
 	{"as", 0, 0, G_OPTION_ARG_STRING, &given.form,
-		"numactl: a script that runs a program; hwloc: one that binds a running process's "
-		"threads; c: source text for the program itself",
+		"numactl: a script that runs a program; hwloc: a script that binds the threads "
+		"of a running process; c: source code for the program itself",
 		"numactl|hwloc|c"},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
 		"the file to write (default: standard output)", "FILE"},
 	{"topology", 0, 0, G_OPTION_ARG_STRING, &given.topology,
-		"the machine that it is for (default: this machine, or one of as many memories as "
-		"the placement has)",
+		"the machine to write it for (default: this machine, or one with as many "
+		"memories as the placement has)",
 		"MACHINE"},
 	G_OPTION_ENTRY_NULL,
 };
@@ -61,8 +61,8 @@ static int run(char **arguments, GError **error)
 const LodeVerb lode_verb_place_export = {
 	.name = "place export",
 	.arguments = "FILE",
-	.summary = "write a placement as other tools understand it",
-	.description = "What the other tool has no words for stands in its file as a comment.\n"
+	.summary = "write a placement for other tools",
+	.description = "What the other tool cannot express is written as a comment.\n"
 		       "\n"
 		       "Examples:\n"
 		       "  lode place export x.place --as numactl >run.sh\n"

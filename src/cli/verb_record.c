@@ -22,34 +22,36 @@ static struct {
 
 static const GOptionEntry options[] = {
 	{"event", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &given.events,
-		"what to sample, such as cycles:u or page-faults; may be given again (default: "
-		"cycles:u as precisely as can be, or cpu-clock:u where there is no PMU)",
+		"what to sample, such as cycles:u or page-faults; may be repeated (default: "
+		"cycles:u as precise as possible, or cpu-clock:u where there is no PMU)",
 		"EVENT"},
 	{"frequency", 'F', 0, G_OPTION_ARG_STRING, &given.frequency,
-		"samples a second (default: 4000)", "HZ"},
+		"samples per second (default: 4000)", "HZ"},
 	{"period", 'c', 0, G_OPTION_ARG_STRING, &given.period,
-		"a sample every N events, which for cpu-clock are nanoseconds", "N"},
+		"take a sample every N events; for cpu-clock, nanoseconds", "N"},
 	{"branches", 'b', 0, G_OPTION_ARG_NONE, &given.has_branches,
-		"the last taken branches with each sample; needs a PMU", NULL},
+		"record the last taken branches with each sample; needs a PMU", NULL},
 	{"data", 'd', 0, G_OPTION_ARG_NONE, &given.has_data,
-		"data addresses, where they came from, and data mappings", NULL},
+		"record data addresses, data sources and data mappings", NULL},
 	{"user-regs", 0, 0, G_OPTION_ARG_NONE, &given.has_registers,
-		"the registers of the program with each sample", NULL},
+		"record the program's registers with each sample", NULL},
 	{"pid", 'p', 0, G_OPTION_ARG_STRING, &given.pid,
-		"sample this process instead of a program, until it ends or Ctrl-C", "PID"},
+		"sample this process instead of a program, until it ends or until Ctrl-C", "PID"},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the recording; one that is there is kept as FILE.old (default: perf.data)",
+		"the recording to write; an existing one is renamed to FILE.old (default: "
+		"perf.data)",
 		"FILE"},
 	{"start-stopped", 0, 0, G_OPTION_ARG_NONE, &given.is_stopped,
-		"do not sample until SIGUSR1 comes; each one starts or stops", NULL},
+		"do not sample until SIGUSR1; each further one stops or starts sampling", NULL},
 	{"control", 0, 0, G_OPTION_ARG_FILENAME, &given.control,
-		"a named pipe to read lines from: enable, disable, stop", "FIFO"},
+		"a named pipe to read commands from: enable, disable, stop", "FIFO"},
 	{"delay", 0, 0, G_OPTION_ARG_STRING, &given.delay,
-		"start to sample after this many milliseconds", "MS"},
+		"start sampling after this many milliseconds", "MS"},
 	{"duration", 0, 0, G_OPTION_ARG_STRING, &given.duration,
 		"sample for this many milliseconds", "MS"},
 	{"buffer", 0, 0, G_OPTION_ARG_STRING, &given.buffer,
-		"pages of each CPU's buffer, a power of two (default: 128, or what is allowed)",
+		"pages of each CPU's buffer, a power of two (default: 128, or what the kernel "
+		"allows)",
 		"PAGES"},
 	G_OPTION_ENTRY_NULL,
 };
@@ -193,17 +195,18 @@ const LodeVerb lode_verb_record = {
 	.arguments = "[-p PID | -- PROGRAM [ARGUMENT…]]",
 	.summary = "sample a running program into a perf.data file",
 	.description =
-		"The program runs at nearly full speed and is interrupted, say, 4000 times a "
-		"second to see where it is, in all its threads and the programs that it starts. "
-		"The recording is read by 'lode import' and by perf. It costs some percent, more "
-		"at higher frequencies, and does not count executions as 'lode run --exact' does.\n"
+		"Interrupts the program 4000 times per second of running time and records the "
+		"instruction address, in all its threads and the programs that it starts. "
+		"'lode import' and perf read the recording. The program runs at nearly full "
+		"speed, slower at higher frequencies. Executions are not counted; for that, "
+		"see 'lode run --exact'.\n"
 		"\n"
-		"The program keeps standard input, output and error. Its exit status becomes "
-		"lode's; when a signal ends it, lode ends by the same. Ctrl-C ends the program, "
-		"and the recording is whole.\n"
+		"The program has the standard input, output and error of lode, and lode exits "
+		"with its status; if a signal ends the program, lode ends by the same signal. "
+		"After Ctrl-C the recording is complete.\n"
 		"\n"
-		"Programs of one's own can be sampled without privileges unless "
-		"kernel.perf_event_paranoid is above 2; then lode says so.\n"
+		"Your own programs can be sampled without privileges unless "
+		"kernel.perf_event_paranoid is above 2; lode says so then.\n"
 		"\n"
 		"Examples:\n"
 		"  lode record -- ./program argument\n"

@@ -21,40 +21,42 @@ static struct {
 
 static const GOptionEntry options[] = {
 	{"sort", 0, 0, G_OPTION_ARG_STRING, &given.sort,
-		"excess, weight, frequency, maximal, differential, places, functions, executions, "
-		"event:NAME or sequence; instruction runs: count",
+		"sort by excess (the default), weight, frequency, maximal, differential, "
+		"places, functions, executions, event:NAME or sequence; runs of instruction "
+		"sequences also by count",
 		"KEY"},
-	{"reverse", 0, 0, G_OPTION_ARG_NONE, &given.is_reversed, "turn the order round", NULL},
+	{"reverse", 0, 0, G_OPTION_ARG_NONE, &given.is_reversed, "reverse the order", NULL},
 	{"all", 0, 0, G_OPTION_ARG_NONE, &given.show_all,
-		"every reported sequence, not only the closed ones", NULL},
+		"show every reported sequence, not only the closed ones", NULL},
 	{"limit", 0, 0, G_OPTION_ARG_INT64, &given.limit, "show at most N lines", "N"},
 	{"with", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.with,
-		"only sequences with an attribute like this (repeatable: all of them)", "GLOB"},
+		"only sequences with an attribute that matches; may be repeated: all must match",
+		"GLOB"},
 	{"without", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.without,
-		"only sequences without any attribute like this (repeatable)", "GLOB"},
+		"only sequences without any attribute that matches; may be repeated", "GLOB"},
 	{"size", 0, 0, G_OPTION_ARG_STRING, &given.size, "only sequences of this many attributes",
 		"N-M"},
 	{"min-weight", 0, 0, G_OPTION_ARG_STRING, &given.min_weight,
-		"least weight support, as 2% or 0.02", "SHARE"},
-	{"max-weight", 0, 0, G_OPTION_ARG_STRING, &given.max_weight, "greatest weight support",
+		"minimum weight support, such as 2% or 0.02", "SHARE"},
+	{"max-weight", 0, 0, G_OPTION_ARG_STRING, &given.max_weight, "maximum weight support",
 		"SHARE"},
 	{"min-frequency", 0, 0, G_OPTION_ARG_STRING, &given.min_frequency,
-		"least frequency support", "SHARE"},
+		"minimum frequency support", "SHARE"},
 	{"max-frequency", 0, 0, G_OPTION_ARG_STRING, &given.max_frequency,
-		"greatest frequency support", "SHARE"},
-	{"min-maximal", 0, 0, G_OPTION_ARG_STRING, &given.min_maximal, "least maximal support",
-		"SHARE"},
-	{"max-maximal", 0, 0, G_OPTION_ARG_STRING, &given.max_maximal, "greatest maximal support",
-		"SHARE"},
+		"maximum frequency support", "SHARE"},
+	{"min-maximal", 0, 0, G_OPTION_ARG_STRING, &given.min_maximal,
+		"minimum of the maximal support", "SHARE"},
+	{"max-maximal", 0, 0, G_OPTION_ARG_STRING, &given.max_maximal,
+		"maximum of the maximal support", "SHARE"},
 	{"min-differential", 0, 0, G_OPTION_ARG_STRING, &given.min_differential,
-		"least differential support", "SHARE"},
+		"minimum differential support", "SHARE"},
 	{"max-differential", 0, 0, G_OPTION_ARG_STRING, &given.max_differential,
-		"greatest differential support", "SHARE"},
+		"maximum differential support", "SHARE"},
 	{"baseline", 0, 0, G_OPTION_ARG_INT64, &given.baseline,
-		"show each support relative to that of sequence ID", "ID"},
+		"show supports relative to those of sequence ID", "ID"},
 	{"percent-limit", 0, 0, G_OPTION_ARG_DOUBLE, &given.percent_limit,
-		"leave out lines whose sort key is below this", "PERCENT"},
-	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "how it is written (default: text)",
+		"leave out lines whose sort key is below this percentage", "PERCENT"},
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "output format (default: text)",
 		"text|json|csv"},
 	{NULL},
 };
@@ -175,9 +177,11 @@ const LodeVerb lode_verb_report = {
 	.arguments = "PROFILE.lode [RUN]",
 	.summary = "show the sequences that cost most",
 	.description =
-		"Without options the summary tree: the sequences with the most excess cost that do "
-		"not\nrepeat each other. With --all, --reverse, --baseline or a key that the tree "
-		"does not know,\nand with --format json or csv, a list.\n\nExamples:\n"
+		"Without options, shows the summary tree: the sequences with the most excess "
+		"cost, without repetition. With --all, --reverse, --baseline, a sort key that "
+		"the tree does not support, or --format json or csv, shows a list.\n"
+		"\n"
+		"Examples:\n"
 		"  lode report x.lode\n"
 		"  lode report x.lode --with 'ev:*' --size 2-\n"
 		"  lode report x.lode --all --sort places --format csv",

@@ -27,30 +27,30 @@ static struct {
 
 static const GOptionEntry options[] = {
 	{"exact", 0, 0, G_OPTION_ARG_NONE, &given.is_exact,
-		"one run, under valgrind: count every execution, and estimate the time", NULL},
+		"run once, under valgrind: count every execution, and estimate the time", NULL},
 	{"once", 0, 0, G_OPTION_ARG_NONE, &given.is_once,
-		"one run, at full speed: sample the time, and infer executions", NULL},
+		"run once, at full speed: sample the time, and infer execution counts", NULL},
 	{"trace", 0, 0, G_OPTION_ARG_NONE, &given.is_trace,
-		"one run, in qemu: trace every access to memory, and simulate caches", NULL},
+		"run once, in qemu: trace every access to memory, and simulate caches", NULL},
 	{"simulate", 0, 0, G_OPTION_ARG_STRING, &given.simulate,
-		"with --trace: through these caches, such as d1=32K:8:64,l2=1M:16:64, or a preset "
-		"(default: host, this machine's)",
+		"with --trace: simulate these caches: a description such as "
+		"d1=32K:8:64,l2=1M:16:64, or a preset (default: host, this machine's)",
 		"CACHES"},
 	{"event", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &given.events,
-		"what to sample, as for lode record; may be given again", "EVENT"},
+		"what to sample, as for lode record; may be repeated", "EVENT"},
 	{"frequency", 'F', 0, G_OPTION_ARG_STRING, &given.frequency,
-		"samples a second (default: 10000)", "HZ"},
+		"samples per second (default: 10000)", "HZ"},
 	{"fast", 0, 0, G_OPTION_ARG_NONE, &given.is_fast,
 		"count without simulating caches and branch prediction", NULL},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the profile to write; one that is there is replaced (default: PROGRAM.lode)",
+		"the profile to write; an existing one is replaced (default: PROGRAM.lode)",
 		"FILE"},
 	{"report", 0, 0, G_OPTION_ARG_FILENAME, &given.report,
-		"where the report goes when the program has ended (default: standard output when "
-		"that is a terminal, else standard error)",
+		"write the report to this file (default: standard output if that is a "
+		"terminal, else standard error)",
 		"FILE"},
 	{"keep-recording", 0, 0, G_OPTION_ARG_FILENAME, &given.keep_recording,
-		"record into this directory and leave the recordings there", "DIR"},
+		"record into this directory and keep the recordings there", "DIR"},
 	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
 		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
 	G_OPTION_ENTRY_NULL,
@@ -236,24 +236,26 @@ const LodeVerb lode_verb_run = {
 	.arguments = "-- PROGRAM [ARGUMENT…]",
 	.summary = "record a program, mine the recording and report",
 	.description =
-		"The program runs twice: at full speed, to sample where the time goes, and under "
-		"valgrind's callgrind, to count every execution, where it is some 50 times slower "
-		"(some 20 times with --fast) and nothing that it writes is seen. What it does "
-		"beyond standard output it does twice: where that must not be, or takes too long, "
-		"--once samples only and --exact counts only. So it goes by itself where standard "
-		"input is a pipe, and where code is made at run time (node, java).\n"
+		"The program runs twice: first at full speed, to sample where time is spent; "
+		"then under valgrind's callgrind, to count every execution, about 50 times "
+		"slower (20 times with --fast) and with its output discarded. All other "
+		"effects of the program happen twice. If that is not acceptable or takes too "
+		"long, use --once, which only samples, or --exact, which only counts. lode "
+		"samples only, without being asked, if standard input is a pipe or if code is "
+		"generated at run time (node, java).\n"
 		"\n"
-		"With --trace it runs once, in qemu: every access to memory is traced, and "
-		"replayed through caches, whose misses are mined; 'lode memory' shows their "
-		"addresses.\n"
+		"With --trace the program runs once, in qemu: every access to memory is traced "
+		"and replayed through caches, whose misses are mined; 'lode memory' shows "
+		"their addresses.\n"
 		"\n"
-		"The program keeps standard input, output and error. Its exit status becomes "
-		"lode's; when a signal ends it, lode ends by the same. Ctrl-C ends the program, "
-		"and what it did until then is mined; once more, and lode stops too. SIGTERM and "
-		"SIGHUP are passed on, and lode stops when the program has ended.\n"
+		"The program has the standard input, output and error of lode, and lode exits "
+		"with its status; if a signal ends the program, lode ends by the same signal. "
+		"Ctrl-C ends the program, and what was recorded is mined; a second Ctrl-C ends "
+		"lode too. SIGTERM and SIGHUP are passed on, and lode ends after the program "
+		"without a profile.\n"
 		"\n"
-		"The report comes on standard output when that is a terminal, behind what the "
-		"program wrote there, else on standard error. The profile is there to be mined "
+		"The report is written to standard output after the program's output if that "
+		"is a terminal, else to standard error. The profile is kept and can be mined "
 		"again.\n"
 		"\n"
 		"Examples:\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs in the order of the data's way, and their options in the order of --help. */
+/* The verbs from recording to viewing, and their options in the order of --help. */
 #pragma once
 
 #include "cli/verb.h"

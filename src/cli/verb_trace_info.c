@@ -15,12 +15,12 @@ static struct {
 } given;
 
 static const GOptionEntry options[] = {
-	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "how it is written (default: text)",
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "output format (default: text)",
 		"text|json|csv"},
 	{"quick", 0, 0, G_OPTION_ARG_NONE, &given.is_quick,
-		"only what can be told without decoding all references", NULL},
+		"show only what is known without decoding all references", NULL},
 	{"verify", 0, 0, G_OPTION_ARG_NONE, &given.is_verdict,
-		"decode everything, and say only whether it is whole", NULL},
+		"decode everything, and report only whether the trace is whole", NULL},
 	G_OPTION_ENTRY_NULL,
 };
 
@@ -83,14 +83,14 @@ static int run(char **arguments, GError **error)
 const LodeVerb lode_verb_trace_info = {
 	.name = "trace info",
 	.arguments = "TRACE.rps",
-	.summary = "show what is in a packed address trace",
+	.summary = "show the contents of a packed address trace",
 	.description =
-		"References by kind, blocks and their invocations, the classes that the places of "
-		"loads and stores were given, which streams the bytes went into, threads, "
-		"mappings, and whether all of it is whole: everything is decoded and checked "
-		"unless --quick says otherwise.\n"
+		"Shows references by kind, blocks and their invocations, the classes of the "
+		"slots of loads and stores, the sizes of the streams, threads, mappings, and "
+		"whether the trace is whole. Everything is decoded and checked, except with "
+		"--quick.\n"
 		"\n"
-		"The exit status is 1 when the trace is damaged, after what is whole was shown.\n"
+		"Of a damaged trace the undamaged part is shown, and the exit status is 1.\n"
 		"\n"
 		"Examples:\n"
 		"  lode trace info x.rps\n"

@@ -23,18 +23,18 @@ static struct {
 
 static const GOptionEntry options[] = {
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the packed trace to write; one that is there is replaced", "FILE"},
+		"the packed trace to write; an existing one is replaced", "FILE"},
 	{"form", 0, 0, G_OPTION_ARG_STRING, &given.form,
-		"the form of the trace (default: told from its first bytes)",
+		"the form of the trace (default: recognised by its first bytes)",
 		LODE_REFERENCE_FORM_WORDS},
-	{"level", 0, 0, G_OPTION_ARG_STRING, &given.level,
-		"how hard to compress (default: default)", "fast|default|small"},
+	{"level", 0, 0, G_OPTION_ARG_STRING, &given.level, "compression level (default: default)",
+		"fast|default|small"},
 	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
 		"the number of threads (default: all processors)", "N"},
 	{"command", 0, 0, G_OPTION_ARG_STRING, &given.command,
-		"the command line to note in the trace (default: as recorded)", "TEXT"},
+		"the command line to store in the trace (default: as recorded)", "TEXT"},
 	{"verbose", 'v', 0, G_OPTION_ARG_NONE, &given.is_verbose,
-		"say the form and how fast it was, too", NULL},
+		"also print the form and the speed", NULL},
 	G_OPTION_ENTRY_NULL,
 };
 
@@ -164,10 +164,10 @@ const LodeVerb lode_verb_trace_pack = {
 	.arguments = "FILE",
 	.summary = "pack an address trace of another tool",
 	.description =
-		"FILE is the text of valgrind's lackey, a trace of Dinero III (din) or IV (xdin), "
-		"of ChampSim, or CSV, plain or compressed by gzip, xz or zstd; - is standard "
-		"input. References come out of the packed trace as they went in, in the same "
-		"order; lode-trace-pack(1) says what of each form is no reference.\n"
+		"FILE is the text of valgrind's lackey, a trace of Dinero III (din) or IV "
+		"(xdin), of ChampSim, or CSV, plain or compressed by gzip, xz or zstd; - is "
+		"standard input. The packed trace contains the same references in the same "
+		"order; lode-trace-pack(1) says which parts of each form are not references.\n"
 		"\n"
 		"Examples:\n"
 		"  lode trace pack trace.din.gz -o x.rps\n"

@@ -19,23 +19,23 @@ static struct {
 
 static const GOptionEntry options[] = {
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the trace to write; one that is there is replaced (default: PROGRAM.rps)", "FILE"},
+		"the trace to write; an existing one is replaced (default: PROGRAM.rps)", "FILE"},
 	{"level", 0, 0, G_OPTION_ARG_STRING, &given.level,
-		"how hard to compress: " LODE_TRACE_LEVEL_WORDS, "LEVEL"},
+		"compression level: " LODE_TRACE_LEVEL_WORDS, "LEVEL"},
 	{"instructions", 'n', 0, G_OPTION_ARG_STRING, &given.instructions,
-		"record so many instructions, of all threads together; then the program goes on "
+		"record N instructions, of all threads together; then the program continues "
 		"untraced",
 		"N"},
 	{"skip", 0, 0, G_OPTION_ARG_STRING, &given.skip,
 		"leave out the first N instructions, of all threads together", "N"},
 	{"function", 0, 0, G_OPTION_ARG_STRING, &given.function,
-		"record only while this function runs, with all that it calls", "NAME"},
+		"record only while this function runs, including functions that it calls", "NAME"},
 	{"with", 0, 0, G_OPTION_ARG_STRING, &given.way,
-		"what runs the program: qemu or lackey (default: qemu, or lackey where that cannot "
-		"be used)",
+		"the tool that runs the program: qemu or lackey (default: qemu, or lackey "
+		"where qemu cannot be used)",
 		"TOOL"},
 	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
-		"how many threads compress (default: one for each processor)", "N"},
+		"the number of threads that compress (default: all processors)", "N"},
 	G_OPTION_ENTRY_NULL,
 };
 
@@ -162,19 +162,19 @@ const LodeVerb lode_verb_trace_record = {
 	.arguments = "-- PROGRAM [ARGUMENT…]",
 	.summary = "record every access of a program to memory",
 	.description =
-		"The program runs unmodified, with all its threads, in qemu-x86_64 with a plugin "
-		"of lode's, or under valgrind's lackey. Each instruction that it executes and each "
-		"load and store that this makes is kept, in program order; what several threads do "
-		"is interleaved in pieces of at most some hundred references, as they ran. "
-		"Processes that it makes, and programs that take its place (exec), run untraced, "
-		"and lode says so.\n"
+		"The program runs unmodified, with all its threads, in qemu-x86_64 with lode's "
+		"plugin, or under valgrind's lackey. Each executed instruction and its loads "
+		"and stores are recorded in program order; the references of several threads "
+		"are interleaved in pieces of at most some hundred references, as they ran. "
+		"Child processes, and programs that the program executes in its place (exec), "
+		"run untraced, and lode says so.\n"
 		"\n"
-		"The program keeps standard input, output and error. Its exit status becomes "
-		"lode's; when a signal ends it, lode ends by the same. Whatever its end, what was "
-		"recorded is kept: Ctrl-C ends the program, and the trace is whole.\n"
+		"The program has the standard input, output and error of lode, and lode exits "
+		"with its status; if a signal ends the program, lode ends by the same signal. "
+		"However the program ends, the trace is whole, also after Ctrl-C.\n"
 		"\n"
-		"With --skip and --instructions a part of the run is recorded; --function records "
-		"from each call of a function to its return.\n"
+		"--skip and --instructions record a part of the run; --function records from "
+		"each call of a function to its return.\n"
 		"\n"
 		"Examples:\n"
 		"  lode trace record -o gzip.rps -- gzip -k file\n"

@@ -15,10 +15,10 @@ static struct {
 } given;
 
 static const GOptionEntry options[] = {
-	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "how it is written (default: text)",
+	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "output format (default: text)",
 		"text|json|csv"},
 	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
-		"workers (default: as many as there are processors)", "N"},
+		"the number of threads (default: all processors)", "N"},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
 		"write to this file instead of standard output", "FILE"},
 	G_OPTION_ENTRY_NULL,
@@ -151,23 +151,24 @@ const LodeVerb lode_verb_trace_simulate = {
 	.arguments = "TRACE.rps",
 	.summary = "replay an address trace through caches",
 	.description =
-		"Every reference of the trace goes through the caches, in one pass for all "
-		"hierarchies; the counts are exact for caches that work as described, which those "
-		"of a processor only do roughly. docs/traces.md tells the grammar of descriptions "
-		"and what counts as what.\n"
+		"Replays all references of the trace through the caches, in one pass for all "
+		"hierarchies. The counts are exact for caches that work as described; the "
+		"caches of a real processor do so only approximately. docs/traces.md has the "
+		"grammar of descriptions and the definition of the counts.\n"
 		"\n"
-		"The presets are host, cachegrind, skylake-server, zen3, cortex-a72 and apple-m1; "
-		"parts may follow one, as in host,cores=4. Threads are dealt to so many cores in "
-		"turn; there is one unless cores= says otherwise, and then no sharing.\n"
+		"The presets are host, cachegrind, skylake-server, zen3, cortex-a72 and "
+		"apple-m1; parts may follow, as in host,cores=4. Threads are assigned to this "
+		"number of cores in turn; without cores= there is one core and no sharing.\n"
 		"\n"
-		"--curve gives the misses of all sizes of fully associative LRU caches at once, "
-		"from the stack distances of the trace; it replays through no other caches unless "
-		"--cache or --classify is given too.\n"
+		"--curve gives the misses of fully associative LRU caches of all sizes at "
+		"once, from the stack distances of the trace; no other caches are simulated "
+		"unless --cache or --classify is given too.\n"
 		"\n"
-		"--by tells where the misses are: it makes a profile of the trace as 'lode import' "
-		"does, and shows one of its simulated events.\n"
+		"--by shows where the misses are: it makes a profile of the trace as 'lode "
+		"import' does, and shows one of its simulated events.\n"
 		"\n"
-		"A damaged file is replayed as far as it is whole; the exit status is then 1.\n"
+		"Of a damaged file the undamaged beginning is replayed, and the exit status is "
+		"1.\n"
 		"\n"
 		"Examples:\n"
 		"  lode trace simulate x.rps                        this machine's caches\n"

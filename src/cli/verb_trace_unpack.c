@@ -23,7 +23,7 @@ static const GOptionEntry options[] = {
 	{"from", 0, 0, G_OPTION_ARG_STRING, &given.first,
 		"the first reference to write, counted from 0 (default: 0)", "N"},
 	{"count", 0, 0, G_OPTION_ARG_STRING, &given.count,
-		"how many references to write (default: all)", "N"},
+		"write at most N references (default: all)", "N"},
 	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
 		"the number of threads (default: all processors)", "N"},
 	G_OPTION_ENTRY_NULL,
@@ -116,11 +116,11 @@ const LodeVerb lode_verb_trace_unpack = {
 	.arguments = "TRACE.rps",
 	.summary = "write a packed address trace in another tool's form",
 	.description =
-		"The forms are those that 'lode trace pack' reads. lackey and csv hold everything; "
-		"of what another does not hold, lode says what there was.\n"
+		"The forms are those that 'lode trace pack' reads. lackey and csv can "
+		"represent everything; for the other forms, lode reports what was left out.\n"
 		"\n"
-		"Of a damaged trace, what stands in front of the damage is written, and the exit "
-		"status is 1.\n"
+		"Of a damaged trace the part before the damage is written, and the exit status "
+		"is 1.\n"
 		"\n"
 		"Examples:\n"
 		"  lode trace unpack x.rps | less\n"
