@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a simulation wants to know of each block, side by side, so that it need not look into the
- * dictionary for every invocation. */
+/*
+ * What a simulation needs of each block, side by side, so that it need not look into the dictionary
+ * for every invocation, and the walk through the invocations of a frame. Private to caches/.
+ */
 #pragma once
 
 #include "traces/trace_frame.h"
@@ -37,3 +39,65 @@ static inline const LodeBlockPlan *lode_block_plans_at(const LodeBlockPlans *sel
 
 /* Of a fetch or data reference of `size` bytes: the last byte that is looked up, from the first. */
 uint16_t lode_access_extent(uint32_t size);
+
+/* Where a simulation is in a frame; it counts what it walked over. */
+typedef struct {
+	const LodeTraceFrame *frame;
+	const LodeBlockPlans *plans;
+	size_t invocation;
+	size_t address;     /* of the invocation's first data reference, in the frame */
+	size_t next_switch; /* of threads */
+	uint64_t reference; /* the invocation's first, in the frame */
+	uint16_t thread;
+	uint64_t n_stores, n_modifies;
+} LodeFrameWalk;
+
+/* To the first invocation; plans are of this frame too. Both are borrowed. The thread stays: a
+ * frame goes on where the one before ended. */
+static inline void lode_frame_walk_begin(
+	LodeFrameWalk *self, const LodeTraceFrame *frame, const LodeBlockPlans *plans)
+{
+	*self = (LodeFrameWalk){.frame = frame, .plans = plans, .thread = self->thread};
+}
+
+static inline const LodeBlockPlan *lode_frame_walk_plan(const LodeFrameWalk *self)
+{
+	return lode_block_plans_at(self->plans, self->frame->blocks[self->invocation]);
+}
+
+static inline const LodePlanSlot *lode_frame_walk_slots(
+	const LodeFrameWalk *self, const LodeBlockPlan *plan)
+{
+	return &g_array_index(self->plans->slots, LodePlanSlot, plan->first_slot);
+}
+
+/* The thread of the invocation. */
+static inline uint16_t lode_frame_walk_thread(LodeFrameWalk *self)
+{
+	const LodeTraceFrame *frame = self->frame;
+
+	while (self->next_switch < frame->n_switches &&
+		frame->switches[self->next_switch].invocation <= self->invocation)
+		self->thread = frame->switches[self->next_switch++].thread;
+	return self->thread;
+}
+
+/* On to the next invocation. */
+static inline void lode_frame_walk_advance(LodeFrameWalk *self, const LodeBlockPlan *plan)
+{
+	self->invocation++;
+	self->address += plan->n_slots;
+	self->reference += (uint64_t)plan->n_instructions + plan->n_slots;
+	self->n_stores += plan->n_stores;
+	self->n_modifies += plan->n_modifies;
+}
+
+/* Adds the references that were walked over, by kind. */
+static inline void lode_frame_walk_count(
+	const LodeFrameWalk *self, uint64_t totals[LODE_N_REFERENCE_KINDS])
+{
+	totals[LODE_REFERENCE_FETCH] += self->reference - self->address;
+	totals[LODE_REFERENCE_LOAD] += self->address - self->n_stores - self->n_modifies;
+	totals[LODE_REFERENCE_STORE] += self->n_stores;
+	totals[LODE_REFERENCE_MODIFY] += self->n_modifies;
+}

@@ -5,7 +5,150 @@
  */
 #include "caches/cache_access.h"
 
-#include "caches/cache_lines.h"
+/* --- lines come in and go, with what that does to later levels and to other cores --- */
+
+/*
+ * Bytes [first, last] are written to the data path of a core from a level on: each part to the
+ * first level that has the line and keeps written lines; what none has goes to memory. Changes
+ * nothing but marks, so that no miss depends on it.
+ */
+static void write_lines(LodeCacheCore *core, unsigned level, uint64_t first, uint64_t last)
+{
+	const LodeCacheCopy *copy = core->data[level];
+	unsigned shift;
+
+	if (copy == NULL)
+		return;
+	shift = copy->line_shift;
+	for (uint64_t line = first >> shift;; line++) {
+		uint64_t *entry = copy->cache->is_write_through
+		                          ? NULL
+		                          : lode_cache_sets_find(&copy->sets, line);
+
+		if (entry != NULL)
+			*entry |= LODE_LINE_DIRTY;
+		else
+			write_lines(core, level + 1, MAX(first, line << shift),
+				MIN(last, line << shift | ((UINT64_C(1) << shift) - 1)));
+		if (line == last >> shift)
+			break;
+	}
+}
+
+static void write_back(LodeCacheCore *core, LodeCacheCopy *copy, uint64_t line)
+{
+	uint64_t first = line << copy->line_shift;
+
+	copy->counts->write_backs++;
+	write_lines(core, copy->data_level + 1u, first,
+		first | ((UINT64_C(1) << copy->line_shift) - 1));
+}
+
+/* Brings in a line that the copy does not hold; what goes is written back where it has to be. */
+static uint64_t *fill_line(
+	LodeCacheMachine *machine, LodeCacheCore *core, LodeCacheCopy *copy, uint64_t line)
+{
+	uint64_t victim;
+	uint64_t *entry = lode_cache_sets_fill(&copy->sets, line, &victim);
+
+	if (victim & LODE_LINE_DIRTY)
+		write_back(core, copy, lode_line_number(victim));
+	if (copy->is_coherent && machine->classifies)
+		lode_miss_classes_regain(copy->classes, line);
+	return entry;
+}
+
+static void take_from_copy(
+	LodeCacheCore *holder, LodeCacheCopy *copy, uint64_t line, uint64_t bytes)
+{
+	uint64_t *entry = lode_cache_sets_find(&copy->sets, line);
+
+	if (entry != NULL) {
+		if (*entry & LODE_LINE_DIRTY)
+			write_back(holder, copy, line);
+		lode_cache_sets_remove(&copy->sets, entry);
+		copy->counts->invalidations++;
+	}
+	if (copy->classes != NULL)
+		lode_miss_classes_lose(copy->classes, line, bytes, entry != NULL);
+}
+
+/*
+ * MESI, between the private caches of cores that hold data. A store by `core`: others lose the
+ * line, after they wrote it back where it was dirty. `bytes` are bits of the line, see
+ * bytes_of_line().
+ */
+static void take_line(
+	LodeCacheMachine *machine, const LodeCacheCore *core, uint64_t line, uint64_t bytes)
+{
+	for (unsigned i = 0; i < LODE_HIERARCHY_MAX_CORES; i++) {
+		LodeCacheCore *other = machine->cores[i];
+
+		if (other == NULL || other == core)
+			continue;
+		for (LodeCacheCopy **copy = other->data; *copy != NULL; copy++) {
+			if ((*copy)->is_coherent)
+				take_from_copy(other, *copy, line, bytes);
+		}
+	}
+}
+
+static bool share_of_copy(LodeCacheCore *holder, LodeCacheCopy *copy, uint64_t line)
+{
+	uint64_t *entry = lode_cache_sets_find(&copy->sets, line);
+
+	if (entry == NULL)
+		return false;
+	if (*entry & LODE_LINE_DIRTY)
+		write_back(holder, copy, line);
+	*entry &= ~(uint64_t)(LODE_LINE_DIRTY | LODE_LINE_OWNED);
+	return true;
+}
+
+/* Another core's miss: the line is no longer owned or dirty anywhere; whether any other holds it.
+ */
+static bool share_line(LodeCacheMachine *machine, const LodeCacheCore *core, uint64_t line)
+{
+	bool is_shared = false;
+
+	for (unsigned i = 0; i < LODE_HIERARCHY_MAX_CORES; i++) {
+		LodeCacheCore *other = machine->cores[i];
+
+		if (other == NULL || other == core)
+			continue;
+		for (LodeCacheCopy **copy = other->data; *copy != NULL; copy++) {
+			if ((*copy)->is_coherent)
+				is_shared |= share_of_copy(other, *copy, line);
+		}
+	}
+	return is_shared;
+}
+
+/* After a store: no other core holds the line. */
+static void own_line(LodeCacheCore *core, uint64_t line)
+{
+	for (LodeCacheCopy **copy = core->data; *copy != NULL; copy++) {
+		uint64_t *entry = (*copy)->is_coherent ? lode_cache_sets_find(&(*copy)->sets, line)
+		                                       : NULL;
+
+		if (entry != NULL)
+			*entry |= LODE_LINE_OWNED;
+	}
+}
+
+/* The bytes [first, last] of a line as bits: one a byte, or one for each 64th of a longer line. */
+static uint64_t bytes_of_line(uint64_t line, unsigned line_shift, uint64_t first, uint64_t last)
+{
+	uint64_t start = line << line_shift;
+	unsigned part_shift = line_shift > 6 ? line_shift - 6 : 0;
+	uint64_t end = start | ((UINT64_C(1) << line_shift) - 1);
+	unsigned low = (unsigned)((MAX(first, start) - start) >> part_shift);
+	unsigned high = (unsigned)((MIN(last, end) - start) >> part_shift);
+
+	return ~UINT64_C(0) >> (63 - high) & ~UINT64_C(0) << low;
+}
+
+/* --- a reference asks the levels --- */
 
 /* What a level is asked. */
 typedef struct {
@@ -27,10 +170,10 @@ static void bring_in(const Request *request, LodeCacheCopy *copy, uint64_t line,
 	uint64_t *entry;
 
 	if (copy->is_coherent && !is_write(kind))
-		is_shared = lode_cache_lines_share(request->machine, request->core, line);
+		is_shared = share_line(request->machine, request->core, line);
 	if (copy->cache->is_no_allocate && kind == LODE_REFERENCE_STORE)
 		return;
-	entry = lode_cache_lines_fill(request->machine, request->core, copy, line);
+	entry = fill_line(request->machine, request->core, copy, line);
 	if (marks_dirty)
 		*entry |= LODE_LINE_DIRTY;
 	if (copy->is_coherent && !is_shared)
@@ -63,8 +206,7 @@ static LodeMissClass class_of_line(const Request *request, LodeCacheCopy *copy, 
 	if (copy->classes == NULL)
 		return LODE_N_MISS_CLASSES;
 	return lode_miss_classes_access(copy->classes, line,
-		lode_cache_lines_bytes(line, copy->line_shift, access->first, access->last),
-		brings_in);
+		bytes_of_line(line, copy->line_shift, access->first, access->last), brings_in);
 }
 
 static void tell_miss(const Request *request, const LodeCacheCopy *copy, LodeMissClass miss_class)
@@ -130,8 +272,8 @@ static bool bring_ahead(const Request *request, LodeCacheCopy *copy, uint64_t li
 	if (entry != NULL)
 		return true;
 	if (copy->is_coherent)
-		is_shared = lode_cache_lines_share(request->machine, request->core, line);
-	entry = lode_cache_lines_fill(request->machine, request->core, copy, line);
+		is_shared = share_line(request->machine, request->core, line);
+	entry = fill_line(request->machine, request->core, copy, line);
 	*entry |= flags;
 	if (copy->is_coherent && !is_shared)
 		*entry |= LODE_LINE_OWNED;
@@ -206,8 +348,8 @@ static void take_lines(const Request *request)
 
 	for (uint64_t line = access->first >> shift;; line++) {
 		if (request->machine->classifies || !is_owned(request->core, line))
-			lode_cache_lines_take(request->machine, request->core, line,
-				lode_cache_lines_bytes(line, shift, access->first, access->last));
+			take_line(request->machine, request->core, line,
+				bytes_of_line(line, shift, access->first, access->last));
 		if (line == access->last >> shift)
 			break;
 	}
@@ -219,7 +361,7 @@ static void own_lines(const Request *request)
 	unsigned shift = request->machine->coherent_shift;
 
 	for (uint64_t line = access->first >> shift;; line++) {
-		lode_cache_lines_own(request->core, line);
+		own_line(request->core, line);
 		if (line == access->last >> shift)
 			break;
 	}
@@ -241,7 +383,7 @@ void lode_cache_access(LodeCacheMachine *machine, LodeCacheCore *core,
 		take_lines(&request);
 	n_missed = ask_path(&request, path, writes && machine->writes_at_once);
 	if (writes && !machine->writes_at_once)
-		lode_cache_lines_write(core, 0, access->first, access->last);
+		write_lines(core, 0, access->first, access->last);
 	if (writes && machine->has_coherence)
 		own_lines(&request);
 	prefetch_on_path(&request, path, n_missed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One reference's way through the caches of its core. */
+/* One reference's way through the caches of its core. Private to caches/. */
 #pragma once
 
 #include "caches/cache_core.h"

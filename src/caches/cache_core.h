@@ -5,6 +5,8 @@
  *   core 0   i1 ─┐                 core 1   i1 ─┐
  *            d1 ─┴▶ l2 ─┐                   d1 ─┴▶ l2 ─┐
  *                       └──────────▶ l3 ◀──────────────┘
+ *
+ * Private to caches/.
  */
 #pragma once
 

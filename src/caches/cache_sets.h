@@ -5,6 +5,8 @@
  *   set    state of the policy | line of way 0 | line of way 1 | …       64-bit words
  *   set    line used last | line used before it | …                      LRU of few ways
  *   line   (number + 1) << 3 | LODE_LINE_… ; 0: none
+ *
+ * Private to caches/.
  */
 #pragma once
 

@@ -186,10 +186,12 @@ static void begin_frame(const LodeCacheSimulation *self, Group *group)
 
 static void end_frame(Group *group)
 {
-	const uint64_t *totals = group->direct != NULL
-	                                 ? lode_direct_replay_totals(group->direct)
-	                                 : lode_reference_filter_totals(group->filter);
+	uint64_t totals[LODE_N_REFERENCE_KINDS] = {0};
 
+	if (group->direct != NULL)
+		lode_direct_replay_count(group->direct, totals);
+	else
+		lode_reference_filter_count(group->filter, totals);
 	for (guint i = 0; i < group->machines->len; i++)
 		count_accesses(g_ptr_array_index(group->machines, i), totals);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One cache or TLB as text, `d1=32K:8:64:plru`; see hierarchy_text.h for the grammar. */
+/*
+ * One cache or TLB as text, `d1=32K:8:64:plru`; see hierarchy_text.h for the grammar.
+ * Private to caches/.
+ */
 #pragma once
 
 #include "caches/hierarchy.h"

@@ -4,8 +4,6 @@
 #include "caches/cache_access.h"
 #include "caches/filtered_references.h"
 
-#include <string.h>
-
 /* What is asked of a cache of the first level for every reference: close together, and no store
  * into the cache can be taken for a store into this. */
 typedef struct {
@@ -20,12 +18,7 @@ struct LodeDirectReplay {
 	LodeCacheCore *core;                   /* its only one */
 	LodeCacheSets *fetch_sets, *data_sets; /* the former NULL: fetches go nowhere */
 	FirstLevel fetches, data;
-	const LodeTraceFrame *frame;
-	const LodeBlockPlans *plans;
-	size_t invocation, address, next_switch;
-	uint64_t reference; /* of the invocation, in the frame */
-	uint16_t thread;
-	uint64_t totals[LODE_N_REFERENCE_KINDS];
+	LodeFrameWalk walk;
 };
 
 static FirstLevel first_level_of(const LodeCacheCopy *copy)
@@ -72,33 +65,19 @@ void lode_direct_replay_free(LodeDirectReplay *self)
 void lode_direct_replay_begin(
 	LodeDirectReplay *self, const LodeTraceFrame *frame, const LodeBlockPlans *plans)
 {
-	self->frame = frame;
-	self->plans = plans;
-	self->invocation = self->address = self->next_switch = 0;
-	self->reference = 0;
-	memset(self->totals, 0, sizeof(self->totals));
-}
-
-static uint16_t thread_of_invocation(LodeDirectReplay *self)
-{
-	const LodeTraceFrame *frame = self->frame;
-
-	while (self->next_switch < frame->n_switches &&
-		frame->switches[self->next_switch].invocation <= self->invocation)
-		self->thread = frame->switches[self->next_switch++].thread;
-	return self->thread;
+	lode_frame_walk_begin(&self->walk, frame, plans);
 }
 
 /* The way of all references. `place` has what is known of it: address, extent, kind, instruction
  * and slot; `position` is its number in the invocation. */
 static void access_caches(LodeDirectReplay *self, LodeFilteredReference *place, unsigned position)
 {
-	place->reference = (uint32_t)self->reference + position;
-	place->invocation = (uint32_t)self->invocation;
-	place->thread = thread_of_invocation(self);
+	place->reference = (uint32_t)self->walk.reference + position;
+	place->invocation = (uint32_t)self->walk.invocation;
+	place->thread = lode_frame_walk_thread(&self->walk);
 	place->extent = (uint16_t)MIN((uint64_t)place->extent, UINT64_MAX - place->address);
 	place->parts = LODE_ACCESS_CACHES;
-	lode_filtered_reference_access(place, self->frame, self->machine, self->core);
+	lode_filtered_reference_access(place, self->walk.frame, self->machine, self->core);
 }
 
 /* The difference between the line used last in a set and another, and its flags. */
@@ -112,7 +91,7 @@ static inline uint64_t difference_from_newest(const FirstLevel *level, uint64_t 
 static G_GNUC_NO_INLINE void replay_slot(
 	LodeDirectReplay *self, const LodePlanSlot *slot, unsigned number, unsigned position)
 {
-	uint64_t address = self->frame->addresses[self->address + number], *entry = NULL;
+	uint64_t address = self->walk.frame->addresses[self->walk.address + number], *entry = NULL;
 	uint64_t line = address >> self->data.shift;
 
 	if ((address + slot->extent) >> self->data.shift == line)
@@ -133,7 +112,7 @@ static G_GNUC_NO_INLINE void replay_slot(
 static inline void replay_slots(LodeDirectReplay *self, const LodeBlockPlan *plan,
 	const LodePlanSlot *slots, unsigned first, unsigned end)
 {
-	const uint64_t *addresses = self->frame->addresses + self->address;
+	const uint64_t *addresses = self->walk.frame->addresses + self->walk.address;
 	const FirstLevel data = self->data;
 
 	for (unsigned i = first; i < end; i++) {
@@ -174,7 +153,7 @@ static G_GNUC_NO_INLINE void replay_in_order(
 	LodeDirectReplay *self, const LodeBlockPlan *plan, const LodePlanSlot *slots)
 {
 	const LodeTraceBlock *block = lode_block_dictionary_at(
-		self->frame->dictionary, self->frame->blocks[self->invocation]);
+		self->walk.frame->dictionary, self->walk.frame->blocks[self->walk.invocation]);
 	uint64_t address = block->address;
 	unsigned slot = 0;
 
@@ -197,42 +176,28 @@ static G_GNUC_NO_INLINE void replay_in_order(
 
 static void replay_invocations(LodeDirectReplay *self, size_t end)
 {
-	const LodeBlockPlan *plans = &g_array_index(self->plans->plans, LodeBlockPlan, 0);
-	const LodePlanSlot *all_slots = &g_array_index(self->plans->slots, LodePlanSlot, 0);
-	const uint32_t *blocks = self->frame->blocks;
-	size_t first_address = self->address;
-	uint64_t first_reference = self->reference, n_stores = 0, n_modifies = 0, n_data;
-
-	for (; self->invocation < end; self->invocation++) {
-		const LodeBlockPlan *plan = &plans[blocks[self->invocation]];
-		const LodePlanSlot *slots = all_slots + plan->first_slot;
+	while (self->walk.invocation < end) {
+		const LodeBlockPlan *plan = lode_frame_walk_plan(&self->walk);
+		const LodePlanSlot *slots = lode_frame_walk_slots(&self->walk, plan);
 
 		if (G_LIKELY(fetch_lines(self, plan)))
 			replay_slots(self, plan, slots, 0, plan->n_slots);
 		else
 			replay_in_order(self, plan, slots);
-		self->address += plan->n_slots;
-		self->reference += (uint64_t)plan->n_instructions + plan->n_slots;
-		n_stores += plan->n_stores;
-		n_modifies += plan->n_modifies;
+		lode_frame_walk_advance(&self->walk, plan);
 	}
-	n_data = self->address - first_address;
-	self->totals[LODE_REFERENCE_FETCH] += self->reference - first_reference - n_data;
-	self->totals[LODE_REFERENCE_LOAD] += n_data - n_stores - n_modifies;
-	self->totals[LODE_REFERENCE_STORE] += n_stores;
-	self->totals[LODE_REFERENCE_MODIFY] += n_modifies;
 }
 
 bool lode_direct_replay_next(LodeDirectReplay *self, size_t n_invocations)
 {
-	size_t n = MIN(n_invocations, self->frame->n_invocations - self->invocation);
+	size_t n = MIN(n_invocations, self->walk.frame->n_invocations - self->walk.invocation);
 
 	if (n > 0)
-		replay_invocations(self, self->invocation + n);
+		replay_invocations(self, self->walk.invocation + n);
 	return n > 0;
 }
 
-const uint64_t *lode_direct_replay_totals(const LodeDirectReplay *self)
+void lode_direct_replay_count(const LodeDirectReplay *self, uint64_t totals[LODE_N_REFERENCE_KINDS])
 {
-	return self->totals;
+	lode_frame_walk_count(&self->walk, totals);
 }

@@ -4,6 +4,7 @@
  * and data apart, LRU of few ways, write-back, nothing prefetched, no TLBs and one core. Of a block
  * or a data reference whose lines were used last in their sets only these sets' first words are
  * looked at; other hits are done with in the first level; only misses go the way of all references.
+ * Private to caches/.
  */
 #pragma once
 
@@ -23,5 +24,6 @@ void lode_direct_replay_begin(
 /* Goes on by up to so many invocations. False: the frame is at its end. */
 bool lode_direct_replay_next(LodeDirectReplay *self, size_t n_invocations);
 
-/* References of the frame so far by kind. */
-const uint64_t *lode_direct_replay_totals(const LodeDirectReplay *self);
+/* Adds the references of the frame so far, by kind. */
+void lode_direct_replay_count(
+	const LodeDirectReplay *self, uint64_t totals[LODE_N_REFERENCE_KINDS]);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a hierarchy decides which references may be left out before it is asked. */
+/*
+ * What of a hierarchy decides which references may be left out before it is asked.
+ * Private to caches/.
+ */
 #pragma once
 
 #include "caches/hierarchy.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* References that may change a cache, and their way through one machine. */
+/* References that may change a cache, and their way through one machine. Private to caches/. */
 #pragma once
 
 #include "caches/cache_core.h"

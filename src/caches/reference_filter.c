@@ -4,31 +4,99 @@
 #include "caches/reference_filter.h"
 
 #include "caches/cache_access.h"
-#include "caches/used_lines.h"
 
 #include <string.h>
 
 enum { MAX_PER_INVOCATION = LODE_BLOCK_MAX_INSTRUCTIONS + LODE_BLOCK_MAX_SLOTS };
 
+/* No line has this number: lines have 16 bytes at least. */
+#define NO_LINE UINT64_MAX
+
+/* Of lines of one kind, for each set of lines that could share a set with each other: the one that
+ * was used last, by the end of its number, of as many bits as the shape says. `written` are those
+ * among them to which a store changes nothing either, `begun` those of which another use still
+ * counts. */
+typedef struct {
+	uint64_t used[LODE_FILTER_MAX_ENTRIES], written[LODE_FILTER_MAX_ENTRIES],
+		begun[LODE_FILTER_MAX_ENTRIES];
+} UsedLines;
+
+/* Whether all lines of bytes [first, last] are there. */
+static inline bool used_lines_has(
+	const UsedLines *self, const LodeFilterShape *shape, uint64_t first, uint64_t last)
+{
+	for (uint64_t line = first >> shape->shift;; line++) {
+		if (self->used[line & shape->mask] != line)
+			return false;
+		if (line == last >> shape->shift)
+			return true;
+	}
+}
+
+/* What a reference does to the lines that it uses. */
+typedef struct {
+	bool brings; /* they are there afterwards */
+	bool writes; /* and keep what was written */
+	bool next;   /* the one behind them may have been brought in */
+} LineUse;
+
+static inline void used_lines_note_one(
+	UsedLines *self, const LodeFilterShape *shape, uint64_t line, LineUse use)
+{
+	unsigned at = (unsigned)(line & shape->mask);
+	bool was_used = self->used[at] == line, was_begun = self->begun[at] == line;
+	bool is_there = use.brings || was_used || was_begun;
+	bool is_used = is_there && (was_used || was_begun || !shape->counts_second_use);
+
+	self->begun[at] = is_there && !is_used ? line : NO_LINE;
+	self->used[at] = is_used ? line : NO_LINE;
+	if (self->written[at] != line || !is_used)
+		self->written[at] = NO_LINE;
+	if (is_used && use.writes)
+		self->written[at] = line;
+}
+
+static inline void used_lines_forget(UsedLines *self)
+{
+	memset(self, 0xff, sizeof(*self));
+}
+
+static inline void used_lines_forget_one(
+	UsedLines *self, const LodeFilterShape *shape, uint64_t line)
+{
+	unsigned at = (unsigned)(line & shape->mask);
+
+	self->used[at] = self->written[at] = self->begun[at] = NO_LINE;
+}
+
+/* Bytes [first, last] were used. */
+static inline void used_lines_note(
+	UsedLines *self, const LodeFilterShape *shape, uint64_t first, uint64_t last, LineUse use)
+{
+	uint64_t line = first >> shape->shift, last_line = last >> shape->shift;
+
+	for (; line < last_line; line++)
+		used_lines_note_one(self, shape, line, use);
+	used_lines_note_one(self, shape, last_line, use);
+	if (use.next)
+		used_lines_forget_one(self, shape, last_line + 1);
+}
+
 struct LodeReferenceFilter {
 	LodeFilterRules rules;
-	const LodeTraceFrame *frame;
-	const LodeBlockPlans *plans;
-	size_t invocation, address, next_switch;
-	uint64_t reference; /* of the invocation, in the frame */
-	uint16_t thread;
-	uint64_t totals[LODE_N_REFERENCE_KINDS];
+	LodeFrameWalk walk;
+	uint16_t thread; /* of the invocation */
 	LodeFilteredReference *out;
 	size_t n_out, room;
-	LodeUsedLines fetches, data, fetch_pages, data_pages;
+	UsedLines fetches, data, fetch_pages, data_pages;
 };
 
 static void forget(LodeReferenceFilter *self)
 {
-	lode_used_lines_forget(&self->fetches);
-	lode_used_lines_forget(&self->data);
-	lode_used_lines_forget(&self->fetch_pages);
-	lode_used_lines_forget(&self->data_pages);
+	used_lines_forget(&self->fetches);
+	used_lines_forget(&self->data);
+	used_lines_forget(&self->fetch_pages);
+	used_lines_forget(&self->data_pages);
 }
 
 LodeReferenceFilter *lode_reference_filter_new(const LodeFilterRules *rules)
@@ -51,28 +119,20 @@ void lode_reference_filter_free(LodeReferenceFilter *self)
 void lode_reference_filter_begin(
 	LodeReferenceFilter *self, const LodeTraceFrame *frame, const LodeBlockPlans *plans)
 {
-	self->frame = frame;
-	self->plans = plans;
-	self->invocation = self->address = self->next_switch = 0;
-	self->reference = 0;
-	memset(self->totals, 0, sizeof(self->totals));
+	lode_frame_walk_begin(&self->walk, frame, plans);
 }
 
 static void follow_switches(LodeReferenceFilter *self)
 {
-	const LodeTraceFrame *frame = self->frame;
-	uint16_t thread = self->thread;
+	uint16_t thread = lode_frame_walk_thread(&self->walk);
 
-	while (self->next_switch < frame->n_switches &&
-		frame->switches[self->next_switch].invocation <= self->invocation)
-		thread = frame->switches[self->next_switch++].thread;
 	if (thread != self->thread && self->rules.forgets_on_switch)
 		forget(self);
 	self->thread = thread;
 }
 
 /* Where data and fetches share a cache, so do their lines. */
-static LodeUsedLines *fetch_lines(LodeReferenceFilter *self)
+static UsedLines *fetch_lines(LodeReferenceFilter *self)
 {
 	return self->rules.is_unified ? &self->data : &self->fetches;
 }
@@ -82,7 +142,7 @@ static LodeFilteredReference *append(LodeReferenceFilter *self, uint64_t address
 	LodeFilteredReference *out = &self->out[self->n_out++];
 
 	out->address = address;
-	out->invocation = (uint32_t)self->invocation;
+	out->invocation = (uint32_t)self->walk.invocation;
 	out->thread = self->thread;
 	/* memory ends before the access does */
 	out->extent = (uint16_t)MIN((uint64_t)extent, UINT64_MAX - address);
@@ -98,22 +158,22 @@ static void filter_fetch(LodeReferenceFilter *self, uint64_t address, uint32_t s
 	LodeFilteredReference *out;
 
 	if (rules->fetch_pages.is_there &&
-		!lode_used_lines_has(&self->fetch_pages, &rules->fetch_pages, address, last))
+		!used_lines_has(&self->fetch_pages, &rules->fetch_pages, address, last))
 		parts |= LODE_ACCESS_TLBS;
 	if (rules->fetches.is_there &&
 		(rules->keeps_fetches ||
-			!lode_used_lines_has(fetch_lines(self), &rules->fetches, address, last)))
+			!used_lines_has(fetch_lines(self), &rules->fetches, address, last)))
 		parts |= LODE_ACCESS_CACHES;
 	if (parts == 0)
 		return;
 	if (parts & LODE_ACCESS_TLBS)
-		lode_used_lines_note(&self->fetch_pages, &rules->fetch_pages, address, last,
-			(LodeLineUse){true});
+		used_lines_note(&self->fetch_pages, &rules->fetch_pages, address, last,
+			(LineUse){.brings = true});
 	if (parts & LODE_ACCESS_CACHES)
-		lode_used_lines_note(fetch_lines(self), &rules->fetches, address, last,
-			(LodeLineUse){true, false, rules->fetches_next});
+		used_lines_note(fetch_lines(self), &rules->fetches, address, last,
+			(LineUse){true, false, rules->fetches_next});
 	out = append(self, address, (uint16_t)(last - address));
-	out->reference = (uint32_t)self->reference + position;
+	out->reference = (uint32_t)self->walk.reference + position;
 	out->kind = LODE_REFERENCE_FETCH;
 	out->instruction = (uint8_t)instruction;
 	out->slot = UINT8_MAX;
@@ -142,11 +202,11 @@ static void keep_data(
 	LodeFilteredReference *out = append(self, address, slot->extent);
 
 	if (parts & LODE_ACCESS_TLBS)
-		lode_used_lines_note(
-			&self->data_pages, &rules->data_pages, address, last, (LodeLineUse){true});
+		used_lines_note(&self->data_pages, &rules->data_pages, address, last,
+			(LineUse){.brings = true});
 	if (parts & LODE_ACCESS_CACHES)
-		lode_used_lines_note(&self->data, &rules->data, address, last,
-			(LodeLineUse){!is_store || rules->stores_bring_lines,
+		used_lines_note(&self->data, &rules->data, address, last,
+			(LineUse){!is_store || rules->stores_bring_lines,
 				writes && rules->stores_end_here, rules->loads_next});
 	out->kind = slot->kind;
 	out->instruction = slot->instruction;
@@ -190,7 +250,7 @@ static inline unsigned needed_parts(
 static inline void filter_slots(LodeReferenceFilter *self, const LodeBlockPlan *plan,
 	const LodePlanSlot *slots, unsigned first, unsigned end)
 {
-	const uint64_t *addresses = self->frame->addresses + self->address;
+	const uint64_t *addresses = self->walk.frame->addresses + self->walk.address;
 	const bool is_plain = self->rules.is_plain;
 
 	for (unsigned i = first; i < end; i++) {
@@ -203,7 +263,7 @@ static inline void filter_slots(LodeReferenceFilter *self, const LodeBlockPlan *
 		out = &self->out[self->n_out];
 		keep_data(self, addresses[i], &slots[i], parts);
 		out->slot = (uint8_t)i;
-		out->reference = (uint32_t)self->reference + i +
+		out->reference = (uint32_t)self->walk.reference + i +
 		                 (plan->n_instructions > 0 ? slots[i].instruction + 1u : 0);
 	}
 }
@@ -213,7 +273,7 @@ static void filter_in_order(
 	LodeReferenceFilter *self, const LodeBlockPlan *plan, const LodePlanSlot *slots)
 {
 	const LodeTraceBlock *block = lode_block_dictionary_at(
-		self->frame->dictionary, self->frame->blocks[self->invocation]);
+		self->walk.frame->dictionary, self->walk.frame->blocks[self->walk.invocation]);
 	uint64_t address = block->address;
 	unsigned slot = 0;
 
@@ -235,7 +295,7 @@ static void filter_by_lines(
 	LodeReferenceFilter *self, const LodeBlockPlan *plan, const LodePlanSlot *slots)
 {
 	const LodeTraceBlock *block = lode_block_dictionary_at(
-		self->frame->dictionary, self->frame->blocks[self->invocation]);
+		self->walk.frame->dictionary, self->walk.frame->blocks[self->walk.invocation]);
 	const uint32_t *sizes = block->instruction_sizes;
 	const LodeFilterShape *shape = &self->rules.fetches;
 	uint64_t line = plan->first >> shape->shift, address = plan->first, fetched;
@@ -271,54 +331,34 @@ static inline bool leaves_out_fetches(const LodeReferenceFilter *self, const Lod
 		return true;
 	if (plan->is_odd || rules->is_unified)
 		return false;
-	return (!rules->fetches.is_there || lode_used_lines_has(&self->fetches, &rules->fetches,
-						    plan->first, plan->last)) &&
+	return (!rules->fetches.is_there ||
+		       used_lines_has(&self->fetches, &rules->fetches, plan->first, plan->last)) &&
 	       (!rules->fetch_pages.is_there ||
-		       lode_used_lines_has(
+		       used_lines_has(
 			       &self->fetch_pages, &rules->fetch_pages, plan->first, plan->last));
 }
 
 static void filter_invocations(LodeReferenceFilter *self, size_t end)
 {
-	const LodeTraceFrame *frame = self->frame;
-	uint64_t n_fetches = 0, n_data = 0, n_stores = 0, n_modifies = 0;
-	size_t next_switch = 0;
+	while (self->walk.invocation < end) {
+		const LodeBlockPlan *plan = lode_frame_walk_plan(&self->walk);
+		const LodePlanSlot *slots = lode_frame_walk_slots(&self->walk, plan);
 
-	for (; self->invocation < end; self->invocation++) {
-		const LodeBlockPlan *plan = lode_block_plans_at(
-			self->plans, frame->blocks[self->invocation]);
-		const LodePlanSlot *slots = &g_array_index(
-			self->plans->slots, LodePlanSlot, plan->first_slot);
-
-		if (self->invocation >= next_switch) {
-			follow_switches(self);
-			next_switch = self->next_switch < frame->n_switches
-			                      ? frame->switches[self->next_switch].invocation
-			                      : SIZE_MAX;
-		}
+		follow_switches(self);
 		if (G_LIKELY(leaves_out_fetches(self, plan)))
 			filter_slots(self, plan, slots, 0, plan->n_slots);
 		else if (self->rules.is_plain && !plan->is_odd)
 			filter_by_lines(self, plan, slots);
 		else
 			filter_in_order(self, plan, slots);
-		self->address += plan->n_slots;
-		self->reference += (uint64_t)plan->n_instructions + plan->n_slots;
-		n_fetches += plan->n_instructions;
-		n_data += plan->n_slots;
-		n_stores += plan->n_stores;
-		n_modifies += plan->n_modifies;
+		lode_frame_walk_advance(&self->walk, plan);
 	}
-	self->totals[LODE_REFERENCE_FETCH] += n_fetches;
-	self->totals[LODE_REFERENCE_LOAD] += n_data - n_stores - n_modifies;
-	self->totals[LODE_REFERENCE_STORE] += n_stores;
-	self->totals[LODE_REFERENCE_MODIFY] += n_modifies;
 }
 
 bool lode_reference_filter_next(LodeReferenceFilter *self, size_t n_invocations,
 	const LodeFilteredReference **out_references, size_t *out_n)
 {
-	size_t n = MIN(n_invocations, self->frame->n_invocations - self->invocation);
+	size_t n = MIN(n_invocations, self->walk.frame->n_invocations - self->walk.invocation);
 
 	if (n == 0)
 		return false;
@@ -328,13 +368,14 @@ bool lode_reference_filter_next(LodeReferenceFilter *self, size_t n_invocations,
 		self->out = g_new(LodeFilteredReference, self->room);
 	}
 	self->n_out = 0;
-	filter_invocations(self, self->invocation + n);
+	filter_invocations(self, self->walk.invocation + n);
 	*out_references = self->out;
 	*out_n = self->n_out;
 	return true;
 }
 
-const uint64_t *lode_reference_filter_totals(const LodeReferenceFilter *self)
+void lode_reference_filter_count(
+	const LodeReferenceFilter *self, uint64_t totals[LODE_N_REFERENCE_KINDS])
 {
-	return self->totals;
+	lode_frame_walk_count(&self->walk, totals);
 }

@@ -6,7 +6,7 @@
  * program are of that kind, and several hierarchies of one shape share the work.
  *
  * Source of the idea: T. Puzak, "Analysis of cache replacement algorithms", University of
- * Massachusetts, 1985 (trace stripping).
+ * Massachusetts, 1985 (trace stripping). Private to caches/.
  */
 #pragma once
 
@@ -28,5 +28,6 @@ void lode_reference_filter_begin(
 bool lode_reference_filter_next(LodeReferenceFilter *self, size_t n_invocations,
 	const LodeFilteredReference **out_references, size_t *out_n);
 
-/* References of the frame so far by kind, with those left out. */
-const uint64_t *lode_reference_filter_totals(const LodeReferenceFilter *self);
+/* Adds the references of the frame so far, also those that were left out, by kind. */
+void lode_reference_filter_count(
+	const LodeReferenceFilter *self, uint64_t totals[LODE_N_REFERENCE_KINDS]);

@@ -3,7 +3,7 @@
  * Which line of a set goes: the state of a policy lies in words in front of the set's lines, all
  * zero in an empty set unless the policy says otherwise.
  *
- * Ways that hold no line are taken first: the lowest one.
+ * Ways that hold no line are taken first: the lowest one. Private to caches/.
  */
 #pragma once
 

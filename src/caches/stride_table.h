@@ -5,6 +5,7 @@
  *
  * Source: J.-L. Baer, T.-F. Chen, "An effective on-chip preloading scheme to reduce data access
  * penalty", Supercomputing 1991 (the reference prediction table, here of two strides).
+ * Private to caches/.
  */
 #pragma once
 

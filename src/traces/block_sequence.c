@@ -6,7 +6,9 @@
  */
 #include "traces/block_sequence.h"
 
-#include "traces/flow_edges.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "traces/block_flow.h"
 
 #include <string.h>
 #include <zstd.h>
@@ -18,6 +20,126 @@ enum {
 	FAST_TRIAL_LEVEL = 1,
 	THOROUGH_TRIAL_LEVEL = 12,
 };
+
+/* --- how often each block follows another --- */
+
+/* A hash table: it is asked once for each invocation. */
+typedef struct {
+	uint32_t from, to;
+	uint32_t count;
+	uint32_t rank; /* among those of the same `from`; once listed */
+} FlowEdge;
+
+typedef struct {
+	FlowEdge *edges; /* owned; by first appearance */
+	size_t room;
+	uint32_t n;
+	uint32_t *table; /* owned; edge + 1 */
+	uint32_t mask;
+} FlowEdges;
+
+enum { FIRST_SIZE = 1 << 12 };
+
+static void flow_edges_init(FlowEdges *self)
+{
+	self->edges = NULL;
+	self->room = 0;
+	self->n = 0;
+	self->table = g_new0(uint32_t, FIRST_SIZE);
+	self->mask = FIRST_SIZE - 1;
+}
+
+static void flow_edges_clear(FlowEdges *self)
+{
+	g_free(self->edges);
+	g_free(self->table);
+	*self = (FlowEdges){0};
+}
+
+static uint32_t first_place(const FlowEdges *self, uint32_t from, uint32_t to)
+{
+	uint64_t key = (uint64_t)from << 32 | to;
+
+	return (uint32_t)lode_hash_slot(key, 32) & self->mask;
+}
+
+static void grow_table(FlowEdges *self)
+{
+	uint32_t size = (self->mask + 1) * 2;
+
+	g_free(self->table);
+	self->table = g_new0(uint32_t, size);
+	self->mask = size - 1;
+	for (uint32_t i = 0; i < self->n; i++) {
+		uint32_t at = first_place(self, self->edges[i].from, self->edges[i].to);
+
+		while (self->table[at] != 0)
+			at = (at + 1) & self->mask;
+		self->table[at] = i + 1;
+	}
+}
+
+/* Counts one more; gives the number of the edge. */
+static uint32_t flow_edges_add(FlowEdges *self, uint32_t from, uint32_t to)
+{
+	uint32_t at = first_place(self, from, to);
+
+	for (; self->table[at] != 0; at = (at + 1) & self->mask) {
+		FlowEdge *edge = &self->edges[self->table[at] - 1];
+
+		if (edge->from == from && edge->to == to) {
+			edge->count++;
+			return self->table[at] - 1;
+		}
+	}
+	if (self->n == self->room) {
+		self->room = MAX(self->room * 2, FIRST_SIZE);
+		self->edges = g_renew(FlowEdge, self->edges, self->room);
+	}
+	self->edges[self->n] = (FlowEdge){from, to, 1, 0};
+	self->table[at] = ++self->n;
+	if (self->n * 2 > self->mask)
+		grow_table(self);
+	return self->n - 1;
+}
+
+/* By the block that they leave, then the most frequent, then the first to appear. */
+static int compare_edges(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const FlowEdge *edges = data;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const FlowEdge *x = &edges[i], *y = &edges[k];
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+/* Gives the flow its targets, and the edges their ranks. */
+static void flow_edges_list(FlowEdges *self, LodeBlockFlow *flow)
+{
+	g_autofree uint32_t *order = g_new(uint32_t, self->n + 1U);
+
+	for (uint32_t i = 0; i < self->n; i++)
+		order[i] = i;
+	g_qsort_with_data(order, (int)self->n, sizeof(*order), compare_edges, self->edges);
+	g_free(flow->targets);
+	flow->targets = g_new(uint32_t, self->n + 1U);
+	flow->n_targets = self->n;
+	for (uint32_t i = 0; i < self->n; i++) {
+		FlowEdge *edge = &self->edges[order[i]];
+		LodeFlowNode *node = &flow->nodes[edge->from];
+
+		if (node->n_edges == 0)
+			node->first_edge = i;
+		edge->rank = node->n_edges++;
+		flow->targets[i] = edge->to;
+	}
+}
+
+/* --- writing --- */
 
 static void encode_switches(const LodeTraceFrame *frame, LodeFrameStreams *out)
 {
@@ -67,7 +189,7 @@ static void encode_flow(const LodeBlockFlow *flow, LodeFrameStreams *out)
 typedef struct {
 	const LodeTraceFrame *frame;
 	LodeBlockFlow *flow;
-	LodeFlowEdges edges;
+	FlowEdges edges;
 	uint32_t *edge_of; /* by invocation, that of the step to it; NO_EDGE, GUESSED */
 } SequenceWriter;
 
@@ -116,7 +238,7 @@ static uint32_t find_edge(SequenceWriter *self, LodeThreadFlow *thread, uint32_t
 	is_right = self->flow->nodes[last].is_guessed &&
 	           lode_block_flow_guess(self->flow, thread) == next;
 	lode_block_flow_advance(self->flow, thread, next);
-	return is_right ? GUESSED : lode_flow_edges_add(&self->edges, last, next);
+	return is_right ? GUESSED : flow_edges_add(&self->edges, last, next);
 }
 
 static void find_edges(SequenceWriter *self)
@@ -213,14 +335,216 @@ void lode_block_sequence_encode(const LodeTraceFrame *frame, const LodeFrameLayo
 	encode_switches(frame, out);
 	encode_used(layout, out);
 	lode_block_flow_init(&flow, layout);
-	lode_flow_edges_init(&writer.edges);
+	flow_edges_init(&writer.edges);
 	writer.edge_of = g_new(uint32_t, frame->n_invocations + 1);
 	try_guesses(&writer);
 	find_edges(&writer);
-	lode_flow_edges_list(&writer.edges, &flow);
+	flow_edges_list(&writer.edges, &flow);
 	encode_flow(&flow, out);
 	symbols = choices(&writer, out);
 	append_choices(symbols, effort, out);
-	lode_flow_edges_clear(&writer.edges);
+	flow_edges_clear(&writer.edges);
 	g_free(writer.edge_of);
+}
+
+/* --- reading --- */
+
+typedef struct {
+	const LodeFrameStreams *streams;
+	LodeTraceFrame *frame;
+	LodeBlockFlow *flow;
+	LodeByteCursor choice, run, far;
+	uint64_t zeros; /* left of the run */
+	bool has_runs;
+} SequenceReader;
+
+static bool decode_switches(const LodeFrameStreams *streams, const LodeFrameHead *head,
+	LodeTraceFrame *frame, GError **error)
+{
+	LodeByteCursor lengths = lode_frame_streams_read(streams, LODE_STREAM_SWITCH_LENGTH);
+	LodeByteCursor threads = lode_frame_streams_read(streams, LODE_STREAM_SWITCH_THREAD);
+	uint64_t invocation = 0;
+
+	for (uint32_t i = 0; i < head->n_switches; i++) {
+		uint64_t length = lode_varint_read(&lengths);
+		uint64_t thread = lode_varint_read(&threads);
+
+		invocation += length;
+		if ((length == 0) != (i == 0) || length >= head->n_invocations ||
+			invocation >= head->n_invocations || thread >= LODE_MAX_TRACE_THREADS)
+			return lode_frame_streams_damaged(streams, LODE_STREAM_SWITCH_LENGTH,
+				&lengths, "no thread runs so", error);
+		frame->switches[i] = (LodeTraceSwitch){(uint32_t)invocation, (uint16_t)thread};
+	}
+	frame->n_switches = head->n_switches;
+	return lode_frame_streams_end(streams, LODE_STREAM_SWITCH_LENGTH, &lengths, error) &&
+	       lode_frame_streams_end(streams, LODE_STREAM_SWITCH_THREAD, &threads, error);
+}
+
+/* Sets bits of the blocks that have invocations. */
+static bool decode_used(
+	const LodeFrameStreams *streams, uint32_t n_blocks, bool *is_used, GError **error)
+{
+	LodeByteCursor used = lode_frame_streams_read(streams, LODE_STREAM_SEQUENCE_USED);
+	uint64_t at = 0;
+
+	for (bool value = false; lode_byte_cursor_left(&used) > 0; value = !value) {
+		uint64_t n = lode_varint_read(&used);
+
+		if (n > n_blocks - at)
+			return lode_frame_streams_damaged(
+				streams, LODE_STREAM_SEQUENCE_USED, &used, "no such block", error);
+		memset(is_used + at, value, n);
+		at += n;
+	}
+	return lode_frame_streams_end(streams, LODE_STREAM_SEQUENCE_USED, &used, error);
+}
+
+static bool decode_targets(const LodeFrameStreams *streams, LodeBlockFlow *flow, uint32_t block,
+	LodeByteCursor *edges, GError **error)
+{
+	LodeFlowNode *node = &flow->nodes[block];
+
+	for (uint32_t i = 0; i < node->n_edges; i++) {
+		uint64_t target = lode_varint_read_signed(edges) + block + 1;
+
+		if (target >= flow->layout->n_blocks)
+			return lode_frame_streams_damaged(
+				streams, LODE_STREAM_SEQUENCE_EDGE, edges, "no such block", error);
+		flow->targets[flow->n_targets++] = (uint32_t)target;
+	}
+	return true;
+}
+
+/* At most `n_invocations` edges: each is there for one that takes it. */
+static bool decode_flow(const LodeFrameStreams *streams, uint32_t n_invocations,
+	LodeBlockFlow *flow, GError **error)
+{
+	LodeByteCursor degrees = lode_frame_streams_read(streams, LODE_STREAM_SEQUENCE_DEGREE);
+	LodeByteCursor edges = lode_frame_streams_read(streams, LODE_STREAM_SEQUENCE_EDGE);
+	uint32_t n_blocks = flow->layout->n_blocks;
+	g_autofree bool *is_used = g_new0(bool, n_blocks + 1U);
+
+	if (!decode_used(streams, n_blocks, is_used, error))
+		return false;
+	/* An edge takes a byte at least. */
+	flow->targets = g_new(uint32_t, MIN(lode_byte_cursor_left(&edges), n_invocations) + 1);
+	for (uint32_t i = 0; i < n_blocks; i++) {
+		uint64_t degree = is_used[i] ? lode_varint_read(&degrees) : 0;
+
+		if (degree / 2 > lode_byte_cursor_left(&edges) ||
+			degree / 2 > n_invocations - flow->n_targets)
+			return lode_frame_streams_damaged(streams, LODE_STREAM_SEQUENCE_DEGREE,
+				&degrees, "more edges than there are", error);
+		flow->nodes[i].is_guessed = degree & 1;
+		flow->nodes[i].first_edge = flow->n_targets;
+		flow->nodes[i].n_edges = (uint32_t)(degree / 2);
+		if (!decode_targets(streams, flow, i, &edges, error))
+			return false;
+	}
+	return lode_frame_streams_end(streams, LODE_STREAM_SEQUENCE_DEGREE, &degrees, error) &&
+	       lode_frame_streams_end(streams, LODE_STREAM_SEQUENCE_EDGE, &edges, error);
+}
+
+static uint32_t next_symbol(SequenceReader *self)
+{
+	uint64_t excess;
+	uint8_t symbol;
+
+	if (self->has_runs) {
+		if (self->zeros > 0) {
+			self->zeros--;
+			return 0;
+		}
+		symbol = lode_byte_cursor_u8(&self->choice);
+		self->zeros = lode_varint_read(&self->run);
+	} else {
+		symbol = lode_byte_cursor_u8(&self->choice);
+	}
+	if (G_LIKELY(symbol < FAR_SYMBOL))
+		return symbol;
+	excess = lode_varint_read(&self->far);
+	return (uint32_t)MIN(excess, INT32_MAX) + FAR_SYMBOL;
+}
+
+/* UINT32_MAX: there is none. */
+static uint32_t next_block(SequenceReader *self, LodeThreadFlow *thread)
+{
+	const LodeFlowNode *node;
+	uint32_t symbol;
+
+	if (thread->last_block == UINT32_MAX) {
+		uint64_t block = lode_varint_read(&self->far);
+
+		return block < self->flow->layout->n_blocks ? (uint32_t)block : UINT32_MAX;
+	}
+	node = &self->flow->nodes[thread->last_block];
+	if (node->n_edges == 1 && !node->is_guessed)
+		return self->flow->targets[node->first_edge];
+	symbol = next_symbol(self);
+	if (node->is_guessed && symbol-- == 0)
+		return lode_block_flow_guess(self->flow, thread);
+	return symbol < node->n_edges ? self->flow->targets[node->first_edge + symbol] : UINT32_MAX;
+}
+
+static bool decode_run(SequenceReader *self, const LodeThreadRun *run, GError **error)
+{
+	LodeThreadFlow *thread = lode_block_flow_thread(self->flow, run->thread);
+
+	for (size_t i = run->first; i < run->end; i++) {
+		uint32_t block = next_block(self, thread);
+
+		if (G_UNLIKELY(block == UINT32_MAX))
+			return lode_frame_streams_damaged(self->streams,
+				LODE_STREAM_SEQUENCE_CHOICE, &self->choice, "no such block", error);
+		self->frame->blocks[i] = block;
+		if (G_UNLIKELY(thread->last_block == UINT32_MAX))
+			thread->last_block = block;
+		else
+			lode_block_flow_advance(self->flow, thread, block);
+	}
+	return true;
+}
+
+static bool begin_choices(SequenceReader *self, GError **error)
+{
+	uint8_t form;
+
+	self->choice = lode_frame_streams_read(self->streams, LODE_STREAM_SEQUENCE_CHOICE);
+	self->run = lode_frame_streams_read(self->streams, LODE_STREAM_SEQUENCE_RUN);
+	self->far = lode_frame_streams_read(self->streams, LODE_STREAM_SEQUENCE_FAR);
+	form = lode_byte_cursor_u8(&self->choice);
+	if (form > FORM_RUNS)
+		return lode_frame_streams_damaged(self->streams, LODE_STREAM_SEQUENCE_CHOICE,
+			&self->choice, "an unknown form", error);
+	self->has_runs = form == FORM_RUNS;
+	self->zeros = self->has_runs ? lode_varint_read(&self->run) : 0;
+	return true;
+}
+
+bool lode_block_sequence_decode(const LodeFrameStreams *streams, const LodeFrameHead *head,
+	const LodeFrameLayout *layout, LodeTraceFrame *frame, GError **error)
+{
+	g_auto(LodeBlockFlow) flow = {0};
+	SequenceReader reader = {.streams = streams, .frame = frame, .flow = &flow};
+	LodeThreadRun run;
+
+	if (!decode_switches(streams, head, frame, error))
+		return false;
+	frame->n_invocations = head->n_invocations;
+	lode_block_flow_init(&flow, layout);
+	if (!decode_flow(streams, head->n_invocations, &flow, error) ||
+		!begin_choices(&reader, error))
+		return false;
+	for (size_t k = 0; lode_thread_run_at(frame, k, &run); k++) {
+		if (!decode_run(&reader, &run, error))
+			return false;
+	}
+	if (reader.zeros > 0)
+		return lode_frame_streams_damaged(streams, LODE_STREAM_SEQUENCE_RUN, &reader.run,
+			"more than the frame has", error);
+	return lode_frame_streams_end(
+		       streams, LODE_STREAM_SEQUENCE_CHOICE, &reader.choice, error) &&
+	       lode_frame_streams_end(streams, LODE_STREAM_SEQUENCE_RUN, &reader.run, error) &&
+	       lode_frame_streams_end(streams, LODE_STREAM_SEQUENCE_FAR, &reader.far, error);
 }

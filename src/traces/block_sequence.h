@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The invocations of a frame as streams: which blocks there are, which follow which, and at each
- * block that more than one follows, which of them it was.
+ * block that more than one follows, which of them it was. Private to traces/.
  */
 #pragma once
 

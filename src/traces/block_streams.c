@@ -3,20 +3,114 @@
 #include "traces/block_streams.h"
 
 #include "base/error.h"
-#include "traces/known_instructions.h"
+#include "base/hash.h"
+#include "traces/block_dictionary.h"
 
 #include <string.h>
+
+/* --- what the blocks of the frame told so far of the instruction at an address --- */
+
+typedef struct {
+	uint64_t address;
+	const LodeTraceSlot *slots; /* borrowed */
+	uint32_t size;
+	uint8_t n_slots;
+	bool ends; /* some block */
+	bool is_used;
+} KnownInstruction;
+
+typedef struct {
+	KnownInstruction *table; /* owned */
+	uint32_t mask, n;
+} KnownInstructions;
+
+enum { FIRST_SIZE = 1 << 10 };
+
+static void known_instructions_init(KnownInstructions *self)
+{
+	self->table = g_new0(KnownInstruction, FIRST_SIZE);
+	self->mask = FIRST_SIZE - 1;
+	self->n = 0;
+}
+
+static void known_instructions_clear(KnownInstructions *self)
+{
+	g_free(self->table);
+	*self = (KnownInstructions){0};
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KnownInstructions, known_instructions_clear)
+
+/* Where an address is, or would be. */
+static KnownInstruction *place_of(const KnownInstructions *self, uint64_t address)
+{
+	uint32_t at = (uint32_t)lode_hash_slot(address, 32) & self->mask;
+
+	while (self->table[at].is_used && self->table[at].address != address)
+		at = (at + 1) & self->mask;
+	return &self->table[at];
+}
+
+/* NULL: not known. Valid until the next block is added. */
+static const KnownInstruction *known_instructions_find(
+	const KnownInstructions *self, uint64_t address)
+{
+	const KnownInstruction *place = place_of(self, address);
+
+	return place->is_used ? place : NULL;
+}
+
+static void grow(KnownInstructions *self)
+{
+	KnownInstruction *old = self->table;
+	uint32_t size = self->mask + 1;
+
+	self->table = g_new0(KnownInstruction, (size_t)size * 2);
+	self->mask = size * 2 - 1;
+	for (uint32_t i = 0; i < size; i++) {
+		if (old[i].is_used)
+			*place_of(self, old[i].address) = old[i];
+	}
+	g_free(old);
+}
+
+/* Of a block that stays as it is; what a later one says replaces it. */
+static void known_instructions_add(KnownInstructions *self, const LodeTraceBlock *block)
+{
+	uint64_t address = block->address;
+	unsigned slot = 0;
+
+	for (unsigned i = 0; i < block->n_instructions; i++) {
+		KnownInstruction *place = place_of(self, address);
+		unsigned first = slot;
+
+		while (slot < block->n_slots && block->slots[slot].instruction == i)
+			slot++;
+		self->n += !place->is_used;
+		*place = (KnownInstruction){.address = address,
+			.slots = block->slots == NULL ? NULL : block->slots + first,
+			.size = block->instruction_sizes[i],
+			.n_slots = (uint8_t)(slot - first),
+			.ends = (place->is_used && place->ends) || i + 1U == block->n_instructions,
+			.is_used = true};
+		address += block->instruction_sizes[i];
+		if (self->n * 2 > self->mask)
+			grow(self);
+	}
+}
+
+/* --- blocks --- */
 
 /* Of an instruction's accesses: none, one of a kind, or more than one, whose kinds follow. */
 enum { NO_ACCESS, SEVERAL_ACCESSES = LODE_N_REFERENCE_KINDS };
 
 /* The number of instructions until one that ended a block before; 0: not all of them are known. */
-static unsigned expected_length(const LodeKnownInstructions *known, uint64_t address)
+static unsigned expected_length(const KnownInstructions *known, uint64_t address)
 {
-	const LodeKnownInstruction *instruction;
+	const KnownInstruction *instruction;
 
 	for (unsigned n = 1; n <= LODE_BLOCK_MAX_INSTRUCTIONS; n++) {
-		instruction = lode_known_instructions_find(known, address);
+		instruction = known_instructions_find(known, address);
 		if (instruction == NULL)
 			return 0;
 		if (instruction->ends)
@@ -41,8 +135,8 @@ static void append_accesses(LodeFrameStreams *out, const LodeTraceSlot *slots, u
 	}
 }
 
-static bool is_same(const LodeKnownInstruction *known, uint32_t size, const LodeTraceSlot *slots,
-	unsigned n_slots)
+static bool is_same(
+	const KnownInstruction *known, uint32_t size, const LodeTraceSlot *slots, unsigned n_slots)
 {
 	if (known->size != size || known->n_slots != n_slots)
 		return false;
@@ -54,14 +148,14 @@ static bool is_same(const LodeKnownInstruction *known, uint32_t size, const Lode
 }
 
 static void encode_instructions(
-	const LodeTraceBlock *block, const LodeKnownInstructions *known, LodeFrameStreams *out)
+	const LodeTraceBlock *block, const KnownInstructions *known, LodeFrameStreams *out)
 {
 	uint64_t address = block->address;
 	unsigned first = 0, end = 0;
 
 	for (unsigned i = 0; i < block->n_instructions; i++, first = end) {
 		uint32_t size = block->instruction_sizes[i];
-		const LodeKnownInstruction *before = lode_known_instructions_find(known, address);
+		const KnownInstruction *before = known_instructions_find(known, address);
 		bool is_known;
 
 		while (end < block->n_slots && block->slots[end].instruction == i)
@@ -80,10 +174,10 @@ static void encode_instructions(
 
 void lode_block_streams_encode(const LodeTraceFrame *frame, LodeFrameStreams *out)
 {
-	g_auto(LodeKnownInstructions) known = {0};
+	g_auto(KnownInstructions) known = {0};
 	uint64_t end = 0;
 
-	lode_known_instructions_init(&known);
+	known_instructions_init(&known);
 	for (uint32_t id = frame->first_new_block; id < frame->n_blocks; id++) {
 		const LodeTraceBlock *block = lode_block_dictionary_at(frame->dictionary, id);
 		unsigned n = block->n_instructions, expected = 0;
@@ -96,7 +190,7 @@ void lode_block_streams_encode(const LodeTraceFrame *frame, LodeFrameStreams *ou
 		if (n == 0)
 			append_accesses(out, block->slots, block->n_slots);
 		encode_instructions(block, &known, out);
-		lode_known_instructions_add(&known, block);
+		known_instructions_add(&known, block);
 		end = block->address + block->n_bytes;
 	}
 }
@@ -104,7 +198,7 @@ void lode_block_streams_encode(const LodeTraceFrame *frame, LodeFrameStreams *ou
 /* Blocks being read, and the one that is put together. */
 typedef struct {
 	LodeByteCursor at[LODE_STREAM_BLOCK_ACCESS_SIZE + 1]; /* by stream */
-	LodeKnownInstructions known;
+	KnownInstructions known;
 	uint32_t sizes[LODE_BLOCK_MAX_INSTRUCTIONS];
 	LodeTraceSlot slots[LODE_BLOCK_MAX_SLOTS];
 	LodeTraceBlock block; /* its arrays are the two above */
@@ -149,7 +243,7 @@ static bool read_accesses(BlockReader *self, unsigned instruction)
 
 static bool read_instruction(BlockReader *self, unsigned i, uint64_t address)
 {
-	const LodeKnownInstruction *known = lode_known_instructions_find(&self->known, address);
+	const KnownInstruction *known = known_instructions_find(&self->known, address);
 	uint64_t size;
 
 	if (known == NULL || lode_varint_read(&self->at[LODE_STREAM_BLOCK_KNOWN]) == 0) {
@@ -194,14 +288,14 @@ static void block_reader_init(BlockReader *self, const LodeFrameStreams *streams
 	memset(self, 0, sizeof(*self));
 	for (unsigned i = 0; i < G_N_ELEMENTS(self->at); i++)
 		self->at[i] = lode_frame_streams_read(streams, i);
-	lode_known_instructions_init(&self->known);
+	known_instructions_init(&self->known);
 	self->block.instruction_sizes = self->sizes;
 	self->block.slots = self->slots;
 }
 
 static void block_reader_clear(BlockReader *self)
 {
-	lode_known_instructions_clear(&self->known);
+	known_instructions_clear(&self->known);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BlockReader, block_reader_clear)
 
@@ -239,8 +333,7 @@ bool lode_block_streams_decode(const LodeFrameStreams *streams, const LodeFrameH
 			!lode_block_dictionary_has_room(dictionary, &reader.block) ||
 			lode_block_dictionary_find_or_add(dictionary, &reader.block) != id)
 			return damaged_block(streams, &reader, id, error);
-		lode_known_instructions_add(
-			&reader.known, lode_block_dictionary_at(dictionary, id));
+		known_instructions_add(&reader.known, lode_block_dictionary_at(dictionary, id));
 	}
 	for (unsigned i = 0; i < G_N_ELEMENTS(reader.at); i++) {
 		if (!lode_frame_streams_end(streams, i, &reader.at[i], error))

@@ -6,6 +6,8 @@
  *   frame        0   1   2   3   4   5
  *   dictionary   0   0   0   1   1   1
  *                            ╰───┴── read to decode frame 5
+ *
+ * Private to traces/.
  */
 #pragma once
 

@@ -5,6 +5,7 @@
  *   block 17   400510…400523   3 slots from 41 on   invoked 1500 times
  *
  * Slots are numbered through all blocks that the frame invokes, by block and position.
+ * Private to traces/.
  */
 #pragma once
 

@@ -6,6 +6,7 @@
  *           streams    any order, any threads    head
  *
  * No step knows of threads or of the file; what comes out depends on the frame and the level only.
+ * Private to traces/.
  */
 #pragma once
 

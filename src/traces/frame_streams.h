@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which streams a coded frame has, in the order of the file; the parts of the codec share it. */
+/*
+ * Which streams a coded frame has, in the order of the file; the parts of the codec share it.
+ * Private to traces/.
+ */
 #pragma once
 
 #include "traces/frame_codec.h"

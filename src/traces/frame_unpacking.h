@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One frame on its way out of the file; the other side of frame_packing.h. */
+/* One frame on its way out of the file; the other side of frame_packing.h. Private to traces/. */
 #pragma once
 
 #include "traces/rps_file.h"

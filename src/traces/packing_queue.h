@@ -7,6 +7,7 @@
  *           the caller blocks while too many bytes wait or are encoded
  *
  * Bounded in memory by what frames, streams and compressors take, not by their number.
+ * Private to traces/.
  */
 #pragma once
 

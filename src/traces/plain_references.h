@@ -11,6 +11,7 @@
  *
  * Narrow is the usual raw form, so that a frame is never much larger than that form compressed; it
  * needs 256 codes to be enough. Words are packed and unpacked a chunk at a time.
+ * Private to traces/.
  */
 #pragma once
 

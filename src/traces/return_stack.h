@@ -5,7 +5,7 @@
  *   call ──▶ callee … return ──▶ the block behind the call
  *
  * For each thread a ring of the blocks that called and were not returned to; what is pushed out of
- * it is only guessed no more.
+ * it is only guessed no more. Private to traces/.
  */
 #pragma once
 

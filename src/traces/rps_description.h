@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The body of a description section ⇄ what names a trace. */
+/* The body of a description section ⇄ what names a trace. Private to traces/. */
 #pragma once
 
 #include "traces/trace_description.h"

@@ -2,7 +2,7 @@
 /*
  * An .rps file that is open: where its frames stand, by the index, or where that is not there or
  * damaged, by going through the sections from the front. Reads through one descriptor at given
- * offsets, so that several threads may use it.
+ * offsets, so that several threads may use it. Private to traces/.
  */
 #pragma once
 

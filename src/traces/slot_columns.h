@@ -6,26 +6,13 @@
  *   column of a slot:   symbols   0 0 0 2 0 243 0 …     one for each invocation
  *                       extra     …         a b c       bytes of those that need more
  *                       table     −4096, 73728          differences that came more than once: 0, 1
+ *
+ * Private to traces/.
  */
 #pragma once
 
 #include "traces/frame_streams.h"
 #include "traces/slot_predictor.h"
-
-enum {
-	LODE_COLUMN_EXTRA = 0xf0, /* a symbol: + the number of extra bytes, 1 … 8 */
-	LODE_COLUMN_MAX_EXTRA = LODE_COLUMN_EXTRA + 8,
-	LODE_COLUMN_MAX_TABLE = 200, /* differences of a table */
-};
-
-/* What stands of a slot in the stream of classes: its class, and these. */
-enum {
-	LODE_COLUMN_CLASS_MASK = 0x0f,
-	LODE_COLUMN_IS_STACK = 0x10,
-	LODE_COLUMN_HAS_TABLE = 0x20,
-	LODE_COLUMN_IS_ABSOLUTE = 0x40,
-	LODE_COLUMN_IS_HISTORY = 0x80,
-};
 
 void lode_slot_columns_encode(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
 	const LodeFrameLayout *layout, LodeFrameStreams *out);

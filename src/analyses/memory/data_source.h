@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the processor said of an access, in words: perf_event_open(2)'s PERF_SAMPLE_DATA_SRC. */
+/*
+ * What the processor said of an access, in words: perf_event_open(2)'s PERF_SAMPLE_DATA_SRC.
+ * Private to analyses/memory/.
+ */
 #pragma once
 
 #include <stdint.h>

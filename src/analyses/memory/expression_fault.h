@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Says what is wrong with an expression, and where. */
+/* Says what is wrong with an expression, and where. Private to analyses/memory/. */
 #pragma once
 
 #include <glib.h>

@@ -5,6 +5,8 @@
  *   weight > 2 && function =~ "^p"        AND ─┬─ GREATER ─┬─ ATTRIBUTE weight
  *                                              │           └─ CONSTANT 2
  *                                              └─ MATCH ^p ─── ATTRIBUTE function
+ *
+ * Private to analyses/memory/.
  */
 #pragma once
 
