@@ -16,9 +16,10 @@ const GOptionEntry lode_memory_pivot_options[] = {
 		"group the samples by an attribute (type, function, line, page...), a "
 		"--define, or any expression",
 		"EXPRESSION"},
-	{"by2", 0, 0, G_OPTION_ARG_STRING, &given.by[1], "group each group by this", "EXPRESSION"},
-	{"by3", 0, 0, G_OPTION_ARG_STRING, &given.by[2], "and again", "EXPRESSION"},
-	{"by4", 0, 0, G_OPTION_ARG_STRING, &given.by[3], "and again", "EXPRESSION"},
+	{"by2", 0, 0, G_OPTION_ARG_STRING, &given.by[1], "then group each group by this",
+		"EXPRESSION"},
+	{"by3", 0, 0, G_OPTION_ARG_STRING, &given.by[2], "a third level of groups", "EXPRESSION"},
+	{"by4", 0, 0, G_OPTION_ARG_STRING, &given.by[3], "a fourth level of groups", "EXPRESSION"},
 	G_OPTION_ENTRY_NULL,
 };
 

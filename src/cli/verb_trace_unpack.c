@@ -114,7 +114,7 @@ static int run(char **arguments, GError **error)
 const LodeVerb lode_verb_trace_unpack = {
 	.name = "trace unpack",
 	.arguments = "TRACE.rps",
-	.summary = "write a packed address trace in another tool's form",
+	.summary = "write a packed address trace in the form of another tool",
 	.description =
 		"The forms are those that 'lode trace pack' reads. lackey and csv can "
 		"represent everything; for the other forms, lode reports what was left out.\n"
