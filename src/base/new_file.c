@@ -2,6 +2,7 @@
 #include "base/new_file.h"
 
 #include "base/error.h"
+#include "base/temporary_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -98,6 +99,7 @@ static bool make_temporary(LodeNewFile *self, mode_t mode, GError **error)
 	self->descriptor = open(self->temporary_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (self->descriptor < 0)
 		return fail(error, "cannot write");
+	lode_temporary_path_add(self->temporary_path);
 	/* Some network file systems have no locks; then the process id alone has to do. */
 	if (flock(self->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
 		return fail(error, "cannot lock the temporary file");
@@ -146,6 +148,7 @@ bool lode_new_file_commit(LodeNewFile *self, GError **error)
 		return fail(error, "cannot sync");
 	if (rename(self->temporary_path, self->path) != 0)
 		return fail(error, "cannot rename the finished file");
+	lode_temporary_path_forget(self->temporary_path);
 	close(self->descriptor);
 	self->descriptor = -1;
 	return sync_folder(self->path, error);
@@ -157,6 +160,7 @@ void lode_new_file_close(LodeNewFile *self)
 		return;
 	if (self->descriptor >= 0) {
 		unlink(self->temporary_path);
+		lode_temporary_path_forget(self->temporary_path);
 		close(self->descriptor);
 	}
 	g_free(self->path);

@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 
 #include "base/quiet_thread.h"
+#include "base/temporary_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,21 +15,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* timeout(1) sends its signal to us and to our process group: that is one wish, not two. */
+/* timeout(1) sends its signal to us and to our process group: that is one request, not two. */
 enum { ECHO_US = G_USEC_PER_SEC / 4 };
 
 static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-/* These are meant for a program that we run, and must not end us when they come behind its end. */
+/* These are meant for a program that we run, and must not end us when they come after its end. */
 static const int foreign_signals[] = {SIGUSR1, SIGUSR2};
 
 static GCancellable *cancellable;
 static int pipe_ends[2];
 static int first_signal;
 static gint64 first_time_us; /* the watcher's alone */
-static GMutex last_act_mutex;
-static void (*last_act)(void *data);
-static void *last_act_data;
 
 static void on_signal(int signal)
 {
@@ -70,9 +68,7 @@ static void *watch(void *data)
 		}
 		if (g_get_monotonic_time() - first_time_us < ECHO_US)
 			continue;
-		g_mutex_lock(&last_act_mutex);
-		if (last_act != NULL)
-			last_act(last_act_data);
+		lode_temporary_paths_remove();
 		lode_interrupt_die(byte);
 	}
 	return NULL;
@@ -118,12 +114,4 @@ GCancellable *lode_interrupt_cancellable(void)
 int lode_interrupt_signal(void)
 {
 	return g_atomic_int_get(&first_signal);
-}
-
-void lode_interrupt_set_last_act(void (*act)(void *data), void *data)
-{
-	g_mutex_lock(&last_act_mutex);
-	last_act = act;
-	last_act_data = data;
-	g_mutex_unlock(&last_act_mutex);
 }

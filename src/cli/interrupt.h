@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ctrl-C and its like: the first one asks the work to stop, the second one ends the program at
- * once. SIGINT, SIGTERM, SIGHUP and SIGQUIT alike, unless they were ignored when we started.
+ * once, without its temporary files (base/temporary_path.h). SIGINT, SIGTERM, SIGHUP and SIGQUIT
+ * alike, unless they were ignored when we started.
  */
 #pragma once
 
@@ -12,12 +13,6 @@ GCancellable *lode_interrupt_cancellable(void);
 
 /* The signal that came, or 0. */
 int lode_interrupt_signal(void);
-
-/*
- * What is still to be done when a second signal ends us, from another thread: removing temporary
- * files. NULL: nothing any more.
- */
-void lode_interrupt_set_last_act(void (*act)(void *data), void *data);
 
 /* Ends the program by the signal, as if it had never been caught, so that our caller sees it. */
 _Noreturn void lode_interrupt_die(int signal);

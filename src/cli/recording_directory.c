@@ -1,28 +1,94 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * $TMPDIR/lode-run-PID-XXXXXX is locked as long as its process lives, so that one that a killed
+ * process has left can be told from one in use, by the next run, which removes it.
+ */
 #include "cli/recording_directory.h"
 
 #include "base/error.h"
+#include "base/temporary_path.h"
 #include "cli/interrupt.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <glib/gstdio.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-/* Flat: recording makes no directories. Also runs in the interrupt's thread. */
-static void remove_all(void *data)
+#define PREFIX "lode-run-"
+
+enum { FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+
+/* Takes the descriptor. Flat: recording makes no directories. */
+static void empty(int descriptor)
 {
-	const char *path = data, *name;
-	g_autoptr(GDir) listing = g_dir_open(path, 0, NULL);
+	DIR *listing = fdopendir(descriptor);
 
-	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL) {
-		g_autofree char *file = g_build_filename(path, name, NULL);
-		g_unlink(file);
+	if (listing == NULL) {
+		close(descriptor);
+		return;
 	}
-	g_rmdir(path);
+	for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
+		unlinkat(descriptor, entry->d_name, 0);
+	closedir(listing);
+}
+
+/* The process id in the name: 0 where it is not a name of ours. */
+static pid_t maker_of(const char *name)
+{
+	char *end;
+
+	if (!g_str_has_prefix(name, PREFIX) || !g_ascii_isdigit(name[strlen(PREFIX)]))
+		return 0;
+	guint64 pid = g_ascii_strtoull(name + strlen(PREFIX), &end, 10);
+	return *end == '-' && pid <= G_MAXINT ? (pid_t)pid : 0;
+}
+
+/*
+ * Both its process and its lock must be gone: in another container the id may be anybody's, and a
+ * directory is not locked yet when it was just made. In a shared /tmp anybody may make a directory
+ * or a link of that name, so it must be ours, and is opened without following.
+ */
+static void remove_if_stale(int parent, const char *name)
+{
+	pid_t maker = maker_of(name);
+	struct stat status;
+
+	if (maker == 0 || kill(maker, 0) == 0 || errno != ESRCH)
+		return;
+	int descriptor = openat(parent, name, FLAGS);
+	if (descriptor < 0)
+		return;
+	if (fstat(descriptor, &status) != 0 || status.st_uid != geteuid() ||
+		flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+		close(descriptor);
+		return;
+	}
+	empty(descriptor);
+	unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+static void remove_stale(const char *parent_path)
+{
+	int parent = open(parent_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	g_autoptr(GDir) listing = parent >= 0 ? g_dir_open(parent_path, 0, NULL) : NULL;
+	const char *name;
+
+	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL)
+		remove_if_stale(parent, name);
+	if (parent >= 0)
+		close(parent);
 }
 
 static bool make_temporary(LodeRecordingDirectory *self, GError **error)
 {
-	self->path = g_build_filename(g_get_tmp_dir(), "lode-run-XXXXXX", NULL);
+	g_autofree char *name = g_strdup_printf(PREFIX "%d-XXXXXX", (int)getpid());
+
+	remove_stale(g_get_tmp_dir());
+	self->path = g_build_filename(g_get_tmp_dir(), name, NULL);
 	/* Handlers first, so that nothing can end us between making and removing. */
 	lode_interrupt_cancellable();
 	if (g_mkdtemp(self->path) == NULL) {
@@ -31,7 +97,11 @@ static bool make_temporary(LodeRecordingDirectory *self, GError **error)
 			g_get_tmp_dir(), g_strerror(errno));
 		return false;
 	}
-	lode_interrupt_set_last_act(remove_all, self->path);
+	lode_temporary_path_add(self->path);
+	self->lock = open(self->path, FLAGS);
+	/* Where there are no locks, the process id alone has to do. */
+	if (self->lock >= 0)
+		flock(self->lock, LOCK_EX | LOCK_NB);
 	return true;
 }
 
@@ -74,8 +144,9 @@ static bool make_kept(LodeRecordingDirectory *self, const char *path, GError **e
 LodeRecordingDirectory *lode_recording_directory_open(const char *kept, GError **error)
 {
 	LodeRecordingDirectory *self = g_new0(LodeRecordingDirectory, 1);
-	bool is_made = kept != NULL ? make_kept(self, kept, error) : make_temporary(self, error);
 
+	self->lock = -1;
+	bool is_made = kept != NULL ? make_kept(self, kept, error) : make_temporary(self, error);
 	if (is_made)
 		return self;
 	g_free(self->path);
@@ -83,13 +154,42 @@ LodeRecordingDirectory *lode_recording_directory_open(const char *kept, GError *
 	return NULL;
 }
 
+void lode_recording_directory_explain(const LodeRecordingDirectory *self, GError **error)
+{
+	static const struct {
+		int code;
+		const char *advice;
+	} causes[] = {
+		{ENOSPC, "set TMPDIR to a directory with more room, or give one by "
+			 "--keep-recording"},
+		{EDQUOT, "set TMPDIR to a directory with more room, or give one by "
+			 "--keep-recording"},
+		{EFBIG, "raise the limit of files (ulimit -f)"},
+	};
+	bool names_file = !self->is_kept && strstr((*error)->message, self->path) != NULL;
+
+	for (size_t i = 0; names_file && i < G_N_ELEMENTS(causes); i++) {
+		const char *reason = g_strerror(causes[i].code);
+		if (!g_str_has_suffix((*error)->message, reason))
+			continue;
+		char *message = g_strdup_printf(
+			"the recording cannot be written in '%s' (TMPDIR): %s; %s", g_get_tmp_dir(),
+			reason, causes[i].advice);
+		g_free((*error)->message);
+		(*error)->message = message;
+		return;
+	}
+}
+
 void lode_recording_directory_close(LodeRecordingDirectory *self)
 {
 	if (self == NULL)
 		return;
 	if (!self->is_kept) {
-		remove_all(self->path);
-		lode_interrupt_set_last_act(NULL, NULL);
+		if (self->lock >= 0)
+			empty(self->lock);
+		rmdir(self->path);
+		lode_temporary_path_forget(self->path);
 	}
 	g_free(self->path);
 	g_free(self);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a recording's files lie while they are made: in a directory that goes when we go. */
+/* Private to cli: where a recording's files are while they are made; removed when we end. */
 #pragma once
 
 #include <glib.h>
@@ -7,13 +7,21 @@
 
 typedef struct {
 	char *path;
+	int lock; /* the directory's descriptor, locked; −1: none */
 	bool is_kept;
 } LodeRecordingDirectory;
 
 /*
  * `kept` NULL: a new directory in $TMPDIR, which close() removes with what is in it, and so does a
- * second Ctrl-C. Else that one, made if need be, which stays; it must hold no recording yet.
+ * second Ctrl-C; those that killed processes of this user left there are removed. Else that one,
+ * made if need be, which stays; it must hold no recording yet.
  */
 LodeRecordingDirectory *lode_recording_directory_open(const char *kept, GError **error);
 void lode_recording_directory_close(LodeRecordingDirectory *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeRecordingDirectory, lode_recording_directory_close)
+
+/*
+ * A failure to write a file of a directory that is removed: says instead of the file's name where
+ * there is no room, and which option helps. Other errors stay as they are.
+ */
+void lode_recording_directory_explain(const LodeRecordingDirectory *self, GError **error);

@@ -34,13 +34,16 @@ static void fill_closed(void)
 
 void lode_standard_streams_open(void)
 {
+	/* Writing fails then, which says where: a closed pipe, a file above RLIMIT_FSIZE. */
+	static const int signals[] = {SIGPIPE, SIGXFSZ};
 	const struct sigaction action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
 	struct sigaction old;
 
 	fill_closed();
 	/* A handler, not SIG_IGN: that would be inherited by a program that we start. */
-	if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-		sigaction(SIGPIPE, &action, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			sigaction(signals[i], &action, NULL);
 }
 
 /* What stdio's error flag does not tell: which error. The pipe still knows. */

@@ -2,6 +2,7 @@
 #include "record/perf_writer.h"
 
 #include "base/error.h"
+#include "base/temporary_path.h"
 #include "record/perf_event_choice.h"
 
 #include <errno.h>
@@ -83,6 +84,7 @@ LodePerfWriter *lode_perf_writer_open(const char *path, GError **error)
 		fail(self, error);
 		return NULL;
 	}
+	lode_temporary_path_add(self->temporary);
 	return g_steal_pointer(&self);
 }
 
@@ -95,6 +97,7 @@ void lode_perf_writer_close(LodePerfWriter *self)
 		if (!self->is_published)
 			unlink(self->temporary);
 	}
+	lode_temporary_path_forget(self->temporary);
 	g_free(self->path);
 	g_free(self->temporary);
 	g_free(self);
@@ -126,6 +129,7 @@ static bool move_in_place(LodePerfWriter *self, GError **error)
 		return fail(self, error);
 	if (rename(self->temporary, self->path) != 0)
 		return fail(self, error);
+	lode_temporary_path_forget(self->temporary);
 	self->is_published = true;
 	return true;
 }

@@ -2,6 +2,7 @@
 #include "record/placement_run.h"
 
 #include "base/error.h"
+#include "base/temporary_path.h"
 #include "record/child.h"
 #include "record/placement_orders_writer.h"
 #include "record/preloaded_library.h"
@@ -36,6 +37,7 @@ static void close_orders(OrdersFile *self)
 		munmap(self->mapped, self->size);
 	if (self->path != NULL)
 		g_unlink(self->path);
+	lode_temporary_path_forget(self->path);
 	g_free(self->path);
 }
 
@@ -45,6 +47,7 @@ static bool open_orders(OrdersFile *self, const GByteArray *bytes, GError **erro
 
 	if (file < 0)
 		return false;
+	lode_temporary_path_add(self->path);
 	self->size = bytes->len;
 	void *place = MAP_FAILED;
 	errno = ENOSPC;

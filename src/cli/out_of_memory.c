@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Libraries give up in three ways. GLib's g_malloc() and g_thread_new() log an error; but where
+ * there is no memory even for its text, logging calls itself until the stack is full. The slices
+ * that GLib's lists and tables are made of abort. Others use a null pointer. Nothing here may
+ * allocate.
+ */
+#include "cli/out_of_memory.h"
+
+#include "base/quiet_thread.h"
+#include "base/temporary_path.h"
+#include "cli/verb.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ADVICE "end other programs, raise the limit (ulimit -v), or use fewer threads (--threads 1)"
+
+/* Who cannot map so much has no memory left, whatever the fault is that comes of it. */
+enum { PROBE_BYTES = 16 << 20 };
+
+_Noreturn static void give_up(const char *what)
+{
+	char line[512];
+
+	lode_temporary_paths_remove();
+	/* A progress bar may stand in the line that the cursor is in. */
+	snprintf(line, sizeof(line), "%slode: out of memory%s%s; " ADVICE "\n",
+		isatty(STDERR_FILENO) ? "\n" : "", what != NULL ? ": " : "",
+		what != NULL ? what : "");
+	ssize_t written = write(STDERR_FILENO, line, strlen(line));
+	(void)written;
+	_exit(LODE_EXIT_FAILED);
+}
+
+/* Of "../glib/gmem.c:136: failed to allocate 64 bytes" what a user can read; NULL: another error.
+ */
+static const char *without_place(const char *message)
+{
+	static const char *const starts[] = {
+		"failed to allocate", "overflow allocating", "creating thread"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(starts); i++) {
+		const char *start = strstr(message, starts[i]);
+		if (start != NULL)
+			return start;
+	}
+	return NULL;
+}
+
+static void on_message(
+	const char *domain, GLogLevelFlags level, const char *message, void *user_data)
+{
+	const char *what = message != NULL ? without_place(message) : NULL;
+
+	if ((level & G_LOG_LEVEL_ERROR) != 0 && what != NULL)
+		give_up(what);
+	g_log_default_handler(domain, level, message, user_data);
+}
+
+static void on_fault(int signal_number)
+{
+	/* GLib's slices leave it so, a failed assertion does not. */
+	bool is_out_of_memory = signal_number == SIGABRT && errno == ENOMEM;
+	void *probe = mmap(
+		NULL, PROBE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (probe == MAP_FAILED || is_out_of_memory)
+		give_up(NULL);
+	munmap(probe, PROBE_BYTES);
+	/* Where it came from is executed again, and ends us as it would have. */
+	signal(signal_number, SIG_DFL);
+}
+
+void lode_out_of_memory_catch(void)
+{
+	static const int faults[] = {SIGABRT, SIGSEGV};
+	const struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK};
+	struct sigaction old;
+
+	g_log_set_handler("GLib", G_LOG_LEVEL_MASK | G_LOG_FLAG_FATAL | G_LOG_FLAG_RECURSION,
+		on_message, NULL);
+	lode_thread_use_handler_stack();
+	/* A sanitizer has handlers of its own, which say more. */
+	for (size_t i = 0; i < G_N_ELEMENTS(faults); i++)
+		if (sigaction(faults[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			sigaction(faults[i], &action, NULL);
+}
