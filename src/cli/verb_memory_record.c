@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* lode memory record: runs a program and writes a profile of the data that it accesses. */
 #include "base/error.h"
-#include "base/new_file.h"
 #include "base/number_format.h"
 #include "cli/command_text.h"
 #include "cli/interrupt.h"
 #include "cli/live_picture.h"
 #include "cli/option_parser.h"
-#include "cli/recording_directory.h"
+#include "cli/recorded_profile.h"
 #include "cli/terminal_progress.h"
-#include "ingest/import.h"
+#include "cli/wrapped_program.h"
 #include "record/memory_recording.h"
-#include "store/profile_store.h"
 #include "views/display_text.h"
 
 #include <stdio.h>
-#include <sys/wait.h>
 
 enum { NS_PER_US = 1000, MAX_TIMER_US = 10 * 1000 * 1000 };
 
@@ -57,12 +54,6 @@ static const GOptionEntry options[] = {
 	G_OPTION_ENTRY_NULL,
 };
 
-static void tell(const char *text, void *user_data)
-{
-	(void)user_data;
-	lode_display_line(stderr, "lode memory record: %s", text);
-}
-
 static bool usage(const char *message, GError **error)
 {
 	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
@@ -103,16 +94,6 @@ static bool read_options(LodeMemoryRecordingOptions *self, GError **error)
 	return read_timer(self, error);
 }
 
-/* Found out before the program has run for an hour. */
-static bool check_output(const char *path, GError **error)
-{
-	g_autoptr(LodeNewFile) trial = lode_new_file_open(path, error);
-
-	if (trial == NULL)
-		g_prefix_error(error, "%s: ", path);
-	return trial != NULL;
-}
-
 /* What is missing of the allocations; shares of samples are for lode info. */
 static void tell_unresolved(const LodeProfile *profile)
 {
@@ -124,27 +105,21 @@ static void tell_unresolved(const LodeProfile *profile)
 	}
 }
 
-static bool import(
-	const LodeMemoryRecording *recorded, const char *program, const char *path, GError **error)
+static bool import(const LodeRecordedProfile *recorded, const LodeRecordedRun *run, GError **error)
 {
 	const LodeImportOptions import_options = {
-		.paths = (const char *const *)recorded->recordings->pdata,
-		.n_paths = recorded->recordings->len,
-		.jit_files = (const char *const *)recorded->jit_files->pdata,
-		.n_jit_files = recorded->jit_files->len,
-		.program = program,
 		.allow_debuginfod = given.allow_debuginfod,
 		.passes_over_damaged_logs = true,
 	};
 	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeProfile) profile = lode_import(&import_options, &screen.progress, error);
-	if (profile == NULL || !lode_profile_store_write(path, profile, &screen.progress, error))
-		return false;
+	g_autoptr(LodeProfile) profile = lode_recorded_profile_import(
+		recorded, run, &import_options, &screen.progress, error);
 	lode_terminal_progress_hide(&screen);
-	tell_unresolved(profile);
-	return true;
+	if (profile != NULL)
+		tell_unresolved(profile);
+	return profile != NULL;
 }
 
 static void tell_end(const LodePerfSampling *sampled, const char *path)
@@ -157,13 +132,6 @@ static void tell_end(const LodePerfSampling *sampled, const char *path)
 		lode_number_format_count((double)sampled->n_samples, samples), sampled->event,
 		lode_number_format_count((double)sampled->n_lost, lost));
 	lode_display_line(stderr, "lode memory record: go on with 'lode memory %s'", shown);
-}
-
-static int exit_status(const LodePerfSampling *sampled)
-{
-	if (WIFSIGNALED(sampled->exit_status))
-		return LODE_EXIT_BY_SIGNAL + WTERMSIG(sampled->exit_status);
-	return WEXITSTATUS(sampled->exit_status);
 }
 
 /* NULL: there is to be none, or there can be none, which is no reason not to record. */
@@ -202,34 +170,6 @@ static LodeMemoryRecording *record_program(LodeMemoryRecordingOptions *recording
 	return recorded;
 }
 
-static int record(
-	LodeMemoryRecordingOptions *recording, char **arguments, const char *path, GError **error)
-{
-	g_autoptr(LodeRecordingDirectory)
-		directory = lode_recording_directory_open(given.keep_recording, error);
-
-	if (directory == NULL)
-		return LODE_EXIT_FAILED;
-	recording->directory = directory->path;
-	g_autoptr(LodeMemoryRecording) recorded = record_program(recording, error);
-	if (recorded == NULL)
-		return LODE_EXIT_FAILED;
-	if (recorded->sampling->stop_signal != 0) {
-		tell("stopped", NULL);
-		return LODE_EXIT_BY_SIGNAL + recorded->sampling->stop_signal;
-	}
-	if (recorded->sampling->n_samples == 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"no sample was taken: too little ran while it was sampled");
-		return LODE_EXIT_FAILED;
-	}
-	g_autofree char *program = lode_command_text(arguments);
-	if (!import(recorded, program, path, error))
-		return LODE_EXIT_FAILED;
-	tell_end(recorded->sampling, path);
-	return exit_status(recorded->sampling);
-}
-
 static int run(char **arguments, GError **error)
 {
 	LodeMemoryRecordingOptions recording = {
@@ -240,7 +180,7 @@ static int run(char **arguments, GError **error)
 		.has_no_page_faults = given.has_no_page_faults,
 		.is_randomised = given.is_randomised,
 		.start_stopped = given.is_stopped,
-		.note = tell,
+		.notes = lode_wrapped_program_notes("memory record"),
 	};
 
 	if (arguments[0] == NULL) {
@@ -249,13 +189,32 @@ static int run(char **arguments, GError **error)
 	}
 	if (!read_options(&recording, error))
 		return LODE_EXIT_USAGE;
+	/* Signals that come when the recording is done must not end us before the profile is there.
+	 */
 	lode_interrupt_cancellable();
-	g_autofree char *name = g_path_get_basename(arguments[0]);
-	g_autofree char *path = given.output != NULL ? g_strdup(given.output)
-	                                             : g_strconcat(name, ".lode", NULL);
-	if (!check_output(path, error))
+	const LodeRecordedProfileOptions profile_options = {
+		.verb = "memory record",
+		.command = arguments,
+		.output = given.output,
+		.keep_recording = given.keep_recording,
+	};
+	g_auto(LodeRecordedProfile) recorded = {0};
+	if (!lode_recorded_profile_open(&recorded, &profile_options, error))
 		return LODE_EXIT_FAILED;
-	return record(&recording, arguments, path, error);
+	recording.directory = recorded.directory->path;
+	g_autoptr(LodeMemoryRecording) done = record_program(&recording, error);
+	if (done == NULL) {
+		lode_recording_directory_explain(recorded.directory, error);
+		return LODE_EXIT_FAILED;
+	}
+	int status = lode_wrapped_program_status(done->run.exit_status, 0);
+	if (!lode_recorded_profile_can_import(&recorded, &done->run, done->sampling->n_samples == 0,
+		    "a higher --frequency takes more samples", &status, error))
+		return status;
+	if (!import(&recorded, &done->run, error))
+		return LODE_EXIT_FAILED;
+	tell_end(done->sampling, recorded.path);
+	return status;
 }
 
 const LodeVerb lode_verb_memory_record = {

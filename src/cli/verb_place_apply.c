@@ -4,13 +4,13 @@
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
 #include "cli/verb.h"
+#include "cli/wrapped_program.h"
 #include "record/placement_run.h"
 #include "sources/placement_file.h"
 #include "views/display_text.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 static struct {
 	char *topology;
@@ -45,11 +45,7 @@ static int exit_status(const LodePlacementRun *run)
 {
 	for (guint i = 0; i < run->notes->len; i++)
 		tell(run->notes->pdata[i]);
-	if (run->stop_signal != 0)
-		return LODE_EXIT_BY_SIGNAL + run->stop_signal;
-	if (WIFSIGNALED(run->exit_status))
-		return LODE_EXIT_BY_SIGNAL + WTERMSIG(run->exit_status);
-	return WEXITSTATUS(run->exit_status);
+	return lode_wrapped_program_status(run->exit_status, run->stop_signal);
 }
 
 static int apply(const char *path, char **arguments, GError **error)
@@ -72,6 +68,7 @@ static int apply(const char *path, char **arguments, GError **error)
 		.topology = topology,
 		.is_strict = given.is_strict,
 		.is_randomised = given.is_randomised,
+		.notes = lode_wrapped_program_notes("place apply"),
 	};
 	/* Signals that come when the program is done must not end us before we say so. */
 	lode_interrupt_cancellable();

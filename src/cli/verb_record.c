@@ -5,12 +5,12 @@
 #include "cli/command_text.h"
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
+#include "cli/wrapped_program.h"
 #include "record/perf_sampler.h"
 #include "views/display_text.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 enum { MAX_PAGES = 1 << 20, MAX_MS = 1000 * 1000 * 1000 };
 
@@ -158,10 +158,20 @@ static void tell(const LodePerfSampling *sampled, const char *output)
 			"frequency");
 }
 
+/* Counting needs neither a PMU nor the kernel's leave, but cannot be attached. */
+static void advise(const LodePerfSamplerOptions *sampler, GError *failed)
+{
+	if (*sampler->is_refused && sampler->pid == 0)
+		lode_wrapped_program_advise(failed, "'lode run --exact' counts without sampling");
+	else if (failed->code == LODE_ERROR_UNSUPPORTED && given.has_branches)
+		lode_wrapped_program_advise(failed, "'lode run --exact' counts every branch");
+}
+
 static int run(char **arguments, GError **error)
 {
 	const char *output = given.output != NULL ? given.output : "perf.data";
 	g_auto(GStrv) command = command_line(arguments);
+	bool is_refused = false;
 	LodePerfSamplerOptions sampler = {
 		.events = (const char *const *)given.events,
 		.n_events = given.events != NULL ? g_strv_length(given.events) : 0,
@@ -172,7 +182,9 @@ static int run(char **arguments, GError **error)
 		.output = output,
 		.start_stopped = given.is_stopped,
 		.control_fifo = given.control,
+		.is_refused = &is_refused,
 		.command = (const char *const *)command,
+		.notes = lode_wrapped_program_notes("record"),
 	};
 
 	if (!read_options(&sampler, arguments, error))
@@ -180,14 +192,12 @@ static int run(char **arguments, GError **error)
 	/* Signals that come when the recording is done must not end us before we say so. */
 	lode_interrupt_cancellable();
 	g_autoptr(LodePerfSampling) sampled = lode_perf_sampler_run(&sampler, NULL, error);
-	if (sampled == NULL)
+	if (sampled == NULL) {
+		advise(&sampler, *error);
 		return LODE_EXIT_FAILED;
+	}
 	tell(sampled, output);
-	if (sampled->stop_signal != 0)
-		return LODE_EXIT_BY_SIGNAL + sampled->stop_signal;
-	if (WIFSIGNALED(sampled->exit_status))
-		return LODE_EXIT_BY_SIGNAL + WTERMSIG(sampled->exit_status);
-	return WEXITSTATUS(sampled->exit_status);
+	return lode_wrapped_program_status(sampled->exit_status, sampled->stop_signal);
 }
 
 const LodeVerb lode_verb_record = {

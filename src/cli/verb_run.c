@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* lode run: the main job in one step. Records a program, imports, mines, reports. */
 #include "base/error.h"
-#include "base/new_file.h"
-#include "cli/command_text.h"
 #include "cli/interrupt.h"
 #include "cli/mining_options.h"
 #include "cli/option_parser.h"
 #include "cli/output_file.h"
-#include "cli/recording_directory.h"
+#include "cli/recorded_profile.h"
 #include "cli/simulated_caches.h"
 #include "cli/terminal_progress.h"
-#include "ingest/import.h"
+#include "cli/wrapped_program.h"
 #include "record/program_recording.h"
-#include "store/profile_store.h"
 #include "views/display_text.h"
 #include "views/report.h"
 
 #include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static struct {
@@ -56,22 +52,6 @@ static const GOptionEntry options[] = {
 	G_OPTION_ENTRY_NULL,
 };
 
-/* Found out before the program has run for an hour. */
-static bool check_output(const char *path, GError **error)
-{
-	g_autoptr(LodeNewFile) trial = lode_new_file_open(path, error);
-
-	if (trial == NULL)
-		g_prefix_error(error, "%s: ", path);
-	return trial != NULL;
-}
-
-static void tell(const char *text, void *user_data)
-{
-	(void)user_data;
-	lode_display_line(stderr, "lode run: %s", text);
-}
-
 /* What does not go with a kind of recording. */
 static bool check_kind(GError **error)
 {
@@ -104,36 +84,10 @@ static bool read_recording_options(LodeProgramRecordingOptions *self, GError **e
 		.is_fast = given.is_fast,
 		.events = (const char *const *)given.events,
 		.n_events = given.events != NULL ? g_strv_length(given.events) : 0,
-		.note = tell,
+		.notes = lode_wrapped_program_notes("run"),
 	};
 	return lode_option_count(
 		"--frequency", given.frequency, G_MAXUINT32, &self->frequency, error);
-}
-
-/* What a recording becomes a profile with. */
-typedef struct {
-	const char *program;
-	const LodeHierarchy *caches; /* NULL: none */
-	const LodeMiningParameters *parameters;
-} Evaluation;
-
-static LodeProfile *import(const LodeProgramRecording *recorded, const Evaluation *evaluation,
-	const LodeProgress *progress, GError **error)
-{
-	const LodeImportOptions import_options = {
-		.paths = (const char *const *)recorded->recordings->pdata,
-		.n_paths = recorded->recordings->len,
-		.maps = (const char *const *)recorded->maps->pdata,
-		.n_maps = recorded->maps->len,
-		.jit_files = (const char *const *)recorded->jit_files->pdata,
-		.n_jit_files = recorded->jit_files->len,
-		.hierarchy = evaluation->caches,
-		.program = evaluation->program,
-		.allow_debuginfod = given.allow_debuginfod,
-		.threads = evaluation->parameters->threads,
-	};
-
-	return lode_import(&import_options, progress, error);
 }
 
 static bool report(const LodeProfile *profile, const LodeMiningRun *mined, const char *path,
@@ -154,21 +108,27 @@ static bool report(const LodeProfile *profile, const LodeMiningRun *mined, const
 	       lode_output_file_commit(output, error);
 }
 
-static bool evaluate(const LodeProgramRecording *recorded, const Evaluation *evaluation,
-	const char *path, GError **error)
+static bool evaluate(const LodeRecordedProfile *recorded, const LodeRecordedRun *run,
+	const LodeHierarchy *caches, const LodeMiningParameters *parameters, GError **error)
 {
+	const LodeImportOptions import = {
+		.hierarchy = caches,
+		.allow_debuginfod = given.allow_debuginfod,
+		.threads = parameters->threads,
+	};
 	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeProfile) profile = import(recorded, evaluation, &screen.progress, error);
-	if (profile == NULL || !lode_profile_store_write(path, profile, &screen.progress, error))
+	g_autoptr(LodeProfile) profile = lode_recorded_profile_import(
+		recorded, run, &import, &screen.progress, error);
+	if (profile == NULL)
 		return false;
 	g_autoptr(LodeMiningRun) mined = lode_mining_options_mine(
-		path, profile, evaluation->parameters, &screen.progress, error);
+		recorded->path, profile, parameters, &screen.progress, error);
 	if (mined == NULL)
 		return false;
 	lode_terminal_progress_hide(&screen);
-	return report(profile, mined, path, &screen.progress, error);
+	return report(profile, mined, recorded->path, &screen.progress, error);
 }
 
 /* NULL without an error where nothing is simulated. */
@@ -183,15 +143,16 @@ static bool read_caches(LodeHierarchy **out_caches, GError **error)
 	                      ? lode_simulated_caches_read("--simulate", given.simulate, error)
 	                      : lode_simulated_caches_default("--simulate", &note, error);
 	if (note != NULL)
-		tell(note, NULL);
+		lode_display_line(stderr, "lode run: %s", note);
 	return *out_caches != NULL;
 }
 
-static int run(char **arguments, GError **error)
+static int run_verb(char **arguments, GError **error)
 {
 	g_autoptr(LodeHierarchy) caches = NULL;
 	LodeProgramRecordingOptions recording;
 	LodeMiningParameters parameters;
+	bool is_refused = false;
 
 	if (arguments[0] == NULL) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
@@ -203,32 +164,33 @@ static int run(char **arguments, GError **error)
 		return LODE_EXIT_USAGE;
 	if (!read_caches(&caches, error))
 		return LODE_EXIT_FAILED;
+	/* Signals that come when the recording is done must not end us before the report. */
 	lode_interrupt_cancellable();
-	g_autofree char *name = g_path_get_basename(arguments[0]);
-	g_autofree char *path = given.output != NULL ? g_strdup(given.output)
-	                                             : g_strconcat(name, ".lode", NULL);
-	if (!check_output(path, error))
+	const LodeRecordedProfileOptions profile_options = {
+		.verb = "run",
+		.command = arguments,
+		.output = given.output,
+		.keep_recording = given.keep_recording,
+	};
+	g_auto(LodeRecordedProfile) recorded = {0};
+	if (!lode_recorded_profile_open(&recorded, &profile_options, error))
 		return LODE_EXIT_FAILED;
-	g_autoptr(LodeRecordingDirectory)
-		directory = lode_recording_directory_open(given.keep_recording, error);
-	if (directory == NULL)
-		return LODE_EXIT_FAILED;
+	recording.is_refused = &is_refused;
 	recording.argv = (const char *const *)arguments;
-	recording.directory = directory->path;
-	g_autoptr(LodeProgramRecording) recorded = lode_program_recording_run(&recording, error);
-	if (recorded == NULL)
+	recording.directory = recorded.directory->path;
+	g_auto(LodeRecordedRun) run = {0};
+	if (!lode_program_recording_run(&recording, &run, error)) {
+		lode_recording_directory_explain(recorded.directory, error);
+		if (is_refused)
+			lode_wrapped_program_advise(*error, "--exact counts without sampling");
 		return LODE_EXIT_FAILED;
-	if (recorded->stop_signal != 0) {
-		lode_display_line(stderr, "lode run: stopped");
-		return LODE_EXIT_BY_SIGNAL + recorded->stop_signal;
 	}
-	g_autofree char *program = lode_command_text(arguments);
-	const Evaluation evaluation = {program, caches, &parameters};
-	if (!evaluate(recorded, &evaluation, path, error))
+	int status = lode_wrapped_program_status(run.exit_status, 0);
+	bool can_import = lode_recorded_profile_can_import(&recorded, &run,
+		run.recordings->len == 0, "--exact counts its executions instead", &status, error);
+	if (can_import && !evaluate(&recorded, &run, caches, &parameters, error))
 		return LODE_EXIT_FAILED;
-	if (WIFSIGNALED(recorded->exit_status))
-		return LODE_EXIT_BY_SIGNAL + WTERMSIG(recorded->exit_status);
-	return WEXITSTATUS(recorded->exit_status);
+	return status;
 }
 
 const LodeVerb lode_verb_run = {
@@ -264,7 +226,7 @@ const LodeVerb lode_verb_run = {
 		"  lode run --trace -o x.lode -- ./program argument\n"
 		"  lode run --report x.txt --gap 1 -- gzip -c file >file.gz",
 	.options = options,
-	.run = run,
+	.run = run_verb,
 	.groups = lode_mining_groups,
 	.is_wrapper = true,
 };

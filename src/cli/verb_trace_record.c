@@ -5,11 +5,11 @@
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
+#include "cli/wrapped_program.h"
 #include "record/trace_recording.h"
 #include "views/display_text.h"
 
 #include <stdio.h>
-#include <sys/wait.h>
 
 enum { BITS = 8, MAX_THREADS = 1024 };
 
@@ -45,10 +45,11 @@ static bool usage(const char *message, GError **error)
 	return false;
 }
 
-static void tell(const char *text, void *user_data)
+static void tell(const char *text, LodeAdvice advice, void *user_data)
 {
 	LodeTerminalProgress *screen = user_data;
 
+	(void)advice;
 	lode_terminal_progress_hide(screen);
 	lode_display_line(stderr, "lode trace record: %s", text);
 }
@@ -118,26 +119,16 @@ static void tell_end(const LodeTraceRecording *recorded, const char *path)
 		lode_number_format_count((double)recorded->n_bytes, bytes), bits);
 }
 
-static int exit_status(const LodeTraceRecording *recorded)
-{
-	if (recorded->stop_signal != 0)
-		return LODE_EXIT_BY_SIGNAL + recorded->stop_signal;
-	if (WIFSIGNALED(recorded->exit_status))
-		return LODE_EXIT_BY_SIGNAL + WTERMSIG(recorded->exit_status);
-	return WEXITSTATUS(recorded->exit_status);
-}
-
 static int run(char **arguments, GError **error)
 {
+	g_auto(LodeTerminalProgress) screen;
 	LodeTraceRecordingOptions recording = {
 		.argv = (const char *const *)arguments,
 		.function = given.function,
-		.note = tell,
+		.notes = {.take = tell, .user_data = &screen},
 	};
-	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
-	recording.user_data = &screen;
 	if (arguments[0] == NULL) {
 		usage("PROGRAM is missing: lode trace record -- PROGRAM ARGUMENT…", error);
 		return LODE_EXIT_USAGE;
@@ -154,7 +145,7 @@ static int run(char **arguments, GError **error)
 	if (recorded == NULL)
 		return LODE_EXIT_FAILED;
 	tell_end(recorded, path);
-	return exit_status(recorded);
+	return lode_wrapped_program_status(recorded->exit_status, recorded->stop_signal);
 }
 
 const LodeVerb lode_verb_trace_record = {

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef enum {
 	FORMAT_CALLGRIND,
@@ -28,8 +29,14 @@ typedef enum {
 static bool detect_format(const char *path, Format *out_format, GError **error)
 {
 	char start[512];
-	FILE *file = fopen(path, "rbe");
+	struct stat status;
 
+	/* It is read twice, and a pipe would keep us waiting for its writer. */
+	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: not a regular file", path);
+		return false;
+	}
+	FILE *file = fopen(path, "rbe");
 	if (file == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot open: %s", path,
 			g_strerror(errno));

@@ -13,6 +13,7 @@
 
 #define DUMP_PREFIX "callgrind.out."
 #define LOG_PREFIX "valgrind."
+#define LOG_SUFFIX ".log"
 
 /* As --callgrind-out-file and --log-file want it, where % starts a placeholder. */
 static char *file_option(const char *option, const char *directory, const char *name)
@@ -56,7 +57,8 @@ static GPtrArray *command_line(
 	}
 	g_ptr_array_add(
 		line, file_option("--callgrind-out-file=", options->directory, DUMP_PREFIX "%p"));
-	g_ptr_array_add(line, file_option("--log-file=", options->directory, LOG_PREFIX "%p.log"));
+	g_ptr_array_add(
+		line, file_option("--log-file=", options->directory, LOG_PREFIX "%p" LOG_SUFFIX));
 	g_ptr_array_add(line, g_strdup("--"));
 	for (guint i = 0; i < runtime->argv->len; i++)
 		g_ptr_array_add(line, g_strdup(runtime->argv->pdata[i]));
@@ -126,7 +128,8 @@ static bool collect_files(LodeCallgrindRun *self, const char *directory, GPid pi
 		return false;
 	while ((name = g_dir_read_name(listing)) != NULL) {
 		g_autofree char *path = g_build_filename(directory, name, NULL);
-		if (g_str_has_prefix(name, LOG_PREFIX))
+		/* Where cores are enabled, valgrind leaves one as LOG.core.PID. */
+		if (g_str_has_prefix(name, LOG_PREFIX) && g_str_has_suffix(name, LOG_SUFFIX))
 			g_ptr_array_add(self->maps, g_steal_pointer(&path));
 		else if (g_str_has_prefix(name, DUMP_PREFIX) && is_complete(path))
 			g_ptr_array_add(self->dumps, g_steal_pointer(&path));
@@ -181,15 +184,10 @@ static void set_no_dump_error(const LodeCallgrindRun *self, GError **error)
 {
 	g_autofree char *words = last_words(self);
 
-	if (WIFSIGNALED(self->exit_status))
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
-			"signal %d (%s) killed the program before its recording was written",
-			WTERMSIG(self->exit_status), g_strsignal(WTERMSIG(self->exit_status)));
-	else
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
-			"valgrind ended with status %d and wrote no whole recording%s%s",
-			WEXITSTATUS(self->exit_status), words != NULL ? "; its last words: " : "",
-			words != NULL ? words : "");
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+		"valgrind ended with status %d and wrote no whole recording%s%s",
+		WEXITSTATUS(self->exit_status), words != NULL ? "; its last words: " : "",
+		words != NULL ? words : "");
 }
 
 static LodeCallgrindRun *run_new(void)
@@ -212,7 +210,7 @@ LodeCallgrindRun *lode_callgrind_run(const LodeCallgrindRunOptions *options, GEr
 	g_autofree char *valgrind = g_find_program_in_path("valgrind");
 	if (valgrind == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"valgrind is not there; install it (Debian: apt install valgrind)");
+			"valgrind is not installed (Debian: apt install valgrind)");
 		return NULL;
 	}
 	g_autoptr(LodeJitRuntime)
@@ -222,6 +220,7 @@ LodeCallgrindRun *lode_callgrind_run(const LodeCallgrindRunOptions *options, GEr
 		.argv = (const char *const *)line->pdata,
 		.environment = options->environment,
 		.is_silent = options->is_silent,
+		.notes = options->notes,
 	};
 	if (!lode_child_run(&child, &end, error))
 		return NULL;
@@ -231,8 +230,7 @@ LodeCallgrindRun *lode_callgrind_run(const LodeCallgrindRunOptions *options, GEr
 	if (!collect_files(self, options->directory, end.pid, error))
 		return NULL;
 	collect_jit_files(self, runtime);
-	/* Whoever asked us to stop wants no complaint about what is then missing. */
-	if (self->dumps->len == 0 && self->stop_signal == 0) {
+	if (self->dumps->len == 0 && !WIFSIGNALED(self->exit_status) && self->stop_signal == 0) {
 		set_no_dump_error(self, error);
 		return NULL;
 	}

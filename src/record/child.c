@@ -6,6 +6,7 @@
 #include "record/child.h"
 
 #include "base/error.h"
+#include "record/stop_requests.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +17,6 @@
 #include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* A second one sooner is the same wish, sent to us and to our process group. */
-enum { ECHO_US = G_USEC_PER_SEC / 4 };
 
 static const int forwarded_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
@@ -82,50 +80,21 @@ static bool spawn(
 	return false;
 }
 
-/* Sent by a process, not by the kernel on behalf of the terminal. */
-static bool is_for_us_alone(const siginfo_t *info)
+static void wait_for_end(const sigset_t *set, const LodeNotes *notes, LodeChildEnd *end)
 {
-	return info->si_code <= 0;
-}
-
-/*
- * SIGTERM and SIGHUP mean us too. SIGINT means the program, which may take it as a command; only
- * whoever sends it again to one that dies of it wants more than the program's end.
- */
-static void note_stop(LodeChildEnd *end, int signal, gint64 *first_interrupt_us)
-{
-	gint64 now_us = g_get_monotonic_time();
-
-	if (signal == SIGTERM || signal == SIGHUP)
-		end->stop_signal = signal;
-	else if (signal == SIGINT && *first_interrupt_us == 0)
-		*first_interrupt_us = now_us;
-	else if (signal == SIGINT && end->stop_signal == 0 &&
-		 now_us - *first_interrupt_us > ECHO_US)
-		end->stop_signal = SIGINT;
-}
-
-static void wait_for_end(const sigset_t *set, LodeChildEnd *end)
-{
-	gint64 first_interrupt_us = 0;
+	LodeStopRequests requests = {.notes = *notes};
 	siginfo_t info;
 
 	for (;;) {
 		int signal = sigwaitinfo(set, &info);
 		if (signal < 0)
 			continue;
-		if (signal == SIGCHLD) {
-			if (waitpid(end->pid, &end->status, WNOHANG) == end->pid)
-				break;
-			continue;
-		}
-		if (is_for_us_alone(&info))
-			kill(end->pid, signal);
-		note_stop(end, signal, &first_interrupt_us);
+		if (signal != SIGCHLD)
+			lode_stop_requests_take(&requests, end->pid, signal, info.si_code <= 0);
+		else if (waitpid(end->pid, &end->status, WNOHANG) == end->pid)
+			break;
 	}
-	bool has_died_of_it = WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGINT;
-	if (end->stop_signal == SIGINT && !has_died_of_it)
-		end->stop_signal = 0;
+	end->stop_signal = lode_stop_requests_signal(&requests, end->status);
 }
 
 bool lode_child_run(const LodeChildOptions *options, LodeChildEnd *out_end, GError **error)
@@ -140,7 +109,7 @@ bool lode_child_run(const LodeChildOptions *options, LodeChildEnd *out_end, GErr
 	pthread_sigmask(SIG_BLOCK, &set, &old_mask);
 	bool is_started = spawn(options, &old_mask, &end.pid, error);
 	if (is_started)
-		wait_for_end(&set, &end);
+		wait_for_end(&set, &options->notes, &end);
 	pthread_sigmask(SIG_SETMASK, &old_mask, NULL);
 	sigaction(SIGCHLD, &child_action, NULL);
 	if (is_started)

@@ -210,7 +210,10 @@ static GPtrArray *command_line(const Session *self, const char *valgrind)
 static bool run_program(Session *self, const char *valgrind, GError **error)
 {
 	g_autoptr(GPtrArray) line = command_line(self, valgrind);
-	const LodeChildOptions child = {.argv = (const char *const *)line->pdata};
+	const LodeChildOptions child = {
+		.argv = (const char *const *)line->pdata,
+		.notes = self->run->options->notes,
+	};
 	GThread *pumper = lode_quiet_thread_new("pump", pump, self);
 	GThread *reader = lode_quiet_thread_new("lackey", read_references, self);
 	bool is_started = lode_child_run(&child, &self->run->end, error);
@@ -253,7 +256,7 @@ static LodeTraceRunOutcome run(LodeTraceRun *run, GError **error)
 
 	if (valgrind == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"valgrind is not there (Debian: apt install valgrind)");
+			"valgrind is not installed (Debian: apt install valgrind)");
 		return LODE_TRACE_RUN_UNFIT;
 	}
 	if (run->options->function != NULL) {

@@ -32,18 +32,6 @@ typedef struct {
 	bool is_preloaded;
 } Session;
 
-G_GNUC_PRINTF(2, 3) static void note(const Session *self, const char *format, ...)
-{
-	va_list arguments;
-
-	if (self->options->note == NULL)
-		return;
-	va_start(arguments, format);
-	g_autofree char *text = g_strdup_vprintf(format, arguments);
-	va_end(arguments);
-	self->options->note(text, self->options->user_data);
-}
-
 static uint64_t default_frequency(void)
 {
 	g_autofree char *text = NULL;
@@ -71,8 +59,9 @@ static void choose_addresses(Session *self)
 		return;
 	self->result->has_fixed_addresses = can_fix_addresses();
 	if (!self->result->has_fixed_addresses)
-		note(self, "the randomisation of addresses cannot be switched off here: they will "
-			   "be others in the next run");
+		lode_notes_add(&self->options->notes,
+			"the randomisation of addresses cannot be switched off here: they will "
+			"be different in the next run");
 }
 
 static bool prepare_allocations(Session *self, GError **error)
@@ -88,7 +77,7 @@ static bool prepare_allocations(Session *self, GError **error)
 	}
 	obstacle = lode_preloaded_library_obstacle(self->options->argv[0]);
 	if (obstacle != NULL) {
-		note(self, "allocations are not recorded: %s", obstacle);
+		lode_notes_add(&self->options->notes, "allocations are not recorded: %s", obstacle);
 		return true;
 	}
 	g_auto(GStrv) environment = lode_preloaded_library_environment(NULL, library);
@@ -123,6 +112,7 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 	sampler.start_stopped = options->start_stopped;
 	sampler.environment = (const char *const *)self->environment;
 	sampler.output = output;
+	sampler.notes = options->notes;
 	if (sampler.command == NULL)
 		sampler.command = options->argv;
 	return sampler;
@@ -139,12 +129,14 @@ static bool sample(Session *self, const LodeProgress *progress, GError **error)
 	self->result->sampling = lode_perf_sampler_run(&sampler, progress, error);
 	if (self->result->sampling == NULL)
 		return false;
-	lode_jit_runtime_collect(runtime, NULL, self->result->jit_files);
+	lode_jit_runtime_collect(runtime, NULL, self->result->run.jit_files);
 	if (runtime->warning != NULL)
-		note(self, "%s", runtime->warning);
+		lode_notes_add(&self->options->notes, "%s", runtime->warning);
 	if (self->result->sampling->note != NULL)
-		note(self, "%s", self->result->sampling->note);
-	g_ptr_array_add(self->result->recordings, g_steal_pointer(&output));
+		lode_notes_add(&self->options->notes, "%s", self->result->sampling->note);
+	self->result->run.exit_status = self->result->sampling->exit_status;
+	self->result->run.stop_signal = self->result->sampling->stop_signal;
+	g_ptr_array_add(self->result->run.recordings, g_steal_pointer(&output));
 	return true;
 }
 
@@ -202,15 +194,17 @@ static void collect_logs(Session *self)
 		if (is_begun(path))
 			g_ptr_array_add(logs, g_steal_pointer(&path));
 		else
-			note(self, "%s is no log of allocations, and is passed over", path);
+			lode_notes_add(
+				&self->options->notes, "%s: not an allocation log; ignored", path);
 	}
 	g_ptr_array_sort(logs, compare_texts);
 	for (guint i = 0; i < logs->len; i++)
 		trim(logs->pdata[i]);
 	if (self->is_preloaded && logs->len == 0)
-		note(self, "no allocations were recorded: no process loaded " LIBRARY
-			   ", or none could write to the recording's directory");
-	g_ptr_array_extend_and_steal(self->result->recordings, g_steal_pointer(&logs));
+		lode_notes_add(&self->options->notes,
+			"no allocations were recorded: no process loaded " LIBRARY
+			", or none could write to the recording's directory");
+	g_ptr_array_extend_and_steal(self->result->run.recordings, g_steal_pointer(&logs));
 }
 
 static bool record(Session *self, const LodeProgress *progress, GError **error)
@@ -237,8 +231,7 @@ LodeMemoryRecording *lode_memory_recording_run(
 		.directory = g_canonicalize_filename(options->directory, NULL),
 	};
 
-	result->recordings = g_ptr_array_new_with_free_func(g_free);
-	result->jit_files = g_ptr_array_new_with_free_func(g_free);
+	lode_recorded_run_init(&result->run);
 	bool is_recorded = record(&session, progress, error);
 	g_strfreev(session.environment);
 	g_free(session.directory);
@@ -249,8 +242,7 @@ void lode_memory_recording_free(LodeMemoryRecording *self)
 {
 	if (self == NULL)
 		return;
-	g_ptr_array_unref(self->recordings);
-	g_ptr_array_unref(self->jit_files);
+	lode_recorded_run_clear(&self->run);
 	lode_perf_sampling_free(self->sampling);
 	g_free(self);
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "record/perf_sampler.h"
+#include "record/recorded_run.h"
 
 typedef struct {
 	const char *const *argv;   /* NULL-terminated; argv[0] is found in PATH */
@@ -26,13 +27,11 @@ typedef struct {
 	/* Further options of the sampler (live observer, control…) that are taken as they are;
 	 * NULL. */
 	const LodePerfSamplerOptions *sampler;
-	void (*note)(const char *text, void *user_data); /* may be NULL */
-	void *user_data;
+	LodeNotes notes;
 } LodeMemoryRecordingOptions;
 
 typedef struct {
-	GPtrArray *recordings; /* char *: perf.data and allocation logs: what lode_import() takes */
-	GPtrArray *jit_files;  /* char *: jitdumps that runtimes wrote */
+	LodeRecordedRun run; /* perf.data and allocation logs */
 	LodePerfSampling *sampling;
 	bool has_fixed_addresses;
 } LodeMemoryRecording;

@@ -18,7 +18,7 @@ static bool check_kind(int descriptor, const char *path, GError **error)
 	if (fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode))
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"--control: '%s' is not a named pipe; make one by mkfifo", path);
+		"control pipe '%s': not a named pipe; make one by mkfifo", path);
 	return false;
 }
 
@@ -31,8 +31,8 @@ bool lode_perf_control_fifo_open(LodePerfControlFifo *self, const char *path, GE
 	int descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (descriptor < 0) {
 		g_set_error(error, LODE_ERROR,
-			errno == ENOENT ? LODE_ERROR_NOT_FOUND : LODE_ERROR_IO, "--control: %s: %s",
-			path, g_strerror(errno));
+			errno == ENOENT ? LODE_ERROR_NOT_FOUND : LODE_ERROR_IO,
+			"control pipe '%s': %s", path, g_strerror(errno));
 		return false;
 	}
 	if (!check_kind(descriptor, path, error)) {

@@ -414,7 +414,7 @@ static bool check_frequency(
 
 	if (options->period > 0 || options->frequency <= (uint64_t)MAX(bound, 0))
 		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
 		"%" G_GUINT64_FORMAT
 		" samples a second are more than kernel.perf_event_max_sample_rate, "
 		"%" G_GINT64_FORMAT

@@ -187,7 +187,7 @@ static bool map_rings(LodePerfEventSet *self, size_t wanted, GString *note, GErr
 		"the kernel gives no buffer for samples: %s; kernel.perf_event_mlock_kb is "
 		"%" G_GINT64_FORMAT " for each CPU and all of a user's recordings, and "
 		"RLIMIT_MEMLOCK adds to it; 'sudo sysctl kernel.perf_event_mlock_kb=2048' raises "
-		"it; 'lode run --exact' counts without it",
+		"it",
 		g_strerror(code), lode_perf_kernel_setting(self->kernel, "perf_event_mlock_kb", 0));
 	return false;
 }

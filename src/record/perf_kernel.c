@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define INSTEAD "; 'lode run --exact' counts without it"
+enum { USUAL_DESCRIPTORS = 1024 }; /* most systems' soft limit */
 
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, void *user_data)
 {
@@ -48,7 +48,7 @@ static void refuse_permission(
 			"the kernel forbids sampling: kernel.perf_event_paranoid is "
 			"%" G_GINT64_FORMAT
 			"; 'sudo sysctl kernel.perf_event_paranoid=2' allows it for programs of "
-			"one's own" INSTEAD,
+			"one's own",
 			paranoid);
 	else if (paranoid == PARANOID_USER_CODE && !refusal->attr->exclude_kernel)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
@@ -67,8 +67,17 @@ static void refuse_permission(
 			"'%s': perf_event_open: %s, although kernel.perf_event_paranoid "
 			"(%" G_GINT64_FORMAT
 			") allows it; a container's seccomp filter forbids it (docker: "
-			"--security-opt seccomp=unconfined or --cap-add PERFMON)" INSTEAD,
+			"--security-opt seccomp=unconfined or --cap-add PERFMON)",
 			refusal->event, g_strerror(refusal->code), paranoid);
+}
+
+/* What is opened before the number of CPUs and threads is known has only this to say. */
+static void refuse_any_descriptor(const struct rlimit *limit, GError **error)
+{
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+		"no file can be opened any more: RLIMIT_NOFILE allows %" G_GUINT64_FORMAT
+		"; 'ulimit -n %d' raises it",
+		(guint64)limit->rlim_cur, USUAL_DESCRIPTORS);
 }
 
 static void refuse_descriptors(const LodePerfRefusal *refusal, GError **error)
@@ -76,11 +85,14 @@ static void refuse_descriptors(const LodePerfRefusal *refusal, GError **error)
 	struct rlimit limit = {0, 0};
 
 	getrlimit(RLIMIT_NOFILE, &limit);
+	if (refusal->n_wanted == 0) {
+		refuse_any_descriptor(&limit, error);
+		return;
+	}
 	g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
 		"%" G_GSIZE_FORMAT
 		" descriptors are needed (one for each event, thread and CPU), and RLIMIT_NOFILE "
-		"allows %" G_GUINT64_FORMAT "; 'ulimit -n %" G_GSIZE_FORMAT
-		"' as root raises it" INSTEAD,
+		"allows %" G_GUINT64_FORMAT "; 'ulimit -n %" G_GSIZE_FORMAT "' as root raises it",
 		refusal->n_wanted, (guint64)limit.rlim_max, refusal->n_wanted + 64);
 }
 
@@ -91,9 +103,9 @@ static void refuse_feature(const LodePerfRefusal *refusal, GError **error)
 
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"'%s': this machine records no branch stacks (-b) with it: %s; that takes "
+			"'%s': this machine records no branch stacks with it: %s; that takes "
 			"a PMU with branch records, such as Intel's LBR, and most virtual machines "
-			"have none; 'lode run --exact' counts every branch",
+			"have none",
 			refusal->event, g_strerror(refusal->code));
 	else if (attr->precise_ip > 0)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
@@ -109,13 +121,13 @@ static void refuse_feature(const LodePerfRefusal *refusal, GError **error)
 static void refuse_event(const LodePerfRefusal *refusal, GError **error)
 {
 	const char *branches = refusal->attr->sample_type & PERF_SAMPLE_BRANCH_STACK
-	                               ? ", and branch stacks (-b) need one"
+	                               ? ", and branch stacks need one"
 	                               : "";
 
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 		"'%s': this machine does not have this event: it is of another processor, or there "
 		"is no PMU, as in most virtual machines%s; 'cpu-clock:u' is sampled "
-		"everywhere" INSTEAD,
+		"everywhere",
 		refusal->event, branches);
 }
 
@@ -140,7 +152,7 @@ void lode_perf_kernel_refuse(
 		break;
 	case ENOSYS:
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"this kernel has no perf_event_open" INSTEAD);
+			"this kernel has no perf_event_open");
 		break;
 	case ESRCH:
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "there is no process %d",

@@ -12,6 +12,7 @@
 #include "record/perf_program.h"
 #include "record/perf_recording.h"
 #include "record/program_check.h"
+#include "record/stop_requests.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -29,9 +30,6 @@ enum { ROUND_MS = 250 };
 /* And this often where programs that start are to be looked at before they end. */
 enum { FOLLOWING_ROUND_MS = 10 };
 
-/* A second one sooner is the same wish, sent to us and to our process group. */
-enum { ECHO_US = G_USEC_PER_SEC / 4 };
-
 static const int caught_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD};
 
 /* What poll() waits for; the rings stand behind these. */
@@ -47,9 +45,9 @@ typedef struct {
 	sigset_t signals, old_mask;
 	struct sigaction child_action;
 	gint64 enable_at_us, end_at_us; /* 0: never */
-	gint64 first_interrupt_us;
+	LodeStopRequests requests;
 	int signal_descriptor, process;
-	int stop_signal, status;
+	int status;
 	unsigned n_unknown_controls;
 	bool is_enabled, is_over, has_program_ended;
 } Session;
@@ -122,19 +120,12 @@ static void take_stop(Session *self, const struct signalfd_siginfo *info)
 
 	if (!is_program(self)) {
 		self->is_over = true;
-		self->stop_signal = signal == SIGINT ? 0 : signal;
+		self->requests.stop_signal = signal == SIGINT ? 0 : signal;
 		return;
 	}
 	/* Sent by a process to us, not by the terminal, which sends it to both. */
-	if (info->ssi_code <= 0 && !self->has_program_ended)
-		kill(self->program.pid, signal);
-	if (signal == SIGTERM || signal == SIGHUP)
-		self->stop_signal = signal;
-	else if (signal == SIGINT && self->first_interrupt_us == 0)
-		self->first_interrupt_us = now_us();
-	else if (signal == SIGINT && self->stop_signal == 0 &&
-		 now_us() - self->first_interrupt_us > ECHO_US)
-		self->stop_signal = SIGINT;
+	lode_stop_requests_take(&self->requests, self->has_program_ended ? 0 : self->program.pid,
+		signal, info->ssi_code <= 0);
 }
 
 static void take_signal(Session *self, const struct signalfd_siginfo *info)
@@ -303,11 +294,34 @@ static void set_start(const LodePerfSamplerOptions *options, GPtrArray *choices)
 	}
 }
 
+/* By its settings, limits and filters, whatever is sampled. */
+static void note_refusal(const Session *self, const GError *cause)
+{
+	if (self->options->is_refused != NULL && cause != NULL)
+		*self->options->is_refused = cause->code == LODE_ERROR_IO;
+}
+
+static bool choose_events(Session *self, const LodePerfKernel *kernel, GError **error)
+{
+	GError *cause = NULL;
+
+	self->recording.choices = lode_perf_choices_make(kernel, self->options, self->note, &cause);
+	note_refusal(self, cause);
+	if (cause != NULL)
+		g_propagate_error(error, cause);
+	return self->recording.choices != NULL;
+}
+
 static bool open_events(
 	Session *self, const LodePerfKernel *kernel, const GArray *threads, GError **error)
 {
+	GError *cause = NULL;
+
 	self->recording.events = lode_perf_event_set_open(kernel, self->recording.choices, threads,
-		self->options->buffer_pages, self->note, error);
+		self->options->buffer_pages, self->note, &cause);
+	note_refusal(self, cause);
+	if (cause != NULL)
+		g_propagate_error(error, cause);
 	return self->recording.events != NULL;
 }
 
@@ -388,11 +402,11 @@ static char *event_names(const GPtrArray *choices)
 static LodePerfSampling *result_of(Session *self)
 {
 	LodePerfSampling *result = g_new0(LodePerfSampling, 1);
-	bool has_died_of_it = WIFSIGNALED(self->status) && WTERMSIG(self->status) == SIGINT;
 
 	if (self->n_unknown_controls > 0)
 		lode_perf_note(self->note,
-			"lines on the control pipe that are none of enable, disable, stop: %u",
+			"unknown commands on the control pipe (enable, disable and stop are "
+			"known): %u",
 			self->n_unknown_controls);
 	result->n_samples = self->recording.tally.n_samples;
 	result->n_lost = self->recording.tally.n_lost;
@@ -401,17 +415,14 @@ static LodePerfSampling *result_of(Session *self)
 	result->event = event_names(self->recording.choices);
 	result->note = self->note->len > 0 ? g_strdup(self->note->str) : NULL;
 	result->exit_status = self->status;
-	result->stop_signal = self->stop_signal;
-	result->was_interrupted = self->first_interrupt_us != 0;
-	if (result->stop_signal == SIGINT && !has_died_of_it)
-		result->stop_signal = 0;
+	result->stop_signal = lode_stop_requests_signal(&self->requests, self->status);
+	result->was_interrupted = self->requests.was_interrupted;
 	return result;
 }
 
 static LodePerfSampling *record(Session *self, const LodePerfKernel *kernel, GError **error)
 {
-	self->recording.choices = lode_perf_choices_make(kernel, self->options, self->note, error);
-	if (self->recording.choices == NULL)
+	if (!choose_events(self, kernel, error))
 		return NULL;
 	set_start(self->options, self->recording.choices);
 	lode_perf_recording_read_kernel(&self->recording);
@@ -448,6 +459,7 @@ LodePerfSampling *lode_perf_sampler_run(
 		.note = g_string_new(NULL),
 		.process = -1,
 		.control = {.descriptor = -1},
+		.requests = {.notes = options->notes},
 	};
 	LodePerfSampling *result = NULL;
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/progress.h"
+#include "record/notes.h"
 #include "record/perf_observer.h"
 
 #include <stdint.h>
@@ -46,8 +47,10 @@ typedef struct {
 	unsigned duration_ms;             /* 0: to the end of the program */
 	const LodePerfObserver *observer; /* is told of each record as it is written; NULL */
 	bool *has_started;                /* set to true when the program is let go; may be NULL */
+	bool *is_refused; /* set to true when the kernel does not let us sample; may be NULL */
 	const char *const
 		*command; /* what stands in the file as the command line; NULL-terminated */
+	LodeNotes notes;  /* told when Ctrl-C is not enough to end the program */
 } LodePerfSamplerOptions;
 
 typedef struct {

@@ -146,6 +146,7 @@ static bool run(LodePlacementRun *self, const LodePlacementRunOptions *options, 
 			.argv = (const char *const *)argv->pdata,
 			.environment = (const char *const *)environment,
 			.has_fixed_addresses = !options->is_randomised,
+			.notes = options->notes,
 		};
 		has_run = lode_child_run(&child, &end, error);
 	}

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "model/placement.h"
+#include "record/notes.h"
 #include "record/topology.h"
 
 typedef struct {
@@ -19,6 +20,7 @@ typedef struct {
 	const LodeTopology *topology;
 	bool is_strict;     /* a page goes nowhere else when its memory is full */
 	bool is_randomised; /* leave address-space randomisation as it is */
+	LodeNotes notes;    /* told when Ctrl-C is not enough to end the program */
 } LodePlacementRunOptions;
 
 typedef struct {

@@ -52,47 +52,73 @@ static bool check_mode(const char *path, const char *tool, GError **error)
 	return unsupported(path, reason, error);
 }
 
-/* A program that may be executed but not read gives no header; the tool will say so. */
-static bool read_header(const char *path, Elf64_Ehdr *out_header)
+/* A program that may be executed but not read gives none; the tool will say so. */
+static bool read_start(const char *path, Elf64_Ehdr *out_header, size_t *out_size)
 {
-	int file = open(path, O_RDONLY | O_CLOEXEC);
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
+	memset(out_header, 0, sizeof(*out_header));
 	if (file < 0)
 		return false;
 	ssize_t size = pread(file, out_header, sizeof(*out_header), 0);
 	close(file);
-	return size >= (ssize_t)offsetof(Elf64_Ehdr, e_version) &&
-	       memcmp(out_header->e_ident, ELFMAG, SELFMAG) == 0;
+	*out_size = (size_t)MAX(size, 0);
+	return size >= 0;
 }
 
-static bool check_architecture(const char *path, GError **error)
+/* Whether the table of what to load, without which nothing starts, is within the file. */
+static bool has_segments(const char *path, const Elf64_Ehdr *header)
+{
+	struct stat status;
+	uint64_t table_bytes = (uint64_t)header->e_phnum * sizeof(Elf64_Phdr);
+
+	return stat(path, &status) != 0 ||
+	       (header->e_phnum > 0 && header->e_phoff <= (uint64_t)status.st_size &&
+		       table_bytes <= (uint64_t)status.st_size - header->e_phoff);
+}
+
+/*
+ * What the kernel does not execute is left to a shell by execvp(3), which valgrind and QEMU do
+ * likewise: then it is the shell that would be recorded.
+ */
+static bool check_format(const char *path, GError **error)
 {
 	Elf64_Ehdr header;
+	size_t size;
 
-	if (!read_header(path, &header))
+	if (!read_start(path, &header, &size))
 		return true;
+	if (size < SELFMAG || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+		return unsupported(path,
+			"it is neither an ELF program nor a script that names its interpreter "
+			"(#!); if it is a shell's, record 'sh' with it as the argument",
+			error);
 	if (header.e_ident[EI_CLASS] == ELFCLASS32)
 		return unsupported(
 			path, "it is a 32-bit program; lode reads x86-64 code only", error);
+	if (size < sizeof(header) || (header.e_type != ET_EXEC && header.e_type != ET_DYN))
+		return unsupported(path, "it is not a whole ELF program", error);
 	/* The byte order is the file's; a foreign one cannot read as EM_X86_64. */
 	if (header.e_machine != EM_X86_64)
 		return unsupported(path,
 			"it is built for another architecture; lode reads x86-64 code only", error);
-	return true;
+	return has_segments(path, &header) ||
+	       unsupported(path, "it is not a whole ELF program", error);
 }
 
-static bool check_interpreter(const char *path, GError **error)
+/* Of a script that of its interpreter. */
+static bool check_executed(const char *path, GError **error)
 {
 	const char *const argv[] = {path, NULL};
 	g_autofree char *name = NULL;
 	g_autoptr(GPtrArray) line = lode_script_program(path, argv, &name);
-	const char *interpreter = line->pdata[0];
+	const char *executed = line->pdata[0];
 
-	if (strcmp(interpreter, path) == 0 || access(interpreter, X_OK) == 0)
-		return true;
+	if (access(executed, X_OK) == 0)
+		return check_format(executed, error);
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"cannot record '%s': its interpreter '%s' cannot be executed: %s", path,
-		interpreter, g_strerror(errno));
+		"cannot record '%s': its interpreter '%s' cannot be executed: %s", path, executed,
+		g_strerror(errno));
 	return false;
 }
 
@@ -100,8 +126,7 @@ char *lode_program_check(const char *program, const char *tool, GError **error)
 {
 	g_autofree char *path = lode_program_find(program, error);
 
-	if (path == NULL || !check_mode(path, tool, error) || !check_architecture(path, error) ||
-		!check_interpreter(path, error))
+	if (path == NULL || !check_mode(path, tool, error) || !check_executed(path, error))
 		return NULL;
 	return g_steal_pointer(&path);
 }

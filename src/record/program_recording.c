@@ -24,25 +24,14 @@ enum {
 
 typedef struct {
 	const LodeProgramRecordingOptions *options;
-	LodeProgramRecording *result;
+	LodeRecordedRun *result;
 	LodeRecordingKind kind;
 	off_t input_start; /* of standard input; −1: it has no position */
 	double sampled_seconds;
 	bool has_started; /* the sampled run: what it did is done */
+	bool is_refused;  /* sampling, by the kernel */
 	bool was_interrupted;
 } Session;
-
-G_GNUC_PRINTF(2, 3) static void note(const Session *self, const char *format, ...)
-{
-	va_list arguments;
-
-	if (self->options->note == NULL)
-		return;
-	va_start(arguments, format);
-	g_autofree char *text = g_strdup_vprintf(format, arguments);
-	va_end(arguments);
-	self->options->note(text, self->options->user_data);
-}
 
 /* A terminal or /dev/null can be had again, a file be read again, but a pipe is empty then. */
 static bool can_read_input_twice(void)
@@ -61,10 +50,10 @@ static char *reason_for_once(const LodeProgramRecordingOptions *options)
 	g_autofree char *valgrind = g_find_program_in_path("valgrind");
 
 	if (valgrind == NULL)
-		return g_strdup("valgrind is not there to count executions (Debian: apt install "
-				"valgrind)");
+		return g_strdup("valgrind, which counts executions, is not installed (Debian: apt "
+				"install valgrind)");
 	if (runtime->name != NULL)
-		return g_strdup_printf("what %s compiles is another in each run", runtime->name);
+		return g_strdup_printf("what %s compiles is different in each run", runtime->name);
 	if (!can_read_input_twice())
 		return g_strdup(
 			"standard input is a pipe, which cannot be read twice (a program that "
@@ -87,18 +76,10 @@ static uint64_t default_frequency(void)
 	return CLAMP(allowed_frequency(), 1, FREQUENCY);
 }
 
-/* Else the kernel would refuse it, which is not to be taken for sampling not being allowed. */
-static bool check_frequency(uint64_t frequency, GError **error)
+static bool is_ended_by_signal(const Session *self)
 {
-	uint64_t allowed = allowed_frequency();
-
-	if (frequency <= allowed)
-		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"--frequency %" G_GUINT64_FORMAT " is above kernel.perf_event_max_sample_rate, "
-		"which is %" G_GUINT64_FORMAT,
-		frequency, allowed);
-	return false;
+	return self->was_interrupted || self->result->stop_signal != 0 ||
+	       WIFSIGNALED(self->result->exit_status);
 }
 
 static bool sample(Session *self, GError **error)
@@ -117,7 +98,9 @@ static bool sample(Session *self, GError **error)
 		.environment = is_alone ? NULL : (const char *const *)native,
 		.output = output,
 		.has_started = &self->has_started,
+		.is_refused = &self->is_refused,
 		.command = options->argv,
+		.notes = options->notes,
 	};
 	gint64 start_us = g_get_monotonic_time();
 	g_autoptr(LodePerfSampling) sampled = lode_perf_sampler_run(&sampler, NULL, error);
@@ -126,34 +109,38 @@ static bool sample(Session *self, GError **error)
 		return false;
 	lode_jit_runtime_collect(runtime, NULL, self->result->jit_files);
 	if (runtime->warning != NULL)
-		note(self, "%s", runtime->warning);
+		lode_notes_add(&self->options->notes, "%s", runtime->warning);
 	self->sampled_seconds = (double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
 	self->result->exit_status = sampled->exit_status;
 	self->result->stop_signal = sampled->stop_signal;
 	self->was_interrupted = sampled->was_interrupted;
 	if (sampled->note != NULL)
-		note(self, "%s", sampled->note);
-	if (sampled->n_samples < (is_alone ? 1 : FEWEST_SAMPLES)) {
-		note(self,
-			"it ran too short to be sampled (%" G_GUINT64_FORMAT
-			" samples): a higher --frequency takes more",
+		lode_notes_add(&self->options->notes, "%s", sampled->note);
+	/* With executions that are counted, few samples are worse than none; alone, all there is.
+	 */
+	bool is_ended = is_ended_by_signal(self);
+	if (sampled->n_samples >= (is_alone || is_ended ? 1 : FEWEST_SAMPLES))
+		g_ptr_array_add(self->result->recordings, g_steal_pointer(&output));
+	else if (!is_ended)
+		lode_notes_advise(&options->notes, LODE_ADVICE_RAISE_FREQUENCY,
+			"it ran too short to be sampled (%" G_GUINT64_FORMAT " samples)",
 			sampled->n_samples);
-		return true;
-	}
-	g_ptr_array_add(self->result->recordings, g_steal_pointer(&output));
 	return true;
 }
 
 static void note_end(const Session *self, const LodeCallgrindRun *counted)
 {
-	if (WIFSIGNALED(counted->exit_status) && counted->stop_signal == 0)
-		note(self, "the program was ended by signal %d (%s); mining what it did until then",
+	if (WIFSIGNALED(counted->exit_status) && counted->stop_signal == 0 &&
+		counted->dumps->len > 0)
+		lode_notes_add(&self->options->notes,
+			"the program was ended by signal %d (%s); mining what it did until then",
 			WTERMSIG(counted->exit_status),
 			g_strsignal(WTERMSIG(counted->exit_status)));
 	if (counted->jit_warning != NULL)
-		note(self, "%s", counted->jit_warning);
+		lode_notes_add(&self->options->notes, "%s", counted->jit_warning);
 	if (counted->n_lost > 0 && counted->stop_signal == 0)
-		note(self, "%u of its processes left no recording: killed, or still running",
+		lode_notes_add(&self->options->notes,
+			"%u of its processes left no recording: killed, or still running",
 			counted->n_lost);
 }
 
@@ -172,6 +159,7 @@ static bool count(Session *self, GError **error)
 		.directory = options->directory,
 		.is_fast = options->is_fast,
 		.is_silent = is_second,
+		.notes = options->notes,
 		.environment = is_second ? (const char *const *)environment : NULL,
 	};
 
@@ -180,9 +168,15 @@ static bool count(Session *self, GError **error)
 	g_autoptr(LodeCallgrindRun) counted = lode_callgrind_run(&run, error);
 	if (counted == NULL)
 		return false;
+	if (counted->dumps->len == 0 && counted->stop_signal == 0)
+		lode_notes_add(&options->notes,
+			"signal %d (%s) killed the program before what was counted was written",
+			WTERMSIG(counted->exit_status),
+			g_strsignal(WTERMSIG(counted->exit_status)));
 	/* Samples of the whole run do not fit counts of a part. */
 	if (is_second && WIFSIGNALED(counted->exit_status) && self->result->recordings->len > 0) {
-		note(self, "the counting run was ended by signal %d (%s): executions are inferred",
+		lode_notes_add(&self->options->notes,
+			"the counting run was ended by signal %d (%s): executions are inferred",
 			WTERMSIG(counted->exit_status),
 			g_strsignal(WTERMSIG(counted->exit_status)));
 		self->result->stop_signal = counted->stop_signal;
@@ -202,7 +196,7 @@ static bool count(Session *self, GError **error)
  * that were asked for is for the user to know. */
 static bool can_go_without_samples(const Session *self, const GError *cause)
 {
-	bool is_refused = g_error_matches(cause, LODE_ERROR, LODE_ERROR_IO) ||
+	bool is_refused = self->is_refused ||
 	                  (g_error_matches(cause, LODE_ERROR, LODE_ERROR_UNSUPPORTED) &&
 				  self->options->n_events == 0);
 
@@ -216,20 +210,17 @@ static bool sample_if_allowed(Session *self, GError **error)
 	if (sample(self, &cause))
 		return true;
 	if (can_go_without_samples(self, cause)) {
-		note(self, "%s", cause->message);
-		note(self, "going on without samples: executions are counted, and the time is "
-			   "estimated");
+		lode_notes_add(&self->options->notes, "%s", cause->message);
+		lode_notes_add(&self->options->notes,
+			"going on without samples: executions are counted, and the time is "
+			"estimated");
 		self->kind = LODE_RECORDING_COUNTS;
 		return true;
 	}
+	if (self->options->is_refused != NULL)
+		*self->options->is_refused = self->is_refused;
 	g_propagate_error(error, g_steal_pointer(&cause));
 	return false;
-}
-
-static bool is_ended_by_signal(const Session *self)
-{
-	return self->was_interrupted || self->result->stop_signal != 0 ||
-	       WIFSIGNALED(self->result->exit_status);
 }
 
 static bool count_after_samples(Session *self, GError **error)
@@ -238,20 +229,22 @@ static bool count_after_samples(Session *self, GError **error)
 
 	if (is_ended_by_signal(self)) {
 		if (self->result->stop_signal == 0)
-			note(self, "a signal came, so that the program is not run again to "
-				   "count executions");
+			lode_notes_add(&self->options->notes,
+				"a signal came, so that the program is not run again to "
+				"count executions");
 		return true;
 	}
 	int slowdown = self->options->is_fast ? FAST_SLOWDOWN : SLOWDOWN;
 	if (self->sampled_seconds * slowdown > LONG_WAIT_S)
-		note(self,
+		lode_notes_advise(&self->options->notes, LODE_ADVICE_SAMPLE_ONLY,
 			"sampled for %.1f s; it now runs again under valgrind, to count "
-			"executions, some %d times as long (--once leaves that out)",
+			"executions, some %d times as long",
 			self->sampled_seconds, slowdown);
 	if (count(self, &cause))
 		return true;
 	if (self->result->recordings->len > 0) {
-		note(self, "executions are not counted: %s", cause->message);
+		lode_notes_add(
+			&self->options->notes, "executions are not counted: %s", cause->message);
 		return true;
 	}
 	g_propagate_error(error, g_steal_pointer(&cause));
@@ -260,20 +253,19 @@ static bool count_after_samples(Session *self, GError **error)
 
 static bool trace(Session *self, GError **error)
 {
-	char *path = g_build_filename(self->options->directory, "trace.rps", NULL);
+	g_autofree char *path = g_build_filename(self->options->directory, "trace.rps", NULL);
 	const LodeTraceRecordingOptions options = {
 		.argv = self->options->argv,
 		.output = path,
 		.writer = {.level = LODE_TRACE_LEVEL_FAST},
 		.way = -1,
-		.note = self->options->note,
-		.user_data = self->options->user_data,
+		.notes = self->options->notes,
 	};
 
-	g_ptr_array_add(self->result->recordings, path);
 	g_autoptr(LodeTraceRecording) recorded = lode_trace_recording_run(&options, NULL, error);
 	if (recorded == NULL)
 		return false;
+	g_ptr_array_add(self->result->recordings, g_steal_pointer(&path));
 	self->result->exit_status = recorded->exit_status;
 	self->result->stop_signal = recorded->stop_signal;
 	return true;
@@ -286,27 +278,19 @@ static bool record(Session *self, GError **error)
 
 	if (self->kind == LODE_RECORDING_TRACE)
 		return trace(self, error);
-	if (!check_frequency(self->options->frequency, error))
-		return false;
 	if (reason != NULL) {
-		note(self, "%s: the program is sampled only, in one run", reason);
+		lode_notes_add(&self->options->notes, "%s: the program is sampled only, in one run",
+			reason);
 		self->kind = LODE_RECORDING_SAMPLES;
 	}
 	if (self->kind != LODE_RECORDING_COUNTS && !sample_if_allowed(self, error))
 		return false;
 	if (self->kind == LODE_RECORDING_COUNTS)
 		return count(self, error);
-	if (self->kind == LODE_RECORDING_BOTH && !count_after_samples(self, error))
-		return false;
-	if (self->result->recordings->len > 0 || self->result->stop_signal != 0)
-		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"no sample was taken: the program ran too short; count its executions instead "
-		"(lode run --exact)");
-	return false;
+	return self->kind != LODE_RECORDING_BOTH || count_after_samples(self, error);
 }
 
-/* What cannot be written at all is no matter of being allowed to sample. */
+/* Found out before the program runs, and not to be taken for sampling not being allowed. */
 static bool can_write(const char *directory, GError **error)
 {
 	if (access(directory, W_OK | X_OK) == 0)
@@ -316,31 +300,21 @@ static bool can_write(const char *directory, GError **error)
 	return false;
 }
 
-LodeProgramRecording *lode_program_recording_run(
-	const LodeProgramRecordingOptions *options, GError **error)
+bool lode_program_recording_run(
+	const LodeProgramRecordingOptions *options, LodeRecordedRun *out_run, GError **error)
 {
-	if (!can_write(options->directory, error))
-		return NULL;
-	g_autoptr(LodeProgramRecording) result = g_new0(LodeProgramRecording, 1);
+	g_auto(LodeRecordedRun) run;
 	Session session = {
 		.options = options,
-		.result = result,
+		.result = &run,
 		.kind = options->kind,
 		.input_start = lseek(STDIN_FILENO, 0, SEEK_CUR),
 	};
 
-	result->recordings = g_ptr_array_new_with_free_func(g_free);
-	result->maps = g_ptr_array_new_with_free_func(g_free);
-	result->jit_files = g_ptr_array_new_with_free_func(g_free);
-	return record(&session, error) ? g_steal_pointer(&result) : NULL;
-}
-
-void lode_program_recording_free(LodeProgramRecording *self)
-{
-	if (self == NULL)
-		return;
-	g_ptr_array_unref(self->recordings);
-	g_ptr_array_unref(self->maps);
-	g_ptr_array_unref(self->jit_files);
-	g_free(self);
+	lode_recorded_run_init(&run);
+	if (!can_write(options->directory, error) || !record(&session, error))
+		return false;
+	*out_run = run;
+	run = (LodeRecordedRun){0};
+	return true;
 }

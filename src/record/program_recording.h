@@ -9,7 +9,9 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "record/notes.h"
+#include "record/recorded_run.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,27 +30,17 @@ typedef struct {
 	const char *const *events; /* to be sampled; see LodePerfSamplerOptions */
 	size_t n_events;
 	uint64_t frequency; /* samples a second; 0: 10,000, or what the kernel allows */
-	/* Told what a person should know while it goes on; may be NULL. */
-	void (*note)(const char *text, void *user_data);
-	void *user_data;
+	LodeNotes notes;
+	bool *is_refused; /* see LodePerfSamplerOptions; may be NULL */
 } LodeProgramRecordingOptions;
-
-typedef struct {
-	GPtrArray *recordings; /* char *: perf.data, dumps; what lode_import() takes */
-	GPtrArray *maps;       /* char *: of the counting run */
-	GPtrArray *jit_files;  /* char *: jitdumps that runtimes wrote */
-	int exit_status;       /* of the program's first run, as wait() gives it */
-	int stop_signal;       /* came meanwhile and is meant for us too, see child.h; 0: none */
-} LodeProgramRecording;
 
 /*
  * Runs and waits. The first run has our standard input and output; the second reads the same input
- * again and what it writes goes nowhere. Where standard input cannot be read twice, the program was
- * ended by a signal, or its code is made at run time and so is another in each run, there is one
- * run only. Errors: what lode_perf_sampler_run() and lode_callgrind_run() say, when nothing else
- * can be done instead.
+ * again and its output is discarded. Where standard input cannot be read twice, the program was
+ * ended by a signal, or its code is made at run time and so is different in each run, there is one
+ * run only. The caller clears `out_run`. A program that a signal ended before anything could be
+ * recorded leaves no recordings, which is not an error. Errors: what lode_perf_sampler_run() and
+ * lode_callgrind_run() say, when nothing else can be done instead.
  */
-LodeProgramRecording *lode_program_recording_run(
-	const LodeProgramRecordingOptions *options, GError **error);
-void lode_program_recording_free(LodeProgramRecording *self);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeProgramRecording, lode_program_recording_free)
+bool lode_program_recording_run(
+	const LodeProgramRecordingOptions *options, LodeRecordedRun *out_run, GError **error);

@@ -152,13 +152,16 @@ static char *find_emulator(GError **error)
 
 	if (path == NULL)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			EMULATOR " is not there (Debian: apt install qemu-user)");
+			EMULATOR " is not installed (Debian: apt install qemu-user)");
 	return path;
 }
 
 static bool run_program(Session *self, GPtrArray *line, GError **error)
 {
-	const LodeChildOptions child = {.argv = (const char *const *)line->pdata};
+	const LodeChildOptions child = {
+		.argv = (const char *const *)line->pdata,
+		.notes = self->run->options->notes,
+	};
 	GThread *reader = lode_quiet_thread_new("ring", empty_ring, self);
 	bool is_started = lode_child_run(&child, &self->run->end, error);
 
@@ -173,23 +176,24 @@ static void note_untraced(const Session *self)
 	uint32_t n_threads = lode_trace_ring_n_untraced_threads(self->ring);
 
 	if (self->executed != NULL)
-		lode_trace_run_note(run,
+		lode_notes_add(&run->options->notes,
 			"the program was replaced by '%s' (exec), which is not traced",
 			self->executed);
 	if (self->n_forks > 0)
-		lode_trace_run_note(run,
+		lode_notes_add(&run->options->notes,
 			"%" G_GUINT64_FORMAT " process%s that the program made %s not traced",
 			self->n_forks, self->n_forks == 1 ? "" : "es",
 			self->n_forks == 1 ? "is" : "are");
 	if (n_threads > 0)
-		lode_trace_run_note(run, "%u thread%s not traced: too many at a time", n_threads,
-			n_threads == 1 ? " is" : "s are");
+		lode_notes_add(&run->options->notes, "%u thread%s not traced: too many at a time",
+			n_threads, n_threads == 1 ? " is" : "s are");
 	if (lode_trace_mappings_n_lost(self->mappings) > 0)
-		lode_trace_run_note(run,
-			"%" G_GUINT64_FORMAT " of the program's mappings found no room",
+		lode_notes_add(&run->options->notes,
+			"%" G_GUINT64_FORMAT " of the program's mappings dropped: table full",
 			lode_trace_mappings_n_lost(self->mappings));
 	if (self->has_too_many_functions)
-		lode_trace_run_note(run, "not all functions '%s' are traced: there are too many",
+		lode_notes_add(&run->options->notes,
+			"not all functions '%s' are traced: there are too many",
 			run->options->function);
 }
 

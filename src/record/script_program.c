@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* execve(2), "Interpreter scripts"; execvp(3) for those that name no interpreter. */
+/* execve(2), "Interpreter scripts". */
 #include "record/script_program.h"
 
-#include <elf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-#define SHELL "/bin/sh"
 
 enum { LINE_BYTES = 256, MAX_SCRIPTS = 5 };
 
@@ -35,27 +32,6 @@ static bool read_first_line(const char *path, char **out_interpreter, char **out
 	return true;
 }
 
-/* What cannot be read is not for the shell either. */
-static bool is_for_shell(const char *path)
-{
-	char magic[SELFMAG] = "";
-	FILE *file = fopen(path, "re");
-
-	if (file == NULL)
-		return false;
-	size_t size = fread(magic, 1, SELFMAG, file);
-	bool is_read = ferror(file) == 0;
-	fclose(file);
-	return is_read && (size < SELFMAG || memcmp(magic, ELFMAG, SELFMAG) != 0);
-}
-
-static void put_in_front(GPtrArray *line, char *interpreter, char **name)
-{
-	g_ptr_array_insert(line, 0, interpreter);
-	g_free(*name);
-	*name = g_strdup(interpreter);
-}
-
 GPtrArray *lode_script_program(const char *path, const char *const *argv, char **out_name)
 {
 	GPtrArray *line = g_ptr_array_new_with_free_func(g_free);
@@ -71,10 +47,10 @@ GPtrArray *lode_script_program(const char *path, const char *const *argv, char *
 		read_first_line(line->pdata[0], &interpreter, &argument)) {
 		if (argument != NULL)
 			g_ptr_array_insert(line, 0, argument);
-		put_in_front(line, interpreter, out_name);
+		g_ptr_array_insert(line, 0, interpreter);
+		g_free(*out_name);
+		*out_name = g_strdup(interpreter);
 		n_scripts++;
 	}
-	if (n_scripts < MAX_SCRIPTS && is_for_shell(line->pdata[0]))
-		put_in_front(line, g_strdup(SHELL), out_name);
 	return line;
 }

@@ -6,11 +6,12 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 /* A description is a product of numbers: what hwloc would build must be bounded before. */
-enum { MAX_OBJECTS = 1 << 16, MAX_NODES = 1024 };
+enum { MAX_OBJECTS = 1 << 16, MAX_NODES = 1024, MAX_FILE_BYTES = 64 << 20 };
 
 static void clear_node(void *data)
 {
@@ -116,12 +117,31 @@ static bool set_synthetic(hwloc_topology_t machine, const char *description, GEr
 	return false;
 }
 
+/* hwloc reads to the end, which a device may not have. */
+static bool check_file(const char *path, const struct stat *status, GError **error)
+{
+	if (!S_ISREG(status->st_mode))
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: not a regular file", path);
+	else if (status->st_size > MAX_FILE_BYTES)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"%s: %jd bytes are more than the %d that a description of a machine may "
+			"have",
+			path, (intmax_t)status->st_size, MAX_FILE_BYTES);
+	else
+		return true;
+	return false;
+}
+
 static bool set_source(hwloc_topology_t machine, const char *description, GError **error)
 {
+	struct stat status;
+
 	if (description == NULL)
 		return true;
-	if (access(description, F_OK) != 0)
+	if (stat(description, &status) != 0)
 		return set_synthetic(machine, description, error);
+	if (!check_file(description, &status, error))
+		return false;
 	if (hwloc_topology_set_xml(machine, description) == 0)
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_IO,

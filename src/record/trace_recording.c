@@ -26,18 +26,6 @@ int lode_trace_way_from_text(const char *text)
 	return -1;
 }
 
-void lode_trace_run_note(const LodeTraceRun *self, const char *format, ...)
-{
-	va_list arguments;
-
-	if (self->options->note == NULL)
-		return;
-	va_start(arguments, format);
-	g_autofree char *text = g_strdup_vprintf(format, arguments);
-	va_end(arguments);
-	self->options->note(text, self->options->user_data);
-}
-
 char *lode_trace_run_version(const char *tool)
 {
 	const char *const command[] = {tool, "--version", NULL};
@@ -74,8 +62,8 @@ static bool run_ways(LodeTraceRun *run, LodeTraceWay *out_way, GError **error)
 			g_propagate_error(error, g_steal_pointer(&why));
 			return false;
 		}
-		lode_trace_run_note(
-			run, "%s; tracing by %s, which is slower", why->message, ways[i + 1]->name);
+		lode_notes_add(&run->options->notes, "%s; tracing by %s, which is slower",
+			why->message, ways[i + 1]->name);
 	}
 }
 
@@ -134,9 +122,9 @@ static void note_dropped(const LodeTraceRun *run)
 	uint64_t n_dropped = lode_trace_intake_n_dropped(run->intake);
 
 	if (n_dropped > 0)
-		lode_trace_run_note(run,
+		lode_notes_add(&run->options->notes,
 			"%" G_GUINT64_FORMAT
-			" references are not recorded: they are of threads behind the %d-th",
+			" references are not recorded: they are of threads after the %d-th",
 			n_dropped, LODE_MAX_TRACE_THREADS);
 }
 
@@ -145,7 +133,7 @@ static void note_all_skipped(const LodeTraceRun *run)
 	uint64_t skip = run->options->skip;
 
 	if (skip > 0 && lode_trace_intake_n_instructions(run->intake) == 0)
-		lode_trace_run_note(run,
+		lode_notes_add(&run->options->notes,
 			"the trace is empty: the program ended after %" G_GUINT64_FORMAT
 			" of the %" G_GUINT64_FORMAT " instructions to skip",
 			lode_trace_intake_n_skipped(run->intake), skip);

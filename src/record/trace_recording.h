@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/progress.h"
+#include "record/notes.h"
 #include "traces/trace_writer.h"
 
 typedef enum {
@@ -31,8 +32,7 @@ typedef struct {
 	uint64_t skip;        /* leave out so many instructions of the program first */
 	uint64_t limit;       /* record so many, then let the program go on untraced; 0: all */
 	const char *function; /* record only while inside, with all that it calls; NULL: always */
-	void (*note)(const char *text, void *user_data); /* may be NULL */
-	void *user_data;
+	LodeNotes notes;
 } LodeTraceRecordingOptions;
 
 typedef struct {

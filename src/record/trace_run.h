@@ -27,8 +27,6 @@ typedef struct {
 
 extern const LodeTraceRunWay lode_qemu_trace, lode_lackey_trace;
 
-G_GNUC_PRINTF(2, 3) void lode_trace_run_note(const LodeTraceRun *self, const char *format, ...);
-
 /* "7.2.22" of "qemu-x86_64 version 7.2.22 (Debian …)", by asking the tool itself; NULL: it does not
  * say. The caller frees it. */
 char *lode_trace_run_version(const char *tool);

@@ -191,33 +191,33 @@ static void remove_directory(const char *path)
 	g_rmdir(path);
 }
 
-/* NULL, and the test marked as skipped, where it cannot be both sampled and counted here. */
-static LodeProgramRecording *record_both(const char *directory)
+/* False, and the test marked as skipped, where it cannot be both sampled and counted here. */
+static bool record_both(const char *directory, LodeRecordedRun *out_run)
 {
 	const char *const argv[] = {PROGRAM_BRANCHES, "800", NULL};
 	const LodeProgramRecordingOptions options = {
 		.argv = argv, .directory = directory, .is_fast = true};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(LodeProgramRecording) recording = lode_program_recording_run(&options, &error);
 
+	lode_program_recording_run(&options, out_run, &error);
 	g_assert_no_error(error);
-	if (recording->recordings->len >= 2)
-		return g_steal_pointer(&recording);
+	if (out_run->recordings->len >= 2)
+		return true;
 	g_test_skip("no valgrind, or sampling is not allowed");
-	return NULL;
+	return false;
 }
 
 static void test_real(void)
 {
 	g_autofree char *directory = g_dir_make_tmp("lode-XXXXXX", NULL);
-	g_autoptr(LodeProgramRecording) recording = record_both(directory);
+	g_auto(LodeRecordedRun) recording = {0};
 
-	if (recording != NULL) {
-		const char *const *paths = (const char *const *)recording->recordings->pdata;
-		guint n = recording->recordings->len;
+	if (record_both(directory, &recording)) {
+		const char *const *paths = (const char *const *)recording.recordings->pdata;
+		guint n = recording.recordings->len;
 		g_assert_true(g_str_has_suffix(paths[0], "perf.data"));
-		g_autoptr(LodeProfile) counted = import(paths + 1, n - 1, recording->maps);
-		g_autoptr(LodeProfile) joined = import(paths, n, recording->maps);
+		g_autoptr(LodeProfile) counted = import(paths + 1, n - 1, recording.maps);
+		g_autoptr(LodeProfile) joined = import(paths, n, recording.maps);
 		check_counts_are_kept(counted, joined);
 		check_weight_is_whole(joined);
 		g_assert_cmpfloat(joined->n_samples, >=, 100);

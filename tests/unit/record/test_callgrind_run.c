@@ -54,6 +54,8 @@ static bool contains(const char *path, const char *word)
 static void test_status_and_files(Fixture *self, const void *data)
 {
 	g_autoptr(GError) error = NULL;
+	g_autofree char *core = g_build_filename(self->directory, "valgrind.7.log.core.7", NULL);
+	g_assert_true(g_file_set_contents(core, "\177ELF", -1, NULL));
 	g_autoptr(LodeCallgrindRun) run = record(self, "exit 7", &error);
 
 	(void)data;
@@ -119,8 +121,9 @@ static void test_signals(Fixture *self, const void *data)
 }
 
 /*
- * Killed from outside, valgrind cannot write: a child is counted, the program itself is an error.
- * The child's own child kills it; the substitution ends when all that hold its pipe have ended.
+ * Killed from outside, valgrind cannot write: a child is counted, of the program itself there is
+ * nothing. The child's own child kills it; the substitution ends when all that hold its pipe have
+ * ended.
  */
 static void test_lost(Fixture *self, const void *data)
 {
@@ -140,9 +143,10 @@ static void test_killed(Fixture *self, const void *data)
 	g_autoptr(GError) error = NULL;
 
 	(void)data;
-	g_assert_null(record(self, "sh -c \"kill -9 $$; sleep 9\"; :", &error));
-	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
-	g_assert_nonnull(strstr(error->message, "signal 9"));
+	g_autoptr(LodeCallgrindRun) run = record(self, "sh -c \"kill -9 $$; sleep 9\"; :", &error);
+	g_assert_no_error(error);
+	g_assert_cmpint(WTERMSIG(run->exit_status), ==, SIGKILL);
+	g_assert_cmpuint(run->dumps->len, ==, 0);
 }
 
 static void test_refused(Fixture *self, const void *data)
@@ -163,7 +167,7 @@ static void test_refused(Fixture *self, const void *data)
 	g_assert_null(lode_callgrind_run(&without, &error));
 	g_setenv("PATH", path, TRUE);
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
-	g_assert_nonnull(strstr(error->message, "install it"));
+	g_assert_nonnull(strstr(error->message, "not installed"));
 }
 
 /* A name that begins with a dash is a program, not an option of valgrind. */

@@ -246,12 +246,12 @@ static void test_refusals(void)
 
 	check_refusal(judge_no_pmu, &by_cycles, LODE_ERROR_NOT_FOUND, "'cpu-clock:u' is sampled");
 	check_refusal(
-		judge_no_pmu, &with_branches, LODE_ERROR_NOT_FOUND, "branch stacks (-b) need");
+		judge_no_pmu, &with_branches, LODE_ERROR_NOT_FOUND, "branch stacks need");
 	check_refusal(judge_no_pmu, &by_clock, LODE_ERROR_UNSUPPORTED, "branch records");
 	check_refusal(judge_pmu, &by_precise, LODE_ERROR_UNSUPPORTED, "no precise level 3");
 	check_refusal(judge_pmu, &by_unknown, LODE_ERROR_NOT_FOUND, "no event 'cycels'");
 	check_refusal(
-		judge_pmu, &too_often, LODE_ERROR_IO, "kernel.perf_event_max_sample_rate, 100000");
+		judge_pmu, &too_often, LODE_ERROR_LIMIT, "kernel.perf_event_max_sample_rate, 100000");
 	check_refusal(judge_filtered, &plain, LODE_ERROR_IO, "seccomp");
 }
 
@@ -268,7 +268,6 @@ static void test_paranoid(void)
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
 	g_assert_nonnull(strstr(error->message, "kernel.perf_event_paranoid is 4"));
 	g_assert_nonnull(strstr(error->message, "sysctl kernel.perf_event_paranoid=2"));
-	g_assert_nonnull(strstr(error->message, "lode run --exact"));
 	fake_kernel_clear(&fake);
 }
 

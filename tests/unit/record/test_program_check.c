@@ -28,15 +28,37 @@ static void tear_down(Fixture *self, const void *data)
 	g_free(self->directory);
 }
 
+typedef struct {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+} Program;
+
+static void make_file(const Fixture *self, const void *bytes, size_t size, unsigned mode)
+{
+	g_assert_true(g_file_set_contents(self->file, bytes, (gssize)size, NULL));
+	g_assert_cmpint(g_chmod(self->file, mode), ==, 0);
+}
+
+static Program elf(unsigned char class, Elf64_Half machine)
+{
+	Program program = {.header = {
+				   .e_type = ET_DYN,
+				   .e_machine = machine,
+				   .e_phoff = sizeof(Elf64_Ehdr),
+				   .e_phnum = 1,
+			   }};
+
+	memcpy(program.header.e_ident, ELFMAG, SELFMAG);
+	program.header.e_ident[EI_CLASS] = class;
+	program.header.e_ident[EI_DATA] = ELFDATA2LSB;
+	return program;
+}
+
 static void make_elf(const Fixture *self, unsigned char class, Elf64_Half machine, unsigned mode)
 {
-	Elf64_Ehdr header = {.e_type = ET_DYN, .e_machine = machine};
+	const Program program = elf(class, machine);
 
-	memcpy(header.e_ident, ELFMAG, SELFMAG);
-	header.e_ident[EI_CLASS] = class;
-	header.e_ident[EI_DATA] = ELFDATA2LSB;
-	g_assert_true(g_file_set_contents(self->file, (const char *)&header, sizeof(header), NULL));
-	g_assert_cmpint(g_chmod(self->file, mode), ==, 0);
+	make_file(self, &program, sizeof(program), mode);
 }
 
 static void check_refused(const char *program, int code, const char *word)
@@ -96,6 +118,30 @@ static void test_unsupported(Fixture *self, const void *data)
 		"set-user-ID or set-group-ID, which the tool cannot honour");
 }
 
+/* What the kernel does not execute a shell would, and be recorded in its place. */
+static void test_not_executable(Fixture *self, const void *data)
+{
+	static const char *const texts[] = {"", "echo word\n", "#!\n", "#!  \necho word\n"};
+	Program program = elf(ELFCLASS64, EM_X86_64);
+
+	(void)data;
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+		make_file(self, texts[i], strlen(texts[i]), 0755);
+		check_refused(self->file, LODE_ERROR_UNSUPPORTED, "names its interpreter");
+	}
+	for (size_t size = SELFMAG; size < sizeof(program); size += 10) {
+		make_file(self, &program, size, 0755);
+		check_refused(self->file, LODE_ERROR_UNSUPPORTED, "not a whole ELF program");
+	}
+	program.header.e_phoff = UINT64_MAX;
+	make_file(self, &program, sizeof(program), 0755);
+	check_refused(self->file, LODE_ERROR_UNSUPPORTED, "not a whole ELF program");
+	program = elf(ELFCLASS64, EM_X86_64);
+	program.header.e_type = ET_CORE;
+	make_file(self, &program, sizeof(program), 0755);
+	check_refused(self->file, LODE_ERROR_UNSUPPORTED, "not a whole ELF program");
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -103,6 +149,8 @@ int main(int argc, char **argv)
 		"/record/program-check/accepted", Fixture, NULL, set_up, test_accepted, tear_down);
 	g_test_add("/record/program-check/not-found", Fixture, NULL, set_up, test_not_found,
 		tear_down);
+	g_test_add("/record/program-check/not-executable", Fixture, NULL, set_up,
+		test_not_executable, tear_down);
 	g_test_add("/record/program-check/unsupported", Fixture, NULL, set_up, test_unsupported,
 		tear_down);
 	return g_test_run();

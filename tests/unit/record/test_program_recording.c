@@ -51,10 +51,11 @@ static void tear_down(Fixture *self, const void *data)
 	g_string_free(self->notes, TRUE);
 }
 
-static void take_note(const char *text, void *user_data)
+static void take_note(const char *text, LodeAdvice advice, void *user_data)
 {
 	Fixture *self = user_data;
 
+	(void)advice;
 	g_string_append_printf(self->notes, "%s\n", text);
 }
 
@@ -63,8 +64,8 @@ static bool noted(const Fixture *self, const char *words)
 	return strstr(self->notes->str, words) != NULL;
 }
 
-static LodeProgramRecording *record_as(
-	Fixture *self, LodeRecordingKind kind, const char *script, GError **error)
+static bool record_as(Fixture *self, LodeRecordingKind kind, const char *script,
+	LodeRecordedRun *out_run, GError **error)
 {
 	const char *const argv[] = {"sh", "-c", script, NULL};
 	const LodeProgramRecordingOptions options = {
@@ -72,15 +73,14 @@ static LodeProgramRecording *record_as(
 		.directory = self->directory,
 		.kind = kind,
 		.is_fast = true,
-		.note = take_note,
-		.user_data = self,
+		.notes = {take_note, self},
 	};
 
-	return lode_program_recording_run(&options, error);
+	return lode_program_recording_run(&options, out_run, error);
 }
 
 /* With another standard input and with output to a file, while TAP goes its own way. */
-static LodeProgramRecording *record(Fixture *self, int input, const char *script)
+static LodeRecordedRun record(Fixture *self, int input, const char *script)
 {
 	g_autofree char *output = g_build_filename(self->directory, "output", NULL);
 	g_autoptr(GError) error = NULL;
@@ -90,7 +90,8 @@ static LodeProgramRecording *record(Fixture *self, int input, const char *script
 	fflush(stdout);
 	g_assert_cmpint(dup2(input, STDIN_FILENO), ==, STDIN_FILENO);
 	g_assert_cmpint(dup2(file, STDOUT_FILENO), ==, STDOUT_FILENO);
-	LodeProgramRecording *recording = record_as(self, LODE_RECORDING_BOTH, script, &error);
+	LodeRecordedRun recording = {0};
+	record_as(self, LODE_RECORDING_BOTH, script, &recording, &error);
 	dup2(own_input, STDIN_FILENO);
 	dup2(own_output, STDOUT_FILENO);
 	close(own_input);
@@ -110,7 +111,7 @@ static char *contents(const Fixture *self, const char *name)
 	return text;
 }
 
-static bool has_recording(const LodeProgramRecording *recording, const char *word)
+static bool has_recording(const LodeRecordedRun *recording, const char *word)
 {
 	for (guint i = 0; i < recording->recordings->len; i++) {
 		const char *path = g_ptr_array_index(recording->recordings, i);
@@ -145,18 +146,18 @@ static void test_file_as_input(Fixture *self, const void *data)
 	g_assert_true(g_file_set_contents(path, "skipped\nread\nmore\n", -1, NULL));
 	int input = open(path, O_RDONLY | O_CLOEXEC);
 	g_assert_cmpint(lseek(input, 8, SEEK_SET), ==, 8);
-	g_autoptr(LodeProgramRecording) recording = record(self, input, script);
+	g_auto(LodeRecordedRun) recording = record(self, input, script);
 	g_autofree char *words = contents(self, "words");
 	g_autofree char *output = contents(self, "output");
 	g_assert_cmpstr(output, ==, "first\n");
-	g_assert_cmpint(WEXITSTATUS(recording->exit_status), ==, 4);
+	g_assert_cmpint(WEXITSTATUS(recording.exit_status), ==, 4);
 	if (!can_run_twice(self))
 		return;
 	g_assert_cmpstr(words, ==, "read\nread\n");
-	g_assert_cmpuint(recording->recordings->len, ==, 2);
-	g_assert_true(has_recording(recording, "perf.data"));
-	g_assert_true(has_recording(recording, "callgrind"));
-	g_assert_cmpuint(recording->maps->len, ==, 1);
+	g_assert_cmpuint(recording.recordings->len, ==, 2);
+	g_assert_true(has_recording(&recording, "perf.data"));
+	g_assert_true(has_recording(&recording, "callgrind"));
+	g_assert_cmpuint(recording.maps->len, ==, 1);
 }
 
 static void test_pipe_as_input(Fixture *self, const void *data)
@@ -167,7 +168,7 @@ static void test_pipe_as_input(Fixture *self, const void *data)
 	g_assert_cmpint(pipe(ends), ==, 0);
 	g_assert_cmpint(write(ends[1], "word\n", 5), ==, 5);
 	close(ends[1]);
-	g_autoptr(LodeProgramRecording) recording = record(
+	g_auto(LodeRecordedRun) recording = record(
 		self, ends[0], "read x; echo $x; echo run >>$DIRECTORY/runs; " WORK "exit 3");
 	g_autofree char *output = contents(self, "output");
 	g_autofree char *runs = contents(self, "runs");
@@ -175,9 +176,9 @@ static void test_pipe_as_input(Fixture *self, const void *data)
 		return;
 	g_assert_cmpstr(output, ==, "word\n");
 	g_assert_cmpstr(runs, ==, "run\n");
-	g_assert_cmpint(WEXITSTATUS(recording->exit_status), ==, 3);
-	g_assert_cmpuint(recording->recordings->len, ==, 1);
-	g_assert_true(has_recording(recording, "perf.data"));
+	g_assert_cmpint(WEXITSTATUS(recording.exit_status), ==, 3);
+	g_assert_cmpuint(recording.recordings->len, ==, 1);
+	g_assert_true(has_recording(&recording, "perf.data"));
 	g_assert_true(noted(self, "pipe"));
 }
 
@@ -190,28 +191,44 @@ static int no_input(void)
 static void test_signal(Fixture *self, const void *data)
 {
 	(void)data;
-	g_autoptr(LodeProgramRecording) recording = record(
+	g_auto(LodeRecordedRun) recording = record(
 		self, no_input(), "echo run >>$DIRECTORY/runs; " WORK "kill -SEGV $$");
 	g_autofree char *runs = contents(self, "runs");
 	if (!can_run_twice(self))
 		return;
 	g_assert_cmpstr(runs, ==, "run\n");
-	g_assert_true(WIFSIGNALED(recording->exit_status));
-	g_assert_cmpint(WTERMSIG(recording->exit_status), ==, SIGSEGV);
-	g_assert_true(has_recording(recording, "perf.data"));
+	g_assert_true(WIFSIGNALED(recording.exit_status));
+	g_assert_cmpint(WTERMSIG(recording.exit_status), ==, SIGSEGV);
+	g_assert_true(has_recording(&recording, "perf.data"));
 	g_assert_true(noted(self, "not run again"));
+}
+
+/* Few samples are all there is of a program that a signal ended early; none is not an error. */
+static void test_early_signal(Fixture *self, const void *data)
+{
+	(void)data;
+	g_auto(LodeRecordedRun)
+		recording = record(self, no_input(), "echo run >>$DIRECTORY/runs; kill -SEGV $$");
+	g_autofree char *runs = contents(self, "runs");
+	if (!can_run_twice(self))
+		return;
+	g_assert_cmpstr(runs, ==, "run\n");
+	g_assert_true(WIFSIGNALED(recording.exit_status));
+	g_assert_cmpint(WTERMSIG(recording.exit_status), ==, SIGSEGV);
+	g_assert_false(noted(self, "too short"));
+	g_assert_cmpuint(recording.recordings->len, ==, has_recording(&recording, "perf.data"));
 }
 
 /* Too short to be sampled, but not to be counted. */
 static void test_short(Fixture *self, const void *data)
 {
 	(void)data;
-	g_autoptr(LodeProgramRecording) recording = record(self, no_input(), "exit 6");
+	g_auto(LodeRecordedRun) recording = record(self, no_input(), "exit 6");
 	if (!can_run_twice(self))
 		return;
-	g_assert_cmpint(WEXITSTATUS(recording->exit_status), ==, 6);
-	g_assert_false(has_recording(recording, "perf.data"));
-	g_assert_true(has_recording(recording, "callgrind"));
+	g_assert_cmpint(WEXITSTATUS(recording.exit_status), ==, 6);
+	g_assert_false(has_recording(&recording, "perf.data"));
+	g_assert_true(has_recording(&recording, "callgrind"));
 	g_assert_true(noted(self, "too short"));
 }
 
@@ -239,16 +256,17 @@ static void run_forbidden(Fixture *self, unsigned code_of_error)
 		g_print("no filter\n");
 		return;
 	}
-	g_autoptr(LodeProgramRecording)
+	g_auto(LodeRecordedRun)
 		recording = record(self, no_input(), "echo run >>$DIRECTORY/runs; exit 5");
 	g_autofree char *runs = contents(self, "runs");
 	g_assert_cmpstr(runs, ==, "run\n");
-	g_assert_cmpint(WEXITSTATUS(recording->exit_status), ==, 5);
-	g_assert_false(has_recording(recording, "perf.data"));
-	g_assert_true(has_recording(recording, "callgrind"));
+	g_assert_cmpint(WEXITSTATUS(recording.exit_status), ==, 5);
+	g_assert_false(has_recording(&recording, "perf.data"));
+	g_assert_true(has_recording(&recording, "callgrind"));
 	g_assert_true(noted(self, "going on without samples"));
 	/* Only samples were asked for: there is nothing to fall back on. */
-	g_assert_null(record_as(self, LODE_RECORDING_SAMPLES, "exit 5", &error));
+	LodeRecordedRun none = {0};
+	g_assert_false(record_as(self, LODE_RECORDING_SAMPLES, "exit 5", &none, &error));
 	LodeErrorCode wanted = code_of_error == ENOSYS ? LODE_ERROR_UNSUPPORTED : LODE_ERROR_IO;
 	g_assert_true(g_error_matches(error, LODE_ERROR, (int)wanted));
 }
@@ -288,13 +306,14 @@ static void run_on_full_disk(Fixture *self)
 
 	signal(SIGXFSZ, SIG_IGN);
 	g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &limit), ==, 0);
-	g_autoptr(LodeProgramRecording) recording = record_as(
-		self, LODE_RECORDING_BOTH, "echo run >>$DIRECTORY/runs; " WORK, &error);
+	g_auto(LodeRecordedRun) recording = {0};
+	bool is_recorded = record_as(
+		self, LODE_RECORDING_BOTH, "echo run >>$DIRECTORY/runs; " WORK, &recording, &error);
 	g_autofree char *runs = contents(self, "runs");
 	g_assert_cmpstr(runs, ==, "run\n");
 	if (noted(self, "without samples") && !noted(self, "the recording ended early"))
 		return; /* sampling is not allowed here, so that it ran to be counted */
-	g_assert_null(recording);
+	g_assert_false(is_recorded);
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
 }
 
@@ -316,14 +335,15 @@ static void test_errors(Fixture *self, const void *data)
 									       "sh", NULL};
 	LodeProgramRecordingOptions options = {.argv = argv, .directory = self->directory};
 	g_autoptr(GError) error = NULL;
+	LodeRecordedRun none;
 
 	(void)data;
-	g_assert_null(lode_program_recording_run(&options, &error));
+	g_assert_false(lode_program_recording_run(&options, &none, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
 	g_clear_error(&error);
 	options.argv = shell;
 	options.directory = "/nonexistent/directory";
-	g_assert_null(lode_program_recording_run(&options, &error));
+	g_assert_false(lode_program_recording_run(&options, &none, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
 }
 
@@ -340,6 +360,7 @@ int main(int argc, char **argv)
 	add("file-as-input", test_file_as_input);
 	add("pipe-as-input", test_pipe_as_input);
 	add("signal", test_signal);
+	add("early-signal", test_early_signal);
 	add("short", test_short);
 	add("forbidden", test_forbidden);
 	add("not-there", test_not_there);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/recorded_profile.h"
+
+#include "base/error.h"
+#include "base/new_file.h"
+#include "cli/command_text.h"
+#include "cli/verb.h"
+#include "store/profile_store.h"
+#include "views/display_text.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+
+static bool check_output(const char *path, GError **error)
+{
+	g_autoptr(LodeNewFile) trial = lode_new_file_open(path, error);
+
+	if (trial == NULL)
+		g_prefix_error(error, "%s: ", path);
+	return trial != NULL;
+}
+
+bool lode_recorded_profile_open(
+	LodeRecordedProfile *self, const LodeRecordedProfileOptions *options, GError **error)
+{
+	g_autofree char *name = g_path_get_basename(options->command[0]);
+	g_auto(LodeRecordedProfile) opened = {
+		.verb = options->verb,
+		.path = options->output != NULL ? g_strdup(options->output)
+	                                        : g_strconcat(name, ".lode", NULL),
+		.program = lode_command_text(options->command),
+	};
+
+	if (check_output(opened.path, error))
+		opened.directory = lode_recording_directory_open(options->keep_recording, error);
+	*self = opened.directory != NULL ? opened : (LodeRecordedProfile){0};
+	if (opened.directory != NULL)
+		opened = (LodeRecordedProfile){0};
+	return self->directory != NULL;
+}
+
+void lode_recorded_profile_clear(LodeRecordedProfile *self)
+{
+	g_clear_pointer(&self->path, g_free);
+	g_clear_pointer(&self->program, g_free);
+	g_clear_pointer(&self->directory, lode_recording_directory_close);
+}
+
+bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const LodeRecordedRun *run,
+	bool is_empty, const char *advice, int *out_status, GError **error)
+{
+	if (run->stop_signal != 0) {
+		lode_display_line(stderr, "lode %s: stopped", self->verb);
+		*out_status = LODE_EXIT_BY_SIGNAL + run->stop_signal;
+		return false;
+	}
+	if (!is_empty)
+		return true;
+	*out_status = LODE_EXIT_FAILED;
+	if (WIFSIGNALED(run->exit_status)) {
+		lode_display_line(stderr,
+			"lode %s: signal %d (%s) ended the program before anything was recorded: "
+			"there is no profile",
+			self->verb, WTERMSIG(run->exit_status),
+			g_strsignal(WTERMSIG(run->exit_status)));
+		*out_status = LODE_EXIT_BY_SIGNAL + WTERMSIG(run->exit_status);
+	} else {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"no sample was taken: the program ran too short; %s", advice);
+	}
+	return false;
+}
+
+LodeProfile *lode_recorded_profile_import(const LodeRecordedProfile *self,
+	const LodeRecordedRun *run, const LodeImportOptions *import, const LodeProgress *progress,
+	GError **error)
+{
+	LodeImportOptions options = *import;
+
+	options.paths = (const char *const *)run->recordings->pdata;
+	options.n_paths = run->recordings->len;
+	options.maps = (const char *const *)run->maps->pdata;
+	options.n_maps = run->maps->len;
+	options.jit_files = (const char *const *)run->jit_files->pdata;
+	options.n_jit_files = run->jit_files->len;
+	options.program = self->program;
+	g_autoptr(LodeProfile) profile = lode_import(&options, progress, error);
+	if (profile == NULL || !lode_profile_store_write(self->path, profile, progress, error))
+		return NULL;
+	return g_steal_pointer(&profile);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to cli: the way of the verbs that record a program and make a profile of it.
+ *
+ *   open ─▶ the verb records into `directory` ─▶ import ─▶ `path`, and the verb goes on with it
+ */
+#pragma once
+
+#include "cli/recording_directory.h"
+#include "ingest/import.h"
+#include "record/recorded_run.h"
+
+typedef struct {
+	const char *verb; /* "memory record" */
+	char *path;       /* of the profile */
+	char *program;    /* its command line, as a person would type it */
+	LodeRecordingDirectory *directory;
+} LodeRecordedProfile;
+
+typedef struct {
+	const char *verb;
+	char **command;             /* the program and its arguments, NULL-terminated */
+	const char *output;         /* NULL: PROGRAM.lode */
+	const char *keep_recording; /* NULL: the recordings are temporary */
+} LodeRecordedProfileOptions;
+
+/* Finds out whether the profile can be written before the program has run for an hour, and makes
+ * the directory to record into. The caller clears it. */
+bool lode_recorded_profile_open(
+	LodeRecordedProfile *self, const LodeRecordedProfileOptions *options, GError **error);
+void lode_recorded_profile_clear(LodeRecordedProfile *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeRecordedProfile, lode_recorded_profile_clear)
+
+/*
+ * Whether there is something to import. Else says why not, or sets an error with `advice` ("--exact
+ * counts its executions"); *out_status is the verb's: the signal that stopped us, or that ended the
+ * program before anything was recorded.
+ */
+bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const LodeRecordedRun *run,
+	bool is_empty, const char *advice, int *out_status, GError **error);
+
+/* Imports what was recorded, with `import` for all else, and writes the profile; the caller owns
+ * it. */
+LodeProfile *lode_recorded_profile_import(const LodeRecordedProfile *self,
+	const LodeRecordedRun *run, const LodeImportOptions *import, const LodeProgress *progress,
+	GError **error);

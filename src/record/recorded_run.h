@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What every way of recording a program gives: files to import, and how the program ended. */
+#pragma once
+
+#include <glib.h>
+
+typedef struct {
+	GPtrArray *recordings; /* char *: what lode_import() takes; may be empty */
+	GPtrArray *maps;       /* char *: where the images lay in memory, of a counting run */
+	GPtrArray *jit_files;  /* char *: jitdumps that runtimes wrote */
+	int exit_status;       /* of the program's first run, as wait() gives it */
+	int stop_signal;       /* came meanwhile and is meant for us too, see child.h; 0: none */
+} LodeRecordedRun;
+
+void lode_recorded_run_init(LodeRecordedRun *self);
+void lode_recorded_run_clear(LodeRecordedRun *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeRecordedRun, lode_recorded_run_clear)
