@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to cli: the way of the verbs that record a program and make a profile of it.
+ * Private to cli/: the way of the verbs that record a program and make a profile of it.
  *
  *   open ─▶ the verb records into `directory` ─▶ import ─▶ `path`, and the verb goes on with it
  */

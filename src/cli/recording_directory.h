@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to cli: where a recording's files are while they are made; removed when we end. */
+/* Private to cli/: where a recording's files are while they are made; removed when we end. */
 #pragma once
 
 #include <glib.h>

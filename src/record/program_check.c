@@ -91,7 +91,7 @@ static bool check_format(const char *path, GError **error)
 	if (size < SELFMAG || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
 		return unsupported(path,
 			"it is neither an ELF program nor a script that names its interpreter "
-			"(#!); if it is a shell's, record 'sh' with it as the argument",
+			"(#!); what is written for a shell is recorded as 'sh FILE'",
 			error);
 	if (header.e_ident[EI_CLASS] == ELFCLASS32)
 		return unsupported(

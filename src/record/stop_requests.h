@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to record: what signals to us ask of a program that runs in our place.
+ * Private to record/: what signals to us ask of a program that runs in our place.
  *
  *   SIGINT, SIGTERM, SIGHUP  ─▶ the program   the first, which it may take as a command
  *   again, within 10 s       ─▶ SIGTERM, and when it had that one already, SIGKILL

@@ -73,10 +73,14 @@ static void say_refusal(LodeRefusal refusal, GError **error)
 
 bool lode_database_fail(LodeDatabase *self, GError **error)
 {
+	int last_errno = errno;
 	int result = sqlite3_extended_errcode(self->handle);
 	int system_error = sqlite3_system_errno(self->handle);
 	int code = error_code_of(result);
 
+	/* SQLite does not note the cause of a write that failed while a transaction ended. */
+	if (result == SQLITE_IOERR_WRITE && system_error == 0)
+		system_error = last_errno;
 	if (self->files.refusal != LODE_REFUSED_NOTHING)
 		say_refusal(self->files.refusal, error);
 	else if (code == LODE_ERROR_CANCELLED)

@@ -64,6 +64,38 @@ static void test_forwarding(void)
 	}
 }
 
+static void count_note(const char *text, LodeAdvice advice, void *user_data)
+{
+	g_assert_cmpint(advice, ==, LODE_ADVICE_NONE);
+	g_string_append_printf(user_data, "%s\n", text);
+}
+
+/* The child waits long enough between its signals to us that none is taken for an echo. */
+static void check_ended(const char *ignored, int ending, const char *words)
+{
+	g_autofree char *script = g_strdup_printf(
+		"trap '' %s; while :; do kill -INT $PPID; sleep 0.4; done", ignored);
+	const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+	g_autoptr(GString) notes = g_string_new(NULL);
+	g_autoptr(GError) error = NULL;
+	const LodeChildOptions options = {.argv = argv, .notes = {count_note, notes}};
+	LodeChildEnd end;
+
+	g_assert_true(lode_child_run(&options, &end, &error));
+	g_assert_no_error(error);
+	g_assert_true(WIFSIGNALED(end.status));
+	g_assert_cmpint(WTERMSIG(end.status), ==, ending);
+	/* The recording is wanted. */
+	g_assert_cmpint(end.stop_signal, ==, 0);
+	g_assert_nonnull(strstr(notes->str, words));
+}
+
+static void test_insisting(void)
+{
+	check_ended("INT", SIGTERM, "ended by SIGTERM");
+	check_ended("INT TERM", SIGKILL, "ended by SIGKILL");
+}
+
 /* What we ignore, as under nohup, neither kills nor reaches the child. */
 static void test_ignored(void)
 {
@@ -139,6 +171,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/child/status", test_status);
 	g_test_add_func("/record/child/missing", test_missing);
 	g_test_add_func("/record/child/forwarding", test_forwarding);
+	g_test_add_func("/record/child/insisting", test_insisting);
 	g_test_add_func("/record/child/ignored", test_ignored);
 	g_test_add_func("/record/child/ignored-child-signal", test_ignored_child_signal);
 	g_test_add_func("/record/child/mask-restored", test_mask_restored);

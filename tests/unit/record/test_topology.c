@@ -100,6 +100,7 @@ static void test_errors(void)
 		{"numa:1000000 core:1000000 pu:1000000", LODE_ERROR_LIMIT},
 		{"numa:2000 pu:1", LODE_ERROR_LIMIT},
 		{"/dev/null", LODE_ERROR_IO},
+		{"/dev/zero", LODE_ERROR_IO},
 		{"/", LODE_ERROR_IO},
 	};
 

@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# What is said, and what is left behind, when lode or the program that it records is cut short: by
+# limits of files, memory and descriptors, by signals, by a crash. Prints TAP.
+#
+#   tests/e2e/cut_short.sh LODE FLOW
+#
+# FLOW is a flow file to make a profile of.
+set -uo pipefail
+# shellcheck source=tests/unit/record/cases.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../unit/record/cases.sh"
+
+lode=$(realpath "$1")
+flow=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+mkdir tmp
+export TMPDIR=$work/tmp
+
+says() { grep -qE "$1" err || echo "does not say '$1'"; }
+left_nothing() { [ -z "$(ls -A tmp; find . -name '*.tmp*' -type f)" ] || echo "left $(ls -A tmp) $(find . -name '*.tmp*')"; }
+has() { [ -s "$1" ] || echo "no $1"; }
+has_not() { [ ! -e "$1" ] || echo "a $1"; }
+
+# limited FLAG VALUE COMMAND…: lode under a limit of the shell's ulimit; sets $status.
+limited() {
+	local flag=$1 value=$2
+	shift 2
+	status=0
+	(ulimit "$flag" "$value" && exec "$lode" "$@") >out 2>err || status=$?
+}
+
+skip() {
+	number=$((number + 1))
+	echo "ok $number - $1 # SKIP $2"
+}
+
+can_sample=true
+"$lode" record -e cpu-clock:u -o trial -- true >/dev/null 2>&1 || can_sample=false
+
+# --- files that would grow too large ---
+
+limited -f 8 import "$flow" -o x.lode
+check "import: a profile above RLIMIT_FSIZE" "$(status_is 1)" "$(says 'x.lode: .*File too large')" \
+	"$(has_not x.lode)" "$(left_nothing)"
+
+if $can_sample; then
+	# shellcheck disable=SC2016
+	long='i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done'
+	limited -f 8 record -e cpu-clock:u -F 10000 -o x.data -- sh -c "$long"
+	check "record: a recording above RLIMIT_FSIZE" "$(status_is 1)" "$(says 'File too large')" "$(left_nothing)"
+	limited -f 8 run --once -F 10000 -o x.lode -- sh -c "$long"
+	check "run: names no file that is gone, but what to do" "$(status_is 1)" \
+		"$(says "cannot be written in '.*/tmp' \(TMPDIR\): File too large; raise the limit")" "$(left_nothing)"
+	limited -f 64 record -e cpu-clock:u -o x.data -- sh -c 'grep ^Sig /proc/self/status'
+	check "the program has the signal as it is by default" "$(status_is 0)" \
+		"$(grep -qE '^SigIgn:\s*[0-9a-f]{9}[02468ace]' out || echo "it is ignored: $(grep SigIgn out)")"
+else
+	for name in "record: a recording above RLIMIT_FSIZE" "run: names no file that is gone, but what to do" \
+		"the program has the signal as it is by default"; do
+		skip "$name" "sampling is not allowed here"
+	done
+fi
+rm -f x.*
+
+# --- memory ---
+
+"$lode" import "$flow" -o whole.lode >/dev/null 2>&1
+cp whole.lode mined.lode
+"$lode" mine mined.lode --min-support 0.1% >/dev/null 2>&1
+# A sanitizer maps terabytes.
+limited -v 4000000 --version
+if [ "$status" -ne 0 ]; then
+	for verb in import mine report; do skip "$verb: without memory" "this build needs more"; done
+else
+	smallest=20000
+	until [ "$status" -eq 0 ] && [ "$smallest" -gt 20000 ]; do
+		smallest=$((smallest + 2000))
+		limited -v "$smallest" --version
+	done
+	# sweep VERB ARGUMENT…: with ever more memory, up to where it suffices
+	sweep() {
+		local size=$smallest n_told=0 faults=()
+		while [ "$size" -lt 400000 ]; do
+			cp whole.lode x.lode
+			limited -v "$size" "$@"
+			[ "$status" -ne 0 ] || break
+			[ "$status" -eq 1 ] || faults+=("with $size kB status $status")
+			! grep -q '^lode: out of memory' err || n_told=$((n_told + 1))
+			[ "$(grep -c . err)" -eq 1 ] || faults+=("with $size kB several lines")
+			size=$((size + 4000))
+		done
+		[ "$n_told" -gt 0 ] || faults+=("never says 'out of memory'")
+		check "$1: without memory" "$(status_is 0)" "${faults[@]}" "$(left_nothing)"
+	}
+	sweep import "$flow" -o y.lode
+	sweep mine x.lode --min-support 0.1% --threads 2
+	sweep report mined.lode
+fi
+
+# --- descriptors ---
+
+if $can_sample; then
+	limited -n 7 record -e cpu-clock:u -o x.data -- true
+	check "record: no descriptor left" "$(status_is 1)" "$(says 'RLIMIT_NOFILE allows 7; .ulimit -n [0-9]+. raises it')"
+else
+	skip "record: no descriptor left" "sampling is not allowed here"
+fi
+
+# --- signals that the program ignores ---
+
+deaf='trap "" INT; echo ready; while :; do :; done'
+
+# insist SIGNAL VERB OPTION…: Ctrl-C, as from a terminal, until lode says that it sends SIGNAL
+insist() {
+	local pid n=0 signal=$1
+	shift
+	: >out
+	set -m
+	"$lode" "$@" -- sh -c "$deaf" >out 2>err &
+	pid=$!
+	set +m
+	until grep -qx ready out || ! kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+	sleep 0.3
+	until grep -q "ended by $signal" err || ! kill -INT -- "-$pid" 2>/dev/null; do
+		n=$((n + 1))
+		[ "$n" -lt 60 ] || kill -KILL -- "-$pid"
+		sleep 0.5
+	done
+	status=0
+	wait "$pid" 2>/dev/null || status=$?
+}
+
+if $can_sample; then
+	insist SIGTERM record -e cpu-clock:u -o x.data
+	check "record: Ctrl-C twice ends a program that ignores it" "$(status_is 143)" "$(says 'ended by SIGTERM')" \
+		"$(has x.data)"
+	insist SIGTERM run --once -o x.lode --report /dev/null
+	check "run: Ctrl-C twice ends a program that ignores it" "$(status_is 143)" "$(says 'ended by SIGTERM')" \
+		"$(left_nothing)"
+	insist SIGTERM memory record -o y.lode
+	check "memory record: Ctrl-C twice ends a program that ignores it" "$(status_is 143)" \
+		"$(says 'ended by SIGTERM')" "$(left_nothing)"
+	deaf='trap "" INT TERM; echo ready; while :; do :; done'
+	insist SIGKILL record -e cpu-clock:u -o x.data
+	check "record: a third time, whatever it ignores" "$(status_is 137)" "$(says 'ended by SIGKILL')" "$(has x.data)"
+	rm -f x.* y.*
+
+	# --- crashes ---
+
+	# shellcheck disable=SC2016
+	status=0
+	"$lode" run -F 1000 -o x.lode --report /dev/null -- sh -c 'kill -SEGV $$' >out 2>err || status=$?
+	check "run: a program that crashes early" "$(status_is 139)" \
+		"$(! grep -q 'too short' err || echo "says that it ran too short")" \
+		"$([ -s x.lode ] || says 'signal 11 .* before anything was recorded')" "$(left_nothing)"
+else
+	for verb in record run "memory record"; do
+		skip "$verb: Ctrl-C twice ends a program that ignores it" "sampling is not allowed here"
+	done
+	skip "record: a third time, whatever it ignores" "sampling is not allowed here"
+	skip "run: a program that crashes early" "sampling is not allowed here"
+fi
+
+# --- what killed processes left ---
+
+sh -c 'echo $$' >gone
+gone=$(cat gone)
+mkdir "tmp/lode-run-$gone-abcdef" "tmp/lode-run-$$-abcdef" tmp/lode-run-mine aside
+: >"tmp/lode-run-$gone-abcdef/perf.data"
+: >aside/kept
+ln -s ../aside "tmp/lode-run-$gone-linked"
+mkdir "tmp/lode-run-$gone-locked"
+flock "tmp/lode-run-$gone-locked" sleep 60 &
+holder=$!
+sleep 0.3
+status=0
+"$lode" run --exact --fast -o x.lode --report /dev/null -- true >out 2>err || status=$?
+check "run: directories of killed processes go, others stay" "$(status_is 0)" \
+	"$([ ! -e "tmp/lode-run-$gone-abcdef" ] || echo "left that of a process that is gone")" \
+	"$([ -e "tmp/lode-run-$$-abcdef" ] || echo "removed that of a process that runs")" \
+	"$([ -e tmp/lode-run-mine ] || echo "removed one that is not a run's")" \
+	"$([ -e "tmp/lode-run-$gone-locked" ] || echo "removed one that is locked")" \
+	"$([ -e aside/kept ] || echo "followed a link")"
+kill "$holder"
+
+echo "1..$number"

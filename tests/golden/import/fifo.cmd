@@ -1,0 +1,2 @@
+mkfifo x
+lode import x -o x.lode
