@@ -89,7 +89,7 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 		return true;
 	default:
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"%s: neither callgrind output, perf.data, an address trace that is packed, "
+			"%s: neither callgrind output, perf.data, a packed address trace, "
 			"a flow file nor an allocation log",
 			path);
 		return false;
@@ -103,8 +103,8 @@ static bool check_alone(const Inputs *self, const LodeImportOptions *options, GE
 
 	if (self->trace == NULL && options->hierarchy != NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"caches are simulated from an address trace, which none of the recordings "
-			"is; 'lode trace record' makes one");
+			"caches are simulated from an address trace, and no recording given is "
+			"one; 'lode trace record' makes one");
 		return false;
 	}
 	if (alone == NULL || options->n_paths == 1)
@@ -126,8 +126,8 @@ static bool sort_inputs(Inputs *self, const LodeImportOptions *options, GError *
 			return false;
 	if (self->allocations->len > 0 && self->perf->len == 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"%s: an allocation log says something only beside the perf.data of the "
-			"same run",
+			"%s: an allocation log is only imported with the perf.data of the same "
+			"run",
 			(const char *)self->allocations->pdata[0]);
 		return false;
 	}

@@ -9,7 +9,8 @@ static void clear_range(void *data)
 	g_free(range->note);
 }
 
-static GArray *nowhere(uint32_t n)
+/* Of each thread: nothing was said. */
+static GArray *unplaced(uint32_t n)
 {
 	GArray *array = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), n);
 
@@ -28,8 +29,8 @@ LodePlacement *lode_placement_new(uint32_t n_memories, uint32_t n_threads)
 	g_assert(n_threads <= LODE_PLACEMENT_MAX_THREADS);
 	self->n_memories = n_memories;
 	self->n_threads = n_threads;
-	self->thread_memories = nowhere(n_threads);
-	self->thread_cpus = nowhere(n_threads);
+	self->thread_memories = unplaced(n_threads);
+	self->thread_cpus = unplaced(n_threads);
 	self->ranges = g_array_new(FALSE, FALSE, sizeof(LodePlacedRange));
 	g_array_set_clear_func(self->ranges, clear_range);
 	return self;

@@ -40,7 +40,7 @@ LodePlacement *lode_placement_new(uint32_t n_memories, uint32_t n_threads);
 void lode_placement_free(LodePlacement *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePlacement, lode_placement_free)
 
-/* The memory of the k-th thread; LODE_NONE: anywhere, or there is no such thread. */
+/* The memory of the k-th thread; LODE_NONE: anywhere, or the thread is unknown. */
 static inline uint32_t lode_placement_thread_memory(const LodePlacement *self, uint32_t thread)
 {
 	return thread < self->n_threads ? LODE_AT(self->thread_memories, uint32_t, thread)

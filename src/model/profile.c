@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Texts, attributes, attribute sets and locations are stored once and travel as ids: instructions
+ * are millions, what they are said to be is thousands. Tables find them again, by value.
+ */
 #include "model/profile.h"
 
 #include "base/hash.h"
@@ -199,6 +203,7 @@ uint32_t lode_profile_add_event(LodeProfile *self, const char *name, const char 
 	return self->events->len - 1;
 }
 
+/* Events are few: a search by name costs less than a table. */
 uint32_t lode_profile_find_event(const LodeProfile *self, const char *name)
 {
 	for (guint i = 0; i < self->events->len; i++)

@@ -99,7 +99,7 @@ typedef struct {
 	uint64_t address;  /* in the image; the vertex's number in a graph */
 	double count;      /* executions */
 	double next_count; /* of the edge to the instruction after this one in the array;
-	                      −1 when there is no such edge. Saves a row for most edges. */
+	                      −1 without such an edge. Saves a row for most edges. */
 	uint32_t function;
 	uint32_t block; /* LODE_NONE where no blocks are known */
 	uint32_t attribute_set;

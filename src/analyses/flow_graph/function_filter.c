@@ -22,7 +22,7 @@ static bool compile_pattern(
 	*out_regex = g_regex_new(text, G_REGEX_OPTIMIZE, 0, &reason);
 	if (*out_regex == NULL)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"%s: '%s' is no regular expression: %s", option, text, cause_of(reason));
+			"%s: '%s' is not a regular expression: %s", option, text, cause_of(reason));
 	return *out_regex != NULL;
 }
 

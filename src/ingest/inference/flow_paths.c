@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Flow along trees of shortest ways from the hub and back to it, where an arc that has flow costs
- * nothing and one without costs a step.
+ * Flow along trees of shortest paths from the hub and back to it, where an arc that has flow costs
+ * nothing and one without costs a step: what is sent there passes as few blocks as possible that
+ * would otherwise not have run.
  */
 #include "ingest/inference/flow_network.h"
 
 typedef struct {
-	uint32_t *from_hub, *to_hub; /* node → the arc next to it on its way; NO_ARC: the hub */
-	uint32_t *from_order, *to_order; /* nodes, the hub first, each behind the next on its way */
+	uint32_t *from_hub, *to_hub;     /* node → its arc in the tree; NO_ARC: the hub */
+	uint32_t *from_order, *to_order; /* nodes, the hub first, each after the next on its way */
 } Trees;
 
 #define NO_ARC UINT32_MAX
@@ -31,6 +32,7 @@ typedef struct {
 	uint32_t n_near, n_far;
 } Search;
 
+/* Dijkstra with two lists instead of a heap (0-1 BFS), since a step costs 0 or 1. */
 static void look_around(Search *self, uint32_t v)
 {
 	const LodeFlowNetwork *network = self->network;
@@ -202,6 +204,8 @@ static void join_node(const LodeFlowNetwork *self, const Trees *trees, Joining *
 	}
 }
 
+/* A loop conserves flow without being entered, so that the cheapest flow may have one that nothing
+ * leads to; no program runs so. */
 bool lode_flow_network_join(LodeFlowNetwork *self, uint64_t *out_n_joined, GError **error)
 {
 	g_auto(Joining) join = {0};

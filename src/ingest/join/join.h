@@ -136,7 +136,8 @@ typedef struct {
 	double count;
 } LodeJoinTransfer;
 
-/* LodeJoinTransfer; the caller owns them. What leaves from nowhere is accounted for. */
+/* LodeJoinTransfer; the caller owns them. What leaves from no known instruction is accounted for.
+ */
 GArray *lode_join_transfers(
 	LodeProfile *profile, const LodeJoinImages *images, const LodeRecording *recording);
 

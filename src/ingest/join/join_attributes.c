@@ -55,6 +55,7 @@ static void add_decoded_attributes(Naming *self, const LodeJoinCode *code)
 			add_attribute(self, "mem", lode_memory_kind_name(i));
 }
 
+/* Deeper loops share "loop:3": each depth by itself would be too rare to be mined. */
 static uint8_t capped_depth(const LodeJoinCode *code)
 {
 	return MIN(code->loop_depth, 3);
@@ -74,6 +75,7 @@ static void add_position_attributes(Naming *self, const LodeJoinCode *code)
 		add_attribute(self, "loop", depths[capped_depth(code)]);
 }
 
+/* All that decides the attribute set of an instruction. */
 static LodeIdKey set_key(const LodeJoinCode *code, const char *inlined, uint32_t objects)
 {
 	uint64_t flags = (uint64_t)code->is_entry | (uint64_t)code->is_loop_head << 1 |

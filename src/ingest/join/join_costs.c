@@ -210,6 +210,7 @@ static void add_estimate(Naming *self, const GArray *terms)
 	add_derived(self, is_taken ? "estimated-cycles" : "cycles", description, terms);
 }
 
+/* Where time was sampled it weighs; else the estimate of it. */
 static void choose_weight(Naming *self)
 {
 	LodeProfile *profile = self->profile;

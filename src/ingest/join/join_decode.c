@@ -53,7 +53,7 @@ static void split_transfers(Decoding *self)
 	self->first_transfers[n_functions] = at;
 }
 
-/* Jumps inside the function; an instruction that repeats itself is no loop. */
+/* Jumps inside the function; an instruction that repeats itself is not a loop. */
 static void collect_hints(const Decoding *self, size_t index, Scratch *scratch)
 {
 	const LodeFunction *function = lode_profile_function(self->profile, index);
@@ -76,6 +76,7 @@ static void collect_hints(const Decoding *self, size_t index, Scratch *scratch)
 	}
 }
 
+/* What executed is an instruction, whatever linear decoding makes of the bytes before it. */
 static void collect_leaders(const Decoding *self, const LodeFunction *function, Scratch *scratch)
 {
 	uint32_t first = function->first_instruction;
@@ -114,7 +115,7 @@ static void apply_static(
 	lode_profile_instruction(self->profile, index)->block = instruction->block;
 }
 
-/* Both lists ascend. What linear decoding passed over (a jump behind a prefix) is decoded alone. */
+/* Both lists ascend. What linear decoding skipped (a jump after a prefix) is decoded alone. */
 static void match_instructions(const Decoding *self, const LodeFunction *function,
 	const uint8_t *code, size_t size, Scratch *scratch)
 {
@@ -146,6 +147,8 @@ static uint64_t block_end(const LodeControlFlow *flow, const LodeStaticBlock *bl
 	return last->address + last->decoded.length;
 }
 
+/* Their first_block is not known before all functions are decoded: indexes are the function's own
+ * until join_blocks(). */
 static void keep_blocks(Decoding *self, size_t index, const LodeControlFlow *flow)
 {
 	FunctionBlocks *own = &self->functions[index];
@@ -232,6 +235,7 @@ static void decode_function(size_t index, unsigned worker, void *user_data)
 	function->code = g_bytes_new(code, size);
 }
 
+/* In the order of functions, so that the number of workers does not show. */
 static void join_blocks(Decoding *self)
 {
 	LodeProfile *profile = self->profile;

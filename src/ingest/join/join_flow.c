@@ -7,8 +7,8 @@
  *  - a conditional jump falls through n − taken times;
  *  - an unconditional jump and a return never fall through;
  *  - a jump to a function's first instruction, or into another section or image, is written as a
- *    call from an instruction that is no call; running into such a place likewise, which is then a
- *    fall-through like any other;
+ *    call from an instruction that is not a call; running into such a place likewise, which then
+ *    is a fall-through like any other;
  *  - returns are not written: the instruction after a call gets what it lacks, at most the calls.
  *    The rest are calls that did not return, which must be matched by activations of the callee
  *    that ended without a return (exit, longjmp, a thrown exception).
@@ -88,7 +88,7 @@ void lode_join_flow_enter_function(Flow *self, uint32_t target, double count)
 		function->calls += count;
 }
 
-/* What is no call by its instruction: a jump, or running into a function. */
+/* Not a call by its instruction: a jump, or running into a function. */
 static void add_jump(Flow *self, const LodeJoinTransfer *transfer)
 {
 	const LodeJoinCode *code = &self->codes[transfer->source];
@@ -104,6 +104,7 @@ static void add_jump(Flow *self, const LodeJoinTransfer *transfer)
 		lode_join_flow_enter_function(self, transfer->target, transfer->count);
 }
 
+/* The call instruction itself flows on when the callee returns: see add_returns(). */
 static void add_call(Flow *self, const LodeJoinTransfer *transfer)
 {
 	self->in[transfer->target] += transfer->count;
@@ -225,6 +226,8 @@ static void collect_unexplained(Flow *self)
 	}
 }
 
+/* Flow conservation is the proof that jumps were read right: see inflow_equal in model/profile.h.
+ * The tolerance is that of sums of doubles. */
 static void check_flow(Flow *self)
 {
 	LodeProfile *profile = self->profile;
@@ -250,6 +253,7 @@ static int compare_edges(const void *a, const void *b)
 	return (left->kind > right->kind) - (left->kind < right->kind);
 }
 
+/* One edge for each (source, target, kind): several rows of a recording may tell of it. */
 static void sort_edges(LodeProfile *profile)
 {
 	GArray *edges = profile->edges;
@@ -300,9 +304,11 @@ static void account_flow(Flow *self)
 	collect_unexplained(self);
 	double astray = lode_join_unwritten(self);
 	check_flow(self);
+	/* As many executions have an inflow that only seems to be explained. */
 	profile->inflow_equal = MAX(profile->inflow_equal - astray, 0);
 }
 
+/* In this order: each step uses what those before it have put into `in` and `out`. */
 static void conclude_flow(Flow *self)
 {
 	LodeProfile *profile = self->profile;

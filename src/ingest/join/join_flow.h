@@ -21,7 +21,7 @@ typedef struct {
 } LodeJoinFlow;
 
 /* The instruction that follows in memory, if it ran; else LODE_NONE. Instructions can overlap (a
- * jump behind a lock prefix), so that it need not be the next row. */
+ * jump after a lock prefix), so that it need not be the next row. */
 uint32_t lode_join_flow_following(const LodeJoinFlow *self, uint32_t index);
 
 void lode_join_flow_add_edge(
@@ -32,7 +32,7 @@ double lode_join_flow_lack(const LodeJoinFlow *self, uint32_t index);
 
 /*
  * What callgrind never writes, by rule; each only where the counts of both ends agree. Gives the
- * number of returns that left a callee but arrived nowhere, or the other way.
+ * number of returns that left a callee but never arrived, or the other way.
  */
 double lode_join_unwritten(LodeJoinFlow *self);
 
@@ -51,7 +51,7 @@ LodeEdgeKind lode_join_flow_jump_kind(const LodeJoinFlow *self, uint32_t source,
 /* Counts entries of the target's function, where it is its first instruction. */
 void lode_join_flow_enter_function(LodeJoinFlow *self, uint32_t target, double count);
 
-/* Flow from an instruction to the one behind it. */
+/* Flow from an instruction to the next one in memory. */
 void lode_join_flow_add_fall_through(
 	LodeJoinFlow *self, uint32_t source, uint32_t target, double count);
 

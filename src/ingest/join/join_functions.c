@@ -88,6 +88,7 @@ static uint32_t add_recorded_function(Sweep *self, const LodeJoinSite *site, uin
 	return add_function(self, &function);
 }
 
+/* A function that no binary bounds goes on as long as the recorded name stays the same. */
 static void choose_function(Sweep *self, const LodeJoinSite *site)
 {
 	const LodeBinaryFunction *known = covering(self, site->address);

@@ -61,6 +61,7 @@ static uint32_t image_of(const Inference *self, uint32_t object)
 	return g_array_index(self->images->object_images, uint32_t, object);
 }
 
+/* Jumps are needed twice: by where they leave from, and by where they lead. */
 static void collect_spans(Inference *self)
 {
 	const LodeRecording *recording = self->samples;
@@ -120,7 +121,8 @@ static void keep_stray(Inference *self, uint32_t first, uint32_t n)
 	g_array_append_vals(self->stray, &g_array_index(self->sites, LodeJoinSite, first), n);
 }
 
-/* Everything before (image, address) belongs to no function. */
+/* Everything before (image, address) belongs to no function: samples are kept, branches of code
+ * without bounds say nothing that could be inferred from. */
 static void skip_to(Inference *self, Cursor *cursor, uint32_t image, uint64_t address)
 {
 	uint32_t n = count_sites(self->sites, cursor->site, image, address);
@@ -209,6 +211,7 @@ static double branch_scale(const LodeRecording *recording, double weight)
 	for (guint i = 0; i < recording->ranges->len; i++) {
 		const LodeRecordedRange *range = &g_array_index(
 			recording->ranges, LodeRecordedRange, i);
+		/* In bytes, of an instruction: ranges are not decoded for a mere scale. */
 		enum { TYPICAL_LENGTH = 4 };
 		executions += range->count *
 		              (1 + (double)(range->last - range->first) / TYPICAL_LENGTH);
@@ -236,7 +239,7 @@ static void append_row(LodeRecording *into, const LodeRecording *samples, uint32
 		for (guint i = 0; i < n; i++)
 			values[i] = samples->values[own->first_value + i];
 	}
-	values[0] = row->count;
+	values[0] = row->count; /* the column "Ir" */
 	g_array_index(into->totals, double, 0) += row->count;
 	g_array_append_val(into->instructions, instruction);
 }
@@ -369,6 +372,7 @@ static void find_objects(Inference *self)
 	const GArray *object_images = self->images->object_images;
 
 	g_array_set_size(self->image_objects, self->profile->images->len);
+	/* From the last, so that the first object of an image is the one that stays. */
 	for (guint i = object_images->len; i-- > 0;) {
 		uint32_t image = g_array_index(object_images, uint32_t, i);
 		if (image != LODE_NONE)

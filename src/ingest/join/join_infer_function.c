@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The evidence of one function becomes a graph of measured counts, the inference makes a flow of
+ * it, and the flow is written as rows, jumps and calls:
+ *
+ *   samples only     a block's count is what its instructions vote for; no edge is measured
+ *   branch stacks    a block's count is that of the ranges over its first instruction; edges are
+ *                    the recorded branches, and what ranges ran through
+ *
+ * The model and its costs: docs/inference.md.
+ */
 #include "base/partition_point.h"
 #include "ingest/inference/flow_inference.h"
 #include "ingest/join/join_infer.h"
@@ -79,7 +89,7 @@ static void collect_leaders(Scratch *self, const Evidence *evidence)
 	g_array_sort(self->leaders, compare_addresses);
 }
 
-/* Calls and returns do not end a block: what they lead to inside is no edge of it. */
+/* Calls and returns do not end a block: what they lead to inside is not an edge of it. */
 static bool is_jump(Scratch *self, const Evidence *evidence, const LodeInferredSpan *branch)
 {
 	uint64_t offset = branch->first - evidence->function->address;
@@ -142,6 +152,7 @@ static void cover(Scratch *self, const Evidence *evidence)
 			last = n - 1;
 		if (last == NOT_FOUND || last < first)
 			continue;
+		/* A difference array: summed up below, it is the number of ranges over each. */
 		covered[first] += range->count;
 		covered[last + 1] -= range->count;
 		begun[first] += range->count;
@@ -211,7 +222,7 @@ static bool can_leave(const Evidence *evidence, const LodeStaticInstruction *las
 	}
 }
 
-/* What comes back from a call went on behind it all the same. */
+/* What a call returns to is reached from the call, not from outside. */
 static void mark_entries(Scratch *self, const Evidence *evidence)
 {
 	for (uint32_t i = 0; i < evidence->n_entries; i++) {
@@ -264,7 +275,7 @@ static void add_edge(Scratch *self, uint32_t source, uint32_t target, bool falls
 	g_array_append_val(self->edges, edge);
 }
 
-/* How often a block ran into the one behind it. Behind a call, ranges begin where it returns. */
+/* How often a block ran into the next one. After a call, ranges begin where it returns. */
 static double fallen_count(
 	const Scratch *self, const Evidence *evidence, uint32_t source, uint32_t target)
 {
@@ -311,6 +322,7 @@ static void describe_edges(Scratch *self, const Evidence *evidence)
 	}
 }
 
+/* What was there is not kept. */
 static void reserve(double **array, size_t *room, size_t n)
 {
 	if (n <= *room)
@@ -421,6 +433,8 @@ void lode_join_infer_function(Scratch *self, const Evidence *evidence, const uin
 	else
 		measure_by_samples(self, evidence);
 	describe_edges(self, evidence);
+	/* Too large a graph: what was measured is all that can be said, though it conserves no
+	 * flow. */
 	if (self->blocks->len == 0 || !infer(self)) {
 		reserve(&self->block_counts, &self->blocks_room, self->blocks->len);
 		for (guint i = 0; i < self->blocks->len; i++)

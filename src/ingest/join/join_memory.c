@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The accesses that were read from the samples become the profile's memory: each gets its
- * instructions, and what lay at its address, by all layers.
+ * instructions, and what lay at its address, by all layers. The first that knows gives the name:
+ *
+ *   type        the debug information says what the operand is to       "struct node.next"
+ *   variable    a symbol of the image is at the address                  "table"
+ *   allocation  an allocation log has the block                          "malloc@list.c:12"
+ *   mapping     always answers, be it with what is not known             "[heap]", "[unknown]"
+ *
+ * Rows are put into an order that does not depend on the order of reading: threads by process,
+ * mappings and allocations by when they came about.
  */
 #include "base/error.h"
 #include "base/hash.h"
@@ -112,7 +120,7 @@ static char *mapping_name(Building *self, uint32_t index)
 	return lode_profile_intern(self->profile, row->mapping.name);
 }
 
-/* Those that a sample fell into. */
+/* Those that a sample fell into: a process has hundreds, of which few say anything. */
 static void add_mappings(Building *self)
 {
 	const GArray *rows = lode_memory_reading_mappings(self->reading);
@@ -283,7 +291,8 @@ static gboolean is_equal_object(const void *a, const void *b)
 	       left->mapping == right->mapping;
 }
 
-/* Of one variable, an instruction may say its name and another not. */
+/* Of one variable, one instruction may say the name and another not, so that different layers give
+ * equal objects. */
 static uint32_t add_object(Building *self, const Layers *layers)
 {
 	LodeDataObject object = make_object(self, layers);

@@ -12,13 +12,13 @@
  *   nothing         a thread's first instruction   likewise
  *
  * A return to another place than after a call is the kernel's work too, or a program's that makes
- * its own stack: it flows, but is no edge.
+ * its own stack: it flows, but is not an edge.
  */
 #include "ingest/join/join_flow.h"
 
 typedef LodeJoinFlow Flow;
 
-/* The call that an instruction stands behind; LODE_NONE. Instructions may overlap, so that it need
+/* The call that an instruction follows; LODE_NONE. Instructions may overlap, so that it need
  * not be the row before. */
 static uint32_t call_before(const Flow *self, uint32_t index)
 {
@@ -114,7 +114,7 @@ static bool is_jump(const LodeJoinCode *code)
 	return code->branch == LODE_BRANCH_JUMP || code->branch == LODE_BRANCH_INDIRECT_JUMP;
 }
 
-/* A block is not cut where a jump leads to the instruction behind it. */
+/* A block is not cut where a jump leads to the next instruction. */
 static void add_straight_flow(Flow *self)
 {
 	for (uint32_t i = 0; i < self->n; i++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Recorded jumps and calls → transfers between executed instructions. */
+/*
+ * Recorded jumps and calls → transfers between executed instructions. Callgrind says which of the
+ * two each is; a trace only says that control changed, and its instruction tells what by.
+ */
 #include "ingest/join/join.h"
 
 #include <stdlib.h>
@@ -95,6 +98,7 @@ static void add_calls(Joining *self)
 	}
 }
 
+/* Ties are broken by all that differs, so that the order does not depend on qsort(). */
 static int compare_transfers(const void *a, const void *b)
 {
 	const LodeJoinTransfer *left = a, *right = b;

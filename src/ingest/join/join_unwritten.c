@@ -6,7 +6,7 @@
  *
  *   gap                                         borne out by
  *   a process's first instruction               the number of processes in the recording
- *   a signal handler's entry                    returns into the signal trampoline, or nowhere
+ *   a signal handler's entry                    returns into the signal trampoline, or unseen
  *   after a system call, more often than it ran a new thread or process begins there (clone)
  *   after a call, more often than it ran        indirect jumps with no written target (longjmp)
  *   a landing pad                               jumps just after rsp was set from a register
@@ -55,6 +55,8 @@ static bool is_after_call(const Flow *self, uint32_t index)
 	       lode_join_flow_following(self, index - 1) == index;
 }
 
+/* Its entry lacks as much as its returns went into the trampoline, or the lack is something else.
+ */
 static void close_signal_handler(Flow *self, uint32_t index, double lack)
 {
 	if (lack != self->signal_returns[lode_profile_instruction(self->profile, index)->function])
@@ -118,6 +120,7 @@ static bool is_landing(const Flow *self, uint32_t index)
 	return offset <= size && sets_stack_before(code, offset);
 }
 
+/* An indirect jump that ran more often than its written targets: longjmp() ends so. */
 static bool is_silent_jump(const Flow *self, uint32_t index)
 {
 	return self->codes[index].branch == LODE_BRANCH_INDIRECT_JUMP &&
@@ -159,6 +162,7 @@ static void add_gap_edges(Flow *self, const Gap *gap)
 	}
 }
 
+/* Only a class as a whole can be compared, and only when its sums agree is it believed. */
 static void close_gap(Flow *self, const Gap *gap)
 {
 	if (gap->targets->len == 0 || fabs(gap->left - gap->lacking) > 1e-9 * gap->left)
@@ -287,8 +291,8 @@ void lode_join_reroute_resolver(Flow *self)
 	memset(self->out, 0, self->n * sizeof(double));
 }
 
-/* Without a cache simulation not even the handlers' returns are written: then as many returns went
- * nowhere as handlers were entered. */
+/* Without a cache simulation not even the handlers' returns are written: then as many returns were
+ * lost as handlers were entered. */
 static bool close_unwritten_handlers(Flow *self, double n_returns)
 {
 	double lacking = 0;

@@ -46,8 +46,8 @@ const LodeBinaryFunction *lode_memory_image_function(const LodeMemoryImage *self
 /* Its control flow, kept; NULL where no function or no code is known. */
 const LodeControlFlow *lode_memory_image_flow(LodeMemoryImage *self, uint64_t address);
 
-/* All that the image jumps to; NULL: there is no image. */
+/* All that the image jumps to; NULL without an image. */
 const LodeBranchTargets *lode_memory_image_targets(LodeMemoryImage *self);
 
-/* NULL: there is no debug information. */
+/* NULL without debug information. */
 LodeDataTypes *lode_memory_image_types(LodeMemoryImage *self);

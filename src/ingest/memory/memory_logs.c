@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Which log is asked of a process at a time: a process that executes another program begins a new
+ * log under the same number, so that logs, and their threads, are sorted by owner and beginning.
+ */
 #include "ingest/memory/memory_logs.h"
 
 #include "base/error.h"

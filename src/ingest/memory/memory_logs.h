@@ -20,7 +20,7 @@ void lode_memory_logs_take(LodeMemoryLogs *self, LodeAllocationLog *log);
 /* Instead of one that cannot be read: what is wrong with it is accounted for. */
 void lode_memory_logs_pass_over(LodeMemoryLogs *self, const GError *why);
 
-/* What the logs lack, and logs that were passed over, as unresolved. */
+/* What the logs lack, and logs that were skipped, as unresolved. */
 void lode_memory_logs_account(const LodeMemoryLogs *self, LodeRecording *recording);
 
 /* All of them, LodeAllocationLog, in the order in which they were taken; borrowed. */

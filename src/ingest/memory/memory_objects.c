@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Answers are cached by (image, address, operand), since millions of samples ask of some thousand
+ * operands; equal answers get one number, and equal types of several images one row.
+ */
 #include "ingest/memory/memory_objects.h"
 
 #include "base/id_cache.h"
@@ -126,6 +130,7 @@ static LodeOperandObject describe(LodeMemoryObjects *self, uint32_t image,
 		return object;
 	uint32_t first = g_array_index(lode_data_types_types(types), LodeDataType, reference->type)
 	                         .first_member;
+	/* Members are numbered by the image; of an equal type they stand in the same order. */
 	object.member = type->first_member + (reference->member - first);
 	object.type_name = type->name;
 	return object;

@@ -22,7 +22,7 @@
 typedef struct {
 	LodeMemorySample sample; /* thread and mapping are indexes into this reading's arrays, event
 	                            is a name's; instructions and objects are not known yet */
-	uint32_t image;          /* of LodeMemoryImages; LODE_NONE: nowhere */
+	uint32_t image;          /* of LodeMemoryImages; LODE_NONE: unknown */
 	uint32_t input;          /* the recording that it is of */
 	uint8_t operand;         /* the decoder's number of it */
 	bool has_no_operand;     /* that the access is to */

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Call stacks of allocation logs → places in source. A log has some thousand stacks that share most
+ * of their return addresses: these are looked up once each, sorted, so that an image's lines are
+ * read in one pass. An allocation becomes a row only when a sample fell into it.
+ */
 #include "ingest/memory/memory_sites.h"
 
 #include <stdlib.h>
@@ -63,6 +68,7 @@ static GArray *collect_frames(const GPtrArray *logs)
 		for (size_t k = 0; k < lode_allocation_log_n_stacks(log); k++) {
 			LodeAllocationStack stack = lode_allocation_log_stack(log, k);
 			for (size_t j = 0; j < stack.n; j++) {
+				/* A return address may lie in the next line or function. */
 				Frame frame = {.address = stack.addresses[j] - 1,
 					.log = i,
 					.image = LODE_NONE};
@@ -185,7 +191,7 @@ static void append_place(LodeMemorySites *self, GString *out, const Frame *frame
 	}
 }
 
-/* The innermost caller that is no wrapper, or where all are the outermost. */
+/* The innermost caller that is not a wrapper; where all are wrappers, the outermost. */
 static const Frame *site_frame(
 	LodeMemorySites *self, const GArray *frames, guint log, const LodeAllocationStack *stack)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The kernel gives numbers of threads again, and writes records of several CPUs out of order:
+ * events are kept, sorted by time when all are there, and then make the threads. `previous` links
+ * the threads that had the same number, the last one first.
+ */
 #include "ingest/memory/memory_threads.h"
 
 #include "base/hash.h"

@@ -16,7 +16,7 @@ typedef struct {
 void lode_memory_threads_init(LodeMemoryThreads *self);
 void lode_memory_threads_clear(LodeMemoryThreads *self);
 
-/* A fork, an exit, a command's name; others are passed over. In any order. */
+/* A fork, an exit, a command's name; others are ignored. In any order. */
 void lode_memory_threads_note(
 	LodeMemoryThreads *self, const LodePerfRecord *record, uint64_t time_ns);
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A mapping says a path and an offset in the file; a profile wants the virtual address that the
+ * file's own program headers give this offset. Anonymous memory is code that was made at run time,
+ * which only a jitdump or a perf map explains: these are looked for where JITs leave them.
+ */
 #include "ingest/sampled/sampled_files.h"
 
 #include "sources/load_map_segments.h"
@@ -143,6 +148,7 @@ void lode_sampled_files_set_build_ids(LodeSampledFiles *self, const LodePerfInfo
 		if (file->build_id == NULL)
 			file->build_id = g_strdup(g_hash_table_lookup(by_path, file->path));
 	}
+	/* The next recording may have another file under the same path. */
 	self->first_of_recording = self->files->len;
 	g_hash_table_remove_all(self->file_ids);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the mappings of a recording are of, and so where an address in one of them lies: in an
- * image's file, in code that was made at run time, or nowhere that can be looked into.
+ * image's file, in code that was made at run time, or in what cannot be looked into.
  * Private to ingest/.
  */
 #pragma once

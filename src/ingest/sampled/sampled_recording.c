@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * perf.data is read twice, because perf writes the buffers of CPUs one after another: a mapping may
+ * come after the samples that lie in it, with an earlier time.
+ *
+ *   first pass    mappings, forks, execs ─▶ address spaces over time; events ─▶ columns
+ *   second pass   sample ─▶ address space at its time ─▶ file, address ─▶ row; branch stacks
+ * likewise
+ *
+ * What comes to no row is counted by its outcome, with its weight: totals include all samples.
+ */
 #include "ingest/sampled/sampled_recording.h"
 
 #include "base/error.h"
@@ -292,7 +302,8 @@ static LodeSampledOutcome place_address(Reading *self, Input *input, const LodeP
 		input->has_jit_times ? record->time_ns : UINT64_MAX, address, out_place);
 }
 
-/* Code made at run time comes and goes without the mapping changing. */
+/* Most samples repeat an address, so that the search is skipped as long as its mapping lasts. Code
+ * made at run time comes and goes without the mapping changing: it is searched each time. */
 static LodeSampledOutcome find_row(
 	Reading *self, Input *input, const LodePerfRecord *record, uint32_t *out_row)
 {
@@ -318,6 +329,8 @@ static LodeSampledOutcome find_row(
 	return LODE_SAMPLED_RESOLVED;
 }
 
+/* A stack is newest first: what ran between two branches is from the older one's target to the
+ * newer one's source. */
 static void add_branches(Reading *self, Input *input, const LodePerfRecord *record)
 {
 	const LodePerfSample *sample = &record->sample;
@@ -415,7 +428,7 @@ static bool read_samples(Reading *self, GError **error)
 	return lode_sampled_rows_finish(&self->rows, error);
 }
 
-/* What the reader left out, and what is not there. */
+/* What the reader left out, and what is missing. */
 static void account_files(Reading *self)
 {
 	for (guint i = 0; i < self->inputs->len; i++) {

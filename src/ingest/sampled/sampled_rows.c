@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Sums over places, branches and ranges in tables by key, sorted when all were read. Where the
+ * newest range of a stack ends was not recorded: it is shared out over the ranges that begin at the
+ * same place, which other stacks saw whole.
+ */
 #include "ingest/sampled/sampled_rows.h"
 
 #include "base/error.h"
@@ -171,6 +176,7 @@ static void account(LodeSampledRows *self, const char *reason, double count)
 		lode_recording_add_unresolved(self->recording, reason, NULL, count, 0);
 }
 
+/* Both lists are sorted by (object, first), so that one pass finds the ranges of each. */
 static void estimate_newest(LodeSampledRows *self)
 {
 	GArray *ranges = self->recording->ranges;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A trace has billions of references but some thousand blocks, so that while it is read only blocks
+ * and edges between them are counted: one increment for a block that goes where it went last. When
+ * a mapping changes, the dictionary is replaced or edges are too many, the counts are folded into
+ * those of instructions and the blocks begin anew.
+ */
 #include "ingest/traced/traced_counts.h"
 
 #include "base/id_cache.h"

@@ -16,7 +16,7 @@
 
 typedef struct LodeTracedCounts LodeTracedCounts;
 
-/* The columns of its values that it fills itself; others come behind them. */
+/* The columns of its values that it fills itself; others come after them. */
 enum {
 	LODE_TRACED_EXECUTIONS,
 	LODE_TRACED_LOADS,

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * One access of each group of `interval` is kept, at random inside it, so that loops whose length
+ * divides the interval are not always met at the same place. When there is no more room the
+ * interval doubles and of each two rows one stays: the sample is as if it had been taken with the
+ * longer interval from the start, and memory is bounded however long the trace is.
+ */
 #include "ingest/traced/traced_memory.h"
 
 #include "images/data_access.h"
@@ -51,7 +57,7 @@ static uint64_t mix(uint64_t seed)
 	return seed ^ seed >> 31;
 }
 
-/* Whether of the groups 2 × pair and the one behind it the second is kept. Not by the bits that
+/* Whether of the groups 2 × pair and 2 × pair + 1 the second is kept. Not by the bits that
  * choose within a group. */
 static bool is_second_kept(const Stream *self, uint64_t pair)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Each cache has a column for each kind of reference; what people ask for (misses of the first
+ * level, of the last, of TLBs) are sums of these, under the names that such events have elsewhere.
+ */
 #include "ingest/traced/traced_misses.h"
 
 #include "ingest/traced/traced_counts.h"

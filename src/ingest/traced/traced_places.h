@@ -23,7 +23,7 @@ uint32_t lode_traced_places_pid(const LodeTracedPlaces *self);
 LodeSampledPlace lode_traced_places_find(
 	LodeTracedPlaces *self, uint64_t address, uint64_t reference);
 
-/* The first reference behind this one at which other code may lie where some lay before, so that
+/* The first reference after this one at which other code may lie where some lay before, so that
  * what was found of the same addresses holds no more; UINT64_MAX: there is none. */
 uint64_t lode_traced_places_next_change(const LodeTracedPlaces *self, uint64_t reference);
 

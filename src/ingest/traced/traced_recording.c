@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Frames are read once, each cut where mappings of code change; a slice is counted, then replayed:
+ *
+ *   frame ─▶ slices ─▶ traced_counts: executions, transfers
+ *                  └─▶ simulated caches ─▶ misses: a column of their instruction, a sampled access
+ *                  └─▶ without caches: every access, sampled
+ *
+ * Counting comes first, because a miss is given to an instruction by what was counted.
+ */
 #include "ingest/traced/traced_recording.h"
 
 #include "base/error.h"
@@ -86,7 +95,7 @@ static void keep_access(Reading *self, const Invocation *invocation, unsigned sl
 	LodeTracedPlace place = invocation->place;
 
 	place.instruction = block->slots[slot].instruction;
-	/* Behind the fetches up to its own, and the slots before it. */
+	/* After the fetches up to its own, and the slots before it. */
 	place.reference += slot + (block->n_instructions > 0 ? place.instruction + 1u : 0);
 	const LodeTracedAccess access = {
 		.address = invocation->addresses[slot],

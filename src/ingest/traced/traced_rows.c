@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Counts of instructions and transfers by number while the trace is read, sorted by place at the
+ * end. They are whole numbers until then: doubles would lose units beyond 2⁵³.
+ */
 #include "ingest/traced/traced_rows.h"
 
 #include "base/error.h"
