@@ -5,7 +5,7 @@
  *   bytes  │ read │ left          │
  *                 at             end
  *
- * A read behind the end gives 0 or NULL, moves to the end and sets a flag that stays, so that a
+ * A read after the end gives 0 or NULL, moves to the end and sets a flag that stays, so that a
  * parser asks once per record whether all of it was there.
  */
 #pragma once

@@ -33,7 +33,7 @@ static char *temporary_prefix(const char *path)
 	return g_strdup_printf(".%.200s.", name);
 }
 
-/* A file that is not there is free. */
+/* A file that does not exist is free. */
 static bool is_unlocked(const char *path)
 {
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

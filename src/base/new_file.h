@@ -18,7 +18,7 @@ typedef struct {
 	int descriptor; /* of the temporary file, holding its lock; −1 once it is in place */
 } LodeNewFile;
 
-/* Makes the empty temporary file. Refuses to replace what is no regular file. */
+/* Makes the empty temporary file. Refuses to replace anything but a regular file. */
 LodeNewFile *lode_new_file_open(const char *path, GError **error);
 
 /* Syncs the file and puts it in its place. */

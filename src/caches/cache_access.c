@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A reference asks the levels in their order until one has all its lines; each that has not brings
- * them in. Then its write goes where the first level does not keep it, then prefetchers act.
+ * A reference asks the levels in their order until one has all its lines; each that does not have
+ * them brings them in. Then its write goes where the first level does not keep it, then prefetchers
+ * act.
  */
 #include "caches/cache_access.h"
 
@@ -280,7 +281,7 @@ static bool bring_ahead(const Request *request, LodeCacheCopy *copy, uint64_t li
 	return false;
 }
 
-/* The line into the copy at that level, through those behind it. */
+/* The line into the copy at that level, through the levels after it. */
 static void prefetch(
 	const Request *request, LodeCacheCopy *const *path, unsigned level, uint64_t line)
 {

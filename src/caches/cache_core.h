@@ -28,7 +28,7 @@ typedef struct {
 	bool is_coherent;          /* other cores have copies too that hold data */
 } LodeCacheCopy;
 
-/* The way of a core's references: NULL behind the last one. */
+/* The way of a core's references: NULL after the last one. */
 typedef LodeCacheCopy *LodeCachePath[LODE_HIERARCHY_MAX_CACHES + 1];
 
 typedef struct {

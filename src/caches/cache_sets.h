@@ -63,7 +63,7 @@ static inline uint64_t *lode_cache_sets_at(const LodeCacheSets *self, uint64_t l
 	return &self->words[(line & self->set_mask) * self->set_words];
 }
 
-/* Where the line stands; NULL: it is not held. Changes nothing. Valid until a line of the set is
+/* The entry of the line; NULL: it is not held. Changes nothing. Valid until a line of the set is
  * touched, comes or goes. */
 uint64_t *lode_cache_sets_find(const LodeCacheSets *self, uint64_t line);
 
@@ -89,5 +89,5 @@ static inline uint64_t *lode_cache_sets_touch_by_age(LodeCacheSets *self, uint64
 /* Brings in a line that is not held. `out_victim` is what went, as it stood there; 0: nothing. */
 uint64_t *lode_cache_sets_fill(LodeCacheSets *self, uint64_t line, uint64_t *out_victim);
 
-/* Takes out what stands there. */
+/* Takes the line of an entry out. */
 void lode_cache_sets_remove(LodeCacheSets *self, uint64_t *entry);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One cache as text and back: its name says where it stands, then its geometry and options. */
+/* One cache as text and back: its name gives its place, then its geometry and options. */
 #include "caches/cache_text.h"
 
 #include "base/error.h"
@@ -172,7 +172,7 @@ static bool read_geometry(LodeCache *cache, char **fields, const char *part, GEr
 		(!is_full && !lode_cache_read_number(fields[1], &ways)) ||
 		!lode_cache_read_number(fields[2], &line)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"'%s': a number is digits, and K, M or G behind them; ways may be 'full'",
+			"'%s': a number is digits, and K, M or G after them; ways may be 'full'",
 			part);
 		return false;
 	}
@@ -182,7 +182,7 @@ static bool read_geometry(LodeCache *cache, char **fields, const char *part, GEr
 	n_lines = cache->is_tlb ? size : size / line;
 	if (!cache->is_tlb && size % line != 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"'%s': the size is no multiple of the line", part);
+			"'%s': the size is not a multiple of the line", part);
 		return false;
 	}
 	return check_geometry(cache, n_lines, is_full ? n_lines : ways, part, error);

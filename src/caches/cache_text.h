@@ -8,13 +8,13 @@
 #include "caches/hierarchy.h"
 
 /*
- * Reads what stands behind the `=`. `part` is the whole, for messages. What the cache holds is left
+ * Reads what follows the `=`. `part` is the whole, for messages. What the cache holds is left
  * to lode_hierarchy_read_text() where its name does not say it. Errors: _USAGE, _LIMIT.
  */
 bool lode_cache_read_text(LodeCache *out_cache, const char *name, const char *value,
 	const char *part, GError **error);
 
-/* A number with one of K, M, G behind it or none; false: it is none, or too large for 64 bits. */
+/* A number with K, M, G or nothing after it; false: not a number, or too large for 64 bits. */
 bool lode_cache_read_number(const char *text, uint64_t *out_number);
 
 /* Appends the text that reads as this cache. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* The two loops of this file are what a simulation spends its time in: what they need is copied
+ * close together, and what is rare is not inlined. */
 #include "caches/direct_replay.h"
 
 #include "caches/cache_access.h"
@@ -147,7 +149,7 @@ static inline bool fetch_lines(LodeDirectReplay *self, const LodeBlockPlan *plan
 	return true;
 }
 
-/* Instruction by instruction, since a fetch misses: the levels behind see data in between. Lines
+/* Instruction by instruction, since a fetch misses: the later levels see data in between. Lines
  * that were used before this was known are used again in the same order. */
 static G_GNUC_NO_INLINE void replay_in_order(
 	LodeDirectReplay *self, const LodeBlockPlan *plan, const LodePlanSlot *slots)

@@ -13,7 +13,7 @@ enum { LODE_FILTER_MAX_ENTRIES = 1 << 10 };
 /* The lines of one of the first-level caches or TLBs. */
 typedef struct {
 	bool is_there;
-	bool counts_second_use; /* a hit right behind the fill changes something: SRRIP */
+	bool counts_second_use; /* a hit right after the fill changes something: SRRIP */
 	uint8_t shift;
 	uint16_t mask; /* over line numbers: entries of the filter, at most one a set, less 1 */
 } LodeFilterShape;

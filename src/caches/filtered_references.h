@@ -18,7 +18,7 @@ typedef struct {
 void lode_filtered_reference_access(const LodeFilteredReference *self, const LodeTraceFrame *frame,
 	LodeCacheMachine *machine, LodeCacheCore *core);
 
-/* All of them in their order, on the cores of their threads. False: there is no memory for a core.
+/* All of them in their order, on the cores of their threads. False: no memory for a core.
  */
 bool lode_filtered_references_replay(const LodeFilteredReference *references, size_t n,
 	const LodeTraceFrame *frame, LodeCacheMachine *machine);

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Where the figures are from stands in docs/traces.md. */
+/* docs/traces.md has the sources of the figures. */
 typedef struct {
 	const char *name;
 	const char *text; /* NULL: asked of the machine */
@@ -120,7 +120,7 @@ static void refuse_word(const char *text, GError **error)
 	nearest = lode_suggestion(text, names);
 	list = g_strjoinv(", ", (char **)names);
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"'%s' is no preset%s%s%s (%s), no file, and no description such as d1=32K:8:64",
+		"'%s' is not a preset%s%s%s (%s), a file, or a description such as d1=32K:8:64",
 		text, nearest != NULL ? ": did you mean '" : "", nearest != NULL ? nearest : "",
 		nearest != NULL ? "'?" : "", list);
 }

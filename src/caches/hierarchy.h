@@ -69,7 +69,7 @@ typedef struct {
 } LodeHierarchy;
 
 /*
- * Reads a description: a preset's name, also with parts behind it ("host,cores=4"), a path (with a
+ * Reads a description: a preset's name, also followed by parts ("host,cores=4"), a path (with a
  * '/' or an existing file), or the text itself. Errors: _USAGE (with the part that is wrong and
  * what is right), _IO, _LIMIT.
  */

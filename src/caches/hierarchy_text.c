@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads all parts of a description, then looks at how the caches stand behind each other. */
+/* Reads all parts of a description, then checks the order of the caches. */
 #include "caches/hierarchy_text.h"
 
 #include "base/error.h"
@@ -46,8 +46,8 @@ static bool add_cache(LodeHierarchy *self, const LodeCache *cache, const char *p
 		if (other->is_tlb != cache->is_tlb || other->level != cache->level ||
 			(other->holds & cache->holds) == 0)
 			continue;
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"'%s': stands in the same place as '%s'", part, other->name);
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "'%s': the same place as '%s'",
+			part, other->name);
 		return false;
 	}
 	g_array_append_val(self->caches, *cache);
@@ -148,7 +148,7 @@ static bool check_sharing(const LodeHierarchy *self, GError **error)
 		if (!cache->is_tlb && !cache->is_shared && shared != NULL &&
 			shared->level < cache->level) {
 			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-				"'%s': a private cache stands behind the shared '%s'", cache->name,
+				"'%s': a private cache after the shared '%s'", cache->name,
 				shared->name);
 			return false;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Open addressing by linear probing; what is removed lets those behind it move up. */
+/* Open addressing by linear probing; what is removed lets those after it move up. */
 #include "caches/line_map.h"
 
 #include "base/hash.h"
@@ -115,7 +115,7 @@ void lode_line_map_remove(LodeLineMap *self, uint64_t line)
 	for (at = (hole + 1) & self->mask; self->places[at].key != 0; at = (at + 1) & self->mask) {
 		size_t wanted = home(self, self->places[at].key);
 
-		/* it may move up unless its home lies behind the hole */
+		/* it may move up unless its home lies after the hole */
 		if (((at - wanted) & self->mask) < ((at - hole) & self->mask))
 			continue;
 		self->places[hole] = self->places[at];

@@ -25,10 +25,10 @@ typedef struct {
 bool lode_line_map_init(LodeLineMap *self, size_t n_expected, LodeCacheBudget *budget);
 void lode_line_map_clear(LodeLineMap *self);
 
-/* The value of a line; NULL: it is not there. Valid until the next change. */
+/* The value of a line; NULL: not in the map. Valid until the next change. */
 uint64_t *lode_line_map_find(const LodeLineMap *self, uint64_t line);
 
-/* Likewise, 0 and added where it is not there; NULL where the budget is spent. */
+/* Likewise, 0 and added where it is not in the map; NULL where the budget is spent. */
 uint64_t *lode_line_map_find_or_add(LodeLineMap *self, uint64_t line);
 
 void lode_line_map_remove(LodeLineMap *self, uint64_t line);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines by how recently they were used, as a stack: a line is used, and its depth is told.
+ * Lines by how recently they were used, as a stack: a line is used, and its depth is given.
  *
  *   depth 0 …          31 │ 32 …
  *   near lines, by age    │ a recency tree: each line marks the moment at which it left the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One table says of each line ever seen where it stands in the list of the fully associative LRU
+/* One table gives each line ever seen its place in the list of the fully associative LRU
  * cache: number + 1 of its node, or 0. */
 #include "caches/miss_classes.h"
 

@@ -37,7 +37,7 @@ static inline bool used_lines_has(
 typedef struct {
 	bool brings; /* they are there afterwards */
 	bool writes; /* and keep what was written */
-	bool next;   /* the one behind them may have been brought in */
+	bool next;   /* the one after them may have been brought in */
 } LineUse;
 
 static inline void used_lines_note_one(

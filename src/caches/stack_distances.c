@@ -194,7 +194,7 @@ static void use_fetches(LodeStackDistances *self, const Step *step)
 	self->n_accesses += step->size;
 }
 
-/* Gives the addresses behind those of the invocation. */
+/* Gives the addresses after those of the invocation. */
 static const uint64_t *replay_block(
 	LodeStackDistances *self, uint32_t block, unsigned n_slots, const uint64_t *addresses)
 {

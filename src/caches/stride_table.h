@@ -25,7 +25,7 @@ typedef struct {
 } LodeStrideTable;
 
 /*
- * Notes an access; whether it came as far behind the last one as that behind the one before, and
+ * Notes an access; whether it came as far after the last one as that one after the one before, and
  * where the next would be then.
  */
 static inline bool lode_stride_table_train(LodeStrideTable *self, uint64_t instruction,

@@ -31,7 +31,7 @@ typedef struct {
 
 /*
  * Replays all that is whole in a file that was just opened. Errors: _LIMIT (memory), _CANCELLED;
- * damage is none.
+ * damage is not one.
  */
 LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 	const LodeTraceReplayOptions *options, const LodeProgress *progress, GError **error);

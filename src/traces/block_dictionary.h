@@ -45,7 +45,7 @@ typedef struct {
 
 /*
  * Grows only; a block and its address in memory stay as they are, so that other threads may read
- * blocks that were there when they were told of them, while this one adds.
+ * the blocks that were there when they got their number, while this one adds.
  */
 typedef struct LodeBlockDictionary LodeBlockDictionary;
 

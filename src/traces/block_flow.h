@@ -6,7 +6,7 @@
  *   block 17 ─┬─▶ 0: block 18
  *             └─▶ 1: block 4          17 as a return: where the last call came from
  *
- * Where there is but one, nothing needs to be told of the sequence. Private to traces/.
+ * Where there is but one, nothing needs to be written of the sequence. Private to traces/.
  */
 #pragma once
 

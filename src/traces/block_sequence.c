@@ -14,9 +14,9 @@
 #include <zstd.h>
 
 enum {
-	FAR_SYMBOL = 255, /* the excess over it stands in the far stream */
+	FAR_SYMBOL = 255, /* the excess over it is in the far stream */
 	FORM_BYTES = 0,
-	FORM_RUNS = 1, /* runs of 0, and what stands between */
+	FORM_RUNS = 1, /* runs of 0, and what comes between */
 	FAST_TRIAL_LEVEL = 1,
 	THOROUGH_TRIAL_LEVEL = 12,
 };
@@ -373,7 +373,7 @@ static bool decode_switches(const LodeFrameStreams *streams, const LodeFrameHead
 		if ((length == 0) != (i == 0) || length >= head->n_invocations ||
 			invocation >= head->n_invocations || thread >= LODE_MAX_TRACE_THREADS)
 			return lode_frame_streams_damaged(streams, LODE_STREAM_SWITCH_LENGTH,
-				&lengths, "no thread runs so", error);
+				&lengths, "not a possible switch of threads", error);
 		frame->switches[i] = (LodeTraceSwitch){(uint32_t)invocation, (uint16_t)thread};
 	}
 	frame->n_switches = head->n_switches;

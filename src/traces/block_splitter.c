@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Recovers blocks from references. */
+/*
+ * Recovers blocks from references. A program repeats itself: after a block and at an address, the
+ * block that came there last comes again most of the time, and is only compared.
+ */
 #include "traces/block_splitter.h"
 
 #include "base/hash.h"
@@ -10,11 +13,11 @@ enum { EXPECTED_BITS = 13 };
 
 struct LodeBlockSplitter {
 	LodeTraceFrame *frame;
-	uint32_t expected[1 << EXPECTED_BITS]; /* the block that came last from an address behind
+	uint32_t expected[1 << EXPECTED_BITS]; /* the block that came last after an address
 	                                          another block, by a hash of both; id + 1 */
 	uint32_t last_block;
 	LodeTraceBlock open; /* its arrays are the two below; empty: none is open */
-	uint64_t next_fetch; /* address behind the open block */
+	uint64_t next_fetch; /* address after the open block */
 	uint16_t thread;
 	uint32_t sizes[LODE_BLOCK_MAX_INSTRUCTIONS];
 	LodeTraceSlot slots[LODE_BLOCK_MAX_SLOTS];
@@ -45,7 +48,7 @@ static bool is_open(const LodeBlockSplitter *self)
 	return self->open.n_instructions > 0 || self->open.n_slots > 0;
 }
 
-/* Where it stands which block is expected from an address. */
+/* The entry of the block that is expected from an address. */
 static uint32_t *expected_from(LodeBlockSplitter *self, uint64_t address)
 {
 	uint64_t key = address ^ (uint64_t)self->last_block << 40;
@@ -120,7 +123,7 @@ static bool matches(
 	const LodeTraceSlot *slot = block->slots, *end = slot + block->n_slots;
 	uint64_t next = block->address, *address = self->addresses;
 	uint16_t thread = reference->thread;
-	unsigned n_elsewhere = 0;
+	unsigned n_elsewhere = 0; /* counted: one branch at the end, not one a reference */
 
 	for (unsigned i = 0; i < block->n_instructions; i++, reference++) {
 		if (!is_fetch(reference, next, block->instruction_sizes[i]))
@@ -161,6 +164,7 @@ static size_t add_expected(LodeBlockSplitter *self, const LodeReference *referen
 		return 0;
 	block = lode_block_dictionary_at(self->frame->dictionary, id - 1);
 	size = (size_t)block->n_instructions + block->n_slots;
+	/* The reference after the block must be here, too: it may belong to a longer one. */
 	if (block->n_instructions == 0 || size >= n ||
 		!ends_before(block, references->thread, &references[size]) ||
 		!matches(self, block, references))

@@ -25,5 +25,5 @@ size_t lode_block_splitter_add(LodeBlockSplitter *self, const LodeReference *ref
  */
 LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self);
 
-/* The next blocks go into a new dictionary; right behind lode_block_splitter_take_frame(). */
+/* The next blocks go into a new dictionary; right after lode_block_splitter_take_frame(). */
 void lode_block_splitter_renew_dictionary(LodeBlockSplitter *self);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* --- what the blocks of the frame told so far of the instruction at an address --- */
+/* --- what is known of the instruction at an address from earlier blocks --- */
 
 typedef struct {
 	uint64_t address;
@@ -317,7 +317,8 @@ static bool damaged_block(
 		stream++;
 	if (!self->at[stream].is_overrun)
 		stream = LODE_STREAM_BLOCK_ADDRESS;
-	lode_frame_streams_damaged(streams, stream, &self->at[stream], "no block can be so", error);
+	lode_frame_streams_damaged(
+		streams, stream, &self->at[stream], "not a possible block", error);
 	g_prefix_error(error, "block %u: ", id);
 	return false;
 }

@@ -2,7 +2,7 @@
 /*
  * New blocks of a frame as streams. Blocks come by address, so that they overlap much: one is the
  * tail of another, or takes up where it ends. What is known of the instruction at an address is
- * not told again. Private to traces/.
+ * not written again. Private to traces/.
  */
 #pragma once
 

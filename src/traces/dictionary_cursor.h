@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The dictionary as it stands in front of a frame: the new blocks of the frames before it that have
+ * The dictionary as it is before a frame: the new blocks of the frames before it that have
  * the same one, which are read for their dictionary's streams only.
  *
  *   frame        0   1   2   3   4   5

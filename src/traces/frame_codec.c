@@ -106,7 +106,7 @@ bool lode_frame_streams_end(
 	if (!at->is_overrun && lode_byte_cursor_left(at) == 0)
 		return true;
 	return lode_frame_streams_damaged(
-		streams, stream, at, "it goes on behind the end of the frame", error);
+		streams, stream, at, "it goes on after the end of the frame", error);
 }
 
 static void encode_slots(const LodeTraceFrame *frame, const LodeFrameLayout *layout,
@@ -209,7 +209,7 @@ static bool check_head(const LodeFrameHead *head, GError **error)
 		head->n_switches > LODE_FRAME_MAX_SWITCHES)
 		return damaged_head("more than a frame may hold", error);
 	if (head->first_new_block > head->n_blocks || head->n_blocks > LODE_DICTIONARY_MAX_BLOCKS)
-		return damaged_head("no dictionary has so many blocks", error);
+		return damaged_head("more blocks than a dictionary holds", error);
 	if ((head->n_invocations > 0) != (head->n_switches > 0))
 		return damaged_head("invocations without a thread, or none", error);
 	return true;
@@ -257,7 +257,7 @@ static bool check_counts(const LodeFrameHead *head, const LodeFrameLayout *layou
 		                  lode_block_dictionary_at(dictionary, i)->n_instructions;
 	if (layout->n_addresses != head->n_addresses || n_instructions != head->n_instructions ||
 		n_instructions + layout->n_addresses != head->n_references)
-		return damaged_head("it counts otherwise than its invocations", error);
+		return damaged_head("its counts are not those of its invocations", error);
 	return true;
 }
 

@@ -51,7 +51,7 @@ typedef struct {
 	uint32_t n_invocations, n_addresses, n_switches;
 } LodeFrameHead;
 
-/* What one is told of a frame that is here. */
+/* The head of a frame that is in memory. */
 LodeFrameHead lode_frame_head_of(const LodeTraceFrame *frame);
 
 /* Memory of such a frame itself, and about that of its new blocks in a dictionary. */

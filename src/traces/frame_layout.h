@@ -42,7 +42,7 @@ typedef struct {
 	uint16_t thread;
 } LodeThreadRun;
 
-/* The run that begins with the switch of this number; false behind the last. */
+/* The run that begins with the switch of this number; false after the last. */
 static inline bool lode_thread_run_at(
 	const LodeTraceFrame *frame, size_t number, LodeThreadRun *out_run)
 {

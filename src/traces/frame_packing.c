@@ -126,6 +126,8 @@ static void add_stream(LodeFramePacking *self, unsigned stream, uint64_t bytes)
 	rps->stream_bytes[rps->n_streams++] = bytes;
 }
 
+/* By insertion, as they are few. The largest takes longest: begun first, it is not the one that all
+ * other threads wait for at the end. */
 static void order_pieces(LodeFramePacking *self)
 {
 	const LodeRpsPiece *pieces = self->rps.pieces;
@@ -189,7 +191,7 @@ size_t lode_frame_packing_piece_memory(const LodeFramePacking *self, unsigned pi
 	return most;
 }
 
-/* Packs a piece's streams one behind the other. */
+/* Packs a piece's streams one after the other. */
 static GByteArray *pack_streams(
 	const LodeFramePacking *self, unsigned piece, LodeCompression compression, int level)
 {

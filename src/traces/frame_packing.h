@@ -18,7 +18,7 @@ typedef struct LodeFramePacking LodeFramePacking;
 typedef struct {
 	LodeTraceLevel level;
 	uint32_t dictionary;          /* its number */
-	bool is_dictionary_droppable; /* no frame behind this one needs its new blocks */
+	bool is_dictionary_droppable; /* no later frame needs its new blocks */
 } LodeFramePackingOptions;
 
 /* Takes the frame. */

@@ -34,7 +34,7 @@ typedef enum {
 	LODE_STREAM_SLOT_OFFSET,
 	LODE_STREAM_SLOT_TABLE,
 
-	LODE_STREAM_COLUMN, /* two for each class of slots: symbols, and bytes behind them */
+	LODE_STREAM_COLUMN, /* two for each class of slots: symbols, and their extra bytes */
 	LODE_N_STREAMS = LODE_STREAM_COLUMN + 2 * 10,
 } LodeStream;
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * One lock for all; the work is done without it. A thread that is free looks at the jobs anew, the
+ * oldest first, so that frames are finished, and their memory is free, as early as can be.
+ */
 #include "traces/packing_queue.h"
 
 #include "base/quiet_thread.h"
@@ -151,12 +155,13 @@ static bool work_once(LodePackingQueue *self)
 		size_t memory;
 		Work work = work_for(self, job, &memory);
 
+		/* Alone, a job may take more than the bound: it would wait for ever. */
 		if (work != NULL && (has_room(self, memory) || self->n_working == 0)) {
 			work(self, job, memory);
 			g_cond_broadcast(&self->changed);
 			return true;
 		}
-		/* encoding is in order */
+		/* In order: later frames must not take the memory that this one waits for. */
 		if (job->state == WAITING)
 			return false;
 	}

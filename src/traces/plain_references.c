@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* A chunk of references is in memory as words at a time: a frame of them would be larger than the
+ * frame itself. */
 #include "traces/plain_references.h"
 
 #include "base/error.h"
@@ -261,7 +263,7 @@ static bool reference_of(Unpacker *self, uint64_t word, LodeReference *out)
 
 static bool fail(GError **error)
 {
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "plain references that make no sense");
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "damaged plain references");
 	return false;
 }
 

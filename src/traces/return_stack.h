@@ -2,10 +2,10 @@
 /*
  * Says where a return goes: to the block that followed when last a call from that place returned.
  *
- *   call ──▶ callee … return ──▶ the block behind the call
+ *   call ──▶ callee … return ──▶ the block after the call
  *
  * For each thread a ring of the blocks that called and were not returned to; what is pushed out of
- * it is only guessed no more. Private to traces/.
+ * it is only not predicted any more. Private to traces/.
  */
 #pragma once
 
@@ -31,8 +31,8 @@ static inline uint32_t lode_return_stack_last(const LodeReturnStack *self)
 	return self->n > 0 ? self->calls[(self->top - 1) % LODE_RETURN_STACK_SIZE] : UINT32_MAX;
 }
 
-/* A return to an address: takes the call that it is behind, and what was called since; gives that
- * call's block, or UINT32_MAX when it is none of the last ones, which stay. */
+/* A return to an address: takes the call before it, and what was called since; gives that
+ * call's block, or UINT32_MAX when it is not one of the last ones, which stay. */
 static inline uint32_t lode_return_stack_pop(
 	LodeReturnStack *self, const LodeFrameBlock *blocks, uint64_t address)
 {

@@ -122,9 +122,9 @@ LodeTraceDescription *lode_rps_description_decode(const GByteArray *bytes, GErro
 	take_mappings(&cursor, self);
 	take_threads(&cursor, self);
 	take_totals(&cursor, self);
-	/* a later version may add fields behind */
+	/* a later version may append fields */
 	if (!cursor.is_overrun)
 		return g_steal_pointer(&self);
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "the description makes no sense");
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "the description is damaged");
 	return NULL;
 }

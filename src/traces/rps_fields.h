@@ -13,7 +13,7 @@ void lode_rps_put_u32(GByteArray *out, uint32_t value);
 void lode_rps_put_u64(GByteArray *out, uint64_t value);
 void lode_rps_put_varint(GByteArray *out, uint64_t value);
 
-/* The bytes behind their number, plus one; 0 for NULL. */
+/* The bytes after their number, plus one; 0 for NULL. */
 void lode_rps_put_text(GByteArray *out, const char *text);
 
 /* A cursor over bytes of the file. */
@@ -25,6 +25,6 @@ uint64_t lode_rps_take_varint(LodeByteCursor *cursor);
 /* As above, and where it is greater than `limit`, the overrun flag and 0. */
 uint64_t lode_rps_take_bounded(LodeByteCursor *cursor, uint64_t limit);
 
-/* The caller owns the result; NULL: there is none, or the overrun flag. A text that is no UTF-8 is
+/* The caller owns the result; NULL: there is none, or the overrun flag. A text that is not UTF-8 is
  * made so. */
 char *lode_rps_take_text(LodeByteCursor *cursor);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Nothing of a file is believed: each section's head has a checksum, sizes are bounded before they
+ * are allocated, and frames must follow each other without a gap. A file whose end is missing is
+ * read up to its last whole section.
+ */
 #include "traces/rps_file.h"
 
 #include "base/error.h"
@@ -84,9 +89,9 @@ uint8_t *lode_rps_file_read_head(
 	return g_steal_pointer(&head);
 }
 
-/* --- what stands where --- */
+/* --- where the sections are --- */
 
-/* A section that is one piece, as it stands in the file. */
+/* A section that is one piece, as it is in the file. */
 typedef struct {
 	LodeRpsSection section;
 	uint8_t *head, *body; /* owned */
@@ -123,7 +128,7 @@ static GByteArray *read_text(
 	return lode_rps_section_unpack(&text.section, text.head, text.body, limit, error);
 }
 
-/* The first damage is what is told. */
+/* The first damage is the one that is reported. */
 static void note_damage(LodeRpsFile *self, const char *where, uint64_t offset, const GError *cause)
 {
 	if (self->damage == NULL)
@@ -249,7 +254,7 @@ static bool take_entries(LodeRpsFile *self, const GByteArray *index, uint64_t en
 	}
 	if (n == 0 && !cursor.is_overrun && lode_byte_cursor_left(&cursor) == 0 && offset == end)
 		return true;
-	return fail(error, LODE_ERROR_CORRUPT, "the index makes no sense");
+	return fail(error, LODE_ERROR_CORRUPT, "the index is damaged");
 }
 
 /* Gives where the index is, by the footer. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An .rps file that is open: where its frames stand, by the index, or where that is not there or
+ * An .rps file that is open: where its frames are, by the index, or where that is missing or
  * damaged, by going through the sections from the front. Reads through one descriptor at given
  * offsets, so that several threads may use it. Private to traces/.
  */

@@ -226,6 +226,6 @@ bool lode_rps_frame_decode(
 		decode_pieces(&cursor, body_bytes, out);
 	if (!cursor.is_overrun && lode_byte_cursor_left(&cursor) == 0)
 		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "the head of a frame makes no sense");
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "the head of a frame is damaged");
 	return false;
 }

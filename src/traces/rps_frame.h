@@ -7,7 +7,7 @@
  *   body     │ piece 0  │ 1 │ piece 2      │
  *
  * The dictionary's streams have pieces of their own, in front of all others, so that they can be
- * read alone. The summary stands in the index once more.
+ * read alone. The index has the summary once more.
  */
 #pragma once
 
@@ -43,13 +43,13 @@ void lode_rps_summary_clear(LodeRpsSummary *self);
 /* Sets all but dictionary and form. */
 void lode_rps_summary_set(LodeRpsSummary *self, const LodeTraceFrame *frame);
 
-/* Appends it, as it stands in a frame's head and in the index. */
+/* Appends it, as it is in a frame's head and in the index. */
 void lode_rps_summary_encode(const LodeRpsSummary *self, GByteArray *out);
 
 /* `out` is zeroed. Sets the cursor's overrun flag where a number is beyond its bounds. */
 void lode_rps_summary_decode(LodeByteCursor *cursor, LodeRpsSummary *out);
 
-/* Several streams, packed one behind the other. */
+/* Several streams, packed one after the other. */
 typedef struct {
 	uint8_t n_streams, compression;
 	uint32_t checksum;

@@ -69,7 +69,7 @@ bool lode_rps_section_parse(const uint8_t *bytes, LodeRpsSection *out_section, G
 		return fail(error, "no section begins here");
 	if (section.head_bytes > LODE_RPS_MAX_HEAD_BYTES ||
 		section.body_bytes > max_body_bytes(section.type))
-		return fail(error, "a section of absurd size");
+		return fail(error, "a section larger than the format allows");
 	*out_section = section;
 	return true;
 }
@@ -125,7 +125,7 @@ static bool check_piece(const LodeRpsSection *self, const uint8_t *head, const u
 	uint32_t checksum = lode_byte_cursor_u32(&cursor);
 	if (cursor.is_overrun || lode_byte_cursor_left(&cursor) > 0 ||
 		out_piece->compression >= LODE_N_COMPRESSIONS)
-		return fail(error, "a section's head makes no sense");
+		return fail(error, "a section's head is damaged");
 	return lode_rps_piece_checksum(body, self->body_bytes) == checksum ||
 	       fail(error, "the checksum does not match");
 }
@@ -146,7 +146,7 @@ GByteArray *lode_rps_section_unpack(const LodeRpsSection *self, const uint8_t *h
 	if (!check_piece(self, head, body, &piece, error))
 		return NULL;
 	if (piece.size > limit) {
-		fail(error, "a section of absurd size");
+		fail(error, "a section larger than the format allows");
 		return NULL;
 	}
 	g_autoptr(LodeStreamDecompressor) decompressor = lode_stream_decompressor_new(

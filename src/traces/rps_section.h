@@ -19,7 +19,7 @@ uint64_t lode_rps_section_bytes(const LodeRpsSection *self);
 /* Section header and head. */
 GByteArray *lode_rps_section_begin(uint32_t type, const GByteArray *head, uint64_t body_bytes);
 
-/* From LODE_RPS_SECTION_HEADER_BYTES bytes. Errors: _CORRUPT, a type that is none or a size beyond
+/* From LODE_RPS_SECTION_HEADER_BYTES bytes. Errors: _CORRUPT, an unknown type or a size beyond
  * its bounds. */
 bool lode_rps_section_parse(const uint8_t *bytes, LodeRpsSection *out_section, GError **error);
 

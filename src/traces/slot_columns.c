@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The addresses of a frame as streams. A symbol is the place of the difference in the column's
- * table, or, behind those, a small difference, or the number of the extra bytes of another.
+ * table, or, after those, a small difference, or the number of the extra bytes of another.
  */
 #include "traces/slot_columns.h"
 
@@ -14,7 +14,7 @@ enum {
 	COLUMN_MAX_TABLE = 200, /* differences of a table */
 };
 
-/* What stands of a slot in the stream of classes: its class, and these. */
+/* A slot in the stream of classes: its class, and these. */
 enum {
 	COLUMN_CLASS_MASK = 0x0f,
 	COLUMN_IS_STACK = 0x10,
@@ -26,7 +26,7 @@ enum {
 enum {
 	WATCHED_BITS = 10,
 	WATCHED = 1 << WATCHED_BITS, /* places for differences that may come into the table */
-	AHEAD = 6,                   /* invocations whose columns are asked for early */
+	PREFETCH_DISTANCE = 6,       /* invocations */
 };
 
 typedef struct {
@@ -41,9 +41,11 @@ typedef struct {
 	Difference table[WATCHED];
 	unsigned n_table;
 	LodeFrameStreams *out;
-	uint64_t last_addresses[2]; /* of those written to the address stream; elsewhere, stack */
-	uint64_t *differences;      /* of all columns, one behind the other */
-	uint64_t **columns;         /* by slot: where the next difference goes */
+	/* Of those written to the address stream; elsewhere, stack: the two are far apart, and
+	 * differences across would be large. */
+	uint64_t last_addresses[2];
+	uint64_t *differences; /* of all columns, one after the other */
+	uint64_t **columns;    /* by slot: where the next difference goes */
 } ColumnWriter;
 
 static Difference *find_watched(ColumnWriter *self, uint64_t zigzag)
@@ -87,6 +89,7 @@ static void make_table(ColumnWriter *self, const uint64_t *zigzags, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		Difference *place;
 
+		/* It has a symbol of its own, however large the table becomes. */
 		if (zigzags[i] < COLUMN_EXTRA - COLUMN_MAX_TABLE)
 			continue;
 		place = find_watched(self, zigzags[i]);
@@ -103,6 +106,8 @@ static void make_table(ColumnWriter *self, const uint64_t *zigzags, size_t n)
 	self->n_table = MIN(self->n_table, COLUMN_MAX_TABLE);
 }
 
+/* From a difference to its place in the table, in the memory of those that were watched, which are
+ * not needed any more. */
 static void index_table(ColumnWriter *self)
 {
 	if (self->n_table == 0)
@@ -198,6 +203,8 @@ static void append_class(ColumnWriter *self, const LodeSlotState *state, uint32_
 		lode_varint_append_signed(out->streams[LODE_STREAM_SLOT_OFFSET], state->constant);
 }
 
+/* The walk through the frame is in program order, columns are by slot: each gets its part of one
+ * array that has room for all. */
 static void begin_columns(
 	ColumnWriter *self, const LodeSlotPredictor *predictor, const LodeFrameLayout *layout)
 {
@@ -232,8 +239,9 @@ static uint64_t difference_of(
 		lode_slot_guess_difference(guess, state->is_absolute, state->constant, address));
 }
 
-/* Asks for what the slots of a block need, as they lie anywhere in memory. */
-static void foresee_columns(
+/* The slots of successive invocations lie anywhere in memory, where the processor expects nothing.
+ */
+static void prefetch_columns(
 	const ColumnWriter *self, const LodeSlotPredictor *predictor, const LodeFrameBlock *block)
 {
 	uint32_t slot = block->first_slot;
@@ -255,9 +263,9 @@ static void fill_columns(ColumnWriter *self, LodeSlotPredictor *predictor,
 		for (size_t i = run.first; i < run.end; i++) {
 			const LodeFrameBlock *block = &layout->blocks[frame->blocks[i]];
 			uint32_t slot = block->first_slot;
-			uint32_t ahead = frame->blocks[MIN(i + AHEAD, run.end - 1)];
+			uint32_t ahead = frame->blocks[MIN(i + PREFETCH_DISTANCE, run.end - 1)];
 
-			foresee_columns(self, predictor, &layout->blocks[ahead]);
+			prefetch_columns(self, predictor, &layout->blocks[ahead]);
 			for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
 				LodeSlotGuess guess = lode_slot_predictor_guess(
 					predictor, slot, place);
@@ -344,7 +352,7 @@ static void column_reader_init(ColumnReader *self, const LodeFrameStreams *strea
 	}
 }
 
-/* The number of extra bytes of these symbols; UINT64_MAX: one of them is none. */
+/* The number of extra bytes of these symbols; UINT64_MAX: one of them is not a symbol. */
 static uint64_t measure(const uint8_t *symbols, size_t n)
 {
 	uint64_t n_bytes = 0;

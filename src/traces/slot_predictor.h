@@ -48,7 +48,7 @@ typedef struct {
 	uint8_t slot_class;    /* LodeSlotClass */
 	bool is_stack;         /* says where the stack is, whatever its class */
 	bool is_history;       /* takes part in the history, likewise */
-	bool is_absolute;      /* a wrong guess is told by the distance from the constant */
+	bool is_absolute;      /* a wrong prediction is written as the distance from the constant */
 } LodeSlotState;
 
 /* Where a thread used its stack last, and its history, the last first. */

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * LZMA2 is written raw, without the header, sizes and checksums of .xz: the head of a section has
+ * them for every kind of compression. The windows are bounded on both sides, so that a reader's
+ * memory does not depend on what a file asks for.
+ */
 #include "traces/stream_compressor.h"
 
 #include "base/error.h"
@@ -16,12 +21,13 @@ enum {
 	HIGHEST_ORDINARY_LEVEL = 19, /* of zstd; above are those that take much memory */
 };
 
-/* Both sides know the size of a stream, so that the dictionary need not be told. */
+/* Both sides know the size of a stream, so that the dictionary need not be written. */
 static void set_lzma_options(lzma_options_lzma *options, int preset, uint64_t size)
 {
 	if (lzma_lzma_preset(options, (uint32_t)preset))
 		g_error("xz knows no preset %d", preset);
 	options->dict_size = (uint32_t)CLAMP(size, LZMA_DICT_SIZE_MIN, MAX_LZMA_DICTIONARY);
+	/* Bytes, not words: their position modulo 4 says nothing. */
 	options->pb = 0;
 }
 
@@ -95,7 +101,7 @@ size_t lode_stream_compressor_memory(LodeCompression compression, int level, uin
 	return MIN(16 * small, level > HIGHEST_ORDINARY_LEVEL ? 128 << 20 : 96 << 20);
 }
 
-/* Room for more output behind what there is; gives its place. */
+/* Room for more output after what there is; gives its place. */
 static uint8_t *make_room(LodeStreamCompressor *self)
 {
 	guint used = self->packed->len;
@@ -164,6 +170,7 @@ size_t lode_stream_compressor_size(const LodeStreamCompressor *self)
 GByteArray *lode_trimmed_bytes(GByteArray *bytes)
 {
 	gsize size;
+	/* GByteArray never gives memory back by itself. */
 	uint8_t *data = g_byte_array_steal(bytes, &size);
 
 	g_byte_array_unref(bytes);
@@ -227,6 +234,7 @@ static bool start(LodeStreamDecompressor *self, GError **error)
 	}
 	if (self->compression != LODE_COMPRESSION_LZMA2)
 		return true;
+	/* Any preset: a decoder uses the dictionary's size only. */
 	set_lzma_options(&options, 6, self->left);
 	if (lzma_raw_decoder(&self->lzma, filters) != LZMA_OK)
 		return fail(error, LODE_ERROR_LIMIT, "no memory for decompression");
@@ -235,7 +243,7 @@ static bool start(LodeStreamDecompressor *self, GError **error)
 	return true;
 }
 
-/* Fills `out` and asks for the end behind the last byte; gives how much came. */
+/* Fills `out` and asks for the end after the last byte; gives how much came. */
 static size_t read_zstd(LodeStreamDecompressor *self, void *out, size_t size, GError **error)
 {
 	ZSTD_inBuffer input = {.src = self->packed, .size = self->packed_size, .pos = self->at};
@@ -251,6 +259,7 @@ static size_t read_zstd(LodeStreamDecompressor *self, void *out, size_t size, GE
 			return SIZE_MAX;
 		}
 		self->has_ended = result == 0;
+		/* Cut data end without an error, but without a step either. */
 		is_moving = input.pos + output.pos > before;
 	}
 	self->at = input.pos;

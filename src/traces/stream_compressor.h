@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * General compressors behind one door: bytes in pieces in, packed bytes out, and back within
+ * General compressors with one interface: bytes in pieces in, packed bytes out, and back within
  * bounds that are known before.
  */
 #pragma once
@@ -35,7 +35,7 @@ void lode_stream_compressor_add(LodeStreamCompressor *self, const void *bytes, s
 /* Packed bytes that came out so far. */
 size_t lode_stream_compressor_size(const LodeStreamCompressor *self);
 
-/* Takes the bytes, with the room behind them that arrays keep to grow, and gives them without. */
+/* Takes the bytes, with the room after them that arrays keep to grow, and gives them without. */
 GByteArray *lode_trimmed_bytes(GByteArray *bytes);
 
 /* The packed bytes; the caller owns them. Once, at the end. */

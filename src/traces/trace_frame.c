@@ -128,8 +128,8 @@ static bool next_of_block(
 	return self->instruction < block->n_instructions && next_of_block(self, block, out);
 }
 
-/* All references of an invocation at its beginning, without the stops of next_of_block(): most are
- * had so. */
+/* All references of an invocation at its beginning. Most are taken so, in a loop that need not be
+ * able to stop after any reference, as next_of_block() is. */
 static void whole_block(LodeTraceReferences *self, const LodeTraceBlock *block, LodeReference *out)
 {
 	const LodeTraceSlot *slot = block->slots, *last = slot + block->n_slots;

@@ -116,6 +116,7 @@ static bool wait_for_room(LodeTraceReader *self, Job *job, size_t bytes)
 	g_mutex_lock(&self->lock);
 	job->bytes += bytes;
 	self->bytes += bytes;
+	/* The first job goes on in any case: the others' memory is free only after it. */
 	while (!self->is_stopping && self->bytes > MAX_BYTES &&
 		g_queue_peek_head(&self->jobs) != job)
 		g_cond_wait(&self->changed, &self->lock);
@@ -368,7 +369,7 @@ static void add_class(GArray *counts, const LodeSlotClassCount *count)
 	g_array_append_vals(counts, count, 1);
 }
 
-/* A frame behind one whose blocks are not to be had is not looked for again: there may be many. */
+/* Frames after one whose blocks cannot be read are not tried again: there may be many. */
 static bool ask(LodeTraceReader *self, uint64_t frame, LodeFrameUnpacking *unpacking)
 {
 	uint32_t dictionary = lode_rps_file_frame(self->file, frame)->summary.dictionary;

@@ -4,7 +4,7 @@
  * are decoded by workers ahead of the reader; a reader itself is for one thread.
  *
  * A file that was cut short is read up to its last whole frame, and says so; damage is found by
- * checksums and told with file and offset.
+ * checksums and reported with file and offset.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ uint64_t lode_trace_reader_n_instructions(const LodeTraceReader *self);
 uint64_t lode_trace_reader_n_frames(const LodeTraceReader *self);
 unsigned lode_trace_reader_n_threads(const LodeTraceReader *self);
 
-/* Why the file is not whole ("cut short behind frame 7, at offset 1234"); NULL: it is whole. */
+/* Why the file is not whole ("cut short after frame 7, at offset 1234"); NULL: it is whole. */
 const char *lode_trace_reader_damage(const LodeTraceReader *self);
 
 /*
@@ -42,7 +42,7 @@ const char *lode_trace_reader_damage(const LodeTraceReader *self);
  */
 int lode_trace_reader_next(LodeTraceReader *self, const LodeTraceFrame **out_frame, GError **error);
 
-/* What stands in the file for a frame, for `lode trace info`. */
+/* What the file has of a frame, for `lode trace info`. */
 typedef struct {
 	uint64_t offset, bytes; /* in the file */
 	bool is_plain;          /* references compressed as they are, without the codec */

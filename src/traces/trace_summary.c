@@ -15,7 +15,7 @@ void lode_trace_summary_free(LodeTraceSummary *self)
 	g_free(self);
 }
 
-/* The first damage that is found is told. Frees the error. */
+/* The first damage that is found is reported. Frees the error. */
 static void take_damage(LodeTraceSummary *self, GError *error)
 {
 	if (self->damage == NULL)

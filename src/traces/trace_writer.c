@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The caller's thread splits references into frames; the queue's threads pack them and write them
+ * in their order, so that nothing of a frame is left in memory but its line of the index. The file
+ * is whole, and has its name, only when index and footer are written.
+ */
 #include "traces/trace_writer.h"
 
 #include "base/error.h"
@@ -95,7 +100,7 @@ static void add_to_index(LodeTraceWriter *self, const LodeFramePacking *frame, u
 	lode_rps_put_varint(self->index, bytes);
 	if (frame != NULL)
 		lode_rps_summary_encode(lode_frame_packing_summary(frame), self->index);
-	/* the number of sections stands in front */
+	/* the number of sections comes first */
 	if (self->index->len > LODE_RPS_MAX_INDEX_BYTES - LODE_RPS_MAX_HEAD_BYTES &&
 		self->error == NULL)
 		g_set_error(&self->error, LODE_ERROR, LODE_ERROR_LIMIT,
@@ -187,6 +192,7 @@ static void number_dictionary(LodeTraceWriter *self, LodeBlockDictionary *dictio
 {
 	if (self->dictionary == dictionary)
 		return;
+	/* The numbers follow each other without a gap: a reader checks that. */
 	if (self->n_given > 0)
 		self->dictionary_number++;
 	lode_block_dictionary_unref(self->dictionary);
@@ -254,8 +260,8 @@ static bool describe(LodeTraceWriter *self, const LodeTraceDescription *descript
 	return check(self, error);
 }
 
-/* Before the first frame, the second, the fourth, the eighth … where it has grown: these are few.
- */
+/* Before the first frame, the second, the fourth, the eighth … where it has grown: these are few,
+ * and a trace that was cut off still has names for most of its addresses. */
 static bool describe_ahead(LodeTraceWriter *self, GError **error)
 {
 	const LodeTraceDescription *followed = self->followed;

@@ -5,7 +5,7 @@
  *
  *   references ──splitter──▶ frame ──queue──▶ codec, compressor ──▶ file
  *
- * Where a frame is no program's, so that the codec only makes it larger, its references are
+ * Where a frame is not of a program, so that the codec only makes it larger, its references are
  * compressed as they are. Format: docs/formats/rps.md.
  */
 #pragma once
@@ -43,7 +43,7 @@ typedef struct LodeTraceWriter LodeTraceWriter;
 LodeTraceWriter *lode_trace_writer_open(
 	const char *path, const LodeTraceWriterOptions *options, GError **error);
 
-/* Appends references. Blocks while the workers are behind. Errors: _IO, _LIMIT. */
+/* Appends references. Blocks while the workers have too much to do. Errors: _IO, _LIMIT. */
 bool lode_trace_writer_add(
 	LodeTraceWriter *self, const LodeReference *references, size_t n, GError **error);
 

@@ -33,7 +33,7 @@ static inline void lode_varint_append_signed(GByteArray *out, uint64_t differenc
 	lode_varint_append(out, lode_zigzag(difference));
 }
 
-/* Bits behind the 64th are lost; behind the end it gives 0 and sets the cursor's flag. */
+/* Bits after the 64th are lost; after the end it gives 0 and sets the cursor's flag. */
 static inline uint64_t lode_varint_read(LodeByteCursor *in)
 {
 	uint64_t value = 0;

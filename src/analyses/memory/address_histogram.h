@@ -38,7 +38,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAddressHistogram, lode_address_histogram_free)
 void lode_address_histogram_add(LodeAddressHistogram *self, uint32_t thread, uint64_t address,
 	uint8_t access, double weight);
 
-/* Whether the histogram counts a sample: it has an address and is no page fault. */
+/* Whether the histogram counts a sample: it has an address and is not a page fault. */
 bool lode_address_histogram_counts(const LodeProfile *profile, const LodeMemorySample *sample);
 
 /* Adds the samples whose numbers are given, as far as they count. */

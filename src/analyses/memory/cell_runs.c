@@ -9,7 +9,7 @@ enum {
 	LIKENESS = 4,     /* hot cells of one run are within this factor of their mean */
 };
 
-static const double hot_share = 0.01; /* of all weight; what is below is told apart by nothing */
+static const double hot_share = 0.01; /* of all weight; cells below it are not told apart */
 
 typedef struct {
 	const LodeProfile *profile;

@@ -359,7 +359,7 @@ static GRegex *compile_pattern(Parser *self, const char *pattern, size_t offset,
 	if (compiled != NULL)
 		return compiled;
 	const char *where = strstr(fault->message, " at char ");
-	lode_expression_fault(error, self->text, offset, "this is no pattern: %s",
+	lode_expression_fault(error, self->text, offset, "not a pattern: %s",
 		where != NULL ? where + 1 : fault->message);
 	return NULL;
 }

@@ -134,7 +134,7 @@ static LodeValue scaled(LodeValue value, double factor)
 	return value;
 }
 
-/* Past the suffix; `at` itself when there is none. NULL for one that is unknown. */
+/* Past the suffix; `at` itself when there is none. NULL when it is unknown. */
 static const char *read_suffix(const char *at, LodeValue *value)
 {
 	const char *end = at;
@@ -166,7 +166,7 @@ static bool lex_number(const char *text, LodeToken *token, GError **error)
 	}
 	if (token->number.kind == LODE_VALUE_NONE) {
 		lode_expression_fault(
-			error, text, token->offset, "this is no number of 64 bits, nor a fraction");
+			error, text, token->offset, "neither a number of 64 bits nor a fraction");
 		return false;
 	}
 	token->kind = LODE_TOKEN_NUMBER;
@@ -206,7 +206,7 @@ static bool lex_sign(const char *text, LodeToken *token, GError **error)
 		return true;
 	if (*at == '=')
 		lode_expression_fault(
-			error, text, token->offset, "'=' means nothing here; equality is '=='");
+			error, text, token->offset, "'=' is not an operator; equality is '=='");
 	else
 		lode_expression_fault(
 			error, text, token->offset, "nothing in an expression begins like this");

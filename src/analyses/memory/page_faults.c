@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of page faults, told by the name of their event. */
+/* Samples of page faults, known by the name of their event. */
 #include "analyses/memory/page_faults.h"
 
 #include <string.h>

@@ -48,8 +48,8 @@ static bool is_own_name(const char *path)
 	       (g_str_has_prefix(name, "allocations-") && g_str_has_suffix(name, ".log"));
 }
 
-/* Memory that the program has not when it runs by itself: of the libraries that lode preloads, and
- * of the logs that they write. */
+/* Memory that the program does not have when it runs by itself: of the libraries that lode
+ * preloads, and of the logs that they write. */
 static bool is_recorder_memory(const LodeMemory *memory, const LodeMemorySample *sample)
 {
 	if (sample->address >= own_start && sample->address < own_end)

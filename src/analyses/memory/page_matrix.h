@@ -35,7 +35,7 @@ typedef struct {
 	double *thread_weights;
 	double weight;            /* of all uses */
 	uint64_t n_samples;       /* in all uses */
-	uint64_t n_first_touches; /* pages whose first touch a page fault told */
+	uint64_t n_first_touches; /* pages whose first touch was a page fault */
 	double unresolved_weight; /* of the event's samples without an address */
 	double other_weight;      /* with one, but of other processes */
 	double own_weight;        /* with one, in memory of lode's own preloaded libraries */

@@ -136,7 +136,7 @@ static bool read_end(const char *text, size_t length, LodeInteger missing, LodeI
 	return true;
 }
 
-/* "MIN-MAX", either of which may be left out; false for what is no range at all. */
+/* "MIN-MAX", either of which may be left out; false where it is not a range. */
 static bool read_range(const char *text, AddressRange *range)
 {
 	const char *dash = strchr(text, '-');
@@ -249,7 +249,7 @@ static bool asks_for_event(const LodeExpression *expression)
 	       lode_expression_has_attribute(expression, lode_sample_attribute_find("event"));
 }
 
-/* What is wrong with them is told by who groups. */
+/* Errors in them are reported where samples are grouped. */
 static bool are_groups_of_event(const Filter *self, const LodeExpressionScope *scope)
 {
 	const char *const *groups = self->options->groups;
@@ -286,7 +286,7 @@ static bool parse_where(Filter *self, const LodeExpressionScope *scope, GError *
 	}
 	if (lode_expression_kind(self->where) != LODE_VALUE_BOOLEAN) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--where: '%.100s' is no condition; compare it with something",
+			"--where: '%.100s' is not a condition; compare it with something",
 			self->options->where);
 		return false;
 	}

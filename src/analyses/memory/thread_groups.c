@@ -94,9 +94,7 @@ static void begin(Search *self, const uint32_t *memories)
 	uint32_t n = self->graph->n_memories;
 
 	memset(self->sizes, 0, n * sizeof(*self->sizes));
-	/* Without threads there is no array, which memset() may not be given. */
-	if (self->graph->n_threads > 0)
-		memset(self->joined, 0, (size_t)self->graph->n_threads * n * sizeof(*self->joined));
+	memset(self->joined, 0, (size_t)self->graph->n_threads * n * sizeof(*self->joined));
 	for (uint32_t i = 0; i < self->graph->n_threads; i++) {
 		self->memories[i] = memories[i];
 		self->sizes[memories[i]]++;
@@ -432,6 +430,7 @@ void lode_thread_groups_find(const LodeThreadGraph *graph, uint32_t *out_memorie
 		.epsilon = largest(graph) * 1e-9,
 	};
 
+	/* The arrays would be NULL, which memset() and memcpy() may not be given. */
 	if (n == 0)
 		return;
 	for (uint32_t a = 0; a < n_memories; a++)

@@ -359,7 +359,7 @@ static void test_errors(Fixture *self, const void *data)
 		{"funktion == 'x'", "column 1: unknown attribute 'funktion'; did you mean "
 				    "'function'?\n  funktion == 'x'\n  ^"},
 		{"qqqqqq", "column 1: unknown attribute 'qqqqqq'\n  qqqqqq\n  ^"},
-		{"thread = 3", "column 8: '=' means nothing here; equality is '=='\n"
+		{"thread = 3", "column 8: '=' is not an operator; equality is '=='\n"
 			       "  thread = 3\n         ^"},
 		{"function == 3", "column 10: '==' compares text with a number\n"
 				  "  function == 3\n           ^"},
@@ -400,12 +400,12 @@ static void test_errors(Fixture *self, const void *data)
 		{"type == 'x", "column 9: no ' ends the text that begins here\n  type == 'x\n"
 			       "          ^"},
 		{"4Q", "column 2: a number may end with K, M, G, T, ns, us, ms or s\n  4Q\n   ^"},
-		{"0x", "column 1: this is no number of 64 bits, nor a fraction\n  0x\n  ^"},
-		{"18446744073709551616", "column 1: this is no number of 64 bits, nor a "
+		{"0x", "column 1: neither a number of 64 bits nor a fraction\n  0x\n  ^"},
+		{"18446744073709551616", "column 1: neither a number of 64 bits nor a "
 					 "fraction\n  18446744073709551616\n  ^"},
-		{"16777216T", "column 1: this is no number of 64 bits, nor a fraction\n"
+		{"16777216T", "column 1: neither a number of 64 bits nor a fraction\n"
 			      "  16777216T\n  ^"},
-		{"1e999", "column 1: this is no number of 64 bits, nor a fraction\n  1e999\n  ^"},
+		{"1e999", "column 1: neither a number of 64 bits nor a fraction\n  1e999\n  ^"},
 		{"size # 3", "column 6: nothing in an expression begins like this\n  size # 3\n"
 			     "       ^"},
 		/* Columns count characters, the caret stands below wide ones. */
@@ -454,7 +454,7 @@ static void check_pattern_error(Fixture *self, const char *text)
 
 	g_assert_null(lode_expression_new(text, self->scope, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_USAGE);
-	g_assert_true(g_str_has_prefix(error->message, "column 9: this is no pattern: at char "));
+	g_assert_true(g_str_has_prefix(error->message, "column 9: not a pattern: at char "));
 }
 
 static void test_bad_patterns(Fixture *self, const void *data)

@@ -142,7 +142,7 @@ static void test_errors(void)
 			"--where: column 1: unknown attribute 'thraed'; did you mean 'thread'?\n"
 			"  thraed == 3\n  ^"},
 		{{.where = "thread"},
-			"--where: 'thread' is no condition; compare it with something"},
+			"--where: 'thread' is not a condition; compare it with something"},
 		{{.events = event}, "--event: no event 'page-fault' in this profile; did you mean "
 				    "'page-faults'?"},
 		{{.threads = thread},
