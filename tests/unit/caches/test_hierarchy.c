@@ -157,7 +157,7 @@ static const struct {
 	{"l2=1M:16:64", "'l2'", "a level in front of it is missing", LODE_ERROR_USAGE},
 	{"d1=32K:8:64,l3=1M:16:64", "'l3'", "is missing", LODE_ERROR_USAGE},
 	{"d1=32K:8:64,stlb=64:4:4K", "'stlb'", "is missing", LODE_ERROR_USAGE},
-	{"d1=32K:8:64:shared,l2=1M:16:64,cores=2", "'l2'", "behind the shared 'd1'",
+	{"d1=32K:8:64:shared,l2=1M:16:64,cores=2", "'l2'", "after the shared 'd1'",
 		LODE_ERROR_USAGE},
 	{"d1=32K:8:64,l2=1M:16:128,cores=2", "'l2'", "lines of one size", LODE_ERROR_USAGE},
 	{"d1=32K:8:64,cores=65", "'cores=65'", "up to 64", LODE_ERROR_USAGE},
