@@ -85,19 +85,87 @@ static bool is_proper_super(const Ranked *large, const Ranked *small)
 
 static const double same = 1e-9;
 
-static bool has_equal_super(const Ranked *all, uint32_t n, uint32_t at)
+static bool has_same_supports(const Ranked *a, const Ranked *b)
 {
-	const Ranked *one = &all[at];
+	return fabs(a->weight - b->weight) <= same && fabs(a->frequency - b->frequency) <= same;
+}
 
-	for (uint32_t i = at + 1; i < n && all[i].weight - one->weight <= same; i++)
-		if (fabs(all[i].frequency - one->frequency) <= same &&
-			is_proper_super(&all[i], one))
-			return true;
-	for (uint32_t i = at; i-- > 0 && one->weight - all[i].weight <= same;)
-		if (fabs(all[i].frequency - one->frequency) <= same &&
-			is_proper_super(&all[i], one))
-			return true;
-	return false;
+static int compare_by_frequency(const void *a, const void *b)
+{
+	const Ranked *left = a, *right = b;
+
+	if (left->frequency != right->frequency)
+		return left->frequency < right->frequency ? -1 : 1;
+	return compare_by_weight(a, b);
+}
+
+static int compare_by_size(const void *a, const void *b)
+{
+	const Ranked *left = a, *right = b;
+
+	if (left->n_items != right->n_items)
+		return left->n_items > right->n_items ? -1 : 1;
+	return compare_by_weight(a, b);
+}
+
+/* How many from `all` on differ from their neighbours by no more than counts as equal. */
+static uint32_t weight_run(const Ranked *all, uint32_t n)
+{
+	uint32_t end = 1;
+
+	while (end < n && all[end].weight - all[end - 1].weight <= same)
+		end++;
+	return end;
+}
+
+static uint32_t frequency_run(const Ranked *all, uint32_t n)
+{
+	uint32_t end = 1;
+
+	while (end < n && all[end].frequency - all[end - 1].frequency <= same)
+		end++;
+	return end;
+}
+
+/* Whether all supports of a run are equal, not only those of neighbours. */
+static bool is_uniform(const Ranked *all, uint32_t n)
+{
+	double least_weight = all[0].weight, most_weight = all[0].weight;
+
+	for (uint32_t i = 1; i < n; i++) {
+		least_weight = MIN(least_weight, all[i].weight);
+		most_weight = MAX(most_weight, all[i].weight);
+	}
+	return most_weight - least_weight <= same &&
+	       all[n - 1].frequency - all[0].frequency <= same;
+}
+
+/*
+ * Marks what is closed among sequences that may have equal supports. From the largest to the
+ * smallest, since what a sequence is contained in, is contained in a closed one, of which there
+ * are few: every subset of a set of 16 attributes may have the same supports. Only where supports
+ * drift by less than counts as equal each time, must those that are not closed be looked at too.
+ */
+static void mark_run(Ranked *all, uint32_t n, bool *out_is_closed)
+{
+	bool has_drift = !is_uniform(all, n);
+	g_autoptr(GArray) closed = g_array_new(FALSE, FALSE, sizeof(Ranked));
+
+	qsort(all, n, sizeof(Ranked), compare_by_size);
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_closed = true;
+		for (guint j = 0; j < closed->len && is_closed; j++) {
+			const Ranked *large = &g_array_index(closed, Ranked, j);
+			is_closed = !has_same_supports(large, &all[i]) ||
+			            !is_proper_super(large, &all[i]);
+		}
+		for (uint32_t j = 0; has_drift && j < i && is_closed; j++)
+			is_closed = !has_same_supports(&all[j], &all[i]) ||
+			            !is_proper_super(&all[j], &all[i]);
+		out_is_closed[all[i].index] = is_closed;
+		if (is_closed)
+			g_array_append_val(closed, all[i]);
+	}
 }
 
 void lode_closed_mark(const LodeMiningRun *run, bool *out_is_closed)
@@ -108,8 +176,14 @@ void lode_closed_mark(const LodeMiningRun *run, bool *out_is_closed)
 	for (uint32_t i = 0; i < n; i++)
 		all[i] = rank(run, i);
 	qsort(all, n, sizeof(Ranked), compare_by_weight);
-	for (uint32_t i = 0; i < n; i++)
-		out_is_closed[all[i].index] = !has_equal_super(all, n, i);
+	for (uint32_t first = 0, n_alike; first < n; first += n_alike) {
+		n_alike = weight_run(all + first, n - first);
+		qsort(all + first, n_alike, sizeof(Ranked), compare_by_frequency);
+		for (uint32_t at = first, n_run; at < first + n_alike; at += n_run) {
+			n_run = frequency_run(all + at, first + n_alike - at);
+			mark_run(all + at, n_run, out_is_closed);
+		}
+	}
 }
 
 /* In canonical order a sequence's extension by one item, if any, comes right behind it. */

@@ -160,11 +160,40 @@ static void test_closed_and_maximal(void)
 	g_assert_cmpuint(n_dropped, >, 100);
 }
 
+/* Supports that differ from the next by less than counts as equal, and from others by more. */
+static void test_closed_drift(void)
+{
+	guint n_dropped = 0;
+
+	for (uint32_t seed = 8000; seed < 8000 + CASES; seed++) {
+		g_autoptr(RandomCase) random = random_case_new(seed);
+		g_autoptr(LodeMiningRun) run = mine(random);
+		guint n = run->sequences->len;
+		g_autofree bool *expected = g_new0(bool, n + 1);
+		g_autofree bool *actual = g_new0(bool, n + 1);
+		if (n > 400)
+			continue;
+		for (guint i = 0; i < n; i++) {
+			LodeSequence *one = &g_array_index(run->sequences, LodeSequence, i);
+			one->weight = 0.5 + 0.6e-9 * (i * 7 % 5);
+			one->frequency = 0.25 + 0.6e-9 * (i * 11 % 3);
+		}
+		naive_closed_mark(run, expected);
+		lode_closed_mark(run, actual);
+		for (guint i = 0; i < n; i++) {
+			g_assert_cmpint(actual[i], ==, expected[i]);
+			n_dropped += !expected[i];
+		}
+	}
+	g_assert_cmpuint(n_dropped, >, 100);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/occurrences/random-graphs", test_occurrences);
 	g_test_add_func("/occurrences/none", test_no_occurrence);
 	g_test_add_func("/closed/random-graphs", test_closed_and_maximal);
+	g_test_add_func("/closed/drift", test_closed_drift);
 	return g_test_run();
 }
