@@ -154,6 +154,26 @@ char *lode_mining_run_sequence_text(const LodeMiningRun *self, size_t index)
 	return g_string_free(text, FALSE);
 }
 
+void lode_mining_run_sequence_json(const LodeMiningRun *self, size_t index, LodeJsonStream *json)
+{
+	uint32_t n = g_array_index(self->sequences, LodeSequence, index).n_items;
+	const uint32_t *items = lode_mining_run_items(self, index);
+
+	lode_json_begin(json, '[');
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_start = i == 0 || (items[i] & LODE_ITEM_START) != 0;
+		if (is_start && i > 0)
+			lode_json_end(json, ']');
+		if (is_start)
+			lode_json_begin(json, '[');
+		lode_json_string(
+			json, g_ptr_array_index(self->attributes, LODE_ITEM_ATTRIBUTE(items[i])));
+	}
+	if (n > 0)
+		lode_json_end(json, ']');
+	lode_json_end(json, ']');
+}
+
 const char *lode_flow_model_to_text(LodeFlowModel value)
 {
 	return flow_model_words[value];

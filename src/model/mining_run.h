@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "base/json_stream.h"
 #include "model/profile.h"
 
 #include <glib.h>
@@ -54,7 +55,8 @@ typedef struct {
 	bool is_instruction_mode;
 	bool across_calls;     /* instruction mode only */
 	double min_count;      /* instruction mode: reported when count > this */
-	uint64_t memory_bytes; /* bound on the working memory; 0: half of RAM or of RLIMIT_AS; not stored */
+	uint64_t memory_bytes; /* bound on the working memory; 0: half of RAM or of RLIMIT_AS; not
+	                          stored */
 	unsigned threads;      /* 0: all processors; not stored, the result does not depend on it */
 } LodeMiningParameters;
 
@@ -131,6 +133,9 @@ static inline uint32_t lode_sequence_element_end(const uint32_t *items, uint32_t
 /* "⟨load l1d-miss⟩ → ⟨add⟩": attributes without namespace where that leaves no doubt (op kind mem
  * ev), with it otherwise. The caller frees it. */
 char *lode_mining_run_sequence_text(const LodeMiningRun *self, size_t index);
+
+/* [["ev:l1d-miss","kind:load"],["op:add"]]: a list of elements, each a list of whole names. */
+void lode_mining_run_sequence_json(const LodeMiningRun *self, size_t index, LodeJsonStream *json);
 
 /* The names of enum values in the store and on the command line, and back (−1: unknown word). */
 const char *lode_flow_model_to_text(LodeFlowModel value);

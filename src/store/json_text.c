@@ -3,25 +3,6 @@
 
 #include <string.h>
 
-void lode_json_text_append(GString *out, const char *text)
-{
-	if (text == NULL) {
-		g_string_append(out, "null");
-		return;
-	}
-	g_string_append_c(out, '"');
-	for (; *text != '\0'; text++) {
-		if ((unsigned char)*text < 0x20) {
-			g_string_append_printf(out, "\\u%04x", (unsigned)*text);
-			continue;
-		}
-		if (*text == '"' || *text == '\\')
-			g_string_append_c(out, '\\');
-		g_string_append_c(out, *text);
-	}
-	g_string_append_c(out, '"');
-}
-
 void lode_json_cursor_init(LodeJsonCursor *self, const char *text)
 {
 	self->next = text;

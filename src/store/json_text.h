@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The little JSON that the store keeps in text columns: strings, numbers, flat lists. A cursor with
- * a sticky failure reads it without building a tree, for a run has hundreds of thousands.
+ * Reads the little JSON that the store keeps in text columns: strings, numbers, flat lists. A
+ * cursor with a sticky failure reads it without building a tree, for a run has hundreds of
+ * thousands.
  */
 #pragma once
 
 #include <glib.h>
 #include <stdbool.h>
-
-/* Appends `text` as a JSON string; NULL as null. */
-void lode_json_text_append(GString *out, const char *text);
 
 typedef struct {
 	const char *next;

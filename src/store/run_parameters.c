@@ -2,7 +2,7 @@
 #include "store/run_parameters.h"
 
 #include "base/error.h"
-#include "base/number_format.h"
+#include "base/json_stream.h"
 #include "store/json_text.h"
 
 #include <math.h>
@@ -54,32 +54,29 @@ static const Field fields[] = {
 	FIELD(min_count, FIELD_NUMBER),
 };
 
-static void append_field(GString *out, const Field *field, const void *value)
+static void put_field(LodeJsonStream *json, const Field *field, const void *value)
 {
-	char buffer[LODE_NUMBER_SIZE];
-
 	switch (field->type) {
 	case FIELD_TEXT:
-		lode_json_text_append(out, *(char *const *)value);
+		lode_json_string(json, *(char *const *)value);
 		break;
 	case FIELD_NUMBER:
-		g_string_append(out, lode_number_format_exact(*(const double *)value, buffer));
+		lode_json_number(json, *(const double *)value);
 		break;
 	case FIELD_COUNT:
-		g_string_append_printf(out, "%" G_GUINT32_FORMAT, *(const uint32_t *)value);
+		lode_json_integer(json, *(const uint32_t *)value);
 		break;
 	case FIELD_LONG_COUNT:
-		g_string_append_printf(out, "%" G_GUINT64_FORMAT, *(const uint64_t *)value);
+		lode_json_integer(json, *(const uint64_t *)value);
 		break;
 	case FIELD_FLAG:
-		g_string_append(out, *(const bool *)value ? "true" : "false");
+		lode_json_bool(json, *(const bool *)value);
 		break;
 	case FIELD_FLOW:
-		lode_json_text_append(out, lode_flow_model_to_text(*(const LodeFlowModel *)value));
+		lode_json_string(json, lode_flow_model_to_text(*(const LodeFlowModel *)value));
 		break;
 	case FIELD_GRANULARITY:
-		lode_json_text_append(
-			out, lode_granularity_to_text(*(const LodeGranularity *)value));
+		lode_json_string(json, lode_granularity_to_text(*(const LodeGranularity *)value));
 		break;
 	}
 }
@@ -87,14 +84,16 @@ static void append_field(GString *out, const Field *field, const void *value)
 char *lode_run_parameters_to_json(const LodeMiningParameters *parameters)
 {
 	GString *out = g_string_new(NULL);
+	LodeJsonStream json;
 
+	lode_json_stream_init_text(&json, out);
+	json.keeps_bytes = true;
+	lode_json_begin(&json, '{');
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
-		g_string_append_c(out, i == 0 ? '{' : ',');
-		lode_json_text_append(out, fields[i].name);
-		g_string_append_c(out, ':');
-		append_field(out, &fields[i], (const char *)parameters + fields[i].offset);
+		lode_json_key(&json, fields[i].name);
+		put_field(&json, &fields[i], (const char *)parameters + fields[i].offset);
 	}
-	g_string_append_c(out, '}');
+	lode_json_end(&json, '}');
 	return g_string_free(out, FALSE);
 }
 

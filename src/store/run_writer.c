@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Adding a mining run to a profile, in one transaction. */
 #include "base/error.h"
-#include "store/json_text.h"
 #include "store/profile_store.h"
 #include "store/row_source.h"
 #include "store/run_parameters.h"
@@ -13,8 +12,7 @@
 typedef struct {
 	const LodeMiningRun *run;
 	int64_t id;
-	GPtrArray *quoted; /* each attribute as a JSON string */
-	GString *items;    /* of the present sequence */
+	GString *items; /* of the present sequence */
 } Rows;
 
 enum { SEQUENCE_COLUMNS = 10 }; /* before those of the events */
@@ -44,21 +42,12 @@ static void give_event(void *data, size_t row, int column, sqlite3_context *out)
 /* [["ev:l1d-miss","kind:load"],["op:add"]] */
 static void give_items(Rows *self, size_t row, sqlite3_context *out)
 {
-	uint32_t n = g_array_index(self->run->sequences, LodeSequence, row).n_items;
-	const uint32_t *items = lode_mining_run_items(self->run, row);
+	LodeJsonStream json;
 
-	g_string_assign(self->items, "[");
-	for (uint32_t i = 0; i < n; i++) {
-		const GString *name = g_ptr_array_index(
-			self->quoted, LODE_ITEM_ATTRIBUTE(items[i]));
-		if (i == 0)
-			g_string_append_c(self->items, '[');
-		else
-			g_string_append(
-				self->items, (items[i] & LODE_ITEM_START) != 0 ? "],[" : ",");
-		g_string_append_len(self->items, name->str, (gssize)name->len);
-	}
-	g_string_append(self->items, "]]");
+	g_string_truncate(self->items, 0);
+	lode_json_stream_init_text(&json, self->items);
+	json.keeps_bytes = true;
+	lode_mining_run_sequence_json(self->run, row, &json);
 	sqlite3_result_text(out, self->items->str, (int)self->items->len, SQLITE_STATIC);
 }
 
@@ -260,28 +249,10 @@ static bool write_tables(LodeDatabase *database, Rows *rows, GError **error)
 	return lode_summary_lines_insert(run, rows->id, database, error);
 }
 
-static void free_string(void *data)
-{
-	g_string_free(data, TRUE);
-}
-
-static GPtrArray *quote_attributes(const LodeMiningRun *run)
-{
-	GPtrArray *quoted = g_ptr_array_new_with_free_func(free_string);
-
-	for (guint i = 0; i < run->attributes->len; i++) {
-		GString *text = g_string_new(NULL);
-		lode_json_text_append(text, g_ptr_array_index(run->attributes, i));
-		g_ptr_array_add(quoted, text);
-	}
-	return quoted;
-}
-
 static bool write_run(LodeDatabase *database, const LodeMiningRun *run, GError **error)
 {
-	g_autoptr(GPtrArray) quoted = quote_attributes(run);
 	g_autoptr(GString) items = g_string_new(NULL);
-	Rows rows = {.run = run, .quoted = quoted, .items = items};
+	Rows rows = {.run = run, .items = items};
 
 	return remove_run(database, run->name, error) &&
 	       lode_database_query_integer(

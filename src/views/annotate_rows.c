@@ -4,7 +4,6 @@
 #include "views/csv.h"
 #include "views/profile_figures.h"
 #include "views/profile_json.h"
-#include "views/report_rows.h"
 
 static char *hex(uint64_t address)
 {
@@ -116,7 +115,7 @@ void lode_annotate_json(LodeAnnotation *self, FILE *out)
 	lode_json_line(&json);
 	lode_json_member_number(&json, "id", self->sequence + 1);
 	lode_json_key(&json, "sequence");
-	lode_json_sequence(&json, self->run, self->sequence);
+	lode_mining_run_sequence_json(self->run, self->sequence, &json);
 	lode_json_member_number(&json, "weight", self->occurrences->weight);
 	lode_json_member_number(&json, "frequency", self->occurrences->frequency);
 	lode_json_member_number(&json, "executions", self->occurrences->executions);

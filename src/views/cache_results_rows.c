@@ -2,10 +2,10 @@
 /* The JSON and CSV of replayed traces. */
 #include "views/cache_results_rows.h"
 
+#include "base/json_stream.h"
 #include "caches/hierarchy_text.h"
 #include "views/cache_figures.h"
 #include "views/csv.h"
-#include "views/json_stream.h"
 
 static void put_counts(LodeJsonStream *json, const char *name, const uint64_t *counts,
 	const char *const *names, unsigned n)

@@ -3,6 +3,7 @@
 #include "views/display_text.h"
 
 #include "base/number_format.h"
+#include "base/printable.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -36,12 +37,6 @@ static const char *ascii_sign(gunichar character)
 	return NULL;
 }
 
-bool lode_display_is_harmless(gunichar character)
-{
-	/* To GLib the separators of lines and paragraphs are printable. */
-	return g_unichar_isprint(character) && character != 0x2028 && character != 0x2029;
-}
-
 static void append_character(GString *out, gunichar character, bool is_ascii)
 {
 	const char *sign = is_ascii ? ascii_sign(character) : NULL;
@@ -50,7 +45,7 @@ static void append_character(GString *out, gunichar character, bool is_ascii)
 		g_string_append(out, sign);
 	else if (character < 0x80 && !g_unichar_isprint(character))
 		g_string_append_printf(out, "\\x%02x", character);
-	else if (!lode_display_is_harmless(character) || (is_ascii && character >= 0x80))
+	else if (!lode_is_printable(character) || (is_ascii && character >= 0x80))
 		g_string_append_printf(out, "\\u{%x}", character);
 	else
 		g_string_append_unichar(out, character);

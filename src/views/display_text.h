@@ -8,9 +8,6 @@
 
 #include "views/format.h"
 
-/* Whether a terminal shows the character as a character, and nothing else happens. */
-bool lode_display_is_harmless(gunichar character);
-
 /*
  * Appends `text`, harmless; with `is_ascii` every other character is escaped too, but the signs
  * that lode itself writes become <, >, ->, x and so on. Of more than 4,096 bytes, the first and the

@@ -5,7 +5,7 @@
 #include "base/number_format.h"
 #include "views/csv.h"
 #include "views/display_text.h"
-#include "views/json_stream.h"
+#include "base/json_stream.h"
 #include "views/profile_lines.h"
 #include "views/table.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "model/profile.h"
-#include "views/json_stream.h"
+#include "base/json_stream.h"
 
 /* "3", or "4711.3" in a profile of several processes; the caller frees it. */
 char *lode_memory_thread_label(const LodeProfile *profile, uint32_t thread);

@@ -4,7 +4,7 @@
 
 #include "analyses/memory/access_totals.h"
 #include "views/csv.h"
-#include "views/json_stream.h"
+#include "base/json_stream.h"
 #include "views/memory_notes.h"
 
 typedef enum {

@@ -4,7 +4,7 @@
 
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/json_stream.h"
+#include "base/json_stream.h"
 
 /* "profile": program, creator, frequency, weight_event, totals, numbers of things. */
 void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile);

@@ -15,25 +15,6 @@ static const struct {
 	{"differential", LODE_REPORT_KEY_DIFFERENTIAL},
 };
 
-void lode_json_sequence(LodeJsonStream *json, const LodeMiningRun *run, size_t index)
-{
-	const LodeSequence *sequence = &g_array_index(run->sequences, LodeSequence, index);
-	const uint32_t *items = lode_mining_run_items(run, index);
-
-	lode_json_begin(json, '[');
-	for (uint32_t i = 0; i < sequence->n_items; i++) {
-		if (i > 0 && (items[i] & LODE_ITEM_START) != 0)
-			lode_json_end(json, ']');
-		if (i == 0 || (items[i] & LODE_ITEM_START) != 0)
-			lode_json_begin(json, '[');
-		lode_json_string(
-			json, g_ptr_array_index(run->attributes, LODE_ITEM_ATTRIBUTE(items[i])));
-	}
-	if (sequence->n_items > 0)
-		lode_json_end(json, ']');
-	lode_json_end(json, ']');
-}
-
 static void put_json_row(LodeJsonStream *json, const LodeReportValues *values, size_t index)
 {
 	const LodeMiningRun *run = values->run;
@@ -42,7 +23,7 @@ static void put_json_row(LodeJsonStream *json, const LodeReportValues *values, s
 	lode_json_begin(json, '{');
 	lode_json_member_number(json, "id", (double)index + 1);
 	lode_json_key(json, "sequence");
-	lode_json_sequence(json, run, index);
+	lode_mining_run_sequence_json(run, index, json);
 	if (run->parameters.is_instruction_mode) {
 		lode_json_member_number(json, "count",
 			lode_report_values_support(values, LODE_REPORT_KEY_COUNT, index));
@@ -124,9 +105,9 @@ static void put_csv_row(LodeCsv *csv, const LodeReportValues *values, size_t ind
 
 	g_string_truncate(scratch, 0);
 	lode_json_stream_init_text(&json, scratch);
-	lode_json_sequence(&json, run, index);
+	lode_mining_run_sequence_json(run, index, &json);
 	lode_csv_number(csv, (double)index + 1);
-	lode_csv_text(csv, g_strchomp(scratch->str));
+	lode_csv_text(csv, scratch->str);
 	if (run->parameters.is_instruction_mode) {
 		lode_csv_number(
 			csv, lode_report_values_support(values, LODE_REPORT_KEY_COUNT, index));

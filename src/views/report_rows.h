@@ -11,7 +11,6 @@
 #pragma once
 
 #include "model/profile.h"
-#include "views/json_stream.h"
 #include "views/report_values.h"
 
 /* The JSON document: profile, run, unresolved, sequences. `indices` are those to list. */
@@ -20,6 +19,3 @@ void lode_report_rows_json(const LodeProfile *profile, const LodeReportValues *v
 
 void lode_report_rows_csv(
 	const LodeReportValues *values, const GArray *indices, LodeFrequency frequency, FILE *out);
-
-/* A sequence as a list of lists of attribute names. */
-void lode_json_sequence(LodeJsonStream *json, const LodeMiningRun *run, size_t index);

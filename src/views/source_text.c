@@ -5,10 +5,9 @@
  */
 #include "views/source_text.h"
 
-#include <fcntl.h>
+#include "base/input_file.h"
+
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { MAX_FILE_BYTES = 16 << 20, MAX_ALL_BYTES = 128 << 20, TAB_WIDTH = 8 };
 
@@ -57,39 +56,18 @@ static char *plain_line(const char *text, size_t n)
 	return g_string_free(line, FALSE);
 }
 
-/*
- * The whole text of a file, NULL where there is none to be read. By its descriptor, so that it is
- * the same file that is checked and read; nonblocking, so that opening a pipe or a device does not
- * wait; and no more than its size, as files in /proc give without end or wait for more.
- */
-static char *read_text(LodeSourceText *self, const char *file, size_t *out_size)
+/* No more than the size: files in /proc have none, and give without end or wait for more. */
+static GPtrArray *read_lines(LodeSourceText *self, const char *path)
 {
-	int descriptor = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat status = {0};
-	char *text = NULL;
+	g_autoptr(LodeInputFile) file = lode_input_file_open(path, NULL);
 
-	if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-		status.st_size > 0 && status.st_size <= MAX_FILE_BYTES &&
-		(size_t)status.st_size + self->bytes <= MAX_ALL_BYTES)
-		text = g_try_malloc((size_t)status.st_size);
-	*out_size = 0;
-	for (ssize_t n = 1; text != NULL && n > 0 && *out_size < (size_t)status.st_size;) {
-		n = read(descriptor, text + *out_size, (size_t)status.st_size - *out_size);
-		*out_size += (size_t)MAX(n, 0);
-	}
-	if (descriptor >= 0)
-		close(descriptor);
-	self->bytes += *out_size;
-	return text;
-}
-
-static GPtrArray *read_lines(LodeSourceText *self, const char *file)
-{
-	size_t size;
-	g_autofree char *text = read_text(self, file, &size);
-
+	if (file == NULL || file->size > MAX_FILE_BYTES || file->size + self->bytes > MAX_ALL_BYTES)
+		return NULL;
+	size_t size = (size_t)file->size;
+	g_autofree char *text = lode_input_file_load(file, 0, size, NULL);
 	if (text == NULL)
 		return NULL;
+	self->bytes += size;
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
 	for (const char *at = text, *end = text + size; at < end;) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));

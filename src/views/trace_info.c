@@ -2,7 +2,7 @@
 /* What is in a packed trace: rows of facts as text or CSV, and a JSON document. */
 #include "views/trace_info.h"
 
-#include "views/json_stream.h"
+#include "base/json_stream.h"
 #include "views/trace_info_rows.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON written as it is made. */
-#include "views/json_stream.h"
+#include "base/json_stream.h"
 
 #include "base/number_format.h"
-#include "views/display_text.h"
+#include "base/printable.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,7 +55,7 @@ void lode_json_end(LodeJsonStream *self, char bracket)
 	g_assert(self->depth > 0);
 	self->depth--;
 	put(self, &bracket, 1);
-	if (self->depth == 0)
+	if (self->depth == 0 && self->out != NULL)
 		put(self, "\n", 1);
 }
 
@@ -92,13 +92,21 @@ static void put_escaped(LodeJsonStream *self, const char *text)
 		gunichar character = (unsigned char)*text;
 		if (character >= 0x80)
 			character = g_utf8_get_char_validated(text, -1);
+		/* Most of all text. */
+		if (character >= 0x20 && character < 0x7f && character != '"' &&
+			character != '\\') {
+			text++;
+			continue;
+		}
 		bool is_wrong = character == (gunichar)-1 || character == (gunichar)-2;
 		bool is_sign = character == '"' || character == '\\';
 		const char *next = is_wrong ? text + 1 : g_utf8_next_char(text);
-		if (is_wrong || is_sign || !lode_display_is_harmless(character)) {
+		if (is_wrong || is_sign || !lode_is_printable(character)) {
 			put(self, start, (size_t)(text - start));
 			start = next;
-			if (is_wrong)
+			if (is_wrong && self->keeps_bytes)
+				put(self, text, 1);
+			else if (is_wrong)
 				put_text(self, "\xef\xbf\xbd");
 			else if (is_sign)
 				put_text(self, character == '"' ? "\\\"" : "\\\\");
@@ -139,6 +147,21 @@ void lode_json_number(LodeJsonStream *self, double value)
 	put_text(self, isfinite(value) ? lode_number_format_exact(value, buffer) : "null");
 }
 
+void lode_json_integer(LodeJsonStream *self, uint64_t value)
+{
+	char buffer[24];
+
+	separate(self);
+	g_snprintf(buffer, sizeof(buffer), "%" G_GUINT64_FORMAT, value);
+	put_text(self, buffer);
+}
+
+void lode_json_bool(LodeJsonStream *self, bool value)
+{
+	separate(self);
+	put_text(self, value ? "true" : "false");
+}
+
 void lode_json_member_string(LodeJsonStream *self, const char *name, const char *value)
 {
 	lode_json_key(self, name);
@@ -154,6 +177,5 @@ void lode_json_member_number(LodeJsonStream *self, const char *name, double valu
 void lode_json_member_bool(LodeJsonStream *self, const char *name, bool value)
 {
 	lode_json_key(self, name);
-	separate(self);
-	put_text(self, value ? "true" : "false");
+	lode_json_bool(self, value);
 }
