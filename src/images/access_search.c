@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { MAX_INSTRUCTION_BYTES = 15 };
-
 /* Where a dump begins is known with the stack pointer. */
 static void init_stack(LodeAccessSearch *self)
 {
@@ -22,7 +20,6 @@ void lode_access_search_init(LodeAccessSearch *self, const LodeDataAccessContext
 	self->question = question;
 	self->is_at_access = false;
 	memset(&self->found, 0, sizeof self->found);
-	ZydisDecoderInit(&self->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	lode_register_state_init(&self->state, question->registers);
 	init_stack(self);
 }
@@ -34,10 +31,8 @@ bool lode_access_search_decode(LodeAccessSearch *self, uint64_t address)
 
 	if (code == NULL || n == 0)
 		return false;
-	self->full.address = address;
 	self->full.bias = self->question->bias;
-	return lode_full_instruction_decode(
-		&self->full, &self->decoder, code, MIN(n, MAX_INSTRUCTION_BYTES));
+	return lode_full_instruction_decode(&self->full, code, n, address);
 }
 
 void lode_access_search_fail(LodeAccessSearch *self, LodeAddressReason reason)

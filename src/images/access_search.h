@@ -9,7 +9,6 @@
 typedef struct {
 	const LodeDataAccessContext *context;
 	const LodeDataAccessQuestion *question;
-	ZydisDecoder decoder;
 	LodeRegisterState state; /* before `full` */
 	LodeStackMemory stack;   /* likewise; forward only */
 	LodeFullInstruction full;

@@ -2,25 +2,22 @@
 /* Only writes of 64 bits can be undone: 32 bits clear the upper half, whatever was in it. */
 #include "images/backward_undoing.h"
 
-typedef LodeFullInstruction Full;
-typedef LodeRegisterState State;
-
-static bool is_wide_register(const Full *full, unsigned i)
+static bool is_wide_register(const LodeFullInstruction *full, unsigned i)
 {
 	const ZydisDecodedOperand *operand = &full->operands[i];
 
-	return i < full->instruction.operand_count &&
-	       operand->type == ZYDIS_OPERAND_TYPE_REGISTER && operand->size == 64 &&
-	       lode_general_register(operand->reg.value) >= 0;
+	return i < full->instruction.operand_count && operand->size == 64 &&
+	       lode_operand_register(operand) >= 0;
 }
 
-static ZydisRegister register_of(const Full *full, unsigned i)
+static ZydisRegister register_of(const LodeFullInstruction *full, unsigned i)
 {
 	return full->operands[i].reg.value;
 }
 
 /* Operand 1 as it was before and is after: an immediate, or a register other than operand 0. */
-static bool read_unchanged_source(const Full *full, const State *after, uint64_t *out_value)
+static bool read_unchanged_source(
+	const LodeFullInstruction *full, const LodeRegisterState *after, uint64_t *out_value)
 {
 	const ZydisDecodedOperand *source = &full->operands[1];
 
@@ -50,7 +47,8 @@ static uint64_t invert_update(ZydisMnemonic mnemonic, uint64_t after, uint64_t s
 	}
 }
 
-static void undo_update(const Full *full, const State *after, State *before)
+static void undo_update(
+	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
 {
 	uint64_t value, source;
 
@@ -60,13 +58,15 @@ static void undo_update(const Full *full, const State *after, State *before)
 			invert_update(full->instruction.mnemonic, value, source));
 }
 
-static void undo_rotation(const Full *full, const State *after, State *before)
+static void undo_rotation(
+	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
 {
 	if (full->operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		undo_update(full, after, before);
 }
 
-static void undo_alone(const Full *full, const State *after, State *before)
+static void undo_alone(
+	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
 {
 	uint64_t value;
 
@@ -94,7 +94,8 @@ static void undo_alone(const Full *full, const State *after, State *before)
 }
 
 /* The copy tells what the source held; to itself it changes nothing. */
-static void undo_move(const Full *full, const State *after, State *before)
+static void undo_move(
+	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
 {
 	uint64_t value;
 
@@ -103,7 +104,8 @@ static void undo_move(const Full *full, const State *after, State *before)
 		lode_register_state_write(before, register_of(full, 1), value);
 }
 
-static void undo_exchange(const Full *full, const State *after, State *before)
+static void undo_exchange(
+	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
 {
 	uint64_t value;
 
@@ -117,7 +119,8 @@ static void undo_exchange(const Full *full, const State *after, State *before)
 
 /* value = base + index × scale + displacement, with all known but one of base and index, which is
  * taken once: solved for it. */
-static void undo_address(const Full *full, const State *after, State *before)
+static void undo_address(
+	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
 {
 	const ZydisDecodedOperandMem *memory = &full->operands[1].mem;
 	uint64_t value, other = 0;
@@ -138,29 +141,16 @@ static void undo_address(const Full *full, const State *after, State *before)
 		lode_register_state_write(before, memory->index, value - other);
 }
 
-/* The hidden stack operand of push and the like. */
-static uint64_t stack_bytes(const Full *full)
+static bool is_explicit_stack_pointer(const LodeFullInstruction *full)
 {
-	for (unsigned i = full->instruction.operand_count; i-- > 0;) {
-		const ZydisDecodedOperand *operand = &full->operands[i];
-
-		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-			operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN)
-			return operand->size / 8;
-	}
-	return 0;
+	return full->operands[0].visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
+	       lode_operand_register(&full->operands[0]) == LODE_REGISTER_RSP;
 }
 
-static bool is_explicit_stack_pointer(const Full *full)
+static void undo_stack(const LodeFullInstruction *full, const LodeRegisterState *after,
+	LodeRegisterState *before, bool is_push)
 {
-	return full->operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-	       full->operands[0].visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
-	       lode_general_register(register_of(full, 0)) == LODE_REGISTER_RSP;
-}
-
-static void undo_stack(const Full *full, const State *after, State *before, bool is_push)
-{
-	uint64_t pointer, bytes = stack_bytes(full);
+	uint64_t pointer, bytes = lode_full_instruction_stack_bytes(full);
 
 	if (bytes == 0 || (!is_push && is_explicit_stack_pointer(full)))
 		return;
@@ -169,22 +159,22 @@ static void undo_stack(const Full *full, const State *after, State *before, bool
 			before, ZYDIS_REGISTER_RSP, is_push ? pointer + bytes : pointer - bytes);
 }
 
-static void undo_leave(const Full *full, const State *after, State *before)
+static void undo_leave(
+	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
 {
 	uint64_t pointer;
 
-	if (stack_bytes(full) == 8 && lode_register_state_read(after, ZYDIS_REGISTER_RSP, &pointer))
+	if (lode_full_instruction_stack_bytes(full) == 8 &&
+		lode_register_state_read(after, ZYDIS_REGISTER_RSP, &pointer))
 		lode_register_state_write(before, ZYDIS_REGISTER_RBP, pointer - 8);
 }
 
 /* One step of a string instruction, not repeated: rsi and rdi went on by the size of the operand,
  * or back where the direction flag is set. */
-static void undo_string(const Full *full, const State *after, State *before)
+static void undo_string(
+	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
 {
-	const ZydisInstructionAttributes repeats = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
-	                                           ZYDIS_ATTRIB_HAS_REPNE;
-
-	if (full->instruction.attributes & repeats || full->instruction.address_width != 64 ||
+	if (lode_full_instruction_is_repeated(full) || full->instruction.address_width != 64 ||
 		!(after->known_flags & ZYDIS_CPUFLAG_DF))
 		return;
 	for (unsigned i = 0; i < full->instruction.operand_count; i++) {
@@ -199,7 +189,8 @@ static void undo_string(const Full *full, const State *after, State *before)
 	}
 }
 
-static void recover_by_category(const Full *full, const State *after, State *before)
+static void recover_by_category(
+	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
 {
 	switch (full->instruction.meta.category) {
 	case ZYDIS_CATEGORY_PUSH:
@@ -216,7 +207,8 @@ static void recover_by_category(const Full *full, const State *after, State *bef
 	}
 }
 
-static void recover(const Full *full, const State *after, State *before)
+static void recover(
+	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
 {
 	switch (full->instruction.mnemonic) {
 	case ZYDIS_MNEMONIC_ADD:
@@ -257,6 +249,6 @@ void lode_backward_undo(const LodeFullInstruction *full, LodeRegisterState *stat
 {
 	const LodeRegisterState after = *state;
 
-	lode_register_state_forget_written(state, &full->instruction, full->operands);
+	lode_register_state_forget_written(state, full);
 	recover(full, &after, state);
 }

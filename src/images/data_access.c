@@ -138,11 +138,9 @@ unsigned lode_data_access_operands(
 	const uint8_t *code, size_t size, LodeDataOperand out_operands[LODE_MAX_DATA_OPERANDS])
 {
 	uint8_t numbers[LODE_MAX_DATA_OPERANDS];
-	LodeFullInstruction full = {.address = 0};
-	ZydisDecoder decoder;
+	LodeFullInstruction full = {.bias = 0};
 
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	if (!lode_full_instruction_decode(&full, &decoder, code, size))
+	if (!lode_full_instruction_decode(&full, code, size, 0))
 		return 0;
 	unsigned n = lode_full_instruction_accesses(&full, numbers);
 	for (unsigned i = 0; i < n; i++)

@@ -33,7 +33,13 @@
 #include "model/memory.h"
 
 /* In the order of their encoding; rflags last. */
-enum { LODE_REGISTER_RSP = 4, LODE_REGISTER_FLAGS = 16, LODE_N_REGISTERS = 17 };
+enum {
+	LODE_REGISTER_RSP = 4,
+	LODE_REGISTER_RBP = 5,
+	LODE_N_GENERAL_REGISTERS = 16,
+	LODE_REGISTER_FLAGS = LODE_N_GENERAL_REGISTERS,
+	LODE_N_REGISTERS,
+};
 
 typedef struct {
 	uint64_t values[LODE_N_REGISTERS]; /* rax rcx rdx rbx rsp rbp rsi rdi r8 … r15 rflags */

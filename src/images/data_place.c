@@ -348,7 +348,7 @@ static bool is_there(const LodeVariablePlace *variable, const Moment *moment)
 
 /* Where a variable begins, from the canonical frame address. */
 static bool frame_offset(
-	const LodeVariablePlace *variable, const LodeRegisterState *state, int64_t *out_offset)
+	const LodeVariablePlace *variable, const LodeRegisterTypes *state, int64_t *out_offset)
 {
 	const LodeValue *base;
 
@@ -365,7 +365,7 @@ static bool frame_offset(
 }
 
 static bool find_in_frame(const LodeFunctionContext *context, const Moment *moment,
-	const LodeRegisterState *state, int64_t offset, LodeDataPlace *out_place)
+	const LodeRegisterTypes *state, int64_t offset, LodeDataPlace *out_place)
 {
 	const LodeVariablePlace *best = NULL;
 	const GArray *variables;
@@ -389,7 +389,7 @@ static bool find_in_frame(const LodeFunctionContext *context, const Moment *mome
 }
 
 bool lode_data_place_frame(const LodeFunctionContext *context, uint64_t address,
-	const LodeRegisterState *state, int64_t offset, LodeDataPlace *out_place)
+	const LodeRegisterTypes *state, int64_t offset, LodeDataPlace *out_place)
 {
 	const Moment moment = {address, address};
 
@@ -513,7 +513,7 @@ static bool is_walkable(const LodeFunctionContext *context, const LodeDataPlace 
 
 /* The variable at a static address or in the frame. */
 static bool place_of_variable(const LodeFunctionContext *context, const Moment *moment,
-	const LodeRegisterState *state, const LodeValue *at, LodeDataPlace *out_place)
+	const LodeRegisterTypes *state, const LodeValue *at, LodeDataPlace *out_place)
 {
 	if (at->kind == LODE_VALUE_FRAME)
 		return find_in_frame(context, moment, state, at->offset, out_place);
@@ -522,7 +522,7 @@ static bool place_of_variable(const LodeFunctionContext *context, const Moment *
 
 /* What lies at a value plus a displacement, and an index if there is one. */
 static bool place_of_value(const LodeFunctionContext *context, uint64_t address,
-	const LodeRegisterState *state, const LodeMemoryOperand *operand, const LodeValue *value,
+	const LodeRegisterTypes *state, const LodeMemoryOperand *operand, const LodeValue *value,
 	LodeDataPlace *out_place)
 {
 	const Moment moment = {address, operand->valid_from};
@@ -584,7 +584,7 @@ static void offer(const LodeFunctionContext *context, LodeDataPlace place, const
 	}
 }
 
-static Stride stride_of(const LodeRegisterState *state, int index, uint8_t scale)
+static Stride stride_of(const LodeRegisterTypes *state, int index, uint8_t scale)
 {
 	Stride stride = {.has_index = index >= 0, .bytes = MAX(scale, 1)};
 	const LodeValue *value = index < 0 ? NULL : &state->registers[index];
@@ -597,7 +597,7 @@ static Stride stride_of(const LodeRegisterState *state, int index, uint8_t scale
 
 /* By one register as the pointer, another as the index. */
 static Fit find_by_register(const LodeFunctionContext *context, uint64_t address,
-	const LodeRegisterState *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place)
+	const LodeRegisterTypes *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place)
 {
 	Stride stride = stride_of(state, operand->index, operand->scale);
 	const LodeValue *value = &state->registers[operand->base];
@@ -627,7 +627,7 @@ static Fit find_by_register(const LodeFunctionContext *context, uint64_t address
 }
 
 /* A displacement that is an address, perhaps of an array: in programs at fixed addresses. */
-static Fit find_by_address(const LodeFunctionContext *context, const LodeRegisterState *state,
+static Fit find_by_address(const LodeFunctionContext *context, const LodeRegisterTypes *state,
 	const LodeMemoryOperand *operand, LodeDataPlace *out_place)
 {
 	int index = operand->index >= 0 ? operand->index : operand->base;
@@ -643,7 +643,7 @@ static Fit find_by_address(const LodeFunctionContext *context, const LodeRegiste
 }
 
 bool lode_data_place_find(const LodeFunctionContext *context, uint64_t address,
-	const LodeRegisterState *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place)
+	const LodeRegisterTypes *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place)
 {
 	LodeMemoryOperand swapped = *operand;
 	Fit fit = FIT_NONE;

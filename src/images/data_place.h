@@ -37,7 +37,7 @@ typedef struct {
 		LodeValue value;
 	} slots[LODE_MAX_TRACKED_SLOTS]; /* spilled registers, eight bytes each */
 	uint8_t n_slots;
-} LodeRegisterState;
+} LodeRegisterTypes;
 
 /* A memory operand, with registers by number; −1: none. */
 typedef struct {
@@ -73,7 +73,7 @@ typedef struct {
 
 /* What `operand` of the instruction at `address` lies in, before it runs. */
 bool lode_data_place_find(const LodeFunctionContext *context, uint64_t address,
-	const LodeRegisterState *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place);
+	const LodeRegisterTypes *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place);
 
 /* The pointer that is read from there; NONE where it is none. */
 LodeValue lode_data_place_load(const LodeFunctionContext *context, const LodeDataPlace *place);
@@ -91,7 +91,7 @@ bool lode_data_place_static(
  * address: that some instruction finds there, `state` may then be NULL. */
 #define LODE_ANY_ADDRESS UINT64_MAX
 bool lode_data_place_frame(const LodeFunctionContext *context, uint64_t address,
-	const LodeRegisterState *state, int64_t offset, LodeDataPlace *out_place);
+	const LodeRegisterTypes *state, int64_t offset, LodeDataPlace *out_place);
 
 /* The field of a structure at an offset that suits an access best; NULL: none. Of several in a
  * union: begins there and has that size; else begins there; else covers it; of these the first. */

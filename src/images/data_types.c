@@ -281,14 +281,14 @@ static Function *describe(LodeDataTypes *self, uint64_t address, const LodeContr
 }
 
 static void find_state(LodeDataTypes *self, const LodeFunctionContext *context, Function *function,
-	uint64_t address, const LodeControlFlow *flow, LodeRegisterState *out_state)
+	uint64_t address, const LodeControlFlow *flow, LodeRegisterTypes *out_state)
 {
 	if (flow != NULL && function->n_instructions != flow->instructions->len) {
 		g_clear_pointer(&function->states, g_array_unref);
 		function->states = lode_register_types_flow(context, flow);
 		function->n_instructions = flow->instructions->len;
 		if (function->states != NULL)
-			self->n_kept += function->states->len * sizeof(LodeRegisterState);
+			self->n_kept += function->states->len * sizeof(LodeRegisterTypes);
 	}
 	lode_register_types_at(context, flow, function->states, address, out_state);
 }
@@ -297,14 +297,14 @@ bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand
 	const LodeControlFlow *flow, LodeDataReference *out_reference)
 {
 	LodeFunctionContext context;
-	LodeRegisterState state;
-	LodeTypedInstruction full;
+	LodeRegisterTypes state;
+	LodeFullInstruction full;
 	LodeMemoryOperand memory;
 	LodeDataPlace place;
 	Function *function;
 
-	if (!lode_typed_instruction_decode(&full, self->image, address) ||
-		!lode_typed_instruction_memory(&full, address, operand, &memory))
+	if (!lode_register_types_decode(&full, self->image, address) ||
+		!lode_register_types_memory(&full, operand, &memory))
 		return false;
 	function = describe(self, address, flow, &context);
 	find_state(self, &context, function, address, flow, &state);

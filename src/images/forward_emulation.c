@@ -38,12 +38,6 @@ static void put(const LodeRegisterState *before, LodeRegisterState *state, Zydis
 	lode_register_state_write(state, name, value);
 }
 
-static bool is_register(const ZydisDecodedOperand *operand)
-{
-	return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-	       lode_general_register(operand->reg.value) >= 0;
-}
-
 /* xor r,r; sub r,r; and r,0; or r,−1: the same whatever was in the register. */
 static bool forgets_input(const LodeFullInstruction *full)
 {
@@ -52,7 +46,8 @@ static bool forgets_input(const LodeFullInstruction *full)
 	switch (full->instruction.mnemonic) {
 	case ZYDIS_MNEMONIC_XOR:
 	case ZYDIS_MNEMONIC_SUB:
-		return is_register(a) && is_register(b) && a->reg.value == b->reg.value;
+		return lode_operand_register(a) >= 0 && lode_operand_register(b) >= 0 &&
+		       a->reg.value == b->reg.value;
 	case ZYDIS_MNEMONIC_AND:
 		return b->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && b->imm.value.u == 0;
 	case ZYDIS_MNEMONIC_OR:
@@ -83,7 +78,7 @@ static bool read_inputs(const LodeFullInstruction *full, const LodeRegisterState
 	LodeArithmeticForm form = form_of(full, operation);
 	unsigned first = form == LODE_FORM_FROM || form == LODE_FORM_FROM_TWO;
 
-	if (form == LODE_FORM_NONE || !is_register(&full->operands[0]))
+	if (form == LODE_FORM_NONE || lode_operand_register(&full->operands[0]) < 0)
 		return false;
 	out->width = full->operands[0].size;
 	if (operation->takes_carry) {
@@ -123,7 +118,7 @@ static void compute(
 	if (operation == NULL || !read_inputs(full, before, operation, &in) ||
 		!operation->compute(&in, &result))
 		return;
-	if (full->operands[0].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+	if (lode_operand_is_written(&full->operands[0]))
 		put(before, state, full->operands[0].reg.value, result.value);
 	if (result.keeps_flags) {
 		state->flags = before->flags;
@@ -176,19 +171,6 @@ static void set_if(
 		put(before, state, full->operands[0].reg.value, holds);
 }
 
-/* The bytes by which push and the like move the stack pointer: the size of their hidden operand. */
-static uint64_t stack_bytes(const LodeFullInstruction *full)
-{
-	for (unsigned i = full->instruction.operand_count; i-- > 0;) {
-		const ZydisDecodedOperand *operand = &full->operands[i];
-
-		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-			operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN)
-			return operand->size / 8;
-	}
-	return 0;
-}
-
 /* What push and call write there; false: not known. */
 static bool pushed_value(
 	const LodeFullInstruction *full, const LodeRegisterState *before, uint64_t *out_value)
@@ -204,7 +186,7 @@ static bool pushed_value(
 static void push(const LodeFullInstruction *full, const LodeRegisterState *before,
 	LodeRegisterState *state, LodeStackMemory *stack)
 {
-	uint64_t pointer, bytes = stack_bytes(full);
+	uint64_t pointer, bytes = lode_full_instruction_stack_bytes(full);
 	LodeStackWrite write = {.size = (unsigned)bytes};
 
 	if ((bytes != 2 && bytes != 8) ||
@@ -234,9 +216,9 @@ static void pop(const LodeFullInstruction *full, const LodeRegisterState *before
 	LodeRegisterState *state, const LodeStackMemory *stack)
 {
 	const ZydisDecodedOperand *target = &full->operands[0];
-	bool has_target = is_register(target) &&
+	bool has_target = lode_operand_register(target) >= 0 &&
 	                  target->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN;
-	uint64_t pointer, value, bytes = stack_bytes(full);
+	uint64_t pointer, value, bytes = lode_full_instruction_stack_bytes(full);
 
 	if ((bytes != 2 && bytes != 8) ||
 		!lode_register_state_read(before, ZYDIS_REGISTER_RSP, &pointer))
@@ -254,7 +236,7 @@ static void pop(const LodeFullInstruction *full, const LodeRegisterState *before
 static void leave(const LodeFullInstruction *full, const LodeRegisterState *before,
 	LodeRegisterState *state, const LodeStackMemory *stack)
 {
-	uint64_t frame, value, bytes = stack_bytes(full);
+	uint64_t frame, value, bytes = lode_full_instruction_stack_bytes(full);
 
 	if (bytes != 8 || !lode_register_state_read(before, ZYDIS_REGISTER_RBP, &frame))
 		return;
@@ -493,7 +475,7 @@ static LodeStep go_through_register(
 	uint64_t target;
 
 	if (full->instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ||
-		!is_register(&full->operands[0]) || full->operands[0].size != 64 ||
+		lode_operand_register(&full->operands[0]) < 0 || full->operands[0].size != 64 ||
 		!lode_register_state_read(before, full->operands[0].reg.value, &target))
 		return LODE_STEP_BLOCKED;
 	*out_next = target - full->bias;
@@ -523,7 +505,7 @@ static LodeStep go_back(const LodeFullInstruction *full, const LodeRegisterState
 	LodeRegisterState *state, const LodeStackMemory *stack, uint64_t *out_next)
 {
 	const ZydisDecodedInstruction *instruction = &full->instruction;
-	uint64_t pointer, target, bytes = stack_bytes(full);
+	uint64_t pointer, target, bytes = lode_full_instruction_stack_bytes(full);
 	uint64_t dropped = instruction->raw.imm[0].size > 0 ? instruction->raw.imm[0].value.u : 0;
 
 	if (instruction->mnemonic != ZYDIS_MNEMONIC_RET ||
@@ -553,7 +535,7 @@ static bool writes_anywhere(const LodeFullInstruction *full)
 	}
 	for (unsigned i = 0; i < instruction->operand_count; i++)
 		if (full->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-			full->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+			lode_operand_is_written(&full->operands[i]))
 			return true;
 	return false;
 }
@@ -569,7 +551,7 @@ LodeStep lode_forward_emulate(const LodeFullInstruction *full, LodeRegisterState
 	/* without an access, that is not repeated even once: nothing is written */
 	if (full->instruction.meta.category == ZYDIS_CATEGORY_STRINGOP)
 		return LODE_STEP_ON;
-	lode_register_state_forget_written(state, &full->instruction, full->operands);
+	lode_register_state_forget_written(state, full);
 	if (writes_anywhere(full))
 		lode_stack_memory_forget(stack);
 	run(full, &before, state, stack);

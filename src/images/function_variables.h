@@ -5,11 +5,10 @@
  */
 #pragma once
 
+#include "images/data_access.h"
 #include "images/type_table.h"
 
 /* Numbers as instructions encode them: rax rcx rdx rbx rsp rbp rsi rdi r8 … r15. */
-enum { LODE_N_GENERAL_REGISTERS = 16, LODE_REGISTER_NUMBER_RSP = 4, LODE_REGISTER_NUMBER_RBP = 5 };
-
 typedef enum {
 	LODE_PLACE_IN_REGISTER, /* register = value + offset */
 	LODE_PLACE_AT_REGISTER, /* begins at register + offset */

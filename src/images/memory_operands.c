@@ -3,18 +3,6 @@
 
 #include "images/instruction_kinds.h"
 
-bool lode_full_instruction_decode(
-	LodeFullInstruction *self, const ZydisDecoder *decoder, const uint8_t *code, size_t size)
-{
-	ZydisDecoderContext context;
-
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
-		    decoder, &context, code, size, &self->instruction)))
-		return false;
-	return ZYAN_SUCCESS(ZydisDecoderDecodeOperands(decoder, &context, &self->instruction,
-		self->operands, self->instruction.operand_count));
-}
-
 /* Memory that no explicit operand shows, and which is not the stack. */
 static bool has_hidden_access(const ZydisDecodedInstruction *instruction)
 {
@@ -60,12 +48,10 @@ unsigned lode_full_instruction_accesses(
 bool lode_full_instruction_repetitions(
 	const LodeFullInstruction *self, const LodeRegisterState *state, uint64_t *out_n)
 {
-	const ZydisInstructionAttributes repeats = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
-	                                           ZYDIS_ATTRIB_HAS_REPNE;
 	ZydisRegister counter = self->instruction.address_width == 32 ? ZYDIS_REGISTER_ECX
 	                                                              : ZYDIS_REGISTER_RCX;
 
-	if (!(self->instruction.attributes & repeats)) {
+	if (!lode_full_instruction_is_repeated(self)) {
 		*out_n = 1;
 		return true;
 	}
@@ -161,7 +147,7 @@ LodeDataOperand lode_full_instruction_operand(const LodeFullInstruction *self, u
 
 	if (it->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
 		found.access |= LODE_ACCESS_LOAD;
-	if (it->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+	if (lode_operand_is_written(it))
 		found.access |= LODE_ACCESS_STORE;
 	return found;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to images/: an instruction with its operands, and the addresses of those in memory.
+ * Private to images/: which operands of an instruction are accesses to memory, and their addresses.
  *
  * Counted as accesses are explicit operands and those of string instructions, xlat, maskmov and
  * movdir64b; not the stack of push, pop, call, ret, enter and leave, nor what lea, nop, prefetches
@@ -9,17 +9,6 @@
 #pragma once
 
 #include "images/register_state.h"
-
-typedef struct {
-	ZydisDecodedInstruction instruction;
-	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-	uint64_t address; /* in the image */
-	uint64_t bias;    /* run-time address − address in the image */
-} LodeFullInstruction;
-
-/* False: no instruction. */
-bool lode_full_instruction_decode(
-	LodeFullInstruction *self, const ZydisDecoder *decoder, const uint8_t *code, size_t size);
 
 /* The memory operands that are accesses; at most LODE_MAX_DATA_OPERANDS. */
 unsigned lode_full_instruction_accesses(

@@ -49,11 +49,6 @@ static uint64_t mask_of(unsigned bits)
 	return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-int lode_general_register(ZydisRegister name)
-{
-	return part_of(name).number;
-}
-
 bool lode_register_state_read(
 	const LodeRegisterState *self, ZydisRegister name, uint64_t *out_value)
 {
@@ -81,23 +76,15 @@ void lode_register_state_write(LodeRegisterState *self, ZydisRegister name, uint
 	self->values[part.number] = value;
 }
 
-void lode_register_state_forget(LodeRegisterState *self, ZydisRegister name)
+void lode_register_state_forget_written(LodeRegisterState *self, const LodeFullInstruction *full)
 {
-	int number = lode_general_register(name);
+	const ZydisAccessedFlags *flags = full->instruction.cpu_flags;
 
-	if (number >= 0)
-		self->known &= ~(1U << number);
-}
+	for (uint8_t i = 0; i < full->instruction.operand_count; i++) {
+		int number = lode_operand_register(&full->operands[i]);
 
-void lode_register_state_forget_written(LodeRegisterState *self,
-	const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands)
-{
-	const ZydisAccessedFlags *flags = instruction->cpu_flags;
-
-	for (uint8_t i = 0; i < instruction->operand_count; i++) {
-		if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-			operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-			lode_register_state_forget(self, operands[i].reg.value);
+		if (number >= 0 && lode_operand_is_written(&full->operands[i]))
+			self->known &= ~(1U << number);
 	}
 	if (flags != NULL)
 		self->known_flags &= ~(

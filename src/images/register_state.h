@@ -6,10 +6,7 @@
 #pragma once
 
 #include "images/data_access.h"
-
-#include <Zydis/Zydis.h>
-
-enum { LODE_N_GENERAL_REGISTERS = LODE_REGISTER_FLAGS };
+#include "images/full_instruction.h"
 
 typedef struct {
 	uint64_t values[LODE_N_GENERAL_REGISTERS];
@@ -21,9 +18,6 @@ typedef struct {
 
 void lode_register_state_init(LodeRegisterState *self, const LodeUserRegisters *registers);
 
-/* The number of the general register that `name` is a part of; −1: it is no part of one. */
-int lode_general_register(ZydisRegister name);
-
 /* The value of a general register or a part of one, zero-extended; false: not known, or none. */
 bool lode_register_state_read(
 	const LodeRegisterState *self, ZydisRegister name, uint64_t *out_value);
@@ -31,11 +25,8 @@ bool lode_register_state_read(
 /* As the processor writes: 32 bits clear the upper half, 8 and 16 leave the rest as it is. */
 void lode_register_state_write(LodeRegisterState *self, ZydisRegister name, uint64_t value);
 
-void lode_register_state_forget(LodeRegisterState *self, ZydisRegister name);
-
 /* Forgets all that an instruction writes: registers, flags. */
-void lode_register_state_forget_written(LodeRegisterState *self,
-	const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands);
+void lode_register_state_forget_written(LodeRegisterState *self, const LodeFullInstruction *full);
 
 /* The condition of jcc, cmovcc and setcc, the low four bits of their opcode. False: some flag that
  * it takes is not known. */

@@ -15,29 +15,16 @@ enum {
 
 static const LodeValue NOTHING = {0};
 
-bool lode_typed_instruction_decode(
-	LodeTypedInstruction *out_full, const LodeElfImage *image, uint64_t address)
+bool lode_register_types_decode(
+	LodeFullInstruction *out_full, const LodeElfImage *image, uint64_t address)
 {
 	const LodeElfRange *range = lode_elf_file_find_range(image->file, address);
-	ZydisDecoder decoder;
-	uint64_t offset;
 
 	if (range == NULL)
 		return false;
-	offset = address - range->address;
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, range->bytes + offset,
-		range->size - offset, &out_full->instruction, out_full->operands));
-}
-
-/* The number of the general register that a register is part of; −1: of none. */
-static int number_of(ZydisRegister reg)
-{
-	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-
-	if (ZydisRegisterGetClass(whole) != ZYDIS_REGCLASS_GPR64)
-		return -1;
-	return ZydisRegisterGetId(whole);
+	out_full->bias = 0;
+	return lode_full_instruction_decode(out_full, range->bytes + (address - range->address),
+		range->size - (address - range->address), address);
 }
 
 static bool is_vector(ZydisRegister reg)
@@ -48,8 +35,8 @@ static bool is_vector(ZydisRegister reg)
 	       class == ZYDIS_REGCLASS_ZMM;
 }
 
-static bool read_memory(const LodeTypedInstruction *full, uint64_t address,
-	const ZydisDecodedOperand *operand, LodeMemoryOperand *out_memory)
+static bool read_memory(const LodeFullInstruction *full, const ZydisDecodedOperand *operand,
+	LodeMemoryOperand *out_memory)
 {
 	LodeMemoryOperand memory = {.base = -1, .index = -1};
 
@@ -57,32 +44,32 @@ static bool read_memory(const LodeTypedInstruction *full, uint64_t address,
 		return false;
 	memory.displacement = operand->mem.disp.has_displacement ? operand->mem.disp.value : 0;
 	if (operand->mem.base == ZYDIS_REGISTER_RIP)
-		memory.displacement += (int64_t)(address + full->instruction.length);
+		memory.displacement += (int64_t)(full->address + full->instruction.length);
 	else if (operand->mem.base != ZYDIS_REGISTER_NONE)
-		memory.base = number_of(operand->mem.base);
+		memory.base = lode_general_register(operand->mem.base);
 	if (operand->mem.index != ZYDIS_REGISTER_NONE)
-		memory.index = number_of(operand->mem.index);
+		memory.index = lode_general_register(operand->mem.index);
 	memory.is_absolute = memory.base < 0 &&
 	                     (memory.index < 0 || operand->mem.base == ZYDIS_REGISTER_NONE);
 	memory.scale = operand->mem.scale;
 	memory.is_segmented = operand->mem.segment == ZYDIS_REGISTER_FS ||
 	                      operand->mem.segment == ZYDIS_REGISTER_GS;
 	memory.size = operand->size / 8;
-	memory.valid_from = address;
-	if ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
+	memory.valid_from = full->address;
+	if (lode_operand_is_written(operand) &&
 		(operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) == 0)
 		memory.valid_from += full->instruction.length;
 	*out_memory = memory;
 	return true;
 }
 
-bool lode_typed_instruction_memory(const LodeTypedInstruction *full, uint64_t address,
-	uint8_t operand, LodeMemoryOperand *out_memory)
+bool lode_register_types_memory(
+	const LodeFullInstruction *full, uint8_t operand, LodeMemoryOperand *out_memory)
 {
 	if (operand >= full->instruction.operand_count ||
 		full->operands[operand].mem.type == ZYDIS_MEMOP_TYPE_AGEN)
 		return false;
-	return read_memory(full, address, &full->operands[operand], out_memory);
+	return read_memory(full, &full->operands[operand], out_memory);
 }
 
 /* The object that a value leads to, whatever the instruction. */
@@ -212,7 +199,7 @@ static LodeValue meet(const LodeFunctionContext *context, LodeValue a, LodeValue
 	return a.kind != LODE_VALUE_NONE && a.kind == b.kind && a.offset == b.offset ? a : NOTHING;
 }
 
-static void set_slot(LodeRegisterState *state, int64_t offset, uint32_t size, LodeValue value)
+static void set_slot(LodeRegisterTypes *state, int64_t offset, uint32_t size, LodeValue value)
 {
 	uint8_t n = 0;
 
@@ -227,7 +214,7 @@ static void set_slot(LodeRegisterState *state, int64_t offset, uint32_t size, Lo
 	state->n_slots = n;
 }
 
-static LodeValue get_slot(const LodeRegisterState *state, int64_t offset)
+static LodeValue get_slot(const LodeRegisterTypes *state, int64_t offset)
 {
 	for (uint8_t i = 0; i < state->n_slots; i++)
 		if (state->slots[i].offset == offset)
@@ -237,7 +224,7 @@ static LodeValue get_slot(const LodeRegisterState *state, int64_t offset)
 
 /* The offset in the frame that an operand without an index is at. */
 static bool frame_slot(
-	const LodeRegisterState *state, const LodeMemoryOperand *memory, int64_t *out_offset)
+	const LodeRegisterTypes *state, const LodeMemoryOperand *memory, int64_t *out_offset)
 {
 	const LodeValue *base = memory->base < 0 ? &NOTHING : &state->registers[memory->base];
 
@@ -247,7 +234,7 @@ static bool frame_slot(
 	       *out_offset<INT32_MAX && * out_offset> INT32_MIN;
 }
 
-static LodeValue load(const LodeFunctionContext *context, const LodeRegisterState *state,
+static LodeValue load(const LodeFunctionContext *context, const LodeRegisterTypes *state,
 	const LodeMemoryOperand *memory, uint64_t address)
 {
 	LodeValue value = NOTHING;
@@ -265,14 +252,14 @@ static LodeValue load(const LodeFunctionContext *context, const LodeRegisterStat
 }
 
 /* What an operand that is read stands for. */
-static LodeValue read_operand(const LodeFunctionContext *context, const LodeRegisterState *state,
-	const LodeTypedInstruction *full, uint64_t address, int i)
+static LodeValue read_operand(const LodeFunctionContext *context, const LodeRegisterTypes *state,
+	const LodeFullInstruction *full, int i)
 {
 	const ZydisDecodedOperand *operand = &full->operands[i];
 	LodeMemoryOperand memory;
 
 	if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER && operand->size == POINTER_BITS) {
-		int number = number_of(operand->reg.value);
+		int number = lode_general_register(operand->reg.value);
 
 		return number < 0 ? NOTHING : state->registers[number];
 	}
@@ -282,19 +269,19 @@ static LodeValue read_operand(const LodeFunctionContext *context, const LodeRegi
 		context->image->file->is_fixed)
 		return (LodeValue){
 			.kind = LODE_VALUE_ADDRESS, .offset = (int64_t)operand->imm.value.u};
-	if (read_memory(full, address, operand, &memory))
-		return load(context, state, &memory, address);
+	if (read_memory(full, operand, &memory))
+		return load(context, state, &memory, full->address);
 	return NOTHING;
 }
 
-static LodeValue read_address(const LodeFunctionContext *context, const LodeRegisterState *state,
-	const LodeTypedInstruction *full, uint64_t address)
+static LodeValue read_address(const LodeFunctionContext *context, const LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
 {
 	const LodeValue *base, *index;
 	LodeMemoryOperand memory;
 	LodeValue value;
 
-	if (!read_memory(full, address, &full->operands[1], &memory) ||
+	if (!read_memory(full, &full->operands[1], &memory) ||
 		full->operands[0].size != POINTER_BITS)
 		return NOTHING;
 	if (memory.is_absolute && memory.index < 0)
@@ -356,10 +343,10 @@ static LodeValue multiplied(LodeValue value, int64_t factor)
 	return (LodeValue){.kind = LODE_VALUE_MULTIPLE, .offset = factor};
 }
 
-static LodeValue add_or_subtract(const LodeFunctionContext *context, const LodeRegisterState *state,
-	const LodeTypedInstruction *full, uint64_t address)
+static LodeValue add_or_subtract(const LodeFunctionContext *context, const LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
 {
-	LodeValue target = read_operand(context, state, full, address, 0);
+	LodeValue target = read_operand(context, state, full, 0);
 	const ZydisDecodedOperand *source = &full->operands[1];
 	bool is_add = full->instruction.mnemonic == ZYDIS_MNEMONIC_ADD;
 	LodeValue amount;
@@ -369,8 +356,8 @@ static LodeValue add_or_subtract(const LodeFunctionContext *context, const LodeR
 
 		/* programs at fixed addresses have those of arrays as constants */
 		if (is_add && !is_address(&target) && by > 0) {
-			LodeValue array = moved_by_index(context,
-				read_operand(context, state, full, address, 1), &target, 1);
+			LodeValue array = moved_by_index(
+				context, read_operand(context, state, full, 1), &target, 1);
 
 			if (array.kind != LODE_VALUE_NONE)
 				return array;
@@ -380,13 +367,13 @@ static LodeValue add_or_subtract(const LodeFunctionContext *context, const LodeR
 	if (is_add && source->type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		source->reg.value == full->operands[0].reg.value)
 		return multiplied(target, 2);
-	amount = read_operand(context, state, full, address, 1);
+	amount = read_operand(context, state, full, 1);
 	if (is_add)
 		return sum(context, target, amount);
 	return is_address(&amount) ? NOTHING : moved_by_index(context, target, &amount, 1);
 }
 
-static int64_t immediate_of(const LodeTypedInstruction *full, int i)
+static int64_t immediate_of(const LodeFullInstruction *full, int i)
 {
 	const ZydisDecodedOperand *operand = &full->operands[i];
 
@@ -394,23 +381,23 @@ static int64_t immediate_of(const LodeTypedInstruction *full, int i)
 }
 
 /* What the first operand holds afterwards, where that can be said. */
-static LodeValue result_of(const LodeFunctionContext *context, const LodeRegisterState *state,
-	const LodeTypedInstruction *full, uint64_t address)
+static LodeValue result_of(const LodeFunctionContext *context, const LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
 {
 	const ZydisDecodedOperand *operands = full->operands;
 
 	switch (full->instruction.mnemonic) {
 	case ZYDIS_MNEMONIC_MOV:
-		return read_operand(context, state, full, address, 1);
+		return read_operand(context, state, full, 1);
 	case ZYDIS_MNEMONIC_LEA:
-		return read_address(context, state, full, address);
+		return read_address(context, state, full);
 	case ZYDIS_MNEMONIC_ADD:
 	case ZYDIS_MNEMONIC_SUB:
-		return add_or_subtract(context, state, full, address);
+		return add_or_subtract(context, state, full);
 	case ZYDIS_MNEMONIC_INC:
-		return moved(context, read_operand(context, state, full, address, 0), 1);
+		return moved(context, read_operand(context, state, full, 0), 1);
 	case ZYDIS_MNEMONIC_DEC:
-		return moved(context, read_operand(context, state, full, address, 0), -1);
+		return moved(context, read_operand(context, state, full, 0), -1);
 	case ZYDIS_MNEMONIC_XOR:
 		return operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		                       operands[0].reg.value == operands[1].reg.value
@@ -418,12 +405,12 @@ static LodeValue result_of(const LodeFunctionContext *context, const LodeRegiste
 		               : NOTHING;
 	case ZYDIS_MNEMONIC_SHL:
 		return immediate_of(full, 1) > 0 && immediate_of(full, 1) < 31
-		               ? multiplied(read_operand(context, state, full, address, 0),
+		               ? multiplied(read_operand(context, state, full, 0),
 					 INT64_C(1) << immediate_of(full, 1))
 		               : NOTHING;
 	case ZYDIS_MNEMONIC_IMUL:
 		return full->instruction.operand_count_visible == 3
-		               ? multiplied(read_operand(context, state, full, address, 1),
+		               ? multiplied(read_operand(context, state, full, 1),
 					 immediate_of(full, 2))
 		               : NOTHING;
 	default:
@@ -436,41 +423,38 @@ static bool is_conditional_move(ZydisMnemonic mnemonic)
 	return mnemonic >= ZYDIS_MNEMONIC_CMOVB && mnemonic <= ZYDIS_MNEMONIC_CMOVZ;
 }
 
-static void forget_written(LodeRegisterState *state, const LodeTypedInstruction *full)
+static void forget_written(LodeRegisterTypes *state, const LodeFullInstruction *full)
 {
 	for (uint8_t i = 0; i < full->instruction.operand_count; i++) {
 		const ZydisDecodedOperand *operand = &full->operands[i];
-		int number = operand->type == ZYDIS_OPERAND_TYPE_REGISTER
-		                     ? number_of(operand->reg.value)
-		                     : -1;
+		int number = lode_operand_register(operand);
 
-		if (number >= 0 && (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+		if (number >= 0 && lode_operand_is_written(operand))
 			state->registers[number] = NOTHING;
 	}
 }
 
 /* A slot of the frame that the instruction writes to: `value` when it is a plain store. */
-static void write_memory(LodeRegisterState *before, LodeRegisterState *state,
-	const LodeTypedInstruction *full, uint64_t address, LodeValue value)
+static void write_memory(LodeRegisterTypes *before, LodeRegisterTypes *state,
+	const LodeFullInstruction *full, LodeValue value)
 {
 	for (uint8_t i = 0; i < full->instruction.operand_count; i++) {
 		const ZydisDecodedOperand *operand = &full->operands[i];
 		LodeMemoryOperand memory;
 		int64_t offset;
 
-		if ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) &&
-			read_memory(full, address, operand, &memory) &&
+		if (lode_operand_is_written(operand) && read_memory(full, operand, &memory) &&
 			frame_slot(before, &memory, &offset))
 			set_slot(state, offset, memory.size, i == 0 ? value : NOTHING);
 	}
 }
 
-static void call(const LodeFunctionContext *context, LodeRegisterState *state,
-	const LodeTypedInstruction *full, uint64_t address)
+static void call(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
 {
 	/* rax rcx rdx rsi rdi r8 … r11, which a function need not keep */
 	static const uint8_t CLOBBERED[] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
-	uint64_t after = address + full->instruction.length;
+	uint64_t after = full->address + full->instruction.length;
 	uint64_t target = full->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE
 	                          ? after + (uint64_t)full->operands[0].imm.value.s
 	                          : 0;
@@ -482,12 +466,12 @@ static void call(const LodeFunctionContext *context, LodeRegisterState *state,
 			context->types, lode_data_place_call_type(context, after, target));
 }
 
-static void push_or_pop(const LodeFunctionContext *context, LodeRegisterState *state,
-	const LodeTypedInstruction *full, uint64_t address)
+static void push_or_pop(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
 {
-	LodeValue stack = state->registers[LODE_REGISTER_NUMBER_RSP];
+	LodeValue stack = state->registers[LODE_REGISTER_RSP];
 	bool is_push = full->instruction.mnemonic == ZYDIS_MNEMONIC_PUSH;
-	LodeValue value = is_push ? read_operand(context, state, full, address, 0) : NOTHING;
+	LodeValue value = is_push ? read_operand(context, state, full, 0) : NOTHING;
 	bool is_known = stack.kind == LODE_VALUE_FRAME && full->operands[0].size == POINTER_BITS;
 	int64_t offset = stack.offset;
 
@@ -495,59 +479,58 @@ static void push_or_pop(const LodeFunctionContext *context, LodeRegisterState *s
 		value = get_slot(state, offset);
 	forget_written(state, full);
 	if (!is_push && full->operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && is_known)
-		state->registers[number_of(full->operands[0].reg.value)] = value;
+		state->registers[lode_general_register(full->operands[0].reg.value)] = value;
 	if (!is_known || offset <= INT32_MIN || offset >= INT32_MAX)
 		return;
 	if (is_push)
 		set_slot(state, offset - POINTER_BYTES, POINTER_BYTES, value);
 	stack.offset += is_push ? -POINTER_BYTES : POINTER_BYTES;
-	state->registers[LODE_REGISTER_NUMBER_RSP] = stack;
+	state->registers[LODE_REGISTER_RSP] = stack;
 }
 
-static void leave(LodeRegisterState *state)
+static void leave(LodeRegisterTypes *state)
 {
-	LodeValue frame = state->registers[LODE_REGISTER_NUMBER_RBP];
+	LodeValue frame = state->registers[LODE_REGISTER_RBP];
 
-	state->registers[LODE_REGISTER_NUMBER_RBP] = NOTHING;
-	state->registers[LODE_REGISTER_NUMBER_RSP] = NOTHING;
+	state->registers[LODE_REGISTER_RBP] = NOTHING;
+	state->registers[LODE_REGISTER_RSP] = NOTHING;
 	if (frame.kind != LODE_VALUE_FRAME || frame.offset >= INT32_MAX)
 		return;
-	state->registers[LODE_REGISTER_NUMBER_RBP] = get_slot(state, frame.offset);
+	state->registers[LODE_REGISTER_RBP] = get_slot(state, frame.offset);
 	frame.offset += POINTER_BYTES;
-	state->registers[LODE_REGISTER_NUMBER_RSP] = frame;
+	state->registers[LODE_REGISTER_RSP] = frame;
 }
 
-static void plain(const LodeFunctionContext *context, LodeRegisterState *state,
-	const LodeTypedInstruction *full, uint64_t address)
+static void plain(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
 {
 	const ZydisDecodedOperand *target = &full->operands[0];
-	LodeValue value = result_of(context, state, full, address);
-	LodeRegisterState before = *state;
-	int number = target->type == ZYDIS_OPERAND_TYPE_REGISTER ? number_of(target->reg.value)
-	                                                         : -1;
+	LodeValue value = result_of(context, state, full);
+	LodeRegisterTypes before = *state;
+	int number = lode_operand_register(target);
 
 	if (is_conditional_move(full->instruction.mnemonic) && target->size == POINTER_BITS)
-		value = meet(context, read_operand(context, state, full, address, 0),
-			read_operand(context, state, full, address, 1));
+		value = meet(context, read_operand(context, state, full, 0),
+			read_operand(context, state, full, 1));
 	forget_written(state, full);
-	write_memory(&before, state, full, address, value);
-	if (number >= 0 && (target->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) &&
+	write_memory(&before, state, full, value);
+	if (number >= 0 && lode_operand_is_written(target) &&
 		(target->size == POINTER_BITS || value.kind == LODE_VALUE_ZERO ||
 			value.kind == LODE_VALUE_ADDRESS) &&
 		target->size >= POINTER_BITS / 2)
 		state->registers[number] = value;
 }
 
-void lode_register_state_step(const LodeFunctionContext *context, LodeRegisterState *state,
-	const LodeTypedInstruction *full, uint64_t address)
+void lode_register_types_step(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
 {
 	switch (full->instruction.mnemonic) {
 	case ZYDIS_MNEMONIC_CALL:
-		call(context, state, full, address);
+		call(context, state, full);
 		break;
 	case ZYDIS_MNEMONIC_PUSH:
 	case ZYDIS_MNEMONIC_POP:
-		push_or_pop(context, state, full, address);
+		push_or_pop(context, state, full);
 		break;
 	case ZYDIS_MNEMONIC_LEAVE:
 		leave(state);
@@ -557,12 +540,12 @@ void lode_register_state_step(const LodeFunctionContext *context, LodeRegisterSt
 		break;
 	default:
 		if (full->instruction.operand_count > 0)
-			plain(context, state, full, address);
+			plain(context, state, full);
 		break;
 	}
 }
 
-void lode_register_state_learn(const LodeFunctionContext *context, LodeRegisterState *state,
+void lode_register_types_learn(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	uint64_t since, uint64_t address)
 {
 	for (int i = 0; context->variables != NULL && i < LODE_N_GENERAL_REGISTERS; i++) {
@@ -585,8 +568,8 @@ void lode_register_state_learn(const LodeFunctionContext *context, LodeRegisterS
 	}
 }
 
-bool lode_register_state_meet(const LodeFunctionContext *context, LodeRegisterState *state,
-	const LodeRegisterState *other)
+bool lode_register_types_meet(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeRegisterTypes *other)
 {
 	bool is_changed = false;
 	uint8_t n = 0;

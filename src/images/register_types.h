@@ -12,31 +12,25 @@
 
 #include "images/control_flow.h"
 #include "images/data_place.h"
-
-#include <Zydis/Zydis.h>
-
-typedef struct {
-	ZydisDecodedInstruction instruction;
-	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-} LodeTypedInstruction;
+#include "images/full_instruction.h"
 
 /* The instruction at an address of the image, with all operands. */
-bool lode_typed_instruction_decode(
-	LodeTypedInstruction *out_full, const LodeElfImage *image, uint64_t address);
+bool lode_register_types_decode(
+	LodeFullInstruction *out_full, const LodeElfImage *image, uint64_t address);
 /* A memory operand as data_place.h takes it; false: it is none, or of vectors. */
-bool lode_typed_instruction_memory(const LodeTypedInstruction *full, uint64_t address,
-	uint8_t operand, LodeMemoryOperand *out_memory);
+bool lode_register_types_memory(
+	const LodeFullInstruction *full, uint8_t operand, LodeMemoryOperand *out_memory);
 
 /* Carries `state` over one instruction. */
-void lode_register_state_step(const LodeFunctionContext *context, LodeRegisterState *state,
-	const LodeTypedInstruction *full, uint64_t address);
+void lode_register_types_step(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeFullInstruction *full);
 /* Adds what the debug information says at an address: variables in registers whose place begins
  * after `since`, and the frame. */
-void lode_register_state_learn(const LodeFunctionContext *context, LodeRegisterState *state,
+void lode_register_types_learn(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	uint64_t since, uint64_t address);
 /* Keeps what both agree on; true when `state` changed. */
-bool lode_register_state_meet(const LodeFunctionContext *context, LodeRegisterState *state,
-	const LodeRegisterState *other);
+bool lode_register_types_meet(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeRegisterTypes *other);
 
 /* States at the beginnings of all blocks; free with g_array_unref(). NULL: too large a function. */
 GArray *lode_register_types_flow(const LodeFunctionContext *context, const LodeControlFlow *flow);
@@ -44,4 +38,4 @@ GArray *lode_register_types_flow(const LodeFunctionContext *context, const LodeC
 /* What is known before the instruction at an address. `flow` and `states` may be NULL: then only
  * what the debug information says there. */
 void lode_register_types_at(const LodeFunctionContext *context, const LodeControlFlow *flow,
-	const GArray *states, uint64_t address, LodeRegisterState *out_state);
+	const GArray *states, uint64_t address, LodeRegisterTypes *out_state);

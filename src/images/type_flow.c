@@ -21,7 +21,7 @@ enum {
 typedef struct {
 	const LodeFunctionContext *context;
 	const LodeControlFlow *flow;
-	GArray *states;    /* LodeRegisterState at each block's beginning */
+	GArray *states;    /* LodeRegisterTypes at each block's beginning */
 	uint8_t *is_known; /* of each block: something reached it */
 	uint8_t *is_due;
 	uint32_t n_steps;
@@ -39,30 +39,30 @@ static uint64_t address_of(const LodeControlFlow *flow, uint32_t instruction)
 
 /* What stands at a block's beginning whatever came before: the frame, variables in registers. */
 static void learn_at_block(
-	const LodeFunctionContext *context, LodeRegisterState *state, uint64_t address)
+	const LodeFunctionContext *context, LodeRegisterTypes *state, uint64_t address)
 {
 	int64_t offset;
 	int number;
 
 	if (lode_frame_address(context->frames, address, &number, &offset) && offset != INT64_MIN)
 		state->registers[number] = (LodeValue){.kind = LODE_VALUE_FRAME, .offset = -offset};
-	lode_register_state_learn(context, state, 0, address);
+	lode_register_types_learn(context, state, 0, address);
 }
 
-static void reach(Flow *flow, uint32_t block, const LodeRegisterState *state)
+static void reach(Flow *flow, uint32_t block, const LodeRegisterTypes *state)
 {
-	LodeRegisterState *own = &g_array_index(flow->states, LodeRegisterState, block);
+	LodeRegisterTypes *own = &g_array_index(flow->states, LodeRegisterTypes, block);
 
 	if (!flow->is_known[block]) {
 		*own = *state;
 		flow->is_known[block] = 1;
 		flow->is_due[block] = 1;
-	} else if (lode_register_state_meet(flow->context, own, state)) {
+	} else if (lode_register_types_meet(flow->context, own, state)) {
 		flow->is_due[block] = 1;
 	}
 }
 
-static void reach_hinted(Flow *flow, uint64_t source, const LodeRegisterState *state)
+static void reach_hinted(Flow *flow, uint64_t source, const LodeRegisterTypes *state)
 {
 	const GArray *hints = flow->flow->hints;
 
@@ -84,28 +84,28 @@ static void reach_hinted(Flow *flow, uint64_t source, const LodeRegisterState *s
 
 /* Carries a state over the instructions from a block's beginning to one of them. */
 static void run_to(const LodeFunctionContext *context, const LodeControlFlow *flow, uint32_t first,
-	uint32_t end, LodeRegisterState *state)
+	uint32_t end, LodeRegisterTypes *state)
 {
 	uint64_t last = address_of(flow, first);
 
 	learn_at_block(context, state, last);
 	for (uint32_t i = first; i < end; i++) {
 		uint64_t address = address_of(flow, i);
-		LodeTypedInstruction full;
+		LodeFullInstruction full;
 
-		lode_register_state_learn(context, state, last + 1, address);
+		lode_register_types_learn(context, state, last + 1, address);
 		last = address;
-		if (lode_typed_instruction_decode(&full, context->image, address))
-			lode_register_state_step(context, state, &full, address);
+		if (lode_register_types_decode(&full, context->image, address))
+			lode_register_types_step(context, state, &full);
 	}
 	if (end > first && end < flow->instructions->len)
-		lode_register_state_learn(context, state, last + 1, address_of(flow, end));
+		lode_register_types_learn(context, state, last + 1, address_of(flow, end));
 }
 
 static void run_block(Flow *flow, uint32_t index)
 {
 	const LodeStaticBlock *block = block_at(flow->flow, index);
-	LodeRegisterState state = g_array_index(flow->states, LodeRegisterState, index);
+	LodeRegisterTypes state = g_array_index(flow->states, LodeRegisterTypes, index);
 	uint32_t end = block->first + block->n;
 	uint64_t last = address_of(flow->flow, end - 1);
 
@@ -122,11 +122,11 @@ static void run_block(Flow *flow, uint32_t index)
 /* Blocks that nothing known leads to begin with what the debug information says. */
 static void begin(Flow *flow)
 {
-	LodeRegisterState entry = {0}, nothing = {0};
+	LodeRegisterTypes entry = {0}, nothing = {0};
 	guint n = flow->flow->blocks->len;
 	g_autofree uint8_t *is_target = g_new0(uint8_t, n);
 
-	entry.registers[LODE_REGISTER_NUMBER_RSP] = (LodeValue){
+	entry.registers[LODE_REGISTER_RSP] = (LodeValue){
 		.kind = LODE_VALUE_FRAME, .offset = -ENTRY_FRAME};
 	for (guint i = 0; i < n; i++)
 		for (int k = 0; k < 2; k++)
@@ -161,7 +161,7 @@ GArray *lode_register_types_flow(const LodeFunctionContext *context, const LodeC
 
 	if (n == 0 || n > MAX_BLOCKS)
 		return NULL;
-	run.states = g_array_new(FALSE, TRUE, sizeof(LodeRegisterState));
+	run.states = g_array_new(FALSE, TRUE, sizeof(LodeRegisterTypes));
 	g_array_set_size(run.states, n);
 	run.is_known = g_new0(uint8_t, n);
 	run.is_due = g_new0(uint8_t, n);
@@ -176,7 +176,7 @@ GArray *lode_register_types_flow(const LodeFunctionContext *context, const LodeC
 }
 
 void lode_register_types_at(const LodeFunctionContext *context, const LodeControlFlow *flow,
-	const GArray *states, uint64_t address, LodeRegisterState *out_state)
+	const GArray *states, uint64_t address, LodeRegisterTypes *out_state)
 {
 	uint32_t i = flow == NULL ? UINT32_MAX : lode_control_flow_find(flow, address);
 	uint32_t block;
@@ -187,6 +187,6 @@ void lode_register_types_at(const LodeFunctionContext *context, const LodeContro
 		return;
 	}
 	block = g_array_index(flow->instructions, LodeStaticInstruction, i).block;
-	*out_state = g_array_index(states, LodeRegisterState, block);
+	*out_state = g_array_index(states, LodeRegisterTypes, block);
 	run_to(context, flow, block_at(flow, block)->first, i, out_state);
 }
