@@ -114,6 +114,8 @@ static bool and_not(const LodeArithmeticInputs *in, LodeArithmeticResult *out)
 {
 	out->value = ~in->a & in->b;
 	set_flags(in, out, false, false);
+	/* Unlike after and, parity is undefined, and processors differ in it. */
+	out->known_flags &= ~PF;
 	return true;
 }
 
