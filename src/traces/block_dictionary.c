@@ -122,6 +122,7 @@ static bool blocks_equal(const LodeTraceBlock *a, const LodeTraceBlock *b)
 	       slots_equal(a, b);
 }
 
+/* The hashes are kept, so that a growing table need not look at the blocks again. */
 static void insert_hash(LodeBlockDictionary *self, uint32_t hash, uint32_t id)
 {
 	uint32_t at = hash & self->table_mask;
@@ -148,6 +149,7 @@ static void grow_table(LodeBlockDictionary *self)
 	g_free(hashes);
 }
 
+/* Chunks never move and are never freed alone: pointers into them stay valid. */
 static void *copy_bytes(LodeBlockDictionary *self, const void *bytes, size_t size)
 {
 	uint8_t *copy;
@@ -183,6 +185,7 @@ static uint32_t add_block(LodeBlockDictionary *self, const LodeTraceBlock *block
 	for (unsigned i = 0; i < block->n_instructions; i++)
 		copy->n_bytes += block->instruction_sizes[i];
 	self->n_bytes += sizeof(*copy) + sizes_bytes + slots_bytes + TABLE_BYTES;
+	/* After the block itself: a thread that sees the number may read the block. */
 	g_atomic_int_set(&self->n_blocks, id + 1);
 	self->n_slots += block->n_slots;
 	insert_hash(self, hash, id);
@@ -234,6 +237,8 @@ static void move_blocks(LodeBlockDictionary *self, uint32_t first, const uint32_
 		*block_at(self, first + i) = sorted[i];
 }
 
+/* The structures change places; the bytes that they point to stay. Table entries of older blocks
+ * are left as they are. */
 uint32_t *lode_block_dictionary_sort(LodeBlockDictionary *self, uint32_t first)
 {
 	uint32_t n = self->n_blocks - first;

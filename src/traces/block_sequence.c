@@ -141,6 +141,7 @@ static void flow_edges_list(FlowEdges *self, LodeBlockFlow *flow)
 
 /* --- writing --- */
 
+/* Lengths of the pieces, not places: they are small, and alike where threads take turns. */
 static void encode_switches(const LodeTraceFrame *frame, LodeFrameStreams *out)
 {
 	for (size_t i = 0; i < frame->n_switches; i++) {
@@ -170,6 +171,7 @@ static void encode_used(const LodeFrameLayout *layout, LodeFrameStreams *out)
 	lode_varint_append(used, layout->n_blocks - first);
 }
 
+/* Targets as distances from the block after this one: that is the commonest, and is 0. */
 static void encode_flow(const LodeBlockFlow *flow, LodeFrameStreams *out)
 {
 	for (uint32_t i = 0; i < flow->layout->n_blocks; i++) {
@@ -226,6 +228,8 @@ static void try_guesses(SequenceWriter *self)
 	lode_block_flow_rewind(flow);
 }
 
+/* The edge that the step takes, counted. A step that the return stack predicts takes none: callers
+ * differ, and an edge for each would give the return as many targets. */
 static uint32_t find_edge(SequenceWriter *self, LodeThreadFlow *thread, uint32_t next)
 {
 	uint32_t last = thread->last_block;
@@ -291,6 +295,8 @@ static size_t size_packed(const GByteArray *bytes, int level)
 	return ZSTD_compress(packed, bound, bytes->data, bytes->len, level);
 }
 
+/* Where a program mostly does the commonest thing, zeros are nearly all symbols: their runs are
+ * fewer numbers. */
 static void split_runs(const GByteArray *symbols, GByteArray *runs, GByteArray *others)
 {
 	uint64_t run = 0;
@@ -307,6 +313,8 @@ static void split_runs(const GByteArray *symbols, GByteArray *runs, GByteArray *
 	lode_varint_append(runs, run);
 }
 
+/* Both forms are compressed, quickly, and the smaller is taken: which one it is depends on how
+ * regular the runs are, and no count of symbols tells that. */
 static void append_choices(const GByteArray *symbols, LodeCodecEffort effort, LodeFrameStreams *out)
 {
 	int level = effort == LODE_CODEC_FAST ? FAST_TRIAL_LEVEL : THOROUGH_TRIAL_LEVEL;
@@ -325,6 +333,9 @@ static void append_choices(const GByteArray *symbols, LodeCodecEffort effort, Lo
 		g_byte_array_append(out->streams[LODE_STREAM_SEQUENCE_RUN], runs->data, runs->len);
 }
 
+/* The frame is walked through three times: whether to trust the return stack at a block, which
+ * edges there are, and which of them each step takes, as ranks are known only when all are counted.
+ */
 void lode_block_sequence_encode(const LodeTraceFrame *frame, const LodeFrameLayout *layout,
 	LodeCodecEffort effort, LodeFrameStreams *out)
 {
@@ -446,6 +457,7 @@ static bool decode_flow(const LodeFrameStreams *streams, uint32_t n_invocations,
 	       lode_frame_streams_end(streams, LODE_STREAM_SEQUENCE_EDGE, &edges, error);
 }
 
+/* With runs, zeros are counted down and the stream has the other symbols only. */
 static uint32_t next_symbol(SequenceReader *self)
 {
 	uint64_t excess;

@@ -120,6 +120,7 @@ static unsigned expected_length(const KnownInstructions *known, uint64_t address
 	return 0;
 }
 
+/* One number for the usual cases: no access, or one of a kind. */
 static void append_accesses(LodeFrameStreams *out, const LodeTraceSlot *slots, unsigned n)
 {
 	GByteArray *accesses = out->streams[LODE_STREAM_BLOCK_ACCESSES];
@@ -147,6 +148,8 @@ static bool is_same(
 	return true;
 }
 
+/* A bit says whether an instruction is as it was in an earlier block, which it nearly always is; it
+ * is not where the accesses differ, as those of a conditional move. */
 static void encode_instructions(
 	const LodeTraceBlock *block, const KnownInstructions *known, LodeFrameStreams *out)
 {
@@ -207,6 +210,7 @@ typedef struct {
 
 G_STATIC_ASSERT(LODE_STREAM_BLOCK_ADDRESS == 0);
 
+/* Checks what the format allows, as the numbers come from a file. */
 static bool add_slot(BlockReader *self, unsigned instruction, uint64_t kind, uint64_t size)
 {
 	LodeTraceBlock *block = &self->block;
@@ -259,6 +263,7 @@ static bool read_instruction(BlockReader *self, unsigned i, uint64_t address)
 	return true;
 }
 
+/* False: not a block. An overrun of a stream gives zeros here and is found by has_overrun(). */
 static bool read_block(BlockReader *self)
 {
 	LodeTraceBlock *block = &self->block;
@@ -308,6 +313,7 @@ static bool has_overrun(const BlockReader *self)
 	return false;
 }
 
+/* A stream that is too short is named, as it is the cause; otherwise the first one. */
 static bool damaged_block(
 	const LodeFrameStreams *streams, const BlockReader *self, uint32_t id, GError **error)
 {
@@ -323,6 +329,8 @@ static bool damaged_block(
 	return false;
 }
 
+/* A block that the dictionary has already gets another id than the one it must have: so equal
+ * blocks are refused, too, and what a reader makes of the file is what the writer had. */
 bool lode_block_streams_decode(const LodeFrameStreams *streams, const LodeFrameHead *head,
 	LodeBlockDictionary *dictionary, GError **error)
 {

@@ -119,6 +119,7 @@ static void encode_slots(const LodeTraceFrame *frame, const LodeFrameLayout *lay
 	lode_slot_columns_encode(&predictor, frame, layout, out);
 }
 
+/* Of the streams of slots alone, the others are the same. */
 static size_t packed_bytes(const LodeFrameStreams *streams)
 {
 	size_t bytes = 0;
@@ -200,6 +201,7 @@ static bool damaged_head(const char *what, GError **error)
 	return false;
 }
 
+/* Before anything is allocated by these numbers. */
 static bool check_head(const LodeFrameHead *head, GError **error)
 {
 	if (head->n_references > LODE_FRAME_MAX_REFERENCES ||
@@ -225,6 +227,7 @@ bool lode_frame_codec_decode_blocks(const LodeFrameStreams *streams, const LodeF
 	return lode_block_streams_decode(streams, head, dictionary, error);
 }
 
+/* One more element each, so that no array is NULL. */
 static LodeTraceFrame *new_frame(const LodeFrameHead *head, LodeBlockDictionary *dictionary)
 {
 	LodeTraceFrame *frame = lode_trace_frame_new(dictionary);

@@ -214,6 +214,7 @@ void lode_packing_queue_free(LodePackingQueue *self)
 	g_free(self);
 }
 
+/* One job may always come in, however large. */
 static void add(LodePackingQueue *self, Job *job)
 {
 	g_mutex_lock(&self->lock);

@@ -90,6 +90,7 @@ typedef struct {
 	uint64_t words[CHUNK];
 } Packer;
 
+/* Threads seldom change: the switches are in the head, not in each word. */
 static void note_thread(Packer *self, uint16_t thread)
 {
 	if (self->thread != thread) {
@@ -120,6 +121,7 @@ static uint64_t word_of(Packer *self, const LodeReference *reference)
 	return reference->address;
 }
 
+/* Gives up as soon as the result is too long, which most attempts are. */
 static bool pack_words(Packer *self, const LodeTraceFrame *frame, size_t limit)
 {
 	g_autofree LodeReference *some = g_new(LodeReference, CHUNK);
@@ -193,6 +195,8 @@ static void skip_varints(LodeByteCursor *cursor, uint64_t n)
 		lode_rps_take_varint(cursor);
 }
 
+/* Switches and escapes are passed over here, and read again while the words are unpacked: so they
+ * need no memory. */
 static bool read_head(Unpacker *self)
 {
 	LodeByteCursor cursor;
@@ -300,6 +304,8 @@ static bool is_as_announced(const LodeTraceFrame *frame, const LodeFrameHead *he
 	       frame->n_addresses == head->n_addresses && frame->n_switches == head->n_switches;
 }
 
+/* The splitter makes blocks of the references, as it did for the writer: so the counts of the head
+ * must come out again. */
 LodeTraceFrame *lode_plain_references_unpack(
 	const LodePlainReferences *self, const LodeFrameHead *head, GError **error)
 {

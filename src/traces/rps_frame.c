@@ -155,6 +155,7 @@ uint64_t lode_rps_frame_stream_bytes(const LodeRpsFrame *self)
 	return total;
 }
 
+/* Streams that are empty are not listed; the others come in ascending order, each once. */
 static void decode_streams(LodeByteCursor *cursor, LodeRpsFrame *out)
 {
 	uint8_t n_streams = lode_byte_cursor_u8(cursor);
@@ -190,6 +191,7 @@ static bool set_piece_bytes(LodeRpsFrame *self, LodeRpsPiece *piece, unsigned fi
 	return self->n_dictionary_pieces == self->n_pieces + 1;
 }
 
+/* The pieces must cover streams and body exactly: offsets are computed, not read. */
 static void decode_pieces(LodeByteCursor *cursor, uint64_t body_bytes, LodeRpsFrame *out)
 {
 	unsigned n = lode_byte_cursor_u8(cursor), stream = 0;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Two checksums: a CRC-64 over sizes and head, which are read first and believed, and a CRC-32 for
+ * each piece of the body, checked where the piece is unpacked.
+ */
 #include "traces/rps_section.h"
 
 #include "base/error.h"
@@ -89,6 +93,7 @@ uint32_t lode_rps_piece_checksum(const void *bytes, size_t size)
 	return lzma_crc32(bytes, size, 0);
 }
 
+/* Stored where compression does not make it smaller, as with a few bytes. */
 GByteArray *lode_rps_section_pack(uint32_t type, const GByteArray *body)
 {
 	g_autoptr(LodeStreamCompressor) compressor = lode_stream_compressor_new(

@@ -129,6 +129,7 @@ static void append_table(ColumnWriter *self)
 		lode_varint_append(tables, self->table[i].zigzag);
 }
 
+/* As many bytes as the value has; the symbol tells how many. */
 static uint8_t append_extra(GByteArray *extra, uint64_t value)
 {
 	uint8_t bytes[8];
@@ -181,6 +182,7 @@ static bool has_base(LodeSlotClass slot_class)
 	return slot_class == LODE_SLOT_LOCAL || slot_class == LODE_SLOT_CONTENT;
 }
 
+/* Only what the class needs of address, base and offset: the reader knows by the class. */
 static void append_class(ColumnWriter *self, const LodeSlotState *state, uint32_t slot)
 {
 	LodeSlotClass slot_class = (LodeSlotClass)state->slot_class;
@@ -251,6 +253,7 @@ static void prefetch_columns(
 	__builtin_prefetch(&predictor->slots[slot + 1], 1);
 }
 
+/* In program order, as the predictor learns in it; the reader predicts the same. */
 static void fill_columns(ColumnWriter *self, LodeSlotPredictor *predictor,
 	const LodeTraceFrame *frame, const LodeFrameLayout *layout)
 {

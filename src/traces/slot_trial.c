@@ -105,6 +105,7 @@ typedef struct {
 	uint64_t *tables[N_CANDIDATES]; /* of contents, for each candidate */
 } Trial;
 
+/* Slots of blocks that the frame does not invoke have no number. */
 static void begin_notes(Trial *self)
 {
 	const LodeFrameLayout *layout = self->layout;
@@ -142,6 +143,8 @@ static void note_call(StackTop *stack, uint64_t address)
 	}
 }
 
+/* Pass 1. A call is taken to be a block that ends with a store and is followed by a block
+ * elsewhere: what it stores is the return address, at the top of the stack. */
 static void note_globals(Trial *self)
 {
 	const LodeTraceFrame *frame = self->frame;
@@ -275,6 +278,8 @@ static void add_absolute(CandidateSet *set, LodeSlotClass slot_class, uint64_t f
 	set->candidates[set->n_candidates - 1].is_absolute = true;
 }
 
+/* The shortest history is tried with both kinds of residual: a wrong prediction of it may be near
+ * the right address, or anywhere. */
 static void add_costly_candidates(Trial *self)
 {
 	unsigned n_partners = self->effort == LODE_CODEC_THOROUGH ? LODE_N_SLOT_PARTNERS : 2;
@@ -461,6 +466,8 @@ static void prefetch_slots(const Trial *self, uint32_t block)
 	__builtin_prefetch(&self->predictor->slots[slot + 1], 1);
 }
 
+/* Every access advances the predictor, also one that is not sampled: bases and the stack move on.
+ */
 static void try_candidates(Trial *self)
 {
 	const LodeTraceFrame *frame = self->frame;
@@ -485,6 +492,7 @@ static void try_candidates(Trial *self)
 	}
 }
 
+/* A candidate of pass 3 must beat the best one of pass 2. */
 static void select_candidates(Trial *self)
 {
 	for (uint32_t i = 0; i < self->predictor->n_slots; i++) {
@@ -520,6 +528,8 @@ static void run_pass(Trial *self)
 	g_array_set_size(self->sets, 0);
 }
 
+/* In pass 2 no candidate learns contents, so one table will do; in pass 3 each has its own, as if
+ * it were the only one. */
 static void run_passes(Trial *self)
 {
 	self->tables[0] = self->predictor->contents;

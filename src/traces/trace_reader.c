@@ -99,6 +99,7 @@ static Job *claim(LodeTraceReader *self)
 	return job;
 }
 
+/* After an error no further frame is begun; those before it are still given. */
 static void end_job(LodeTraceReader *self, Job *job)
 {
 	g_mutex_lock(&self->lock);
