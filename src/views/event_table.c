@@ -3,10 +3,9 @@
 #include "views/event_table.h"
 
 #include "base/number_format.h"
-#include "views/csv.h"
 #include "views/display_text.h"
-#include "base/json_stream.h"
 #include "views/profile_lines.h"
+#include "views/row_stream.h"
 #include "views/table.h"
 
 enum { VALUE, SHARE, FIRST, SECOND, NAME, N_COLUMNS };
@@ -126,12 +125,27 @@ static void write_text(const LodeProfile *profile, const LodeEventGroups *groups
 	write_rest(&self, table.n_rows, out);
 }
 
+static void put_group(
+	const LodeEventGroups *groups, const LodeEventGroup *group, LodeRowStream *rows)
+{
+	lode_row_begin(rows);
+	lode_row_text(rows, "name", group->name);
+	lode_row_number(rows, "value", group->value);
+	lode_row_number(rows, "share", share_of(groups, group->value));
+	lode_row_number(rows, "executions", group->executions);
+	lode_row_number(rows, "loads", group->loads);
+	lode_row_number(rows, "stores", group->stores);
+	lode_row_end(rows);
+}
+
 static void write_json(const LodeProfile *profile, const LodeEventGroups *groups,
 	const LodeEventTableOptions *options, FILE *out)
 {
 	LodeJsonStream json;
+	LodeRowStream rows;
 
 	lode_json_stream_init(&json, out);
+	lode_row_stream_init_json(&rows, &json);
 	lode_json_begin(&json, '{');
 	lode_json_member_string(&json, "program", profile->program);
 	lode_json_member_string(&json, "event", lode_profile_event(profile, groups->event)->name);
@@ -139,19 +153,8 @@ static void write_json(const LodeProfile *profile, const LodeEventGroups *groups
 	lode_json_member_number(&json, "total", groups->total);
 	lode_json_key(&json, "rows");
 	lode_json_begin(&json, '[');
-	for (size_t i = 0; i < n_rows(groups, options->top); i++) {
-		const LodeEventGroup *group = group_at(groups, i);
-
-		lode_json_line(&json);
-		lode_json_begin(&json, '{');
-		lode_json_member_string(&json, "name", group->name);
-		lode_json_member_number(&json, "value", group->value);
-		lode_json_member_number(&json, "share", share_of(groups, group->value));
-		lode_json_member_number(&json, "executions", group->executions);
-		lode_json_member_number(&json, "loads", group->loads);
-		lode_json_member_number(&json, "stores", group->stores);
-		lode_json_end(&json, '}');
-	}
+	for (size_t i = 0; i < n_rows(groups, options->top); i++)
+		put_group(groups, group_at(groups, i), &rows);
 	lode_json_end(&json, ']');
 	lode_json_end(&json, '}');
 }
@@ -159,25 +162,13 @@ static void write_json(const LodeProfile *profile, const LodeEventGroups *groups
 static void write_csv(
 	const LodeEventGroups *groups, const LodeEventTableOptions *options, FILE *out)
 {
-	static const char *const titles[] = {
-		"name", "value", "share", "executions", "loads", "stores"};
-	LodeCsv csv;
+	const LodeEventGroup none = {0};
+	LodeRowStream rows;
 
-	lode_csv_init(&csv, out);
-	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
-		lode_csv_text(&csv, titles[i]);
-	lode_csv_end_row(&csv);
-	for (size_t i = 0; i < n_rows(groups, options->top); i++) {
-		const LodeEventGroup *group = group_at(groups, i);
-
-		lode_csv_text(&csv, group->name);
-		lode_csv_number(&csv, group->value);
-		lode_csv_number(&csv, share_of(groups, group->value));
-		lode_csv_number(&csv, group->executions);
-		lode_csv_number(&csv, group->loads);
-		lode_csv_number(&csv, group->stores);
-		lode_csv_end_row(&csv);
-	}
+	lode_row_stream_init_csv(&rows, out);
+	put_group(groups, &none, &rows);
+	for (size_t i = 0; i < n_rows(groups, options->top); i++)
+		put_group(groups, group_at(groups, i), &rows);
 }
 
 bool lode_event_table_write(const LodeProfile *profile, const LodeEventGroups *groups,

@@ -2,9 +2,9 @@
 /* Each page with its first touch, as JSON and as CSV. */
 #include "views/first_touch_rows.h"
 
-#include "views/csv.h"
 #include "views/memory_names.h"
 #include "views/profile_json.h"
+#include "views/row_stream.h"
 
 const char *lode_first_touch_object_name(const LodeProfile *profile, uint32_t object)
 {
@@ -62,8 +62,7 @@ static char *place_of(const LodeProfile *profile, const LodePageTouch *page)
 	               : NULL;
 }
 
-static void put_json_page(
-	const LodeFirstTouchView *self, const LodePageTouch *page, LodeJsonStream *json)
+static void put_page(const LodeFirstTouchView *self, const LodePageTouch *page, LodeRowStream *rows)
 {
 	const LodeProfile *profile = self->profile;
 	char address[LODE_ADDRESS_TEXT_SIZE];
@@ -71,26 +70,31 @@ static void put_json_page(
 	g_autofree char *user = thread_label(profile, page->main_user);
 	g_autofree char *place = place_of(profile, page);
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
-	lode_json_member_string(json, "address", lode_memory_address_text(page->address, address));
-	lode_json_member_number(json, "pid", page->pid);
-	lode_json_member_string(json, "first_thread", first);
-	lode_json_member_number(json, "time_ns", (double)page->time_ns);
-	lode_json_member_number(json, "faults", (double)page->n_faults);
-	lode_json_member_string(json, "touched_at", place);
-	lode_json_member_number(json, "accesses", (double)page->n_accesses);
-	lode_json_member_number(json, "accesses_by_others", (double)page->n_by_others);
-	lode_json_member_number(json, "weight", page->weight);
-	lode_json_member_number(json, "weight_by_others", page->weight_by_others);
-	lode_json_member_string(json, "main_thread", user);
-	lode_json_member_number(json, "main_weight", page->main_weight);
-	lode_json_member_number(json, "threads", page->n_users);
-	lode_json_member_string(
-		json, "object", lode_first_touch_object_name(profile, page->object));
-	lode_json_member_string(
-		json, "mapping", lode_first_touch_mapping_name(profile, page->mapping));
-	lode_json_end(json, '}');
+	lode_row_begin(rows);
+	lode_row_text(rows, "address", lode_memory_address_text(page->address, address));
+	lode_row_number(rows, "pid", page->pid);
+	lode_row_text(rows, "first_thread", first);
+	lode_row_number(rows, "time_ns", (double)page->time_ns);
+	lode_row_number(rows, "faults", (double)page->n_faults);
+	lode_row_text(rows, "touched_at", place);
+	lode_row_number(rows, "accesses", (double)page->n_accesses);
+	lode_row_number(rows, "accesses_by_others", (double)page->n_by_others);
+	lode_row_number(rows, "weight", page->weight);
+	lode_row_number(rows, "weight_by_others", page->weight_by_others);
+	lode_row_text(rows, "main_thread", user);
+	lode_row_number(rows, "main_weight", page->main_weight);
+	lode_row_number(rows, "threads", page->n_users);
+	lode_row_text(rows, "object", lode_first_touch_object_name(profile, page->object));
+	lode_row_text(rows, "mapping", lode_first_touch_mapping_name(profile, page->mapping));
+	lode_row_end(rows);
+}
+
+static void put_pages(const LodeFirstTouchView *self, LodeRowStream *rows)
+{
+	g_autoptr(GArray) order = lode_first_touch_sorted_pages(self);
+
+	for (guint i = 0; i < order->len; i++)
+		put_page(self, page_at(self, g_array_index(order, uint32_t, i)), rows);
 }
 
 static void put_json_sums(const LodeFirstTouch *touch, LodeJsonStream *json)
@@ -113,8 +117,8 @@ static void put_json_sums(const LodeFirstTouch *touch, LodeJsonStream *json)
 
 void lode_first_touch_json(const LodeFirstTouchView *self, FILE *out)
 {
-	g_autoptr(GArray) order = lode_first_touch_sorted_pages(self);
 	LodeJsonStream json;
+	LodeRowStream rows;
 
 	lode_json_stream_init(&json, out);
 	lode_json_begin(&json, '{');
@@ -129,50 +133,21 @@ void lode_first_touch_json(const LodeFirstTouchView *self, FILE *out)
 	lode_json_line(&json);
 	lode_json_key(&json, "pages");
 	lode_json_begin(&json, '[');
-	for (guint i = 0; i < order->len; i++)
-		put_json_page(self, page_at(self, g_array_index(order, uint32_t, i)), &json);
+	lode_row_stream_init_json(&rows, &json);
+	put_pages(self, &rows);
 	lode_json_end(&json, ']');
 	lode_json_end(&json, '}');
 }
 
-static void put_csv_page(const LodeFirstTouchView *self, const LodePageTouch *page, LodeCsv *csv)
-{
-	const LodeProfile *profile = self->profile;
-	char address[LODE_ADDRESS_TEXT_SIZE];
-	g_autofree char *first = thread_label(profile, page->thread);
-	g_autofree char *user = thread_label(profile, page->main_user);
-	g_autofree char *place = place_of(profile, page);
-
-	lode_csv_text(csv, lode_memory_address_text(page->address, address));
-	lode_csv_number(csv, page->pid);
-	lode_csv_text(csv, first);
-	lode_csv_number(csv, (double)page->time_ns);
-	lode_csv_number(csv, (double)page->n_faults);
-	lode_csv_text(csv, place);
-	lode_csv_number(csv, (double)page->n_accesses);
-	lode_csv_number(csv, (double)page->n_by_others);
-	lode_csv_number(csv, page->weight);
-	lode_csv_number(csv, page->weight_by_others);
-	lode_csv_text(csv, user);
-	lode_csv_number(csv, page->main_weight);
-	lode_csv_number(csv, page->n_users);
-	lode_csv_text(csv, lode_first_touch_object_name(profile, page->object));
-	lode_csv_text(csv, lode_first_touch_mapping_name(profile, page->mapping));
-	lode_csv_end_row(csv);
-}
-
 void lode_first_touch_csv(const LodeFirstTouchView *self, FILE *out)
 {
-	static const char *const titles[] = {"address", "pid", "first_thread", "time_ns", "faults",
-		"touched_at", "accesses", "accesses_by_others", "weight", "weight_by_others",
-		"main_thread", "main_weight", "threads", "object", "mapping"};
-	g_autoptr(GArray) order = lode_first_touch_sorted_pages(self);
-	LodeCsv csv;
+	const LodePageTouch none = {.thread = LODE_NONE,
+		.main_user = LODE_NONE,
+		.object = LODE_NONE,
+		.mapping = LODE_NONE};
+	LodeRowStream rows;
 
-	lode_csv_init(&csv, out);
-	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
-		lode_csv_text(&csv, titles[i]);
-	lode_csv_end_row(&csv);
-	for (guint i = 0; i < order->len; i++)
-		put_csv_page(self, page_at(self, g_array_index(order, uint32_t, i)), &csv);
+	lode_row_stream_init_csv(&rows, out);
+	put_page(self, &none, &rows);
+	put_pages(self, &rows);
 }

@@ -319,7 +319,7 @@ static void write_list(Report *self, const LodeProgress *progress)
 		lode_report_rows_json(self->profile, &self->values, indices, self->out);
 		break;
 	case LODE_VIEW_CSV:
-		lode_report_rows_csv(&self->values, indices, self->profile->frequency, self->out);
+		lode_report_rows_csv(self->profile, &self->values, indices, self->out);
 		break;
 	case LODE_VIEW_TEXT:
 		write_list_text(self, indices);

@@ -17,5 +17,5 @@
 void lode_report_rows_json(const LodeProfile *profile, const LodeReportValues *values,
 	const GArray *indices, FILE *out);
 
-void lode_report_rows_csv(
-	const LodeReportValues *values, const GArray *indices, LodeFrequency frequency, FILE *out);
+void lode_report_rows_csv(const LodeProfile *profile, const LodeReportValues *values,
+	const GArray *indices, FILE *out);
