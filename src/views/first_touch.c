@@ -1,15 +1,171 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of pages with the same first toucher and main user, for the screen. */
+/* Pages with their first touches: each as JSON and CSV, ranges of like pages for the screen. */
 #include "views/first_touch.h"
 
 #include "analyses/memory/address_histogram.h"
+#include "analyses/memory/first_touch.h"
 #include "base/number_format.h"
 #include "views/display_text.h"
-#include "views/first_touch_rows.h"
 #include "views/memory_names.h"
+#include "views/memory_notes.h"
 #include "views/profile_figures.h"
+#include "views/profile_json.h"
 #include "views/profile_lines.h"
+#include "views/row_stream.h"
 #include "views/table.h"
+
+typedef struct {
+	const LodeProfile *profile;
+	const LodeFirstTouchOptions *options;
+	const LodeFirstTouch *touch;
+	const LodeMemoryNotes *notes;
+} View;
+
+static const char *object_name(const LodeProfile *profile, uint32_t object)
+{
+	const GArray *objects = profile->memory->objects;
+
+	return object < objects->len ? LODE_AT(objects, LodeDataObject, object).name : NULL;
+}
+
+static const char *mapping_name(const LodeProfile *profile, uint32_t mapping)
+{
+	const GArray *mappings = profile->memory->mappings;
+
+	return mapping < mappings->len ? LODE_AT(mappings, LodeMemoryMapping, mapping).name : NULL;
+}
+
+static const LodePageTouch *page_at(const View *self, uint32_t index)
+{
+	return &LODE_AT(self->touch->pages, LodePageTouch, index);
+}
+
+static int compare_pages(const void *a, const void *b, void *user_data)
+{
+	const View *self = user_data;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	double left_weight = page_at(self, left)->weight_by_others;
+	double right_weight = page_at(self, right)->weight_by_others;
+
+	if (left_weight != right_weight && !self->options->is_by_address)
+		return left_weight > right_weight ? -1 : 1;
+	return (left > right) - (left < right);
+}
+
+static GArray *sorted_pages(const View *self)
+{
+	GArray *numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (uint32_t i = 0; i < self->touch->pages->len; i++)
+		g_array_append_val(numbers, i);
+	g_array_sort_with_data(numbers, compare_pages, (void *)self);
+	if (self->options->has_limit && self->options->limit != 0)
+		g_array_set_size(numbers, MIN(numbers->len, self->options->limit));
+	return numbers;
+}
+
+/* The label of a thread, NULL for none. */
+static char *thread_label(const LodeProfile *profile, uint32_t thread)
+{
+	return thread != LODE_NONE ? lode_memory_thread_label(profile, thread) : NULL;
+}
+
+static char *place_of(const LodeProfile *profile, const LodePageTouch *page)
+{
+	return page->thread != LODE_NONE
+	               ? lode_memory_place_text(profile, page->function, page->location)
+	               : NULL;
+}
+
+static void put_page(const View *self, const LodePageTouch *page, LodeRowStream *rows)
+{
+	const LodeProfile *profile = self->profile;
+	char address[LODE_ADDRESS_TEXT_SIZE];
+	g_autofree char *first = thread_label(profile, page->thread);
+	g_autofree char *user = thread_label(profile, page->main_user);
+	g_autofree char *place = place_of(profile, page);
+
+	lode_row_begin(rows);
+	lode_row_text(rows, "address", lode_memory_address_text(page->address, address));
+	lode_row_number(rows, "pid", page->pid);
+	lode_row_text(rows, "first_thread", first);
+	lode_row_number(rows, "time_ns", (double)page->time_ns);
+	lode_row_number(rows, "faults", (double)page->n_faults);
+	lode_row_text(rows, "touched_at", place);
+	lode_row_number(rows, "accesses", (double)page->n_accesses);
+	lode_row_number(rows, "accesses_by_others", (double)page->n_by_others);
+	lode_row_number(rows, "weight", page->weight);
+	lode_row_number(rows, "weight_by_others", page->weight_by_others);
+	lode_row_text(rows, "main_thread", user);
+	lode_row_number(rows, "main_weight", page->main_weight);
+	lode_row_number(rows, "threads", page->n_users);
+	lode_row_text(rows, "object", object_name(profile, page->object));
+	lode_row_text(rows, "mapping", mapping_name(profile, page->mapping));
+	lode_row_end(rows);
+}
+
+static void put_pages(const View *self, LodeRowStream *rows)
+{
+	g_autoptr(GArray) order = sorted_pages(self);
+
+	for (guint i = 0; i < order->len; i++)
+		put_page(self, page_at(self, g_array_index(order, uint32_t, i)), rows);
+}
+
+static void put_json_sums(const LodeFirstTouch *touch, LodeJsonStream *json)
+{
+	lode_json_key(json, "sums");
+	lode_json_begin(json, '{');
+	lode_json_member_number(json, "faults", (double)touch->n_faults);
+	lode_json_member_number(json, "pages_touched", (double)touch->n_touched);
+	lode_json_member_number(json, "accesses", (double)touch->n_accesses);
+	lode_json_member_number(json, "accesses_by_others", (double)touch->n_by_others);
+	lode_json_member_number(json, "weight", touch->weight);
+	lode_json_member_number(json, "weight_by_others", touch->weight_by_others);
+	lode_json_member_number(json, "pages_without_fault", (double)touch->n_untouched);
+	lode_json_member_number(
+		json, "accesses_without_fault", (double)touch->n_untouched_accesses);
+	lode_json_member_number(json, "weight_without_fault", touch->untouched_weight);
+	lode_json_member_number(json, "accesses_before_fault", (double)touch->n_early);
+	lode_json_end(json, '}');
+}
+
+static void write_json(const View *self, FILE *out)
+{
+	LodeJsonStream json;
+	LodeRowStream rows;
+
+	lode_json_stream_init(&json, out);
+	lode_json_begin(&json, '{');
+	lode_json_line(&json);
+	lode_profile_json_head(&json, self->profile);
+	lode_json_line(&json);
+	lode_json_member_number(&json, "page_bytes", (double)self->touch->page_bytes);
+	lode_json_line(&json);
+	lode_memory_notes_json(self->notes, &json);
+	lode_json_line(&json);
+	put_json_sums(self->touch, &json);
+	lode_json_line(&json);
+	lode_json_key(&json, "pages");
+	lode_json_begin(&json, '[');
+	lode_row_stream_init_json(&rows, &json);
+	put_pages(self, &rows);
+	lode_json_end(&json, ']');
+	lode_json_end(&json, '}');
+}
+
+static void write_csv(const View *self, FILE *out)
+{
+	const LodePageTouch none = {.thread = LODE_NONE,
+		.main_user = LODE_NONE,
+		.object = LODE_NONE,
+		.mapping = LODE_NONE};
+	LodeRowStream rows;
+
+	lode_row_stream_init_csv(&rows, out);
+	put_page(self, &none, &rows);
+	put_pages(self, &rows);
+}
 
 enum { LINES_SHOWN = 20, OBJECTS_SHOWN = 5 };
 
@@ -29,7 +185,7 @@ enum {
 };
 
 typedef struct {
-	const LodeFirstTouchView *view;
+	const View *view;
 	GArray *ranges;    /* LodeTouchRange, in the order shown */
 	uint64_t begin_ns; /* times are from here */
 } Lines;
@@ -67,8 +223,8 @@ static void append_user(GString *out, const LodeProfile *profile, const LodeTouc
 static void append_contents(GString *out, const Lines *self, const LodeTouchRange *range)
 {
 	const LodeProfile *profile = self->view->profile;
-	const char *object = lode_first_touch_object_name(profile, range->object);
-	const char *mapping = lode_first_touch_mapping_name(profile, range->mapping);
+	const char *object = object_name(profile, range->object);
+	const char *mapping = mapping_name(profile, range->mapping);
 	const char *name = range->n_pages == 1 && object != NULL ? object : mapping;
 
 	lode_display_append(out, name != NULL ? name : "?", self->view->options->terminal.is_ascii);
@@ -153,7 +309,7 @@ static uint64_t find_begin(const LodeMemory *memory)
 	return begin_ns != UINT64_MAX ? begin_ns : 0;
 }
 
-static void put_sums(const LodeFirstTouchView *self, FILE *out)
+static void put_sums(const View *self, FILE *out)
 {
 	const LodeFirstTouch *touch = self->touch;
 	const LodeTerminal *terminal = &self->options->terminal;
@@ -189,7 +345,7 @@ static void put_sums(const LodeFirstTouchView *self, FILE *out)
 }
 
 /* "malloc@a.c:12: 82.0 % of weight, 47.0 % of it by threads other than the first toucher" */
-static void put_objects(const LodeFirstTouchView *self, FILE *out)
+static void put_objects(const View *self, FILE *out)
 {
 	const GArray *objects = self->touch->objects;
 	const LodeTerminal *terminal = &self->options->terminal;
@@ -203,7 +359,7 @@ static void put_objects(const LodeFirstTouchView *self, FILE *out)
 			fputc('\n', out);
 		lode_profile_lines_print(terminal, out,
 			"%s: %s of weight, %s of it by threads other than the first toucher",
-			lode_first_touch_object_name(self->profile, object->object),
+			object_name(self->profile, object->object),
 			lode_number_format_share(
 				lode_share_of(object->weight, self->notes->weight), share),
 			lode_number_format_share(
@@ -211,7 +367,7 @@ static void put_objects(const LodeFirstTouchView *self, FILE *out)
 	}
 }
 
-static void put_table(const LodeFirstTouchView *self, FILE *out)
+static void put_table(const View *self, FILE *out)
 {
 	static const LodeTableColumn columns[N_COLUMNS] = {
 		{"weight"},
@@ -239,7 +395,7 @@ static void put_table(const LodeFirstTouchView *self, FILE *out)
 			ranges->len - shown == 1 ? "" : "s");
 }
 
-static void write_text(const LodeFirstTouchView *self, FILE *out)
+static void write_text(const View *self, FILE *out)
 {
 	const char *program = self->profile->program;
 	char size[LODE_ADDRESS_TEXT_SIZE];
@@ -261,7 +417,7 @@ bool lode_first_touch_write(const LodeProfile *profile, const uint32_t *samples,
 	g_autoptr(LodeFirstTouch)
 		touch = lode_first_touch_new(profile, samples, n_samples, options->page_bytes);
 	g_auto(LodeMemoryNotes) notes = {0};
-	LodeFirstTouchView view = {profile, options, touch, &notes};
+	View view = {profile, options, touch, &notes};
 
 	lode_memory_notes_init(&notes, profile, samples, n_samples);
 	switch (options->format) {
@@ -269,10 +425,10 @@ bool lode_first_touch_write(const LodeProfile *profile, const uint32_t *samples,
 		write_text(&view, out);
 		break;
 	case LODE_VIEW_JSON:
-		lode_first_touch_json(&view, out);
+		write_json(&view, out);
 		break;
 	case LODE_VIEW_CSV:
-		lode_first_touch_csv(&view, out);
+		write_csv(&view, out);
 		break;
 	}
 	return lode_view_flush(out, error);

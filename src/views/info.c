@@ -2,12 +2,212 @@
 /* What is in a profile, and how good it is: rows of facts as text or CSV, and a JSON document. */
 #include "views/info.h"
 
-#include "views/info_rows.h"
+#include "analyses/memory/coverage.h"
+#include "base/number_format.h"
+#include "model/profile.h"
+#include "store/profile_store.h"
+#include "store/run_parameters.h"
+#include "views/fact_rows.h"
+#include "views/profile_figures.h"
 #include "views/profile_json.h"
 #include "views/profile_lines.h"
+#include "views/run_options.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+static void add_contents(GArray *rows, const LodeProfile *profile)
+{
+	lode_fact_rows_add_text(rows, "profile", "program", profile->program);
+	lode_fact_rows_add_text(rows, "profile", "creator", profile->creator);
+	lode_fact_rows_add_text(
+		rows, "profile", "frequency", lode_frequency_to_text(profile->frequency));
+	lode_fact_rows_add_text(
+		rows, "profile", "weight", lode_profile_event_name(profile, profile->weight_event));
+	if (profile->n_samples > 0)
+		lode_fact_rows_add_number(rows, "contents", "samples", profile->n_samples);
+	lode_fact_rows_add_number(rows, "contents", "executions", profile->total_count);
+	lode_fact_rows_add_number(rows, "contents", "images", profile->images->len);
+	lode_fact_rows_add_number(rows, "contents", "functions", profile->functions->len);
+	lode_fact_rows_add_number(rows, "contents", "blocks", profile->blocks->len);
+	lode_fact_rows_add_number(rows, "contents", "instructions", profile->instructions->len);
+	lode_fact_rows_add_number(
+		rows, "contents", "edges", (double)lode_profile_count_edges(profile));
+}
+
+static void add_quality(GArray *rows, const LodeProfile *profile)
+{
+	char checked[LODE_NUMBER_SIZE];
+	LodeFactRow *row = lode_fact_rows_add(rows, "quality", "flow conservation");
+	double weight = 0, count = 0;
+
+	if (profile->inflow_checked > 0) {
+		row->number = profile->inflow_equal;
+		row->share = profile->inflow_equal / profile->inflow_checked;
+		row->detail = g_strdup_printf("inflow equals executions, of %s executions checked",
+			lode_number_format_count(profile->inflow_checked, checked));
+	} else {
+		row->text = g_strdup("not checked");
+	}
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		weight += LODE_AT(profile->unresolved, LodeUnresolved, i).weight;
+		count += LODE_AT(profile->unresolved, LodeUnresolved, i).count;
+	}
+	row = lode_fact_rows_add(rows, "quality", "resolved");
+	double total = lode_profile_event_total(profile, profile->weight_event);
+	bool has_weight = total > 0;
+	double whole = has_weight ? total : profile->total_count;
+	if (whole > 0) {
+		row->number = whole - (has_weight ? weight : count);
+		row->share = row->number / whole;
+		row->detail = g_strdup_printf("of %s",
+			has_weight ? lode_profile_event_name(profile, profile->weight_event)
+				   : "executions");
+	} else {
+		row->text = g_strdup("nothing recorded");
+	}
+}
+
+static void add_events(GArray *rows, const LodeProfile *profile)
+{
+	for (uint32_t i = 0; i < profile->events->len; i++) {
+		const LodeEvent *event = lode_profile_event(profile, i);
+		LodeFactRow *row = lode_fact_rows_add(rows, "event", event->name);
+		row->number = event->total;
+		row->detail = g_strdup_printf("%s%s%s%s", lode_event_kind_to_text(event->kind),
+			i == profile->weight_event ? ", weight" : "",
+			event->description != NULL ? "; " : "",
+			event->description != NULL ? event->description : "");
+	}
+}
+
+typedef struct {
+	uint32_t image;
+	double value;
+} ImageValue;
+
+static int compare_images(const void *a, const void *b)
+{
+	const ImageValue *left = a, *right = b;
+
+	if (left->value != right->value)
+		return left->value > right->value ? -1 : 1;
+	return (left->image > right->image) - (left->image < right->image);
+}
+
+static void add_images(GArray *rows, const LodeProfile *profile)
+{
+	g_autoptr(GArray) values = lode_profile_image_values(profile, profile->weight_event);
+	g_autofree ImageValue *order = g_new(ImageValue, values->len + 1);
+	double total = lode_profile_event_total(profile, profile->weight_event);
+
+	for (uint32_t i = 0; i < values->len; i++)
+		order[i] = (ImageValue){i, LODE_AT(values, double, i)};
+	qsort(order, values->len, sizeof(*order), compare_images);
+	for (uint32_t i = 0; i < values->len; i++) {
+		const LodeImage *image = lode_profile_image(profile, order[i].image);
+		LodeFactRow *row = lode_fact_rows_add(rows, "image", image->path);
+		row->number = order[i].value;
+		row->share = lode_share_of(order[i].value, total);
+		row->detail = g_strdup_printf("%s%s%s", lode_image_kind_to_text(image->kind),
+			image->build_id != NULL ? ", build id " : "",
+			image->build_id != NULL ? image->build_id : "");
+	}
+}
+
+static void add_coverage(GArray *rows, const char *kind, const char *word,
+	const LodeAccessTotals *totals, double whole)
+{
+	if (totals->n_samples == 0)
+		return;
+	g_autofree char *name = g_strdup_printf("%s%s", kind, word);
+	LodeFactRow *row = lode_fact_rows_add(rows, "data address", name);
+	row->number = (double)totals->n_samples;
+	row->share = lode_share_of(totals->weight, whole);
+}
+
+/* By the first event that is no page fault. */
+static void add_data_addresses(GArray *rows, const LodeProfile *profile)
+{
+	if (profile->memory == NULL)
+		return;
+	g_autoptr(GArray) coverages = lode_memory_coverage_new(profile, NULL, 0);
+	if (coverages->len == 0)
+		return;
+	const LodeMemoryCoverage *coverage = &g_array_index(coverages, LodeMemoryCoverage, 0);
+	double whole = coverage->total.weight;
+	add_coverage(rows, "with a data address", "", &coverage->resolved, whole);
+	for (int i = LODE_RULE_NONE + 1; i < LODE_N_RULES; i++)
+		add_coverage(rows, "by rule ", lode_address_rule_to_text((LodeAddressRule)i),
+			&coverage->by_rule[i], whole);
+	for (int i = LODE_REASON_NONE + 1; i < LODE_N_REASONS; i++)
+		add_coverage(rows, "without: ", lode_address_reason_to_text((LodeAddressReason)i),
+			&coverage->by_reason[i], whole);
+	for (int i = 0; i < LODE_N_LAYERS; i++)
+		add_coverage(rows, "named by ", lode_object_layer_to_text((LodeObjectLayer)i),
+			&coverage->named[i], whole);
+}
+
+static void add_unresolved(GArray *rows, const LodeProfile *profile)
+{
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *unresolved = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		LodeFactRow *row = lode_fact_rows_add(rows, "unresolved", unresolved->reason);
+		row->number = unresolved->weight;
+		row->share = lode_profile_unresolved_share(profile, unresolved);
+		g_autofree char *extent = lode_profile_unresolved_extent(unresolved);
+		bool is_example = unresolved->example != NULL && extent[0] != '\0';
+		row->detail = g_strconcat(
+			extent, is_example ? ", such as " : "", unresolved->example, NULL);
+	}
+}
+
+/* As options; as the store has it when it is of no form that we know. */
+static char *describe_parameters(const char *json)
+{
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	char *text = lode_run_parameters_from_json(&parameters, json, NULL)
+	                     ? lode_run_options(&parameters)
+	                     : g_strdup(json);
+	g_free((char *)parameters.weight);
+	g_free((char *)parameters.attributes);
+	g_free((char *)parameters.exclude);
+	g_free((char *)parameters.images);
+	g_free((char *)parameters.functions);
+	return text;
+}
+
+static void add_runs(GArray *rows, const GPtrArray *runs)
+{
+	for (guint i = 0; runs != NULL && i < runs->len; i++) {
+		const LodeRunSummary *run = g_ptr_array_index(runs, i);
+		LodeFactRow *row = lode_fact_rows_add(rows, "run", run->name);
+		row->number = (double)run->n_sequences;
+		g_autofree char *options = describe_parameters(
+			run->parameters != NULL ? run->parameters : "{}");
+		row->detail = g_strdup_printf("sequences by %s%s, %.2f s: %s",
+			run->weight != NULL ? run->weight : "the default weight",
+			run->is_complete ? "" : ", INCOMPLETE", run->seconds,
+			*options != '\0' ? options : "with the default options");
+	}
+}
+
+static GArray *info_rows(const LodeProfile *profile, const GPtrArray *runs)
+{
+	GArray *rows = lode_fact_rows_new();
+
+	add_contents(rows, profile);
+	add_quality(rows, profile);
+	add_events(rows, profile);
+	add_images(rows, profile);
+	add_data_addresses(rows, profile);
+	add_unresolved(rows, profile);
+	add_runs(rows, runs);
+	return rows;
+}
 
 static const LodeFactTitle titles[] = {
 	{"profile", "Profile"},
@@ -112,7 +312,7 @@ static void write_json(
 bool lode_info_write(const LodeProfile *profile, const GPtrArray *runs,
 	const LodeInfoOptions *options, FILE *out, GError **error)
 {
-	g_autoptr(GArray) rows = lode_info_rows(profile, runs);
+	g_autoptr(GArray) rows = info_rows(profile, runs);
 
 	switch (options->format) {
 	case LODE_VIEW_TEXT:
