@@ -343,6 +343,7 @@ static const Infix *find_infix(const Parser *self, unsigned least)
 	return NULL;
 }
 
+/* A pattern may cost far more than it seems to: it is bounded in length and in steps. */
 static GRegex *compile_pattern(Parser *self, const char *pattern, size_t offset, GError **error)
 {
 	g_autoptr(GError) fault = NULL;
@@ -413,6 +414,7 @@ static bool parse_items(Parser *self, LodeExpressionNode *node, GError **error)
 	return !is_list || expect(self, LODE_TOKEN_CLOSE, error);
 }
 
+/* C takes a < b < c for (a < b) < c, which nobody means. */
 static bool check_chain(const Parser *self, unsigned level, GError **error)
 {
 	bool is_comparison = next_is_word(self, "in") ||

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Tokens are made one at a time, as the parser asks for them, so that an error in the text is
+ * reported before one that comes after it.
+ */
 #include "analyses/memory/expression_lexer.h"
 
 #include "analyses/memory/expression_fault.h"
@@ -190,6 +194,7 @@ static bool lex_string(const char *text, LodeToken *token, GError **error)
 	return true;
 }
 
+/* The longest sign that fits: "<=" is not "<" and "=". */
 static bool lex_sign(const char *text, LodeToken *token, GError **error)
 {
 	const char *at = text + token->offset;

@@ -82,6 +82,7 @@ static void compile_match(Compiler *self, const LodeExpressionNode *node)
 	emit(self, node->op, self->program->patterns->len - 1, 0);
 }
 
+/* The subject is computed once and stays below the result while all items are compared with it. */
 static void compile_items(Compiler *self, const LodeExpressionNode *node)
 {
 	compile(self, node->operands[0]);
@@ -99,6 +100,7 @@ static void compile_items(Compiler *self, const LodeExpressionNode *node)
 	emit(self, STEP_DROP_SUBJECT, 0, -1);
 }
 
+/* The right side is skipped where the left one decides. */
 static void compile_logic(Compiler *self, const LodeExpressionNode *node)
 {
 	uint32_t step = node->op == LODE_OPERATOR_AND ? STEP_SKIP_UNLESS : STEP_SKIP_IF;
@@ -110,6 +112,7 @@ static void compile_logic(Compiler *self, const LodeExpressionNode *node)
 	land(self, jump);
 }
 
+/* Where the branches differ, whole numbers become real ones: a group has keys of one kind. */
 static void compile_branch(
 	Compiler *self, const LodeExpressionNode *node, const LodeExpressionNode *branch)
 {

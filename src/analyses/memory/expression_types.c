@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which operands an operator takes, and what it gives. */
+/*
+ * Which operands an operator takes, and what it gives. Types are checked here once, before the
+ * first sample: the machine that runs the expression trusts them.
+ */
 #include "analyses/memory/expression_fault.h"
 #include "analyses/memory/expression_tree.h"
 #include "analyses/memory/sample_attributes.h"

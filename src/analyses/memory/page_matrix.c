@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Samples of one process are sorted by page and thread, so that the uses of a page follow each
+ * other in one array; its first toucher is found by sorting once more, by page and time.
+ */
 #include "analyses/memory/page_matrix.h"
 
 #include "analyses/memory/page_faults.h"
@@ -143,6 +147,7 @@ static GHashTable *weigh_processes(const Maker *self)
 	return weights;
 }
 
+/* A placement numbers the threads of one process: the given one, or that of the greatest weight. */
 static bool choose_process(Maker *self, uint32_t pid, GError **error)
 {
 	g_autoptr(GHashTable) weights = weigh_processes(self);
@@ -150,6 +155,7 @@ static bool choose_process(Maker *self, uint32_t pid, GError **error)
 	g_autofree void **pids = g_hash_table_get_keys_as_array(weights, &n);
 	const double *best = pid != 0 ? g_hash_table_lookup(weights, GUINT_TO_POINTER(pid)) : NULL;
 
+	/* Of equal weights the lowest number, not what the hash table gives first. */
 	qsort(pids, n, sizeof(*pids), compare_pids);
 	self->matrix->pid = pid;
 	for (guint i = 0; pid == 0 && i < n; i++) {

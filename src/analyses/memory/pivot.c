@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A tree of groups, one level for each expression. One hash table finds the groups of all levels,
+ * by parent and key; the tree is flattened into rows, sorted, when all samples are in.
+ */
 #include "analyses/memory/pivot.h"
 
 #include "analyses/memory/expression.h"
@@ -99,6 +103,7 @@ static bool open_level(
 	if (expression == NULL)
 		return prefix_level(level, error);
 	int attribute = lode_expression_attribute(expression);
+	/* Asked for alone: "line" would put the lines 10 of all files together. */
 	if (attribute >= 0 && table[attribute].grouped_as != NULL) {
 		lode_expression_free(expression);
 		expression = lode_expression_new(table[attribute].grouped_as, scope, error);
@@ -139,6 +144,7 @@ static Group *find_group(LodePivotGroups *self, Group *parent, const LodeValue *
 	return found;
 }
 
+/* A sample counts in the root and in its group of each level, so that no sums are needed later. */
 static bool add_sample(
 	LodePivot *self, const LodeMemorySample *sample, uint32_t row, GError **error)
 {
@@ -210,6 +216,7 @@ static bool has_no_key(const Group *group)
 	return group->key.kind == LODE_VALUE_NONE;
 }
 
+/* Samples without the value come last, whatever their weight: they are not a group of their own. */
 static int compare_ranked(const void *a, const void *b)
 {
 	const Ranked *left = a, *right = b;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Threads are placed first, by the pages that they share; then each page, by the threads that use
+ * it. */
 #include "analyses/memory/placement_proposal.h"
 
 #include "analyses/memory/thread_groups.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * What takes long to make of a profile, as labels and names of places, is made once; an attribute
+ * of a sample is then a look-up. References by number are checked in each, as a profile is a file.
+ */
 #include "analyses/memory/sample_attributes.h"
 
 #include "analyses/memory/data_source.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Options become tables by number (events, threads, functions, objects) before the first sample is
+ * looked at, so that names are compared once each; the expression runs last, as it costs most.
+ */
 #include "analyses/memory/sample_filter.h"
 
 #include "analyses/memory/expression.h"
@@ -262,6 +266,7 @@ static bool are_groups_of_event(const Filter *self, const LodeExpressionScope *s
 	return false;
 }
 
+/* One access may be a miss of several levels: counted together, it would count several times. */
 static void choose_default_event(Filter *self, const LodeExpressionScope *scope)
 {
 	uint32_t event = self->events == NULL && !asks_for_event(self->where) &&
@@ -346,6 +351,7 @@ static bool passes_functions(const Filter *self, const LodeMemorySample *sample)
 	return function != LODE_NONE && self->functions[function];
 }
 
+/* A condition without a value, as of an attribute that the sample lacks, does not pass. */
 static bool passes_where(
 	Filter *self, const LodeMemorySample *sample, bool *out_passes, GError **error)
 {
