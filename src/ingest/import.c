@@ -185,13 +185,6 @@ static LodeRecording *read_samples(const Inputs *inputs, LodeJitCodeSet *jit,
 	return samples;
 }
 
-static LodeRecording *read_counts(
-	const Inputs *inputs, const LodeProgress *progress, GError **error)
-{
-	return lode_callgrind_read((const char *const *)inputs->callgrind->pdata,
-		inputs->callgrind->len, progress, error);
-}
-
 static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOptions *options,
 	const LodeProgress *progress, GError **error)
 {
@@ -206,7 +199,9 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 	if (inputs->perf->len > 0 &&
 		(samples = read_samples(inputs, jit, memory, progress, error)) == NULL)
 		return NULL;
-	if (inputs->callgrind->len > 0 && (counts = read_counts(inputs, progress, error)) == NULL)
+	if (inputs->callgrind->len > 0 &&
+		(counts = lode_callgrind_read((const char *const *)inputs->callgrind->pdata,
+			 inputs->callgrind->len, progress, error)) == NULL)
 		return NULL;
 	const LodeTracedRecordingOptions trace = {
 		inputs->trace, options->hierarchy, jit, memory, options->threads};

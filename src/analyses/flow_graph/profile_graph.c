@@ -344,13 +344,6 @@ static void clear_construction(Construction *self)
 	g_free(self->own);
 }
 
-static bool prepare(Construction *self, GError **error)
-{
-	return lode_attribute_filter_init(&self->filter, self->profile, self->parameters, error) &&
-	       lode_function_filter_init(&self->functions, self->parameters, error) &&
-	       choose_events(self, error);
-}
-
 static void construct(Construction *self)
 {
 	const LodeProfile *profile = self->profile;
@@ -385,7 +378,9 @@ LodeFlowGraph *lode_flow_graph_build(
 	};
 	LodeFlowGraph *graph = NULL;
 
-	if (prepare(&self, error)) {
+	if (lode_attribute_filter_init(&self.filter, profile, parameters, error) &&
+		lode_function_filter_init(&self.functions, parameters, error) &&
+		choose_events(&self, error)) {
 		construct(&self);
 		graph = lode_flow_graph_builder_finish(self.builder);
 	}

@@ -59,11 +59,6 @@ static const LodeStaticInstruction *last_of(const Scratch *self, const LodeStati
 	return instruction_at(self, block->first + block->n - 1);
 }
 
-static uint32_t last_index(const Scratch *self, uint32_t block)
-{
-	return block_at(self, block)->first + block_at(self, block)->n - 1;
-}
-
 static bool is_inside(const Evidence *evidence, uint64_t address)
 {
 	return address - evidence->function->address < evidence->function->size;
@@ -279,16 +274,15 @@ static void add_edge(Scratch *self, uint32_t source, uint32_t target, bool falls
 static double fallen_count(
 	const Scratch *self, const Evidence *evidence, uint32_t source, uint32_t target)
 {
+	const double *covered = (const double *)self->covered->data;
+	const LodeStaticBlock *from = block_at(self, source);
 	uint32_t first = block_at(self, target)->first;
 
 	if (evidence->n_ranges == 0)
 		return -1;
 	if (instruction_at(self, first)->is_return_point)
-		return MAX(
-			0, MIN(g_array_index(self->covered, double, first),
-				   g_array_index(self->covered, double, last_index(self, source))));
-	return MAX(0, g_array_index(self->covered, double, first) -
-			      g_array_index(self->begun, double, first));
+		return MAX(0, MIN(covered[first], covered[from->first + from->n - 1]));
+	return MAX(0, covered[first] - g_array_index(self->begun, double, first));
 }
 
 static void describe_edges(Scratch *self, const Evidence *evidence)

@@ -382,14 +382,6 @@ static void add_sample(Building *self, const LodeReadAccess *access)
 	g_array_append_val(self->memory->samples, sample);
 }
 
-static void add_samples(Building *self)
-{
-	const GArray *accesses = lode_memory_reading_accesses(self->reading);
-
-	for (guint i = 0; i < accesses->len; i++)
-		add_sample(self, &g_array_index(accesses, LodeReadAccess, i));
-}
-
 static int compare_allocations(const void *a, const void *b, void *data)
 {
 	const LodeAllocation *rows = data;
@@ -475,7 +467,9 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 	add_mappings(&building);
 	find_events(&building);
 	building.sites = lode_memory_sites_new(profile, reading, building.loads);
-	add_samples(&building);
+	for (guint i = 0; i < n; i++)
+		add_sample(&building,
+			&g_array_index(lode_memory_reading_accesses(reading), LodeReadAccess, i));
 	sort_allocations(&building);
 	clear(&building);
 	return true;

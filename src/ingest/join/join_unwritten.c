@@ -65,12 +65,6 @@ static void close_signal_handler(Flow *self, uint32_t index, double lack)
 	function_of(self, index)->calls += lack;
 }
 
-static void close_new_thread(Flow *self, uint32_t index, double lack)
-{
-	if (lack <= lode_profile_instruction(self->profile, index - 1)->count)
-		self->in[index] += lack;
-}
-
 static uint32_t lacking_at(const Flow *self, guint index)
 {
 	return g_array_index(self->lacking, uint32_t, index);
@@ -217,10 +211,13 @@ static void close_single_gaps(Flow *self)
 	for (guint i = 0; i < self->lacking->len; i++) {
 		uint32_t at = lacking_at(self, i);
 		double lack = lode_join_flow_lack(self, at);
-		if (is_after_system_call(self, at))
-			close_new_thread(self, at, lack);
-		else if (is_entry(self, at))
+		if (is_after_system_call(self, at)) {
+			/* A new thread; the call made at most one each time that it ran. */
+			if (lack <= lode_profile_instruction(self->profile, at - 1)->count)
+				self->in[at] += lack;
+		} else if (is_entry(self, at)) {
 			close_signal_handler(self, at, lack);
+		}
 	}
 }
 

@@ -192,12 +192,6 @@ static void fold(LodeTracedCounts *self)
 	lode_id_cache_init(&self->edge_ids);
 }
 
-static void add_blocks(LodeTracedCounts *self, uint32_t n)
-{
-	while (self->blocks->len < n)
-		g_array_append_val(self->blocks, new_block);
-}
-
 static uint32_t find_edge(LodeTracedCounts *self, uint32_t source, uint32_t target)
 {
 	const LodeIdKey key = {{(uint64_t)source << 32 | target, 0, 0}};
@@ -295,7 +289,8 @@ bool lode_traced_counts_add(LodeTracedCounts *self, const LodeTraceFrame *frame,
 	/* A block in the middle of which it changes is of what was there before. */
 	self->now = MIN(last, change - 1);
 	g_array_set_size(self->strays, 0);
-	add_blocks(self, frame->n_blocks);
+	while (self->blocks->len < frame->n_blocks)
+		g_array_append_val(self->blocks, new_block);
 	add_invocations(self, frame);
 	return lode_traced_rows_check(&self->rows, error);
 }
