@@ -2,6 +2,7 @@
 /* One cache as text and back: its name gives its place, then its geometry and options. */
 #include "caches/cache_text.h"
 
+#include "base/byte_size.h"
 #include "base/error.h"
 #include "base/suggestion.h"
 #include "caches/hierarchy_text.h"
@@ -49,20 +50,15 @@ const char *lode_replacement_name(LodeReplacement replacement)
 
 bool lode_cache_read_number(const char *text, uint64_t *out_number)
 {
-	static const char suffixes[] = "KMG";
 	uint64_t value;
 	char *end;
-	const char *suffix;
-	unsigned shift = 0;
 
 	if (!g_ascii_isdigit(*text))
 		return false;
 	value = g_ascii_strtoull(text, &end, 10);
-	suffix = *end != '\0' ? strchr(suffixes, g_ascii_toupper(*end)) : NULL;
-	if (suffix != NULL) {
-		shift = 10 * (unsigned)(suffix - suffixes + 1);
+	unsigned shift = lode_byte_size_shift(*end);
+	if (shift > 0)
 		end++;
-	}
 	if (*end != '\0' || value > UINT64_MAX >> shift ||
 		(value == UINT64_MAX && strcmp(text, "18446744073709551615") != 0))
 		return false;
@@ -283,27 +279,16 @@ bool lode_cache_read_text(
 	return true;
 }
 
-static void append_number(GString *out, uint64_t number)
-{
-	static const char *const suffixes[] = {"", "K", "M", "G"};
-	unsigned i = 0;
-
-	while (i < 3 && number != 0 && number % 1024 == 0) {
-		number /= 1024;
-		i++;
-	}
-	g_string_append_printf(out, "%" G_GUINT64_FORMAT "%s", number, suffixes[i]);
-}
-
 void lode_cache_append_text(const LodeCache *cache, GString *out)
 {
 	g_string_append_printf(out, "%s=", cache->name);
-	append_number(out, cache->is_tlb ? cache->n_sets * cache->n_ways : cache->size_bytes);
+	lode_byte_size_append(
+		out, cache->is_tlb ? cache->n_sets * cache->n_ways : cache->size_bytes);
 	if (cache->n_sets == 1)
 		g_string_append(out, ":full:");
 	else
 		g_string_append_printf(out, ":%u:", cache->n_ways);
-	append_number(out, cache->line_bytes);
+	lode_byte_size_append(out, cache->line_bytes);
 	if (cache->replacement == LODE_REPLACEMENT_RANDOM)
 		g_string_append_printf(out, ":random=%" G_GUINT64_FORMAT, cache->seed);
 	else if (cache->replacement != LODE_REPLACEMENT_LRU)

@@ -2,43 +2,27 @@
 /* Many hierarchies in one text. */
 #include "caches/hierarchy_sweep.h"
 
+#include "base/byte_size.h"
 #include "base/error.h"
 
 #include <string.h>
 
-static const char units[] = "KMGT";
 static const uint64_t largest = UINT64_C(1) << 48;
 
 /* "8K" between two places; numbers without a unit too (ways, entries, bytes). */
 static bool scan_size(const char *text, size_t n, uint64_t *out_size)
 {
 	g_autofree char *copy = g_strndup(text, n);
-	const char *unit = NULL;
+	unsigned shift = n > 1 ? lode_byte_size_shift(copy[n - 1]) : 0;
 
-	if (n > 1)
-		unit = strchr(units, g_ascii_toupper(copy[n - 1]));
-	if (unit != NULL)
+	if (shift > 0)
 		copy[n - 1] = '\0';
 	if (!g_ascii_string_to_unsigned(copy, 10, 1, UINT32_MAX, out_size, NULL))
 		return false;
-	if (unit != NULL && *out_size > largest >> 10 * (unit - units + 1))
+	if (*out_size > largest >> shift)
 		return false;
-	if (unit != NULL)
-		*out_size <<= 10 * (unit - units + 1);
+	*out_size <<= shift;
 	return *out_size <= largest;
-}
-
-static void append_size(GString *out, uint64_t size)
-{
-	int unit = -1;
-
-	while (size % 1024 == 0 && unit < (int)strlen(units) - 1) {
-		size /= 1024;
-		unit++;
-	}
-	g_string_append_printf(out, "%" G_GUINT64_FORMAT, size);
-	if (unit >= 0)
-		g_string_append_c(out, units[unit]);
 }
 
 static size_t word_before(const char *text, const char *end)
@@ -74,7 +58,7 @@ static bool expand_range(const char *text, const char *dots, GPtrArray *out, GEr
 	}
 	for (uint64_t size = low; size <= high; size *= 2) {
 		g_autoptr(GString) one = g_string_new_len(text, dots - n_low - text);
-		append_size(one, size);
+		lode_byte_size_append(one, size);
 		g_string_append(one, dots + 2 + n_high);
 		if (!expand(one->str, out, error))
 			return false;

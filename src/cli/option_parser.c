@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/option_parser.h"
 
+#include "base/byte_size.h"
 #include "base/error.h"
 #include "base/suggestion.h"
 #include "cli/verb_table.h"
@@ -174,7 +175,6 @@ bool lode_option_count(
 
 bool lode_option_size(const char *option, const char *text, uint64_t *out_value, GError **error)
 {
-	static const char units[] = "KMGT";
 	const char *end;
 	double value;
 
@@ -182,9 +182,9 @@ bool lode_option_size(const char *option, const char *text, uint64_t *out_value,
 		return true;
 	if (!scan_number(text, &value, &end))
 		return refuse(option, text, "a size such as 4G or 512M", error);
-	const char *unit = *end != '\0' ? strchr(units, g_ascii_toupper(*end)) : NULL;
-	if (unit != NULL) {
-		value = ldexp(value, 10 * (int)(unit - units + 1));
+	unsigned shift = lode_byte_size_shift(*end);
+	if (shift > 0) {
+		value = ldexp(value, (int)shift);
 		end += end[1] == 'i' ? 2 : 1;
 	}
 	if ((*end != '\0' && strcmp(end, "B") != 0) || value < 1 || value >= 0x1p63)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/jit_runtime.h"
 
+#include "base/own_library.h"
+#include "record/preloaded_library.h"
+
 #include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <stdint.h>
@@ -9,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define AGENT "liblode-jvm-agent.so"
+#define AGENT LODE_OWN_LIBRARY("jvm-agent")
 #define V8_LOG "v8.log"
 
 /* A kind of program; a new one is a new row. */
@@ -69,23 +72,14 @@ static void add_node_arguments(
 					 "stay unknown");
 }
 
-/* The agent: as the environment says, in the build tree that we run from, or installed. */
+/* The environment may name another one. */
 static char *find_agent(void)
 {
 	const char *given = g_getenv("LODE_JVM_AGENT");
-	g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
-	g_autofree char *directory = program != NULL ? g_path_get_dirname(program) : NULL;
-	g_autofree char *built = NULL;
 
-	if (given != NULL)
-		return access(given, R_OK) == 0 ? g_canonicalize_filename(given, NULL) : NULL;
-	if (directory != NULL)
-		built = g_build_filename(directory, "..", "..", "tools", "jvm_agent", AGENT, NULL);
-	if (built != NULL && access(built, R_OK) == 0)
-		return g_canonicalize_filename(built, NULL);
-	if (access(LODE_LIBRARY_DIRECTORY "/" AGENT, R_OK) == 0)
-		return g_strdup(LODE_LIBRARY_DIRECTORY "/" AGENT);
-	return NULL;
+	if (given == NULL)
+		return lode_preloaded_library_locate("jvm_agent", AGENT, NULL);
+	return access(given, R_OK) == 0 ? g_canonicalize_filename(given, NULL) : NULL;
 }
 
 /* The virtual machine refuses two collectors. */
@@ -119,7 +113,7 @@ static void add_java_arguments(
 	} else {
 		self->warning = g_strdup(
 			"the agent that writes down what Java compiles, " AGENT
-			", is not there; lode must be built with a JDK (-Djava-agent=enabled)");
+			", is not installed; lode must be built with a JDK (-Djava-agent=enabled)");
 	}
 	if (is_under_valgrind && !has_collector(argv))
 		add(self, "-XX:+UseSerialGC");

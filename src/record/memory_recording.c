@@ -2,6 +2,7 @@
 #include "record/memory_recording.h"
 
 #include "base/error.h"
+#include "base/own_library.h"
 #include "record/jit_runtime.h"
 #include "record/perf_program.h"
 #include "record/preloaded_library.h"
@@ -15,7 +16,7 @@
 
 #define LOG_DIRECTORY_VARIABLE "LODE_ALLOCATIONS"
 #define LIBRARY_FOLDER "preload/allocations"
-#define LIBRARY "liblode-allocations.so"
+#define LIBRARY LODE_OWN_LIBRARY("allocations")
 
 enum {
 	FREQUENCY = 10000, /* samples a second: objects need more of them than functions do */

@@ -2,6 +2,7 @@
 #include "record/placement_run.h"
 
 #include "base/error.h"
+#include "base/own_library.h"
 #include "base/temporary_path.h"
 #include "record/child.h"
 #include "record/placement_orders_writer.h"
@@ -15,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LIBRARY "liblode-placement.so"
+#define LIBRARY LODE_OWN_LIBRARY("placement")
 
 typedef struct {
 	char *path;

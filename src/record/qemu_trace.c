@@ -5,6 +5,7 @@
  * waits for the program.
  */
 #include "base/error.h"
+#include "base/own_library.h"
 #include "base/quiet_thread.h"
 #include "images/function_symbol.h"
 #include "record/preloaded_library.h"
@@ -17,7 +18,7 @@
 
 #define EMULATOR "qemu-x86_64"
 #define PLUGIN_FOLDER "qemu_plugin"
-#define PLUGIN "liblode-trace.so"
+#define PLUGIN LODE_OWN_LIBRARY("trace")
 
 typedef struct {
 	LodeTraceRun *run;

@@ -7,6 +7,7 @@
 
 #include "analyses/memory/page_faults.h"
 #include "base/error.h"
+#include "base/own_library.h"
 #include "model/placement.h"
 
 #include <string.h>
@@ -48,7 +49,7 @@ static bool is_own_name(const char *path)
 
 	if (strstr(path, "/lode-run-") != NULL)
 		return true;
-	return (g_str_has_prefix(name, "liblode-") && g_str_has_suffix(name, ".so")) ||
+	return lode_is_own_library(path) ||
 	       (g_str_has_prefix(name, "allocations-") && g_str_has_suffix(name, ".log"));
 }
 

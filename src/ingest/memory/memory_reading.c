@@ -2,6 +2,7 @@
 #include "ingest/memory/memory_reading.h"
 
 #include "base/large_array.h"
+#include "base/own_library.h"
 #include "images/data_access.h"
 #include "model/profile.h"
 
@@ -309,11 +310,10 @@ static void add_thread_pointer(
 					 record->tid, self->time_ns, &registers->fs_base);
 }
 
-/* What lode has programs run with; their work is none of the program's. */
+/* What lode has programs run with; their work is not the program's. */
 static bool is_recorder(const char *path)
 {
-	return path != NULL && (g_str_has_suffix(path, "/liblode-allocations.so") ||
-				       g_str_has_suffix(path, "/liblode-placement.so"));
+	return path != NULL && lode_is_own_library(path);
 }
 
 /* Also what the dynamic linker does to them. */

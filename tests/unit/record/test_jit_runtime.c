@@ -136,7 +136,7 @@ static void test_java_arguments(Fixture *self, const void *data)
 	g_setenv("LODE_JVM_AGENT", agent, TRUE);
 	g_autoptr(LodeJitRuntime) without = prepare(self, "java Main", false);
 	check_argv(without, "java Main");
-	g_assert_nonnull(strstr(without->warning, "liblode-jvm-agent.so, is not there"));
+	g_assert_nonnull(strstr(without->warning, "liblode-jvm-agent.so, is not installed"));
 	write_file("agent.so", "");
 	g_autoptr(LodeJitRuntime) plain = prepare(self, "java Main", false);
 	g_assert_null(plain->warning);
