@@ -5,7 +5,7 @@
 #include "cli/option_parser.h"
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
-#include "cli/trace_simulation.h"
+#include "cli/trace_simulate.h"
 #include "views/display_text.h"
 
 enum { MAX_THREADS = 1024 };

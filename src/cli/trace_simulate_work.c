@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace simulate: what is to be done, by all groups of options together. */
 #include "base/error.h"
-#include "cli/trace_simulation.h"
+#include "cli/trace_simulate.h"
 #include "views/display_text.h"
 
 static bool usage(const char *message, GError **error)

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "caches/hierarchy_sweep.h"
 #include "cli/simulated_caches.h"
-#include "cli/trace_simulation.h"
+#include "cli/trace_simulate.h"
 
 static struct {
 	char **caches;

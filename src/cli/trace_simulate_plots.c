@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace simulate: which pictures. */
 #include "cli/output_file.h"
-#include "cli/trace_simulation.h"
+#include "cli/trace_simulate.h"
 #include "views/plot/miss_ratio_plot.h"
 #include "views/plot/reuse_plot.h"
 

@@ -2,7 +2,7 @@
 /* lode trace simulate: which miss-ratio curves. */
 #include "base/error.h"
 #include "cli/option_parser.h"
-#include "cli/trace_simulation.h"
+#include "cli/trace_simulate.h"
 
 #include <string.h>
 

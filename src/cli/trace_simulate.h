@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of lode trace simulate, by what they are for: each group is a file of its own. */
+/* Private to cli/: the options of lode trace simulate, by what they are for; a file for each group.
+ */
 #pragma once
 
 #include "analyses/memory/event_groups.h"
@@ -9,7 +10,7 @@
 
 #include <stdio.h>
 
-/* Which caches: --cache, --classify (trace_caches.c). */
+/* Which caches: --cache, --classify (trace_simulate_caches.c). */
 extern const GOptionEntry lode_trace_cache_options[];
 bool lode_trace_caches_are_wanted(void);
 bool lode_trace_caches_are_classified(void);
@@ -21,20 +22,21 @@ bool lode_trace_caches_are_classified(void);
  */
 GPtrArray *lode_trace_caches_read(char **out_note, GError **error);
 
-/* Which curves: --curve, --line (trace_curves.c). GArray of LodeStackDistancesOptions, of which
- * there is at least one; the caller owns it. Errors: _USAGE, _LIMIT. */
+/* Which curves: --curve, --line (trace_simulate_curves.c). GArray of LodeStackDistancesOptions, of
+ * which there is at least one; the caller owns it. Errors: _USAGE, _LIMIT. */
 extern const GOptionEntry lode_trace_curve_options[];
 bool lode_trace_curves_are_wanted(void);
 GArray *lode_trace_curves_read(GError **error);
 
-/* Which pictures: --plot-curve, --plot-reuse (trace_plots.c). Errors: _USAGE, before anything is
- * replayed; _IO. */
+/* Which pictures: --plot-curve, --plot-reuse (trace_simulate_plots.c). Errors: _USAGE, before
+ * anything is replayed; _IO. */
 extern const GOptionEntry lode_trace_plot_options[];
 bool lode_trace_plots_need_curves(void);
 bool lode_trace_plots_check(GError **error);
 bool lode_trace_plots_write(const LodeCacheResults *results, GError **error);
 
-/* By what the program is made of: --by, --event, --top, --plot-objects (trace_misses.c). */
+/* By what the program is made of: --by, --event, --top, --plot-objects (trace_simulate_misses.c).
+ */
 typedef struct {
 	LodeEventBy by;
 	uint32_t top;
@@ -59,7 +61,7 @@ bool lode_trace_misses_read(LodeTraceMisses *self, GError **error);
 bool lode_trace_misses_write(
 	const char *path, const LodeTraceMisses *wanted, bool *out_is_whole, GError **error);
 
-/* All of it (trace_work.c). */
+/* All of it (trace_simulate_work.c). */
 typedef struct {
 	GPtrArray *hierarchies;        /* LodeHierarchy; NULL: curves only */
 	GArray *curves;                /* LodeStackDistancesOptions; NULL: none */
