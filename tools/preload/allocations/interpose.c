@@ -6,16 +6,18 @@
  * A block begins to live when the real function has returned it, and ends before it is given back,
  * so that two that lie at one address one after the other never live at once in the log.
  */
+#include "../real_functions.h"
 #include "call_stack.h"
 #include "log.h"
 #include "log_format.h"
-#include "real_functions.h"
 #include "thread_state.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,6 +25,37 @@
 #define EXPORTED __attribute__((visibility("default")))
 /* Of the exported function itself: what it notes is who called it. */
 #define FRAME __builtin_frame_address(0)
+
+/* For whoever allocates while the real functions are being looked for: little, never given back. */
+enum { EARLY_BYTES = 1 << 14 };
+
+static unsigned char early[EARLY_BYTES] __attribute__((aligned(64)));
+static size_t early_used;
+
+static void *early_allocate(size_t size)
+{
+	/* More than asked for: a block of no bytes has an address of its own, too. */
+	size_t rounded = (size / 64 + 1) * 64;
+
+	if (size <= EARLY_BYTES) {
+		size_t start = __atomic_fetch_add(&early_used, rounded, __ATOMIC_RELAXED);
+		if (start + rounded <= EARLY_BYTES)
+			return early + start;
+	}
+	errno = ENOMEM;
+	return NULL;
+}
+
+/* Whether it is such memory, and how much is after it at most. */
+static bool early_is_allocated(const void *block, size_t *out_size)
+{
+	uintptr_t offset = (uintptr_t)block - (uintptr_t)early;
+
+	if (offset >= EARLY_BYTES)
+		return false;
+	*out_size = EARLY_BYTES - offset;
+	return true;
+}
 
 /*
  * NULL when another of ours is at work in this thread: what the real functions call is their own

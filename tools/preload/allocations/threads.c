@@ -5,8 +5,8 @@
  * lies in one of a few places; where none is free, the thread starts by its own function, and is
  * seen when it first allocates.
  */
+#include "../real_functions.h"
 #include "log.h"
-#include "real_functions.h"
 #include "thread_state.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
  * The functions that stand in front of the real ones: each calls the real one with the very
  * arguments and gives back its very result; what it returned is looked at in between.
  */
+#include "../real_functions.h"
 #include "page_policy.h"
-#include "real_functions.h"
 
 #include <errno.h>
 #include <malloc.h>

@@ -4,8 +4,8 @@
  * and then calls its own. What it is told lies in one of a few places, as to ask for memory would
  * move the program's own; where none is free the thread starts unbound.
  */
+#include "../real_functions.h"
 #include "orders.h"
-#include "real_functions.h"
 
 #include <errno.h>
 #include <stdbool.h>
