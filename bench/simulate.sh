@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Traces programs and replays the traces: through cachegrind's caches beside cachegrind on the same
-# program; then from memory, millions of references a second through one hierarchy, through 64 in
+# program; then from memory, millions of references per second through one hierarchy, through 64 in
 # one pass, and for the curve of all sizes, with one thread and with two.
 #   bench/simulate.sh [REFERENCES]     of each trace that is replayed from memory; default: 10000000
 set -euo pipefail

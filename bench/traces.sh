@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Records traces of eight real programs and packs each with lode's levels, and as raw words of eight
-# bytes a reference with general compressors: bits a reference, and millions of references a second.
+# bytes a reference with general compressors: bits per reference, and millions of references per second.
 #   bench/traces.sh [REFERENCES]       of each program; default: 25000000
 # Takes half an hour at the default, most of it for xz and zstd -19 on the raw words.
 set -euo pipefail

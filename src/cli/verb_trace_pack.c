@@ -99,14 +99,14 @@ static void tell(const LodeReferenceReader *reader, const LodeTraceWriter *write
 	g_autofree char *losses = lode_reference_reader_losses(reader);
 	char references[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
 
-	g_autofree char *bits = n > 0 ? g_strdup_printf(", %.4f bits a reference", 8 * size / n)
+	g_autofree char *bits = n > 0 ? g_strdup_printf(", %.4f bits per reference", 8 * size / n)
 	                              : g_strdup("");
 
 	lode_display_line(stdout, "%s: %s references in %s bytes%s", given.output,
 		lode_number_format_count(n, references), lode_number_format_count(size, bytes),
 		bits);
 	if (given.is_verbose)
-		lode_display_line(stdout, "form %s, %.1f s, %.1f million references a second",
+		lode_display_line(stdout, "form %s, %.1f s, %.1f million references per second",
 			lode_reference_form_to_text(lode_reference_reader_form(reader)), seconds,
 			seconds > 0 ? n / seconds / 1e6 : 0);
 	if (losses != NULL)

@@ -112,7 +112,7 @@ static void tell_end(const LodeTraceRecording *recorded, const char *path)
 		recorded->is_cut ? "; the program went on untraced" : "");
 	g_autofree char *bits = recorded->n_references == 0
 	                                ? g_strdup("")
-	                                : g_strdup_printf(", %.3f bits a reference",
+	                                : g_strdup_printf(", %.3f bits per reference",
 						  BITS * (double)recorded->n_bytes /
 							  (double)recorded->n_references);
 	lode_display_line(stderr, "lode trace record: %s: %s bytes%s", path,

@@ -73,7 +73,7 @@ static void append_detail(GString *out, const LodeFactRow *row, bool is_ascii)
 	const char *space = "";
 
 	if (isfinite(row->bits)) {
-		g_string_append_printf(out, "%.4f bits a reference", row->bits);
+		g_string_append_printf(out, "%.4f bits per reference", row->bits);
 		space = ", ";
 	}
 	if (row->text != NULL) {

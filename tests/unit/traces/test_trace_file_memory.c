@@ -209,7 +209,7 @@ static void test_memory(const void *data)
 	report(self, "packing", &packing);
 	report(self, "unpacking", &unpacking);
 	g_test_message(
-		"%.4f bits a reference", (double)status.st_size * 8 / (double)n_references(self));
+		"%.4f bits per reference", (double)status.st_size * 8 / (double)n_references(self));
 	g_assert_cmphex(packing.checksum, ==, unpacking.checksum);
 	g_unlink(path);
 	g_rmdir(folder);
