@@ -9,8 +9,8 @@ set -uo pipefail
 lode=$(realpath "$1")
 program=$(realpath "$2")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=tests/unit/record/cases.sh
-. "$here/../unit/record/cases.sh"
+# shellcheck source=tests/e2e/cases.sh
+. "$here/../e2e/cases.sh"
 
 directory=$(mktemp -d)
 socket=$directory/socket

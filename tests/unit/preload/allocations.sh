@@ -10,8 +10,8 @@
 # shellcheck disable=SC2016  # what other languages call a variable
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=tests/unit/record/cases.sh
-. "$here/../record/cases.sh"
+# shellcheck source=tests/e2e/cases.sh
+. "$here/../../e2e/cases.sh"
 
 library=$(realpath "$1")
 dump=$(realpath "$2")

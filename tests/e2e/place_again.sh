@@ -6,11 +6,11 @@
 # the programs themselves say of that run, and what was predicted with a count by another program.
 # Prints TAP; skips where the kernel lets nobody sample, or randomises whatever one says.
 #
-#   tests/unit/record/placed_again.sh LODE PROGRAM FAKE_MBIND RECORDER PLACER
+#   tests/e2e/place_again.sh LODE PROGRAM FAKE_MBIND RECORDER PLACER
 #       PROGRAM: handed_over.c   RECORDER, PLACER: the libraries of tools/preload
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=tests/unit/record/cases.sh
+# shellcheck source=tests/e2e/cases.sh
 . "$here/cases.sh"
 
 lode=$(realpath "$1")

@@ -4,9 +4,9 @@
 # What `lode record` records, with real programs, threads and signals, read by perf. Prints TAP;
 # skips where the kernel lets nobody sample, and what perf would have to read where there is none.
 #
-#   tests/unit/record/record_lode.sh LODE BUSY       BUSY: busy_program.c
+#   tests/e2e/record.sh LODE BUSY       BUSY: busy_program.c
 set -uo pipefail
-# shellcheck source=tests/unit/record/cases.sh
+# shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
 lode=$(realpath "$1")

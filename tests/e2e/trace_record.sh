@@ -3,13 +3,13 @@
 #
 # lode trace record on programs of all kinds of ends, read back by lode trace unpack. Prints TAP.
 #
-#   trace_lode.sh LODE TRACED_PROGRAM TRACED_STATIC REWRITING_PROGRAM
+#   trace_record.sh LODE TRACED_PROGRAM TRACED_STATIC REWRITING_PROGRAM
 set -euo pipefail
 lode=$(realpath "$1")
 program=$(realpath "$2")
 static=$(realpath "$3")
 rewriting=$(realpath "$4")
-# shellcheck source=tests/unit/record/cases.sh
+# shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
 if [ -z "$(command -v qemu-x86_64)" ]; then

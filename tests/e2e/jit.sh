@@ -4,7 +4,7 @@
 # Programs that compile while they run, recorded by `lode run` both ways and mined: their functions
 # and instructions must be in the report. Prints TAP; skips a runtime that is not there.
 #
-#   tests/unit/record/jit_lode.sh LODE
+#   tests/e2e/jit.sh LODE
 set -uo pipefail
 
 lode=$(realpath "$1")

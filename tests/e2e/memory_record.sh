@@ -4,10 +4,10 @@
 # What `lode memory record` records of a real program, read by perf and by lode. Prints TAP; skips
 # where the kernel lets nobody sample, or where there is no perf to read the recordings.
 #
-#   tests/unit/record/memory_lode.sh LODE TOUCH LIBRARY DUMP
+#   tests/e2e/memory_record.sh LODE TOUCH LIBRARY DUMP
 #       TOUCH: touch_pages.c   LIBRARY: of tools/preload/allocations   DUMP: dump_allocations.c
 set -uo pipefail
-# shellcheck source=tests/unit/record/cases.sh
+# shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
 lode=$(realpath "$1")

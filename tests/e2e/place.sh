@@ -4,9 +4,9 @@
 # `lode place`, `lode place apply` and `lode place export` with real threads on two of this machine's
 # processors, and a stand-in for mbind() where there is one memory. Prints TAP.
 #
-#   tests/unit/record/place_lode.sh LODE PROGRAM STATIC FAKE_MBIND WRITE_PROFILE
+#   tests/e2e/place.sh LODE PROGRAM STATIC FAKE_MBIND WRITE_PROFILE
 set -uo pipefail
-# shellcheck source=tests/unit/record/cases.sh
+# shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
 lode=$(realpath "$1")

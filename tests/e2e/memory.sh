@@ -5,11 +5,11 @@
 # perf, and stripped. Prints TAP; skips where the kernel lets nobody sample, and what needs a
 # compiler or perf where there is none.
 #
-#   tests/unit/ingest/memory_lode.sh LODE PROGRAMS      PROGRAMS: the folder of known_data.c
+#   tests/e2e/memory.sh LODE PROGRAMS      PROGRAMS: the folder of known_data.c
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=tests/unit/record/cases.sh
-. "$here/../record/cases.sh"
+# shellcheck source=tests/e2e/cases.sh
+. "$here/cases.sh"
 
 lode=$(realpath "$1")
 programs=$(realpath "$2")

@@ -5,11 +5,11 @@
 # inflow, misses are those that the simulation counts, and data addresses are named. Prints TAP;
 # skips where there is no qemu-x86_64.
 #
-#   tests/unit/ingest/traced_lode.sh LODE THREADS FIXED      the programs
+#   tests/e2e/trace_import.sh LODE THREADS FIXED      the programs
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=tests/unit/record/cases.sh
-. "$here/../record/cases.sh"
+# shellcheck source=tests/e2e/cases.sh
+. "$here/cases.sh"
 
 lode=$(realpath "$1")
 threads=$(realpath "$2")

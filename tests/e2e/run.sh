@@ -4,9 +4,9 @@
 # What `lode run` passes through and what it leaves behind, with real programs under the real
 # valgrind. Prints TAP.
 #
-#   tests/unit/record/run_lode.sh LODE
+#   tests/e2e/run.sh LODE
 set -uo pipefail
-# shellcheck source=tests/unit/record/cases.sh
+# shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
 lode=$(realpath "$1")
