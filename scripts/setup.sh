@@ -19,6 +19,7 @@ test_packages=(
 	g++ binutils file zstd sqlite3 mandoc libc6-dbg linux-perf tmux
 	numactl hwloc-nox libnuma-dev libjemalloc2
 	clang libclang-rt-14-dev clang-format shellcheck
+	ccache stress-ng
 )
 
 packages=("${build_packages[@]}")

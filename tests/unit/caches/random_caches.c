@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "random_caches.h"
 
+#include "seeds.h"
 #include "traces/block_splitter.h"
 
 static unsigned below(unsigned n)
 {
-	return (unsigned)g_test_rand_int_range(0, (gint32)n);
+	return (unsigned)random_int_range(0, (gint32)n);
 }
 
 static void append_options(GString *text, bool is_tlb, bool holds_data, unsigned ways)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random hierarchies and traces for the tests of the simulator, from the seed of GLib's tests. */
+/* Random hierarchies and traces for the tests of the simulator, from seeds.h. */
 #pragma once
 
 #include "caches/hierarchy.h"

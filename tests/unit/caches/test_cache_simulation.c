@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "naive_simulator.h"
 #include "random_caches.h"
+#include "seeds.h"
 #include "traces/block_splitter.h"
 
 #include <string.h>
@@ -202,10 +203,8 @@ static void compare_with_naive(Case *self, const GPtrArray *frames, bool classif
 	}
 }
 
-static void test_random(gconstpointer data)
+static void compare_random(bool classifies)
 {
-	bool classifies = GPOINTER_TO_INT(data) != 0;
-
 	for (unsigned round = 0; round < 80; round++) {
 		g_autoptr(GPtrArray) frames = random_frames(3000);
 		Case now = {0};
@@ -217,12 +216,20 @@ static void test_random(gconstpointer data)
 	}
 }
 
+static void test_naive(void)
+{
+	compare_random(false);
+}
+
+static void test_naive_classes(void)
+{
+	compare_random(true);
+}
+
 /* Alone a usual hierarchy is replayed directly; two of a kind share a filter, unless each has a
  * worker. */
-static void test_usual(gconstpointer data)
+static void compare_usual(bool is_alone)
 {
-	bool is_alone = GPOINTER_TO_INT(data) != 0;
-
 	for (unsigned round = 0; round < 120; round++) {
 		g_autoptr(GPtrArray) frames = random_frames(4000);
 		char *text = random_usual_hierarchy_text();
@@ -234,6 +241,16 @@ static void test_usual(gconstpointer data)
 		compare_with_naive(&now, frames, false);
 		clear_case(&now);
 	}
+}
+
+static void test_usual(void)
+{
+	compare_usual(true);
+}
+
+static void test_usual_twice(void)
+{
+	compare_usual(false);
 }
 
 /* The same misses in the same order, whatever the number of workers. */
@@ -393,13 +410,17 @@ static void test_too_large(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_data_func("/caches/cache_simulation/naive", GINT_TO_POINTER(0), test_random);
-	g_test_add_data_func(
-		"/caches/cache_simulation/naive_classes", GINT_TO_POINTER(1), test_random);
-	g_test_add_data_func("/caches/cache_simulation/usual", GINT_TO_POINTER(1), test_usual);
-	g_test_add_data_func(
-		"/caches/cache_simulation/usual_twice", GINT_TO_POINTER(0), test_usual);
-	g_test_add_func("/caches/cache_simulation/workers", test_workers);
+	/* with these a fetch wider than its cache was looked up more than once */
+	add_random_test("/caches/cache_simulation/naive", test_naive,
+		"R02S73408051e17c5ab8c8a702febdcd4d68", NULL);
+	add_random_test("/caches/cache_simulation/naive_classes", test_naive_classes,
+		"R02S73408051e17c5ab8c8a702febdcd4d68", NULL);
+	add_random_test("/caches/cache_simulation/usual", test_usual,
+		"R02Sb8fe3d2603d014f83e05b19a796497e4", NULL);
+	add_random_test("/caches/cache_simulation/usual_twice", test_usual_twice,
+		"R02Sb8fe3d2603d014f83e05b19a796497e4", NULL);
+	add_random_test("/caches/cache_simulation/workers", test_workers,
+		"R02S00000000000000000000000000000001", NULL);
 	g_test_add_func("/caches/cache_simulation/conflict", test_conflict);
 	g_test_add_func("/caches/cache_simulation/sizeless_fetch", test_sizeless_fetch);
 	g_test_add_func("/caches/cache_simulation/wide_fetch", test_wide_fetch);

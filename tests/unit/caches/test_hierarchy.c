@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "caches/machine_caches.h"
 #include "random_caches.h"
+#include "seeds.h"
 
 #include <glib/gstdio.h>
 #include <hwloc.h>
@@ -294,7 +295,8 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/caches/hierarchy/fields", test_fields);
 	g_test_add_func("/caches/hierarchy/holds_what_comes", test_holds_what_comes);
-	g_test_add_func("/caches/hierarchy/round_trip", test_round_trip);
+	add_random_test("/caches/hierarchy/round_trip", test_round_trip,
+		"R02S00000000000000000000000000000001", NULL);
 	g_test_add_func("/caches/hierarchy/presets", test_presets);
 	g_test_add_func("/caches/hierarchy/preset_with_parts", test_preset_with_parts);
 	g_test_add_func("/caches/hierarchy/wrong", test_wrong);

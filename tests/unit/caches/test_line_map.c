@@ -3,6 +3,7 @@
 #include "caches/line_map.h"
 
 #include "caches/miss_classes.h"
+#include "seeds.h"
 
 enum { BUDGET = 1 << 20 };
 
@@ -24,9 +25,9 @@ static void compare_all(const LodeLineMap *map, GHashTable *expected)
 /* Few different lines, so that they come and go; some hash alike in their low bits. */
 static uint64_t random_line(void)
 {
-	uint64_t line = (uint64_t)g_test_rand_int_range(0, 300);
+	uint64_t line = (uint64_t)random_int_range(0, 300);
 
-	return g_test_rand_int_range(0, 2) ? line : line << 40;
+	return random_int_range(0, 2) ? line : line << 40;
 }
 
 static void test_random(void)
@@ -41,7 +42,7 @@ static void test_random(void)
 	for (unsigned i = 0; i < 20000; i++) {
 		uint64_t line = random_line();
 
-		if (g_test_rand_int_range(0, 2)) {
+		if (random_int_range(0, 2)) {
 			*lode_line_map_find_or_add(&map, line) = i;
 			g_hash_table_replace(
 				expected, g_memdup2(&line, sizeof(line)), GUINT_TO_POINTER(i));
@@ -96,7 +97,9 @@ static void test_classes_budget(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/caches/line_map/random", test_random);
+	add_random_test("/caches/line_map/random", test_random,
+		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
+		NULL);
 	g_test_add_func("/caches/line_map/budget", test_budget);
 	g_test_add_func("/caches/line_map/classes_budget", test_classes_budget);
 	return g_test_run();

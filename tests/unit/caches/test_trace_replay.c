@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 #include "caches/trace_replay.h"
+#include "seeds.h"
 #include "traces/trace_writer.h"
 
 #include <glib/gstdio.h>
@@ -109,7 +110,7 @@ static void check_agreement(const LodeTraceReplay *replayed)
 
 static void test_simulation_agrees(void)
 {
-	g_autoptr(GRand) random = g_rand_new_with_seed(1);
+	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(1));
 	g_autofree char *path = write_trace(random);
 	g_autoptr(GPtrArray) hierarchies = make_hierarchies();
 
@@ -142,7 +143,7 @@ static void check_damaged(const GPtrArray *hierarchies, const char *bytes, gsize
 
 static void test_damage(void)
 {
-	g_autoptr(GRand) random = g_rand_new_with_seed(2);
+	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(2));
 	g_autofree char *path = write_trace(random);
 	g_autoptr(GPtrArray) hierarchies = make_hierarchies();
 	g_autofree char *bytes = NULL;
@@ -156,7 +157,7 @@ static void test_damage(void)
 
 static void test_stopped(void)
 {
-	g_autoptr(GRand) random = g_rand_new_with_seed(3);
+	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(3));
 	g_autofree char *path = write_trace(random);
 	g_autoptr(GPtrArray) hierarchies = make_hierarchies();
 	g_autoptr(GCancellable) cancellable = g_cancellable_new();

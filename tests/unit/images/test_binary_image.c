@@ -3,6 +3,7 @@
 #include "images/binary_image.h"
 
 #include "base/error.h"
+#include "seeds.h"
 #include "tool_output.h"
 
 #include <elf.h>
@@ -407,10 +408,10 @@ static void test_damaged(void)
 	for (size_t n = 0; n < size; n += size / 400 + 1)
 		exercise(path, data, n);
 	for (int i = 0; i < 600; i++) {
-		size_t place = (size_t)g_test_rand_int_range(0, (int)size);
+		size_t place = (size_t)random_int_range(0, (int)size);
 		char old = data[place];
 
-		data[place] = (char)g_test_rand_int_range(0, 256);
+		data[place] = (char)random_int_range(0, 256);
 		exercise(path, data, size);
 		data[place] = old;
 	}
@@ -599,7 +600,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/images/binary_image/assembly", test_assembly);
 	g_test_add_func("/images/binary_image/named_pipes", test_named_pipes);
 	g_test_add_func("/images/binary_image/errors", test_errors);
-	g_test_add_func("/images/binary_image/damaged", test_damaged);
+	add_random_test("/images/binary_image/damaged", test_damaged,
+		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
+		NULL);
 	g_test_add_func("/images/binary_image/expanding_section", test_expanding_section);
 	g_test_add_func("/images/binary_image/cut_while_open", test_cut_while_open);
 	g_test_add_func("/images/binary_image/broken_lines", test_broken_lines);

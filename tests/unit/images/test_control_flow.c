@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/control_flow.h"
+#include "seeds.h"
 
 #include <string.h>
 
@@ -247,19 +248,19 @@ static void test_random(void)
 		uint8_t code[96];
 		LodeFlowHint hints[4];
 		uint64_t leaders[3] = {0x2000, 0x2000, 0x2000};
-		size_t size = (size_t)g_test_rand_int_range(1, sizeof code + 1);
+		size_t size = (size_t)random_int_range(1, sizeof code + 1);
 
 		for (size_t i = 0; i < size; i++)
-			code[i] = g_test_rand_int_range(0, 2)
-			                  ? LIKELY[g_test_rand_int_range(0, sizeof LIKELY)]
-			                  : (uint8_t)g_test_rand_int_range(-20, 20);
+			code[i] = random_int_range(0, 2)
+			                  ? LIKELY[random_int_range(0, sizeof LIKELY)]
+			                  : (uint8_t)random_int_range(-20, 20);
 		for (size_t i = 0; i < G_N_ELEMENTS(hints); i++)
 			hints[i] = (LodeFlowHint){
-				0x2000 + (uint64_t)g_test_rand_int_range(0, sizeof code),
-				0x2000 + (uint64_t)g_test_rand_int_range(0, sizeof code)};
+				0x2000 + (uint64_t)random_int_range(0, sizeof code),
+				0x2000 + (uint64_t)random_int_range(0, sizeof code)};
 		qsort(hints, G_N_ELEMENTS(hints), sizeof *hints, compare_hints);
-		leaders[1] += (uint64_t)g_test_rand_int_range(0, 40);
-		leaders[2] = leaders[1] + (uint64_t)g_test_rand_int_range(0, 40);
+		leaders[1] += (uint64_t)random_int_range(0, 40);
+		leaders[2] = leaders[1] + (uint64_t)random_int_range(0, 40);
 		lode_control_flow_build(&flow, code, size, 0x2000,
 			&(LodeSeenFlow){
 				hints, G_N_ELEMENTS(hints), leaders, G_N_ELEMENTS(leaders)});
@@ -282,6 +283,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/images/control_flow/data_in_code", test_data_in_code);
 	g_test_add_func("/images/control_flow/skipped_prefix", test_skipped_prefix);
 	g_test_add_func("/images/control_flow/cut_short", test_cut_short);
-	g_test_add_func("/images/control_flow/random", test_random);
+	add_random_test("/images/control_flow/random", test_random,
+		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
+		NULL);
 	return g_test_run();
 }

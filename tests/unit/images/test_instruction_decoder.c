@@ -5,6 +5,7 @@
  */
 #include "images/binary_image.h"
 #include "images/instruction_decoder.h"
+#include "seeds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -259,11 +260,11 @@ static void test_random_bytes(void)
 
 	lode_instruction_decoder_init(&decoder);
 	for (int i = 0; i < 200000; i++) {
-		size_t n = (size_t)g_test_rand_int_range(1, 16);
+		size_t n = (size_t)random_int_range(1, 16);
 		LodeDecodedInstruction decoded;
 
 		for (size_t k = 0; k < n; k++)
-			bytes[k] = (uint8_t)g_test_rand_int_range(0, 256);
+			bytes[k] = (uint8_t)random_int_range(0, 256);
 		if (!lode_instruction_decoder_decode(&decoder, bytes, n, 0, &decoded))
 			continue;
 		n_decoded++;
@@ -341,7 +342,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/images/instruction_decoder/branches", test_branches);
 	g_test_add_func("/images/instruction_decoder/frame_base", test_frame_base);
 	g_test_add_func("/images/instruction_decoder/text", test_text);
-	g_test_add_func("/images/instruction_decoder/random_bytes", test_random_bytes);
+	add_random_test("/images/instruction_decoder/random_bytes", test_random_bytes,
+		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
+		NULL);
 	g_test_add_func("/images/instruction_decoder/objdump", test_objdump);
 	return g_test_run();
 }

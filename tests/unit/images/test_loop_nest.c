@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Dominators and natural loops against definitions applied literally, on random graphs. */
 #include "images/loop_nest.h"
+#include "seeds.h"
 
 #include <string.h>
 
@@ -13,12 +14,12 @@ typedef struct {
 
 static Matrix random_matrix(void)
 {
-	Matrix matrix = {.n = (uint32_t)g_test_rand_int_range(1, MAX_VERTICES + 1)};
-	int n_edges = g_test_rand_int_range(0, 2 * (int)matrix.n + 2);
+	Matrix matrix = {.n = (uint32_t)random_int_range(1, MAX_VERTICES + 1)};
+	int n_edges = random_int_range(0, 2 * (int)matrix.n + 2);
 
 	for (int i = 0; i < n_edges; i++)
-		matrix.edge[g_test_rand_int_range(0, (int)matrix.n)]
-			   [g_test_rand_int_range(0, (int)matrix.n)] = true;
+		matrix.edge[random_int_range(0, (int)matrix.n)]
+			   [random_int_range(0, (int)matrix.n)] = true;
 	return matrix;
 }
 
@@ -138,8 +139,8 @@ static void test_random(void)
 
 	for (int i = 0; i < N_GRAPHS; i++) {
 		Matrix matrix = random_matrix();
-		uint32_t roots[2] = {0, (uint32_t)g_test_rand_int_range(0, (int)matrix.n)};
-		size_t n_roots = (size_t)g_test_rand_int_range(1, 3);
+		uint32_t roots[2] = {0, (uint32_t)random_int_range(0, (int)matrix.n)};
+		size_t n_roots = (size_t)random_int_range(1, 3);
 		LodeLoopVertex vertices[MAX_VERTICES];
 		bool is_reached[MAX_VERTICES];
 		Naive naive;
@@ -204,7 +205,9 @@ static void test_dead_entry(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/images/loop_nest/random", test_random);
+	add_random_test("/images/loop_nest/random", test_random,
+		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
+		NULL);
 	g_test_add_func("/images/loop_nest/long_ladder", test_long_ladder);
 	g_test_add_func("/images/loop_nest/dead_entry", test_dead_entry);
 	return g_test_run();

@@ -8,6 +8,7 @@
 #include "profile_sums.h"
 #include "sample_file.h"
 #include "sampled_program.h"
+#include "seeds.h"
 
 #include <glib/gstdio.h>
 #include <linux/perf_event.h>
@@ -530,7 +531,7 @@ static void test_whole_stack(void)
 	enum { BRANCHES = 2500 };
 
 	for (guint32 seed = 0; seed < 20; seed++) {
-		g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+		g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(seed));
 		g_auto(SampledProgram) program;
 		g_auto(Walk) walk;
 		sampled_program_open(&program, PROGRAM_BRANCHES);
@@ -550,7 +551,7 @@ static void test_whole_stack(void)
 static void test_short_stacks(void)
 {
 	enum { BRANCHES = 100000, DEPTH = 32 };
-	g_autoptr(GRand) rand = g_rand_new_with_seed(1);
+	g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(1));
 	g_auto(SampledProgram) program;
 	g_auto(Walk) walk;
 

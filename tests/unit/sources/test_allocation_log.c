@@ -4,6 +4,7 @@
  * against a search through all that was ever allocated.
  */
 #include "base/error.h"
+#include "seeds.h"
 #include "sources/allocation_log.h"
 
 #include <glib/gstdio.h>
@@ -436,8 +437,8 @@ static bool is_free_room(const GArray *lives, uint64_t address, uint64_t size)
 
 static void step(GByteArray *bytes, GArray *lives, uint64_t time_ns)
 {
-	uint64_t address = BASE + (uint64_t)g_test_rand_int_range(0, SPACE / 16) * 16;
-	uint64_t size = (uint64_t)g_test_rand_int_range(0, g_test_rand_bit() ? 64 : 4 * SLOT);
+	uint64_t address = BASE + (uint64_t)random_int_range(0, SPACE / 16) * 16;
+	uint64_t size = (uint64_t)random_int_range(0, random_bit() ? 64 : 4 * SLOT);
 
 	if (is_free_room(lives, address, size)) {
 		const Life life = {address, size, time_ns, UINT64_MAX};
@@ -478,8 +479,8 @@ static void test_random(void)
 	end(bytes);
 	g_autoptr(LodeAllocationLog) log = read_good(bytes);
 	for (unsigned i = 0; i < 20000; i++) {
-		uint64_t address = BASE + (uint64_t)g_test_rand_int_range(0, SPACE);
-		uint64_t time_ns = (uint64_t)g_test_rand_int_range(90, 110 + 2 * N_STEPS);
+		uint64_t address = BASE + (uint64_t)random_int_range(0, SPACE);
+		uint64_t time_ns = (uint64_t)random_int_range(90, 110 + 2 * N_STEPS);
 		const Life *expected = search(lives, address, time_ns);
 		const LodeLoggedAllocation *found = lode_allocation_log_find(log, address, time_ns);
 		g_assert_true((expected != NULL) == (found != NULL));
@@ -505,6 +506,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/allocation_log/far_apart", test_far_apart);
 	g_test_add_func("/allocation_log/bad", test_bad);
 	g_test_add_func("/allocation_log/missing", test_missing);
-	g_test_add_func("/allocation_log/random", test_random);
+	add_random_test("/allocation_log/random", test_random,
+		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
+		NULL);
 	return g_test_run();
 }

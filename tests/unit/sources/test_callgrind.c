@@ -2,6 +2,7 @@
 /* The callgrind reader: each rule of the format on small texts, damage, and what valgrind writes.
  */
 #include "base/error.h"
+#include "seeds.h"
 #include "sources/callgrind_records.h"
 
 #include <glib/gstdio.h>
@@ -265,14 +266,14 @@ static void test_random(void)
 {
 	for (int round = 0; round < 50; round++) {
 		g_autoptr(GString) text = g_string_new("positions: instr\nevents: Ir\n");
-		guint n = (guint)g_test_rand_int_range(1, 3000);
+		guint n = (guint)random_int_range(1, 3000);
 		uint64_t base = round % 2 == 0 ? 0x400000 : UINT64_C(0xffffffffff600000);
 		g_autofree Row *rows = g_new(Row, n);
 		double total = 0;
 		for (guint i = 0; i < n; i++) {
-			rows[i] = (Row){(uint32_t)g_test_rand_int_range(0, 5),
-				base + (uint64_t)g_test_rand_int_range(0, 5000),
-				g_test_rand_int_range(1, 1 << 20)};
+			rows[i] = (Row){(uint32_t)random_int_range(0, 5),
+				base + (uint64_t)random_int_range(0, 5000),
+				random_int_range(1, 1 << 20)};
 			total += rows[i].value;
 			g_string_append_printf(text, "ob=o%u\n0x%" G_GINT64_MODIFIER "x %.0f\n",
 				rows[i].object, rows[i].address, rows[i].value);
@@ -355,7 +356,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/callgrind/missing-file", test_missing_file);
 	g_test_add_func("/callgrind/cancel", test_cancel);
 	g_test_add_func("/callgrind/format", test_format);
-	g_test_add_func("/callgrind/random", test_random);
+	add_random_test("/callgrind/random", test_random, "R02S00000000000000000000000000000001",
+		"R02S00000000000000000000000000000002", NULL);
 	g_test_add_func("/callgrind/valgrind", test_valgrind);
 	return g_test_run();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the splitter is given comes out of its frames again, and runs of code become blocks. */
+#include "seeds.h"
 #include "traces/block_splitter.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ static void append_frame(GArray *out, const LodeTraceFrame *frame)
 	LodeTraceReferences walk;
 	LodeReference some[300];
 	/* Batches end inside blocks, or hold many of them. */
-	size_t room = (size_t)g_test_rand_int_range(1, 3) * 7 * (g_test_rand_bit() ? 1 : 20);
+	size_t room = (size_t)random_int_range(1, 3) * 7 * (random_bit() ? 1 : 20);
 	uint64_t n_total = 0, n_fetches = 0;
 	size_t n;
 
@@ -109,20 +110,19 @@ static void test_random(void)
 {
 	for (unsigned round = 0; round < 50; round++) {
 		g_autoptr(GArray) references = references_new();
-		unsigned n = (unsigned)g_test_rand_int_range(1, 20000);
-		int n_threads = g_test_rand_int_range(1, 4);
+		unsigned n = (unsigned)random_int_range(1, 20000);
+		int n_threads = random_int_range(1, 4);
 		uint64_t next = 0;
 
 		for (unsigned i = 0; i < n; i++) {
-			int kind = g_test_rand_int_range(0, LODE_N_REFERENCE_KINDS);
-			uint32_t size = (uint32_t)g_test_rand_int_range(0, 9);
-			uint64_t address = g_test_rand_int_range(0, 4) > 0
+			int kind = random_int_range(0, LODE_N_REFERENCE_KINDS);
+			uint32_t size = (uint32_t)random_int_range(0, 9);
+			uint64_t address = random_int_range(0, 4) > 0
 			                           ? next
-			                           : (uint64_t)g_test_rand_int() << 32 |
-			                                     (uint32_t)i;
+			                           : (uint64_t)random_int() << 32 | (uint32_t)i;
 
 			add(references, address, size, (LodeReferenceKind)kind,
-				(uint16_t)g_test_rand_int_range(0, n_threads));
+				(uint16_t)random_int_range(0, n_threads));
 			next = address + size;
 		}
 		check_round_trip(references);
@@ -146,21 +146,21 @@ static void test_long(void)
 static void add_code(GArray *references, unsigned n)
 {
 	while (references->len < n) {
-		uint64_t address = 0x1000 + 64 * (uint64_t)g_test_rand_int_range(0, 4);
-		int length = g_test_rand_int_range(1, 5);
-		uint16_t thread = g_test_rand_int_range(0, 20) == 0;
+		uint64_t address = 0x1000 + 64 * (uint64_t)random_int_range(0, 4);
+		int length = random_int_range(1, 5);
+		uint16_t thread = random_int_range(0, 20) == 0;
 
 		for (int i = 0; i < length; i++) {
 			add(references, address + 4U * (unsigned)i, 4, LODE_REFERENCE_FETCH,
 				thread);
-			if (i == 1 || g_test_rand_int_range(0, 20) == 0)
-				add(references, (uint32_t)g_test_rand_int(),
-					g_test_rand_int_range(0, 20) == 0 ? 4 : 8,
-					g_test_rand_int_range(0, 20) == 0 ? LODE_REFERENCE_STORE
-									  : LODE_REFERENCE_LOAD,
-					g_test_rand_int_range(0, 20) == 0 ? 2 : thread);
+			if (i == 1 || random_int_range(0, 20) == 0)
+				add(references, (uint32_t)random_int(),
+					random_int_range(0, 20) == 0 ? 4 : 8,
+					random_int_range(0, 20) == 0 ? LODE_REFERENCE_STORE
+								     : LODE_REFERENCE_LOAD,
+					random_int_range(0, 20) == 0 ? 2 : thread);
 		}
-		if (g_test_rand_int_range(0, 20) == 0)
+		if (random_int_range(0, 20) == 0)
 			add(references, 8, 8, LODE_REFERENCE_LOAD, thread);
 	}
 }
@@ -189,7 +189,7 @@ static void test_pieces(void)
 		add_code(references, 5000);
 		g_autoptr(LodeTraceFrame) one = split(references, 1);
 		g_autoptr(LodeTraceFrame)
-			other = split(references, (size_t)g_test_rand_int_range(2, 6000));
+			other = split(references, (size_t)random_int_range(2, 6000));
 
 		g_assert_cmpuint(one->n_invocations, ==, other->n_invocations);
 		g_assert_cmpuint(one->n_addresses, ==, other->n_addresses);
@@ -213,8 +213,12 @@ int main(int argc, char **argv)
 	g_test_add_func("/traces/block_splitter/loop", test_loop_is_one_block);
 	g_test_add_func("/traces/block_splitter/pattern", test_other_pattern_is_other_block);
 	g_test_add_func("/traces/block_splitter/nothing", test_nothing);
-	g_test_add_func("/traces/block_splitter/random", test_random);
+	add_random_test("/traces/block_splitter/random", test_random,
+		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
+		NULL);
 	g_test_add_func("/traces/block_splitter/long", test_long);
-	g_test_add_func("/traces/block_splitter/pieces", test_pieces);
+	add_random_test("/traces/block_splitter/pieces", test_pieces,
+		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
+		NULL);
 	return g_test_run();
 }

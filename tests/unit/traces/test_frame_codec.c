@@ -4,6 +4,7 @@
  * error or some frame, never more than a frame may hold.
  */
 #include "base/error.h"
+#include "seeds.h"
 #include "traces/block_splitter.h"
 #include "traces/frame_codec.h"
 
@@ -24,12 +25,12 @@ static void add(GArray *references, uint64_t address, uint32_t size, LodeReferen
 
 static uint64_t random_u64(void)
 {
-	return (uint64_t)g_test_rand_int() << 32 | (uint32_t)g_test_rand_int();
+	return (uint64_t)random_int() << 32 | (uint32_t)random_int();
 }
 
 static uint32_t random_below(uint32_t n)
 {
-	return (uint32_t)g_test_rand_int_range(0, (gint32)n);
+	return (uint32_t)random_int_range(0, (gint32)n);
 }
 
 static void shape_anything(GArray *references, unsigned n)
@@ -387,7 +388,9 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/traces/frame_codec/shapes", test_shapes);
-	g_test_add_func("/traces/frame_codec/random", test_random);
+	add_random_test("/traces/frame_codec/random", test_random,
+		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
+		NULL);
 	g_test_add_func("/traces/frame_codec/is_small", test_is_small);
 	g_test_add_func("/traces/frame_codec/long_lists", test_long_lists);
 	g_test_add_func("/traces/frame_codec/long_table", test_long_table);

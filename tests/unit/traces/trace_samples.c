@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace_samples.h"
+#include "seeds.h"
 
 typedef struct {
 	GRand *rand;
@@ -93,7 +94,7 @@ const char *const lode_trace_sample_names[] = {
 
 GArray *lode_trace_sample(const char *name, unsigned n, unsigned seed)
 {
-	g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+	g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(seed));
 	Maker self = {.rand = rand, .out = g_array_new(FALSE, FALSE, sizeof(LodeReference))};
 	size_t shape = 0;
 

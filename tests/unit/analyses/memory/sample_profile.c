@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile with data addresses made by hand. */
 #include "sample_profile.h"
+#include "seeds.h"
 
 #include <sys/mman.h>
 
@@ -316,7 +317,7 @@ static LodeAddressReason random_reason(GRand *rand)
 LodeProfile *sample_profile_random(const SampleProfileOptions *options)
 {
 	LodeProfile *profile = sample_profile_new(options->n_threads, options->anon_bytes);
-	g_autoptr(GRand) rand = g_rand_new_with_seed(options->seed);
+	g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(options->seed));
 	const uint32_t n_instructions = profile->instructions->len;
 
 	for (uint32_t i = 0; i < options->n_samples; i++) {

@@ -4,6 +4,7 @@
 #include "analyses/memory/page_faults.h"
 
 #include "sample_profile.h"
+#include "seeds.h"
 
 #include <stdlib.h>
 
@@ -72,7 +73,7 @@ static uint64_t random_address(GRand *rand)
 
 static void check_random(uint32_t seed)
 {
-	g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+	g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(seed));
 	uint64_t granularity = UINT64_C(1) << g_rand_int_range(rand, 0, seed % 2 == 0 ? 13 : 50);
 	g_autoptr(LodeAddressHistogram) histogram = lode_address_histogram_new(granularity);
 	g_autoptr(GArray) each = g_array_new(FALSE, FALSE, sizeof(LodeHistogramCell));

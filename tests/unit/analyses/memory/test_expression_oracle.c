@@ -3,6 +3,7 @@
 #include "analyses/memory/expression.h"
 #include "random_expression.h"
 #include "sample_profile.h"
+#include "seeds.h"
 
 #include <regex.h>
 #include <sqlite3.h>
@@ -168,7 +169,7 @@ static void compare(sqlite3 *database, const LodeSampleAttributes *attributes,
 
 static void test_against_sqlite(void)
 {
-	g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+	g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(7));
 	g_autoptr(LodeProfile) profile = make_profile(rand);
 	g_autoptr(LodeSampleAttributes) attributes = lode_sample_attributes_new(profile);
 	sqlite3 *database = make_table(profile, attributes);

@@ -3,6 +3,7 @@
 #include "analyses/memory/pivot.h"
 #include "base/error.h"
 #include "sample_profile.h"
+#include "seeds.h"
 
 #include <string.h>
 
@@ -106,7 +107,7 @@ static void test_against_naive(void)
 		.faults = 0.1};
 	g_autoptr(LodeProfile) profile = sample_profile_random(&profile_options);
 	LodePivotOptions options = {.by = {"thread", "page"}, .n_levels = 2};
-	g_autoptr(GRand) rand = g_rand_new_with_seed(5);
+	g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(5));
 
 	for (guint i = 0; i < profile->memory->samples->len; i++)
 		LODE_AT(profile->memory->samples, LodeMemorySample, i).weight =

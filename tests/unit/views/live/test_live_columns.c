@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns cover what was accessed, in order, without holes in an extent, whatever the places. */
+#include "seeds.h"
 #include "views/live/live_columns.h"
 
 #include <stdlib.h>
@@ -67,10 +68,10 @@ static size_t make_touched(LodeLiveTouch *touched, size_t n)
 	size_t n_different = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t bits = (uint64_t)g_test_rand_int() << 32 | (uint32_t)g_test_rand_int();
-		int shift = g_test_rand_int_range(0, 50);
+		uint64_t bits = (uint64_t)random_int() << 32 | (uint32_t)random_int();
+		int shift = random_int_range(0, 50);
 		touched[i].address = (bits >> shift) & ~UINT64_C(4095);
-		touched[i].mapping = g_test_rand_bit() ? first_mapping : second_mapping;
+		touched[i].mapping = random_bit() ? first_mapping : second_mapping;
 	}
 	qsort(touched, n, sizeof(*touched), compare);
 	for (size_t i = 0; i < n; i++)
@@ -99,8 +100,8 @@ static void test_random(void)
 {
 	for (int round = 0; round < 2000; round++) {
 		LodeLiveTouch touched[40];
-		unsigned places = (unsigned)g_test_rand_int_range(1, 100);
-		size_t n = make_touched(touched, (size_t)g_test_rand_int_range(1, 40));
+		unsigned places = (unsigned)random_int_range(1, 100);
+		size_t n = make_touched(touched, (size_t)random_int_range(1, 40));
 		LodeLiveColumns columns;
 
 		make(&columns, touched, n, places);
@@ -119,6 +120,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/live_columns/gaps", test_gaps);
 	g_test_add_func("/live_columns/nothing", test_nothing);
-	g_test_add_func("/live_columns/random", test_random);
+	add_random_test("/live_columns/random", test_random, "R02S00000000000000000000000000000001",
+		"R02S00000000000000000000000000000002", NULL);
 	return g_test_run();
 }

@@ -2,6 +2,7 @@
 /* Counts stay whole when cells become too many, and the majority's function is found. */
 #include "live_world.h"
 #include "model/memory.h"
+#include "seeds.h"
 
 static LodeLiveAccess access_at(uint32_t thread, uint64_t address, const char *function)
 {
@@ -65,7 +66,7 @@ static void test_coarser(void)
 	g_autoptr(LodeLiveCounts) counts = lode_live_counts_new(MAX_CELLS);
 
 	for (int i = 0; i < N; i++) {
-		uint64_t address = 0x10000 + (uint64_t)g_test_rand_int_range(0, 1 << 20);
+		uint64_t address = 0x10000 + (uint64_t)random_int_range(0, 1 << 20);
 		const LodeLiveAccess access = access_at((uint32_t)(i % 3), address, NULL);
 		lode_live_counts_add(counts, &access);
 		g_assert_cmpuint(g_hash_table_size(counts->cells), <=, MAX_CELLS);
@@ -107,7 +108,9 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/live_counts/cells", test_cells);
-	g_test_add_func("/live_counts/coarser", test_coarser);
+	add_random_test("/live_counts/coarser", test_coarser,
+		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
+		NULL);
 	g_test_add_func("/live_counts/many_threads", test_many_threads);
 	g_test_add_func("/live_counts/majority", test_majority);
 	return g_test_run();

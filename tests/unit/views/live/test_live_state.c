@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What keys do to what is seen. */
 #include "live_world.h"
+#include "seeds.h"
 
 static void test_granularity(void)
 {
@@ -145,9 +146,9 @@ static void test_random_keys(void)
 
 	live_world_init(&world, 80, 24);
 	for (int i = 0; i < 3000; i++) {
-		world.width = (unsigned)g_test_rand_int_range(1, 130);
-		world.height = (unsigned)g_test_rand_int_range(1, 40);
-		live_world_press(&world, keys[g_test_rand_int_range(0, G_N_ELEMENTS(keys))]);
+		world.width = (unsigned)random_int_range(1, 130);
+		world.height = (unsigned)random_int_range(1, 40);
+		live_world_press(&world, keys[random_int_range(0, G_N_ELEMENTS(keys))]);
 		g_autofree char *text = live_world_draw(&world, NULL);
 		g_assert_true(g_utf8_validate(text, -1, NULL));
 	}
@@ -164,6 +165,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/live_state/filter_of_none", test_filter_of_none);
 	g_test_add_func("/live_state/measures", test_measures);
 	g_test_add_func("/live_state/wishes", test_wishes);
-	g_test_add_func("/live_state/random_keys", test_random_keys);
+	add_random_test("/live_state/random_keys", test_random_keys,
+		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
+		NULL);
 	return g_test_run();
 }

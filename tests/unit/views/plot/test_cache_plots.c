@@ -3,6 +3,7 @@
  * The pictures of curves: the SVG is XML, the PNG decodes, equal input gives equal bytes, and
  * extreme input gives a picture too. With LODE_PLOT_DIRECTORY set the pictures are kept there.
  */
+#include "seeds.h"
 #include "traces/block_splitter.h"
 #include "views/plot/miss_ratio_plot.h"
 #include "views/plot/misses_by_object_plot.h"
@@ -25,7 +26,7 @@ static void add_curve(Picture *self, uint32_t line_bytes, uint8_t holds, unsigne
 	const LodeStackDistancesOptions options = {.line_bytes = line_bytes, .holds = holds};
 	g_autoptr(LodeStackDistances) distances = lode_stack_distances_new(&options);
 	g_autoptr(LodeBlockSplitter) splitter = lode_block_splitter_new();
-	g_autoptr(GRand) random = g_rand_new_with_seed(1);
+	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(1));
 
 	for (unsigned i = 0; i < n; i++) {
 		LodeReference load = {64 * (uint64_t)(g_rand_int(random) %

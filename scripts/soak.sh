@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# What takes longer than a test run may, or depends on chance: once the truth of data addresses over
+# all kernels and programs, traces of many references, and a placement on an emulated machine; then
+# the random tests, round after round, with seeds that no run had before.
+#
+#   scripts/soak.sh [MINUTES]      for the random tests; until it is interrupted unless given
+#
+# A seed that fails is printed; it belongs into the list of the test (add_random_test()), or, where
+# the test makes its own generators, LODE_SOAK_SEED=SEED in its environment shows the failure again.
+# The last line is "N passed, N failed".
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+
+minutes=${1:-}
+if [[ ! $minutes =~ ^[0-9]*$ ]]; then
+	echo "usage: scripts/soak.sh [MINUTES]" >&2
+	exit 2
+fi
+scripts/setup.sh --test && scripts/build.sh build || exit 1
+build=$PWD/build
+passed=0
+failed=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+finish() {
+	echo "$passed passed, $failed failed"
+	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+	exit
+}
+trap finish INT TERM
+
+# soak NAME COMMAND…: its output is shown where it fails. Of TAP, "not ok" is a failure.
+soak() {
+	local name=$1 status=0
+	shift
+	"$@" >"$log" 2>&1 </dev/null || status=$?
+	if [ $status -eq 0 ] && ! grep -q '^not ok' "$log"; then
+		passed=$((passed + 1))
+		echo "ok $name"
+	else
+		failed=$((failed + 1))
+		echo "FAILED $name"
+		tail -n 60 "$log"
+	fi
+}
+
+truth=$PWD/tests/address_truth
+soak "truth of kernels" "$truth/kernels.sh" "$build/tests/address_truth/trace_truth" "$truth/kernels" short
+soak "truth of programs" "$truth/programs.sh" "$build/tests/address_truth/trace_truth" short
+soak "memory of traces of 30 million references" "$build/tests/unit/traces/test_trace_file_memory" 30
+if command -v qemu-system-x86_64 >/dev/null && [ -x /bin/busybox ] && command -v cpio >/dev/null; then
+	soak "placement on an emulated machine" tests/emulated/two_nodes.sh
+else
+	echo "skipped: placement on an emulated machine (tests/emulated/two_nodes.sh names the packages)"
+fi
+
+# The tests whose program takes its seeds from tests/unit/seeds.h, so can be given another.
+random_tests() {
+	python3 - "$build" <<'END'
+import json, sys
+for test in json.load(open(f"{sys.argv[1]}/meson-info/intro-tests.json")):
+    with open(test["cmd"][0], "rb") as program:
+        if b"LODE_SOAK_SEED" in program.read():
+            print(test["name"])
+END
+}
+
+mapfile -t tests < <(random_tests)
+if [ ${#tests[@]} -eq 0 ]; then
+	echo "FAILED there are no random tests"
+	failed=$((failed + 1))
+	finish
+fi
+end=$((SECONDS + 60 * ${minutes:-0}))
+while [ -z "$minutes" ] || [ $SECONDS -lt $end ]; do
+	seed=R02S$(od -An -N16 -tx4 /dev/urandom | tr -d ' \n')
+	soak "${#tests[@]} random tests with seed $seed" env LODE_SOAK_SEED="$seed" \
+		meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "$(nproc)" \
+		--timeout-multiplier 10 "${tests[@]}"
+done
+finish
