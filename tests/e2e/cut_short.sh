@@ -8,8 +8,8 @@
 #
 # FLOW is a flow file to make a profile of.
 set -uo pipefail
-# shellcheck source=tests/unit/record/cases.sh
-. "$(dirname "${BASH_SOURCE[0]}")/../unit/record/cases.sh"
+# shellcheck source=tests/e2e/cases.sh
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
 lode=$(realpath "$1")
 flow=$(realpath "$2")
