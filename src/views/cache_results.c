@@ -5,7 +5,6 @@
 #include "base/json_stream.h"
 #include "base/number_format.h"
 #include "caches/hierarchy_text.h"
-#include "views/cache_figures.h"
 #include "views/csv.h"
 #include "views/display_text.h"
 #include "views/memory_names.h"
@@ -13,6 +12,109 @@
 #include "views/table.h"
 
 #include <math.h>
+#include <string.h>
+
+/* A cache of a hierarchy with its counts: a row of every view. */
+typedef struct {
+	size_t hierarchy;
+	const LodeCache *cache;
+	const LodeCacheCounts *counts;
+	char *description; /* "32K:8:64" as in the text of the hierarchy */
+} CacheRow;
+
+static const char *const class_names[LODE_N_MISS_CLASSES] = {
+	[LODE_MISS_COMPULSORY] = "compulsory",
+	[LODE_MISS_CAPACITY] = "capacity",
+	[LODE_MISS_CONFLICT] = "conflict",
+	[LODE_MISS_TRUE_SHARING] = "true_sharing",
+	[LODE_MISS_FALSE_SHARING] = "false_sharing",
+};
+
+static void clear_row(void *row)
+{
+	g_free(((CacheRow *)row)->description);
+}
+
+/* What stands behind "d1=" in a text of parts between commas. */
+static char *find_description(const char *text, const char *name)
+{
+	g_auto(GStrv) parts = g_strsplit_set(text, ",\n", -1);
+	size_t n = strlen(name);
+
+	for (size_t i = 0; parts[i] != NULL; i++)
+		if (strncmp(parts[i], name, n) == 0 && parts[i][n] == '=')
+			return g_strdup(parts[i] + n + 1);
+	return g_strdup("");
+}
+
+static void add_rows(GArray *rows, const LodeCacheResults *results, size_t hierarchy)
+{
+	const GArray *caches = results->hierarchies[hierarchy]->caches;
+	const LodeCacheCounts *counts = lode_cache_simulation_counts(
+		results->replay->simulation, hierarchy);
+	g_autofree char *text = lode_hierarchy_to_text(results->hierarchies[hierarchy]);
+
+	for (guint i = 0; i < caches->len; i++) {
+		const LodeCache *cache = &g_array_index(caches, LodeCache, i);
+		CacheRow row = {hierarchy, cache, &counts[i], find_description(text, cache->name)};
+		g_array_append_val(rows, row);
+	}
+}
+
+/* GArray of CacheRow, hierarchy by hierarchy; the caller owns it. Borrows the results. */
+static GArray *cache_rows(const LodeCacheResults *results)
+{
+	GArray *rows = g_array_new(FALSE, FALSE, sizeof(CacheRow));
+
+	g_array_set_clear_func(rows, clear_row);
+	for (size_t i = 0; i < results->n_hierarchies; i++)
+		add_rows(rows, results, i);
+	return rows;
+}
+
+static uint64_t sum_kinds(const uint64_t *kinds)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < LODE_N_REFERENCE_KINDS; i++)
+		sum += kinds[i];
+	return sum;
+}
+
+static uint64_t all_accesses(const LodeCacheCounts *counts)
+{
+	return sum_kinds(counts->accesses);
+}
+
+static uint64_t all_misses(const LodeCacheCounts *counts)
+{
+	return sum_kinds(counts->misses);
+}
+
+/* Of all accesses, 0 … 1; 0 without any. */
+static double miss_ratio(const LodeCacheCounts *counts)
+{
+	uint64_t accesses = all_accesses(counts);
+
+	return accesses > 0 ? (double)all_misses(counts) / (double)accesses : 0;
+}
+
+static char *ratio_text(double ratio, char buffer[LODE_NUMBER_SIZE])
+{
+	char number[LODE_NUMBER_SIZE - 2];
+
+	g_ascii_formatd(number, sizeof(number), "%.3f", 100 * ratio);
+	g_snprintf(buffer, LODE_NUMBER_SIZE, "%s %%", number);
+	return buffer;
+}
+
+/* For 1000 instructions; NAN without any. */
+static double misses_per_1000(const LodeCacheCounts *counts, uint64_t n_instructions)
+{
+	if (n_instructions == 0)
+		return (double)NAN;
+	return 1000 * (double)all_misses(counts) / (double)n_instructions;
+}
 
 static void put_counts(LodeJsonStream *json, const char *name, const uint64_t *counts,
 	const char *const *names, unsigned n)
@@ -37,7 +139,7 @@ static void put_cache(LodeJsonStream *json, const LodeCache *cache)
 	lode_json_member_string(json, "replacement", lode_replacement_name(cache->replacement));
 }
 
-static void put_row(LodeJsonStream *json, const LodeCacheResults *results, const LodeCacheRow *row)
+static void put_row(LodeJsonStream *json, const LodeCacheResults *results, const CacheRow *row)
 {
 	const LodeCacheCounts *counts = row->counts;
 
@@ -48,12 +150,11 @@ static void put_row(LodeJsonStream *json, const LodeCacheResults *results, const
 		LODE_N_REFERENCE_KINDS);
 	put_counts(
 		json, "misses", counts->misses, lode_reference_kind_names, LODE_N_REFERENCE_KINDS);
-	lode_json_member_number(json, "miss_ratio", lode_cache_miss_ratio(counts));
+	lode_json_member_number(json, "miss_ratio", miss_ratio(counts));
 	lode_json_member_number(json, "misses_per_1000_instructions",
-		lode_cache_misses_per_1000(counts, results->replay->n_instructions));
+		misses_per_1000(counts, results->replay->n_instructions));
 	if (results->is_classified)
-		put_counts(json, "classes", counts->classes, lode_cache_class_names,
-			LODE_N_MISS_CLASSES);
+		put_counts(json, "classes", counts->classes, class_names, LODE_N_MISS_CLASSES);
 	lode_json_member_number(json, "write_backs", (double)counts->write_backs);
 	lode_json_member_number(json, "invalidations", (double)counts->invalidations);
 	lode_json_member_number(json, "prefetches", (double)counts->prefetches);
@@ -82,16 +183,15 @@ static void end_hierarchy(LodeJsonStream *json)
 
 static void put_hierarchies(LodeJsonStream *json, const LodeCacheResults *results)
 {
-	g_autoptr(GArray) rows = lode_cache_rows_new(results);
+	g_autoptr(GArray) rows = cache_rows(results);
 	guint row = 0;
 
 	lode_json_key(json, "hierarchies");
 	lode_json_begin(json, '[');
 	for (size_t i = 0; i < results->n_hierarchies; i++) {
 		begin_hierarchy(json, results->hierarchies[i]);
-		for (; row < rows->len && g_array_index(rows, LodeCacheRow, row).hierarchy == i;
-			row++)
-			put_row(json, results, &g_array_index(rows, LodeCacheRow, row));
+		for (; row < rows->len && g_array_index(rows, CacheRow, row).hierarchy == i; row++)
+			put_row(json, results, &g_array_index(rows, CacheRow, row));
 		end_hierarchy(json);
 	}
 	lode_json_end(json, ']');
@@ -196,7 +296,7 @@ static void put_cache_titles(LodeCsv *csv, bool is_classified)
 	put_kind_titles(csv, "accesses");
 	put_kind_titles(csv, "misses");
 	if (is_classified)
-		put_titles(csv, lode_cache_class_names, LODE_N_MISS_CLASSES);
+		put_titles(csv, class_names, LODE_N_MISS_CLASSES);
 	put_titles(csv, after, G_N_ELEMENTS(after));
 	lode_csv_end_row(csv);
 }
@@ -207,7 +307,7 @@ static void put_numbers(LodeCsv *csv, const uint64_t *numbers, unsigned n)
 		lode_csv_number(csv, (double)numbers[i]);
 }
 
-static void put_cache_row(LodeCsv *csv, const LodeCacheResults *results, const LodeCacheRow *row)
+static void put_cache_row(LodeCsv *csv, const LodeCacheResults *results, const CacheRow *row)
 {
 	const LodeCache *cache = row->cache;
 	const LodeCacheCounts *counts = row->counts;
@@ -221,10 +321,10 @@ static void put_cache_row(LodeCsv *csv, const LodeCacheResults *results, const L
 	lode_csv_number(csv, (double)cache->size_bytes);
 	lode_csv_number(csv, cache->n_ways);
 	lode_csv_number(csv, cache->line_bytes);
-	lode_csv_number(csv, (double)lode_cache_accesses(counts));
-	lode_csv_number(csv, (double)lode_cache_misses(counts));
-	lode_csv_number(csv, lode_cache_miss_ratio(counts));
-	lode_csv_number(csv, lode_cache_misses_per_1000(counts, results->replay->n_instructions));
+	lode_csv_number(csv, (double)all_accesses(counts));
+	lode_csv_number(csv, (double)all_misses(counts));
+	lode_csv_number(csv, miss_ratio(counts));
+	lode_csv_number(csv, misses_per_1000(counts, results->replay->n_instructions));
 	put_numbers(csv, counts->accesses, LODE_N_REFERENCE_KINDS);
 	put_numbers(csv, counts->misses, LODE_N_REFERENCE_KINDS);
 	if (results->is_classified)
@@ -260,11 +360,11 @@ static void write_csv(const LodeCacheResults *results, FILE *out)
 
 	lode_csv_init(&csv, out);
 	if (results->n_hierarchies > 0) {
-		g_autoptr(GArray) rows = lode_cache_rows_new(results);
+		g_autoptr(GArray) rows = cache_rows(results);
 
 		put_cache_titles(&csv, results->is_classified);
 		for (guint i = 0; i < rows->len; i++)
-			put_cache_row(&csv, results, &g_array_index(rows, LodeCacheRow, i));
+			put_cache_row(&csv, results, &g_array_index(rows, CacheRow, i));
 		return;
 	}
 	put_titles(&csv, curve_titles, G_N_ELEMENTS(curve_titles));
@@ -327,7 +427,7 @@ static const LodeTableColumn all_columns[N_COLUMNS] = {
 typedef struct {
 	const LodeCacheResults *results;
 	const LodeTerminal *terminal;
-	GArray *rows; /* LodeCacheRow */
+	GArray *rows; /* CacheRow */
 	Column shown[N_COLUMNS];
 	unsigned n_shown;
 } Table;
@@ -340,9 +440,9 @@ static uint64_t count_of(const LodeCacheCounts *counts, Column column)
 		return counts->classes[column - COLUMN_COMPULSORY];
 	switch (column) {
 	case COLUMN_ACCESSES:
-		return lode_cache_accesses(counts);
+		return all_accesses(counts);
 	case COLUMN_MISSES:
-		return lode_cache_misses(counts);
+		return all_misses(counts);
 	case COLUMN_WRITE_BACKS:
 		return counts->write_backs;
 	case COLUMN_INVALIDATIONS:
@@ -361,22 +461,20 @@ static bool is_shown(const Table *self, Column column)
 	if (column < FIRST_OPTIONAL || column == COLUMN_DESCRIPTION)
 		return true;
 	for (guint i = 0; i < self->rows->len; i++)
-		if (count_of(g_array_index(self->rows, LodeCacheRow, i).counts, column) > 0)
+		if (count_of(g_array_index(self->rows, CacheRow, i).counts, column) > 0)
 			return true;
 	return false;
 }
 
-static void append_figure(const Table *self, const LodeCacheRow *row, Column column, GString *out)
+static void append_figure(const Table *self, const CacheRow *row, Column column, GString *out)
 {
 	char number[LODE_NUMBER_SIZE];
-	double rate = lode_cache_misses_per_1000(
-		row->counts, self->results->replay->n_instructions);
+	double rate = misses_per_1000(row->counts, self->results->replay->n_instructions);
 
 	if (column == COLUMN_HIERARCHY)
 		g_string_append_printf(out, "%zu", row->hierarchy + 1);
 	else if (column == COLUMN_RATIO)
-		g_string_append(
-			out, lode_cache_ratio_text(lode_cache_miss_ratio(row->counts), number));
+		g_string_append(out, ratio_text(miss_ratio(row->counts), number));
 	else if (column != COLUMN_PER_1000)
 		g_string_append(out,
 			lode_number_format_count((double)count_of(row->counts, column), number));
@@ -387,7 +485,7 @@ static void append_figure(const Table *self, const LodeCacheRow *row, Column col
 static LodeStyle cache_cell(size_t number, unsigned column, GString *out, const void *user_data)
 {
 	const Table *self = user_data;
-	const LodeCacheRow *row = &g_array_index(self->rows, LodeCacheRow, number);
+	const CacheRow *row = &g_array_index(self->rows, CacheRow, number);
 
 	switch (self->shown[column]) {
 	case COLUMN_CACHE:
@@ -404,7 +502,7 @@ static LodeStyle cache_cell(size_t number, unsigned column, GString *out, const 
 
 static void write_caches(const LodeCacheResults *results, const LodeTerminal *terminal, FILE *out)
 {
-	Table self = {results, terminal, lode_cache_rows_new(results), {0}, 0};
+	Table self = {results, terminal, cache_rows(results), {0}, 0};
 	LodeTableColumn columns[N_COLUMNS];
 
 	for (Column column = 0; column < N_COLUMNS; column++) {
@@ -475,8 +573,7 @@ static LodeStyle curve_cell(size_t bin, unsigned column, GString *out, const voi
 	if (column == 2)
 		g_string_append(out, lode_number_format_count((double)point->misses, text));
 	if (column == 3)
-		g_string_append(out,
-			lode_cache_ratio_text(lode_miss_curve_ratio(curve, point->misses), text));
+		g_string_append(out, ratio_text(lode_miss_curve_ratio(curve, point->misses), text));
 	if (column == 4)
 		g_string_append(
 			out, lode_number_format_share(lode_miss_curve_ratio(curve, reuses), text));

@@ -129,25 +129,40 @@ static void write_text(const LodeProfile *profile, const GArray *coverage,
 	lode_memory_notes_text(options->notes, &options->terminal, out);
 }
 
-static void put_json_event(
-	const LodeProfile *profile, const LodeMemoryCoverage *coverage, LodeJsonStream *json)
+/* In JSON the event stands before its rows. */
+static void put_row(
+	const char *event, const Row *row, const LodeAccessTotals *total, LodeRowStream *rows)
+{
+	lode_row_begin(rows);
+	lode_row_csv_text(rows, "event", event);
+	lode_row_text(rows, "section", row->section);
+	lode_row_text(rows, "name", row->name);
+	lode_totals_put(row->totals, total->weight, rows);
+	lode_row_end(rows);
+}
+
+static void put_event(
+	const LodeProfile *profile, const LodeMemoryCoverage *coverage, LodeRowStream *stream)
 {
 	g_autoptr(GArray) rows = make_rows(coverage);
 
+	for (guint i = 0; i < rows->len; i++)
+		put_row(lode_profile_event(profile, coverage->event)->name,
+			&g_array_index(rows, Row, i), &coverage->total, stream);
+}
+
+static void put_json_event(
+	const LodeProfile *profile, const LodeMemoryCoverage *coverage, LodeJsonStream *json)
+{
+	LodeRowStream rows;
+
+	lode_row_stream_init_json(&rows, json);
 	lode_json_line(json);
 	lode_json_begin(json, '{');
 	lode_json_member_string(json, "event", lode_profile_event(profile, coverage->event)->name);
 	lode_json_key(json, "rows");
 	lode_json_begin(json, '[');
-	for (guint i = 0; i < rows->len; i++) {
-		const Row *row = &g_array_index(rows, Row, i);
-		lode_json_line(json);
-		lode_json_begin(json, '{');
-		lode_json_member_string(json, "section", row->section);
-		lode_json_member_string(json, "name", row->name);
-		lode_totals_json(row->totals, coverage->total.weight, json);
-		lode_json_end(json, '}');
-	}
+	put_event(profile, coverage, &rows);
 	lode_json_end(json, ']');
 	lode_json_end(json, '}');
 }
@@ -172,33 +187,16 @@ static void write_json(const LodeProfile *profile, const GArray *coverage,
 	lode_json_end(&json, '}');
 }
 
-static void put_csv_event(
-	const LodeProfile *profile, const LodeMemoryCoverage *coverage, LodeCsv *csv)
-{
-	g_autoptr(GArray) rows = make_rows(coverage);
-
-	for (guint i = 0; i < rows->len; i++) {
-		const Row *row = &g_array_index(rows, Row, i);
-		lode_csv_text(csv, lode_profile_event(profile, coverage->event)->name);
-		lode_csv_text(csv, row->section);
-		lode_csv_text(csv, row->name);
-		lode_totals_csv(row->totals, coverage->total.weight, csv);
-		lode_csv_end_row(csv);
-	}
-}
-
 static void write_csv(const LodeProfile *profile, const GArray *coverage, FILE *out)
 {
-	LodeCsv csv;
+	const LodeAccessTotals no_totals = {0};
+	const Row none = {.totals = &no_totals};
+	LodeRowStream rows;
 
-	lode_csv_init(&csv, out);
-	lode_csv_text(&csv, "event");
-	lode_csv_text(&csv, "section");
-	lode_csv_text(&csv, "name");
-	lode_totals_csv_titles(&csv);
-	lode_csv_end_row(&csv);
+	lode_row_stream_init_csv(&rows, out);
+	put_row(NULL, &none, &no_totals, &rows);
 	for (guint i = 0; i < coverage->len; i++)
-		put_csv_event(profile, &g_array_index(coverage, LodeMemoryCoverage, i), &csv);
+		put_event(profile, &g_array_index(coverage, LodeMemoryCoverage, i), &rows);
 }
 
 bool lode_memory_coverage_write(const LodeProfile *profile, const GArray *coverage,

@@ -15,7 +15,3 @@ typedef struct {
 /* `layouts` is what lode_type_layout_find() gives. Errors: _IO. */
 bool lode_memory_layout_write(const LodeProfile *profile, const GPtrArray *layouts,
 	const LodeMemoryLayoutOptions *options, FILE *out, GError **error);
-
-/* The text form; for memory_layout.c. */
-void lode_memory_layout_text(const LodeProfile *profile, const GPtrArray *layouts,
-	const LodeMemoryLayoutOptions *options, FILE *out);

@@ -2,8 +2,8 @@
 /* How the views of data addresses name threads, addresses and sizes. */
 #pragma once
 
-#include "model/profile.h"
 #include "base/json_stream.h"
+#include "model/profile.h"
 
 /* "3", or "4711.3" in a profile of several processes; the caller frees it. */
 char *lode_memory_thread_label(const LodeProfile *profile, uint32_t thread);

@@ -5,9 +5,9 @@
  */
 #pragma once
 
+#include "base/json_stream.h"
 #include "model/profile.h"
 #include "views/format.h"
-#include "base/json_stream.h"
 
 /* Samples are counted once, also those with a row for each of two operands. Page faults are only in
  * n_recorded, n_chosen and n_faults. */

@@ -131,32 +131,43 @@ static unsigned find_path(const LodePivot *pivot, const LodePivotRow *row,
 
 static const char *const kind_words[] = {"value", "others", "none"};
 
-static void put_json_row(const LodePivot *pivot, const LodePivotRow *row, LodeJsonStream *json)
+/* A row has the keys of those above it: a list in JSON, in CSV a column for each level. */
+static void put_row(const LodePivot *pivot, const LodePivotRow *row, LodeRowStream *rows)
 {
 	const LodePivotRow *path[LODE_PIVOT_MAX_LEVELS];
 	unsigned n = find_path(pivot, row, path);
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
-	lode_json_member_number(json, "level", row->level);
-	lode_json_member_string(json, "kind", kind_words[row->kind]);
-	lode_json_key(json, "keys");
-	lode_json_begin(json, '[');
-	for (unsigned i = 0; i < n; i++)
-		put_json_key(pivot, path[i], json);
-	lode_json_end(json, ']');
-	if (row->kind == LODE_PIVOT_OTHERS)
-		lode_json_member_number(json, "others", row->n_others);
-	lode_totals_json(&row->totals, pivot->total.weight, json);
-	lode_json_end(json, '}');
+	lode_row_begin(rows);
+	lode_row_number(rows, "level", row->level);
+	lode_row_text(rows, "kind", kind_words[row->kind]);
+	if (rows->json != NULL) {
+		lode_json_key(rows->json, "keys");
+		lode_json_begin(rows->json, '[');
+		for (unsigned i = 0; i < n; i++)
+			put_json_key(pivot, path[i], rows->json);
+		lode_json_end(rows->json, ']');
+		if (row->kind == LODE_PIVOT_OTHERS)
+			lode_json_member_number(rows->json, "others", row->n_others);
+	}
+	for (unsigned i = 0; rows->json == NULL && i < pivot->n_levels; i++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		bool has_key = i < n && path[i]->kind == LODE_PIVOT_VALUE;
+		if (has_key)
+			lode_pivot_append_name(pivot, path[i], text);
+		lode_row_csv_text(rows, pivot->titles[i], has_key ? text->str : NULL);
+	}
+	lode_totals_put(&row->totals, pivot->total.weight, rows);
+	lode_row_end(rows);
 }
 
 static void write_json(const LodeProfile *profile, const LodePivot *pivot,
 	const LodeMemoryPivotOptions *options, FILE *out)
 {
 	LodeJsonStream json;
+	LodeRowStream rows;
 
 	lode_json_stream_init(&json, out);
+	lode_row_stream_init_json(&rows, &json);
 	lode_json_begin(&json, '{');
 	lode_json_line(&json);
 	lode_profile_json_head(&json, profile);
@@ -171,48 +182,26 @@ static void write_json(const LodeProfile *profile, const LodePivot *pivot,
 	lode_json_line(&json);
 	lode_json_key(&json, "total");
 	lode_json_begin(&json, '{');
-	lode_totals_json(&pivot->total, pivot->total.weight, &json);
+	lode_totals_put(&pivot->total, pivot->total.weight, &rows);
 	lode_json_end(&json, '}');
 	lode_json_line(&json);
 	lode_json_key(&json, "rows");
 	lode_json_begin(&json, '[');
 	for (guint i = 0; i < pivot->rows->len; i++)
-		put_json_row(pivot, row_at(pivot, i), &json);
+		put_row(pivot, row_at(pivot, i), &rows);
 	lode_json_end(&json, ']');
 	lode_json_end(&json, '}');
 }
 
-static void put_csv_row(const LodePivot *pivot, const LodePivotRow *row, LodeCsv *csv)
-{
-	const LodePivotRow *path[LODE_PIVOT_MAX_LEVELS];
-	unsigned n = find_path(pivot, row, path);
-
-	lode_csv_number(csv, row->level);
-	lode_csv_text(csv, kind_words[row->kind]);
-	for (unsigned i = 0; i < pivot->n_levels; i++) {
-		g_autoptr(GString) text = g_string_new(NULL);
-		bool has_key = i < n && path[i]->kind == LODE_PIVOT_VALUE;
-		if (has_key)
-			lode_pivot_append_name(pivot, path[i], text);
-		lode_csv_text(csv, has_key ? text->str : NULL);
-	}
-	lode_totals_csv(&row->totals, pivot->total.weight, csv);
-	lode_csv_end_row(csv);
-}
-
 static void write_csv(const LodePivot *pivot, FILE *out)
 {
-	LodeCsv csv;
+	const LodePivotRow none = {.kind = LODE_PIVOT_OTHERS, .parent = LODE_NONE};
+	LodeRowStream rows;
 
-	lode_csv_init(&csv, out);
-	lode_csv_text(&csv, "level");
-	lode_csv_text(&csv, "kind");
-	for (unsigned i = 0; i < pivot->n_levels; i++)
-		lode_csv_text(&csv, pivot->titles[i]);
-	lode_totals_csv_titles(&csv);
-	lode_csv_end_row(&csv);
+	lode_row_stream_init_csv(&rows, out);
+	put_row(pivot, &none, &rows);
 	for (guint i = 0; i < pivot->rows->len; i++)
-		put_csv_row(pivot, row_at(pivot, i), &csv);
+		put_row(pivot, row_at(pivot, i), &rows);
 }
 
 bool lode_memory_pivot_write(const LodeProfile *profile, const LodePivot *pivot,

@@ -30,33 +30,14 @@ static double mean_latency(const LodeAccessTotals *totals)
 	return totals->n_latencies > 0 ? lode_access_totals_latency(totals) : (double)NAN;
 }
 
-void lode_totals_json(const LodeAccessTotals *totals, double whole, LodeJsonStream *json)
+void lode_totals_put(const LodeAccessTotals *totals, double whole, LodeRowStream *rows)
 {
-	lode_json_member_number(json, "samples", (double)totals->n_samples);
-	lode_json_member_number(json, "loads", (double)totals->n_loads);
-	lode_json_member_number(json, "stores", (double)totals->n_stores);
-	lode_json_member_number(json, "weight", totals->weight);
-	lode_json_member_number(json, "share", lode_share_of(totals->weight, whole));
-	lode_json_member_number(json, "mean_latency", mean_latency(totals));
-}
-
-void lode_totals_csv(const LodeAccessTotals *totals, double whole, LodeCsv *csv)
-{
-	lode_csv_number(csv, (double)totals->n_samples);
-	lode_csv_number(csv, (double)totals->n_loads);
-	lode_csv_number(csv, (double)totals->n_stores);
-	lode_csv_number(csv, totals->weight);
-	lode_csv_number(csv, lode_share_of(totals->weight, whole));
-	lode_csv_number(csv, mean_latency(totals));
-}
-
-void lode_totals_csv_titles(LodeCsv *csv)
-{
-	static const char *const titles[] = {
-		"samples", "loads", "stores", "weight", "share", "mean_latency"};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
-		lode_csv_text(csv, titles[i]);
+	lode_row_number(rows, "samples", (double)totals->n_samples);
+	lode_row_number(rows, "loads", (double)totals->n_loads);
+	lode_row_number(rows, "stores", (double)totals->n_stores);
+	lode_row_number(rows, "weight", totals->weight);
+	lode_row_number(rows, "share", lode_share_of(totals->weight, whole));
+	lode_row_number(rows, "mean_latency", mean_latency(totals));
 }
 
 const char *lode_totals_weight_text(const LodeMemoryNotes *notes)

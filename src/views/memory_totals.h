@@ -3,9 +3,8 @@
 #pragma once
 
 #include "analyses/memory/access_totals.h"
-#include "views/csv.h"
-#include "base/json_stream.h"
 #include "views/memory_notes.h"
+#include "views/row_stream.h"
 
 typedef enum {
 	LODE_TOTALS_WEIGHT, /* as a share */
@@ -20,13 +19,9 @@ typedef enum {
 void lode_totals_append(
 	const LodeAccessTotals *totals, LodeTotalsColumn column, double whole, GString *out);
 
-/* Members "samples", "loads", "stores", "weight", "share", "mean_latency" (null: none recorded) of
- * an open object. */
-void lode_totals_json(const LodeAccessTotals *totals, double whole, LodeJsonStream *json);
-
-/* The same as cells, and their titles. */
-void lode_totals_csv(const LodeAccessTotals *totals, double whole, LodeCsv *csv);
-void lode_totals_csv_titles(LodeCsv *csv);
+/* Columns "samples", "loads", "stores", "weight", "share", "mean_latency" (none: not recorded) of a
+ * row that is begun, or members of an open object of JSON. */
+void lode_totals_put(const LodeAccessTotals *totals, double whole, LodeRowStream *rows);
 
 /* What is added up: the names of the events, "page faults" where there is nothing else, "none". */
 const char *lode_totals_weight_text(const LodeMemoryNotes *notes);

@@ -32,6 +32,7 @@ static double bits(const LodeTraceSummary *summary, uint64_t bytes)
 	return ratio(8 * (double)bytes, (double)summary->n_references);
 }
 
+/* "r-x" */
 static char *protection_text(uint32_t protection)
 {
 	return g_strdup_printf("%c%c%c", protection & PROT_READ ? 'r' : '-',

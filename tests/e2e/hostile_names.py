@@ -71,7 +71,7 @@ def views(profile):
         lode("report", profile, "opcodes", "--format", form)
         lode("annotate", profile, "1", "--format", form)
         lode("memory", profile, "--format", form)
-        for view in ("--by", "object,thread"), ("--by", "function"), ("--first-touch",), ("--coverage",):
+        for view in ("--by", "object"), ("--by", "thread"), ("--first-touch",), ("--coverage",):
             lode("memory", profile, *view, "--format", form)
     lode("annotate", profile, "1", "--run", "opcodes")
     lode("memory", profile, "--layout", "node")
