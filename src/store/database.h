@@ -24,6 +24,7 @@ typedef struct {
 	const char *stage;            /* what is reported as being done */
 	double rows_done, rows_total; /* in this stage */
 	gint64 reported_us;           /* when it was last reported */
+	uint64_t content;             /* hash of the values written so far */
 } LodeDatabase;
 
 /* Makes the tables in an empty file that is to be renamed later: no journal, no syncing. */

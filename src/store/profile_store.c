@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a profile to a new file, and putting that in the place of the old one. */
+#include "store/profile_store.h"
+
 #include "base/error.h"
 #include "base/new_file.h"
 #include "store/memory_tables.h"
-#include "store/profile_check.h"
-#include "store/profile_rows.h"
-#include "store/profile_store.h"
+#include "store/profile_tables.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -20,7 +19,7 @@ static bool write_file(
 {
 	g_autoptr(LodeDatabase) database = lode_database_create(path, progress, error);
 
-	return database != NULL && lode_profile_rows_insert(profile, database, error) &&
+	return database != NULL && lode_profile_tables_insert(profile, database, error) &&
 	       lode_database_add_event_columns(database, profile->events->len, error) &&
 	       lode_database_execute(database, indexes_sql, error) &&
 	       lode_database_execute(database, "COMMIT", error);
@@ -80,4 +79,30 @@ bool lode_profile_store_write(
 	if (!done)
 		g_prefix_error(error, "%s: ", path);
 	return done;
+}
+
+static LodeProfile *read_profile(
+	const char *path, bool has_memory, const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodeDatabase) database = lode_database_open(path, progress, error);
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+
+	if (database == NULL ||
+		!lode_profile_tables_read(profile, database, error) ||
+		(has_memory && !lode_memory_tables_read(profile, database, error))) {
+		g_prefix_error(error, "%s: ", path);
+		return NULL;
+	}
+	return g_steal_pointer(&profile);
+}
+
+LodeProfile *lode_profile_store_read(const char *path, const LodeProgress *progress, GError **error)
+{
+	return read_profile(path, false, progress, error);
+}
+
+LodeProfile *lode_profile_store_read_with_memory(
+	const char *path, const LodeProgress *progress, GError **error)
+{
+	return read_profile(path, true, progress, error);
 }
