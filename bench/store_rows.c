@@ -188,16 +188,16 @@ static bool measure_profile(const char *path, const LodeProfile *profile)
 	return has_worked;
 }
 
-static bool measure_run(const char *path, const LodeMiningRun *run)
+static bool measure_run(const char *path, const LodeProfile *profile, const LodeMiningRun *run)
 {
 	g_autoptr(GError) error = NULL;
 
 	Start start = start_now();
-	lode_profile_store_add_run(path, run, NULL, &error);
+	lode_profile_store_add_run(path, profile, run, NULL, &error);
 	if (!print_row("add run", N_SEQUENCES, start, error))
 		return false;
 	start = start_now();
-	lode_profile_store_add_run(path, run, NULL, &error);
+	lode_profile_store_add_run(path, profile, run, NULL, &error);
 	if (!print_row("replace run", N_SEQUENCES, start, error))
 		return false;
 	start = start_now();
@@ -218,7 +218,7 @@ int main(int argc, char **argv)
 	add_functions(profile, rand);
 	add_costs_and_edges(profile, rand);
 	g_autoptr(LodeMiningRun) run = make_run(rand);
-	bool has_worked = measure_profile(argv[1], profile) && measure_run(argv[1], run);
+	bool has_worked = measure_profile(argv[1], profile) && measure_run(argv[1], profile, run);
 	g_rand_free(rand);
 	return has_worked ? 0 : 1;
 }

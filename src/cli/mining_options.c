@@ -292,7 +292,7 @@ LodeMiningRun *lode_mining_options_mine(const char *path, const LodeProfile *pro
 	if (given.min_support == NULL)
 		adapted.min_support = lode_mining_default_support(profile, parameters->weight);
 	g_autoptr(LodeMiningRun) run = mine(profile, &adapted, name, progress, error);
-	if (run == NULL || !lode_profile_store_add_run(path, run, progress, error))
+	if (run == NULL || !lode_profile_store_add_run(path, profile, run, progress, error))
 		return NULL;
 	return g_steal_pointer(&run);
 }

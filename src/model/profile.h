@@ -150,8 +150,15 @@ typedef struct {
 	double samples; /* or lost records, branch-stack entries…; 0: no such thing is concerned */
 } LodeUnresolved;
 
+/* Which file a profile was read from or written to, so that its results go into that one. */
+typedef struct {
+	uint64_t device, inode; /* 0: none */
+	char content[17];       /* what the file says identifies its content; "": nothing */
+} LodeProfileFile;
+
 typedef struct {
 	GStringChunk *strings; /* owns every string below */
+	LodeProfileFile file;  /* kept by the store */
 
 	char *program; /* the command line; NULL when unknown */
 	char *creator; /* "callgrind-3.19.0", "flow file" … */

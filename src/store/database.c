@@ -135,6 +135,31 @@ bool lode_database_query_integer(
 	return true;
 }
 
+bool lode_database_identify(
+	LodeDatabase *self, const char *path, LodeProfileFile *out_file, GError **error)
+{
+	g_autoptr(sqlite3_stmt) statement = lode_database_prepare(
+		self, "SELECT value FROM meta WHERE key = 'content'", error);
+	LodeProfileFile file = {0};
+	struct stat status;
+
+	if (statement == NULL)
+		return false;
+	int result = sqlite3_step(statement);
+	if (result != SQLITE_ROW && result != SQLITE_DONE)
+		return lode_database_fail(self, error);
+	/* Profiles of the first lode say nothing. */
+	if (result == SQLITE_ROW && sqlite3_column_type(statement, 0) == SQLITE_TEXT)
+		g_strlcpy(file.content, (const char *)sqlite3_column_text(statement, 0),
+			sizeof(file.content));
+	if (stat(path, &status) == 0) {
+		file.device = status.st_dev;
+		file.inode = status.st_ino;
+	}
+	*out_file = file;
+	return true;
+}
+
 static bool count_event_columns(LodeDatabase *self, int64_t *out_n, GError **error)
 {
 	return lode_database_query_integer(self,

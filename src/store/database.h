@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/progress.h"
+#include "model/profile.h"
 #include "store/guarded_vfs.h"
 
 #include <stdbool.h>
@@ -44,6 +45,10 @@ LodeDatabase *lode_database_open_exclusive(const char *path, GError **error);
 
 void lode_database_close(LodeDatabase *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDatabase, lode_database_close)
+
+/* Says which file the database is, `path` being what it was opened by. */
+bool lode_database_identify(
+	LodeDatabase *self, const char *path, LodeProfileFile *out_file, GError **error);
 
 /* Runs SQL that gives no rows. */
 bool lode_database_execute(LodeDatabase *self, const char *sql, GError **error);

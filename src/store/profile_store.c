@@ -15,13 +15,14 @@ static const char indexes_sql[] =
 
 /* Fills the temporary file; it is closed when this returns. */
 static bool write_file(
-	const char *path, const LodeProfile *profile, const LodeProgress *progress, GError **error)
+	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeDatabase) database = lode_database_create(path, progress, error);
 
 	return database != NULL && lode_profile_tables_insert(profile, database, error) &&
 	       lode_database_add_event_columns(database, profile->events->len, error) &&
 	       lode_database_execute(database, indexes_sql, error) &&
+	       lode_database_identify(database, path, &profile->file, error) &&
 	       lode_database_execute(database, "COMMIT", error);
 }
 
@@ -64,7 +65,7 @@ static bool put_in_place(LodeNewFile *file, GError **error)
 }
 
 bool lode_profile_store_write(
-	const char *path, const LodeProfile *profile, const LodeProgress *progress, GError **error)
+	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeNewFile) file = NULL;
 	bool done = lode_profile_check(profile, error) && lode_memory_check(profile, error) &&
@@ -87,7 +88,7 @@ static LodeProfile *read_profile(
 	g_autoptr(LodeDatabase) database = lode_database_open(path, progress, error);
 	g_autoptr(LodeProfile) profile = lode_profile_new();
 
-	if (database == NULL ||
+	if (database == NULL || !lode_database_identify(database, path, &profile->file, error) ||
 		!lode_profile_tables_read(profile, database, error) ||
 		(has_memory && !lode_memory_tables_read(profile, database, error))) {
 		g_prefix_error(error, "%s: ", path);

@@ -14,9 +14,10 @@
 
 #define LODE_SCHEMA_VERSION 3
 
-/* Writes `profile` to `path`, replacing a file that is there. Errors: _IO, _CANCELLED. */
+/* Writes `profile` to `path`, replacing a file that is there, and notes in it which file that is.
+ * Errors: _IO, _CANCELLED. */
 bool lode_profile_store_write(
-	const char *path, const LodeProfile *profile, const LodeProgress *progress, GError **error);
+	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error);
 
 /*
  * Reads a profile whole. Every reference in it is checked, so that a hostile file cannot lead out
@@ -43,9 +44,12 @@ typedef struct {
 /* The runs of a profile in the order they were made: GPtrArray of LodeRunSummary, freed with it. */
 GPtrArray *lode_profile_store_list_runs(const char *path, GError **error);
 
-/* Adds a run; one of the same name is replaced. */
-bool lode_profile_store_add_run(
-	const char *path, const LodeMiningRun *run, const LodeProgress *progress, GError **error);
+/*
+ * Adds a run of a profile that was read from `path` or written there; one of the same name is
+ * replaced. _NOT_FOUND: another profile has taken its place since.
+ */
+bool lode_profile_store_add_run(const char *path, const LodeProfile *profile,
+	const LodeMiningRun *run, const LodeProgress *progress, GError **error);
 
 /* Reads a run; `name` NULL: the one made last. _NOT_FOUND names the runs there are. */
 LodeMiningRun *lode_profile_store_read_run(const char *path, const char *name, GError **error);

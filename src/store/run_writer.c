@@ -270,12 +270,33 @@ static bool commit(LodeDatabase *database, const LodeProgress *progress, GError 
 	return false;
 }
 
-bool lode_profile_store_add_run(
-	const char *path, const LodeMiningRun *run, const LodeProgress *progress, GError **error)
+/* An import may have replaced the file while the profile was mined. */
+static bool is_same_profile(
+	LodeDatabase *database, const char *path, const LodeProfileFile *expected, GError **error)
+{
+	LodeProfileFile found = {0};
+
+	if (!lode_database_identify(database, path, &found, error))
+		return false;
+	/* Equal content will do, in whatever file. Without a hash of it, as in profiles of before,
+	 * only the same file does. */
+	bool is_same = *expected->content != '\0' || *found.content != '\0'
+	                       ? strcmp(expected->content, found.content) == 0
+	                       : expected->device == found.device && expected->inode == found.inode;
+	if (!is_same)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"another profile has taken its place while it was mined; nothing is "
+			"stored: mine again");
+	return is_same;
+}
+
+bool lode_profile_store_add_run(const char *path, const LodeProfile *profile,
+	const LodeMiningRun *run, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeDatabase) database = NULL;
 	bool done = check_run(run, error) &&
 	            (database = lode_database_open_writable(path, progress, error)) != NULL &&
+	            is_same_profile(database, path, &profile->file, error) &&
 	            write_run(database, run, error) && commit(database, progress, error);
 
 	if (!done)

@@ -22,7 +22,7 @@ static void write_sample(const char *path)
 	g_autoptr(LodeMiningRun) run = random_run_new(5, "a", N_SEQUENCES);
 
 	g_assert_true(lode_profile_store_write(path, profile, NULL, NULL));
-	g_assert_true(lode_profile_store_add_run(path, run, NULL, NULL));
+	g_assert_true(lode_profile_store_add_run(path, profile, run, NULL, NULL));
 }
 
 /* A test gets a copy of one sample, which is much quicker than writing it anew. */
@@ -310,7 +310,8 @@ static void test_harmless_additions(Fixture *fixture, const void *data)
 		"CREATE TABLE notes(a); CREATE VIEW mine AS SELECT * FROM notes;"
 		"CREATE INDEX more ON sequence(weight);"
 		"CREATE TRIGGER harm AFTER INSERT ON run BEGIN DELETE FROM function; END; VACUUM");
-	g_assert_true(lode_profile_store_add_run(fixture->path, run, NULL, &error));
+	g_autoptr(LodeProfile) profile = lode_profile_store_read(fixture->path, NULL, &error);
+	g_assert_true(lode_profile_store_add_run(fixture->path, profile, run, NULL, &error));
 	g_autoptr(GError) failure = read_all(fixture->path);
 	g_assert_no_error(failure);
 }

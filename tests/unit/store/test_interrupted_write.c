@@ -26,7 +26,8 @@ static void set_up(Fixture *fixture, const void *data)
 	fixture->old_run = random_run_new(1, "a", 2000);
 	fixture->new_run = random_run_new(2, "a", 8000);
 	g_assert_true(lode_profile_store_write(fixture->path, fixture->old, NULL, NULL));
-	g_assert_true(lode_profile_store_add_run(fixture->path, fixture->old_run, NULL, NULL));
+	g_assert_true(lode_profile_store_add_run(
+		fixture->path, fixture->old, fixture->old_run, NULL, NULL));
 }
 
 static void tear_down(Fixture *fixture, const void *data)
@@ -49,7 +50,8 @@ static bool write_new(const Fixture *fixture, GError **error)
 
 static bool add_new_run(const Fixture *fixture, GError **error)
 {
-	return lode_profile_store_add_run(fixture->path, fixture->new_run, NULL, error);
+	return lode_profile_store_add_run(
+		fixture->path, fixture->old, fixture->new_run, NULL, error);
 }
 
 /* Does the work in a child that is killed after `delay_us`. */
@@ -126,14 +128,15 @@ static void test_killed_while_adding(Fixture *fixture, const void *data)
 
 	(void)data;
 	for (gulong i = 0; i < N_KILLS; i++) {
-		g_assert_true(
-			lode_profile_store_add_run(fixture->path, fixture->old_run, NULL, NULL));
+		g_assert_true(lode_profile_store_add_run(
+			fixture->path, fixture->old, fixture->old_run, NULL, NULL));
 		kill_during(fixture, add_new_run, i * whole_us * 5 / 4 / N_KILLS);
 		has_new_run(fixture);
 		g_assert_false(has_new_profile(fixture));
 	}
 	/* A journal that was killed before anything stood in it goes with the next write. */
-	g_assert_true(lode_profile_store_add_run(fixture->path, fixture->new_run, NULL, NULL));
+	g_assert_true(lode_profile_store_add_run(
+		fixture->path, fixture->old, fixture->new_run, NULL, NULL));
 	g_assert_cmpuint(count_files(fixture->folder), ==, 1);
 }
 
@@ -174,8 +177,8 @@ static void test_written_over_a_journal(Fixture *fixture, const void *data)
 	(void)data;
 	for (gulong i = 0; i < N_KILLS; i++) {
 		g_assert_true(lode_profile_store_write(fixture->path, fixture->old, NULL, NULL));
-		g_assert_true(
-			lode_profile_store_add_run(fixture->path, fixture->old_run, NULL, NULL));
+		g_assert_true(lode_profile_store_add_run(
+			fixture->path, fixture->old, fixture->old_run, NULL, NULL));
 		kill_during(fixture, add_new_run, i * whole_us / N_KILLS);
 		n_journals += g_file_test(journal, G_FILE_TEST_EXISTS) ? 1 : 0;
 		g_assert_true(lode_profile_store_write(fixture->path, fixture->new, NULL, NULL));

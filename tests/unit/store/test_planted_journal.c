@@ -29,7 +29,8 @@ static void set_up(Fixture *fixture, const void *data)
 	fixture->profile = random_profile_new(1, 200);
 	fixture->run = random_run_new(1, "a", 2000);
 	g_assert_true(lode_profile_store_write(fixture->path, fixture->profile, NULL, NULL));
-	g_assert_true(lode_profile_store_add_run(fixture->path, fixture->run, NULL, NULL));
+	g_assert_true(lode_profile_store_add_run(
+		fixture->path, fixture->profile, fixture->run, NULL, NULL));
 }
 
 static void tear_down(Fixture *fixture, const void *data)
@@ -92,7 +93,8 @@ static void assert_add_fails(const Fixture *fixture, const char *message)
 {
 	g_autoptr(GError) error = NULL;
 
-	g_assert_false(lode_profile_store_add_run(fixture->path, fixture->run, NULL, &error));
+	g_assert_false(lode_profile_store_add_run(
+		fixture->path, fixture->profile, fixture->run, NULL, &error));
 	if (strstr(error->message, message) == NULL)
 		g_error("'%s' is not in '%s'", message, error->message);
 }
@@ -208,7 +210,8 @@ static void test_interrupted_write_is_read(Fixture *fixture, const void *data)
 	g_assert_no_error(error);
 	assert_equal_profiles(fixture->profile, profile);
 	/* A writer undoes it in place. */
-	g_assert_true(lode_profile_store_add_run(fixture->path, fixture->run, NULL, &error));
+	g_assert_true(lode_profile_store_add_run(
+		fixture->path, fixture->profile, fixture->run, NULL, &error));
 	g_assert_false(g_file_test(fixture->journal, G_FILE_TEST_EXISTS));
 	assert_reads(fixture, NULL);
 }
@@ -296,7 +299,8 @@ static void test_write_ahead_log(Fixture *fixture, const void *data)
 	sqlite3_close(handle);
 	assert_reads(fixture, "holds changes that are not in it yet");
 	g_assert_cmpint(g_unlink(fixture->log), ==, 0);
-	g_assert_true(lode_profile_store_add_run(fixture->path, fixture->run, NULL, NULL));
+	g_assert_true(lode_profile_store_add_run(
+		fixture->path, fixture->profile, fixture->run, NULL, NULL));
 	assert_reads(fixture, NULL);
 }
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void write_profile(const char *path, const LodeProfile *profile)
+static void write_profile(const char *path, LodeProfile *profile)
 {
 	g_autoptr(GError) error = NULL;
 

@@ -6,6 +6,7 @@
 #include "store/run_parameters.h"
 
 #include <math.h>
+#include <sqlite3.h>
 #include <string.h>
 
 typedef struct {
@@ -34,7 +35,7 @@ static void add_run(const Fixture *fixture, const LodeMiningRun *run)
 {
 	g_autoptr(GError) error = NULL;
 
-	lode_profile_store_add_run(fixture->path, run, NULL, &error);
+	lode_profile_store_add_run(fixture->path, fixture->profile, run, NULL, &error);
 	g_assert_no_error(error);
 }
 
@@ -147,8 +148,65 @@ static void test_not_found(Fixture *fixture, const void *data)
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
 	g_assert_nonnull(strstr(error->message, "no run 'gone'; it has 'there'"));
 	g_clear_error(&error);
-	g_assert_false(lode_profile_store_add_run("/nowhere/x.lode", run, NULL, &error));
+	g_assert_false(
+		lode_profile_store_add_run("/nowhere/x.lode", fixture->profile, run, NULL, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+}
+
+static bool is_taken(const Fixture *fixture, const LodeProfile *profile)
+{
+	g_autoptr(LodeMiningRun) run = random_run_new(1, "a", 10);
+	g_autoptr(GError) error = NULL;
+
+	if (lode_profile_store_add_run(fixture->path, profile, run, NULL, &error))
+		return true;
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+	g_assert_nonnull(strstr(error->message, "another profile has taken its place"));
+	return false;
+}
+
+/* A run belongs to the profile that it was mined from, not to what lies at its path by now. */
+static void test_replaced_profile(Fixture *fixture, const void *data)
+{
+	g_autoptr(LodeProfile) other = random_profile_new(2, 20);
+	g_autoptr(LodeProfile) same = random_profile_new(1, 20);
+
+	(void)data;
+	g_autoptr(LodeProfile) mined = lode_profile_store_read(fixture->path, NULL, NULL);
+	g_assert_true(lode_profile_store_write(fixture->path, other, NULL, NULL));
+	g_assert_false(is_taken(fixture, mined));
+	g_assert_false(is_taken(fixture, fixture->profile));
+	assert_list(fixture, "");
+	g_assert_true(is_taken(fixture, other));
+	g_assert_true(lode_profile_store_write(fixture->path, same, NULL, NULL));
+	g_assert_true(is_taken(fixture, mined));
+}
+
+static void forget_content(const Fixture *fixture)
+{
+	sqlite3 *handle;
+
+	g_assert_cmpint(sqlite3_open(fixture->path, &handle), ==, SQLITE_OK);
+	g_assert_cmpint(
+		sqlite3_exec(handle, "DELETE FROM meta WHERE key = 'content'", NULL, NULL, NULL),
+		==, SQLITE_OK);
+	g_assert_cmpint(sqlite3_changes(handle), ==, 1);
+	sqlite3_close(handle);
+}
+
+/* Profiles written before their content had a hash are told apart by device and inode. */
+static void test_replaced_old_profile(Fixture *fixture, const void *data)
+{
+	g_autoptr(LodeProfile) other = random_profile_new(2, 20);
+
+	(void)data;
+	forget_content(fixture);
+	g_autoptr(LodeProfile) mined = lode_profile_store_read(fixture->path, NULL, NULL);
+	g_assert_true(is_taken(fixture, mined));
+	g_assert_true(lode_profile_store_write(fixture->path, other, NULL, NULL));
+	g_assert_false(is_taken(fixture, mined));
+	forget_content(fixture);
+	g_assert_false(is_taken(fixture, mined));
 }
 
 static void test_cancelled(Fixture *fixture, const void *data)
@@ -162,7 +220,8 @@ static void test_cancelled(Fixture *fixture, const void *data)
 	(void)data;
 	add_run(fixture, old);
 	g_cancellable_cancel(cancellable);
-	g_assert_false(lode_profile_store_add_run(fixture->path, new, &progress, &error));
+	g_assert_false(lode_profile_store_add_run(
+		fixture->path, fixture->profile, new, &progress, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_CANCELLED);
 	assert_has_run(fixture, "a", old);
 	g_assert_cmpuint(count_files(fixture->folder), ==, 1);
@@ -172,7 +231,8 @@ static void assert_refused(const Fixture *fixture, const LodeMiningRun *run)
 {
 	g_autoptr(GError) error = NULL;
 
-	g_assert_false(lode_profile_store_add_run(fixture->path, run, NULL, &error));
+	g_assert_false(
+		lode_profile_store_add_run(fixture->path, fixture->profile, run, NULL, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
 	g_assert_nonnull(strstr(error->message, "run 'a', sequence 3: "));
 	assert_list(fixture, "");
@@ -209,7 +269,8 @@ static void test_long_names(Fixture *fixture, const void *data)
 		g_free(g_ptr_array_index(run->attributes, i));
 		g_ptr_array_index(run->attributes, i) = g_strnfill(1 << 20, (gchar)('a' + i));
 	}
-	g_assert_false(lode_profile_store_add_run(fixture->path, run, NULL, &error));
+	g_assert_false(
+		lode_profile_store_add_run(fixture->path, fixture->profile, run, NULL, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
 	g_assert_nonnull(strstr(error->message, "attribute names of more than 1024 bytes"));
 	assert_list(fixture, "");
@@ -219,7 +280,8 @@ static void assert_summary_refused(const Fixture *fixture, const LodeMiningRun *
 {
 	g_autoptr(GError) error = NULL;
 
-	g_assert_false(lode_profile_store_add_run(fixture->path, run, NULL, &error));
+	g_assert_false(
+		lode_profile_store_add_run(fixture->path, fixture->profile, run, NULL, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
 	g_assert_nonnull(strstr(error->message, "table 'summary_line', row 2: "));
 	assert_list(fixture, "");
@@ -294,6 +356,8 @@ int main(int argc, char **argv)
 		{"/run_store/replaced_last", test_replaced_last},
 		{"/run_store/summary", test_summary},
 		{"/run_store/not_found", test_not_found},
+		{"/run_store/replaced_profile", test_replaced_profile},
+		{"/run_store/replaced_old_profile", test_replaced_old_profile},
 		{"/run_store/cancelled", test_cancelled},
 		{"/run_store/broken_runs", test_broken_runs},
 		{"/run_store/long_names", test_long_names},

@@ -20,7 +20,7 @@ static void set_up(Fixture *fixture, const void *data)
 	fixture->profile = random_profile_new(9, 30);
 	fixture->run = random_run_new(9, "a", 50);
 	g_assert_true(lode_profile_store_write(path, fixture->profile, NULL, NULL));
-	g_assert_true(lode_profile_store_add_run(path, fixture->run, NULL, NULL));
+	g_assert_true(lode_profile_store_add_run(path, fixture->profile, fixture->run, NULL, NULL));
 	g_assert_cmpint(sqlite3_open(path, &fixture->handle), ==, SQLITE_OK);
 }
 

@@ -231,7 +231,7 @@ static void test_info_empty(void)
 	}
 }
 
-static LodeMiningRun *store_instruction_run(const LodeProfile *profile, const char *path)
+static LodeMiningRun *store_instruction_run(LodeProfile *profile, const char *path)
 {
 	LodeMiningParameters parameters;
 	g_autoptr(GError) error = NULL;
@@ -243,7 +243,7 @@ static LodeMiningRun *store_instruction_run(const LodeProfile *profile, const ch
 		mined = lode_instruction_miner_run(profile, &parameters, "main", NULL, &error);
 	g_assert_no_error(error);
 	g_assert_true(lode_profile_store_write(path, profile, NULL, NULL));
-	g_assert_true(lode_profile_store_add_run(path, mined, NULL, NULL));
+	g_assert_true(lode_profile_store_add_run(path, profile, mined, NULL, NULL));
 	LodeMiningRun *stored = lode_profile_store_read_run(path, "main", &error);
 	g_assert_no_error(error);
 	return stored;
