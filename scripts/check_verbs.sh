@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Each verb has a man page that mandoc finds no fault with, a golden case of its --help, a line in
-# 'lode --help', and the same options in --help and in the page. Prints TAP.
+# 'lode --help' and in lode(1), and the same options in --help and in the page. Prints TAP.
 #
 #   scripts/check_verbs.sh LODE
 set -euo pipefail
@@ -42,6 +42,7 @@ faults() {
 	fi
 	[ -e "tests/golden/$1/help.cmd" ] || echo "there is no tests/golden/$1/help.cmd"
 	"$lode" --help | grep -qE "^ +$verb " || echo "'lode --help' does not name it"
+	grep -qx "\.It Ic $verb" man/lode.1 || echo "man/lode.1 does not name it"
 	if [ ! -e "$page" ]; then
 		echo "there is no $page"
 		return
