@@ -225,6 +225,18 @@ static void add_range(LodeElfFile *self, LodeElfRange range)
 		g_array_append_val(self->executable, range);
 }
 
+/* Of a PT_LOAD segment that is within the file. One piece is read for all, which libelf keeps: they
+ * may overlap, and be many. */
+static const uint8_t *segment_bytes(const LodeElfFile *self, const Elf64_Phdr *segment)
+{
+	const Elf_Data *data = elf_getdata_rawchunk(
+		self->elf, (int64_t)self->loaded_start, self->loaded_size, ELF_T_BYTE);
+
+	return data != NULL
+	               ? (const uint8_t *)data->d_buf + (segment->p_offset - self->loaded_start)
+	               : NULL;
+}
+
 static void collect_executable(LodeElfFile *self)
 {
 	for (guint i = 0; i < self->sections->len; i++) {
@@ -241,12 +253,11 @@ static void collect_executable(LodeElfFile *self)
 	for (size_t i = 0; i < self->n_segments; i++) {
 		const Elf64_Phdr *segment = &self->segments[i];
 
-		size_t n;
-		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X))
-			add_range(self,
-				(LodeElfRange){segment->p_vaddr, segment->p_filesz,
-					lode_elf_file_loaded_bytes(self, segment->p_vaddr, &n), "",
-					0});
+		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) &&
+			segment->p_filesz > 0 &&
+			is_within(self, segment->p_offset, segment->p_filesz))
+			add_range(self, (LodeElfRange){segment->p_vaddr, segment->p_filesz,
+						segment_bytes(self, segment), "", 0});
 	}
 }
 
@@ -391,20 +402,14 @@ const uint8_t *lode_elf_file_loaded_bytes(const LodeElfFile *self, uint64_t addr
 	for (size_t i = 0; i < self->n_segments; i++) {
 		const Elf64_Phdr *segment = &self->segments[i];
 		uint64_t offset = address - segment->p_vaddr;
-		const Elf_Data *data;
+		const uint8_t *bytes;
 
 		if (segment->p_type != PT_LOAD || offset >= segment->p_filesz ||
 			!is_within(self, segment->p_offset, segment->p_filesz))
 			continue;
-		/* One piece for all segments, which libelf keeps: they may overlap, and are many.
-		 */
-		data = elf_getdata_rawchunk(
-			self->elf, (int64_t)self->loaded_start, self->loaded_size, ELF_T_BYTE);
-		if (data == NULL)
-			return NULL;
+		bytes = segment_bytes(self, segment);
 		*out_n = (size_t)(segment->p_filesz - offset);
-		return (const uint8_t *)data->d_buf + (segment->p_offset - self->loaded_start) +
-		       offset;
+		return bytes != NULL ? bytes + offset : NULL;
 	}
 	return NULL;
 }
