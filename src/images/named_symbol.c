@@ -1,13 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-#include "images/function_symbol.h"
+#include "images/named_symbol.h"
 
+#include "base/error.h"
 #include "images/debug_file.h"
 #include "images/elf_file.h"
 
-static bool is_function(const Elf64_Sym *symbol)
+typedef struct {
+	const char *name;
+	unsigned char type; /* STT_FUNC, STT_OBJECT */
+} Wanted;
+
+/* The first from `*i` on in a file's table of that kind; *i goes on behind it. NULL: no more. */
+static const Elf64_Sym *next_symbol(
+	const Wanted *wanted, const LodeElfFile *file, uint32_t table_type, size_t *i)
 {
-	return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
-	       symbol->st_shndx < SHN_LORESERVE;
+	const LodeElfSection *table = lode_elf_file_find_type(file, table_type);
+	LodeElfSymbols symbols;
+
+	if (table == NULL || !lode_elf_file_symbols(file, table, &symbols))
+		return NULL;
+	while (++*i < symbols.n) {
+		const Elf64_Sym *symbol = &symbols.all[*i];
+
+		/* one that another file has, or that stands for a number, lies nowhere here */
+		if (ELF64_ST_TYPE(symbol->st_info) == wanted->type &&
+			symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE &&
+			g_strcmp0(lode_elf_symbol_name(&symbols, symbol), wanted->name) == 0)
+			return symbol;
+	}
+	return NULL;
 }
 
 static void add(GArray *offsets, uint64_t offset)
@@ -18,50 +39,64 @@ static void add(GArray *offsets, uint64_t offset)
 	g_array_append_val(offsets, offset);
 }
 
-static void add_address(const LodeElfFile *image, uint64_t address, GArray *offsets)
+/* The segments are the image's: those of a separate debug file are not where they say. */
+static void add_functions(const Wanted *wanted, const LodeElfFile *file, uint32_t table_type,
+	const LodeElfFile *image, GArray *offsets)
 {
-	for (size_t i = 0; i < image->n_segments; i++) {
-		const Elf64_Phdr *segment = &image->segments[i];
-		if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
-			address - segment->p_vaddr < segment->p_filesz)
-			add(offsets, segment->p_offset + (address - segment->p_vaddr));
+	const Elf64_Sym *symbol;
+	size_t i = 0;
+
+	while ((symbol = next_symbol(wanted, file, table_type, &i)) != NULL) {
+		for (size_t k = 0; k < image->n_segments; k++) {
+			const Elf64_Phdr *segment = &image->segments[k];
+			uint64_t inside = symbol->st_value - segment->p_vaddr;
+
+			if (segment->p_type == PT_LOAD && symbol->st_value >= segment->p_vaddr &&
+				inside < segment->p_filesz)
+				add(offsets, segment->p_offset + inside);
+		}
 	}
 }
 
-typedef struct {
-	const LodeElfFile *image; /* whose segments say where an address stands */
-	const char *name;
-	GArray *offsets;
-} Search;
-
-static void find_in(const Search *self, const LodeElfFile *file, uint32_t type)
-{
-	const LodeElfSection *table = lode_elf_file_find_type(file, type);
-	LodeElfSymbols symbols;
-
-	if (table == NULL || !lode_elf_file_symbols(file, table, &symbols))
-		return;
-	for (size_t i = 1; i < symbols.n; i++) {
-		const Elf64_Sym *symbol = &symbols.all[i];
-		if (is_function(symbol) &&
-			g_strcmp0(lode_elf_symbol_name(&symbols, symbol), self->name) == 0)
-			add_address(self->image, symbol->st_value, self->offsets);
-	}
-}
-
-bool lode_function_symbol_find(
+bool lode_named_symbol_functions(
 	const char *path, const char *name, GArray *out_offsets, GError **error)
 {
 	const LodeBinaryImageOptions options = {0};
+	const Wanted wanted = {name, STT_FUNC};
 	g_autoptr(LodeElfFile) file = lode_elf_file_open(path, error);
 
 	if (file == NULL)
 		return false;
 	g_autoptr(LodeElfFile) debug_file = lode_debug_file_find(file, &options);
-	const Search search = {.image = file, .name = name, .offsets = out_offsets};
-	find_in(&search, file, SHT_SYMTAB);
-	find_in(&search, file, SHT_DYNSYM);
+	add_functions(&wanted, file, SHT_SYMTAB, file, out_offsets);
+	add_functions(&wanted, file, SHT_DYNSYM, file, out_offsets);
 	if (debug_file != NULL)
-		find_in(&search, debug_file, SHT_SYMTAB);
+		add_functions(&wanted, debug_file, SHT_SYMTAB, file, out_offsets);
 	return true;
+}
+
+bool lode_named_symbol_variable(const char *path, const char *name, uint64_t *out_address,
+	uint64_t *out_size, GError **error)
+{
+	static const uint32_t tables[] = {SHT_SYMTAB, SHT_DYNSYM};
+	const Wanted wanted = {name, STT_OBJECT};
+	g_autoptr(LodeElfFile) file = lode_elf_file_open(path, error);
+
+	if (file == NULL)
+		return false;
+	for (size_t k = 0; k < G_N_ELEMENTS(tables); k++) {
+		const Elf64_Sym *symbol;
+		size_t i = 0;
+
+		while ((symbol = next_symbol(&wanted, file, tables[k], &i)) != NULL) {
+			if (symbol->st_size == 0)
+				continue;
+			*out_address = symbol->st_value;
+			*out_size = symbol->st_size;
+			return true;
+		}
+	}
+	g_set_error(
+		error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "%s: has no variable '%s'", path, name);
+	return false;
 }

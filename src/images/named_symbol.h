@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a function begins, by the symbol tables of its file. */
+/* Where functions and variables lie, by the symbol tables of their file. Names are as linked. */
 #pragma once
 
 #include <glib.h>
@@ -7,10 +7,15 @@
 #include <stdint.h>
 
 /*
- * Appends where in the file (uint64_t, offsets) the functions of that linked name stand: static
- * ones of several sources are several. What only chooses a function when the program is loaded (an
- * indirect function) is none. A stripped file without a separate debug file has only those that it
+ * Appends where in the file (uint64_t, offsets) the functions of that name stand: static ones of
+ * several sources are several. What only chooses a function when the program is loaded (an indirect
+ * function) is left out. A stripped file without a separate debug file has only those that it
  * offers to others. Errors: those of opening the file.
  */
-bool lode_function_symbol_find(
+bool lode_named_symbol_functions(
 	const char *path, const char *name, GArray *out_offsets, GError **error);
+
+/* The address in the file of the variable of that name, and its size; of several (static ones of
+ * different sources) the first. Errors: those of opening the file; _NOT_FOUND. */
+bool lode_named_symbol_variable(const char *path, const char *name, uint64_t *out_address,
+	uint64_t *out_size, GError **error);

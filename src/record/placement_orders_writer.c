@@ -2,7 +2,7 @@
 #include "record/placement_orders_writer.h"
 
 #include "base/error.h"
-#include "images/variable_symbol.h"
+#include "images/named_symbol.h"
 
 #include <sched.h>
 #include <string.h>
@@ -186,7 +186,7 @@ static void add_object(Writer *self, const char *name, uint32_t memory)
 	if (name[0] == '[' || strchr(name, '/') != NULL || strstr(name, ".so") != NULL) {
 		object.kind = PLACEMENT_OBJECT_MAPPING;
 		text = name;
-	} else if (lode_variable_symbol_find(
+	} else if (lode_named_symbol_variable(
 			   self->path, variable, &object.start, &object.size, NULL)) {
 		object.kind = PLACEMENT_OBJECT_PROGRAM;
 	}

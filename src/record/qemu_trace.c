@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/own_library.h"
 #include "base/quiet_thread.h"
-#include "images/function_symbol.h"
+#include "images/named_symbol.h"
 #include "record/preloaded_library.h"
 #include "record/script_program.h"
 #include "record/trace_mappings.h"
@@ -44,7 +44,8 @@ static void find_functions(const LodeTraceMapping *mapping, void *user_data)
 	Session *self = user_data;
 	g_autoptr(GArray) offsets = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 
-	if (!lode_function_symbol_find(mapping->path, self->run->options->function, offsets, NULL))
+	if (!lode_named_symbol_functions(
+		    mapping->path, self->run->options->function, offsets, NULL))
 		return;
 	for (guint i = 0; i < offsets->len; i++) {
 		uint64_t offset = g_array_index(offsets, uint64_t, i);
