@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_columns.h"
 
+#include "base/partition_point.h"
+
 #include <math.h>
 
 /* Nothing between two accesses for so long is a gap. */
@@ -148,14 +150,8 @@ void lode_live_columns_clear(LodeLiveColumns *self)
 
 int lode_live_columns_find(const LodeLiveColumns *self, uint64_t address)
 {
-	guint low = 0, high = self->columns->len;
+	guint found = LODE_PARTITION_POINT(self->columns->len, i,
+		g_array_index(self->columns, LodeLiveColumn, i).end <= address);
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		if (g_array_index(self->columns, LodeLiveColumn, middle).end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (int)MIN(low + 1, self->columns->len) - 1;
+	return (int)MIN(found + 1, self->columns->len) - 1;
 }

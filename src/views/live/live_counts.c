@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_counts.h"
 
+#include "base/hash.h"
 #include "model/memory.h"
 
 static guint hash_cell(const void *key)
 {
 	const LodeLiveCell *cell = key;
-	uint64_t bits = (cell->address ^ (uint64_t)cell->thread << 48) *
-	                UINT64_C(0x9e3779b97f4a7c15);
 
-	return (guint)(bits >> 32);
+	return (guint)lode_hash_slot(cell->address ^ (uint64_t)cell->thread << 48, 32);
 }
 
 static gboolean is_same_cell(const void *a, const void *b)

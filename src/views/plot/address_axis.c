@@ -3,6 +3,7 @@
 #include "views/plot/address_axis.h"
 
 #include "base/number_format.h"
+#include "base/partition_point.h"
 #include "views/memory_names.h"
 #include "views/plot/plot_axis.h"
 #include "views/plot/plot_canvas.h"
@@ -336,18 +337,12 @@ void lode_address_axis_free(LodeAddressAxis *self)
 static const LodeAddressSegment *find_segment(
 	const LodeAddressAxis *self, bool by_row, uint64_t wanted)
 {
-	guint low = 0, high = self->segments->len;
+	const LodeAddressSegment *segments =
+		(const LodeAddressSegment *)(const void *)self->segments->data;
+	guint n = LODE_PARTITION_POINT(self->segments->len, i,
+		(by_row ? segments[i].first_row : segments[i].first) <= wanted);
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		const LodeAddressSegment *segment = &LODE_AT(
-			self->segments, LodeAddressSegment, middle);
-		if ((by_row ? segment->first_row : segment->first) <= wanted)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 ? &LODE_AT(self->segments, LodeAddressSegment, low - 1) : NULL;
+	return n > 0 ? &segments[n - 1] : NULL;
 }
 
 uint32_t lode_address_axis_row(const LodeAddressAxis *self, uint64_t address)

@@ -3,6 +3,7 @@
 #include "views/plot/memory_grid.h"
 
 #include "analyses/memory/page_faults.h"
+#include "base/partition_point.h"
 
 #include <string.h>
 
@@ -29,16 +30,10 @@ static void find_threads(LodeMemoryGrid *self, LodeAddressHistogram *histogram)
 
 static uint32_t find_column(const LodeMemoryGrid *self, uint32_t thread)
 {
-	guint low = 0, high = self->threads->len;
+	guint index = LODE_PARTITION_POINT(
+		self->threads->len, i, g_array_index(self->threads, uint32_t, i) < thread);
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		if (g_array_index(self->threads, uint32_t, middle) < thread)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low / self->threads_per_column;
+	return index / self->threads_per_column;
 }
 
 static size_t thread_index(
