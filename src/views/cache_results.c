@@ -35,7 +35,7 @@ static void clear_row(void *row)
 	g_free(((CacheRow *)row)->description);
 }
 
-/* What stands behind "d1=" in a text of parts between commas. */
+/* What comes after "d1=" in a text of parts between commas. */
 static char *find_description(const char *text, const char *name)
 {
 	g_auto(GStrv) parts = g_strsplit_set(text, ",\n", -1);

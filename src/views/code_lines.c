@@ -39,7 +39,7 @@ static uint32_t add_executed(LodeCodeLines *self, uint32_t instruction, uint32_t
 	return instruction;
 }
 
-/* Decodes the function's bytes; gives the first executed instruction behind them. */
+/* Decodes the function's bytes; gives the first executed instruction after them. */
 static uint32_t add_decoded(LodeCodeLines *self, const uint8_t *code, size_t size)
 {
 	const LodeFunction *function = function_of(self);

@@ -11,7 +11,7 @@
 /* A mangled C++ name has some 2,000 bytes at most; 4,096 fill two terminals of 80 columns. */
 enum { MAX_BYTES = 4096, SHOWN_HEAD = 2048, SHOWN_TAIL = 1024 };
 
-/* lode's own signs, where the charset has none of them. */
+/* lode's own signs, where the charset lacks them. */
 static const char *ascii_sign(gunichar character)
 {
 	static const struct {

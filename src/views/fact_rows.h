@@ -12,7 +12,7 @@
 typedef struct {
 	const char *section; /* a fixed text */
 	char *name;
-	char *text;    /* the value when it is no number; else NULL */
+	char *text;    /* the value when it is not a number; else NULL */
 	double number; /* no number: none */
 	double share;  /* no number: none */
 	double bits;   /* a reference of a trace; no number: none */

@@ -127,7 +127,7 @@ static void add_coverage(GArray *rows, const char *kind, const char *word,
 	row->share = lode_share_of(totals->weight, whole);
 }
 
-/* By the first event that is no page fault. */
+/* By the first event that does not count page faults. */
 static void add_data_addresses(GArray *rows, const LodeProfile *profile)
 {
 	if (profile->memory == NULL)

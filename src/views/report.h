@@ -38,7 +38,7 @@ void lode_report_options_init(LodeReportOptions *self);
 /*
  * Writes the report to `out`: the summary tree where text is asked for in one of its orders, with
  * no reversal and no baseline; otherwise the list, of closed sequences unless show_all. Supports
- * are relative to those of the baseline where there is one. A key that is no share takes no
+ * are relative to those of the baseline where there is one. A key that is not a share takes no
  * percent_limit.
  * Errors: _IO (write), _USAGE (sort key, glob, percent limit), _NOT_FOUND (baseline).
  */

@@ -102,7 +102,7 @@ static void draw_status(const LodeLiveDrawing *self, LodeCellGrid *grid)
 	                               ? g_strdup_printf("(most: %s)", status->reason)
 	                               : NULL;
 	g_autofree char *seconds = g_strdup_printf("%.1f s", status->seconds);
-	g_autofree char *behind = g_strdup_printf(
+	g_autofree char *not_shown = g_strdup_printf(
 		"%s records not shown", lode_live_count(status->n_dropped, dropped));
 	const Segment segments[] = {
 		{status->is_sampling ? NULL : "SAMPLING OFF", LODE_CELL_WARNING},
@@ -112,7 +112,7 @@ static void draw_status(const LodeLiveDrawing *self, LodeCellGrid *grid)
 		{seconds, LODE_CELL_BAR},
 		{rate, LODE_CELL_BAR},
 		{unresolved, LODE_CELL_BAR},
-		{status->n_dropped > 0 ? behind : NULL, LODE_CELL_WARNING},
+		{status->n_dropped > 0 ? not_shown : NULL, LODE_CELL_WARNING},
 		{why, LODE_CELL_BAR},
 	};
 

@@ -58,7 +58,7 @@ static void choose_extents(GArray *extents, const LodeLiveTouch *touched, size_t
 		max_gap *= 4;
 		find_extents(extents, touched, n, options->granularity, max_gap, true);
 	}
-	/* Small mappings one behind the other, of many libraries: let them share. */
+	/* Small mappings one after the other, of many libraries: let them share. */
 	max_gap = options->granularity;
 	while (extents->len > max_extents && max_gap != UINT64_MAX) {
 		max_gap = max_gap < UINT64_MAX / 4 ? max_gap * 4 : UINT64_MAX;

@@ -53,7 +53,7 @@ void lode_live_vote(const char **function, uint32_t *votes, const char *other, u
 	}
 }
 
-/* Adds a cell to the one at its place in units, which is made where there is none. */
+/* Adds a cell to the one at its place in units, which is made if it is missing. */
 static void add_cell(LodeLiveCounts *self, const LodeLiveCell *added)
 {
 	LodeLiveCell key = {.address = added->address & ~(self->unit - 1), .thread = added->thread};

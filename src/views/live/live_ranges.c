@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What is behind them takes what is left. */
+/* What comes after them takes what is left. */
 enum {
 	ADDRESS_WIDTH = 12,
 	SHARE_WIDTH = 6,

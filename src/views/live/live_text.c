@@ -43,7 +43,7 @@ static GStrv lines_of(const LodeLiveDrawing *self)
 	g_autofree char *text = g_strdup(is_help ? help : output);
 
 	g_strdelimit(text, "\t\r", ' ');
-	/* What stands behind the last line's end is no line. */
+	/* What follows the last line's end is not a line. */
 	if (g_str_has_suffix(text, "\n"))
 		text[strlen(text) - 1] = '\0';
 	return g_strsplit(text, "\n", -1);

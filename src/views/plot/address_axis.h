@@ -23,7 +23,7 @@ typedef struct {
 	double top, bottom;         /* y, from the axis' top */
 	double weight;
 	char *name;     /* the mapping's, without folders; "libc.so.6 and 2 more" */
-	char *object;   /* the heaviest there that is no mapping, "int a[] 61.0 %"; may be empty */
+	char *object;   /* the heaviest there that is not a mapping, "int a[] 61.0 %"; may be empty */
 	bool is_joined; /* follows the segment below without a gap */
 } LodeAddressSegment;
 

@@ -30,7 +30,7 @@ const LodeMissCurve *lode_curve_sheet_curve(const LodeCurveSheet *self, guint in
 /* What is drawn next has the colour that the legend gives this curve. */
 void lode_curve_sheet_set_colour(const LodeCurveSheet *self, guint index);
 
-/* `remark` goes behind what is said of the trace. */
+/* `remark` follows what is said of the trace. */
 void lode_curve_sheet_titles(const LodeCurveSheet *self, const char *remark);
 
 /* The vertical axis, in percent; the panel's frame is lode_curve_sheet_frame(). */

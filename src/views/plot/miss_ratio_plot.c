@@ -60,7 +60,7 @@ static bool is_on_curve(const LodeMissCurve *curve, const LodeCache *cache)
 	       (cache->holds & curve->holds) == curve->holds;
 }
 
-/* Called for each cache that is no TLB. */
+/* Called for each cache that is not a TLB. */
 typedef void (*CacheFunc)(Plot *self, const LodeCache *cache, const LodeCacheCounts *counts);
 
 static void for_each_cache(Plot *self, CacheFunc func)

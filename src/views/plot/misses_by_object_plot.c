@@ -9,7 +9,7 @@
 enum {
 	WIDTH = 960,
 	LEFT = 290,
-	RIGHT = 90, /* room for the share behind the longest bar */
+	RIGHT = 90, /* room for the share after the longest bar */
 	MARGIN = 24,
 	TOP = LODE_PLOT_TITLES_HEIGHT + 30,
 	BOTTOM = 56,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An event by data object: a bar for each, loads and stores one behind the other.
+ * An event by data object: a bar for each, loads and stores one after the other.
  *
  *   struct node.next  ████████████████████▒▒ 61.0 %
  *   int counts[]      ████▒▒▒▒ 20.1 %

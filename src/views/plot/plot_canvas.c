@@ -34,7 +34,7 @@ bool lode_plot_format_from_path(const char *path, LodePlotFormat *out_format, GE
 		return true;
 	}
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"'%s' is no kind of picture that can be drawn; use a name that ends in .svg or "
+		"'%s' is not a picture that lode draws; use a name that ends in .svg or "
 		".png",
 		path);
 	return false;
@@ -149,7 +149,7 @@ double lode_plot_text_width(cairo_t *cairo, const LodePlotTextStyle *style, cons
 	return measure(cairo, plain);
 }
 
-/* Halves the steps, so that a stranger's endless name takes few measurements. */
+/* Halves the steps, so that an endless name takes few measurements. */
 static void shorten(cairo_t *cairo, GString *text, double width)
 {
 	g_autofree char *whole = g_strdup(text->str);
