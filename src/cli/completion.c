@@ -21,7 +21,7 @@ static bool is_file(const char *value)
 	       g_str_has_suffix(value, ".lode");
 }
 
-/* The words of "text|json|csv" with spaces between them; NULL when it is no such list. */
+/* The words of "text|json|csv" with spaces between them; NULL when it is not such a list. */
 static char *words_of(const char *value)
 {
 	if (strchr(value, '|') == NULL)

@@ -34,7 +34,7 @@ bool lode_memory_view_granularity(uint64_t *out_bytes, GError **error)
 		lode_address_granularity_from_text(given.granularity, out_bytes))
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"--granularity '%s' is none of page, line, word and the powers of two up to 1024G",
+		"--granularity '%s' is not page, line, word or a power of two up to 1024G",
 		given.granularity);
 	return false;
 }
@@ -58,7 +58,7 @@ static bool parse_options(
 		histogram->scope = LODE_HISTOGRAM_TOGETHER;
 	if (input->sort != NULL && !lode_histogram_sort_from_text(input->sort, &histogram->sort)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--sort '%s' is none of weight, loads, stores and address", input->sort);
+			"--sort '%s' is not weight, loads, stores or address", input->sort);
 		return false;
 	}
 	return lode_memory_view_granularity(&histogram->granularity, error);

@@ -217,7 +217,7 @@ static bool check_combination(GError **error)
 
 	if (useless != NULL)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"%s means nothing %s --instructions", useless,
+			"%s cannot be used %s --instructions", useless,
 			given.is_instruction_mode ? "with" : "without");
 	else if (given.is_instruction_mode && given.min_count == NULL)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Standard input, output and error at the edges of the program: there from the start, so that no
- * file of ours gets their numbers, and checked at the end, so that lost output is no success.
+ * file of ours gets their numbers, and checked at the end, so that lost output is not a success.
  */
 #pragma once
 

@@ -31,7 +31,7 @@ static bool parse_options(const char *id, LodeAnnotateOptions *annotate, GError 
 	annotate->names_run = given.run != NULL;
 	if (!g_ascii_string_to_unsigned(id, 10, 1, G_MAXUINT64, &number, NULL)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"'%s' is no id of a sequence; lode report shows them", id);
+			"'%s' is not the id of a sequence; lode report shows them", id);
 		return false;
 	}
 	annotate->id = number;

@@ -134,7 +134,7 @@ static void tell_end(const LodePerfSampling *sampled, const char *path)
 	lode_display_line(stderr, "lode memory record: go on with 'lode memory %s'", shown);
 }
 
-/* NULL: there is to be none, or there can be none, which is no reason not to record. */
+/* NULL: there is to be none, or there can be none, and recording goes on without it. */
 static LodeLivePicture *open_picture(const LodeMemoryRecordingOptions *recording)
 {
 	const LodeLivePictureOptions picture_options = {

@@ -73,7 +73,7 @@ static bool read_way(int *out_way, GError **error)
 	*out_way = given.way != NULL ? lode_trace_way_from_text(given.way) : -1;
 	if (given.way == NULL || *out_way >= 0)
 		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "--with: '%s' is none of qemu, lackey",
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "--with: '%s' is not qemu or lackey",
 		given.way);
 	return false;
 }

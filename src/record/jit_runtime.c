@@ -18,8 +18,8 @@
 /* A kind of program; a new one is a new row. */
 typedef struct {
 	const char *name;
-	const char *programs[3];         /* what the file is called; NULL behind */
-	const char *valgrind_options[3]; /* NULL behind */
+	const char *programs[3];         /* what the file is called; NULL after them */
+	const char *valgrind_options[3]; /* NULL after them */
 	/* Appends what comes between the program and its arguments. */
 	void (*add_arguments)(
 		LodeJitRuntime *self, const char *const *argv, bool is_under_valgrind);
@@ -151,7 +151,7 @@ static bool is_dump_name(const char *name, uint32_t *out_pid)
 	return strcmp(end, ".dump") == 0 && pid <= UINT32_MAX;
 }
 
-/* When a file was written last, for a comparison; NULL: it is no file. */
+/* When a file was written last, for a comparison; NULL: not a file. */
 static char *time_of(const char *directory, const char *name)
 {
 	g_autofree char *path = g_build_filename(directory, name, NULL);
@@ -227,7 +227,7 @@ static bool is_new(const LodeJitRuntime *self, const char *name)
 	return now != NULL && g_strcmp0(g_hash_table_lookup(self->old_dumps, name), now) != 0;
 }
 
-/* The names of dumps in a directory that are of these processes. */
+/* The names of the dumps of these processes in a directory. */
 static GPtrArray *list_dumps(const char *directory, const GArray *pids)
 {
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);

@@ -15,7 +15,7 @@
 
 typedef struct {
 	const char *name; /* "Node.js"; NULL: none of these, and the arguments are as they were */
-	GPtrArray *argv;  /* char *, with a NULL behind */
+	GPtrArray *argv;  /* char *, with a NULL at the end */
 	const char *const *valgrind_options; /* NULL-terminated; what valgrind needs for it */
 	char *warning; /* what of its code will stay unknown, and why; NULL: nothing */
 
@@ -26,7 +26,8 @@ typedef struct {
 
 /*
  * What to run in place of `argv`, which is copied, so that dumps come to lie in `directory`. Under
- * valgrind more is needed than for samples. Never NULL; a program that is not there is no runtime.
+ * valgrind more is needed than for samples. Never NULL; a program that does not exist is not a
+ * runtime.
  */
 LodeJitRuntime *lode_jit_runtime_prepare(
 	const char *const *argv, const char *directory, bool is_under_valgrind);

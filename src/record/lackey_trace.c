@@ -112,7 +112,7 @@ static void see_other_line(Session *self, char *line, char *line_feed)
 	self->is_overlong = false;
 }
 
-/* Of whole lines; moves *at behind the last of them. False: nobody reads any more. */
+/* Of whole lines; moves *at to after the last of them. False: nobody reads any more. */
 static bool sort_lines(Session *self, char **at, char *end)
 {
 	char *references = *at; /* not passed on yet; they reach up to the line */
@@ -228,7 +228,8 @@ static bool run_program(Session *self, const char *valgrind, GError **error)
 static LodeTraceRunOutcome trace(Session *self, const char *valgrind, GError **error)
 {
 	if (pipe2(self->from_tool, O_CLOEXEC) != 0 || pipe2(self->to_reader, O_CLOEXEC) != 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "no pipe: %s", g_strerror(errno));
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot make a pipe: %s",
+			g_strerror(errno));
 		return LODE_TRACE_RUN_FAILED;
 	}
 	if (!run_program(self, valgrind, error))

@@ -12,7 +12,7 @@ enum {
 	MAX_BUILD_ID = 20,
 	PATH_ALIGNMENT = 64,
 	RECORD_BUILD_ID = 67,         /* perf's number */
-	MISC_BUILD_ID_SIZE = 1 << 15, /* the byte behind the id is its size */
+	MISC_BUILD_ID_SIZE = 1 << 15, /* the byte after the id is its size */
 };
 
 typedef struct {

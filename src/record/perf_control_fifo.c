@@ -62,7 +62,7 @@ static bool read_line(LodePerfControlFifo *self)
 		if (n <= 0)
 			return false;
 		g_string_append_len(self->text, buffer, n);
-		/* A line that never ends is none of ours. */
+		/* A line that never ends is unknown. */
 		if (self->text->len > MAX_LINE && memchr(buffer, '\n', (size_t)n) == NULL)
 			g_string_truncate(self->text, 1);
 	}

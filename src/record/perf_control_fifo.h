@@ -10,7 +10,7 @@ typedef enum {
 	LODE_PERF_CONTROL_ENABLE,
 	LODE_PERF_CONTROL_DISABLE,
 	LODE_PERF_CONTROL_STOP,
-	LODE_PERF_CONTROL_UNKNOWN, /* a line that is none of these */
+	LODE_PERF_CONTROL_UNKNOWN, /* any other line */
 } LodePerfControl;
 
 typedef struct {
@@ -18,7 +18,7 @@ typedef struct {
 	GString *text;  /* read and not yet taken */
 } LodePerfControlFifo;
 
-/* `path` NULL: none. Errors: _NOT_FOUND, _USAGE when it is no named pipe, _IO. */
+/* `path` NULL: none. Errors: _NOT_FOUND, _USAGE when it is not a named pipe, _IO. */
 bool lode_perf_control_fifo_open(LodePerfControlFifo *self, const char *path, GError **error);
 void lode_perf_control_fifo_close(LodePerfControlFifo *self);
 

@@ -13,7 +13,7 @@
 
 #define ONLY_USER_CODE "only user code is sampled"
 
-/* The kernel refuses 64 KiB − 1 and all that is no multiple of 8. */
+/* The kernel refuses 64 KiB − 1 and all that is not a multiple of 8. */
 enum { MAX_PRECISE = 3, DEFAULT_FREQUENCY = 4000, MAX_STACK_BYTES = 65528 };
 
 /* Registers that user code sees. The segment registers of x86-64 cannot be sampled. */

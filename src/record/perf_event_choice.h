@@ -21,7 +21,7 @@ typedef struct {
 
 /*
  * Reads a name: libpfm4's, "rHEX" for a raw one, "PMU/TERMS/" (lode_perf_pmu_event_read()), with
- * perf's modifiers u, k, h, p, P behind a colon. *out_max_precise: 'P', take the highest precise
+ * perf's modifiers u, k, h, p, P after a colon. *out_max_precise: 'P', take the highest precise
  * level that works. Errors: _NOT_FOUND.
  */
 bool lode_perf_choice_read_name(const LodePerfKernel *kernel, const char *name,
@@ -35,5 +35,5 @@ bool lode_perf_choice_read_name(const LodePerfKernel *kernel, const char *name,
 GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 	const LodePerfSamplerOptions *options, GString *note, GError **error);
 
-/* Puts a sentence behind others. */
+/* Appends a sentence. */
 void lode_perf_note(GString *note, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -36,7 +36,7 @@ static void add_text(GByteArray *bytes, const char *text)
 	g_byte_array_append(bytes, zeros, 8 - length % 8);
 }
 
-/* What sample_id_all puts behind each record; an id of 0 is nobody's, and so the first event's. */
+/* What sample_id_all puts after each record; an id of 0 is nobody's, and so the first event's. */
 static void add_sample_id(const Writer *self, GByteArray *body)
 {
 	uint64_t type = self->wanted->sample_type;

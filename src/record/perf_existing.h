@@ -15,7 +15,7 @@ GArray *lode_perf_existing_threads(pid_t pid, GError **error);
 
 typedef struct {
 	pid_t pid;
-	uint64_t sample_type; /* of the events: what stands behind each record */
+	uint64_t sample_type; /* of the events: what stands after each record */
 	bool has_data;        /* also mappings that are not executable */
 	const char *proc;     /* "/proc" */
 	void (*found)(const char *path, void *user_data); /* a mapping that is executable */

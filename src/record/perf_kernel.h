@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What of the kernel decides whether and how a program can be sampled: perf_event_open(2) and the
- * settings that bound it. Both stand behind a table, so that tests can be a machine that has a PMU
- * or forbids everything.
+ * settings that bound it. Both are called through a table, so that tests can be a machine that has
+ * a PMU or forbids everything.
  */
 #pragma once
 

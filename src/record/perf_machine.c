@@ -9,7 +9,7 @@
 #define CPU_FOLDER "/sys/devices/system/cpu/cpu"
 #define NODE_FOLDER "/sys/devices/system/node/"
 
-/* The value behind "model name\t: " in the text of /proc/cpuinfo or the like; NULL: none. */
+/* The value after "model name\t: " in the text of /proc/cpuinfo or the like; NULL: none. */
 static char *value_of(const char *text, const char *key)
 {
 	g_autofree char *start = g_strconcat("\n", key, NULL);

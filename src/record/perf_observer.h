@@ -22,7 +22,7 @@ typedef struct {
 
 /* Each may be NULL. What they are given is valid during the call. */
 typedef struct {
-	/* Before the first record. All events have the same trailer behind records that are no
+	/* Before the first record. All events have the same trailer after records that are no
 	 * samples, and PERF_SAMPLE_IDENTIFIER in front of samples. */
 	void (*begin)(const LodePerfObservedEvent *events, size_t n_events, void *user_data);
 	/* Whole and aligned: a struct perf_event_header and its body. In the order of each CPU. */

@@ -35,7 +35,7 @@ static __u64 *word_of(const Reader *self, const char *name)
 
 static bool refuse_format(const Reader *self, const char *name, GError **error)
 {
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s/format/%s: this is no list of bits",
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s/format/%s: not a list of bits",
 		self->folder, name);
 	return false;
 }
@@ -79,7 +79,7 @@ static bool put_value(
 
 static bool read_terms(const Reader *self, const char *text, GError **error);
 
-/* A term that is no field: an event of the PMU. */
+/* A term that is not a field: an event of the PMU. */
 static bool read_alias(const Reader *self, const char *name, GError **error)
 {
 	g_autofree char *terms = self->is_alias ? NULL : read_file(self, "events", name);
@@ -109,7 +109,7 @@ static bool read_term(const Reader *self, const char *term, GError **error)
 		return read_alias(self, name, error);
 	guint64 value = equals != NULL ? g_ascii_strtoull(equals + 1, &end, 0) : 1;
 	if (equals != NULL && (end == equals + 1 || *end != '\0')) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s/%s/: '%s' is no number",
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s/%s/: '%s' is not a number",
 			self->pmu, term, equals + 1);
 		return false;
 	}

@@ -17,7 +17,7 @@
 
 /*
  * Fills type and config… of *out_attr from "PMU/TERMS/". Errors: _NOT_FOUND (PMU, term), _USAGE
- * (a value that is no number or too great), _CORRUPT (the folder's own fault).
+ * (a value that is not a number or too great), _CORRUPT (the folder's own fault).
  */
 bool lode_perf_pmu_event_read(
 	const char *devices, const char *text, struct perf_event_attr *out_attr, GError **error);

@@ -196,7 +196,7 @@ void lode_perf_recording_add_process(LodePerfRecording *self, pid_t pid, bool ha
 	write_records(self, records->data, records->len);
 }
 
-/* What the kernel lost behind the last record that says so, as one more. */
+/* What the kernel lost after the last record that says so, as one more. */
 static void write_lost(LodePerfRecording *self)
 {
 	uint64_t lost = 0;

@@ -35,7 +35,7 @@ void lode_perf_recording_follow(LodePerfRecording *self, pid_t pid);
 bool lode_perf_recording_begin(LodePerfRecording *self, GError **error);
 
 /*
- * Writes what is in the rings, one round: nothing older than the round before it can come behind
+ * Writes what is in the rings, one round: nothing older than the round before it can come after
  * it, and readers may sort up to there.
  */
 void lode_perf_recording_drain(LodePerfRecording *self);

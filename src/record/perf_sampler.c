@@ -32,7 +32,7 @@ enum { FOLLOWING_ROUND_MS = 10 };
 
 static const int caught_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD};
 
-/* What poll() waits for; the rings stand behind these. */
+/* What poll() waits for; the rings come after these. */
 enum { WAIT_SIGNALS, WAIT_CONTROL, WAIT_PROCESS, N_WAITS };
 
 typedef struct {

@@ -18,7 +18,7 @@ typedef struct {
 	const char *const *argv; /* NULL-terminated; argv[0] is found in PATH */
 	const LodePlacement *placement;
 	const LodeTopology *topology;
-	bool is_strict;     /* a page goes nowhere else when its memory is full */
+	bool is_strict;     /* a page is not put elsewhere when its memory is full */
 	bool is_randomised; /* leave address-space randomisation as it is */
 	LodeNotes notes;    /* told when Ctrl-C is not enough to end the program */
 } LodePlacementRunOptions;

@@ -47,8 +47,9 @@ char *lode_preloaded_library_locate(const char *folder, const char *name, GError
 
 	if (path == NULL)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"%s is neither in %s nor where " DIRECTORY_VARIABLE " says", name,
-			LODE_LIBRARY_DIRECTORY);
+			"%s is not installed: it is neither in %s nor in the directory "
+		        "of " DIRECTORY_VARIABLE,
+			name, LODE_LIBRARY_DIRECTORY);
 	return path;
 }
 
@@ -126,7 +127,7 @@ static bool needs_sanitizer(Elf *elf)
 	return false;
 }
 
-/* What is no ELF file is a script, whose interpreter is one. */
+/* What is not an ELF file is a script, whose interpreter is one. */
 static const char *obstacle_in(Elf *elf)
 {
 	if (elf_kind(elf) != ELF_K_ELF)

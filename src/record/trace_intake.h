@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a recorder's references go through on their way into the file: the first instructions are
- * left out where that is asked for, it ends behind a number of them, and all is counted.
+ * left out where that is asked for, it ends after a number of them, and all is counted.
  *
  *   chunks of one thread each ──▶ skip ──▶ limit ──▶ numbered threads ──▶ writer
  */
@@ -17,7 +17,7 @@ typedef struct {
 	LodeTraceWriter *writer;           /* borrowed */
 	LodeTraceDescription *description; /* borrowed; gets the threads */
 	uint64_t skip;                     /* instructions, of all threads */
-	uint64_t limit;                    /* instructions, behind those; 0: all */
+	uint64_t limit;                    /* instructions, after those; 0: all */
 	const LodeProgress *progress;      /* may be NULL; reported to by whoever adds */
 } LodeTraceIntakeOptions;
 

@@ -30,5 +30,5 @@ bool lode_trace_mappings_add_image(
 void lode_trace_mappings_see(LodeTraceMappings *self, TraceEventKind kind, const TraceEvent *event,
 	uint64_t first_reference);
 
-/* Mappings that found no room: there may be 65,536. */
+/* Mappings that were dropped: the table holds 65,536. */
 uint64_t lode_trace_mappings_n_lost(const LodeTraceMappings *self);

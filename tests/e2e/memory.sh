@@ -156,7 +156,7 @@ check "what a profile does not have" \
 	"$(refused 2 "no thread '99' in this profile of 4" --thread 99)" \
 	"$(refused 2 "no event 'cycles'" --event cycles)" \
 	"$(refused 2 "--by2 needs --by" --by2 object)" \
-	"$(refused 2 "is none of page, line, word" --granularity 3)" \
+	"$(refused 2 "is not page, line, word or" --granularity 3)" \
 	"$(refused 1 "no type 'struct unknown' was accessed" --layout 'struct unknown')"
 
 # Each array is touched first where it is made, by the thread that makes it.

@@ -162,7 +162,7 @@ check "a shell and what it starts" "$(status_is 3)" "$(is_at_least "$(faults)" 5
 program=("$touch")
 
 LODE_PRELOAD_DIRECTORY=/nonexistent record --allocations
-check "no library" "$(status_is 1)" "$(says 'liblode-allocations.so is neither in')"
+check "no library" "$(status_is 1)" "$(says 'liblode-allocations.so is not installed')"
 
 "$lode" memory record --start-stopped --keep-recording stopped -- "$touch" >out 2>err
 status=$?

@@ -58,7 +58,7 @@ static const char *primitive_name(char letter)
 	}
 }
 
-/* The end of the class name that begins behind its L. */
+/* The end of the class name that begins after its L. */
 static const char *class_end(const char *text)
 {
 	return text + strcspn(text, ";)");
@@ -72,7 +72,7 @@ static const char *without_package(const char *start, const char *end)
 	return start;
 }
 
-/* Writes the type that stands at `text` and gives what stands behind it. */
+/* Writes the type that stands at `text` and gives what stands after it. */
 static const char *put_type(Text *self, const char *text)
 {
 	const char *dimensions = text, *name;

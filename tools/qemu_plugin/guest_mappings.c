@@ -98,7 +98,7 @@ void guest_mappings_start(Recorder *recorder, uint64_t base)
 	}
 	if (maps != NULL)
 		fclose(maps);
-	/* Who has functions to look for has seen all files of the start behind this. */
+	/* Who has functions to look for has seen all files of the start after this. */
 	recorder_tell(recorder, TRACE_EVENT_START, NULL, recorder_ring()->has_functions != 0);
 }
 
@@ -212,7 +212,7 @@ static void tell_exec(Recorder *recorder, uint64_t path)
 	recorder_tell(recorder, TRACE_EVENT_EXEC, &event, true);
 }
 
-/* QEMU makes a process of whatever is no thread. */
+/* QEMU makes a process of whatever is not a thread. */
 static bool is_thread(int64_t number, uint64_t flags)
 {
 	return number == SYS_clone && (flags & CLONE_VM) != 0 && (flags & CLONE_VFORK) == 0;

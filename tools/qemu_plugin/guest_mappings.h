@@ -7,6 +7,6 @@
 /* Before the program's first instruction; `base` is where QEMU has put its address 0. */
 void guest_mappings_start(Recorder *recorder, uint64_t base);
 
-/* In front of and behind a system call of the calling thread, whose arguments are in `recorder`. */
+/* Before and after a system call of the calling thread, whose arguments are in `recorder`. */
 void guest_mappings_before_call(Recorder *recorder, int64_t number);
 void guest_mappings_after_call(Recorder *recorder, int64_t number, int64_t result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A plugin for QEMU's user-mode emulation that writes the references of a program to memory shared
- * with lode, which packs them. One fetch for each instruction that is executed, each access behind
+ * with lode, which packs them. One fetch for each instruction that is executed, each access after
  * the fetch of its instruction, in the order that QEMU makes them in.
  *
  * Whatever ends a piece of translated code early (a fault, a signal, the program's end) gives no
@@ -103,7 +103,7 @@ static void on_locked_fetch(unsigned vcpu, void *user_data)
 	fetch_locked(recorder_current(), (uintptr_t)user_data);
 }
 
-/* The last reference when it is one of `n` behind the fetch of the instruction that is executed. */
+/* The last reference when it is one of `n` after the fetch of the instruction that is executed. */
 static LodeReference *last_access(Recorder *recorder, uint32_t n, LodeReferenceKind kind)
 {
 	uint32_t end = recorder_n(recorder);

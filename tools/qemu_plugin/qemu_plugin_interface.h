@@ -68,7 +68,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 /* When a thread ends, in that thread. */
 void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t call);
 
-/* In front of and behind each system call. */
+/* Before and after each system call. */
 void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_syscall_cb_t call);
 void qemu_plugin_register_vcpu_syscall_ret_cb(
 	qemu_plugin_id_t id, qemu_plugin_vcpu_syscall_ret_cb_t call);

@@ -51,7 +51,7 @@ bool recorder_is_off(void);
 void recorder_expect_threads(void);
 bool recorder_has_threads(void);
 
-/* An event, behind what was written so far; with `is_awaited` only returns when lode has read it.
+/* An event, after what was written so far; with `is_awaited` only returns when lode has read it.
  */
 void recorder_tell(Recorder *self, TraceEventKind kind, const TraceEvent *event, bool is_awaited);
 

@@ -97,8 +97,8 @@ static void test_refused(Fixture *self, const void *data)
 		{"cpu/../type/", LODE_ERROR_NOT_FOUND, "neither"},
 		{"cpu/circle/", LODE_ERROR_NOT_FOUND, "'circle'"},
 		{"cpu/event=0x1000/", LODE_ERROR_USAGE, "too great"},
-		{"cpu/event=x/", LODE_ERROR_USAGE, "no number"},
-		{"cpu/event=/", LODE_ERROR_USAGE, "no number"},
+		{"cpu/event=x/", LODE_ERROR_USAGE, "not a number"},
+		{"cpu/event=/", LODE_ERROR_USAGE, "not a number"},
 		{"cpu/broken=1/", LODE_ERROR_CORRUPT, "format/broken"},
 		{"cpu/silly=1/", LODE_ERROR_CORRUPT, "format/silly"},
 	};

@@ -140,7 +140,7 @@ static const uint8_t *find_description(const Module *module, uint64_t address)
 	               : NULL;
 }
 
-/* The entry at `at`, behind its length. */
+/* The entry at `at`, after its length. */
 static bool open_entry(const Module *module, const uint8_t *at, Reader *out_entry)
 {
 	Reader reader = {.at = at, .end = module->end};
@@ -260,7 +260,7 @@ static void recall(Machine *self)
 		self->row.is_unknown = true;
 }
 
-/* A register's rule that is none of ours to follow matters only for those we need. */
+/* A register's rule that is not followed here matters only for those we need. */
 static void lose(Machine *self, uint64_t lost)
 {
 	if (lost == REGISTER_FRAME || lost == REGISTER_RETURN || lost == REGISTER_STACK)

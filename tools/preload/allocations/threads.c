@@ -61,7 +61,7 @@ static ThreadState *enter_thread(const Start *told, uintptr_t frame)
 	return self;
 }
 
-/* Also behind pthread_exit(), and when it is cancelled. */
+/* Also after pthread_exit(), and when it is cancelled. */
 static void end_thread(void *data)
 {
 	ThreadState *self = data;

@@ -21,7 +21,7 @@
 
 #define PLACE ((void *)0x300100000000)
 
-/* Lode writes it for a child that it starts at once; more is no file of lode's. */
+/* Lode writes it for a child that it starts at once; a longer file is not lode's. */
 enum { MAX_SIZE = 1 << 28 };
 
 static PlacementOrders *orders;

@@ -78,7 +78,7 @@ static void set_policy_of_mapped(uint64_t start, uint64_t end, int64_t node)
 	__atomic_fetch_add(&orders->n_failed_policies, 1, __ATOMIC_RELAXED);
 }
 
-/* The first piece that ends behind the address. */
+/* The first piece that ends after the address. */
 static uint32_t find_piece(const PlacementPiece *pieces, uint32_t n, uint64_t address)
 {
 	uint32_t low = 0, high = n;
