@@ -73,7 +73,10 @@ has_java_agent() {
 	local file
 	[ -e "$build/tools/jvm_agent/liblode-jvm-agent.so" ] || return 0
 	file=$(find "$root" -path '*/lode/liblode-jvm-agent.so')
-	[ -n "$file" ] && grep -qF "${file#"$destination"}" "$binary"
+	[ -n "$file" ] || return 1
+	# The program looks for it by its name in this folder.
+	file=${file#"$destination"}
+	grep -qF "${file%/*}" "$binary" && grep -qF "${file##*/}" "$binary"
 }
 
 echo "1..8"
