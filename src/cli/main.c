@@ -21,13 +21,14 @@
 
 static int fail_usage(const char *place, const char *message)
 {
-	/* An expression at fault, and the mark below it, are lines of their own. */
-	g_auto(GStrv) lines = g_strsplit(message, "\n", -1);
+	/* An expression at fault, and the mark below it, are lines of their own, indented; a line
+	 * break in a name makes no line. */
+	g_auto(GStrv) lines = g_strsplit(message, "\n  ", -1);
 
 	lode_display_line(stderr, "lode%s%s: %s", *place != '\0' ? " " : "", place,
 		lines[0] != NULL ? lines[0] : "");
 	for (size_t i = 1; lines[0] != NULL && lines[i] != NULL; i++)
-		lode_display_line(stderr, "%s", lines[i]);
+		lode_display_line(stderr, "  %s", lines[i]);
 	lode_display_line(stderr, "Try 'lode%s%s --help'.", *place != '\0' ? " " : "", place);
 	return LODE_EXIT_USAGE;
 }

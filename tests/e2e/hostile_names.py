@@ -78,7 +78,7 @@ def views(profile):
     lode("memory", profile, "--where", "nothing = 1")
     lode("export", profile)
     lode("export", profile, "--weight", "no such event")
-    lode("report", profile, "--sort", "event:none")
+    lode("report", profile, "--sort", "event:none" + LINE_BREAK.decode())
     lode("report", profile, "no such run")
     lode("place", profile, "-o", "made.place")
     lode("place", profile, "--format", "csv", "--topology", "numa:2 pu:2")
