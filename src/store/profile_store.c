@@ -27,7 +27,7 @@ static bool write_file(
 }
 
 /*
- * Nobody may be adding to the old file while it is replaced, and no journal of it may stay behind,
+ * Nobody may be adding to the old file while it is replaced, and no journal of it may stay,
  * for SQLite would play it back into the new one. NULL without error: no old file, or no database.
  */
 static LodeDatabase *lock_old_file(const char *path, GError **error)
