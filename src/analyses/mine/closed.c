@@ -186,7 +186,7 @@ void lode_closed_mark(const LodeMiningRun *run, bool *out_is_closed)
 	}
 }
 
-/* In canonical order a sequence's extension by one item, if any, comes right behind it. */
+/* In canonical order a sequence's extension by one item, if any, comes right after it. */
 static bool has_extension(const LodeMiningRun *run, uint32_t index)
 {
 	return index + 1 < run->sequences->len &&

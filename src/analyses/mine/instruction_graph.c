@@ -229,7 +229,7 @@ static int compare_pairs(const void *a, const void *b)
 	return (left->target > right->target) - (left->target < right->target);
 }
 
-/* Call → entry of the callee, and each return of the callee → behind the call. */
+/* Call → entry of the callee, and each return of the callee → after the call. */
 static void add_call_edges(Construction *self)
 {
 	const LodeProfile *profile = self->profile;
@@ -245,18 +245,18 @@ static void add_call_edges(Construction *self)
 	g_array_sort(self->returns, compare_pairs);
 	for (guint i = 0; i < self->calls->len; i++) {
 		const StaticEdge *call = &LODE_AT(self->calls, StaticEdge, i);
-		uint32_t behind = call->source + 1, callee = call->target;
+		uint32_t after = call->source + 1, callee = call->target;
 		if (self->entries[callee] == LODE_NONE)
 			continue;
 		add_pair(self->edges, call->source, self->entries[callee]);
-		if (behind >= self->functions->len ||
-			LODE_AT(self->functions, uint32_t, behind) !=
+		if (after >= self->functions->len ||
+			LODE_AT(self->functions, uint32_t, after) !=
 				LODE_AT(self->functions, uint32_t, call->source))
 			continue;
 		for (guint j = 0; j < self->returns->len; j++)
 			if (LODE_AT(self->returns, StaticEdge, j).source == callee)
 				add_pair(self->edges, LODE_AT(self->returns, StaticEdge, j).target,
-					behind);
+					after);
 	}
 }
 

@@ -122,13 +122,13 @@ static void mark_vertices(Search *self, uint32_t depth)
 	g_array_set_size(self->marked, 0);
 	for (uint32_t d = depth + 1; d-- > 0;) {
 		const Level *level = &self->levels[d];
-		uint32_t behind = self->stamp++;
+		uint32_t after = self->stamp++;
 		ends_of(level, level->opcode, &first, &end);
 		g_autofree bool *leads = g_new(bool, end - first + 1);
 		for (uint32_t i = first; i < end; i++)
 			leads[i - first] = d == depth ||
 			                   leads_to_marked(self,
-						   LODE_AT(level->ends, End, i).vertex, behind);
+						   LODE_AT(level->ends, End, i).vertex, after);
 		for (uint32_t i = first; i < end; i++) {
 			uint32_t v = LODE_AT(level->ends, End, i).vertex;
 			if (!leads[i - first])

@@ -173,7 +173,7 @@ static double step(const Search *self, uint32_t source, uint32_t edge, double co
 	g_assert_not_reached();
 }
 
-/* Puts the edge's target behind the path; false when nothing counted can come of it. */
+/* Puts the edge's target after the path; false when nothing counted can come of it. */
 static bool push(Search *self, uint32_t edge)
 {
 	Path *path = &self->path;
@@ -191,8 +191,8 @@ static bool push(Search *self, uint32_t edge)
 
 static void match_window(Search *self, uint32_t element, uint32_t first);
 
-/* Behind the last window: up to `gaps` vertices, then windows of `element`. */
-static void match_behind(Search *self, uint32_t element, uint32_t gaps)
+/* After the last window: up to `gaps` vertices, then windows of `element`. */
+static void match_after(Search *self, uint32_t element, uint32_t gaps)
 {
 	Path *path = &self->path;
 	double count = path->count;
@@ -204,13 +204,13 @@ static void match_behind(Search *self, uint32_t element, uint32_t gaps)
 			continue;
 		match_window(self, element, n);
 		if (gaps > 0)
-			match_behind(self, element, gaps - 1);
+			match_after(self, element, gaps - 1);
 		path->n = n;
 		path->count = count;
 	}
 }
 
-/* The window is the path's tail from `first`; goes on behind it when it matches. */
+/* The window is the path's tail from `first`; goes on after it when it matches. */
 static void finish_window(Search *self, uint32_t element, uint32_t first)
 {
 	Path *path = &self->path;
@@ -223,7 +223,7 @@ static void finish_window(Search *self, uint32_t element, uint32_t first)
 	if (element + 1 == self->n_elements)
 		keep_path(self);
 	else
-		match_behind(self, element + 1, self->parameters->gap);
+		match_after(self, element + 1, self->parameters->gap);
 	for (uint32_t i = first; i < n; i++)
 		path->elements[i] = 0;
 }

@@ -104,7 +104,7 @@ static void fill_path(LodeSearcher *self, uint32_t depth, const LodePath *path, 
 		LodeGroup *group = lode_level_wanted_group(self, level, edge->vertex_class);
 		if (group == NULL)
 			continue;
-		/* Only a way back, to a vertex not behind this one, can lead to a vertex again. */
+		/* Only a way back, to a vertex not after this one, can lead to a vertex again. */
 		bool has_back_edge = path->has_back_edge || edge->target <= path->vertex;
 		bool has_repeat = path->has_repeat ||
 		                  (has_back_edge &&

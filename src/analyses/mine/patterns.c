@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The elements of one level: sets of items, grown item by item behind the last one, over the
+ * The elements of one level: sets of items, grown item by item after the last one, over the
  * level's groups instead of its candidates. Breadth first, so that all elements of one size are
  * known before any of them is measured.
  */
@@ -141,7 +141,7 @@ static int64_t last_item(const Enumeration *run, const LodeAlternative *element)
 	return element->size == 0 ? -1 : (int64_t)items[element->first_item + element->size - 1];
 }
 
-/* Sums, by item behind the element's last one, the bounds of the groups where the grown element
+/* Sums, by item after the element's last one, the bounds of the groups where the grown element
  * matches, and counts those that hold it. */
 static void bound_growth(Enumeration *run, LodeSearcher *worker, const LodeAlternative *element)
 {
@@ -446,7 +446,7 @@ static void count_groups(Enumeration *run, size_t first_group)
 }
 
 /* Makes longer lists of the groups of elements [first, end); item_matching says where the next
- * group of an item goes, LODE_NONE where it is no element. */
+ * group of an item goes, LODE_NONE where it is not an element. */
 static bool lay_out_lists(Enumeration *run, size_t first, size_t end)
 {
 	LodeBuffer *lists = &run->level->group_lists;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A window as a list of vertex classes: the shorter list and the class behind it. */
+/* A window as a list of vertex classes: the shorter list and the class after it. */
 typedef struct {
 	uint32_t shorter, vertex_class;
 	uint32_t window_class;

@@ -71,7 +71,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSearchGraph, lode_search_graph_free)
 /*
  * Windows grow vertex by vertex; a list is the vertex classes of one. The list of a single vertex
  * is its class, that of an edge's two ends is lode_search_graph_edge_list(); longer ones are found
- * from the shorter list and the class behind it. All windows of the graph are known once prepared.
+ * from the shorter list and the class after it. All windows of the graph are known once prepared.
  */
 static inline uint32_t lode_search_graph_edge_list(const LodeSearchGraph *self, uint32_t edge)
 {

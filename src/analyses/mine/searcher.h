@@ -66,7 +66,7 @@ typedef struct {
 	uint32_t last_alternative;
 	uint32_t min_size;
 	bool passes;
-	bool is_end; /* it is known that no element behind it can pass */
+	bool is_end; /* it is known that no element after it can pass */
 } LodePattern;
 
 /* An element that matches a pattern's candidates. */
@@ -154,7 +154,7 @@ void lode_buffer_clear(LodeSearch *search, LodeBuffer *self, size_t item_size);
 /* An item of the buffer; there is no check of the index. */
 #define LODE_BUFFER_AT(buffer, type, index) (((type *)(buffer)->data)[index])
 
-/* Makes room for `more` items behind those there are; as lode_buffer_reserve(). */
+/* Makes room for `more` items after those there are; as lode_buffer_reserve(). */
 static inline bool lode_buffer_has_room(
 	LodeSearch *search, LodeBuffer *self, size_t more, size_t item_size)
 {

@@ -189,7 +189,7 @@ static Window first_window(uint64_t matched, uint32_t vertex_class)
 	return (Window){matched, vertex_class, vertex_class, 1};
 }
 
-/* From the end of a prefix occurrence: gaps, and a window behind each. */
+/* From the end of a prefix occurrence: gaps, and a window after each. */
 static bool walk_from(Walk *walk, const Step *step, uint64_t matched, uint32_t gaps_left)
 {
 	const LodeSearchGraph *graph = walk->searcher->search->graph;
@@ -231,7 +231,7 @@ static uint32_t last_vertex(const LodeWindowPath *path)
 	return path->vertices[path->length - 1];
 }
 
-/* Asks for the edges behind a path that comes soon: `near` sooner than `far`. */
+/* Asks for the edges after a path that comes soon: `near` sooner than `far`. */
 static void read_edges_ahead(
 	const LodeSearchGraph *graph, const LodeWindowPath *far, const LodeWindowPath *near)
 {
