@@ -19,7 +19,7 @@
  *   - bit fields: the first of those in the accessed bytes;
  *   - a wide access to several members: the first of them;
  *   - scopes that share a slot of the frame: the innermost that the instruction is in; what a
- *     store leaves there, where no variable is at home, is one that is valid behind it;
+ *     store leaves there, where no variable is at home, is one that is valid after it;
  *   - a variable that is smaller than the access: none;
  *   - a displacement outside the structure that is pointed to: none, unless an index or pointer
  *     arithmetic says that there are many.

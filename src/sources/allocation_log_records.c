@@ -299,7 +299,7 @@ static bool read_header(Parser *self, GError **error)
 		return false;
 	if (!lode_allocation_log_is_format((const char *)file.at, lode_byte_cursor_left(&file))) {
 		g_set_error_literal(
-			error, LODE_ERROR, LODE_ERROR_CORRUPT, "is no log of allocations");
+			error, LODE_ERROR, LODE_ERROR_CORRUPT, "not a log of allocations");
 		return false;
 	}
 	lode_byte_cursor_skip(&file, sizeof(magic) - 1);

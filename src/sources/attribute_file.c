@@ -14,7 +14,7 @@ typedef struct {
 	LodeTextLines *lines;
 	LodeAttributeFile *file;
 	LodeMemoryBudget budget;
-	GString *text;             /* the record's fields without quotes, a NUL behind each */
+	GString *text;             /* the record's fields without quotes, a NUL after each */
 	size_t fields[MAX_FIELDS]; /* where each starts in `text` */
 	size_t n_fields;
 } Reader;
@@ -88,7 +88,7 @@ static bool split(Reader *self, const char *line, size_t n, GError **error)
 		if (*at == '\0')
 			break;
 		if (*at++ != ',')
-			return fail(self, error, "text behind a quoted field, expected ','");
+			return fail(self, error, "text after a quoted field, expected ','");
 	}
 	return self->n_fields == n ||
 	       fail(self, error, "a field is missing, expected '%s'", header);
@@ -117,8 +117,8 @@ static bool read_number(
 		   : g_ascii_string_to_unsigned(text, 10, 0, limit, out_number, NULL))
 		return true;
 	g_autofree char *shown = g_utf8_make_valid(text, (gssize)strnlen(text, 40));
-	return fail(
-		self, error, "'%s' is no whole number from 0 to %" G_GUINT64_FORMAT, shown, limit);
+	return fail(self, error, "'%s' is not a whole number from 0 to %" G_GUINT64_FORMAT, shown,
+		limit);
 }
 
 static bool require(Reader *self, const char *text, const char *what, GError **error)

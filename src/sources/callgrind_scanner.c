@@ -516,7 +516,7 @@ static bool add_event(Scanner *self, const char *name, size_t size)
 	uint32_t column = find_column(recording, name, size);
 
 	if (memchr(name, '\0', size) != NULL || !g_utf8_validate(name, (gssize)size, NULL))
-		return corrupt(self, "an event's name is no text");
+		return corrupt(self, "an event's name is not text");
 	for (unsigned i = 0; i < self->n_events; i++)
 		if (self->columns[i] == column)
 			return corrupt(self, "an event twice");
@@ -780,7 +780,7 @@ static bool end_text(Scanner *self)
 {
 	if (!close_part(self))
 		return false;
-	return self->n_events > 0 || corrupt(self, "no events line: this is no callgrind file");
+	return self->n_events > 0 || corrupt(self, "no events line: not a callgrind file");
 }
 
 /* The last line may lack its newline: it is scanned in a copy that has one. */

@@ -19,7 +19,7 @@ struct LodeCompressedStream {
 	void *state;                      /* of the decoder */
 	uint8_t *input;
 	size_t start, end;   /* of what is unread in `input` */
-	bool is_at_end;      /* nothing comes behind `input` */
+	bool is_at_end;      /* nothing comes after `input` */
 	bool is_member_open; /* the input must not end here */
 };
 

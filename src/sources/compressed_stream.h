@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A descriptor read as plain bytes, whether they come plain or compressed by gzip, xz or zstd,
- * which their magic number tells. Several compressed members behind each other are one stream.
+ * which their magic number tells. Several compressed members after each other are one stream.
  * Pipes and slow writers work: what is there is given. No decompressor gets more than 128 MiB.
  */
 #pragma once

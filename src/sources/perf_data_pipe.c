@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of perf itself: in pipe mode they stand for the header, and some have a payload behind
+ * Records of perf itself: in pipe mode they stand for the header, and some have a payload after
  * them that their own size does not count.
  */
 #include "sources/perf_data_reader.h"

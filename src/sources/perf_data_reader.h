@@ -123,7 +123,7 @@ void lode_perf_data_make_names(LodePerfData *self, uint32_t first);
 
 /* One feature's bytes; damage is counted. */
 void lode_perf_data_read_feature(LodePerfData *self, uint64_t feature, LodeByteCursor cursor);
-/* One entry of the build-id table, behind its record header. */
+/* One entry of the build-id table, after its record header. */
 bool lode_perf_data_read_build_id(LodePerfData *self, uint16_t misc, LodeByteCursor *cursor);
 
 /* Records of perf itself. */

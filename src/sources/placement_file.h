@@ -21,5 +21,5 @@
 LodePlacement *lode_placement_file_read(const char *path, GPtrArray *ignored, GError **error);
 
 /* Appends the text that reads back as the same placement. `comment` stands at the top, each of its
- * lines behind a #; NULL: none. */
+ * lines after a #; NULL: none. */
 void lode_placement_file_append(const LodePlacement *self, const char *comment, GString *text);

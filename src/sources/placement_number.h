@@ -5,7 +5,7 @@
 #include "sources/placement_tokens.h"
 
 /*
- * The value of the expression that starts at the token we are at; goes to the token behind it.
+ * The value of the expression that starts at the token we are at; goes to the token after it.
  *
  *   sum     = product { ("+" | "-") product }
  *   product = factor { ("*" | "/" | "%") factor }

@@ -142,7 +142,7 @@ static bool take_number(LodePlacementTokens *self, GError **error)
 		    UINT64_MAX, &self->token.number, NULL))
 		return true;
 	return lode_placement_tokens_fail(
-		self, &self->token, error, "'%s' is no number below 2^64", text);
+		self, &self->token, error, "'%s' is not a number below 2^64", text);
 }
 
 static bool take_variable(LodePlacementTokens *self, GError **error)
@@ -185,7 +185,7 @@ static bool take_sign(LodePlacementTokens *self, GError **error)
 		return lode_placement_tokens_fail(
 			self, &self->token, error, "'%c' has no meaning here", *self->at);
 	return lode_placement_tokens_fail(
-		self, &self->token, error, "a byte that is no text (0x%02x)", (uint8_t)*self->at);
+		self, &self->token, error, "a byte that is not text (0x%02x)", (uint8_t)*self->at);
 }
 
 static bool take(LodePlacementTokens *self, GError **error)

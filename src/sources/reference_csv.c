@@ -95,13 +95,13 @@ static bool take_row(LodeReferenceScan *self, const char *line, size_t length, G
 		fault = self->has_threads ? "four cells were expected"
 		                          : "three cells were expected";
 	else if ((kind = kind_of(cells[0])) < 0)
-		fault = "the kind is none of fetch, load, store, modify";
+		fault = "the kind must be fetch, load, store or modify";
 	else if (!is_number(cells[1], UINT64_MAX, &address))
-		fault = "the address is no number of 64 bits";
+		fault = "the address is not a number of 64 bits";
 	else if (!is_number(cells[2], UINT32_MAX, &size))
-		fault = "the size is no number of 32 bits";
+		fault = "the size is not a number of 32 bits";
 	else if (self->has_threads && !is_number(cells[3], LODE_MAX_TRACE_THREADS - 1, &thread))
-		fault = "the thread is no number up to 65534";
+		fault = "the thread is not a number up to 65534";
 	if (fault != NULL)
 		return lode_reference_scan_fail(self, line, length, error, fault);
 	self->thread = (uint16_t)thread;

@@ -8,7 +8,7 @@
 #include "sources/reference_file.h"
 
 enum {
-	LODE_REFERENCE_SLACK = 64,    /* bytes readable behind the end of a scan */
+	LODE_REFERENCE_SLACK = 64,    /* bytes readable after the end of a scan */
 	LODE_REFERENCE_MAX_LINE = 64, /* bytes that one reference takes when written, at most */
 };
 
@@ -21,7 +21,7 @@ enum {
 typedef struct {
 	const char *name; /* of the input, for messages */
 	const char *at, *end;
-	bool is_last;       /* nothing comes behind `end` */
+	bool is_last;       /* nothing comes after `end` */
 	uint64_t line;      /* number of the line at `at`, from 1 */
 	uint64_t offset;    /* of the record at `at` in the decompressed input; binary forms */
 	LodeReference *out; /* `n` are there, `room` find place */
@@ -71,7 +71,7 @@ extern const LodeReferenceFormRow lode_lackey_text, lode_din_text, lode_xdin_tex
 	lode_champsim_records, lode_reference_csv;
 
 /*
- * The next line, without its line feed (or carriage return and line feed); moves behind it. False:
+ * The next line, without its line feed (or carriage return and line feed); moves after it. False:
  * no whole one is left. The last line need not have a line feed.
  */
 bool lode_reference_scan_line(LodeReferenceScan *self, const char **out_line, size_t *out_length);
@@ -101,7 +101,7 @@ bool lode_reference_decimal(const char **at, const char *end, uint64_t max, uint
 /* Value of a hexadecimal digit; 16: it is none. */
 extern const uint8_t lode_reference_hex_digits[256];
 
-/* Write a number; give the place behind it. Hexadecimal, of at least `width` digits; what is
+/* Write a number; give the place after it. Hexadecimal, of at least `width` digits; what is
  * written are 16 bytes, whatever their number. */
 char *lode_reference_put_hex(char *at, uint64_t value, unsigned width);
 char *lode_reference_put_decimal(char *at, uint64_t value);

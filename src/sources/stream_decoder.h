@@ -16,7 +16,7 @@ typedef struct {
 	size_t in_size;
 	uint8_t *out;
 	size_t out_size;
-	bool is_last_input; /* nothing comes behind `in` */
+	bool is_last_input; /* nothing comes after `in` */
 } LodeStreamStep;
 
 typedef enum {

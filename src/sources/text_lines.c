@@ -34,7 +34,7 @@ struct LodeTextLines {
 	bool is_terminated;
 	bool is_at_end; /* nothing more will come into the buffer */
 
-	char *buffer; /* capacity + 1 bytes, for the NUL behind a last line */
+	char *buffer; /* capacity + 1 bytes, for the NUL after a last line */
 	size_t capacity, start, end;
 
 	ZSTD_DStream *decompressor; /* NULL: plain */

@@ -32,7 +32,7 @@ void lode_text_lines_close(LodeTextLines *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTextLines, lode_text_lines_close)
 
 /*
- * The next line without its line feed (or carriage return and line feed), and a NUL behind it; it
+ * The next line without its line feed (or carriage return and line feed), and a NUL after it; it
  * may hold NULs itself. The text is valid until the next call. Gives 1 for a line, 0 at the end, −1
  * with an error, which names file and line: _IO, _CORRUPT (compressed data), _LIMIT, _CANCELLED.
  */

@@ -381,7 +381,7 @@ static void test_bad(void)
 		int code;
 		const char *words;
 	} cases[] = {
-		{0, 'x', LODE_ERROR_CORRUPT, "no log of allocations"},
+		{0, 'x', LODE_ERROR_CORRUPT, "not a log of allocations"},
 		{8, 1, LODE_ERROR_UNSUPPORTED, "version 1"},
 		{PAGE + 16, 99, LODE_ERROR_CORRUPT, "offset 4112: is of no known type"},
 		{PAGE + 16 + 48 + 1, 6, LODE_ERROR_CORRUPT, "no known kind"},

@@ -208,7 +208,8 @@ static void test_errors(void)
 			"FILE: line 3, column 13: a division by zero"},
 		{HEAD "run thread (1 on memory 1\n", "FILE: line 3, column 15: expected ')'"},
 		{HEAD "run thread 99999999999999999999 on memory 1\n",
-			"FILE: line 3, column 12: '99999999999999999999' is no number below 2^64"},
+			"FILE: line 3, column 12: '99999999999999999999' is not a number below "
+	                "2^64"},
 		{HEAD "run thread 0xffffffffffffffff*0xffffffffffffffff*2 on memory 1\n",
 			"FILE: line 3, column 30: too large a number"},
 		{HEAD "distribute threads 3:0 across memories\n",
@@ -226,7 +227,7 @@ static void test_errors(void)
 		{HEAD "place object\n", "FILE: line 3, column 13: the command ends, expected the "
 					"name of an object"},
 		{HEAD "run ; thread\n", "FILE: line 3, column 5: ';' has no meaning here"},
-		{HEAD "run \x01\n", "FILE: line 3, column 5: a byte that is no text (0x01)"},
+		{HEAD "run \x01\n", "FILE: line 3, column 5: a byte that is not text (0x01)"},
 	};
 
 	g_setenv("LODE_WORD", "four", TRUE);
