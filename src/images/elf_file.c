@@ -248,6 +248,7 @@ static void collect_executable(LodeElfFile *self)
 						lode_elf_section_bytes(section), section->name,
 						section->entry_size});
 	}
+	/* segments hold headers and data beside code: only for files without sections */
 	if (self->executable->len > 0 || self->sections->len > 1)
 		return;
 	for (size_t i = 0; i < self->n_segments; i++) {

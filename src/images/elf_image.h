@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to images/: the files behind an ELF image, and their debug information. */
+/* Private to images/: the files of an ELF image, and their debug information. */
 #pragma once
 
 #include "images/data_types.h"
@@ -20,7 +20,7 @@ typedef struct {
 	bool is_unwind_tried;
 } LodeElfImage;
 
-/* The image as one that an ELF file is behind; NULL: it is of another kind. */
+/* The image as one of an ELF file; NULL: it is of another kind. */
 LodeElfImage *lode_elf_image_of(LodeBinaryImage *image);
 
 /* The debug information, opened by the first call; NULL: none, or it cannot be read. Borrowed. */

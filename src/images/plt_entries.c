@@ -114,7 +114,7 @@ static const char *symbol_of_entry(
 
 	if (size >= sizeof ENDBR64 && memcmp(code, ENDBR64, sizeof ENDBR64) == 0)
 		i = sizeof ENDBR64;
-	if (i < size && code[i] == 0xf2)
+	if (i < size && code[i] == 0xf2) /* bnd */
 		i++;
 	if (i + 6 <= size && code[i] == 0xff && code[i + 1] == 0x25) {
 		memcpy(&operand, code + i + 2, sizeof operand);
@@ -131,6 +131,7 @@ static const char *symbol_of_entry(
 static void add_entries(
 	const Plt *plt, const LodeElfRange *range, GArray *out_entries, GStringChunk *names)
 {
+	/* an entry has 8 or 16 bytes; what else a file says is not believed */
 	uint64_t size = range->entry_size == 8 || range->entry_size == 16 ? range->entry_size
 	                                                                  : DEFAULT_ENTRY_SIZE;
 

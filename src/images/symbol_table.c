@@ -8,6 +8,8 @@ static bool rank_of(const Elf64_Sym *symbol, LodeSymbolRank *out_rank)
 {
 	unsigned type = ELF64_ST_TYPE(symbol->st_info), binding = ELF64_ST_BIND(symbol->st_info);
 
+	/* numbers above the last section stand for constants and the like; one says that the index
+	 * is kept elsewhere, as there are too many sections */
 	if (symbol->st_shndx == SHN_UNDEF ||
 		(symbol->st_shndx >= SHN_LORESERVE && symbol->st_shndx != SHN_XINDEX))
 		return false;

@@ -114,9 +114,12 @@ static bool read_cie(Cursor *cursor, uint8_t *out_encoding)
 	const void *end = memchr(letter, '\0', cursor->size - cursor->offset);
 
 	*out_encoding = FORMAT_POINTER;
+	/* 1 is what compilers write into .eh_frame; 3 and 4 are DWARF's own */
 	if (cursor->has_overrun || end == NULL || (version != 1 && version != 3 && version != 4))
 		return false;
 	cursor->offset = (size_t)((const uint8_t *)end - cursor->data) + 1;
+	/* without z the size of what the other letters stand for is not said, and cannot be passed
+	 */
 	if (*letter != 'z')
 		return *letter == '\0';
 	if (version == 4)
@@ -184,6 +187,8 @@ static bool read_entry(const Cursor *table, Cursor cursor, Frame *frame, GArray 
 		return false;
 	if (id == 0)
 		return true;
+	/* an entry's id is the way back to its CIE: unlike .debug_frame's, which counts from the
+	 * start */
 	if (id > id_offset || !find_frame(table, id_offset - (size_t)id, frame))
 		return false;
 	read_fde(&cursor, frame->encoding, out_ranges);
@@ -200,6 +205,7 @@ static bool read_table(Cursor table, GArray *out_ranges)
 		uint64_t length = read_fixed(&cursor, 4);
 		Cursor entry;
 
+		/* the linker ends the table with a length of 0; what follows is padding */
 		if (length == 0 && !cursor.has_overrun)
 			break;
 		if (length == UINT32_MAX)
