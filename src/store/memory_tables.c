@@ -141,9 +141,9 @@ double lode_memory_tables_count(const LodeMemory *memory)
 
 static bool insert_flags(const LodeMemory *memory, LodeDatabase *database, GError **error)
 {
-	database->content = lode_hash_append(
-		database->content, memory->has_allocations | memory->is_stall_weighted << 1 |
-					   memory->has_fixed_addresses << 2);
+	database->content = lode_hash_append(database->content,
+		(uint64_t)memory->has_allocations | (uint64_t)memory->is_stall_weighted << 1 |
+			(uint64_t)memory->has_fixed_addresses << 2);
 	g_autofree char *sql = g_strdup_printf(
 		"INSERT INTO memory_recording VALUES (1, %d, %d, %d)", memory->has_allocations,
 		memory->is_stall_weighted, memory->has_fixed_addresses);

@@ -265,8 +265,10 @@ static void test_long_names(void)
 		g_autoptr(LodeProfile) profile = read_bytes(text, strlen(text), &error);
 		if (i % 2 == 0) {
 			g_assert_no_error(error);
+			g_assert_nonnull(profile);
 			continue;
 		}
+		g_assert_null(profile);
 		g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
 		g_assert_nonnull(strstr(error->message, "of 4097 bytes, at most 4096"));
 	}

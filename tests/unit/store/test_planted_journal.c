@@ -62,8 +62,11 @@ static GError *read_all(const char *path)
 	lode_profile_free(lode_profile_store_read(path, NULL, &error));
 	if (error == NULL)
 		lode_profile_free(lode_profile_store_read_with_memory(path, NULL, &error));
-	g_autoptr(GPtrArray) list = error == NULL ? lode_profile_store_list_runs(path, &error)
-	                                          : NULL;
+	if (error == NULL) {
+		g_autoptr(GPtrArray) list = lode_profile_store_list_runs(path, &error);
+
+		g_assert_true((list == NULL) == (error != NULL));
+	}
 	if (error == NULL)
 		lode_mining_run_free(lode_profile_store_read_run(path, "a", &error));
 	return error;
