@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Packs and unpacks a trace that lies in memory, and prints one line per level and number of
- * threads: bits per reference, millions of references per second in and out, of wall and of processor
- * time. With --raw FILE it only writes the references as raw words of eight bytes, for other
- * compressors: the address in the low seven bytes, kind and size in the highest.
+ * threads: bits per reference, millions of references per second in and out, of wall and of
+ * processor time. With --raw FILE it only writes the references as raw words of eight bytes, for
+ * other compressors: the address in the low seven bytes, kind and size in the highest.
  *
  *   trace_store x.rps [--references N] [--raw FILE] [--level LEVEL]
  */

@@ -48,7 +48,7 @@ char *lode_preloaded_library_locate(const char *folder, const char *name, GError
 	if (path == NULL)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"%s is not installed: it is neither in %s nor in the directory "
-		        "of " DIRECTORY_VARIABLE,
+			"of " DIRECTORY_VARIABLE,
 			name, LODE_LIBRARY_DIRECTORY);
 	return path;
 }

@@ -59,7 +59,7 @@ static char *field_of(const char *name)
 		/* U+0080 … U+009F are control characters too. */
 		bool is_c1 = byte == 0xc2 && (uint8_t)c[1] < 0xa0;
 		if (is_c1 && is_utf8)
-			g_string_append_printf(field, "%%%02X%%%02X", byte, (uint8_t)*++c);
+			g_string_append_printf(field, "%%%02X%%%02X", byte, (uint8_t) * ++c);
 		else if (byte <= ' ' || byte == 0x7f || (byte >= 0x80 && !is_utf8))
 			g_string_append_printf(field, "%%%02X", byte);
 		else

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/placement_summary.h"
 
+#include "base/json_stream.h"
 #include "base/number_format.h"
 #include "views/csv.h"
 #include "views/display_text.h"
-#include "base/json_stream.h"
 #include "views/profile_lines.h"
 #include "views/shell_word.h"
 #include "views/table.h"

@@ -2,9 +2,9 @@
 /* The members that every JSON document of a profile has: what it is, and what is not in it. */
 #pragma once
 
+#include "base/json_stream.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "base/json_stream.h"
 
 /* "profile": program, creator, frequency, weight_event, totals, numbers of things. */
 void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile);

@@ -49,5 +49,6 @@ void lode_live_columns_init(LodeLiveColumns *self, const LodeLiveTouch *touched,
 	const LodeLiveColumnOptions *options);
 void lode_live_columns_clear(LodeLiveColumns *self);
 
-/* The number of the column that holds an address or is the next after it; −1: there are no columns. */
+/* The number of the column that holds an address or is the next after it; −1: there are no columns.
+ */
 int lode_live_columns_find(const LodeLiveColumns *self, uint64_t address);

@@ -22,8 +22,8 @@ typedef struct {
 	uint32_t first_row, n_rows; /* row 0 is the lowest of all */
 	double top, bottom;         /* y, from the axis' top */
 	double weight;
-	char *name;     /* the mapping's, without folders; "libc.so.6 and 2 more" */
-	char *object;   /* the heaviest there that is not a mapping, "int a[] 61.0 %"; may be empty */
+	char *name;   /* the mapping's, without folders; "libc.so.6 and 2 more" */
+	char *object; /* the heaviest there that is not a mapping, "int a[] 61.0 %"; may be empty */
 	bool is_joined; /* follows the segment below without a gap */
 } LodeAddressSegment;
 

@@ -209,7 +209,7 @@ static void test_errors(void)
 		{HEAD "run thread (1 on memory 1\n", "FILE: line 3, column 15: expected ')'"},
 		{HEAD "run thread 99999999999999999999 on memory 1\n",
 			"FILE: line 3, column 12: '99999999999999999999' is not a number below "
-	                "2^64"},
+			"2^64"},
 		{HEAD "run thread 0xffffffffffffffff*0xffffffffffffffff*2 on memory 1\n",
 			"FILE: line 3, column 30: too large a number"},
 		{HEAD "distribute threads 3:0 across memories\n",
