@@ -2,7 +2,6 @@
 #include "random_case.h"
 
 #include "base/number_format.h"
-#include "seeds.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,7 +159,7 @@ static void draw_parameters(GRand *random, const LodeFlowGraph *graph, LodeMinin
 RandomCase *random_case_new(uint32_t seed)
 {
 	RandomCase *self = g_new0(RandomCase, 1);
-	GRand *random = g_rand_new_with_seed(soak_seed(seed));
+	GRand *random = g_rand_new_with_seed(seed);
 
 	self->seed = seed;
 	self->graph = draw_graph(random);
@@ -172,7 +171,7 @@ RandomCase *random_case_new(uint32_t seed)
 RandomCase *random_case_new_paths(uint32_t seed)
 {
 	RandomCase *self = g_new0(RandomCase, 1);
-	GRand *random = g_rand_new_with_seed(soak_seed(seed));
+	GRand *random = g_rand_new_with_seed(seed);
 	LodeFlowGraphBuilder *builder = lode_flow_graph_builder_new(
 		event_names, G_N_ELEMENTS(event_names));
 	uint32_t n_attributes = (uint32_t)g_rand_int_range(random, 2, 5);

@@ -10,6 +10,7 @@
 #include "naive_miner.h"
 #include "random_case.h"
 #include "run_comparison.h"
+#include "seeds.h"
 #include "textbook_miner.h"
 
 #include <math.h>
@@ -82,7 +83,7 @@ static void test_random_graphs(void)
 	uint64_t total = 0;
 
 	for (uint32_t seed = 1; seed <= RANDOM_CASES; seed++) {
-		g_autoptr(RandomCase) random = random_case_new(seed);
+		g_autoptr(RandomCase) random = random_case_new(soak_seed(seed));
 		if (seed % 4 == 0)
 			set_threshold_on_tie(random);
 		if (!check_against_naive(random, &total))
@@ -135,7 +136,7 @@ static char *textbook_difference(const LodeMiningRun *textbook, const LodeMining
 static void test_textbook(void)
 {
 	for (uint32_t seed = 1; seed <= PATH_CASES; seed++) {
-		g_autoptr(RandomCase) random = random_case_new_paths(seed);
+		g_autoptr(RandomCase) random = random_case_new_paths(soak_seed(seed));
 		const LodeMiningParameters *parameters = &random->parameters;
 		g_autoptr(GArray) patterns = textbook_miner_run(random->graph, parameters->gap + 1,
 			parameters->min_functions, parameters->iterations);
@@ -205,7 +206,7 @@ static double top_threshold(const LodeMiningRun *all, uint32_t top)
 /* Small enough that all sequences can be listed. */
 static RandomCase *new_case_for_top(uint32_t seed)
 {
-	RandomCase *random = random_case_new(seed);
+	RandomCase *random = random_case_new(soak_seed(seed));
 
 	random->parameters.min_support = 0;
 	random->parameters.min_differential = 2;
@@ -260,7 +261,7 @@ static bool check_limit(RandomCase *random, const LodeMiningRun *all, uint64_t l
 static void test_max_sequences(void)
 {
 	for (uint32_t seed = 2000; seed < 2000 + LIMIT_CASES; seed++) {
-		g_autoptr(RandomCase) random = random_case_new(seed);
+		g_autoptr(RandomCase) random = random_case_new(soak_seed(seed));
 		g_autoptr(LodeMiningRun) all = naive_miner_run(random->graph, &random->parameters);
 		uint32_t n = all->sequences->len;
 		if (n < 2)
@@ -292,7 +293,7 @@ static LodeMiningRun *keep_marked(const LodeMiningRun *run, const bool *is_kept)
 static void test_only_closed_or_maximal(void)
 {
 	for (uint32_t seed = 3000; seed < 3060; seed++) {
-		g_autoptr(RandomCase) random = random_case_new(seed);
+		g_autoptr(RandomCase) random = random_case_new(soak_seed(seed));
 		g_autoptr(LodeMiningRun) all = naive_miner_run(random->graph, &random->parameters);
 		g_autofree bool *is_kept = g_new0(bool, all->sequences->len + 1);
 		random->parameters.only_closed = seed % 2 == 0;

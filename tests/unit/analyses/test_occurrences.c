@@ -8,6 +8,7 @@
 #include "naive_occurrences.h"
 #include "random_case.h"
 #include "run_comparison.h"
+#include "seeds.h"
 
 enum { CASES = 300, SEQUENCES_A_CASE = 12 };
 
@@ -101,7 +102,7 @@ static void test_occurrences(void)
 	uint64_t n_checked = 0;
 
 	for (uint32_t seed = 7000; seed < 7000 + CASES; seed++) {
-		g_autoptr(RandomCase) random = random_case_new(seed);
+		g_autoptr(RandomCase) random = random_case_new(soak_seed(seed));
 		g_autoptr(LodeMiningRun) run = mine(random);
 		guint step = 1 + run->sequences->len / SEQUENCES_A_CASE;
 		for (guint i = seed % step; i < run->sequences->len; i += step, n_checked++)
@@ -134,7 +135,7 @@ static void test_closed_and_maximal(void)
 	guint n_dropped = 0, n_kept = 0;
 
 	for (uint32_t seed = 8000; seed < 8000 + CASES; seed++) {
-		g_autoptr(RandomCase) random = random_case_new(seed);
+		g_autoptr(RandomCase) random = random_case_new(soak_seed(seed));
 		g_autoptr(LodeMiningRun) run = mine(random);
 		guint n = run->sequences->len;
 		g_autofree bool *expected = g_new0(bool, 2 * n + 1);
@@ -166,7 +167,7 @@ static void test_closed_drift(void)
 	guint n_dropped = 0;
 
 	for (uint32_t seed = 8000; seed < 8000 + CASES; seed++) {
-		g_autoptr(RandomCase) random = random_case_new(seed);
+		g_autoptr(RandomCase) random = random_case_new(soak_seed(seed));
 		g_autoptr(LodeMiningRun) run = mine(random);
 		guint n = run->sequences->len;
 		g_autofree bool *expected = g_new0(bool, n + 1);

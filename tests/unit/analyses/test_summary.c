@@ -8,6 +8,7 @@
 #include "naive_summary.h"
 #include "random_case.h"
 #include "run_comparison.h"
+#include "seeds.h"
 
 enum { CASES = 300, MAX_SEQUENCES = 250 };
 
@@ -102,7 +103,7 @@ static void test_random_graphs(void)
 	uint32_t n_compared = 0;
 
 	for (uint32_t seed = 5000; seed < 5000 + CASES; seed++) {
-		g_autoptr(RandomCase) random = random_case_new(seed);
+		g_autoptr(RandomCase) random = random_case_new(soak_seed(seed));
 		g_autoptr(GError) error = NULL;
 		bool is_ok = true;
 		g_autoptr(LodeMiningRun)
