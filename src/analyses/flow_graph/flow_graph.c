@@ -156,7 +156,11 @@ static void sort_row(PendingEdge *row, uint32_t n)
 	}
 }
 
-/* Compressed rows; parallel edges become one with the sum of their counts. */
+/*
+ * Compressed rows; parallel edges become one with the sum of their counts. By a counting sort:
+ * counts stand two places further on, so that after the sums place source + 1 is where the source's
+ * next edge goes, and once all are placed it is where the next row starts.
+ */
 static void pack_edges(LodeFlowGraph *graph, const GArray *edges)
 {
 	uint32_t *starts = g_new0(uint32_t, graph->n_vertices + 2);

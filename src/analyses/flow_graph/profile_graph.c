@@ -40,6 +40,7 @@ typedef struct {
 	double factor;
 } Share;
 
+/* Executions are the n(v) of every vertex already: as an event they would repeat Sf. */
 static bool is_plain_count(const LodeProfile *profile, const LodeEvent *event)
 {
 	for (guint i = 0; event->terms != NULL && i < event->terms->len; i++) {
@@ -163,7 +164,10 @@ static void read_slots(Construction *self, uint32_t instruction)
 	}
 }
 
-/* Bit i: event ev_events[i] happens on the instruction whose slots were read. At most 32 are made.
+/*
+ * Bit i: event ev_events[i] happens on the instruction whose slots were read. At most 32 are made:
+ * the bits are half of a class's key. Where executions are estimates, an event's rate per execution
+ * is one too, and any sample of the event will do.
  */
 static uint32_t event_mask(const Construction *self, double count)
 {
@@ -194,6 +198,7 @@ static void gather_attributes(Construction *self, uint32_t attribute_set, uint32
 			g_array_append_val(self->scratch, self->ev_attributes[i]);
 }
 
+/* Few sets of attributes and masks occur, each on many instructions: each is made a class once. */
 static uint32_t class_of(Construction *self, uint32_t attribute_set, uint32_t mask)
 {
 	void *key = GSIZE_TO_POINTER((gsize)attribute_set << 32 | mask);
@@ -237,7 +242,8 @@ static void add_group(Construction *self, uint32_t first, uint32_t n, double cou
 		self->vertices[i] = vertex;
 }
 
-/* What is filtered out still counts in the totals. */
+/* What is filtered out still counts in the totals: supports are shares of the whole profile
+ * (docs/mining.md §1). */
 static void add_totals(Construction *self, uint32_t first, uint32_t n, double count)
 {
 	memset(self->values, 0, sizeof(double) * self->n_slots);
@@ -261,6 +267,8 @@ static bool is_same_group(const Construction *self, uint32_t a, uint32_t b)
 	       left->block != LODE_NONE && left->block == right->block;
 }
 
+/* A function's first instruction may also be the head of a loop, and execute more often than the
+ * function is called. */
 static double group_count(const Construction *self, const LodeFunction *function, uint32_t first)
 {
 	if (self->parameters->granularity == LODE_GRANULARITY_FUNCTION && function->calls > 0)

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * To compare all pairs of a million sequences would take hours. For --closed only those of the same
+ * supports need to be compared, for --maximal only those with the same last item: so the sequences
+ * are sorted by these first.
+ */
 #include "analyses/mine/closed.h"
+
+#include "base/hash.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,13 +48,14 @@ bool lode_sequence_is_contained(
 	return true;
 }
 
+/* A bit for each attribute: where one is missing in another's signature, that one cannot contain
+ * it, which saves comparing their items. */
 uint64_t lode_sequence_signature(const uint32_t *items, uint32_t n)
 {
 	uint64_t signature = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		signature |= UINT64_C(1)
-		             << ((LODE_ITEM_ATTRIBUTE(items[i]) * UINT32_C(2654435761)) >> 26);
+		signature |= UINT64_C(1) << lode_hash_slot(LODE_ITEM_ATTRIBUTE(items[i]), 6);
 	return signature;
 }
 
@@ -108,7 +116,11 @@ static int compare_by_size(const void *a, const void *b)
 	return compare_by_weight(a, b);
 }
 
-/* How many from `all` on differ from their neighbours by no more than counts as equal. */
+/*
+ * How many from `all` on differ from their neighbours by no more than counts as equal. Two that are
+ * equal are always in one run, since those between them are closer still; the ends of a run may
+ * differ by more, so each pair is compared again.
+ */
 static uint32_t weight_run(const Ranked *all, uint32_t n)
 {
 	uint32_t end = 1;

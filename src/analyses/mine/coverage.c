@@ -218,6 +218,7 @@ GArray *lode_coverage_find(LodeCoverageSearch *self, size_t index)
 				return NULL;
 		i = end;
 	}
+	/* Levels below are of the sequence before: they are filled again when they are needed. */
 	self->n_levels = depth;
 	const LodePattern *pattern = &LODE_BUFFER_AT(
 		&lode_searcher_level(searcher, depth - 1)->patterns, LodePattern, 0);

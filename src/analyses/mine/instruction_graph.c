@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Functions with code are decoded, as instructions that never executed are in sequences too; given
+ * graphs have no code, and their vertices stand as they are. What was recorded adds what decoding
+ * cannot know: the targets of indirect jumps and calls.
+ */
 #include "analyses/mine/instruction_graph.h"
 
 #include "analyses/flow_graph/function_filter.h"
+#include "base/partition_point.h"
 #include "images/control_flow.h"
 
 #include <stdlib.h>
@@ -156,20 +162,16 @@ static void add_code_edges(Construction *self, uint32_t base)
 /* The function of the image that begins at an address, or LODE_NONE. */
 static uint32_t find_entry(const LodeProfile *profile, uint32_t image, uint64_t address)
 {
-	uint32_t low = 0, high = profile->functions->len;
+	const LodeFunction *functions =
+		(const LodeFunction *)(const void *)profile->functions->data;
+	uint32_t n = profile->functions->len;
+	uint32_t found = LODE_PARTITION_POINT(n, i,
+		functions[i].image < image ||
+			(functions[i].image == image && functions[i].address < address));
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const LodeFunction *one = lode_profile_function(profile, middle);
-		if (one->image < image || (one->image == image && one->address < address))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == profile->functions->len)
+	if (found == n || functions[found].image != image || functions[found].address != address)
 		return LODE_NONE;
-	const LodeFunction *one = lode_profile_function(profile, low);
-	return one->image == image && one->address == address ? low : LODE_NONE;
+	return found;
 }
 
 static void add_code_vertices(Construction *self, uint32_t index, uint32_t base)
@@ -229,7 +231,8 @@ static int compare_pairs(const void *a, const void *b)
 	return (left->target > right->target) - (left->target < right->target);
 }
 
-/* Call → entry of the callee, and each return of the callee → after the call. */
+/* Call → entry of the callee, and each return of the callee → after the call. The vertex after the
+ * call is the next one of the same function: code is decoded in the order of its addresses. */
 static void add_call_edges(Construction *self)
 {
 	const LodeProfile *profile = self->profile;

@@ -14,7 +14,7 @@
 
 typedef struct {
 	uint32_t vertex;
-	double paths; /* that match the prefix and end here */
+	double paths; /* that match the prefix and end here; in 64 steps they can be above 2⁶⁴ */
 } End;
 
 typedef struct {
@@ -40,6 +40,8 @@ typedef struct {
 	bool is_full, is_cancelled;
 } Search;
 
+/* A counting sort. Counts stand two places further on, so that after the sums place opcode + 1 is
+ * where the next one goes, and once all are placed it is where the next opcode starts. */
 static void group_ends(Search *self, Level *level)
 {
 	const LodeInstructionGraph *graph = self->graph;

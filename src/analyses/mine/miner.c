@@ -48,6 +48,7 @@ static bool should_stop(const LodeSearch *search)
 	return atomic_load_explicit(&search->stop, memory_order_relaxed) != 0;
 }
 
+/* One more than the limit: a run of exactly as many sequences as allowed is complete. */
 static bool has_enough(const LodeSearcher *self)
 {
 	return self->sequences.n - self->task_start > self->search->parameters->max_sequences;
@@ -116,6 +117,7 @@ static bool emit(LodeSearcher *self, Emission *emission, uint32_t depth)
 	for (uint32_t i = current_pattern(level)->first_alternative; i != LODE_NONE;) {
 		const LodeAlternative *one = &LODE_BUFFER_AT(
 			&level->alternatives, LodeAlternative, i);
+		/* Alternatives are linked by rising size: none after this one fits either. */
 		if (n + one->size + rest > self->search->parameters->iterations || has_enough(self))
 			return true;
 		for (uint32_t j = 0; j < one->size; j++) {
@@ -147,6 +149,8 @@ static void search_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 		current_pattern(lode_searcher_level(self, depth))->is_end)
 		return;
 	LodeLevel *level = &self->levels[depth + 1];
+	/* Windows of one vertex for now: lode_patterns_find() adds longer ones where it needs them.
+	 */
 	bool is_ok = self->search->uses_windows ? lode_windows_extend(self, depth + 1, 1,
 							  parameters->iterations - size)
 	                                        : lode_paths_extend(self, depth + 1);
@@ -163,7 +167,11 @@ static void search_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 	}
 }
 
-/* Whether the tasks before this one have found all that the limit lets through. */
+/*
+ * Whether the tasks before this one have found all that the limit lets through. What this one would
+ * find is then cut off when the results are put together, whichever tasks end first: so skipping it
+ * does not make the result depend on the number of threads.
+ */
 static bool is_beyond_limit(const Mining *mining, size_t task)
 {
 	uint64_t found = 0;
@@ -214,6 +222,11 @@ static void run_task(size_t index, unsigned worker, void *user_data)
 	g_mutex_unlock(&mining->mutex);
 }
 
+/*
+ * The longest first, so that none is left to a single worker at the end (R. L. Graham, "Bounds on
+ * multiprocessing timing anomalies", 1969). The order is complete, because it decides which
+ * sequences a limit keeps.
+ */
 static int compare_tasks(const void *a, const void *b)
 {
 	const Task *left = a, *right = b;
@@ -287,6 +300,11 @@ static int compare_sortable(const void *a, const void *b)
 	return (left->n_codes > right->n_codes) - (left->n_codes < right->n_codes);
 }
 
+/*
+ * As many leading codes as fit, so that most comparisons of the sort are of two numbers. No code is
+ * 0, so a sequence sorts before its extensions. Codes of items inside an element are below those
+ * that start one, which is the canonical order that closed.c and the store rely on.
+ */
 static uint64_t pack_codes(const uint32_t *codes, uint32_t n, unsigned bits)
 {
 	uint64_t key = 0;
@@ -428,6 +446,7 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 
 static bool check_parameters(const LodeMiningParameters *parameters, GError **error)
 {
+	/* At most 64: which positions of a path are matched is kept as the bits of one number. */
 	uint64_t positions = (uint64_t)parameters->iterations * ((uint64_t)parameters->window + 1) +
 	                     (uint64_t)(parameters->iterations - 1) * parameters->gap;
 
@@ -478,8 +497,11 @@ static void filter_run(LodeMiningRun *run)
 	keep_marked(run, is_kept);
 }
 
-/* The highest minimum support at which each sequence would be reported: the least maximal support
- * among itself, its prefixes, and its attributes alone. */
+/*
+ * The highest minimum support at which each sequence would be reported: the least maximal support
+ * among itself, its prefixes, and its attributes alone (docs/mining.md §4). What passes by its
+ * differential support passes at any minimum: 2 stands for that.
+ */
 static double *find_entry_supports(const LodeMiningRun *run)
 {
 	guint n = run->sequences->len;
@@ -535,6 +557,10 @@ static void cut_to_top(LodeMiningRun *run)
 	keep_marked(run, is_kept);
 }
 
+/*
+ * The threshold sought is not known before mining. The last run mines at no less than half of it,
+ * and those before, at higher thresholds, find fewer sequences and take less time.
+ */
 static LodeMiningRun *mine_top(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
 	const char *name, const LodeProgress *progress, GError **error)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One sequence at a time: from each vertex that can begin its first window, all paths that match,
- * by plain recursion over elements, gaps and windows.
+ * by plain recursion over elements, gaps and windows. docs/mining.md §2 and §3, step by step:
+ * unlike the miner this keeps each place with what is matched there, which is what annotating code
+ * needs.
  */
 #include "analyses/mine/occurrences.h"
 
@@ -173,7 +175,8 @@ static double step(const Search *self, uint32_t source, uint32_t edge, double co
 	g_assert_not_reached();
 }
 
-/* Puts the edge's target after the path; false when nothing counted can come of it. */
+/* Puts the edge's target after the path; false when no path that goes on from there has a count.
+ * Under --flow definite a later step may raise a count of 0 or less. */
 static bool push(Search *self, uint32_t edge)
 {
 	Path *path = &self->path;
@@ -218,6 +221,7 @@ static void finish_window(Search *self, uint32_t element, uint32_t first)
 
 	if (!is_window(self, element, first))
 		return;
+	/* The elements from the 32nd on share a bit. */
 	for (uint32_t i = first; i < n; i++)
 		path->elements[i] |= UINT32_C(1) << MIN(element, 31);
 	if (element + 1 == self->n_elements)
@@ -349,6 +353,7 @@ static void finish(Search *self, LodeOccurrences *out)
 	}
 	out->frequency /= graph->total_count > 0 ? graph->total_count : 1;
 	out->weight /= graph->total_weight > 0 ? graph->total_weight : 1;
+	/* They were found class by class. */
 	g_array_sort(out->places, compare_places);
 }
 
@@ -361,6 +366,7 @@ static LodeOccurrences *find(Search *self, const uint32_t *items, size_t n_items
 	out->places = g_array_new(FALSE, FALSE, sizeof(LodeOccurrencePlace));
 	out->matched = g_array_new(FALSE, FALSE, sizeof(LodeCoveredVertex));
 	prepare_elements(self, items, n_items);
+	/* By class, which many vertices share, so that few of them are looked at in vain. */
 	uint64_t full = full_cover(self, 0);
 	for (uint32_t i = 0; i < graph->n_classes; i++) {
 		uint64_t cover = self->cover[i];

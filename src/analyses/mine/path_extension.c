@@ -66,7 +66,8 @@ static bool is_on_path(
 	return true;
 }
 
-/* Adds the paths one edge longer than `path`, of level depth − 1, to the bounds. */
+/* Adds the paths one edge longer than `path`, of level depth − 1, to the bounds: each at its count
+ * on all its vertices, which is the most that it can add to a support. */
 static bool bound_path(LodeSearcher *self, uint32_t depth, const LodePath *path)
 {
 	const LodeSearchGraph *graph = self->search->graph;

@@ -5,6 +5,7 @@
  * known before any of them is measured.
  */
 #include "analyses/mine/searcher.h"
+#include "base/hash.h"
 #include "base/worker_pool.h"
 
 #include <string.h>
@@ -66,7 +67,8 @@ static bool grow_pattern_table(Enumeration *run)
 
 /*
  * The pattern of the groups from `first` to the end of the level's group lists; when it is known
- * already the list is dropped again. LODE_NONE: no memory.
+ * already the list is dropped again. Lists are ascending, so that equal sets of groups are equal
+ * lists. LODE_NONE: no memory.
  */
 static uint32_t intern_pattern(Enumeration *run, uint32_t first)
 {
@@ -75,10 +77,8 @@ static uint32_t intern_pattern(Enumeration *run, uint32_t first)
 	uint32_t n = (uint32_t)level->group_lists.n - first;
 	uint64_t hash = n;
 
-	for (uint32_t i = first; i < first + n; i++) {
-		hash = (hash ^ lists[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
-	}
+	for (uint32_t i = first; i < first + n; i++)
+		hash = lode_hash_append(hash, lists[i]);
 	if ((level->patterns.n + 1) * 2 > level->table.n && !grow_pattern_table(run))
 		return LODE_NONE;
 	uint32_t *slots = level->table.data;
@@ -141,8 +141,11 @@ static int64_t last_item(const Enumeration *run, const LodeAlternative *element)
 	return element->size == 0 ? -1 : (int64_t)items[element->first_item + element->size - 1];
 }
 
-/* Sums, by item after the element's last one, the bounds of the groups where the grown element
- * matches, and counts those that hold it. */
+/*
+ * Sums, by item after the element's last one, the bounds of the groups where the grown element
+ * matches, and counts those that hold it. Only items after the last one, so that each set of items
+ * is reached once; members ascend by item, so these are the tail of a class.
+ */
 static void bound_growth(Enumeration *run, LodeSearcher *worker, const LodeAlternative *element)
 {
 	const LodeSearchGraph *graph = worker->search->graph;
@@ -247,7 +250,11 @@ static bool append_groups(Enumeration *run, const uint32_t *groups, uint32_t n)
 	return true;
 }
 
-/* Adds (element + item) as an alternative; its pattern is found or made. */
+/*
+ * Adds (element + item) as an alternative; its pattern is found or made. A window that an element
+ * fills, but is not minimal in, may be minimal for a larger one (docs/mining.md §2): growing starts
+ * from the groups that hold the element, while the pattern has those that match it.
+ */
 static bool take_child(Enumeration *run, const Growth *growth, const LodeChild *child)
 {
 	LodeLevel *level = run->level;
@@ -304,7 +311,11 @@ static void grow_task(size_t task, unsigned worker, void *user_data)
 		grow(run, run->workers[worker], &run->growths[task]);
 }
 
-/* Grows the alternatives [first, end), by all workers a batch at a time where there are several. */
+/*
+ * Grows the alternatives [first, end) by all workers, a batch at a time. Workers only read the
+ * level; what they found is taken into it between batches and in order, so that patterns have the
+ * same numbers for any number of workers. A batch bounds the memory of what is not taken yet.
+ */
 static bool grow_by_workers(Enumeration *run, size_t first, size_t end)
 {
 	LodeSearch *search = run->self->search;
@@ -335,6 +346,7 @@ static bool grow_alone(Enumeration *run, size_t first, size_t end)
 	growth.children = run->self->growth_children;
 	growth.lists = run->self->growth_lists;
 	for (size_t i = first; i < end && is_ok; i++) {
+		/* A copy, since take() may move the alternatives. */
 		growth.element = LODE_BUFFER_AT(&run->level->alternatives, LodeAlternative, i);
 		is_ok = grow(run, run->self, &growth) && take(run, &growth);
 	}
@@ -376,7 +388,10 @@ static bool measure_batch(Enumeration *run)
 	return atomic_load_explicit(&run->self->search->stop, memory_order_relaxed) == 0;
 }
 
-/* Hangs the alternatives of one size that pass under their patterns; drops the others. */
+/*
+ * Links the alternatives of one size that pass to their patterns; drops the others, from which
+ * nothing is to grow: a sequence is reported only when its prefix is (docs/mining.md §4).
+ */
 static void link_alternatives(LodeLevel *level, size_t first)
 {
 	size_t kept = first;

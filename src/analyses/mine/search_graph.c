@@ -13,7 +13,7 @@ typedef struct {
 	uint32_t window_class;
 } WindowList;
 
-static const double tolerance = 1e-12;
+static const double tolerance = 1e-12; /* docs/mining.md §4 */
 
 bool lode_support_passes(const LodeMiningParameters *parameters, double weight, double frequency)
 {
@@ -73,10 +73,8 @@ static uint64_t hash_members(const uint32_t *members, uint32_t n)
 {
 	uint64_t hash = n;
 
-	for (uint32_t i = 0; i < n; i++) {
-		hash = (hash ^ members[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 29;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		hash = lode_hash_append(hash, members[i]);
 	return hash;
 }
 
@@ -156,6 +154,10 @@ static void prepare_vertices(LodeSearchGraph *self)
 	}
 }
 
+/*
+ * All of a step's arithmetic that does not depend on the path (docs/mining.md §3), so that a step
+ * is one minimum, product or sum.
+ */
 static double edge_factor(const LodeSearchGraph *self, uint32_t source, uint32_t edge)
 {
 	const LodeFlowGraph *graph = self->graph;
@@ -173,7 +175,8 @@ static double edge_factor(const LodeSearchGraph *self, uint32_t source, uint32_t
 	g_assert_not_reached();
 }
 
-/* An edge that no counted path takes is left out; with `needs_items` also one to a bare vertex. */
+/* An edge that no counted path takes is left out; with `needs_items`, that is without gaps and
+ * windows, also one to a vertex without items, where every path ends. */
 static bool is_useful(
 	const LodeSearchGraph *self, double factor, uint32_t vertex_class, bool needs_items)
 {
@@ -255,8 +258,11 @@ static void sort_items(uint32_t *items, uint32_t n)
 	}
 }
 
-/* The class of the window (shorter, class): its items, and which of them an end has alone. Class 0
- * when no element can be minimal in it. */
+/*
+ * The class of the window (shorter, class): its items, and which of them an end has alone. By
+ * docs/mining.md §2 an element is minimal in it when one of its items is on the first vertex alone
+ * and one on the last alone. Class 0 when no element can be.
+ */
 static uint32_t classify_list(
 	LodeSearchGraph *self, WindowScratch *scratch, uint32_t shorter, uint32_t vertex_class)
 {
@@ -322,7 +328,8 @@ uint32_t lode_search_graph_list_class(const LodeSearchGraph *self, uint32_t list
 	return g_array_index(self->lists, WindowList, list - self->n_vertex_classes).window_class;
 }
 
-/* All windows from `list`, which ends in `vertex`, with up to `left` more vertices. */
+/* All windows from `list`, which ends in `vertex`, with up to `left` more vertices. They are made
+ * before the search begins, so that its threads only read them. */
 static void add_windows(LodeSearchGraph *self, WindowScratch *scratch, uint32_t list,
 	uint32_t vertex, uint32_t left)
 {

@@ -36,6 +36,7 @@ bool lode_buffer_reserve(LodeSearch *search, LodeBuffer *self, size_t n, size_t 
 		return true;
 	size_t capacity = MAX(MAX(self->capacity * 2, n), 64);
 	size_t more = (capacity - self->capacity) * item_size;
+	/* Counted before it is taken: several workers may ask at the same time. */
 	size_t used = atomic_fetch_add(&search->memory_used, more) + more;
 	void *data = used <= search->memory_limit ? g_try_realloc_n(self->data, capacity, item_size)
 	                                          : NULL;
@@ -82,6 +83,7 @@ LodeSearcher *lode_searcher_new(LodeSearch *search)
 	for (uint32_t v = 0; v < n; v++)
 		self->sums[v] = (LodeVertexSum){
 			0, 0, graph->vertices[v].count, graph->vertices[v].ratio};
+	/* A vertex is listed once, so that lode_searcher_add() needs no check of the room. */
 	self->touched.data = g_new(uint32_t, n + 1);
 	self->firsts.data = g_new(uint32_t, n + 1);
 	self->graph_stamps = g_new0(uint32_t, graph->graph->n_graphs + 1);
@@ -128,6 +130,8 @@ void lode_searcher_free(LodeSearcher *self)
 bool lode_search_may_pass(const LodeSearch *search, double weight, double count)
 {
 	const LodeSearchGraph *graph = search->graph;
+	/* |Sw − Sf| is never above the larger of the two, so that one bound serves both thresholds.
+	 */
 	double needed = fmin(search->parameters->min_support, search->parameters->min_differential);
 
 	/* The bounds are sums in another order than the supports: leave room for rounding. */

@@ -8,6 +8,8 @@
  */
 #include "analyses/mine/searcher.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 static size_t path_size(uint32_t n_vertices)
@@ -26,10 +28,8 @@ static uint64_t hash_vertices(const uint32_t *vertices, uint32_t n)
 {
 	uint64_t hash = n;
 
-	for (uint32_t i = 0; i < n; i++) {
-		hash = (hash ^ vertices[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 29;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		hash = lode_hash_append(hash, vertices[i]);
 	return hash;
 }
 
@@ -74,6 +74,10 @@ static bool take_step(Walk *walk, const Step *before, const LodeSearchEdge *edge
 	return true;
 }
 
+/*
+ * Adds the most that the path can add to a support: its count at every vertex of it, matched or
+ * not. That docs/mining.md §3 cuts the sum of a vertex off at its executions only lowers a support.
+ */
 static bool bound_candidate(const Walk *walk, const Step *step, uint32_t class_id)
 {
 	LodeGroup *group = lode_level_group_of(walk->searcher, walk->level, class_id);
@@ -150,7 +154,8 @@ static bool meet_window(const Walk *walk, const Step *step, const Window *window
 	return true;
 }
 
-/* The window that is one edge longer. */
+/* The window that is one edge longer. A window of two vertices is looked up by the number
+ * of its edge, only a longer one by a hash. */
 static Window lengthen(const LodeSearchGraph *graph, const Window *window, uint32_t edge)
 {
 	uint32_t list = lode_search_graph_edge_list(graph, edge);
@@ -271,6 +276,8 @@ static const LodeWindowPath *member_at(const LodeLevel *level, size_t index)
 		LODE_BUFFER_AT(&level->members, uint32_t, index));
 }
 
+/* With windows of one vertex only: an element begins with one item, which is in no minimal window
+ * of several vertices. */
 bool lode_windows_bound_next(LodeSearcher *self, const LodeGroup *group)
 {
 	LodeLevel *next = &self->levels[1];
@@ -303,6 +310,7 @@ static bool fill(Walk *walk, bool (*walk_all)(Walk *), size_t first_group)
 	if (!lode_level_make_room(walk->searcher, level, first_group, level->path_size, &n) ||
 		(level->may_repeat && !start_table(walk, n)))
 		return false;
+	/* Often nothing more is wanted, and the second walk is saved. */
 	bool is_ok = n == level->candidates.n || walk_all(walk);
 	lode_level_finish(walk->searcher, level, first_group);
 	return is_ok;
@@ -320,8 +328,9 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 }
 
 /*
- * Drops paths that are there twice, joining what is matched on them. A slot, where a path was put
- * last, is believed only when it is there.
+ * Drops paths that occur twice, joining what is matched on them: a path counts once, however many
+ * ways there are to match it (docs/mining.md §2). A slot says where a path was put last, and is
+ * compared with what is there.
  */
 static bool join_repeated(LodeSearcher *self, const LodeLevel *level, LodeBuffer *paths)
 {

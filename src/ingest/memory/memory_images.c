@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/memory/memory_images.h"
 
+#include "base/partition_point.h"
 #include "model/profile.h"
 
 #include <string.h>
@@ -98,18 +99,12 @@ uint32_t lode_memory_images_find(const LodeMemoryImages *self, const char *path)
 
 const LodeBinaryFunction *lode_memory_image_function(const LodeMemoryImage *self, uint64_t address)
 {
-	size_t low = 0, high = self->n_functions;
+	size_t n = LODE_PARTITION_POINT(
+		self->n_functions, i, self->functions[i].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (self->functions[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address - self->functions[low - 1].address >= self->functions[low - 1].size)
+	if (n == 0 || address - self->functions[n - 1].address >= self->functions[n - 1].size)
 		return NULL;
-	return &self->functions[low - 1];
+	return &self->functions[n - 1];
 }
 
 const LodeControlFlow *lode_memory_image_flow(LodeMemoryImage *self, uint64_t address)

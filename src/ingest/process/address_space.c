@@ -2,6 +2,7 @@
 #include "ingest/process/address_space.h"
 
 #include "base/error.h"
+#include "base/partition_point.h"
 
 #include <stdlib.h>
 
@@ -163,16 +164,10 @@ static void find_bounds(Space *self)
 /* The last piece that begins at or before the address; UINT32_MAX: none. */
 static uint32_t find_piece(const Space *self, uint64_t address)
 {
-	guint low = 0, high = self->bounds->len;
+	guint n = LODE_PARTITION_POINT(
+		self->bounds->len, i, g_array_index(self->bounds, uint64_t, i) <= address);
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		if (g_array_index(self->bounds, uint64_t, middle) <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && low < self->bounds->len ? low - 1 : UINT32_MAX;
+	return n > 0 && n < self->bounds->len ? n - 1 : UINT32_MAX;
 }
 
 static uint32_t last_piece(const Space *self, const LodeMappedRange *range)
@@ -242,33 +237,18 @@ static bool is_at_or_before(const Moment *moment, const Moment *other)
 /* How many of the mappings that covered a piece had begun at that moment. */
 static uint32_t count_begun(const Space *self, uint32_t piece, const Moment *moment)
 {
-	uint32_t begin = self->first[piece], low = begin, high = self->first[piece + 1];
+	const Mapping *mappings = (const Mapping *)(const void *)self->mappings->data;
+	const uint32_t *versions = self->versions + self->first[piece];
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const Mapping *mapping = &g_array_index(
-			self->mappings, Mapping, self->versions[middle]);
-		if (is_at_or_before(&mapping->moment, moment))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - begin;
+	return LODE_PARTITION_POINT(self->first[piece + 1] - self->first[piece], i,
+		is_at_or_before(&mappings[versions[i]].moment, moment));
 }
 
 /* How many births there were until then. */
 static guint count_births(const Space *self, const Moment *moment)
 {
-	guint low = 0, high = self->births->len;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		if (is_at_or_before(&g_array_index(self->births, Birth, middle).moment, moment))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LODE_PARTITION_POINT(self->births->len, i,
+		is_at_or_before(&g_array_index(self->births, Birth, i).moment, moment));
 }
 
 static const Mapping *version(const Space *self, uint32_t piece, uint32_t index)

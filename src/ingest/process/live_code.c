@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/process/live_code.h"
 
+#include "base/partition_point.h"
 #include "sources/load_map_segments.h"
 
 struct LodeLiveImage {
@@ -81,17 +82,10 @@ const uint8_t *lode_live_image_bytes(const LodeLiveImage *self, uint64_t address
 
 const char *lode_live_image_function(const LodeLiveImage *self, uint64_t address)
 {
-	size_t low = 0, high;
-	const LodeBinaryFunction *functions = lode_binary_image_functions(self->image, &high);
+	size_t n;
+	const LodeBinaryFunction *functions = lode_binary_image_functions(self->image, &n);
+	size_t found = LODE_PARTITION_POINT(
+		n, i, functions[i].address + functions[i].size <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (functions[middle].address + functions[middle].size <= address)
-			low = middle + 1;
-		else if (functions[middle].address > address)
-			high = middle;
-		else
-			return functions[middle].name;
-	}
-	return NULL;
+	return found < n && functions[found].address <= address ? functions[found].name : NULL;
 }
