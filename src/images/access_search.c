@@ -64,7 +64,7 @@ static LodeAddressReason locate(
 	return reason;
 }
 
-/* Both operands of a string instruction, or none of them. */
+/* All operands or, where one is not found, none: a string instruction's two belong together. */
 static void locate_all(
 	LodeAccessSearch *self, LodeAddressRule rule, const uint8_t *numbers, unsigned n)
 {

@@ -29,7 +29,7 @@ static const LodeImageVariant *variant_of(const char *path)
 	for (size_t i = 0; is_regular && i < G_N_ELEMENTS(variants); i++)
 		if (variants[i]->is_file(path, head, n))
 			return variants[i];
-	/* says what is wrong with a file that is none of them, or not there */
+	/* its open() says what is wrong: the file is of a different kind, or does not exist */
 	return variants[0];
 }
 

@@ -42,9 +42,9 @@ typedef struct {
 } LodeBinaryImageOptions;
 
 /*
- * Opens an image. Errors: _IO, _CORRUPT (with offset or line), _UNSUPPORTED (none of these files,
- * not x86-64), _LIMIT. Debug information that is broken is not an error, nor is a jitdump that is
- * cut short: lode_binary_image_warning() says what.
+ * Opens an image. Errors: _IO, _CORRUPT (with offset or line), _UNSUPPORTED (a file of a
+ * different kind, not x86-64), _LIMIT. Debug information that is broken is not an error, nor is a
+ * jitdump that is cut short: lode_binary_image_warning() says what.
  */
 LodeBinaryImage *lode_binary_image_open(
 	const char *path, const LodeBinaryImageOptions *options, GError **error);

@@ -7,7 +7,7 @@
  * From linear decoding, which data in code may lead astray for some instructions. Where an indirect
  * jump goes is guessed from the data of an ELF file: words and relocations that point into code,
  * and tables of distances. A target too many only makes answers fewer, so the guess is generous; it
- * is no proof that there are no others.
+ * does not prove that there are no others.
  */
 #pragma once
 

@@ -143,6 +143,7 @@ static void decode_all(Build *build)
 			continue;
 		}
 		after = address + instruction.decoded.length;
+		/* where both this address and the next were seen to run, both instructions stay */
 		if (after - build->start > limit - build->start && !is_start &&
 			!is_prefix_skipped(build, &instruction, limit)) {
 			build->flow->undecoded_bytes += limit - address;
@@ -169,6 +170,7 @@ static void add_skipped_prefixes(Build *build)
 			decoded->branch == LODE_BRANCH_CALL ||
 			lode_control_flow_find(flow, target) != UINT32_MAX)
 			continue;
+		/* a prefix is one byte, and a single one is what is jumped over (lock) */
 		before = lode_control_flow_find(flow, target - 1);
 		if (before == UINT32_MAX ||
 			!is_prefix_skipped(build, instruction_at(flow, before), target))
@@ -321,6 +323,7 @@ static void keep_hints(Build *build)
 		if (block_at(build->flow, source)->successors[0] == target ||
 			block_at(build->flow, source)->successors[1] == target)
 			continue;
+		/* they are sorted: equal ones follow each other */
 		if (build->flow->hints->len > 0)
 			last = &g_array_index(
 				build->flow->hints, LodeFlowHint, build->flow->hints->len - 1);
@@ -370,6 +373,7 @@ static void find_loops(Build *build)
 	LodeLoopGraph graph = {.n = n, .offsets = offsets, .targets = targets};
 
 	fill_graph(build, offsets, targets);
+	/* what a jump was seen to go to is reached, even if no edge leads to the jump */
 	roots[0] = 0;
 	for (guint i = 0; i < n_hints; i++)
 		roots[i + 1] = block_of(build, g_array_index(flow->hints, LodeFlowHint, i).target);

@@ -27,6 +27,7 @@ typedef struct {
 	uint64_t bytes;
 } Stride;
 
+/* a[i - 2] is accessed two elements before the array's displacement; farther off is other data. */
 enum { MAX_ELEMENTS_BEFORE = 16 };
 
 static const Stride NO_STRIDE = {0};
@@ -40,6 +41,8 @@ bool lode_frame_address(Dwarf_CFI *frames, uint64_t address, int *out_register, 
 
 	if (frames == NULL || dwarf_cfi_addrframe(frames, address, &frame) != 0)
 		return false;
+	/* libdw gives a rule of register and offset as one operation; an expression, as those of
+	 * PLT entries and signal frames, has more and is not followed */
 	if (dwarf_frame_cfa(frame, &ops, &n) == 0 && n == 1) {
 		int number = -1;
 
@@ -128,10 +131,11 @@ static int suitability(const LodeTypeField *field, uint64_t offset, uint32_t siz
 		return 0;
 	if (field->stride > 0)
 		inside %= field->stride;
+	/* the member is the array itself: what is accessed is one of its elements */
 	if (field->stride > 0 && field->extent == field->size)
 		length = field->stride;
 	if (inside >= length && field->extent != UINT64_MAX)
-		return 0; /* another member of the same structures in an array */
+		return 0; /* a different member of the same structures in an array */
 	if (inside == 0)
 		return length == size || size == 0 ? 3 : 2;
 	return 1;
@@ -228,6 +232,8 @@ static Fit fit_indexed(LodeTypeTable *types, LodeDataPlace *place, const Stride 
 		place->offset = (int64_t)(array->offset + inside);
 		return FIT_INSIDE;
 	}
+	/* The step is known but for a factor (scale 8 of a structure of 24 bytes): one of many
+	 * structures, unless the index may walk along an array in one. */
 	if (!is_multiple(stride, size) || has_arrays(types, place->type))
 		return FIT_NONE;
 	place->offset = wrap(place->offset, size);
@@ -288,6 +294,7 @@ static Fit settle(
 		place->type = element;
 		place->is_element = true;
 		place->offset = wrap(place->offset, size);
+		/* the index chooses the element: what is left is an offset inside of one */
 		if (!stride->has_index || is_multiple(stride, size))
 			stride = &NO_STRIDE;
 	}
@@ -494,7 +501,8 @@ bool lode_data_place_static(
 		*out_place = (LodeDataPlace){.type = LODE_NO_TYPE,
 			.offset = (int64_t)(address - symbol.address),
 			.is_variable_itself = true};
-	/* the debug information's name has no scope, the symbol's may have a number behind it */
+	/* a C++ symbol's name has the scope, which the debug information's has not; that of a
+	 * static variable of C may end in a number of the compiler's ("count.0") */
 	if (out_place->variable == NULL || g_str_has_prefix(linked, "_Z"))
 		out_place->variable = symbol.name;
 	return true;
@@ -538,7 +546,7 @@ static bool place_of_value(const LodeFunctionContext *context, uint64_t address,
 	}
 	if (operand->index < 0 && !value->is_element)
 		return place_of_variable(context, &moment, state, &at, out_place);
-	/* an index may make up for a displacement to before or behind the variable */
+	/* an index may make up for a displacement to before or after the variable */
 	if (place_of_variable(context, &moment, state, value, out_place) &&
 		is_walkable(context, out_place))
 		out_place->offset += operand->displacement;
@@ -549,7 +557,8 @@ static bool place_of_value(const LodeFunctionContext *context, uint64_t address,
 	return true;
 }
 
-/* A variable that is no array has nothing beside it, and does not hold more than it is. */
+/* A variable that is not an array has no neighbours of its kind, and an access of it ends where it
+ * ends. */
 static bool is_overrun(const LodeFunctionContext *context, const LodeDataPlace *place,
 	const Stride *stride, uint32_t size)
 {
@@ -630,6 +639,7 @@ static Fit find_by_register(const LodeFunctionContext *context, uint64_t address
 static Fit find_by_address(const LodeFunctionContext *context, const LodeRegisterTypes *state,
 	const LodeMemoryOperand *operand, LodeDataPlace *out_place)
 {
+	/* table(%rax): what is encoded as the base is the index */
 	int index = operand->index >= 0 ? operand->index : operand->base;
 	Stride stride = stride_of(state, index, operand->index >= 0 ? operand->scale : 1);
 	LodeDataPlace place;
@@ -648,10 +658,12 @@ bool lode_data_place_find(const LodeFunctionContext *context, uint64_t address,
 	LodeMemoryOperand swapped = *operand;
 	Fit fit = FIT_NONE;
 
+	/* thread-local: the displacement counts from the thread's own block */
 	if (operand->is_segmented)
 		return false;
 	if (operand->base >= 0)
 		fit = find_by_register(context, address, state, operand, out_place);
+	/* with a scale of 1 the encoding does not tell which of the two is the pointer */
 	if (fit == FIT_NONE && operand->index >= 0 && operand->scale == 1) {
 		swapped.base = operand->index;
 		swapped.index = operand->base;

@@ -47,7 +47,7 @@ typedef struct {
 	bool is_segmented; /* relative to fs or gs */
 	int64_t displacement;
 	uint32_t size;       /* bytes accessed; 0: unknown */
-	uint64_t valid_from; /* where what the instruction leaves there is valid: behind one that
+	uint64_t valid_from; /* where what the instruction leaves there is valid: after one that
 	                        only stores, at any other */
 } LodeMemoryOperand;
 

@@ -6,7 +6,7 @@
  *   operand of an instruction ──▶ base register holds a T *   ──▶ member of T at the displacement
  *                             ──▶ stack slot (frame base)     ──▶ local variable, and its member
  *                             ──▶ rip-relative, absolute      ──▶ global variable, and its member
- *                             ──▶ none of these: follow the register back in straight code
+ *                             ──▶ anything else: follow the register back in straight code
  *
  * Following back means: what each block's predecessors agree on, carried through moves, pointer
  * arithmetic, loads of members that are pointers, calls by what they return, and spills. Where the

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Each instruction reads from the state before it and writes over one in which all that it writes
+ * is unknown already. So what a case here does not compute (an operand in memory, a flag that the
+ * processor leaves undefined) stays unknown without being named.
+ */
 #include "images/forward_emulation.h"
 
 #include "images/register_arithmetic.h"
@@ -179,6 +184,7 @@ static bool pushed_value(
 		*out_value = full->address + full->bias + full->instruction.length;
 		return true;
 	}
+	/* pushfq has hidden operands alone, and not all flags are followed */
 	return full->operands[0].visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
 	       read_operand(full, before, 0, 64, out_value);
 }
@@ -275,7 +281,7 @@ typedef struct {
 	uint64_t high, low, divisor;
 } Division;
 
-/* False: a trap. */
+/* False: the quotient does not fit, or the divisor is 0: a trap (#DE). */
 static bool divide_unsigned(const Division *in, uint64_t *out_quotient, uint64_t *out_remainder)
 {
 	unsigned __int128 dividend = (unsigned __int128)in->high << in->width | in->low;
@@ -419,9 +425,10 @@ static bool decide(
 			return false;
 		*out_is_taken = (counter == 0) == (instruction->mnemonic != ZYDIS_MNEMONIC_LOOP);
 		return true;
-	case ZYDIS_MNEMONIC_XBEGIN:
+	case ZYDIS_MNEMONIC_XBEGIN: /* a transaction may abort whatever the registers hold */
 		return false;
 	default:
+		/* the opcode's low four bits are the condition (Intel SDM vol. 2, appendix B) */
 		return lode_register_state_condition(
 			state, instruction->opcode & 0xf, out_is_taken);
 	}
@@ -548,7 +555,7 @@ LodeStep lode_forward_emulate(const LodeFullInstruction *full, LodeRegisterState
 	if (is_trap(&full->instruction))
 		return LODE_STEP_BLOCKED;
 	*out_next = full->address + full->instruction.length;
-	/* without an access, that is not repeated even once: nothing is written */
+	/* the caller found no access: it is repeated 0 times, and writes nothing */
 	if (full->instruction.meta.category == ZYDIS_CATEGORY_STRINGOP)
 		return LODE_STEP_ON;
 	lode_register_state_forget_written(state, full);

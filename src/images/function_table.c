@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sized symbols keep their size but for overlaps: of two that overlap the first ends where the
- * second begins. A label (assembly without size) inside a sized function is no function; elsewhere
+ * second begins. A label (assembly without size) inside a sized function is part of it; elsewhere
  * it reaches to the next symbol, unwind range or the section's end.
  */
 #include "images/function_table.h"
@@ -71,6 +71,7 @@ static void clean_unwind(Table *table, GArray *unwind)
 		LodeUnwindRange *last = n == 0 ? NULL
 		                               : &g_array_index(unwind, LodeUnwindRange, n - 1);
 
+		/* one entry covers all of a PLT, whose functions have symbols of their own */
 		if (code == NULL || lode_symbol_table_is_plt(code))
 			continue;
 		if (last != NULL && last->address == range.address)
@@ -106,7 +107,7 @@ static void clean_symbols(const Table *table, GArray *symbols)
 			continue;
 		if (last == NULL || last->address != symbol.address)
 			g_array_index(symbols, LodeSymbol, n++) = symbol;
-		else if (last->size == 0)
+		else if (last->size == 0) /* the better name need not have the size */
 			last->size = symbol.size;
 	}
 	g_array_set_size(symbols, n);
@@ -145,6 +146,7 @@ static void add_symbols(Table *table, const GArray *symbols)
 	}
 }
 
+/* A no-op by its opcode, but where functions begin that are called indirectly (Intel CET). */
 static bool is_endbr(const uint8_t *code, const LodeDecodedInstruction *decoded)
 {
 	return decoded->length == 4 && memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0;

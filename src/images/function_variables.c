@@ -36,6 +36,7 @@ typedef struct {
 
 int lode_register_from_dwarf(uint64_t number)
 {
+	/* DWARF's order is rax rdx rcx rbx rsi rdi rbp rsp r8 … (System V ABI for x86-64, 3.6.2) */
 	static const int8_t NUMBERS[] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
 
 	return number < G_N_ELEMENTS(NUMBERS) ? NUMBERS[number] : -1;
@@ -117,6 +118,7 @@ static void add_place(Walk *walk, const LodeVariablePlace *place, const Scope *s
 	                      : walk->out->in_memory;
 	LodeVariablePlace clipped = *place;
 
+	/* libdw gives 0 and −1 for a location without a list: it holds in the whole scope */
 	if (place->low != 0 || place->high != UINT64_MAX) {
 		if (place->low < place->high && walk->out->n_places++ < MAX_PLACES)
 			g_array_append_val(out, clipped);
@@ -166,7 +168,7 @@ static void add_expression(Walk *walk, Dwarf_Attribute *attribute, const Dwarf_O
 	place.is_home = place.low == 0 && place.high == UINT64_MAX;
 	if (!simple_place(walk, attribute, &ops[0], &place))
 		return;
-	/* an optimiser says of a variable that it equals some global one */
+	/* an optimiser's way to say that the value is that of some global variable, for now */
 	if (!place.is_home &&
 		(place.kind == LODE_PLACE_AT_ADDRESS || ops[n - 1].atom == DW_OP_deref))
 		return;
@@ -174,6 +176,7 @@ static void add_expression(Walk *walk, Dwarf_Attribute *attribute, const Dwarf_O
 		place.is_reference = true;
 	} else if (n == 2 && ops[1].atom == DW_OP_stack_value &&
 		   place.kind == LODE_PLACE_AT_REGISTER && place.offset != INT64_MIN) {
+		/* the value is register + offset, and so the register value − offset */
 		place.kind = LODE_PLACE_IN_REGISTER;
 		place.offset = -place.offset;
 	} else if (n == 2) {
@@ -223,6 +226,7 @@ static void add_call(Walk *walk, Dwarf_Die *die)
 	LodeCallType call;
 	Dwarf_Die callee;
 
+	/* DWARF 5, and the GNU extension that came before it */
 	if (!read_address(die, DW_AT_call_return_pc, &call.return_address) &&
 		!read_address(die, DW_AT_low_pc, &call.return_address))
 		return;
@@ -267,7 +271,7 @@ static void visit(Walk *walk, Dwarf_Die *die, const Scope *scope, int depth)
 	case DW_TAG_try_block:
 	case DW_TAG_catch_block:
 		read_scope(die, &inner);
-		if (inner.n == 0)
+		if (inner.n == 0) /* without ranges of its own it has its parent's */
 			inner = *scope;
 		inner.depth = (uint8_t)(depth + 1);
 		walk_scope(walk, die, &inner, depth + 1);

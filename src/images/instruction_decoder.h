@@ -78,7 +78,7 @@ void lode_instruction_decoder_init(LodeInstructionDecoder *self);
 void lode_instruction_decoder_begin(
 	LodeInstructionDecoder *self, const uint8_t *code, size_t size, uint64_t address);
 
-/* Decodes one instruction at `address`; false when the bytes are none (or cut short). */
+/* Decodes one instruction at `address`; false when the bytes are not one, or cut short. */
 bool lode_instruction_decoder_decode(LodeInstructionDecoder *self, const uint8_t *code, size_t size,
 	uint64_t address, LodeDecodedInstruction *out_instruction);
 

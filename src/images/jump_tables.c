@@ -21,7 +21,8 @@ enum {
 	MAX_DISTANCES = 256, /* from a label; more are other data */
 	MIN_DISTANCES = 4,   /* different ones; fewer may be any numbers */
 	MAX_LABELS = 64,     /* that are tried with one table */
-	READS_PER_BYTE = 4,  /* of the file */
+	/* of the file; tables overlap, and a file can be made in which very many do */
+	READS_PER_BYTE = 4,
 };
 
 typedef struct {
@@ -134,6 +135,7 @@ static void add_from_labels(Search *search, const LodeBranchTarget *taken, uint6
 
 		if (label->source > taken->source + NEAR_BYTES)
 			return;
+		/* counted first: how many there are tells whether this is a table at all */
 		n = read_distances(search, &table);
 		if (n < MIN_DISTANCES || n > MAX_DISTANCES)
 			continue;
@@ -169,6 +171,8 @@ static void add_distances(Search *search)
 			end = next_address(named, i);
 		last = taken->target;
 		table.end = end;
+		/* a table whose address is taken again, at a different place, may have other labels
+		 * near there */
 		if (!is_new || read_distances(search, &table) == 0)
 			add_from_labels(search, taken, end);
 	}

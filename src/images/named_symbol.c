@@ -10,7 +10,8 @@ typedef struct {
 	unsigned char type; /* STT_FUNC, STT_OBJECT */
 } Wanted;
 
-/* The first from `*i` on in a file's table of that kind; *i goes on behind it. NULL: no more. */
+/* The first from `*i` on in a file's table of that kind; *i becomes the one after it. NULL: no
+ * more. */
 static const Elf64_Sym *next_symbol(
 	const Wanted *wanted, const LodeElfFile *file, uint32_t table_type, size_t *i)
 {

@@ -40,6 +40,7 @@ static bool add(const LodeArithmeticInputs *in, LodeArithmeticResult *out)
 {
 	uint64_t mask = mask_of(in->width);
 	uint64_t sum = (in->a + in->b + in->carry) & mask;
+	/* with a carry in, a sum that is equal to an operand has wrapped too */
 	bool carry = in->carry ? sum <= in->a : sum < in->a;
 
 	out->value = sum;

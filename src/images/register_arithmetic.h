@@ -41,5 +41,5 @@ typedef struct {
 	bool takes_carry;
 } LodeArithmeticOperation;
 
-/* The result goes to operand 0 where that is written. NULL: none of these. */
+/* The result goes to operand 0 where that is written. NULL: not in the table. */
 const LodeArithmeticOperation *lode_arithmetic_operation(ZydisMnemonic mnemonic);

@@ -55,6 +55,7 @@ static bool read_memory(const LodeFullInstruction *full, const ZydisDecodedOpera
 	memory.is_segmented = operand->mem.segment == ZYDIS_REGISTER_FS ||
 	                      operand->mem.segment == ZYDIS_REGISTER_GS;
 	memory.size = operand->size / 8;
+	/* a variable's range begins after the store that gives it its value */
 	memory.valid_from = full->address;
 	if (lode_operand_is_written(operand) &&
 		(operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) == 0)
@@ -110,6 +111,8 @@ static LodeValue any_element(const LodeFunctionContext *context, LodeValue value
 
 	if (!find_object(context, &value, &place))
 		return NOTHING;
+	/* offsets in the first element alone: a pointer that a loop moves on has the same value in
+	 * each round, and the states of its blocks settle */
 	size = (int64_t)element_size(context, &place);
 	if (size <= 0 || size > MAX_ARRAY_STEP || place.offset > INT64_MAX / 2 ||
 		place.offset < INT64_MIN / 2)
@@ -176,6 +179,8 @@ static int64_t common_divisor(int64_t a, int64_t b)
 	return a;
 }
 
+/* A value only ever goes from zero to an exact one, to any element, to nothing, and a multiple to
+ * one of a divisor: so the iteration over the blocks ends. */
 static LodeValue meet(const LodeFunctionContext *context, LodeValue a, LodeValue b)
 {
 	if (is_equal(&a, &b))
@@ -231,7 +236,7 @@ static bool frame_slot(
 	return base->kind == LODE_VALUE_FRAME && !base->is_element && memory->index < 0 &&
 	       !memory->is_segmented &&
 	       !__builtin_add_overflow(base->offset, memory->displacement, out_offset) &&
-	       *out_offset<INT32_MAX && * out_offset> INT32_MIN;
+	       INT32_MIN < *out_offset && *out_offset < INT32_MAX;
 }
 
 static LodeValue load(const LodeFunctionContext *context, const LodeRegisterTypes *state,
@@ -265,6 +270,7 @@ static LodeValue read_operand(const LodeFunctionContext *context, const LodeRegi
 	}
 	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u == 0)
 		return (LodeValue){.kind = LODE_VALUE_ZERO};
+	/* perhaps a variable's address: whether one lies there is asked when it is used */
 	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u < INT32_MAX &&
 		context->image->file->is_fixed)
 		return (LodeValue){
@@ -290,6 +296,7 @@ static LodeValue read_address(const LodeFunctionContext *context, const LodeRegi
 	if (memory.index < 0)
 		return moved(context, *base, memory.displacement);
 	index = &state->registers[memory.index];
+	/* lea that multiplies: (,%rax,8), or (%rax,%rax,2) for three times */
 	if (memory.base < 0 || memory.base == memory.index) {
 		int64_t factor = memory.scale + (memory.base >= 0);
 
@@ -309,7 +316,7 @@ static LodeValue read_address(const LodeFunctionContext *context, const LodeRegi
 	return moved(context, value, memory.displacement);
 }
 
-/* A counter or a pointer, by a constant. */
+/* A counter or a pointer, by a constant. What begins at 0 and goes by 24 stays a multiple of 24. */
 static LodeValue stepped(const LodeFunctionContext *context, LodeValue value, int64_t by)
 {
 	if (by == INT64_MIN || is_address(&value))
@@ -452,7 +459,8 @@ static void write_memory(LodeRegisterTypes *before, LodeRegisterTypes *state,
 static void call(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	const LodeFullInstruction *full)
 {
-	/* rax rcx rdx rsi rdi r8 … r11, which a function need not keep */
+	/* rax rcx rdx rsi rdi r8 … r11, which a function need not keep (System V ABI for x86-64,
+	 * 3.2.1) */
 	static const uint8_t CLOBBERED[] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
 	uint64_t after = full->address + full->instruction.length;
 	uint64_t target = full->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE
@@ -514,6 +522,8 @@ static void plain(const LodeFunctionContext *context, LodeRegisterTypes *state,
 			read_operand(context, state, full, 1));
 	forget_written(state, full);
 	write_memory(&before, state, full, value);
+	/* A write of 32 bits clears the upper half (Intel SDM vol. 1, 3.4.1.1): a zero and an
+	 * address below 2³¹ are whole then, a pointer is not. */
 	if (number >= 0 && lode_operand_is_written(target) &&
 		(target->size == POINTER_BITS || value.kind == LODE_VALUE_ZERO ||
 			value.kind == LODE_VALUE_ADDRESS) &&
@@ -562,6 +572,7 @@ void lode_register_types_learn(const LodeFunctionContext *context, LodeRegisterT
 			if (place->high <= address)
 				continue;
 			value = lode_value_of_variable(context->types, place);
+			/* instructions have shown more: an exact offset, or any element */
 			if (value.kind == LODE_VALUE_POINTER && !is_address(&state->registers[i]))
 				state->registers[i] = value;
 		}

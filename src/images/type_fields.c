@@ -93,6 +93,7 @@ bool lode_type_peel(Dwarf_Die *die, Dwarf_Die *out_die)
 	return false;
 }
 
+/* Of an array that begins at 0, as those of C do; 0: no end is said. */
 static uint64_t count_of(Dwarf_Die *range)
 {
 	uint64_t count = 0;
@@ -152,7 +153,7 @@ uint64_t lode_type_size_of(Dwarf_Die *die)
 	return 0;
 }
 
-/* Where a member begins, from an address or an expression that adds to it. */
+/* Where a member begins: a number, or in DWARF 2 an expression that adds one. */
 static bool member_offset(Dwarf_Die *die, uint64_t *out_offset)
 {
 	Dwarf_Attribute attribute;
@@ -286,6 +287,7 @@ static void visit_member(Walk *walk, Dwarf_Die *die, const Nest *nest)
 		add_leaf(walk, die, &inner, &declared, &array);
 		return;
 	}
+	/* only the outermost array is kept: a member of an array in an array recurs in both */
 	if (is_array && inner.stride == 0) {
 		inner.stride = array.stride;
 		inner.extent = array.extent;
@@ -300,6 +302,7 @@ static void visit_member(Walk *walk, Dwarf_Die *die, const Nest *nest)
 
 static bool is_member(Dwarf_Die *die)
 {
+	/* where a virtual base lies is said by the object's vtable, not by its type */
 	if (dwarf_tag(die) == DW_TAG_inheritance)
 		return !dwarf_hasattr(die, DW_AT_virtuality);
 	/* static members of classes, in DWARF 4 */

@@ -24,7 +24,7 @@ typedef enum {
 	LODE_TYPE_AGGREGATE, /* structures, classes, unions */
 } LodeTypeKind;
 
-/* A member that is no structure itself. */
+/* A member that is not itself a structure. */
 typedef struct {
 	const char *name; /* "next", "position.x", "slots[]", "points[].x" */
 	uint32_t type;    /* as declared: of an array the array's */
@@ -66,8 +66,8 @@ uint32_t lode_type_table_add_type_of(LodeTypeTable *self, Dwarf_Die *die);
 const LodeType *lode_type_table_get(const LodeTypeTable *self, uint32_t type);
 /* What a pointer points to, what an array is of; LODE_NO_TYPE: nothing known (void). */
 uint32_t lode_type_table_target(LodeTypeTable *self, uint32_t type);
-/* LodeTypeField by offset, of one offset as declared; NULL where it is no structure, or nowhere
- * complete. Declarations are completed from other units. */
+/* LodeTypeField by offset, of one offset as declared; NULL where it is not a structure, or
+ * nowhere complete. Declarations are completed from other units. */
 const GArray *lode_type_table_fields(LodeTypeTable *self, uint32_t type);
 uint64_t lode_type_table_size(LodeTypeTable *self, uint32_t type);
 /* The type of an array's elements through all dimensions; another type itself. */

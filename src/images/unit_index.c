@@ -59,6 +59,8 @@ static void add_variable(LodeUnitIndex *self, Dwarf_Die *die)
 	LodeUnitVariable variable = {.die = *die};
 	Dwarf_Attribute attribute;
 
+	/* a static member that is defined outside its class is named inside: _integrate follows
+	 * DW_AT_specification */
 	keep_name(self->named, linkage_name(die), die);
 	keep_name(self->named, dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute)),
 		die);
@@ -85,7 +87,8 @@ static void add_function(LodeUnitIndex *self, Dwarf_Die *die)
 	}
 }
 
-/* The scope that the children of a namespace or class are in. */
+/* The scope that the children of a namespace or class are in; false where they cannot be named:
+ * their class has no name, or the whole is too long. */
 static bool extend_scope(const char *scope, Dwarf_Die *die, char out_scope[MAX_SCOPE])
 {
 	const char *name = dwarf_diename(die);
@@ -174,6 +177,7 @@ static int compare_functions(const void *a, const void *b)
 
 	if (x->low != y->low)
 		return x->low < y->low ? -1 : 1;
+	/* the longer first, so that the last one that begins before an address is the inner one */
 	return (x->high < y->high) - (x->high > y->high);
 }
 
