@@ -129,6 +129,7 @@ static const LodeLoggedAllocation *find_in(const LodeAllocationLog *self,
 const LodeLoggedAllocation *lode_allocation_log_find(
 	const LodeAllocationLog *self, uint64_t address, uint64_t time_ns)
 {
+	/* a heap lies in mappings of its own: the block in one says more than the mapping */
 	const LodeLoggedAllocation *found = find_in(self, self->blocks, address, time_ns);
 
 	return found != NULL ? found : find_in(self, self->maps, address, time_ns);

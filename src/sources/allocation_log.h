@@ -3,8 +3,9 @@
  * What the preloaded recorder wrote of a process: allocations, with the calls that led to them, and
  * threads. The layout is in docs/formats/allocation-log.md; times are of CLOCK_MONOTONIC.
  *
- * A log that ends early (the process was killed) is read as far as it is whole: that is no error,
- * but the summary says so. Where records are missing, what was never freed ends with the last one.
+ * A log that ends early (the process was killed) is read as far as it is whole: that is not an
+ * error, but the summary says so. Where records are missing, what was never freed ends with the
+ * last one.
  */
 #pragma once
 

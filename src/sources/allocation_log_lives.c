@@ -2,7 +2,7 @@
 /*
  * Plays the events again in the order of time: a block lives from its allocation to its free; what
  * is mapped can be unmapped in parts, and mapped over. Where records are missing at the end,
- * nothing is known to live on behind the last one.
+ * nothing is known to live on after the last one.
  */
 #include "base/hash.h"
 #include "sources/allocation_log_reader.h"
@@ -145,7 +145,7 @@ static bool replay(const Replay *self, guint index, GError **error)
 	return true;
 }
 
-/* UINT64_MAX, or where records are missing just behind the last one. */
+/* UINT64_MAX, or where records are missing just after the last one. */
 static uint64_t last_known_ns(const LodeAllocationLogReader *reader)
 {
 	const LodeAllocationLogSummary *summary = &reader->log->summary;

@@ -172,6 +172,7 @@ static bool read_thread(
 	return true;
 }
 
+/* When it ended is not needed: its blocks live on. */
 static bool read_thread_end(
 	const Parser *self, const Head *head, LodeByteCursor *cursor, GError **error)
 {
@@ -255,7 +256,7 @@ static size_t read_chunk_header(Parser *self, LodeByteCursor *cursor)
 	return is_chunk && size % PAGE == 0 && size <= MAX_CHUNK ? size : 0;
 }
 
-/* To the next page that was written to: a file can be a hole of any size. */
+/* To the next page that was written to (lseek(2)): a file can be a hole of any size. */
 static void skip_page(Parser *self)
 {
 	self->at += PAGE;

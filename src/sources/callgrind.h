@@ -8,7 +8,7 @@
  *    repeats the source and has no cost; the target's position is relative to the last position but
  *    does not become it;
  *  - `jfi=`/`jfn=` name the jump target's file and function; `cfn=` may stand without `calls=`;
- *  - the line after `calls=` has inclusive cost, which is no self cost;
+ *  - the line after `calls=` has inclusive cost, which is not counted here;
  *  - one instruction occurs in several places: costs are summed by (object, address);
  *  - instructions with a REP prefix count iterations.
  */

@@ -159,6 +159,7 @@ static inline __attribute__((always_inline)) void order_by(
 		order_by_piece(self, rows, place_of, PIECE_WHOLE, address_bits);
 		return;
 	}
+	/* the least piece first: each sort is stable, and keeps the order of those before */
 	order_by_piece(self, rows, place_of, PIECE_LOW, 0);
 	order_by_piece(self, rows, place_of, PIECE_HIGH, 0);
 	order_by_piece(self, rows, place_of, PIECE_OBJECT, 0);
@@ -210,6 +211,7 @@ static size_t fill_instructions(
 
 	for (size_t i = 0; i < order->n; i++) {
 		const LodeCallgrindCostRecord *cost = &costs[order_row(order, i)];
+		/* rows come in the order of addresses, and lie in that of the file */
 		__builtin_prefetch(&costs[order_row(order, MIN(i + PREFETCH, order->n - 1))]);
 		const LodeCallgrindPlace *place = &places[cost->place];
 		if (n > 0 && rows[n - 1].address == cost->address &&

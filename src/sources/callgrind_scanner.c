@@ -14,6 +14,8 @@
  *   * * 812 90
  *
  * The positions inside jump and call lines are relative to the last cost line and never become it.
+ *
+ * The valgrind manual's "Callgrind Format Specification", and what callgrind writes.
  */
 #include "base/error.h"
 #include "sources/callgrind_records.h"
@@ -67,6 +69,7 @@ static bool fail(Scanner *self, LodeErrorCode code, const char *what)
 {
 	uint64_t number = self->first_line;
 
+	/* counted now, so that the lines that are read need not be */
 	for (const char *at = self->text; at < self->line; at++)
 		number += *at == '\n';
 	g_set_error(self->error, LODE_ERROR, (gint)code, "line %" G_GUINT64_FORMAT ": %s", number,
@@ -92,7 +95,7 @@ static inline void skip_line(Scanner *self)
 	self->at++;
 }
 
-/* 0 … 15, or more for what is no digit. */
+/* 0 … 15, or more for what is not a digit. */
 static inline unsigned hex_digit(char character)
 {
 	unsigned digit = (unsigned)(character - '0');
@@ -130,7 +133,7 @@ static inline bool scan_number(Scanner *self, uint64_t *out)
 	}
 	self->at = at;
 	*out = value;
-	return at != start && at - start <= 19;
+	return at != start && at - start <= 19; /* more digits may wrap */
 }
 
 static inline bool scan_position(Scanner *self, uint64_t last, uint64_t *out)
@@ -300,6 +303,7 @@ static bool scan_call_source(Scanner *self)
 
 	if (!scan_positions(self, &call.source, &line))
 		return false;
+	/* inclusive cost: the callee's own lines say it too, and would be counted twice */
 	skip_line(self);
 	if (!make_room(self, &records->calls, records->n_calls, sizeof(call)))
 		return false;
@@ -366,7 +370,8 @@ static char *copy_name(LodeCallgrindRecords *records, const char *text, size_t s
 	return g_string_chunk_insert(strings, valid);
 }
 
-/* The index of a name, added when new. Names come once each, so that this is no hot path. */
+/* The index of a name, added when new. A name is written out once as a rule, so this is called
+ * seldom. */
 static uint32_t intern_name(LodeCallgrindRecords *records, const char *text, size_t size)
 {
 	char *name = copy_name(records, text, size);
@@ -402,7 +407,7 @@ static uint32_t intern_object(Scanner *self, const char *text, size_t size)
 	return objects->len - 1;
 }
 
-/* "(12)" → 12; leaves the cursor where it was when this is no id but part of a name. */
+/* "(12)" → 12; leaves the cursor where it was when this is part of a name, "(below main)". */
 static bool scan_id(Scanner *self, uint64_t *out_id)
 {
 	const char *start = self->at;
@@ -487,7 +492,8 @@ static bool add_totals(Scanner *self, const double *values, unsigned n)
 	return true;
 }
 
-/* A part ends at the next one's events or at the end of the file. */
+/* A part ends at the next one's events or at the end of the file. Callgrind ends each with a totals
+ * line, so that a file without is not whole; other programs may write a summary line alone. */
 static bool close_part(Scanner *self)
 {
 	if (self->pending != PENDING_NOTHING)
@@ -604,7 +610,7 @@ static bool scan_header_text(Scanner *self, char **out_text)
 	return true;
 }
 
-/* Any other "word:" is a header of a newer version and means nothing to the costs. */
+/* Any other "word:" is a header (desc:, part:, those of newer versions) that costs do not need. */
 static bool scan_unknown(Scanner *self)
 {
 	const char *start = self->at;

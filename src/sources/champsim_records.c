@@ -8,9 +8,9 @@
  *             branch    registers      0: no access
  *
  * A record is a fetch, then its loads, then its stores, none with a size. Two kinds of records are
- * ours, so that any references find place; ChampSim's tracers write none of them. Where "taken" is
- * 2, what the record in front had no place for goes on, and there is no other fetch. Where the
- * instruction is at 0, no fetch was in front of the data references.
+ * ours, so that any references find place; ChampSim's tracers write neither. Where "taken" is 2,
+ * what did not fit into the record before goes on, without a new fetch. Where the instruction is
+ * at 0, no fetch was in front of the data references.
  */
 #include "base/error.h"
 #include "sources/reference_form.h"

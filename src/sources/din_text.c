@@ -156,7 +156,7 @@ static char *losses_with(const LodeReferenceScan *self, const char *hint)
 	return g_string_free(text, text->len == 0);
 }
 
-/* Sizes behind the addresses are remarks in this form. */
+/* Sizes after the addresses are remarks in this form. */
 static char *din_losses(const LodeReferenceScan *self)
 {
 	return losses_with(self, "; sizes are read with --form xdin");

@@ -7,7 +7,7 @@
 
 enum {
 	HELD_ROOM = 4096,
-	MAX_HELD = 4096, /* behind a fetch, until it is settled without the next one */
+	MAX_HELD = 4096, /* after a fetch, until it is settled without the next one */
 	MAX_SIZE = 15,
 	TABLE_BITS = 16, /* of places; addresses that share one forget each other */
 };

@@ -213,6 +213,7 @@ static void settle_counts(LodeFlowFileGraph *self)
 	for (guint i = 0; i < self->vertex_names->len; i++) {
 		LodeInstruction *instruction = instruction_at(self, i);
 		double inflow = LODE_AT(self->inflow, double, i);
+		/* an entry has no edges into it, an exit none out of it */
 		if (instruction->count < 0)
 			instruction->count = MAX(inflow, LODE_AT(self->outflow, double, i));
 		profile->total_count += instruction->count;
@@ -237,6 +238,7 @@ static void add_edges(LodeFlowFileGraph *self)
 			.kind = LODE_EDGE_GIVEN,
 			.count = given->count,
 		};
+		/* a profile keeps the edge to the next instruction with the instruction */
 		if (given->target == given->source + 1)
 			instruction_at(self, given->source)->next_count = given->count;
 		else

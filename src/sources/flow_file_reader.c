@@ -116,6 +116,7 @@ static bool G_GNUC_PRINTF(3, 4) fail(Reader *self, GError **error, const char *f
 /* Accounts for one more row of the profile before it is made. */
 static bool charge(Reader *self, uint64_t bytes, GError **error)
 {
+	/* rows are numbered by 32 bits, of which the greatest number stands for none */
 	if (lode_memory_budget_charge(&self->budget, bytes) && ++self->n_rows < LODE_NONE)
 		return true;
 	return lode_text_lines_error_at(self->lines, lode_text_lines_number(self->lines), error,
@@ -310,6 +311,7 @@ static bool read_attributes(Reader *self, uint32_t *out_set, GError **error)
 	const char *text = self->fields.next;
 	uint32_t length = (uint32_t)(self->fields.end - text);
 
+	/* Where lists hardly repeat, to keep them saves nothing: begin again. */
 	if (self->lists.names->len >= MAX_LISTS) {
 		lode_flow_file_names_reset(&self->lists);
 		g_string_chunk_clear(self->list_strings);
@@ -518,6 +520,7 @@ bool lode_flow_file_is_format(const char *data, size_t size)
 	static const char word[] = "lode-flow";
 	size_t length = strlen(word);
 
+	/* of the formats that are told apart by their first bytes, only this is read compressed */
 	if (lode_text_lines_is_compressed(data, size))
 		return true;
 	return size > length && memcmp(data, word, length) == 0 &&

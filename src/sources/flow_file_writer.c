@@ -55,15 +55,17 @@ static char *field_of(const char *name)
 	GString *field = g_string_new(NULL);
 
 	for (const char *c = name; *c != '\0'; c++) {
-		uint8_t byte = (uint8_t)*c;
-		/* U+0080 … U+009F are control characters too. */
-		bool is_c1 = byte == 0xc2 && (uint8_t)c[1] < 0xa0;
-		if (is_c1 && is_utf8)
-			g_string_append_printf(field, "%%%02X%%%02X", byte, (uint8_t) * ++c);
-		else if (byte <= ' ' || byte == 0x7f || (byte >= 0x80 && !is_utf8))
+		uint8_t byte = (uint8_t)c[0], next = (uint8_t)c[1];
+		/* U+0080 … U+009F, of two bytes in UTF-8, are control characters too. */
+		bool is_c1 = byte == 0xc2 && next < 0xa0;
+		if (is_c1 && is_utf8) {
+			g_string_append_printf(field, "%%%02X%%%02X", byte, next);
+			c++;
+		} else if (byte <= ' ' || byte == 0x7f || (byte >= 0x80 && !is_utf8)) {
 			g_string_append_printf(field, "%%%02X", byte);
-		else
+		} else {
 			g_string_append_c(field, *c);
+		}
 	}
 	if (field->len == 0)
 		g_string_append_c(field, '?');
@@ -172,7 +174,7 @@ static const LodeInstruction *instruction_at(const Writer *self, uint32_t index)
 	return lode_profile_instruction(self->profile, index);
 }
 
-/* Adds a vertex's id and the blank behind it. */
+/* Adds a vertex's id and the blank after it. */
 static void append_vertex(Writer *self, uint32_t index)
 {
 	const LodeInstruction *instruction = instruction_at(self, index);

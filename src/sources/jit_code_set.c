@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Dumps are asked before maps: they hold the code, and know what lay at an address at which time.
+ */
 #include "sources/jit_code_set.h"
 
 #include "base/error.h"

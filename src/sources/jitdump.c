@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The whole file is loaded and its records are read in their order. When all are known, units are
+ * placed in the order of time, which need not be that of the file.
+ */
 #include "sources/jitdump.h"
 
 #include "base/input_file.h"

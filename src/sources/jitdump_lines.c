@@ -113,7 +113,7 @@ static const char *take_name(LodeByteCursor *cursor, const LodeJitUnit *unit, ui
 	return name;
 }
 
-/* The file in the function's name, if it may be the damaged one; NULL: it is another. */
+/* The file in the function's name, if it may be the damaged one; NULL: it is a different one. */
 static const char *file_in_name(
 	LodeJitdump *self, const LodeJitUnit *unit, const char *damaged, size_t length)
 {

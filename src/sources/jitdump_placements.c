@@ -90,8 +90,8 @@ static void place_moved(Placer *self, const LodeJitEvent *event)
 		self->dump->n_ignored++;
 		return;
 	}
-	/* Else it is not there, and to look for it among what is would take long in a hostile file.
-	 */
+	/* Only where it was put last is it looked for: to search all that is live for it would take
+	 * long in a hostile file. */
 	if (g_array_index(self->origins, uint64_t, unit) == event->old_address)
 		lode_live_ranges_remove(self->live, event->old_address, event->old_address + size,
 			unit, self->ended);

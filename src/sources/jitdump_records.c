@@ -129,7 +129,7 @@ static void read_move(LodeJitdumpReader *self, uint64_t time_ns, LodeByteCursor 
 {
 	LodeJitEvent event = {.time_ns = time_ns, .is_move = true};
 
-	lode_byte_cursor_skip(cursor, 16);
+	lode_byte_cursor_skip(cursor, 16); /* pid, tid, and the new address once more */
 	event.old_address = lode_byte_cursor_u64(cursor);
 	event.address = lode_byte_cursor_u64(cursor);
 	lode_byte_cursor_u64(cursor); /* the size, which the unit knows */
@@ -172,6 +172,7 @@ bool lode_jitdump_read_record(LodeJitdumpReader *self, uint64_t *offset, GError 
 	uint32_t size = lode_byte_cursor_u32(&cursor);
 	uint64_t time_ns = lode_byte_cursor_u64(&cursor);
 
+	/* the program ended, or was copied from, while it wrote: what came before is whole */
 	if (cursor.is_overrun || size > dump->size - *offset) {
 		dump->is_truncated = *offset < dump->size;
 		return false;

@@ -76,8 +76,8 @@ static bool is_form(const char *data, size_t size)
 	       (size >= HEAD && has_head(data, kind_index(data)));
 }
 
-/* "text" behind "==4711== " in a line of chatter; NULL: it is another. */
-static const char *behind(const char *line, size_t length, const char *text, size_t *out_rest)
+/* What follows "==4711== TEXT" in a line of chatter; NULL: the line has a different text. */
+static const char *rest_after(const char *line, size_t length, const char *text, size_t *out_rest)
 {
 	const char *end = line + length;
 	const char *at = memmem(line + 2, length - 2, "== ", 3);
@@ -112,12 +112,12 @@ static void take_chatter(LodeReferenceScan *self, const char *line, size_t lengt
 	const char *rest;
 	size_t n;
 
-	if (self->command == NULL && (rest = behind(line, length, "Command: ", &n)) != NULL)
+	if (self->command == NULL && (rest = rest_after(line, length, "Command: ", &n)) != NULL)
 		self->command = text_of(rest, n);
 	else if (self->version == NULL &&
-		 (rest = behind(line, length, "Using Valgrind-", &n)) != NULL)
+		 (rest = rest_after(line, length, "Using Valgrind-", &n)) != NULL)
 		self->version = text_of(rest, strcspn(rest, " \r\n"));
-	else if ((rest = behind(line, length, "  guest instrs:", &n)) != NULL)
+	else if ((rest = rest_after(line, length, "  guest instrs:", &n)) != NULL)
 		self->n_instructions = grouped_number(rest, n);
 }
 
@@ -164,7 +164,7 @@ static bool take_line(LodeReferenceScan *self, const char *line, size_t length, 
 	return true;
 }
 
-/* Size and line feed behind a comma, of one or two digits; NULL: something else stands there. */
+/* Size and line feed after a comma, of one or two digits; NULL: something else stands there. */
 static inline const char *scan_size(const char *at, uint32_t *out)
 {
 	unsigned first = (unsigned)(uint8_t)at[0] - '0', second = (unsigned)(uint8_t)at[1] - '0';

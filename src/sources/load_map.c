@@ -104,7 +104,7 @@ static bool scan_hex(const char **at, uint64_t *out_number)
 	return true;
 }
 
-/* "--PID-- " or "==PID== " at the head of a line; gives what is behind it, or NULL. */
+/* "--PID-- " or "==PID== " at the head of a line; gives what follows, or NULL. */
 static const char *scan_pid(const char *line, uint32_t *out_pid)
 {
 	char mark = line[0];
@@ -130,6 +130,8 @@ static void add_pid(LodeLoadMap *self, uint32_t pid)
 		g_array_append_val(self->pids, pid);
 }
 
+/* Valgrind's words: svma is an address as the file states it, avma the actual one. It says both for
+ * several sections; the first is enough, since all of an image moves by one distance. */
 static bool read_addresses(Reader *self, const char *text, GError **error)
 {
 	uint64_t file_address, address;
@@ -155,7 +157,7 @@ static bool read_addresses(Reader *self, const char *text, GError **error)
 	return true;
 }
 
-/* A line behind its PID. */
+/* A line without its PID. */
 static bool read_log_line(Reader *self, const char *text, GError **error)
 {
 	static const char reading[] = "Reading syms from ",
@@ -199,7 +201,7 @@ static bool scan_character(const char **at, char expected)
 	return true;
 }
 
-/* Goes over a field of other characters and the blank behind it. */
+/* Goes over a field of other characters and the blank after it. */
 static bool skip_field(const char **at)
 {
 	size_t length = strcspn(*at, " ");
@@ -227,7 +229,7 @@ static bool scan_mapping(const char *line, Mapping *out_mapping)
 	return true;
 }
 
-/* The kernel writes a line feed in a path as \012. */
+/* The kernel writes a line feed in a path as \012 (proc(5)), and nothing else so. */
 static char *unescape_path(const char *text)
 {
 	GString *path = g_string_new(text);

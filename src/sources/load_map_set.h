@@ -20,7 +20,7 @@ bool lode_load_map_set_read(LodeLoadMapSet *self, const char *path, GError **err
 
 /*
  * What lay at `address` in process `pid` (the `pid:` line of a callgrind dump), or NULL. A process
- * forked without exec has what its parent had; when the parent's log is not there, or was begun
+ * forked without exec has what its parent had; when the parent's log is missing, or was begun
  * anew by an exec, what another process of the same program had. When no map is of the process,
  * those without a PID
  * (/proc/PID/maps) are asked, and the only map, when there is just one.

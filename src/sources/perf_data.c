@@ -150,7 +150,7 @@ size_t lode_perf_data_split_record(
 	return size >= LODE_PERF_RECORD_HEADER_BYTES ? size : SIZE_MAX;
 }
 
-/* The file ends, or its last record does before it is whole: after a crash that is no damage. */
+/* The file ends, or its last record does before it is whole, as after a crash. */
 static LodePerfNext end_file(LodePerfData *self, GError **error)
 {
 	bool is_whole = self->at == self->data_end && !lode_perf_data_has_decompressed_rest(self);

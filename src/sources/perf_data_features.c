@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What perf wrote about the machine and the run. A text is a length, and as many bytes with NULs
- * behind the text. A feature that ends before its counts say is left out from there on and counted:
+ * after the text. A feature that ends before its counts say is left out from there on and counted:
  * no sample depends on it.
  */
 #include "sources/perf_data_reader.h"
@@ -148,7 +148,7 @@ static void read_build_ids(LodePerfData *self, LodeByteCursor *cursor)
 		LodePerfRawRecord raw;
 		size_t left = lode_byte_cursor_left(cursor);
 		size_t size = lode_perf_data_split_record(self, cursor->at, left, &raw);
-		/* A size of 0 or one without a header is behind the end too. */
+		/* A size of 0 or one without a header passes the end too. */
 		lode_byte_cursor_skip(cursor, size == 0 ? SIZE_MAX : size);
 		if (!cursor->is_overrun)
 			cursor->is_overrun = !lode_perf_data_read_build_id(
@@ -215,7 +215,7 @@ static void read_known_feature(LodePerfData *self, uint64_t feature, LodeByteCur
 
 void lode_perf_data_read_feature(LodePerfData *self, uint64_t feature, LodeByteCursor cursor)
 {
-	/* In a pipe, an empty one with the number behind the last says that all have come. */
+	/* In a pipe, an empty one with the number after the last says that all have come. */
 	if (feature > LODE_PERF_FEATURE_LAST_KNOWN)
 		self->info.n_unknown_features += lode_byte_cursor_left(&cursor) > 0;
 	else

@@ -10,7 +10,7 @@
  *   72  256 bits: the features there are; their sections stand after the data
  *
  * The order of the magic's bytes tells that of the numbers, except before perf 3.4, where the size
- * must.
+ * must. Linux: tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include "sources/perf_data_reader.h"
 

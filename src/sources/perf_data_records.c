@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of the kernel that are no samples. Behind their own fields stands, when the event has
- * sample_id_all, what a sample would say of itself:
+ * Records of the kernel other than samples (perf_event_open(2)). After their own fields stands,
+ * when the event has sample_id_all, what a sample would say of itself:
  *
  *   own fields, texts with NUL and padding │ pid tid │ time │ id │ stream │ cpu │ identifier
  */
@@ -15,12 +15,13 @@ enum { KERNEL_MMAP_IDENTITY_BYTES = 24 }; /* device, inode, generation; or the b
 static uint32_t find_trailer_event(LodePerfData *self, const LodeByteCursor *payload)
 {
 	uint32_t event = 0;
-	size_t behind = 8 * (size_t)MAX(self->trailer_id_word, 0);
+	size_t id_and_after = 8 * (size_t)MAX(self->trailer_id_word, 0);
 
-	if (self->events->len < 2 || behind == 0 || lode_byte_cursor_left(payload) < behind)
+	if (self->events->len < 2 || id_and_after == 0 ||
+		lode_byte_cursor_left(payload) < id_and_after)
 		return 0;
 	LodeByteCursor cursor = *payload;
-	cursor.at = cursor.end - behind;
+	cursor.at = cursor.end - id_and_after;
 	uint64_t id = lode_byte_cursor_u64(&cursor);
 	return id != 0 && lode_perf_data_find_id(self, id, &event) ? event : 0;
 }
@@ -31,7 +32,7 @@ static bool has_own_ids(LodePerfRecordKind kind)
 	       kind == LODE_PERF_EXIT;
 }
 
-/* A trailer that is not there is not missed: old perf left it out of what it made up itself. */
+/* A record may lack its trailer: old perf left it out of what it made up itself. */
 static void read_trailer(LodePerfData *self, LodeByteCursor *payload, LodePerfRecord *out)
 {
 	if (self->events->len == 0)
@@ -84,6 +85,7 @@ static void read_mapping(LodePerfRawRecord *raw, LodePerfRecord *out)
 	mapping->start = lode_byte_cursor_u64(cursor);
 	mapping->size = lode_byte_cursor_u64(cursor);
 	mapping->offset = lode_byte_cursor_u64(cursor);
+	/* PERF_RECORD_MMAP does not say it: one without the bit is of code */
 	mapping->protection = PROT_READ | (raw->misc & PERF_RECORD_MISC_MMAP_DATA ? 0 : PROT_EXEC);
 	if (raw->type == PERF_RECORD_MMAP2) {
 		if (raw->misc & LODE_PERF_MISC_MMAP_BUILD_ID)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sample: the fields that its event's sample_type names, one behind the other.
+ * A sample: the fields that its event's sample_type names, one after the other, in the order of
+ * perf_event_open(2).
  *
  *   identifier ip pid tid time addr id stream cpu period │ read callchain raw branches
  *   user registers, stack │ weight source transaction │ interrupt registers …
@@ -12,7 +13,7 @@
 
 enum { SCRATCH_WORDS = UINT16_MAX / sizeof(uint64_t) };
 
-/* The next n words; NULL at the overrun and when there are none. */
+/* The next n words; NULL at the overrun and when n is 0. */
 static const uint64_t *read_words(
 	LodePerfData *self, LodeByteCursor *cursor, uint64_t n, bool must_copy)
 {
@@ -103,6 +104,7 @@ static void read_raw(LodeByteCursor *cursor, LodePerfSample *out)
 static const uint64_t *read_registers(
 	LodePerfData *self, LodeByteCursor *cursor, unsigned n, uint64_t *out_abi)
 {
+	/* a kernel thread has no user registers, and then no words follow */
 	*out_abi = lode_byte_cursor_u64(cursor);
 	return *out_abi != PERF_SAMPLE_REGS_ABI_NONE ? read_words(self, cursor, n, false) : NULL;
 }
@@ -112,7 +114,7 @@ static void read_stack(LodeByteCursor *cursor, LodePerfSample *out)
 {
 	uint64_t size = lode_byte_cursor_u64(cursor);
 
-	if (size == 0)
+	if (size == 0) /* without a user stack, how much is used is left out too */
 		return;
 	out->stack = lode_byte_cursor_bytes(cursor, size);
 	uint64_t used = lode_byte_cursor_u64(cursor);
@@ -143,7 +145,7 @@ static void read_middle(LodePerfData *self, const LodePerfLayout *layout, LodeBy
 		read_stack(cursor, out);
 }
 
-/* From the weight on. What a newer kernel put behind is not looked at. */
+/* From the weight on. What a newer kernel put after these is not looked at. */
 static void read_end(LodePerfData *self, const LodePerfLayout *layout, LodeByteCursor *cursor,
 	LodePerfSample *out)
 {

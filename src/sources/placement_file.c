@@ -332,7 +332,7 @@ static bool read_interleave(Reader *self)
 static const struct {
 	const char *word;
 	bool (*read)(Reader *self);
-	bool needs_placement; /* comes behind `memories` and `threads` */
+	bool needs_placement; /* comes after `memories` and `threads` */
 } commands[] = {
 	{"memories", read_memories, false},
 	{"memory", read_memories, false},

@@ -58,7 +58,7 @@ const LodePlacementToken *lode_placement_tokens_at(const LodePlacementTokens *se
 	return &self->token;
 }
 
-/* Gives 1, 0 at the end of the file, −1 with an error. A NUL inside a line is no text. */
+/* Gives 1, 0 at the end of the file, −1 with an error. A NUL inside a line is not text. */
 static int read_line(LodePlacementTokens *self, GError **error)
 {
 	const char *line;

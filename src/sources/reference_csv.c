@@ -6,7 +6,7 @@
  *   fetch,0x401ab70,3,0
  *   store,137422178072,8,0
  *
- * Numbers are decimal, or hexadecimal behind 0x. A cell may stand in quotes.
+ * Numbers are decimal, or hexadecimal after 0x. A cell may stand in quotes.
  */
 #include "sources/reference_form.h"
 

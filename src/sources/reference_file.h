@@ -66,8 +66,7 @@ ptrdiff_t lode_reference_reader_next(
 void lode_reference_reader_describe(
 	const LodeReferenceReader *self, LodeTraceDescription *description);
 
-/* At the end: what stood there and is no reference, in words; NULL: nothing. The caller frees it.
- */
+/* At the end: what was there beside references, in words; NULL: nothing. The caller frees it. */
 char *lode_reference_reader_losses(const LodeReferenceReader *self);
 
 typedef struct LodeReferenceWriter LodeReferenceWriter;

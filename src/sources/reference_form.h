@@ -54,7 +54,7 @@ typedef struct LodeReferenceFormRow {
 	const char *name;
 	/* Whether these may be the first bytes, more than none, of an input. */
 	bool (*is_form)(const char *data, size_t size);
-	/* Takes records until there is no room for those of another, or no whole record is left. */
+	/* Takes records until those of one more may not fit, or no whole record is left. */
 	bool (*scan)(LodeReferenceScan *scan, GError **error);
 	/* NULL: nothing is lost. */
 	char *(*losses)(const LodeReferenceScan *scan);
@@ -92,8 +92,8 @@ static inline void lode_reference_scan_add(
 char *lode_reference_writer_room(LodeReferenceWriter *self, GError **error);
 
 /*
- * Numbers in a text of which *at is unread; move *at behind them. False, with *at anywhere: there
- * is none, or it is larger than `max`.
+ * Numbers in a text of which *at is unread; move *at after them. False, with *at anywhere:
+ * not a number, or larger than `max`.
  */
 bool lode_reference_hex(const char **at, const char *end, uint64_t max, uint64_t *out);
 bool lode_reference_decimal(const char **at, const char *end, uint64_t max, uint64_t *out);

@@ -26,7 +26,7 @@ struct LodeReferenceReader {
 	LodeCompressedStream *stream;
 	LodeFetchSizes *sizes; /* NULL: the form has them */
 	char *buffer;
-	size_t capacity; /* of the buffer, without the slack behind it */
+	size_t capacity; /* of the buffer, without the slack after it */
 	LodeReferenceScan scan;
 	GError *failure; /* to be told when what stands in front of it was given */
 };
@@ -60,7 +60,7 @@ bool lode_reference_scan_fail(const LodeReferenceScan *self, const char *line, s
 	return false;
 }
 
-/* Room behind what is unread, and only that, in the buffer. */
+/* Makes room after what is unread, and drops all before it from the buffer. */
 static bool make_room(LodeReferenceReader *self, GError **error)
 {
 	LodeReferenceScan *scan = &self->scan;
@@ -80,7 +80,7 @@ static bool make_room(LodeReferenceReader *self, GError **error)
 	return left < self->capacity;
 }
 
-/* Reads what is there behind what is unread. */
+/* Reads what has come, to after what is unread. */
 static bool fill(LodeReferenceReader *self, GError **error)
 {
 	LodeReferenceScan *scan = &self->scan;

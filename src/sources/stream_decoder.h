@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One decompressor of a library, behind one table: bytes in, bytes out, a step at a time. A member
- * is what one run of the compressor wrote; another may follow.
+ * One decompressor of a library, with one table of functions: bytes in, bytes out, a step at a
+ * time. A member is what one run of the compressor wrote; another may follow.
  */
 #pragma once
 

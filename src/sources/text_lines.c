@@ -265,7 +265,7 @@ static bool set_length_error(const LodeTextLines *self, uint64_t number, GError 
 		(int)(LODE_TEXT_LINES_MAX_LENGTH >> 20));
 }
 
-/* Makes room behind the unread bytes. */
+/* Makes room after the unread bytes. */
 static bool make_room(LodeTextLines *self, GError **error)
 {
 	size_t unread = self->end - self->start;
