@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The signals are blocked and waited for together with SIGCHLD: no handler, no state outside this
- * call, and none can slip in between a check and a wait.
+ * The signals are blocked and waited for together with SIGCHLD (sigwaitinfo(2)). So nothing needs a
+ * handler or state outside this call, and no signal is missed between a check and a wait.
  */
 #include "record/child.h"
 
@@ -37,7 +37,7 @@ static void waited_signals(sigset_t *out_set)
 			sigaddset(out_set, forwarded_signals[i]);
 }
 
-/* The child has the personality that we have meanwhile. */
+/* The child has the personality that we have meanwhile: posix_spawn() has no attribute for it. */
 static int spawn_at(const LodeChildOptions *options, pid_t *out_pid,
 	const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes)
 {
@@ -89,6 +89,8 @@ static void wait_for_end(const sigset_t *set, const LodeNotes *notes, LodeChildE
 		int signal = sigwaitinfo(set, &info);
 		if (signal < 0)
 			continue;
+		/* si_code > 0 is the kernel's (sigaction(2)): the terminal has signalled the child
+		 * as well. SIGCHLD comes also when the child is stopped or goes on. */
 		if (signal != SIGCHLD)
 			lode_stop_requests_take(&requests, end->pid, signal, info.si_code <= 0);
 		else if (waitpid(end->pid, &end->status, WNOHANG) == end->pid)

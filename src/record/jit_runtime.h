@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 typedef struct {
-	const char *name; /* "Node.js"; NULL: none of these, and the arguments are as they were */
+	const char *name; /* "Node.js"; NULL: none is known, the arguments are as they were */
 	GPtrArray *argv;  /* char *, with a NULL at the end */
 	const char *const *valgrind_options; /* NULL-terminated; what valgrind needs for it */
 	char *warning; /* what of its code will stay unknown, and why; NULL: nothing */

@@ -17,7 +17,7 @@ static char **copy_of(const char *const *environment)
 	return environment != NULL ? g_strdupv((char **)environment) : g_get_environ();
 }
 
-/* Behind what the user has set: of a tunable that stands twice, glibc takes the last. */
+/* After what the user has set: of a tunable that stands twice, glibc takes the last. */
 static char **with_tunables(char **environment, const char *tunables)
 {
 	const char *given = g_environ_getenv(environment, VARIABLE);

@@ -27,7 +27,7 @@ bool lode_perf_control_fifo_open(LodePerfControlFifo *self, const char *path, GE
 	*self = (LodePerfControlFifo){.descriptor = -1};
 	if (path == NULL)
 		return true;
-	/* Open for both, so that there is no end of file between two writers. */
+	/* Open for both, so that reading does not end when one writer has closed it. */
 	int descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (descriptor < 0) {
 		g_set_error(error, LODE_ERROR,

@@ -39,8 +39,8 @@ void lode_perf_note(GString *note, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Where perf's modifiers begin, "u" of "cycles:u" or "cpu/event=1/u"; the end where there are none.
- */
+/* Where perf's modifiers (perf-list(1)) begin, "u" of "cycles:u" or "cpu/event=1/u"; the end of a
+ * name without. */
 static const char *modifiers_of(const char *name)
 {
 	const char *slash = strrchr(name, '/'), *colon = strrchr(name, ':');
@@ -99,7 +99,7 @@ static bool read_known(const char *stem, struct perf_event_attr *attr, GError **
 	if (code == PFM_SUCCESS)
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"there is no event '%s' on this machine: %s; 'perf list' shows names, such as "
+		"event '%s' is unknown on this machine: %s; 'perf list' shows names, such as "
 		"cpu-clock, page-faults, and with a PMU cycles, instructions, branch-misses",
 		stem, pfm_strerror(code));
 	return false;
@@ -249,7 +249,8 @@ static bool may_depend_on_attr(int code)
 	return code == EINVAL || code == EOPNOTSUPP || code == E2BIG;
 }
 
-/* 0, or the errno of the humblest that was tried. */
+/* Tries the newest fields first, and with them the most precise level: 0, or the errno of the last
+ * try, which asks least. */
 static int settle(const LodePerfKernel *kernel, struct perf_event_attr *attr, bool max_precise)
 {
 	unsigned highest = max_precise ? MAX_PRECISE : attr->precise_ip;

@@ -24,6 +24,8 @@ static void add_range(GArray *cpus, const char *text)
 	}
 }
 
+/* The kernel gives no ring to an inherited event that is not of one CPU (EINVAL of mmap()): so each
+ * event is opened on each CPU. */
 static GArray *online_cpus(void)
 {
 	GArray *cpus = g_array_new(FALSE, TRUE, sizeof(LodePerfCpu));
@@ -173,6 +175,7 @@ static bool map_rings(LodePerfEventSet *self, size_t wanted, GString *note, GErr
 	size_t pages = wanted > 0 ? wanted : default_pages(self);
 	int code = map_all(self, pages);
 
+	/* EPERM: over what perf_event_mlock_kb and RLIMIT_MEMLOCK allow; a smaller one may do */
 	while ((code == EPERM || code == ENOMEM) && pages > 1)
 		code = map_all(self, pages /= 2);
 	if (code == 0 && wanted > pages)
@@ -192,6 +195,7 @@ static bool map_rings(LodePerfEventSet *self, size_t wanted, GString *note, GErr
 	return false;
 }
 
+/* Events of one CPU can share a ring, no others (perf_event_open(2), PERF_EVENT_IOC_SET_OUTPUT). */
 static bool join_rings(LodePerfEventSet *self, GError **error)
 {
 	for (guint i = 0; i < self->descriptors->len; i++) {

@@ -73,7 +73,7 @@ static void add_name(const Writer *self)
 	if (!g_file_get_contents(path, &name, NULL, NULL))
 		return;
 	g_strchomp(name);
-	name[MIN(strlen(name), 15)] = '\0';
+	name[MIN(strlen(name), 15)] = '\0'; /* as long as the kernel's own (TASK_COMM_LEN) */
 	body = g_byte_array_new();
 	add_u32(body, (uint32_t)self->wanted->pid);
 	add_u32(body, (uint32_t)self->tid);
@@ -81,6 +81,7 @@ static void add_name(const Writer *self)
 	add_record(self, PERF_RECORD_COMM, PERF_RECORD_MISC_USER, body);
 }
 
+/* A thread as one that its process began, before all that is recorded. */
 static void add_fork(const Writer *self)
 {
 	GByteArray *body = g_byte_array_new();
@@ -152,6 +153,7 @@ static void add_line(const Writer *self, char *line)
 {
 	MapsLine map;
 
+	/* the size of a record has 16 bits; the kernel names no longer paths either */
 	if (!read_line(line, &map) || strlen(line + map.path) > PATH_MAX)
 		return;
 	if (self->wanted->is_wanted != NULL && !self->wanted->is_wanted(map.start, map.end,
@@ -269,7 +271,7 @@ GArray *lode_perf_existing_threads(pid_t pid, GError **error)
 	if (threads->len > 0)
 		return threads;
 	g_array_unref(threads);
-	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "there is no process %d", (int)pid);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "process %d does not exist", (int)pid);
 	return NULL;
 }
 

@@ -155,7 +155,7 @@ void lode_perf_kernel_refuse(
 			"this kernel has no perf_event_open");
 		break;
 	case ESRCH:
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "there is no process %d",
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "process %d does not exist",
 			(int)refusal->pid);
 		break;
 	case EBUSY:

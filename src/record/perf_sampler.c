@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One loop waits for whatever comes first: a ring that is filling, a signal, a line on the control
- * pipe, the end of an attached process, a deadline. Signals are blocked and read from a descriptor,
- * so that there is no handler and no state outside a call.
+ * pipe, the end of an attached process, a deadline. Signals are blocked and read from a descriptor
+ * (signalfd(2)): nothing needs a handler, or state outside a call.
  */
 #include "record/perf_sampler.h"
 
@@ -260,6 +260,7 @@ static void wait_once(Session *self)
 	take_signals(self);
 	take_controls(self);
 	take_deadlines(self);
+	/* emptied before it is seen that threads ended: what they wrote last is kept */
 	end_round(self);
 	take_ring_ends(self);
 	self->is_over |= self->has_program_ended || waits[WAIT_PROCESS].revents != 0 ||
@@ -337,6 +338,8 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 		.has_fixed_addresses = self->options->has_fixed_addresses,
 	};
 
+	/* forked, but not executed: events are opened on it before its first instruction, and
+	 * enable_on_exec begins them with it */
 	if (path == NULL || !lode_perf_program_hold(&self->program, &command, error))
 		return false;
 	g_array_append_val(threads, self->program.pid);
@@ -360,6 +363,7 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 	if (threads == NULL || !open_events(self, kernel, threads, error) ||
 		!lode_perf_recording_begin(&self->recording, error))
 		return false;
+	/* Linux 5.3 and later; poll() passes over −1, and the rings' ends tell of the process's */
 	self->process = (int)syscall(SYS_pidfd_open, self->options->pid, 0);
 	lode_perf_event_set_track(self->recording.events);
 	if (!self->options->start_stopped && self->options->delay_ms == 0)

@@ -91,7 +91,7 @@ static void note_objects(
 
 	for (uint32_t i = 0; i < head->n_objects; i++)
 		if (!answered[i].is_found)
-			note(self, "there is no object '%s' when the program starts",
+			note(self, "object '%s' is not loaded when the program starts",
 				(const char *)written->data + asked[i].name);
 }
 

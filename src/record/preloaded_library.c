@@ -134,6 +134,7 @@ static const char *obstacle_in(Elf *elf)
 		return NULL;
 	if (gelf_getclass(elf) != ELFCLASS64)
 		return "is a 32-bit program";
+	/* without a dynamic loader nobody reads LD_PRELOAD */
 	if (!has_segment(elf, PT_INTERP))
 		return "is linked statically";
 	return needs_sanitizer(elf) ? "is built with a sanitizer, whose library must come first"
@@ -146,6 +147,7 @@ static const char *read_obstacle(const char *path)
 	const char *obstacle = NULL;
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
+	/* for these the loader passes over paths in LD_PRELOAD (ld.so(8), secure-execution mode) */
 	if (stat(path, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0)
 		obstacle = "is set-user-ID or set-group-ID";
 	elf_version(EV_CURRENT);

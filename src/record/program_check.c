@@ -18,8 +18,8 @@ char *lode_program_find(const char *program, GError **error)
 	if (path != NULL)
 		return path;
 	if (strchr(program, '/') == NULL)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"there is no program '%s' in PATH", program);
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "program '%s' is not in PATH",
+			program);
 	else if (g_file_test(program, G_FILE_TEST_IS_DIR))
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"'%s' is a directory, not a program", program);
@@ -27,7 +27,7 @@ char *lode_program_find(const char *program, GError **error)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "'%s' is not executable: %s",
 			program, g_strerror(EACCES));
 	else
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "there is no program '%s': %s",
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "cannot find program '%s': %s",
 			program, g_strerror(errno));
 	return NULL;
 }

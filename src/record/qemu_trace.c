@@ -99,6 +99,7 @@ static gpointer empty_ring(gpointer data)
 	Session *self = data;
 
 	for (;;) {
+		/* asked first: what was queued before the end is then found after the question */
 		bool has_ended = lode_trace_ring_has_ended(self->ring);
 		if (lode_trace_ring_next(self->ring, &self->chunk))
 			see_chunk(self);

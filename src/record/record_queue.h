@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records on their way from one thread to another that may be slower: whoever puts never waits, and
- * what there is no room for is left out and counted.
+ * Records on their way from one thread to a slower one: whoever puts never waits, and what does not
+ * fit in is left out and counted.
  */
 #pragma once
 

@@ -29,6 +29,7 @@ static void take_request(LodeStopRequests *self, pid_t pid, int signal)
 	if (!is_first && passed_us < ECHO_US)
 		return;
 	self->last_us = now_us;
+	/* the first Ctrl-C was the program's; a second one means us too */
 	if (signal == SIGINT && self->was_interrupted && self->stop_signal == 0)
 		self->stop_signal = SIGINT;
 	if (!is_first && pid > 0)
@@ -47,11 +48,14 @@ void lode_stop_requests_take(
 		self->was_interrupted = true;
 	else
 		self->stop_signal = signal;
+	/* it has that one already: the next is SIGKILL */
 	self->has_sent_term |= signal == SIGTERM;
 }
 
 int lode_stop_requests_signal(const LodeStopRequests *self, int status)
 {
+	/* As shells do: where the program took Ctrl-C as a command and ended of its own accord,
+	 * what comes after it goes on. */
 	bool has_died_of_it = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
 
 	return self->stop_signal == SIGINT && !has_died_of_it ? 0 : self->stop_signal;

@@ -36,6 +36,7 @@ static bool map(LodeTraceRing *self, GError **error)
 {
 	void *place = MAP_FAILED;
 
+	/* without a name that would outlive us; the plugin opens it by our /proc/PID/fd */
 	self->descriptor = memfd_create("lode-trace", MFD_CLOEXEC);
 	if (self->descriptor >= 0 && ftruncate(self->descriptor, sizeof(TraceRing)) == 0)
 		place = mmap(NULL, sizeof(TraceRing), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -155,6 +156,7 @@ static bool take_queued(LodeTraceRing *self, uint32_t *out_index)
 
 static void copy_references(const TraceChunk *from, LodeTraceRingChunk *out)
 {
+	/* copied before it is looked at: the other side can still write, and write anything */
 	uint32_t n = MIN(atomic_load(&from->n), TRACE_CHUNK_REFERENCES), kept = 0;
 
 	memcpy(out->references, from->references, n * sizeof(*out->references));

@@ -24,7 +24,7 @@ const char *lode_trace_ring_path(const LodeTraceRing *self);
 /* To be called before the program runs: it waits for us whenever it has mapped code. */
 void lode_trace_ring_ask_for_functions(LodeTraceRing *self);
 
-/* Where a function begins. False when there is no room for another one. */
+/* Where a function begins. False when the table is full. */
 bool lode_trace_ring_add_function(LodeTraceRing *self, uint64_t address);
 
 typedef struct {

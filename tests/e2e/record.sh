@@ -219,7 +219,7 @@ fi
 
 record -e cpu-clock:u -- ./no-such-program
 check "a program that is not there leaves the old recording alone" "$(status_is 1)" \
-	"$(says 'there is no program')" "$([ -s x.data ] || echo "x.data is gone")"
+	"$(says 'cannot find program')" "$([ -s x.data ] || echo "x.data is gone")"
 
 : >no-format
 chmod +x no-format

@@ -248,7 +248,7 @@ static void test_refusals(void)
 	check_refusal(judge_no_pmu, &with_branches, LODE_ERROR_NOT_FOUND, "branch stacks need");
 	check_refusal(judge_no_pmu, &by_clock, LODE_ERROR_UNSUPPORTED, "branch records");
 	check_refusal(judge_pmu, &by_precise, LODE_ERROR_UNSUPPORTED, "no precise level 3");
-	check_refusal(judge_pmu, &by_unknown, LODE_ERROR_NOT_FOUND, "no event 'cycels'");
+	check_refusal(judge_pmu, &by_unknown, LODE_ERROR_NOT_FOUND, "event 'cycels' is unknown");
 	check_refusal(judge_pmu, &too_often, LODE_ERROR_LIMIT,
 		"kernel.perf_event_max_sample_rate, 100000");
 	check_refusal(judge_filtered, &plain, LODE_ERROR_IO, "seccomp");

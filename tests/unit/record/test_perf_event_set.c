@@ -75,7 +75,7 @@ static void test_refusals(void)
 	} cases[] = {
 		{judge_descriptors, NULL, LODE_ERROR_IO, "RLIMIT_NOFILE"},
 		{judge_other_cpus, NULL, LODE_ERROR_NOT_FOUND, "does not have this event"},
-		{judge_ended, NULL, LODE_ERROR_NOT_FOUND, "there is no process"},
+		{judge_ended, NULL, LODE_ERROR_NOT_FOUND, "does not exist"},
 		{judge_nothing, sealed_file, LODE_ERROR_IO,
 			"kernel.perf_event_mlock_kb is 516 for each CPU"},
 	};
