@@ -30,7 +30,7 @@ typedef struct {
  * says why; what is written later goes into a file that is open already, else nowhere. */
 bool jitdump_writer_open(const char *directory);
 
-/* Writes the code with its lines. Nothing happens when there is no file any more. */
+/* Writes the code with its lines. Does nothing once the file is closed. */
 void jitdump_writer_add(const JitdumpCode *code);
 
 void jitdump_writer_close(void);

@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-/* Writes the name, cut off where there is no more room; always ends it with a NUL. */
+/* Writes the name, cut off at `size`; always ends it with a NUL. */
 void method_name_write(char *name, size_t size, const char *class_signature, const char *method,
 	const char *method_signature);
 

@@ -5,7 +5,7 @@
 
 enum {
 	FIRST_ROOM = 1024,
-	MAX_FRAMES_BYTES = 64 << 20, /* what lies farther up is another stack */
+	MAX_FRAMES_BYTES = 64 << 20, /* what lies farther up is a different stack */
 };
 
 static void pop_to(Recorder *self, uint64_t address)

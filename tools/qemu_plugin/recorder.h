@@ -35,7 +35,7 @@ typedef struct {
 bool recorder_connect(const char *path);
 TraceRing *recorder_ring(void);
 
-/* The calling thread's; made when it is not there. Never NULL. */
+/* The calling thread's; made when it is missing. Never NULL. */
 Recorder *recorder_current(void);
 
 /* The calling thread ends. */

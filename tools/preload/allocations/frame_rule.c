@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
+/* DWARF's numbers (System V ABI for x86-64, 3.6.2) of rbp, rsp and the return address. */
 enum {
 	REGISTER_FRAME = 6,
 	REGISTER_STACK = 7,
@@ -86,6 +87,8 @@ typedef struct {
 	const uint8_t *header;      /* .eh_frame_hdr */
 } Module;
 
+/* Of glibc 2.35 and later; unlike dl_iterate_phdr() it takes no lock, which whoever allocates may
+ * hold. */
 static bool find_module(uint64_t address, Module *out_module)
 {
 	extern int _dl_find_object(void *, struct dl_find_object *) __attribute__((weak));
@@ -228,6 +231,7 @@ static void save(Machine *self, uint64_t saved, int64_t factored)
 
 	if (saved == REGISTER_FRAME)
 		self->row.frame_offset = offset;
+	/* where call leaves it, just below the CFA; elsewhere this is not a plain function */
 	else if (saved == REGISTER_RETURN && offset != -8)
 		self->row.is_unknown = true;
 }

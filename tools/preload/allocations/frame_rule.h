@@ -7,7 +7,7 @@
  *   pointer + cfa_offset ─▶ │ … │ frame pointer │ … │ return address │ caller's stack …
  *                                     └── frame_offset ──────────────┘ cfa
  *
- * Only what compilers emit for ordinary functions on x86-64; for all else there is no rule.
+ * Only what compilers emit for ordinary functions on x86-64; all else has no rule.
  * Format: DWARF 5, section 6.4; Linux Standard Base, "Exception Frames".
  */
 #pragma once
@@ -21,6 +21,6 @@ typedef struct {
 	bool is_from_frame_pointer;
 } FrameRule;
 
-/* Of the code that returns to `address`; false: there is no code that we know of, now. Takes no
+/* Of the code that is returned to at `address`; false: no code that we know is there now. Takes no
  * lock, and allocates nothing. */
 bool frame_rule_find(uint64_t address, FrameRule *out_rule);

@@ -335,7 +335,8 @@ static bool take_chunk(ThreadState *thread)
 	return true;
 }
 
-/* In the child of a handler that came in between, and forked, the log is not there. */
+/* In the child of a signal handler that came in between and forked, the chunk is still the
+ * parent's: nothing is added to it. */
 static void add(ThreadState *thread, LogHead head, const uint64_t *words, size_t n)
 {
 	size_t size = (1 + n) * sizeof(uint64_t);

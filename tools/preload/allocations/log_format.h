@@ -4,7 +4,8 @@
  *
  *   │ header, a page │ chunk of thread 7: record, record, 0 … │ chunk of thread 9: … │
  *
- * A record begins with a word that is written last, so that one that was not finished is not there.
+ * A record begins with a word that is written last, so that one that was not finished is not
+ * read.
  */
 #pragma once
 

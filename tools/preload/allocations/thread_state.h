@@ -29,7 +29,7 @@ typedef struct {
 /* Maps the table, at a place far from all others. False: no memory. */
 bool thread_state_begin(void);
 
-/* Of the thread that calls. NULL: there is no table, or no room in it. */
+/* Of the thread that calls. NULL: the table is missing or full. */
 ThreadState *thread_state_find(void);
 
 /* Maps memory where it is in nobody's way, or elsewhere; NULL: nowhere. */

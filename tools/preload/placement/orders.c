@@ -68,7 +68,7 @@ static PlacementOrders *map_file(const char *path)
 	return NULL;
 }
 
-/* What is forked is another process: nothing is placed in it. */
+/* Orders are for the process that lode started: nothing is placed in what it forks. */
 static void end_in_child(void)
 {
 	if (placement_orders() != NULL)

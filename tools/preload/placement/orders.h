@@ -5,7 +5,7 @@
 #include "record/placement_orders.h"
 
 /* NULL where nothing is placed: in other programs than the one that lode started, in what that
- * forks, and when the file is not there. */
+ * forks, and when the file is missing. */
 PlacementOrders *placement_orders(void);
 
 static inline void *placement_orders_at(PlacementOrders *self, uint64_t offset)
