@@ -152,6 +152,7 @@ static void undo_stack(const LodeFullInstruction *full, const LodeRegisterState 
 {
 	uint64_t pointer, bytes = lode_full_instruction_stack_bytes(full);
 
+	/* after pop rsp nothing tells where it popped from */
 	if (bytes == 0 || (!is_push && is_explicit_stack_pointer(full)))
 		return;
 	if (lode_register_state_read(after, ZYDIS_REGISTER_RSP, &pointer))
@@ -164,6 +165,7 @@ static void undo_leave(
 {
 	uint64_t pointer;
 
+	/* it sets rsp to rbp and pops: rbp was 8 below what rsp is now */
 	if (lode_full_instruction_stack_bytes(full) == 8 &&
 		lode_register_state_read(after, ZYDIS_REGISTER_RSP, &pointer))
 		lode_register_state_write(before, ZYDIS_REGISTER_RBP, pointer - 8);

@@ -66,6 +66,7 @@ static void add_instruction(
 		named.target += (uint64_t)instruction->raw.imm[0].value.s;
 		g_array_append_val(self->targets, named);
 	} else if (instruction->mnemonic == ZYDIS_MNEMONIC_JMP && !is_near_memory(instruction)) {
+		/* jmp [rip + x] takes one word, mostly of the GOT, and not one of a table */
 		g_array_append_val(self->indirect_jumps, address);
 	}
 }

@@ -20,6 +20,7 @@ static void warn(LodeElfImage *self, const char *message)
 
 static void read_symbols(LodeElfImage *self, GArray *symbols)
 {
+	/* .symtab has what .dynsym has, and the local symbols too */
 	uint32_t type = lode_elf_file_find_type(self->file, SHT_SYMTAB) != NULL ? SHT_SYMTAB
 	                                                                        : SHT_DYNSYM;
 

@@ -15,6 +15,7 @@ G_STATIC_ASSERT(LODE_N_KINDS <= 32);
 G_STATIC_ASSERT(LODE_N_MEMORY_KINDS <= 8);
 G_STATIC_ASSERT(ZYDIS_MNEMONIC_MAX_VALUE <= UINT16_MAX);
 
+/* Compilers' push rbp; mov rbp, rsp comes among so many, perhaps after endbr64 and other pushes. */
 enum { FRAME_SEARCH_INSTRUCTIONS = 8 };
 
 typedef enum {

@@ -278,6 +278,7 @@ uint64_t lode_type_table_size(LodeTypeTable *self, uint32_t type)
 {
 	type = type_at(self, type)->kind == LODE_TYPE_AGGREGATE ? type_at(self, type)->canonical
 	                                                        : type;
+	/* perhaps a declaration, which is completed when its fields are read */
 	if (type_at(self, type)->size == 0)
 		lode_type_table_fields(self, type);
 	return type_at(self, type)->size;

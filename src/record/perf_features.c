@@ -30,6 +30,7 @@ enum {
 	N_FEATURES = 32,
 };
 
+/* Texts are padded to a multiple of this, with one NUL or more (NAME_ALIGN of perf). */
 enum { TEXT_ALIGNMENT = 64 };
 
 void lode_perf_feature_add_u32(GByteArray *section, uint32_t value)

@@ -32,6 +32,7 @@ char *lode_perf_machine_processor(void)
 
 char *lode_perf_machine_processor_id(void)
 {
+	/* as perf's "GenuineIntel,6,85,7"; "model" without the tab would find "model name" */
 	static const char *const keys[] = {"vendor_id", "cpu family", "model\t", "stepping"};
 	g_autofree char *text = NULL;
 	g_autoptr(GString) id = g_string_new(NULL);

@@ -7,7 +7,7 @@
 /* What was written counts at least this often: so much can be lost in a crash of ours. */
 enum { SEAL_US = G_USEC_PER_SEC };
 
-enum { RECORD_FINISHED_ROUND = 68 }; /* perf's number */
+enum { RECORD_FINISHED_ROUND = 68 }; /* perf's number; perf sorts by time what lies between two */
 
 static bool is_observed(const LodePerfRecording *self)
 {

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* The fields that each event of ours has (set_basics() of perf_event_choice.c), in the order of
+ * perf_event_open(2). */
 typedef struct {
 	struct perf_event_header header;
 	uint64_t identifier, ip;
@@ -41,6 +43,7 @@ void lode_perf_tally_clear(LodePerfTally *self)
 
 void lode_perf_tally_add_executable(LodePerfTally *self, const char *path)
 {
+	/* "//anon" and "[vdso]" are the kernel's names for what does not come from a file */
 	if (path[0] == '/' && path[1] != '/' && !g_hash_table_contains(self->executables, path))
 		g_hash_table_add(self->executables, g_strdup(path));
 }
@@ -85,6 +88,7 @@ static void add_record(LodePerfTally *self, const LodePerfRing *ring, uint64_t p
 		self->n_lost += lost.lost;
 		break;
 	case PERF_RECORD_LOST_SAMPLES:
+		/* it has no id: the number stands in its place */
 		lode_perf_ring_copy(ring, position, &lost, offsetof(LostRecord, lost));
 		self->n_lost += lost.id;
 		break;
@@ -102,6 +106,7 @@ void lode_perf_tally_add(LodePerfTally *self, const LodePerfRing *ring)
 
 	while (position < ring->head) {
 		size_t size;
+		/* sizes are multiples of 8: a header of 8 bytes is never cut by the ring's end */
 		const struct perf_event_header *header = lode_perf_ring_at(ring, position, &size);
 		if (header->size < sizeof(*header))
 			break;

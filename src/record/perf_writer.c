@@ -127,6 +127,7 @@ static bool move_in_place(LodePerfWriter *self, GError **error)
 
 	if (rename(self->path, old) != 0 && errno != ENOENT)
 		return fail(self, error);
+	/* the descriptor stays open: what is still to come is written under the new name */
 	if (rename(self->temporary, self->path) != 0)
 		return fail(self, error);
 	lode_temporary_path_forget(self->temporary);
@@ -203,6 +204,7 @@ bool lode_perf_writer_finish(LodePerfWriter *self, const GPtrArray *features, GE
 {
 	self->header.data.size = self->end - self->header.data.offset;
 	bool has_features = write_features(self, features, error);
+	/* a bit whose section is missing would make the whole file unreadable */
 	if (!has_features)
 		memset(self->header.features, 0, sizeof(self->header.features));
 	if (write_at(self, &self->header, sizeof(self->header), 0))

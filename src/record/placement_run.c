@@ -51,7 +51,7 @@ static bool open_orders(OrdersFile *self, const GByteArray *bytes, GError **erro
 	lode_temporary_path_add(self->path);
 	self->size = bytes->len;
 	void *place = MAP_FAILED;
-	errno = ENOSPC;
+	errno = ENOSPC; /* a short write sets none */
 	if (write(file, bytes->data, bytes->len) == (ssize_t)bytes->len)
 		place = mmap(NULL, self->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	int code = errno;

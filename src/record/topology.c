@@ -231,6 +231,7 @@ static bool take_nodes(LodeTopology *self, hwloc_topology_t machine, GError **er
 	hwloc_obj_t object = NULL;
 
 	while ((object = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_NUMANODE, object)) != NULL) {
+		/* memory without processors at it, such as CXL's: no thread can be near it */
 		if (hwloc_bitmap_iszero(object->cpuset))
 			continue;
 		LodeMemoryNode node = node_of(object);

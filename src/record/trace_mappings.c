@@ -145,6 +145,7 @@ static bool add_parts(
 			continue;
 		const LodeTraceMapping mapping = {
 			.start = bias + page_of(segment->p_vaddr),
+			/* whole pages, as the loader maps them; the rest of p_memsz is anonymous */
 			.end = bias +
 		               page_of(segment->p_vaddr + segment->p_filesz + PAGE_BYTES - 1),
 			.offset = page_of(segment->p_offset),
@@ -197,6 +198,7 @@ static void protect(LodeTraceMappings *self, const LodeTraceMapping *wanted)
 {
 	g_autoptr(GArray) ranges = g_array_new(FALSE, FALSE, sizeof(LodeLiveRange));
 
+	/* of a list: add_mapping() changes the live ranges, and passes over parts that are empty */
 	lode_live_ranges_list(self->live, ranges);
 	for (guint i = 0; i < ranges->len; i++) {
 		const LodeLiveRange *range = &g_array_index(ranges, LodeLiveRange, i);
@@ -211,6 +213,7 @@ static void protect(LodeTraceMappings *self, const LodeTraceMapping *wanted)
 	}
 }
 
+/* By mremap(2): `offset` is the address where it lay before. */
 static void move(LodeTraceMappings *self, const LodeTraceMapping *mapping)
 {
 	const LodeLiveRange *range = lode_live_ranges_find(self->live, mapping->offset);

@@ -44,7 +44,8 @@ static bool G_GNUC_PRINTF(3, 4) fail(Reader *self, GError **error, const char *f
 		LODE_ERROR_CORRUPT, "%s", message);
 }
 
-/* Adds a field that starts with a quote, up to the quote that ends it. */
+/* Adds a field that starts with a quote, up to the quote that ends it; two quotes inside stand for
+ * one (RFC 4180). */
 static const char *take_quoted(Reader *self, const char *at, GError **error)
 {
 	for (at++; *at != '\0'; at++) {
