@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * $TMPDIR/lode-run-PID-XXXXXX is locked as long as its process lives, so that one that a killed
- * process has left can be told from one in use, by the next run, which removes it.
+ * process has left can be told from one in use, by the next run, which removes it. So are the
+ * copies of store/private_copy.h, lode-read-PID-XXXXXX, which are removed likewise.
  */
 #include "cli/recording_directory.h"
 
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #define PREFIX "lode-run-"
+#define COPY_PREFIX "lode-read-"
 
 enum { FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
@@ -39,11 +41,14 @@ static void empty(int descriptor)
 /* The process id in the name: 0 where it is not a name of ours. */
 static pid_t maker_of(const char *name)
 {
+	size_t length = g_str_has_prefix(name, PREFIX)        ? strlen(PREFIX)
+	                : g_str_has_prefix(name, COPY_PREFIX) ? strlen(COPY_PREFIX)
+	                                                      : 0;
 	char *end;
 
-	if (!g_str_has_prefix(name, PREFIX) || !g_ascii_isdigit(name[strlen(PREFIX)]))
+	if (length == 0 || !g_ascii_isdigit(name[length]))
 		return 0;
-	guint64 pid = g_ascii_strtoull(name + strlen(PREFIX), &end, 10);
+	guint64 pid = g_ascii_strtoull(name + length, &end, 10);
 	return *end == '-' && pid <= G_MAXINT ? (pid_t)pid : 0;
 }
 

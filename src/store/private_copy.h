@@ -10,6 +10,7 @@
 
 typedef struct {
 	char *folder, *path, *journal_path;
+	int lock; /* held on the folder; −1: none */
 } LodePrivateCopy;
 
 /*

@@ -170,6 +170,8 @@ fi
 sh -c 'echo $$' >gone
 gone=$(cat gone)
 mkdir "tmp/lode-run-$gone-abcdef" "tmp/lode-run-$$-abcdef" tmp/lode-run-mine aside
+mkdir "tmp/lode-read-$gone-abcdef" "tmp/lode-read-$$-abcdef"
+: >"tmp/lode-read-$gone-abcdef/copy.lode"
 : >"tmp/lode-run-$gone-abcdef/perf.data"
 : >aside/kept
 ln -s ../aside "tmp/lode-run-$gone-linked"
@@ -182,6 +184,8 @@ status=0
 check "run: directories of killed processes go, others stay" "$(status_is 0)" \
 	"$([ ! -e "tmp/lode-run-$gone-abcdef" ] || echo "left that of a process that is gone")" \
 	"$([ -e "tmp/lode-run-$$-abcdef" ] || echo "removed that of a process that runs")" \
+	"$([ ! -e "tmp/lode-read-$gone-abcdef" ] || echo "left a reader's copy")" \
+	"$([ -e "tmp/lode-read-$$-abcdef" ] || echo "removed the copy of a process that runs")" \
 	"$([ -e tmp/lode-run-mine ] || echo "removed one that is not a run's")" \
 	"$([ -e "tmp/lode-run-$gone-locked" ] || echo "removed one that is locked")" \
 	"$([ -e aside/kept ] || echo "followed a link")"
