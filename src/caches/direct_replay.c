@@ -131,7 +131,7 @@ static inline void replay_slots(LodeDirectReplay *self, const LodeBlockPlan *pla
 	}
 }
 
-/* Uses all lines of a block up to the first that is not there. False: there is one. */
+/* Uses all lines of a block up to the first that misses. False: one misses. */
 static inline bool fetch_lines(LodeDirectReplay *self, const LodeBlockPlan *plan)
 {
 	uint64_t line = plan->first >> self->fetches.shift;

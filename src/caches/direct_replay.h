@@ -13,7 +13,7 @@
 
 typedef struct LodeDirectReplay LodeDirectReplay;
 
-/* NULL: it is another kind of machine. Borrows it. */
+/* NULL: the machine is of a different kind. Borrows it. */
 LodeDirectReplay *lode_direct_replay_new(LodeCacheMachine *machine);
 void lode_direct_replay_free(LodeDirectReplay *self);
 

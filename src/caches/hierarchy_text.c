@@ -108,8 +108,8 @@ static unsigned held(const LodeHierarchy *self, bool is_tlb, unsigned level)
 	return holds;
 }
 
-/* References reach a level through all those before it; what none of the first level holds, the
- * later ones do not see either. */
+/* References reach a level through all those before it; what no cache of the first level
+ * holds does not reach the later ones either. */
 static bool check_levels(LodeHierarchy *self, GError **error)
 {
 	for (guint i = 0; i < self->caches->len; i++) {

@@ -156,7 +156,7 @@ static void write_bash(FILE *out)
 	write_first_words(out);
 	fputs("help'\n"
 	      "\t\tfi\n\t\treturn\n\tfi\n"
-	      "\t# Behind '--' stands a program with arguments of its own.\n"
+	      "\t# After '--' stands a program with arguments of its own.\n"
 	      "\tfor ((i = 2; i < COMP_CWORD - 1; i++)); do\n"
 	      "\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then\n"
 	      "\t\t\t_lode_files\n\t\t\treturn\n\t\tfi\n"

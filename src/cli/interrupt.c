@@ -38,6 +38,7 @@ static void on_signal(int signal)
 	errno = saved;
 }
 
+/* By the signal itself, so that whoever started us sees what ended us, as of any program. */
 _Noreturn void lode_interrupt_die(int signal_number)
 {
 	const struct rlimit none = {0, 0};
@@ -85,6 +86,7 @@ static void catch_signals(const int *signals, size_t n, void (*handler)(int))
 
 	for (size_t i = 0; i < n; i++) {
 		struct sigaction old;
+		/* What was ignored when we were started, by nohup(1) say, stays so. */
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 	}
@@ -93,6 +95,7 @@ static void catch_signals(const int *signals, size_t n, void (*handler)(int))
 static void install(void)
 {
 	cancellable = g_cancellable_new();
+	/* Without a pipe signals end us at once, as without handlers. */
 	if (pipe2(pipe_ends, O_CLOEXEC) != 0)
 		return;
 	g_thread_unref(lode_quiet_thread_new("lode-interrupt", watch, NULL));

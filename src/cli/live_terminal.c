@@ -105,12 +105,12 @@ static bool open_streams(LodeLiveTerminal *self, GError **error)
 			"the terminal cannot show a picture (TERM is not set, or dumb)", error);
 	descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 	if (descriptor < 0)
-		return refuse("there is no terminal to show it on", error);
+		return refuse("no terminal to show the picture on", error);
 	self->in = fdopen(descriptor, "r");
 	self->out = fopen("/dev/tty", "we");
 	if (self->in == NULL || self->out == NULL)
 		return refuse("the terminal cannot be opened", error);
-	/* To change its modes would stop us, and to ask why is nobody there. */
+	/* A background job that changes the terminal's modes is stopped (SIGTTOU). */
 	if (tcgetpgrp(descriptor) != getpgrp())
 		return refuse("the terminal belongs to another job (this one runs in the "
 			      "background)",

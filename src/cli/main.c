@@ -43,7 +43,7 @@ static int fail_unknown(const char *kind, const char *word, const char *const *c
 	return fail_usage("", message);
 }
 
-/* The verbs whose first word this is, "'trace record', 'trace pack'"; NULL: there are none. */
+/* The verbs whose first word this is, "'trace record', 'trace pack'"; NULL: none. */
 static char *verbs_beginning(const char *word)
 {
 	g_autofree char *beginning = g_strconcat(word, " ", NULL);

@@ -60,7 +60,7 @@ bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const Lod
 	if (WIFSIGNALED(run->exit_status)) {
 		lode_display_line(stderr,
 			"lode %s: signal %d (%s) ended the program before anything was recorded: "
-			"there is no profile",
+			"no profile was written",
 			self->verb, WTERMSIG(run->exit_status),
 			g_strsignal(WTERMSIG(run->exit_status)));
 		*out_status = LODE_EXIT_BY_SIGNAL + WTERMSIG(run->exit_status);

@@ -30,6 +30,8 @@ static int look_up_from_work(void *data)
 	return lode_progress_is_cancelled(self->progress);
 }
 
+/* What is not named here is the fault of what the file holds: so is a page that it refers to and
+ * does not have (SHORT_READ). */
 static int error_code_of(int result)
 {
 	switch (result & 0xff) {
@@ -198,7 +200,8 @@ bool lode_database_add_event_columns(LodeDatabase *self, size_t n, GError **erro
 	return replace_event_view(self, n, error);
 }
 
-/* An SQL file may bring functions with side effects, triggers and views: none of them runs. */
+/* A database made to harm may have triggers, views and functions with side effects: none of them
+ * runs. */
 static void distrust(LodeDatabase *self)
 {
 	sqlite3_extended_result_codes(self->handle, 1);
@@ -236,6 +239,7 @@ static bool open_database(LodeDatabase *self, const char *path, int flags,
 		    self->files.name) != SQLITE_OK)
 		return lode_database_fail(self, error);
 	distrust(self);
+	/* cell_size_check: a page of a damaged file is checked before its cells are read. */
 	sqlite3_progress_handler(self->handle, STEPS_BETWEEN_LOOKS, look_up_from_work, self);
 	return lode_database_execute(
 		self, "PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536", error);
@@ -291,6 +295,7 @@ static bool check_identity(LodeDatabase *self, GError **error)
 	return true;
 }
 
+/* A view or a virtual table has no root page. */
 static bool check_table(LodeDatabase *self, const char *name, const char *sql, GError **error)
 {
 	g_autoptr(sqlite3_stmt) statement = lode_database_prepare(self,
@@ -390,7 +395,8 @@ static bool open_existing(LodeDatabase *self, const char *path, int flags,
 	const LodeProgress *progress, GError **error)
 {
 	/* One transaction from the look at the schema on, so that all that is read belongs
-	 * together. */
+	 * together. IMMEDIATE: a lock taken by the first write only may be refused when the work is
+	 * done. */
 	const char *begin = (flags & SQLITE_OPEN_READONLY) != 0 ? "BEGIN" : "BEGIN IMMEDIATE";
 
 	return check_is_file(path, error) && open_database(self, path, flags, progress, error) &&

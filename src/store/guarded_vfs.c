@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A second name (a hard link) means that it may have been put there from elsewhere, as anybody can
+ * do in a shared directory. */
 bool lode_guarded_vfs_trusts(const struct stat *database, const struct stat *beside)
 {
 	return S_ISREG(beside->st_mode) && beside->st_nlink == 1 &&

@@ -360,7 +360,7 @@ static void take_fact(LodeProfile *profile, LodeRowReader *rows, bool *seen)
 		}
 }
 
-/* Other keys are passed over. */
+/* Other keys are passed over, up to a limit: a file made to harm may have any number. */
 static bool read_facts(LodeProfile *profile, LodeDatabase *database, GError **error)
 {
 	bool seen[G_N_ELEMENTS(facts)] = {false};

@@ -99,6 +99,8 @@ static int give_row_id(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out_id)
 	return SQLITE_OK;
 }
 
+/* Without xCreate: a table of the module's own name, which no schema has to hold
+ * (https://www.sqlite.org/vtab.html, eponymous virtual tables). */
 static const sqlite3_module row_module = {
 	.xConnect = connect_table,
 	.xBestIndex = choose_plan,

@@ -137,6 +137,8 @@ static void give_bytes(GBytes *code, LodeDatabase *database, sqlite3_context *ou
 	sqlite3_result_blob64(out, bytes != NULL ? bytes : "", size, SQLITE_STATIC);
 }
 
+/* The content's hash is over the values in memory, where all have known sizes: NULL is what stands
+ * for it there. */
 void lode_column_give(
 	const LodeColumn *self, const void *row, LodeDatabase *database, sqlite3_context *out)
 {

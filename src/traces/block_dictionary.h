@@ -5,9 +5,9 @@
  *
  *   id 17:  400510  sizes 3 4 2 5       slots (1, load, 8) (3, store, 4)
  *
- * A block is known by all of that: code that shows another pattern of accesses (a repeat prefix, a
- * conditional move) is another block. A block without instructions holds data references that no
- * fetch came before.
+ * A block is known by all of that: code that shows a different pattern of accesses (a repeat
+ * prefix, a conditional move) is a different block. A block without instructions holds data
+ * references that no fetch came before.
  *
  * Source of the idea: A. Fox, T. Grun, "Compressing address trace data for cache simulations",
  * Data Compression Conference 1997 (recovered program structure).

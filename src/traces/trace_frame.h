@@ -32,7 +32,7 @@ typedef struct {
 } LodeTraceSwitch;
 
 typedef struct {
-	LodeBlockDictionary *dictionary; /* a reference; where it is another one than that of the
+	LodeBlockDictionary *dictionary; /* a reference; where it differs from that of the
 	                                    frame before, ids begin anew */
 	uint32_t first_new_block;        /* blocks from here… */
 	uint32_t n_blocks;               /* …up to here came up in this frame */

@@ -25,7 +25,7 @@ typedef struct {
 
 /*
  * By the index and the heads of the frames, and with `is_decoded` by all that is in them, which
- * checks every byte. The reader reads `path`. Damage ends what it is found in and is no error.
+ * checks every byte. The reader reads `path`. Damage ends what it is found in and is not an error.
  * Errors: _CANCELLED.
  */
 LodeTraceSummary *lode_trace_summary_new(LodeTraceReader *reader, const char *path, bool is_decoded,

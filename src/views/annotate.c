@@ -124,7 +124,7 @@ static void order_places(Annotation *self)
 		};
 		g_array_append_val(self->places, row);
 	}
-	/* Without elements there is no array, which qsort() may not be given. */
+	/* An empty GArray has no memory, and qsort() must not be given NULL. */
 	if (self->places->len > 0)
 		qsort(self->places->data, self->places->len, sizeof(Place), compare_places);
 }
@@ -244,6 +244,8 @@ static GArray *lines_of(Annotation *self, const Place *place)
 	uint64_t context = self->options->context;
 	uint64_t next = 0; /* the first line not yet shown */
 
+	/* In 64 bits: the context may be any number. The next match ends the context of this one,
+	 * so that no line is shown twice. */
 	for (guint i = 0; i < matched->len; i++) {
 		const Line *match = &g_array_index(matched, Line, i);
 		uint64_t start = match->line > context ? match->line - context : 0;

@@ -379,7 +379,7 @@ static void put_table(const View *self, FILE *out)
 		{"pages"},
 		{"at", .dropped = 2},
 		{"touched by", .is_text = true, .dropped = 1},
-		{"what lies there", .is_text = true},
+		{"object, mapping", .is_text = true},
 	};
 	g_autoptr(GArray) ranges = g_array_copy(self->touch->ranges);
 	Lines lines = {self, ranges, find_begin(self->profile->memory)};

@@ -376,7 +376,7 @@ static void put_table(
 		{"from", .is_text = true},
 		{"to", .is_text = true, .dropped = 3},
 		{cells, .dropped = 1},
-		{"what lies there", .is_text = true},
+		{"object, mapping", .is_text = true},
 	};
 	g_autoptr(GArray) runs = lode_cell_runs_find(self->profile, table->cells, table->n_cells,
 		self->contents, options->granularity, self->notes.weight);

@@ -3,7 +3,7 @@
  * Accesses by address: all threads together, and each thread. A screen joins neighbouring cells
  * into lines with a picture of their weights; JSON and CSV have every cell.
  *
- *    weight  loads  stores  shape       from            pages  what lies there
+ *    weight  loads  stores  shape       from            pages  object, mapping
  *    31.2 %    312       0  ▂▃▅█▇▅▃▂    0x7f0000000000      8  [anon]
  */
 #pragma once

@@ -261,7 +261,7 @@ static void put_layout(const LodeTypeLayout *layout, const LodeMemoryLayoutOptio
 	put_head(layout, options, number, out);
 	if (layout->type->n_members == 0) {
 		lode_profile_lines_print(&options->terminal, out,
-			"Without members there is no layout; --where 'type == \"%s\"' --by line "
+			"The type has no members, so no layout; --where 'type == \"%s\"' --by line "
 			"shows where it is accessed.",
 			layout->type->name);
 		return;

@@ -188,7 +188,7 @@ static void collect_policies(PolicyRows *rows, const LodePlacementProposal *prop
 
 enum { POLICY, LOCAL, DISTANCE, MEANING, N_POLICY_COLUMNS };
 
-/* Without distances there is no column of them. */
+/* The column of distances is left out when none are known. */
 static unsigned policy_column(const PolicyRows *rows, unsigned column)
 {
 	bool has_distances = rows->proposal->topology->distances != NULL;

@@ -133,7 +133,7 @@ void lode_profile_lines_head(
 	if (profile->frequency == LODE_FREQUENCY_INFERRED)
 		lode_profile_lines_print(terminal, out,
 			"Executions are inferred: weights are measured, frequency, excess and cost "
-			"are rough.");
+			"are approximate.");
 }
 
 static void put_reason(const LodeProfile *profile, const LodeUnresolved *row,

@@ -20,7 +20,7 @@ typedef enum {
 	LODE_LAYOUT_MEMBER,
 	LODE_LAYOUT_HOLE,      /* bytes or bits that no member has */
 	LODE_LAYOUT_PADDING,   /* a hole at the end */
-	LODE_LAYOUT_NO_MEMBER, /* accesses to the type that are to none of its members */
+	LODE_LAYOUT_NO_MEMBER, /* accesses to the type, but to no member of it */
 } LodeLayoutRowKind;
 
 typedef struct {

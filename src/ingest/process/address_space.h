@@ -27,7 +27,8 @@ LodeAddressSpaces *lode_address_spaces_new(void);
 void lode_address_spaces_free(LodeAddressSpaces *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAddressSpaces, lode_address_spaces_free)
 
-/* What happened, in any order; at equal times in the order of the calls. Empty ranges are none. */
+/* What happened, in any order; at equal times in the order of the calls. Empty ranges are ignored.
+ */
 void lode_address_spaces_map(
 	LodeAddressSpaces *self, uint32_t pid, uint64_t time_ns, const LodeMappedRange *range);
 void lode_address_spaces_exec(LodeAddressSpaces *self, uint32_t pid, uint64_t time_ns);

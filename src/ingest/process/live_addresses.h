@@ -6,8 +6,8 @@
  *                                     └▶ samples ─ registers, code ─▶ thread, address, access
  *
  * What an import finds later is more: here there is no control flow, so that addresses come from
- * the instruction at the sampled address and those ahead of it, and code that is in no file gives
- * none. Not for several threads at once.
+ * the instruction at the sampled address and those ahead of it, and code that is in no file has
+ * no addresses. Not for several threads at once.
  */
 #pragma once
 
@@ -46,7 +46,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLiveAddresses, lode_live_addresses_free)
 void lode_live_addresses_add_event(LodeLiveAddresses *self, const LodePerfObservedEvent *event);
 
 /*
- * Takes whole records, one behind the other, and gives samples in the order of time; between calls
+ * Takes whole records, one after the other, and gives samples in the order of time; between calls
  * that is the order of the calls. What cannot be read is passed over and counted.
  */
 void lode_live_addresses_add(LodeLiveAddresses *self, const void *records, size_t size);

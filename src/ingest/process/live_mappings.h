@@ -23,7 +23,7 @@ LodeLiveMappings *lode_live_mappings_new(void);
 void lode_live_mappings_free(LodeLiveMappings *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLiveMappings, lode_live_mappings_free)
 
-/* What happened. Empty mappings are none; what perf calls "//anon" becomes "[anon]". */
+/* What happened. Empty mappings are ignored; what perf calls "//anon" becomes "[anon]". */
 void lode_live_mappings_map(LodeLiveMappings *self, uint32_t pid, const LodeLiveMapping *mapping);
 void lode_live_mappings_exec(LodeLiveMappings *self, uint32_t pid);
 void lode_live_mappings_fork(LodeLiveMappings *self, uint32_t pid, uint32_t parent_pid);
@@ -37,5 +37,5 @@ bool lode_live_mappings_find(
 void lode_live_mappings_set_stack(
 	LodeLiveMappings *self, uint32_t pid, uint64_t pointer, uint32_t ordinal);
 
-/* How often anything changed: what was found before may be no more when this is another. */
+/* How often anything changed: what was found before is stale when this is different. */
 uint64_t lode_live_mappings_generation(const LodeLiveMappings *self);

@@ -5,8 +5,8 @@
  *
  *   invocations ─▶ counts by block, by pair of blocks of one thread ──fold──▶ by instruction
  *
- * Blocks are numbers of a dictionary, and mean other code once there is another dictionary or
- * mapping: then the counts are folded into those of the instructions. Private to ingest/traced/.
+ * Blocks are numbers of a dictionary, and mean other code once the dictionary or mapping is
+ * different: then the counts are folded into those of the instructions. Private to ingest/traced/.
  */
 #pragma once
 

@@ -63,7 +63,7 @@ typedef struct {
 	LodeCellStyle style;
 } Segment;
 
-/* Those for which there is no room any more are left out. */
+/* Those that do not fit are left out. */
 static void write_segments(const LodeLiveDrawing *self, LodeCellGrid *grid, unsigned y,
 	const Segment *segments, size_t n)
 {

@@ -71,7 +71,11 @@ static double wish_of(const LodeLiveExtent *extent, uint64_t granularity)
 	return log2(1 + (double)units_of(extent, granularity));
 }
 
-/* The extent whose wish is least fulfilled; NULL: all are as wide as they can be. */
+/*
+ * The extent with the highest wish for each column that it has; NULL: all are as wide as they can
+ * be. Giving it the next column is Adams' method of apportionment: each extent has one column
+ * before any has two, and none loses a column when the picture becomes wider.
+ */
 static LodeLiveExtent *neediest(GArray *extents, uint64_t granularity)
 {
 	LodeLiveExtent *best = NULL;
@@ -90,7 +94,7 @@ static LodeLiveExtent *neediest(GArray *extents, uint64_t granularity)
 
 static void share_columns(GArray *extents, const LodeLiveColumnOptions *options)
 {
-	unsigned used = extents->len * 2 - 1;
+	unsigned used = extents->len * 2 - 1; /* a column for each, and a gap between two */
 	LodeLiveExtent *extent;
 
 	for (guint i = 0; i < extents->len; i++)
@@ -102,7 +106,8 @@ static void share_columns(GArray *extents, const LodeLiveColumnOptions *options)
 	}
 }
 
-/* Where column `i` of an extent begins. */
+/* Where column `i` of an extent begins: at unit units × i ÷ n, which is computed in two parts, as
+ * the product may be too large for 64 bits. */
 static uint64_t column_start(const LodeLiveExtent *extent, unsigned i, uint64_t granularity)
 {
 	uint64_t units = units_of(extent, granularity);

@@ -41,6 +41,8 @@ void lode_live_counts_free(LodeLiveCounts *self)
 	g_free(self);
 }
 
+/* R. S. Boyer, J. S. Moore, "MJRTY: a fast majority vote algorithm" (1991): votes for different
+ * functions cancel each other, so that one with more than half of all votes is what remains. */
 void lode_live_vote(const char **function, uint32_t *votes, const char *other, uint32_t other_votes)
 {
 	if (other == *function) {
@@ -92,6 +94,7 @@ LodeLiveCounts *lode_live_counts_copy(const LodeLiveCounts *self)
 	return copy;
 }
 
+/* The unit stays a power of two, so that a cell of before lies in one cell of after. */
 static void coarsen(LodeLiveCounts *self)
 {
 	g_autoptr(GHashTable) finer = g_steal_pointer(&self->cells);

@@ -121,6 +121,7 @@ static void fill_row(LodeLiveScene *self, guint number, int column, double measu
 
 	row->sum += measure;
 	row->columns[column] += measure;
+	/* The row of all threads would be the hottest everywhere, and make the others faint. */
 	if (row->thread != UINT32_MAX)
 		self->hottest = MAX(self->hottest, row->columns[column]);
 }
@@ -152,6 +153,7 @@ static void add_thread(LodeHotRange *range, uint32_t thread)
 			return;
 	if (n_kept < LODE_LIVE_THREADS_OF_RANGE)
 		range->threads[n_kept] = thread;
+	/* One more than are kept says that there are more. */
 	range->n_threads = n_kept + 1;
 }
 

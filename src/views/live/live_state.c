@@ -31,6 +31,7 @@ static const LodeLiveColumn *column_at(const LodeLiveScene *scene, int number)
 
 /* --- the cursor --- */
 
+/* The cursor is an address: it stays at its place when new samples change the columns. */
 static void move_to_column(LodeLiveState *self, const LodeLiveScene *scene, int number)
 {
 	int last = (int)scene->columns.columns->len - 1;
@@ -84,6 +85,7 @@ static void zoom_to(LodeLiveState *self, uint64_t start, uint64_t end)
 	self->first_range = 0;
 }
 
+/* Through the units in which memory is mapped, cached and accessed. */
 static uint64_t finer(uint64_t granularity)
 {
 	return granularity > PAGE ? PAGE : granularity > LINE ? LINE : WORD;
@@ -148,6 +150,7 @@ static void untag_all(LodeLiveState *self)
 
 static void filter_threads(LodeLiveState *self)
 {
+	/* Without tags the chosen thread is meant. */
 	if (g_hash_table_size(self->tagged) == 0)
 		tag(self);
 	self->only_tagged = !self->only_tagged && g_hash_table_size(self->tagged) > 0;
@@ -258,7 +261,8 @@ static void scroll_text(LodeLiveState *self, int lines)
 	self->scroll = (unsigned)MAX((int)MIN(self->scroll, G_MAXINT / 2) + lines, 0);
 }
 
-/* On a page of text. Its end is the drawing's to find. */
+/* On a page of text. The output is scrolled from its end, where new lines come, help from its
+ * start. How far it can be scrolled is known when it is drawn. */
 static LodeLiveWish read_on(LodeLiveState *self, uint32_t key)
 {
 	enum { SOME_LINES = 10 };

@@ -213,6 +213,7 @@ static void clear_segment(void *segment)
 	g_free(((LodeAddressSegment *)segment)->name);
 }
 
+/* By size itself a stack could not be seen beside a large heap. */
 static double root_of_size(const LodeAddressAxis *self, const LodeAddressSegment *segment)
 {
 	return sqrt((double)((segment->last - segment->first) / self->granularity) + 1);
@@ -232,6 +233,7 @@ static double measure_height(const LodeAddressAxis *self)
 
 	for (guint i = 0; i < self->segments->len; i++)
 		height += MINIMUM_HEIGHT + space_above(self, i);
+	/* Some height is always left to be shared by size. */
 	return MAX(LEAST_HEIGHT, height + LEAST_HEIGHT / 4.0);
 }
 

@@ -254,6 +254,7 @@ static void draw_time_panel(const Plot *self)
 		return;
 	}
 	draw_time_cells(self, &weights.scale);
+	/* Again, since the cells cover its lines. */
 	lode_address_axis_draw_frame(grid->axis, self->cairo, self->time_x, TOP, TIME_WIDTH);
 	draw_time_axis(self);
 	draw_legend(self, &legend);

@@ -54,6 +54,8 @@ double lode_miss_ratio_plot_dot(const LodeMissCurve *curve, const LodeCacheCount
 	return lode_miss_curve_ratio(curve, misses);
 }
 
+/* A curve is of one size of lines and some kinds of references: a cache of other lines, or without
+ * one of the kinds, is not comparable. */
 static bool is_on_curve(const LodeMissCurve *curve, const LodeCache *cache)
 {
 	return !cache->is_tlb && cache->line_bytes == curve->line_bytes &&
@@ -138,7 +140,7 @@ static void draw_axes(const Plot *self)
 	lode_curve_sheet_frame(&self->sheet);
 }
 
-/* Behind the footprint only first uses miss, however large the cache. */
+/* Beyond the footprint only first uses miss, however large the cache: the curve goes on level. */
 static void draw_curve(const Plot *self, guint index)
 {
 	const LodeMissCurve *curve = lode_curve_sheet_curve(&self->sheet, index);

@@ -14,7 +14,7 @@ void lode_plot_titles(
 /* The colour of the i-th series: hue by hue, then lighter. */
 LodePlotColour lode_plot_series_colour(unsigned series);
 
-/* A row of names with squares of their colours, its middle at y; those for which there is no room
- * are left out, with an ellipsis. */
+/* A row of names with squares of their colours, its middle at y; those that do not fit are
+ * left out, with an ellipsis. */
 void lode_plot_legend(
 	cairo_t *cairo, const LodePlotBox *row, const char *const *names, unsigned n_names);
