@@ -171,7 +171,7 @@ static bool print_row(const char *what, double rows, Start start, const GError *
 	return error == NULL;
 }
 
-static bool measure_profile(const char *path, const LodeProfile *profile)
+static bool measure_profile(const char *path, LodeProfile *profile)
 {
 	double rows = profile->instructions->len + profile->costs->len + profile->edges->len +
 	              profile->locations->len + profile->functions->len + profile->set_members->len;
