@@ -22,6 +22,7 @@ LodeRecording *lode_recording_new(void)
 	return self;
 }
 
+/* Callgrind's rows are mapped as they grow; room 0: they were packed anew, on the heap. */
 static void free_values(LodeRecording *self)
 {
 	if (self->values_room == 0)

@@ -24,7 +24,7 @@ bool lode_reference_hex(const char **at, const char *end, uint64_t max, uint64_t
 	uint64_t value = 0;
 	uint8_t digit;
 
-	for (; *at < end && (digit = lode_reference_hex_digits[(uint8_t) * *at]) < 16; (*at)++) {
+	for (; *at < end && (digit = lode_reference_hex_digits[(uint8_t)(*at)[0]]) < 16; (*at)++) {
 		if (value > UINT64_MAX >> 4)
 			return false;
 		value = value << 4 | digit;
