@@ -234,7 +234,7 @@ check "nor on an unknown one" "$(end_with 0 'of a kind that is unknown' '^loaded
 setsid "$lode" memory record --live -o y.lode -- "$program" 0.3 >out 2>err
 status=$?
 check "nor where there is none" "$(status_is 0)" \
-	"$(grep -q -- '--live: there is no terminal' err || echo 'not said')" \
+	"$(grep -q -- '--live: no terminal to show' err || echo 'not said')" \
 	"$(grep -q '^loaded 0x' out || echo 'the output is lost')"
 : >err
 
