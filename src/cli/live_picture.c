@@ -62,6 +62,7 @@ static bool end_round(bool is_sampling, void *user_data)
 	lode_record_queue_end_batch(&self->queue);
 	if (wish != WISH_NONE) {
 		is_sampling = wish == WISH_ON;
+		/* This wish alone: the user may have asked again meanwhile. */
 		g_atomic_int_compare_and_exchange(&self->wish, wish, WISH_NONE);
 	}
 	g_atomic_int_set(&self->is_sampling, is_sampling);

@@ -43,6 +43,7 @@ static void write_rescue(void)
 {
 	int descriptor = rescue.descriptor;
 
+	/* First: a crash in here must not lead here again. */
 	rescue.descriptor = -1;
 	if (descriptor < 0)
 		return;

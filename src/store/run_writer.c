@@ -220,7 +220,8 @@ static bool write_head(LodeDatabase *database, const Rows *rows, GError **error)
 	return sqlite3_step(statement) == SQLITE_DONE || lode_database_fail(database, error);
 }
 
-/* The names of the columns of `sequence` that the run fills. */
+/* The names of the columns of `sequence` that the run fills. Columns of events are numbered, and
+ * shared by runs of different events: table run_event says which event a number is in which run. */
 static char *sequence_columns(size_t n_events)
 {
 	GString *columns = g_string_new(

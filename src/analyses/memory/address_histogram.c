@@ -8,6 +8,7 @@
 
 #include "analyses/memory/page_faults.h"
 #include "base/hash.h"
+#include "base/number_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -195,25 +196,20 @@ void lode_address_histogram_add_samples(LodeAddressHistogram *self, const LodePr
 	}
 }
 
-static int compare_numbers(uint64_t left, uint64_t right)
-{
-	return (left > right) - (left < right);
-}
-
 static int compare_by_thread(const void *a, const void *b)
 {
 	const LodeHistogramCell *left = a, *right = b;
-	int by_thread = compare_numbers(left->thread, right->thread);
+	int by_thread = lode_number_order(left->thread, right->thread);
 
-	return by_thread != 0 ? by_thread : compare_numbers(left->address, right->address);
+	return by_thread != 0 ? by_thread : lode_number_order(left->address, right->address);
 }
 
 static int compare_by_address(const void *a, const void *b)
 {
 	const LodeHistogramCell *left = a, *right = b;
-	int by_address = compare_numbers(left->address, right->address);
+	int by_address = lode_number_order(left->address, right->address);
 
-	return by_address != 0 ? by_address : compare_numbers(left->thread, right->thread);
+	return by_address != 0 ? by_address : lode_number_order(left->thread, right->thread);
 }
 
 static void copy_sorted(GArray *to, const GArray *from, GCompareFunc compare)

@@ -3,6 +3,7 @@
 #include "analyses/memory/cell_contents.h"
 
 #include "analyses/memory/page_faults.h"
+#include "base/number_order.h"
 #include "base/partition_point.h"
 
 #include <stdlib.h>
@@ -18,22 +19,17 @@ struct LodeCellContents {
 	               */
 };
 
-static int compare_numbers(uint64_t left, uint64_t right)
-{
-	return (left > right) - (left < right);
-}
-
 static int compare_rows(const void *a, const void *b)
 {
 	const Row *left = a, *right = b;
 
 	if (left->thread != right->thread)
-		return compare_numbers(left->thread, right->thread);
+		return lode_number_order(left->thread, right->thread);
 	if (left->cell != right->cell)
-		return compare_numbers(left->cell, right->cell);
+		return lode_number_order(left->cell, right->cell);
 	if (left->object != right->object)
-		return compare_numbers(left->object, right->object);
-	return compare_numbers(left->mapping, right->mapping);
+		return lode_number_order(left->object, right->object);
+	return lode_number_order(left->mapping, right->mapping);
 }
 
 /* Equal weights may stand in any order after sorting, so their sum is the same all the same. */
@@ -107,8 +103,8 @@ static int heaviest_first(const void *a, const void *b)
 	if (left->weight != right->weight)
 		return left->weight > right->weight ? -1 : 1;
 	if (left->object != right->object)
-		return compare_numbers(left->object, right->object);
-	return compare_numbers(left->mapping, right->mapping);
+		return lode_number_order(left->object, right->object);
+	return lode_number_order(left->mapping, right->mapping);
 }
 
 /* Two samples of one object may be of two mappings; without an object the mapping tells. */

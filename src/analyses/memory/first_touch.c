@@ -6,6 +6,7 @@
 #include "analyses/memory/first_touch.h"
 
 #include "analyses/memory/page_faults.h"
+#include "base/number_order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,26 +81,21 @@ static void gather(
 	}
 }
 
-static int compare_numbers(uint64_t left, uint64_t right)
-{
-	return (left > right) - (left < right);
-}
-
 static int compare_rows(const void *a, const void *b)
 {
 	const Row *left = a, *right = b;
 
 	if (left->pid != right->pid)
-		return compare_numbers(left->pid, right->pid);
+		return lode_number_order(left->pid, right->pid);
 	if (left->page != right->page)
-		return compare_numbers(left->page, right->page);
+		return lode_number_order(left->page, right->page);
 	if (left->is_access != right->is_access)
 		return left->is_access ? 1 : -1;
 	if (left->is_access && left->thread != right->thread)
-		return compare_numbers(left->thread, right->thread);
+		return lode_number_order(left->thread, right->thread);
 	if (!left->is_access && left->time_ns != right->time_ns)
-		return compare_numbers(left->time_ns, right->time_ns);
-	return compare_numbers(left->sample, right->sample);
+		return lode_number_order(left->time_ns, right->time_ns);
+	return lode_number_order(left->sample, right->sample);
 }
 
 static void set_first(Builder *self, LodePageTouch *page, const Row *row)
@@ -386,7 +382,7 @@ static int compare_objects(const void *a, const void *b)
 		return left->weight_by_others > right->weight_by_others ? -1 : 1;
 	if (left->weight != right->weight)
 		return left->weight > right->weight ? -1 : 1;
-	return compare_numbers(left->object, right->object);
+	return lode_number_order(left->object, right->object);
 }
 
 static void collect_objects(LodeFirstTouch *self, const GArray *sums)

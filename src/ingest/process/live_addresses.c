@@ -129,7 +129,7 @@ static uint32_t add_thread(LodeLiveAddresses *self, uint32_t pid, uint32_t tid)
 		.end_ns = UINT64_MAX,
 	};
 
-	/* Who starts ever more threads finds the last ones together. */
+	/* Of a program that starts ever more threads, the last ones are counted as one. */
 	if (self->threads->len < MAX_THREADS)
 		g_array_append_val(self->threads, thread);
 	g_hash_table_insert(self->n_of_pid, GUINT_TO_POINTER(pid), GUINT_TO_POINTER(n + 1));
@@ -144,7 +144,7 @@ static uint32_t find_thread(LodeLiveAddresses *self, uint32_t pid, uint32_t tid)
 
 	if (found != 0)
 		return found - 1;
-	/* The first thread of a process is its first, whichever is seen first. */
+	/* The main thread has ordinal 0, whichever thread is seen first. */
 	if (tid != pid && g_hash_table_lookup(self->n_of_pid, GUINT_TO_POINTER(pid)) == NULL)
 		add_thread(self, pid, pid);
 	return add_thread(self, pid, tid);
@@ -182,7 +182,7 @@ static void take_fork(LodeLiveAddresses *self, const LodePerfRecord *record)
 static void take_exit(LodeLiveAddresses *self, const LodePerfRecord *record)
 {
 	thread_of(self, record->pid, record->tid)->end_ns = record->time_ns;
-	/* Numbers come again. */
+	/* The kernel gives the number to a later thread. */
 	g_hash_table_remove(self->thread_ids, thread_key(record->pid, record->tid));
 	if (record->pid != record->tid)
 		return;
@@ -276,6 +276,8 @@ static bool find_mapping(
 
 /* --- samples --- */
 
+/* Most samples come from few places, so a direct-mapped cache saves most searches. What it holds is
+ * valid while no mapping of any process has changed. */
 static const CodePlace *find_code(LodeLiveAddresses *self, uint32_t pid, uint64_t pc)
 {
 	CodePlace *place = &self->cache[(pc ^ pc >> 12 ^ pid) % CODE_CACHE];
