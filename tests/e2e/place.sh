@@ -142,7 +142,7 @@ check "memory of all kinds keeps what it holds, everything placed" "$(status_is 
 placement 'memories 2' 'threads 1' 'place object no_such on memory 0' \
 	'place object malloc@parse.c:120 on memory 1' 'policy data default'
 apply_recorded --topology "$two" -- "$program" 1
-check "objects that are not there are named" "$(status_is 7)" "$(says "no object 'no_such'")" \
+check "objects that are not there are named" "$(status_is 7)" "$(says "object 'no_such' is not loaded")" \
 	"$(says "'malloc@parse.c:120' is an allocation site")" "$(says 'not applied: line 5: policy data default')"
 apply_recorded --topology "$two" -- "$static" 1
 check "a static program runs, and it is said that nothing was placed" "$(status_is 7)" \
