@@ -17,8 +17,11 @@ void lode_thread_use_handler_stack(void)
 {
 	static _Thread_local char bytes[HANDLER_STACK_BYTES];
 	const stack_t stack = {.ss_sp = bytes, .ss_size = sizeof(bytes)};
+	stack_t there;
 
-	sigaltstack(&stack, NULL);
+	/* A sanitizer sets one for each thread, and unmaps the one that is set at its end. */
+	if (sigaltstack(NULL, &there) == 0 && (there.ss_flags & SS_DISABLE) != 0)
+		sigaltstack(&stack, NULL);
 }
 
 static gpointer run(gpointer data)
