@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* libdw reads through the file's own handle, by whose descriptor it finds split and supplementary
- * files beside the image. */
+/*
+ * libdw maps the file, by whose descriptor it finds split and supplementary files beside the image.
+ * It follows a string without an end beyond its section: with libelf's buffer for each section, as
+ * the file's own handle has them, that would be beyond the memory of the section.
+ */
 #include "images/debug_info.h"
 
 #include "base/partition_point.h"
@@ -31,7 +34,7 @@ static void set_supplement(LodeDebugInfo *self, const char *directory)
 	self->supplement_file = lode_elf_file_open(path->str, NULL);
 	if (self->supplement_file == NULL || self->supplement_file->has_compressed_bomb)
 		return;
-	self->supplement = dwarf_begin_elf(self->supplement_file->elf, DWARF_C_READ, NULL);
+	self->supplement = dwarf_begin(self->supplement_file->fd, DWARF_C_READ);
 	if (self->supplement != NULL)
 		dwarf_setalt(self->dwarf, self->supplement);
 }
@@ -45,7 +48,7 @@ LodeDebugInfo *lode_debug_info_open(
 		*out_warning = "the compressed debug sections grow beyond 16 times the file's size";
 		return NULL;
 	}
-	self->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	self->dwarf = dwarf_begin(file->fd, DWARF_C_READ);
 	if (self->dwarf == NULL) {
 		*out_warning = "the debug information cannot be read";
 		return NULL;

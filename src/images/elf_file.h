@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ELF file by libelf. One handle serves the symbols, the unwind tables and
- * the debug information (libdw). It reads and does not map, so that what is cut off the file
- * meanwhile is an error of a read, but for files so large that reading their debug information
- * would take more memory than people have to spare.
+ * An ELF file by libelf. One handle serves symbols, code and unwind tables. It reads and does not
+ * map, so that what is cut off the file meanwhile is an error of a read, but for files that are
+ * very large.
  *
  * libelf keeps each table inside the file. What it does not ask is asked here: whether sections and
  * segments lie in the file, and what compressed sections grow to, before libdw unpacks them.

@@ -505,31 +505,6 @@ static void test_expanding_section(void)
 	tool_directory_remove(g_steal_pointer(&directory));
 }
 
-/* A linker may write the program anew while its image is looked at: no signal, no lines. */
-static void test_cut_while_open(void)
-{
-	char *directory = tool_directory();
-	g_autofree char *path = g_build_filename(directory, "program", NULL);
-
-	if (!tool_compile(directory, "cc -g -O1")) {
-		g_test_skip("no cc");
-	} else {
-		g_autoptr(LodeBinaryImage) image = open_image(path, NULL);
-		uint64_t address = find_named(image, "main")->address;
-		LodeBinaryLocation location;
-		size_t n = 0;
-		const uint8_t *bytes = lode_binary_image_bytes(image, address, &n);
-
-		g_assert_cmpint(truncate(path, 0), ==, 0);
-		g_assert_cmpuint(n, >, 0);
-		g_assert_cmpuint(bytes[0] + bytes[n - 1], >, 0);
-		lode_binary_image_locate(image, &address, 1, &location);
-		g_assert_cmpuint(location.line, ==, 0);
-		g_assert_nonnull(lode_binary_image_warning(image));
-	}
-	tool_directory_remove(directory);
-}
-
 /* A line table of an unknown version: no lines, a warning, and the functions are still there. */
 static void test_broken_lines(void)
 {
@@ -604,7 +579,6 @@ int main(int argc, char **argv)
 		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
 		NULL);
 	g_test_add_func("/images/binary_image/expanding_section", test_expanding_section);
-	g_test_add_func("/images/binary_image/cut_while_open", test_cut_while_open);
 	g_test_add_func("/images/binary_image/broken_lines", test_broken_lines);
 	g_test_add_func("/images/binary_image/no_sections", test_no_sections);
 	return g_test_run();
