@@ -47,7 +47,7 @@ record() {
 	local name=$1
 	shift
 	if [ ! -e "$directory/$name.exact.lode" ]; then
-		GLIBC_TUNABLES=$tunables "$lode" run --once -F 10000 --min-support=20% \
+		GLIBC_TUNABLES=$tunables "$lode" run -F 10000 --min-support=20% \
 			--keep-recording="$directory/$name.samples" -o "$directory/$name.lode" \
 			--report /dev/null -- "$@" >/dev/null 2>"$directory/$name.log"
 		"$lode" run --exact --fast --min-support=20% -o "$directory/$name.part" \

@@ -23,8 +23,9 @@ command=(/usr/bin/python3 -S build/demo.py)
 
 echo "demo: ${command[*]}"
 echo "demo: it runs at full speed, sampled, and then under valgrind, counted; that takes a while"
+echo "demo: (without --count it runs once, sampled)"
 echo
-build/src/cli/lode run -o demo.lode -- "${command[@]}"
+build/src/cli/lode run --count -o demo.lode -- "${command[@]}"
 
 cat <<'END'
 

@@ -18,14 +18,16 @@
 
 static struct {
 	char *output, *keep_recording, *report, *frequency, *simulate, **events;
-	gboolean is_exact, is_once, is_trace, is_fast, allow_debuginfod;
+	gboolean is_counted, is_exact, is_once, is_trace, is_fast, allow_debuginfod;
 } given;
 
 static const GOptionEntry options[] = {
+	{"count", 0, 0, G_OPTION_ARG_NONE, &given.is_counted,
+		"run a second time, under valgrind: count every execution", NULL},
 	{"exact", 0, 0, G_OPTION_ARG_NONE, &given.is_exact,
 		"run once, under valgrind: count every execution, and estimate the time", NULL},
 	{"once", 0, 0, G_OPTION_ARG_NONE, &given.is_once,
-		"run once, at full speed: sample the time, and infer execution counts", NULL},
+		"run once, at full speed, sampled: the default", NULL},
 	{"trace", 0, 0, G_OPTION_ARG_NONE, &given.is_trace,
 		"run once, in qemu: trace every access to memory, and simulate caches", NULL},
 	{"simulate", 0, 0, G_OPTION_ARG_STRING, &given.simulate,
@@ -37,7 +39,7 @@ static const GOptionEntry options[] = {
 	{"frequency", 'F', 0, G_OPTION_ARG_STRING, &given.frequency,
 		"samples per second (default: 10000)", "HZ"},
 	{"fast", 0, 0, G_OPTION_ARG_NONE, &given.is_fast,
-		"count without simulating caches and branch prediction", NULL},
+		"with --count or --exact: do not simulate caches and branch prediction", NULL},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
 		"the profile to write; an existing one is replaced (default: PROGRAM.lode)",
 		"FILE"},
@@ -57,13 +59,20 @@ static bool check_kind(GError **error)
 {
 	bool samples = given.is_once || given.events != NULL || given.frequency != NULL;
 
-	if (given.is_trace && (samples || given.is_exact || given.is_fast))
+	if (given.is_trace && (samples || given.is_counted || given.is_exact || given.is_fast))
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--trace neither samples nor runs callgrind: it goes without --exact, "
-			"--once, --fast, --event and --frequency");
-	else if (given.is_exact && samples)
+			"--trace neither samples nor runs callgrind: it goes without --count, "
+			"--exact, --once, --fast, --event and --frequency");
+	else if (given.is_exact && (samples || given.is_counted))
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--exact does not sample: it goes without --once, --event and --frequency");
+			"--exact does not sample: it goes without --count, --once, --event and "
+			"--frequency");
+	else if (given.is_counted && given.is_once)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--count runs the program twice: it goes without --once");
+	else if (given.is_fast && !given.is_counted && !given.is_exact)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--fast is about counting: it goes with --count or --exact");
 	else if (given.simulate != NULL && !given.is_trace)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--simulate needs a trace: it goes with --trace");
@@ -77,10 +86,10 @@ static bool read_recording_options(LodeProgramRecordingOptions *self, GError **e
 	if (!check_kind(error))
 		return false;
 	*self = (LodeProgramRecordingOptions){
-		.kind = given.is_trace   ? LODE_RECORDING_TRACE
-	                : given.is_exact ? LODE_RECORDING_COUNTS
-	                : given.is_once  ? LODE_RECORDING_SAMPLES
-	                                 : LODE_RECORDING_BOTH,
+		.kind = given.is_trace     ? LODE_RECORDING_TRACE
+	                : given.is_exact   ? LODE_RECORDING_COUNTS
+	                : given.is_counted ? LODE_RECORDING_BOTH
+	                                   : LODE_RECORDING_SAMPLES,
 		.is_fast = given.is_fast,
 		.events = (const char *const *)given.events,
 		.n_events = given.events != NULL ? g_strv_length(given.events) : 0,
@@ -198,13 +207,14 @@ const LodeVerb lode_verb_run = {
 	.arguments = "-- PROGRAM [ARGUMENT…]",
 	.summary = "record a program, mine the recording and report",
 	.description =
-		"The program runs twice: first at full speed, to sample where time is spent; "
-		"then under valgrind's callgrind, to count every execution, about 50 times "
-		"slower (20 times with --fast) and with its output discarded. All other "
-		"effects of the program happen twice. If that is not acceptable or takes too "
-		"long, use --once, which only samples, or --exact, which only counts. lode "
-		"samples only, without being asked, if standard input is a pipe or if code is "
-		"generated at run time (node, java).\n"
+		"The program runs once, at full speed, while the kernel samples where time is "
+		"spent. Execution counts are inferred from the samples.\n"
+		"\n"
+		"With --count the program then runs a second time under valgrind's callgrind, "
+		"which counts every execution, about 50 times slower (20 times with --fast) "
+		"and with the program's output discarded. All other effects of the program "
+		"happen twice. There is no second run if standard input is a pipe or if code "
+		"is generated at run time (node, java). --exact only counts.\n"
 		"\n"
 		"With --trace the program runs once, in qemu: every access to memory is traced "
 		"and replayed through caches, whose misses are mined; 'lode memory' shows "
@@ -222,6 +232,7 @@ const LodeVerb lode_verb_run = {
 		"\n"
 		"Examples:\n"
 		"  lode run -- ./program argument\n"
+		"  lode run --count -o x.lode -- ./program argument\n"
 		"  lode run --exact --fast -o x.lode -- python3 script.py\n"
 		"  lode run --trace -o x.lode -- ./program argument\n"
 		"  lode run --report x.txt --gap 1 -- gzip -c file >file.gz",

@@ -12,7 +12,7 @@ static void tell(const char *text, LodeAdvice advice, void *verb)
 	static const char *const options[] = {
 		[LODE_ADVICE_NONE] = "",
 		[LODE_ADVICE_RAISE_FREQUENCY] = ": a higher --frequency takes more",
-		[LODE_ADVICE_SAMPLE_ONLY] = " (--once leaves that out)",
+		[LODE_ADVICE_SAMPLE_ONLY] = " (without --count it runs only once)",
 	};
 
 	lode_display_line(stderr, "lode %s: %s%s", (const char *)verb, text, options[advice]);

@@ -279,8 +279,8 @@ static bool record(Session *self, GError **error)
 	if (self->kind == LODE_RECORDING_TRACE)
 		return trace(self, error);
 	if (reason != NULL) {
-		lode_notes_add(&self->options->notes, "%s: the program is sampled only, in one run",
-			reason);
+		lode_notes_add(&self->options->notes,
+			"%s: executions are not counted, the program runs once", reason);
 		self->kind = LODE_RECORDING_SAMPLES;
 	}
 	if (self->kind != LODE_RECORDING_COUNTS && !sample_if_allowed(self, error))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records a program for the main job, in one run or two: where the time goes is sampled at full
- * speed, and what executes is counted under valgrind. Or all that it does to memory is traced.
+ * Records a program for the main job: where the time goes is sampled at full speed, what executes
+ * is counted under valgrind, or both, in two runs. Or all that it does to memory is traced.
  *
  *   sampled run  ─▶ perf.data          ─┐
  *   counting run ─▶ callgrind's dumps   ─┴▶ to be joined
@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 typedef enum {
-	LODE_RECORDING_BOTH,    /* falls back to one of the others where it must */
-	LODE_RECORDING_COUNTS,  /* the program runs once, under valgrind */
 	LODE_RECORDING_SAMPLES, /* the program runs once, at full speed */
+	LODE_RECORDING_COUNTS,  /* the program runs once, under valgrind */
+	LODE_RECORDING_BOTH,    /* twice; falls back to one of the others where it must */
 	LODE_RECORDING_TRACE,   /* the program runs once, see record/trace_recording.h */
 } LodeRecordingKind;
 
@@ -35,12 +35,12 @@ typedef struct {
 } LodeProgramRecordingOptions;
 
 /*
- * Runs and waits. The first run has our standard input and output; the second reads the same input
- * again and its output is discarded. Where standard input cannot be read twice, the program was
- * ended by a signal, or its code is made at run time and so is different in each run, there is one
- * run only. The caller clears `out_run`. A program that a signal ended before anything could be
- * recorded leaves no recordings, which is not an error. Errors: what lode_perf_sampler_run() and
- * lode_callgrind_run() say, when nothing else can be done instead.
+ * Runs and waits. Of two runs, the first has our standard input and output; the second reads the
+ * same input again and its output is discarded. Where standard input cannot be read twice, the
+ * program was ended by a signal, or its code is made at run time and so is different in each run,
+ * there is one run only. The caller clears `out_run`. A program that a signal ended before anything
+ * could be recorded leaves no recordings, which is not an error. Errors: what
+ * lode_perf_sampler_run() and lode_callgrind_run() say, when nothing else can be done instead.
  */
 bool lode_program_recording_run(
 	const LodeProgramRecordingOptions *options, LodeRecordedRun *out_run, GError **error);

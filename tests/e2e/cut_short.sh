@@ -51,7 +51,7 @@ if $can_sample; then
 	long='i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done'
 	limited -f 8 record -e cpu-clock:u -F 10000 -o x.data -- sh -c "$long"
 	check "record: a recording above RLIMIT_FSIZE" "$(status_is 1)" "$(says 'File too large')" "$(left_nothing)"
-	limited -f 8 run --once -F 10000 -o x.lode -- sh -c "$long"
+	limited -f 8 run -F 10000 -o x.lode -- sh -c "$long"
 	check "run: names no file that is gone, but what to do" "$(status_is 1)" \
 		"$(says "cannot be written in '.*/tmp' \(TMPDIR\): File too large; raise the limit")" "$(left_nothing)"
 	limited -f 64 record -e cpu-clock:u -o x.data -- sh -c 'grep ^Sig /proc/self/status'
@@ -138,7 +138,7 @@ if $can_sample; then
 	insist SIGTERM record -e cpu-clock:u -o x.data
 	check "record: Ctrl-C twice ends a program that ignores it" "$(status_is 143)" "$(says 'ended by SIGTERM')" \
 		"$(has x.data)"
-	insist SIGTERM run --once -o x.lode --report /dev/null
+	insist SIGTERM run -o x.lode --report /dev/null
 	check "run: Ctrl-C twice ends a program that ignores it" "$(status_is 143)" "$(says 'ended by SIGTERM')" \
 		"$(left_nothing)"
 	insist SIGTERM memory record -o y.lode

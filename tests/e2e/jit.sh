@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Programs that compile while they run, recorded by `lode run` both ways and mined: their functions
-# and instructions must be in the report. Prints TAP; skips a runtime that is not there.
+# Programs that compile while they run, recorded by `lode run`, sampled and counted, and mined:
+# their functions and instructions must be in the report. Prints TAP; skips a runtime that is not
+# there.
 #
 #   tests/e2e/jit.sh LODE
 set -uo pipefail

@@ -19,6 +19,7 @@ export TMPDIR=$work/tmp
 output_is() { [ "$(head -n 1 out)" = "$1" ] || echo "printed '$(head -n 1 out)', not '$1'"; }
 has_profile() { [ -s x.lode ] || echo "no profile"; }
 has_no_profile() { [ ! -e x.lode ] || echo "a profile"; }
+ran() { [ "$(wc -l <runs)" -eq "$1" ] || echo "ran $(wc -l <runs) times, not $1"; }
 left_nothing() { [ -z "$(ls -A tmp)" ] || echo "left $(ls -A tmp)"; }
 
 # run COMMAND…: to its end; sets $status.
@@ -88,10 +89,26 @@ finish
 check "a program that handles Ctrl-C ends as it likes" "$(status_is 4)" "$(has_profile)" \
 	"$(left_nothing)"
 
-# In two runs the second would start the program once more.
 if "$lode" record -o trial -e cpu-clock:u -- true >/dev/null 2>&1; then
+	# shellcheck disable=SC2016
+	busy='echo run >>runs; i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done; exit 3'
+	rm -f x.lode runs
+	"$lode" run -o x.lode -- sh -c "$busy" >out 2>err
+	status=$?
+	check "a program runs once, sampled" "$(status_is 3)" "$(ran 1)" "$(has_profile)" \
+		"$("$lode" info x.lode | grep -q 'inferred' || echo 'its counts are not inferred')" \
+		"$(left_nothing)"
+
+	rm -f x.lode runs
+	"$lode" run --count --fast -o x.lode -- sh -c "$busy" >out 2>err
+	status=$?
+	check "--count runs it a second time" "$(status_is 3)" "$(ran 2)" "$(has_profile)" \
+		"$("$lode" info x.lode | grep -q 'exact' || echo 'its counts are not exact')" \
+		"$(left_nothing)"
+
+	# In two runs the second would start the program once more.
 	set -m
-	"$lode" run -o x.lode -- sh -c "trap 'exit 4' INT; echo ready; $forever" >out 2>err &
+	"$lode" run --count -o x.lode -- sh -c "trap 'exit 4' INT; echo ready; $forever" >out 2>err &
 	lode_pid=$!
 	set +m
 	until grep -q ready out; do sleep 0.05; done

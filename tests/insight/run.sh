@@ -32,7 +32,7 @@ fail() {
 "$compiler" -O1 -g -fno-pie -no-pie -o "$directory/program" "$source" || fail "does not compile"
 case $shown_by in
 estimate) record=(--exact) ;;
-time) record=(--frequency 20000 --fast) ;;
+time) record=(--count --frequency 20000 --fast) ;;
 esac
 "$lode" run "${record[@]}" -o "$directory/x.lode" -- "$directory/program" >"$directory/log" 2>&1 ||
 	fail "lode run gives status $?"

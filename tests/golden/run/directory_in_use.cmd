@@ -1,6 +1,6 @@
 mkdir kept
 touch kept/perf.data
 status=0
-lode run --once --keep-recording kept -- true || status=$?
+lode run --keep-recording kept -- true || status=$?
 ls
 exit $status
