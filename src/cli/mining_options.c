@@ -69,6 +69,8 @@ static const GOptionEntry graph[] = {
 	{"granularity", 0, 0, G_OPTION_ARG_STRING, &given.granularity,
 		"what a vertex of the graph is (default: instruction)",
 		"instruction|block|function"},
+	{"across-calls", 0, 0, G_OPTION_ARG_NONE, &given.across_calls,
+		"follow calls into the callee and back", NULL},
 	{"attributes", 0, 0, G_OPTION_ARG_STRING, &given.attributes,
 		"the namespaces to use, separated by commas (default: "
 		"op,kind,mem,ev,at,loop,obj; all of them for a flow file)",
@@ -97,8 +99,6 @@ static const GOptionEntry instructions[] = {
 		"with --instructions: report sequences that occur more than N times", "N"},
 	{"max-length", 0, 0, G_OPTION_ARG_STRING, &given.max_length,
 		"with --instructions: at most N instructions (default: 5)", "N"},
-	{"across-calls", 0, 0, G_OPTION_ARG_NONE, &given.across_calls,
-		"with --instructions: follow calls into the callee and back", NULL},
 	G_OPTION_ENTRY_NULL,
 };
 
@@ -187,7 +187,6 @@ static const char *useless_option(void)
 	} options[] = {
 		{"--min-count", given.min_count != NULL, true},
 		{"--max-length", given.max_length != NULL, true},
-		{"--across-calls", given.across_calls, true},
 		{"--min-support", given.min_support != NULL, false},
 		{"--min-differential", given.min_differential != NULL, false},
 		{"--min-functions", given.min_functions != NULL, false},

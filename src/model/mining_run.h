@@ -53,7 +53,7 @@ typedef struct {
 	uint32_t top;           /* find τm so that at least this many are reported; 0: off */
 	uint64_t max_sequences; /* stop, marked incomplete, beyond this many */
 	bool is_instruction_mode;
-	bool across_calls;     /* instruction mode only */
+	bool across_calls;     /* edges of calls and returns are edges of the graph */
 	double min_count;      /* instruction mode: reported when count > this */
 	uint64_t memory_bytes; /* bound on the working memory; 0: half of RAM or of RLIMIT_AS; not
 	                          stored */

@@ -208,7 +208,8 @@ static int compare_lines(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The matched lines, by line; a line is there once. */
+/* The matched lines, by line; a line is there once. Across calls, of the function in which the
+ * place begins. */
 static GArray *matched_lines(Annotation *self, const Place *place)
 {
 	const LodeOccurrencePlace *occurrence = &g_array_index(
@@ -220,6 +221,8 @@ static GArray *matched_lines(Annotation *self, const Place *place)
 	for (uint32_t i = 0; i < occurrence->n_matched; i++) {
 		const LodeCoveredVertex *covered = matched_of(self, occurrence, i);
 		uint32_t end = end_of_vertex(self, covered->vertex);
+		if (function_of_vertex(self->graph, covered->vertex) != place->function)
+			continue;
 		for (uint32_t at = self->graph->vertex_instructions[covered->vertex]; at < end;
 			at++) {
 			Line line = {

@@ -52,10 +52,10 @@ void lode_profile_json_run(LodeJsonStream *json, const LodeMiningRun *run)
 	lode_json_member_string(json, "weight_event", parameters->weight);
 	if (parameters->is_instruction_mode) {
 		lode_json_member_number(json, "min_count", parameters->min_count);
-		lode_json_member_bool(json, "across_calls", parameters->across_calls);
 	} else {
 		put_graph_parameters(json, parameters);
 	}
+	lode_json_member_bool(json, "across_calls", parameters->across_calls);
 	lode_json_end(json, '}');
 }
 

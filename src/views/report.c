@@ -129,7 +129,7 @@ static void put_caption(const Report *self, const char *what)
 	else
 		lode_profile_lines_print(&self->options->terminal, self->out,
 			"Run '%s': %s sequences, support from %s, gap %u, window %u, size to "
-			"%u%s%s. %s",
+			"%u%s%s%s. %s",
 			self->run->name, lode_number_format_count(self->run->sequences->len, a),
 			lode_number_format_share(parameters->min_support, c), parameters->gap,
 			parameters->window, parameters->iterations,
@@ -137,7 +137,7 @@ static void put_caption(const Report *self, const char *what)
 			parameters->flow == LODE_FLOW_POTENTIAL
 				? ""
 				: lode_flow_model_to_text(parameters->flow),
-			what);
+			parameters->across_calls ? ", across calls" : "", what);
 	fputc('\n', self->out);
 }
 

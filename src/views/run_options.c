@@ -74,8 +74,8 @@ char *lode_run_options(const LodeMiningParameters *parameters)
 
 	lode_mining_parameters_init(&normal);
 	add_flag(line, "--instructions", parameters->is_instruction_mode);
+	add_flag(line, "--across-calls", parameters->across_calls);
 	if (parameters->is_instruction_mode) {
-		add_flag(line, "--across-calls", parameters->across_calls);
 		g_string_append_printf(line, " --min-count %.15g", parameters->min_count);
 		add_number(line, "--max-length", parameters->iterations, normal.iterations);
 	} else {

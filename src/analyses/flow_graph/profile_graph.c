@@ -25,12 +25,14 @@ typedef struct {
 	uint32_t *ev_attributes; /* builder attribute for each of ev_events; LODE_NONE: not mined */
 	GHashTable *classes;     /* (attribute set, events mask) → class + 1 */
 	uint32_t *vertices;      /* instruction → vertex; LODE_NONE: filtered out */
-	GArray *scratch;         /* uint32_t: attributes of the vertex being built */
-	GArray *shares;          /* Share, by profile event */
-	uint32_t *share_starts;  /* [profile events + 1]: range of shares */
-	double *values;          /* the slots of the vertex being built: the graph's events, the
-	                            weight, and those of ev_events */
-	double *own;             /* likewise, of one instruction of it */
+	bool *is_call;           /* instruction: has edges to callees; NULL: not across calls */
+	double *returned; /* instruction: what returns to it by edges of the graph; likewise */
+	GArray *scratch;  /* uint32_t: attributes of the vertex being built */
+	GArray *shares;   /* Share, by profile event */
+	uint32_t *share_starts; /* [profile events + 1]: range of shares */
+	double *values;         /* the slots of the vertex being built: the graph's events, the
+	                           weight, and those of ev_events */
+	double *own;            /* likewise, of one instruction of it */
 	uint32_t n_slots;
 } Construction;
 
@@ -263,6 +265,9 @@ static bool is_same_group(const Construction *self, uint32_t a, uint32_t b)
 
 	if (self->parameters->granularity == LODE_GRANULARITY_FUNCTION)
 		return true;
+	/* A call that is followed ends its vertex, so that what comes back is after it. */
+	if (self->is_call != NULL && self->is_call[a])
+		return false;
 	return self->parameters->granularity == LODE_GRANULARITY_BLOCK &&
 	       left->block != LODE_NONE && left->block == right->block;
 }
@@ -317,20 +322,81 @@ static void add_edge(Construction *self, uint32_t source, uint32_t target, doubl
 	lode_flow_graph_builder_add_edge(self->builder, from, to, count);
 }
 
+static bool is_between_functions(const LodeEdge *edge)
+{
+	return edge->kind == LODE_EDGE_CALL || edge->kind == LODE_EDGE_RETURN;
+}
+
+/* An edge of kind call or return that the graph has. */
+static bool is_followed(const Construction *self, const LodeEdge *edge)
+{
+	if (self->vertices[edge->source] == LODE_NONE || self->vertices[edge->target] == LODE_NONE)
+		return false;
+	return self->parameters->across_calls ||
+	       (edge->kind == LODE_EDGE_CALL &&
+		       self->parameters->granularity == LODE_GRANULARITY_FUNCTION);
+}
+
+static void find_calls(Construction *self)
+{
+	const LodeProfile *profile = self->profile;
+
+	if (!self->parameters->across_calls)
+		return;
+	self->is_call = g_new0(bool, profile->instructions->len + 1);
+	self->returned = g_new0(double, profile->instructions->len + 1);
+	for (guint i = 0; i < profile->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		if (edge->kind == LODE_EDGE_CALL)
+			self->is_call[edge->source] = true;
+	}
+}
+
+static void add_call_edges(Construction *self)
+{
+	const LodeProfile *profile = self->profile;
+
+	for (guint i = 0; i < profile->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		if (!is_between_functions(edge) || !is_followed(self, edge))
+			continue;
+		lode_flow_graph_builder_add_edge(self->builder, self->vertices[edge->source],
+			self->vertices[edge->target], edge->count);
+		if (edge->kind == LODE_EDGE_RETURN)
+			self->returned[edge->target] += edge->count;
+	}
+}
+
+/* The way from a call to the instruction after it stands for what the callee did, so that it is
+ * left only what is not known to return there. Return edges leave out shares below half an
+ * execution. */
+static void add_straight_edge(Construction *self, uint32_t source, uint32_t target, double count)
+{
+	if (self->is_call == NULL || !self->is_call[source] || !(self->returned[target] > 0))
+		add_edge(self, source, target, count);
+	else if (count - self->returned[target] >= 0.5)
+		add_edge(self, source, target, count - self->returned[target]);
+}
+
 static void add_edges(Construction *self)
 {
 	const LodeProfile *profile = self->profile;
 
+	add_call_edges(self);
 	for (uint32_t i = 0; i + 1 < profile->instructions->len; i++) {
 		double count = lode_profile_instruction(profile, i)->next_count;
 		if (count >= 0)
-			add_edge(self, i, i + 1, count);
+			add_straight_edge(self, i, i + 1, count);
 	}
 	for (guint i = 0; i < profile->edges->len; i++) {
 		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
 		uint32_t from = lode_profile_instruction(profile, edge->source)->function;
 		uint32_t to = lode_profile_instruction(profile, edge->target)->function;
-		if (edge->kind != LODE_EDGE_CALL && edge->kind != LODE_EDGE_RETURN && from == to)
+		if (is_between_functions(edge) || from != to)
+			continue;
+		if (edge->kind == LODE_EDGE_FALL_THROUGH)
+			add_straight_edge(self, edge->source, edge->target, edge->count);
+		else
 			add_edge(self, edge->source, edge->target, edge->count);
 	}
 }
@@ -346,6 +412,8 @@ static void clear_construction(Construction *self)
 	g_free(self->kept);
 	g_free(self->ev_attributes);
 	g_free(self->vertices);
+	g_free(self->is_call);
+	g_free(self->returned);
 	g_array_unref(self->shares);
 	g_free(self->share_starts);
 	g_free(self->values);
@@ -365,6 +433,7 @@ static void construct(Construction *self)
 	prepare_slots(self);
 	self->vertices = g_new(uint32_t, profile->instructions->len + 1);
 	memset(self->vertices, 0xff, sizeof(uint32_t) * (profile->instructions->len + 1));
+	find_calls(self);
 	for (uint32_t i = 0; i < profile->functions->len; i++)
 		add_function(self, i,
 			lode_function_filter_has(

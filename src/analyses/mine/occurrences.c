@@ -337,14 +337,19 @@ static void finish(Search *self, LodeOccurrences *out)
 	const LodeFlowGraph *graph = self->graph;
 	uint32_t last_graph = LODE_NONE;
 
+	/* They were found class by class. */
+	g_array_sort(out->places, compare_places);
+	for (guint i = 0; i < out->places->len; i++) {
+		uint32_t v = g_array_index(out->places, LodeOccurrencePlace, i).first_vertex;
+		out->functions += graph->vertex_graphs[v] != last_graph;
+		last_graph = graph->vertex_graphs[v];
+	}
 	if (self->touched->len > 0)
 		qsort(self->touched->data, self->touched->len, sizeof(uint32_t), compare_vertices);
 	for (guint i = 0; i < self->touched->len; i++) {
 		uint32_t v = g_array_index(self->touched, uint32_t, i);
 		LodeCoveredVertex covered = {
 			v, fmin(self->sums[v].sum, graph->count[v]), self->sums[v].elements};
-		out->functions += graph->vertex_graphs[v] != last_graph;
-		last_graph = graph->vertex_graphs[v];
 		if (!(covered.count > 0))
 			continue;
 		out->frequency += covered.count;
@@ -353,8 +358,6 @@ static void finish(Search *self, LodeOccurrences *out)
 	}
 	out->frequency /= graph->total_count > 0 ? graph->total_count : 1;
 	out->weight /= graph->total_weight > 0 ? graph->total_weight : 1;
-	/* They were found class by class. */
-	g_array_sort(out->places, compare_places);
 }
 
 static LodeOccurrences *find(Search *self, const uint32_t *items, size_t n_items)

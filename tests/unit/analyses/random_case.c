@@ -106,6 +106,16 @@ static void add_draft(LodeFlowGraphBuilder *builder, const Draft *self, uint32_t
 					builder, ids[i], ids[j], self->edge[i][j]);
 }
 
+/* As calls and returns are. */
+static void add_edges_between(LodeFlowGraphBuilder *builder, GRand *random, uint32_t n_vertices)
+{
+	for (uint32_t i = 0; i < n_vertices / 2; i++)
+		lode_flow_graph_builder_add_edge(builder,
+			(uint32_t)g_rand_int_range(random, 0, (gint32)n_vertices),
+			(uint32_t)g_rand_int_range(random, 0, (gint32)n_vertices),
+			g_rand_int_range(random, 0, 4));
+}
+
 static LodeFlowGraph *draw_graph(GRand *random)
 {
 	LodeFlowGraphBuilder *builder = lode_flow_graph_builder_new(
@@ -113,7 +123,8 @@ static LodeFlowGraph *draw_graph(GRand *random)
 	uint32_t n_attributes = (uint32_t)g_rand_int_range(random, 2, 7);
 	uint32_t n_graphs = (uint32_t)g_rand_int_range(random, 1, 5);
 	double density = g_rand_double_range(random, 0.02, 0.25);
-	bool is_conserving = chance(random, 0.5);
+	bool is_conserving = chance(random, 0.5), is_joined = chance(random, 0.3);
+	uint32_t n_vertices = 0;
 
 	for (uint32_t i = 0; i < n_graphs; i++) {
 		Draft draft = {.random = random};
@@ -125,7 +136,10 @@ static LodeFlowGraph *draw_graph(GRand *random)
 		else
 			draw_counts(&draft);
 		add_draft(builder, &draft, n_attributes);
+		n_vertices += draft.n;
 	}
+	if (is_joined)
+		add_edges_between(builder, random, n_vertices);
 	return lode_flow_graph_builder_finish(builder);
 }
 

@@ -32,11 +32,12 @@ static void test_sequences(void)
 		"--min-support 0.25% --min-differential 10% --gap 1 --window 2 --flow definite "
 		"--closed --weight l1d-miss --exclude 'op:mov*' --exclude 'ev:a b' "
 		"--granularity block --max-sequences 12345678");
+	parameters.across_calls = true;
 	parameters.top = 20; /* which finds the support */
 	parameters.min_support = 0.125;
 	parameters.exclude = NULL;
 	check(&parameters,
-		"--min-differential 10% --top 20 --gap 1 --window 2 --flow definite --closed "
+		"--across-calls --min-differential 10% --top 20 --gap 1 --window 2 --flow definite --closed "
 		"--weight l1d-miss --granularity block --max-sequences 12345678");
 }
 

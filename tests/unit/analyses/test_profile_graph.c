@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* The graph of a small profile: which edges it has at each granularity, within and across calls. */
+#include "analyses/flow_graph/flow_graph.h"
+
+/*
+ *   main: 0 mov → 1 call ⟲ 2 jne → 3 ret      blocks {0} {1 2} {3}
+ *   leaf: 4 add → 5 ret                        block {4 5}
+ */
+static const uint32_t blocks[] = {0, 1, 1, 2, 3, 3};
+static const double counts[] = {1, 10, 10, 1, 10, 10};
+
+static void add_function(LodeProfile *profile, const char *name, uint32_t first, uint32_t n)
+{
+	LodeFunction function = {.name = lode_profile_intern(profile, name),
+		.address = first,
+		.calls = counts[first],
+		.first_instruction = first,
+		.n_instructions = n};
+
+	for (uint32_t i = first; i < first + n; i++) {
+		LodeInstruction one = {.address = i,
+			.count = counts[i],
+			.next_count = -1,
+			.function = profile->functions->len,
+			.block = blocks[i],
+			.attribute_set = lode_profile_attribute_set(profile, NULL, 0),
+			.location = LODE_NONE};
+		uint32_t end = profile->costs->len;
+		g_array_append_val(profile->instructions, one);
+		g_array_append_val(profile->cost_starts, end);
+	}
+	g_array_append_val(profile->functions, function);
+}
+
+static void add_edge(
+	LodeProfile *profile, uint32_t source, uint32_t target, LodeEdgeKind kind, double count)
+{
+	LodeEdge edge = {source, target, kind, count};
+
+	g_array_append_val(profile->edges, edge);
+}
+
+/* `returned` of the ten calls return by a known way. */
+static LodeProfile *make_profile(double returned)
+{
+	LodeProfile *profile = lode_profile_new();
+	LodeImage image = {.path = lode_profile_intern(profile, "a.out")};
+
+	profile->weight_event = lode_profile_add_event(
+		profile, "executions", NULL, LODE_EVENT_COUNT, NULL, 0);
+	g_array_append_val(profile->images, image);
+	add_function(profile, "main", 0, 4);
+	add_function(profile, "leaf", 4, 2);
+	lode_profile_instruction(profile, 0)->next_count = 1;
+	lode_profile_instruction(profile, 1)->next_count = 10;
+	lode_profile_instruction(profile, 2)->next_count = 1;
+	lode_profile_instruction(profile, 4)->next_count = 10;
+	add_edge(profile, 1, 4, LODE_EDGE_CALL, 10);
+	add_edge(profile, 2, 1, LODE_EDGE_TAKEN, 9);
+	if (returned > 0)
+		add_edge(profile, 5, 2, LODE_EDGE_RETURN, returned);
+	return profile;
+}
+
+/* The edges as "source-target:count", by number. */
+static void assert_edges(
+	const LodeProfile *profile, const LodeMiningParameters *parameters, const char *expected)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeFlowGraph) graph = lode_flow_graph_build(profile, parameters, &error);
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	g_assert_no_error(error);
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		for (uint32_t i = graph->edge_starts[v]; i < graph->edge_starts[v + 1]; i++)
+			g_string_append_printf(text, "%s%u-%u:%g", text->len > 0 ? " " : "",
+				graph->vertex_instructions[v],
+				graph->vertex_instructions[graph->edge_targets[i]],
+				graph->edge_counts[i]);
+	g_assert_cmpstr(text->str, ==, expected);
+}
+
+static void test_instructions(void)
+{
+	g_autoptr(LodeProfile) profile = make_profile(10);
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	assert_edges(profile, &parameters, "0-1:1 1-2:10 2-1:9 2-3:1 4-5:10");
+	parameters.across_calls = true;
+	assert_edges(profile, &parameters, "0-1:1 1-4:10 2-1:9 2-3:1 4-5:10 5-2:10");
+}
+
+/* What no return explains goes on as without calls. */
+static void test_unknown_returns(void)
+{
+	g_autoptr(LodeProfile) some = make_profile(7), none = make_profile(0);
+	g_autoptr(LodeProfile) nearly = make_profile(9.75);
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	parameters.across_calls = true;
+	assert_edges(some, &parameters, "0-1:1 1-2:3 1-4:10 2-1:9 2-3:1 4-5:10 5-2:7");
+	assert_edges(none, &parameters, "0-1:1 1-2:10 1-4:10 2-1:9 2-3:1 4-5:10");
+	assert_edges(nearly, &parameters, "0-1:1 1-4:10 2-1:9 2-3:1 4-5:10 5-2:9.75");
+}
+
+/* Where one end is filtered out, neither the call nor the return is there. */
+static void test_filtered(void)
+{
+	g_autoptr(LodeProfile) profile = make_profile(10);
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	parameters.across_calls = true;
+	parameters.functions = "main";
+	assert_edges(profile, &parameters, "0-1:1 1-2:10 2-1:9 2-3:1");
+	parameters.functions = "leaf";
+	assert_edges(profile, &parameters, "4-5:10");
+}
+
+/* A block ends at a call that is followed. */
+static void test_blocks(void)
+{
+	g_autoptr(LodeProfile) profile = make_profile(10);
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	parameters.granularity = LODE_GRANULARITY_BLOCK;
+	assert_edges(profile, &parameters, "0-1:1 1-1:9 1-3:1");
+	parameters.across_calls = true;
+	assert_edges(profile, &parameters, "0-1:1 1-4:10 2-1:9 2-3:1 4-2:10");
+}
+
+static void test_functions(void)
+{
+	g_autoptr(LodeProfile) profile = make_profile(10);
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	parameters.granularity = LODE_GRANULARITY_FUNCTION;
+	add_edge(profile, 4, 4, LODE_EDGE_CALL, 3); /* a recursion */
+	assert_edges(profile, &parameters, "0-4:10 4-4:3");
+	parameters.across_calls = true;
+	assert_edges(profile, &parameters, "0-4:10 4-0:10 4-4:3");
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/profile_graph/instructions", test_instructions);
+	g_test_add_func("/profile_graph/unknown_returns", test_unknown_returns);
+	g_test_add_func("/profile_graph/filtered", test_filtered);
+	g_test_add_func("/profile_graph/blocks", test_blocks);
+	g_test_add_func("/profile_graph/functions", test_functions);
+	return g_test_run();
+}
