@@ -14,9 +14,10 @@ shift
 rm -f "$directory"/meson-logs/testlog*.json
 # The count below decides, not this status: it also sees the cases that stand behind one test.
 # Under nohup the hangup signal is ignored, and shells could not take it up again for their tests.
+# One more than there are processors: some tests wait most of the time.
 # Time limits are for what hangs: a busy machine, or a sanitizer, makes a test slower, not wrong.
 env --default-signal=HUP \
-	meson test -C "$directory" --no-rebuild --print-errorlogs --num-processes "$(nproc)" \
+	meson test -C "$directory" --no-rebuild --print-errorlogs --num-processes "$(($(nproc) + 1))" \
 	--timeout-multiplier 10 "$@" || true
 # A set-up's name is part of the name of its log.
 python3 scripts/count_tests.py "$directory"/meson-logs/testlog*.json

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # What takes longer than a test run may, or depends on chance: once the truth of data addresses over
-# all kernels and programs, traces of many references, and a placement on an emulated machine; then
-# the random tests, round after round, with seeds that no run had before.
+# all kernels and programs, traces of many references, a placement on an emulated machine, and the
+# tests that have a longer form; then the random tests, round after round, with seeds that no run had before.
 #
 #   scripts/soak.sh [MINUTES]      for the random tests; until it is interrupted unless given
 #
@@ -56,6 +56,10 @@ if command -v qemu-system-x86_64 >/dev/null && [ -x /bin/busybox ] && command -v
 else
 	echo "skipped: placement on an emulated machine (tests/emulated/two_nodes.sh names the packages)"
 fi
+
+soak "tests in their longer form" env LODE_LONG_TESTS=1 meson test -C "$build" --no-rebuild \
+	--print-errorlogs --num-processes "$(nproc)" --timeout-multiplier 10 \
+	e2e/cut_short e2e/jit sources/perf_script_oracle
 
 # The tests whose program takes its seeds from tests/unit/seeds.h, so can be given another.
 random_tests() {

@@ -6,7 +6,8 @@
 #
 #   tests/e2e/cut_short.sh LODE FLOW
 #
-# FLOW is a flow file to make a profile of.
+# FLOW is a flow file to make a profile of. With LODE_LONG_TESTS in the environment, memory runs out at
+# many more places.
 set -uo pipefail
 # shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
@@ -80,6 +81,8 @@ else
 		smallest=$((smallest + 2000))
 		limited -v "$smallest" --version
 	done
+	step=12000
+	[ -z "${LODE_LONG_TESTS:-}" ] || step=2000
 	# sweep VERB ARGUMENT…: with ever more memory, up to where it suffices
 	sweep() {
 		local size=$smallest n_told=0 faults=()
@@ -91,7 +94,7 @@ else
 			! grep -q '^lode: out of memory' err || n_told=$((n_told + 1))
 			# GLib's slices and libdw print a line of their own first.
 			tail -n 1 err | grep -qE 'lode|libdw' || faults+=("with $size kB no word of it")
-			size=$((size + 4000))
+			size=$((size + step))
 		done
 		[ "$n_told" -gt 0 ] || faults+=("never says 'out of memory'")
 		check "$1: without memory" "$(status_is 0)" "${faults[@]}" "$(left_nothing)"
@@ -176,7 +179,8 @@ mkdir "tmp/lode-read-$gone-abcdef" "tmp/lode-read-$$-abcdef"
 : >aside/kept
 ln -s ../aside "tmp/lode-run-$gone-linked"
 mkdir "tmp/lode-run-$gone-locked"
-flock "tmp/lode-run-$gone-locked" sleep 60 &
+# In a shell that becomes the sleeper, so that nothing is left that holds the output open.
+(exec 9<"tmp/lode-run-$gone-locked" && flock 9 && exec sleep 60) >/dev/null 2>&1 &
 holder=$!
 sleep 0.3
 status=0

@@ -7,7 +7,7 @@
 Two sets of files: those of the directory (NAME.perf.data.zst, of many versions of perf), and some
 recorded on the spot. Of each file, samples, mappings, commands, forks, exits and losses must be the
 same, field by field; times to the nanosecond. perf script puts what it prints in the order of time,
-so both are sorted. TAP on stdout.
+so both are sorted. With LODE_LONG_TESTS in the environment, also what takes perf long. TAP on stdout.
 """
 import collections
 import os
@@ -338,7 +338,9 @@ def compare_stored(report, dump_program, directory, scratch):
             with open(path, "rb") as old, open(path + ".swapped", "wb") as new:
                 new.write(swap_file(old.read()))
             name = f"{file}, bytes swapped"
-            compare(report, dump_program, path + ".swapped", name, is_swapped=True)
+            # perf takes its time over these two; that lode reads them as the original stays.
+            if os.environ.get("LODE_LONG_TESTS") or not file.startswith(("lbr_", "weight_")):
+                compare(report, dump_program, path + ".swapped", name, is_swapped=True)
             same = Dump(dump_program, path).unnamed() == \
                 Dump(dump_program, path + ".swapped").unnamed()
             report.say(same, f"{name}: as the original")
