@@ -193,6 +193,33 @@ bool lode_option_size(const char *option, const char *text, uint64_t *out_value,
 	return true;
 }
 
+bool lode_option_seconds(const char *option, const char *text, unsigned *out_ms, GError **error)
+{
+	const char *end;
+	double value;
+
+	if (text == NULL)
+		return true;
+	if (!scan_number(text, &value, &end) || *end != '\0' || value < 0.001 || value > 1e6)
+		return refuse(option, text, "a number of seconds from 0.001 to 1000000", error);
+	*out_ms = (unsigned)lround(value * 1000);
+	return true;
+}
+
+bool lode_option_pid(const char *option, const char *text, pid_t *out_pid, GError **error)
+{
+	uint64_t value = 1;
+
+	if (text == NULL)
+		return true;
+	if (!lode_option_count(option, text, G_MAXINT32, &value, error))
+		return false;
+	if (value == 0)
+		return refuse(option, text, "the number of a process", error);
+	*out_pid = (pid_t)value;
+	return true;
+}
+
 bool lode_options_take_one(char **rest, const char *what, GError **error)
 {
 	if (rest[0] == NULL)

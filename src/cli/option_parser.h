@@ -5,6 +5,7 @@
 #include "cli/verb.h"
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * Parses `arguments` (NULL-terminated, without the verb) into the targets of the verb's tables.
@@ -27,6 +28,11 @@ bool lode_option_count(
 	const char *option, const char *text, uint64_t max, uint64_t *out_value, GError **error);
 /* Bytes: "4G", "512 MiB", "1000000"; K, M, G, T are powers of 1024. */
 bool lode_option_size(const char *option, const char *text, uint64_t *out_value, GError **error);
+
+/* A time: "10", "0.5"; at least a millisecond, up to 1,000,000 seconds. */
+bool lode_option_seconds(const char *option, const char *text, unsigned *out_ms, GError **error);
+/* The number of a process, from 1. */
+bool lode_option_pid(const char *option, const char *text, pid_t *out_pid, GError **error);
 
 /* Exactly one argument, or _USAGE that says what is missing ("PROFILE.lode") or too much. */
 bool lode_options_take_one(char **rest, const char *what, GError **error);

@@ -5,6 +5,7 @@
 #include "base/new_file.h"
 #include "cli/command_text.h"
 #include "cli/verb.h"
+#include "record/running_process.h"
 #include "store/profile_store.h"
 #include "views/display_text.h"
 
@@ -23,12 +24,19 @@ static bool check_output(const char *path, GError **error)
 bool lode_recorded_profile_open(
 	LodeRecordedProfile *self, const LodeRecordedProfileOptions *options, GError **error)
 {
-	g_autofree char *name = g_path_get_basename(options->command[0]);
+	g_auto(LodeRunningProcess) process = {0};
+
+	if (options->pid != 0 && !lode_running_process_read(options->pid, &process, error))
+		return false;
+	bool is_attached = options->pid != 0;
+	g_autofree char *name = is_attached ? g_strdup(process.name)
+	                                    : g_path_get_basename(options->command[0]);
 	g_auto(LodeRecordedProfile) opened = {
 		.verb = options->verb,
 		.path = options->output != NULL ? g_strdup(options->output)
 	                                        : g_strconcat(name, ".lode", NULL),
-		.program = lode_command_text(options->command),
+		.program = lode_command_text(is_attached ? process.command : options->command),
+		.is_attached = is_attached,
 	};
 
 	if (check_output(opened.path, error))
@@ -64,6 +72,10 @@ bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const Lod
 			self->verb, WTERMSIG(run->exit_status),
 			g_strsignal(WTERMSIG(run->exit_status)));
 		*out_status = LODE_EXIT_BY_SIGNAL + WTERMSIG(run->exit_status);
+	} else if (self->is_attached) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"no sample was taken: the process executed no code of its own meanwhile; "
+			"it may have waited, or have been in the kernel");
 	} else {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"no sample was taken: the program ran too short; %s", advice);

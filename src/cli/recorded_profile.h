@@ -10,16 +10,20 @@
 #include "ingest/import.h"
 #include "record/recorded_run.h"
 
+#include <sys/types.h>
+
 typedef struct {
 	const char *verb; /* "memory record" */
 	char *path;       /* of the profile */
 	char *program;    /* its command line, as a person would type it */
+	bool is_attached; /* to a process that ran already */
 	LodeRecordingDirectory *directory;
 } LodeRecordedProfile;
 
 typedef struct {
 	const char *verb;
 	char **command;             /* the program and its arguments, NULL-terminated */
+	pid_t pid;                  /* of the process to attach to instead; 0: none */
 	const char *output;         /* NULL: PROGRAM.lode */
 	const char *keep_recording; /* NULL: the recordings are temporary */
 } LodeRecordedProfileOptions;
@@ -34,7 +38,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeRecordedProfile, lode_recorded_profile_clea
 /*
  * Whether there is something to import. Else says why not, or sets an error with `advice` ("--exact
  * counts its executions"); *out_status is the verb's: the signal that stopped us, or that ended the
- * program before anything was recorded.
+ * program before anything was recorded. Of a process that was attached to the advice is another.
  */
 bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const LodeRecordedRun *run,
 	bool is_empty, const char *advice, int *out_status, GError **error);

@@ -17,7 +17,7 @@ enum { MAX_PAGES = 1 << 20, MAX_MS = 1000 * 1000 * 1000 };
 static struct {
 	char **events;
 	char *frequency, *period, *pid, *output, *control, *delay, *duration, *buffer;
-	gboolean has_branches, has_registers, has_data, is_stopped;
+	gboolean has_branches, has_registers, has_data, has_kernel, is_stopped;
 } given;
 
 static const GOptionEntry options[] = {
@@ -36,7 +36,9 @@ static const GOptionEntry options[] = {
 	{"user-regs", 0, 0, G_OPTION_ARG_NONE, &given.has_registers,
 		"record the program's registers with each sample", NULL},
 	{"pid", 'p', 0, G_OPTION_ARG_STRING, &given.pid,
-		"sample this process instead of a program, until it ends or until Ctrl-C", "PID"},
+		"sample this process until it ends, until Ctrl-C, or for as long as PROGRAM runs, "
+		"which is not sampled: -p 4711 -- sleep 10",
+		"PID"},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
 		"the recording to write; an existing one is renamed to FILE.old (default: "
 		"perf.data)",
@@ -48,7 +50,9 @@ static const GOptionEntry options[] = {
 	{"delay", 0, 0, G_OPTION_ARG_STRING, &given.delay,
 		"start sampling after this many milliseconds", "MS"},
 	{"duration", 0, 0, G_OPTION_ARG_STRING, &given.duration,
-		"sample for this many milliseconds", "MS"},
+		"sample for this long, then end the program (not with --pid)", "SECONDS"},
+	{"kernel", 0, 0, G_OPTION_ARG_NONE, &given.has_kernel,
+		"sample the kernel's code too, where that is allowed", NULL},
 	{"buffer", 0, 0, G_OPTION_ARG_STRING, &given.buffer,
 		"pages of each CPU's buffer, a power of two (default: 128, or what the kernel "
 		"allows)",
@@ -92,28 +96,23 @@ static bool read_unsigned(
 
 static bool read_options(LodePerfSamplerOptions *self, char **arguments, GError **error)
 {
-	unsigned pid = 0;
-
 	if (!read_number("--frequency", given.frequency, G_MAXUINT32, &self->frequency, error) ||
 		!read_number("--period", given.period, G_MAXINT64, &self->period, error) ||
-		!read_unsigned("--pid", given.pid, G_MAXINT32, &pid, error) ||
+		!lode_option_pid("--pid", given.pid, &self->pid, error) ||
 		!read_unsigned("--delay", given.delay, MAX_MS, &self->delay_ms, error) ||
-		!read_unsigned("--duration", given.duration, MAX_MS, &self->duration_ms, error) ||
+		!lode_option_seconds("--duration", given.duration, &self->duration_ms, error) ||
 		!read_unsigned("--buffer", given.buffer, MAX_PAGES, &self->buffer_pages, error))
 		return false;
-	self->pid = (pid_t)pid;
 	if (self->frequency > 0 && self->period > 0)
 		return usage("--frequency and --period exclude each other", error);
 	if ((self->buffer_pages & (self->buffer_pages - 1)) != 0)
 		return usage("--buffer: the number of pages must be a power of two", error);
 	if (given.is_stopped && self->delay_ms > 0)
 		return usage("--start-stopped and --delay exclude each other", error);
-	if (pid == 0 && arguments[0] == NULL)
+	if (self->pid == 0 && arguments[0] == NULL)
 		return usage("PROGRAM is missing: lode record -- PROGRAM ARGUMENT…, or "
 			     "lode record -p PID",
 			error);
-	if (pid != 0 && arguments[0] != NULL)
-		return usage("--pid and a program exclude each other", error);
 	return true;
 }
 
@@ -161,7 +160,9 @@ static void tell(const LodePerfSampling *sampled, const char *output)
 /* Counting needs neither a PMU nor the kernel's leave, but cannot be attached. */
 static void advise(const LodePerfSamplerOptions *sampler, GError *failed)
 {
-	if (*sampler->is_refused && sampler->pid == 0)
+	if (*sampler->is_refused && sampler->has_kernel)
+		lode_wrapped_program_advise(failed, "without --kernel, user code is sampled");
+	else if (*sampler->is_refused && sampler->pid == 0)
 		lode_wrapped_program_advise(failed, "'lode run --exact' counts without sampling");
 	else if (failed->code == LODE_ERROR_UNSUPPORTED && given.has_branches)
 		lode_wrapped_program_advise(failed, "'lode run --exact' counts every branch");
@@ -175,6 +176,7 @@ static int run(char **arguments, GError **error)
 	LodePerfSamplerOptions sampler = {
 		.events = (const char *const *)given.events,
 		.n_events = given.events != NULL ? g_strv_length(given.events) : 0,
+		.has_kernel = given.has_kernel,
 		.has_branch_stacks = given.has_branches,
 		.has_user_registers = given.has_registers,
 		.has_data_addresses = given.has_data,
@@ -202,7 +204,7 @@ static int run(char **arguments, GError **error)
 
 const LodeVerb lode_verb_record = {
 	.name = "record",
-	.arguments = "[-p PID | -- PROGRAM [ARGUMENT…]]",
+	.arguments = "[-p PID] [-- PROGRAM [ARGUMENT…]]",
 	.summary = "sample a running program into a perf.data file",
 	.description =
 		"Interrupts the program 4000 times per second of running time and records the "
@@ -213,7 +215,12 @@ const LodeVerb lode_verb_record = {
 		"\n"
 		"The program has the standard input, output and error of lode, and lode exits "
 		"with its status; if a signal ends the program, lode ends by the same signal. "
-		"After Ctrl-C the recording is complete.\n"
+		"After Ctrl-C the recording is complete. After --duration SECONDS the program "
+		"gets SIGTERM, as from perf, and lode's status is 0 if that ends it.\n"
+		"\n"
+		"With --pid a process that runs already is sampled, in its threads and in what it "
+		"starts from then on. lode's status is then 0, or that of PROGRAM if it ended "
+		"first.\n"
 		"\n"
 		"Your own programs can be sampled without privileges unless "
 		"kernel.perf_event_paranoid is above 2; lode says so then.\n"
@@ -222,7 +229,8 @@ const LodeVerb lode_verb_record = {
 		"  lode record -- ./program argument\n"
 		"  lode record -F 10000 -o x.perf.data -- gzip -k file\n"
 		"  lode record -e page-faults -c 1 -d -- ./program\n"
-		"  lode record -p 4711 --duration 10000",
+		"  lode record -p 4711 -- sleep 10\n"
+		"  lode record -p 4711 --duration 10",
 	.options = options,
 	.run = run,
 	.is_wrapper = true,

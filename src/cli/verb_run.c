@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* lode run: the main job in one step. Records a program, imports, mines, reports. */
+/* lode run: the main job in one step. Records a program or a process, imports, mines, reports. */
 #include "base/error.h"
 #include "cli/interrupt.h"
 #include "cli/mining_options.h"
-#include "cli/option_parser.h"
 #include "cli/output_file.h"
 #include "cli/recorded_profile.h"
+#include "cli/recording_options.h"
 #include "cli/simulated_caches.h"
 #include "cli/terminal_progress.h"
 #include "cli/wrapped_program.h"
@@ -16,88 +16,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static struct {
-	char *output, *keep_recording, *report, *frequency, *simulate, **events;
-	gboolean is_counted, is_exact, is_once, is_trace, is_fast, allow_debuginfod;
-} given;
-
-static const GOptionEntry options[] = {
-	{"count", 0, 0, G_OPTION_ARG_NONE, &given.is_counted,
-		"run a second time, under valgrind: count every execution", NULL},
-	{"exact", 0, 0, G_OPTION_ARG_NONE, &given.is_exact,
-		"run once, under valgrind: count every execution, and estimate the time", NULL},
-	{"once", 0, 0, G_OPTION_ARG_NONE, &given.is_once,
-		"run once, at full speed, sampled: the default", NULL},
-	{"trace", 0, 0, G_OPTION_ARG_NONE, &given.is_trace,
-		"run once, in qemu: trace every access to memory, and simulate caches", NULL},
-	{"simulate", 0, 0, G_OPTION_ARG_STRING, &given.simulate,
-		"with --trace: simulate these caches: a description such as "
-		"d1=32K:8:64,l2=1M:16:64, or a preset (default: host, this machine's)",
-		"CACHES"},
-	{"event", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &given.events,
-		"what to sample, as for lode record; may be repeated", "EVENT"},
-	{"frequency", 'F', 0, G_OPTION_ARG_STRING, &given.frequency,
-		"samples per second (default: 10000)", "HZ"},
-	{"fast", 0, 0, G_OPTION_ARG_NONE, &given.is_fast,
-		"with --count or --exact: do not simulate caches and branch prediction", NULL},
-	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the profile to write; an existing one is replaced (default: PROGRAM.lode)",
-		"FILE"},
-	{"report", 0, 0, G_OPTION_ARG_FILENAME, &given.report,
-		"write the report to this file (default: standard output if that is a "
-		"terminal, else standard error)",
-		"FILE"},
-	{"keep-recording", 0, 0, G_OPTION_ARG_FILENAME, &given.keep_recording,
-		"record into this directory and keep the recordings there", "DIR"},
-	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
-		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
-	G_OPTION_ENTRY_NULL,
-};
-
-/* What does not go with a kind of recording. */
-static bool check_kind(GError **error)
-{
-	bool samples = given.is_once || given.events != NULL || given.frequency != NULL;
-
-	if (given.is_trace && (samples || given.is_counted || given.is_exact || given.is_fast))
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--trace neither samples nor runs callgrind: it goes without --count, "
-			"--exact, --once, --fast, --event and --frequency");
-	else if (given.is_exact && (samples || given.is_counted))
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--exact does not sample: it goes without --count, --once, --event and "
-			"--frequency");
-	else if (given.is_counted && given.is_once)
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--count runs the program twice: it goes without --once");
-	else if (given.is_fast && !given.is_counted && !given.is_exact)
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--fast is about counting: it goes with --count or --exact");
-	else if (given.simulate != NULL && !given.is_trace)
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--simulate needs a trace: it goes with --trace");
-	else
-		return true;
-	return false;
-}
-
-static bool read_recording_options(LodeProgramRecordingOptions *self, GError **error)
-{
-	if (!check_kind(error))
-		return false;
-	*self = (LodeProgramRecordingOptions){
-		.kind = given.is_trace     ? LODE_RECORDING_TRACE
-	                : given.is_exact   ? LODE_RECORDING_COUNTS
-	                : given.is_counted ? LODE_RECORDING_BOTH
-	                                   : LODE_RECORDING_SAMPLES,
-		.is_fast = given.is_fast,
-		.events = (const char *const *)given.events,
-		.n_events = given.events != NULL ? g_strv_length(given.events) : 0,
-		.notes = lode_wrapped_program_notes("run"),
-	};
-	return lode_option_count(
-		"--frequency", given.frequency, G_MAXUINT32, &self->frequency, error);
-}
+static LodeRecordingOptions given;
 
 static bool report(const LodeProfile *profile, const LodeMiningRun *mined, const char *path,
 	const LodeProgress *progress, GError **error)
@@ -146,7 +65,7 @@ static bool read_caches(LodeHierarchy **out_caches, GError **error)
 	g_autofree char *note = NULL;
 
 	*out_caches = NULL;
-	if (!given.is_trace)
+	if (given.recording.kind != LODE_RECORDING_TRACE)
 		return true;
 	*out_caches = given.simulate != NULL
 	                      ? lode_simulated_caches_read("--simulate", given.simulate, error)
@@ -156,20 +75,23 @@ static bool read_caches(LodeHierarchy **out_caches, GError **error)
 	return *out_caches != NULL;
 }
 
+/* What works where the kernel does not let us sample as we were asked to. */
+static const char *advice_when_refused(void)
+{
+	if (given.recording.has_kernel)
+		return "without --kernel, user code is sampled";
+	return given.recording.pid == 0 ? "--exact counts without sampling" : NULL;
+}
+
 static int run_verb(char **arguments, GError **error)
 {
 	g_autoptr(LodeHierarchy) caches = NULL;
-	LodeProgramRecordingOptions recording;
+	LodeProgramRecordingOptions *recording = &given.recording;
 	LodeMiningParameters parameters;
 	bool is_refused = false;
 
-	if (arguments[0] == NULL) {
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"PROGRAM is missing: lode run -- PROGRAM ARGUMENT…");
-		return LODE_EXIT_USAGE;
-	}
-	if (!lode_mining_options_read(&parameters, error) ||
-		!read_recording_options(&recording, error))
+	if (!lode_recording_options_read(arguments, &given, error) ||
+		!lode_mining_options_read(&parameters, error))
 		return LODE_EXIT_USAGE;
 	if (!read_caches(&caches, error))
 		return LODE_EXIT_FAILED;
@@ -178,20 +100,21 @@ static int run_verb(char **arguments, GError **error)
 	const LodeRecordedProfileOptions profile_options = {
 		.verb = "run",
 		.command = arguments,
+		.pid = recording->pid,
 		.output = given.output,
 		.keep_recording = given.keep_recording,
 	};
 	g_auto(LodeRecordedProfile) recorded = {0};
 	if (!lode_recorded_profile_open(&recorded, &profile_options, error))
 		return LODE_EXIT_FAILED;
-	recording.is_refused = &is_refused;
-	recording.argv = (const char *const *)arguments;
-	recording.directory = recorded.directory->path;
+	recording->is_refused = &is_refused;
+	recording->argv = (const char *const *)arguments;
+	recording->directory = recorded.directory->path;
 	g_auto(LodeRecordedRun) run = {0};
-	if (!lode_program_recording_run(&recording, &run, error)) {
+	if (!lode_program_recording_run(recording, &run, error)) {
 		lode_recording_directory_explain(recorded.directory, error);
-		if (is_refused)
-			lode_wrapped_program_advise(*error, "--exact counts without sampling");
+		if (is_refused && advice_when_refused() != NULL)
+			lode_wrapped_program_advise(*error, advice_when_refused());
 		return LODE_EXIT_FAILED;
 	}
 	int status = lode_wrapped_program_status(run.exit_status, 0);
@@ -204,7 +127,7 @@ static int run_verb(char **arguments, GError **error)
 
 const LodeVerb lode_verb_run = {
 	.name = "run",
-	.arguments = "-- PROGRAM [ARGUMENT…]",
+	.arguments = "[-p PID] [-- PROGRAM [ARGUMENT…]]",
 	.summary = "record a program, mine the recording and report",
 	.description =
 		"The program runs once, at full speed, while the kernel samples where time is "
@@ -215,6 +138,12 @@ const LodeVerb lode_verb_run = {
 		"and with the program's output discarded. All other effects of the program "
 		"happen twice. There is no second run if standard input is a pipe or if code "
 		"is generated at run time (node, java). --exact only counts.\n"
+		"\n"
+		"With --pid a process that runs already is sampled, in its threads and in what it "
+		"starts, until it ends, until Ctrl-C, or for as long as PROGRAM runs, such as "
+		"'sleep 10'; lode's status is then 0, or that of PROGRAM if it ended first. With "
+		"--duration SECONDS recording ends after that time; a program that lode started "
+		"gets SIGTERM.\n"
 		"\n"
 		"With --trace the program runs once, in qemu: every access to memory is traced "
 		"and replayed through caches, whose misses are mined; 'lode memory' shows "
@@ -233,10 +162,11 @@ const LodeVerb lode_verb_run = {
 		"Examples:\n"
 		"  lode run -- ./program argument\n"
 		"  lode run --count -o x.lode -- ./program argument\n"
+		"  lode run -p 4711 -- sleep 10\n"
 		"  lode run --exact --fast -o x.lode -- python3 script.py\n"
 		"  lode run --trace -o x.lode -- ./program argument\n"
 		"  lode run --report x.txt --gap 1 -- gzip -c file >file.gz",
-	.options = options,
+	.options = lode_recording_options,
 	.run = run_verb,
 	.groups = lode_mining_groups,
 	.is_wrapper = true,

@@ -165,9 +165,12 @@ typedef struct {
 	LodeFrequency frequency;
 	uint32_t weight_event; /* default weight */
 	double n_samples;      /* read, also the unresolved; 0: there were none */
-	double total_count;    /* Σ of executions, also the unresolved */
-	double inflow_checked; /* executions of instructions whose inflow was compared… */
-	double inflow_equal;   /* …and of those where inflow = executions (flow conservation) */
+	/* Processor time of what was sampled, in its own code and in the kernel; 0 both: unknown */
+	double user_seconds, system_seconds;
+	bool is_kernel_sampled; /* the time in the kernel too */
+	double total_count;     /* Σ of executions, also the unresolved */
+	double inflow_checked;  /* executions of instructions whose inflow was compared… */
+	double inflow_equal;    /* …and of those where inflow = executions (flow conservation) */
 
 	GArray *events;        /* LodeEvent */
 	GArray *images;        /* LodeImage */

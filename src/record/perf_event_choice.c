@@ -330,7 +330,7 @@ typedef struct {
 /* Whether the kernel's own code is what is forbidden: then user code is sampled alone. */
 static bool concede_kernel(const Chooser *self, struct perf_event_attr *attr)
 {
-	if (attr->exclude_kernel || attr->exclude_user)
+	if (attr->exclude_kernel || attr->exclude_user || self->options->has_kernel)
 		return false;
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
@@ -376,7 +376,10 @@ static LodePerfChoice *choose_default(const Chooser *self, GError **error)
 {
 	g_autoptr(GError) refused = NULL;
 	int code;
-	LodePerfChoice *choice = choose(self, "cycles:uP", &code, &refused);
+	bool has_kernel = self->options->has_kernel;
+	const char *timer = has_kernel ? "cpu-clock" : "cpu-clock:u";
+	LodePerfChoice *choice = choose(
+		self, has_kernel ? "cycles:P" : "cycles:uP", &code, &refused);
 
 	if (choice != NULL)
 		return choice;
@@ -384,8 +387,8 @@ static LodePerfChoice *choose_default(const Chooser *self, GError **error)
 		g_propagate_error(error, g_steal_pointer(&refused));
 		return NULL;
 	}
-	lode_perf_note(self->note, "there is no PMU here: samples by time ('cpu-clock:u')");
-	return choose(self, "cpu-clock:u", &code, error);
+	lode_perf_note(self->note, "there is no PMU here: samples by time ('%s')", timer);
+	return choose(self, timer, &code, error);
 }
 
 /* Stopped events tell of no mappings, so that one that never stops has to. */

@@ -42,11 +42,10 @@ static GArray *online_cpus(void)
 /* A program that we run does not see it, as it was forked before. */
 static void raise_descriptor_limit(LodePerfEventSet *self, size_t n)
 {
-	struct rlimit raised;
+	struct rlimit raised = self->limit;
 
-	getrlimit(RLIMIT_NOFILE, &self->limit);
-	raised = self->limit;
-	raised.rlim_cur = MIN((rlim_t)n + 64, raised.rlim_max);
+	self->n_wanted += n;
+	raised.rlim_cur = MIN((rlim_t)self->n_wanted + 64, raised.rlim_max);
 	if (self->limit.rlim_cur < raised.rlim_cur)
 		setrlimit(RLIMIT_NOFILE, &raised);
 }
@@ -57,15 +56,17 @@ typedef struct {
 	GArray *n_opened;  /* by event */
 	int first_refusal; /* of a CPU that lacks the event */
 	unsigned n_skipped;
+	bool is_further; /* there are threads already: these may all have ended */
 } Opening;
 
 /*
  * A thread may have ended, a CPU gone or, where the CPUs are of several kinds, lack the event: the
  * others go on.
  */
-static bool is_skippable(int code, size_t n_threads)
+static bool is_skippable(const Opening *self, int code)
 {
-	return code == ENODEV || code == ENOENT || (code == ESRCH && n_threads > 1);
+	return code == ENODEV || code == ENOENT ||
+	       (code == ESRCH && (self->threads->len > 1 || self->is_further));
 }
 
 static bool open_one(Opening *self, pid_t thread, unsigned cpu, unsigned event, GError **error)
@@ -92,9 +93,9 @@ static bool open_one(Opening *self, pid_t thread, unsigned cpu, unsigned event, 
 		.event = choice->name,
 		.pid = self->threads->len > 0 ? thread : 0,
 		.code = errno,
-		.n_wanted = (size_t)set->cpus->len * self->threads->len * set->choices->len,
+		.n_wanted = set->n_wanted,
 	};
-	if (is_skippable(refusal.code, self->threads->len)) {
+	if (is_skippable(self, refusal.code)) {
 		self->first_refusal = refusal.code;
 		self->n_skipped += refusal.code == ENOENT;
 		return true;
@@ -103,17 +104,28 @@ static bool open_one(Opening *self, pid_t thread, unsigned cpu, unsigned event, 
 	return false;
 }
 
-/* The mappings of a process must not fail for want of the first event on one kind of CPU. */
-static bool open_all(Opening *self, GError **error)
+static bool open_each(Opening *self, GError **error)
 {
 	LodePerfEventSet *set = self->set;
 
+	raise_descriptor_limit(
+		set, (size_t)set->cpus->len * self->threads->len * set->choices->len);
 	for (unsigned cpu = 0; cpu < set->cpus->len; cpu++)
 		for (guint i = 0; i < self->threads->len; i++)
 			for (unsigned event = 0; event < set->choices->len; event++)
 				if (!open_one(self, g_array_index(self->threads, pid_t, i), cpu,
 					    event, error))
 					return false;
+	return true;
+}
+
+/* The mappings of a process must not fail for want of the first event on one kind of CPU. */
+static bool open_all(Opening *self, GError **error)
+{
+	LodePerfEventSet *set = self->set;
+
+	if (!open_each(self, error))
+		return false;
 	for (unsigned event = 0; event < set->choices->len; event++) {
 		const LodePerfChoice *choice = set->choices->pdata[event];
 		const LodePerfRefusal refusal = {
@@ -195,24 +207,23 @@ static bool map_rings(LodePerfEventSet *self, size_t wanted, GString *note, GErr
 	return false;
 }
 
-/* Events of one CPU can share a ring, no others (perf_event_open(2), PERF_EVENT_IOC_SET_OUTPUT). */
-static bool join_rings(LodePerfEventSet *self, GError **error)
+/* Events of one CPU can share a ring, no others (perf_event_open(2), PERF_EVENT_IOC_SET_OUTPUT).
+ * From `first` on, descriptors are new. */
+static bool join_rings(LodePerfEventSet *self, guint first, GError **error)
 {
-	for (guint i = 0; i < self->descriptors->len; i++) {
-		const LodePerfDescriptor *at = &g_array_index(
-			self->descriptors, LodePerfDescriptor, i);
+	for (guint i = first; i < self->descriptors->len; i++) {
+		LodePerfDescriptor *at = &g_array_index(self->descriptors, LodePerfDescriptor, i);
 		const LodePerfChoice *choice = self->choices->pdata[at->event];
 		int target = owner(self, at->cpu);
-		uint64_t id;
 		if ((at->descriptor != target &&
 			    ioctl(at->descriptor, PERF_EVENT_IOC_SET_OUTPUT, target) != 0) ||
-			ioctl(at->descriptor, PERF_EVENT_IOC_ID, &id) != 0) {
+			ioctl(at->descriptor, PERF_EVENT_IOC_ID, &at->id) != 0) {
 			g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
 				"'%s': cannot share the buffer of a CPU: %s", choice->name,
 				g_strerror(errno));
 			return false;
 		}
-		g_array_append_val(choice->ids, id);
+		g_array_append_val(choice->ids, at->id);
 	}
 	return true;
 }
@@ -228,16 +239,43 @@ LodePerfEventSet *lode_perf_event_set_open(const LodePerfKernel *kernel, GPtrArr
 	self->cpus = online_cpus();
 	self->descriptors = g_array_new(FALSE, FALSE, sizeof(LodePerfDescriptor));
 	g_array_set_size(n_opened, choices->len);
-	raise_descriptor_limit(self, (size_t)self->cpus->len * threads->len * choices->len);
+	getrlimit(RLIMIT_NOFILE, &self->limit);
 	Opening opening = {.set = self, .threads = threads, .n_opened = n_opened};
 	if (!open_all(&opening, error))
 		return NULL;
 	if (opening.n_skipped > 0)
 		lode_perf_note(note,
 			"some CPUs do not have every event: what ran there is missing from it");
-	if (!map_rings(self, pages, note, error) || !join_rings(self, error))
+	if (!map_rings(self, pages, note, error) || !join_rings(self, 0, error))
 		return NULL;
 	return g_steal_pointer(&self);
+}
+
+/* Where no thread that was there before ran on a CPU with the event, that CPU has no ring. */
+static bool map_new_rings(LodePerfEventSet *self, GError **error)
+{
+	for (unsigned cpu = 0; cpu < self->cpus->len; cpu++) {
+		LodePerfRing *ring = &g_array_index(self->cpus, LodePerfCpu, cpu).ring;
+		if (ring->base != NULL || owner(self, cpu) < 0 ||
+			lode_perf_ring_map(ring, owner(self, cpu), self->pages))
+			continue;
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+			"the kernel gives no buffer for samples: %s", g_strerror(errno));
+		return false;
+	}
+	return true;
+}
+
+bool lode_perf_event_set_add(LodePerfEventSet *self, const GArray *threads, GError **error)
+{
+	g_autoptr(GArray) n_opened = g_array_new(FALSE, TRUE, sizeof(unsigned));
+	Opening opening = {
+		.set = self, .threads = threads, .n_opened = n_opened, .is_further = true};
+	guint first = self->descriptors->len;
+
+	g_array_set_size(n_opened, self->choices->len);
+	return open_each(&opening, error) && map_new_rings(self, error) &&
+	       join_rings(self, first, error);
 }
 
 void lode_perf_event_set_close(LodePerfEventSet *self)
@@ -269,9 +307,11 @@ void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on)
 	command(self, false, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 }
 
-void lode_perf_event_set_track(LodePerfEventSet *self)
+void lode_perf_event_set_begin(LodePerfEventSet *self)
 {
-	command(self, true, PERF_EVENT_IOC_ENABLE);
+	const LodePerfChoice *last = self->choices->pdata[self->choices->len - 1];
+
+	command(self, last->is_tracking, PERF_EVENT_IOC_ENABLE);
 }
 
 uint64_t lode_perf_event_set_lost(const LodePerfEventSet *self, unsigned event)

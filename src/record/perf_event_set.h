@@ -19,6 +19,7 @@
 typedef struct {
 	int descriptor;
 	unsigned event, cpu; /* indices into choices and rings */
+	uint64_t id;         /* what its samples say that they are of */
 } LodePerfDescriptor;
 
 typedef struct {
@@ -34,6 +35,7 @@ typedef struct {
 	GArray *descriptors; /* LodePerfDescriptor, by CPU, thread, event */
 	size_t pages;        /* of each ring */
 	struct rlimit limit; /* of descriptors, as it was */
+	size_t n_wanted;     /* descriptors, those of threads that ended included */
 } LodePerfEventSet;
 
 /*
@@ -47,11 +49,16 @@ LodePerfEventSet *lode_perf_event_set_open(const LodePerfKernel *kernel, GPtrArr
 void lode_perf_event_set_close(LodePerfEventSet *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfEventSet, lode_perf_event_set_close)
 
+/* Opens everything, disabled, for further threads too; those that have ended meanwhile are left
+ * out. Errors as above; the set can only be closed then. */
+bool lode_perf_event_set_add(LodePerfEventSet *self, const GArray *threads, GError **error);
+
+/* Begins the event that tells of threads and mappings: the tracking event, or where there is none
+ * all, which samples begin with. */
+void lode_perf_event_set_begin(LodePerfEventSet *self);
+
 /* Starts or stops sampling; the tracking event goes on. */
 void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on);
-
-/* Starts the tracking event, which is then never stopped. */
-void lode_perf_event_set_track(LodePerfEventSet *self);
 
 /* What the kernel lost, by event; 0 where it does not say. */
 uint64_t lode_perf_event_set_lost(const LodePerfEventSet *self, unsigned event);

@@ -27,7 +27,8 @@ enum {
 	FEATURE_SAMPLE_TIME = 21,
 	FEATURE_CLOCKID = 23,
 	FEATURE_CLOCK_DATA = 29,
-	N_FEATURES = 32,
+	FEATURE_LODE = 255, /* the last that there can be: perf will not come to use it */
+	N_FEATURES = 256,
 };
 
 /* Texts are padded to a multiple of this, with one NUL or more (NAME_ALIGN of perf). */
@@ -169,6 +170,29 @@ static GByteArray *command_line(const char *const *words)
 	return section;
 }
 
+static void add_time(GPtrArray *texts, const char *name, uint64_t time_ns)
+{
+	g_ptr_array_add(texts, g_strdup_printf("%s=%" G_GUINT64_FORMAT, name, time_ns));
+}
+
+static GByteArray *describe_program(const LodePerfFeatureInput *input)
+{
+	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+	GByteArray *section = g_byte_array_new();
+
+	if (input->cpu_time != NULL) {
+		add_time(texts, "user-ns", input->cpu_time->user_ns);
+		add_time(texts, "system-ns", input->cpu_time->system_ns);
+	}
+	if (input->program != NULL)
+		g_ptr_array_add(texts, g_strdup("--"));
+	for (size_t i = 0; input->program != NULL && input->program[i] != NULL; i++)
+		g_ptr_array_add(texts, g_strdup(input->program[i]));
+	if (texts->len > 0)
+		lode_perf_feature_add_list(section, (const char *const *)texts->pdata, texts->len);
+	return section;
+}
+
 /* One that has no content: that it is there says it all. */
 static void put_flag(GPtrArray *features, unsigned number)
 {
@@ -194,6 +218,7 @@ GPtrArray *lode_perf_features_make(const LodePerfFeatureInput *input)
 	put(features, FEATURE_SAMPLE_TIME, sample_times(input->tally));
 	put(features, FEATURE_CLOCKID, clock_resolution());
 	put(features, FEATURE_CLOCK_DATA, clock_data());
+	put(features, FEATURE_LODE, describe_program(input));
 	if (input->has_branch_stacks)
 		put_flag(features, FEATURE_BRANCH_STACK);
 	return features;

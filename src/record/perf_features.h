@@ -3,16 +3,22 @@
  * The feature sections of perf.data: what the machine is, what was asked for, which build the
  * mapped files are. Each is bytes; their numbers are perf's.
  *
+ * One more is lode's own, and passed over by perf, which reads no feature after the last that it
+ * knows: texts like "user-ns=1200000", then "--" and the words of the program that was recorded.
+ *
  * Format: tools/perf/Documentation/perf.data-file-format.txt of Linux.
  */
 #pragma once
 
+#include "record/cpu_meter.h"
 #include "record/perf_tally.h"
 
 typedef struct {
-	const GPtrArray *choices;   /* LodePerfChoice */
-	const LodePerfTally *tally; /* times, and files to identify */
-	const char *const *command; /* NULL-terminated; may be NULL */
+	const GPtrArray *choices;    /* LodePerfChoice */
+	const LodePerfTally *tally;  /* times, and files to identify */
+	const char *const *command;  /* lode's, NULL-terminated; may be NULL */
+	const char *const *program;  /* what was recorded, likewise */
+	const LodeCpuTime *cpu_time; /* of the program; NULL: not known */
 	bool has_branch_stacks;
 } LodePerfFeatureInput;
 

@@ -35,6 +35,11 @@ int64_t lode_perf_kernel_setting(const LodePerfKernel *self, const char *name, i
 	return end != text ? value : otherwise;
 }
 
+/* What the kernel's own code takes; the capability is of Linux 5.8. */
+#define KERNEL_ALLOWED_BY                                                                          \
+	"'sudo sysctl kernel.perf_event_paranoid=1' allows it, and so does the capability "        \
+	"CAP_PERFMON"
+
 /* Above this nobody without privileges may sample; above 2 by patches of Debian and Android. */
 enum { PARANOID_USER_CODE = 2 };
 
@@ -43,7 +48,12 @@ static void refuse_permission(
 {
 	int64_t paranoid = lode_perf_kernel_setting(self, "perf_event_paranoid", 0);
 
-	if (paranoid > PARANOID_USER_CODE)
+	if (paranoid > PARANOID_USER_CODE && !refusal->attr->exclude_kernel)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+			"'%s': the kernel forbids sampling: kernel.perf_event_paranoid is "
+			"%" G_GINT64_FORMAT "; " KERNEL_ALLOWED_BY,
+			refusal->event, paranoid);
+	else if (paranoid > PARANOID_USER_CODE)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
 			"the kernel forbids sampling: kernel.perf_event_paranoid is "
 			"%" G_GINT64_FORMAT
@@ -53,9 +63,8 @@ static void refuse_permission(
 	else if (paranoid == PARANOID_USER_CODE && !refusal->attr->exclude_kernel)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
 			"'%s': the kernel forbids sampling its own code: "
-			"kernel.perf_event_paranoid is %" G_GINT64_FORMAT
-			"; 'sudo sysctl kernel.perf_event_paranoid=1' allows it; user code can be "
-			"sampled, with ':u'",
+			"kernel.perf_event_paranoid is %" G_GINT64_FORMAT "; " KERNEL_ALLOWED_BY
+			"; user code can be sampled, with ':u'",
 			refusal->event, paranoid);
 	else if (refusal->pid != 0)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,

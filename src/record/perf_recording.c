@@ -67,6 +67,28 @@ static void see_ring(LodePerfRecording *self, const LodePerfRing *ring)
 	}
 }
 
+/* Without the doubles of samples, which are then not counted either. */
+static void write_ring_once(LodePerfRecording *self, const LodePerfRing *ring)
+{
+	const struct perf_event_header *header;
+	size_t size;
+
+	for (uint64_t at = ring->tail; at < ring->head; at += header->size) {
+		header = lode_perf_ring_at(ring, at, &size);
+		size_t whole = header->size;
+		if (whole < sizeof(*header))
+			break;
+		g_byte_array_set_size(self->unwrapped, (guint)whole);
+		lode_perf_ring_copy(ring, at, self->unwrapped->data, whole);
+		if (lode_perf_sources_is_double(
+			    self->sources, (const struct perf_event_header *)self->unwrapped->data))
+			self->tally.n_samples--;
+		else if (self->write_error == NULL)
+			lode_perf_writer_add(
+				self->writer, self->unwrapped->data, whole, &self->write_error);
+	}
+}
+
 static bool drain_ring(LodePerfRecording *self, LodePerfRing *ring)
 {
 	if (!lode_perf_ring_update(ring))
@@ -74,7 +96,9 @@ static bool drain_ring(LodePerfRecording *self, LodePerfRing *ring)
 	lode_perf_tally_add(&self->tally, ring);
 	if (is_observed(self) || self->mappings != NULL)
 		see_ring(self, ring);
-	if (self->write_error == NULL)
+	if (self->sources != NULL)
+		write_ring_once(self, ring);
+	else if (self->write_error == NULL)
 		lode_perf_writer_add_ring(self->writer, ring, &self->write_error);
 	lode_perf_ring_release(ring);
 	return true;
@@ -223,13 +247,15 @@ static void write_lost(LodePerfRecording *self)
 }
 
 bool lode_perf_recording_finish(
-	LodePerfRecording *self, const LodePerfSamplerOptions *options, GError **error)
+	LodePerfRecording *self, const LodePerfRecordedProgram *program, GError **error)
 {
 	const LodePerfFeatureInput input = {
 		.choices = self->choices,
 		.tally = &self->tally,
-		.command = options->command,
-		.has_branch_stacks = options->has_branch_stacks,
+		.command = program->options->command,
+		.program = program->program,
+		.cpu_time = program->cpu_time,
+		.has_branch_stacks = program->options->has_branch_stacks,
 	};
 
 	lode_perf_event_set_enable(self->events, false);
@@ -260,6 +286,7 @@ void lode_perf_recording_clear(LodePerfRecording *self)
 	g_clear_pointer(&self->choices, g_ptr_array_unref);
 	lode_perf_tally_clear(&self->tally);
 	g_clear_pointer(&self->kernel, g_byte_array_unref);
+	g_clear_pointer(&self->sources, lode_perf_sources_free);
 	g_clear_pointer(&self->mappings, lode_perf_mappings_free);
 	g_clear_pointer(&self->unwrapped, g_byte_array_unref);
 	g_clear_error(&self->write_error);

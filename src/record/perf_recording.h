@@ -5,8 +5,10 @@
  */
 #pragma once
 
+#include "record/cpu_meter.h"
 #include "record/perf_event_set.h"
 #include "record/perf_mappings.h"
+#include "record/perf_sources.h"
 #include "record/perf_tally.h"
 #include "record/perf_writer.h"
 
@@ -18,6 +20,7 @@ typedef struct {
 	const LodePerfObserver *observer; /* NULL: nobody */
 	bool follows_mappings;            /* as in LodePerfSamplerOptions */
 	LodePerfMappings *mappings;       /* NULL: the kernel's word is enough */
+	LodePerfSources *sources;         /* NULL: no thread is sampled twice */
 	GByteArray *kernel;               /* records of its mappings; NULL: not sampled */
 	GByteArray *unwrapped;            /* a record of a ring's end and start, for the observer */
 	gint64 sealed_us;
@@ -50,6 +53,13 @@ void lode_perf_recording_add_kernel(LodePerfRecording *self);
 /* Adds the threads and mappings of a process that ran before. */
 void lode_perf_recording_add_process(LodePerfRecording *self, pid_t pid, bool has_data);
 
+/* What the end of the file says of what was recorded; all borrowed. */
+typedef struct {
+	const LodePerfSamplerOptions *options;
+	const char *const *program;  /* its command line, NULL-terminated */
+	const LodeCpuTime *cpu_time; /* that it took; NULL: not known */
+} LodePerfRecordedProgram;
+
 /* Stops sampling, writes the rest and the features, closes the events. */
 bool lode_perf_recording_finish(
-	LodePerfRecording *self, const LodePerfSamplerOptions *options, GError **error);
+	LodePerfRecording *self, const LodePerfRecordedProgram *program, GError **error);

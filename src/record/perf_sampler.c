@@ -7,11 +7,14 @@
 #include "record/perf_sampler.h"
 
 #include "base/error.h"
+#include "record/cpu_meter.h"
+#include "record/perf_attachment.h"
 #include "record/perf_control_fifo.h"
 #include "record/perf_existing.h"
 #include "record/perf_program.h"
 #include "record/perf_recording.h"
 #include "record/program_check.h"
+#include "record/running_process.h"
 #include "record/stop_requests.h"
 
 #include <errno.h>
@@ -32,6 +35,9 @@ enum { FOLLOWING_ROUND_MS = 10 };
 
 static const int caught_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD};
 
+/* So long the command that timed an attached recording may take to end. */
+enum { COMMAND_END_MS = 2000 };
+
 /* What poll() waits for; the rings come after these. */
 enum { WAIT_SIGNALS, WAIT_CONTROL, WAIT_PROCESS, N_WAITS };
 
@@ -46,10 +52,13 @@ typedef struct {
 	struct sigaction child_action;
 	gint64 enable_at_us, end_at_us; /* 0: never */
 	LodeStopRequests requests;
+	LodeRunningProcess running; /* what is attached to */
+	LodeCpuMeter meter;
+	struct rusage usage; /* of the program, when it has ended */
 	int signal_descriptor, process;
 	int status;
 	unsigned n_unknown_controls;
-	bool is_enabled, is_over, has_program_ended;
+	bool is_enabled, is_over, is_time_up, has_program_ended, was_ended_by_us;
 } Session;
 
 static gint64 now_us(void)
@@ -57,9 +66,16 @@ static gint64 now_us(void)
 	return g_get_monotonic_time();
 }
 
+/* What is recorded was started by us. */
 static bool is_program(const Session *self)
 {
 	return self->options->pid == 0;
+}
+
+/* Something was started by us: the program, or what says how long a process is recorded. */
+static bool has_command(const Session *self)
+{
+	return is_program(self) || (self->options->argv != NULL && self->options->argv[0] != NULL);
 }
 
 /* --- signals --- */
@@ -99,6 +115,9 @@ static void switch_sampling(Session *self, bool is_on)
 		return;
 	self->is_enabled = is_on;
 	lode_perf_event_set_enable(self->recording.events, is_on);
+	if (is_on && self->meter.pid == 0)
+		lode_cpu_meter_begin(&self->meter, "/proc",
+			is_program(self) ? self->program.pid : self->options->pid, false);
 	if (is_on && self->end_at_us == 0 && self->options->duration_ms > 0)
 		self->end_at_us = now_us() + (gint64)self->options->duration_ms * 1000;
 }
@@ -106,7 +125,7 @@ static void switch_sampling(Session *self, bool is_on)
 static void reap_program(Session *self)
 {
 	if (self->program.pid > 0 && !self->has_program_ended &&
-		waitpid(self->program.pid, &self->status, WNOHANG) == self->program.pid)
+		wait4(self->program.pid, &self->status, WNOHANG, &self->usage) == self->program.pid)
 		self->has_program_ended = true;
 }
 
@@ -232,7 +251,8 @@ static void take_deadlines(Session *self)
 		self->enable_at_us = 0;
 		switch_sampling(self, true);
 	}
-	self->is_over |= self->end_at_us != 0 && now >= self->end_at_us;
+	self->is_time_up = self->end_at_us != 0 && now >= self->end_at_us;
+	self->is_over |= self->is_time_up;
 }
 
 static void take_ring_ends(Session *self)
@@ -247,6 +267,8 @@ static void end_round(Session *self)
 	const LodePerfObserver *observer = self->options->observer;
 
 	lode_perf_recording_drain(&self->recording);
+	if (!is_program(self))
+		lode_cpu_meter_look(&self->meter);
 	if (observer != NULL && observer->round != NULL)
 		switch_sampling(self, observer->round(self->is_enabled, observer->user_data));
 }
@@ -268,13 +290,30 @@ static void wait_once(Session *self)
 	                 self->recording.write_error != NULL;
 }
 
+static bool is_command_running(const Session *self)
+{
+	return self->program.pid > 0 && !self->has_program_ended;
+}
+
+/* Ctrl-C is often repeated until something ends by it; SIGTERM tells servers to end. */
+static void end_command(Session *self)
+{
+	if (!is_command_running(self) || (is_program(self) && !self->is_time_up))
+		return;
+	self->was_ended_by_us = true;
+	lode_stop_requests_end(&self->requests, self->program.pid);
+}
+
 /* Its recording is done, but the program's status is ours to pass on. */
 static void wait_for_program(Session *self)
 {
 	struct pollfd wait = {.fd = self->signal_descriptor, .events = POLLIN};
+	gint64 kill_at_us = now_us() + (gint64)COMMAND_END_MS * 1000;
 
-	while (self->program.pid > 0 && !self->has_program_ended) {
+	while (is_command_running(self)) {
 		poll(&wait, 1, ROUND_MS);
+		if (!is_program(self) && now_us() > kill_at_us)
+			kill(self->program.pid, SIGKILL);
 		take_signals(self);
 		reap_program(self);
 	}
@@ -313,23 +352,32 @@ static bool choose_events(Session *self, const LodePerfKernel *kernel, GError **
 	return self->recording.choices != NULL;
 }
 
+/* `threads` NULL: those of the process that is attached to. */
 static bool open_events(
 	Session *self, const LodePerfKernel *kernel, const GArray *threads, GError **error)
 {
+	GPtrArray *choices = self->recording.choices;
+	size_t pages = self->options->buffer_pages;
 	GError *cause = NULL;
+	bool has_doubles = false;
 
-	self->recording.events = lode_perf_event_set_open(kernel, self->recording.choices, threads,
-		self->options->buffer_pages, self->note, &cause);
+	self->recording.events = threads != NULL ? lode_perf_event_set_open(kernel, choices,
+							   threads, pages, self->note, &cause)
+	                                         : lode_perf_attachment_open(kernel, choices,
+							   self->options->pid, pages, self->note,
+							   &has_doubles, &cause);
+	if (has_doubles && self->recording.events != NULL)
+		self->recording.sources = lode_perf_sources_new(self->recording.events);
 	note_refusal(self, cause);
 	if (cause != NULL)
 		g_propagate_error(error, cause);
 	return self->recording.events != NULL;
 }
 
-static bool start_program(Session *self, const LodePerfKernel *kernel, GError **error)
+/* Forks, but does not execute it; gives its path, or NULL. */
+static char *hold_command(Session *self, GError **error)
 {
 	g_autofree char *path = lode_program_find(self->options->argv[0], error);
-	g_autoptr(GArray) threads = g_array_new(FALSE, FALSE, sizeof(pid_t));
 	const LodePerfCommand command = {
 		.path = path,
 		.argv = self->options->argv,
@@ -338,9 +386,19 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 		.has_fixed_addresses = self->options->has_fixed_addresses,
 	};
 
-	/* forked, but not executed: events are opened on it before its first instruction, and
-	 * enable_on_exec begins them with it */
 	if (path == NULL || !lode_perf_program_hold(&self->program, &command, error))
+		return NULL;
+	return g_steal_pointer(&path);
+}
+
+static bool start_program(Session *self, const LodePerfKernel *kernel, GError **error)
+{
+	g_autofree char *path = hold_command(self, error);
+	g_autoptr(GArray) threads = g_array_new(FALSE, FALSE, sizeof(pid_t));
+
+	/* events are opened on it before its first instruction, and enable_on_exec begins them with
+	 * it */
+	if (path == NULL)
 		return false;
 	g_array_append_val(threads, self->program.pid);
 	lode_perf_recording_follow(&self->recording, self->program.pid);
@@ -352,25 +410,29 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 	if (!lode_perf_recording_begin(&self->recording, error))
 		return false;
 	self->is_enabled = !self->options->start_stopped && self->options->delay_ms == 0;
+	if (self->is_enabled)
+		lode_cpu_meter_begin(&self->meter, "/proc", self->program.pid, true);
 	return true;
 }
 
 /* Enabled before its mappings are read: one that comes in between is seen twice, not never. */
 static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 {
-	g_autoptr(GArray) threads = lode_perf_existing_threads(self->options->pid, error);
+	g_autofree char *path = NULL;
 
-	if (threads == NULL || !open_events(self, kernel, threads, error) ||
+	if (has_command(self) && (path = hold_command(self, error)) == NULL)
+		return false;
+	if (!lode_running_process_read(self->options->pid, &self->running, error) ||
+		!open_events(self, kernel, NULL, error) ||
 		!lode_perf_recording_begin(&self->recording, error))
 		return false;
 	/* Linux 5.3 and later; poll() passes over −1, and the rings' ends tell of the process's */
 	self->process = (int)syscall(SYS_pidfd_open, self->options->pid, 0);
-	lode_perf_event_set_track(self->recording.events);
 	if (!self->options->start_stopped && self->options->delay_ms == 0)
 		switch_sampling(self, true);
 	lode_perf_recording_add_process(
 		&self->recording, self->options->pid, self->options->has_data_addresses);
-	return true;
+	return path == NULL || lode_perf_program_release(&self->program, path, error);
 }
 
 static void set_deadlines(Session *self)
@@ -385,8 +447,19 @@ static void set_deadlines(Session *self)
 
 static bool finish(Session *self, GError **error)
 {
-	bool is_finished = lode_perf_recording_finish(&self->recording, self->options, error);
+	LodeCpuTime cpu_time;
+	bool has_usage = is_program(self) && self->has_program_ended;
+	bool has_time = lode_cpu_meter_end(
+		&self->meter, has_usage ? &self->usage : NULL, &cpu_time);
+	const LodePerfRecordedProgram program = {
+		.options = self->options,
+		.program = is_program(self) ? self->options->argv
+	                                    : (const char *const *)self->running.command,
+		.cpu_time = has_time ? &cpu_time : NULL,
+	};
+	bool is_finished = lode_perf_recording_finish(&self->recording, &program, error);
 
+	end_command(self);
 	wait_for_program(self);
 	return is_finished;
 }
@@ -403,9 +476,25 @@ static char *event_names(const GPtrArray *choices)
 	return g_string_free(names, FALSE);
 }
 
+static bool is_killed_by(const Session *self, int signal)
+{
+	return WIFSIGNALED(self->status) && WTERMSIG(self->status) == signal;
+}
+
+/* A program that ends of its own accord when it is told to has a status; a command that Ctrl-C
+ * ended told us the time. */
+static int exit_status(const Session *self)
+{
+	bool is_ours = is_program(self) ? self->was_ended_by_us && is_killed_by(self, SIGTERM)
+	                                : self->was_ended_by_us || is_killed_by(self, SIGINT);
+
+	return is_ours ? 0 : self->status;
+}
+
 static LodePerfSampling *result_of(Session *self)
 {
 	LodePerfSampling *result = g_new0(LodePerfSampling, 1);
+	int status = exit_status(self);
 
 	if (self->n_unknown_controls > 0)
 		lode_perf_note(self->note,
@@ -418,8 +507,8 @@ static LodePerfSampling *result_of(Session *self)
 	result->bytes_written = lode_perf_writer_size(self->recording.writer);
 	result->event = event_names(self->recording.choices);
 	result->note = self->note->len > 0 ? g_strdup(self->note->str) : NULL;
-	result->exit_status = self->status;
-	result->stop_signal = lode_stop_requests_signal(&self->requests, self->status);
+	result->exit_status = status;
+	result->stop_signal = lode_stop_requests_signal(&self->requests, status);
 	result->was_interrupted = self->requests.was_interrupted;
 	return result;
 }
@@ -445,6 +534,7 @@ static LodePerfSampling *record(Session *self, const LodePerfKernel *kernel, GEr
 static void session_clear(Session *self)
 {
 	lode_perf_program_cancel(&self->program);
+	end_command(self);
 	wait_for_program(self);
 	lode_perf_recording_clear(&self->recording);
 	lode_perf_control_fifo_close(&self->control);
@@ -452,6 +542,8 @@ static void session_clear(Session *self)
 	if (self->process >= 0)
 		close(self->process);
 	g_string_free(self->note, TRUE);
+	lode_running_process_clear(&self->running);
+	lode_cpu_meter_clear(&self->meter);
 	restore_signals(self);
 }
 

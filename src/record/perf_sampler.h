@@ -27,14 +27,18 @@ typedef struct {
 	/* Further events, of which each one is a sample, whatever the rate is: "page-faults". */
 	const char *const *exact_events;
 	size_t n_exact_events;
+	bool has_kernel;        /* the kernel's code too, or else an error; events that have
+	                           modifiers are sampled as these say */
 	bool has_branch_stacks; /* -b */
 	bool has_user_registers;
 	/* What lies on the stack above the stack pointer, so many bytes; 0: none. Rounded up to a
 	 * multiple of 8, and left out where the kernel has no dumps. */
 	uint16_t user_stack_bytes;
-	bool has_data_addresses;        /* addr, data source, weight; and data mappings */
-	pid_t pid;                      /* sample this process; 0: run argv */
-	const char *const *argv;        /* NULL-terminated; argv[0] is looked for in PATH */
+	bool has_data_addresses; /* addr, data source, weight; and data mappings */
+	pid_t pid;               /* sample this process; 0: run argv */
+	/* NULL-terminated; argv[0] is looked for in PATH. With `pid` it is not sampled: the
+	 * recording goes on for as long as it runs; NULL or empty: none. */
+	const char *const *argv;
 	const char *const *environment; /* of argv; NULL: ours */
 	bool has_fixed_addresses;       /* of argv: no randomisation of its address space */
 	bool follows_mappings; /* write also mappings that the kernel does not announce, as far
@@ -44,7 +48,7 @@ typedef struct {
 	bool start_stopped;    /* SIGUSR1 to us toggles */
 	const char *control_fifo;         /* lines enable, disable, stop; NULL: none */
 	unsigned delay_ms;                /* before sampling starts */
-	unsigned duration_ms;             /* 0: to the end of the program */
+	unsigned duration_ms;             /* then the program is ended by SIGTERM; 0: its own end */
 	const LodePerfObserver *observer; /* is told of each record as it is written; NULL */
 	bool *has_started;                /* set to true when the program is let go; may be NULL */
 	bool *is_refused; /* set to true when the kernel does not let us sample; may be NULL */
@@ -57,7 +61,8 @@ typedef struct {
 	uint64_t n_samples, n_lost, n_throttled, bytes_written;
 	char *event; /* as they were opened: "cpu-clock:u", "cycles:upp and page-faults:u" */
 	char *note;  /* what the machine could not do and what was done instead; NULL: nothing */
-	int exit_status;      /* of the program, as wait() gives it; 0 for pid */
+	int exit_status;      /* of argv, as wait() gives it; 0 when there was none or when we
+	                         ended it, as the time was up */
 	int stop_signal;      /* as LodeChildEnd.stop_signal */
 	bool was_interrupted; /* Ctrl-C came, whatever the program made of it */
 } LodePerfSampling;

@@ -88,13 +88,18 @@ static bool sample(Session *self, GError **error)
 	g_autofree char *output = g_build_filename(options->directory, "perf.data", NULL);
 	g_auto(GStrv) native = lode_library_variants_native(NULL);
 	bool is_alone = self->kind == LODE_RECORDING_SAMPLES;
-	g_autoptr(LodeJitRuntime)
-		runtime = lode_jit_runtime_prepare(options->argv, options->directory, false);
+	g_autoptr(LodeJitRuntime) runtime = options->pid == 0
+	                                            ? lode_jit_runtime_prepare(options->argv,
+							      options->directory, false)
+	                                            : NULL;
 	const LodePerfSamplerOptions sampler = {
+		.pid = options->pid,
+		.duration_ms = options->duration_ms,
+		.has_kernel = options->has_kernel,
 		.events = options->events,
 		.n_events = options->n_events,
 		.frequency = options->frequency > 0 ? options->frequency : default_frequency(),
-		.argv = (const char *const *)runtime->argv->pdata,
+		.argv = runtime != NULL ? (const char *const *)runtime->argv->pdata : options->argv,
 		.environment = is_alone ? NULL : (const char *const *)native,
 		.output = output,
 		.has_started = &self->has_started,
@@ -107,8 +112,9 @@ static bool sample(Session *self, GError **error)
 
 	if (sampled == NULL)
 		return false;
-	lode_jit_runtime_collect(runtime, NULL, self->result->jit_files);
-	if (runtime->warning != NULL)
+	if (runtime != NULL)
+		lode_jit_runtime_collect(runtime, NULL, self->result->jit_files);
+	if (runtime != NULL && runtime->warning != NULL)
 		lode_notes_add(&self->options->notes, "%s", runtime->warning);
 	self->sampled_seconds = (double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
 	self->result->exit_status = sampled->exit_status;

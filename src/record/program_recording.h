@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 typedef enum {
 	LODE_RECORDING_SAMPLES, /* the program runs once, at full speed */
@@ -24,8 +25,13 @@ typedef enum {
 
 typedef struct {
 	const char *const *argv; /* NULL-terminated; argv[0] is found in PATH */
-	const char *directory;   /* where recordings and logs go; must exist */
+	/* Of samples only: a process to attach to, for as long as argv runs, which may be empty; 0:
+	 * none. */
+	pid_t pid;
+	unsigned duration_ms;  /* likewise: of the recording; 0: to the program's end */
+	const char *directory; /* where recordings and logs go; must exist */
 	LodeRecordingKind kind;
+	bool has_kernel;           /* sample the kernel's code too */
 	bool is_fast;              /* count without cache and branch simulation */
 	const char *const *events; /* to be sampled; see LodePerfSamplerOptions */
 	size_t n_events;

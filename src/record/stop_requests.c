@@ -52,6 +52,12 @@ void lode_stop_requests_take(
 	self->has_sent_term |= signal == SIGTERM;
 }
 
+void lode_stop_requests_end(LodeStopRequests *self, pid_t pid)
+{
+	self->has_sent_term = true;
+	kill(pid, SIGTERM);
+}
+
 int lode_stop_requests_signal(const LodeStopRequests *self, int status)
 {
 	/* As shells do: where the program took Ctrl-C as a command and ended of its own accord,

@@ -29,6 +29,9 @@ typedef struct {
 void lode_stop_requests_take(
 	LodeStopRequests *self, pid_t pid, int signal, bool was_sent_by_process);
 
+/* Ends the program by SIGTERM, of our own accord: the time is up. */
+void lode_stop_requests_end(LodeStopRequests *self, pid_t pid);
+
 /*
  * The signal that is meant for us too, once the program has ended with `status`: SIGTERM, SIGHUP,
  * or SIGINT when it came twice and the program died of it. 0: none.

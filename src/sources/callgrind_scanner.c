@@ -597,7 +597,8 @@ static bool scan_positions_header(Scanner *self)
 }
 
 /* The text after "cmd:" or "creator:", of the first file that has it. */
-static bool scan_header_text(Scanner *self, char **out_text)
+/* The rest of the line without blanks around it; size 0: it is no text. */
+static const char *scan_header_text(Scanner *self, size_t *out_size)
 {
 	skip_spaces(self);
 	const char *start = self->at;
@@ -605,9 +606,8 @@ static bool scan_header_text(Scanner *self, char **out_text)
 	size_t size = (size_t)(self->at - 1 - start);
 	while (size > 0 && g_ascii_isspace(start[size - 1]))
 		size--;
-	if (*out_text == NULL && size > 0 && memchr(start, '\0', size) == NULL)
-		*out_text = copy_name(self->records, start, size);
-	return true;
+	*out_size = memchr(start, '\0', size) == NULL ? size : 0;
+	return start;
 }
 
 /* Any other "word:" is a header (desc:, part:, those of newer versions) that costs do not need. */
@@ -642,7 +642,21 @@ static bool scan_creator(Scanner *self)
 	const char *start = self->at;
 	self->is_callgrind = accept(self, "callgrind-");
 	self->at = start;
-	return scan_header_text(self, &self->records->recording->creator);
+	char **creator = &self->records->recording->creator;
+	size_t size;
+	const char *text = scan_header_text(self, &size);
+	if (*creator == NULL && size > 0)
+		*creator = copy_name(self->records, text, size);
+	return true;
+}
+
+static bool scan_command(Scanner *self)
+{
+	size_t size;
+	const char *text = scan_header_text(self, &size);
+
+	lode_recording_add_command(self->records->recording, text, size);
+	return true;
 }
 
 static bool scan_pid(Scanner *self)
@@ -679,7 +693,7 @@ static bool scan_header(Scanner *self)
 	if (accept(self, "pid:"))
 		return scan_pid(self);
 	if (accept(self, "cmd:"))
-		return scan_header_text(self, &self->records->recording->command);
+		return scan_command(self);
 	return scan_unknown(self);
 }
 

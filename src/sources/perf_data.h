@@ -33,7 +33,7 @@ typedef struct {
 	uint64_t period_or_frequency;
 	bool is_frequency;
 	uint8_t precise;
-	bool has_time, has_period;
+	bool has_time, has_period, has_kernel; /* kernel: its code is sampled too */
 } LodePerfEvent;
 
 typedef enum {
@@ -117,7 +117,9 @@ typedef struct {
 /* What the header and the features say. Strings may be NULL, arrays may be empty. */
 typedef struct {
 	const char *host, *os_release, *version, *architecture, *cpu_description, *cpu_id;
-	const char *command; /* quoted as a shell would */
+	const char *command;         /* of the recorder; quoted as a shell would */
+	const char *program;         /* what was recorded, likewise; only lode says */
+	uint64_t user_ns, system_ns; /* processor time of the program; 0 both: unknown */
 	uint32_t n_cpus_online, n_cpus_available;
 	uint64_t total_memory_kib;
 	int32_t clock_id; /* CLOCK_…; −1: not recorded (perf's own clock) */

@@ -144,6 +144,7 @@ void lode_perf_data_add_event(LodePerfData *self, const LodePerfAttribute *attri
 		.precise = attribute->flags >> LODE_PERF_PRECISE_SHIFT & 3,
 		.has_time = (attribute->sample_type & PERF_SAMPLE_TIME) != 0,
 		.has_period = (attribute->sample_type & PERF_SAMPLE_PERIOD) != 0,
+		.has_kernel = (attribute->flags & LODE_PERF_FLAG_EXCLUDE_KERNEL) == 0,
 	};
 
 	g_array_append_val(self->layouts, layout);

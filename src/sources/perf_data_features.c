@@ -6,6 +6,8 @@
  */
 #include "sources/perf_data_reader.h"
 
+#include <string.h>
+
 static const char *read_text(LodePerfData *self, LodeByteCursor *cursor)
 {
 	uint32_t size = lode_byte_cursor_u32(cursor);
@@ -48,6 +50,38 @@ static void read_command_line(LodePerfData *self, LodeByteCursor *cursor)
 	}
 	if (!cursor->is_overrun)
 		self->info.command = g_string_chunk_insert(self->strings, command->str);
+}
+
+static bool read_time(const char *text, const char *name, uint64_t *out_time_ns)
+{
+	guint64 value;
+
+	if (!g_str_has_prefix(text, name) ||
+		!g_ascii_string_to_unsigned(text + strlen(name), 10, 0, INT64_MAX, &value, NULL))
+		return false;
+	*out_time_ns = value;
+	return true;
+}
+
+/* "user-ns=1200000", "system-ns=…", then "--" and the words of the program. */
+static void read_program(LodePerfData *self, LodeByteCursor *cursor)
+{
+	g_autoptr(GString) program = g_string_new(NULL);
+	bool is_program = false;
+
+	for (uint32_t n = lode_byte_cursor_u32(cursor); n > 0 && !cursor->is_overrun; n--) {
+		const char *text = read_text(self, cursor);
+		if (text == NULL)
+			break;
+		if (is_program)
+			append_word(program, text);
+		else if (strcmp(text, "--") == 0)
+			is_program = true;
+		else if (!read_time(text, "user-ns=", &self->info.user_ns))
+			read_time(text, "system-ns=", &self->info.system_ns);
+	}
+	if (!cursor->is_overrun && program->len > 0)
+		self->info.program = g_string_chunk_insert(self->strings, program->str);
 }
 
 /* The names come in the order of the attributes. */
@@ -208,6 +242,9 @@ static void read_known_feature(LodePerfData *self, uint64_t feature, LodeByteCur
 	case LODE_PERF_FEATURE_CLOCK_DATA:
 		read_clock_data(self, cursor);
 		return;
+	case LODE_PERF_FEATURE_LODE:
+		read_program(self, cursor);
+		return;
 	default:
 		return;
 	}
@@ -216,7 +253,7 @@ static void read_known_feature(LodePerfData *self, uint64_t feature, LodeByteCur
 void lode_perf_data_read_feature(LodePerfData *self, uint64_t feature, LodeByteCursor cursor)
 {
 	/* In a pipe, an empty one with the number after the last says that all have come. */
-	if (feature > LODE_PERF_FEATURE_LAST_KNOWN)
+	if (feature > LODE_PERF_FEATURE_LAST_KNOWN && feature != LODE_PERF_FEATURE_LODE)
 		self->info.n_unknown_features += lode_byte_cursor_left(&cursor) > 0;
 	else
 		read_known_feature(self, feature, &cursor);

@@ -41,6 +41,7 @@ enum { /* bits of the header's feature map, and numbers of FEATURE records */
 	LODE_PERF_FEATURE_PMU_MAPPINGS = 16,
 	LODE_PERF_FEATURE_CLOCK_DATA = 29,
 	LODE_PERF_FEATURE_LAST_KNOWN = 31, /* PMU_CAPS */
+	LODE_PERF_FEATURE_LODE = 255,      /* of lode's own, see record/perf_features.h */
 	LODE_PERF_FEATURE_BITS = 256,
 };
 

@@ -176,7 +176,8 @@ static bool read_features(LodePerfData *self, const uint64_t *map, GError **erro
 			continue;
 		}
 		/* These are not looked into, and a trace's description of its events is long. */
-		if (bit == LODE_PERF_FEATURE_TRACING_DATA || bit > LODE_PERF_FEATURE_LAST_KNOWN)
+		if (bit == LODE_PERF_FEATURE_TRACING_DATA ||
+			(bit > LODE_PERF_FEATURE_LAST_KNOWN && bit != LODE_PERF_FEATURE_LODE))
 			section.size = MIN(section.size, 1);
 		g_autofree char *bytes = load_section(self, &section, &feature, error);
 		if (bytes == NULL)

@@ -15,6 +15,8 @@ LodeRecording *lode_recording_new(void)
 	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeRecordedObject));
 	self->pids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->names = g_ptr_array_new();
+	self->commands = g_ptr_array_new();
+	self->known_commands = g_hash_table_new(g_str_hash, g_str_equal);
 	self->descriptions = g_ptr_array_new();
 	self->sums = g_array_new(FALSE, TRUE, sizeof(LodeRecordedSum));
 	self->ranges = g_array_new(FALSE, FALSE, sizeof(LodeRecordedRange));
@@ -40,6 +42,8 @@ void lode_recording_free(LodeRecording *self)
 	g_clear_pointer(&self->objects, g_array_unref);
 	g_clear_pointer(&self->pids, g_array_unref);
 	g_clear_pointer(&self->names, g_ptr_array_unref);
+	g_clear_pointer(&self->commands, g_ptr_array_unref);
+	g_clear_pointer(&self->known_commands, g_hash_table_unref);
 	free_values(self);
 	g_clear_pointer(&self->instructions, g_array_unref);
 	g_clear_pointer(&self->jumps, g_array_unref);
@@ -50,6 +54,32 @@ void lode_recording_free(LodeRecording *self)
 	g_clear_pointer(&self->unresolved, g_array_unref);
 	g_clear_pointer(&self->strings, g_string_chunk_free);
 	g_free(self);
+}
+
+void lode_recording_add_command(LodeRecording *self, const char *command, size_t size)
+{
+	g_autofree char *text = g_strndup(command, size);
+
+	if (*text == '\0' || g_hash_table_contains(self->known_commands, text))
+		return;
+	char *kept = g_string_chunk_insert(self->strings, text);
+	g_hash_table_add(self->known_commands, kept);
+	g_ptr_array_add(self->commands, kept);
+}
+
+/* As many as a person may want to read. */
+enum { MAX_COMMANDS = 32 };
+
+char *lode_recording_program(const LodeRecording *self)
+{
+	GString *text = g_string_new(NULL);
+
+	for (guint i = 0; i < MIN(self->commands->len, MAX_COMMANDS); i++)
+		g_string_append_printf(
+			text, "%s%s", i > 0 ? ", " : "", (char *)self->commands->pdata[i]);
+	if (self->commands->len > MAX_COMMANDS)
+		g_string_append_printf(text, " and %u more", self->commands->len - MAX_COMMANDS);
+	return g_string_free(text, self->commands->len == 0);
 }
 
 void lode_recording_add_unresolved(
@@ -137,6 +167,14 @@ void lode_recording_add_samples(LodeRecording *self, const LodeRecording *sample
 	self->creator = g_string_chunk_insert(self->strings, creator);
 	self->n_sampled = samples->n_sampled;
 	self->n_samples = samples->n_samples;
+	self->user_seconds = samples->user_seconds;
+	self->system_seconds = samples->system_seconds;
+	self->is_kernel_sampled = samples->is_kernel_sampled;
+	if (self->commands->len == 0)
+		for (guint i = 0; i < samples->commands->len; i++) {
+			const char *command = samples->commands->pdata[i];
+			lode_recording_add_command(self, command, strlen(command));
+		}
 	g_array_append_vals(self->objects, samples->objects->data, samples->objects->len);
 	g_array_append_vals(self->unresolved, samples->unresolved->data, samples->unresolved->len);
 	add_sample_rows(self, samples, first_object);

@@ -77,8 +77,11 @@ typedef struct {
 typedef struct {
 	GStringChunk *strings;
 	LodeFrequency frequency;
-	char *creator;           /* "callgrind-3.19.0"; of the first file */
-	char *command;           /* of the first file; NULL when not there */
+	char *creator;       /* "callgrind-3.19.0"; of the first file */
+	GPtrArray *commands; /* char *: command lines of the programs, no two equal */
+	/* Processor time that they took, as far as it is known. */
+	double user_seconds, system_seconds;
+	bool is_kernel_sampled;  /* some event's samples are of the kernel's code too */
 	GPtrArray *events;       /* char *: columns of `values`; the union over all files */
 	GPtrArray *descriptions; /* char *, of the columns; NULL where there is none, or shorter */
 	GArray *sums;            /* LodeRecordedSum, of exact columns; empty: callgrind's */
@@ -88,6 +91,7 @@ typedef struct {
 	GArray *objects;  /* LodeRecordedObject */
 	GArray *pids;     /* uint32_t: the processes, each once */
 	GPtrArray *names; /* char *: functions and files, no two equal */
+	GHashTable *known_commands; /* private: the same as `commands` */
 	/* Rows from here on are samples to be joined with the counted ones before; LODE_NONE: none.
 	 */
 	uint32_t first_sample_row;
@@ -108,6 +112,13 @@ void lode_recording_free(LodeRecording *self);
 
 /* The column that weighs by default: the first sampled event that has samples, else 0. */
 uint32_t lode_recording_weight_column(const LodeRecording *self);
+
+/* Adds a program's command line if it is new; `command` is copied. */
+void lode_recording_add_command(LodeRecording *self, const char *command, size_t size);
+
+/* The command lines of all programs: "./a 1, ./b"; of many, some. NULL: none is known. The caller
+ * frees it. */
+char *lode_recording_program(const LodeRecording *self);
 
 /* Adds to the samples and the weight of a reason; keeps the first `example`, which may be NULL. */
 void lode_recording_add_unresolved(LodeRecording *self, const char *reason, const char *example,

@@ -39,15 +39,19 @@ typedef struct {
 
 #define AT(type, field) offsetof(type, field)
 
-/* The keys of table `meta`, as columns of the profile, by bytes. */
+/* The keys of table `meta`, as columns of the profile, by bytes. Those that profiles of lode 0.1.0
+ * need not have are 0 there. */
 static const LodeColumn facts[] = {
 	{"creator", AT(LodeProfile, creator), LODE_COLUMN_MAYBE_TEXT, 0},
 	{"frequency", AT(LodeProfile, frequency), LODE_COLUMN_WORD, LODE_WORDS_FREQUENCY},
 	{"inflow_checked", AT(LodeProfile, inflow_checked), LODE_COLUMN_AMOUNT, 0},
 	{"inflow_equal", AT(LodeProfile, inflow_equal), LODE_COLUMN_AMOUNT, 0},
+	{"is_kernel_sampled", AT(LodeProfile, is_kernel_sampled), LODE_COLUMN_FLAG, 0},
 	{"program", AT(LodeProfile, program), LODE_COLUMN_MAYBE_TEXT, 0},
 	{"samples", AT(LodeProfile, n_samples), LODE_COLUMN_AMOUNT, 0},
+	{"system_seconds", AT(LodeProfile, system_seconds), LODE_COLUMN_AMOUNT, 0},
 	{"total_count", AT(LodeProfile, total_count), LODE_COLUMN_AMOUNT, 0},
+	{"user_seconds", AT(LodeProfile, user_seconds), LODE_COLUMN_AMOUNT, 0},
 	{"weight_event", AT(LodeProfile, weight_event), LODE_COLUMN_MAYBE_REFERENCE,
 		LODE_TARGET_EVENTS},
 };
@@ -360,6 +364,15 @@ static void take_fact(LodeProfile *profile, LodeRowReader *rows, bool *seen)
 		}
 }
 
+/* A fact that was added to the schema since: a profile without it does not say. */
+static bool is_optional(const char *key)
+{
+	static const char *const keys[] = {
+		"is_kernel_sampled", "system_seconds", "user_seconds", NULL};
+
+	return g_strv_contains(keys, key);
+}
+
 /* Other keys are passed over, up to a limit: a file made to harm may have any number. */
 static bool read_facts(LodeProfile *profile, LodeDatabase *database, GError **error)
 {
@@ -372,7 +385,7 @@ static bool read_facts(LodeProfile *profile, LodeDatabase *database, GError **er
 	if (!lode_row_reader_finish(&rows, error))
 		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(facts); i++)
-		if (!seen[i]) {
+		if (!seen[i] && !is_optional(facts[i].name)) {
 			g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
 				"table 'meta': key '%s' is missing", facts[i].name);
 			return false;

@@ -8,6 +8,7 @@
 #include "store/profile_store.h"
 #include "store/run_parameters.h"
 #include "views/fact_rows.h"
+#include "views/kernel_share.h"
 #include "views/profile_figures.h"
 #include "views/profile_json.h"
 #include "views/profile_lines.h"
@@ -25,6 +26,9 @@ static void add_contents(GArray *rows, const LodeProfile *profile)
 		rows, "profile", "frequency", lode_frequency_to_text(profile->frequency));
 	lode_fact_rows_add_text(
 		rows, "profile", "weight", lode_profile_event_name(profile, profile->weight_event));
+	g_autofree char *kernel = lode_kernel_share_text(profile);
+	if (kernel != NULL)
+		lode_fact_rows_add_text(rows, "profile", "kernel", kernel);
 	if (profile->n_samples > 0)
 		lode_fact_rows_add_number(rows, "contents", "samples", profile->n_samples);
 	lode_fact_rows_add_number(rows, "contents", "executions", profile->total_count);

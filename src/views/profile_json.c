@@ -16,6 +16,11 @@ void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
 	lode_json_member_string(json, "weight_event", lode_profile_event_name(profile, weight));
 	lode_json_member_number(json, "weight", lode_profile_event_total(profile, weight));
 	lode_json_member_number(json, "executions", profile->total_count);
+	if (profile->user_seconds + profile->system_seconds > 0) {
+		lode_json_member_number(json, "user_seconds", profile->user_seconds);
+		lode_json_member_number(json, "system_seconds", profile->system_seconds);
+		lode_json_member_bool(json, "is_kernel_sampled", profile->is_kernel_sampled);
+	}
 	lode_json_member_number(json, "images", profile->images->len);
 	lode_json_member_number(json, "functions", profile->functions->len);
 	lode_json_member_number(json, "blocks", profile->blocks->len);

@@ -4,6 +4,7 @@
 
 #include "base/number_format.h"
 #include "views/display_text.h"
+#include "views/kernel_share.h"
 #include "views/profile_figures.h"
 #include "views/table.h"
 
@@ -11,6 +12,9 @@
 #include <string.h>
 
 enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60 };
+
+/* Of the time in the kernel: a smaller share hides nothing. */
+#define NOTABLE_SHARE 0.01
 
 /* The last blank at which the first `width` columns can end; the whole text when it fits. */
 static size_t line_length(const char *text, size_t width)
@@ -125,11 +129,20 @@ static void put_figures_line(
 	lode_profile_lines_print(terminal, out, "%s", line->str);
 }
 
+static void put_kernel_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+{
+	g_autofree char *text = lode_kernel_share_text(profile);
+
+	if (lode_kernel_share(profile) >= NOTABLE_SHARE)
+		lode_profile_lines_print(terminal, out, "%s", text);
+}
+
 void lode_profile_lines_head(
 	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
 {
 	put_program_line(profile, terminal, out);
 	put_figures_line(profile, weight_event, terminal, out);
+	put_kernel_line(profile, terminal, out);
 	if (profile->frequency == LODE_FREQUENCY_INFERRED)
 		lode_profile_lines_print(terminal, out,
 			"Executions are inferred: weights are measured, frequency, excess and cost "

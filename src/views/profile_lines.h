@@ -6,7 +6,8 @@
 #include "model/profile.h"
 #include "views/format.h"
 
-/* Two lines: program, creator, kind of counts; totals, sizes, and the hottest function's share. */
+/* Two lines: program, creator, kind of counts; totals, sizes, and the hottest function's share. A
+ * third where much of the time was in the kernel, and one where executions are inferred. */
 void lode_profile_lines_head(
 	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out);
 

@@ -110,7 +110,7 @@ set -m
 target=$!
 set +m
 sleep 0.3
-record -e cpu-clock:u -p $target --duration 500
+record -e cpu-clock:u -p $target --duration 0.5
 check "an attached process, its threads and its files" "$(status_is 0)" "$(perf_agrees)" \
 	"$(is_at_least "$(perf script -i x.data -F tid 2>/dev/null | sort -u | wc -l)" 3 threads)" \
 	"$(is_at_most "$(span)" 700 'milliseconds')" \
@@ -156,8 +156,8 @@ check "a control pipe pauses and stops" "$(status_is 5)" "$(perf_agrees)" \
 	"$(says 'unknown commands on the control pipe.*: 1')" \
 	"$(is_at_least "$whole_before_the_end" 1 'whole before the program has ended')"
 
-record -e cpu-clock:u --delay 400 --duration 300 -- "$busy" 1500
-check "delay and duration" "$(status_is 5)" "$(perf_agrees)" \
+record -e cpu-clock:u --delay 400 --duration 0.3 -- "$busy" 20000
+check "delay and duration, which ends the program" "$(status_is 0)" "$(perf_agrees)" \
 	"$(is_at_least "$(told)" 10 samples)" "$(is_at_most "$(span)" 600 milliseconds)"
 
 start -e cpu-clock:u -- "$busy" 20000

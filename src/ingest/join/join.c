@@ -36,9 +36,13 @@ uint32_t lode_join_find(const LodeProfile *profile, uint32_t image, uint64_t add
 static LodeProfile *begin_profile(const LodeRecording *recording, const LodeJoinContext *context)
 {
 	LodeProfile *profile = lode_profile_new();
+	g_autofree char *program = lode_recording_program(recording);
 
 	profile->program = lode_profile_intern(
-		profile, context->program != NULL ? context->program : recording->command);
+		profile, context->program != NULL ? context->program : program);
+	profile->user_seconds = recording->user_seconds;
+	profile->system_seconds = recording->system_seconds;
+	profile->is_kernel_sampled = recording->is_kernel_sampled;
 	profile->creator = lode_profile_intern(
 		profile, recording->creator != NULL ? recording->creator : "callgrind");
 	profile->frequency = recording->frequency;

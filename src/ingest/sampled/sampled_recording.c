@@ -462,6 +462,21 @@ static void account(Reading *self)
 				self->recording, losses[i], NULL, counts[i], 0);
 }
 
+static void describe_program(LodeRecording *recording, const LodePerfData *data)
+{
+	const LodePerfInfo *info = lode_perf_data_info(data);
+	const char *program = info->program != NULL ? info->program : info->command;
+	size_t n_events;
+	const LodePerfEvent *events = lode_perf_data_events(data, &n_events);
+
+	if (program != NULL)
+		lode_recording_add_command(recording, program, strlen(program));
+	recording->user_seconds += (double)info->user_ns / 1e9;
+	recording->system_seconds += (double)info->system_ns / 1e9;
+	for (size_t i = 0; i < n_events; i++)
+		recording->is_kernel_sampled |= events[i].has_kernel;
+}
+
 static void describe(Reading *self)
 {
 	LodeRecording *recording = self->recording;
@@ -472,8 +487,8 @@ static void describe(Reading *self)
 		g_strconcat("perf.data of ", is_number ? "perf " : "", version, NULL));
 
 	recording->creator = g_string_chunk_insert(recording->strings, creator);
-	if (info->command != NULL)
-		recording->command = g_string_chunk_insert(recording->strings, info->command);
+	for (guint i = 0; i < self->inputs->len; i++)
+		describe_program(recording, g_array_index(self->inputs, Input, i).data);
 	recording->frequency = self->has_branches ? LODE_FREQUENCY_SAMPLED
 	                                          : LODE_FREQUENCY_INFERRED;
 }

@@ -350,8 +350,8 @@ static void name_recording(Reading *self)
 	recording->frequency = LODE_FREQUENCY_EXACT;
 	recording->creator = g_string_chunk_insert(recording->strings, creator);
 	if (description->command != NULL)
-		recording->command = g_string_chunk_insert(
-			recording->strings, description->command);
+		lode_recording_add_command(
+			recording, description->command, strlen(description->command));
 }
 
 static bool begin(Reading *self, GError **error)

@@ -48,7 +48,8 @@ static void test_costs(void)
 		HEADER EVENTS PLACE "0x10 4 1 1\n+2 * 2\n-2 -1 5 1\n* +3 1\ntotals: 9 2\n");
 
 	g_assert_cmpstr(recording->creator, ==, "callgrind-3.19.0");
-	g_assert_cmpstr(recording->command, ==, "./a b");
+	g_autofree char *program = lode_recording_program(recording);
+	g_assert_cmpstr(program, ==, "./a b");
 	g_assert_cmpuint(recording->pids->len, ==, 1);
 	g_assert_cmpuint(recording->instructions->len, ==, 2);
 	g_assert_cmpuint(instruction(recording, 0)->address, ==, 0x10);

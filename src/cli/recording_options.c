@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/recording_options.h"
+
+#include "base/error.h"
+#include "cli/option_parser.h"
+#include "cli/wrapped_program.h"
+
+static struct {
+	char *output, *keep_recording, *report, *frequency, *simulate, *pid, *duration, **events;
+	gboolean is_counted, is_exact, is_once, is_trace, is_fast, has_kernel, allow_debuginfod;
+} given;
+
+const GOptionEntry lode_recording_options[] = {
+	{"count", 0, 0, G_OPTION_ARG_NONE, &given.is_counted,
+		"run a second time, under valgrind: count every execution", NULL},
+	{"exact", 0, 0, G_OPTION_ARG_NONE, &given.is_exact,
+		"run once, under valgrind: count every execution, and estimate the time", NULL},
+	{"once", 0, 0, G_OPTION_ARG_NONE, &given.is_once,
+		"run once, at full speed, sampled: the default", NULL},
+	{"trace", 0, 0, G_OPTION_ARG_NONE, &given.is_trace,
+		"run once, in qemu: trace every access to memory, and simulate caches", NULL},
+	{"simulate", 0, 0, G_OPTION_ARG_STRING, &given.simulate,
+		"with --trace: simulate these caches: a description such as "
+		"d1=32K:8:64,l2=1M:16:64, or a preset (default: host, this machine's)",
+		"CACHES"},
+	{"fast", 0, 0, G_OPTION_ARG_NONE, &given.is_fast,
+		"with --count or --exact: do not simulate caches and branch prediction", NULL},
+	{"pid", 'p', 0, G_OPTION_ARG_STRING, &given.pid,
+		"sample this process until it ends, until Ctrl-C, or for as long as PROGRAM runs, "
+		"which is not sampled: -p 4711 -- sleep 10",
+		"PID"},
+	{"duration", 0, 0, G_OPTION_ARG_STRING, &given.duration,
+		"sample for this long, then end the program (not with --pid)", "SECONDS"},
+	{"kernel", 0, 0, G_OPTION_ARG_NONE, &given.has_kernel,
+		"sample the kernel's code too, where that is allowed", NULL},
+	{"event", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &given.events,
+		"what to sample, as for lode record; may be repeated", "EVENT"},
+	{"frequency", 'F', 0, G_OPTION_ARG_STRING, &given.frequency,
+		"samples per second (default: 10000)", "HZ"},
+	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+		"the profile to write; an existing one is replaced (default: PROGRAM.lode)",
+		"FILE"},
+	{"report", 0, 0, G_OPTION_ARG_FILENAME, &given.report,
+		"write the report to this file (default: standard output if that is a "
+		"terminal, else standard error)",
+		"FILE"},
+	{"keep-recording", 0, 0, G_OPTION_ARG_FILENAME, &given.keep_recording,
+		"record into this directory and keep the recordings there", "DIR"},
+	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
+		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
+	G_OPTION_ENTRY_NULL,
+};
+
+static bool usage(const char *message, GError **error)
+{
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
+	return false;
+}
+
+/* What does not go with a kind of recording. */
+static bool check_kind(GError **error)
+{
+	bool is_part = given.pid != NULL || given.duration != NULL;
+	bool samples = given.is_once || given.events != NULL || given.frequency != NULL ||
+	               given.has_kernel || is_part;
+
+	if (given.is_trace && (samples || given.is_counted || given.is_exact || given.is_fast))
+		return usage("--trace neither samples nor runs callgrind: it goes without --count, "
+			     "--exact, --fast and the options of sampling",
+			error);
+	if (given.is_exact && (samples || given.is_counted))
+		return usage("--exact does not sample: it goes without --count and the options of "
+			     "sampling",
+			error);
+	if (given.is_counted && given.is_once)
+		return usage("--count runs the program twice: it goes without --once", error);
+	if (given.is_counted && is_part)
+		return usage(
+			"--count counts whole runs: it goes without --pid and --duration", error);
+	if (given.is_fast && !given.is_counted && !given.is_exact)
+		return usage("--fast is about counting: it goes with --count or --exact", error);
+	if (given.simulate != NULL && !given.is_trace)
+		return usage("--simulate needs a trace: it goes with --trace", error);
+	return true;
+}
+
+bool lode_recording_options_read(
+	char **arguments, LodeRecordingOptions *out_options, GError **error)
+{
+	LodeRecordingOptions options = {
+		.recording.kind = given.is_trace     ? LODE_RECORDING_TRACE
+	                          : given.is_exact   ? LODE_RECORDING_COUNTS
+	                          : given.is_counted ? LODE_RECORDING_BOTH
+	                                             : LODE_RECORDING_SAMPLES,
+		.recording.is_fast = given.is_fast,
+		.recording.has_kernel = given.has_kernel,
+		.recording.events = (const char *const *)given.events,
+		.recording.n_events = given.events != NULL ? g_strv_length(given.events) : 0,
+		.recording.notes = lode_wrapped_program_notes("run"),
+		.simulate = given.simulate,
+		.output = given.output,
+		.keep_recording = given.keep_recording,
+		.report = given.report,
+		.allow_debuginfod = given.allow_debuginfod,
+	};
+	LodeProgramRecordingOptions *recording = &options.recording;
+
+	if (given.pid == NULL && arguments[0] == NULL)
+		return usage("PROGRAM is missing: lode run -- PROGRAM ARGUMENT…, or lode run -p "
+			     "PID",
+			error);
+	if (!check_kind(error) ||
+		!lode_option_count("--frequency", given.frequency, G_MAXUINT32,
+			&recording->frequency, error) ||
+		!lode_option_pid("--pid", given.pid, &recording->pid, error) ||
+		!lode_option_seconds("--duration", given.duration, &recording->duration_ms, error))
+		return false;
+	*out_options = options;
+	return true;
+}

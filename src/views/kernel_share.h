@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* What share of a recorded program's processor time was in the kernel. */
+#pragma once
+
+#include "model/profile.h"
+
+/* 0 … 1; −1: it was not measured. */
+double lode_kernel_share(const LodeProfile *profile);
+
+/*
+ * A sentence on that share, and whether the profile has it: "61.2 % of 2.31 s of processor time
+ * were in the kernel, which was not sampled; --kernel samples it too." NULL: it was not measured.
+ * The caller frees it.
+ */
+char *lode_kernel_share_text(const LodeProfile *profile);

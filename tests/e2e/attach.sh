@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Processes that run already, recorded by `lode run` and `lode record`: for how long, what is said
+# of them, and with which status lode ends. Prints TAP; skips where the kernel lets nobody sample.
+#
+#   tests/e2e/attach.sh LODE ATTACHED       ATTACHED: attached_program.c
+set -uo pipefail
+# shellcheck source=tests/e2e/cases.sh
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
+
+lode=$(realpath "$1")
+attached=$(realpath "$2")
+work=$(mktemp -d)
+target=
+trap '[ -z "$target" ] || kill -KILL "$target"; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+mkdir tmp
+export TMPDIR=$work/tmp LC_ALL=C.UTF-8
+
+if ! refusal=$("$lode" record -o trial -e cpu-clock:u -- true 2>&1); then
+	echo "1..0 # SKIP $refusal"
+	exit 0
+fi
+
+attach_to() {
+	"$attached" "$@" &
+	target=$!
+}
+
+end_target() {
+	kill -KILL "$target" 2>/dev/null
+	wait "$target" 2>/dev/null
+	target=
+}
+
+run() {
+	"$lode" "$@" >out 2>err
+	status=$?
+}
+
+left_nothing() { [ -z "$(ls -A tmp)" ] || echo "left $(ls -A tmp)"; }
+is_alive() { kill -0 "$target" 2>/dev/null || echo "the process has ended"; }
+says() { grep -qE "$1" err || echo "does not say '$1'"; }
+
+# fact FILE KEY: a number of the profile.
+fact() { "$lode" info "$1" --format json | grep -oE "\"$2\":[0-9.e+]+" | head -n 1 | cut -d: -f2; }
+is_between() {
+	awk -v value="$1" -v least="$2" -v most="$3" 'BEGIN { exit !(value >= least && value <= most) }' ||
+		echo "$4: $1, not from $2 to $3"
+}
+has_program() {
+	[ "$("$lode" info "$1" | awk '$1 == "program" { sub(/^ *program */, ""); print }')" = "$2" ] ||
+		echo "the program of $1 is not '$2'"
+}
+
+# Ticks of user and kernel time.
+ticks() { cut -d ' ' -f 14,15 "/proc/$target/stat"; }
+
+attach_to kernel 'an argument'
+before=$(ticks)
+run run -p "$target" -- sleep 1
+after=$(ticks)
+truth=$(echo "$before $after" | awk '{ print ($4 - $2) / ($3 - $1 + $4 - $2) }')
+share=$(awk -v user="$(fact attached_program.lode user_seconds)" \
+	-v kernel="$(fact attached_program.lode system_seconds)" 'BEGIN { print kernel / (user + kernel) }')
+check "a process is recorded for as long as a command runs" "$(status_is 0)" "$(is_alive)" \
+	"$(has_program attached_program.lode "$attached kernel 'an argument'")" "$(left_nothing)"
+check "the report says what share was in the kernel" \
+	"$(says '^[0-9.]+ % of [0-9.]+ s of processor time were in the kernel, which was not sampled')" \
+	"$(is_between "$share" 0.3 1 'share of the kernel')" \
+	"$(is_between "$share" "$(awk "BEGIN { print $truth - 0.25 }")" "$(awk "BEGIN { print $truth + 0.25 }")" \
+		'share of the kernel')"
+
+run run -p "$target" -o x.lode -- sh -c 'sleep 0.5; exit 7'
+check "the status is that of the command" "$(status_is 7)" "$(is_alive)" "$([ -s x.lode ] || echo 'no profile')"
+
+run record -p "$target" -o x.data -- sleep 0.5
+"$lode" import x.data -o x.lode >/dev/null 2>>err
+check "record: likewise, and what was recorded is named" "$(status_is 0)" "$(is_alive)" \
+	"$(has_program x.lode "$attached kernel 'an argument'")" \
+	"$(is_between "$(fact x.lode system_seconds)" 0.01 10 'seconds in the kernel')"
+
+run run -p "$target" --duration 0.5 -o y.lode
+check "a duration" "$(status_is 0)" "$(is_alive)" "$([ -s y.lode ] || echo 'no profile')"
+
+run run -p "$target" -o z.lode -- ./no-such-program
+check "a command that is not there" "$(status_is 1)" "$(says 'cannot find program')" "$(left_nothing)"
+
+set -m
+"$lode" run -p "$target" -o z.lode -- sleep 60 >out 2>err &
+pid=$!
+set +m
+sleep 1
+kill -INT -- "-$pid"
+wait "$pid"
+status=$?
+check "Ctrl-C ends the recording, and it is mined" "$(status_is 0)" "$(is_alive)" \
+	"$([ -s z.lode ] || echo 'no profile')" "$(left_nothing)"
+
+"$lode" run -p "$target" -o w.lode -- sleep 60 >out 2>err &
+pid=$!
+sleep 1
+end_target
+wait "$pid"
+status=$?
+check "so does the end of the process, and the command is ended" "$(status_is 0)" \
+	"$([ -s w.lode ] || echo 'no profile')" "$(left_nothing)"
+
+run run -p 2147483647
+check "no such process" "$(status_is 1)" "$(says 'process 2147483647 does not exist')" "$(left_nothing)"
+
+attach_to threads
+run record -e cpu-clock:u -F 1000 -p "$target" -o t.data -- sleep 1
+end_target
+"$lode" import t.data -o t.lode >/dev/null 2>>err
+sampled=$(fact t.lode weight | awk '{ print $1 / 1e9 }')
+ran=$(fact t.lode user_seconds)
+# Time that a hypervisor takes from the machine counts as the threads', but cannot be sampled.
+check "threads that begin all the time are sampled, and once" "$(status_is 0)" \
+	"$(is_between "$sampled" "$(awk "BEGIN { print 0.1 * $ran - 0.03 }")" \
+		"$(awk "BEGIN { print 1.3 * $ran + 0.03 }")" "seconds sampled of $ran")"
+
+run run --duration 0.5 -o d.lode -- "$attached" kernel
+check "a program is ended when its time is up" "$(status_is 0)" "$([ -s d.lode ] || echo 'no profile')" \
+	"$(is_between "$(fact d.lode system_seconds)" 0.01 10 'seconds in the kernel')" "$(left_nothing)"
+
+# shellcheck disable=SC2016
+run record --duration 0.5 -o d.data -- sh -c 'trap "exit 7" TERM; while :; do :; done'
+check "and may do so in its own way" "$(status_is 7)"
+
+run import x.data d.data -o both.lode
+check "a profile of several recordings names all programs" "$(status_is 0)" \
+	"$(has_program both.lode "$attached kernel 'an argument', sh -c 'trap \"exit 7\" TERM; while :; do :; done'")"
+
+echo "1..$number"

@@ -1,0 +1,1 @@
+lode record --duration 0 -- true

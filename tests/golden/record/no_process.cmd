@@ -1,0 +1,1 @@
+lode record -p 0 --duration 1

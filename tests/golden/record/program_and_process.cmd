@@ -1,1 +1,0 @@
-lode record -p 1 -- true

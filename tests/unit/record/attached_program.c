@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs to attach to, which go on until a signal ends them.
+ *
+ *   attached_program kernel     spends most of its time in the kernel, by copying through a pipe
+ *   attached_program threads    threads begin all the time, work for some milliseconds, and start
+ *                               others
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { N_BRANCHES = 4, N_SUMS = 64 };
+
+static char buffer[60000];
+static volatile uint64_t sums[N_SUMS];
+
+static int copy_through_pipe(void)
+{
+	int ends[2];
+
+	if (pipe(ends) != 0)
+		return 1;
+	for (uint64_t round = 0;; round++) {
+		for (uint64_t i = 0; i < 20000; i++)
+			sums[0] += i * round;
+		for (int i = 0; i < 10; i++)
+			if (write(ends[1], buffer, sizeof(buffer)) < 0 ||
+				read(ends[0], buffer, sizeof(buffer)) < 0)
+				return 1;
+	}
+}
+
+static int64_t own_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void work(uintptr_t number, int64_t time_ns)
+{
+	int64_t end_ns = own_time_ns() + time_ns;
+
+	while (own_time_ns() < end_ns)
+		for (uint64_t i = 0; i < 10000; i++)
+			sums[number % N_SUMS] += i;
+}
+
+static void *work_as_leaf(void *number)
+{
+	work((uintptr_t)number, 3000000);
+	return NULL;
+}
+
+static void *work_as_branch(void *number)
+{
+	pthread_t leaf;
+
+	work((uintptr_t)number, 1000000);
+	if (pthread_create(&leaf, NULL, work_as_leaf, number) != 0)
+		return NULL;
+	work((uintptr_t)number, 3000000);
+	pthread_join(leaf, NULL);
+	return NULL;
+}
+
+static int make_threads(void)
+{
+	for (uintptr_t number = 0;; number++) {
+		pthread_t branches[N_BRANCHES];
+		for (int i = 0; i < N_BRANCHES; i++)
+			if (pthread_create(&branches[i], NULL, work_as_branch, (void *)number) != 0)
+				return 1;
+		for (int i = 0; i < N_BRANCHES; i++)
+			pthread_join(branches[i], NULL);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "threads") == 0)
+		return make_threads();
+	return copy_through_pipe();
+}

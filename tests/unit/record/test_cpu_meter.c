@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Processor time by what /proc says, of processes made up and of one that works. */
+#include "record/cpu_meter.h"
+
+#include <glib/gstdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct {
+	char *proc;
+	GPtrArray *paths; /* what was written, to be removed */
+} Fixture;
+
+static void set_up(Fixture *self, const void *data)
+{
+	(void)data;
+	self->proc = g_dir_make_tmp("lode-test-proc-XXXXXX", NULL);
+	self->paths = g_ptr_array_new_with_free_func(g_free);
+}
+
+static void tear_down(Fixture *self, const void *data)
+{
+	(void)data;
+	for (guint i = self->paths->len; i-- > 0;)
+		g_remove(self->paths->pdata[i]);
+	g_remove(self->proc);
+	g_ptr_array_unref(self->paths);
+	g_free(self->proc);
+}
+
+static void make_directory(Fixture *self, const char *path)
+{
+	if (g_mkdir(path, 0700) == 0)
+		g_ptr_array_add(self->paths, g_strdup(path));
+}
+
+/* A process of one thread; times in ticks: user, system, and the same of its dead children. */
+static void write_process(Fixture *self, int pid, const unsigned times[4], const char *children)
+{
+	g_autofree char *directory = g_strdup_printf("%s/%d", self->proc, pid);
+	g_autofree char *tasks = g_strdup_printf("%s/task", directory);
+	g_autofree char *task = g_strdup_printf("%s/%d", tasks, pid);
+	g_autofree char *stat = g_strdup_printf("%s/stat", directory);
+	g_autofree char *list = g_strdup_printf("%s/children", task);
+	g_autofree char *text = g_strdup_printf(
+		"%d (a ) name) S 1 1 1 0 -1 4194560 200 30 1 2 %u %u %u %u 20 0 1 0 99 1 2\n", pid,
+		times[0], times[1], times[2], times[3]);
+
+	make_directory(self, directory);
+	make_directory(self, tasks);
+	make_directory(self, task);
+	g_assert_true(g_file_set_contents(stat, text, -1, NULL));
+	g_assert_true(g_file_set_contents(list, children, -1, NULL));
+	g_ptr_array_add(self->paths, g_steal_pointer(&stat));
+	g_ptr_array_add(self->paths, g_steal_pointer(&list));
+}
+
+static uint64_t ticks(unsigned n)
+{
+	return n * (1000000000U / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* Children that ran before are not recorded, others are, also those of children. */
+static void test_children(Fixture *self, const void *data)
+{
+	g_auto(LodeCpuMeter) meter = {0};
+	LodeCpuTime time;
+
+	(void)data;
+	write_process(self, 10, (const unsigned[]){100, 50, 7, 3}, "11 ");
+	write_process(self, 11, (const unsigned[]){1000, 1000, 0, 0}, "");
+	lode_cpu_meter_begin(&meter, self->proc, 10, false);
+	write_process(self, 10, (const unsigned[]){120, 90, 17, 3}, "11 12 ");
+	write_process(self, 11, (const unsigned[]){2000, 2000, 0, 0}, "");
+	write_process(self, 12, (const unsigned[]){5, 6, 0, 0}, "13");
+	write_process(self, 13, (const unsigned[]){1, 2, 0, 0}, "12 13");
+	g_assert_true(lode_cpu_meter_end(&meter, NULL, &time));
+	g_assert_cmpuint(time.user_ns, ==, ticks(20 + 10 + 5 + 1));
+	g_assert_cmpuint(time.system_ns, ==, ticks(40 + 6 + 2));
+	g_assert_false(lode_cpu_meter_end(&meter, NULL, &time));
+}
+
+/* What was seen last counts; no time passes backwards. */
+static void test_end(Fixture *self, const void *data)
+{
+	g_auto(LodeCpuMeter) meter = {0};
+	LodeCpuTime time;
+
+	(void)data;
+	write_process(self, 10, (const unsigned[]){100, 50, 0, 0}, "");
+	lode_cpu_meter_begin(&meter, self->proc, 10, false);
+	write_process(self, 10, (const unsigned[]){130, 49, 0, 0}, "");
+	lode_cpu_meter_look(&meter);
+	g_remove(self->paths->pdata[self->paths->len - 2]);
+	g_assert_true(lode_cpu_meter_end(&meter, NULL, &time));
+	g_assert_cmpuint(time.user_ns, ==, ticks(30));
+	g_assert_cmpuint(time.system_ns, ==, 0);
+}
+
+static void test_usage(Fixture *self, const void *data)
+{
+	const struct rusage usage = {.ru_utime = {1, 500}, .ru_stime = {0, 7}};
+	g_auto(LodeCpuMeter) meter = {0};
+	LodeCpuTime time;
+
+	(void)data;
+	lode_cpu_meter_begin(&meter, self->proc, 10, true);
+	g_assert_true(lode_cpu_meter_end(&meter, &usage, &time));
+	g_assert_cmpuint(time.user_ns, ==, 1000500000);
+	g_assert_cmpuint(time.system_ns, ==, 7000);
+}
+
+static void test_nonsense(Fixture *self, const void *data)
+{
+	g_autofree char *directory = g_strdup_printf("%s/10", self->proc);
+	g_autofree char *stat = g_strdup_printf("%s/stat", directory);
+	g_auto(LodeCpuMeter) meter = {0};
+	LodeCpuTime time;
+
+	(void)data;
+	make_directory(self, directory);
+	g_assert_true(g_file_set_contents(stat, "10 (x) S 1 2", -1, NULL));
+	g_ptr_array_add(self->paths, g_steal_pointer(&stat));
+	lode_cpu_meter_begin(&meter, self->proc, 10, false);
+	g_assert_false(lode_cpu_meter_end(&meter, NULL, &time));
+	lode_cpu_meter_begin(&meter, self->proc, 99, false);
+	g_assert_false(lode_cpu_meter_end(&meter, NULL, &time));
+}
+
+/* The real /proc: this process itself, which works until the kernel has seen it. */
+static void test_ourselves(Fixture *self, const void *data)
+{
+	g_auto(LodeCpuMeter) meter = {0};
+	struct rusage usage;
+	LodeCpuTime time;
+
+	(void)self;
+	(void)data;
+	lode_cpu_meter_begin(&meter, "/proc", getpid(), false);
+	do
+		getrusage(RUSAGE_SELF, &usage);
+	while (usage.ru_utime.tv_sec * 1000 + usage.ru_utime.tv_usec / 1000 < 200);
+	g_assert_true(lode_cpu_meter_end(&meter, NULL, &time));
+	g_assert_cmpuint(time.user_ns + time.system_ns, >=, 100000000);
+}
+
+static void add(const char *name, void (*test)(Fixture *, const void *))
+{
+	g_autofree char *path = g_strconcat("/record/cpu-meter/", name, NULL);
+
+	g_test_add(path, Fixture, NULL, set_up, test, tear_down);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	add("children", test_children);
+	add("end", test_end);
+	add("usage", test_usage);
+	add("nonsense", test_nonsense);
+	add("ourselves", test_ourselves);
+	return g_test_run();
+}
