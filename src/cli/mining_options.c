@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/mining_options.h"
 
+#include "analyses/findings/findings.h"
 #include "analyses/flow_graph/flow_graph.h"
 #include "analyses/mine/instruction_miner.h"
 #include "analyses/mine/miner.h"
-#include "analyses/mine/summary.h"
 #include "base/error.h"
 #include "base/number_format.h"
 #include "cli/option_parser.h"
@@ -255,19 +255,6 @@ bool lode_mining_options_read(LodeMiningParameters *out_parameters, GError **err
 	return true;
 }
 
-/* A run for whose summary there is too little memory is worth keeping all the same. */
-static bool sum_up(
-	const LodeFlowGraph *efg, LodeMiningRun *run, const LodeProgress *progress, GError **error)
-{
-	g_autoptr(GError) fault = NULL;
-
-	if (lode_summary_add(efg, run, progress, &fault) ||
-		g_error_matches(fault, LODE_ERROR, LODE_ERROR_LIMIT))
-		return true;
-	g_propagate_error(error, g_steal_pointer(&fault));
-	return false;
-}
-
 static LodeMiningRun *mine(const LodeProfile *profile, const LodeMiningParameters *parameters,
 	const char *name, const LodeProgress *progress, GError **error)
 {
@@ -277,9 +264,10 @@ static LodeMiningRun *mine(const LodeProfile *profile, const LodeMiningParameter
 	if (efg == NULL)
 		return NULL;
 	g_autoptr(LodeMiningRun) run = lode_miner_run(efg, parameters, name, progress, error);
-	if (run == NULL || !sum_up(efg, run, progress, error))
+	if (run == NULL)
 		return NULL;
-	return g_steal_pointer(&run);
+	run->findings = lode_findings_fit(profile, parameters, progress, error);
+	return run->findings != NULL ? g_steal_pointer(&run) : NULL;
 }
 
 LodeMiningRun *lode_mining_options_mine(const char *path, const LodeProfile *profile,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lode report: the sequences of a mining run, as a summary tree or a list. */
+/* lode report: the findings of a mining run, or the list of its sequences. */
 #include "base/error.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
@@ -27,8 +27,9 @@ static const GOptionEntry options[] = {
 		"KEY"},
 	{"reverse", 0, 0, G_OPTION_ARG_NONE, &given.is_reversed, "reverse the order", NULL},
 	{"all", 0, 0, G_OPTION_ARG_NONE, &given.show_all,
-		"show every reported sequence, not only the closed ones", NULL},
-	{"limit", 0, 0, G_OPTION_ARG_INT64, &given.limit, "show at most N lines", "N"},
+		"show every mined sequence, not only the closed ones", NULL},
+	{"limit", 0, 0, G_OPTION_ARG_INT64, &given.limit, "show at most N findings or sequences",
+		"N"},
 	{"with", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.with,
 		"only sequences with an attribute that matches; may be repeated: all must match",
 		"GLOB"},
@@ -175,11 +176,11 @@ static int run(char **arguments, GError **error)
 const LodeVerb lode_verb_report = {
 	.name = "report",
 	.arguments = "PROFILE.lode [RUN]",
-	.summary = "show the sequences that cost most",
+	.summary = "show the patterns that cost most",
 	.description =
-		"Without options, shows the summary tree: the sequences with the most excess "
-		"cost, without repetition. With --all, --reverse, --baseline, a sort key that "
-		"the tree does not support, or --format json or csv, shows a list.\n"
+		"Without options, shows the findings of the run: the patterns that explain the "
+		"cost, what an execution of each costs, and the hottest places. With --all, "
+		"--sort, --reverse, --baseline or a filter, lists the mined sequences.\n"
 		"\n"
 		"Examples:\n"
 		"  lode report x.lode\n"

@@ -69,7 +69,7 @@ void lode_mining_run_free(LodeMiningRun *self)
 	g_array_unref(self->items);
 	g_array_unref(self->sequences);
 	g_array_unref(self->event_supports);
-	g_clear_pointer(&self->summary, g_array_unref);
+	g_clear_pointer(&self->findings, lode_findings_free);
 	g_free(self);
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/json_stream.h"
+#include "model/findings.h"
 #include "model/profile.h"
 
 #include <glib.h>
@@ -71,20 +72,6 @@ typedef struct {
 	double count; /* instruction mode: number of occurrences; else 0 */
 } LodeSequence;
 
-/* The default summary: by excess, nothing left out, at most so many lines at depth 0; and how deep
- * any summary goes. */
-enum { LODE_SUMMARY_LIMIT = 15, LODE_SUMMARY_DEPTH = 3 };
-
-/* A line of the summary tree (docs/mining.md §7); lines are kept in display order, a parent before
- * its children. */
-typedef struct {
-	uint32_t sequence; /* index in the run, after sharpening */
-	uint32_t depth;    /* 0 chosen, 1 … LODE_SUMMARY_DEPTH below it */
-	double new_weight; /* share of W* that no line above covers */
-	uint64_t variants; /* reported sequences folded under this line */
-	double cost_ratio; /* cost per execution relative to the average instruction: Sw / Sf */
-} LodeSummaryLine;
-
 typedef struct {
 	char *name;
 	LodeMiningParameters parameters; /* strings owned by the run */
@@ -96,7 +83,8 @@ typedef struct {
 	GArray *sequences;               /* LodeSequence; id of sequence i is i + 1 */
 	GArray *event_supports; /* double [sequences × events]: shares of E*, in instruction
 	                           mode totals */
-	GArray *summary;        /* LodeSummaryLine: the default summary; NULL: not made */
+	LodeFindings *findings; /* NULL: of a run of instruction sequences, or of one by an
+	                           earlier version */
 } LodeMiningRun;
 
 /* The parameters' defaults. */

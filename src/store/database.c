@@ -13,6 +13,9 @@
 static const char schema_sql[] =
 #include "store/schema_sql.h"
 	;
+static const char findings_sql[] =
+#include "store/findings_sql.h"
+	;
 
 /* How many instructions of SQLite's machine run between two looks at the cancel flag. */
 enum { STEPS_BETWEEN_LOOKS = 50000, REPORT_INTERVAL_US = 100000, BUSY_TIMEOUT_MS = 5000 };
@@ -262,7 +265,8 @@ LodeDatabase *lode_database_create(const char *path, const LodeProgress *progres
 		    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA secure_delete = OFF; BEGIN",
 		    error) ||
 		!lode_database_execute(self, identity, error) ||
-		!lode_database_execute(self, schema_sql, error))
+		!lode_database_execute(self, schema_sql, error) ||
+		!lode_database_execute(self, findings_sql, error))
 		return NULL;
 	return g_steal_pointer(&self);
 }
@@ -296,10 +300,12 @@ static bool check_identity(LodeDatabase *self, GError **error)
 }
 
 /* A view or a virtual table has no root page. */
-static bool check_table(LodeDatabase *self, const char *name, const char *sql, GError **error)
+static bool check_table(
+	LodeDatabase *self, const char *name, const char *sql, bool may_miss, GError **error)
 {
 	g_autoptr(sqlite3_stmt) statement = lode_database_prepare(self,
-		"SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ? AND rootpage > 0",
+		"SELECT iif(type = 'table' AND rootpage > 0, sql, NULL) FROM sqlite_schema "
+		"WHERE name = ?",
 		error);
 
 	if (statement == NULL)
@@ -311,8 +317,12 @@ static bool check_table(LodeDatabase *self, const char *name, const char *sql, G
 	if (result == SQLITE_ROW &&
 		g_strcmp0((const char *)sqlite3_column_text(statement, 0), sql) == 0)
 		return true;
+	if (result == SQLITE_DONE && may_miss)
+		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "table '%s' is %s", name,
-		result == SQLITE_ROW ? "not as lode makes it" : "missing");
+		result == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL
+			? "not as lode makes it"
+			: "missing");
 	return false;
 }
 
@@ -343,10 +353,14 @@ static bool check_tables(LodeDatabase *self, GError **error)
 		return false;
 	if (sqlite3_open_v2(":memory:", &model->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
 		    NULL) != SQLITE_OK ||
-		sqlite3_exec(model->handle, schema_sql, NULL, NULL, NULL) != SQLITE_OK)
+		sqlite3_exec(model->handle, schema_sql, NULL, NULL, NULL) != SQLITE_OK ||
+		sqlite3_exec(model->handle, findings_sql, NULL, NULL, NULL) != SQLITE_OK)
 		return lode_database_fail(model, error);
-	g_autoptr(sqlite3_stmt) tables = lode_database_prepare(
-		model, "SELECT name, sql FROM sqlite_schema WHERE type = 'table'", error);
+	/* Those of findings came later, without a new version. */
+	g_autoptr(sqlite3_stmt) tables = lode_database_prepare(model,
+		"SELECT name, sql, name IN ('run_findings', 'finding', 'finding_place') "
+		"FROM sqlite_schema WHERE type = 'table'",
+		error);
 	if (tables == NULL)
 		return false;
 	while (sqlite3_step(tables) == SQLITE_ROW) {
@@ -354,7 +368,7 @@ static bool check_tables(LodeDatabase *self, GError **error)
 		g_autofree char *sql = add_event_columns_to_text(
 			(const char *)sqlite3_column_text(tables, 1),
 			strcmp(name, "sequence") == 0 ? n_events : 0);
-		if (!check_table(self, name, sql, error))
+		if (!check_table(self, name, sql, sqlite3_column_int(tables, 2) != 0, error))
 			return false;
 	}
 	return true;

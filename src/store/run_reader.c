@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading mining runs, and checking them. */
 #include "base/error.h"
+#include "store/finding_tables.h"
 #include "store/json_text.h"
 #include "store/profile_store.h"
 #include "store/row_reader.h"
 #include "store/run_parameters.h"
-#include "store/summary_lines.h"
 
 #include <string.h>
 
@@ -193,7 +193,7 @@ static bool load_run(Loader *self, const LodeRunSummary *summary, GError **error
 	if (!load_sequences(self, error))
 		return false;
 	if (run->sequences->len == summary->n_sequences)
-		return lode_summary_lines_read(run, self->id, self->database, error);
+		return lode_finding_tables_read(run, self->id, self->database, error);
 	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
 		"table 'run', row '%s': %" G_GUINT64_FORMAT " sequences are %u", summary->name,
 		summary->n_sequences, run->sequences->len);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Adding a mining run to a profile, in one transaction. */
 #include "base/error.h"
+#include "store/finding_tables.h"
 #include "store/profile_store.h"
 #include "store/row_source.h"
 #include "store/run_parameters.h"
-#include "store/summary_lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -166,7 +166,7 @@ static bool check_run(const LodeMiningRun *run, GError **error)
 				run->name, i + 1);
 			return false;
 		}
-	return check_size_of_names(run, error) && lode_summary_lines_check(run, error);
+	return check_size_of_names(run, error);
 }
 
 static bool run_step(LodeDatabase *database, const char *sql, const char *name, GError **error)
@@ -182,6 +182,7 @@ static bool run_step(LodeDatabase *database, const char *sql, const char *name, 
 static bool remove_run(LodeDatabase *database, const char *name, GError **error)
 {
 	static const char *const statements[] = {
+		/* Written by earlier versions of lode. */
 		"DELETE FROM summary_line WHERE run = (SELECT id FROM run WHERE name = ?)",
 		"DELETE FROM sequence WHERE run = (SELECT id FROM run WHERE name = ?)",
 		"DELETE FROM run_attribute WHERE run = (SELECT id FROM run WHERE name = ?)",
@@ -200,10 +201,9 @@ static bool write_head(LodeDatabase *database, const Rows *rows, GError **error)
 	const LodeMiningRun *run = rows->run;
 	g_autofree char *parameters = lode_run_parameters_to_json(&run->parameters);
 	g_autoptr(sqlite3_stmt) statement = lode_database_prepare(database,
-		"INSERT INTO run(id, name, weight, parameters, is_complete, seconds, sequences, "
-		"summary_lines) "
+		"INSERT INTO run(id, name, weight, parameters, is_complete, seconds, sequences) "
 		"VALUES (?, ?, coalesce(?, (SELECT name FROM event WHERE id = "
-		"(SELECT value FROM meta WHERE key = 'weight_event'))), ?, ?, ?, ?, ?)",
+		"(SELECT value FROM meta WHERE key = 'weight_event'))), ?, ?, ?, ?)",
 		error);
 
 	if (statement == NULL)
@@ -215,8 +215,6 @@ static bool write_head(LodeDatabase *database, const Rows *rows, GError **error)
 	sqlite3_bind_int(statement, 5, run->is_complete);
 	sqlite3_bind_double(statement, 6, run->seconds);
 	sqlite3_bind_int64(statement, 7, run->sequences->len);
-	if (run->summary != NULL)
-		sqlite3_bind_int64(statement, 8, run->summary->len);
 	return sqlite3_step(statement) == SQLITE_DONE || lode_database_fail(database, error);
 }
 
@@ -247,7 +245,7 @@ static bool write_tables(LodeDatabase *database, Rows *rows, GError **error)
 	for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
 		if (!lode_row_source_insert(&sources[i], database, error))
 			return false;
-	return lode_summary_lines_insert(run, rows->id, database, error);
+	return lode_finding_tables_insert(run, rows->id, database, error);
 }
 
 static bool write_run(LodeDatabase *database, const LodeMiningRun *run, GError **error)
@@ -255,7 +253,8 @@ static bool write_run(LodeDatabase *database, const LodeMiningRun *run, GError *
 	g_autoptr(GString) items = g_string_new(NULL);
 	Rows rows = {.run = run, .items = items};
 
-	return remove_run(database, run->name, error) &&
+	return lode_finding_tables_prepare(database, run->name, error) &&
+	       remove_run(database, run->name, error) &&
 	       lode_database_query_integer(
 		       database, "SELECT coalesce(max(id), 0) + 1 FROM run", &rows.id, error) &&
 	       lode_database_add_event_columns(database, run->events->len, error) &&
@@ -296,6 +295,7 @@ bool lode_profile_store_add_run(const char *path, const LodeProfile *profile,
 {
 	g_autoptr(LodeDatabase) database = NULL;
 	bool done = check_run(run, error) &&
+	            lode_finding_tables_check(run->findings, profile->instructions->len, error) &&
 	            (database = lode_database_open_writable(path, progress, error)) != NULL &&
 	            is_same_profile(database, path, &profile->file, error) &&
 	            write_run(database, run, error) && commit(database, progress, error);

@@ -2,14 +2,15 @@
 /*
  * The report of a mining run: chooses the sequences, then the form.
  *
- *   run ──▶ filter ──┬──▶ summary ─────────────▶ tree ─┐
- *                    └──▶ closed ▶ sort ▶ limit ▶ list ─┴─▶ text, JSON, CSV
+ *   run ──┬──▶ findings ─────────────────────────────┐
+ *         └──▶ filter ──▶ closed ▶ sort ▶ limit ▶ list ─┴─▶ text, JSON, CSV
  */
 #include "views/report.h"
 
 #include "analyses/mine/closed.h"
 #include "base/error.h"
 #include "base/number_format.h"
+#include "views/finding_report.h"
 #include "views/profile_figures.h"
 #include "views/profile_lines.h"
 #include "views/report_filter.h"
@@ -41,38 +42,20 @@ void lode_report_options_init(LodeReportOptions *self)
 		.weight = all, .frequency = all, .maximal = all, .differential = all};
 }
 
-/* Whether the order is one of the summary's. */
-static bool summary_order(LodeReportKeyKind kind, LodeSummaryOrder *out_order)
+/* Whether nothing is asked for that only a list of sequences can show. */
+static bool is_of_findings(const LodeMiningRun *run, const LodeReportOptions *options)
 {
-	switch (kind) {
-	case LODE_REPORT_KEY_EXCESS:
-		*out_order = LODE_SUMMARY_BY_EXCESS;
-		return true;
-	case LODE_REPORT_KEY_WEIGHT:
-		*out_order = LODE_SUMMARY_BY_WEIGHT;
-		return true;
-	case LODE_REPORT_KEY_FREQUENCY:
-		*out_order = LODE_SUMMARY_BY_FREQUENCY;
-		return true;
-	case LODE_REPORT_KEY_MAXIMAL:
-		*out_order = LODE_SUMMARY_BY_MAXIMAL;
-		return true;
-	case LODE_REPORT_KEY_DIFFERENTIAL:
-		*out_order = LODE_SUMMARY_BY_DIFFERENTIAL;
-		return true;
-	default:
-		return false;
-	}
-}
+	LodeReportOptions plain;
 
-static bool is_tree(const Report *self)
-{
-	const LodeReportOptions *options = self->options;
-	LodeSummaryOrder order;
-
-	return options->format == LODE_VIEW_TEXT && !options->show_all && !options->is_reversed &&
-	       options->baseline == 0 && !self->run->parameters.is_instruction_mode &&
-	       summary_order(self->key.kind, &order);
+	lode_report_options_init(&plain);
+	return run->findings != NULL && !options->show_all && !options->is_reversed &&
+	       options->baseline == 0 && options->sort == NULL && options->with == NULL &&
+	       options->without == NULL && options->min_size == 0 && options->max_size == 0 &&
+	       !(options->percent_limit > 0) &&
+	       memcmp(&options->weight, &plain.weight, sizeof(plain.weight)) == 0 &&
+	       memcmp(&options->frequency, &plain.frequency, sizeof(plain.weight)) == 0 &&
+	       memcmp(&options->maximal, &plain.maximal, sizeof(plain.weight)) == 0 &&
+	       memcmp(&options->differential, &plain.differential, sizeof(plain.weight)) == 0;
 }
 
 static void keep_closed(Report *self)
@@ -209,80 +192,6 @@ static void put_footer(const Report *self, uint32_t first_id, bool is_shortened)
 	put_hints(self, first_id, is_shortened);
 }
 
-/* Whether the run's own summary has the lines: the default order, nothing filtered. */
-static bool has_stored_tree(const Report *self)
-{
-	return self->run->summary != NULL && self->key.kind == LODE_REPORT_KEY_EXCESS &&
-	       self->n_eligible == self->run->sequences->len &&
-	       self->options->limit <= LODE_SUMMARY_LIMIT;
-}
-
-static GArray *compute_tree(const Report *self, const LodeProgress *progress, GError **error)
-{
-	LodeSummaryOptions summary = {
-		.limit = MAX(self->options->limit, LODE_SUMMARY_LIMIT),
-		.is_eligible = self->is_eligible,
-	};
-
-	summary_order(self->key.kind, &summary.order);
-	g_autoptr(LodeFlowGraph)
-		graph = lode_flow_graph_build(self->profile, &self->run->parameters, error);
-	return graph != NULL ? lode_summary_build(graph, self->run, &summary, progress, error)
-	                     : NULL;
-}
-
-/* Leaves the first `limit` lines of depth 0, with what stands below them. */
-static void shorten_tree(GArray *lines, uint32_t limit)
-{
-	uint32_t n_chosen = 0;
-
-	for (guint i = 0; i < lines->len; i++) {
-		n_chosen += g_array_index(lines, LodeSummaryLine, i).depth == 0;
-		if (n_chosen > limit) {
-			g_array_set_size(lines, i);
-			return;
-		}
-	}
-}
-
-/*
- * The lines of the tree. A small limit shows the beginning of the default tree, whether it comes
- * from the run or not: what a line says must not depend on where it comes from.
- */
-static GArray *choose_tree(const Report *self, const LodeProgress *progress, GError **error)
-{
-	GArray *lines;
-
-	if (self->n_eligible == 0)
-		return g_array_new(FALSE, FALSE, sizeof(LodeSummaryLine));
-	lines = has_stored_tree(self) ? g_array_copy(self->run->summary)
-	                              : compute_tree(self, progress, error);
-	if (lines != NULL && self->options->limit != 0)
-		shorten_tree(lines, self->options->limit);
-	return lines;
-}
-
-static bool write_tree(Report *self, const LodeProgress *progress, GError **error)
-{
-	count_eligible(self);
-	g_autoptr(GArray) lines = choose_tree(self, progress, error);
-	if (lines == NULL)
-		return false;
-	lode_progress_end(progress);
-	lode_profile_lines_head(self->profile, lode_profile_weight_of(self->profile, self->run),
-		&self->options->terminal, self->out);
-	put_caption(self, "Those that cost most and do not repeat each other:");
-	uint32_t first_id = 0;
-	if (lines->len > 0) {
-		first_id = g_array_index(lines, LodeSummaryLine, 0).sequence + 1;
-		lode_report_tree_write(&self->values, lines, self->options, self->out);
-	} else {
-		put_nothing(self);
-	}
-	put_footer(self, first_id, lines->len > 0);
-	return true;
-}
-
 static void write_list_text(const Report *self, const GArray *indices)
 {
 	char shown[LODE_NUMBER_SIZE], eligible[LODE_NUMBER_SIZE];
@@ -331,18 +240,19 @@ bool lode_report_write(const LodeProfile *profile, const LodeMiningRun *run,
 	const LodeReportOptions *options, const LodeProgress *progress, FILE *out, GError **error)
 {
 	Report report = {.profile = profile, .run = run, .options = options, .out = out};
-	bool is_done = true;
 
+	if (is_of_findings(run, options)) {
+		lode_progress_end(progress);
+		lode_finding_report_write(profile, run, options, out);
+		return lode_view_flush(out, error);
+	}
 	if (!lode_report_key_parse(run, options->sort, &report.key, error) ||
 		!lode_report_values_init(&report.values, run, options->baseline, error))
 		return false;
 	report.is_eligible = lode_report_filter_apply(run, options, &report.key, error);
 	if (report.is_eligible == NULL)
 		return false;
-	if (is_tree(&report))
-		is_done = write_tree(&report, progress, error);
-	else
-		write_list(&report, progress);
+	write_list(&report, progress);
 	g_free(report.is_eligible);
-	return is_done && lode_view_flush(out, error);
+	return lode_view_flush(out, error);
 }

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The report for people: the summary tree, or the list as a table. */
+/* The list of sequences for people, as a table. Private to views/. */
 #pragma once
 
 #include "views/report.h"
 #include "views/report_values.h"
 #include "views/table.h"
 
-/* A table of the tree's lines (LodeSummaryLine). */
-void lode_report_tree_write(const LodeReportValues *values, const GArray *lines,
-	const LodeReportOptions *options, FILE *out);
-
 /* A table of sequences; the sort key has a column in any case. */
 void lode_report_list_write(const LodeReportValues *values, const GArray *indices,
 	const LodeReportKey *key, const LodeReportOptions *options, FILE *out);
 
-/* A cell of either table: a share, or with a baseline a ratio; "–" where there is none. */
+/* A cell: a share, or with a baseline a ratio; "–" where there is none. */
 void lode_report_cell_support(
 	const LodeReportValues *values, double value, GString *out, const LodeTerminal *terminal);
 

@@ -42,8 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* The sequences must be readable to the last item. */
 	for (guint i = 0; run != NULL && i < run->sequences->len; i++)
 		g_free(lode_mining_run_sequence_text(run, i));
-	for (guint i = 0; run != NULL && run->summary != NULL && i < run->summary->len; i++)
-		g_free(lode_mining_run_sequence_text(
-			run, g_array_index(run->summary, LodeSummaryLine, i).sequence));
+	for (guint i = 0; run != NULL && run->findings != NULL && i < run->findings->findings->len;
+		i++)
+		g_free(lode_finding_text(run->findings, lode_findings_at(run->findings, i)));
 	return 0;
 }

@@ -242,19 +242,52 @@ static bool are_equal_sequences(const GArray *a, const GArray *b)
 	return true;
 }
 
-static bool are_equal_summaries(const GArray *a, const GArray *b)
+static char *finding_to_json(const LodeFindings *self, const LodeFinding *finding)
+{
+	GString *text = g_string_new(NULL);
+	LodeJsonStream json;
+
+	lode_json_stream_init_text(&json, text);
+	lode_finding_json(self, finding, &json);
+	return g_string_free(text, FALSE);
+}
+
+static bool are_equal_places(
+	const LodeFindings *a, const LodeFinding *x, const LodeFindings *b, const LodeFinding *y)
+{
+	if (x->n_places != y->n_places)
+		return false;
+	for (uint32_t i = 0; i < x->n_places; i++) {
+		const LodeFindingPlace *left = &g_array_index(
+			a->places, LodeFindingPlace, x->first_place + i);
+		const LodeFindingPlace *right = &g_array_index(
+			b->places, LodeFindingPlace, y->first_place + i);
+		if (left->instruction != right->instruction || left->time != right->time)
+			return false;
+	}
+	return true;
+}
+
+static bool are_equal_findings(const LodeFindings *a, const LodeFindings *b)
 {
 	if (a == NULL || b == NULL)
 		return a == b;
-	for (guint i = 0; i < MIN(a->len, b->len); i++) {
-		const LodeSummaryLine *x = &g_array_index(a, LodeSummaryLine, i);
-		const LodeSummaryLine *y = &g_array_index(b, LodeSummaryLine, i);
-		if (x->sequence != y->sequence || x->depth != y->depth ||
-			x->new_weight != y->new_weight || x->variants != y->variants ||
-			x->cost_ratio != y->cost_ratio)
+	if (a->findings->len != b->findings->len || a->is_counted != b->is_counted ||
+		a->base != b->base || a->explained != b->explained || a->single != b->single ||
+		a->samples != b->samples)
+		return false;
+	for (guint i = 0; i < a->findings->len; i++) {
+		const LodeFinding *x = lode_findings_at(a, i), *y = lode_findings_at(b, i);
+		g_autofree char *left = finding_to_json(a, x), *right = finding_to_json(b, y);
+		if (strcmp(left, right) != 0 || x->kind != y->kind || x->focus != y->focus ||
+			x->time != y->time || x->time_error != y->time_error ||
+			x->each != y->each || x->each_error != y->each_error ||
+			x->executed != y->executed || x->places != y->places ||
+			x->functions != y->functions || x->spread != y->spread ||
+			!are_equal_places(a, x, b, y))
 			return false;
 	}
-	return a->len == b->len;
+	return true;
 }
 
 void assert_equal_runs(const LodeMiningRun *a, const LodeMiningRun *b)
@@ -268,5 +301,5 @@ void assert_equal_runs(const LodeMiningRun *a, const LodeMiningRun *b)
 	g_assert_true(are_equal_arrays(a->items, b->items, sizeof(uint32_t)));
 	g_assert_true(are_equal_sequences(a->sequences, b->sequences));
 	g_assert_true(are_equal_arrays(a->event_supports, b->event_supports, sizeof(double)));
-	g_assert_true(are_equal_summaries(a->summary, b->summary));
+	g_assert_true(are_equal_findings(a->findings, b->findings));
 }

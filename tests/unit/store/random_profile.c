@@ -245,24 +245,54 @@ static void add_sequence(LodeMiningRun *run, GRand *rand)
 	g_array_append_val(run->sequences, sequence);
 }
 
-/* None, an empty one, or up to ten lines of every depth. */
-static void add_summary(LodeMiningRun *run, GRand *rand, guint32 seed)
+/* None, no finding, or ten of every form; places are among the first three instructions. */
+static void add_findings(LodeMiningRun *run, GRand *rand, guint32 seed)
 {
-	uint32_t n = seed % 3 == 2 ? MIN(run->sequences->len, 10) : 0;
+	uint32_t n = seed % 3 == 2 ? 10 : 0;
 
 	if (seed % 3 == 0)
 		return;
-	run->summary = g_array_new(FALSE, TRUE, sizeof(LodeSummaryLine));
+	run->findings = lode_findings_new();
+	run->findings->is_counted = g_rand_boolean(rand);
+	run->findings->base = random_amount(rand);
+	run->findings->explained = g_rand_double(rand);
+	run->findings->single = g_rand_double(rand);
+	run->findings->samples = random_amount(rand);
+	for (guint i = 0; i < run->attributes->len; i++)
+		g_ptr_array_add(
+			run->findings->attributes, g_strdup(g_ptr_array_index(run->attributes, i)));
 	for (uint32_t i = 0; i < n; i++) {
-		LodeSummaryLine line = {
-			.sequence = (uint32_t)g_rand_int_range(
-				rand, 0, (gint32)run->sequences->len),
-			.depth = i % (LODE_SUMMARY_DEPTH + 1),
-			.new_weight = g_rand_double(rand),
-			.variants = (uint64_t)g_rand_int(rand) << 20,
-			.cost_ratio = random_amount(rand),
+		LodeFinding finding = {
+			.kind = i % 2 == 0 ? LODE_FINDING_PATTERN : LODE_FINDING_PLACE,
+			.first_element = run->findings->elements->len,
+			.n_elements = 1 + i % 4,
+			.focus = i % 4,
+			.time = g_rand_double(rand),
+			.time_error = g_rand_double(rand),
+			.each = random_amount(rand),
+			.each_error = random_amount(rand),
+			.executed = i % 3 == 0 ? -1 : g_rand_double(rand),
+			.places = g_rand_int(rand) / 2,
+			.functions = g_rand_int(rand) / 2,
+			.spread = random_amount(rand),
+			.first_place = run->findings->places->len,
+			.n_places = i,
 		};
-		g_array_append_val(run->summary, line);
+		for (uint32_t e = 0; e < finding.n_elements; e++) {
+			LodeFindingElement element = {run->findings->items->len, (i + e) % 3};
+			for (uint32_t k = 0; k < element.n_items; k++) {
+				uint32_t item = (uint32_t)g_rand_int_range(
+					rand, 0, (gint32)run->attributes->len);
+				g_array_append_val(run->findings->items, item);
+			}
+			g_array_append_val(run->findings->elements, element);
+		}
+		for (uint32_t k = 0; k < i; k++) {
+			LodeFindingPlace place = {
+				(uint32_t)g_rand_int_range(rand, 0, 3), g_rand_double(rand)};
+			g_array_append_val(run->findings->places, place);
+		}
+		g_array_append_val(run->findings->findings, finding);
 	}
 }
 
@@ -283,7 +313,7 @@ LodeMiningRun *random_run_new(guint32 seed, const char *name, uint32_t n)
 		g_ptr_array_add(run->events, g_strdup_printf("event-%d", i));
 	for (uint32_t i = 0; i < n; i++)
 		add_sequence(run, rand);
-	add_summary(run, rand, seed);
+	add_findings(run, rand, seed);
 	g_rand_free(rand);
 	return run;
 }

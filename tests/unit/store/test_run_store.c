@@ -97,21 +97,21 @@ static void test_replaced(Fixture *fixture, const void *data)
 	assert_has_run(fixture, NULL, third);
 }
 
-/* The new run gets the id of the old one, and must not get its summary. */
+/* The new run gets the id of the old one, and must not get its findings. */
 static void test_replaced_last(Fixture *fixture, const void *data)
 {
-	g_autoptr(LodeMiningRun) long_summary = random_run_new(2, "a", 100);
-	g_autoptr(LodeMiningRun) short_summary = random_run_new(5, "a", 3);
-	g_autoptr(LodeMiningRun) no_summary = random_run_new(6, "a", 100);
+	g_autoptr(LodeMiningRun) many_findings = random_run_new(2, "a", 100);
+	g_autoptr(LodeMiningRun) other_findings = random_run_new(5, "a", 3);
+	g_autoptr(LodeMiningRun) no_findings = random_run_new(6, "a", 100);
 
 	(void)data;
-	g_assert_cmpuint(long_summary->summary->len, >, short_summary->summary->len);
-	add_run(fixture, long_summary);
-	add_run(fixture, short_summary);
-	assert_has_run(fixture, "a", short_summary);
-	add_run(fixture, long_summary);
-	add_run(fixture, no_summary);
-	assert_has_run(fixture, "a", no_summary);
+	g_assert_cmpuint(many_findings->findings->findings->len, ==, 10);
+	add_run(fixture, many_findings);
+	add_run(fixture, other_findings);
+	assert_has_run(fixture, "a", other_findings);
+	add_run(fixture, many_findings);
+	add_run(fixture, no_findings);
+	assert_has_run(fixture, "a", no_findings);
 }
 
 static void test_summary(Fixture *fixture, const void *data)
@@ -276,39 +276,49 @@ static void test_long_names(Fixture *fixture, const void *data)
 	assert_list(fixture, "");
 }
 
-static void assert_summary_refused(const Fixture *fixture, const LodeMiningRun *run)
+static void assert_findings_refused(const Fixture *fixture, const LodeMiningRun *run)
 {
 	g_autoptr(GError) error = NULL;
 
 	g_assert_false(
 		lode_profile_store_add_run(fixture->path, fixture->profile, run, NULL, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
-	g_assert_nonnull(strstr(error->message, "table 'summary_line', row 2: "));
+	g_assert_nonnull(strstr(error->message, "table 'finding', row 2: "));
 	assert_list(fixture, "");
 }
 
-static void test_broken_summary(Fixture *fixture, const void *data)
+static void test_broken_findings(Fixture *fixture, const void *data)
 {
 	g_autoptr(LodeMiningRun) run = random_run_new(2, "a", 10);
-	LodeSummaryLine *second = &g_array_index(run->summary, LodeSummaryLine, 1);
-	LodeSummaryLine sound = *second;
+	LodeFinding *second = lode_findings_at(run->findings, 1);
+	LodeFinding sound = *second;
 
 	(void)data;
-	second->sequence = 10;
-	assert_summary_refused(fixture, run);
+	second->focus = 2;
+	assert_findings_refused(fixture, run);
 	*second = sound;
-	second->depth = 2;
-	assert_summary_refused(fixture, run);
+	second->n_elements = 0;
+	assert_findings_refused(fixture, run);
 	*second = sound;
-	second->new_weight = NAN;
-	assert_summary_refused(fixture, run);
+	second->first_element = 1000;
+	assert_findings_refused(fixture, run);
 	*second = sound;
-	second->cost_ratio = -1;
-	assert_summary_refused(fixture, run);
+	second->time = NAN;
+	assert_findings_refused(fixture, run);
 	*second = sound;
-	second->variants = UINT64_MAX;
-	assert_summary_refused(fixture, run);
+	second->each = -1;
+	assert_findings_refused(fixture, run);
 	*second = sound;
+	second->executed = -0.5;
+	assert_findings_refused(fixture, run);
+	*second = sound;
+	second->n_places = 1000;
+	assert_findings_refused(fixture, run);
+	*second = sound;
+	g_array_index(run->findings->places, LodeFindingPlace, second->first_place).instruction =
+		UINT32_MAX - 1;
+	assert_findings_refused(fixture, run);
+	g_array_index(run->findings->places, LodeFindingPlace, second->first_place).instruction = 0;
 	add_run(fixture, run);
 }
 
@@ -361,7 +371,7 @@ int main(int argc, char **argv)
 		{"/run_store/cancelled", test_cancelled},
 		{"/run_store/broken_runs", test_broken_runs},
 		{"/run_store/long_names", test_long_names},
-		{"/run_store/broken_summary", test_broken_summary},
+		{"/run_store/broken_findings", test_broken_findings},
 	};
 
 	g_test_init(&argc, &argv, NULL);

@@ -238,7 +238,7 @@ static void test_baseline(void)
 	g_assert_nonnull(strstr(shown, "–"));
 }
 
-static void test_tree(void)
+static void test_list(void)
 {
 	g_autoptr(LodeMiningRun) run = sample_run();
 	LodeReportOptions options;
@@ -252,7 +252,6 @@ static void test_tree(void)
 	g_assert_cmpstr(lines[1], ==,
 		"750 cycles in 350 executions · 6 instructions, 2 functions · hottest function "
 		"93.3 % (hot)");
-	g_assert_nonnull(strstr(text, "variants"));
 	g_assert_nonnull(strstr(text, "⟨load l1d-miss⟩ → ⟨add⟩"));
 	g_assert_nonnull(strstr(text, "2.7 % of cycles: no image file"));
 	g_assert_nonnull(strstr(text, "Incomplete:"));
@@ -260,82 +259,141 @@ static void test_tree(void)
 	g_assert_null(strchr(text, 0x1b));
 }
 
-static void assert_same_tree(
-	const LodeMiningRun *with, const LodeMiningRun *without, const LodeReportOptions *options)
+/* Two patterns and a place, the second pattern in one function only. */
+static LodeMiningRun *run_with_findings(void)
 {
-	g_autofree char *stored = write_report(with, options);
-	g_autofree char *computed = write_report(without, options);
+	LodeMiningRun *run = sample_run();
+	LodeFindings *findings = lode_findings_new();
+	static const char *const names[] = {"kind:load", "ev:l1d-miss:10", "op:add"};
+	static const LodeFinding kinds[] = {
+		{.kind = LODE_FINDING_PATTERN,
+			.n_elements = 2,
+			.focus = 1,
+			.time = 0.4,
+			.time_error = 0.01,
+			.each = 9.7,
+			.executed = 0.125,
+			.places = 120,
+			.functions = 60,
+			.spread = 50},
+		{.kind = LODE_FINDING_PATTERN,
+			.n_elements = 2,
+			.focus = 1,
+			.time = 0.3,
+			.executed = 0.2,
+			.spread = 1},
+		{.kind = LODE_FINDING_PLACE,
+			.n_elements = 2,
+			.focus = 0,
+			.time = 0.2,
+			.executed = 0.3,
+			.spread = 1},
+	};
 
-	g_assert_cmpstr(stored, ==, computed);
+	for (uint32_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_ptr_array_add(findings->attributes, g_strdup(names[i]));
+		g_array_append_val(findings->items, i);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		LodeFindingElement element = {2 * (1 - i), 1 + i};
+		g_array_append_val(findings->elements, element);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		LodeFindingPlace place = {i, 0.3 - 0.1 * i};
+		g_array_append_val(findings->places, place);
+	}
+	g_array_append_vals(findings->findings, kinds, G_N_ELEMENTS(kinds));
+	lode_findings_at(findings, 0)->n_places = 2;
+	lode_findings_at(findings, 1)->n_places = 1;
+	lode_findings_at(findings, 2)->n_places = 1;
+	findings->is_counted = true;
+	findings->base = 0.5;
+	findings->explained = 0.9;
+	findings->samples = 750;
+	run->findings = findings;
+	return run;
 }
 
-/* A summary that is stored changes no byte of the report, whatever the options. */
-static void test_stored_tree(void)
+static void test_findings(void)
 {
-	const char *const load[] = {"load", NULL};
-	g_autoptr(LodeProfile) profile = sample_profile();
-	g_autoptr(LodeMiningRun) with = sample_run(), without = sample_run();
+	const char *const load[] = {"*load*", NULL};
+	g_autoptr(LodeMiningRun) run = run_with_findings();
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	options.profile_path = "x.lode";
+	g_autofree char *text = write_report(run, &options);
+	g_assert_nonnull(strstr(text, "explains 90.0 % of the cycles"));
+	g_assert_nonnull(strstr(text, "⟨add⟩ → ⟪load, l1d-miss ≥ 10 %⟫"));
+	g_assert_nonnull(strstr(text, "40.0 % ±1.0"));
+	g_assert_nonnull(strstr(text, "+9.70 cycles"));
+	/* What is in one function is a place, whatever it was found as. */
+	const char *places = strstr(text, "Hot places");
+	g_assert_nonnull(places);
+	g_assert_nonnull(strstr(places, "F2"));
+	g_assert_nonnull(strstr(places, "F3"));
+	g_assert_null(strstr(places, "40.0 %"));
+	g_assert_nonnull(strstr(text, "lode annotate x.lode F1"));
+	options.limit = 1;
+	g_autofree char *one = write_report(run, &options);
+	g_assert_null(strstr(one, "Hot places"));
+	g_assert_nonnull(strstr(one, "all 3 findings"));
+	/* Filters and orders ask for sequences. */
+	options.limit = 0;
+	options.with = load;
+	g_autofree char *filtered = write_report(run, &options);
+	g_assert_null(strstr(filtered, "Patterns"));
+	g_assert_nonnull(strstr(filtered, "sequences"));
+}
+
+static void test_findings_json(void)
+{
+	g_autoptr(LodeMiningRun) run = run_with_findings();
+	g_autoptr(JsonParser) parser = json_parser_new();
 	g_autoptr(GError) error = NULL;
 	LodeReportOptions options;
 
-	sample_add_sequence(with, "op:ret", 0.14, 0.1, 2);
-	sample_add_sequence(without, "op:ret", 0.14, 0.1, 2);
-	g_autoptr(LodeFlowGraph) graph = lode_flow_graph_build(profile, &with->parameters, &error);
-	g_assert_no_error(error);
-	g_assert_true(lode_summary_add(graph, with, NULL, &error));
-	g_assert_no_error(error);
-	g_assert_cmpuint(with->summary->len, >, 1);
 	lode_report_options_init(&options);
-	assert_same_tree(with, without, &options);
-	for (options.limit = 1; options.limit <= LODE_SUMMARY_LIMIT + 1; options.limit++)
-		assert_same_tree(with, without, &options);
-	options.limit = 0;
-	options.sort = "weight";
-	assert_same_tree(with, without, &options);
-	options.sort = NULL;
-	options.without = load;
-	assert_same_tree(with, without, &options);
+	options.format = LODE_VIEW_JSON;
+	g_autofree char *text = write_report(run, &options);
+	g_assert_true(json_parser_load_from_data(parser, text, -1, &error));
+	g_assert_no_error(error);
+	JsonObject *root = json_node_get_object(json_parser_get_root(parser));
+	JsonArray *list = json_object_get_array_member(root, "findings");
+	g_assert_cmpuint(json_array_get_length(list), ==, 3);
+	JsonObject *first = json_array_get_object_element(list, 0);
+	g_assert_cmpstr(json_object_get_string_member(first, "kind"), ==, "pattern");
+	g_assert_cmpfloat(json_object_get_double_member(first, "time"), ==, 0.4);
+	g_assert_cmpuint(
+		json_array_get_length(json_object_get_array_member(first, "context")), ==, 1);
+	g_assert_cmpuint(
+		json_array_get_length(json_object_get_array_member(first, "focus")), ==, 2);
+	g_assert_cmpuint(
+		json_array_get_length(json_object_get_array_member(first, "following")), ==, 0);
+	g_assert_cmpuint(json_array_get_length(json_object_get_array_member(first, "top")), ==, 2);
+	/* Cycles are no nanoseconds. */
+	g_assert_true(json_object_get_null_member(first, "each_ns"));
+	options.format = LODE_VIEW_CSV;
+	g_autofree char *csv = write_report(run, &options);
+	g_autoptr(GPtrArray) rows = sample_parse_csv(csv);
+	g_assert_cmpstr(sample_cell(rows, 1, "id"), ==, "F1");
+	g_assert_cmpstr(sample_cell(rows, 3, "kind"), ==, "place");
 }
 
-static guint count_tree_lines(const LodeMiningRun *run, const LodeReportOptions *options)
+/* A profile in which nothing stands out says so. */
+static void test_no_findings(void)
 {
-	g_autofree char *text = write_report(run, options);
-	g_auto(GStrv) parts = g_strsplit(text, "made up", -1);
-
-	return g_strv_length(parts) - 1;
-}
-
-/* It is taken where it is what was asked for, and nowhere else: this one is no true summary. */
-static void test_stored_tree_is_taken(void)
-{
-	const char *const load[] = {"load", NULL};
-	static const uint32_t depths[] = {0, 1, 2, 0, 0, 1};
 	g_autoptr(LodeMiningRun) run = sample_run();
 	LodeReportOptions options;
 
-	sample_add_sequence(run, "user:made up", 0.2, 0.1, 1);
-	run->summary = g_array_new(FALSE, TRUE, sizeof(LodeSummaryLine));
-	for (size_t i = 0; i < G_N_ELEMENTS(depths); i++) {
-		LodeSummaryLine line = {.sequence = 5, .depth = depths[i]};
-		g_array_append_val(run->summary, line);
-	}
+	run->findings = lode_findings_new();
+	run->findings->samples = 12;
 	lode_report_options_init(&options);
-	g_assert_cmpuint(count_tree_lines(run, &options), ==, 6);
-	options.sort = "excess";
-	options.limit = LODE_SUMMARY_LIMIT;
-	g_assert_cmpuint(count_tree_lines(run, &options), ==, 6);
-	options.limit = 2;
-	g_assert_cmpuint(count_tree_lines(run, &options), ==, 4);
-	options.limit = 1;
-	g_assert_cmpuint(count_tree_lines(run, &options), ==, 3);
-	options.limit = LODE_SUMMARY_LIMIT + 1;
-	g_assert_cmpuint(count_tree_lines(run, &options), <, 2);
-	options.limit = 0;
-	options.sort = "weight";
-	g_assert_cmpuint(count_tree_lines(run, &options), <, 2);
-	options.sort = NULL;
-	options.with = load;
-	g_assert_cmpuint(count_tree_lines(run, &options), ==, 0);
+	g_autofree char *text = write_report(run, &options);
+	g_assert_nonnull(strstr(text, "No pattern and no place costs more than the rest"));
+	run->findings->samples = 0;
+	g_autofree char *none = write_report(run, &options);
+	g_assert_nonnull(strstr(none, "no weight"));
 }
 
 static void test_empty_run(void)
@@ -421,9 +479,10 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/report/json", test_json);
 	g_test_add_func("/views/report/csv", test_csv);
 	g_test_add_func("/views/report/baseline", test_baseline);
-	g_test_add_func("/views/report/tree", test_tree);
-	g_test_add_func("/views/report/stored-tree", test_stored_tree);
-	g_test_add_func("/views/report/stored-tree-is-taken", test_stored_tree_is_taken);
+	g_test_add_func("/views/report/list", test_list);
+	g_test_add_func("/views/report/findings", test_findings);
+	g_test_add_func("/views/report/findings-json", test_findings_json);
+	g_test_add_func("/views/report/no-findings", test_no_findings);
 	g_test_add_func("/views/report/empty-run", test_empty_run);
 	g_test_add_func("/views/report/hostile-names", test_hostile_names);
 	g_test_add_func("/views/report/instruction-run", test_instruction_run);

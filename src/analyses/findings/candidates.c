@@ -1,0 +1,744 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Candidates are found level by level, as in Apriori (R. Agrawal, R. Srikant 1994): a pattern has
+ * no more samples than its focus alone and than its context alone, so that only what passes alone
+ * is combined. What passes is few, so that all combinations are cells of plain tables.
+ */
+#include "analyses/findings/candidates.h"
+
+#include "base/hash.h"
+#include "base/worker_pool.h"
+
+#include <math.h>
+#include <string.h>
+
+/* So many samples, and this share of all, or there is nothing to be learned. */
+#define MIN_SAMPLES 10.0
+#define MIN_SAMPLE_SHARE 0.01
+
+/* What is before in less than this share of the executions is no context. */
+#define MIN_CONTEXT_SHARE 0.01F
+
+enum {
+	MAX_SINGLES = 1000, /* attributes in one role; 1 % each of ten attributes are so many */
+	MAX_PAIRS = 4000,
+	MAX_CONTEXTS = 4000,
+	N_CHUNKS = 16, /* of vertices, the tasks of the last pass; each has a sum per candidate */
+};
+
+typedef enum { ROLE_FOCUS, ROLE_BEFORE, ROLE_BEFORE_THAT, ROLE_AFTER, N_ROLES } Role;
+
+/* Keys with enough samples, numbered. */
+typedef struct {
+	size_t n_keys;
+	uint32_t *numbers; /* [n_keys]; LODE_NONE: too few samples */
+	GArray *keys;      /* uint32_t: of each number */
+} Passed;
+
+typedef struct {
+	const LodeObservations *seen;
+	double needed;
+	Passed singles[N_ROLES]; /* keys: attributes of the graph */
+	Passed pairs;            /* keys: a × n + b, focus numbers a < b */
+	Passed contexts;  /* keys: a × (n1 + 1) + b; a: number before that + 1, 0 none; b: number
+	                     before + 1, 0 any. Those of one element come first. */
+	uint32_t n_short; /* contexts of one element */
+	/* Cells: samples at first, then candidate + 1; 0: too few. */
+	double *focus_cells, *pair_cells, *context_cells, *after_cells, *long_cells, *deep_cells;
+	LodeCandidates *found;
+	double *bits; /* of each attribute of the graph */
+} Search;
+
+/* What a vertex and those around it have, as numbers. */
+typedef struct {
+	uint32_t number;
+	float share;
+} Shared;
+
+typedef struct {
+	GArray *focus;    /* uint32_t, ascending */
+	GArray *pairs;    /* uint32_t */
+	GArray *contexts; /* Shared, ascending: contexts of one element first */
+	GArray *after;    /* Shared */
+	float *shares;    /* scratch: [contexts' keys], all 0 between uses */
+	GArray *touched;  /* uint32_t */
+	float *after_shares;
+} View;
+
+static void passed_clear(Passed *self)
+{
+	g_clear_pointer(&self->numbers, g_free);
+	g_clear_pointer(&self->keys, g_array_unref);
+}
+
+static int compare_falling(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left < right) - (left > right);
+}
+
+/* Numbers the keys with enough samples; the heaviest `limit` of them where they are more. */
+static void pass(Passed *self, const double *samples, size_t n_keys, double needed, size_t limit)
+{
+	g_autoptr(GArray) heavy = g_array_new(FALSE, FALSE, sizeof(double));
+
+	for (size_t i = 0; i < n_keys; i++)
+		if (samples[i] >= needed)
+			g_array_append_val(heavy, samples[i]);
+	if (heavy->len > limit) {
+		g_array_sort(heavy, compare_falling);
+		needed = nextafter(g_array_index(heavy, double, limit - 1), HUGE_VAL);
+	}
+	self->n_keys = n_keys;
+	self->numbers = g_new(uint32_t, n_keys + 1);
+	self->keys = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (size_t i = 0; i < n_keys; i++) {
+		uint32_t key = (uint32_t)i;
+		self->numbers[i] = samples[i] >= needed ? self->keys->len : LODE_NONE;
+		if (samples[i] >= needed)
+			g_array_append_val(self->keys, key);
+	}
+}
+
+static uint32_t key_of(const Passed *self, uint32_t number)
+{
+	return g_array_index(self->keys, uint32_t, number);
+}
+
+static void view_init(View *self, const Search *search)
+{
+	*self = (View){
+		.focus = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.pairs = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.contexts = g_array_new(FALSE, FALSE, sizeof(Shared)),
+		.after = g_array_new(FALSE, FALSE, sizeof(Shared)),
+		.touched = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.shares = g_new0(float, (search->singles[ROLE_BEFORE_THAT].keys->len + 1) *
+						(search->singles[ROLE_BEFORE].keys->len + 1)),
+		.after_shares = g_new0(float, search->singles[ROLE_AFTER].keys->len + 1),
+	};
+}
+
+static void view_clear(View *self)
+{
+	g_array_unref(self->focus);
+	g_array_unref(self->pairs);
+	g_array_unref(self->contexts);
+	g_array_unref(self->after);
+	g_array_unref(self->touched);
+	g_free(self->shares);
+	g_free(self->after_shares);
+}
+
+#define FOR_EACH_ATTRIBUTE(graph, vertex, i)                                                       \
+	for (uint32_t i = (graph)->class_starts[(graph)->attribute_classes[vertex]];               \
+		i < (graph)->class_starts[(graph)->attribute_classes[vertex] + 1]; i++)
+
+static void add_share(float *shares, GArray *touched, uint32_t key, float share)
+{
+	if (shares[key] == 0)
+		g_array_append_val(touched, key);
+	shares[key] += share;
+}
+
+/* What lies two steps before is reached from `own` in `share` of its executions. */
+static void look_before_that(
+	const Search *self, View *view, LodeNeighbour reached, const uint32_t *before, uint32_t n)
+{
+	const LodeFlowGraph *graph = self->seen->graph;
+	const uint32_t *numbers = self->singles[ROLE_BEFORE_THAT].numbers;
+	uint32_t width = self->singles[ROLE_BEFORE].keys->len + 1;
+
+	FOR_EACH_ATTRIBUTE(graph, reached.vertex, i)
+	{
+		uint32_t number = numbers[graph->class_members[i]];
+		if (number == LODE_NONE)
+			continue;
+		add_share(view->shares, view->touched, (number + 1) * width, reached.share);
+		for (uint32_t j = 0; j < n; j++)
+			add_share(view->shares, view->touched, (number + 1) * width + before[j] + 1,
+				reached.share);
+	}
+}
+
+/* Contexts by their key, with the share of the executions in which the vertex is reached so. */
+static void look_before(const Search *self, View *view, uint32_t u, const uint32_t *observed)
+{
+	const LodeObservations *seen = self->seen;
+	const LodeFlowGraph *graph = seen->graph;
+	const uint32_t *numbers = self->singles[ROLE_BEFORE].numbers;
+	uint32_t before[256];
+
+	for (uint32_t i = seen->before_starts[u]; i < seen->before_starts[u + 1]; i++) {
+		LodeNeighbour one = seen->before[i];
+		uint32_t n = 0, p = observed[one.vertex];
+		if (one.share < MIN_CONTEXT_SHARE)
+			continue;
+		FOR_EACH_ATTRIBUTE(graph, one.vertex, j)
+		{
+			uint32_t number = numbers[graph->class_members[j]];
+			if (number == LODE_NONE || n == G_N_ELEMENTS(before))
+				continue;
+			add_share(view->shares, view->touched, number + 1, one.share);
+			before[n++] = number;
+		}
+		if (p == LODE_NONE)
+			continue;
+		for (uint32_t j = seen->before_starts[p]; j < seen->before_starts[p + 1]; j++) {
+			LodeNeighbour reached = seen->before[j];
+			reached.share *= one.share;
+			if (reached.share >= MIN_CONTEXT_SHARE)
+				look_before_that(self, view, reached, before, n);
+		}
+	}
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Hands out the shares that were summed, and leaves the scratch empty. */
+static void take_shares(float *shares, GArray *touched, const Passed *passed, GArray *out)
+{
+	g_array_set_size(out, 0);
+	g_array_sort(touched, compare_numbers);
+	for (guint i = 0; i < touched->len; i++) {
+		uint32_t key = g_array_index(touched, uint32_t, i);
+		Shared one = {passed != NULL ? passed->numbers[key] : key, MIN(shares[key], 1)};
+		shares[key] = 0;
+		if (one.number != LODE_NONE)
+			g_array_append_val(out, one);
+	}
+	g_array_set_size(touched, 0);
+}
+
+/* Fills the view with what a vertex has. While contexts and pairs are not chosen yet, contexts are
+ * given by their keys, and pairs not at all. */
+static void look(const Search *self, View *view, uint32_t u, const uint32_t *observed)
+{
+	const LodeObservations *seen = self->seen;
+	const LodeFlowGraph *graph = seen->graph;
+	const uint32_t *focus = self->singles[ROLE_FOCUS].numbers;
+	const uint32_t *after = self->singles[ROLE_AFTER].numbers;
+	uint32_t n_focus = self->singles[ROLE_FOCUS].keys->len;
+
+	g_array_set_size(view->focus, 0);
+	g_array_set_size(view->pairs, 0);
+	FOR_EACH_ATTRIBUTE(graph, seen->vertices[u], i)
+	{
+		uint32_t number = focus[graph->class_members[i]];
+		if (number != LODE_NONE)
+			g_array_append_val(view->focus, number);
+	}
+	for (guint i = 0; self->pairs.keys != NULL && i < view->focus->len; i++)
+		for (guint j = i + 1; j < view->focus->len; j++) {
+			uint32_t pair =
+				self->pairs
+					.numbers[g_array_index(view->focus, uint32_t, i) * n_focus +
+						 g_array_index(view->focus, uint32_t, j)];
+			if (pair != LODE_NONE)
+				g_array_append_val(view->pairs, pair);
+		}
+	look_before(self, view, u, observed);
+	take_shares(view->shares, view->touched,
+		self->contexts.keys != NULL ? &self->contexts : NULL, view->contexts);
+	for (uint32_t i = seen->after_starts[u]; i < seen->after_starts[u + 1]; i++) {
+		LodeNeighbour one = seen->after[i];
+		if (one.share < MIN_CONTEXT_SHARE)
+			continue;
+		FOR_EACH_ATTRIBUTE(graph, one.vertex, j)
+		{
+			uint32_t number = after[graph->class_members[j]];
+			if (number != LODE_NONE)
+				add_share(view->after_shares, view->touched, number, one.share);
+		}
+	}
+	take_shares(view->after_shares, view->touched, NULL, view->after);
+}
+
+/* Calls `cell` for each combination that the vertex is the focus of. */
+typedef void (*CellFunc)(double *cell, float share, void *data);
+
+static void visit_cells(const Search *self, const View *view, CellFunc cell, void *data)
+{
+	uint32_t n_focus = self->singles[ROLE_FOCUS].keys->len, n_pairs = self->pairs.keys->len;
+	const uint32_t *focus = (const uint32_t *)(void *)view->focus->data;
+	const uint32_t *pairs = (const uint32_t *)(void *)view->pairs->data;
+
+	for (guint i = 0; i < view->focus->len; i++)
+		cell(&self->focus_cells[focus[i]], 1, data);
+	for (guint i = 0; i < view->pairs->len; i++)
+		cell(&self->pair_cells[pairs[i]], 1, data);
+	for (guint c = 0; c < view->contexts->len; c++) {
+		Shared context = g_array_index(view->contexts, Shared, c);
+		double *deep = self->deep_cells + (size_t)context.number * n_focus;
+		cell(&self->context_cells[context.number], context.share, data);
+		for (guint i = 0; i < view->focus->len; i++)
+			cell(&deep[focus[i]], context.share, data);
+		if (context.number >= self->n_short)
+			continue;
+		double *wide = self->long_cells + (size_t)context.number * n_pairs;
+		for (guint i = 0; i < view->pairs->len; i++)
+			cell(&wide[pairs[i]], context.share, data);
+	}
+	for (guint a = 0; a < view->after->len; a++) {
+		Shared one = g_array_index(view->after, Shared, a);
+		double *cells = self->after_cells + (size_t)one.number * n_focus;
+		for (guint i = 0; i < view->focus->len; i++)
+			cell(&cells[focus[i]], one.share, data);
+	}
+}
+
+/* --- what passes alone --- */
+
+/* Fillers say where code lies, not why it costs. */
+static bool is_telling(const char *attribute)
+{
+	return !g_str_has_prefix(attribute, "loop:");
+}
+
+static void add_samples(
+	const LodeFlowGraph *graph, uint32_t vertex, double samples, double *out_samples)
+{
+	FOR_EACH_ATTRIBUTE(graph, vertex, i) out_samples[graph->class_members[i]] += samples;
+}
+
+static void pass_singles(Search *self, const uint32_t *observed)
+{
+	const LodeObservations *seen = self->seen;
+	const LodeFlowGraph *graph = seen->graph;
+	g_autofree double *samples[N_ROLES] = {NULL};
+
+	for (Role role = 0; role < N_ROLES; role++)
+		samples[role] = g_new0(double, graph->n_attributes + 1);
+	for (uint32_t u = 0; u < seen->n; u++) {
+		double y = seen->samples[u];
+		if (y == 0)
+			continue;
+		add_samples(graph, seen->vertices[u], y, samples[ROLE_FOCUS]);
+		for (uint32_t i = seen->before_starts[u]; i < seen->before_starts[u + 1]; i++) {
+			LodeNeighbour one = seen->before[i];
+			uint32_t p = observed[one.vertex];
+			add_samples(graph, one.vertex, y * (double)one.share, samples[ROLE_BEFORE]);
+			if (p == LODE_NONE || one.share < MIN_CONTEXT_SHARE)
+				continue;
+			for (uint32_t j = seen->before_starts[p]; j < seen->before_starts[p + 1];
+				j++)
+				add_samples(graph, seen->before[j].vertex,
+					y * (double)(one.share * seen->before[j].share),
+					samples[ROLE_BEFORE_THAT]);
+		}
+		for (uint32_t i = seen->after_starts[u]; i < seen->after_starts[u + 1]; i++)
+			add_samples(graph, seen->after[i].vertex, y * (double)seen->after[i].share,
+				samples[ROLE_AFTER]);
+	}
+	for (Role role = 0; role < N_ROLES; role++) {
+		for (uint32_t a = 0; a < graph->n_attributes; a++)
+			if (!is_telling(graph->attribute_names[a]))
+				samples[role][a] = 0;
+		pass(&self->singles[role], samples[role], graph->n_attributes, self->needed,
+			MAX_SINGLES);
+	}
+	for (Role role = 1; role < N_ROLES; role++)
+		g_free(g_steal_pointer(&samples[role]));
+}
+
+static void pass_pairs_and_contexts(Search *self, const uint32_t *observed)
+{
+	const LodeObservations *seen = self->seen;
+	size_t n = self->singles[ROLE_FOCUS].keys->len;
+	size_t width = self->singles[ROLE_BEFORE].keys->len + 1;
+	size_t n_contexts = (self->singles[ROLE_BEFORE_THAT].keys->len + 1) * width;
+	g_autofree double *pairs = g_new0(double, n *n + 1);
+	g_autofree double *contexts = g_new0(double, n_contexts);
+	View view;
+
+	view_init(&view, self);
+	for (uint32_t u = 0; u < seen->n; u++) {
+		double y = seen->samples[u];
+		if (y == 0)
+			continue;
+		look(self, &view, u, observed);
+		const uint32_t *focus = (const uint32_t *)(void *)view.focus->data;
+		for (guint i = 0; i < view.focus->len; i++)
+			for (guint j = i + 1; j < view.focus->len; j++)
+				pairs[focus[i] * n + focus[j]] += y;
+		for (guint i = 0; i < view.contexts->len; i++) {
+			Shared one = g_array_index(view.contexts, Shared, i);
+			contexts[one.number] += y * (double)one.share;
+		}
+	}
+	view_clear(&view);
+	pass(&self->pairs, pairs, n * n, self->needed, MAX_PAIRS);
+	pass(&self->contexts, contexts, n_contexts, self->needed, MAX_CONTEXTS);
+	while (self->n_short < self->contexts.keys->len &&
+		key_of(&self->contexts, self->n_short) < width)
+		self->n_short++;
+}
+
+static void add_to_cell(double *cell, float share, void *data)
+{
+	*cell += (double)share * *(const double *)data;
+}
+
+static void make_cells(Search *self, const uint32_t *observed)
+{
+	const LodeObservations *seen = self->seen;
+	size_t n_focus = self->singles[ROLE_FOCUS].keys->len, n_pairs = self->pairs.keys->len;
+	size_t n_contexts = self->contexts.keys->len;
+	View view;
+
+	self->focus_cells = g_new0(double, n_focus + 1);
+	self->pair_cells = g_new0(double, n_pairs + 1);
+	self->context_cells = g_new0(double, n_contexts + 1);
+	self->deep_cells = g_new0(double, n_contexts *n_focus + 1);
+	self->long_cells = g_new0(double, self->n_short *n_pairs + 1);
+	self->after_cells = g_new0(double, self->singles[ROLE_AFTER].keys->len *n_focus + 1);
+	view_init(&view, self);
+	for (uint32_t u = 0; u < seen->n; u++) {
+		double y = seen->samples[u];
+		if (y == 0)
+			continue;
+		look(self, &view, u, observed);
+		visit_cells(self, &view, add_to_cell, &y);
+	}
+	view_clear(&view);
+}
+
+/* --- candidates --- */
+
+static void count_bits(Search *self)
+{
+	const LodeFlowGraph *graph = self->seen->graph;
+	g_autofree uint32_t *counts = g_new0(uint32_t, graph->n_attributes + 1);
+
+	self->bits = g_new0(double, graph->n_attributes + 1);
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		if (graph->count[v] > 0)
+			FOR_EACH_ATTRIBUTE(graph, v, i) counts[graph->class_members[i]]++;
+	for (uint32_t a = 0; a < graph->n_attributes; a++)
+		self->bits[a] = 2 + log2(fmax(1, self->seen->n_executed) / fmax(1, counts[a]));
+}
+
+static void add_bits(const Search *self, uint32_t attribute, double *bits)
+{
+	*bits += attribute != LODE_NONE ? self->bits[attribute] : 0;
+}
+
+/* Turns a cell of samples into one of a candidate. */
+static void settle(Search *self, double *cell, LodeCandidate candidate)
+{
+	double bits = 0;
+
+	if (*cell < self->needed) {
+		*cell = 0;
+		return;
+	}
+	for (int i = 0; i < 2; i++) {
+		add_bits(self, candidate.focus[i], &bits);
+		add_bits(self, candidate.before[i], &bits);
+	}
+	add_bits(self, candidate.after, &bits);
+	/* ⟨a⟩ → ⟨·⟩ → ⟪b⟫ has two elements of context. */
+	bits += candidate.before[1] != LODE_NONE ? 4 : candidate.before[0] != LODE_NONE ? 2 : 0;
+	bits += candidate.after != LODE_NONE ? 2 : 0;
+	candidate.price = (float)(G_LN2 * bits);
+	g_array_append_val(self->found->candidates, candidate);
+	*cell = self->found->candidates->len;
+}
+
+static void settle_all(Search *self)
+{
+	const Passed *focus = &self->singles[ROLE_FOCUS];
+	uint32_t n_focus = focus->keys->len, n_pairs = self->pairs.keys->len;
+	uint32_t width = self->singles[ROLE_BEFORE].keys->len + 1;
+	const LodeCandidate none = {.focus = {LODE_NONE, LODE_NONE},
+		.before = {LODE_NONE, LODE_NONE},
+		.after = LODE_NONE,
+		.place = LODE_NONE};
+
+	for (uint32_t f = 0; f < n_focus; f++) {
+		LodeCandidate one = none;
+		one.focus[0] = key_of(focus, f);
+		settle(self, &self->focus_cells[f], one);
+	}
+	for (uint32_t p = 0; p < n_pairs; p++) {
+		LodeCandidate one = none;
+		one.focus[0] = key_of(focus, key_of(&self->pairs, p) / n_focus);
+		one.focus[1] = key_of(focus, key_of(&self->pairs, p) % n_focus);
+		settle(self, &self->pair_cells[p], one);
+	}
+	for (uint32_t c = 0; c < self->contexts.keys->len; c++) {
+		LodeCandidate context = none;
+		uint32_t key = key_of(&self->contexts, c);
+		if (key % width > 0)
+			context.before[0] = key_of(&self->singles[ROLE_BEFORE], key % width - 1);
+		if (key / width > 0)
+			context.before[1] = key_of(
+				&self->singles[ROLE_BEFORE_THAT], key / width - 1);
+		settle(self, &self->context_cells[c], context);
+		for (uint32_t f = 0; f < n_focus; f++) {
+			LodeCandidate one = context;
+			one.focus[0] = key_of(focus, f);
+			settle(self, &self->deep_cells[(size_t)c * n_focus + f], one);
+		}
+		for (uint32_t p = 0; c < self->n_short && p < n_pairs; p++) {
+			LodeCandidate one = context;
+			one.focus[0] = key_of(focus, key_of(&self->pairs, p) / n_focus);
+			one.focus[1] = key_of(focus, key_of(&self->pairs, p) % n_focus);
+			settle(self, &self->long_cells[(size_t)c * n_pairs + p], one);
+		}
+	}
+	for (uint32_t a = 0; a < self->singles[ROLE_AFTER].keys->len; a++)
+		for (uint32_t f = 0; f < n_focus; f++) {
+			LodeCandidate one = none;
+			one.focus[0] = key_of(focus, f);
+			one.after = key_of(&self->singles[ROLE_AFTER], a);
+			settle(self, &self->after_cells[(size_t)a * n_focus + f], one);
+		}
+}
+
+static void add_places(Search *self)
+{
+	const LodeObservations *seen = self->seen;
+	double price = G_LN2 * (log2(fmax(1, seen->n_executed)) + 4);
+
+	for (uint32_t u = 0; u < seen->n; u++) {
+		LodeCandidate place = {.focus = {LODE_NONE, LODE_NONE},
+			.before = {LODE_NONE, LODE_NONE},
+			.after = LODE_NONE,
+			.place = u,
+			.price = (float)price};
+		if (seen->samples[u] >= self->needed)
+			g_array_append_val(self->found->candidates, place);
+	}
+}
+
+/* --- their vertices --- */
+
+typedef struct {
+	uint32_t candidate;
+	LodeFocusVertex vertex;
+} Membership;
+
+typedef struct {
+	GArray *members;    /* Membership, by vertex */
+	double *executions; /* [candidates] */
+} Chunk;
+
+typedef struct {
+	const Search *search;
+	const uint32_t *observed;
+	View *views; /* of each worker */
+	Chunk *chunks;
+	const LodeProgress *progress;
+} Filling;
+
+typedef struct {
+	Chunk *chunk;
+	uint32_t vertex;
+	double executions;
+	bool is_kept;
+} Filler;
+
+static void note_member(double *cell, float share, void *data)
+{
+	Filler *self = data;
+
+	if (*cell == 0)
+		return;
+	Membership one = {(uint32_t)*cell - 1, {self->vertex, share}};
+	self->chunk->executions[one.candidate] += self->executions * (double)share;
+	if (self->is_kept)
+		g_array_append_val(self->chunk->members, one);
+}
+
+static void fill_chunk(size_t task, unsigned worker, void *data)
+{
+	Filling *self = data;
+	const LodeObservations *seen = self->search->seen;
+	Chunk *chunk = &self->chunks[task];
+	uint32_t first = (uint32_t)((uint64_t)seen->n * task / N_CHUNKS);
+	uint32_t end = (uint32_t)((uint64_t)seen->n * (task + 1) / N_CHUNKS);
+
+	chunk->members = g_array_new(FALSE, FALSE, sizeof(Membership));
+	chunk->executions = g_new0(double, self->search->found->candidates->len + 1);
+	for (uint32_t u = first; u < end && !lode_progress_is_cancelled(self->progress); u++) {
+		/* Where executions were counted, a vertex without samples only adds to the sums. */
+		Filler filler = {
+			chunk, u, seen->executions[u], !seen->is_counted || seen->samples[u] > 0};
+		look(self->search, &self->views[worker], u, self->observed);
+		visit_cells(self->search, &self->views[worker], note_member, &filler);
+	}
+}
+
+/* The memberships by candidate, and the sums of executions. */
+static void sort_members(
+	Search *self, Chunk *chunks, size_t *starts, LodeFocusVertex *members, double *executions)
+{
+	for (size_t c = 0; c < N_CHUNKS; c++)
+		for (guint i = 0; i < chunks[c].members->len; i++) {
+			const Membership *one = &g_array_index(chunks[c].members, Membership, i);
+			members[starts[one->candidate]++] = one->vertex;
+		}
+	for (size_t i = self->found->candidates->len; i > 0; i--)
+		starts[i] = starts[i - 1];
+	starts[0] = 0;
+	for (size_t c = 0; c < N_CHUNKS; c++)
+		for (guint i = 0; i < self->found->candidates->len; i++)
+			executions[i] += chunks[c].executions[i];
+}
+
+static uint64_t hash_column(const LodeFocusVertex *vertices, size_t n, double executions)
+{
+	uint64_t hash = n, bits;
+
+	memcpy(&bits, &executions, sizeof(bits));
+	hash = lode_hash_append(hash, bits);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t share;
+		memcpy(&share, &vertices[i].share, sizeof(share));
+		hash = lode_hash_append(hash, (uint64_t)vertices[i].vertex << 32 | share);
+	}
+	return hash;
+}
+
+static guint column_hash(const void *key)
+{
+	return (guint)(*(const uint64_t *)key >> 32);
+}
+
+/* Candidates with the same vertices share one column; two different columns with the same 64-bit
+ * hash do not occur but by intent, and then one of the two is judged as the other. */
+static void share_columns(Search *self, const size_t *starts, const LodeFocusVertex *members,
+	const double *executions)
+{
+	LodeCandidates *found = self->found;
+	guint n = found->candidates->len;
+	g_autofree uint64_t *hashes = g_new(uint64_t, n + 1);
+	g_autoptr(GHashTable) columns = g_hash_table_new(column_hash, g_int64_equal);
+	size_t start = 0;
+
+	g_array_append_val(found->column_starts, start);
+	for (guint i = 0; i < n; i++) {
+		LodeCandidate *candidate = &g_array_index(found->candidates, LodeCandidate, i);
+		uint32_t first = i, none = LODE_NONE;
+		LodeFocusVertex own = {candidate->place, 1};
+		bool is_place = candidate->place != LODE_NONE;
+		const LodeFocusVertex *vertices = is_place ? &own : &members[starts[i]];
+		size_t length = is_place ? 1 : starts[i + 1] - starts[i];
+		double sum = is_place ? self->seen->executions[candidate->place] : executions[i];
+
+		g_array_append_val(found->next_member, none);
+		hashes[i] = hash_column(vertices, length, sum);
+		void *known = g_hash_table_lookup(columns, &hashes[i]);
+		if (known != NULL) {
+			candidate->column = GPOINTER_TO_UINT(known) - 1;
+			first = g_array_index(found->column_members, uint32_t, candidate->column);
+			g_array_index(found->next_member, uint32_t, i) = g_array_index(
+				found->next_member, uint32_t, first);
+			g_array_index(found->next_member, uint32_t, first) = i;
+			continue;
+		}
+		candidate->column = found->column_members->len;
+		g_hash_table_insert(columns, &hashes[i], GUINT_TO_POINTER(candidate->column + 1));
+		g_array_append_val(found->column_members, first);
+		g_array_append_vals(found->vertices, vertices, (guint)length);
+		g_array_append_val(found->executions, sum);
+		start = found->vertices->len;
+		g_array_append_val(found->column_starts, start);
+	}
+}
+
+static void fill_columns(Search *self, const uint32_t *observed, const LodeProgress *progress)
+{
+	guint n = self->found->candidates->len;
+	unsigned n_workers = lode_worker_pool_default_size();
+	g_autofree Chunk *chunks = g_new0(Chunk, N_CHUNKS);
+	g_autofree View *views = g_new0(View, n_workers);
+	g_autofree size_t *starts = g_new0(size_t, n + 2);
+	g_autofree double *executions = g_new0(double, n + 1);
+	Filling filling = {self, observed, views, chunks, progress};
+
+	for (unsigned i = 0; i < n_workers; i++)
+		view_init(&views[i], self);
+	lode_worker_pool_run(N_CHUNKS, n_workers, fill_chunk, &filling);
+	for (unsigned i = 0; i < n_workers; i++)
+		view_clear(&views[i]);
+	for (size_t c = 0; c < N_CHUNKS; c++)
+		for (guint i = 0; i < chunks[c].members->len; i++)
+			starts[g_array_index(chunks[c].members, Membership, i).candidate + 1]++;
+	for (guint i = 0; i < n; i++)
+		starts[i + 1] += starts[i];
+	g_autofree LodeFocusVertex *members = g_new(LodeFocusVertex, starts[n] + 1);
+	sort_members(self, chunks, starts, members, executions);
+	for (size_t c = 0; c < N_CHUNKS; c++) {
+		g_array_unref(chunks[c].members);
+		g_free(chunks[c].executions);
+	}
+	share_columns(self, starts, members, executions);
+}
+
+static void search_clear(Search *self)
+{
+	for (Role role = 0; role < N_ROLES; role++)
+		passed_clear(&self->singles[role]);
+	passed_clear(&self->pairs);
+	passed_clear(&self->contexts);
+	g_free(self->focus_cells);
+	g_free(self->pair_cells);
+	g_free(self->context_cells);
+	g_free(self->after_cells);
+	g_free(self->long_cells);
+	g_free(self->deep_cells);
+	g_free(self->bits);
+}
+
+LodeCandidates *lode_candidates_find(
+	const LodeObservations *observations, const LodeProgress *progress)
+{
+	const LodeFlowGraph *graph = observations->graph;
+	Search self = {.seen = observations, .found = g_new0(LodeCandidates, 1)};
+	g_autofree uint32_t *observed = g_new(uint32_t, graph->n_vertices + 1);
+
+	self.needed = fmax(MIN_SAMPLES, MIN_SAMPLE_SHARE * observations->total_samples);
+	self.found->candidates = g_array_new(FALSE, FALSE, sizeof(LodeCandidate));
+	self.found->column_starts = g_array_new(FALSE, FALSE, sizeof(size_t));
+	self.found->vertices = g_array_new(FALSE, FALSE, sizeof(LodeFocusVertex));
+	self.found->executions = g_array_new(FALSE, FALSE, sizeof(double));
+	self.found->column_members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self.found->next_member = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		observed[v] = LODE_NONE;
+	for (uint32_t u = 0; u < observations->n; u++)
+		observed[observations->vertices[u]] = u;
+
+	pass_singles(&self, observed);
+	pass_pairs_and_contexts(&self, observed);
+	make_cells(&self, observed);
+	count_bits(&self);
+	settle_all(&self);
+	add_places(&self);
+	fill_columns(&self, observed, progress);
+	search_clear(&self);
+	if (lode_progress_is_cancelled(progress))
+		g_clear_pointer(&self.found, lode_candidates_free);
+	return self.found;
+}
+
+void lode_candidates_free(LodeCandidates *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->candidates);
+	g_array_unref(self->column_starts);
+	g_array_unref(self->vertices);
+	g_array_unref(self->executions);
+	g_array_unref(self->column_members);
+	g_array_unref(self->next_member);
+	g_free(self);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The patterns that might explain cost, each with the vertices that are its focus.
+ *
+ *   ⟨before²⟩ → ⟨before¹⟩ → ⟪focus⟫ → ⟨after⟩
+ *
+ * The focus has up to two attributes, the others one or none (⟨·⟩, any instruction). A pattern is a
+ * candidate when enough samples lie on its vertices for something to be learned from them. Single
+ * instructions are candidates likewise. Private to analyses/findings/.
+ */
+#pragma once
+
+#include "analyses/findings/observations.h"
+#include "base/progress.h"
+
+/* An observed vertex that is a pattern's focus in `share` of its executions. */
+typedef struct {
+	uint32_t vertex;
+	float share;
+} LodeFocusVertex;
+
+/* Attributes of the graph; LODE_NONE: none. Those of the focus ascend. */
+typedef struct {
+	uint32_t focus[2], before[2], after;
+	uint32_t place;  /* the observed vertex that is the place; LODE_NONE in a pattern */
+	uint32_t column; /* its vertices; patterns with the same ones share a column */
+	float price;     /* in nats: ln 2 × its description length in bits */
+} LodeCandidate;
+
+typedef struct {
+	GArray *candidates;    /* LodeCandidate */
+	GArray *column_starts; /* size_t [columns + 1]: ranges of `vertices` */
+	GArray *vertices;      /* LodeFocusVertex, ascending inside a column */
+	GArray *executions; /* double: Σ executions × share of a column, also over vertices that
+	                       have no samples and are not in it */
+	GArray *column_members; /* uint32_t: the first candidate of each column… */
+	GArray *next_member; /* uint32_t: …and of each candidate the next one; LODE_NONE ends */
+} LodeCandidates;
+
+/* The caller frees the result. NULL: cancelled. */
+LodeCandidates *lode_candidates_find(
+	const LodeObservations *observations, const LodeProgress *progress);
+void lode_candidates_free(LodeCandidates *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCandidates, lode_candidates_free)
+
+static inline size_t lode_candidates_n_columns(const LodeCandidates *self)
+{
+	return self->column_starts->len - 1;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model: samples on a vertex are Poisson with mean
+ *
+ *   n(u) · r(u),   r(u) = b + Σ β_j s_j(u)                     executions counted
+ *   λ_B  · r(u),   r(u) = 1 + Σ β_j s_j(u), λ_B = y(B) / Σ r   not counted: a λ for each block
+ *
+ * with b, β ≥ 0 and s_j(u) the share of the executions of u in which it is the focus of pattern j.
+ * The second form is the fixed-effects Poisson model (A. C. Cameron, P. K. Trivedi, Regression
+ * Analysis of Count Data); both are fitted by multiplicative EM steps (L. Lucy 1974).
+ * Private to analyses/findings/.
+ */
+#pragma once
+
+#include "analyses/findings/candidates.h"
+
+typedef struct {
+	const LodeFocusVertex *vertices;
+	size_t n;
+	double executions; /* Σ n(u) s(u) */
+	double beta;
+} LodeCostTerm;
+
+typedef struct {
+	const LodeObservations *seen;
+	GArray *terms;       /* LodeCostTerm */
+	double base;         /* b; 1 where executions were not counted */
+	double *rates;       /* r(u) */
+	double *block_rates; /* Σ r over a block, where not counted */
+} LodeCostModel;
+
+/* Without terms. */
+void lode_cost_model_init(LodeCostModel *self, const LodeObservations *observations);
+void lode_cost_model_clear(LodeCostModel *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeCostModel, lode_cost_model_clear)
+
+static inline LodeCostTerm *lode_cost_model_term(const LodeCostModel *self, size_t index)
+{
+	return &g_array_index(self->terms, LodeCostTerm, index);
+}
+
+/* By how much the log-likelihood grows at the best β of one more term, and that β (out_beta may be
+ * NULL); 0 where no β > 0 is an improvement. Callable from several threads. */
+double lode_cost_model_gain(const LodeCostModel *self, const LodeCostTerm *term, double *out_beta);
+
+/* The log-likelihood up to a constant. */
+double lode_cost_model_likelihood(const LodeCostModel *self);
+
+/* Adds or removes a term, to be fitted afterwards. */
+void lode_cost_model_add(LodeCostModel *self, const LodeCostTerm *term);
+void lode_cost_model_remove(LodeCostModel *self, size_t index);
+
+/* Fits base and all β until none changes by more than `tolerance` of itself, in at most so many
+ * steps. */
+void lode_cost_model_fit(LodeCostModel *self, double tolerance, unsigned max_steps);
+
+/* Samples that a term explains in all: β Σ n s, or Σ λ β s. */
+double lode_cost_model_explained(const LodeCostModel *self, size_t index);
+
+/*
+ * How much more the samples scatter about the model than chance would have it, at least 1:
+ * Pearson's χ² by its degrees of freedom (quasi-Poisson: P. McCullagh, J. A. Nelder, Generalized
+ * Linear Models, section 6.2). A processor retires several instructions at once, and a sample falls
+ * on the first of them, so that even instructions of equal cost have unequal samples. Gains are
+ * divided by it, and errors multiplied by its root.
+ */
+double lode_cost_model_dispersion(const LodeCostModel *self);
+
+/*
+ * What an execution in the focus of a term costs, in executions of the average instruction around
+ * it: β over the mean rate of the blocks that it lies in, each as often as it executes there. The
+ * rate of a block's base alone is no measure: out of order, most instructions cost nothing.
+ */
+double lode_cost_model_ratio(const LodeCostModel *self, size_t index);
+
+typedef struct {
+	double beta, explained; /* standard errors */
+} LodeCostError;
+
+/* The terms' standard errors, from the observed information; the caller frees the array. */
+LodeCostError *lode_cost_model_errors(const LodeCostModel *self);

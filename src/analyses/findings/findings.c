@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/findings/findings.h"
+
+#include "analyses/findings/cost_model.h"
+#include "base/error.h"
+#include "base/worker_pool.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Candidates within this of the greatest score are equals, of which the more telling one is taken.
+ */
+#define EQUAL_SCORE 0.02
+
+/* What so much of a finding's weight has in common is shown with it. */
+#define COMMON_SHARE 0.95
+
+/* A place or function counts when the finding explains this many samples there, or this share of
+ * what it explains in the average place: weight that was counted is thin. */
+#define LEAST_SAMPLES 0.5
+#define LEAST_SHARE 0.1
+
+#define ROUGH_FIT 1e-3
+#define FINAL_FIT 1e-5
+enum { ROUGH_STEPS = 60, FINAL_STEPS = 300 };
+
+typedef struct {
+	const LodeObservations *seen;
+	const LodeCandidates *candidates;
+	LodeCostModel model;
+	GArray *chosen; /* uint32_t: candidate of each term */
+	double *gains;  /* of each column; as computed last */
+	double *scores; /* of each column: the gain less the least price of its members */
+	bool *is_taken; /* of each column */
+	double dispersion;
+	unsigned n_workers;
+	const LodeProgress *progress;
+} Choice;
+
+static const LodeCandidate *candidate_at(const Choice *self, uint32_t index)
+{
+	return &g_array_index(self->candidates->candidates, LodeCandidate, index);
+}
+
+static LodeCostTerm term_of(const Choice *self, uint32_t column)
+{
+	const size_t *starts = (const size_t *)(void *)self->candidates->column_starts->data;
+
+	return (LodeCostTerm){
+		.vertices = &g_array_index(
+			self->candidates->vertices, LodeFocusVertex, starts[column]),
+		.n = starts[column + 1] - starts[column],
+		.executions = g_array_index(self->candidates->executions, double, column),
+	};
+}
+
+static double least_price(const Choice *self, uint32_t column)
+{
+	uint32_t i = g_array_index(self->candidates->column_members, uint32_t, column);
+	double price = HUGE_VAL;
+
+	for (; i != LODE_NONE; i = g_array_index(self->candidates->next_member, uint32_t, i))
+		price = fmin(price, (double)candidate_at(self, i)->price);
+	return price;
+}
+
+static void judge(size_t column, unsigned worker, void *data)
+{
+	Choice *self = data;
+	LodeCostTerm term = term_of(self, (uint32_t)column);
+
+	(void)worker;
+	self->gains[column] = lode_cost_model_gain(&self->model, &term, NULL) / self->dispersion;
+	self->scores[column] = self->gains[column] - least_price(self, (uint32_t)column);
+}
+
+/* --- which attributes tell more --- */
+
+static int rank_of(const Choice *self, uint32_t attribute)
+{
+	static const char *const rising[] = {"loop:", "at:", "op:", "obj:", "mem:", "kind:",
+		"chain:", "address:", "needs:", "ev:"};
+
+	if (attribute == LODE_NONE)
+		return -1;
+	const char *name = self->seen->graph->attribute_names[attribute];
+	for (int i = 0; i < (int)G_N_ELEMENTS(rising); i++)
+		if (g_str_has_prefix(name, rising[i]))
+			return i;
+	/* What the user said tells most. */
+	return (int)G_N_ELEMENTS(rising);
+}
+
+/* Above 0 when a tells more than b: by the best attribute of the focus, then by the plainer form.
+ */
+static int compare_telling(const Choice *self, const LodeCandidate *a, const LodeCandidate *b)
+{
+	int left = MAX(rank_of(self, a->focus[0]), rank_of(self, a->focus[1]));
+	int right = MAX(rank_of(self, b->focus[0]), rank_of(self, b->focus[1]));
+
+	if (left != right)
+		return left - right;
+	if (a->price < b->price || a->price > b->price)
+		return a->price < b->price ? 1 : -1;
+	return 0;
+}
+
+/* --- choose --- */
+
+/* The best candidate by the scores, LODE_NONE where none is above its price. */
+static uint32_t choose(const Choice *self)
+{
+	size_t n_columns = lode_candidates_n_columns(self->candidates);
+	double best = 0;
+	uint32_t chosen = LODE_NONE;
+
+	for (size_t c = 0; c < n_columns; c++)
+		if (!self->is_taken[c])
+			best = fmax(best, self->scores[c]);
+	if (best <= 0)
+		return LODE_NONE;
+	for (guint i = 0; i < self->candidates->candidates->len; i++) {
+		const LodeCandidate *one = candidate_at(self, i);
+		double score = self->gains[one->column] - (double)one->price;
+		if (self->is_taken[one->column] || score < (1 - EQUAL_SCORE) * best)
+			continue;
+		if (chosen == LODE_NONE ||
+			compare_telling(self, one, candidate_at(self, chosen)) > 0)
+			chosen = i;
+	}
+	return chosen;
+}
+
+static bool choose_all(Choice *self, GError **error)
+{
+	size_t n_columns = lode_candidates_n_columns(self->candidates);
+
+	while (self->chosen->len < LODE_FINDING_MAX) {
+		lode_progress_report(
+			self->progress, "fitting findings", self->chosen->len, 0, NULL);
+		if (lode_progress_is_cancelled(self->progress)) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+			return false;
+		}
+		self->dispersion = lode_cost_model_dispersion(&self->model);
+		lode_worker_pool_run(n_columns, self->n_workers, judge, self);
+		uint32_t chosen = choose(self);
+		if (chosen == LODE_NONE)
+			return true;
+		uint32_t column = candidate_at(self, chosen)->column;
+		LodeCostTerm term = term_of(self, column);
+		lode_cost_model_gain(&self->model, &term, &term.beta);
+		self->is_taken[column] = true;
+		g_array_append_val(self->chosen, chosen);
+		lode_cost_model_add(&self->model, &term);
+		lode_cost_model_fit(&self->model, ROUGH_FIT, ROUGH_STEPS);
+	}
+	return true;
+}
+
+/*
+ * Removes what is not worth its price beside the others. What another finding could explain as well
+ * shows only when the others are fitted without it.
+ */
+static void drop(Choice *self)
+{
+	lode_cost_model_fit(&self->model, FINAL_FIT, FINAL_STEPS);
+	for (guint j = self->chosen->len; j-- > 0;) {
+		const LodeCandidate *one = candidate_at(
+			self, g_array_index(self->chosen, uint32_t, j));
+		double with = lode_cost_model_likelihood(&self->model);
+		double dispersion = lode_cost_model_dispersion(&self->model);
+		g_autoptr(GArray) terms = g_array_copy(self->model.terms);
+		lode_cost_model_remove(&self->model, j);
+		lode_cost_model_fit(&self->model, ROUGH_FIT, FINAL_STEPS);
+		double loss = with - lode_cost_model_likelihood(&self->model);
+		if (loss / dispersion < (double)one->price) {
+			g_array_remove_index(self->chosen, j);
+			continue;
+		}
+		g_array_set_size(self->model.terms, 0);
+		g_array_append_vals(self->model.terms, terms->data, terms->len);
+		lode_cost_model_fit(&self->model, ROUGH_FIT, ROUGH_STEPS);
+	}
+	lode_cost_model_fit(&self->model, FINAL_FIT, FINAL_STEPS);
+}
+
+/* --- close: what the explained weight has in common --- */
+
+typedef struct {
+	const Choice *choice;
+	LodeFindings *out;
+	double *weights;  /* scratch: [attributes] */
+	uint32_t *counts; /* vertices of the graph that have each attribute */
+	uint32_t *ids;    /* attribute of the graph → of the findings + 1 */
+} Closing;
+
+static void append_item(Closing *self, LodeFindingElement *element, uint32_t attribute)
+{
+	if (self->ids[attribute] == 0) {
+		g_ptr_array_add(self->out->attributes,
+			g_strdup(self->choice->seen->graph->attribute_names[attribute]));
+		self->ids[attribute] = self->out->attributes->len;
+	}
+	uint32_t id = self->ids[attribute] - 1;
+	g_array_append_val(self->out->items, id);
+	element->n_items++;
+}
+
+static bool has_attribute(const LodeFlowGraph *graph, uint32_t vertex, uint32_t attribute)
+{
+	uint32_t class_id = graph->attribute_classes[vertex];
+
+	for (uint32_t i = graph->class_starts[class_id]; i < graph->class_starts[class_id + 1]; i++)
+		if (graph->class_members[i] == attribute)
+			return true;
+	return false;
+}
+
+/* Whether every vertex with `sign` has the attribute too, so that it says nothing more. */
+static bool is_implied(const Closing *self, uint32_t sign, uint32_t attribute)
+{
+	const LodeFlowGraph *graph = self->choice->seen->graph;
+
+	if (self->counts[sign] > self->counts[attribute])
+		return false;
+	for (uint32_t c = 0; c < graph->n_classes; c++) {
+		bool has_sign = false, has_it = false;
+		for (uint32_t i = graph->class_starts[c]; i < graph->class_starts[c + 1]; i++) {
+			has_sign |= graph->class_members[i] == sign;
+			has_it |= graph->class_members[i] == attribute;
+		}
+		if (has_sign && !has_it)
+			return false;
+	}
+	return true;
+}
+
+/* Where code lies says nothing of what it waits for: shown only when it was chosen. */
+static bool is_shown(const Closing *self, uint32_t attribute)
+{
+	const char *name = self->choice->seen->graph->attribute_names[attribute];
+
+	return !g_str_has_prefix(name, "loop:") && !g_str_has_prefix(name, "at:");
+}
+
+/* The element of a position from `weights`, the weight by attribute out of `whole`, and what was
+ * chosen for it. Most telling first, and without what those before imply. */
+static void close_element(Closing *self, double whole, const uint32_t *own, size_t n_own)
+{
+	const LodeFlowGraph *graph = self->choice->seen->graph;
+	LodeFindingElement element = {self->out->items->len, 0};
+	g_autoptr(GArray) common = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (size_t i = 0; i < n_own; i++)
+		if (own[i] != LODE_NONE)
+			g_array_append_val(common, own[i]);
+	for (uint32_t a = 0; a < graph->n_attributes; a++) {
+		bool is_own = false;
+		for (size_t i = 0; i < n_own; i++)
+			is_own |= own[i] == a;
+		if (!is_own && whole > 0 && self->weights[a] >= COMMON_SHARE * whole &&
+			is_shown(self, a))
+			g_array_append_val(common, a);
+	}
+	for (guint i = 0; i < common->len; i++) {
+		uint32_t a = g_array_index(common, uint32_t, i);
+		bool is_needless = false;
+		for (guint j = 0; j < common->len && !is_needless; j++) {
+			uint32_t b = g_array_index(common, uint32_t, j);
+			/* Of two that imply each other the first stays. */
+			is_needless = j != i && is_implied(self, b, a) &&
+			              (!is_implied(self, a, b) || j < i);
+		}
+		if (!is_needless)
+			append_item(self, &element, a);
+	}
+	g_array_append_val(self->out->elements, element);
+}
+
+static void add_weight(Closing *self, uint32_t vertex, double weight)
+{
+	const LodeFlowGraph *graph = self->choice->seen->graph;
+	uint32_t class_id = graph->attribute_classes[vertex];
+
+	for (uint32_t i = graph->class_starts[class_id]; i < graph->class_starts[class_id + 1]; i++)
+		self->weights[graph->class_members[i]] += weight;
+}
+
+static bool matches(const LodeFlowGraph *graph, uint32_t vertex, uint32_t attribute)
+{
+	return attribute == LODE_NONE || has_attribute(graph, vertex, attribute);
+}
+
+/* Adds the attributes of those `steps` before observed vertex u that match the candidate. */
+static double weigh_before(Closing *self, const LodeCandidate *one, uint32_t u, int steps,
+	double weight, const uint32_t *observed)
+{
+	const LodeObservations *seen = self->choice->seen;
+	const LodeFlowGraph *graph = seen->graph;
+	double whole = 0;
+
+	for (uint32_t i = seen->before_starts[u]; i < seen->before_starts[u + 1]; i++) {
+		LodeNeighbour near = seen->before[i];
+		uint32_t p = observed[near.vertex];
+		if (near.share <= 0 || !matches(graph, near.vertex, one->before[0]))
+			continue;
+		if (one->before[1] == LODE_NONE) {
+			add_weight(self, near.vertex, weight * (double)near.share);
+			whole += weight * (double)near.share;
+			continue;
+		}
+		for (uint32_t j = p != LODE_NONE ? seen->before_starts[p] : 0;
+			p != LODE_NONE && j < seen->before_starts[p + 1]; j++) {
+			LodeNeighbour far = seen->before[j];
+			double part = weight * (double)near.share * (double)far.share;
+			if (far.share <= 0 || !matches(graph, far.vertex, one->before[1]))
+				continue;
+			add_weight(self, steps == 1 ? near.vertex : far.vertex, part);
+			whole += part;
+		}
+	}
+	return whole;
+}
+
+static double weigh_after(Closing *self, const LodeCandidate *one, uint32_t u, double weight)
+{
+	const LodeObservations *seen = self->choice->seen;
+	double whole = 0;
+
+	for (uint32_t i = seen->after_starts[u]; i < seen->after_starts[u + 1]; i++) {
+		LodeNeighbour next = seen->after[i];
+		if (next.share <= 0 || !matches(seen->graph, next.vertex, one->after))
+			continue;
+		add_weight(self, next.vertex, weight * (double)next.share);
+		whole += weight * (double)next.share;
+	}
+	return whole;
+}
+
+/* Samples that a term explains at a vertex: its part of those that are there. */
+static double explained_at(const Choice *self, const LodeCostTerm *term, size_t i)
+{
+	uint32_t u = term->vertices[i].vertex;
+	double part = term->beta * (double)term->vertices[i].share;
+
+	return self->model.rates[u] > 0 ? self->seen->samples[u] * part / self->model.rates[u] : 0;
+}
+
+static void close_finding(Closing *self, LodeFinding *finding, const LodeCostTerm *term,
+	const uint32_t *observed, const LodeCandidate *one)
+{
+	const LodeObservations *seen = self->choice->seen;
+	size_t n = sizeof(double) * (seen->graph->n_attributes + 1);
+
+	finding->first_element = self->out->elements->len;
+	for (int steps = 2; steps >= 0; steps--) {
+		double whole = 0;
+		if (steps > 0 && one->before[1] == LODE_NONE &&
+			(steps == 2 || one->before[0] == LODE_NONE))
+			continue;
+		memset(self->weights, 0, n);
+		for (size_t i = 0; i < term->n; i++) {
+			double weight = explained_at(self->choice, term, i);
+			uint32_t u = term->vertices[i].vertex;
+			if (weight <= 0)
+				continue;
+			if (steps > 0) {
+				whole += weigh_before(self, one, u, steps, weight, observed);
+			} else {
+				add_weight(self, seen->vertices[u], weight);
+				whole += weight;
+			}
+		}
+		if (steps == 0)
+			finding->focus = self->out->elements->len - finding->first_element;
+		close_element(self, whole, steps == 0 ? one->focus : &one->before[steps - 1],
+			steps == 0 ? 2 : 1);
+	}
+	if (one->after != LODE_NONE) {
+		double whole = 0;
+		memset(self->weights, 0, n);
+		for (size_t i = 0; i < term->n; i++)
+			whole += weigh_after(self, one, term->vertices[i].vertex,
+				explained_at(self->choice, term, i));
+		close_element(self, whole, &one->after, 1);
+	}
+	finding->n_elements = self->out->elements->len - finding->first_element;
+}
+
+/* --- where --- */
+
+static int compare_places(const void *a, const void *b)
+{
+	const LodeFindingPlace *left = a, *right = b;
+
+	if (left->time < right->time || left->time > right->time)
+		return left->time < right->time ? 1 : -1;
+	return (left->instruction > right->instruction) - (left->instruction < right->instruction);
+}
+
+static void find_places(
+	const Choice *self, LodeFindings *out, LodeFinding *finding, const LodeCostTerm *term)
+{
+	const LodeObservations *seen = self->seen;
+	const LodeFlowGraph *graph = seen->graph;
+	g_autofree double *functions = g_new0(double, graph->n_graphs + 1);
+	double whole = 0, sum = 0, squares = 0;
+	uint32_t n = 0, n_explained = 0;
+
+	for (size_t i = 0; i < term->n; i++) {
+		double samples = explained_at(self, term, i);
+		whole += samples;
+		n_explained += samples > 0;
+	}
+	double least = fmin(LEAST_SAMPLES, LEAST_SHARE * whole / fmax(1, n_explained));
+	finding->first_place = out->places->len;
+	for (size_t i = 0; i < term->n; i++) {
+		uint32_t vertex = seen->vertices[term->vertices[i].vertex];
+		double samples = explained_at(self, term, i);
+		LodeFindingPlace place = {
+			graph->vertex_instructions[vertex], samples / seen->total_samples};
+		functions[graph->vertex_graphs[vertex]] += samples;
+		finding->places += samples > 0 && samples >= least;
+		if (samples > 0)
+			g_array_append_val(out->places, place);
+	}
+	n = out->places->len - finding->first_place;
+	if (n > 0)
+		qsort(&g_array_index(out->places, LodeFindingPlace, finding->first_place), n,
+			sizeof(LodeFindingPlace), compare_places);
+	finding->n_places = MIN(n, (uint32_t)LODE_FINDING_PLACES);
+	g_array_set_size(out->places, finding->first_place + finding->n_places);
+	for (uint32_t g = 0; g < graph->n_graphs; g++) {
+		finding->functions += functions[g] > 0 && functions[g] >= least;
+		sum += functions[g];
+		squares += functions[g] * functions[g];
+	}
+	finding->spread = squares > 0 ? sum * sum / squares : 0;
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+	const LodeFinding *left = a, *right = b;
+
+	if (left->time < right->time || left->time > right->time)
+		return left->time < right->time ? 1 : -1;
+	return (left->first_element > right->first_element) -
+	       (left->first_element < right->first_element);
+}
+
+static void describe(Choice *self, LodeFindings *out)
+{
+	const LodeObservations *seen = self->seen;
+	const LodeFlowGraph *graph = seen->graph;
+	g_autofree double *weights = g_new0(double, graph->n_attributes + 1);
+	g_autofree uint32_t *counts = g_new0(uint32_t, graph->n_attributes + 1);
+	g_autofree uint32_t *ids = g_new0(uint32_t, graph->n_attributes + 1);
+	g_autofree uint32_t *observed = g_new(uint32_t, graph->n_vertices + 1);
+	g_autofree LodeCostError *errors = lode_cost_model_errors(&self->model);
+	double scatter = sqrt(lode_cost_model_dispersion(&self->model));
+	Closing closing = {self, out, weights, counts, ids};
+
+	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+		uint32_t class_id = graph->attribute_classes[v];
+		observed[v] = LODE_NONE;
+		for (uint32_t i = graph->class_starts[class_id];
+			i < graph->class_starts[class_id + 1]; i++)
+			counts[graph->class_members[i]]++;
+	}
+	for (uint32_t u = 0; u < seen->n; u++)
+		observed[seen->vertices[u]] = u;
+	for (guint j = 0; j < self->chosen->len; j++) {
+		const LodeCandidate *one = candidate_at(
+			self, g_array_index(self->chosen, uint32_t, j));
+		const LodeCostTerm *term = lode_cost_model_term(&self->model, j);
+		LodeFinding finding = {
+			.kind = one->place == LODE_NONE ? LODE_FINDING_PATTERN : LODE_FINDING_PLACE,
+			.time = lode_cost_model_explained(&self->model, j) / seen->total_samples,
+			.time_error = scatter * errors[j].explained / seen->total_samples,
+			.each = term->beta * seen->unit,
+			.each_error = scatter * errors[j].beta * seen->unit,
+			.executed = seen->is_counted ? term->executions / seen->total_executions
+		                                     : -1,
+		};
+		if (!seen->is_counted) {
+			finding.each = lode_cost_model_ratio(&self->model, j);
+			finding.each_error = finding.time > 0 ? finding.each * finding.time_error /
+			                                                finding.time
+			                                      : 0;
+		}
+		close_finding(&closing, &finding, term, observed, one);
+		find_places(self, out, &finding, term);
+		out->explained += finding.time;
+		g_array_append_val(out->findings, finding);
+	}
+	g_array_sort(out->findings, compare_findings);
+	out->is_counted = seen->is_counted;
+	out->base = seen->is_counted ? self->model.base * seen->unit : 0;
+	out->samples = seen->total_samples;
+}
+
+/* The share of all weight that lies in blocks of one instruction. */
+static double weigh_single_blocks(const LodeObservations *seen)
+{
+	double samples = 0;
+
+	for (uint32_t b = 0; !seen->is_counted && b < seen->n_blocks; b++)
+		if (seen->block_sizes[b] < 2)
+			samples += seen->block_samples[b];
+	return seen->total_samples > 0 ? samples / seen->total_samples : 0;
+}
+
+static bool choose_and_describe(Choice *self, LodeFindings *out, GError **error)
+{
+	size_t n_columns = lode_candidates_n_columns(self->candidates);
+	bool is_done;
+
+	self->chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->gains = g_new0(double, n_columns + 1);
+	self->scores = g_new0(double, n_columns + 1);
+	self->is_taken = g_new0(bool, n_columns + 1);
+	self->n_workers = lode_worker_pool_default_size();
+	lode_cost_model_init(&self->model, self->seen);
+	is_done = choose_all(self, error);
+	if (is_done) {
+		drop(self);
+		describe(self, out);
+	}
+	lode_cost_model_clear(&self->model);
+	g_array_unref(self->chosen);
+	g_free(self->gains);
+	g_free(self->scores);
+	g_free(self->is_taken);
+	return is_done;
+}
+
+LodeFindings *lode_findings_fit(const LodeProfile *profile, const LodeMiningParameters *parameters,
+	const LodeProgress *progress, GError **error)
+{
+	LodeMiningParameters own = *parameters;
+
+	own.granularity = LODE_GRANULARITY_INSTRUCTION;
+	own.across_calls = true;
+	own.is_instruction_mode = false;
+	lode_progress_report(progress, "fitting findings", 0, 0, NULL);
+	g_autoptr(LodeFlowGraph) graph = lode_flow_graph_build(profile, &own, error);
+	if (graph == NULL)
+		return NULL;
+	g_autoptr(LodeFindings) out = lode_findings_new();
+	g_autoptr(LodeObservations) seen = lode_observations_new(profile, graph, own.weight);
+	g_autoptr(LodeCandidates) candidates = lode_candidates_find(seen, progress);
+	if (candidates == NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+		return NULL;
+	}
+	Choice choice = {.seen = seen, .candidates = candidates, .progress = progress};
+	if (!choose_and_describe(&choice, out, error))
+		return NULL;
+	out->single = weigh_single_blocks(seen);
+	return g_steal_pointer(&out);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/findings/observations.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Weight that was not sampled has no chance in it to judge by; it is taken as so many samples. */
+#define SAMPLES_OF_COUNTED_WEIGHT 20000.0
+
+/* What comes before in less than this share of the executions is not looked at. */
+#define MIN_SHARE 0.01
+
+static double weight_of_a_sample(
+	const LodeProfile *profile, const LodeFlowGraph *graph, const char *weight)
+{
+	uint32_t event = weight != NULL ? lode_profile_find_event(profile, weight)
+	                                : profile->weight_event;
+	bool is_sampled = event != LODE_NONE &&
+	                  lode_profile_event(profile, event)->kind == LODE_EVENT_SAMPLED;
+
+	if (is_sampled && profile->n_samples > 0)
+		return graph->total_weight / profile->n_samples;
+	return graph->total_weight / SAMPLES_OF_COUNTED_WEIGHT;
+}
+
+static uint32_t find_attribute(const LodeProfile *profile, const char *name)
+{
+	for (guint i = 0; i < profile->attributes->len; i++)
+		if (strcmp(g_ptr_array_index(profile->attributes, i), name) == 0)
+			return i;
+	return LODE_NONE;
+}
+
+static bool set_has(const LodeProfile *profile, uint32_t set, uint32_t attribute)
+{
+	const LodeAttributeSet *range = &LODE_AT(profile->attribute_sets, LodeAttributeSet, set);
+
+	for (uint32_t i = 0; i < range->n; i++)
+		if (LODE_AT(profile->set_members, uint32_t, range->first + i) == attribute)
+			return true;
+	return false;
+}
+
+/* Numbers the blocks of all vertices: what executes equally often. A call may not come back, or
+ * come back twice, so that it ends one. */
+static uint32_t number_blocks(
+	const LodeProfile *profile, const LodeFlowGraph *graph, uint32_t *out_blocks)
+{
+	uint32_t call = find_attribute(profile, "kind:call"), n = 0;
+	bool is_cut = true;
+
+	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+		uint32_t instruction = graph->vertex_instructions[v];
+		const LodeInstruction *here = lode_profile_instruction(profile, instruction);
+		bool continues = v > 0 && !is_cut && here->block != LODE_NONE &&
+		                 graph->vertex_instructions[v - 1] + 1 == instruction &&
+		                 here->block ==
+		                         lode_profile_instruction(profile, instruction - 1)->block;
+		n += !continues;
+		out_blocks[v] = n - 1;
+		is_cut = call != LODE_NONE && set_has(profile, here->attribute_set, call);
+	}
+	return n;
+}
+
+/* Keeps what executed; where that was not counted, what lies in blocks with samples. */
+static void choose_vertices(LodeObservations *self, const LodeProfile *profile)
+{
+	const LodeFlowGraph *graph = self->graph;
+	g_autofree uint32_t *blocks = g_new(uint32_t, graph->n_vertices + 1);
+	uint32_t n_blocks = self->is_counted ? 1 : number_blocks(profile, graph, blocks);
+	g_autofree double *weights = g_new0(double, n_blocks + 1);
+	uint32_t previous = LODE_NONE;
+
+	if (self->is_counted)
+		memset(blocks, 0, sizeof(uint32_t) * graph->n_vertices);
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		weights[blocks[v]] += graph->weight[v];
+	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+		self->n_executed += graph->count[v] > 0;
+		if (!(self->is_counted ? graph->count[v] > 0 : weights[blocks[v]] > 0))
+			continue;
+		self->n_blocks += blocks[v] != previous;
+		previous = blocks[v];
+		self->vertices[self->n] = v;
+		self->blocks[self->n] = self->n_blocks - 1;
+		self->samples[self->n] = graph->weight[v] / self->unit;
+		self->executions[self->n] = self->is_counted ? graph->count[v] : 1;
+		self->n++;
+	}
+	self->block_samples = g_new0(double, self->n_blocks + 1);
+	self->block_sizes = g_new0(double, self->n_blocks + 1);
+	for (uint32_t u = 0; u < self->n; u++) {
+		self->block_samples[self->blocks[u]] += self->samples[u];
+		self->block_sizes[self->blocks[u]] += self->executions[u];
+	}
+}
+
+typedef struct {
+	uint32_t source, target;
+	double count;
+} Edge;
+
+/* The neighbours of observed vertices, by one end of the edges. */
+static LodeNeighbour *gather(const LodeObservations *self, const Edge *edges, bool is_before,
+	const double *sums, uint32_t **out_starts)
+{
+	const LodeFlowGraph *graph = self->graph;
+	g_autofree uint32_t *observed = g_new(uint32_t, graph->n_vertices + 1);
+	uint32_t *starts = g_new0(uint32_t, self->n + 2);
+
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		observed[v] = LODE_NONE;
+	for (uint32_t u = 0; u < self->n; u++)
+		observed[self->vertices[u]] = u;
+	for (uint32_t e = 0; e < graph->n_edges; e++) {
+		uint32_t u = observed[is_before ? edges[e].target : edges[e].source];
+		if (u != LODE_NONE)
+			starts[u + 2]++;
+	}
+	for (uint32_t u = 0; u < self->n; u++)
+		starts[u + 2] += starts[u + 1];
+	LodeNeighbour *neighbours = g_new(LodeNeighbour, starts[self->n + 1] + 1);
+	for (uint32_t e = 0; e < graph->n_edges; e++) {
+		uint32_t own = is_before ? edges[e].target : edges[e].source;
+		uint32_t u = observed[own];
+		if (u == LODE_NONE)
+			continue;
+		/* Edges may sum to more than the executions where both are estimates. */
+		double share = edges[e].count / fmax(graph->count[own], sums[own]);
+		LodeNeighbour *neighbour = &neighbours[starts[u + 1]++];
+		neighbour->vertex = is_before ? edges[e].source : edges[e].target;
+		neighbour->share = share >= MIN_SHARE ? (float)share : 0;
+	}
+	*out_starts = starts;
+	return neighbours;
+}
+
+static void find_neighbours(LodeObservations *self)
+{
+	const LodeFlowGraph *graph = self->graph;
+	g_autofree Edge *edges = g_new(Edge, graph->n_edges + 1);
+	g_autofree double *in = g_new0(double, graph->n_vertices + 1);
+	g_autofree double *out = g_new0(double, graph->n_vertices + 1);
+
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		for (uint32_t e = graph->edge_starts[v]; e < graph->edge_starts[v + 1]; e++) {
+			edges[e] = (Edge){v, graph->edge_targets[e], graph->edge_counts[e]};
+			in[graph->edge_targets[e]] += graph->edge_counts[e];
+			out[v] += graph->edge_counts[e];
+		}
+	self->before = gather(self, edges, true, in, &self->before_starts);
+	self->after = gather(self, edges, false, out, &self->after_starts);
+}
+
+LodeObservations *lode_observations_new(
+	const LodeProfile *profile, const LodeFlowGraph *graph, const char *weight)
+{
+	LodeObservations *self = g_new0(LodeObservations, 1);
+
+	self->graph = graph;
+	self->is_counted = profile->frequency != LODE_FREQUENCY_INFERRED;
+	self->unit = weight_of_a_sample(profile, graph, weight);
+	/* Without any weight there is nothing to divide. */
+	if (!(self->unit > 0) || !isfinite(1 / self->unit))
+		self->unit = 1;
+	self->total_samples = graph->total_weight / self->unit;
+	self->total_executions = graph->total_count;
+	self->vertices = g_new(uint32_t, graph->n_vertices + 1);
+	self->blocks = g_new(uint32_t, graph->n_vertices + 1);
+	self->samples = g_new(double, graph->n_vertices + 1);
+	self->executions = g_new(double, graph->n_vertices + 1);
+	choose_vertices(self, profile);
+	find_neighbours(self);
+	return self;
+}
+
+void lode_observations_free(LodeObservations *self)
+{
+	if (self == NULL)
+		return;
+	g_free(self->vertices);
+	g_free(self->blocks);
+	g_free(self->samples);
+	g_free(self->executions);
+	g_free(self->block_samples);
+	g_free(self->block_sizes);
+	g_free(self->before_starts);
+	g_free(self->after_starts);
+	g_free(self->before);
+	g_free(self->after);
+	g_free(self);
+}

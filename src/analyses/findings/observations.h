@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the model of findings explains: samples on vertices, how often each executed, and from where
+ * it was reached. Private to analyses/findings/.
+ *
+ * Where executions were counted, the vertices that executed are one group. Where they were not, all
+ * instructions of a basic block executed equally often, but nobody knows how often: each block is a
+ * group of its own, and blocks without samples are left out, as they say nothing.
+ */
+#pragma once
+
+#include "analyses/flow_graph/flow_graph.h"
+
+/* A vertex that comes right before or after another one, in `share` of the latter's executions. */
+typedef struct {
+	uint32_t vertex;
+	float share;
+} LodeNeighbour;
+
+typedef struct {
+	const LodeFlowGraph *graph;
+	bool is_counted;
+	uint32_t n;            /* observed vertices, numbered 0 … n−1 in the graph's order */
+	uint32_t *vertices;    /* of the graph */
+	double *samples;       /* y(u) */
+	double *executions;    /* n(u); 1 where they were not counted */
+	uint32_t n_blocks;     /* groups of vertices that follow each other */
+	uint32_t *blocks;      /* of each observed vertex */
+	double *block_samples; /* Σ y(u) of a block */
+	double *block_sizes;   /* Σ executions(u) of a block */
+	uint32_t *before_starts, *after_starts; /* [n + 1]: ranges of `before` and `after` */
+	LodeNeighbour *before, *after;          /* vertices of the graph */
+	double unit;                            /* weight of one sample */
+	double total_samples;                   /* all weight of the profile, in samples */
+	double total_executions;
+	uint32_t n_executed; /* vertices of the graph that executed */
+} LodeObservations;
+
+/* `graph` is that of single instructions of the profile; both must outlive the result, which the
+ * caller frees. */
+LodeObservations *lode_observations_new(
+	const LodeProfile *profile, const LodeFlowGraph *graph, const char *weight);
+void lode_observations_free(LodeObservations *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeObservations, lode_observations_free)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/findings.h"
+
+#include <string.h>
+
+static const char *const kind_words[] = {
+	[LODE_FINDING_PATTERN] = "pattern", [LODE_FINDING_PLACE] = "place"};
+
+LodeFindings *lode_findings_new(void)
+{
+	LodeFindings *self = g_new0(LodeFindings, 1);
+
+	self->attributes = g_ptr_array_new_with_free_func(g_free);
+	self->findings = g_array_new(FALSE, TRUE, sizeof(LodeFinding));
+	self->elements = g_array_new(FALSE, TRUE, sizeof(LodeFindingElement));
+	self->items = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+	self->places = g_array_new(FALSE, TRUE, sizeof(LodeFindingPlace));
+	return self;
+}
+
+void lode_findings_free(LodeFindings *self)
+{
+	if (self == NULL)
+		return;
+	g_ptr_array_unref(self->attributes);
+	g_array_unref(self->findings);
+	g_array_unref(self->elements);
+	g_array_unref(self->items);
+	g_array_unref(self->places);
+	g_free(self);
+}
+
+bool lode_finding_is_spread(const LodeFinding *self)
+{
+	return self->kind == LODE_FINDING_PATTERN && self->spread >= LODE_FINDING_MIN_SPREAD;
+}
+
+const char *lode_finding_kind_to_text(LodeFindingKind value)
+{
+	return kind_words[value];
+}
+
+int lode_finding_kind_from_text(const char *text)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(kind_words); i++)
+		if (strcmp(kind_words[i], text) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* What stands before an attribute's value on the screen, and whether a comma separates it from what
+ * it follows: "load pointer, address from load". */
+static const struct {
+	const char *name_space, *words;
+	bool is_clause;
+} spoken[] = {
+	{"op:", "", false},
+	{"kind:", "", false},
+	{"mem:", "", false},
+	{"needs:", "needs ", true},
+	{"address:", "address from ", true},
+	{"chain:", "chain of ", true},
+	{"ev:", "", true},
+};
+
+/* "branch-miss:10" is an event at 10 % of the executions or more. */
+static void append_event(GString *out, const char *value)
+{
+	const char *grade = strrchr(value, ':');
+
+	if (grade != NULL && (strcmp(grade, ":10") == 0 || strcmp(grade, ":50") == 0))
+		g_string_append_printf(out, "%.*s ≥ %s %%", (int)(grade - value), value, grade + 1);
+	else
+		g_string_append(out, value);
+}
+
+static void append_attribute(GString *out, const char *name, bool is_first)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(spoken); i++) {
+		if (!g_str_has_prefix(name, spoken[i].name_space))
+			continue;
+		const char *value = name + strlen(spoken[i].name_space);
+		if (!is_first)
+			g_string_append(out, spoken[i].is_clause ? ", " : " ");
+		g_string_append(out, spoken[i].words);
+		if (strcmp(spoken[i].name_space, "ev:") == 0)
+			append_event(out, value);
+		else
+			g_string_append(out, value);
+		return;
+	}
+	g_string_append_printf(out, "%s%s", is_first ? "" : " ", name);
+}
+
+/* The order of an element's words: what it is, where, what it waits for, what happens. */
+static int spoken_rank(const char *name)
+{
+	static const char *const order[] = {"op:", "kind:", "mem:", "obj:", "user:", "inl:", "at:",
+		"loop:", "needs:", "address:", "chain:", "ev:"};
+	int rank = 0;
+
+	while (rank < (int)G_N_ELEMENTS(order) && !g_str_has_prefix(name, order[rank]))
+		rank++;
+	return rank;
+}
+
+static int compare_spoken(const void *a, const void *b)
+{
+	const char *left = *(const char *const *)a, *right = *(const char *const *)b;
+	int difference = spoken_rank(left) - spoken_rank(right);
+
+	return difference != 0 ? difference : strcmp(left, right);
+}
+
+char *lode_finding_text(const LodeFindings *self, const LodeFinding *finding)
+{
+	GString *out = g_string_new(NULL);
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+	for (uint32_t i = 0; i < finding->n_elements; i++) {
+		const LodeFindingElement *element = &g_array_index(
+			self->elements, LodeFindingElement, finding->first_element + i);
+		g_ptr_array_set_size(names, 0);
+		for (uint32_t j = 0; j < element->n_items; j++)
+			g_ptr_array_add(names, g_ptr_array_index(self->attributes,
+						       g_array_index(self->items, uint32_t,
+							       element->first_item + j)));
+		g_ptr_array_sort(names, compare_spoken);
+		g_string_append(out, i > 0 ? " → " : "");
+		g_string_append(out, i == finding->focus ? "⟪" : "⟨");
+		for (guint j = 0; j < names->len; j++)
+			append_attribute(out, g_ptr_array_index(names, j), j == 0);
+		if (names->len == 0)
+			g_string_append(out, "·");
+		g_string_append(out, i == finding->focus ? "⟫" : "⟩");
+	}
+	return g_string_free(out, FALSE);
+}
+
+void lode_finding_json(const LodeFindings *self, const LodeFinding *finding, LodeJsonStream *json)
+{
+	lode_json_begin(json, '[');
+	for (uint32_t i = 0; i < finding->n_elements; i++) {
+		const LodeFindingElement *element = &g_array_index(
+			self->elements, LodeFindingElement, finding->first_element + i);
+		lode_json_begin(json, '[');
+		for (uint32_t j = 0; j < element->n_items; j++)
+			lode_json_string(json, g_ptr_array_index(self->attributes,
+						       g_array_index(self->items, uint32_t,
+							       element->first_item + j)));
+		lode_json_end(json, ']');
+	}
+	lode_json_end(json, ']');
+}

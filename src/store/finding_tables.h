@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The findings of a run as rows of the tables run_findings, finding and finding_place. They are
+ * checked before they are written and after they have been read, so that what was written can be
+ * read. Private to store/.
+ */
+#pragma once
+
+#include "model/findings.h"
+#include "model/mining_run.h"
+#include "store/database.h"
+
+/* Whether elements, attributes and places exist, and figures are in range. `n_instructions` are
+ * those of the profile. _CORRUPT with the finding (from 1); NULL has nothing to check. */
+bool lode_finding_tables_check(const LodeFindings *findings, size_t n_instructions, GError **error);
+
+/* Removes those of the run of this name, makes the tables where the profile has not got them. */
+bool lode_finding_tables_prepare(LodeDatabase *database, const char *name, GError **error);
+
+/* Inserts those of a checked run, which has `id` in the file. */
+bool lode_finding_tables_insert(
+	const LodeMiningRun *run, int64_t id, LodeDatabase *database, GError **error);
+
+/* Reads run->findings, which stays NULL where the run has none. _CORRUPT. */
+bool lode_finding_tables_read(
+	LodeMiningRun *run, int64_t id, LodeDatabase *database, GError **error);

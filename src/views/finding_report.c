@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Findings for people:
+ *
+ *   Patterns             each  places  functions      what costs
+ *   38.7 % ± 0.9 %    +9.7 ns     120        120  F1  ⟪load pointer, address from load⟫
+ *                                                     walk_17 (list.c:31) 0.4 %, …
+ *   Hot places
+ *   12.1 % ± 0.8 %    +3.0 ns                     F3  main (x.c:12): ⟪div⟫
+ */
+#include "views/finding_report.h"
+
+#include "base/number_format.h"
+#include "views/display_text.h"
+#include "views/profile_figures.h"
+#include "views/profile_json.h"
+#include "views/profile_lines.h"
+#include "views/row_stream.h"
+#include "views/shell_word.h"
+#include "views/table.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Lines of both tables on a first screen of 25. */
+enum { BODY_LINES = 13, TOP_PLACES = 2 };
+
+typedef struct {
+	const LodeProfile *profile;
+	const LodeMiningRun *run;
+	const LodeFindings *findings;
+	const LodeReportOptions *options;
+	FILE *out;
+	uint32_t weight_event;
+	const char *unit; /* of `each`: "ns", "cycles" … */
+} View;
+
+/* Sampled clocks count nanoseconds; other events count themselves. */
+static const char *unit_of(const LodeProfile *profile, uint32_t event)
+{
+	const char *name = lode_profile_event_name(profile, event);
+
+	if (name == NULL)
+		return "";
+	return strstr(name, "-clock") != NULL ? "ns" : name;
+}
+
+/* Three digits. */
+static void put_amount(GString *out, double value)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	if (value >= 100)
+		g_string_append(out, lode_number_format_count(value, number));
+	else
+		g_string_append_printf(out, "%.*f", value >= 10 ? 1 : 2, value);
+}
+
+static void put_each(const View *self, const LodeFinding *finding, GString *out)
+{
+	if (self->findings->is_counted)
+		g_string_append_c(out, '+');
+	put_amount(out, finding->each);
+	g_string_append_printf(out, "%s%s", self->findings->is_counted ? " " : "",
+		self->findings->is_counted ? self->unit : " ×");
+}
+
+static void put_time(const LodeFinding *finding, GString *out)
+{
+	g_string_append_printf(
+		out, "%.1f %% ±%.1f", 100 * finding->time, 100 * finding->time_error);
+}
+
+/* "function (file.c:12)", or the address where no line is known. */
+static void put_place(const View *self, uint32_t instruction, GString *out)
+{
+	const LodeInstruction *one = lode_profile_instruction(self->profile, instruction);
+	const LodeFunction *function = lode_profile_function(self->profile, one->function);
+	const LodeLocation *location = one->location != LODE_NONE
+	                                       ? &LODE_AT(self->profile->locations, LodeLocation,
+							 one->location)
+	                                       : NULL;
+
+	g_string_append(out, function->name);
+	if (location != NULL && location->file != NULL && location->line > 0) {
+		g_autofree char *base = g_path_get_basename(location->file);
+		g_string_append_printf(out, " (%s:%u)", base, location->line);
+	} else if (one->name != NULL) {
+		g_string_append_printf(out, " (%s)", one->name);
+	} else {
+		g_string_append_printf(out, " (0x%" G_GINT64_MODIFIER "x)", one->address);
+	}
+}
+
+static const LodeFindingPlace *place_at(const View *self, const LodeFinding *finding, uint32_t i)
+{
+	return &g_array_index(self->findings->places, LodeFindingPlace, finding->first_place + i);
+}
+
+/* --- tables --- */
+
+/* A line of a table: a finding, or the places of the one above. */
+typedef struct {
+	uint32_t finding;
+	bool is_places;
+} Line;
+
+enum {
+	COLUMN_TIME,
+	COLUMN_EACH,
+	COLUMN_EXECUTED,
+	COLUMN_PLACES,
+	COLUMN_FUNCTIONS,
+	COLUMN_ID,
+	COLUMN_TEXT,
+	N_COLUMNS,
+};
+
+typedef struct {
+	const View *view;
+	const GArray *lines; /* Line */
+	bool is_hot;         /* the table of places */
+} Body;
+
+static void put_top_places(const View *self, const LodeFinding *finding, GString *out)
+{
+	for (uint32_t i = 0; i < finding->n_places && i < TOP_PLACES; i++) {
+		const LodeFindingPlace *place = place_at(self, finding, i);
+		g_string_append_printf(out, "%s", i > 0 ? ", " : "  ");
+		put_place(self, place->instruction, out);
+		g_string_append_printf(out, " %.1f %%", 100 * place->time);
+	}
+}
+
+static void put_text(const Body *self, const LodeFinding *finding, GString *out)
+{
+	g_autofree char *text = lode_finding_text(self->view->findings, finding);
+
+	if (self->is_hot && finding->n_places > 0) {
+		put_place(self->view, place_at(self->view, finding, 0)->instruction, out);
+		g_string_append(out, "  ");
+	}
+	g_string_append(out, text);
+}
+
+static LodeStyle finding_cell(size_t row, unsigned column, GString *out, const void *user_data)
+{
+	const Body *self = user_data;
+	const Line *line = &g_array_index(self->lines, Line, row);
+	const LodeFinding *finding = lode_findings_at(self->view->findings, line->finding);
+	bool is_ascii = self->view->options->terminal.is_ascii;
+	g_autoptr(GString) raw = g_string_new(NULL);
+	char number[LODE_NUMBER_SIZE];
+
+	if (line->is_places) {
+		if (column != COLUMN_TEXT)
+			return LODE_STYLE_PLAIN;
+		put_top_places(self->view, finding, raw);
+		lode_display_append(out, raw->str, is_ascii);
+		return LODE_STYLE_FAINT;
+	}
+	switch (column) {
+	case COLUMN_TIME:
+		put_time(finding, raw);
+		break;
+	case COLUMN_EACH:
+		put_each(self->view, finding, raw);
+		break;
+	case COLUMN_EXECUTED:
+		if (finding->executed >= 0)
+			g_string_append(raw, lode_number_format_share(finding->executed, number));
+		break;
+	case COLUMN_PLACES:
+		if (!self->is_hot)
+			g_string_append(raw, lode_number_format_count(finding->places, number));
+		break;
+	case COLUMN_FUNCTIONS:
+		if (!self->is_hot)
+			g_string_append(raw, lode_number_format_count(finding->functions, number));
+		break;
+	case COLUMN_ID:
+		g_string_append_printf(out, "F%u", line->finding + 1);
+		return LODE_STYLE_NAME;
+	default:
+		put_text(self, finding, raw);
+		lode_display_append(out, raw->str, is_ascii);
+		return LODE_STYLE_STRONG;
+	}
+	lode_display_append(out, raw->str, is_ascii);
+	return LODE_STYLE_PLAIN;
+}
+
+static void put_table(const View *self, const GArray *lines, bool is_hot)
+{
+	LodeTableColumn columns[N_COLUMNS] = {
+		[COLUMN_TIME] = {is_hot ? "Hot places" : "Patterns"},
+		[COLUMN_EACH] = {"each"},
+		[COLUMN_EXECUTED] = {self->findings->is_counted ? "executed" : "", .dropped = 2},
+		[COLUMN_PLACES] = {is_hot ? "" : "places", .dropped = 1},
+		[COLUMN_FUNCTIONS] = {is_hot ? "" : "functions", .dropped = 3},
+		[COLUMN_ID] = {""},
+		[COLUMN_TEXT] = {"", .is_text = true},
+	};
+	Body body = {self, lines, is_hot};
+	LodeTable table = {
+		.columns = columns,
+		.n_columns = N_COLUMNS,
+		.n_rows = lines->len,
+		.cell = finding_cell,
+		.user_data = &body,
+	};
+
+	if (lines->len == 0)
+		return;
+	fputc('\n', self->out);
+	lode_table_write(&table, &self->options->terminal, self->out);
+}
+
+/* Chooses by time what there is room for, and puts it into its table. */
+static uint32_t choose_lines(const View *self, GArray *patterns, GArray *hot)
+{
+	uint32_t room = BODY_LINES, n = 0;
+
+	for (uint32_t i = 0; i < self->findings->findings->len; i++) {
+		bool is_spread = lode_finding_is_spread(lode_findings_at(self->findings, i));
+		Line line = {i, false}, places = {i, true};
+		uint32_t needed = is_spread ? 2 : 1;
+		if (self->options->limit != 0 ? n == self->options->limit : needed > room)
+			break;
+		room -= MIN(needed, room);
+		n++;
+		g_array_append_val(is_spread ? patterns : hot, line);
+		if (is_spread)
+			g_array_append_val(patterns, places);
+	}
+	return n;
+}
+
+/* --- sentences --- */
+
+static void put_model(const View *self)
+{
+	const LodeFindings *findings = self->findings;
+	const LodeTerminal *terminal = &self->options->terminal;
+	g_autoptr(GString) base = g_string_new(NULL);
+	char share[LODE_NUMBER_SIZE], single[LODE_NUMBER_SIZE];
+
+	if (findings->findings->len == 0) {
+		lode_profile_lines_print(terminal, self->out,
+			findings->samples > 0
+				? "No pattern and no place costs more than the rest, as far as "
+				  "%.0f samples can tell."
+				: "The profile has no weight, so that nothing can be said of "
+				  "costs.",
+			findings->samples);
+		return;
+	}
+	put_amount(base, findings->base);
+	lode_number_format_share(findings->explained, share);
+	if (findings->is_counted) {
+		lode_profile_lines_print(terminal, self->out,
+			"What is below explains %s of the %s. Where nothing below applies, an "
+			"instruction costs %s %s; 'each' is what comes on top.",
+			share, lode_profile_event_name(self->profile, self->weight_event),
+			base->str, self->unit);
+		return;
+	}
+	lode_profile_lines_print(terminal, self->out,
+		"What is below explains %s of the time. Executions were not counted: 'each' is in "
+		"multiples of the average instruction around it%s%s%s.",
+		share, findings->single >= 0.01 ? "; " : "",
+		findings->single >= 0.01 ? lode_number_format_share(findings->single, single) : "",
+		findings->single >= 0.01 ? " of the time lies in blocks of one instruction, which "
+					   "cannot be told from average"
+					 : "");
+}
+
+/* One line: the whole account is in `lode info`. */
+static void put_unresolved(const View *self)
+{
+	double share = 0;
+	char number[LODE_NUMBER_SIZE];
+
+	for (guint i = 0; i < self->profile->unresolved->len; i++)
+		share += lode_profile_unresolved_share(
+			self->profile, &LODE_AT(self->profile->unresolved, LodeUnresolved, i));
+	if (share >= 0.0005)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"Unresolved: %s of the weight; lode info says why.",
+			lode_number_format_share(share, number));
+}
+
+static void put_next(const View *self, uint32_t n_shown)
+{
+	g_autofree char *path = lode_shell_word(
+		self->options->profile_path != NULL ? self->options->profile_path : "PROFILE.lode");
+	const LodeTerminal *terminal = &self->options->terminal;
+	uint32_t n = self->findings->findings->len;
+
+	fputc('\n', self->out);
+	put_unresolved(self);
+	if (n > n_shown)
+		lode_profile_lines_print(terminal, self->out,
+			"Next:  lode report %s --limit %u   all %u findings", path, n, n);
+	if (n_shown > 0)
+		lode_profile_lines_print(terminal, self->out,
+			"%slode annotate %s F1   the places of a finding, with their code",
+			n > n_shown ? "       " : "Next:  ", path);
+	lode_profile_lines_print(terminal, self->out,
+		"%slode report %s --all   the mined sequences",
+		n_shown > 0 ? "       " : "Next:  ", path);
+}
+
+static void write_text(const View *self)
+{
+	g_autoptr(GArray) patterns = g_array_new(FALSE, FALSE, sizeof(Line));
+	g_autoptr(GArray) hot = g_array_new(FALSE, FALSE, sizeof(Line));
+	uint32_t n_shown = choose_lines(self, patterns, hot);
+
+	lode_profile_lines_head(
+		self->profile, self->weight_event, &self->options->terminal, self->out);
+	put_model(self);
+	put_table(self, patterns, false);
+	put_table(self, hot, true);
+	put_next(self, n_shown);
+}
+
+/* --- for programs --- */
+
+static void put_elements(const View *self, LodeJsonStream *json, const LodeFinding *finding,
+	uint32_t first, uint32_t end)
+{
+	LodeFinding part = *finding;
+
+	part.first_element += first;
+	part.n_elements = end - first;
+	lode_finding_json(self->findings, &part, json);
+}
+
+static void put_json_place(const View *self, LodeJsonStream *json, const LodeFindingPlace *place)
+{
+	const LodeInstruction *one = lode_profile_instruction(self->profile, place->instruction);
+	const LodeFunction *function = lode_profile_function(self->profile, one->function);
+	const LodeLocation *location = one->location != LODE_NONE
+	                                       ? &LODE_AT(self->profile->locations, LodeLocation,
+							 one->location)
+	                                       : NULL;
+	g_autofree char *address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", one->address);
+
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "function", function->name);
+	lode_json_member_string(
+		json, "image", lode_profile_image(self->profile, function->image)->path);
+	lode_json_member_string(json, "file", location != NULL ? location->file : NULL);
+	lode_json_member_number(json, "line", location != NULL ? location->line : 0);
+	lode_json_member_string(json, "address", address);
+	lode_json_member_number(json, "time", place->time);
+	lode_json_end(json, '}');
+}
+
+static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t index)
+{
+	const LodeFinding *finding = lode_findings_at(self->findings, index);
+	bool is_ns = self->findings->is_counted && strcmp(self->unit, "ns") == 0;
+	g_autofree char *id = g_strdup_printf("F%u", index + 1);
+
+	lode_json_line(json);
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "id", id);
+	lode_json_member_string(json, "kind", lode_finding_kind_to_text(finding->kind));
+	lode_json_member_number(json, "time", finding->time);
+	lode_json_member_number(json, "time_error", finding->time_error);
+	lode_json_member_number(json, "each", finding->each);
+	lode_json_member_number(json, "each_error", finding->each_error);
+	lode_json_member_number(json, "each_ns", is_ns ? finding->each : NAN);
+	lode_json_member_number(json, "executed", finding->executed >= 0 ? finding->executed : NAN);
+	lode_json_member_number(json, "places", finding->places);
+	lode_json_member_number(json, "functions", finding->functions);
+	lode_json_member_number(json, "spread", finding->spread);
+	lode_json_key(json, "context");
+	put_elements(self, json, finding, 0, finding->focus);
+	lode_json_key(json, "focus");
+	const LodeFindingElement *focus = &g_array_index(self->findings->elements,
+		LodeFindingElement, finding->first_element + finding->focus);
+	lode_json_begin(json, '[');
+	for (uint32_t i = 0; i < focus->n_items; i++)
+		lode_json_string(json, g_ptr_array_index(self->findings->attributes,
+					       g_array_index(self->findings->items, uint32_t,
+						       focus->first_item + i)));
+	lode_json_end(json, ']');
+	lode_json_key(json, "following");
+	put_elements(self, json, finding, finding->focus + 1, finding->n_elements);
+	lode_json_key(json, "top");
+	lode_json_begin(json, '[');
+	for (uint32_t i = 0; i < finding->n_places; i++)
+		put_json_place(self, json, place_at(self, finding, i));
+	lode_json_end(json, ']');
+	lode_json_end(json, '}');
+}
+
+static void write_json(const View *self, uint32_t n)
+{
+	const LodeFindings *findings = self->findings;
+	bool is_ns = findings->is_counted && strcmp(self->unit, "ns") == 0;
+	LodeJsonStream json;
+
+	lode_json_stream_init(&json, self->out);
+	lode_json_begin(&json, '{');
+	lode_json_line(&json);
+	lode_profile_json_head(&json, self->profile);
+	lode_json_line(&json);
+	lode_profile_json_run(&json, self->run);
+	lode_json_line(&json);
+	lode_profile_json_unresolved(&json, self->profile);
+	lode_json_line(&json);
+	lode_json_member_string(&json, "each_unit",
+		findings->is_counted ? self->unit : "average instructions of the blocks");
+	lode_json_member_number(&json, "base_each", findings->is_counted ? findings->base : NAN);
+	lode_json_member_number(&json, "base_each_ns", is_ns ? findings->base : NAN);
+	lode_json_member_number(&json, "explained", findings->explained);
+	lode_json_member_number(&json, "in_single_blocks", findings->single);
+	lode_json_member_number(&json, "samples", findings->samples);
+	lode_json_key(&json, "findings");
+	lode_json_begin(&json, '[');
+	for (uint32_t i = 0; i < n; i++)
+		put_json_finding(self, &json, i);
+	lode_json_end(&json, ']');
+	lode_json_end(&json, '}');
+}
+
+/* `index` LODE_NONE: the line of titles. */
+static void put_csv_row(const View *self, LodeRowStream *rows, uint32_t index)
+{
+	const LodeFinding none = {0};
+	const LodeFinding *finding = index != LODE_NONE ? lode_findings_at(self->findings, index)
+	                                                : &none;
+	g_autofree char *id = g_strdup_printf("F%u", index + 1);
+	g_autofree char *text = index != LODE_NONE ? lode_finding_text(self->findings, finding)
+	                                           : NULL;
+	g_autoptr(GString) place = g_string_new(NULL);
+
+	if (finding->n_places > 0)
+		put_place(self, place_at(self, finding, 0)->instruction, place);
+	lode_row_begin(rows);
+	lode_row_text(rows, "id", id);
+	lode_row_text(rows, "kind", lode_finding_kind_to_text(finding->kind));
+	lode_row_number(rows, "time", finding->time);
+	lode_row_number(rows, "time_error", finding->time_error);
+	lode_row_number(rows, "each", finding->each);
+	lode_row_number(rows, "each_error", finding->each_error);
+	lode_row_number(rows, "executed", finding->executed >= 0 ? finding->executed : NAN);
+	lode_row_number(rows, "places", finding->places);
+	lode_row_number(rows, "functions", finding->functions);
+	lode_row_number(rows, "spread", finding->spread);
+	lode_row_text(rows, "pattern", text);
+	lode_row_text(rows, "top_place", place->str);
+	lode_row_end(rows);
+}
+
+static void write_csv(const View *self, uint32_t n)
+{
+	LodeRowStream rows;
+
+	lode_row_stream_init_csv(&rows, self->out);
+	put_csv_row(self, &rows, LODE_NONE);
+	for (uint32_t i = 0; i < n; i++)
+		put_csv_row(self, &rows, i);
+}
+
+void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *run,
+	const LodeReportOptions *options, FILE *out)
+{
+	uint32_t event = lode_profile_weight_of(profile, run);
+	const View view = {
+		profile, run, run->findings, options, out, event, unit_of(profile, event)};
+	uint32_t n = run->findings->findings->len;
+
+	if (options->limit != 0)
+		n = MIN(n, options->limit);
+	if (options->format == LODE_VIEW_JSON)
+		write_json(&view, n);
+	else if (options->format == LODE_VIEW_CSV)
+		write_csv(&view, n);
+	else
+		write_text(&view);
+}
