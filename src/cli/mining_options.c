@@ -73,7 +73,8 @@ static const GOptionEntry graph[] = {
 		"follow calls into the callee and back", NULL},
 	{"attributes", 0, 0, G_OPTION_ARG_STRING, &given.attributes,
 		"the namespaces to use, separated by commas (default: "
-		"op,kind,mem,ev,at,loop,obj; all of them for a flow file)",
+		"op,kind,mem,ev,at,loop,obj,needs,address,chain,user; all of them for a flow "
+		"file)",
 		"LIST"},
 	{"exclude", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.exclude,
 		"ignore attributes that match, such as 'op:mov*'; may be repeated", "GLOB"},

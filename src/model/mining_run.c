@@ -109,8 +109,8 @@ static const char *short_name(const char *attribute)
 /* Where an attribute stands in an element as people read it: what it is, where, what happens. */
 static int display_rank(const char *attribute)
 {
-	static const char *const order[] = {
-		"op:", "kind:", "mem:", "obj:", "at:", "loop:", "inl:", "user:", "ev:"};
+	static const char *const order[] = {"op:", "kind:", "mem:", "obj:", "at:", "loop:", "inl:",
+		"user:", "address:", "needs:", "chain:", "ev:"};
 	int rank = 0;
 
 	while (rank < (int)G_N_ELEMENTS(order) && !g_str_has_prefix(attribute, order[rank]))

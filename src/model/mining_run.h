@@ -37,8 +37,8 @@ typedef enum {
  */
 typedef struct {
 	const char *weight;      /* event name; NULL: the profile's default */
-	const char *attributes;  /* comma-separated namespaces; NULL: op,kind,mem,ev,at,loop,obj;
-	                            all of them in a profile of given graphs */
+	const char *attributes;  /* comma-separated namespaces; NULL: op,kind,mem,ev,at,loop,obj,
+	                            needs,address,chain,user; all in a profile of given graphs */
 	const char *exclude;     /* comma-separated globs of attributes to drop; NULL: none */
 	const char *images;      /* regular expression on image paths; NULL: all */
 	const char *functions;   /* regular expression on function names; NULL: all */

@@ -149,7 +149,8 @@ static bool add_row(Reader *self, GError **error)
 		return false;
 	if (!has_places && line == 0)
 		return fail(self, error, "line 0, expected lines from 1");
-	g_autofree char *attribute = g_strconcat("user:", value, NULL);
+	bool is_whole = g_str_has_prefix(value, "user:");
+	g_autofree char *attribute = g_strconcat(is_whole ? "" : "user:", value, NULL);
 	row.attribute = keep(self, attribute);
 	row.line = (uint32_t)line;
 	row.image = has_places ? keep(self, field(self, 0)) : NULL;

@@ -368,7 +368,9 @@ CREATE VIEW sequence_text AS
 				ORDER BY CASE substr(a.value, 1, instr(a.value, ':'))
 					WHEN 'op:' THEN 1 WHEN 'kind:' THEN 2 WHEN 'mem:' THEN 3
 					WHEN 'obj:' THEN 4 WHEN 'at:' THEN 5 WHEN 'loop:' THEN 6
-					WHEN 'inl:' THEN 7 WHEN 'user:' THEN 8 WHEN 'ev:' THEN 9
-					ELSE 10 END, a.value)) || '⟩', ' → ')
+					WHEN 'inl:' THEN 7 WHEN 'user:' THEN 8
+					WHEN 'address:' THEN 9 WHEN 'needs:' THEN 10
+					WHEN 'chain:' THEN 11 WHEN 'ev:' THEN 12
+					ELSE 13 END, a.value)) || '⟩', ' → ')
 		FROM json_each(q.items) AS element) AS sequence
 	FROM sequence q JOIN run r ON r.id = q.run;

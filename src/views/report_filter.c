@@ -25,10 +25,13 @@ static void clear_matches(AttributeMatches *self)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AttributeMatches, clear_matches)
 
-/* By the whole name or by the value alone: ev:branch-miss, branch-miss. */
+/* By the whole name or by the value alone: ev:branch-miss, branch-miss. What an instruction waits
+ * for is not what it is: load does not match needs:load. */
 static bool does_match(const char *glob, const char *attribute)
 {
-	const char *colon = strchr(attribute, ':');
+	bool is_of_another = g_str_has_prefix(attribute, "needs:") ||
+	                     g_str_has_prefix(attribute, "address:");
+	const char *colon = is_of_another ? NULL : strchr(attribute, ':');
 
 	return fnmatch(glob, attribute, 0) == 0 ||
 	       (colon != NULL && fnmatch(glob, colon + 1, 0) == 0);

@@ -66,7 +66,7 @@ static bool check_memory(const LodeRecording *recording, GError **error)
 	return false;
 }
 
-enum { N_STEPS = 11 };
+enum { N_STEPS = 12 };
 
 typedef struct {
 	const LodeProgress *progress;
@@ -138,6 +138,10 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	if (!begin(&steps, "summing costs", error))
 		return NULL;
 	lode_join_costs(profile, &rows, &events);
+
+	if (!begin(&steps, "following registers", error))
+		return NULL;
+	lode_join_dependences(profile, images.n_workers, codes);
 
 	if (!begin(&steps, "naming data objects", error))
 		return NULL;

@@ -12,6 +12,7 @@
  *             ─decode──────▶ LodeJoinCode of each instruction; profile.blocks
  *             ─flow────────▶ profile.edges, next_count, inflow
  *             ─costs───────▶ profile.costs
+ *             ─dependences─▶ in the codes: what each instruction waits for
  *             ─objects─────▶ LodeJoinObjects, where data addresses were recorded
  *             ─attributes──▶ attribute sets, locations
  *             ─memory──────▶ profile.memory
@@ -152,6 +153,8 @@ typedef struct {
 	uint8_t length; /* 0: not decoded */
 	uint8_t loop_depth;
 	bool is_repeat, is_entry, is_loop_head, is_return_point;
+	uint16_t needs, address_needs; /* as LodeDependence; once dependences are known */
+	uint8_t chain;
 } LodeJoinCode;
 
 /* One for each instruction; the caller frees them. Adds blocks, and the functions' bytes. */
@@ -164,6 +167,9 @@ void lode_join_flow(LodeProfile *profile, const LodeRecording *recording, GArray
 
 /* Adds the events' values; `events` are those of the rows' recording. */
 void lode_join_costs(LodeProfile *profile, const LodeJoinRows *rows, const LodeJoinEvents *events);
+
+/* Finds what each instruction's operands come from, by the edges and costs. */
+void lode_join_dependences(LodeProfile *profile, unsigned n_workers, LodeJoinCode *codes);
 
 /* What the operands of an instruction access: numbers of LodeMemoryObjects; 0: unknown. */
 typedef struct {

@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each executed instruction is and where it comes from: attributes op, kind, mem, at, loop and
- * inl, and source locations. Then the account of what could not be resolved.
+ * What each executed instruction is and where it comes from: attributes op, kind, mem, at, loop,
+ * needs, address, chain and inl, and source locations. Then the account of what could not be
+ * resolved.
  */
 #include "base/id_cache.h"
+#include "ingest/join/dependence_search.h"
 #include "ingest/join/join.h"
 
 #include <string.h>
 
-enum { MAX_ATTRIBUTES = 64 };
+enum {
+	MAX_ATTRIBUTES = 64,
+	MAX_OTHERS = 10, /* op, three of at, loop, inl, and four of obj */
+};
+G_STATIC_ASSERT(LODE_N_KINDS + LODE_N_MEMORY_KINDS + 2 * LODE_N_NEEDS - 2 + 1 + MAX_OTHERS <=
+		MAX_ATTRIBUTES);
+
+/* Bits of a set's key; see set_key(). */
+enum { N_KEY_FLAGS = 6, N_NEED_BITS = 14, CHAIN_SHIFT = 56 };
+G_STATIC_ASSERT((int)LODE_N_NEEDS == (int)N_NEED_BITS);
+G_STATIC_ASSERT((int)LODE_NEED_STORE == N_NEED_BITS - 2); /* the last two have no address: */
+G_STATIC_ASSERT(N_KEY_FLAGS + 2 * N_NEED_BITS - 2 <= 32 && 32 + LODE_N_KINDS <= CHAIN_SHIFT);
 
 typedef struct {
 	LodeProfile *profile;
@@ -75,15 +88,34 @@ static void add_position_attributes(Naming *self, const LodeJoinCode *code)
 		add_attribute(self, "loop", depths[capped_depth(code)]);
 }
 
+static void add_dependence_attributes(Naming *self, const LodeJoinCode *code)
+{
+	char length[16];
+
+	for (unsigned i = 0; i < LODE_N_NEEDS; i++) {
+		if (code->needs >> i & 1)
+			add_attribute(self, "needs", lode_need_name(i));
+		if (code->address_needs >> i & 1)
+			add_attribute(self, "address", lode_need_name(i));
+	}
+	if (code->chain == 0)
+		return;
+	g_snprintf(length, sizeof(length), "%" G_GUINT64_FORMAT, UINT64_C(1) << code->chain);
+	add_attribute(self, "chain", length);
+}
+
 /* All that decides the attribute set of an instruction. */
 static LodeIdKey set_key(const LodeJoinCode *code, const char *inlined, uint32_t objects)
 {
 	uint64_t flags = (uint64_t)code->is_entry | (uint64_t)code->is_loop_head << 1 |
 	                 (uint64_t)code->is_return_point << 2 | (uint64_t)capped_depth(code) << 3 |
-	                 (uint64_t)(code->length > 0) << 5 | (uint64_t)objects << 32;
+	                 (uint64_t)(code->length > 0) << 5 | (uint64_t)code->needs << N_KEY_FLAGS |
+	                 (uint64_t)code->address_needs << (N_KEY_FLAGS + N_NEED_BITS) |
+	                 (uint64_t)objects << 32;
 
-	return (LodeIdKey){{(uint64_t)code->kinds << 32 | (uint64_t)code->mnemonic << 16 |
-				    (uint64_t)code->prefix << 8 | code->memory,
+	return (LodeIdKey){{(uint64_t)code->chain << CHAIN_SHIFT | (uint64_t)code->kinds << 32 |
+				    (uint64_t)code->mnemonic << 16 | (uint64_t)code->prefix << 8 |
+				    code->memory,
 		flags, (uint64_t)(uintptr_t)inlined}};
 }
 
@@ -133,6 +165,7 @@ static uint32_t attribute_set(Naming *self, uint32_t instruction, const char *in
 		if (code->length > 0)
 			add_decoded_attributes(self, code);
 		add_position_attributes(self, code);
+		add_dependence_attributes(self, code);
 		if (inlined != NULL)
 			add_attribute(self, "inl", inlined);
 		add_objects(self, operands);

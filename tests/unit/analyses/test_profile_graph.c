@@ -145,6 +145,41 @@ static void test_functions(void)
 	assert_edges(profile, &parameters, "0-4:10 4-0:10 4-4:3");
 }
 
+static void assert_attributes(
+	const LodeProfile *profile, const LodeMiningParameters *parameters, const char *expected)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeFlowGraph) graph = lode_flow_graph_build(profile, parameters, &error);
+
+	g_assert_no_error(error);
+	g_autofree char *names = g_strjoinv(" ", graph->attribute_names);
+	g_assert_cmpstr(names, ==, expected);
+}
+
+/* Which attributes are mined: the general ones, those that are asked for, and the user's own. */
+static void test_namespaces(void)
+{
+	static const char *const names[] = {"op:mov", "needs:load", "needs:load-pointer",
+		"address:load", "address:load-stack", "chain:2", "chain:4", "user:lookup", "inl:f"};
+	g_autoptr(LodeProfile) profile = make_profile(10);
+	LodeMiningParameters parameters;
+	uint32_t ids[G_N_ELEMENTS(names)];
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		ids[i] = lode_profile_attribute(profile, names[i]);
+	lode_profile_instruction(profile, 0)->attribute_set = lode_profile_attribute_set(
+		profile, ids, G_N_ELEMENTS(ids));
+	lode_mining_parameters_init(&parameters);
+	assert_attributes(
+		profile, &parameters, "address:load chain:4 needs:load op:mov user:lookup");
+	parameters.exclude = "*:load";
+	assert_attributes(profile, &parameters, "chain:4 op:mov user:lookup");
+	parameters.exclude = NULL;
+	parameters.attributes = "needs,address,chain";
+	assert_attributes(profile, &parameters,
+		"address:load address:load-stack chain:2 chain:4 needs:load needs:load-pointer");
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -153,5 +188,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/profile_graph/filtered", test_filtered);
 	g_test_add_func("/profile_graph/blocks", test_blocks);
 	g_test_add_func("/profile_graph/functions", test_functions);
+	g_test_add_func("/profile_graph/namespaces", test_namespaces);
 	return g_test_run();
 }

@@ -393,6 +393,59 @@ static void test_attribute_files(void)
 	g_unlink(places);
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The attributes of a function's instructions that say what they depend on: "a b; c; …". */
+static void assert_dependences(
+	const LodeProfile *profile, const char *function, const char *expected)
+{
+	const LodeFunction *row = lode_profile_function(profile, find_function(profile, function));
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (uint32_t i = 0; i < row->n_instructions; i++) {
+		const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
+			instruction_at(profile, row->first_instruction + i)->attribute_set);
+		g_autoptr(GPtrArray) names = g_ptr_array_new();
+		for (uint32_t j = set->first; j < set->first + set->n; j++) {
+			char *name = profile->attributes
+			                     ->pdata[LODE_AT(profile->set_members, uint32_t, j)];
+			if (g_str_has_prefix(name, "needs:") ||
+				g_str_has_prefix(name, "address:") ||
+				g_str_has_prefix(name, "chain:"))
+				g_ptr_array_add(names, name);
+		}
+		g_ptr_array_sort(names, compare_names);
+		g_ptr_array_add(names, NULL);
+		g_autofree char *joined = g_strjoinv(" ", (char **)names->pdata);
+		g_string_append_printf(text, "%s%s", i > 0 ? "; " : "", joined);
+	}
+	g_assert_cmpstr(text->str, ==, expected);
+}
+
+/* As they were worked out by hand in programs/dependences.c. */
+static void test_dependences(void)
+{
+	g_auto(Recorded) recorded = {0};
+
+	if (!record(&recorded, PROGRAM_DEPENDENCES, NULL, true))
+		return;
+	g_autoptr(LodeProfile) profile = import(&recorded);
+	assert_dependences(profile, "list_sum",
+		"; ; address:load address:load-pointer needs:load needs:load-pointer; "
+		"address:load address:load-pointer needs:load needs:load-pointer; "
+		"chain:2 needs:load needs:load-pointer; chain:2; ");
+	assert_dependences(profile, "digit_sum",
+		"; ; ; ; chain:2 needs:div; chain:2 needs:div; chain:2 needs:div; chain:4; ; ");
+	assert_dependences(profile, "halves", "; ; needs:part-store; needs:store; needs:store; ; ");
+	assert_dependences(profile, "scale",
+		"; ; ; chain:2; chain:2 needs:convert needs:fp; chain:4 needs:fp needs:mul; "
+		"chain:4 needs:fp needs:load needs:load-indexed; ; chain:2; chain:2; ");
+	assert_dependences(profile, "twice", "; ; ; needs:call; ; ");
+}
+
 /* Lines are missing then, and the profile says why. */
 static void test_broken_lines(void)
 {
@@ -436,6 +489,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/import/stripped", test_stripped);
 	g_test_add_func("/import/deterministic", test_deterministic);
 	g_test_add_func("/import/attribute-files", test_attribute_files);
+	if (strlen(PROGRAM_DEPENDENCES) > 0)
+		g_test_add_func("/import/dependences", test_dependences);
 	g_test_add_func("/import/broken-lines", test_broken_lines);
 	return g_test_run();
 }

@@ -41,10 +41,11 @@ static void test_places(void)
 						      "libz.so.1,inflate,0x1C,ir:phi\n"
 						      "\n"
 						      "/usr/bin/x,,18446744073709551615,a b\r\n"
-						      "x,\"f(int, \"\"char\"\")\",0,\"q\"");
+						      "x,\"f(int, \"\"char\"\")\",0,\"q\"\n"
+						      "x,f,1,user:lookup\n");
 
 	g_assert_cmpint(file->form, ==, LODE_ATTRIBUTE_FILE_PLACES);
-	g_assert_cmpuint(file->rows->len, ==, 3);
+	g_assert_cmpuint(file->rows->len, ==, 4);
 	g_assert_cmpstr(row(file, 0)->image, ==, "libz.so.1");
 	g_assert_cmpstr(row(file, 0)->symbol, ==, "inflate");
 	g_assert_cmpuint(row(file, 0)->offset, ==, 28);
@@ -56,6 +57,7 @@ static void test_places(void)
 	g_assert_cmpuint(row(file, 1)->record_line, ==, 4);
 	g_assert_cmpstr(row(file, 2)->symbol, ==, "f(int, \"char\")");
 	g_assert_cmpstr(row(file, 2)->attribute, ==, "user:q");
+	g_assert_cmpstr(row(file, 3)->attribute, ==, "user:lookup"); /* not user:user:lookup */
 }
 
 static void test_lines(void)

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which registers an instruction reads and writes, for whoever asks where a value comes from.
+ *
+ * A register is a bit of a mask: a general or vector register with all its parts, the flags, the
+ * whole x87 stack (which MMX shares), or a mask register. A write that leaves a part of its
+ * register as it was (of al or ax, of the low element of an xmm register, one under a condition)
+ * reads that register too. What makes its result the same whatever its operands are (xor eax, eax;
+ * pcmpeqd xmm0, xmm0) reads nothing. Push, pop, leave, call and ret neither read nor write rsp
+ * here, but change it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint64_t LodeRegisterMask;
+
+/* General registers have the bits 0 … 15, as they are encoded. */
+enum {
+	LODE_BIT_FLAGS = 16,
+	LODE_BIT_X87 = 17,
+	LODE_BIT_VECTOR = 18, /* … 49: xmm0 to xmm31 with their ymm and zmm */
+	LODE_BIT_OPMASK = 50, /* … 57: k0 to k7 */
+	LODE_N_REGISTER_BITS = 58,
+};
+
+static inline LodeRegisterMask lode_register_bit(unsigned number)
+{
+	return (LodeRegisterMask)1 << number;
+}
+
+/* The explicit operand in memory that an instruction loads or stores. */
+typedef struct {
+	int64_t displacement;       /* the whole address where there is neither base nor index */
+	LodeRegisterMask registers; /* base and index */
+	uint32_t size;              /* bytes; 0: no such operand, or its address is not so simple */
+	uint16_t form;              /* equal for the same base, index, scale, segment and width */
+	bool is_load, is_store;
+} LodeMemoryUse;
+
+typedef struct {
+	LodeRegisterMask reads;   /* all, those of `address` too */
+	LodeRegisterMask address; /* what the addresses of its accesses are made of */
+	LodeRegisterMask writes;
+	LodeRegisterMask kills;   /* those of which nothing older can be read afterwards; after a
+	                             call all that a callee need not preserve (System V) */
+	LodeRegisterMask results; /* of `writes`: what it computes; not the pointers and the counter
+	                             that a string instruction moves on */
+	LodeRegisterMask changes; /* whatever may be different afterwards */
+	LodeMemoryUse memory;
+} LodeRegisterUse;
+
+/* Decodes the instruction at `address` of an image. False: not an instruction, or cut short. */
+bool lode_register_use_decode(
+	LodeRegisterUse *self, const uint8_t *code, size_t size, uint64_t address);
