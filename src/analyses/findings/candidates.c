@@ -654,10 +654,10 @@ static void share_columns(Search *self, const size_t *starts, const LodeFocusVer
 	}
 }
 
-static void fill_columns(Search *self, const uint32_t *observed, const LodeProgress *progress)
+static void fill_columns(
+	Search *self, const uint32_t *observed, unsigned n_workers, const LodeProgress *progress)
 {
 	guint n = self->found->candidates->len;
-	unsigned n_workers = lode_worker_pool_default_size();
 	g_autofree Chunk *chunks = g_new0(Chunk, N_CHUNKS);
 	g_autofree View *views = g_new0(View, n_workers);
 	g_autofree size_t *starts = g_new0(size_t, n + 2);
@@ -699,7 +699,7 @@ static void search_clear(Search *self)
 }
 
 LodeCandidates *lode_candidates_find(
-	const LodeObservations *observations, const LodeProgress *progress)
+	const LodeObservations *observations, unsigned n_workers, const LodeProgress *progress)
 {
 	const LodeFlowGraph *graph = observations->graph;
 	Search self = {.seen = observations, .found = g_new0(LodeCandidates, 1)};
@@ -723,7 +723,7 @@ LodeCandidates *lode_candidates_find(
 	count_bits(&self);
 	settle_all(&self);
 	add_places(&self);
-	fill_columns(&self, observed, progress);
+	fill_columns(&self, observed, n_workers, progress);
 	search_clear(&self);
 	if (lode_progress_is_cancelled(progress))
 		g_clear_pointer(&self.found, lode_candidates_free);

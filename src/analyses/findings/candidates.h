@@ -39,7 +39,7 @@ typedef struct {
 
 /* The caller frees the result. NULL: cancelled. */
 LodeCandidates *lode_candidates_find(
-	const LodeObservations *observations, const LodeProgress *progress);
+	const LodeObservations *observations, unsigned n_workers, const LodeProgress *progress);
 void lode_candidates_free(LodeCandidates *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCandidates, lode_candidates_free)
 

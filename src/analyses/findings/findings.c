@@ -520,7 +520,6 @@ static bool choose_and_describe(Choice *self, LodeFindings *out, GError **error)
 	self->gains = g_new0(double, n_columns + 1);
 	self->scores = g_new0(double, n_columns + 1);
 	self->is_taken = g_new0(bool, n_columns + 1);
-	self->n_workers = lode_worker_pool_default_size();
 	lode_cost_model_init(&self->model, self->seen);
 	is_done = choose_all(self, error);
 	if (is_done) {
@@ -549,12 +548,16 @@ LodeFindings *lode_findings_fit(const LodeProfile *profile, const LodeMiningPara
 		return NULL;
 	g_autoptr(LodeFindings) out = lode_findings_new();
 	g_autoptr(LodeObservations) seen = lode_observations_new(profile, graph, own.weight);
-	g_autoptr(LodeCandidates) candidates = lode_candidates_find(seen, progress);
+	unsigned n_workers = own.threads > 0 ? own.threads : lode_worker_pool_default_size();
+	g_autoptr(LodeCandidates) candidates = lode_candidates_find(seen, n_workers, progress);
 	if (candidates == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
 		return NULL;
 	}
-	Choice choice = {.seen = seen, .candidates = candidates, .progress = progress};
+	Choice choice = {.seen = seen,
+		.candidates = candidates,
+		.n_workers = n_workers,
+		.progress = progress};
 	if (!choose_and_describe(&choice, out, error))
 		return NULL;
 	out->single = weigh_single_blocks(seen);

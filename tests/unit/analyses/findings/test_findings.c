@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Findings of profiles whose samples were drawn from known costs, and of profiles that say nothing.
+ */
+#include "analyses/findings/findings.h"
+#include "base/error.h"
+#include "planted_profile.h"
+#include "seeds.h"
+
+#include <math.h>
+#include <string.h>
+
+static LodeFindings *fit(const LodeProfile *profile, unsigned threads)
+{
+	g_autoptr(GError) error = NULL;
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	parameters.threads = threads;
+	LodeFindings *findings = lode_findings_fit(profile, &parameters, NULL, &error);
+	g_assert_no_error(error);
+	return findings;
+}
+
+/* The finding with this text, NULL where there is none. */
+static const LodeFinding *find(const LodeFindings *findings, const char *text)
+{
+	for (guint i = 0; i < findings->findings->len; i++) {
+		g_autofree char *own = lode_finding_text(findings, lode_findings_at(findings, i));
+		if (strcmp(own, text) == 0)
+			return lode_findings_at(findings, i);
+	}
+	return NULL;
+}
+
+#define DRAWS 100U
+#define NEEDED 95U
+
+/* How many of the draws give the planted patterns, each within three standard errors. */
+static void check_draws(bool is_counted)
+{
+	unsigned n_div = 0, n_blocked = 0, n_more = 0;
+
+	for (guint32 seed = 0; seed < DRAWS; seed++) {
+		const PlantedCosts costs = {.seed = soak_seed(seed),
+			.is_counted = is_counted,
+			.n_functions = 60,
+			.base = 0.0005,
+			.div = 0.01,
+			.blocked = 0.006};
+		PlantedProfile planted = planted_profile_new(&costs);
+		g_autoptr(LodeProfile) profile = planted.profile;
+		g_autoptr(LodeFindings) findings = fit(profile, 0);
+		const LodeFinding *div = find(findings, "⟪div⟫");
+		const LodeFinding *blocked = find(findings, "⟨store⟩ → ⟪load⟫");
+		double each = 100000 * costs.div;
+		n_div += div != NULL &&
+		         fabs(div->time - planted.div_share) <= 3 * div->time_error &&
+		         (!is_counted || fabs(div->each - each) <= 3 * div->each_error) &&
+		         fabs((double)div->places / planted.n_div - 1) <= 0.1;
+		n_blocked += blocked != NULL &&
+		             fabs(blocked->time - planted.blocked_share) <= 3 * blocked->time_error;
+		n_more += findings->findings->len > 2;
+	}
+	g_test_message("%u and %u of %u draws, %u with more", n_div, n_blocked, DRAWS, n_more);
+	g_assert_cmpuint(n_div, >=, NEEDED);
+	g_assert_cmpuint(n_blocked, >=, NEEDED);
+	g_assert_cmpuint(n_more, <=, DRAWS - NEEDED);
+}
+
+static void test_planted_counted(void)
+{
+	check_draws(true);
+}
+
+static void test_planted_alone(void)
+{
+	check_draws(false);
+}
+
+/* Where everything costs the same there is nothing to find. */
+static void test_uniform(void)
+{
+	for (guint32 seed = 0; seed < 40; seed++) {
+		const PlantedCosts costs = {.seed = soak_seed(seed),
+			.is_counted = seed % 2 == 0,
+			.n_functions = 40,
+			.base = 0.002};
+		PlantedProfile planted = planted_profile_new(&costs);
+		g_autoptr(LodeProfile) profile = planted.profile;
+		g_autoptr(LodeFindings) findings = fit(profile, 0);
+		g_assert_cmpuint(findings->findings->len, ==, 0);
+		g_assert_cmpfloat(findings->explained, ==, 0);
+	}
+}
+
+static void assert_same(const LodeFindings *a, const LodeFindings *b)
+{
+	g_assert_cmpuint(a->findings->len, ==, b->findings->len);
+	for (guint i = 0; i < a->findings->len; i++) {
+		const LodeFinding *x = lode_findings_at(a, i), *y = lode_findings_at(b, i);
+		g_autofree char *left = lode_finding_text(a, x), *right = lode_finding_text(b, y);
+		g_assert_cmpstr(left, ==, right);
+		g_assert_cmpfloat(x->time, ==, y->time);
+		g_assert_cmpfloat(x->time_error, ==, y->time_error);
+		g_assert_cmpfloat(x->each, ==, y->each);
+	}
+	g_assert_cmpuint(a->places->len, ==, b->places->len);
+	for (guint i = 0; i < a->places->len; i++)
+		g_assert_cmpfloat(g_array_index(a->places, LodeFindingPlace, i).time, ==,
+			g_array_index(b->places, LodeFindingPlace, i).time);
+}
+
+static void test_threads(void)
+{
+	const PlantedCosts costs = {
+		.seed = 7, .n_functions = 50, .base = 0.001, .div = 0.02, .blocked = 0.01};
+	PlantedProfile planted = planted_profile_new(&costs);
+	g_autoptr(LodeProfile) profile = planted.profile;
+	g_autoptr(LodeFindings) one = fit(profile, 1);
+
+	g_assert_cmpuint(one->findings->len, >, 0);
+	for (unsigned threads = 2; threads <= 5; threads++) {
+		g_autoptr(LodeFindings) more = fit(profile, threads);
+		assert_same(one, more);
+	}
+}
+
+static void assert_sane(const LodeFindings *findings)
+{
+	g_assert_true(isfinite(findings->base) && isfinite(findings->explained) &&
+		      isfinite(findings->single) && isfinite(findings->samples));
+	for (guint i = 0; i < findings->findings->len; i++) {
+		const LodeFinding *one = lode_findings_at(findings, i);
+		g_autofree char *text = lode_finding_text(findings, one);
+		g_assert_true(isfinite(one->time) && one->time >= 0);
+		g_assert_true(isfinite(one->time_error) && isfinite(one->each));
+		g_assert_true(isfinite(one->each_error) && isfinite(one->spread));
+		g_assert_true(isfinite(one->executed));
+	}
+}
+
+typedef enum {
+	ODD_NO_SAMPLES,
+	ODD_ONE_SAMPLE,
+	ODD_ONE_PLACE,
+	ODD_NEVER_EXECUTED,
+	ODD_MANY_EXECUTIONS,
+	ODD_TINY_WEIGHT,
+	ODD_HUGE_WEIGHT,
+	ODD_NO_BLOCKS,
+	ODD_NO_EDGES,
+	N_ODDITIES,
+} Oddity;
+
+static void make_odd(LodeProfile *profile, Oddity oddity)
+{
+	double total = 0;
+
+	for (guint i = 0; i < profile->costs->len; i++) {
+		double *value = &LODE_AT(profile->costs, LodeCost, i).value;
+		if (oddity == ODD_NO_SAMPLES || (oddity == ODD_ONE_SAMPLE && i > 0) ||
+			(oddity == ODD_ONE_PLACE && i > 0))
+			*value = 0;
+		if (oddity == ODD_ONE_PLACE && i == 0)
+			*value = 1e9;
+		if (oddity == ODD_TINY_WEIGHT)
+			*value *= 1e-300;
+		if (oddity == ODD_HUGE_WEIGHT)
+			*value *= 1e290;
+		total += *value;
+	}
+	lode_profile_event(profile, profile->weight_event)->total = total;
+	if (oddity == ODD_NO_SAMPLES)
+		profile->n_samples = 0;
+	for (guint i = 0; i < profile->instructions->len; i++) {
+		LodeInstruction *one = lode_profile_instruction(profile, i);
+		if (oddity == ODD_NEVER_EXECUTED && i % 3 == 0)
+			one->count = 0;
+		if (oddity == ODD_MANY_EXECUTIONS)
+			one->count *= 1e15;
+		if (oddity == ODD_NO_BLOCKS)
+			one->block = LODE_NONE;
+		if (oddity == ODD_NO_EDGES)
+			one->next_count = -1;
+	}
+}
+
+static void test_odd(void)
+{
+	for (Oddity oddity = 0; oddity < N_ODDITIES; oddity++)
+		for (int is_counted = 0; is_counted < 2; is_counted++) {
+			const PlantedCosts costs = {.seed = 3,
+				.is_counted = is_counted != 0,
+				.n_functions = 20,
+				.base = 0.001,
+				.div = 0.02};
+			PlantedProfile planted = planted_profile_new(&costs);
+			g_autoptr(LodeProfile) profile = planted.profile;
+			make_odd(profile, oddity);
+			g_autoptr(LodeFindings) findings = fit(profile, 0);
+			assert_sane(findings);
+			if (oddity == ODD_NO_SAMPLES || oddity == ODD_ONE_SAMPLE)
+				g_assert_cmpuint(findings->findings->len, ==, 0);
+			/* Without blocks nothing is known of any instruction but itself. */
+			if (oddity == ODD_NO_BLOCKS && is_counted == 0)
+				g_assert_cmpuint(findings->findings->len, ==, 0);
+		}
+}
+
+static void test_cancelled(void)
+{
+	const PlantedCosts costs = {.seed = 1, .n_functions = 20, .base = 0.001, .div = 0.02};
+	PlantedProfile planted = planted_profile_new(&costs);
+	g_autoptr(LodeProfile) profile = planted.profile;
+	g_autoptr(GCancellable) cancellable = g_cancellable_new();
+	const LodeProgress progress = {.cancellable = cancellable};
+	g_autoptr(GError) error = NULL;
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	g_cancellable_cancel(cancellable);
+	g_assert_null(lode_findings_fit(profile, &parameters, &progress, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CANCELLED);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/findings/planted-counted", test_planted_counted);
+	g_test_add_func("/findings/planted-alone", test_planted_alone);
+	g_test_add_func("/findings/uniform", test_uniform);
+	g_test_add_func("/findings/threads", test_threads);
+	g_test_add_func("/findings/odd", test_odd);
+	g_test_add_func("/findings/cancelled", test_cancelled);
+	return g_test_run();
+}
