@@ -15,30 +15,33 @@ static void add_events(const LodeFlowGraph *graph, uint32_t vertex, double share
  * reading them is what takes the time. */
 static void take_sums(LodeSearcher *self, LodeSupport *support, double *events)
 {
+	const LodeSearchVertex *vertices = self->search->graph->vertices;
 	const LodeFlowGraph *graph = self->search->graph->graph;
-	const uint32_t *touched = self->touched.data;
+	LodeVertexSums *matched = &self->matched;
 
-	*support = (LodeSupport){0};
+	double weight = 0, frequency = 0;
+
 	memset(events, 0, sizeof(double) * graph->n_events);
-	for (size_t i = 0; i < self->touched.n; i++) {
-		uint32_t v = touched[i];
-		LodeVertexSum *sum = &self->sums[v];
-		if (i + LODE_READ_AHEAD < self->touched.n) {
-			__builtin_prefetch(&self->sums[touched[i + LODE_READ_AHEAD]], 1);
-			__builtin_prefetch(&graph->event_starts[touched[i + LODE_READ_AHEAD]]);
+	for (size_t i = 0; i < matched->n; i++) {
+		uint32_t v = matched->vertices[i];
+		double count = vertices[v].count, ratio = vertices[v].ratio;
+		if (i + LODE_READ_AHEAD < matched->n) {
+			uint32_t ahead = matched->vertices[i + LODE_READ_AHEAD];
+			__builtin_prefetch(&matched->sums[ahead], 1);
+			__builtin_prefetch(&vertices[ahead]);
+			__builtin_prefetch(&graph->event_starts[ahead]);
 		}
-		double covered = sum->sum < sum->count ? sum->sum : sum->count;
-		support->frequency += covered;
+		double covered = matched->sums[v] < count ? matched->sums[v] : count;
+		frequency += covered;
 		/* A count near the smallest double makes the ratio infinite, the weight not. */
-		support->weight += isfinite(sum->ratio) ? covered * sum->ratio
-		                                        : graph->weight[v] * (covered / sum->count);
-		if (sum->count > 0)
-			add_events(graph, v, covered / sum->count, events);
-		sum->sum = 0;
+		weight += isfinite(ratio) ? covered * ratio : graph->weight[v] * (covered / count);
+		if (count > 0)
+			add_events(graph, v, covered / count, events);
+		matched->sums[v] = 0;
 	}
-	self->touched.n = 0;
-	support->weight /= self->search->graph->total_weight;
-	support->frequency /= self->search->graph->total_count;
+	matched->n = 0;
+	support->weight = weight / self->search->graph->total_weight;
+	support->frequency = frequency / self->search->graph->total_count;
 	for (uint32_t e = 0; e < graph->n_events; e++)
 		events[e] = graph->event_totals[e] > 0 ? events[e] / graph->event_totals[e] : 0;
 }
@@ -46,22 +49,27 @@ static void take_sums(LodeSearcher *self, LodeSupport *support, double *events)
 /* The same for the sums over first vertices. */
 static void take_first_sums(LodeSearcher *self, LodeSupport *support)
 {
+	const LodeSearchVertex *vertices = self->search->graph->vertices;
 	const uint32_t *graphs = self->search->graph->graph->vertex_graphs;
-	const uint32_t *firsts = self->firsts.data;
+	LodeVertexSums *firsts = &self->firsts;
+	uint32_t functions = 0;
+	double executions = 0;
 
 	self->stamp++;
-	support->places = (uint32_t)self->firsts.n;
-	for (size_t i = 0; i < self->firsts.n; i++) {
-		LodeVertexSum *sum = &self->sums[firsts[i]];
-		uint32_t *stamp = &self->graph_stamps[graphs[firsts[i]]];
-		if (i + LODE_READ_AHEAD < self->firsts.n)
-			__builtin_prefetch(&self->sums[firsts[i + LODE_READ_AHEAD]], 1);
-		support->functions += *stamp != self->stamp;
+	for (size_t i = 0; i < firsts->n; i++) {
+		uint32_t v = firsts->vertices[i];
+		uint32_t *stamp = &self->graph_stamps[graphs[v]];
+		if (i + LODE_READ_AHEAD < firsts->n)
+			__builtin_prefetch(&firsts->sums[firsts->vertices[i + LODE_READ_AHEAD]], 1);
+		functions += *stamp != self->stamp;
 		*stamp = self->stamp;
-		support->executions += fmin(sum->first_sum, sum->count);
-		sum->first_sum = 0;
+		executions += fmin(firsts->sums[v], vertices[v].count);
+		firsts->sums[v] = 0;
 	}
-	self->firsts.n = 0;
+	support->places = (uint32_t)firsts->n;
+	support->functions = functions;
+	support->executions = executions;
+	firsts->n = 0;
 }
 
 void lode_pattern_measure(LodeSearcher *self, uint32_t depth, LodePattern *pattern)

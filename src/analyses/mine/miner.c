@@ -151,10 +151,10 @@ static void search_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 	LodeLevel *level = &self->levels[depth + 1];
 	/* Windows of one vertex for now: lode_patterns_find() adds longer ones where it needs them.
 	 */
-	bool is_ok = self->search->uses_windows ? lode_windows_extend(self, depth + 1, 1,
-							  parameters->iterations - size)
-	                                        : lode_paths_extend(self, depth + 1);
-	if (is_ok && level->groups.n > 0 &&
+	bool is_ok = self->search->uses_windows
+	                     ? lode_windows_extend(self, depth + 1, parameters->iterations - size)
+	                     : lode_paths_extend(self, depth + 1);
+	if (is_ok && level->members.n > 0 &&
 		lode_patterns_find(self, depth + 1, parameters->iterations - size, NULL, 0)) {
 		for (uint32_t i = 0; i < level->patterns.n; i++) {
 			level->current = i;

@@ -37,17 +37,18 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
 	if (!bound_starts(self, root))
 		return false;
 	lode_level_want_passing(self, root);
-	if (!lode_level_make_room(self, root, 0, sizeof(LodePath), &n))
+	if (!lode_level_make_room(self, root, sizeof(LodePath), &n))
 		return false;
 	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
 		const LodeSearchVertex *vertex = &graph->vertices[v];
 		LodeGroup *group = is_start(graph, v) ? lode_level_wanted_group(self, root,
 								graph->vertex_classes[v])
 		                                      : NULL;
-		if (group != NULL)
-			LODE_BUFFER_AT(&root->candidates, LodePath,
-				lode_level_add_member(root, group)) = (LodePath){
-				vertex->count, vertex->ratio, LODE_NONE, v, v, false, false};
+		if (group == NULL)
+			continue;
+		lode_level_add_member(root, group, root->candidates.n);
+		LODE_BUFFER_AT(&root->candidates, LodePath, root->candidates.n++) = (LodePath){
+			vertex->count, vertex->ratio, LODE_NONE, v, v, false, false};
 	}
 	lode_level_finish(self, root, 0);
 	return true;
@@ -110,9 +111,10 @@ static void fill_path(LodeSearcher *self, uint32_t depth, const LodePath *path, 
 		bool has_repeat = path->has_repeat ||
 		                  (has_back_edge &&
 					  is_on_path(self, depth - 1, path, edge->target));
-		LODE_BUFFER_AT(&level->candidates, LodePath, lode_level_add_member(level, group)) =
-			(LodePath){count, path->ratio + edge->ratio, index, edge->target,
-				path->first, has_repeat, has_back_edge};
+		lode_level_add_member(level, group, level->candidates.n);
+		LODE_BUFFER_AT(&level->candidates, LodePath, level->candidates.n++) = (LodePath){
+			count, path->ratio + edge->ratio, index, edge->target, path->first,
+			has_repeat, has_back_edge};
 	}
 }
 
@@ -132,7 +134,7 @@ bool lode_paths_extend(LodeSearcher *self, uint32_t depth)
 		if (!bound_path(self, depth, &paths[gathered[i]]))
 			return false;
 	lode_level_want_passing(self, level);
-	if (!lode_level_make_room(self, level, 0, sizeof(LodePath), &n))
+	if (!lode_level_make_room(self, level, sizeof(LodePath), &n))
 		return false;
 	for (size_t i = 0; i < self->gathered.n && n > 0; i++)
 		fill_path(self, depth, &paths[gathered[i]], gathered[i]);
@@ -152,7 +154,7 @@ static void sum_repeating(LodeSearcher *self, uint32_t depth, const LodePath *pa
 			is_new = seen[i] != path->vertex;
 		if (is_new && n < G_N_ELEMENTS(seen)) {
 			seen[n++] = path->vertex;
-			lode_searcher_add(self, path->vertex, count);
+			lode_vertex_sums_add(&self->matched, path->vertex, count);
 		}
 		if (depth-- == 0)
 			return;
@@ -169,11 +171,11 @@ static void sum_path(LodeSearcher *self, uint32_t depth, const LodePath *path)
 		sum_repeating(self, depth, path);
 		return;
 	}
-	lode_searcher_add(self, path->vertex, count);
+	lode_vertex_sums_add(&self->matched, path->vertex, count);
 	while (depth-- > 0) {
 		path = &LODE_BUFFER_AT(
 			&lode_searcher_level(self, depth)->candidates, LodePath, path->parent);
-		lode_searcher_add(self, path->vertex, count);
+		lode_vertex_sums_add(&self->matched, path->vertex, count);
 	}
 }
 
@@ -190,6 +192,6 @@ void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *patte
 		if (!(path->count > 0))
 			continue;
 		sum_path(self, depth, path);
-		lode_searcher_add_first(self, path->first, path->count);
+		lode_vertex_sums_add(&self->firsts, path->first, path->count);
 	}
 }

@@ -415,7 +415,8 @@ static void link_alternatives(LodeLevel *level, size_t first)
 	level->alternatives.n = kept;
 }
 
-/* All groups of the level as the list of the empty element, the first alternative for now. */
+/* All wanted groups of the level as the list of the empty element, the first alternative for now.
+ */
 static bool start_element(Enumeration *run)
 {
 	LodeLevel *level = run->level;
@@ -428,9 +429,10 @@ static bool start_element(Enumeration *run)
 			run->self->search, &level->alternatives, 1, sizeof(LodeAlternative)))
 		return false;
 	for (uint32_t g = 0; g < level->groups.n; g++)
-		LODE_BUFFER_AT(&level->group_lists, uint32_t, level->group_lists.n++) = g;
+		if (LODE_BUFFER_AT(&level->groups, LodeGroup, g).is_wanted)
+			LODE_BUFFER_AT(&level->group_lists, uint32_t, level->group_lists.n++) = g;
 	LODE_BUFFER_AT(&level->alternatives, LodeAlternative, 0) = (LodeAlternative){
-		.n_groups = (uint32_t)level->groups.n};
+		.n_groups = (uint32_t)level->group_lists.n};
 	level->alternatives.n = 1;
 	return true;
 }
@@ -525,11 +527,11 @@ static bool grow_in_longer_windows(Enumeration *run, size_t first, size_t end)
 {
 	size_t first_group = run->level->groups.n;
 
-	if (!lode_windows_bound_longer(run->self, run->depth) ||
+	if (!lode_windows_extend_longer(run->self, run->depth) ||
 		!lengthen_lists(run, first_group, first, end) || !grow_all(run, first, end))
 		return false;
 	want_groups(run->level, end);
-	return lode_windows_fill_longer(run->self, run->depth, first_group);
+	return lode_windows_list_members(run->self, run->level, first_group);
 }
 
 static bool find(Enumeration *run, uint32_t max_size)

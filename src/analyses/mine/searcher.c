@@ -59,7 +59,6 @@ void lode_buffer_clear(LodeSearch *search, LodeBuffer *self, size_t item_size)
 
 void lode_level_clear(LodeSearch *search, LodeLevel *self)
 {
-	lode_buffer_clear(search, &self->prefixes, 1);
 	lode_buffer_clear(search, &self->candidates, 1);
 	lode_buffer_clear(search, &self->members, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->groups, sizeof(LodeGroup));
@@ -71,6 +70,19 @@ void lode_level_clear(LodeSearch *search, LodeLevel *self)
 	lode_buffer_clear(search, &self->events, sizeof(double));
 }
 
+static void vertex_sums_init(LodeVertexSums *self, uint32_t n_vertices)
+{
+	self->sums = g_new0(double, n_vertices + 1);
+	self->vertices = g_new(uint32_t, n_vertices + 1);
+	self->n = 0;
+}
+
+static void vertex_sums_clear(LodeVertexSums *self)
+{
+	g_free(self->sums);
+	g_free(self->vertices);
+}
+
 LodeSearcher *lode_searcher_new(LodeSearch *search)
 {
 	LodeSearcher *self = g_new0(LodeSearcher, 1);
@@ -79,13 +91,8 @@ LodeSearcher *lode_searcher_new(LodeSearch *search)
 
 	self->search = search;
 	self->root = search->root;
-	self->sums = g_new(LodeVertexSum, n + 1);
-	for (uint32_t v = 0; v < n; v++)
-		self->sums[v] = (LodeVertexSum){
-			0, 0, graph->vertices[v].count, graph->vertices[v].ratio};
-	/* A vertex is listed once, so that lode_searcher_add() needs no check of the room. */
-	self->touched.data = g_new(uint32_t, n + 1);
-	self->firsts.data = g_new(uint32_t, n + 1);
+	vertex_sums_init(&self->matched, n);
+	vertex_sums_init(&self->firsts, n);
 	self->graph_stamps = g_new0(uint32_t, graph->graph->n_graphs + 1);
 	self->class_groups = g_new0(uint32_t, graph->n_classes + 1);
 	self->item_weight = g_new0(double, graph->n_items + 1);
@@ -105,18 +112,17 @@ void lode_searcher_free(LodeSearcher *self)
 		lode_level_clear(search, &self->levels[i]);
 	lode_buffer_clear(search, &self->growth_children, sizeof(LodeChild));
 	lode_buffer_clear(search, &self->growth_lists, sizeof(uint32_t));
-	lode_buffer_clear(search, &self->path_table, sizeof(uint32_t));
+	lode_buffer_clear(search, &self->path_table, sizeof(LodePathSlot));
 	lode_buffer_clear(search, &self->path_slots, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->gathered, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->sorted, sizeof(uint32_t));
-	lode_buffer_clear(search, &self->occurrences, 1);
+	lode_buffer_clear(search, &self->matches, sizeof(LodeMatch));
 	lode_buffer_clear(search, &self->supports, sizeof(LodeSupport));
 	lode_buffer_clear(search, &self->event_supports, sizeof(double));
 	lode_buffer_clear(search, &self->codes, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->sequences, sizeof(LodeFound));
-	g_free(self->touched.data);
-	g_free(self->firsts.data);
-	g_free(self->sums);
+	vertex_sums_clear(&self->matched);
+	vertex_sums_clear(&self->firsts);
 	g_free(self->graph_stamps);
 	g_free(self->class_groups);
 	g_free(self->item_weight);
@@ -187,41 +193,50 @@ static bool has_passing_item(const LodeSearcher *self, uint32_t class_id)
 
 void lode_level_want_passing(LodeSearcher *self, LodeLevel *level)
 {
-	size_t kept = 0;
-
 	lode_level_bound_items(self, level);
 	for (size_t g = 0; g < level->groups.n; g++) {
-		LodeGroup group = LODE_BUFFER_AT(&level->groups, LodeGroup, g);
-		group.is_wanted = has_passing_item(self, group.class_id);
-		self->class_groups[group.class_id] = group.is_wanted ? (uint32_t)kept + 1 : 0;
-		if (group.is_wanted)
-			LODE_BUFFER_AT(&level->groups, LodeGroup, kept++) = group;
+		LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, g);
+		group->is_wanted = has_passing_item(self, group->class_id);
 	}
-	level->groups.n = kept;
 }
 
-bool lode_level_make_room(
-	LodeSearcher *self, LodeLevel *level, size_t first_group, size_t size, size_t *out_n)
+/* Gives each wanted group from `first_group` on its range of the members from `n` on, still empty;
+ * where the last one ends. */
+static size_t lay_out_groups(LodeLevel *level, size_t first_group, size_t n)
 {
-	size_t n = level->candidates.n;
-
 	for (size_t g = first_group; g < level->groups.n; g++) {
 		LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, g);
-		self->class_groups[group->class_id] = group->is_wanted ? (uint32_t)g + 1 : 0;
 		group->first = (uint32_t)n;
 		n += group->is_wanted ? group->n : 0;
 		group->n = 0;
 	}
-	*out_n = n;
-	return lode_buffer_reserve(self->search, &level->candidates, n * size, 1) &&
-	       lode_buffer_reserve(self->search, &level->members, n, sizeof(uint32_t));
+	return n;
 }
 
-void lode_level_finish(LodeSearcher *self, LodeLevel *level, size_t first_group)
+bool lode_level_make_room(LodeSearcher *self, LodeLevel *level, size_t size, size_t *out_n)
+{
+	for (size_t g = 0; g < level->groups.n; g++) {
+		const LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, g);
+		self->class_groups[group->class_id] = group->is_wanted ? (uint32_t)g + 1 : 0;
+	}
+	*out_n = lay_out_groups(level, 0, 0);
+	level->members.n = *out_n;
+	return lode_buffer_reserve(self->search, &level->candidates, *out_n * size, 1) &&
+	       lode_buffer_reserve(self->search, &level->members, *out_n, sizeof(uint32_t));
+}
+
+bool lode_level_list_groups(LodeSearcher *self, LodeLevel *level, size_t first_group)
+{
+	level->members.n = lay_out_groups(level, first_group, level->members.n);
+	lode_level_finish(self, level, first_group);
+	return lode_buffer_reserve(
+		self->search, &level->members, level->members.n, sizeof(uint32_t));
+}
+
+void lode_level_finish(LodeSearcher *self, const LodeLevel *level, size_t first_group)
 {
 	for (size_t g = first_group; g < level->groups.n; g++)
 		self->class_groups[LODE_BUFFER_AT(&level->groups, LodeGroup, g).class_id] = 0;
-	level->members.n = level->candidates.n;
 }
 
 enum { SORT_BITS = 11, SORT_SIZE = 1 << SORT_BITS };

@@ -40,11 +40,25 @@ typedef struct {
 typedef struct {
 	double count, ratio;
 	uint64_t matched;   /* bit i: position i lies in a window */
-	uint32_t path;      /* the first candidate of the level with the same vertices */
-	uint16_t length;    /* in vertices */
+	uint32_t hash;      /* of its vertices */
+	uint32_t same;      /* the first member of the level with the same vertices */
+	uint32_t group;     /* of its last window */
+	uint8_t length;     /* in vertices, at most 64 */
 	bool has_back_edge; /* an edge on it goes to the same or an earlier vertex */
+	bool is_repeated;   /* other members of the level have the same vertices */
 	uint32_t vertices[];
 } LodeWindowPath;
+
+/* A slot of the table of paths; path LODE_NONE: empty. */
+typedef struct {
+	uint32_t hash, path;
+} LodePathSlot;
+
+/* A path of a pattern, once, with what is matched on it in any way. */
+typedef struct {
+	uint64_t matched;
+	uint32_t candidate;
+} LodeMatch;
 
 typedef struct {
 	double bound_weight, bound_count; /* no support of its candidates is above these */
@@ -84,11 +98,9 @@ typedef struct {
 } LodeChild;
 
 typedef struct {
-	LodeBuffer prefixes;   /* LodeWindowPath: the paths of the pattern above, each once */
 	LodeBuffer candidates; /* LodePath or LodeWindowPath, in the order they were found; both
 	                          with their capacity in bytes */
-	size_t path_size;      /* of a LodeWindowPath, with its vertices… */
-	size_t prefix_size;    /* …and of one of the prefixes */
+	size_t path_size;      /* of a LodeWindowPath with its vertices */
 	LodeBuffer members;    /* uint32_t: candidates by group, ascending inside one */
 	LodeBuffer groups;     /* LodeGroup */
 	LodeBuffer group_lists, items; /* uint32_t */
@@ -111,11 +123,12 @@ typedef struct {
 	LodeLevel *root; /* level 0, read by all once it is built */
 } LodeSearch;
 
+/* Σ counts of a pattern's paths by vertex, and which vertices have any. */
 typedef struct {
-	double sum;       /* Σ counts of the pattern's paths over the vertex */
-	double first_sum; /* likewise of those that start there */
-	double count, ratio;
-} LodeVertexSum;
+	double *sums;       /* [n_vertices], 0 where a vertex is not listed */
+	uint32_t *vertices; /* [n_vertices + 1] */
+	size_t n;
+} LodeVertexSums;
 
 /* A reported sequence of a worker: codes, an item's code being item + 1, + n_items at a start. */
 typedef struct {
@@ -125,9 +138,9 @@ typedef struct {
 
 typedef struct {
 	LodeSearch *search;
-	LodeVertexSum *sums;        /* [n_vertices] */
-	LodeBuffer touched, firsts; /* uint32_t vertices with a sum */
-	uint32_t *graph_stamps;     /* [n_graphs] */
+	LodeVertexSums matched; /* of the paths that match the vertex… */
+	LodeVertexSums firsts;  /* …and of those that start there */
+	uint32_t *graph_stamps; /* [n_graphs] */
 	uint32_t stamp;
 	uint32_t *class_groups; /* [n_classes] class → group + 1 of the level being made */
 	double *item_weight, *item_count;      /* [n_items] bounds */
@@ -135,10 +148,10 @@ typedef struct {
 	LodeLevel *root;   /* level 0: the shared one, or a copy with its own current */
 	LodeLevel *levels; /* [iterations]; [0] unused */
 	LodeBuffer growth_children, growth_lists; /* LodeChild, uint32_t: scratch of patterns.c */
-	LodeBuffer path_table; /* uint32_t: paths of the level being made, by hash */
+	LodeBuffer path_table; /* LodePathSlot: paths of the level being made, open addressing */
 	LodeBuffer path_slots; /* uint32_t: where a path was put last when joining repeated ones */
 	LodeBuffer gathered, sorted; /* uint32_t: candidates of a pattern */
-	LodeBuffer occurrences;      /* LodeWindowPath gathered from a pattern; capacity in bytes */
+	LodeBuffer matches;          /* LodeMatch: the paths of a pattern */
 	LodeBuffer supports;         /* LodeSupport of the reported patterns */
 	LodeBuffer event_supports;   /* double, beside supports */
 	LodeBuffer codes;            /* uint32_t */
@@ -175,9 +188,10 @@ static inline LodeLevel *lode_searcher_level(const LodeSearcher *self, uint32_t 
 void lode_level_clear(LodeSearch *search, LodeLevel *self);
 
 /*
- * A level is filled in two walks over the same paths. The first only adds each candidate to the
- * bounds of its class's group (n, bound_weight, bound_count); then it is known which groups have an
- * element that may pass, and the second walk keeps the candidates of those alone.
+ * Candidates are first added to the bounds of their class's group (n, bound_weight, bound_count);
+ * then it is known which groups have an element that may pass, and the candidates of those alone
+ * become members. Without gaps and windows a second walk over the same paths makes them: such a
+ * path costs less to find again than to keep.
  */
 
 /* The group of a class in the level being made; a new one when it is the first. NULL: no memory. */
@@ -186,13 +200,11 @@ LodeGroup *lode_level_group_of(LodeSearcher *self, LodeLevel *level, uint32_t cl
 /* Sums the groups' bounds by item, in item_weight and item_count. */
 void lode_level_bound_items(LodeSearcher *self, const LodeLevel *level);
 
-/* Marks the groups that have an item that may pass as wanted, and drops the others. */
+/* Marks the groups that have an item that may pass as wanted. */
 void lode_level_want_passing(LodeSearcher *self, LodeLevel *level);
 
-/* Makes room for the candidates, of `size` bytes, of the wanted groups from `first_group` on;
- * out_n is how many the level then has. */
-bool lode_level_make_room(
-	LodeSearcher *self, LodeLevel *level, size_t first_group, size_t size, size_t *out_n);
+/* Makes room for the candidates, of `size` bytes, of the wanted groups; out_n is how many. */
+bool lode_level_make_room(LodeSearcher *self, LodeLevel *level, size_t size, size_t *out_n);
 
 /* The group of a class when it is wanted, NULL otherwise. */
 static inline LodeGroup *lode_level_wanted_group(
@@ -203,16 +215,18 @@ static inline LodeGroup *lode_level_wanted_group(
 	return known != 0 ? &LODE_BUFFER_AT(&level->groups, LodeGroup, known - 1) : NULL;
 }
 
-/* Notes that the candidate to come next is in the group; its index. */
-static inline size_t lode_level_add_member(LodeLevel *level, LodeGroup *group)
+/* Notes that the candidate is in the group, which has room for it. */
+static inline void lode_level_add_member(LodeLevel *level, LodeGroup *group, size_t candidate)
 {
-	LODE_BUFFER_AT(&level->members, uint32_t,
-		group->first + group->n++) = (uint32_t)level->candidates.n;
-	return level->candidates.n++;
+	LODE_BUFFER_AT(&level->members, uint32_t, group->first + group->n++) = (uint32_t)candidate;
 }
 
-/* Ends the second walk: no class has a group under way any more. */
-void lode_level_finish(LodeSearcher *self, LodeLevel *level, size_t first_group);
+/* Makes room for the members of the wanted groups from `first_group` on, after those there are, and
+ * ends the making of the groups. */
+bool lode_level_list_groups(LodeSearcher *self, LodeLevel *level, size_t first_group);
+
+/* Ends the making of groups: no class has one under way any more. */
+void lode_level_finish(LodeSearcher *self, const LodeLevel *level, size_t first_group);
 
 /*
  * Gathers the candidates of a pattern of the level into `gathered`: in the order they were found
@@ -230,16 +244,16 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root);
 bool lode_paths_extend(LodeSearcher *self, uint32_t depth);
 void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
 bool lode_windows_start(LodeSearcher *self, LodeLevel *root);
-/* By windows of at most `longest` vertices, with room for longer ones when `max_size` > 1. */
-bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t longest, uint32_t max_size);
+/* By windows of one vertex, with room for longer ones when `max_size` > 1. */
+bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size);
 void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
 
 /*
- * Adds windows of several vertices to a level that was made with those of one: first their groups,
- * of which the caller marks the wanted ones, then their candidates.
+ * Adds windows of several vertices to a level that was made with those of one: their candidates and
+ * groups, of which the caller marks the wanted ones; then the members of these.
  */
-bool lode_windows_bound_longer(LodeSearcher *self, uint32_t depth);
-bool lode_windows_fill_longer(LodeSearcher *self, uint32_t depth, size_t first_group);
+bool lode_windows_extend_longer(LodeSearcher *self, uint32_t depth);
+bool lode_windows_list_members(LodeSearcher *self, LodeLevel *level, size_t first_group);
 
 /*
  * What is read in an order that is known ahead but jumps is asked for this many items before it is
@@ -247,23 +261,17 @@ bool lode_windows_fill_longer(LodeSearcher *self, uint32_t depth, size_t first_g
  */
 enum { LODE_READ_AHEAD = 16 };
 
-/* Adds one path's count to a matched vertex, and to its first vertex. */
-static inline void lode_searcher_add(LodeSearcher *self, uint32_t vertex, double count)
+/*
+ * Adds one path's count, above 0, to a vertex. The vertex is written to the list whether it is
+ * there already or not, since a processor cannot predict which; the list has room for one too many.
+ */
+static inline void lode_vertex_sums_add(LodeVertexSums *self, uint32_t vertex, double count)
 {
-	LodeVertexSum *sum = &self->sums[vertex];
+	double before = self->sums[vertex];
 
-	if (sum->sum == 0)
-		((uint32_t *)self->touched.data)[self->touched.n++] = vertex;
-	sum->sum += count;
-}
-
-static inline void lode_searcher_add_first(LodeSearcher *self, uint32_t vertex, double count)
-{
-	LodeVertexSum *sum = &self->sums[vertex];
-
-	if (sum->first_sum == 0)
-		((uint32_t *)self->firsts.data)[self->firsts.n++] = vertex;
-	sum->first_sum += count;
+	self->sums[vertex] = before + count;
+	self->vertices[self->n] = vertex;
+	self->n += before == 0;
 }
 
 /* Whether windows of the class match the element; items may be marked as starts. */

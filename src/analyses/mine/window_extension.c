@@ -12,41 +12,46 @@
 
 #include <string.h>
 
+enum { VERTEX_CHUNK = 2 }; /* vertices are copied so many at a time */
+
 static size_t path_size(uint32_t n_vertices)
 {
-	size_t size = sizeof(LodeWindowPath) + n_vertices * sizeof(uint32_t);
+	uint32_t n_chunks = (n_vertices + VERTEX_CHUNK - 1) / VERTEX_CHUNK;
 
-	return (size + _Alignof(LodeWindowPath) - 1) & ~(_Alignof(LodeWindowPath) - 1);
+	return sizeof(LodeWindowPath) + n_chunks * VERTEX_CHUNK * sizeof(uint32_t);
 }
 
-static LodeWindowPath *path_at(const LodeBuffer *paths, size_t size, size_t index)
+G_STATIC_ASSERT(sizeof(LodeWindowPath) % _Alignof(LodeWindowPath) == 0);
+G_STATIC_ASSERT(VERTEX_CHUNK * sizeof(uint32_t) % _Alignof(LodeWindowPath) == 0);
+
+/* Faster than a call where there are few vertices; both have room for whole chunks. */
+static void copy_vertices(uint32_t *to, const uint32_t *from, uint32_t n)
 {
-	return (LodeWindowPath *)(void *)((char *)paths->data + index * size);
+	for (uint32_t i = 0; i < n; i += VERTEX_CHUNK)
+		memcpy(to + i, from + i, VERTEX_CHUNK * sizeof(uint32_t));
 }
 
-static uint64_t hash_vertices(const uint32_t *vertices, uint32_t n)
+static LodeWindowPath *path_at(const LodeLevel *level, size_t index)
 {
-	uint64_t hash = n;
-
-	for (uint32_t i = 0; i < n; i++)
-		hash = lode_hash_append(hash, vertices[i]);
-	return hash;
+	return (LodeWindowPath *)(void *)((char *)level->candidates.data +
+					  index * level->path_size);
 }
 
 /* The vertex that a walk stands at, the last of the walk's vertices. */
 typedef struct {
 	double count, ratio;
+	uint32_t hash; /* of the vertices up to it */
 	uint32_t vertex, length;
 	bool has_back_edge;
 } Step;
 
-/* A walk over all candidates of a level: the first for their bounds, the second to keep them. */
+/* A walk over candidates of a level, which are added to their groups' bounds and kept. */
 typedef struct {
 	LodeSearcher *searcher;
 	LodeLevel *level;
 	uint32_t shortest, longest; /* vertices of the windows looked for */
-	bool is_filling;
-	uint32_t vertices[64]; /* of the path so far */
+	bool is_bounding;           /* candidates are not kept */
+	uint32_t vertices[64];      /* of the path so far */
 } Walk;
 
 /* A window under way: what is matched on its path, its class, the list of its vertices' classes. */
@@ -66,6 +71,7 @@ static bool take_step(Walk *walk, const Step *before, const LodeSearchEdge *edge
 	*out = (Step){
 		.count = count,
 		.ratio = before->ratio + edge->ratio,
+		.hash = (uint32_t)lode_hash_append(before->hash, edge->target),
 		.vertex = edge->target,
 		.length = before->length + 1,
 		.has_back_edge = before->has_back_edge || edge->target <= before->vertex,
@@ -74,84 +80,50 @@ static bool take_step(Walk *walk, const Step *before, const LodeSearchEdge *edge
 	return true;
 }
 
-/*
- * Adds the most that the path can add to a support: its count at every vertex of it, matched or
- * not. That docs/mining.md §3 cuts the sum of a vertex off at its executions only lowers a support.
- */
-static bool bound_candidate(const Walk *walk, const Step *step, uint32_t class_id)
+/* Keeps the path as a candidate. */
+static bool keep_path(const Walk *walk, const Step *step, uint64_t matched, uint32_t group)
 {
-	LodeGroup *group = lode_level_group_of(walk->searcher, walk->level, class_id);
+	LodeLevel *level = walk->level;
+	LodeBuffer *candidates = &level->candidates;
+	size_t end = (candidates->n + 1) * level->path_size;
 
+	if (end > candidates->capacity &&
+		!lode_buffer_reserve(walk->searcher->search, candidates, end, 1))
+		return false;
+	LodeWindowPath *path = path_at(level, candidates->n++);
+	*path = (LodeWindowPath){
+		.count = step->count,
+		.ratio = step->ratio,
+		.matched = matched,
+		.hash = step->hash,
+		.group = group,
+		.length = (uint8_t)step->length,
+		.has_back_edge = step->has_back_edge,
+	};
+	copy_vertices(path->vertices, walk->vertices, step->length);
+	return true;
+}
+
+/*
+ * Meets the window, if it is long enough; no element is minimal in class 0. The most that the path
+ * can add to a support is its count at every vertex of it, matched or not. That docs/mining.md §3
+ * cuts the sum of a vertex off at its executions only lowers a support.
+ */
+static bool meet_window(const Walk *walk, const Step *step, const Window *window)
+{
+	LodeLevel *level = walk->level;
+
+	if (window->class_id == 0 || window->n < walk->shortest)
+		return true;
+	LodeGroup *group = lode_level_group_of(walk->searcher, level, window->class_id);
 	if (group == NULL)
 		return false;
 	group->n++;
 	group->bound_weight += step->count > 0 ? step->count * step->ratio : 0;
 	group->bound_count += step->count > 0 ? step->count * step->length : 0;
-	return true;
-}
-
-/* The slot of the path table that has the path, or that it has to go to. */
-static uint32_t *find_slot(const Walk *walk, const uint32_t *vertices, uint32_t length)
-{
-	const LodeLevel *level = walk->level;
-	uint32_t *slots = walk->searcher->path_table.data;
-	size_t mask = walk->searcher->path_table.n - 1;
-	size_t at = hash_vertices(vertices, length) & mask;
-
-	for (; slots[at] != LODE_NONE; at = (at + 1) & mask) {
-		const LodeWindowPath *known = path_at(
-			&level->candidates, level->path_size, slots[at]);
-		if (known->length == length &&
-			memcmp(known->vertices, vertices, length * sizeof(uint32_t)) == 0)
-			break;
-	}
-	return &slots[at];
-}
-
-/* An empty table for `n` paths, and in it those that the level has. */
-static bool start_table(Walk *walk, size_t n)
-{
-	LodeBuffer *table = &walk->searcher->path_table;
-	const LodeLevel *level = walk->level;
-
-	table->n = (size_t)1 << g_bit_storage(2 * n + 1);
-	if (!lode_buffer_reserve(walk->searcher->search, table, table->n, sizeof(uint32_t)))
-		return false;
-	memset(table->data, 0xff, table->n * sizeof(uint32_t));
-	for (size_t i = 0; i < level->candidates.n; i++) {
-		const LodeWindowPath *path = path_at(&level->candidates, level->path_size, i);
-		*find_slot(walk, path->vertices, path->length) = path->path;
-	}
-	return true;
-}
-
-static void fill_candidate(const Walk *walk, const Step *step, uint64_t matched, uint32_t class_id)
-{
-	LodeLevel *level = walk->level;
-	LodeGroup *group = lode_level_wanted_group(walk->searcher, level, class_id);
-
-	if (group == NULL)
-		return;
-	uint32_t index = (uint32_t)lode_level_add_member(level, group), same = index;
-	if (level->may_repeat) {
-		uint32_t *slot = find_slot(walk, walk->vertices, step->length);
-		same = *slot != LODE_NONE ? *slot : (*slot = index);
-	}
-	LodeWindowPath *path = path_at(&level->candidates, level->path_size, index);
-	*path = (LodeWindowPath){step->count, step->ratio, matched, same, (uint16_t)step->length,
-		step->has_back_edge};
-	memcpy(path->vertices, walk->vertices, step->length * sizeof(uint32_t));
-}
-
-/* Meets the window, if it is long enough; no element is minimal in class 0. */
-static bool meet_window(const Walk *walk, const Step *step, const Window *window)
-{
-	if (window->class_id == 0 || window->n < walk->shortest)
-		return true;
-	if (!walk->is_filling)
-		return bound_candidate(walk, step, window->class_id);
-	fill_candidate(walk, step, window->matched, window->class_id);
-	return true;
+	return walk->is_bounding ||
+	       keep_path(walk, step, window->matched,
+		       (uint32_t)(group - &LODE_BUFFER_AT(&level->groups, LodeGroup, 0)));
 }
 
 /* The window that is one edge longer. A window of two vertices is looked up by the number
@@ -222,7 +194,9 @@ static bool walk_starts(Walk *walk)
 	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
 		const LodeSearchVertex *vertex = &graph->vertices[v];
 		uint32_t class_id = graph->vertex_classes[v];
-		Step step = {vertex->count, vertex->ratio, v, 1, false};
+		/* Not v itself: a vertex and the next one would cancel each other out. */
+		uint32_t hash = (uint32_t)lode_hash_append(1, v);
+		Step step = {vertex->count, vertex->ratio, hash, v, 1, false};
 		walk->vertices[0] = v;
 		if (class_id != 0 && (!graph->is_monotone || vertex->count > 0) &&
 			!meet_windows(walk, &step, first_window(0, class_id)))
@@ -244,26 +218,37 @@ static void read_edges_ahead(
 	__builtin_prefetch(&graph->edges[graph->edge_starts[last_vertex(near)]]);
 }
 
-static bool walk_prefix(Walk *walk, const LodeWindowPath *prefix)
+/* Puts the walk at the end of a path. */
+static Step step_at(Walk *walk, const LodeWindowPath *path)
 {
-	Step step = {prefix->count, prefix->ratio, last_vertex(prefix), prefix->length,
-		prefix->has_back_edge};
-
-	memcpy(walk->vertices, prefix->vertices, prefix->length * sizeof(uint32_t));
-	return walk_from(walk, &step, prefix->matched, walk->searcher->search->parameters->gap);
+	copy_vertices(walk->vertices, path->vertices, path->length);
+	return (Step){path->count, path->ratio, path->hash, last_vertex(path), path->length,
+		path->has_back_edge};
 }
 
-static bool walk_prefixes(Walk *walk)
+static bool walk_prefix(Walk *walk, const LodeWindowPath *prefix, uint64_t matched)
+{
+	Step step = step_at(walk, prefix);
+
+	return walk_from(walk, &step, matched, walk->searcher->search->parameters->gap);
+}
+
+/* Walks from the paths in `matches`, of the level above. */
+static bool walk_prefixes(Walk *walk, const LodeLevel *above)
 {
 	const LodeSearchGraph *graph = walk->searcher->search->graph;
-	const LodeBuffer *prefixes = &walk->level->prefixes;
-	size_t size = walk->level->prefix_size;
+	const LodeMatch *matches = walk->searcher->matches.data;
+	size_t n = walk->searcher->matches.n;
 
-	for (size_t i = 0; i < prefixes->n; i++) {
-		if (i + 2 * LODE_READ_AHEAD < prefixes->n)
-			read_edges_ahead(graph, path_at(prefixes, size, i + 2 * LODE_READ_AHEAD),
-				path_at(prefixes, size, i + LODE_READ_AHEAD));
-		if (!walk_prefix(walk, path_at(prefixes, size, i)))
+	for (size_t i = 0; i < n; i++) {
+		if (i + 3 * LODE_READ_AHEAD < n) {
+			__builtin_prefetch(
+				path_at(above, matches[i + 3 * LODE_READ_AHEAD].candidate));
+			read_edges_ahead(graph,
+				path_at(above, matches[i + 2 * LODE_READ_AHEAD].candidate),
+				path_at(above, matches[i + LODE_READ_AHEAD].candidate));
+		}
+		if (!walk_prefix(walk, path_at(above, matches[i].candidate), matches[i].matched))
 			return false;
 	}
 	return true;
@@ -272,8 +257,7 @@ static bool walk_prefixes(Walk *walk)
 /* The candidate that is member `index` of its level. */
 static const LodeWindowPath *member_at(const LodeLevel *level, size_t index)
 {
-	return path_at(&level->candidates, level->path_size,
-		LODE_BUFFER_AT(&level->members, uint32_t, index));
+	return path_at(level, LODE_BUFFER_AT(&level->members, uint32_t, index));
 }
 
 /* With windows of one vertex only: an element begins with one item, which is in no minimal window
@@ -282,7 +266,7 @@ bool lode_windows_bound_next(LodeSearcher *self, const LodeGroup *group)
 {
 	LodeLevel *next = &self->levels[1];
 	const LodeLevel *root = self->root;
-	Walk walk = {self, next, 1, 1, false, {0}};
+	Walk walk = {self, next, 1, 1, true, {0}};
 	bool is_ok = true;
 
 	next->groups.n = next->candidates.n = 0;
@@ -293,27 +277,73 @@ bool lode_windows_bound_next(LodeSearcher *self, const LodeGroup *group)
 				member_at(root, i + 2 * LODE_READ_AHEAD),
 				member_at(root, i + LODE_READ_AHEAD));
 		}
-		is_ok = walk_prefix(&walk, member_at(root, i));
+		is_ok = walk_prefix(&walk, member_at(root, i), member_at(root, i)->matched);
 	}
 	lode_level_bound_items(self, next);
 	lode_level_finish(self, next, 0);
 	return is_ok;
 }
 
-/* Walks a second time, for the candidates of the wanted groups from `first_group` on. */
-static bool fill(Walk *walk, bool (*walk_all)(Walk *), size_t first_group)
+/* Adds a member to the table, or finds the one with the same vertices that is there. */
+static void find_same(LodeSearcher *self, LodeLevel *level, uint32_t index)
 {
-	LodeLevel *level = walk->level;
-	size_t n;
+	LodeWindowPath *path = path_at(level, index);
+	LodePathSlot *slots = self->path_table.data;
+	size_t mask = self->path_table.n - 1, at = path->hash & mask;
 
-	walk->is_filling = true;
-	if (!lode_level_make_room(walk->searcher, level, first_group, level->path_size, &n) ||
-		(level->may_repeat && !start_table(walk, n)))
+	for (; slots[at].path != LODE_NONE; at = (at + 1) & mask) {
+		if (slots[at].hash != path->hash)
+			continue;
+		LodeWindowPath *known = path_at(level, slots[at].path);
+		if (known->length == path->length &&
+			memcmp(known->vertices, path->vertices, path->length * sizeof(uint32_t)) ==
+				0) {
+			path->same = slots[at].path;
+			path->is_repeated = known->is_repeated = true;
+			return;
+		}
+	}
+	path->same = index;
+	slots[at] = (LodePathSlot){path->hash, index};
+}
+
+/* An empty table for the members of the level, and in it those listed already. */
+static bool start_table(LodeSearcher *self, LodeLevel *level, size_t n_listed)
+{
+	LodeBuffer *table = &self->path_table;
+
+	table->n = (size_t)1 << g_bit_storage(2 * level->members.n + 1);
+	if (!lode_buffer_reserve(self->search, table, table->n, sizeof(LodePathSlot)))
 		return false;
-	/* Often nothing more is wanted, and the second walk is saved. */
-	bool is_ok = n == level->candidates.n || walk_all(walk);
-	lode_level_finish(walk->searcher, level, first_group);
-	return is_ok;
+	memset(table->data, 0xff, table->n * sizeof(LodePathSlot));
+	for (size_t i = 0; i < n_listed; i++) {
+		uint32_t index = LODE_BUFFER_AT(&level->members, uint32_t, i);
+		if (path_at(level, index)->same == index)
+			find_same(self, level, index);
+	}
+	return true;
+}
+
+bool lode_windows_list_members(LodeSearcher *self, LodeLevel *level, size_t first_group)
+{
+	size_t n_listed = level->members.n;
+
+	if (!lode_level_list_groups(self, level, first_group))
+		return false;
+	if (level->members.n == n_listed)
+		return true;
+	if (level->may_repeat && !start_table(self, level, n_listed))
+		return false;
+	LodeGroup *groups = level->groups.data;
+	for (uint32_t i = 0; i < level->candidates.n; i++) {
+		uint32_t group = path_at(level, i)->group;
+		if (group < first_group || !groups[group].is_wanted)
+			continue;
+		lode_level_add_member(level, &groups[group], i);
+		if (level->may_repeat)
+			find_same(self, level, i);
+	}
+	return true;
 }
 
 bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
@@ -324,135 +354,128 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 	if (!walk_starts(&walk))
 		return false;
 	lode_level_want_passing(self, root);
-	return fill(&walk, walk_starts, 0);
+	return lode_windows_list_members(self, root, 0);
 }
 
 /*
- * Drops paths that occur twice, joining what is matched on them: a path counts once, however many
- * ways there are to match it (docs/mining.md §2). A slot says where a path was put last, and is
- * compared with what is there.
+ * Joins what is matched on paths that occur twice: a path counts once, however many ways there are
+ * to match it (docs/mining.md §2). A slot says where a path was put last, and is compared with what
+ * is there: slots are not cleared for each pattern.
  */
-static bool join_repeated(LodeSearcher *self, const LodeLevel *level, LodeBuffer *paths)
+static bool join_repeated(LodeSearcher *self, const LodeLevel *level)
 {
-	size_t n = 0, size = level->path_size;
+	size_t n = 0, n_slots = self->path_slots.capacity;
+	LodeMatch *matches = self->matches.data;
 
 	if (!lode_buffer_reserve(
 		    self->search, &self->path_slots, level->candidates.n, sizeof(uint32_t)))
 		return false;
-	memset(self->path_slots.data, 0, level->candidates.n * sizeof(uint32_t));
-	for (size_t i = 0; i < paths->n; i++) {
-		const LodeWindowPath *path = path_at(paths, size, i);
-		uint32_t *slot = &LODE_BUFFER_AT(&self->path_slots, uint32_t, path->path);
-		LodeWindowPath *known = path_at(paths, size, *slot);
-		if (*slot < n && known->path == path->path) {
-			known->matched |= path->matched;
-			continue;
+	uint32_t *slots = self->path_slots.data;
+	if (self->path_slots.capacity != n_slots)
+		memset(slots, 0, self->path_slots.capacity * sizeof(uint32_t));
+	for (size_t i = 0; i < self->matches.n; i++) {
+		const LodeWindowPath *path = path_at(level, matches[i].candidate);
+		if (path->is_repeated) {
+			uint32_t *slot = &slots[path->same];
+			if (*slot < n &&
+				path_at(level, matches[*slot].candidate)->same == path->same) {
+				matches[*slot].matched |= path->matched;
+				continue;
+			}
+			*slot = (uint32_t)n;
 		}
-		*slot = (uint32_t)n;
-		memmove(path_at(paths, size, n++), path, size);
+		matches[n++] = matches[i];
 	}
-	paths->n = n;
+	self->matches.n = n;
 	return true;
 }
 
-/* Gathers the paths of a pattern, each once, with all that is matched on it in any way. */
-static bool gather(
-	LodeSearcher *self, const LodeLevel *level, const LodePattern *pattern, LodeBuffer *paths)
+/* Puts the paths of a pattern into `matches`. */
+static bool match(LodeSearcher *self, const LodeLevel *level, const LodePattern *pattern)
 {
-	size_t size = level->path_size;
-
 	if (!lode_level_gather(self, level, pattern) ||
-		!lode_buffer_reserve(self->search, paths, self->gathered.n * size, 1))
+		!lode_buffer_reserve(
+			self->search, &self->matches, self->gathered.n, sizeof(LodeMatch)))
 		return false;
 	const uint32_t *gathered = self->gathered.data;
-	size_t n = paths->n = self->gathered.n;
+	LodeMatch *matches = self->matches.data;
+	size_t n = self->matches.n = self->gathered.n;
 	for (size_t i = 0; i < n; i++) {
 		if (i + LODE_READ_AHEAD < n)
-			__builtin_prefetch(
-				path_at(&level->candidates, size, gathered[i + LODE_READ_AHEAD]));
-		memcpy(path_at(paths, size, i), path_at(&level->candidates, size, gathered[i]),
-			size);
+			__builtin_prefetch(path_at(level, gathered[i + LODE_READ_AHEAD]));
+		matches[i] = (LodeMatch){path_at(level, gathered[i])->matched, gathered[i]};
 	}
-	return !level->may_repeat || join_repeated(self, level, paths);
+	return !level->may_repeat || join_repeated(self, level);
 }
 
-/*
- * Without gaps, paths of one length extend to paths that are all different: one that ends a vertex
- * later can only be met again from a prefix that is a vertex longer.
- */
-static void note_lengths(const LodeSearcher *self, LodeLevel *level, uint32_t longest_window)
+bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
 {
-	uint32_t shortest = UINT32_MAX, longest = 0, gap = self->search->parameters->gap;
-
-	for (size_t i = 0; i < level->prefixes.n; i++) {
-		const LodeWindowPath *path = path_at(&level->prefixes, level->prefix_size, i);
-		shortest = MIN(shortest, path->length);
-		longest = MAX(longest, path->length);
-	}
-	level->may_repeat = gap > 0 || shortest < longest;
-	level->path_size = path_size(longest + gap + longest_window);
-}
-
-bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t longest, uint32_t max_size)
-{
+	const LodeMiningParameters *parameters = self->search->parameters;
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
 	const LodePattern *pattern = &LODE_BUFFER_AT(&above->patterns, LodePattern, above->current);
 	LodeLevel *level = &self->levels[depth];
-	Walk walk = {self, level, 1, longest, false, {0}};
+	Walk walk = {self, level, 1, 1, false, {0}};
+	uint32_t longest = 0;
 
-	level->groups.n = level->candidates.n = 0;
-	level->prefix_size = above->path_size;
-	if (!gather(self, above, pattern, &level->prefixes))
+	level->groups.n = level->candidates.n = level->members.n = 0;
+	if (!match(self, above, pattern))
 		return false;
-	note_lengths(self, level, max_size > 1 ? self->search->parameters->window + 1 : 1);
-	if (!walk_prefixes(&walk))
+	for (size_t i = 0; i < self->matches.n; i++)
+		longest = MAX(longest,
+			path_at(above, LODE_BUFFER_AT(&self->matches, LodeMatch, i).candidate)
+				->length);
+	level->path_size = path_size(
+		longest + parameters->gap + (max_size > 1 ? parameters->window + 1 : 1));
+	/* Without gaps a path matches in one way only: a window ends with the first vertex that
+	 * completes its element, and the next one begins after it. */
+	level->may_repeat = parameters->gap > 0;
+	if (!walk_prefixes(&walk, above))
 		return false;
 	lode_level_want_passing(self, level);
-	return fill(&walk, walk_prefixes, 0);
+	return lode_windows_list_members(self, level, 0);
 }
 
-bool lode_windows_bound_longer(LodeSearcher *self, uint32_t depth)
+bool lode_windows_extend_longer(LodeSearcher *self, uint32_t depth)
 {
-	Walk walk = {
-		self, &self->levels[depth], 2, self->search->parameters->window + 1, false, {0}};
+	const LodeSearchGraph *graph = self->search->graph;
+	LodeLevel *level = &self->levels[depth];
+	Walk walk = {self, level, 2, self->search->parameters->window + 1, false, {0}};
+	size_t n = level->candidates.n;
 
-	return walk_prefixes(&walk);
-}
-
-bool lode_windows_fill_longer(LodeSearcher *self, uint32_t depth, size_t first_group)
-{
-	Walk walk = {
-		self, &self->levels[depth], 2, self->search->parameters->window + 1, false, {0}};
-
-	return fill(&walk, walk_prefixes, first_group);
+	/* Each window begins with one of a vertex, whether that is wanted or not. */
+	for (size_t i = 0; i < n; i++) {
+		if (i + 2 * LODE_READ_AHEAD < n)
+			read_edges_ahead(graph, path_at(level, i + 2 * LODE_READ_AHEAD),
+				path_at(level, i + LODE_READ_AHEAD));
+		const LodeWindowPath *path = path_at(level, i);
+		uint64_t before = path->matched & ~(UINT64_C(1) << (path->length - 1));
+		uint32_t class_id = graph->vertex_classes[last_vertex(path)];
+		Step step = step_at(&walk, path);
+		if (!meet_windows(&walk, &step, first_window(before, class_id)))
+			return false;
+	}
+	return true;
 }
 
 /* Whether the vertex at `position` is matched at a later one too: it adds its count once. */
-static bool is_matched_later(const LodeWindowPath *path, uint32_t position)
+static bool is_matched_later(const LodeWindowPath *path, uint64_t matched, uint32_t position)
 {
 	for (uint32_t i = position + 1; i < path->length; i++)
-		if (path->vertices[i] == path->vertices[position] && (path->matched >> i & 1) != 0)
+		if (path->vertices[i] == path->vertices[position] && (matched >> i & 1) != 0)
 			return true;
 	return false;
 }
 
-static void sum_path(LodeSearcher *self, const LodeWindowPath *path)
+static void sum_path(LodeSearcher *self, const LodeWindowPath *path, uint64_t matched)
 {
 	if (!(path->count > 0))
 		return;
-	for (uint32_t i = path->length; i-- > 0;)
-		if ((path->matched >> i & 1) != 0 &&
-			!(path->has_back_edge && is_matched_later(path, i)))
-			lode_searcher_add(self, path->vertices[i], path->count);
-	lode_searcher_add_first(self, path->vertices[0], path->count);
-}
-
-static void sum_repeated(LodeSearcher *self, const LodeLevel *level, const LodePattern *pattern)
-{
-	if (!gather(self, level, pattern, &self->occurrences))
-		return;
-	for (size_t i = 0; i < self->occurrences.n; i++)
-		sum_path(self, path_at(&self->occurrences, level->path_size, i));
+	for (uint64_t rest = matched; rest != 0; rest &= rest - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(rest);
+		if (!path->has_back_edge || !is_matched_later(path, matched, i))
+			lode_vertex_sums_add(&self->matched, path->vertices[i], path->count);
+	}
+	lode_vertex_sums_add(&self->firsts, path->vertices[0], path->count);
 }
 
 /* Asks for the path that is summed up soon, and for the sums of one that is sooner. */
@@ -462,12 +485,10 @@ static void read_sums_ahead(const LodeSearcher *self, const LodeLevel *level, si
 
 	if (index + 2 * LODE_READ_AHEAD >= self->gathered.n)
 		return;
-	__builtin_prefetch(path_at(
-		&level->candidates, level->path_size, gathered[index + 2 * LODE_READ_AHEAD]));
-	const LodeWindowPath *near = path_at(
-		&level->candidates, level->path_size, gathered[index + LODE_READ_AHEAD]);
+	__builtin_prefetch(path_at(level, gathered[index + 2 * LODE_READ_AHEAD]));
+	const LodeWindowPath *near = path_at(level, gathered[index + LODE_READ_AHEAD]);
 	for (uint32_t i = 0; i < near->length; i++)
-		__builtin_prefetch(&self->sums[near->vertices[i]], 1);
+		__builtin_prefetch(&self->matched.sums[near->vertices[i]], 1);
 }
 
 void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
@@ -475,14 +496,19 @@ void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pat
 	const LodeLevel *level = lode_searcher_level(self, depth);
 
 	if (level->may_repeat) {
-		sum_repeated(self, level, pattern);
+		if (!match(self, level, pattern))
+			return;
+		const LodeMatch *matches = self->matches.data;
+		for (size_t i = 0; i < self->matches.n; i++)
+			sum_path(self, path_at(level, matches[i].candidate), matches[i].matched);
 		return;
 	}
 	if (!lode_level_gather(self, level, pattern))
 		return;
 	for (size_t i = 0; i < self->gathered.n; i++) {
+		const LodeWindowPath *path = path_at(
+			level, LODE_BUFFER_AT(&self->gathered, uint32_t, i));
 		read_sums_ahead(self, level, i);
-		sum_path(self, path_at(&level->candidates, level->path_size,
-				       LODE_BUFFER_AT(&self->gathered, uint32_t, i)));
+		sum_path(self, path, path->matched);
 	}
 }
