@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The depth-first search over levels, in tasks: one for each passing pattern of the root. What a
- * task finds does not depend on the worker that runs it; the results are put together in the order
- * of tasks, cut at the limit there, and sorted.
+ * The depth-first search over levels, in tasks: one for each passing pattern of the root. A large
+ * task is shared: once its level 1 is filled, each passing pattern of that level is a part of its
+ * own. What a part finds does not depend on the worker that searches it; the results are put
+ * together in the order of tasks and parts, cut at the limit there, and sorted.
  */
 #include "analyses/mine/miner.h"
 
@@ -16,12 +17,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What one worker found in a task, or in a part of it. */
 typedef struct {
-	uint32_t pattern; /* of the root */
-	uint64_t size;    /* its candidates: the estimate of its work */
+	uint32_t part; /* 0: the task itself; 1 + pattern of its level 1 */
 	unsigned worker;
 	size_t first, end; /* of the worker's sequences */
-	bool is_done;
+} Result;
+
+typedef struct {
+	uint32_t pattern;     /* of the root */
+	uint64_t size;        /* its candidates: the estimate of its work */
+	GArray *results;      /* Result */
+	uint64_t n_found;     /* sequences in them */
+	LodeLevel shared;     /* level 1, while its parts are searched */
+	uint32_t next_part;   /* the pattern of `shared` that nobody has taken yet */
+	uint32_t n_unsettled; /* parts that are waiting or searched */
 } Task;
 
 typedef struct {
@@ -30,8 +40,10 @@ typedef struct {
 	unsigned n_workers;
 	Task *tasks; /* by falling size */
 	size_t n_tasks;
-	GMutex mutex; /* of the counters below */
-	size_t n_finished;
+	GMutex mutex; /* of what follows, and of the tasks */
+	GCond changed;
+	size_t n_taken, n_finished;
+	GQueue shared; /* Task: those with parts to take */
 	uint64_t n_sequences;
 	GThread *main_thread;
 } Mining;
@@ -137,48 +149,61 @@ static bool emit(LodeSearcher *self, Emission *emission, uint32_t depth)
 	return true;
 }
 
-/* Reports the current pattern at `depth` and searches below it. `size`: the fewest items so far. */
-static void search_below(LodeSearcher *self, uint32_t depth, uint32_t size)
+/* Reports the current pattern at `depth` and fills the level below it; false where there is nothing
+ * to search. `size`: the fewest items so far. */
+static bool open_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 {
 	const LodeMiningParameters *parameters = self->search->parameters;
 	Emission emission = {.support = keep_support(self, depth), .last_depth = depth};
 
 	if (emission.support == LODE_NONE || !emit(self, &emission, 0))
-		return;
+		return false;
 	if (size >= parameters->iterations ||
 		current_pattern(lode_searcher_level(self, depth))->is_end)
-		return;
-	LodeLevel *level = &self->levels[depth + 1];
+		return false;
 	/* Windows of one vertex for now: lode_patterns_find() adds longer ones where it needs them.
 	 */
 	bool is_ok = self->search->uses_windows
 	                     ? lode_windows_extend(self, depth + 1, parameters->iterations - size)
 	                     : lode_paths_extend(self, depth + 1);
-	if (is_ok && level->members.n > 0 &&
-		lode_patterns_find(self, depth + 1, parameters->iterations - size, NULL, 0)) {
-		for (uint32_t i = 0; i < level->patterns.n; i++) {
-			level->current = i;
-			if (should_stop(self->search) || has_enough(self))
-				break;
-			if (current_pattern(level)->passes)
-				search_below(
-					self, depth + 1, size + current_pattern(level)->min_size);
-		}
+	return is_ok && self->levels[depth + 1].members.n > 0 &&
+	       lode_patterns_find(self, depth + 1, parameters->iterations - size, NULL, 0);
+}
+
+/* Searches below the patterns of the level at `depth`, which the worker has filled. */
+static void search_level(LodeSearcher *self, uint32_t depth, uint32_t size)
+{
+	LodeLevel *level = &self->levels[depth];
+
+	for (uint32_t i = 0; i < level->patterns.n; i++) {
+		level->current = i;
+		if (should_stop(self->search) || has_enough(self))
+			return;
+		if (!current_pattern(level)->passes)
+			continue;
+		uint32_t longer = size + current_pattern(level)->min_size;
+		if (open_below(self, depth, longer))
+			search_level(self, depth + 1, longer);
 	}
 }
 
 /*
- * Whether the tasks before this one have found all that the limit lets through. What this one would
- * find is then cut off when the results are put together, whichever tasks end first: so skipping it
- * does not make the result depend on the number of threads.
+ * Whether the parts before this one have found all that the limit lets through. What this one would
+ * find is then cut off when the results are put together, whichever end first: so skipping it does
+ * not make the result depend on the number of threads.
  */
-static bool is_beyond_limit(const Mining *mining, size_t task)
+static bool is_beyond_limit(const Mining *mining, const Task *task, uint32_t part)
 {
 	uint64_t found = 0;
 
-	for (size_t i = 0; i < task; i++)
-		if (mining->tasks[i].is_done)
-			found += mining->tasks[i].end - mining->tasks[i].first;
+	if (mining->n_sequences <= mining->search.parameters->max_sequences)
+		return false;
+	for (const Task *before = mining->tasks; before < task; before++)
+		found += before->n_found;
+	for (guint i = 0; i < task->results->len; i++) {
+		const Result *result = &g_array_index(task->results, Result, i);
+		found += result->part < part ? result->end - result->first : 0;
+	}
 	return found > mining->search.parameters->max_sequences;
 }
 
@@ -194,31 +219,140 @@ static void report_progress(Mining *mining)
 		(double)mining->n_tasks, detail);
 }
 
-static void run_task(size_t index, unsigned worker, void *user_data)
+enum { SHARED_MEMBERS = 16 };
+
+/* Whether the parts of a task are worth the memory of its level 1, which goes with them. */
+static bool should_share(const Mining *mining, const LodeLevel *level)
+{
+	return mining->n_workers > 1 && level->members.n >= SHARED_MEMBERS;
+}
+
+static bool has_part(const Task *task)
+{
+	return task->next_part < task->shared.patterns.n;
+}
+
+static void skip_to_part(Task *task)
+{
+	while (has_part(task) &&
+		!LODE_BUFFER_AT(&task->shared.patterns, LodePattern, task->next_part).passes)
+		task->next_part++;
+}
+
+/* Gives the worker's level 1 to all workers. */
+static void share(Mining *mining, LodeSearcher *self, Task *task)
+{
+	g_mutex_lock(&mining->mutex);
+	task->shared = self->levels[1];
+	self->levels[1] = (LodeLevel){0};
+	skip_to_part(task);
+	if (has_part(task))
+		g_queue_push_tail(&mining->shared, task);
+	g_cond_broadcast(&mining->changed);
+	g_mutex_unlock(&mining->mutex);
+}
+
+/* A task, or with part > 0 that part of it. */
+typedef struct {
+	Task *task;
+	uint32_t part;
+} Work;
+
+/* Searches a task up to its level 1 when that is then shared, to the end otherwise. */
+static void search_task(Mining *mining, LodeSearcher *self, Task *task)
+{
+	uint32_t size = current_pattern(self->root)->min_size;
+
+	if (!open_below(self, 0, size))
+		return;
+	if (should_share(mining, &self->levels[1]))
+		share(mining, self, task);
+	else
+		search_level(self, 1, size);
+}
+
+static void search_part(LodeSearcher *self, const Task *task, uint32_t part)
+{
+	LodeLevel own = self->levels[1];
+	uint32_t size = current_pattern(self->root)->min_size;
+
+	self->levels[1] = task->shared;
+	self->levels[1].current = part - 1;
+	size += current_pattern(&self->levels[1])->min_size;
+	if (open_below(self, 1, size))
+		search_level(self, 2, size);
+	self->levels[1] = own;
+}
+
+/* With the mutex held. Parts come first, so that few levels are shared at a time. */
+static bool take_work(Mining *mining, Work *out)
+{
+	Task *task;
+
+	while (g_queue_is_empty(&mining->shared) && mining->n_taken == mining->n_tasks) {
+		if (mining->n_finished == mining->n_tasks)
+			return false;
+		g_cond_wait(&mining->changed, &mining->mutex);
+	}
+	if (g_queue_is_empty(&mining->shared)) {
+		task = &mining->tasks[mining->n_taken++];
+		*out = (Work){task, 0};
+	} else {
+		task = g_queue_peek_head(&mining->shared);
+		*out = (Work){task, 1 + task->next_part++};
+		skip_to_part(task);
+		if (!has_part(task))
+			g_queue_pop_head(&mining->shared);
+	}
+	task->n_unsettled++;
+	return true;
+}
+
+/* With the mutex held. */
+static void settle(Mining *mining, const Work *work, const Result *result)
+{
+	Task *task = work->task;
+
+	g_array_append_val(task->results, *result);
+	task->n_found += result->end - result->first;
+	mining->n_sequences += result->end - result->first;
+	if (--task->n_unsettled > 0 || has_part(task))
+		return;
+	lode_level_clear(&mining->search, &task->shared);
+	task->shared = (LodeLevel){0};
+	mining->n_finished++;
+	report_progress(mining);
+	g_cond_broadcast(&mining->changed);
+}
+
+static void run_worker(size_t index, unsigned worker, void *user_data)
 {
 	Mining *mining = user_data;
 	LodeSearcher *self = mining->workers[worker];
-	Task *task = &mining->tasks[index];
+	Work work;
 
+	(void)index;
 	g_mutex_lock(&mining->mutex);
-	bool is_skipped = is_beyond_limit(mining, index);
-	g_mutex_unlock(&mining->mutex);
-	task->worker = worker;
-	task->first = task->end = self->task_start = self->sequences.n;
-	if (!is_skipped && !should_stop(&mining->search)) {
-		/* Each worker stands at its own pattern of the shared root. */
-		LodeLevel root = *mining->search.root;
-		root.current = task->pattern;
-		self->root = &root;
-		search_below(self, 0, current_pattern(&root)->min_size);
-		self->root = mining->search.root;
+	while (take_work(mining, &work)) {
+		bool is_skipped = is_beyond_limit(mining, work.task, work.part);
+		g_mutex_unlock(&mining->mutex);
+		Result result = {.part = work.part, .worker = worker};
+		result.first = self->task_start = self->sequences.n;
+		if (!is_skipped && !should_stop(&mining->search)) {
+			/* Each worker stands at its own pattern of the shared root. */
+			LodeLevel root = *mining->search.root;
+			root.current = work.task->pattern;
+			self->root = &root;
+			if (work.part == 0)
+				search_task(mining, self, work.task);
+			else
+				search_part(self, work.task, work.part);
+			self->root = mining->search.root;
+		}
+		result.end = self->sequences.n;
+		g_mutex_lock(&mining->mutex);
+		settle(mining, &work, &result);
 	}
-	g_mutex_lock(&mining->mutex);
-	task->end = self->sequences.n;
-	task->is_done = true;
-	mining->n_finished++;
-	mining->n_sequences += task->end - task->first;
-	report_progress(mining);
 	g_mutex_unlock(&mining->mutex);
 }
 
@@ -245,7 +379,7 @@ static void make_tasks(Mining *mining)
 		const LodePattern *pattern = &LODE_BUFFER_AT(&root->patterns, LodePattern, i);
 		if (!pattern->passes)
 			continue;
-		Task task = {.pattern = i};
+		Task task = {.pattern = i, .results = g_array_new(FALSE, FALSE, sizeof(Result))};
 		for (uint32_t g = 0; g < pattern->n_groups; g++)
 			task.size += LODE_BUFFER_AT(&root->groups, LodeGroup,
 				LODE_BUFFER_AT(
@@ -276,7 +410,7 @@ static void search_all(Mining *mining)
 	lode_progress_report(mining->search.progress, "first elements", 0, 0, NULL);
 	if (!should_stop(&mining->search) && build_root(mining)) {
 		make_tasks(mining);
-		lode_worker_pool_run(mining->n_tasks, mining->n_workers, run_task, mining);
+		lode_worker_pool_run(mining->n_workers, mining->n_workers, run_worker, mining);
 	}
 }
 
@@ -317,6 +451,22 @@ static uint64_t pack_codes(const uint32_t *codes, uint32_t n, unsigned bits)
 	return key;
 }
 
+static Sortable sortable(const LodeSearcher *self, unsigned worker, size_t sequence, unsigned bits)
+{
+	const LodeFound *found = &LODE_BUFFER_AT(&self->sequences, LodeFound, sequence);
+	const uint32_t *codes = &LODE_BUFFER_AT(&self->codes, uint32_t, found->first_code);
+
+	return (Sortable){pack_codes(codes, found->n_codes, bits), codes, found->n_codes,
+		found->support, worker};
+}
+
+static int compare_results(const void *a, const void *b)
+{
+	const Result *left = a, *right = b;
+
+	return (left->part > right->part) - (left->part < right->part);
+}
+
 static Sortable *collect(const Mining *mining, size_t *out_n, bool *out_is_complete)
 {
 	uint64_t limit = mining->search.parameters->max_sequences;
@@ -325,14 +475,13 @@ static Sortable *collect(const Mining *mining, size_t *out_n, bool *out_is_compl
 	Sortable *all = g_new(Sortable, n_kept + 1);
 
 	for (size_t t = 0; t < mining->n_tasks; t++) {
-		const Task *task = &mining->tasks[t];
-		const LodeSearcher *worker = mining->workers[task->worker];
-		for (size_t i = task->first; i < task->end && n < n_kept; i++) {
-			const LodeFound *found = &LODE_BUFFER_AT(&worker->sequences, LodeFound, i);
-			const uint32_t *codes = &LODE_BUFFER_AT(
-				&worker->codes, uint32_t, found->first_code);
-			all[n++] = (Sortable){pack_codes(codes, found->n_codes, bits), codes,
-				found->n_codes, found->support, task->worker};
+		GArray *results = mining->tasks[t].results;
+		g_array_sort(results, compare_results);
+		for (guint r = 0; r < results->len; r++) {
+			const Result *result = &g_array_index(results, Result, r);
+			const LodeSearcher *worker = mining->workers[result->worker];
+			for (size_t i = result->first; i < result->end && n < n_kept; i++)
+				all[n++] = sortable(worker, result->worker, i, bits);
 		}
 	}
 	qsort(all, n, sizeof(Sortable), compare_sortable);
@@ -427,6 +576,8 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 	lode_search_init(&mining.search, prepared, parameters, progress);
 	mining.search.root = &root;
 	g_mutex_init(&mining.mutex);
+	g_cond_init(&mining.changed);
+	g_queue_init(&mining.shared);
 	mining.workers = g_new0(LodeSearcher *, mining.n_workers);
 	for (unsigned i = 0; i < mining.n_workers; i++)
 		mining.workers[i] = lode_searcher_new(&mining.search);
@@ -438,9 +589,12 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 	for (unsigned i = 0; i < mining.n_workers; i++)
 		lode_searcher_free(mining.workers[i]);
 	lode_level_clear(&mining.search, &root);
+	for (size_t i = 0; i < mining.n_tasks; i++)
+		g_array_unref(mining.tasks[i].results);
 	g_free(mining.workers);
 	g_free(mining.tasks);
 	g_mutex_clear(&mining.mutex);
+	g_cond_clear(&mining.changed);
 	return run;
 }
 
