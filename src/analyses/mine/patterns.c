@@ -29,23 +29,6 @@ static LodePattern *pattern_at(const LodeLevel *level, size_t index)
 	return &LODE_BUFFER_AT(&level->patterns, LodePattern, index);
 }
 
-bool lode_class_matches(
-	const LodeSearchGraph *graph, uint32_t class_id, const uint32_t *items, uint32_t n)
-{
-	uint32_t n_members, at = 0, ends = 0;
-	const uint32_t *members = lode_search_graph_class(graph, class_id, &n_members);
-
-	for (uint32_t i = 0; i < n; i++, at++) {
-		uint32_t wanted = LODE_ITEM_ATTRIBUTE(items[i]);
-		while (at < n_members && LODE_MEMBER_ITEM(members[at]) < wanted)
-			at++;
-		if (at == n_members || LODE_MEMBER_ITEM(members[at]) != wanted)
-			return false;
-		ends |= members[at];
-	}
-	return (ends & LODE_MEMBER_FIRST) != 0 && (ends & LODE_MEMBER_LAST) != 0;
-}
-
 static bool grow_pattern_table(Enumeration *run)
 {
 	LodeLevel *level = run->level;

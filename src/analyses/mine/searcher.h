@@ -274,10 +274,6 @@ static inline void lode_vertex_sums_add(LodeVertexSums *self, uint32_t vertex, d
 	self->n += before == 0;
 }
 
-/* Whether windows of the class match the element; items may be marked as starts. */
-bool lode_class_matches(
-	const LodeSearchGraph *graph, uint32_t class_id, const uint32_t *items, uint32_t n);
-
 /* Adds up, in item_weight and item_count, the bounds of the first items that may follow the
  * candidates of a group of the root. */
 bool lode_windows_bound_next(LodeSearcher *self, const LodeGroup *group);
