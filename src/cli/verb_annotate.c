@@ -9,6 +9,7 @@
 static struct {
 	char *run, *format;
 	gint64 limit, context;
+	gboolean shows_sampled;
 } given = {.context = -1};
 
 static const GOptionEntry options[] = {
@@ -17,6 +18,9 @@ static const GOptionEntry options[] = {
 	{"limit", 0, 0, G_OPTION_ARG_INT64, &given.limit, "show at most N places", "N"},
 	{"context", 0, 0, G_OPTION_ARG_INT64, &given.context,
 		"instructions to show before and after the matched ones (default: 3)", "N"},
+	{"sampled", 0, 0, G_OPTION_ARG_NONE, &given.shows_sampled,
+		"show the weight also where it was sampled, beside the instruction that waited",
+		NULL},
 	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "output format (default: text)",
 		"text|json|csv"},
 	{NULL},
@@ -29,6 +33,7 @@ static bool parse_options(const char *id, LodeAnnotateOptions *annotate, GError 
 	lode_annotate_options_init(annotate);
 	annotate->terminal = lode_terminal_of(stdout);
 	annotate->names_run = given.run != NULL;
+	annotate->shows_sampled = given.shows_sampled;
 	if (!g_ascii_string_to_unsigned(id, 10, 1, G_MAXUINT64, &number, NULL)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"'%s' is not the id of a sequence; lode report shows them", id);

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/number_format.h"
+#include "model/causes.h"
 
 #include <errno.h>
 #include <math.h>
@@ -88,10 +89,11 @@ static void prepare_events(Writer *self)
 {
 	for (guint i = 0; i < self->profile->events->len; i++) {
 		const LodeEvent *event = lode_profile_event(self->profile, i);
+		g_autofree char *attribute = lode_event_attribute(event);
 		char *name = field_of(event->name);
 		g_ptr_array_add(self->event_names, name);
-		g_ptr_array_add(self->event_attributes,
-			event->is_attribute ? g_strconcat("ev:", name, NULL) : NULL);
+		g_ptr_array_add(
+			self->event_attributes, event->is_attribute ? field_of(attribute) : NULL);
 		if (lode_event_kind_has_costs(event->kind) && i != self->weight_event)
 			g_array_append_val(self->event_order, i);
 	}

@@ -36,6 +36,13 @@ typedef struct {
 	bool has_time, has_period, has_kernel; /* kernel: its code is sampled too */
 } LodePerfEvent;
 
+/*
+ * Whether its samples have the address of what came after the instruction that waited: of a timer,
+ * and of a processor's counter without precise sampling. Exact are faults and other events of the
+ * kernel, precise_ip from 1 on, and what samples instructions itself (IBS, SPE).
+ */
+bool lode_perf_event_is_late(const LodePerfEvent *event);
+
 typedef enum {
 	LODE_PERF_MODE_UNKNOWN,
 	LODE_PERF_MODE_KERNEL,

@@ -155,3 +155,33 @@ void lode_perf_data_make_names(LodePerfData *self, uint32_t first)
 			self->strings, name);
 	}
 }
+
+/* The PMU of the cores' own counters, by the start of its name: types are numbered as they come. */
+static bool is_core_pmu(const char *name)
+{
+	static const char *const starts[] = {"cpu/", "cpu_core/", "cpu_atom/", "cpu_lowpower/",
+		"armv7_", "armv8_", "armv9_", "apple_"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(starts); i++)
+		if (g_str_has_prefix(name, starts[i]))
+			return true;
+	return false;
+}
+
+bool lode_perf_event_is_late(const LodePerfEvent *event)
+{
+	switch (event->type) {
+	case PERF_TYPE_SOFTWARE:
+		return event->config == PERF_COUNT_SW_CPU_CLOCK ||
+		       event->config == PERF_COUNT_SW_TASK_CLOCK;
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_HW_CACHE:
+	case PERF_TYPE_RAW:
+		return event->precise == 0;
+	case PERF_TYPE_TRACEPOINT:
+	case PERF_TYPE_BREAKPOINT:
+		return false;
+	default:
+		return event->precise == 0 && is_core_pmu(event->name);
+	}
+}

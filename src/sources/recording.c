@@ -19,6 +19,7 @@ LodeRecording *lode_recording_new(void)
 	self->known_commands = g_hash_table_new(g_str_hash, g_str_equal);
 	self->descriptions = g_ptr_array_new();
 	self->sums = g_array_new(FALSE, TRUE, sizeof(LodeRecordedSum));
+	self->late_columns = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->ranges = g_array_new(FALSE, FALSE, sizeof(LodeRecordedRange));
 	self->unresolved = g_array_new(FALSE, FALSE, sizeof(LodeUnresolved));
 	return self;
@@ -50,6 +51,7 @@ void lode_recording_free(LodeRecording *self)
 	g_clear_pointer(&self->calls, g_array_unref);
 	g_clear_pointer(&self->descriptions, g_ptr_array_unref);
 	g_clear_pointer(&self->sums, g_array_unref);
+	g_clear_pointer(&self->late_columns, g_array_unref);
 	g_clear_pointer(&self->ranges, g_array_unref);
 	g_clear_pointer(&self->unresolved, g_array_unref);
 	g_clear_pointer(&self->strings, g_string_chunk_free);
@@ -80,6 +82,14 @@ char *lode_recording_program(const LodeRecording *self)
 	if (self->commands->len > MAX_COMMANDS)
 		g_string_append_printf(text, " and %u more", self->commands->len - MAX_COMMANDS);
 	return g_string_free(text, self->commands->len == 0);
+}
+
+bool lode_recording_is_late(const LodeRecording *self, uint32_t column)
+{
+	for (guint i = 0; i < self->late_columns->len; i++)
+		if (g_array_index(self->late_columns, uint32_t, i) == column)
+			return true;
+	return false;
 }
 
 void lode_recording_add_unresolved(
@@ -158,6 +168,9 @@ void lode_recording_add_samples(LodeRecording *self, const LodeRecording *sample
 
 	g_ptr_array_set_size(self->descriptions, (gint)self->events->len);
 	for (guint i = 1; i < samples->events->len; i++) {
+		uint32_t column = self->events->len;
+		if (lode_recording_is_late(samples, i))
+			g_array_append_val(self->late_columns, column);
 		g_ptr_array_add(self->events, samples->events->pdata[i]);
 		g_ptr_array_add(self->descriptions, samples->descriptions->pdata[i]);
 		g_array_append_vals(self->totals, &g_array_index(samples->totals, double, i), 1);

@@ -87,6 +87,8 @@ typedef struct {
 	GArray *sums;            /* LodeRecordedSum, of exact columns; empty: callgrind's */
 	bool is_trace;           /* all changes of control are in `jumps`, and no calls apart */
 	uint32_t n_sampled;      /* the last so many columns are sampled */
+	GArray *late_columns;    /* uint32_t: sampled columns, ascending, whose samples have the
+	                            address of what came after the instruction that waited */
 	GArray *totals;   /* double × events, summed from the files' own summary/totals lines */
 	GArray *objects;  /* LodeRecordedObject */
 	GArray *pids;     /* uint32_t: the processes, each once */
@@ -119,6 +121,9 @@ void lode_recording_add_command(LodeRecording *self, const char *command, size_t
 /* The command lines of all programs: "./a 1, ./b"; of many, some. NULL: none is known. The caller
  * frees it. */
 char *lode_recording_program(const LodeRecording *self);
+
+/* Whether a column is in late_columns. */
+bool lode_recording_is_late(const LodeRecording *self, uint32_t column);
 
 /* Adds to the samples and the weight of a reason; keeps the first `example`, which may be NULL. */
 void lode_recording_add_unresolved(LodeRecording *self, const char *reason, const char *example,

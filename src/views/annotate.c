@@ -15,6 +15,7 @@
 #include "analyses/mine/occurrences.h"
 #include "base/error.h"
 #include "base/number_format.h"
+#include "model/causes.h"
 #include "views/code_lines.h"
 #include "views/csv.h"
 #include "views/display_text.h"
@@ -551,14 +552,18 @@ static bool does_happen(const PlaceTable *self, uint32_t event)
 	return false;
 }
 
-/* The weight, and the events that make attributes where they happen here. */
+/* The weight, where it was sampled if wanted, and the events that make attributes where they happen
+ * here. */
 static void choose_events(PlaceTable *self)
 {
 	const LodeProfile *profile = self->annotation->profile;
 	uint32_t weight = self->annotation->weight_event;
+	uint32_t sampled = lode_profile_event_as_sampled(profile, weight);
 
 	if (weight < profile->events->len)
 		self->events[self->n_events++] = weight;
+	if (sampled != LODE_NONE && self->annotation->options->shows_sampled)
+		self->events[self->n_events++] = sampled;
 	for (uint32_t i = 0; i < profile->events->len; i++) {
 		bool is_shown = i != weight && lode_profile_event(profile, i)->is_attribute &&
 		                self->n_events < MAX_EVENT_COLUMNS;

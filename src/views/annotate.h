@@ -14,6 +14,7 @@ typedef struct {
 	bool names_run;           /* the hints name the run: it is not the one made last */
 	uint64_t id;              /* of the sequence, from 1 */
 	uint32_t limit;           /* places; 0: the view's default (text 10, JSON and CSV all) */
+	bool shows_sampled;       /* text: also the weight where it was sampled */
 	uint32_t context;         /* instructions before and after the matched ones */
 } LodeAnnotateOptions;
 

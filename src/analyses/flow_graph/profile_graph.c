@@ -9,6 +9,7 @@
 #include "analyses/flow_graph/function_filter.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "model/causes.h"
 
 #include <string.h>
 
@@ -53,6 +54,16 @@ static bool is_plain_count(const LodeProfile *profile, const LodeEvent *event)
 	return !lode_event_kind_has_costs(event->kind);
 }
 
+/* Of an event as sampled and as charged, one column: the weight's own twin, and else the sampled
+ * one, would say the same thing twice. */
+static bool is_told_twice(const Construction *self, uint32_t event)
+{
+	const LodeProfile *profile = self->profile;
+
+	return lode_profile_event_as_charged(profile, event) != LODE_NONE ||
+	       (self->weight_event == lode_profile_event_as_sampled(profile, event));
+}
+
 static bool choose_events(Construction *self, GError **error)
 {
 	const LodeProfile *profile = self->profile;
@@ -71,7 +82,8 @@ static bool choose_events(Construction *self, GError **error)
 	}
 	for (uint32_t i = 0; i < profile->events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profile, i);
-		if (i != self->weight_event && !is_plain_count(profile, event))
+		if (i != self->weight_event && !is_plain_count(profile, event) &&
+			!is_told_twice(self, i))
 			g_array_append_val(self->events, i);
 		if (event->is_attribute)
 			g_array_append_val(self->ev_events, i);
@@ -97,8 +109,8 @@ static void choose_attributes(Construction *self)
 	self->ev_attributes = g_new(uint32_t, self->ev_events->len + 1);
 	for (guint i = 0; i < self->ev_events->len; i++) {
 		uint32_t event = LODE_AT(self->ev_events, uint32_t, i);
-		g_autofree char *name = g_strconcat(
-			"ev:", lode_profile_event(self->profile, event)->name, NULL);
+		g_autofree char *name = lode_event_attribute(
+			lode_profile_event(self->profile, event));
 		self->ev_attributes[i] = LODE_NONE;
 		if (lode_attribute_filter_has(&self->filter, name))
 			self->ev_attributes[i] = lode_flow_graph_builder_attribute(

@@ -138,6 +138,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	if (!begin(&steps, "summing costs", error))
 		return NULL;
 	lode_join_costs(profile, &rows, &events);
+	lode_join_causes(profile, codes, &events);
 
 	if (!begin(&steps, "following registers", error))
 		return NULL;

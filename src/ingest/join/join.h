@@ -12,6 +12,7 @@
  *             ─decode──────▶ LodeJoinCode of each instruction; profile.blocks
  *             ─flow────────▶ profile.edges, next_count, inflow
  *             ─costs───────▶ profile.costs
+ *             ─causes──────▶ the weight that was sampled late, at what waited; likewise
  *             ─dependences─▶ in the codes: what each instruction waits for
  *             ─objects─────▶ LodeJoinObjects, where data addresses were recorded
  *             ─attributes──▶ attribute sets, locations
@@ -46,10 +47,16 @@ typedef struct {
 LodeProfile *lode_join_recording(const LodeRecording *recording, const LodeJoinContext *context,
 	const LodeProgress *progress, GError **error);
 
+/* An event that was sampled late, and the one that has its weight at what waited. */
+typedef struct {
+	uint32_t sampled, charged;
+} LodeJoinCause;
+
 /* A recording's columns in the profile. */
 typedef struct {
 	uint32_t count_column; /* of event "Ir" */
 	GArray *column_events; /* uint32_t: event of each column; LODE_NONE for executions */
+	GArray *causes;        /* LodeJoinCause */
 } LodeJoinEvents;
 
 /* Adds the events, also those made of others, and chooses the weight. */
@@ -167,6 +174,10 @@ void lode_join_flow(LodeProfile *profile, const LodeRecording *recording, GArray
 
 /* Adds the events' values; `events` are those of the rows' recording. */
 void lode_join_costs(LodeProfile *profile, const LodeJoinRows *rows, const LodeJoinEvents *events);
+
+/* Adds the values of the events at what waited: see model/causes.h. */
+void lode_join_causes(
+	LodeProfile *profile, const LodeJoinCode *codes, const LodeJoinEvents *events);
 
 /* Finds what each instruction's operands come from, by the edges and costs. */
 void lode_join_dependences(LodeProfile *profile, unsigned n_workers, LodeJoinCode *codes);

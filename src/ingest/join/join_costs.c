@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/large_array.h"
 #include "ingest/join/join.h"
+#include "model/causes.h"
 
 #include <string.h>
 
@@ -109,6 +110,25 @@ static bool is_time(const char *name)
 	return strstr(name, "cycles") != NULL || strstr(name, "CYCLES") != NULL;
 }
 
+/* The same weight at the instructions that waited, of which the attribute tells. An event of the
+ * recording may have the name already; then there is none. */
+static void add_cause(Naming *self, uint32_t sampled)
+{
+	LodeProfile *profile = self->profile;
+	const LodeEvent event = *lode_profile_event(profile, sampled);
+	g_autofree char *name = g_strconcat(event.name, LODE_CAUSE_SUFFIX, NULL);
+
+	if (event.total <= 0 || lode_profile_find_event(profile, name) != LODE_NONE)
+		return;
+	LodeJoinCause cause = {
+		sampled, lode_profile_add_event(profile, name, NULL, LODE_EVENT_SAMPLED, NULL, 0)};
+	LodeEvent *charged = lode_profile_event(profile, cause.charged);
+	charged->total = event.total;
+	charged->is_attribute = event.is_attribute;
+	lode_profile_event(profile, sampled)->is_attribute = false;
+	g_array_append_val(self->events->causes, cause);
+}
+
 static void add_recorded_events(Naming *self)
 {
 	const LodeRecording *recording = self->recording;
@@ -130,6 +150,8 @@ static void add_recorded_events(Naming *self)
 		LodeEvent *added = lode_profile_event(self->profile, event);
 		added->total = g_array_index(recording->totals, double, i);
 		added->is_attribute = is_sampled && !is_time(name);
+		if (is_sampled && lode_recording_is_late(recording, i))
+			add_cause(self, event);
 	}
 }
 
@@ -210,17 +232,19 @@ static void add_estimate(Naming *self, const GArray *terms)
 	add_derived(self, is_taken ? "estimated-cycles" : "cycles", description, terms);
 }
 
-/* Where time was sampled it weighs; else the estimate of it. */
+/* Where time was sampled it weighs, at what waited; else the estimate of it. */
 static void choose_weight(Naming *self)
 {
 	LodeProfile *profile = self->profile;
 	uint32_t column = lode_recording_weight_column(self->recording);
 
-	if (self->recording->n_sampled > 0)
-		profile->weight_event = g_array_index(
-			self->events->column_events, uint32_t, column);
-	else
+	if (self->recording->n_sampled > 0) {
+		uint32_t sampled = g_array_index(self->events->column_events, uint32_t, column);
+		uint32_t charged = lode_profile_event_as_charged(profile, sampled);
+		profile->weight_event = charged != LODE_NONE ? charged : sampled;
+	} else {
 		profile->weight_event = lode_profile_find_event(profile, "cycles");
+	}
 }
 
 bool lode_join_events(
@@ -236,7 +260,8 @@ bool lode_join_events(
 			"the recording does not count instructions (event Ir)");
 		return false;
 	}
-	*out = (LodeJoinEvents){column, g_array_new(FALSE, FALSE, sizeof(uint32_t))};
+	*out = (LodeJoinEvents){column, g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		g_array_new(FALSE, FALSE, sizeof(LodeJoinCause))};
 	profile->total_count = g_array_index(recording->totals, double, column);
 	LodeEventTerm count = {lode_profile_add_event(profile, "instructions",
 				       "instructions executed", LODE_EVENT_COUNT, NULL, 0),
@@ -261,6 +286,7 @@ bool lode_join_events(
 void lode_join_events_clear(LodeJoinEvents *self)
 {
 	g_clear_pointer(&self->column_events, g_array_unref);
+	g_clear_pointer(&self->causes, g_array_unref);
 }
 
 /* Sums the rows of one instruction; most have one. */

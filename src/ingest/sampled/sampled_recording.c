@@ -86,23 +86,44 @@ static char *event_description(const LodePerfEvent *event, const char *name)
 		"sampled every %" G_GUINT64_FORMAT "%s", event->period_or_frequency, unit);
 }
 
-static uint32_t add_column(LodeRecording *recording, const LodePerfEvent *event)
+/* A column of the name; LODE_NONE: there is none. */
+static uint32_t find_column(const LodeRecording *recording, const char *name)
 {
-	g_autofree char *name = event_name(event->name);
-	g_autofree char *description = event_description(event, name);
-	double zero = 0;
-
 	/* The first column is that of executions, whatever an event is called. */
 	for (guint i = 1; i < recording->events->len; i++)
 		if (strcmp(recording->events->pdata[i], name) == 0)
 			return i;
+	return LODE_NONE;
+}
+
+/* Addresses that are exact and those that are late do not go together: the second kind of an event
+ * keeps its modifiers in its name. */
+static uint32_t add_column(LodeRecording *recording, const LodePerfEvent *event)
+{
+	bool is_late = lode_perf_event_is_late(event);
+	g_autofree char *name = event_name(event->name);
+	uint32_t known = find_column(recording, name);
+
+	if (known != LODE_NONE && lode_recording_is_late(recording, known) != is_late) {
+		char *other = g_strconcat(name, is_late ? "-late" : "-precise", NULL);
+		g_free(name);
+		name = other;
+		known = find_column(recording, name);
+	}
+	if (known != LODE_NONE)
+		return known;
+	g_autofree char *description = event_description(event, name);
+	double zero = 0;
 	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, name));
 	g_ptr_array_set_size(recording->descriptions, (gint)recording->events->len);
 	recording->descriptions->pdata[recording->events->len - 1] = g_string_chunk_insert(
 		recording->strings, description);
 	g_array_append_val(recording->totals, zero);
 	recording->n_sampled++;
-	return recording->events->len - 1;
+	uint32_t column = recording->events->len - 1;
+	if (is_late)
+		g_array_append_val(recording->late_columns, column);
+	return column;
 }
 
 static bool any_has_time(const LodePerfData *data)

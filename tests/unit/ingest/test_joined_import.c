@@ -170,13 +170,13 @@ static void check_made(const char *events, const char *sampled, const char *esti
 
 static void test_made(void)
 {
-	check_made("Ir Dr D1mr", "cycles", "estimated-cycles");
+	check_made("Ir Dr D1mr", "cycles:cause", "estimated-cycles");
 }
 
 /* The dump has an event of that name too. */
 static void test_same_name(void)
 {
-	check_made("Ir Dr cycles", "cycles-sampled", "cycles");
+	check_made("Ir Dr cycles", "cycles-sampled:cause", "cycles");
 }
 
 static void remove_directory(const char *path)

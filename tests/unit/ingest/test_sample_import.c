@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 #include "ingest/import.h"
+#include "model/causes.h"
 #include "profile_sums.h"
 #include "sample_file.h"
 #include "sampled_program.h"
@@ -229,9 +230,50 @@ static void test_event_names(void)
 	g_assert_cmpint(lode_profile_event(profile, 0)->kind, ==, LODE_EVENT_COUNT);
 	g_assert_cmpstr(lode_profile_event(profile, 0)->name, ==, "instructions");
 	g_assert_cmpfloat(lode_profile_event(profile, 0)->total, ==, profile->total_count);
-	g_assert_cmpuint(profile->events->len, ==, 4);
+	g_assert_cmpuint(profile->events->len, ==, 6);
 	g_assert_cmpstr(lode_profile_event(profile, profile->weight_event)->name, ==,
-		"instructions-sampled");
+		"instructions-sampled:cause");
+}
+
+/* Of a timer the weight is at what ran before; of page faults it stays. A function's first
+ * instruction has nothing before it here. */
+static void test_causes(void)
+{
+	g_auto(SampledProgram) program;
+	uint64_t second = 0;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	uint64_t entry = sampled_program_function(&program, "wander")->address;
+	for (int pass = 0; pass < 2; pass++) {
+		g_auto(SampleFile) file;
+		sample_file_init(&file);
+		add_cpu_clock(&file);
+		sample_file_add_event(&file, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1);
+		begin(&file, &program);
+		add_at(&file, 0, entry + program.bias, 300);
+		add_at(&file, 0, 0x1000, 7);
+		for (int i = 0; i < pass; i++) {
+			add_at(&file, 0, second + program.bias, 500);
+			add_at(&file, 1, second + program.bias, 1);
+		}
+		g_autoptr(LodeProfile) profile = import(&file);
+		uint32_t at = find_instruction(profile, "wander", entry);
+		uint32_t charged = lode_profile_event_as_charged(
+			profile, lode_profile_find_event(profile, "cpu-clock"));
+		g_assert_cmpuint(charged, ==, profile->weight_event);
+		g_assert_cmpfloat(
+			lode_profile_event(profile, charged)->total, ==, 307 + 500 * pass);
+		g_assert_cmpfloat(
+			lode_profile_event_value(profile, charged, at), ==, 300 + 500 * pass);
+		g_assert_cmpuint(
+			lode_profile_find_event(profile, "page-faults:cause"), ==, LODE_NONE);
+		second = lode_profile_instruction(profile, at + 1)->address;
+		if (pass == 0)
+			continue;
+		g_assert_cmpfloat(event_at(profile, "cpu-clock", "wander", second), ==, 500);
+		g_assert_cmpfloat(event_at(profile, "cpu-clock:cause", "wander", second), ==, 0);
+		g_assert_cmpfloat(event_at(profile, "page-faults", "wander", second), ==, 1);
+	}
 }
 
 /* The first event took no sample: the second weighs, also where samples are unresolved. */
@@ -249,7 +291,8 @@ static void test_unused_event(void)
 	add_at(&file, 1, entry + program.bias, 300);
 	add_at(&file, 1, 0x1000, 500);
 	g_autoptr(LodeProfile) profile = import(&file);
-	g_assert_cmpstr(lode_profile_event(profile, profile->weight_event)->name, ==, "cpu-clock");
+	g_assert_cmpstr(
+		lode_profile_event(profile, profile->weight_event)->name, ==, "cpu-clock:cause");
 	check_reason(profile, "sample outside any mapping", 1, 500);
 }
 
@@ -576,6 +619,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/sample-import/many-events", test_many_events);
 	g_test_add_func("/sample-import/left-out", test_left_out);
 	g_test_add_func("/sample-import/event-names", test_event_names);
+	g_test_add_func("/sample-import/causes", test_causes);
 	g_test_add_func("/sample-import/unused-event", test_unused_event);
 	g_test_add_func("/sample-import/no-times", test_no_times);
 	g_test_add_func("/sample-import/build-id", test_build_id);

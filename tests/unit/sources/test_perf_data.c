@@ -796,6 +796,44 @@ static void check_damage(guint offset, uint8_t value, const char *message)
 	perf_data_file_clear(&parts);
 }
 
+/* What its samples point at: the next instruction, or the one itself. */
+static void test_late(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t type;
+		uint64_t config;
+		uint8_t precise;
+		bool is_late;
+	} rows[] = {
+		{"cpu-clock:u", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, true},
+		{"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 0, true},
+		{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, false},
+		{"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 0, false},
+		{"cycles:u", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0, true},
+		{"cycles:p", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 1, false},
+		{"cycles:ppp", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 3, false},
+		{"LLC-load-misses", PERF_TYPE_HW_CACHE, 0x10002, 0, true},
+		{"raw 0x1cd", PERF_TYPE_RAW, 0x1cd, 0, true},
+		{"cpu/mem-loads,ldlat=30/P", PERF_TYPE_RAW, 0x1cd, 3, false},
+		{"cpu_atom/cycles/", 10, 0x3c, 0, true},
+		{"ibs_op//", 11, 0, 0, false},
+		{"arm_spe_0/ts_enable=1/", 12, 0, 0, false},
+		{"probe:malloc", 8, 0, 0, false},
+		{"sched:sched_switch", PERF_TYPE_TRACEPOINT, 300, 0, false},
+		{"mem:0x1000:rw", PERF_TYPE_BREAKPOINT, 0, 0, false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const LodePerfEvent event = {.name = rows[i].name,
+			.type = rows[i].type,
+			.config = rows[i].config,
+			.precise = rows[i].precise};
+		g_test_message("%s", rows[i].name);
+		g_assert_cmpint(lode_perf_event_is_late(&event), ==, rows[i].is_late);
+	}
+}
+
 static void test_damage(void)
 {
 	const guint data = 104 + 128 + 16 + 16;
@@ -849,6 +887,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/perf-data/payloads", test_payloads);
 	g_test_add_func("/perf-data/features", test_features);
 	g_test_add_func("/perf-data/names", test_names);
+	g_test_add_func("/perf-data/late", test_late);
 	g_test_add_func("/perf-data/damage", test_damage);
 	g_test_add_func("/perf-data/cuts", test_cuts);
 	return g_test_run();

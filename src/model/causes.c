@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/causes.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What leads to one instruction. */
+typedef struct {
+	double whole;        /* executions, or what flows in, whichever is more; 0: nothing known */
+	double fall_through; /* share of the fall-through edges' executions that counts */
+	double stays;        /* share of the weight that no edge brought */
+} Inflow;
+
+struct LodeCauses {
+	const LodeProfile *profile;
+	const uint8_t *marks;
+	Inflow *inflows; /* of each instruction */
+};
+
+typedef struct {
+	double others, fall_through, returns; /* executions, by kind of edge; others has returns */
+} Sum;
+
+/* An instruction's edge to the next one in the array; 0: there is none. */
+static double next_count(const LodeProfile *profile, uint32_t instruction)
+{
+	return fmax(lode_profile_instruction(profile, instruction)->next_count, 0);
+}
+
+static Sum *sum_edges(const LodeProfile *profile)
+{
+	uint32_t n = profile->instructions->len;
+	Sum *sums = g_new0(Sum, MAX(n, 1));
+
+	for (uint32_t i = 0; i + 1 < n; i++)
+		sums[i + 1].fall_through += next_count(profile, i);
+	for (guint i = 0; i < profile->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		double count = fmax(edge->count, 0);
+		if (edge->kind == LODE_EDGE_FALL_THROUGH)
+			sums[edge->target].fall_through += count;
+		else
+			sums[edge->target].others += count;
+		if (edge->kind == LODE_EDGE_RETURN)
+			sums[edge->target].returns += count;
+	}
+	return sums;
+}
+
+/* A call falls through when its callee returns: where the returns are known they tell more. */
+static Inflow inflow_of(const Sum *sum, double executions)
+{
+	Inflow inflow = {.stays = 1};
+	double called = fmax(sum->fall_through - sum->returns, 0);
+
+	if (sum->fall_through > 0)
+		inflow.fall_through = called / sum->fall_through;
+	double flow = sum->others + called;
+	/* Infinite: sums of hostile counts, of which no share can be taken. */
+	if (flow <= 0 || !isfinite(flow) || !isfinite(executions))
+		return inflow;
+	inflow.whole = fmax(flow, executions);
+	inflow.stays = (inflow.whole - flow) / inflow.whole;
+	return inflow;
+}
+
+LodeCauses *lode_causes_new(const LodeProfile *profile, const uint8_t *marks)
+{
+	LodeCauses *self = g_new0(LodeCauses, 1);
+	uint32_t n = profile->instructions->len;
+	g_autofree Sum *sums = sum_edges(profile);
+
+	self->profile = profile;
+	self->marks = marks;
+	self->inflows = g_new(Inflow, MAX(n, 1));
+	for (uint32_t i = 0; i < n; i++)
+		self->inflows[i] = inflow_of(&sums[i], lode_profile_instruction(profile, i)->count);
+	return self;
+}
+
+void lode_causes_free(LodeCauses *self)
+{
+	if (self == NULL)
+		return;
+	g_free(self->inflows);
+	g_free(self);
+}
+
+static bool has_mark(const LodeCauses *self, uint32_t instruction, LodeCauseMark mark)
+{
+	return self->marks != NULL && (self->marks[instruction] & mark) != 0;
+}
+
+/* Along one edge, so many executions of which count. */
+static void move(const LodeCauses *self, const LodeEdge *edge, const double *sampled, double *out)
+{
+	const Inflow *inflow = &self->inflows[edge->target];
+	double count = edge->kind == LODE_EDGE_FALL_THROUGH ? edge->count * inflow->fall_through
+	                                                    : edge->count;
+	uint32_t cause = edge->source;
+
+	if (count <= 0 || inflow->whole <= 0 || sampled[edge->target] == 0 ||
+		has_mark(self, edge->target, LODE_CAUSE_REPEATS))
+		return;
+	if (cause > 0 && has_mark(self, cause, LODE_CAUSE_ENDS_A_PAIR))
+		cause--;
+	out[cause] += sampled[edge->target] * (count / inflow->whole);
+}
+
+double lode_causes_charge(const LodeCauses *self, const double *sampled, double *out_charged)
+{
+	const LodeProfile *profile = self->profile;
+	uint32_t n = profile->instructions->len;
+	double stayed = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		bool repeats = has_mark(self, i, LODE_CAUSE_REPEATS);
+		out_charged[i] = sampled[i] * (repeats ? 1 : self->inflows[i].stays);
+		stayed += repeats ? 0 : out_charged[i];
+	}
+	for (uint32_t i = 0; i + 1 < n; i++) {
+		const LodeEdge edge = {i, i + 1, LODE_EDGE_FALL_THROUGH, next_count(profile, i)};
+		move(self, &edge, sampled, out_charged);
+	}
+	for (guint i = 0; i < profile->edges->len; i++)
+		move(self, &LODE_AT(profile->edges, LodeEdge, i), sampled, out_charged);
+	return stayed;
+}
+
+uint32_t lode_profile_event_as_sampled(const LodeProfile *profile, uint32_t event)
+{
+	const char *name = event < profile->events->len ? lode_profile_event(profile, event)->name
+	                                                : "";
+
+	if (!g_str_has_suffix(name, LODE_CAUSE_SUFFIX))
+		return LODE_NONE;
+	g_autofree char *stem = g_strndup(name, strlen(name) - strlen(LODE_CAUSE_SUFFIX));
+	return lode_profile_find_event(profile, stem);
+}
+
+uint32_t lode_profile_event_as_charged(const LodeProfile *profile, uint32_t event)
+{
+	if (event >= profile->events->len)
+		return LODE_NONE;
+	g_autofree char *name = g_strconcat(
+		lode_profile_event(profile, event)->name, LODE_CAUSE_SUFFIX, NULL);
+	return lode_profile_find_event(profile, name);
+}
+
+char *lode_event_attribute(const LodeEvent *event)
+{
+	size_t length = strlen(event->name);
+
+	if (g_str_has_suffix(event->name, LODE_CAUSE_SUFFIX))
+		length -= strlen(LODE_CAUSE_SUFFIX);
+	return g_strdup_printf("ev:%.*s", (int)length, event->name);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Weight at the instruction that waited (docs/cause.md). A timer, and a counter without precise
+ * sampling, report the instruction that would have been retired next:
+ *
+ *      mov rax, [rsi]     ◀── waited: charged            cpu-clock:cause
+ *      add r8, 1          ◀── would have been next: sampled    cpu-clock
+ *
+ * So the weight of an instruction goes to what ran just before it, in proportion to the executions
+ * of the edges that lead to it: those inside its function, calls into an entry, and returns into
+ * the instruction after a call, which take the place of the call's own fall-through edge. What no
+ * known edge brought stays where it was sampled. Two exceptions, by measurement:
+ *  - the weight of a repeated string instruction stays: it is interrupted between its rounds;
+ *  - a compare or test of memory and the conditional jump after it retire as one: what falls on the
+ *    jump belongs to the compare, which read the memory.
+ *
+ * This is the one rule for weight that was sampled late. The import stores its result as an event
+ * of its own, NAME:cause, which all analyses and views take like any other.
+ */
+#pragma once
+
+#include "model/profile.h"
+
+#define LODE_CAUSE_SUFFIX ":cause"
+
+/* What is special about an instruction; a set of these bits. */
+typedef enum {
+	LODE_CAUSE_REPEATS = 1,     /* a string instruction with a repeat prefix */
+	LODE_CAUSE_ENDS_A_PAIR = 2, /* a jump that retires with the instruction before it */
+} LodeCauseMark;
+
+/* Where the weight of each instruction came from; the same for all events of a profile. */
+typedef struct LodeCauses LodeCauses;
+
+/*
+ * Borrows the profile's instructions and edges, and the marks: one LodeCauseMark set for each
+ * instruction; NULL: none is special. Counts may be anything but NaN. Never NULL.
+ */
+LodeCauses *lode_causes_new(const LodeProfile *profile, const uint8_t *marks);
+void lode_causes_free(LodeCauses *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCauses, lode_causes_free)
+
+/*
+ * Moves weight from where it was sampled to what waited: one value ≥ 0 for each instruction, in and
+ * out, in different arrays. The sums of both are equal but for rounding. Gives what stayed because
+ * it came from nowhere known (weight that stays on a repeated instruction is not counted).
+ */
+double lode_causes_charge(const LodeCauses *self, const double *sampled, double *out_charged);
+
+/*
+ * The event that has the weight of another where it was sampled, or where it was waited for:
+ * "cpu-clock" for "cpu-clock:cause" and back. LODE_NONE: there is none, as of exact events and in
+ * profiles of before there were such events.
+ */
+uint32_t lode_profile_event_as_sampled(const LodeProfile *profile, uint32_t event);
+uint32_t lode_profile_event_as_charged(const LodeProfile *profile, uint32_t event);
+
+/* "ev:branch-misses", the attribute that an event gives, at its cause or not; the caller frees it.
+ */
+char *lode_event_attribute(const LodeEvent *event);

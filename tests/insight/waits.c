@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Four functions, each of which waits for one instruction between many that are cheap: a division,
+ * a load that misses the caches, an atomic addition, a call through a pointer that is mispredicted.
+ *
+ *   waits [DIVIDER]     the argument keeps the compiler from knowing it
+ */
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	NODES = 1 << 21,
+	HOPS = 6000000,
+	DIVISIONS = 30000000,
+	ADDITIONS = 40000000,
+	CALLS = 16000000
+};
+
+typedef struct Node {
+	struct Node *next;
+	uint64_t value, padding[6];
+} Node;
+
+typedef uint64_t Operation(uint64_t value);
+
+#define CHEAP(a, b, c)                                                                             \
+	do {                                                                                       \
+		(a) += (b) ^ 3;                                                                    \
+		(b) += 7;                                                                          \
+		(c) ^= (b) + 1;                                                                    \
+	} while (0)
+
+static __attribute__((noinline)) uint64_t divides(uint64_t divider)
+{
+	uint64_t value = UINT64_MAX, a = 1, b = 2, c = 3;
+
+	for (int i = 0; i < DIVISIONS; i++) {
+		CHEAP(a, b, c);
+		value = (value | UINT64_C(1) << 63) / divider;
+		CHEAP(c, a, b);
+	}
+	return value + a + b + c;
+}
+
+static __attribute__((noinline)) uint64_t walks(const Node *node)
+{
+	uint64_t a = 1, b = 2, c = 3;
+
+	for (int i = 0; i < HOPS; i++) {
+		CHEAP(a, b, c);
+		node = node->next;
+		CHEAP(c, a, b);
+	}
+	return node->value + a + b + c;
+}
+
+static __attribute__((noinline)) uint64_t adds(atomic_ullong *shared)
+{
+	uint64_t a = 1, b = 2, c = 3;
+
+	for (int i = 0; i < ADDITIONS; i++) {
+		CHEAP(a, b, c);
+		atomic_fetch_add(shared, 1);
+		CHEAP(c, a, b);
+	}
+	return a + b + c;
+}
+
+static uint64_t twice(uint64_t value)
+{
+	return value * 2;
+}
+static uint64_t more(uint64_t value)
+{
+	return value + 5;
+}
+static uint64_t other(uint64_t value)
+{
+	return value ^ 9;
+}
+static uint64_t less(uint64_t value)
+{
+	return value - 3;
+}
+
+static Operation *volatile operations[] = {twice, more, other, less};
+
+enum { CHOICES = 1 << 20 };
+static uint8_t choices[CHOICES];
+
+/* What is called is known early, but to no predictor. */
+static __attribute__((noinline)) uint64_t calls(void)
+{
+	uint64_t sum = 0, a = 1, b = 2, c = 3;
+
+	for (int i = 0; i < CALLS; i++) {
+		CHEAP(a, b, c);
+		sum = operations[choices[i % CHOICES]](sum);
+		CHEAP(c, a, b);
+	}
+	return sum + a + b + c;
+}
+
+static void choose(void)
+{
+	uint64_t random = 88172645463325252;
+
+	for (int i = 0; i < CHOICES; i++) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		choices[i] = random >> 62;
+	}
+}
+
+static Node *make_ring(void)
+{
+	Node *nodes = malloc(NODES * sizeof(*nodes));
+	uint64_t random = 88172645463325252, at = 0;
+
+	if (nodes == NULL)
+		exit(1);
+	/* All places once: the step is odd, and their number a power of two. */
+	for (uint64_t i = 0; i < NODES; i++) {
+		uint64_t next = (at * 1664525 + 1013904223) % NODES;
+		nodes[at] = (Node){.next = &nodes[next], .value = random};
+		random += i;
+		at = next;
+	}
+	return nodes;
+}
+
+int main(int n_arguments, char **arguments)
+{
+	atomic_ullong shared = 0;
+	uint64_t divider = n_arguments > 1 ? strtoull(arguments[1], NULL, 10) : 3;
+	choose();
+	uint64_t sum = divides(divider) + walks(make_ring()) + adds(&shared) + calls();
+
+	printf("%llu\n", (unsigned long long)(sum + shared));
+	return 0;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Weight moved to what waited, against the rule as it is written (docs/cause.md), edge by edge for
+ * one instruction after the other, on random graphs; and counts that no program has.
+ */
+#include "model/causes.h"
+#include "seeds.h"
+
+#include <math.h>
+
+static uint32_t add_instruction(LodeProfile *profile, double count, double next_count)
+{
+	const LodeInstruction instruction = {.count = count,
+		.next_count = next_count,
+		.block = LODE_NONE,
+		.location = LODE_NONE};
+
+	g_array_append_val(profile->instructions, instruction);
+	return profile->instructions->len - 1;
+}
+
+static void add_edge(
+	LodeProfile *profile, uint32_t source, uint32_t target, LodeEdgeKind kind, double count)
+{
+	const LodeEdge edge = {source, target, kind, count};
+
+	g_array_append_val(profile->edges, edge);
+}
+
+static double sum(const double *values, uint32_t n)
+{
+	double all = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		all += values[i];
+	return all;
+}
+
+/* Conserved, nothing negative, nothing that is no number. */
+static void check_whole(const double *sampled, const double *charged, uint32_t n)
+{
+	double whole = sum(sampled, n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		g_assert_true(isfinite(charged[i]));
+		g_assert_cmpfloat(charged[i], >=, 0);
+	}
+	g_assert_cmpfloat(fabs(sum(charged, n) - whole), <=, 1e-9 * whole);
+}
+
+typedef struct {
+	const LodeProfile *profile;
+	const uint8_t *marks;
+	GArray *edges; /* LodeEdge: all of them */
+} Naive;
+
+static uint32_t cause_of(const Naive *self, uint32_t source)
+{
+	return (self->marks[source] & LODE_CAUSE_ENDS_A_PAIR) != 0 && source > 0 ? source - 1
+	                                                                         : source;
+}
+
+/* Returns what stays of an instruction's weight. */
+static double move_one(const Naive *self, uint32_t target, double weight, double *charged)
+{
+	double returned = 0, fallen = 0, in = 0;
+
+	for (guint i = 0; i < self->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(self->edges, LodeEdge, i);
+		if (edge->target != target)
+			continue;
+		returned += edge->kind == LODE_EDGE_RETURN ? edge->count : 0;
+		fallen += edge->kind == LODE_EDGE_FALL_THROUGH ? edge->count : 0;
+		in += edge->count;
+	}
+	/* What fell through behind a call came back by the returns. */
+	double hidden = MIN(returned, fallen);
+	in -= hidden;
+	double whole = MAX(in, lode_profile_instruction(self->profile, target)->count), moved = 0;
+	for (guint i = 0; i < self->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(self->edges, LodeEdge, i);
+		double count = edge->count;
+		if (edge->target != target || in <= 0)
+			continue;
+		if (edge->kind == LODE_EDGE_FALL_THROUGH && fallen > 0)
+			count -= hidden * count / fallen;
+		charged[cause_of(self, edge->source)] += weight * count / whole;
+		moved += weight * count / whole;
+	}
+	return MAX(weight - moved, 0);
+}
+
+static double charge_naively(const Naive *self, const double *sampled, double *charged)
+{
+	double stayed = 0;
+
+	for (uint32_t i = 0; i < self->profile->instructions->len; i++)
+		charged[i] = 0;
+	for (uint32_t i = 0; i < self->profile->instructions->len; i++) {
+		bool repeats = (self->marks[i] & LODE_CAUSE_REPEATS) != 0;
+		double stays = repeats ? sampled[i] : move_one(self, i, sampled[i], charged);
+		charged[i] += stays;
+		stayed += repeats ? 0 : stays;
+	}
+	return stayed;
+}
+
+enum { MAX_INSTRUCTIONS = 40 };
+
+static void fill_at_random(LodeProfile *profile, uint8_t *marks, double *sampled)
+{
+	uint32_t n = (uint32_t)random_int_range(1, MAX_INSTRUCTIONS);
+
+	for (uint32_t i = 0; i < n; i++) {
+		bool falls = random_int_range(0, 4) > 0;
+		add_instruction(
+			profile, random_int_range(0, 1000), falls ? random_int_range(0, 1000) : -1);
+		marks[i] = random_int_range(0, 4) == 0 ? (uint8_t)random_int_range(0, 4) : 0;
+		sampled[i] = random_bit() ? 0 : random_int_range(0, 1000);
+	}
+	for (int i = random_int_range(0, 80); i > 0; i--)
+		add_edge(profile, (uint32_t)random_int_range(0, (gint32)n),
+			(uint32_t)random_int_range(0, (gint32)n),
+			(LodeEdgeKind)random_int_range(LODE_EDGE_FALL_THROUGH, LODE_EDGE_GIVEN + 1),
+			random_int_range(0, 500));
+}
+
+static void check_random(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	g_autoptr(GArray) edges = g_array_new(FALSE, FALSE, sizeof(LodeEdge));
+	uint8_t marks[MAX_INSTRUCTIONS];
+	double sampled[MAX_INSTRUCTIONS], charged[MAX_INSTRUCTIONS], naive[MAX_INSTRUCTIONS];
+	const Naive reference = {profile, marks, edges};
+
+	fill_at_random(profile, marks, sampled);
+	uint32_t n = profile->instructions->len;
+	g_array_append_vals(edges, profile->edges->data, profile->edges->len);
+	for (uint32_t i = 0; i + 1 < n; i++) {
+		const LodeEdge edge = {i, i + 1, LODE_EDGE_FALL_THROUGH,
+			lode_profile_instruction(profile, i)->next_count};
+		if (edge.count >= 0)
+			g_array_append_val(edges, edge);
+	}
+	g_autoptr(LodeCauses) causes = lode_causes_new(profile, marks);
+	double stayed = lode_causes_charge(causes, sampled, charged);
+	double expected = charge_naively(&reference, sampled, naive);
+	check_whole(sampled, charged, n);
+	double tolerance = 1e-9 * (sum(sampled, n) + 1);
+	g_assert_cmpfloat_with_epsilon(stayed, expected, tolerance);
+	for (uint32_t i = 0; i < n; i++)
+		g_assert_cmpfloat_with_epsilon(charged[i], naive[i], tolerance);
+}
+
+static void test_random(void)
+{
+	for (int i = 0; i < 500; i++)
+		check_random();
+}
+
+/* A loop of a load and three more, entered by a call and left by a return:
+ *   0 call 3 ─ 1 · ─ 2 ret of the caller ; 3 load ─ 4 · ─ 5 jump to 3, or ─ 6 ret to 1 */
+static void test_call(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	const double sampled[] = {0, 8, 0, 10, 90, 0, 0};
+	double charged[7];
+
+	add_instruction(profile, 10, 10);
+	add_instruction(profile, 10, 10);
+	add_instruction(profile, 10, -1);
+	add_instruction(profile, 100, 100);
+	add_instruction(profile, 100, 100);
+	add_instruction(profile, 100, 10);
+	add_instruction(profile, 10, -1);
+	add_edge(profile, 0, 3, LODE_EDGE_CALL, 10);
+	add_edge(profile, 5, 3, LODE_EDGE_TAKEN, 90);
+	add_edge(profile, 6, 1, LODE_EDGE_RETURN, 10);
+	g_autoptr(LodeCauses) causes = lode_causes_new(profile, NULL);
+	g_assert_cmpfloat(lode_causes_charge(causes, sampled, charged), ==, 0);
+	g_assert_cmpfloat(charged[0], ==, 1);  /* of what the entry waited for */
+	g_assert_cmpfloat(charged[3], ==, 90); /* the load */
+	g_assert_cmpfloat(charged[5], ==, 9);
+	g_assert_cmpfloat(charged[6], ==, 8); /* the return, not the call */
+	check_whole(sampled, charged, 7);
+}
+
+/* Callees that are not known: the call itself has what comes after it; half came from nowhere. */
+static void test_unknown_callee(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	const double sampled[] = {0, 40};
+	double charged[2];
+
+	add_instruction(profile, 10, 10);
+	add_instruction(profile, 20, -1);
+	g_autoptr(LodeCauses) causes = lode_causes_new(profile, NULL);
+	g_assert_cmpfloat(lode_causes_charge(causes, sampled, charged), ==, 20);
+	g_assert_cmpfloat(charged[0], ==, 20);
+	g_assert_cmpfloat(charged[1], ==, 20);
+}
+
+/* 0 compare of memory, 1 jump, 2 string instruction, 3. */
+static void test_marks(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	const uint8_t marks[] = {0, LODE_CAUSE_ENDS_A_PAIR, LODE_CAUSE_REPEATS, 0};
+	const double sampled[] = {0, 5, 70, 30};
+	double charged[4];
+
+	for (int i = 0; i < 4; i++)
+		add_instruction(profile, 10, i < 3 ? 10 : -1);
+	add_edge(profile, 2, 2, LODE_EDGE_REPEAT, 500);
+	add_edge(profile, 1, 3, LODE_EDGE_TAKEN, 10);
+	g_autoptr(LodeCauses) causes = lode_causes_new(profile, marks);
+	g_assert_cmpfloat(lode_causes_charge(causes, sampled, charged), ==, 0);
+	g_assert_cmpfloat(charged[0], ==, 5 + 15);
+	g_assert_cmpfloat(charged[1], ==, 0);
+	g_assert_cmpfloat(charged[2], ==, 70 + 15);
+	check_whole(sampled, charged, 4);
+}
+
+/* Zero, tiny, huge and infinite counts; flow that is more or less than what executed. */
+static void check_hostile(void)
+{
+	static const double counts[] = {
+		0, 1, 1e15, 1e300, 1e308, 5e-324, 1e-300, 0.5, (double)INFINITY, -1};
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	double sampled[MAX_INSTRUCTIONS], charged[MAX_INSTRUCTIONS];
+	gint32 n_counts = G_N_ELEMENTS(counts);
+	gint32 n = random_int_range(1, MAX_INSTRUCTIONS);
+
+	for (gint32 i = 0; i < n; i++) {
+		add_instruction(profile, counts[random_int_range(0, n_counts)],
+			counts[random_int_range(0, n_counts)]);
+		sampled[i] = random_bit() ? 0 : pow(10, random_int_range(-9, 16));
+	}
+	for (gint32 i = 0; i < 2 * n; i++)
+		add_edge(profile, (uint32_t)random_int_range(0, n),
+			(uint32_t)random_int_range(0, n),
+			(LodeEdgeKind)random_int_range(LODE_EDGE_FALL_THROUGH, LODE_EDGE_GIVEN + 1),
+			counts[random_int_range(0, n_counts)]);
+	g_autoptr(LodeCauses) causes = lode_causes_new(profile, NULL);
+	double stayed = lode_causes_charge(causes, sampled, charged);
+	g_assert_true(isfinite(stayed) && stayed >= 0);
+	check_whole(sampled, charged, (uint32_t)n);
+}
+
+static void test_hostile(void)
+{
+	for (int i = 0; i < 2000; i++)
+		check_hostile();
+}
+
+static void test_nothing(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	g_autoptr(LodeCauses) causes = lode_causes_new(profile, NULL);
+	double none[1] = {0};
+
+	g_assert_cmpfloat(lode_causes_charge(causes, none, none), ==, 0);
+	lode_causes_free(NULL);
+}
+
+static void test_events(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	const char *const names[] = {"misses", "misses:cause", "faults", ":cause"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		lode_profile_add_event(profile, names[i], NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	g_assert_cmpuint(lode_profile_event_as_charged(profile, 0), ==, 1);
+	g_assert_cmpuint(lode_profile_event_as_sampled(profile, 1), ==, 0);
+	g_assert_cmpuint(lode_profile_event_as_sampled(profile, 0), ==, LODE_NONE);
+	g_assert_cmpuint(lode_profile_event_as_charged(profile, 2), ==, LODE_NONE);
+	g_assert_cmpuint(lode_profile_event_as_sampled(profile, 3), ==, LODE_NONE);
+	g_assert_cmpuint(lode_profile_event_as_charged(profile, LODE_NONE), ==, LODE_NONE);
+	g_assert_cmpuint(lode_profile_event_as_sampled(profile, LODE_NONE), ==, LODE_NONE);
+	g_autofree char *attribute = lode_event_attribute(lode_profile_event(profile, 1));
+	g_assert_cmpstr(attribute, ==, "ev:misses");
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	add_random_test("/causes/random", test_random, "R02S5e1c7a90b3d2f4861a6b9c0d7e8f3421",
+		"R02S00c1d2e3f4a5b6978877665544332211", NULL);
+	g_test_add_func("/causes/call", test_call);
+	g_test_add_func("/causes/unknown-callee", test_unknown_callee);
+	g_test_add_func("/causes/marks", test_marks);
+	add_random_test("/causes/hostile", test_hostile, "R02S9a8b7c6d5e4f30211203f4e5d6c7b8a9",
+		"R02S0f1e2d3c4b5a69788796a5b4c3d2e1f0", NULL);
+	g_test_add_func("/causes/nothing", test_nothing);
+	g_test_add_func("/causes/events", test_events);
+	return g_test_run();
+}
