@@ -138,8 +138,9 @@ static void check_command(const char *const *command, const char *function)
 		for (uint32_t i = 0; i < own->n_instructions; i++)
 			weight += lode_profile_event_value(
 				profile, profile->weight_event, own->first_instruction + i);
-		g_assert_cmpfloat(
-			weight, >, 0.3 * lode_profile_event(profile, profile->weight_event)->total);
+		/* It runs by the clock, so that on a busy machine it gets little. */
+		g_assert_cmpfloat(weight, >,
+			0.05 * lode_profile_event(profile, profile->weight_event)->total);
 		g_unlink(path);
 	}
 	g_rmdir(directory);
