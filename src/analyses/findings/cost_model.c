@@ -49,10 +49,10 @@ static double sum_block(const LodeCostModel *self, const LodeCostTerm *term, siz
 	return sum;
 }
 
-/* Of one more term at β: the growth of the log-likelihood, and its first derivative; the curvature
- * is that of the concave part, so that steps by it never overshoot. */
+/* Of one more term at β: the slope of the log-likelihood's growth, and the curvature of its concave
+ * part, so that a step of slope / curvature does not overshoot. */
 typedef struct {
-	double gain, slope, curvature;
+	double slope, curvature;
 } Growth;
 
 static Growth grow(const LodeCostModel *self, const LodeCostTerm *term, double beta)
@@ -66,50 +66,65 @@ static Growth grow(const LodeCostModel *self, const LodeCostTerm *term, double b
 		if (y == 0 || self->rates[u] <= 0)
 			continue;
 		double a = (double)term->vertices[i].share / self->rates[u];
-		double whole = 1 + beta * a;
-		out.gain += y * log1p(beta * a);
-		out.slope += y * a / whole;
-		out.curvature += y * (a / whole) * (a / whole);
+		double part = a / (1 + beta * a);
+		out.slope += y * part;
+		out.curvature += y * part * part;
 	}
 	if (seen->is_counted) {
-		out.gain -= beta * term->executions;
 		out.slope -= term->executions;
 		return out;
 	}
 	for (size_t i = 0; i < term->n;) {
 		uint32_t block = seen->blocks[term->vertices[i].vertex];
-		double y = seen->block_samples[block];
 		double c = sum_block(self, term, &i) / self->block_rates[block];
-		out.gain -= y * log1p(beta * c);
-		out.slope -= y * c / (1 + beta * c);
+		out.slope -= seen->block_samples[block] * c / (1 + beta * c);
 	}
 	return out;
 }
 
-double lode_cost_model_gain(const LodeCostModel *self, const LodeCostTerm *term, double *out_beta)
+/* By how much the log-likelihood grows with the term at β. */
+static double growth_at(const LodeCostModel *self, const LodeCostTerm *term, double beta)
 {
-	double beta = 0;
-	Growth growth = grow(self, term, 0);
+	const LodeObservations *seen = self->seen;
+	double gain = 0;
 
-	if (!(growth.slope > 0) || !(growth.curvature > 0))
-		return 0;
+	for (size_t i = 0; i < term->n; i++) {
+		uint32_t u = term->vertices[i].vertex;
+		double y = seen->samples[u];
+		if (y > 0 && self->rates[u] > 0)
+			gain += y * log1p(beta * (double)term->vertices[i].share / self->rates[u]);
+	}
+	if (seen->is_counted)
+		return gain - beta * term->executions;
+	for (size_t i = 0; i < term->n;) {
+		uint32_t block = seen->blocks[term->vertices[i].vertex];
+		double c = sum_block(self, term, &i) / self->block_rates[block];
+		gain -= seen->block_samples[block] * log1p(beta * c);
+	}
+	return gain;
+}
+
+double lode_cost_model_gain(const LodeCostModel *self, const LodeCostTerm *term, double *beta)
+{
+	double at = *beta;
+
 	for (int step = 0; step < MAX_GAIN_STEPS; step++) {
-		double next = beta + growth.slope / growth.curvature;
-		if (!isfinite(next) || next <= 0)
+		Growth growth = grow(self, term, at);
+		double next = at + growth.slope / growth.curvature;
+		if (!(growth.curvature > 0) || !isfinite(next) || (next <= 0 && at <= 0)) {
+			at = 0;
 			break;
-		bool is_close = fabs(next - beta) <= 1e-3 * next;
-		Growth there = grow(self, term, next);
-		/* A step back would mean that rounding is all that is left. */
-		if (there.gain < growth.gain)
-			break;
-		beta = next;
-		growth = there;
-		if (is_close || !(growth.curvature > 0))
+		}
+		/* From above the step may go too far. */
+		next = fmax(next, at / 4);
+		bool is_close = fabs(next - at) <= 1e-2 * next;
+		at = next;
+		if (is_close)
 			break;
 	}
-	if (out_beta != NULL)
-		*out_beta = beta;
-	return isfinite(growth.gain) ? growth.gain : 0;
+	double gain = at > 0 ? growth_at(self, term, at) : 0;
+	*beta = gain > 0 && isfinite(gain) ? at : 0;
+	return *beta > 0 ? gain : 0;
 }
 
 double lode_cost_model_likelihood(const LodeCostModel *self)

@@ -39,9 +39,10 @@ static inline LodeCostTerm *lode_cost_model_term(const LodeCostModel *self, size
 	return &g_array_index(self->terms, LodeCostTerm, index);
 }
 
-/* By how much the log-likelihood grows at the best β of one more term, and that β (out_beta may be
- * NULL); 0 where no β > 0 is an improvement. Callable from several threads. */
-double lode_cost_model_gain(const LodeCostModel *self, const LodeCostTerm *term, double *out_beta);
+/* By how much the log-likelihood grows at the best β of one more term; 0 where no β > 0 is an
+ * improvement. The search begins at *beta, which may be 0, and leaves the best one there. Callable
+ * from several threads. */
+double lode_cost_model_gain(const LodeCostModel *self, const LodeCostTerm *term, double *beta);
 
 /* The log-likelihood up to a constant. */
 double lode_cost_model_likelihood(const LodeCostModel *self);

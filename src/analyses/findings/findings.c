@@ -29,8 +29,9 @@ typedef struct {
 	const LodeCandidates *candidates;
 	LodeCostModel model;
 	GArray *chosen; /* uint32_t: candidate of each term */
-	double *gains;  /* of each column; as computed last */
-	double *scores; /* of each column: the gain less the least price of its members */
+	double *gains;  /* of each column, in the present model */
+	double *betas;  /* of each column: its best one there */
+	double *prices; /* of each column: the least of its members */
 	bool *is_taken; /* of each column */
 	double dispersion;
 	unsigned n_workers;
@@ -64,14 +65,21 @@ static double least_price(const Choice *self, uint32_t column)
 	return price;
 }
 
+static double score_of(const Choice *self, size_t column)
+{
+	return self->gains[column] / self->dispersion - self->prices[column];
+}
+
+/* The search for the best β begins where it ended for the model before, which differs little. */
 static void judge(size_t column, unsigned worker, void *data)
 {
 	Choice *self = data;
 	LodeCostTerm term = term_of(self, (uint32_t)column);
 
 	(void)worker;
-	self->gains[column] = lode_cost_model_gain(&self->model, &term, NULL) / self->dispersion;
-	self->scores[column] = self->gains[column] - least_price(self, (uint32_t)column);
+	if (!self->is_taken[column])
+		self->gains[column] = lode_cost_model_gain(
+			&self->model, &term, &self->betas[column]);
 }
 
 /* --- which attributes tell more --- */
@@ -116,12 +124,12 @@ static uint32_t choose(const Choice *self)
 
 	for (size_t c = 0; c < n_columns; c++)
 		if (!self->is_taken[c])
-			best = fmax(best, self->scores[c]);
+			best = fmax(best, score_of(self, c));
 	if (best <= 0)
 		return LODE_NONE;
 	for (guint i = 0; i < self->candidates->candidates->len; i++) {
 		const LodeCandidate *one = candidate_at(self, i);
-		double score = self->gains[one->column] - (double)one->price;
+		double score = self->gains[one->column] / self->dispersion - (double)one->price;
 		if (self->is_taken[one->column] || score < (1 - EQUAL_SCORE) * best)
 			continue;
 		if (chosen == LODE_NONE ||
@@ -133,8 +141,6 @@ static uint32_t choose(const Choice *self)
 
 static bool choose_all(Choice *self, GError **error)
 {
-	size_t n_columns = lode_candidates_n_columns(self->candidates);
-
 	while (self->chosen->len < LODE_FINDING_MAX) {
 		lode_progress_report(
 			self->progress, "fitting findings", self->chosen->len, 0, NULL);
@@ -143,13 +149,14 @@ static bool choose_all(Choice *self, GError **error)
 			return false;
 		}
 		self->dispersion = lode_cost_model_dispersion(&self->model);
-		lode_worker_pool_run(n_columns, self->n_workers, judge, self);
+		lode_worker_pool_run(
+			lode_candidates_n_columns(self->candidates), self->n_workers, judge, self);
 		uint32_t chosen = choose(self);
 		if (chosen == LODE_NONE)
 			return true;
 		uint32_t column = candidate_at(self, chosen)->column;
 		LodeCostTerm term = term_of(self, column);
-		lode_cost_model_gain(&self->model, &term, &term.beta);
+		term.beta = self->betas[column];
 		self->is_taken[column] = true;
 		g_array_append_val(self->chosen, chosen);
 		lode_cost_model_add(&self->model, &term);
@@ -158,21 +165,36 @@ static bool choose_all(Choice *self, GError **error)
 	return true;
 }
 
+/* Whether a term is plainly worth its price: by Wald's test, in which what another term could
+ * explain as well shows as a large error. */
+static bool is_plainly_worth(const Choice *self, size_t index, const LodeCostError *errors)
+{
+	double beta = lode_cost_model_term(&self->model, index)->beta;
+	double deviations = errors[index].beta > 0 ? beta / errors[index].beta : 0;
+	const LodeCandidate *one = candidate_at(self, g_array_index(self->chosen, uint32_t, index));
+
+	return deviations * deviations / 2 / lode_cost_model_dispersion(&self->model) >
+	       4 * (double)one->price;
+}
+
 /*
- * Removes what is not worth its price beside the others. What another finding could explain as well
- * shows only when the others are fitted without it.
+ * Removes what is not worth its price beside the others: by how much better they explain the
+ * samples with it than when they are fitted without.
  */
 static void drop(Choice *self)
 {
 	lode_cost_model_fit(&self->model, FINAL_FIT, FINAL_STEPS);
+	g_autofree LodeCostError *errors = lode_cost_model_errors(&self->model);
 	for (guint j = self->chosen->len; j-- > 0;) {
 		const LodeCandidate *one = candidate_at(
 			self, g_array_index(self->chosen, uint32_t, j));
+		if (is_plainly_worth(self, j, errors))
+			continue;
 		double with = lode_cost_model_likelihood(&self->model);
 		double dispersion = lode_cost_model_dispersion(&self->model);
 		g_autoptr(GArray) terms = g_array_copy(self->model.terms);
 		lode_cost_model_remove(&self->model, j);
-		lode_cost_model_fit(&self->model, ROUGH_FIT, FINAL_STEPS);
+		lode_cost_model_fit(&self->model, ROUGH_FIT, 2 * ROUGH_STEPS);
 		double loss = with - lode_cost_model_likelihood(&self->model);
 		if (loss / dispersion < (double)one->price) {
 			g_array_remove_index(self->chosen, j);
@@ -180,7 +202,7 @@ static void drop(Choice *self)
 		}
 		g_array_set_size(self->model.terms, 0);
 		g_array_append_vals(self->model.terms, terms->data, terms->len);
-		lode_cost_model_fit(&self->model, ROUGH_FIT, ROUGH_STEPS);
+		lode_cost_model_fit(&self->model, ROUGH_FIT, 2);
 	}
 	lode_cost_model_fit(&self->model, FINAL_FIT, FINAL_STEPS);
 }
@@ -518,8 +540,12 @@ static bool choose_and_describe(Choice *self, LodeFindings *out, GError **error)
 
 	self->chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->gains = g_new0(double, n_columns + 1);
-	self->scores = g_new0(double, n_columns + 1);
+	self->betas = g_new0(double, n_columns + 1);
+	self->prices = g_new(double, n_columns + 1);
 	self->is_taken = g_new0(bool, n_columns + 1);
+	for (size_t c = 0; c < n_columns; c++) {
+		self->prices[c] = least_price(self, (uint32_t)c);
+	}
 	lode_cost_model_init(&self->model, self->seen);
 	is_done = choose_all(self, error);
 	if (is_done) {
@@ -529,7 +555,8 @@ static bool choose_and_describe(Choice *self, LodeFindings *out, GError **error)
 	lode_cost_model_clear(&self->model);
 	g_array_unref(self->chosen);
 	g_free(self->gains);
-	g_free(self->scores);
+	g_free(self->betas);
+	g_free(self->prices);
 	g_free(self->is_taken);
 	return is_done;
 }
