@@ -8,6 +8,7 @@
 #include "base/worker_pool.h"
 #include "ingest/join/dependence_search.h"
 #include "ingest/join/join.h"
+#include "model/causes.h"
 
 #include <string.h>
 
@@ -276,7 +277,7 @@ static void scratch_clear(Scratch *self)
 	g_array_unref(self->found);
 }
 
-/* Misses of the first level, by whatever name they were counted or sampled. */
+/* Misses of the first level, by whatever name they were counted or sampled; at their causes. */
 static GArray *find_miss_events(const LodeProfile *profile)
 {
 	static const char *const miss_names[] = {"l1d-miss", "l1d-miss-sampled",
@@ -286,6 +287,9 @@ static GArray *find_miss_events(const LodeProfile *profile)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(miss_names); i++) {
 		uint32_t event = lode_profile_find_event(profile, miss_names[i]);
+		uint32_t charged = lode_profile_event_as_charged(profile, event);
+		if (charged != LODE_NONE)
+			event = charged;
 		if (event != LODE_NONE)
 			g_array_append_val(events, event);
 	}

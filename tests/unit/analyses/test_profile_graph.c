@@ -180,6 +180,46 @@ static void test_namespaces(void)
 		"address:load address:load-stack chain:2 chain:4 needs:load needs:load-pointer");
 }
 
+static void assert_events(const LodeProfile *profile, const char *weight, const char *expected)
+{
+	g_autoptr(GError) error = NULL;
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	parameters.weight = weight;
+	g_autoptr(LodeFlowGraph) graph = lode_flow_graph_build(profile, &parameters, &error);
+	g_assert_no_error(error);
+	g_autofree char *names = g_strjoinv(" ", graph->event_names);
+	g_assert_cmpstr(names, ==, expected);
+}
+
+/* Weight as sampled and as charged is one column; its attribute has the event's plain name. */
+static void test_causes(void)
+{
+	static const char *const names[] = {
+		"clock", "clock:cause", "misses", "misses:cause", "faults"};
+	g_autoptr(LodeProfile) profile = make_profile(10);
+	g_autoptr(GError) error = NULL;
+	LodeMiningParameters parameters;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		lode_profile_add_event(profile, names[i], NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	uint32_t misses = lode_profile_find_event(profile, "misses:cause");
+	lode_profile_event(profile, misses)->is_attribute = true;
+	const LodeCost cost = {misses, 5};
+	g_array_append_val(profile->costs, cost);
+	LODE_AT(profile->cost_starts, uint32_t, profile->instructions->len) = 1;
+	assert_events(profile, "clock:cause", "misses:cause faults");
+	assert_events(profile, "clock", "misses:cause faults");
+	assert_events(profile, "faults", "clock:cause misses:cause");
+	assert_events(profile, "misses", "clock:cause faults");
+	lode_mining_parameters_init(&parameters);
+	g_autoptr(LodeFlowGraph) graph = lode_flow_graph_build(profile, &parameters, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(graph->n_attributes, ==, 1);
+	g_assert_cmpstr(graph->attribute_names[0], ==, "ev:misses");
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -189,5 +229,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/profile_graph/blocks", test_blocks);
 	g_test_add_func("/profile_graph/functions", test_functions);
 	g_test_add_func("/profile_graph/namespaces", test_namespaces);
+	g_test_add_func("/profile_graph/causes", test_causes);
 	return g_test_run();
 }
