@@ -14,12 +14,16 @@ static struct {
 	char *min_weight, *max_weight, *min_frequency, *max_frequency;
 	char *min_maximal, *max_maximal, *min_differential, *max_differential;
 	char **with, **without;
-	gboolean is_reversed, show_all;
+	gboolean is_reversed, show_all, is_explained;
 	gint64 limit, baseline;
 	double percent_limit;
 } given;
 
 static const GOptionEntry options[] = {
+	{"explain", 0, 0, G_OPTION_ARG_NONE, &given.is_explained,
+		"say below each finding what the pattern usually means, what people do about it, "
+		"and where that is written",
+		NULL},
 	{"sort", 0, 0, G_OPTION_ARG_STRING, &given.sort,
 		"sort by excess (the default), weight, frequency, maximal, differential, "
 		"places, functions, executions, event:NAME or sequence; runs of instruction "
@@ -130,6 +134,7 @@ static bool parse_options(LodeReportOptions *report, GError **error)
 	report->sort = given.sort;
 	report->is_reversed = given.is_reversed;
 	report->show_all = given.show_all;
+	report->is_explained = given.is_explained;
 	report->with = (const char *const *)given.with;
 	report->without = (const char *const *)given.without;
 	report->percent_limit = given.percent_limit;
@@ -184,6 +189,7 @@ const LodeVerb lode_verb_report = {
 		"\n"
 		"Examples:\n"
 		"  lode report x.lode\n"
+		"  lode report x.lode --explain\n"
 		"  lode report x.lode --with 'ev:*' --size 2-\n"
 		"  lode report x.lode --all --sort places --format csv",
 	.options = options,

@@ -12,6 +12,7 @@
 
 #include "base/number_format.h"
 #include "views/display_text.h"
+#include "views/explanations.h"
 #include "views/profile_figures.h"
 #include "views/profile_json.h"
 #include "views/profile_lines.h"
@@ -25,6 +26,9 @@
 /* Lines of both tables on a first screen of 25. */
 enum { BODY_LINES = 13, TOP_PLACES = 2 };
 
+/* Before an explanation: it stands apart from the columns. */
+enum { EXPLANATION_INDENT = 4 };
+
 typedef struct {
 	const LodeProfile *profile;
 	const LodeMiningRun *run;
@@ -32,8 +36,17 @@ typedef struct {
 	const LodeReportOptions *options;
 	FILE *out;
 	uint32_t weight_event;
-	const char *unit; /* of `each`: "ns", "cycles" … */
+	const char *unit;                     /* of `each`: "ns", "cycles" … */
+	const LodeExplanations *explanations; /* NULL: not asked for */
 } View;
+
+/* NULL where it is not asked for, or nothing is known. */
+static const LodeExplanation *explanation_of(const View *self, const LodeFinding *finding)
+{
+	if (self->explanations == NULL)
+		return NULL;
+	return lode_explanations_find(self->explanations, self->profile, self->findings, finding);
+}
 
 /* Sampled clocks count nanoseconds; other events count themselves. */
 static const char *unit_of(const LodeProfile *profile, uint32_t event)
@@ -190,6 +203,27 @@ static LodeStyle finding_cell(size_t row, unsigned column, GString *out, const v
 	return LODE_STYLE_PLAIN;
 }
 
+static void put_explanation(
+	size_t row, const LodeTerminal *terminal, FILE *out, const void *user_data)
+{
+	const Body *self = user_data;
+	const Line *line = &g_array_index(self->lines, Line, row);
+	const LodeExplanation *known = explanation_of(
+		self->view, lode_findings_at(self->view->findings, line->finding));
+
+	/* A pattern's places stand right below it. */
+	if (known == NULL || (!self->is_hot && !line->is_places))
+		return;
+	lode_profile_lines_print_indented(
+		terminal, EXPLANATION_INDENT, out, "%s", known->explanation);
+	lode_profile_lines_print_indented(
+		terminal, EXPLANATION_INDENT, out, "What people do: %s", known->remedy);
+	lode_profile_lines_print_indented(
+		terminal, EXPLANATION_INDENT, out, "Source: %s.", known->source);
+	if (row + 1 < self->lines->len)
+		fputc('\n', out);
+}
+
 static void put_table(const View *self, const GArray *lines, bool is_hot)
 {
 	LodeTableColumn columns[N_COLUMNS] = {
@@ -207,6 +241,7 @@ static void put_table(const View *self, const GArray *lines, bool is_hot)
 		.n_columns = N_COLUMNS,
 		.n_rows = lines->len,
 		.cell = finding_cell,
+		.note = put_explanation,
 		.user_data = &body,
 	};
 
@@ -395,6 +430,13 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 	for (uint32_t i = 0; i < finding->n_places; i++)
 		put_json_place(self, json, place_at(self, finding, i));
 	lode_json_end(json, ']');
+	if (self->explanations != NULL) {
+		const LodeExplanation *known = explanation_of(self, finding);
+		lode_json_member_string(
+			json, "explanation", known != NULL ? known->explanation : NULL);
+		lode_json_member_string(json, "remedy", known != NULL ? known->remedy : NULL);
+		lode_json_member_string(json, "source", known != NULL ? known->source : NULL);
+	}
 	lode_json_end(json, '}');
 }
 
@@ -454,6 +496,13 @@ static void put_csv_row(const View *self, LodeRowStream *rows, uint32_t index)
 	lode_row_number(rows, "spread", finding->spread);
 	lode_row_text(rows, "pattern", text);
 	lode_row_text(rows, "top_place", place->str);
+	if (self->explanations != NULL) {
+		const LodeExplanation *known = index != LODE_NONE ? explanation_of(self, finding)
+		                                                  : NULL;
+		lode_row_text(rows, "explanation", known != NULL ? known->explanation : "");
+		lode_row_text(rows, "remedy", known != NULL ? known->remedy : "");
+		lode_row_text(rows, "source", known != NULL ? known->source : "");
+	}
 	lode_row_end(rows);
 }
 
@@ -471,8 +520,10 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 	const LodeReportOptions *options, FILE *out)
 {
 	uint32_t event = lode_profile_weight_of(profile, run);
-	const View view = {
-		profile, run, run->findings, options, out, event, unit_of(profile, event)};
+	g_autoptr(LodeExplanations) explanations = options->is_explained ? lode_explanations_new()
+	                                                                 : NULL;
+	const View view = {profile, run, run->findings, options, out, event,
+		unit_of(profile, event), explanations};
 	uint32_t n = run->findings->findings->len;
 
 	if (options->limit != 0)

@@ -32,6 +32,23 @@ static size_t line_length(const char *text, size_t width)
 	return strlen(text);
 }
 
+static void put_paragraph(const LodeTerminal *terminal, unsigned indent, FILE *out, const char *raw)
+{
+	g_autofree char *text = lode_display_text(raw, terminal->is_ascii);
+	const char *rest = text;
+	/* What is left of a very narrow terminal still holds a word. */
+	size_t width = terminal->width > 2 * indent ? terminal->width - indent : terminal->width;
+
+	while (width > 0 && lode_display_width(rest) > width) {
+		size_t n = line_length(rest, width);
+		if (rest[n] == '\0')
+			break;
+		fprintf(out, "%*s%.*s\n", (int)indent, "", (int)n, rest);
+		rest += n + 1;
+	}
+	fprintf(out, "%*s%s\n", (int)indent, "", rest);
+}
+
 void lode_profile_lines_print(const LodeTerminal *terminal, FILE *out, const char *format, ...)
 {
 	va_list arguments;
@@ -39,16 +56,18 @@ void lode_profile_lines_print(const LodeTerminal *terminal, FILE *out, const cha
 	va_start(arguments, format);
 	g_autofree char *raw = g_strdup_vprintf(format, arguments);
 	va_end(arguments);
-	g_autofree char *text = lode_display_text(raw, terminal->is_ascii);
-	const char *rest = text;
-	while (terminal->width > 0 && lode_display_width(rest) > terminal->width) {
-		size_t n = line_length(rest, terminal->width);
-		if (rest[n] == '\0')
-			break;
-		fprintf(out, "%.*s\n", (int)n, rest);
-		rest += n + 1;
-	}
-	fprintf(out, "%s\n", rest);
+	put_paragraph(terminal, 0, out, raw);
+}
+
+void lode_profile_lines_print_indented(
+	const LodeTerminal *terminal, unsigned indent, FILE *out, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	g_autofree char *raw = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	put_paragraph(terminal, indent, out, raw);
 }
 
 /* A name made short enough to stand in a sentence; on a pipe it stays whole. */

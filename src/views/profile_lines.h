@@ -23,3 +23,7 @@ void lode_profile_lines_incomplete(
  * terminal's width; lode's own signs fit the charset. */
 void lode_profile_lines_print(const LodeTerminal *terminal, FILE *out, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
+
+/* The same, each line after `indent` blanks. */
+void lode_profile_lines_print_indented(const LodeTerminal *terminal, unsigned indent, FILE *out,
+	const char *format, ...) G_GNUC_PRINTF(4, 5);

@@ -58,6 +58,25 @@ static bool is_of_findings(const LodeMiningRun *run, const LodeReportOptions *op
 	       memcmp(&options->differential, &plain.differential, sizeof(plain.weight)) == 0;
 }
 
+/* Why there is nothing to explain: a list was asked for, or the run has no findings. */
+static void fail_unexplained(const LodeMiningRun *run, GError **error)
+{
+	if (run->findings != NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--explain explains findings; it cannot be used with --all, --sort, "
+			"--reverse, --baseline or a filter, which list sequences");
+	else if (run->parameters.is_instruction_mode)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--explain explains findings, and run '%s' has none: it counts "
+			"instruction sequences",
+			run->name);
+	else
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--explain explains findings, and run '%s' has none: it was made without "
+			"them; lode mine makes a run that has them",
+			run->name);
+}
+
 static void keep_closed(Report *self)
 {
 	uint32_t n = self->run->sequences->len;
@@ -245,6 +264,10 @@ bool lode_report_write(const LodeProfile *profile, const LodeMiningRun *run,
 		lode_progress_end(progress);
 		lode_finding_report_write(profile, run, options, out);
 		return lode_view_flush(out, error);
+	}
+	if (options->is_explained) {
+		fail_unexplained(run, error);
+		return false;
 	}
 	if (!lode_report_key_parse(run, options->sort, &report.key, error) ||
 		!lode_report_values_init(&report.values, run, options->baseline, error))

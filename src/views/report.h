@@ -18,7 +18,8 @@ typedef struct {
 	bool names_run;           /* the hints name the run: it is not the one made last */
 	const char *sort;         /* excess weight … event:NAME sequence; NULL: excess */
 	bool is_reversed;
-	bool show_all;  /* every sequence instead of the findings */
+	bool show_all;     /* every sequence instead of the findings */
+	bool is_explained; /* findings with what their patterns usually mean */
 	uint32_t limit; /* findings or sequences; 0: the view's default (findings as text: what fits
 	                 * a screen, closed list as text 50, else all) */
 	LodeReportRange weight, frequency, maximal, differential;
@@ -37,7 +38,8 @@ void lode_report_options_init(LodeReportOptions *self);
  * is asked for; otherwise the list of sequences, of closed ones unless show_all. Supports are
  * relative to those of the baseline where there is one. A key that is not a share takes no
  * percent_limit.
- * Errors: _IO (write), _USAGE (sort key, glob, percent limit), _NOT_FOUND (baseline).
+ * Errors: _IO (write), _USAGE (sort key, glob, percent limit, findings to be explained where none
+ * are shown), _NOT_FOUND (baseline).
  */
 bool lode_report_write(const LodeProfile *profile, const LodeMiningRun *run,
 	const LodeReportOptions *options, const LodeProgress *progress, FILE *out, GError **error);

@@ -150,6 +150,8 @@ static void put_row(Layout *self, size_t row)
 		put_cell(self, i, style);
 	}
 	end_row(self);
+	if (self->table->note != NULL)
+		self->table->note(row, self->terminal, self->out, self->table->user_data);
 }
 
 uint32_t lode_table_write(const LodeTable *self, const LodeTerminal *terminal, FILE *out)

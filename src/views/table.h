@@ -30,12 +30,17 @@ typedef struct {
 typedef LodeStyle (*LodeTableCell)(
 	size_t row, unsigned column, GString *out, const void *user_data);
 
+/* Writes whole lines of its own below a row. */
+typedef void (*LodeTableNote)(
+	size_t row, const LodeTerminal *terminal, FILE *out, const void *user_data);
+
 typedef struct {
 	const LodeTableColumn *columns;
 	unsigned n_columns; /* the last one is text */
 	size_t n_rows;
 	LodeTableCell cell;
 	const void *user_data;
+	LodeTableNote note; /* NULL: nothing stands between the rows */
 } LodeTable;
 
 /* Writes title line (none when all titles are empty) and rows. Gives the columns left out for want

@@ -5,13 +5,15 @@
 # a list of hot functions would show nothing.
 #   run.sh LODE PROGRAM.c PATTERN      counted executions and estimated time are enough
 #   run.sh LODE PROGRAM.c PATTERN time only sampled time shows it: the estimate must not
-# PATTERN is an extended regular expression.
+#   run.sh LODE PROGRAM.c PATTERN time TEXT      and --explain has this below it
+# PATTERN and TEXT are extended regular expressions.
 # Exit status: 0 found, 1 not found or wrong, 77 skipped.
 set -u
 lode=$1
 source=$2
 pattern=$3
 shown_by=${4:-estimate}
+text=${5:-}
 # The patterns hold brackets and arrows outside ASCII.
 export LC_ALL=C.UTF-8 NO_COLOR=1
 
@@ -59,6 +61,13 @@ patterns "$directory/report" >"$directory/patterns"
 [ -s "$directory/patterns" ] || fail "the report shows no pattern"
 grep -Eq -- "$pattern" "$directory/patterns" || fail "not among the first two patterns: $pattern"
 grep -E -m 1 -- "$pattern" "$directory/patterns"
+if [ -n "$text" ]; then
+	"$lode" report "$directory/x.lode" --explain >"$directory/explained" ||
+		fail "lode report --explain gives status $?"
+	# The finding, its places, and what explains it.
+	grep -E -m 1 -A 4 -- "$pattern" "$directory/explained" | grep -Eq -- "$text" ||
+		fail "not explained by: $text"
+fi
 
 if [ "$shown_by" = time ]; then
 	"$lode" mine --weight cycles --name estimated "$directory/x.lode" >/dev/null 2>&1 ||

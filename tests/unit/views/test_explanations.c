@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/error.h"
+#include "views/explanations.h"
+
+#include <string.h>
+
+/*
+ * Findings in words: elements separated by ">", the focus after "!". A first, plain case of each
+ * rule, and neighbours that lack one thing that it asks for.
+ */
+static const struct {
+	const char *rule; /* NULL: nothing is known */
+	const char *finding;
+} cases[] = {
+	{"store forwarding fails", "! kind:load needs:part-store mem:stack"},
+	{"store forwarding fails", "! kind:load ev:ld_blocks.store_forward"},
+	{"value through memory", "! kind:load needs:store mem:stack"},
+	{"store at the same place in a page", "! kind:load ev:ld_blocks_partial.address_alias"},
+	{"contended atomic operation", "! kind:atomic ev:mem_load_l3_hit_retired.xsnp_hitm"},
+	{"line changed by another processor", "! kind:load ev:mem_load_l3_hit_retired.xsnp_hitm"},
+	{"page walk", "! kind:load ev:dtlb-miss"},
+	{"page walk", "! kind:load ev:dTLB-load-misses:10"},
+	{"page fault", "! kind:store ev:page-faults"},
+	{"denormal numbers", "! op:mulsd kind:fp kind:simd ev:fp_assist.any"},
+	{NULL, "! op:mulsd kind:fp kind:simd"},
+	{NULL, "! op:add ev:assists.any"},
+	{"partial register", "! op:add ev:partial_rat_stalls.slow_lea_window"},
+	{"access across cache lines", "! kind:load ev:mem_inst_retired.split_loads"},
+	{"gather", "! op:vpgatherdd kind:simd kind:load"},
+	{"rep movs and rep stos", "! op:rep_movsb kind:string kind:load kind:store"},
+	{"rep movs and rep stos", "! op:rep_stosq kind:string kind:store"},
+	{"rep cmps and rep scas", "! op:repne_scasb kind:string kind:load"},
+	{"load", "! op:lodsb kind:string kind:load"},
+	{"atomic operation", "! op:lock_xadd kind:atomic mem:pointer"},
+	{"atomic operation", "! kind:atomic ev:l1d-miss"},
+	{NULL, "! op:xadd"},
+	{"memory fence", "! op:mfence kind:fence"},
+	{"waiting in a loop", "! op:pause"},
+	{"system call", "! kind:syscall"},
+	{NULL, "kind:syscall > !"},
+	{"division", "! op:div"},
+	{"division", "! kind:div needs:load ev:l1d-miss"},
+	{"division", "! op:vdivps"},
+	{"division", "! op:sqrtsd"},
+	{"indirect call mispredicted", "! kind:call kind:indirect ev:branch-miss:10"},
+	{"calls", "! kind:call kind:indirect"},
+	{"branch mispredicted", "! kind:call ev:branch-miss"},
+	{"return mispredicted", "! kind:ret ev:branch-misses"},
+	{"dispatch mispredicted", "! kind:jump kind:indirect mem:indexed ev:branch-miss"},
+	{"branch on loaded data mispredicted", "! kind:branch needs:load ev:branch-miss:10"},
+	{"branch on loaded data mispredicted", "! kind:branch needs:miss ev:branch-miss"},
+	{"branch after a load mispredicted", "kind:load mem:indexed > ! ev:branch-miss"},
+	{"branch mispredicted", "! ev:branch-miss > kind:load"},
+	{"branch mispredicted", "! kind:branch needs:mul ev:branch-miss:50"},
+	{"function not in the instruction cache", "! at:entry ev:l1i-miss"},
+	{"code not in the instruction cache", "! ev:l1i-miss"},
+	{NULL, "! at:entry"},
+	{"entry of a linkage table", "! op:jmp kind:jump kind:indirect mem:global"},
+	{"jump through a table", "! op:jmp kind:jump kind:indirect mem:indexed"},
+	{NULL, "! op:jmp kind:jump"},
+	{"target of an indirect call", "kind:call kind:indirect > !"},
+	{NULL, "kind:call > !"},
+	{"target of an indirect jump", "kind:jump kind:indirect > !"},
+	{NULL, "! > kind:jump kind:indirect"},
+	{"pointer chase", "! kind:load mem:pointer address:load-pointer"},
+	{"pointer chase", "! kind:load mem:pointer address:load ev:ll-miss:50"},
+	{"table at a loaded index", "! kind:load mem:indexed address:load"},
+	{"address from a load", "! kind:load address:load"},
+	{"load", "! kind:load mem:pointer address:mul"},
+	{"load from memory", "! kind:load ev:ll-miss"},
+	{"access that misses the first cache", "! ev:l1d-miss"},
+	{"access that misses the first cache", "! kind:store ev:l1d-miss:10"},
+	{"waits for a load that misses", "! op:add needs:load needs:miss"},
+	{NULL, "! op:add needs:load"},
+	{"waits for a division", "! op:add needs:div"},
+	{"after a division", "op:div > ! op:mov"},
+	{"after a division", "kind:div > ! > op:add"},
+	{NULL, "! op:mov > op:div"},
+	{"branch on loaded data", "! kind:branch needs:load-indexed"},
+	{NULL, "! kind:branch"},
+	{"chain of floating-point operations", "! op:addsd kind:fp kind:simd chain:8"},
+	{"chain of dependent operations", "! op:add chain:16"},
+	{"chain of dependent operations", "! op:add chain:128"},
+	{NULL, "! op:add chain:4"},
+	{"copy by vectors", "kind:load kind:simd > ! kind:store kind:simd"},
+	{NULL, "kind:load > ! kind:store"},
+	{NULL, "kind:load > kind:simd > ! kind:store kind:simd"},
+	{"calls", "! kind:call"},
+	{"calls", "! op:ret kind:ret"},
+	{"load", "! kind:load mem:indexed"},
+	{NULL, "! op:push"},
+	{NULL, "! user:lookup"},
+	{NULL, "!"},
+};
+
+static uint32_t attribute_of(LodeFindings *findings, const char *name)
+{
+	for (guint i = 0; i < findings->attributes->len; i++)
+		if (strcmp(g_ptr_array_index(findings->attributes, i), name) == 0)
+			return i;
+	g_ptr_array_add(findings->attributes, g_strdup(name));
+	return findings->attributes->len - 1;
+}
+
+static LodeFindings *finding_of(const char *text)
+{
+	LodeFindings *findings = lode_findings_new();
+	LodeFinding finding = {0};
+	g_auto(GStrv) elements = g_strsplit(text, ">", -1);
+
+	for (uint32_t i = 0; elements[i] != NULL; i++) {
+		LodeFindingElement element = {findings->items->len, 0};
+		g_auto(GStrv) names = g_strsplit(elements[i], " ", -1);
+		for (char **name = names; *name != NULL; name++) {
+			if (strcmp(*name, "!") == 0) {
+				finding.focus = i;
+			} else if (**name != '\0') {
+				uint32_t id = attribute_of(findings, *name);
+				g_array_append_val(findings->items, id);
+				element.n_items++;
+			}
+		}
+		g_array_append_val(findings->elements, element);
+		finding.n_elements++;
+	}
+	g_array_append_val(findings->findings, finding);
+	return findings;
+}
+
+static void test_cases(void)
+{
+	g_autoptr(LodeExplanations) rules = lode_explanations_new();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeFindings) findings = finding_of(cases[i].finding);
+		const LodeExplanation *found = lode_explanations_find(
+			rules, NULL, findings, lode_findings_at(findings, 0));
+		g_test_message("%s", cases[i].finding);
+		g_assert_cmpstr(found != NULL ? found->rule : NULL, ==, cases[i].rule);
+	}
+}
+
+/* Every rule is the first that matches some case: none is hidden by an earlier one. */
+static void test_no_rule_is_shadowed(void)
+{
+	g_autoptr(LodeExplanations) rules = lode_explanations_new();
+
+	g_assert_cmpuint(lode_explanations_n(rules), >=, 20);
+	for (size_t i = 0; i < lode_explanations_n(rules); i++) {
+		const char *name = lode_explanations_at(rules, i)->rule;
+		bool is_reached = false;
+		for (size_t j = 0; j < G_N_ELEMENTS(cases); j++)
+			is_reached |= g_strcmp0(cases[j].rule, name) == 0;
+		g_test_message("%s", name);
+		g_assert_true(is_reached);
+	}
+}
+
+/* Three lines of a terminal at most, and sentences. */
+static void test_texts_are_short(void)
+{
+	g_autoptr(LodeExplanations) rules = lode_explanations_new();
+
+	for (size_t i = 0; i < lode_explanations_n(rules); i++) {
+		const LodeExplanation *one = lode_explanations_at(rules, i);
+		g_test_message("%s", one->rule);
+		g_assert_cmpuint(strlen(one->explanation), <=, 280);
+		g_assert_cmpuint(strlen(one->remedy), <=, 280);
+		g_assert_true(g_str_has_suffix(one->explanation, "."));
+		g_assert_true(g_str_has_suffix(one->remedy, "."));
+		g_assert_false(g_str_has_suffix(one->source, "."));
+		g_assert_true(g_utf8_validate(one->source, -1, NULL));
+	}
+}
+
+/* What another attribute implies is not shown, but all places have it. Events do not count so. */
+static void test_what_places_have_in_common(void)
+{
+	g_autoptr(LodeExplanations) rules = lode_explanations_new();
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	g_autoptr(LodeFindings) findings = finding_of("! user:lookup");
+	LodeFinding *finding = lode_findings_at(findings, 0);
+	uint32_t attributes[] = {lode_profile_attribute(profile, "op:div"),
+		lode_profile_attribute(profile, "kind:load"),
+		lode_profile_attribute(profile, "ev:branch-miss")};
+	uint32_t common[] = {attributes[1], attributes[2]};
+	LodeInstruction instructions[] = {
+		{.attribute_set = lode_profile_attribute_set(profile, attributes, 3)},
+		{.attribute_set = lode_profile_attribute_set(profile, common, 2)}};
+
+	g_array_append_vals(profile->instructions, instructions, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		LodeFindingPlace place = {i, 0.1};
+		g_array_append_val(findings->places, place);
+	}
+	g_assert_null(lode_explanations_find(rules, profile, findings, finding));
+	finding->n_places = 1;
+	g_assert_cmpstr(
+		lode_explanations_find(rules, profile, findings, finding)->rule, ==, "division");
+	finding->n_places = 2;
+	g_assert_cmpstr(
+		lode_explanations_find(rules, profile, findings, finding)->rule, ==, "load");
+	g_assert_null(lode_explanations_find(rules, NULL, findings, finding));
+}
+
+static void test_bad_files(void)
+{
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+		{"focus = op:div\n", "*group*"},
+		{"[a]\nfocus = op:div\nexplanation = x\nremedy = x\n",
+			"rule 'a': nothing is given for 'source'"},
+		{"[a]\nexplanation = x\nremedy = x\nsource = x\n",
+			"rule 'a': nothing is given for 'focus'"},
+		{"[a]\nfocus =\nexplanation = x\nremedy = x\nsource = x\n",
+			"rule 'a': nothing is given for 'focus'"},
+		{"[a]\nfocus = op:div\nmeaning = x\n", "rule 'a': unknown key 'meaning'"},
+		{"[a]\nfocus = op:div\nsame-as = b\n", "rule 'a': no earlier rule is called 'b'"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+		g_autoptr(GError) error = NULL;
+		g_assert_null(lode_explanations_parse(bad[i].text, &error));
+		g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+		g_test_message("%s", error->message);
+		g_assert_true(g_pattern_match_simple(bad[i].message, error->message));
+	}
+}
+
+static void test_same_as(void)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeExplanations) rules = lode_explanations_parse(
+		"[a]\nfocus = op:div\nexplanation = 1\nremedy = 2\nsource = 3\n"
+		"[b]\nafter = op:div\nexplanation = 4\nsame-as = a\n",
+		&error);
+
+	g_assert_no_error(error);
+	g_assert_cmpstr(lode_explanations_at(rules, 1)->explanation, ==, "4");
+	g_assert_cmpstr(lode_explanations_at(rules, 1)->remedy, ==, "2");
+	g_assert_cmpstr(lode_explanations_at(rules, 1)->source, ==, "3");
+	g_autoptr(LodeFindings) findings = finding_of("op:div > ! op:mov > op:div");
+	g_assert_cmpstr(
+		lode_explanations_find(rules, NULL, findings, lode_findings_at(findings, 0))->rule,
+		==, "b");
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/explanations/cases", test_cases);
+	g_test_add_func("/explanations/no-rule-is-shadowed", test_no_rule_is_shadowed);
+	g_test_add_func("/explanations/texts-are-short", test_texts_are_short);
+	g_test_add_func("/explanations/common-to-places", test_what_places_have_in_common);
+	g_test_add_func("/explanations/bad-files", test_bad_files);
+	g_test_add_func("/explanations/same-as", test_same_as);
+	return g_test_run();
+}
