@@ -112,6 +112,20 @@ static int compare_spoken(const void *a, const void *b)
 	return difference != 0 ? difference : strcmp(left, right);
 }
 
+/* Whether the mnemonic says the same word as the kind: "div". */
+static bool is_said(const GPtrArray *names, guint index)
+{
+	const char *name = g_ptr_array_index(names, index);
+
+	for (guint i = 0; i < index && g_str_has_prefix(name, "kind:"); i++) {
+		const char *before = g_ptr_array_index(names, i);
+		if (g_str_has_prefix(before, "op:") &&
+			strcmp(before + strlen("op:"), name + strlen("kind:")) == 0)
+			return true;
+	}
+	return false;
+}
+
 char *lode_finding_text(const LodeFindings *self, const LodeFinding *finding)
 {
 	GString *out = g_string_new(NULL);
@@ -129,7 +143,8 @@ char *lode_finding_text(const LodeFindings *self, const LodeFinding *finding)
 		g_string_append(out, i > 0 ? " → " : "");
 		g_string_append(out, i == finding->focus ? "⟪" : "⟨");
 		for (guint j = 0; j < names->len; j++)
-			append_attribute(out, g_ptr_array_index(names, j), j == 0);
+			if (!is_said(names, j))
+				append_attribute(out, g_ptr_array_index(names, j), j == 0);
 		if (names->len == 0)
 			g_string_append(out, "·");
 		g_string_append(out, i == finding->focus ? "⟫" : "⟩");

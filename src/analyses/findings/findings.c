@@ -277,6 +277,7 @@ static void close_element(Closing *self, double whole, const uint32_t *own, size
 	for (size_t i = 0; i < n_own; i++)
 		if (own[i] != LODE_NONE)
 			g_array_append_val(common, own[i]);
+	guint n_chosen = common->len;
 	for (uint32_t a = 0; a < graph->n_attributes; a++) {
 		bool is_own = false;
 		for (size_t i = 0; i < n_own; i++)
@@ -287,14 +288,15 @@ static void close_element(Closing *self, double whole, const uint32_t *own, size
 	}
 	for (guint i = 0; i < common->len; i++) {
 		uint32_t a = g_array_index(common, uint32_t, i);
-		bool is_needless = false;
-		for (guint j = 0; j < common->len && !is_needless; j++) {
+		/* What was chosen stays, and so does the mnemonic, which people know best. */
+		bool is_needed = i < n_chosen || g_str_has_prefix(graph->attribute_names[a], "op:");
+		for (guint j = 0; j < common->len && !is_needed; j++) {
 			uint32_t b = g_array_index(common, uint32_t, j);
-			/* Of two that imply each other the first stays. */
-			is_needless = j != i && is_implied(self, b, a) &&
-			              (!is_implied(self, a, b) || j < i);
+			if (j != i && is_implied(self, b, a) && (!is_implied(self, a, b) || j < i))
+				break;
+			is_needed = j + 1 == common->len;
 		}
-		if (!is_needless)
+		if (is_needed)
 			append_item(self, &element, a);
 	}
 	g_array_append_val(self->out->elements, element);
