@@ -74,9 +74,10 @@ static bool check_kind(GError **error)
 			error);
 	if (given.is_counted && given.is_once)
 		return usage("--count runs the program twice: it goes without --once", error);
-	if (given.is_counted && is_part)
-		return usage(
-			"--count counts whole runs: it goes without --pid and --duration", error);
+	if (given.is_counted && (is_part || given.has_kernel))
+		return usage("--count counts whole runs of the program's own code: it goes without "
+			     "--pid, --duration and --kernel",
+			error);
 	if (given.is_fast && !given.is_counted && !given.is_exact)
 		return usage("--fast is about counting: it goes with --count or --exact", error);
 	if (given.simulate != NULL && !given.is_trace)

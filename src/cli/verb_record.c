@@ -160,9 +160,7 @@ static void tell(const LodePerfSampling *sampled, const char *output)
 /* Counting needs neither a PMU nor the kernel's leave, but cannot be attached. */
 static void advise(const LodePerfSamplerOptions *sampler, GError *failed)
 {
-	if (*sampler->is_refused && sampler->has_kernel)
-		lode_wrapped_program_advise(failed, "without --kernel, user code is sampled");
-	else if (*sampler->is_refused && sampler->pid == 0)
+	if (*sampler->is_refused && sampler->pid == 0 && !sampler->has_kernel)
 		lode_wrapped_program_advise(failed, "'lode run --exact' counts without sampling");
 	else if (failed->code == LODE_ERROR_UNSUPPORTED && given.has_branches)
 		lode_wrapped_program_advise(failed, "'lode run --exact' counts every branch");

@@ -75,14 +75,6 @@ static bool read_caches(LodeHierarchy **out_caches, GError **error)
 	return *out_caches != NULL;
 }
 
-/* What works where the kernel does not let us sample as we were asked to. */
-static const char *advice_when_refused(void)
-{
-	if (given.recording.has_kernel)
-		return "without --kernel, user code is sampled";
-	return given.recording.pid == 0 ? "--exact counts without sampling" : NULL;
-}
-
 static int run_verb(char **arguments, GError **error)
 {
 	g_autoptr(LodeHierarchy) caches = NULL;
@@ -113,8 +105,8 @@ static int run_verb(char **arguments, GError **error)
 	g_auto(LodeRecordedRun) run = {0};
 	if (!lode_program_recording_run(recording, &run, error)) {
 		lode_recording_directory_explain(recorded.directory, error);
-		if (is_refused && advice_when_refused() != NULL)
-			lode_wrapped_program_advise(*error, advice_when_refused());
+		if (is_refused && recording->pid == 0 && !recording->has_kernel)
+			lode_wrapped_program_advise(*error, "--exact counts without sampling");
 		return LODE_EXIT_FAILED;
 	}
 	int status = lode_wrapped_program_status(run.exit_status, 0);

@@ -59,6 +59,7 @@ typedef enum {
 	LODE_IMAGE_UNRESOLVED, /* addresses without a file (code made at run time, an unknown
 	                          object) */
 	LODE_IMAGE_GRAPHS,     /* the graphs of a flow file */
+	LODE_IMAGE_KERNEL,     /* the kernel's code: one instruction stands for each function */
 } LodeImageKind;
 
 typedef struct {

@@ -13,6 +13,7 @@ typedef struct {
 	char *build_id; /* hex, of the file as it was then; NULL: unknown */
 	uint32_t pid;   /* whose run-time addresses it has, where "???"; else 0 */
 	bool is_jit;    /* code made at run time, in a jitdump or perf map */
+	bool is_kernel; /* of the kernel: rows are functions, by the names that they have */
 } LodeRecordedObject;
 
 /* One executed instruction. Sorted by (object, address), each once. */

@@ -110,6 +110,19 @@ check "so does the end of the process, and the command is ended" "$(status_is 0)
 run run -p 2147483647
 check "no such process" "$(status_is 1)" "$(says 'process 2147483647 does not exist')" "$(left_nothing)"
 
+attach_to kernel
+run run --kernel -p "$target" -o k.lode -- sleep 1
+if [ "$status" -eq 0 ]; then
+	sampled=$("$lode" info k.lode --format csv | awk -F, '$2 == "[kernel]" { print $4 }')
+	check "the kernel's code is sampled where that is allowed" "$(says 'in the kernel, which was sampled too')" \
+		"$(is_between "$sampled" 0.2 1 "share of image '[kernel]'")" \
+		"$([ "$("$lode" info k.lode --format json | grep -c '"is_kernel_sampled":false')" -eq 0 ] ||
+			echo 'it says that it was not')"
+else
+	check "or it is said what allows it" "$(status_is 1)" "$(says 'perf_event_paranoid')"
+fi
+end_target
+
 attach_to threads
 run record -e cpu-clock:u -F 1000 -p "$target" -o t.data -- sleep 1
 end_target

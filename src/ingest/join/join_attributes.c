@@ -205,12 +205,21 @@ static LodeBinaryLocation recorded_location(const LodeJoinRows *rows, uint32_t i
 	return found;
 }
 
+/* Its instructions are not known: one stands for each function. */
+static uint32_t kernel_set(Naming *self)
+{
+	self->n_ids = 0;
+	add_attribute(self, "kind", "kernel");
+	return lode_profile_attribute_set(self->profile, self->ids, self->n_ids);
+}
+
 static void name_image(Naming *self, uint32_t image, uint32_t first, uint32_t n)
 {
 	LodeInstruction *instructions = lode_profile_instruction(self->profile, first);
 	LodeBinaryImage *binary = self->images->binaries[image];
 	g_autofree LodeBinaryLocation *found = g_new0(LodeBinaryLocation, n);
 	bool has_lines = binary != NULL && lode_binary_image_has_lines(binary);
+	bool is_kernel = lode_profile_image(self->profile, image)->kind == LODE_IMAGE_KERNEL;
 
 	if (has_lines) {
 		g_autofree uint64_t *addresses = g_new(uint64_t, n);
@@ -222,7 +231,9 @@ static void name_image(Naming *self, uint32_t image, uint32_t first, uint32_t n)
 		if (!has_lines)
 			found[i] = recorded_location(self->rows, first + i);
 		instructions[i].location = location(self, &found[i]);
-		instructions[i].attribute_set = attribute_set(self, first + i, found[i].inlined);
+		instructions[i].attribute_set = is_kernel ? kernel_set(self)
+		                                          : attribute_set(self, first + i,
+								    found[i].inlined);
 	}
 }
 
@@ -253,7 +264,11 @@ typedef struct {
 static const char *unresolved_reason(
 	const Accounting *self, const LodeFunction *function, const LodeJoinCode *code)
 {
-	if (lode_profile_image(self->profile, function->image)->kind == LODE_IMAGE_UNRESOLVED)
+	LodeImageKind kind = lode_profile_image(self->profile, function->image)->kind;
+
+	if (kind == LODE_IMAGE_KERNEL)
+		return NULL;
+	if (kind == LODE_IMAGE_UNRESOLVED)
 		return "address outside any known image";
 	if (self->images->binaries[function->image] == NULL)
 		return "no image file";

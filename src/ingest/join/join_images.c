@@ -53,7 +53,9 @@ static void add_object_images(Joining *self)
 
 	for (guint i = 0; i < self->recording->objects->len; i++) {
 		const LodeRecordedObject *object = object_at(self->recording, i);
-		LodeImageKind kind = object->is_jit ? LODE_IMAGE_JIT : LODE_IMAGE_FILE;
+		LodeImageKind kind = object->is_kernel ? LODE_IMAGE_KERNEL
+		                     : object->is_jit  ? LODE_IMAGE_JIT
+		                                       : LODE_IMAGE_FILE;
 		uint32_t image = strcmp(object->path, "???") == 0
 		                         ? LODE_NONE
 		                         : add_image(self, object->path, kind);

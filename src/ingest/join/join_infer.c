@@ -226,7 +226,10 @@ static void append_row(LodeRecording *into, const LodeRecording *samples, uint32
 	LodeRecordedInstruction instruction = {
 		.address = row->address,
 		.object = object,
-		.function = LODE_NONE,
+		.function = row->row != LODE_NONE ? g_array_index(samples->instructions,
+							    LodeRecordedInstruction, row->row)
+	                                                    .function
+	                                          : LODE_NONE,
 		.file = LODE_NONE,
 		.first_value = into->instructions->len * n,
 		.n_values = n,
@@ -289,15 +292,25 @@ static void add_site(GArray *sites, uint32_t image, uint64_t address)
 	g_array_append_val(sites, site);
 }
 
-/* Outside any function nothing is known but the samples: as many executions as weight. */
-static LodeInferredRow stray_row(const Inference *self, const LodeJoinSite *site)
+static double weight_of(const Inference *self, uint32_t row)
 {
-	const LodeRecording *samples = self->samples;
 	const LodeRecordedInstruction *own = &g_array_index(
-		samples->instructions, LodeRecordedInstruction, site->row);
+		self->samples->instructions, LodeRecordedInstruction, row);
+
+	return self->samples->values[own->first_value + self->scratch->weight_column];
+}
+
+/*
+ * Outside any function nothing is known but the samples: as many executions as weight. The kernel's
+ * functions have as many as the program's own code has for its weight, `per_weight`, so that they
+ * are neither dearer nor cheaper than that.
+ */
+static LodeInferredRow stray_row(const Inference *self, const LodeJoinSite *site, double per_weight)
+{
+	bool is_kernel = lode_profile_image(self->profile, site->image)->kind == LODE_IMAGE_KERNEL;
 
 	return (LodeInferredRow){site->address, site->row,
-		samples->values[own->first_value + self->scratch->weight_column]};
+		weight_of(self, site->row) * (is_kernel ? per_weight : 1)};
 }
 
 static LodeRecording *recording_like(const LodeRecording *samples, size_t n_rows)
@@ -308,6 +321,8 @@ static LodeRecording *recording_like(const LodeRecording *samples, size_t n_rows
 		g_ptr_array_add(self->events, samples->events->pdata[i]);
 	g_array_append_vals(self->totals, samples->totals->data, samples->totals->len);
 	g_array_append_vals(self->objects, samples->objects->data, samples->objects->len);
+	for (guint i = 0; i < samples->names->len; i++)
+		g_ptr_array_add(self->names, samples->names->pdata[i]);
 	self->frequency = samples->frequency;
 	self->n_sampled = samples->n_sampled;
 	self->instructions = g_array_sized_new(
@@ -344,6 +359,7 @@ static LodeRecording *assemble(Inference *self, GArray *sites)
 {
 	const LodeRecording *samples = self->samples;
 	LodeRecording *into = recording_like(samples, count_rows(self));
+	double weight = 0, count = 0;
 
 	for (guint i = 0; i < self->functions->len; i++) {
 		const LodeInferredFunction *result = &self->results[i];
@@ -353,13 +369,16 @@ static LodeRecording *assemble(Inference *self, GArray *sites)
 				result->rows, LodeInferredRow, j);
 			add_site(sites, image, row->address);
 			append_row(into, samples, object_of(self, image), row);
+			weight += row->row != LODE_NONE ? weight_of(self, row->row) : 0;
+			count += row->count;
 		}
 		append_jumps(self, into, result->jumps);
 		append_calls(self, into, result->calls);
 	}
 	for (guint i = 0; i < self->stray->len; i++) {
 		const LodeJoinSite *stray = &g_array_index(self->stray, LodeJoinSite, i);
-		const LodeInferredRow row = stray_row(self, stray);
+		const LodeInferredRow row = stray_row(
+			self, stray, weight > 0 && count > 0 ? count / weight : 1);
 		add_site(sites, stray->image, row.address);
 		append_row(into, samples, object_of(self, stray->image), &row);
 	}

@@ -221,7 +221,7 @@ const char *lode_sampled_outcome_reason(LodeSampledOutcome outcome)
 {
 	static const char *const reasons[LODE_SAMPLED_N_OUTCOMES] = {
 		[LODE_SAMPLED_RESOLVED] = "",
-		[LODE_SAMPLED_KERNEL] = "sample in the kernel",
+		[LODE_SAMPLED_KERNEL] = "sample in the kernel outside its functions",
 		[LODE_SAMPLED_HYPERVISOR] = "sample in the hypervisor",
 		[LODE_SAMPLED_GUEST] = "sample in a guest",
 		[LODE_SAMPLED_UNMAPPED] = "sample outside any mapping",

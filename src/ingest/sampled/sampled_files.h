@@ -14,7 +14,7 @@
 /* Why a sample is at no instruction. The order is that of the account. */
 typedef enum {
 	LODE_SAMPLED_RESOLVED,
-	LODE_SAMPLED_KERNEL,
+	LODE_SAMPLED_KERNEL, /* and in none of its functions, see sampled_kernel.h */
 	LODE_SAMPLED_HYPERVISOR,
 	LODE_SAMPLED_GUEST,
 	LODE_SAMPLED_UNMAPPED,

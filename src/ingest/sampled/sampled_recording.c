@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "ingest/sampled/sampled_files.h"
+#include "ingest/sampled/sampled_kernel.h"
 
 #include <string.h>
 #include <time.h>
@@ -26,7 +27,8 @@ typedef struct {
 	size_t n_events;
 	bool has_data; /* samples have registers or data addresses */
 	bool knows_times, has_times, has_jit_times;
-	uint64_t sequence; /* stands for the time where none is recorded */
+	uint64_t kernel_text; /* where the kernel's code began; 0: unknown */
+	uint64_t sequence;    /* stands for the time where none is recorded */
 } Input;
 
 /* Where samples of a process at an address were found to belong, and in which time that holds. */
@@ -44,6 +46,7 @@ typedef struct {
 	LodeMemoryReading *memory;
 	const LodeProgress *progress;
 	LodeSampledFiles files;
+	LodeSampledKernel kernel;
 	LodeSampledRows rows;
 	GArray *inputs;  /* Input */
 	KnownRow *known; /* KNOWN_ROWS of them, by a hash of the address */
@@ -173,6 +176,13 @@ static void add_mapping(Reading *self, Input *input, const LodePerfRecord *recor
 	lode_address_spaces_map(input->spaces, record->pid, time_ns, &range);
 }
 
+/* perf and lode write the address of the first symbol in place of an offset. */
+static void note_kernel(Input *input, const LodePerfMapping *mapping)
+{
+	if (g_str_has_prefix(mapping->path, "[kernel.kallsyms]"))
+		input->kernel_text = mapping->offset;
+}
+
 /* The first pass: everything but samples. */
 static void note_record(Reading *self, Input *input, const LodePerfRecord *record)
 {
@@ -182,6 +192,8 @@ static void note_record(Reading *self, Input *input, const LodePerfRecord *recor
 	switch (record->kind) {
 	case LODE_PERF_MAPPING:
 		add_mapping(self, input, record, time_ns);
+		if (record->mode == LODE_PERF_MODE_KERNEL)
+			note_kernel(input, &record->mapping);
 		break;
 	case LODE_PERF_COMMAND:
 		if (record->is_exec)
@@ -401,6 +413,16 @@ static void add_access(
 	lode_memory_reading_add(self->memory, &access);
 }
 
+static LodeSampledOutcome find_kernel_row(Reading *self, uint64_t ip, uint32_t *out_row)
+{
+	LodeSampledPlace place;
+	LodeSampledOutcome outcome = lode_sampled_kernel_place(&self->kernel, ip, &place);
+
+	if (outcome == LODE_SAMPLED_RESOLVED)
+		*out_row = lode_sampled_rows_find(&self->rows, &place);
+	return outcome;
+}
+
 static void add_sample(Reading *self, Input *input, const LodePerfRecord *record)
 {
 	time_of(input, record);
@@ -409,11 +431,15 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	uint32_t column = input->columns[record->event];
 	double fixed = input->periods[record->event];
 	double value = fixed > 0 ? fixed : (double)record->sample.period;
-	uint32_t row = LODE_NONE;
+	uint32_t row = LODE_NONE, user_row = LODE_NONE;
 	LodeSampledOutcome outcome = outcome_of_mode(record->mode);
 
-	if (outcome == LODE_SAMPLED_RESOLVED)
-		outcome = find_row(self, input, record, &row);
+	if (outcome == LODE_SAMPLED_RESOLVED) {
+		outcome = find_row(self, input, record, &user_row);
+		row = user_row;
+	} else if (outcome == LODE_SAMPLED_KERNEL) {
+		outcome = find_kernel_row(self, record->sample.ip, &row);
+	}
 	self->recording->n_samples++;
 	g_array_index(self->recording->totals, double, column) += value;
 	if (outcome == LODE_SAMPLED_RESOLVED) {
@@ -427,7 +453,7 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 				record->sample.ip, record->pid);
 	}
 	if (input->has_data)
-		add_access(self, input, record, row, value);
+		add_access(self, input, record, user_row, value);
 	add_branches(self, input, record);
 }
 
@@ -443,10 +469,15 @@ static bool read_samples(Reading *self, GError **error)
 		lode_perf_data_pass_over_samples(input->data, false);
 		memset(self->known, 0, KNOWN_ROWS * sizeof(KnownRow));
 		input->sequence = 0;
+		lode_sampled_kernel_begin(
+			&self->kernel, lode_perf_data_info(input->data), input->kernel_text);
 		if (!for_each_record(self, input, add_sample, "reading samples", error))
 			return false;
 	}
-	return lode_sampled_rows_finish(&self->rows, error);
+	if (!lode_sampled_rows_finish(&self->rows, error))
+		return false;
+	lode_sampled_kernel_name_rows(&self->kernel);
+	return true;
 }
 
 /* What the reader left out, and what is missing. */
@@ -550,9 +581,11 @@ LodeRecording *lode_sampled_recording_read(const char *const *paths, size_t n_pa
 	reading.inputs = g_array_new(FALSE, FALSE, sizeof(Input));
 	g_array_set_clear_func(reading.inputs, input_clear);
 	lode_sampled_files_init(&reading.files, recording, jit);
+	lode_sampled_kernel_init(&reading.kernel, recording);
 	bool is_read = read_all(&reading, paths, n_paths, error);
 	lode_sampled_rows_clear(&reading.rows);
 	lode_sampled_files_clear(&reading.files);
+	lode_sampled_kernel_clear(&reading.kernel);
 	g_array_unref(reading.inputs);
 	g_free(reading.known);
 	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++) {

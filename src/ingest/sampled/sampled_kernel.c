@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/sampled/sampled_kernel.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+
+#define IMAGE_NAME "[kernel]"
+
+/* The address of all code whose functions are not known. */
+enum { NO_NAME = 0 };
+
+void lode_sampled_kernel_init(LodeSampledKernel *self, LodeRecording *recording)
+{
+	*self = (LodeSampledKernel){.recording = recording, .object = LODE_NONE};
+	self->names = g_hash_table_new(g_str_hash, g_str_equal);
+}
+
+void lode_sampled_kernel_clear(LodeSampledKernel *self)
+{
+	g_clear_pointer(&self->symbols, lode_kernel_symbols_free);
+	g_clear_pointer(&self->names, g_hash_table_unref);
+}
+
+/* Without randomisation each kernel begins at the same address. */
+static bool is_same_release(const LodePerfInfo *info)
+{
+	struct utsname own;
+
+	return uname(&own) == 0 && g_strcmp0(info->os_release, own.release) == 0;
+}
+
+void lode_sampled_kernel_begin(LodeSampledKernel *self, const LodePerfInfo *info, uint64_t text)
+{
+	self->is_ours = false;
+	if (text == 0 || !is_same_release(info))
+		return;
+	if (!self->is_read)
+		self->symbols = lode_kernel_symbols_read("/proc/kallsyms");
+	self->is_read = true;
+	self->is_ours = self->symbols != NULL && lode_kernel_symbols_text(self->symbols) == text;
+}
+
+LodeSampledOutcome lode_sampled_kernel_place(
+	LodeSampledKernel *self, uint64_t address, LodeSampledPlace *out_place)
+{
+	uint64_t start = NO_NAME;
+
+	if (self->is_ours && lode_kernel_symbols_find(self->symbols, address, &start) == NULL)
+		return LODE_SAMPLED_KERNEL;
+	if (self->object == LODE_NONE) {
+		const LodeRecordedObject object = {
+			.path = g_string_chunk_insert(self->recording->strings, IMAGE_NAME),
+			.is_kernel = true,
+		};
+		self->object = self->recording->objects->len;
+		g_array_append_val(self->recording->objects, object);
+	}
+	*out_place = (LodeSampledPlace){self->object, start};
+	return LODE_SAMPLED_RESOLVED;
+}
+
+static uint32_t name_index(LodeSampledKernel *self, const char *name)
+{
+	void *found = g_hash_table_lookup(self->names, name);
+
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found) - 1;
+	char *kept = g_string_chunk_insert(self->recording->strings, name);
+	g_ptr_array_add(self->recording->names, kept);
+	g_hash_table_insert(self->names, kept, GUINT_TO_POINTER(self->recording->names->len));
+	return self->recording->names->len - 1;
+}
+
+void lode_sampled_kernel_name_rows(LodeSampledKernel *self)
+{
+	for (guint i = 0; self->object != LODE_NONE && i < self->recording->instructions->len;
+		i++) {
+		LodeRecordedInstruction *row = &g_array_index(
+			self->recording->instructions, LodeRecordedInstruction, i);
+		uint64_t start;
+		if (row->object != self->object)
+			continue;
+		const char *name = row->address != NO_NAME ? lode_kernel_symbols_find(self->symbols,
+								     row->address, &start)
+		                                           : NULL;
+		row->function = name_index(self, name != NULL ? name : IMAGE_NAME);
+	}
+}

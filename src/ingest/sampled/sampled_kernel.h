@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples in the kernel's code: one row for each of its functions, at the address where it begins,
+ * in the object "[kernel]". Which function it was is known on the machine that recorded, until it
+ * boots anew; otherwise there is one row for all. Private to ingest/sampled/.
+ */
+#pragma once
+
+#include "ingest/sampled/sampled_files.h"
+#include "sources/kernel_symbols.h"
+
+typedef struct {
+	LodeRecording *recording;   /* borrowed */
+	LodeKernelSymbols *symbols; /* of this machine; NULL: not read or hidden */
+	GHashTable *names;          /* name → index + 1, of recording->names */
+	bool is_read;               /* whether they were tried */
+	bool is_ours;               /* the current recording is of this machine as it runs */
+	uint32_t object;            /* LODE_NONE: no sample is in the kernel */
+} LodeSampledKernel;
+
+void lode_sampled_kernel_init(LodeSampledKernel *self, LodeRecording *recording);
+void lode_sampled_kernel_clear(LodeSampledKernel *self);
+
+/* Begins a recording, which was made where the kernel's code began at `text`; 0: unknown. */
+void lode_sampled_kernel_begin(LodeSampledKernel *self, const LodePerfInfo *info, uint64_t text);
+
+/* Where a sample in the kernel belongs. */
+LodeSampledOutcome lode_sampled_kernel_place(
+	LodeSampledKernel *self, uint64_t address, LodeSampledPlace *out_place);
+
+/* Names the functions of the rows, once these are sorted. */
+void lode_sampled_kernel_name_rows(LodeSampledKernel *self);
