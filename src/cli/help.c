@@ -137,7 +137,7 @@ void lode_help_write_overview(FILE *out)
 	      "Examples:\n"
 	      "  lode run -o x.lode -- ./program argument   record, mine and report\n"
 	      "  lode report x.lode                         the report again\n"
-	      "  lode annotate x.lode 17                    where sequence 17 occurs\n"
+	      "  lode annotate x.lode F1                    the places of finding F1\n"
 	      "  lode mine x.lode --gap 1 --name gaps       mine again with a gap\n"
 	      "  lode import callgrind.out.* -o x.lode      existing recordings\n"
 	      "\n"

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* lode annotate: the places of one sequence, each with its code. */
+/* lode annotate: the places of a sequence or a finding, a function or a source line, with their
+ * code. */
 #include "base/error.h"
+#include "base/suggestion.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "store/profile_store.h"
 #include "views/annotate.h"
 
+#include <string.h>
+
 static struct {
 	char *run, *format;
+	char *file; /* of `line FILE:LINE` */
 	gint64 limit, context;
 	gboolean shows_sampled;
 } given = {.context = -1};
@@ -26,20 +31,76 @@ static const GOptionEntry options[] = {
 	{NULL},
 };
 
-static bool parse_options(const char *id, LodeAnnotateOptions *annotate, GError **error)
+/* "list.c:31"; the number is after the last colon. */
+static bool parse_line(const char *text, LodeAnnotateOptions *annotate, GError **error)
 {
+	const char *colon = strrchr(text, ':');
 	guint64 number;
 
+	if (colon == NULL || colon == text ||
+		!g_ascii_string_to_unsigned(colon + 1, 10, 1, UINT32_MAX - 1, &number, NULL)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"'%s' is not a source line, such as 'list.c:31'", text);
+		return false;
+	}
+	g_free(given.file);
+	given.file = g_strndup(text, (gsize)(colon - text));
+	annotate->subject = LODE_ANNOTATE_LINE;
+	annotate->name = given.file;
+	annotate->line = (uint32_t)number;
+	return true;
+}
+
+/* "231", "F3", "function NAME" or "line FILE:LINE". */
+static bool parse_subject(char **words, LodeAnnotateOptions *annotate, GError **error)
+{
+	static const char *const names[] = {"function", "line", NULL};
+	bool is_function = words[0] != NULL && strcmp(words[0], "function") == 0;
+	bool is_line = words[0] != NULL && strcmp(words[0], "line") == 0;
+	guint64 number;
+
+	if (words[0] == NULL || (words[1] == NULL && (is_function || is_line)) ||
+		(words[1] != NULL && words[2] != NULL)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"annotate takes a profile and one of: the id of a finding (F3) or of a "
+			"sequence (231), function NAME, line FILE:LINE");
+		return false;
+	}
+	if (is_line)
+		return parse_line(words[1], annotate, error);
+	if (is_function) {
+		annotate->subject = LODE_ANNOTATE_FUNCTION;
+		annotate->name = words[1];
+		return true;
+	}
+	bool is_finding = words[0][0] == 'F' || words[0][0] == 'f';
+	bool is_id = words[1] == NULL && g_ascii_string_to_unsigned(words[0] + is_finding, 10,
+						 is_finding ? 0 : 1, G_MAXUINT64, &number, NULL);
+	if (is_id) {
+		annotate->subject = is_finding ? LODE_ANNOTATE_FINDING : LODE_ANNOTATE_SEQUENCE;
+		annotate->id = number;
+		return true;
+	}
+	const char *nearest = lode_suggestion(words[0], names);
+	if (nearest != NULL && words[1] != NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "'%s': did you mean '%s'?",
+			words[0], nearest);
+	else
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"'%s' is not the id of a sequence (231) or a finding (F3); lode report "
+			"shows them",
+			words[0]);
+	return false;
+}
+
+static bool parse_options(char **words, LodeAnnotateOptions *annotate, GError **error)
+{
 	lode_annotate_options_init(annotate);
 	annotate->terminal = lode_terminal_of(stdout);
 	annotate->names_run = given.run != NULL;
 	annotate->shows_sampled = given.shows_sampled;
-	if (!g_ascii_string_to_unsigned(id, 10, 1, G_MAXUINT64, &number, NULL)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"'%s' is not the id of a sequence; lode report shows them", id);
+	if (!parse_subject(words, annotate, error))
 		return false;
-	}
-	annotate->id = number;
 	if (given.format != NULL && !lode_view_format_from_text(given.format, &annotate->format)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--format: '%s' is not text, json or csv", given.format);
@@ -61,12 +122,7 @@ static int run(char **arguments, GError **error)
 {
 	LodeAnnotateOptions annotate;
 
-	if (arguments[0] == NULL || arguments[1] == NULL || arguments[2] != NULL) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"annotate takes a profile and the id of a sequence");
-		return LODE_EXIT_USAGE;
-	}
-	if (!parse_options(arguments[1], &annotate, error))
+	if (!parse_options(arguments[0] != NULL ? arguments + 1 : arguments, &annotate, error))
 		return LODE_EXIT_USAGE;
 	annotate.profile_path = arguments[0];
 	g_auto(LodeTerminalProgress) screen;
@@ -86,15 +142,25 @@ static int run(char **arguments, GError **error)
 
 const LodeVerb lode_verb_annotate = {
 	.name = "annotate",
-	.arguments = "PROFILE.lode ID",
-	.summary = "show where a sequence occurs, with its code",
+	.arguments = "PROFILE.lode F3 | ID | function NAME | line FILE:LINE",
+	.summary = "show the code of a finding, sequence, function or line",
 	.description =
-		"Shows the places of a sequence by cost, each with disassembly, source lines "
-		"where the source files exist, and the events of each instruction. Matched "
-		"instructions have a mark and the number of the element that they match.\n"
+		"Shows code with its source lines, where the source files exist, and the events of "
+		"each instruction: the places of a finding (F3) or of a sequence (231), the "
+		"costliest first, a whole function, or the instructions of a source line.\n"
+		"\n"
+		"Instructions that match have a mark; where there are several elements, the number "
+		"of the one that they match. Of a finding, the mark is on the instruction that is "
+		"charged. In a function and around a line, the margin names the findings that "
+		"explain time of an instruction.\n"
+		"\n"
+		"A function is named by its whole name, or by a part of it that no other one has. "
+		"A source file is named by its path, or by the end of it.\n"
 		"\n"
 		"Examples:\n"
-		"  lode annotate x.lode 231\n"
+		"  lode annotate x.lode F1\n"
+		"  lode annotate x.lode function lookup\n"
+		"  lode annotate x.lode line list.c:31\n"
 		"  lode annotate x.lode 231 --limit 100 --format csv",
 	.options = options,
 	.run = run,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The places of one sequence: finds them, then writes the form asked for. JSON is nested by place,
- * CSV has a row for each line of code, text a table for each place:
+ * Places of code (annotated_places.h) in the form asked for. JSON is nested by place, CSV has a row
+ * for each line of code, text a table for each place:
  *
  *   1. deflate_fast  /usr/bin/gzip  trees.c:123
  *      3.2 % of cycles, 1,234,567 executions
@@ -12,17 +12,17 @@
  */
 #include "views/annotate.h"
 
-#include "analyses/mine/occurrences.h"
 #include "base/error.h"
 #include "base/number_format.h"
 #include "model/causes.h"
+#include "views/annotated_places.h"
 #include "views/code_lines.h"
 #include "views/csv.h"
 #include "views/display_text.h"
+#include "views/finding_figures.h"
 #include "views/profile_figures.h"
 #include "views/profile_json.h"
 #include "views/profile_lines.h"
-#include "views/report_values.h"
 #include "views/shell_word.h"
 #include "views/source_text.h"
 #include "views/table.h"
@@ -31,162 +31,54 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef LodeAnnotatedPlace Place;
+
 /* Everything the forms of the view need. */
 typedef struct {
 	const LodeProfile *profile;
 	const LodeMiningRun *run;
 	const LodeAnnotateOptions *options;
-	uint32_t sequence; /* index in the run */
-	uint32_t weight_event;
-	LodeFlowGraph *graph;
-	LodeOccurrences *occurrences;
-	GArray *places;         /* Place, by falling cost */
-	GHashTable *code_lines; /* function → LodeCodeLines */
+	LodeAnnotatedPlaces found;
+	const LodeFinding *finding; /* NULL: another subject */
+	GHashTable *code_lines;     /* function → LodeCodeLines */
 } Annotation;
 
 typedef struct {
-	uint32_t place;       /* index in occurrences->places */
-	uint32_t function;    /* of the profile */
-	uint32_t instruction; /* the first one matched */
-	double executions;
-	double share; /* of the profile's weight */
-} Place;
-
-typedef struct {
 	uint32_t line;     /* of the function's code lines */
-	uint32_t elements; /* LodeCoveredVertex.elements; 0: context only */
-	double count;      /* executions that belong to the place's occurrences */
+	uint32_t elements; /* LodeAnnotatedMatch.elements; 0: context only */
+	double count;      /* likewise */
 	bool follows_gap;  /* lines before it are left out */
 } Line;
-
-static uint32_t function_of_vertex(const LodeFlowGraph *graph, uint32_t vertex)
-{
-	return graph->graph_functions[graph->vertex_graphs[vertex]];
-}
-
-/* The end of the vertex's range of instructions. */
-static uint32_t end_of_vertex(const Annotation *self, uint32_t vertex)
-{
-	const LodeFlowGraph *graph = self->graph;
-	uint32_t graph_id = graph->vertex_graphs[vertex];
-
-	if (vertex + 1 < graph->graph_starts[graph_id + 1])
-		return graph->vertex_instructions[vertex + 1];
-	const LodeFunction *function = lode_profile_function(
-		self->profile, graph->graph_functions[graph_id]);
-	return function->first_instruction + function->n_instructions;
-}
-
-static const LodeCoveredVertex *matched_of(
-	const Annotation *self, const LodeOccurrencePlace *place, uint32_t i)
-{
-	return &g_array_index(
-		self->occurrences->matched, LodeCoveredVertex, place->first_matched + i);
-}
-
-static double place_weight(const Annotation *self, const LodeOccurrencePlace *place)
-{
-	double weight = 0;
-
-	for (uint32_t i = 0; i < place->n_matched; i++) {
-		const LodeCoveredVertex *covered = matched_of(self, place, i);
-		double executions = self->graph->count[covered->vertex];
-		if (executions > 0)
-			weight += self->graph->weight[covered->vertex] *
-			          fmin(1, covered->count / executions);
-	}
-	return weight;
-}
-
-static int compare_places(const void *a, const void *b)
-{
-	const Place *left = a, *right = b;
-
-	if (left->share != right->share)
-		return left->share > right->share ? -1 : 1;
-	if (left->executions != right->executions)
-		return left->executions > right->executions ? -1 : 1;
-	return (left->place > right->place) - (left->place < right->place);
-}
-
-static void order_places(Annotation *self)
-{
-	const GArray *places = self->occurrences->places;
-
-	for (uint32_t i = 0; i < places->len; i++) {
-		const LodeOccurrencePlace *place = &g_array_index(places, LodeOccurrencePlace, i);
-		Place row = {
-			.place = i,
-			.function = function_of_vertex(self->graph, place->first_vertex),
-			.instruction = self->graph->vertex_instructions[place->first_vertex],
-			.executions = place->executions,
-			.share = lode_share_of(
-				place_weight(self, place), self->graph->total_weight),
-		};
-		g_array_append_val(self->places, row);
-	}
-	/* An empty GArray has no memory, and qsort() must not be given NULL. */
-	if (self->places->len > 0)
-		qsort(self->places->data, self->places->len, sizeof(Place), compare_places);
-}
-
-static bool find_occurrences(Annotation *self, GError **error)
-{
-	const LodeMiningParameters *parameters = &self->run->parameters;
-	const LodeSequence *sequence = &g_array_index(
-		self->run->sequences, LodeSequence, self->sequence);
-
-	self->graph = lode_flow_graph_build(self->profile, parameters, error);
-	if (self->graph == NULL)
-		return false;
-	g_autofree uint32_t *items = lode_occurrences_map_items(
-		self->graph, self->run, self->sequence);
-	if (items == NULL) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"sequence %u has an attribute that the profile lacks; mine again",
-			self->sequence + 1);
-		return false;
-	}
-	self->occurrences = lode_occurrences_find(
-		self->graph, items, sequence->n_items, parameters, error);
-	return self->occurrences != NULL;
-}
 
 static void free_code_lines(void *lines)
 {
 	lode_code_lines_free(lines);
 }
 
-/* Finds the occurrences and orders them. Cleared also after a failure. */
+/* Finds what is to be shown. Cleared also after a failure. */
 static bool annotation_init(Annotation *self, const LodeProfile *profile, const LodeMiningRun *run,
 	const LodeAnnotateOptions *options, GError **error)
 {
-	size_t index;
-
 	*self = (Annotation){.profile = profile, .run = run, .options = options};
-	self->places = g_array_new(FALSE, FALSE, sizeof(Place));
 	self->code_lines = g_hash_table_new_full(NULL, NULL, NULL, free_code_lines);
-	self->weight_event = lode_profile_weight_of(profile, run);
-	if (!lode_report_find_sequence(run, options->id, &index, error))
+	if (!lode_annotated_places_init(&self->found, profile, run, options, error))
 		return false;
-	self->sequence = (uint32_t)index;
-	if (!find_occurrences(self, error))
-		return false;
-	order_places(self);
-	uint32_t limit = options->limit;
-	if (limit == 0 && options->format == LODE_VIEW_TEXT)
-		limit = 10;
-	if (limit != 0 && self->places->len > limit)
-		g_array_set_size(self->places, limit);
+	if (options->subject == LODE_ANNOTATE_FINDING)
+		self->finding = lode_findings_at(run->findings, self->found.index);
 	return true;
 }
 
 static void annotation_clear(Annotation *self)
 {
-	lode_occurrences_free(self->occurrences);
-	lode_flow_graph_free(self->graph);
-	g_clear_pointer(&self->places, g_array_unref);
+	lode_annotated_places_clear(&self->found);
 	g_clear_pointer(&self->code_lines, g_hash_table_unref);
+}
+
+static const char *event_name(const Annotation *self)
+{
+	const char *name = lode_profile_event_name(self->profile, self->found.weight_event);
+
+	return name != NULL ? name : "weight";
 }
 
 static const LodeCodeLines *code_of(Annotation *self, uint32_t function)
@@ -209,30 +101,22 @@ static int compare_lines(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The matched lines, by line; a line is there once. Across calls, of the function in which the
- * place begins. */
+/* The matched lines, by line; a line is there once. */
 static GArray *matched_lines(Annotation *self, const Place *place)
 {
-	const LodeOccurrencePlace *occurrence = &g_array_index(
-		self->occurrences->places, LodeOccurrencePlace, place->place);
 	const LodeCodeLines *code = code_of(self, place->function);
 	uint32_t first = lode_profile_function(self->profile, place->function)->first_instruction;
 	GArray *lines = g_array_new(FALSE, FALSE, sizeof(Line));
 
-	for (uint32_t i = 0; i < occurrence->n_matched; i++) {
-		const LodeCoveredVertex *covered = matched_of(self, occurrence, i);
-		uint32_t end = end_of_vertex(self, covered->vertex);
-		if (function_of_vertex(self->graph, covered->vertex) != place->function)
-			continue;
-		for (uint32_t at = self->graph->vertex_instructions[covered->vertex]; at < end;
-			at++) {
-			Line line = {
-				.line = code->line_of[at - first],
-				.elements = covered->elements,
-				.count = covered->count,
-			};
-			g_array_append_val(lines, line);
-		}
+	for (uint32_t i = 0; i < place->n_matches; i++) {
+		const LodeAnnotatedMatch *match = &g_array_index(
+			self->found.matches, LodeAnnotatedMatch, place->first_match + i);
+		Line line = {
+			.line = code->line_of[match->instruction - first],
+			.elements = match->elements,
+			.count = match->count,
+		};
+		g_array_append_val(lines, line);
 	}
 	if (lines->len > 1)
 		qsort(lines->data, lines->len, sizeof(Line), compare_lines);
@@ -248,6 +132,11 @@ static GArray *lines_of(Annotation *self, const Place *place)
 	uint64_t context = self->options->context;
 	uint64_t next = 0; /* the first line not yet shown */
 
+	for (uint32_t i = 0;
+		self->options->subject == LODE_ANNOTATE_FUNCTION && i < code->lines->len; i++) {
+		Line line = {.line = i};
+		g_array_append_val(lines, line);
+	}
 	/* In 64 bits: the context may be any number. The next match ends the context of this one,
 	 * so that no line is shown twice. */
 	for (guint i = 0; i < matched->len; i++) {
@@ -281,6 +170,16 @@ static void append_elements(uint32_t elements, GString *out)
 			out, "%s%u%s", is_first ? "" : " ", i + 1, i == 31 ? "+" : "");
 		is_first = false;
 	}
+}
+
+/* "F1 F7": the findings that explain weight of an instruction. */
+static void append_marks(const Annotation *self, uint32_t instruction, GString *out)
+{
+	uint32_t n;
+	const LodeFindingMark *marks = lode_annotated_places_marks(&self->found, instruction, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		g_string_append_printf(out, "%sF%u", i > 0 ? " " : "", marks[i].finding + 1);
 }
 
 static char *hex(uint64_t address)
@@ -325,9 +224,28 @@ static void put_elements(LodeJsonStream *json, uint32_t elements)
 	lode_json_end(json, ']');
 }
 
-static void put_json_line(LodeJsonStream *json, const LodeProfile *profile,
-	const LodeCodeLines *code, const Line *line)
+/* [{"id":"F1","time":0.012}]: what findings explain of an instruction. */
+static void put_marks(const Annotation *self, LodeJsonStream *json, uint32_t instruction)
 {
+	uint32_t n;
+	const LodeFindingMark *marks = lode_annotated_places_marks(&self->found, instruction, &n);
+
+	lode_json_key(json, "findings");
+	lode_json_begin(json, '[');
+	for (uint32_t i = 0; i < n; i++) {
+		g_autofree char *id = g_strdup_printf("F%u", marks[i].finding + 1);
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "id", id);
+		lode_json_member_number(json, "time", marks[i].time);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
+static void put_json_line(
+	const Annotation *self, LodeJsonStream *json, const LodeCodeLines *code, const Line *line)
+{
+	const LodeProfile *profile = self->profile;
 	const LodeCodeLine *code_line = &LODE_AT(code->lines, LodeCodeLine, line->line);
 	uint32_t instruction = code_line->instruction;
 	g_autofree char *address = hex(code_line->address);
@@ -343,6 +261,7 @@ static void put_json_line(LodeJsonStream *json, const LodeProfile *profile,
 	lode_json_member_string(json, "text", text->str);
 	lode_json_member_string(json, "name", row != NULL ? row->name : NULL);
 	put_elements(json, line->elements);
+	put_marks(self, json, instruction);
 	lode_json_member_number(json, "matched", line->count);
 	lode_json_member_number(json, "executions", row != NULL ? row->count : 0);
 	put_location(json, location_of(profile, instruction));
@@ -355,8 +274,10 @@ static void put_json_place(Annotation *self, LodeJsonStream *json, const Place *
 	const LodeProfile *profile = self->profile;
 	const LodeFunction *function = lode_profile_function(profile, place->function);
 	const LodeImage *image = lode_profile_image(profile, function->image);
-	const LodeInstruction *first = lode_profile_instruction(profile, place->instruction);
-	g_autofree char *address = hex(first->address);
+	g_autofree char *address = hex(
+		place->instruction != LODE_NONE
+			? lode_profile_instruction(profile, place->instruction)->address
+			: function->address);
 	g_autoptr(GArray) lines = lines_of(self, place);
 	const LodeCodeLines *code = code_of(self, place->function);
 
@@ -369,12 +290,85 @@ static void put_json_place(Annotation *self, LodeJsonStream *json, const Place *
 	put_location(json, location_of(profile, place->instruction));
 	lode_json_member_number(json, "executions", place->executions);
 	lode_json_member_number(json, "share", place->share);
+	if (self->finding != NULL)
+		lode_json_member_number(json, "time", place->time);
 	lode_json_key(json, "instructions");
 	lode_json_begin(json, '[');
 	for (guint i = 0; i < lines->len; i++)
-		put_json_line(json, profile, code, &g_array_index(lines, Line, i));
+		put_json_line(self, json, code, &g_array_index(lines, Line, i));
 	lode_json_end(json, ']');
 	lode_json_end(json, '}');
+}
+
+static void put_json_sequence(const Annotation *self, LodeJsonStream *json)
+{
+	const LodeOccurrences *occurrences = self->found.occurrences;
+
+	lode_json_member_number(json, "id", self->found.index + 1);
+	lode_json_key(json, "sequence");
+	lode_mining_run_sequence_json(self->run, self->found.index, json);
+	lode_json_member_number(json, "weight", occurrences->weight);
+	lode_json_member_number(json, "frequency", occurrences->frequency);
+	lode_json_member_number(json, "executions", occurrences->executions);
+	lode_json_member_number(json, "functions", occurrences->functions);
+}
+
+static void put_json_finding(const Annotation *self, LodeJsonStream *json)
+{
+	const LodeFinding *finding = self->finding;
+	const LodeFindings *findings = self->run->findings;
+	g_autofree char *id = g_strdup_printf("F%u", self->found.index + 1);
+
+	lode_json_member_string(json, "id", id);
+	lode_json_member_string(json, "kind", lode_finding_kind_to_text(finding->kind));
+	lode_json_key(json, "finding");
+	lode_finding_json(findings, finding, json);
+	lode_json_member_number(json, "focus", finding->focus + 1);
+	lode_json_member_number(json, "time", finding->time);
+	lode_json_member_number(json, "time_error", finding->time_error);
+	lode_json_member_number(json, "each", finding->each);
+	lode_json_member_number(json, "each_error", finding->each_error);
+	lode_json_member_string(json, "each_unit",
+		findings->is_counted ? lode_finding_unit(self->profile, self->found.weight_event)
+				     : "average instructions of the blocks");
+	lode_json_member_number(json, "executed", finding->executed >= 0 ? finding->executed : NAN);
+	lode_json_member_number(json, "functions", finding->functions);
+}
+
+/* What was asked for: the members of a sequence, of a finding, or the name with the findings that
+ * are here. */
+static void put_json_subject(const Annotation *self, LodeJsonStream *json)
+{
+	bool is_line = self->options->subject == LODE_ANNOTATE_LINE;
+	g_autoptr(GArray) explained = lode_annotated_places_explained(&self->found);
+
+	if (self->options->subject == LODE_ANNOTATE_SEQUENCE) {
+		put_json_sequence(self, json);
+		return;
+	}
+	if (self->finding != NULL) {
+		put_json_finding(self, json);
+		return;
+	}
+	lode_json_member_string(json, is_line ? "file" : "function", self->options->name);
+	if (is_line)
+		lode_json_member_number(json, "line", self->options->line);
+	lode_json_key(json, "findings");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < explained->len; i++) {
+		const LodeFinding *finding = lode_findings_at(self->run->findings, i);
+		g_autofree char *id = g_strdup_printf("F%u", i + 1);
+		if (!(g_array_index(explained, double, i) > 0))
+			continue;
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "id", id);
+		lode_json_key(json, "finding");
+		lode_finding_json(self->run->findings, finding, json);
+		lode_json_member_number(json, "focus", finding->focus + 1);
+		lode_json_member_number(json, "time", g_array_index(explained, double, i));
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
 }
 
 static void write_json(Annotation *self, FILE *out)
@@ -390,18 +384,12 @@ static void write_json(Annotation *self, FILE *out)
 	lode_json_line(&json);
 	lode_profile_json_unresolved(&json, self->profile);
 	lode_json_line(&json);
-	lode_json_member_number(&json, "id", self->sequence + 1);
-	lode_json_key(&json, "sequence");
-	lode_mining_run_sequence_json(self->run, self->sequence, &json);
-	lode_json_member_number(&json, "weight", self->occurrences->weight);
-	lode_json_member_number(&json, "frequency", self->occurrences->frequency);
-	lode_json_member_number(&json, "executions", self->occurrences->executions);
-	lode_json_member_number(&json, "functions", self->occurrences->functions);
+	put_json_subject(self, &json);
 	lode_json_line(&json);
 	lode_json_key(&json, "places");
 	lode_json_begin(&json, '[');
-	for (guint i = 0; i < self->places->len; i++)
-		put_json_place(self, &json, &g_array_index(self->places, Place, i));
+	for (guint i = 0; i < self->found.n_shown; i++)
+		put_json_place(self, &json, lode_annotated_places_at(&self->found, i));
 	lode_json_end(&json, ']');
 	lode_json_end(&json, '}');
 }
@@ -409,8 +397,8 @@ static void write_json(Annotation *self, FILE *out)
 static void put_csv_titles(const Annotation *self, LodeCsv *csv)
 {
 	static const char *const titles[] = {"place", "function", "image", "place_executions",
-		"place_share", "address", "text", "elements", "matched", "executions", "file",
-		"line"};
+		"place_share", "place_time", "address", "text", "elements", "findings", "matched",
+		"executions", "file", "line"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
 		lode_csv_text(csv, titles[i]);
@@ -433,12 +421,15 @@ static void put_csv_code(
 	g_autofree char *address = hex(code_line->address);
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GString) elements = g_string_new(NULL);
+	g_autoptr(GString) findings = g_string_new(NULL);
 
 	lode_code_lines_text(code, line->line, text);
 	append_elements(line->elements, elements);
+	append_marks(self, instruction, findings);
 	lode_csv_text(csv, address);
 	lode_csv_text(csv, text->str);
 	lode_csv_text(csv, elements->str);
+	lode_csv_text(csv, findings->str);
 	lode_csv_number(csv, line->count);
 	lode_csv_number(csv, instruction != LODE_NONE
 				     ? lode_profile_instruction(profile, instruction)->count
@@ -459,8 +450,8 @@ static void write_csv(Annotation *self, FILE *out)
 
 	lode_csv_init(&csv, out);
 	put_csv_titles(self, &csv);
-	for (guint i = 0; i < self->places->len; i++) {
-		const Place *place = &g_array_index(self->places, Place, i);
+	for (guint i = 0; i < self->found.n_shown; i++) {
+		const Place *place = lode_annotated_places_at(&self->found, i);
 		const LodeFunction *function = lode_profile_function(
 			self->profile, place->function);
 		const LodeCodeLines *code = code_of(self, place->function);
@@ -472,6 +463,7 @@ static void write_csv(Annotation *self, FILE *out)
 				&csv, lode_profile_image(self->profile, function->image)->path);
 			lode_csv_number(&csv, place->executions);
 			lode_csv_number(&csv, place->share);
+			lode_csv_number(&csv, self->finding != NULL ? place->time : (double)NAN);
 			put_csv_code(self, &csv, code, &g_array_index(lines, Line, j));
 		}
 	}
@@ -534,10 +526,14 @@ static void gather_rows(PlaceTable *self, const GArray *lines)
 	}
 }
 
+static uint32_t instruction_id(const PlaceTable *self, const Row *row)
+{
+	return LODE_AT(self->code->lines, LodeCodeLine, row->line->line).instruction;
+}
+
 static double event_of_row(const PlaceTable *self, uint32_t event, const Row *row)
 {
-	uint32_t instruction =
-		LODE_AT(self->code->lines, LodeCodeLine, row->line->line).instruction;
+	uint32_t instruction = instruction_id(self, row);
 
 	if (instruction == LODE_NONE)
 		return 0;
@@ -557,7 +553,7 @@ static bool does_happen(const PlaceTable *self, uint32_t event)
 static void choose_events(PlaceTable *self)
 {
 	const LodeProfile *profile = self->annotation->profile;
-	uint32_t weight = self->annotation->weight_event;
+	uint32_t weight = self->annotation->found.weight_event;
 	uint32_t sampled = lode_profile_event_as_sampled(profile, weight);
 
 	if (weight < profile->events->len)
@@ -616,13 +612,51 @@ static LodeStyle put_source(const PlaceTable *self, const Row *row, GString *out
 	return LODE_STYLE_FAINT;
 }
 
+/* In a function, what the findings explain. */
+static bool is_marked(const PlaceTable *self, const Row *row)
+{
+	uint32_t n = 0;
+
+	if (self->annotation->options->subject == LODE_ANNOTATE_FUNCTION)
+		lode_annotated_places_marks(
+			&self->annotation->found, instruction_id(self, row), &n);
+	return n > 0 || row->line->elements != 0;
+}
+
+/* "▶ 2": the element that a sequence or finding matches; of a finding only the focus has the sign.
+ * Else "▶ F1 F7": a line that matches, and the findings. */
+static void put_margin(const PlaceTable *self, const Row *row, GString *out)
+{
+	const Annotation *annotation = self->annotation;
+	const LodeFinding *finding = annotation->finding;
+	uint32_t elements = row->line->elements;
+	bool has_number = annotation->options->subject == LODE_ANNOTATE_SEQUENCE ||
+	                  (finding != NULL && finding->n_elements > 1);
+	bool has_sign = finding != NULL ? (elements >> MIN(finding->focus, 31) & 1) != 0
+	                                : elements != 0;
+
+	if (has_sign)
+		lode_display_append(
+			out, has_number ? "▶ " : "▶", annotation->options->terminal.is_ascii);
+	else if (elements != 0)
+		g_string_append(out, "  ");
+	if (has_number)
+		append_elements(elements, out);
+	if (annotation->options->subject < LODE_ANNOTATE_FUNCTION)
+		return;
+	gsize length = out->len;
+	append_marks(annotation, instruction_id(self, row), out);
+	if (out->len > length && has_sign)
+		g_string_insert_c(out, (gssize)length, ' ');
+}
+
 static LodeStyle put_code(const PlaceTable *self, const Row *row, GString *out)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	lode_code_lines_text(self->code, row->line->line, text);
 	lode_display_append(out, text->str, self->annotation->options->terminal.is_ascii);
-	return row->line->elements != 0 ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
+	return is_marked(self, row) ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
 }
 
 static void put_figure(const PlaceTable *self, const Row *row, unsigned column, GString *out)
@@ -664,11 +698,27 @@ static LodeStyle place_cell(size_t index, unsigned column, GString *out, const v
 		put_figure(self, row, column, out);
 		return LODE_STYLE_PLAIN;
 	}
-	if (row->line->elements != 0) {
-		lode_display_append(out, "▶ ", is_ascii);
-		append_elements(row->line->elements, out);
-	}
+	put_margin(self, row, out);
 	return LODE_STYLE_ALARM;
+}
+
+/* "3.2 % of cycles, 1,234 executions" */
+static void put_place_figures(const Annotation *self, const Place *place, GString *out)
+{
+	const char *event = event_name(self);
+	char share[LODE_NUMBER_SIZE], time[LODE_NUMBER_SIZE], executions[LODE_NUMBER_SIZE];
+
+	lode_number_format_share(place->share, share);
+	if (self->finding != NULL)
+		g_string_append_printf(out, "F%u explains %s of %s, of the %s here",
+			self->found.index + 1, lode_number_format_share(place->time, time), event,
+			share);
+	else
+		g_string_append_printf(out, "%s of %s", share, event);
+	if (place->executions > 0 || self->options->subject != LODE_ANNOTATE_FUNCTION)
+		g_string_append_printf(out, ", %s %s",
+			lode_number_format_count(place->executions, executions),
+			self->options->subject == LODE_ANNOTATE_FUNCTION ? "calls" : "executions");
 }
 
 static void put_place_title(const Annotation *self, const Place *place, guint number, FILE *out)
@@ -676,34 +726,28 @@ static void put_place_title(const Annotation *self, const Place *place, guint nu
 	const LodeProfile *profile = self->profile;
 	const LodeTerminal *terminal = &self->options->terminal;
 	const LodeFunction *function = lode_profile_function(profile, place->function);
-	const LodeInstruction *first = lode_profile_instruction(profile, place->instruction);
-	const char *event = lode_profile_event_name(profile, self->weight_event);
-	char share[LODE_NUMBER_SIZE], executions[LODE_NUMBER_SIZE];
-	g_autofree char *event_text = lode_display_text(
-		event != NULL ? event : "weight", terminal->is_ascii);
+	const LodeLocation *location = location_of(profile, place->instruction);
 	g_autofree char *name = lode_display_text(function->name, terminal->is_ascii);
-	g_autoptr(GString) rest = g_string_new(NULL);
+	g_autoptr(GString) rest = g_string_new(NULL), figures = g_string_new(NULL);
 
 	lode_display_append(
 		rest, lode_profile_image(profile, function->image)->path, terminal->is_ascii);
-	if (first->location != LODE_NONE) {
-		const LodeLocation *location = &LODE_AT(
-			profile->locations, LodeLocation, first->location);
+	if (location != NULL) {
 		g_string_append(rest, "  ");
 		if (location->file != NULL)
 			lode_display_append(rest, location->file, terminal->is_ascii);
 		g_string_append_printf(rest, ":%u", location->line);
 	}
+	put_place_figures(self, place, figures);
+	g_autofree char *shown = lode_display_text(figures->str, terminal->is_ascii);
 	fprintf(out, "\n%u. ", number);
 	lode_style_write(out, terminal, LODE_STYLE_STRONG, name);
-	fprintf(out, "  %s\n   %s of %s, %s executions\n", rest->str,
-		lode_number_format_share(place->share, share), event_text,
-		lode_number_format_count(place->executions, executions));
+	fprintf(out, "  %s\n   %s\n", rest->str, shown);
 }
 
 static void put_place(Annotation *self, LodeSourceText *sources, guint index, FILE *out)
 {
-	const Place *place = &g_array_index(self->places, Place, index);
+	const Place *place = lode_annotated_places_at(&self->found, index);
 	const LodeFunction *function = lode_profile_function(self->profile, place->function);
 	g_autoptr(GArray) lines = lines_of(self, place);
 	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Row));
@@ -735,29 +779,105 @@ static void put_place(Annotation *self, LodeSourceText *sources, guint index, FI
 static void put_sequence_lines(const Annotation *self, FILE *out)
 {
 	const LodeSequence *sequence = &g_array_index(
-		self->run->sequences, LodeSequence, self->sequence);
+		self->run->sequences, LodeSequence, self->found.index);
 	const LodeTerminal *terminal = &self->options->terminal;
-	const char *event = lode_profile_event_name(self->profile, self->weight_event);
-	g_autofree char *text = lode_mining_run_sequence_text(self->run, self->sequence);
+	const LodeOccurrences *occurrences = self->found.occurrences;
+	g_autofree char *text = lode_mining_run_sequence_text(self->run, self->found.index);
 	char a[LODE_NUMBER_SIZE], b[LODE_NUMBER_SIZE], c[LODE_NUMBER_SIZE], d[LODE_NUMBER_SIZE];
 
-	fputc('\n', out);
-	lode_profile_lines_print(terminal, out, "Sequence %u of run '%s': %s", self->sequence + 1,
-		self->run->name, text);
+	lode_profile_lines_print(terminal, out, "Sequence %u of run '%s': %s",
+		self->found.index + 1, self->run->name, text);
 	if (self->run->parameters.is_instruction_mode)
 		lode_profile_lines_print(terminal, out,
 			"%s occurrences in the code; below are those that were executed inside "
 			"one function: %s places.",
 			lode_number_format_count(sequence->count, a),
-			lode_number_format_count(self->occurrences->places->len, b));
+			lode_number_format_count(occurrences->places->len, b));
 	else
 		lode_profile_lines_print(terminal, out,
 			"%s of %s, %s of executions. Places: %s, functions: %s; costliest first:",
-			lode_number_format_share(self->occurrences->weight, a),
-			event != NULL ? event : "weight",
-			lode_number_format_share(self->occurrences->frequency, b),
-			lode_number_format_count(self->occurrences->places->len, c),
-			lode_number_format_count(self->occurrences->functions, d));
+			lode_number_format_share(occurrences->weight, a), event_name(self),
+			lode_number_format_share(occurrences->frequency, b),
+			lode_number_format_count(occurrences->places->len, c),
+			lode_number_format_count(occurrences->functions, d));
+}
+
+static void put_finding_lines(const Annotation *self, FILE *out)
+{
+	const LodeFinding *finding = self->finding;
+	const LodeFindings *findings = self->run->findings;
+	const LodeTerminal *terminal = &self->options->terminal;
+	g_autofree char *text = lode_finding_text(findings, finding);
+	g_autoptr(GString) time = g_string_new(NULL), each = g_string_new(NULL);
+	char executed[LODE_NUMBER_SIZE], places[LODE_NUMBER_SIZE], functions[LODE_NUMBER_SIZE];
+
+	lode_finding_append_time(time, finding);
+	lode_finding_append_each(each, findings, finding,
+		lode_finding_unit(self->profile, self->found.weight_event));
+	lode_profile_lines_print(terminal, out, "Finding F%u of run '%s': %s",
+		self->found.index + 1, self->run->name, text);
+	lode_profile_lines_print(terminal, out,
+		"%s of %s, %s each%s%s%s. Places: %s, functions: %s; costliest first:", time->str,
+		event_name(self), each->str, finding->executed >= 0 ? ", " : "",
+		finding->executed >= 0 ? lode_number_format_share(finding->executed, executed) : "",
+		finding->executed >= 0 ? " of executions" : "",
+		lode_number_format_count(finding->places, places),
+		lode_number_format_count(finding->functions, functions));
+}
+
+/* What the margin says: the findings that are here, and how much of the weight each explains. */
+static void put_margin_lines(const Annotation *self, FILE *out)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	const LodeFindings *findings = self->run->findings;
+	g_autoptr(GArray) explained = lode_annotated_places_explained(&self->found);
+	bool has_any = false;
+	char share[LODE_NUMBER_SIZE];
+
+	if (self->options->subject == LODE_ANNOTATE_LINE)
+		lode_profile_lines_print(terminal, out, "Line %u of %s; functions: %u",
+			self->options->line, self->options->name, self->found.places->len);
+	for (guint i = 0; i < explained->len; i++) {
+		double time = g_array_index(explained, double, i);
+		g_autofree char *text = lode_finding_text(findings, lode_findings_at(findings, i));
+		if (!(time > 0))
+			continue;
+		if (!has_any)
+			lode_profile_lines_print(terminal, out,
+				"Findings in the margin, with what they explain here of %s:",
+				event_name(self));
+		has_any = true;
+		lode_profile_lines_print(terminal, out, "  F%u  %s  %s", i + 1,
+			lode_number_format_share(time, share), text);
+	}
+	if (findings == NULL)
+		lode_profile_lines_print(terminal, out,
+			"Run '%s' has no findings to mark; 'lode mine' makes them.",
+			self->run->name);
+	else if (!has_any)
+		lode_profile_lines_print(terminal, out, "No finding explains any of it.");
+}
+
+/* The words after PROFILE on the command line. */
+static char *subject_words(const Annotation *self)
+{
+	const LodeAnnotateOptions *options = self->options;
+	g_autofree char *line = NULL, *word = NULL;
+
+	switch (options->subject) {
+	case LODE_ANNOTATE_FINDING:
+		return g_strdup_printf("F%u", self->found.index + 1);
+	case LODE_ANNOTATE_FUNCTION:
+		word = lode_shell_word(options->name);
+		return g_strdup_printf("function %s", word);
+	case LODE_ANNOTATE_LINE:
+		line = g_strdup_printf("%s:%u", options->name, options->line);
+		word = lode_shell_word(line);
+		return g_strdup_printf("line %s", word);
+	case LODE_ANNOTATE_SEQUENCE:
+		break;
+	}
+	return g_strdup_printf("%u", self->found.index + 1);
 }
 
 /* The command that shows every place. */
@@ -765,18 +885,23 @@ static void put_rest(const Annotation *self, FILE *out)
 {
 	const LodeAnnotateOptions *options = self->options;
 	char shown[LODE_NUMBER_SIZE], all[LODE_NUMBER_SIZE];
-	guint n = self->occurrences->places->len;
+	guint n = self->found.places->len;
 	g_autofree char *path = lode_shell_word(
 		options->profile_path != NULL ? options->profile_path : "PROFILE.lode");
 	g_autofree char *run = lode_shell_word(self->run->name);
+	g_autofree char *words = subject_words(self);
 
-	if (self->places->len == n)
+	if (self->finding != NULL && n == LODE_FINDING_PLACES && self->finding->places > n)
+		lode_profile_lines_print(&options->terminal, out,
+			"A profile keeps the costliest %u places of a finding; this one has %s.", n,
+			lode_number_format_count(self->finding->places, all));
+	if (self->found.n_shown == n)
 		return;
 	lode_profile_lines_print(&options->terminal, out,
-		"%s of %s places are shown; all of them: lode annotate %s %u%s%s --limit %u",
-		lode_number_format_count(self->places->len, shown),
-		lode_number_format_count(n, all), path, self->sequence + 1,
-		options->names_run ? " --run " : "", options->names_run ? run : "", n);
+		"%s of %s places are shown; all of them: lode annotate %s %s%s%s --limit %u",
+		lode_number_format_count(self->found.n_shown, shown),
+		lode_number_format_count(n, all), path, words, options->names_run ? " --run " : "",
+		options->names_run ? run : "", n);
 }
 
 static void put_footer(const Annotation *self, FILE *out)
@@ -793,9 +918,16 @@ static void write_text(Annotation *self, FILE *out)
 {
 	g_autoptr(LodeSourceText) sources = lode_source_text_new();
 
-	lode_profile_lines_head(self->profile, self->weight_event, &self->options->terminal, out);
-	put_sequence_lines(self, out);
-	for (guint i = 0; i < self->places->len; i++)
+	lode_profile_lines_head(
+		self->profile, self->found.weight_event, &self->options->terminal, out);
+	fputc('\n', out);
+	if (self->options->subject == LODE_ANNOTATE_SEQUENCE)
+		put_sequence_lines(self, out);
+	else if (self->finding != NULL)
+		put_finding_lines(self, out);
+	else
+		put_margin_lines(self, out);
+	for (guint i = 0; i < self->found.n_shown; i++)
 		put_place(self, sources, i, out);
 	put_footer(self, out);
 }
@@ -814,7 +946,7 @@ bool lode_annotate_write(const LodeProfile *profile, const LodeMiningRun *run,
 {
 	g_auto(Annotation) annotation = {0};
 
-	lode_progress_report(progress, "finding occurrences", 0, 0, NULL);
+	lode_progress_report(progress, "finding places", 0, 0, NULL);
 	if (!annotation_init(&annotation, profile, run, options, error))
 		return false;
 	if (lode_progress_is_cancelled(progress)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The places of one sequence by cost, each with its code, source lines and events. */
+/* Code with its source lines and events: the places of a sequence or a finding by cost, a function,
+ * or a source line. */
 #pragma once
 
 #include "base/progress.h"
@@ -7,22 +8,33 @@
 #include "model/profile.h"
 #include "views/format.h"
 
+typedef enum {
+	LODE_ANNOTATE_SEQUENCE,
+	LODE_ANNOTATE_FINDING,
+	LODE_ANNOTATE_FUNCTION, /* the whole of it, with the findings in the margin */
+	LODE_ANNOTATE_LINE,     /* the instructions of a source line, likewise */
+} LodeAnnotateSubject;
+
 typedef struct {
 	LodeViewFormat format;
 	LodeTerminal terminal;
 	const char *profile_path; /* for the hints; may be NULL */
 	bool names_run;           /* the hints name the run: it is not the one made last */
-	uint64_t id;              /* of the sequence, from 1 */
-	uint32_t limit;           /* places; 0: the view's default (text 10, JSON and CSV all) */
-	bool shows_sampled;       /* text: also the weight where it was sampled */
-	uint32_t context;         /* instructions before and after the matched ones */
+	LodeAnnotateSubject subject;
+	uint64_t id;        /* of the sequence or finding, from 1 */
+	const char *name;   /* of the function, or the path of the source file, whole or its end */
+	uint32_t line;      /* of the source file */
+	uint32_t limit;     /* places; 0: the view's default (text 10, JSON and CSV all) */
+	uint32_t context;   /* instructions before and after the matched ones */
+	bool shows_sampled; /* text: also the weight where it was sampled */
 } LodeAnnotateOptions;
 
-/* Text, three instructions around. */
+/* A sequence as text, three instructions around. */
 void lode_annotate_options_init(LodeAnnotateOptions *self);
 
-/* Writes to `out`. Errors: _NOT_FOUND (no such sequence in the run, no such attribute in the
- * profile), _USAGE (a run whose occurrences cannot be found again), _IO. */
+/* Writes to `out`. Errors: _NOT_FOUND (no such sequence, finding, function or line; no such
+ * attribute in the profile), _USAGE (a run whose occurrences cannot be found again, a name that
+ * several functions have), _IO. */
 bool lode_annotate_write(const LodeProfile *profile, const LodeMiningRun *run,
 	const LodeAnnotateOptions *options, const LodeProgress *progress, FILE *out,
 	GError **error);

@@ -13,6 +13,7 @@
 #include "base/number_format.h"
 #include "views/display_text.h"
 #include "views/explanations.h"
+#include "views/finding_figures.h"
 #include "views/profile_figures.h"
 #include "views/profile_json.h"
 #include "views/profile_lines.h"
@@ -46,42 +47,6 @@ static const LodeExplanation *explanation_of(const View *self, const LodeFinding
 	if (self->explanations == NULL)
 		return NULL;
 	return lode_explanations_find(self->explanations, self->profile, self->findings, finding);
-}
-
-/* Sampled clocks count nanoseconds; other events count themselves. */
-static const char *unit_of(const LodeProfile *profile, uint32_t event)
-{
-	const char *name = lode_profile_event_name(profile, event);
-
-	if (name == NULL)
-		return "";
-	return strstr(name, "-clock") != NULL ? "ns" : name;
-}
-
-/* Three digits. */
-static void put_amount(GString *out, double value)
-{
-	char number[LODE_NUMBER_SIZE];
-
-	if (value >= 100)
-		g_string_append(out, lode_number_format_count(value, number));
-	else
-		g_string_append_printf(out, "%.*f", value >= 10 ? 1 : 2, value);
-}
-
-static void put_each(const View *self, const LodeFinding *finding, GString *out)
-{
-	if (self->findings->is_counted)
-		g_string_append_c(out, '+');
-	put_amount(out, finding->each);
-	g_string_append_printf(out, "%s%s", self->findings->is_counted ? " " : "",
-		self->findings->is_counted ? self->unit : " ×");
-}
-
-static void put_time(const LodeFinding *finding, GString *out)
-{
-	g_string_append_printf(
-		out, "%.1f %% ±%.1f", 100 * finding->time, 100 * finding->time_error);
 }
 
 /* "function (file.c:12)", or the address where no line is known. */
@@ -174,10 +139,10 @@ static LodeStyle finding_cell(size_t row, unsigned column, GString *out, const v
 	}
 	switch (column) {
 	case COLUMN_TIME:
-		put_time(finding, raw);
+		lode_finding_append_time(raw, finding);
 		break;
 	case COLUMN_EACH:
-		put_each(self->view, finding, raw);
+		lode_finding_append_each(raw, self->view->findings, finding, self->view->unit);
 		break;
 	case COLUMN_EXECUTED:
 		if (finding->executed >= 0)
@@ -290,7 +255,7 @@ static void put_model(const View *self)
 			findings->samples);
 		return;
 	}
-	put_amount(base, findings->base);
+	lode_finding_append_amount(base, findings->base);
 	lode_number_format_share(findings->explained, share);
 	if (findings->is_counted) {
 		lode_profile_lines_print(terminal, self->out,
@@ -523,7 +488,7 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 	g_autoptr(LodeExplanations) explanations = options->is_explained ? lode_explanations_new()
 	                                                                 : NULL;
 	const View view = {profile, run, run->findings, options, out, event,
-		unit_of(profile, event), explanations};
+		lode_finding_unit(profile, event), explanations};
 	uint32_t n = run->findings->findings->len;
 
 	if (options->limit != 0)

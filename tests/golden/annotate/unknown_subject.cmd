@@ -1,0 +1,1 @@
+lode annotate x.lode functoin sum
