@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/number_format.h"
 #include "model/causes.h"
+#include "model/event_grade.h"
 
 #include <errno.h>
 #include <math.h>
@@ -27,7 +28,8 @@ typedef struct {
 	GString *line;
 	GPtrArray *attributes;       /* char *: their names as written */
 	GPtrArray *event_names;      /* char *: likewise; */
-	GPtrArray *event_attributes; /* char *: "ev:NAME"; NULL for events that give none */
+	GPtrArray *event_attributes; /* char **: "ev:NAME" by grade; NULL for events that give none
+	                              */
 	GArray *event_order;         /* uint32_t: recorded events by name, not the weight */
 	GPtrArray *words;            /* char *: scratch, borrowed */
 	GArray *edges;               /* LodeEdge: scratch, of one graph */
@@ -85,6 +87,18 @@ static int compare_event_names(const void *a, const void *b, void *user_data)
 	return strcmp(word_at(names, *(const uint32_t *)a), word_at(names, *(const uint32_t *)b));
 }
 
+/* Of "ev:NAME". */
+static char **grade_names(const char *attribute)
+{
+	char **names = g_new0(char *, LODE_N_EVENT_GRADES + 1);
+
+	for (unsigned i = 0; i < LODE_N_EVENT_GRADES; i++) {
+		g_autofree char *name = g_strconcat(attribute, lode_event_grade_suffix(i), NULL);
+		names[i] = field_of(name);
+	}
+	return names;
+}
+
 static void prepare_events(Writer *self)
 {
 	for (guint i = 0; i < self->profile->events->len; i++) {
@@ -92,8 +106,8 @@ static void prepare_events(Writer *self)
 		g_autofree char *attribute = lode_event_attribute(event);
 		char *name = field_of(event->name);
 		g_ptr_array_add(self->event_names, name);
-		g_ptr_array_add(
-			self->event_attributes, event->is_attribute ? field_of(attribute) : NULL);
+		g_ptr_array_add(self->event_attributes,
+			event->is_attribute ? grade_names(attribute) : NULL);
 		if (lode_event_kind_has_costs(event->kind) && i != self->weight_event)
 			g_array_append_val(self->event_order, i);
 	}
@@ -105,7 +119,7 @@ static void writer_init(Writer *self)
 	self->line = g_string_new(NULL);
 	self->attributes = g_ptr_array_new_with_free_func(g_free);
 	self->event_names = g_ptr_array_new_with_free_func(g_free);
-	self->event_attributes = g_ptr_array_new_with_free_func(g_free);
+	self->event_attributes = g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
 	self->event_order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->words = g_ptr_array_new();
 	self->edges = g_array_new(FALSE, FALSE, sizeof(LodeEdge));
@@ -196,15 +210,20 @@ static int compare_words(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Whether an event happens often enough on an instruction to be one of its attributes. */
-static bool is_event_attribute(const Writer *self, uint32_t event, uint32_t index)
+/* An event is an attribute of an instruction by how often it happens there. Where executions are
+ * estimated there are no further grades. */
+static void add_event_attributes(Writer *self, uint32_t event, uint32_t index)
 {
-	double value;
+	const char *const *names = g_ptr_array_index(self->event_attributes, event);
+	bool is_exact = self->profile->frequency == LODE_FREQUENCY_EXACT;
+	double count = instruction_at(self, index)->count;
 
-	if (word_at(self->event_attributes, event) == NULL)
-		return false;
-	value = lode_profile_event_value(self->profile, event, index);
-	return value > 0 && value >= self->event_rate * instruction_at(self, index)->count;
+	if (names == NULL)
+		return;
+	double value = lode_profile_event_value(self->profile, event, index);
+	for (unsigned i = 0; i < (is_exact ? LODE_N_EVENT_GRADES : 1) && value > 0; i++)
+		if (value >= lode_event_grade_rate(i, self->event_rate) * count)
+			g_ptr_array_add(self->words, (char *)names[i]);
 }
 
 static void append_attributes(Writer *self, uint32_t index)
@@ -222,8 +241,7 @@ static void append_attributes(Writer *self, uint32_t index)
 					LODE_AT(self->profile->set_members, uint32_t, i)));
 	}
 	for (guint i = 0; i < self->profile->events->len; i++)
-		if (is_event_attribute(self, i, index))
-			g_ptr_array_add(self->words, g_ptr_array_index(self->event_attributes, i));
+		add_event_attributes(self, i, index);
 	g_ptr_array_sort(self->words, compare_words);
 	for (guint i = 0; i < self->words->len; i++) {
 		const char *word = word_at(self->words, i);

@@ -8,10 +8,24 @@
 #include "analyses/flow_graph/flow_graph_builder.h"
 #include "analyses/flow_graph/function_filter.h"
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/id_cache.h"
 #include "model/causes.h"
+#include "model/event_grade.h"
 
+#include <math.h>
 #include <string.h>
+
+enum {
+	MAX_GRADED_EVENTS = 32, /* two bits of a class's key for each */
+	ENOUGH_SAMPLES = 4,     /* half of which may be chance */
+};
+
+/* The attributes that an event gives. */
+typedef struct {
+	uint32_t ids[LODE_N_EVENT_GRADES]; /* of the builder; LODE_NONE: not mined */
+	double rates[LODE_N_EVENT_GRADES]; /* that they need; infinite: not given */
+	double enough;                     /* the value that a grade above the first needs */
+} EventAttributes;
 
 typedef struct {
 	const LodeProfile *profile;
@@ -20,13 +34,13 @@ typedef struct {
 	LodeAttributeFilter filter;
 	LodeFunctionFilter functions;
 	uint32_t weight_event;
-	GArray *events;          /* uint32_t: profile events that are the graph's events */
-	uint32_t *kept;          /* profile attribute → builder attribute, LODE_NONE: not mined */
-	GArray *ev_events;       /* uint32_t: profile events that give ev: attributes */
-	uint32_t *ev_attributes; /* builder attribute for each of ev_events; LODE_NONE: not mined */
-	GHashTable *classes;     /* (attribute set, events mask) → class + 1 */
-	uint32_t *vertices;      /* instruction → vertex; LODE_NONE: filtered out */
-	bool *is_call;           /* instruction: has edges to callees; NULL: not across calls */
+	GArray *events;    /* uint32_t: profile events that are the graph's events */
+	uint32_t *kept;    /* profile attribute → builder attribute, LODE_NONE: not mined */
+	GArray *ev_events; /* uint32_t: profile events that give ev: attributes */
+	EventAttributes *ev_attributes; /* of each of ev_events */
+	LodeIdCache classes;            /* by (attribute set, grades) */
+	uint32_t *vertices;             /* instruction → vertex; LODE_NONE: filtered out */
+	bool *is_call;    /* instruction: has edges to callees; NULL: not across calls */
 	double *returned; /* instruction: what returns to it by edges of the graph; likewise */
 	GArray *scratch;  /* uint32_t: attributes of the vertex being built */
 	GArray *shares;   /* Share, by profile event */
@@ -91,6 +105,71 @@ static bool choose_events(Construction *self, GError **error)
 	return true;
 }
 
+static bool is_sampled(const LodeProfile *profile, uint32_t event)
+{
+	const LodeEvent *row = lode_profile_event(profile, event);
+
+	for (guint i = 0; row->terms != NULL && i < row->terms->len; i++)
+		if (lode_profile_event(profile, LODE_AT(row->terms, LodeEventTerm, i).event)
+				->kind == LODE_EVENT_SAMPLED)
+			return true;
+	return row->kind == LODE_EVENT_SAMPLED;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* What one sample of an event stands for, or more: the median of the instructions that have any. 0:
+ * there is none. */
+static double typical_value(const LodeProfile *profile, uint32_t event)
+{
+	g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
+	uint32_t sampled = lode_profile_event_as_sampled(profile, event);
+
+	/* Samples are whole only where they were taken. */
+	if (sampled != LODE_NONE)
+		event = sampled;
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		double value = lode_profile_event_value(profile, event, i);
+		if (value > 0)
+			g_array_append_val(values, value);
+	}
+	if (values->len == 0)
+		return 0;
+	g_array_sort(values, compare_values);
+	return g_array_index(values, double, values->len / 2);
+}
+
+/*
+ * Where executions are estimated, an event's rate per execution is not known: any sample gives the
+ * first attribute, and nothing gives the others. Where they were counted and the event was sampled,
+ * the others need some samples: one sample of a long period on an instruction that is rare would
+ * make any rate.
+ */
+static void choose_event_attributes(Construction *self, uint32_t event, EventAttributes *out)
+{
+	const LodeProfile *profile = self->profile;
+	bool is_exact = profile->frequency == LODE_FREQUENCY_EXACT;
+	g_autofree char *first = lode_event_attribute(lode_profile_event(profile, event));
+
+	for (unsigned i = 0; i < LODE_N_EVENT_GRADES; i++) {
+		double rate = lode_event_grade_rate(i, self->parameters->event_rate);
+		g_autofree char *name = g_strconcat(first, lode_event_grade_suffix(i), NULL);
+		out->ids[i] = LODE_NONE;
+		out->rates[i] = is_exact ? rate : i == 0 ? 0 : INFINITY;
+		if (isfinite(out->rates[i]) && lode_attribute_filter_has(&self->filter, name))
+			out->ids[i] = lode_flow_graph_builder_attribute(self->builder, name);
+	}
+	if (is_exact && is_sampled(profile, event)) {
+		double typical = typical_value(profile, event);
+		out->enough = typical > 0 ? ENOUGH_SAMPLES * typical : INFINITY;
+	}
+}
+
 static void choose_attributes(Construction *self)
 {
 	const GPtrArray *attributes = self->profile->attributes;
@@ -106,16 +185,10 @@ static void choose_attributes(Construction *self)
 		self->kept[i] = is_kept ? lode_flow_graph_builder_attribute(self->builder, name)
 		                        : LODE_NONE;
 	}
-	self->ev_attributes = g_new(uint32_t, self->ev_events->len + 1);
-	for (guint i = 0; i < self->ev_events->len; i++) {
-		uint32_t event = LODE_AT(self->ev_events, uint32_t, i);
-		g_autofree char *name = lode_event_attribute(
-			lode_profile_event(self->profile, event));
-		self->ev_attributes[i] = LODE_NONE;
-		if (lode_attribute_filter_has(&self->filter, name))
-			self->ev_attributes[i] = lode_flow_graph_builder_attribute(
-				self->builder, name);
-	}
+	self->ev_attributes = g_new0(EventAttributes, self->ev_events->len + 1);
+	for (guint i = 0; i < self->ev_events->len; i++)
+		choose_event_attributes(
+			self, LODE_AT(self->ev_events, uint32_t, i), &self->ev_attributes[i]);
 }
 
 /* The slots that profile event `event` is, or is part of. */
@@ -178,25 +251,26 @@ static void read_slots(Construction *self, uint32_t instruction)
 	}
 }
 
-/*
- * Bit i: event ev_events[i] happens on the instruction whose slots were read. At most 32 are made:
- * the bits are half of a class's key. Where executions are estimates, an event's rate per execution
- * is one too, and any sample of the event will do.
- */
-static uint32_t event_mask(const Construction *self, double count)
+/* Two bits for each of the first events: how many of the grades an event reaches on the instruction
+ * whose slots were read. */
+static uint64_t event_grades(const Construction *self, double count)
 {
 	const double *values = self->own + self->events->len + 1;
-	bool is_exact = self->profile->frequency == LODE_FREQUENCY_EXACT;
-	double needed = is_exact ? self->parameters->event_rate * count : 0;
-	uint32_t mask = 0;
+	uint64_t grades = 0;
 
-	for (guint i = 0; i < MIN(self->ev_events->len, 32); i++)
-		if (self->ev_attributes[i] != LODE_NONE && values[i] > 0 && values[i] >= needed)
-			mask |= UINT32_C(1) << i;
-	return mask;
+	for (guint i = 0; i < MIN(self->ev_events->len, MAX_GRADED_EVENTS); i++) {
+		const EventAttributes *given = &self->ev_attributes[i];
+		uint64_t reached = 0;
+		for (unsigned j = 0; j < LODE_N_EVENT_GRADES && values[i] > 0; j++)
+			if (values[i] >= given->rates[j] * count &&
+				(j == 0 || values[i] >= given->enough))
+				reached = j + 1;
+		grades |= reached << 2 * i;
+	}
+	return grades;
 }
 
-static void gather_attributes(Construction *self, uint32_t attribute_set, uint32_t mask)
+static void gather_attributes(Construction *self, uint32_t attribute_set, uint64_t grades)
 {
 	const LodeAttributeSet *set = &LODE_AT(
 		self->profile->attribute_sets, LodeAttributeSet, attribute_set);
@@ -207,25 +281,26 @@ static void gather_attributes(Construction *self, uint32_t attribute_set, uint32
 		if (id != LODE_NONE)
 			g_array_append_val(self->scratch, id);
 	}
-	for (guint i = 0; i < self->ev_events->len && i < 32; i++)
-		if ((mask >> i & 1) != 0)
-			g_array_append_val(self->scratch, self->ev_attributes[i]);
+	for (guint i = 0; i < MIN(self->ev_events->len, MAX_GRADED_EVENTS); i++)
+		for (unsigned j = 0; j < (grades >> 2 * i & 3); j++)
+			if (self->ev_attributes[i].ids[j] != LODE_NONE)
+				g_array_append_val(self->scratch, self->ev_attributes[i].ids[j]);
 }
 
-/* Few sets of attributes and masks occur, each on many instructions: each is made a class once. */
-static uint32_t class_of(Construction *self, uint32_t attribute_set, uint32_t mask)
+/* Few sets of attributes and grades occur, each on many instructions: each is made a class once. */
+static uint32_t class_of(Construction *self, uint32_t attribute_set, uint64_t grades)
 {
-	void *key = GSIZE_TO_POINTER((gsize)attribute_set << 32 | mask);
-	void *found = g_hash_table_lookup(self->classes, key);
+	const LodeIdKey key = {{attribute_set, grades, 0}};
+	bool is_new;
+	LodeIdSlot *slot = lode_id_cache_find(&self->classes, &key, &is_new);
 
-	if (found != NULL)
-		return GPOINTER_TO_UINT(found) - 1;
+	if (!is_new)
+		return slot->id;
 	g_array_set_size(self->scratch, 0);
-	gather_attributes(self, attribute_set, mask);
-	uint32_t id = lode_flow_graph_builder_class(
+	gather_attributes(self, attribute_set, grades);
+	slot->id = lode_flow_graph_builder_class(
 		self->builder, (const uint32_t *)(void *)self->scratch->data, self->scratch->len);
-	g_hash_table_insert(self->classes, key, GUINT_TO_POINTER(id + 1));
-	return id;
+	return slot->id;
 }
 
 /* Adds the vertex of instructions [first, first + n), all in one function. */
@@ -241,9 +316,10 @@ static void add_group(Construction *self, uint32_t first, uint32_t n, double cou
 		for (uint32_t j = 0; j < self->n_slots; j++)
 			self->values[j] += self->own[j];
 		if (n == 1)
-			class_id = class_of(self, one->attribute_set, event_mask(self, one->count));
+			class_id = class_of(
+				self, one->attribute_set, event_grades(self, one->count));
 		else
-			gather_attributes(self, one->attribute_set, event_mask(self, one->count));
+			gather_attributes(self, one->attribute_set, event_grades(self, one->count));
 	}
 	if (n > 1)
 		class_id = lode_flow_graph_builder_class(self->builder,
@@ -420,7 +496,7 @@ static void clear_construction(Construction *self)
 	g_array_unref(self->events);
 	g_array_unref(self->ev_events);
 	g_array_unref(self->scratch);
-	g_hash_table_unref(self->classes);
+	lode_id_cache_clear(&self->classes);
 	g_free(self->kept);
 	g_free(self->ev_attributes);
 	g_free(self->vertices);
@@ -463,10 +539,10 @@ LodeFlowGraph *lode_flow_graph_build(
 		.ev_events = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.shares = g_array_new(FALSE, FALSE, sizeof(Share)),
 		.scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		.classes = g_hash_table_new(lode_hash_pair, NULL),
 	};
 	LodeFlowGraph *graph = NULL;
 
+	lode_id_cache_init(&self.classes);
 	if (lode_attribute_filter_init(&self.filter, profile, parameters, error) &&
 		lode_function_filter_init(&self.functions, parameters, error) &&
 		choose_events(&self, error)) {

@@ -156,6 +156,72 @@ static void assert_attributes(
 	g_assert_cmpstr(names, ==, expected);
 }
 
+/* Gives the instructions 0 … 5 values of an event, which becomes attributes. */
+static LodeProfile *make_event_profile(
+	LodeFrequency frequency, LodeEventKind kind, const double values[6])
+{
+	LodeProfile *profile = make_profile(10);
+	uint32_t event = lode_profile_add_event(profile, "miss", NULL, kind, NULL, 0);
+
+	profile->frequency = frequency;
+	lode_profile_event(profile, event)->is_attribute = true;
+	for (uint32_t i = 0; i < 6; i++) {
+		LodeCost cost = {event, values[i]};
+		if (values[i] > 0)
+			g_array_append_val(profile->costs, cost);
+		LODE_AT(profile->cost_starts, uint32_t, i + 1) = profile->costs->len;
+	}
+	return profile;
+}
+
+/* The attributes of each vertex: "; ev:miss; …". */
+static void assert_grades(
+	const LodeProfile *profile, const LodeMiningParameters *parameters, const char *expected)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeFlowGraph) graph = lode_flow_graph_build(profile, parameters, &error);
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	g_assert_no_error(error);
+	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+		uint32_t class = graph->attribute_classes[v];
+		g_string_append(text, v > 0 ? "; " : "");
+		for (uint32_t i = graph->class_starts[class]; i < graph->class_starts[class + 1];
+			i++)
+			g_string_append_printf(text, "%s%s",
+				i > graph->class_starts[class] ? " " : "",
+				graph->attribute_names[graph->class_members[i]]);
+	}
+	g_assert_cmpstr(text->str, ==, expected);
+}
+
+/* Executions are 1, 10, 10, 1, 10, 10. */
+static void test_event_grades(void)
+{
+	const double values[6] = {0.009, 0.1, 1, 0.5, 4.99, 0};
+	const double samples[6] = {0, 2, 2, 2, 8, 7};
+	g_autoptr(LodeProfile)
+		counted = make_event_profile(LODE_FREQUENCY_EXACT, LODE_EVENT_RECORDED, values);
+	g_autoptr(LodeProfile)
+		inferred = make_event_profile(LODE_FREQUENCY_INFERRED, LODE_EVENT_SAMPLED, values);
+	g_autoptr(LodeProfile)
+		joined = make_event_profile(LODE_FREQUENCY_EXACT, LODE_EVENT_SAMPLED, samples);
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	assert_grades(counted, &parameters,
+		"; ev:miss; ev:miss ev:miss:10; ev:miss ev:miss:10 ev:miss:50; "
+		"ev:miss ev:miss:10; ");
+	assert_grades(inferred, &parameters, "ev:miss; ev:miss; ev:miss; ev:miss; ev:miss; ");
+	/* 2 is a sample; four of them are enough. */
+	assert_grades(joined, &parameters,
+		"; ev:miss; ev:miss; ev:miss; ev:miss ev:miss:10 ev:miss:50; ev:miss");
+	parameters.event_rate = 0.1;
+	assert_grades(counted, &parameters, "; ; ev:miss; ev:miss ev:miss:50; ev:miss; ");
+	parameters.exclude = "ev:miss";
+	assert_grades(counted, &parameters, "; ; ; ev:miss:50; ; ");
+}
+
 /* Which attributes are mined: the general ones, those that are asked for, and the user's own. */
 static void test_namespaces(void)
 {
@@ -202,6 +268,7 @@ static void test_causes(void)
 	g_autoptr(GError) error = NULL;
 	LodeMiningParameters parameters;
 
+	profile->frequency = LODE_FREQUENCY_INFERRED;
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		lode_profile_add_event(profile, names[i], NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	uint32_t misses = lode_profile_find_event(profile, "misses:cause");
@@ -228,6 +295,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/profile_graph/filtered", test_filtered);
 	g_test_add_func("/profile_graph/blocks", test_blocks);
 	g_test_add_func("/profile_graph/functions", test_functions);
+	g_test_add_func("/profile_graph/event_grades", test_event_grades);
 	g_test_add_func("/profile_graph/namespaces", test_namespaces);
 	g_test_add_func("/profile_graph/causes", test_causes);
 	return g_test_run();
