@@ -39,6 +39,7 @@ typedef struct {
 	uint32_t weight_event;
 	const char *unit;                     /* of `each`: "ns", "cycles" … */
 	const LodeExplanations *explanations; /* NULL: not asked for */
+	GHashTable *told; /* explanation written → the finding's number: not written twice */
 } View;
 
 /* NULL where it is not asked for, or nothing is known. */
@@ -168,6 +169,26 @@ static LodeStyle finding_cell(size_t row, unsigned column, GString *out, const v
 	return LODE_STYLE_PLAIN;
 }
 
+/* The texts, or below which finding they are already. */
+static void put_texts(const View *self, const LodeExplanation *known, uint32_t finding,
+	const LodeTerminal *terminal, FILE *out)
+{
+	guint told = GPOINTER_TO_UINT(g_hash_table_lookup(self->told, known->explanation));
+
+	if (told != 0) {
+		lode_profile_lines_print_indented(
+			terminal, EXPLANATION_INDENT, out, "As F%u.", told);
+		return;
+	}
+	g_hash_table_insert(self->told, (void *)known->explanation, GUINT_TO_POINTER(finding + 1));
+	lode_profile_lines_print_indented(
+		terminal, EXPLANATION_INDENT, out, "%s", known->explanation);
+	lode_profile_lines_print_indented(
+		terminal, EXPLANATION_INDENT, out, "What people do: %s", known->remedy);
+	lode_profile_lines_print_indented(
+		terminal, EXPLANATION_INDENT, out, "Source: %s.", known->source);
+}
+
 static void put_explanation(
 	size_t row, const LodeTerminal *terminal, FILE *out, const void *user_data)
 {
@@ -179,12 +200,7 @@ static void put_explanation(
 	/* A pattern's places stand right below it. */
 	if (known == NULL || (!self->is_hot && !line->is_places))
 		return;
-	lode_profile_lines_print_indented(
-		terminal, EXPLANATION_INDENT, out, "%s", known->explanation);
-	lode_profile_lines_print_indented(
-		terminal, EXPLANATION_INDENT, out, "What people do: %s", known->remedy);
-	lode_profile_lines_print_indented(
-		terminal, EXPLANATION_INDENT, out, "Source: %s.", known->source);
+	put_texts(self->view, known, line->finding, terminal, out);
 	if (row + 1 < self->lines->len)
 		fputc('\n', out);
 }
@@ -487,8 +503,9 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 	uint32_t event = lode_profile_weight_of(profile, run);
 	g_autoptr(LodeExplanations) explanations = options->is_explained ? lode_explanations_new()
 	                                                                 : NULL;
+	g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
 	const View view = {profile, run, run->findings, options, out, event,
-		lode_finding_unit(profile, event), explanations};
+		lode_finding_unit(profile, event), explanations, told};
 	uint32_t n = run->findings->findings->len;
 
 	if (options->limit != 0)

@@ -346,6 +346,40 @@ static void test_findings(void)
 	g_assert_nonnull(strstr(filtered, "sequences"));
 }
 
+/* Texts stand below their finding, wrapped, and once; the others say where. */
+static void test_findings_explained(void)
+{
+	static const char begin[] = "    The data are not in the first-level cache";
+	g_autoptr(LodeMiningRun) run = run_with_findings();
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	options.profile_path = "x.lode";
+	options.is_explained = true;
+	options.terminal.width = 60;
+	g_autofree char *text = write_report(run, &options);
+	const char *told = strstr(text, begin);
+	g_assert_nonnull(told);
+	g_assert_true(strstr(text, "F1") < told);
+	g_assert_true(told < strstr(text, "Hot places"));
+	g_assert_null(strstr(told + 1, begin));
+	const char *second = strstr(told, "F2");
+	g_assert_nonnull(second);
+	g_assert_nonnull(strstr(second, "\n    As F1.\n"));
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line != NULL; line++)
+		if (g_str_has_prefix(*line, "    ") && !g_str_has_prefix(*line, "     "))
+			g_assert_cmpuint(lode_display_width(*line), <=, 60);
+	/* A list has nothing to explain, nor has a run without findings. */
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeProfile) profile = sample_profile();
+	FILE *out = sample_open();
+	options.show_all = true;
+	g_assert_false(lode_report_write(profile, run, &options, NULL, out, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_USAGE);
+	g_free(sample_close(out));
+}
+
 static void test_findings_json(void)
 {
 	g_autoptr(LodeMiningRun) run = run_with_findings();
@@ -481,6 +515,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/report/baseline", test_baseline);
 	g_test_add_func("/views/report/list", test_list);
 	g_test_add_func("/views/report/findings", test_findings);
+	g_test_add_func("/views/report/findings-explained", test_findings_explained);
 	g_test_add_func("/views/report/findings-json", test_findings_json);
 	g_test_add_func("/views/report/no-findings", test_no_findings);
 	g_test_add_func("/views/report/empty-run", test_empty_run);
