@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Four functions, each of which waits for one instruction between many that are cheap: a division,
- * a load that misses the caches, an atomic addition, a call through a pointer that is mispredicted.
+ * Six functions, each of which waits for one instruction between many that are cheap: a division, a
+ * load that misses the caches, a compare that misses them and retires with the jump after it, an
+ * atomic addition, a string instruction, a call through a pointer that is mispredicted.
  *
  *   waits [DIVIDER]     the argument keeps the compiler from knowing it
  */
@@ -12,10 +13,12 @@
 
 enum {
 	NODES = 1 << 21,
-	HOPS = 6000000,
-	DIVISIONS = 30000000,
-	ADDITIONS = 40000000,
-	CALLS = 16000000
+	HOPS = 4000000,
+	DIVISIONS = 20000000,
+	ADDITIONS = 25000000,
+	CALLS = 12000000,
+	FILLS = 2000000,
+	WORDS = 100
 };
 
 typedef struct Node {
@@ -54,6 +57,34 @@ static __attribute__((noinline)) uint64_t walks(const Node *node)
 		CHEAP(c, a, b);
 	}
 	return node->value + a + b + c;
+}
+
+static __attribute__((noinline)) uint64_t searches(const Node *nodes, uint64_t key)
+{
+	uint64_t at = 1, a = 1, b = 2, c = 3;
+
+	for (int i = 0; i < HOPS; i++) {
+		CHEAP(a, b, c);
+		at = at * 6364136223846793005 + 1442695040888963407;
+		if (nodes[at >> 43].value == key)
+			break;
+		CHEAP(c, a, b);
+	}
+	return at + a + b + c;
+}
+
+static __attribute__((noinline)) uint64_t fills(uint64_t *words)
+{
+	uint64_t a = 1, b = 2, c = 3;
+
+	for (int i = 0; i < FILLS; i++) {
+		uint64_t *to = words;
+		uint64_t n = WORDS;
+		CHEAP(a, b, c);
+		__asm__ volatile("rep stosq" : "+D"(to), "+c"(n) : "a"(b) : "memory");
+		CHEAP(c, a, b);
+	}
+	return words[a % WORDS] + a + b + c;
 }
 
 static __attribute__((noinline)) uint64_t adds(atomic_ullong *shared)
@@ -137,7 +168,10 @@ int main(int n_arguments, char **arguments)
 	atomic_ullong shared = 0;
 	uint64_t divider = n_arguments > 1 ? strtoull(arguments[1], NULL, 10) : 3;
 	choose();
-	uint64_t sum = divides(divider) + walks(make_ring()) + adds(&shared) + calls();
+	Node *nodes = make_ring();
+	uint64_t words[WORDS];
+	uint64_t sum = divides(divider) + walks(nodes) + searches(nodes, divider) + adds(&shared) +
+	               fills(words) + calls();
 
 	printf("%llu\n", (unsigned long long)(sum + shared));
 	return 0;

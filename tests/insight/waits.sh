@@ -16,7 +16,7 @@ if ! refusal=$("$lode" record -o trial -e cpu-clock:u -- true 2>&1); then
 	echo "1..0 # SKIP $refusal"
 	exit 0
 fi
-echo 1..9
+echo 1..11
 gcc -O2 -g -o program "$source"
 { "$lode" record -F 5000 -e cpu-clock:u -o x.data -- ./program && "$lode" import -o x.lode x.data &&
 	"$lode" mine x.lode; } >log 2>&1 || sed 's/^/# /' log
@@ -56,14 +56,18 @@ operations="'twice', 'more', 'other', 'less'"
 is_call="$(has kind:call) OR (i.address = f.address AND f.name IN ($operations))"
 check "5 - the call through a pointer, or where it leads, has its time" \
 	"$(is_at_least "$(share $cause "'calls', $operations" "$is_call")" 40)"
-check "6 - no weight is lost" "$(sqlite3 x.lode "SELECT iif(abs(s.value - c.value) <= 1e-9 * s.value, 'yes', 'no')
+check "6 - a compare that retires with the jump after it has its time" \
+	"$(is_at_least "$(share $cause "'searches'" "$(has op:cmp)")" 80)"
+check "7 - a string instruction keeps its time" \
+	"$(is_at_least "$(share $cause "'fills'" "$(has op:rep_stosq)")" 80)"
+check "8 - no weight is lost" "$(sqlite3 x.lode "SELECT iif(abs(s.value - c.value) <= 1e-9 * s.value, 'yes', 'no')
 	FROM (SELECT total(value) value FROM cost JOIN event e ON e.id = event WHERE e.name = 'cpu-clock') s,
 	(SELECT total(value) value FROM cost JOIN event e ON e.id = event WHERE e.name = '$cause') c")"
-check "7 - it is the weight" "$(sqlite3 x.lode "SELECT iif(e.name = '$cause', 'yes', 'no')
+check "9 - it is the weight" "$(sqlite3 x.lode "SELECT iif(e.name = '$cause', 'yes', 'no')
 	FROM event e JOIN meta ON meta.key = 'weight_event' AND e.id = meta.value")"
-check "8 - a report has no second column of the same time" \
+check "10 - a report has no second column of the same time" \
 	"$("$lode" report x.lode --all --format csv | head -n 1 | grep -q cpu-clock || echo yes)"
 id=$(sqlite3 x.lode "SELECT id FROM sequence_text WHERE sequence LIKE '%div%' ORDER BY size, id LIMIT 1")
 "$lode" annotate x.lode "$id" --sampled >text
-check "9 - annotate shows both on request" \
+check "11 - annotate shows both on request" \
 	"$(grep -q "executions *$cause *cpu-clock *address" text && echo yes)"

@@ -520,6 +520,30 @@ static void test_write_binary(void)
 		"x 0x10 miss 1\nx 0x12 miss 0.5\n");
 }
 
+/* The attribute of weight at its cause has the event's plain name. */
+static void test_write_cause(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	const LodeFunction function = {
+		.name = lode_profile_intern(profile, "f"), .n_instructions = 1};
+	const LodeInstruction instruction = {0x10, 100, -1, 0, LODE_NONE,
+		lode_profile_attribute_set(profile, NULL, 0), LODE_NONE, 0, NULL};
+	const LodeCost cost = {1, 5};
+	const uint32_t end = 1;
+
+	lode_profile_add_event(profile, "instructions", NULL, LODE_EVENT_COUNT, NULL, 0);
+	lode_profile_add_event(profile, "miss:cause", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	lode_profile_event(profile, 1)->is_attribute = true;
+	g_array_append_val(profile->functions, function);
+	g_array_append_val(profile->instructions, instruction);
+	g_array_append_val(profile->costs, cost);
+	g_array_append_val(profile->cost_starts, end);
+	g_autofree char *text = write_text(profile, 0, 0.01);
+	g_assert_cmpstr(text, ==,
+		"lode-flow 1\nevent instructions\ngraph f\nv 0x10 100 100 ev:miss\n"
+		"x 0x10 miss:cause 5\n");
+}
+
 static void test_write_bad_number(void)
 {
 	g_autoptr(LodeProfile) profile = read_text("lode-flow 1\ngraph g\nv a 1 1\n");
@@ -885,6 +909,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/flow-file/round-trip/given", test_round_trip_given);
 	g_test_add_func("/flow-file/round-trip/binary", test_round_trip_binary);
 	g_test_add_func("/flow-file/write/binary", test_write_binary);
+	g_test_add_func("/flow-file/write/cause", test_write_cause);
 	g_test_add_func("/flow-file/write/bad-number", test_write_bad_number);
 	g_test_add_func("/flow-file/compressed/whole", test_compressed);
 	g_test_add_func("/flow-file/compressed/broken", test_compressed_broken);
