@@ -7,8 +7,7 @@ enum { BLOCKS = 3, BLOCK_SIZE = 12, SAMPLE_WEIGHT = 100000 };
 
 typedef enum { KIND_MOVE, KIND_ADD, KIND_LOAD, KIND_STORE, KIND_DIV, N_KINDS } Kind;
 
-static const char *const ops[N_KINDS] = {
-	"op:mov", "op:add", "op:mov load", "op:mov store", "op:div"};
+static const char *const ops[N_KINDS] = {"op:mov", "op:add", "op:ldr", "op:str", "op:div"};
 static const char *const kinds[N_KINDS] = {
 	NULL, "kind:arith", "kind:load", "kind:store", "kind:div"};
 

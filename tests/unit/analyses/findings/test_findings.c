@@ -51,7 +51,7 @@ static void check_draws(bool is_counted)
 		g_autoptr(LodeProfile) profile = planted.profile;
 		g_autoptr(LodeFindings) findings = fit(profile, 0);
 		const LodeFinding *div = find(findings, "⟪div⟫");
-		const LodeFinding *blocked = find(findings, "⟨store⟩ → ⟪load⟫");
+		const LodeFinding *blocked = find(findings, "⟨str store⟩ → ⟪ldr load⟫");
 		double each = 100000 * costs.div;
 		n_div += div != NULL &&
 		         fabs(div->time - planted.div_share) <= 3 * div->time_error &&
