@@ -17,9 +17,9 @@ enum {
 /* rax, rcx, rdx, rsi, rdi, r8 to r11, the flags, all of x87, vector and mask registers. */
 static LodeRegisterMask caller_saved(void)
 {
-	const LodeRegisterMask general = 0x0fc7;
+	const LodeRegisterMask general = 0x0fc7, all = lode_register_bit(LODE_N_REGISTER_BITS) - 1;
 
-	return general | (~(LodeRegisterMask)0 << LODE_BIT_FLAGS);
+	return general | (all & ~(lode_register_bit(LODE_BIT_FLAGS) - 1));
 }
 
 /* −1: not followed. */
@@ -210,8 +210,7 @@ static void add_memory(LodeRegisterUse *self, const LodeFullInstruction *full)
 
 static void add_call(LodeRegisterUse *self)
 {
-	self->writes = self->results = lode_register_bit(0) |
-	                               lode_register_bit(LODE_BIT_VECTOR);
+	self->writes = self->results = lode_register_bit(0) | lode_register_bit(LODE_BIT_VECTOR);
 	self->kills = caller_saved();
 	self->changes |= self->kills;
 }

@@ -2,7 +2,7 @@
 /* What instructions read and write, against a table written by hand from the manuals. */
 #include "images/register_use.h"
 
-#include <glib.h>
+#include "seeds.h"
 
 typedef struct {
 	const char *bytes; /* hex */
@@ -194,6 +194,33 @@ static void test_ends(void)
 	g_assert_cmpuint(use.results, ==, 0);
 }
 
+/* Whatever the bytes are. */
+static void test_random_bytes(void)
+{
+	GRand *random = g_rand_new_with_seed(soak_seed(7));
+	guint n_decoded = 0;
+
+	for (int i = 0; i < 200000; i++) {
+		uint8_t code[16];
+		LodeRegisterUse use;
+		for (size_t j = 0; j < sizeof(code); j++)
+			code[j] = (uint8_t)g_rand_int(random);
+		if (!lode_register_use_decode(&use, code, sizeof(code), UINT64_MAX - 8))
+			continue;
+		n_decoded++;
+		g_assert_cmpuint(use.address & ~use.reads, ==, 0);
+		g_assert_cmpuint(use.results & ~use.writes, ==, 0);
+		g_assert_cmpuint(use.writes & ~use.changes, ==, 0);
+		g_assert_cmpuint(
+			use.changes >> LODE_N_REGISTER_BITS, ==, use.kills >> LODE_N_REGISTER_BITS);
+		g_assert_cmpuint(use.reads >> LODE_N_REGISTER_BITS, ==, 0);
+		g_assert_cmpuint(use.memory.size, <=, 64);
+		g_assert_true(use.memory.size > 0 || !(use.memory.is_load || use.memory.is_store));
+	}
+	g_rand_free(random);
+	g_assert_cmpuint(n_decoded, >, 50000);
+}
+
 static void check_memory(
 	const char *hex, uint32_t size, int64_t displacement, bool loads, bool stores)
 {
@@ -235,6 +262,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/register_use/table", test_table);
 	g_test_add_func("/register_use/ends", test_ends);
+	g_test_add_func("/register_use/random_bytes", test_random_bytes);
 	g_test_add_func("/register_use/memory", test_memory);
 	return g_test_run();
 }

@@ -3,6 +3,7 @@
  * Real programs run under callgrind and imported: flow conservation, known counts, order and sums.
  * Skipped where there is no valgrind.
  */
+#include "analyses/flow_graph/flow_graph.h"
 #include "base/error.h"
 #include "ingest/import.h"
 
@@ -393,6 +394,36 @@ static void test_attribute_files(void)
 	g_unlink(places);
 }
 
+/* Across calls, what flows into an instruction is what executed: calls bring what runs in a callee,
+ * and returns take the place of the way around it. */
+static void test_across_calls(void)
+{
+	g_auto(Recorded) recorded = {0};
+	g_autoptr(GError) error = NULL;
+	LodeMiningParameters parameters;
+	double difference = 0, around = 0;
+
+	if (!record(&recorded, PROGRAM_PLAIN, NULL, true))
+		return;
+	g_autoptr(LodeProfile) profile = import(&recorded);
+	lode_mining_parameters_init(&parameters);
+	parameters.across_calls = true;
+	g_autoptr(LodeFlowGraph) graph = lode_flow_graph_build(profile, &parameters, &error);
+	g_assert_no_error(error);
+	g_autofree double *inflow = g_new0(double, graph->n_vertices + 1);
+	for (uint32_t i = 0; i < graph->n_edges; i++)
+		inflow[graph->edge_targets[i]] += graph->edge_counts[i];
+	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+		bool is_call = has_attribute(profile, graph->vertex_instructions[v], "kind:call");
+		difference += fabs(inflow[v] - graph->count[v]);
+		for (uint32_t i = graph->edge_starts[v]; i < graph->edge_starts[v + 1]; i++)
+			around += is_call && graph->edge_targets[i] == v + 1 ? graph->edge_counts[i]
+			                                                     : 0;
+	}
+	g_assert_cmpfloat(difference, <, 1e-3 * graph->total_count);
+	g_assert_cmpfloat(around, <, 1e-3 * graph->total_count);
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -491,6 +522,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/import/attribute-files", test_attribute_files);
 	if (strlen(PROGRAM_DEPENDENCES) > 0)
 		g_test_add_func("/import/dependences", test_dependences);
+	g_test_add_func("/import/across-calls", test_across_calls);
 	g_test_add_func("/import/broken-lines", test_broken_lines);
 	return g_test_run();
 }
