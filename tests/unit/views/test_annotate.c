@@ -173,6 +173,269 @@ static void test_not_found(void)
 	fclose(file);
 }
 
+/* --- findings, functions, lines --- */
+
+static void add_element(LodeFindings *findings, const char *attribute)
+{
+	uint32_t id = findings->attributes->len;
+	LodeFindingElement element = {findings->items->len, attribute != NULL};
+
+	if (attribute != NULL) {
+		g_ptr_array_add(findings->attributes, g_strdup(attribute));
+		g_array_append_val(findings->items, id);
+	}
+	g_array_append_val(findings->elements, element);
+}
+
+/* F1 ⟨load⟩ → ⟪add⟫ → ⟨·⟩ at both adds, F2 the first load of hot. */
+static LodeMiningRun *run_with_findings(void)
+{
+	static const LodeFindingPlace places[] = {{1, 0.3}, {4, 0.1}, {0, 0.2}};
+	LodeMiningRun *run = sample_run();
+	LodeFindings *findings = run->findings = lode_findings_new();
+	LodeFinding pattern = {LODE_FINDING_PATTERN, .n_elements = 3, .focus = 1, .time = 0.4,
+		.time_error = 0.01, .each = 2, .executed = 0.3, .places = 2, .functions = 2,
+		.spread = 1.6, .n_places = 2};
+	LodeFinding place = {LODE_FINDING_PLACE, .first_element = 3, .n_elements = 1, .time = 0.2,
+		.each = 4, .executed = 0.3, .places = 1, .functions = 1, .spread = 1,
+		.first_place = 2, .n_places = 1};
+
+	findings->is_counted = true;
+	add_element(findings, "kind:load");
+	add_element(findings, "op:add");
+	add_element(findings, NULL);
+	add_element(findings, "op:mov");
+	g_array_append_val(findings->findings, pattern);
+	g_array_append_val(findings->findings, place);
+	g_array_append_vals(findings->places, places, G_N_ELEMENTS(places));
+	return run;
+}
+
+/* The text, or the message of the error. */
+static char *annotate_with_findings(
+	const LodeProfile *profile, const LodeAnnotateOptions *options, int code)
+{
+	g_autoptr(LodeMiningRun) run = run_with_findings();
+	g_autoptr(GError) error = NULL;
+	FILE *file = sample_open();
+	bool is_done = lode_annotate_write(profile, run, options, NULL, file, &error);
+	char *text = sample_close(file);
+
+	if (code < 0) {
+		g_assert_no_error(error);
+		g_assert_true(is_done);
+		return text;
+	}
+	g_free(text);
+	g_assert_error(error, LODE_ERROR, code);
+	return g_strdup(error->message);
+}
+
+static LodeAnnotateOptions subject_of(
+	LodeAnnotateSubject subject, const char *name, uint32_t number, LodeViewFormat format)
+{
+	LodeAnnotateOptions options = options_of(number, format);
+
+	options.subject = subject;
+	options.name = name;
+	options.line = number;
+	return options;
+}
+
+static void test_finding(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeAnnotateOptions options = subject_of(LODE_ANNOTATE_FINDING, NULL, 1, LODE_VIEW_TEXT);
+	LodeAnnotateOptions second = subject_of(LODE_ANNOTATE_FINDING, NULL, 2, LODE_VIEW_TEXT);
+	g_autofree char *text = annotate_with_findings(profile, &options, -1);
+	g_autofree char *place = annotate_with_findings(profile, &second, -1);
+
+	g_assert_nonnull(strstr(text, "Finding F1 of run 'default': ⟨load⟩ → ⟪add⟫ → ⟨·⟩"));
+	g_assert_nonnull(strstr(text, "40.0 % ±1.0 of cycles, +2.00 cycles each, 30.0 % of exec"));
+	g_assert_nonnull(strstr(text, "1. hot  /bin/sample  /nowhere/sample.c:3"));
+	g_assert_nonnull(strstr(text, "F1 explains 30.0 % of cycles, of the 13.7 % here, 100 ex"));
+	g_assert_nonnull(strstr(text, "2. cold"));
+	g_assert_nonnull(strstr(text, "\n  1         100     500        40     1000  mov"));
+	g_assert_nonnull(strstr(text, "\n▶ 2         100     100               1002  add"));
+	g_assert_nonnull(strstr(text, "\n  3         100     100               1005  ret"));
+	/* One element needs no number. */
+	g_assert_nonnull(strstr(place, "\n▶         100     500        40     1000  mov"));
+	g_assert_null(strstr(place, "cold"));
+}
+
+static void test_finding_json(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeAnnotateOptions options = subject_of(LODE_ANNOTATE_FINDING, NULL, 1, LODE_VIEW_JSON);
+	options.limit = 1;
+	g_autofree char *text = annotate_with_findings(profile, &options, -1);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(JsonNode) node = json_from_string(text, &error);
+
+	g_assert_no_error(error);
+	JsonObject *whole = json_node_get_object(node);
+	g_assert_cmpstr(json_object_get_string_member(whole, "id"), ==, "F1");
+	g_assert_cmpint(json_object_get_int_member(whole, "focus"), ==, 2);
+	JsonArray *places = json_object_get_array_member(whole, "places");
+	g_assert_cmpuint(json_array_get_length(places), ==, 1);
+	JsonObject *first = json_array_get_object_element(places, 0);
+	g_assert_cmpfloat(json_object_get_double_member(first, "time"), ==, 0.3);
+	JsonArray *rows = json_object_get_array_member(first, "instructions");
+	JsonObject *load = json_array_get_object_element(rows, 0);
+	JsonArray *marks = json_object_get_array_member(load, "findings");
+	g_assert_cmpuint(json_array_get_length(marks), ==, 1);
+	g_assert_cmpstr(
+		json_object_get_string_member(json_array_get_object_element(marks, 0), "id"), ==,
+		"F2");
+	g_assert_true(json_object_get_null_member(load, "matched"));
+}
+
+static void test_no_finding(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(LodeMiningRun) run = sample_run();
+	LodeAnnotateOptions options = subject_of(LODE_ANNOTATE_FINDING, NULL, 9, LODE_VIEW_TEXT);
+	g_autofree char *unknown = annotate_with_findings(profile, &options, LODE_ERROR_NOT_FOUND);
+	g_autoptr(GError) older = NULL, counted = NULL;
+	FILE *file = sample_open();
+
+	g_assert_cmpstr(unknown, ==, "F9: the run has 2 findings");
+	options.id = 1;
+	g_assert_false(lode_annotate_write(profile, run, &options, NULL, file, &older));
+	g_assert_nonnull(strstr(older->message, "mine again"));
+	run->parameters.is_instruction_mode = true;
+	g_assert_false(lode_annotate_write(profile, run, &options, NULL, file, &counted));
+	g_assert_nonnull(strstr(counted->message, "--instructions"));
+	fclose(file);
+}
+
+static void test_function(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeAnnotateOptions options = subject_of(LODE_ANNOTATE_FUNCTION, "cold", 0, LODE_VIEW_TEXT);
+	g_autofree char *cold = annotate_with_findings(profile, &options, -1);
+	options.name = "ho"; /* of one name only */
+	g_autofree char *hot = annotate_with_findings(profile, &options, -1);
+
+	g_assert_nonnull(strstr(cold, "  F1  10.0 %  ⟨load⟩ → ⟪add⟫ → ⟨·⟩"));
+	g_assert_null(strstr(cold, "  F2 "));
+	g_assert_nonnull(strstr(cold, "\nF1          10      10     2002  add"));
+	g_assert_nonnull(strstr(cold, "             0             2005  nop"));
+	g_assert_nonnull(strstr(cold, "ret"));
+	g_assert_null(strstr(cold, "▶"));
+	g_assert_nonnull(strstr(hot, "\nF2         100     500"));
+	g_assert_nonnull(strstr(hot, "\nF1         100     100"));
+}
+
+static void test_function_names(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeAnnotateOptions options = subject_of(LODE_ANNOTATE_FUNCTION, "o", 0, LODE_VIEW_TEXT);
+	g_autofree char *several = annotate_with_findings(profile, &options, LODE_ERROR_USAGE);
+	options.name = "cols";
+	g_autofree char *unknown = annotate_with_findings(profile, &options, LODE_ERROR_NOT_FOUND);
+
+	g_assert_cmpstr(
+		several, ==, "2 functions have 'o' in their names; type one of 'hot', 'cold'");
+	g_assert_cmpstr(unknown, ==, "no function 'cols' in the profile; did you mean 'cold'?");
+	lode_profile_function(profile, 1)->name = lode_profile_function(profile, 0)->name;
+	options.name = "hot";
+	g_autofree char *same = annotate_with_findings(profile, &options, LODE_ERROR_USAGE);
+	g_assert_cmpstr(same, ==,
+		"2 functions have the name 'hot'; type one of 'hot@0x1000', 'hot@0x2000'");
+	options.name = "hot@0x2000";
+	g_autofree char *second = annotate_with_findings(profile, &options, -1);
+	g_assert_nonnull(strstr(second, "2005  nop"));
+	options.name = "hot@0x3000";
+	g_free(annotate_with_findings(profile, &options, LODE_ERROR_NOT_FOUND));
+}
+
+static void test_line(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeAnnotateOptions options = subject_of(
+		LODE_ANNOTATE_LINE, "nowhere/sample.c", 3, LODE_VIEW_TEXT);
+	options.context = 1;
+	options.limit = 1;
+	g_autofree char *text = annotate_with_findings(profile, &options, -1);
+
+	g_assert_nonnull(strstr(text, "Line 3 of nowhere/sample.c; functions: 2"));
+	/* Of both functions, although one is shown. */
+	g_assert_nonnull(strstr(text, "  F1  40.0 %"));
+	g_assert_nonnull(strstr(text, "1. hot"));
+	g_assert_null(strstr(text, "2. cold"));
+	g_assert_nonnull(strstr(text, "\n▶ F1         100     100"));
+	g_assert_nonnull(strstr(text, "\nF2           100     500"));
+	g_assert_nonnull(
+		strstr(text, "lode annotate PROFILE.lode line nowhere/sample.c:3 --limit 2"));
+}
+
+static void test_unknown_line(void)
+{
+	static const struct {
+		const char *file;
+		uint32_t line;
+		const char *message;
+	} cases[] = {
+		{"sample.c", 2,
+			"no code of line 2 of 'sample.c' executed; the nearest lines that did are "
+			"1 "
+			"and 3"},
+		{"sample.c", 99,
+			"no code of line 99 of 'sample.c' executed; the nearest line that did is "
+			"7"},
+		{"ample.c", 1, "no code of 'ample.c' in the profile; did you mean 'sample.c'?"},
+		{"else/sample.c", 1,
+			"no code of 'else/sample.c' in the profile, but of another 'sample.c'"},
+		{"unlike.h", 1, "no code of 'unlike.h' in the profile"},
+	};
+	g_autoptr(LodeProfile) profile = sample_profile();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		LodeAnnotateOptions options = subject_of(
+			LODE_ANNOTATE_LINE, cases[i].file, cases[i].line, LODE_VIEW_TEXT);
+		g_autofree char *message = annotate_with_findings(
+			profile, &options, LODE_ERROR_NOT_FOUND);
+		g_assert_cmpstr(message, ==, cases[i].message);
+	}
+	for (guint i = 0; i < profile->instructions->len; i++)
+		lode_profile_instruction(profile, i)->location = LODE_NONE;
+	g_array_set_size(profile->locations, 0);
+	LodeAnnotateOptions options = subject_of(LODE_ANNOTATE_LINE, "sample.c", 1, LODE_VIEW_TEXT);
+	g_autofree char *message = annotate_with_findings(profile, &options, LODE_ERROR_NOT_FOUND);
+	g_assert_nonnull(strstr(message, "no source lines"));
+}
+
+/* Each form of each subject is written for a profile without weight, code or edges. */
+static void test_bare_profile(void)
+{
+	static const LodeViewFormat formats[] = {LODE_VIEW_TEXT, LODE_VIEW_JSON, LODE_VIEW_CSV};
+	g_autoptr(LodeProfile) profile = sample_profile();
+
+	for (guint i = 0; i < profile->costs->len; i++)
+		LODE_AT(profile->costs, LodeCost, i).value = 0;
+	for (guint i = 0; i < profile->functions->len; i++)
+		g_clear_pointer(&lode_profile_function(profile, i)->code, g_bytes_unref);
+	for (guint i = 0; i < profile->instructions->len; i++) {
+		lode_profile_instruction(profile, i)->next_count = -1;
+		lode_profile_instruction(profile, i)->count = 0;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
+		LodeAnnotateOptions finding = subject_of(
+			LODE_ANNOTATE_FINDING, NULL, 1, formats[i]);
+		LodeAnnotateOptions function = subject_of(
+			LODE_ANNOTATE_FUNCTION, "hot", 0, formats[i]);
+		LodeAnnotateOptions line = subject_of(
+			LODE_ANNOTATE_LINE, "sample.c", 1, formats[i]);
+		g_autofree char *text = annotate_with_findings(profile, &finding, -1);
+		g_assert_null(strstr(text, "nan"));
+		/* Nothing is known of what comes before. */
+		g_assert_null(strstr(text, "\n  1 "));
+		g_free(annotate_with_findings(profile, &function, -1));
+		g_free(annotate_with_findings(profile, &line, -1));
+	}
+}
+
 static char *write_info(const LodeProfile *profile, LodeViewFormat format)
 {
 	LodeRunSummary summary = {.name = (char *)"default",
@@ -286,6 +549,14 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/annotate/not-found", test_not_found);
 	g_test_add_func(
 		"/views/annotate/every-instruction-sequence", test_every_instruction_sequence);
+	g_test_add_func("/views/annotate/finding", test_finding);
+	g_test_add_func("/views/annotate/finding-json", test_finding_json);
+	g_test_add_func("/views/annotate/no-finding", test_no_finding);
+	g_test_add_func("/views/annotate/function", test_function);
+	g_test_add_func("/views/annotate/function-names", test_function_names);
+	g_test_add_func("/views/annotate/line", test_line);
+	g_test_add_func("/views/annotate/unknown-line", test_unknown_line);
+	g_test_add_func("/views/annotate/bare-profile", test_bare_profile);
 	g_test_add_func("/views/info/text", test_info_text);
 	g_test_add_func("/views/info/rows", test_info_rows);
 	g_test_add_func("/views/info/empty", test_info_empty);
