@@ -62,6 +62,7 @@ def lode(*words):
 
 def views(profile):
     """Every verb that reads a profile."""
+    name = os.fsdecode(HOSTILE.replace(b"\r", b""))
     lode("mine", profile, "--min-support", "0.0001", "--min-functions", "1", "--max-sequences", "300")
     lode("mine", profile, "--instructions", "--min-count", "0", "--name", "opcodes")
     for form in ("text", "json", "csv"):
@@ -70,6 +71,10 @@ def views(profile):
         lode("report", profile, "--format", form, "--all", "--limit", "20")
         lode("report", profile, "opcodes", "--format", form)
         lode("annotate", profile, "1", "--format", form)
+        lode("annotate", profile, "F1", "--run", "main", "--format", form)
+        lode("annotate", profile, "line", name + ":1", "--run", "main", "--format", form)
+        for function in "", name:  # of all, whose names the refusal lists
+            lode("annotate", profile, "function", function, "--run", "main", "--format", form)
         lode("memory", profile, "--format", form)
         for view in ("--by", "object"), ("--by", "thread"), ("--first-touch",), ("--coverage",):
             lode("memory", profile, *view, "--format", form)
