@@ -173,6 +173,22 @@ bool lode_option_count(
 	return true;
 }
 
+bool lode_option_positive(
+	const char *option, const char *text, uint64_t max, uint64_t *out_value, GError **error)
+{
+	uint64_t value = 1;
+
+	if (!lode_option_count(option, text, max, &value, error))
+		return false;
+	if (value == 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s: 0 is too little", option);
+		return false;
+	}
+	if (text != NULL)
+		*out_value = value;
+	return true;
+}
+
 bool lode_option_size(const char *option, const char *text, uint64_t *out_value, GError **error)
 {
 	const char *end;
@@ -208,14 +224,10 @@ bool lode_option_seconds(const char *option, const char *text, unsigned *out_ms,
 
 bool lode_option_pid(const char *option, const char *text, pid_t *out_pid, GError **error)
 {
-	uint64_t value = 1;
+	uint64_t value = (uint64_t)*out_pid;
 
-	if (text == NULL)
-		return true;
-	if (!lode_option_count(option, text, G_MAXINT32, &value, error))
+	if (!lode_option_positive(option, text, G_MAXINT32, &value, error))
 		return false;
-	if (value == 0)
-		return refuse(option, text, "the number of a process", error);
 	*out_pid = (pid_t)value;
 	return true;
 }

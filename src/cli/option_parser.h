@@ -26,6 +26,9 @@ bool lode_option_number(const char *option, const char *text, double *out_value,
 /* A whole number ≤ max. */
 bool lode_option_count(
 	const char *option, const char *text, uint64_t max, uint64_t *out_value, GError **error);
+/* The same from 1. */
+bool lode_option_positive(
+	const char *option, const char *text, uint64_t max, uint64_t *out_value, GError **error);
 /* Bytes: "4G", "512 MiB", "1000000"; K, M, G, T are powers of 1024. */
 bool lode_option_size(const char *option, const char *text, uint64_t *out_value, GError **error);
 

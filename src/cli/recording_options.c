@@ -111,7 +111,7 @@ bool lode_recording_options_read(
 			     "PID",
 			error);
 	if (!check_kind(error) ||
-		!lode_option_count("--frequency", given.frequency, G_MAXUINT32,
+		!lode_option_positive("--frequency", given.frequency, G_MAXUINT32,
 			&recording->frequency, error) ||
 		!lode_option_pid("--pid", given.pid, &recording->pid, error) ||
 		!lode_option_seconds("--duration", given.duration, &recording->duration_ms, error))

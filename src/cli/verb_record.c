@@ -66,43 +66,20 @@ static bool usage(const char *message, GError **error)
 	return false;
 }
 
-/* A number that is at least 1 when it is given. */
-static bool read_number(
-	const char *option, const char *text, uint64_t max, uint64_t *out_value, GError **error)
-{
-	uint64_t value = 1;
-
-	if (!lode_option_count(option, text, max, &value, error))
-		return false;
-	if (value == 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s: 0 is too little", option);
-		return false;
-	}
-	if (text != NULL)
-		*out_value = value;
-	return true;
-}
-
-static bool read_unsigned(
-	const char *option, const char *text, unsigned max, unsigned *out_value, GError **error)
-{
-	uint64_t value = *out_value;
-
-	if (!read_number(option, text, max, &value, error))
-		return false;
-	*out_value = (unsigned)value;
-	return true;
-}
-
 static bool read_options(LodePerfSamplerOptions *self, char **arguments, GError **error)
 {
-	if (!read_number("--frequency", given.frequency, G_MAXUINT32, &self->frequency, error) ||
-		!read_number("--period", given.period, G_MAXINT64, &self->period, error) ||
+	uint64_t delay_ms = 0, pages = 0;
+
+	if (!lode_option_positive(
+		    "--frequency", given.frequency, G_MAXUINT32, &self->frequency, error) ||
+		!lode_option_positive("--period", given.period, G_MAXINT64, &self->period, error) ||
 		!lode_option_pid("--pid", given.pid, &self->pid, error) ||
-		!read_unsigned("--delay", given.delay, MAX_MS, &self->delay_ms, error) ||
+		!lode_option_positive("--delay", given.delay, MAX_MS, &delay_ms, error) ||
 		!lode_option_seconds("--duration", given.duration, &self->duration_ms, error) ||
-		!read_unsigned("--buffer", given.buffer, MAX_PAGES, &self->buffer_pages, error))
+		!lode_option_positive("--buffer", given.buffer, MAX_PAGES, &pages, error))
 		return false;
+	self->delay_ms = (unsigned)delay_ms;
+	self->buffer_pages = (unsigned)pages;
 	if (self->frequency > 0 && self->period > 0)
 		return usage("--frequency and --period exclude each other", error);
 	if ((self->buffer_pages & (self->buffer_pages - 1)) != 0)
