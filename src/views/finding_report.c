@@ -322,9 +322,15 @@ static void put_next(const View *self, uint32_t n_shown)
 		lode_profile_lines_print(terminal, self->out,
 			"%slode annotate %s F1   the places of a finding, with their code",
 			n > n_shown ? "       " : "Next:  ", path);
-	lode_profile_lines_print(terminal, self->out,
-		"%slode report %s --all   the mined sequences",
-		n_shown > 0 ? "       " : "Next:  ", path);
+	if (n_shown > 0 && self->explanations == NULL)
+		lode_profile_lines_print(terminal, self->out,
+			"       lode report %s --explain   what they usually mean; --all lists the "
+			"mined sequences",
+			path);
+	else
+		lode_profile_lines_print(terminal, self->out,
+			"%slode report %s --all   the mined sequences",
+			n_shown > 0 ? "       " : "Next:  ", path);
 }
 
 static void write_text(const View *self)

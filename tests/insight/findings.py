@@ -3,10 +3,10 @@
 """Compiles a program with a cost planted in two hundred functions, runs it once with `lode run`, and
 looks for what was planted among the first two patterns of the report.
 
-    findings.py LODE PROGRAM.c PLACES ATTRIBUTES
+    findings.py LODE PROGRAM.c PLACES ATTRIBUTES EXPLANATION
 
 PLACES is how many instructions carry the cost; ATTRIBUTES, separated by commas, of which the charged
-instruction must have one. No function may have over 2 % of the time: a list of hot functions would
+instruction must have one; EXPLANATION is a part of what --explain says of it. No function may have over 2 % of the time: a list of hot functions would
 show nothing. Exit status: 0 found, 1 not found or wrong, 77 skipped.
 """
 import json
@@ -32,7 +32,7 @@ def is_near(value, truth, share):
 
 
 def main():
-    lode, source, places, attributes = sys.argv[1:]
+    lode, source, places, attributes, explanation = sys.argv[1:]
     places, attributes = int(places), attributes.split(",")
     with tempfile.TemporaryDirectory() as directory:
         program, profile = os.path.join(directory, "program"), os.path.join(directory, "x.lode")
@@ -47,7 +47,7 @@ def main():
                 print("skipped: sampling is not allowed here")
                 sys.exit(77)
             fail(f"lode run gives status {recorded.returncode}")
-        report = run(lode, "report", profile, "--format", "json")
+        report = run(lode, "report", profile, "--explain", "--format", "json")
         if report.returncode != 0:
             fail(report.stderr)
         found = json.loads(report.stdout)
@@ -66,6 +66,8 @@ def main():
             fail(f"it is in {one['functions']} functions, not {FUNCTIONS}")
         if not is_near(one["places"], places, 0.1):
             fail(f"it is at {one['places']} places, not {places}")
+        if explanation not in (one["explanation"] or ""):
+            fail(f"it is explained by: {one['explanation']}")
         if any(top["time"] > 0.02 for top in one["top"]):
             fail("one place has over 2 % of the time: nothing is scattered")
 

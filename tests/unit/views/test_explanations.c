@@ -80,6 +80,8 @@ static const struct {
 	{NULL, "! op:mov > op:div"},
 	{"branch on loaded data", "! kind:branch needs:load-indexed"},
 	{NULL, "! kind:branch"},
+	{"compare with memory", "! op:cmp kind:load mem:indexed chain:16"},
+	{"chain of dependent operations", "! op:cmp chain:16"},
 	{"load at the end of a chain", "! op:movzx kind:load mem:pointer chain:8"},
 	{"load", "! op:xor kind:load mem:indexed chain:4"},
 	{"chain of floating-point operations", "! op:addsd kind:fp kind:simd chain:8"},

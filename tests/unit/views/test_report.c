@@ -377,6 +377,12 @@ static void test_findings_explained(void)
 	options.show_all = true;
 	g_assert_false(lode_report_write(profile, run, &options, NULL, out, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_USAGE);
+	g_clear_error(&error);
+	g_autoptr(LodeMiningRun) bare = sample_run();
+	options.show_all = false;
+	g_assert_false(lode_report_write(profile, bare, &options, NULL, out, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_USAGE);
+	g_assert_nonnull(strstr(error->message, "made without them"));
 	g_free(sample_close(out));
 }
 
