@@ -87,12 +87,15 @@ static int compare_event_names(const void *a, const void *b, void *user_data)
 	return strcmp(word_at(names, *(const uint32_t *)a), word_at(names, *(const uint32_t *)b));
 }
 
-/* Of "ev:NAME". */
-static char **grade_names(const char *attribute)
+/* "ev:NAME" and what follows it. A rate per execution of what was sampled, or where executions are
+ * estimated, is not known so well. */
+static char **grade_names(const Writer *self, const LodeEvent *event, const char *attribute)
 {
+	bool is_rate = self->profile->frequency == LODE_FREQUENCY_EXACT &&
+	               event->kind != LODE_EVENT_SAMPLED;
 	char **names = g_new0(char *, LODE_N_EVENT_GRADES + 1);
 
-	for (unsigned i = 0; i < LODE_N_EVENT_GRADES; i++) {
+	for (unsigned i = 0; i < (is_rate ? LODE_N_EVENT_GRADES : 1); i++) {
 		g_autofree char *name = g_strconcat(attribute, lode_event_grade_suffix(i), NULL);
 		names[i] = field_of(name);
 	}
@@ -107,7 +110,7 @@ static void prepare_events(Writer *self)
 		char *name = field_of(event->name);
 		g_ptr_array_add(self->event_names, name);
 		g_ptr_array_add(self->event_attributes,
-			event->is_attribute ? grade_names(attribute) : NULL);
+			event->is_attribute ? grade_names(self, event, attribute) : NULL);
 		if (lode_event_kind_has_costs(event->kind) && i != self->weight_event)
 			g_array_append_val(self->event_order, i);
 	}
@@ -210,18 +213,16 @@ static int compare_words(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* An event is an attribute of an instruction by how often it happens there. Where executions are
- * estimated there are no further grades. */
+/* An event is an attribute of an instruction by how often it happens there. */
 static void add_event_attributes(Writer *self, uint32_t event, uint32_t index)
 {
 	const char *const *names = g_ptr_array_index(self->event_attributes, event);
-	bool is_exact = self->profile->frequency == LODE_FREQUENCY_EXACT;
 	double count = instruction_at(self, index)->count;
 
 	if (names == NULL)
 		return;
 	double value = lode_profile_event_value(self->profile, event, index);
-	for (unsigned i = 0; i < (is_exact ? LODE_N_EVENT_GRADES : 1) && value > 0; i++)
+	for (unsigned i = 0; names[i] != NULL && value > 0; i++)
 		if (value >= lode_event_grade_rate(i, self->event_rate) * count)
 			g_ptr_array_add(self->words, (char *)names[i]);
 }

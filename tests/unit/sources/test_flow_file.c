@@ -544,6 +544,46 @@ static void test_write_cause(void)
 		"x 0x10 miss:cause 5\n");
 }
 
+/* Counted events have an attribute for each rate that they reach; estimates only the first one. */
+static void test_write_grades(void)
+{
+	static const struct {
+		LodeFrequency frequency;
+		LodeEventKind kind;
+		double value;
+		const char *attributes;
+	} cases[] = {
+		{LODE_FREQUENCY_EXACT, LODE_EVENT_RECORDED, 9, "ev:miss"},
+		{LODE_FREQUENCY_EXACT, LODE_EVENT_RECORDED, 10, "ev:miss ev:miss:10"},
+		{LODE_FREQUENCY_EXACT, LODE_EVENT_RECORDED, 50, "ev:miss ev:miss:10 ev:miss:50"},
+		{LODE_FREQUENCY_EXACT, LODE_EVENT_SAMPLED, 50, "ev:miss"},
+		{LODE_FREQUENCY_INFERRED, LODE_EVENT_RECORDED, 50, "ev:miss"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = lode_profile_new();
+		const LodeFunction function = {
+			.name = lode_profile_intern(profile, "f"), .n_instructions = 1};
+		const LodeInstruction instruction = {0x10, 100, -1, 0, LODE_NONE,
+			lode_profile_attribute_set(profile, NULL, 0), LODE_NONE, 0, NULL};
+		const LodeCost cost = {1, cases[i].value};
+		const uint32_t end = 1;
+		g_autofree char *vertex = g_strdup_printf(
+			"\nv 0x10 100 100 %s\n", cases[i].attributes);
+
+		profile->frequency = cases[i].frequency;
+		lode_profile_add_event(profile, "instructions", NULL, LODE_EVENT_COUNT, NULL, 0);
+		lode_profile_add_event(profile, "miss", NULL, cases[i].kind, NULL, 0);
+		lode_profile_event(profile, 1)->is_attribute = true;
+		g_array_append_val(profile->functions, function);
+		g_array_append_val(profile->instructions, instruction);
+		g_array_append_val(profile->costs, cost);
+		g_array_append_val(profile->cost_starts, end);
+		g_autofree char *text = write_text(profile, 0, 0.01);
+		g_assert_nonnull(strstr(text, vertex));
+	}
+}
+
 static void test_write_bad_number(void)
 {
 	g_autoptr(LodeProfile) profile = read_text("lode-flow 1\ngraph g\nv a 1 1\n");
@@ -910,6 +950,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/flow-file/round-trip/binary", test_round_trip_binary);
 	g_test_add_func("/flow-file/write/binary", test_write_binary);
 	g_test_add_func("/flow-file/write/cause", test_write_cause);
+	g_test_add_func("/flow-file/write/grades", test_write_grades);
 	g_test_add_func("/flow-file/write/bad-number", test_write_bad_number);
 	g_test_add_func("/flow-file/compressed/whole", test_compressed);
 	g_test_add_func("/flow-file/compressed/broken", test_compressed_broken);
