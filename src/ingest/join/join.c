@@ -55,8 +55,8 @@ static LodeProfile *begin_profile(const LodeRecording *recording, const LodeJoin
 static bool check_memory(const LodeRecording *recording, GError **error)
 {
 	const size_t row_size = 2 * sizeof(LodeJoinSite) + sizeof(LodeInstruction) +
-	                        2 * sizeof(uint32_t) + sizeof(LodeJoinCode) + sizeof(LodeCost) +
-	                        4 * sizeof(double);
+	                        2 * sizeof(uint32_t) + sizeof(LodeJoinCode) + 2 * sizeof(LodeCost) +
+	                        6 * sizeof(double);
 	guint n = recording->instructions->len;
 
 	if (lode_large_array_has_room(row_size, n))
