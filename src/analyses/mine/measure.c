@@ -5,52 +5,49 @@
 #include <math.h>
 #include <string.h>
 
-static void add_events(const LodeFlowGraph *graph, uint32_t vertex, double share, double *events)
-{
-	for (uint32_t e = graph->event_starts[vertex]; e < graph->event_starts[vertex + 1]; e++)
-		events[graph->event_ids[e]] += graph->event_values[e] * share;
-}
-
 /* Turns the sums over vertices into supports, and forgets them on the way: they are many, and
  * reading them is what takes the time. */
 static void take_sums(LodeSearcher *self, LodeSupport *support, double *events)
 {
-	const LodeSearchVertex *vertices = self->search->graph->vertices;
-	const LodeFlowGraph *graph = self->search->graph->graph;
+	const LodeSearchGraph *search_graph = self->search->graph;
+	const LodeSearchVertex *vertices = search_graph->vertices;
+	const LodeEventValue *values = search_graph->event_values;
+	const LodeFlowGraph *graph = search_graph->graph;
 	LodeVertexSums *matched = &self->matched;
-
 	double weight = 0, frequency = 0;
 
 	memset(events, 0, sizeof(double) * graph->n_events);
 	for (size_t i = 0; i < matched->n; i++) {
 		uint32_t v = matched->vertices[i];
-		double count = vertices[v].count, ratio = vertices[v].ratio;
+		const LodeSearchVertex *vertex = &vertices[v];
 		if (i + LODE_READ_AHEAD < matched->n) {
 			uint32_t ahead = matched->vertices[i + LODE_READ_AHEAD];
 			__builtin_prefetch(&matched->sums[ahead], 1);
 			__builtin_prefetch(&vertices[ahead]);
-			__builtin_prefetch(&graph->event_starts[ahead]);
 		}
-		double covered = matched->sums[v] < count ? matched->sums[v] : count;
+		double sum = matched->sums[v];
+		double covered = sum < vertex->count ? sum : vertex->count;
 		frequency += covered;
 		/* A count near the smallest double makes the ratio infinite, the weight not. */
-		weight += isfinite(ratio) ? covered * ratio : graph->weight[v] * (covered / count);
-		if (count > 0)
-			add_events(graph, v, covered / count, events);
+		weight += isfinite(vertex->ratio) ? covered * vertex->ratio
+		                                  : graph->weight[v] * (covered / vertex->count);
+		for (uint32_t e = vertex[0].first_event; e < vertex[1].first_event; e++)
+			events[values[e].event] += values[e].value * (covered / vertex->count);
 		matched->sums[v] = 0;
 	}
 	matched->n = 0;
-	support->weight = weight / self->search->graph->total_weight;
-	support->frequency = frequency / self->search->graph->total_count;
-	for (uint32_t e = 0; e < graph->n_events; e++)
-		events[e] = graph->event_totals[e] > 0 ? events[e] / graph->event_totals[e] : 0;
+	support->weight = weight / search_graph->total_weight;
+	support->frequency = frequency / search_graph->total_count;
+	for (uint32_t e = 0; e < graph->n_events; e++) {
+		double value = events[e] + search_graph->event_rates[e] * frequency;
+		events[e] = graph->event_totals[e] > 0 ? value / graph->event_totals[e] : 0;
+	}
 }
 
 /* The same for the sums over first vertices. */
 static void take_first_sums(LodeSearcher *self, LodeSupport *support)
 {
 	const LodeSearchVertex *vertices = self->search->graph->vertices;
-	const uint32_t *graphs = self->search->graph->graph->vertex_graphs;
 	LodeVertexSums *firsts = &self->firsts;
 	uint32_t functions = 0;
 	double executions = 0;
@@ -58,12 +55,13 @@ static void take_first_sums(LodeSearcher *self, LodeSupport *support)
 	self->stamp++;
 	for (size_t i = 0; i < firsts->n; i++) {
 		uint32_t v = firsts->vertices[i];
-		uint32_t *stamp = &self->graph_stamps[graphs[v]];
+		uint32_t *stamp = &self->graph_stamps[vertices[v].graph];
+		double sum = firsts->sums[v];
 		if (i + LODE_READ_AHEAD < firsts->n)
 			__builtin_prefetch(&firsts->sums[firsts->vertices[i + LODE_READ_AHEAD]], 1);
 		functions += *stamp != self->stamp;
 		*stamp = self->stamp;
-		executions += fmin(firsts->sums[v], vertices[v].count);
+		executions += sum < vertices[v].count ? sum : vertices[v].count;
 		firsts->sums[v] = 0;
 	}
 	support->places = (uint32_t)firsts->n;

@@ -146,12 +146,73 @@ static void prepare_vertices(LodeSearchGraph *self)
 {
 	const LodeFlowGraph *graph = self->graph;
 
-	self->vertices = g_new(LodeSearchVertex, graph->n_vertices + 1);
+	self->vertices = g_new0(LodeSearchVertex, graph->n_vertices + 1);
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
 		double count = graph->count[v];
 		self->vertices[v].count = count;
 		self->vertices[v].ratio = count > 0 ? graph->weight[v] / count : 0;
+		self->vertices[v].graph = graph->vertex_graphs[v];
 	}
+}
+
+/* Writes the vertex's value of each event into the row, 0 for those it does not have. */
+static void read_events(const LodeFlowGraph *graph, uint32_t vertex, double *row)
+{
+	memset(row, 0, sizeof(double) * graph->n_events);
+	for (uint32_t i = graph->event_starts[vertex]; i < graph->event_starts[vertex + 1]; i++)
+		row[graph->event_ids[i]] += graph->event_values[i];
+}
+
+/*
+ * The rate that more than half of the vertices have, where there is one (R. S. Boyer, J S. Moore,
+ * "MJRTY: a fast majority vote algorithm", 1991); another where there is none, which only makes
+ * more values differ. A rate above the average is not used: hot vertices would differ from it by
+ * more than there is in all, and the difference of large numbers is not exact.
+ */
+static void find_event_rates(LodeSearchGraph *self, double *row)
+{
+	const LodeFlowGraph *graph = self->graph;
+	g_autofree uint32_t *votes = g_new0(uint32_t, graph->n_events + 1);
+
+	self->event_rates = g_new0(double, graph->n_events + 1);
+	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+		read_events(graph, v, row);
+		for (uint32_t e = 0; e < graph->n_events; e++) {
+			double rate = row[e] / graph->count[v];
+			if (!isfinite(rate))
+				continue;
+			if (votes[e] == 0)
+				self->event_rates[e] = rate;
+			votes[e] += rate == self->event_rates[e] ? 1 : UINT32_MAX;
+		}
+	}
+	for (uint32_t e = 0; e < graph->n_events; e++)
+		if (!(self->event_rates[e] * self->total_count <=
+			    graph->event_totals[e] * (1 + 1e-9)))
+			self->event_rates[e] = 0;
+}
+
+static void prepare_events(LodeSearchGraph *self)
+{
+	const LodeFlowGraph *graph = self->graph;
+	g_autofree double *row = g_new(double, graph->n_events + 1);
+	g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(LodeEventValue));
+
+	find_event_rates(self, row);
+	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+		self->vertices[v].first_event = values->len;
+		if (!(graph->count[v] > 0))
+			continue;
+		read_events(graph, v, row);
+		for (uint32_t e = 0; e < graph->n_events; e++) {
+			LodeEventValue one = {row[e] - self->event_rates[e] * graph->count[v], e};
+			if (one.value != 0)
+				g_array_append_val(values, one);
+		}
+	}
+	self->vertices[graph->n_vertices].first_event = values->len;
+	self->event_values = (LodeEventValue *)(void *)g_array_free(
+		g_steal_pointer(&values), FALSE);
 }
 
 /*
@@ -389,6 +450,7 @@ LodeSearchGraph *lode_search_graph_new(
 	g_autofree uint32_t *items = choose_items(self, parameters);
 	project_classes(self, items);
 	prepare_vertices(self);
+	prepare_events(self);
 	prepare_edges(self, parameters->gap == 0 && parameters->window == 0);
 	if (parameters->window > 0)
 		prepare_windows(self, parameters->window);
@@ -401,6 +463,8 @@ void lode_search_graph_free(LodeSearchGraph *self)
 		return;
 	g_free(self->item_attributes);
 	g_free(self->vertices);
+	g_free(self->event_rates);
+	g_free(self->event_values);
 	g_free(self->vertex_classes);
 	g_free(self->edge_starts);
 	g_free(self->edges);

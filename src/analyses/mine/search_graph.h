@@ -15,9 +15,20 @@
 #include <stddef.h>
 
 typedef struct {
-	double count; /* n(v) */
-	double ratio; /* W(v)/n(v); 0 where n(v) = 0 */
+	double count;         /* n(v) */
+	double ratio;         /* W(v)/n(v); 0 where n(v) = 0 */
+	uint32_t first_event; /* into event_values, up to that of the next vertex */
+	uint32_t graph;
 } LodeSearchVertex;
+
+/*
+ * Most vertices have the same rate of an event, 0 or 1 say: the support of an event is that rate
+ * times the support of the executions, and what the values of few vertices differ by.
+ */
+typedef struct {
+	double value; /* E(v) − event_rates[event]·n(v) */
+	uint32_t event;
+} LodeEventValue;
 
 typedef struct {
 	double factor; /* potential: min(n(u,v), n(v)); expected: n(u,v)/n(u); definite: n(u,v) −
@@ -42,8 +53,10 @@ typedef struct {
 	LodeFlowModel flow;
 	bool is_monotone; /* counts never rise along a path: dead paths can be dropped */
 	uint32_t n_items;
-	uint32_t *item_attributes; /* item → graph attribute */
-	LodeSearchVertex *vertices;
+	uint32_t *item_attributes;  /* item → graph attribute */
+	LodeSearchVertex *vertices; /* [n_vertices + 1] */
+	double *event_rates;        /* [n_events]: per execution, of most vertices */
+	LodeEventValue *event_values;
 	uint32_t *vertex_classes;
 	uint32_t *edge_starts;
 	LodeSearchEdge *edges;

@@ -10,7 +10,7 @@ enum { MAX_VERTICES = 7 };
 
 static const char *const attribute_names[] = {
 	"kind:load", "op:add", "op:mov", "ev:miss", "kind:store", "at:entry"};
-static const char *const event_names[] = {"misses", "branches"};
+static const char *const event_names[] = {"misses", "branches", "cycles"};
 
 /* One graph before it is handed to the builder. */
 typedef struct {
@@ -86,12 +86,13 @@ static void add_draft(LodeFlowGraphBuilder *builder, const Draft *self, uint32_t
 
 	for (uint32_t i = 0; i < self->n; i++) {
 		const char *attributes[G_N_ELEMENTS(attribute_names)];
-		double events[] = {0, 0};
+		/* Cycles have the same rate on most vertices, as events do that are estimated. */
+		double events[] = {0, 0, self->count[i] * (i % 4 == 3 ? 2.5 : 1)};
 		size_t n = 0;
 		for (uint32_t a = 0; a < n_attributes; a++)
 			if (chance(self->random, density))
 				attributes[n++] = attribute_names[a];
-		for (size_t e = 0; e < G_N_ELEMENTS(events); e++)
+		for (size_t e = 0; e < 2; e++)
 			if (chance(self->random, 0.4))
 				events[e] = g_rand_int_range(self->random, 1, 9) * 0.5;
 		double weight = is_flat ? self->count[i] * 2
