@@ -38,12 +38,14 @@ typedef struct {
  * walk memory forward. Records of one level have one size, its path_size.
  */
 typedef struct {
-	double count, ratio;
+	double count;
+	double ratio;       /* Σ W/n over the matched positions */
 	uint64_t matched;   /* bit i: position i lies in a window */
 	uint32_t hash;      /* of its vertices */
 	uint32_t same;      /* the first member of the level with the same vertices */
 	uint32_t group;     /* of its last window */
 	uint8_t length;     /* in vertices, at most 64 */
+	uint8_t n_matched;  /* positions */
 	bool has_back_edge; /* an edge on it goes to the same or an earlier vertex */
 	bool is_repeated;   /* other members of the level have the same vertices */
 	uint32_t vertices[];

@@ -39,7 +39,8 @@ static LodeWindowPath *path_at(const LodeLevel *level, size_t index)
 
 /* The vertex that a walk stands at, the last of the walk's vertices. */
 typedef struct {
-	double count, ratio;
+	double count;
+	double ratio;  /* W/n of the vertex */
 	uint32_t hash; /* of the vertices up to it */
 	uint32_t vertex, length;
 	bool has_back_edge;
@@ -49,14 +50,21 @@ typedef struct {
 typedef struct {
 	LodeSearcher *searcher;
 	LodeLevel *level;
-	uint32_t shortest, longest; /* vertices of the windows looked for */
-	bool is_bounding;           /* candidates are not kept */
-	uint32_t vertices[64];      /* of the path so far */
+	uint32_t longest;      /* vertices of the windows looked for */
+	bool is_bounding;      /* candidates are not kept */
+	uint32_t vertices[64]; /* of the path so far */
 } Walk;
+
+/* What is matched on a path. */
+typedef struct {
+	uint64_t positions; /* bits */
+	double ratio;       /* Σ W/n over them */
+	uint32_t n;
+} Matched;
 
 /* A window under way: what is matched on its path, its class, the list of its vertices' classes. */
 typedef struct {
-	uint64_t matched;
+	Matched matched;
 	uint32_t class_id, list, n;
 } Window;
 
@@ -70,7 +78,7 @@ static bool take_step(Walk *walk, const Step *before, const LodeSearchEdge *edge
 		return false;
 	*out = (Step){
 		.count = count,
-		.ratio = before->ratio + edge->ratio,
+		.ratio = edge->ratio,
 		.hash = (uint32_t)lode_hash_append(before->hash, edge->target),
 		.vertex = edge->target,
 		.length = before->length + 1,
@@ -81,7 +89,7 @@ static bool take_step(Walk *walk, const Step *before, const LodeSearchEdge *edge
 }
 
 /* Keeps the path as a candidate. */
-static bool keep_path(const Walk *walk, const Step *step, uint64_t matched, uint32_t group)
+static bool keep_path(const Walk *walk, const Step *step, const Window *window, uint32_t group)
 {
 	LodeLevel *level = walk->level;
 	LodeBuffer *candidates = &level->candidates;
@@ -93,11 +101,12 @@ static bool keep_path(const Walk *walk, const Step *step, uint64_t matched, uint
 	LodeWindowPath *path = path_at(level, candidates->n++);
 	*path = (LodeWindowPath){
 		.count = step->count,
-		.ratio = step->ratio,
-		.matched = matched,
+		.ratio = window->matched.ratio,
+		.matched = window->matched.positions,
 		.hash = step->hash,
 		.group = group,
 		.length = (uint8_t)step->length,
+		.n_matched = (uint8_t)window->matched.n,
 		.has_back_edge = step->has_back_edge,
 	};
 	copy_vertices(path->vertices, walk->vertices, step->length);
@@ -105,24 +114,25 @@ static bool keep_path(const Walk *walk, const Step *step, uint64_t matched, uint
 }
 
 /*
- * Meets the window, if it is long enough; no element is minimal in class 0. The most that the path
- * can add to a support is its count at every vertex of it, matched or not. That docs/mining.md §3
- * cuts the sum of a vertex off at its executions only lowers a support.
+ * Meets a window; no element is minimal in class 0. The most that the path can add to a support is
+ * its count at every vertex that is matched. Where it matches in other ways too, they add what they
+ * match. That docs/mining.md §3 cuts the sum of a vertex off at its executions only lowers a
+ * support.
  */
 static bool meet_window(const Walk *walk, const Step *step, const Window *window)
 {
 	LodeLevel *level = walk->level;
 
-	if (window->class_id == 0 || window->n < walk->shortest)
+	if (window->class_id == 0)
 		return true;
 	LodeGroup *group = lode_level_group_of(walk->searcher, level, window->class_id);
 	if (group == NULL)
 		return false;
 	group->n++;
-	group->bound_weight += step->count > 0 ? step->count * step->ratio : 0;
-	group->bound_count += step->count > 0 ? step->count * step->length : 0;
+	group->bound_weight += step->count > 0 ? step->count * window->matched.ratio : 0;
+	group->bound_count += step->count > 0 ? step->count * window->matched.n : 0;
 	return walk->is_bounding ||
-	       keep_path(walk, step, window->matched,
+	       keep_path(walk, step, window,
 		       (uint32_t)(group - &LODE_BUFFER_AT(&level->groups, LodeGroup, 0)));
 }
 
@@ -141,33 +151,41 @@ static Window lengthen(const LodeSearchGraph *graph, const Window *window, uint3
 	return (Window){window->matched, class_id, list, window->n + 1};
 }
 
-/* Meets the window that ends in `step`, and all longer ones. */
-static bool meet_windows(Walk *walk, const Step *step, Window window)
+static bool meet_windows(Walk *walk, const Step *step, Window window);
+
+/* Meets all windows longer than that which ends in `step`. */
+static bool meet_longer_windows(Walk *walk, const Step *step, const Window *window)
 {
 	const LodeSearchGraph *graph = walk->searcher->search->graph;
 	uint32_t end = graph->edge_starts[step->vertex + 1];
 
-	window.matched |= UINT64_C(1) << (step->length - 1);
-	if (!meet_window(walk, step, &window))
-		return false;
-	if (window.n == walk->longest)
+	if (window->n == walk->longest)
 		return true;
 	for (uint32_t i = graph->edge_starts[step->vertex]; i < end; i++) {
 		Step next;
 		if (take_step(walk, step, &graph->edges[i], &next) &&
-			!meet_windows(walk, &next, lengthen(graph, &window, i)))
+			!meet_windows(walk, &next, lengthen(graph, window, i)))
 			return false;
 	}
 	return true;
 }
 
-static Window first_window(uint64_t matched, uint32_t vertex_class)
+/* Meets the window that ends in `step`, which is not matched yet, and all longer ones. */
+static bool meet_windows(Walk *walk, const Step *step, Window window)
+{
+	window.matched.positions |= UINT64_C(1) << (step->length - 1);
+	window.matched.ratio += step->ratio;
+	window.matched.n++;
+	return meet_window(walk, step, &window) && meet_longer_windows(walk, step, &window);
+}
+
+static Window first_window(Matched matched, uint32_t vertex_class)
 {
 	return (Window){matched, vertex_class, vertex_class, 1};
 }
 
 /* From the end of a prefix occurrence: gaps, and a window after each. */
-static bool walk_from(Walk *walk, const Step *step, uint64_t matched, uint32_t gaps_left)
+static bool walk_from(Walk *walk, const Step *step, const Matched *matched, uint32_t gaps_left)
 {
 	const LodeSearchGraph *graph = walk->searcher->search->graph;
 	uint32_t end = graph->edge_starts[step->vertex + 1];
@@ -179,7 +197,7 @@ static bool walk_from(Walk *walk, const Step *step, uint64_t matched, uint32_t g
 			continue;
 		/* A vertex without items cannot begin a minimal window. */
 		if (edge->vertex_class != 0 &&
-			!meet_windows(walk, &next, first_window(matched, edge->vertex_class)))
+			!meet_windows(walk, &next, first_window(*matched, edge->vertex_class)))
 			return false;
 		if (gaps_left > 0 && !walk_from(walk, &next, matched, gaps_left - 1))
 			return false;
@@ -199,7 +217,7 @@ static bool walk_starts(Walk *walk)
 		Step step = {vertex->count, vertex->ratio, hash, v, 1, false};
 		walk->vertices[0] = v;
 		if (class_id != 0 && (!graph->is_monotone || vertex->count > 0) &&
-			!meet_windows(walk, &step, first_window(0, class_id)))
+			!meet_windows(walk, &step, first_window((Matched){0}, class_id)))
 			return false;
 	}
 	return true;
@@ -218,19 +236,35 @@ static void read_edges_ahead(
 	__builtin_prefetch(&graph->edges[graph->edge_starts[last_vertex(near)]]);
 }
 
-/* Puts the walk at the end of a path. */
+/* Puts the walk at the end of a path, the ratio of whose last vertex is not needed any more. */
 static Step step_at(Walk *walk, const LodeWindowPath *path)
 {
 	copy_vertices(walk->vertices, path->vertices, path->length);
-	return (Step){path->count, path->ratio, path->hash, last_vertex(path), path->length,
-		path->has_back_edge};
+	return (Step){
+		path->count, 0, path->hash, last_vertex(path), path->length, path->has_back_edge};
 }
 
-static bool walk_prefix(Walk *walk, const LodeWindowPath *prefix, uint64_t matched)
+/* What is matched on a path when those positions are, its own and others. */
+static Matched matched_on(
+	const LodeSearchGraph *graph, const LodeWindowPath *path, uint64_t positions)
 {
-	Step step = step_at(walk, prefix);
+	Matched matched = {path->matched, path->ratio, path->n_matched};
 
-	return walk_from(walk, &step, matched, walk->searcher->search->parameters->gap);
+	for (uint64_t rest = positions & ~path->matched; rest != 0; rest &= rest - 1) {
+		matched.ratio += graph->vertices[path->vertices[__builtin_ctzll(rest)]].ratio;
+		matched.n++;
+	}
+	matched.positions = positions;
+	return matched;
+}
+
+static bool walk_prefix(Walk *walk, const LodeWindowPath *prefix, uint64_t positions)
+{
+	const LodeSearch *search = walk->searcher->search;
+	Step step = step_at(walk, prefix);
+	Matched matched = matched_on(search->graph, prefix, positions);
+
+	return walk_from(walk, &step, &matched, search->parameters->gap);
 }
 
 /* Walks from the paths in `matches`, of the level above. */
@@ -266,7 +300,7 @@ bool lode_windows_bound_next(LodeSearcher *self, const LodeGroup *group)
 {
 	LodeLevel *next = &self->levels[1];
 	const LodeLevel *root = self->root;
-	Walk walk = {self, next, 1, 1, true, {0}};
+	Walk walk = {self, next, 1, true, {0}};
 	bool is_ok = true;
 
 	next->groups.n = next->candidates.n = 0;
@@ -348,7 +382,7 @@ bool lode_windows_list_members(LodeSearcher *self, LodeLevel *level, size_t firs
 
 bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 {
-	Walk walk = {self, root, 1, self->search->parameters->window + 1, false, {0}};
+	Walk walk = {self, root, self->search->parameters->window + 1, false, {0}};
 
 	root->path_size = path_size(walk.longest);
 	if (!walk_starts(&walk))
@@ -414,7 +448,7 @@ bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
 	const LodePattern *pattern = &LODE_BUFFER_AT(&above->patterns, LodePattern, above->current);
 	LodeLevel *level = &self->levels[depth];
-	Walk walk = {self, level, 1, 1, false, {0}};
+	Walk walk = {self, level, 1, false, {0}};
 	uint32_t longest = 0;
 
 	level->groups.n = level->candidates.n = level->members.n = 0;
@@ -439,7 +473,7 @@ bool lode_windows_extend_longer(LodeSearcher *self, uint32_t depth)
 {
 	const LodeSearchGraph *graph = self->search->graph;
 	LodeLevel *level = &self->levels[depth];
-	Walk walk = {self, level, 2, self->search->parameters->window + 1, false, {0}};
+	Walk walk = {self, level, self->search->parameters->window + 1, false, {0}};
 	size_t n = level->candidates.n;
 
 	/* Each window begins with one of a vertex, whether that is wanted or not. */
@@ -448,10 +482,10 @@ bool lode_windows_extend_longer(LodeSearcher *self, uint32_t depth)
 			read_edges_ahead(graph, path_at(level, i + 2 * LODE_READ_AHEAD),
 				path_at(level, i + LODE_READ_AHEAD));
 		const LodeWindowPath *path = path_at(level, i);
-		uint64_t before = path->matched & ~(UINT64_C(1) << (path->length - 1));
 		uint32_t class_id = graph->vertex_classes[last_vertex(path)];
+		Window window = first_window(matched_on(graph, path, path->matched), class_id);
 		Step step = step_at(&walk, path);
-		if (!meet_windows(&walk, &step, first_window(before, class_id)))
+		if (!meet_longer_windows(&walk, &step, &window))
 			return false;
 	}
 	return true;
