@@ -33,11 +33,12 @@ typedef struct {
 } Case;
 
 static const Case cases[] = {
-	{"paper", "paper", 0.07, 0, 1, 5, 1300, 2},
+	{"paper", "paper", 0.07, 0, 1, 5, 1300, 1.5},
 	{"specjvm", "specjvm", 0.01, 0, 0, 5, 64000, 0.5},
 	{"method", "method", 0.0222, 0, 0, 5, 291000, 0.5},
 	{"sqlite-0.2", NULL, 0.002, 0, 0, 5, 56340, 1.29 / 5},
 	{"sqlite-0.5", NULL, 0.005, 0, 0, 5, 20370, 0.90 / 5},
+	{"sqlite-wide", NULL, 0.01, 1, 1, 5, 119090, 10},
 };
 
 /* What a child tells its parent. */
