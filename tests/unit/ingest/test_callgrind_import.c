@@ -387,6 +387,12 @@ static void test_attribute_files(void)
 	g_assert_true(has_attribute(profile, entry, "user:first"));
 	g_assert_true(has_attribute(profile, entry, "at:entry"));
 	g_assert_false(has_attribute(profile, entry + 1, "user:first"));
+	g_autoptr(GError) error = NULL;
+	LodeMiningParameters parameters;
+	lode_mining_parameters_init(&parameters);
+	g_autoptr(LodeFlowGraph) graph = lode_flow_graph_build(profile, &parameters, &error);
+	g_assert_no_error(error);
+	g_assert_true(g_strv_contains((const char *const *)graph->attribute_names, "user:first"));
 	const LodeUnresolved *last = &LODE_AT(
 		profile->unresolved, LodeUnresolved, profile->unresolved->len - 1);
 	g_assert_cmpstr(last->reason, ==, "attribute row about nothing that executed");
