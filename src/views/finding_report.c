@@ -277,7 +277,10 @@ static void put_model(const View *self)
 		lode_profile_lines_print(terminal, self->out,
 			"What is below explains %s of the %s. Where nothing below applies, an "
 			"instruction costs %s %s; 'each' is what comes on top.",
-			share, lode_profile_event_name(self->profile, self->weight_event),
+			share,
+			strcmp(self->unit, "ns") == 0
+				? "time"
+				: lode_profile_event_name(self->profile, self->weight_event),
 			base->str, self->unit);
 		return;
 	}
