@@ -424,6 +424,7 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 		return false;
 	if (!lode_running_process_read(self->options->pid, &self->running, error) ||
 		!open_events(self, kernel, NULL, error) ||
+		(path != NULL && !lode_perf_program_release(&self->program, path, error)) ||
 		!lode_perf_recording_begin(&self->recording, error))
 		return false;
 	/* Linux 5.3 and later; poll() passes over −1, and the rings' ends tell of the process's */
@@ -432,7 +433,7 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 		switch_sampling(self, true);
 	lode_perf_recording_add_process(
 		&self->recording, self->options->pid, self->options->has_data_addresses);
-	return path == NULL || lode_perf_program_release(&self->program, path, error);
+	return true;
 }
 
 static void set_deadlines(Session *self)

@@ -87,6 +87,12 @@ check "a duration" "$(status_is 0)" "$(is_alive)" "$([ -s y.lode ] || echo 'no p
 run run -p "$target" -o z.lode -- ./no-such-program
 check "a command that is not there" "$(status_is 1)" "$(says 'cannot find program')" "$(left_nothing)"
 
+printf '\177ELF rubbish' >no-format
+chmod +x no-format
+run record -p "$target" -o no.data -- ./no-format
+check "a command that cannot be executed leaves no file" "$(status_is 1)" "$(says 'cannot start .*: Exec format')" \
+	"$(is_alive)" "$([ ! -e no.data ] || echo 'there is one')"
+
 set -m
 "$lode" run -p "$target" -o z.lode -- sleep 60 >out 2>err &
 pid=$!
