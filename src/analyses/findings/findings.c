@@ -139,6 +139,35 @@ static uint32_t choose(const Choice *self)
 	return chosen;
 }
 
+/*
+ * Where no candidate is above its price, one that explains most of the scatter may hide itself: the
+ * dispersion is then taken of the model with the candidate of greatest gain, as an F test does, and
+ * as drop() judges it later.
+ */
+static void judge_beside_the_best(Choice *self)
+{
+	size_t n_columns = lode_candidates_n_columns(self->candidates), best = SIZE_MAX;
+
+	for (size_t c = 0; c < n_columns; c++)
+		if (!self->is_taken[c] && self->gains[c] > 0 &&
+			(best == SIZE_MAX || self->gains[c] > self->gains[best]))
+			best = c;
+	if (best == SIZE_MAX)
+		return;
+	LodeCostTerm term = term_of(self, (uint32_t)best);
+	g_autoptr(GArray) terms = g_array_copy(self->model.terms);
+	double base = self->model.base;
+	term.beta = self->betas[best];
+	lode_cost_model_add(&self->model, &term);
+	lode_cost_model_fit(&self->model, ROUGH_FIT, ROUGH_STEPS);
+	double dispersion = lode_cost_model_dispersion(&self->model);
+	g_array_set_size(self->model.terms, 0);
+	g_array_append_vals(self->model.terms, terms->data, terms->len);
+	self->model.base = base;
+	lode_cost_model_fit(&self->model, ROUGH_FIT, 0); /* as it was */
+	self->dispersion = fmin(self->dispersion, dispersion);
+}
+
 static bool choose_all(Choice *self, GError **error)
 {
 	while (self->chosen->len < LODE_FINDING_MAX) {
@@ -152,6 +181,10 @@ static bool choose_all(Choice *self, GError **error)
 		lode_worker_pool_run(
 			lode_candidates_n_columns(self->candidates), self->n_workers, judge, self);
 		uint32_t chosen = choose(self);
+		if (chosen == LODE_NONE) {
+			judge_beside_the_best(self);
+			chosen = choose(self);
+		}
 		if (chosen == LODE_NONE)
 			return true;
 		uint32_t column = candidate_at(self, chosen)->column;

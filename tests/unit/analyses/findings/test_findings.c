@@ -172,6 +172,8 @@ static void make_odd(LodeProfile *profile, Oddity oddity)
 	lode_profile_event(profile, profile->weight_event)->total = total;
 	if (oddity == ODD_NO_SAMPLES)
 		profile->n_samples = 0;
+	if (oddity == ODD_ONE_SAMPLE)
+		profile->n_samples = 1;
 	for (guint i = 0; i < profile->instructions->len; i++) {
 		LodeInstruction *one = lode_profile_instruction(profile, i);
 		if (oddity == ODD_NEVER_EXECUTED && i % 3 == 0)
@@ -201,6 +203,12 @@ static void test_odd(void)
 			assert_sane(findings);
 			if (oddity == ODD_NO_SAMPLES || oddity == ODD_ONE_SAMPLE)
 				g_assert_cmpuint(findings->findings->len, ==, 0);
+			/* The scatter that one place makes does not hide it. */
+			if (oddity == ODD_ONE_PLACE) {
+				g_assert_cmpuint(findings->findings->len, ==, 1);
+				g_assert_cmpfloat(lode_findings_at(findings, 0)->time, >, 0.5);
+				g_assert_cmpuint(lode_findings_at(findings, 0)->places, ==, 1);
+			}
 			/* Without blocks nothing is known of any instruction but itself. */
 			if (oddity == ODD_NO_BLOCKS && is_counted == 0)
 				g_assert_cmpuint(findings->findings->len, ==, 0);
