@@ -58,7 +58,7 @@ static const GOptionEntry options[] = {
 	{"max-differential", 0, 0, G_OPTION_ARG_STRING, &given.max_differential,
 		"maximum differential support", "SHARE"},
 	{"baseline", 0, 0, G_OPTION_ARG_INT64, &given.baseline,
-		"show supports relative to those of sequence ID", "ID"},
+		"show by how many points supports differ from those of sequence ID", "ID"},
 	{"percent-limit", 0, 0, G_OPTION_ARG_DOUBLE, &given.percent_limit,
 		"leave out lines whose sort key is below this percentage", "PERCENT"},
 	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "output format (default: text)",

@@ -35,8 +35,8 @@ void lode_report_options_init(LodeReportOptions *self);
 
 /*
  * Writes the report to `out`: the findings where the run has them and no order, filter or baseline
- * is asked for; otherwise the list of sequences, of closed ones unless show_all. Supports are
- * relative to those of the baseline where there is one. A key that is not a share takes no
+ * is asked for; otherwise the list of sequences, of closed ones unless show_all. From
+ * supports those of the baseline are taken where there is one. A key that is not a share takes no
  * percent_limit.
  * Errors: _IO (write), _USAGE (sort key, glob, percent limit, findings to be explained where none
  * are shown), _NOT_FOUND (baseline).

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells that the tree and the list of sequences share. */
+/* The cells of the list of sequences. */
 #include "base/number_format.h"
 #include "views/display_text.h"
 #include "views/profile_lines.h"
@@ -20,13 +20,13 @@ void lode_report_cell_ratio(double value, GString *out, const LodeTerminal *term
 	lode_display_append(out, text, terminal->is_ascii);
 }
 
-void lode_report_cell_support(
-	const LodeReportValues *values, double value, GString *out, const LodeTerminal *terminal)
+void lode_report_cell_support(const LodeReportValues *values, double value, GString *out)
 {
 	char text[LODE_NUMBER_SIZE];
 
+	/* A difference of shares is in percentage points, not in percent of something. */
 	if (values->baseline != SIZE_MAX)
-		lode_report_cell_ratio(value, out, terminal);
+		g_string_append_printf(out, "%+.1f pt", 100 * value);
 	else
 		g_string_append(out, lode_number_format_share(value, text));
 }

@@ -86,10 +86,8 @@ static void put_value(const List *list, LodeReportKeyKind kind, size_t index, GS
 		value = lode_report_values_event(list->values, key.event, index);
 	else if (is_support)
 		value = lode_report_values_support(list->values, kind, index);
-	if (is_support && list->values->baseline != SIZE_MAX)
-		lode_report_cell_ratio(value, out, list->terminal);
-	else if (lode_report_key_is_share(run, &key))
-		lode_report_cell_support(list->values, value, out, list->terminal);
+	if (lode_report_key_is_share(run, &key))
+		lode_report_cell_support(list->values, value, out);
 	else
 		put_count(list, value, out);
 }

@@ -6,7 +6,7 @@
  *   executions, events{…}                          instruction runs: id, sequence, count, events{…}
  *
  * CSV has the sequence as JSON text and a column event:NAME for each event. With a baseline the
- * supports are ratios, and a last field `baseline` has its id.
+ * supports are differences from its own, and a last field `baseline` has its id.
  */
 #pragma once
 

@@ -10,9 +10,8 @@
 void lode_report_list_write(const LodeReportValues *values, const GArray *indices,
 	const LodeReportKey *key, const LodeReportOptions *options, FILE *out);
 
-/* A cell: a share, or with a baseline a ratio; "–" where there is none. */
-void lode_report_cell_support(
-	const LodeReportValues *values, double value, GString *out, const LodeTerminal *terminal);
+/* A cell: a share, or with a baseline the difference in percentage points. */
+void lode_report_cell_support(const LodeReportValues *values, double value, GString *out);
 
 /* "9.9×" */
 void lode_report_cell_ratio(double value, GString *out, const LodeTerminal *terminal);

@@ -47,7 +47,7 @@ static double relative(const LodeReportValues *self, const LodeReportKey *key, s
 
 	if (self->baseline == SIZE_MAX)
 		return value;
-	return ratio(value, lode_report_key_value(self->run, key, self->baseline));
+	return value - lode_report_key_value(self->run, key, self->baseline);
 }
 
 double lode_report_values_support(

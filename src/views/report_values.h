@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The figures of a sequence as a report shows them: shares, or ratios to a baseline's. */
+/* The figures of a sequence as a report shows them: shares, or differences from a baseline's. */
 #pragma once
 
 #include "views/report_key.h"
@@ -13,8 +13,8 @@ typedef struct {
 bool lode_report_values_init(
 	LodeReportValues *self, const LodeMiningRun *run, uint64_t id, GError **error);
 
-/* The value of a key that is a support (shares; in instruction runs count and events), divided by
- * the baseline's if there is one: no number when that is 0. */
+/* The value of a key that is a support (shares; in instruction runs count and events), less the
+ * baseline's if there is one. */
 double lode_report_values_support(
 	const LodeReportValues *self, LodeReportKeyKind kind, size_t index);
 double lode_report_values_event(const LodeReportValues *self, uint32_t event, size_t index);
