@@ -370,14 +370,6 @@ static uint32_t add_list(
 	return self->n_vertex_classes + self->lists->len - 1;
 }
 
-static void add_edge_list(
-	LodeSearchGraph *self, WindowScratch *scratch, uint32_t source, LodeSearchEdge *edge)
-{
-	uint32_t list = add_list(self, scratch, self->vertex_classes[source], edge->vertex_class);
-
-	edge->window_class = lode_search_graph_list_class(self, list);
-}
-
 uint32_t lode_search_graph_longer_list(
 	const LodeSearchGraph *self, uint32_t list, uint32_t vertex_class)
 {
@@ -389,6 +381,20 @@ uint32_t lode_search_graph_list_class(const LodeSearchGraph *self, uint32_t list
 	return g_array_index(self->lists, WindowList, list - self->n_vertex_classes).window_class;
 }
 
+/* The list one vertex longer, made when it is new: windows of the same classes are many. */
+static uint32_t lengthen_list(
+	LodeSearchGraph *self, WindowScratch *scratch, uint32_t list, uint32_t vertex_class)
+{
+	uint32_t longer = lode_search_graph_longer_list(self, list, vertex_class);
+
+	if (longer == 0) {
+		longer = add_list(self, scratch, list, vertex_class);
+		g_hash_table_insert(
+			self->list_ids, list_key(list, vertex_class), GUINT_TO_POINTER(longer));
+	}
+	return longer;
+}
+
 /* All windows from `list`, which ends in `vertex`, with up to `left` more vertices. They are made
  * before the search begins, so that its threads only read them. */
 static void add_windows(LodeSearchGraph *self, WindowScratch *scratch, uint32_t list,
@@ -397,13 +403,8 @@ static void add_windows(LodeSearchGraph *self, WindowScratch *scratch, uint32_t 
 	for (uint32_t i = self->edge_starts[vertex]; left > 0 && i < self->edge_starts[vertex + 1];
 		i++) {
 		const LodeSearchEdge *edge = &self->edges[i];
-		uint32_t longer = lode_search_graph_longer_list(self, list, edge->vertex_class);
-		if (longer == 0) {
-			longer = add_list(self, scratch, list, edge->vertex_class);
-			g_hash_table_insert(self->list_ids, list_key(list, edge->vertex_class),
-				GUINT_TO_POINTER(longer));
-		}
-		add_windows(self, scratch, longer, edge->target, left - 1);
+		add_windows(self, scratch, lengthen_list(self, scratch, list, edge->vertex_class),
+			edge->target, left - 1);
 	}
 }
 
@@ -417,14 +418,14 @@ static void prepare_windows(LodeSearchGraph *self, uint32_t window)
 		.members = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 	};
 
-	/* The lists of edges come first, in the edges' order. */
 	for (uint32_t v = 0; v < graph->n_vertices; v++)
-		for (uint32_t i = self->edge_starts[v]; i < self->edge_starts[v + 1]; i++)
-			add_edge_list(self, &scratch, v, &self->edges[i]);
-	for (uint32_t v = 0; v < graph->n_vertices; v++)
-		for (uint32_t i = self->edge_starts[v]; i < self->edge_starts[v + 1]; i++)
-			add_windows(self, &scratch, lode_search_graph_edge_list(self, i),
-				self->edges[i].target, window - 1);
+		for (uint32_t i = self->edge_starts[v]; i < self->edge_starts[v + 1]; i++) {
+			LodeSearchEdge *edge = &self->edges[i];
+			edge->window_list = lengthen_list(
+				self, &scratch, self->vertex_classes[v], edge->vertex_class);
+			edge->window_class = lode_search_graph_list_class(self, edge->window_list);
+			add_windows(self, &scratch, edge->window_list, edge->target, window - 1);
+		}
 	g_free(scratch.n_vertices);
 	g_free(scratch.is_first);
 	g_free(scratch.is_last);

@@ -37,6 +37,7 @@ typedef struct {
 	uint32_t target;
 	uint32_t vertex_class; /* of the target */
 	uint32_t window_class; /* of the window of its two ends; 0 where no window is so long */
+	uint32_t window_list;  /* the list of that window */
 } LodeSearchEdge;
 
 /*
@@ -83,14 +84,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSearchGraph, lode_search_graph_free)
 
 /*
  * Windows grow vertex by vertex; a list is the vertex classes of one. The list of a single vertex
- * is its class, that of an edge's two ends is lode_search_graph_edge_list(); longer ones are found
- * from the shorter list and the class after it. All windows of the graph are known once prepared.
+ * is its class, that of an edge's two ends stands with the edge; longer ones are found from the
+ * shorter list and the class after it. All windows of the graph are known once prepared.
  */
-static inline uint32_t lode_search_graph_edge_list(const LodeSearchGraph *self, uint32_t edge)
-{
-	return self->n_vertex_classes + edge;
-}
-
 uint32_t lode_search_graph_longer_list(
 	const LodeSearchGraph *self, uint32_t list, uint32_t vertex_class);
 /* Of a list of two classes or more. */

@@ -140,7 +140,7 @@ static bool meet_window(const Walk *walk, const Step *step, const Window *window
  * of its edge, only a longer one by a hash. */
 static Window lengthen(const LodeSearchGraph *graph, const Window *window, uint32_t edge)
 {
-	uint32_t list = lode_search_graph_edge_list(graph, edge);
+	uint32_t list = graph->edges[edge].window_list;
 	uint32_t class_id = graph->edges[edge].window_class;
 
 	if (window->n > 1) {
