@@ -920,6 +920,7 @@ static void write_text(Annotation *self, FILE *out)
 
 	lode_profile_lines_head(
 		self->profile, self->found.weight_event, &self->options->terminal, out);
+	lode_profile_lines_inferred(self->profile, &self->options->terminal, out);
 	fputc('\n', out);
 	if (self->options->subject == LODE_ANNOTATE_SEQUENCE)
 		put_sequence_lines(self, out);

@@ -25,7 +25,7 @@
 #include <string.h>
 
 /* Lines of both tables on a first screen of 25. */
-enum { BODY_LINES = 13, TOP_PLACES = 2 };
+enum { BODY_LINES = 11, TOP_PLACES = 2 };
 
 /* Before an explanation: it stands apart from the columns. */
 enum { EXPLANATION_INDENT = 4 };
@@ -285,12 +285,11 @@ static void put_model(const View *self)
 		return;
 	}
 	lode_profile_lines_print(terminal, self->out,
-		"What is below explains %s of the time. Executions were not counted: 'each' is in "
-		"multiples of the average instruction around it%s%s%s.",
-		share, findings->single >= 0.01 ? "; " : "",
-		findings->single >= 0.01 ? lode_number_format_share(findings->single, single) : "",
-		findings->single >= 0.01 ? " of the time lies in blocks of one instruction, which "
-					   "cannot be told from average"
+		"What is below explains %s of the time; 'each' is in multiples of the average "
+		"instruction around it, as executions were not counted%s%s%s.",
+		share, findings->single >= 0.05 ? " (" : "",
+		findings->single >= 0.05 ? lode_number_format_share(findings->single, single) : "",
+		findings->single >= 0.05 ? " is in blocks of one instruction, and taken as average)"
 					 : "");
 }
 

@@ -162,6 +162,11 @@ void lode_profile_lines_head(
 	put_program_line(profile, terminal, out);
 	put_figures_line(profile, weight_event, terminal, out);
 	put_kernel_line(profile, terminal, out);
+}
+
+void lode_profile_lines_inferred(
+	const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+{
 	if (profile->frequency == LODE_FREQUENCY_INFERRED)
 		lode_profile_lines_print(terminal, out,
 			"Executions are inferred: weights are measured, frequency, excess and cost "

@@ -11,6 +11,10 @@
 void lode_profile_lines_head(
 	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out);
 
+/* Says that executions are estimates, where they are: for views that show some. */
+void lode_profile_lines_inferred(
+	const LodeProfile *profile, const LodeTerminal *terminal, FILE *out);
+
 /* "unresolved:" and a line for each reason, or that there is nothing unresolved. */
 void lode_profile_lines_unresolved(
 	const LodeProfile *profile, const LodeTerminal *terminal, FILE *out);

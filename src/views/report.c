@@ -220,11 +220,12 @@ static void write_list_text(const Report *self, const GArray *indices)
 		lode_number_format_count(indices->len, shown),
 		lode_number_format_count((double)self->n_eligible, eligible),
 		is_closed_only ? " closed ones" : "",
-		self->options->baseline != 0 ? "; supports relative to those of " : "",
+		self->options->baseline != 0 ? "; supports less those of " : "",
 		self->options->baseline != 0 ? "the baseline" : "");
 
 	lode_profile_lines_head(self->profile, lode_profile_weight_of(self->profile, self->run),
 		&self->options->terminal, self->out);
+	lode_profile_lines_inferred(self->profile, &self->options->terminal, self->out);
 	put_caption(self, what);
 	uint32_t first_id = 0;
 	if (indices->len > 0) {

@@ -67,7 +67,7 @@ share=$(awk -v user="$(fact attached_program.lode user_seconds)" \
 check "a process is recorded for as long as a command runs" "$(status_is 0)" "$(is_alive)" \
 	"$(has_program attached_program.lode "$attached kernel 'an argument'")" "$(left_nothing)"
 check "the report says what share was in the kernel" \
-	"$(says '^[0-9.]+ % of [0-9.]+ s of processor time were in the kernel, which was not sampled')" \
+	"$(says '^[0-9.]+ % of [0-9.]+ s of processor time were in the kernel, not sampled')" \
 	"$(is_between "$share" 0.3 1 'share of the kernel')" \
 	"$(is_between "$share" "$(awk "BEGIN { print $truth - 0.25 }")" "$(awk "BEGIN { print $truth + 0.25 }")" \
 		'share of the kernel')"
@@ -120,7 +120,7 @@ attach_to kernel
 run run --kernel -p "$target" -o k.lode -- sleep 1
 if [ "$status" -eq 0 ]; then
 	sampled=$("$lode" info k.lode --format csv | awk -F, '$2 == "[kernel]" { print $4 }')
-	check "the kernel's code is sampled where that is allowed" "$(says 'in the kernel, which was sampled too')" \
+	check "the kernel's code is sampled where that is allowed" "$(says 'in the kernel, sampled too')" \
 		"$(is_between "$sampled" 0.2 1 "share of image '[kernel]'")" \
 		"$([ "$("$lode" info k.lode --format json | grep -c '"is_kernel_sampled":false')" -eq 0 ] ||
 			echo 'it says that it was not')"

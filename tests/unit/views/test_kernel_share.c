@@ -37,11 +37,11 @@ static void test_share(void)
 	profile->system_seconds = 1.5;
 	g_assert_cmpfloat(lode_kernel_share(profile), ==, 0.75);
 	check(profile,
-		"75.0 % of 2.00 s of processor time were in the kernel, which was not sampled; "
+		"75.0 % of 2.00 s of processor time were in the kernel, not sampled; "
 		"--kernel samples it too.");
 	profile->user_seconds = 1e15;
 	check(profile, "0 % of 1000000000000002 s of processor time were in the kernel, "
-		       "which was not sampled; --kernel samples it too.");
+		       "not sampled; --kernel samples it too.");
 }
 
 static void test_functions(void)
@@ -58,7 +58,7 @@ static void test_functions(void)
 	profile->user_seconds = 1;
 	profile->is_kernel_sampled = true;
 	check(profile,
-		"0 % of 1.00 s of processor time were in the kernel, which was sampled too.");
+		"0 % of 1.00 s of processor time were in the kernel, sampled too.");
 	profile->system_seconds = 1;
 	if (profile->cost_starts->len == 0) {
 		uint32_t zero = 0;
@@ -70,7 +70,7 @@ static void test_functions(void)
 	add_function(profile, 1, "smallest", 2);
 	add_function(profile, 1, "middle", 15);
 	check(profile,
-		"50.0 % of 2.00 s of processor time were in the kernel, which was sampled too: "
+		"50.0 % of 2.00 s of processor time were in the kernel, sampled too: "
 		"most in large (30.0 %), middle (15.0 %), small (3.0 %).");
 }
 
