@@ -433,7 +433,7 @@ static void refuse_unknown_file(const LodeAnnotatedPlaces *self, GError **error)
 	if (names->len == 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"the profile has no source lines; code with debug information (gcc -g) "
-		        "has");
+			"has");
 		return;
 	}
 	g_ptr_array_add(names, NULL);

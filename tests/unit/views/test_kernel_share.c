@@ -36,9 +36,8 @@ static void test_share(void)
 	profile->user_seconds = 0.5;
 	profile->system_seconds = 1.5;
 	g_assert_cmpfloat(lode_kernel_share(profile), ==, 0.75);
-	check(profile,
-		"75.0 % of 2.00 s of processor time were in the kernel, not sampled; "
-		"--kernel samples it too.");
+	check(profile, "75.0 % of 2.00 s of processor time were in the kernel, not sampled; "
+		       "--kernel samples it too.");
 	profile->user_seconds = 1e15;
 	check(profile, "0 % of 1000000000000002 s of processor time were in the kernel, "
 		       "not sampled; --kernel samples it too.");
@@ -57,8 +56,7 @@ static void test_functions(void)
 		profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	profile->user_seconds = 1;
 	profile->is_kernel_sampled = true;
-	check(profile,
-		"0 % of 1.00 s of processor time were in the kernel, sampled too.");
+	check(profile, "0 % of 1.00 s of processor time were in the kernel, sampled too.");
 	profile->system_seconds = 1;
 	if (profile->cost_starts->len == 0) {
 		uint32_t zero = 0;
@@ -69,9 +67,8 @@ static void test_functions(void)
 	add_function(profile, 1, "large", 30);
 	add_function(profile, 1, "smallest", 2);
 	add_function(profile, 1, "middle", 15);
-	check(profile,
-		"50.0 % of 2.00 s of processor time were in the kernel, sampled too: "
-		"most in large (30.0 %), middle (15.0 %), small (3.0 %).");
+	check(profile, "50.0 % of 2.00 s of processor time were in the kernel, sampled too: "
+		       "most in large (30.0 %), middle (15.0 %), small (3.0 %).");
 }
 
 int main(int argc, char **argv)

@@ -37,7 +37,7 @@ static void test_sequences(void)
 	parameters.min_support = 0.125;
 	parameters.exclude = NULL;
 	check(&parameters, "--across-calls --min-differential 10% --top 20 --gap 1 --window 2 "
-	                   "--flow definite --closed "
+			   "--flow definite --closed "
 			   "--weight l1d-miss --granularity block --max-sequences 12345678");
 }
 
