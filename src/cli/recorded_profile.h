@@ -38,7 +38,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeRecordedProfile, lode_recorded_profile_clea
 /*
  * Whether there is something to import. Else says why not, or sets an error with `advice` ("--exact
  * counts its executions"); *out_status is the verb's: the signal that stopped us, or that ended the
- * program before anything was recorded. Of a process that was attached to the advice is another.
+ * program before anything was recorded. Of a process that was attached to other advice is given.
  */
 bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const LodeRecordedRun *run,
 	bool is_empty, const char *advice, int *out_status, GError **error);

@@ -597,7 +597,7 @@ static bool scan_positions_header(Scanner *self)
 }
 
 /* The text after "cmd:" or "creator:", of the first file that has it. */
-/* The rest of the line without blanks around it; size 0: it is no text. */
+/* The rest of the line without blanks around it; size 0: it is not text. */
 static const char *scan_header_text(Scanner *self, size_t *out_size)
 {
 	skip_spaces(self);

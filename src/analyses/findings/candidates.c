@@ -16,7 +16,7 @@
 #define MIN_SAMPLES 10.0
 #define MIN_SAMPLE_SHARE 0.01
 
-/* What is before in less than this share of the executions is no context. */
+/* What is before in less than this share of the executions is not context. */
 #define MIN_CONTEXT_SHARE 0.01F
 
 enum {

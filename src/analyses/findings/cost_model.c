@@ -36,7 +36,7 @@ void lode_cost_model_clear(LodeCostModel *self)
 	g_clear_pointer(&self->block_rates, g_free);
 }
 
-/* Σ s of the term over the vertices of the block that its vertex `*i` is in; *i goes behind them.
+/* Σ s of the term over the vertices of the block that its vertex `*i` is in; *i then is past them.
  */
 static double sum_block(const LodeCostModel *self, const LodeCostTerm *term, size_t *i)
 {

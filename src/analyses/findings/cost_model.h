@@ -70,7 +70,7 @@ double lode_cost_model_dispersion(const LodeCostModel *self);
 /*
  * What an execution in the focus of a term costs, in executions of the average instruction around
  * it: β over the mean rate of the blocks that it lies in, each as often as it executes there. The
- * rate of a block's base alone is no measure: out of order, most instructions cost nothing.
+ * rate of a block's base alone is not a measure: out of order, most instructions cost nothing.
  */
 double lode_cost_model_ratio(const LodeCostModel *self, size_t index);
 
