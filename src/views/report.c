@@ -256,6 +256,18 @@ static void write_list(Report *self, const LodeProgress *progress)
 	}
 }
 
+/* Runs of instruction sequences have the totals of all events; one of them is the weight. */
+static uint32_t find_weight_event(const LodeProfile *profile, const LodeMiningRun *run)
+{
+	const char *name = lode_profile_event_name(profile, lode_profile_weight_of(profile, run));
+	guint index;
+
+	if (name == NULL || !run->parameters.is_instruction_mode ||
+		!g_ptr_array_find_with_equal_func(run->events, name, g_str_equal, &index))
+		return LODE_NONE;
+	return index;
+}
+
 bool lode_report_write(const LodeProfile *profile, const LodeMiningRun *run,
 	const LodeReportOptions *options, const LodeProgress *progress, FILE *out, GError **error)
 {
@@ -273,6 +285,7 @@ bool lode_report_write(const LodeProfile *profile, const LodeMiningRun *run,
 	if (!lode_report_key_parse(run, options->sort, &report.key, error) ||
 		!lode_report_values_init(&report.values, run, options->baseline, error))
 		return false;
+	report.values.weight_event = find_weight_event(profile, run);
 	report.is_eligible = lode_report_filter_apply(run, options, &report.key, error);
 	if (report.is_eligible == NULL)
 		return false;

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { CELL_COST = 100, CELL_ID, CELL_SEQUENCE };
+enum { CELL_COST = 100, CELL_WEIGHT_TOTAL, CELL_ID, CELL_SEQUENCE };
 
 typedef struct {
 	const LodeReportValues *values;
@@ -19,7 +19,7 @@ typedef struct {
 	LodeTableColumn columns[LODE_TABLE_MAX_COLUMNS];
 	int cells[LODE_TABLE_MAX_COLUMNS]; /* LodeReportKeyKind or CELL_… */
 	unsigned n_columns;
-	char *event_title;
+	char *event_title, *weight_title;
 } List;
 
 static void add_column(List *list, const char *title, int cell, uint8_t dropped)
@@ -54,7 +54,13 @@ static void choose_columns(List *list)
 	}
 	if (run->parameters.is_instruction_mode)
 		add_column(list, "count", LODE_REPORT_KEY_COUNT, 0);
-	else
+	if (list->values->weight_event != LODE_NONE) {
+		list->weight_title = lode_display_text(
+			g_ptr_array_index(run->events, list->values->weight_event),
+			list->terminal->is_ascii);
+		add_column(list, list->weight_title, CELL_WEIGHT_TOTAL, 0);
+	}
+	if (!run->parameters.is_instruction_mode)
 		add_graph_columns(list);
 	/* What the user sorts by stays, however narrow the terminal. */
 	for (unsigned i = 0; i < list->n_columns; i++)
@@ -102,6 +108,11 @@ static LodeStyle list_cell(size_t row, unsigned column, GString *out, const void
 		lode_report_cell_ratio(
 			lode_report_values_cost(list->values, index), out, list->terminal);
 		return LODE_STYLE_PLAIN;
+	case CELL_WEIGHT_TOTAL:
+		put_count(list,
+			lode_report_values_event(list->values, list->values->weight_event, index),
+			out);
+		return LODE_STYLE_PLAIN;
 	case CELL_ID:
 		g_string_append_printf(out, "%u", index + 1);
 		return LODE_STYLE_NAME;
@@ -135,4 +146,5 @@ void lode_report_list_write(const LodeReportValues *values, const GArray *indice
 	uint32_t left_out = lode_table_write(&table, &options->terminal, out);
 	lode_report_left_out(left_out, &table, &options->terminal, out);
 	g_free(list.event_title);
+	g_free(list.weight_title);
 }

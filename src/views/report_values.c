@@ -32,7 +32,7 @@ bool lode_report_values_init(
 		g_prefix_error(error, "--baseline: ");
 		return false;
 	}
-	*self = (LodeReportValues){.run = run, .baseline = baseline};
+	*self = (LodeReportValues){.run = run, .baseline = baseline, .weight_event = LODE_NONE};
 	return true;
 }
 

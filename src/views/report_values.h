@@ -6,7 +6,9 @@
 
 typedef struct {
 	const LodeMiningRun *run;
-	size_t baseline; /* index; SIZE_MAX: none */
+	size_t baseline;       /* index; SIZE_MAX: none */
+	uint32_t weight_event; /* of run->events: what measures cost in a run of instruction
+	                          sequences; LODE_NONE: none, or another run */
 } LodeReportValues;
 
 /* `id` 0: no baseline. _NOT_FOUND: the run has no such sequence. */
