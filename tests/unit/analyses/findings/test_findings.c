@@ -132,6 +132,7 @@ static void assert_sane(const LodeFindings *findings)
 	for (guint i = 0; i < findings->findings->len; i++) {
 		const LodeFinding *one = lode_findings_at(findings, i);
 		g_autofree char *text = lode_finding_text(findings, one);
+		g_assert_cmpstr(text, !=, "");
 		g_assert_true(isfinite(one->time) && one->time >= 0);
 		g_assert_true(isfinite(one->time_error) && isfinite(one->each));
 		g_assert_true(isfinite(one->each_error) && isfinite(one->spread));
