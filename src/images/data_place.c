@@ -60,9 +60,9 @@ bool lode_frame_address(Dwarf_CFI *frames, uint64_t address, int *out_register, 
 	return is_found;
 }
 
-LodeValue lode_value_of_type(LodeTypeTable *types, uint32_t type)
+LodeHeldValue lode_held_value_of_type(LodeTypeTable *types, uint32_t type)
 {
-	LodeValue value = {0};
+	LodeHeldValue value = {0};
 
 	if (type == LODE_NO_TYPE || lode_type_table_get(types, type)->kind != LODE_TYPE_POINTER)
 		return value;
@@ -71,7 +71,7 @@ LodeValue lode_value_of_type(LodeTypeTable *types, uint32_t type)
 		lode_type_table_get(types, value.type)->kind == LODE_TYPE_OTHER)
 		return value;
 	/* an array that is pointed to is as good as its elements */
-	value.kind = LODE_VALUE_POINTER;
+	value.kind = LODE_HELD_VALUE_POINTER;
 	return value;
 }
 
@@ -104,15 +104,15 @@ static uint32_t type_inside(LodeTypeTable *types, uint32_t type, int64_t offset,
 	return inside % size == 0 ? element : LODE_NO_TYPE;
 }
 
-LodeValue lode_value_of_variable(LodeTypeTable *types, const LodeVariablePlace *place)
+LodeHeldValue lode_held_value_of_variable(LodeTypeTable *types, const LodeVariablePlace *place)
 {
 	uint32_t type = place->type;
-	LodeValue value;
+	LodeHeldValue value;
 
 	if (lode_type_table_get(types, type)->kind == LODE_TYPE_AGGREGATE)
 		type = type_inside(types, type, place->piece, sizeof(uint64_t));
-	value = lode_value_of_type(types, type);
-	value.offset = value.kind == LODE_VALUE_POINTER ? place->offset : 0;
+	value = lode_held_value_of_type(types, type);
+	value.offset = value.kind == LODE_HELD_VALUE_POINTER ? place->offset : 0;
 	return value;
 }
 
@@ -357,7 +357,7 @@ static bool is_there(const LodeVariablePlace *variable, const Moment *moment)
 static bool frame_offset(
 	const LodeVariablePlace *variable, const LodeRegisterTypes *state, int64_t *out_offset)
 {
-	const LodeValue *base;
+	const LodeHeldValue *base;
 
 	if (variable->kind == LODE_PLACE_AT_FRAME) {
 		*out_offset = variable->offset;
@@ -366,7 +366,7 @@ static bool frame_offset(
 	if (state == NULL)
 		return false;
 	base = &state->registers[variable->register_number];
-	return variable->kind == LODE_PLACE_AT_REGISTER && base->kind == LODE_VALUE_FRAME &&
+	return variable->kind == LODE_PLACE_AT_REGISTER && base->kind == LODE_HELD_VALUE_FRAME &&
 	       !base->is_element &&
 	       !__builtin_add_overflow(base->offset, variable->offset, out_offset);
 }
@@ -521,25 +521,25 @@ static bool is_walkable(const LodeFunctionContext *context, const LodeDataPlace 
 
 /* The variable at a static address or in the frame. */
 static bool place_of_variable(const LodeFunctionContext *context, const Moment *moment,
-	const LodeRegisterTypes *state, const LodeValue *at, LodeDataPlace *out_place)
+	const LodeRegisterTypes *state, const LodeHeldValue *at, LodeDataPlace *out_place)
 {
-	if (at->kind == LODE_VALUE_FRAME)
+	if (at->kind == LODE_HELD_VALUE_FRAME)
 		return find_in_frame(context, moment, state, at->offset, out_place);
 	return lode_data_place_static(context, (uint64_t)at->offset, out_place);
 }
 
 /* What lies at a value plus a displacement, and an index if there is one. */
 static bool place_of_value(const LodeFunctionContext *context, uint64_t address,
-	const LodeRegisterTypes *state, const LodeMemoryOperand *operand, const LodeValue *value,
-	LodeDataPlace *out_place)
+	const LodeRegisterTypes *state, const LodeMemoryOperand *operand,
+	const LodeHeldValue *value, LodeDataPlace *out_place)
 {
 	const Moment moment = {address, operand->valid_from};
-	LodeValue at = *value;
+	LodeHeldValue at = *value;
 
-	if (value->kind < LODE_VALUE_POINTER ||
+	if (value->kind < LODE_HELD_VALUE_POINTER ||
 		__builtin_add_overflow(value->offset, operand->displacement, &at.offset))
 		return false;
-	if (value->kind == LODE_VALUE_POINTER) {
+	if (value->kind == LODE_HELD_VALUE_POINTER) {
 		*out_place = (LodeDataPlace){
 			.type = value->type, .offset = at.offset, .is_element = value->is_element};
 		return true;
@@ -596,9 +596,9 @@ static void offer(const LodeFunctionContext *context, LodeDataPlace place, const
 static Stride stride_of(const LodeRegisterTypes *state, int index, uint8_t scale)
 {
 	Stride stride = {.has_index = index >= 0, .bytes = MAX(scale, 1)};
-	const LodeValue *value = index < 0 ? NULL : &state->registers[index];
+	const LodeHeldValue *value = index < 0 ? NULL : &state->registers[index];
 
-	if (value != NULL && value->kind == LODE_VALUE_MULTIPLE && value->offset > 0 &&
+	if (value != NULL && value->kind == LODE_HELD_VALUE_MULTIPLE && value->offset > 0 &&
 		value->offset < INT32_MAX)
 		stride.bytes *= (uint64_t)value->offset;
 	return stride;
@@ -609,7 +609,7 @@ static Fit find_by_register(const LodeFunctionContext *context, uint64_t address
 	const LodeRegisterTypes *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place)
 {
 	Stride stride = stride_of(state, operand->index, operand->scale);
-	const LodeValue *value = &state->registers[operand->base];
+	const LodeHeldValue *value = &state->registers[operand->base];
 	const GArray *variables = NULL;
 	LodeDataPlace place;
 	Fit best = FIT_NONE;
@@ -618,13 +618,13 @@ static Fit find_by_register(const LodeFunctionContext *context, uint64_t address
 		variables = context->variables->in_registers[operand->base];
 	for (guint i = 0; variables != NULL && i < variables->len; i++) {
 		const LodeVariablePlace *variable = &g_array_index(variables, LodeVariablePlace, i);
-		LodeValue pointer;
+		LodeHeldValue pointer;
 
 		if (variable->low > address)
 			break;
 		if (!is_at(variable, address))
 			continue;
-		pointer = lode_value_of_variable(context->types, variable);
+		pointer = lode_held_value_of_variable(context->types, variable);
 		if (place_of_value(context, address, state, operand, &pointer, &place))
 			offer(context, place, &stride, operand->size, &best, out_place);
 	}
@@ -674,15 +674,15 @@ bool lode_data_place_find(const LodeFunctionContext *context, uint64_t address,
 	return fit != FIT_NONE;
 }
 
-LodeValue lode_data_place_load(const LodeFunctionContext *context, const LodeDataPlace *place)
+LodeHeldValue lode_data_place_load(const LodeFunctionContext *context, const LodeDataPlace *place)
 {
-	LodeValue none = {0};
+	LodeHeldValue none = {0};
 
 	if (place->type == LODE_NO_TYPE)
 		return none;
 	if (place->is_reference)
-		return (LodeValue){.kind = LODE_VALUE_POINTER, .type = place->type};
-	return lode_value_of_type(context->types,
+		return (LodeHeldValue){.kind = LODE_HELD_VALUE_POINTER, .type = place->type};
+	return lode_held_value_of_type(context->types,
 		type_inside(context->types, place->type, place->offset, sizeof(uint64_t)));
 }
 

@@ -15,26 +15,26 @@
 enum { LODE_MAX_TRACKED_SLOTS = 32 };
 
 typedef enum {
-	LODE_VALUE_NONE,
-	LODE_VALUE_ZERO,     /* a null pointer, which agrees with every pointer */
-	LODE_VALUE_MULTIPLE, /* of `offset` */
-	LODE_VALUE_POINTER,  /* to `type`, plus `offset` bytes */
-	LODE_VALUE_ADDRESS,  /* `offset`, in the image */
-	LODE_VALUE_FRAME,    /* the canonical frame address plus `offset` */
-} LodeValueKind;
+	LODE_HELD_VALUE_NONE,
+	LODE_HELD_VALUE_ZERO,     /* a null pointer, which agrees with every pointer */
+	LODE_HELD_VALUE_MULTIPLE, /* of `offset` */
+	LODE_HELD_VALUE_POINTER,  /* to `type`, plus `offset` bytes */
+	LODE_HELD_VALUE_ADDRESS,  /* `offset`, in the image */
+	LODE_HELD_VALUE_FRAME,    /* the canonical frame address plus `offset` */
+} LodeHeldValueKind;
 
 typedef struct {
-	uint8_t kind;    /* LodeValueKind */
+	uint8_t kind;    /* LodeHeldValueKind */
 	bool is_element; /* plus any number of whole elements of what is there */
 	uint32_t type;
 	int64_t offset;
-} LodeValue;
+} LodeHeldValue;
 
 typedef struct {
-	LodeValue registers[LODE_N_GENERAL_REGISTERS];
+	LodeHeldValue registers[LODE_N_GENERAL_REGISTERS];
 	struct {
 		int64_t offset; /* from the canonical frame address */
-		LodeValue value;
+		LodeHeldValue value;
 	} slots[LODE_MAX_TRACKED_SLOTS]; /* spilled registers, eight bytes each */
 	uint8_t n_slots;
 } LodeRegisterTypes;
@@ -76,7 +76,7 @@ bool lode_data_place_find(const LodeFunctionContext *context, uint64_t address,
 	const LodeRegisterTypes *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place);
 
 /* The pointer that is read from there; NONE where it is none. */
-LodeValue lode_data_place_load(const LodeFunctionContext *context, const LodeDataPlace *place);
+LodeHeldValue lode_data_place_load(const LodeFunctionContext *context, const LodeDataPlace *place);
 
 /* What the call that returns to `after` returns: by its call site, else by its target (0: unknown).
  * LODE_NO_TYPE. */
@@ -99,9 +99,9 @@ const LodeTypeField *lode_data_place_field(
 	LodeTypeTable *types, uint32_t type, int64_t offset, uint32_t size);
 
 /* A pointer by its type, as a variable or function is declared; NONE where it is none. */
-LodeValue lode_value_of_type(LodeTypeTable *types, uint32_t type);
+LodeHeldValue lode_held_value_of_type(LodeTypeTable *types, uint32_t type);
 /* The pointer that the DWARF variables say a register holds; NONE. */
-LodeValue lode_value_of_variable(LodeTypeTable *types, const LodeVariablePlace *place);
+LodeHeldValue lode_held_value_of_variable(LodeTypeTable *types, const LodeVariablePlace *place);
 
 /* The canonical frame address as register + offset, before an instruction runs. */
 bool lode_frame_address(

@@ -13,7 +13,7 @@ enum {
 	MAX_ARRAY_STEP = 1 << 30,
 };
 
-static const LodeValue NOTHING = {0};
+static const LodeHeldValue NOTHING = {0};
 
 bool lode_register_types_decode(
 	LodeFullInstruction *out_full, const LodeElfImage *image, uint64_t address)
@@ -75,17 +75,17 @@ bool lode_register_types_memory(
 
 /* The object that a value leads to, whatever the instruction. */
 static bool find_object(
-	const LodeFunctionContext *context, const LodeValue *value, LodeDataPlace *out_place)
+	const LodeFunctionContext *context, const LodeHeldValue *value, LodeDataPlace *out_place)
 {
 	if (context->types == NULL)
 		return false;
 	switch (value->kind) {
-	case LODE_VALUE_POINTER:
+	case LODE_HELD_VALUE_POINTER:
 		*out_place = (LodeDataPlace){.type = value->type, .offset = value->offset};
 		return true;
-	case LODE_VALUE_ADDRESS:
+	case LODE_HELD_VALUE_ADDRESS:
 		return lode_data_place_static(context, (uint64_t)value->offset, out_place);
-	case LODE_VALUE_FRAME:
+	case LODE_HELD_VALUE_FRAME:
 		return lode_data_place_frame(
 			context, LODE_ANY_ADDRESS, NULL, value->offset, out_place);
 	default:
@@ -104,7 +104,7 @@ static uint64_t element_size(const LodeFunctionContext *context, const LodeDataP
 }
 
 /* Makes a value one of any element: the offset is that in the first one. */
-static LodeValue any_element(const LodeFunctionContext *context, LodeValue value)
+static LodeHeldValue any_element(const LodeFunctionContext *context, LodeHeldValue value)
 {
 	LodeDataPlace place;
 	int64_t inside, size;
@@ -125,14 +125,14 @@ static LodeValue any_element(const LodeFunctionContext *context, LodeValue value
 	return value;
 }
 
-static bool is_address(const LodeValue *value)
+static bool is_address(const LodeHeldValue *value)
 {
-	return value->kind == LODE_VALUE_POINTER || value->kind == LODE_VALUE_ADDRESS ||
-	       value->kind == LODE_VALUE_FRAME;
+	return value->kind == LODE_HELD_VALUE_POINTER || value->kind == LODE_HELD_VALUE_ADDRESS ||
+	       value->kind == LODE_HELD_VALUE_FRAME;
 }
 
 /* Pointer arithmetic by a constant. */
-static LodeValue moved(const LodeFunctionContext *context, LodeValue value, int64_t by)
+static LodeHeldValue moved(const LodeFunctionContext *context, LodeHeldValue value, int64_t by)
 {
 	if (!is_address(&value) || __builtin_add_overflow(value.offset, by, &value.offset))
 		return NOTHING;
@@ -140,10 +140,11 @@ static LodeValue moved(const LodeFunctionContext *context, LodeValue value, int6
 }
 
 /* Pointer arithmetic by a register. */
-static LodeValue moved_by_index(
-	const LodeFunctionContext *context, LodeValue value, const LodeValue *index, uint64_t scale)
+static LodeHeldValue moved_by_index(const LodeFunctionContext *context, LodeHeldValue value,
+	const LodeHeldValue *index, uint64_t scale)
 {
-	uint64_t step = scale * (index->kind == LODE_VALUE_MULTIPLE ? (uint64_t)index->offset : 1);
+	uint64_t step = scale *
+	                (index->kind == LODE_HELD_VALUE_MULTIPLE ? (uint64_t)index->offset : 1);
 	LodeDataPlace place;
 	uint64_t size;
 
@@ -162,7 +163,7 @@ static bool is_same(const LodeFunctionContext *context, uint32_t a, uint32_t b)
 					 lode_type_table_get(context->types, b)->canonical);
 }
 
-static bool is_equal(const LodeValue *a, const LodeValue *b)
+static bool is_equal(const LodeHeldValue *a, const LodeHeldValue *b)
 {
 	return a->kind == b->kind && a->is_element == b->is_element && a->type == b->type &&
 	       a->offset == b->offset;
@@ -181,30 +182,34 @@ static int64_t common_divisor(int64_t a, int64_t b)
 
 /* A value only ever goes from zero to an exact one, to any element, to nothing, and a multiple to
  * one of a divisor: so the iteration over the blocks ends. */
-static LodeValue meet(const LodeFunctionContext *context, LodeValue a, LodeValue b)
+static LodeHeldValue meet(const LodeFunctionContext *context, LodeHeldValue a, LodeHeldValue b)
 {
 	if (is_equal(&a, &b))
 		return a;
-	if (a.kind == LODE_VALUE_ZERO && (is_address(&b) || b.kind == LODE_VALUE_MULTIPLE))
+	if (a.kind == LODE_HELD_VALUE_ZERO &&
+		(is_address(&b) || b.kind == LODE_HELD_VALUE_MULTIPLE))
 		return b;
-	if (b.kind == LODE_VALUE_ZERO && (is_address(&a) || a.kind == LODE_VALUE_MULTIPLE))
+	if (b.kind == LODE_HELD_VALUE_ZERO &&
+		(is_address(&a) || a.kind == LODE_HELD_VALUE_MULTIPLE))
 		return a;
 	if (a.kind != b.kind)
 		return NOTHING;
-	if (a.kind == LODE_VALUE_MULTIPLE) {
+	if (a.kind == LODE_HELD_VALUE_MULTIPLE) {
 		a.offset = common_divisor(a.offset, b.offset);
 		return a.offset > 1 ? a : NOTHING;
 	}
-	if (!is_address(&a) || (a.kind == LODE_VALUE_POINTER && !is_same(context, a.type, b.type)))
+	if (!is_address(&a) ||
+		(a.kind == LODE_HELD_VALUE_POINTER && !is_same(context, a.type, b.type)))
 		return NOTHING;
 	if (a.offset == b.offset && a.is_element == b.is_element)
 		return a;
 	a = any_element(context, a);
 	b = any_element(context, b);
-	return a.kind != LODE_VALUE_NONE && a.kind == b.kind && a.offset == b.offset ? a : NOTHING;
+	return a.kind != LODE_HELD_VALUE_NONE && a.kind == b.kind && a.offset == b.offset ? a
+	                                                                                  : NOTHING;
 }
 
-static void set_slot(LodeRegisterTypes *state, int64_t offset, uint32_t size, LodeValue value)
+static void set_slot(LodeRegisterTypes *state, int64_t offset, uint32_t size, LodeHeldValue value)
 {
 	uint8_t n = 0;
 
@@ -212,14 +217,15 @@ static void set_slot(LodeRegisterTypes *state, int64_t offset, uint32_t size, Lo
 		if (state->slots[i].offset >= offset + (int64_t)size ||
 			state->slots[i].offset + POINTER_BYTES <= offset)
 			state->slots[n++] = state->slots[i];
-	if (value.kind != LODE_VALUE_NONE && size == POINTER_BYTES && n < LODE_MAX_TRACKED_SLOTS) {
+	if (value.kind != LODE_HELD_VALUE_NONE && size == POINTER_BYTES &&
+		n < LODE_MAX_TRACKED_SLOTS) {
 		state->slots[n].offset = offset;
 		state->slots[n++].value = value;
 	}
 	state->n_slots = n;
 }
 
-static LodeValue get_slot(const LodeRegisterTypes *state, int64_t offset)
+static LodeHeldValue get_slot(const LodeRegisterTypes *state, int64_t offset)
 {
 	for (uint8_t i = 0; i < state->n_slots; i++)
 		if (state->slots[i].offset == offset)
@@ -231,18 +237,18 @@ static LodeValue get_slot(const LodeRegisterTypes *state, int64_t offset)
 static bool frame_slot(
 	const LodeRegisterTypes *state, const LodeMemoryOperand *memory, int64_t *out_offset)
 {
-	const LodeValue *base = memory->base < 0 ? &NOTHING : &state->registers[memory->base];
+	const LodeHeldValue *base = memory->base < 0 ? &NOTHING : &state->registers[memory->base];
 
-	return base->kind == LODE_VALUE_FRAME && !base->is_element && memory->index < 0 &&
+	return base->kind == LODE_HELD_VALUE_FRAME && !base->is_element && memory->index < 0 &&
 	       !memory->is_segmented &&
 	       !__builtin_add_overflow(base->offset, memory->displacement, out_offset) &&
 	       INT32_MIN < *out_offset && *out_offset < INT32_MAX;
 }
 
-static LodeValue load(const LodeFunctionContext *context, const LodeRegisterTypes *state,
+static LodeHeldValue load(const LodeFunctionContext *context, const LodeRegisterTypes *state,
 	const LodeMemoryOperand *memory, uint64_t address)
 {
-	LodeValue value = NOTHING;
+	LodeHeldValue value = NOTHING;
 	LodeDataPlace place;
 	int64_t offset;
 
@@ -250,15 +256,15 @@ static LodeValue load(const LodeFunctionContext *context, const LodeRegisterType
 		return NOTHING;
 	if (frame_slot(state, memory, &offset))
 		value = get_slot(state, offset);
-	if (value.kind == LODE_VALUE_NONE && context->types != NULL &&
+	if (value.kind == LODE_HELD_VALUE_NONE && context->types != NULL &&
 		lode_data_place_find(context, address, state, memory, &place))
 		value = lode_data_place_load(context, &place);
 	return value;
 }
 
 /* What an operand that is read stands for. */
-static LodeValue read_operand(const LodeFunctionContext *context, const LodeRegisterTypes *state,
-	const LodeFullInstruction *full, int i)
+static LodeHeldValue read_operand(const LodeFunctionContext *context,
+	const LodeRegisterTypes *state, const LodeFullInstruction *full, int i)
 {
 	const ZydisDecodedOperand *operand = &full->operands[i];
 	LodeMemoryOperand memory;
@@ -269,29 +275,30 @@ static LodeValue read_operand(const LodeFunctionContext *context, const LodeRegi
 		return number < 0 ? NOTHING : state->registers[number];
 	}
 	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u == 0)
-		return (LodeValue){.kind = LODE_VALUE_ZERO};
+		return (LodeHeldValue){.kind = LODE_HELD_VALUE_ZERO};
 	/* perhaps a variable's address: whether one lies there is asked when it is used */
 	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u < INT32_MAX &&
 		context->image->file->is_fixed)
-		return (LodeValue){
-			.kind = LODE_VALUE_ADDRESS, .offset = (int64_t)operand->imm.value.u};
+		return (LodeHeldValue){
+			.kind = LODE_HELD_VALUE_ADDRESS, .offset = (int64_t)operand->imm.value.u};
 	if (read_memory(full, operand, &memory))
 		return load(context, state, &memory, full->address);
 	return NOTHING;
 }
 
-static LodeValue read_address(const LodeFunctionContext *context, const LodeRegisterTypes *state,
-	const LodeFullInstruction *full)
+static LodeHeldValue read_address(const LodeFunctionContext *context,
+	const LodeRegisterTypes *state, const LodeFullInstruction *full)
 {
-	const LodeValue *base, *index;
+	const LodeHeldValue *base, *index;
 	LodeMemoryOperand memory;
-	LodeValue value;
+	LodeHeldValue value;
 
 	if (!read_memory(full, &full->operands[1], &memory) ||
 		full->operands[0].size != POINTER_BITS)
 		return NOTHING;
 	if (memory.is_absolute && memory.index < 0)
-		return (LodeValue){.kind = LODE_VALUE_ADDRESS, .offset = memory.displacement};
+		return (LodeHeldValue){
+			.kind = LODE_HELD_VALUE_ADDRESS, .offset = memory.displacement};
 	base = memory.base < 0 ? &NOTHING : &state->registers[memory.base];
 	if (memory.index < 0)
 		return moved(context, *base, memory.displacement);
@@ -302,12 +309,12 @@ static LodeValue read_address(const LodeFunctionContext *context, const LodeRegi
 
 		if (memory.displacement != 0)
 			return NOTHING;
-		if (index->kind == LODE_VALUE_MULTIPLE && index->offset < MAX_ARRAY_STEP)
+		if (index->kind == LODE_HELD_VALUE_MULTIPLE && index->offset < MAX_ARRAY_STEP)
 			factor *= index->offset;
-		return (LodeValue){.kind = LODE_VALUE_MULTIPLE, .offset = factor};
+		return (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE, .offset = factor};
 	}
 	if (!is_address(base) && memory.scale == 1 && is_address(index)) {
-		const LodeValue *swap = base;
+		const LodeHeldValue *swap = base;
 
 		base = index;
 		index = swap;
@@ -317,56 +324,57 @@ static LodeValue read_address(const LodeFunctionContext *context, const LodeRegi
 }
 
 /* A counter or a pointer, by a constant. What begins at 0 and goes by 24 stays a multiple of 24. */
-static LodeValue stepped(const LodeFunctionContext *context, LodeValue value, int64_t by)
+static LodeHeldValue stepped(const LodeFunctionContext *context, LodeHeldValue value, int64_t by)
 {
 	if (by == INT64_MIN || is_address(&value))
 		return by == INT64_MIN ? NOTHING : moved(context, value, by);
 	by = by < 0 ? -by : by;
-	if (value.kind == LODE_VALUE_MULTIPLE)
+	if (value.kind == LODE_HELD_VALUE_MULTIPLE)
 		by = common_divisor(value.offset, by);
-	else if (value.kind != LODE_VALUE_ZERO)
+	else if (value.kind != LODE_HELD_VALUE_ZERO)
 		return NOTHING;
-	return by > 1 ? (LodeValue){.kind = LODE_VALUE_MULTIPLE, .offset = by} : NOTHING;
+	return by > 1 ? (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE, .offset = by} : NOTHING;
 }
 
-static LodeValue sum(const LodeFunctionContext *context, LodeValue a, LodeValue b)
+static LodeHeldValue sum(const LodeFunctionContext *context, LodeHeldValue a, LodeHeldValue b)
 {
 	if (is_address(&a) && !is_address(&b))
 		return moved_by_index(context, a, &b, 1);
 	if (is_address(&b) && !is_address(&a))
 		return moved_by_index(context, b, &a, 1);
-	if (a.kind == LODE_VALUE_MULTIPLE && b.kind == LODE_VALUE_MULTIPLE)
-		return (LodeValue){
-			.kind = LODE_VALUE_MULTIPLE, .offset = common_divisor(a.offset, b.offset)};
+	if (a.kind == LODE_HELD_VALUE_MULTIPLE && b.kind == LODE_HELD_VALUE_MULTIPLE)
+		return (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE,
+			.offset = common_divisor(a.offset, b.offset)};
 	return NOTHING;
 }
 
-static LodeValue multiplied(LodeValue value, int64_t factor)
+static LodeHeldValue multiplied(LodeHeldValue value, int64_t factor)
 {
 	if (factor < 1 || factor > MAX_ARRAY_STEP)
 		return NOTHING;
-	if (value.kind == LODE_VALUE_MULTIPLE && value.offset > 0 && value.offset < MAX_ARRAY_STEP)
+	if (value.kind == LODE_HELD_VALUE_MULTIPLE && value.offset > 0 &&
+		value.offset < MAX_ARRAY_STEP)
 		factor *= value.offset;
-	return (LodeValue){.kind = LODE_VALUE_MULTIPLE, .offset = factor};
+	return (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE, .offset = factor};
 }
 
-static LodeValue add_or_subtract(const LodeFunctionContext *context, const LodeRegisterTypes *state,
-	const LodeFullInstruction *full)
+static LodeHeldValue add_or_subtract(const LodeFunctionContext *context,
+	const LodeRegisterTypes *state, const LodeFullInstruction *full)
 {
-	LodeValue target = read_operand(context, state, full, 0);
+	LodeHeldValue target = read_operand(context, state, full, 0);
 	const ZydisDecodedOperand *source = &full->operands[1];
 	bool is_add = full->instruction.mnemonic == ZYDIS_MNEMONIC_ADD;
-	LodeValue amount;
+	LodeHeldValue amount;
 
 	if (source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
 		int64_t by = source->imm.value.s;
 
 		/* programs at fixed addresses have those of arrays as constants */
 		if (is_add && !is_address(&target) && by > 0) {
-			LodeValue array = moved_by_index(
+			LodeHeldValue array = moved_by_index(
 				context, read_operand(context, state, full, 1), &target, 1);
 
-			if (array.kind != LODE_VALUE_NONE)
+			if (array.kind != LODE_HELD_VALUE_NONE)
 				return array;
 		}
 		return stepped(context, target, is_add || by == INT64_MIN ? by : -by);
@@ -388,7 +396,7 @@ static int64_t immediate_of(const LodeFullInstruction *full, int i)
 }
 
 /* What the first operand holds afterwards, where that can be said. */
-static LodeValue result_of(const LodeFunctionContext *context, const LodeRegisterTypes *state,
+static LodeHeldValue result_of(const LodeFunctionContext *context, const LodeRegisterTypes *state,
 	const LodeFullInstruction *full)
 {
 	const ZydisDecodedOperand *operands = full->operands;
@@ -408,7 +416,7 @@ static LodeValue result_of(const LodeFunctionContext *context, const LodeRegiste
 	case ZYDIS_MNEMONIC_XOR:
 		return operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		                       operands[0].reg.value == operands[1].reg.value
-		               ? (LodeValue){.kind = LODE_VALUE_ZERO}
+		               ? (LodeHeldValue){.kind = LODE_HELD_VALUE_ZERO}
 		               : NOTHING;
 	case ZYDIS_MNEMONIC_SHL:
 		return immediate_of(full, 1) > 0 && immediate_of(full, 1) < 31
@@ -443,7 +451,7 @@ static void forget_written(LodeRegisterTypes *state, const LodeFullInstruction *
 
 /* A slot of the frame that the instruction writes to: `value` when it is a plain store. */
 static void write_memory(LodeRegisterTypes *before, LodeRegisterTypes *state,
-	const LodeFullInstruction *full, LodeValue value)
+	const LodeFullInstruction *full, LodeHeldValue value)
 {
 	for (uint8_t i = 0; i < full->instruction.operand_count; i++) {
 		const ZydisDecodedOperand *operand = &full->operands[i];
@@ -470,17 +478,18 @@ static void call(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	for (size_t i = 0; i < G_N_ELEMENTS(CLOBBERED); i++)
 		state->registers[CLOBBERED[i]] = NOTHING;
 	if (context->types != NULL && context->unit != NULL)
-		state->registers[0] = lode_value_of_type(
+		state->registers[0] = lode_held_value_of_type(
 			context->types, lode_data_place_call_type(context, after, target));
 }
 
 static void push_or_pop(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	const LodeFullInstruction *full)
 {
-	LodeValue stack = state->registers[LODE_REGISTER_RSP];
+	LodeHeldValue stack = state->registers[LODE_REGISTER_RSP];
 	bool is_push = full->instruction.mnemonic == ZYDIS_MNEMONIC_PUSH;
-	LodeValue value = is_push ? read_operand(context, state, full, 0) : NOTHING;
-	bool is_known = stack.kind == LODE_VALUE_FRAME && full->operands[0].size == POINTER_BITS;
+	LodeHeldValue value = is_push ? read_operand(context, state, full, 0) : NOTHING;
+	bool is_known = stack.kind == LODE_HELD_VALUE_FRAME &&
+	                full->operands[0].size == POINTER_BITS;
 	int64_t offset = stack.offset;
 
 	if (is_known && !is_push)
@@ -498,11 +507,11 @@ static void push_or_pop(const LodeFunctionContext *context, LodeRegisterTypes *s
 
 static void leave(LodeRegisterTypes *state)
 {
-	LodeValue frame = state->registers[LODE_REGISTER_RBP];
+	LodeHeldValue frame = state->registers[LODE_REGISTER_RBP];
 
 	state->registers[LODE_REGISTER_RBP] = NOTHING;
 	state->registers[LODE_REGISTER_RSP] = NOTHING;
-	if (frame.kind != LODE_VALUE_FRAME || frame.offset >= INT32_MAX)
+	if (frame.kind != LODE_HELD_VALUE_FRAME || frame.offset >= INT32_MAX)
 		return;
 	state->registers[LODE_REGISTER_RBP] = get_slot(state, frame.offset);
 	frame.offset += POINTER_BYTES;
@@ -513,7 +522,7 @@ static void plain(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	const LodeFullInstruction *full)
 {
 	const ZydisDecodedOperand *target = &full->operands[0];
-	LodeValue value = result_of(context, state, full);
+	LodeHeldValue value = result_of(context, state, full);
 	LodeRegisterTypes before = *state;
 	int number = lode_operand_register(target);
 
@@ -525,8 +534,8 @@ static void plain(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	/* A write of 32 bits clears the upper half (Intel SDM vol. 1, 3.4.1.1): a zero and an
 	 * address below 2³¹ are whole then, a pointer is not. */
 	if (number >= 0 && lode_operand_is_written(target) &&
-		(target->size == POINTER_BITS || value.kind == LODE_VALUE_ZERO ||
-			value.kind == LODE_VALUE_ADDRESS) &&
+		(target->size == POINTER_BITS || value.kind == LODE_HELD_VALUE_ZERO ||
+			value.kind == LODE_HELD_VALUE_ADDRESS) &&
 		target->size >= POINTER_BITS / 2)
 		state->registers[number] = value;
 }
@@ -565,15 +574,16 @@ void lode_register_types_learn(const LodeFunctionContext *context, LodeRegisterT
 		for (; k < places->len; k++) {
 			const LodeVariablePlace *place = &g_array_index(
 				places, LodeVariablePlace, k);
-			LodeValue value;
+			LodeHeldValue value;
 
 			if (place->low > address)
 				break;
 			if (place->high <= address)
 				continue;
-			value = lode_value_of_variable(context->types, place);
+			value = lode_held_value_of_variable(context->types, place);
 			/* instructions have shown more: an exact offset, or any element */
-			if (value.kind == LODE_VALUE_POINTER && !is_address(&state->registers[i]))
+			if (value.kind == LODE_HELD_VALUE_POINTER &&
+				!is_address(&state->registers[i]))
 				state->registers[i] = value;
 		}
 	}
@@ -586,17 +596,17 @@ bool lode_register_types_meet(const LodeFunctionContext *context, LodeRegisterTy
 	uint8_t n = 0;
 
 	for (int i = 0; i < LODE_N_GENERAL_REGISTERS; i++) {
-		LodeValue value = meet(context, state->registers[i], other->registers[i]);
+		LodeHeldValue value = meet(context, state->registers[i], other->registers[i]);
 
 		is_changed |= !is_equal(&value, &state->registers[i]);
 		state->registers[i] = value;
 	}
 	for (uint8_t i = 0; i < state->n_slots; i++) {
-		LodeValue there = get_slot(other, state->slots[i].offset);
-		LodeValue value = meet(context, state->slots[i].value, there);
+		LodeHeldValue there = get_slot(other, state->slots[i].offset);
+		LodeHeldValue value = meet(context, state->slots[i].value, there);
 
 		is_changed |= !is_equal(&value, &state->slots[i].value);
-		if (value.kind == LODE_VALUE_NONE)
+		if (value.kind == LODE_HELD_VALUE_NONE)
 			continue;
 		state->slots[n].offset = state->slots[i].offset;
 		state->slots[n++].value = value;

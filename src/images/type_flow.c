@@ -45,7 +45,8 @@ static void learn_at_block(
 	int number;
 
 	if (lode_frame_address(context->frames, address, &number, &offset) && offset != INT64_MIN)
-		state->registers[number] = (LodeValue){.kind = LODE_VALUE_FRAME, .offset = -offset};
+		state->registers[number] = (LodeHeldValue){
+			.kind = LODE_HELD_VALUE_FRAME, .offset = -offset};
 	lode_register_types_learn(context, state, 0, address);
 }
 
@@ -126,8 +127,8 @@ static void begin(Flow *flow)
 	guint n = flow->flow->blocks->len;
 	g_autofree uint8_t *is_target = g_new0(uint8_t, n);
 
-	entry.registers[LODE_REGISTER_RSP] = (LodeValue){
-		.kind = LODE_VALUE_FRAME, .offset = -ENTRY_FRAME};
+	entry.registers[LODE_REGISTER_RSP] = (LodeHeldValue){
+		.kind = LODE_HELD_VALUE_FRAME, .offset = -ENTRY_FRAME};
 	for (guint i = 0; i < n; i++)
 		for (int k = 0; k < 2; k++)
 			if (block_at(flow->flow, i)->successors[k] < n)

@@ -163,7 +163,7 @@ static bool read_allocations(const Inputs *inputs, LodeMemoryReading *memory, GE
 		if (log != NULL) {
 			lode_memory_reading_take_log(memory, log);
 		} else if (inputs->passes_over_damaged_logs) {
-			lode_memory_logs_pass_over(lode_memory_reading_logs(memory), why);
+			lode_allocations_pass_over(lode_memory_reading_logs(memory), why);
 		} else {
 			g_propagate_error(error, g_steal_pointer(&why));
 			return false;
@@ -181,7 +181,7 @@ static LodeRecording *read_samples(const Inputs *inputs, LodeJitCodeSet *jit,
 		(const char *const *)inputs->perf->pdata, inputs->perf->len, jit, memory, progress,
 		error);
 	if (samples != NULL)
-		lode_memory_logs_account(lode_memory_reading_logs(memory), samples);
+		lode_allocations_account(lode_memory_reading_logs(memory), samples);
 	return samples;
 }
 

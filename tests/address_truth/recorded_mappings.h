@@ -2,7 +2,7 @@
 /* What a perf.data file with data mappings says was mapped, at any time. */
 #pragma once
 
-#include "ingest/process/address_space.h"
+#include "process/address_space.h"
 #include "sources/perf_data.h"
 
 typedef struct {

@@ -5,7 +5,7 @@
  * at.
  */
 #include "fuzz_target.h"
-#include "ingest/process/live_addresses.h"
+#include "ingest/live/live_addresses.h"
 
 #include <stdlib.h>
 

@@ -51,11 +51,11 @@ static int compare_threads(const void *a, const void *b, void *data)
 
 static void add_threads(Building *self)
 {
-	LodeMemoryThreads *source = lode_memory_reading_threads(self->reading);
+	LodeThreads *source = lode_memory_reading_threads(self->reading);
 	guint n = source->threads->len;
 	g_autofree uint32_t *order = g_new(uint32_t, MAX(n, 1));
 
-	lode_memory_threads_number(source);
+	lode_threads_number(source);
 	self->thread_ids = g_new(uint32_t, MAX(n, 1));
 	for (guint i = 0; i < n; i++)
 		order[i] = i;
@@ -103,7 +103,7 @@ static char *anonymous_name(Building *self, uint32_t index)
 	if (!lode_memory_loads_find(self->loads, index, mapping->start, &image, &address))
 		return lode_profile_intern(self->profile, mapping->name);
 	const char *path =
-		lode_memory_images_at(lode_memory_reading_images(self->reading), image)->path;
+		lode_code_images_at(lode_memory_reading_images(self->reading), image)->path;
 	g_autofree char *name = g_strconcat(path, " [bss]", NULL);
 	return lode_profile_intern(self->profile, name);
 }
@@ -177,7 +177,7 @@ static void find_events(Building *self)
 
 static uint32_t profile_image(Building *self, uint32_t image)
 {
-	LodeMemoryImages *images = lode_memory_reading_images(self->reading);
+	LodeCodeImages *images = lode_memory_reading_images(self->reading);
 	const uint32_t unknown = LODE_NONE - 1;
 
 	while (self->image_ids->len <= image)
@@ -186,7 +186,7 @@ static uint32_t profile_image(Building *self, uint32_t image)
 	if (*id != unknown)
 		return *id;
 	void *found = g_hash_table_lookup(
-		self->accesses->images->ids, lode_memory_images_at(images, image)->path);
+		self->accesses->images->ids, lode_code_images_at(images, image)->path);
 	*id = found != NULL ? GPOINTER_TO_UINT(found) - 1 : LODE_NONE;
 	return *id;
 }
@@ -213,7 +213,7 @@ static void find_instructions(
 /* The variable at the address itself, where the instruction does not name one. */
 static const char *variable_at(Building *self, const LodeReadAccess *access)
 {
-	LodeMemoryImages *images = lode_memory_reading_images(self->reading);
+	LodeCodeImages *images = lode_memory_reading_images(self->reading);
 	LodeDataSymbol symbol;
 	uint32_t image;
 	uint64_t address;
@@ -222,7 +222,7 @@ static const char *variable_at(Building *self, const LodeReadAccess *access)
 		!lode_memory_loads_find(self->loads, access->sample.mapping, access->sample.address,
 			&image, &address))
 		return NULL;
-	LodeBinaryImage *binary = lode_memory_images_at(images, image)->binary;
+	LodeBinaryImage *binary = lode_code_images_at(images, image)->binary;
 	if (binary == NULL || !lode_binary_image_find_data_symbol(binary, address, &symbol))
 		return NULL;
 	return lode_profile_intern(self->profile, symbol.name);
@@ -459,7 +459,7 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 		.image_ids = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.event_ids = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
 	lode_id_cache_init(&building.layers);
-	memory->has_allocations = lode_memory_logs_all(lode_memory_reading_logs(reading))->len > 0;
+	memory->has_allocations = lode_allocations_all(lode_memory_reading_logs(reading))->len > 0;
 	memory->is_stall_weighted = lode_memory_reading_is_stall_weighted(reading);
 	memory->has_fixed_addresses = lode_memory_reading_has_fixed_addresses(reading);
 	add_threads(&building);

@@ -9,7 +9,7 @@ enum { MAX_OPERANDS = 4 }; /* that the decoder shows */
 
 typedef struct {
 	LodeProfile *profile;
-	LodeMemoryImages *images; /* the reading's */
+	LodeCodeImages *images; /* the reading's */
 	const LodeJoinCode *codes;
 	LodeJoinObjects *objects;
 } Finding;
@@ -34,8 +34,8 @@ static void find_operands(Finding *self, uint32_t instruction, uint32_t image)
 /* Types may be missing by it. What the source lines found broken is told with them. */
 static void account_broken_types(Finding *self)
 {
-	for (uint32_t i = 0; i < lode_memory_images_count(self->images); i++) {
-		const LodeMemoryImage *image = lode_memory_images_at(self->images, i);
+	for (uint32_t i = 0; i < lode_code_images_count(self->images); i++) {
+		const LodeCodeImage *image = lode_code_images_at(self->images, i);
 		const char *warning = image->types != NULL ? lode_data_types_warning(image->types)
 		                                           : NULL;
 		if (warning == NULL || lode_binary_image_warning(image->binary) != NULL)
@@ -60,7 +60,7 @@ void lode_join_objects(LodeProfile *profile, LodeMemoryReading *reading, const L
 	g_array_set_size(out->operands, profile->instructions->len);
 	for (guint i = 0; i < profile->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
-		uint32_t image = lode_memory_images_find(
+		uint32_t image = lode_code_images_find(
 			finding.images, lode_profile_image(profile, function->image)->path);
 		for (uint32_t j = 0; image != LODE_NONE && j < function->n_instructions; j++)
 			find_operands(&finding, function->first_instruction + j, image);

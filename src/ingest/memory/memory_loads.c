@@ -189,7 +189,7 @@ bool lode_memory_loads_find(LodeMemoryLoads *self, uint32_t mapping, uint64_t ad
 	if (load == NULL)
 		return false;
 	if (load->image == LODE_NONE)
-		load->image = lode_memory_images_add(
+		load->image = lode_code_images_add(
 			lode_memory_reading_images(self->reading), load->path, NULL);
 	*out_image = load->image;
 	*out_image_address = address - load->bias;

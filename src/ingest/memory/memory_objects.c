@@ -12,7 +12,7 @@
 struct LodeMemoryObjects {
 	LodeProfile *profile;
 	LodeMemory *memory;
-	LodeMemoryImages *images;
+	LodeCodeImages *images;
 	LodeIdCache known;       /* (image, address, operand) → number */
 	LodeIdCache numbers;     /* an object's texts, type and member → number */
 	GArray *objects;         /* LodeOperandObject */
@@ -21,7 +21,7 @@ struct LodeMemoryObjects {
 };
 
 LodeMemoryObjects *lode_memory_objects_new(
-	LodeProfile *profile, LodeMemory *memory, LodeMemoryImages *images)
+	LodeProfile *profile, LodeMemory *memory, LodeCodeImages *images)
 {
 	LodeMemoryObjects *self = g_new0(LodeMemoryObjects, 1);
 
@@ -138,12 +138,12 @@ static LodeOperandObject describe(LodeMemoryObjects *self, uint32_t image,
 
 static uint32_t ask(LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand)
 {
-	LodeMemoryImage *place = lode_memory_images_at(self->images, image);
-	LodeDataTypes *types = lode_memory_image_types(place);
+	LodeCodeImage *place = lode_code_images_at(self->images, image);
+	LodeDataTypes *types = lode_code_image_types(place);
 	LodeDataReference reference;
 
 	if (types == NULL || !lode_data_types_find(types, address, operand,
-				     lode_memory_image_flow(place, address), &reference))
+				     lode_code_image_flow(place, address), &reference))
 		return 0;
 	const LodeOperandObject object = describe(self, image, types, &reference);
 	const LodeIdKey key = {{(uint64_t)(uintptr_t)object.name,

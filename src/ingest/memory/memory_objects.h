@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "ingest/memory/memory_images.h"
 #include "model/profile.h"
+#include "process/code_images.h"
 
 typedef struct LodeMemoryObjects LodeMemoryObjects;
 
@@ -20,7 +20,7 @@ typedef struct {
 
 /* Borrows both; types go to `memory`. */
 LodeMemoryObjects *lode_memory_objects_new(
-	LodeProfile *profile, LodeMemory *memory, LodeMemoryImages *images);
+	LodeProfile *profile, LodeMemory *memory, LodeCodeImages *images);
 void lode_memory_objects_free(LodeMemoryObjects *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryObjects, lode_memory_objects_free)
 

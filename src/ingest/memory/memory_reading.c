@@ -30,14 +30,14 @@ typedef struct {
 } Input;
 
 struct LodeMemoryReading {
-	LodeMemoryImages *images;
-	LodeMemoryThreads threads;
+	LodeCodeImages *images;
+	LodeThreads threads;
 	GStringChunk *strings;
 	GArray *inputs;   /* Input */
 	GArray *mappings; /* LodeReadMapping */
 	GPtrArray *event_names;
 	GHashTable *event_ids; /* name → index + 1 */
-	LodeMemoryLogs *logs;
+	LodeAllocations *logs;
 	GArray *accesses; /* LodeReadAccess */
 	uint32_t input;
 	bool has_addresses, is_stall_weighted, has_fixed_addresses;
@@ -57,15 +57,15 @@ LodeMemoryReading *lode_memory_reading_new(bool allow_debuginfod)
 {
 	LodeMemoryReading *self = g_new0(LodeMemoryReading, 1);
 
-	self->images = lode_memory_images_new(allow_debuginfod);
-	lode_memory_threads_init(&self->threads);
+	self->images = lode_code_images_new(allow_debuginfod);
+	lode_threads_init(&self->threads);
 	self->strings = g_string_chunk_new(1 << 12);
 	self->inputs = g_array_new(FALSE, TRUE, sizeof(Input));
 	g_array_set_clear_func(self->inputs, clear_input);
 	self->mappings = g_array_new(FALSE, TRUE, sizeof(LodeReadMapping));
 	self->event_names = g_ptr_array_new();
 	self->event_ids = g_hash_table_new(g_str_hash, g_str_equal);
-	self->logs = lode_memory_logs_new();
+	self->logs = lode_allocations_new();
 	self->accesses = g_array_new(FALSE, TRUE, sizeof(LodeReadAccess));
 	return self;
 }
@@ -74,13 +74,13 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 {
 	if (self == NULL)
 		return;
-	lode_memory_images_free(self->images);
-	lode_memory_threads_clear(&self->threads);
+	lode_code_images_free(self->images);
+	lode_threads_clear(&self->threads);
 	g_array_unref(self->inputs);
 	g_array_unref(self->mappings);
 	g_ptr_array_unref(self->event_names);
 	g_hash_table_unref(self->event_ids);
-	lode_memory_logs_free(self->logs);
+	lode_allocations_free(self->logs);
 	g_array_unref(self->accesses);
 	g_string_chunk_free(self->strings);
 	g_free(self);
@@ -145,7 +145,7 @@ static void add_mapping(LodeMemoryReading *self, const LodePerfRecord *record, u
 void lode_memory_reading_note(
 	LodeMemoryReading *self, const LodePerfRecord *record, uint64_t time_ns)
 {
-	lode_memory_threads_note(&self->threads, record, time_ns);
+	lode_threads_note(&self->threads, record, time_ns);
 	switch (record->kind) {
 	case LODE_PERF_MAPPING:
 		add_mapping(self, record, time_ns);
@@ -193,7 +193,7 @@ bool lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *inf
 			info->numa_nodes, LodePerfNumaNode, i);
 		add_cpus(input->cpu_nodes, node->cpus, node->node);
 	}
-	lode_memory_threads_freeze(&self->threads);
+	lode_threads_freeze(&self->threads);
 	return lode_address_spaces_freeze(input->spaces, error);
 }
 
@@ -203,7 +203,7 @@ typedef struct {
 	uint32_t pid;
 	uint64_t time_ns, stack_pointer;
 	bool has_stack_pointer;
-	LodeMemoryImage *image;
+	LodeCodeImage *image;
 } Place;
 
 static uint32_t find_mapping(const Place *self, uint64_t address)
@@ -302,11 +302,11 @@ static void add_thread_pointer(
 	LodeMemoryReading *reading = self->reading;
 	LodeAddressSpaceBirth birth = lode_memory_reading_find_birth(
 		reading, reading->input, self->pid, self->time_ns);
-	uint32_t log = lode_memory_logs_find(
+	uint32_t log = lode_allocations_find(
 		reading->logs, self->pid, birth.time_ns, self->time_ns);
 
 	registers->has_fs_base = log != LODE_NONE &&
-	                         lode_memory_logs_find_thread_pointer(reading->logs, log,
+	                         lode_allocations_find_thread_pointer(reading->logs, log,
 					 record->tid, self->time_ns, &registers->fs_base);
 }
 
@@ -354,9 +354,9 @@ static LodeDataAccess resolve(Place *place, const LodeSampledAccess *sampled)
 		.stack = sample->stack,
 		.stack_size = sample->stack_size,
 		.flow = place->image->binary != NULL
-	                        ? lode_memory_image_flow(place->image, sampled->image_pc)
+	                        ? lode_code_image_flow(place->image, sampled->image_pc)
 	                        : NULL,
-		.targets = lode_memory_image_targets(place->image),
+		.targets = lode_code_image_targets(place->image),
 		.is_trigger_before = is_trigger_before(sampled->event),
 	};
 	lode_data_access_find(&context, &question, &access);
@@ -441,7 +441,7 @@ static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *
 				.pc = sample->ip,
 				.data_source = sample->data_source,
 				.latency = sample->weight,
-				.thread = lode_memory_threads_find(
+				.thread = lode_threads_find(
 					&self->threads, record->pid, record->tid, sampled->time_ns),
 				.event = lode_memory_reading_event(self, sampled->event_name),
 				.instruction = LODE_NONE,
@@ -454,7 +454,7 @@ static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *
 				.cpu = sample->cpu,
 				.node = node_of(self, sample->cpu),
 			},
-		.image = sampled->path != NULL ? lode_memory_images_add(self->images, sampled->path,
+		.image = sampled->path != NULL ? lode_code_images_add(self->images, sampled->path,
 							 sampled->build_id)
 	                                       : LODE_NONE,
 		.input = self->input,
@@ -512,7 +512,7 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	Place place = {.reading = self,
 		.pid = record->pid,
 		.time_ns = sampled->time_ns,
-		.image = row.image != LODE_NONE ? lode_memory_images_at(self->images, row.image)
+		.image = row.image != LODE_NONE ? lode_code_images_at(self->images, row.image)
 	                                        : NULL};
 	LodeDataAccess access = resolve(&place, sampled);
 
@@ -554,7 +554,7 @@ void lode_memory_reading_set_fixed_addresses(LodeMemoryReading *self)
 
 void lode_memory_reading_take_log(LodeMemoryReading *self, LodeAllocationLog *log)
 {
-	lode_memory_logs_take(self->logs, log);
+	lode_allocations_take(self->logs, log);
 }
 
 bool lode_memory_reading_has_addresses(const LodeMemoryReading *self)
@@ -582,17 +582,17 @@ const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self)
 	return self->mappings;
 }
 
-LodeMemoryLogs *lode_memory_reading_logs(LodeMemoryReading *self)
+LodeAllocations *lode_memory_reading_logs(LodeMemoryReading *self)
 {
 	return self->logs;
 }
 
-LodeMemoryImages *lode_memory_reading_images(LodeMemoryReading *self)
+LodeCodeImages *lode_memory_reading_images(LodeMemoryReading *self)
 {
 	return self->images;
 }
 
-LodeMemoryThreads *lode_memory_reading_threads(LodeMemoryReading *self)
+LodeThreads *lode_memory_reading_threads(LodeMemoryReading *self)
 {
 	return &self->threads;
 }

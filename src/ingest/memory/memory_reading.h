@@ -11,10 +11,10 @@
  */
 #pragma once
 
-#include "ingest/memory/memory_images.h"
-#include "ingest/memory/memory_logs.h"
-#include "ingest/memory/memory_threads.h"
-#include "ingest/process/address_space.h"
+#include "process/address_space.h"
+#include "process/allocations.h"
+#include "process/code_images.h"
+#include "process/threads.h"
 #include "sources/allocation_log.h"
 #include "sources/perf_data.h"
 
@@ -22,7 +22,7 @@
 typedef struct {
 	LodeMemorySample sample; /* thread and mapping are indexes into this reading's arrays, event
 	                            is a name's; instructions and objects are not known yet */
-	uint32_t image;          /* of LodeMemoryImages; LODE_NONE: unknown */
+	uint32_t image;          /* of LodeCodeImages; LODE_NONE: unknown */
 	uint32_t input;          /* the recording that it is of */
 	uint8_t operand;         /* the decoder's number of it */
 	bool has_no_operand;     /* that the access is to */
@@ -89,9 +89,9 @@ const GArray *lode_memory_reading_accesses(const LodeMemoryReading *self); /* Lo
 bool lode_memory_reading_is_full(const LodeMemoryReading *self); /* accesses are missing */
 const GPtrArray *lode_memory_reading_event_names(const LodeMemoryReading *self); /* char * */
 const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self); /* LodeReadMapping */
-LodeMemoryLogs *lode_memory_reading_logs(LodeMemoryReading *self);
-LodeMemoryImages *lode_memory_reading_images(LodeMemoryReading *self);
-LodeMemoryThreads *lode_memory_reading_threads(LodeMemoryReading *self);
+LodeAllocations *lode_memory_reading_logs(LodeMemoryReading *self);
+LodeCodeImages *lode_memory_reading_images(LodeMemoryReading *self);
+LodeThreads *lode_memory_reading_threads(LodeMemoryReading *self);
 bool lode_memory_reading_is_stall_weighted(const LodeMemoryReading *self);
 bool lode_memory_reading_has_fixed_addresses(const LodeMemoryReading *self);
 

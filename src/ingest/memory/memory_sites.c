@@ -89,7 +89,7 @@ static GArray *collect_frames(const GPtrArray *logs)
 static const LodeAllocationLog *log_at(LodeMemorySites *self, uint32_t index)
 {
 	return g_ptr_array_index(
-		lode_memory_logs_all(lode_memory_reading_logs(self->reading)), index);
+		lode_allocations_all(lode_memory_reading_logs(self->reading)), index);
 }
 
 static void place_frame(LodeMemorySites *self, Frame *frame, LodeMemoryLoads *loads)
@@ -102,15 +102,14 @@ static void place_frame(LodeMemorySites *self, Frame *frame, LodeMemoryLoads *lo
 	if (mapping == LODE_NONE || !lode_memory_loads_find(loads, mapping, frame->address,
 					    &frame->image, &frame->image_address))
 		return;
-	const LodeMemoryImage *image = lode_memory_images_at(
+	const LodeCodeImage *image = lode_code_images_at(
 		lode_memory_reading_images(reading), frame->image);
-	const LodeBinaryFunction *function = lode_memory_image_function(
-		image, frame->image_address);
+	const LodeBinaryFunction *function = lode_code_image_function(image, frame->image_address);
 	frame->function = function != NULL ? function->name : NULL;
 }
 
 /* Source lines of one image's frames, in one pass. */
-static void locate_frames(LodeMemorySites *self, LodeMemoryImage *image, Frame **frames, guint n)
+static void locate_frames(LodeMemorySites *self, LodeCodeImage *image, Frame **frames, guint n)
 {
 	g_autofree uint64_t *addresses = g_new(uint64_t, n);
 	g_autofree LodeBinaryLocation *found = g_new0(LodeBinaryLocation, n);
@@ -131,7 +130,7 @@ static void locate_frames(LodeMemorySites *self, LodeMemoryImage *image, Frame *
 
 static void name_frames(LodeMemorySites *self, GArray *frames, LodeMemoryLoads *loads)
 {
-	LodeMemoryImages *images = lode_memory_reading_images(self->reading);
+	LodeCodeImages *images = lode_memory_reading_images(self->reading);
 	g_autofree Frame **placed = g_new(Frame *, MAX(frames->len, 1));
 	guint n = 0, end;
 
@@ -146,7 +145,7 @@ static void name_frames(LodeMemorySites *self, GArray *frames, LodeMemoryLoads *
 	for (guint begin = 0; begin < n; begin = end) {
 		for (end = begin; end < n && placed[end]->image == placed[begin]->image; end++)
 			;
-		locate_frames(self, lode_memory_images_at(images, placed[begin]->image),
+		locate_frames(self, lode_code_images_at(images, placed[begin]->image),
 			&placed[begin], end - begin);
 	}
 }
@@ -160,9 +159,8 @@ static const Frame *find_frame(const GArray *frames, guint log, uint64_t return_
 
 static const char *image_name(LodeMemorySites *self, const Frame *frame)
 {
-	const char *path = lode_memory_images_at(
-		lode_memory_reading_images(self->reading), frame->image)
-	                           ->path;
+	const char *path =
+		lode_code_images_at(lode_memory_reading_images(self->reading), frame->image)->path;
 	const char *slash = strrchr(path, '/');
 
 	return slash != NULL ? slash + 1 : path;
@@ -262,7 +260,7 @@ LodeMemorySites *lode_memory_sites_new(
 	static const char wrappers[] =
 		"([mcz]|re|x)alloc|Alloc|Malloc|Realloc|alloc(ate|ator|_impl)|strn?dup|memdup"
 		"|operator new|^g_slice_|^g_new|^std::|^__gnu_cxx::";
-	const GPtrArray *logs = lode_memory_logs_all(lode_memory_reading_logs(reading));
+	const GPtrArray *logs = lode_allocations_all(lode_memory_reading_logs(reading));
 	LodeMemorySites *self = g_new0(LodeMemorySites, 1);
 	g_autoptr(GArray) frames = collect_frames(logs);
 
@@ -314,8 +312,8 @@ static uint32_t add_allocation(
 	const LodeAllocation allocation = {
 		.pid = pid,
 		.site = site_of(self, index, logged),
-		.thread = lode_memory_threads_look_up(lode_memory_reading_threads(self->reading),
-			pid, logged->tid, logged->begin_ns),
+		.thread = lode_threads_look_up(lode_memory_reading_threads(self->reading), pid,
+			logged->tid, logged->begin_ns),
 		.address = logged->address,
 		.size = logged->size,
 		.begin_ns = logged->begin_ns,
@@ -332,13 +330,13 @@ uint32_t lode_memory_sites_find(
 	LodeMemorySites *self, const LodeMemoryPlace *place, uint64_t address)
 {
 	enum { MAX_ANCESTORS = 64 }; /* hostile files have long chains */
-	LodeMemoryLogs *logs = lode_memory_reading_logs(self->reading);
+	LodeAllocations *logs = lode_memory_reading_logs(self->reading);
 	LodeMemoryPlace at = *place;
 
 	for (unsigned i = 0; i < MAX_ANCESTORS; i++) {
 		const LodeAddressSpaceBirth birth = lode_memory_reading_find_birth(
 			self->reading, at.input, at.pid, at.time_ns);
-		uint32_t log = lode_memory_logs_find(logs, at.pid, birth.time_ns, at.time_ns);
+		uint32_t log = lode_allocations_find(logs, at.pid, birth.time_ns, at.time_ns);
 		const LodeLoggedAllocation *found =
 			log != LODE_NONE
 				? lode_allocation_log_find(log_at(self, log), address, at.time_ns)

@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "ingest/process/address_space.h"
 #include "ingest/sampled/sampled_rows.h"
+#include "process/address_space.h"
 #include "sources/jit_code_set.h"
 #include "sources/perf_data.h"
 

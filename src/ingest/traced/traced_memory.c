@@ -213,7 +213,7 @@ static uint32_t find_thread(Filling *self, const LodeTracedAccess *access)
 		g_array_append_val(self->threads, unknown);
 	uint32_t *thread = &g_array_index(self->threads, uint32_t, access->thread);
 	if (*thread == LODE_NONE)
-		*thread = lode_memory_threads_find(lode_memory_reading_threads(self->reading),
+		*thread = lode_threads_find(lode_memory_reading_threads(self->reading),
 			self->context->pid, tid_of(self, access->thread), access->reference + 1);
 	return *thread;
 }
@@ -231,7 +231,7 @@ static uint32_t find_image(Filling *self, uint32_t object)
 		self->context->recording->objects, LodeRecordedObject, object);
 	*image = strcmp(row->path, "???") == 0
 	                 ? LODE_NONE
-	                 : lode_memory_images_add(lode_memory_reading_images(self->reading),
+	                 : lode_code_images_add(lode_memory_reading_images(self->reading),
 				   row->path, row->build_id);
 	return *image;
 }
@@ -248,7 +248,7 @@ static const uint8_t *code_of(Filling *self, const LodeReadAccess *row, size_t *
 {
 	if (row->image == LODE_NONE)
 		return NULL;
-	const LodeMemoryImage *image = lode_memory_images_at(
+	const LodeCodeImage *image = lode_code_images_at(
 		lode_memory_reading_images(self->reading), row->image);
 	return image->binary != NULL
 	               ? lode_binary_image_bytes(image->binary, row->image_access_pc, out_size)

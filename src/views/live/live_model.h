@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "ingest/process/live_addresses.h"
+#include "ingest/live/live_addresses.h"
 #include "views/live/live_drawing.h"
 
 typedef struct {

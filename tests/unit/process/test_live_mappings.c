@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is mapped now, after what has happened. */
-#include "ingest/process/live_mappings.h"
+#include "process/live_mappings.h"
 
 #include <sys/mman.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/process/live_addresses.h"
+#include "ingest/live/live_addresses.h"
 
 #include "base/hash.h"
 #include "images/data_access.h"
-#include "ingest/process/live_code.h"
-#include "ingest/process/live_mappings.h"
+#include "process/live_code.h"
+#include "process/live_mappings.h"
 #include "record/perf_existing.h"
 #include "sources/perf_data.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/process/live_code.h"
+#include "process/live_code.h"
 
 #include "base/partition_point.h"
 #include "sources/load_map_segments.h"

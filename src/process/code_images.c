@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/memory/memory_images.h"
+#include "process/code_images.h"
 
 #include "base/partition_point.h"
 #include "model/profile.h"
 
 #include <string.h>
 
-struct LodeMemoryImages {
-	GArray *images;  /* LodeMemoryImage */
+struct LodeCodeImages {
+	GArray *images;  /* LodeCodeImage */
 	GHashTable *ids; /* path → index + 1 */
 	bool allow_debuginfod;
 };
 
 static void clear_image(void *data)
 {
-	LodeMemoryImage *self = data;
+	LodeCodeImage *self = data;
 
 	for (size_t i = 0; self->flows != NULL && i < self->n_functions; i++)
 		if (self->flows[i].instructions != NULL)
@@ -27,18 +27,18 @@ static void clear_image(void *data)
 	g_free(self->path);
 }
 
-LodeMemoryImages *lode_memory_images_new(bool allow_debuginfod)
+LodeCodeImages *lode_code_images_new(bool allow_debuginfod)
 {
-	LodeMemoryImages *self = g_new0(LodeMemoryImages, 1);
+	LodeCodeImages *self = g_new0(LodeCodeImages, 1);
 
-	self->images = g_array_new(FALSE, TRUE, sizeof(LodeMemoryImage));
+	self->images = g_array_new(FALSE, TRUE, sizeof(LodeCodeImage));
 	g_array_set_clear_func(self->images, clear_image);
 	self->ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->allow_debuginfod = allow_debuginfod;
 	return self;
 }
 
-void lode_memory_images_free(LodeMemoryImages *self)
+void lode_code_images_free(LodeCodeImages *self)
 {
 	if (self == NULL)
 		return;
@@ -55,7 +55,7 @@ static bool is_the_one(const LodeBinaryImage *binary, const char *build_id)
 	return build_id == NULL || found == NULL || strcmp(build_id, found) == 0;
 }
 
-static void open_binary(LodeMemoryImage *image, const char *build_id, bool allow_debuginfod)
+static void open_binary(LodeCodeImage *image, const char *build_id, bool allow_debuginfod)
 {
 	const LodeBinaryImageOptions options = {.allow_debuginfod = allow_debuginfod};
 	g_autoptr(LodeBinaryImage) binary = lode_binary_image_open(image->path, &options, NULL);
@@ -67,37 +67,37 @@ static void open_binary(LodeMemoryImage *image, const char *build_id, bool allow
 	image->binary = g_steal_pointer(&binary);
 }
 
-uint32_t lode_memory_images_add(LodeMemoryImages *self, const char *path, const char *build_id)
+uint32_t lode_code_images_add(LodeCodeImages *self, const char *path, const char *build_id)
 {
-	uint32_t found = lode_memory_images_find(self, path);
+	uint32_t found = lode_code_images_find(self, path);
 
 	if (found != LODE_NONE)
 		return found;
-	LodeMemoryImage image = {.path = g_strdup(path)};
+	LodeCodeImage image = {.path = g_strdup(path)};
 	open_binary(&image, build_id, self->allow_debuginfod);
 	g_array_append_val(self->images, image);
 	g_hash_table_insert(self->ids, image.path, GUINT_TO_POINTER(self->images->len));
 	return self->images->len - 1;
 }
 
-LodeMemoryImage *lode_memory_images_at(LodeMemoryImages *self, uint32_t image)
+LodeCodeImage *lode_code_images_at(LodeCodeImages *self, uint32_t image)
 {
-	return &g_array_index(self->images, LodeMemoryImage, image);
+	return &g_array_index(self->images, LodeCodeImage, image);
 }
 
-uint32_t lode_memory_images_count(const LodeMemoryImages *self)
+uint32_t lode_code_images_count(const LodeCodeImages *self)
 {
 	return self->images->len;
 }
 
-uint32_t lode_memory_images_find(const LodeMemoryImages *self, const char *path)
+uint32_t lode_code_images_find(const LodeCodeImages *self, const char *path)
 {
 	void *found = g_hash_table_lookup(self->ids, path);
 
 	return found != NULL ? GPOINTER_TO_UINT(found) - 1 : LODE_NONE;
 }
 
-const LodeBinaryFunction *lode_memory_image_function(const LodeMemoryImage *self, uint64_t address)
+const LodeBinaryFunction *lode_code_image_function(const LodeCodeImage *self, uint64_t address)
 {
 	size_t n = LODE_PARTITION_POINT(
 		self->n_functions, i, self->functions[i].address <= address);
@@ -107,9 +107,9 @@ const LodeBinaryFunction *lode_memory_image_function(const LodeMemoryImage *self
 	return &self->functions[n - 1];
 }
 
-const LodeControlFlow *lode_memory_image_flow(LodeMemoryImage *self, uint64_t address)
+const LodeControlFlow *lode_code_image_flow(LodeCodeImage *self, uint64_t address)
 {
-	const LodeBinaryFunction *function = lode_memory_image_function(self, address);
+	const LodeBinaryFunction *function = lode_code_image_function(self, address);
 	size_t n = 0;
 
 	if (function == NULL)
@@ -126,7 +126,7 @@ const LodeControlFlow *lode_memory_image_flow(LodeMemoryImage *self, uint64_t ad
 }
 
 /* Code made at run time is in no file that could be read whole. */
-static void add_function_targets(LodeMemoryImage *self)
+static void add_function_targets(LodeCodeImage *self)
 {
 	for (size_t i = 0; i < self->n_functions; i++) {
 		const LodeBinaryFunction *function = &self->functions[i];
@@ -138,7 +138,7 @@ static void add_function_targets(LodeMemoryImage *self)
 	}
 }
 
-const LodeBranchTargets *lode_memory_image_targets(LodeMemoryImage *self)
+const LodeBranchTargets *lode_code_image_targets(LodeCodeImage *self)
 {
 	if (self->binary == NULL)
 		return NULL;
@@ -151,7 +151,7 @@ const LodeBranchTargets *lode_memory_image_targets(LodeMemoryImage *self)
 	return &self->targets;
 }
 
-LodeDataTypes *lode_memory_image_types(LodeMemoryImage *self)
+LodeDataTypes *lode_code_image_types(LodeCodeImage *self)
 {
 	if (!self->has_looked_for_types && self->binary != NULL)
 		self->types = lode_data_types_new(self->binary);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/process/address_space.h"
+#include "process/address_space.h"
 
 #include "base/error.h"
 #include "base/partition_point.h"

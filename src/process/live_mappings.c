@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/process/live_mappings.h"
+#include "process/live_mappings.h"
 
 #include "sources/live_ranges.h"
 

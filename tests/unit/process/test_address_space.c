@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Address spaces over time against a naive replay of what happened, in the order of time. */
 #include "base/error.h"
-#include "ingest/process/address_space.h"
+#include "process/address_space.h"
 #include "seeds.h"
 
 enum { CASES = 500, QUERIES = 200, PIDS = 4, MAX_EVENTS = 40, TIMES = 12 };

@@ -4,7 +4,7 @@
  * events are kept, sorted by time when all are there, and then make the threads. `previous` links
  * the threads that had the same number, the last one first.
  */
-#include "ingest/memory/memory_threads.h"
+#include "process/threads.h"
 
 #include "base/hash.h"
 #include "model/profile.h"
@@ -20,7 +20,7 @@ typedef struct {
 	const char *name; /* of a command */
 } Event;
 
-void lode_memory_threads_init(LodeMemoryThreads *self)
+void lode_threads_init(LodeThreads *self)
 {
 	self->events = g_array_new(FALSE, FALSE, sizeof(Event));
 	self->threads = g_array_new(FALSE, TRUE, sizeof(LodeThread));
@@ -29,7 +29,7 @@ void lode_memory_threads_init(LodeMemoryThreads *self)
 	self->names = g_string_chunk_new(4096);
 }
 
-void lode_memory_threads_clear(LodeMemoryThreads *self)
+void lode_threads_clear(LodeThreads *self)
 {
 	g_clear_pointer(&self->events, g_array_unref);
 	g_clear_pointer(&self->threads, g_array_unref);
@@ -38,8 +38,7 @@ void lode_memory_threads_clear(LodeMemoryThreads *self)
 	g_clear_pointer(&self->names, g_string_chunk_free);
 }
 
-void lode_memory_threads_note(
-	LodeMemoryThreads *self, const LodePerfRecord *record, uint64_t time_ns)
+void lode_threads_note(LodeThreads *self, const LodePerfRecord *record, uint64_t time_ns)
 {
 	Event event = {.time_ns = time_ns,
 		.order = self->events->len,
@@ -71,14 +70,14 @@ static void *key_of(uint32_t pid, uint32_t tid)
 	return GSIZE_TO_POINTER((gsize)pid << 32 | tid);
 }
 
-static uint32_t last_of(const LodeMemoryThreads *self, uint32_t pid, uint32_t tid)
+static uint32_t last_of(const LodeThreads *self, uint32_t pid, uint32_t tid)
 {
 	void *found = g_hash_table_lookup(self->by_id, key_of(pid, tid));
 
 	return found != NULL ? GPOINTER_TO_UINT(found) - 1 : LODE_NONE;
 }
 
-static uint32_t add_thread(LodeMemoryThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
+static uint32_t add_thread(LodeThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	uint32_t last = last_of(self, pid, tid);
 	LodeThread thread = {.pid = pid, .tid = tid, .begin_ns = time_ns, .end_ns = UINT64_MAX};
@@ -89,7 +88,7 @@ static uint32_t add_thread(LodeMemoryThreads *self, uint32_t pid, uint32_t tid, 
 	return self->threads->len - 1;
 }
 
-static bool is_alive(const LodeMemoryThreads *self, uint32_t thread, uint64_t time_ns)
+static bool is_alive(const LodeThreads *self, uint32_t thread, uint64_t time_ns)
 {
 	const LodeThread *row = &LODE_AT(self->threads, LodeThread, thread);
 
@@ -97,7 +96,7 @@ static bool is_alive(const LodeMemoryThreads *self, uint32_t thread, uint64_t ti
 	return row->begin_ns <= time_ns && row->end_ns == UINT64_MAX;
 }
 
-static LodeThread *living(LodeMemoryThreads *self, const Event *event)
+static LodeThread *living(LodeThreads *self, const Event *event)
 {
 	uint32_t last = last_of(self, event->pid, event->tid);
 
@@ -106,7 +105,7 @@ static LodeThread *living(LodeMemoryThreads *self, const Event *event)
 	return &LODE_AT(self->threads, LodeThread, last);
 }
 
-static void apply(LodeMemoryThreads *self, const Event *event)
+static void apply(LodeThreads *self, const Event *event)
 {
 	uint32_t parent, added;
 	LodeThread *thread;
@@ -129,7 +128,7 @@ static void apply(LodeMemoryThreads *self, const Event *event)
 	}
 }
 
-void lode_memory_threads_freeze(LodeMemoryThreads *self)
+void lode_threads_freeze(LodeThreads *self)
 {
 	if (self->events->len > 1)
 		qsort(self->events->data, self->events->len, sizeof(Event), compare_events);
@@ -138,8 +137,7 @@ void lode_memory_threads_freeze(LodeMemoryThreads *self)
 	g_array_set_size(self->events, 0);
 }
 
-uint32_t lode_memory_threads_look_up(
-	const LodeMemoryThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
+uint32_t lode_threads_look_up(const LodeThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	enum { MAX_STEPS = 64 }; /* no system gives the same ids again so soon */
 	uint32_t last = last_of(self, pid, tid), best = last;
@@ -157,10 +155,9 @@ uint32_t lode_memory_threads_look_up(
 	return best;
 }
 
-uint32_t lode_memory_threads_find(
-	LodeMemoryThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
+uint32_t lode_threads_find(LodeThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	uint32_t found = lode_memory_threads_look_up(self, pid, tid, time_ns);
+	uint32_t found = lode_threads_look_up(self, pid, tid, time_ns);
 
 	if (found == LODE_NONE)
 		return add_thread(self, pid, tid, time_ns);
@@ -186,7 +183,7 @@ static int compare_threads(const void *a, const void *b, void *data)
 	return (left->tid > right->tid) - (left->tid < right->tid);
 }
 
-void lode_memory_threads_number(LodeMemoryThreads *self)
+void lode_threads_number(LodeThreads *self)
 {
 	g_autofree uint32_t *order = g_new(uint32_t, MAX(self->threads->len, 1));
 	LodeThread *threads = (LodeThread *)self->threads->data;

@@ -3,7 +3,7 @@
  * Records as a kernel would write them, of this program itself: its mappings are the real ones, its
  * code below is what was sampled, with registers as given here. So the address is known.
  */
-#include "ingest/process/live_addresses.h"
+#include "ingest/live/live_addresses.h"
 #include "record/perf_existing.h"
 
 #include <asm/perf_regs.h>

@@ -3,7 +3,7 @@
  * Which log is asked of a process at a time: a process that executes another program begins a new
  * log under the same number, so that logs, and their threads, are sorted by owner and beginning.
  */
-#include "ingest/memory/memory_logs.h"
+#include "process/allocations.h"
 
 #include "base/error.h"
 #include "base/partition_point.h"
@@ -18,7 +18,7 @@ typedef struct {
 	uint64_t value; /* a log's number, or a thread's pointer */
 } Row;
 
-struct LodeMemoryLogs {
+struct LodeAllocations {
 	GPtrArray *all;
 	GPtrArray *unread;      /* GError */
 	GArray *logs, *threads; /* Row, by owner, id and begin once something was looked for */
@@ -35,9 +35,9 @@ static void free_error(void *data)
 	g_error_free(data);
 }
 
-LodeMemoryLogs *lode_memory_logs_new(void)
+LodeAllocations *lode_allocations_new(void)
 {
-	LodeMemoryLogs *self = g_new0(LodeMemoryLogs, 1);
+	LodeAllocations *self = g_new0(LodeAllocations, 1);
 
 	self->all = g_ptr_array_new_with_free_func(free_log);
 	self->unread = g_ptr_array_new_with_free_func(free_error);
@@ -46,7 +46,7 @@ LodeMemoryLogs *lode_memory_logs_new(void)
 	return self;
 }
 
-void lode_memory_logs_free(LodeMemoryLogs *self)
+void lode_allocations_free(LodeAllocations *self)
 {
 	if (self == NULL)
 		return;
@@ -57,7 +57,7 @@ void lode_memory_logs_free(LodeMemoryLogs *self)
 	g_free(self);
 }
 
-void lode_memory_logs_take(LodeMemoryLogs *self, LodeAllocationLog *log)
+void lode_allocations_take(LodeAllocations *self, LodeAllocationLog *log)
 {
 	const Row row = {lode_allocation_log_pid(log), 0,
 		lode_allocation_log_summary(log)->begin_ns, self->all->len};
@@ -74,7 +74,7 @@ void lode_memory_logs_take(LodeMemoryLogs *self, LodeAllocationLog *log)
 	self->is_sorted = false;
 }
 
-void lode_memory_logs_pass_over(LodeMemoryLogs *self, const GError *why)
+void lode_allocations_pass_over(LodeAllocations *self, const GError *why)
 {
 	g_ptr_array_add(self->unread, g_error_copy(why));
 }
@@ -99,7 +99,7 @@ static void account_log(const LodeAllocationLogSummary *log, LodeRecording *reco
 				recording, lacks[i].reason, example, (double)lacks[i].n, 0);
 }
 
-void lode_memory_logs_account(const LodeMemoryLogs *self, LodeRecording *recording)
+void lode_allocations_account(const LodeAllocations *self, LodeRecording *recording)
 {
 	for (guint i = 0; i < self->all->len; i++)
 		account_log(lode_allocation_log_summary(self->all->pdata[i]), recording);
@@ -113,7 +113,7 @@ void lode_memory_logs_account(const LodeMemoryLogs *self, LodeRecording *recordi
 	}
 }
 
-const GPtrArray *lode_memory_logs_all(const LodeMemoryLogs *self)
+const GPtrArray *lode_allocations_all(const LodeAllocations *self)
 {
 	return self->all;
 }
@@ -129,7 +129,7 @@ static int compare_rows(const void *a, const void *b)
 	return (left->begin_ns > right->begin_ns) - (left->begin_ns < right->begin_ns);
 }
 
-static void sort(LodeMemoryLogs *self)
+static void sort(LodeAllocations *self)
 {
 	if (self->is_sorted)
 		return;
@@ -148,16 +148,16 @@ static const Row *find_last(const GArray *rows, uint32_t owner, uint32_t id, uin
 	return found != NULL && found->owner == owner && found->id == id ? found : NULL;
 }
 
-uint32_t lode_memory_logs_find(
-	LodeMemoryLogs *self, uint32_t pid, uint64_t since_ns, uint64_t time_ns)
+uint32_t lode_allocations_find(
+	LodeAllocations *self, uint32_t pid, uint64_t since_ns, uint64_t time_ns)
 {
 	sort(self);
 	const Row *found = find_last(self->logs, pid, 0, time_ns);
 	return found != NULL && found->begin_ns >= since_ns ? (uint32_t)found->value : LODE_NONE;
 }
 
-bool lode_memory_logs_find_thread_pointer(
-	LodeMemoryLogs *self, uint32_t log, uint32_t tid, uint64_t time_ns, uint64_t *out_pointer)
+bool lode_allocations_find_thread_pointer(
+	LodeAllocations *self, uint32_t log, uint32_t tid, uint64_t time_ns, uint64_t *out_pointer)
 {
 	sort(self);
 	const Row *found = find_last(self->threads, log, tid, time_ns);
