@@ -184,6 +184,69 @@ cc -O1 -o own_malloc "$here/own_malloc.c" 2>/dev/null
 same "a malloc of its own" "$work/own_malloc"
 check "it is told" "$(is_equal "$(total own_malloc)" 1 "logs with own_malloc")"
 
+cat >address_taken.c <<'END'
+#include <stdlib.h>
+__attribute__((noinline)) static void *call(void *(*function)(size_t)) { return function(10); }
+int main(void) { return call(malloc) == NULL; }
+END
+if cc -O1 -no-pie -fno-pie -o address_taken address_taken.c 2>err; then
+	with_library ./address_taken >out 2>err
+	status=$?
+	check "the address of malloc, taken at a fixed place, is not a malloc of its own" "$(status_is 0)" \
+		"$(is_equal "$(total own_malloc)" 0 "logs with own_malloc")" \
+		"$(is_at_least "$(total allocations)" 1 allocations)"
+fi
+
+# Its malloc ends the process that asks for 4711 bytes, while lode's library waits for it.
+cat >deadly.c <<'END'
+#include <unistd.h>
+void *__libc_malloc(size_t size);
+void *malloc(size_t size)
+{
+	if (size == 4711)
+		_exit(3);
+	return __libc_malloc(size);
+}
+END
+cat >borrower.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	struct rlimit limit = {0, 0};
+	void *volatile block;
+	int status = 0;
+	for (int i = 0; i < 100; i++) {
+		pid_t pid = vfork();
+		if (pid == 0) {
+			block = malloc(4711);
+			_exit(4);
+		}
+		if (waitpid(pid, &status, 0) != pid || WEXITSTATUS(status) != 3)
+			puts("WRONG child");
+		block = malloc(77);
+	}
+	setuid(1234);
+	setrlimit(RLIMIT_NPROC, &limit);
+	errno = 0;
+	if (vfork() == -1 && errno != EAGAIN)
+		puts("WRONG errno");
+	return 0;
+}
+END
+if cc -O1 -fno-builtin -shared -fPIC -o deadly.so deadly.c 2>err && cc -O1 -o borrower borrower.c 2>>err; then
+	behind=$work/deadly.so with_library ./borrower >out 2>err
+	status=$?
+	check "a child that uses our memory and ends inside malloc" "$(status_is 0)" \
+		"$(grep WRONG out)" "$(logs_are_whole)" \
+		"$(is_at_least "$(total allocations)" 100 allocations)"
+fi
+
 jemalloc=$(ldconfig -p | sed -n 's/.*libjemalloc\.so\.2 .*x86-64.*=> //p' | head -n 1)
 if [ -n "$jemalloc" ]; then
 	behind=$jemalloc

@@ -14,6 +14,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -150,11 +151,17 @@ EXPORTED void *malloc(size_t size)
 extern void *our_malloc(size_t size) __attribute__((
 	alias("malloc"), visibility("hidden"), malloc, alloc_size(1), nothrow, leaf));
 
+/* A program that is linked to fixed addresses and takes that of malloc has its entry in the table
+ * of linked procedures for it, which leads to ours: its symbol has a value, and no section. */
 bool log_is_malloc_ours(void)
 {
 	void *(*const called)(size_t) = malloc;
+	ElfW(Sym) *symbol = NULL;
+	Dl_info info;
 
-	return called == our_malloc;
+	return called == our_malloc ||
+	       (dladdr1((void *)(uintptr_t)called, &info, (void **)&symbol, RTLD_DL_SYMENT) != 0 &&
+		       symbol != NULL && symbol->st_shndx == SHN_UNDEF);
 }
 
 EXPORTED void *calloc(size_t n, size_t size)
@@ -402,3 +409,82 @@ EXPORTED int dlclose(void *library)
 	log_code_unloaded();
 	return code;
 }
+
+#if defined(__x86_64__)
+
+/* --- children that use our memory --- */
+
+/* Called by the code below. */
+void vfork_begins(void);
+long vfork_ended(long result);
+
+void vfork_begins(void)
+{
+	ThreadState *thread = thread_state_find();
+
+	if (thread != NULL)
+		thread->was_inside = thread->is_inside;
+}
+
+/* A child that ended in one of our functions has left them for the parent, too. */
+long vfork_ended(long result)
+{
+	ThreadState *thread = thread_state_find();
+
+	if (thread != NULL) {
+		thread->is_inside = thread->was_inside;
+		thread->is_noting &= thread->is_inside;
+	}
+	if (result >= 0)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
+/*
+ * The child returns first and writes over our frame, so that the return address is kept in a
+ * register. Where the processor keeps a second stack of return addresses, the child leaves its
+ * entry to the parent and jumps.
+ */
+__asm__(".pushsection .text\n"
+	".globl vfork\n"
+	".type vfork, @function\n"
+	"vfork:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	sub $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call vfork_begins\n"
+	"	add $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	pop %rdi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	.cfi_register %rip, %rdi\n"
+	"	mov $58, %eax\n" /* SYS_vfork */
+	"	syscall\n"
+	"	push %rdi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_offset %rip, -8\n"
+	"	test %rax, %rax\n"
+	"	jz 1f\n"
+	"	mov %rax, %rdi\n"
+	"	sub $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call vfork_ended\n"
+	"	add $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"1:	xor %esi, %esi\n"
+	"	rdsspq %rsi\n"
+	"	test %rsi, %rsi\n"
+	"	jnz 2f\n"
+	"	ret\n"
+	"2:	pop %rdi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	.cfi_register %rip, %rdi\n"
+	"	jmp *%rdi\n"
+	"	.cfi_endproc\n"
+	".size vfork, . - vfork\n"
+	".popsection\n");
+
+#endif

@@ -53,6 +53,7 @@ typedef struct {
 /* What a child keeps, as it does the states of threads. */
 static State *state;
 static char directory[PATH_MAX];
+static bool has_own_malloc;
 static struct {
 	uint64_t start, end;
 } operator_new[2];
@@ -168,7 +169,7 @@ static void fill_header(LogHeader *header, uint32_t pid)
 		.parent = (uint32_t)getppid(),
 		.begin_ns = log_now(),
 		.used = LOG_PAGE,
-		.flags = log_is_malloc_ours() ? 0 : LOG_OWN_MALLOC,
+		.flags = has_own_malloc ? LOG_OWN_MALLOC : 0,
 		.max_frames = LOG_MAX_FRAMES,
 	};
 	__builtin_memcpy(header->magic, LOG_MAGIC, sizeof(header->magic));
@@ -290,6 +291,7 @@ __attribute__((constructor)) static void begin(void)
 	if (given == NULL || given[0] != '/' || strlen(given) >= sizeof(directory))
 		return;
 	find_operator_new();
+	has_own_malloc = !log_is_malloc_ours();
 	/* Whole before another thread can see that there is a state. */
 	strcpy(directory, given);
 	make_state();

@@ -24,6 +24,7 @@ typedef struct {
 	bool is_known;  /* the thread is certainly the one that `tid` says */
 	bool is_inside; /* one of our functions: what it calls is let through */
 	bool is_noting; /* and of them what is written is not whole yet */
+	bool was_inside; /* before it waited for a child that uses its memory */
 } ThreadState;
 
 /* Maps the table, at a place far from all others. False: no memory. */
