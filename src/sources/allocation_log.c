@@ -2,6 +2,7 @@
 #include "sources/allocation_log.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "sources/allocation_log_reader.h"
 
 #include <errno.h>
@@ -19,6 +20,8 @@ static LodeAllocationLog *log_new(void)
 	self->threads = g_array_new(FALSE, FALSE, sizeof(LodeLoggedThread));
 	self->blocks = lode_allocation_index_new();
 	self->maps = lode_allocation_index_new();
+	self->given_back = g_hash_table_new(lode_hash_pair, NULL);
+	self->replaced = lode_live_ranges_new();
 	return self;
 }
 
@@ -82,6 +85,8 @@ void lode_allocation_log_free(LodeAllocationLog *self)
 	g_array_unref(self->threads);
 	lode_allocation_index_free(self->blocks);
 	lode_allocation_index_free(self->maps);
+	g_hash_table_unref(self->given_back);
+	lode_live_ranges_free(self->replaced);
 	g_free(self);
 }
 
@@ -133,6 +138,20 @@ const LodeLoggedAllocation *lode_allocation_log_find(
 	const LodeLoggedAllocation *found = find_in(self, self->blocks, address, time_ns);
 
 	return found != NULL ? found : find_in(self, self->maps, address, time_ns);
+}
+
+bool lode_allocation_log_has_given_back(const LodeAllocationLog *self,
+	const LodeLoggedAllocation *inherited, uint64_t address, uint64_t time_ns)
+{
+	void *freed_ns;
+
+	if (inherited->kind == LODE_ALLOCATION_MAP) {
+		const LodeLiveRange *range = lode_live_ranges_find(self->replaced, address);
+		return range != NULL && range->since <= time_ns;
+	}
+	return g_hash_table_lookup_extended(
+		       self->given_back, GSIZE_TO_POINTER(inherited->address), NULL, &freed_ns) &&
+	       GPOINTER_TO_SIZE(freed_ns) <= time_ns;
 }
 
 size_t lode_allocation_log_n_stacks(const LodeAllocationLog *self)

@@ -53,14 +53,15 @@ typedef struct {
 	uint64_t begin_ns;   /* when the log began: at the start of the program or after a fork */
 	uint64_t n_unseen;   /* calls that the recorder could not note */
 	uint64_t n_dropped;  /* records that it had no room for */
-	bool has_own_malloc; /* the program's, which the recorder could not follow: maps only */
+	bool has_own_malloc; /* the program's, which the recorder could not follow */
 	bool is_truncated;
 } LodeAllocationLogSummary;
 
 /*
  * A process that executes another program has a log for each, and so have two processes of one
  * number: of several with one pid the last that began before a sample is the sample's. What was
- * allocated before a fork stands in the log of the parent.
+ * allocated before a fork stands in the log of the parent; what the child gave back of it, in the
+ * child's.
  */
 const LodeAllocationLogSummary *lode_allocation_log_summary(const LodeAllocationLog *self);
 uint32_t lode_allocation_log_pid(const LodeAllocationLog *self);
@@ -73,6 +74,11 @@ const LodeLoggedAllocation *lode_allocation_log_allocations(
  * sample. `time_ns` UINT64_MAX: the last one there. */
 const LodeLoggedAllocation *lode_allocation_log_find(
 	const LodeAllocationLog *self, uint64_t address, uint64_t time_ns);
+
+/* Whether this process, a child, had given back by then what it had at `address` from the time
+ * before it was forked: `inherited`, of the log of an ancestor. */
+bool lode_allocation_log_has_given_back(const LodeAllocationLog *self,
+	const LodeLoggedAllocation *inherited, uint64_t address, uint64_t time_ns);
 
 size_t lode_allocation_log_n_stacks(const LodeAllocationLog *self);
 LodeAllocationStack lode_allocation_log_stack(const LodeAllocationLog *self, size_t index);

@@ -6,7 +6,6 @@
  */
 #include "base/hash.h"
 #include "sources/allocation_log_reader.h"
-#include "sources/live_ranges.h"
 
 enum { NOBODY = G_MAXUINT32 };
 
@@ -48,15 +47,31 @@ static void count(const Replay *self, const LodeLogEvent *event)
 	stack->n_bytes += event->size;
 }
 
-static void end_block(const Replay *self, uint64_t address, uint64_t time_ns)
+/* False: there is none. */
+static bool end_block(const Replay *self, uint64_t address, uint64_t time_ns)
 {
 	gpointer key = GSIZE_TO_POINTER(address), index;
 
 	if (!g_hash_table_steal_extended(self->live, key, NULL, &index))
-		return;
+		return false;
 	g_array_index(
 		self->reader->log->allocations, LodeLoggedAllocation, GPOINTER_TO_UINT(index) - 1)
 		.end_ns = time_ns;
+	return true;
+}
+
+/* A block that this process did not allocate: it had it from the one that forked it. */
+static bool give_back(const Replay *self, const LodeLogEvent *event, GError **error)
+{
+	GHashTable *given_back = self->reader->log->given_back;
+	gpointer key = GSIZE_TO_POINTER(event->address);
+
+	if (g_hash_table_contains(given_back, key))
+		return true;
+	if (!lode_allocation_log_charge(self->reader, LIVE_ENTRY_BYTES, error))
+		return false;
+	g_hash_table_insert(given_back, key, GSIZE_TO_POINTER(event->time_ns));
+	return true;
 }
 
 static LodeLoggedAllocation allocation_of(const LodeLogEvent *event)
@@ -141,7 +156,27 @@ static bool replay(const Replay *self, guint index, GError **error)
 	if (event->type == LODE_LOG_EVENT_MADE)
 		return event->kind == LODE_ALLOCATION_MAP ? put_map(self, event, index, error)
 		                                          : begin_block(self, event, error);
-	end_block(self, event->address, event->time_ns);
+	return end_block(self, event->address, event->time_ns) || give_back(self, event, error);
+}
+
+/* Back in time, so that what was first is put last and stays. */
+static bool find_replaced(const Replay *self, GError **error)
+{
+	for (guint i = self->reader->events->len; i-- > 0;) {
+		const LodeLogEvent *event = event_at(self, i);
+		const LodeLiveRange range = {
+			.start = event->address,
+			.end = event->address + event->size,
+			.origin = event->address,
+			.since = event->time_ns,
+		};
+		if (event->size == 0 || event->type == LODE_LOG_EVENT_FREED ||
+			(event->type == LODE_LOG_EVENT_MADE && event->kind != LODE_ALLOCATION_MAP))
+			continue;
+		if (!lode_allocation_log_charge(self->reader, MAP_ENTRY_BYTES, error))
+			return false;
+		lode_live_ranges_put(self->reader->log->replaced, &range, NULL);
+	}
 	return true;
 }
 
@@ -215,5 +250,6 @@ bool lode_allocation_log_find_lives(LodeAllocationLogReader *self, GError **erro
 	for (guint i = 0; i < self->events->len; i++)
 		if (!replay(&state, i, error))
 			return false;
-	return end_lives(&state, last_known_ns(self), error) && build_index(&state, error);
+	return find_replaced(&state, error) && end_lives(&state, last_known_ns(self), error) &&
+	       build_index(&state, error);
 }

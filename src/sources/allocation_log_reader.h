@@ -4,6 +4,7 @@
 
 #include "sources/allocation_index.h"
 #include "sources/allocation_log.h"
+#include "sources/live_ranges.h"
 #include "sources/memory_budget.h"
 
 struct LodeAllocationLog {
@@ -14,6 +15,8 @@ struct LodeAllocationLog {
 	GArray *threads;             /* LodeLoggedThread */
 	LodeAllocationIndex *blocks; /* of the heap */
 	LodeAllocationIndex *maps;
+	GHashTable *given_back; /* address of a block that is not of this log → time of its free */
+	LodeLiveRanges *replaced; /* what was unmapped or mapped over; since the first time */
 };
 
 typedef enum {

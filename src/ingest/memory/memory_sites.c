@@ -325,13 +325,31 @@ static uint32_t add_allocation(
 	return memory->allocations->len - 1;
 }
 
+/* Whether any of these had given it back when it was forked, or by `time_ns` the first of them. */
+static bool is_given_back(LodeMemorySites *self, const LodeMemoryPlace *heirs, unsigned n,
+	const LodeLoggedAllocation *found, uint64_t address)
+{
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t log = lode_allocations_find(lode_memory_reading_logs(self->reading),
+			heirs[i].pid,
+			lode_memory_reading_find_birth(
+				self->reading, heirs[i].input, heirs[i].pid, heirs[i].time_ns)
+				.time_ns,
+			heirs[i].time_ns);
+		if (log != LODE_NONE && lode_allocation_log_has_given_back(log_at(self, log), found,
+						address, heirs[i].time_ns))
+			return true;
+	}
+	return false;
+}
+
 /* What was allocated before a fork stands in the log of the parent. */
 uint32_t lode_memory_sites_find(
 	LodeMemorySites *self, const LodeMemoryPlace *place, uint64_t address)
 {
 	enum { MAX_ANCESTORS = 64 }; /* hostile files have long chains */
 	LodeAllocations *logs = lode_memory_reading_logs(self->reading);
-	LodeMemoryPlace at = *place;
+	LodeMemoryPlace line[MAX_ANCESTORS], at = *place;
 
 	for (unsigned i = 0; i < MAX_ANCESTORS; i++) {
 		const LodeAddressSpaceBirth birth = lode_memory_reading_find_birth(
@@ -342,9 +360,12 @@ uint32_t lode_memory_sites_find(
 				? lode_allocation_log_find(log_at(self, log), address, at.time_ns)
 				: NULL;
 		if (found != NULL)
-			return add_allocation(self, log, found);
+			return is_given_back(self, line, i, found, address)
+			               ? LODE_NONE
+			               : add_allocation(self, log, found);
 		if (birth.parent == UINT32_MAX)
 			break;
+		line[i] = at;
 		at.pid = birth.parent;
 		at.time_ns = birth.time_ns;
 	}

@@ -890,6 +890,31 @@ static void test_allocations_of_families(void)
 		g_assert_null(allocation_of(profile, i));
 }
 
+/* What a child freed is no longer its own, nor its child's; it is still its parent's. */
+static void test_freed_after_fork(void)
+{
+	g_auto(Scene) scene;
+	Log logs[2];
+
+	scene_init(&scene);
+	log_begin(&logs[0], PID, PID, scene.time_ns++);
+	log_allocate(&logs[0], 1, place_of(&scene, "load_here") + 2, scene.time_ns++, HEAP);
+	sample_file_fork(&scene.file, CHILD, PID, scene.time_ns++);
+	add_load(&scene, CHILD, 0, HEAP);
+	log_begin(&logs[1], CHILD, CHILD, scene.time_ns++);
+	log_free(&logs[1], scene.time_ns++, HEAP);
+	add_load(&scene, CHILD, 0, HEAP);
+	sample_file_fork(&scene.file, OTHER, CHILD, scene.time_ns++);
+	map_data(&scene, OTHER, "[heap]", HEAP, 0x20000);
+	add_load(&scene, OTHER, 0, HEAP);
+	add_load(&scene, PID, 0, HEAP);
+	g_autoptr(LodeProfile) profile = import_with_logs(&scene, logs, G_N_ELEMENTS(logs));
+	g_assert_nonnull(allocation_of(profile, 0));
+	g_assert_null(allocation_of(profile, 1));
+	g_assert_null(allocation_of(profile, 2));
+	g_assert_cmpuint(row(profile, 3)->allocation, ==, row(profile, 0)->allocation);
+}
+
 static void add_load_of_thread(Scene *self, uint32_t pid, uint32_t tid)
 {
 	Sample sample = sample_at(self, "load_of_thread", 0);
@@ -1042,6 +1067,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/memory_import/lossy_log", test_lossy_log);
 	g_test_add_func("/memory_import/damaged_log", test_damaged_log);
 	g_test_add_func("/memory_import/families", test_allocations_of_families);
+	g_test_add_func("/memory_import/freed_after_fork", test_freed_after_fork);
 	g_test_add_func("/memory_import/thread_pointers", test_thread_pointers);
 	g_test_add_func("/memory_import/recorder", test_recorder);
 	g_test_add_func("/memory_import/logs_and_births", test_logs_and_births);

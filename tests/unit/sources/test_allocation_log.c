@@ -413,6 +413,39 @@ static void test_missing(void)
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
 }
 
+/* What is not of this log was had from a parent: its first end counts. */
+static void test_given_back(void)
+{
+	const LodeLoggedAllocation block = {.address = 0x1000, .size = 64},
+				   map = {.address = 0x8000,
+					   .size = 0x4000,
+					   .kind = LODE_ALLOCATION_MAP};
+	g_autoptr(GByteArray) bytes = begin();
+	guint chunk = begin_chunk(bytes, 1);
+
+	put_free(bytes, 20, 0x1000);
+	put_allocation(bytes, LODE_ALLOCATION_MALLOC, 0, 30, 0x1000, 64);
+	put_free(bytes, 40, 0x1000);
+	put_unmap(bytes, 25, 0x9000, 0x1000);
+	put_allocation(bytes, LODE_ALLOCATION_MAP, 0, 35, 0x9000, 0x2000);
+	end_chunk(bytes, chunk);
+	end(bytes);
+	g_autoptr(LodeAllocationLog) log = read_good(bytes);
+	static const struct {
+		uint64_t address, first_ns; /* 0: never */
+	} pages[] = {{0x8fff, 0}, {0x9000, 25}, {0x9fff, 25}, {0xa000, 35}, {0xb000, 0}};
+	g_assert_false(lode_allocation_log_has_given_back(log, &block, 0x1010, 19));
+	g_assert_true(lode_allocation_log_has_given_back(log, &block, 0x1010, 20));
+	g_assert_true(lode_allocation_log_has_given_back(log, &block, 0x1010, 35));
+	for (size_t i = 0; i < G_N_ELEMENTS(pages); i++) {
+		uint64_t first_ns = pages[i].first_ns, address = pages[i].address;
+		g_assert_false(lode_allocation_log_has_given_back(
+			log, &map, address, first_ns != 0 ? first_ns - 1 : UINT64_MAX));
+		g_assert_true(first_ns == 0 ||
+			      lode_allocation_log_has_given_back(log, &map, address, first_ns));
+	}
+}
+
 /* --- random --- */
 
 enum { N_STEPS = 3000, N_SLOTS = 48, SLOT = 256, SPACE = N_SLOTS * SLOT, BASE = 0x10000 };
@@ -506,6 +539,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/allocation_log/far_apart", test_far_apart);
 	g_test_add_func("/allocation_log/bad", test_bad);
 	g_test_add_func("/allocation_log/missing", test_missing);
+	g_test_add_func("/allocation_log/given_back", test_given_back);
 	add_random_test("/allocation_log/random", test_random,
 		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
 		NULL);

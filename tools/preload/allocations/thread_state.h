@@ -21,9 +21,9 @@ typedef struct {
 	uintptr_t stack_low, stack_high; /* where its frames can be; 0: not known */
 	uint64_t call_time;              /* when the real function that is at work was called */
 	uint32_t tid, chunk_size;
-	bool is_known;  /* the thread is certainly the one that `tid` says */
-	bool is_inside; /* one of our functions: what it calls is let through */
-	bool is_noting; /* and of them what is written is not whole yet */
+	bool is_known;   /* the thread is certainly the one that `tid` says */
+	bool is_inside;  /* one of our functions: what it calls is let through */
+	bool is_noting;  /* and of them what is written is not whole yet */
 	bool was_inside; /* before it waited for a child that uses its memory */
 } ThreadState;
 
