@@ -22,6 +22,7 @@ static LodeAllocationLog *log_new(void)
 	self->maps = lode_allocation_index_new();
 	self->given_back = g_hash_table_new(lode_hash_pair, NULL);
 	self->replaced = lode_live_ranges_new();
+	self->replaced_ns = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	return self;
 }
 
@@ -87,6 +88,7 @@ void lode_allocation_log_free(LodeAllocationLog *self)
 	lode_allocation_index_free(self->maps);
 	g_hash_table_unref(self->given_back);
 	lode_live_ranges_free(self->replaced);
+	g_array_unref(self->replaced_ns);
 	g_free(self);
 }
 
@@ -147,7 +149,8 @@ bool lode_allocation_log_has_given_back(const LodeAllocationLog *self,
 
 	if (inherited->kind == LODE_ALLOCATION_MAP) {
 		const LodeLiveRange *range = lode_live_ranges_find(self->replaced, address);
-		return range != NULL && range->since <= time_ns;
+		return range != NULL &&
+		       g_array_index(self->replaced_ns, uint64_t, range->owner) <= time_ns;
 	}
 	return g_hash_table_lookup_extended(
 		       self->given_back, GSIZE_TO_POINTER(inherited->address), NULL, &freed_ns) &&

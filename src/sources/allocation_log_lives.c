@@ -162,20 +162,23 @@ static bool replay(const Replay *self, guint index, GError **error)
 /* Back in time, so that what was first is put last and stays. */
 static bool find_replaced(const Replay *self, GError **error)
 {
+	LodeAllocationLog *log = self->reader->log;
+
 	for (guint i = self->reader->events->len; i-- > 0;) {
 		const LodeLogEvent *event = event_at(self, i);
 		const LodeLiveRange range = {
 			.start = event->address,
 			.end = event->address + event->size,
 			.origin = event->address,
-			.since = event->time_ns,
+			.owner = log->replaced_ns->len,
 		};
 		if (event->size == 0 || event->type == LODE_LOG_EVENT_FREED ||
 			(event->type == LODE_LOG_EVENT_MADE && event->kind != LODE_ALLOCATION_MAP))
 			continue;
 		if (!lode_allocation_log_charge(self->reader, MAP_ENTRY_BYTES, error))
 			return false;
-		lode_live_ranges_put(self->reader->log->replaced, &range, NULL);
+		g_array_append_val(log->replaced_ns, event->time_ns);
+		lode_live_ranges_put(log->replaced, &range, NULL);
 	}
 	return true;
 }

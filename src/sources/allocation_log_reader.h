@@ -16,7 +16,8 @@ struct LodeAllocationLog {
 	LodeAllocationIndex *blocks; /* of the heap */
 	LodeAllocationIndex *maps;
 	GHashTable *given_back; /* address of a block that is not of this log → time of its free */
-	LodeLiveRanges *replaced; /* what was unmapped or mapped over; since the first time */
+	LodeLiveRanges *replaced; /* what was unmapped or mapped over first by which, its owner: */
+	GArray *replaced_ns;      /* uint64_t, when */
 };
 
 typedef enum {
