@@ -37,6 +37,7 @@ extern const LodeMemoryView lode_memory_view_first_touch;
 extern const LodeMemoryView lode_memory_view_pivot;
 extern const LodeMemoryView lode_memory_view_layout;
 extern const LodeMemoryView lode_memory_view_coverage;
+extern const LodeMemoryView lode_memory_view_sharing;
 
 /* Their options, NULL-terminated, for groups of a verb. */
 extern const GOptionEntry lode_memory_histogram_options[];
@@ -44,3 +45,4 @@ extern const GOptionEntry lode_memory_first_touch_options[];
 extern const GOptionEntry lode_memory_pivot_options[];
 extern const GOptionEntry lode_memory_layout_options[];
 extern const GOptionEntry lode_memory_coverage_options[];
+extern const GOptionEntry lode_memory_sharing_options[];

@@ -33,6 +33,7 @@ static const LodeOptionGroup groups[] = {
 	{"Histogram", lode_memory_histogram_options},
 	{"First touch", lode_memory_first_touch_options},
 	{"Data objects and other attributes", lode_memory_pivot_options},
+	{"Sharing", lode_memory_sharing_options},
 	{"Layout of a type", lode_memory_layout_options},
 	{"Coverage", lode_memory_coverage_options},
 	{NULL, NULL},
@@ -41,6 +42,7 @@ static const LodeOptionGroup groups[] = {
 static const LodeMemoryView *const views[] = {
 	&lode_memory_view_first_touch,
 	&lode_memory_view_pivot,
+	&lode_memory_view_sharing,
 	&lode_memory_view_layout,
 	&lode_memory_view_coverage,
 	&lode_memory_view_histogram,
@@ -152,6 +154,7 @@ const LodeVerb lode_verb_memory = {
 		"  lode memory x.lode --by object\n"
 		"  lode memory x.lode --by type --where 'function =~ \"^parse\"' --by2 line\n"
 		"  lode memory x.lode --layout 'struct node'\n"
+		"  lode memory x.lode --sharing                     false sharing of cache lines\n"
 		"  lode memory x.lode --first-touch",
 	.options = options,
 	.run = run,

@@ -61,11 +61,18 @@ const char *lode_data_source_level(uint64_t data_source)
 	return NULL;
 }
 
+bool lode_data_source_hits_modified(uint64_t data_source)
+{
+	union perf_mem_data_src source = {.val = data_source};
+
+	return (source.mem_snoop & PERF_MEM_SNOOP_HITM) != 0;
+}
+
 const char *lode_data_source_snoop(uint64_t data_source)
 {
 	union perf_mem_data_src source = {.val = data_source};
 
-	if ((source.mem_snoop & PERF_MEM_SNOOP_HITM) != 0)
+	if (lode_data_source_hits_modified(data_source))
 		return "hit modified";
 	if ((source.mem_snoopx & PERF_MEM_SNOOPX_FWD) != 0)
 		return "forward";

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Where the data came from: "L1", "L2", "L3", "L4", "LFB", "remote cache", "RAM", "remote RAM",
@@ -14,6 +15,9 @@ const char *lode_data_source_level(uint64_t data_source);
 /* What other caches had: "none", "hit", "miss", "hit modified", "forward", "peer"; NULL: not said.
  */
 const char *lode_data_source_snoop(uint64_t data_source);
+
+/* Whether another core had the line modified: "hit modified". */
+bool lode_data_source_hits_modified(uint64_t data_source);
 
 /* How the address was translated: "L1", "L2", "walk", "fault", or "miss"; NULL: not said. */
 const char *lode_data_source_tlb(uint64_t data_source);

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The uses of a line are sorted by thread; lines of two threads or more are looked at one by one.
+ * What an access may have waited for is the weight of other threads' accesses that conflict with
+ * it, which running sums over the bytes of the line give without comparing all pairs.
+ */
+#include "analyses/memory/line_sharing.h"
+
+#include "analyses/memory/data_source.h"
+#include "analyses/memory/page_faults.h"
+#include "base/number_order.h"
+#include "base/partition_point.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double mostly = 0.9;   /* of what conflicts, to be one kind of sharing */
+static const double nothing = 1e-9; /* of a line's weight: what is left of a difference of sums */
+
+typedef struct {
+	uint64_t line;
+	uint32_t pid, thread, row;
+} Use;
+
+/* A thread in a line: the uses from `first_use`, and from when to when they were. */
+typedef struct {
+	uint64_t first_ns, last_ns;
+	size_t first_use, n_uses;
+	bool stores, shares;
+} Span;
+
+/* Weights by where accesses begin and end: at [b], of all that begin at byte b or before, and of
+ * all that end before it. */
+typedef struct {
+	double begun[LODE_SHARING_MAX_LINE], ended[LODE_SHARING_MAX_LINE];
+	double total;
+} Spread;
+
+typedef struct {
+	LodeLineSharing *result;
+	const LodeMemory *memory;
+	GArray *uses;    /* Use, by process, line, thread and row */
+	GArray *spans;   /* Span, of one line by thread */
+	GArray *order;   /* uint32_t: spans by their first time; of those with a property */
+	GArray *longest; /* uint32_t × 2: of order[0 … i], the two spans that last longest */
+	GHashTable *cpus;
+	double squares; /* Σ of squared weights, of all samples */
+} Search;
+
+static const char *const kind_words[LODE_N_SHARING_KINDS] = {"false", "true", "mixed"};
+
+const char *lode_sharing_kind_to_text(LodeSharingKind kind)
+{
+	return kind_words[kind];
+}
+
+static const LodeMemorySample *sample_at(const Search *self, uint32_t row)
+{
+	return &LODE_AT(self->memory->samples, LodeMemorySample, row);
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+	const Use *left = a, *right = b;
+
+	if (left->pid != right->pid)
+		return lode_number_order(left->pid, right->pid);
+	if (left->line != right->line)
+		return lode_number_order(left->line, right->line);
+	if (left->thread != right->thread)
+		return lode_number_order(left->thread, right->thread);
+	return lode_number_order(left->row, right->row);
+}
+
+static void collect_uses(
+	Search *self, const LodeProfile *profile, const uint32_t *samples, size_t n_samples)
+{
+	g_autofree bool *are_faults = lode_page_faults_events(profile);
+	const GArray *threads = self->memory->threads;
+
+	for (size_t i = 0; i < n_samples; i++) {
+		const LodeMemorySample *sample = sample_at(self, samples[i]);
+		if (are_faults[sample->event])
+			continue;
+		lode_access_totals_add(&self->result->total, sample, samples[i]);
+		self->squares += sample->weight * sample->weight;
+		self->result->has_data_sources |= lode_data_source_snoop(sample->data_source) !=
+		                                  NULL;
+		if (sample->rule == LODE_RULE_NONE || sample->is_next ||
+			sample->thread >= threads->len) {
+			lode_access_totals_add(&self->result->unresolved, sample, samples[i]);
+			continue;
+		}
+		Use use = {sample->address & ~(self->result->line_bytes - 1),
+			LODE_AT(threads, LodeThread, sample->thread).pid, sample->thread,
+			samples[i]};
+		g_array_append_val(self->uses, use);
+	}
+	if (self->uses->len > 0)
+		qsort(self->uses->data, self->uses->len, sizeof(Use), compare_uses);
+}
+
+/* --- which threads use a line at the same time --- */
+
+/* The threads of the uses [first, end), which are of one line; whether any of them stores. */
+static bool find_spans(Search *self, size_t first, size_t end)
+{
+	bool has_stores = false;
+	Span *span = NULL;
+
+	g_array_set_size(self->spans, 0);
+	for (size_t i = first; i < end; i++) {
+		const Use *use = &LODE_AT(self->uses, Use, i);
+		const LodeMemorySample *sample = sample_at(self, use->row);
+		if (i == first || use[-1].thread != use->thread) {
+			Span next = {.first_ns = UINT64_MAX, .first_use = i};
+			g_array_append_val(self->spans, next);
+			span = &LODE_AT(self->spans, Span, self->spans->len - 1);
+		}
+		span->n_uses++;
+		span->first_ns = MIN(span->first_ns, sample->time_ns);
+		span->last_ns = MAX(span->last_ns, sample->time_ns);
+		span->stores |= (sample->access & LODE_ACCESS_STORE) != 0;
+		has_stores |= span->stores;
+	}
+	return has_stores;
+}
+
+static int compare_begins(const void *a, const void *b, void *user_data)
+{
+	const GArray *spans = user_data;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	int by_time = lode_number_order(
+		LODE_AT(spans, Span, left).first_ns, LODE_AT(spans, Span, right).first_ns);
+
+	return by_time != 0 ? by_time : lode_number_order(left, right);
+}
+
+static uint64_t last_of(const Search *self, uint32_t span)
+{
+	return LODE_AT(self->spans, Span, span).last_ns;
+}
+
+/* Orders the spans, or those alone that store, for can_meet(). */
+static void order_spans(Search *self, bool storing_only)
+{
+	uint32_t best[2] = {LODE_NONE, LODE_NONE};
+
+	g_array_set_size(self->order, 0);
+	g_array_set_size(self->longest, 0);
+	for (uint32_t i = 0; i < self->spans->len; i++)
+		if (!storing_only || LODE_AT(self->spans, Span, i).stores)
+			g_array_append_val(self->order, i);
+	g_array_sort_with_data(self->order, compare_begins, self->spans);
+	for (guint i = 0; i < self->order->len; i++) {
+		uint32_t span = LODE_AT(self->order, uint32_t, i);
+		if (best[0] == LODE_NONE || last_of(self, span) > last_of(self, best[0])) {
+			best[1] = best[0];
+			best[0] = span;
+		} else if (best[1] == LODE_NONE || last_of(self, span) > last_of(self, best[1])) {
+			best[1] = span;
+		}
+		g_array_append_vals(self->longest, best, 2);
+	}
+}
+
+/* Whether another one of those that were ordered was used at the same time: it began before this
+ * one ended, and ended after this one began. */
+static bool can_meet(const Search *self, uint32_t span)
+{
+	const Span *own = &LODE_AT(self->spans, Span, span);
+	guint n = LODE_PARTITION_POINT(self->order->len, i,
+		LODE_AT(self->spans, Span, LODE_AT(self->order, uint32_t, i)).first_ns <=
+			own->last_ns);
+
+	for (guint i = 0; n > 0 && i < 2; i++) {
+		uint32_t other = LODE_AT(self->longest, uint32_t, 2 * (n - 1) + i);
+		if (other != LODE_NONE && other != span && last_of(self, other) >= own->first_ns)
+			return true;
+	}
+	return false;
+}
+
+/* A thread that stores shares with any other, one that only reads with one that stores. */
+static bool mark_sharing(Search *self)
+{
+	bool is_shared = false;
+
+	for (int storing = 0; storing < 2; storing++) {
+		order_spans(self, storing == 0);
+		for (uint32_t i = 0; i < self->spans->len; i++) {
+			Span *span = &LODE_AT(self->spans, Span, i);
+			if (span->stores != (storing != 0))
+				continue;
+			span->shares = can_meet(self, i);
+			is_shared |= span->shares;
+		}
+	}
+	return is_shared;
+}
+
+/* --- what each of them does to which bytes --- */
+
+static LodeSharingAccess access_of(
+	const Search *self, const LodeMemorySample *sample, uint64_t line)
+{
+	uint32_t offset = (uint32_t)(sample->address - line);
+	uint32_t room = (uint32_t)self->result->line_bytes - offset;
+
+	return (LodeSharingAccess){
+		.offset = offset,
+		.size = CLAMP(sample->size, 1, room),
+		.thread = sample->thread,
+		.object = sample->object,
+		.mapping = sample->mapping,
+		.function = sample->access_function,
+		.location = sample->access_location,
+		.pc = sample->access_pc,
+	};
+}
+
+static int compare_places(const LodeSharingAccess *left, const LodeSharingAccess *right)
+{
+	const uint64_t pairs[][2] = {
+		{left->thread, right->thread},
+		{left->offset, right->offset},
+		{left->size, right->size},
+		{left->object, right->object},
+		{left->function, right->function},
+		{left->location, right->location},
+		/* told apart by source where that is known */
+		{left->location == LODE_NONE ? left->pc : 0,
+			right->location == LODE_NONE ? right->pc : 0},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
+		if (pairs[i][0] != pairs[i][1])
+			return lode_number_order(pairs[i][0], pairs[i][1]);
+	return 0;
+}
+
+typedef struct {
+	LodeSharingAccess place;
+	uint32_t row;
+} PlacedRow;
+
+static int compare_placed_rows(const void *a, const void *b)
+{
+	const PlacedRow *left = a, *right = b;
+	int by_place = compare_places(&left->place, &right->place);
+
+	return by_place != 0 ? by_place : lode_number_order(left->row, right->row);
+}
+
+static void add_row(Search *self, LodeSharedLine *line, LodeSharingAccess *access, uint32_t row)
+{
+	const LodeMemorySample *sample = sample_at(self, row);
+	bool is_modified = lode_data_source_hits_modified(sample->data_source);
+
+	lode_access_totals_add(&access->totals, sample, row);
+	access->pc = MIN(access->pc, sample->access_pc);
+	access->n_modified += is_modified;
+	line->n_modified += is_modified;
+	if (sample->cpu != UINT32_MAX)
+		g_hash_table_add(self->cpus, GUINT_TO_POINTER(sample->cpu));
+}
+
+/* Appends the accesses of the threads that share the line, by thread. */
+static void add_accesses(Search *self, LodeSharedLine *line)
+{
+	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(PlacedRow));
+	GArray *accesses = self->result->accesses;
+
+	for (guint i = 0; i < self->spans->len; i++) {
+		const Span *span = &LODE_AT(self->spans, Span, i);
+		for (size_t j = 0; span->shares && j < span->n_uses; j++) {
+			uint32_t row = LODE_AT(self->uses, Use, span->first_use + j).row;
+			PlacedRow placed = {
+				access_of(self, sample_at(self, row), line->address), row};
+			g_array_append_val(rows, placed);
+		}
+	}
+	g_array_sort(rows, compare_placed_rows);
+	g_hash_table_remove_all(self->cpus);
+	line->first_access = accesses->len;
+	for (guint i = 0; i < rows->len; i++) {
+		const PlacedRow *row = &LODE_AT(rows, PlacedRow, i);
+		if (i == 0 || compare_places(&row[-1].place, &row->place) != 0)
+			g_array_append_val(accesses, row->place);
+		add_row(self, line, &LODE_AT(accesses, LodeSharingAccess, accesses->len - 1),
+			row->row);
+	}
+	line->n_accesses = accesses->len - line->first_access;
+	line->n_cpus = g_hash_table_size(self->cpus);
+}
+
+/* --- what they may have waited for --- */
+
+static void spread_accesses(
+	const LodeSharingAccess *accesses, uint32_t n, bool storing_only, Spread *out)
+{
+	*out = (Spread){0};
+	for (uint32_t i = 0; i < n; i++) {
+		const LodeSharingAccess *access = &accesses[i];
+		if (storing_only && access->totals.n_stores == 0)
+			continue;
+		out->total += access->totals.weight;
+		out->begun[access->offset] += access->totals.weight;
+		if (access->offset + access->size < LODE_SHARING_MAX_LINE)
+			out->ended[access->offset + access->size] += access->totals.weight;
+	}
+	for (unsigned i = 1; i < LODE_SHARING_MAX_LINE; i++) {
+		out->begun[i] += out->begun[i - 1];
+		out->ended[i] += out->ended[i - 1];
+	}
+}
+
+static double weight_on_bytes(const Spread *spread, const LodeSharingAccess *access)
+{
+	return spread->begun[access->offset + access->size - 1] - spread->ended[access->offset];
+}
+
+/* A store conflicts with whatever others do, a load with their stores. */
+static void weigh_conflicts(LodeSharingAccess *access, const Spread *all, const Spread *own)
+{
+	double others = all->total - own->total, to_same;
+
+	if (others <= nothing * all->total)
+		return;
+	to_same = weight_on_bytes(all, access) - weight_on_bytes(own, access);
+	access->true_weight = access->totals.weight * CLAMP(to_same / others, 0, 1);
+	access->false_weight = access->totals.weight - access->true_weight;
+}
+
+static void weigh_line(LodeSharingAccess *accesses, uint32_t n)
+{
+	Spread all[2], own[2];
+
+	for (int storing = 0; storing < 2; storing++)
+		spread_accesses(accesses, n, storing != 0, &all[storing]);
+	for (uint32_t first = 0, end; first < n; first = end) {
+		for (end = first + 1; end < n && accesses[end].thread == accesses[first].thread;)
+			end++;
+		for (int storing = 0; storing < 2; storing++)
+			spread_accesses(accesses + first, end - first, storing != 0, &own[storing]);
+		for (uint32_t i = first; i < end; i++) {
+			int of = accesses[i].totals.n_stores == 0;
+			weigh_conflicts(&accesses[i], &all[of], &own[of]);
+		}
+	}
+}
+
+/* --- a line as a whole --- */
+
+static int compare_weights(const void *a, const void *b)
+{
+	const LodeSharingAccess *left = a, *right = b;
+
+	if (left->totals.weight != right->totals.weight)
+		return left->totals.weight > right->totals.weight ? -1 : 1;
+	return compare_places(left, right);
+}
+
+static LodeSharingKind kind_of(const LodeSharedLine *line)
+{
+	double conflicts = line->true_weight + line->false_weight;
+
+	if (line->false_weight >= mostly * conflicts)
+		return LODE_SHARING_FALSE;
+	return line->true_weight >= mostly * conflicts ? LODE_SHARING_TRUE : LODE_SHARING_MIXED;
+}
+
+/* Of a sum of `weight`, whose samples' squared weights add up to `squares`: each sample fell into
+ * it by chance, as its share of all says. */
+static double error_of(const Search *self, double weight, double squares)
+{
+	double share = self->result->total.weight > 0 ? weight / self->result->total.weight : 0;
+
+	return sqrt(MAX(0, squares * (1 - 2 * share) + share * share * self->squares));
+}
+
+/* Gives Σ of the squared weights of the line's samples. */
+static double add_line(Search *self, const Use *first)
+{
+	LodeSharedLine line = {.address = first->line, .pid = first->pid};
+	double squares = 0;
+
+	add_accesses(self, &line);
+	LodeSharingAccess *accesses = &LODE_AT(
+		self->result->accesses, LodeSharingAccess, line.first_access);
+	weigh_line(accesses, line.n_accesses);
+	for (uint32_t i = 0; i < line.n_accesses; i++) {
+		lode_access_totals_join(&line.totals, &accesses[i].totals);
+		line.true_weight += accesses[i].true_weight;
+		line.false_weight += accesses[i].false_weight;
+	}
+	for (guint i = 0; i < self->spans->len; i++) {
+		const Span *span = &LODE_AT(self->spans, Span, i);
+		line.n_threads += span->shares;
+		line.n_storing += span->shares && span->stores;
+		for (size_t j = 0; span->shares && j < span->n_uses; j++) {
+			double weight = sample_at(
+				self, LODE_AT(self->uses, Use, span->first_use + j).row)
+			                        ->weight;
+			squares += weight * weight;
+		}
+	}
+	qsort(accesses, line.n_accesses, sizeof(*accesses), compare_weights);
+	line.kind = kind_of(&line);
+	line.weight_error = error_of(self, line.totals.weight, squares);
+	lode_access_totals_join(&self->result->shared, &line.totals);
+	g_array_append_val(self->result->lines, line);
+	return squares;
+}
+
+static void note_consecutive(Search *self, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++) {
+		uint32_t row = LODE_AT(self->uses, Use, i).row;
+		LodeAccessTotals one = {0};
+		lode_access_totals_add(&one, sample_at(self, row), row);
+		lode_access_totals_join(&self->result->consecutive, &one);
+	}
+	self->result->n_consecutive++;
+}
+
+static void find_lines(Search *self)
+{
+	double squares = 0;
+
+	for (size_t first = 0, end; first < self->uses->len; first = end) {
+		const Use *use = &LODE_AT(self->uses, Use, first);
+		for (end = first + 1; end < self->uses->len; end++) {
+			const Use *next = &LODE_AT(self->uses, Use, end);
+			if (next->pid != use->pid || next->line != use->line)
+				break;
+		}
+		if (use->thread == LODE_AT(self->uses, Use, end - 1).thread ||
+			!find_spans(self, first, end))
+			continue;
+		if (mark_sharing(self))
+			squares += add_line(self, use);
+		else
+			note_consecutive(self, first, end);
+	}
+	self->result->shared_error = error_of(self, self->result->shared.weight, squares);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const LodeSharedLine *left = a, *right = b;
+
+	if (left->totals.weight != right->totals.weight)
+		return left->totals.weight > right->totals.weight ? -1 : 1;
+	if (left->pid != right->pid)
+		return lode_number_order(left->pid, right->pid);
+	return lode_number_order(left->address, right->address);
+}
+
+LodeLineSharing *lode_line_sharing_new(
+	const LodeProfile *profile, const uint32_t *samples, size_t n_samples, uint64_t line_bytes)
+{
+	LodeLineSharing *result = g_new0(LodeLineSharing, 1);
+	Search self = {
+		.result = result,
+		.memory = profile->memory,
+		.uses = g_array_new(FALSE, FALSE, sizeof(Use)),
+		.spans = g_array_new(FALSE, FALSE, sizeof(Span)),
+		.order = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.longest = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.cpus = g_hash_table_new(NULL, NULL),
+	};
+
+	g_assert(line_bytes >= LODE_SHARING_MIN_LINE && line_bytes <= LODE_SHARING_MAX_LINE &&
+		 (line_bytes & (line_bytes - 1)) == 0);
+	result->line_bytes = line_bytes;
+	result->lines = g_array_new(FALSE, FALSE, sizeof(LodeSharedLine));
+	result->accesses = g_array_new(FALSE, FALSE, sizeof(LodeSharingAccess));
+	collect_uses(&self, profile, samples, n_samples);
+	find_lines(&self);
+	g_array_sort(result->lines, compare_lines);
+	g_array_unref(self.uses);
+	g_array_unref(self.spans);
+	g_array_unref(self.order);
+	g_array_unref(self.longest);
+	g_hash_table_unref(self.cpus);
+	return result;
+}
+
+void lode_line_sharing_free(LodeLineSharing *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->lines);
+	g_array_unref(self->accesses);
+	g_free(self);
+}

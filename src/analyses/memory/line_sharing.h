@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cache lines that two or more threads use while at least one of them stores: each such store takes
+ * the line away from the others, which then wait for it.
+ *
+ *   line 0x…080   bytes  0 … 7   thread 1  loads, stores   counters.hits     ─┐ disjoint bytes:
+ *                 bytes  8 … 15  thread 2  loads, stores   counters.misses   ─┘ false sharing
+ *
+ * What C. Lameter, J. Olsa, D. Zickus: perf-c2c(1) shows from loads that hit a modified line in
+ * another core, here from any samples with addresses. True and false sharing as in J. Torrellas,
+ * M. S. Lam, J. L. Hennessy, "False sharing and spatial locality in multiprocessor caches",
+ * IEEE Transactions on Computers 43(6), 1994: by whether the bytes are used by both.
+ *
+ * An access counts in the line of its first byte. Threads that used a line one after the other (one
+ * filled a table, another read it) do not share it: of those that do, the times of use overlap.
+ */
+#pragma once
+
+#include "analyses/memory/access_totals.h"
+
+enum { LODE_SHARING_MIN_LINE = 16, LODE_SHARING_MAX_LINE = 256 };
+
+typedef enum {
+	LODE_SHARING_FALSE, /* of what may have taken the line away, 90 % was to other bytes */
+	LODE_SHARING_TRUE,  /* 90 % was to the same bytes */
+	LODE_SHARING_MIXED,
+	LODE_N_SHARING_KINDS,
+} LodeSharingKind;
+
+/* Accesses by one thread to one place of a line, from one line of source or, where that is unknown,
+ * by one instruction. */
+typedef struct {
+	uint32_t offset, size; /* bytes in the line; size 1 where it is unknown */
+	uint32_t thread;
+	uint32_t object, mapping;    /* LODE_NONE */
+	uint32_t function, location; /* LODE_NONE */
+	uint64_t pc;                 /* the lowest of the instructions */
+	LodeAccessTotals totals;
+	/* The weight, as far as the line may have been taken away in between: in proportion to the
+	 * weights of what other threads did to the same bytes, and to others. Together less than
+	 * the weight where no access of another thread conflicts. */
+	double true_weight, false_weight;
+	uint64_t n_modified; /* the processor said: a hit of a line modified in another core */
+} LodeSharingAccess;
+
+typedef struct {
+	uint64_t address; /* of its first byte */
+	uint32_t pid;
+	LodeSharingKind kind;
+	uint32_t n_threads, n_storing;     /* that share it; those of them that store */
+	uint32_t n_cpus;                   /* on which they did; 0: not recorded */
+	uint32_t first_access, n_accesses; /* in LodeLineSharing.accesses, heaviest first */
+	LodeAccessTotals totals;           /* of those threads */
+	double true_weight, false_weight;  /* Σ of its accesses */
+	double weight_error;               /* standard error of the weight, from the samples */
+	uint64_t n_modified;
+} LodeSharedLine;
+
+typedef struct {
+	uint64_t line_bytes;
+	GArray *lines;           /* LodeSharedLine, heaviest first, then by process and address */
+	GArray *accesses;        /* LodeSharingAccess, by line */
+	LodeAccessTotals total;  /* of all samples, also those without an address */
+	LodeAccessTotals shared; /* of the lines */
+	LodeAccessTotals unresolved;  /* those without the address of the access that they are of */
+	LodeAccessTotals consecutive; /* of lines that threads used one after the other */
+	uint64_t n_consecutive;       /* such lines */
+	double shared_error;          /* of shared.weight */
+	bool has_data_sources;        /* n_modified was recorded */
+} LodeLineSharing;
+
+/* Of the samples whose numbers are given, ascending; page faults are left out. `line_bytes` is a
+ * power of two in the bounds above. Never NULL. */
+LodeLineSharing *lode_line_sharing_new(
+	const LodeProfile *profile, const uint32_t *samples, size_t n_samples, uint64_t line_bytes);
+void lode_line_sharing_free(LodeLineSharing *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLineSharing, lode_line_sharing_free)
+
+/* "false", "true", "mixed". */
+const char *lode_sharing_kind_to_text(LodeSharingKind kind);

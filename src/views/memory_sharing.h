@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Cache lines that threads share, as a table, JSON or CSV. */
+#pragma once
+
+#include "analyses/memory/line_sharing.h"
+#include "views/format.h"
+#include "views/memory_notes.h"
+
+typedef struct {
+	LodeViewFormat format;
+	LodeTerminal terminal;
+	uint32_t limit; /* lines shown; 0: all */
+	const LodeMemoryNotes *notes;
+} LodeMemorySharingOptions;
+
+/* CSV has a row for each access, with the columns of its line before its own. Errors: _IO. */
+bool lode_memory_sharing_write(const LodeProfile *profile, const LodeLineSharing *sharing,
+	const LodeMemorySharingOptions *options, FILE *out, GError **error);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two threads and what they count in, by the first argument:
+ *
+ *   false    each its own counter, both in one cache line
+ *   padded   the same, each in a line of its own
+ *   true     one atomic counter
+ *   handed   the one thread fills an array, and ends before the other reads it
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+	volatile unsigned long hits, misses;
+} together __attribute__((aligned(128)));
+
+static struct {
+	volatile unsigned long hits;
+	char line[120];
+	volatile unsigned long misses;
+	char another[120];
+} apart __attribute__((aligned(128)));
+
+static struct {
+	atomic_ulong total;
+	char line[120];
+} atomic __attribute__((aligned(128)));
+
+static volatile unsigned long array[1024] __attribute__((aligned(128)));
+static unsigned long rounds;
+
+/* NAME counts in PLACE. */
+#define COUNT(name, place)                                                                         \
+	static void *name(void *unused)                                                            \
+	{                                                                                          \
+		unsigned long n = rounds;                                                          \
+		(void)unused;                                                                      \
+		do                                                                                 \
+			place++;                                                                   \
+		while (--n != 0);                                                                  \
+		return NULL;                                                                       \
+	}
+
+COUNT(hit, together.hits)
+COUNT(miss, together.misses)
+COUNT(hit_apart, apart.hits)
+COUNT(miss_apart, apart.misses)
+COUNT(add, atomic.total)
+
+static void *fill(void *unused)
+{
+	for (unsigned long i = 0; i < rounds; i++)
+		array[i % 1024] = i;
+	return unused;
+}
+
+static void *sum(void *unused)
+{
+	static volatile unsigned long total;
+	unsigned long own = 0;
+
+	for (unsigned long i = 0; i < rounds; i++)
+		own += array[i % 1024];
+	total = own;
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void *(*threads[2])(void *);
+	} cases[] = {
+		{"false", {hit, miss}},
+		{"padded", {hit_apart, miss_apart}},
+		{"true", {add, add}},
+		{"handed", {fill, sum}},
+	};
+	pthread_t threads[2];
+
+	rounds = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
+	for (size_t i = 0; rounds > 0 && i < sizeof(cases) / sizeof(*cases); i++) {
+		if (strcmp(cases[i].name, argv[1]) != 0)
+			continue;
+		int one_by_one = strcmp(argv[1], "handed") == 0;
+		for (int j = 0; j < 2; j++) {
+			pthread_create(&threads[j], NULL, cases[i].threads[j], NULL);
+			if (one_by_one)
+				pthread_join(threads[j], NULL);
+		}
+		for (int j = 0; j < 2 && !one_by_one; j++)
+			pthread_join(threads[j], NULL);
+		return 0;
+	}
+	return 2;
+}
