@@ -53,6 +53,17 @@ static bool is_valid(const LodeAccessSearch *self, const LodeDataOperand *operan
 		       self->context->data, operand->address, operand->size, operand->access);
 }
 
+uint64_t lode_access_search_base(const LodeAccessSearch *self, const LodeDataOperand *operand)
+{
+	LodeDataOperand base = *operand;
+
+	if (!lode_full_instruction_locate_base(
+		    &self->full, &self->state, operand->operand, &base.address) ||
+		!is_valid(self, &base))
+		return 0;
+	return base.address;
+}
+
 static LodeAddressReason locate(
 	const LodeAccessSearch *self, uint8_t number, LodeDataOperand *out_operand)
 {

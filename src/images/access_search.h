@@ -29,6 +29,9 @@ void lode_access_search_fail(LodeAccessSearch *self, LodeAddressReason reason);
  * that cannot be said. `state` is that before it. */
 bool lode_access_search_take(LodeAccessSearch *self, LodeAddressRule rule);
 
+/* A base of an operand of `full` whose address is lost, if it may be accessed so; 0: none. */
+uint64_t lode_access_search_base(const LodeAccessSearch *self, const LodeDataOperand *operand);
+
 /* The rule backward over up to `max_steps` instructions, conditional jumps not counted; `found` and
  * `is_at_access` are set, and `full` is the access when that is true. */
 void lode_access_search_backward(LodeAccessSearch *self, unsigned max_steps);

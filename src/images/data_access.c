@@ -71,8 +71,13 @@ static bool find_waiting(LodeAccessSearch *self, LodeDataAccess *out_waiting)
 	if (self->found.rule != LODE_RULE_NONE)
 		return true;
 	if (self->is_at_access && lode_full_instruction_accesses(&self->full, numbers) > 0) {
+		LodeDataOperand operand = lode_full_instruction_operand(&self->full, numbers[0]);
+
 		out_waiting->waiting_pc = self->full.address;
-		out_waiting->waiting_operand = numbers[0];
+		out_waiting->waiting_operand = operand.operand;
+		out_waiting->waiting_access = operand.access;
+		out_waiting->waiting_size = operand.size;
+		out_waiting->base = lode_access_search_base(self, &operand);
 	}
 	return false;
 }
@@ -107,6 +112,9 @@ void lode_data_access_find(const LodeDataAccessContext *context,
 		search_all(&self, SEARCH_FORWARD);
 		self.found.waiting_pc = waiting.waiting_pc;
 		self.found.waiting_operand = waiting.waiting_operand;
+		self.found.waiting_access = waiting.waiting_access;
+		self.found.waiting_size = waiting.waiting_size;
+		self.found.base = waiting.base;
 	}
 	*out_access = self.found;
 }

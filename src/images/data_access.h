@@ -83,6 +83,12 @@ typedef struct {
 	                        in the image, when its own address is lost. The time is that
 	                        access's; the operands are those of another. 0: none such */
 	uint8_t waiting_operand; /* the number of its first memory operand */
+	uint8_t waiting_access;  /* what that operand is: LODE_ACCESS_… */
+	uint32_t waiting_size;   /* and its bytes */
+	uint64_t base; /* run-time, where the address of waiting_pc is lost: the base of its operand
+	                  has survived (a register, or the displacement that is a symbol) and the
+	                  index has not. It lies in the object that is accessed, not at the element;
+	                  its mapping may be accessed so. 0: lost too */
 } LodeDataAccess;
 
 /* Where code and mappings come from; all borrowed. */

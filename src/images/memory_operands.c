@@ -177,3 +177,33 @@ LodeAddressReason lode_full_instruction_locate(const LodeFullInstruction *self,
 	out_operand->address = address + segment;
 	return LODE_REASON_NONE;
 }
+
+bool lode_full_instruction_locate_base(const LodeFullInstruction *self,
+	const LodeRegisterState *state, uint8_t operand, uint64_t *out_base)
+{
+	/* an index is no larger than the memory of a machine, an address of position-independent
+	 * code or of the heap is */
+	const uint64_t least_address = UINT64_C(1) << 32;
+	const ZydisDecodedOperandMem *memory = &self->operands[operand].mem;
+	uint64_t value;
+
+	if (memory->index == ZYDIS_REGISTER_NONE || memory->segment == ZYDIS_REGISTER_FS ||
+		memory->segment == ZYDIS_REGISTER_GS || self->instruction.address_width != 64)
+		return false;
+	if (memory->base == ZYDIS_REGISTER_NONE) {
+		*out_base = (uint64_t)memory->disp.value;
+		return memory->disp.value > 0;
+	}
+	if (memory->scale > 1 || memory->type == ZYDIS_MEMOP_TYPE_VSIB) {
+		/* without the displacement, which may be that of an element before it */
+		if (!lode_register_state_read(state, memory->base, &value))
+			return false;
+		*out_base = value;
+		return true;
+	}
+	if (!lode_register_state_read(state, memory->base, &value) &&
+		!lode_register_state_read(state, memory->index, &value))
+		return false;
+	*out_base = value;
+	return value >= least_address;
+}

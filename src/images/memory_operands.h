@@ -31,3 +31,11 @@ LodeDataOperand lode_full_instruction_operand(const LodeFullInstruction *self, u
  * CLOBBERED. */
 LodeAddressReason lode_full_instruction_locate(const LodeFullInstruction *self,
 	const LodeRegisterState *state, uint8_t operand, LodeDataOperand *out_operand);
+
+/*
+ * The part of an operand's address that is known to lie in the object it is an element of, where
+ * the whole is not known: a base beside a lost index, or the displacement that is a symbol. False:
+ * none, or registers of which nothing tells which one is the base.
+ */
+bool lode_full_instruction_locate_base(const LodeFullInstruction *self,
+	const LodeRegisterState *state, uint8_t operand, uint64_t *out_base);

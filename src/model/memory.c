@@ -48,6 +48,7 @@ static const char *const rules[LODE_N_RULES] = {
 	[LODE_RULE_AT_PC] = "at-pc",
 	[LODE_RULE_FORWARD] = "forward",
 	[LODE_RULE_BACKWARD] = "backward",
+	[LODE_RULE_RECOMPUTED] = "recomputed",
 	[LODE_RULE_TRACED] = "traced",
 };
 
@@ -64,6 +65,8 @@ static const char *const reasons[LODE_N_REASONS] = {
 	[LODE_REASON_NO_ACCESS_IN_RANGE] = "no-access-in-range",
 	[LODE_REASON_INVALID_ADDRESS] = "invalid-address",
 	[LODE_REASON_RECORDER] = "recorder",
+	[LODE_REASON_NOT_MEMORY] = "not-memory",
+	[LODE_REASON_AMBIGUOUS] = "ambiguous",
 };
 
 static const char *const layers[LODE_N_LAYERS] = {

@@ -26,7 +26,8 @@ typedef enum {
 	LODE_RULE_AT_PC,    /* the operand of the instruction at the sampled address */
 	LODE_RULE_FORWARD,  /* of the next access, registers carried on */
 	LODE_RULE_BACKWARD, /* of the last access in the basic block, registers carried back */
-	LODE_RULE_TRACED,   /* out of an address trace, which has each access */
+	LODE_RULE_RECOMPUTED, /* the same, a register of it computed again as the code did */
+	LODE_RULE_TRACED,     /* out of an address trace, which has each access */
 	LODE_N_RULES,
 } LodeAddressRule;
 
@@ -44,6 +45,8 @@ typedef enum {
 	LODE_REASON_NO_ACCESS_IN_RANGE,
 	LODE_REASON_INVALID_ADDRESS, /* in no mapping, or one without the permission */
 	LODE_REASON_RECORDER,        /* in or to a library that lode itself put into the program */
+	LODE_REASON_NOT_MEMORY,      /* the instruction that waited accesses no memory */
+	LODE_REASON_AMBIGUOUS,       /* one of several instructions waited; nothing tells which */
 	LODE_N_REASONS,
 } LodeAddressReason;
 

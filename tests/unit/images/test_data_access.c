@@ -597,6 +597,35 @@ static void test_waiting(void)
 	g_assert_cmphex(chase.access.waiting_pc, ==, 0);
 }
 
+/* What has survived of an address names the object. */
+static void test_base(void)
+{
+	SAMPLE(scaled, 0x8b, 0x04, 0x83, 0xc3); /* mov eax, [rbx+rax*4] */
+	SAMPLE(sum, 0x8b, 0x04, 0x03, 0xc3);    /* mov eax, [rbx+rax] */
+	SAMPLE(symbol, 0x8b, 0x04, 0x85, 0x00, 0x30, 0x60, 0x00,
+		0xc3);                         /* mov eax, [603000+rax*4] */
+	SAMPLE(chase, 0x48, 0x8b, 0x00, 0xc3); /* mov rax, [rax] */
+
+	find(&scaled, 3);
+	g_assert_cmphex(scaled.access.waiting_pc, ==, CODE);
+	g_assert_cmphex(scaled.access.base, ==, 0x703000);
+	g_assert_cmpuint(scaled.access.waiting_size, ==, 4);
+	g_assert_cmpuint(scaled.access.waiting_access, ==, LODE_ACCESS_LOAD);
+	scaled.invalid = 0x703000;
+	find(&scaled, 3);
+	g_assert_cmphex(scaled.access.base, ==, 0);
+	find(&sum, 3); /* rbx may be the index */
+	g_assert_cmphex(sum.access.base, ==, 0);
+	sum.registers.values[RBX] = 0x7ffff7001000;
+	find(&sum, 3);
+	g_assert_cmphex(sum.access.base, ==, 0x7ffff7001000);
+	find(&symbol, 7);
+	g_assert_cmphex(symbol.access.base, ==, 0x603000);
+	find(&chase, 3);
+	g_assert_cmphex(chase.access.waiting_pc, ==, CODE);
+	g_assert_cmphex(chase.access.base, ==, 0);
+}
+
 static void test_perf_registers(void)
 {
 	/* ax bx cx … r15 without ds es fs gs, as in perf's mask of user registers */
@@ -643,6 +672,7 @@ int main(int argc, char **argv)
 		"/images/data_access/backward_through_blocks", test_backward_through_blocks);
 	g_test_add_func("/images/data_access/order", test_order);
 	g_test_add_func("/images/data_access/waiting", test_waiting);
+	g_test_add_func("/images/data_access/base", test_base);
 	g_test_add_func("/images/data_access/perf_registers", test_perf_registers);
 	return g_test_run();
 }
