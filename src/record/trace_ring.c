@@ -18,7 +18,6 @@ struct LodeTraceRing {
 	int descriptor;
 	char *path;
 	uint64_t stamp; /* of the next chunk */
-	uint64_t n_freed;
 	atomic_bool has_ended;
 };
 
@@ -28,8 +27,6 @@ static void fill(TraceRing *shared)
 	shared->reader_pid = getpid();
 	sem_init(&shared->n_queued, 1, 0);
 	sem_init(&shared->n_free, 1, TRACE_RING_CHUNKS);
-	for (uint32_t i = 0; i < TRACE_RING_CHUNKS; i++)
-		atomic_init(&shared->unused[i], i);
 }
 
 static bool map(LodeTraceRing *self, GError **error)
@@ -57,7 +54,6 @@ LodeTraceRing *lode_trace_ring_new(GError **error)
 	if (!map(self, error))
 		return NULL;
 	fill(self->shared);
-	self->n_freed = TRACE_RING_CHUNKS;
 	self->path = g_strdup_printf("/proc/%d/fd/%d", (int)getpid(), self->descriptor);
 	return g_steal_pointer(&self);
 }
@@ -188,8 +184,6 @@ static void copy(const TraceChunk *from, LodeTraceRingChunk *out)
 static void give_back(LodeTraceRing *self, uint32_t index)
 {
 	atomic_store(&self->shared->chunks[index].state, TRACE_CHUNK_FREE);
-	atomic_store(&self->shared->unused[self->n_freed % TRACE_RING_CHUNKS], index);
-	self->n_freed++;
 	sem_post(&self->shared->n_free);
 }
 

@@ -19,7 +19,7 @@
 #include <semaphore.h>
 #include <stdint.h>
 
-#define TRACE_RING_MAGIC UINT64_C(0x3130474e4952544c) /* "LTRING01" */
+#define TRACE_RING_MAGIC UINT64_C(0x3230474e4952544c) /* "LTRING02" */
 
 enum {
 	TRACE_RING_CHUNKS = 2048,
@@ -34,6 +34,7 @@ enum {
 
 enum {
 	TRACE_CHUNK_FREE,
+	TRACE_CHUNK_TAKEN, /* by a thread that is about to open it */
 	TRACE_CHUNK_OPEN,
 	TRACE_CHUNK_ENDED,
 };
@@ -86,11 +87,11 @@ typedef struct {
 	int64_t reader_pid;
 	_Atomic uint32_t has_stopped; /* by lode: nothing more is wanted */
 	sem_t n_queued, n_free;
-	_Atomic uint64_t next_stamp, next_free, next_opened;
-	_Atomic uint64_t n_read; /* stamps that lode is done with */
+	_Atomic uint64_t next_stamp, next_opened;
+	_Atomic uint64_t next_free; /* where to look for a free chunk: this % n, and on */
+	_Atomic uint64_t n_read;    /* stamps that lode is done with */
 	_Atomic uint32_t n_untraced_threads;
-	_Atomic uint32_t queue[TRACE_RING_CHUNKS];  /* chunk + 1 at stamp % n; 0: not there yet */
-	_Atomic uint32_t unused[TRACE_RING_CHUNKS]; /* chunks, likewise */
+	_Atomic uint32_t queue[TRACE_RING_CHUNKS]; /* chunk + 1 at stamp % n; 0: not there yet */
 
 	/* Where the functions begin inside which alone is traced, in the program's own addresses:
 	 * lode adds to them when a file was mapped, which the plugin waits for. */

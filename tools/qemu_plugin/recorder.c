@@ -98,13 +98,23 @@ static bool wait_for_room(void)
 	}
 }
 
+/*
+ * The semaphore has counted one that is free for us. Chunks are freed in about the order in which
+ * they were taken, so that the next one mostly is; a thread that loses the processor here keeps
+ * nobody else from going on, and takes none that was given away meanwhile.
+ */
 static TraceChunk *take_free(void)
 {
 	if (!is_wanted() || !wait_for_room())
 		return &nowhere;
-	uint64_t ticket = atomic_fetch_add(&ring->next_free, 1);
-	uint32_t index = atomic_load(&ring->unused[ticket % TRACE_RING_CHUNKS]);
-	return &ring->chunks[index % TRACE_RING_CHUNKS];
+	for (;;) {
+		uint64_t ticket = atomic_fetch_add(&ring->next_free, 1);
+		TraceChunk *chunk = &ring->chunks[ticket % TRACE_RING_CHUNKS];
+		uint32_t state = TRACE_CHUNK_FREE;
+
+		if (atomic_compare_exchange_strong(&chunk->state, &state, TRACE_CHUNK_TAKEN))
+			return chunk;
+	}
 }
 
 static void open_chunk(Recorder *self, TraceEventKind event)
