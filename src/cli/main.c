@@ -7,10 +7,10 @@
 #include "base/large_blocks.h"
 #include "base/suggestion.h"
 #include "cli/completion.h"
+#include "cli/fatal_faults.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
-#include "cli/out_of_memory.h"
 #include "cli/standard_streams.h"
 #include "cli/verb_table.h"
 #include "views/display_text.h"
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 {
 	static char *none[] = {NULL};
 
-	lode_out_of_memory_catch();
+	lode_fatal_faults_catch();
 	lode_map_large_blocks();
 	lode_standard_streams_open();
 	setlocale(LC_ALL, "");

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Libraries give up in three ways. GLib's g_malloc() and g_thread_new() log an error; but where
- * there is no memory even for its text, logging calls itself until the stack is full. The slices
- * that GLib's lists and tables are made of abort. Others use a null pointer. Nothing here may
- * allocate.
+ * Without memory libraries give up in three ways. GLib's g_malloc() and g_thread_new() log an
+ * error; but where there is no memory even for its text, logging calls itself until the stack is
+ * full. The slices that GLib's lists and tables are made of abort. Others use a null pointer.
+ * Nothing here may allocate.
+ *
+ * libdw and libelf map debug information and large programs. A page of a mapping that the file has
+ * lost since gives SIGBUS, wherever the library happens to be.
  */
-#include "cli/out_of_memory.h"
+#include "cli/fatal_faults.h"
 
 #include "base/quiet_thread.h"
 #include "base/temporary_path.h"
@@ -23,18 +26,25 @@
 /* Who cannot map so much has no memory left, whatever the fault is that comes of it. */
 enum { PROBE_BYTES = 16 << 20 };
 
-_Noreturn static void give_up(const char *what)
+_Noreturn static void end_with(const char *message)
 {
 	char line[512];
 
 	lode_temporary_paths_remove();
 	/* A progress bar may stand in the line that the cursor is in. */
-	snprintf(line, sizeof(line), "%slode: out of memory%s%s; " ADVICE "\n",
-		isatty(STDERR_FILENO) ? "\n" : "", what != NULL ? ": " : "",
-		what != NULL ? what : "");
+	snprintf(line, sizeof(line), "%slode: %s\n", isatty(STDERR_FILENO) ? "\n" : "", message);
 	ssize_t written = write(STDERR_FILENO, line, strlen(line));
 	(void)written;
 	_exit(LODE_EXIT_FAILED);
+}
+
+_Noreturn static void give_up(const char *what)
+{
+	char message[480];
+
+	snprintf(message, sizeof(message), "out of memory%s%s; " ADVICE, what != NULL ? ": " : "",
+		what != NULL ? what : "");
+	end_with(message);
 }
 
 /* Of "../glib/gmem.c:136: failed to allocate 64 bytes" what a user can read; NULL: another error.
@@ -76,10 +86,25 @@ static void on_fault(int signal_number)
 	signal(signal_number, SIG_DFL);
 }
 
-void lode_out_of_memory_catch(void)
+static void on_bus_error(int signal_number, siginfo_t *information, void *context)
 {
-	static const int faults[] = {SIGABRT, SIGSEGV};
+	(void)context;
+	/* Others than a page without a file below it: sent by somebody, or misaligned. */
+	if (information->si_code != BUS_ADRERR) {
+		signal(signal_number, SIG_DFL);
+		raise(signal_number);
+		return;
+	}
+	end_with("a program or debug file was cut short while it was being read; run lode again "
+		 "when it is complete");
+}
+
+void lode_fatal_faults_catch(void)
+{
+	static const int faults[] = {SIGABRT, SIGSEGV, SIGBUS};
 	const struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK};
+	const struct sigaction bus_action = {
+		.sa_sigaction = on_bus_error, .sa_flags = SA_ONSTACK | SA_SIGINFO};
 	struct sigaction old;
 
 	g_log_set_handler("GLib", G_LOG_LEVEL_MASK | G_LOG_FLAG_FATAL | G_LOG_FLAG_RECURSION,
@@ -88,5 +113,5 @@ void lode_out_of_memory_catch(void)
 	/* A sanitizer has handlers of its own, which say more. */
 	for (size_t i = 0; i < G_N_ELEMENTS(faults); i++)
 		if (sigaction(faults[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-			sigaction(faults[i], &action, NULL);
+			sigaction(faults[i], faults[i] == SIGBUS ? &bus_action : &action, NULL);
 }
