@@ -466,10 +466,33 @@ static bool find_in_unit(
 	       take_die(context, &variable->die, (int64_t)(address - variable->address), out_place);
 }
 
+/* The variable of one of the lists of all units. */
+static bool find_in_list(const LodeFunctionContext *context, LodeVariableList list,
+	uint64_t address, LodeDataPlace *out_place)
+{
+	uint64_t begin;
+	const Dwarf_Die *die = lode_type_table_find_variable(context->types, list, address, &begin);
+
+	return die != NULL && take_die(context, die, (int64_t)(address - begin), out_place);
+}
+
+/* Whether debug information may declare the variable of a symbol inside a function: "count.0",
+ * "main.count", a static local of C++, a common block of Fortran. What compilers make themselves,
+ * tables of virtual functions and the like, is not looked for: functions are long to read. */
+static bool is_maybe_local(const char *linked)
+{
+	size_t length = strlen(linked);
+
+	if (g_str_has_prefix(linked, "_Z"))
+		return strncmp(linked, "_ZZ", 3) == 0 || strchr(linked, '.') != NULL;
+	return strchr(linked, '.') != NULL || (length > 1 && linked[length - 1] == '_');
+}
+
 /* Takes the type from a declaration in the unit, else from the unit that defines the variable. */
 static bool type_symbol(const LodeFunctionContext *context, const LodeDataSymbol *symbol,
 	const char *linked, int64_t inside, LodeDataPlace *out_place)
 {
+	uint64_t address = symbol->address + (uint64_t)inside;
 	const Dwarf_Die *die = NULL;
 
 	if (context->types == NULL)
@@ -480,8 +503,20 @@ static bool type_symbol(const LodeFunctionContext *context, const LodeDataSymbol
 		die = g_hash_table_lookup(context->unit->named, symbol->name);
 	if (die != NULL && take_die(context, die, inside, out_place))
 		return true;
-	die = lode_type_table_find_variable(context->types, symbol->address);
-	return die != NULL && take_die(context, die, inside, out_place);
+	return find_in_list(context, LODE_VARIABLES_OF_UNITS, address, out_place) ||
+	       (is_maybe_local(linked) &&
+		       find_in_list(context, LODE_VARIABLES_OF_FUNCTIONS, address, out_place));
+}
+
+/* A C++ symbol's name has the scope, which the debug information's has not; that of a static
+ * variable of C may end in a number of the compiler's ("count.0"). */
+static void name_by_symbol(
+	const LodeDataSymbol *symbol, const char *linked, bool is_found, LodeDataPlace *place)
+{
+	if (!is_found)
+		*place = (LodeDataPlace){.type = LODE_NO_TYPE, .is_variable_itself = true};
+	if (place->variable == NULL || g_str_has_prefix(linked, "_Z"))
+		place->variable = symbol->name;
 }
 
 bool lode_data_place_static(
@@ -489,23 +524,58 @@ bool lode_data_place_static(
 {
 	LodeDataSymbol symbol;
 	const char *linked = NULL;
-	bool is_symbol = lode_elf_image_find_data_symbol(context->image, address, &symbol, &linked);
+	bool is_symbol = lode_elf_image_find_data_symbol(
+		context->image, LODE_SYMBOLS_OF_IMAGE, address, &symbol, &linked);
 	bool is_found = (context->variables != NULL &&
 				find_static_local(context, address, out_place)) ||
 	                find_in_unit(context, address, out_place);
 
 	if (!is_symbol)
-		return is_found;
-	if (!is_found && !type_symbol(context, &symbol, linked, (int64_t)(address - symbol.address),
-				 out_place))
-		*out_place = (LodeDataPlace){.type = LODE_NO_TYPE,
-			.offset = (int64_t)(address - symbol.address),
-			.is_variable_itself = true};
-	/* a C++ symbol's name has the scope, which the debug information's has not; that of a
-	 * static variable of C may end in a number of the compiler's ("count.0") */
-	if (out_place->variable == NULL || g_str_has_prefix(linked, "_Z"))
-		out_place->variable = symbol.name;
+		return is_found ||
+		       (context->types != NULL &&
+			       find_in_list(context, LODE_VARIABLES_OF_UNITS, address, out_place));
+	if (!is_found)
+		is_found = type_symbol(
+			context, &symbol, linked, (int64_t)(address - symbol.address), out_place);
+	name_by_symbol(&symbol, linked, is_found, out_place);
+	if (!is_found)
+		out_place->offset = (int64_t)(address - symbol.address);
 	return true;
+}
+
+bool lode_data_place_thread_local(
+	const LodeFunctionContext *context, uint64_t offset, LodeDataPlace *out_place)
+{
+	LodeDataSymbol symbol;
+	const char *linked = NULL;
+	bool is_found = context->types != NULL &&
+	                find_in_list(context, LODE_VARIABLES_OF_THREADS, offset, out_place);
+
+	if (!lode_elf_image_find_data_symbol(
+		    context->image, LODE_SYMBOLS_OF_THREADS, offset, &symbol, &linked))
+		return is_found;
+	name_by_symbol(&symbol, linked, is_found, out_place);
+	if (!is_found)
+		out_place->offset = (int64_t)(offset - symbol.address);
+	return true;
+}
+
+LodeHeldValue lode_held_value_of_thread(const LodeFunctionContext *context, int64_t displacement)
+{
+	const LodeThreadBlock *block = lode_elf_image_thread_block(context->image);
+	LodeHeldValue none = {0};
+	uint64_t offset;
+
+	if (block == NULL || !lode_thread_block_at_pointer(block, displacement, &offset))
+		return none;
+	return (LodeHeldValue){.kind = LODE_HELD_VALUE_THREAD_LOCAL, .offset = (int64_t)offset};
+}
+
+void lode_data_place_settle(const LodeFunctionContext *context, LodeDataPlace *place, uint32_t size)
+{
+	if (place->type != LODE_NO_TYPE && !place->is_reference &&
+		settle(context->types, place, &NO_STRIDE, size) == FIT_NONE)
+		place->type = LODE_NO_TYPE;
 }
 
 /* Whether an index can walk along what was found. */
@@ -525,6 +595,8 @@ static bool place_of_variable(const LodeFunctionContext *context, const Moment *
 {
 	if (at->kind == LODE_HELD_VALUE_FRAME)
 		return find_in_frame(context, moment, state, at->offset, out_place);
+	if (at->kind == LODE_HELD_VALUE_THREAD_LOCAL)
+		return lode_data_place_thread_local(context, (uint64_t)at->offset, out_place);
 	return lode_data_place_static(context, (uint64_t)at->offset, out_place);
 }
 
@@ -536,6 +608,13 @@ static bool place_of_value(const LodeFunctionContext *context, uint64_t address,
 	const Moment moment = {address, operand->valid_from};
 	LodeHeldValue at = *value;
 
+	if (value->kind == LODE_HELD_VALUE_THREAD_POINTER && value->offset == 0 &&
+		operand->index < 0) {
+		LodeHeldValue variable = lode_held_value_of_thread(context, operand->displacement);
+
+		return variable.kind != LODE_HELD_VALUE_NONE &&
+		       place_of_variable(context, &moment, state, &variable, out_place);
+	}
 	if (value->kind < LODE_HELD_VALUE_POINTER ||
 		__builtin_add_overflow(value->offset, operand->displacement, &at.offset))
 		return false;
@@ -652,15 +731,43 @@ static Fit find_by_address(const LodeFunctionContext *context, const LodeRegiste
 	return best;
 }
 
+/* fs:[displacement], with the offset of a variable from the thread pointer in a register, or as the
+ * displacement in executables. */
+static Fit find_by_thread(const LodeFunctionContext *context, uint64_t address,
+	const LodeRegisterTypes *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place)
+{
+	int index = operand->index >= 0 ? operand->index : operand->base;
+	Stride stride = stride_of(state, index, operand->index >= 0 ? operand->scale : 1);
+	LodeMemoryOperand relative = *operand;
+	LodeHeldValue value = {0};
+	LodeDataPlace place;
+	Fit best = FIT_NONE;
+
+	if (operand->base >= 0 &&
+		state->registers[operand->base].kind == LODE_HELD_VALUE_THREAD_OFFSET) {
+		value = state->registers[operand->base];
+		value.kind = LODE_HELD_VALUE_THREAD_LOCAL;
+		stride = stride_of(state, operand->index, operand->scale);
+	} else if (operand->base < 0 || operand->index < 0) {
+		value = lode_held_value_of_thread(context, operand->displacement);
+		relative.displacement = 0;
+		relative.base = -1;
+		relative.index = index;
+	}
+	if (place_of_value(context, address, state, &relative, &value, &place))
+		offer(context, place, &stride, operand->size, &best, out_place);
+	return best;
+}
+
 bool lode_data_place_find(const LodeFunctionContext *context, uint64_t address,
 	const LodeRegisterTypes *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place)
 {
 	LodeMemoryOperand swapped = *operand;
 	Fit fit = FIT_NONE;
 
-	/* thread-local: the displacement counts from the thread's own block */
 	if (operand->is_segmented)
-		return false;
+		return operand->is_thread &&
+		       find_by_thread(context, address, state, operand, out_place) != FIT_NONE;
 	if (operand->base >= 0)
 		fit = find_by_register(context, address, state, operand, out_place);
 	/* with a scale of 1 the encoding does not tell which of the two is the pointer */

@@ -16,11 +16,15 @@ enum { LODE_MAX_TRACKED_SLOTS = 32 };
 
 typedef enum {
 	LODE_HELD_VALUE_NONE,
-	LODE_HELD_VALUE_ZERO,     /* a null pointer, which agrees with every pointer */
-	LODE_HELD_VALUE_MULTIPLE, /* of `offset` */
-	LODE_HELD_VALUE_POINTER,  /* to `type`, plus `offset` bytes */
-	LODE_HELD_VALUE_ADDRESS,  /* `offset`, in the image */
-	LODE_HELD_VALUE_FRAME,    /* the canonical frame address plus `offset` */
+	LODE_HELD_VALUE_ZERO,           /* a null pointer, which agrees with every pointer */
+	LODE_HELD_VALUE_MULTIPLE,       /* of `offset` */
+	LODE_HELD_VALUE_THREAD_POINTER, /* fs:0, plus any multiple of `offset` unless that is 0 */
+	LODE_HELD_VALUE_THREAD_OFFSET,  /* what is `offset` bytes in the image's thread-local block,
+	                                   as an offset from the thread pointer */
+	LODE_HELD_VALUE_POINTER,        /* to `type`, plus `offset` bytes */
+	LODE_HELD_VALUE_ADDRESS,        /* `offset`, in the image */
+	LODE_HELD_VALUE_FRAME,          /* the canonical frame address plus `offset` */
+	LODE_HELD_VALUE_THREAD_LOCAL,   /* `offset`, in the image's thread-local block */
 } LodeHeldValueKind;
 
 typedef struct {
@@ -45,6 +49,7 @@ typedef struct {
 	uint8_t scale;
 	bool is_absolute;  /* the displacement is an address in the image */
 	bool is_segmented; /* relative to fs or gs */
+	bool is_thread;    /* relative to fs, the thread pointer */
 	int64_t displacement;
 	uint32_t size;       /* bytes accessed; 0: unknown */
 	uint64_t valid_from; /* where what the instruction leaves there is valid: after one that
@@ -86,6 +91,16 @@ uint32_t lode_data_place_call_type(
 /* The variable at an address of the image. */
 bool lode_data_place_static(
 	const LodeFunctionContext *context, uint64_t address, LodeDataPlace *out_place);
+/* What lies so many bytes from the thread pointer, in the image's thread-local block; NONE. */
+LodeHeldValue lode_held_value_of_thread(const LodeFunctionContext *context, int64_t displacement);
+
+/* The variable at an offset in the image's thread-local block. */
+bool lode_data_place_thread_local(
+	const LodeFunctionContext *context, uint64_t offset, LodeDataPlace *out_place);
+/* Makes a place in a variable, of whatever type, one in a structure or scalar that an access of
+ * `size` bytes is to; where none suits, the type is LODE_NO_TYPE then. */
+void lode_data_place_settle(
+	const LodeFunctionContext *context, LodeDataPlace *place, uint32_t size);
 /* The variable that an instruction finds at an offset from the canonical frame address: one that
  * lives there before one whose value is there at times, then that of the innermost scope. At any
  * address: that some instruction finds there, `state` may then be NULL. */

@@ -6,7 +6,6 @@
 
 #include "base/partition_point.h"
 #include "images/demangled_name.h"
-#include "images/elf_image.h"
 
 #include <string.h>
 
@@ -24,15 +23,18 @@ struct LodeDataSymbols {
 	GStringChunk *names;
 };
 
-static bool is_variable(const Elf64_Sym *raw)
+static bool is_variable(const Elf64_Sym *raw, LodeDataSymbolKind kind)
 {
-	return ELF64_ST_TYPE(raw->st_info) == STT_OBJECT && raw->st_size > 0 &&
+	unsigned type = kind == LODE_SYMBOLS_OF_THREADS ? STT_TLS : STT_OBJECT;
+
+	return ELF64_ST_TYPE(raw->st_info) == type && raw->st_size > 0 &&
 	       raw->st_shndx != SHN_UNDEF &&
 	       (raw->st_shndx < SHN_LORESERVE || raw->st_shndx == SHN_XINDEX) &&
 	       raw->st_size <= UINT64_MAX - raw->st_value;
 }
 
-static void read_table(LodeDataSymbols *self, const LodeElfFile *file, uint32_t type)
+static void read_table(
+	LodeDataSymbols *self, const LodeElfFile *file, uint32_t type, LodeDataSymbolKind kind)
 {
 	const LodeElfSection *table = lode_elf_file_find_type(file, type);
 	LodeElfSymbols symbols;
@@ -42,7 +44,7 @@ static void read_table(LodeDataSymbols *self, const LodeElfFile *file, uint32_t 
 	for (size_t i = 1; i < symbols.n; i++) {
 		const Elf64_Sym *raw = &symbols.all[i];
 
-		if (!is_variable(raw))
+		if (!is_variable(raw, kind))
 			continue;
 		const Symbol symbol = {raw->st_value, raw->st_size,
 			lode_elf_symbol_name(&symbols, raw),
@@ -76,19 +78,18 @@ static int compare_symbols(const void *a, const void *b)
 	return strcmp(y->linked, x->linked);
 }
 
-LodeDataSymbols *lode_data_symbols_new(
-	const LodeElfFile *file, const LodeElfFile *debug, GStringChunk *names)
+LodeDataSymbols *lode_data_symbols_new(const LodeElfImage *image, LodeDataSymbolKind kind)
 {
 	LodeDataSymbols *self = g_new0(LodeDataSymbols, 1);
 
-	self->names = names;
+	self->names = image->names;
 	self->symbols = g_array_new(FALSE, FALSE, sizeof(Symbol));
-	if (lode_elf_file_find_type(file, SHT_SYMTAB) != NULL)
-		read_table(self, file, SHT_SYMTAB);
+	if (lode_elf_file_find_type(image->file, SHT_SYMTAB) != NULL)
+		read_table(self, image->file, SHT_SYMTAB, kind);
 	else
-		read_table(self, file, SHT_DYNSYM);
-	if (debug != NULL)
-		read_table(self, debug, SHT_SYMTAB);
+		read_table(self, image->file, SHT_DYNSYM, kind);
+	if (image->debug != NULL)
+		read_table(self, image->debug, SHT_SYMTAB, kind);
 	if (self->symbols->len > 1)
 		qsort(self->symbols->data, self->symbols->len, sizeof(Symbol), compare_symbols);
 	return self;
@@ -121,12 +122,12 @@ bool lode_data_symbols_find(const LodeDataSymbols *self, uint64_t address,
 	return false;
 }
 
-bool lode_elf_image_find_data_symbol(
-	LodeElfImage *self, uint64_t address, LodeDataSymbol *out_symbol, const char **out_linked)
+bool lode_elf_image_find_data_symbol(LodeElfImage *self, LodeDataSymbolKind kind, uint64_t address,
+	LodeDataSymbol *out_symbol, const char **out_linked)
 {
-	if (self->variables == NULL)
-		self->variables = lode_data_symbols_new(self->file, self->debug, self->names);
-	return lode_data_symbols_find(self->variables, address, out_symbol, out_linked);
+	if (self->variables[kind] == NULL)
+		self->variables[kind] = lode_data_symbols_new(self, kind);
+	return lode_data_symbols_find(self->variables[kind], address, out_symbol, out_linked);
 }
 
 bool lode_binary_image_find_data_symbol(
@@ -135,5 +136,6 @@ bool lode_binary_image_find_data_symbol(
 	LodeElfImage *self = lode_elf_image_of(image);
 	const char *linked;
 
-	return self != NULL && lode_elf_image_find_data_symbol(self, address, out_symbol, &linked);
+	return self != NULL && lode_elf_image_find_data_symbol(
+				       self, LODE_SYMBOLS_OF_IMAGE, address, out_symbol, &linked);
 }

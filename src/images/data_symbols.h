@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to images/: the variables of an ELF file's symbol tables (STT_OBJECT). */
+/* Private to images/: the variables of an ELF file's symbol tables (STT_OBJECT, STT_TLS). */
 #pragma once
 
 #include "images/data_types.h"
-#include "images/elf_file.h"
+#include "images/elf_image.h"
 
 typedef struct LodeDataSymbols LodeDataSymbols;
 
-/* Of the image's .symtab, else .dynsym, and of its separate debug file (NULL: none). Names are
- * interned in `names`, which must outlive the result, as must the files. */
-LodeDataSymbols *lode_data_symbols_new(
-	const LodeElfFile *file, const LodeElfFile *debug, GStringChunk *names);
+/* Those of one kind of the image's .symtab, else .dynsym, and of its separate debug file. Names are
+ * interned in the image's, which must outlive the result, as must its files. */
+LodeDataSymbols *lode_data_symbols_new(const LodeElfImage *image, LodeDataSymbolKind kind);
 void lode_data_symbols_free(LodeDataSymbols *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDataSymbols, lode_data_symbols_free)
 

@@ -6,6 +6,7 @@
 
 #include "images/register_types.h"
 #include "images/source_lines.h"
+#include "images/stack_frames.h"
 #include "images/type_text.h"
 #include "model/profile.h"
 
@@ -24,8 +25,9 @@ struct LodeDataTypes {
 	LodeElfImage *image;
 	LodeDebugInfo *info; /* NULL: none */
 	LodeTypeTable *table;
-	Dwarf_CFI *unwind;     /* of .eh_frame; owned */
-	GHashTable *functions; /* address → Function */
+	Dwarf_CFI *unwind;       /* of .eh_frame; owned */
+	LodeStackFrames *frames; /* NULL: not asked for yet */
+	GHashTable *functions;   /* address → Function */
 	uint64_t n_kept;
 	GArray *types, *members;
 	GHashTable *numbers; /* number in the table + 1 → number in `types` */
@@ -75,6 +77,7 @@ void lode_data_types_free(LodeDataTypes *self)
 	if (self == NULL)
 		return;
 	g_hash_table_unref(self->functions);
+	lode_stack_frames_free(self->frames);
 	lode_type_table_free(self->table);
 	g_array_unref(self->types);
 	g_array_unref(self->members);
@@ -312,6 +315,71 @@ bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand
 		return false;
 	*out_reference = reference_of(self, &place, memory.size);
 	return out_reference->type != LODE_NONE || out_reference->variable != NULL;
+}
+
+/* What was found in a variable, as an answer. */
+static bool settle(LodeDataTypes *self, const LodeFunctionContext *context, LodeDataPlace *place,
+	uint32_t size, LodeDataReference *out_reference)
+{
+	lode_data_place_settle(context, place, size);
+	*out_reference = reference_of(self, place, size);
+	return out_reference->type != LODE_NONE || out_reference->variable != NULL;
+}
+
+bool lode_data_types_find_static(
+	LodeDataTypes *self, uint64_t address, uint32_t size, LodeDataReference *out_reference)
+{
+	const LodeFunctionContext context = {.types = self->table, .image = self->image};
+	LodeDataPlace place;
+
+	return lode_data_place_static(&context, address, &place) &&
+	       settle(self, &context, &place, size, out_reference);
+}
+
+bool lode_data_types_find_thread_local(
+	LodeDataTypes *self, uint64_t offset, uint32_t size, LodeDataReference *out_reference)
+{
+	const LodeFunctionContext context = {.types = self->table, .image = self->image};
+	LodeDataPlace place;
+
+	return lode_data_place_thread_local(&context, offset, &place) &&
+	       settle(self, &context, &place, size, out_reference);
+}
+
+bool lode_data_types_find_frame(LodeDataTypes *self, const LodeDataAccessQuestion *question,
+	uint64_t address, LodeFramePlace *out_place)
+{
+	if (self->info == NULL)
+		return false;
+	if (self->frames == NULL)
+		self->frames = lode_stack_frames_new(self->image);
+	return lode_stack_frames_find(self->frames, question, address, out_place);
+}
+
+bool lode_data_types_find_local(LodeDataTypes *self, const LodeFramePlace *frame, uint32_t size,
+	const LodeControlFlow *flow, LodeDataReference *out_reference)
+{
+	Function *function;
+	LodeFunctionContext context;
+	LodeRegisterTypes state;
+	LodeDataPlace place;
+
+	if (self->info == NULL)
+		return false;
+	function = describe(self, frame->pc, flow, &context);
+	find_state(self, &context, function, frame->pc, flow, &state);
+	return lode_data_place_frame(&context, frame->pc, &state, frame->offset, &place) &&
+	       settle(self, &context, &place, size, out_reference);
+}
+
+bool lode_binary_image_thread_local_offset(
+	LodeBinaryImage *image, int64_t from_thread_pointer, uint64_t *out_offset)
+{
+	LodeElfImage *self = lode_elf_image_of(image);
+	const LodeThreadBlock *block = self == NULL ? NULL : lode_elf_image_thread_block(self);
+
+	return block != NULL &&
+	       lode_thread_block_at_pointer(block, from_thread_pointer, out_offset);
 }
 
 static char *variable_text(const char *type, const LodeDataReference *reference)

@@ -34,6 +34,7 @@
 
 #include "images/binary_image.h"
 #include "images/control_flow.h"
+#include "images/data_access.h"
 #include "model/memory.h"
 
 typedef struct LodeDataTypes LodeDataTypes;
@@ -65,6 +66,39 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDataTypes, lode_data_types_free)
  */
 bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand,
 	const LodeControlFlow *flow, LodeDataReference *out_reference);
+
+/* The same of an address, whatever instruction accesses it: the static variable of the image at
+ * `address`, of which `size` bytes are accessed (0: unknown). */
+bool lode_data_types_find_static(
+	LodeDataTypes *self, uint64_t address, uint32_t size, LodeDataReference *out_reference);
+
+/* The same of an offset in the image's block of thread-local variables. */
+bool lode_data_types_find_thread_local(
+	LodeDataTypes *self, uint64_t offset, uint32_t size, LodeDataReference *out_reference);
+
+/* Where in a frame of the stack something lies. */
+typedef struct {
+	uint64_t pc;    /* in the image: of the sample, or inside the call that a caller is at */
+	int64_t offset; /* from the canonical frame address */
+	bool is_caller;
+} LodeFramePlace;
+
+/* The frame that a run-time address lies in, as far as registers and stack of the question tell: of
+ * the sampled function or of those that called it, inside the image. False: in none that is
+ * known. */
+bool lode_data_types_find_frame(LodeDataTypes *self, const LodeDataAccessQuestion *question,
+	uint64_t address, LodeFramePlace *out_place);
+
+/* The variable that lies at a place in a frame while the function is at its pc; one whose scope the
+ * function has left does not count. `flow` as for lode_data_types_find(). */
+bool lode_data_types_find_local(LodeDataTypes *self, const LodeFramePlace *place, uint32_t size,
+	const LodeControlFlow *flow, LodeDataReference *out_reference);
+
+/* What lies so many bytes from the thread pointer (the base of fs), as an offset in the image's
+ * block of thread-local variables. False: outside of it, or the image is a library, whose block may
+ * be anywhere. */
+bool lode_binary_image_thread_local_offset(
+	LodeBinaryImage *image, int64_t from_thread_pointer, uint64_t *out_offset);
 
 /*
  * Every type and member that was an answer so far; they grow, and keep their numbers. Names are

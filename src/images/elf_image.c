@@ -83,10 +83,12 @@ static void close_elf(LodeBinaryImage *image)
 	LodeElfImage *self = (LodeElfImage *)image;
 
 	lode_source_lines_free(self->lines);
-	lode_data_symbols_free(self->variables);
+	for (int i = 0; i < LODE_N_SYMBOL_KINDS; i++)
+		lode_data_symbols_free(self->variables[i]);
 	lode_debug_info_close(self->info);
 	if (self->unwind != NULL)
 		dwarf_cfi_end(self->unwind);
+	lode_thread_block_free(self->thread_block);
 	g_string_chunk_free(self->names);
 	lode_elf_file_close(self->debug);
 	lode_elf_file_close(self->file);
@@ -141,6 +143,14 @@ Dwarf_CFI *lode_elf_image_unwind(LodeElfImage *self)
 	self->is_unwind_tried = true;
 	self->unwind = dwarf_getcfi_elf(self->file->elf);
 	return self->unwind;
+}
+
+const LodeThreadBlock *lode_elf_image_thread_block(LodeElfImage *self)
+{
+	if (!self->is_thread_block_tried)
+		self->thread_block = lode_thread_block_new(self->file);
+	self->is_thread_block_tried = true;
+	return self->thread_block;
 }
 
 static LodeSourceLines *open_lines(LodeElfImage *self)

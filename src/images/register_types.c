@@ -52,8 +52,8 @@ static bool read_memory(const LodeFullInstruction *full, const ZydisDecodedOpera
 	memory.is_absolute = memory.base < 0 &&
 	                     (memory.index < 0 || operand->mem.base == ZYDIS_REGISTER_NONE);
 	memory.scale = operand->mem.scale;
-	memory.is_segmented = operand->mem.segment == ZYDIS_REGISTER_FS ||
-	                      operand->mem.segment == ZYDIS_REGISTER_GS;
+	memory.is_thread = operand->mem.segment == ZYDIS_REGISTER_FS;
+	memory.is_segmented = memory.is_thread || operand->mem.segment == ZYDIS_REGISTER_GS;
 	memory.size = operand->size / 8;
 	/* a variable's range begins after the store that gives it its value */
 	memory.valid_from = full->address;
@@ -88,6 +88,8 @@ static bool find_object(
 	case LODE_HELD_VALUE_FRAME:
 		return lode_data_place_frame(
 			context, LODE_ANY_ADDRESS, NULL, value->offset, out_place);
+	case LODE_HELD_VALUE_THREAD_LOCAL:
+		return lode_data_place_thread_local(context, (uint64_t)value->offset, out_place);
 	default:
 		return false;
 	}
@@ -128,12 +130,40 @@ static LodeHeldValue any_element(const LodeFunctionContext *context, LodeHeldVal
 static bool is_address(const LodeHeldValue *value)
 {
 	return value->kind == LODE_HELD_VALUE_POINTER || value->kind == LODE_HELD_VALUE_ADDRESS ||
-	       value->kind == LODE_HELD_VALUE_FRAME;
+	       value->kind == LODE_HELD_VALUE_FRAME || value->kind == LODE_HELD_VALUE_THREAD_LOCAL;
+}
+
+/* Pointer arithmetic by multiples of a number of bytes. */
+static LodeHeldValue moved_by_step(
+	const LodeFunctionContext *context, LodeHeldValue value, uint64_t step)
+{
+	LodeDataPlace place;
+	uint64_t size;
+
+	if (!is_address(&value) || step == 0 || !find_object(context, &value, &place))
+		return NOTHING;
+	size = element_size(context, &place);
+	if (size == 0 || (step % size != 0 && size % step != 0))
+		return NOTHING;
+	return any_element(context, value);
+}
+
+/* The thread pointer, perhaps with an index of steps of so many bytes, made the address of a
+ * thread-local variable. */
+static LodeHeldValue moved_into_thread(
+	const LodeFunctionContext *context, const LodeHeldValue *pointer, LodeHeldValue variable)
+{
+	return pointer->offset == 0 ? variable
+	                            : moved_by_step(context, variable, (uint64_t)pointer->offset);
 }
 
 /* Pointer arithmetic by a constant. */
 static LodeHeldValue moved(const LodeFunctionContext *context, LodeHeldValue value, int64_t by)
 {
+	if (value.kind == LODE_HELD_VALUE_THREAD_POINTER)
+		return by == 0 ? value
+		               : moved_into_thread(
+					 context, &value, lode_held_value_of_thread(context, by));
 	if (!is_address(&value) || __builtin_add_overflow(value.offset, by, &value.offset))
 		return NOTHING;
 	return value.is_element ? any_element(context, value) : value;
@@ -145,15 +175,13 @@ static LodeHeldValue moved_by_index(const LodeFunctionContext *context, LodeHeld
 {
 	uint64_t step = scale *
 	                (index->kind == LODE_HELD_VALUE_MULTIPLE ? (uint64_t)index->offset : 1);
-	LodeDataPlace place;
-	uint64_t size;
 
-	if (!is_address(&value) || step == 0 || !find_object(context, &value, &place))
-		return NOTHING;
-	size = element_size(context, &place);
-	if (size == 0 || (step % size != 0 && size % step != 0))
-		return NOTHING;
-	return any_element(context, value);
+	if (value.kind == LODE_HELD_VALUE_THREAD_POINTER && value.offset == 0 &&
+		step <= MAX_ARRAY_STEP) {
+		value.offset = (int64_t)step;
+		return value;
+	}
+	return moved_by_step(context, value, step);
 }
 
 static bool is_same(const LodeFunctionContext *context, uint32_t a, uint32_t b)
@@ -245,6 +273,25 @@ static bool frame_slot(
 	       INT32_MIN < *out_offset && *out_offset < INT32_MAX;
 }
 
+/* What finds thread-local variables: fs:0 is the thread pointer itself (System V ABI for x86-64,
+ * 3.4.6), and a slot of the global offset table holds an offset from it. */
+static LodeHeldValue load_thread(
+	const LodeFunctionContext *context, const LodeMemoryOperand *memory)
+{
+	const LodeThreadBlock *block = lode_elf_image_thread_block(context->image);
+	uint64_t offset;
+
+	if (block == NULL || !memory->is_absolute || memory->index >= 0)
+		return NOTHING;
+	if (memory->is_segmented)
+		return memory->is_thread && memory->displacement == 0
+		               ? (LodeHeldValue){.kind = LODE_HELD_VALUE_THREAD_POINTER}
+		               : NOTHING;
+	if (!lode_thread_block_slot(block, (uint64_t)memory->displacement, false, &offset))
+		return NOTHING;
+	return (LodeHeldValue){.kind = LODE_HELD_VALUE_THREAD_OFFSET, .offset = (int64_t)offset};
+}
+
 static LodeHeldValue load(const LodeFunctionContext *context, const LodeRegisterTypes *state,
 	const LodeMemoryOperand *memory, uint64_t address)
 {
@@ -254,6 +301,7 @@ static LodeHeldValue load(const LodeFunctionContext *context, const LodeRegister
 
 	if (memory->size != POINTER_BYTES)
 		return NOTHING;
+	value = load_thread(context, memory);
 	if (frame_slot(state, memory, &offset))
 		value = get_slot(state, offset);
 	if (value.kind == LODE_HELD_VALUE_NONE && context->types != NULL &&
@@ -326,7 +374,7 @@ static LodeHeldValue read_address(const LodeFunctionContext *context,
 /* A counter or a pointer, by a constant. What begins at 0 and goes by 24 stays a multiple of 24. */
 static LodeHeldValue stepped(const LodeFunctionContext *context, LodeHeldValue value, int64_t by)
 {
-	if (by == INT64_MIN || is_address(&value))
+	if (by == INT64_MIN || is_address(&value) || value.kind == LODE_HELD_VALUE_THREAD_POINTER)
 		return by == INT64_MIN ? NOTHING : moved(context, value, by);
 	by = by < 0 ? -by : by;
 	if (value.kind == LODE_HELD_VALUE_MULTIPLE)
@@ -336,8 +384,25 @@ static LodeHeldValue stepped(const LodeFunctionContext *context, LodeHeldValue v
 	return by > 1 ? (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE, .offset = by} : NOTHING;
 }
 
+/* A thread-local variable's offset from the thread pointer, and that. */
+static bool is_thread_sum(const LodeHeldValue *a, const LodeHeldValue *b)
+{
+	return a->kind == LODE_HELD_VALUE_THREAD_POINTER &&
+	       b->kind == LODE_HELD_VALUE_THREAD_OFFSET;
+}
+
 static LodeHeldValue sum(const LodeFunctionContext *context, LodeHeldValue a, LodeHeldValue b)
 {
+	if (is_thread_sum(&b, &a))
+		return sum(context, b, a);
+	if (is_thread_sum(&a, &b)) {
+		b.kind = LODE_HELD_VALUE_THREAD_LOCAL;
+		return moved_into_thread(context, &a, b);
+	}
+	if (a.kind == LODE_HELD_VALUE_THREAD_POINTER)
+		return moved_by_index(context, a, &b, 1);
+	if (b.kind == LODE_HELD_VALUE_THREAD_POINTER)
+		return moved_by_index(context, b, &a, 1);
 	if (is_address(&a) && !is_address(&b))
 		return moved_by_index(context, a, &b, 1);
 	if (is_address(&b) && !is_address(&a))
@@ -470,6 +535,10 @@ static void call(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	/* rax rcx rdx rsi rdi r8 … r11, which a function need not keep (System V ABI for x86-64,
 	 * 3.2.1) */
 	static const uint8_t CLOBBERED[] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
+	enum { FIRST_ARGUMENT = 7 }; /* rdi */
+	const LodeThreadBlock *block = lode_elf_image_thread_block(context->image);
+	LodeHeldValue argument = state->registers[FIRST_ARGUMENT];
+	uint64_t offset;
 	uint64_t after = full->address + full->instruction.length;
 	uint64_t target = full->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE
 	                          ? after + (uint64_t)full->operands[0].imm.value.s
@@ -477,6 +546,13 @@ static void call(const LodeFunctionContext *context, LodeRegisterTypes *state,
 
 	for (size_t i = 0; i < G_N_ELEMENTS(CLOBBERED); i++)
 		state->registers[CLOBBERED[i]] = NOTHING;
+	if (argument.kind == LODE_HELD_VALUE_ADDRESS && block != NULL &&
+		lode_thread_block_slot(block, (uint64_t)argument.offset, true, &offset)) {
+		/* of __tls_get_addr, which alone is given such slots */
+		state->registers[0] = (LodeHeldValue){
+			.kind = LODE_HELD_VALUE_THREAD_LOCAL, .offset = (int64_t)offset};
+		return;
+	}
 	if (context->types != NULL && context->unit != NULL)
 		state->registers[0] = lode_held_value_of_type(
 			context->types, lode_data_place_call_type(context, after, target));

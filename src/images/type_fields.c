@@ -93,16 +93,42 @@ bool lode_type_peel(Dwarf_Die *die, Dwarf_Die *out_die)
 	return false;
 }
 
-/* Of an array that begins at 0, as those of C do; 0: no end is said. */
+/* The first index of an array that does not say it: 0 but in Fortran (DWARF 5, table 7.17). */
+static int64_t default_lower_bound(Dwarf_Die *range)
+{
+	Dwarf_Die unit;
+
+	if (dwarf_diecu(range, &unit, NULL, NULL) == NULL)
+		return 0;
+	switch (dwarf_srclang(&unit)) {
+	case DW_LANG_Fortran77:
+	case DW_LANG_Fortran90:
+	case DW_LANG_Fortran95:
+	case DW_LANG_Fortran03:
+	case DW_LANG_Fortran08:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* The elements of an array; 0: no end is said. */
 static uint64_t count_of(Dwarf_Die *range)
 {
-	uint64_t count = 0;
+	uint64_t count = 0, first, last;
+	int64_t low, high;
 
 	if (read_number(range, DW_AT_count, &count))
 		return count;
-	if (read_number(range, DW_AT_upper_bound, &count) && count < MAX_SIZE)
-		return count + 1;
-	return 0;
+	if (!read_number(range, DW_AT_upper_bound, &last))
+		return 0;
+	/* A negative one is of a form with a sign; the forms of fixed size have none. */
+	low = read_number(range, DW_AT_lower_bound, &first) ? (int64_t)first
+	                                                    : default_lower_bound(range);
+	high = (int64_t)last;
+	if (low > high || low < INT32_MIN || high >= (int64_t)MAX_SIZE)
+		return 0;
+	return (uint64_t)(high - low) + 1;
 }
 
 uint64_t lode_type_count_elements(Dwarf_Die *array)

@@ -2,6 +2,7 @@
 /* Types are read one level deep when they are added, so that cycles between them end. */
 #include "images/type_table.h"
 
+#include "base/partition_point.h"
 #include "images/type_fields.h"
 #include "images/type_text.h"
 
@@ -12,6 +13,8 @@ enum {
 	MAX_UNITS = 4 * 1000 * 1000,
 	MAX_NESTED_ARRAYS = 64,
 	MAX_TYPES = 16 * 1000 * 1000,
+	MAX_LOCALS = 32 * 1000 * 1000, /* entries of the trees that are gone over for them */
+	MAX_LOOK_BACK = 8, /* variables that begin before an address and end before it */
 };
 
 struct LodeTypeTable {
@@ -20,7 +23,8 @@ struct LodeTypeTable {
 	GHashTable *by_die;  /* a DIE's address → number */
 	GHashTable *units;   /* Dwarf_CU → LodeUnitIndex */
 	GHashTable *by_name; /* name → Dwarf_Die, of all units; NULL before the first question */
-	GHashTable *by_address; /* address → Dwarf_Die of a variable; as by_name */
+	GArray *variables[LODE_N_VARIABLE_LISTS]; /* LodeUnitVariable by address; as by_name */
+	bool has_locals;                          /* functions have been read */
 	GStringChunk *names;
 };
 
@@ -56,7 +60,8 @@ void lode_type_table_free(LodeTypeTable *self)
 	g_hash_table_unref(self->by_die);
 	g_hash_table_unref(self->units);
 	g_clear_pointer(&self->by_name, g_hash_table_unref);
-	g_clear_pointer(&self->by_address, g_hash_table_unref);
+	for (int i = 0; i < LODE_N_VARIABLE_LISTS; i++)
+		g_clear_pointer(&self->variables[i], g_array_unref);
 	g_string_chunk_free(self->names);
 	g_free(self);
 }
@@ -194,17 +199,48 @@ uint32_t lode_type_table_element(LodeTypeTable *self, uint32_t type)
 	return type;
 }
 
+static void keep_variable(LodeTypeTable *self, LodeVariableList list, Dwarf_Die *die)
+{
+	LodeUnitVariable variable = {.die = *die};
+	bool is_thread_local;
+
+	if (!lode_unit_index_static_address(die, &variable.address, &is_thread_local) ||
+		(variable.address == 0 && !is_thread_local))
+		return;
+	if (is_thread_local)
+		list = LODE_VARIABLES_OF_THREADS;
+	g_array_append_val(self->variables[list], variable);
+}
+
 static void keep_die(void *data, const char *name, Dwarf_Die *die)
 {
 	LodeTypeTable *self = data;
-	uint64_t address;
 
-	if (name != NULL && !g_hash_table_contains(self->by_name, name))
+	if (name == NULL)
+		keep_variable(self, LODE_VARIABLES_OF_UNITS, die);
+	else if (!g_hash_table_contains(self->by_name, name))
 		g_hash_table_insert(self->by_name, g_string_chunk_insert(self->names, name),
 			g_memdup2(die, sizeof *die));
-	if (name == NULL && lode_unit_index_static_address(die, &address))
-		g_hash_table_insert(self->by_address, g_memdup2(&address, sizeof address),
-			g_memdup2(die, sizeof *die));
+}
+
+static void keep_local(void *data, const char *name, Dwarf_Die *die)
+{
+	(void)name;
+	keep_variable(data, LODE_VARIABLES_OF_FUNCTIONS, die);
+}
+
+static int compare_variables(const void *a, const void *b)
+{
+	const LodeUnitVariable *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static void sort_variables(LodeTypeTable *self)
+{
+	for (int i = 0; i < LODE_N_VARIABLE_LISTS; i++)
+		if (self->variables[i]->len > 1)
+			g_array_sort(self->variables[i], compare_variables);
 }
 
 static void read_units(LodeTypeTable *self)
@@ -212,15 +248,35 @@ static void read_units(LodeTypeTable *self)
 	Dwarf_CU *unit = NULL;
 
 	self->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
-	self->by_address = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	for (int i = 0; i < LODE_N_VARIABLE_LISTS; i++)
+		self->variables[i] = g_array_new(FALSE, FALSE, sizeof(LodeUnitVariable));
 	for (int i = 0; i < MAX_UNITS; i++) {
 		Dwarf_Die die;
 
 		if (dwarf_get_units(self->info->dwarf, unit, &unit, NULL, NULL, NULL, NULL) != 0)
-			return;
+			break;
 		if (lode_debug_info_unit_die(unit, &die))
 			lode_unit_index_visit(&die, keep_die, self);
 	}
+	sort_variables(self);
+}
+
+static void read_locals(LodeTypeTable *self)
+{
+	uint32_t n_left = MAX_LOCALS;
+	Dwarf_CU *unit = NULL;
+
+	self->has_locals = true;
+	for (int i = 0; i < MAX_UNITS && n_left > 0; i++) {
+		Dwarf_Die die;
+
+		if (dwarf_get_units(self->info->dwarf, unit, &unit, NULL, NULL, NULL, NULL) != 0)
+			break;
+		if (lode_debug_info_unit_die(unit, &die))
+			n_left -= MIN(n_left,
+				lode_unit_index_visit_locals(&die, n_left, keep_local, self));
+	}
+	sort_variables(self);
 }
 
 static const Dwarf_Die *find_definition(LodeTypeTable *self, const char *name)
@@ -295,9 +351,31 @@ uint32_t lode_type_table_find_name(LodeTypeTable *self, const char *name)
 	return lode_type_table_add(self, &die);
 }
 
-const Dwarf_Die *lode_type_table_find_variable(LodeTypeTable *self, uint64_t address)
+/* Bytes of a variable; at least 1. */
+static uint64_t variable_size(LodeTypeTable *self, Dwarf_Die *die)
 {
-	if (self->by_address == NULL)
+	uint32_t type = lode_type_table_add_type_of(self, die);
+
+	return type == LODE_NO_TYPE ? 1 : MAX(lode_type_table_size(self, type), 1);
+}
+
+const Dwarf_Die *lode_type_table_find_variable(
+	LodeTypeTable *self, LodeVariableList list, uint64_t address, uint64_t *out_begin)
+{
+	if (self->by_name == NULL)
 		read_units(self);
-	return g_hash_table_lookup(self->by_address, &address);
+	if (list != LODE_VARIABLES_OF_UNITS && !self->has_locals)
+		read_locals(self);
+	LodeUnitVariable *variables = (void *)self->variables[list]->data;
+	size_t low = LODE_PARTITION_POINT(
+		self->variables[list]->len, i, variables[i].address <= address);
+	for (size_t i = 0; i < MIN(low, MAX_LOOK_BACK); i++) {
+		LodeUnitVariable *variable = &variables[low - 1 - i];
+
+		if (address - variable->address >= variable_size(self, &variable->die))
+			continue;
+		*out_begin = variable->address;
+		return &variable->die;
+	}
+	return NULL;
 }

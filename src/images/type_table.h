@@ -76,5 +76,16 @@ uint32_t lode_type_table_element(LodeTypeTable *self, uint32_t type);
 /* A complete structure or class by its qualified name, without "struct "; LODE_NO_TYPE. */
 uint32_t lode_type_table_find_name(LodeTypeTable *self, const char *name);
 
-/* The variable that some unit defines at an address; NULL: none. Borrowed. */
-const Dwarf_Die *lode_type_table_find_variable(LodeTypeTable *self, uint64_t address);
+/* Which variables lode_type_table_find_variable() looks among. */
+typedef enum {
+	LODE_VARIABLES_OF_UNITS,     /* at addresses of the image, declared outside of functions */
+	LODE_VARIABLES_OF_FUNCTIONS, /* declared inside of them: static ones, common blocks */
+	LODE_VARIABLES_OF_THREADS,   /* at offsets in the thread-local block, declared anywhere */
+	LODE_N_VARIABLE_LISTS,
+} LodeVariableList;
+
+/* The variable that some unit defines around an address, and where it begins; of several the one
+ * that begins last. NULL: none. Borrowed. Functions are read, in all units, at the first question
+ * about what they declare. */
+const Dwarf_Die *lode_type_table_find_variable(
+	LodeTypeTable *self, LodeVariableList list, uint64_t address, uint64_t *out_begin);

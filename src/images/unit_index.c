@@ -23,22 +23,62 @@ typedef struct {
 	uint32_t n_visited;
 } Walk;
 
-bool lode_unit_index_static_address(Dwarf_Die *variable, uint64_t *out_address)
+/* The number that an operation pushes: an address, or an offset in the thread-local block. */
+static bool read_constant(Dwarf_Attribute *attribute, const Dwarf_Op *op, uint64_t *out_value)
 {
-	Dwarf_Attribute attribute, value;
+	Dwarf_Attribute value;
+	Dwarf_Word word;
+
+	switch (op->atom) {
+	case DW_OP_addr:
+	case DW_OP_const4u:
+	case DW_OP_const8u:
+	case DW_OP_constu:
+		*out_value = op->number;
+		return true;
+	case DW_OP_addrx:
+	case DW_OP_GNU_addr_index:
+		return dwarf_getlocation_attr(attribute, op, &value) == 0 &&
+		       dwarf_formaddr(&value, out_value) == 0;
+	case DW_OP_constx:
+	case DW_OP_GNU_const_index:
+		if (dwarf_getlocation_attr(attribute, op, &value) != 0 ||
+			(dwarf_formudata(&value, &word) != 0 && dwarf_formaddr(&value, &word) != 0))
+			return false;
+		*out_value = word;
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool lode_unit_index_static_address(
+	Dwarf_Die *variable, uint64_t *out_address, bool *out_is_thread_local)
+{
+	Dwarf_Attribute attribute;
+	bool is_thread_local, is_address;
+	uint64_t value;
 	Dwarf_Op *ops;
 	size_t n;
 
 	if (dwarf_attr(variable, DW_AT_location, &attribute) == NULL ||
-		dwarf_getlocation(&attribute, &ops, &n) != 0 || n != 1)
+		dwarf_getlocation(&attribute, &ops, &n) != 0 || n < 1 || n > 2)
 		return false;
-	if (ops[0].atom == DW_OP_addr) {
-		*out_address = ops[0].number;
-		return true;
+	is_address = ops[0].atom == DW_OP_addr || ops[0].atom == DW_OP_addrx ||
+	             ops[0].atom == DW_OP_GNU_addr_index;
+	is_thread_local = n == 2 && (ops[1].atom == DW_OP_form_tls_address ||
+					    ops[1].atom == DW_OP_GNU_push_tls_address);
+	if ((!is_address && !is_thread_local) || !read_constant(&attribute, &ops[0], &value))
+		return false;
+	/* variables that a compiler has merged into one */
+	if (n == 2 && !is_thread_local) {
+		if (ops[1].atom != DW_OP_plus_uconst)
+			return false;
+		value += ops[1].number;
 	}
-	return (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index) &&
-	       dwarf_getlocation_attr(&attribute, &ops[0], &value) == 0 &&
-	       dwarf_formaddr(&value, out_address) == 0;
+	*out_address = value;
+	*out_is_thread_local = is_thread_local;
+	return true;
 }
 
 static void keep_name(GHashTable *table, const char *name, const Dwarf_Die *die)
@@ -58,13 +98,16 @@ static void add_variable(LodeUnitIndex *self, Dwarf_Die *die)
 {
 	LodeUnitVariable variable = {.die = *die};
 	Dwarf_Attribute attribute;
+	bool is_thread_local;
 
 	/* a static member that is defined outside its class is named inside: _integrate follows
 	 * DW_AT_specification */
 	keep_name(self->named, linkage_name(die), die);
 	keep_name(self->named, dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute)),
 		die);
-	if (lode_unit_index_static_address(die, &variable.address))
+	/* linkers leave discarded variables at address 0 */
+	if (lode_unit_index_static_address(die, &variable.address, &is_thread_local) &&
+		!is_thread_local && variable.address != 0)
 		g_array_append_val(self->variables, variable);
 }
 
@@ -245,6 +288,49 @@ void lode_unit_index_visit(Dwarf_Die *unit, LodeUnitVisitor visit, void *data)
 	Walk walk = {.visit = visit, .data = data};
 
 	walk_children(&walk, unit, "", 0);
+}
+
+static void walk_locals(Walk *walk, Dwarf_Die *parent, uint32_t limit, bool is_inside, int depth)
+{
+	Dwarf_Die die;
+
+	if (depth >= MAX_DEPTH || dwarf_child(parent, &die) != 0)
+		return;
+	do {
+		if (walk->n_visited++ >= limit)
+			return;
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_variable:
+			if (is_inside)
+				walk->visit(walk->data, NULL, &die);
+			break;
+		case DW_TAG_subprogram:
+		case DW_TAG_lexical_block:
+		case DW_TAG_inlined_subroutine:
+		case DW_TAG_common_block:
+		case DW_TAG_try_block:
+		case DW_TAG_catch_block:
+			walk_locals(walk, &die, limit, true, depth + 1);
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+			walk_locals(walk, &die, limit, is_inside, depth + 1);
+			break;
+		default:
+			break;
+		}
+	} while (dwarf_siblingof(&die, &die) == 0);
+}
+
+uint32_t lode_unit_index_visit_locals(
+	Dwarf_Die *unit, uint32_t limit, LodeUnitVisitor visit, void *data)
+{
+	Walk walk = {.visit = visit, .data = data};
+
+	walk_locals(&walk, unit, limit, false, 0);
+	return walk.n_visited;
 }
 
 const LodeUnitFunction *lode_unit_index_find_function(const LodeUnitIndex *self, uint64_t address)

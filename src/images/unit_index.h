@@ -46,5 +46,12 @@ const LodeUnitVariable *lode_unit_index_find_variable(const LodeUnitIndex *self,
 typedef void (*LodeUnitVisitor)(void *data, const char *name, Dwarf_Die *die);
 void lode_unit_index_visit(Dwarf_Die *unit, LodeUnitVisitor visit, void *data);
 
-/* The static address that a variable's location says, when it says one. */
-bool lode_unit_index_static_address(Dwarf_Die *variable, uint64_t *out_address);
+/* Calls `visit`, without a name, for each variable inside a function, in blocks and common blocks
+ * too. Stops after `limit` entries of the tree; returns how many it went over. */
+uint32_t lode_unit_index_visit_locals(
+	Dwarf_Die *unit, uint32_t limit, LodeUnitVisitor visit, void *data);
+
+/* Where the location of a variable says that it always is: at an address of the image, or at an
+ * offset in the image's thread-local block (DW_OP_form_tls_address). False: elsewhere. */
+bool lode_unit_index_static_address(
+	Dwarf_Die *variable, uint64_t *out_address, bool *out_is_thread_local);

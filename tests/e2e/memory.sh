@@ -74,7 +74,9 @@ knows_data() {
 	is_mostly "$1" walk_zeroed mapping "$work/known [bss]" 40
 	is_mostly "$1" walk_stack object "int local[]"
 	is_mostly "$1" walk_stack mapping "[stack]"
+	is_mostly "$1" walk_hidden object "struct particle.kind" 80
 	# relative to the thread's base, which the log of allocations knows, or through a pointer
+	is_mostly "$1" walk_own object "int own[]" 80
 	is_mostly "$1" walk_own 'has(address) ? mapping : reason' "${2:-[anon]}" 80
 	is_mostly "$1" walk_mapped mapping "[anon]"
 	is_mostly "$1" walk_list type "struct node"
@@ -121,7 +123,9 @@ known() {
 	fi
 	fault=$(compile "$@")
 	record x.lode --allocations -- ./known 100
+	# in the frame of the caller, which the recorded stack leads to
 	check "$name" "$fault" "$(status_is 0)" "$(knows_data x.lode "$own")" \
+		"$(is_mostly x.lode walk_lent object "int buffer[]" 80)" \
 		"$(knows_sites x.lode)" "$(threads_keep_apart x.lode)" "$(addresses_are_found x.lode)"
 }
 
@@ -137,7 +141,7 @@ record x.lode -- ./known 200
 check "the layout of a type" "$fault" "$(status_is 0)" \
 	"$(grep -qE ' 8 .*8 .*speed' layout || echo "no member speed at 8")" \
 	"$(view x.lode --layout 'struct particle' | awk -F, '$4 == "speed" { if ($14 > 20) found = 1 }
-		$3 == "member" && $4 != "speed" { others += $14 } END { if (!found || others) print "not all is speed" }')" \
+		$3 == "member" && $4 != "speed" && $4 != "kind" { others += $14 } END { if (!found || others) print "not all is speed and kind" }')" \
 	"$(view x.lode --by 'has(allocation) ? 1 : 0' | awk -F, 'NR > 1 && $3 == 1 { print "allocations that were not recorded" }')"
 
 # refused STATUS PATTERN OPTION…: what the profile itself has to be asked for.

@@ -3,7 +3,8 @@
  * The accesses that were read from the samples become the profile's memory: each gets its
  * instructions, and what lay at its address, by all layers. The first that knows gives the name:
  *
- *   type        the debug information says what the operand is to       "struct node.next"
+ *   type        the debug information says what the operand is to, or    "struct node.next"
+ *               what the variable at the address is
  *   variable    a symbol of the image is at the address                  "table"
  *   allocation  an allocation log has the block                          "malloc@list.c:12"
  *   mapping     always answers, be it with what is not known             "[heap]", "[unknown]"
@@ -29,7 +30,7 @@ typedef struct {
 	LodeMemoryReading *reading;
 	LodeMemoryLoads *loads;
 	LodeMemorySites *sites;
-	LodeIdCache layers;    /* (operand object and site, variable, mapping) → object */
+	LodeIdCache layers;    /* Layers → object */
 	GHashTable *objects;   /* LodeDataObject → index + 1 */
 	uint32_t *mapping_ids; /* of the reading's; LODE_NONE: no sample is in it */
 	uint32_t *thread_ids;  /* likewise */
@@ -210,63 +211,93 @@ static void find_instructions(
 		                                  .location;
 }
 
-/* The variable at the address itself, where the instruction does not name one. */
-static const char *variable_at(Building *self, const LodeReadAccess *access)
+/* The number of the variable at the address itself; 0: none is known. */
+static uint32_t place_object(Building *self, const LodeReadAccess *access)
 {
-	LodeCodeImages *images = lode_memory_reading_images(self->reading);
-	LodeDataSymbol symbol;
-	uint32_t image;
+	LodeMemoryObjects *known = self->accesses->objects->known;
+	uint32_t size = access->sample.size, image, number = 0;
 	uint64_t address;
 
-	if (access->sample.mapping == LODE_NONE ||
-		!lode_memory_loads_find(self->loads, access->sample.mapping, access->sample.address,
+	if (access->sample.mapping != LODE_NONE &&
+		lode_memory_loads_find(self->loads, access->sample.mapping, access->sample.address,
 			&image, &address))
-		return NULL;
-	LodeBinaryImage *binary = lode_code_images_at(images, image)->binary;
-	if (binary == NULL || !lode_binary_image_find_data_symbol(binary, address, &symbol))
-		return NULL;
-	return lode_profile_intern(self->profile, symbol.name);
+		return lode_memory_objects_find_static(known, image, address, size);
+	if (access->image == LODE_NONE)
+		return 0;
+	if (access->has_frame)
+		number = lode_memory_objects_find_local(known, access->image, &access->frame, size);
+	LodeBinaryImage *binary = lode_code_images_at(
+		lode_memory_reading_images(self->reading), access->image)
+	                                  ->binary;
+	if (number == 0 && binary != NULL &&
+		lode_binary_image_thread_local_offset(
+			binary, access->from_thread_pointer, &address))
+		number = lode_memory_objects_find_thread_local(known, access->image, address, size);
+	return number;
 }
 
+/* 0 and LODE_NONE: nothing is known. */
 typedef struct {
-	uint32_t operand_object; /* 0: none */
-	uint32_t site;           /* LODE_NONE */
-	char *variable, *mapping;
+	uint32_t operand_object; /* what the instruction's operand is to */
+	uint32_t place_object;   /* what lies at the address */
+	uint32_t site;
+	char *mapping;
 } Layers;
+
+static const LodeOperandObject *object_at(const Building *self, uint32_t number)
+{
+	return number == 0 ? NULL : lode_memory_objects_at(self->accesses->objects->known, number);
+}
+
+/* "char" alone says less than what the address is of. */
+static bool is_plain(const Building *self, const LodeOperandObject *object)
+{
+	return object->member == LODE_NONE && object->variable == NULL &&
+	       object->type != LODE_NONE &&
+	       LODE_AT(self->memory->types, LodeDataType, object->type).n_members == 0;
+}
+
+/* The instruction's operand knows best, where it knows more than a plain type or a symbol; else the
+ * variable at the address. */
+static const LodeOperandObject *best_object(const Building *self, const Layers *layers)
+{
+	const LodeOperandObject *operand = object_at(self, layers->operand_object);
+	const LodeOperandObject *place = object_at(self, layers->place_object);
+
+	if (operand == NULL || place == NULL)
+		return operand != NULL ? operand : place;
+	if (operand->type == LODE_NONE || (is_plain(self, operand) && place->type != LODE_NONE))
+		return place;
+	return operand;
+}
 
 static LodeDataObject make_object(Building *self, const Layers *layers)
 {
-	const LodeOperandObject *known = layers->operand_object != 0
-	                                         ? lode_memory_objects_at(
-							   self->accesses->objects->known,
-							   layers->operand_object)
-	                                         : NULL;
+	const LodeOperandObject *known = best_object(self, layers);
+	const LodeOperandObject *place = object_at(self, layers->place_object);
 	LodeDataObject object = {.layer = LODE_LAYER_MAPPING,
 		.name = layers->mapping,
 		.type = known != NULL ? known->type : LODE_NONE,
 		.member = known != NULL ? known->member : LODE_NONE,
 		.site = layers->site,
-		.variable = layers->variable,
+		.variable = known != NULL ? known->variable : NULL,
 		.mapping = layers->mapping};
 
-	/* "char" alone says less than whose memory it is. */
-	bool is_plain = known != NULL && known->name != NULL && known->member == LODE_NONE &&
-	                known->variable == NULL && known->type != LODE_NONE &&
-	                LODE_AT(self->memory->types, LodeDataType, known->type).n_members == 0;
+	if (object.variable == NULL && place != NULL)
+		object.variable = place->variable;
 	if (layers->site != LODE_NONE) {
 		object.layer = LODE_LAYER_ALLOCATION;
 		object.name = LODE_AT(self->memory->sites, LodeAllocationSite, layers->site).name;
 	}
-	if (layers->variable != NULL) {
+	if (object.variable != NULL) {
 		object.layer = LODE_LAYER_VARIABLE;
-		object.name = layers->variable;
+		object.name = object.variable;
 	}
-	if (is_plain && object.layer != LODE_LAYER_MAPPING)
+	if (known == NULL || known->name == NULL ||
+		(is_plain(self, known) && object.layer != LODE_LAYER_MAPPING))
 		return object;
-	if (known != NULL && known->name != NULL) {
-		object.layer = known->type != LODE_NONE ? LODE_LAYER_TYPE : LODE_LAYER_VARIABLE;
-		object.name = known->name;
-	}
+	object.layer = known->type != LODE_NONE ? LODE_LAYER_TYPE : LODE_LAYER_VARIABLE;
+	object.name = known->name;
 	return object;
 }
 
@@ -309,7 +340,7 @@ static uint32_t add_object(Building *self, const Layers *layers)
 static uint32_t intern_object(Building *self, const Layers *layers)
 {
 	const LodeIdKey key = {{(uint64_t)layers->operand_object << 32 | layers->site,
-		(uint64_t)(uintptr_t)layers->variable, (uint64_t)(uintptr_t)layers->mapping}};
+		layers->place_object, (uint64_t)(uintptr_t)layers->mapping}};
 	bool is_new;
 	LodeIdSlot *slot = lode_id_cache_find(&self->layers, &key, &is_new);
 
@@ -344,8 +375,9 @@ static void find_layers(
 	if (sample->mapping != LODE_NONE)
 		layers->mapping =
 			LODE_AT(self->memory->mappings, LodeMemoryMapping, sample->mapping).name;
-	if (layers->variable == NULL)
-		layers->variable = (char *)variable_at(self, access);
+	const LodeOperandObject *operand = object_at(self, layers->operand_object);
+	if (operand == NULL || operand->variable == NULL || operand->type == LODE_NONE)
+		layers->place_object = place_object(self, access);
 	if (sample->allocation != LODE_NONE)
 		layers->site =
 			LODE_AT(self->memory->allocations, LodeAllocation, sample->allocation).site;
@@ -359,10 +391,6 @@ static void find_object(Building *self, const LodeReadAccess *access, LodeMemory
 	if (access->image != LODE_NONE && !access->has_no_operand)
 		layers.operand_object = lode_memory_objects_find(self->accesses->objects->known,
 			access->image, access->image_access_pc, access->operand);
-	if (layers.operand_object != 0)
-		layers.variable = lode_memory_objects_at(
-			self->accesses->objects->known, layers.operand_object)
-		                          ->variable;
 	if (sample->rule != LODE_RULE_NONE)
 		find_layers(self, access, sample, &layers);
 	else if (layers.operand_object == 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers are cached by (image, address, operand), since millions of samples ask of some thousand
- * operands; equal answers get one number, and equal types of several images one row.
+ * Answers are cached by what is asked, as (image, address, operand), since millions of samples ask
+ * of some thousand operands; equal answers get one number, and equal types of several images one
+ * row.
  */
 #include "ingest/memory/memory_objects.h"
 
@@ -13,7 +14,7 @@ struct LodeMemoryObjects {
 	LodeProfile *profile;
 	LodeMemory *memory;
 	LodeCodeImages *images;
-	LodeIdCache known;       /* (image, address, operand) → number */
+	LodeIdCache known;       /* Question → number */
 	LodeIdCache numbers;     /* an object's texts, type and member → number */
 	GArray *objects;         /* LodeOperandObject */
 	GHashTable *types;       /* a type as text → index + 1 */
@@ -136,16 +137,56 @@ static LodeOperandObject describe(LodeMemoryObjects *self, uint32_t image,
 	return object;
 }
 
-static uint32_t ask(LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand)
+/* What is asked for. */
+typedef enum {
+	OF_OPERAND,
+	OF_STATIC,
+	OF_THREAD_LOCAL,
+	OF_FRAME,
+} QuestionKind;
+
+typedef struct {
+	QuestionKind kind;
+	uint32_t image;
+	uint32_t size;    /* accessed; of an operand its number */
+	uint64_t address; /* of the instruction, of the variable; of a frame the offset in it */
+	uint64_t pc;      /* of a frame */
+} Question;
+
+static bool find_reference(
+	LodeMemoryObjects *self, const Question *question, LodeDataReference *out_reference)
 {
-	LodeCodeImage *place = lode_code_images_at(self->images, image);
-	LodeDataTypes *types = lode_code_image_types(place);
+	LodeCodeImage *image = lode_code_images_at(self->images, question->image);
+	LodeDataTypes *types = lode_code_image_types(image);
+	const LodeFramePlace frame = {.pc = question->pc, .offset = (int64_t)question->address};
+
+	if (types == NULL)
+		return false;
+	switch (question->kind) {
+	case OF_OPERAND:
+		return lode_data_types_find(types, question->address, (uint8_t)question->size,
+			lode_code_image_flow(image, question->address), out_reference);
+	case OF_STATIC:
+		return lode_data_types_find_static(
+			types, question->address, question->size, out_reference);
+	case OF_THREAD_LOCAL:
+		return lode_data_types_find_thread_local(
+			types, question->address, question->size, out_reference);
+	default:
+		return lode_data_types_find_local(types, &frame, question->size,
+			lode_code_image_flow(image, frame.pc), out_reference);
+	}
+}
+
+static uint32_t ask(LodeMemoryObjects *self, const Question *question)
+{
 	LodeDataReference reference;
 
-	if (types == NULL || !lode_data_types_find(types, address, operand,
-				     lode_code_image_flow(place, address), &reference))
+	if (!find_reference(self, question, &reference))
 		return 0;
-	const LodeOperandObject object = describe(self, image, types, &reference);
+	const LodeOperandObject object = describe(self, question->image,
+		lode_code_image_types(lode_code_images_at(self->images, question->image)),
+		&reference);
 	const LodeIdKey key = {{(uint64_t)(uintptr_t)object.name,
 		(uint64_t)(uintptr_t)object.variable, (uint64_t)object.type << 32 | object.member}};
 	bool is_new;
@@ -157,16 +198,44 @@ static uint32_t ask(LodeMemoryObjects *self, uint32_t image, uint64_t address, u
 	return slot->id;
 }
 
+/* Instructions are few; addresses may be as many as a trace has. */
+static uint32_t find(LodeMemoryObjects *self, const Question *question)
+{
+	enum { MAX_KEPT = 1 << 20 };
+	const LodeIdKey key = {{(uint64_t)question->image << 32 | question->size, question->address,
+		question->pc << 2 | question->kind}};
+	bool is_new;
+
+	if (question->kind != OF_OPERAND && self->known.n_used >= MAX_KEPT)
+		return ask(self, question);
+	LodeIdSlot *slot = lode_id_cache_find(&self->known, &key, &is_new);
+	if (is_new)
+		slot->id = ask(self, question);
+	return slot->id;
+}
+
 uint32_t lode_memory_objects_find(
 	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand)
 {
-	const LodeIdKey key = {{image, address, operand}};
-	bool is_new;
-	LodeIdSlot *slot = lode_id_cache_find(&self->known, &key, &is_new);
+	return find(self, &(Question){OF_OPERAND, image, operand, address, 0});
+}
 
-	if (is_new)
-		slot->id = ask(self, image, address, operand);
-	return slot->id;
+uint32_t lode_memory_objects_find_static(
+	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint32_t size)
+{
+	return find(self, &(Question){OF_STATIC, image, size, address, 0});
+}
+
+uint32_t lode_memory_objects_find_thread_local(
+	LodeMemoryObjects *self, uint32_t image, uint64_t offset, uint32_t size)
+{
+	return find(self, &(Question){OF_THREAD_LOCAL, image, size, offset, 0});
+}
+
+uint32_t lode_memory_objects_find_local(
+	LodeMemoryObjects *self, uint32_t image, const LodeFramePlace *place, uint32_t size)
+{
+	return find(self, &(Question){OF_FRAME, image, size, (uint64_t)place->offset, place->pc});
 }
 
 const LodeOperandObject *lode_memory_objects_at(const LodeMemoryObjects *self, uint32_t number)

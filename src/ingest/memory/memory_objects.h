@@ -28,4 +28,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryObjects, lode_memory_objects_free)
  * 0: nothing is known. */
 uint32_t lode_memory_objects_find(
 	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand);
+
+/* The same of an address in an image, of an offset in its block of thread-local variables, and of a
+ * place in a frame of one of its functions, of which `size` bytes are accessed. */
+uint32_t lode_memory_objects_find_static(
+	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint32_t size);
+uint32_t lode_memory_objects_find_thread_local(
+	LodeMemoryObjects *self, uint32_t image, uint64_t offset, uint32_t size);
+uint32_t lode_memory_objects_find_local(
+	LodeMemoryObjects *self, uint32_t image, const LodeFramePlace *place, uint32_t size);
+
 const LodeOperandObject *lode_memory_objects_at(const LodeMemoryObjects *self, uint32_t number);

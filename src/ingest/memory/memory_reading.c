@@ -204,6 +204,8 @@ typedef struct {
 	uint64_t time_ns, stack_pointer;
 	bool has_stack_pointer;
 	LodeCodeImage *image;
+	LodeUserRegisters registers;
+	LodeDataAccessQuestion question; /* without registers: none were recorded */
 } Place;
 
 static uint32_t find_mapping(const Place *self, uint64_t address)
@@ -329,7 +331,7 @@ static bool is_of_recorder(Place *self, const LodeDataAccess *access)
 static LodeDataAccess resolve(Place *place, const LodeSampledAccess *sampled)
 {
 	const LodePerfSample *sample = &sampled->record->sample;
-	LodeUserRegisters registers = {.known = 0};
+	LodeUserRegisters *registers = &place->registers;
 	LodeDataAccess access = {.reason = LODE_REASON_NO_REGISTERS};
 	const LodeDataAccessContext context = {code_bytes, is_valid, place};
 
@@ -337,20 +339,20 @@ static LodeDataAccess resolve(Place *place, const LodeSampledAccess *sampled)
 		return access;
 	/* Also those of a program that nothing can be said of: its samples have their reason. */
 	place->reading->has_addresses = true;
-	if (!lode_user_registers_from_perf(&registers, sampled->event->user_registers,
+	if (!lode_user_registers_from_perf(registers, sampled->event->user_registers,
 		    sample->user_abi, sample->user_registers))
 		return access;
-	place->stack_pointer = registers.values[LODE_REGISTER_RSP];
-	place->has_stack_pointer = (registers.known >> LODE_REGISTER_RSP & 1) != 0;
-	add_thread_pointer(place, sampled->record, &registers);
+	place->stack_pointer = registers->values[LODE_REGISTER_RSP];
+	place->has_stack_pointer = (registers->known >> LODE_REGISTER_RSP & 1) != 0;
+	add_thread_pointer(place, sampled->record, registers);
 	if (sampled->path == NULL) {
 		access.reason = LODE_REASON_NOT_USER_CODE;
 		return access;
 	}
-	const LodeDataAccessQuestion question = {
+	place->question = (LodeDataAccessQuestion){
 		.pc = sampled->image_pc,
 		.bias = sample->ip - sampled->image_pc,
-		.registers = &registers,
+		.registers = registers,
 		.stack = sample->stack,
 		.stack_size = sample->stack_size,
 		.flow = place->image->binary != NULL
@@ -359,7 +361,7 @@ static LodeDataAccess resolve(Place *place, const LodeSampledAccess *sampled)
 		.targets = lode_code_image_targets(place->image),
 		.is_trigger_before = is_trigger_before(sampled->event),
 	};
-	lode_data_access_find(&context, &question, &access);
+	lode_data_access_find(&context, &place->question, &access);
 	return access;
 }
 
@@ -487,6 +489,27 @@ static void append_access(LodeMemoryReading *self, const LodeReadAccess *access)
 		g_array_append_vals(self->accesses, access, 1);
 }
 
+/* What the registers and the stack, which are not kept, tell of where an address is: in which
+ * frame, and how far from the thread pointer. */
+static void find_frame(Place *place, LodeReadAccess *row)
+{
+	const LodeUserRegisters *registers = &place->registers;
+	LodeDataTypes *types = place->question.registers != NULL
+	                               ? lode_code_image_types(place->image)
+	                               : NULL;
+
+	if (registers->has_fs_base)
+		row->from_thread_pointer = (int64_t)(row->sample.address - registers->fs_base);
+	if (types == NULL || !lode_data_types_find_frame(
+				     types, &place->question, row->sample.address, &row->frame))
+		return;
+	row->has_frame = true;
+	/* the scopes that the access was in */
+	if (!row->frame.is_caller && lode_code_image_function(place->image, row->image_access_pc) ==
+					     lode_code_image_function(place->image, row->image_pc))
+		row->frame.pc = row->image_access_pc;
+}
+
 static void add_operand(
 	Place *place, const LodeReadAccess *row, const LodeDataAccess *access, size_t i)
 {
@@ -502,6 +525,7 @@ static void add_operand(
 	added.sample.operand = (uint8_t)i;
 	added.sample.is_unverified = access->is_unverified;
 	added.sample.mapping = find_any_mapping(place, operand->address);
+	find_frame(place, &added);
 	append_access(place->reading, &added);
 }
 

@@ -27,6 +27,9 @@ typedef struct {
 	uint8_t operand;         /* the decoder's number of it */
 	bool has_no_operand;     /* that the access is to */
 	bool is_push;            /* a store that no operand shows: of a call, or push */
+	bool has_frame;
+	LodeFramePlace frame; /* of the stack that the address is in, of a function of the image */
+	int64_t from_thread_pointer;        /* of the address; 0: not known */
 	uint64_t image_pc, image_access_pc; /* addresses in the image */
 } LodeReadAccess;
 

@@ -109,6 +109,30 @@ static const Case CASES[] = {
 	{"get_local", "int hist[]|int sink", ANY_LEVEL},
 };
 
+/* Thread-local variables, as executables and libraries find them. */
+static const char SOURCE_THREADS[] =
+	"struct vec { double x, y; };\n"
+	"__thread int hits = 1;\n"
+	"__thread struct vec table[16];\n"
+	"static __thread long own[8];\n"
+	"int get_hits(void) { return hits; }\n"
+	"void put_hits(int i) { hits += i; }\n"
+	"double get_table(long i) { return table[i].y; }\n"
+	"double get_second(void) { return table[2].x; }\n"
+	"long get_own(long i) { own[i] += i; return own[3]; }\n"
+	"double walk_table(int n)\n"
+	"{ double s = 0; for (int i = 0; i < n; i++) s += table[i].x * hits; return s; }\n"
+	"int main(void) { return 0; }\n";
+
+static const Case CASES_THREADS[] = {
+	{"get_hits", "int hits", ANY_LEVEL},
+	{"put_hits", "int hits", ANY_LEVEL},
+	{"get_table", "struct vec.y", ANY_LEVEL},
+	{"get_second", "struct vec.x", ANY_LEVEL},
+	{"get_own", "long int own[]|long own[]", ANY_LEVEL},
+	{"walk_table", "struct vec.x|int hits", ANY_LEVEL},
+};
+
 /* Blocks that follow each other share a slot, and so do the values that a function keeps there. */
 static const char SOURCE_SLOTS[] =
 	"__attribute__((noipa)) void fill(void *p, int k) { *(char *)p = k; }\n"
@@ -256,7 +280,8 @@ static bool is_own_local(const LodeDataReference *reference, const char *text)
 	return reference->is_variable_named_first && strstr(text, "hist") == NULL &&
 	       strstr(text, "lone") == NULL && strstr(text, "total") == NULL &&
 	       strstr(text, "counts") == NULL && strstr(text, "head") == NULL &&
-	       strstr(text, "sink") == NULL;
+	       strstr(text, "sink") == NULL && strstr(text, "hits") == NULL &&
+	       strstr(text, "own") == NULL;
 }
 
 /* What is said of all accesses of a function, each once. */
@@ -329,6 +354,11 @@ static void check_cases(
 static void check_c(const void *build)
 {
 	check_cases(build, "program.c", SOURCE, CASES, G_N_ELEMENTS(CASES));
+}
+
+static void check_threads(const void *build)
+{
+	check_cases(build, "program.c", SOURCE_THREADS, CASES_THREADS, G_N_ELEMENTS(CASES_THREADS));
 }
 
 static void check_slots(const void *build)
@@ -539,6 +569,18 @@ static const Build BUILDS[] = {
 	{"clang -g -O2 -no-pie -fno-pie", true},
 };
 
+static const Build BUILDS_THREADS[] = {
+	{"gcc -g -O0", false},
+	{"gcc -g -O2", true},
+	{"gcc -g -O2 -gdwarf-4 -no-pie -fno-pie", true},
+	{"gcc -g -O0 -fPIC -shared", false},
+	{"gcc -g -O2 -fPIC -shared", true},
+	{"gcc -g -O2 -fPIC -shared -ftls-model=initial-exec", true},
+	{"clang -g -O0 -fPIE", false},
+	{"clang -g -O2 -fPIE", true},
+	{"clang -g -O2 -fPIC -shared", true},
+};
+
 static const Build BUILDS_CPLUSPLUS[] = {
 	{"g++ -g -O0", false},
 	{"g++ -g -O2", true},
@@ -562,6 +604,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	add_builds("c", BUILDS, G_N_ELEMENTS(BUILDS), check_c);
+	add_builds("threads", BUILDS_THREADS, G_N_ELEMENTS(BUILDS_THREADS), check_threads);
 	add_builds("slots", BUILDS, G_N_ELEMENTS(BUILDS), check_slots);
 	add_builds("cplusplus", BUILDS_CPLUSPLUS, G_N_ELEMENTS(BUILDS_CPLUSPLUS), check_cplusplus);
 	g_test_add_func("/images/data_types/layout", test_layout);

@@ -6,6 +6,7 @@
  *   known_data [MILLISECONDS of each walk]
  */
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,9 @@ static double now(void)
 
 /* What the compiler cannot see through. */
 #define KEEP(value) __asm__ volatile("" : : "r"(value) : "memory")
+
+/* What it cannot know the value of. */
+#define HIDE(value) __asm__ volatile("" : "+r"(value) : : "memory")
 
 #define WHILE_TIME for (double end = now() + seconds; now() < end;)
 
@@ -88,6 +92,36 @@ APART void walk_own(void)
 	WHILE_TIME
 	for (int i = 0; i < MANY; i++)
 		mine[i] ^= i;
+}
+
+/* Nothing at the instruction tells what it is. */
+APART void walk_lent(void *lent)
+{
+	char *bytes = lent;
+
+	WHILE_TIME
+	for (int i = 0; i < MANY; i++)
+		bytes[i] ^= i;
+}
+
+APART void lend(void)
+{
+	int buffer[MANY / 4] = {0};
+	void *lent = buffer;
+
+	HIDE(lent);
+	walk_lent(lent);
+	KEEP(&buffer[0]);
+}
+
+/* Likewise, of the member `kind` in an array of structures. */
+APART void walk_hidden(void *hidden)
+{
+	char *bytes = (char *)hidden + offsetof(struct particle, kind);
+
+	WHILE_TIME
+	for (int i = 0; i < MANY; i++)
+		bytes[(unsigned)i * sizeof(struct particle)] ^= i;
 }
 
 APART void walk_mapped(void)
@@ -154,6 +188,7 @@ static void *work(void *data)
 int main(int argc, char **argv)
 {
 	pthread_t threads[N_THREADS];
+	void *hidden = particles;
 
 	if (argc > 1)
 		seconds = atof(argv[1]) / 1000;
@@ -166,6 +201,9 @@ int main(int argc, char **argv)
 	walk_zeroed();
 	walk_stack();
 	walk_own();
+	lend();
+	HIDE(hidden);
+	walk_hidden(hidden);
 	walk_mapped();
 	walk_list();
 	return 0;
