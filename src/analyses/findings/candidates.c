@@ -507,13 +507,13 @@ static void add_places(Search *self)
 	const LodeObservations *seen = self->seen;
 	double price = G_LN2 * (log2(fmax(1, seen->n_executed)) + 4);
 
-	for (uint32_t u = 0; u < seen->n; u++) {
+	for (uint32_t k = 0; k < seen->n_sampled; k++) {
 		LodeCandidate place = {.focus = {LODE_NONE, LODE_NONE},
 			.before = {LODE_NONE, LODE_NONE},
 			.after = LODE_NONE,
-			.place = u,
+			.place = k,
 			.price = (float)price};
-		if (seen->samples[u] >= self->needed)
+		if (seen->sampled_samples[k] >= self->needed)
 			g_array_append_val(self->found->candidates, place);
 	}
 }
@@ -526,23 +526,37 @@ typedef struct {
 } Membership;
 
 typedef struct {
+	uint32_t candidate;
+	LodeFocusBlock block;
+} BlockMembership;
+
+typedef struct {
 	GArray *members;    /* Membership, by vertex */
-	double *executions; /* [candidates] */
+	GArray *blocks;     /* BlockMembership, by block */
+	double *executions; /* [candidates], where they were counted */
 } Chunk;
+
+/* What a worker looks with. */
+typedef struct {
+	View view;
+	float *shares;   /* [candidates]: of the block that is looked at; all 0 between blocks */
+	GArray *touched; /* uint32_t: those that are not 0 */
+} Eye;
 
 typedef struct {
 	const Search *search;
 	const uint32_t *observed;
-	View *views; /* of each worker */
+	Eye *eyes; /* of each worker */
 	Chunk *chunks;
 	const LodeProgress *progress;
 } Filling;
 
 typedef struct {
 	Chunk *chunk;
-	uint32_t vertex;
+	Eye *eye;
+	uint32_t sampled; /* LODE_NONE: the vertex has no samples */
 	double executions;
-	bool is_kept;
+	bool is_counted;
 } Filler;
 
 static void note_member(double *cell, float share, void *data)
@@ -551,10 +565,35 @@ static void note_member(double *cell, float share, void *data)
 
 	if (*cell == 0)
 		return;
-	Membership one = {(uint32_t)*cell - 1, {self->vertex, share}};
-	self->chunk->executions[one.candidate] += self->executions * (double)share;
-	if (self->is_kept)
+	Membership one = {(uint32_t)*cell - 1, {self->sampled, share}};
+	if (self->is_counted)
+		self->chunk->executions[one.candidate] += self->executions * (double)share;
+	else
+		add_share(self->eye->shares, self->eye->touched, one.candidate, share);
+	if (self->sampled != LODE_NONE)
 		g_array_append_val(self->chunk->members, one);
+}
+
+/* Notes what the vertices of a block had, and leaves the scratch empty. */
+static void end_block(Chunk *chunk, Eye *eye, uint32_t block)
+{
+	for (guint i = 0; i < eye->touched->len; i++) {
+		uint32_t candidate = g_array_index(eye->touched, uint32_t, i);
+		BlockMembership one = {candidate, {block, eye->shares[candidate]}};
+		eye->shares[candidate] = 0;
+		g_array_append_val(chunk->blocks, one);
+	}
+	g_array_set_size(eye->touched, 0);
+}
+
+/* Where a chunk begins: where executions were not counted, at the begin of a block. */
+static uint32_t first_of_chunk(const LodeObservations *seen, size_t chunk)
+{
+	uint32_t u = (uint32_t)((uint64_t)seen->n * chunk / N_CHUNKS);
+
+	while (!seen->is_counted && u > 0 && u < seen->n && seen->blocks[u] == seen->blocks[u - 1])
+		u++;
+	return u;
 }
 
 static void fill_chunk(size_t task, unsigned worker, void *data)
@@ -562,48 +601,117 @@ static void fill_chunk(size_t task, unsigned worker, void *data)
 	Filling *self = data;
 	const LodeObservations *seen = self->search->seen;
 	Chunk *chunk = &self->chunks[task];
-	uint32_t first = (uint32_t)((uint64_t)seen->n * task / N_CHUNKS);
-	uint32_t end = (uint32_t)((uint64_t)seen->n * (task + 1) / N_CHUNKS);
+	Eye *eye = &self->eyes[worker];
+	uint32_t first = first_of_chunk(seen, task), end = first_of_chunk(seen, task + 1);
+	uint32_t sampled = 0;
 
 	chunk->members = g_array_new(FALSE, FALSE, sizeof(Membership));
+	chunk->blocks = g_array_new(FALSE, FALSE, sizeof(BlockMembership));
 	chunk->executions = g_new0(double, self->search->found->candidates->len + 1);
+	for (uint32_t n = seen->n_sampled; n > 0;) {
+		bool is_before = seen->sampled[sampled + n / 2] < first;
+		sampled += is_before ? n / 2 + 1 : 0;
+		n = is_before ? n - n / 2 - 1 : n / 2;
+	}
 	for (uint32_t u = first; u < end && !lode_progress_is_cancelled(self->progress); u++) {
-		/* Where executions were counted, a vertex without samples only adds to the sums. */
-		Filler filler = {
-			chunk, u, seen->executions[u], !seen->is_counted || seen->samples[u] > 0};
-		look(self->search, &self->views[worker], u, self->observed);
-		visit_cells(self->search, &self->views[worker], note_member, &filler);
+		bool is_sampled = seen->samples[u] > 0;
+		Filler filler = {chunk, eye, is_sampled ? sampled : LODE_NONE, seen->executions[u],
+			seen->is_counted};
+		sampled += is_sampled;
+		look(self->search, &eye->view, u, self->observed);
+		visit_cells(self->search, &eye->view, note_member, &filler);
+		if (u + 1 == end || seen->blocks[u + 1] != seen->blocks[u])
+			end_block(chunk, eye, seen->blocks[u]);
 	}
 }
 
-/* The memberships by candidate, and the sums of executions. */
-static void sort_members(
-	Search *self, Chunk *chunks, size_t *starts, LodeFocusVertex *members, double *executions)
+/* What the chunks found, by candidate. */
+typedef struct {
+	size_t *member_starts, *block_starts; /* [candidates + 1] */
+	LodeFocusVertex *members;
+	LodeFocusBlock *blocks;
+	double *executions; /* [candidates] */
+} Memberships;
+
+static void memberships_clear(Memberships *self)
 {
-	for (size_t c = 0; c < N_CHUNKS; c++)
+	g_free(self->member_starts);
+	g_free(self->block_starts);
+	g_free(self->members);
+	g_free(self->blocks);
+	g_free(self->executions);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Memberships, memberships_clear)
+
+/* Counts by candidate, two places further on, become where the next one of each goes, one place
+ * further on; once all are placed, the ranges. */
+static void add_up(size_t *starts, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		starts[i + 2] += starts[i + 1];
+}
+
+static void sort_memberships(const Chunk *chunks, size_t n, Memberships *out)
+{
+	*out = (Memberships){
+		.member_starts = g_new0(size_t, n + 2),
+		.block_starts = g_new0(size_t, n + 2),
+		.executions = g_new0(double, n + 1),
+	};
+	for (size_t c = 0; c < N_CHUNKS; c++) {
+		for (guint i = 0; i < chunks[c].members->len; i++)
+			out->member_starts
+				[g_array_index(chunks[c].members, Membership, i).candidate + 2]++;
+		for (guint i = 0; i < chunks[c].blocks->len; i++)
+			out->block_starts[g_array_index(chunks[c].blocks, BlockMembership, i)
+						  .candidate +
+					  2]++;
+	}
+	add_up(out->member_starts, n);
+	add_up(out->block_starts, n);
+	out->members = g_new(LodeFocusVertex, out->member_starts[n + 1] + 1);
+	out->blocks = g_new(LodeFocusBlock, out->block_starts[n + 1] + 1);
+	for (size_t c = 0; c < N_CHUNKS; c++) {
 		for (guint i = 0; i < chunks[c].members->len; i++) {
 			const Membership *one = &g_array_index(chunks[c].members, Membership, i);
-			members[starts[one->candidate]++] = one->vertex;
+			out->members[out->member_starts[one->candidate + 1]++] = one->vertex;
 		}
-	for (size_t i = self->found->candidates->len; i > 0; i--)
-		starts[i] = starts[i - 1];
-	starts[0] = 0;
-	for (size_t c = 0; c < N_CHUNKS; c++)
-		for (guint i = 0; i < self->found->candidates->len; i++)
-			executions[i] += chunks[c].executions[i];
+		for (guint i = 0; i < chunks[c].blocks->len; i++) {
+			const BlockMembership *one = &g_array_index(
+				chunks[c].blocks, BlockMembership, i);
+			out->blocks[out->block_starts[one->candidate + 1]++] = one->block;
+		}
+		for (size_t i = 0; i < n; i++)
+			out->executions[i] += chunks[c].executions[i];
+	}
 }
 
-static uint64_t hash_column(const LodeFocusVertex *vertices, size_t n, double executions)
-{
-	uint64_t hash = n, bits;
+/* A candidate's vertices, in place. */
+typedef struct {
+	const LodeFocusVertex *vertices;
+	const LodeFocusBlock *blocks;
+	size_t n_vertices, n_blocks;
+	double executions;
+} Column;
 
-	memcpy(&bits, &executions, sizeof(bits));
+static uint64_t hash_share(uint64_t hash, uint32_t number, float share)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &share, sizeof(bits));
+	return lode_hash_append(hash, (uint64_t)number << 32 | bits);
+}
+
+static uint64_t hash_column(const Column *self)
+{
+	uint64_t hash = self->n_vertices, bits;
+
+	memcpy(&bits, &self->executions, sizeof(bits));
 	hash = lode_hash_append(hash, bits);
-	for (size_t i = 0; i < n; i++) {
-		uint32_t share;
-		memcpy(&share, &vertices[i].share, sizeof(share));
-		hash = lode_hash_append(hash, (uint64_t)vertices[i].vertex << 32 | share);
-	}
+	for (size_t i = 0; i < self->n_vertices; i++)
+		hash = hash_share(hash, self->vertices[i].sampled, self->vertices[i].share);
+	for (size_t i = 0; i < self->n_blocks; i++)
+		hash = hash_share(hash, self->blocks[i].block, self->blocks[i].share);
 	return hash;
 }
 
@@ -612,11 +720,24 @@ static guint column_hash(const void *key)
 	return (guint)(*(const uint64_t *)key >> 32);
 }
 
+static void add_column(LodeCandidates *found, const Column *column)
+{
+	size_t start;
+
+	g_array_append_vals(found->vertices, column->vertices, (guint)column->n_vertices);
+	g_array_append_vals(found->blocks, column->blocks, (guint)column->n_blocks);
+	g_array_append_val(found->executions, column->executions);
+	start = found->vertices->len;
+	g_array_append_val(found->column_starts, start);
+	start = found->blocks->len;
+	g_array_append_val(found->block_starts, start);
+}
+
 /* Candidates with the same vertices share one column; two different columns with the same 64-bit
  * hash do not occur but by intent, and then one of the two is judged as the other. */
-static void share_columns(Search *self, const size_t *starts, const LodeFocusVertex *members,
-	const double *executions)
+static void share_columns(Search *self, const Memberships *all)
 {
+	const LodeObservations *seen = self->seen;
 	LodeCandidates *found = self->found;
 	guint n = found->candidates->len;
 	g_autofree uint64_t *hashes = g_new(uint64_t, n + 1);
@@ -624,17 +745,27 @@ static void share_columns(Search *self, const size_t *starts, const LodeFocusVer
 	size_t start = 0;
 
 	g_array_append_val(found->column_starts, start);
+	g_array_append_val(found->block_starts, start);
 	for (guint i = 0; i < n; i++) {
 		LodeCandidate *candidate = &g_array_index(found->candidates, LodeCandidate, i);
 		uint32_t first = i, none = LODE_NONE;
-		LodeFocusVertex own = {candidate->place, 1};
-		bool is_place = candidate->place != LODE_NONE;
-		const LodeFocusVertex *vertices = is_place ? &own : &members[starts[i]];
-		size_t length = is_place ? 1 : starts[i + 1] - starts[i];
-		double sum = is_place ? self->seen->executions[candidate->place] : executions[i];
-
+		LodeFocusVertex vertex = {candidate->place, 1};
+		LodeFocusBlock block = {0, 1};
+		Column column = {
+			.vertices = &all->members[all->member_starts[i]],
+			.n_vertices = all->member_starts[i + 1] - all->member_starts[i],
+			.blocks = &all->blocks[all->block_starts[i]],
+			.n_blocks = all->block_starts[i + 1] - all->block_starts[i],
+			.executions = all->executions[i],
+		};
+		if (candidate->place != LODE_NONE) {
+			uint32_t u = seen->sampled[candidate->place];
+			block.block = seen->blocks[u];
+			column = (Column){&vertex, &block, 1, !seen->is_counted,
+				seen->is_counted ? seen->executions[u] : 0};
+		}
 		g_array_append_val(found->next_member, none);
-		hashes[i] = hash_column(vertices, length, sum);
+		hashes[i] = hash_column(&column);
 		void *known = g_hash_table_lookup(columns, &hashes[i]);
 		if (known != NULL) {
 			candidate->column = GPOINTER_TO_UINT(known) - 1;
@@ -647,10 +778,7 @@ static void share_columns(Search *self, const size_t *starts, const LodeFocusVer
 		candidate->column = found->column_members->len;
 		g_hash_table_insert(columns, &hashes[i], GUINT_TO_POINTER(candidate->column + 1));
 		g_array_append_val(found->column_members, first);
-		g_array_append_vals(found->vertices, vertices, (guint)length);
-		g_array_append_val(found->executions, sum);
-		start = found->vertices->len;
-		g_array_append_val(found->column_starts, start);
+		add_column(found, &column);
 	}
 }
 
@@ -659,28 +787,28 @@ static void fill_columns(
 {
 	guint n = self->found->candidates->len;
 	g_autofree Chunk *chunks = g_new0(Chunk, N_CHUNKS);
-	g_autofree View *views = g_new0(View, n_workers);
-	g_autofree size_t *starts = g_new0(size_t, n + 2);
-	g_autofree double *executions = g_new0(double, n + 1);
-	Filling filling = {self, observed, views, chunks, progress};
+	g_autofree Eye *eyes = g_new0(Eye, n_workers);
+	g_auto(Memberships) all = {0};
+	Filling filling = {self, observed, eyes, chunks, progress};
 
-	for (unsigned i = 0; i < n_workers; i++)
-		view_init(&views[i], self);
+	for (unsigned i = 0; i < n_workers; i++) {
+		view_init(&eyes[i].view, self);
+		eyes[i].shares = g_new0(float, n + 1);
+		eyes[i].touched = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	}
 	lode_worker_pool_run(N_CHUNKS, n_workers, fill_chunk, &filling);
-	for (unsigned i = 0; i < n_workers; i++)
-		view_clear(&views[i]);
-	for (size_t c = 0; c < N_CHUNKS; c++)
-		for (guint i = 0; i < chunks[c].members->len; i++)
-			starts[g_array_index(chunks[c].members, Membership, i).candidate + 1]++;
-	for (guint i = 0; i < n; i++)
-		starts[i + 1] += starts[i];
-	g_autofree LodeFocusVertex *members = g_new(LodeFocusVertex, starts[n] + 1);
-	sort_members(self, chunks, starts, members, executions);
+	for (unsigned i = 0; i < n_workers; i++) {
+		view_clear(&eyes[i].view);
+		g_free(eyes[i].shares);
+		g_array_unref(eyes[i].touched);
+	}
+	sort_memberships(chunks, n, &all);
 	for (size_t c = 0; c < N_CHUNKS; c++) {
 		g_array_unref(chunks[c].members);
+		g_array_unref(chunks[c].blocks);
 		g_free(chunks[c].executions);
 	}
-	share_columns(self, starts, members, executions);
+	share_columns(self, &all);
 }
 
 static void search_clear(Search *self)
@@ -709,6 +837,8 @@ LodeCandidates *lode_candidates_find(
 	self.found->candidates = g_array_new(FALSE, FALSE, sizeof(LodeCandidate));
 	self.found->column_starts = g_array_new(FALSE, FALSE, sizeof(size_t));
 	self.found->vertices = g_array_new(FALSE, FALSE, sizeof(LodeFocusVertex));
+	self.found->block_starts = g_array_new(FALSE, FALSE, sizeof(size_t));
+	self.found->blocks = g_array_new(FALSE, FALSE, sizeof(LodeFocusBlock));
 	self.found->executions = g_array_new(FALSE, FALSE, sizeof(double));
 	self.found->column_members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self.found->next_member = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -737,6 +867,8 @@ void lode_candidates_free(LodeCandidates *self)
 	g_array_unref(self->candidates);
 	g_array_unref(self->column_starts);
 	g_array_unref(self->vertices);
+	g_array_unref(self->block_starts);
+	g_array_unref(self->blocks);
 	g_array_unref(self->executions);
 	g_array_unref(self->column_members);
 	g_array_unref(self->next_member);

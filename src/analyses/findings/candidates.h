@@ -6,33 +6,45 @@
  *
  * The focus has up to two attributes, the others one or none (⟨·⟩, any instruction). A pattern is a
  * candidate when enough samples lie on its vertices for something to be learned from them. Single
- * instructions are candidates likewise. Private to analyses/findings/.
+ * instructions are candidates likewise.
+ *
+ * Of a candidate's vertices only those with samples are kept one by one. The others count through
+ * sums alone: of a block where executions were not counted, of all where they were.
+ * Private to analyses/findings/.
  */
 #pragma once
 
 #include "analyses/findings/observations.h"
 #include "base/progress.h"
 
-/* An observed vertex that is a pattern's focus in `share` of its executions. */
+/* A sampled vertex (LodeObservations.sampled) that is a pattern's focus in `share` of its
+ * executions. */
 typedef struct {
-	uint32_t vertex;
+	uint32_t sampled;
 	float share;
 } LodeFocusVertex;
+
+/* Σ share over the vertices of a block, those without samples too. */
+typedef struct {
+	uint32_t block;
+	float share;
+} LodeFocusBlock;
 
 /* Attributes of the graph; LODE_NONE: none. Those of the focus ascend. */
 typedef struct {
 	uint32_t focus[2], before[2], after;
-	uint32_t place;  /* the observed vertex that is the place; LODE_NONE in a pattern */
+	uint32_t place;  /* the sampled vertex that is the place; LODE_NONE in a pattern */
 	uint32_t column; /* its vertices; patterns with the same ones share a column */
 	float price;     /* in nats: ln 2 × its description length in bits */
 } LodeCandidate;
 
 typedef struct {
-	GArray *candidates;    /* LodeCandidate */
-	GArray *column_starts; /* size_t [columns + 1]: ranges of `vertices` */
-	GArray *vertices;      /* LodeFocusVertex, ascending inside a column */
-	GArray *executions; /* double: Σ executions × share of a column, also over vertices that
-	                       have no samples and are not in it */
+	GArray *candidates;     /* LodeCandidate */
+	GArray *column_starts;  /* size_t [columns + 1]: ranges of `vertices` */
+	GArray *vertices;       /* LodeFocusVertex, ascending inside a column */
+	GArray *block_starts;   /* size_t [columns + 1]: ranges of `blocks` */
+	GArray *blocks;         /* LodeFocusBlock, likewise; none where executions were counted */
+	GArray *executions;     /* double: Σ executions × share of a column */
 	GArray *column_members; /* uint32_t: the first candidate of each column… */
 	GArray *next_member; /* uint32_t: …and of each candidate the next one; LODE_NONE ends */
 } LodeCandidates;

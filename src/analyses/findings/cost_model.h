@@ -7,7 +7,12 @@
  *
  * with b, β ≥ 0 and s_j(u) the share of the executions of u in which it is the focus of pattern j.
  * The second form is the fixed-effects Poisson model (A. C. Cameron, P. K. Trivedi, Regression
- * Analysis of Count Data); both are fitted by multiplicative EM steps (L. Lucy 1974).
+ * Analysis of Count Data); both are fitted by multiplicative EM steps (L. Lucy 1974), which are
+ * extrapolated (R. Varadhan, C. Roland, "Simple and globally convergent methods for accelerating
+ * the convergence of any EM algorithm", 2008).
+ *
+ * A vertex without samples counts in the likelihood only through the sum of its block's rates, or
+ * of all rates, so that sums of the terms stand for all such vertices.
  * Private to analyses/findings/.
  */
 #pragma once
@@ -15,9 +20,11 @@
 #include "analyses/findings/candidates.h"
 
 typedef struct {
-	const LodeFocusVertex *vertices;
-	size_t n;
-	double executions; /* Σ n(u) s(u) */
+	const LodeFocusVertex *vertices; /* those with samples… */
+	const LodeFocusBlock *blocks;    /* …and Σ s over the vertices of each block, where not
+	                                    counted */
+	size_t n_vertices, n_blocks;
+	double executions; /* Σ n(u) s(u), where counted */
 	double beta;
 } LodeCostTerm;
 
@@ -25,7 +32,8 @@ typedef struct {
 	const LodeObservations *seen;
 	GArray *terms;       /* LodeCostTerm */
 	double base;         /* b; 1 where executions were not counted */
-	double *rates;       /* r(u) */
+	double *rates;       /* r(u) of the sampled vertices… */
+	double *inverses;    /* …and 1 / r(u), 0 where that is 0 */
 	double *block_rates; /* Σ r over a block, where not counted */
 } LodeCostModel;
 

@@ -20,6 +20,11 @@
 #define LEAST_SAMPLES 0.5
 #define LEAST_SHARE 0.1
 
+/* All candidates are judged in the first rounds, and then every few; in between those whose score
+ * is at least this share of the greatest. */
+enum { FIRST_ROUNDS = 8, ROUNDS_BETWEEN = 8 };
+#define FIRST_SHARE 0.5
+
 #define ROUGH_FIT 1e-3
 #define FINAL_FIT 1e-5
 enum { ROUGH_STEPS = 60, FINAL_STEPS = 300 };
@@ -28,11 +33,13 @@ typedef struct {
 	const LodeObservations *seen;
 	const LodeCandidates *candidates;
 	LodeCostModel model;
-	GArray *chosen; /* uint32_t: candidate of each term */
-	double *gains;  /* of each column, in the present model */
-	double *betas;  /* of each column: its best one there */
-	double *prices; /* of each column: the least of its members */
-	bool *is_taken; /* of each column */
+	GArray *chosen;   /* uint32_t: candidate of each term */
+	double *gains;    /* of each column, in the model that it was judged in */
+	double *betas;    /* of each column: its best one there */
+	bool *is_judged;  /* of each column: in the present model */
+	GArray *to_judge; /* uint32_t: columns */
+	double *prices;   /* of each column: the least of its members */
+	bool *is_taken;   /* of each column */
 	double dispersion;
 	unsigned n_workers;
 	const LodeProgress *progress;
@@ -45,13 +52,16 @@ static const LodeCandidate *candidate_at(const Choice *self, uint32_t index)
 
 static LodeCostTerm term_of(const Choice *self, uint32_t column)
 {
-	const size_t *starts = (const size_t *)(void *)self->candidates->column_starts->data;
+	const LodeCandidates *all = self->candidates;
+	const size_t *starts = (const size_t *)(void *)all->column_starts->data;
+	const size_t *blocks = (const size_t *)(void *)all->block_starts->data;
 
 	return (LodeCostTerm){
-		.vertices = &g_array_index(
-			self->candidates->vertices, LodeFocusVertex, starts[column]),
-		.n = starts[column + 1] - starts[column],
-		.executions = g_array_index(self->candidates->executions, double, column),
+		.vertices = &g_array_index(all->vertices, LodeFocusVertex, starts[column]),
+		.blocks = &g_array_index(all->blocks, LodeFocusBlock, blocks[column]),
+		.n_vertices = starts[column + 1] - starts[column],
+		.n_blocks = blocks[column + 1] - blocks[column],
+		.executions = g_array_index(all->executions, double, column),
 	};
 }
 
@@ -71,15 +81,60 @@ static double score_of(const Choice *self, size_t column)
 }
 
 /* The search for the best β begins where it ended for the model before, which differs little. */
-static void judge(size_t column, unsigned worker, void *data)
+static void judge(size_t task, unsigned worker, void *data)
 {
 	Choice *self = data;
-	LodeCostTerm term = term_of(self, (uint32_t)column);
+	uint32_t column = g_array_index(self->to_judge, uint32_t, task);
+	LodeCostTerm term = term_of(self, column);
 
 	(void)worker;
-	if (!self->is_taken[column])
-		self->gains[column] = lode_cost_model_gain(
-			&self->model, &term, &self->betas[column]);
+	self->gains[column] = lode_cost_model_gain(&self->model, &term, &self->betas[column]);
+	self->is_judged[column] = true;
+}
+
+/* Judges the columns that were not yet and had a score of at least `least` when they were. */
+static void judge_from(Choice *self, double least)
+{
+	g_array_set_size(self->to_judge, 0);
+	for (uint32_t c = 0; c < lode_candidates_n_columns(self->candidates); c++)
+		if (!self->is_taken[c] && !self->is_judged[c] && score_of(self, c) >= least)
+			g_array_append_val(self->to_judge, c);
+	lode_worker_pool_run(self->to_judge->len, self->n_workers, judge, self);
+}
+
+static void judge_all(Choice *self)
+{
+	memset(self->is_judged, 0, sizeof(bool) * lode_candidates_n_columns(self->candidates));
+	judge_from(self, -HUGE_VAL);
+}
+
+/* The greatest score of the columns that are judged, or of those that are not. */
+static double greatest_score(const Choice *self, bool is_judged)
+{
+	double best = -HUGE_VAL;
+
+	for (size_t c = 0; c < lode_candidates_n_columns(self->candidates); c++)
+		if (!self->is_taken[c] && self->is_judged[c] == is_judged)
+			best = fmax(best, score_of(self, c));
+	return best;
+}
+
+/*
+ * Judges what may be chosen. A score mostly falls as terms are added, so that what was low before
+ * need not be looked at while others are above it (M. Minoux, "Accelerated greedy algorithms for
+ * maximizing submodular set functions", 1978). It may rise too, where others in a block become
+ * explained: that is found when all are judged.
+ */
+static void judge_promising(Choice *self)
+{
+	memset(self->is_judged, 0, sizeof(bool) * lode_candidates_n_columns(self->candidates));
+	double least = fmax(0, FIRST_SHARE * greatest_score(self, false));
+	for (;;) {
+		judge_from(self, least);
+		least = (1 - EQUAL_SCORE) * fmax(0, greatest_score(self, true));
+		if (greatest_score(self, false) < least || greatest_score(self, false) <= 0)
+			return;
+	}
 }
 
 /* --- which attributes tell more --- */
@@ -118,19 +173,16 @@ static int compare_telling(const Choice *self, const LodeCandidate *a, const Lod
 /* The best candidate by the scores, LODE_NONE where none is above its price. */
 static uint32_t choose(const Choice *self)
 {
-	size_t n_columns = lode_candidates_n_columns(self->candidates);
-	double best = 0;
+	double best = greatest_score(self, true);
 	uint32_t chosen = LODE_NONE;
 
-	for (size_t c = 0; c < n_columns; c++)
-		if (!self->is_taken[c])
-			best = fmax(best, score_of(self, c));
 	if (best <= 0)
 		return LODE_NONE;
 	for (guint i = 0; i < self->candidates->candidates->len; i++) {
 		const LodeCandidate *one = candidate_at(self, i);
 		double score = self->gains[one->column] / self->dispersion - (double)one->price;
-		if (self->is_taken[one->column] || score < (1 - EQUAL_SCORE) * best)
+		if (self->is_taken[one->column] || !self->is_judged[one->column] ||
+			score < (1 - EQUAL_SCORE) * best)
 			continue;
 		if (chosen == LODE_NONE ||
 			compare_telling(self, one, candidate_at(self, chosen)) > 0)
@@ -178,9 +230,15 @@ static bool choose_all(Choice *self, GError **error)
 			return false;
 		}
 		self->dispersion = lode_cost_model_dispersion(&self->model);
-		lode_worker_pool_run(
-			lode_candidates_n_columns(self->candidates), self->n_workers, judge, self);
-		uint32_t chosen = choose(self);
+		uint32_t chosen = LODE_NONE;
+		if (self->chosen->len >= FIRST_ROUNDS && self->chosen->len % ROUNDS_BETWEEN != 0) {
+			judge_promising(self);
+			chosen = choose(self);
+		}
+		if (chosen == LODE_NONE) {
+			judge_all(self);
+			chosen = choose(self);
+		}
 		if (chosen == LODE_NONE) {
 			judge_beside_the_best(self);
 			chosen = choose(self);
@@ -398,10 +456,10 @@ static double weigh_after(Closing *self, const LodeCandidate *one, uint32_t u, d
 /* Samples that a term explains at a vertex: its part of those that are there. */
 static double explained_at(const Choice *self, const LodeCostTerm *term, size_t i)
 {
-	uint32_t u = term->vertices[i].vertex;
-	double part = term->beta * (double)term->vertices[i].share;
+	uint32_t k = term->vertices[i].sampled;
 
-	return self->model.rates[u] > 0 ? self->seen->samples[u] * part / self->model.rates[u] : 0;
+	return self->seen->sampled_samples[k] * term->beta * (double)term->vertices[i].share *
+	       self->model.inverses[k];
 }
 
 static void close_finding(Closing *self, LodeFinding *finding, const LodeCostTerm *term,
@@ -417,9 +475,9 @@ static void close_finding(Closing *self, LodeFinding *finding, const LodeCostTer
 			(steps == 2 || one->before[0] == LODE_NONE))
 			continue;
 		memset(self->weights, 0, n);
-		for (size_t i = 0; i < term->n; i++) {
+		for (size_t i = 0; i < term->n_vertices; i++) {
 			double weight = explained_at(self->choice, term, i);
-			uint32_t u = term->vertices[i].vertex;
+			uint32_t u = seen->sampled[term->vertices[i].sampled];
 			if (weight <= 0)
 				continue;
 			if (steps > 0) {
@@ -437,8 +495,8 @@ static void close_finding(Closing *self, LodeFinding *finding, const LodeCostTer
 	if (one->after != LODE_NONE) {
 		double whole = 0;
 		memset(self->weights, 0, n);
-		for (size_t i = 0; i < term->n; i++)
-			whole += weigh_after(self, one, term->vertices[i].vertex,
+		for (size_t i = 0; i < term->n_vertices; i++)
+			whole += weigh_after(self, one, seen->sampled[term->vertices[i].sampled],
 				explained_at(self->choice, term, i));
 		close_element(self, whole, &one->after, 1);
 	}
@@ -465,15 +523,15 @@ static void find_places(
 	double whole = 0, sum = 0, squares = 0;
 	uint32_t n = 0, n_explained = 0;
 
-	for (size_t i = 0; i < term->n; i++) {
+	for (size_t i = 0; i < term->n_vertices; i++) {
 		double samples = explained_at(self, term, i);
 		whole += samples;
 		n_explained += samples > 0;
 	}
 	double least = fmin(LEAST_SAMPLES, LEAST_SHARE * whole / fmax(1, n_explained));
 	finding->first_place = out->places->len;
-	for (size_t i = 0; i < term->n; i++) {
-		uint32_t vertex = seen->vertices[term->vertices[i].vertex];
+	for (size_t i = 0; i < term->n_vertices; i++) {
+		uint32_t vertex = seen->vertices[seen->sampled[term->vertices[i].sampled]];
 		double samples = explained_at(self, term, i);
 		LodeFindingPlace place = {
 			graph->vertex_instructions[vertex], samples / seen->total_samples};
@@ -578,6 +636,8 @@ static bool choose_and_describe(Choice *self, LodeFindings *out, GError **error)
 	self->betas = g_new0(double, n_columns + 1);
 	self->prices = g_new(double, n_columns + 1);
 	self->is_taken = g_new0(bool, n_columns + 1);
+	self->is_judged = g_new0(bool, n_columns + 1);
+	self->to_judge = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (size_t c = 0; c < n_columns; c++) {
 		self->prices[c] = least_price(self, (uint32_t)c);
 	}
@@ -593,6 +653,8 @@ static bool choose_and_describe(Choice *self, LodeFindings *out, GError **error)
 	g_free(self->betas);
 	g_free(self->prices);
 	g_free(self->is_taken);
+	g_free(self->is_judged);
+	g_array_unref(self->to_judge);
 	return is_done;
 }
 

@@ -90,9 +90,14 @@ static void choose_vertices(LodeObservations *self, const LodeProfile *profile)
 	}
 	self->block_samples = g_new0(double, self->n_blocks + 1);
 	self->block_sizes = g_new0(double, self->n_blocks + 1);
+	self->sampled = g_new(uint32_t, self->n + 1);
+	self->sampled_samples = g_new(double, self->n + 1);
 	for (uint32_t u = 0; u < self->n; u++) {
 		self->block_samples[self->blocks[u]] += self->samples[u];
 		self->block_sizes[self->blocks[u]] += self->executions[u];
+		self->sampled[self->n_sampled] = u;
+		self->sampled_samples[self->n_sampled] = self->samples[u];
+		self->n_sampled += self->samples[u] > 0;
 	}
 }
 
@@ -185,6 +190,8 @@ void lode_observations_free(LodeObservations *self)
 	g_free(self->executions);
 	g_free(self->block_samples);
 	g_free(self->block_sizes);
+	g_free(self->sampled);
+	g_free(self->sampled_samples);
 	g_free(self->before_starts);
 	g_free(self->after_starts);
 	g_free(self->before);

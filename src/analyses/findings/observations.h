@@ -20,14 +20,17 @@ typedef struct {
 typedef struct {
 	const LodeFlowGraph *graph;
 	bool is_counted;
-	uint32_t n;            /* observed vertices, numbered 0 … n−1 in the graph's order */
-	uint32_t *vertices;    /* of the graph */
-	double *samples;       /* y(u) */
-	double *executions;    /* n(u); 1 where they were not counted */
-	uint32_t n_blocks;     /* groups of vertices that follow each other */
-	uint32_t *blocks;      /* of each observed vertex */
-	double *block_samples; /* Σ y(u) of a block */
-	double *block_sizes;   /* Σ executions(u) of a block */
+	uint32_t n;              /* observed vertices, numbered 0 … n−1 in the graph's order */
+	uint32_t *vertices;      /* of the graph */
+	double *samples;         /* y(u) */
+	double *executions;      /* n(u); 1 where they were not counted */
+	uint32_t n_blocks;       /* groups of vertices that follow each other */
+	uint32_t *blocks;        /* of each observed vertex */
+	double *block_samples;   /* Σ y(u) of a block */
+	double *block_sizes;     /* Σ executions(u) of a block */
+	uint32_t n_sampled;      /* observed vertices with samples, numbered likewise */
+	uint32_t *sampled;       /* their observed vertices, ascending */
+	double *sampled_samples; /* their y(u) */
 	uint32_t *before_starts, *after_starts; /* [n + 1]: ranges of `before` and `after` */
 	LodeNeighbour *before, *after;          /* vertices of the graph */
 	double unit;                            /* weight of one sample */
