@@ -190,7 +190,8 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 {
 	g_autoptr(LodeJitCodeSet) jit = read_jit_files(options, error);
 	g_autoptr(LodeLoadMapSet) maps = jit != NULL ? read_load_maps(options, error) : NULL;
-	g_autoptr(LodeMemoryReading) memory = lode_memory_reading_new(options->allow_debuginfod);
+	g_autoptr(LodeCodeImages) images = lode_code_images_new(options->allow_debuginfod);
+	g_autoptr(LodeMemoryReading) memory = lode_memory_reading_new(images);
 	g_autoptr(LodeRecording) samples = NULL;
 	g_autoptr(LodeRecording) counts = NULL;
 
@@ -215,7 +216,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.jit = jit,
 		.memory_reading = lode_memory_reading_has_addresses(memory) ? memory : NULL,
 		.program = options->program,
-		.allow_debuginfod = options->allow_debuginfod,
+		.code_images = images,
 		.threads = options->threads,
 	};
 	return lode_join_recording(counts != NULL ? counts : samples, &context, progress, error);

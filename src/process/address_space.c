@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Each process has a tree of disjoint ranges: what is mapped there now. With a history, the owner
+ * of a range is a version, which knows the one that it covered: a chain, newest first, that ranges
+ * share when a mapping cuts them in two. Each version also knows one further down the chain, chosen
+ * as in E. W. Myers, "An applicative random-access stack", Information Processing Letters 17
+ * (1983), so that a time is found in logarithmically many steps however often memory was mapped
+ * anew.
+ */
 #include "process/address_space.h"
 
 #include "base/error.h"
 #include "base/partition_point.h"
+#include "sources/live_ranges.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-	MAX_VERSIONS = 1 << 26, /* of all processes together */
-	MAX_ANCESTORS = 64,     /* a chain of forks without exec; hostile files make long ones */
+	/* Ranges that a mapping covers, on average beside the first million: of all processes. */
+	MAX_COVERED = 64,
+	COVERED_FREE = 1 << 20,
+	MAX_ANCESTORS = 64, /* a chain of forks without exec; hostile files make long ones */
 };
 
 /* A time and, where times are equal, what came first. */
@@ -17,8 +29,10 @@ typedef struct {
 	uint32_t order;
 } Moment;
 
+/* Of the present, ranges of equal kind (name, protection, file) share one. */
 typedef struct {
 	Moment moment;
+	uint32_t pid;
 	LodeMappedRange range;
 } Mapping;
 
@@ -28,31 +42,42 @@ typedef struct {
 	uint32_t parent; /* a pid; UINT32_MAX: none */
 } Birth;
 
+/* Version 0 ends each chain. */
 typedef struct {
-	GArray *mappings;   /* Mapping, by moment */
-	GArray *births;     /* Birth, by moment */
-	GArray *bounds;     /* uint64_t, ascending: piece i is [bounds[i], bounds[i + 1]) */
-	uint32_t *first;    /* of each piece and one more: range of `versions` */
-	uint32_t *versions; /* mappings that covered the piece, by moment */
+	uint32_t mapping;
+	uint32_t before, further; /* versions that were there earlier */
+	uint32_t depth;
+} Version;
+
+typedef struct {
+	LodeLiveRanges *now; /* owner: a version; of the present a mapping */
+	GArray *births;      /* Birth, by moment; of the present none */
+	uint32_t grown;      /* the heap or stack that was mapped last and lies there; UINT32_MAX */
 } Space;
 
 struct LodeAddressSpaces {
 	GHashTable *spaces; /* pid → Space */
+	GArray *mappings;   /* Mapping; of a history in the order of the calls */
+	GArray *versions;   /* Version */
+	GHashTable *kinds;  /* of the present: kind as text → mapping + 1 */
+	GStringChunk *names;
+	bool has_history;
 	uint32_t n_events;
-	uint64_t n_versions;
+	uint64_t n_covered; /* ranges that mappings met */
+	uint64_t generation;
 	uint32_t last_pid; /* of the last look-up, and its space */
 	Space *last;
+	LodeMappedRange found; /* of the present */
 };
+
+static const char anonymous[] = "[anon]";
 
 static void space_free(void *data)
 {
 	Space *self = data;
 
-	g_array_unref(self->mappings);
+	lode_live_ranges_free(self->now);
 	g_array_unref(self->births);
-	g_array_unref(self->bounds);
-	g_free(self->first);
-	g_free(self->versions);
 	g_free(self);
 }
 
@@ -61,6 +86,20 @@ LodeAddressSpaces *lode_address_spaces_new(void)
 	LodeAddressSpaces *self = g_new0(LodeAddressSpaces, 1);
 
 	self->spaces = g_hash_table_new_full(NULL, NULL, NULL, space_free);
+	self->mappings = g_array_new(FALSE, FALSE, sizeof(Mapping));
+	self->versions = g_array_new(FALSE, TRUE, sizeof(Version));
+	g_array_set_size(self->versions, 1);
+	self->kinds = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	self->names = g_string_chunk_new(4096);
+	self->has_history = true;
+	return self;
+}
+
+LodeAddressSpaces *lode_address_spaces_new_live(void)
+{
+	LodeAddressSpaces *self = lode_address_spaces_new();
+
+	self->has_history = false;
 	return self;
 }
 
@@ -69,6 +108,10 @@ void lode_address_spaces_free(LodeAddressSpaces *self)
 	if (self == NULL)
 		return;
 	g_hash_table_unref(self->spaces);
+	g_array_unref(self->mappings);
+	g_array_unref(self->versions);
+	g_hash_table_unref(self->kinds);
+	g_string_chunk_free(self->names);
 	g_free(self);
 }
 
@@ -88,12 +131,24 @@ static Space *space_of(LodeAddressSpaces *self, uint32_t pid)
 	if (space != NULL)
 		return space;
 	space = g_new0(Space, 1);
-	space->mappings = g_array_new(FALSE, FALSE, sizeof(Mapping));
+	space->now = lode_live_ranges_new();
 	space->births = g_array_new(FALSE, FALSE, sizeof(Birth));
-	space->bounds = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	space->grown = UINT32_MAX;
 	g_hash_table_insert(self->spaces, GUINT_TO_POINTER(pid), space);
 	self->last = space;
 	return space;
+}
+
+static void drop_space(LodeAddressSpaces *self, uint32_t pid)
+{
+	self->last = NULL;
+	g_hash_table_remove(self->spaces, GUINT_TO_POINTER(pid));
+	self->generation++;
+}
+
+static Mapping *mapping_at(const LodeAddressSpaces *self, uint32_t index)
+{
+	return &g_array_index(self->mappings, Mapping, index);
 }
 
 static Moment next_moment(LodeAddressSpaces *self, uint64_t time_ns)
@@ -101,20 +156,136 @@ static Moment next_moment(LodeAddressSpaces *self, uint64_t time_ns)
 	return (Moment){time_ns, self->n_events++};
 }
 
+static int compare_moments(const Moment *left, const Moment *right)
+{
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return (left->order > right->order) - (left->order < right->order);
+}
+
+const char *lode_address_spaces_name(LodeAddressSpaces *self, const char *path)
+{
+	if (path[0] == '\0' || g_str_has_prefix(path, "//anon") || strcmp(path, "anon_inode:") == 0)
+		path = anonymous;
+	return g_string_chunk_insert_const(self->names, path);
+}
+
+/* --- the present --- */
+
+/* A stack that grew, or was told of again, is still that thread's. */
+static const char *name_now(
+	LodeAddressSpaces *self, const Space *space, const LodeMappedRange *range)
+{
+	const char *name = range->name != NULL ? lode_address_spaces_name(self, range->name) : NULL;
+	const LodeLiveRange *old = lode_live_ranges_find(space->now, range->end - 1);
+
+	if (name == NULL || strcmp(name, anonymous) != 0 || old == NULL || old->end != range->end)
+		return name;
+	const char *before = mapping_at(self, old->owner)->range.name;
+	return before != NULL && g_str_has_prefix(before, "[stack of") ? before : name;
+}
+
+static uint32_t kind_of(LodeAddressSpaces *self, const LodeMappedRange *range)
+{
+	g_autofree char *text = g_strdup_printf(
+		"%x %x %s", range->protection, range->file, range->name != NULL ? range->name : "");
+	guint found = GPOINTER_TO_UINT(g_hash_table_lookup(self->kinds, text));
+	const Mapping mapping = {.range = *range};
+
+	if (found != 0)
+		return found - 1;
+	g_array_append_val(self->mappings, mapping);
+	g_hash_table_insert(
+		self->kinds, g_steal_pointer(&text), GUINT_TO_POINTER(self->mappings->len));
+	return self->mappings->len - 1;
+}
+
+static void map_now(LodeAddressSpaces *self, uint32_t pid, const LodeMappedRange *range)
+{
+	Space *space = space_of(self, pid);
+	LodeMappedRange named = *range;
+
+	named.name = name_now(self, space, range);
+	const LodeLiveRange put = {
+		.start = range->start,
+		.end = range->end,
+		.origin = range->start - range->offset,
+		.owner = kind_of(self, &named),
+	};
+	lode_live_ranges_put(space->now, &put, NULL);
+	self->generation++;
+}
+
+static const LodeMappedRange *find_now(
+	LodeAddressSpaces *self, const Space *space, uint64_t address)
+{
+	const LodeLiveRange *range = lode_live_ranges_find(space->now, address);
+
+	if (range == NULL)
+		return NULL;
+	self->found = mapping_at(self, range->owner)->range;
+	self->found.start = range->start;
+	self->found.end = range->end;
+	self->found.offset = range->start - range->origin;
+	return &self->found;
+}
+
+static void fork_now(LodeAddressSpaces *self, uint32_t pid, uint32_t parent_pid)
+{
+	g_autoptr(GArray) ranges = g_array_new(FALSE, FALSE, sizeof(LodeLiveRange));
+
+	lode_live_ranges_list(space_of(self, parent_pid)->now, ranges);
+	drop_space(self, pid);
+	Space *space = space_of(self, pid);
+	for (guint i = 0; i < ranges->len; i++)
+		lode_live_ranges_put(space->now, &g_array_index(ranges, LodeLiveRange, i), NULL);
+}
+
+void lode_address_spaces_set_stack(
+	LodeAddressSpaces *self, uint32_t pid, uint64_t pointer, uint32_t ordinal)
+{
+	const LodeMappedRange *found = lode_address_spaces_find(
+		self, pid, pointer, LODE_TIME_NOW, NULL);
+
+	if (found == NULL || found->name == NULL || strcmp(found->name, anonymous) != 0)
+		return;
+	LodeMappedRange named = *found;
+	g_autofree char *name = g_strdup_printf("[stack of thread %" G_GUINT32_FORMAT "]", ordinal);
+	named.name = name;
+	map_now(self, pid, &named);
+}
+
+uint64_t lode_address_spaces_generation(const LodeAddressSpaces *self)
+{
+	return self->generation;
+}
+
+/* --- what happened --- */
+
 void lode_address_spaces_map(
 	LodeAddressSpaces *self, uint32_t pid, uint64_t time_ns, const LodeMappedRange *range)
 {
-	Mapping mapping = {next_moment(self, time_ns), *range};
-
-	if (range->start < range->end)
-		g_array_append_val(space_of(self, pid)->mappings, mapping);
+	if (range->start >= range->end)
+		return;
+	if (!self->has_history) {
+		map_now(self, pid, range);
+		return;
+	}
+	Mapping mapping = {next_moment(self, time_ns), pid, *range};
+	if (range->name != NULL)
+		mapping.range.name = lode_address_spaces_name(self, range->name);
+	g_array_append_val(self->mappings, mapping);
+	space_of(self, pid);
 }
 
 void lode_address_spaces_exec(LodeAddressSpaces *self, uint32_t pid, uint64_t time_ns)
 {
 	Birth birth = {next_moment(self, time_ns), UINT32_MAX};
 
-	g_array_append_val(space_of(self, pid)->births, birth);
+	if (self->has_history)
+		g_array_append_val(space_of(self, pid)->births, birth);
+	else
+		drop_space(self, pid);
 }
 
 void lode_address_spaces_fork(
@@ -122,168 +293,197 @@ void lode_address_spaces_fork(
 {
 	Birth birth = {next_moment(self, time_ns), parent_pid};
 
-	if (pid != parent_pid)
+	if (pid == parent_pid)
+		return;
+	if (self->has_history)
 		g_array_append_val(space_of(self, pid)->births, birth);
+	else
+		fork_now(self, pid, parent_pid);
 }
 
-/* Both rows begin with their moment. */
-static int compare_moments(const void *a, const void *b)
+void lode_address_spaces_exit(LodeAddressSpaces *self, uint32_t pid)
 {
-	const Moment *left = a, *right = b;
-
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
-	return (left->order > right->order) - (left->order < right->order);
+	if (!self->has_history)
+		drop_space(self, pid);
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+/* --- the history --- */
 
-	return (left > right) - (left < right);
+static const Moment *moment_of(const LodeAddressSpaces *self, uint32_t version)
+{
+	uint32_t mapping = g_array_index(self->versions, Version, version).mapping;
+
+	return &mapping_at(self, mapping)->moment;
 }
 
-static void find_bounds(Space *self)
+static bool is_after(const LodeAddressSpaces *self, uint32_t version, const Moment *moment)
 {
-	guint kept = 0;
-
-	for (guint i = 0; i < self->mappings->len; i++) {
-		const LodeMappedRange *range = &g_array_index(self->mappings, Mapping, i).range;
-		g_array_append_val(self->bounds, range->start);
-		g_array_append_val(self->bounds, range->end);
-	}
-	g_array_sort(self->bounds, compare_addresses);
-	for (guint i = 0; i < self->bounds->len; i++) {
-		uint64_t bound = g_array_index(self->bounds, uint64_t, i);
-		if (kept == 0 || g_array_index(self->bounds, uint64_t, kept - 1) != bound)
-			g_array_index(self->bounds, uint64_t, kept++) = bound;
-	}
-	g_array_set_size(self->bounds, kept);
+	return compare_moments(moment_of(self, version), moment) > 0;
 }
 
-/* The last piece that begins at or before the address; UINT32_MAX: none. */
-static uint32_t find_piece(const Space *self, uint64_t address)
+static uint32_t add_version(LodeAddressSpaces *self, uint32_t mapping, uint32_t before)
 {
-	guint n = LODE_PARTITION_POINT(
-		self->bounds->len, i, g_array_index(self->bounds, uint64_t, i) <= address);
+	const Version *versions = (const Version *)(const void *)self->versions->data;
+	const Version *last = &versions[before], *jump = &versions[last->further];
+	const Version added = {
+		.mapping = mapping,
+		.before = before,
+		.further = last->depth - jump->depth == jump->depth - versions[jump->further].depth
+	                           ? jump->further
+	                           : before,
+		.depth = last->depth + 1,
+	};
 
-	return n > 0 && n < self->bounds->len ? n - 1 : UINT32_MAX;
-}
-
-static uint32_t last_piece(const Space *self, const LodeMappedRange *range)
-{
-	return find_piece(self, range->end - 1);
-}
-
-/* Counts how many mappings cover each piece, so that first[i + 1] is the number of piece i. */
-static bool count_versions(LodeAddressSpaces *self, Space *space, GError **error)
-{
-	space->first = g_new0(uint32_t, (size_t)space->bounds->len + 1);
-	for (guint i = 0; i < space->mappings->len; i++) {
-		const LodeMappedRange *range = &g_array_index(space->mappings, Mapping, i).range;
-		uint32_t end = last_piece(space, range) + 1;
-		for (uint32_t piece = find_piece(space, range->start); piece < end; piece++) {
-			space->first[piece + 1]++;
-			self->n_versions++;
-		}
-		if (self->n_versions > MAX_VERSIONS) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-				"its mappings overlap too often");
-			return false;
-		}
-	}
-	for (guint i = 0; i < space->bounds->len; i++)
-		space->first[i + 1] += space->first[i];
-	return true;
-}
-
-static void fill_versions(Space *self)
-{
-	g_autofree uint32_t *next = g_memdup2(
-		self->first, sizeof(uint32_t) * ((size_t)self->bounds->len + 1));
-
-	self->versions = g_new(uint32_t, MAX(self->first[self->bounds->len], 1));
-	for (guint i = 0; i < self->mappings->len; i++) {
-		const LodeMappedRange *range = &g_array_index(self->mappings, Mapping, i).range;
-		uint32_t end = last_piece(self, range) + 1;
-		for (uint32_t piece = find_piece(self, range->start); piece < end; piece++)
-			self->versions[next[piece]++] = i;
-	}
-}
-
-bool lode_address_spaces_freeze(LodeAddressSpaces *self, GError **error)
-{
-	GHashTableIter iterator;
-	void *value;
-
-	g_hash_table_iter_init(&iterator, self->spaces);
-	while (g_hash_table_iter_next(&iterator, NULL, &value)) {
-		Space *space = value;
-		g_array_sort(space->mappings, compare_moments);
-		g_array_sort(space->births, compare_moments);
-		find_bounds(space);
-		if (!count_versions(self, space, error))
-			return false;
-		fill_versions(space);
-	}
-	return true;
-}
-
-static bool is_at_or_before(const Moment *moment, const Moment *other)
-{
-	return compare_moments(moment, other) <= 0;
-}
-
-/* How many of the mappings that covered a piece had begun at that moment. */
-static uint32_t count_begun(const Space *self, uint32_t piece, const Moment *moment)
-{
-	const Mapping *mappings = (const Mapping *)(const void *)self->mappings->data;
-	const uint32_t *versions = self->versions + self->first[piece];
-
-	return LODE_PARTITION_POINT(self->first[piece + 1] - self->first[piece], i,
-		is_at_or_before(&mappings[versions[i]].moment, moment));
+	g_array_append_val(self->versions, added);
+	return self->versions->len - 1;
 }
 
 /* How many births there were until then. */
 static guint count_births(const Space *self, const Moment *moment)
 {
 	return LODE_PARTITION_POINT(self->births->len, i,
-		is_at_or_before(&g_array_index(self->births, Birth, i).moment, moment));
+		compare_moments(&g_array_index(self->births, Birth, i).moment, moment) <= 0);
 }
 
-static const Mapping *version(const Space *self, uint32_t piece, uint32_t index)
+/* The heap and the first stack are told of again each time they grow. Other memory at the same
+ * place may have been unmapped in between. */
+static bool is_growing(const LodeMappedRange *range)
 {
-	uint32_t at = self->first[piece] + index;
+	return range->name != NULL && range->name[0] == '[' && strcmp(range->name, anonymous) != 0;
+}
 
-	return at < self->first[piece + 1]
-	               ? &g_array_index(self->mappings, Mapping, self->versions[at])
-	               : NULL;
+static bool is_grown_from(const Space *space, const Mapping *mapping, const Mapping *old)
+{
+	const LodeMappedRange *before = &old->range, *now = &mapping->range;
+
+	return now->name == before->name && now->protection == before->protection &&
+	       now->start <= before->start && now->end >= before->end &&
+	       (now->start == before->start || now->end == before->end) &&
+	       count_births(space, &old->moment) == count_births(space, &mapping->moment);
+}
+
+/* What of a mapping is new: of one that has grown the rest. */
+static void find_new_part(const LodeAddressSpaces *self, Space *space, uint32_t index,
+	uint64_t *out_start, uint64_t *out_end)
+{
+	const Mapping *mapping = mapping_at(self, index);
+	const Mapping *old = space->grown != UINT32_MAX ? mapping_at(self, space->grown) : NULL;
+	bool meets = old != NULL && mapping->range.start < old->range.end &&
+	             old->range.start < mapping->range.end;
+
+	*out_start = mapping->range.start;
+	*out_end = mapping->range.end;
+	if (meets && is_grown_from(space, mapping, old)) {
+		if (old->range.start == mapping->range.start)
+			*out_start = old->range.end;
+		else
+			*out_end = old->range.start;
+		space->grown = index;
+	} else if (is_growing(&mapping->range)) {
+		space->grown = index;
+	} else if (meets) {
+		space->grown = UINT32_MAX;
+	}
+}
+
+static bool cover(LodeAddressSpaces *self, uint32_t index, GError **error)
+{
+	Space *space = space_of(self, mapping_at(self, index)->pid);
+	uint64_t limit = COVERED_FREE + (uint64_t)MAX_COVERED * self->mappings->len;
+	uint64_t at, end;
+
+	find_new_part(self, space, index, &at, &end);
+	while (at < end) {
+		const LodeLiveRange *old = lode_live_ranges_find_in(space->now, at, end);
+		bool is_free = old == NULL || old->start > at;
+		uint64_t part_end = is_free ? (old != NULL ? old->start : end) : MIN(old->end, end);
+		const LodeLiveRange part = {
+			.start = at,
+			.end = part_end,
+			.owner = add_version(self, index, is_free ? 0 : old->owner),
+		};
+		lode_live_ranges_put(space->now, &part, NULL);
+		at = part_end;
+		if (++self->n_covered > limit) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+				"its mappings overlap too often");
+			return false;
+		}
+	}
+	return true;
+}
+
+static int compare_births(const void *a, const void *b)
+{
+	return compare_moments(&((const Birth *)a)->moment, &((const Birth *)b)->moment);
+}
+
+static int compare_mappings(const void *a, const void *b, void *data)
+{
+	const LodeAddressSpaces *self = data;
+
+	return compare_moments(&mapping_at(self, *(const uint32_t *)a)->moment,
+		&mapping_at(self, *(const uint32_t *)b)->moment);
+}
+
+bool lode_address_spaces_freeze(LodeAddressSpaces *self, GError **error)
+{
+	guint n = self->mappings->len;
+	g_autofree uint32_t *order = g_new(uint32_t, MAX(n, 1));
+	GHashTableIter iterator;
+	void *space;
+
+	g_hash_table_iter_init(&iterator, self->spaces);
+	while (g_hash_table_iter_next(&iterator, NULL, &space))
+		g_array_sort(((Space *)space)->births, compare_births);
+	for (guint i = 0; i < n; i++)
+		order[i] = i;
+	if (n > 1)
+		g_qsort_with_data(order, (gint)n, sizeof(uint32_t), compare_mappings, self);
+	for (guint i = 0; i < n; i++)
+		if (!cover(self, order[i], error))
+			return false;
+	return true;
+}
+
+/* The newest version of a chain that had begun at that moment; 0: none. `out_next` is the one that
+ * came after it; 0: none. */
+static uint32_t version_at(
+	const LodeAddressSpaces *self, uint32_t newest, const Moment *moment, uint32_t *out_next)
+{
+	uint32_t version = newest;
+
+	*out_next = 0;
+	while (version != 0 && is_after(self, version, moment)) {
+		const Version *row = &g_array_index(self->versions, Version, version);
+		bool is_far = row->further != 0 && is_after(self, row->further, moment);
+		if (!is_far)
+			*out_next = version;
+		version = is_far ? row->further : row->before;
+	}
+	return version;
 }
 
 /* What a process itself mapped there since it was born. */
-static const LodeMappedRange *find_own(const Space *self, uint64_t address, const Moment *at,
-	const Birth **out_birth, LodeMappedPeriod *out_period)
+static const LodeMappedRange *find_own(const LodeAddressSpaces *self, const Space *space,
+	uint64_t address, const Moment *at, const Birth **out_birth, LodeMappedPeriod *out_period)
 {
-	uint32_t piece = find_piece(self, address);
-	guint n_births = count_births(self, at);
-	const Birth *birth = n_births > 0 ? &g_array_index(self->births, Birth, n_births - 1)
+	const LodeLiveRange *range = lode_live_ranges_find(space->now, address);
+	guint n_births = count_births(space, at);
+	const Birth *birth = n_births > 0 ? &g_array_index(space->births, Birth, n_births - 1)
 	                                  : NULL;
+	uint32_t next = 0;
+	uint32_t version = range != NULL ? version_at(self, range->owner, at, &next) : 0;
 
 	*out_birth = birth;
-	if (piece == UINT32_MAX)
+	if (version == 0 || (birth != NULL && !is_after(self, version, &birth->moment)))
 		return NULL;
-	uint32_t n = count_begun(self, piece, at);
-	const Mapping *mapping = n > 0 ? version(self, piece, n - 1) : NULL;
-	if (mapping == NULL ||
-		(birth != NULL && compare_moments(&birth->moment, &mapping->moment) > 0))
-		return NULL;
-	const Mapping *next = version(self, piece, n);
-	out_period->begin_ns = mapping->moment.time_ns;
-	out_period->end_ns = next != NULL ? next->moment.time_ns : UINT64_MAX;
-	if (n_births < self->births->len)
+	out_period->begin_ns = moment_of(self, version)->time_ns;
+	out_period->end_ns = next != 0 ? moment_of(self, next)->time_ns : UINT64_MAX;
+	if (n_births < space->births->len)
 		out_period->end_ns = MIN(out_period->end_ns,
-			g_array_index(self->births, Birth, n_births).moment.time_ns);
-	return &mapping->range;
+			g_array_index(space->births, Birth, n_births).moment.time_ns);
+	return &mapping_at(self, g_array_index(self->versions, Version, version).mapping)->range;
 }
 
 const LodeMappedRange *lode_address_spaces_find(LodeAddressSpaces *self, uint32_t pid,
@@ -297,7 +497,10 @@ const LodeMappedRange *lode_address_spaces_find(LodeAddressSpaces *self, uint32_
 		LodeMappedPeriod period = {0, 0};
 		if (space == NULL)
 			return NULL;
-		const LodeMappedRange *own = find_own(space, address, &moment, &birth, &period);
+		if (!self->has_history)
+			return find_now(self, space, address);
+		const LodeMappedRange *own = find_own(
+			self, space, address, &moment, &birth, &period);
 		/* What an ancestor had says nothing of the times in this process. */
 		if (own != NULL && i == 0 && out_period != NULL)
 			*out_period = period;

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The binaries that samples with registers lie in, with what data addresses and data objects need
- * of them: functions' control flow and the types of the debug information.
+ * The binaries that ran, each opened once, when something of it is first asked for:
+ *
+ *   path, build-id ──▶ functions, bytes
+ *                  ├─▶ segments: offset in the file → address in the image
+ *                  ├─▶ control flow of each function
+ *                  ├─▶ branch targets of the whole image
+ *                  └─▶ types of the debug information
  */
 #pragma once
 
@@ -14,30 +19,53 @@ typedef struct LodeCodeImages LodeCodeImages;
 
 typedef struct {
 	char *path;
+	char *build_id;          /* of the file that ran; NULL: any will do */
 	LodeBinaryImage *binary; /* NULL: cannot be opened, or is not the one that ran */
+	char *error;             /* then why */
 	const LodeBinaryFunction *functions;
 	size_t n_functions;
+	/* Private: what is made when it is asked for. */
 	LodeControlFlow *flows;    /* of each function; without instructions until asked for */
+	GArray *segments;          /* LodeLoadMapSegment */
 	LodeBranchTargets targets; /* once asked for */
 	LodeDataTypes *types;      /* NULL: no debug information, or not asked for yet */
-	bool has_targets, has_looked_for_types;
+	GThread *target_reader;    /* that reads `targets` */
+	gint are_targets_read;     /* atomic, where there is a reader */
+	bool is_opened, has_looked_for_segments, has_targets, has_looked_for_types;
 } LodeCodeImage;
 
 LodeCodeImages *lode_code_images_new(bool allow_debuginfod);
 void lode_code_images_free(LodeCodeImages *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCodeImages, lode_code_images_free)
 
-/* The number of an image; `build_id` NULL: any. It is opened when it is new; that it cannot be is
- * no error. */
+/* The number of an image, which is not opened yet. Of one path, the first `build_id` that is not
+ * NULL counts, until it is opened. */
 uint32_t lode_code_images_add(LodeCodeImages *self, const char *path, const char *build_id);
 
-/* Valid until another is added. */
+/* Opens all that are not, by as many workers; 0: as many as there are processors. */
+void lode_code_images_open_all(LodeCodeImages *self, unsigned n_workers);
+
+/* An image, opened; that it cannot be opened is no error. Valid as long as the images. */
 LodeCodeImage *lode_code_images_at(LodeCodeImages *self, uint32_t image);
+
+/* The path of an image, which need not be opened for this. */
+const char *lode_code_images_path(const LodeCodeImages *self, uint32_t image);
 
 uint32_t lode_code_images_count(const LodeCodeImages *self);
 
 /* The image of a path that was added, or LODE_NONE. */
 uint32_t lode_code_images_find(const LodeCodeImages *self, const char *path);
+
+/* Why an opened image is not the file of that build-id, which may be NULL, or cannot be opened;
+ * NULL: it is. The caller frees it. */
+char *lode_code_image_why_not(const LodeCodeImage *self, const char *build_id);
+
+/* Turns an offset in the file into an address in the image; false: nothing of the file is loaded
+ * from there. */
+bool lode_code_image_place(LodeCodeImage *self, uint64_t offset, uint64_t *out_address);
+
+/* Code at an address, as lode_binary_image_bytes(); NULL also without a file. */
+const uint8_t *lode_code_image_bytes(const LodeCodeImage *self, uint64_t address, size_t *out_n);
 
 /* The function that holds an address, or NULL. */
 const LodeBinaryFunction *lode_code_image_function(const LodeCodeImage *self, uint64_t address);
@@ -45,8 +73,13 @@ const LodeBinaryFunction *lode_code_image_function(const LodeCodeImage *self, ui
 /* Its control flow, kept; NULL where no function or no code is known. */
 const LodeControlFlow *lode_code_image_flow(LodeCodeImage *self, uint64_t address);
 
-/* All that the image jumps to; NULL without an image. */
+/* All that the image jumps to; NULL without a file. */
 const LodeBranchTargets *lode_code_image_targets(LodeCodeImage *self);
+
+/* Likewise without waiting for it for longer than about `patience_us`: a thread reads it meanwhile,
+ * and false says that it is not there yet. */
+bool lode_code_image_try_targets(
+	LodeCodeImage *self, gint64 patience_us, const LodeBranchTargets **out_targets);
 
 /* NULL without debug information. */
 LodeDataTypes *lode_code_image_types(LodeCodeImage *self);

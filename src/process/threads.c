@@ -20,11 +20,13 @@ typedef struct {
 	const char *name; /* of a command */
 } Event;
 
-void lode_threads_init(LodeThreads *self)
+void lode_threads_init(LodeThreads *self, guint limit)
 {
+	*self = (LodeThreads){.limit = limit != 0 ? limit : LODE_MAX_THREADS};
 	self->events = g_array_new(FALSE, FALSE, sizeof(Event));
 	self->threads = g_array_new(FALSE, TRUE, sizeof(LodeThread));
 	self->by_id = g_hash_table_new(lode_hash_pair, g_direct_equal);
+	self->n_of_pid = g_hash_table_new(NULL, NULL);
 	self->previous = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->names = g_string_chunk_new(4096);
 }
@@ -34,26 +36,35 @@ void lode_threads_clear(LodeThreads *self)
 	g_clear_pointer(&self->events, g_array_unref);
 	g_clear_pointer(&self->threads, g_array_unref);
 	g_clear_pointer(&self->by_id, g_hash_table_unref);
+	g_clear_pointer(&self->n_of_pid, g_hash_table_unref);
 	g_clear_pointer(&self->previous, g_array_unref);
 	g_clear_pointer(&self->names, g_string_chunk_free);
 }
 
-void lode_threads_note(LodeThreads *self, const LodePerfRecord *record, uint64_t time_ns)
+static bool make_event(
+	LodeThreads *self, const LodePerfRecord *record, uint64_t time_ns, Event *out_event)
 {
-	Event event = {.time_ns = time_ns,
+	if (record->kind != LODE_PERF_FORK && record->kind != LODE_PERF_EXIT &&
+		record->kind != LODE_PERF_COMMAND)
+		return false;
+	*out_event = (Event){.time_ns = time_ns,
 		.order = self->events->len,
 		.pid = record->pid,
 		.tid = record->tid,
 		.parent_pid = record->parent_pid,
 		.parent_tid = record->parent_tid,
 		.kind = record->kind};
-
-	if (record->kind != LODE_PERF_FORK && record->kind != LODE_PERF_EXIT &&
-		record->kind != LODE_PERF_COMMAND)
-		return;
 	if (record->kind == LODE_PERF_COMMAND)
-		event.name = g_string_chunk_insert_const(self->names, record->text);
-	g_array_append_val(self->events, event);
+		out_event->name = g_string_chunk_insert_const(self->names, record->text);
+	return true;
+}
+
+void lode_threads_note(LodeThreads *self, const LodePerfRecord *record, uint64_t time_ns)
+{
+	Event event;
+
+	if (make_event(self, record, time_ns, &event))
+		g_array_append_val(self->events, event);
 }
 
 static int compare_events(const void *a, const void *b)
@@ -77,11 +88,27 @@ static uint32_t last_of(const LodeThreads *self, uint32_t pid, uint32_t tid)
 	return found != NULL ? GPOINTER_TO_UINT(found) - 1 : LODE_NONE;
 }
 
+/* 0 for the first thread of a process, whichever is seen first. */
+static uint32_t next_ordinal(LodeThreads *self, uint32_t pid, uint32_t tid)
+{
+	guint n = GPOINTER_TO_UINT(g_hash_table_lookup(self->n_of_pid, GUINT_TO_POINTER(pid)));
+
+	if (pid == tid)
+		return 0;
+	g_hash_table_insert(self->n_of_pid, GUINT_TO_POINTER(pid), GUINT_TO_POINTER(n + 1));
+	return n + 1;
+}
+
 static uint32_t add_thread(LodeThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	uint32_t last = last_of(self, pid, tid);
 	LodeThread thread = {.pid = pid, .tid = tid, .begin_ns = time_ns, .end_ns = UINT64_MAX};
 
+	if (self->threads->len >= self->limit) {
+		self->n_merged++;
+		return self->threads->len - 1;
+	}
+	thread.ordinal = next_ordinal(self, pid, tid);
 	g_array_append_val(self->threads, thread);
 	g_array_append_val(self->previous, last);
 	g_hash_table_replace(self->by_id, key_of(pid, tid), GUINT_TO_POINTER(self->threads->len));
@@ -105,7 +132,7 @@ static LodeThread *living(LodeThreads *self, const Event *event)
 	return &LODE_AT(self->threads, LodeThread, last);
 }
 
-static void apply(LodeThreads *self, const Event *event)
+static void apply_event(LodeThreads *self, const Event *event)
 {
 	uint32_t parent, added;
 	LodeThread *thread;
@@ -121,6 +148,9 @@ static void apply(LodeThreads *self, const Event *event)
 	case LODE_PERF_EXIT:
 		thread = living(self, event);
 		thread->end_ns = event->time_ns;
+		/* The number may come to another process. */
+		if (event->pid == event->tid)
+			g_hash_table_remove(self->n_of_pid, GUINT_TO_POINTER(event->pid));
 		break;
 	default:
 		thread = living(self, event);
@@ -128,12 +158,20 @@ static void apply(LodeThreads *self, const Event *event)
 	}
 }
 
+void lode_threads_apply(LodeThreads *self, const LodePerfRecord *record, uint64_t time_ns)
+{
+	Event event;
+
+	if (make_event(self, record, time_ns, &event))
+		apply_event(self, &event);
+}
+
 void lode_threads_freeze(LodeThreads *self)
 {
 	if (self->events->len > 1)
 		qsort(self->events->data, self->events->len, sizeof(Event), compare_events);
 	for (guint i = 0; i < self->events->len; i++)
-		apply(self, &g_array_index(self->events, Event, i));
+		apply_event(self, &g_array_index(self->events, Event, i));
 	g_array_set_size(self->events, 0);
 }
 

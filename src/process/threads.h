@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads of a recording, in the order of their creation. */
+/*
+ * The threads of all processes. What happened is applied as it is told, or kept and applied in the
+ * order of time when all is there.
+ */
 #pragma once
 
 #include "model/memory.h"
 #include "sources/perf_data.h"
 
 typedef struct {
-	GArray *events;    /* private: what happened, until it is sorted */
-	GArray *threads;   /* LodeThread; names are this struct's */
-	GHashTable *by_id; /* pid and tid → their last thread's index + 1 */
-	GArray *previous;  /* uint32_t: the thread that had the same ids before; UINT32_MAX */
+	GArray *events;       /* private: what happened, until it is sorted */
+	GArray *threads;      /* LodeThread; names are this struct's */
+	GHashTable *by_id;    /* pid and tid → their last thread's index + 1 */
+	GHashTable *n_of_pid; /* threads that a process has had beside its first one */
+	GArray *previous;     /* uint32_t: the thread that had the same ids before; UINT32_MAX */
 	GStringChunk *names;
+	guint limit;       /* of threads: what more there are count as the last one */
+	uint64_t n_merged; /* how many these are */
 } LodeThreads;
 
-void lode_threads_init(LodeThreads *self);
+enum { LODE_MAX_THREADS = 1 << 22 };
+
+/* `limit`: see above; 0: LODE_MAX_THREADS. */
+void lode_threads_init(LodeThreads *self, guint limit);
 void lode_threads_clear(LodeThreads *self);
 
-/* A fork, an exit, a command's name; others are ignored. In any order. */
+/* A fork, an exit, a command's name; others are ignored. To apply, in the order of time, or to
+ * note, in any order. */
+void lode_threads_apply(LodeThreads *self, const LodePerfRecord *record, uint64_t time_ns);
 void lode_threads_note(LodeThreads *self, const LodePerfRecord *record, uint64_t time_ns);
 
-/* To be called before threads are looked up, and again when more was noted. */
+/* Applies what was noted, before threads are looked up; again when more was noted. */
 void lode_threads_freeze(LodeThreads *self);
 
 /* The thread that had these ids at that time; one that nothing was said of is added. */
@@ -29,5 +40,6 @@ uint32_t lode_threads_find(LodeThreads *self, uint32_t pid, uint32_t tid, uint64
 uint32_t lode_threads_look_up(
 	const LodeThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
-/* Numbers the threads of each process in the order of their beginning, the first one first. */
+/* Numbers the threads of each process in the order of their beginning, the first one first. Until
+ * then they have numbers in the order in which they were added. */
 void lode_threads_number(LodeThreads *self);

@@ -33,8 +33,8 @@ void lode_live_ranges_free(LodeLiveRanges *self)
 	g_free(self);
 }
 
-/* The first range that reaches into [start, end), or NULL. */
-static const LodeLiveRange *first_in(const LodeLiveRanges *self, uint64_t start, uint64_t end)
+const LodeLiveRange *lode_live_ranges_find_in(
+	const LodeLiveRanges *self, uint64_t start, uint64_t end)
 {
 	LodeLiveRange key = {.start = start};
 	GTreeNode *after = g_tree_upper_bound(self->ranges, &key);
@@ -77,7 +77,7 @@ void lode_live_ranges_put(LodeLiveRanges *self, const LodeLiveRange *range, GArr
 	const LodeLiveRange *old;
 
 	g_assert(range->start < range->end);
-	while ((old = first_in(self, range->start, range->end)) != NULL) {
+	while ((old = lode_live_ranges_find_in(self, range->start, range->end)) != NULL) {
 		if (ended != NULL)
 			g_array_append_vals(ended, old, 1);
 		displace(self, old, range);
@@ -90,7 +90,7 @@ void lode_live_ranges_remove(
 {
 	const LodeLiveRange *range;
 
-	while (start < end && (range = first_in(self, start, end)) != NULL) {
+	while (start < end && (range = lode_live_ranges_find_in(self, start, end)) != NULL) {
 		start = range->end;
 		if (range->owner != owner)
 			continue;
@@ -102,7 +102,7 @@ void lode_live_ranges_remove(
 
 const LodeLiveRange *lode_live_ranges_find(const LodeLiveRanges *self, uint64_t address)
 {
-	return address < UINT64_MAX ? first_in(self, address, address + 1) : NULL;
+	return address < UINT64_MAX ? lode_live_ranges_find_in(self, address, address + 1) : NULL;
 }
 
 void lode_live_ranges_list(const LodeLiveRanges *self, GArray *out)

@@ -39,5 +39,9 @@ void lode_live_ranges_remove(
 /* The range that holds an address, or NULL. Valid until the next change. */
 const LodeLiveRange *lode_live_ranges_find(const LodeLiveRanges *self, uint64_t address);
 
+/* The first range that reaches into [start, end), or NULL. Likewise. */
+const LodeLiveRange *lode_live_ranges_find_in(
+	const LodeLiveRanges *self, uint64_t start, uint64_t end);
+
 /* Appends all ranges to `out` (LodeLiveRange), by address. */
 void lode_live_ranges_list(const LodeLiveRanges *self, GArray *out);

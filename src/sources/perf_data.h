@@ -43,6 +43,9 @@ typedef struct {
  */
 bool lode_perf_event_is_late(const LodePerfEvent *event);
 
+/* Whether it counts time, so that its samples weigh waiting and not how often: a timer, cycles. */
+bool lode_perf_event_is_time(uint32_t type, uint64_t config);
+
 typedef enum {
 	LODE_PERF_MODE_UNKNOWN,
 	LODE_PERF_MODE_KERNEL,

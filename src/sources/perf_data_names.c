@@ -185,3 +185,11 @@ bool lode_perf_event_is_late(const LodePerfEvent *event)
 		return event->precise == 0 && is_core_pmu(event->name);
 	}
 }
+
+bool lode_perf_event_is_time(uint32_t type, uint64_t config)
+{
+	if (type == PERF_TYPE_SOFTWARE)
+		return config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK;
+	return type == PERF_TYPE_HARDWARE &&
+	       (config == PERF_COUNT_HW_CPU_CYCLES || config == PERF_COUNT_HW_REF_CPU_CYCLES);
+}

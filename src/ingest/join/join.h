@@ -39,8 +39,8 @@ typedef struct {
 	const LodeJitCodeSet *jit;
 	LodeMemoryReading *memory_reading; /* NULL: no data addresses were recorded */
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
-	bool allow_debuginfod;
-	unsigned threads; /* 0: all processors */
+	LodeCodeImages *code_images; /* where all that ran are added and opened */
+	unsigned threads;            /* 0: all processors */
 } LodeJoinContext;
 
 /* The whole join. Takes nothing over; the caller owns the result. */
@@ -74,7 +74,7 @@ typedef struct {
 	GArray *unknown_images;     /* uint32_t × objects: for addresses no map explains */
 	GPtrArray *segments;        /* GArray of LodeLoadMapSegment of each object, NULL where they
 	                               are not known; empty when no code was made at run time */
-	LodeBinaryImage **binaries; /* of each image; NULL where there is no file */
+	LodeBinaryImage **binaries; /* of each image, borrowed; NULL where there is no file */
 	char **open_errors;         /* why not */
 	size_t n;
 } LodeJoinImages;

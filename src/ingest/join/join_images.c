@@ -262,37 +262,6 @@ static void join_samples(Joining *self, GArray *sites)
 	g_array_set_size(sites, kept);
 }
 
-static void open_image(size_t task, unsigned worker, void *user_data)
-{
-	Joining *self = user_data;
-	LodeJoinImages *images = self->images;
-	const LodeImage *image = lode_profile_image(self->profile, task);
-	LodeBinaryImageOptions options = {.allow_debuginfod = images->context->allow_debuginfod};
-	g_autoptr(GError) error = NULL;
-
-	(void)worker;
-	if (image->kind != LODE_IMAGE_FILE && image->kind != LODE_IMAGE_JIT)
-		return;
-	images->binaries[task] = lode_binary_image_open(image->path, &options, &error);
-	if (images->binaries[task] == NULL)
-		images->open_errors[task] = g_strdup(error->message);
-}
-
-/* A file that was replaced since the recording would lead to wrong instructions. */
-static void check_build_id(LodeJoinImages *self, const LodeRecordedObject *object, uint32_t image)
-{
-	const char *now = self->binaries[image] != NULL
-	                          ? lode_binary_image_build_id(self->binaries[image])
-	                          : NULL;
-
-	if (object->build_id == NULL || now == NULL || strcmp(object->build_id, now) == 0)
-		return;
-	self->open_errors[image] = g_strdup_printf(
-		"%s: not the file that was recorded: its build-id is %s, it was %s", object->path,
-		now, object->build_id);
-	g_clear_pointer(&self->binaries[image], lode_binary_image_close);
-}
-
 static const char *known_build_id(const Joining *self, uint32_t image)
 {
 	if (self->images->binaries[image] != NULL)
@@ -303,17 +272,66 @@ static const char *known_build_id(const Joining *self, uint32_t image)
 	return NULL;
 }
 
+static bool is_opened(const LodeImage *image)
+{
+	return image->kind == LODE_IMAGE_FILE || image->kind == LODE_IMAGE_JIT;
+}
+
+/* With what the recording knows of each file, so that one that was replaced since is told. */
+static void add_code_images(Joining *self)
+{
+	LodeCodeImages *code = self->images->context->code_images;
+
+	for (guint i = 0; i < self->recording->objects->len; i++) {
+		const LodeRecordedObject *object = object_at(self->recording, i);
+		if (image_of(self->images, i) != LODE_NONE && !object->is_kernel)
+			lode_code_images_add(code, object->path, object->build_id);
+	}
+	for (uint32_t i = 0; i < self->images->n; i++)
+		if (is_opened(lode_profile_image(self->profile, i)))
+			lode_code_images_add(
+				code, lode_profile_image(self->profile, i)->path, NULL);
+}
+
+/* A path of two recordings may have been two files. */
+static void check_build_ids(Joining *self)
+{
+	LodeJoinImages *images = self->images;
+	LodeCodeImages *code = images->context->code_images;
+
+	for (guint i = 0; i < self->recording->objects->len; i++) {
+		const LodeRecordedObject *object = object_at(self->recording, i);
+		uint32_t image = image_of(images, i);
+		if (image == LODE_NONE || images->binaries[image] == NULL)
+			continue;
+		images->open_errors[image] = lode_code_image_why_not(
+			lode_code_images_at(code, lode_code_images_find(code, object->path)),
+			object->build_id);
+		if (images->open_errors[image] != NULL)
+			images->binaries[image] = NULL;
+	}
+}
+
 static void open_images(Joining *self)
 {
 	LodeJoinImages *images = self->images;
+	LodeCodeImages *code = images->context->code_images;
 
 	images->n = self->profile->images->len;
 	images->binaries = g_new0(LodeBinaryImage *, MAX(images->n, 1));
 	images->open_errors = g_new0(char *, MAX(images->n, 1));
-	lode_worker_pool_run(images->n, images->n_workers, open_image, self);
-	for (guint i = 0; i < self->recording->objects->len; i++)
-		if (image_of(images, i) != LODE_NONE)
-			check_build_id(images, object_at(self->recording, i), image_of(images, i));
+	add_code_images(self);
+	lode_code_images_open_all(code, images->n_workers);
+	for (uint32_t i = 0; i < images->n; i++) {
+		const LodeImage *image = lode_profile_image(self->profile, i);
+		if (!is_opened(image))
+			continue;
+		LodeCodeImage *opened = lode_code_images_at(
+			code, lode_code_images_find(code, image->path));
+		images->binaries[i] = opened->binary;
+		images->open_errors[i] = g_strdup(opened->error);
+	}
+	check_build_ids(self);
 	for (uint32_t i = 0; i < images->n; i++)
 		lode_profile_image(self->profile, i)->build_id = lode_profile_intern(
 			self->profile, known_build_id(self, i));
@@ -348,10 +366,8 @@ GArray *lode_join_images(LodeProfile *profile, const LodeRecording *recording,
 
 void lode_join_images_clear(LodeJoinImages *self)
 {
-	for (size_t i = 0; i < self->n; i++) {
-		lode_binary_image_close(self->binaries[i]);
+	for (size_t i = 0; i < self->n; i++)
 		g_free(self->open_errors[i]);
-	}
 	g_clear_pointer(&self->binaries, g_free);
 	g_clear_pointer(&self->open_errors, g_free);
 	g_clear_pointer(&self->ids, g_hash_table_unref);

@@ -103,8 +103,7 @@ static char *anonymous_name(Building *self, uint32_t index)
 
 	if (!lode_memory_loads_find(self->loads, index, mapping->start, &image, &address))
 		return lode_profile_intern(self->profile, mapping->name);
-	const char *path =
-		lode_code_images_at(lode_memory_reading_images(self->reading), image)->path;
+	const char *path = lode_code_images_path(lode_memory_reading_images(self->reading), image);
 	g_autofree char *name = g_strconcat(path, " [bss]", NULL);
 	return lode_profile_intern(self->profile, name);
 }
@@ -187,7 +186,7 @@ static uint32_t profile_image(Building *self, uint32_t image)
 	if (*id != unknown)
 		return *id;
 	void *found = g_hash_table_lookup(
-		self->accesses->images->ids, lode_code_images_at(images, image)->path);
+		self->accesses->images->ids, lode_code_images_path(images, image));
 	*id = found != NULL ? GPOINTER_TO_UINT(found) - 1 : LODE_NONE;
 	return *id;
 }

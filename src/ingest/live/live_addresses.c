@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/live/live_addresses.h"
 
-#include "base/hash.h"
-#include "images/data_access.h"
-#include "process/live_code.h"
-#include "process/live_mappings.h"
+#include "process/access_resolver.h"
+#include "process/threads.h"
 #include "record/perf_existing.h"
-#include "sources/perf_data.h"
 
+#include <linux/perf_event.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { CODE_CACHE = 4096, MAX_THREADS = 65536 };
 /* A process is not asked for its mappings more often. */
 enum { ASK_AGAIN_US = G_USEC_PER_SEC / 4 };
 
-/* Where code that was sampled lies; image NULL: in no file. */
+/* Where code that was sampled lies; image LODE_NONE: in no file. */
 typedef struct {
 	uint64_t generation, pc, address;
-	const LodeLiveImage *image;
-	uint32_t pid;
-	bool is_mapped;
+	uint32_t image, pid;
 } CodePlace;
 
 typedef struct {
@@ -31,25 +26,15 @@ typedef struct {
 struct LodeLiveAddresses {
 	LodeLiveAddressesOptions options;
 	LodePerfData *reader;
-	LodeLiveMappings *mappings;
-	LodeLiveCode *code;
-	GArray *threads;        /* LodeThread */
-	GHashTable *thread_ids; /* tid ‖ pid → index + 1 */
-	GHashTable *n_of_pid;   /* threads that a process had so far */
-	GHashTable *asked_us;   /* pid → gint64 *: when it was asked for its mappings */
-	GArray *order;          /* RecordPlace, of one call */
+	LodeAddressSpaces *spaces;
+	LodeCodeImages *images;
+	LodeThreads threads;
+	GHashTable *asked_us; /* pid → gint64 *: when it was asked for its mappings */
+	GArray *order;        /* RecordPlace, of one call */
 	CodePlace cache[CODE_CACHE];
-	/* Of the sample at hand. */
-	const LodeLiveImage *image;
-	uint32_t pid;
 	uint64_t n_unreadable;
 	bool is_by_time;
 };
-
-static void clear_thread(void *data)
-{
-	g_free(((LodeThread *)data)->name);
-}
 
 LodeLiveAddresses *lode_live_addresses_new(const LodeLiveAddressesOptions *options)
 {
@@ -57,12 +42,10 @@ LodeLiveAddresses *lode_live_addresses_new(const LodeLiveAddressesOptions *optio
 
 	self->options = *options;
 	self->reader = lode_perf_data_new("live");
-	self->mappings = lode_live_mappings_new();
-	self->code = lode_live_code_new();
-	self->threads = g_array_new(FALSE, FALSE, sizeof(LodeThread));
-	g_array_set_clear_func(self->threads, clear_thread);
-	self->thread_ids = g_hash_table_new(lode_hash_pair, NULL);
-	self->n_of_pid = g_hash_table_new(NULL, NULL);
+	self->spaces = lode_address_spaces_new_live();
+	/* Nothing is asked of servers: the program runs on meanwhile. */
+	self->images = lode_code_images_new(false);
+	lode_threads_init(&self->threads, MAX_THREADS);
 	self->asked_us = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	self->order = g_array_new(FALSE, FALSE, sizeof(RecordPlace));
 	return self;
@@ -74,32 +57,23 @@ void lode_live_addresses_free(LodeLiveAddresses *self)
 		return;
 	g_array_unref(self->order);
 	g_hash_table_unref(self->asked_us);
-	g_hash_table_unref(self->n_of_pid);
-	g_hash_table_unref(self->thread_ids);
-	g_array_unref(self->threads);
-	lode_live_code_free(self->code);
-	lode_live_mappings_free(self->mappings);
+	lode_threads_clear(&self->threads);
+	lode_code_images_free(self->images);
+	lode_address_spaces_free(self->spaces);
 	lode_perf_data_close(self->reader);
 	g_free(self);
-}
-
-static bool is_time(uint32_t type, uint64_t config)
-{
-	if (type == PERF_TYPE_SOFTWARE)
-		return config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK;
-	return type == PERF_TYPE_HARDWARE &&
-	       (config == PERF_COUNT_HW_CPU_CYCLES || config == PERF_COUNT_HW_REF_CPU_CYCLES);
 }
 
 void lode_live_addresses_add_event(LodeLiveAddresses *self, const LodePerfObservedEvent *event)
 {
 	lode_perf_data_add(self->reader, event->attr, event->name, event->ids, event->n_ids);
-	self->is_by_time |= !event->is_tracking && is_time(event->attr->type, event->attr->config);
+	self->is_by_time |= !event->is_tracking &&
+	                    lode_perf_event_is_time(event->attr->type, event->attr->config);
 }
 
 const GArray *lode_live_addresses_threads(const LodeLiveAddresses *self)
 {
-	return self->threads;
+	return self->threads.threads;
 }
 
 bool lode_live_addresses_is_by_time(const LodeLiveAddresses *self)
@@ -110,85 +84,6 @@ bool lode_live_addresses_is_by_time(const LodeLiveAddresses *self)
 uint64_t lode_live_addresses_n_unreadable(const LodeLiveAddresses *self)
 {
 	return self->n_unreadable;
-}
-
-/* --- threads --- */
-
-static void *thread_key(uint32_t pid, uint32_t tid)
-{
-	return GSIZE_TO_POINTER((guint64)tid << 32 | pid);
-}
-
-static uint32_t add_thread(LodeLiveAddresses *self, uint32_t pid, uint32_t tid)
-{
-	guint n = GPOINTER_TO_UINT(g_hash_table_lookup(self->n_of_pid, GUINT_TO_POINTER(pid)));
-	const LodeThread thread = {
-		.pid = pid,
-		.tid = tid,
-		.ordinal = n,
-		.end_ns = UINT64_MAX,
-	};
-
-	/* Of a program that starts ever more threads, the last ones are counted as one. */
-	if (self->threads->len < MAX_THREADS)
-		g_array_append_val(self->threads, thread);
-	g_hash_table_insert(self->n_of_pid, GUINT_TO_POINTER(pid), GUINT_TO_POINTER(n + 1));
-	g_hash_table_insert(
-		self->thread_ids, thread_key(pid, tid), GUINT_TO_POINTER(self->threads->len));
-	return self->threads->len - 1;
-}
-
-static uint32_t find_thread(LodeLiveAddresses *self, uint32_t pid, uint32_t tid)
-{
-	guint found = GPOINTER_TO_UINT(g_hash_table_lookup(self->thread_ids, thread_key(pid, tid)));
-
-	if (found != 0)
-		return found - 1;
-	/* The main thread has ordinal 0, whichever thread is seen first. */
-	if (tid != pid && g_hash_table_lookup(self->n_of_pid, GUINT_TO_POINTER(pid)) == NULL)
-		add_thread(self, pid, pid);
-	return add_thread(self, pid, tid);
-}
-
-static LodeThread *thread_of(LodeLiveAddresses *self, uint32_t pid, uint32_t tid)
-{
-	/* Found first, as that may move the array. */
-	uint32_t thread = find_thread(self, pid, tid);
-
-	return &g_array_index(self->threads, LodeThread, thread);
-}
-
-static void name_thread(LodeLiveAddresses *self, const LodePerfRecord *record, const char *name)
-{
-	LodeThread *thread = thread_of(self, record->pid, record->tid);
-	char *copy = g_strdup(name);
-
-	g_free(thread->name);
-	thread->name = copy;
-}
-
-static void take_fork(LodeLiveAddresses *self, const LodePerfRecord *record)
-{
-	const LodeThread *parent = thread_of(self, record->parent_pid, record->parent_tid);
-	g_autofree char *name = g_strdup(parent->name);
-
-	lode_live_mappings_fork(self->mappings, record->pid, record->parent_pid);
-	if (g_hash_table_contains(self->thread_ids, thread_key(record->pid, record->tid)))
-		return;
-	name_thread(self, record, name);
-	thread_of(self, record->pid, record->tid)->begin_ns = record->time_ns;
-}
-
-static void take_exit(LodeLiveAddresses *self, const LodePerfRecord *record)
-{
-	thread_of(self, record->pid, record->tid)->end_ns = record->time_ns;
-	/* The kernel gives the number to a later thread. */
-	g_hash_table_remove(self->thread_ids, thread_key(record->pid, record->tid));
-	if (record->pid != record->tid)
-		return;
-	lode_live_mappings_exit(self->mappings, record->pid);
-	g_hash_table_remove(self->n_of_pid, GUINT_TO_POINTER(record->pid));
-	g_hash_table_remove(self->asked_us, GUINT_TO_POINTER(record->pid));
 }
 
 /* --- records, one by one --- */
@@ -219,7 +114,7 @@ static bool parse(
 static void take_mapping(LodeLiveAddresses *self, const LodePerfRecord *record)
 {
 	const LodePerfMapping *given = &record->mapping;
-	const LodeLiveMapping mapping = {
+	const LodeMappedRange range = {
 		.start = given->start,
 		.end = given->start + MIN(given->size, UINT64_MAX - given->start),
 		.offset = given->offset,
@@ -227,7 +122,7 @@ static void take_mapping(LodeLiveAddresses *self, const LodePerfRecord *record)
 		.name = given->path != NULL ? given->path : "",
 	};
 
-	lode_live_mappings_map(self->mappings, record->pid, &mapping);
+	lode_address_spaces_map(self->spaces, record->pid, LODE_TIME_NOW, &range);
 }
 
 static bool may_ask(LodeLiveAddresses *self, uint32_t pid)
@@ -263,15 +158,24 @@ static void ask_for_mappings(LodeLiveAddresses *self, uint32_t pid)
 			take_mapping(self, &record);
 }
 
-static bool find_mapping(
-	LodeLiveAddresses *self, uint32_t pid, uint64_t address, LodeLiveMapping *out_mapping)
+static bool ask(void *data, uint32_t pid)
 {
-	if (lode_live_mappings_find(self->mappings, pid, address, out_mapping))
-		return true;
+	LodeLiveAddresses *self = data;
+
 	if (!may_ask(self, pid))
 		return false;
 	ask_for_mappings(self, pid);
-	return lode_live_mappings_find(self->mappings, pid, address, out_mapping);
+	return true;
+}
+
+static const LodeMappedRange *find_mapping(LodeLiveAddresses *self, uint32_t pid, uint64_t address)
+{
+	const LodeMappedRange *found = lode_address_spaces_find(
+		self->spaces, pid, address, LODE_TIME_NOW, NULL);
+
+	if (found != NULL || !ask(self, pid))
+		return found;
+	return lode_address_spaces_find(self->spaces, pid, address, LODE_TIME_NOW, NULL);
 }
 
 /* --- samples --- */
@@ -281,159 +185,98 @@ static bool find_mapping(
 static const CodePlace *find_code(LodeLiveAddresses *self, uint32_t pid, uint64_t pc)
 {
 	CodePlace *place = &self->cache[(pc ^ pc >> 12 ^ pid) % CODE_CACHE];
-	LodeLiveMapping mapping;
 
 	if (place->pc == pc && place->pid == pid && place->generation != 0 &&
-		place->generation == lode_live_mappings_generation(self->mappings))
+		place->generation == lode_address_spaces_generation(self->spaces))
 		return place;
-	*place = (CodePlace){.pc = pc, .pid = pid};
-	place->is_mapped = find_mapping(self, pid, pc, &mapping);
-	if (place->is_mapped && mapping.name[0] == '/') {
-		place->image = lode_live_code_image(self->code, mapping.name);
-		if (place->image != NULL &&
-			!lode_live_image_place(
-				place->image, pc - mapping.start + mapping.offset, &place->address))
-			place->image = NULL;
+	const LodeMappedRange *range = find_mapping(self, pid, pc);
+	*place = (CodePlace){.pc = pc, .pid = pid, .image = LODE_NONE};
+	if (range != NULL && range->name[0] == '/') {
+		uint32_t image = lode_code_images_add(self->images, range->name, NULL);
+		if (lode_code_image_place(lode_code_images_at(self->images, image),
+			    pc - range->start + range->offset, &place->address))
+			place->image = image;
 	}
-	place->generation = lode_live_mappings_generation(self->mappings);
+	place->generation = lode_address_spaces_generation(self->spaces);
 	return place;
 }
 
-static const uint8_t *code_bytes(void *data, uint64_t address, size_t *out_n)
+static const char *function_at(LodeLiveAddresses *self, uint32_t image, uint64_t address)
 {
-	const LodeLiveAddresses *self = data;
+	const LodeBinaryFunction *function =
+		image != LODE_NONE ? lode_code_image_function(
+					     lode_code_images_at(self->images, image), address)
+				   : NULL;
 
-	return lode_live_image_bytes(self->image, address, out_n);
+	return function != NULL ? function->name : NULL;
 }
 
-static bool is_valid(void *data, uint64_t address, uint32_t size, uint8_t access)
+static void give_access(LodeLiveAddresses *self, const LodeSampledCode *code,
+	const LodeResolvedAccess *resolved, LodeLiveSample *sample)
 {
-	LodeLiveAddresses *self = data;
-	uint32_t needed = (access & LODE_ACCESS_LOAD ? PROT_READ : 0) |
-	                  (access & LODE_ACCESS_STORE ? PROT_WRITE : 0);
-	LodeLiveMapping mapping;
+	const LodeDataAccess *access = &resolved->access;
 
-	if (!find_mapping(self, self->pid, address, &mapping) ||
-		(mapping.protection & needed) != needed)
-		return false;
-	/* The rest of it may lie in the next one. */
-	return size <= mapping.end - address ||
-	       find_mapping(self, self->pid, address + (size - 1), &mapping);
-}
-
-static void give_address(LodeLiveAddresses *self, LodeLiveSample *sample, uint64_t address)
-{
-	LodeLiveMapping mapping;
-
-	sample->address = address;
-	sample->mapping = find_mapping(self, self->pid, address, &mapping) ? mapping.name : NULL;
-	self->options.take(sample, self->options.user_data);
-}
-
-static void give_access(LodeLiveAddresses *self, const LodeDataAccess *access, uint64_t bias,
-	LodeLiveSample *sample)
-{
 	sample->rule = (uint8_t)access->rule;
 	sample->reason = (uint8_t)access->reason;
 	if (access->rule == LODE_RULE_NONE) {
 		self->options.take(sample, self->options.user_data);
 		return;
 	}
-	sample->pc = access->pc + bias;
-	sample->function = lode_live_image_function(self->image, access->pc);
+	if (code->image != LODE_NONE)
+		sample->pc = access->pc + (code->record->sample.ip - code->image_pc);
+	sample->function = function_at(self, code->image, access->pc);
 	sample->weight /= MAX(access->n_operands, 1);
 	for (uint8_t i = 0; i < access->n_operands; i++) {
+		/* Not that of the answer, which may have been made before a stack had its name. */
+		const LodeMappedRange *range = lode_address_spaces_find(self->spaces,
+			code->record->pid, access->operands[i].address, LODE_TIME_NOW, NULL);
 		sample->operand = i;
 		sample->access = access->operands[i].access;
-		give_address(self, sample, access->operands[i].address);
+		sample->address = access->operands[i].address;
+		sample->mapping = range != NULL ? range->name : resolved->places[i].name;
+		self->options.take(sample, self->options.user_data);
 	}
 }
 
-static void give_nothing(LodeLiveAddresses *self, LodeLiveSample *sample, LodeAddressReason reason)
+static void set_stack(LodeLiveAddresses *self, uint32_t thread, uint64_t pointer)
 {
-	sample->reason = (uint8_t)reason;
-	self->options.take(sample, self->options.user_data);
-}
+	const LodeThread *of = &LODE_AT(self->threads.threads, LodeThread, thread);
 
-static void set_stack(LodeLiveAddresses *self, uint32_t thread, const LodeUserRegisters *registers)
-{
-	const LodeThread *of = &g_array_index(self->threads, LodeThread, thread);
-
-	if (of->ordinal > 0 && (registers->known & 1u << LODE_REGISTER_RSP))
-		lode_live_mappings_set_stack(
-			self->mappings, of->pid, registers->values[LODE_REGISTER_RSP], of->ordinal);
-}
-
-static void find_access(LodeLiveAddresses *self, const LodePerfRecord *record,
-	const LodeUserRegisters *registers, LodeLiveSample *sample)
-{
-	const CodePlace *place = find_code(self, record->pid, record->sample.ip);
-	const LodeDataAccessContext context = {code_bytes, is_valid, self};
-	LodeDataAccess access;
-
-	if (place->image == NULL) {
-		give_nothing(self, sample,
-			place->is_mapped ? LODE_REASON_NO_DECODE : LODE_REASON_NOT_USER_CODE);
-		return;
-	}
-	const LodeDataAccessQuestion question = {
-		.pc = place->address,
-		.bias = record->sample.ip - place->address,
-		.registers = registers,
-		.stack = record->sample.stack,
-		.stack_size = record->sample.stack_size,
-	};
-	self->image = place->image;
-	lode_data_access_find(&context, &question, &access);
-	give_access(self, &access, question.bias, sample);
-}
-
-/* As in PERF_SAMPLE_DATA_SRC. */
-static uint8_t access_of(uint64_t data_source)
-{
-	uint64_t operation = data_source >> PERF_MEM_OP_SHIFT;
-
-	return (uint8_t)((operation & PERF_MEM_OP_LOAD ? LODE_ACCESS_LOAD : 0) |
-			 (operation & PERF_MEM_OP_STORE ? LODE_ACCESS_STORE : 0));
-}
-
-static void give_hardware(
-	LodeLiveAddresses *self, const LodePerfSample *given, LodeLiveSample *sample)
-{
-	const CodePlace *place = find_code(self, self->pid, given->ip);
-
-	sample->rule = LODE_RULE_HARDWARE;
-	sample->access = access_of(given->data_source);
-	if (place->image != NULL)
-		sample->function = lode_live_image_function(place->image, place->address);
-	give_address(self, sample, given->address);
+	if (of->ordinal > 0)
+		lode_address_spaces_set_stack(self->spaces, of->pid, pointer, of->ordinal);
 }
 
 static void take_sample(
 	LodeLiveAddresses *self, const LodePerfRecord *record, const LodePerfEvent *event)
 {
 	const LodePerfSample *given = &record->sample;
-	LodeUserRegisters registers;
+	const LodeAccessResolver resolver = {
+		.spaces = self->spaces,
+		.images = self->images,
+		.ask = ask,
+		.data = self,
+		.patience_us = self->options.patience_us,
+	};
+	LodeSampledCode code = {record, event, LODE_TIME_NOW, LODE_NONE, 0};
+	LodeResolvedAccess resolved;
 	LodeLiveSample sample = {
-		.thread = find_thread(self, record->pid, record->tid),
+		.thread = lode_threads_find(
+			&self->threads, record->pid, record->tid, record->time_ns),
 		.pc = given->ip,
 		.weight = event->has_period ? (double)given->period
 	                                    : (double)event->period_or_frequency,
 	};
 
-	self->pid = record->pid;
-	if (record->mode != LODE_PERF_MODE_USER) {
-		give_nothing(self, &sample, LODE_REASON_NOT_USER_CODE);
-	} else if (given->address != 0) {
-		give_hardware(self, given, &sample);
-	} else if (given->user_registers == NULL ||
-		   !lode_user_registers_from_perf(&registers, event->user_registers,
-			   given->user_abi, given->user_registers)) {
-		give_nothing(self, &sample, LODE_REASON_NO_REGISTERS);
-	} else {
-		set_stack(self, sample.thread, &registers);
-		find_access(self, record, &registers, &sample);
+	if (record->mode == LODE_PERF_MODE_USER) {
+		const CodePlace *place = find_code(self, record->pid, given->ip);
+		code.image = place->image;
+		code.image_pc = place->address;
 	}
+	lode_access_resolver_find(&resolver, &code, &resolved);
+	if ((resolved.registers.known >> LODE_REGISTER_RSP & 1) != 0 &&
+		record->mode == LODE_PERF_MODE_USER)
+		set_stack(self, sample.thread, resolved.registers.values[LODE_REGISTER_RSP]);
+	give_access(self, &code, &resolved, &sample);
 }
 
 /* --- records, many --- */
@@ -457,15 +300,18 @@ static void take_record(LodeLiveAddresses *self, const LodePerfRecord *record)
 		return;
 	case LODE_PERF_COMMAND:
 		if (record->is_exec)
-			lode_live_mappings_exec(self->mappings, record->pid);
-		name_thread(self, record, record->text);
-		return;
+			lode_address_spaces_exec(self->spaces, record->pid, LODE_TIME_NOW);
+		break;
 	case LODE_PERF_FORK:
-		take_fork(self, record);
-		return;
+		lode_address_spaces_fork(
+			self->spaces, record->pid, record->parent_pid, LODE_TIME_NOW);
+		break;
 	case LODE_PERF_EXIT:
-		take_exit(self, record);
-		return;
+		if (record->pid == record->tid) {
+			lode_address_spaces_exit(self->spaces, record->pid);
+			g_hash_table_remove(self->asked_us, GUINT_TO_POINTER(record->pid));
+		}
+		break;
 	case LODE_PERF_SAMPLE:
 		/* First touches say nothing of how often. */
 		if (!is_page_fault(&events[record->event]))
@@ -474,6 +320,7 @@ static void take_record(LodeLiveAddresses *self, const LodePerfRecord *record)
 	default:
 		return;
 	}
+	lode_threads_apply(&self->threads, record, record->time_ns);
 }
 
 static int compare_places(const void *a, const void *b)

@@ -5,9 +5,8 @@
  *   records as the kernel writes them ─▶ mappings, threads
  *                                     └▶ samples ─ registers, code ─▶ thread, address, access
  *
- * What an import finds later is more: here there is no control flow, so that addresses come from
- * the instruction at the sampled address and those ahead of it, and code that is in no file has
- * no addresses. Not for several threads at once.
+ * By the same rules as an import later, but code that is in no file has no addresses, nor has that
+ * of a large file while its branch targets are being read. Not for several threads at once.
  */
 #pragma once
 
@@ -35,6 +34,8 @@ typedef struct {
 	void *user_data;
 	const char *proc; /* where processes tell of mappings that no record told of: "/proc"; NULL:
 	                     nowhere */
+	gint64 patience_us; /* to wait for the branch targets of an image; negative: until they are
+	                       read */
 } LodeLiveAddressesOptions;
 
 /* The options' strings live on. */

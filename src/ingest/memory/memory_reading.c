@@ -2,26 +2,13 @@
 #include "ingest/memory/memory_reading.h"
 
 #include "base/large_array.h"
-#include "base/own_library.h"
-#include "images/data_access.h"
 #include "model/profile.h"
+#include "process/access_resolver.h"
 
-#include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-enum {
-	RED_ZONE = 128,        /* below the stack pointer, by the System V ABI */
-	STACK_LIMIT = 8 << 20, /* of a stack that no mapping tells of */
-	PAGE_SIZE = 4096,
-	/* of Linux, and more than there are */
-	MAX_CPUS = 1 << 16,
-	MAX_NODES = 1 << 10,
-};
-
-/* PERF_MEM_OP of a data source. */
-enum { DATA_SOURCE_LOAD = 1 << 1, DATA_SOURCE_STORE = 1 << 2 };
+/* Of Linux, and more than there are. */
+enum { MAX_CPUS = 1 << 16, MAX_NODES = 1 << 10 };
 
 typedef struct {
 	LodeAddressSpaces *spaces; /* of all mappings; a file is an index of `mappings` */
@@ -30,7 +17,7 @@ typedef struct {
 } Input;
 
 struct LodeMemoryReading {
-	LodeCodeImages *images;
+	LodeCodeImages *images; /* borrowed */
 	LodeThreads threads;
 	GStringChunk *strings;
 	GArray *inputs;   /* Input */
@@ -53,12 +40,12 @@ static void clear_input(void *data)
 	g_hash_table_unref(self->lost_stacks);
 }
 
-LodeMemoryReading *lode_memory_reading_new(bool allow_debuginfod)
+LodeMemoryReading *lode_memory_reading_new(LodeCodeImages *images)
 {
 	LodeMemoryReading *self = g_new0(LodeMemoryReading, 1);
 
-	self->images = lode_code_images_new(allow_debuginfod);
-	lode_threads_init(&self->threads);
+	self->images = images;
+	lode_threads_init(&self->threads, 0);
 	self->strings = g_string_chunk_new(1 << 12);
 	self->inputs = g_array_new(FALSE, TRUE, sizeof(Input));
 	g_array_set_clear_func(self->inputs, clear_input);
@@ -74,7 +61,6 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 {
 	if (self == NULL)
 		return;
-	lode_code_images_free(self->images);
 	lode_threads_clear(&self->threads);
 	g_array_unref(self->inputs);
 	g_array_unref(self->mappings);
@@ -101,18 +87,9 @@ static LodeMemoryMapping *mapping_at(LodeMemoryReading *self, uint32_t index)
 	return &LODE_AT(self->mappings, LodeReadMapping, index).mapping;
 }
 
-static Input *selected(LodeMemoryReading *self)
+static Input *selected(const LodeMemoryReading *self)
 {
 	return &g_array_index(self->inputs, Input, self->input);
-}
-
-/* As the kernel's own maps would say. */
-static char *mapping_name(LodeMemoryReading *self, const char *path)
-{
-	bool is_anonymous = path[0] == '\0' || g_str_has_prefix(path, "//anon") ||
-	                    strcmp(path, "anon_inode:") == 0;
-
-	return g_string_chunk_insert_const(self->strings, is_anonymous ? "[anon]" : path);
 }
 
 /* Where programs and stacks begin when nothing is random. */
@@ -126,20 +103,24 @@ static bool is_fixed_place(const LodeMemoryMapping *mapping)
 static void add_mapping(LodeMemoryReading *self, const LodePerfRecord *record, uint64_t time_ns)
 {
 	const LodePerfMapping *source = &record->mapping;
-	uint64_t end = source->size <= UINT64_MAX - source->start ? source->start + source->size
-	                                                          : UINT64_MAX;
-	LodeReadMapping mapping = {{record->pid, source->protection, source->start, end, time_ns,
-					   mapping_name(self, source->path)},
-		source->offset, self->input, LODE_NONE};
+	LodeAddressSpaces *spaces = selected(self)->spaces;
 	const LodeMappedRange range = {
-		.start = source->start, .end = end, .offset = 0, .file = self->mappings->len};
+		.start = source->start,
+		.end = source->start + MIN(source->size, UINT64_MAX - source->start),
+		.file = self->mappings->len,
+		.protection = source->protection,
+		.name = lode_address_spaces_name(spaces, source->path),
+	};
+	const LodeReadMapping mapping = {{record->pid, range.protection, range.start, range.end,
+						 time_ns, (char *)range.name},
+		source->offset, self->input, LODE_NONE};
 
 	if (record->pid == UINT32_MAX || record->mode == LODE_PERF_MODE_KERNEL ||
 		self->mappings->len == LODE_NONE - 1)
 		return;
 	self->has_fixed_addresses |= is_fixed_place(&mapping.mapping);
 	g_array_append_val(self->mappings, mapping);
-	lode_address_spaces_map(selected(self)->spaces, record->pid, time_ns, &range);
+	lode_address_spaces_map(spaces, record->pid, time_ns, &range);
 }
 
 void lode_memory_reading_note(
@@ -197,198 +178,40 @@ bool lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *inf
 	return lode_address_spaces_freeze(input->spaces, error);
 }
 
-/* What is_valid() needs to know of the sample. */
-typedef struct {
-	LodeMemoryReading *reading;
-	uint32_t pid;
-	uint64_t time_ns, stack_pointer;
-	bool has_stack_pointer;
-	LodeCodeImage *image;
-	LodeUserRegisters registers;
-	LodeDataAccessQuestion question; /* without registers: none were recorded */
-} Place;
-
-static uint32_t find_mapping(const Place *self, uint64_t address)
+static uint32_t find_mapping(
+	const LodeMemoryReading *self, uint32_t pid, uint64_t address, uint64_t time_ns)
 {
 	const LodeMappedRange *range = lode_address_spaces_find(
-		selected(self->reading)->spaces, self->pid, address, self->time_ns, NULL);
+		selected(self)->spaces, pid, address, time_ns, NULL);
 
 	return range != NULL ? range->file : LODE_NONE;
 }
 
-static uint32_t lost_stack(Place *self)
+/* One for each process, which grows by what is found of it. */
+static uint32_t lost_stack(LodeMemoryReading *self, uint32_t pid, const LodeMappedRange *place)
 {
-	LodeMemoryReading *reading = self->reading;
-	GHashTable *lost_stacks = selected(reading)->lost_stacks;
-	void *found = g_hash_table_lookup(lost_stacks, GUINT_TO_POINTER(self->pid));
+	GHashTable *lost_stacks = selected(self)->lost_stacks;
+	guint found = GPOINTER_TO_UINT(g_hash_table_lookup(lost_stacks, GUINT_TO_POINTER(pid)));
+	const LodeReadMapping added = {
+		{pid, place->protection, place->start, place->end, 0, (char *)place->name}, 0,
+		self->input, LODE_NONE};
 
-	if (found != NULL)
-		return GPOINTER_TO_UINT(found) - 1;
-	LodeReadMapping mapping = {
-		{self->pid, PROT_READ | PROT_WRITE, self->stack_pointer, self->stack_pointer, 0,
-			mapping_name(reading, "[stack]")},
-		0, reading->input, LODE_NONE};
-	g_array_append_val(reading->mappings, mapping);
-	g_hash_table_insert(
-		lost_stacks, GUINT_TO_POINTER(self->pid), GUINT_TO_POINTER(reading->mappings->len));
-	return reading->mappings->len - 1;
+	if (found == 0) {
+		g_array_append_val(self->mappings, added);
+		found = self->mappings->len;
+		g_hash_table_insert(lost_stacks, GUINT_TO_POINTER(pid), GUINT_TO_POINTER(found));
+	}
+	LodeMemoryMapping *mapping = mapping_at(self, found - 1);
+	mapping->start = MIN(mapping->start, place->start);
+	mapping->end = MAX(mapping->end, place->end);
+	return found - 1;
 }
 
-/*
- * The kernel does not tell of the stack that an exec makes, only of its growth: where the stack
- * pointer is in no mapping, what lies above it up to the next mapping must be that stack.
- */
-static uint32_t find_in_lost_stack(Place *self, uint64_t address)
+static uint32_t mapping_of(LodeMemoryReading *self, uint32_t pid, const LodeMappedRange *place)
 {
-	uint64_t low = self->stack_pointer - RED_ZONE;
-
-	if (!self->has_stack_pointer || address < low || address - low > STACK_LIMIT ||
-		find_mapping(self, self->stack_pointer) != LODE_NONE)
+	if (place->end == 0)
 		return LODE_NONE;
-	uint32_t found = lost_stack(self);
-	LodeMemoryMapping *mapping = mapping_at(self->reading, found);
-	mapping->start = MIN(mapping->start, low & ~(uint64_t)(PAGE_SIZE - 1));
-	mapping->end = MAX(mapping->end, (address | (PAGE_SIZE - 1)) + 1);
-	return found;
-}
-
-static uint32_t find_any_mapping(Place *self, uint64_t address)
-{
-	uint32_t found = find_mapping(self, address);
-
-	return found != LODE_NONE ? found : find_in_lost_stack(self, address);
-}
-
-static bool has_permission(const Place *self, uint32_t mapping, uint8_t access)
-{
-	uint32_t protection = mapping_at(self->reading, mapping)->protection;
-
-	return ((access & LODE_ACCESS_LOAD) == 0 || (protection & PROT_READ) != 0) &&
-	       ((access & LODE_ACCESS_STORE) == 0 || (protection & PROT_WRITE) != 0);
-}
-
-static bool is_valid(void *data, uint64_t address, uint32_t size, uint8_t access)
-{
-	Place *self = data;
-	uint64_t last = address + (size > 0 ? size - 1 : 0);
-	uint32_t mapping = find_any_mapping(self, address);
-
-	if (mapping == LODE_NONE || last < address || !has_permission(self, mapping, access))
-		return false;
-	if (last < mapping_at(self->reading, mapping)->end)
-		return true;
-	mapping = find_any_mapping(self, last);
-	return mapping != LODE_NONE && has_permission(self, mapping, access);
-}
-
-static const uint8_t *code_bytes(void *data, uint64_t address, size_t *out_n)
-{
-	const Place *self = data;
-
-	if (self->image == NULL || self->image->binary == NULL)
-		return NULL;
-	return lode_binary_image_bytes(self->image->binary, address, out_n);
-}
-
-static bool is_trigger_before(const LodePerfEvent *event)
-{
-	bool is_counter = event->type != PERF_TYPE_SOFTWARE && event->type != PERF_TYPE_TRACEPOINT;
-
-	return is_counter && event->precise < 2;
-}
-
-/* A sample's registers have no %fs base; the thread itself may have told it. */
-static void add_thread_pointer(
-	const Place *self, const LodePerfRecord *record, LodeUserRegisters *registers)
-{
-	LodeMemoryReading *reading = self->reading;
-	LodeAddressSpaceBirth birth = lode_memory_reading_find_birth(
-		reading, reading->input, self->pid, self->time_ns);
-	uint32_t log = lode_allocations_find(
-		reading->logs, self->pid, birth.time_ns, self->time_ns);
-
-	registers->has_fs_base = log != LODE_NONE &&
-	                         lode_allocations_find_thread_pointer(reading->logs, log,
-					 record->tid, self->time_ns, &registers->fs_base);
-}
-
-/* What lode has programs run with; their work is not the program's. */
-static bool is_recorder(const char *path)
-{
-	return path != NULL && lode_is_own_library(path);
-}
-
-/* Also what the dynamic linker does to them. */
-static bool is_of_recorder(Place *self, const LodeDataAccess *access)
-{
-	uint32_t mapping = access->n_operands > 0
-	                           ? find_any_mapping(self, access->operands[0].address)
-	                           : LODE_NONE;
-
-	return mapping != LODE_NONE && is_recorder(mapping_at(self->reading, mapping)->name);
-}
-
-static LodeDataAccess resolve(Place *place, const LodeSampledAccess *sampled)
-{
-	const LodePerfSample *sample = &sampled->record->sample;
-	LodeUserRegisters *registers = &place->registers;
-	LodeDataAccess access = {.reason = LODE_REASON_NO_REGISTERS};
-	const LodeDataAccessContext context = {code_bytes, is_valid, place};
-
-	if (sample->user_registers == NULL)
-		return access;
-	/* Also those of a program that nothing can be said of: its samples have their reason. */
-	place->reading->has_addresses = true;
-	if (!lode_user_registers_from_perf(registers, sampled->event->user_registers,
-		    sample->user_abi, sample->user_registers))
-		return access;
-	place->stack_pointer = registers->values[LODE_REGISTER_RSP];
-	place->has_stack_pointer = (registers->known >> LODE_REGISTER_RSP & 1) != 0;
-	add_thread_pointer(place, sampled->record, registers);
-	if (sampled->path == NULL) {
-		access.reason = LODE_REASON_NOT_USER_CODE;
-		return access;
-	}
-	place->question = (LodeDataAccessQuestion){
-		.pc = sampled->image_pc,
-		.bias = sample->ip - sampled->image_pc,
-		.registers = registers,
-		.stack = sample->stack,
-		.stack_size = sample->stack_size,
-		.flow = place->image->binary != NULL
-	                        ? lode_code_image_flow(place->image, sampled->image_pc)
-	                        : NULL,
-		.targets = lode_code_image_targets(place->image),
-		.is_trigger_before = is_trigger_before(sampled->event),
-	};
-	lode_data_access_find(&context, &place->question, &access);
-	return access;
-}
-
-/* The processor's or the kernel's own word beats all rules, which may still know the operand. */
-static void prefer_hardware(const LodeSampledAccess *sampled, LodeDataAccess *access)
-{
-	const LodePerfSample *sample = &sampled->record->sample;
-	LodeDataOperand operand = {.address = sample->address};
-
-	for (size_t i = 0; i < access->n_operands; i++) {
-		bool is_same_page = access->rule == LODE_RULE_AT_PC &&
-		                    access->operands[i].address / PAGE_SIZE ==
-		                            sample->address / PAGE_SIZE;
-		if (is_same_page) {
-			operand.size = access->operands[i].size;
-			operand.access = access->operands[i].access;
-			operand.operand = access->operands[i].operand;
-		}
-	}
-	if ((sample->data_source & DATA_SOURCE_LOAD) != 0)
-		operand.access |= LODE_ACCESS_LOAD;
-	if ((sample->data_source & DATA_SOURCE_STORE) != 0)
-		operand.access |= LODE_ACCESS_STORE;
-	*access = (LodeDataAccess){.rule = LODE_RULE_HARDWARE,
-		.pc = sampled->image_pc,
-		.operands = {operand},
-		.n_operands = 1};
+	return place->file != LODE_NONE ? place->file : lost_stack(self, pid, place);
 }
 
 uint32_t lode_memory_reading_event(LodeMemoryReading *self, const char *name)
@@ -419,15 +242,6 @@ static void name_stack(LodeMemoryReading *self, uint32_t found, uint32_t thread)
 	if (owner->tid != owner->pid && mapping->stack_of == LODE_NONE &&
 		strcmp(mapping->mapping.name, "[anon]") == 0)
 		mapping->stack_of = thread;
-}
-
-static void name_thread_stack(Place *self, uint32_t thread)
-{
-	uint32_t found = self->has_stack_pointer ? find_mapping(self, self->stack_pointer)
-	                                         : LODE_NONE;
-
-	if (found != LODE_NONE)
-		name_stack(self->reading, found, thread);
 }
 
 static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *sampled)
@@ -491,29 +305,33 @@ static void append_access(LodeMemoryReading *self, const LodeReadAccess *access)
 
 /* What the registers and the stack, which are not kept, tell of where an address is: in which
  * frame, and how far from the thread pointer. */
-static void find_frame(Place *place, LodeReadAccess *row)
+static void find_frame(
+	LodeMemoryReading *self, const LodeResolvedAccess *resolved, LodeReadAccess *row)
 {
-	const LodeUserRegisters *registers = &place->registers;
-	LodeDataTypes *types = place->question.registers != NULL
-	                               ? lode_code_image_types(place->image)
+	const LodeUserRegisters *registers = &resolved->registers;
+	LodeCodeImage *image = row->image != LODE_NONE
+	                               ? lode_code_images_at(self->images, row->image)
 	                               : NULL;
+	LodeDataTypes *types = resolved->question.registers != NULL ? lode_code_image_types(image)
+	                                                            : NULL;
 
 	if (registers->has_fs_base)
 		row->from_thread_pointer = (int64_t)(row->sample.address - registers->fs_base);
 	if (types == NULL || !lode_data_types_find_frame(
-				     types, &place->question, row->sample.address, &row->frame))
+				     types, &resolved->question, row->sample.address, &row->frame))
 		return;
 	row->has_frame = true;
 	/* the scopes that the access was in */
-	if (!row->frame.is_caller && lode_code_image_function(place->image, row->image_access_pc) ==
-					     lode_code_image_function(place->image, row->image_pc))
+	if (!row->frame.is_caller && lode_code_image_function(image, row->image_access_pc) ==
+					     lode_code_image_function(image, row->image_pc))
 		row->frame.pc = row->image_access_pc;
 }
 
-static void add_operand(
-	Place *place, const LodeReadAccess *row, const LodeDataAccess *access, size_t i)
+static void add_operand(LodeMemoryReading *self, uint32_t pid, const LodeReadAccess *row,
+	const LodeResolvedAccess *resolved, size_t i)
 {
 	LodeReadAccess added = *row;
+	const LodeDataAccess *access = &resolved->access;
 	const LodeDataOperand *operand = &access->operands[i];
 
 	charge(&added, access, operand->operand);
@@ -524,47 +342,52 @@ static void add_operand(
 	added.sample.access = operand->access;
 	added.sample.operand = (uint8_t)i;
 	added.sample.is_unverified = access->is_unverified;
-	added.sample.mapping = find_any_mapping(place, operand->address);
-	find_frame(place, &added);
-	append_access(place->reading, &added);
+	added.sample.mapping = mapping_of(self, pid, &resolved->places[i]);
+	find_frame(self, resolved, &added);
+	append_access(self, &added);
 }
 
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *sampled)
 {
 	const LodePerfRecord *record = sampled->record;
 	LodeReadAccess row = new_row(self, sampled);
-	Place place = {.reading = self,
-		.pid = record->pid,
-		.time_ns = sampled->time_ns,
-		.image = row.image != LODE_NONE ? lode_code_images_at(self->images, row.image)
-	                                        : NULL};
-	LodeDataAccess access = resolve(&place, sampled);
+	const LodeAccessResolver resolver = {
+		.spaces = selected(self)->spaces,
+		.images = self->images,
+		.allocations = self->logs,
+		.patience_us = -1,
+	};
+	const LodeSampledCode code = {
+		record, sampled->event, sampled->time_ns, row.image, row.image_pc};
+	LodeResolvedAccess resolved;
 
-	self->is_stall_weighted |= g_str_has_suffix(sampled->event_name, "-clock");
-	name_thread_stack(&place, row.sample.thread);
-	if (record->sample.address != 0) {
-		self->has_addresses = true;
-		prefer_hardware(sampled, &access);
-	}
-	if (is_recorder(sampled->path) || is_of_recorder(&place, &access))
-		access = (LodeDataAccess){.reason = LODE_REASON_RECORDER};
-	for (size_t i = 0; i < access.n_operands; i++)
-		add_operand(&place, &row, &access, i);
-	if (access.n_operands > 0)
+	/* Also of a program that nothing can be said of: its samples have their reason. */
+	self->has_addresses |= record->sample.user_registers != NULL || record->sample.address != 0;
+	self->is_stall_weighted |= lode_perf_event_is_time(
+		sampled->event->type, sampled->event->config);
+	lode_access_resolver_find(&resolver, &code, &resolved);
+	uint64_t pointer = resolved.registers.values[LODE_REGISTER_RSP];
+	uint32_t stack = (resolved.registers.known >> LODE_REGISTER_RSP & 1) != 0
+	                         ? find_mapping(self, record->pid, pointer, sampled->time_ns)
+	                         : LODE_NONE;
+	if (stack != LODE_NONE)
+		name_stack(self, stack, row.sample.thread);
+	for (size_t i = 0; i < resolved.access.n_operands; i++)
+		add_operand(self, record->pid, &row, &resolved, i);
+	if (resolved.access.n_operands > 0)
 		return;
-	row.sample.reason = (uint8_t)access.reason;
-	charge(&row, &access, 0);
+	row.sample.reason = (uint8_t)resolved.access.reason;
+	charge(&row, &resolved.access, 0);
 	append_access(self, &row);
 }
 
 void lode_memory_reading_add_traced(
 	LodeMemoryReading *self, uint32_t pid, const LodeReadAccess *access)
 {
-	const Place place = {.reading = self, .pid = pid, .time_ns = access->sample.time_ns};
 	LodeReadAccess row = *access;
 
 	row.input = self->input;
-	row.sample.mapping = find_mapping(&place, row.sample.address);
+	row.sample.mapping = find_mapping(self, pid, row.sample.address, access->sample.time_ns);
 	if (row.is_push && row.sample.mapping != LODE_NONE)
 		name_stack(self, row.sample.mapping, row.sample.thread);
 	self->has_addresses = true;

@@ -42,7 +42,8 @@ typedef struct {
 
 typedef struct LodeMemoryReading LodeMemoryReading;
 
-LodeMemoryReading *lode_memory_reading_new(bool allow_debuginfod);
+/* Borrows the images, where those that samples lie in are added. */
+LodeMemoryReading *lode_memory_reading_new(LodeCodeImages *images);
 void lode_memory_reading_free(LodeMemoryReading *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryReading, lode_memory_reading_free)
 

@@ -159,8 +159,8 @@ static const Frame *find_frame(const GArray *frames, guint log, uint64_t return_
 
 static const char *image_name(LodeMemorySites *self, const Frame *frame)
 {
-	const char *path =
-		lode_code_images_at(lode_memory_reading_images(self->reading), frame->image)->path;
+	const char *path = lode_code_images_path(
+		lode_memory_reading_images(self->reading), frame->image);
 	const char *slash = strrchr(path, '/');
 
 	return slash != NULL ? slash + 1 : path;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_model.h"
 
-/* A rate over less jumps about. */
-enum { RATE_US = G_USEC_PER_SEC };
+/* A rate over less jumps about. The picture may stand still for a moment when code is first seen.
+ */
+enum { RATE_US = G_USEC_PER_SEC, PATIENCE_US = 100 * 1000 };
 
 static void clear_thread(void *data)
 {
@@ -80,7 +81,8 @@ static void take(const LodeLiveSample *sample, void *user_data)
 
 void lode_live_model_init(LodeLiveModel *self, const char *proc)
 {
-	const LodeLiveAddressesOptions options = {.take = take, .user_data = self, .proc = proc};
+	const LodeLiveAddressesOptions options = {
+		.take = take, .user_data = self, .proc = proc, .patience_us = PATIENCE_US};
 
 	*self = (LodeLiveModel){
 		.addresses = lode_live_addresses_new(&options),

@@ -4,6 +4,8 @@
 #include "process/address_space.h"
 #include "seeds.h"
 
+#include <sys/mman.h>
+
 enum { CASES = 500, QUERIES = 200, PIDS = 4, MAX_EVENTS = 40, TIMES = 12 };
 
 typedef enum { MAP, EXEC, FORK } Kind;
@@ -208,6 +210,122 @@ static void test_too_many_overlaps(void)
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
 }
 
+/* --- the present alone --- */
+
+enum { PID = 7, CHILD = 8 };
+
+static void map_now(LodeAddressSpaces *spaces, uint64_t start, uint64_t end, const char *name)
+{
+	const LodeMappedRange range = {start, end, 0x100, 0, PROT_READ, name};
+
+	lode_address_spaces_map(spaces, PID, LODE_TIME_NOW, &range);
+}
+
+static const char *name_at(LodeAddressSpaces *spaces, uint32_t pid, uint64_t address)
+{
+	const LodeMappedRange *found = lode_address_spaces_find(
+		spaces, pid, address, LODE_TIME_NOW, NULL);
+
+	return found != NULL ? found->name : NULL;
+}
+
+static void test_live_over(void)
+{
+	g_autoptr(LodeAddressSpaces) spaces = lode_address_spaces_new_live();
+
+	map_now(spaces, 0x1000, 0x9000, "/a");
+	map_now(spaces, 0x3000, 0x4000, "/b");
+	map_now(spaces, 0x5000, 0x5000, "/empty");
+	g_assert_cmpstr(name_at(spaces, PID, 0x2fff), ==, "/a");
+	g_assert_cmpstr(name_at(spaces, PID, 0x3000), ==, "/b");
+	g_assert_cmpstr(name_at(spaces, PID, 0x5000), ==, "/a");
+	g_assert_null(name_at(spaces, PID, 0x9000));
+	g_assert_null(name_at(spaces, CHILD, 0x3000));
+	const LodeMappedRange *found = lode_address_spaces_find(
+		spaces, PID, 0x4001, LODE_TIME_NOW, NULL);
+	g_assert_cmphex(found->start, ==, 0x4000);
+	g_assert_cmphex(found->end, ==, 0x9000);
+	g_assert_cmphex(found->offset, ==, 0x3100);
+	g_assert_cmpuint(found->protection, ==, PROT_READ);
+}
+
+static void test_live_processes(void)
+{
+	g_autoptr(LodeAddressSpaces) spaces = lode_address_spaces_new_live();
+
+	map_now(spaces, 0x1000, 0x2000, "/a");
+	lode_address_spaces_fork(spaces, CHILD, PID, 0);
+	g_assert_cmpstr(name_at(spaces, CHILD, 0x1000), ==, "/a");
+	uint64_t before = lode_address_spaces_generation(spaces);
+	lode_address_spaces_exec(spaces, CHILD, 0);
+	g_assert_cmpuint(lode_address_spaces_generation(spaces), !=, before);
+	g_assert_null(name_at(spaces, CHILD, 0x1000));
+	g_assert_cmpstr(name_at(spaces, PID, 0x1000), ==, "/a");
+	/* A thread is no process of its own. */
+	lode_address_spaces_fork(spaces, PID, PID, 0);
+	g_assert_cmpstr(name_at(spaces, PID, 0x1000), ==, "/a");
+	lode_address_spaces_exit(spaces, PID);
+	g_assert_null(name_at(spaces, PID, 0x1000));
+}
+
+static void test_live_stacks(void)
+{
+	g_autoptr(LodeAddressSpaces) spaces = lode_address_spaces_new_live();
+
+	map_now(spaces, 0x1000, 0x2000, "//anon");
+	map_now(spaces, 0x8000, 0x9000, "/file");
+	g_assert_cmpstr(name_at(spaces, PID, 0x1000), ==, "[anon]");
+	lode_address_spaces_set_stack(spaces, PID, 0x1800, 3);
+	lode_address_spaces_set_stack(spaces, PID, 0x8800, 4);
+	lode_address_spaces_set_stack(spaces, PID, 0xf000, 5);
+	g_assert_cmpstr(name_at(spaces, PID, 0x1000), ==, "[stack of thread 3]");
+	g_assert_cmpstr(name_at(spaces, PID, 0x8000), ==, "/file");
+	/* It is told of again, larger. */
+	map_now(spaces, 0x0800, 0x2000, "//anon");
+	g_assert_cmpstr(name_at(spaces, PID, 0x0800), ==, "[stack of thread 3]");
+	map_now(spaces, 0x1000, 0x2000, "[heap]");
+	g_assert_cmpstr(name_at(spaces, PID, 0x1000), ==, "[heap]");
+}
+
+/* A heap of many gigabytes that grows piece by piece is no attack. */
+static void test_growing_heap(void)
+{
+	enum { N = 100 * 1000 };
+	g_autoptr(LodeAddressSpaces) spaces = lode_address_spaces_new();
+	const uint64_t start = 0x1000000, step = 132 << 10;
+
+	for (uint64_t i = 1; i <= N; i++) {
+		const LodeMappedRange range = {
+			start, start + i * step, 0, (uint32_t)i, PROT_READ | PROT_WRITE, "[heap]"};
+		lode_address_spaces_map(spaces, 1, i, &range);
+	}
+	g_assert_true(lode_address_spaces_freeze(spaces, NULL));
+	g_assert_null(lode_address_spaces_find(spaces, 1, start + 5 * step, 5, NULL));
+	g_assert_cmpuint(
+		lode_address_spaces_find(spaces, 1, start + 5 * step, 6, NULL)->file, ==, 6);
+	g_assert_nonnull(lode_address_spaces_find(spaces, 1, start, N, NULL));
+}
+
+/* The same place over and over: the time is found without going through all of it. */
+static void test_mapped_again(void)
+{
+	enum { N = 1 << 18 };
+	g_autoptr(LodeAddressSpaces) spaces = lode_address_spaces_new();
+
+	for (uint32_t i = N; i-- > 0;) {
+		const LodeMappedRange range = {0x1000, 0x2000, 0, i, PROT_READ, "//anon"};
+		lode_address_spaces_map(spaces, 1, i, &range);
+	}
+	g_assert_true(lode_address_spaces_freeze(spaces, NULL));
+	for (uint32_t i = 0; i < N; i++) {
+		LodeMappedPeriod period;
+		g_assert_cmpuint(
+			lode_address_spaces_find(spaces, 1, 0x1800, i, &period)->file, ==, i);
+		g_assert_cmpuint(period.begin_ns, ==, i);
+		g_assert_cmpuint(period.end_ns, ==, i + 1 < N ? i + 1 : UINT64_MAX);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -216,5 +334,10 @@ int main(int argc, char **argv)
 	g_test_add_func("/address-space/circle", test_circle);
 	g_test_add_func("/address-space/ends", test_ends);
 	g_test_add_func("/address-space/too-many-overlaps", test_too_many_overlaps);
+	g_test_add_func("/address-space/growing-heap", test_growing_heap);
+	g_test_add_func("/address-space/mapped-again", test_mapped_again);
+	g_test_add_func("/address-space/live-over", test_live_over);
+	g_test_add_func("/address-space/live-processes", test_live_processes);
+	g_test_add_func("/address-space/live-stacks", test_live_stacks);
 	return g_test_run();
 }

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "process/access_resolver.h"
+
+#include "base/own_library.h"
+#include "model/profile.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+	RED_ZONE = 128,        /* below the stack pointer, by the System V ABI */
+	STACK_LIMIT = 8 << 20, /* of a stack that no mapping tells of */
+	PAGE_SIZE = 4096,
+};
+
+/* The sample at hand. */
+typedef struct {
+	const LodeAccessResolver *resolver;
+	const LodeSampledCode *sampled;
+	LodeCodeImage *image; /* NULL */
+	LodeResolvedAccess *out;
+} Question;
+
+static bool find_mapping(const Question *self, uint64_t address, LodeMappedRange *out_range)
+{
+	const LodeAccessResolver *resolver = self->resolver;
+	uint32_t pid = self->sampled->record->pid;
+	const LodeMappedRange *found = lode_address_spaces_find(
+		resolver->spaces, pid, address, self->sampled->time_ns, NULL);
+
+	if (found == NULL && resolver->ask != NULL && resolver->ask(resolver->data, pid))
+		found = lode_address_spaces_find(
+			resolver->spaces, pid, address, self->sampled->time_ns, NULL);
+	if (found != NULL)
+		*out_range = *found;
+	return found != NULL;
+}
+
+/*
+ * The kernel does not tell of the stack that an exec makes, only of its growth: where the stack
+ * pointer is in no mapping, what lies above it up to the next mapping must be that stack.
+ */
+static bool find_in_lost_stack(const Question *self, uint64_t address, LodeMappedRange *out_range)
+{
+	const LodeUserRegisters *registers = &self->out->registers;
+	uint64_t pointer = registers->values[LODE_REGISTER_RSP], low = pointer - RED_ZONE;
+	LodeMappedRange there;
+
+	if ((registers->known >> LODE_REGISTER_RSP & 1) == 0 || address < low ||
+		address - low > STACK_LIMIT || find_mapping(self, pointer, &there))
+		return false;
+	*out_range = (LodeMappedRange){
+		.start = low & ~(uint64_t)(PAGE_SIZE - 1),
+		.end = (address | (PAGE_SIZE - 1)) + 1,
+		.file = LODE_NONE,
+		.protection = PROT_READ | PROT_WRITE,
+		.name = "[stack]",
+	};
+	return true;
+}
+
+static bool find_place(const Question *self, uint64_t address, LodeMappedRange *out_range)
+{
+	return find_mapping(self, address, out_range) ||
+	       find_in_lost_stack(self, address, out_range);
+}
+
+static bool has_permission(const LodeMappedRange *range, uint8_t access)
+{
+	return ((access & LODE_ACCESS_LOAD) == 0 || (range->protection & PROT_READ) != 0) &&
+	       ((access & LODE_ACCESS_STORE) == 0 || (range->protection & PROT_WRITE) != 0);
+}
+
+static bool is_valid(void *data, uint64_t address, uint32_t size, uint8_t access)
+{
+	const Question *self = data;
+	uint64_t last = address + (size > 0 ? size - 1 : 0);
+	LodeMappedRange range;
+
+	if (last < address || !find_place(self, address, &range) || !has_permission(&range, access))
+		return false;
+	/* The rest of it may lie in the next one. */
+	return last < range.end ||
+	       (find_place(self, last, &range) && has_permission(&range, access));
+}
+
+static const uint8_t *code_bytes(void *data, uint64_t address, size_t *out_n)
+{
+	const Question *self = data;
+
+	return lode_code_image_bytes(self->image, address, out_n);
+}
+
+static bool is_trigger_before(const LodePerfEvent *event)
+{
+	bool is_counter = event->type != PERF_TYPE_SOFTWARE && event->type != PERF_TYPE_TRACEPOINT;
+
+	return is_counter && event->precise < 2;
+}
+
+/* A sample's registers have no %fs base; the thread itself may have told it. */
+static void add_thread_pointer(const Question *self, LodeUserRegisters *registers)
+{
+	const LodeSampledCode *sampled = self->sampled;
+	LodeAllocations *logs = self->resolver->allocations;
+
+	if (logs == NULL)
+		return;
+	LodeAddressSpaceBirth birth = lode_address_spaces_find_birth(
+		self->resolver->spaces, sampled->record->pid, sampled->time_ns);
+	uint32_t log = lode_allocations_find(
+		logs, sampled->record->pid, birth.time_ns, sampled->time_ns);
+	registers->has_fs_base = log != LODE_NONE && lode_allocations_find_thread_pointer(logs, log,
+							     sampled->record->tid, sampled->time_ns,
+							     &registers->fs_base);
+}
+
+/* Of a sample that lies in no image. */
+static LodeAddressReason reason_outside(const Question *self)
+{
+	const LodePerfRecord *record = self->sampled->record;
+	bool is_user = record->mode == LODE_PERF_MODE_USER ||
+	               record->mode == LODE_PERF_MODE_UNKNOWN;
+	LodeMappedRange range;
+
+	return is_user && find_mapping(self, record->sample.ip, &range) ? LODE_REASON_NO_DECODE
+	                                                                : LODE_REASON_NOT_USER_CODE;
+}
+
+static bool find_targets(const Question *self, const LodeBranchTargets **out_targets)
+{
+	if (self->resolver->patience_us >= 0)
+		return lode_code_image_try_targets(
+			self->image, self->resolver->patience_us, out_targets);
+	*out_targets = lode_code_image_targets(self->image);
+	return true;
+}
+
+static LodeDataAccess apply_rules(Question *self)
+{
+	const LodeSampledCode *sampled = self->sampled;
+	const LodePerfSample *sample = &sampled->record->sample;
+	const LodeDataAccessContext context = {code_bytes, is_valid, self};
+	LodeUserRegisters *registers = &self->out->registers;
+	LodeDataAccess access = {.reason = LODE_REASON_NO_REGISTERS};
+	const LodeBranchTargets *targets = NULL;
+
+	if (sample->user_registers == NULL ||
+		!lode_user_registers_from_perf(registers, sampled->event->user_registers,
+			sample->user_abi, sample->user_registers))
+		return access;
+	add_thread_pointer(self, registers);
+	if (self->image == NULL) {
+		access.reason = reason_outside(self);
+		return access;
+	}
+	if (!find_targets(self, &targets)) {
+		access.reason = LODE_REASON_NO_DECODE;
+		return access;
+	}
+	self->out->question = (LodeDataAccessQuestion){
+		.pc = sampled->image_pc,
+		.bias = sample->ip - sampled->image_pc,
+		.registers = registers,
+		.stack = sample->stack,
+		.stack_size = sample->stack_size,
+		.flow = lode_code_image_flow(self->image, sampled->image_pc),
+		.targets = targets,
+		.is_trigger_before = is_trigger_before(sampled->event),
+	};
+	lode_data_access_find(&context, &self->out->question, &access);
+	return access;
+}
+
+/* The processor's or the kernel's own word beats all rules, which may still know the operand. */
+static void prefer_hardware(const LodeSampledCode *sampled, LodeDataAccess *access)
+{
+	const LodePerfSample *sample = &sampled->record->sample;
+	uint64_t operation = sample->data_source >> PERF_MEM_OP_SHIFT;
+	LodeDataOperand operand = {.address = sample->address};
+
+	for (size_t i = 0; i < access->n_operands; i++) {
+		bool is_same_page = access->rule == LODE_RULE_AT_PC &&
+		                    access->operands[i].address / PAGE_SIZE ==
+		                            sample->address / PAGE_SIZE;
+		if (is_same_page) {
+			operand.size = access->operands[i].size;
+			operand.access = access->operands[i].access;
+			operand.operand = access->operands[i].operand;
+		}
+	}
+	if ((operation & PERF_MEM_OP_LOAD) != 0)
+		operand.access |= LODE_ACCESS_LOAD;
+	if ((operation & PERF_MEM_OP_STORE) != 0)
+		operand.access |= LODE_ACCESS_STORE;
+	*access = (LodeDataAccess){.rule = LODE_RULE_HARDWARE,
+		.pc = sampled->image_pc,
+		.operands = {operand},
+		.n_operands = 1};
+}
+
+/* What lode has programs run with, and what the dynamic linker does to it: not the program's. */
+static bool is_of_recorder(const Question *self)
+{
+	const char *name = self->out->access.n_operands > 0 ? self->out->places[0].name : NULL;
+
+	return (self->image != NULL && lode_is_own_library(self->image->path)) ||
+	       (name != NULL && lode_is_own_library(name));
+}
+
+void lode_access_resolver_find(const LodeAccessResolver *self, const LodeSampledCode *sampled,
+	LodeResolvedAccess *out_access)
+{
+	LodeDataAccess *access = &out_access->access;
+	Question question = {.resolver = self,
+		.sampled = sampled,
+		.image = sampled->image != LODE_NONE
+	                         ? lode_code_images_at(self->images, sampled->image)
+	                         : NULL,
+		.out = out_access};
+
+	memset(out_access, 0, sizeof(*out_access));
+	*access = apply_rules(&question);
+	if (sampled->record->sample.address != 0)
+		prefer_hardware(sampled, access);
+	for (size_t i = 0; i < access->n_operands; i++)
+		find_place(&question, access->operands[i].address, &out_access->places[i]);
+	if (is_of_recorder(&question))
+		*access = (LodeDataAccess){.reason = LODE_REASON_RECORDER};
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a sample to the access that it is charged to, in one place for recordings and for what runs:
+ *
+ *   sample + event + registers ─┐
+ *   mappings at that time      ─┤
+ *   code, flow, branch targets ─┼─▶ rule ─▶ access, its addresses validated, and what lies there
+ *   allocation logs: %fs       ─┘
+ *
+ * An address that the processor or the kernel gave beats the rules of images/data_access.h. What is
+ * lode's own in the program is no access of the program's.
+ */
+#pragma once
+
+#include "images/data_access.h"
+#include "process/address_space.h"
+#include "process/allocations.h"
+#include "process/code_images.h"
+#include "sources/perf_data.h"
+
+/* All borrowed. */
+typedef struct {
+	LodeAddressSpaces *spaces;
+	LodeCodeImages *images;
+	LodeAllocations *allocations; /* NULL: thread pointers are not known */
+	/* Called where nothing is known to lie, which may be asked for elsewhere; true: look again.
+	 * NULL: what is known is all. */
+	bool (*ask)(void *data, uint32_t pid);
+	void *data;
+	/* For how long to wait for all branch targets of an image; then samples in it have no
+	 * address until they are read. Negative: as long as it takes. */
+	gint64 patience_us;
+} LodeAccessResolver;
+
+typedef struct {
+	const LodePerfRecord *record; /* a sample */
+	const LodePerfEvent *event;
+	uint64_t time_ns; /* LODE_TIME_NOW: the spaces know the present only */
+	uint32_t image;   /* of the images; LODE_NONE: the sample lies in none */
+	uint64_t image_pc;
+} LodeSampledCode;
+
+typedef struct {
+	LodeDataAccess access;
+	/* What each operand lies in; `end` 0: nothing known. The file number LODE_NONE with
+	 * "[stack]" is a stack that no mapping told of, as far as it is known to reach. */
+	LodeMappedRange places[LODE_MAX_DATA_OPERANDS];
+	LodeUserRegisters registers;     /* known 0: none */
+	LodeDataAccessQuestion question; /* as it was asked; without registers: it was not, as these
+	                                    or the image are missing. Refers to what was given, and
+	                                    to this struct, which must not be moved. */
+} LodeResolvedAccess;
+
+/* Never fails: what cannot be said has a reason. */
+void lode_access_resolver_find(const LodeAccessResolver *self, const LodeSampledCode *sampled,
+	LodeResolvedAccess *out_access);
