@@ -195,6 +195,23 @@ static void put_head(const LodeTypeLayout *layout, const LodeMemoryLayoutOptions
 			lode_share_of(layout->total.weight, layout->all_weight), share));
 }
 
+/* What the table leaves out: accesses to other types, and those of which no type is known. */
+static void put_left_out(const LodeTypeLayout *layout, const LodeTerminal *terminal, FILE *out)
+{
+	double others = layout->all_weight - layout->total.weight - layout->untyped_weight;
+	char other[LODE_NUMBER_SIZE], untyped[LODE_NUMBER_SIZE];
+
+	/* sums of weights, not exact */
+	if (layout->all_weight <= 0 || layout->untyped_weight <= layout->all_weight * 1e-9)
+		return;
+	lode_profile_lines_print(terminal, out,
+		"Left out: %s of all weight is of other types, and %s of no known type, some of "
+		"which may be of this one.",
+		lode_number_format_share(lode_share_of(MAX(others, 0), layout->all_weight), other),
+		lode_number_format_share(
+			lode_share_of(layout->untyped_weight, layout->all_weight), untyped));
+}
+
 /* The lines of a type that does not fill them are not an object's own. */
 static void put_other_objects(const LodeTypeLayout *layout, const LodeTerminal *terminal, FILE *out)
 {
@@ -259,6 +276,7 @@ static void put_layout(const LodeTypeLayout *layout, const LodeMemoryLayoutOptio
 
 	fputc('\n', out);
 	put_head(layout, options, number, out);
+	put_left_out(layout, &options->terminal, out);
 	if (layout->type->n_members == 0) {
 		lode_profile_lines_print(&options->terminal, out,
 			"The type has no members, so no layout; --where 'type == \"%s\"' --by line "
@@ -351,6 +369,9 @@ static void put_json_layout(const LodeTypeLayout *layout, LodeJsonStream *json)
 	lode_json_member_number(json, "holes", (double)layout->hole_bytes);
 	lode_json_member_string(json, "hottest", hottest != NULL ? hottest->member->name : NULL);
 	lode_totals_put(&layout->total, layout->all_weight, &rows);
+	lode_json_member_number(json, "untyped_weight", layout->untyped_weight);
+	lode_json_member_number(
+		json, "untyped_share", lode_share_of(layout->untyped_weight, layout->all_weight));
 	lode_json_key(json, "rows");
 	lode_json_begin(json, '[');
 	for (guint i = 0; i < layout->rows->len; i++)

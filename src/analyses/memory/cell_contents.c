@@ -57,20 +57,65 @@ static void add_up(GArray *rows)
 	g_array_set_size(rows, kept);
 }
 
+/* Things that have one name are one thing: objects may differ in what is not shown, such as the
+ * mapping that an allocation is in. */
+typedef struct {
+	uint32_t *objects, *mappings; /* of each the first that has its name */
+} Names;
+
+static uint32_t first_named(GHashTable *names, const char *name, uint32_t number)
+{
+	void *found = name != NULL ? g_hash_table_lookup(names, name) : NULL;
+
+	if (name == NULL || found != NULL)
+		return name == NULL ? number : GPOINTER_TO_UINT(found) - 1;
+	g_hash_table_insert(names, (char *)name, GUINT_TO_POINTER(number + 1));
+	return number;
+}
+
+static void names_init(Names *self, const LodeMemory *memory)
+{
+	g_autoptr(GHashTable) objects = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) mappings = g_hash_table_new(g_str_hash, g_str_equal);
+
+	self->objects = g_new(uint32_t, MAX(memory->objects->len, 1));
+	self->mappings = g_new(uint32_t, MAX(memory->mappings->len, 1));
+	for (guint i = 0; i < memory->objects->len; i++)
+		self->objects[i] = first_named(
+			objects, LODE_AT(memory->objects, LodeDataObject, i).name, i);
+	for (guint i = 0; i < memory->mappings->len; i++)
+		self->mappings[i] = first_named(
+			mappings, LODE_AT(memory->mappings, LodeMemoryMapping, i).name, i);
+}
+
+static void names_clear(Names *self)
+{
+	g_free(self->objects);
+	g_free(self->mappings);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Names, names_clear)
+
 LodeCellContents *lode_cell_contents_new(
 	const LodeProfile *profile, const uint32_t *samples, size_t n_samples, uint64_t granularity)
 {
 	LodeCellContents *self = g_new0(LodeCellContents, 1);
 	g_autofree bool *are_faults = lode_page_faults_events(profile);
+	const LodeMemory *memory = profile->memory;
+	g_auto(Names) names = {0};
 
+	names_init(&names, memory);
 	self->rows = g_array_new(FALSE, FALSE, sizeof(Row));
 	for (size_t i = 0; i < n_samples; i++) {
 		const LodeMemorySample *sample = &LODE_AT(
-			profile->memory->samples, LodeMemorySample, samples[i]);
+			memory->samples, LodeMemorySample, samples[i]);
 		if (sample->rule == LODE_RULE_NONE || are_faults[sample->event])
 			continue;
 		Row row = {sample->address & ~(granularity - 1), sample->weight, sample->thread,
 			sample->is_next ? LODE_NONE : sample->object, sample->mapping};
+		if (row.object < memory->objects->len)
+			row.object = names.objects[row.object];
+		if (row.mapping < memory->mappings->len)
+			row.mapping = names.mappings[row.mapping];
 		g_array_append_val(self->rows, row);
 		row.thread = LODE_NONE;
 		g_array_append_val(self->rows, row);

@@ -231,11 +231,13 @@ static void add_samples(LodeTypeLayout *self, const LodeMemory *memory, const GA
 		const LodeMemorySample *sample = &LODE_AT(
 			memory->samples, LodeMemorySample, number);
 		self->all_weight += sample->weight;
-		if (sample->object >= memory->objects->len)
-			continue;
-		const LodeDataObject *object = &LODE_AT(
-			memory->objects, LodeDataObject, sample->object);
-		if (object->type != self->number)
+		const LodeDataObject *object = sample->object < memory->objects->len
+		                                       ? &LODE_AT(memory->objects, LodeDataObject,
+								 sample->object)
+		                                       : NULL;
+		if (object == NULL || object->type == LODE_NONE)
+			self->untyped_weight += sample->weight;
+		if (object == NULL || object->type != self->number)
 			continue;
 		bool is_member = object->member >= first && object->member - first < n;
 		LodeLayoutRow *row = row_at(self, rows[is_member ? object->member - first : n]);

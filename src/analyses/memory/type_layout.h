@@ -45,6 +45,8 @@ typedef struct {
 	const LodeDataType *type;
 	LodeAccessTotals total; /* of the type */
 	double all_weight;      /* of all chosen accesses, of whatever type */
+	double untyped_weight;  /* of those of no known type, with or without an address: some may
+	                           be to this type */
 	uint32_t hottest;       /* row; LODE_NONE: nothing was sampled */
 	uint64_t hole_bytes;    /* with the padding; bits apart */
 	GArray *rows;           /* LodeLayoutRow */

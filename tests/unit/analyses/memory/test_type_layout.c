@@ -249,6 +249,27 @@ static void check_missing(const LodeProfile *profile, const char *name, const ch
 	g_assert_cmpstr(error->message, ==, message);
 }
 
+static void test_left_out(void)
+{
+	static const LodeDataMember members[] = {{"a", "long", 0, 8, 0, 0, 0, 0}};
+	g_autoptr(LodeProfile) profile = sample_profile_new(1, 1 << 20);
+	g_autoptr(GPtrArray) layouts = NULL;
+	const LodeTypeLayout *layout;
+
+	/* of another type, of none, without an address */
+	sample_profile_access(profile, 0, SAMPLE_NODES, LODE_ACCESS_LOAD, 0)->weight = 5;
+	sample_profile_access(profile, 0, SAMPLE_ANON, LODE_ACCESS_LOAD, 0)->weight = 3;
+	sample_profile_unresolved(profile, 0, LODE_REASON_CLOBBERED)->weight = 2;
+	add_type(profile, "struct left", 8, members, 1);
+	hit(profile, 0, 10);
+	layouts = find(profile, "left", NULL);
+	g_assert_nonnull(layouts);
+	layout = layouts->pdata[0];
+	g_assert_cmpfloat(layout->total.weight, ==, 10);
+	g_assert_cmpfloat(layout->untyped_weight, ==, 5);
+	g_assert_cmpfloat(layout->all_weight, ==, 20);
+}
+
 static void test_missing(void)
 {
 	g_autoptr(LodeProfile) profile = sample_profile_new(1, 1 << 16);
@@ -271,6 +292,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/type_layout/absurd_sizes", test_absurd_sizes);
 	g_test_add_func("/type_layout/levels", test_levels);
 	g_test_add_func("/type_layout/several", test_several);
+	g_test_add_func("/type_layout/left_out", test_left_out);
 	g_test_add_func("/type_layout/missing", test_missing);
 	return g_test_run();
 }
