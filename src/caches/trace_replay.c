@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/worker_pool.h"
 #include "caches/frame_slices.h"
+#include "traces/frame_turns.h"
 
 enum { SLICE_REFERENCES = 2 << 20 };
 
@@ -67,7 +68,10 @@ static bool replay_slice(Replay *self, GError **error)
 static bool replay_frame(Replay *self, const LodeTraceFrame *frame, GError **error)
 {
 	g_auto(LodeFrameSlices) slices = {0};
+	g_autoptr(LodeTraceFrame) turns = NULL;
 
+	if (self->options->quantum > 0)
+		frame = turns = lode_frame_turns_new(frame, self->options->quantum);
 	lode_frame_slices_init(&slices, frame);
 	while ((self->slice = lode_frame_slices_next(&slices, SLICE_REFERENCES)) != NULL)
 		if (!replay_slice(self, error))

@@ -19,6 +19,7 @@ typedef struct {
 	const LodeStackDistancesOptions *distances;
 	size_t n_distances;
 	bool classifies;  /* misses by why */
+	uint64_t quantum; /* instructions after which threads take turns; 0: as recorded */
 	unsigned threads; /* 0: all processors */
 } LodeTraceReplayOptions;
 

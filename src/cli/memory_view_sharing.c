@@ -24,6 +24,14 @@ static bool is_wanted(void)
 	return is_given;
 }
 
+/* All events of a trace: which of them tell of sharing is found afterwards. */
+static const char *const *list_groups(void)
+{
+	static const char *const groups[] = {"event", NULL};
+
+	return groups;
+}
+
 static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **error)
 {
 	uint32_t default_top = input->format == LODE_VIEW_TEXT ? DEFAULT_TOP : 0;
@@ -45,11 +53,15 @@ static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **err
 			LODE_SHARING_MIN_LINE, LODE_SHARING_MAX_LINE);
 		return false;
 	}
-	g_autoptr(LodeLineSharing) sharing = lode_line_sharing_new(
-		input->profile, input->samples, input->n_samples, line_bytes);
+	g_autoptr(GArray)
+		chosen = lode_line_sharing_choose(input->profile, input->samples, input->n_samples);
+	const uint32_t *samples = (const uint32_t *)chosen->data;
+	g_autoptr(LodeLineSharing)
+		sharing = lode_line_sharing_new(input->profile, samples, chosen->len, line_bytes);
 	g_auto(LodeMemoryNotes) notes;
-	lode_memory_notes_init(&notes, input->profile, input->samples, input->n_samples);
+	lode_memory_notes_init(&notes, input->profile, samples, chosen->len);
 	view.notes = &notes;
+	view.are_misses_classified = sharing->is_of_misses;
 	return lode_memory_sharing_write(input->profile, sharing, &view, out, error);
 }
 
@@ -57,4 +69,5 @@ const LodeMemoryView lode_memory_view_sharing = {
 	.option = "--sharing",
 	.is_wanted = is_wanted,
 	.write = write_view,
+	.groups = list_groups,
 };

@@ -10,10 +10,12 @@
 
 #include <stdio.h>
 
-/* Which caches: --cache, --classify (trace_simulate_caches.c). */
+/* Which caches: --cache, --classify, --quantum (trace_simulate_caches.c). */
 extern const GOptionEntry lode_trace_cache_options[];
 bool lode_trace_caches_are_wanted(void);
 bool lode_trace_caches_are_classified(void);
+/* Instructions after which threads take turns; 0: not given. Errors: _USAGE. */
+bool lode_trace_caches_quantum(uint64_t *out_instructions, GError **error);
 
 /*
  * GPtrArray of LodeHierarchy, at least one; the caller owns it. Without --cache it is this
@@ -35,10 +37,14 @@ bool lode_trace_plots_need_curves(void);
 bool lode_trace_plots_check(GError **error);
 bool lode_trace_plots_write(const LodeCacheResults *results, GError **error);
 
-/* By what the program is made of: --by, --event, --top, --plot-objects (trace_simulate_misses.c).
+/* By what the program is made of: --by, --sharing, --event, --top, --plot-objects
+ * (trace_simulate_misses.c).
  */
 typedef struct {
 	LodeEventBy by;
+	bool shares; /* lines that cores take from each other, not an event */
+	bool classifies;
+	uint64_t quantum;
 	uint32_t top;
 	bool has_top;
 	LodePlotFormat plot_format;

@@ -2,11 +2,12 @@
 /* lode trace simulate: which caches. */
 #include "base/error.h"
 #include "caches/hierarchy_sweep.h"
+#include "cli/option_parser.h"
 #include "cli/simulated_caches.h"
 #include "cli/trace_simulate.h"
 
 static struct {
-	char **caches;
+	char **caches, *quantum;
 	gboolean classifies;
 } given;
 
@@ -18,6 +19,10 @@ const GOptionEntry lode_trace_cache_options[] = {
 		"HIERARCHY"},
 	{"classify", 0, 0, G_OPTION_ARG_NONE, &given.classifies,
 		"classify misses: compulsory, capacity, conflict, true or false sharing", NULL},
+	{"quantum", 0, 0, G_OPTION_ARG_STRING, &given.quantum,
+		"let threads take turns of N instructions each, instead of those in which they "
+		"were recorded",
+		"N"},
 	G_OPTION_ENTRY_NULL,
 };
 
@@ -29,6 +34,17 @@ bool lode_trace_caches_are_wanted(void)
 bool lode_trace_caches_are_classified(void)
 {
 	return given.classifies;
+}
+
+bool lode_trace_caches_quantum(uint64_t *out_instructions, GError **error)
+{
+	*out_instructions = 0;
+	if (!lode_option_count("--quantum", given.quantum, UINT32_MAX, out_instructions, error))
+		return false;
+	if (given.quantum == NULL || *out_instructions > 0)
+		return true;
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, "--quantum: 0 is no turn");
+	return false;
 }
 
 static bool add_hierarchy(GPtrArray *hierarchies, const char *text, GError **error)

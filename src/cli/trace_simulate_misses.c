@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace simulate --by: simulated misses by what the program is made of. */
+#include "analyses/memory/sample_filter.h"
 #include "analyses/memory/simulated_events.h"
 #include "base/error.h"
 #include "cli/option_parser.h"
@@ -9,26 +10,36 @@
 #include "cli/whole_trace.h"
 #include "ingest/import.h"
 #include "views/event_table.h"
+#include "views/memory_sharing.h"
 #include "views/plot/misses_by_object_plot.h"
 
 #include <string.h>
 
-enum { DEFAULT_TOP = 30 }; /* on a screen; JSON and CSV have all */
+enum { DEFAULT_TOP = 30, DEFAULT_LINES = 10 }; /* on a screen; JSON and CSV have all */
 
 static struct {
 	char *by, *event, *top, *plot;
+	gboolean sharing;
 } given;
 
 const GOptionEntry lode_trace_miss_options[] = {
 	{"by", 0, 0, G_OPTION_ARG_STRING, &given.by,
 		"show the misses of one hierarchy by place in the program, or by data object",
 		"instruction|function|line|object"},
+	{"sharing", 0, 0, G_OPTION_ARG_NONE, &given.sharing,
+		"show the lines that cores take away from each other: misses due to true and "
+		"false sharing by offset, thread, object and code",
+		NULL},
 	{"event", 0, 0, G_OPTION_ARG_STRING, &given.event,
 		"the event that --by shows, such as l1d-miss (default: ll-miss, the misses of "
-		"the last level)",
+		"the last level; with --classify, the misses of the first class that has any: "
+		"false-sharing-miss, true-sharing-miss, conflict-miss, capacity-miss, "
+		"compulsory-miss)",
 		"NAME"},
 	{"top", 0, 0, G_OPTION_ARG_STRING, &given.top,
-		"show at most N rows of --by; 0: all (default: 30; all in JSON and CSV)", "N"},
+		"show at most N rows of --by, or lines of --sharing; 0: all (default: 30, or 10; "
+		"all in JSON and CSV)",
+		"N"},
 	{"plot-objects", 0, 0, G_OPTION_ARG_FILENAME, &given.plot,
 		"draw the misses by data object, as FILE.svg or FILE.png", "FILE"},
 	G_OPTION_ENTRY_NULL,
@@ -36,17 +47,25 @@ const GOptionEntry lode_trace_miss_options[] = {
 
 bool lode_trace_misses_are_wanted(void)
 {
-	return given.by != NULL || given.plot != NULL;
+	return given.by != NULL || given.plot != NULL || given.sharing;
 }
 
 bool lode_trace_misses_read(LodeTraceMisses *self, GError **error)
 {
 	int by = given.by != NULL ? lode_event_by_from_text(given.by) : LODE_EVENT_BY_OBJECT;
-	uint64_t top = DEFAULT_TOP;
+	uint64_t top = given.sharing ? DEFAULT_LINES : DEFAULT_TOP;
 
 	if (by < 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--by: '%s' is not instruction, function, line or object", given.by);
+		return false;
+	}
+	if (given.sharing && (given.by != NULL || given.event != NULL || given.plot != NULL)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--sharing and %s exclude each other",
+			given.by != NULL      ? "--by"
+			: given.event != NULL ? "--event"
+					      : "--plot-objects");
 		return false;
 	}
 	if (!lode_trace_misses_are_wanted() && (given.event != NULL || given.top != NULL)) {
@@ -59,6 +78,7 @@ bool lode_trace_misses_read(LodeTraceMisses *self, GError **error)
 			!lode_plot_format_from_path(given.plot, &self->plot_format, error)))
 		return false;
 	self->by = (LodeEventBy)by;
+	self->shares = given.sharing;
 	self->top = (uint32_t)top;
 	self->has_top = given.top != NULL;
 	return true;
@@ -71,6 +91,8 @@ static LodeProfile *import(const char *path, const LodeTraceMisses *wanted, GErr
 		.n_paths = 1,
 		.hierarchy = wanted->hierarchy,
 		.threads = wanted->threads,
+		.classifies = wanted->classifies,
+		.quantum = wanted->quantum,
 	};
 	g_auto(LodeTerminalProgress) screen;
 
@@ -111,10 +133,19 @@ static char *usable_names(const LodeProfile *profile)
 	return g_string_free(names, FALSE);
 }
 
-static bool find_event(const LodeProfile *profile, uint32_t *out_event, GError **error)
+static bool find_event(const LodeProfile *profile, const LodeTraceMisses *wanted,
+	uint32_t *out_event, GError **error)
 {
 	const char *const one[] = {given.event, NULL};
 	const char *const *names = given.event != NULL ? one : lode_simulated_events();
+
+	for (const char *const *name = lode_simulated_events_classes();
+		wanted->classifies && given.event == NULL && *name != NULL; name++) {
+		*out_event = lode_profile_find_event(profile, *name);
+		if (is_usable(profile, *out_event) &&
+			lode_profile_event(profile, *out_event)->total > 0)
+			return true;
+	}
 
 	for (size_t i = 0; names[i] != NULL; i++) {
 		*out_event = lode_profile_find_event(profile, names[i]);
@@ -146,25 +177,64 @@ static bool write_plot(
 	return lode_output_file_commit(file, error);
 }
 
-bool lode_trace_misses_write(
-	const char *path, const LodeTraceMisses *wanted, bool *out_is_whole, GError **error)
+static bool write_groups(
+	const LodeProfile *profile, const LodeTraceMisses *wanted, FILE *out, GError **error)
 {
-	LodeEventTableOptions view = {.format = wanted->format, .top = wanted->top};
+	LodeEventTableOptions view = {
+		.format = wanted->format, .terminal = lode_terminal_of(out), .top = wanted->top};
 	uint32_t event;
 
-	g_autoptr(LodeProfile) profile = import(path, wanted, error);
-	if (profile == NULL || !find_event(profile, &event, error) ||
+	if (!find_event(profile, wanted, &event, error) ||
 		(given.plot != NULL && !write_plot(profile, event, wanted->plot_format, error)))
 		return false;
 	g_autoptr(LodeEventGroups) groups = lode_event_groups_new(profile, event, wanted->by);
-	g_autoptr(LodeOutputFile) file = lode_output_file_open(wanted->output, error);
+	return lode_event_table_write(profile, groups, &view, out, error);
+}
+
+static bool write_sharing(
+	const LodeProfile *profile, const LodeTraceMisses *wanted, FILE *out, GError **error)
+{
+	static const char *const events[] = {
+		LODE_FALSE_SHARING_MISS, LODE_TRUE_SHARING_MISS, NULL};
+	const LodeSampleFilterOptions both = {.events = events};
+	const LodeCache *first = &g_array_index(wanted->hierarchy->caches, LodeCache, 0);
+	LodeMemorySharingOptions view = {.format = wanted->format,
+		.terminal = lode_terminal_of(out),
+		.limit = wanted->top,
+		.are_misses_classified = true};
+
+	for (guint i = 1; i < wanted->hierarchy->caches->len; i++) {
+		const LodeCache *cache = &g_array_index(wanted->hierarchy->caches, LodeCache, i);
+		if (cache->level == 1 && !cache->is_tlb && (cache->holds & LODE_CACHE_DATA) != 0)
+			first = cache;
+	}
+	g_autoptr(GArray) chosen = lode_sample_filter_apply(profile, &both, error);
+	if (chosen == NULL)
+		return false;
+	const uint32_t *samples = (const uint32_t *)chosen->data;
+	g_autoptr(LodeLineSharing) sharing = lode_line_sharing_new(profile, samples, chosen->len,
+		CLAMP(first->line_bytes, LODE_SHARING_MIN_LINE, LODE_SHARING_MAX_LINE));
+	g_auto(LodeMemoryNotes) notes;
+	lode_memory_notes_init(&notes, profile, samples, chosen->len);
+	view.notes = &notes;
+	return lode_memory_sharing_write(profile, sharing, &view, out, error);
+}
+
+bool lode_trace_misses_write(
+	const char *path, const LodeTraceMisses *wanted, bool *out_is_whole, GError **error)
+{
+	LodeTraceMisses view = *wanted;
+
+	if (!view.has_top && view.format != LODE_VIEW_TEXT)
+		view.top = 0;
+	g_autoptr(LodeProfile) profile = import(path, wanted, error);
+	g_autoptr(LodeOutputFile)
+		file = profile != NULL ? lode_output_file_open(wanted->output, error) : NULL;
 	if (file == NULL)
 		return false;
 	FILE *out = lode_output_file_stream(file);
-	view.terminal = lode_terminal_of(out);
-	if (!wanted->has_top && wanted->format != LODE_VIEW_TEXT)
-		view.top = 0;
-	if (!lode_event_table_write(profile, groups, &view, out, error) ||
+	if (!(view.shares ? write_sharing(profile, &view, out, error)
+			  : write_groups(profile, &view, out, error)) ||
 		!lode_output_file_commit(file, error))
 		return false;
 	*out_is_whole = lode_whole_trace_check(

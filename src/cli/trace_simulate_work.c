@@ -47,14 +47,18 @@ static bool read_replay(LodeTraceWork *self, GError **error)
 	return read_caches(self, error);
 }
 
-/* A profile has the events of one hierarchy, and no classes. */
+/* A profile has the events of one hierarchy. */
 static bool check_misses(LodeTraceWork *self, GError **error)
 {
-	if (self->curves != NULL || self->replay.classifies)
-		return usage("--by and --plot-objects exclude curves and --classify", error);
+	if (self->curves != NULL)
+		return usage("--by, --sharing and --plot-objects exclude curves", error);
 	if (self->replay.n_hierarchies != 1)
-		return usage("--by and --plot-objects are of one hierarchy", error);
+		return usage("--by, --sharing and --plot-objects are of one hierarchy", error);
 	self->misses.hierarchy = self->replay.hierarchies[0];
+	if (self->misses.shares && self->misses.hierarchy->n_cores == 1)
+		return usage("--sharing needs several cores, as in --cache host,cores=4", error);
+	self->misses.classifies = self->replay.classifies || self->misses.shares;
+	self->misses.quantum = self->replay.quantum;
 	self->misses.threads = self->replay.threads;
 	return true;
 }
@@ -62,6 +66,8 @@ static bool check_misses(LodeTraceWork *self, GError **error)
 bool lode_trace_work_read(LodeTraceWork *self, unsigned threads, GError **error)
 {
 	self->replay.threads = threads;
+	if (!lode_trace_caches_quantum(&self->replay.quantum, error))
+		return false;
 	if (!lode_trace_plots_check(error) || !lode_trace_misses_read(&self->misses, error) ||
 		!read_replay(self, error))
 		return false;

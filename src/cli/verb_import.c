@@ -15,7 +15,7 @@
 static struct {
 	char *output, *program, *threads, *simulate;
 	char **maps, **jit_files, **attributes;
-	gboolean allow_debuginfod;
+	gboolean allow_debuginfod, classifies;
 } given;
 
 static const GOptionEntry options[] = {
@@ -35,6 +35,10 @@ static const GOptionEntry options[] = {
 		"replay the address trace through these caches: a description such as "
 		"d1=32K:8:64,l2=1M:16:64, or a preset such as host",
 		"CACHES"},
+	{"classify", 0, 0, G_OPTION_ARG_NONE, &given.classifies,
+		"with --simulate: classify the data misses of the first level, as events such as "
+		"false-sharing-miss",
+		NULL},
 	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
 		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
 	{"program", 0, 0, G_OPTION_ARG_STRING, &given.program,
@@ -76,6 +80,11 @@ static int run(char **arguments, GError **error)
 {
 	uint64_t threads = 0;
 
+	if (given.classifies && given.simulate == NULL) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--classify needs --simulate: the caches whose misses it classifies");
+		return LODE_EXIT_USAGE;
+	}
 	if (!check_arguments(arguments, error) ||
 		!lode_option_count("--threads", given.threads, G_MAXINT, &threads, error))
 		return LODE_EXIT_USAGE;
@@ -95,6 +104,7 @@ static int run(char **arguments, GError **error)
 		.attribute_files = (const char *const *)given.attributes,
 		.n_attribute_files = given.attributes != NULL ? g_strv_length(given.attributes) : 0,
 		.hierarchy = hierarchy,
+		.classifies = given.classifies,
 		.program = given.program,
 		.allow_debuginfod = given.allow_debuginfod,
 		.threads = (unsigned)threads,

@@ -175,6 +175,7 @@ const LodeVerb lode_verb_trace_simulate = {
 		"  lode trace simulate x.rps --cache i1=32K:8:64,d1=32K:8:64,l2=1M:16:64\n"
 		"  lode trace simulate x.rps --cache d1=8K..1M:8:64 --classify\n"
 		"  lode trace simulate x.rps --cache host,cores=4 --classify\n"
+		"  lode trace simulate x.rps --cache host,cores=4 --sharing\n"
 		"  lode trace simulate x.rps --curve data --curve instructions\n"
 		"  lode trace simulate x.rps --cache host --plot-curve x.svg\n"
 		"  lode trace simulate x.rps --by line --event l1d-miss",

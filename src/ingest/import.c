@@ -205,7 +205,14 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 			 inputs->callgrind->len, progress, error)) == NULL)
 		return NULL;
 	const LodeTracedRecordingOptions trace = {
-		inputs->trace, options->hierarchy, jit, memory, options->threads};
+		.path = inputs->trace,
+		.hierarchy = options->hierarchy,
+		.jit = jit,
+		.memory = memory,
+		.threads = options->threads,
+		.classifies = options->classifies,
+		.quantum = options->quantum,
+	};
 	if (inputs->trace != NULL &&
 		(counts = lode_traced_recording_read(&trace, progress, error)) == NULL)
 		return NULL;

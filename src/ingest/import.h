@@ -23,6 +23,8 @@ typedef struct {
 	/* Through which address traces are replayed; NULL: their counts alone are taken. Borrowed.
 	 */
 	const LodeHierarchy *hierarchy;
+	bool classifies;     /* their misses of data in the first level, by why */
+	uint64_t quantum;    /* instructions after which threads take turns; 0: as traced */
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
 	bool allow_debuginfod;
 	bool passes_over_damaged_logs; /* of allocations: they are unresolved, and no error */

@@ -2,6 +2,7 @@
 /* An event by instruction, function, line or data object. */
 #include "views/event_table.h"
 
+#include "analyses/memory/simulated_events.h"
 #include "base/number_format.h"
 #include "views/display_text.h"
 #include "views/profile_lines.h"
@@ -96,6 +97,24 @@ static void write_rest(const Table *self, size_t n, FILE *out)
 			lode_number_format_count(unknown, number));
 }
 
+/* "misses by class: compulsory-miss 12 · …", where they were classified. */
+static void write_classes(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	char number[LODE_NUMBER_SIZE];
+
+	for (const char *const *name = lode_simulated_events_classes(); *name != NULL; name++) {
+		uint32_t event = lode_profile_find_event(profile, *name);
+		if (event == LODE_NONE)
+			return;
+		g_string_append_printf(text, "%s%s %s", text->len > 0 ? " · " : "", *name,
+			lode_number_format_count(
+				lode_profile_event(profile, event)->total, number));
+	}
+	lode_profile_lines_print(
+		terminal, out, "Data misses of the first level, by class: %s", text->str);
+}
+
 static void write_text(const LodeProfile *profile, const LodeEventGroups *groups,
 	const LodeEventTableOptions *options, FILE *out)
 {
@@ -123,6 +142,7 @@ static void write_text(const LodeProfile *profile, const LodeEventGroups *groups
 	else
 		lode_table_write(&table, &options->terminal, out);
 	write_rest(&self, table.n_rows, out);
+	write_classes(profile, &options->terminal, out);
 }
 
 static void put_group(

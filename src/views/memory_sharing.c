@@ -105,6 +105,8 @@ static void append_share(const Table *self, double weight, GString *out)
 /* " ±0.4", in percent. */
 static void append_error(const Table *self, double error, GString *out)
 {
+	if (self->sharing->is_of_misses)
+		return;
 	char text[LODE_NUMBER_SIZE];
 	double percent = 100 * lode_share_of(error, self->sharing->total.weight);
 
@@ -143,8 +145,13 @@ static void append_line(const Table *self, const LodeSharedLine *line, GString *
 {
 	const char *mapping = mapping_of(self->profile, access_at(self->sharing, line, 0));
 
-	g_string_append_printf(out, "%u threads, ", line->n_threads);
-	if (line->n_storing < line->n_threads)
+	g_string_append_printf(
+		out, "%u thread%s", line->n_threads, line->n_threads == 1 ? "" : "s");
+	if (!self->sharing->is_of_misses)
+		g_string_append(out, ", ");
+	if (self->sharing->is_of_misses)
+		g_string_append(out, line->n_threads == 1 ? " misses" : " miss");
+	else if (line->n_storing < line->n_threads)
 		g_string_append_printf(out, "%u of them store%s", line->n_storing,
 			line->n_storing == 1 ? "s" : "");
 	else
@@ -268,6 +275,8 @@ static void write_table(Table *self, FILE *out)
 		if (i == COLUMN_MODIFIED && !self->sharing->has_data_sources)
 			continue;
 		columns[n] = known[i];
+		if (i == COLUMN_SAMPLES && self->sharing->is_of_misses)
+			columns[n].title = "misses";
 		self->columns[n++] = i;
 	}
 	for (guint i = 0; i < shown; i++)
@@ -316,6 +325,11 @@ static void put_nothing(const Table *self, FILE *out)
 	char number[LODE_NUMBER_SIZE];
 	uint64_t n = self->sharing->total.n_samples - self->sharing->unresolved.n_samples;
 
+	if (self->options->are_misses_classified) {
+		lode_profile_lines_print(&self->options->terminal, out,
+			"No shared line: no core missed what another core's store took away.");
+		return;
+	}
 	lode_profile_lines_print(&self->options->terminal, out,
 		"No shared line: of %s sample%s with an address, none are of a line that two "
 		"threads used at the same time and one stored to.",
@@ -330,6 +344,14 @@ static void put_evidence(const Table *self, FILE *out)
 	g_autoptr(GString) text = g_string_new(NULL);
 	char number[LODE_NUMBER_SIZE];
 
+	if (self->options->are_misses_classified) {
+		lode_profile_lines_print(terminal, out,
+			"Misses of the first level of data, counted: another core's store had "
+			"taken the line away. false: it wrote other bytes than were needed; true: "
+			"the same. The threads are those that missed; how often depends on the "
+			"interleaving of the threads in the trace (--quantum).");
+		return;
+	}
 	if (sharing->lines->len > 0)
 		lode_profile_lines_print(terminal, out,
 			"false: threads use different bytes of the line; true: the same bytes. "
@@ -356,7 +378,9 @@ static void write_text(Table *self, FILE *out)
 	lode_profile_lines_print(terminal, out,
 		"%s · cache lines of %u B that threads share · weight: %s",
 		program != NULL ? program : "?", (unsigned)self->sharing->line_bytes,
-		lode_totals_weight_text(self->options->notes));
+		self->options->are_misses_classified
+			? "misses due to sharing"
+			: lode_totals_weight_text(self->options->notes));
 	fputc('\n', out);
 	if (self->sharing->lines->len > 0) {
 		put_summary(self, out);
@@ -367,7 +391,8 @@ static void write_text(Table *self, FILE *out)
 	}
 	fputc('\n', out);
 	put_evidence(self, out);
-	lode_memory_notes_text(self->options->notes, terminal, out);
+	if (!self->options->are_misses_classified)
+		lode_memory_notes_text(self->options->notes, terminal, out);
 }
 
 /* --- JSON and CSV --- */
@@ -512,6 +537,7 @@ static void write_json(const Table *self, FILE *out)
 	lode_json_line(&json);
 	lode_memory_notes_json(self->options->notes, &json);
 	lode_json_line(&json);
+	lode_json_member_bool(&json, "is_of_misses", sharing->is_of_misses);
 	lode_json_member_number(&json, "line_bytes", (double)sharing->line_bytes);
 	lode_json_member_number(&json, "n_lines", sharing->lines->len);
 	lode_json_member_number(&json, "n_consecutive", (double)sharing->n_consecutive);

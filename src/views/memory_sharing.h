@@ -9,7 +9,8 @@
 typedef struct {
 	LodeViewFormat format;
 	LodeTerminal terminal;
-	uint32_t limit; /* lines shown; 0: all */
+	uint32_t limit;             /* lines shown; 0: all */
+	bool are_misses_classified; /* it is of a trace's misses due to sharing, be there any */
 	const LodeMemoryNotes *notes;
 } LodeMemorySharingOptions;
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# What `lode memory --sharing` says of threads whose sharing is known: by samples alone. Prints TAP;
-# skips where the kernel lets nobody sample, and where there is no compiler.
+# What `lode memory --sharing` says of threads whose sharing is known, by samples alone, and
+# `lode trace simulate --sharing` of their traces. Prints TAP; skips where the kernel lets nobody
+# sample, and what needs a compiler or qemu-x86_64 where there is none.
 #
 #   tests/e2e/sharing.sh LODE PROGRAMS      PROGRAMS: the folder of shared_lines.c
 set -uo pipefail
@@ -48,7 +49,7 @@ lines() {
 # says EXPECTED FOUND
 says() { [ "$1" = "$2" ] || echo "expected '$1', found '$2'"; }
 
-echo 1..5
+echo 1..8
 
 record false 40000000
 check "two counters in a line" "$(status_is 0)" \
@@ -74,3 +75,65 @@ record handed 40000000
 check "an array that one thread fills, and then the other reads" "$(status_is 0)" \
 	"$("$lode" memory x.lode --sharing --format csv 2>>err | grep -F 'array[]')" \
 	"$("$lode" memory x.lode --sharing 2>>err | grep -q 'lines\? (.* of weight) that threads used one after the other' || echo "not told")"
+
+# --- from traces: counted ---
+
+skip() {
+	number=$((number + 1))
+	echo "ok $number - $1 # SKIP $2"
+}
+
+if ! command -v qemu-x86_64 >/dev/null; then
+	skip "misses due to sharing in a trace" "there is no qemu-x86_64"
+	skip "classes of misses by function" "there is no qemu-x86_64"
+	skip "turns of another length" "there is no qemu-x86_64"
+	exit 0
+fi
+caches=i1=32K:8:64,d1=32K:8:64,cores=3
+
+# trace CASE
+trace() {
+	"$lode" trace record -o "$1.rps" -- ./shared "$1" 100000 500 >out 2>err
+	status=$?
+}
+simulate() { "$lode" trace simulate "$@" 2>>err; }
+
+# Of the counters, which the barrier is not: the kind of sharing, and what misses.
+missed() {
+	simulate "$1.rps" --cache $caches --sharing --format csv "${@:2}" |
+		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+			$at["object"] ~ /^(together|apart|atomic)/ {
+				print $at["line_sharing"], "thread", $at["thread"], $at["object"],
+					$at["function"] }' | sort -u
+}
+
+# The threads wait for each other after each 500 rounds. So in turns of 50 instructions they meet,
+# however they ran while they were traced.
+trace false
+check "misses due to sharing in a trace" "$(status_is 0)" \
+	"$(says "false thread 1 together.hits hit
+false thread 2 together.misses miss" "$(missed false --quantum 50)")" \
+	"$(simulate false.rps --cache d1=32K:8:64 --sharing >out && echo "with one core")"
+
+# counted CLASS: in the first level of data, by the simulation alone.
+counted() {
+	simulate false.rps --cache $caches --classify --quantum 50 --format csv |
+		sed 's/"[^"]*"/quoted/' |
+		awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+			$at["cache"] == "d1" { print $at[name] }'
+}
+# by CLASS VIEW: the sum over places, or over objects.
+by() {
+	simulate false.rps --cache $caches --classify --quantum 50 --by "$2" --event "$1-miss" \
+		--format csv | awk -F, 'NR > 1 { sum += $(NF - 4) } END { print sum + 0 }'
+}
+check "classes of misses by function" \
+	"$(says "$(counted false_sharing)" "$(by false-sharing function)")" \
+	"$(says "$(counted false_sharing)" "$(by false-sharing object)")" \
+	"$(says "$(counted true_sharing)" "$(by true-sharing object)")" \
+	"$(says "$(counted compulsory)" "$(by compulsory function)")" \
+	"$([ "$(by false-sharing object)" -gt 1000 ] || echo "the threads do not meet")"
+
+trace padded
+check "counters in lines of their own never miss, in turns of any length" "$(status_is 0)" \
+	"$(missed padded)" "$(missed padded --quantum 50)" "$(missed padded --quantum 1000)"

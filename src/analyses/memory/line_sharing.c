@@ -8,6 +8,7 @@
 
 #include "analyses/memory/data_source.h"
 #include "analyses/memory/page_faults.h"
+#include "analyses/memory/simulated_events.h"
 #include "base/number_order.h"
 #include "base/partition_point.h"
 
@@ -45,7 +46,8 @@ typedef struct {
 	GArray *order;   /* uint32_t: spans by their first time; of those with a property */
 	GArray *longest; /* uint32_t × 2: of order[0 … i], the two spans that last longest */
 	GHashTable *cpus;
-	double squares; /* Σ of squared weights, of all samples */
+	double squares;                   /* Σ of squared weights, of all samples */
+	uint32_t false_event, true_event; /* of classified misses; LODE_NONE */
 } Search;
 
 static const char *const kind_words[LODE_N_SHARING_KINDS] = {"false", "true", "mixed"};
@@ -73,6 +75,62 @@ static int compare_uses(const void *a, const void *b)
 	return lode_number_order(left->row, right->row);
 }
 
+/* Classified misses of other cores' stores. */
+static void find_events(const LodeProfile *profile, uint32_t *out_false, uint32_t *out_true)
+{
+	*out_false = lode_profile_find_event(profile, LODE_FALSE_SHARING_MISS);
+	*out_true = lode_profile_find_event(profile, LODE_TRUE_SHARING_MISS);
+}
+
+GArray *lode_line_sharing_choose(
+	const LodeProfile *profile, const uint32_t *samples, size_t n_samples)
+{
+	GArray *chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	uint32_t events[2], single = LODE_NONE;
+	bool has_misses = false, is_mixed = false;
+
+	find_events(profile, &events[0], &events[1]);
+	for (size_t i = 0; i < n_samples; i++) {
+		const LodeMemorySample *sample = &LODE_AT(
+			profile->memory->samples, LodeMemorySample, samples[i]);
+		if (sample->rule != LODE_RULE_TRACED)
+			continue;
+		has_misses |= sample->event == events[0] || sample->event == events[1];
+		is_mixed |= single != LODE_NONE && sample->event != single;
+		single = sample->event;
+	}
+	/* one access may miss several caches */
+	single = is_mixed ? lode_simulated_events_default(profile) : LODE_NONE;
+	for (size_t i = 0; i < n_samples; i++) {
+		const LodeMemorySample *sample = &LODE_AT(
+			profile->memory->samples, LodeMemorySample, samples[i]);
+		if (has_misses ? sample->event == events[0] || sample->event == events[1]
+			       : single == LODE_NONE || sample->event == single)
+			g_array_append_val(chosen, samples[i]);
+	}
+	return chosen;
+}
+
+/* A row of misses counts as many; of samples, one. */
+static void add_totals(const Search *self, LodeAccessTotals *totals, uint32_t row)
+{
+	const LodeMemorySample *sample = sample_at(self, row);
+
+	lode_access_totals_add(totals, sample, row);
+	if (!self->result->is_of_misses || sample->weight <= 1)
+		return;
+	uint64_t more = (uint64_t)(sample->weight - 0.5);
+	totals->n_samples += more;
+	totals->n_loads += (sample->access & LODE_ACCESS_LOAD) != 0 ? more : 0;
+	totals->n_stores += (sample->access & LODE_ACCESS_STORE) != 0 ? more : 0;
+}
+
+static bool is_miss_of(const Search *self, const LodeMemorySample *sample)
+{
+	return sample->rule == LODE_RULE_TRACED &&
+	       (sample->event == self->false_event || sample->event == self->true_event);
+}
+
 static void collect_uses(
 	Search *self, const LodeProfile *profile, const uint32_t *samples, size_t n_samples)
 {
@@ -83,7 +141,9 @@ static void collect_uses(
 		const LodeMemorySample *sample = sample_at(self, samples[i]);
 		if (are_faults[sample->event])
 			continue;
-		lode_access_totals_add(&self->result->total, sample, samples[i]);
+		if (is_miss_of(self, sample))
+			self->result->is_of_misses = true;
+		add_totals(self, &self->result->total, samples[i]);
 		self->squares += sample->weight * sample->weight;
 		self->result->has_data_sources |= lode_data_source_snoop(sample->data_source) !=
 		                                  NULL;
@@ -187,6 +247,10 @@ static bool mark_sharing(Search *self)
 {
 	bool is_shared = false;
 
+	for (guint i = 0; self->result->is_of_misses && i < self->spans->len; i++)
+		LODE_AT(self->spans, Span, i).shares = true;
+	if (self->result->is_of_misses)
+		return true;
 	for (int storing = 0; storing < 2; storing++) {
 		order_spans(self, storing == 0);
 		for (uint32_t i = 0; i < self->spans->len; i++) {
@@ -258,7 +322,10 @@ static void add_row(Search *self, LodeSharedLine *line, LodeSharingAccess *acces
 	const LodeMemorySample *sample = sample_at(self, row);
 	bool is_modified = lode_data_source_hits_modified(sample->data_source);
 
-	lode_access_totals_add(&access->totals, sample, row);
+	add_totals(self, &access->totals, row);
+	if (self->result->is_of_misses)
+		*(sample->event == self->false_event ? &access->false_weight
+						     : &access->true_weight) += sample->weight;
 	access->pc = MIN(access->pc, sample->access_pc);
 	access->n_modified += is_modified;
 	line->n_modified += is_modified;
@@ -389,7 +456,8 @@ static double add_line(Search *self, const Use *first)
 	add_accesses(self, &line);
 	LodeSharingAccess *accesses = &LODE_AT(
 		self->result->accesses, LodeSharingAccess, line.first_access);
-	weigh_line(accesses, line.n_accesses);
+	if (!self->result->is_of_misses)
+		weigh_line(accesses, line.n_accesses);
 	for (uint32_t i = 0; i < line.n_accesses; i++) {
 		lode_access_totals_join(&line.totals, &accesses[i].totals);
 		line.true_weight += accesses[i].true_weight;
@@ -408,7 +476,9 @@ static double add_line(Search *self, const Use *first)
 	}
 	qsort(accesses, line.n_accesses, sizeof(*accesses), compare_weights);
 	line.kind = kind_of(&line);
-	line.weight_error = error_of(self, line.totals.weight, squares);
+	line.weight_error = self->result->is_of_misses
+	                            ? 0
+	                            : error_of(self, line.totals.weight, squares);
 	lode_access_totals_join(&self->result->shared, &line.totals);
 	g_array_append_val(self->result->lines, line);
 	return squares;
@@ -436,15 +506,18 @@ static void find_lines(Search *self)
 			if (next->pid != use->pid || next->line != use->line)
 				break;
 		}
-		if (use->thread == LODE_AT(self->uses, Use, end - 1).thread ||
-			!find_spans(self, first, end))
+		bool is_lone = use->thread == LODE_AT(self->uses, Use, end - 1).thread;
+		if (is_lone && !self->result->is_of_misses)
+			continue;
+		if (!find_spans(self, first, end) && !self->result->is_of_misses)
 			continue;
 		if (mark_sharing(self))
 			squares += add_line(self, use);
 		else
 			note_consecutive(self, first, end);
 	}
-	self->result->shared_error = error_of(self, self->result->shared.weight, squares);
+	if (!self->result->is_of_misses)
+		self->result->shared_error = error_of(self, self->result->shared.weight, squares);
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -474,6 +547,7 @@ LodeLineSharing *lode_line_sharing_new(
 
 	g_assert(line_bytes >= LODE_SHARING_MIN_LINE && line_bytes <= LODE_SHARING_MAX_LINE &&
 		 (line_bytes & (line_bytes - 1)) == 0);
+	find_events(profile, &self.false_event, &self.true_event);
 	result->line_bytes = line_bytes;
 	result->lines = g_array_new(FALSE, FALSE, sizeof(LodeSharedLine));
 	result->accesses = g_array_new(FALSE, FALSE, sizeof(LodeSharingAccess));

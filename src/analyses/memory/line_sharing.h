@@ -11,6 +11,10 @@
  * M. S. Lam, J. L. Hennessy, "False sharing and spatial locality in multiprocessor caches",
  * IEEE Transactions on Computers 43(6), 1994: by whether the bytes are used by both.
  *
+ * Of an address trace whose misses were classified, the misses that other cores' stores caused
+ * take the place of all that: they are counted, not estimated, and need no second thread to be
+ * seen.
+ *
  * An access counts in the line of its first byte. Threads that used a line one after the other (one
  * filled a table, another read it) do not share it: of those that do, the times of use overlap.
  */
@@ -67,9 +71,17 @@ typedef struct {
 	uint64_t n_consecutive;       /* such lines */
 	double shared_error;          /* of shared.weight */
 	bool has_data_sources;        /* n_modified was recorded */
+	bool is_of_misses; /* of classified misses: weights are their numbers, which loads and
+	                      stores count too; nothing is consecutive, and no error */
 } LodeLineSharing;
 
-/* Of the samples whose numbers are given, ascending; page faults are left out. `line_bytes` is a
+/* Of the samples whose numbers are given, ascending, those that it can be told from: of a trace,
+ * the classified misses that other cores caused, or else those of one event; of samples, all. The
+ * caller unrefs the GArray of uint32_t. */
+GArray *lode_line_sharing_choose(
+	const LodeProfile *profile, const uint32_t *samples, size_t n_samples);
+
+/* Of samples so chosen; page faults are left out. `line_bytes` is a
  * power of two in the bounds above. Never NULL. */
 LodeLineSharing *lode_line_sharing_new(
 	const LodeProfile *profile, const uint32_t *samples, size_t n_samples, uint64_t line_bytes);

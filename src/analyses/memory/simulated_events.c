@@ -9,6 +9,14 @@ const char *const *lode_simulated_events(void)
 	return names;
 }
 
+const char *const *lode_simulated_events_classes(void)
+{
+	static const char *const classes[] = {LODE_FALSE_SHARING_MISS, LODE_TRUE_SHARING_MISS,
+		"conflict-miss", "capacity-miss", "compulsory-miss", NULL};
+
+	return classes;
+}
+
 /* Marks the events of traced samples and gives how many there are. */
 static uint32_t find_traced(const LodeProfile *profile, bool *is_traced)
 {

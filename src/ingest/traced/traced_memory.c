@@ -7,6 +7,7 @@
  */
 #include "ingest/traced/traced_memory.h"
 
+#include "base/id_cache.h"
 #include "images/data_access.h"
 #include "model/profile.h"
 
@@ -16,7 +17,10 @@
 typedef struct {
 	GArray *rows; /* LodeTracedAccess, one of each group of `interval`, in order */
 	uint64_t interval, seen;
-	uint64_t next; /* of all that are seen, counted from 0, the next that is kept */
+	uint64_t next;     /* of all that are seen, counted from 0, the next that is kept */
+	GArray *counts;    /* uint64_t, of each row; NULL: rows are a sample */
+	LodeIdCache known; /* rows by what they are of, where they are counted */
+	uint64_t n_left_out;
 } Stream;
 
 struct LodeTracedMemory {
@@ -42,8 +46,13 @@ void lode_traced_memory_free(LodeTracedMemory *self)
 {
 	if (self == NULL)
 		return;
-	for (uint32_t i = 0; i < self->n_streams; i++)
+	for (uint32_t i = 0; i < self->n_streams; i++) {
 		g_array_unref(self->streams[i].rows);
+		if (self->streams[i].counts == NULL)
+			continue;
+		g_array_unref(self->streams[i].counts);
+		lode_id_cache_clear(&self->streams[i].known);
+	}
 	g_free(self->streams);
 	g_free(self);
 }
@@ -98,11 +107,13 @@ static void halve(Stream *self)
 
 static Stream *longest(const LodeTracedMemory *self)
 {
-	Stream *found = &self->streams[0];
+	Stream *found = NULL;
 
-	for (uint32_t i = 1; i < self->n_streams; i++)
-		if (self->streams[i].rows->len > found->rows->len)
-			found = &self->streams[i];
+	for (uint32_t i = 0; i < self->n_streams; i++) {
+		Stream *it = &self->streams[i];
+		if (it->counts == NULL && (found == NULL || it->rows->len > found->rows->len))
+			found = it;
+	}
 	return found;
 }
 
@@ -135,6 +146,41 @@ void lode_traced_memory_keep(
 	it->next = choose_in(it, it->rows->len);
 	if (++self->n_rows == LODE_TRACED_MEMORY_ROWS)
 		make_room(self);
+}
+
+void lode_traced_memory_set_counted(LodeTracedMemory *self, uint32_t stream)
+{
+	self->streams[stream].counts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	lode_id_cache_init(&self->streams[stream].known);
+}
+
+void lode_traced_memory_count(
+	LodeTracedMemory *self, uint32_t stream, const LodeTracedAccess *access)
+{
+	Stream *it = &self->streams[stream];
+	const LodeIdKey key = {{access->address, (uint64_t)access->instruction << 32 | access->size,
+		(uint64_t)access->thread << 16 | (uint64_t)access->kind << 8 | access->ordinal}};
+	const uint64_t one = 1;
+	bool is_new;
+
+	it->seen++;
+	LodeIdSlot *slot = lode_id_cache_find(&it->known, &key, &is_new);
+	if (is_new)
+		slot->id = it->rows->len;
+	if (slot->id >= it->rows->len && it->rows->len == LODE_TRACED_MEMORY_ROWS) {
+		slot->id = UINT32_MAX;
+		it->n_left_out++;
+	} else if (is_new) {
+		g_array_append_vals(it->rows, access, 1);
+		g_array_append_val(it->counts, one);
+	} else {
+		g_array_index(it->counts, uint64_t, slot->id)++;
+	}
+}
+
+uint64_t lode_traced_memory_left_out(const LodeTracedMemory *self, uint32_t stream)
+{
+	return self->streams[stream].n_left_out;
 }
 
 uint64_t lode_traced_memory_interval(const LodeTracedMemory *self, uint32_t stream)
@@ -278,13 +324,17 @@ static void find_operand(Filling *self, const LodeTracedAccess *access, LodeRead
 	row->is_push = code != NULL && row->has_no_operand && wanted == LODE_ACCESS_STORE;
 }
 
-static void add_row(Filling *self, uint32_t stream, const LodeTracedAccess *access)
+static void add_row(Filling *self, uint32_t stream, guint number)
 {
 	const Stream *source = &self->memory->streams[stream];
+	const LodeTracedAccess *access = &g_array_index(source->rows, LodeTracedAccess, number);
 	LodeReadAccess row = {
 		.sample =
 			{
-				.weight = (double)source->seen / source->rows->len,
+				.weight = source->counts != NULL
+	                                          ? (double)g_array_index(
+							    source->counts, uint64_t, number)
+	                                          : (double)source->seen / source->rows->len,
 				.time_ns = access->reference + 1,
 				.address = access->address,
 				.thread = find_thread(self, access),
@@ -341,9 +391,7 @@ static void add_rows(Filling *self)
 	uint32_t stream;
 
 	while ((stream = first_stream(self, next)) < self->memory->n_streams)
-		add_row(self, stream,
-			&g_array_index(self->memory->streams[stream].rows, LodeTracedAccess,
-				next[stream]++));
+		add_row(self, stream, next[stream]++);
 }
 
 bool lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMemoryContext *context,

@@ -28,6 +28,17 @@ typedef struct {
 	uint8_t ordinal; /* among the references of this kind by its instruction */
 } LodeTracedAccess;
 
+/* A stream of which all are kept, equal ones once with their number; it takes no room from others.
+ * Of more than LODE_TRACED_MEMORY_ROWS that differ, those that come up later are left out. */
+void lode_traced_memory_set_counted(LodeTracedMemory *self, uint32_t stream);
+
+/* Adds to a stream of this kind; `reference` does not tell accesses apart. */
+void lode_traced_memory_count(
+	LodeTracedMemory *self, uint32_t stream, const LodeTracedAccess *access);
+
+/* How many of it were left out. */
+uint64_t lode_traced_memory_left_out(const LodeTracedMemory *self, uint32_t stream);
+
 /* How many of a stream pass by before one is kept: 0, the next one is. */
 uint64_t lode_traced_memory_distance(const LodeTracedMemory *self, uint32_t stream);
 

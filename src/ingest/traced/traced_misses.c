@@ -151,6 +151,41 @@ static void add_sums(
 		add_sum(self, recording, hierarchy, &last_kinds[i]);
 }
 
+/* Why data misses the first level. They have no cycles: the misses themselves have. */
+static void add_classes(LodeTracedMisses *self, LodeRecording *recording)
+{
+	static const struct {
+		const char *column, *name, *description;
+	} classes[LODE_N_MISS_CLASSES] = {
+		[LODE_MISS_COMPULSORY] = {"sim-compulsory-miss", "compulsory-miss",
+			"first-level data misses of lines never used before, simulated"},
+		[LODE_MISS_CAPACITY] = {"sim-capacity-miss", "capacity-miss",
+			"first-level data misses for want of room, simulated"},
+		[LODE_MISS_CONFLICT] = {"sim-conflict-miss", "conflict-miss",
+			"first-level data misses for want of room in a set, simulated"},
+		[LODE_MISS_TRUE_SHARING] = {"sim-true-sharing-miss", "true-sharing-miss",
+			"first-level data misses as other cores wrote the same bytes, simulated"},
+		[LODE_MISS_FALSE_SHARING] = {"sim-false-sharing-miss", "false-sharing-miss",
+			"first-level data misses as other cores wrote other bytes of the line, "
+			"simulated"},
+	};
+
+	for (int i = 0; i < LODE_N_MISS_CLASSES; i++) {
+		self->class_columns[i] = add_column(
+			recording, classes[i].column, classes[i].description);
+		const LodeRecordedSum sum = {
+			.name = g_string_chunk_insert_const(recording->strings, classes[i].name),
+			.description = g_string_chunk_insert(
+				recording->strings, classes[i].description),
+			.columns = {self->class_columns[i]},
+			.n_columns = 1,
+			.is_attribute = true,
+		};
+		self->class_sums[i] = recording->sums->len;
+		g_array_append_val(recording->sums, sum);
+	}
+}
+
 /* All that the program did to memory. */
 static void add_references(LodeRecording *recording)
 {
@@ -176,9 +211,11 @@ static void add_references(LodeRecording *recording)
 	g_array_append_vals(recording->sums, sums, G_N_ELEMENTS(sums));
 }
 
-void lode_traced_misses_init(
-	LodeTracedMisses *self, LodeRecording *recording, const LodeHierarchy *hierarchy)
+void lode_traced_misses_init(LodeTracedMisses *self, LodeRecording *recording,
+	const LodeHierarchy *hierarchy, bool classifies)
 {
+	for (size_t i = 0; i < LODE_N_MISS_CLASSES; i++)
+		self->class_columns[i] = self->class_sums[i] = LODE_NONE;
 	for (size_t i = 0; i < LODE_HIERARCHY_MAX_CACHES; i++) {
 		self->sums[i] = LODE_NONE;
 		for (size_t j = 0; j < LODE_N_REFERENCE_KINDS; j++)
@@ -194,4 +231,6 @@ void lode_traced_misses_init(
 	for (guint i = 0; i < hierarchy->caches->len; i++)
 		add_cache(self, recording, hierarchy, i);
 	add_sums(self, recording, hierarchy);
+	if (classifies)
+		add_classes(self, recording);
 }

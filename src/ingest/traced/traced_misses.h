@@ -19,8 +19,11 @@ typedef struct {
 	uint32_t columns[LODE_HIERARCHY_MAX_CACHES][LODE_N_REFERENCE_KINDS];
 	/* Of each cache, the sum in recording->sums that its misses of data are in. */
 	uint32_t sums[LODE_HIERARCHY_MAX_CACHES];
+	/* Of each class of misses of data in the first level, a column and a sum; LODE_NONE: they
+	 * are not classified. */
+	uint32_t class_columns[LODE_N_MISS_CLASSES], class_sums[LODE_N_MISS_CLASSES];
 } LodeTracedMisses;
 
 /* Names the columns and sums; `hierarchy` NULL: there are no caches. */
-void lode_traced_misses_init(
-	LodeTracedMisses *self, LodeRecording *recording, const LodeHierarchy *hierarchy);
+void lode_traced_misses_init(LodeTracedMisses *self, LodeRecording *recording,
+	const LodeHierarchy *hierarchy, bool classifies);

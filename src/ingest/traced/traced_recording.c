@@ -14,6 +14,7 @@
 #include "ingest/traced/traced_counts.h"
 #include "ingest/traced/traced_memory.h"
 #include "ingest/traced/traced_misses.h"
+#include "traces/frame_turns.h"
 #include "traces/trace_reader.h"
 
 #include <string.h>
@@ -30,7 +31,9 @@ typedef struct {
 	LodeTracedMemory *memory;
 	GPtrArray *stream_names;                     /* char *, of the memory's streams */
 	uint32_t streams[LODE_HIERARCHY_MAX_CACHES]; /* of each cache; LODE_NONE */
+	uint32_t class_streams[LODE_N_MISS_CLASSES]; /* likewise */
 	const LodeTraceFrame *frame;                 /* that is replayed */
+	bool has_frame;                              /* one was */
 	char *damage;                                /* of a frame, at which reading ended; NULL */
 } Reading;
 
@@ -45,13 +48,19 @@ static uint8_t ordinal_of(const LodeTraceBlock *block, unsigned slot)
 	return ordinal;
 }
 
-static void keep_miss(
-	Reading *self, const LodeCacheMiss *miss, uint32_t stream, uint32_t instruction)
+/* Lines that cores take from each other are few; all their misses are kept. */
+static bool is_counted(int miss_class)
+{
+	return miss_class == LODE_MISS_TRUE_SHARING || miss_class == LODE_MISS_FALSE_SHARING;
+}
+
+static void keep_miss(Reading *self, const LodeCacheMiss *miss, uint32_t stream,
+	uint32_t instruction, bool counted)
 {
 	const LodeTraceBlock *block = lode_block_dictionary_at(
 		self->frame->dictionary, miss->block);
 
-	if (lode_traced_memory_distance(self->memory, stream) > 0) {
+	if (!counted && lode_traced_memory_distance(self->memory, stream) > 0) {
 		lode_traced_memory_pass(self->memory, stream, 1);
 		return;
 	}
@@ -64,7 +73,18 @@ static void keep_miss(
 		.kind = miss->kind,
 		.ordinal = ordinal_of(block, miss->slot),
 	};
-	lode_traced_memory_keep(self->memory, stream, &access);
+	if (counted)
+		lode_traced_memory_count(self->memory, stream, &access);
+	else
+		lode_traced_memory_keep(self->memory, stream, &access);
+}
+
+static bool is_first_level_data(const Reading *self, const LodeCacheMiss *miss)
+{
+	const LodeCache *cache = &g_array_index(
+		self->options->hierarchy->caches, LodeCache, miss->cache);
+
+	return cache->level == 1 && !cache->is_tlb && miss->kind != LODE_REFERENCE_FETCH;
 }
 
 static void add_miss(const LodeCacheMiss *miss, void *user_data)
@@ -78,7 +98,13 @@ static void add_miss(const LodeCacheMiss *miss, void *user_data)
 	if (column != LODE_NONE)
 		lode_traced_counts_count(self->counts, instruction, column);
 	if (stream != LODE_NONE && miss->kind != LODE_REFERENCE_FETCH)
-		keep_miss(self, miss, stream, instruction);
+		keep_miss(self, miss, stream, instruction, false);
+	if (miss->miss_class == LODE_N_MISS_CLASSES || !is_first_level_data(self, miss))
+		return;
+	lode_traced_counts_count(
+		self->counts, instruction, self->misses.class_columns[miss->miss_class]);
+	keep_miss(self, miss, self->class_streams[miss->miss_class], instruction,
+		is_counted(miss->miss_class));
 }
 
 /* An invocation of a block, and the addresses of its slots. */
@@ -245,9 +271,16 @@ static bool add_slice(Reading *self, const LodeTraceFrame *slice, GError **error
 {
 	if (!lode_traced_counts_add(self->counts, slice, error))
 		return false;
+	g_autoptr(LodeTraceFrame) turns = NULL;
+	if (self->simulation != NULL && self->options->quantum > 0)
+		slice = turns = lode_frame_turns_new(slice, self->options->quantum);
 	self->frame = slice;
-	if (self->simulation != NULL)
-		return lode_cache_simulation_replay(self->simulation, slice, error);
+	self->has_frame = true;
+	if (self->simulation != NULL) {
+		bool is_replayed = lode_cache_simulation_replay(self->simulation, slice, error);
+		self->frame = NULL;
+		return is_replayed;
+	}
 	sample_accesses(self, slice);
 	return true;
 }
@@ -281,7 +314,7 @@ static bool has_frames(const Reading *self, GError **error)
 /* What is wrong with a frame takes nothing from those before it. */
 static bool end_at_damage(Reading *self, GError *damage, GError **error)
 {
-	bool is_partial = damage->code == LODE_ERROR_CORRUPT && self->frame != NULL;
+	bool is_partial = damage->code == LODE_ERROR_CORRUPT && self->has_frame;
 
 	if (is_partial)
 		self->damage = g_strdup(damage->message);
@@ -332,6 +365,13 @@ static void name_streams(Reading *self)
 		}
 		self->streams[i] = streams[sum];
 	}
+	for (int i = 0; i < LODE_N_MISS_CLASSES; i++) {
+		self->class_streams[i] = self->stream_names->len;
+		if (self->misses.class_sums[i] != LODE_NONE)
+			g_ptr_array_add(self->stream_names,
+				g_array_index(sums, LodeRecordedSum, self->misses.class_sums[i])
+					.name);
+	}
 }
 
 /* What made the trace, and what it was replayed through. */
@@ -358,14 +398,17 @@ static bool begin(Reading *self, GError **error)
 {
 	const LodeTracedRecordingOptions *options = self->options;
 	const LodeTraceReaderOptions reading = {.threads = options->threads};
-	const LodeCacheSimulationOptions simulating = {
-		.threads = 1, .on_miss = add_miss, .user_data = self};
+	const LodeCacheSimulationOptions simulating = {.threads = 1,
+		.classifies = options->classifies,
+		.on_miss = add_miss,
+		.user_data = self};
 
 	self->reader = lode_trace_reader_open(options->path, &reading, error);
 	if (self->reader == NULL)
 		return false;
 	name_recording(self);
-	lode_traced_misses_init(&self->misses, self->recording, options->hierarchy);
+	lode_traced_misses_init(
+		&self->misses, self->recording, options->hierarchy, options->classifies);
 	name_streams(self);
 	self->places = lode_traced_places_new(
 		lode_trace_reader_description(self->reader), self->recording, options->jit, error);
@@ -377,6 +420,9 @@ static bool begin(Reading *self, GError **error)
 	self->memory = lode_traced_memory_new(self->stream_names->len);
 	if (options->hierarchy == NULL)
 		return true;
+	for (int i = 0; options->classifies && i < LODE_N_MISS_CLASSES; i++)
+		if (is_counted(i))
+			lode_traced_memory_set_counted(self->memory, self->class_streams[i]);
 	self->simulation = lode_cache_simulation_new(&options->hierarchy, 1, &simulating, error);
 	return self->simulation != NULL;
 }
@@ -392,9 +438,11 @@ static void describe_streams(Reading *self)
 			uint64_t interval = lode_traced_memory_interval(self->memory, j);
 			if (strcmp(sum->name, self->stream_names->pdata[j]) != 0)
 				continue;
+			uint64_t left_out = lode_traced_memory_left_out(self->memory, j);
 			g_autofree char *text = g_strdup_printf(
-				"%s; data addresses: 1 of %" G_GUINT64_FORMAT, sum->description,
-				interval);
+				left_out > 0 ? "%s; data addresses: all but %" G_GUINT64_FORMAT
+					     : "%s; data addresses: 1 of %" G_GUINT64_FORMAT,
+				sum->description, left_out > 0 ? left_out : interval);
 			sum->description = g_string_chunk_insert(recording->strings, text);
 		}
 	}

@@ -24,6 +24,9 @@ typedef struct {
 	LodeJitCodeSet *jit;
 	LodeMemoryReading *memory; /* gets the data addresses */
 	unsigned threads;          /* 0: all processors */
+	bool classifies;           /* misses of data in the first level, by why */
+	uint64_t quantum; /* the caches see threads take turns of so many instructions; 0: as in
+	                     the trace */
 } LodeTracedRecordingOptions;
 
 /* The caller owns the result. Errors: those of lode_trace_reader_open() and _next(), _LIMIT,

@@ -6,6 +6,8 @@
  *   padded   the same, each in a line of its own
  *   true     one atomic counter
  *   handed   the one thread fills an array, and ends before the other reads it
+ *
+ *   shared_lines CASE ROUNDS [CHUNK]
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,18 +32,21 @@ static struct {
 } atomic __attribute__((aligned(128)));
 
 static volatile unsigned long array[1024] __attribute__((aligned(128)));
-static unsigned long rounds;
+static unsigned long rounds, chunk;
+static pthread_barrier_t barrier;
 
-/* NAME counts in PLACE. */
+/* NAME counts in PLACE; the threads wait for each other after each chunk. */
 #define COUNT(name, place)                                                                         \
 	static void *name(void *unused)                                                            \
 	{                                                                                          \
-		unsigned long n = rounds;                                                          \
-		(void)unused;                                                                      \
-		do                                                                                 \
-			place++;                                                                   \
-		while (--n != 0);                                                                  \
-		return NULL;                                                                       \
+		for (unsigned long left = rounds; left >= chunk; left -= chunk) {                  \
+			unsigned long n = chunk;                                                   \
+			do                                                                         \
+				place++;                                                           \
+			while (--n != 0);                                                          \
+			pthread_barrier_wait(&barrier);                                            \
+		}                                                                                  \
+		return unused;                                                                     \
 	}
 
 COUNT(hit, together.hits)
@@ -81,8 +86,10 @@ int main(int argc, char **argv)
 	};
 	pthread_t threads[2];
 
-	rounds = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
-	for (size_t i = 0; rounds > 0 && i < sizeof(cases) / sizeof(*cases); i++) {
+	rounds = argc >= 3 ? strtoul(argv[2], NULL, 10) : 0;
+	chunk = argc == 4 ? strtoul(argv[3], NULL, 10) : rounds;
+	pthread_barrier_init(&barrier, NULL, 2);
+	for (size_t i = 0; chunk > 0 && i < sizeof(cases) / sizeof(*cases); i++) {
 		if (strcmp(cases[i].name, argv[1]) != 0)
 			continue;
 		int one_by_one = strcmp(argv[1], "handed") == 0;
