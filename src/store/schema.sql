@@ -220,7 +220,7 @@ CREATE TABLE memory_sample (
 	cpu INTEGER,
 	node INTEGER,
 	size INTEGER NOT NULL,
-	rule TEXT NOT NULL, -- hardware, at-pc, forward, backward, recomputed, traced, none
+	rule TEXT NOT NULL, -- hardware, at-pc, forward, backward, traced, none
 	reason TEXT NOT NULL, -- why there is no address; none
 	access TEXT NOT NULL, -- load, store, modify, none
 	operand INTEGER NOT NULL,
