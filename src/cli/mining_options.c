@@ -211,6 +211,15 @@ static const char *useless_option(void)
 	return NULL;
 }
 
+bool lode_mining_options_ask_for_sequences(void)
+{
+	return given.is_instruction_mode || given.min_support != NULL ||
+	       given.min_differential != NULL || given.min_functions != NULL || given.top != NULL ||
+	       given.max_sequences != NULL || given.only_closed || given.only_maximal ||
+	       given.gap != NULL || given.window != NULL || given.iterations != NULL ||
+	       given.flow != NULL || given.granularity != NULL || given.across_calls;
+}
+
 static bool check_combination(GError **error)
 {
 	const char *useless = useless_option();
@@ -256,19 +265,35 @@ bool lode_mining_options_read(LodeMiningParameters *out_parameters, GError **err
 	return true;
 }
 
+static LodeMiningRun *mine_sequences(const LodeProfile *profile,
+	const LodeMiningParameters *parameters, const char *name, const LodeProgress *progress,
+	GError **error)
+{
+	g_autoptr(LodeFlowGraph) efg = lode_flow_graph_build(profile, parameters, error);
+
+	return efg != NULL ? lode_miner_run(efg, parameters, name, progress, error) : NULL;
+}
+
 static LodeMiningRun *mine(const LodeProfile *profile, const LodeMiningParameters *parameters,
 	const char *name, const LodeProgress *progress, GError **error)
 {
 	if (parameters->is_instruction_mode)
 		return lode_instruction_miner_run(profile, parameters, name, progress, error);
-	g_autoptr(LodeFlowGraph) efg = lode_flow_graph_build(profile, parameters, error);
-	if (efg == NULL)
+	gint64 start_us = g_get_monotonic_time();
+	g_autoptr(LodeFindings) findings = lode_findings_fit(profile, parameters, progress, error);
+	if (findings == NULL)
 		return NULL;
-	g_autoptr(LodeMiningRun) run = lode_miner_run(efg, parameters, name, progress, error);
-	if (run == NULL)
-		return NULL;
-	run->findings = lode_findings_fit(profile, parameters, progress, error);
-	return run->findings != NULL ? g_steal_pointer(&run) : NULL;
+	double seconds = (double)(g_get_monotonic_time() - start_us) / 1e6;
+	LodeMiningRun *run = NULL;
+	if (parameters->only_findings) {
+		run = lode_mining_run_new(name, parameters);
+		run->seconds = seconds;
+	} else {
+		run = mine_sequences(profile, parameters, name, progress, error);
+	}
+	if (run != NULL)
+		run->findings = g_steal_pointer(&findings);
+	return run;
 }
 
 LodeMiningRun *lode_mining_options_mine(const char *path, const LodeProfile *profile,
@@ -283,6 +308,24 @@ LodeMiningRun *lode_mining_options_mine(const char *path, const LodeProfile *pro
 	if (run == NULL || !lode_profile_store_add_run(path, profile, run, progress, error))
 		return NULL;
 	return g_steal_pointer(&run);
+}
+
+LodeMiningRun *lode_mining_options_mine_rest(const char *path, const LodeProfile *profile,
+	LodeMiningRun *run, const LodeProgress *progress, GError **error)
+{
+	g_autoptr(GError) unstored = NULL;
+	LodeMiningParameters parameters = run->parameters;
+
+	parameters.only_findings = false;
+	g_autoptr(LodeMiningRun)
+		mined = mine_sequences(profile, &parameters, run->name, progress, error);
+	if (mined == NULL)
+		return NULL;
+	mined->findings = g_steal_pointer(&run->findings);
+	if (!lode_profile_store_add_run(path, profile, mined, progress, &unstored))
+		lode_display_line(
+			stderr, "the mined sequences are not kept: %s", unstored->message);
+	return g_steal_pointer(&mined);
 }
 
 void lode_mining_options_write_summary(const LodeMiningRun *run, const char *path, FILE *out)

@@ -18,12 +18,24 @@ extern const LodeOptionGroup lode_mining_groups[];
  */
 bool lode_mining_options_read(LodeMiningParameters *out_parameters, GError **error);
 
+/* Whether any of them says which sequences to mine; options on what is mined, such as --weight,
+ * are of the findings too. */
+bool lode_mining_options_ask_for_sequences(void);
+
 /*
  * Mines `profile` by these parameters and stores the run in the profile file at `path`, under the
  * name that the options give.
  */
 LodeMiningRun *lode_mining_options_mine(const char *path, const LodeProfile *profile,
 	const LodeMiningParameters *parameters, const LodeProgress *progress, GError **error);
+
+/*
+ * The sequences of a run that has only findings yet, by its own parameters: the whole run, with the
+ * findings taken from `run`. It replaces the stored one; where it cannot be stored, standard error
+ * says so. The caller owns the result. Errors: as lode_miner_run().
+ */
+LodeMiningRun *lode_mining_options_mine_rest(const char *path, const LodeProfile *profile,
+	LodeMiningRun *run, const LodeProgress *progress, GError **error);
 
 /* One line on a run: how many sequences, how long it took, what was left out. */
 void lode_mining_options_write_summary(const LodeMiningRun *run, const char *path, FILE *out);

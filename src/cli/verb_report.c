@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode report: the findings of a mining run, or the list of its sequences. */
 #include "base/error.h"
+#include "cli/mining_options.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "store/profile_store.h"
@@ -173,6 +174,16 @@ static int run(char **arguments, GError **error)
 		mined = lode_profile_store_read_run(arguments[0], arguments[1], error);
 	if (mined == NULL)
 		return LODE_EXIT_FAILED;
+	if (mined->parameters.only_findings && !report.is_explained &&
+		lode_report_lists_sequences(mined, &report)) {
+		LodeMiningRun *whole = lode_mining_options_mine_rest(
+			arguments[0], profile, mined, &screen.progress, error);
+		if (whole == NULL)
+			return LODE_EXIT_FAILED;
+		lode_mining_run_free(mined);
+		mined = whole;
+		lode_terminal_progress_hide(&screen);
+	}
 	if (!lode_report_write(profile, mined, &report, &screen.progress, stdout, error))
 		return LODE_EXIT_FAILED;
 	return LODE_EXIT_OK;
@@ -185,7 +196,8 @@ const LodeVerb lode_verb_report = {
 	.description =
 		"Without options, shows the findings of the run: the patterns that explain the "
 		"cost, what an execution of each costs, and the hottest places. With --all, "
-		"--sort, --reverse, --baseline or a filter, lists the mined sequences.\n"
+		"--sort, --reverse, --baseline or a filter, lists the mined sequences. After "
+		"'lode run' the first list takes longer: it mines them.\n"
 		"\n"
 		"Examples:\n"
 		"  lode report x.lode\n"

@@ -85,6 +85,8 @@ static int run_verb(char **arguments, GError **error)
 	if (!lode_recording_options_read(arguments, &given, error) ||
 		!lode_mining_options_read(&parameters, error))
 		return LODE_EXIT_USAGE;
+	/* What the first screen shows does not need them, and they take longest. */
+	parameters.only_findings = !lode_mining_options_ask_for_sequences();
 	if (!read_caches(&caches, error))
 		return LODE_EXIT_FAILED;
 	/* Signals that come when the recording is done must not end us before the report. */
@@ -120,7 +122,7 @@ static int run_verb(char **arguments, GError **error)
 const LodeVerb lode_verb_run = {
 	.name = "run",
 	.arguments = "[-p PID] [-- PROGRAM [ARGUMENT…]]",
-	.summary = "record a program, mine the recording and report",
+	.summary = "record a program and report what costs",
 	.description =
 		"The program runs once, at full speed, while the kernel samples where time is "
 		"spent. Execution counts are inferred from the samples.\n"
@@ -149,7 +151,8 @@ const LodeVerb lode_verb_run = {
 		"\n"
 		"The report is written to standard output after the program's output if that "
 		"is a terminal, else to standard error. The profile is kept and can be mined "
-		"again.\n"
+		"again. Sequences are mined when 'lode report' first lists them, or at once if "
+		"an option says which ones, such as --gap.\n"
 		"\n"
 		"Examples:\n"
 		"  lode run -- ./program argument\n"

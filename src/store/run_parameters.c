@@ -47,6 +47,7 @@ static const Field fields[] = {
 	FIELD(granularity, FIELD_GRANULARITY),
 	FIELD(only_closed, FIELD_FLAG),
 	FIELD(only_maximal, FIELD_FLAG),
+	FIELD(only_findings, FIELD_FLAG),
 	FIELD(top, FIELD_COUNT),
 	FIELD(max_sequences, FIELD_LONG_COUNT),
 	FIELD(is_instruction_mode, FIELD_FLAG),

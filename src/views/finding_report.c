@@ -314,6 +314,8 @@ static void put_next(const View *self, uint32_t n_shown)
 		self->options->profile_path != NULL ? self->options->profile_path : "PROFILE.lode");
 	const LodeTerminal *terminal = &self->options->terminal;
 	uint32_t n = self->findings->findings->len;
+	const char *listed = self->run->parameters.only_findings ? "mines and lists"
+	                                                         : "lists the mined";
 
 	fputc('\n', self->out);
 	put_unresolved(self);
@@ -326,13 +328,14 @@ static void put_next(const View *self, uint32_t n_shown)
 			n > n_shown ? "       " : "Next:  ", path);
 	if (n_shown > 0 && self->explanations == NULL)
 		lode_profile_lines_print(terminal, self->out,
-			"       lode report %s --explain   what they usually mean; --all lists the "
-			"mined sequences",
-			path);
+			"       lode report %s --explain   what they usually mean; --all %s "
+			"sequences",
+			path, listed);
 	else
 		lode_profile_lines_print(terminal, self->out,
-			"%slode report %s --all   the mined sequences",
-			n_shown > 0 ? "       " : "Next:  ", path);
+			"%slode report %s --all   %s sequences",
+			n_shown > 0 ? "       " : "Next:  ", path,
+			self->run->parameters.only_findings ? "mines and lists" : "the mined");
 }
 
 static void write_text(const View *self)

@@ -168,7 +168,7 @@ static void add_unresolved(GArray *rows, const LodeProfile *profile)
 }
 
 /* As options; as the store has it when it is of no form that we know. */
-static char *describe_parameters(const char *json)
+static char *describe_parameters(const char *json, bool *out_only_findings)
 {
 	LodeMiningParameters parameters;
 
@@ -176,6 +176,7 @@ static char *describe_parameters(const char *json)
 	char *text = lode_run_parameters_from_json(&parameters, json, NULL)
 	                     ? lode_run_options(&parameters)
 	                     : g_strdup(json);
+	*out_only_findings = parameters.only_findings;
 	g_free((char *)parameters.weight);
 	g_free((char *)parameters.attributes);
 	g_free((char *)parameters.exclude);
@@ -190,9 +191,12 @@ static void add_runs(GArray *rows, const GPtrArray *runs)
 		const LodeRunSummary *run = g_ptr_array_index(runs, i);
 		LodeFactRow *row = lode_fact_rows_add(rows, "run", run->name);
 		row->number = (double)run->n_sequences;
+		bool only_findings = false;
 		g_autofree char *options = describe_parameters(
-			run->parameters != NULL ? run->parameters : "{}");
-		row->detail = g_strdup_printf("sequences by %s%s, %.2f s: %s",
+			run->parameters != NULL ? run->parameters : "{}", &only_findings);
+		row->detail = g_strdup_printf("%s by %s%s, %.2f s: %s",
+			only_findings ? "sequences, as only findings were fitted yet,"
+				      : "sequences",
 			run->weight != NULL ? run->weight : "the default weight",
 			run->is_complete ? "" : ", INCOMPLETE", run->seconds,
 			*options != '\0' ? options : "with the default options");

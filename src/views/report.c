@@ -42,20 +42,19 @@ void lode_report_options_init(LodeReportOptions *self)
 		.weight = all, .frequency = all, .maximal = all, .differential = all};
 }
 
-/* Whether nothing is asked for that only a list of sequences can show. */
-static bool is_of_findings(const LodeMiningRun *run, const LodeReportOptions *options)
+bool lode_report_lists_sequences(const LodeMiningRun *run, const LodeReportOptions *options)
 {
 	LodeReportOptions plain;
 
 	lode_report_options_init(&plain);
-	return run->findings != NULL && !options->show_all && !options->is_reversed &&
-	       options->baseline == 0 && options->sort == NULL && options->with == NULL &&
-	       options->without == NULL && options->min_size == 0 && options->max_size == 0 &&
-	       !(options->percent_limit > 0) &&
-	       memcmp(&options->weight, &plain.weight, sizeof(plain.weight)) == 0 &&
-	       memcmp(&options->frequency, &plain.frequency, sizeof(plain.weight)) == 0 &&
-	       memcmp(&options->maximal, &plain.maximal, sizeof(plain.weight)) == 0 &&
-	       memcmp(&options->differential, &plain.differential, sizeof(plain.weight)) == 0;
+	return run->findings == NULL || options->show_all || options->is_reversed ||
+	       options->baseline != 0 || options->sort != NULL || options->with != NULL ||
+	       options->without != NULL || options->min_size != 0 || options->max_size != 0 ||
+	       options->percent_limit > 0 ||
+	       memcmp(&options->weight, &plain.weight, sizeof(plain.weight)) != 0 ||
+	       memcmp(&options->frequency, &plain.frequency, sizeof(plain.weight)) != 0 ||
+	       memcmp(&options->maximal, &plain.maximal, sizeof(plain.weight)) != 0 ||
+	       memcmp(&options->differential, &plain.differential, sizeof(plain.weight)) != 0;
 }
 
 /* Why there is nothing to explain: a list was asked for, or the run has no findings. */
@@ -273,7 +272,7 @@ bool lode_report_write(const LodeProfile *profile, const LodeMiningRun *run,
 {
 	Report report = {.profile = profile, .run = run, .options = options, .out = out};
 
-	if (is_of_findings(run, options)) {
+	if (!lode_report_lists_sequences(run, options)) {
 		lode_progress_end(progress);
 		lode_finding_report_write(profile, run, options, out);
 		return lode_view_flush(out, error);

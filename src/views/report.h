@@ -33,6 +33,10 @@ typedef struct {
 /* The defaults: the findings as plain text, nothing filtered. */
 void lode_report_options_init(LodeReportOptions *self);
 
+/* Whether something is asked for that only a list of sequences can show, or the run has no
+ * findings. */
+bool lode_report_lists_sequences(const LodeMiningRun *run, const LodeReportOptions *options);
+
 /*
  * Writes the report to `out`: the findings where the run has them and no order, filter or baseline
  * is asked for; otherwise the list of sequences, of closed ones unless show_all. From

@@ -13,7 +13,13 @@ bool lode_report_find_sequence(
 		*out_index = (size_t)(id - 1);
 		return true;
 	}
-	if (run->sequences->len == 0)
+	if (run->parameters.only_findings)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"no sequence %" G_GUINT64_FORMAT
+			": those of run '%s' are not mined yet; lode report --all mines and lists "
+			"them",
+			id, run->name);
+	else if (run->sequences->len == 0)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"no sequence %" G_GUINT64_FORMAT ": run '%s' has none", id, run->name);
 	else

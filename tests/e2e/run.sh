@@ -99,6 +99,28 @@ if "$lode" record -o trial -e cpu-clock:u -- true >/dev/null 2>&1; then
 		"$("$lode" info x.lode | grep -q 'inferred' || echo 'its counts are not inferred')" \
 		"$(left_nothing)"
 
+	ids() { "$lode" report x.lode "$@" --all --format csv | md5sum; }
+	n_sequences() { "$lode" info x.lode --format json | grep -o '"sequences":[0-9]*' | head -n 1; }
+	before=$(n_sequences)
+	"$lode" annotate x.lode 1 >out 2>err
+	status=$?
+	check "its sequences are not mined yet" "$(status_is 1)" \
+		"$([ "$before" = '"sequences":0' ] || echo "there are $before")" \
+		"$(grep -q 'not mined yet' err || echo 'lode annotate does not say so')"
+	"$lode" report x.lode >first && listed=$(ids) && "$lode" mine x.lode --name whole >out
+	status=$?
+	"$lode" report x.lode main >again
+	check "they are mined when they are listed, as by lode mine" "$(status_is 0)" \
+		"$([ "$listed" = "$(ids whole)" ] || echo 'they differ')" \
+		"$([ "$(n_sequences)" != '"sequences":0' ] || echo 'they are not kept')" \
+		"$(diff <(grep F1 first | head -n 1) <(grep F1 again | head -n 1) || echo 'findings differ')"
+
+	rm -f x.lode
+	"$lode" run -o x.lode --gap 1 --min-support 20% -- sh -c "$busy" >out 2>err
+	status=$?
+	check "an option of sequences mines them at once" "$(status_is 3)" \
+		"$([ "$(n_sequences)" != '"sequences":0' ] || echo 'there are none')"
+
 	rm -f x.lode runs
 	"$lode" run --count --fast -o x.lode -- sh -c "$busy" >out 2>err
 	status=$?
