@@ -17,7 +17,7 @@
 enum { NS_PER_US = 1000, MAX_TIMER_US = 10 * 1000 * 1000 };
 
 static struct {
-	char *output, *keep_recording, *timer, *frequency, *period, **events;
+	char *output, *keep_recording, *timer, *frequency, *period, *pid, *duration, **events;
 	gboolean has_allocations, is_stopped, has_no_page_faults, is_randomised, allow_debuginfod,
 		is_live;
 } given;
@@ -32,6 +32,12 @@ static const GOptionEntry options[] = {
 	{"frequency", 'F', 0, G_OPTION_ARG_STRING, &given.frequency,
 		"samples per second (default: 10000)", "HZ"},
 	{"period", 'c', 0, G_OPTION_ARG_STRING, &given.period, "take a sample every N events", "N"},
+	{"pid", 'p', 0, G_OPTION_ARG_STRING, &given.pid,
+		"record this process until it ends, until Ctrl-C, or for as long as PROGRAM runs, "
+		"which is not recorded: -p 4711 -- sleep 10",
+		"PID"},
+	{"duration", 0, 0, G_OPTION_ARG_STRING, &given.duration,
+		"record for this long, then end the program (not with --pid)", "SECONDS"},
 	{"allocations", 0, 0, G_OPTION_ARG_NONE, &given.has_allocations,
 		"record the program's allocations and the calls that led there", NULL},
 	{"start-stopped", 0, 0, G_OPTION_ARG_NONE, &given.is_stopped,
@@ -91,6 +97,17 @@ static bool read_options(LodeMemoryRecordingOptions *self, GError **error)
 		return usage("--frequency: 0 is too little", error);
 	if (given.period != NULL && self->period == 0)
 		return usage("--period: 0 is too little", error);
+	if (!lode_option_pid("--pid", given.pid, &self->pid, error) ||
+		!lode_option_seconds("--duration", given.duration, &self->duration_ms, error))
+		return false;
+	if (self->pid == 0 && self->argv[0] == NULL)
+		return usage("PROGRAM is missing: lode memory record -- PROGRAM ARGUMENT…, or "
+			     "lode memory record -p PID",
+			error);
+	if (self->pid != 0 && self->has_allocations)
+		return usage("--allocations cannot be used with --pid: the library that records "
+			     "them is loaded when a program starts",
+			error);
 	return read_timer(self, error);
 }
 
@@ -135,11 +152,12 @@ static void tell_end(const LodePerfSampling *sampled, const char *path)
 }
 
 /* NULL: there is to be none, or there can be none, and recording goes on without it. */
-static LodeLivePicture *open_picture(const LodeMemoryRecordingOptions *recording)
+static LodeLivePicture *open_picture(
+	const LodeMemoryRecordingOptions *recording, const char *program)
 {
 	const LodeLivePictureOptions picture_options = {
 		.directory = recording->directory,
-		.program = recording->argv[0],
+		.program = program,
 		.start_stopped = recording->start_stopped,
 	};
 	g_autoptr(GError) why = NULL;
@@ -156,10 +174,11 @@ static LodeLivePicture *open_picture(const LodeMemoryRecordingOptions *recording
 }
 
 /* The picture is gone, and what the program wrote is shown, when this returns. */
-static LodeMemoryRecording *record_program(LodeMemoryRecordingOptions *recording, GError **error)
+static LodeMemoryRecording *record_program(
+	LodeMemoryRecordingOptions *recording, const char *program, GError **error)
 {
 	LodePerfSamplerOptions sampler = {0};
-	g_autoptr(LodeLivePicture) picture = open_picture(recording);
+	g_autoptr(LodeLivePicture) picture = open_picture(recording, program);
 
 	if (picture != NULL) {
 		sampler.observer = lode_live_picture_observer(picture);
@@ -183,10 +202,6 @@ static int run(char **arguments, GError **error)
 		.notes = lode_wrapped_program_notes("memory record"),
 	};
 
-	if (arguments[0] == NULL) {
-		usage("PROGRAM is missing: lode memory record -- PROGRAM ARGUMENT…", error);
-		return LODE_EXIT_USAGE;
-	}
 	if (!read_options(&recording, error))
 		return LODE_EXIT_USAGE;
 	/* Signals that come when the recording is done must not end us before the profile is there.
@@ -195,6 +210,7 @@ static int run(char **arguments, GError **error)
 	const LodeRecordedProfileOptions profile_options = {
 		.verb = "memory record",
 		.command = arguments,
+		.pid = recording.pid,
 		.output = given.output,
 		.keep_recording = given.keep_recording,
 	};
@@ -202,7 +218,8 @@ static int run(char **arguments, GError **error)
 	if (!lode_recorded_profile_open(&recorded, &profile_options, error))
 		return LODE_EXIT_FAILED;
 	recording.directory = recorded.directory->path;
-	g_autoptr(LodeMemoryRecording) done = record_program(&recording, error);
+	g_autoptr(LodeMemoryRecording) done = record_program(
+		&recording, recording.pid != 0 ? recorded.program : arguments[0], error);
 	if (done == NULL) {
 		lode_recording_directory_explain(recorded.directory, error);
 		return LODE_EXIT_FAILED;
@@ -219,7 +236,7 @@ static int run(char **arguments, GError **error)
 
 const LodeVerb lode_verb_memory_record = {
 	.name = "memory record",
-	.arguments = "-- PROGRAM [ARGUMENT…]",
+	.arguments = "[-p PID] [-- PROGRAM [ARGUMENT…]]",
 	.summary = "record which data a program accesses",
 	.description =
 		"Samples the program with its registers, from which 'lode memory' computes the "
@@ -234,6 +251,10 @@ const LodeVerb lode_verb_memory_record = {
 		"The program has the standard input, output and error of lode, and lode exits "
 		"with its status; if a signal ends the program, lode ends by the same signal.\n"
 		"\n"
+		"With --pid a process that runs already is recorded, in its threads and in what it "
+		"starts from then on, at the addresses that it has. lode's status is then 0, or "
+		"that of PROGRAM if it ended first.\n"
+		"\n"
 		"--live draws threads and the addresses that they access while the program "
 		"runs. The program's output to the terminal is shown when it ends, or with the "
 		"key o; the program cannot read from the terminal. Ctrl-C is passed to the "
@@ -247,7 +268,8 @@ const LodeVerb lode_verb_memory_record = {
 		"  lode memory record -- ./program argument\n"
 		"  lode memory record --allocations -o x.lode -- python3 script.py\n"
 		"  lode memory record --timer 250 --no-page-faults -- ./program\n"
-		"  lode memory record --live --keep-recording kept -- ./program",
+		"  lode memory record --live --keep-recording kept -- ./program\n"
+		"  lode memory record -p 4711 -- sleep 10",
 	.options = options,
 	.run = run,
 	.is_wrapper = true,

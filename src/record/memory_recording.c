@@ -56,7 +56,7 @@ static bool can_fix_addresses(void)
 
 static void choose_addresses(Session *self)
 {
-	if (self->options->is_randomised)
+	if (self->options->is_randomised || self->options->pid != 0)
 		return;
 	self->result->has_fixed_addresses = can_fix_addresses();
 	if (!self->result->has_fixed_addresses)
@@ -97,6 +97,8 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 
 	if (options->sampler != NULL)
 		sampler = *options->sampler;
+	sampler.pid = options->pid;
+	sampler.duration_ms = options->duration_ms;
 	sampler.events = options->events;
 	sampler.n_events = options->n_events;
 	sampler.frequency = options->frequency;
@@ -122,16 +124,20 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 static bool sample(Session *self, const LodeProgress *progress, GError **error)
 {
 	g_autofree char *output = g_build_filename(self->directory, "perf.data", NULL);
-	g_autoptr(LodeJitRuntime)
-		runtime = lode_jit_runtime_prepare(self->options->argv, self->directory, false);
+	g_autoptr(LodeJitRuntime) runtime = NULL;
 	LodePerfSamplerOptions sampler = sampler_options(self, output);
 
-	sampler.argv = (const char *const *)runtime->argv->pdata;
+	sampler.argv = self->options->argv;
+	if (sampler.pid == 0) {
+		runtime = lode_jit_runtime_prepare(self->options->argv, self->directory, false);
+		sampler.argv = (const char *const *)runtime->argv->pdata;
+	}
 	self->result->sampling = lode_perf_sampler_run(&sampler, progress, error);
 	if (self->result->sampling == NULL)
 		return false;
-	lode_jit_runtime_collect(runtime, NULL, self->result->run.jit_files);
-	if (runtime->warning != NULL)
+	if (runtime != NULL)
+		lode_jit_runtime_collect(runtime, NULL, self->result->run.jit_files);
+	if (runtime != NULL && runtime->warning != NULL)
 		lode_notes_add(&self->options->notes, "%s", runtime->warning);
 	if (self->result->sampling->note != NULL)
 		lode_notes_add(&self->options->notes, "%s", self->result->sampling->note);

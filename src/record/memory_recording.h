@@ -7,15 +7,21 @@
  *                                    └─▶ allocations-PID.log   by a preloaded library
  *
  * Address-space randomisation is switched off, so that the addresses are the same in the next run,
- * which a placement is applied to.
+ * which a placement is applied to. A process that runs already keeps its addresses; what it had
+ * mapped is read from /proc, and what it had allocated is not known.
  */
 #pragma once
 
 #include "record/perf_sampler.h"
 #include "record/recorded_run.h"
 
+#include <sys/types.h>
+
 typedef struct {
-	const char *const *argv;   /* NULL-terminated; argv[0] is found in PATH */
+	pid_t pid;                 /* record this process, which runs already; 0: run argv */
+	const char *const *argv;   /* NULL-terminated; argv[0] is found in PATH. With `pid` it is
+	                              what ends the recording when it ends, and may be empty */
+	unsigned duration_ms;      /* end the recording after this time; 0: do not */
 	const char *directory;     /* where the files go; must exist */
 	const char *const *events; /* to be sampled; 0: as lode_perf_sampler_run() chooses */
 	size_t n_events;

@@ -422,8 +422,10 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 
 	if (has_command(self) && (path = hold_command(self, error)) == NULL)
 		return false;
-	if (!lode_running_process_read(self->options->pid, &self->running, error) ||
-		!open_events(self, kernel, NULL, error) ||
+	if (!lode_running_process_read(self->options->pid, &self->running, error))
+		return false;
+	lode_perf_recording_follow(&self->recording, self->options->pid);
+	if (!open_events(self, kernel, NULL, error) ||
 		(path != NULL && !lode_perf_program_release(&self->program, path, error)) ||
 		!lode_perf_recording_begin(&self->recording, error))
 		return false;

@@ -140,6 +140,24 @@ check "threads that begin all the time are sampled, and once" "$(status_is 0)" \
 	"$(is_between "$sampled" "$(awk "BEGIN { print 0.1 * $ran - 0.03 }")" \
 		"$(awk "BEGIN { print 1.3 * $ran + 0.03 }")" "seconds sampled of $ran")"
 
+attach_to memory
+run memory record -p "$target" -F 2000 -o m.lode -- sleep 1
+"$lode" memory m.lode --by thread --format csv >out 2>>err
+"$lode" memory m.lode --by object --format csv >objects 2>>err
+for thread in 0 1; do
+	awk -F, -v thread=$thread '$3 == thread { print $8 }' out
+done >shares
+check "the data of a running process, in its threads" "$(status_is 0)" "$(is_alive)" \
+	"$(has_program m.lode "$attached memory")" "$(left_nothing)" \
+	"$(is_between "$(sed -n 1p shares)" 0.2 0.8 'share of thread 0')" \
+	"$(is_between "$(sed -n 2p shares)" 0.2 0.8 'share of thread 1')" \
+	"$(for table in first_table second_table; do grep -q $table objects || echo "no $table"; done)"
+run memory record -p "$target" -F 2000 -o n.lode --duration 0.5
+check "likewise for a duration" "$(status_is 0)" "$(is_alive)" "$([ -s n.lode ] || echo 'no profile')"
+run memory record -p "$target" --allocations
+check "allocations need a program that is started" "$(status_is 2)" "$(says 'cannot be used with --pid')"
+end_target
+
 run run --duration 0.5 -o d.lode -- "$attached" kernel
 check "a program is ended when its time is up" "$(status_is 0)" "$([ -s d.lode ] || echo 'no profile')" \
 	"$(is_between "$(fact d.lode system_seconds)" 0.01 10 'seconds in the kernel')" "$(left_nothing)"

@@ -5,6 +5,7 @@
  *   attached_program kernel     spends most of its time in the kernel, by copying through a pipe
  *   attached_program threads    threads begin all the time, work for some milliseconds, and start
  *                               others
+ *   attached_program memory     two threads that load from a table of their own each, for as long
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -80,9 +81,35 @@ static int make_threads(void)
 	}
 }
 
+enum { TABLE_WORDS = 1 << 20 };
+uint64_t first_table[TABLE_WORDS], second_table[TABLE_WORDS];
+
+/* Each load waits for the one before. */
+static void *load_from(void *table)
+{
+	const volatile uint64_t *words = table;
+	uint64_t at = 1;
+
+	for (;;)
+		at = (at * 5 + 1 + words[at]) % TABLE_WORDS;
+	return NULL;
+}
+
+static int load_from_tables(void)
+{
+	pthread_t second;
+
+	if (pthread_create(&second, NULL, load_from, second_table) != 0)
+		return 1;
+	load_from(first_table);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "threads") == 0)
 		return make_threads();
+	if (argc > 1 && strcmp(argv[1], "memory") == 0)
+		return load_from_tables();
 	return copy_through_pipe();
 }
