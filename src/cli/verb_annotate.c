@@ -118,6 +118,25 @@ static bool parse_options(char **words, LodeAnnotateOptions *annotate, GError **
 	return true;
 }
 
+/* A function or a line can be shown before anything was mined. */
+static LodeMiningRun *read_run(const char *path, LodeAnnotateOptions *annotate, GError **error)
+{
+	g_autoptr(GError) missing = NULL;
+	LodeMiningRun *found = lode_profile_store_read_run(path, given.run, &missing);
+	LodeMiningParameters parameters;
+
+	if (found != NULL)
+		return found;
+	annotate->has_no_run = given.run == NULL && annotate->subject >= LODE_ANNOTATE_FUNCTION &&
+	                       g_error_matches(missing, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+	if (annotate->has_no_run) {
+		lode_mining_parameters_init(&parameters);
+		return lode_mining_run_new("none", &parameters);
+	}
+	g_propagate_error(error, g_steal_pointer(&missing));
+	return NULL;
+}
+
 static int run(char **arguments, GError **error)
 {
 	LodeAnnotateOptions annotate;
@@ -127,12 +146,11 @@ static int run(char **arguments, GError **error)
 	annotate.profile_path = arguments[0];
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeProfile)
-		profile = lode_profile_store_read(arguments[0], &screen.progress, error);
+	g_autoptr(LodeProfile) profile = lode_profile_store_read_with_memory(
+		arguments[0], &screen.progress, error);
 	if (profile == NULL)
 		return LODE_EXIT_FAILED;
-	g_autoptr(LodeMiningRun)
-		mined = lode_profile_store_read_run(arguments[0], given.run, error);
+	g_autoptr(LodeMiningRun) mined = read_run(arguments[0], &annotate, error);
 	if (mined == NULL)
 		return LODE_EXIT_FAILED;
 	if (!lode_annotate_write(profile, mined, &annotate, &screen.progress, stdout, error))
@@ -153,6 +171,10 @@ const LodeVerb lode_verb_annotate = {
 		"of the one that they match. Of a finding, the mark is on the instruction that is "
 		"charged. In a function and around a line, the margin names the findings that "
 		"explain time of an instruction.\n"
+		"\n"
+		"Of a profile with data addresses (lode memory record), each load and store has "
+		"beside it its share of the function's sampled memory time, its samples, the "
+		"object and member with most of them, and the range of addresses.\n"
 		"\n"
 		"A function is named by its whole name, or by a part of it that no other one has. "
 		"A source file is named by its path, or by the end of it.\n"

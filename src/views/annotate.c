@@ -12,6 +12,7 @@
  */
 #include "views/annotate.h"
 
+#include "analyses/memory/instruction_data.h"
 #include "base/error.h"
 #include "base/number_format.h"
 #include "model/causes.h"
@@ -20,6 +21,7 @@
 #include "views/csv.h"
 #include "views/display_text.h"
 #include "views/finding_figures.h"
+#include "views/memory_names.h"
 #include "views/profile_figures.h"
 #include "views/profile_json.h"
 #include "views/profile_lines.h"
@@ -41,6 +43,7 @@ typedef struct {
 	LodeAnnotatedPlaces found;
 	const LodeFinding *finding; /* NULL: another subject */
 	GHashTable *code_lines;     /* function → LodeCodeLines */
+	LodeInstructionData *data;  /* NULL: no data addresses were recorded */
 } Annotation;
 
 typedef struct {
@@ -61,6 +64,8 @@ static bool annotation_init(Annotation *self, const LodeProfile *profile, const 
 {
 	*self = (Annotation){.profile = profile, .run = run, .options = options};
 	self->code_lines = g_hash_table_new_full(NULL, NULL, NULL, free_code_lines);
+	if (profile->memory != NULL && profile->memory->samples->len > 0)
+		self->data = lode_instruction_data_new(profile);
 	if (!lode_annotated_places_init(&self->found, profile, run, options, error))
 		return false;
 	if (options->subject == LODE_ANNOTATE_FINDING)
@@ -72,6 +77,7 @@ static void annotation_clear(Annotation *self)
 {
 	lode_annotated_places_clear(&self->found);
 	g_clear_pointer(&self->code_lines, g_hash_table_unref);
+	g_clear_pointer(&self->data, lode_instruction_data_free);
 }
 
 static const char *event_name(const Annotation *self)
@@ -242,6 +248,121 @@ static void put_marks(const Annotation *self, LodeJsonStream *json, uint32_t ins
 	lode_json_end(json, ']');
 }
 
+/* --- what an instruction accessed --- */
+
+/* NULL: no sample is charged to it, or it never executed. */
+static const LodeInstructionDatum *datum_of(const Annotation *self, uint32_t instruction)
+{
+	if (self->data == NULL || instruction == LODE_NONE)
+		return NULL;
+	return lode_instruction_data_find(self->data, instruction);
+}
+
+static const char *object_name(const Annotation *self, const LodeInstructionObject *object)
+{
+	const GArray *objects = self->profile->memory->objects;
+
+	return object->object < objects->len ? LODE_AT(objects, LodeDataObject, object->object).name
+	                                     : NULL;
+}
+
+static const LodeInstructionObject *object_at(
+	const Annotation *self, const LodeInstructionDatum *datum, uint32_t i)
+{
+	return &LODE_AT(self->data->objects, LodeInstructionObject, datum->first_object + i);
+}
+
+static bool has_address(const LodeInstructionDatum *datum)
+{
+	return datum->least <= datum->most;
+}
+
+/* Of all that the function's samples weigh. */
+static double datum_share(const Annotation *self, const LodeInstructionDatum *datum)
+{
+	const LodeInstruction *row = lode_profile_instruction(self->profile, datum->instruction);
+
+	return lode_share_of(datum->totals.weight, self->data->functions[row->function].weight);
+}
+
+/* "struct node.next 96.0 %, 2 more, 64 KiB at 0x7f0012345000" */
+static void append_data(const Annotation *self, const LodeInstructionDatum *datum, GString *out)
+{
+	char text[LODE_NUMBER_SIZE], address[LODE_ADDRESS_TEXT_SIZE], size[LODE_ADDRESS_TEXT_SIZE];
+
+	if (!has_address(datum)) {
+		g_string_append(out, "no address");
+		return;
+	}
+	const LodeInstructionObject *first = object_at(self, datum, 0);
+	const char *name = object_name(self, first);
+	g_string_append(out, name != NULL ? name : "?");
+	if (datum->n_objects > 1)
+		g_string_append_printf(out, " %s, %u more",
+			lode_number_format_share(
+				lode_share_of(first->weight,
+					datum->totals.weight - datum->unresolved_weight),
+				text),
+			datum->n_objects - 1);
+	uint64_t bytes = datum->most - datum->least;
+	g_string_append_printf(out, ", %s at %s",
+		lode_memory_size_text(bytes < UINT64_MAX ? bytes + 1 : bytes, size),
+		lode_memory_address_text(datum->least, address));
+}
+
+static void put_json_datum(const Annotation *self, LodeJsonStream *json, uint32_t instruction)
+{
+	const LodeInstructionDatum *datum = datum_of(self, instruction);
+	char address[LODE_ADDRESS_TEXT_SIZE];
+
+	if (self->data == NULL)
+		return;
+	lode_json_key(json, "memory");
+	if (datum == NULL) {
+		lode_json_string(json, NULL);
+		return;
+	}
+	lode_json_begin(json, '{');
+	lode_json_member_number(json, "samples", (double)datum->totals.n_samples);
+	lode_json_member_number(json, "loads", (double)datum->totals.n_loads);
+	lode_json_member_number(json, "stores", (double)datum->totals.n_stores);
+	lode_json_member_number(json, "weight", datum->totals.weight);
+	lode_json_member_number(json, "share", datum_share(self, datum));
+	lode_json_member_number(json, "unresolved_weight", datum->unresolved_weight);
+	lode_json_member_string(json, "first_address",
+		has_address(datum) ? lode_memory_address_text(datum->least, address) : NULL);
+	lode_json_member_string(json, "last_address",
+		has_address(datum) ? lode_memory_address_text(datum->most, address) : NULL);
+	lode_json_key(json, "objects");
+	lode_json_begin(json, '[');
+	for (uint32_t i = 0; i < datum->n_objects; i++) {
+		const LodeInstructionObject *object = object_at(self, datum, i);
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "name", object_name(self, object));
+		lode_json_member_number(json, "weight", object->weight);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+	lode_json_end(json, '}');
+}
+
+static void put_csv_datum(const Annotation *self, LodeCsv *csv, uint32_t instruction)
+{
+	const LodeInstructionDatum *datum = datum_of(self, instruction);
+	bool is_known = datum != NULL && has_address(datum);
+	char address[LODE_ADDRESS_TEXT_SIZE];
+
+	if (self->data == NULL)
+		return;
+	lode_csv_number(csv, datum != NULL ? (double)datum->totals.n_samples : 0);
+	lode_csv_number(csv, datum != NULL ? (double)datum->totals.n_loads : 0);
+	lode_csv_number(csv, datum != NULL ? (double)datum->totals.n_stores : 0);
+	lode_csv_number(csv, datum != NULL ? datum_share(self, datum) : 0);
+	lode_csv_text(csv, is_known ? object_name(self, object_at(self, datum, 0)) : NULL);
+	lode_csv_text(csv, is_known ? lode_memory_address_text(datum->least, address) : NULL);
+	lode_csv_text(csv, is_known ? lode_memory_address_text(datum->most, address) : NULL);
+}
+
 static void put_json_line(
 	const Annotation *self, LodeJsonStream *json, const LodeCodeLines *code, const Line *line)
 {
@@ -266,6 +387,7 @@ static void put_json_line(
 	lode_json_member_number(json, "executions", row != NULL ? row->count : 0);
 	put_location(json, location_of(profile, instruction));
 	put_events(json, profile, instruction);
+	put_json_datum(self, json, instruction);
 	lode_json_end(json, '}');
 }
 
@@ -399,6 +521,8 @@ static void put_csv_titles(const Annotation *self, LodeCsv *csv)
 	static const char *const titles[] = {"place", "function", "image", "place_executions",
 		"place_share", "place_time", "address", "text", "elements", "findings", "matched",
 		"executions", "file", "line"};
+	static const char *const data_titles[] = {"memory_samples", "memory_loads", "memory_stores",
+		"memory_share", "object", "first_address", "last_address"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
 		lode_csv_text(csv, titles[i]);
@@ -408,6 +532,8 @@ static void put_csv_titles(const Annotation *self, LodeCsv *csv)
 		lode_csv_text(csv, title);
 	}
 	lode_csv_text(csv, "counts");
+	for (size_t i = 0; self->data != NULL && i < G_N_ELEMENTS(data_titles); i++)
+		lode_csv_text(csv, data_titles[i]);
 	lode_csv_end_row(csv);
 }
 
@@ -441,6 +567,7 @@ static void put_csv_code(
 					     ? lode_profile_event_value(profile, i, instruction)
 					     : 0);
 	lode_csv_text(csv, lode_frequency_to_text(profile->frequency));
+	put_csv_datum(self, csv, instruction);
 	lode_csv_end_row(csv);
 }
 
@@ -469,7 +596,7 @@ static void write_csv(Annotation *self, FILE *out)
 	}
 }
 
-enum { FIRST_EVENT_COLUMN = 2, MAX_EVENT_COLUMNS = 8 };
+enum { FIRST_EVENT_COLUMN = 2, MAX_EVENT_COLUMNS = 8, DATA_WIDTH = 56 };
 
 typedef enum { ROW_GAP, ROW_SOURCE, ROW_CODE } RowKind;
 
@@ -487,6 +614,7 @@ typedef struct {
 	bool is_graph;
 	uint32_t events[MAX_EVENT_COLUMNS];
 	uint32_t n_events;
+	unsigned data_column; /* the first of three; 0: none, no data is known here */
 	LodeTableColumn columns[LODE_TABLE_MAX_COLUMNS];
 	unsigned n_columns;
 	GPtrArray *titles;
@@ -568,6 +696,15 @@ static void choose_events(PlaceTable *self)
 	}
 }
 
+static bool has_data(const PlaceTable *self)
+{
+	for (guint i = 0; i < self->rows->len; i++)
+		if (datum_of(self->annotation,
+			    instruction_id(self, &g_array_index(self->rows, Row, i))) != NULL)
+			return true;
+	return false;
+}
+
 static void choose_columns(PlaceTable *self)
 {
 	const LodeProfile *profile = self->annotation->profile;
@@ -580,6 +717,12 @@ static void choose_columns(PlaceTable *self)
 			self->annotation->options->terminal.is_ascii);
 		g_ptr_array_add(self->titles, title);
 		self->columns[n++] = (LodeTableColumn){title, .dropped = (uint8_t)i};
+	}
+	if (has_data(self)) {
+		self->data_column = n;
+		self->columns[n++] = (LodeTableColumn){"memory"};
+		self->columns[n++] = (LodeTableColumn){"samples", .dropped = MAX_EVENT_COLUMNS};
+		self->columns[n++] = (LodeTableColumn){"data", .is_text = true};
 	}
 	if (!self->is_graph)
 		self->columns[n++] = (LodeTableColumn){"address"};
@@ -679,6 +822,31 @@ static void put_figure(const PlaceTable *self, const Row *row, unsigned column, 
 		g_string_append(out, lode_number_format_count(value, text));
 }
 
+/* The share of the function's memory time, samples, or objects and addresses. */
+static LodeStyle put_datum(const PlaceTable *self, const Row *row, unsigned column, GString *out)
+{
+	const LodeInstructionDatum *datum = datum_of(self->annotation, instruction_id(self, row));
+	bool is_ascii = self->annotation->options->terminal.is_ascii;
+	char text[LODE_NUMBER_SIZE];
+
+	if (datum == NULL)
+		return LODE_STYLE_PLAIN;
+	if (column == 0) {
+		g_string_append(
+			out, lode_number_format_share(datum_share(self->annotation, datum), text));
+	} else if (column == 1) {
+		g_string_append(
+			out, lode_number_format_count((double)datum->totals.n_samples, text));
+	} else {
+		g_autoptr(GString) data = g_string_new(NULL), shown = g_string_new(NULL);
+		append_data(self->annotation, datum, data);
+		lode_display_append(shown, data->str, is_ascii);
+		lode_display_shorten_middle(shown, DATA_WIDTH, is_ascii);
+		g_string_append(out, shown->str);
+	}
+	return column == 2 ? LODE_STYLE_NAME : LODE_STYLE_PLAIN;
+}
+
 static LodeStyle place_cell(size_t index, unsigned column, GString *out, const void *user_data)
 {
 	const PlaceTable *self = user_data;
@@ -694,6 +862,8 @@ static LodeStyle place_cell(size_t index, unsigned column, GString *out, const v
 		return LODE_STYLE_FAINT;
 	if (is_last)
 		return put_code(self, row, out);
+	if (self->data_column != 0 && column >= self->data_column && column < self->data_column + 3)
+		return put_datum(self, row, column - self->data_column, out);
 	if (column > 0) {
 		put_figure(self, row, column, out);
 		return LODE_STYLE_PLAIN;
@@ -721,6 +891,22 @@ static void put_place_figures(const Annotation *self, const Place *place, GStrin
 			self->options->subject == LODE_ANNOTATE_FUNCTION ? "calls" : "executions");
 }
 
+/* "; memory: 1,234 samples, 3.2 % without an address": what its shares are of. */
+static void put_data_figures(const Annotation *self, uint32_t function, GString *out)
+{
+	char samples[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
+
+	if (self->data == NULL || self->data->functions[function].n_samples == 0)
+		return;
+	const LodeAccessTotals *totals = &self->data->functions[function];
+	g_string_append_printf(out,
+		"; memory: %s sample%s of loads and stores, %s without an address",
+		lode_number_format_count((double)totals->n_samples, samples),
+		totals->n_samples == 1 ? "" : "s",
+		lode_number_format_share(
+			lode_share_of(self->data->unresolved[function], totals->weight), share));
+}
+
 static void put_place_title(const Annotation *self, const Place *place, guint number, FILE *out)
 {
 	const LodeProfile *profile = self->profile;
@@ -739,6 +925,7 @@ static void put_place_title(const Annotation *self, const Place *place, guint nu
 		g_string_append_printf(rest, ":%u", location->line);
 	}
 	put_place_figures(self, place, figures);
+	put_data_figures(self, place->function, figures);
 	g_autofree char *shown = lode_display_text(figures->str, terminal->is_ascii);
 	fprintf(out, "\n%u. ", number);
 	lode_style_write(out, terminal, LODE_STYLE_STRONG, name);
@@ -850,7 +1037,10 @@ static void put_margin_lines(const Annotation *self, FILE *out)
 		lode_profile_lines_print(terminal, out, "  F%u  %s  %s", i + 1,
 			lode_number_format_share(time, share), text);
 	}
-	if (findings == NULL)
+	if (findings == NULL && self->options->has_no_run)
+		lode_profile_lines_print(
+			terminal, out, "Nothing was mined yet: 'lode mine' finds what costs.");
+	else if (findings == NULL)
 		lode_profile_lines_print(terminal, out,
 			"Run '%s' has no findings to mark; 'lode mine' makes them.",
 			self->run->name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Code with its source lines and events: the places of a sequence or a finding by cost, a function,
- * or a source line. */
+ * or a source line. Where data addresses were recorded, each load and store has its data beside it.
+ */
 #pragma once
 
 #include "base/progress.h"
@@ -20,6 +21,7 @@ typedef struct {
 	LodeTerminal terminal;
 	const char *profile_path; /* for the hints; may be NULL */
 	bool names_run;           /* the hints name the run: it is not the one made last */
+	bool has_no_run;          /* the run is none that the profile has, and empty */
 	LodeAnnotateSubject subject;
 	uint64_t id;        /* of the sequence or finding, from 1 */
 	const char *name;   /* of the function, or the path of the source file, whole or its end */

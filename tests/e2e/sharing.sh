@@ -49,14 +49,22 @@ lines() {
 # says EXPECTED FOUND
 says() { [ "$1" = "$2" ] || echo "expected '$1', found '$2'"; }
 
-echo 1..8
+echo 1..9
 
 record false 40000000
 check "two counters in a line" "$(status_is 0)" \
 	"$(says "false 2 2 0+8 thread 1 together.hits hit
 false 2 2 8+8 thread 2 together.misses miss" "$(lines)")" \
-	"$("$lode" memory x.lode --sharing --format json 2>>err | grep -q '"sharing":"false"' || echo "not in JSON")" \
-	"$("$lode" memory x.lode --sharing 2>>err | grep -qE '^[0-9.]+ % ±[0-9.]+ .* false  +0x[0-9a-f]+ +2 threads, both store' || echo "not in text")"
+	"$("$lode" memory x.lode --sharing --format json 2>>err | grep '"sharing":"false"' >/dev/null || echo "not in JSON")" \
+	"$("$lode" memory x.lode --sharing 2>>err | grep -E '^[0-9.]+ % ±[0-9.]+ .* false  +0x[0-9a-f]+ +2 threads, both store' >/dev/null || echo "not in text")"
+
+# The code of a thread, before anything was mined: of all that it accesses, its counter alone waits.
+code() { "$lode" annotate x.lode function hit "$@" 2>>err; }
+check "code with its data" \
+	"$(code | grep -E ' %  +[0-9,]+  together\.hits, 8 B at 0x[0-9a-f]+' >/dev/null || echo "no data beside the code")" \
+	"$(says "together.hits" "$(code --format csv | awk -F, 'NR > 1 && $(NF - 6) > 5 { print $(NF - 2) }' |
+		sort -u)")" \
+	"$(code --format json | grep '"objects":\[{"name":"together.hits"' >/dev/null || echo "not in JSON")"
 
 # Lines of 16 bytes still hold both, and the bytes are no others.
 check "lines of another size" "$(says "false 2 2 0+8 thread 1 together.hits hit
@@ -74,7 +82,7 @@ true 2 2 0+8 thread 2 atomic.total add" "$(lines)")"
 record handed 40000000
 check "an array that one thread fills, and then the other reads" "$(status_is 0)" \
 	"$("$lode" memory x.lode --sharing --format csv 2>>err | grep -F 'array[]')" \
-	"$("$lode" memory x.lode --sharing 2>>err | grep -q 'lines\? (.* of weight) that threads used one after the other' || echo "not told")"
+	"$("$lode" memory x.lode --sharing 2>>err | grep 'lines\? (.* of weight) that threads used one after the other' >/dev/null || echo "not told")"
 
 # --- from traces: counted ---
 
