@@ -489,6 +489,7 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 	memory->has_allocations = lode_allocations_all(lode_memory_reading_logs(reading))->len > 0;
 	memory->is_stall_weighted = lode_memory_reading_is_stall_weighted(reading);
 	memory->has_fixed_addresses = lode_memory_reading_has_fixed_addresses(reading);
+	lode_memory_reading_name_stacks(reading);
 	add_threads(&building);
 	building.loads = lode_memory_loads_new(reading);
 	add_mappings(&building);

@@ -2,8 +2,10 @@
 #include "ingest/memory/memory_reading.h"
 
 #include "base/large_array.h"
+#include "base/partition_point.h"
 #include "model/profile.h"
 #include "process/access_resolver.h"
+#include "process/thread_stacks.h"
 
 #include <string.h>
 
@@ -22,6 +24,7 @@ struct LodeMemoryReading {
 	GStringChunk *strings;
 	GArray *inputs;   /* Input */
 	GArray *mappings; /* LodeReadMapping */
+	LodeThreadStacks *stacks;
 	GPtrArray *event_names;
 	GHashTable *event_ids; /* name → index + 1 */
 	LodeAllocations *logs;
@@ -50,6 +53,7 @@ LodeMemoryReading *lode_memory_reading_new(LodeCodeImages *images)
 	self->inputs = g_array_new(FALSE, TRUE, sizeof(Input));
 	g_array_set_clear_func(self->inputs, clear_input);
 	self->mappings = g_array_new(FALSE, TRUE, sizeof(LodeReadMapping));
+	self->stacks = lode_thread_stacks_new();
 	self->event_names = g_ptr_array_new();
 	self->event_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->logs = lode_allocations_new();
@@ -64,6 +68,7 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 	lode_threads_clear(&self->threads);
 	g_array_unref(self->inputs);
 	g_array_unref(self->mappings);
+	lode_thread_stacks_free(self->stacks);
 	g_ptr_array_unref(self->event_names);
 	g_hash_table_unref(self->event_ids);
 	lode_allocations_free(self->logs);
@@ -234,14 +239,12 @@ static uint32_t node_of(const LodeMemoryReading *self, uint32_t cpu)
 }
 
 /* A thread's stack is memory like any other until something shows it. */
-static void name_stack(LodeMemoryReading *self, uint32_t found, uint32_t thread)
+static void note_stack(
+	LodeMemoryReading *self, uint32_t mapping, const LodeReadAccess *row, uint64_t pointer)
 {
-	const LodeThread *owner = &LODE_AT(self->threads.threads, LodeThread, thread);
-	LodeReadMapping *mapping = &LODE_AT(self->mappings, LodeReadMapping, found);
-
-	if (owner->tid != owner->pid && mapping->stack_of == LODE_NONE &&
-		strcmp(mapping->mapping.name, "[anon]") == 0)
-		mapping->stack_of = thread;
+	if (mapping != LODE_NONE && strcmp(mapping_at(self, mapping)->name, "[anon]") == 0)
+		lode_thread_stacks_note(
+			self->stacks, mapping, row->sample.thread, pointer, row->sample.time_ns);
 }
 
 static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *sampled)
@@ -370,8 +373,7 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	uint32_t stack = (resolved.registers.known >> LODE_REGISTER_RSP & 1) != 0
 	                         ? find_mapping(self, record->pid, pointer, sampled->time_ns)
 	                         : LODE_NONE;
-	if (stack != LODE_NONE)
-		name_stack(self, stack, row.sample.thread);
+	note_stack(self, stack, &row, pointer);
 	for (size_t i = 0; i < resolved.access.n_operands; i++)
 		add_operand(self, record->pid, &row, &resolved, i);
 	if (resolved.access.n_operands > 0)
@@ -388,8 +390,8 @@ void lode_memory_reading_add_traced(
 
 	row.input = self->input;
 	row.sample.mapping = find_mapping(self, pid, row.sample.address, access->sample.time_ns);
-	if (row.is_push && row.sample.mapping != LODE_NONE)
-		name_stack(self, row.sample.mapping, row.sample.thread);
+	if (row.is_push)
+		note_stack(self, row.sample.mapping, &row, row.sample.address);
 	self->has_addresses = true;
 	append_access(self, &row);
 }
@@ -474,4 +476,61 @@ LodeAddressSpaceBirth lode_memory_reading_find_birth(
 {
 	return lode_address_spaces_find_birth(
 		g_array_index(self->inputs, Input, input).spaces, pid, time_ns);
+}
+
+static LodeStackMapping stack_mapping(void *data, uint32_t mapping, uint64_t time_ns)
+{
+	LodeMemoryReading *self = data;
+	const LodeReadMapping *row = &LODE_AT(self->mappings, LodeReadMapping, mapping);
+	const LodeMappedRange *below = lode_address_spaces_find(
+		g_array_index(self->inputs, Input, row->input).spaces, row->mapping.pid,
+		row->mapping.start - 1, time_ns, NULL);
+
+	return (LodeStackMapping){row->mapping.start, row->mapping.end,
+		below != NULL && below->file < self->mappings->len && below->protection == 0};
+}
+
+/* A mapping for each owner after its first; their numbers, in the order of the owners. */
+static uint32_t *split_mappings(LodeMemoryReading *self, const GArray *owners)
+{
+	uint32_t *rows = g_new(uint32_t, MAX(owners->len, 1));
+
+	for (guint i = 0; i < owners->len; i++) {
+		const LodeThreadStack *owner = &g_array_index(owners, LodeThreadStack, i);
+		LodeReadMapping mapping = LODE_AT(self->mappings, LodeReadMapping, owner->mapping);
+		bool is_first = i == 0 ||
+		                owner->mapping !=
+		                        g_array_index(owners, LodeThreadStack, i - 1).mapping;
+
+		mapping.stack_of = owner->thread;
+		rows[i] = is_first ? owner->mapping : self->mappings->len;
+		if (is_first) {
+			LODE_AT(self->mappings, LodeReadMapping, owner->mapping) = mapping;
+		} else {
+			mapping.mapping.begin_ns = owner->since_ns;
+			g_array_append_val(self->mappings, mapping);
+		}
+	}
+	return rows;
+}
+
+void lode_memory_reading_name_stacks(LodeMemoryReading *self)
+{
+	g_autoptr(GArray) owners = lode_thread_stacks_find(
+		self->stacks, self->threads.threads, stack_mapping, self);
+	const LodeThreadStack *stacks = (const LodeThreadStack *)(const void *)owners->data;
+	guint n_mappings = self->mappings->len;
+	g_autofree uint32_t *rows = split_mappings(self, owners);
+
+	for (guint i = 0; i < self->accesses->len && self->mappings->len > n_mappings; i++) {
+		LodeMemorySample *sample = &LODE_AT(self->accesses, LodeReadAccess, i).sample;
+		uint32_t mapping = sample->mapping;
+		guint after = LODE_PARTITION_POINT(owners->len, k,
+			stacks[k].mapping < mapping ||
+				(stacks[k].mapping == mapping &&
+					stacks[k].since_ns <= sample->time_ns));
+
+		if (mapping != LODE_NONE && after > 0 && stacks[after - 1].mapping == mapping)
+			sample->mapping = rows[after - 1];
+	}
 }

@@ -104,6 +104,10 @@ bool lode_memory_reading_has_fixed_addresses(const LodeMemoryReading *self);
 uint32_t lode_memory_reading_find_mapping(
 	LodeMemoryReading *self, uint32_t pid, uint64_t address, uint64_t time_ns);
 
+/* Says which mappings are stacks of which threads, once all accesses are there: a mapping that one
+ * thread after the other had as its stack becomes one mapping for each. */
+void lode_memory_reading_name_stacks(LodeMemoryReading *self);
+
 /* How the address space of a process in a recording came about. */
 LodeAddressSpaceBirth lode_memory_reading_find_birth(
 	LodeMemoryReading *self, uint32_t input, uint32_t pid, uint64_t time_ns);

@@ -492,13 +492,50 @@ static void test_thread_stacks(void)
 		Sample sample = sample_at(&scene, "load_here", 0);
 		sample.pid = pid;
 		sample.tid = 20;
-		sample.registers[SAMPLE_SP] = THREAD_STACK + 0x1000;
-		sample.registers[SAMPLE_DI] = THREAD_STACK + 0x1010;
+		sample.registers[SAMPLE_SP] = THREAD_STACK + 0xff000;
+		sample.registers[SAMPLE_DI] = THREAD_STACK + 0xff010;
 		sample_file_add(&scene.file, &sample);
 	}
 	g_autoptr(LodeProfile) profile = import(&scene);
 	g_assert_cmpstr(mapping_of(profile, 0), ==, "[stack of thread 2]");
 	g_assert_cmpstr(mapping_of(profile, 1), ==, "[stack of thread 1]");
+}
+
+static void add_on_stack(Scene *scene, uint32_t tid, uint64_t pointer)
+{
+	Sample sample = sample_at(scene, "load_here", 0);
+
+	sample.tid = tid;
+	sample.registers[SAMPLE_SP] = pointer;
+	sample.registers[SAMPLE_DI] = pointer + 0x10;
+	sample_file_add(&scene->file, &sample);
+}
+
+/* A stack is of one thread after the other; memory that several have stacks in is of none. */
+static void test_reused_stacks(void)
+{
+	const uint64_t pointer = THREAD_STACK + 0xff000, arena = THREAD_STACK + 0x200000;
+	g_auto(Scene) scene;
+
+	scene_init(&scene);
+	map_data(&scene, PID, "//anon", THREAD_STACK, 0x100000);
+	map_data(&scene, PID, "//anon", arena, 0x100000);
+	sample_file_clone(&scene.file, PID, 20, scene.time_ns++);
+	add_on_stack(&scene, 20, pointer);
+	sample_file_exit(&scene.file, PID, 20, scene.time_ns++);
+	sample_file_clone(&scene.file, PID, 30, scene.time_ns++);
+	add_load(&scene, PID, 0, pointer);
+	add_on_stack(&scene, 30, pointer);
+	sample_file_clone(&scene.file, PID, 40, scene.time_ns++);
+	add_on_stack(&scene, 40, arena + 0xff000);
+	add_on_stack(&scene, 30, arena + 0xf0000);
+	add_on_stack(&scene, 40, arena + 0xff000);
+	g_autoptr(LodeProfile) profile = import(&scene);
+	g_assert_cmpstr(mapping_of(profile, 0), ==, "[stack of thread 1]");
+	g_assert_cmpstr(mapping_of(profile, 1), ==, "[stack of thread 2]");
+	g_assert_cmpstr(mapping_of(profile, 2), ==, "[stack of thread 2]");
+	for (uint32_t i = 3; i < 6; i++)
+		g_assert_cmpstr(mapping_of(profile, i), ==, "[anon]");
 }
 
 /* perf's files have no mapping of the stack that an exec makes. */
@@ -1058,6 +1095,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/memory_import/executed_again", test_executed_again);
 	g_test_add_func("/memory_import/threads", test_threads);
 	g_test_add_func("/memory_import/thread_stacks", test_thread_stacks);
+	g_test_add_func("/memory_import/reused_stacks", test_reused_stacks);
 	g_test_add_func("/memory_import/lost_stack", test_lost_stack);
 	g_test_add_func("/memory_import/hardware_addresses", test_hardware_addresses);
 	g_test_add_func("/memory_import/no_memory", test_no_memory);
