@@ -139,14 +139,51 @@ uint32_t lode_code_images_find(const LodeCodeImages *self, const char *path)
 	return found != NULL ? GPOINTER_TO_UINT(found) - 1 : LODE_NONE;
 }
 
+/* LodeLoadMapSegment; empty where the file cannot be read. */
+static const GArray *segments_of(LodeCodeImage *self)
+{
+	if (self->segments == NULL)
+		self->segments = lode_load_map_segments_read_all(self->path, NULL);
+	if (self->segments == NULL)
+		self->segments = g_array_new(FALSE, FALSE, sizeof(LodeLoadMapSegment));
+	return self->segments;
+}
+
+static bool find_bias(const GArray *segments, const LodeMappedRange *mapped, uint64_t *out_bias)
+{
+	for (guint i = 0; i < segments->len; i++) {
+		const LodeLoadMapSegment *segment = &g_array_index(segments, LodeLoadMapSegment, i);
+		if (segment->offset - mapped->offset >= mapped->end - mapped->start)
+			continue;
+		*out_bias = mapped->start + (segment->offset - mapped->offset) - segment->address;
+		return true;
+	}
+	return false;
+}
+
+bool lode_code_images_find_load(
+	LodeCodeImages *self, uint32_t image, const LodeMappedRange *mapped, LodeCodeLoad *out_load)
+{
+	const GArray *segments = segments_of(self->images->pdata[image]);
+	LodeCodeLoad load = {.low = UINT64_MAX};
+
+	if (!find_bias(segments, mapped, &load.bias))
+		return false;
+	for (guint i = 0; i < segments->len; i++) {
+		const LodeLoadMapSegment *segment = &g_array_index(segments, LodeLoadMapSegment, i);
+		load.low = MIN(load.low, segment->address + load.bias);
+		load.high = MAX(load.high, segment->address + segment->size_bytes + load.bias);
+	}
+	*out_load = load;
+	return load.low < load.high;
+}
+
 bool lode_code_image_place(LodeCodeImage *self, uint64_t offset, uint64_t *out_address)
 {
-	if (!self->has_looked_for_segments)
-		self->segments = lode_load_map_segments_read_all(self->path, NULL);
-	self->has_looked_for_segments = true;
-	for (guint i = 0; self->segments != NULL && i < self->segments->len; i++) {
-		const LodeLoadMapSegment *segment = &g_array_index(
-			self->segments, LodeLoadMapSegment, i);
+	const GArray *segments = segments_of(self);
+
+	for (guint i = 0; i < segments->len; i++) {
+		const LodeLoadMapSegment *segment = &g_array_index(segments, LodeLoadMapSegment, i);
 		if (offset - segment->offset >= segment->file_size_bytes)
 			continue;
 		*out_address = segment->address + (offset - segment->offset);

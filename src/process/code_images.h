@@ -14,6 +14,7 @@
 #include "images/branch_targets.h"
 #include "images/control_flow.h"
 #include "images/data_types.h"
+#include "process/address_space.h"
 
 typedef struct LodeCodeImages LodeCodeImages;
 
@@ -26,12 +27,12 @@ typedef struct {
 	size_t n_functions;
 	/* Private: what is made when it is asked for. */
 	LodeControlFlow *flows;    /* of each function; without instructions until asked for */
-	GArray *segments;          /* LodeLoadMapSegment */
+	GArray *segments;          /* LodeLoadMapSegment; NULL: not asked for yet */
 	LodeBranchTargets targets; /* once asked for */
 	LodeDataTypes *types;      /* NULL: no debug information, or not asked for yet */
 	GThread *target_reader;    /* that reads `targets` */
 	gint are_targets_read;     /* atomic, where there is a reader */
-	bool is_opened, has_looked_for_segments, has_targets, has_looked_for_types;
+	bool is_opened, has_targets, has_looked_for_types;
 } LodeCodeImage;
 
 LodeCodeImages *lode_code_images_new(bool allow_debuginfod);
@@ -59,6 +60,17 @@ uint32_t lode_code_images_find(const LodeCodeImages *self, const char *path);
 /* Why an opened image is not the file of that build-id, which may be NULL, or cannot be opened;
  * NULL: it is. The caller frees it. */
 char *lode_code_image_why_not(const LodeCodeImage *self, const char *build_id);
+
+/* Where an image lies as a whole: run-time addresses [low, high), `bias` above those of the image.
+ */
+typedef struct {
+	uint64_t low, high, bias;
+} LodeCodeLoad;
+
+/* As one mapping of its file tells; false: no segment of the file begins in it. The image need not
+ * be opened for this. */
+bool lode_code_images_find_load(LodeCodeImages *self, uint32_t image, const LodeMappedRange *mapped,
+	LodeCodeLoad *out_load);
 
 /* Turns an offset in the file into an address in the image; false: nothing of the file is loaded
  * from there. */

@@ -7,6 +7,7 @@
 
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { CODE_CACHE = 4096, MAX_THREADS = 65536 };
 /* A process is not asked for its mappings more often. */
@@ -27,6 +28,7 @@ struct LodeLiveAddresses {
 	LodeLiveAddressesOptions options;
 	LodePerfData *reader;
 	LodeAddressSpaces *spaces;
+	LodeAddressSpaces *loads; /* where images lie as a whole; files are the images */
 	LodeCodeImages *images;
 	LodeThreads threads;
 	GHashTable *asked_us; /* pid → gint64 *: when it was asked for its mappings */
@@ -43,6 +45,7 @@ LodeLiveAddresses *lode_live_addresses_new(const LodeLiveAddressesOptions *optio
 	self->options = *options;
 	self->reader = lode_perf_data_new("live");
 	self->spaces = lode_address_spaces_new_live();
+	self->loads = lode_address_spaces_new_live();
 	/* Nothing is asked of servers: the program runs on meanwhile. */
 	self->images = lode_code_images_new(false);
 	lode_threads_init(&self->threads, MAX_THREADS);
@@ -59,6 +62,7 @@ void lode_live_addresses_free(LodeLiveAddresses *self)
 	g_hash_table_unref(self->asked_us);
 	lode_threads_clear(&self->threads);
 	lode_code_images_free(self->images);
+	lode_address_spaces_free(self->loads);
 	lode_address_spaces_free(self->spaces);
 	lode_perf_data_close(self->reader);
 	g_free(self);
@@ -111,6 +115,26 @@ static bool parse(
 
 /* --- mappings --- */
 
+/* Variables that begin as zeros are in memory of no file. */
+static void take_load(LodeLiveAddresses *self, uint32_t pid, const LodeMappedRange *mapped)
+{
+	LodeCodeLoad load;
+
+	if ((mapped->protection & PROT_EXEC) == 0 || mapped->name[0] != '/' ||
+		mapped->name[1] == '/')
+		return;
+	uint32_t image = lode_code_images_add(self->images, mapped->name, NULL);
+	if (!lode_code_images_find_load(self->images, image, mapped, &load))
+		return;
+	const LodeMappedRange whole = {
+		.start = load.low,
+		.end = load.high,
+		.offset = load.low - load.bias,
+		.file = image,
+	};
+	lode_address_spaces_map(self->loads, pid, LODE_TIME_NOW, &whole);
+}
+
 static void take_mapping(LodeLiveAddresses *self, const LodePerfRecord *record)
 {
 	const LodePerfMapping *given = &record->mapping;
@@ -123,6 +147,7 @@ static void take_mapping(LodeLiveAddresses *self, const LodePerfRecord *record)
 	};
 
 	lode_address_spaces_map(self->spaces, record->pid, LODE_TIME_NOW, &range);
+	take_load(self, record->pid, &range);
 }
 
 static bool may_ask(LodeLiveAddresses *self, uint32_t pid)
@@ -211,6 +236,20 @@ static const char *function_at(LodeLiveAddresses *self, uint32_t image, uint64_t
 	return function != NULL ? function->name : NULL;
 }
 
+static const char *variable_at(LodeLiveAddresses *self, uint32_t pid, uint64_t address)
+{
+	const LodeMappedRange *load = lode_address_spaces_find(
+		self->loads, pid, address, LODE_TIME_NOW, NULL);
+	LodeDataSymbol symbol;
+
+	if (load == NULL)
+		return NULL;
+	LodeBinaryImage *binary = lode_code_images_at(self->images, load->file)->binary;
+	bool is_known = binary != NULL && lode_binary_image_find_data_symbol(binary,
+						  address - load->start + load->offset, &symbol);
+	return is_known ? symbol.name : NULL;
+}
+
 static void give_access(LodeLiveAddresses *self, const LodeSampledCode *code,
 	const LodeResolvedAccess *resolved, LodeLiveSample *sample)
 {
@@ -222,9 +261,10 @@ static void give_access(LodeLiveAddresses *self, const LodeSampledCode *code,
 		self->options.take(sample, self->options.user_data);
 		return;
 	}
+	uint64_t pc = access->waiting_pc != 0 ? access->waiting_pc : access->pc;
 	if (code->image != LODE_NONE)
-		sample->pc = access->pc + (code->record->sample.ip - code->image_pc);
-	sample->function = function_at(self, code->image, access->pc);
+		sample->pc = pc + (code->record->sample.ip - code->image_pc);
+	sample->function = function_at(self, code->image, pc);
 	sample->weight /= MAX(access->n_operands, 1);
 	for (uint8_t i = 0; i < access->n_operands; i++) {
 		/* Not that of the answer, which may have been made before a stack had its name. */
@@ -234,6 +274,9 @@ static void give_access(LodeLiveAddresses *self, const LodeSampledCode *code,
 		sample->access = access->operands[i].access;
 		sample->address = access->operands[i].address;
 		sample->mapping = range != NULL ? range->name : resolved->places[i].name;
+		/* An address of the next access says nothing of the one that waited. */
+		if (access->waiting_pc == 0)
+			sample->variable = variable_at(self, code->record->pid, sample->address);
 		self->options.take(sample, self->options.user_data);
 	}
 }
@@ -289,6 +332,12 @@ static bool is_page_fault(const LodePerfEvent *event)
 		       event->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
 }
 
+static void forget_mappings(LodeLiveAddresses *self, uint32_t pid)
+{
+	lode_address_spaces_exit(self->spaces, pid);
+	lode_address_spaces_exit(self->loads, pid);
+}
+
 static void take_record(LodeLiveAddresses *self, const LodePerfRecord *record)
 {
 	size_t n_events;
@@ -300,15 +349,17 @@ static void take_record(LodeLiveAddresses *self, const LodePerfRecord *record)
 		return;
 	case LODE_PERF_COMMAND:
 		if (record->is_exec)
-			lode_address_spaces_exec(self->spaces, record->pid, LODE_TIME_NOW);
+			forget_mappings(self, record->pid);
 		break;
 	case LODE_PERF_FORK:
 		lode_address_spaces_fork(
 			self->spaces, record->pid, record->parent_pid, LODE_TIME_NOW);
+		lode_address_spaces_fork(
+			self->loads, record->pid, record->parent_pid, LODE_TIME_NOW);
 		break;
 	case LODE_PERF_EXIT:
 		if (record->pid == record->tid) {
-			lode_address_spaces_exit(self->spaces, record->pid);
+			forget_mappings(self, record->pid);
 			g_hash_table_remove(self->asked_us, GUINT_TO_POINTER(record->pid));
 		}
 		break;

@@ -25,8 +25,10 @@ typedef struct {
 	uint64_t address; /* run-time */
 	uint64_t pc;      /* that accesses; of one without address, that was sampled; run-time */
 	double weight;
-	const char *mapping; /* the name of what lies there; NULL: unknown. Names live as long as */
-	const char *function; /* the addresses do, equal ones are one pointer. */
+	/* Names live as long as the addresses do, equal ones are one pointer. NULL: unknown. */
+	const char *mapping;  /* that the address is in */
+	const char *variable; /* of a symbol table, that lies there */
+	const char *function; /* that accesses */
 } LodeLiveSample;
 
 typedef struct {

@@ -4,7 +4,6 @@
 #include "base/hash.h"
 #include "base/partition_point.h"
 #include "model/profile.h"
-#include "sources/load_map_segments.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +15,12 @@ typedef struct {
 	uint64_t bias;
 	uint64_t begin_ns;
 	const char *path; /* the reading's */
-	uint32_t image;   /* LODE_NONE until something lies in it */
+	uint32_t image;
 } Load;
 
 struct LodeMemoryLoads {
 	LodeMemoryReading *reading;
 	GHashTable *processes; /* input and pid → GArray of Load, by low */
-	GHashTable *segments;  /* path → GArray of LodeLoadMapSegment, empty where unreadable */
 };
 
 static void free_array(void *data)
@@ -30,49 +28,26 @@ static void free_array(void *data)
 	g_array_unref(data);
 }
 
-static const GArray *segments_of(LodeMemoryLoads *self, const char *path)
-{
-	GArray *segments = g_hash_table_lookup(self->segments, path);
-
-	if (segments != NULL)
-		return segments;
-	segments = lode_load_map_segments_read_all(path, NULL);
-	if (segments == NULL)
-		segments = g_array_new(FALSE, FALSE, sizeof(LodeLoadMapSegment));
-	g_hash_table_insert(self->segments, (char *)path, segments);
-	return segments;
-}
-
-/* False where no segment of the file begins in this mapping. */
-static bool find_bias(const GArray *segments, const LodeReadMapping *mapping, uint64_t *out_bias)
-{
-	for (guint i = 0; i < segments->len; i++) {
-		const LodeLoadMapSegment *segment = &g_array_index(segments, LodeLoadMapSegment, i);
-		uint64_t size = mapping->mapping.end - mapping->mapping.start;
-		if (segment->offset - mapping->offset >= size)
-			continue;
-		*out_bias = mapping->mapping.start + (segment->offset - mapping->offset) -
-		            segment->address;
-		return true;
-	}
-	return false;
-}
-
 static void add_load(LodeMemoryLoads *self, GArray *loads, const LodeReadMapping *mapping)
 {
-	const GArray *segments = segments_of(self, mapping->mapping.name);
-	Load load = {.low = UINT64_MAX,
+	LodeCodeImages *images = lode_memory_reading_images(self->reading);
+	const LodeMappedRange mapped = {
+		.start = mapping->mapping.start,
+		.end = mapping->mapping.end,
+		.offset = mapping->offset,
+	};
+	LodeCodeLoad place;
+	Load load = {
 		.begin_ns = mapping->mapping.begin_ns,
 		.path = mapping->mapping.name,
-		.image = LODE_NONE};
+		.image = lode_code_images_add(images, mapping->mapping.name, NULL),
+	};
 
-	if (!find_bias(segments, mapping, &load.bias))
+	if (!lode_code_images_find_load(images, load.image, &mapped, &place))
 		return;
-	for (guint i = 0; i < segments->len; i++) {
-		const LodeLoadMapSegment *segment = &g_array_index(segments, LodeLoadMapSegment, i);
-		load.low = MIN(load.low, segment->address + load.bias);
-		load.high = MAX(load.high, segment->address + segment->size_bytes + load.bias);
-	}
+	load.low = place.low;
+	load.high = place.high;
+	load.bias = place.bias;
 	/* A plugin that comes and goes lies where it lay. */
 	const Load *last = loads->len > 0 ? &g_array_index(loads, Load, loads->len - 1) : NULL;
 	if (last == NULL || last->path != load.path || last->bias != load.bias)
@@ -132,7 +107,6 @@ LodeMemoryLoads *lode_memory_loads_new(LodeMemoryReading *reading)
 
 	self->reading = reading;
 	self->processes = g_hash_table_new_full(lode_hash_pair, g_direct_equal, NULL, free_array);
-	self->segments = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_array);
 	read_loads(self);
 	return self;
 }
@@ -142,7 +116,6 @@ void lode_memory_loads_free(LodeMemoryLoads *self)
 	if (self == NULL)
 		return;
 	g_hash_table_unref(self->processes);
-	g_hash_table_unref(self->segments);
 	g_free(self);
 }
 
@@ -188,9 +161,6 @@ bool lode_memory_loads_find(LodeMemoryLoads *self, uint32_t mapping, uint64_t ad
 
 	if (load == NULL)
 		return false;
-	if (load->image == LODE_NONE)
-		load->image = lode_code_images_add(
-			lode_memory_reading_images(self->reading), load->path, NULL);
 	*out_image = load->image;
 	*out_image_address = address - load->bias;
 	return true;

@@ -73,6 +73,7 @@ static void add_cell(LodeLiveCounts *self, const LodeLiveCell *added)
 	/* What lies there now counts: memory is mapped anew. */
 	cell->mapping = added->mapping;
 	lode_live_vote(&cell->function, &cell->votes, added->function, added->votes);
+	lode_live_vote(&cell->object, &cell->object_votes, added->object, added->object_votes);
 }
 
 static void add_cells(LodeLiveCounts *self, GHashTable *cells)
@@ -110,10 +111,12 @@ void lode_live_counts_add(LodeLiveCounts *self, const LodeLiveAccess *access)
 		.address = access->address,
 		.thread = access->thread,
 		.votes = 1,
+		.object_votes = 1,
 		.n_loads = (access->access & LODE_ACCESS_LOAD) != 0,
 		.n_stores = (access->access & LODE_ACCESS_STORE) != 0,
 		.weight = access->weight,
 		.mapping = access->mapping,
+		.object = access->object != NULL ? access->object : access->mapping,
 		.function = access->function,
 	};
 

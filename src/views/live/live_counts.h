@@ -22,16 +22,17 @@ typedef struct {
 	uint8_t access;  /* LODE_ACCESS_… bits */
 	uint64_t address;
 	double weight;
-	const char *mapping, *function; /* NULL: unknown */
+	const char *mapping, *object, *function; /* NULL: unknown */
 } LodeLiveAccess;
 
 typedef struct {
 	uint64_t address; /* of its first byte, a multiple of the unit */
 	uint32_t thread;
 	uint32_t votes; /* for `function` */
+	uint32_t object_votes;
 	uint64_t n_loads, n_stores;
 	double weight;
-	const char *mapping, *function;
+	const char *mapping, *object, *function;
 } LodeLiveCell;
 
 typedef struct {

@@ -9,7 +9,7 @@
  *   0 main    │█·               │·        │▒         one row per thread
  *   1 worker  │·▓░··▒           │         │
  *                 ▲ 405000–405fff …
- *   address  share  loads  stores  threads  mapping  function
+ *   address  share  loads  stores  threads  object  function
  *   405000  …                                        hottest first
  *   keys
  */

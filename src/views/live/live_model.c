@@ -74,6 +74,7 @@ static void take(const LodeLiveSample *sample, void *user_data)
 		.address = sample->address,
 		.weight = sample->weight,
 		.mapping = sample->mapping,
+		.object = sample->variable,
 		.function = sample->function,
 	};
 	lode_live_counts_add(self->counts, &access);

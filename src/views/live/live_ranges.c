@@ -73,14 +73,14 @@ static void draw_range(
 	char address[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
 	char loads[LODE_NUMBER_SIZE], stores[LODE_NUMBER_SIZE];
 	g_autofree char *threads = thread_list(self, range);
-	g_autofree char *mapping = lode_live_mapping_name(range->mapping);
+	g_autofree char *object = lode_live_mapping_name(range->object);
 	const Line line = {{
 		address,
 		lode_live_share(range->measure, self->scene->total, share),
 		lode_live_count(range->n_loads, loads),
 		lode_live_count(range->n_stores, stores),
 		threads,
-		mapping,
+		object,
 		range->function != NULL ? range->function : "?",
 	}};
 
@@ -93,7 +93,7 @@ static void draw_range(
 void lode_live_draw_ranges(const LodeLiveDrawing *self, LodeCellGrid *grid, unsigned y)
 {
 	static const Line titles = {
-		{"address", "share", "loads", "stores", "threads", "mapping", "function"}};
+		{"address", "share", "loads", "stores", "threads", "object", "function"}};
 	const GArray *ranges = self->scene->ranges;
 	unsigned first = self->state->first_range < ranges->len ? self->state->first_range : 0;
 

@@ -173,6 +173,7 @@ static void add_to_range(LodeHotRange *range, const LodeLiveCell *cell, double m
 	range->measure += measure;
 	add_thread(range, cell->thread);
 	lode_live_vote(&range->function, &range->votes, cell->function, cell->votes);
+	lode_live_vote(&range->object, &range->object_votes, cell->object, cell->object_votes);
 }
 
 static void make_ranges(LodeLiveScene *self, const GPtrArray *cells, const LodeLiveState *state)
@@ -183,7 +184,7 @@ static void make_ranges(LodeLiveScene *self, const GPtrArray *cells, const LodeL
 		const LodeLiveCell *cell = cells->pdata[i];
 		uint64_t address = cell->address & ~(self->granularity - 1);
 		if (range == NULL || range->address != address) {
-			const LodeHotRange next = {.address = address, .mapping = cell->mapping};
+			const LodeHotRange next = {.address = address};
 			g_array_append_val(self->ranges, next);
 			range = &g_array_index(self->ranges, LodeHotRange, self->ranges->len - 1);
 		}

@@ -47,8 +47,8 @@ typedef struct {
 	double measure;
 	uint32_t threads[LODE_LIVE_THREADS_OF_RANGE]; /* the first few of them */
 	uint32_t n_threads; /* one more than there is room for: some more */
-	uint32_t votes;
-	const char *mapping, *function;
+	uint32_t votes, object_votes;
+	const char *object, *function; /* that have most of it */
 } LodeHotRange;
 
 typedef struct {
