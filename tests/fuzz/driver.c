@@ -16,7 +16,8 @@
 enum {
 	FIRST_CUTS = 512,  /* cut at each of the first bytes… */
 	FURTHER_CUTS = 64, /* …and at as many places of the rest */
-	CHANGES = 2000,
+	USUAL_CHANGES = 400,
+	CHANGES = 2000,       /* where LODE_LONG_TESTS is in the environment */
 	MAX_BYTES = 32 << 20, /* of input that changes may take in all, a file */
 };
 
@@ -75,8 +76,9 @@ static void change(GRand *rand, uint8_t *data, size_t size)
 static void run_changes(const char *name, const uint8_t *data, size_t size)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(20240501);
+	size_t n = g_getenv("LODE_LONG_TESTS") != NULL ? CHANGES : USUAL_CHANGES;
 
-	for (size_t i = 0; i < CHANGES && size > 0 && i * size < MAX_BYTES; i++) {
+	for (size_t i = 0; i < n && size > 0 && i * size < MAX_BYTES; i++) {
 		g_autofree uint8_t *copy = g_memdup2(data, size);
 		change(rand, copy, size);
 		run(name, "changes number", i, copy, size);

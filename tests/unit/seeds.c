@@ -2,6 +2,7 @@
 #include "seeds.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { SEED_WORDS = 4, WORD_DIGITS = 8 };
@@ -88,6 +89,13 @@ gint32 random_int_range(gint32 begin, gint32 end)
 gboolean random_bit(void)
 {
 	return g_rand_boolean(current_generator());
+}
+
+unsigned random_rounds(unsigned usual, unsigned thorough)
+{
+	bool is_long = g_getenv("LODE_LONG_TESTS") != NULL || g_getenv("LODE_SOAK_SEED") != NULL;
+
+	return is_long ? thorough : usual;
 }
 
 guint32 soak_seed(guint32 seed)

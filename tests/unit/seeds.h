@@ -19,5 +19,9 @@ gint32 random_int(void);
 gint32 random_int_range(gint32 begin, gint32 end);
 gboolean random_bit(void);
 
+/* How often a test repeats itself: `usual` in a test run, `thorough` in a soak and where
+ * LODE_LONG_TESTS is in the environment. */
+unsigned random_rounds(unsigned usual, unsigned thorough);
+
 /* For generators of the test's own: `seed`, and in a soak another that depends on it. */
 guint32 soak_seed(guint32 seed);

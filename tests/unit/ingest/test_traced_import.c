@@ -454,7 +454,7 @@ static void test_remapping(void)
  * product of both the test would run into its limit. */
 static void test_many_remappings(void)
 {
-	enum { N_BLOCKS = 250000, N_CHANGES = 150000 };
+	enum { N_BLOCKS = 250000, N_CHANGES = 30000 };
 	const uint64_t at = 0x7f0000001000;
 	g_auto(TracedProgram) program = {0};
 	g_autofree LodeReference *references = g_new0(LodeReference, N_BLOCKS + N_CHANGES);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is run in place of node and java, and that callgrind's recordings of the real ones have
- * nearly all of their anonymous instructions in code that the dumps describe.
+ * What is run in place of node and java. With LODE_LONG_TESTS in the environment also that
+ * callgrind's recordings of the real ones, which take it long to start, have nearly all of their
+ * anonymous instructions in code that the dumps describe.
  */
 #include "record/callgrind_run.h"
 #include "record/jit_runtime.h"
@@ -258,6 +259,10 @@ static bool is_there(const char *program)
 {
 	g_autofree char *path = g_find_program_in_path(program);
 
+	if (g_getenv("LODE_LONG_TESTS") == NULL) {
+		g_test_skip("LODE_LONG_TESTS is not set");
+		return false;
+	}
 	if (path == NULL)
 		g_test_skip("no such program here");
 	return path != NULL;

@@ -2,6 +2,7 @@
 /* Killed, or out of disk, in the middle of writing: the old content or the new one is there. */
 #include "base/error.h"
 #include "random_profile.h"
+#include "seeds.h"
 #include "store/profile_store.h"
 
 #include <glib/gstdio.h>
@@ -104,16 +105,20 @@ static gulong duration_us(const Fixture *fixture, Work work)
 	return (gulong)(g_get_monotonic_time() - start);
 }
 
-enum { N_KILLS = 25 };
+/* Spread over the time that the work takes. */
+static unsigned n_kills(void)
+{
+	return random_rounds(8, 25);
+}
 
 static void test_killed_while_writing(Fixture *fixture, const void *data)
 {
 	gulong whole_us = duration_us(fixture, write_new);
 
 	(void)data;
-	for (gulong i = 0; i < N_KILLS; i++) {
+	for (gulong i = 0; i < n_kills(); i++) {
 		g_assert_true(lode_profile_store_write(fixture->path, fixture->old, NULL, NULL));
-		kill_during(fixture, write_new, i * whole_us * 5 / 4 / N_KILLS);
+		kill_during(fixture, write_new, i * whole_us * 5 / 4 / n_kills());
 		has_new_profile(fixture);
 	}
 	/* What the killed have left goes with the next write. */
@@ -127,10 +132,10 @@ static void test_killed_while_adding(Fixture *fixture, const void *data)
 	gulong whole_us = duration_us(fixture, add_new_run);
 
 	(void)data;
-	for (gulong i = 0; i < N_KILLS; i++) {
+	for (gulong i = 0; i < n_kills(); i++) {
 		g_assert_true(lode_profile_store_add_run(
 			fixture->path, fixture->old, fixture->old_run, NULL, NULL));
-		kill_during(fixture, add_new_run, i * whole_us * 5 / 4 / N_KILLS);
+		kill_during(fixture, add_new_run, i * whole_us * 5 / 4 / n_kills());
 		has_new_run(fixture);
 		g_assert_false(has_new_profile(fixture));
 	}
@@ -175,17 +180,17 @@ static void test_written_over_a_journal(Fixture *fixture, const void *data)
 	guint n_journals = 0;
 
 	(void)data;
-	for (gulong i = 0; i < N_KILLS; i++) {
+	for (gulong i = 0; i < n_kills(); i++) {
 		g_assert_true(lode_profile_store_write(fixture->path, fixture->old, NULL, NULL));
 		g_assert_true(lode_profile_store_add_run(
 			fixture->path, fixture->old, fixture->old_run, NULL, NULL));
-		kill_during(fixture, add_new_run, i * whole_us / N_KILLS);
+		kill_during(fixture, add_new_run, i * whole_us / n_kills());
 		n_journals += g_file_test(journal, G_FILE_TEST_EXISTS) ? 1 : 0;
 		g_assert_true(lode_profile_store_write(fixture->path, fixture->new, NULL, NULL));
 		g_assert_false(g_file_test(journal, G_FILE_TEST_EXISTS));
 		g_assert_true(has_new_profile(fixture));
 	}
-	g_test_message("%u of %d kills left a journal", n_journals, N_KILLS);
+	g_test_message("%u of %u kills left a journal", n_journals, n_kills());
 }
 
 /* Runs the work in a child that may not write files longer than `limit`; whether it worked. */

@@ -270,7 +270,7 @@ static void test_shapes(void)
 
 static void test_random(void)
 {
-	for (unsigned i = 0; i < 60; i++) {
+	for (unsigned i = 0; i < random_rounds(20, 60); i++) {
 		g_autoptr(GArray) references = random_references();
 
 		check_references(references);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a file may not do to its reader, and a disk to the writer; and what no input may cost. */
+#include "seeds.h"
 #include "trace_file_check.h"
 #include "trace_samples.h"
 
@@ -362,7 +363,8 @@ static void test_no_growth(void)
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(names) * G_N_ELEMENTS(levels); i++) {
 		const char *name = names[i / 2];
-		g_autoptr(GArray) references = lode_trace_sample(name, 300000, 3);
+		g_autoptr(GArray)
+			references = lode_trace_sample(name, random_rounds(60000, 300000), 3);
 		LodeTraceWriterOptions options = {.level = (LodeTraceLevel)(i % 2)};
 		g_autofree char *path = lode_new_trace_path();
 		size_t raw = raw_size(references, levels[i % 2]);

@@ -8,6 +8,7 @@
 #include "../sample_profile.h"
 #include "analyses/memory/address_histogram.h"
 #include "base/error.h"
+#include "seeds.h"
 #include "views/plot/memory_grid.h"
 #include "views/plot/memory_plot.h"
 #include "views/plot/plot_colour.h"
@@ -270,20 +271,22 @@ static void test_few_samples(void)
 	}
 }
 
-/* A million pages, each with one access by one of 8 threads that stream over their parts. */
+/* Many pages, in the soak a million, each with one access by one of 8 threads that stream over
+ * their parts. */
 static void test_many_pages(void)
 {
-	enum { N_PAGES = 1000000, N_THREADS = 8 };
-	LodeProfile *profile = sample_profile_new(N_THREADS, (uint64_t)N_PAGES * 4096);
+	enum { N_THREADS = 8 };
+	const uint32_t n_pages = random_rounds(150000, 1000000);
+	LodeProfile *profile = sample_profile_new(N_THREADS, (uint64_t)n_pages * 4096);
 
-	for (uint32_t i = 0; i < N_PAGES; i++)
+	for (uint32_t i = 0; i < n_pages; i++)
 		sample_profile_access(profile, i % N_THREADS,
-			SAMPLE_ANON + ((uint64_t)(i % N_THREADS) * (N_PAGES / N_THREADS) +
+			SAMPLE_ANON + ((uint64_t)(i % N_THREADS) * (n_pages / N_THREADS) +
 					      i / N_THREADS) *
 					      4096,
 			i % 3 == 0 ? LODE_ACCESS_STORE : LODE_ACCESS_LOAD, 0);
 	g_auto(Picture) picture = picture_of(profile);
-	check_picture(&picture, "million_pages");
+	check_picture(&picture, "many_pages");
 }
 
 /* Pages far from each other, more stretches than can be told apart. */
