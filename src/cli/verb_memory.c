@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* lode memory: which thread accessed which data. Each view is a file memory_view_<name>.c. */
+#include "analyses/memory/access_weights.h"
 #include "base/error.h"
+#include "base/number_format.h"
 #include "cli/memory_filter_options.h"
 #include "cli/memory_view.h"
 #include "cli/option_parser.h"
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "store/profile_store.h"
+#include "views/display_text.h"
+
+#include <string.h>
 
 static struct {
-	char *format, *output, *sort, *top;
+	char *format, *output, *sort, *top, *weight;
 } given;
 
 static const GOptionEntry options[] = {
@@ -23,6 +28,10 @@ static const GOptionEntry options[] = {
 		"show at most N rows of each table; 0: all (default: one screen; all in JSON "
 		"and CSV)",
 		"N"},
+	{"weight", 0, 0, G_OPTION_ARG_STRING, &given.weight,
+		"what rows are weighed by: as sampled (the default; of a timer, time), or "
+		"accesses, where executions were counted or traced",
+		"sampled|accesses"},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
 		"write to this file instead of standard output", "FILE"},
 	G_OPTION_ENTRY_NULL,
@@ -96,6 +105,31 @@ static bool read_options(LodeMemoryViewInput *input, GError **error)
 	input->top = (uint32_t)top;
 	input->has_top = given.top != NULL;
 	input->sort = given.sort;
+	if (given.weight == NULL || strcmp(given.weight, "sampled") == 0 ||
+		strcmp(given.weight, "accesses") == 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"--weight: '%s' is not sampled or accesses", given.weight);
+	return false;
+}
+
+/* Accesses in place of time, if they are asked for. */
+static bool weigh(LodeProfile *profile, GError **error)
+{
+	LodeAccessWeights weights;
+	char share[LODE_NUMBER_SIZE];
+
+	if (given.weight == NULL || strcmp(given.weight, "accesses") != 0)
+		return true;
+	if (!lode_access_weights_apply(profile, &weights, error)) {
+		g_prefix_error(error, "--weight accesses: ");
+		return false;
+	}
+	if (weights.unsampled > 0)
+		lode_display_line(stderr,
+			"lode memory: note: %s of the accesses are by instructions without a "
+			"sample; they are in no row",
+			lode_number_format_share(weights.unsampled / weights.accesses, share));
 	return true;
 }
 
@@ -128,7 +162,7 @@ static int run(char **arguments, GError **error)
 		return LODE_EXIT_USAGE;
 	g_autoptr(LodeProfile) profile = read_profile(arguments[0], error);
 	input.profile = profile;
-	if (profile == NULL || !write_view(view, &input, error))
+	if (profile == NULL || !weigh(profile, error) || !write_view(view, &input, error))
 		return LODE_EXIT_FAILED;
 	return LODE_EXIT_OK;
 }
@@ -153,6 +187,8 @@ const LodeVerb lode_verb_memory = {
 		"  lode memory x.lode --granularity line --thread 3 --plot x.svg\n"
 		"  lode memory x.lode --by object\n"
 		"  lode memory x.lode --by type --where 'function =~ \"^parse\"' --by2 line\n"
+		"  lode memory x.lode --by object --weight accesses     where executions were "
+                "counted\n"
 		"  lode memory x.lode --layout 'struct node'\n"
 		"  lode memory x.lode --sharing                     false sharing of cache lines\n"
 		"  lode memory x.lode --first-touch",

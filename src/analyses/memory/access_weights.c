@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/memory/access_weights.h"
+
+#include "analyses/memory/page_faults.h"
+#include "base/error.h"
+
+#include <string.h>
+
+enum { N_OPERANDS = 2 };
+
+/* Of one instruction and operand. */
+typedef struct {
+	double resolved, unresolved; /* weight with an address, and without */
+} Sampled;
+
+static uint32_t find_attribute(const LodeProfile *profile, const char *name)
+{
+	for (uint32_t i = 0; i < profile->attributes->len; i++)
+		if (strcmp(profile->attributes->pdata[i], name) == 0)
+			return i;
+	return LODE_NONE;
+}
+
+/* For each attribute set, whether it says that the instruction loads or stores. */
+static bool *find_accessing(const LodeProfile *profile)
+{
+	const uint32_t kinds[] = {find_attribute(profile, "kind:load"),
+		find_attribute(profile, "kind:store"), find_attribute(profile, "kind:atomic")};
+	bool *accesses = g_new0(bool, profile->attribute_sets->len + 1);
+
+	for (guint i = 0; i < profile->attribute_sets->len; i++) {
+		const LodeAttributeSet *set = &LODE_AT(
+			profile->attribute_sets, LodeAttributeSet, i);
+		for (uint32_t j = 0; j < set->n; j++) {
+			uint32_t member = LODE_AT(profile->set_members, uint32_t, set->first + j);
+			for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++)
+				accesses[i] |= kinds[k] != LODE_NONE && member == kinds[k];
+		}
+	}
+	return accesses;
+}
+
+static LodeMemorySample *sample_at(const LodeProfile *profile, guint i)
+{
+	return &LODE_AT(profile->memory->samples, LodeMemorySample, i);
+}
+
+static bool has_address(const LodeMemorySample *sample)
+{
+	return sample->rule != LODE_RULE_NONE && !sample->is_next;
+}
+
+static Sampled *sampled_at(
+	const LodeProfile *profile, Sampled *sampled, const LodeMemorySample *sample)
+{
+	if (sample->access_instruction >= profile->instructions->len)
+		return NULL;
+	return &sampled[(size_t)sample->access_instruction * N_OPERANDS +
+			MIN(sample->operand, N_OPERANDS - 1)];
+}
+
+static double weight_of(
+	const LodeProfile *profile, const LodeMemorySample *sample, const Sampled *of)
+{
+	double executions;
+
+	if (of == NULL)
+		return 0;
+	executions = lode_profile_instruction(profile, sample->access_instruction)->count;
+	if (of->resolved > 0)
+		return has_address(sample) ? executions * (sample->weight / of->resolved) : 0;
+	return of->unresolved > 0 ? executions * (sample->weight / of->unresolved) : 0;
+}
+
+static void weigh(LodeProfile *profile, LodeAccessWeights *weights)
+{
+	const guint n = profile->memory->samples->len;
+	const uint32_t n_instructions = profile->instructions->len;
+	g_autofree bool *are_faults = lode_page_faults_events(profile);
+	g_autofree bool *accesses = find_accessing(profile);
+	g_autofree Sampled *sampled = g_new0(Sampled, (size_t)n_instructions * N_OPERANDS + 1);
+	uint32_t event = lode_profile_add_event(profile, "accesses",
+		"executions, by the sampled addresses of each instruction", LODE_EVENT_SAMPLED,
+		NULL, 0);
+
+	for (guint i = 0; i < n; i++) {
+		const LodeMemorySample *sample = sample_at(profile, i);
+		Sampled *of = sampled_at(profile, sampled, sample);
+		if (of != NULL && !are_faults[sample->event])
+			*(has_address(sample) ? &of->resolved : &of->unresolved) += sample->weight;
+	}
+	for (guint i = 0; i < n; i++) {
+		LodeMemorySample *sample = sample_at(profile, i);
+		const Sampled *of = sampled_at(profile, sampled, sample);
+		if (are_faults[sample->event])
+			continue;
+		sample->weight = weight_of(profile, sample, of);
+		sample->event = event;
+		weights->n_unplaced += of == NULL;
+		weights->unresolved += has_address(sample) ? 0 : sample->weight;
+	}
+	for (uint32_t i = 0; i < n_instructions; i++) {
+		const LodeInstruction *row = lode_profile_instruction(profile, i);
+		const Sampled *of = &sampled[(size_t)i * N_OPERANDS];
+		bool is_sampled =
+			of[0].resolved + of[0].unresolved + of[1].resolved + of[1].unresolved > 0;
+		if (!is_sampled && !accesses[row->attribute_set])
+			continue;
+		weights->accesses += row->count;
+		weights->unsampled += is_sampled ? 0 : row->count;
+	}
+}
+
+bool lode_access_weights_apply(LodeProfile *profile, LodeAccessWeights *out_weights, GError **error)
+{
+	LodeAccessWeights weights = {0};
+
+	if (lode_memory_is_traced(profile->memory)) {
+		bool has_accesses = false;
+		for (guint i = 0; i < profile->memory->samples->len && !has_accesses; i++) {
+			uint32_t event = sample_at(profile, i)->event;
+			has_accesses = strcmp(lode_profile_event(profile, event)->name,
+					       "accesses") == 0;
+		}
+		/* They are what was asked for. */
+		if (has_accesses) {
+			*out_weights = weights;
+			return true;
+		}
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"the profile has the misses of simulated caches, not all accesses; 'lode "
+			"import' without --simulate keeps those");
+		return false;
+	}
+	if (profile->frequency != LODE_FREQUENCY_EXACT) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"executions were not counted, and time is not accesses; import the "
+			"recording together with callgrind's counts of the same program, or "
+			"record an address trace with 'lode trace record'");
+		return false;
+	}
+	weigh(profile, &weights);
+	profile->memory->is_stall_weighted = false;
+	*out_weights = weights;
+	return true;
+}
