@@ -75,6 +75,8 @@ knows_data() {
 	is_mostly "$1" walk_stack object "int local[]"
 	is_mostly "$1" walk_stack mapping "[stack]"
 	is_mostly "$1" walk_hidden object "struct particle.kind" 80
+	# by its beginning, which is in a register still
+	is_mostly "$1" walk_scattered variable scattered 80
 	# relative to the thread's base, which the log of allocations knows, or through a pointer
 	is_mostly "$1" walk_own object "int own[]" 80
 	is_mostly "$1" walk_own 'has(address) ? mapping : reason' "${2:-[anon]}" 80

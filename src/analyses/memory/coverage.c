@@ -28,9 +28,8 @@ static void add_sample(LodeMemoryCoverage *self, const LodeMemory *memory, uint3
 	lode_access_totals_add(&self->total, sample, row);
 	lode_access_totals_add(&self->by_rule[sample->rule], sample, row);
 	lode_access_totals_add(&self->by_reason[sample->reason], sample, row);
-	if (sample->rule == LODE_RULE_NONE)
-		return;
-	lode_access_totals_add(&self->resolved, sample, row);
+	if (sample->rule != LODE_RULE_NONE)
+		lode_access_totals_add(&self->resolved, sample, row);
 	if (sample->is_unverified)
 		lode_access_totals_add(&self->unverified, sample, row);
 	if (sample->object < memory->objects->len)

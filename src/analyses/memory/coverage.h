@@ -10,13 +10,15 @@
 typedef struct {
 	uint32_t event;
 	LodeAccessTotals total;
-	LodeAccessTotals resolved;              /* with an address */
-	LodeAccessTotals unverified;            /* of those, that indirect jumps leave in doubt */
-	LodeAccessTotals named[LODE_N_LAYERS];  /* by the first layer that answered */
-	LodeAccessTotals known[LODE_N_LAYERS];  /* the layer answered, also after another one */
-	LodeAccessTotals members;               /* down to a member of a type */
-	LodeAccessTotals unnamed;               /* an address in nothing known */
-	LodeAccessTotals by_rule[LODE_N_RULES]; /* NONE: no address */
+	LodeAccessTotals resolved;             /* with an address */
+	LodeAccessTotals unverified;           /* of those, that indirect jumps leave in doubt */
+	LodeAccessTotals named[LODE_N_LAYERS]; /* by the first layer that answered, be it without
+	                                          an address */
+	LodeAccessTotals known[LODE_N_LAYERS]; /* the layer answered, also after another one */
+	LodeAccessTotals members;              /* down to a member of a type */
+	LodeAccessTotals unnamed; /* no object: no address and nothing known of it, or an address in
+	                             nothing known */
+	LodeAccessTotals by_rule[LODE_N_RULES];     /* NONE: no address */
 	LodeAccessTotals by_reason[LODE_N_REASONS]; /* NONE: with an address */
 } LodeMemoryCoverage;
 

@@ -348,8 +348,8 @@ static uint32_t intern_object(Building *self, const Layers *layers)
 	return slot->id;
 }
 
-static uint32_t find_allocation(
-	Building *self, const LodeReadAccess *access, const LodeMemorySample *sample)
+static uint32_t find_allocation(Building *self, const LodeReadAccess *access,
+	const LodeMemorySample *sample, uint64_t address)
 {
 	const LodeMemoryPlace place = {
 		.input = access->input,
@@ -358,42 +358,68 @@ static uint32_t find_allocation(
 		.time_ns = sample->time_ns != 0 ? sample->time_ns : UINT64_MAX,
 	};
 
-	return lode_memory_sites_find(self->sites, &place, sample->address);
+	return lode_memory_sites_find(self->sites, &place, address);
+}
+
+static uint32_t site_of(const Building *self, uint32_t allocation)
+{
+	return allocation == LODE_NONE
+	               ? LODE_NONE
+	               : LODE_AT(self->memory->allocations, LodeAllocation, allocation).site;
 }
 
 /* What the address itself tells, which must be that of the access that is charged. */
-static void find_layers(
-	Building *self, const LodeReadAccess *access, LodeMemorySample *sample, Layers *layers)
+static void find_layers(Building *self, const LodeReadAccess *access,
+	const LodeMemorySample *sample, Layers *layers)
 {
-	sample->mapping = LODE_NONE;
-	if (access->sample.mapping != LODE_NONE)
-		sample->mapping = self->mapping_ids[access->sample.mapping];
-	sample->allocation = find_allocation(self, access, sample);
-	if (sample->is_next)
-		return;
+	const LodeOperandObject *operand = object_at(self, layers->operand_object);
+
 	if (sample->mapping != LODE_NONE)
 		layers->mapping =
 			LODE_AT(self->memory->mappings, LodeMemoryMapping, sample->mapping).name;
-	const LodeOperandObject *operand = object_at(self, layers->operand_object);
 	if (operand == NULL || operand->variable == NULL || operand->type == LODE_NONE)
 		layers->place_object = place_object(self, access);
-	if (sample->allocation != LODE_NONE)
-		layers->site =
-			LODE_AT(self->memory->allocations, LodeAllocation, sample->allocation).site;
+	layers->site = site_of(self, sample->allocation);
+}
+
+/* What a base that has survived tells where the address is lost. A stack has many variables, of
+ * which it need not be in the right one. */
+static void find_layers_of_base(Building *self, const LodeReadAccess *access,
+	const LodeMemorySample *sample, Layers *layers)
+{
+	uint64_t address;
+	uint32_t image;
+
+	if (access->base_mapping != LODE_NONE)
+		layers->mapping = mapping_name(self, access->base_mapping);
+	if (access->base_mapping != LODE_NONE &&
+		lode_memory_loads_find(
+			self->loads, access->base_mapping, access->base, &image, &address))
+		layers->place_object = lode_memory_objects_find_base(
+			self->accesses->objects->known, image, address);
+	layers->site = site_of(self, find_allocation(self, access, sample, access->base));
 }
 
 static void find_object(Building *self, const LodeReadAccess *access, LodeMemorySample *sample)
 {
-	static char unknown[] = "[unknown]", overwritten[] = "[address overwritten]";
-	Layers layers = {.site = LODE_NONE, .mapping = sample->is_next ? overwritten : unknown};
+	static char unknown[] = "[unknown]";
+	bool has_address = sample->rule != LODE_RULE_NONE;
+	Layers layers = {.site = LODE_NONE, .mapping = unknown};
 
 	if (access->image != LODE_NONE && !access->has_no_operand)
 		layers.operand_object = lode_memory_objects_find(self->accesses->objects->known,
 			access->image, access->image_access_pc, access->operand);
-	if (sample->rule != LODE_RULE_NONE)
+	sample->mapping = has_address && access->sample.mapping != LODE_NONE
+	                          ? self->mapping_ids[access->sample.mapping]
+	                          : LODE_NONE;
+	sample->allocation = has_address ? find_allocation(self, access, sample, sample->address)
+	                                 : LODE_NONE;
+	if (has_address && !sample->is_next)
 		find_layers(self, access, sample, &layers);
+	else if (access->base != 0)
+		find_layers_of_base(self, access, sample, &layers);
 	else if (layers.operand_object == 0)
-		return;
+		return; /* that nothing is known is a reason, and no object */
 	sample->object = intern_object(self, &layers);
 }
 

@@ -141,6 +141,7 @@ static LodeOperandObject describe(LodeMemoryObjects *self, uint32_t image,
 typedef enum {
 	OF_OPERAND,
 	OF_STATIC,
+	OF_BASE,
 	OF_THREAD_LOCAL,
 	OF_FRAME,
 } QuestionKind;
@@ -169,6 +170,12 @@ static bool find_reference(
 	case OF_STATIC:
 		return lode_data_types_find_static(
 			types, question->address, question->size, out_reference);
+	case OF_BASE:
+		if (!lode_data_types_find_static(types, question->address, 0, out_reference))
+			return false;
+		out_reference->member = LODE_NONE;
+		out_reference->is_variable_named_first = out_reference->variable != NULL;
+		return true;
 	case OF_THREAD_LOCAL:
 		return lode_data_types_find_thread_local(
 			types, question->address, question->size, out_reference);
@@ -203,7 +210,7 @@ static uint32_t find(LodeMemoryObjects *self, const Question *question)
 {
 	enum { MAX_KEPT = 1 << 20 };
 	const LodeIdKey key = {{(uint64_t)question->image << 32 | question->size, question->address,
-		question->pc << 2 | question->kind}};
+		question->pc << 3 | question->kind}};
 	bool is_new;
 
 	if (question->kind != OF_OPERAND && self->known.n_used >= MAX_KEPT)
@@ -224,6 +231,11 @@ uint32_t lode_memory_objects_find_static(
 	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint32_t size)
 {
 	return find(self, &(Question){OF_STATIC, image, size, address, 0});
+}
+
+uint32_t lode_memory_objects_find_base(LodeMemoryObjects *self, uint32_t image, uint64_t address)
+{
+	return find(self, &(Question){OF_BASE, image, 0, address, 0});
 }
 
 uint32_t lode_memory_objects_find_thread_local(

@@ -33,6 +33,8 @@ uint32_t lode_memory_objects_find(
  * place in a frame of one of its functions, of which `size` bytes are accessed. */
 uint32_t lode_memory_objects_find_static(
 	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint32_t size);
+/* Likewise where it is not known which part of the variable is accessed. */
+uint32_t lode_memory_objects_find_base(LodeMemoryObjects *self, uint32_t image, uint64_t address);
 uint32_t lode_memory_objects_find_thread_local(
 	LodeMemoryObjects *self, uint32_t image, uint64_t offset, uint32_t size);
 uint32_t lode_memory_objects_find_local(

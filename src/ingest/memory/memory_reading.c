@@ -277,12 +277,14 @@ static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *
 							 sampled->build_id)
 	                                       : LODE_NONE,
 		.input = self->input,
+		.base_mapping = LODE_NONE,
 		.image_pc = sampled->image_pc,
 	};
 }
 
 /* The sample is charged to the access that waited, even where its address is lost. */
-static void charge(LodeReadAccess *row, const LodeDataAccess *access, uint8_t operand)
+static void charge(LodeMemoryReading *self, uint32_t pid, LodeReadAccess *row,
+	const LodeDataAccess *access, uint8_t operand)
 {
 	bool is_waiting = access->waiting_pc != 0;
 
@@ -292,6 +294,10 @@ static void charge(LodeReadAccess *row, const LodeDataAccess *access, uint8_t op
 	row->operand = is_waiting ? access->waiting_operand : operand;
 	row->sample.access_pc = row->sample.pc - row->image_pc + row->image_access_pc;
 	row->sample.is_next = is_waiting && access->rule != LODE_RULE_NONE;
+	if (!is_waiting || access->base == 0)
+		return;
+	row->base = access->base;
+	row->base_mapping = find_mapping(self, pid, row->base, row->sample.time_ns);
 }
 
 /* The array doubles when it is full; GLib would end the program where it cannot. */
@@ -337,7 +343,7 @@ static void add_operand(LodeMemoryReading *self, uint32_t pid, const LodeReadAcc
 	const LodeDataAccess *access = &resolved->access;
 	const LodeDataOperand *operand = &access->operands[i];
 
-	charge(&added, access, operand->operand);
+	charge(self, pid, &added, access, operand->operand);
 	added.sample.weight /= access->n_operands;
 	added.sample.rule = (uint8_t)access->rule;
 	added.sample.address = operand->address;
@@ -379,7 +385,7 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	if (resolved.access.n_operands > 0)
 		return;
 	row.sample.reason = (uint8_t)resolved.access.reason;
-	charge(&row, &resolved.access, 0);
+	charge(self, record->pid, &row, &resolved.access, 0);
 	append_access(self, &row);
 }
 
@@ -514,23 +520,31 @@ static uint32_t *split_mappings(LodeMemoryReading *self, const GArray *owners)
 	return rows;
 }
 
+/* Makes the number of a mapping that of its owner at a time. */
+static void find_owner(
+	const GArray *owners, const uint32_t *rows, uint64_t time_ns, uint32_t *inout_mapping)
+{
+	const LodeThreadStack *stacks = (const LodeThreadStack *)(const void *)owners->data;
+	uint32_t mapping = *inout_mapping;
+	guint after = LODE_PARTITION_POINT(owners->len, i,
+		stacks[i].mapping < mapping ||
+			(stacks[i].mapping == mapping && stacks[i].since_ns <= time_ns));
+
+	if (mapping != LODE_NONE && after > 0 && stacks[after - 1].mapping == mapping)
+		*inout_mapping = rows[after - 1];
+}
+
 void lode_memory_reading_name_stacks(LodeMemoryReading *self)
 {
 	g_autoptr(GArray) owners = lode_thread_stacks_find(
 		self->stacks, self->threads.threads, stack_mapping, self);
-	const LodeThreadStack *stacks = (const LodeThreadStack *)(const void *)owners->data;
 	guint n_mappings = self->mappings->len;
 	g_autofree uint32_t *rows = split_mappings(self, owners);
 
 	for (guint i = 0; i < self->accesses->len && self->mappings->len > n_mappings; i++) {
-		LodeMemorySample *sample = &LODE_AT(self->accesses, LodeReadAccess, i).sample;
-		uint32_t mapping = sample->mapping;
-		guint after = LODE_PARTITION_POINT(owners->len, k,
-			stacks[k].mapping < mapping ||
-				(stacks[k].mapping == mapping &&
-					stacks[k].since_ns <= sample->time_ns));
+		LodeReadAccess *access = &LODE_AT(self->accesses, LodeReadAccess, i);
 
-		if (mapping != LODE_NONE && after > 0 && stacks[after - 1].mapping == mapping)
-			sample->mapping = rows[after - 1];
+		find_owner(owners, rows, access->sample.time_ns, &access->sample.mapping);
+		find_owner(owners, rows, access->sample.time_ns, &access->base_mapping);
 	}
 }

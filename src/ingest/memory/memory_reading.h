@@ -27,6 +27,8 @@ typedef struct {
 	uint8_t operand;         /* the decoder's number of it */
 	bool has_no_operand;     /* that the access is to */
 	bool is_push;            /* a store that no operand shows: of a call, or push */
+	uint64_t base; /* somewhere in what is accessed, where the address is lost; 0: unknown */
+	uint32_t base_mapping; /* as sample.mapping */
 	bool has_frame;
 	LodeFramePlace frame; /* of the stack that the address is in, of a function of the image */
 	int64_t from_thread_pointer;        /* of the address; 0: not known */

@@ -32,6 +32,7 @@ struct node {
 struct particle particles[MANY];
 int initialised[MANY] = {1};
 int zeroed[MANY];
+unsigned scattered[MANY];
 static _Thread_local int own[MANY];
 static double seconds = 0.1;
 
@@ -124,6 +125,17 @@ APART void walk_hidden(void *hidden)
 		bytes[(unsigned)i * sizeof(struct particle)] ^= i;
 }
 
+/* Each load overwrites what its address was computed from; where the array begins is left. */
+APART void walk_scattered(const unsigned *array)
+{
+	unsigned at = 1;
+
+	WHILE_TIME
+	for (int i = 0; i < MANY; i++)
+		at = array[at % MANY] * 2654435761u >> 7;
+	KEEP(at);
+}
+
 APART void walk_mapped(void)
 {
 	long *pages = mmap(NULL, MANY * sizeof(long), PROT_READ | PROT_WRITE,
@@ -204,6 +216,11 @@ int main(int argc, char **argv)
 	lend();
 	HIDE(hidden);
 	walk_hidden(hidden);
+	for (int i = 0; i < MANY; i++)
+		scattered[i] = (unsigned)i * 40503u;
+	hidden = scattered;
+	HIDE(hidden);
+	walk_scattered(hidden);
 	walk_mapped();
 	walk_list();
 	return 0;
