@@ -8,17 +8,8 @@
  *   walk up       │      - what falls into it, where no target is there;
  *       │  pc     ▼      - the only jump to it, where nothing falls into it
  */
-#include "images/access_search.h"
+#include "images/access_walk.h"
 #include "images/backward_undoing.h"
-
-/* Which targets of the image may be in the way. */
-typedef struct {
-	LodeAccessSearch *search;
-	const LodeControlFlow *flow;
-	const LodeBranchTargets *targets; /* NULL: unknown */
-	bool has_indirect_jumps;          /* in the function */
-	bool has_ignored; /* data seemed to lead to the way, but no jump can take it there */
-} Walk;
 
 static const LodeStaticInstruction *instruction_at(const LodeControlFlow *flow, uint32_t i)
 {
@@ -71,10 +62,35 @@ static bool is_fallen_into(const LodeControlFlow *flow, uint32_t i)
 	}
 }
 
+/* Whether a block is filling before the next one, as compilers put behind a jump. */
+static bool is_filling(const LodeAccessWalk *walk, const LodeStaticBlock *block)
+{
+	if (block->is_reachable || walk->targets == NULL)
+		return false;
+	for (uint32_t i = block->first; i < block->first + block->n; i++) {
+		const LodeStaticInstruction *filler = instruction_at(walk->flow, i);
+		guint end = lode_branch_targets_above(walk->targets, filler->address);
+		bool is_target =
+			end > 0 &&
+			g_array_index(walk->targets->targets, LodeBranchTarget, end - 1).target ==
+				filler->address;
+
+		if (is_target || (filler->decoded.kinds >> LODE_KIND_NOP & 1) == 0)
+			return false;
+	}
+	return block->first > 0 && !is_fallen_into(walk->flow, block->first);
+}
+
+bool lode_access_walk_falls_into(const LodeAccessWalk *walk, uint32_t number)
+{
+	return number > 0 && is_fallen_into(walk->flow, number) &&
+	       !is_filling(walk, block_of(walk->flow, number - 1));
+}
+
 /* Whether something leads in between instruction `before` and the end of the step to `i`, which
  * follows it. What data is guessed to lead to counts where an instruction begins and an indirect
  * jump may go there. */
-static bool has_target(Walk *walk, uint32_t before, uint32_t i)
+static bool has_target(LodeAccessWalk *walk, uint32_t before, uint32_t i)
 {
 	uint64_t address = instruction_at(walk->flow, i)->address;
 	guint end = lode_branch_targets_above(walk->targets, address);
@@ -102,7 +118,7 @@ static bool is_seen_target(const LodeControlFlow *flow, uint64_t address)
 }
 
 /* The only jump that leads to an address, into which nothing falls; UINT32_MAX: none such. */
-static uint32_t only_jump_to(const Walk *walk, uint64_t address)
+static uint32_t only_jump_to(const LodeAccessWalk *walk, uint64_t address)
 {
 	guint end = lode_branch_targets_above(walk->targets, address);
 	const LodeBranchTarget *last;
@@ -126,14 +142,14 @@ static uint32_t only_jump_to(const Walk *walk, uint64_t address)
 }
 
 /* The instruction that always runs before the first one of a block; UINT32_MAX: several may. */
-static uint32_t find_before_block(Walk *walk, uint32_t i)
+static uint32_t find_before_block(LodeAccessWalk *walk, uint32_t i)
 {
 	uint64_t address = instruction_at(walk->flow, i)->address;
 
 	if (walk->targets == NULL || walk->has_indirect_jumps ||
 		is_seen_target(walk->flow, address))
 		return UINT32_MAX;
-	if (!is_fallen_into(walk->flow, i))
+	if (!lode_access_walk_falls_into(walk, i))
 		return only_jump_to(walk, address);
 	/* a block that begins for another reason, as one that was seen to be jumped to */
 	if (instruction_at(walk->flow, i - 1)->decoded.branch != LODE_BRANCH_CONDITIONAL)
@@ -141,7 +157,7 @@ static uint32_t find_before_block(Walk *walk, uint32_t i)
 	return has_target(walk, i - 1, i) ? UINT32_MAX : i - 1;
 }
 
-static uint32_t find_before(Walk *walk, uint32_t i)
+uint32_t lode_access_walk_before(LodeAccessWalk *walk, uint32_t i)
 {
 	if (i == 0)
 		return UINT32_MAX;
@@ -150,8 +166,7 @@ static uint32_t find_before(Walk *walk, uint32_t i)
 	return walk->targets != NULL && has_target(walk, i - 1, i) ? UINT32_MAX : i - 1;
 }
 
-/* Whether registers after an instruction follow from those before, if it led there. */
-static bool is_opaque(const LodeFullInstruction *full, const LodeDecodedInstruction *decoded)
+bool lode_access_is_opaque(const LodeFullInstruction *full, const LodeDecodedInstruction *decoded)
 {
 	ZydisInstructionCategory category = full->instruction.meta.category;
 
@@ -168,10 +183,10 @@ static bool is_opaque(const LodeFullInstruction *full, const LodeDecodedInstruct
 
 /* One instruction back from *i. A reason, or NONE with `full` decoded, `state` as before it and *i
  * its number. */
-static LodeAddressReason step_back(Walk *walk, uint32_t *i)
+static LodeAddressReason step_back(LodeAccessWalk *walk, uint32_t *i)
 {
 	LodeAccessSearch *search = walk->search;
-	uint32_t before = find_before(walk, *i);
+	uint32_t before = lode_access_walk_before(walk, *i);
 	const LodeStaticInstruction *instruction;
 
 	if (before == UINT32_MAX)
@@ -180,19 +195,16 @@ static LodeAddressReason step_back(Walk *walk, uint32_t *i)
 	if (!lode_access_search_decode(search, instruction->address) ||
 		search->full.instruction.length != instruction->decoded.length)
 		return LODE_REASON_NO_DECODE;
-	if (is_opaque(&search->full, &instruction->decoded))
+	if (lode_access_is_opaque(&search->full, &instruction->decoded))
 		return LODE_REASON_BLOCKED;
 	lode_backward_undo(&search->full, &search->state);
 	*i = before;
 	return LODE_REASON_NONE;
 }
 
-/* Jumps do not count, but one after the other they do: there may be a loop of them. */
-static void walk_back(Walk *walk, uint32_t i, unsigned max_steps)
+static void walk_back(LodeAccessWalk *walk, uint32_t i)
 {
-	unsigned n = 0;
-
-	for (unsigned all = 0; n < max_steps && all < LODE_ACCESS_SEARCH_STEPS; all++) {
+	for (unsigned n = 0; n < LODE_ACCESS_SEARCH_STEPS; n++) {
 		LodeAddressReason reason = step_back(walk, &i);
 
 		if (reason != LODE_REASON_NONE) {
@@ -201,34 +213,54 @@ static void walk_back(Walk *walk, uint32_t i, unsigned max_steps)
 		}
 		if (lode_access_search_take(walk->search, LODE_RULE_BACKWARD))
 			return;
-		n += instruction_at(walk->flow, i)->decoded.branch != LODE_BRANCH_CONDITIONAL;
 	}
 	lode_access_search_fail(walk->search, LODE_REASON_NO_ACCESS_IN_RANGE);
 }
 
-void lode_access_search_backward(LodeAccessSearch *self, unsigned max_steps)
+bool lode_access_walk_init(LodeAccessWalk *self, LodeAccessSearch *search, uint32_t *out_number)
 {
-	const LodeDataAccessQuestion *question = self->question;
+	const LodeDataAccessQuestion *question = search->question;
 	const LodeControlFlow *flow = question->flow;
-	Walk walk = {.search = self, .flow = flow, .targets = question->targets};
 	uint32_t i = flow != NULL ? lode_control_flow_find(flow, question->pc) : UINT32_MAX;
 
+	*self = (LodeAccessWalk){.search = search, .flow = flow, .targets = question->targets};
 	if (i == UINT32_MAX) {
-		lode_access_search_fail(self, LODE_REASON_NO_DECODE);
-		return;
+		lode_access_search_fail(search, LODE_REASON_NO_DECODE);
+		return false;
 	}
-	if (instruction_at(flow, i)->decoded.is_repeat) {
+	self->has_indirect_jumps = may_jump_indirectly(self->targets, flow);
+	if (self->has_indirect_jumps && (self->targets == NULL || !self->targets->has_tables)) {
+		lode_access_search_fail(search, LODE_REASON_BRANCH_TARGET);
+		return false;
+	}
+	*out_number = i;
+	return true;
+}
+
+const LodeStaticInstruction *lode_access_walk_at(const LodeAccessWalk *self, uint32_t number)
+{
+	return instruction_at(self->flow, number);
+}
+
+bool lode_access_walk_is_unverified(const LodeAccessWalk *self, uint32_t number)
+{
+	return self->targets == NULL || self->has_indirect_jumps || self->has_ignored ||
+	       !block_of(self->flow, number)->is_reachable;
+}
+
+void lode_access_search_backward(LodeAccessSearch *self)
+{
+	LodeAccessWalk walk;
+	uint32_t i;
+
+	if (!lode_access_walk_init(&walk, self, &i))
+		return;
+	if (instruction_at(walk.flow, i)->decoded.is_repeat) {
 		/* it may have run in part already, and then was itself the last */
 		lode_access_search_fail(self, LODE_REASON_BRANCH_TARGET);
 		return;
 	}
-	walk.has_indirect_jumps = may_jump_indirectly(walk.targets, flow);
-	if (walk.has_indirect_jumps && (walk.targets == NULL || !walk.targets->has_tables)) {
-		lode_access_search_fail(self, LODE_REASON_BRANCH_TARGET);
-		return;
-	}
-	walk_back(&walk, i, max_steps);
+	walk_back(&walk, i);
 	if (self->found.rule == LODE_RULE_BACKWARD)
-		self->found.is_unverified = walk.targets == NULL || walk.has_indirect_jumps ||
-		                            walk.has_ignored || !block_of(flow, i)->is_reachable;
+		self->found.is_unverified = lode_access_walk_is_unverified(&walk, i);
 }

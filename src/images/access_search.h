@@ -32,8 +32,16 @@ bool lode_access_search_take(LodeAccessSearch *self, LodeAddressRule rule);
 /* A base of an operand of `full` whose address is lost, if it may be accessed so; 0: none. */
 uint64_t lode_access_search_base(const LodeAccessSearch *self, const LodeDataOperand *operand);
 
-/* The rule backward over up to `max_steps` instructions, conditional jumps not counted; `found` and
- * `is_at_access` are set, and `full` is the access when that is true. */
-void lode_access_search_backward(LodeAccessSearch *self, unsigned max_steps);
+/* The rule backward; `found` and `is_at_access` are set, and `full` is the access when that is
+ * true.
+ */
+void lode_access_search_backward(LodeAccessSearch *self);
+
+/*
+ * The access that a timer's interrupt waited for (access_waiting.c): `found` is the answer. Where
+ * it is that one of several instructions waited, gives up to LODE_MAX_DATA_WAYS of them if these
+ * are all; else 0. `out_ways` may be NULL.
+ */
+unsigned lode_access_search_waiting(LodeAccessSearch *self, LodeDataWay *out_ways);
 
 enum { LODE_ACCESS_SEARCH_STEPS = 32 };

@@ -59,27 +59,7 @@ static void search(LodeAccessSearch *self, SearchKind kind)
 	if (kind == SEARCH_FORWARD)
 		search_forward(self, LODE_ACCESS_SEARCH_STEPS, LODE_RULE_AT_PC);
 	else
-		lode_access_search_backward(self, LODE_ACCESS_SEARCH_STEPS);
-}
-
-/* What a timer's interrupt waited for, if it is known where that was. Else says which it is. */
-static bool find_waiting(LodeAccessSearch *self, LodeDataAccess *out_waiting)
-{
-	uint8_t numbers[LODE_MAX_DATA_OPERANDS];
-
-	lode_access_search_backward(self, 1);
-	if (self->found.rule != LODE_RULE_NONE)
-		return true;
-	if (self->is_at_access && lode_full_instruction_accesses(&self->full, numbers) > 0) {
-		LodeDataOperand operand = lode_full_instruction_operand(&self->full, numbers[0]);
-
-		out_waiting->waiting_pc = self->full.address;
-		out_waiting->waiting_operand = operand.operand;
-		out_waiting->waiting_access = operand.access;
-		out_waiting->waiting_size = operand.size;
-		out_waiting->base = lode_access_search_base(self, &operand);
-	}
-	return false;
+		lode_access_search_backward(self);
 }
 
 static void search_all(LodeAccessSearch *self, SearchKind first)
@@ -87,7 +67,6 @@ static void search_all(LodeAccessSearch *self, SearchKind first)
 	const LodeDataAccessContext *context = self->context;
 	const LodeDataAccessQuestion *question = self->question;
 
-	lode_access_search_init(self, context, question);
 	search(self, first);
 	if (self->found.rule != LODE_RULE_NONE)
 		return;
@@ -99,24 +78,41 @@ static void search_all(LodeAccessSearch *self, SearchKind first)
 		self->found = failed;
 }
 
+/* The instruction that was sampled caused the event. */
+static void search_here(LodeAccessSearch *self)
+{
+	if (!lode_access_search_decode(self, self->question->pc))
+		lode_access_search_fail(self, LODE_REASON_NO_DECODE);
+	else if (!lode_access_search_take(self, LODE_RULE_AT_PC))
+		lode_access_search_fail(self, LODE_REASON_NOT_MEMORY);
+}
+
 void lode_data_access_find(const LodeDataAccessContext *context,
 	const LodeDataAccessQuestion *question, LodeDataAccess *out_access)
 {
 	LodeAccessSearch self;
-	LodeDataAccess waiting = {0};
 
 	lode_access_search_init(&self, context, question);
-	if (question->is_trigger_before) {
-		search_all(&self, SEARCH_BACKWARD);
-	} else if (!find_waiting(&self, &waiting)) {
-		search_all(&self, SEARCH_FORWARD);
-		self.found.waiting_pc = waiting.waiting_pc;
-		self.found.waiting_operand = waiting.waiting_operand;
-		self.found.waiting_access = waiting.waiting_access;
-		self.found.waiting_size = waiting.waiting_size;
-		self.found.base = waiting.base;
-	}
+	if (question->wants_next)
+		search_all(&self, question->is_trigger_before ? SEARCH_BACKWARD : SEARCH_FORWARD);
+	else if (question->is_exact)
+		search_here(&self);
+	else if (question->is_trigger_before)
+		lode_access_search_backward(&self);
+	else
+		lode_access_search_waiting(&self, NULL);
 	*out_access = self.found;
+}
+
+unsigned lode_data_access_ways(const LodeDataAccessContext *context,
+	const LodeDataAccessQuestion *question, LodeDataWay out_ways[LODE_MAX_DATA_WAYS])
+{
+	LodeAccessSearch self;
+
+	if (question->wants_next || question->is_exact || question->is_trigger_before)
+		return 0;
+	lode_access_search_init(&self, context, question);
+	return lode_access_search_waiting(&self, out_ways);
 }
 
 void lode_data_access_apply(const LodeDataAccessContext *context,
@@ -133,7 +129,7 @@ void lode_data_access_apply(const LodeDataAccessContext *context,
 		search_forward(&self, LODE_ACCESS_SEARCH_STEPS, LODE_RULE_FORWARD);
 		break;
 	case LODE_RULE_BACKWARD:
-		lode_access_search_backward(&self, LODE_ACCESS_SEARCH_STEPS);
+		lode_access_search_backward(&self);
 		break;
 	default:
 		lode_access_search_fail(&self, LODE_REASON_NO_ACCESS_IN_RANGE);

@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a sample's registers to the data address of the load or store that it is charged to, by
- * three rules, tried in order:
+ * From a sample's registers to the data address of the load or store that it is charged to.
+ *
+ * A timer's interrupt is taken when the instruction that the processor waits for has finished: the
+ * access charged is that of the instruction just before the sampled one, on the way that the thread
+ * came (access_waiting.c). If that accesses no memory, the time belongs to no access (not-memory);
+ * if it may be one of several that differ, it is ambiguous, unless registers, flags and the stack
+ * contradict all but one. Its address is found by one of two rules:
+ *
+ *   backward   the registers of the operand are unchanged, or what changed them can be undone
+ *   recomputed they are computed again as the code did, from what is unchanged (access_path.h)
+ *
+ * The rules for one that is not charged to what waited, tried in order (wants_next; for the
+ * overflow of a counter backward is first and the others are not tried; for an exact sample at-pc
+ * alone):
  *
  *   at-pc     the instruction at the sampled address has an explicit memory operand: evaluate it
  *   forward   carry the registers on through arithmetic, jumps, calls and returns, as far as flags,
@@ -12,14 +24,10 @@
  *             control may have come from elsewhere in between, and in functions with indirect jumps
  *             whose tables are not known
  *
- * For events whose trigger lies before the sampled address (counter overflows), backward comes
- * first. A timer's interrupt waits for the instruction that runs, so that a load that waits for
- * memory is the one just before the sampled address: where that is an access, backward to it alone
- * comes first, and where its address is lost, the others' answer says so (waiting_pc). What is
- * claimed has passed `is_valid`; what fails has one reason: that of the rule which went furthest. A
- * rule that reached an access whose address cannot be said (tls, vector-index, clobbered,
- * invalid-address) went further than one that met none; of two that went as far it is the first in
- * the order above. US 5,974,536 and US 8,065,665 describe the backward walk.
+ * What is claimed has passed `is_valid`; what fails has one reason: that of the rule which went
+ * furthest. A rule that reached an access whose address cannot be said (tls, vector-index,
+ * clobbered, invalid-address) went further than one that met none; of two that went as far it is
+ * the first in the order above. US 5,974,536 and US 8,065,665 describe the backward walk.
  *
  * Accesses are those of explicit memory operands, and of string instructions, xlat and maskmov; the
  * stack of push, pop, call, ret and leave is carried along and never an access, nor are lea, nop
@@ -58,6 +66,9 @@ typedef struct {
 	const LodeBranchTargets *targets; /* of the image; NULL: unknown, then what other functions
 	                                     jump to is not seen, and no block is left upwards */
 	bool is_trigger_before;           /* a counter's event: backward first */
+	bool is_exact;                    /* what was sampled is what caused the event */
+	bool wants_next; /* the next access, as dprof has it: the three rules in their order,
+	                    whatever waited */
 } LodeDataAccessQuestion;
 
 typedef struct {
@@ -79,9 +90,8 @@ typedef struct {
 	uint64_t pc;        /* of the access, in the image */
 	LodeDataOperand operands[LODE_MAX_DATA_OPERANDS];
 	uint8_t n_operands;
-	uint64_t waiting_pc; /* of a timer's sample: the access just before the sampled instruction,
-	                        in the image, when its own address is lost. The time is that
-	                        access's; the operands are those of another. 0: none such */
+	uint64_t waiting_pc; /* without a rule: the access that waited, in the image, whose address
+	                        is lost. 0: none such */
 	uint8_t waiting_operand; /* the number of its first memory operand */
 	uint8_t waiting_access;  /* what that operand is: LODE_ACCESS_… */
 	uint32_t waiting_size;   /* and its bytes */
@@ -90,6 +100,14 @@ typedef struct {
 	                  index has not. It lies in the object that is accessed, not at the element;
 	                  its mapping may be accessed so. 0: lost too */
 } LodeDataAccess;
+
+/* One of the instructions that may have run just before a sample. */
+typedef struct {
+	uint64_t source;       /* the last instruction on this way, in the image */
+	LodeDataAccess access; /* what is charged if the thread came this way */
+} LodeDataWay;
+
+enum { LODE_MAX_DATA_WAYS = 6 };
 
 /* Where code and mappings come from; all borrowed. */
 typedef struct {
@@ -103,6 +121,14 @@ typedef struct {
 /* Never fails: what cannot be said has a reason. Allocates nothing. */
 void lode_data_access_find(const LodeDataAccessContext *context,
 	const LodeDataAccessQuestion *question, LodeDataAccess *out_access);
+
+/*
+ * What may have waited, where the answer is LODE_REASON_AMBIGUOUS: who knows how often each way is
+ * taken can choose. The way from the instruction above is the first. How many there are; 0: not all
+ * are known.
+ */
+unsigned lode_data_access_ways(const LodeDataAccessContext *context,
+	const LodeDataAccessQuestion *question, LodeDataWay out_ways[LODE_MAX_DATA_WAYS]);
 
 /* One rule alone, for tests and benchmarks that compare each with the truth. Forward alone begins
  * with the instruction at pc itself, as if at-pc were part of it. */

@@ -7,6 +7,10 @@
  *   ── writes of push, call ──┼── the dump, with writes over it ──┼── not known ──
  *
  * A write that may have gone anywhere makes all of it unknown.
+ *
+ * It may also be followed from a point before the dump on, up to it: then each write between is
+ * expected first, the latest one first. What is still expected to be written over is not known from
+ * the dump; everything else in it is, also after a write to an unknown address.
  */
 #pragma once
 
@@ -18,8 +22,8 @@ enum { LODE_STACK_MAX_WRITES = 32 };
 
 typedef struct {
 	uint64_t address, value;
-	unsigned size; /* bytes, at most 8 */
-	bool is_known; /* the value; what lay there is gone either way */
+	unsigned size; /* bytes; 0: anywhere */
+	bool is_known; /* the value, of at most 8 bytes; what lay there is gone either way */
 } LodeStackWrite;
 
 typedef struct {
@@ -28,6 +32,9 @@ typedef struct {
 	size_t size;
 	LodeStackWrite writes[LODE_STACK_MAX_WRITES]; /* the newest last */
 	unsigned n_writes;
+	LodeStackWrite expected[LODE_STACK_MAX_WRITES]; /* the next one last */
+	unsigned n_expected;
+	bool is_past; /* before the dump was taken */
 } LodeStackMemory;
 
 /* `dump` NULL: nothing is known. */
@@ -39,6 +46,10 @@ bool lode_stack_memory_read(
 	const LodeStackMemory *self, uint64_t address, unsigned size, uint64_t *out_value);
 
 void lode_stack_memory_write(LodeStackMemory *self, const LodeStackWrite *write);
+
+/* One that will come before the dump, earlier than those expected so far; at most
+ * LODE_STACK_MAX_WRITES. When it comes, it is not expected any more. */
+void lode_stack_memory_expect(LodeStackMemory *self, const LodeStackWrite *write);
 
 /* A write to an unknown address. */
 void lode_stack_memory_forget(LodeStackMemory *self);

@@ -207,6 +207,18 @@ static void set_proof(TrueAccess *out, const Decoded *self)
 		set_load_proof(out, self);
 }
 
+/* cmp and test of memory and a register: one with a conditional jump after it. */
+static bool is_pair_of_memory(const Decoded *self)
+{
+	const ZydisDecodedOperand *a = &self->operands[0], *b = &self->operands[1];
+
+	if (self->instruction.mnemonic != ZYDIS_MNEMONIC_CMP &&
+		self->instruction.mnemonic != ZYDIS_MNEMONIC_TEST)
+		return false;
+	return (a->type == ZYDIS_OPERAND_TYPE_MEMORY && b->type == ZYDIS_OPERAND_TYPE_REGISTER) ||
+	       (b->type == ZYDIS_OPERAND_TYPE_MEMORY && a->type == ZYDIS_OPERAND_TYPE_REGISTER);
+}
+
 bool true_access_read(
 	TrueAccess *out, const uint8_t *code, size_t size, const struct user_regs_struct *registers)
 {
@@ -220,6 +232,10 @@ bool true_access_read(
 		return false;
 	true_registers(registers, decoded.values);
 	out->is_system_call = decoded.instruction.mnemonic == ZYDIS_MNEMONIC_SYSCALL;
+	out->is_conditional_jump = decoded.instruction.meta.category == ZYDIS_CATEGORY_COND_BR;
+	out->is_direct_jump = decoded.instruction.mnemonic == ZYDIS_MNEMONIC_JMP &&
+	                      decoded.operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	out->fuses_with_jump = is_pair_of_memory(&decoded);
 	if (is_hint(&decoded) || is_idle_string(&decoded))
 		return true;
 	for (unsigned i = 0; i < decoded.instruction.operand_count; i++)

@@ -40,6 +40,8 @@ typedef struct {
 	uint8_t n_operands;    /* 0: accesses nothing, or nobody knows where */
 	bool has_vector_index; /* gather, scatter: it does access, but not at one address */
 	bool is_system_call;
+	bool is_direct_jump, is_conditional_jump;
+	bool fuses_with_jump;   /* a compare or test of memory with a register */
 	TrueProof proof;        /* of operands[0] */
 	bool is_signed;         /* a load extends its sign */
 	uint8_t register_index; /* loaded; in the order of encoding */

@@ -62,6 +62,7 @@ void truth_table_count(
 	counts->n_points++;
 	if (answer->rule == LODE_RULE_NONE) {
 		counts->n_by_reason[answer->reason]++;
+		counts->n_wrong += fault != NULL;
 		return;
 	}
 	counts->n_claimed++;
@@ -86,7 +87,7 @@ bool truth_table_shows(TruthTable *self, TruthRow row, uint64_t pc)
 const char *truth_row_name(TruthRow row)
 {
 	static const char *const names[TRUTH_N_ROWS] = {
-		"at-pc", "forward", "backward", "together", "trigger-before"};
+		"at-pc", "forward", "backward", "waited", "together", "trigger-before"};
 
 	return names[row];
 }
@@ -130,7 +131,7 @@ void truth_table_write_text(const TruthTable *self, const char *program, FILE *o
 		write_reasons(counts, out);
 		fputc('\n', out);
 	}
-	for (TruthRow row = TRUTH_TOGETHER; row < TRUTH_N_ROWS; row++) {
+	for (TruthRow row = TRUTH_WAITED; row < TRUTH_N_ROWS; row++) {
 		fprintf(out, "  %-14s by", truth_row_name(row));
 		write_rules(&self->rows[row], out);
 		fputc('\n', out);

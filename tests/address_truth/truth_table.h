@@ -6,7 +6,9 @@
  *   at-pc           each instruction                    what this very instruction accesses
  *   forward         each one that accesses nothing      the next access of the thread
  *   backward        each one                            the last access of the thread
- *   together        each one, as of a timer sample      as the rule says that answered
+ *   waited          each one, as of a timer sample      what the last instruction accesses; not
+ *                                                       asked after a jump
+ *   together        each one, all rules for the next    as the rule says that answered
  *   trigger-before  each one, as of a counter's sample  as the rule says that answered
  */
 #pragma once
@@ -20,6 +22,7 @@ typedef enum {
 	TRUTH_AT_PC,
 	TRUTH_FORWARD,
 	TRUTH_BACKWARD,
+	TRUTH_WAITED,
 	TRUTH_TOGETHER,
 	TRUTH_TRIGGER_BEFORE,
 	TRUTH_N_ROWS,

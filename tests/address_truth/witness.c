@@ -19,7 +19,10 @@ typedef struct {
 typedef struct {
 	TrueAccess now, last;
 	bool has_last;
-	bool is_watched; /* `now` is that of the instruction which runs next */
+	TrueAccess waited; /* of the last instruction, or of the compare that is one with it */
+	bool has_waited;   /* it is known, and no jump that takes no time */
+	bool fuses;        /* `waited` is a compare of memory, which is one with a jump after it */
+	bool is_watched;   /* `now` is that of the instruction which runs next */
 	struct user_regs_struct registers;
 	uint8_t before[TRUE_MAX_PROOF];
 	GArray *open; /* OpenClaim: answers about the next access */
@@ -144,6 +147,36 @@ static LodeUserRegisters registers_for_rules(
 	return result;
 }
 
+/* What is wrong with an answer about what waited; also with one that gives no address. */
+static const char *waiting_fault(const OpenClaim *claim, const TrueAccess *truth)
+{
+	const LodeDataAccess *answer = &claim->answer;
+	bool accesses = truth->n_operands > 0 || truth->has_vector_index;
+
+	if (answer->rule != LODE_RULE_NONE)
+		return truth_fault(answer, claim->bias, truth);
+	if (answer->reason == LODE_REASON_NOT_MEMORY)
+		return accesses ? "not-memory" : NULL;
+	/* a string instruction may have been repeated no times */
+	return answer->waiting_pc != 0 && answer->waiting_pc + claim->bias != truth->pc
+	               ? "waiting pc"
+	               : NULL;
+}
+
+/* Also where it is one of several, one of these must be it. */
+static const char *ways_fault(
+	const OpenClaim *claim, const LodeDataWay *ways, unsigned n, const TrueAccess *truth)
+{
+	OpenClaim way = *claim;
+
+	for (unsigned i = 0; i < n; i++) {
+		way.answer = ways[i].access;
+		if (waiting_fault(&way, truth) == NULL)
+			return NULL;
+	}
+	return n > 0 ? "ways" : NULL;
+}
+
 static void settle(Witness *self, const OpenClaim *claim, const TrueAccess *truth)
 {
 	const char *fault = claim->answer.rule != LODE_RULE_NONE
@@ -175,6 +208,27 @@ static void judge(Witness *self, WitnessThread *thread, const OpenClaim *claim)
 static bool accesses(const TrueAccess *access)
 {
 	return access->n_operands > 0 || access->has_vector_index;
+}
+
+static void ask_waited(Witness *self, const WitnessThread *thread,
+	const LodeDataAccessContext *context, const LodeDataAccessQuestion *question,
+	OpenClaim *claim)
+{
+	LodeDataWay ways[LODE_MAX_DATA_WAYS];
+	const TrueAccess *truth;
+	const char *fault;
+
+	lode_data_access_find(context, question, &claim->answer);
+	truth = claim->answer.rule == LODE_RULE_AT_PC ? &thread->now : &thread->waited;
+	if (claim->answer.rule != LODE_RULE_AT_PC && !thread->has_waited)
+		return;
+	fault = claim->answer.reason == LODE_REASON_AMBIGUOUS
+	                ? ways_fault(claim, ways, lode_data_access_ways(context, question, ways),
+				  truth)
+	                : waiting_fault(claim, truth);
+	truth_table_count(&self->table, claim->row, &claim->answer, fault);
+	if (fault != NULL)
+		show_wrong(self, claim, fault, truth);
 }
 
 static void ask(Witness *self, WitnessThread *thread)
@@ -209,7 +263,9 @@ static void ask(Witness *self, WitnessThread *thread)
 		lode_data_access_apply(&context, &question, rules[claim.row], &claim.answer);
 		judge(self, thread, &claim);
 	}
-	for (; claim.row < TRUTH_N_ROWS; claim.row++) {
+	ask_waited(self, thread, &context, &question, &claim);
+	question.wants_next = true;
+	for (claim.row = TRUTH_TOGETHER; claim.row < TRUTH_N_ROWS; claim.row++) {
 		question.is_trigger_before = claim.row == TRUTH_TRIGGER_BEFORE;
 		lode_data_access_find(&context, &question, &claim.answer);
 		judge(self, thread, &claim);
@@ -232,6 +288,8 @@ static void forget(Witness *self, WitnessThread *thread)
 	self->table.n_unknown_next += thread->open->len;
 	g_array_set_size(thread->open, 0);
 	thread->has_last = false;
+	thread->has_waited = false;
+	thread->fuses = false;
 	thread->is_watched = false;
 }
 
@@ -317,6 +375,16 @@ static void verify(Witness *self, WitnessThread *thread, const struct user_regs_
 	self->table.n_refuted += verdict == TRUE_REFUTED;
 }
 
+static void note_waited(WitnessThread *thread)
+{
+	bool is_pair = thread->fuses && thread->now.is_conditional_jump;
+
+	if (!is_pair)
+		thread->waited = thread->now;
+	thread->fuses = thread->is_watched && thread->now.fuses_with_jump;
+	thread->has_waited = thread->is_watched && !thread->now.is_direct_jump;
+}
+
 static void after(void *user, void *data, const struct user_regs_struct *registers)
 {
 	Witness *self = user;
@@ -325,6 +393,7 @@ static void after(void *user, void *data, const struct user_regs_struct *registe
 	self->table.n_steps++;
 	if (thread->now.is_system_call && changes_mappings(thread->registers.rax))
 		self->mappings.is_stale = true;
+	note_waited(thread);
 	if (!thread->is_watched || !accesses(&thread->now))
 		return;
 	verify(self, thread, registers);

@@ -61,7 +61,8 @@ static void sample_init(Sample *self, const uint8_t *bytes, size_t n)
 		.bias = BIAS,
 		.registers = &self->registers,
 		.flow = &self->flow,
-		.targets = &self->targets};
+		.targets = &self->targets,
+		.wants_next = true};
 }
 
 static void sample_clear(Sample *self)
@@ -81,6 +82,13 @@ static void find(Sample *self, uint64_t offset)
 {
 	self->question.pc = CODE + offset;
 	lode_data_access_find(&self->context, &self->question, &self->access);
+}
+
+static void find_waited(Sample *self, uint64_t offset)
+{
+	self->question.wants_next = false;
+	find(self, offset);
+	self->question.wants_next = true;
 }
 
 static void find_forward(Sample *self, uint64_t offset)
@@ -557,44 +565,189 @@ static void test_order(void)
 	SAMPLE(two, 0x8b, 0x07, 0x90, 0x8b, 0x03); /* mov eax, [rdi]; 2 nop; 3 mov eax, [rbx] */
 	SAMPLE(worse, 0x64, 0x8b, 0x07, 0xc3);     /* mov eax, fs:[rdi]; 3 ret */
 
-	find(&two, 2); /* the timer waited for what is just before */
-	assert_found(&two, LODE_RULE_BACKWARD, 0, 0x707000);
+	find(&two, 2);
+	assert_found(&two, LODE_RULE_FORWARD, 3, 0x703000);
 	find(&two, 3);
 	assert_found(&two, LODE_RULE_AT_PC, 3, 0x703000);
-	g_assert_cmphex(two.access.waiting_pc, ==, 0);
 	two.question.is_trigger_before = true;
 	find(&two, 3);
 	assert_found(&two, LODE_RULE_BACKWARD, 0, 0x707000);
-	find(&two, 2);
-	assert_found(&two, LODE_RULE_BACKWARD, 0, 0x707000);
 	find(&two, 0); /* backward gives nothing */
 	assert_found(&two, LODE_RULE_AT_PC, 0, 0x707000);
+	find_waited(&two, 0); /* never the address of a later access */
+	assert_reason(&two, LODE_REASON_BRANCH_TARGET);
 	find(&worse, 3); /* forward: blocked, met no access; backward met one */
 	assert_reason(&worse, LODE_REASON_TLS);
 }
 
-/* Which access a timer waited for, where its address is overwritten. */
+static void assert_waiting(const Sample *self, uint64_t offset)
+{
+	assert_reason(self, LODE_REASON_CLOBBERED);
+	g_assert_cmphex(self->access.waiting_pc, ==, CODE + offset);
+}
+
+/* Which access a timer waited for. */
 static void test_waiting(void)
 {
 	SAMPLE(chase, 0x48, 0x8b, 0x07, /* mov rax, [rdi] */
 		0x48, 0x8b, 0x3f,       /* 3 mov rdi, [rdi] */
 		0x3b, 0x03,             /* 6 cmp eax, [rbx] */
 		0x74, 0xf6,             /* 8 je 0 */
-		0x8b, 0x06);            /* a mov eax, [rsi] */
+		0x8b, 0x06,             /* a mov eax, [rsi] */
+		0x90,                   /* c nop */
+		0x83, 0x3b, 0x05,       /* d cmp dword [rbx], 5 */
+		0x74, 0xed,             /* 10 je ff */
+		0xe8, 0, 0, 0, 0,       /* 12 call 17 */
+		0xf3, 0xa4);            /* 17 rep movsb */
 
-	find(&chase, 3);
+	find_waited(&chase, 3);
 	assert_found(&chase, LODE_RULE_BACKWARD, 0, 0x707000);
-	g_assert_cmphex(chase.access.waiting_pc, ==, 0);
-	find(&chase, 6); /* the next access has an address */
-	assert_found(&chase, LODE_RULE_AT_PC, 6, 0x703000);
-	g_assert_cmphex(chase.access.waiting_pc, ==, CODE + 3);
+	find_waited(&chase, 6);
+	assert_waiting(&chase, 3);
 	g_assert_cmpuint(chase.access.waiting_operand, ==, 1);
-	find(&chase, 0xa); /* the jump that follows a comparison does not count */
+	find_waited(&chase, 0xa); /* the jump that follows the comparison is one with it */
 	assert_found(&chase, LODE_RULE_BACKWARD, 6, 0x703000);
-	chase.question.is_trigger_before = true;
-	find(&chase, 6);
-	assert_found(&chase, LODE_RULE_AT_PC, 6, 0x703000);
+	find_waited(&chase, 0xd);
+	assert_reason(&chase, LODE_REASON_NOT_MEMORY);
 	g_assert_cmphex(chase.access.waiting_pc, ==, 0);
+	find_waited(&chase, 0x10);
+	assert_found(&chase, LODE_RULE_BACKWARD, 0xd, 0x703000);
+	find_waited(&chase, 0x12); /* an immediate operand keeps them apart */
+	assert_reason(&chase, LODE_REASON_NOT_MEMORY);
+	find_waited(&chase, 0x17); /* interrupted between its rounds */
+	assert_found(&chase, LODE_RULE_AT_PC, 0x17, 0x707000);
+	chase.registers.values[RCX] = 0;
+	find_waited(&chase, 0x17); /* the return */
+	assert_reason(&chase, LODE_REASON_NOT_MEMORY);
+	chase.question.is_exact = true;
+	find_waited(&chase, 6);
+	assert_found(&chase, LODE_RULE_AT_PC, 6, 0x703000);
+	find_waited(&chase, 8);
+	assert_reason(&chase, LODE_REASON_NOT_MEMORY);
+}
+
+/* Registers that are overwritten are computed again from others. */
+static void test_recomputed(void)
+{
+	SAMPLE(index, 0x89, 0xc8,                      /* mov eax, ecx */
+		0x25, 0xff, 0x0f, 0, 0,                /* 2 and eax, 0xfff */
+		0x90,                                  /* 7 */
+		0x8b, 0x04, 0x83,                      /* 8 mov eax, [rbx+rax*4] */
+		0x90);                                 /* b */
+	SAMPLE(slot, 0x48, 0x8b, 0x44, 0x24, 0x08,     /* mov rax, [rsp+8] */
+		0x48, 0x89, 0x54, 0x24, 0x10,          /* 5 mov [rsp+10], rdx */
+		0x8b, 0x00,                            /* a mov eax, [rax] */
+		0x90);                                 /* c */
+	SAMPLE(written, 0x48, 0x8b, 0x44, 0x24, 0x08,  /* mov rax, [rsp+8] */
+		0x48, 0x89, 0x54, 0x24, 0x08,          /* 5 mov [rsp+8], rdx */
+		0x8b, 0x00,                            /* a mov eax, [rax] */
+		0x90);                                 /* c */
+	SAMPLE(anywhere, 0x48, 0x8b, 0x44, 0x24, 0x08, /* mov rax, [rsp+8] */
+		0x48, 0x89, 0x10,                      /* 5 mov [rax], rdx */
+		0x8b, 0x40, 0x08,                      /* 8 mov eax, [rax+8] */
+		0x90);                                 /* b */
+
+	index.registers.values[RCX] = 0x701004;
+	find_waited(&index, 0xb);
+	assert_found(&index, LODE_RULE_RECOMPUTED, 8, 0x703010);
+	find_waited(&slot, 0xc);
+	assert_waiting(&slot, 0xa);
+	slot.stack[1] = written.stack[1] = anywhere.stack[1] = 0x70a000;
+	tell_stack(&slot, STACK_WORDS);
+	find_waited(&slot, 0xc);
+	assert_found(&slot, LODE_RULE_RECOMPUTED, 0xa, 0x70a000);
+	tell_stack(&written, STACK_WORDS);
+	find_waited(&written, 0xc);
+	assert_waiting(&written, 0xa);
+	tell_stack(&anywhere, STACK_WORDS);
+	find_waited(&anywhere, 0xb);
+	assert_waiting(&anywhere, 8);
+}
+
+static unsigned list_ways(Sample *self, LodeDataWay *ways)
+{
+	LodeDataAccessQuestion question = self->question;
+
+	question.wants_next = false;
+	return lode_data_access_ways(&self->context, &question, ways);
+}
+
+/* Where ways meet, the sample contradicts those that the thread did not take. */
+static void test_ways(void)
+{
+	LodeDataWay ways[LODE_MAX_DATA_WAYS];
+	SAMPLE(join, 0x85, 0xc9, /* test ecx, ecx */
+		0x74, 0x02,      /* 2 je 6 */
+		0x8b, 0x03,      /* 4 mov eax, [rbx] */
+		0x90,            /* 6 */
+		0x3b, 0x0e,      /* 7 cmp ecx, [rsi] */
+		0x75, 0xfb,      /* 9 jne 6 */
+		0x90);           /* b */
+	SAMPLE(left, 0x85, 0xc9, /* test ecx, ecx */
+		0x74, 0x04,      /* 2 je 8 */
+		0x8b, 0x03,      /* 4 mov eax, [rbx] */
+		0xeb, 0x04,      /* 6 jmp c */
+		0x90, 0x90,      /* 8 */
+		0x8b, 0x06,      /* a mov eax, [rsi] */
+		0x90);           /* c */
+
+	/* ZF is set: neither the load nor the jne */
+	join.registers.values[LODE_REGISTER_FLAGS] |= 0x44;
+	join.registers.values[RCX] = 0;
+	find_waited(&join, 6);
+	assert_reason(&join, LODE_REASON_NOT_MEMORY);
+	/* not set: not the je; the load leaves the flags as they were, so that it may be either */
+	join.registers.values[LODE_REGISTER_FLAGS] = 0x206;
+	join.registers.values[RCX] = 0x33;
+	find_waited(&join, 6);
+	assert_reason(&join, LODE_REASON_AMBIGUOUS);
+	g_assert_cmpuint(list_ways(&join, ways), ==, 2);
+	g_assert_cmphex(ways[0].source, ==, CODE + 4);
+	g_assert_cmphex(ways[0].access.operands[0].address, ==, 0x703000);
+	g_assert_cmphex(ways[1].source, ==, CODE + 9);
+	g_assert_cmphex(ways[1].access.operands[0].address, ==, 0x706000);
+	/* of other parity than rcx: no test of it ran before the load */
+	join.registers.values[LODE_REGISTER_FLAGS] = 0x202;
+	find_waited(&join, 6);
+	assert_found(&join, LODE_RULE_BACKWARD, 7, 0x706000);
+	/* the jump takes no time: had it waited for its load, the sample would lie on it */
+	find_waited(&left, 0xc); /* here, as ecx was not 0 */
+	assert_reason(&left, LODE_REASON_NOT_MEMORY);
+	left.registers.values[LODE_REGISTER_FLAGS] |= 0x44;
+	left.registers.values[RCX] = 0;
+	find_waited(&left, 0xc);
+	assert_found(&left, LODE_RULE_BACKWARD, 0xa, 0x706000);
+	find_waited(&left, 6);
+	assert_found(&left, LODE_RULE_BACKWARD, 4, 0x703000);
+}
+
+/* The stack tells who called. */
+static void test_callers(void)
+{
+	SAMPLE(direct, 0x90);
+	SAMPLE(called, 0x90, 0xff, 0x50, 0x10, /* nop; 1 call [rax+10] */
+		0xe8, 0xf7, 0xff, 0xff, 0xff,  /* 4 call 0 */
+		0xff, 0xd1,                    /* 9 call rcx */
+		0x90);                         /* b */
+
+	find_waited(&direct, 0);
+	assert_reason(&direct, LODE_REASON_BLOCKED);
+	tell_stack(&called, STACK_WORDS);
+	called.stack[0] = CODE + BIAS + 4;
+	find_waited(&called, 0);
+	assert_found(&called, LODE_RULE_BACKWARD, 1, 0x700010);
+	g_assert_true(called.access.is_unverified);
+	called.stack[0] = CODE + BIAS + 9;
+	find_waited(&called, 0);
+	assert_reason(&called, LODE_REASON_NOT_MEMORY);
+	called.stack[0] = CODE + BIAS + 0xb;
+	find_waited(&called, 0);
+	assert_reason(&called, LODE_REASON_BLOCKED); /* rcx leads elsewhere */
+	called.registers.values[RCX] = CODE + BIAS;
+	find_waited(&called, 0);
+	assert_reason(&called, LODE_REASON_NOT_MEMORY);
+	find_waited(&called, 0xb);
+	assert_reason(&called, LODE_REASON_NOT_MEMORY);
 }
 
 /* What has survived of an address names the object. */
@@ -606,22 +759,22 @@ static void test_base(void)
 		0xc3);                         /* mov eax, [603000+rax*4] */
 	SAMPLE(chase, 0x48, 0x8b, 0x00, 0xc3); /* mov rax, [rax] */
 
-	find(&scaled, 3);
+	find_waited(&scaled, 3);
 	g_assert_cmphex(scaled.access.waiting_pc, ==, CODE);
 	g_assert_cmphex(scaled.access.base, ==, 0x703000);
 	g_assert_cmpuint(scaled.access.waiting_size, ==, 4);
 	g_assert_cmpuint(scaled.access.waiting_access, ==, LODE_ACCESS_LOAD);
 	scaled.invalid = 0x703000;
-	find(&scaled, 3);
+	find_waited(&scaled, 3);
 	g_assert_cmphex(scaled.access.base, ==, 0);
-	find(&sum, 3); /* rbx may be the index */
+	find_waited(&sum, 3); /* rbx may be the index */
 	g_assert_cmphex(sum.access.base, ==, 0);
 	sum.registers.values[RBX] = 0x7ffff7001000;
-	find(&sum, 3);
+	find_waited(&sum, 3);
 	g_assert_cmphex(sum.access.base, ==, 0x7ffff7001000);
-	find(&symbol, 7);
+	find_waited(&symbol, 7);
 	g_assert_cmphex(symbol.access.base, ==, 0x603000);
-	find(&chase, 3);
+	find_waited(&chase, 3);
 	g_assert_cmphex(chase.access.waiting_pc, ==, CODE);
 	g_assert_cmphex(chase.access.base, ==, 0);
 }
@@ -672,6 +825,9 @@ int main(int argc, char **argv)
 		"/images/data_access/backward_through_blocks", test_backward_through_blocks);
 	g_test_add_func("/images/data_access/order", test_order);
 	g_test_add_func("/images/data_access/waiting", test_waiting);
+	g_test_add_func("/images/data_access/recomputed", test_recomputed);
+	g_test_add_func("/images/data_access/ways", test_ways);
+	g_test_add_func("/images/data_access/callers", test_callers);
 	g_test_add_func("/images/data_access/base", test_base);
 	g_test_add_func("/images/data_access/perf_registers", test_perf_registers);
 	return g_test_run();
