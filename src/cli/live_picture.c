@@ -214,7 +214,7 @@ LodeLivePicture *lode_live_picture_open(const LodeLivePictureOptions *options, G
 	self->is_sampling = !options->start_stopped;
 	self->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	lode_record_queue_init(&self->queue, MAX_QUEUED_BYTES);
-	lode_live_model_init(&self->model, "/proc");
+	lode_live_model_init(&self->model, "/proc", options->charges_next_access);
 	draw(self);
 	self->thread = lode_quiet_thread_new("lode-picture", run, self);
 	return self;

@@ -18,9 +18,10 @@
 typedef struct LodeLivePicture LodeLivePicture;
 
 typedef struct {
-	const char *directory; /* for the file of the program's output; must exist */
-	const char *program;   /* its name or command line */
-	bool start_stopped;    /* sampling begins later */
+	const char *directory;    /* for the file of the program's output; must exist */
+	const char *program;      /* its name or command line */
+	bool start_stopped;       /* sampling begins later */
+	bool charges_next_access; /* in place of the access that waited */
 } LodeLivePictureOptions;
 
 /*

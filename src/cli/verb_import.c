@@ -15,7 +15,7 @@
 static struct {
 	char *output, *program, *threads, *simulate;
 	char **maps, **jit_files, **attributes;
-	gboolean allow_debuginfod, classifies;
+	gboolean allow_debuginfod, classifies, charges_next_access;
 } given;
 
 static const GOptionEntry options[] = {
@@ -38,6 +38,9 @@ static const GOptionEntry options[] = {
 	{"classify", 0, 0, G_OPTION_ARG_NONE, &given.classifies,
 		"with --simulate: classify the data misses of the first level, as events such as "
 		"false-sharing-miss",
+		NULL},
+	{"next-access", 0, 0, G_OPTION_ARG_NONE, &given.charges_next_access,
+		"charge timer samples to the next access, in place of the one that was waited for",
 		NULL},
 	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
 		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
@@ -107,6 +110,7 @@ static int run(char **arguments, GError **error)
 		.classifies = given.classifies,
 		.program = given.program,
 		.allow_debuginfod = given.allow_debuginfod,
+		.charges_next_access = given.charges_next_access,
 		.threads = (unsigned)threads,
 	};
 	g_auto(LodeTerminalProgress) screen;

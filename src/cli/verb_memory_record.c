@@ -19,7 +19,7 @@ enum { NS_PER_US = 1000, MAX_TIMER_US = 10 * 1000 * 1000 };
 static struct {
 	char *output, *keep_recording, *timer, *frequency, *period, *pid, *duration, **events;
 	gboolean has_allocations, is_stopped, has_no_page_faults, is_randomised, allow_debuginfod,
-		is_live;
+		is_live, charges_next_access;
 } given;
 
 static const GOptionEntry options[] = {
@@ -49,6 +49,9 @@ static const GOptionEntry options[] = {
 	{"live", 0, 0, G_OPTION_ARG_NONE, &given.is_live,
 		"draw the accesses in the terminal while the program runs; the key h shows all "
 		"keys",
+		NULL},
+	{"next-access", 0, 0, G_OPTION_ARG_NONE, &given.charges_next_access,
+		"charge timer samples to the next access, in place of the one that was waited for",
 		NULL},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
 		"the profile to write; an existing one is replaced (default: PROGRAM.lode)",
@@ -126,6 +129,7 @@ static bool import(const LodeRecordedProfile *recorded, const LodeRecordedRun *r
 {
 	const LodeImportOptions import_options = {
 		.allow_debuginfod = given.allow_debuginfod,
+		.charges_next_access = given.charges_next_access,
 		.passes_over_damaged_logs = true,
 	};
 	g_auto(LodeTerminalProgress) screen;
@@ -159,6 +163,7 @@ static LodeLivePicture *open_picture(
 		.directory = recording->directory,
 		.program = program,
 		.start_stopped = recording->start_stopped,
+		.charges_next_access = given.charges_next_access,
 	};
 	g_autoptr(GError) why = NULL;
 	LodeLivePicture *picture = NULL;

@@ -197,6 +197,8 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 
 	if (maps == NULL)
 		return NULL;
+	if (options->charges_next_access)
+		lode_memory_reading_set_next_access(memory);
 	if (inputs->perf->len > 0 &&
 		(samples = read_samples(inputs, jit, memory, progress, error)) == NULL)
 		return NULL;

@@ -27,6 +27,7 @@ typedef struct {
 	uint64_t quantum;    /* instructions after which threads take turns; 0: as traced */
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
 	bool allow_debuginfod;
+	bool charges_next_access; /* in place of the access that a timer waited for */
 	bool passes_over_damaged_logs; /* of allocations: they are unresolved, and no error */
 	unsigned threads;              /* 0: all processors */
 } LodeImportOptions;

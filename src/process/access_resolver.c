@@ -99,6 +99,17 @@ static bool is_trigger_before(const LodePerfEvent *event)
 	return is_counter && event->precise < 2;
 }
 
+/* What the kernel itself notices happens at the sampled instruction; so does what the processor
+ * reports precisely, or with an address. */
+static bool is_exact(const LodeSampledCode *sampled)
+{
+	const LodePerfEvent *event = sampled->event;
+
+	return sampled->record->sample.address != 0 || event->precise >= 2 ||
+	       ((event->type == PERF_TYPE_SOFTWARE || event->type == PERF_TYPE_TRACEPOINT) &&
+		       !lode_perf_event_is_time(event->type, event->config));
+}
+
 /* A sample's registers have no %fs base; the thread itself may have told it. */
 static void add_thread_pointer(const Question *self, LodeUserRegisters *registers)
 {
@@ -137,6 +148,28 @@ static bool find_targets(const Question *self, const LodeBranchTargets **out_tar
 	return true;
 }
 
+/* The last taken branch of a branch stack leads to the sampled instruction, or the one above it was
+ * the last to run. */
+static void choose_by_branches(Question *self, LodeDataAccess *access)
+{
+	const LodeSampledCode *sampled = self->sampled;
+	const LodePerfSample *sample = &sampled->record->sample;
+	LodeResolvedAccess *out = self->out;
+	uint64_t bias = sample->ip - sampled->image_pc;
+
+	if (sample->n_branches == 0)
+		return;
+	bool is_jumped_to = sample->branches[0].target == sample->ip;
+	for (unsigned i = 0; i < out->n_ways; i++) {
+		bool is_jump = out->ways[i].source + bias == sample->branches[0].source;
+		if (is_jumped_to ? !is_jump : i > 0)
+			continue;
+		*access = out->ways[i].access;
+		out->n_ways = 0;
+		return;
+	}
+}
+
 static LodeDataAccess apply_rules(Question *self)
 {
 	const LodeSampledCode *sampled = self->sampled;
@@ -168,8 +201,15 @@ static LodeDataAccess apply_rules(Question *self)
 		.flow = lode_code_image_flow(self->image, sampled->image_pc),
 		.targets = targets,
 		.is_trigger_before = is_trigger_before(sampled->event),
+		.is_exact = is_exact(sampled),
+		.wants_next = self->resolver->wants_next,
 	};
 	lode_data_access_find(&context, &self->out->question, &access);
+	if (access.reason == LODE_REASON_AMBIGUOUS) {
+		self->out->n_ways = lode_data_access_ways(
+			&context, &self->out->question, self->out->ways);
+		choose_by_branches(self, &access);
+	}
 	return access;
 }
 
@@ -200,6 +240,13 @@ static void prefer_hardware(const LodeSampledCode *sampled, LodeDataAccess *acce
 		.n_operands = 1};
 }
 
+static void find_places(
+	const Question *self, const LodeDataAccess *access, LodeMappedRange *out_places)
+{
+	for (size_t i = 0; i < access->n_operands; i++)
+		find_place(self, access->operands[i].address, &out_places[i]);
+}
+
 /* What lode has programs run with, and what the dynamic linker does to it: not the program's. */
 static bool is_of_recorder(const Question *self)
 {
@@ -224,8 +271,11 @@ void lode_access_resolver_find(const LodeAccessResolver *self, const LodeSampled
 	*access = apply_rules(&question);
 	if (sampled->record->sample.address != 0)
 		prefer_hardware(sampled, access);
-	for (size_t i = 0; i < access->n_operands; i++)
-		find_place(&question, access->operands[i].address, &out_access->places[i]);
+	find_places(&question, access, out_access->places);
+	for (unsigned i = 0; i < out_access->n_ways; i++)
+		find_places(&question, &out_access->ways[i].access, out_access->way_places[i]);
 	if (is_of_recorder(&question))
 		*access = (LodeDataAccess){.reason = LODE_REASON_RECORDER};
+	if (access->reason != LODE_REASON_AMBIGUOUS)
+		out_access->n_ways = 0;
 }

@@ -30,6 +30,7 @@ typedef struct {
 	/* For how long to wait for all branch targets of an image; then samples in it have no
 	 * address until they are read. Negative: as long as it takes. */
 	gint64 patience_us;
+	bool wants_next; /* the next access in place of the one that waited */
 } LodeAccessResolver;
 
 typedef struct {
@@ -45,6 +46,10 @@ typedef struct {
 	/* What each operand lies in; `end` 0: nothing known. The file number LODE_NONE with
 	 * "[stack]" is a stack that no mapping told of, as far as it is known to reach. */
 	LodeMappedRange places[LODE_MAX_DATA_OPERANDS];
+	/* Of an ambiguous sample what may have waited, if all of it is known, and where it lies. */
+	LodeDataWay ways[LODE_MAX_DATA_WAYS];
+	LodeMappedRange way_places[LODE_MAX_DATA_WAYS][LODE_MAX_DATA_OPERANDS];
+	unsigned n_ways;
 	LodeUserRegisters registers;     /* known 0: none */
 	LodeDataAccessQuestion question; /* as it was asked; without registers: it was not, as these
 	                                    or the image are missing. Refers to what was given, and

@@ -52,12 +52,13 @@ static void add_row(Count *count, const LodeMemorySample *sample, bool is_first)
 	if (sample->rule == LODE_RULE_NONE) {
 		notes->unresolved_weight += sample->weight;
 		notes->by_reason[sample->reason] += is_first;
+		notes->reason_weight[sample->reason] += sample->weight;
 		return;
 	}
 	notes->n_rows++;
 	notes->by_rule[sample->rule] += is_first;
 	notes->n_unverified += is_first && sample->is_unverified;
-	notes->n_next += is_first && sample->is_next;
+	notes->n_next += is_first && (sample->is_next || sample->rule == LODE_RULE_FORWARD);
 }
 
 /* Events of which there are simulated misses, but none that was chosen. */
@@ -177,9 +178,34 @@ static void put_resolved(const LodeMemoryNotes *self, const LodeTerminal *termin
 		return;
 	g_string_truncate(line, 0);
 	append_count(line, "", self->n_next,
-		" of these are charged to an access that overwrote its own address; theirs is "
-		"that of the thread's next access.");
+		" of these have the address of the thread's next access, which is not the one "
+		"that was waited for.");
 	lode_profile_lines_print(terminal, out, "%s", line->str);
+}
+
+static void append_share(const LodeMemoryNotes *self, GString *line, LodeAddressReason reason,
+	const char *before, const char *after)
+{
+	char share[LODE_NUMBER_SIZE];
+
+	if (self->by_reason[reason] > 0)
+		g_string_append_printf(line, "%s%s%s", line->len > 0 ? before : "",
+			lode_number_format_share(
+				lode_share_of(self->reason_weight[reason], self->weight), share),
+			after);
+}
+
+/* The reasons that say what the time was spent on, in words. */
+static void put_waiting(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out)
+{
+	g_autoptr(GString) line = g_string_new(NULL);
+
+	append_share(self, line, LODE_REASON_NOT_MEMORY, "",
+		" of weight was spent on instructions that access no memory (not-memory)");
+	append_share(self, line, LODE_REASON_AMBIGUOUS, "; ",
+		" is of one of several accesses (ambiguous)");
+	if (line->len > 0)
+		lode_profile_lines_print(terminal, out, "%s.", line->str);
 }
 
 static void put_unresolved(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out)
@@ -200,6 +226,7 @@ static void put_unresolved(const LodeMemoryNotes *self, const LodeTerminal *term
 		append_part(line, lode_address_reason_to_text((LodeAddressReason)i),
 			self->by_reason[i]);
 	lode_profile_lines_print(terminal, out, "%s", line->str);
+	put_waiting(self, terminal, out);
 }
 
 static void put_left_out(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out)

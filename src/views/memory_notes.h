@@ -19,11 +19,12 @@ typedef struct {
 	uint64_t by_rule[LODE_N_RULES], by_reason[LODE_N_REASONS]; /* _NONE counts no sample */
 	double weight;            /* of the chosen, but page faults */
 	double unresolved_weight; /* of those without an address */
-	uint64_t n_unverified;    /* with an address that indirect jumps leave in doubt */
-	uint64_t n_next;          /* with the address of another access than the one charged */
-	uint32_t n_events;        /* whose weights are added up; page faults apart */
-	uint32_t event;           /* the first of them; LODE_NONE */
-	uint32_t n_processes;     /* of the chosen samples */
+	double reason_weight[LODE_N_REASONS];
+	uint64_t n_unverified; /* with an address that indirect jumps leave in doubt */
+	uint64_t n_next;       /* with the address of another access than the one charged */
+	uint32_t n_events;     /* whose weights are added up; page faults apart */
+	uint32_t event;        /* the first of them; LODE_NONE */
+	uint32_t n_processes;  /* of the chosen samples */
 	bool is_stall_weighted, has_fixed_addresses;
 	char *event_names; /* "cpu-clock, cycles"; freed by clear */
 	char *other_names; /* likewise, of simulated misses of which no sample was chosen */

@@ -58,7 +58,8 @@ share() {
 # is_mostly PROFILE FUNCTION ATTRIBUTE VALUE [PERCENT]
 is_mostly() {
 	local found least=${5:-90}
-	found=$(share "$1" "$4" --by "$3" --where "function == \"$2\"")
+	found=$(share "$1" "$4" --by "$3" \
+		--where "function == \"$2\" && (has(address) || reason != \"not-memory\")")
 	[ "$found" != nothing ] || { echo "no sample of $2" && return; }
 	[ "$found" -ge "$least" ] || echo "$found % of $2 is of $3 '$4', $least expected"
 }

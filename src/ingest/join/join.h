@@ -216,5 +216,9 @@ typedef struct {
 	const LodeJoinObjects *objects;
 } LodeJoinAccesses;
 
+/* Charges samples of which several instructions may have waited, where nearly all executions take
+ * one way. */
+void lode_join_waiting(const LodeProfile *profile, const LodeJoinAccesses *accesses);
+
 /* Adds threads, mappings and samples to profile->memory. Errors: _LIMIT. */
 bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GError **error);

@@ -495,6 +495,7 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 
 	if (reading == NULL)
 		return true;
+	lode_join_waiting(profile, accesses);
 	guint n = lode_memory_reading_accesses(reading)->len;
 	if (lode_memory_reading_is_full(reading) ||
 		!lode_large_array_has_room(sizeof(LodeMemorySample), n)) {

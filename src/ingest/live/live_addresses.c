@@ -258,6 +258,12 @@ static void give_access(LodeLiveAddresses *self, const LodeSampledCode *code,
 	sample->rule = (uint8_t)access->rule;
 	sample->reason = (uint8_t)access->reason;
 	if (access->rule == LODE_RULE_NONE) {
+		if (access->waiting_pc != 0) {
+			sample->pc = access->waiting_pc +
+			             (code->record->sample.ip - code->image_pc);
+			sample->access = access->waiting_access;
+			sample->function = function_at(self, code->image, access->waiting_pc);
+		}
 		self->options.take(sample, self->options.user_data);
 		return;
 	}
@@ -299,6 +305,7 @@ static void take_sample(
 		.ask = ask,
 		.data = self,
 		.patience_us = self->options.patience_us,
+		.wants_next = self->options.charges_next_access,
 	};
 	LodeSampledCode code = {record, event, LODE_TIME_NOW, LODE_NONE, 0};
 	LodeResolvedAccess resolved;

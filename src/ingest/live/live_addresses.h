@@ -38,6 +38,7 @@ typedef struct {
 	                     nowhere */
 	gint64 patience_us; /* to wait for the branch targets of an image; negative: until they are
 	                       read */
+	bool charges_next_access; /* in place of the access that a timer waited for */
 } LodeLiveAddressesOptions;
 
 /* The options' strings live on. */

@@ -29,7 +29,10 @@ struct LodeMemoryReading {
 	GHashTable *event_ids; /* name → index + 1 */
 	LodeAllocations *logs;
 	GArray *accesses; /* LodeReadAccess */
+	GArray *ways;     /* LodeReadWay, of those that are ambiguous */
+	GArray *way_rows; /* LodeReadAccess */
 	uint32_t input;
+	bool wants_next;
 	bool has_addresses, is_stall_weighted, has_fixed_addresses;
 	bool is_full; /* an access was left out */
 };
@@ -58,6 +61,8 @@ LodeMemoryReading *lode_memory_reading_new(LodeCodeImages *images)
 	self->event_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->logs = lode_allocations_new();
 	self->accesses = g_array_new(FALSE, TRUE, sizeof(LodeReadAccess));
+	self->ways = g_array_new(FALSE, FALSE, sizeof(LodeReadWay));
+	self->way_rows = g_array_new(FALSE, FALSE, sizeof(LodeReadAccess));
 	return self;
 }
 
@@ -73,6 +78,8 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 	g_hash_table_unref(self->event_ids);
 	lode_allocations_free(self->logs);
 	g_array_unref(self->accesses);
+	g_array_unref(self->ways);
+	g_array_unref(self->way_rows);
 	g_string_chunk_free(self->strings);
 	g_free(self);
 }
@@ -286,15 +293,18 @@ static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *
 static void charge(LodeMemoryReading *self, uint32_t pid, LodeReadAccess *row,
 	const LodeDataAccess *access, uint8_t operand)
 {
-	bool is_waiting = access->waiting_pc != 0;
+	bool is_lost = access->rule == LODE_RULE_NONE;
 
-	if (access->rule == LODE_RULE_NONE && !is_waiting)
+	if (is_lost && access->waiting_pc == 0)
 		return;
-	row->image_access_pc = is_waiting ? access->waiting_pc : access->pc;
-	row->operand = is_waiting ? access->waiting_operand : operand;
+	row->image_access_pc = is_lost ? access->waiting_pc : access->pc;
+	row->operand = is_lost ? access->waiting_operand : operand;
 	row->sample.access_pc = row->sample.pc - row->image_pc + row->image_access_pc;
-	row->sample.is_next = is_waiting && access->rule != LODE_RULE_NONE;
-	if (!is_waiting || access->base == 0)
+	if (!is_lost)
+		return;
+	row->sample.access = access->waiting_access;
+	row->sample.size = access->waiting_size;
+	if (access->base == 0)
 		return;
 	row->base = access->base;
 	row->base_mapping = find_mapping(self, pid, row->base, row->sample.time_ns);
@@ -336,11 +346,10 @@ static void find_frame(
 		row->frame.pc = row->image_access_pc;
 }
 
-static void add_operand(LodeMemoryReading *self, uint32_t pid, const LodeReadAccess *row,
-	const LodeResolvedAccess *resolved, size_t i)
+static LodeReadAccess operand_row(LodeMemoryReading *self, uint32_t pid, const LodeReadAccess *row,
+	const LodeResolvedAccess *resolved, const LodeDataAccess *access, size_t i)
 {
 	LodeReadAccess added = *row;
-	const LodeDataAccess *access = &resolved->access;
 	const LodeDataOperand *operand = &access->operands[i];
 
 	charge(self, pid, &added, access, operand->operand);
@@ -351,9 +360,32 @@ static void add_operand(LodeMemoryReading *self, uint32_t pid, const LodeReadAcc
 	added.sample.access = operand->access;
 	added.sample.operand = (uint8_t)i;
 	added.sample.is_unverified = access->is_unverified;
-	added.sample.mapping = mapping_of(self, pid, &resolved->places[i]);
 	find_frame(self, resolved, &added);
-	append_access(self, &added);
+	return added;
+}
+
+static void add_ways(LodeMemoryReading *self, uint32_t pid, LodeReadAccess *row,
+	const LodeResolvedAccess *resolved)
+{
+	row->first_way = self->ways->len;
+	row->n_ways = resolved->n_ways;
+	for (unsigned i = 0; i < resolved->n_ways; i++) {
+		const LodeDataAccess *access = &resolved->ways[i].access;
+		LodeReadWay way = {resolved->ways[i].source, self->way_rows->len, 0};
+		for (size_t k = 0; k < access->n_operands; k++) {
+			LodeReadAccess added = operand_row(self, pid, row, resolved, access, k);
+			added.sample.mapping = mapping_of(self, pid, &resolved->way_places[i][k]);
+			g_array_append_val(self->way_rows, added);
+		}
+		if (access->n_operands == 0) {
+			LodeReadAccess added = *row;
+			added.sample.reason = (uint8_t)access->reason;
+			charge(self, pid, &added, access, 0);
+			g_array_append_val(self->way_rows, added);
+		}
+		way.n_rows = self->way_rows->len - way.first;
+		g_array_append_val(self->ways, way);
+	}
 }
 
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *sampled)
@@ -365,6 +397,7 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 		.images = self->images,
 		.allocations = self->logs,
 		.patience_us = -1,
+		.wants_next = self->wants_next,
 	};
 	const LodeSampledCode code = {
 		record, sampled->event, sampled->time_ns, row.image, row.image_pc};
@@ -380,13 +413,50 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	                         ? find_mapping(self, record->pid, pointer, sampled->time_ns)
 	                         : LODE_NONE;
 	note_stack(self, stack, &row, pointer);
-	for (size_t i = 0; i < resolved.access.n_operands; i++)
-		add_operand(self, record->pid, &row, &resolved, i);
+	for (size_t i = 0; i < resolved.access.n_operands; i++) {
+		LodeReadAccess added = operand_row(
+			self, record->pid, &row, &resolved, &resolved.access, i);
+		added.sample.mapping = mapping_of(self, record->pid, &resolved.places[i]);
+		append_access(self, &added);
+	}
 	if (resolved.access.n_operands > 0)
 		return;
 	row.sample.reason = (uint8_t)resolved.access.reason;
 	charge(self, record->pid, &row, &resolved.access, 0);
+	add_ways(self, record->pid, &row, &resolved);
 	append_access(self, &row);
+}
+
+void lode_memory_reading_set_next_access(LodeMemoryReading *self)
+{
+	self->wants_next = true;
+}
+
+void lode_memory_reading_settle(LodeMemoryReading *self,
+	uint32_t (*choose)(const LodeReadAccess *row, const LodeReadWay *ways, void *data),
+	void *data)
+{
+	g_autoptr(GArray) unsettled = NULL;
+
+	if (self->ways->len == 0)
+		return;
+	unsettled = g_steal_pointer(&self->accesses);
+	self->accesses = g_array_new(FALSE, TRUE, sizeof(LodeReadAccess));
+	for (guint i = 0; i < unsettled->len; i++) {
+		const LodeReadAccess *row = &LODE_AT(unsettled, LodeReadAccess, i);
+		const LodeReadWay *ways = &LODE_AT(self->ways, LodeReadWay, row->first_way);
+		uint32_t chosen = row->n_ways > 0 ? choose(row, ways, data) : LODE_NONE;
+		if (chosen == LODE_NONE) {
+			append_access(self, row);
+			continue;
+		}
+		for (uint32_t k = 0; k < ways[chosen].n_rows; k++) {
+			LodeReadAccess added = LODE_AT(
+				self->way_rows, LodeReadAccess, ways[chosen].first + k);
+			added.sample.is_unverified = true;
+			append_access(self, &added);
+		}
+	}
 }
 
 void lode_memory_reading_add_traced(

@@ -32,8 +32,15 @@ typedef struct {
 	bool has_frame;
 	LodeFramePlace frame; /* of the stack that the address is in, of a function of the image */
 	int64_t from_thread_pointer;        /* of the address; 0: not known */
+	uint32_t first_way, n_ways;         /* of an ambiguous one; n_ways 0: not all are known */
 	uint64_t image_pc, image_access_pc; /* addresses in the image */
 } LodeReadAccess;
+
+/* One of the ways on which an ambiguous sample may have come, and what is charged then. */
+typedef struct {
+	uint64_t source;        /* the last instruction on it, in the image; 0: a return to there */
+	uint32_t first, n_rows; /* of the way's rows */
+} LodeReadWay;
 
 typedef struct {
 	LodeMemoryMapping mapping; /* names are the reading's */
@@ -73,6 +80,17 @@ typedef struct {
 } LodeSampledAccess;
 
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *access);
+
+/* Charge samples to the next access, not to the one that waited; before the second pass. */
+void lode_memory_reading_set_next_access(LodeMemoryReading *self);
+
+/*
+ * Replaces ambiguous rows by those of one of their ways: `choose` gives its number among
+ * first_way … of the row, or LODE_NONE for the row to stay as it is.
+ */
+void lode_memory_reading_settle(LodeMemoryReading *self,
+	uint32_t (*choose)(const LodeReadAccess *row, const LodeReadWay *ways, void *data),
+	void *data);
 
 /* The number of an event of this name, for LodeMemorySample.event. */
 uint32_t lode_memory_reading_event(LodeMemoryReading *self, const char *name);

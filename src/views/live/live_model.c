@@ -80,10 +80,15 @@ static void take(const LodeLiveSample *sample, void *user_data)
 	lode_live_counts_add(self->counts, &access);
 }
 
-void lode_live_model_init(LodeLiveModel *self, const char *proc)
+void lode_live_model_init(LodeLiveModel *self, const char *proc, bool charges_next_access)
 {
 	const LodeLiveAddressesOptions options = {
-		.take = take, .user_data = self, .proc = proc, .patience_us = PATIENCE_US};
+		.take = take,
+		.user_data = self,
+		.proc = proc,
+		.patience_us = PATIENCE_US,
+		.charges_next_access = charges_next_access,
+	};
 
 	*self = (LodeLiveModel){
 		.addresses = lode_live_addresses_new(&options),

@@ -21,7 +21,7 @@ typedef struct {
 } LodeLiveModel;
 
 /* `proc`: as in LodeLiveAddressesOptions. It must not be moved. */
-void lode_live_model_init(LodeLiveModel *self, const char *proc);
+void lode_live_model_init(LodeLiveModel *self, const char *proc, bool charges_next_access);
 void lode_live_model_clear(LodeLiveModel *self);
 
 /* Takes whole records. */

@@ -130,10 +130,16 @@ static void add_load(Scene *self, uint32_t pid, uint32_t tid, uint64_t address)
 enum { MAX_FILES = 4 };
 
 /* The files as one recording; removes them. */
+/* Most tests look for an address near the sample, whatever waited. */
+static bool charges_what_waited;
+
 static LodeProfile *import_files(const char *const *paths, size_t n)
 {
 	g_autoptr(GError) error = NULL;
-	const LodeImportOptions options = {.paths = paths, .n_paths = n, .threads = 2};
+	const LodeImportOptions options = {.paths = paths,
+		.n_paths = n,
+		.charges_next_access = !charges_what_waited,
+		.threads = 2};
 	LodeProfile *profile = lode_import(&options, NULL, &error);
 
 	g_assert_no_error(error);
@@ -254,6 +260,38 @@ static void test_rules(void)
 	g_assert_true(profile->memory->is_stall_weighted);
 	g_assert_false(profile->memory->has_allocations);
 	g_assert_true(profile->memory->has_fixed_addresses);
+}
+
+/* Charged to the instruction before the sampled one, or to no access. */
+static void test_waited(void)
+{
+	g_auto(Scene) scene;
+
+	scene_init(&scene);
+	Sample sample = sample_at(&scene, "load_before", 3);
+	sample.registers[SAMPLE_BX] = HEAP + 64;
+	sample_file_add(&scene.file, &sample);
+	sample = sample_at(&scene, "store_later", 8);
+	sample.registers[SAMPLE_DI] = STACK + 0x8000;
+	sample_file_add(&scene.file, &sample);
+	sample = sample_at(&scene, "forget", 3);
+	sample_file_add(&scene.file, &sample);
+	sample = sample_at(&scene, "store_here", 0);
+	sample.registers[SAMPLE_DI] = HEAP + 32;
+	sample_file_add(&scene.file, &sample);
+	charges_what_waited = true;
+	g_autoptr(LodeProfile) profile = import(&scene);
+	charges_what_waited = false;
+	check_rule(profile, 0, LODE_RULE_BACKWARD, HEAP + 64);
+	check_reason(profile, 1, LODE_REASON_NOT_MEMORY);
+	check_reason(profile, 2, LODE_REASON_CLOBBERED);
+	check_reason(profile, 3, LODE_REASON_BLOCKED); /* whoever called */
+	g_assert_cmphex(row(profile, 1)->access_pc, ==, 0);
+	g_assert_cmphex(row(profile, 2)->access_pc, !=, 0);
+	g_assert_cmpuint(row(profile, 2)->access, ==, LODE_ACCESS_LOAD);
+	g_assert_cmpuint(row(profile, 2)->address, ==, 0);
+	for (guint i = 0; i < 4; i++)
+		g_assert_false(row(profile, i)->is_next);
 }
 
 /* One row for each operand, which share the weight. */
@@ -1087,6 +1125,7 @@ int main(int argc, char **argv)
 	}
 	g_test_add_func("/memory_import/rules", test_rules);
 	g_test_add_func("/memory_import/two_operands", test_two_operands);
+	g_test_add_func("/memory_import/waited", test_waited);
 	g_test_add_func("/memory_import/reasons", test_reasons);
 	g_test_add_func("/memory_import/only_32_bit", test_only_32_bit);
 	g_test_add_func("/memory_import/borders", test_borders);

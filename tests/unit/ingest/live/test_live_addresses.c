@@ -78,7 +78,7 @@ static void set_up(Fixture *self, const void *data)
 	const char *proc = data;
 
 	self->samples = g_array_new(FALSE, FALSE, sizeof(LodeLiveSample));
-	const LodeLiveAddressesOptions options = {take, self->samples, proc, -1};
+	const LodeLiveAddressesOptions options = {take, self->samples, proc, -1, true};
 	self->addresses = lode_live_addresses_new(&options);
 	self->records = g_byte_array_new();
 	add_event(self, PERF_COUNT_SW_CPU_CLOCK, SAMPLE_ID);
