@@ -188,7 +188,7 @@ const LodeVerb lode_verb_memory = {
 		"  lode memory x.lode --by object\n"
 		"  lode memory x.lode --by type --where 'function =~ \"^parse\"' --by2 line\n"
 		"  lode memory x.lode --by object --weight accesses     where executions were "
-                "counted\n"
+		"counted\n"
 		"  lode memory x.lode --layout 'struct node'\n"
 		"  lode memory x.lode --sharing                     false sharing of cache lines\n"
 		"  lode memory x.lode --first-touch",

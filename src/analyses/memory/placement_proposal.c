@@ -21,13 +21,19 @@ typedef struct {
 /* The graph of so many is 32 MiB. */
 enum { MAX_GROUPED = 2048, THREADS_PER_MEMORY = 2 };
 
+/* Of all weight: threads that share less are not kept together for it, but spread evenly. Then
+ * those with less than such a part of the mean weight are not counted. */
+#define LITTLE_SHARED 0.1
+#define LIGHT_THREAD 0.1
+
 typedef struct {
 	const LodePageMatrix *matrix;
 	GArray *threads;   /* uint32_t: those that are grouped, ascending */
 	uint32_t *indexes; /* of each thread in `threads`; LODE_NONE */
 	double *shared;
 	uint32_t *capacities;
-	uint32_t n_active;
+	uint32_t n_active; /* that were sampled */
+	uint32_t n_heavy;  /* of these, that are grouped or follow for want of room in the graph */
 } Grouping;
 
 /* To the memories in turn, in the order of creation. */
@@ -51,17 +57,24 @@ static bool check_room(const Options *options, uint32_t n_active, GError **error
 	return false;
 }
 
-/* As many as fit: two, or a fair part of all by the processors. */
-static uint32_t capacity_of(const Options *options, uint32_t memory, uint32_t n_active)
+/* Of so many threads, by the processors. */
+static uint32_t fair_part(const Options *options, uint32_t memory, uint32_t n_threads)
 {
 	const LodeTopology *topology = options->topology;
-	uint32_t n_cpus = lode_topology_node(topology, memory)->cpus->len;
+	uint64_t n_cpus = lode_topology_node(topology, memory)->cpus->len;
 	uint64_t all = MAX(topology->n_cpus, 1);
+
+	return (uint32_t)((n_threads * n_cpus + all - 1) / all);
+}
+
+/* As many as fit: two, or a fair part of all. */
+static uint32_t capacity_of(const Options *options, uint32_t memory, uint32_t n_active)
+{
+	uint32_t n_cpus = lode_topology_node(options->topology, memory)->cpus->len;
 
 	if (options->threads_per_memory > 0)
 		return options->threads_per_memory;
-	uint32_t fair = (uint32_t)(((uint64_t)n_active * n_cpus + all - 1) / all);
-	return MAX(fair, MIN(n_cpus, THREADS_PER_MEMORY));
+	return MAX(fair_part(options, memory, n_active), MIN(n_cpus, THREADS_PER_MEMORY));
 }
 
 static int compare_by_weight(const void *a, const void *b, void *data)
@@ -81,14 +94,17 @@ static int compare_numbers(const void *a, const void *b)
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 
-static void choose_threads(Grouping *self)
+/* Those with at least so much weight. */
+static void choose_threads(Grouping *self, double least)
 {
 	const LodePageMatrix *matrix = self->matrix;
 
+	g_array_set_size(self->threads, 0);
 	for (uint32_t i = 0; i < matrix->n_threads; i++)
-		if (matrix->thread_weights[i] > 0)
+		if (matrix->thread_weights[i] > 0 && matrix->thread_weights[i] >= least)
 			g_array_append_val(self->threads, i);
-	self->n_active = self->threads->len;
+	self->n_active = MAX(self->n_active, self->threads->len);
+	self->n_heavy = self->threads->len;
 	if (self->threads->len > MAX_GROUPED) {
 		g_array_sort_with_data(self->threads, compare_by_weight, (void *)matrix);
 		g_array_set_size(self->threads, MAX_GROUPED);
@@ -119,6 +135,30 @@ static void share_page(Grouping *self, const LodeUsedPage *page)
 	}
 }
 
+static void share_pages(Grouping *self)
+{
+	size_t n = self->threads->len;
+
+	memset(self->shared, 0, n * n * sizeof(*self->shared));
+	for (guint i = 0; i < self->matrix->pages->len; i++)
+		share_page(self, lode_page_matrix_page(self->matrix, i));
+}
+
+/* Σ over threads of what each shares with the one that it shares most with. */
+static double shared_by_any(const Grouping *self)
+{
+	size_t n = self->threads->len;
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double most = 0;
+		for (size_t j = 0; j < n; j++)
+			most = MAX(most, self->shared[i * n + j]);
+		sum += most;
+	}
+	return sum;
+}
+
 /* Threads beyond the graph's limit: where most room is. */
 static void place_rest(Grouping *self, LodePlacement *placement)
 {
@@ -147,15 +187,12 @@ static void group(Grouping *self, LodePlacement *placement, const double *distan
 		.distances = distances,
 	};
 
-	for (guint i = 0; i < self->matrix->pages->len; i++)
-		share_page(self, lode_page_matrix_page(self->matrix, i));
 	lode_thread_groups_find(&graph, memories);
 	for (uint32_t i = 0; i < self->threads->len; i++) {
 		uint32_t thread = LODE_AT(self->threads, uint32_t, i);
 		LODE_AT(placement->thread_memories, uint32_t, thread) = memories[i];
 		self->capacities[memories[i]]--;
 	}
-	place_rest(self, placement);
 }
 
 /* Those that were sampled by what they share, at most so many on each memory as `options` say. Of
@@ -169,15 +206,26 @@ static bool group_threads(LodePlacement *placement, const LodePageMatrix *matrix
 	g_autofree uint32_t *capacities = g_new(uint32_t, placement->n_memories);
 	Grouping grouping = {.matrix = matrix, .threads = threads, .indexes = indexes};
 
-	choose_threads(&grouping);
+	choose_threads(&grouping, 0);
 	if (!check_room(options, grouping.n_active, error))
 		return false;
 	g_autofree double *shared = g_new0(double, (size_t)threads->len * threads->len);
-	for (uint32_t m = 0; m < placement->n_memories; m++)
-		capacities[m] = capacity_of(options, m, grouping.n_active);
 	grouping.shared = shared;
+	share_pages(&grouping);
+	bool is_even = options->threads_per_memory == 0 &&
+	               shared_by_any(&grouping) < LITTLE_SHARED * matrix->weight;
+	if (is_even) {
+		choose_threads(&grouping, LIGHT_THREAD * matrix->weight / grouping.n_active);
+		share_pages(&grouping);
+	}
+	for (uint32_t m = 0; m < placement->n_memories; m++)
+		capacities[m] = is_even ? fair_part(options, m, grouping.n_heavy)
+		                        : capacity_of(options, m, grouping.n_active);
 	grouping.capacities = capacities;
 	group(&grouping, placement, options->topology->distances);
+	for (uint32_t m = 0; m < placement->n_memories && is_even; m++)
+		capacities[m] += fair_part(options, m, grouping.n_active - grouping.n_heavy);
+	place_rest(&grouping, placement);
 	return true;
 }
 
@@ -189,12 +237,19 @@ static bool group_threads(LodePlacement *placement, const LodePageMatrix *matrix
 /* A page is shared when its best memory has at most this more than an even share of it. */
 #define EVEN_MARGIN 0.1
 
+/* What a page's neighbours say of it counts as so many samples; so many used pages on either side
+ * are asked. */
+enum { PRIOR_SAMPLES = 3, NEIGHBOURS = 8 };
+
 typedef struct {
 	const LodeProfile *profile;
 	const LodePageMatrix *matrix;
 	const Options *options;
 	LodePlacement *placement;
-	uint32_t *places; /* of each page: a memory, INTERLEAVED, or LODE_NONE */
+	uint32_t *places;    /* of each page: a memory, INTERLEAVED, or LODE_NONE */
+	double sample;       /* what one weighs on average */
+	double *neighbours;  /* [memories], for a page at a time */
+	GHashTable *objects; /* object + 1 → double [memories]: the weight of its pages */
 } Maker;
 
 /* Pages [first, end) that are one range. */
@@ -275,21 +330,91 @@ static void weigh_memories(const Maker *self, const LodeUsedPage *page, double *
 	}
 }
 
-static uint32_t place_by_majority(const Maker *self, const LodeUsedPage *page, double *weights)
+static void weigh_objects(Maker *self, double *weights)
 {
-	weigh_memories(self, page, weights);
-	return is_shared_and_hot(self, page, weights) ? INTERLEAVED
-	                                              : best_memory(self, page, weights);
+	uint32_t n = self->placement->n_memories;
+
+	for (guint i = 0; i < self->matrix->pages->len; i++) {
+		const LodeUsedPage *page = lode_page_matrix_page(self->matrix, i);
+		void *key = GUINT_TO_POINTER(page->object + 1);
+		double *sums = g_hash_table_lookup(self->objects, key);
+		if (page->object == LODE_NONE)
+			continue;
+		if (sums == NULL) {
+			sums = g_new0(double, n);
+			g_hash_table_insert(self->objects, key, sums);
+		}
+		weigh_memories(self, page, weights);
+		for (uint32_t m = 0; m < n; m++)
+			sums[m] += weights[m];
+	}
+}
+
+static double add_scaled(double *to, const double *from, uint32_t n, double scale)
+{
+	double sum = 0;
+
+	for (uint32_t m = 0; m < n; m++) {
+		to[m] += from[m] * scale;
+		sum += from[m] * scale;
+	}
+	return sum;
+}
+
+/* Of the used pages around a page that are of its mapping, none for more than PRIOR_SAMPLES: a hot
+ * one is no better a guess for its neighbours than any. Where they say too little, of its object.
+ * Gives the sum. */
+static double weigh_neighbours(const Maker *self, guint page, double *weights)
+{
+	const LodeUsedPage *own = lode_page_matrix_page(self->matrix, page);
+	uint32_t n = self->placement->n_memories;
+	double most = PRIOR_SAMPLES * self->sample, sum = 0;
+	guint first = page > NEIGHBOURS ? page - NEIGHBOURS : 0;
+	guint end = (guint)MIN((uint64_t)page + NEIGHBOURS + 1, self->matrix->pages->len);
+
+	memset(self->neighbours, 0, n * sizeof(*self->neighbours));
+	for (guint i = first; i < end; i++) {
+		const LodeUsedPage *other = lode_page_matrix_page(self->matrix, i);
+		if (i == page || other->mapping != own->mapping || !(other->weight > 0))
+			continue;
+		weigh_memories(self, other, weights);
+		sum += add_scaled(self->neighbours, weights, n, MIN(1, most / other->weight));
+	}
+	const double *object = g_hash_table_lookup(
+		self->objects, GUINT_TO_POINTER(own->object + 1));
+	double all = 0;
+	for (uint32_t m = 0; object != NULL && m < n; m++)
+		all += object[m];
+	/* Its own samples are among its object's, and no guess about themselves. */
+	if (sum < most && all > own->weight)
+		sum += add_scaled(self->neighbours, object, n, (most - sum) / all);
+	return sum;
+}
+
+/* A page with few samples goes with its neighbours or its object: what they say counts as much as
+ * PRIOR_SAMPLES samples of its own. */
+static uint32_t place_by_majority(const Maker *self, guint number, double *weights)
+{
+	LodeUsedPage page = *lode_page_matrix_page(self->matrix, number);
+	double guess = weigh_neighbours(self, number, weights);
+	double scale = guess > 0 ? MIN(1, PRIOR_SAMPLES * self->sample / guess) : 0;
+
+	weigh_memories(self, &page, weights);
+	page.weight += add_scaled(weights, self->neighbours, self->placement->n_memories, scale);
+	return is_shared_and_hot(self, &page, weights) ? INTERLEAVED
+	                                               : best_memory(self, &page, weights);
 }
 
 static void choose_places(Maker *self)
 {
 	g_autofree double *weights = g_new(double, self->placement->n_memories);
 
+	if (self->options->policy == LODE_PLACEMENT_MAJORITY)
+		weigh_objects(self, weights);
 	for (guint i = 0; i < self->matrix->pages->len; i++) {
 		const LodeUsedPage *page = lode_page_matrix_page(self->matrix, i);
 		if (self->options->policy == LODE_PLACEMENT_MAJORITY)
-			self->places[i] = place_by_majority(self, page, weights);
+			self->places[i] = place_by_majority(self, i, weights);
 		else if (self->options->policy == LODE_PLACEMENT_FIRST_TOUCH)
 			self->places[i] = lode_placement_thread_memory(
 				self->placement, page->first_toucher);
@@ -437,7 +562,18 @@ static LodePlacement *make_placement(const LodeProfile *profile, const LodePageM
 	else if (!group_threads(placement, matrix, options, error))
 		return NULL;
 	g_autofree uint32_t *places = g_new(uint32_t, matrix->pages->len);
-	Maker maker = {profile, matrix, options, placement, places};
+	g_autofree double *neighbours = g_new(double, placement->n_memories);
+	g_autoptr(GHashTable) objects = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	Maker maker = {
+		.profile = profile,
+		.matrix = matrix,
+		.options = options,
+		.placement = placement,
+		.places = places,
+		.sample = matrix->weight / (double)MAX(matrix->n_samples, 1),
+		.neighbours = neighbours,
+		.objects = objects,
+	};
 	/* On one memory there is nothing to choose. */
 	if (placement->n_memories > 1) {
 		choose_places(&maker);
@@ -567,6 +703,12 @@ LodePlacementProposal *lode_placement_proposal_new(
 	};
 
 	self->policy = options->policy;
+	if (profile->memory != NULL && lode_memory_is_traced(profile->memory)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"the addresses are of an address trace, and the program has others when it "
+			"runs by itself; 'lode memory record' records those");
+		return NULL;
+	}
 	self->matrix = lode_page_matrix_new(profile, options->event, options->pid, error);
 	if (self->matrix == NULL || !choose_topology(self, options, error))
 		return NULL;

@@ -67,9 +67,11 @@ typedef struct {
 } LodePlacementProposal;
 
 /*
- * The ranges' notes name what lies there, borrowed from `profile`. Threads that no sample saw may
+ * The ranges' notes name what lies there, borrowed from `profile`. A page with few samples follows
+ * its neighbours or its object. Threads that no sample saw may
  * run anywhere, but for the policies that deal them in turn. Errors: as lode_page_matrix_new();
- * _USAGE where threads_per_memory is too small for the topology; _LIMIT.
+ * _USAGE where threads_per_memory is too small for the topology; _UNSUPPORTED where the addresses
+ * are of an address trace, whose address space the program does not have by itself; _LIMIT.
  */
 LodePlacementProposal *lode_placement_proposal_new(
 	const LodeProfile *profile, const LodePlacementProposalOptions *options, GError **error);

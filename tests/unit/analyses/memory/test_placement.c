@@ -293,6 +293,78 @@ static void test_random_profiles(void)
 	}
 }
 
+static uint32_t memory_of_page(const LodePlacement *placement, uint32_t page)
+{
+	uint64_t address = SAMPLE_ANON + page * LODE_PAGE_SIZE;
+
+	for (guint i = 0; i < placement->ranges->len; i++) {
+		const LodePlacedRange *range = &LODE_AT(placement->ranges, LodePlacedRange, i);
+		if (range->start <= address && address < range->end)
+			return range->kind == LODE_PLACE_RANGE ? range->memory : LODE_NONE;
+	}
+	return LODE_NONE;
+}
+
+/* One stray sample does not decide on a page that its neighbours' thread uses; four do. */
+static void test_few_samples(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile_new(2, 64 * LODE_PAGE_SIZE);
+	g_autoptr(LodeTopology) topology = lode_topology_new_even(2, 1);
+
+	access_pages(profile, 0, 0, 8, 1);
+	access_pages(profile, 0, 9, 8, 1);
+	access_pages(profile, 0, 18, 8, 1);
+	access_pages(profile, 1, 8, 1, 1);  /* stray */
+	access_pages(profile, 1, 17, 1, 6); /* its own */
+	access_pages(profile, 1, 40, 16, 1);
+	access_pages(profile, 0, 50, 1, 1); /* as much as the other, but alone */
+	g_autoptr(LodePlacementProposal)
+		proposal = propose(profile, topology, LODE_PLACEMENT_MAJORITY);
+	g_assert_cmpuint(lode_placement_thread_memory(proposal->placement, 0), ==, 0);
+	g_assert_cmpuint(memory_of_page(proposal->placement, 4), ==, 0);
+	g_assert_cmpuint(memory_of_page(proposal->placement, 8), ==, 0);
+	g_assert_cmpuint(memory_of_page(proposal->placement, 12), ==, 0);
+	g_assert_cmpuint(memory_of_page(proposal->placement, 17), ==, 1);
+	g_assert_cmpuint(memory_of_page(proposal->placement, 50), ==, 1);
+}
+
+/* Threads that share little are spread, though two fit onto a memory; one that does next to nothing
+ * does not count. */
+static void test_even_spread(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile_new(3, 64 * LODE_PAGE_SIZE);
+	g_autoptr(LodeTopology) topology = lode_topology_new_even(2, 4);
+
+	access_pages(profile, 1, 0, 20, 8);
+	access_pages(profile, 2, 20, 20, 8);
+	access_pages(profile, 1, 60, 1, 4);
+	access_pages(profile, 2, 60, 1, 4);
+	access_pages(profile, 0, 60, 1, 1);
+	g_autoptr(LodePlacementProposal)
+		apart = propose(profile, topology, LODE_PLACEMENT_MAJORITY);
+	g_assert_cmpuint(lode_placement_thread_memory(apart->placement, 1), !=,
+		lode_placement_thread_memory(apart->placement, 2));
+	access_pages(profile, 1, 61, 1, 60);
+	access_pages(profile, 2, 61, 1, 60);
+	g_autoptr(LodePlacementProposal)
+		joined = propose(profile, topology, LODE_PLACEMENT_MAJORITY);
+	g_assert_cmpuint(lode_placement_thread_memory(joined->placement, 1), ==,
+		lode_placement_thread_memory(joined->placement, 2));
+}
+
+static void test_traced(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile_new(1, 4096);
+	g_autoptr(GError) error = NULL;
+	LodePlacementProposalOptions options = {0};
+
+	access_pages(profile, 0, 0, 1, 3);
+	for (guint i = 0; i < profile->memory->samples->len; i++)
+		LODE_AT(profile->memory->samples, LodeMemorySample, i).rule = LODE_RULE_TRACED;
+	g_assert_null(lode_placement_proposal_new(profile, &options, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED);
+}
+
 static void test_errors(void)
 {
 	g_autoptr(LodeProfile) profile = sample_profile_new(4, 4096);
@@ -328,6 +400,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/placement/shared-pages", test_shared_pages);
 	g_test_add_func("/placement/merging", test_merging);
 	g_test_add_func("/placement/distances", test_distances);
+	g_test_add_func("/placement/few-samples", test_few_samples);
+	g_test_add_func("/placement/even-spread", test_even_spread);
+	g_test_add_func("/placement/traced", test_traced);
 	g_test_add_func("/placement/one-memory", test_one_memory);
 	g_test_add_func("/placement/naive-count", test_naive_count);
 	g_test_add_func("/placement/random-profiles", test_random_profiles);
