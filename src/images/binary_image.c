@@ -94,5 +94,11 @@ const uint8_t *lode_binary_image_bytes(const LodeBinaryImage *self, uint64_t add
 void lode_binary_image_locate(LodeBinaryImage *self, const uint64_t *addresses, size_t n,
 	LodeBinaryLocation *out_locations)
 {
-	self->variant->locate(self, addresses, n, out_locations);
+	self->variant->locate(self, addresses, n, out_locations, NULL);
+}
+
+void lode_binary_image_locate_calls(LodeBinaryImage *self, const uint64_t *addresses, size_t n,
+	LodeBinaryLocation *out_locations, GArray *out_calls)
+{
+	self->variant->locate(self, addresses, n, out_locations, out_calls);
 }

@@ -36,6 +36,14 @@ typedef struct {
 	uint32_t caller_line;
 } LodeBinaryLocation;
 
+/* A function that was inlined at an address, and where it is called. */
+typedef struct {
+	uint32_t index;       /* of the address */
+	const char *function; /* demangled; NULL: unknown */
+	const char *file;     /* of the call; borrowed; may be NULL */
+	uint32_t line;
+} LodeInlinedCall;
+
 typedef struct {
 	bool allow_debuginfod;       /* ask the servers in DEBUGINFOD_URLS */
 	const char *debug_directory; /* NULL: /usr/lib/debug */
@@ -70,3 +78,8 @@ const uint8_t *lode_binary_image_bytes(
  */
 void lode_binary_image_locate(LodeBinaryImage *self, const uint64_t *addresses, size_t n,
 	LodeBinaryLocation *out_locations);
+
+/* The same, and all functions that were inlined at the addresses (LodeInlinedCall), appended: those
+ * of one address together, the innermost first. */
+void lode_binary_image_locate_calls(LodeBinaryImage *self, const uint64_t *addresses, size_t n,
+	LodeBinaryLocation *out_locations, GArray *out_calls);

@@ -163,13 +163,13 @@ static LodeSourceLines *open_lines(LodeElfImage *self)
 }
 
 static void locate(LodeBinaryImage *image, const uint64_t *addresses, size_t n,
-	LodeBinaryLocation *out_locations)
+	LodeBinaryLocation *out_locations, GArray *calls)
 {
 	LodeElfImage *self = (LodeElfImage *)image;
 	LodeSourceLines *lines = open_lines(self);
 
 	if (lines != NULL) {
-		lode_source_lines_locate(lines, addresses, n, out_locations);
+		lode_source_lines_locate(lines, addresses, n, out_locations, calls);
 		warn(self, lode_source_lines_warning(lines));
 		return;
 	}

@@ -16,8 +16,9 @@ typedef struct {
 	void (*close)(LodeBinaryImage *image); /* frees all but what is in LodeBinaryImage */
 	const uint8_t *(*bytes)(const LodeBinaryImage *image, uint64_t address, size_t *out_n);
 	bool (*has_lines)(const LodeBinaryImage *image);
+	/* `calls`: as lode_binary_image_locate_calls(); NULL: not wanted. */
 	void (*locate)(LodeBinaryImage *image, const uint64_t *addresses, size_t n,
-		LodeBinaryLocation *out_locations);
+		LodeBinaryLocation *out_locations, GArray *calls);
 } LodeImageVariant;
 
 /* The first member of each variant's own struct. */

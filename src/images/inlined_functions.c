@@ -162,8 +162,9 @@ static InlinedRange *outermost(const GArray *ranges, const GArray *stack, uint64
 	return NULL;
 }
 
-static void set_caller(
-	LodeBinaryLocation *location, Dwarf_Die *inlined, Dwarf_Files *files, GStringChunk *names)
+/* Where an inlined function is called; line 0: not told. */
+static void find_call(Dwarf_Die *inlined, Dwarf_Files *files, GStringChunk *names,
+	const char **out_file, uint32_t *out_line)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word line, file;
@@ -172,18 +173,34 @@ static void set_caller(
 	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) != 0 ||
 		line == 0 || line > UINT32_MAX)
 		return;
-	location->caller_line = (uint32_t)line;
+	*out_line = (uint32_t)line;
 	if (files != NULL &&
 		dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) == 0)
 		path = dwarf_filesrc(files, file, NULL, NULL);
 	if (path == NULL)
 		return;
 	g_autofree char *valid = g_utf8_make_valid(path, -1);
-	location->caller_file = g_string_chunk_insert_const(names, valid);
+	*out_file = g_string_chunk_insert_const(names, valid);
 }
 
-static void sweep(
-	const Walk *walk, LodeBinaryLocation *locations, Dwarf_Files *files, GStringChunk *names)
+/* All that hold the address, from the top of the stack on. */
+static void add_calls(const Walk *walk, const GArray *stack, size_t index, Dwarf_Files *files,
+	GArray *calls, GStringChunk *names)
+{
+	for (guint i = stack->len, n = 0; i-- > 0 && n < MAX_LOOK_BACK; n++) {
+		InlinedRange *range = &g_array_index(
+			walk->ranges, InlinedRange, g_array_index(stack, guint, i));
+		LodeInlinedCall call = {.index = (uint32_t)index};
+		if (walk->addresses[index] < range->low || walk->addresses[index] >= range->high)
+			continue;
+		call.function = name_of(&range->die, names);
+		find_call(&range->die, files, names, &call.file, &call.line);
+		g_array_append_val(calls, call);
+	}
+}
+
+static void sweep(const Walk *walk, LodeBinaryLocation *locations, Dwarf_Files *files,
+	GArray *calls, GStringChunk *names)
 {
 	g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(guint));
 	const InlinedRange *last = NULL;
@@ -206,12 +223,15 @@ static void sweep(
 		locations[i].inlined = last_name;
 		range = outermost(walk->ranges, stack, walk->addresses[i]);
 		if (range != NULL)
-			set_caller(&locations[i], &range->die, files, names);
+			find_call(&range->die, files, names, &locations[i].caller_file,
+				&locations[i].caller_line);
+		if (calls != NULL)
+			add_calls(walk, stack, i, files, calls, names);
 	}
 }
 
 void lode_inlined_functions_find(Dwarf_Die *unit, const uint64_t *addresses, size_t n,
-	LodeBinaryLocation *locations, GStringChunk *names)
+	LodeBinaryLocation *locations, GArray *calls, GStringChunk *names)
 {
 	Walk walk = {.addresses = addresses, .n = n};
 	Dwarf_Files *files = NULL;
@@ -223,6 +243,6 @@ void lode_inlined_functions_find(Dwarf_Die *unit, const uint64_t *addresses, siz
 	walk_unit(&walk, unit);
 	if (walk.ranges->len > 1)
 		qsort(walk.ranges->data, walk.ranges->len, sizeof(InlinedRange), compare_ranges);
-	sweep(&walk, locations, files, names);
+	sweep(&walk, locations, files, calls, names);
 	g_array_unref(walk.ranges);
 }

@@ -8,7 +8,9 @@
 
 /*
  * Sets `inlined` of the locations whose address (ascending) lies in an inlined function of that
- * unit; of nested ones the innermost. Names are kept in `names`.
+ * unit; of nested ones the innermost. All of them are appended to `calls` (LodeInlinedCall, with
+ * the address's index among these), the innermost first; NULL: not wanted. Names are kept in
+ * `names`.
  */
 void lode_inlined_functions_find(Dwarf_Die *unit, const uint64_t *addresses, size_t n,
-	LodeBinaryLocation *locations, GStringChunk *names);
+	LodeBinaryLocation *locations, GArray *calls, GStringChunk *names);

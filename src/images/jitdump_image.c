@@ -96,11 +96,12 @@ static const LodeJitLine *line_at(const LodeJitdump *dump, const LodeJitUnit *un
 }
 
 static void locate(LodeBinaryImage *image, const uint64_t *addresses, size_t n,
-	LodeBinaryLocation *out_locations)
+	LodeBinaryLocation *out_locations, GArray *calls)
 {
 	const LodeJitdump *dump = ((JitdumpImage *)image)->dump;
 	const LodeBinaryFunction *first = (const void *)image->functions->data;
 
+	(void)calls;
 	for (size_t i = 0; i < n; i++) {
 		const LodeBinaryFunction *function = lode_binary_image_find(image, addresses[i]);
 		const LodeJitLine *line = NULL;

@@ -58,10 +58,11 @@ static bool has_lines(const LodeBinaryImage *image)
 }
 
 static void locate(LodeBinaryImage *image, const uint64_t *addresses, size_t n,
-	LodeBinaryLocation *out_locations)
+	LodeBinaryLocation *out_locations, GArray *calls)
 {
 	(void)image;
 	(void)addresses;
+	(void)calls;
 	for (size_t i = 0; i < n; i++)
 		out_locations[i] = (LodeBinaryLocation){0};
 }

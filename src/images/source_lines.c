@@ -67,7 +67,7 @@ static void locate_line(
 
 /* Addresses of one unit: its line table once, its tree once. */
 static void locate_in_unit(LodeSourceLines *self, Dwarf_CU *unit, const uint64_t *addresses,
-	size_t n, LodeBinaryLocation *locations)
+	size_t n, LodeBinaryLocation *locations, GArray *calls)
 {
 	Dwarf_Lines *lines;
 	Dwarf_Die die;
@@ -80,7 +80,7 @@ static void locate_in_unit(LodeSourceLines *self, Dwarf_CU *unit, const uint64_t
 	for (size_t i = 0; i < n; i++)
 		locate_line(self, &die, addresses[i], &locations[i]);
 	if (lode_debug_info_unit_die(unit, &die))
-		lode_inlined_functions_find(&die, addresses, n, locations, self->names);
+		lode_inlined_functions_find(&die, addresses, n, locations, calls, self->names);
 }
 
 /* How many of the addresses, from the first on, are in the same unit. */
@@ -109,7 +109,7 @@ const char *lode_source_lines_warning(const LodeSourceLines *self)
 }
 
 void lode_source_lines_locate(LodeSourceLines *self, const uint64_t *addresses, size_t n,
-	LodeBinaryLocation *out_locations)
+	LodeBinaryLocation *out_locations, GArray *calls)
 {
 	size_t i = 0;
 
@@ -119,8 +119,11 @@ void lode_source_lines_locate(LodeSourceLines *self, const uint64_t *addresses, 
 		Dwarf_CU *unit;
 		size_t count = count_same_unit(self, addresses + i, n - i, &unit);
 
+		guint first = calls != NULL ? calls->len : 0;
 		if (unit != NULL)
-			locate_in_unit(self, unit, addresses + i, count, out_locations + i);
+			locate_in_unit(self, unit, addresses + i, count, out_locations + i, calls);
+		for (guint k = first; calls != NULL && k < calls->len; k++)
+			g_array_index(calls, LodeInlinedCall, k).index += (uint32_t)i;
 		i += count;
 	}
 }

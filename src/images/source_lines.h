@@ -24,6 +24,6 @@ bool lode_source_lines_exist(const LodeElfFile *file);
 /* What was found broken so far, a static phrase; NULL: nothing. */
 const char *lode_source_lines_warning(const LodeSourceLines *self);
 
-/* As lode_binary_image_locate(); every output is set. */
+/* As lode_binary_image_locate_calls(); every output is set; `calls` NULL: not wanted. */
 void lode_source_lines_locate(LodeSourceLines *self, const uint64_t *addresses, size_t n,
-	LodeBinaryLocation *out_locations);
+	LodeBinaryLocation *out_locations, GArray *calls);
