@@ -37,6 +37,7 @@ extern const LodeMemoryView lode_memory_view_first_touch;
 extern const LodeMemoryView lode_memory_view_pivot;
 extern const LodeMemoryView lode_memory_view_layout;
 extern const LodeMemoryView lode_memory_view_coverage;
+extern const LodeMemoryView lode_memory_view_allocations;
 extern const LodeMemoryView lode_memory_view_sharing;
 
 /* Their options, NULL-terminated, for groups of a verb. */
@@ -45,4 +46,5 @@ extern const GOptionEntry lode_memory_first_touch_options[];
 extern const GOptionEntry lode_memory_pivot_options[];
 extern const GOptionEntry lode_memory_layout_options[];
 extern const GOptionEntry lode_memory_coverage_options[];
+extern const GOptionEntry lode_memory_allocations_options[];
 extern const GOptionEntry lode_memory_sharing_options[];

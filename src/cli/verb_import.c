@@ -14,7 +14,7 @@
 
 static struct {
 	char *output, *program, *threads, *simulate;
-	char **maps, **jit_files, **attributes;
+	char **maps, **jit_files, **attributes, **skipped_frames;
 	gboolean allow_debuginfod, classifies, charges_next_access;
 } given;
 
@@ -42,6 +42,11 @@ static const GOptionEntry options[] = {
 	{"next-access", 0, 0, G_OPTION_ARG_NONE, &given.charges_next_access,
 		"charge timer samples to the next access, in place of the one that was waited for",
 		NULL},
+	{"skip-frame", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.skipped_frames,
+		"name no allocation after a function or library of this name, but after its "
+		"caller: a wrapper around an allocator; * and ? stand for any text and "
+		"character; may be repeated",
+		"GLOB"},
 	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
 		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
 	{"program", 0, 0, G_OPTION_ARG_STRING, &given.program,
@@ -109,6 +114,7 @@ static int run(char **arguments, GError **error)
 		.hierarchy = hierarchy,
 		.classifies = given.classifies,
 		.program = given.program,
+		.skipped_frames = (const char *const *)given.skipped_frames,
 		.allow_debuginfod = given.allow_debuginfod,
 		.charges_next_access = given.charges_next_access,
 		.threads = (unsigned)threads,

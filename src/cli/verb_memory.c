@@ -43,6 +43,7 @@ static const LodeOptionGroup groups[] = {
 	{"First touch", lode_memory_first_touch_options},
 	{"Data objects and other attributes", lode_memory_pivot_options},
 	{"Sharing", lode_memory_sharing_options},
+	{"Allocations", lode_memory_allocations_options},
 	{"Layout of a type", lode_memory_layout_options},
 	{"Coverage", lode_memory_coverage_options},
 	{NULL, NULL},
@@ -51,6 +52,7 @@ static const LodeOptionGroup groups[] = {
 static const LodeMemoryView *const views[] = {
 	&lode_memory_view_first_touch,
 	&lode_memory_view_pivot,
+	&lode_memory_view_allocations,
 	&lode_memory_view_sharing,
 	&lode_memory_view_layout,
 	&lode_memory_view_coverage,

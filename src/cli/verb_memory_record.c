@@ -17,7 +17,8 @@
 enum { NS_PER_US = 1000, MAX_TIMER_US = 10 * 1000 * 1000 };
 
 static struct {
-	char *output, *keep_recording, *timer, *frequency, *period, *pid, *duration, **events;
+	char *output, *keep_recording, *timer, *frequency, *period, *pid, *duration, **events,
+		**skipped_frames;
 	gboolean has_allocations, is_stopped, has_no_page_faults, is_randomised, allow_debuginfod,
 		is_live, charges_next_access;
 } given;
@@ -40,6 +41,10 @@ static const GOptionEntry options[] = {
 		"record for this long, then end the program (not with --pid)", "SECONDS"},
 	{"allocations", 0, 0, G_OPTION_ARG_NONE, &given.has_allocations,
 		"record the program's allocations and the calls that led there", NULL},
+	{"skip-frame", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.skipped_frames,
+		"name no allocation after a function or library of this name, but after its "
+		"caller; * and ? stand for any text and character; may be repeated",
+		"GLOB"},
 	{"start-stopped", 0, 0, G_OPTION_ARG_NONE, &given.is_stopped,
 		"do not sample until SIGUSR1; each further one stops or starts sampling", NULL},
 	{"no-page-faults", 0, 0, G_OPTION_ARG_NONE, &given.has_no_page_faults,
@@ -128,6 +133,7 @@ static void tell_unresolved(const LodeProfile *profile)
 static bool import(const LodeRecordedProfile *recorded, const LodeRecordedRun *run, GError **error)
 {
 	const LodeImportOptions import_options = {
+		.skipped_frames = (const char *const *)given.skipped_frames,
 		.allow_debuginfod = given.allow_debuginfod,
 		.charges_next_access = given.charges_next_access,
 		.passes_over_damaged_logs = true,

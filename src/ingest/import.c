@@ -192,6 +192,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 	g_autoptr(LodeLoadMapSet) maps = jit != NULL ? read_load_maps(options, error) : NULL;
 	g_autoptr(LodeCodeImages) images = lode_code_images_new(options->allow_debuginfod);
 	g_autoptr(LodeMemoryReading) memory = lode_memory_reading_new(images);
+	lode_memory_reading_skip_frames(memory, options->skipped_frames);
 	g_autoptr(LodeRecording) samples = NULL;
 	g_autoptr(LodeRecording) counts = NULL;
 

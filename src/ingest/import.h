@@ -26,6 +26,8 @@ typedef struct {
 	bool classifies;     /* their misses of data in the first level, by why */
 	uint64_t quantum;    /* instructions after which threads take turns; 0: as traced */
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
+	const char *const *skipped_frames; /* globs of functions and libraries that are no site of
+	                                      an allocation; NULL-terminated, or NULL */
 	bool allow_debuginfod;
 	bool charges_next_access; /* in place of the access that a timer waited for */
 	bool passes_over_damaged_logs; /* of allocations: they are unresolved, and no error */

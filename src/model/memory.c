@@ -11,6 +11,11 @@ LodeMemory *lode_memory_new(void)
 	self->mappings = g_array_new(FALSE, TRUE, sizeof(LodeMemoryMapping));
 	self->sites = g_array_new(FALSE, TRUE, sizeof(LodeAllocationSite));
 	self->allocations = g_array_new(FALSE, TRUE, sizeof(LodeAllocation));
+	self->calls = g_array_new(FALSE, TRUE, sizeof(LodeAllocationCall));
+	self->paths = g_array_new(FALSE, TRUE, sizeof(LodeAllocationPath));
+	self->site_peaks = g_array_new(FALSE, TRUE, sizeof(LodeAllocationPeak));
+	self->heap_peak = g_array_new(FALSE, TRUE, sizeof(LodeAllocationPeak));
+	self->allocation_paths = g_array_new(FALSE, TRUE, sizeof(LodeAllocationPathOf));
 	self->types = g_array_new(FALSE, TRUE, sizeof(LodeDataType));
 	self->members = g_array_new(FALSE, TRUE, sizeof(LodeDataMember));
 	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeDataObject));
@@ -26,6 +31,11 @@ void lode_memory_free(LodeMemory *self)
 	g_array_unref(self->objects);
 	g_array_unref(self->members);
 	g_array_unref(self->types);
+	g_array_unref(self->allocation_paths);
+	g_array_unref(self->heap_peak);
+	g_array_unref(self->site_peaks);
+	g_array_unref(self->paths);
+	g_array_unref(self->calls);
 	g_array_unref(self->allocations);
 	g_array_unref(self->sites);
 	g_array_unref(self->mappings);
@@ -76,6 +86,14 @@ static const char *const layers[LODE_N_LAYERS] = {
 	[LODE_LAYER_MAPPING] = "mapping",
 };
 
+static const char *const call_roles[LODE_N_CALL_ROLES] = {
+	[LODE_CALL_OF_PROGRAM] = "program",
+	[LODE_CALL_IN_RUNTIME] = "runtime",
+	[LODE_CALL_IN_ALLOCATOR] = "allocator",
+	[LODE_CALL_PASSES_SIZE] = "passes-size",
+	[LODE_CALL_SKIPPED] = "skipped",
+};
+
 static int find_word(const char *const *words, size_t n, const char *text)
 {
 	for (size_t i = 0; i < n; i++)
@@ -112,4 +130,14 @@ const char *lode_object_layer_to_text(LodeObjectLayer value)
 int lode_object_layer_from_text(const char *text)
 {
 	return find_word(layers, LODE_N_LAYERS, text);
+}
+
+const char *lode_call_role_to_text(LodeCallRole value)
+{
+	return call_roles[value];
+}
+
+int lode_call_role_from_text(const char *text)
+{
+	return find_word(call_roles, LODE_N_CALL_ROLES, text);
 }

@@ -74,6 +74,46 @@ typedef struct {
 	uint64_t n_bytes;
 } LodeAllocationSite;
 
+/* Whether an allocation's site may be at a call, or why not. */
+typedef enum {
+	LODE_CALL_OF_PROGRAM,
+	LODE_CALL_IN_RUNTIME,   /* in the C library or a language's, or in code that is not known */
+	LODE_CALL_IN_ALLOCATOR, /* in a function whose name is that of an allocator or a container
+	                         */
+	LODE_CALL_PASSES_SIZE,  /* in one that passes a size of its caller's on to an allocator */
+	LODE_CALL_SKIPPED,      /* the user said so */
+	LODE_N_CALL_ROLES,
+} LodeCallRole;
+
+enum { LODE_ALLOCATION_MAX_DEPTH = 4096 }; /* calls in a path, those inlined too */
+
+/* A call on the way to an allocation. Paths that begin alike, at the allocator, share calls. */
+typedef struct {
+	char *function; /* that makes the call; NULL: unknown */
+	char *place;    /* in it: "parse.c:120"; "libfoo.so+0x1234" where there are no lines; "?" */
+	uint32_t inner; /* what it calls, a row before it; LODE_NONE: the allocator itself */
+	LodeCallRole role;
+} LodeAllocationCall;
+
+/* What was allocated by one way of calls. */
+typedef struct {
+	uint32_t site;
+	uint32_t call; /* the outermost that is known; LODE_NONE: none is */
+	uint64_t n, n_bytes;
+	uint64_t n_at_peak, n_bytes_at_peak; /* live when the heap was largest */
+	uint64_t n_at_end, n_bytes_at_end;   /* never freed */
+	double lifetime_ns;                  /* of those that were freed, added up */
+} LodeAllocationPath;
+
+/* The most bytes that were live at a time, since when. Processes count together. */
+typedef struct {
+	uint64_t n_bytes, time_ns;
+} LodeAllocationPeak;
+
+typedef struct {
+	uint32_t path;
+} LodeAllocationPathOf;
+
 /* One that a sample fell into. */
 typedef struct {
 	uint32_t pid, site;
@@ -145,10 +185,17 @@ typedef struct {
 } LodeMemorySample;
 
 typedef struct {
-	GArray *threads;          /* LodeThread, by (pid, ordinal) */
-	GArray *mappings;         /* LodeMemoryMapping, by (pid, begin_ns, start) */
-	GArray *sites;            /* LodeAllocationSite */
-	GArray *allocations;      /* LodeAllocation, by (pid, begin_ns, address) */
+	GArray *threads;     /* LodeThread, by (pid, ordinal) */
+	GArray *mappings;    /* LodeMemoryMapping, by (pid, begin_ns, start) */
+	GArray *sites;       /* LodeAllocationSite */
+	GArray *allocations; /* LodeAllocation, by (pid, begin_ns, address) */
+	GArray *calls;       /* LodeAllocationCall */
+	GArray *paths;       /* LodeAllocationPath */
+	GArray *site_peaks;  /* LodeAllocationPeak of each site; none: not known */
+	GArray *heap_peak;   /* LodeAllocationPeak of all blocks of the heap, or of all mappings
+	                        where there is no block; one or none */
+	GArray *allocation_paths; /* LodeAllocationPathOf each of the allocations; none: not known
+	                           */
 	GArray *types;            /* LodeDataType */
 	GArray *members;          /* LodeDataMember, grouped by type */
 	GArray *objects;          /* LodeDataObject */
@@ -176,3 +223,6 @@ int lode_address_reason_from_text(const char *text);
 /* "type", "variable", "allocation", "mapping". */
 const char *lode_object_layer_to_text(LodeObjectLayer value);
 int lode_object_layer_from_text(const char *text);
+/* "program", "runtime", "allocator", "passes-size", "skipped". */
+const char *lode_call_role_to_text(LodeCallRole value);
+int lode_call_role_from_text(const char *text);

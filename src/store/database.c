@@ -17,6 +17,10 @@ static const char findings_sql[] =
 #include "store/findings_sql.h"
 	;
 
+static const char allocations_sql[] =
+#include "store/allocations_sql.h"
+	;
+
 /* How many instructions of SQLite's machine run between two looks at the cancel flag. */
 enum { STEPS_BETWEEN_LOOKS = 50000, REPORT_INTERVAL_US = 100000, BUSY_TIMEOUT_MS = 5000 };
 
@@ -266,7 +270,8 @@ LodeDatabase *lode_database_create(const char *path, const LodeProgress *progres
 		    error) ||
 		!lode_database_execute(self, identity, error) ||
 		!lode_database_execute(self, schema_sql, error) ||
-		!lode_database_execute(self, findings_sql, error))
+		!lode_database_execute(self, findings_sql, error) ||
+		!lode_database_execute(self, allocations_sql, error))
 		return NULL;
 	return g_steal_pointer(&self);
 }
@@ -354,11 +359,14 @@ static bool check_tables(LodeDatabase *self, GError **error)
 	if (sqlite3_open_v2(":memory:", &model->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
 		    NULL) != SQLITE_OK ||
 		sqlite3_exec(model->handle, schema_sql, NULL, NULL, NULL) != SQLITE_OK ||
-		sqlite3_exec(model->handle, findings_sql, NULL, NULL, NULL) != SQLITE_OK)
+		sqlite3_exec(model->handle, findings_sql, NULL, NULL, NULL) != SQLITE_OK ||
+		sqlite3_exec(model->handle, allocations_sql, NULL, NULL, NULL) != SQLITE_OK)
 		return lode_database_fail(model, error);
-	/* Those of findings came later, without a new version. */
+	/* Those of findings and of allocations' calls came later, without a new version. */
 	g_autoptr(sqlite3_stmt) tables = lode_database_prepare(model,
-		"SELECT name, sql, name IN ('run_findings', 'finding', 'finding_place') "
+		"SELECT name, sql, name IN ('run_findings', 'finding', 'finding_place', "
+		"'allocation_call', 'allocation_path', 'allocation_site_peak', 'heap_peak', "
+		"'allocation_path_of') "
 		"FROM sqlite_schema WHERE type = 'table'",
 		error);
 	if (tables == NULL)

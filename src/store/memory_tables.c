@@ -7,7 +7,8 @@
 
 typedef struct {
 	LodeRowTable rows;
-	size_t array; /* offset of the GArray in LodeMemory */
+	size_t array;     /* offset of the GArray in LodeMemory */
+	bool is_optional; /* profiles that were written before it have not got it */
 } Table;
 
 #define AT(type, field) offsetof(type, field)
@@ -45,6 +46,35 @@ static const LodeColumn allocation_columns[] = {
 	{"size", AT(LodeAllocation, size), LODE_COLUMN_BITS, 0},
 	{"begin_ns", AT(LodeAllocation, begin_ns), LODE_COLUMN_BITS, 0},
 	{"end_ns", AT(LodeAllocation, end_ns), LODE_COLUMN_END_TIME, 0},
+};
+
+static const LodeColumn call_columns[] = {
+	{"function", AT(LodeAllocationCall, function), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"place", AT(LodeAllocationCall, place), LODE_COLUMN_TEXT, 0},
+	{"inner_call", AT(LodeAllocationCall, inner), LODE_COLUMN_MAYBE_REFERENCE,
+		LODE_TARGET_CALLS},
+	{"role", AT(LodeAllocationCall, role), LODE_COLUMN_WORD, LODE_WORDS_CALL_ROLE},
+};
+
+static const LodeColumn path_columns[] = {
+	{"site", AT(LodeAllocationPath, site), LODE_COLUMN_REFERENCE, LODE_TARGET_SITES},
+	{"call", AT(LodeAllocationPath, call), LODE_COLUMN_MAYBE_REFERENCE, LODE_TARGET_CALLS},
+	{"allocations", AT(LodeAllocationPath, n), LODE_COLUMN_BITS, 0},
+	{"bytes", AT(LodeAllocationPath, n_bytes), LODE_COLUMN_BITS, 0},
+	{"allocations_at_peak", AT(LodeAllocationPath, n_at_peak), LODE_COLUMN_BITS, 0},
+	{"bytes_at_peak", AT(LodeAllocationPath, n_bytes_at_peak), LODE_COLUMN_BITS, 0},
+	{"allocations_at_end", AT(LodeAllocationPath, n_at_end), LODE_COLUMN_BITS, 0},
+	{"bytes_at_end", AT(LodeAllocationPath, n_bytes_at_end), LODE_COLUMN_BITS, 0},
+	{"lifetime_ns", AT(LodeAllocationPath, lifetime_ns), LODE_COLUMN_AMOUNT, 0},
+};
+
+static const LodeColumn peak_columns[] = {
+	{"bytes", AT(LodeAllocationPeak, n_bytes), LODE_COLUMN_BITS, 0},
+	{"time_ns", AT(LodeAllocationPeak, time_ns), LODE_COLUMN_BITS, 0},
+};
+
+static const LodeColumn path_of_columns[] = {
+	{"path", AT(LodeAllocationPathOf, path), LODE_COLUMN_REFERENCE, LODE_TARGET_PATHS},
 };
 
 static const LodeColumn type_columns[] = {
@@ -111,7 +141,13 @@ static const LodeColumn sample_columns[] = {
 
 #define TABLE(name, array, type, columns)                                                          \
 	{                                                                                          \
-		{name, sizeof(type), columns, G_N_ELEMENTS(columns), NULL}, AT(LodeMemory, array)  \
+		{name, sizeof(type), columns, G_N_ELEMENTS(columns), NULL}, AT(LodeMemory, array), \
+			false                                                                      \
+	}
+#define OPTIONAL_TABLE(name, array, type, columns)                                                 \
+	{                                                                                          \
+		{name, sizeof(type), columns, G_N_ELEMENTS(columns), NULL}, AT(LodeMemory, array), \
+			true                                                                       \
 	}
 
 static const Table tables[] = {
@@ -123,6 +159,12 @@ static const Table tables[] = {
 	TABLE("data_member", members, LodeDataMember, member_columns),
 	TABLE("data_object", objects, LodeDataObject, object_columns),
 	TABLE("memory_sample", samples, LodeMemorySample, sample_columns),
+	OPTIONAL_TABLE("allocation_call", calls, LodeAllocationCall, call_columns),
+	OPTIONAL_TABLE("allocation_path", paths, LodeAllocationPath, path_columns),
+	OPTIONAL_TABLE("allocation_site_peak", site_peaks, LodeAllocationPeak, peak_columns),
+	OPTIONAL_TABLE("heap_peak", heap_peak, LodeAllocationPeak, peak_columns),
+	OPTIONAL_TABLE(
+		"allocation_path_of", allocation_paths, LodeAllocationPathOf, path_of_columns),
 };
 
 static GArray *array_of(const LodeMemory *memory, const Table *table)
@@ -157,6 +199,8 @@ bool lode_memory_tables_insert(const LodeMemory *memory, LodeDatabase *database,
 		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
 		const GArray *rows = array_of(memory, &tables[i]);
+		if (tables[i].is_optional && rows->len == 0)
+			continue;
 		if (!lode_row_table_insert(&tables[i].rows, rows->data, rows->len, database, error))
 			return false;
 	}
@@ -180,6 +224,19 @@ static bool read_flags(
 	return lode_row_reader_finish(&rows, error);
 }
 
+static bool has_table(LodeDatabase *database, const Table *table, bool *out_has, GError **error)
+{
+	int64_t n = 1;
+	g_autofree char *sql = g_strdup_printf(
+		"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '%s'",
+		table->rows.name);
+
+	if (table->is_optional && !lode_database_query_integer(database, sql, &n, error))
+		return false;
+	*out_has = n > 0;
+	return true;
+}
+
 bool lode_memory_tables_read(LodeProfile *profile, LodeDatabase *database, GError **error)
 {
 	g_autoptr(LodeMemory) memory = lode_memory_new();
@@ -190,10 +247,13 @@ bool lode_memory_tables_read(LodeProfile *profile, LodeDatabase *database, GErro
 	if (!is_there)
 		return true;
 	profile->memory = g_steal_pointer(&memory);
-	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
-		if (!lode_row_table_read(&tables[i].rows, profile,
-			    array_of(profile->memory, &tables[i]), database, error))
+	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+		bool has = false;
+		if (!has_table(database, &tables[i], &has, error) ||
+			(has && !lode_row_table_read(&tables[i].rows, profile,
+					array_of(profile->memory, &tables[i]), database, error)))
 			return false;
+	}
 	return lode_memory_check(profile, error);
 }
 
@@ -209,6 +269,8 @@ static void count_targets(const LodeProfile *profile, size_t out_counts[LODE_N_T
 	out_counts[LODE_TARGET_TYPES] = memory->types->len;
 	out_counts[LODE_TARGET_MEMBERS] = memory->members->len;
 	out_counts[LODE_TARGET_OBJECTS] = memory->objects->len;
+	out_counts[LODE_TARGET_CALLS] = memory->calls->len;
+	out_counts[LODE_TARGET_PATHS] = memory->paths->len;
 	out_counts[LODE_TARGET_EVENTS] = profile->events->len;
 	out_counts[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len;
 	out_counts[LODE_TARGET_FUNCTIONS] = profile->functions->len;
@@ -238,6 +300,38 @@ static bool check_ranges(const LodeMemory *memory, GError **error)
 	return true;
 }
 
+/* Calls lead to the allocator; what is said of each site or allocation is said of all or none. */
+static bool check_calls(const LodeMemory *memory, GError **error)
+{
+	const struct {
+		const GArray *rows, *of;
+		const char *table;
+	} partners[] = {
+		{memory->site_peaks, memory->sites, "allocation_site_peak"},
+		{memory->allocation_paths, memory->allocations, "allocation_path_of"},
+	};
+
+	g_autofree uint16_t *depths = g_new(uint16_t, MAX(memory->calls->len, 1));
+
+	for (guint i = 0; i < memory->calls->len; i++) {
+		uint32_t inner = LODE_AT(memory->calls, LodeAllocationCall, i).inner;
+		if (inner != LODE_NONE && inner >= i)
+			return lode_row_table_broken(error, "allocation_call", i,
+				"what it calls does not stand before it");
+		depths[i] = inner != LODE_NONE ? (uint16_t)(depths[inner] + 1) : 1;
+		if (depths[i] > LODE_ALLOCATION_MAX_DEPTH)
+			return lode_row_table_broken(
+				error, "allocation_call", i, "too many calls lead to it");
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(partners); i++)
+		if (partners[i].rows->len != 0 && partners[i].rows->len != partners[i].of->len)
+			return lode_row_table_broken(error, partners[i].table,
+				partners[i].rows->len, "there are too many or too few");
+	if (memory->heap_peak->len > 1)
+		return lode_row_table_broken(error, "heap_peak", 1, "it is one too many");
+	return true;
+}
+
 bool lode_memory_check(const LodeProfile *profile, GError **error)
 {
 	size_t counts[LODE_N_TARGETS];
@@ -250,5 +344,5 @@ bool lode_memory_check(const LodeProfile *profile, GError **error)
 		if (!lode_row_table_check(&tables[i].rows, rows->data, rows->len, counts, error))
 			return false;
 	}
-	return check_ranges(profile->memory, error);
+	return check_ranges(profile->memory, error) && check_calls(profile->memory, error);
 }

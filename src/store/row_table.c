@@ -39,6 +39,8 @@ static const char *word_to_text(LodeWords words, uint32_t value)
 		return access_words[value];
 	case LODE_WORDS_LAYER:
 		return lode_object_layer_to_text((LodeObjectLayer)value);
+	case LODE_WORDS_CALL_ROLE:
+		return lode_call_role_to_text((LodeCallRole)value);
 	}
 	g_assert_not_reached();
 }
@@ -57,6 +59,7 @@ static const struct {
 	[LODE_WORDS_REASON] = {LODE_N_REASONS, lode_address_reason_from_text},
 	[LODE_WORDS_ACCESS] = {G_N_ELEMENTS(access_words), access_from_text},
 	[LODE_WORDS_LAYER] = {LODE_N_LAYERS, lode_object_layer_from_text},
+	[LODE_WORDS_CALL_ROLE] = {LODE_N_CALL_ROLES, lode_call_role_from_text},
 };
 
 /* A value of any kind, out of a struct whose type is not known here. */

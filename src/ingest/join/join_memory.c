@@ -451,10 +451,12 @@ static int compare_allocations(const void *a, const void *b, void *data)
 /* They were added in the order in which samples fell into them. */
 static void sort_allocations(Building *self)
 {
-	GArray *rows = self->memory->allocations;
+	GArray *rows = self->memory->allocations, *paths = self->memory->allocation_paths;
 	g_autofree LodeAllocation *unsorted = g_memdup2(
 		rows->data, rows->len * sizeof(LodeAllocation));
 	g_autofree uint32_t *order = g_new(uint32_t, MAX(rows->len, 1));
+	g_autofree LodeAllocationPathOf *unsorted_paths = g_memdup2(
+		paths->data, paths->len * sizeof(LodeAllocationPathOf));
 	g_autofree uint32_t *numbers = g_new(uint32_t, MAX(rows->len, 1));
 
 	for (guint i = 0; i < rows->len; i++)
@@ -465,6 +467,7 @@ static void sort_allocations(Building *self)
 	for (guint i = 0; i < rows->len; i++) {
 		LodeAllocation *row = &LODE_AT(rows, LodeAllocation, i);
 		*row = unsorted[order[i]];
+		LODE_AT(paths, LodeAllocationPathOf, i) = unsorted_paths[order[i]];
 		if (row->thread != LODE_NONE)
 			row->thread = self->thread_ids[row->thread];
 		numbers[order[i]] = i;

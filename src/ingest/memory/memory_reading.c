@@ -34,7 +34,8 @@ struct LodeMemoryReading {
 	uint32_t input;
 	bool wants_next;
 	bool has_addresses, is_stall_weighted, has_fixed_addresses;
-	bool is_full; /* an access was left out */
+	bool is_full;                      /* an access was left out */
+	const char *const *skipped_frames; /* borrowed; NULL: none */
 };
 
 static void clear_input(void *data)
@@ -617,4 +618,14 @@ void lode_memory_reading_name_stacks(LodeMemoryReading *self)
 		find_owner(owners, rows, access->sample.time_ns, &access->sample.mapping);
 		find_owner(owners, rows, access->sample.time_ns, &access->base_mapping);
 	}
+}
+
+void lode_memory_reading_skip_frames(LodeMemoryReading *self, const char *const *globs)
+{
+	self->skipped_frames = globs;
+}
+
+const char *const *lode_memory_reading_skipped_frames(const LodeMemoryReading *self)
+{
+	return self->skipped_frames;
 }

@@ -102,6 +102,11 @@ void lode_memory_reading_add_traced(
 /* The recorder laid out the program's memory without anything random. */
 void lode_memory_reading_set_fixed_addresses(LodeMemoryReading *self);
 
+/* Functions and libraries, as globs, that are no site of an allocation; NULL-terminated, borrowed,
+ * or NULL. */
+void lode_memory_reading_skip_frames(LodeMemoryReading *self, const char *const *globs);
+const char *const *lode_memory_reading_skipped_frames(const LodeMemoryReading *self);
+
 /* Takes an allocation log over; all of them before the second pass. */
 void lode_memory_reading_take_log(LodeMemoryReading *self, LodeAllocationLog *log);
 

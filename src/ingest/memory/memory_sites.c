@@ -1,31 +1,88 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call stacks of allocation logs → places in source. A log has some thousand stacks that share most
- * of their return addresses: these are looked up once each, sorted, so that an image's lines are
- * read in one pass. An allocation becomes a row only when a sample fell into it.
+ * Call stacks of allocation logs → sites, and the calls that lead there. A log has some thousand
+ * stacks that share most of their return addresses: these are looked up once each, sorted, so that
+ * an image's lines are read in one pass. Functions inlined at an address are calls of their own:
+ *
+ *   return addresses   malloc ◀ 0x1010          ◀ 0x2020            ◀ 0x3030
+ *   calls              malloc ◀ xmalloc util.c:3 ◀ push (inlined) list.h:7, fill list.c:12 ◀ main
+ *   roles                       passes-size        program            program               program
+ *   site                                           malloc@list.h:7
+ *
+ * Which functions pass a size on is found from the allocator outward: of those that call what was
+ * skipped so far, each is asked whether most of its allocations have a size that its callers gave.
+ *
+ * An allocation becomes a row only when a sample fell into it.
  */
 #include "ingest/memory/memory_sites.h"
 
+#include "base/hash.h"
+#include "base/id_cache.h"
+#include "images/size_arguments.h"
+#include "ingest/memory/allocation_figures.h"
+#include "ingest/memory/allocator_names.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+	MAX_STACKS = 1 << 20, /* as many as one recorder can tell apart; of all logs */
+	MAX_CALLS = 1 << 23,
+	MAX_SIZE_SEARCHES = 200 * 1000,
+	N_MASKS = 3,
+};
 
 /* Where a return address lies. */
 typedef struct {
 	uint64_t address; /* run-time; of the call, not of what follows it */
 	uint64_t image_address;
 	uint32_t log, image;
-	const char *function; /* NULL: unknown */
-	const char *file;
+	const LodeBinaryFunction *function; /* NULL: unknown */
+	const char *file;                   /* of the innermost function that was inlined */
 	uint32_t line;
+	uint32_t first_inlined, n_inlined;
+	LodeCallRole role; /* of the function; those that were inlined have their own */
+	LodeArgumentMask asked[N_MASKS], arguments; /* the last question of the size, its answer */
 } Frame;
+
+/* One of the calls of a frame. */
+typedef struct {
+	const char *function, *file; /* NULL: unknown */
+	uint32_t line;
+	LodeCallRole role;
+} Call;
+
+/* How far outward a stack is skipped, while that is being found. */
+typedef struct {
+	const uint64_t *addresses;
+	size_t n, at;
+	uint64_t n_allocations;
+	uint32_t log;
+	LodeArgumentMask
+		masks[N_MASKS]; /* where what was skipped may take its size; all 0: nowhere */
+} Way;
+
+/* Of a function that calls what was skipped. */
+typedef struct {
+	double n, n_passed; /* allocations */
+	uint64_t caller;    /* the first that was seen */
+	bool has_callers;   /* two or more */
+} Votes;
 
 struct LodeMemorySites {
 	LodeProfile *profile;
 	LodeMemoryReading *reading;
-	GRegex *wrappers;
+	LodeAllocatorNames *names;
+	GArray *frames;       /* Frame, by log and address */
+	GArray *inlined;      /* LodeInlinedCall */
+	GHashTable *roles;    /* function's name → role + 1, of those by name */
+	GHashTable *passing;  /* "image name" of functions that pass a size on */
 	GHashTable *site_ids; /* name → index + 1 */
-	GArray **stack_sites; /* of each log: uint32_t × stacks */
+	LodeIdCache calls, paths;
+	LodeLogPaths *logs;
 	guint n_logs;
+	uint64_t n_left_out; /* stacks */
+	unsigned n_searches;
 	GHashTable *allocation_ids; /* LodeLoggedAllocation → index + 1 */
 };
 
@@ -36,6 +93,16 @@ static const char *const kind_names[LODE_N_ALLOCATION_KINDS] = {
 	[LODE_ALLOCATION_ALIGNED] = "aligned_alloc",
 	[LODE_ALLOCATION_NEW] = "new",
 	[LODE_ALLOCATION_MAP] = "mmap",
+};
+
+/* Where the functions of each kind take their size: of several with different parameters, each. */
+static const LodeArgumentMask kind_masks[LODE_N_ALLOCATION_KINDS][N_MASKS] = {
+	[LODE_ALLOCATION_MALLOC] = {1},
+	[LODE_ALLOCATION_CALLOC] = {3},
+	[LODE_ALLOCATION_REALLOC] = {2, 6},
+	[LODE_ALLOCATION_ALIGNED] = {2, 4, 1},
+	[LODE_ALLOCATION_NEW] = {1},
+	[LODE_ALLOCATION_MAP] = {2, 4},
 };
 
 static int compare_frames(const void *a, const void *b)
@@ -57,86 +124,120 @@ static int compare_places(const void *a, const void *b)
 	       (left->image_address < right->image_address);
 }
 
-/* Each address once, sorted. */
-static GArray *collect_frames(const GPtrArray *logs)
+static int compare_addresses(const void *a, const void *b)
 {
-	GArray *frames = g_array_new(FALSE, TRUE, sizeof(Frame));
-	guint n = 0;
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
 
-	for (guint i = 0; i < logs->len; i++) {
-		const LodeAllocationLog *log = g_ptr_array_index(logs, i);
-		for (size_t k = 0; k < lode_allocation_log_n_stacks(log); k++) {
-			LodeAllocationStack stack = lode_allocation_log_stack(log, k);
-			for (size_t j = 0; j < stack.n; j++) {
-				/* A return address may lie in the next line or function. */
-				Frame frame = {.address = stack.addresses[j] - 1,
-					.log = i,
-					.image = LODE_NONE};
-				g_array_append_val(frames, frame);
-			}
-		}
-	}
-	if (frames->len > 1)
-		qsort(frames->data, frames->len, sizeof(Frame), compare_frames);
-	Frame *rows = (Frame *)frames->data;
-	for (guint i = 0; i < frames->len; i++)
-		if (n == 0 || compare_frames(&rows[n - 1], &rows[i]) != 0)
-			rows[n++] = rows[i];
-	g_array_set_size(frames, n);
-	return frames;
+	return (left > right) - (left < right);
 }
 
-static const LodeAllocationLog *log_at(LodeMemorySites *self, uint32_t index)
+/* --- frames --- */
+
+/* Each return address of a log once, sorted. */
+static void collect_frames(LodeMemorySites *self, guint log, size_t n_stacks)
 {
-	return g_ptr_array_index(
-		lode_allocations_all(lode_memory_reading_logs(self->reading)), index);
+	g_autoptr(GArray) addresses = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+
+	for (size_t k = 0; k < n_stacks; k++) {
+		LodeAllocationStack stack = lode_allocation_log_stack(self->logs[log].log, k);
+		g_array_append_vals(addresses, stack.addresses, (guint)stack.n);
+	}
+	if (addresses->len > 1)
+		qsort(addresses->data, addresses->len, sizeof(uint64_t), compare_addresses);
+	for (guint i = 0; i < addresses->len; i++) {
+		uint64_t address = g_array_index(addresses, uint64_t, i);
+		/* A return address may lie in the next line or function. */
+		Frame frame = {.address = address - 1, .log = log, .image = LODE_NONE};
+		if (i == 0 || address != g_array_index(addresses, uint64_t, i - 1))
+			g_array_append_val(self->frames, frame);
+	}
 }
 
 static void place_frame(LodeMemorySites *self, Frame *frame, LodeMemoryLoads *loads)
 {
 	LodeMemoryReading *reading = self->reading;
-	const LodeAllocationLogSummary *log = lode_allocation_log_summary(log_at(self, frame->log));
+	const LodeAllocationLogSummary *log = lode_allocation_log_summary(
+		self->logs[frame->log].log);
 	uint32_t mapping = lode_memory_reading_find_mapping(
 		reading, log->pid, frame->address, log->begin_ns);
 
 	if (mapping == LODE_NONE || !lode_memory_loads_find(loads, mapping, frame->address,
 					    &frame->image, &frame->image_address))
 		return;
-	const LodeCodeImage *image = lode_code_images_at(
-		lode_memory_reading_images(reading), frame->image);
-	const LodeBinaryFunction *function = lode_code_image_function(image, frame->image_address);
-	frame->function = function != NULL ? function->name : NULL;
+	frame->function = lode_code_image_function(
+		lode_code_images_at(lode_memory_reading_images(reading), frame->image),
+		frame->image_address);
 }
 
-/* Source lines of one image's frames, in one pass. */
+/* Source lines and inlined functions of one image's frames, in one pass. */
 static void locate_frames(LodeMemorySites *self, LodeCodeImage *image, Frame **frames, guint n)
 {
 	g_autofree uint64_t *addresses = g_new(uint64_t, n);
 	g_autofree LodeBinaryLocation *found = g_new0(LodeBinaryLocation, n);
+	guint first = self->inlined->len;
 
 	if (image->binary == NULL)
 		return;
 	for (guint i = 0; i < n; i++)
 		addresses[i] = frames[i]->image_address;
-	lode_binary_image_locate(image->binary, addresses, n, found);
+	lode_binary_image_locate_calls(image->binary, addresses, n, found, self->inlined);
 	for (guint i = 0; i < n; i++) {
-		/* The library's code in a header is inlined into the program's. */
-		bool is_library = found[i].inlined != NULL && found[i].caller_line > 0 &&
-		                  g_regex_match(self->wrappers, found[i].inlined, 0, NULL);
-		frames[i]->file = is_library ? found[i].caller_file : found[i].file;
-		frames[i]->line = is_library ? found[i].caller_line : found[i].line;
+		frames[i]->file = found[i].file;
+		frames[i]->line = found[i].line;
+	}
+	for (guint i = first; i < self->inlined->len; i++) {
+		Frame *frame = frames[g_array_index(self->inlined, LodeInlinedCall, i).index];
+		if (frame->n_inlined++ == 0)
+			frame->first_inlined = i;
 	}
 }
 
-static void name_frames(LodeMemorySites *self, GArray *frames, LodeMemoryLoads *loads)
+static const char *image_name(LodeMemorySites *self, const Frame *frame)
+{
+	if (frame->image == LODE_NONE)
+		return "";
+	const char *path =
+		lode_code_images_at(lode_memory_reading_images(self->reading), frame->image)->path;
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* By its name alone. */
+static LodeCallRole find_named_role(LodeMemorySites *self, const char *function)
+{
+	void *found = g_hash_table_lookup(self->roles, function);
+	LodeCallRole role = LODE_CALL_OF_PROGRAM;
+
+	if (found != NULL)
+		return (LodeCallRole)(GPOINTER_TO_UINT(found) - 1);
+	if (lode_allocator_names_is_allocator(self->names, function))
+		role = LODE_CALL_IN_ALLOCATOR;
+	g_hash_table_insert(self->roles, (void *)function, GUINT_TO_POINTER(role + 1));
+	return role;
+}
+
+static LodeCallRole role_of(LodeMemorySites *self, const char *function, const char *library)
+{
+	if (lode_allocator_names_is_skipped(self->names, function, library))
+		return LODE_CALL_SKIPPED;
+	if (*library == '\0' || lode_allocator_names_is_runtime(self->names, library) ||
+		g_strcmp0(function, "_start") == 0)
+		return LODE_CALL_IN_RUNTIME;
+	return function != NULL ? find_named_role(self, function) : LODE_CALL_OF_PROGRAM;
+}
+
+static void name_frames(LodeMemorySites *self, LodeMemoryLoads *loads)
 {
 	LodeCodeImages *images = lode_memory_reading_images(self->reading);
-	g_autofree Frame **placed = g_new(Frame *, MAX(frames->len, 1));
+	g_autofree Frame **placed = g_new(Frame *, MAX(self->frames->len, 1));
 	guint n = 0, end;
 
-	for (guint i = 0; i < frames->len; i++) {
-		Frame *frame = &g_array_index(frames, Frame, i);
+	for (guint i = 0; i < self->frames->len; i++) {
+		Frame *frame = &g_array_index(self->frames, Frame, i);
 		place_frame(self, frame, loads);
+		frame->role = role_of(self, frame->function != NULL ? frame->function->name : NULL,
+			image_name(self, frame));
 		if (frame->image != LODE_NONE)
 			placed[n++] = frame;
 	}
@@ -150,130 +251,424 @@ static void name_frames(LodeMemorySites *self, GArray *frames, LodeMemoryLoads *
 	}
 }
 
-static const Frame *find_frame(const GArray *frames, guint log, uint64_t return_address)
+static Frame *find_frame(LodeMemorySites *self, guint log, uint64_t return_address)
 {
 	const Frame key = {.log = log, .address = return_address - 1};
 
-	return bsearch(&key, frames->data, frames->len, sizeof(Frame), compare_frames);
+	return bsearch(&key, self->frames->data, self->frames->len, sizeof(Frame), compare_frames);
 }
 
-static const char *image_name(LodeMemorySites *self, const Frame *frame)
-{
-	const char *path = lode_code_images_path(
-		lode_memory_reading_images(self->reading), frame->image);
-	const char *slash = strrchr(path, '/');
+/* --- calls of a frame, the innermost first; the last is of the function itself --- */
 
-	return slash != NULL ? slash + 1 : path;
+static char *passing_key(uint32_t image, const char *function)
+{
+	return g_strdup_printf("%" G_GUINT32_FORMAT " %s", image, function);
 }
 
-static bool is_wrapper(LodeMemorySites *self, const Frame *frame)
+static LodeCallRole role_of_inlined(LodeMemorySites *self, const Frame *frame, const char *function)
 {
-	const char *image = frame->image != LODE_NONE ? image_name(self, frame) : "";
+	LodeCallRole role = role_of(self, function, image_name(self, frame));
 
-	return frame->image == LODE_NONE || g_str_has_prefix(image, "libc.so") ||
-	       g_str_has_prefix(image, "libstdc++.so") || g_str_has_prefix(image, "libc++.so") ||
-	       g_str_has_prefix(image, "ld-linux") ||
-	       (frame->function != NULL && g_regex_match(self->wrappers, frame->function, 0, NULL));
+	if (role != LODE_CALL_OF_PROGRAM || function == NULL)
+		return role;
+	g_autofree char *key = passing_key(frame->image, function);
+	return g_hash_table_contains(self->passing, key) ? LODE_CALL_PASSES_SIZE : role;
 }
 
-static void append_place(LodeMemorySites *self, GString *out, const Frame *frame)
+static Call call_of(LodeMemorySites *self, const Frame *frame, uint32_t index)
 {
-	if (frame == NULL || frame->image == LODE_NONE) {
-		g_string_append(out, "?");
-	} else if (frame->file != NULL && frame->line > 0) {
-		g_autofree char *file = g_path_get_basename(frame->file);
-		g_string_append_printf(out, "%s:%" G_GUINT32_FORMAT, file, frame->line);
-	} else {
-		g_string_append_printf(out, "%s+0x%" G_GINT64_MODIFIER "x", image_name(self, frame),
-			frame->image_address);
+	const LodeInlinedCall *inlined = &g_array_index(
+		self->inlined, LodeInlinedCall, frame->first_inlined);
+	Call call = {.file = frame->file, .line = frame->line, .role = frame->role};
+
+	if (index > 0) {
+		call.file = inlined[index - 1].file;
+		call.line = inlined[index - 1].line;
+	}
+	if (index < frame->n_inlined) {
+		call.function = inlined[index].function;
+		call.role = role_of_inlined(self, frame, call.function);
+	} else if (frame->function != NULL) {
+		call.function = frame->function->name;
+	}
+	return call;
+}
+
+static bool is_skipped(LodeMemorySites *self, const Frame *frame)
+{
+	for (uint32_t i = 0; i <= frame->n_inlined; i++)
+		if (call_of(self, frame, i).role == LODE_CALL_OF_PROGRAM)
+			return false;
+	return true;
+}
+
+/* --- functions that pass a size on --- */
+
+/* Which of the function's arguments make up the size that it asks for here. */
+static LodeArgumentMask find_size(
+	LodeMemorySites *self, Frame *frame, const LodeArgumentMask *masks)
+{
+	LodeCodeImage *image = frame->image != LODE_NONE
+	                               ? lode_code_images_at(
+						 lode_memory_reading_images(self->reading),
+						 frame->image)
+	                               : NULL;
+	size_t n = 0;
+
+	if (image == NULL || image->binary == NULL || frame->function == NULL || masks[0] == 0)
+		return 0;
+	if (memcmp(frame->asked, masks, sizeof(frame->asked)) == 0)
+		return frame->arguments;
+	const uint8_t *code = lode_binary_image_bytes(image->binary, frame->function->address, &n);
+	memcpy(frame->asked, masks, sizeof(frame->asked));
+	frame->arguments = 0;
+	for (unsigned i = 0; code != NULL && i < N_MASKS && masks[i] != 0 &&
+			     self->n_searches < MAX_SIZE_SEARCHES;
+		i++) {
+		self->n_searches++;
+		frame->arguments |= lode_size_arguments_find(code, MIN(n, frame->function->size),
+			frame->function->address, frame->image_address + 1, masks[i]);
+	}
+	return frame->arguments;
+}
+
+/* Where an allocator of the list takes its size, if its code does not tell. Methods have other
+ * arguments, and what containers allocate is a number of things. */
+static void guess_masks(const char *function, LodeArgumentMask *out_masks)
+{
+	static const struct {
+		const char *word;
+		LodeArgumentMask masks[N_MASKS];
+	} guesses[] = {{"calloc", {3, 1}}, {"ealloc", {2, 4}}, {"alloc", {1}}, {"new", {1}}};
+
+	memset(out_masks, 0, N_MASKS);
+	if (function != NULL && strstr(function, "::") != NULL &&
+		!g_str_has_prefix(function, "operator new"))
+		return;
+	for (size_t i = 0; function != NULL && i < G_N_ELEMENTS(guesses); i++)
+		if (strstr(function, guesses[i].word) != NULL) {
+			memcpy(out_masks, guesses[i].masks, N_MASKS);
+			return;
+		}
+}
+
+/* Outward over all that is skipped as things are. False: nothing is left, or what was skipped last
+ * is not given a size. */
+static bool advance(LodeMemorySites *self, Way *way)
+{
+	for (; way->at < way->n; way->at++) {
+		Frame *frame = find_frame(self, way->log, way->addresses[way->at]);
+		if (frame == NULL || !is_skipped(self, frame))
+			return frame != NULL && way->masks[0] != 0;
+		LodeArgumentMask arguments = find_size(self, frame, way->masks);
+		if (arguments != 0)
+			memcpy(way->masks, (LodeArgumentMask[N_MASKS]){arguments}, N_MASKS);
+		else
+			guess_masks(
+				frame->function != NULL ? frame->function->name : NULL, way->masks);
+	}
+	return false;
+}
+
+static void vote(LodeMemorySites *self, const Way *way, GHashTable *votes)
+{
+	Frame *frame = find_frame(self, way->log, way->addresses[way->at]);
+	bool has_caller = way->at + 1 < way->n;
+
+	/* Whose size it is that is passed in an inlined function cannot be told. */
+	if (frame->function == NULL || frame->n_inlined > 0)
+		return;
+	Votes *of = g_hash_table_lookup(votes, frame->function);
+	if (of == NULL) {
+		of = g_new0(Votes, 1);
+		g_hash_table_insert(votes, (void *)frame->function, of);
+	}
+	of->n += (double)way->n_allocations;
+	if (find_size(self, frame, way->masks) != 0)
+		of->n_passed += (double)way->n_allocations;
+	if (!has_caller)
+		return;
+	uint64_t caller = way->addresses[way->at + 1];
+	of->has_callers |= of->caller != 0 && of->caller != caller;
+	of->caller = caller;
+}
+
+/* The frame of a way whose function most of the votes were for. */
+static bool accept(LodeMemorySites *self, const Way *way, GHashTable *votes)
+{
+	Frame *frame = find_frame(self, way->log, way->addresses[way->at]);
+	const Votes *of = frame->function != NULL ? g_hash_table_lookup(votes, frame->function)
+	                                          : NULL;
+
+	if (of == NULL || !of->has_callers || 2 * of->n_passed <= of->n ||
+		frame->role != LODE_CALL_OF_PROGRAM || find_size(self, frame, way->masks) == 0)
+		return false;
+	frame->role = LODE_CALL_PASSES_SIZE;
+	g_hash_table_add(self->passing, passing_key(frame->image, frame->function->name));
+	return true;
+}
+
+static void find_passing(LodeMemorySites *self, GArray *ways)
+{
+	enum { MAX_ROUNDS = 16 };
+	bool is_found = true;
+
+	for (unsigned round = 0; is_found && round < MAX_ROUNDS; round++) {
+		g_autoptr(GHashTable) votes = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+		guint n = 0;
+		for (guint i = 0; i < ways->len; i++) {
+			Way *way = &g_array_index(ways, Way, i);
+			if (!advance(self, way))
+				continue;
+			vote(self, way, votes);
+			g_array_index(ways, Way, n++) = *way;
+		}
+		g_array_set_size(ways, n);
+		is_found = false;
+		for (guint i = 0; i < n; i++)
+			is_found |= accept(self, &g_array_index(ways, Way, i), votes);
 	}
 }
 
-/* The innermost caller that is not a wrapper; where all are wrappers, the outermost. */
-static const Frame *site_frame(
-	LodeMemorySites *self, const GArray *frames, guint log, const LodeAllocationStack *stack)
+static void add_ways(LodeMemorySites *self, guint log, size_t n_stacks, GArray *ways)
 {
-	const Frame *frame = NULL;
+	for (size_t i = 0; i < n_stacks; i++) {
+		LodeAllocationStack stack = lode_allocation_log_stack(self->logs[log].log, i);
+		Way way = {.addresses = stack.addresses,
+			.n = stack.n,
+			.n_allocations = stack.n_allocations,
+			.log = log};
+		memcpy(way.masks, kind_masks[stack.kind], N_MASKS);
+		g_array_append_val(ways, way);
+	}
+}
 
+/* --- sites and paths --- */
+
+static char *place_of(LodeMemorySites *self, const Frame *frame, const Call *call)
+{
+	if (frame->image == LODE_NONE)
+		return g_strdup("?");
+	if (call->file != NULL && call->line > 0) {
+		g_autofree char *file = g_path_get_basename(call->file);
+		return g_strdup_printf("%s:%" G_GUINT32_FORMAT, file, call->line);
+	}
+	return g_strdup_printf(
+		"%s+0x%" G_GINT64_MODIFIER "x", image_name(self, frame), frame->image_address);
+}
+
+static uint32_t add_call(
+	LodeMemorySites *self, uint32_t inner, const Frame *frame, const Call *call)
+{
+	g_autofree char *place = place_of(self, frame, call);
+	LodeAllocationCall row = {
+		.function = lode_profile_intern(self->profile, call->function),
+		.place = lode_profile_intern(self->profile, place),
+		.inner = inner,
+		.role = call->role,
+	};
+	const LodeIdKey key = {{(uint64_t)inner << 8 | row.role, (uint64_t)(uintptr_t)row.function,
+		(uint64_t)(uintptr_t)row.place}};
+	GArray *calls = self->profile->memory->calls;
+	bool is_new;
+
+	if (calls->len >= MAX_CALLS)
+		return inner;
+	LodeIdSlot *slot = lode_id_cache_find(&self->calls, &key, &is_new);
+	if (is_new) {
+		g_array_append_val(calls, row);
+		slot->id = calls->len - 1;
+	}
+	return slot->id;
+}
+
+/* The outermost call of a stack; *out_site is the innermost of the program's, or of none the
+ * outermost. */
+static uint32_t add_calls(
+	LodeMemorySites *self, guint log, const LodeAllocationStack *stack, uint32_t *out_site)
+{
+	uint32_t last = LODE_NONE, depth = 0;
+
+	*out_site = LODE_NONE;
 	for (size_t i = 0; i < stack->n; i++) {
-		frame = find_frame(frames, log, stack->addresses[i]);
-		if (frame != NULL && !is_wrapper(self, frame))
-			return frame;
+		const Frame *frame = find_frame(self, log, stack->addresses[i]);
+		for (uint32_t k = 0; frame != NULL && k <= frame->n_inlined &&
+				     depth++ < LODE_ALLOCATION_MAX_DEPTH;
+			k++) {
+			const Call call = call_of(self, frame, k);
+			last = add_call(self, last, frame, &call);
+			if (*out_site == LODE_NONE && call.role == LODE_CALL_OF_PROGRAM)
+				*out_site = last;
+		}
 	}
-	return frame;
+	if (*out_site == LODE_NONE)
+		*out_site = last;
+	return last;
 }
 
-static char *stack_text(
-	LodeMemorySites *self, const GArray *frames, guint log, const LodeAllocationStack *stack)
+static const LodeAllocationCall *call_at(LodeMemorySites *self, uint32_t call)
 {
+	return &LODE_AT(self->profile->memory->calls, LodeAllocationCall, call);
+}
+
+/* "new_node list.c:12 < main list.c:40" */
+static char *stack_text(LodeMemorySites *self, uint32_t outermost)
+{
+	g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	GString *text = g_string_new(NULL);
 
-	for (size_t i = 0; i < stack->n; i++) {
-		const Frame *frame = find_frame(frames, log, stack->addresses[i]);
-		g_string_append(text, i > 0 ? " < " : "");
-		if (frame != NULL && frame->function != NULL)
-			g_string_append_printf(text, "%s ", frame->function);
-		append_place(self, text, frame);
+	for (uint32_t i = outermost; i != LODE_NONE; i = call_at(self, i)->inner)
+		g_array_append_val(calls, i);
+	for (guint i = calls->len; i-- > 0;) {
+		const LodeAllocationCall *call = call_at(self, g_array_index(calls, uint32_t, i));
+		g_string_append_printf(text, "%s%s%s%s", text->len > 0 ? " < " : "",
+			call->function != NULL ? call->function : "",
+			call->function != NULL ? " " : "", call->place);
 	}
 	return g_string_free(text, FALSE);
 }
 
-static uint32_t add_site(LodeMemorySites *self, const char *name, const char *stack)
+static uint32_t add_site(LodeMemorySites *self, const char *name, uint32_t outermost)
 {
 	LodeMemory *memory = self->profile->memory;
 	void *found = g_hash_table_lookup(self->site_ids, name);
-	LodeAllocationSite site = {.name = lode_profile_intern(self->profile, name)};
+	LodeAllocationSite site = {.name = NULL};
 
 	if (found != NULL)
 		return GPOINTER_TO_UINT(found) - 1;
-	if (stack[0] != '\0')
+	site.name = lode_profile_intern(self->profile, name);
+	if (outermost != LODE_NONE) {
+		g_autofree char *stack = stack_text(self, outermost);
 		site.stack = lode_profile_intern(self->profile, stack);
+	}
 	g_array_append_val(memory->sites, site);
 	g_hash_table_insert(self->site_ids, site.name, GUINT_TO_POINTER(memory->sites->len));
 	return memory->sites->len - 1;
 }
 
-static void add_log(LodeMemorySites *self, const GArray *frames, guint index)
+static uint32_t add_path(
+	LodeMemorySites *self, LodeAllocationKind kind, uint32_t site_call, uint32_t outermost)
 {
-	const LodeAllocationLog *log = log_at(self, index);
-	size_t n = lode_allocation_log_n_stacks(log);
+	GArray *paths = self->profile->memory->paths;
+	g_autofree char *name = g_strdup_printf("%s@%s", kind_names[kind],
+		site_call != LODE_NONE ? call_at(self, site_call)->place : "?");
+	const LodeAllocationPath path = {
+		.site = add_site(self, name, outermost), .call = outermost};
+	const LodeIdKey key = {{(uint64_t)path.site << 32 | path.call, 0, 0}};
+	bool is_new;
 
-	self->stack_sites[index] = g_array_sized_new(FALSE, TRUE, sizeof(uint32_t), (guint)n);
-	for (size_t i = 0; i < n; i++) {
-		LodeAllocationStack stack = lode_allocation_log_stack(log, i);
-		g_autoptr(GString) name = g_string_new(kind_names[stack.kind]);
-		g_autofree char *text = stack_text(self, frames, index, &stack);
-		g_string_append_c(name, '@');
-		append_place(self, name, site_frame(self, frames, index, &stack));
-		uint32_t site = add_site(self, name->str, text);
-		LodeAllocationSite *row = &LODE_AT(
-			self->profile->memory->sites, LodeAllocationSite, site);
-		row->n += stack.n_allocations;
-		row->n_bytes += stack.n_bytes;
-		g_array_append_val(self->stack_sites[index], site);
+	LodeIdSlot *slot = lode_id_cache_find(&self->paths, &key, &is_new);
+	if (is_new) {
+		g_array_append_val(paths, path);
+		slot->id = paths->len - 1;
 	}
+	return slot->id;
+}
+
+static void add_log(LodeMemorySites *self, guint log, size_t n_stacks)
+{
+	LodeLogPaths *paths = &self->logs[log];
+	GArray *stack_paths = g_array_sized_new(FALSE, TRUE, sizeof(uint32_t), (guint)n_stacks);
+	size_t n;
+	const LodeLoggedAllocation *all = lode_allocation_log_allocations(paths->log, &n);
+
+	paths->stack_paths = stack_paths;
+	for (size_t i = 0; i < n_stacks; i++) {
+		LodeAllocationStack stack = lode_allocation_log_stack(paths->log, i);
+		uint32_t site_call, outermost = add_calls(self, log, &stack, &site_call);
+		uint32_t path = add_path(self, stack.kind, site_call, outermost);
+		LodeAllocationPath *row = &LODE_AT(
+			self->profile->memory->paths, LodeAllocationPath, path);
+		row->n += stack.n_allocations;
+		row->n_bytes += MIN(stack.n_bytes, UINT64_MAX - row->n_bytes);
+		g_array_append_val(stack_paths, path);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (all[i].stack == UINT32_MAX && paths->unknown[all[i].kind] == LODE_NONE)
+			paths->unknown[all[i].kind] = add_path(
+				self, all[i].kind, LODE_NONE, LODE_NONE);
+}
+
+static void add_up_sites(LodeMemory *memory)
+{
+	for (guint i = 0; i < memory->paths->len; i++) {
+		const LodeAllocationPath *path = &LODE_AT(memory->paths, LodeAllocationPath, i);
+		LodeAllocationSite *site = &LODE_AT(memory->sites, LodeAllocationSite, path->site);
+		site->n += path->n;
+		site->n_bytes += MIN(path->n_bytes, UINT64_MAX - site->n_bytes);
+	}
+}
+
+static void account(const LodeMemorySites *self, bool has_peaks, GArray *unresolved)
+{
+	const struct {
+		const char *reason;
+		uint64_t n;
+	} lacks[] = {
+		{"allocation stacks beyond the number that is kept", self->n_left_out},
+		{"allocation peaks for which there was not enough memory", !has_peaks},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(lacks); i++) {
+		LodeUnresolved row = {.samples = (double)lacks[i].n};
+		if (lacks[i].n == 0)
+			continue;
+		row.reason = lode_profile_intern(self->profile, lacks[i].reason);
+		g_array_append_val(unresolved, row);
+	}
+}
+
+static LodeMemorySites *sites_new(LodeProfile *profile, LodeMemoryReading *reading)
+{
+	const GPtrArray *logs = lode_allocations_all(lode_memory_reading_logs(reading));
+	LodeMemorySites *self = g_new0(LodeMemorySites, 1);
+
+	self->profile = profile;
+	self->reading = reading;
+	self->n_logs = logs->len;
+	self->names = lode_allocator_names_new(lode_memory_reading_skipped_frames(reading));
+	self->frames = g_array_new(FALSE, TRUE, sizeof(Frame));
+	self->inlined = g_array_new(FALSE, FALSE, sizeof(LodeInlinedCall));
+	self->roles = g_hash_table_new(g_str_hash, g_str_equal);
+	self->passing = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	self->site_ids = g_hash_table_new(g_str_hash, g_str_equal);
+	self->allocation_ids = g_hash_table_new(NULL, NULL);
+	self->logs = g_new0(LodeLogPaths, MAX(logs->len, 1));
+	lode_id_cache_init(&self->calls);
+	lode_id_cache_init(&self->paths);
+	for (guint i = 0; i < logs->len; i++) {
+		self->logs[i].log = logs->pdata[i];
+		for (size_t kind = 0; kind < LODE_N_ALLOCATION_KINDS; kind++)
+			self->logs[i].unknown[kind] = LODE_NONE;
+	}
+	return self;
 }
 
 LodeMemorySites *lode_memory_sites_new(
 	LodeProfile *profile, LodeMemoryReading *reading, LodeMemoryLoads *loads)
 {
-	static const char wrappers[] =
-		"([mcz]|re|x)alloc|Alloc|Malloc|Realloc|alloc(ate|ator|_impl)|strn?dup|memdup"
-		"|operator new|^g_slice_|^g_new|^std::|^__gnu_cxx::";
-	const GPtrArray *logs = lode_allocations_all(lode_memory_reading_logs(reading));
-	LodeMemorySites *self = g_new0(LodeMemorySites, 1);
-	g_autoptr(GArray) frames = collect_frames(logs);
+	LodeMemorySites *self = sites_new(profile, reading);
+	g_autoptr(GArray) ways = g_array_new(FALSE, FALSE, sizeof(Way));
+	g_autofree size_t *n_stacks = g_new0(size_t, MAX(self->n_logs, 1));
+	size_t n_left = MAX_STACKS;
 
-	self->profile = profile;
-	self->reading = reading;
-	self->n_logs = logs->len;
-	self->wrappers = g_regex_new(wrappers, G_REGEX_OPTIMIZE, 0, NULL);
-	self->site_ids = g_hash_table_new(g_str_hash, g_str_equal);
-	self->allocation_ids = g_hash_table_new(NULL, NULL);
-	self->stack_sites = g_new0(GArray *, MAX(logs->len, 1));
-	name_frames(self, frames, loads);
-	for (guint i = 0; i < logs->len; i++)
-		add_log(self, frames, i);
+	for (guint i = 0; i < self->n_logs; i++) {
+		size_t n = lode_allocation_log_n_stacks(self->logs[i].log);
+		n_stacks[i] = MIN(n, n_left);
+		n_left -= n_stacks[i];
+		self->n_left_out += n - n_stacks[i];
+		collect_frames(self, i, n_stacks[i]);
+	}
+	name_frames(self, loads);
+	for (guint i = 0; i < self->n_logs; i++)
+		add_ways(self, i, n_stacks[i], ways);
+	find_passing(self, ways);
+	for (guint i = 0; i < self->n_logs; i++)
+		add_log(self, i, n_stacks[i]);
+	bool has_peaks = self->n_logs == 0 ||
+	                 lode_allocation_figures_add(profile->memory, self->logs, self->n_logs);
+	add_up_sites(profile->memory);
+	account(self, has_peaks, profile->unresolved);
 	return self;
 }
 
@@ -282,36 +677,38 @@ void lode_memory_sites_free(LodeMemorySites *self)
 	if (self == NULL)
 		return;
 	for (guint i = 0; i < self->n_logs; i++)
-		g_array_unref(self->stack_sites[i]);
-	g_free(self->stack_sites);
-	g_regex_unref(self->wrappers);
-	g_hash_table_unref(self->site_ids);
+		g_array_unref((GArray *)self->logs[i].stack_paths);
+	g_free(self->logs);
+	lode_id_cache_clear(&self->calls);
+	lode_id_cache_clear(&self->paths);
 	g_hash_table_unref(self->allocation_ids);
+	g_hash_table_unref(self->site_ids);
+	g_hash_table_unref(self->passing);
+	g_hash_table_unref(self->roles);
+	g_array_unref(self->inlined);
+	g_array_unref(self->frames);
+	lode_allocator_names_free(self->names);
 	g_free(self);
 }
 
-static uint32_t site_of(LodeMemorySites *self, guint index, const LodeLoggedAllocation *logged)
-{
-	const GArray *sites = self->stack_sites[index];
-	g_autofree char *unknown = g_strconcat(kind_names[logged->kind], "@?", NULL);
+/* --- allocations that samples fell into --- */
 
-	if (logged->stack < sites->len)
-		return g_array_index(sites, uint32_t, logged->stack);
-	return add_site(self, unknown, "");
-}
-
+/* LODE_NONE: of what was left out. */
 static uint32_t add_allocation(
 	LodeMemorySites *self, guint index, const LodeLoggedAllocation *logged)
 {
 	LodeMemory *memory = self->profile->memory;
 	void *found = g_hash_table_lookup(self->allocation_ids, logged);
-	uint32_t pid = lode_allocation_log_pid(log_at(self, index));
+	uint32_t pid = lode_allocation_log_pid(self->logs[index].log);
+	const LodeAllocationPathOf of = {lode_log_paths_find(&self->logs[index], logged)};
 
 	if (found != NULL)
 		return GPOINTER_TO_UINT(found) - 1;
+	if (of.path == LODE_NONE)
+		return LODE_NONE;
 	const LodeAllocation allocation = {
 		.pid = pid,
-		.site = site_of(self, index, logged),
+		.site = LODE_AT(memory->paths, LodeAllocationPath, of.path).site,
 		.thread = lode_threads_look_up(lode_memory_reading_threads(self->reading), pid,
 			logged->tid, logged->begin_ns),
 		.address = logged->address,
@@ -320,6 +717,7 @@ static uint32_t add_allocation(
 		.end_ns = logged->end_ns,
 	};
 	g_array_append_val(memory->allocations, allocation);
+	g_array_append_val(memory->allocation_paths, of);
 	g_hash_table_insert(
 		self->allocation_ids, (void *)logged, GUINT_TO_POINTER(memory->allocations->len));
 	return memory->allocations->len - 1;
@@ -336,8 +734,8 @@ static bool is_given_back(LodeMemorySites *self, const LodeMemoryPlace *heirs, u
 				self->reading, heirs[i].input, heirs[i].pid, heirs[i].time_ns)
 				.time_ns,
 			heirs[i].time_ns);
-		if (log != LODE_NONE && lode_allocation_log_has_given_back(log_at(self, log), found,
-						address, heirs[i].time_ns))
+		if (log != LODE_NONE && lode_allocation_log_has_given_back(self->logs[log].log,
+						found, address, heirs[i].time_ns))
 			return true;
 	}
 	return false;
@@ -357,7 +755,7 @@ uint32_t lode_memory_sites_find(
 		uint32_t log = lode_allocations_find(logs, at.pid, birth.time_ns, at.time_ns);
 		const LodeLoggedAllocation *found =
 			log != LODE_NONE
-				? lode_allocation_log_find(log_at(self, log), address, at.time_ns)
+				? lode_allocation_log_find(self->logs[log].log, address, at.time_ns)
 				: NULL;
 		if (found != NULL)
 			return is_given_back(self, line, i, found, address)

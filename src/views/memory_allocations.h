@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Where memory was allocated, and the calls that led there, as text, JSON or CSV. */
+#pragma once
+
+#include "analyses/memory/allocation_use.h"
+#include "views/format.h"
+#include "views/memory_notes.h"
+
+typedef struct {
+	LodeViewFormat format;
+	LodeTerminal terminal;
+	const LodeMemoryNotes *notes;
+} LodeMemoryAllocationsOptions;
+
+/* Errors: _IO. */
+bool lode_memory_allocations_write(const LodeProfile *profile, const LodeAllocationUse *use,
+	const LodeMemoryAllocationsOptions *options, FILE *out, GError **error);

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Allocation sites, their figures and callers, of programs that know them. Prints TAP; skips where
+# the kernel lets nobody sample.
+#
+#   tests/e2e/allocations.sh LODE SOURCES
+set -uo pipefail
+# shellcheck source=tests/e2e/cases.sh
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
+
+lode=$(realpath "$1")
+sources=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C.UTF-8
+
+if ! refusal=$("$lode" record -o trial -e cpu-clock:u -- true 2>&1); then
+	echo "1..0 # SKIP $refusal"
+	exit 0
+fi
+
+# The line of a source that is marked so: line FILE MARK
+line() { sed -n "/\(site\|caller\): $2\b/=" "$sources/$1" | head -n 1; }
+
+record() {
+	rm -rf rec
+	"$lode" memory record --allocations --keep-recording rec -o x.lode -- "$@" >out 2>err
+	status=$?
+}
+# Columns of the view by name, of rows that match: figures PATTERN COLUMN… -- OPTION…
+figures() {
+	local pattern=$1 columns=
+	shift
+	while [ "$1" != -- ]; do columns+=" $1" && shift; done
+	shift
+	"$lode" memory x.lode --allocations --format csv "$@" 2>err | python3 -c '
+import csv, re, sys
+for row in csv.DictReader(sys.stdin):
+    if re.search(sys.argv[1], row["site"]):
+        print(" ".join(row[column] for column in sys.argv[2:]))' "$pattern" $columns
+}
+expect() { diff expected found >difference || sed 's/^/  /' difference; }
+
+# Sites: site, blocks, bytes, at peak, at end, wrappers skipped.
+c_sites() {
+	figures '@wrappers' site allocations bytes bytes_at_peak bytes_at_end skipped -- --sort bytes |
+		sed 's/\.constprop\.[0-9]*//' >found
+	cat >expected <<END
+calloc@wrappers.c:$(line wrappers.c matrix) 2 2080000 2000000 80000 
+malloc@wrappers.c:$(line wrappers.c text) 1 100000 100000 0 fetch
+malloc@wrappers.c:$(line wrappers.c more) 1 5024 5024 0 fetch, pool_take
+malloc@wrappers.c:$(line wrappers.c lines) 1 1000 0 1000 fetch
+malloc@wrappers.c:$(line wrappers.c node) 60 960 960 960 
+malloc@wrappers.c:$(line wrappers.c short) 100 700 0 0 fetch
+malloc@wrappers.c:$(line wrappers.c less) 1 320 320 320 fetch, pool_take
+END
+	expect
+}
+peak() {
+	"$lode" memory x.lode --allocations --format json | python3 -c '
+import json, sys
+view = json.load(sys.stdin)
+sites = [row for row in view["rows"] if row["level"] == 0 and not row["site"].startswith("mmap@")]
+total = sum(row["bytes_at_peak"] for row in sites)
+if total != view["peak"]["bytes"]: print("at peak", total, "of", view["peak"]["bytes"])
+if view["peak"]["bytes"] < 2106304: print("peak", view["peak"]["bytes"])
+if any(row["most_bytes"] < row["bytes_at_peak"] for row in sites): print("more at the peak than ever")
+short = [row for row in sites if row["bytes"] == 700]
+if short[0]["most_bytes"] != 7: print("most of the short-lived:", short[0]["most_bytes"])'
+}
+# Callers of node_new: main made 50, build 10, which main called.
+callers() {
+	figures "wrappers.c:$(line wrappers.c node)\$" level function place allocations -- --callers 3 |
+		sed 's/\.[a-z]*\.[0-9]* / /' >found
+	cat >expected <<END
+0 node_new wrappers.c:$(line wrappers.c node) 60
+1 main wrappers.c:$(line wrappers.c main) 50
+1 build wrappers.c:$(line wrappers.c build) 10
+2 main wrappers.c:$(sed -n '/^\tbuild();/=' "$sources/wrappers.c") 10
+END
+	"$lode" memory x.lode --callers 2 >out || echo "no text"
+	grep -q 'by fetch, pool_take' out || echo "the text does not say what was skipped"
+	expect
+}
+skip_frames() {
+	"$lode" import --skip-frame 'node_*' --skip-frame 'read_?ines' -o x.lode rec/* >out 2>err || echo "import fails"
+	figures '@wrappers' site allocations -- --sort blocks >found
+	grep -qx "malloc@wrappers.c:$(line wrappers.c main) 50" found || echo "node_new is not skipped"
+	grep -q "wrappers.c:$(line wrappers.c lines) " found && echo "read_lines is not skipped"
+}
+
+for compiler in gcc clang; do
+	for level in -O0 -O2; do
+		command -v $compiler >/dev/null && $compiler $level -g -o wrappers "$sources/wrappers.c" 2>err || continue
+		record ./wrappers
+		check "wrappers, $compiler $level" "$(status_is 0)" "$(c_sites)" "$(peak)"
+	done
+done
+check "callers" "$(callers)"
+check "frames that the user skips" "$(skip_frames)"
+
+cpp_sites() {
+	figures '@containers' site allocations bytes -- --sort blocks | sort >found
+	sort >expected <<END
+new@containers.cpp:$(line containers.cpp count) 200 $((100 * 72 + 100 * 101))
+new@containers.cpp:$(line containers.cpp fill) 11 $((16 * 2047))
+new@containers.cpp:$(line containers.cpp make) 1 16
+new@containers.cpp:$(line containers.cpp sized) 2 32000
+END
+	expect
+}
+for compiler in g++ clang++; do
+	for level in -O0 -O2; do
+		command -v $compiler >/dev/null && $compiler $level -g -o containers "$sources/containers.cpp" 2>err || continue
+		record ./containers
+		check "containers, $compiler $level" "$(status_is 0)" "$(cpp_sites)"
+	done
+done
+
+echo "1..$number"
