@@ -9,8 +9,10 @@
 #include "views/memory_histogram.h"
 #include "views/plot/memory_plot.h"
 
+#include <string.h>
+
 static struct {
-	char *granularity, *plot;
+	char *granularity, *plot, *plot_colour;
 	gboolean by_thread, together;
 } given;
 
@@ -25,6 +27,10 @@ const GOptionEntry lode_memory_histogram_options[] = {
 		"one histogram for all threads together", NULL},
 	{"plot", 0, 0, G_OPTION_ARG_FILENAME, &given.plot,
 		"also draw threads and time by addresses, as FILE.svg or FILE.png", "FILE"},
+	{"plot-colour", 0, 0, G_OPTION_ARG_STRING, &given.plot_colour,
+		"what the colours over time mean: loads and stores (the default), or the thread "
+		"with most weight",
+		"access|thread"},
 	{NULL},
 };
 
@@ -56,6 +62,15 @@ static bool parse_options(
 		histogram->scope = LODE_HISTOGRAM_BY_THREAD;
 	if (given.together)
 		histogram->scope = LODE_HISTOGRAM_TOGETHER;
+	if (given.plot_colour != NULL &&
+		(given.plot == NULL || (strcmp(given.plot_colour, "thread") != 0 &&
+					       strcmp(given.plot_colour, "access") != 0))) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			given.plot == NULL ? "--plot-colour '%s' is for --plot, which is missing"
+					   : "--plot-colour '%s' is not access or thread",
+			given.plot_colour);
+		return false;
+	}
 	if (input->sort != NULL && !lode_histogram_sort_from_text(input->sort, &histogram->sort)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--sort '%s' is not weight, loads, stores or address", input->sort);
@@ -69,6 +84,7 @@ static bool write_plot(const LodeMemoryViewInput *input, uint64_t granularity, G
 {
 	LodeMemoryPlotOptions plot = {.granularity = granularity};
 
+	plot.colours_threads = g_strcmp0(given.plot_colour, "thread") == 0;
 	if (!lode_plot_format_from_path(given.plot, &plot.format, error))
 		return false;
 	g_autoptr(LodeOutputFile) file = lode_output_file_open(given.plot, error);
@@ -97,7 +113,7 @@ static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **err
 /* Those of its options that no other view heeds. */
 static bool is_wanted(void)
 {
-	return given.plot != NULL || given.by_thread || given.together;
+	return given.plot != NULL || given.plot_colour != NULL || given.by_thread || given.together;
 }
 
 const LodeMemoryView lode_memory_view_histogram = {

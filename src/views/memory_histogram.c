@@ -397,9 +397,10 @@ static void put_title(
 	const LodeTerminal *terminal = &self->options->terminal;
 	char share[LODE_NUMBER_SIZE], accesses[LODE_NUMBER_SIZE], cells[LODE_NUMBER_SIZE];
 	g_autofree char *plain = lode_display_text(name, terminal->is_ascii);
-	g_autofree char *rest = g_strdup_printf(": %s of weight, %s sampled accesses, %s %s%s",
+	g_autofree char *rest = g_strdup_printf(": %s of weight, %s sampled access%s, %s %s%s",
 		lode_number_format_share(lode_share_of(table->weight, self->notes.weight), share),
 		lode_number_format_count((double)table->n_accesses, accesses),
+		table->n_accesses == 1 ? "" : "es",
 		lode_number_format_count((double)table->n_cells, cells),
 		lode_address_granularity_name(self->options->granularity),
 		table->n_cells == 1 ? "" : "s");

@@ -24,7 +24,8 @@ enum {
 	LEAST_HEIGHT = 520, /* of the axis */
 	STACKS_APART = 12,
 	TWO_LINES = 28, /* heights that have room for so many */
-	THREE_LINES = 44,
+	LINE_HEIGHT = 12,
+	MAXIMUM_OBJECTS = 12, /* that have a name */
 	ADDRESS_WIDTH = 96,
 	NAME_WIDTH = LODE_ADDRESS_LABEL_WIDTH - ADDRESS_WIDTH,
 };
@@ -149,29 +150,38 @@ static char *name_segment(const Finder *self, size_t start, size_t end)
 	return others > 0 ? g_strdup_printf("%s and %u more", name, others) : g_strdup(name);
 }
 
-/* The heaviest object and its share. What mappings are named for says nothing that the segment's
- * name does not. */
-static char *name_object(const Finder *self, const LodeAddressSegment *segment)
+/* The heaviest objects with their shares. What mappings are named for says nothing that the
+ * segment's name does not. */
+static GPtrArray *name_objects(const Finder *self, const LodeAddressSegment *segment)
 {
 	g_autoptr(GArray) contents = lode_cell_contents_between(
 		self->contents, LODE_NONE, segment->first, segment->last - (self->granularity - 1));
 	const GArray *objects = self->profile->memory->objects;
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
 	char share[LODE_NUMBER_SIZE];
+	guint n_more = 0;
 
 	for (guint i = 0; i < contents->len; i++) {
 		const LodeContent *content = &LODE_AT(contents, LodeContent, i);
-		if (content->weight < named_share * segment->weight)
-			break;
 		if (content->object >= objects->len)
 			continue;
 		const LodeDataObject *object = &LODE_AT(objects, LodeDataObject, content->object);
 		if (object->layer == LODE_LAYER_MAPPING)
 			continue;
-		return g_strdup_printf("%s %s", object->name,
-			lode_number_format_share(
-				lode_share_of(content->weight, segment->weight), share));
+		if (names->len == MAXIMUM_OBJECTS ||
+			content->weight < named_share * segment->weight) {
+			n_more++;
+			continue;
+		}
+		g_ptr_array_add(names,
+			g_strdup_printf("%s %s", object->name,
+				lode_number_format_share(
+					lode_share_of(content->weight, segment->weight), share)));
 	}
-	return g_strdup("");
+	if (n_more > 0 && names->len > 0)
+		g_ptr_array_add(
+			names, g_strdup_printf("%u more object%s", n_more, n_more == 1 ? "" : "s"));
+	return names;
 }
 
 static double sum_weights(const LodeHistogramCell *cells, size_t start, size_t end)
@@ -203,13 +213,13 @@ static void add_segment(LodeAddressAxis *self, const Finder *finder, size_t star
 
 	segment.is_joined = n > 0 && LODE_AT(self->segments, LodeAddressSegment, n - 1).last + 1 ==
 	                                     segment.first;
-	segment.object = name_object(finder, &segment);
+	segment.objects = name_objects(finder, &segment);
 	g_array_append_val(self->segments, segment);
 }
 
 static void clear_segment(void *segment)
 {
-	g_free(((LodeAddressSegment *)segment)->object);
+	g_ptr_array_unref(((LodeAddressSegment *)segment)->objects);
 	g_free(((LodeAddressSegment *)segment)->name);
 }
 
@@ -367,6 +377,17 @@ void lode_address_axis_place(
 	*out_top = segment->bottom - height * (row - segment->first_row + 1);
 }
 
+const LodeAddressSegment *lode_address_axis_range(
+	const LodeAddressAxis *self, uint32_t row, uint64_t *out_first, uint64_t *out_last)
+{
+	const LodeAddressSegment *segment = find_segment(self, true, row);
+	uint64_t bytes = segment->cells_per_row * self->granularity;
+
+	*out_first = segment->first + (row - segment->first_row) * bytes;
+	*out_last = MIN(segment->last - *out_first, bytes - 1) + *out_first;
+	return segment;
+}
+
 static void draw_addresses(const LodeAddressSegment *segment, cairo_t *cairo, double x, double y)
 {
 	char address[LODE_ADDRESS_TEXT_SIZE];
@@ -379,32 +400,67 @@ static void draw_addresses(const LodeAddressSegment *segment, cairo_t *cairo, do
 			lode_memory_address_text(segment->last, address));
 }
 
-/* To the left its name and below it object and size, as far as there is room. */
+/* From the first one on. */
+static char *join_objects(const LodeAddressSegment *segment, guint first)
+{
+	GString *text = g_string_new(NULL);
+
+	for (guint i = first; i < segment->objects->len; i++)
+		g_string_append_printf(text, "%s%s", i > first ? ", " : "",
+			(const char *)segment->objects->pdata[i]);
+	return g_string_free(text, FALSE);
+}
+
+/* To the left its name and below it objects and size, as far as there is room. */
 static void draw_name(const LodeAddressSegment *segment, cairo_t *cairo, double x, double y)
 {
 	const double height = segment->bottom - segment->top;
-	const bool has_object = segment->object[0] != '\0';
-	double line = y + (segment->top + segment->bottom) / 2;
+	const guint n_objects = segment->objects->len;
+	guint n_lines = MAX((guint)((height - 4) / LINE_HEIGHT), 1);
 	char size[LODE_ADDRESS_TEXT_SIZE];
 	LodePlotTextStyle style = {.size = 10.5, .width = NAME_WIDTH};
 
 	if (height < TWO_LINES) {
+		g_autofree char *objects = join_objects(segment, 0);
 		g_autofree char *text = g_strdup_printf(
-			"%s%s%s", segment->name, has_object ? ": " : "", segment->object);
-		lode_plot_text(cairo, x, line, &style, text);
+			"%s%s%s", segment->name, n_objects > 0 ? ": " : "", objects);
+		lode_plot_text(cairo, x, y + (segment->top + segment->bottom) / 2, &style, text);
 		return;
 	}
-	line -= height >= THREE_LINES && has_object ? 12 : 6;
+	/* the name, the objects, the size; it goes first where there are too few lines */
+	guint n_shown = MIN(n_objects, n_lines - 1);
+	bool has_size = n_lines > n_shown + 1;
+	double line = y + (segment->top + segment->bottom) / 2 -
+	              (n_shown + has_size) * LINE_HEIGHT / 2.0;
 	lode_plot_text(cairo, x, line, &style, segment->name);
 	style.size = 9;
 	style.grey = 0.3;
-	if (has_object) {
-		line += 12;
-		lode_plot_text(cairo, x, line, &style, segment->object);
+	for (guint i = 0; i < n_shown; i++) {
+		bool is_rest = i + 1 == n_shown;
+		g_autofree char *text = is_rest ? join_objects(segment, i)
+		                                : g_strdup(segment->objects->pdata[i]);
+		line += LINE_HEIGHT;
+		lode_plot_text(cairo, x, line, &style, text);
 	}
-	if (height >= THREE_LINES || !has_object)
-		lode_plot_text(cairo, x, line + 12, &style,
+	if (has_size)
+		lode_plot_text(cairo, x, line + LINE_HEIGHT, &style,
 			lode_memory_size_text(segment->last - segment->first + 1, size));
+}
+
+/* All of it, where there is no room. */
+static void draw_tooltip(const LodeAddressSegment *segment, cairo_t *cairo, double x, double y)
+{
+	char size[LODE_ADDRESS_TEXT_SIZE], first[LODE_ADDRESS_TEXT_SIZE];
+	char last[LODE_ADDRESS_TEXT_SIZE];
+	g_autofree char *objects = join_objects(segment, 0);
+	g_autofree char *text = g_strdup_printf("%s, %s: %s-%s%s%s", segment->name,
+		lode_memory_size_text(segment->last - segment->first + 1, size),
+		lode_memory_address_text(segment->first, first),
+		lode_memory_address_text(segment->last, last), objects[0] != '\0' ? " · " : "",
+		objects);
+
+	lode_plot_tooltip(cairo, x, y + segment->top, LODE_ADDRESS_LABEL_WIDTH,
+		segment->bottom - segment->top, text);
 }
 
 void lode_address_axis_draw_labels(const LodeAddressAxis *self, cairo_t *cairo, double x, double y)
@@ -413,6 +469,7 @@ void lode_address_axis_draw_labels(const LodeAddressAxis *self, cairo_t *cairo, 
 		const LodeAddressSegment *segment = &LODE_AT(self->segments, LodeAddressSegment, i);
 		draw_addresses(segment, cairo, x, y);
 		draw_name(segment, cairo, x - LODE_ADDRESS_LABEL_WIDTH, y);
+		draw_tooltip(segment, cairo, x - LODE_ADDRESS_LABEL_WIDTH, y);
 	}
 }
 

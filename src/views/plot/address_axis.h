@@ -22,8 +22,10 @@ typedef struct {
 	uint32_t first_row, n_rows; /* row 0 is the lowest of all */
 	double top, bottom;         /* y, from the axis' top */
 	double weight;
-	char *name;   /* the mapping's, without folders; "libc.so.6 and 2 more" */
-	char *object; /* the heaviest there that is not a mapping, "int a[] 61.0 %"; may be empty */
+	char *name; /* the mapping's, without folders; "libc.so.6 and 2 more" */
+	/* The heaviest there that are not mappings, "int a[] 61.0 %", as many as there may be room
+	 * for; "12 more objects" at their end. Char *; may be empty. */
+	GPtrArray *objects;
 	bool is_joined; /* follows the segment below without a gap */
 } LodeAddressSegment;
 
@@ -43,6 +45,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAddressAxis, lode_address_axis_free)
 
 /* The row of an address of one of the cells; LODE_NONE for addresses that were cut or left out. */
 uint32_t lode_address_axis_row(const LodeAddressAxis *self, uint64_t address);
+
+/* The first and last byte of a row, and the segment that it is of. */
+const LodeAddressSegment *lode_address_axis_range(
+	const LodeAddressAxis *self, uint32_t row, uint64_t *out_first, uint64_t *out_last);
 
 /* The top and height of a row, from the axis' top. */
 void lode_address_axis_place(

@@ -59,15 +59,21 @@ static uint8_t kinds_of(const LodeMemorySample *sample)
 	return kinds != 0 ? kinds : 1 << LODE_GRID_UNKNOWN;
 }
 
+static size_t find_step(const LodeMemoryGrid *self, const LodeMemorySample *sample)
+{
+	double span = (double)(self->end_ns - self->begin_ns) + 1;
+	double at = (double)(sample->time_ns - self->begin_ns);
+
+	return MIN((size_t)(at / span * LODE_GRID_STEPS), LODE_GRID_STEPS - 1);
+}
+
 static void add_time(LodeMemoryGrid *self, const LodeMemorySample *sample, uint32_t row)
 {
 	if (sample->time_ns == 0) {
 		self->n_without_time++;
 		return;
 	}
-	double span = (double)(self->end_ns - self->begin_ns) + 1;
-	double at = (double)(sample->time_ns - self->begin_ns);
-	size_t step = MIN((size_t)(at / span * LODE_GRID_STEPS), LODE_GRID_STEPS - 1);
+	size_t step = find_step(self, sample);
 	self->by_time[(size_t)row * LODE_GRID_STEPS + step] += sample->weight;
 	self->kinds[(size_t)row * LODE_GRID_STEPS + step] |= kinds_of(sample);
 }
@@ -116,6 +122,55 @@ static void find_times(LodeMemoryGrid *self, const LodeProfile *profile, const G
 	}
 }
 
+typedef struct {
+	size_t box;
+	uint32_t column;
+	double weight;
+} BoxUse;
+
+static int compare_uses(const void *a, const void *b)
+{
+	const BoxUse *left = a, *right = b;
+
+	if (left->box != right->box)
+		return left->box > right->box ? 1 : -1;
+	return (left->column > right->column) - (left->column < right->column);
+}
+
+/* Who used each box of time most; of equals the first. */
+static void find_time_columns(
+	LodeMemoryGrid *self, const LodeProfile *profile, const GArray *chosen)
+{
+	size_t n_boxes = (size_t)self->axis->n_rows * LODE_GRID_STEPS;
+	g_autoptr(GArray) uses = g_array_new(FALSE, FALSE, sizeof(BoxUse));
+
+	for (guint i = 0; i < chosen->len; i++) {
+		const LodeMemorySample *sample = sample_at(
+			profile, g_array_index(chosen, uint32_t, i));
+		uint32_t row = lode_address_axis_row(self->axis, sample->address);
+		if (row == LODE_NONE || sample->time_ns == 0)
+			continue;
+		BoxUse use = {(size_t)row * LODE_GRID_STEPS + find_step(self, sample),
+			find_column(self, sample->thread), sample->weight};
+		g_array_append_val(uses, use);
+	}
+	g_array_sort(uses, compare_uses);
+	self->time_columns = g_new(uint32_t, n_boxes + 1);
+	for (size_t i = 0; i < n_boxes; i++)
+		self->time_columns[i] = LODE_NONE;
+	double weight = 0, most = 0;
+	for (guint i = 0; i < uses->len; i++) {
+		const BoxUse *use = &g_array_index(uses, BoxUse, i);
+		bool is_same_box = i > 0 && use[-1].box == use->box;
+		weight = is_same_box && use[-1].column == use->column ? weight + use->weight
+		                                                      : use->weight;
+		if (is_same_box && weight <= most)
+			continue;
+		most = weight;
+		self->time_columns[use->box] = use->column;
+	}
+}
+
 LodeMemoryGrid *lode_memory_grid_new(
 	const LodeProfile *profile, const uint32_t *samples, size_t n_samples, uint64_t granularity)
 {
@@ -139,6 +194,7 @@ LodeMemoryGrid *lode_memory_grid_new(
 	self->kinds = g_new0(uint8_t, (size_t)LODE_GRID_STEPS * self->axis->n_rows + 1);
 	for (guint i = 0; i < chosen->len; i++)
 		add_sample(self, sample_at(profile, numbers[i]));
+	find_time_columns(self, profile, chosen);
 	return self;
 }
 
@@ -146,6 +202,7 @@ void lode_memory_grid_free(LodeMemoryGrid *self)
 {
 	if (self == NULL)
 		return;
+	g_free(self->time_columns);
 	g_free(self->kinds);
 	g_free(self->by_time);
 	g_free(self->by_thread);

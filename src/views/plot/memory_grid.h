@@ -25,6 +25,7 @@ typedef struct {
 	double *by_thread;         /* weight; an access that loads and stores is in both */
 	double *by_time;           /* weight, each access once */
 	uint8_t *kinds;            /* [row][step]: bit k for LodeGridKind k */
+	uint32_t *time_columns;    /* [row][step]: the threads with most weight; LODE_NONE: none */
 	uint64_t begin_ns, end_ns; /* of the samples with a time; begin > end: none has one */
 	uint64_t n_samples, n_without_time;
 	double weight; /* of all samples, also on rows that the axis left out */

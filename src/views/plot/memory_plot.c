@@ -9,6 +9,7 @@
 #include "views/plot/plot_axis.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -23,7 +24,8 @@ enum {
 	BOTTOM = 128,
 	LEGEND_OFFSET = 50,
 	LEGEND_STEP = 15,
-	BAR_WIDTH = 96,
+	BAR_WIDTH = 176,
+	MAX_TOOLTIPS = 8000, /* of boxes, the heaviest: a file of some megabytes */
 	EMPTY_HEIGHT = 240,
 };
 
@@ -32,6 +34,7 @@ typedef struct {
 	const LodeMemoryGrid *grid;
 	const LodeMemoryNotes *notes;
 	uint64_t granularity;
+	bool colours_threads;
 	cairo_t *cairo;
 	unsigned n_kinds; /* that threads have columns for */
 	double kind_width, thread_width, time_x, width, height;
@@ -103,6 +106,35 @@ static LodePlotHue hue_of(uint8_t kinds)
 	if (kinds == 1 << LODE_GRID_LOAD)
 		return LODE_PLOT_BLUE;
 	return kinds == 1 << LODE_GRID_STORE ? LODE_PLOT_ORANGE : LODE_PLOT_GREY;
+}
+
+/* Which colour a column of threads has over time; the last one is for all that have none. */
+static unsigned category_of(uint32_t column)
+{
+	return MIN(column, LODE_PLOT_CATEGORIES - 1);
+}
+
+static void draw_time_threads(const Plot *self, const LodePlotScale *scale)
+{
+	const LodeMemoryGrid *grid = self->grid;
+	const double width = (double)TIME_WIDTH / LODE_GRID_STEPS;
+	double top, height;
+
+	for (uint32_t row = 0; row < grid->axis->n_rows; row++) {
+		lode_address_axis_place(grid->axis, row, &top, &height);
+		for (uint32_t step = 0; step < LODE_GRID_STEPS; step++) {
+			size_t index = (size_t)row * LODE_GRID_STEPS + step;
+			if (grid->by_time[index] <= 0)
+				continue;
+			LodePlotColour colour = lode_plot_category_colour(
+				category_of(grid->time_columns[index]),
+				lode_plot_level(scale, grid->by_time[index]));
+			cairo_set_source_rgb(self->cairo, colour.red, colour.green, colour.blue);
+			cairo_rectangle(
+				self->cairo, self->time_x + step * width, TOP + top, width, height);
+			cairo_fill(self->cairo);
+		}
+	}
 }
 
 static void draw_time_cells(const Plot *self, const LodePlotScale *scale)
@@ -200,11 +232,63 @@ typedef struct {
 	unsigned n_hues;
 } Legend;
 
-/* A bar for each hue, and what its ends mean. */
+/* The weights that the lightest, the middle and the darkest shade stand for. */
+static void draw_values(const Plot *self, const Weights *weights, double x, double y)
+{
+	const LodePlotAnchor anchors[] = {LODE_PLOT_START, LODE_PLOT_MIDDLE, LODE_PLOT_END};
+	LodePlotTextStyle style = {.size = 9, .grey = 0.35};
+	LodePlotTextStyle unit = {.size = 9, .grey = 0.35};
+	char text[LODE_NUMBER_SIZE], last[LODE_NUMBER_SIZE] = "";
+
+	for (int i = 0; i < 3; i++) {
+		double value = weights->low * pow(weights->high / weights->low, i / 2.0);
+		style.anchor = anchors[i];
+		lode_number_format_share(value / self->notes->weight, text);
+		if (weights->low <= 0 || strcmp(text, last) == 0)
+			continue;
+		lode_plot_text(self->cairo, x + BAR_WIDTH * i / 2.0, y, &style, text);
+		memcpy(last, text, sizeof(last));
+	}
+	lode_plot_text(self->cairo, x + BAR_WIDTH + 8, y, &unit, "of weight a box");
+}
+
+static char *column_label(const Plot *self, uint32_t column);
+
+/* A square for each thread that has a colour of its own. */
+static void draw_thread_legend(const Plot *self, const Weights *weights)
+{
+	double y = TOP + self->grid->axis->height + LEGEND_OFFSET, x = self->time_x;
+	LodePlotTextStyle style = {.size = 9.5, .grey = 0.2};
+	uint32_t n = MIN(self->grid->n_columns, LODE_PLOT_CATEGORIES);
+	const double step = TIME_WIDTH / 4.0;
+	char low[LODE_NUMBER_SIZE], high[LODE_NUMBER_SIZE];
+
+	for (uint32_t i = 0; i < n; i++) {
+		LodePlotColour colour = lode_plot_category_colour(i, LODE_PLOT_LEVELS - 1);
+		bool is_rest = i == LODE_PLOT_CATEGORIES - 1 && self->grid->n_columns > n;
+		g_autofree char *label = column_label(self, i);
+		g_autofree char *name = is_rest ? g_strdup("other threads")
+		                                : g_strdup_printf("thread %s", label);
+		double left = x + step * (i % 4), line = y + LEGEND_STEP * (i / 4);
+		cairo_set_source_rgb(self->cairo, colour.red, colour.green, colour.blue);
+		cairo_rectangle(self->cairo, left, line - 5, 10, 10);
+		cairo_fill(self->cairo);
+		style.width = step - 20;
+		lode_plot_text(self->cairo, left + 15, line, &style, name);
+	}
+	lode_number_format_share(weights->low / self->notes->weight, low);
+	lode_number_format_share(weights->high / self->notes->weight, high);
+	g_autofree char *text = g_strdup_printf(
+		"the thread with most of a box; lightest %s, darkest %s of weight", low, high);
+	style.width = TIME_WIDTH;
+	style.grey = 0.35;
+	lode_plot_text(self->cairo, x, y + LEGEND_STEP * ((n + 3) / 4), &style, text);
+}
+
+/* A bar for each hue, and what its shades mean. */
 static void draw_legend(const Plot *self, const Legend *legend)
 {
 	double y = TOP + self->grid->axis->height + LEGEND_OFFSET;
-	char low[LODE_NUMBER_SIZE], high[LODE_NUMBER_SIZE];
 	LodePlotTextStyle style = {.size = 9.5, .grey = 0.2};
 
 	for (unsigned i = 0; i < legend->n_hues; i++) {
@@ -213,13 +297,94 @@ static void draw_legend(const Plot *self, const Legend *legend)
 		lode_plot_text(self->cairo, legend->x + BAR_WIDTH + 8, y + i * LEGEND_STEP, &style,
 			legend->names[i]);
 	}
-	lode_number_format_share(legend->weights->low / self->notes->weight, low);
-	lode_number_format_share(legend->weights->high / self->notes->weight, high);
-	bool is_range = strcmp(low, high) != 0;
-	g_autofree char *ends = g_strdup_printf(
-		"%s%s%s of weight", low, is_range ? " … " : "", is_range ? high : "");
-	style.grey = 0.35;
-	lode_plot_text(self->cairo, legend->x, y + legend->n_hues * LEGEND_STEP, &style, ends);
+	draw_values(self, legend->weights, legend->x, y + legend->n_hues * LEGEND_STEP);
+}
+
+/* --- tooltips --- */
+
+typedef struct {
+	double weight;
+	uint32_t row, column; /* a column of threads and kinds, or a step of time */
+	bool is_time;
+} Tip;
+
+static int heaviest_first(const void *a, const void *b)
+{
+	const Tip *left = a, *right = b;
+
+	if (left->weight != right->weight)
+		return left->weight > right->weight ? -1 : 1;
+	if (left->is_time != right->is_time)
+		return left->is_time ? 1 : -1;
+	if (left->row != right->row)
+		return left->row > right->row ? 1 : -1;
+	return (left->column > right->column) - (left->column < right->column);
+}
+
+static GArray *find_tips(const Plot *self)
+{
+	const LodeMemoryGrid *grid = self->grid;
+	GArray *tips = g_array_new(FALSE, FALSE, sizeof(Tip));
+
+	for (uint32_t row = 0; row < grid->axis->n_rows; row++) {
+		for (uint32_t column = 0; column < grid->n_columns * self->n_kinds; column++) {
+			Tip tip = {.row = row, .column = column};
+			tip.weight = lode_memory_grid_by_thread(grid,
+				(LodeGridKind)(column % self->n_kinds), column / self->n_kinds,
+				row);
+			if (tip.weight > 0)
+				g_array_append_val(tips, tip);
+		}
+		for (uint32_t step = 0; step < LODE_GRID_STEPS; step++) {
+			Tip tip = {.row = row, .column = step, .is_time = true};
+			tip.weight = grid->by_time[(size_t)row * LODE_GRID_STEPS + step];
+			if (tip.weight > 0)
+				g_array_append_val(tips, tip);
+		}
+	}
+	if (tips->len > MAX_TOOLTIPS) {
+		g_array_sort(tips, heaviest_first);
+		g_array_set_size(tips, MAX_TOOLTIPS);
+	}
+	return tips;
+}
+
+/* "[heap] 0x…-0x…: 1.2 % of weight, loads by thread 3" */
+static void draw_tip(const Plot *self, const Tip *tip)
+{
+	static const char *const kinds[] = {"loads", "stores", "accesses of unknown kind"};
+	const LodeMemoryGrid *grid = self->grid;
+	const double step_width = (double)TIME_WIDTH / LODE_GRID_STEPS;
+	uint64_t first, last;
+	const LodeAddressSegment *segment = lode_address_axis_range(
+		grid->axis, tip->row, &first, &last);
+	size_t index = (size_t)tip->row * LODE_GRID_STEPS + tip->column;
+	uint32_t column = tip->is_time ? grid->time_columns[index] : tip->column / self->n_kinds;
+	g_autofree char *label = column_label(self, column);
+	char from[LODE_ADDRESS_TEXT_SIZE], to[LODE_ADDRESS_TEXT_SIZE], share[LODE_NUMBER_SIZE];
+	double top, height;
+
+	lode_address_axis_place(grid->axis, tip->row, &top, &height);
+	g_autofree char *text = g_strdup_printf("%s %s-%s%s%s: %s of weight, %s by thread %s",
+		segment->name, lode_memory_address_text(first, from),
+		lode_memory_address_text(last, to), segment->objects->len > 0 ? " · " : "",
+		segment->objects->len > 0 ? (const char *)segment->objects->pdata[0] : "",
+		lode_number_format_share(tip->weight / self->notes->weight, share),
+		tip->is_time ? "most" : kinds[tip->column % self->n_kinds], label);
+	if (tip->is_time)
+		lode_plot_tooltip(self->cairo, self->time_x + tip->column * step_width, TOP + top,
+			step_width, height, text);
+	else
+		lode_plot_tooltip(self->cairo, LEFT + LABEL_WIDTH + tip->column * self->kind_width,
+			TOP + top, self->kind_width, height, text);
+}
+
+static void draw_tips(const Plot *self)
+{
+	g_autoptr(GArray) tips = find_tips(self);
+
+	for (guint i = 0; i < tips->len; i++)
+		draw_tip(self, &g_array_index(tips, Tip, i));
 }
 
 static void draw_thread_panel(const Plot *self)
@@ -253,11 +418,17 @@ static void draw_time_panel(const Plot *self)
 			TOP + grid->axis->height / 2, &style, "times were not recorded");
 		return;
 	}
-	draw_time_cells(self, &weights.scale);
+	if (self->colours_threads)
+		draw_time_threads(self, &weights.scale);
+	else
+		draw_time_cells(self, &weights.scale);
 	/* Again, since the cells cover its lines. */
 	lode_address_axis_draw_frame(grid->axis, self->cairo, self->time_x, TOP, TIME_WIDTH);
 	draw_time_axis(self);
-	draw_legend(self, &legend);
+	if (self->colours_threads)
+		draw_thread_legend(self, &weights);
+	else
+		draw_legend(self, &legend);
 }
 
 static void draw_titles(const Plot *self)
@@ -266,9 +437,11 @@ static void draw_titles(const Plot *self)
 	char samples[LODE_NUMBER_SIZE], size[LODE_ADDRESS_TEXT_SIZE], threads[LODE_NUMBER_SIZE];
 	const char *program = self->profile->program;
 	g_autofree char *facts = g_strdup_printf(
-		"%s samples with a data address · %s threads · by %s of %s · weight: %s%s",
+		"%s sample%s with a data address · %s thread%s · by %s of %s · weight: %s%s",
 		lode_number_format_count((double)self->grid->n_samples, samples),
+		self->grid->n_samples == 1 ? "" : "s",
 		lode_number_format_count(self->grid->threads->len, threads),
+		self->grid->threads->len == 1 ? "" : "s",
 		lode_address_granularity_name(self->granularity),
 		lode_memory_size_text(self->granularity, size),
 		self->notes->n_events > 0 ? self->notes->event_names : "none",
@@ -326,7 +499,7 @@ static void draw_notes(const Plot *self)
 		y += LEGEND_STEP;
 	}
 	lode_plot_text(self->cairo, LEFT, y + LEGEND_STEP, &style,
-		"darker is more weight a box, in logarithmic steps");
+		"darker is more weight, in logarithmic steps");
 	lode_plot_text(self->cairo, LEFT, y, &style, "// addresses without a sample, left out");
 }
 
@@ -345,6 +518,7 @@ static void draw(const Plot *self)
 	draw_thread_panel(self);
 	draw_time_panel(self);
 	draw_notes(self);
+	draw_tips(self);
 }
 
 bool lode_memory_plot_write(const LodeProfile *profile, const uint32_t *samples, size_t n_samples,
@@ -358,6 +532,7 @@ bool lode_memory_plot_write(const LodeProfile *profile, const uint32_t *samples,
 		.grid = grid,
 		.notes = &notes,
 		.granularity = options->granularity,
+		.colours_threads = options->colours_threads,
 	};
 
 	lode_memory_notes_init(&notes, profile, samples, n_samples);

@@ -14,6 +14,8 @@
 typedef struct {
 	LodePlotFormat format;
 	uint64_t granularity; /* bytes, a power of two */
+	bool colours_threads; /* over time: by the thread with most weight, not by the kind of
+	                         access */
 } LodeMemoryPlotOptions;
 
 /* Draws the samples whose numbers are given, ascending; the profile has memory. Errors: _IO. */

@@ -19,7 +19,11 @@ struct LodePlotCanvas {
 	GByteArray *bytes; /* the whole file, since cairo's SVG needs a change, see below */
 	cairo_surface_t *surface;
 	cairo_t *cairo;
+	GString *tooltips, *texts; /* elements of SVG, which come after what cairo draws */
 };
+
+/* The canvas that a cairo_t draws on. */
+static const cairo_user_data_key_t canvas_key;
 
 bool lode_plot_format_from_path(const char *path, LodePlotFormat *out_format, GError **error)
 {
@@ -69,6 +73,9 @@ LodePlotCanvas *lode_plot_canvas_new(LodePlotFormat format, double width, double
 	self->bytes = g_byte_array_new();
 	self->surface = make_surface(format, width, height, self->bytes);
 	self->cairo = cairo_create(self->surface);
+	self->tooltips = g_string_new(NULL);
+	self->texts = g_string_new(NULL);
+	cairo_set_user_data(self->cairo, &canvas_key, self, NULL);
 	if (format == LODE_PLOT_PNG)
 		cairo_scale(self->cairo, PIXELS_PER_UNIT, PIXELS_PER_UNIT);
 	cairo_set_source_rgb(self->cairo, 1, 1, 1);
@@ -83,6 +90,8 @@ void lode_plot_canvas_free(LodePlotCanvas *self)
 	cairo_destroy(self->cairo);
 	cairo_surface_destroy(self->surface);
 	g_byte_array_unref(self->bytes);
+	g_string_free(self->tooltips, TRUE);
+	g_string_free(self->texts, TRUE);
 	g_free(self);
 }
 
@@ -106,6 +115,26 @@ static void drop_surface_number(GByteArray *bytes)
 		g_byte_array_remove_range(bytes, at, n);
 }
 
+/* Before the end of the document. */
+static void add_elements(LodePlotCanvas *self)
+{
+	static const char end[] = "</svg>";
+	guint at = self->bytes->len;
+
+	while (at > 0 && (self->bytes->len - at < strlen(end) ||
+				 memcmp(self->bytes->data + at, end, strlen(end)) != 0))
+		at--;
+	if (at == 0)
+		return;
+	g_autofree char *tail = g_strndup(
+		(const char *)self->bytes->data + at, self->bytes->len - at);
+	g_byte_array_set_size(self->bytes, at);
+	g_byte_array_append(
+		self->bytes, (const guint8 *)self->tooltips->str, (guint)self->tooltips->len);
+	g_byte_array_append(self->bytes, (const guint8 *)self->texts->str, (guint)self->texts->len);
+	g_byte_array_append(self->bytes, (const guint8 *)tail, (guint)strlen(tail));
+}
+
 bool lode_plot_canvas_finish(LodePlotCanvas *self, GError **error)
 {
 	cairo_status_t status = cairo_status(self->cairo);
@@ -120,8 +149,10 @@ bool lode_plot_canvas_finish(LodePlotCanvas *self, GError **error)
 			cairo_status_to_string(status));
 		return false;
 	}
-	if (self->format == LODE_PLOT_SVG)
+	if (self->format == LODE_PLOT_SVG) {
 		drop_surface_number(self->bytes);
+		add_elements(self);
+	}
 	fwrite(self->bytes->data, 1, self->bytes->len, self->out);
 	return lode_view_flush(self->out, error);
 }
@@ -170,6 +201,67 @@ static void shorten(cairo_t *cairo, GString *text, double width)
 	lode_display_shorten_middle(text, low, false);
 }
 
+static LodePlotCanvas *svg_of(cairo_t *cairo)
+{
+	LodePlotCanvas *canvas = cairo_get_user_data(cairo, &canvas_key);
+
+	return canvas != NULL && canvas->format == LODE_PLOT_SVG ? canvas : NULL;
+}
+
+/* Independent of the locale. */
+static void append_number(GString *out, const char *name, double value)
+{
+	char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+	g_string_append_printf(
+		out, " %s=\"%s\"", name, g_ascii_formatd(text, sizeof(text), "%.2f", value));
+}
+
+static void append_colour(GString *out, double grey)
+{
+	unsigned level = (unsigned)lround(CLAMP(grey, 0, 1) * 255);
+
+	g_string_append_printf(out, " fill=\"#%02x%02x%02x\"", level, level, level);
+}
+
+/* As long as cairo measured it, whatever font the viewer has. */
+static void write_text(LodePlotCanvas *canvas, double x, double y, const LodePlotTextStyle *style,
+	const char *text)
+{
+	double width = measure(canvas->cairo, text);
+	g_autofree char *escaped = g_markup_escape_text(text, -1);
+	GString *out = canvas->texts;
+
+	if (text[0] == '\0')
+		return;
+	g_string_append(out, "<text font-family=\"sans-serif\" xml:space=\"preserve\"");
+	append_number(out, "x", x);
+	append_number(out, "y", y);
+	append_number(out, "font-size", style->size);
+	if (style->is_bold)
+		g_string_append(out, " font-weight=\"bold\"");
+	append_colour(out, style->grey);
+	append_number(out, "textLength", width);
+	g_string_append_printf(out, " lengthAdjust=\"spacingAndGlyphs\">%s</text>\n", escaped);
+}
+
+void lode_plot_tooltip(
+	cairo_t *cairo, double x, double y, double width, double height, const char *text)
+{
+	LodePlotCanvas *canvas = svg_of(cairo);
+
+	if (canvas == NULL)
+		return;
+	g_autofree char *plain = lode_display_text(text, false);
+	g_autofree char *escaped = g_markup_escape_text(plain, -1);
+	g_string_append(canvas->tooltips, "<rect fill=\"none\" pointer-events=\"all\"");
+	append_number(canvas->tooltips, "x", x);
+	append_number(canvas->tooltips, "y", y);
+	append_number(canvas->tooltips, "width", width);
+	append_number(canvas->tooltips, "height", height);
+	g_string_append_printf(canvas->tooltips, "><title>%s</title></rect>\n", escaped);
+}
+
 void lode_plot_text(
 	cairo_t *cairo, double x, double y, const LodePlotTextStyle *style, const char *text)
 {
@@ -181,6 +273,11 @@ void lode_plot_text(
 	if (style->width > 0)
 		shorten(cairo, plain, style->width);
 	cairo_font_extents(cairo, &font);
+	if (svg_of(cairo) != NULL && style->angle == 0) {
+		write_text(svg_of(cairo), x - measure(cairo, plain->str) * (int)style->anchor / 2,
+			y + (font.ascent - font.descent) / 2, style, plain->str);
+		return;
+	}
 	cairo_save(cairo);
 	cairo_translate(cairo, x, y);
 	cairo_rotate(cairo, style->angle);

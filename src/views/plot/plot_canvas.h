@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A sheet to draw on with cairo, that becomes an SVG or PNG file: x to the right and y downwards,
- * in units of 1/96 inch. SVG comes out the same, byte for byte, for the same drawing and fonts.
+ * in units of 1/96 inch. SVG comes out the same, byte for byte, for the same drawing and fonts; its
+ * text is text, which can be searched, over all else, and boxes may have tooltips.
  */
 #pragma once
 
@@ -46,6 +47,10 @@ typedef struct {
 	double angle; /* radians, clockwise */
 	bool is_bold;
 } LodePlotTextStyle;
+
+/* A tooltip for a box of an SVG; in PNG nothing. Harmless whatever bytes `text` has. */
+void lode_plot_tooltip(
+	cairo_t *cairo, double x, double y, double width, double height, const char *text);
 
 /* One line, its middle at y; harmless whatever bytes `text` has. */
 void lode_plot_text(

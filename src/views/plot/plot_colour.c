@@ -34,6 +34,28 @@ LodePlotColour lode_plot_colour(LodePlotHue hue, unsigned level)
 	};
 }
 
+LodePlotColour lode_plot_category_colour(unsigned category, unsigned level)
+{
+	static const LodePlotColour colours[LODE_PLOT_CATEGORIES] = {
+		{0.00, 0.45, 0.70},
+		{0.90, 0.62, 0.00},
+		{0.00, 0.62, 0.45},
+		{0.84, 0.37, 0.00},
+		{0.80, 0.47, 0.65},
+		{0.34, 0.71, 0.91},
+		{0.55, 0.50, 0.10},
+		{0.45, 0.45, 0.45},
+	};
+	const LodePlotColour *colour = &colours[MIN(category, LODE_PLOT_CATEGORIES - 1)];
+	double strength = 0.3 + 0.7 * MIN(level, LODE_PLOT_LEVELS - 1) / (LODE_PLOT_LEVELS - 1);
+
+	return (LodePlotColour){
+		between(1, colour->red, strength),
+		between(1, colour->green, strength),
+		between(1, colour->blue, strength),
+	};
+}
+
 void lode_plot_colour_text(LodePlotColour colour, char text[8])
 {
 	g_snprintf(text, 8, "#%02x%02x%02x", (unsigned)lround(colour.red * 255),

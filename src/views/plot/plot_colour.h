@@ -25,6 +25,11 @@ typedef struct {
 
 LodePlotColour lode_plot_colour(LodePlotHue hue, unsigned level);
 
+/* Colours that stand for threads and the like, far apart from each other (M. Okabe, K. Ito, "Color
+ * Universal Design", 2008); the last is for all others. Lighter below the highest level. */
+enum { LODE_PLOT_CATEGORIES = 8 };
+LodePlotColour lode_plot_category_colour(unsigned category, unsigned level);
+
 /* "#1f77b4", as SVG writes it; tests find cells by it. */
 void lode_plot_colour_text(LodePlotColour colour, char text[8]);
 

@@ -271,6 +271,56 @@ static void test_few_samples(void)
 	}
 }
 
+static char *draw_svg(const Picture *picture, bool colours_threads)
+{
+	g_autoptr(GError) error = NULL;
+	LodeMemoryPlotOptions options = {LODE_PLOT_SVG, picture->granularity, colours_threads};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	g_assert_true(lode_memory_plot_write(picture->profile,
+		(const uint32_t *)(void *)picture->samples->data, picture->samples->len, &options,
+		out, &error));
+	g_assert_no_error(error);
+	fclose(out);
+	char *copy = g_strdup(text);
+	free(text);
+	return copy;
+}
+
+/* The text of an SVG can be searched, and its boxes say what they are. */
+static void test_texts(void)
+{
+	LodeProfile *profile = sample_profile_new(2, 0x10000);
+
+	sample_profile_access(profile, 1, SAMPLE_ANON, LODE_ACCESS_STORE, 0);
+	g_auto(Picture) picture = picture_of(profile);
+	g_autofree char *svg = draw_svg(&picture, false);
+	g_assert_nonnull(strstr(svg, ">1 sample with a data address · 1 thread · "));
+	g_assert_nonnull(strstr(svg, ">by thread</text>"));
+	g_assert_nonnull(strstr(svg, ": 100.0 % of weight, stores by thread 1</title>"));
+	g_assert_nonnull(strstr(svg, ": 100.0 % of weight, most by thread 1</title>"));
+}
+
+/* Over time, a box has the colour of the thread with most weight there. */
+static void test_thread_colours(void)
+{
+	LodeProfile *profile = sample_profile_new(2, 0x10000);
+
+	for (int i = 0; i < 5; i++)
+		sample_profile_access(profile, i == 0 ? 0 : 1, SAMPLE_ANON, LODE_ACCESS_LOAD, 0)
+			->time_ns = 7;
+	g_auto(Picture) picture = picture_of(profile);
+	g_autoptr(LodeMemoryGrid) grid = grid_of(&picture);
+	g_assert_cmpuint(grid->time_columns[0], ==, 1);
+	g_assert_cmpuint(grid->time_columns[1], ==, LODE_NONE);
+	g_autofree char *svg = draw_svg(&picture, true);
+	g_assert_nonnull(strstr(svg, ">thread 0</text>"));
+	g_assert_nonnull(strstr(svg, "the thread with most of a box"));
+	g_assert_null(strstr(svg, ">loads only</text>"));
+}
+
 /* Many pages, in the soak a million, each with one access by one of 8 threads that stream over
  * their parts. */
 static void test_many_pages(void)
@@ -391,7 +441,7 @@ static void test_left_out(void)
 	g_assert_cmpuint(grid->n_samples, ==, 4003);
 	const LodeAddressSegment *segment = &LODE_AT(grid->axis->segments, LodeAddressSegment, 0);
 	g_assert_cmpstr(segment->name, ==, "[heap]");
-	g_assert_cmpstr(segment->object, ==, "struct node.key 75.0 %");
+	g_assert_cmpstr(segment->objects->pdata[0], ==, "struct node.key 75.0 %");
 	check_picture(&picture, "left_out");
 }
 
@@ -475,6 +525,8 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/memory_plot/pictures", test_pictures);
 	g_test_add_func("/memory_plot/few_samples", test_few_samples);
+	g_test_add_func("/memory_plot/texts", test_texts);
+	g_test_add_func("/memory_plot/thread-colours", test_thread_colours);
 	g_test_add_func("/memory_plot/left_out", test_left_out);
 	g_test_add_func("/memory_plot/many_pages", test_many_pages);
 	g_test_add_func("/memory_plot/sparse_pages", test_sparse_pages);
