@@ -10,7 +10,8 @@ void lode_block_plans_init(LodeBlockPlans *self)
 {
 	*self = (LodeBlockPlans){
 		.plans = g_array_new(FALSE, FALSE, sizeof(LodeBlockPlan)),
-		.slots = g_array_new(FALSE, FALSE, sizeof(LodePlanSlot)),
+		/* with room: its data are never NULL, to which not even 0 may be added */
+		.slots = g_array_sized_new(FALSE, FALSE, sizeof(LodePlanSlot), 1),
 	};
 }
 

@@ -65,7 +65,8 @@ LodeDataTypes *lode_data_types_new(LodeBinaryImage *image)
 	}
 	self->functions = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_function);
 	self->types = g_array_new(FALSE, FALSE, sizeof(LodeDataType));
-	self->members = g_array_new(FALSE, FALSE, sizeof(LodeDataMember));
+	/* With room: its data are never NULL, to which not even 0 may be added. */
+	self->members = g_array_sized_new(FALSE, FALSE, sizeof(LodeDataMember), 1);
 	self->numbers = g_hash_table_new(NULL, NULL);
 	self->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_numbers);
 	self->names = g_string_chunk_new(4096);

@@ -24,7 +24,7 @@ static uint64_t now_ns(void)
 
 static void show_records(const LodePerfRecording *self, const void *records, size_t size)
 {
-	const char *at = records, *end = at + size;
+	const char *at = records, *end = size > 0 ? at + size : at;
 
 	while (is_observed(self) && at < end) {
 		const struct perf_event_header *header = (const void *)at;

@@ -149,21 +149,21 @@ static void grow_table(LodeBlockDictionary *self)
 	g_free(hashes);
 }
 
-/* Chunks never move and are never freed alone: pointers into them stay valid. */
+/* Chunks never move and are never freed alone: pointers into them stay valid. Of no bytes too it
+ * is not NULL, to which not even 0 may be added. */
 static void *copy_bytes(LodeBlockDictionary *self, const void *bytes, size_t size)
 {
 	uint8_t *copy;
 
-	if (size == 0)
-		return NULL;
-	if (size > ARENA_CHUNK_BYTES - self->arena_used) {
+	if (self->arena->len == 0 || size > ARENA_CHUNK_BYTES - self->arena_used) {
 		g_ptr_array_add(self->arena, g_malloc(ARENA_CHUNK_BYTES));
 		self->arena_used = 0;
 	}
 	copy = g_ptr_array_index(self->arena, self->arena->len - 1);
 	copy += self->arena_used;
 	self->arena_used += size;
-	memcpy(copy, bytes, size);
+	if (size > 0)
+		memcpy(copy, bytes, size);
 	return copy;
 }
 

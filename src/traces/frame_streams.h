@@ -41,10 +41,12 @@ typedef enum {
 static inline LodeByteCursor lode_frame_streams_read(
 	const LodeFrameStreams *streams, unsigned stream)
 {
+	const GByteArray *bytes = streams->streams[stream];
 	LodeByteCursor cursor;
 
-	lode_byte_cursor_init(&cursor, streams->streams[stream]->data,
-		streams->streams[stream]->len, G_BYTE_ORDER != G_LITTLE_ENDIAN);
+	/* An empty array has NULL, to which not even 0 may be added. */
+	lode_byte_cursor_init(&cursor, bytes->len > 0 ? bytes->data : (const uint8_t *)"",
+		bytes->len, G_BYTE_ORDER != G_LITTLE_ENDIAN);
 	return cursor;
 }
 

@@ -532,7 +532,7 @@ bool lode_slot_columns_decode(const LodeFrameStreams *streams, const LodeFrameLa
 	LodeTraceFrame *frame, GError **error)
 {
 	g_auto(LodeSlotPredictor) predictor = {0};
-	g_autoptr(GArray) tables = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	g_autoptr(GArray) tables = g_array_sized_new(FALSE, FALSE, sizeof(uint64_t), 1);
 	g_autofree Column *columns = g_new0(Column, layout->n_slots + 1U);
 	ColumnReader reader;
 

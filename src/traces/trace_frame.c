@@ -56,8 +56,9 @@ void lode_trace_frame_append(
 	self->blocks = grown(self->blocks, &self->blocks_room, n + 1, sizeof(uint32_t));
 	self->blocks[n] = id;
 	self->n_invocations = n + 1;
+	/* Never NULL, to which not even 0 may be added. */
 	self->addresses = grown(
-		self->addresses, &self->addresses_room, n_addresses, sizeof(uint64_t));
+		self->addresses, &self->addresses_room, MAX(n_addresses, 1), sizeof(uint64_t));
 	for (size_t i = self->n_addresses; i < n_addresses; i++)
 		self->addresses[i] = *addresses++;
 	self->n_addresses = n_addresses;

@@ -444,7 +444,8 @@ LodeSearchGraph *lode_search_graph_new(
 	self->total_count = graph->total_count > 0 ? graph->total_count : 1;
 	self->class_starts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_array_append_val(self->class_starts, zero);
-	self->class_members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	/* With room: its data are never NULL, to which not even 0 may be added. */
+	self->class_members = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), 1);
 	self->class_hashes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	self->lists = g_array_new(FALSE, FALSE, sizeof(WindowList));
 	self->list_ids = g_hash_table_new(lode_hash_pair, NULL);
