@@ -3,6 +3,7 @@
  * Damaged files: cut at every byte, every bit flipped. Frames in front of the damage are read as
  * they were written, and the damage is told, with its place.
  */
+#include "seeds.h"
 #include "trace_file_check.h"
 #include "trace_samples.h"
 
@@ -244,7 +245,8 @@ static void assert_blocks_lost(LodeTraceReader *reader, uint64_t frame)
  * would run into its time limit. */
 static void test_many_behind_damage(void)
 {
-	enum { N = 40000, EACH = 40, DAMAGED = N / EACH / 2, ROUNDS = 1000 };
+	enum { N = 40000, EACH = 40, DAMAGED = N / EACH / 2 };
+	const unsigned n_rounds = random_rounds(100, 1000);
 	LodeTraceWriterOptions options = {.threads = 2, .frame_references = EACH};
 	g_autofree char *path = lode_new_trace_path(), *bytes = NULL;
 	g_autoptr(GArray) references = lode_trace_sample("program", N, 1);
@@ -258,7 +260,7 @@ static void test_many_behind_damage(void)
 	bytes[info.offset + LODE_RPS_SECTION_HEADER_BYTES] ^= 1;
 	write_file(path, bytes, size);
 	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, NULL);
-	for (unsigned round = 0; round < ROUNDS; round++)
+	for (unsigned round = 0; round < n_rounds; round++)
 		for (uint64_t i = DAMAGED; i < lode_trace_reader_n_frames(reader); i++)
 			assert_blocks_lost(reader, i);
 	lode_remove_trace(path);
