@@ -65,8 +65,8 @@ typedef struct {
 /* Of a function that calls what was skipped. */
 typedef struct {
 	double n, n_passed; /* allocations */
-	uint64_t caller;    /* the first that was seen */
-	bool has_callers;   /* two or more */
+	uint64_t caller;    /* the last that was seen */
+	bool has_callers;   /* two or more, or one that is a wrapper itself */
 } Votes;
 
 struct LodeMemorySites {
@@ -383,14 +383,18 @@ static void vote(LodeMemorySites *self, const Way *way, GHashTable *votes)
 		of = g_new0(Votes, 1);
 		g_hash_table_insert(votes, (void *)frame->function, of);
 	}
+	const LodeArgumentMask masks[N_MASKS] = {find_size(self, frame, way->masks)};
 	of->n += (double)way->n_allocations;
-	if (find_size(self, frame, way->masks) != 0)
-		of->n_passed += (double)way->n_allocations;
-	if (!has_caller)
+	if (masks[0] == 0)
 		return;
-	uint64_t caller = way->addresses[way->at + 1];
-	of->has_callers |= of->caller != 0 && of->caller != caller;
-	of->caller = caller;
+	of->n_passed += (double)way->n_allocations;
+	Frame *caller = has_caller ? find_frame(self, way->log, way->addresses[way->at + 1]) : NULL;
+	if (caller == NULL)
+		return;
+	of->has_callers |= of->caller != 0 && of->caller != caller->address;
+	of->has_callers |= caller->image != LODE_NONE &&
+	                   (is_skipped(self, caller) || find_size(self, caller, masks) != 0);
+	of->caller = caller->address;
 }
 
 /* The frame of a way whose function most of the votes were for. */
