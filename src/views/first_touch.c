@@ -71,10 +71,20 @@ static char *thread_label(const LodeProfile *profile, uint32_t thread)
 	return thread != LODE_NONE ? lode_memory_thread_label(profile, thread) : NULL;
 }
 
+/* Where it was touched; what an allocator touched is due to who allocated. */
+static char *place_text(
+	const LodeProfile *profile, uint32_t site, uint32_t function, uint32_t location)
+{
+	const GArray *sites = profile->memory->sites;
+
+	return site < sites->len ? g_strdup(LODE_AT(sites, LodeAllocationSite, site).name)
+	                         : lode_memory_place_text(profile, function, location);
+}
+
 static char *place_of(const LodeProfile *profile, const LodePageTouch *page)
 {
 	return page->thread != LODE_NONE
-	               ? lode_memory_place_text(profile, page->function, page->location)
+	               ? place_text(profile, page->site, page->function, page->location)
 	               : NULL;
 }
 
@@ -159,6 +169,7 @@ static void write_csv(const View *self, FILE *out)
 {
 	const LodePageTouch none = {.thread = LODE_NONE,
 		.main_user = LODE_NONE,
+		.site = LODE_NONE,
 		.object = LODE_NONE,
 		.mapping = LODE_NONE};
 	LodeRowStream rows;
@@ -235,8 +246,8 @@ static void append_place(GString *out, const Lines *self, const LodeTouchRange *
 {
 	if (range->thread == LODE_NONE)
 		return;
-	g_autofree char *place = lode_memory_place_text(
-		self->view->profile, range->function, range->location);
+	g_autofree char *place = place_text(
+		self->view->profile, range->site, range->function, range->location);
 	lode_display_append(out, place, self->view->options->terminal.is_ascii);
 }
 

@@ -119,4 +119,21 @@ for compiler in g++ clang++; do
 	done
 done
 
+# The allocator's first touches are due to who allocates; the program's own are its.
+touched() {
+	"$lode" memory x.lode --first-touch --format csv | python3 -c '
+import csv, sys
+from collections import Counter
+n = Counter(row["touched_at"] for row in csv.DictReader(sys.stdin))
+for site in sys.argv[1:]:
+    if n[site] < 45: print(site, n[site], "pages of 50")
+if sum(n[place] for place in n if place.startswith("main pages.c")) < 20: print("main did not touch")
+for place in n:
+    if "_int_m" in place or place.startswith("sysmalloc"): print(place, n[place], "pages")
+' "aligned_alloc@pages.c:$(line pages.c aligned)" "malloc@pages.c:$(line pages.c plain)"
+}
+cc -O1 -g -fno-builtin -o pages "$sources/pages.c" 2>err
+record ./pages
+check "pages that the allocator touches" "$(status_is 0)" "$(touched)"
+
 echo "1..$number"

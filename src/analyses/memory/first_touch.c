@@ -108,6 +108,9 @@ static void set_first(Builder *self, LodePageTouch *page, const Row *row)
 	                                                            : sample->instruction;
 	page->function = sample->access_function;
 	page->location = sample->access_location;
+	/* An object of an allocation that was not there yet. */
+	if (sample->allocation == LODE_NONE && sample->object < self->memory->objects->len)
+		page->site = LODE_AT(self->memory->objects, LodeDataObject, sample->object).site;
 }
 
 static void add_to_object(Builder *self, const LodePageTouch *page, const Row *row)
@@ -190,6 +193,7 @@ static void add_page(Builder *self, const Row *rows, size_t n)
 		.instruction = LODE_NONE,
 		.function = LODE_NONE,
 		.location = LODE_NONE,
+		.site = LODE_NONE,
 		.first_use = self->touch->uses->len,
 		.object = sample_at(self->memory, rows[0].sample)->object,
 		.mapping = sample_at(self->memory, rows[0].sample)->mapping,
@@ -329,6 +333,7 @@ static void extend(Merger *self, const LodePageTouch *page)
 		range->time_ns = page->time_ns;
 		range->function = page->function;
 		range->location = page->location;
+		range->site = page->site;
 		range->object = page->object;
 	}
 	add_page_users(self, page);

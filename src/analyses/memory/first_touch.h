@@ -27,6 +27,7 @@ typedef struct {
 	uint32_t first_use, n_users; /* threads with accesses, in uses */
 	uint32_t instruction;        /* that touched; LODE_NONE */
 	uint32_t function, location; /* of it; LODE_NONE */
+	uint32_t site;               /* of the allocation, if an allocator touched; LODE_NONE */
 	uint32_t object, mapping;    /* LODE_NONE */
 } LodePageTouch;
 
@@ -49,7 +50,7 @@ typedef struct {
 	uint64_t first, last;         /* the first and last byte */
 	uint32_t first_page, n_pages; /* in pages */
 	uint32_t pid, thread, main_user;
-	uint32_t function, location, object, mapping; /* of the page touched first */
+	uint32_t function, location, site, object, mapping; /* of the page touched first */
 	uint64_t time_ns, last_time_ns; /* of its first and last first touch; 0: none */
 	uint64_t n_accesses, n_by_others;
 	double weight, weight_by_others, main_weight;

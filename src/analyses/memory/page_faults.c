@@ -2,21 +2,12 @@
 /* Samples of page faults, known by the name of their event. */
 #include "analyses/memory/page_faults.h"
 
-#include <string.h>
+#include "model/page_fault_event.h"
 
 bool lode_page_faults_is_event(const LodeProfile *profile, uint32_t event)
 {
-	static const char *const names[] = {
-		"page-faults", "minor-faults", "major-faults", "faults"};
-
-	if (event >= profile->events->len)
-		return false;
-	const char *name = lode_profile_event(profile, event)->name;
-	size_t length = strcspn(name, ":");
-	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-		if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0)
-			return true;
-	return false;
+	return event < profile->events->len &&
+	       lode_is_page_fault_event(lode_profile_event(profile, event)->name);
 }
 
 bool *lode_page_faults_events(const LodeProfile *profile)

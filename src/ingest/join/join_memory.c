@@ -19,6 +19,7 @@
 #include "ingest/join/join.h"
 #include "ingest/memory/memory_loads.h"
 #include "ingest/memory/memory_sites.h"
+#include "model/page_fault_event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -361,6 +362,22 @@ static uint32_t find_allocation(Building *self, const LodeReadAccess *access,
 	return lode_memory_sites_find(self->sites, &place, address);
 }
 
+/* The site that the allocator touched a page for; LODE_NONE: it did not. */
+static uint32_t find_ongoing_site(
+	Building *self, const LodeReadAccess *access, const LodeMemorySample *sample)
+{
+	const LodeThread *thread = &LODE_AT(self->memory->threads, LodeThread, sample->thread);
+	const LodeMemoryPlace place = {
+		.input = access->input, .pid = thread->pid, .time_ns = sample->time_ns};
+
+	return sample->allocation == LODE_NONE && sample->time_ns != 0 &&
+	                       lode_is_page_fault_event(
+				       lode_profile_event(self->profile, sample->event)->name)
+	               ? lode_memory_sites_find_ongoing(
+				 self->sites, &place, thread->tid, access->image, sample->address)
+	               : LODE_NONE;
+}
+
 static uint32_t site_of(const Building *self, uint32_t allocation)
 {
 	return allocation == LODE_NONE
@@ -380,6 +397,8 @@ static void find_layers(Building *self, const LodeReadAccess *access,
 	if (operand == NULL || operand->variable == NULL || operand->type == LODE_NONE)
 		layers->place_object = place_object(self, access);
 	layers->site = site_of(self, sample->allocation);
+	if (layers->site == LODE_NONE)
+		layers->site = find_ongoing_site(self, access, sample);
 }
 
 /* What a base that has survived tells where the address is lost. A stack has many variables, of

@@ -18,6 +18,7 @@
 
 #include "base/hash.h"
 #include "base/id_cache.h"
+#include "base/partition_point.h"
 #include "images/size_arguments.h"
 #include "ingest/memory/allocation_figures.h"
 #include "ingest/memory/allocator_names.h"
@@ -84,6 +85,8 @@ struct LodeMemorySites {
 	uint64_t n_left_out; /* stacks */
 	unsigned n_searches;
 	GHashTable *allocation_ids; /* LodeLoggedAllocation → index + 1 */
+	GArray **by_thread; /* of each log, once asked for: uint32_t, its allocations by thread and
+	                       begin */
 };
 
 static const char *const kind_names[LODE_N_ALLOCATION_KINDS] = {
@@ -638,6 +641,7 @@ static LodeMemorySites *sites_new(LodeProfile *profile, LodeMemoryReading *readi
 	self->site_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->allocation_ids = g_hash_table_new(NULL, NULL);
 	self->logs = g_new0(LodeLogPaths, MAX(logs->len, 1));
+	self->by_thread = g_new0(GArray *, MAX(logs->len, 1));
 	lode_id_cache_init(&self->calls);
 	lode_id_cache_init(&self->paths);
 	for (guint i = 0; i < logs->len; i++) {
@@ -680,8 +684,12 @@ void lode_memory_sites_free(LodeMemorySites *self)
 {
 	if (self == NULL)
 		return;
-	for (guint i = 0; i < self->n_logs; i++)
+	for (guint i = 0; i < self->n_logs; i++) {
 		g_array_unref((GArray *)self->logs[i].stack_paths);
+		if (self->by_thread[i] != NULL)
+			g_array_unref(self->by_thread[i]);
+	}
+	g_free(self->by_thread);
 	g_free(self->logs);
 	lode_id_cache_clear(&self->calls);
 	lode_id_cache_clear(&self->paths);
@@ -772,4 +780,75 @@ uint32_t lode_memory_sites_find(
 		at.time_ns = birth.time_ns;
 	}
 	return LODE_NONE;
+}
+
+/* --- allocations that are not there yet --- */
+
+static int compare_by_thread(const void *a, const void *b, void *data)
+{
+	const LodeLoggedAllocation *all = data;
+	const LodeLoggedAllocation *left = &all[*(const uint32_t *)a];
+	const LodeLoggedAllocation *right = &all[*(const uint32_t *)b];
+
+	if (left->tid != right->tid)
+		return left->tid < right->tid ? -1 : 1;
+	return (left->begin_ns > right->begin_ns) - (left->begin_ns < right->begin_ns);
+}
+
+static const GArray *sort_by_thread(LodeMemorySites *self, uint32_t log)
+{
+	size_t n;
+	const LodeLoggedAllocation *all = lode_allocation_log_allocations(self->logs[log].log, &n);
+
+	if (self->by_thread[log] != NULL)
+		return self->by_thread[log];
+	GArray *order = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), (guint)n);
+	for (uint32_t i = 0; i < n; i++)
+		g_array_append_val(order, i);
+	if (n > 1)
+		g_qsort_with_data(
+			order->data, (gint)n, sizeof(uint32_t), compare_by_thread, (void *)all);
+	self->by_thread[log] = order;
+	return order;
+}
+
+/* The first that a thread got from that time on; NULL: none. */
+static const LodeLoggedAllocation *find_next(
+	LodeMemorySites *self, uint32_t log, uint32_t tid, uint64_t time_ns)
+{
+	const GArray *order = sort_by_thread(self, log);
+	size_t n;
+	const LodeLoggedAllocation *all = lode_allocation_log_allocations(self->logs[log].log, &n);
+	const uint32_t *rows = (const uint32_t *)(const void *)order->data;
+
+	guint at = LODE_PARTITION_POINT(order->len, i,
+		all[rows[i]].tid < tid ||
+			(all[rows[i]].tid == tid && all[rows[i]].begin_ns < time_ns));
+	return at < order->len && all[rows[at]].tid == tid ? &all[rows[at]] : NULL;
+}
+
+uint32_t lode_memory_sites_find_ongoing(LodeMemorySites *self, const LodeMemoryPlace *place,
+	uint32_t tid, uint32_t image, uint64_t address)
+{
+	/* What an allocator keeps lies beside its blocks, and it may have to align them. */
+	const uint64_t nearby = UINT64_C(1) << 16;
+	const Frame code = {.image = image};
+
+	if (image == LODE_NONE ||
+		!lode_allocator_names_is_runtime(self->names, image_name(self, &code)))
+		return LODE_NONE;
+	const LodeAddressSpaceBirth birth = lode_memory_reading_find_birth(
+		self->reading, place->input, place->pid, place->time_ns);
+	uint32_t log = lode_allocations_find(
+		lode_memory_reading_logs(self->reading), place->pid, birth.time_ns, place->time_ns);
+	const LodeLoggedAllocation *next = log != LODE_NONE
+	                                           ? find_next(self, log, tid, place->time_ns)
+	                                           : NULL;
+	if (next == NULL || address + nearby < next->address ||
+		address >= next->address + next->size + nearby)
+		return LODE_NONE;
+	uint32_t path = lode_log_paths_find(&self->logs[log], next);
+	return path != LODE_NONE
+	               ? LODE_AT(self->profile->memory->paths, LodeAllocationPath, path).site
+	               : LODE_NONE;
 }

@@ -27,3 +27,11 @@ typedef struct {
  * reading's. LODE_NONE: none. */
 uint32_t lode_memory_sites_find(
 	LodeMemorySites *self, const LodeMemoryPlace *place, uint64_t address);
+
+/*
+ * The site of the allocation that a thread was about to get when the allocator touched an address
+ * where nothing was allocated yet: its next one, if that is there or nearby. `image` is that of the
+ * code that touched, which must be of the C library or an allocator. LODE_NONE: none.
+ */
+uint32_t lode_memory_sites_find_ongoing(LodeMemorySites *self, const LodeMemoryPlace *place,
+	uint32_t tid, uint32_t image, uint64_t address);

@@ -2,6 +2,8 @@
 /* Memory made up for the store's tests: every field, every kind of "none", and its comparison. */
 #include "random_memory.h"
 
+#include <string.h>
+
 static uint64_t random_word(GRand *rand)
 {
 	return (uint64_t)g_rand_int(rand) << 32 | g_rand_int(rand);
@@ -52,6 +54,28 @@ static void add_places(LodeProfile *profile, GRand *rand)
 			random_word(rand), g_rand_boolean(rand) ? UINT64_MAX : random_word(rand)};
 		g_array_append_val(memory->allocations, allocation);
 	}
+	for (uint32_t i = 0; i < 7; i++) {
+		LodeAllocationCall call = {maybe_name(profile, rand), random_name(profile, rand),
+			maybe_index(rand, memory->calls),
+			(LodeCallRole)g_rand_int_range(rand, 0, LODE_N_CALL_ROLES)};
+		g_array_append_val(memory->calls, call);
+		LodeAllocationPath path = {random_index(rand, memory->sites),
+			maybe_index(rand, memory->calls), random_word(rand), random_word(rand),
+			random_word(rand), random_word(rand), random_word(rand), random_word(rand),
+			g_rand_double(rand)};
+		g_array_append_val(memory->paths, path);
+	}
+	bool has_peaks = g_rand_boolean(rand);
+	for (guint i = 0; has_peaks && i < memory->sites->len; i++) {
+		LodeAllocationPeak peak = {random_word(rand), random_word(rand)};
+		g_array_append_val(memory->site_peaks, peak);
+	}
+	for (guint i = 0; i < memory->allocations->len; i++) {
+		LodeAllocationPathOf of = {random_index(rand, memory->paths)};
+		g_array_append_val(memory->allocation_paths, of);
+	}
+	LodeAllocationPeak heap_peak = {random_word(rand), random_word(rand)};
+	g_array_append_val(memory->heap_peak, heap_peak);
 }
 
 static void add_types(LodeProfile *profile, GRand *rand)
@@ -177,6 +201,29 @@ static void compare_allocations(const LodeMemory *a, const LodeMemory *b)
 	}
 }
 
+static void compare_paths(const LodeMemory *a, const LodeMemory *b)
+{
+	g_assert_cmpuint(a->calls->len, ==, b->calls->len);
+	g_assert_cmpuint(a->paths->len, ==, b->paths->len);
+	for (guint i = 0; i < a->calls->len; i++) {
+		const LodeAllocationCall *left = &LODE_AT(a->calls, LodeAllocationCall, i);
+		const LodeAllocationCall *right = &LODE_AT(b->calls, LodeAllocationCall, i);
+		assert_same_text(left, right, function);
+		assert_same_text(left, right, place);
+		assert_same(left, right, inner);
+		assert_same(left, right, role);
+	}
+	/* Numbers alone, without room between them. */
+	const GArray *numbers[][2] = {{a->paths, b->paths}, {a->site_peaks, b->site_peaks},
+		{a->heap_peak, b->heap_peak}, {a->allocation_paths, b->allocation_paths}};
+	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		size_t size = g_array_get_element_size((GArray *)numbers[i][0]);
+		g_assert_cmpuint(numbers[i][0]->len, ==, numbers[i][1]->len);
+		g_assert_true(memcmp(numbers[i][0]->data, numbers[i][1]->data,
+				      numbers[i][0]->len * size) == 0);
+	}
+}
+
 static void compare_objects(const LodeMemory *a, const LodeMemory *b)
 {
 	for (guint i = 0; i < a->types->len; i++) {
@@ -259,6 +306,7 @@ void assert_equal_memories(const LodeMemory *a, const LodeMemory *b)
 	assert_same(a, b, samples->len);
 	compare_places(a, b);
 	compare_allocations(a, b);
+	compare_paths(a, b);
 	compare_objects(a, b);
 	for (guint i = 0; i < a->samples->len; i++)
 		compare_sample(&LODE_AT(a->samples, LodeMemorySample, i),

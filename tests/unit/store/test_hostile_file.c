@@ -277,6 +277,15 @@ static const Harm harms[] = {
 	{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = "
 	 "(SELECT rootpage FROM sqlite_schema WHERE name = 'cost') WHERE name = 'edge'",
 		"table 'edge', row 1: "},
+	{"UPDATE allocation_call SET inner_call = 5 WHERE id = 4",
+		"table 'allocation_call', row 4: what it calls does not stand before it"},
+	{"UPDATE allocation_call SET role = 'x' WHERE id = 4", "table 'allocation_call', row 4: "},
+	{"UPDATE allocation_path SET call = 99 WHERE id = 2", "table 'allocation_path', row 2: "},
+	{"UPDATE allocation_path SET lifetime_ns = -1 WHERE id = 2",
+		"table 'allocation_path', row 2: "},
+	{"DELETE FROM allocation_path_of WHERE id = (SELECT max(id) FROM allocation_path_of)",
+		"table 'allocation_path_of', row 5: there are too many or too few"},
+	{"INSERT INTO heap_peak VALUES (2, 1, 1)", "it is one too many"},
 	{"PRAGMA application_id = 7", "not a lode profile, but another SQLite file"},
 };
 
@@ -316,6 +325,22 @@ static void test_harmless_additions(Fixture *fixture, const void *data)
 	g_assert_true(lode_profile_store_add_run(fixture->path, profile, run, NULL, &error));
 	g_autoptr(GError) failure = read_all(fixture->path);
 	g_assert_no_error(failure);
+}
+
+/* Tables that came after the first profiles of this version. */
+static void test_older(Fixture *fixture, const void *data)
+{
+	g_autoptr(GError) error = NULL;
+
+	(void)data;
+	change(fixture->path, "DROP TABLE allocation_path_of; DROP TABLE allocation_path;"
+			      "DROP TABLE allocation_site_peak; DROP TABLE heap_peak; DROP TABLE "
+	                      "allocation_call");
+	g_autoptr(LodeProfile)
+		profile = lode_profile_store_read_with_memory(fixture->path, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(profile->memory->calls->len, ==, 0);
+	g_assert_cmpuint(profile->memory->sites->len, >, 0);
 }
 
 static void assert_no_profile(const Fixture *fixture, const void *bytes, gssize size)
@@ -412,6 +437,7 @@ int main(int argc, char **argv)
 	} others[] = {
 		{"/hostile_file/versions", test_versions},
 		{"/hostile_file/harmless_additions", test_harmless_additions},
+		{"/hostile_file/older", test_older},
 		{"/hostile_file/other_files", test_other_files},
 		{"/hostile_file/truncated", test_truncated},
 		{"/hostile_file/bit_flips", test_bit_flips},
