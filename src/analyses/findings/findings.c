@@ -8,9 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Candidates within this of the greatest score are equals, of which the more telling one is taken.
- */
+/* Candidates within this of the greatest score, or within so many standard deviations, are equals,
+ * of which the more telling one is taken: another recording would order them differently. */
 #define EQUAL_SCORE 0.02
+#define EQUAL_DEVIATIONS 0.5
 
 /* What so much of a finding's weight has in common is shown with it. */
 #define COMMON_SHARE 0.95
@@ -119,6 +120,14 @@ static double greatest_score(const Choice *self, bool is_judged)
 	return best;
 }
 
+/* From which score on a candidate is the equal of the best. Twice a gain is a noncentral χ², so
+ * that the variance of a gain is about twice the gain. Small scores are bounded: theirs are all
+ * alike. */
+static double least_equal(double best)
+{
+	return best - fmax(EQUAL_SCORE * best, fmin(EQUAL_DEVIATIONS * sqrt(2 * best), best / 2));
+}
+
 /*
  * Judges what may be chosen. A score mostly falls as terms are added, so that what was low before
  * need not be looked at while others are above it (M. Minoux, "Accelerated greedy algorithms for
@@ -131,7 +140,7 @@ static void judge_promising(Choice *self)
 	double least = fmax(0, FIRST_SHARE * greatest_score(self, false));
 	for (;;) {
 		judge_from(self, least);
-		least = (1 - EQUAL_SCORE) * fmax(0, greatest_score(self, true));
+		least = least_equal(fmax(0, greatest_score(self, true)));
 		if (greatest_score(self, false) < least || greatest_score(self, false) <= 0)
 			return;
 	}
@@ -178,11 +187,11 @@ static uint32_t choose(const Choice *self)
 
 	if (best <= 0)
 		return LODE_NONE;
+	double least = least_equal(best);
 	for (guint i = 0; i < self->candidates->candidates->len; i++) {
 		const LodeCandidate *one = candidate_at(self, i);
 		double score = self->gains[one->column] / self->dispersion - (double)one->price;
-		if (self->is_taken[one->column] || !self->is_judged[one->column] ||
-			score < (1 - EQUAL_SCORE) * best)
+		if (self->is_taken[one->column] || !self->is_judged[one->column] || score < least)
 			continue;
 		if (chosen == LODE_NONE ||
 			compare_telling(self, one, candidate_at(self, chosen)) > 0)
