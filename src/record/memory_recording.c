@@ -88,6 +88,15 @@ static bool prepare_allocations(Session *self, GError **error)
 	return true;
 }
 
+/* A fault is not recorded twice. */
+static bool samples_page_faults(const LodeMemoryRecordingOptions *options)
+{
+	for (size_t i = 0; i < options->n_events; i++)
+		if (strstr(options->events[i], "page-faults") != NULL)
+			return true;
+	return false;
+}
+
 /* What only the caller knows (an observer, a control pipe) stays as it is given. */
 static LodePerfSamplerOptions sampler_options(const Session *self, const char *output)
 {
@@ -106,7 +115,9 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 	if (options->frequency == 0 && options->period == 0)
 		sampler.frequency = default_frequency();
 	sampler.exact_events = page_faults;
-	sampler.n_exact_events = options->has_no_page_faults ? 0 : G_N_ELEMENTS(page_faults);
+	sampler.n_exact_events = options->has_no_page_faults || samples_page_faults(options)
+	                                 ? 0
+	                                 : G_N_ELEMENTS(page_faults);
 	sampler.has_user_registers = true;
 	sampler.user_stack_bytes = STACK_BYTES;
 	sampler.has_data_addresses = true;

@@ -278,12 +278,20 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole > 0 ? 100 * (double)part / (double)whole : 0;
 }
 
+/* Those that waited for memory, as far as is known. */
+static uint64_t n_accessing(const Counts *counts)
+{
+	return counts->n_samples - counts->n_by_reason[LODE_REASON_NOT_MEMORY];
+}
+
 static void write_text(const Resolver *self)
 {
 	const Counts *counts = &self->counts;
 
-	printf("%-28s %8" PRIu64 " samples, %6.2f %% resolved:", given.name, counts->n_samples,
-		percent(counts->n_resolved, counts->n_samples));
+	printf("%-28s %8" PRIu64 " samples, of which %6.2f %% access memory, and of these %6.2f %% "
+	       "resolved; of all:",
+		given.name, counts->n_samples, percent(n_accessing(counts), counts->n_samples),
+		percent(counts->n_resolved, n_accessing(counts)));
 	for (unsigned i = LODE_RULE_AT_PC; i < LODE_N_RULES; i++)
 		printf(" %s %.1f%%", lode_address_rule_to_text(i),
 			percent(counts->n_by_rule[i], counts->n_samples));
@@ -319,7 +327,7 @@ static void write_csv_header(void)
 static void write_csv(const Resolver *self)
 {
 	const Counts *counts = &self->counts;
-	double share = percent(counts->n_resolved, counts->n_samples) / 100;
+	double share = percent(counts->n_resolved, n_accessing(counts)) / 100;
 
 	printf("%s,%" PRIu64 ",%" PRIu64 ",%.4f", given.name, counts->n_samples, counts->n_resolved,
 		share);

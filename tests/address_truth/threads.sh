@@ -22,12 +22,11 @@ if ! refusal=$("$lode" record -o trial -e cpu-clock:u --user-regs -d -- true 2>&
 	echo "1..0 # SKIP $refusal"
 	exit 0
 fi
-# least KERNEL: the share that has to be resolved. The interpreter waits for its table of jumps, whose
-# index the jump's load overwrites, and has thread-local data; sorting returns from many small calls.
+# least KERNEL: the share that has to be resolved of what accesses memory. The interpreter's loads
+# overwrite their indexes, and it has thread-local data.
 least() {
 	case $1 in
 	interpreter) echo 0.65 ;;
-	sorting) echo 0.93 ;;
 	*) echo 0.97 ;;
 	esac
 }

@@ -31,6 +31,7 @@ fi
 
 says() { grep -qE -e "$1" err || echo "stderr does not say '$1'"; }
 is_at_least() { [ "$1" -ge "$2" ] || echo "$3: $1, at least $2 expected"; }
+is_exactly() { [ "$1" = "$2" ] || echo "'$1', '$2' expected"; }
 value() { sed -nE "s/.*\b$1=([^ ]*).*/\1/p" out; }
 
 # record OPTION…: runs the program; the recordings are in ./rec then.
@@ -74,6 +75,11 @@ has_name() {
 record
 fixed=$(cut -d ' ' -f 1-4 out)
 check "a program" "$(status_is 7)" "$(says ' samples of .*page-faults')" "$(perf_agrees)"
+record -e page-faults -c 1
+twice=$(sqlite3 x.lode 'SELECT count(*) - count(DISTINCT address || time_ns), total(latency) FROM memory_sample')
+check "page faults asked for are recorded once" "$(status_is 7)" "$(is_exactly "$twice" '0|0.0')" \
+	"$(is_at_least "$(faults)" 500 "pages")"
+record
 check "a piece of the stack with each sample" "$(has_stacks)"
 check "the first touch of each page" "$(is_at_least "$(faults)" 500 "pages")"
 check "mappings that the kernel does not announce" "$(has_grown)" "$(has_name '[stack]')" \

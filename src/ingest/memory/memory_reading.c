@@ -7,6 +7,7 @@
 #include "process/access_resolver.h"
 #include "process/thread_stacks.h"
 
+#include <linux/perf_event.h>
 #include <string.h>
 
 /* Of Linux, and more than there are. */
@@ -267,7 +268,10 @@ static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *
 				.time_ns = record->time_ns,
 				.pc = sample->ip,
 				.data_source = sample->data_source,
-				.latency = sample->weight,
+				/* the kernel's own events wait for nothing: theirs is no latency */
+				.latency = sampled->event->type != PERF_TYPE_SOFTWARE
+	                                           ? sample->weight
+	                                           : 0,
 				.thread = lode_threads_find(
 					&self->threads, record->pid, record->tid, sampled->time_ns),
 				.event = lode_memory_reading_event(self, sampled->event_name),
