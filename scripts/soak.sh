@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What takes longer than a test run may, or depends on chance: once the truth of data addresses over
-# all kernels and programs, traces of many references, a placement on an emulated machine, and the
+# all kernels and programs, the shares of waits that programs measure themselves, traces of many references, a placement on an emulated machine, and the
 # tests that have a longer form; then the random tests, round after round, with seeds that no run had before.
 #
 #   scripts/soak.sh [MINUTES]      for the random tests; until it is interrupted unless given
@@ -50,6 +50,7 @@ soak() {
 truth=$PWD/tests/address_truth
 soak "truth of kernels" "$truth/kernels.sh" "$build/tests/address_truth/trace_truth" "$truth/kernels" short
 soak "truth of programs" "$truth/programs.sh" "$build/tests/address_truth/trace_truth" short
+soak "known shares of data" tests/insight/known_shares.py "$build/src/cli/lode" tests/insight/known_shares.c all 3
 soak "memory of traces of 30 million references" "$build/tests/unit/traces/test_trace_file_memory" 30
 if command -v qemu-system-x86_64 >/dev/null && [ -x /bin/busybox ] && command -v cpio >/dev/null; then
 	soak "placement on an emulated machine" tests/emulated/two_nodes.sh

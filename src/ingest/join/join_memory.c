@@ -394,8 +394,14 @@ static void find_layers(Building *self, const LodeReadAccess *access,
 	if (sample->mapping != LODE_NONE)
 		layers->mapping =
 			LODE_AT(self->memory->mappings, LodeMemoryMapping, sample->mapping).name;
-	if (operand == NULL || operand->variable == NULL || operand->type == LODE_NONE)
+	if (operand == NULL || operand->variable == NULL || operand->type == LODE_NONE ||
+		access->has_frame)
 		layers->place_object = place_object(self, access);
+	/* of two arrays on the stack an index may belong to either: the address tells */
+	const LodeOperandObject *place = object_at(self, layers->place_object);
+	if (operand != NULL && operand->variable != NULL && access->has_frame && place != NULL &&
+		place->variable != NULL && strcmp(place->variable, operand->variable) != 0)
+		layers->operand_object = 0;
 	layers->site = site_of(self, sample->allocation);
 	if (layers->site == LODE_NONE)
 		layers->site = find_ongoing_site(self, access, sample);
