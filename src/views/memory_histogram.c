@@ -444,11 +444,13 @@ static void put_head(const Tables *self, FILE *out)
 	char size[LODE_ADDRESS_TEXT_SIZE];
 	const char *program = self->profile->program;
 
-	lode_profile_lines_print(&self->options->terminal, out,
-		"%s · accesses by %s of %s · weight: %s", program != NULL ? program : "?",
+	lode_profile_lines_print(&self->options->terminal, out, "%s · %s by %s of %s · weight: %s",
+		program != NULL ? program : "?",
+		self->notes.is_stall_weighted ? "time" : "accesses",
 		lode_address_granularity_name(self->options->granularity),
 		lode_memory_size_text(self->options->granularity, size),
 		self->notes.n_events > 0 ? self->notes.event_names : "none");
+	lode_memory_notes_head(&self->notes, &self->options->terminal, out);
 }
 
 /* A lone thread is all of them. */

@@ -229,6 +229,24 @@ static void put_unresolved(const LodeMemoryNotes *self, const LodeTerminal *term
 	put_waiting(self, terminal, out);
 }
 
+void lode_memory_notes_head(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out)
+{
+	const char *what = self->is_stall_weighted ? "time" : "weight";
+	double resolved = lode_share_of(self->weight - self->unresolved_weight, self->weight);
+	char share[LODE_NUMBER_SIZE], rest[LODE_NUMBER_SIZE];
+
+	if (!(self->weight > 0))
+		return;
+	if (!(self->unresolved_weight > 0)) {
+		lode_profile_lines_print(terminal, out, "All of the %s has a data address.", what);
+		return;
+	}
+	lode_profile_lines_print(terminal, out,
+		"%s of the %s has a data address; the other %s is in no page or line (why: below).",
+		lode_number_format_share(resolved, share), what,
+		lode_number_format_share(1 - resolved, rest));
+}
+
 static void put_left_out(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out)
 {
 	g_autoptr(GString) line = g_string_new(NULL);

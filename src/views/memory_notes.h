@@ -39,6 +39,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeMemoryNotes, lode_memory_notes_clear)
 /* Samples with an address, by any rule. */
 uint64_t lode_memory_notes_resolved(const LodeMemoryNotes *self);
 
+/* What stands first in a text view of pages, lines or objects: what share of the weight has an
+ * address, and where the rest is. */
+void lode_memory_notes_head(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out);
+
 /* The footer of a text view, wrapped to the terminal. */
 void lode_memory_notes_text(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out);
 

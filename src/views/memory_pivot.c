@@ -91,6 +91,7 @@ static void write_text(const LodeProfile *profile, const LodePivot *pivot,
 	lode_profile_lines_print(terminal, out, "%s · samples by %s · weight: %s",
 		profile->program != NULL ? profile->program : "?", levels,
 		lode_totals_weight_text(options->notes));
+	lode_memory_notes_head(options->notes, terminal, out);
 	fputc('\n', out);
 	if (pivot->rows->len == 0)
 		fputs("No samples.\n", out);

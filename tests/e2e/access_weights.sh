@@ -30,9 +30,9 @@ if ! gcc -g -O2 "$programs/waiting_loads.c" -o loads 2>err || ! command -v valgr
 	exit 0
 fi
 
-# percent PROFILE OBJECT OPTION…: of the weight of the two arrays.
+# percent PROFILE OBJECT OPTION…: of the weight of the loads of the two arrays.
 percent() {
-	"$lode" memory "$1" --by object --format csv "${@:3}" 2>>err |
+	"$lode" memory "$1" --by object --loads --format csv "${@:3}" 2>>err |
 		awk -F, -v object="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 			$at["object"] ~ /\[\]$/ { all += $at["weight"] }
 			$at["object"] == object { own += $at["weight"] }
