@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode memory: which thread accessed which data. Each view is a file memory_view_<name>.c. */
 #include "analyses/memory/access_weights.h"
+#include "analyses/memory/latency_weights.h"
 #include "base/error.h"
 #include "base/number_format.h"
 #include "cli/memory_filter_options.h"
@@ -30,8 +31,9 @@ static const GOptionEntry options[] = {
 		"N"},
 	{"weight", 0, 0, G_OPTION_ARG_STRING, &given.weight,
 		"what rows are weighed by: as sampled (the default; of a timer, time), or "
-		"accesses, where executions were counted or traced",
-		"sampled|accesses"},
+		"accesses, where executions were counted or traced, or by latency, where the "
+		"processor measured it",
+		"sampled|accesses|latency"},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
 		"write to this file instead of standard output", "FILE"},
 	G_OPTION_ENTRY_NULL,
@@ -108,10 +110,10 @@ static bool read_options(LodeMemoryViewInput *input, GError **error)
 	input->has_top = given.top != NULL;
 	input->sort = given.sort;
 	if (given.weight == NULL || strcmp(given.weight, "sampled") == 0 ||
-		strcmp(given.weight, "accesses") == 0)
+		strcmp(given.weight, "accesses") == 0 || strcmp(given.weight, "latency") == 0)
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"--weight: '%s' is not sampled or accesses", given.weight);
+		"--weight: '%s' is not sampled, accesses or latency", given.weight);
 	return false;
 }
 
@@ -121,6 +123,12 @@ static bool weigh(LodeProfile *profile, GError **error)
 	LodeAccessWeights weights;
 	char share[LODE_NUMBER_SIZE];
 
+	if (g_strcmp0(given.weight, "latency") == 0) {
+		bool is_weighed = lode_latency_weights_apply(profile, error);
+		if (!is_weighed)
+			g_prefix_error(error, "--weight latency: ");
+		return is_weighed;
+	}
 	if (given.weight == NULL || strcmp(given.weight, "accesses") != 0)
 		return true;
 	if (!lode_access_weights_apply(profile, &weights, error)) {

@@ -19,8 +19,8 @@ enum { NS_PER_US = 1000, MAX_TIMER_US = 10 * 1000 * 1000 };
 static struct {
 	char *output, *keep_recording, *timer, *frequency, *period, *pid, *duration, **events,
 		**skipped_frames;
-	gboolean has_allocations, is_stopped, has_no_page_faults, is_randomised, allow_debuginfod,
-		is_live, charges_next_access;
+	gboolean has_allocations, has_page_nodes, is_stopped, has_no_page_faults, is_randomised,
+		allow_debuginfod, is_live, charges_next_access;
 } given;
 
 static const GOptionEntry options[] = {
@@ -49,6 +49,9 @@ static const GOptionEntry options[] = {
 		"do not sample until SIGUSR1; each further one stops or starts sampling", NULL},
 	{"no-page-faults", 0, 0, G_OPTION_ARG_NONE, &given.has_no_page_faults,
 		"do not record which thread touches each page first", NULL},
+	{"page-nodes", 0, 0, G_OPTION_ARG_NONE, &given.has_page_nodes,
+		"record on which NUMA node each page lies, also where there is only one node",
+		NULL},
 	{"randomised", 0, 0, G_OPTION_ARG_NONE, &given.is_randomised,
 		"do not switch off address-space randomisation", NULL},
 	{"live", 0, 0, G_OPTION_ARG_NONE, &given.is_live,
@@ -208,6 +211,7 @@ static int run(char **arguments, GError **error)
 		.n_events = given.events != NULL ? g_strv_length(given.events) : 0,
 		.has_allocations = given.has_allocations,
 		.has_no_page_faults = given.has_no_page_faults,
+		.has_page_nodes = given.has_page_nodes,
 		.is_randomised = given.is_randomised,
 		.start_stopped = given.is_stopped,
 		.notes = lode_wrapped_program_notes("memory record"),

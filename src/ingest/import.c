@@ -9,6 +9,7 @@
 #include "ingest/user_attributes.h"
 #include "sources/callgrind.h"
 #include "sources/flow_file.h"
+#include "sources/page_file.h"
 #include "sources/perf_data.h"
 #include "traces/trace_reader.h"
 
@@ -22,6 +23,7 @@ typedef enum {
 	FORMAT_PERF,
 	FORMAT_FLOW,
 	FORMAT_ALLOCATIONS,
+	FORMAT_PAGES,
 	FORMAT_TRACE,
 	FORMAT_UNKNOWN,
 } Format;
@@ -53,6 +55,7 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 	              : lode_perf_data_is_format(start, size)      ? FORMAT_PERF
 	              : lode_flow_file_is_format(start, size)      ? FORMAT_FLOW
 	              : lode_allocation_log_is_format(start, size) ? FORMAT_ALLOCATIONS
+	              : lode_page_file_is_format(start, size)      ? FORMAT_PAGES
 	              : lode_trace_reader_is_format(start, size)   ? FORMAT_TRACE
 	                                                           : FORMAT_UNKNOWN;
 	return true;
@@ -60,7 +63,7 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 
 /* The recordings by what they are; paths are borrowed. */
 typedef struct {
-	GPtrArray *callgrind, *perf, *allocations;
+	GPtrArray *callgrind, *perf, *allocations, *pages;
 	const char *flow_file, *trace;
 	bool passes_over_damaged_logs;
 } Inputs;
@@ -83,6 +86,9 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 		return true;
 	case FORMAT_ALLOCATIONS:
 		g_ptr_array_add(self->allocations, (void *)path);
+		return true;
+	case FORMAT_PAGES:
+		g_ptr_array_add(self->pages, (void *)path);
 		return true;
 	case FORMAT_TRACE:
 		self->trace = path;
@@ -131,6 +137,13 @@ static bool sort_inputs(Inputs *self, const LodeImportOptions *options, GError *
 			(const char *)self->allocations->pdata[0]);
 		return false;
 	}
+	if (self->pages->len > 0 && self->perf->len == 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"%s: the nodes of pages are only imported with the perf.data of the same "
+			"run",
+			(const char *)self->pages->pdata[0]);
+		return false;
+	}
 	return check_alone(self, options, error);
 }
 
@@ -172,10 +185,19 @@ static bool read_allocations(const Inputs *inputs, LodeMemoryReading *memory, GE
 	return true;
 }
 
+static bool read_pages(const Inputs *inputs, LodeMemoryReading *memory, GError **error)
+{
+	for (guint i = 0; i < inputs->pages->len; i++)
+		if (!lode_page_file_read(
+			    inputs->pages->pdata[i], lode_memory_reading_pages(memory), error))
+			return false;
+	return true;
+}
+
 static LodeRecording *read_samples(const Inputs *inputs, LodeJitCodeSet *jit,
 	LodeMemoryReading *memory, const LodeProgress *progress, GError **error)
 {
-	if (!read_allocations(inputs, memory, error))
+	if (!read_allocations(inputs, memory, error) || !read_pages(inputs, memory, error))
 		return NULL;
 	LodeRecording *samples = lode_sampled_recording_read(
 		(const char *const *)inputs->perf->pdata, inputs->perf->len, jit, memory, progress,
@@ -272,12 +294,14 @@ LodeProfile *lode_import(
 	Inputs inputs = {.callgrind = g_ptr_array_new(),
 		.perf = g_ptr_array_new(),
 		.allocations = g_ptr_array_new(),
+		.pages = g_ptr_array_new(),
 		.passes_over_damaged_logs = options->passes_over_damaged_logs};
 	g_autoptr(LodeProfile) profile = import_inputs(&inputs, options, progress, error);
 
 	g_ptr_array_unref(inputs.callgrind);
 	g_ptr_array_unref(inputs.perf);
 	g_ptr_array_unref(inputs.allocations);
+	g_ptr_array_unref(inputs.pages);
 	if (profile == NULL || !apply_attribute_files(profile, options, progress, error))
 		return NULL;
 	return g_steal_pointer(&profile);

@@ -20,6 +20,7 @@ LodeMemory *lode_memory_new(void)
 	self->members = g_array_new(FALSE, TRUE, sizeof(LodeDataMember));
 	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeDataObject));
 	self->samples = g_array_new(FALSE, TRUE, sizeof(LodeMemorySample));
+	self->pages = g_array_new(FALSE, TRUE, sizeof(LodeMemoryPages));
 	return self;
 }
 
@@ -28,6 +29,7 @@ void lode_memory_free(LodeMemory *self)
 	if (self == NULL)
 		return;
 	g_array_unref(self->samples);
+	g_array_unref(self->pages);
 	g_array_unref(self->objects);
 	g_array_unref(self->members);
 	g_array_unref(self->types);

@@ -184,6 +184,15 @@ typedef struct {
 	                 access_pc, has overwritten its own */
 } LodeMemorySample;
 
+/* Pages that were there when the kernel was asked: all of one size, on one node. */
+typedef struct {
+	uint32_t pid;
+	uint32_t node;
+	uint64_t start, end;      /* [start, end) */
+	uint64_t page_size_bytes; /* 0: unknown */
+	uint64_t time_ns;         /* rows of one look have the same */
+} LodeMemoryPages;
+
 typedef struct {
 	GArray *threads;     /* LodeThread, by (pid, ordinal) */
 	GArray *mappings;    /* LodeMemoryMapping, by (pid, begin_ns, start) */
@@ -200,6 +209,7 @@ typedef struct {
 	GArray *members;          /* LodeDataMember, grouped by type */
 	GArray *objects;          /* LodeDataObject */
 	GArray *samples;          /* LodeMemorySample, in the order of the recording */
+	GArray *pages;            /* LodeMemoryPages, by (pid, time_ns, start) */
 	bool has_allocations;     /* allocations were recorded */
 	bool is_stall_weighted;   /* timer samples: weights are time, not accesses */
 	bool has_fixed_addresses; /* recorded without address-space randomisation */

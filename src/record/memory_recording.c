@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/own_library.h"
 #include "record/jit_runtime.h"
+#include "record/page_survey.h"
 #include "record/perf_program.h"
 #include "record/preloaded_library.h"
 #include "sources/allocation_log.h"
@@ -135,9 +136,12 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 static bool sample(Session *self, const LodeProgress *progress, GError **error)
 {
 	g_autofree char *output = g_build_filename(self->directory, "perf.data", NULL);
+	g_autofree char *pages = g_build_filename(self->directory, "pages.txt", NULL);
 	g_autoptr(LodeJitRuntime) runtime = NULL;
 	LodePerfSamplerOptions sampler = sampler_options(self, output);
 
+	if (self->options->has_page_nodes || lode_page_survey_has_nodes("/sys"))
+		sampler.page_output = pages;
 	sampler.argv = self->options->argv;
 	if (sampler.pid == 0) {
 		runtime = lode_jit_runtime_prepare(self->options->argv, self->directory, false);
@@ -155,6 +159,8 @@ static bool sample(Session *self, const LodeProgress *progress, GError **error)
 	self->result->run.exit_status = self->result->sampling->exit_status;
 	self->result->run.stop_signal = self->result->sampling->stop_signal;
 	g_ptr_array_add(self->result->run.recordings, g_steal_pointer(&output));
+	if (sampler.page_output != NULL)
+		g_ptr_array_add(self->result->run.recordings, g_steal_pointer(&pages));
 	return true;
 }
 

@@ -28,6 +28,7 @@ typedef struct {
 	uint64_t frequency, period; /* 0 both: 10,000 a second, or what the kernel allows */
 	bool has_allocations;
 	bool has_no_page_faults; /* leave the first touches out */
+	bool has_page_nodes;     /* ask for the nodes of pages also where there is one */
 	bool is_randomised;      /* leave address-space randomisation as it is */
 	bool start_stopped;      /* SIGUSR1 to us toggles */
 	/* Further options of the sampler (live observer, control…) that are taken as they are;

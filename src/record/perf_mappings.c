@@ -86,6 +86,16 @@ void lode_perf_mappings_add(LodePerfMappings *self, pid_t pid, uint64_t time_ns)
 	add(self, (uint32_t)pid, time_ns)->is_due = true;
 }
 
+void lode_perf_mappings_list(const LodePerfMappings *self, GArray *out_pids)
+{
+	GHashTableIter at;
+	gpointer process;
+
+	g_hash_table_iter_init(&at, self->processes);
+	while (g_hash_table_iter_next(&at, NULL, &process))
+		g_array_append_val(out_pids, ((const Process *)process)->pid);
+}
+
 static void know(Process *self, uint64_t start, uint64_t end)
 {
 	const LodeLiveRange range = {.start = start, .end = end, .origin = start};

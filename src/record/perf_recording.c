@@ -155,6 +155,9 @@ bool lode_perf_recording_begin(LodePerfRecording *self, GError **error)
 {
 	if (!lode_perf_writer_publish(self->writer, self->choices, error))
 		return false;
+	if (self->page_output != NULL && self->mappings != NULL &&
+		(self->pages = lode_page_survey_open(self->page_output, "/proc", error)) == NULL)
+		return false;
 	if (self->observer != NULL && self->observer->begin != NULL)
 		show_events(self);
 	return true;
@@ -172,6 +175,16 @@ static bool look_for_mappings(LodePerfRecording *self)
 	return is_all;
 }
 
+static void look_at_pages(LodePerfRecording *self)
+{
+	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
+
+	if (self->pages == NULL || !lode_page_survey_is_due(self->pages))
+		return;
+	lode_perf_mappings_list(self->mappings, pids);
+	lode_page_survey_look(self->pages, pids, now_ns());
+}
+
 void lode_perf_recording_drain(LodePerfRecording *self)
 {
 	const struct perf_event_header round_end = {RECORD_FINISHED_ROUND, 0, sizeof(round_end)};
@@ -182,6 +195,7 @@ void lode_perf_recording_drain(LodePerfRecording *self)
 			self, &g_array_index(self->events->cpus, LodePerfCpu, i).ring);
 	if (look_for_mappings(self) && has_read)
 		write_records(self, &round_end, sizeof(round_end));
+	look_at_pages(self);
 	if (g_get_monotonic_time() - self->sealed_us > SEAL_US)
 		seal(self);
 }
@@ -265,6 +279,9 @@ bool lode_perf_recording_finish(
 	lode_perf_writer_finish(
 		self->writer, features, self->write_error == NULL ? &self->write_error : NULL);
 	g_clear_pointer(&self->events, lode_perf_event_set_close);
+	if (self->pages != NULL)
+		lode_page_survey_close(g_steal_pointer(&self->pages),
+			self->write_error == NULL ? &self->write_error : NULL);
 	if (self->write_error == NULL)
 		return true;
 	g_propagate_prefixed_error(error, g_steal_pointer(&self->write_error),
@@ -287,6 +304,7 @@ void lode_perf_recording_clear(LodePerfRecording *self)
 	lode_perf_tally_clear(&self->tally);
 	g_clear_pointer(&self->kernel, g_byte_array_unref);
 	g_clear_pointer(&self->sources, lode_perf_sources_free);
+	g_clear_pointer(&self->pages, lode_page_survey_free);
 	g_clear_pointer(&self->mappings, lode_perf_mappings_free);
 	g_clear_pointer(&self->unwrapped, g_byte_array_unref);
 	g_clear_error(&self->write_error);

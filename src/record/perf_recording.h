@@ -6,6 +6,7 @@
 #pragma once
 
 #include "record/cpu_meter.h"
+#include "record/page_survey.h"
 #include "record/perf_event_set.h"
 #include "record/perf_mappings.h"
 #include "record/perf_sources.h"
@@ -20,6 +21,8 @@ typedef struct {
 	const LodePerfObserver *observer; /* NULL: nobody */
 	bool follows_mappings;            /* as in LodePerfSamplerOptions */
 	LodePerfMappings *mappings;       /* NULL: the kernel's word is enough */
+	const char *page_output;          /* as in LodePerfSamplerOptions */
+	LodePageSurvey *pages;            /* NULL: nobody asks for it */
 	LodePerfSources *sources;         /* NULL: no thread is sampled twice */
 	GByteArray *kernel;               /* records of its mappings; NULL: not sampled */
 	GByteArray *unwrapped;            /* a record of a ring's end and start, for the observer */

@@ -41,9 +41,11 @@ typedef struct {
 	const char *const *argv;
 	const char *const *environment; /* of argv; NULL: ours */
 	bool has_fixed_addresses;       /* of argv: no randomisation of its address space */
-	bool follows_mappings; /* write also mappings that the kernel does not announce, as far
-	                          as /proc shows them */
-	const char *output;    /* the perf.data file */
+	bool follows_mappings;   /* write also mappings that the kernel does not announce, as far
+	                            as /proc shows them */
+	const char *page_output; /* where to write on which nodes the pages lie (record/
+	                            page_survey.h), with follows_mappings; NULL: nowhere */
+	const char *output;      /* the perf.data file */
 	unsigned buffer_pages; /* of each CPU, a power of two; 0: as many as allowed, at most 128 */
 	bool start_stopped;    /* SIGUSR1 to us toggles */
 	const char *control_fifo;         /* lines enable, disable, stop; NULL: none */

@@ -139,6 +139,15 @@ static const LodeColumn sample_columns[] = {
 	{"is_next", AT(LodeMemorySample, is_next), LODE_COLUMN_FLAG, 0},
 };
 
+static const LodeColumn pages_columns[] = {
+	{"pid", AT(LodeMemoryPages, pid), LODE_COLUMN_NUMBER, 0},
+	{"time_ns", AT(LodeMemoryPages, time_ns), LODE_COLUMN_BITS, 0},
+	{"start_address", AT(LodeMemoryPages, start), LODE_COLUMN_BITS, 0},
+	{"end_address", AT(LodeMemoryPages, end), LODE_COLUMN_BITS, 0},
+	{"page_size", AT(LodeMemoryPages, page_size_bytes), LODE_COLUMN_BITS, 0},
+	{"node", AT(LodeMemoryPages, node), LODE_COLUMN_NUMBER, 0},
+};
+
 #define TABLE(name, array, type, columns)                                                          \
 	{                                                                                          \
 		{name, sizeof(type), columns, G_N_ELEMENTS(columns), NULL}, AT(LodeMemory, array), \
@@ -165,6 +174,7 @@ static const Table tables[] = {
 	OPTIONAL_TABLE("heap_peak", heap_peak, LodeAllocationPeak, peak_columns),
 	OPTIONAL_TABLE(
 		"allocation_path_of", allocation_paths, LodeAllocationPathOf, path_of_columns),
+	OPTIONAL_TABLE("memory_pages", pages, LodeMemoryPages, pages_columns),
 };
 
 static GArray *array_of(const LodeMemory *memory, const Table *table)
@@ -291,6 +301,12 @@ static bool check_ranges(const LodeMemory *memory, GError **error)
 	}
 	if (next != memory->members->len)
 		return lode_row_table_broken(error, "data_member", next, "its type does not exist");
+	for (guint i = 0; i < memory->pages->len; i++) {
+		const LodeMemoryPages *pages = &LODE_AT(memory->pages, LodeMemoryPages, i);
+		if (pages->end < pages->start)
+			return lode_row_table_broken(
+				error, "memory_pages", i, "it ends before it begins");
+	}
 	for (guint i = 0; i < memory->mappings->len; i++) {
 		const LodeMemoryMapping *mapping = &LODE_AT(memory->mappings, LodeMemoryMapping, i);
 		if (mapping->end < mapping->start)

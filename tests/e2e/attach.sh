@@ -154,6 +154,26 @@ check "the data of a running process, in its threads" "$(status_is 0)" "$(is_ali
 	"$(for table in first_table second_table; do grep -q $table objects || echo "no $table"; done)"
 run memory record -p "$target" -F 2000 -o n.lode --duration 0.5
 check "likewise for a duration" "$(status_is 0)" "$(is_alive)" "$([ -s n.lode ] || echo 'no profile')"
+# One node here: what was recorded, and the same as if all pages had been on node 1.
+run memory record -p "$target" -F 2000 -o o.lode --duration 1 --page-nodes --keep-recording kept
+"$lode" memory o.lode --by page_node --format csv >nodes 2>>err
+"$lode" memory o.lode --by page_size --format csv >sizes 2>>err
+sed -E 's/^([0-9a-f]+ [0-9a-f]+ [0-9]+) [0-9]+$/\1 1/' kept/pages.txt >pages.txt
+"$lode" import kept/perf.data pages.txt -o moved.lode >/dev/null 2>>err
+"$lode" memory moved.lode --by page_node --format csv >moved 2>>err
+share_of() { awk -F, -v key="$2" '$3 == key { print $8 }' "$1"; }
+nodes=$(share_of nodes 0)
+check "the nodes and sizes of pages" "$(status_is 0)" \
+	"$(is_between "${nodes:-0}" 0.05 1 'share of node 0')" \
+	"$([ "$(share_of moved 1)" = "$nodes" ] || { echo "not $nodes of node 1:" && cat moved; })" \
+	"$([ "$(share_of sizes 4096)" = "$nodes" ] || { echo "not $nodes of 4096:" && cat sizes; })"
+echo '1 2 3' >>pages.txt
+"$lode" import kept/perf.data pages.txt -o moved.lode >/dev/null 2>err
+status=$?
+check "a damaged file of pages" "$(status_is 1)" "$(says 'pages.txt: line [0-9]+: neither')"
+"$lode" import pages.txt -o moved.lode >/dev/null 2>err
+status=$?
+check "pages alone" "$(status_is 2)" "$(says 'only imported with the perf.data')"
 run memory record -p "$target" --allocations
 check "allocations need a program that is started" "$(status_is 2)" "$(says 'cannot be used with --pid')"
 end_target

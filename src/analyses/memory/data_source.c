@@ -97,3 +97,14 @@ const char *lode_data_source_tlb(uint64_t data_source)
 		return (source.mem_dtlb & PERF_MEM_TLB_L1) != 0 ? "L1" : "L2";
 	return (source.mem_dtlb & PERF_MEM_TLB_WK) != 0 ? "walk" : NULL;
 }
+
+bool lode_data_source_lock(uint64_t data_source, bool *out_is_locked)
+{
+	union perf_mem_data_src source = {.val = data_source};
+
+	/* 0: older kernels left the field out. */
+	if (source.mem_lock == 0 || (source.mem_lock & PERF_MEM_LOCK_NA) != 0)
+		return false;
+	*out_is_locked = (source.mem_lock & PERF_MEM_LOCK_LOCKED) != 0;
+	return true;
+}

@@ -19,5 +19,9 @@ const char *lode_data_source_snoop(uint64_t data_source);
 /* Whether another core had the line modified: "hit modified". */
 bool lode_data_source_hits_modified(uint64_t data_source);
 
+/* Whether the access was locked, as those of atomic instructions are. False where that is not said:
+ * then *out_is_locked is untouched. */
+bool lode_data_source_lock(uint64_t data_source, bool *out_is_locked);
+
 /* How the address was translated: "L1", "L2", "walk", "fault", or "miss"; NULL: not said. */
 const char *lode_data_source_tlb(uint64_t data_source);

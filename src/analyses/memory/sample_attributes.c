@@ -6,8 +6,15 @@
 #include "analyses/memory/sample_attributes.h"
 
 #include "analyses/memory/data_source.h"
+#include "base/partition_point.h"
 
 #include <string.h>
+
+/* Rows of the pages of a process that are of one time. */
+typedef struct {
+	uint32_t pid, first, n;
+	uint64_t time_ns;
+} PageLook;
 
 struct LodeSampleAttributes {
 	const LodeProfile *profile;
@@ -16,6 +23,7 @@ struct LodeSampleAttributes {
 	char **thread_labels;  /* per thread */
 	const char **opcodes;  /* per attribute set; NULL: none */
 	const char **places;   /* per location: "parse.c:120"; NULL: unknown */
+	GArray *page_looks;    /* PageLook, by (pid, time_ns) */
 	GStringChunk *strings; /* owns the labels and places */
 };
 
@@ -78,6 +86,25 @@ static void find_first_time(LodeSampleAttributes *self)
 	}
 }
 
+static void find_page_looks(LodeSampleAttributes *self)
+{
+	const GArray *pages = self->memory->pages;
+
+	self->page_looks = g_array_new(FALSE, FALSE, sizeof(PageLook));
+	for (guint i = 0; i < pages->len; i++) {
+		const LodeMemoryPages *row = &LODE_AT(pages, LodeMemoryPages, i);
+		const PageLook look = {row->pid, i, 1, row->time_ns};
+		PageLook *last = self->page_looks->len > 0
+		                         ? &g_array_index(self->page_looks, PageLook,
+						   self->page_looks->len - 1)
+		                         : NULL;
+		if (last != NULL && last->pid == row->pid && last->time_ns == row->time_ns)
+			last->n++;
+		else
+			g_array_append_val(self->page_looks, look);
+	}
+}
+
 LodeSampleAttributes *lode_sample_attributes_new(const LodeProfile *profile)
 {
 	LodeSampleAttributes *self = g_new0(LodeSampleAttributes, 1);
@@ -90,6 +117,7 @@ LodeSampleAttributes *lode_sample_attributes_new(const LodeProfile *profile)
 	find_opcodes(self);
 	name_places(self);
 	find_first_time(self);
+	find_page_looks(self);
 	return self;
 }
 
@@ -98,6 +126,7 @@ void lode_sample_attributes_free(LodeSampleAttributes *self)
 	if (self == NULL)
 		return;
 	g_string_chunk_free(self->strings);
+	g_array_unref(self->page_looks);
 	g_free(self->places);
 	g_free(self->opcodes);
 	g_free(self->thread_labels);
@@ -555,6 +584,63 @@ static LodeValue get_tlb(Self self, Sample sample)
 	return lode_value_of_text(lode_data_source_tlb(sample->data_source));
 }
 
+static LodeValue get_locked(Self self, Sample sample)
+{
+	bool is_locked;
+
+	(void)self;
+	return lode_data_source_lock(sample->data_source, &is_locked)
+	               ? lode_value_of_boolean(is_locked)
+	               : lode_value_none();
+}
+
+/* Of one look at the pages of a process, the rows that end after an address; NULL: none holds it.
+ */
+static const LodeMemoryPages *find_in_look(Self self, const PageLook *look, uint64_t address)
+{
+	const LodeMemoryPages *rows =
+		(const LodeMemoryPages *)(const void *)self->memory->pages->data;
+	guint n = LODE_PARTITION_POINT(look->n, i, rows[look->first + i].start <= address);
+	const LodeMemoryPages *row = n > 0 ? &rows[look->first + n - 1] : NULL;
+
+	return row != NULL && address < row->end ? row : NULL;
+}
+
+/* By the last look before the access, else by the first one after it: pages that nobody had touched
+ * were on no node. */
+static const LodeMemoryPages *pages_of(Self self, Sample sample)
+{
+	const LodeThread *thread = thread_of(self, sample);
+	const PageLook *looks = (const PageLook *)(const void *)self->page_looks->data;
+	guint n = self->page_looks->len;
+
+	if (thread == NULL || sample->rule == LODE_RULE_NONE || n == 0)
+		return NULL;
+	guint after = LODE_PARTITION_POINT(n, i,
+		looks[i].pid < thread->pid ||
+			(looks[i].pid == thread->pid && looks[i].time_ns <= sample->time_ns));
+	const LodeMemoryPages *found = NULL;
+	if (after > 0 && looks[after - 1].pid == thread->pid)
+		found = find_in_look(self, &looks[after - 1], sample->address);
+	if (found == NULL && after < n && looks[after].pid == thread->pid)
+		found = find_in_look(self, &looks[after], sample->address);
+	return found;
+}
+
+static LodeValue get_page_node(Self self, Sample sample)
+{
+	const LodeMemoryPages *pages = pages_of(self, sample);
+
+	return pages != NULL ? number(pages->node) : lode_value_none();
+}
+
+static LodeValue get_page_size(Self self, Sample sample)
+{
+	const LodeMemoryPages *pages = pages_of(self, sample);
+
+	return pages != NULL ? number_unless_zero(pages->page_size_bytes) : lode_value_none();
+}
+
 static const LodeSampleAttribute table[] = {
 	{"access", LODE_VALUE_TEXT, false, NULL, get_access},
 	{"address", LODE_VALUE_INTEGER, true, NULL, get_address},
@@ -577,6 +663,7 @@ static const LodeSampleAttribute table[] = {
 	{"layer", LODE_VALUE_TEXT, false, NULL, get_layer},
 	{"level", LODE_VALUE_TEXT, false, NULL, get_level},
 	{"line", LODE_VALUE_INTEGER, false, "place", get_line},
+	{"locked", LODE_VALUE_BOOLEAN, false, NULL, get_locked},
 	{"mapping", LODE_VALUE_TEXT, false, NULL, get_mapping},
 	{"mapping_offset", LODE_VALUE_INTEGER, true, NULL, get_mapping_offset},
 	{"member", LODE_VALUE_TEXT, false, NULL, get_member},
@@ -586,6 +673,8 @@ static const LodeSampleAttribute table[] = {
 	{"opcode", LODE_VALUE_TEXT, false, NULL, get_opcode},
 	{"operand", LODE_VALUE_INTEGER, false, NULL, get_operand},
 	{"page", LODE_VALUE_INTEGER, true, NULL, get_page},
+	{"page_node", LODE_VALUE_INTEGER, false, NULL, get_page_node},
+	{"page_size", LODE_VALUE_INTEGER, false, NULL, get_page_size},
 	{"pc", LODE_VALUE_INTEGER, true, NULL, get_pc},
 	{"pid", LODE_VALUE_INTEGER, false, NULL, get_pid},
 	{"place", LODE_VALUE_TEXT, false, NULL, get_place},

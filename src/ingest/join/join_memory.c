@@ -516,6 +516,25 @@ static void clear(Building *self)
 	g_array_unref(self->event_ids);
 }
 
+static int compare_pages(const void *a, const void *b)
+{
+	const LodeMemoryPages *left = a, *right = b;
+
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return (left->start > right->start) - (left->start < right->start);
+}
+
+static void add_pages(Building *self)
+{
+	const GArray *pages = lode_memory_reading_pages(self->reading);
+
+	g_array_append_vals(self->memory->pages, pages->data, pages->len);
+	g_array_sort(self->memory->pages, compare_pages);
+}
+
 bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GError **error)
 {
 	LodeMemoryReading *reading = accesses->reading;
@@ -546,6 +565,7 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 	memory->has_fixed_addresses = lode_memory_reading_has_fixed_addresses(reading);
 	lode_memory_reading_name_stacks(reading);
 	add_threads(&building);
+	add_pages(&building);
 	building.loads = lode_memory_loads_new(reading);
 	add_mappings(&building);
 	find_events(&building);

@@ -29,6 +29,7 @@ struct LodeMemoryReading {
 	GPtrArray *event_names;
 	GHashTable *event_ids; /* name → index + 1 */
 	LodeAllocations *logs;
+	GArray *pages;    /* LodeMemoryPages */
 	GArray *accesses; /* LodeReadAccess */
 	GArray *ways;     /* LodeReadWay, of those that are ambiguous */
 	GArray *way_rows; /* LodeReadAccess */
@@ -62,6 +63,7 @@ LodeMemoryReading *lode_memory_reading_new(LodeCodeImages *images)
 	self->event_names = g_ptr_array_new();
 	self->event_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->logs = lode_allocations_new();
+	self->pages = g_array_new(FALSE, FALSE, sizeof(LodeMemoryPages));
 	self->accesses = g_array_new(FALSE, TRUE, sizeof(LodeReadAccess));
 	self->ways = g_array_new(FALSE, FALSE, sizeof(LodeReadWay));
 	self->way_rows = g_array_new(FALSE, FALSE, sizeof(LodeReadAccess));
@@ -79,6 +81,7 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 	g_ptr_array_unref(self->event_names);
 	g_hash_table_unref(self->event_ids);
 	lode_allocations_free(self->logs);
+	g_array_unref(self->pages);
 	g_array_unref(self->accesses);
 	g_array_unref(self->ways);
 	g_array_unref(self->way_rows);
@@ -256,6 +259,17 @@ static void note_stack(
 			self->stacks, mapping, row->sample.thread, pointer, row->sample.time_ns);
 }
 
+/* The kernel's own events wait for nothing; a structured weight has the latency in its low half. */
+static uint64_t latency_of(const LodeSampledAccess *sampled)
+{
+	uint64_t weight = sampled->record->sample.weight;
+
+	if (sampled->event->type == PERF_TYPE_SOFTWARE)
+		return 0;
+	return (sampled->event->sample_type & PERF_SAMPLE_WEIGHT_STRUCT) != 0 ? weight & UINT32_MAX
+	                                                                      : weight;
+}
+
 static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *sampled)
 {
 	const LodePerfRecord *record = sampled->record;
@@ -268,10 +282,7 @@ static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *
 				.time_ns = record->time_ns,
 				.pc = sample->ip,
 				.data_source = sample->data_source,
-				/* the kernel's own events wait for nothing: theirs is no latency */
-				.latency = sampled->event->type != PERF_TYPE_SOFTWARE
-	                                           ? sample->weight
-	                                           : 0,
+				.latency = latency_of(sampled),
 				.thread = lode_threads_find(
 					&self->threads, record->pid, record->tid, sampled->time_ns),
 				.event = lode_memory_reading_event(self, sampled->event_name),
@@ -515,6 +526,11 @@ const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self)
 LodeAllocations *lode_memory_reading_logs(LodeMemoryReading *self)
 {
 	return self->logs;
+}
+
+GArray *lode_memory_reading_pages(LodeMemoryReading *self)
+{
+	return self->pages;
 }
 
 LodeCodeImages *lode_memory_reading_images(LodeMemoryReading *self)

@@ -119,6 +119,7 @@ bool lode_memory_reading_is_full(const LodeMemoryReading *self); /* accesses are
 const GPtrArray *lode_memory_reading_event_names(const LodeMemoryReading *self); /* char * */
 const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self); /* LodeReadMapping */
 LodeAllocations *lode_memory_reading_logs(LodeMemoryReading *self);
+GArray *lode_memory_reading_pages(LodeMemoryReading *self); /* LodeMemoryPages, to be filled */
 LodeCodeImages *lode_memory_reading_images(LodeMemoryReading *self);
 LodeThreads *lode_memory_reading_threads(LodeMemoryReading *self);
 bool lode_memory_reading_is_stall_weighted(const LodeMemoryReading *self);

@@ -149,6 +149,15 @@ void random_memory_add(LodeProfile *profile, GRand *rand)
 	add_types(profile, rand);
 	for (int i = 0; i < 40; i++)
 		add_sample(profile, rand);
+	for (int i = g_rand_int_range(rand, 0, 4); i > 0; i--) {
+		const LodeMemoryPages pages = {.pid = g_rand_int(rand),
+			.node = g_rand_int(rand),
+			.start = 1,
+			.end = random_word(rand) | 1,
+			.page_size_bytes = random_word(rand),
+			.time_ns = random_word(rand)};
+		g_array_append_val(profile->memory->pages, pages);
+	}
 }
 
 #define assert_same(a, b, field) g_assert_true((a)->field == (b)->field)
@@ -304,6 +313,17 @@ void assert_equal_memories(const LodeMemory *a, const LodeMemory *b)
 	assert_same(a, b, members->len);
 	assert_same(a, b, objects->len);
 	assert_same(a, b, samples->len);
+	assert_same(a, b, pages->len);
+	for (guint i = 0; i < a->pages->len; i++) {
+		const LodeMemoryPages *left = &LODE_AT(a->pages, LodeMemoryPages, i);
+		const LodeMemoryPages *right = &LODE_AT(b->pages, LodeMemoryPages, i);
+		assert_same(left, right, pid);
+		assert_same(left, right, node);
+		assert_same(left, right, start);
+		assert_same(left, right, end);
+		assert_same(left, right, page_size_bytes);
+		assert_same(left, right, time_ns);
+	}
 	compare_places(a, b);
 	compare_allocations(a, b);
 	compare_paths(a, b);

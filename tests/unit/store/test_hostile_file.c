@@ -297,6 +297,19 @@ static void test_harm(Fixture *fixture, const void *data)
 	assert_fails(fixture->path, LODE_ERROR_CORRUPT, harm->message);
 }
 
+/* As a profile is that was made before lode asked where pages lie. */
+static void test_without_pages(Fixture *fixture, const void *data)
+{
+	g_autoptr(GError) error = NULL;
+
+	(void)data;
+	change(fixture->path, "DROP TABLE memory_pages");
+	g_autoptr(LodeProfile)
+		profile = lode_profile_store_read_with_memory(fixture->path, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(profile->memory->pages->len, ==, 0);
+}
+
 static void test_versions(Fixture *fixture, const void *data)
 {
 	(void)data;
@@ -436,6 +449,7 @@ int main(int argc, char **argv)
 		void (*run)(Fixture *, const void *);
 	} others[] = {
 		{"/hostile_file/versions", test_versions},
+		{"/hostile_file/without_pages", test_without_pages},
 		{"/hostile_file/harmless_additions", test_harmless_additions},
 		{"/hostile_file/older", test_older},
 		{"/hostile_file/other_files", test_other_files},

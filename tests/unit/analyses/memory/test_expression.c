@@ -196,6 +196,7 @@ static void test_attributes(Fixture *self, const void *data)
 		{"layer", "type", "(none)"},
 		{"level", "(none)", "(none)"},
 		{"line", "21", "10"},
+		{"locked", "(none)", "(none)"},
 		{"mapping", "[heap]", "(none)"},
 		{"mapping_offset", "0x96c", "(none)"},
 		{"member", "key", "(none)"},
@@ -205,6 +206,8 @@ static void test_attributes(Fixture *self, const void *data)
 		{"opcode", "(none)", "(none)"},
 		{"operand", "0", "0"},
 		{"page", "0x10000000", "(none)"},
+		{"page_node", "(none)", "(none)"},
+		{"page_size", "(none)", "(none)"},
 		{"pc", "0x401104", "0x401000"},
 		{"pid", "100", "100"},
 		{"place", "/src/sample.c:21", "/src/sample.c:10"},
@@ -259,14 +262,28 @@ static void test_rare_attributes(Fixture *self, const void *data)
 		{"command", "(none)"},
 		{"snoop", "hit modified"},
 		{"tlb", "L2"},
+		{"locked", "yes"},
+		{"page_node", "3"},
+		{"page_size", "2097152"},
 		{"is_load && is_store", "yes"},
 	};
 
 	(void)data;
 	instruction->attribute_set = lode_profile_attribute_set(profile, &op, 1);
 	g_array_append_val(profile->memory->threads, thread);
-	/* L3 hit, another cache had it modified, translated by the second-level TLB */
-	sample->data_source = UINT64_C(3) << 33 | UINT64_C(0x10) << 19 | UINT64_C(0x12) << 26;
+	/* L3 hit, another cache had it modified, locked, translated by the second-level TLB */
+	sample->data_source = UINT64_C(3) << 33 | UINT64_C(0x10) << 19 | UINT64_C(2) << 24 |
+	                      UINT64_C(0x12) << 26;
+	/* The last look before the access has other pages only, the one after it has this. */
+	const uint64_t page = SAMPLE_BUFFER & ~UINT64_C(4095);
+	const LodeMemoryPages pages[] = {
+		{200, 1, page, page + 4096, 4096, 0},
+		{200, 2, page - 4096, page, 4096, 1},
+		{200, 2, page + 4096, page + 8192, 4096, 1},
+		{200, 3, page - 4096, page + 8192, 2 << 20, UINT64_MAX},
+		{201, 4, page, page + 4096, 4096, 1},
+	};
+	g_array_append_vals(profile->memory->pages, pages, G_N_ELEMENTS(pages));
 	lode_sample_attributes_free(self->attributes);
 	self->attributes = lode_sample_attributes_new(profile);
 	check_cases(self, cases, G_N_ELEMENTS(cases), number);

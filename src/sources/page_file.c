@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "sources/page_file.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* More than a recorder writes in a day; more nodes than Linux has (MAX_NUMNODES). */
+enum { MAX_ROWS = 1 << 22, MAX_NODE = 1 << 10, MAX_PAGE_KB = 1 << 24, MAX_LINE = 256 };
+
+#define FIRST_LINE "lode-pages 1"
+
+bool lode_page_file_is_format(const char *data, size_t size)
+{
+	const size_t n = strlen(FIRST_LINE);
+
+	return size > n && memcmp(data, FIRST_LINE, n) == 0 && (data[n] == '\n' || data[n] == '\r');
+}
+
+/* What is at hand while lines are read. */
+typedef struct {
+	LodeMemoryPages look; /* its time and process */
+	bool has_time;
+	GArray *rows;
+} Reading;
+
+/* False: it is no number of this base, below the limit. */
+static bool read_number(const char **text, int base, uint64_t most, uint64_t *out_number)
+{
+	char *end = NULL;
+	const char *start = *text + strspn(*text, " ");
+
+	/* g_ascii_strtoull() takes signs. */
+	if (!g_ascii_isxdigit(*start))
+		return false;
+	*out_number = g_ascii_strtoull(start, &end, (guint)base);
+	if (end == start || *out_number > most || (*end != ' ' && *end != '\0'))
+		return false;
+	*text = end;
+	return true;
+}
+
+static bool read_look(Reading *self, const char *text)
+{
+	uint64_t time_ns, pid;
+
+	if (!read_number(&text, 10, G_MAXINT64, &time_ns) ||
+		!read_number(&text, 10, G_MAXINT32, &pid) || text[strspn(text, " ")] != '\0')
+		return false;
+	self->look = (LodeMemoryPages){.pid = (uint32_t)pid, .time_ns = time_ns};
+	self->has_time = true;
+	return true;
+}
+
+static bool read_row(Reading *self, const char *text)
+{
+	LodeMemoryPages row = self->look;
+	uint64_t kb, node;
+
+	if (!self->has_time || !read_number(&text, 16, UINT64_MAX, &row.start) ||
+		!read_number(&text, 16, UINT64_MAX, &row.end) ||
+		!read_number(&text, 10, MAX_PAGE_KB, &kb) ||
+		!read_number(&text, 10, MAX_NODE, &node) || text[strspn(text, " ")] != '\0' ||
+		row.start >= row.end)
+		return false;
+	row.page_size_bytes = kb << 10;
+	row.node = (uint32_t)node;
+	g_array_append_val(self->rows, row);
+	return true;
+}
+
+static bool read_lines(Reading *self, const char *path, FILE *file, GError **error)
+{
+	char line[MAX_LINE];
+
+	for (unsigned number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
+		bool is_whole = strpbrk(line, "\r\n") != NULL || feof(file);
+		line[strcspn(line, "\r\n")] = '\0';
+		bool is_read = number == 1       ? strcmp(line, FIRST_LINE) == 0
+		               : line[0] == '#'  ? true
+		               : line[0] == '\0' ? true
+		               : g_str_has_prefix(line, "time ")
+		                       ? read_look(self, line + strlen("time"))
+		                       : read_row(self, line);
+		if (!is_whole || !is_read) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+				"%s: line %u: neither 'time NANOSECONDS PROCESS' nor 'START END "
+				"KILOBYTES NODE'",
+				path, number);
+			return false;
+		}
+		if (self->rows->len > MAX_ROWS) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+				"%s: line %u: more than %d ranges of pages", path, number,
+				MAX_ROWS);
+			return false;
+		}
+	}
+	if (!ferror(file))
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot read", path);
+	return false;
+}
+
+bool lode_page_file_read(const char *path, GArray *out_pages, GError **error)
+{
+	Reading reading = {.rows = out_pages};
+	FILE *file = fopen(path, "rbe");
+
+	if (file == NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot open", path);
+		return false;
+	}
+	bool is_read = read_lines(&reading, path, file, error);
+	fclose(file);
+	return is_read;
+}
