@@ -194,8 +194,7 @@ static bool write_groups(
 static bool write_sharing(
 	const LodeProfile *profile, const LodeTraceMisses *wanted, FILE *out, GError **error)
 {
-	static const char *const events[] = {
-		LODE_FALSE_SHARING_MISS, LODE_TRUE_SHARING_MISS, NULL};
+	static const char *const events[] = {LODE_FALSE_SHARING_MISS, LODE_TRUE_SHARING_MISS, NULL};
 	const LodeSampleFilterOptions both = {.events = events};
 	const LodeCache *first = &g_array_index(wanted->hierarchy->caches, LodeCache, 0);
 	LodeMemorySharingOptions view = {.format = wanted->format,
@@ -208,12 +207,19 @@ static bool write_sharing(
 		if (cache->level == 1 && !cache->is_tlb && (cache->holds & LODE_CACHE_DATA) != 0)
 			first = cache;
 	}
+	if (first->line_bytes < LODE_SHARING_MIN_LINE ||
+		first->line_bytes > LODE_SHARING_MAX_LINE) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"--sharing: lines of %u bytes; it shows lines of %d to %d",
+			(unsigned)first->line_bytes, LODE_SHARING_MIN_LINE, LODE_SHARING_MAX_LINE);
+		return false;
+	}
 	g_autoptr(GArray) chosen = lode_sample_filter_apply(profile, &both, error);
 	if (chosen == NULL)
 		return false;
 	const uint32_t *samples = (const uint32_t *)chosen->data;
-	g_autoptr(LodeLineSharing) sharing = lode_line_sharing_new(profile, samples, chosen->len,
-		CLAMP(first->line_bytes, LODE_SHARING_MIN_LINE, LODE_SHARING_MAX_LINE));
+	g_autoptr(LodeLineSharing)
+		sharing = lode_line_sharing_new(profile, samples, chosen->len, first->line_bytes);
 	g_auto(LodeMemoryNotes) notes;
 	lode_memory_notes_init(&notes, profile, samples, chosen->len);
 	view.notes = &notes;

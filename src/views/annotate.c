@@ -290,20 +290,24 @@ static void append_data(const Annotation *self, const LodeInstructionDatum *datu
 {
 	char text[LODE_NUMBER_SIZE], address[LODE_ADDRESS_TEXT_SIZE], size[LODE_ADDRESS_TEXT_SIZE];
 
-	if (!has_address(datum)) {
+	if (datum->n_objects == 0) {
 		g_string_append(out, "no address");
 		return;
 	}
 	const LodeInstructionObject *first = object_at(self, datum, 0);
 	const char *name = object_name(self, first);
+	double named = 0;
+	for (uint32_t i = 0; i < datum->n_objects; i++)
+		named += object_at(self, datum, i)->weight;
 	g_string_append(out, name != NULL ? name : "?");
 	if (datum->n_objects > 1)
 		g_string_append_printf(out, " %s, %u more",
-			lode_number_format_share(
-				lode_share_of(first->weight,
-					datum->totals.weight - datum->unresolved_weight),
-				text),
+			lode_number_format_share(lode_share_of(first->weight, named), text),
 			datum->n_objects - 1);
+	if (!has_address(datum)) {
+		g_string_append(out, ", no address");
+		return;
+	}
 	uint64_t bytes = datum->most - datum->least;
 	g_string_append_printf(out, ", %s at %s",
 		lode_memory_size_text(bytes < UINT64_MAX ? bytes + 1 : bytes, size),
@@ -358,7 +362,9 @@ static void put_csv_datum(const Annotation *self, LodeCsv *csv, uint32_t instruc
 	lode_csv_number(csv, datum != NULL ? (double)datum->totals.n_loads : 0);
 	lode_csv_number(csv, datum != NULL ? (double)datum->totals.n_stores : 0);
 	lode_csv_number(csv, datum != NULL ? datum_share(self, datum) : 0);
-	lode_csv_text(csv, is_known ? object_name(self, object_at(self, datum, 0)) : NULL);
+	lode_csv_text(csv, datum != NULL && datum->n_objects > 0
+				   ? object_name(self, object_at(self, datum, 0))
+				   : NULL);
 	lode_csv_text(csv, is_known ? lode_memory_address_text(datum->least, address) : NULL);
 	lode_csv_text(csv, is_known ? lode_memory_address_text(datum->most, address) : NULL);
 }

@@ -13,15 +13,13 @@ typedef struct {
 	bool has_address;
 } Use;
 
-/* By instruction; those with an address first, by object. */
+/* By instruction and object. */
 static int compare_uses(const void *a, const void *b)
 {
 	const Use *left = a, *right = b;
 
 	if (left->instruction != right->instruction)
 		return lode_number_order(left->instruction, right->instruction);
-	if (left->has_address != right->has_address)
-		return left->has_address ? -1 : 1;
 	if (left->object != right->object)
 		return lode_number_order(left->object, right->object);
 	return lode_number_order(left->row, right->row);
@@ -68,14 +66,18 @@ static void add_use(LodeInstructionData *self, LodeInstructionDatum *datum, cons
 	const LodeMemorySample *sample)
 {
 	lode_access_totals_add(&datum->totals, sample, use->row);
-	if (!use->has_address) {
+	if (use->has_address) {
+		/* up to the last byte, which may be that of the address space */
+		uint64_t extent = sample->size > 0 ? sample->size - 1 : 0;
+		datum->least = MIN(datum->least, sample->address);
+		datum->most = MAX(
+			datum->most, sample->address + MIN(extent, UINT64_MAX - sample->address));
+	} else {
 		datum->unresolved_weight += sample->weight;
-		return;
+		/* a base may name the object where the element is lost */
+		if (use->object == LODE_NONE)
+			return;
 	}
-	/* up to the last byte, which may be that of the address space */
-	uint64_t extent = sample->size > 0 ? sample->size - 1 : 0;
-	datum->least = MIN(datum->least, sample->address);
-	datum->most = MAX(datum->most, sample->address + MIN(extent, UINT64_MAX - sample->address));
 	if (datum->n_objects > 0) {
 		LodeInstructionObject *last = &LODE_AT(
 			self->objects, LodeInstructionObject, self->objects->len - 1);

@@ -11,7 +11,8 @@
 #include "analyses/memory/access_totals.h"
 
 typedef struct {
-	uint32_t object; /* LODE_NONE: at an address, without a name */
+	uint32_t object; /* LODE_NONE: at an address, without a name; without one, objects are known
+	                    by the base of the address */
 	double weight;
 } LodeInstructionObject;
 
@@ -20,7 +21,7 @@ typedef struct {
 	LodeAccessTotals totals;
 	double unresolved_weight;         /* of samples without an address */
 	uint64_t least, most;             /* bytes accessed; least above most: no address */
-	uint32_t first_object, n_objects; /* of those with an address */
+	uint32_t first_object, n_objects; /* of those whose object is known */
 } LodeInstructionDatum;
 
 typedef struct {

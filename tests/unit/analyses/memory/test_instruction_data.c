@@ -13,10 +13,8 @@ static LodeProfile *new_profile(void)
 	LodeProfile *profile = lode_profile_new();
 	static const char *const events[] = {"cpu-clock", "page-faults"};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(events); i++) {
-		LodeEvent event = {.name = g_strdup(events[i])};
-		g_array_append_val(profile->events, event);
-	}
+	for (size_t i = 0; i < G_N_ELEMENTS(events); i++)
+		lode_profile_add_event(profile, events[i], NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	g_array_set_size(profile->functions, N_FUNCTIONS);
 	for (uint32_t i = 0; i < N_INSTRUCTIONS; i++) {
 		LodeInstruction instruction = {.function = i / 3};
@@ -42,6 +40,8 @@ static void add_random(LodeProfile *profile)
 		.object = (uint32_t)random_int_range(0, N_OBJECTS),
 		.rule = random_int_range(0, 3) == 0 ? LODE_RULE_NONE : LODE_RULE_AT_PC,
 	};
+	if (sample.rule == LODE_RULE_NONE && random_bit())
+		sample.object = LODE_NONE;
 	g_array_append_val(profile->memory->samples, sample);
 }
 
@@ -59,11 +59,12 @@ static void check_instruction(
 			continue;
 		n++;
 		weight += sample->weight;
+		if (sample->object != LODE_NONE)
+			by_object[sample->object] += sample->weight;
 		if (sample->rule == LODE_RULE_NONE) {
 			unresolved += sample->weight;
 			continue;
 		}
-		by_object[sample->object] += sample->weight;
 		least = MIN(least, sample->address);
 		uint64_t end = sample->address + MAX(sample->size, 1) - 1;
 		most = MAX(most, end < sample->address ? UINT64_MAX : end);

@@ -11,9 +11,8 @@ enum { N_THREADS = 5, MAX_SAMPLES = 60, LINE_BYTES = 64, N_LINES = 4 };
 static LodeProfile *new_profile(void)
 {
 	LodeProfile *profile = lode_profile_new();
-	LodeEvent event = {.name = g_strdup("cpu-clock")};
 
-	g_array_append_val(profile->events, event);
+	lode_profile_add_event(profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	profile->memory = lode_memory_new();
 	for (uint32_t i = 0; i < N_THREADS; i++) {
 		/* two processes */
