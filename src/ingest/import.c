@@ -203,7 +203,7 @@ static LodeRecording *read_samples(const Inputs *inputs, LodeJitCodeSet *jit,
 		(const char *const *)inputs->perf->pdata, inputs->perf->len, jit, memory, progress,
 		error);
 	if (samples != NULL)
-		lode_allocations_account(lode_memory_reading_logs(memory), samples);
+		lode_memory_reading_account(memory, samples);
 	return samples;
 }
 

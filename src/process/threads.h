@@ -16,7 +16,7 @@ typedef struct {
 	GArray *previous;     /* uint32_t: the thread that had the same ids before; UINT32_MAX */
 	GStringChunk *names;
 	guint limit;       /* of threads: what more there are count as the last one */
-	uint64_t n_merged; /* how many these are */
+	uint64_t n_merged; /* how often that was so */
 } LodeThreads;
 
 enum { LODE_MAX_THREADS = 1 << 22 };

@@ -267,10 +267,9 @@ static void give_access(LodeLiveAddresses *self, const LodeSampledCode *code,
 		self->options.take(sample, self->options.user_data);
 		return;
 	}
-	uint64_t pc = access->waiting_pc != 0 ? access->waiting_pc : access->pc;
 	if (code->image != LODE_NONE)
-		sample->pc = pc + (code->record->sample.ip - code->image_pc);
-	sample->function = function_at(self, code->image, pc);
+		sample->pc = access->pc + (code->record->sample.ip - code->image_pc);
+	sample->function = function_at(self, code->image, access->pc);
 	sample->weight /= MAX(access->n_operands, 1);
 	for (uint8_t i = 0; i < access->n_operands; i++) {
 		/* Not that of the answer, which may have been made before a stack had its name. */
@@ -280,9 +279,7 @@ static void give_access(LodeLiveAddresses *self, const LodeSampledCode *code,
 		sample->access = access->operands[i].access;
 		sample->address = access->operands[i].address;
 		sample->mapping = range != NULL ? range->name : resolved->places[i].name;
-		/* An address of the next access says nothing of the one that waited. */
-		if (access->waiting_pc == 0)
-			sample->variable = variable_at(self, code->record->pid, sample->address);
+		sample->variable = variable_at(self, code->record->pid, sample->address);
 		self->options.take(sample, self->options.user_data);
 	}
 }

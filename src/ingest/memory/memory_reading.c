@@ -498,6 +498,15 @@ void lode_memory_reading_take_log(LodeMemoryReading *self, LodeAllocationLog *lo
 	lode_allocations_take(self->logs, log);
 }
 
+void lode_memory_reading_account(const LodeMemoryReading *self, LodeRecording *recording)
+{
+	lode_allocations_account(self->logs, recording);
+	if (self->threads.n_merged > 0)
+		lode_recording_add_unresolved(recording,
+			"events of threads that were too many to be told apart", NULL,
+			(double)self->threads.n_merged, 0);
+}
+
 bool lode_memory_reading_has_addresses(const LodeMemoryReading *self)
 {
 	return self->has_addresses;

@@ -110,6 +110,9 @@ const char *const *lode_memory_reading_skipped_frames(const LodeMemoryReading *s
 /* Takes an allocation log over; all of them before the second pass. */
 void lode_memory_reading_take_log(LodeMemoryReading *self, LodeAllocationLog *log);
 
+/* What could not be told, as unresolved: of the logs, and threads that are too many. */
+void lode_memory_reading_account(const LodeMemoryReading *self, LodeRecording *recording);
+
 /* Whether any sample had registers or a data address: else there is nothing to tell. */
 bool lode_memory_reading_has_addresses(const LodeMemoryReading *self);
 
