@@ -16,6 +16,11 @@
 
 enum { ACCESSES_SHOWN = 8 }; /* of each line on a screen */
 
+/* A line changes its thread seldom where it does less than half as often as in a random order, if
+ * that is often enough to tell. */
+enum { MANY_TURNS = 8 };
+#define SELDOM 0.5
+
 enum {
 	COLUMN_WEIGHT,
 	COLUMN_SAMPLES,
@@ -159,6 +164,10 @@ static void append_line(const Table *self, const LodeSharedLine *line, GString *
 	if (line->n_cpus > 0)
 		g_string_append_printf(
 			out, ", on %u CPU%s", line->n_cpus, line->n_cpus == 1 ? "" : "s");
+	if (line->expected_turns >= MANY_TURNS &&
+		(double)line->turns < SELDOM * line->expected_turns)
+		g_string_append_printf(out, ", seldom at once: %" G_GUINT64_FORMAT " of %.0f turns",
+			line->turns, line->expected_turns);
 	if (mapping != NULL) {
 		g_string_append(out, "; in ");
 		lode_display_append(out, mapping, self->options->terminal.is_ascii);
@@ -418,6 +427,10 @@ static void put_line(const Table *self, const LodeSharedLine *line, LodeRowStrea
 	lode_row_number(rows, "cpus", line->n_cpus > 0 ? line->n_cpus : (double)NAN);
 	lode_totals_put(&line->totals, whole, rows);
 	lode_row_number(rows, "share_error", lode_share_of(line->weight_error, whole));
+	lode_row_number(
+		rows, "turns", line->expected_turns > 0 ? (double)line->turns : (double)NAN);
+	lode_row_number(rows, "expected_turns",
+		line->expected_turns > 0 ? line->expected_turns : (double)NAN);
 	put_conflicts(rows, line->true_weight, line->false_weight, line->n_modified,
 		self->sharing->has_data_sources);
 }

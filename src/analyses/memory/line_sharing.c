@@ -447,6 +447,40 @@ static double error_of(const Search *self, double weight, double squares)
 	return sqrt(MAX(0, squares * (1 - 2 * share) + share * share * self->squares));
 }
 
+static int compare_times(const void *a, const void *b, void *user_data)
+{
+	const Search *self = user_data;
+	const Use *left = a, *right = b;
+	int by_time = lode_number_order(
+		sample_at(self, left->row)->time_ns, sample_at(self, right->row)->time_ns);
+
+	return by_time != 0 ? by_time : lode_number_order(left->row, right->row);
+}
+
+/* Of n samples, n_t of each thread t, two neighbours are of different threads with the probability
+ * 1 - Σ n_t (n_t - 1) / (n (n - 1)) in a random order. */
+static void count_turns(Search *self, LodeSharedLine *line)
+{
+	g_autoptr(GArray) uses = g_array_new(FALSE, FALSE, sizeof(Use));
+	double same = 0;
+
+	for (guint i = 0; i < self->spans->len; i++) {
+		const Span *span = &LODE_AT(self->spans, Span, i);
+		if (!span->shares)
+			continue;
+		g_array_append_vals(
+			uses, &LODE_AT(self->uses, Use, span->first_use), (guint)span->n_uses);
+		same += (double)span->n_uses * ((double)span->n_uses - 1);
+	}
+	g_array_sort_with_data(uses, compare_times, self);
+	if (uses->len < 2 || sample_at(self, LODE_AT(uses, Use, uses->len - 1).row)->time_ns == 0)
+		return;
+	for (guint i = 1; i < uses->len; i++)
+		line->turns += LODE_AT(uses, Use, i).thread != LODE_AT(uses, Use, i - 1).thread;
+	double n = uses->len;
+	line->expected_turns = (n - 1) * (1 - same / (n * (n - 1)));
+}
+
 /* Gives Σ of the squared weights of the line's samples. */
 static double add_line(Search *self, const Use *first)
 {
@@ -476,6 +510,8 @@ static double add_line(Search *self, const Use *first)
 	}
 	qsort(accesses, line.n_accesses, sizeof(*accesses), compare_weights);
 	line.kind = kind_of(&line);
+	if (!self->result->is_of_misses)
+		count_turns(self, &line);
 	line.weight_error = self->result->is_of_misses
 	                            ? 0
 	                            : error_of(self, line.totals.weight, squares);

@@ -82,6 +82,9 @@ static void test_false(void)
 	g_assert_cmpuint(line->n_cpus, ==, 2);
 	g_assert_cmpuint(line->n_accesses, ==, 2);
 	g_assert_cmpfloat(line->false_weight, ==, 20);
+	/* each sample after one of the other; at random, half of them and a bit more */
+	g_assert_cmpuint(line->turns, ==, 19);
+	g_assert_cmpfloat(fabs(line->expected_turns - 10), <, 1e-9);
 	g_assert_cmpfloat(line->true_weight, ==, 0);
 	/* all samples are in it, so that none is there by chance */
 	g_assert_cmpfloat(line->weight_error, ==, 0);
@@ -159,6 +162,19 @@ static void test_not_shared(void)
 	g_assert_cmpuint(sharing->n_consecutive, ==, 1);
 	g_assert_cmpuint(sharing->consecutive.n_samples, ==, 20);
 	g_assert_cmpuint(sharing->unresolved.n_samples, ==, 1);
+}
+
+/* In turns of ten samples each, at times that overlap all the same. */
+static void test_turns(void)
+{
+	g_autoptr(LodeProfile) profile = new_profile();
+
+	for (uint64_t i = 0; i < 40; i++)
+		add(profile, (uint32_t)(i / 10 % 2), 0x1000, 8, STORE, 1 + i);
+	g_autoptr(LodeLineSharing) sharing = find(profile);
+	g_assert_cmpuint(sharing->lines->len, ==, 1);
+	g_assert_cmpuint(line_at(sharing, 0)->turns, ==, 3);
+	g_assert_cmpfloat(fabs(line_at(sharing, 0)->expected_turns - 20), <, 1e-9);
 }
 
 /* --- against all pairs --- */
@@ -288,6 +304,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/line-sharing/error", test_error);
 	g_test_add_func("/line-sharing/reader", test_reader);
 	g_test_add_func("/line-sharing/not-shared", test_not_shared);
+	g_test_add_func("/line-sharing/turns", test_turns);
 	add_random_test("/line-sharing/random", test_random, "R02S00000000000000000000000000000001",
 		"R02S00000000000000000000000000000002", "R02S00000000000000000000000000000003",
 		"R02S00000000000000000000000000000004", "R02S00000000000000000000000000000005",
