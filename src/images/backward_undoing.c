@@ -117,8 +117,31 @@ static void undo_exchange(
 		lode_register_state_write(before, register_of(full, 0), value);
 }
 
+/* 1 / odd, modulo 2^64, by Newton's iteration: each step doubles the bits that are right. */
+static uint64_t inverse(uint64_t odd)
+{
+	uint64_t result = odd; /* three bits */
+
+	for (int i = 0; i < 5; i++)
+		result *= 2 - odd * result;
+	return result;
+}
+
+/* imul to, from, odd number */
+static void undo_product(
+	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
+{
+	uint64_t value;
+
+	if (full->instruction.operand_count_visible == 3 && is_wide_register(full, 0) &&
+		is_wide_register(full, 1) && (full->operands[2].imm.value.u & 1) != 0 &&
+		lode_register_state_read(after, register_of(full, 0), &value))
+		lode_register_state_write(before, register_of(full, 1),
+			value * inverse(full->operands[2].imm.value.u));
+}
+
 /* value = base + index × scale + displacement, with all known but one of base and index, which is
- * taken once: solved for it. */
+ * taken once, or with a factor of 3, 5 or 9: solved for it. */
 static void undo_address(
 	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
 {
@@ -126,10 +149,16 @@ static void undo_address(
 	uint64_t value, other = 0;
 
 	if (!is_wide_register(full, 0) || full->instruction.address_width != 64 ||
-		memory->base == ZYDIS_REGISTER_RIP || memory->base == memory->index ||
+		memory->base == ZYDIS_REGISTER_RIP ||
 		!lode_register_state_read(after, register_of(full, 0), &value))
 		return;
 	value -= (uint64_t)memory->disp.value;
+	if (memory->base == memory->index) {
+		if (memory->scale > 1)
+			lode_register_state_write(
+				before, memory->base, value * inverse(memory->scale + 1u));
+		return;
+	}
 	/* `before` lacks the destination, so that an operand read from it is as it was */
 	if (memory->base != ZYDIS_REGISTER_NONE &&
 		(memory->index == ZYDIS_REGISTER_NONE ||
@@ -234,6 +263,9 @@ static void recover(
 		break;
 	case ZYDIS_MNEMONIC_XCHG:
 		undo_exchange(full, after, before);
+		break;
+	case ZYDIS_MNEMONIC_IMUL:
+		undo_product(full, after, before);
 		break;
 	case ZYDIS_MNEMONIC_LEA:
 		undo_address(full, after, before);

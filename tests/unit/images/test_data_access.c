@@ -634,6 +634,10 @@ static void test_recomputed(void)
 		0x90,                                  /* 7 */
 		0x8b, 0x04, 0x83,                      /* 8 mov eax, [rbx+rax*4] */
 		0x90);                                 /* b */
+	SAMPLE(times, 0x48, 0x8d, 0x14, 0xc7,          /* lea rdx, [rdi+rax*8] */
+		0x48, 0x8d, 0x44, 0x80, 0x01,          /* 4 lea rax, [rax+rax*4+1] */
+		0x48, 0x8b, 0x12,                      /* 9 mov rdx, [rdx] */
+		0x90);                                 /* c */
 	SAMPLE(slot, 0x48, 0x8b, 0x44, 0x24, 0x08,     /* mov rax, [rsp+8] */
 		0x48, 0x89, 0x54, 0x24, 0x10,          /* 5 mov [rsp+10], rdx */
 		0x8b, 0x00,                            /* a mov eax, [rax] */
@@ -648,6 +652,9 @@ static void test_recomputed(void)
 		0x90);                                 /* b */
 
 	index.registers.values[RCX] = 0x701004;
+	times.registers.values[RAX] = 0x701 * 5 + 1;
+	find_waited(&times, 0xc);
+	assert_found(&times, LODE_RULE_RECOMPUTED, 9, 0x707000 + 8 * 0x701);
 	find_waited(&index, 0xb);
 	assert_found(&index, LODE_RULE_RECOMPUTED, 8, 0x703010);
 	find_waited(&slot, 0xc);
