@@ -215,13 +215,13 @@ if ! command -v perf >/dev/null; then
 else
 	# perf leaves out the mapping of the stack, and has no allocations.
 	registers=AX,BX,CX,DX,SI,DI,BP,SP,IP,FLAGS,R8,R9,R10,R11,R12,R13,R14,R15
-	perf record -q -e cpu-clock:u -F 2000 -d --user-regs=$registers -o x.data ./known 60 >out 2>err
+	perf record -N -q -e cpu-clock:u -F 2000 -d --user-regs=$registers -o x.data ./known 60 >out 2>err
 	"$lode" import x.data -o x.lode >/dev/null 2>>err
 	status=$?
 	check "recorded by perf" "$(status_is 0)" "$(knows_data x.lode)" "$(threads_keep_apart x.lode)" \
 		"$(addresses_are_found x.lode)"
 
-	perf record -q -e cpu-clock:u -F 2000 --user-regs=$registers -o x.data ./known 40 >out 2>err
+	perf record -N -q -e cpu-clock:u -F 2000 --user-regs=$registers -o x.data ./known 40 >out 2>err
 	"$lode" import x.data -o x.lode >/dev/null 2>>err
 	status=$?
 	check "recorded by perf without --data: only code and stack are known" "$(status_is 0)" \

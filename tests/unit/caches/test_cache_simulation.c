@@ -205,7 +205,7 @@ static void compare_with_naive(Case *self, const GPtrArray *frames, bool classif
 
 static void compare_random(bool classifies)
 {
-	for (unsigned round = 0; round < 80; round++) {
+	for (unsigned round = 0; round < random_rounds(25, 80); round++) {
 		g_autoptr(GPtrArray) frames = random_frames(3000);
 		Case now = {0};
 
@@ -230,7 +230,7 @@ static void test_naive_classes(void)
  * worker. */
 static void compare_usual(bool is_alone)
 {
-	for (unsigned round = 0; round < 120; round++) {
+	for (unsigned round = 0; round < random_rounds(40, 120); round++) {
 		g_autoptr(GPtrArray) frames = random_frames(4000);
 		char *text = random_usual_hierarchy_text();
 		Case now = {0};
@@ -256,7 +256,7 @@ static void test_usual_twice(void)
 /* The same misses in the same order, whatever the number of workers. */
 static void test_workers(void)
 {
-	for (unsigned round = 0; round < 10; round++) {
+	for (unsigned round = 0; round < random_rounds(4, 10); round++) {
 		g_autoptr(GPtrArray) frames = random_frames(20000);
 		Case one = {0}, many = {0};
 		g_autoptr(LodeCacheSimulation) first = NULL, second = NULL;

@@ -182,7 +182,7 @@ static void test_random(void)
 {
 	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(1));
 
-	for (unsigned i = 0; i < 60; i++) {
+	for (unsigned i = 0; i < random_rounds(20, 60); i++) {
 		g_autoptr(GArray) references = random_references(
 			random, (guint)g_rand_int_range(random, 1, 12000));
 		LodeStackDistancesOptions options = {

@@ -140,7 +140,7 @@ static void test_random(void)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(11));
 
-	for (unsigned i = 0; i < CASES; i++)
+	for (unsigned i = 0; i < random_rounds(150, CASES); i++)
 		check_case(rand);
 }
 

@@ -17,7 +17,7 @@
 
 enum { BATCH = 4096, MAX_MIB = 512, MIB = 1 << 20 };
 
-static int millions = 5;
+static int millions = 3;
 
 typedef struct {
 	uint64_t n, random;
