@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Thread 0 touches both halves of a block, then threads 0 and 1 work on a half each. Prints where
- * the kernel has the block's pages, and on which processor each thread works.
+ * the kernel has the block's pages, and on which processor each thread works. The argument says for
+ * how many rounds they do.
  */
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 enum { HALF = 4 << 20 };
 
 static unsigned char *block;
+static int n_rounds = 20;
 static int processors[2];
 
 static void *work(void *data)
 {
 	uintptr_t half = (uintptr_t)data;
 
-	for (int round = 0; round < 20; round++)
+	for (int round = 0; round < n_rounds; round++)
 		for (size_t i = 0; i < HALF; i += 64)
 			block[half * HALF + i]++;
 	processors[half] = sched_getcpu();
@@ -41,9 +44,12 @@ static void print_pages(void)
 		fclose(file);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t other;
+
+	if (argc > 1)
+		n_rounds = atoi(argv[1]);
 
 	/* At a place of its own, so that it does not grow together with other mappings. */
 	block = mmap((void *)0x200000000000, 2 * HALF, PROT_READ | PROT_WRITE,
