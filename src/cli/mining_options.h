@@ -37,5 +37,9 @@ LodeMiningRun *lode_mining_options_mine(const char *path, const LodeProfile *pro
 LodeMiningRun *lode_mining_options_mine_rest(const char *path, const LodeProfile *profile,
 	LodeMiningRun *run, const LodeProgress *progress, GError **error);
 
+/* Says on standard error what the bound on memory left out of the findings of a new run, if
+ * anything. */
+void lode_mining_options_warn(const LodeMiningRun *run, const char *verb);
+
 /* One line on a run: how many sequences, how long it took, what was left out. */
 void lode_mining_options_write_summary(const LodeMiningRun *run, const char *path, FILE *out);

@@ -28,6 +28,7 @@ static int run(char **arguments, GError **error)
 	if (mined == NULL)
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
+	lode_mining_options_warn(mined, "mine");
 	lode_mining_options_write_summary(mined, path, stdout);
 	g_autofree char *quoted_path = lode_shell_word(path),
 			*quoted_name = lode_shell_word(mined->name);

@@ -56,6 +56,7 @@ static bool evaluate(const LodeRecordedProfile *recorded, const LodeRecordedRun 
 	if (mined == NULL)
 		return false;
 	lode_terminal_progress_hide(&screen);
+	lode_mining_options_warn(mined, "run");
 	return report(profile, mined, recorded->path, &screen.progress, error);
 }
 

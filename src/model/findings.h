@@ -53,6 +53,8 @@ typedef struct {
 	double single;  /* share of the weight in blocks of one instruction, where not counted: what
 	                   lies there says nothing of its own cost */
 	double samples; /* all weight, in samples */
+	double least_share; /* above 0: patterns with a smaller share of the samples were not looked
+	                       at, as they have too many places to keep; not stored */
 	GPtrArray *attributes; /* char *: names, owned */
 	GArray *findings;      /* LodeFinding, by time, falling */
 	GArray *elements;      /* LodeFindingElement */

@@ -10,6 +10,7 @@
 #include "base/worker_pool.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* So many samples, and this share of all, or there is nothing to be learned. */
@@ -37,7 +38,7 @@ typedef struct {
 
 typedef struct {
 	const LodeObservations *seen;
-	double needed;
+	double needed;           /* samples of a pattern */
 	Passed singles[N_ROLES]; /* keys: attributes of the graph */
 	Passed pairs;            /* keys: a × n + b, focus numbers a < b */
 	Passed contexts;  /* keys: a × (n1 + 1) + b; a: number before that + 1, 0 none; b: number
@@ -502,7 +503,7 @@ static void settle_all(Search *self)
 		}
 }
 
-static void add_places(Search *self)
+static void add_places(Search *self, double needed)
 {
 	const LodeObservations *seen = self->seen;
 	double price = G_LN2 * (log2(fmax(1, seen->n_executed)) + 4);
@@ -513,7 +514,7 @@ static void add_places(Search *self)
 			.after = LODE_NONE,
 			.place = k,
 			.price = (float)price};
-		if (seen->sampled_samples[k] >= self->needed)
+		if (seen->sampled_samples[k] >= needed)
 			g_array_append_val(self->found->candidates, place);
 	}
 }
@@ -548,6 +549,8 @@ typedef struct {
 	const uint32_t *observed;
 	Eye *eyes; /* of each worker */
 	Chunk *chunks;
+	size_t max_members;
+	atomic_size_t n_members; /* of the chunks that are done */
 	const LodeProgress *progress;
 } Filling;
 
@@ -614,6 +617,10 @@ static void fill_chunk(size_t task, unsigned worker, void *data)
 		n = is_before ? n - n / 2 - 1 : n / 2;
 	}
 	for (uint32_t u = first; u < end && !lode_progress_is_cancelled(self->progress); u++) {
+		if (atomic_load_explicit(&self->n_members, memory_order_relaxed) +
+				chunk->members->len + chunk->blocks->len >
+			self->max_members)
+			break;
 		bool is_sampled = seen->samples[u] > 0;
 		Filler filler = {chunk, eye, is_sampled ? sampled : LODE_NONE, seen->executions[u],
 			seen->is_counted};
@@ -623,6 +630,9 @@ static void fill_chunk(size_t task, unsigned worker, void *data)
 		if (u + 1 == end || seen->blocks[u + 1] != seen->blocks[u])
 			end_block(chunk, eye, seen->blocks[u]);
 	}
+	/* A block that was broken off. */
+	end_block(chunk, eye, 0);
+	atomic_fetch_add(&self->n_members, chunk->members->len + chunk->blocks->len);
 }
 
 /* What the chunks found, by candidate. */
@@ -782,14 +792,20 @@ static void share_columns(Search *self, const Memberships *all)
 	}
 }
 
-static void fill_columns(
-	Search *self, const uint32_t *observed, unsigned n_workers, const LodeProgress *progress)
+/* False where the candidates have more members than allowed; they then have no columns. */
+static bool fill_columns(Search *self, const uint32_t *observed, size_t max_members,
+	unsigned n_workers, const LodeProgress *progress)
 {
 	guint n = self->found->candidates->len;
 	g_autofree Chunk *chunks = g_new0(Chunk, N_CHUNKS);
 	g_autofree Eye *eyes = g_new0(Eye, n_workers);
 	g_auto(Memberships) all = {0};
-	Filling filling = {self, observed, eyes, chunks, progress};
+	Filling filling = {.search = self,
+		.observed = observed,
+		.eyes = eyes,
+		.chunks = chunks,
+		.max_members = max_members,
+		.progress = progress};
 
 	for (unsigned i = 0; i < n_workers; i++) {
 		view_init(&eyes[i].view, self);
@@ -802,13 +818,17 @@ static void fill_columns(
 		g_free(eyes[i].shares);
 		g_array_unref(eyes[i].touched);
 	}
-	sort_memberships(chunks, n, &all);
+	bool is_within = atomic_load(&filling.n_members) <= max_members;
+	if (is_within)
+		sort_memberships(chunks, n, &all);
 	for (size_t c = 0; c < N_CHUNKS; c++) {
 		g_array_unref(chunks[c].members);
 		g_array_unref(chunks[c].blocks);
 		g_free(chunks[c].executions);
 	}
-	share_columns(self, &all);
+	if (is_within)
+		share_columns(self, &all);
+	return is_within;
 }
 
 static void search_clear(Search *self)
@@ -817,23 +837,40 @@ static void search_clear(Search *self)
 		passed_clear(&self->singles[role]);
 	passed_clear(&self->pairs);
 	passed_clear(&self->contexts);
-	g_free(self->focus_cells);
-	g_free(self->pair_cells);
-	g_free(self->context_cells);
-	g_free(self->after_cells);
-	g_free(self->long_cells);
-	g_free(self->deep_cells);
-	g_free(self->bits);
+	g_clear_pointer(&self->focus_cells, g_free);
+	g_clear_pointer(&self->pair_cells, g_free);
+	g_clear_pointer(&self->context_cells, g_free);
+	g_clear_pointer(&self->after_cells, g_free);
+	g_clear_pointer(&self->long_cells, g_free);
+	g_clear_pointer(&self->deep_cells, g_free);
+	g_clear_pointer(&self->bits, g_free);
+	self->n_short = 0;
 }
 
-LodeCandidates *lode_candidates_find(
-	const LodeObservations *observations, unsigned n_workers, const LodeProgress *progress)
+/* Finds the candidates with so many samples, and the places with `place_needed`. */
+static bool find(Search *self, double place_needed, const uint32_t *observed, size_t max_members,
+	unsigned n_workers, const LodeProgress *progress)
+{
+	g_array_set_size(self->found->candidates, 0);
+	pass_singles(self, observed);
+	pass_pairs_and_contexts(self, observed);
+	make_cells(self, observed);
+	count_bits(self);
+	settle_all(self);
+	add_places(self, place_needed);
+	bool is_within = fill_columns(self, observed, max_members, n_workers, progress);
+	search_clear(self);
+	return is_within;
+}
+
+LodeCandidates *lode_candidates_find(const LodeObservations *observations, size_t max_members,
+	unsigned n_workers, const LodeProgress *progress)
 {
 	const LodeFlowGraph *graph = observations->graph;
 	Search self = {.seen = observations, .found = g_new0(LodeCandidates, 1)};
 	g_autofree uint32_t *observed = g_new(uint32_t, graph->n_vertices + 1);
 
-	self.needed = fmax(MIN_SAMPLES, MIN_SAMPLE_SHARE * observations->total_samples);
+	double needed = fmax(MIN_SAMPLES, MIN_SAMPLE_SHARE * observations->total_samples);
 	self.found->candidates = g_array_new(FALSE, FALSE, sizeof(LodeCandidate));
 	self.found->column_starts = g_array_new(FALSE, FALSE, sizeof(size_t));
 	self.found->vertices = g_array_new(FALSE, FALSE, sizeof(LodeFocusVertex));
@@ -847,14 +884,12 @@ LodeCandidates *lode_candidates_find(
 	for (uint32_t u = 0; u < observations->n; u++)
 		observed[observations->vertices[u]] = u;
 
-	pass_singles(&self, observed);
-	pass_pairs_and_contexts(&self, observed);
-	make_cells(&self, observed);
-	count_bits(&self);
-	settle_all(&self);
-	add_places(&self);
-	fill_columns(&self, observed, n_workers, progress);
-	search_clear(&self);
+	self.needed = needed;
+	while (!find(&self, needed, observed, max_members, n_workers, progress) &&
+		!lode_progress_is_cancelled(progress))
+		self.needed *= 2;
+	self.found->needed = self.needed;
+	self.found->is_limited = self.needed > needed;
 	if (lode_progress_is_cancelled(progress))
 		g_clear_pointer(&self.found, lode_candidates_free);
 	return self.found;

@@ -45,13 +45,22 @@ typedef struct {
 	GArray *block_starts;   /* size_t [columns + 1]: ranges of `blocks` */
 	GArray *blocks;         /* LodeFocusBlock, likewise; none where executions were counted */
 	GArray *executions;     /* double: Σ executions × share of a column */
+	double needed;          /* samples that a pattern's vertices must have */
+	bool is_limited;        /* that is more than usual, because of the bound */
 	GArray *column_members; /* uint32_t: the first candidate of each column… */
 	GArray *next_member; /* uint32_t: …and of each candidate the next one; LODE_NONE ends */
 } LodeCandidates;
 
-/* The caller frees the result. NULL: cancelled. */
-LodeCandidates *lode_candidates_find(
-	const LodeObservations *observations, unsigned n_workers, const LodeProgress *progress);
+/* A bound on the vertices and blocks of all candidates together: they take up to 28 bytes each. */
+#define LODE_CANDIDATES_MAX_MEMBERS ((size_t)32 << 20)
+
+/*
+ * Finds them. Where those of the usual samples would have more than `max_members` vertices and
+ * blocks together, twice as many samples are needed, until they have not. The result does not
+ * depend on the number of threads; the caller frees it. NULL: cancelled.
+ */
+LodeCandidates *lode_candidates_find(const LodeObservations *observations, size_t max_members,
+	unsigned n_workers, const LodeProgress *progress);
 void lode_candidates_free(LodeCandidates *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCandidates, lode_candidates_free)
 

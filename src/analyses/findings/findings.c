@@ -682,7 +682,8 @@ LodeFindings *lode_findings_fit(const LodeProfile *profile, const LodeMiningPara
 	g_autoptr(LodeFindings) out = lode_findings_new();
 	g_autoptr(LodeObservations) seen = lode_observations_new(profile, graph, own.weight);
 	unsigned n_workers = own.threads > 0 ? own.threads : lode_worker_pool_default_size();
-	g_autoptr(LodeCandidates) candidates = lode_candidates_find(seen, n_workers, progress);
+	g_autoptr(LodeCandidates) candidates = lode_candidates_find(
+		seen, LODE_CANDIDATES_MAX_MEMBERS, n_workers, progress);
 	if (candidates == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
 		return NULL;
@@ -694,5 +695,7 @@ LodeFindings *lode_findings_fit(const LodeProfile *profile, const LodeMiningPara
 	if (!choose_and_describe(&choice, out, error))
 		return NULL;
 	out->single = weigh_single_blocks(seen);
+	if (candidates->is_limited)
+		out->least_share = candidates->needed / seen->total_samples;
 	return g_steal_pointer(&out);
 }
