@@ -578,6 +578,18 @@ void lode_data_place_settle(const LodeFunctionContext *context, LodeDataPlace *p
 		place->type = LODE_NO_TYPE;
 }
 
+bool lode_data_place_is_whole(
+	const LodeFunctionContext *context, const LodeDataPlace *place, uint32_t size)
+{
+	const LodeTypeField *field;
+
+	if (lode_type_table_get(context->types, place->type)->kind != LODE_TYPE_AGGREGATE)
+		return (uint64_t)place->offset + size <=
+		       lode_type_table_size(context->types, place->type);
+	field = lode_data_place_field(context->types, place->type, place->offset, size);
+	return field != NULL && suitability(field, (uint64_t)place->offset, size) == 3;
+}
+
 /* Whether an index can walk along what was found. */
 static bool is_walkable(const LodeFunctionContext *context, const LodeDataPlace *place)
 {

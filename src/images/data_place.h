@@ -18,6 +18,7 @@ typedef enum {
 	LODE_HELD_VALUE_NONE,
 	LODE_HELD_VALUE_ZERO,           /* a null pointer, which agrees with every pointer */
 	LODE_HELD_VALUE_MULTIPLE,       /* of `offset` */
+	LODE_HELD_VALUE_RETURNED,       /* what the call that is asked about returned */
 	LODE_HELD_VALUE_THREAD_POINTER, /* fs:0, plus any multiple of `offset` unless that is 0 */
 	LODE_HELD_VALUE_THREAD_OFFSET,  /* what is `offset` bytes in the image's thread-local block,
 	                                   as an offset from the thread pointer */
@@ -101,6 +102,9 @@ bool lode_data_place_thread_local(
  * `size` bytes is to; where none suits, the type is LODE_NO_TYPE then. */
 void lode_data_place_settle(
 	const LodeFunctionContext *context, LodeDataPlace *place, uint32_t size);
+/* Whether the place is a member of that size, from its beginning, or in a scalar. */
+bool lode_data_place_is_whole(
+	const LodeFunctionContext *context, const LodeDataPlace *place, uint32_t size);
 /* The variable that an instruction finds at an offset from the canonical frame address: one that
  * lives there before one whose value is there at times, then that of the innermost scope. At any
  * address: that some instruction finds there, `state` may then be NULL. */

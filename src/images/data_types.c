@@ -28,6 +28,7 @@ struct LodeDataTypes {
 	Dwarf_CFI *unwind;       /* of .eh_frame; owned */
 	LodeStackFrames *frames; /* NULL: not asked for yet */
 	GHashTable *functions;   /* address → Function */
+	GHashTable *returned;    /* return address → type of the table + 1 */
 	uint64_t n_kept;
 	GArray *types, *members;
 	GHashTable *numbers; /* number in the table + 1 → number in `types` */
@@ -64,6 +65,7 @@ LodeDataTypes *lode_data_types_new(LodeBinaryImage *image)
 		self->unwind = lode_elf_image_unwind(elf);
 	}
 	self->functions = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_function);
+	self->returned = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	self->types = g_array_new(FALSE, FALSE, sizeof(LodeDataType));
 	/* With room: its data are never NULL, to which not even 0 may be added. */
 	self->members = g_array_sized_new(FALSE, FALSE, sizeof(LodeDataMember), 1);
@@ -78,6 +80,7 @@ void lode_data_types_free(LodeDataTypes *self)
 	if (self == NULL)
 		return;
 	g_hash_table_unref(self->functions);
+	g_hash_table_unref(self->returned);
 	lode_stack_frames_free(self->frames);
 	lode_type_table_free(self->table);
 	g_array_unref(self->types);
@@ -371,6 +374,46 @@ bool lode_data_types_find_local(LodeDataTypes *self, const LodeFramePlace *frame
 	find_state(self, &context, function, frame->pc, flow, &state);
 	return lode_data_place_frame(&context, frame->pc, &state, frame->offset, &place) &&
 	       settle(self, &context, &place, size, out_reference);
+}
+
+/* The type of what is allocated, asked once for each call. */
+static uint32_t returned_type(
+	LodeDataTypes *self, uint64_t return_address, const LodeControlFlow *flow)
+{
+	LodeFunctionContext context;
+	LodeRegisterTypes state;
+	Function *function;
+	gpointer known;
+	uint32_t type;
+
+	if (g_hash_table_lookup_extended(self->returned, &return_address, NULL, &known))
+		return GPOINTER_TO_UINT(known) - 1;
+	/* the call is in its function, what it returns to need not be */
+	function = describe(self, return_address - 1, flow, &context);
+	find_state(self, &context, function, return_address, flow, &state);
+	type = lode_register_types_returned(&context, flow, function->states, return_address);
+	g_hash_table_insert(self->returned, g_memdup2(&return_address, sizeof return_address),
+		GUINT_TO_POINTER(type + 1));
+	return type;
+}
+
+bool lode_data_types_find_allocated(LodeDataTypes *self, const LodeAllocatedPlace *place,
+	uint32_t size, const LodeControlFlow *flow, LodeDataReference *out_reference)
+{
+	const LodeFunctionContext context = {.types = self->table, .image = self->image};
+	uint32_t type = self->info == NULL ? LODE_NO_TYPE
+	                                   : returned_type(self, place->return_address, flow);
+	uint64_t length = type == LODE_NO_TYPE ? 0 : lode_type_table_size(self->table, type);
+	LodeDataPlace found = {.type = type, .is_element = true};
+
+	if (length == 0 || place->offset >= place->allocated)
+		return false;
+	/* A structure with more behind it, or one of which this is the base, need not recur. */
+	found.offset = (int64_t)(place->offset % length);
+	if (place->offset >= length && (place->allocated % length != 0 ||
+					       !lode_data_place_is_whole(&context, &found, size)))
+		return false;
+	return settle(self, &context, &found, size, out_reference);
 }
 
 bool lode_binary_image_thread_local_offset(

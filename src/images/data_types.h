@@ -76,6 +76,17 @@ bool lode_data_types_find_static(
 bool lode_data_types_find_thread_local(
 	LodeDataTypes *self, uint64_t offset, uint32_t size, LodeDataReference *out_reference);
 
+/* What lies in memory that was allocated, of `allocated` bytes, at an offset: the type is what the
+ * result of the call that returns to `return_address` is taken for there. A type that need not fill
+ * the memory is not said of what lies behind the first. `flow` as for lode_data_types_find(). */
+typedef struct {
+	uint64_t return_address;
+	uint64_t allocated, offset;
+} LodeAllocatedPlace;
+
+bool lode_data_types_find_allocated(LodeDataTypes *self, const LodeAllocatedPlace *place,
+	uint32_t size, const LodeControlFlow *flow, LodeDataReference *out_reference);
+
 /* Where in a frame of the stack something lies. */
 typedef struct {
 	uint64_t pc;    /* in the image: of the sample, or inside the call that a caller is at */

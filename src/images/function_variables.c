@@ -266,6 +266,9 @@ static void visit(Walk *walk, Dwarf_Die *die, const Scope *scope, int depth)
 	case DW_TAG_GNU_call_site:
 		add_call(walk, die);
 		break;
+	case DW_TAG_common_block:
+		walk_scope(walk, die, scope, depth + 1);
+		break;
 	case DW_TAG_lexical_block:
 	case DW_TAG_inlined_subroutine:
 	case DW_TAG_try_block:

@@ -39,3 +39,9 @@ GArray *lode_register_types_flow(const LodeFunctionContext *context, const LodeC
  * what the debug information says there. */
 void lode_register_types_at(const LodeFunctionContext *context, const LodeControlFlow *flow,
 	const GArray *states, uint64_t address, LodeRegisterTypes *out_state);
+
+/* The type that the result of the call which returns to an address is a pointer to, by what is done
+ * with it in the straight code that follows: a variable of a pointer type holds it, or it is stored
+ * where such a pointer lies. LODE_NO_TYPE. */
+uint32_t lode_register_types_returned(const LodeFunctionContext *context,
+	const LodeControlFlow *flow, const GArray *states, uint64_t return_address);

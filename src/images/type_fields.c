@@ -93,6 +93,18 @@ bool lode_type_peel(Dwarf_Die *die, Dwarf_Die *out_die)
 	return false;
 }
 
+bool lode_type_is_descriptor(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *ops;
+	size_t n;
+
+	return dwarf_tag(die) == DW_TAG_array_type &&
+	       dwarf_attr(die, DW_AT_data_location, &attribute) != NULL &&
+	       dwarf_getlocation(&attribute, &ops, &n) == 0 && n == 2 &&
+	       ops[0].atom == DW_OP_push_object_address && ops[1].atom == DW_OP_deref;
+}
+
 /* The first index of an array that does not say it: 0 but in Fortran (DWARF 5, table 7.17). */
 static int64_t default_lower_bound(Dwarf_Die *range)
 {
@@ -163,6 +175,8 @@ uint64_t lode_type_size_of(Dwarf_Die *die)
 
 		if (!lode_type_peel(&type, &type))
 			return 0;
+		if (lode_type_is_descriptor(&type))
+			return n <= MAX_SIZE / sizeof(uint64_t) ? n * sizeof(uint64_t) : 0;
 		if (read_number(&type, DW_AT_byte_size, &size))
 			return size > 0 && size < MAX_SIZE && n <= MAX_SIZE / size ? n * size : 0;
 		if (dwarf_tag(&type) == DW_TAG_pointer_type ||
@@ -236,7 +250,7 @@ static bool peel_arrays(Dwarf_Die *type, uint64_t *out_count, bool *out_is_array
 
 		if (!lode_type_peel(type, type))
 			return false;
-		if (dwarf_tag(type) != DW_TAG_array_type)
+		if (dwarf_tag(type) != DW_TAG_array_type || lode_type_is_descriptor(type))
 			return true;
 		*out_is_array = true;
 		count = lode_type_count_elements(type);

@@ -191,3 +191,81 @@ void lode_register_types_at(const LodeFunctionContext *context, const LodeContro
 	*out_state = g_array_index(states, LodeRegisterTypes, block);
 	run_to(context, flow, block_at(flow, block)->first, i, out_state);
 }
+
+/* What a register that holds the result is said to be by a variable. */
+static uint32_t pointed_by_variable(
+	const LodeFunctionContext *context, const LodeRegisterTypes *state, uint64_t address)
+{
+	for (int i = 0; i < LODE_N_GENERAL_REGISTERS; i++) {
+		const GArray *places = context->variables->in_registers[i];
+
+		if (state->registers[i].kind != LODE_HELD_VALUE_RETURNED)
+			continue;
+		for (guint k = 0; k < places->len; k++) {
+			const LodeVariablePlace *place = &g_array_index(
+				places, LodeVariablePlace, k);
+			LodeHeldValue value;
+
+			if (place->low > address)
+				break;
+			if (place->high <= address)
+				continue;
+			value = lode_held_value_of_variable(context->types, place);
+			if (value.kind == LODE_HELD_VALUE_POINTER && value.offset == 0)
+				return value.type;
+		}
+	}
+	return LODE_NO_TYPE;
+}
+
+/* What the place that the result is stored to is said to hold. */
+static uint32_t pointed_by_store(const LodeFunctionContext *context, const LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
+{
+	const ZydisDecodedOperand *operands = full->operands;
+	LodeMemoryOperand memory;
+	LodeHeldValue value;
+	LodeDataPlace place;
+	int source = full->instruction.mnemonic == ZYDIS_MNEMONIC_MOV
+	                     ? lode_operand_register(&operands[1])
+	                     : -1;
+
+	if (source < 0 || operands[0].type != ZYDIS_OPERAND_TYPE_MEMORY ||
+		state->registers[source].kind != LODE_HELD_VALUE_RETURNED ||
+		!lode_register_types_memory(full, 0, &memory) || memory.size != sizeof(uint64_t) ||
+		!lode_data_place_find(context, full->address, state, &memory, &place))
+		return LODE_NO_TYPE;
+	value = lode_data_place_load(context, &place);
+	return value.kind == LODE_HELD_VALUE_POINTER && value.offset == 0 ? value.type
+	                                                                  : LODE_NO_TYPE;
+}
+
+uint32_t lode_register_types_returned(const LodeFunctionContext *context,
+	const LodeControlFlow *flow, const GArray *states, uint64_t return_address)
+{
+	enum { MAX_FOLLOWED = 48 };
+	uint64_t address = return_address;
+	LodeRegisterTypes state;
+
+	if (context->variables == NULL)
+		return LODE_NO_TYPE;
+	lode_register_types_at(context, flow, states, return_address, &state);
+	state.registers[0] = (LodeHeldValue){.kind = LODE_HELD_VALUE_RETURNED};
+	for (int i = 0; i < MAX_FOLLOWED; i++) {
+		uint32_t type = pointed_by_variable(context, &state, address);
+		LodeFullInstruction full;
+
+		if (type != LODE_NO_TYPE ||
+			!lode_register_types_decode(&full, context->image, address))
+			return type;
+		type = pointed_by_store(context, &state, &full);
+		/* after a conditional jump the result is where it was, which way it goes; most are
+		 * checks for null */
+		if (type != LODE_NO_TYPE || full.instruction.mnemonic == ZYDIS_MNEMONIC_JMP ||
+			full.instruction.mnemonic == ZYDIS_MNEMONIC_RET)
+			return type;
+		lode_register_types_step(context, &state, &full);
+		address += full.instruction.length;
+	}
+	return LODE_NO_TYPE;
+}

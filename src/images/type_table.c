@@ -132,7 +132,8 @@ static uint32_t append_type(LodeTypeTable *self, Dwarf_Die *declared, Dwarf_Die 
 	LodeType type = {.die = *peeled, .target = LODE_NO_TYPE};
 	gpointer canonical;
 
-	type.kind = kind_of(dwarf_tag(peeled));
+	type.kind = lode_type_is_descriptor(peeled) ? LODE_TYPE_POINTER
+	                                            : kind_of(dwarf_tag(peeled));
 	/* "long" must not be called after the first typedef of it. */
 	if (type.kind == LODE_TYPE_SCALAR && declared->addr != peeled->addr &&
 		!g_hash_table_contains(self->by_die, peeled->addr))

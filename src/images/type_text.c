@@ -2,6 +2,8 @@
 /* Declarators are written from the inside out, as the language reads them. */
 #include "images/type_text.h"
 
+#include "images/type_fields.h"
+
 #include <dwarf.h>
 #include <string.h>
 
@@ -160,6 +162,8 @@ static char *declare(LodeTypeTable *types, Dwarf_Die *die, char *declarator, int
 	case DW_TAG_rvalue_reference_type:
 		return declare_pointer(types, die, declarator, "&&", depth);
 	case DW_TAG_array_type:
+		if (lode_type_is_descriptor(die))
+			return declare_pointer(types, die, declarator, "*", depth);
 		return declare_array(types, die, declarator, depth);
 	case DW_TAG_subroutine_type:
 		return declare_function(types, die, declarator, depth);

@@ -110,7 +110,8 @@ threads_keep_apart() {
 
 addresses_are_found() {
 	local found
-	found=$(share "$1" found --by 'has(address) ? "found" : "lost"')
+	found=$(share "$1" found --by 'has(address) ? "found" : "lost"' \
+		--where 'function != "walk_scattered" && (has(address) || reason != "not-memory")')
 	[ "$found" -ge 80 ] || echo "only $found % have an address"
 }
 
@@ -129,6 +130,8 @@ known() {
 	# in the frame of the caller, which the recorded stack leads to
 	check "$name" "$fault" "$(status_is 0)" "$(knows_data x.lode "$own")" \
 		"$(is_mostly x.lode walk_lent object "int buffer[]" 80)" \
+		"$(is_mostly x.lode walk_made object "struct particle.kind" 80)" \
+		"$(is_mostly x.lode walk_beside 'type =~ "^long" ? "long" : type' long 80)" \
 		"$(knows_sites x.lode)" "$(threads_keep_apart x.lode)" "$(addresses_are_found x.lode)"
 }
 

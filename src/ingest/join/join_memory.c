@@ -385,6 +385,21 @@ static uint32_t site_of(const Building *self, uint32_t allocation)
 	               : LODE_AT(self->memory->allocations, LodeAllocation, allocation).site;
 }
 
+/* What the block at the address was allocated as. */
+static uint32_t allocated_object(Building *self, const LodeMemorySample *sample)
+{
+	const LodeAllocation *allocation = &LODE_AT(
+		self->memory->allocations, LodeAllocation, sample->allocation);
+	const LodeAllocatingCall *call = lode_memory_sites_call(self->sites, sample->allocation);
+
+	if (call == NULL || sample->address < allocation->address)
+		return 0;
+	const LodeAllocatedPlace place = {
+		call->return_address, allocation->size, sample->address - allocation->address};
+	return lode_memory_objects_find_allocated(
+		self->accesses->objects->known, call->image, &place, sample->size);
+}
+
 /* What the address itself tells, which must be that of the access that is charged. */
 static void find_layers(Building *self, const LodeReadAccess *access,
 	const LodeMemorySample *sample, Layers *layers)
@@ -402,6 +417,9 @@ static void find_layers(Building *self, const LodeReadAccess *access,
 	if (operand != NULL && operand->variable != NULL && access->has_frame && place != NULL &&
 		place->variable != NULL && strcmp(place->variable, operand->variable) != 0)
 		layers->operand_object = 0;
+	if (layers->place_object == 0 && sample->allocation != LODE_NONE &&
+		(operand == NULL || operand->type == LODE_NONE || is_plain(self, operand)))
+		layers->place_object = allocated_object(self, sample);
 	layers->site = site_of(self, sample->allocation);
 	if (layers->site == LODE_NONE)
 		layers->site = find_ongoing_site(self, access, sample);

@@ -144,14 +144,16 @@ typedef enum {
 	OF_BASE,
 	OF_THREAD_LOCAL,
 	OF_FRAME,
+	OF_ALLOCATED,
 } QuestionKind;
 
 typedef struct {
 	QuestionKind kind;
 	uint32_t image;
-	uint32_t size;    /* accessed; of an operand its number */
-	uint64_t address; /* of the instruction, of the variable; of a frame the offset in it */
-	uint64_t pc;      /* of a frame */
+	uint32_t size;      /* accessed; of an operand its number */
+	uint64_t address;   /* of the instruction, of the variable; of a frame the offset in it */
+	uint64_t pc;        /* of a frame; where the call of an allocation returns to */
+	uint64_t allocated; /* bytes of the allocation */
 } Question;
 
 static bool find_reference(
@@ -160,6 +162,7 @@ static bool find_reference(
 	LodeCodeImage *image = lode_code_images_at(self->images, question->image);
 	LodeDataTypes *types = lode_code_image_types(image);
 	const LodeFramePlace frame = {.pc = question->pc, .offset = (int64_t)question->address};
+	const LodeAllocatedPlace allocated = {question->pc, question->allocated, question->address};
 
 	if (types == NULL)
 		return false;
@@ -179,6 +182,9 @@ static bool find_reference(
 	case OF_THREAD_LOCAL:
 		return lode_data_types_find_thread_local(
 			types, question->address, question->size, out_reference);
+	case OF_ALLOCATED:
+		return lode_data_types_find_allocated(types, &allocated, question->size,
+			lode_code_image_flow(image, question->pc - 1), out_reference);
 	default:
 		return lode_data_types_find_local(types, &frame, question->size,
 			lode_code_image_flow(image, frame.pc), out_reference);
@@ -213,7 +219,9 @@ static uint32_t find(LodeMemoryObjects *self, const Question *question)
 		question->pc << 3 | question->kind}};
 	bool is_new;
 
-	if (question->kind != OF_OPERAND && self->known.n_used >= MAX_KEPT)
+	/* of the size of the allocation the key has nothing */
+	if (question->kind == OF_ALLOCATED ||
+		(question->kind != OF_OPERAND && self->known.n_used >= MAX_KEPT))
 		return ask(self, question);
 	LodeIdSlot *slot = lode_id_cache_find(&self->known, &key, &is_new);
 	if (is_new)
@@ -224,30 +232,38 @@ static uint32_t find(LodeMemoryObjects *self, const Question *question)
 uint32_t lode_memory_objects_find(
 	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand)
 {
-	return find(self, &(Question){OF_OPERAND, image, operand, address, 0});
+	return find(self, &(Question){OF_OPERAND, image, operand, address, 0, 0});
 }
 
 uint32_t lode_memory_objects_find_static(
 	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint32_t size)
 {
-	return find(self, &(Question){OF_STATIC, image, size, address, 0});
+	return find(self, &(Question){OF_STATIC, image, size, address, 0, 0});
 }
 
 uint32_t lode_memory_objects_find_base(LodeMemoryObjects *self, uint32_t image, uint64_t address)
 {
-	return find(self, &(Question){OF_BASE, image, 0, address, 0});
+	return find(self, &(Question){OF_BASE, image, 0, address, 0, 0});
 }
 
 uint32_t lode_memory_objects_find_thread_local(
 	LodeMemoryObjects *self, uint32_t image, uint64_t offset, uint32_t size)
 {
-	return find(self, &(Question){OF_THREAD_LOCAL, image, size, offset, 0});
+	return find(self, &(Question){OF_THREAD_LOCAL, image, size, offset, 0, 0});
 }
 
 uint32_t lode_memory_objects_find_local(
 	LodeMemoryObjects *self, uint32_t image, const LodeFramePlace *place, uint32_t size)
 {
-	return find(self, &(Question){OF_FRAME, image, size, (uint64_t)place->offset, place->pc});
+	return find(
+		self, &(Question){OF_FRAME, image, size, (uint64_t)place->offset, place->pc, 0});
+}
+
+uint32_t lode_memory_objects_find_allocated(
+	LodeMemoryObjects *self, uint32_t image, const LodeAllocatedPlace *place, uint32_t size)
+{
+	return find(self, &(Question){OF_ALLOCATED, image, size, place->offset,
+				  place->return_address, place->allocated});
 }
 
 const LodeOperandObject *lode_memory_objects_at(const LodeMemoryObjects *self, uint32_t number)

@@ -39,5 +39,8 @@ uint32_t lode_memory_objects_find_thread_local(
 	LodeMemoryObjects *self, uint32_t image, uint64_t offset, uint32_t size);
 uint32_t lode_memory_objects_find_local(
 	LodeMemoryObjects *self, uint32_t image, const LodeFramePlace *place, uint32_t size);
+/* And of a place in memory that a call in the image allocated. */
+uint32_t lode_memory_objects_find_allocated(
+	LodeMemoryObjects *self, uint32_t image, const LodeAllocatedPlace *place, uint32_t size);
 
 const LodeOperandObject *lode_memory_objects_at(const LodeMemoryObjects *self, uint32_t number);

@@ -74,11 +74,12 @@ struct LodeMemorySites {
 	LodeProfile *profile;
 	LodeMemoryReading *reading;
 	LodeAllocatorNames *names;
-	GArray *frames;       /* Frame, by log and address */
-	GArray *inlined;      /* LodeInlinedCall */
-	GHashTable *roles;    /* function's name → role + 1, of those by name */
-	GHashTable *passing;  /* "image name" of functions that pass a size on */
-	GHashTable *site_ids; /* name → index + 1 */
+	GArray *frames;           /* Frame, by log and address */
+	GArray *inlined;          /* LodeInlinedCall */
+	GHashTable *roles;        /* function's name → role + 1, of those by name */
+	GHashTable *passing;      /* "image name" of functions that pass a size on */
+	GHashTable *site_ids;     /* name → index + 1 */
+	GArray *allocating_calls; /* LodeAllocatingCall of each of the memory's allocations */
 	LodeIdCache calls, paths;
 	LodeLogPaths *logs;
 	guint n_logs;
@@ -553,6 +554,40 @@ static uint32_t add_site(LodeMemorySites *self, const char *name, uint32_t outer
 	return memory->sites->len - 1;
 }
 
+/* Whether a function that was skipped gives its caller what the allocator gave it; one of a C++
+ * library may return anything. */
+static bool is_handing_on(const Frame *frame)
+{
+	const char *name = frame->function != NULL ? frame->function->name : "";
+
+	return strstr(name, "::") == NULL && strchr(name, '<') == NULL;
+}
+
+/* Where the call returns to that allocates at the site of a stack. */
+static LodeAllocatingCall allocating_call(
+	LodeMemorySites *self, guint log, const LodeAllocationStack *stack)
+{
+	for (size_t i = 0; i < stack->n; i++) {
+		const Frame *frame = find_frame(self, log, stack->addresses[i]);
+
+		if (frame == NULL || frame->image == LODE_NONE)
+			break;
+		if (!is_skipped(self, frame))
+			return (LodeAllocatingCall){frame->image, frame->image_address + 1};
+		if (!is_handing_on(frame))
+			break;
+	}
+	return (LodeAllocatingCall){0};
+}
+
+const LodeAllocatingCall *lode_memory_sites_call(const LodeMemorySites *self, uint32_t allocation)
+{
+	const LodeAllocatingCall *call = &LODE_AT(
+		self->allocating_calls, LodeAllocatingCall, allocation);
+
+	return call->return_address == 0 ? NULL : call;
+}
+
 static uint32_t add_path(
 	LodeMemorySites *self, LodeAllocationKind kind, uint32_t site_call, uint32_t outermost)
 {
@@ -633,6 +668,7 @@ static LodeMemorySites *sites_new(LodeProfile *profile, LodeMemoryReading *readi
 	self->profile = profile;
 	self->reading = reading;
 	self->n_logs = logs->len;
+	self->allocating_calls = g_array_new(FALSE, TRUE, sizeof(LodeAllocatingCall));
 	self->names = lode_allocator_names_new(lode_memory_reading_skipped_frames(reading));
 	self->frames = g_array_new(FALSE, TRUE, sizeof(Frame));
 	self->inlined = g_array_new(FALSE, FALSE, sizeof(LodeInlinedCall));
@@ -695,6 +731,7 @@ void lode_memory_sites_free(LodeMemorySites *self)
 	lode_id_cache_clear(&self->paths);
 	g_hash_table_unref(self->allocation_ids);
 	g_hash_table_unref(self->site_ids);
+	g_array_unref(self->allocating_calls);
 	g_hash_table_unref(self->passing);
 	g_hash_table_unref(self->roles);
 	g_array_unref(self->inlined);
@@ -706,6 +743,17 @@ void lode_memory_sites_free(LodeMemorySites *self)
 /* --- allocations that samples fell into --- */
 
 /* LODE_NONE: of what was left out. */
+static LodeAllocatingCall find_call(
+	LodeMemorySites *self, guint index, const LodeLoggedAllocation *logged)
+{
+	const LodeAllocationLog *log = self->logs[index].log;
+
+	if (logged->stack >= lode_allocation_log_n_stacks(log))
+		return (LodeAllocatingCall){0};
+	const LodeAllocationStack stack = lode_allocation_log_stack(log, logged->stack);
+	return allocating_call(self, index, &stack);
+}
+
 static uint32_t add_allocation(
 	LodeMemorySites *self, guint index, const LodeLoggedAllocation *logged)
 {
@@ -730,6 +778,8 @@ static uint32_t add_allocation(
 	};
 	g_array_append_val(memory->allocations, allocation);
 	g_array_append_val(memory->allocation_paths, of);
+	const LodeAllocatingCall call = find_call(self, index, logged);
+	g_array_append_val(self->allocating_calls, call);
 	g_hash_table_insert(
 		self->allocation_ids, (void *)logged, GUINT_TO_POINTER(memory->allocations->len));
 	return memory->allocations->len - 1;

@@ -35,3 +35,13 @@ uint32_t lode_memory_sites_find(
  */
 uint32_t lode_memory_sites_find_ongoing(LodeMemorySites *self, const LodeMemoryPlace *place,
 	uint32_t tid, uint32_t image, uint64_t address);
+
+/* Where a call returns to that allocates. */
+typedef struct {
+	uint32_t image;          /* of the reading's images */
+	uint64_t return_address; /* in it; 0: not known */
+} LodeAllocatingCall;
+
+/* The call at the site of an allocation, as lode_memory_sites_find() gives it. NULL: not known, or
+ * what returns there need not be what was allocated. */
+const LodeAllocatingCall *lode_memory_sites_call(const LodeMemorySites *self, uint32_t allocation);

@@ -125,6 +125,26 @@ APART void walk_hidden(void *hidden)
 		bytes[(unsigned)i * sizeof(struct particle)] ^= i;
 }
 
+/* The same of memory that is allocated. */
+APART void walk_made(void *made)
+{
+	char *bytes = (char *)made + offsetof(struct particle, kind);
+
+	WHILE_TIME
+	for (int i = 0; i < MANY; i++)
+		*(int *)(bytes + (unsigned)i * sizeof(struct particle)) ^= i;
+}
+
+/* And of what is no structure, allocated on the same line. */
+APART void walk_beside(void *beside)
+{
+	char *bytes = beside;
+
+	WHILE_TIME
+	for (int i = 0; i < MANY; i++)
+		bytes[i] += i;
+}
+
 /* Each load overwrites what its address was computed from; where the array begins is left. */
 APART void walk_scattered(const unsigned *array)
 {
@@ -179,6 +199,20 @@ APART void walk_list(void)
 	KEEP(follow(first));
 }
 
+/* clang-format off */
+struct particle *made; long *beside;
+
+APART void make(void)
+{
+	made = xmalloc(MANY * sizeof(*made)); beside = xmalloc(MANY * sizeof(*beside));
+	void *first = made, *second = beside;
+	HIDE(first);
+	HIDE(second);
+	walk_made(first);
+	walk_beside(second);
+}
+/* clang-format on */
+
 APART void walk_block(unsigned char *block)
 {
 	WHILE_TIME
@@ -222,6 +256,7 @@ int main(int argc, char **argv)
 	HIDE(hidden);
 	walk_scattered(hidden);
 	walk_mapped();
+	make();
 	walk_list();
 	return 0;
 }
