@@ -371,6 +371,7 @@ static LodeReadAccess operand_row(LodeMemoryReading *self, uint32_t pid, const L
 	charge(self, pid, &added, access, operand->operand);
 	added.sample.weight /= access->n_operands;
 	added.sample.rule = (uint8_t)access->rule;
+	added.sample.reason = LODE_REASON_NONE;
 	added.sample.address = operand->address;
 	added.sample.size = operand->size;
 	added.sample.access = operand->access;
