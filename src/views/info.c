@@ -2,6 +2,7 @@
 /* What is in a profile, and how good it is: rows of facts as text or CSV, and a JSON document. */
 #include "views/info.h"
 
+#include "analyses/memory/allocation_use.h"
 #include "analyses/memory/coverage.h"
 #include "base/number_format.h"
 #include "model/profile.h"
@@ -153,6 +154,24 @@ static void add_data_addresses(GArray *rows, const LodeProfile *profile)
 			&coverage->named[i], whole);
 }
 
+/* Through which allocations were followed to their sites. */
+static void add_wrappers(GArray *rows, const LodeProfile *profile)
+{
+	enum { SHOWN = 10 };
+
+	if (profile->memory == NULL)
+		return;
+	g_autoptr(GArray) wrappers = lode_allocation_wrappers_new(profile->memory);
+	for (guint i = 0; i < MIN(wrappers->len, SHOWN); i++) {
+		const LodeAllocationWrapper *wrapper = &g_array_index(
+			wrappers, LodeAllocationWrapper, i);
+		LodeFactRow *row = lode_fact_rows_add_number(
+			rows, "wrapper", wrapper->function, (double)wrapper->n);
+		row->detail = g_strdup(wrapper->role == LODE_CALL_SKIPPED ? "by --skip-frame"
+									  : "passes a size on");
+	}
+}
+
 static void add_unresolved(GArray *rows, const LodeProfile *profile)
 {
 	for (guint i = 0; i < profile->unresolved->len; i++) {
@@ -212,6 +231,7 @@ static GArray *info_rows(const LodeProfile *profile, const GPtrArray *runs)
 	add_events(rows, profile);
 	add_images(rows, profile);
 	add_data_addresses(rows, profile);
+	add_wrappers(rows, profile);
 	add_unresolved(rows, profile);
 	add_runs(rows, runs);
 	return rows;
@@ -224,6 +244,7 @@ static const LodeFactTitle titles[] = {
 	{"event", "Events"},
 	{"image", "Images, by share of weight"},
 	{"data address", "Data addresses, samples with share of weight"},
+	{"wrapper", "Wrappers around allocators, by blocks allocated through them"},
 	{"unresolved", "Unresolved, by reason, with share of weight"},
 	{"run", "Mining runs"},
 	{NULL, NULL},
@@ -309,6 +330,11 @@ static void write_json(
 	if (profile->memory != NULL) {
 		lode_json_key(&json, "data_addresses");
 		put_json_rows(&json, rows, "data address");
+		lode_json_line(&json);
+	}
+	if (profile->memory != NULL) {
+		lode_json_key(&json, "wrappers");
+		put_json_rows(&json, rows, "wrapper");
 		lode_json_line(&json);
 	}
 	lode_profile_json_unresolved(&json, profile);

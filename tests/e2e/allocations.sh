@@ -80,6 +80,8 @@ callers() {
 1 build wrappers.c:$(line wrappers.c build) 10
 2 main wrappers.c:$(sed -n '/^\tbuild();/=' "$sources/wrappers.c") 10
 END
+	"$lode" info x.lode >out || echo "no info"
+	grep -qE '^ *fetch +104 +passes a size on' out || echo "info does not list the wrapper: $(grep -A3 Wrappers out)"
 	"$lode" memory x.lode --callers 2 >out || echo "no text"
 	grep -q 'by fetch, pool_take' out || echo "the text does not say what was skipped"
 	expect

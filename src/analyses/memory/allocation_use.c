@@ -136,8 +136,8 @@ static void add_path(Builder *self, guint path, GArray *outward)
 	for (uint32_t i = row->call; i != site_call; i = call_at(memory, i)->inner)
 		g_array_append_val(outward, i);
 	/* What calls main(), or a thread's function, says nothing. */
-	while (outward->len > 0 && call_at(memory, g_array_index(outward, uint32_t, 0))->role ==
-					   LODE_CALL_IN_RUNTIME)
+	while (outward->len > 0 &&
+		call_at(memory, g_array_index(outward, uint32_t, 0))->role == LODE_CALL_IN_RUNTIME)
 		g_array_remove_index(outward, 0);
 	for (guint i = 0; i < MIN(outward->len, self->options->n_callers); i++) {
 		node = find_child(
@@ -348,4 +348,56 @@ void lode_allocation_use_free(LodeAllocationUse *self)
 		return;
 	g_array_unref(self->rows);
 	g_free(self);
+}
+
+/* Blocks of all paths that lead through each call: from the outermost in, as what a call calls
+ * stands before it. */
+static uint64_t *count_blocks(const LodeMemory *memory)
+{
+	uint64_t *n = g_new0(uint64_t, MAX(memory->calls->len, 1));
+
+	for (guint i = 0; i < memory->paths->len; i++) {
+		const LodeAllocationPath *path = &LODE_AT(memory->paths, LodeAllocationPath, i);
+		if (path->call != LODE_NONE)
+			add_number(&n[path->call], path->n);
+	}
+	for (guint i = memory->calls->len; i-- > 0;) {
+		uint32_t inner = call_at(memory, i)->inner;
+		if (inner != LODE_NONE)
+			add_number(&n[inner], n[i]);
+	}
+	return n;
+}
+
+static int compare_wrappers(const void *a, const void *b)
+{
+	const LodeAllocationWrapper *left = a, *right = b;
+
+	if (left->n != right->n)
+		return left->n > right->n ? -1 : 1;
+	return strcmp(left->function, right->function);
+}
+
+GArray *lode_allocation_wrappers_new(const LodeMemory *memory)
+{
+	GArray *wrappers = g_array_new(FALSE, TRUE, sizeof(LodeAllocationWrapper));
+	g_autoptr(GHashTable) rows = g_hash_table_new(NULL, NULL);
+	g_autofree uint64_t *n = count_blocks(memory);
+
+	for (guint i = 0; i < memory->calls->len; i++) {
+		const LodeAllocationCall *call = call_at(memory, i);
+		LodeAllocationWrapper fresh = {call->function, call->role, 0};
+		if (call->function == NULL ||
+			(call->role != LODE_CALL_PASSES_SIZE && call->role != LODE_CALL_SKIPPED))
+			continue;
+		guint row = GPOINTER_TO_UINT(g_hash_table_lookup(rows, call->function));
+		if (row == 0) {
+			g_array_append_val(wrappers, fresh);
+			row = wrappers->len;
+			g_hash_table_insert(rows, call->function, GUINT_TO_POINTER(row));
+		}
+		add_number(&LODE_AT(wrappers, LodeAllocationWrapper, row - 1).n, n[i]);
+	}
+	g_array_sort(wrappers, compare_wrappers);
+	return wrappers;
 }

@@ -76,6 +76,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAllocationUse, lode_allocation_use_free)
 /* "peak", "most", "bytes", "blocks", "end", "weight"; −1 for an unknown word. */
 int lode_allocation_sort_from_text(const char *text);
 
+/* A function that no site is in, though it is neither a library's nor has an allocator's name. */
+typedef struct {
+	const char *function;
+	LodeCallRole role; /* LODE_CALL_PASSES_SIZE or LODE_CALL_SKIPPED */
+	uint64_t n;        /* blocks that were allocated through it */
+} LodeAllocationWrapper;
+
+/* All of them, those with most blocks first; the caller unrefs the GArray. */
+GArray *lode_allocation_wrappers_new(const LodeMemory *memory);
+
 /* The call that a path's site is at: the innermost of the program's, or of none the outermost.
  * LODE_NONE: no call is known. */
 uint32_t lode_allocation_site_call(const LodeMemory *memory, const LodeAllocationPath *path);
