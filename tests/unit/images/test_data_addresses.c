@@ -50,9 +50,9 @@ static const char SOURCE[] =
 	"	SHOW(barr[7].b, \"struct B.b\"); SHOW(nest[3].in[2].c, \"nest.in[].c\");\n"
 	"	SHOW(nest[0].x, \"nest[].x\"); SHOW(grid[2][3], \"int grid[]\");\n"
 	"	SHOW(total, \"int total\"); SHOW(names[1], \"const char *const names[]|char "
-        "*names[]|\"\n"
+	"*names[]|\"\n"
 	"		\"const char *names[]|const char *constnames[]|const char *const "
-        "names[]\");\n"
+	"names[]\");\n"
 	"	SHOW(both.value, \"both.value\"); SHOW(spans[2], \"span_t spans[]\");\n"
 	"	SHOW_THREAD(tls_counter, \"int tls_counter\");\n"
 	"	SHOW_THREAD(tls_table[2].b, \"struct B.b\");\n"
@@ -133,7 +133,7 @@ static const char SOURCE_SHOW[] = "#include <stdio.h>\n"
 				  "extern char __ehdr_start;\n"
 				  "void show(char *place, int bytes, const char *name)\n"
 				  "{ printf(\"S %lu %d %s\\n\", (unsigned long)place - (unsigned "
-                                  "long)&__ehdr_start, bytes, name); }"
+				  "long)&__ehdr_start, bytes, name); }"
 				  "\n";
 
 /* "R …" registers in the order of their encoding, "P pc bias", "K …" the stack in bytes, "F address
@@ -155,7 +155,7 @@ static const char SOURCE_FRAMES[] =
 	"{\n"
 	"	static const int order[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,\n"
 	"		REG_RSI, REG_RDI, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, "
-        "REG_R14,\n"
+	"REG_R14,\n"
 	"		REG_R15};\n"
 	"	greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;\n"
 	"	printf(\"R\");\n"
@@ -436,6 +436,88 @@ static void test_frames(const void *command)
 	program_clear(&program);
 }
 
+/* Makes the type of each typedef, array and pointer in gcc's assembly that type itself, and that of
+ * members that are structures the structure around them. */
+static char *tie_knots(const char *assembly, int *out_n)
+{
+	g_auto(GStrv) lines = g_strsplit(assembly, "\n", -1);
+	g_autofree char *target = NULL, *structure = NULL;
+
+	*out_n = 0;
+	for (guint i = 0; lines[i] != NULL; i++) {
+		const char *die = strstr(lines[i], "(DIE (0x");
+		char *number = die == NULL ? NULL : g_strndup(die + 6, strcspn(die + 6, ")"));
+
+		if (number != NULL) {
+			g_clear_pointer(&target, g_free);
+			if (strstr(die, "_typedef") != NULL || strstr(die, "_array_type") != NULL ||
+				strstr(die, "_pointer_type") != NULL)
+				target = g_strdup(number);
+			else if (strstr(die, "_member") != NULL)
+				target = g_strdup(structure);
+			else if (strstr(die, "_structure_type") != NULL) {
+				g_free(structure);
+				structure = g_strdup(number);
+			}
+			g_free(number);
+		} else if (target != NULL && g_str_has_suffix(lines[i], "# DW_AT_type")) {
+			g_free(lines[i]);
+			lines[i] = g_strdup_printf("\t.long\t%s\t# knot", target);
+			g_clear_pointer(&target, g_free);
+			++*out_n;
+		}
+	}
+	return g_strjoinv("\n", lines);
+}
+
+/* Debug information in which types are made of themselves says less, and ends. */
+static void test_knots(void)
+{
+	static const char source[] =
+		"struct inner { int x; };\n"
+		"struct outer { int a; struct inner in; } whole;\n"
+		"typedef int loop_t;\n"
+		"loop_t looped = 1;\n"
+		"int array[4]; int *pointer;\n"
+		"int main(void) { return whole.in.x + looped + array[1] + *pointer; }\n";
+	char *directory = tool_directory();
+	g_autofree char *path = g_build_filename(directory, "program.c", NULL);
+	g_autofree char *assembly = g_build_filename(directory, "program.s", NULL);
+	g_autofree char *program = g_build_filename(directory, "program", NULL);
+	g_autofree char *compile = g_strdup_printf(
+		"gcc -g -gdwarf-4 -S -dA -o %s %s", assembly, path);
+	g_autofree char *assemble = g_strdup_printf("gcc -o %s %s", program, assembly);
+	g_autofree char *text = NULL, *tied = NULL;
+	int n = 0;
+
+	g_assert_true(g_file_set_contents(path, source, -1, NULL));
+	if (!tool_run(compile)) {
+		g_test_skip("no gcc");
+		tool_directory_remove(directory);
+		return;
+	}
+	g_assert_true(g_file_get_contents(assembly, &text, NULL, NULL));
+	tied = tie_knots(text, &n);
+	g_assert_cmpint(n, >=, 5);
+	g_assert_true(g_file_set_contents(assembly, tied, -1, NULL));
+	g_assert_true(tool_run(assemble));
+	LodeBinaryImage *image = lode_binary_image_open(program, NULL, NULL);
+	LodeDataTypes *types = lode_data_types_new(image);
+	uint32_t outer = lode_data_types_find_name(types, "outer");
+	g_assert_cmpuint(outer, !=, LODE_NONE);
+	g_assert_cmpuint(g_array_index(lode_data_types_types(types), LodeDataType, outer).n_members,
+		<, 1 << 15);
+	for (uint64_t address = 0x3f00; address < 0x4100; address++) {
+		LodeDataReference reference;
+
+		if (lode_data_types_find_static(types, address, 4, &reference))
+			g_free(lode_data_reference_text(types, &reference));
+	}
+	lode_data_types_free(types);
+	lode_binary_image_close(image);
+	tool_directory_remove(directory);
+}
+
 static void add(const char *group, const char *const *commands, void (*test)(const void *command))
 {
 	for (; *commands != NULL; commands++) {
@@ -462,5 +544,6 @@ int main(int argc, char **argv)
 	add("cplusplus", cplusplus, test_cplusplus);
 	add("frames", frames, test_frames);
 	g_test_add_func("/images/data_addresses/fortran", test_fortran);
+	g_test_add_func("/images/data_addresses/knots", test_knots);
 	return g_test_run();
 }
