@@ -294,6 +294,30 @@ static void test_waited(void)
 		g_assert_false(row(profile, i)->is_next);
 }
 
+/* Nothing in the sample tells on which way it came to the beginning of the loop: the executions do.
+ */
+static void test_ways(void)
+{
+	g_auto(Scene) scene;
+
+	scene_init(&scene);
+	Sample sample = sample_at(&scene, "loop_head", 3);
+	sample.registers[SAMPLE_BX] = HEAP + 64;
+	/* the flags that both ways would leave: no carry, odd parity */
+	sample.registers[SAMPLE_CX] = 4;
+	sample.registers[SAMPLE_DX] = 8;
+	sample_file_add(&scene.file, &sample);
+	for (unsigned i = 0; i < 40; i++) {
+		sample = sample_at(&scene, "loop_head", 0);
+		sample_file_add(&scene.file, &sample);
+	}
+	charges_what_waited = true;
+	g_autoptr(LodeProfile) profile = import(&scene);
+	charges_what_waited = false;
+	check_rule(profile, 0, LODE_RULE_BACKWARD, HEAP + 64);
+	g_assert_true(row(profile, 0)->is_unverified);
+}
+
 /* One row for each operand, which share the weight. */
 static void test_two_operands(void)
 {
@@ -1126,6 +1150,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/memory_import/rules", test_rules);
 	g_test_add_func("/memory_import/two_operands", test_two_operands);
 	g_test_add_func("/memory_import/waited", test_waited);
+	g_test_add_func("/memory_import/ways", test_ways);
 	g_test_add_func("/memory_import/reasons", test_reasons);
 	g_test_add_func("/memory_import/only_32_bit", test_only_32_bit);
 	g_test_add_func("/memory_import/borders", test_borders);

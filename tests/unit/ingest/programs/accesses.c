@@ -17,6 +17,8 @@ FUNCTION(add_here, "addq %rax, (%rdi,%rcx,8)\nret");
 FUNCTION(store_later, "leaq 8(%rdi), %rsi\naddq $8, %rsi\nmovb %al, (%rsi)\nret");
 /* Sampled at the ret behind it. */
 FUNCTION(load_before, "movq (%rbx), %rax\nret");
+/* Sampled at the addition, to which the load and the jump lead. */
+FUNCTION(loop_head, "movq (%rbx), %rax\n1: addq $1, %rdx\ndecl %ecx\njne 1b\nret");
 FUNCTION(copy_one, "movsq\nret");
 FUNCTION(copy_many, "rep movsb\nret");
 FUNCTION(load_of_thread, "movq %fs:16, %rax\nret");
