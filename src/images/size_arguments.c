@@ -419,7 +419,7 @@ static void leave(Search *self, const LodeFullInstruction *full)
 /* Once through the code, in the order of addresses. */
 static void pass(Search *self)
 {
-	LodeFullInstruction full;
+	LodeFullInstruction full = {0};
 	size_t offset = 0;
 
 	while (offset < self->size) {

@@ -240,6 +240,7 @@ static void write_text(const LodeProfile *profile, const LodeAllocationUse *use,
 	lode_profile_lines_print(terminal, out, "%s · allocations · weight: %s",
 		profile->program != NULL ? profile->program : "?",
 		lode_totals_weight_text(options->notes));
+	lode_memory_notes_head(options->notes, terminal, out);
 	write_totals("heap", use->heap.n == 1 ? "block" : "blocks", &use->heap, use, use->has_peaks,
 		terminal, out);
 	write_totals("mappings", use->mappings.n == 1 ? "mapping" : "mappings", &use->mappings, use,
