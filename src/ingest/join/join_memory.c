@@ -412,6 +412,8 @@ static void find_layers(Building *self, const LodeReadAccess *access,
 	if (operand == NULL || operand->variable == NULL || operand->type == LODE_NONE ||
 		access->has_frame)
 		layers->place_object = place_object(self, access);
+	/* looked up again: objects that are added move the others */
+	operand = object_at(self, layers->operand_object);
 	/* of two arrays on the stack an index may belong to either: the address tells */
 	const LodeOperandObject *place = object_at(self, layers->place_object);
 	if (operand != NULL && operand->variable != NULL && access->has_frame && place != NULL &&
