@@ -129,12 +129,15 @@ static const char SOURCE_FORTRAN[] =
 	"  call show_pair(loc(left(8)), loc(right(1)))\n"
 	"end subroutine\n";
 
-static const char SOURCE_SHOW[] = "#include <stdio.h>\n"
-				  "extern char __ehdr_start;\n"
-				  "void show(char *place, int bytes, const char *name)\n"
-				  "{ printf(\"S %lu %d %s\\n\", (unsigned long)place - (unsigned "
-				  "long)&__ehdr_start, bytes, name); }"
-				  "\n";
+static const char SOURCE_SHOW[] =
+	"#include <stdio.h>\n"
+	"extern char __ehdr_start;\n"
+	"void show(char *place, int bytes, const char *name)\n"
+	"{ printf(\"S %lu %d %s\\n\", (unsigned long)place - (unsigned long)&__ehdr_start,\n"
+	"	bytes, name); }\n"
+	"void show_pair_(char **left, char **right)\n"
+	"{ show(*left, 4, \"integer(kind=4) left[]\");\n"
+	"  show(*right, 8, \"real(kind=8) right[]\"); }\n";
 
 /* "R …" registers in the order of their encoding, "P pc bias", "K …" the stack in bytes, "F address
  * size name" in a frame; a name after "!" must not be given. */
