@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Lets clang look for warnings in everything that a build directory compiles, without code being made.
 
-    scripts/check_clang.py DIRECTORY
+    scripts/check_clang.py DIRECTORY [BUILT_BY_CLANG]
+
+Sources that the second directory, which clang has built, compiles as well are left out.
 
 The commands are those of compile_commands.json, with clang in place of their compiler and -Werror;
 what differs in nothing but the name of its output is looked at once. Exit status 0 when clang finds
@@ -38,13 +40,21 @@ def clang_command(words):
     return tuple(command)
 
 
-def main(directory):
+def entries_of(directory):
     with open(os.path.join(directory, "compile_commands.json"), encoding="utf-8") as file:
-        entries = json.load(file)
+        return json.load(file)
+
+
+def source(entry):
+    return os.path.normpath(os.path.join(entry["directory"], entry["file"]))
+
+
+def main(directory, built_by_clang=None):
+    seen = {source(entry) for entry in entries_of(built_by_clang)} if built_by_clang else set()
     commands = {
         (entry["directory"], clang_command(shlex.split(entry["command"]))): None
-        for entry in entries
-        if not entry["file"].endswith(".S")
+        for entry in entries_of(directory)
+        if source(entry) not in seen and not entry["file"].endswith(".S")
     }
 
     def look(key):
@@ -60,4 +70,4 @@ def main(directory):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))
