@@ -29,7 +29,7 @@ typedef struct {
 	const char *const *skipped_frames; /* globs of functions and libraries that are no site of
 	                                      an allocation; NULL-terminated, or NULL */
 	bool allow_debuginfod;
-	bool charges_next_access; /* in place of the access that a timer waited for */
+	bool charges_next_access;      /* in place of the access that a timer waited for */
 	bool passes_over_damaged_logs; /* of allocations: they are unresolved, and no error */
 	unsigned threads;              /* 0: all processors */
 } LodeImportOptions;

@@ -50,8 +50,9 @@ bool lode_allocation_log_is_format(const char *data, size_t size);
 
 typedef struct {
 	uint32_t pid, parent;
-	uint64_t begin_ns;   /* when the log began: at the start of the program or after a fork */
-	uint64_t last_ns; /* of the last record; what ends later was not seen to be freed; 0: none */
+	uint64_t begin_ns; /* when the log began: at the start of the program or after a fork */
+	uint64_t
+		last_ns; /* of the last record; what ends later was not seen to be freed; 0: none */
 	uint64_t n_unseen;   /* calls that the recorder could not note */
 	uint64_t n_dropped;  /* records that it had no room for */
 	bool has_own_malloc; /* the program's, which the recorder could not follow */

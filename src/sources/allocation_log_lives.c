@@ -45,7 +45,7 @@ static void count(const Replay *self, const LodeLogEvent *event)
 	stack->kind = event->kind;
 	stack->n_allocations++;
 	stack->n_bytes = event->size > UINT64_MAX - stack->n_bytes ? UINT64_MAX
-	                                                            : stack->n_bytes + event->size;
+	                                                           : stack->n_bytes + event->size;
 }
 
 /* False: there is none. */
@@ -252,9 +252,8 @@ bool lode_allocation_log_find_lives(LodeAllocationLogReader *self, GError **erro
 
 	g_array_sort(self->events, compare_events);
 	if (self->events->len > 0)
-		self->log->summary.last_ns = g_array_index(
-			self->events, LodeLogEvent, self->events->len - 1)
-		                                     .time_ns;
+		self->log->summary.last_ns =
+			g_array_index(self->events, LodeLogEvent, self->events->len - 1).time_ns;
 	for (guint i = 0; i < self->events->len; i++)
 		if (!replay(&state, i, error))
 			return false;

@@ -33,15 +33,15 @@ record() {
 }
 # Columns of the view by name, of rows that match: figures PATTERN COLUMN… -- OPTION…
 figures() {
-	local pattern=$1 columns=
+	local pattern=$1 columns=()
 	shift
-	while [ "$1" != -- ]; do columns+=" $1" && shift; done
+	while [ "$1" != -- ]; do columns+=("$1") && shift; done
 	shift
 	"$lode" memory x.lode --allocations --format csv "$@" 2>err | python3 -c '
 import csv, re, sys
 for row in csv.DictReader(sys.stdin):
     if re.search(sys.argv[1], row["site"]):
-        print(" ".join(row[column] for column in sys.argv[2:]))' "$pattern" $columns
+        print(" ".join(row[column] for column in sys.argv[2:]))' "$pattern" "${columns[@]}"
 }
 expect() { diff expected found >difference || sed 's/^/  /' difference; }
 
@@ -97,7 +97,8 @@ skip_frames() {
 
 for compiler in gcc clang; do
 	for level in -O0 -O2; do
-		command -v $compiler >/dev/null && $compiler $level -g -o wrappers "$sources/wrappers.c" 2>err || continue
+		command -v $compiler >/dev/null || continue
+		$compiler $level -g -o wrappers "$sources/wrappers.c" 2>err || continue
 		record ./wrappers
 		check "wrappers, $compiler $level" "$(status_is 0)" "$(c_sites)" "$(peak)"
 	done
@@ -117,7 +118,8 @@ END
 }
 for compiler in g++ clang++; do
 	for level in -O0 -O2; do
-		command -v $compiler >/dev/null && $compiler $level -g -o containers "$sources/containers.cpp" 2>err || continue
+		command -v $compiler >/dev/null || continue
+		$compiler $level -g -o containers "$sources/containers.cpp" 2>err || continue
 		record ./containers
 		check "containers, $compiler $level" "$(status_is 0)" "$(cpp_sites)"
 	done

@@ -348,7 +348,7 @@ static void test_older(Fixture *fixture, const void *data)
 	(void)data;
 	change(fixture->path, "DROP TABLE allocation_path_of; DROP TABLE allocation_path;"
 			      "DROP TABLE allocation_site_peak; DROP TABLE heap_peak; DROP TABLE "
-	                      "allocation_call");
+			      "allocation_call");
 	g_autoptr(LodeProfile)
 		profile = lode_profile_store_read_with_memory(fixture->path, NULL, &error);
 	g_assert_no_error(error);
