@@ -155,7 +155,8 @@ extern void *our_malloc(size_t size) __attribute__((
  * of linked procedures for it, which leads to ours: its symbol has a value, and no section. */
 bool log_is_malloc_ours(void)
 {
-	void *(*const called)(size_t) = malloc;
+	/* Volatile, as clang takes two names of one function for two functions. */
+	void *(*volatile called)(size_t) = malloc;
 	ElfW(Sym) *symbol = NULL;
 	Dl_info info;
 
