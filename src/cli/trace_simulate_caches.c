@@ -43,7 +43,7 @@ bool lode_trace_caches_quantum(uint64_t *out_instructions, GError **error)
 		return false;
 	if (given.quantum == NULL || *out_instructions > 0)
 		return true;
-	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, "--quantum: 0 is no turn");
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, "--quantum must not be 0");
 	return false;
 }
 

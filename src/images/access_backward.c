@@ -62,7 +62,7 @@ static bool is_fallen_into(const LodeControlFlow *flow, uint32_t i)
 	}
 }
 
-/* Whether a block is filling before the next one, as compilers put behind a jump. */
+/* Whether a block is filling before the next one, as compilers put after a jump. */
 static bool is_filling(const LodeAccessWalk *walk, const LodeStaticBlock *block)
 {
 	if (block->is_reachable || walk->targets == NULL)
