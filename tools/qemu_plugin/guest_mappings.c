@@ -6,6 +6,7 @@
 #include "guest_mappings.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 
 enum { PAGE_BYTES = 4096 };
 
+static const GuestMappingsListener *listener;
 static uint64_t guest_base;
 static _Atomic uint64_t break_start;
 
@@ -39,7 +41,7 @@ static unsigned protection_of(const char *letters)
 }
 
 /* The stack of the program is the first memory with a page in front that nobody may touch. */
-static void tell_image(Recorder *recorder, TraceEvent *event, uint64_t *guard_end, bool *has_stack)
+static void tell_image(TraceEvent *event, uint64_t *guard_end, bool *has_stack)
 {
 	bool is_guard = event->protection == 0 && event->path[0] == '\0';
 
@@ -53,7 +55,7 @@ static void tell_image(Recorder *recorder, TraceEvent *event, uint64_t *guard_en
 	if (is_guard)
 		*guard_end = event->start + event->size;
 	else
-		recorder_tell(recorder, TRACE_EVENT_IMAGE, event, false);
+		listener->tell(TRACE_EVENT_IMAGE, event, false);
 }
 
 /* "4000000000-4000009000 r--p 00000000 fe:00 248056     /usr/bin/sleep" */
@@ -77,7 +79,7 @@ static bool read_line(const char *line, TraceEvent *out_event)
 	return true;
 }
 
-void guest_mappings_start(Recorder *recorder, uint64_t base)
+void guest_mappings_start(const GuestMappingsListener *told, uint64_t base)
 {
 	char line[TRACE_EVENT_PATH_BYTES + 128];
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -86,6 +88,7 @@ void guest_mappings_start(Recorder *recorder, uint64_t base)
 	bool has_stack = false;
 	char emulator[TRACE_EVENT_PATH_BYTES];
 
+	listener = told;
 	guest_base = base;
 	read_link("/proc/self/exe", emulator, sizeof(emulator));
 	while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
@@ -94,12 +97,12 @@ void guest_mappings_start(Recorder *recorder, uint64_t base)
 		if (strcmp(event.path, emulator) == 0)
 			break;
 		event.start -= base;
-		tell_image(recorder, &event, &guard_end, &has_stack);
+		tell_image(&event, &guard_end, &has_stack);
 	}
 	if (maps != NULL)
 		fclose(maps);
 	/* Who has functions to look for has seen all files of the start after this. */
-	recorder_tell(recorder, TRACE_EVENT_START, NULL, recorder_ring()->has_functions != 0);
+	listener->tell(TRACE_EVENT_START, NULL, listener->awaits_code);
 }
 
 static void read_descriptor_path(int descriptor, char *path, size_t size)
@@ -110,9 +113,8 @@ static void read_descriptor_path(int descriptor, char *path, size_t size)
 	read_link(link, path, size);
 }
 
-static void tell_map(Recorder *recorder, uint64_t start)
+static void tell_map(const uint64_t *arguments, uint64_t start)
 {
-	const uint64_t *arguments = recorder->arguments;
 	bool is_file = (arguments[3] & MAP_ANONYMOUS) == 0;
 	TraceEvent event = {
 		.start = start,
@@ -125,40 +127,39 @@ static void tell_map(Recorder *recorder, uint64_t start)
 
 	if (is_file)
 		read_descriptor_path((int)arguments[4], event.path, sizeof(event.path));
-	recorder_tell(
-		recorder, TRACE_EVENT_MAP, &event, is_code && recorder_ring()->has_functions != 0);
+	listener->tell(TRACE_EVENT_MAP, &event, is_code && listener->awaits_code);
 }
 
-static void tell_protection(Recorder *recorder)
+static void tell_protection(const uint64_t *arguments)
 {
 	const TraceEvent event = {
-		.start = recorder->arguments[0],
-		.size = whole_pages(recorder->arguments[1]),
-		.protection = (uint32_t)recorder->arguments[2],
+		.start = arguments[0],
+		.size = whole_pages(arguments[1]),
+		.protection = (uint32_t)arguments[2],
 	};
 
-	recorder_tell(recorder, TRACE_EVENT_PROTECT, &event, false);
+	listener->tell(TRACE_EVENT_PROTECT, &event, false);
 }
 
-static void tell_moved(Recorder *recorder, uint64_t start)
+static void tell_moved(const uint64_t *arguments, uint64_t start)
 {
 	const TraceEvent event = {
 		.start = start,
-		.size = whole_pages(recorder->arguments[2]),
-		.offset = recorder->arguments[0],
+		.size = whole_pages(arguments[2]),
+		.offset = arguments[0],
 		.kind = TRACE_MAPPING_MOVED,
 	};
 
-	recorder_tell(recorder, TRACE_EVENT_MAP, &event, false);
+	listener->tell(TRACE_EVENT_MAP, &event, false);
 }
 
 /* The first answer says where the heap begins. */
-static void tell_break(Recorder *recorder, uint64_t end)
+static void tell_break(const uint64_t *arguments, uint64_t end)
 {
 	uint64_t start = 0;
 
 	if (atomic_compare_exchange_strong(&break_start, &start, end))
-		start = recorder->arguments[0] == 0 ? end : end & ~(uint64_t)(PAGE_BYTES - 1);
+		start = arguments[0] == 0 ? end : end & ~(uint64_t)(PAGE_BYTES - 1);
 	if (end <= start)
 		return;
 	const TraceEvent event = {
@@ -167,10 +168,10 @@ static void tell_break(Recorder *recorder, uint64_t end)
 		.protection = PROT_READ | PROT_WRITE,
 		.kind = TRACE_MAPPING_HEAP,
 	};
-	recorder_tell(recorder, TRACE_EVENT_MAP, &event, false);
+	listener->tell(TRACE_EVENT_MAP, &event, false);
 }
 
-static void tell_attached(Recorder *recorder, uint64_t start)
+static void tell_attached(const uint64_t *arguments, uint64_t start)
 {
 	struct shmid_ds segment;
 	TraceEvent event = {
@@ -179,37 +180,47 @@ static void tell_attached(Recorder *recorder, uint64_t start)
 		.kind = TRACE_MAPPING_FILE,
 	};
 
-	if (shmctl((int)recorder->arguments[0], IPC_STAT, &segment) != 0)
+	if (shmctl((int)arguments[0], IPC_STAT, &segment) != 0)
 		return;
 	event.size = whole_pages(segment.shm_segsz);
 	snprintf(event.path, sizeof(event.path), "/SYSV%08x", (unsigned)segment.shm_perm.__key);
-	recorder_tell(recorder, TRACE_EVENT_MAP, &event, false);
+	listener->tell(TRACE_EVENT_MAP, &event, false);
 }
 
-static void tell_name(Recorder *recorder)
+static void tell_name(void)
 {
 	TraceEvent event = {0};
 
 	if (prctl(PR_GET_NAME, event.path) == 0)
-		recorder_tell(recorder, TRACE_EVENT_NAME, &event, false);
+		listener->tell(TRACE_EVENT_NAME, &event, false);
 }
 
 /* The program may pass any address; the kernel looks whether it is one. */
-static void tell_exec(Recorder *recorder, uint64_t path)
+size_t guest_mappings_read(uint64_t address, void *out_bytes, size_t size)
 {
-	TraceEvent event = {0};
-	const size_t page_rest = PAGE_BYTES - path % PAGE_BYTES;
-	struct iovec to = {.iov_base = event.path, .iov_len = sizeof(event.path) - 1};
+	const size_t page_rest = PAGE_BYTES - address % PAGE_BYTES;
+	struct iovec to = {.iov_base = out_bytes, .iov_len = size};
 	struct iovec from[] = {
-		{.iov_base = (void *)(uintptr_t)(guest_base + path), .iov_len = page_rest},
 		{
-			.iov_base = (void *)(uintptr_t)(guest_base + path + page_rest),
-			.iov_len = to.iov_len - (page_rest < to.iov_len ? page_rest : to.iov_len),
+			.iov_base = (void *)(uintptr_t)(guest_base + address),
+			.iov_len = page_rest < size ? page_rest : size,
+		},
+		{
+			.iov_base = (void *)(uintptr_t)(guest_base + address + page_rest),
+			.iov_len = size - (page_rest < size ? page_rest : size),
 		},
 	};
+	ssize_t n = process_vm_readv(getpid(), &to, 1, from, 2, 0);
 
-	(void)!process_vm_readv(getpid(), &to, 1, from, 2, 0);
-	recorder_tell(recorder, TRACE_EVENT_EXEC, &event, true);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static void tell_exec(uint64_t path)
+{
+	TraceEvent event = {0};
+
+	guest_mappings_read(path, event.path, sizeof(event.path) - 1);
+	listener->tell(TRACE_EVENT_EXEC, &event, true);
 }
 
 /* QEMU makes a process of whatever is not a thread. */
@@ -218,37 +229,37 @@ static bool is_thread(int64_t number, uint64_t flags)
 	return number == SYS_clone && (flags & CLONE_VM) != 0 && (flags & CLONE_VFORK) == 0;
 }
 
-void guest_mappings_before_call(Recorder *recorder, int64_t number)
+void guest_mappings_before_call(int64_t number, const uint64_t *arguments)
 {
 	if (number == SYS_execve)
-		tell_exec(recorder, recorder->arguments[0]);
+		tell_exec(arguments[0]);
 	else if (number == SYS_execveat)
-		tell_exec(recorder, recorder->arguments[1]);
-	else if (is_thread(number, recorder->arguments[0]))
-		recorder_expect_threads();
+		tell_exec(arguments[1]);
+	else if (is_thread(number, arguments[0]) && listener->expect_threads != NULL)
+		listener->expect_threads();
 }
 
-void guest_mappings_after_call(Recorder *recorder, int64_t number, int64_t result)
+void guest_mappings_after_call(int64_t number, const uint64_t *arguments, int64_t result)
 {
 	bool is_error = result < 0 && result > -PAGE_BYTES;
 
 	if (number == SYS_execve || number == SYS_execveat)
-		recorder_tell(recorder, TRACE_EVENT_NO_EXEC, NULL, false);
+		listener->tell(TRACE_EVENT_NO_EXEC, NULL, false);
 	if (is_error)
 		return;
 	if (number == SYS_mmap)
-		tell_map(recorder, (uint64_t)result);
+		tell_map(arguments, (uint64_t)result);
 	else if (number == SYS_mprotect)
-		tell_protection(recorder);
+		tell_protection(arguments);
 	else if (number == SYS_mremap)
-		tell_moved(recorder, (uint64_t)result);
+		tell_moved(arguments, (uint64_t)result);
 	else if (number == SYS_brk)
-		tell_break(recorder, (uint64_t)result);
+		tell_break(arguments, (uint64_t)result);
 	else if (number == SYS_shmat)
-		tell_attached(recorder, (uint64_t)result);
-	else if (number == SYS_prctl && recorder->arguments[0] == PR_SET_NAME)
-		tell_name(recorder);
+		tell_attached(arguments, (uint64_t)result);
+	else if (number == SYS_prctl && arguments[0] == PR_SET_NAME)
+		tell_name();
 	else if ((number == SYS_fork || number == SYS_vfork || number == SYS_clone) && result > 0 &&
-		 !(number == SYS_clone && is_thread(number, recorder->arguments[0])))
-		recorder_tell(recorder, TRACE_EVENT_FORK, NULL, false);
+		 !(number == SYS_clone && is_thread(number, arguments[0])))
+		listener->tell(TRACE_EVENT_FORK, NULL, false);
 }

@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program finds mapped at its start, and what it maps by system calls, told to lode. */
+/* What the program finds mapped at its start, and what it maps by system calls, told to whoever
+ * follows the program. */
 #pragma once
 
-#include "recorder.h"
+#include "record/trace_ring_format.h"
 
-/* Before the program's first instruction; `base` is where QEMU has put its address 0. */
-void guest_mappings_start(Recorder *recorder, uint64_t base);
+#include <stdbool.h>
 
-/* Before and after a system call of the calling thread, whose arguments are in `recorder`. */
-void guest_mappings_before_call(Recorder *recorder, int64_t number);
-void guest_mappings_after_call(Recorder *recorder, int64_t number, int64_t result);
+/* Who is told, in the thread that did it. */
+typedef struct {
+	/* `event` may be NULL; with `is_awaited` the program may only go on when it is dealt with.
+	 */
+	void (*tell)(TraceEventKind kind, const TraceEvent *event, bool is_awaited);
+	void (*expect_threads)(void); /* one is about to begin; may be NULL */
+	bool awaits_code;             /* mappings of code are awaited */
+} GuestMappingsListener;
+
+/* Before the program's first instruction; `base` is where QEMU has put its address 0. The listener
+ * is borrowed for good. */
+void guest_mappings_start(const GuestMappingsListener *listener, uint64_t base);
+
+/* Before and after a system call of the calling thread, with its six arguments. */
+void guest_mappings_before_call(int64_t number, const uint64_t *arguments);
+void guest_mappings_after_call(int64_t number, const uint64_t *arguments, int64_t result);
+
+/* Copies from the program's memory, whatever address that is; how many bytes could be read. */
+size_t guest_mappings_read(uint64_t address, void *out_bytes, size_t size);

@@ -11,6 +11,7 @@
  * cannot do in one, a store into code), is one instruction: what its first attempt gave is taken
  * back. It is known by two fetches in a row of an instruction that cannot follow itself.
  */
+#include "counter.h"
 #include "function_scope.h"
 #include "guest_mappings.h"
 #include "instruction_traits.h"
@@ -318,9 +319,17 @@ static void add_calls_inside(struct qemu_plugin_insn *instruction)
 		QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)access_call(traits));
 }
 
+static void tell(TraceEventKind kind, const TraceEvent *event, bool is_awaited)
+{
+	recorder_tell(recorder_current(), kind, event, is_awaited);
+}
+
+static GuestMappingsListener listener = {.tell = tell, .expect_threads = recorder_expect_threads};
+
 static void start(void)
 {
-	guest_mappings_start(recorder_current(), start_base);
+	listener.awaits_code = recorder_ring()->has_functions != 0;
+	guest_mappings_start(&listener, start_base);
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
@@ -354,7 +363,7 @@ static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, u
 	(void)a7;
 	(void)a8;
 	memcpy(recorder->arguments, arguments, sizeof(arguments));
-	guest_mappings_before_call(recorder, number);
+	guest_mappings_before_call(number, recorder->arguments);
 	if (recorder_has_threads())
 		recorder_next_chunk(recorder);
 }
@@ -363,7 +372,7 @@ static void on_system_call_end(qemu_plugin_id_t id, unsigned vcpu, int64_t numbe
 {
 	(void)id;
 	(void)vcpu;
-	guest_mappings_after_call(recorder_current(), number, result);
+	guest_mappings_after_call(number, recorder_current()->arguments, result);
 }
 
 static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
@@ -373,19 +382,38 @@ static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
 	recorder_end();
 }
 
-__attribute__((visibility("default"))) int qemu_plugin_install(
-	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+static bool install_tracing(qemu_plugin_id_t id, const char *ring)
 {
-	static const char name[] = "ring=";
-
-	if (argc != 1 || strncmp(argv[0], name, strlen(name)) != 0 || info->system_emulation ||
-		strcmp(info->target_name, "x86_64") != 0)
-		return -1;
-	if (!recorder_connect(argv[0] + strlen(name)))
-		return -1;
+	if (!recorder_connect(ring))
+		return false;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 	qemu_plugin_register_vcpu_syscall_cb(id, on_system_call);
 	qemu_plugin_register_vcpu_syscall_ret_cb(id, on_system_call_end);
 	qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);
-	return 0;
+	return true;
+}
+
+/* "ring=PATH" traces, "counts=FOLDER" counts; of counts, "follow=on" also in forked processes. */
+__attribute__((visibility("default"))) int qemu_plugin_install(
+	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+	static const char ring_name[] = "ring=", counts_name[] = "counts=";
+	static const char following[] = "follow=on";
+	const char *ring = NULL;
+	CounterOptions counting = {0};
+
+	for (int i = 0; i < argc; i++) {
+		if (strncmp(argv[i], ring_name, strlen(ring_name)) == 0)
+			ring = argv[i] + strlen(ring_name);
+		else if (strncmp(argv[i], counts_name, strlen(counts_name)) == 0)
+			counting.folder = argv[i] + strlen(counts_name);
+		else if (strcmp(argv[i], following) == 0)
+			counting.is_followed = true;
+		else
+			return -1;
+	}
+	if ((ring != NULL) == (counting.folder != NULL) || info->system_emulation ||
+		strcmp(info->target_name, "x86_64") != 0)
+		return -1;
+	return (ring != NULL ? install_tracing(id, ring) : counter_install(id, &counting)) ? 0 : -1;
 }

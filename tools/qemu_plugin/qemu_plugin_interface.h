@@ -83,6 +83,10 @@ size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn); /* in QEMU's own memory */
 
+/* In front of the piece's first instruction, each time that it is executed. */
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb,
+	qemu_plugin_vcpu_udata_cb_t call, enum qemu_plugin_cb_flags flags, void *user_data);
+
 /* In front of an instruction, each time that it is executed. */
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 	qemu_plugin_vcpu_udata_cb_t call, enum qemu_plugin_cb_flags flags, void *user_data);
