@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #ifdef LODE_HAVE_DEBUGINFOD
+#include <dlfcn.h>
 #include <elfutils/debuginfod.h>
 #include <stdlib.h>
 #endif
@@ -101,26 +102,49 @@ static LodeElfFile *find_by_link(const LodeElfFile *image, const char *directory
 }
 
 #ifdef LODE_HAVE_DEBUGINFOD
+/* The client library needs curl and, with it, 25 more libraries; linked, they would make up more
+ * than half of the time that lode takes to start. So it is opened when a server is to be asked, and
+ * stays: what it started cannot be undone. */
+typedef struct {
+	__typeof__(&debuginfod_begin) begin;
+	__typeof__(&debuginfod_find_debuginfo) find_debuginfo;
+	__typeof__(&debuginfod_end) end;
+} Debuginfod;
+
+static bool open_debuginfod(Debuginfod *out)
+{
+	void *library = dlopen("libdebuginfod.so.1", RTLD_LAZY);
+
+	if (library == NULL)
+		return false;
+	*(void **)&out->begin = dlsym(library, "debuginfod_begin");
+	*(void **)&out->find_debuginfo = dlsym(library, "debuginfod_find_debuginfo");
+	*(void **)&out->end = dlsym(library, "debuginfod_end");
+	return out->begin != NULL && out->find_debuginfo != NULL && out->end != NULL;
+}
+
 static LodeElfFile *find_by_server(const LodeElfFile *image)
 {
 	LodeElfFile *file = NULL;
 	debuginfod_client *client;
+	Debuginfod debuginfod;
 	char *path = NULL;
 	int fd;
 
-	if (image->build_id == NULL || g_getenv(DEBUGINFOD_URLS_ENV_VAR) == NULL)
+	if (image->build_id == NULL || g_getenv(DEBUGINFOD_URLS_ENV_VAR) == NULL ||
+		!open_debuginfod(&debuginfod))
 		return NULL;
-	client = debuginfod_begin();
+	client = debuginfod.begin();
 	if (client == NULL)
 		return NULL;
 	/* length 0: the build-id is given as hexadecimal text */
-	fd = debuginfod_find_debuginfo(client, (const unsigned char *)image->build_id, 0, &path);
+	fd = debuginfod.find_debuginfo(client, (const unsigned char *)image->build_id, 0, &path);
 	if (fd >= 0) {
 		file = open_quietly(path);
 		free(path);
 		close(fd);
 	}
-	debuginfod_end(client);
+	debuginfod.end(client);
 	return file;
 }
 #else

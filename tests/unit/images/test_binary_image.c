@@ -274,6 +274,45 @@ static void check_separate_debug_file(const void *compiler_and_options)
 	tool_directory_remove(directory);
 }
 
+#ifdef LODE_HAVE_DEBUGINFOD
+/* A server that is a directory: curl reads file: addresses, and keeps what it read in a cache. */
+static void test_debuginfod(void)
+{
+	char *directory = tool_directory();
+	g_autofree char *path = g_build_filename(directory, "program", NULL);
+	g_autofree char *commands = NULL, *address = NULL, *cache = NULL;
+	LodeBinaryImageOptions options = {.debug_directory = "/nonexistent"};
+
+	if (!tool_compile(directory, "cc -g -Wl,--build-id=0x0123456789abcdef01234567")) {
+		g_test_skip("no cc");
+		tool_directory_remove(directory);
+		return;
+	}
+	commands = g_strdup_printf(
+		"sh -c 'cd %s && mkdir -p buildid/0123456789abcdef01234567 && "
+		"objcopy --only-keep-debug program buildid/0123456789abcdef01234567/debuginfo && "
+		"strip program'",
+		directory);
+	g_assert_true(tool_run(commands));
+	address = g_strdup_printf("file://%s", directory);
+	cache = g_build_filename(directory, "cache", NULL);
+	g_assert_true(g_setenv("DEBUGINFOD_URLS", address, true));
+	g_assert_true(g_setenv("DEBUGINFOD_CACHE_PATH", cache, true));
+	for (int allowed = 0; allowed <= 1; allowed++) {
+		g_autoptr(LodeBinaryImage) image = NULL;
+
+		options.allow_debuginfod = allowed != 0;
+		image = lode_binary_image_open(path, &options, NULL);
+		g_assert_nonnull(image);
+		g_assert_true(lode_binary_image_has_lines(image) == options.allow_debuginfod);
+	}
+	g_clear_pointer(&commands, g_free);
+	commands = g_strdup_printf("rm -r %s/buildid %s", directory, cache);
+	g_assert_true(tool_run(commands));
+	tool_directory_remove(directory);
+}
+#endif
+
 /* Assembly: a label without size, one without type, an alias, an overlap, and an own section. */
 static void test_assembly(void)
 {
@@ -572,6 +611,9 @@ int main(int argc, char **argv)
 		"cc -g -O1 -Wl,--build-id=sha1", check_separate_debug_file);
 	g_test_add_data_func("/images/binary_image/debug_file_by_checksum",
 		"cc -g -O1 -Wl,--build-id=none", check_separate_debug_file);
+#ifdef LODE_HAVE_DEBUGINFOD
+	g_test_add_func("/images/binary_image/debuginfod", test_debuginfod);
+#endif
 	g_test_add_func("/images/binary_image/assembly", test_assembly);
 	g_test_add_func("/images/binary_image/named_pipes", test_named_pipes);
 	g_test_add_func("/images/binary_image/errors", test_errors);
