@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analyses/memory/event_groups.h"
+#include "caches/branch_predictor.h"
 #include "cli/verb.h"
 #include "views/cache_results.h"
 #include "views/plot/plot_canvas.h"
@@ -43,12 +44,14 @@ bool lode_trace_plots_write(const LodeCacheResults *results, GError **error);
 typedef struct {
 	LodeEventBy by;
 	bool shares; /* lines that cores take from each other, not an event */
+	bool predicts_branches;
+	LodeBranchModel branches;
 	bool classifies;
 	uint64_t quantum;
 	uint32_t top;
 	bool has_top;
 	LodePlotFormat plot_format;
-	const LodeHierarchy *hierarchy; /* the caller's, as those below */
+	const LodeHierarchy *hierarchy; /* the caller's, as those below; NULL: no caches */
 	LodeViewFormat format;
 	const char *output; /* NULL: standard output */
 	unsigned threads;
@@ -58,6 +61,9 @@ extern const GOptionEntry lode_trace_miss_options[];
 
 /* Whether the options ask for them. */
 bool lode_trace_misses_are_wanted(void);
+
+/* Whether they are those of branches too. */
+bool lode_trace_misses_are_of_branches(void);
 
 /* The options' part of it. Errors: _USAGE. */
 bool lode_trace_misses_read(LodeTraceMisses *self, GError **error);

@@ -3,12 +3,15 @@
 #include "analyses/memory/sample_filter.h"
 #include "analyses/memory/simulated_events.h"
 #include "base/error.h"
+#include "base/number_format.h"
 #include "cli/option_parser.h"
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_simulate.h"
 #include "cli/whole_trace.h"
 #include "ingest/import.h"
+#include "ingest/traced/traced_recording.h"
+#include "views/display_text.h"
 #include "views/event_table.h"
 #include "views/memory_sharing.h"
 #include "views/plot/misses_by_object_plot.h"
@@ -18,7 +21,7 @@
 enum { DEFAULT_TOP = 30, DEFAULT_LINES = 10 }; /* on a screen; JSON and CSV have all */
 
 static struct {
-	char *by, *event, *top, *plot;
+	char *by, *branches, *event, *top, *plot;
 	gboolean sharing;
 } given;
 
@@ -30,9 +33,15 @@ const GOptionEntry lode_trace_miss_options[] = {
 		"show the lines that cores take away from each other: misses due to true and "
 		"false sharing by offset, thread, object and code",
 		NULL},
+	{"branches", 0, 0, G_OPTION_ARG_STRING, &given.branches,
+		"predict branches, as processors of today do or as callgrind does, and show "
+		"those mispredicted, by function unless --by says otherwise; needs the images "
+		"of the code, and simulates no caches unless --cache is given",
+		"tage|callgrind"},
 	{"event", 0, 0, G_OPTION_ARG_STRING, &given.event,
-		"the event that --by shows, such as l1d-miss (default: ll-miss, the misses of "
-		"the last level; with --classify, the misses of the first class that has any: "
+		"the event that --by shows, such as l1d-miss (default: branch-miss with "
+		"--branches; else ll-miss, the misses of the last level; with --classify, the "
+		"misses of the first class that has any: "
 		"false-sharing-miss, true-sharing-miss, conflict-miss, capacity-miss, "
 		"compulsory-miss)",
 		"NAME"},
@@ -47,17 +56,41 @@ const GOptionEntry lode_trace_miss_options[] = {
 
 bool lode_trace_misses_are_wanted(void)
 {
-	return given.by != NULL || given.plot != NULL || given.sharing;
+	return given.by != NULL || given.branches != NULL || given.plot != NULL || given.sharing;
+}
+
+bool lode_trace_misses_are_of_branches(void)
+{
+	return given.branches != NULL;
+}
+
+static int chosen_by(void)
+{
+	if (given.by != NULL)
+		return lode_event_by_from_text(given.by);
+	return given.branches != NULL ? LODE_EVENT_BY_FUNCTION : LODE_EVENT_BY_OBJECT;
 }
 
 bool lode_trace_misses_read(LodeTraceMisses *self, GError **error)
 {
-	int by = given.by != NULL ? lode_event_by_from_text(given.by) : LODE_EVENT_BY_OBJECT;
+	int by = chosen_by();
+	int branches = given.branches != NULL ? lode_branch_model_from_text(given.branches) : 0;
 	uint64_t top = given.sharing ? DEFAULT_LINES : DEFAULT_TOP;
 
 	if (by < 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--by: '%s' is not instruction, function, line or object", given.by);
+		return false;
+	}
+	if (branches < 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--branches: '%s' is not tage or callgrind", given.branches);
+		return false;
+	}
+	if (given.branches != NULL && (given.sharing || given.plot != NULL)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--branches and %s exclude each other",
+			given.sharing ? "--sharing" : "--plot-objects");
 		return false;
 	}
 	if (given.sharing && (given.by != NULL || given.event != NULL || given.plot != NULL)) {
@@ -78,6 +111,8 @@ bool lode_trace_misses_read(LodeTraceMisses *self, GError **error)
 			!lode_plot_format_from_path(given.plot, &self->plot_format, error)))
 		return false;
 	self->by = (LodeEventBy)by;
+	self->predicts_branches = given.branches != NULL;
+	self->branches = (LodeBranchModel)branches;
 	self->shares = given.sharing;
 	self->top = (uint32_t)top;
 	self->has_top = given.top != NULL;
@@ -92,6 +127,8 @@ static LodeProfile *import(const char *path, const LodeTraceMisses *wanted, GErr
 		.hierarchy = wanted->hierarchy,
 		.threads = wanted->threads,
 		.classifies = wanted->classifies,
+		.predicts_branches = wanted->predicts_branches,
+		.branches = wanted->branches,
 		.quantum = wanted->quantum,
 	};
 	g_auto(LodeTerminalProgress) screen;
@@ -114,8 +151,7 @@ static bool has_data(const LodeProfile *profile, uint32_t event)
  * be told by object. */
 static bool is_usable(const LodeProfile *profile, uint32_t event)
 {
-	bool needs_data = given.plot != NULL || given.by == NULL ||
-	                  lode_event_by_from_text(given.by) == LODE_EVENT_BY_OBJECT;
+	bool needs_data = given.plot != NULL || chosen_by() == LODE_EVENT_BY_OBJECT;
 
 	return event != LODE_NONE && (!needs_data || has_data(profile, event));
 }
@@ -137,10 +173,14 @@ static bool find_event(const LodeProfile *profile, const LodeTraceMisses *wanted
 	uint32_t *out_event, GError **error)
 {
 	const char *const one[] = {given.event, NULL};
-	const char *const *names = given.event != NULL ? one : lode_simulated_events();
+	static const char *const of_branches[] = {"branch-miss", NULL};
+	const char *const *names = given.event != NULL         ? one
+	                           : wanted->predicts_branches ? of_branches
+	                                                       : lode_simulated_events();
 
 	for (const char *const *name = lode_simulated_events_classes();
-		wanted->classifies && given.event == NULL && *name != NULL; name++) {
+		wanted->classifies && names != one && names != of_branches && *name != NULL;
+		name++) {
 		*out_event = lode_profile_find_event(profile, *name);
 		if (is_usable(profile, *out_event) &&
 			lode_profile_event(profile, *out_event)->total > 0)
@@ -155,7 +195,7 @@ static bool find_event(const LodeProfile *profile, const LodeTraceMisses *wanted
 	g_autofree char *usable = usable_names(profile);
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 		"--event: '%s' cannot be shown by %s; there are: %s", names[0],
-		given.by != NULL ? given.by : "object", usable);
+		lode_event_by_to_text(chosen_by()), usable);
 	return false;
 }
 
@@ -177,6 +217,35 @@ static bool write_plot(
 	return lode_output_file_commit(file, error);
 }
 
+/* Branches are those of the images alone. */
+static void tell_unknown_code(const LodeProfile *profile)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		if (strcmp(row->reason, LODE_TRACED_NO_CODE) == 0)
+			lode_display_line(stderr,
+				"lode trace simulate: note: %s instructions were executed in code "
+				"of which no image is known; their branches are not predicted",
+				lode_number_format_count(row->samples, number));
+	}
+}
+
+static void write_rate(const LodeProfile *profile, const char *kind, const char *executed,
+	const char *wrong, FILE *out)
+{
+	uint32_t all = lode_profile_find_event(profile, executed);
+	uint32_t missed = lode_profile_find_event(profile, wrong);
+	double n = all != LODE_NONE ? lode_profile_event(profile, all)->total : 0;
+	double n_wrong = missed != LODE_NONE ? lode_profile_event(profile, missed)->total : 0;
+	char numbers[2][LODE_NUMBER_SIZE];
+
+	fprintf(out, "%s branches %s, mispredicted %s (%.2f %%)\n", kind,
+		lode_number_format_count(n, numbers[0]),
+		lode_number_format_count(n_wrong, numbers[1]), n > 0 ? 100 * n_wrong / n : 0);
+}
+
 static bool write_groups(
 	const LodeProfile *profile, const LodeTraceMisses *wanted, FILE *out, GError **error)
 {
@@ -188,6 +257,13 @@ static bool write_groups(
 		(given.plot != NULL && !write_plot(profile, event, wanted->plot_format, error)))
 		return false;
 	g_autoptr(LodeEventGroups) groups = lode_event_groups_new(profile, event, wanted->by);
+	if (wanted->predicts_branches && wanted->format == LODE_VIEW_TEXT) {
+		write_rate(profile, "conditional", "Bc", "Bcm", out);
+		write_rate(profile, "indirect", "Bi", "Bim", out);
+		fputc('\n', out);
+	}
+	if (wanted->predicts_branches)
+		tell_unknown_code(profile);
 	return lode_event_table_write(profile, groups, &view, out, error);
 }
 

@@ -35,14 +35,15 @@ static bool read_caches(LodeTraceWork *self, GError **error)
 	return true;
 }
 
-/* Curves only when they are asked for; caches too, or when nothing is. */
+/* Curves and branches only when they are asked for; caches too, or when nothing is. */
 static bool read_replay(LodeTraceWork *self, GError **error)
 {
 	bool wants_curves = lode_trace_curves_are_wanted() || lode_trace_plots_need_curves();
+	bool wants_others = wants_curves || lode_trace_misses_are_of_branches();
 
 	if (wants_curves && !read_curves(self, error))
 		return false;
-	if (wants_curves && !lode_trace_caches_are_wanted())
+	if (wants_others && !lode_trace_caches_are_wanted())
 		return true;
 	return read_caches(self, error);
 }
@@ -51,15 +52,19 @@ static bool read_replay(LodeTraceWork *self, GError **error)
 static bool check_misses(LodeTraceWork *self, GError **error)
 {
 	if (self->curves != NULL)
-		return usage("--by, --sharing and --plot-objects exclude curves", error);
+		return usage(
+			"--by, --branches, --sharing and --plot-objects exclude curves", error);
+	self->misses.quantum = self->replay.quantum;
+	self->misses.threads = self->replay.threads;
+	if (self->misses.predicts_branches && self->replay.n_hierarchies == 0)
+		return true;
 	if (self->replay.n_hierarchies != 1)
-		return usage("--by, --sharing and --plot-objects are of one hierarchy", error);
+		return usage("--by, --branches, --sharing and --plot-objects are of one hierarchy",
+			error);
 	self->misses.hierarchy = self->replay.hierarchies[0];
 	if (self->misses.shares && self->misses.hierarchy->n_cores == 1)
 		return usage("--sharing needs several cores, as in --cache host,cores=4", error);
 	self->misses.classifies = self->replay.classifies || self->misses.shares;
-	self->misses.quantum = self->replay.quantum;
-	self->misses.threads = self->replay.threads;
 	return true;
 }
 

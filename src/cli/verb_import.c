@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 static struct {
-	char *output, *program, *threads, *simulate;
+	char *output, *program, *threads, *simulate, *branches;
 	char **maps, **jit_files, **attributes, **skipped_frames;
 	gboolean allow_debuginfod, classifies, charges_next_access;
 } given;
@@ -39,6 +39,10 @@ static const GOptionEntry options[] = {
 		"with --simulate: classify the data misses of the first level, as events such as "
 		"false-sharing-miss",
 		NULL},
+	{"branches", 0, 0, G_OPTION_ARG_STRING, &given.branches,
+		"predict the branches of the address trace, as processors of today do or as "
+		"callgrind does: the event branch-miss",
+		"tage|callgrind"},
 	{"next-access", 0, 0, G_OPTION_ARG_NONE, &given.charges_next_access,
 		"charge timer samples to the next access, in place of the one that was waited for",
 		NULL},
@@ -86,8 +90,14 @@ static bool check_arguments(char **arguments, GError **error)
 
 static int run(char **arguments, GError **error)
 {
+	int branches = given.branches != NULL ? lode_branch_model_from_text(given.branches) : 0;
 	uint64_t threads = 0;
 
+	if (branches < 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--branches: '%s' is not tage or callgrind", given.branches);
+		return LODE_EXIT_USAGE;
+	}
 	if (given.classifies && given.simulate == NULL) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--classify needs --simulate: the caches whose misses it classifies");
@@ -113,6 +123,8 @@ static int run(char **arguments, GError **error)
 		.n_attribute_files = given.attributes != NULL ? g_strv_length(given.attributes) : 0,
 		.hierarchy = hierarchy,
 		.classifies = given.classifies,
+		.predicts_branches = given.branches != NULL,
+		.branches = (LodeBranchModel)branches,
 		.program = given.program,
 		.skipped_frames = (const char *const *)given.skipped_frames,
 		.allow_debuginfod = given.allow_debuginfod,

@@ -41,6 +41,8 @@ static bool evaluate(const LodeRecordedProfile *recorded, const LodeRecordedRun 
 {
 	const LodeImportOptions import = {
 		.hierarchy = caches,
+		.predicts_branches = caches != NULL,
+		.branches = LODE_BRANCHES_TAGE,
 		.allow_debuginfod = given.allow_debuginfod,
 		.threads = parameters->threads,
 	};

@@ -167,6 +167,10 @@ const LodeVerb lode_verb_trace_simulate = {
 		"--by shows where the misses are: it makes a profile of the trace as 'lode "
 		"import' does, and shows one of its simulated events.\n"
 		"\n"
+		"--branches predicts the branches of the trace: conditional ones by TAGE and "
+		"indirect ones by ITTAGE, or both as callgrind does. Returns are taken to be "
+		"predicted.\n"
+		"\n"
 		"Of a damaged file the undamaged beginning is replayed, and the exit status is "
 		"1.\n"
 		"\n"
@@ -178,7 +182,8 @@ const LodeVerb lode_verb_trace_simulate = {
 		"  lode trace simulate x.rps --cache host,cores=4 --sharing\n"
 		"  lode trace simulate x.rps --curve data --curve instructions\n"
 		"  lode trace simulate x.rps --cache host --plot-curve x.svg\n"
-		"  lode trace simulate x.rps --by line --event l1d-miss",
+		"  lode trace simulate x.rps --by line --event l1d-miss\n"
+		"  lode trace simulate x.rps --branches tage --by line",
 	.options = options,
 	.run = run,
 	.groups = groups,

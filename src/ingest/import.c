@@ -236,6 +236,8 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.memory = memory,
 		.threads = options->threads,
 		.classifies = options->classifies,
+		.predicts_branches = options->predicts_branches,
+		.branches = options->branches,
 		.quantum = options->quantum,
 	};
 	if (inputs->trace != NULL &&

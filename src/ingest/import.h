@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/progress.h"
+#include "caches/branch_predictor.h"
 #include "caches/hierarchy.h"
 #include "model/profile.h"
 
@@ -23,7 +24,10 @@ typedef struct {
 	/* Through which address traces are replayed; NULL: their counts alone are taken. Borrowed.
 	 */
 	const LodeHierarchy *hierarchy;
-	bool classifies;     /* their misses of data in the first level, by why */
+	bool classifies; /* their misses of data in the first level, by why */
+	/* Branches of address traces, by a predictor; false: none. */
+	bool predicts_branches;
+	LodeBranchModel branches;
 	uint64_t quantum;    /* instructions after which threads take turns; 0: as traced */
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
 	const char *const *skipped_frames; /* globs of functions and libraries that are no site of

@@ -226,8 +226,8 @@ static void add_estimate(Naming *self, const GArray *terms)
 
 	if (self->recording->is_trace)
 		description = terms->len > 1 ? "estimated: instructions + 10 × misses of the first "
-		                               "and middle levels and of TLBs + 100 × "
-		                               "last-level misses"
+		                               "and middle levels and of TLBs and "
+		                               "mispredictions + 100 × last-level misses"
 		                             : "estimated: instructions";
 	add_derived(self, is_taken ? "estimated-cycles" : "cycles", description, terms);
 }

@@ -48,6 +48,7 @@ struct LodeTracedCounts {
 	GArray *strays;  /* Stray, of the frame that was added last */
 	LodeTracedRows rows;
 	uint64_t now; /* the reference at which mappings are looked up */
+	uint32_t generation;
 };
 
 LodeTracedCounts *lode_traced_counts_new(LodeTracedPlaces *places, LodeRecording *recording)
@@ -63,6 +64,7 @@ LodeTracedCounts *lode_traced_counts_new(LodeTracedPlaces *places, LodeRecording
 	self->threads = g_array_new(FALSE, FALSE, sizeof(Thread));
 	self->strays = g_array_new(FALSE, FALSE, sizeof(Stray));
 	lode_id_cache_init(&self->edge_ids);
+	self->generation = 1;
 	return self;
 }
 
@@ -187,6 +189,7 @@ static void fold(LodeTracedCounts *self)
 			first_of(self, edge.target), edge.count);
 	}
 	forget_blocks(self);
+	self->generation++;
 	g_array_set_size(self->edges, 0);
 	lode_id_cache_clear(&self->edge_ids);
 	lode_id_cache_init(&self->edge_ids);
@@ -304,6 +307,11 @@ static uint32_t find_stray(const LodeTracedCounts *self, uint64_t reference)
 		return LODE_NONE;
 	const Stray *found = &strays[n - 1];
 	return reference - found->reference < LODE_BLOCK_MAX_SLOTS ? found->instruction : LODE_NONE;
+}
+
+uint32_t lode_traced_counts_generation(const LodeTracedCounts *self)
+{
+	return self->generation;
 }
 
 uint32_t lode_traced_counts_find(LodeTracedCounts *self, const LodeTracedPlace *place)

@@ -34,6 +34,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedCounts, lode_traced_counts_free)
  */
 bool lode_traced_counts_add(LodeTracedCounts *self, const LodeTraceFrame *frame, GError **error);
 
+/* Never 0; another one where a block of the frame that was added last may be other code than it was
+ * before. */
+uint32_t lode_traced_counts_generation(const LodeTracedCounts *self);
+
 /* A reference in the frame that was added last. */
 typedef struct {
 	uint64_t reference; /* its number in the trace */

@@ -11,6 +11,7 @@
 #include "ingest/traced/traced_recording.h"
 
 #include "base/error.h"
+#include "ingest/traced/traced_branches.h"
 #include "ingest/traced/traced_counts.h"
 #include "ingest/traced/traced_memory.h"
 #include "ingest/traced/traced_misses.h"
@@ -28,6 +29,7 @@ typedef struct {
 	LodeTracedCounts *counts;
 	LodeCacheSimulation *simulation; /* NULL: none */
 	LodeTracedMisses misses;
+	LodeTracedBranches *branches; /* NULL: not predicted */
 	LodeTracedMemory *memory;
 	GPtrArray *stream_names;                     /* char *, of the memory's streams */
 	uint32_t streams[LODE_HIERARCHY_MAX_CACHES]; /* of each cache; LODE_NONE */
@@ -276,6 +278,9 @@ static bool add_slice(Reading *self, const LodeTraceFrame *slice, GError **error
 		slice = turns = lode_frame_turns_new(slice, self->options->quantum);
 	self->frame = slice;
 	self->has_frame = true;
+	if (self->branches != NULL &&
+		!lode_traced_branches_add(self->branches, self->counts, slice, error))
+		return false;
 	if (self->simulation != NULL) {
 		bool is_replayed = lode_cache_simulation_replay(self->simulation, slice, error);
 		self->frame = NULL;
@@ -410,6 +415,14 @@ static bool begin(Reading *self, GError **error)
 	lode_traced_misses_init(
 		&self->misses, self->recording, options->hierarchy, options->classifies);
 	name_streams(self);
+	if (options->predicts_branches) {
+		const LodeTracedBranchesOptions predicting = {
+			.model = options->branches,
+			.n_cores = options->hierarchy != NULL ? options->hierarchy->n_cores : 1,
+		};
+		self->branches = lode_traced_branches_new(
+			&predicting, self->recording, lode_memory_reading_images(options->memory));
+	}
 	self->places = lode_traced_places_new(
 		lode_trace_reader_description(self->reader), self->recording, options->jit, error);
 	if (self->places == NULL) {
@@ -469,6 +482,8 @@ static bool finish(Reading *self, GError **error)
 
 	describe_streams(self);
 	account_damage(self);
+	if (self->branches != NULL)
+		lode_traced_branches_finish(self->branches);
 	if (lode_traced_counts_finish(self->counts, error) &&
 		lode_traced_memory_finish(self->memory, &context, self->options->memory, error))
 		return true;
@@ -479,6 +494,7 @@ static bool finish(Reading *self, GError **error)
 static void clear(Reading *self)
 {
 	lode_cache_simulation_free(self->simulation);
+	lode_traced_branches_free(self->branches);
 	lode_traced_memory_free(self->memory);
 	lode_traced_counts_free(self->counts);
 	lode_traced_places_free(self->places);

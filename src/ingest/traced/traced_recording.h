@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/progress.h"
+#include "caches/branch_predictor.h"
 #include "caches/hierarchy.h"
 #include "ingest/memory/memory_reading.h"
 #include "sources/jit_code_set.h"
@@ -18,6 +19,9 @@
 /* The reason under which a profile accounts for what is wrong with the file. */
 #define LODE_TRACED_DAMAGE "the trace is not whole"
 
+/* Of how many executions it is not known whether they were branches, where these are predicted. */
+#define LODE_TRACED_NO_CODE "branches are not predicted: no image of the code"
+
 typedef struct {
 	const char *path;
 	const LodeHierarchy *hierarchy; /* NULL: no caches; then accesses are kept, not misses */
@@ -25,6 +29,8 @@ typedef struct {
 	LodeMemoryReading *memory; /* gets the data addresses */
 	unsigned threads;          /* 0: all processors */
 	bool classifies;           /* misses of data in the first level, by why */
+	bool predicts_branches;    /* by the model that follows, of which each core has one */
+	LodeBranchModel branches;
 	uint64_t quantum; /* the caches see threads take turns of so many instructions; 0: as in
 	                     the trace */
 } LodeTracedRecordingOptions;
