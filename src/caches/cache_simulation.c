@@ -248,6 +248,12 @@ bool lode_cache_simulation_replay(
 	return true;
 }
 
+void lode_cache_simulation_forget_counts(LodeCacheSimulation *self)
+{
+	for (size_t i = 0; i < self->n_machines; i++)
+		memset(self->machines[i].counts, 0, sizeof(self->machines[i].counts));
+}
+
 const LodeCacheCounts *lode_cache_simulation_counts(
 	const LodeCacheSimulation *self, size_t hierarchy)
 {

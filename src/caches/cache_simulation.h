@@ -76,6 +76,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCacheSimulation, lode_cache_simulation_free)
 bool lode_cache_simulation_replay(
 	LodeCacheSimulation *self, const LodeTraceFrame *frame, GError **error);
 
+/* All counts begin at 0 again; what is in the caches stays. */
+void lode_cache_simulation_forget_counts(LodeCacheSimulation *self);
+
 /* So far; borrowed, one for each cache of the hierarchy, in its order. */
 const LodeCacheCounts *lode_cache_simulation_counts(
 	const LodeCacheSimulation *self, size_t hierarchy);

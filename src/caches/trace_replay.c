@@ -16,7 +16,8 @@ typedef struct {
 	LodeStackDistances **distances;
 	GError **distance_errors;
 	const LodeTraceFrame *slice;
-	double n_total; /* references of the file */
+	LodeTraceRange range;
+	bool is_warming_up;
 } Replay;
 
 static void replay_distances(size_t task, unsigned worker, void *user_data)
@@ -53,11 +54,14 @@ static bool replay_slice(Replay *self, GError **error)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
 		return false;
 	}
-	lode_progress_report(self->progress, "replaying references", (double)result->n_references,
-		self->n_total, NULL);
+	lode_progress_report(self->progress, "replaying references",
+		(double)(self->range.warm_up + self->slice->first_reference - self->range.first),
+		(double)(self->range.warm_up + self->range.count), NULL);
 	if (result->simulation != NULL &&
 		!lode_cache_simulation_replay(result->simulation, self->slice, error))
 		return false;
+	if (self->is_warming_up)
+		return true;
 	if (self->options->n_distances > 0 && !replay_all_distances(self, error))
 		return false;
 	result->n_references += self->slice->n_references;
@@ -65,11 +69,21 @@ static bool replay_slice(Replay *self, GError **error)
 	return true;
 }
 
+static void end_warm_up(Replay *self)
+{
+	self->is_warming_up = false;
+	if (self->result->simulation != NULL)
+		lode_cache_simulation_forget_counts(self->result->simulation);
+}
+
 static bool replay_frame(Replay *self, const LodeTraceFrame *frame, GError **error)
 {
 	g_auto(LodeFrameSlices) slices = {0};
 	g_autoptr(LodeTraceFrame) turns = NULL;
 
+	/* A frame is of the warm-up, or not, as a whole. */
+	if (self->is_warming_up && frame->first_reference >= self->range.first)
+		end_warm_up(self);
 	if (self->options->quantum > 0)
 		frame = turns = lode_frame_turns_new(frame, self->options->quantum);
 	lode_frame_slices_init(&slices, frame);
@@ -89,6 +103,8 @@ static bool replay_frames(Replay *self, LodeTraceReader *reader, GError **error)
 	while ((more = lode_trace_reader_next(reader, &frame, &damage)) > 0)
 		if (!replay_frame(self, frame, error))
 			return false;
+	if (self->is_warming_up) /* damage came first */
+		end_warm_up(self);
 	if (more < 0)
 		self->result->damage = g_strdup(damage->message);
 	else
@@ -136,9 +152,11 @@ LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 		.result = result,
 		.distances = distances,
 		.distance_errors = distance_errors,
-		.n_total = (double)lode_trace_reader_n_references(reader),
+		.range = lode_trace_reader_range(reader),
 	};
 
+	self.is_warming_up = self.range.warm_up > 0;
+	result->range = self.range;
 	result->curves = g_ptr_array_new_with_free_func((GDestroyNotify)lode_miss_curve_free);
 	bool is_done = replay(&self, reader, error);
 	for (size_t i = 0; i < options->n_distances; i++) {

@@ -26,13 +26,15 @@ typedef struct {
 typedef struct {
 	LodeCacheSimulation *simulation;       /* NULL: no hierarchy */
 	GPtrArray *curves;                     /* LodeMissCurve, as the distances */
-	uint64_t n_references, n_instructions; /* that were replayed */
+	uint64_t n_references, n_instructions; /* that were replayed, without a warm-up */
+	LodeTraceRange range;                  /* that was asked for */
 	char *damage; /* why these are not all: what is wrong with the file; NULL: they are */
 } LodeTraceReplay;
 
 /*
- * Replays all that is whole in a file that was just opened. Errors: _LIMIT (memory), _CANCELLED;
- * damage is not one.
+ * Replays what a reader that was just opened reads, as far as the file is whole. Its warm-up goes
+ * through the caches, not through stack distances, and is not counted. Errors: _LIMIT (memory),
+ * _CANCELLED; damage is not one.
  */
 LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 	const LodeTraceReplayOptions *options, const LodeProgress *progress, GError **error);

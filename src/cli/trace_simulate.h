@@ -48,6 +48,7 @@ typedef struct {
 	LodeBranchModel branches;
 	bool classifies;
 	uint64_t quantum;
+	const LodeTraceRange *range; /* the caller's */
 	uint32_t top;
 	bool has_top;
 	LodePlotFormat plot_format;
@@ -78,7 +79,8 @@ typedef struct {
 	GPtrArray *hierarchies;        /* LodeHierarchy; NULL: curves only */
 	GArray *curves;                /* LodeStackDistancesOptions; NULL: none */
 	LodeTraceReplayOptions replay; /* borrows both */
-	LodeTraceMisses misses;        /* when they are wanted */
+	LodeTraceRange range;
+	LodeTraceMisses misses; /* when they are wanted */
 } LodeTraceWork;
 
 /* By the options; notes go to standard error. Errors: those of the groups. */

@@ -130,6 +130,7 @@ static LodeProfile *import(const char *path, const LodeTraceMisses *wanted, GErr
 		.predicts_branches = wanted->predicts_branches,
 		.branches = wanted->branches,
 		.quantum = wanted->quantum,
+		.range = wanted->range,
 	};
 	g_auto(LodeTerminalProgress) screen;
 

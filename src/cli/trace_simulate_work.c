@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace simulate: what is to be done, by all groups of options together. */
 #include "base/error.h"
+#include "cli/trace_range_options.h"
 #include "cli/trace_simulate.h"
 #include "views/display_text.h"
 
@@ -54,6 +55,7 @@ static bool check_misses(LodeTraceWork *self, GError **error)
 	if (self->curves != NULL)
 		return usage(
 			"--by, --branches, --sharing and --plot-objects exclude curves", error);
+	self->misses.range = &self->range;
 	self->misses.quantum = self->replay.quantum;
 	self->misses.threads = self->replay.threads;
 	if (self->misses.predicts_branches && self->replay.n_hierarchies == 0)
@@ -71,7 +73,8 @@ static bool check_misses(LodeTraceWork *self, GError **error)
 bool lode_trace_work_read(LodeTraceWork *self, unsigned threads, GError **error)
 {
 	self->replay.threads = threads;
-	if (!lode_trace_caches_quantum(&self->replay.quantum, error))
+	if (!lode_trace_caches_quantum(&self->replay.quantum, error) ||
+		!lode_trace_range_read(&self->range, error))
 		return false;
 	if (!lode_trace_plots_check(error) || !lode_trace_misses_read(&self->misses, error) ||
 		!read_replay(self, error))

@@ -43,6 +43,7 @@ extern const LodeVerb lode_verb_memory_record;
 extern const LodeVerb lode_verb_trace_record;
 extern const LodeVerb lode_verb_trace_pack;
 extern const LodeVerb lode_verb_trace_unpack;
+extern const LodeVerb lode_verb_trace_cut;
 extern const LodeVerb lode_verb_trace_info;
 extern const LodeVerb lode_verb_trace_simulate;
 extern const LodeVerb lode_verb_import;

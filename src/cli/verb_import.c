@@ -5,6 +5,7 @@
 #include "cli/option_parser.h"
 #include "cli/simulated_caches.h"
 #include "cli/terminal_progress.h"
+#include "cli/trace_range_options.h"
 #include "cli/whole_trace.h"
 #include "ingest/import.h"
 #include "store/profile_store.h"
@@ -60,6 +61,11 @@ static const GOptionEntry options[] = {
 	G_OPTION_ENTRY_NULL,
 };
 
+static const LodeOptionGroup groups[] = {
+	{"Part of an address trace", lode_trace_warm_range_options},
+	{NULL, NULL},
+};
+
 static bool is_same_file(const char *a, const char *b)
 {
 	struct stat first, second;
@@ -106,6 +112,9 @@ static int run(char **arguments, GError **error)
 	if (!check_arguments(arguments, error) ||
 		!lode_option_count("--threads", given.threads, G_MAXINT, &threads, error))
 		return LODE_EXIT_USAGE;
+	LodeTraceRange range;
+	if (!lode_trace_range_read(&range, error))
+		return LODE_EXIT_USAGE;
 	g_autoptr(LodeHierarchy) hierarchy = given.simulate != NULL
 	                                             ? lode_simulated_caches_read(
 							       "--simulate", given.simulate, error)
@@ -125,6 +134,7 @@ static int run(char **arguments, GError **error)
 		.classifies = given.classifies,
 		.predicts_branches = given.branches != NULL,
 		.branches = (LodeBranchModel)branches,
+		.range = lode_trace_range_is_given() ? &range : NULL,
 		.program = given.program,
 		.skipped_frames = (const char *const *)given.skipped_frames,
 		.allow_debuginfod = given.allow_debuginfod,
@@ -175,4 +185,5 @@ const LodeVerb lode_verb_import = {
 		"  lode import graphs.flow -o graphs.lode",
 	.options = options,
 	.run = run,
+	.groups = groups,
 };

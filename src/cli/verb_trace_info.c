@@ -4,6 +4,7 @@
 #include "base/number_format.h"
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
+#include "cli/trace_range_options.h"
 #include "views/display_text.h"
 #include "views/trace_info.h"
 
@@ -24,7 +25,12 @@ static const GOptionEntry options[] = {
 	G_OPTION_ENTRY_NULL,
 };
 
-static bool read_options(LodeTraceInfoOptions *info, GError **error)
+static const LodeOptionGroup groups[] = {
+	{"Part of the trace", lode_trace_range_options},
+	{NULL, NULL},
+};
+
+static bool read_options(LodeTraceInfoOptions *info, LodeTraceRange *range, GError **error)
 {
 	if (given.format != NULL && !lode_view_format_from_text(given.format, &info->format))
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
@@ -32,8 +38,12 @@ static bool read_options(LodeTraceInfoOptions *info, GError **error)
 	else if (given.is_quick && given.is_verdict)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--quick and --verify exclude each other");
+	else if (lode_trace_range_is_given() && (given.is_quick || given.is_verdict))
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--from and --count need the references of that part decoded: without "
+			"--quick and --verify");
 	else
-		return true;
+		return lode_trace_range_read(range, error);
 	return false;
 }
 
@@ -60,10 +70,14 @@ static int run(char **arguments, GError **error)
 {
 	LodeTraceInfoOptions info = {.terminal = lode_terminal_of(stdout)};
 
-	if (!lode_options_take_one(arguments, "TRACE.rps", error) || !read_options(&info, error))
+	LodeTraceRange range;
+
+	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
+		!read_options(&info, &range, error))
 		return LODE_EXIT_USAGE;
 	info.path = arguments[0];
-	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(arguments[0], NULL, error);
+	const LodeTraceReaderOptions reading = {.range = &range};
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(arguments[0], &reading, error);
 	if (reader == NULL)
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeTraceSummary) summary = summarise(reader, arguments[0], error);
@@ -98,4 +112,5 @@ const LodeVerb lode_verb_trace_info = {
 		"  lode trace info x.rps --verify",
 	.options = options,
 	.run = run,
+	.groups = groups,
 };

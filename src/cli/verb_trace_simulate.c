@@ -5,6 +5,7 @@
 #include "cli/option_parser.h"
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
+#include "cli/trace_range_options.h"
 #include "cli/trace_simulate.h"
 #include "views/display_text.h"
 
@@ -26,6 +27,7 @@ static const GOptionEntry options[] = {
 
 static const LodeOptionGroup groups[] = {
 	{"Caches", lode_trace_cache_options},
+	{"Part of the trace", lode_trace_warm_range_options},
 	{"Miss-ratio curves", lode_trace_curve_options},
 	{"Misses by place", lode_trace_miss_options},
 	{"Pictures of curves", lode_trace_plot_options},
@@ -105,7 +107,8 @@ static void tell_cores(const LodeTraceWork *work, unsigned n_threads)
 static int simulate(
 	const char *path, const LodeTraceWork *work, LodeViewFormat format, GError **error)
 {
-	const LodeTraceReaderOptions reader_options = {.threads = work->replay.threads};
+	const LodeTraceReaderOptions reader_options = {
+		.threads = work->replay.threads, .range = &work->range};
 	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, &reader_options, error);
 	g_autoptr(LodeTraceReplay) replayed = reader != NULL ? replay(reader, work, error) : NULL;
 

@@ -4,6 +4,7 @@
 #include "cli/option_parser.h"
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
+#include "cli/trace_range_options.h"
 #include "sources/trace_conversion.h"
 #include "views/display_text.h"
 
@@ -12,7 +13,7 @@
 enum { MAX_THREADS = 1024 };
 
 static struct {
-	char *output, *form, *first, *count, *threads;
+	char *output, *form, *threads;
 } given;
 
 static const GOptionEntry options[] = {
@@ -20,13 +21,14 @@ static const GOptionEntry options[] = {
 		"the file to write (default: standard output)", "FILE"},
 	{"form", 0, 0, G_OPTION_ARG_STRING, &given.form, "the form to write (default: lackey)",
 		LODE_REFERENCE_FORM_WORDS},
-	{"from", 0, 0, G_OPTION_ARG_STRING, &given.first,
-		"the first reference to write, counted from 0 (default: 0)", "N"},
-	{"count", 0, 0, G_OPTION_ARG_STRING, &given.count,
-		"write at most N references (default: all)", "N"},
 	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
 		"the number of threads (default: all processors)", "N"},
 	G_OPTION_ENTRY_NULL,
+};
+
+static const LodeOptionGroup groups[] = {
+	{"Part of the trace", lode_trace_range_options},
+	{NULL, NULL},
 };
 
 static bool read_options(LodeTraceReaderOptions *reading, LodeTraceRange *range,
@@ -42,28 +44,17 @@ static bool read_options(LodeTraceReaderOptions *reading, LodeTraceRange *range,
 		return false;
 	}
 	*out_form = (LodeReferenceForm)form;
-	if (!lode_option_count("--from", given.first, UINT64_MAX, &range->first, error) ||
-		!lode_option_count("--count", given.count, UINT64_MAX, &range->count, error) ||
+	if (!lode_trace_range_read(range, error) ||
 		!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error))
 		return false;
 	reading->threads = (unsigned)threads;
-	reading->first_reference = range->first;
+	reading->range = range;
 	return true;
 }
 
-static bool check_range(const LodeTraceReader *reader, LodeTraceRange range, GError **error)
-{
-	uint64_t n = lode_trace_reader_n_references(reader);
-
-	if (range.first > n)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"--from: the trace has %" G_GUINT64_FORMAT " references", n);
-	return range.first <= n;
-}
-
 /* What was in front of damage is kept, under its name too. */
-static bool unpack(LodeTraceReader *reader, LodeTraceRange range, LodeReferenceForm form,
-	const LodeProgress *progress, GError **error)
+static bool unpack(LodeTraceReader *reader, LodeReferenceForm form, const LodeProgress *progress,
+	GError **error)
 {
 	g_autoptr(LodeOutputFile) output = lode_output_file_open(given.output, error);
 	g_autoptr(GError) damage = NULL;
@@ -72,7 +63,7 @@ static bool unpack(LodeTraceReader *reader, LodeTraceRange range, LodeReferenceF
 		return false;
 	g_autoptr(LodeReferenceWriter)
 		writer = lode_reference_writer_new(form, lode_output_file_stream(output));
-	bool is_whole = lode_trace_conversion_unpack(reader, range, writer, progress, &damage);
+	bool is_whole = lode_trace_conversion_unpack(reader, writer, progress, &damage);
 	if (!is_whole && !g_error_matches(damage, LODE_ERROR, LODE_ERROR_CORRUPT)) {
 		g_propagate_error(error, g_steal_pointer(&damage));
 		return false;
@@ -91,7 +82,7 @@ static bool unpack(LodeTraceReader *reader, LodeTraceRange range, LodeReferenceF
 static int run(char **arguments, GError **error)
 {
 	LodeTraceReaderOptions reading = {0};
-	LodeTraceRange range = {0, UINT64_MAX};
+	LodeTraceRange range;
 	LodeReferenceForm form;
 
 	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
@@ -100,8 +91,7 @@ static int run(char **arguments, GError **error)
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
 	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(arguments[0], &reading, error);
-	if (reader == NULL || !check_range(reader, range, error) ||
-		!unpack(reader, range, form, &screen.progress, error))
+	if (reader == NULL || !unpack(reader, form, &screen.progress, error))
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
 	const char *damage = lode_trace_reader_damage(reader);
@@ -128,4 +118,5 @@ const LodeVerb lode_verb_trace_unpack = {
 		"  lode trace unpack x.rps --form din | dineroIV -informat d -l1-dsize 32K …",
 	.options = options,
 	.run = run,
+	.groups = groups,
 };

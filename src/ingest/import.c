@@ -113,6 +113,12 @@ static bool check_alone(const Inputs *self, const LodeImportOptions *options, GE
 			"one; 'lode trace record' makes one");
 		return false;
 	}
+	if (self->trace == NULL && options->range != NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"a part by references is taken of an address trace, and no recording "
+			"given is one");
+		return false;
+	}
 	if (alone == NULL || options->n_paths == 1)
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
@@ -239,6 +245,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.predicts_branches = options->predicts_branches,
 		.branches = options->branches,
 		.quantum = options->quantum,
+		.range = options->range,
 	};
 	if (inputs->trace != NULL &&
 		(counts = lode_traced_recording_read(&trace, progress, error)) == NULL)

@@ -10,6 +10,7 @@
 #include "caches/branch_predictor.h"
 #include "caches/hierarchy.h"
 #include "model/profile.h"
+#include "traces/trace_reader.h"
 
 typedef struct {
 	const char *const *paths; /* recordings */
@@ -28,7 +29,8 @@ typedef struct {
 	/* Branches of address traces, by a predictor; false: none. */
 	bool predicts_branches;
 	LodeBranchModel branches;
-	uint64_t quantum;    /* instructions after which threads take turns; 0: as traced */
+	uint64_t quantum;            /* instructions after which threads take turns; 0: as traced */
+	const LodeTraceRange *range; /* which references of an address trace; NULL: all. Borrowed */
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
 	const char *const *skipped_frames; /* globs of functions and libraries that are no site of
 	                                      an allocation; NULL-terminated, or NULL */

@@ -42,48 +42,104 @@ bool lode_trace_conversion_pack(LodeReferenceReader *in, uint64_t size_bytes, Lo
 	return n == 0;
 }
 
-/* The part of a frame that is in the range. */
-static bool write_frame(const LodeTraceFrame *frame, LodeTraceRange range, LodeReferenceWriter *out,
-	Reporting *reporting, GError **error)
+typedef bool (*AddFunc)(void *out, const LodeReference *references, size_t n, GError **error);
+
+static bool add_frame(
+	const LodeTraceFrame *frame, AddFunc add, void *out, Reporting *reporting, GError **error)
 {
 	g_autofree LodeReference *some = g_new(LodeReference, BATCH);
-	uint64_t at = frame->first_reference, end = range.first + range.count;
+	uint64_t at = frame->first_reference;
 	LodeTraceReferences walk;
 	size_t n;
 
 	lode_trace_references_init(&walk, frame);
-	for (; at < end && (n = lode_trace_references_next(&walk, some, BATCH)) > 0; at += n) {
-		size_t skipped = at < range.first ? (size_t)MIN(range.first - at, n) : 0;
-		size_t kept = (size_t)MIN(n, end - at);
-		if (kept > skipped &&
-			!lode_reference_writer_add(out, some + skipped, kept - skipped, error))
+	for (; (n = lode_trace_references_next(&walk, some, BATCH)) > 0; at += n)
+		if (!add(out, some, n, error) || !report(reporting, (double)at, error))
 			return false;
-		if (!report(reporting, (double)at, error))
-			return false;
-	}
 	return true;
 }
 
-bool lode_trace_conversion_unpack(LodeTraceReader *in, LodeTraceRange range,
-	LodeReferenceWriter *out, const LodeProgress *progress, GError **error)
+/* What is wrong with the trace goes to `out_damage`: what stands in front of it was added. */
+static bool add_trace(LodeTraceReader *in, AddFunc add, void *out, Reporting *reporting,
+	GError **out_damage, GError **error)
 {
-	uint64_t n_references = lode_trace_reader_n_references(in);
-	g_autoptr(GError) damage = NULL;
+	LodeTraceRange range = lode_trace_reader_range(in);
 	const LodeTraceFrame *frame;
-	int status = 1;
 
-	range.count = MIN(range.count, UINT64_MAX - range.first);
-	uint64_t end = MIN(range.first + range.count, n_references);
-	Reporting reporting = {progress, "unpacking", (double)end, 0};
-	while ((status = lode_trace_reader_next(in, &frame, &damage)) > 0) {
-		if (frame->first_reference >= range.first + range.count)
-			break;
-		if (!write_frame(frame, range, out, &reporting, error))
+	reporting->total = (double)(range.first + range.count);
+	while (lode_trace_reader_next(in, &frame, out_damage) > 0)
+		if (!add_frame(frame, add, out, reporting, error))
 			return false;
-	}
-	if (!lode_reference_writer_finish(out, error))
+	return true;
+}
+
+static bool add_to_form(void *out, const LodeReference *references, size_t n, GError **error)
+{
+	return lode_reference_writer_add(out, references, n, error);
+}
+
+bool lode_trace_conversion_unpack(
+	LodeTraceReader *in, LodeReferenceWriter *out, const LodeProgress *progress, GError **error)
+{
+	Reporting reporting = {.progress = progress, .stage = "unpacking"};
+	g_autoptr(GError) damage = NULL;
+
+	if (!add_trace(in, add_to_form, out, &reporting, &damage, error) ||
+		!lode_reference_writer_finish(out, error))
 		return false;
-	if (status < 0)
+	bool is_whole = damage == NULL;
+	if (!is_whole)
 		g_propagate_error(error, g_steal_pointer(&damage));
-	return status >= 0;
+	return is_whole;
+}
+
+static bool add_to_trace(void *out, const LodeReference *references, size_t n, GError **error)
+{
+	return lode_trace_writer_add(out, references, n, error);
+}
+
+/* The same, from the first reference that is kept on. */
+static LodeTraceDescription *cut_description(
+	const LodeTraceDescription *whole, LodeTraceRange range)
+{
+	LodeTraceDescription *self = lode_trace_description_new();
+
+	self->command = lode_trace_description_intern(self, whole->command);
+	self->tool = lode_trace_description_intern(self, whole->tool);
+	self->build = lode_trace_description_intern(self, whole->build);
+	self->is_partial = true;
+	for (guint i = 0; i < whole->mappings->len; i++) {
+		LodeTraceMapping mapping = g_array_index(whole->mappings, LodeTraceMapping, i);
+
+		if (mapping.first_reference >= range.first + range.count)
+			continue;
+		mapping.first_reference -= MIN(mapping.first_reference, range.first);
+		mapping.path = lode_trace_description_intern(self, mapping.path);
+		mapping.build_id = lode_trace_description_intern(self, mapping.build_id);
+		g_array_append_val(self->mappings, mapping);
+	}
+	for (guint i = 0; i < whole->threads->len; i++) {
+		LodeTraceThread thread = g_array_index(whole->threads, LodeTraceThread, i);
+
+		thread.name = lode_trace_description_intern(self, thread.name);
+		g_array_append_val(self->threads, thread);
+	}
+	return self;
+}
+
+bool lode_trace_conversion_cut(
+	LodeTraceReader *in, LodeTraceWriter *out, const LodeProgress *progress, GError **error)
+{
+	Reporting reporting = {.progress = progress, .stage = "copying"};
+	g_autoptr(LodeTraceDescription) description = cut_description(
+		lode_trace_reader_description(in), lode_trace_reader_range(in));
+	g_autoptr(GError) damage = NULL;
+
+	if (!add_trace(in, add_to_trace, out, &reporting, &damage, error) ||
+		!lode_trace_writer_finish(out, description, error))
+		return false;
+	bool is_whole = damage == NULL;
+	if (!is_whole)
+		g_propagate_error(error, g_steal_pointer(&damage));
+	return is_whole;
 }

@@ -14,14 +14,14 @@
 bool lode_trace_conversion_pack(LodeReferenceReader *in, uint64_t size_bytes, LodeTraceWriter *out,
 	const LodeProgress *progress, GError **error);
 
-typedef struct {
-	uint64_t first, count; /* references of the trace; a count of UINT64_MAX: all from there */
-} LodeTraceRange;
-
 /*
- * Writes a range of a packed trace, which was opened at or before its first reference, and finishes
- * `out`. Where the trace is damaged, what stands in front of the damage is written nevertheless.
- * Errors: those of both; _CANCELLED.
+ * Writes what `in` reads and finishes `out`. Where the trace is damaged, what stands in front of
+ * the damage is written nevertheless. Errors: those of both; _CANCELLED.
  */
-bool lode_trace_conversion_unpack(LodeTraceReader *in, LodeTraceRange range,
-	LodeReferenceWriter *out, const LodeProgress *progress, GError **error);
+bool lode_trace_conversion_unpack(LodeTraceReader *in, LodeReferenceWriter *out,
+	const LodeProgress *progress, GError **error);
+
+/* The same into a packed trace, with the mappings and names of the whole one; its references are
+ * numbered anew. */
+bool lode_trace_conversion_cut(
+	LodeTraceReader *in, LodeTraceWriter *out, const LodeProgress *progress, GError **error);

@@ -14,6 +14,7 @@
 #include "base/quiet_thread.h"
 #include "base/worker_pool.h"
 #include "traces/dictionary_cursor.h"
+#include "traces/frame_range.h"
 #include "traces/rps_format.h"
 
 #include <string.h>
@@ -23,14 +24,17 @@ enum { MAX_BYTES = 384 << 20 };
 
 typedef struct {
 	uint64_t number;
-	size_t bytes; /* counted in the reader's sum */
-	LodeTraceFrame *frame;
+	size_t bytes;      /* counted in the reader's sum */
+	GPtrArray *frames; /* LodeTraceFrame: one, or what is wanted of it */
+	guint next_frame;  /* to be given */
 	GError *error;
 	bool is_done;
 } Job;
 
 struct LodeTraceReader {
 	LodeRpsFile *file;
+	LodeTraceRange range;
+	uint64_t end_frame;          /* after those that have references of it */
 	LodeDictionaryCursor asked;  /* of the calling thread, for what is asked of a frame */
 	GError *broken;              /* why blocks of a dictionary are not to be had… */
 	uint32_t broken_dictionary;  /* …of this one… */
@@ -49,7 +53,7 @@ struct LodeTraceReader {
 
 static void job_free(Job *job)
 {
-	lode_trace_frame_free(job->frame);
+	g_ptr_array_unref(job->frames);
 	g_clear_error(&job->error);
 	g_free(job);
 }
@@ -86,10 +90,11 @@ static Job *claim(LodeTraceReader *self)
 	Job *job = NULL;
 
 	g_mutex_lock(&self->lock);
-	while (!self->is_stopping && self->next_claim < self->file->frames->len && !has_room(self))
+	while (!self->is_stopping && self->next_claim < self->end_frame && !has_room(self))
 		g_cond_wait(&self->changed, &self->lock);
-	if (!self->is_stopping && self->next_claim < self->file->frames->len) {
+	if (!self->is_stopping && self->next_claim < self->end_frame) {
 		job = g_new0(Job, 1);
+		job->frames = g_ptr_array_new_with_free_func((GDestroyNotify)lode_trace_frame_free);
 		job->number = self->next_claim++;
 		job->bytes = decoding_bytes(lode_rps_file_frame(self->file, job->number));
 		self->bytes += job->bytes;
@@ -105,7 +110,7 @@ static void end_job(LodeTraceReader *self, Job *job)
 	g_mutex_lock(&self->lock);
 	job->is_done = true;
 	if (job->error != NULL) /* later frames may need what is missing */
-		self->next_claim = self->file->frames->len;
+		self->next_claim = self->end_frame;
 	g_cond_broadcast(&self->changed);
 	g_mutex_unlock(&self->lock);
 }
@@ -126,6 +131,22 @@ static bool wait_for_room(LodeTraceReader *self, Job *job, size_t bytes)
 	return is_wanted;
 }
 
+/* A frame that is wanted whole is taken as it is. */
+static void take_wanted(const LodeTraceReader *self, Job *job, LodeTraceFrame *frame)
+{
+	const LodeTraceRange *range = &self->range;
+	uint64_t first = frame->first_reference, last = first + frame->n_references;
+	uint64_t begin = range->first - range->warm_up, end = range->first + range->count;
+
+	if (first >= begin && last <= end && (last <= range->first || first >= range->first)) {
+		g_ptr_array_add(job->frames, frame);
+		return;
+	}
+	lode_frame_range_cut(frame, begin, range->first, job->frames);
+	lode_frame_range_cut(frame, range->first, end, job->frames);
+	lode_trace_frame_free(frame);
+}
+
 static bool decode_next(LodeTraceReader *self)
 {
 	g_auto(LodeFrameUnpacking) unpacking = {0};
@@ -142,8 +163,12 @@ static bool decode_next(LodeTraceReader *self)
 	g_mutex_unlock(&self->cursor_lock);
 	if (!is_prepared)
 		return false;
-	if (wait_for_room(self, job, more_bytes(&unpacking)))
-		job->frame = lode_frame_unpacking_decode(&unpacking, dictionary, &job->error);
+	if (wait_for_room(self, job, more_bytes(&unpacking))) {
+		LodeTraceFrame *frame = lode_frame_unpacking_decode(
+			&unpacking, dictionary, &job->error);
+		if (frame != NULL)
+			take_wanted(self, job, frame);
+	}
 	end_job(self, job);
 	return true;
 }
@@ -168,6 +193,29 @@ static uint64_t find_frame(const LodeRpsFile *file, uint64_t reference)
 	return LODE_PARTITION_POINT((uint64_t)file->frames->len, i, ends_by(file, i, reference));
 }
 
+/* Of what is asked for, what there is. */
+static bool set_range(LodeTraceReader *self, const LodeTraceRange *asked, GError **error)
+{
+	uint64_t n = lode_trace_reader_n_references(self);
+	LodeTraceRange *range = &self->range;
+
+	*range = asked != NULL ? *asked : LODE_TRACE_RANGE_ALL;
+	if (range->first > n) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"reference %" G_GUINT64_FORMAT
+			" is not in the trace, which has %" G_GUINT64_FORMAT,
+			range->first, n);
+		return false;
+	}
+	range->count = MIN(range->count, n - range->first);
+	range->warm_up = MIN(range->warm_up, range->first);
+	self->next_claim = find_frame(self->file, range->first - range->warm_up);
+	self->end_frame = self->next_claim;
+	if (range->count + range->warm_up > 0)
+		self->end_frame = find_frame(self->file, range->first + range->count - 1) + 1;
+	return true;
+}
+
 LodeTraceReader *lode_trace_reader_open(
 	const char *path, const LodeTraceReaderOptions *options, GError **error)
 {
@@ -178,7 +226,6 @@ LodeTraceReader *lode_trace_reader_open(
 		return NULL;
 	self = g_new0(LodeTraceReader, 1);
 	self->file = file;
-	self->next_claim = find_frame(file, options != NULL ? options->first_reference : 0);
 	g_mutex_init(&self->cursor_lock);
 	g_mutex_init(&self->lock);
 	g_cond_init(&self->changed);
@@ -187,7 +234,11 @@ LodeTraceReader *lode_trace_reader_open(
 	lode_dictionary_cursor_init(&self->cursor, file);
 	self->n_threads = options != NULL && options->threads > 0 ? options->threads
 	                                                          : lode_worker_pool_default_size();
-	return self;
+	if (set_range(self, options != NULL ? options->range : NULL, error))
+		return self;
+	g_prefix_error(error, "%s: ", path);
+	lode_trace_reader_close(self);
+	return NULL;
 }
 
 static void start_workers(LodeTraceReader *self)
@@ -227,9 +278,11 @@ void lode_trace_reader_close(LodeTraceReader *self)
 /* Lets go of the frame that was given last. */
 static void release(LodeTraceReader *self)
 {
-	if (!self->is_first_in_use)
+	Job *job = g_queue_peek_head(&self->jobs);
+
+	if (!self->is_first_in_use || job->next_frame < job->frames->len)
 		return;
-	Job *job = g_queue_pop_head(&self->jobs);
+	g_queue_pop_head(&self->jobs);
 	self->bytes -= job->bytes;
 	self->is_first_in_use = false;
 	job_free(job);
@@ -242,7 +295,7 @@ static Job *wait_for_first(LodeTraceReader *self)
 	for (;;) {
 		Job *job = g_queue_peek_head(&self->jobs);
 
-		if (job == NULL && self->next_claim >= self->file->frames->len)
+		if (job == NULL && self->next_claim >= self->end_frame)
 			return NULL;
 		if (job != NULL && job->is_done)
 			return job;
@@ -264,12 +317,17 @@ int lode_trace_reader_next(LodeTraceReader *self, const LodeTraceFrame **out_fra
 			*error = g_error_copy(job->error);
 		result = -1;
 	} else if (job != NULL) {
-		*out_frame = job->frame;
+		*out_frame = g_ptr_array_index(job->frames, job->next_frame++);
 		self->is_first_in_use = true;
 		result = 1;
 	}
 	g_mutex_unlock(&self->lock);
 	return result;
+}
+
+LodeTraceRange lode_trace_reader_range(const LodeTraceReader *self)
+{
+	return self->range;
 }
 
 const LodeTraceDescription *lode_trace_reader_description(const LodeTraceReader *self)

@@ -14,11 +14,20 @@
 typedef struct LodeTraceReader LodeTraceReader;
 
 typedef struct {
-	unsigned threads;         /* workers; 0: all processors */
-	uint64_t first_reference; /* begin with the frame that has it */
+	uint64_t first, count; /* references of the trace, numbered from 0 */
+	uint64_t warm_up;      /* references in front of them that are given too */
+} LodeTraceRange;
+
+/* All of a trace. */
+#define LODE_TRACE_RANGE_ALL ((LodeTraceRange){.count = UINT64_MAX})
+
+typedef struct {
+	unsigned threads;            /* workers; 0: all processors */
+	const LodeTraceRange *range; /* what is read; NULL: all */
 } LodeTraceReaderOptions;
 
-/* `options` may be NULL. Errors: _IO, _CORRUPT, _UNSUPPORTED (another version of the format). */
+/* `options` may be NULL. Errors: _IO, _CORRUPT, _UNSUPPORTED (another version of the format),
+ * _NOT_FOUND (the range begins beyond the end). */
 LodeTraceReader *lode_trace_reader_open(
 	const char *path, const LodeTraceReaderOptions *options, GError **error);
 void lode_trace_reader_close(LodeTraceReader *self);
@@ -26,6 +35,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceReader, lode_trace_reader_close)
 
 /* Borrowed. */
 const LodeTraceDescription *lode_trace_reader_description(const LodeTraceReader *self);
+
+/* What is read: with a count and a warm-up that the trace has. */
+LodeTraceRange lode_trace_reader_range(const LodeTraceReader *self);
 
 /* Of the whole file, by its index, or by its frames when there is none. */
 uint64_t lode_trace_reader_n_references(const LodeTraceReader *self);
@@ -37,7 +49,8 @@ unsigned lode_trace_reader_n_threads(const LodeTraceReader *self);
 const char *lode_trace_reader_damage(const LodeTraceReader *self);
 
 /*
- * The next frame: 1, borrowed until the next call; 0 at the end; −1 with an error that names file,
+ * The next frame of the range, with no reference outside it, and of the warm-up alone or without
+ * any of it: 1, borrowed until the next call; 0 at the end; −1 with an error that names file,
  * frame and offset: _IO, _CORRUPT.
  */
 int lode_trace_reader_next(LodeTraceReader *self, const LodeTraceFrame **out_frame, GError **error);

@@ -132,7 +132,8 @@ static bool decode(LodeTraceSummary *self, LodeTraceReader *reader, const LodePr
 
 	while ((status = lode_trace_reader_next(reader, &frame, &damage)) > 0) {
 		add_frame(self, frame);
-		if (!report(progress, "decoding", self->n_decoded, self->n_references, error))
+		if (!report(progress, "decoding", self->n_decoded,
+			    lode_trace_reader_range(reader).count, error))
 			return false;
 	}
 	if (status < 0)

@@ -259,6 +259,8 @@ static void write_json(const LodeCacheResults *results, FILE *out)
 	lode_json_begin(&json, '{');
 	lode_json_member_string(&json, "trace", results->path);
 	lode_json_member_string(&json, "program", results->command);
+	lode_json_member_number(&json, "first_reference", (double)results->replay->range.first);
+	lode_json_member_number(&json, "warm_up", (double)results->replay->range.warm_up);
 	lode_json_member_number(&json, "references", (double)results->replay->n_references);
 	lode_json_member_number(&json, "instructions", (double)results->replay->n_instructions);
 	lode_json_member_string(&json, "damage", results->replay->damage);
@@ -605,6 +607,20 @@ static void write_curve(const LodeMissCurve *curve, const LodeTerminal *terminal
 		lode_table_write(&table, terminal, out);
 }
 
+/* " from 1,000,000, after 50,000 to warm up" */
+static char *start_text(const LodeTraceRange *range)
+{
+	char first[LODE_NUMBER_SIZE], warm_up[LODE_NUMBER_SIZE];
+
+	if (range->first == 0)
+		return g_strdup("");
+	lode_number_format_count((double)range->first, first);
+	if (range->warm_up == 0)
+		return g_strdup_printf(" from %s", first);
+	return g_strdup_printf(" from %s, after %s to warm up", first,
+		lode_number_format_count((double)range->warm_up, warm_up));
+}
+
 static void write_text(const LodeCacheResults *results, const LodeTerminal *terminal, FILE *out)
 {
 	const LodeTraceReplay *replay = results->replay;
@@ -612,8 +628,9 @@ static void write_text(const LodeCacheResults *results, const LodeTerminal *term
 	g_autofree char *name = lode_display_text(
 		results->command != NULL ? results->command : results->path, terminal->is_ascii);
 
-	lode_profile_lines_print(terminal, out, "%s · %s references · %s instructions%s", name,
-		lode_number_format_count((double)replay->n_references, references),
+	g_autofree char *start = start_text(&replay->range);
+	lode_profile_lines_print(terminal, out, "%s · %s references%s · %s instructions%s", name,
+		lode_number_format_count((double)replay->n_references, references), start,
 		lode_number_format_count((double)replay->n_instructions, instructions),
 		replay->damage != NULL ? " · the file is damaged: these are not all" : "");
 	if (results->n_hierarchies > 0) {

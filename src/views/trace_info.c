@@ -68,6 +68,8 @@ static void add_trace(
 static void add_references(GArray *rows, const LodeTraceSummary *summary)
 {
 	add_number(rows, "reference", "all", summary->n_references);
+	if (summary->n_decoded > 0 && summary->n_decoded < summary->n_references)
+		add_number(rows, "reference", "of these, read", summary->n_decoded);
 	for (int i = 0; i < LODE_N_REFERENCE_KINDS && summary->n_decoded > 0; i++) {
 		LodeFactRow *row = add_number(
 			rows, "reference", lode_reference_kind_names[i], summary->n_by_kind[i]);

@@ -11,6 +11,7 @@
 #include "ingest/traced/traced_recording.h"
 
 #include "base/error.h"
+#include "base/number_format.h"
 #include "ingest/traced/traced_branches.h"
 #include "ingest/traced/traced_counts.h"
 #include "ingest/traced/traced_memory.h"
@@ -36,6 +37,7 @@ typedef struct {
 	uint32_t class_streams[LODE_N_MISS_CLASSES]; /* likewise */
 	const LodeTraceFrame *frame;                 /* that is replayed */
 	bool has_frame;                              /* one was */
+	bool is_warming_up;                          /* misses are not counted */
 	char *damage;                                /* of a frame, at which reading ended; NULL */
 } Reading;
 
@@ -92,6 +94,9 @@ static bool is_first_level_data(const Reading *self, const LodeCacheMiss *miss)
 static void add_miss(const LodeCacheMiss *miss, void *user_data)
 {
 	Reading *self = user_data;
+
+	if (self->is_warming_up)
+		return;
 	const LodeTracedPlace place = {miss->reference, miss->block, miss->instruction};
 	uint32_t instruction = lode_traced_counts_find(self->counts, &place);
 	uint32_t column = self->misses.columns[miss->cache][miss->kind];
@@ -290,11 +295,25 @@ static bool add_slice(Reading *self, const LodeTraceFrame *slice, GError **error
 	return true;
 }
 
+static bool warm_up(Reading *self, const LodeTraceFrame *frame, GError **error)
+{
+	g_autoptr(LodeTraceFrame) turns = NULL;
+
+	if (self->simulation == NULL)
+		return true;
+	if (self->options->quantum > 0)
+		frame = turns = lode_frame_turns_new(frame, self->options->quantum);
+	return lode_cache_simulation_replay(self->simulation, frame, error);
+}
+
 static bool add_frame(Reading *self, const LodeTraceFrame *frame, GError **error)
 {
 	g_auto(Slices) slices = {0};
 	const LodeTraceFrame *slice;
 
+	self->is_warming_up = frame->first_reference < lode_trace_reader_range(self->reader).first;
+	if (self->is_warming_up)
+		return warm_up(self, frame, error);
 	slices_init(&slices, frame, self->places);
 	while ((slice = next_slice(&slices)) != NULL)
 		if (!add_slice(self, slice, error)) {
@@ -332,7 +351,7 @@ static bool read_frames(Reading *self, GError **error)
 {
 	g_autoptr(GError) damage = NULL;
 	const char *stage = self->simulation != NULL ? "simulating caches" : "reading the trace";
-	double total = (double)lode_trace_reader_n_references(self->reader);
+	const LodeTraceRange range = lode_trace_reader_range(self->reader);
 	const LodeTraceFrame *frame;
 	int found;
 
@@ -340,7 +359,9 @@ static bool read_frames(Reading *self, GError **error)
 		if (!add_frame(self, frame, error))
 			return false;
 		lode_progress_report(self->progress, stage,
-			(double)(frame->first_reference + frame->n_references), total, NULL);
+			(double)(range.warm_up + frame->first_reference + frame->n_references -
+				 range.first),
+			(double)(range.warm_up + range.count), NULL);
 		if (!lode_progress_is_cancelled(self->progress))
 			continue;
 		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
@@ -379,6 +400,20 @@ static void name_streams(Reading *self)
 	}
 }
 
+/* ", references 1,000 to 1,999" */
+static char *part_text(const LodeTraceReader *reader)
+{
+	const LodeTraceRange range = lode_trace_reader_range(reader);
+	char first[LODE_NUMBER_SIZE], last[LODE_NUMBER_SIZE];
+
+	if (range.count == lode_trace_reader_n_references(reader))
+		return g_strdup("");
+	return g_strdup_printf(", references %s to %s",
+		lode_number_format_count((double)range.first, first),
+		lode_number_format_count(
+			(double)(range.first + range.count - MIN(range.count, 1)), last));
+}
+
 /* What made the trace, and what it was replayed through. */
 static void name_recording(Reading *self)
 {
@@ -386,9 +421,11 @@ static void name_recording(Reading *self)
 	const LodeHierarchy *hierarchy = self->options->hierarchy;
 	LodeRecording *recording = self->recording;
 	g_autofree char *caches = hierarchy != NULL ? lode_hierarchy_to_text(hierarchy) : NULL;
+	g_autofree char *part = self->options->range != NULL ? part_text(self->reader)
+	                                                     : g_strdup("");
 	g_autofree char *creator = g_strconcat(
 		description->tool != NULL ? description->tool : "unknown tool",
-		description->is_partial ? " trace of a part" : " trace",
+		description->is_partial ? " trace of a part" : " trace", part,
 		caches != NULL ? ", through " : "", caches, NULL);
 
 	recording->is_trace = true;
@@ -402,7 +439,8 @@ static void name_recording(Reading *self)
 static bool begin(Reading *self, GError **error)
 {
 	const LodeTracedRecordingOptions *options = self->options;
-	const LodeTraceReaderOptions reading = {.threads = options->threads};
+	const LodeTraceReaderOptions reading = {
+		.threads = options->threads, .range = options->range};
 	const LodeCacheSimulationOptions simulating = {.threads = 1,
 		.classifies = options->classifies,
 		.on_miss = add_miss,

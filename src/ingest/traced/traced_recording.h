@@ -15,6 +15,7 @@
 #include "ingest/memory/memory_reading.h"
 #include "sources/jit_code_set.h"
 #include "sources/recording.h"
+#include "traces/trace_reader.h"
 
 /* The reason under which a profile accounts for what is wrong with the file. */
 #define LODE_TRACED_DAMAGE "the trace is not whole"
@@ -31,6 +32,7 @@ typedef struct {
 	bool classifies;           /* misses of data in the first level, by why */
 	bool predicts_branches;    /* by the model that follows, of which each core has one */
 	LodeBranchModel branches;
+	const LodeTraceRange *range; /* what is read, its warm-up by the caches alone; NULL: all */
 	uint64_t quantum; /* the caches see threads take turns of so many instructions; 0: as in
 	                     the trace */
 } LodeTracedRecordingOptions;

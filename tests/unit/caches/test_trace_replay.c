@@ -71,8 +71,8 @@ static uint64_t sum(const uint64_t *kinds)
 	return kinds[0] + kinds[1] + kinds[2] + kinds[3];
 }
 
-static LodeTraceReplay *replay(const char *path, const GPtrArray *hierarchies, unsigned threads,
-	const LodeProgress *progress, GError **error)
+static LodeTraceReplay *replay_range(const char *path, const GPtrArray *hierarchies,
+	unsigned threads, const LodeTraceRange *range, const LodeProgress *progress, GError **error)
 {
 	const LodeStackDistancesOptions distances[] = {
 		{.line_bytes = LINE, .holds = LODE_CACHE_INSTRUCTIONS},
@@ -85,9 +85,16 @@ static LodeTraceReplay *replay(const char *path, const GPtrArray *hierarchies, u
 		.n_distances = G_N_ELEMENTS(distances),
 		.threads = threads,
 	};
-	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, error);
+	const LodeTraceReaderOptions reading = {.range = range};
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, &reading, error);
 
 	return reader != NULL ? lode_trace_replay_run(reader, &options, progress, error) : NULL;
+}
+
+static LodeTraceReplay *replay(const char *path, const GPtrArray *hierarchies, unsigned threads,
+	const LodeProgress *progress, GError **error)
+{
+	return replay_range(path, hierarchies, threads, NULL, progress, error);
 }
 
 static void check_agreement(const LodeTraceReplay *replayed)
@@ -169,6 +176,52 @@ static void test_stopped(void)
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_CANCELLED);
 }
 
+static LodeTraceReplay *replay_part(
+	const char *path, const GPtrArray *hierarchies, const LodeTraceRange *range)
+{
+	g_autoptr(GError) error = NULL;
+	LodeTraceReplay *replayed = replay_range(path, hierarchies, 2, range, NULL, &error);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(replayed->n_references, ==, range->count);
+	return replayed;
+}
+
+/* What is warmed up from the beginning on has the misses that it has in the whole. */
+static void test_warm_up(void)
+{
+	static const LodeTraceRange before = {0, 20001, 0}, both = {0, 50000, 0},
+				    cold = {20001, 29999, 0}, warm = {20001, 29999, 20001};
+	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(4));
+	g_autofree char *path = write_trace(random);
+	g_autoptr(GPtrArray) hierarchies = make_hierarchies();
+	g_autoptr(LodeTraceReplay) first = replay_part(path, hierarchies, &before);
+	g_autoptr(LodeTraceReplay) all = replay_part(path, hierarchies, &both);
+	g_autoptr(LodeTraceReplay) warmed = replay_part(path, hierarchies, &warm);
+	g_autoptr(LodeTraceReplay) unwarmed = replay_part(path, hierarchies, &cold);
+
+	check_agreement(unwarmed);
+	for (unsigned i = 0; i < N_SIZES; i++) {
+		for (unsigned cache = 0; cache < 2; cache++) {
+			const LodeCacheCounts *part = &lode_cache_simulation_counts(
+				warmed->simulation, i)[cache];
+			const LodeCacheCounts *whole = &lode_cache_simulation_counts(
+				all->simulation, i)[cache];
+			const LodeCacheCounts *begin = &lode_cache_simulation_counts(
+				first->simulation, i)[cache];
+			const LodeCacheCounts *without = &lode_cache_simulation_counts(
+				unwarmed->simulation, i)[cache];
+
+			g_assert_cmpuint(sum(part->accesses), ==,
+				sum(whole->accesses) - sum(begin->accesses));
+			g_assert_cmpuint(
+				sum(part->misses), ==, sum(whole->misses) - sum(begin->misses));
+			g_assert_cmpuint(sum(without->accesses), ==, sum(part->accesses));
+			g_assert_cmpuint(sum(without->misses), >, sum(part->misses));
+		}
+	}
+}
+
 static void remove_files(void)
 {
 	static const char *const names[] = {"x.rps", "damaged.rps"};
@@ -187,6 +240,7 @@ int main(int argc, char **argv)
 	directory = g_dir_make_tmp("lode-trace-replay-XXXXXX", NULL);
 	g_test_add_func("/caches/trace_replay/simulation_agrees", test_simulation_agrees);
 	g_test_add_func("/caches/trace_replay/damage", test_damage);
+	g_test_add_func("/caches/trace_replay/warm_up", test_warm_up);
 	g_test_add_func("/caches/trace_replay/stopped", test_stopped);
 	int status = g_test_run();
 	remove_files();

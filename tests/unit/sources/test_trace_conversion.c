@@ -91,7 +91,7 @@ static void tear_down(Fixture *fixture, const void *data)
 /* What came before an error is the result. */
 static char *unpack(const Fixture *fixture, LodeTraceRange range, GError **error)
 {
-	const LodeTraceReaderOptions options = {.first_reference = range.first};
+	const LodeTraceReaderOptions options = {.range = &range};
 	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(fixture->path, &options, error);
 	char *text = NULL;
 	size_t size;
@@ -100,7 +100,7 @@ static char *unpack(const Fixture *fixture, LodeTraceRange range, GError **error
 		writer = lode_reference_writer_new(LODE_REFERENCE_FORM_LACKEY, out);
 
 	if (reader != NULL)
-		lode_trace_conversion_unpack(reader, range, writer, NULL, error);
+		lode_trace_conversion_unpack(reader, writer, NULL, error);
 	fclose(out);
 	return text;
 }
@@ -108,7 +108,7 @@ static char *unpack(const Fixture *fixture, LodeTraceRange range, GError **error
 static void test_whole(Fixture *fixture, const void *data)
 {
 	GError *error = NULL;
-	g_autofree char *text = unpack(fixture, (LodeTraceRange){0, UINT64_MAX}, &error);
+	g_autofree char *text = unpack(fixture, LODE_TRACE_RANGE_ALL, &error);
 
 	(void)data;
 	g_assert_no_error(error);
@@ -137,7 +137,7 @@ static void test_ranges(Fixture *fixture, const void *data)
 	(void)data;
 	for (size_t i = 0; i < G_N_ELEMENTS(edges) * G_N_ELEMENTS(edges); i++) {
 		LodeTraceRange range = {
-			edges[i % G_N_ELEMENTS(edges)], edges[i / G_N_ELEMENTS(edges)]};
+			edges[i % G_N_ELEMENTS(edges)], edges[i / G_N_ELEMENTS(edges)], 0};
 		GError *error = NULL;
 		g_autofree char *text = unpack(fixture, range, &error);
 		g_autoptr(GPtrArray) lines = lines_of(text);
@@ -146,6 +146,79 @@ static void test_ranges(Fixture *fixture, const void *data)
 		for (guint j = 0; j < lines->len; j++)
 			g_assert_cmpstr(lines->pdata[j], ==, expected->pdata[range.first + j]);
 	}
+}
+
+static const LodeTraceWriterOptions writing = {.level = LODE_TRACE_LEVEL_FAST};
+
+static const LodeTraceMapping mappings[] = {
+	{.start = 0x400000, .end = 0x500000, .path = "/bin/x", .build_id = "abcd"},
+	{.start = 0x7000000, .end = 0x8000000, .first_reference = 2000, .path = "[heap]"},
+	{.start = 0x9000000, .end = 0xa000000, .first_reference = 8000, .path = "/lib/y"},
+	{.start = 0xb000000, .end = 0xc000000, .first_reference = 12000, .path = "/lib/z"},
+};
+
+/* The fixture's trace again, with a description. */
+static void add_description(const Fixture *fixture)
+{
+	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(fixture->path, NULL, NULL);
+	LodeTraceThread thread = {.tid = 77, .name = "worker"};
+	GError *error = NULL;
+
+	description->command = lode_trace_description_intern(description, "x y");
+	g_array_append_vals(description->mappings, mappings, G_N_ELEMENTS(mappings));
+	g_array_append_val(description->threads, thread);
+	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(fixture->path, &writing, &error);
+	g_assert_no_error(error);
+	const LodeTraceFrame *frame;
+	while (lode_trace_reader_next(reader, &frame, &error) > 0) {
+		g_autofree LodeReference *some = g_new(LodeReference, frame->n_references);
+		LodeTraceReferences walk;
+
+		lode_trace_references_init(&walk, frame);
+		lode_trace_references_next(&walk, some, frame->n_references);
+		lode_trace_writer_add(writer, some, frame->n_references, &error);
+	}
+	g_assert_no_error(error);
+	g_assert_true(lode_trace_writer_finish(writer, description, &error));
+}
+
+/* A part by itself has the references of the range, and what names them. */
+static void test_cut(Fixture *fixture, const void *data)
+{
+	static const uint64_t shifted[] = {0, 0, 1000};
+	const LodeTraceRange range = {.first = 7000, .count = 5000};
+	const LodeTraceReaderOptions options = {.range = &range};
+	g_autofree char *path = g_build_filename(fixture->directory, "cut.rps", NULL);
+	Fixture part = {.path = path};
+	GError *error = NULL;
+
+	(void)data;
+	add_description(fixture);
+	g_autofree char *expected = unpack(fixture, range, &error);
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(fixture->path, &options, &error);
+	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &writing, &error);
+	lode_trace_conversion_cut(reader, writer, NULL, &error);
+	g_assert_no_error(error);
+	g_autofree char *text = unpack(&part, LODE_TRACE_RANGE_ALL, &error);
+	g_assert_no_error(error);
+	g_assert_cmpstr(text, ==, expected);
+	g_autoptr(LodeTraceReader) cut = lode_trace_reader_open(path, NULL, &error);
+	const LodeTraceDescription *description = lode_trace_reader_description(cut);
+	g_assert_cmpstr(description->command, ==, "x y");
+	g_assert_true(description->is_partial);
+	g_assert_cmpuint(description->threads->len, ==, 1);
+	g_assert_cmpstr(g_array_index(description->threads, LodeTraceThread, 0).name, ==, "worker");
+	g_assert_cmpuint(description->mappings->len, ==, G_N_ELEMENTS(shifted));
+	for (guint i = 0; i < G_N_ELEMENTS(shifted); i++) {
+		const LodeTraceMapping *mapping = &g_array_index(
+			description->mappings, LodeTraceMapping, i);
+		g_assert_cmpuint(mapping->first_reference, ==, shifted[i]);
+		g_assert_cmpuint(mapping->start, ==, mappings[i].start);
+		g_assert_cmpstr(mapping->path, ==, mappings[i].path);
+		g_assert_cmpstr(mapping->build_id, ==, mappings[i].build_id);
+	}
+	g_unlink(path);
 }
 
 static void test_summary(Fixture *fixture, const void *data)
@@ -184,7 +257,7 @@ static void test_damaged(Fixture *fixture, const void *data)
 	g_assert_true(g_file_get_contents(fixture->path, &bytes, &size, NULL));
 	bytes[size / 2] = (char)(bytes[size / 2] ^ 1);
 	g_assert_true(g_file_set_contents(fixture->path, bytes, (gssize)size, NULL));
-	g_autofree char *text = unpack(fixture, (LodeTraceRange){0, UINT64_MAX}, &error);
+	g_autofree char *text = unpack(fixture, LODE_TRACE_RANGE_ALL, &error);
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
 	g_assert_true(g_str_has_prefix(error->message, fixture->path));
 	g_assert_true(g_str_has_prefix(fixture->text, text));
@@ -203,6 +276,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add("/trace_conversion/whole", Fixture, NULL, set_up, test_whole, tear_down);
 	g_test_add("/trace_conversion/ranges", Fixture, NULL, set_up, test_ranges, tear_down);
+	g_test_add("/trace_conversion/cut", Fixture, NULL, set_up, test_cut, tear_down);
 	g_test_add("/trace_conversion/summary", Fixture, NULL, set_up, test_summary, tear_down);
 	g_test_add("/trace_conversion/damaged", Fixture, NULL, set_up, test_damaged, tear_down);
 	return g_test_run();

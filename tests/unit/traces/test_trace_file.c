@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is written to an .rps file is read from it again: all of it, and from any reference on. */
+#include "base/error.h"
+#include "seeds.h"
 #include "trace_file_check.h"
 #include "trace_samples.h"
 
@@ -44,29 +46,67 @@ static void check_whole(const char *path, const GArray *references)
 	check_description(lode_trace_reader_description(reader));
 }
 
-static void check_seek(const char *path, const GArray *references, uint64_t first)
+static uint64_t count_fetches(const GArray *references, uint64_t n)
 {
+	uint64_t fetches = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		fetches += g_array_index(references, LodeReference, i).kind == LODE_REFERENCE_FETCH;
+	return fetches;
+}
+
+/* What is read of a range is what stands there, in frames that are numbered as the whole. */
+static void check_range(const char *path, const GArray *references, const LodeTraceRange *range)
+{
+	const LodeTraceReaderOptions options = {.threads = 2, .range = range};
+	uint64_t at = range->first - MIN(range->warm_up, range->first);
+	uint64_t end = range->first + MIN(range->count, references->len - range->first);
 	g_autoptr(GError) error = NULL;
-	LodeTraceReaderOptions options = {.threads = 2, .first_reference = first};
 	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, &options, &error);
 	const LodeTraceFrame *frame;
+	int result;
 
 	g_assert_no_error(error);
-	int result = lode_trace_reader_next(reader, &frame, &error);
-	g_assert_no_error(error);
-	if (first >= references->len) {
-		g_assert_cmpint(result, ==, 0);
-		return;
+	while ((result = lode_trace_reader_next(reader, &frame, &error)) > 0) {
+		g_autofree LodeReference *read = g_new(LodeReference, frame->n_references);
+		LodeTraceReferences walk;
+
+		g_assert_cmpuint(frame->first_reference, ==, at);
+		g_assert_cmpuint(frame->first_instruction, ==, count_fetches(references, at));
+		lode_trace_references_init(&walk, frame);
+		g_assert_cmpuint(lode_trace_references_next(&walk, read, frame->n_references), ==,
+			frame->n_references);
+		for (uint64_t i = 0; i < frame->n_references; i++) {
+			const LodeReference *it = &g_array_index(references, LodeReference, at + i);
+			g_assert_cmpuint(read[i].address, ==, it->address);
+			g_assert_cmpuint(read[i].size, ==, it->size);
+			g_assert_cmpuint(read[i].thread, ==, it->thread);
+			g_assert_cmpuint(read[i].kind, ==, it->kind);
+		}
+		bool is_warm_up = at < range->first;
+		at += frame->n_references;
+		g_assert_true(!is_warm_up || at <= range->first);
 	}
-	g_assert_cmpint(result, ==, 1);
-	uint64_t start = frame->first_reference;
-	g_assert_cmpuint(start, <=, first);
-	g_assert_cmpuint(first, <, start + frame->n_references);
-	uint64_t n = frame->n_references;
-	g_autoptr(GArray) rest = lode_read_trace(reader, &error);
 	g_assert_no_error(error);
-	g_assert_cmpuint(start + n + rest->len, ==, references->len);
-	lode_assert_references(rest, references, start + n);
+	g_assert_cmpuint(at, ==, end);
+}
+
+static void check_ranges(const char *path, const GArray *references)
+{
+	uint64_t n = references->len;
+	const LodeTraceRange edges[] = {
+		{0, 1, 0}, {n - 1, 1, n}, {n, 1, 0}, {n, 0, 3}, {n / 2, 0, 0}, {1, UINT64_MAX, 1}};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(edges); i++)
+		check_range(path, references, &edges[i]);
+	for (unsigned i = 0; i < 5; i++) {
+		const LodeTraceRange range = {
+			.first = (uint64_t)random_int_range(0, (int)n),
+			.count = (uint64_t)random_int_range(0, (int)n),
+			.warm_up = (uint64_t)random_int_range(0, 3000),
+		};
+		check_range(path, references, &range);
+	}
 }
 
 static void test_round_trip(const void *name)
@@ -85,12 +125,26 @@ static void test_round_trip(const void *name)
 
 			lode_write_trace(path, references, &options);
 			check_whole(path, references);
-			check_seek(path, references, 9999);
-			check_seek(path, references, references->len - 1);
-			check_seek(path, references, references->len);
+			check_ranges(path, references);
 			lode_remove_trace(path);
 		}
 	}
+}
+
+static void test_beyond_the_end(void)
+{
+	const LodeTraceWriterOptions writing = {.level = LODE_TRACE_LEVEL_FAST};
+	const LodeTraceRange range = {.first = 1001, .count = 1};
+	const LodeTraceReaderOptions reading = {.range = &range};
+	g_autoptr(GArray) references = lode_trace_sample("program", 1000, 1);
+	g_autofree char *path = lode_new_trace_path();
+	g_autoptr(GError) error = NULL;
+
+	g_array_set_size(references, 1000);
+	lode_write_trace(path, references, &writing);
+	g_assert_null(lode_trace_reader_open(path, &reading, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+	lode_remove_trace(path);
 }
 
 static void test_nothing(void)
@@ -200,6 +254,7 @@ int main(int argc, char **argv)
 		g_test_add_data_func(path, lode_trace_sample_names[i], test_round_trip);
 	}
 	g_test_add_func("/traces/file/full-dictionary", test_full_dictionary);
+	g_test_add_func("/traces/file/beyond-the-end", test_beyond_the_end);
 	g_test_add_func("/traces/file/nothing", test_nothing);
 	g_test_add_func("/traces/file/followed", test_followed);
 	return g_test_run();

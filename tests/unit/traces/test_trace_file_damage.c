@@ -221,7 +221,8 @@ static void test_behind_damage(void)
 	/* the last byte of a frame is one of its sequence or its slots, not of its dictionary */
 	sample.bytes[sample.frame_ends[1] - 1] ^= 1;
 	write_file(sample.path, sample.bytes, sample.size);
-	LodeTraceReaderOptions options = {.first_reference = sample.reference_ends[1]};
+	const LodeTraceRange range = {.first = sample.reference_ends[1], .count = UINT64_MAX};
+	const LodeTraceReaderOptions options = {.range = &range};
 	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(sample.path, &options, &error);
 	g_assert_no_error(error);
 	g_autoptr(GArray) read = lode_read_trace(reader, &error);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Which part of a trace a verb reads: --from, --count, --warm-up. */
+#pragma once
+
+#include "cli/verb.h"
+#include "traces/trace_reader.h"
+
+extern const GOptionEntry lode_trace_range_options[];
+
+/* With --warm-up, for verbs that simulate caches. */
+extern const GOptionEntry lode_trace_warm_range_options[];
+
+bool lode_trace_range_is_given(void);
+
+/* All of the trace where nothing is given. Errors: _USAGE. */
+bool lode_trace_range_read(LodeTraceRange *out_range, GError **error);

@@ -1,0 +1,1 @@
+lode trace cut --help

@@ -1,0 +1,1 @@
+lode trace cut x.rps --from 10
