@@ -5,9 +5,11 @@
 #include "base/error.h"
 #include "ingest/join/join.h"
 #include "ingest/sampled/sampled_recording.h"
+#include "ingest/traced/counted_recording.h"
 #include "ingest/traced/traced_recording.h"
 #include "ingest/user_attributes.h"
 #include "sources/callgrind.h"
+#include "sources/count_file.h"
 #include "sources/flow_file.h"
 #include "sources/page_file.h"
 #include "sources/perf_data.h"
@@ -20,6 +22,7 @@
 
 typedef enum {
 	FORMAT_CALLGRIND,
+	FORMAT_COUNTS,
 	FORMAT_PERF,
 	FORMAT_FLOW,
 	FORMAT_ALLOCATIONS,
@@ -52,6 +55,7 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 		return false;
 	}
 	*out_format = lode_callgrind_is_format(start, size)        ? FORMAT_CALLGRIND
+	              : lode_count_file_is_format(start, size)     ? FORMAT_COUNTS
 	              : lode_perf_data_is_format(start, size)      ? FORMAT_PERF
 	              : lode_flow_file_is_format(start, size)      ? FORMAT_FLOW
 	              : lode_allocation_log_is_format(start, size) ? FORMAT_ALLOCATIONS
@@ -63,7 +67,7 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 
 /* The recordings by what they are; paths are borrowed. */
 typedef struct {
-	GPtrArray *callgrind, *perf, *allocations, *pages;
+	GPtrArray *callgrind, *counts, *perf, *allocations, *pages;
 	const char *flow_file, *trace;
 	bool passes_over_damaged_logs;
 } Inputs;
@@ -77,6 +81,9 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 	switch (format) {
 	case FORMAT_CALLGRIND:
 		g_ptr_array_add(self->callgrind, (void *)path);
+		return true;
+	case FORMAT_COUNTS:
+		g_ptr_array_add(self->counts, (void *)path);
 		return true;
 	case FORMAT_PERF:
 		g_ptr_array_add(self->perf, (void *)path);
@@ -95,8 +102,8 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 		return true;
 	default:
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"%s: neither callgrind output, perf.data, a packed address trace, "
-			"a flow file nor an allocation log",
+			"%s: neither perf.data, a counts file, callgrind output, a packed address "
+			"trace, a flow file nor an allocation log",
 			path);
 		return false;
 	}
@@ -148,6 +155,12 @@ static bool sort_inputs(Inputs *self, const LodeImportOptions *options, GError *
 			"%s: the nodes of pages are only imported with the perf.data of the same "
 			"run",
 			(const char *)self->pages->pdata[0]);
+		return false;
+	}
+	if (self->counts->len > 0 && self->callgrind->len > 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"%s: what qemu counted cannot be imported with callgrind's output",
+			(const char *)self->counts->pdata[0]);
 		return false;
 	}
 	return check_alone(self, options, error);
@@ -235,6 +248,10 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		(counts = lode_callgrind_read((const char *const *)inputs->callgrind->pdata,
 			 inputs->callgrind->len, progress, error)) == NULL)
 		return NULL;
+	if (inputs->counts->len > 0 &&
+		(counts = lode_counted_recording_read((const char *const *)inputs->counts->pdata,
+			 inputs->counts->len, jit, progress, error)) == NULL)
+		return NULL;
 	const LodeTracedRecordingOptions trace = {
 		.path = inputs->trace,
 		.hierarchy = options->hierarchy,
@@ -301,6 +318,7 @@ LodeProfile *lode_import(
 	const LodeImportOptions *options, const LodeProgress *progress, GError **error)
 {
 	Inputs inputs = {.callgrind = g_ptr_array_new(),
+		.counts = g_ptr_array_new(),
 		.perf = g_ptr_array_new(),
 		.allocations = g_ptr_array_new(),
 		.pages = g_ptr_array_new(),
@@ -308,6 +326,7 @@ LodeProfile *lode_import(
 	g_autoptr(LodeProfile) profile = import_inputs(&inputs, options, progress, error);
 
 	g_ptr_array_unref(inputs.callgrind);
+	g_ptr_array_unref(inputs.counts);
 	g_ptr_array_unref(inputs.perf);
 	g_ptr_array_unref(inputs.allocations);
 	g_ptr_array_unref(inputs.pages);

@@ -261,16 +261,14 @@ static void count_exit(Counter *self, uint32_t source, uint32_t target)
 	count_target(self, &other);
 }
 
-static void begin_handler(Counter *self, uint32_t interrupted, uint32_t handler)
+/* Where a handler's beginning is what another one returns to, no instruction came in between: both
+ * interrupted the same block. */
+static void begin_handler(Counter *self, const Interruption *begun)
 {
 	if (self->n_interruptions == SIGNAL_DEPTH)
 		memmove(&self->interruptions[0], &self->interruptions[1],
 			sizeof(Interruption) * --self->n_interruptions);
-	self->interruptions[self->n_interruptions++] = (Interruption){
-		.block = interrupted,
-		.handler = handler,
-		.is_fault = (block_kinds[handler] & IS_FAULT_HANDLER) != 0,
-	};
+	self->interruptions[self->n_interruptions++] = *begun;
 }
 
 static void end_handler(Counter *self, uint32_t resumed)
@@ -292,10 +290,21 @@ __attribute__((noinline)) static void go_elsewhere(Counter *self, uint32_t block
 
 	if (self == &nobody)
 		return;
-	if (self->is_resuming)
+	Interruption begun = {
+		.block = source,
+		.handler = block,
+		.is_fault = (block_kinds[block] & IS_FAULT_HANDLER) != 0,
+	};
+	if (self->is_resuming && block_kinds[block] != 0) {
+		begun.block = self->resumed.block;
+		begun.handler = self->resumed.handler;
+		begun.is_fault |= self->resumed.is_fault;
+		self->is_resuming = false;
+	} else if (self->is_resuming) {
 		end_handler(self, block);
+	}
 	if (block_kinds[block] != 0)
-		begin_handler(self, source, block);
+		begin_handler(self, &begun);
 	count_exit(self, source, block);
 }
 
@@ -553,15 +562,18 @@ static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, u
 	guest_mappings_before_call(number, arguments);
 	if (number == SYS_rt_sigaction)
 		see_handler(arguments);
-	else if (number == SYS_rt_sigreturn)
-		return_from_handler(self);
 }
 
 static void on_system_call_end(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
 {
+	enum { RESTART = -512 }; /* a signal came: the call is made again when it is handled */
+	Counter *self = current_counter();
+
 	(void)id;
 	(void)vcpu;
-	guest_mappings_after_call(number, current_counter()->arguments, result);
+	guest_mappings_after_call(number, self->arguments, result);
+	if (number == SYS_rt_sigreturn && result != RESTART)
+		return_from_handler(self);
 }
 
 /* ---- processes ---- */

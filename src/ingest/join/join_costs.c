@@ -224,7 +224,7 @@ static void add_estimate(Naming *self, const GArray *terms)
 	const char *description = "estimated: instructions + 10 × first-level misses and "
 				  "mispredictions + 100 × last-level misses";
 
-	if (self->recording->is_trace)
+	if (self->recording->sums->len > 0)
 		description = terms->len > 1 ? "estimated: instructions + 10 × misses of the first "
 		                               "and middle levels and of TLBs and "
 		                               "mispredictions + 100 × last-level misses"
@@ -270,7 +270,7 @@ bool lode_join_events(
 	g_array_append_val(once, count);
 	g_array_append_val(cycles, count);
 	add_recorded_events(&naming);
-	if (recording->is_trace) {
+	if (recording->sums->len > 0) {
 		add_recorded_sums(&naming, cycles);
 		add_estimate(&naming, cycles);
 	} else if (recording->frequency == LODE_FREQUENCY_EXACT) {

@@ -15,9 +15,10 @@ enum {
 struct LodeTracedPlaces {
 	LodeRecording *recording;
 	LodeAddressSpaces *spaces;
-	LodeSampledFiles files;
-	LodeLiveRanges *code; /* while mappings are added: what may be executed */
-	GArray *changes;      /* uint64_t: references, ascending */
+	LodeSampledFiles own_files;
+	LodeSampledFiles *files; /* those, or borrowed */
+	LodeLiveRanges *code;    /* while mappings are added: what may be executed */
+	GArray *changes;         /* uint64_t: references, ascending */
 	uint32_t pid;
 	uint32_t unnamed; /* the object "???"; LODE_NONE: not added yet */
 };
@@ -77,7 +78,7 @@ static uint32_t add_mapping(LodeTracedPlaces *self, const LodeTraceMapping *mapp
 		.start = added.start,
 		.end = added.start + added.size,
 		.offset = added.offset,
-		.file = lode_sampled_files_add(&self->files, self->pid, &added),
+		.file = lode_sampled_files_add(self->files, self->pid, &added),
 	};
 	lode_address_spaces_map(self->spaces, self->pid, mapping->first_reference, &range);
 	return range.file;
@@ -127,23 +128,39 @@ static void add_mappings(LodeTracedPlaces *self, const GArray *mappings)
 	g_array_sort(self->changes, compare_references);
 }
 
-LodeTracedPlaces *lode_traced_places_new(const LodeTraceDescription *description,
-	LodeRecording *recording, LodeJitCodeSet *jit, GError **error)
+static LodeTracedPlaces *places_new(LodeRecording *recording, uint32_t pid)
 {
-	g_autoptr(LodeTracedPlaces) self = g_new0(LodeTracedPlaces, 1);
+	LodeTracedPlaces *self = g_new0(LodeTracedPlaces, 1);
 
 	self->recording = recording;
 	self->spaces = lode_address_spaces_new();
 	self->code = lode_live_ranges_new();
 	self->changes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	self->pid = find_pid(description);
+	self->pid = pid;
 	self->unnamed = LODE_NONE;
-	lode_sampled_files_init(&self->files, recording, jit);
+	self->files = &self->own_files;
+	return self;
+}
+
+LodeTracedPlaces *lode_traced_places_new(const LodeTraceDescription *description,
+	LodeRecording *recording, LodeJitCodeSet *jit, GError **error)
+{
+	g_autoptr(LodeTracedPlaces) self = places_new(recording, find_pid(description));
+
+	lode_sampled_files_init(&self->own_files, recording, jit);
 	g_array_append_val(recording->pids, self->pid);
 	add_mappings(self, description->mappings);
-	if (!lode_address_spaces_freeze(self->spaces, error))
-		return NULL;
-	return g_steal_pointer(&self);
+	return lode_address_spaces_freeze(self->spaces, error) ? g_steal_pointer(&self) : NULL;
+}
+
+LodeTracedPlaces *lode_traced_places_new_process(const LodeTraceDescription *description,
+	uint32_t pid, LodeSampledFiles *files, GError **error)
+{
+	g_autoptr(LodeTracedPlaces) self = places_new(files->recording, pid);
+
+	self->files = files;
+	add_mappings(self, description->mappings);
+	return lode_address_spaces_freeze(self->spaces, error) ? g_steal_pointer(&self) : NULL;
 }
 
 void lode_traced_places_free(LodeTracedPlaces *self)
@@ -152,7 +169,7 @@ void lode_traced_places_free(LodeTracedPlaces *self)
 		return;
 	lode_address_spaces_free(self->spaces);
 	lode_live_ranges_free(self->code);
-	lode_sampled_files_clear(&self->files);
+	lode_sampled_files_clear(&self->own_files);
 	g_array_unref(self->changes);
 	g_free(self);
 }
@@ -162,29 +179,42 @@ uint32_t lode_traced_places_pid(const LodeTracedPlaces *self)
 	return self->pid;
 }
 
+/* Of a process, which may have become several programs, there is one. */
 static uint32_t unnamed_object(LodeTracedPlaces *self)
 {
-	LodeRecordedObject object = {.pid = self->pid};
+	static char path[] = "???";
+	GArray *objects = self->recording->objects;
+	const LodeRecordedObject added = {.path = path, .pid = self->pid};
 
-	if (self->unnamed != LODE_NONE)
-		return self->unnamed;
-	object.path = g_string_chunk_insert(self->recording->strings, "???");
-	self->unnamed = self->recording->objects->len;
-	g_array_append_val(self->recording->objects, object);
+	for (guint i = 0; i < objects->len && self->unnamed == LODE_NONE; i++) {
+		const LodeRecordedObject *object = &g_array_index(objects, LodeRecordedObject, i);
+		if (object->pid == self->pid && strcmp(object->path, path) == 0)
+			self->unnamed = i;
+	}
+	if (self->unnamed == LODE_NONE) {
+		self->unnamed = objects->len;
+		g_array_append_val(objects, added);
+	}
 	return self->unnamed;
 }
 
-LodeSampledPlace lode_traced_places_find(
-	LodeTracedPlaces *self, uint64_t address, uint64_t reference)
+LodeSampledPlace lode_traced_places_find_at(
+	LodeTracedPlaces *self, uint64_t address, uint64_t reference, uint64_t time_ns)
 {
 	const LodeMappedRange *range = lode_address_spaces_find(
 		self->spaces, self->pid, address, reference, NULL);
 	LodeSampledPlace place;
 
-	if (lode_sampled_files_place(&self->files, range, self->pid, UINT64_MAX, address, &place) ==
+	if (lode_sampled_files_place(self->files, range, self->pid, time_ns, address, &place) ==
 		LODE_SAMPLED_RESOLVED)
 		return place;
 	return (LodeSampledPlace){unnamed_object(self), address};
+}
+
+LodeSampledPlace lode_traced_places_find(
+	LodeTracedPlaces *self, uint64_t address, uint64_t reference)
+{
+	return lode_traced_places_find_at(self, address, reference, UINT64_MAX);
 }
 
 uint64_t lode_traced_places_next_change(const LodeTracedPlaces *self, uint64_t reference)

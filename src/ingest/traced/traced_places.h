@@ -13,6 +13,10 @@ typedef struct LodeTracedPlaces LodeTracedPlaces;
 /* Borrows all; objects are added to the recording. Errors: _LIMIT. */
 LodeTracedPlaces *lode_traced_places_new(const LodeTraceDescription *description,
 	LodeRecording *recording, LodeJitCodeSet *jit, GError **error);
+
+/* Likewise, of one of several processes of a recording, which share `files`. */
+LodeTracedPlaces *lode_traced_places_new_process(const LodeTraceDescription *description,
+	uint32_t pid, LodeSampledFiles *files, GError **error);
 void lode_traced_places_free(LodeTracedPlaces *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedPlaces, lode_traced_places_free)
 
@@ -22,6 +26,10 @@ uint32_t lode_traced_places_pid(const LodeTracedPlaces *self);
 /* Of an address in no file, the object "???" and the address itself. */
 LodeSampledPlace lode_traced_places_find(
 	LodeTracedPlaces *self, uint64_t address, uint64_t reference);
+
+/* Likewise, where it is known what time it was, for code made at run time. */
+LodeSampledPlace lode_traced_places_find_at(
+	LodeTracedPlaces *self, uint64_t address, uint64_t reference, uint64_t time_ns);
 
 /* The first reference after this one at which other code may lie where some lay before, so that
  * what was found of the same addresses holds no more; UINT64_MAX: there is none. */

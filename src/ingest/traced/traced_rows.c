@@ -65,6 +65,17 @@ void lode_traced_rows_add(LodeTracedRows *self, uint32_t instruction, uint32_t c
 			(size_t)instruction * self->n_columns + column) += n;
 }
 
+void lode_traced_rows_take(LodeTracedRows *self, uint32_t instruction, uint32_t column, uint64_t n)
+{
+	if (instruction == LODE_NONE)
+		return;
+	uint64_t *value = &g_array_index(
+		self->values, uint64_t, (size_t)instruction * self->n_columns + column);
+	n = MIN(n, *value);
+	*value -= n;
+	self->totals[column] -= n;
+}
+
 void lode_traced_rows_add_transfer(
 	LodeTracedRows *self, uint32_t source, uint32_t target, uint64_t n)
 {

@@ -42,6 +42,9 @@ uint32_t lode_traced_rows_find(LodeTracedRows *self, const LodeTracedInstruction
 /* Adds to a column of an instruction, and to its total; of LODE_NONE to the total alone. */
 void lode_traced_rows_add(LodeTracedRows *self, uint32_t instruction, uint32_t column, uint64_t n);
 
+/* Takes back what was added; of more than there is, what there is. */
+void lode_traced_rows_take(LodeTracedRows *self, uint32_t instruction, uint32_t column, uint64_t n);
+
 /* Executions of `target` right after `source`, both instructions. */
 void lode_traced_rows_add_transfer(
 	LodeTracedRows *self, uint32_t source, uint32_t target, uint64_t n);
