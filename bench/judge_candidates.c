@@ -21,6 +21,7 @@ typedef struct {
 	LodeFocusBlock *blocks;
 	size_t n_candidates, n_members; /* members: of each candidate */
 	double *gains;
+	LodeGainScratch scratch;
 } Bench;
 
 static void make(Bench *self, uint32_t n_vertices)
@@ -61,7 +62,7 @@ static void judge(Bench *self, size_t task)
 		.n_vertices = self->n_members,
 		.n_blocks = self->n_members};
 
-	self->gains[task] = lode_cost_model_gain(&self->model, &term, &beta);
+	self->gains[task] = lode_cost_model_gain(&self->model, &term, &beta, &self->scratch);
 }
 
 static double copy(const Bench *self)

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/findings/cost_model.h"
 
+#include "base/partition_point.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { MAX_GAIN_STEPS = 40 };
+enum {
+	MAX_GAIN_STEPS = 40,
+	PART = 1024,              /* vertices or blocks of a part */
+	SHARED_ENTRIES = 1 << 15, /* fewer are not worth waking other threads */
+};
 
 /* A term that explains less than this share of the samples is not waited for. */
 #define NEGLIGIBLE_SHARE 1e-6
@@ -13,20 +19,13 @@ enum { MAX_GAIN_STEPS = 40 };
 /* How far an extrapolation may lead, in logarithms of β. */
 #define MAX_WAY 20.0
 
-/* Σ n(u). */
-static double all_executions(const LodeObservations *seen)
-{
-	double executions = 0;
-
-	for (uint32_t b = 0; b < seen->n_blocks; b++)
-		executions += seen->block_sizes[b];
-	return executions;
-}
+/* How much further than a step that is certain not to overshoot one may lead that might. */
+#define MAX_STRETCH 8.0
 
 /* Σ n(u) r(u), where executions were counted. */
 static double expected_samples(const LodeCostModel *self)
 {
-	double sum = self->base * all_executions(self->seen);
+	double sum = self->base * self->all_executions;
 
 	for (guint j = 0; j < self->terms->len; j++)
 		sum += lode_cost_model_term(self, j)->beta *
@@ -34,28 +33,231 @@ static double expected_samples(const LodeCostModel *self)
 	return sum;
 }
 
-/* r(u) from the terms. */
-static void sum_rates(LodeCostModel *self)
-{
-	const LodeObservations *seen = self->seen;
+/* --- passes over all vertices and blocks --- */
 
-	for (uint32_t k = 0; k < seen->n_sampled; k++)
-		self->rates[k] = self->base;
-	for (uint32_t b = 0; b < seen->n_blocks; b++)
-		self->block_rates[b] = self->base * seen->block_sizes[b];
+/* What a pass makes: r(u) and Σ r(u) of the blocks from the terms; from these what the next EM step
+ * needs; the likelihood. */
+enum { MAKES_RATES = 1, MAKES_SUMS = 2, MAKES_LIKELIHOOD = 4 };
+
+typedef struct {
+	LodeCostModel *model;
+	unsigned makes;
+} Pass;
+
+/* What a part adds, before that to each term. */
+enum { RATIO_SUM, LIKELIHOOD, N_OWN_SUMS };
+
+static double *sums_of(GArray *sums, const LodeCostModel *self, size_t part)
+{
+	return (double *)(void *)sums->data + part * (N_OWN_SUMS + self->terms->len);
+}
+
+/* Where part `part` of a term's vertices begins, and one more; those of the blocks come after. */
+static const size_t *starts_of(const LodeCostModel *self, size_t term, size_t part)
+{
+	size_t n = (size_t)self->n_vertex_parts + self->n_block_parts + 2;
+
+	return (const size_t *)(const void *)self->part_starts->data + term * n + part;
+}
+
+/* Of one term in one part: what the vertices `from` up to `to` add to their rates… */
+static void add_vertices(
+	const LodeFocusVertex *from, const LodeFocusVertex *to, double beta, double *restrict rates)
+{
+	for (; from < to; from++)
+		rates[from->sampled] += beta * (double)from->share;
+}
+
+/* …and Σ share × ratio, in two sums, as each addition waits for the one before. */
+static double sum_vertices(const LodeFocusVertex *from, const LodeFocusVertex *to,
+	const double *ratios, uint32_t first)
+{
+	double even = 0, odd = 0;
+
+	for (; from + 1 < to; from += 2) {
+		even += (double)from[0].share * ratios[from[0].sampled - first];
+		odd += (double)from[1].share * ratios[from[1].sampled - first];
+	}
+	if (from < to)
+		even += (double)from->share * ratios[from->sampled - first];
+	return even + odd;
+}
+
+static void rate_vertices(const LodeCostModel *self, size_t part, uint32_t first, uint32_t end)
+{
+	double *rates = self->rates;
+	LodeRatedVertex *vertices = self->vertices;
+
+	for (uint32_t k = first; k < end; k++)
+		rates[k] = self->base;
 	for (guint j = 0; j < self->terms->len; j++) {
 		const LodeCostTerm *term = lode_cost_model_term(self, j);
-		double beta = term->beta;
-		for (size_t i = 0; i < term->n_vertices; i++)
-			self->rates[term->vertices[i].sampled] += beta *
-			                                          (double)term->vertices[i].share;
-		for (size_t i = 0; i < term->n_blocks; i++)
-			self->block_rates[term->blocks[i].block] += beta *
-			                                            (double)term->blocks[i].share;
+		const size_t *starts = starts_of(self, j, part);
+		add_vertices(
+			term->vertices + starts[0], term->vertices + starts[1], term->beta, rates);
 	}
-	for (uint32_t k = 0; k < seen->n_sampled; k++)
-		self->inverses[k] = self->rates[k] > 0 ? 1 / self->rates[k] : 0;
+	for (uint32_t k = first; k < end; k++)
+		vertices[k].inverse = rates[k] > 0 ? 1 / rates[k] : 0;
 }
+
+static void pass_vertices(const Pass *pass, size_t part)
+{
+	LodeCostModel *self = pass->model;
+	double *sums = sums_of(self->part_sums, self, part), ratios[PART];
+	uint32_t first = (uint32_t)part * PART, end = MIN(first + PART, self->seen->n_sampled);
+
+	if ((pass->makes & MAKES_RATES) != 0)
+		rate_vertices(self, part, first, end);
+	for (uint32_t k = first; (pass->makes & MAKES_LIKELIHOOD) != 0 && k < end; k++)
+		sums[LIKELIHOOD] += self->vertices[k].samples * log(fmax(self->rates[k], DBL_MIN));
+	if ((pass->makes & MAKES_SUMS) == 0)
+		return;
+	for (uint32_t k = first; k < end; k++) {
+		ratios[k - first] = self->vertices[k].samples * self->vertices[k].inverse;
+		sums[RATIO_SUM] += ratios[k - first];
+	}
+	for (guint j = 0; j < self->terms->len; j++) {
+		const LodeFocusVertex *vertices = lode_cost_model_term(self, j)->vertices;
+		const size_t *starts = starts_of(self, j, part);
+		sums[N_OWN_SUMS + j] = sum_vertices(
+			vertices + starts[0], vertices + starts[1], ratios, first);
+	}
+}
+
+/* The same of blocks. */
+static void add_blocks(const LodeFocusBlock *from, const LodeFocusBlock *to, double beta,
+	double *restrict rates, uint32_t first)
+{
+	for (; from < to; from++)
+		rates[from->block - first] += beta * (double)from->share;
+}
+
+static double sum_blocks(
+	const LodeFocusBlock *from, const LodeFocusBlock *to, const double *ratios, uint32_t first)
+{
+	double even = 0, odd = 0;
+
+	for (; from + 1 < to; from += 2) {
+		even += (double)from[0].share * ratios[from[0].block - first];
+		odd += (double)from[1].share * ratios[from[1].block - first];
+	}
+	if (from < to)
+		even += (double)from->share * ratios[from->block - first];
+	return even + odd;
+}
+
+static void rate_blocks(const LodeCostModel *self, size_t part, uint32_t first, uint32_t end)
+{
+	const double *sizes = self->seen->block_sizes;
+	LodeRatedBlock *blocks = self->blocks;
+	double rates[PART];
+
+	for (uint32_t b = first; b < end; b++)
+		rates[b - first] = self->base * sizes[b];
+	for (guint j = 0; j < self->terms->len; j++) {
+		const LodeCostTerm *term = lode_cost_model_term(self, j);
+		const size_t *starts = starts_of(self, j, part);
+		add_blocks(term->blocks + starts[0], term->blocks + starts[1], term->beta, rates,
+			first);
+	}
+	for (uint32_t b = first; b < end; b++)
+		blocks[b].rate = rates[b - first];
+}
+
+static void pass_blocks(const Pass *pass, size_t part)
+{
+	LodeCostModel *self = pass->model;
+	double *sums = sums_of(self->part_sums, self, self->n_vertex_parts + part), ratios[PART];
+	uint32_t first = (uint32_t)part * PART, end = MIN(first + PART, self->seen->n_blocks);
+
+	part += self->n_vertex_parts + 1;
+	if ((pass->makes & MAKES_RATES) != 0)
+		rate_blocks(self, part, first, end);
+	for (uint32_t b = first; (pass->makes & MAKES_LIKELIHOOD) != 0 && b < end; b++)
+		sums[LIKELIHOOD] -= self->blocks[b].samples *
+		                    log(fmax(self->blocks[b].rate, DBL_MIN));
+	if ((pass->makes & MAKES_SUMS) == 0)
+		return;
+	for (uint32_t b = first; b < end; b++)
+		ratios[b - first] = self->blocks[b].samples / self->blocks[b].rate;
+	for (guint j = 0; j < self->terms->len; j++) {
+		const LodeFocusBlock *blocks = lode_cost_model_term(self, j)->blocks;
+		const size_t *starts = starts_of(self, j, part);
+		sums[N_OWN_SUMS + j] = sum_blocks(
+			blocks + starts[0], blocks + starts[1], ratios, first);
+	}
+}
+
+static void pass_part(size_t task, unsigned worker, void *data)
+{
+	const Pass *pass = data;
+
+	(void)worker;
+	if (task < pass->model->n_vertex_parts)
+		pass_vertices(pass, task);
+	else
+		pass_blocks(pass, task - pass->model->n_vertex_parts);
+}
+
+/* The numbers of vertices and blocks that a pass goes through. */
+static size_t count_entries(const LodeCostModel *self)
+{
+	size_t n = (size_t)self->seen->n_sampled + self->seen->n_blocks;
+
+	for (guint j = 0; j < self->terms->len; j++)
+		n += lode_cost_model_term(self, j)->n_vertices +
+		     lode_cost_model_term(self, j)->n_blocks;
+	return n;
+}
+
+/* The parts are the same for any number of threads, and are added up in their order. Of `sums`, the
+ * terms' share of the vertices comes first, and then of the blocks. */
+static void make(LodeCostModel *self, unsigned makes)
+{
+	size_t n_parts = (size_t)self->n_vertex_parts + self->n_block_parts;
+	size_t n_sums = N_OWN_SUMS + self->terms->len;
+	Pass pass = {self, makes};
+
+	g_array_set_size(self->part_sums, 0);
+	g_array_set_size(self->part_sums, (guint)(n_parts * n_sums));
+	lode_worker_crew_run(count_entries(self) < SHARED_ENTRIES ? NULL : self->crew, n_parts,
+		pass_part, &pass);
+	g_array_set_size(self->sums, 0);
+	g_array_set_size(self->sums, (guint)(2 * n_sums));
+	for (size_t part = 0; part < n_parts; part++) {
+		const double *from = sums_of(self->part_sums, self, part);
+		double *to = sums_of(self->sums, self, part < self->n_vertex_parts ? 0 : 1);
+		for (size_t i = 0; i < n_sums; i++)
+			to[i] += from[i];
+	}
+	const double *of_vertices = sums_of(self->sums, self, 0);
+	const double *of_blocks = sums_of(self->sums, self, 1);
+	self->ratio_sum = of_vertices[RATIO_SUM];
+	self->likelihood = of_vertices[LIKELIHOOD] + of_blocks[LIKELIHOOD];
+	if (self->seen->is_counted)
+		self->likelihood -= expected_samples(self);
+}
+
+/* Both lists ascend. */
+static void divide(LodeCostModel *self)
+{
+	g_array_set_size(self->part_starts, 0);
+	for (guint j = 0; j < self->terms->len; j++) {
+		const LodeCostTerm *term = lode_cost_model_term(self, j);
+		for (uint32_t part = 0; part <= self->n_vertex_parts; part++) {
+			size_t start = LODE_PARTITION_POINT(
+				term->n_vertices, i, term->vertices[i].sampled < part * PART);
+			g_array_append_val(self->part_starts, start);
+		}
+		for (uint32_t part = 0; part <= self->n_block_parts; part++) {
+			size_t start = LODE_PARTITION_POINT(
+				term->n_blocks, i, term->blocks[i].block < part * PART);
+			g_array_append_val(self->part_starts, start);
+		}
+	}
+}
+
+/* --- the model --- */
 
 /* Σ λ s, or Σ n s: what the term's samples would be at β = 1. */
 static double exposure(const LodeCostModel *self, const LodeCostTerm *term)
@@ -66,40 +268,96 @@ static double exposure(const LodeCostModel *self, const LodeCostTerm *term)
 	if (seen->is_counted)
 		return term->executions;
 	for (size_t i = 0; i < term->n_blocks; i++) {
-		uint32_t block = term->blocks[i].block;
-		sum += seen->block_samples[block] * (double)term->blocks[i].share /
-		       self->block_rates[block];
+		const LodeRatedBlock *block = &self->blocks[term->blocks[i].block];
+		sum += block->samples * (double)term->blocks[i].share / block->rate;
 	}
 	return sum;
 }
 
 void lode_cost_model_init(LodeCostModel *self, const LodeObservations *observations)
 {
-	double samples = 0, executions = 0;
+	const LodeObservations *seen = observations;
+	uint32_t n_blocks = seen->is_counted ? 0 : seen->n_blocks;
 
 	*self = (LodeCostModel){
-		.seen = observations,
+		.seen = seen,
 		.terms = g_array_new(FALSE, FALSE, sizeof(LodeCostTerm)),
 		.base = 1,
-		.rates = g_new(double, observations->n_sampled + 1),
-		.inverses = g_new(double, observations->n_sampled + 1),
-		.block_rates = g_new0(double, observations->n_blocks + 1),
+		.rates = g_new(double, seen->n_sampled + 1),
+		.vertices = g_new(LodeRatedVertex, seen->n_sampled + 1),
+		.blocks = g_new(LodeRatedBlock, n_blocks + 1),
+		.n_vertex_parts = (seen->n_sampled + PART - 1) / PART,
+		.n_block_parts = (n_blocks + PART - 1) / PART,
+		.part_starts = g_array_new(FALSE, FALSE, sizeof(size_t)),
+		.part_sums = g_array_new(FALSE, TRUE, sizeof(double)),
+		.sums = g_array_new(FALSE, TRUE, sizeof(double)),
 	};
-	for (uint32_t b = 0; b < observations->n_blocks; b++) {
-		samples += observations->block_samples[b];
-		executions += observations->block_sizes[b];
+	for (uint32_t k = 0; k < seen->n_sampled; k++) {
+		self->vertices[k].samples = seen->sampled_samples[k];
+		self->all_samples += seen->sampled_samples[k];
 	}
-	if (observations->is_counted)
-		self->base = executions > 0 ? samples / executions : 0;
-	sum_rates(self);
+	for (uint32_t b = 0; b < seen->n_blocks; b++)
+		self->all_executions += seen->block_sizes[b];
+	for (uint32_t b = 0; b < n_blocks; b++)
+		self->blocks[b].samples = seen->block_samples[b];
+	if (seen->is_counted)
+		self->base = self->all_executions > 0 ? self->all_samples / self->all_executions
+		                                      : 0;
+	make(self, MAKES_RATES);
 }
 
 void lode_cost_model_clear(LodeCostModel *self)
 {
 	g_clear_pointer(&self->terms, g_array_unref);
 	g_clear_pointer(&self->rates, g_free);
-	g_clear_pointer(&self->inverses, g_free);
-	g_clear_pointer(&self->block_rates, g_free);
+	g_clear_pointer(&self->vertices, g_free);
+	g_clear_pointer(&self->blocks, g_free);
+	g_clear_pointer(&self->part_starts, g_array_unref);
+	g_clear_pointer(&self->part_sums, g_array_unref);
+	g_clear_pointer(&self->sums, g_array_unref);
+}
+
+/* --- one more term --- */
+
+/* A term beside the model: of each vertex y and s / r, of each block y and r / s, in a row. */
+typedef struct {
+	const LodeRatedVertex *vertices;
+	const LodeRatedBlock *blocks;
+	size_t n_vertices, n_blocks;
+	double executions; /* where counted, else 0 */
+} Trial;
+
+void lode_gain_scratch_clear(LodeGainScratch *self)
+{
+	g_clear_pointer(&self->vertices, g_free);
+	g_clear_pointer(&self->blocks, g_free);
+	self->vertices_room = self->blocks_room = 0;
+}
+
+static Trial try_term(const LodeCostModel *self, const LodeCostTerm *term, LodeGainScratch *scratch)
+{
+	if (term->n_vertices > scratch->vertices_room) {
+		scratch->vertices_room = 2 * term->n_vertices;
+		g_free(scratch->vertices);
+		scratch->vertices = g_new(LodeRatedVertex, scratch->vertices_room);
+	}
+	if (term->n_blocks > scratch->blocks_room) {
+		scratch->blocks_room = 2 * term->n_blocks;
+		g_free(scratch->blocks);
+		scratch->blocks = g_new(LodeRatedBlock, scratch->blocks_room);
+	}
+	for (size_t i = 0; i < term->n_vertices; i++) {
+		LodeRatedVertex rated = self->vertices[term->vertices[i].sampled];
+		rated.inverse *= (double)term->vertices[i].share;
+		scratch->vertices[i] = rated;
+	}
+	for (size_t i = 0; i < term->n_blocks; i++) {
+		LodeRatedBlock rated = self->blocks[term->blocks[i].block];
+		rated.rate /= (double)term->blocks[i].share;
+		scratch->blocks[i] = rated;
+	}
+	return (Trial){scratch->vertices, scratch->blocks, term->n_vertices, term->n_blocks,
+		self->seen->is_counted ? term->executions : 0};
 }
 
 /* Of one more term at β: the slope of the log-likelihood's growth, and the curvature of its concave
@@ -108,117 +366,97 @@ typedef struct {
 	double slope, curvature;
 } Growth;
 
-static Growth grow(const LodeCostModel *self, const LodeCostTerm *term, double beta)
+static Growth grow(const Trial *self, double beta)
 {
-	const LodeObservations *seen = self->seen;
-	Growth out = {0};
+	Growth out = {.slope = -self->executions};
 
-	for (size_t i = 0; i < term->n_vertices; i++) {
-		uint32_t k = term->vertices[i].sampled;
-		double a = (double)term->vertices[i].share * self->inverses[k];
-		double part = a / (1 + beta * a), weighted = seen->sampled_samples[k] * part;
+	for (size_t i = 0; i < self->n_vertices; i++) {
+		double a = self->vertices[i].inverse, part = a / (1 + beta * a);
+		double weighted = self->vertices[i].samples * part;
 		out.slope += weighted;
 		out.curvature += weighted * part;
 	}
-	if (seen->is_counted)
-		out.slope -= term->executions;
-	for (size_t i = 0; i < term->n_blocks; i++) {
-		uint32_t block = term->blocks[i].block;
-		double share = (double)term->blocks[i].share;
-		out.slope -= seen->block_samples[block] * share /
-		             (self->block_rates[block] + beta * share);
-	}
+	for (size_t i = 0; i < self->n_blocks; i++)
+		out.slope -= self->blocks[i].samples / (self->blocks[i].rate + beta);
 	return out;
 }
 
 /* By how much the log-likelihood grows with the term at β. */
-static double growth_at(const LodeCostModel *self, const LodeCostTerm *term, double beta)
+static double growth_at(const Trial *self, double beta)
 {
-	const LodeObservations *seen = self->seen;
-	double gain = seen->is_counted ? -beta * term->executions : 0;
+	double gain = -beta * self->executions;
 
-	for (size_t i = 0; i < term->n_vertices; i++) {
-		uint32_t k = term->vertices[i].sampled;
-		gain += seen->sampled_samples[k] *
-		        log1p(beta * (double)term->vertices[i].share * self->inverses[k]);
-	}
-	for (size_t i = 0; i < term->n_blocks; i++) {
-		uint32_t block = term->blocks[i].block;
-		gain -= seen->block_samples[block] *
-		        log1p(beta * (double)term->blocks[i].share / self->block_rates[block]);
-	}
+	for (size_t i = 0; i < self->n_vertices; i++)
+		gain += self->vertices[i].samples * log(1 + beta * self->vertices[i].inverse);
+	for (size_t i = 0; i < self->n_blocks; i++)
+		gain -= self->blocks[i].samples * log(1 + beta / self->blocks[i].rate);
 	return gain;
 }
 
-double lode_cost_model_gain(const LodeCostModel *self, const LodeCostTerm *term, double *beta)
+/* Newton's steps, first with the curvature of the concave part, then with that between the last two
+ * points (the secant), which is less and leads further. */
+double lode_cost_model_gain(
+	const LodeCostModel *self, const LodeCostTerm *term, double *beta, LodeGainScratch *scratch)
 {
-	double at = *beta;
+	const Trial trial = try_term(self, term, scratch);
+	double at = *beta, before = at, slope_before = 0;
 
 	for (int step = 0; step < MAX_GAIN_STEPS; step++) {
-		Growth growth = grow(self, term, at);
-		double next = at + growth.slope / growth.curvature;
-		if (!(growth.curvature > 0) || !isfinite(next) || (next <= 0 && at <= 0)) {
+		Growth growth = grow(&trial, at);
+		double way = growth.slope / growth.curvature;
+		double far = growth.slope * (at - before) / (slope_before - growth.slope);
+		if (!(growth.curvature > 0) || !isfinite(at + way) || (at + way <= 0 && at <= 0)) {
 			at = 0;
 			break;
 		}
+		if (far / way > 0 && far / way <= MAX_STRETCH)
+			way = far;
+		before = at;
+		slope_before = growth.slope;
 		/* From above the step may go too far. */
-		next = fmax(next, at / 4);
-		bool is_close = fabs(next - at) <= 1e-2 * next;
-		at = next;
-		if (is_close)
+		at = fmax(at + way, at / 4);
+		if (fabs(at - before) <= 1e-2 * at)
 			break;
 	}
-	double gain = at > 0 ? growth_at(self, term, at) : 0;
+	double gain = at > 0 ? growth_at(&trial, at) : 0;
 	*beta = gain > 0 && isfinite(gain) ? at : 0;
 	return *beta > 0 ? gain : 0;
 }
 
-double lode_cost_model_likelihood(const LodeCostModel *self)
+double lode_cost_model_likelihood(LodeCostModel *self)
 {
-	const LodeObservations *seen = self->seen;
-	double sum = 0;
-
-	for (uint32_t k = 0; k < seen->n_sampled; k++)
-		sum += seen->sampled_samples[k] * log(fmax(self->rates[k], DBL_MIN));
-	if (seen->is_counted)
-		return sum - expected_samples(self);
-	for (uint32_t b = 0; b < seen->n_blocks; b++)
-		sum -= seen->block_samples[b] * log(fmax(self->block_rates[b], DBL_MIN));
-	return sum;
+	make(self, MAKES_LIKELIHOOD);
+	return self->likelihood;
 }
 
-/* One EM step for all. The largest relative change of what explains something: a term that is on
- * its way to nothing shrinks by the same factor in each step, and matters to nobody. */
-static double step(LodeCostModel *self)
-{
-	const LodeObservations *seen = self->seen;
-	g_autofree double *ratios = g_new(double, seen->n_sampled + 1);
-	double change = 0, executions = 0, sum = 0, samples = 0;
+/* --- fitting --- */
 
-	for (uint32_t k = 0; k < seen->n_sampled; k++) {
-		ratios[k] = seen->sampled_samples[k] * self->inverses[k];
-		sum += ratios[k];
-		samples += seen->sampled_samples[k];
-	}
+/* One EM step for all, from the sums of the last pass. The largest relative change of what explains
+ * something: a term that is on its way to nothing shrinks by the same factor in each step, and
+ * matters to nobody. */
+static double step(LodeCostModel *self, unsigned makes)
+{
+	const double *explained = sums_of(self->sums, self, 0) + N_OWN_SUMS;
+	const double *exposed = sums_of(self->sums, self, 1) + N_OWN_SUMS;
+	bool is_counted = self->seen->is_counted;
+	double change = 0, negligible = NEGLIGIBLE_SHARE * self->all_samples;
+
 	for (guint j = 0; j < self->terms->len; j++) {
 		LodeCostTerm *term = lode_cost_model_term(self, j);
-		double expected = exposure(self, term), explained = 0;
-		for (size_t i = 0; i < term->n_vertices; i++)
-			explained += (double)term->vertices[i].share *
-			             ratios[term->vertices[i].sampled];
-		double factor = expected > 0 ? explained / expected : 0;
-		if (term->beta * explained > NEGLIGIBLE_SHARE * samples)
+		double expected = is_counted ? term->executions : exposed[j];
+		double factor = expected > 0 ? explained[j] / expected : 0;
+		if (term->beta * explained[j] > negligible)
 			change = fmax(change, fabs(factor - 1));
 		term->beta = isfinite(term->beta * factor) ? term->beta * factor : 0;
 	}
-	if (seen->is_counted && self->base > 0) {
-		executions = all_executions(seen);
-		double factor = executions > 0 ? sum / executions : 1;
-		if (self->base * sum > NEGLIGIBLE_SHARE * samples)
+	if (is_counted && self->base > 0) {
+		double sum = self->ratio_sum;
+		double factor = self->all_executions > 0 ? sum / self->all_executions : 1;
+		if (self->base * sum > negligible)
 			change = fmax(change, fabs(factor - 1));
 		self->base *= factor;
 	}
-	sum_rates(self);
+	make(self, makes);
 	return change;
 }
 
@@ -238,12 +476,12 @@ static double *beta_of(LodeCostModel *self, guint index)
 }
 
 /* Sets base and all β from their logarithms; what is 0 stays so. */
-static void set_logs(LodeCostModel *self, const double *logs)
+static void set_logs(LodeCostModel *self, const double *logs, unsigned makes)
 {
 	for (guint j = 0; j <= self->terms->len; j++)
 		if (*beta_of(self, j) > 0)
 			*beta_of(self, j) = exp(logs[j]);
-	sum_rates(self);
+	make(self, makes);
 }
 
 /*
@@ -269,10 +507,10 @@ static void extrapolate(LodeCostModel *self, double *const logs[3])
 		double way = 2 * length * step + length * length * turn;
 		far[j] = logs[0][j] + CLAMP(way, -MAX_WAY, MAX_WAY);
 	}
-	double before = lode_cost_model_likelihood(self);
-	set_logs(self, far);
-	if (!(lode_cost_model_likelihood(self) >= before))
-		set_logs(self, logs[2]);
+	double before = self->likelihood;
+	set_logs(self, far, MAKES_RATES | MAKES_SUMS | MAKES_LIKELIHOOD);
+	if (!(self->likelihood >= before))
+		set_logs(self, logs[2], MAKES_RATES | MAKES_SUMS);
 }
 
 void lode_cost_model_fit(LodeCostModel *self, double tolerance, unsigned max_steps)
@@ -281,10 +519,12 @@ void lode_cost_model_fit(LodeCostModel *self, double tolerance, unsigned max_ste
 	g_autofree double *scratch = g_new(double, 3 * n);
 	double *const logs[3] = {scratch, scratch + n, scratch + 2 * n};
 
-	sum_rates(self);
+	divide(self);
+	make(self, max_steps > 0 ? MAKES_RATES | MAKES_SUMS : MAKES_RATES);
 	for (unsigned i = 0; i < max_steps;) {
 		for (int j = 0; j < 3; j++) {
-			if (j > 0 && (i++ == max_steps || step(self) <= tolerance))
+			unsigned makes = MAKES_RATES | MAKES_SUMS | (j == 2 ? MAKES_LIKELIHOOD : 0);
+			if (j > 0 && (i++ == max_steps || step(self, makes) <= tolerance))
 				return;
 			take_logs(self, logs[j]);
 		}
@@ -317,7 +557,7 @@ double lode_cost_model_ratio(const LodeCostModel *self, size_t index)
 
 	for (size_t i = 0; i < term->n_blocks; i++) {
 		uint32_t block = term->blocks[i].block;
-		double rate = self->block_rates[block];
+		double rate = self->blocks[block].rate;
 		/* λ Σ s executions here, of an average of Σ r / size. */
 		double here = seen->block_samples[block] * (double)term->blocks[i].share / rate;
 		executions += here;
@@ -345,7 +585,7 @@ double lode_cost_model_dispersion(const LodeCostModel *self)
 		uint32_t u = seen->sampled[k], block = seen->blocks[u];
 		double mean = seen->is_counted ? seen->executions[u] * self->rates[k]
 		                               : seen->block_samples[block] * self->rates[k] /
-		                                         self->block_rates[block];
+		                                         self->blocks[block].rate;
 		double more = seen->sampled_samples[k] - mean;
 		if (!(mean > 0))
 			continue;
@@ -394,18 +634,19 @@ static double *information(const LodeCostModel *self, size_t n, size_t n_base)
 		memset(dense, 0, sizeof(double) * seen->n_sampled);
 		memset(blocks, 0, sizeof(double) * seen->n_blocks);
 		for (uint32_t k = 0; own == NULL && k < seen->n_sampled; k++) {
-			dense[k] = seen->sampled_samples[k] * self->inverses[k] * self->inverses[k];
+			dense[k] = seen->sampled_samples[k] * self->vertices[k].inverse *
+			           self->vertices[k].inverse;
 			matrix[0] += dense[k];
 		}
 		for (size_t i = 0; own != NULL && i < own->n_vertices; i++) {
 			uint32_t k = own->vertices[i].sampled;
 			dense[k] += seen->sampled_samples[k] * (double)own->vertices[i].share *
-			            self->inverses[k] * self->inverses[k];
+			            self->vertices[k].inverse * self->vertices[k].inverse;
 		}
 		for (size_t i = 0; own != NULL && i < own->n_blocks; i++) {
 			uint32_t block = own->blocks[i].block;
 			blocks[block] += seen->block_samples[block] * (double)own->blocks[i].share /
-			                 (self->block_rates[block] * self->block_rates[block]);
+			                 (self->blocks[block].rate * self->blocks[block].rate);
 		}
 		for (size_t k = MAX(j, n_base); k < n; k++) {
 			const LodeCostTerm *term = lode_cost_model_term(self, k - n_base);
@@ -438,8 +679,8 @@ static double explained_error(
 	for (size_t i = 0; i < term->n_blocks; i++) {
 		uint32_t block = term->blocks[i].block;
 		double samples = seen->block_samples[block];
-		double part = (double)term->blocks[i].share / self->block_rates[block];
-		parts[block] = samples * term->beta * part / self->block_rates[block];
+		double part = (double)term->blocks[i].share / self->blocks[block].rate;
+		parts[block] = samples * term->beta * part / self->blocks[block].rate;
 		gradient[index] += samples * part;
 		variance += samples * term->beta * part * term->beta * part;
 	}

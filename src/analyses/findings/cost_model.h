@@ -18,6 +18,7 @@
 #pragma once
 
 #include "analyses/findings/candidates.h"
+#include "base/worker_pool.h"
 
 typedef struct {
 	const LodeFocusVertex *vertices; /* those with samples… */
@@ -28,13 +29,32 @@ typedef struct {
 	double beta;
 } LodeCostTerm;
 
+/* What judging a candidate reads of a vertex and of a block, side by side: it reads them in no
+ * order. */
+typedef struct {
+	double samples, inverse; /* y(u); 1 / r(u), 0 where that is 0 */
+} LodeRatedVertex;
+
+typedef struct {
+	double samples, rate; /* y(B); Σ r over the block */
+} LodeRatedBlock;
+
 typedef struct {
 	const LodeObservations *seen;
-	GArray *terms;       /* LodeCostTerm */
-	double base;         /* b; 1 where executions were not counted */
-	double *rates;       /* r(u) of the sampled vertices… */
-	double *inverses;    /* …and 1 / r(u), 0 where that is 0 */
-	double *block_rates; /* Σ r over a block, where not counted */
+	LodeWorkerCrew *crew;      /* who fits; NULL: the calling thread alone. Borrowed */
+	GArray *terms;             /* LodeCostTerm */
+	double base;               /* b; 1 where executions were not counted */
+	double *rates;             /* r(u) of the sampled vertices */
+	LodeRatedVertex *vertices; /* likewise */
+	LodeRatedBlock *blocks;    /* where not counted */
+	double all_samples, all_executions;
+	/* A fit takes the vertices and blocks by parts that stay in a cache. */
+	uint32_t n_vertex_parts, n_block_parts;
+	GArray *part_starts; /* size_t: where each part of each term begins */
+	GArray *part_sums;   /* double: what each part adds to `sums` */
+	GArray *sums;        /* double: of the terms, for the next step; of the present rates… */
+	double ratio_sum;    /* …as is Σ y(u) / r(u)… */
+	double likelihood;   /* …and this, where it was asked for */
 } LodeCostModel;
 
 /* Without terms. */
@@ -47,13 +67,24 @@ static inline LodeCostTerm *lode_cost_model_term(const LodeCostModel *self, size
 	return &g_array_index(self->terms, LodeCostTerm, index);
 }
 
+/* Memory for judging, of one thread. */
+typedef struct {
+	LodeRatedVertex *vertices;
+	LodeRatedBlock *blocks;
+	size_t vertices_room, blocks_room;
+} LodeGainScratch;
+
+void lode_gain_scratch_clear(LodeGainScratch *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeGainScratch, lode_gain_scratch_clear)
+
 /* By how much the log-likelihood grows at the best β of one more term; 0 where no β > 0 is an
  * improvement. The search begins at *beta, which may be 0, and leaves the best one there. Callable
- * from several threads. */
-double lode_cost_model_gain(const LodeCostModel *self, const LodeCostTerm *term, double *beta);
+ * from several threads, each with a scratch of its own, which may be zeroed at first. */
+double lode_cost_model_gain(const LodeCostModel *self, const LodeCostTerm *term, double *beta,
+	LodeGainScratch *scratch);
 
 /* The log-likelihood up to a constant. */
-double lode_cost_model_likelihood(const LodeCostModel *self);
+double lode_cost_model_likelihood(LodeCostModel *self);
 
 /* Adds or removes a term, to be fitted afterwards. */
 void lode_cost_model_add(LodeCostModel *self, const LodeCostTerm *term);

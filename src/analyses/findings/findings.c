@@ -34,15 +34,17 @@ typedef struct {
 	const LodeObservations *seen;
 	const LodeCandidates *candidates;
 	LodeCostModel model;
-	GArray *chosen;   /* uint32_t: candidate of each term */
-	double *gains;    /* of each column, in the model that it was judged in */
-	double *betas;    /* of each column: its best one there */
-	bool *is_judged;  /* of each column: in the present model */
-	GArray *to_judge; /* uint32_t: columns */
-	double *prices;   /* of each column: the least of its members */
-	bool *is_taken;   /* of each column */
+	GArray *chosen;           /* uint32_t: candidate of each term */
+	double *gains;            /* of each column, in the model that it was judged in */
+	double *betas;            /* of each column: its best one there */
+	bool *is_judged;          /* of each column: in the present model */
+	GArray *to_judge;         /* uint32_t: columns */
+	double *prices;           /* of each column: the least of its members */
+	bool *is_taken;           /* of each column */
+	LodeGainScratch *scratch; /* of each worker */
 	double dispersion;
 	unsigned n_workers;
+	LodeWorkerCrew *crew;
 	const LodeProgress *progress;
 } Choice;
 
@@ -88,8 +90,8 @@ static void judge(size_t task, unsigned worker, void *data)
 	uint32_t column = g_array_index(self->to_judge, uint32_t, task);
 	LodeCostTerm term = term_of(self, column);
 
-	(void)worker;
-	self->gains[column] = lode_cost_model_gain(&self->model, &term, &self->betas[column]);
+	self->gains[column] = lode_cost_model_gain(
+		&self->model, &term, &self->betas[column], &self->scratch[worker]);
 	self->is_judged[column] = true;
 }
 
@@ -100,7 +102,7 @@ static void judge_from(Choice *self, double least)
 	for (uint32_t c = 0; c < lode_candidates_n_columns(self->candidates); c++)
 		if (!self->is_taken[c] && !self->is_judged[c] && score_of(self, c) >= least)
 			g_array_append_val(self->to_judge, c);
-	lode_worker_pool_run(self->to_judge->len, self->n_workers, judge, self);
+	lode_worker_crew_run(self->crew, self->to_judge->len, judge, self);
 }
 
 static void judge_all(Choice *self)
@@ -468,7 +470,7 @@ static double explained_at(const Choice *self, const LodeCostTerm *term, size_t 
 	uint32_t k = term->vertices[i].sampled;
 
 	return self->seen->sampled_samples[k] * term->beta * (double)term->vertices[i].share *
-	       self->model.inverses[k];
+	       self->model.vertices[k].inverse;
 }
 
 static void close_finding(Closing *self, LodeFinding *finding, const LodeCostTerm *term,
@@ -647,10 +649,13 @@ static bool choose_and_describe(Choice *self, LodeFindings *out, GError **error)
 	self->is_taken = g_new0(bool, n_columns + 1);
 	self->is_judged = g_new0(bool, n_columns + 1);
 	self->to_judge = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->scratch = g_new0(LodeGainScratch, self->n_workers);
+	self->crew = lode_worker_crew_new(self->n_workers);
 	for (size_t c = 0; c < n_columns; c++) {
 		self->prices[c] = least_price(self, (uint32_t)c);
 	}
 	lode_cost_model_init(&self->model, self->seen);
+	self->model.crew = self->crew;
 	is_done = choose_all(self, error);
 	if (is_done) {
 		drop(self);
@@ -664,6 +669,10 @@ static bool choose_and_describe(Choice *self, LodeFindings *out, GError **error)
 	g_free(self->is_taken);
 	g_free(self->is_judged);
 	g_array_unref(self->to_judge);
+	lode_worker_crew_free(self->crew);
+	for (unsigned i = 0; i < self->n_workers; i++)
+		lode_gain_scratch_clear(&self->scratch[i]);
+	g_free(self->scratch);
 	return is_done;
 }
 

@@ -34,20 +34,26 @@ static void note_task(size_t task, unsigned worker, void *user_data)
 	atomic_fetch_sub(&record->running[worker], 1);
 }
 
+static void check_record(const Record *record, size_t n_tasks, unsigned n_rounds)
+{
+	unsigned long sum = 0;
+
+	g_assert_false(atomic_load(&record->has_failed));
+	for (size_t i = 0; i < N_TASKS; i++)
+		g_assert_cmpuint(
+			(unsigned)atomic_load(&record->runs[i]), ==, i < n_tasks ? n_rounds : 0);
+	for (size_t i = 0; i < MAX_WORKERS; i++)
+		sum += record->sums[i];
+	g_assert_cmpuint(sum, ==, n_rounds * n_tasks * (n_tasks + 1) / 2);
+}
+
 static void run_with(unsigned n_workers, size_t n_tasks)
 {
-	Record *record = g_new0(Record, 1);
-	unsigned long sum = 0;
+	g_autofree Record *record = g_new0(Record, 1);
 
 	record->n_workers = MAX(n_workers, 1);
 	lode_worker_pool_run(n_tasks, n_workers, note_task, record);
-	g_assert_false(atomic_load(&record->has_failed));
-	for (size_t i = 0; i < N_TASKS; i++)
-		g_assert_cmpint(atomic_load(&record->runs[i]), ==, i < n_tasks ? 1 : 0);
-	for (size_t i = 0; i < MAX_WORKERS; i++)
-		sum += record->sums[i];
-	g_assert_cmpuint(sum, ==, n_tasks * (n_tasks + 1) / 2);
-	g_free(record);
+	check_record(record, n_tasks, 1);
 }
 
 static void test_each_task_once(void)
@@ -101,6 +107,38 @@ static void test_tasks_come_in_order(void)
 		g_assert_cmpuint(order.order[i], ==, i);
 }
 
+/* Rounds of few tasks, some of which are done before a thread has joined. */
+static void test_rounds_of_a_crew(void)
+{
+	enum { ROUNDS = 300, TASKS = 7 };
+
+	for (unsigned n_workers = 0; n_workers <= 5; n_workers++) {
+		g_autoptr(LodeWorkerCrew) crew = lode_worker_crew_new(n_workers);
+		g_autofree Record *record = g_new0(Record, 1);
+		record->n_workers = MAX(n_workers, 1);
+		for (unsigned i = 0; i < ROUNDS; i++) {
+			lode_worker_crew_run(crew, TASKS, note_task, record);
+			/* All are done when it returns. */
+			for (size_t task = 0; task < TASKS; task++)
+				g_assert_cmpint(atomic_load_explicit(
+							&record->runs[task], memory_order_relaxed),
+					==, (int)i + 1);
+		}
+		check_record(record, TASKS, ROUNDS);
+	}
+}
+
+static void test_crews_that_never_work(void)
+{
+	g_autofree Record *record = g_new0(Record, 1);
+
+	record->n_workers = 1;
+	lode_worker_crew_run(NULL, 3, note_task, record);
+	check_record(record, 3, 1);
+	lode_worker_crew_free(lode_worker_crew_new(4));
+	lode_worker_crew_free(NULL);
+}
+
 static void test_default_size(void)
 {
 	g_assert_cmpuint(lode_worker_pool_default_size(), ==, g_get_num_processors());
@@ -113,6 +151,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/worker_pool/few_tasks", test_few_tasks);
 	g_test_add_func("/worker_pool/one_worker_is_the_caller", test_one_worker_is_the_caller);
 	g_test_add_func("/worker_pool/tasks_come_in_order", test_tasks_come_in_order);
+	g_test_add_func("/worker_pool/rounds_of_a_crew", test_rounds_of_a_crew);
+	g_test_add_func("/worker_pool/crews_that_never_work", test_crews_that_never_work);
 	g_test_add_func("/worker_pool/default_size", test_default_size);
 	return g_test_run();
 }

@@ -161,7 +161,8 @@ static void test_sums(void)
 		assert_near(lode_cost_model_dispersion(&one.model), dispersion(&one), 10);
 
 		LodeCostTerm *last = &one.terms[one.n_terms - 1];
-		double beta = 0, gain = lode_cost_model_gain(&one.model, last, &beta);
+		g_auto(LodeGainScratch) scratch = {0};
+		double beta = 0, gain = lode_cost_model_gain(&one.model, last, &beta, &scratch);
 		last->beta = beta;
 		lode_cost_model_add(&one.model, last);
 		lode_cost_model_fit(&one.model, 1e-3, 0);
@@ -196,6 +197,70 @@ static void test_fit(void)
 	}
 }
 
+/* A model of so many vertices that a crew shares them; blocks of four. */
+static void large_draw(Case *self)
+{
+	enum { VERTICES = 12000 };
+	LodeObservations *seen = &self->seen;
+
+	memset(self, 0, sizeof(*self));
+	seen->n = seen->n_sampled = VERTICES;
+	seen->n_blocks = VERTICES / 4;
+	seen->sampled_samples = g_new(double, VERTICES);
+	seen->block_samples = g_new0(double, VERTICES);
+	seen->block_sizes = g_new0(double, VERTICES);
+	for (uint32_t u = 0; u < VERTICES; u++) {
+		seen->sampled_samples[u] = random_int_range(1, 50) / 4.0;
+		seen->block_samples[u / 4] += seen->sampled_samples[u];
+		seen->block_sizes[u / 4] += 1;
+	}
+	self->n_terms = MAX_TERMS;
+	for (unsigned j = 0; j < MAX_TERMS; j++) {
+		LodeFocusVertex *vertices = g_new(LodeFocusVertex, VERTICES);
+		LodeFocusBlock *blocks = g_new(LodeFocusBlock, VERTICES);
+		LodeCostTerm *term = &self->terms[j];
+		*term = (LodeCostTerm){.vertices = vertices, .blocks = blocks, .beta = 1};
+		for (uint32_t u = 0; u < VERTICES; u++) {
+			float share = (float)random_int_range(1, 9) / 8;
+			if (random_bit())
+				continue;
+			vertices[term->n_vertices++] = (LodeFocusVertex){u, share};
+			if (term->n_blocks == 0 || blocks[term->n_blocks - 1].block != u / 4)
+				blocks[term->n_blocks++] = (LodeFocusBlock){u / 4, 0};
+			blocks[term->n_blocks - 1].share += share;
+		}
+	}
+}
+
+/* To the last bit. */
+static void test_threads(void)
+{
+	Case one;
+	double betas[MAX_TERMS] = {0}, likelihood = 0;
+
+	large_draw(&one);
+	for (unsigned n_workers = 1; n_workers <= 4; n_workers++) {
+		g_autoptr(LodeWorkerCrew) crew = lode_worker_crew_new(n_workers);
+		lode_cost_model_init(&one.model, &one.seen);
+		one.model.crew = crew;
+		for (unsigned j = 0; j < one.n_terms; j++)
+			lode_cost_model_add(&one.model, &one.terms[j]);
+		lode_cost_model_fit(&one.model, 1e-4, 20);
+		for (unsigned j = 0; j < one.n_terms; j++) {
+			double beta = lode_cost_model_term(&one.model, j)->beta;
+			g_assert_true(
+				n_workers == 1 || memcmp(&beta, &betas[j], sizeof(beta)) == 0);
+			betas[j] = beta;
+		}
+		double now = lode_cost_model_likelihood(&one.model);
+		g_assert_true(n_workers == 1 || memcmp(&now, &likelihood, sizeof(now)) == 0);
+		likelihood = now;
+		if (n_workers < 4)
+			lode_cost_model_clear(&one.model);
+	}
+	case_clear(&one);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -204,5 +269,7 @@ int main(int argc, char **argv)
 		NULL);
 	add_random_test(
 		"/analyses/cost-model/fit", test_fit, "R02S00000000000000000000000000000003", NULL);
+	add_random_test("/analyses/cost-model/threads", test_threads,
+		"R02S00000000000000000000000000000004", NULL);
 	return g_test_run();
 }
