@@ -45,7 +45,7 @@ static const LodeOptionGroup groups[] = {
 	{"First touch", lode_memory_first_touch_options},
 	{"Data objects and other attributes", lode_memory_pivot_options},
 	{"Sharing", lode_memory_sharing_options},
-	{"Allocations", lode_memory_allocations_options},
+	{"Allocations and callers", lode_memory_allocations_options},
 	{"Layout of a type", lode_memory_layout_options},
 	{"Coverage", lode_memory_coverage_options},
 	{NULL, NULL},
@@ -199,6 +199,7 @@ const LodeVerb lode_verb_memory = {
 		"  lode memory x.lode --by type --where 'function =~ \"^parse\"' --by2 line\n"
 		"  lode memory x.lode --by object --weight accesses     where executions were "
 		"counted\n"
+		"  lode memory x.lode --callers 3                   recorded with -g\n"
 		"  lode memory x.lode --layout 'struct node'\n"
 		"  lode memory x.lode --sharing                     false sharing of cache lines\n"
 		"  lode memory x.lode --first-touch",

@@ -356,7 +356,7 @@ bool lode_data_types_find_frame(LodeDataTypes *self, const LodeDataAccessQuestio
 	if (self->info == NULL)
 		return false;
 	if (self->frames == NULL)
-		self->frames = lode_stack_frames_new(self->image);
+		self->frames = lode_stack_frames_new(&self->image->image);
 	return lode_stack_frames_find(self->frames, question, address, out_place);
 }
 

@@ -3,6 +3,7 @@
 #include "images/stack_frames.h"
 
 #include "images/data_place.h"
+#include "images/elf_image.h"
 #include "images/stack_memory.h"
 
 #include <dwarf.h>
@@ -36,18 +37,14 @@ struct LodeStackFrames {
 	GHashTable *rows; /* pc → Row */
 };
 
-/* A frame while it is gone up from one to the next. */
-typedef struct {
-	uint64_t pc; /* in the image */
-	uint64_t values[LODE_N_GENERAL_REGISTERS];
-	uint32_t known;
-} Frame;
-
-LodeStackFrames *lode_stack_frames_new(LodeElfImage *image)
+LodeStackFrames *lode_stack_frames_new(LodeBinaryImage *image)
 {
-	LodeStackFrames *self = g_new0(LodeStackFrames, 1);
+	LodeElfImage *elf = lode_elf_image_of(image);
+	LodeStackFrames *self = elf != NULL ? g_new0(LodeStackFrames, 1) : NULL;
 
-	self->image = image;
+	if (self == NULL)
+		return NULL;
+	self->image = elf;
 	self->rows = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 	return self;
 }
@@ -112,7 +109,7 @@ static const Row *row_at(LodeStackFrames *self, uint64_t pc)
 }
 
 /* The frame's CFA; false: not known. */
-static bool frame_address(const Frame *frame, const Row *row, uint64_t *out_cfa)
+static bool frame_address(const LodeUserRegisters *frame, const Row *row, uint64_t *out_cfa)
 {
 	if (!row->is_known || (frame->known >> row->frame_register & 1) == 0)
 		return false;
@@ -121,8 +118,8 @@ static bool frame_address(const Frame *frame, const Row *row, uint64_t *out_cfa)
 }
 
 /* Makes a frame its caller's. */
-static bool go_up(
-	const LodeStackMemory *stack, const Row *row, uint64_t cfa, uint64_t bias, Frame *frame)
+static bool go_up(const LodeStackMemory *stack, const Row *row, uint64_t cfa,
+	LodeUserRegisters *frame, uint64_t *out_return)
 {
 	uint64_t value;
 
@@ -139,45 +136,58 @@ static bool go_up(
 	}
 	frame->values[LODE_REGISTER_RSP] = cfa;
 	frame->known |= 1u << LODE_REGISTER_RSP;
-	if (row->rules[RETURN_ADDRESS] != RULE_SAVED ||
-		!lode_stack_memory_read(
-			stack, cfa + (uint64_t)row->offsets[RETURN_ADDRESS], sizeof value, &value))
-		return false;
-	/* inside the call, which may be its function's last instruction */
-	frame->pc = value - bias - 1;
-	return true;
+	return row->rules[RETURN_ADDRESS] == RULE_SAVED &&
+	       lode_stack_memory_read(stack, cfa + (uint64_t)row->offsets[RETURN_ADDRESS],
+		       sizeof *out_return, out_return);
 }
 
 bool lode_stack_frames_find(LodeStackFrames *self, const LodeDataAccessQuestion *question,
 	uint64_t address, LodeFramePlace *out_place)
 {
-	const LodeUserRegisters *registers = question->registers;
-	Frame frame = {.pc = question->pc, .known = registers->known};
+	LodeUserRegisters frame = *question->registers;
 	LodeStackMemory stack;
-	uint64_t low, cfa;
+	uint64_t low, cfa, back, pc = question->pc;
 
-	if ((registers->known >> LODE_REGISTER_RSP & 1) == 0)
+	if ((frame.known >> LODE_REGISTER_RSP & 1) == 0)
 		return false;
-	for (int i = 0; i < LODE_N_GENERAL_REGISTERS; i++)
-		frame.values[i] = registers->values[i];
 	low = frame.values[LODE_REGISTER_RSP];
 	lode_stack_memory_init(&stack, question->stack, question->stack_size, low);
 	if (address < low - RED_ZONE || low < RED_ZONE)
 		return false;
 	low -= RED_ZONE;
 	for (int i = 0; i < MAX_FRAMES; i++) {
-		const Row *row = row_at(self, frame.pc);
+		const Row *row = row_at(self, pc);
 
 		/* frames lie above each other */
 		if (!frame_address(&frame, row, &cfa) || cfa <= low)
 			return false;
 		if (address < cfa) {
-			*out_place = (LodeFramePlace){frame.pc, (int64_t)(address - cfa), i > 0};
+			*out_place = (LodeFramePlace){pc, (int64_t)(address - cfa), i > 0};
 			return address >= low;
 		}
 		low = cfa;
-		if (!go_up(&stack, row, cfa, question->bias, &frame))
+		if (!go_up(&stack, row, cfa, &frame, &back))
 			return false;
+		/* inside the call, which may be its function's last instruction */
+		pc = back - question->bias - 1;
 	}
 	return false;
+}
+
+LodeFrameStep lode_stack_frames_step(LodeStackFrames *self, uint64_t pc, const LodeStackDump *dump,
+	LodeUserRegisters *registers, uint64_t *out_return)
+{
+	const Row *row = row_at(self, pc);
+	LodeStackMemory stack;
+	uint64_t cfa;
+
+	if (row->is_known && row->rules[RETURN_ADDRESS] != RULE_SAVED)
+		return LODE_FRAME_OUTERMOST;
+	/* frames lie above each other */
+	if (!frame_address(registers, row, &cfa) ||
+		(registers->known >> LODE_REGISTER_RSP & 1) == 0 ||
+		cfa <= registers->values[LODE_REGISTER_RSP])
+		return LODE_FRAME_LOST;
+	lode_stack_memory_init(&stack, dump->bytes, dump->size, dump->start);
+	return go_up(&stack, row, cfa, registers, out_return) ? LODE_FRAME_CALLED : LODE_FRAME_LOST;
 }

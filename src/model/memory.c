@@ -21,6 +21,8 @@ LodeMemory *lode_memory_new(void)
 	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeDataObject));
 	self->samples = g_array_new(FALSE, TRUE, sizeof(LodeMemorySample));
 	self->pages = g_array_new(FALSE, TRUE, sizeof(LodeMemoryPages));
+	self->access_calls = g_array_new(FALSE, TRUE, sizeof(LodeAccessCall));
+	self->access_paths = g_array_new(FALSE, TRUE, sizeof(LodeAccessPathOf));
 	return self;
 }
 
@@ -29,6 +31,8 @@ void lode_memory_free(LodeMemory *self)
 	if (self == NULL)
 		return;
 	g_array_unref(self->samples);
+	g_array_unref(self->access_paths);
+	g_array_unref(self->access_calls);
 	g_array_unref(self->pages);
 	g_array_unref(self->objects);
 	g_array_unref(self->members);

@@ -114,6 +114,20 @@ typedef struct {
 	uint32_t path;
 } LodeAllocationPathOf;
 
+enum { LODE_ACCESS_MAX_DEPTH = 4096 }; /* calls in a path, those inlined too */
+
+/* A call on the way to an access, or the access itself. Paths that begin alike, at main(), share
+ * calls. */
+typedef struct {
+	char *function; /* that makes the call, or accesses; NULL: unknown */
+	char *place;    /* as of LodeAllocationCall */
+	uint32_t outer; /* what called the function, a row before it; LODE_NONE: not known */
+} LodeAccessCall;
+
+typedef struct {
+	uint32_t call; /* the access itself; LODE_NONE: no call is known */
+} LodeAccessPathOf;
+
 /* One that a sample fell into. */
 typedef struct {
 	uint32_t pid, site;
@@ -210,6 +224,9 @@ typedef struct {
 	GArray *objects;          /* LodeDataObject */
 	GArray *samples;          /* LodeMemorySample, in the order of the recording */
 	GArray *pages;            /* LodeMemoryPages, by (pid, time_ns, start) */
+	GArray *access_calls;     /* LodeAccessCall */
+	GArray *access_paths;     /* LodeAccessPathOf each of the samples; none: no call chains were
+	                             recorded */
 	bool has_allocations;     /* allocations were recorded */
 	bool is_stall_weighted;   /* timer samples: weights are time, not accesses */
 	bool has_fixed_addresses; /* recorded without address-space randomisation */

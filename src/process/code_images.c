@@ -29,6 +29,7 @@ static void free_image(void *data)
 		lode_branch_targets_clear(&self->targets);
 	g_clear_pointer(&self->segments, g_array_unref);
 	lode_data_types_free(self->types);
+	lode_stack_frames_free(self->frames);
 	lode_binary_image_close(self->binary);
 	g_free(self->error);
 	g_free(self->build_id);
@@ -294,4 +295,25 @@ LodeDataTypes *lode_code_image_types(LodeCodeImage *self)
 		self->types = lode_data_types_new(self->binary);
 	self->has_looked_for_types = true;
 	return self->types;
+}
+
+LodeStackFrames *lode_code_image_frames(LodeCodeImage *self)
+{
+	if (!self->has_looked_for_frames && self->binary != NULL)
+		self->frames = lode_stack_frames_new(self->binary);
+	self->has_looked_for_frames = true;
+	return self->frames;
+}
+
+char *lode_code_images_place_text(const LodeCodeImages *self, uint32_t image, uint64_t address,
+	const char *file, uint32_t line)
+{
+	bool has_line = file != NULL && line > 0;
+
+	if (image == LODE_NONE)
+		return g_strdup("?");
+	g_autofree char *name = g_path_get_basename(
+		has_line ? file : lode_code_images_path(self, image));
+	return has_line ? g_strdup_printf("%s:%" G_GUINT32_FORMAT, name, line)
+	                : g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x", name, address);
 }

@@ -6,7 +6,8 @@
  *                  ├─▶ segments: offset in the file → address in the image
  *                  ├─▶ control flow of each function
  *                  ├─▶ branch targets of the whole image
- *                  └─▶ types of the debug information
+ *                  ├─▶ types of the debug information
+ *                  └─▶ frames by the unwind table
  */
 #pragma once
 
@@ -14,6 +15,7 @@
 #include "images/branch_targets.h"
 #include "images/control_flow.h"
 #include "images/data_types.h"
+#include "images/stack_frames.h"
 #include "process/address_space.h"
 
 typedef struct LodeCodeImages LodeCodeImages;
@@ -30,9 +32,10 @@ typedef struct {
 	GArray *segments;          /* LodeLoadMapSegment; NULL: not asked for yet */
 	LodeBranchTargets targets; /* once asked for */
 	LodeDataTypes *types;      /* NULL: no debug information, or not asked for yet */
+	LodeStackFrames *frames;   /* NULL: no unwind table, or not asked for yet */
 	GThread *target_reader;    /* that reads `targets` */
 	gint are_targets_read;     /* atomic, where there is a reader */
-	bool is_opened, has_targets, has_looked_for_types;
+	bool is_opened, has_targets, has_looked_for_types, has_looked_for_frames;
 } LodeCodeImage;
 
 LodeCodeImages *lode_code_images_new(bool allow_debuginfod);
@@ -76,6 +79,11 @@ bool lode_code_images_find_load(LodeCodeImages *self, uint32_t image, const Lode
  * from there. */
 bool lode_code_image_place(LodeCodeImage *self, uint64_t offset, uint64_t *out_address);
 
+/* A place in code for people: "parse.c:120", without a line "libfoo.so+0x1234", without an image
+ * (LODE_NONE) "?". `file` may be NULL. The caller frees it. */
+char *lode_code_images_place_text(const LodeCodeImages *self, uint32_t image, uint64_t address,
+	const char *file, uint32_t line);
+
 /* Code at an address, as lode_binary_image_bytes(); NULL also without a file. */
 const uint8_t *lode_code_image_bytes(const LodeCodeImage *self, uint64_t address, size_t *out_n);
 
@@ -95,3 +103,6 @@ bool lode_code_image_try_targets(
 
 /* NULL without debug information. */
 LodeDataTypes *lode_code_image_types(LodeCodeImage *self);
+
+/* NULL where there is no unwind table. */
+LodeStackFrames *lode_code_image_frames(LodeCodeImage *self);

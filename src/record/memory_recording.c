@@ -120,7 +120,8 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 	                                 ? 0
 	                                 : G_N_ELEMENTS(page_faults);
 	sampler.has_user_registers = true;
-	sampler.user_stack_bytes = STACK_BYTES;
+	sampler.user_stack_bytes = MAX(options->user_stack_bytes, STACK_BYTES);
+	sampler.has_call_chains = options->has_call_chains;
 	sampler.has_data_addresses = true;
 	sampler.has_fixed_addresses = self->result->has_fixed_addresses;
 	sampler.follows_mappings = true;

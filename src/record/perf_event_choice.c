@@ -177,6 +177,10 @@ static void set_wishes(struct perf_event_attr *attr, const LodePerfSamplerOption
 		if (!attr->exclude_kernel)
 			attr->branch_sample_type |= PERF_SAMPLE_BRANCH_KERNEL;
 	}
+	if (options->has_call_chains) {
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		attr->exclude_callchain_kernel = 1;
+	}
 	if (options->has_user_registers) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER;
 		attr->sample_regs_user = USER_REGISTERS;
@@ -200,7 +204,8 @@ static void leave_out_stack(struct perf_event_attr *attr)
 /* Each tells its address, and there are many: half as long, fewer are lost in a burst. */
 static void leave_out_registers(struct perf_event_attr *attr)
 {
-	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_REGS_USER;
+	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN);
+	attr->exclude_callchain_kernel = 0;
 	attr->sample_regs_user = 0;
 	leave_out_stack(attr);
 }

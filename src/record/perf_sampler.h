@@ -30,6 +30,7 @@ typedef struct {
 	bool has_kernel;        /* the kernel's code too, or else an error; events that have
 	                           modifiers are sampled as these say */
 	bool has_branch_stacks; /* -b */
+	bool has_call_chains;   /* by frame pointers, of the program's own calls */
 	bool has_user_registers;
 	/* What lies on the stack above the stack pointer, so many bytes; 0: none. Rounded up to a
 	 * multiple of 8, and left out where the kernel has no dumps. */

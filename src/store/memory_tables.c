@@ -148,6 +148,17 @@ static const LodeColumn pages_columns[] = {
 	{"node", AT(LodeMemoryPages, node), LODE_COLUMN_NUMBER, 0},
 };
 
+static const LodeColumn access_call_columns[] = {
+	{"function", AT(LodeAccessCall, function), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"place", AT(LodeAccessCall, place), LODE_COLUMN_TEXT, 0},
+	{"outer_call", AT(LodeAccessCall, outer), LODE_COLUMN_MAYBE_REFERENCE,
+		LODE_TARGET_ACCESS_CALLS},
+};
+
+static const LodeColumn access_path_columns[] = {
+	{"call", AT(LodeAccessPathOf, call), LODE_COLUMN_MAYBE_REFERENCE, LODE_TARGET_ACCESS_CALLS},
+};
+
 #define TABLE(name, array, type, columns)                                                          \
 	{                                                                                          \
 		{name, sizeof(type), columns, G_N_ELEMENTS(columns), NULL}, AT(LodeMemory, array), \
@@ -175,6 +186,8 @@ static const Table tables[] = {
 	OPTIONAL_TABLE(
 		"allocation_path_of", allocation_paths, LodeAllocationPathOf, path_of_columns),
 	OPTIONAL_TABLE("memory_pages", pages, LodeMemoryPages, pages_columns),
+	OPTIONAL_TABLE("access_call", access_calls, LodeAccessCall, access_call_columns),
+	OPTIONAL_TABLE("access_path_of", access_paths, LodeAccessPathOf, access_path_columns),
 };
 
 static GArray *array_of(const LodeMemory *memory, const Table *table)
@@ -281,6 +294,7 @@ static void count_targets(const LodeProfile *profile, size_t out_counts[LODE_N_T
 	out_counts[LODE_TARGET_OBJECTS] = memory->objects->len;
 	out_counts[LODE_TARGET_CALLS] = memory->calls->len;
 	out_counts[LODE_TARGET_PATHS] = memory->paths->len;
+	out_counts[LODE_TARGET_ACCESS_CALLS] = memory->access_calls->len;
 	out_counts[LODE_TARGET_EVENTS] = profile->events->len;
 	out_counts[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len;
 	out_counts[LODE_TARGET_FUNCTIONS] = profile->functions->len;
@@ -325,6 +339,7 @@ static bool check_calls(const LodeMemory *memory, GError **error)
 	} partners[] = {
 		{memory->site_peaks, memory->sites, "allocation_site_peak"},
 		{memory->allocation_paths, memory->allocations, "allocation_path_of"},
+		{memory->access_paths, memory->samples, "access_path_of"},
 	};
 
 	g_autofree uint16_t *depths = g_new(uint16_t, MAX(memory->calls->len, 1));
@@ -348,6 +363,24 @@ static bool check_calls(const LodeMemory *memory, GError **error)
 	return true;
 }
 
+/* What called a call stands before it, so that each way outward ends. */
+static bool check_access_calls(const LodeMemory *memory, GError **error)
+{
+	g_autofree uint16_t *depths = g_new(uint16_t, MAX(memory->access_calls->len, 1));
+
+	for (guint i = 0; i < memory->access_calls->len; i++) {
+		uint32_t outer = LODE_AT(memory->access_calls, LodeAccessCall, i).outer;
+		if (outer != LODE_NONE && outer >= i)
+			return lode_row_table_broken(
+				error, "access_call", i, "what called it does not stand before it");
+		depths[i] = outer != LODE_NONE ? (uint16_t)(depths[outer] + 1) : 1;
+		if (depths[i] > LODE_ACCESS_MAX_DEPTH)
+			return lode_row_table_broken(
+				error, "access_call", i, "too many calls lead to it");
+	}
+	return true;
+}
+
 bool lode_memory_check(const LodeProfile *profile, GError **error)
 {
 	size_t counts[LODE_N_TARGETS];
@@ -360,5 +393,6 @@ bool lode_memory_check(const LodeProfile *profile, GError **error)
 		if (!lode_row_table_check(&tables[i].rows, rows->data, rows->len, counts, error))
 			return false;
 	}
-	return check_ranges(profile->memory, error) && check_calls(profile->memory, error);
+	return check_ranges(profile->memory, error) && check_calls(profile->memory, error) &&
+	       check_access_calls(profile->memory, error);
 }

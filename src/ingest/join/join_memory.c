@@ -17,6 +17,7 @@
 #include "base/id_cache.h"
 #include "base/large_array.h"
 #include "ingest/join/join.h"
+#include "ingest/memory/memory_callers.h"
 #include "ingest/memory/memory_loads.h"
 #include "ingest/memory/memory_sites.h"
 #include "model/page_fault_event.h"
@@ -31,12 +32,13 @@ typedef struct {
 	LodeMemoryReading *reading;
 	LodeMemoryLoads *loads;
 	LodeMemorySites *sites;
-	LodeIdCache layers;    /* Layers → object */
-	GHashTable *objects;   /* LodeDataObject → index + 1 */
-	uint32_t *mapping_ids; /* of the reading's; LODE_NONE: no sample is in it */
-	uint32_t *thread_ids;  /* likewise */
-	GArray *image_ids;     /* of the reading's images: the profile's; LODE_NONE */
-	GArray *event_ids;     /* of the reading's names: the profile's events */
+	LodeMemoryCallers *callers; /* NULL: no chains were recorded */
+	LodeIdCache layers;         /* Layers → object */
+	GHashTable *objects;        /* LodeDataObject → index + 1 */
+	uint32_t *mapping_ids;      /* of the reading's; LODE_NONE: no sample is in it */
+	uint32_t *thread_ids;       /* likewise */
+	GArray *image_ids;          /* of the reading's images: the profile's; LODE_NONE */
+	GArray *event_ids;          /* of the reading's names: the profile's events */
 } Building;
 
 /* In the order of process and number, as the reading's are in that of discovery. */
@@ -478,6 +480,10 @@ static void add_sample(Building *self, const LodeReadAccess *access)
 	if (sample.access_pc != 0)
 		find_object(self, access, &sample);
 	g_array_append_val(self->memory->samples, sample);
+	if (self->callers == NULL)
+		return;
+	const LodeAccessPathOf path = {lode_memory_callers_add(self->callers, access)};
+	g_array_append_val(self->memory->access_paths, path);
 }
 
 static int compare_allocations(const void *a, const void *b, void *data)
@@ -528,6 +534,7 @@ static void clear(Building *self)
 {
 	lode_id_cache_clear(&self->layers);
 	g_hash_table_unref(self->objects);
+	lode_memory_callers_free(self->callers);
 	lode_memory_sites_free(self->sites);
 	lode_memory_loads_free(self->loads);
 	g_free(self->mapping_ids);
@@ -590,6 +597,7 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 	add_mappings(&building);
 	find_events(&building);
 	building.sites = lode_memory_sites_new(profile, reading, building.loads);
+	building.callers = lode_memory_callers_new(profile, reading);
 	for (guint i = 0; i < n; i++)
 		add_sample(&building,
 			&g_array_index(lode_memory_reading_accesses(reading), LodeReadAccess, i));

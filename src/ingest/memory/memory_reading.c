@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/memory/memory_reading.h"
 
+#include "base/id_cache.h"
 #include "base/large_array.h"
 #include "base/partition_point.h"
 #include "model/profile.h"
@@ -12,6 +13,8 @@
 
 /* Of Linux, and more than there are. */
 enum { MAX_CPUS = 1 << 16, MAX_NODES = 1 << 10 };
+/* As many as all chains of a real program have together, and more. */
+enum { MAX_CALLERS = 1 << 23 };
 
 typedef struct {
 	LodeAddressSpaces *spaces; /* of all mappings; a file is an index of `mappings` */
@@ -33,9 +36,13 @@ struct LodeMemoryReading {
 	GArray *accesses; /* LodeReadAccess */
 	GArray *ways;     /* LodeReadWay, of those that are ambiguous */
 	GArray *way_rows; /* LodeReadAccess */
+	GArray *callers;  /* LodeReadCaller */
+	LodeIdCache caller_ids;
+	GArray *chain; /* LodeCaller, of the sample at hand */
+	uint64_t n_chains_left_out;
 	uint32_t input;
 	bool wants_next;
-	bool has_addresses, is_stall_weighted, has_fixed_addresses;
+	bool has_addresses, is_stall_weighted, has_fixed_addresses, has_call_chains;
 	bool is_full;                      /* an access was left out */
 	const char *const *skipped_frames; /* borrowed; NULL: none */
 };
@@ -67,6 +74,9 @@ LodeMemoryReading *lode_memory_reading_new(LodeCodeImages *images)
 	self->accesses = g_array_new(FALSE, TRUE, sizeof(LodeReadAccess));
 	self->ways = g_array_new(FALSE, FALSE, sizeof(LodeReadWay));
 	self->way_rows = g_array_new(FALSE, FALSE, sizeof(LodeReadAccess));
+	self->callers = g_array_new(FALSE, FALSE, sizeof(LodeReadCaller));
+	lode_id_cache_init(&self->caller_ids);
+	self->chain = g_array_new(FALSE, FALSE, sizeof(LodeCaller));
 	return self;
 }
 
@@ -85,6 +95,9 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 	g_array_unref(self->accesses);
 	g_array_unref(self->ways);
 	g_array_unref(self->way_rows);
+	g_array_unref(self->callers);
+	lode_id_cache_clear(&self->caller_ids);
+	g_array_unref(self->chain);
 	g_string_chunk_free(self->strings);
 	g_free(self);
 }
@@ -270,6 +283,12 @@ static uint64_t latency_of(const LodeSampledAccess *sampled)
 	                                                                      : weight;
 }
 
+static uint32_t image_of(LodeMemoryReading *self, const LodeSampledPlaceOf *code)
+{
+	return code->path != NULL ? lode_code_images_add(self->images, code->path, code->build_id)
+	                          : LODE_NONE;
+}
+
 static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *sampled)
 {
 	const LodePerfRecord *record = sampled->record;
@@ -296,12 +315,11 @@ static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *
 				.cpu = sample->cpu,
 				.node = node_of(self, sample->cpu),
 			},
-		.image = sampled->path != NULL ? lode_code_images_add(self->images, sampled->path,
-							 sampled->build_id)
-	                                       : LODE_NONE,
+		.image = image_of(self, &sampled->code),
 		.input = self->input,
+		.caller = LODE_NONE,
 		.base_mapping = LODE_NONE,
-		.image_pc = sampled->image_pc,
+		.image_pc = sampled->code.image_pc,
 	};
 }
 
@@ -405,6 +423,62 @@ static void add_ways(LodeMemoryReading *self, uint32_t pid, LodeReadAccess *row,
 	}
 }
 
+typedef struct {
+	LodeMemoryReading *reading;
+	const LodeSampledAccess *sampled;
+} CallerQuestion;
+
+static bool place_caller(void *data, uint64_t address, LodeCaller *out_place)
+{
+	const CallerQuestion *self = data;
+	LodeSampledPlaceOf code = {0};
+
+	if (!self->sampled->place(self->sampled->data, address, &code))
+		return false;
+	*out_place = (LodeCaller){
+		image_of(self->reading, &code), code.path != NULL ? code.image_pc : address};
+	return true;
+}
+
+/* The innermost of a chain, after those that called it; LODE_NONE: there is none, or no room. */
+static uint32_t add_chain(LodeMemoryReading *self, const GArray *chain)
+{
+	uint32_t outer = LODE_NONE;
+
+	for (guint i = chain->len; i-- > 0;) {
+		const LodeReadCaller added = {g_array_index(chain, LodeCaller, i), outer};
+		const LodeIdKey key = {
+			{(uint64_t)outer << 32 | added.caller.image, added.caller.address, 0}};
+		bool is_new;
+		if (self->callers->len >= MAX_CALLERS) {
+			self->n_chains_left_out++;
+			return LODE_NONE;
+		}
+		LodeIdSlot *slot = lode_id_cache_find(&self->caller_ids, &key, &is_new);
+		if (is_new) {
+			slot->id = self->callers->len;
+			g_array_append_val(self->callers, added);
+		}
+		outer = slot->id;
+	}
+	return outer;
+}
+
+static uint32_t find_caller(LodeMemoryReading *self, const LodeSampledAccess *sampled,
+	const LodeSampledCode *code, const LodeUserRegisters *registers)
+{
+	CallerQuestion question = {self, sampled};
+	const LodeCallChainContext context = {self->images, place_caller, &question};
+
+	if (sampled->place == NULL || !lode_call_chain_is_recorded(sampled->event) ||
+		sampled->record->mode != LODE_PERF_MODE_USER)
+		return LODE_NONE;
+	self->has_call_chains = true;
+	g_array_set_size(self->chain, 0);
+	lode_call_chain_find(&context, code, registers, self->chain);
+	return add_chain(self, self->chain);
+}
+
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *sampled)
 {
 	const LodePerfRecord *record = sampled->record;
@@ -425,6 +499,7 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	self->is_stall_weighted |= lode_perf_event_is_time(
 		sampled->event->type, sampled->event->config);
 	lode_access_resolver_find(&resolver, &code, &resolved);
+	row.caller = find_caller(self, sampled, &code, &resolved.registers);
 	uint64_t pointer = resolved.registers.values[LODE_REGISTER_RSP];
 	uint32_t stack = (resolved.registers.known >> LODE_REGISTER_RSP & 1) != 0
 	                         ? find_mapping(self, record->pid, pointer, sampled->time_ns)
@@ -482,6 +557,7 @@ void lode_memory_reading_add_traced(
 	LodeReadAccess row = *access;
 
 	row.input = self->input;
+	row.caller = LODE_NONE;
 	row.sample.mapping = find_mapping(self, pid, row.sample.address, access->sample.time_ns);
 	if (row.is_push)
 		note_stack(self, row.sample.mapping, &row, row.sample.address);
@@ -506,6 +582,10 @@ void lode_memory_reading_account(const LodeMemoryReading *self, LodeRecording *r
 		lode_recording_add_unresolved(recording,
 			"events of threads that were too many to be told apart", NULL,
 			(double)self->threads.n_merged, 0);
+	if (self->n_chains_left_out > 0)
+		lode_recording_add_unresolved(recording,
+			"call chains beyond the number that is kept", NULL,
+			(double)self->n_chains_left_out, 0);
 }
 
 bool lode_memory_reading_has_addresses(const LodeMemoryReading *self)
@@ -516,6 +596,16 @@ bool lode_memory_reading_has_addresses(const LodeMemoryReading *self)
 const GArray *lode_memory_reading_accesses(const LodeMemoryReading *self)
 {
 	return self->accesses;
+}
+
+const GArray *lode_memory_reading_callers(const LodeMemoryReading *self)
+{
+	return self->callers;
+}
+
+bool lode_memory_reading_has_call_chains(const LodeMemoryReading *self)
+{
+	return self->has_call_chains;
 }
 
 bool lode_memory_reading_is_full(const LodeMemoryReading *self)

@@ -13,6 +13,7 @@
 
 #include "process/address_space.h"
 #include "process/allocations.h"
+#include "process/call_chain.h"
 #include "process/code_images.h"
 #include "process/threads.h"
 #include "sources/allocation_log.h"
@@ -24,6 +25,7 @@ typedef struct {
 	                            is a name's; instructions and objects are not known yet */
 	uint32_t image;          /* of LodeCodeImages; LODE_NONE: unknown */
 	uint32_t input;          /* the recording that it is of */
+	uint32_t caller;         /* of lode_memory_reading_callers(); LODE_NONE: not known */
 	uint8_t operand;         /* the decoder's number of it */
 	bool has_no_operand;     /* that the access is to */
 	bool is_push;            /* a store that no operand shows: of a call, or push */
@@ -41,6 +43,12 @@ typedef struct {
 	uint64_t source;        /* the last instruction on it, in the image; 0: a return to there */
 	uint32_t first, n_rows; /* of the way's rows */
 } LodeReadWay;
+
+/* A call that led to a sample. Chains that begin alike, at main(), share them. */
+typedef struct {
+	LodeCaller caller;
+	uint32_t outer; /* that called it, an index before it; LODE_NONE */
+} LodeReadCaller;
 
 typedef struct {
 	LodeMemoryMapping mapping; /* names are the reading's */
@@ -67,6 +75,13 @@ void lode_memory_reading_note(
 /* Ends the first pass of the selected recording; `info` may be NULL. Errors: _LIMIT. */
 bool lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *info, GError **error);
 
+/* A place in code, as the sampled files know it. */
+typedef struct {
+	const char *path;     /* of the image; NULL: it lies in none */
+	const char *build_id; /* may be NULL */
+	uint64_t image_pc;
+} LodeSampledPlaceOf;
+
 /* A sample of the second pass, and what is known of its place. */
 typedef struct {
 	const LodePerfRecord *record;
@@ -74,9 +89,10 @@ typedef struct {
 	const char *event_name; /* in the profile */
 	uint64_t time_ns;
 	double weight;
-	const char *path;     /* of the image; NULL: it lies in none */
-	const char *build_id; /* may be NULL */
-	uint64_t image_pc;
+	LodeSampledPlaceOf code;
+	/* Where another run-time address of the process lies then; false: no code is there. */
+	bool (*place)(void *data, uint64_t address, LodeSampledPlaceOf *out_code);
+	void *data;
 } LodeSampledAccess;
 
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *access);
@@ -118,7 +134,9 @@ bool lode_memory_reading_has_addresses(const LodeMemoryReading *self);
 
 /* What was read; borrowed. */
 const GArray *lode_memory_reading_accesses(const LodeMemoryReading *self); /* LodeReadAccess */
-bool lode_memory_reading_is_full(const LodeMemoryReading *self); /* accesses are missing */
+bool lode_memory_reading_is_full(const LodeMemoryReading *self);          /* accesses are missing */
+const GArray *lode_memory_reading_callers(const LodeMemoryReading *self); /* LodeReadCaller */
+bool lode_memory_reading_has_call_chains(const LodeMemoryReading *self);
 const GPtrArray *lode_memory_reading_event_names(const LodeMemoryReading *self); /* char * */
 const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self); /* LodeReadMapping */
 LodeAllocations *lode_memory_reading_logs(LodeMemoryReading *self);

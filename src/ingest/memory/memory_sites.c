@@ -453,22 +453,12 @@ static void add_ways(LodeMemorySites *self, guint log, size_t n_stacks, GArray *
 
 /* --- sites and paths --- */
 
-static char *place_of(LodeMemorySites *self, const Frame *frame, const Call *call)
-{
-	if (frame->image == LODE_NONE)
-		return g_strdup("?");
-	if (call->file != NULL && call->line > 0) {
-		g_autofree char *file = g_path_get_basename(call->file);
-		return g_strdup_printf("%s:%" G_GUINT32_FORMAT, file, call->line);
-	}
-	return g_strdup_printf(
-		"%s+0x%" G_GINT64_MODIFIER "x", image_name(self, frame), frame->image_address);
-}
-
 static uint32_t add_call(
 	LodeMemorySites *self, uint32_t inner, const Frame *frame, const Call *call)
 {
-	g_autofree char *place = place_of(self, frame, call);
+	g_autofree char *place = lode_code_images_place_text(
+		lode_memory_reading_images(self->reading), frame->image, frame->image_address,
+		call->file, call->line);
 	LodeAllocationCall row = {
 		.function = lode_profile_intern(self->profile, call->function),
 		.place = lode_profile_intern(self->profile, place),

@@ -389,9 +389,37 @@ static void add_branches(Reading *self, Input *input, const LodePerfRecord *reco
 	self->has_branches |= sample->n_branches > 0;
 }
 
-static void add_access(
-	Reading *self, const Input *input, const LodePerfRecord *record, uint32_t row, double value)
+static void describe_place(
+	const Reading *self, const LodeSampledPlace *place, LodeSampledPlaceOf *out_code)
 {
+	const LodeRecordedObject *object = &g_array_index(
+		self->recording->objects, LodeRecordedObject, place->object);
+
+	*out_code = (LodeSampledPlaceOf){object->path, object->build_id, place->address};
+}
+
+typedef struct {
+	Reading *reading;
+	Input *input;
+	const LodePerfRecord *record;
+} PlaceQuestion;
+
+static bool find_place(void *data, uint64_t address, LodeSampledPlaceOf *out_code)
+{
+	const PlaceQuestion *self = data;
+	LodeSampledPlace place;
+	LodeSampledOutcome outcome = place_address(
+		self->reading, self->input, self->record, address, &place);
+
+	if (outcome == LODE_SAMPLED_RESOLVED)
+		describe_place(self->reading, &place, out_code);
+	return outcome != LODE_SAMPLED_UNMAPPED;
+}
+
+static void add_access(
+	Reading *self, Input *input, const LodePerfRecord *record, uint32_t row, double value)
+{
+	PlaceQuestion question = {self, input, record};
 	size_t n_events;
 	LodeSampledAccess access = {
 		.record = record,
@@ -399,17 +427,13 @@ static void add_access(
 		.event_name = self->recording->events->pdata[input->columns[record->event]],
 		.time_ns = sample_time(input, record),
 		.weight = value,
+		.place = find_place,
+		.data = &question,
 	};
 
-	if (row != LODE_NONE) {
-		const LodeSampledPlace *place = &g_array_index(
-			self->rows.places, LodeSampledPlace, row);
-		const LodeRecordedObject *object = &g_array_index(
-			self->recording->objects, LodeRecordedObject, place->object);
-		access.path = object->path;
-		access.build_id = object->build_id;
-		access.image_pc = place->address;
-	}
+	if (row != LODE_NONE)
+		describe_place(self, &g_array_index(self->rows.places, LodeSampledPlace, row),
+			&access.code);
 	lode_memory_reading_add(self->memory, &access);
 }
 

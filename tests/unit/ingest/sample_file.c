@@ -24,6 +24,7 @@ static uint64_t sample_type(const SampleFile *self)
 	return PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 	       (self->has_times ? PERF_SAMPLE_TIME : 0) |
 	       (self->has_periods ? PERF_SAMPLE_PERIOD : 0) |
+	       (self->has_chains ? PERF_SAMPLE_CALLCHAIN : 0) |
 	       (self->has_branches ? PERF_SAMPLE_BRANCH_STACK : 0) |
 	       (self->has_cpus ? PERF_SAMPLE_CPU : 0) |
 	       (self->has_registers ? PERF_SAMPLE_REGS_USER : 0) |
@@ -202,6 +203,10 @@ void sample_file_add(SampleFile *self, const Sample *sample)
 	put_cpu(self, sample->cpu);
 	if (self->has_periods)
 		put64(data, sample->period);
+	if (self->has_chains)
+		put64(data, sample->n_chain);
+	for (size_t i = 0; self->has_chains && i < sample->n_chain; i++)
+		put64(data, sample->chain[i]);
 	if (self->has_branches)
 		put64(data, sample->n_branches);
 	for (size_t i = 0; self->has_branches && i < sample->n_branches; i++) {

@@ -11,6 +11,7 @@ typedef struct {
 	PerfDataFile file;
 	bool has_times, has_periods, has_branches;
 	bool has_cpus, has_addresses, has_registers; /* addresses: with latency and data source */
+	bool has_chains;
 } SampleFile;
 
 /* As perf asks for: ax bx cx dx si di bp sp ip flags, r8 to r15. */
@@ -52,6 +53,8 @@ typedef struct {
 	uint64_t address, latency, data_source;
 	uint64_t abi; /* PERF_SAMPLE_REGS_ABI_; NONE: without registers */
 	uint64_t registers[SAMPLE_N_REGISTERS];
+	const uint64_t *chain; /* with PERF_CONTEXT_ markers */
+	size_t n_chain;
 	const LodePerfBranch *branches; /* newest first */
 	size_t n_branches;
 } Sample;

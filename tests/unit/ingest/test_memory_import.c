@@ -318,6 +318,86 @@ static void test_ways(void)
 	g_assert_true(row(profile, 0)->is_unverified);
 }
 
+/* The access and its callers: "load_here < nothing < store_later"; "-": no path. */
+static char *path_text(const LodeProfile *profile, guint index)
+{
+	const LodeMemory *memory = profile->memory;
+	uint32_t call = LODE_AT(memory->access_paths, LodeAccessPathOf, index).call;
+	GString *text = g_string_new(call == LODE_NONE ? "-" : "");
+
+	while (call != LODE_NONE) {
+		const LodeAccessCall *row = &LODE_AT(memory->access_calls, LodeAccessCall, call);
+		call = row->outer;
+		g_string_append_printf(text, "%s%s",
+			row->function != NULL ? row->function : row->place,
+			call != LODE_NONE ? " < " : "");
+	}
+	return g_string_free(text, FALSE);
+}
+
+static void check_path(const LodeProfile *profile, guint index, const char *expected)
+{
+	g_autofree char *found = path_text(profile, index);
+
+	g_assert_cmpstr(found, ==, expected);
+}
+
+static uint64_t code_at(const Scene *self, const char *function, uint64_t offset)
+{
+	return sampled_program_function(&self->program, function)->address + self->program.bias +
+	       offset;
+}
+
+/* A chain's markers, and the sampled address itself, are no callers; it ends where no code is. */
+static void test_callers(void)
+{
+	enum { LONG = 5000 };
+	g_auto(Scene) scene;
+	uint64_t longest[LONG];
+
+	scene_init_empty(&scene);
+	scene.file.has_chains = true;
+	add_timer(&scene);
+	begin(&scene, PID);
+	uint64_t here = code_at(&scene, "load_here", 0), one = code_at(&scene, "nothing", 8),
+		 /* a call that is its function's last instruction */
+		two = code_at(&scene, "return_only", 1);
+	const uint64_t chains[][6] = {
+		{PERF_CONTEXT_USER, here, one, two},
+		{PERF_CONTEXT_KERNEL, one, one, PERF_CONTEXT_USER, here, two},
+		{PERF_CONTEXT_USER, here, one, HEAP, two},
+		{PERF_CONTEXT_USER, here, one, UINT64_C(0xffffffffffffff00), two},
+		{PERF_CONTEXT_USER, here},
+		{PERF_CONTEXT_KERNEL, one, one, PERF_CONTEXT_GUEST_USER, one},
+		{0},
+	};
+	const size_t lengths[] = {4, 6, 5, 5, 2, 5, 0};
+	Sample sample = sample_at(&scene, "load_here", 0);
+	sample.registers[SAMPLE_DI] = HEAP;
+	for (size_t i = 0; i < G_N_ELEMENTS(chains); i++) {
+		sample.chain = chains[i];
+		sample.n_chain = lengths[i];
+		sample_file_add(&scene.file, &sample);
+	}
+	for (unsigned i = 0; i < LONG; i++)
+		longest[i] = one;
+	longest[0] = PERF_CONTEXT_USER;
+	sample.chain = longest;
+	sample.n_chain = LONG;
+	sample_file_add(&scene.file, &sample);
+	g_autoptr(LodeProfile) profile = import(&scene);
+	g_assert_cmpuint(profile->memory->access_paths->len, ==, profile->memory->samples->len);
+	check_path(profile, 0, "load_here < nothing < return_only");
+	check_path(profile, 1, "load_here < return_only");
+	check_path(profile, 2, "load_here < nothing");
+	check_path(profile, 3, "load_here < nothing");
+	check_path(profile, 4, "load_here");
+	check_path(profile, 5, "load_here");
+	check_path(profile, 6, "load_here");
+	g_autofree char *deep = path_text(profile, 7);
+	g_assert_cmpuint(strlen(deep), ==, strlen("load_here") + 1024 * strlen(" < nothing"));
+}
+
 /* One row for each operand, which share the weight. */
 static void test_two_operands(void)
 {
@@ -1151,6 +1231,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/memory_import/two_operands", test_two_operands);
 	g_test_add_func("/memory_import/waited", test_waited);
 	g_test_add_func("/memory_import/ways", test_ways);
+	g_test_add_func("/memory_import/callers", test_callers);
 	g_test_add_func("/memory_import/reasons", test_reasons);
 	g_test_add_func("/memory_import/only_32_bit", test_only_32_bit);
 	g_test_add_func("/memory_import/borders", test_borders);

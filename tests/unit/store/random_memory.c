@@ -139,6 +139,22 @@ static void add_sample(LodeProfile *profile, GRand *rand)
 	g_array_append_val(memory->samples, sample);
 }
 
+/* Some profiles have none. */
+static void add_access_paths(LodeProfile *profile, GRand *rand)
+{
+	LodeMemory *memory = profile->memory;
+
+	for (int i = g_rand_int_range(rand, 0, 6); i > 0; i--) {
+		LodeAccessCall call = {maybe_name(profile, rand), random_name(profile, rand),
+			maybe_index(rand, memory->access_calls)};
+		g_array_append_val(memory->access_calls, call);
+	}
+	for (guint i = 0; memory->access_calls->len > 0 && i < memory->samples->len; i++) {
+		const LodeAccessPathOf path = {maybe_index(rand, memory->access_calls)};
+		g_array_append_val(memory->access_paths, path);
+	}
+}
+
 void random_memory_add(LodeProfile *profile, GRand *rand)
 {
 	profile->memory = lode_memory_new();
@@ -149,6 +165,7 @@ void random_memory_add(LodeProfile *profile, GRand *rand)
 	add_types(profile, rand);
 	for (int i = 0; i < 40; i++)
 		add_sample(profile, rand);
+	add_access_paths(profile, rand);
 	for (int i = g_rand_int_range(rand, 0, 4); i > 0; i--) {
 		const LodeMemoryPages pages = {.pid = g_rand_int(rand),
 			.node = g_rand_int(rand),
@@ -326,6 +343,18 @@ void assert_equal_memories(const LodeMemory *a, const LodeMemory *b)
 		assert_same(left, right, page_size_bytes);
 		assert_same(left, right, time_ns);
 	}
+	assert_same(a, b, access_calls->len);
+	for (guint i = 0; i < a->access_calls->len; i++) {
+		const LodeAccessCall *left = &LODE_AT(a->access_calls, LodeAccessCall, i);
+		const LodeAccessCall *right = &LODE_AT(b->access_calls, LodeAccessCall, i);
+		assert_same_text(left, right, function);
+		assert_same_text(left, right, place);
+		assert_same(left, right, outer);
+	}
+	assert_same(a, b, access_paths->len);
+	for (guint i = 0; i < a->access_paths->len; i++)
+		g_assert_true(LODE_AT(a->access_paths, LodeAccessPathOf, i).call ==
+			      LODE_AT(b->access_paths, LodeAccessPathOf, i).call);
 	compare_places(a, b);
 	compare_allocations(a, b);
 	compare_paths(a, b);

@@ -285,6 +285,9 @@ static const Harm harms[] = {
 		"table 'allocation_path', row 2: "},
 	{"DELETE FROM allocation_path_of WHERE id = (SELECT max(id) FROM allocation_path_of)",
 		"table 'allocation_path_of', row 5: there are too many or too few"},
+	{"INSERT INTO access_call VALUES (1000, NULL, 'x', 1000)", "table 'access_call', row "},
+	{"DELETE FROM access_path_of; INSERT INTO access_path_of VALUES (1, NULL)",
+		"table 'access_path_of', row 2: there are too many or too few"},
 	{"INSERT INTO heap_peak VALUES (2, 1, 1)", "it is one too many"},
 	{"PRAGMA application_id = 7", "not a lode profile, but another SQLite file"},
 };
@@ -297,17 +300,19 @@ static void test_harm(Fixture *fixture, const void *data)
 	assert_fails(fixture->path, LODE_ERROR_CORRUPT, harm->message);
 }
 
-/* As a profile is that was made before lode asked where pages lie. */
+/* As a profile is that was made before lode asked where pages lie, and who called. */
 static void test_without_pages(Fixture *fixture, const void *data)
 {
 	g_autoptr(GError) error = NULL;
 
 	(void)data;
-	change(fixture->path, "DROP TABLE memory_pages");
+	change(fixture->path,
+		"DROP TABLE memory_pages; DROP TABLE access_path_of; DROP TABLE access_call");
 	g_autoptr(LodeProfile)
 		profile = lode_profile_store_read_with_memory(fixture->path, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(profile->memory->pages->len, ==, 0);
+	g_assert_cmpuint(profile->memory->access_paths->len, ==, 0);
 }
 
 static void test_versions(Fixture *fixture, const void *data)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who called the code of a sample:
+ *
+ *   registers, dumped stack ── unwind tables ─▶ r1 r2      exact, as far as the dump reaches
+ *   recorded chain ── frame pointers ─▶            r2 r3 …  without callers that set up no frame
+ *                                               ─────────
+ *                                               r1 r2 r3 …  return addresses, the innermost first
+ *
+ * A chain by frame pointers lacks the caller of a function that has not set up its frame (yet), and
+ * is garbage in code that uses the register for other things: it ends at the first address where no
+ * code is.
+ */
+#pragma once
+
+#include "process/access_resolver.h"
+
+typedef struct {
+	uint32_t image;   /* of the images; LODE_NONE: in none that is known */
+	uint64_t address; /* in it, inside the calling instruction; without an image run-time */
+} LodeCaller;
+
+/* All borrowed. */
+typedef struct {
+	LodeCodeImages *images;
+	/* Where a run-time address lies at the time of the sample; false: no code is there. */
+	bool (*place)(void *data, uint64_t address, LodeCaller *out_place);
+	void *data;
+} LodeCallChainContext;
+
+enum { LODE_MAX_CALLERS = 1024 }; /* of a chain; what leads there is left out */
+
+/* Whether samples of an event tell of their callers. */
+bool lode_call_chain_is_recorded(const LodePerfEvent *event);
+
+/* Appends the callers of a sample of user code (LodeCaller), the innermost first; none where
+ * nothing is known. `registers` are those of the sample; known 0: none. */
+void lode_call_chain_find(const LodeCallChainContext *context, const LodeSampledCode *sampled,
+	const LodeUserRegisters *registers, GArray *out_callers);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls that lead to the accesses of each data object, as text, JSON or CSV. */
+#pragma once
+
+#include "analyses/memory/access_callers.h"
+#include "views/format.h"
+#include "views/memory_notes.h"
+
+typedef struct {
+	LodeViewFormat format;
+	LodeTerminal terminal;
+	const LodeMemoryNotes *notes;
+} LodeMemoryCallersOptions;
+
+/* Errors: _IO. */
+bool lode_memory_callers_write(const LodeProfile *profile, const LodeAccessCallers *callers,
+	const LodeMemoryCallersOptions *options, FILE *out, GError **error);
