@@ -6,11 +6,7 @@
 #include <string.h>
 
 enum {
-	HISTORY_BITS = 7,
-	ADDRESS_BITS = 7,
-	COUNTERS = 1 << (HISTORY_BITS + ADDRESS_BITS),
 	TARGETS = 512,
-
 	BASE_COUNTERS = 8192,
 	TABLES = 6,
 	ENTRY_BITS = 10,
@@ -45,16 +41,10 @@ typedef struct {
 	TargetEntry target_tables[TARGET_TABLES][1 << TARGET_ENTRY_BITS];
 } Tage;
 
-typedef struct {
-	uint64_t history;
-	uint8_t counters[COUNTERS];
-	uint64_t last_targets[TARGETS];
-} Callgrind;
-
 struct LodeBranchPredictor {
 	LodeBranchModel model;
 	union {
-		Callgrind callgrind;
+		LodeCallgrindPredictor callgrind;
 		Tage tage;
 	};
 };
@@ -81,6 +71,11 @@ void lode_branch_predictor_free(LodeBranchPredictor *self)
 	free(self);
 }
 
+LodeCallgrindPredictor *lode_branch_predictor_callgrind(LodeBranchPredictor *self)
+{
+	return self->model == LODE_BRANCHES_CALLGRIND ? &self->callgrind : NULL;
+}
+
 static uint8_t count_up_to_3(uint8_t counter, bool is_up)
 {
 	if (is_up)
@@ -93,28 +88,6 @@ static int8_t count_within(int8_t counter, bool is_up, int8_t most)
 	if (is_up)
 		return (int8_t)(counter + (counter < most));
 	return (int8_t)(counter - (counter > -most - 1));
-}
-
-/* ---- callgrind's ---- */
-
-static bool predict_counter(Callgrind *self, uint64_t address, bool is_taken)
-{
-	uint64_t place = (self->history & ((1u << HISTORY_BITS) - 1)) << ADDRESS_BITS |
-	                 (address & ((1u << ADDRESS_BITS) - 1));
-	bool is_wrong = (self->counters[place] >= 2) != is_taken;
-
-	self->history = self->history << 1 | is_taken;
-	self->counters[place] = count_up_to_3(self->counters[place], is_taken);
-	return is_wrong;
-}
-
-static bool predict_last_target(uint64_t *last_targets, uint64_t address, uint64_t target)
-{
-	uint64_t *last = &last_targets[address % TARGETS];
-	bool is_wrong = *last != target;
-
-	*last = target;
-	return is_wrong;
 }
 
 /* ---- TAGE ---- */
@@ -324,14 +297,14 @@ bool lode_branch_predictor_conditional(LodeBranchPredictor *self, uint64_t addre
 {
 	if (self->model == LODE_BRANCHES_TAGE)
 		return predict_tage(&self->tage, address, is_taken);
-	return predict_counter(&self->callgrind, address, is_taken);
+	return lode_callgrind_predictor_conditional(&self->callgrind, address, is_taken);
 }
 
 bool lode_branch_predictor_indirect(LodeBranchPredictor *self, uint64_t address, uint64_t target)
 {
 	if (self->model == LODE_BRANCHES_TAGE)
 		return predict_target(&self->tage, address, target);
-	return predict_last_target(self->callgrind.last_targets, address, target);
+	return lode_callgrind_predictor_indirect(&self->callgrind, address, target);
 }
 
 int lode_branch_model_from_text(const char *text)

@@ -42,6 +42,20 @@ typedef enum {
 	LODE_N_BRANCH_MODELS,
 } LodeBranchModel;
 
+enum {
+	LODE_CALLGRIND_HISTORY_BITS = 7,
+	LODE_CALLGRIND_ADDRESS_BITS = 7,
+	LODE_CALLGRIND_COUNTERS = 1 << (LODE_CALLGRIND_HISTORY_BITS + LODE_CALLGRIND_ADDRESS_BITS),
+	LODE_CALLGRIND_TARGETS = 512,
+};
+
+/* The first model by itself, for those that call it often. All zero in the beginning. */
+typedef struct {
+	uint64_t history;
+	uint8_t counters[LODE_CALLGRIND_COUNTERS];
+	uint64_t last_targets[LODE_CALLGRIND_TARGETS];
+} LodeCallgrindPredictor;
+
 typedef struct LodeBranchPredictor LodeBranchPredictor;
 
 /* NULL where there is no memory. */
@@ -51,6 +65,33 @@ void lode_branch_predictor_free(LodeBranchPredictor *self);
 /* Whether the prediction was wrong; it learns from the outcome. */
 bool lode_branch_predictor_conditional(LodeBranchPredictor *self, uint64_t address, bool is_taken);
 bool lode_branch_predictor_indirect(LodeBranchPredictor *self, uint64_t address, uint64_t target);
+
+/* The callgrind model's own state; NULL: it is another model. */
+LodeCallgrindPredictor *lode_branch_predictor_callgrind(LodeBranchPredictor *self);
+
+static inline bool lode_callgrind_predictor_conditional(
+	LodeCallgrindPredictor *self, uint64_t address, bool is_taken)
+{
+	uint64_t history = self->history & ((1u << LODE_CALLGRIND_HISTORY_BITS) - 1);
+	uint64_t place = history << LODE_CALLGRIND_ADDRESS_BITS |
+	                 (address & ((1u << LODE_CALLGRIND_ADDRESS_BITS) - 1));
+	unsigned counter = self->counters[place];
+
+	self->history = self->history << 1 | is_taken;
+	self->counters[place] = (uint8_t)(is_taken ? counter + (counter < 3)
+						   : counter - (counter > 0));
+	return (counter >= 2) != is_taken;
+}
+
+static inline bool lode_callgrind_predictor_indirect(
+	LodeCallgrindPredictor *self, uint64_t address, uint64_t target)
+{
+	uint64_t *last = &self->last_targets[address % LODE_CALLGRIND_TARGETS];
+	bool is_wrong = *last != target;
+
+	*last = target;
+	return is_wrong;
+}
 
 /* "callgrind", "tage"; −1: neither. */
 int lode_branch_model_from_text(const char *text);

@@ -20,7 +20,8 @@ enum {
 	TARGETS_BITS = 10, /* of the first table */
 	MAX_TARGETS = 1 << 22,
 	MAX_HANDLERS = 1024,
-	OUTSIDE = 0, /* the block */
+	OUTSIDE = 0,        /* the block */
+	MAX_ROWS = 1 << 25, /* of events: 3 GiB of addresses for each thread */
 };
 
 #define BLOCK_HASH UINT64_C(0x9e3779b97f4a7c15)
@@ -51,6 +52,10 @@ typedef struct {
 	CountExits detour;
 	uint32_t detour_source;
 	uint64_t arguments[6]; /* of the system call that the thread is in */
+
+	EventThread events;
+	CountArray events_array;
+	uint32_t n_rows; /* instructions whose events are mapped */
 } Counter;
 
 typedef struct {
@@ -59,6 +64,7 @@ typedef struct {
 	uint32_t record_bytes;
 	void *record;  /* CountBlock and what follows, without the number and the time */
 	uint32_t next; /* with the same hash; 0: none */
+	uint32_t first_instruction;
 } KnownBlock;
 
 static CounterOptions options;
@@ -82,7 +88,8 @@ static struct {
 	uint8_t kind;
 } handlers[MAX_HANDLERS];
 static unsigned n_handlers;
-static uint8_t *block_kinds; /* by number */
+static uint8_t *block_kinds;      /* by number */
+static EventBlock **event_blocks; /* likewise; NULL: no events are counted */
 
 static Counter nobody; /* of threads that there is no room for */
 static __thread Counter *current __attribute__((tls_model("initial-exec")));
@@ -170,6 +177,16 @@ static void count_target(Counter *self, const CountTarget *wanted)
 
 /* ---- threads ---- */
 
+static bool make_events(Counter *self)
+{
+	if (!count_array_init(&self->events_array, COUNT_SEGMENT_EVENTS, n_counters,
+		    MAX_ROWS * N_EVENTS * sizeof(uint64_t)) ||
+		!event_thread_init(&self->events))
+		return false;
+	self->events.rows = (uint64_t *)(void *)self->events_array.base;
+	return true;
+}
+
 static Counter *make_counter(void)
 {
 	Counter *self = n_counters < COUNT_FILE_MAX_OWNERS ? calloc(1, sizeof(*self)) : NULL;
@@ -180,11 +197,14 @@ static Counter *make_counter(void)
 		    COUNT_FILE_MAX_BLOCKS * sizeof(CountExits)) ||
 		!count_array_init(&self->targets_array, COUNT_SEGMENT_TARGETS, n_counters,
 			MAX_TARGETS * sizeof(CountTarget)) ||
-		!count_array_extend(&self->exits_array, sizeof(CountExits))) {
+		!count_array_extend(&self->exits_array, sizeof(CountExits)) ||
+		(options.has_events && !make_events(self))) {
 		if (self->exits_array.base != NULL)
 			munmap(self->exits_array.base, self->exits_array.max_bytes);
 		if (self->targets_array.base != NULL)
 			munmap(self->targets_array.base, self->targets_array.max_bytes);
+		if (self->events_array.base != NULL)
+			munmap(self->events_array.base, self->events_array.max_bytes);
 		free(self);
 		return NULL;
 	}
@@ -220,6 +240,8 @@ static Counter *begin_thread(void)
 	self->is_resuming = false;
 	self->n_usable = (uint32_t)(self->exits_array.n_bytes / sizeof(CountExits));
 	take_detour(self, OUTSIDE);
+	event_thread_enter(NULL);
+	self->n_rows = 0;
 	current = self;
 	return self;
 }
@@ -321,14 +343,8 @@ __attribute__((noinline)) static bool make_usable(Counter *self, uint32_t block)
 }
 
 /* The cost of counting is what stands here. */
-static void on_block(unsigned vcpu, void *user_data)
+static inline bool count_block(Counter *self, uint32_t block)
 {
-	Counter *self = current;
-	uint32_t block = (uint32_t)(uintptr_t)user_data;
-
-	(void)vcpu;
-	if (__builtin_expect(self == NULL, 0))
-		self = begin_thread();
 	CountExits *last = self->last;
 	if (last->targets[0] == block)
 		last->counts[0]++;
@@ -336,8 +352,53 @@ static void on_block(unsigned vcpu, void *user_data)
 		last->counts[1]++;
 	else
 		go_elsewhere(self, block);
-	if (__builtin_expect(block < self->n_usable, 1) || make_usable(self, block))
-		self->last = &self->exits[block];
+	if (__builtin_expect(block >= self->n_usable, 0) && !make_usable(self, block))
+		return false;
+	self->last = &self->exits[block];
+	return true;
+}
+
+static void on_block(unsigned vcpu, void *user_data)
+{
+	Counter *self = current;
+
+	(void)vcpu;
+	if (__builtin_expect(self == NULL, 0))
+		self = begin_thread();
+	count_block(self, (uint32_t)(uintptr_t)user_data);
+}
+
+/* Until a block has rows, its thread's accesses are counted nowhere. */
+__attribute__((noinline)) static bool make_rows(Counter *self, const EventBlock *block)
+{
+	size_t n = (size_t)block->first_instruction + block->n_instructions;
+
+	if (self == &nobody ||
+		!count_array_extend(&self->events_array, n * N_EVENTS * sizeof(uint64_t))) {
+		lose_block();
+		event_thread_enter(NULL);
+		self->n_rows = 0;
+		return false;
+	}
+	self->n_rows = (uint32_t)(self->events_array.n_bytes / (N_EVENTS * sizeof(uint64_t)));
+	event_thread_enter(&self->events);
+	return true;
+}
+
+static void on_block_with_events(unsigned vcpu, void *user_data)
+{
+	const EventBlock *block = user_data;
+	Counter *self = current;
+
+	(void)vcpu;
+	if (__builtin_expect(self == NULL, 0))
+		self = begin_thread();
+	if (!count_block(self, block->number))
+		return;
+	if (__builtin_expect(block->first_instruction + block->n_instructions > self->n_rows, 0) &&
+		!make_rows(self, block))
+		return;
+	event_block_begin(&self->events, block);
 }
 
 /* ---- translation ---- */
@@ -407,7 +468,7 @@ static uint32_t add_block(BlockRecord *record, size_t size)
 	known->record_bytes = (uint32_t)size;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	record->block.time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	record->block.first_instruction = n_instructions;
+	record->block.first_instruction = known->first_instruction = n_instructions;
 	if (!count_file_log(COUNT_RECORD_BLOCK, record, size, NULL, 0)) {
 		free(known->record);
 		return 0;
@@ -496,10 +557,19 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
 	uint32_t block = find_block(&record, size);
 	if (block == 0)
 		block = add_block(&record, size);
+	if (block != 0 && event_blocks != NULL && event_blocks[block] == NULL)
+		event_blocks[block] = event_block_new(
+			piece, block, blocks[block].first_instruction);
 	pthread_mutex_unlock(&lock);
-	if (block == 0)
+	if (block == 0) {
 		lose_block();
-	else
+		return;
+	}
+	if (event_blocks != NULL && event_blocks[block] != NULL) {
+		qemu_plugin_register_vcpu_tb_exec_cb(
+			piece, on_block_with_events, QEMU_PLUGIN_CB_NO_REGS, event_blocks[block]);
+		event_block_add_calls(event_blocks[block], piece);
+	} else
 		qemu_plugin_register_vcpu_tb_exec_cb(
 			piece, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)block);
 }
@@ -560,6 +630,8 @@ static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, u
 	(void)a8;
 	memcpy(self->arguments, arguments, sizeof(arguments));
 	guest_mappings_before_call(number, arguments);
+	if (number == SYS_clone || number == SYS_clone3)
+		event_counter_expect_threads();
 	if (number == SYS_rt_sigaction)
 		see_handler(arguments);
 }
@@ -615,6 +687,19 @@ static void *reserve(size_t n_bytes)
 	return place != MAP_FAILED ? place : NULL;
 }
 
+static bool begin_events(void)
+{
+	CountHeader *header = count_file_header();
+
+	event_blocks = reserve(COUNT_FILE_MAX_BLOCKS * sizeof(*event_blocks));
+	if (event_blocks == NULL || !event_counter_init(&options.events))
+		return false;
+	for (unsigned i = 0; i < N_EVENTS; i++)
+		strcpy(header->event_names[i], event_counter_names[i]);
+	header->n_events = N_EVENTS;
+	return true;
+}
+
 bool counter_install(qemu_plugin_id_t id, const CounterOptions *wanted)
 {
 	options = *wanted;
@@ -622,7 +707,7 @@ bool counter_install(qemu_plugin_id_t id, const CounterOptions *wanted)
 	block_kinds = reserve(COUNT_FILE_MAX_BLOCKS);
 	block_table = reserve(sizeof(*block_table) << BLOCK_TABLE_BITS);
 	if (blocks == NULL || block_kinds == NULL || block_table == NULL ||
-		!count_file_create(options.folder) ||
+		!count_file_create(options.folder) || (options.has_events && !begin_events()) ||
 		pthread_atfork(before_fork, after_fork, after_fork_in_child) != 0)
 		return false;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

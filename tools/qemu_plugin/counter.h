@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "event_counter.h"
 #include "qemu_plugin_interface.h"
 
 #include <stdbool.h>
@@ -21,6 +22,8 @@
 typedef struct {
 	const char *folder; /* for the files */
 	bool is_followed;   /* what forked processes execute is counted too */
+	bool has_events;    /* as those of callgrind, with what follows */
+	EventCounterOptions events;
 } CounterOptions;
 
 /* Registers all calls. False: the file cannot be made. */

@@ -87,15 +87,37 @@ static bool is_string(uint8_t opcode)
 	       (opcode >= 0xaa && opcode <= 0xaf);
 }
 
+/* Of a direct branch, which ends with it. */
+static int32_t displacement_at(const Cursor *self, size_t index, size_t size)
+{
+	uint32_t value = 0;
+
+	if (size == 1)
+		return (int8_t)byte_at(self, index);
+	for (size_t i = 0; i < size; i++)
+		value |= (uint32_t)byte_at(self, index + i) << (8 * i);
+	return (int32_t)value;
+}
+
 static InstructionTraits escaped_traits(const Cursor *self)
 {
 	uint8_t opcode = byte_at(self, 1);
+	bool is_conditional = (opcode & 0xf0) == 0x80;
+	bool is_pair = opcode == 0xc7 && extension(byte_at(self, 2)) == 1; /* cmpxchg8b, 16b */
 
 	return (InstructionTraits){
-		.can_follow_itself = (opcode & 0xf0) == 0x80 || opcode == 0x05,
+		.can_follow_itself = is_conditional || opcode == 0x05,
 		.is_locked = self->has_lock,
 		.is_wide = true,
+		.is_conditional = is_conditional,
+		.displacement = is_conditional ? displacement_at(self, 2, 4) : 0,
+		.compares_and_exchanges = opcode == 0xb0 || opcode == 0xb1 || is_pair,
 	};
+}
+
+static bool is_conditional_branch(uint8_t opcode)
+{
+	return (opcode & 0xf0) == 0x70 || (opcode >= 0xe0 && opcode <= 0xe3);
 }
 
 InstructionTraits instruction_traits(const uint8_t *bytes, size_t n)
@@ -117,5 +139,9 @@ InstructionTraits instruction_traits(const uint8_t *bytes, size_t n)
 		.is_wide = is_80_bit,
 		.is_call = opcode == 0xe8 || (opcode == 0xff && extension(modrm) == 2),
 		.is_return = opcode == 0xc2 || opcode == 0xc3,
+		.is_conditional = is_conditional_branch(opcode),
+		.displacement = is_conditional_branch(opcode) ? displacement_at(&cursor, 1, 1) : 0,
+		.is_indirect = opcode == 0xff && (extension(modrm) == 2 || extension(modrm) == 4),
+		.is_repeated = cursor.has_repeat && is_string(opcode),
 	};
 }

@@ -11,6 +11,11 @@ typedef struct {
 	bool is_locked;         /* an atomic one: other threads may be told by it */
 	bool is_wide;           /* QEMU reports what it accesses in pieces of 8 bytes */
 	bool is_call, is_return;
+	bool is_conditional;         /* a branch: to `displacement` after its end, or not */
+	bool is_indirect;            /* a near jump or call to where memory or a register says */
+	bool is_repeated;            /* a string instruction, which goes on to itself */
+	bool compares_and_exchanges; /* cmpxchg and its like */
+	int32_t displacement;
 } InstructionTraits;
 
 /* Of an instruction of `n` bytes. */

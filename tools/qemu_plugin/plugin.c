@@ -393,12 +393,17 @@ static bool install_tracing(qemu_plugin_id_t id, const char *ring)
 	return true;
 }
 
-/* "ring=PATH" traces, "counts=FOLDER" counts; of counts, "follow=on" also in forked processes. */
+/* "ring=PATH" traces, "counts=FOLDER" counts; of counts, "follow=on" also in forked processes, and
+ * "caches=I1+D1+LL", each SETS:WAYS:LINE, also misses of caches and branches that are mispredicted,
+ * by "branches=callgrind", which is the default, or "branches=tage". */
 __attribute__((visibility("default"))) int qemu_plugin_install(
 	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
 	static const char ring_name[] = "ring=", counts_name[] = "counts=";
 	static const char following[] = "follow=on";
+	static const char caches_name[] = "caches=", branches_name[] = "branches=";
+	const char *caches = NULL;
+	int branches = LODE_BRANCHES_CALLGRIND;
 	const char *ring = NULL;
 	CounterOptions counting = {0};
 
@@ -409,9 +414,18 @@ __attribute__((visibility("default"))) int qemu_plugin_install(
 			counting.folder = argv[i] + strlen(counts_name);
 		else if (strcmp(argv[i], following) == 0)
 			counting.is_followed = true;
+		else if (strncmp(argv[i], caches_name, strlen(caches_name)) == 0)
+			caches = argv[i] + strlen(caches_name);
+		else if (strncmp(argv[i], branches_name, strlen(branches_name)) == 0)
+			branches = lode_branch_model_from_text(argv[i] + strlen(branches_name));
 		else
 			return -1;
 	}
+	counting.has_events = caches != NULL;
+	counting.events.branches = (LodeBranchModel)branches;
+	if (branches < 0 ||
+		(caches != NULL && !event_counter_parse_caches(caches, &counting.events)))
+		return -1;
 	if ((ring != NULL) == (counting.folder != NULL) || info->system_emulation ||
 		strcmp(info->target_name, "x86_64") != 0)
 		return -1;

@@ -54,6 +54,27 @@ static bool is_branch(const Oracle *self)
 	       category == ZYDIS_CATEGORY_CALL || category == ZYDIS_CATEGORY_RET;
 }
 
+/* Where it goes: of direct ones the displacement, at the end of their bytes. */
+static void check_branch(const Oracle *self, const InstructionTraits *traits)
+{
+	const ZydisDecodedInstruction *instruction = &self->instruction;
+	bool is_legacy = instruction->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
+	bool is_conditional = is_branch(self) &&
+	                      instruction->meta.category == ZYDIS_CATEGORY_COND_BR;
+	bool is_indirect = is_legacy && instruction->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT &&
+	                   instruction->opcode == 0xff &&
+	                   (instruction->raw.modrm.reg == 2 || instruction->raw.modrm.reg == 4);
+	bool is_exchange = instruction->mnemonic == ZYDIS_MNEMONIC_CMPXCHG ||
+	                   instruction->mnemonic == ZYDIS_MNEMONIC_CMPXCHG8B ||
+	                   instruction->mnemonic == ZYDIS_MNEMONIC_CMPXCHG16B;
+
+	g_assert_cmpint(traits->is_conditional, ==, is_conditional);
+	g_assert_cmpint(traits->is_indirect, ==, is_indirect);
+	g_assert_cmpint(traits->compares_and_exchanges, ==, is_exchange);
+	if (is_conditional)
+		g_assert_cmpint(traits->displacement, ==, instruction->raw.imm[0].value.s);
+}
+
 static void fill_random(GRand *random, uint8_t *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -76,6 +97,8 @@ static void test_random(void)
 		g_assert_cmpint(traits.is_locked, ==, is_locked(&oracle));
 		if (is_branch(&oracle) || is_repeated(&oracle))
 			g_assert_true(traits.can_follow_itself);
+		check_branch(&oracle, &traits);
+		g_assert_cmpint(traits.is_repeated, ==, is_repeated(&oracle));
 		if (traits.is_call)
 			g_assert_cmpint(oracle.instruction.meta.category, ==, ZYDIS_CATEGORY_CALL);
 		if (traits.is_return)

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# What the plugin counts beside executions is what callgrind counts: of a program that does the same
+# in both, each event is equal. Prints TAP; skips where there is no qemu-x86_64, or no valgrind.
+#
+#   tests/e2e/counted_events.sh LODE PLUGIN COUNTED-EVENTS
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/e2e/cases.sh
+. "$here/cases.sh"
+
+lode=$(realpath "$1")
+plugin=$(realpath "$2")
+program=$(realpath "$3")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C.UTF-8
+unset LD_PRELOAD DEBUGINFOD_URLS
+touch err
+holds() { "$@" || echo "not so: $*"; }
+
+if ! command -v qemu-x86_64 >/dev/null || ! command -v valgrind >/dev/null; then
+	echo "1..0 # SKIP there is no qemu-x86_64, or no valgrind"
+	exit 0
+fi
+
+# events PROFILE: "NAME TOTAL", each on a line
+events() {
+	"$lode" info "$1" --format csv | awk -F, '
+		$1 == "event" && $2 ~ /^(instructions|D[rw]|[ID]1m[rw]|[ID]Lm[rw]|B[ci]m?)$/ {
+			print $2, $3
+		}' | sort
+}
+
+# are_equal NAME: all but what callgrind does not count, the program's last block of three fetches
+are_equal() {
+	paste -d ' ' "$1.expected" "$1.events" | awk '
+		{ more = $1 ~ /^I/ ? 1 : $1 == "instructions" ? 3 : 0 }
+		$1 == $3 && $4 >= $2 && $4 <= $2 + more { n++ }
+		END { exit !(n == 13 && NR == 13) }'
+}
+
+# counts FOLDER ARGUMENT…: a profile of what the plugin counts with these arguments
+counts() {
+	local folder=$1 argument arguments=$plugin,counts=$work/$1
+	shift
+	for argument in "$@"; do arguments=$arguments,$argument; done
+	mkdir "$folder"
+	qemu-x86_64 -plugin "$arguments" "$program" >out 2>err
+	status=$?
+	"$lode" import "$folder"/counts.* -o "$folder.lode" >out 2>>err
+	events "$folder.lode" >"$folder.events"
+}
+
+# as_callgrind NAME I1 D1 LL: each SETS:WAYS:LINE
+as_callgrind() {
+	local name=$1 shape arguments=()
+	shift
+	counts "$name" "caches=$1+$2+$3"
+	for shape in "I1=$1" "D1=$2" "LL=$3"; do
+		IFS=:= read -r level sets ways line <<<"$shape"
+		arguments+=("--$level=$((sets * ways * line)),$ways,$line")
+	done
+	valgrind --tool=callgrind --cache-sim=yes --branch-sim=yes "${arguments[@]}" --dump-instr=yes \
+		--callgrind-out-file="$name.callgrind" "$program" >out 2>>err
+	"$lode" import "$name.callgrind" -o "$name.expected.lode" >out 2>>err
+	events "$name.expected.lode" >"$name.expected"
+	paste "$name.expected" "$name.events" >>err
+	are_equal "$name"
+}
+
+check "small caches: each event is what callgrind counts" \
+	"$(holds as_callgrind small 8:2:32 16:2:32 128:4:64)" "$(status_is 0)"
+check "lines of 64 bytes likewise" "$(holds as_callgrind usual 64:8:64 64:8:64 256:26:64)"
+
+counts tage caches=64:8:64+64:8:64+256:26:64 branches=tage
+total() { awk -v name="$2" '$1 == name { print $2 }' "$1.events"; }
+differs_in_branches() {
+	[ "$(total tage D1mr)" = "$(total usual D1mr)" ] &&
+		[ "$(total tage Bi)" = "$(total usual Bi)" ] &&
+		[ "$(total tage Bcm)" -lt "$(total usual Bcm)" ]
+}
+check "another predictor mispredicts others" "$(holds differs_in_branches)"
+
+is_refused() { ! qemu-x86_64 -plugin "$plugin,counts=$work,$1" "$program" >out 2>err; }
+check "wrong caches and predictors are refused" "$(holds is_refused caches=63:8:64+64:8:64+64:8:64)" \
+	"$(holds is_refused caches=64:8:64)" \
+	"$(holds is_refused caches=64:8:64+64:8:64+64:8:64,branches=oracle)"
+echo "1..$number"

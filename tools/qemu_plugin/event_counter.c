@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * QEMU reports what it does to memory in pieces of at most 8 bytes. Pieces of one execution of an
+ * instruction that follow each other are one reference: in a block each instruction is executed
+ * once, so that they are of one execution while no block begins. The levels do not know of each
+ * other, so that it is all the same whether the second line of a reference comes to the first level
+ * before or after its first line came to the last one.
+ */
+#include "event_counter.h"
+
+#include "instruction_traits.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_REFERENCE = 64, /* bytes that are looked up, as callgrind does */
+	MAX_LOCKED = 1 << 16,
+};
+
+const char *const event_counter_names[N_EVENTS] = {
+	"Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw", "Bc", "Bcm", "Bi", "Bim"};
+
+static EventCounterOptions options;
+static LodeLruCache last_level;
+static pthread_mutex_t last_level_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool has_threads;
+static uint32_t fetch_shift;
+
+static __thread EventThread *current __attribute__((tls_model("initial-exec")));
+
+/* ---- what QEMU says of an access ---- */
+
+typedef struct {
+	unsigned size;
+	bool is_store;
+} Access;
+
+/* Calling QEMU takes as long as all the rest; what it would say stands in the word, and was
+ * compared with what it says of all such words. */
+static bool is_layout_known;
+
+static Access layout_of(qemu_plugin_meminfo_t info)
+{
+	return (Access){.size = 1u << (info >> 4 & 7), .is_store = (info >> 17 & 1) != 0};
+}
+
+static bool check_layout(void)
+{
+	for (qemu_plugin_meminfo_t i = 0; i < 1u << 12; i++)
+		for (qemu_plugin_meminfo_t way = QEMU_PLUGIN_MEM_R; way <= QEMU_PLUGIN_MEM_RW;
+			way++) {
+			qemu_plugin_meminfo_t info = i | way << 16;
+			Access access = layout_of(info);
+			if (access.size != 1u << qemu_plugin_mem_size_shift(info) ||
+				access.is_store != qemu_plugin_mem_is_store(info))
+				return false;
+		}
+	return true;
+}
+
+static inline Access access_of(qemu_plugin_meminfo_t info)
+{
+	if (__builtin_expect(is_layout_known, 1))
+		return layout_of(info);
+	return (Access){1u << qemu_plugin_mem_size_shift(info), qemu_plugin_mem_is_store(info)};
+}
+
+/* ---- beginning ---- */
+
+bool event_counter_parse_caches(const char *text, EventCounterOptions *wanted)
+{
+	return lode_lru_shape_parse(&text, &wanted->first_instructions) &&
+	       lode_lru_shape_parse(&text, &wanted->first_data) &&
+	       lode_lru_shape_parse(&text, &wanted->last) && *text == '\0';
+}
+
+static void unlock_in_child(void)
+{
+	pthread_mutex_init(&last_level_lock, NULL);
+}
+
+bool event_counter_init(const EventCounterOptions *wanted)
+{
+	LodeLruCache fetches;
+
+	options = *wanted;
+	if (!lode_lru_cache_init(&fetches, &options.first_instructions))
+		return false;
+	fetch_shift = fetches.line_shift;
+	is_layout_known = check_layout();
+	lode_lru_cache_clear(&fetches);
+	return lode_lru_cache_init(&last_level, &options.last) &&
+	       pthread_atfork(NULL, NULL, unlock_in_child) == 0;
+}
+
+bool event_thread_init(EventThread *self)
+{
+	self->predictor = lode_branch_predictor_new(options.branches);
+	if (self->predictor != NULL)
+		self->callgrind = lode_branch_predictor_callgrind(self->predictor);
+	if (self->predictor != NULL &&
+		lode_lru_cache_init(&self->instructions, &options.first_instructions) &&
+		lode_lru_cache_init(&self->data, &options.first_data))
+		return true;
+	lode_branch_predictor_free(self->predictor);
+	lode_lru_cache_clear(&self->instructions);
+	return false;
+}
+
+void event_thread_enter(EventThread *self)
+{
+	current = self;
+	if (self == NULL)
+		return;
+	self->block = NULL;
+	self->row = NULL;
+}
+
+void event_counter_expect_threads(void)
+{
+	atomic_store(&has_threads, true);
+}
+
+static uint64_t *row_of(const EventThread *self, size_t instruction)
+{
+	return self->rows + instruction * N_EVENTS;
+}
+
+/* ---- what misses the first level ---- */
+
+static bool refer_last(uint64_t address, uint64_t size)
+{
+	bool is_shared = atomic_load_explicit(&has_threads, memory_order_relaxed);
+
+	if (is_shared)
+		pthread_mutex_lock(&last_level_lock);
+	bool is_held = lode_lru_cache_refer(&last_level, address, size);
+	if (is_shared)
+		pthread_mutex_unlock(&last_level_lock);
+	return is_held;
+}
+
+/* From `line` on, before which all lines of the block were used last in their sets. The first
+ * instruction that touches it may begin on the line before. */
+void event_thread_fetch(EventThread *self, const EventBlock *block, uint64_t line)
+{
+	uint64_t address = block->address, start = line << fetch_shift;
+
+	for (uint32_t i = 0; i < block->n_instructions; address += block->sizes[i++]) {
+		if (address + block->sizes[i] <= start ||
+			lode_lru_cache_refer(&self->instructions, address, block->sizes[i]))
+			continue;
+		uint64_t *row = row_of(self, block->first_instruction + i);
+		row[EVENT_FETCH_MISSES]++;
+		row[EVENT_LAST_FETCH_MISSES] += !refer_last(address, block->sizes[i]);
+	}
+}
+
+/* ---- branches ---- */
+
+bool event_thread_predict(EventThread *self, const EventBlock *block, uint64_t next)
+{
+	if (block->branch == EVENT_BRANCH_INDIRECT)
+		return lode_branch_predictor_indirect(self->predictor, block->branch_address, next);
+	return lode_branch_predictor_conditional(
+		self->predictor, block->branch_address, next != block->end);
+}
+
+/* ---- accesses ---- */
+
+__attribute__((noinline)) static void look_up(
+	EventThread *self, uint64_t *row, uint64_t address, uint64_t size)
+{
+	if (lode_lru_cache_refer(&self->data, address, size))
+		return;
+	self->is_missed = true;
+	row[EVENT_READ_MISSES + self->is_store]++;
+	self->is_last_missed = !refer_last(address, size);
+	row[EVENT_LAST_READ_MISSES + self->is_store] += self->is_last_missed;
+}
+
+static inline void refer(EventThread *self, uint64_t *row, uint64_t address, Access access)
+{
+	uint64_t line = address >> self->data.line_shift;
+
+	row[EVENT_READS + access.is_store]++;
+	self->row = row;
+	self->start = address;
+	self->end = address + access.size;
+	self->is_store = access.is_store;
+	self->is_modified = self->is_missed = self->is_last_missed = false;
+	if (__builtin_expect(!lode_lru_cache_is_last(&self->data, line) ||
+				     (self->end - 1) >> self->data.line_shift != line,
+		    0))
+		look_up(self, row, address, access.size);
+}
+
+/* A further piece of the reference, in a line of its own. */
+static void extend_to_line(EventThread *self, uint64_t *row, uint64_t address)
+{
+	bool is_held = lode_lru_cache_use(&self->data, address >> self->data.line_shift);
+	bool was_missed = self->is_missed;
+
+	if (is_held && !was_missed)
+		return;
+	row[EVENT_READ_MISSES + self->is_store] += !was_missed;
+	self->is_missed = true;
+	/* The last level looks up all of it, and has done so with the first line if that missed. */
+	bool is_last_held = was_missed ? refer_last(address, 1)
+	                               : refer_last(self->start, address - self->start + 1);
+	row[EVENT_LAST_READ_MISSES + self->is_store] += !is_last_held && !self->is_last_missed;
+	self->is_last_missed |= !is_last_held;
+}
+
+/* What it has read it now writes, in one reference. */
+static void count_as_write(EventThread *self, uint64_t *row)
+{
+	self->is_modified = self->is_store = true;
+	row[EVENT_READS]--;
+	row[EVENT_WRITES]++;
+	row[EVENT_READ_MISSES] -= self->is_missed;
+	row[EVENT_WRITE_MISSES] += self->is_missed;
+	row[EVENT_LAST_READ_MISSES] -= self->is_last_missed;
+	row[EVENT_LAST_WRITE_MISSES] += self->is_last_missed;
+}
+
+__attribute__((noinline)) static void refer_again(
+	EventThread *self, uint64_t *row, uint64_t address, Access access)
+{
+	if (access.is_store && !self->is_store && address == self->start) {
+		count_as_write(self, row);
+		return;
+	}
+	if (access.is_store && self->is_modified && address + access.size <= self->end)
+		return;
+	if (access.is_store != self->is_store || address != self->end) {
+		refer(self, row, address, access);
+		return;
+	}
+	self->end += access.size;
+	uint64_t last = (self->end - 1) >> self->data.line_shift;
+	if (last != (address - 1) >> self->data.line_shift && address - self->start < MAX_REFERENCE)
+		extend_to_line(self, row, last << self->data.line_shift);
+}
+
+static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	EventThread *self = current;
+
+	(void)vcpu;
+	if (__builtin_expect(self == NULL, 0))
+		return;
+	uint64_t *row = row_of(self, (uintptr_t)user_data);
+	Access access = access_of(info);
+	if (__builtin_expect(self->row == row, 0))
+		refer_again(self, row, address, access);
+	else
+		refer(self, row, address, access);
+}
+
+/* ---- atomic accesses ---- */
+
+typedef struct {
+	uint64_t address;
+	uint32_t instruction;
+	bool compares; /* cmpxchg */
+} LockedInstruction;
+
+/*
+ * As valgrind translates them: a read, and a write that is tried again when memory has changed
+ * meanwhile, which is a branch that is never taken; cmpxchg is a write. QEMU reports a load and a
+ * store, or in a program with threads a store alone.
+ */
+static void on_locked_access(
+	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	const LockedInstruction *locked = user_data;
+	EventThread *self = current;
+	Access access = access_of(info);
+
+	(void)vcpu;
+	if (self == NULL)
+		return;
+	uint64_t *row = row_of(self, locked->instruction);
+	bool is_again = self->row == row && self->is_store == access.is_store;
+	bool was_read = self->row == row && !self->is_store;
+	if (is_again) {
+		refer_again(self, row, address, access);
+		return;
+	}
+	if (access.is_store && !was_read && !locked->compares)
+		refer(self, row, address, (Access){access.size, false});
+	if (access.is_store || !locked->compares)
+		refer(self, row, address, access);
+	if (!access.is_store || locked->compares || options.branches != LODE_BRANCHES_CALLGRIND)
+		return;
+	row[EVENT_CONDITIONAL]++;
+	row[EVENT_CONDITIONAL_WRONG] += lode_branch_predictor_conditional(
+		self->predictor, locked->address, false);
+}
+
+/* ---- translation ---- */
+
+static LockedInstruction *new_locked(
+	uint64_t address, uint32_t instruction, const InstructionTraits *traits)
+{
+	static LockedInstruction all[MAX_LOCKED]; /* translated under QEMU's lock, one at a time */
+	static atomic_uint n;
+	unsigned number = atomic_fetch_add(&n, 1);
+
+	if (number >= MAX_LOCKED)
+		return NULL;
+	all[number] = (LockedInstruction){address, instruction, traits->compares_and_exchanges};
+	return &all[number];
+}
+
+static void add_call(
+	struct qemu_plugin_insn *instruction, uint32_t number, const InstructionTraits *traits)
+{
+	LockedInstruction *locked = traits->is_locked
+	                                    ? new_locked(qemu_plugin_insn_vaddr(instruction),
+						      number, traits)
+	                                    : NULL;
+
+	if (locked != NULL)
+		qemu_plugin_register_vcpu_mem_cb(instruction, on_locked_access,
+			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, locked);
+	else
+		qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS,
+			QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)number);
+}
+
+static void set_branch(EventBlock *self, const InstructionTraits *traits, uint32_t size)
+{
+	self->branch_address = self->end - size;
+	self->branch_instruction = self->first_instruction + self->n_instructions - 1;
+	if (traits->is_conditional) {
+		self->branch = EVENT_BRANCH_CONDITIONAL;
+		self->branch_target = self->end + (uint64_t)(int64_t)traits->displacement;
+	} else if (traits->is_indirect) {
+		self->branch = EVENT_BRANCH_INDIRECT;
+	} else if (traits->is_repeated && options.branches == LODE_BRANCHES_CALLGRIND) {
+		self->branch = EVENT_BRANCH_CONDITIONAL;
+		self->branch_target = self->branch_address;
+	}
+}
+
+EventBlock *event_block_new(
+	struct qemu_plugin_tb *piece, uint32_t number, uint32_t first_instruction)
+{
+	size_t n = qemu_plugin_tb_n_insns(piece);
+	EventBlock *self = calloc(1, sizeof(*self) + n);
+	InstructionTraits traits = {0};
+
+	if (self == NULL)
+		return NULL;
+	self->number = number;
+	self->first_instruction = first_instruction;
+	self->n_instructions = (uint32_t)n;
+	self->address = self->end = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(piece, 0));
+	for (uint32_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(piece, i);
+		size_t size = qemu_plugin_insn_size(instruction);
+		traits = instruction_traits(qemu_plugin_insn_data(instruction), size);
+		self->sizes[i] = (uint8_t)size;
+		self->end += size;
+	}
+	set_branch(self, &traits, self->sizes[n - 1]);
+	self->first_line = self->address >> fetch_shift;
+	self->n_lines = (uint16_t)(((self->end - 1) >> fetch_shift) - self->first_line + 1);
+	return self;
+}
+
+void event_block_add_calls(const EventBlock *self, struct qemu_plugin_tb *piece)
+{
+	for (uint32_t i = 0; i < self->n_instructions; i++) {
+		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(piece, i);
+		InstructionTraits traits = instruction_traits(
+			qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+		add_call(instruction, self->first_instruction + i, &traits);
+	}
+}

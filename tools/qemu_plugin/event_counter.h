@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What blocks and their instructions do to caches and branch predictors while they are counted:
+ *
+ *   block begins ─┬─ the branch that ended the last one ─▶ predictor
+ *                 └─ the lines of its code ─▶ I1 ──misses─┐
+ *   access        ──── its lines           ─▶ D1 ──misses─┴─▶ LL
+ *
+ * Each is counted for its instruction, by the names and rules of callgrind: a reference that
+ * crosses a line is one reference and at most one miss, whatever looks it up looks up all of it, a
+ * modification counts as a write, an atomic one as a read and a write, returns are not predicted.
+ *
+ * Each thread has first-level caches and predictors of its own; they share the last level.
+ */
+#pragma once
+
+#include "caches/branch_predictor.h"
+#include "caches/lru_cache.h"
+#include "qemu_plugin_interface.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The columns of a row, in the order of event_counter_names. */
+typedef enum {
+	EVENT_READS,
+	EVENT_WRITES,
+	EVENT_FETCH_MISSES,
+	EVENT_READ_MISSES,
+	EVENT_WRITE_MISSES,
+	EVENT_LAST_FETCH_MISSES,
+	EVENT_LAST_READ_MISSES,
+	EVENT_LAST_WRITE_MISSES,
+	EVENT_CONDITIONAL,
+	EVENT_CONDITIONAL_WRONG,
+	EVENT_INDIRECT,
+	EVENT_INDIRECT_WRONG,
+	N_EVENTS,
+} EventColumn;
+
+extern const char *const event_counter_names[N_EVENTS];
+
+typedef struct {
+	LodeLruShape first_instructions, first_data, last;
+	LodeBranchModel branches;
+} EventCounterOptions;
+
+/* "I1+D1+LL", each SETS:WAYS:LINE. */
+bool event_counter_parse_caches(const char *text, EventCounterOptions *options);
+
+typedef enum {
+	EVENT_BRANCH_NONE,
+	EVENT_BRANCH_CONDITIONAL, /* at the end of a block; also a repeated instruction */
+	EVENT_BRANCH_INDIRECT,
+} EventBranch;
+
+/* What has to be known of a block when it begins. */
+typedef struct {
+	uint64_t address, end;
+	uint64_t first_line; /* of the caches of code */
+	uint64_t branch_address, branch_target;
+	uint32_t number, first_instruction, n_instructions;
+	uint32_t branch_instruction; /* its number */
+	uint16_t n_lines;
+	uint8_t branch;  /* EventBranch */
+	uint8_t sizes[]; /* of the instructions */
+} EventBlock;
+
+/* Of a thread; made once for each owner of the file's arrays. */
+typedef struct {
+	uint64_t *rows;          /* N_EVENTS for each instruction */
+	const EventBlock *block; /* that was executed last; NULL: none */
+	LodeLruCache instructions, data;
+	LodeBranchPredictor *predictor;
+	LodeCallgrindPredictor *callgrind; /* the same, where it is that model; or NULL */
+
+	/* The reference that the instruction `row` has made last, in this execution of it. */
+	uint64_t *row;
+	uint64_t start, end;
+	bool is_store, is_modified, is_missed, is_last_missed;
+} EventThread;
+
+/* Once; borrows nothing. False: no memory, or no such caches. */
+bool event_counter_init(const EventCounterOptions *options);
+
+bool event_thread_init(EventThread *self);
+
+/* What the calling thread's accesses are counted in; NULL: nowhere. */
+void event_thread_enter(EventThread *self);
+
+/* While a block is translated. NULL: no memory. */
+EventBlock *event_block_new(
+	struct qemu_plugin_tb *piece, uint32_t number, uint32_t first_instruction);
+
+/* Adds the calls of its accesses, to each translation of it. */
+void event_block_add_calls(const EventBlock *self, struct qemu_plugin_tb *piece);
+
+/* From now on there is more than one thread. */
+void event_counter_expect_threads(void);
+
+/* Private: where event_block_begin() has more to do. */
+void event_thread_fetch(EventThread *self, const EventBlock *block, uint64_t line);
+bool event_thread_predict(EventThread *self, const EventBlock *block, uint64_t next);
+
+/* Where a block ended with a branch, and went on at `next`. */
+static inline void event_thread_branch(EventThread *self, const EventBlock *block, uint64_t next)
+{
+	uint64_t *row = self->rows + (size_t)block->branch_instruction * N_EVENTS;
+
+	if (block->branch == EVENT_BRANCH_INDIRECT) {
+		row[EVENT_INDIRECT]++;
+		row[EVENT_INDIRECT_WRONG] += event_thread_predict(self, block, next);
+		return;
+	}
+	/* Elsewhere it goes when a signal comes, which says nothing of the branch. */
+	if (next != block->end && next != block->branch_target)
+		return;
+	row[EVENT_CONDITIONAL]++;
+	row[EVENT_CONDITIONAL_WRONG] += self->callgrind != NULL
+	                                        ? lode_callgrind_predictor_conditional(
+							  self->callgrind, block->branch_address,
+							  next != block->end)
+	                                        : event_thread_predict(self, block, next);
+}
+
+/* In front of each block. */
+static inline void event_block_begin(EventThread *self, const EventBlock *block)
+{
+	const EventBlock *last = self->block;
+	uint64_t line = block->first_line;
+
+	if (last != NULL && last->branch != EVENT_BRANCH_NONE)
+		event_thread_branch(self, last, block->address);
+	self->block = block;
+	self->row = NULL;
+	for (uint32_t n = block->n_lines; n > 0; n--, line++)
+		if (!lode_lru_cache_is_last(&self->instructions, line)) {
+			event_thread_fetch(self, block, line);
+			return;
+		}
+}
