@@ -2,6 +2,7 @@
 #include "analyses/findings/cost_model.h"
 
 #include "base/partition_point.h"
+#include "base/quick_log.h"
 
 #include <float.h>
 #include <math.h>
@@ -9,6 +10,7 @@
 
 enum {
 	MAX_GAIN_STEPS = 40,
+	MEMORY = 5,               /* positions of a fit that the next one is made from */
 	PART = 1024,              /* vertices or blocks of a part */
 	SHARED_ENTRIES = 1 << 15, /* fewer are not worth waking other threads */
 };
@@ -18,6 +20,9 @@ enum {
 
 /* How far an extrapolation may lead, in logarithms of β. */
 #define MAX_WAY 20.0
+
+/* Keeps what is made of positions in nearly one line from leading anywhere. */
+#define DAMPING 1e-6
 
 /* How much further than a step that is certain not to overshoot one may lead that might. */
 #define MAX_STRETCH 8.0
@@ -37,7 +42,7 @@ static double expected_samples(const LodeCostModel *self)
 
 /* What a pass makes: r(u) and Σ r(u) of the blocks from the terms; from these what the next EM step
  * needs; the likelihood. */
-enum { MAKES_RATES = 1, MAKES_SUMS = 2, MAKES_LIKELIHOOD = 4 };
+enum { MAKES_RATES = 1, MAKES_SUMS = 2, MAKES_LIKELIHOOD = 4, MAKES_ALL = 7 };
 
 typedef struct {
 	LodeCostModel *model;
@@ -100,6 +105,17 @@ static void rate_vertices(const LodeCostModel *self, size_t part, uint32_t first
 		vertices[k].inverse = rates[k] > 0 ? 1 / rates[k] : 0;
 }
 
+static double vertices_likelihood(const LodeCostModel *self, uint32_t first, uint32_t end)
+{
+	double sum = 0;
+
+	for (uint32_t k = first; k < end; k++) {
+		double rate = self->rates[k];
+		sum += self->vertices[k].samples * lode_quick_log(rate > DBL_MIN ? rate : DBL_MIN);
+	}
+	return sum;
+}
+
 static void pass_vertices(const Pass *pass, size_t part)
 {
 	LodeCostModel *self = pass->model;
@@ -108,8 +124,8 @@ static void pass_vertices(const Pass *pass, size_t part)
 
 	if ((pass->makes & MAKES_RATES) != 0)
 		rate_vertices(self, part, first, end);
-	for (uint32_t k = first; (pass->makes & MAKES_LIKELIHOOD) != 0 && k < end; k++)
-		sums[LIKELIHOOD] += self->vertices[k].samples * log(fmax(self->rates[k], DBL_MIN));
+	if ((pass->makes & MAKES_LIKELIHOOD) != 0)
+		sums[LIKELIHOOD] = vertices_likelihood(self, first, end);
 	if ((pass->makes & MAKES_SUMS) == 0)
 		return;
 	for (uint32_t k = first; k < end; k++) {
@@ -164,6 +180,17 @@ static void rate_blocks(const LodeCostModel *self, size_t part, uint32_t first, 
 		blocks[b].rate = rates[b - first];
 }
 
+static double blocks_likelihood(const LodeCostModel *self, uint32_t first, uint32_t end)
+{
+	double sum = 0;
+
+	for (uint32_t b = first; b < end; b++) {
+		double rate = self->blocks[b].rate;
+		sum += self->blocks[b].samples * lode_quick_log(rate > DBL_MIN ? rate : DBL_MIN);
+	}
+	return sum;
+}
+
 static void pass_blocks(const Pass *pass, size_t part)
 {
 	LodeCostModel *self = pass->model;
@@ -173,9 +200,8 @@ static void pass_blocks(const Pass *pass, size_t part)
 	part += self->n_vertex_parts + 1;
 	if ((pass->makes & MAKES_RATES) != 0)
 		rate_blocks(self, part, first, end);
-	for (uint32_t b = first; (pass->makes & MAKES_LIKELIHOOD) != 0 && b < end; b++)
-		sums[LIKELIHOOD] -= self->blocks[b].samples *
-		                    log(fmax(self->blocks[b].rate, DBL_MIN));
+	if ((pass->makes & MAKES_LIKELIHOOD) != 0)
+		sums[LIKELIHOOD] = -blocks_likelihood(self, first, end);
 	if ((pass->makes & MAKES_SUMS) == 0)
 		return;
 	for (uint32_t b = first; b < end; b++)
@@ -214,6 +240,7 @@ static size_t count_entries(const LodeCostModel *self)
  * terms' share of the vertices comes first, and then of the blocks. */
 static void make(LodeCostModel *self, unsigned makes)
 {
+
 	size_t n_parts = (size_t)self->n_vertex_parts + self->n_block_parts;
 	size_t n_sums = N_OWN_SUMS + self->terms->len;
 	Pass pass = {self, makes};
@@ -360,25 +387,30 @@ static Trial try_term(const LodeCostModel *self, const LodeCostTerm *term, LodeG
 		self->seen->is_counted ? term->executions : 0};
 }
 
-/* Of one more term at β: the slope of the log-likelihood's growth, and the curvature of its concave
- * part, so that a step of slope / curvature does not overshoot. */
+/* Of one more term at β: the slope of the log-likelihood's growth, by how much it falls with β, and
+ * by how much that of the concave part does, so that a step of slope / concave_fall does not
+ * overshoot. */
 typedef struct {
-	double slope, curvature;
+	double slope, fall, concave_fall;
 } Growth;
 
 static Growth grow(const Trial *self, double beta)
 {
-	Growth out = {.slope = -self->executions};
+	double slope = -self->executions, concave_fall = 0, rise = 0;
 
 	for (size_t i = 0; i < self->n_vertices; i++) {
 		double a = self->vertices[i].inverse, part = a / (1 + beta * a);
 		double weighted = self->vertices[i].samples * part;
-		out.slope += weighted;
-		out.curvature += weighted * part;
+		slope += weighted;
+		concave_fall += weighted * part;
 	}
-	for (size_t i = 0; i < self->n_blocks; i++)
-		out.slope -= self->blocks[i].samples / (self->blocks[i].rate + beta);
-	return out;
+	for (size_t i = 0; i < self->n_blocks; i++) {
+		double part = 1 / (self->blocks[i].rate + beta);
+		double weighted = self->blocks[i].samples * part;
+		slope -= weighted;
+		rise += weighted * part;
+	}
+	return (Growth){slope, concave_fall - rise, concave_fall};
 }
 
 /* By how much the log-likelihood grows with the term at β. */
@@ -387,35 +419,35 @@ static double growth_at(const Trial *self, double beta)
 	double gain = -beta * self->executions;
 
 	for (size_t i = 0; i < self->n_vertices; i++)
-		gain += self->vertices[i].samples * log(1 + beta * self->vertices[i].inverse);
+		gain += self->vertices[i].samples *
+		        lode_quick_log(1 + beta * self->vertices[i].inverse);
 	for (size_t i = 0; i < self->n_blocks; i++)
-		gain -= self->blocks[i].samples * log(1 + beta / self->blocks[i].rate);
+		gain -= self->blocks[i].samples * lode_quick_log(1 + beta / self->blocks[i].rate);
 	return gain;
 }
 
-/* Newton's steps, first with the curvature of the concave part, then with that between the last two
- * points (the secant), which is less and leads further. */
+/* Newton's steps, where they are not much longer than what is certain not to overshoot. */
 double lode_cost_model_gain(
 	const LodeCostModel *self, const LodeCostTerm *term, double *beta, LodeGainScratch *scratch)
 {
 	const Trial trial = try_term(self, term, scratch);
-	double at = *beta, before = at, slope_before = 0;
+	double at = *beta;
 
 	for (int step = 0; step < MAX_GAIN_STEPS; step++) {
 		Growth growth = grow(&trial, at);
-		double way = growth.slope / growth.curvature;
-		double far = growth.slope * (at - before) / (slope_before - growth.slope);
-		if (!(growth.curvature > 0) || !isfinite(at + way) || (at + way <= 0 && at <= 0)) {
+		double way = growth.slope / growth.concave_fall;
+		if (!(growth.concave_fall > 0) || !isfinite(at + way) ||
+			(at + way <= 0 && at <= 0)) {
 			at = 0;
 			break;
 		}
-		if (far / way > 0 && far / way <= MAX_STRETCH)
-			way = far;
-		before = at;
-		slope_before = growth.slope;
+		if (growth.fall * MAX_STRETCH > growth.concave_fall)
+			way = growth.slope / growth.fall;
 		/* From above the step may go too far. */
-		at = fmax(at + way, at / 4);
-		if (fabs(at - before) <= 1e-2 * at)
+		double next = fmax(at + way, at / 4);
+		bool is_close = fabs(next - at) <= 1e-2 * next;
+		at = next;
+		if (is_close)
 			break;
 	}
 	double gain = at > 0 ? growth_at(&trial, at) : 0;
@@ -431,52 +463,51 @@ double lode_cost_model_likelihood(LodeCostModel *self)
 
 /* --- fitting --- */
 
-/* One EM step for all, from the sums of the last pass. The largest relative change of what explains
- * something: a term that is on its way to nothing shrinks by the same factor in each step, and
- * matters to nobody. */
-static double step(LodeCostModel *self, unsigned makes)
-{
-	const double *explained = sums_of(self->sums, self, 0) + N_OWN_SUMS;
-	const double *exposed = sums_of(self->sums, self, 1) + N_OWN_SUMS;
-	bool is_counted = self->seen->is_counted;
-	double change = 0, negligible = NEGLIGIBLE_SHARE * self->all_samples;
-
-	for (guint j = 0; j < self->terms->len; j++) {
-		LodeCostTerm *term = lode_cost_model_term(self, j);
-		double expected = is_counted ? term->executions : exposed[j];
-		double factor = expected > 0 ? explained[j] / expected : 0;
-		if (term->beta * explained[j] > negligible)
-			change = fmax(change, fabs(factor - 1));
-		term->beta = isfinite(term->beta * factor) ? term->beta * factor : 0;
-	}
-	if (is_counted && self->base > 0) {
-		double sum = self->ratio_sum;
-		double factor = self->all_executions > 0 ? sum / self->all_executions : 1;
-		if (self->base * sum > negligible)
-			change = fmax(change, fabs(factor - 1));
-		self->base *= factor;
-	}
-	make(self, makes);
-	return change;
-}
-
-/* The logarithms of base and all β, those of 0 as 0. */
-static void take_logs(const LodeCostModel *self, double *out_logs)
-{
-	out_logs[0] = self->base > 0 ? log(self->base) : 0;
-	for (guint j = 0; j < self->terms->len; j++) {
-		double beta = lode_cost_model_term(self, j)->beta;
-		out_logs[j + 1] = beta > 0 ? log(beta) : 0;
-	}
-}
-
 static double *beta_of(LodeCostModel *self, guint index)
 {
 	return index == 0 ? &self->base : &lode_cost_model_term(self, index - 1)->beta;
 }
 
+/* Where a fit is: the logarithms of base and all β, by how much an EM step from there would change
+ * them, and the samples that each explains. */
+typedef struct {
+	double *logs, *steps, *weights;
+} Position;
+
+/* From the sums of the last pass. The largest relative change of what explains something: a term
+ * that is on its way to nothing shrinks by the same factor in each step, and matters to nobody. */
+static double look_around(LodeCostModel *self, Position *out)
+{
+	const double *explained = sums_of(self->sums, self, 0) + N_OWN_SUMS;
+	const double *exposed = sums_of(self->sums, self, 1) + N_OWN_SUMS;
+	bool is_counted = self->seen->is_counted;
+	double change = 0;
+
+	for (guint j = 0; j <= self->terms->len; j++) {
+		double *beta = beta_of(self, j), factor = 1, weight = 0;
+		if (j > 0) {
+			double expected = is_counted ? lode_cost_model_term(self, j - 1)->executions
+			                             : exposed[j - 1];
+			factor = expected > 0 ? explained[j - 1] / expected : 0;
+			weight = *beta * explained[j - 1];
+		} else if (is_counted && self->all_executions > 0) {
+			factor = self->ratio_sum / self->all_executions;
+			weight = *beta * self->ratio_sum;
+		}
+		if (!isfinite(*beta * factor) || *beta * factor <= 0)
+			*beta = 0;
+		bool is_there = *beta > 0;
+		out->logs[j] = is_there ? log(*beta) : 0;
+		out->steps[j] = is_there ? log(factor) : 0;
+		out->weights[j] = is_there ? weight : 0;
+		if (weight > NEGLIGIBLE_SHARE * self->all_samples)
+			change = fmax(change, fabs(factor - 1));
+	}
+	return change;
+}
+
 /* Sets base and all β from their logarithms; what is 0 stays so. */
-static void set_logs(LodeCostModel *self, const double *logs, unsigned makes)
+static void go_to(LodeCostModel *self, const double *logs, unsigned makes)
 {
 	for (guint j = 0; j <= self->terms->len; j++)
 		if (*beta_of(self, j) > 0)
@@ -484,51 +515,90 @@ static void set_logs(LodeCostModel *self, const double *logs, unsigned makes)
 	make(self, makes);
 }
 
-/*
- * From three positions in a row of EM steps to where they seem to lead, along the square of the
- * steps' operator; back to the last one where the likelihood would fall.
- */
-static void extrapolate(LodeCostModel *self, double *const logs[3])
+/* Solves n equations by elimination with pivots on the diagonal of a positive matrix. */
+static void solve(double matrix[][MEMORY], double *values, size_t n)
 {
-	double first = 0, second = 0;
-	guint n = self->terms->len + 1;
-	g_autofree double *far = g_new(double, n);
+	for (size_t p = 0; p < n; p++)
+		for (size_t i = 0; i < n; i++) {
+			double factor = i != p && matrix[p][p] > 0 ? matrix[i][p] / matrix[p][p]
+			                                           : 0;
+			for (size_t j = 0; j < n; j++)
+				matrix[i][j] -= factor * matrix[p][j];
+			values[i] -= factor * values[p];
+		}
+	for (size_t p = 0; p < n; p++)
+		values[p] = matrix[p][p] > 0 ? values[p] / matrix[p][p] : 0;
+}
 
-	for (guint j = 0; j < n; j++) {
-		double step = logs[1][j] - logs[0][j], turn = logs[2][j] - logs[1][j] - step;
-		first += step * step;
-		second += turn * turn;
+/*
+ * Where the last positions seem to lead: from that combination of them at which the steps, taken as
+ * linear, would be least (D. G. Anderson 1965; for EM: N. C. Henderson, R. Varadhan, "Damped
+ * Anderson acceleration with restarts and monotonicity control", 2019). `past` are n positions
+ * before `here`.
+ */
+static void combine(
+	const Position *here, const Position *past, size_t n, guint n_betas, double *out_logs)
+{
+	double matrix[MEMORY][MEMORY] = {{0}}, shares[MEMORY] = {0};
+
+	for (guint j = 0; j < n_betas; j++)
+		for (size_t a = 0; a < n; a++) {
+			double turn = here->weights[j] * (here->steps[j] - past[a].steps[j]);
+			shares[a] += turn * here->steps[j];
+			for (size_t b = 0; b < n; b++)
+				matrix[a][b] += turn * (here->steps[j] - past[b].steps[j]);
+		}
+	for (size_t a = 0; a < n; a++)
+		matrix[a][a] *= 1 + DAMPING;
+	solve(matrix, shares, n);
+	for (guint j = 0; j < n_betas; j++) {
+		double way = here->steps[j];
+		for (size_t a = 0; a < n; a++)
+			way -= shares[a] * (here->logs[j] + here->steps[j] - past[a].logs[j] -
+						   past[a].steps[j]);
+		out_logs[j] = here->logs[j] + CLAMP(way, -MAX_WAY, MAX_WAY);
 	}
-	double length = sqrt(first / second);
-	if (!isfinite(length) || length <= 1)
-		return;
-	for (guint j = 0; j < n; j++) {
-		double step = logs[1][j] - logs[0][j], turn = logs[2][j] - logs[1][j] - step;
-		double way = 2 * length * step + length * length * turn;
-		far[j] = logs[0][j] + CLAMP(way, -MAX_WAY, MAX_WAY);
+}
+
+/* Moves the last `limit` of n positions to the front, and gives how many there are now. */
+static size_t keep_positions(Position *positions, size_t n, size_t limit)
+{
+	for (; n > limit; n--) {
+		Position first = positions[0];
+		memmove(positions, positions + 1, sizeof(Position) * MEMORY);
+		positions[MEMORY] = first;
 	}
-	double before = self->likelihood;
-	set_logs(self, far, MAKES_RATES | MAKES_SUMS | MAKES_LIKELIHOOD);
-	if (!(self->likelihood >= before))
-		set_logs(self, logs[2], MAKES_RATES | MAKES_SUMS);
+	return n;
 }
 
 void lode_cost_model_fit(LodeCostModel *self, double tolerance, unsigned max_steps)
 {
-	size_t n = self->terms->len + 1;
-	g_autofree double *scratch = g_new(double, 3 * n);
-	double *const logs[3] = {scratch, scratch + n, scratch + 2 * n};
+	guint n = self->terms->len + 1;
+	g_autofree double *scratch = g_new0(double, ((MEMORY + 1) * 3 + 1) * (size_t)n);
+	double *next = scratch + (MEMORY + 1) * 3 * (size_t)n;
+	Position positions[MEMORY + 1];
+	size_t n_past = 0;
 
+	for (size_t i = 0; i <= MEMORY; i++)
+		positions[i] = (Position){
+			scratch + 3 * i * n, scratch + (3 * i + 1) * n, scratch + (3 * i + 2) * n};
 	divide(self);
-	make(self, max_steps > 0 ? MAKES_RATES | MAKES_SUMS : MAKES_RATES);
-	for (unsigned i = 0; i < max_steps;) {
-		for (int j = 0; j < 3; j++) {
-			unsigned makes = MAKES_RATES | MAKES_SUMS | (j == 2 ? MAKES_LIKELIHOOD : 0);
-			if (j > 0 && (i++ == max_steps || step(self, makes) <= tolerance))
-				return;
-			take_logs(self, logs[j]);
+	make(self, max_steps > 0 ? MAKES_ALL : MAKES_RATES);
+	for (unsigned i = 0; i < max_steps; i++) {
+		Position *here = &positions[n_past];
+		double change = look_around(self, here), before = self->likelihood;
+		combine(here, positions, change > tolerance ? n_past : 0, n, next);
+		go_to(self, next, MAKES_ALL);
+		if (change <= tolerance)
+			return;
+		bool is_worse = n_past > 0 && !(self->likelihood >= before);
+		if (is_worse) {
+			/* An EM step itself never loses. */
+			for (guint j = 0; j < n; j++)
+				next[j] = here->logs[j] + here->steps[j];
+			go_to(self, next, MAKES_ALL);
 		}
-		extrapolate(self, logs);
+		n_past = keep_positions(positions, n_past + 1, is_worse ? 1 : MEMORY);
 	}
 }
 

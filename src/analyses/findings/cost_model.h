@@ -8,8 +8,9 @@
  * with b, β ≥ 0 and s_j(u) the share of the executions of u in which it is the focus of pattern j.
  * The second form is the fixed-effects Poisson model (A. C. Cameron, P. K. Trivedi, Regression
  * Analysis of Count Data); both are fitted by multiplicative EM steps (L. Lucy 1974), which are
- * extrapolated (R. Varadhan, C. Roland, "Simple and globally convergent methods for accelerating
- * the convergence of any EM algorithm", 2008).
+ * combined with those before (D. G. Anderson, "Iterative procedures for nonlinear integral
+ * equations", 1965; N. C. Henderson, R. Varadhan, "Damped Anderson acceleration with restarts and
+ * monotonicity control", 2019).
  *
  * A vertex without samples counts in the likelihood only through the sum of its block's rates, or
  * of all rates, so that sums of the terms stand for all such vertices.
