@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/findings.h"
 
+#include "model/profile.h"
+
 #include <string.h>
 
 static const char *const kind_words[] = {
@@ -33,6 +35,39 @@ void lode_findings_free(LodeFindings *self)
 bool lode_finding_is_spread(const LodeFinding *self)
 {
 	return self->kind == LODE_FINDING_PATTERN && self->spread >= LODE_FINDING_MIN_SPREAD;
+}
+
+static const LodeFindingPlace *places_of(const LodeFindings *self, const LodeFinding *finding)
+{
+	return (const LodeFindingPlace *)(const void *)self->places->data + finding->first_place;
+}
+
+double lode_finding_each_in_all(const LodeFindings *self, uint32_t index, uint32_t *out_other)
+{
+	const LodeFinding *own = lode_findings_at(self, index);
+	const LodeFindingPlace *places = places_of(self, own);
+	g_autoptr(GHashTable) here = g_hash_table_new(NULL, NULL);
+	double time = 0, others = 0, most = 0;
+
+	*out_other = LODE_NONE;
+	for (uint32_t i = 0; i < own->n_places; i++) {
+		g_hash_table_add(here, GUINT_TO_POINTER(places[i].instruction));
+		time += places[i].time;
+	}
+	for (uint32_t f = 0; f < self->findings->len && time > 0; f++) {
+		const LodeFinding *other = lode_findings_at(self, f);
+		double sum = 0;
+		for (uint32_t i = 0; f != index && i < other->n_places; i++)
+			if (g_hash_table_contains(
+				    here, GUINT_TO_POINTER(places_of(self, other)[i].instruction)))
+				sum += places_of(self, other)[i].time;
+		others += sum;
+		if (sum <= most)
+			continue;
+		most = sum;
+		*out_other = f;
+	}
+	return time > 0 ? own->each * (1 + others / time) : own->each;
 }
 
 const char *lode_finding_kind_to_text(LodeFindingKind value)

@@ -75,6 +75,14 @@ static inline LodeFinding *lode_findings_at(const LodeFindings *self, size_t ind
 /* Whether it is listed under the patterns of the first screen: spread over several functions. */
 bool lode_finding_is_spread(const LodeFinding *self);
 
+/*
+ * What an execution costs above the base where the finding is charged, by all findings together:
+ * its `each` and what others say of the same instructions, as ⟪load⟫ does of each ⟪load, miss⟫.
+ * Puts the one that adds most into out_other, LODE_NONE where none adds anything. Seen are the
+ * places that a profile keeps.
+ */
+double lode_finding_each_in_all(const LodeFindings *self, uint32_t index, uint32_t *out_other);
+
 /* "pattern", "place", and back (−1: unknown word). */
 const char *lode_finding_kind_to_text(LodeFindingKind value);
 int lode_finding_kind_from_text(const char *text);

@@ -27,6 +27,9 @@
 /* Lines of both tables on a first screen of 25. */
 enum { BODY_LINES = 11, TOP_PLACES = 2 };
 
+/* Where other findings add so much of its own cost to that of a finding, it is said. */
+#define OTHERS_MATTER 0.25
+
 /* Before an explanation: it stands apart from the columns. */
 enum { EXPLANATION_INDENT = 4 };
 
@@ -111,6 +114,21 @@ static void put_top_places(const View *self, const LodeFinding *finding, GString
 	}
 }
 
+/* "; with F1 +8.46 ns each" where an execution costs more than this finding says. */
+static void put_in_all(const View *self, uint32_t index, GString *out)
+{
+	LodeFinding all = *lode_findings_at(self->findings, index);
+	double own = all.each;
+	uint32_t other;
+
+	all.each = lode_finding_each_in_all(self->findings, index, &other);
+	if (other == LODE_NONE || all.each < (1 + OTHERS_MATTER) * own)
+		return;
+	g_string_append_printf(out, "; with F%u ", other + 1);
+	lode_finding_append_each(out, self->findings, &all, self->unit);
+	g_string_append(out, " each");
+}
+
 static void put_text(const Body *self, const LodeFinding *finding, GString *out)
 {
 	g_autofree char *text = lode_finding_text(self->view->findings, finding);
@@ -135,6 +153,7 @@ static LodeStyle finding_cell(size_t row, unsigned column, GString *out, const v
 		if (column != COLUMN_TEXT)
 			return LODE_STYLE_PLAIN;
 		put_top_places(self->view, finding, raw);
+		put_in_all(self->view, line->finding, raw);
 		lode_display_append(out, raw->str, is_ascii);
 		return LODE_STYLE_FAINT;
 	}
@@ -390,6 +409,7 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 	const LodeFinding *finding = lode_findings_at(self->findings, index);
 	bool is_ns = self->findings->is_counted && strcmp(self->unit, "ns") == 0;
 	g_autofree char *id = g_strdup_printf("F%u", index + 1);
+	uint32_t other;
 
 	lode_json_line(json);
 	lode_json_begin(json, '{');
@@ -399,6 +419,8 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 	lode_json_member_number(json, "time_error", finding->time_error);
 	lode_json_member_number(json, "each", finding->each);
 	lode_json_member_number(json, "each_error", finding->each_error);
+	lode_json_member_number(
+		json, "each_in_all", lode_finding_each_in_all(self->findings, index, &other));
 	lode_json_member_number(json, "each_ns", is_ns ? finding->each : NAN);
 	lode_json_member_number(json, "executed", finding->executed >= 0 ? finding->executed : NAN);
 	lode_json_member_number(json, "places", finding->places);

@@ -8,9 +8,15 @@ static volatile union {
 	uint64_t whole;
 } cell;
 
+#ifdef PLAIN
+#define LOADED(x) (x)
+#else
+#define LOADED(x) cell.whole
+#endif
+
 #define WORK(n, x, sum)                                                                            \
 	cell.half[0] = (uint32_t)sum;                                                              \
 	cell.half[1] = (uint32_t)(x);                                                              \
-	sum = COMBINE(n, sum, cell.whole);
+	sum = COMBINE(n, sum, LOADED(x));
 
 DEFINE_PROGRAM(2000)

@@ -4,6 +4,9 @@
  * program defines WORK(n, x, sum), which works on `sum` with `x` at hand; run_N calls work_N forty
  * times, so that neither main nor the instruction cache dominates. Straight-line code: what is
  * planted is told apart by its instructions alone, not by a loop around it.
+ *
+ * With PLAIN a program does the same without what is planted, so that the difference of their times
+ * is what the planted instructions cost. ROUNDS is how often main goes through all functions.
  */
 #pragma once
 
@@ -49,6 +52,12 @@ uint64_t small[256]; /* stays in the first-level cache */
 		return x;                                                                          \
 	}
 
+#ifdef ROUNDS
+#define ROUNDS_OF(rounds) ROUNDS
+#else
+#define ROUNDS_OF(rounds) (rounds)
+#endif
+
 #define CALL(n) sum += run_##n(sum + i);
 
 #define DEFINE_PROGRAM(rounds)                                                                     \
@@ -58,7 +67,7 @@ uint64_t small[256]; /* stays in the first-level cache */
 		uint64_t sum = 1;                                                                  \
 		for (uint64_t i = 0; i < 256; i++)                                                 \
 			small[i] = MIX(7, i) >> 20;                                                \
-		for (uint64_t i = 0; i < (rounds); i++) {                                          \
+		for (uint64_t i = 0; i < ROUNDS_OF(rounds); i++) {                                 \
 			TWO_HUNDRED(CALL)                                                          \
 		}                                                                                  \
 		printf("%u\n", (unsigned)(sum >> 32));                                             \

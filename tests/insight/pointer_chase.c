@@ -19,6 +19,12 @@ static Node *at;
 
 enum { N_NODES = 1 << 20 };
 
+#ifdef PLAIN
+#define NEXT(i) (i) /* the first node again: it is in the cache */
+#else
+#define NEXT(i) (((i) + 1) % N_NODES)
+#endif
+
 /* One cycle through all of them (S. Sattolo 1986). */
 __attribute__((constructor)) static void link_nodes(void)
 {
@@ -35,7 +41,7 @@ __attribute__((constructor)) static void link_nodes(void)
 		order[j] = old;
 	}
 	for (uint32_t i = 0; i < N_NODES; i++)
-		nodes[order[i]].next = &nodes[order[(i + 1) % N_NODES]];
+		nodes[order[i]].next = &nodes[order[NEXT(i)]];
 	at = &nodes[0];
 	free(order);
 }

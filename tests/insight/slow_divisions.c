@@ -3,11 +3,17 @@
  * each where these are only counted. */
 #include "planted_functions.h"
 
+#ifdef PLAIN
+#define DIVIDE ^
+#else
+#define DIVIDE /
+#endif
+
 #define WORK(n, x, sum)                                                                            \
 	sum += x;                                                                                  \
 	sum = MIX(n, sum);                                                                         \
-	sum /= (sum >> 60) + n;                                                                    \
-	sum = ~sum / ((sum >> 48) + 3);                                                            \
-	sum = ~sum / ((sum >> 49) + n);
+	sum = sum DIVIDE((sum >> 60) + n);                                                         \
+	sum = ~sum DIVIDE((sum >> 48) + 3);                                                        \
+	sum = ~sum DIVIDE((sum >> 49) + n);
 
 DEFINE_PROGRAM(1000)

@@ -636,20 +636,25 @@ double lode_cost_model_ratio(const LodeCostModel *self, size_t index)
 	return average > 0 ? term->beta * executions / average : 0;
 }
 
-/* Of Pearson's χ², what the vertices without samples add is what is expected there. */
+/*
+ * Pearson's χ² by its degrees of freedom, over 1 + the mean of (y − μ) / μ (Fletcher 2012): one
+ * sample on code that executed once, where 10⁻⁶ are expected, would else outweigh all others. Of
+ * χ², what the vertices without samples add is what is expected there; to the mean each adds −1.
+ */
 double lode_cost_model_dispersion(const LodeCostModel *self)
 {
 	const LodeObservations *seen = self->seen;
-	double sum = 0, elsewhere = 0, freedom = -(double)self->terms->len;
+	double sum = 0, elsewhere = 0, freedom = -(double)self->terms->len, sparse = 0;
+	double n = seen->is_counted && !(self->base > 0) ? seen->n_sampled : seen->n;
 
 	if (seen->is_counted) {
 		elsewhere = expected_samples(self);
-		freedom += self->base > 0 ? seen->n : seen->n_sampled;
+		freedom += n;
 	} else {
 		for (uint32_t b = 0; b < seen->n_blocks; b++)
 			elsewhere += seen->block_samples[b];
 		/* Each block's λ is fitted too. */
-		freedom += (double)seen->n - seen->n_blocks;
+		freedom += n - seen->n_blocks;
 	}
 	for (uint32_t k = 0; k < seen->n_sampled; k++) {
 		uint32_t u = seen->sampled[k], block = seen->blocks[u];
@@ -660,9 +665,10 @@ double lode_cost_model_dispersion(const LodeCostModel *self)
 		if (!(mean > 0))
 			continue;
 		sum += more * more / mean;
+		sparse += seen->sampled_samples[k] / mean / n;
 		elsewhere -= mean;
 	}
-	double dispersion = freedom > 0 ? (sum + fmax(elsewhere, 0)) / freedom : 1;
+	double dispersion = freedom > 0 ? (sum + fmax(elsewhere, 0)) / freedom / sparse : 1;
 	return isfinite(dispersion) ? fmax(dispersion, 1) : 1;
 }
 

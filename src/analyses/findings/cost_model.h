@@ -101,9 +101,11 @@ double lode_cost_model_explained(const LodeCostModel *self, size_t index);
 /*
  * How much more the samples scatter about the model than chance would have it, at least 1:
  * Pearson's χ² by its degrees of freedom (quasi-Poisson: P. McCullagh, J. A. Nelder, Generalized
- * Linear Models, section 6.2). A processor retires several instructions at once, and a sample falls
- * on the first of them, so that even instructions of equal cost have unequal samples. Gains are
- * divided by it, and errors multiplied by its root.
+ * Linear Models, section 6.2), corrected for small means (D. J. Fletcher, "Estimating
+ * overdispersion when fitting a generalized linear model to sparse data", Biometrika 99, 2012). A
+ * processor retires several instructions at once, and a sample falls on the first of them, so that
+ * even instructions of equal cost have unequal samples. Gains are divided by it, and errors
+ * multiplied by its root.
  */
 double lode_cost_model_dispersion(const LodeCostModel *self);
 

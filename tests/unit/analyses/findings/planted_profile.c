@@ -66,7 +66,7 @@ PlantedProfile planted_profile_new(const PlantedCosts *costs)
 	g_array_append_val(profile->images, image);
 	if (profile->cost_starts->len == 0)
 		g_array_append_val(profile->cost_starts, zero);
-	for (unsigned f = 0; f < costs->n_functions; f++) {
+	for (unsigned f = 0; f < costs->n_functions + costs->n_started; f++) {
 		g_autofree char *name = g_strdup_printf("f%u", f);
 		LodeFunction function = {.source = LODE_FUNCTION_SYMBOL,
 			.name = lode_profile_intern(profile, name),
@@ -76,7 +76,8 @@ PlantedProfile planted_profile_new(const PlantedCosts *costs)
 			.n_instructions = BLOCKS * BLOCK_SIZE,
 			.first_block = profile->blocks->len,
 			.n_blocks = BLOCKS};
-		double count = 500 * exp(2.5 * g_rand_double(rand));
+		bool is_started = f >= costs->n_functions;
+		double count = is_started ? 1 : 500 * exp(2.5 * g_rand_double(rand));
 		Kind previous = KIND_MOVE;
 		for (uint32_t i = 0; i < BLOCKS * BLOCK_SIZE; i++) {
 			Kind kind = draw_kind(rand);
@@ -99,7 +100,7 @@ PlantedProfile planted_profile_new(const PlantedCosts *costs)
 			bool is_blocked = kind == KIND_LOAD && previous == KIND_STORE && i > 0;
 			double mean = count * (costs->base + (kind == KIND_DIV ? costs->div : 0) +
 						      (is_blocked ? costs->blocked : 0));
-			double n = draw_poisson(rand, mean);
+			double n = is_started ? (i == 0 ? 1 : 0) : draw_poisson(rand, mean);
 			LodeCost cost = {profile->weight_event, n * SAMPLE_WEIGHT};
 			g_array_append_val(profile->instructions, one);
 			if (n > 0)

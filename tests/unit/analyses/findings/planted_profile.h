@@ -14,6 +14,7 @@ typedef struct {
 	double base;    /* samples per execution */
 	double div;     /* of an execution of kind:div, above the base */
 	double blocked; /* of a kind:load directly after a kind:store, above the base */
+	unsigned n_started; /* further functions that executed once and have one sample */
 } PlantedCosts;
 
 typedef struct {

@@ -129,15 +129,17 @@ static double likelihood(const Case *self)
 
 static double dispersion(const Case *self)
 {
-	double rates[MAX_VERTICES], means[MAX_VERTICES], sum = 0;
+	double rates[MAX_VERTICES], means[MAX_VERTICES], sum = 0, sparse = 1;
 	double freedom = (double)self->seen.n - self->model.terms->len -
 	                 (self->seen.is_counted ? 0 : self->seen.n_blocks);
 
 	expect(self, rates, means);
-	for (uint32_t u = 0; u < self->seen.n; u++)
-		sum += (self->seen.samples[u] - means[u]) * (self->seen.samples[u] - means[u]) /
-		       means[u];
-	return freedom > 0 ? fmax(1, sum / freedom) : 1;
+	for (uint32_t u = 0; u < self->seen.n; u++) {
+		double more = self->seen.samples[u] - means[u];
+		sum += more * more / means[u];
+		sparse += more / means[u] / self->seen.n;
+	}
+	return freedom > 0 ? fmax(1, sum / freedom / sparse) : 1;
 }
 
 static void assert_near(double a, double b, double scale)

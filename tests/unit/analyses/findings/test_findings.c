@@ -93,6 +93,27 @@ static void test_uniform(void)
 	}
 }
 
+/* One sample each on code that executed once, as of a program's start, is far above what is
+ * expected there. It must not make all else look like chance. */
+static void test_start_up(void)
+{
+	for (guint32 seed = 0; seed < 10; seed++) {
+		const PlantedCosts costs = {.seed = soak_seed(seed),
+			.is_counted = true,
+			.n_functions = 60,
+			.base = 0.0005,
+			.div = 0.01,
+			.n_started = 100};
+		PlantedProfile planted = planted_profile_new(&costs);
+		g_autoptr(LodeProfile) profile = planted.profile;
+		g_autoptr(LodeFindings) findings = fit(profile, 0);
+		const LodeFinding *div = find(findings, "⟪div⟫");
+		g_assert_nonnull(div);
+		g_assert_cmpfloat(div->time_error, <, 0.02);
+		g_assert_cmpfloat(fabs(div->time - planted.div_share), <=, 4 * div->time_error);
+	}
+}
+
 static void assert_same(const LodeFindings *a, const LodeFindings *b)
 {
 	g_assert_cmpuint(a->findings->len, ==, b->findings->len);
@@ -238,6 +259,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/findings/planted-counted", test_planted_counted);
 	g_test_add_func("/findings/planted-alone", test_planted_alone);
 	g_test_add_func("/findings/uniform", test_uniform);
+	g_test_add_func("/findings/start-up", test_start_up);
 	g_test_add_func("/findings/threads", test_threads);
 	g_test_add_func("/findings/odd", test_odd);
 	g_test_add_func("/findings/cancelled", test_cancelled);

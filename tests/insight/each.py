@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a finding says that each execution costs, against what it does cost.
+
+    each.py LODE PROGRAM.c PER_CALL ATTRIBUTES [TOLERANCE]
+
+The program has a cost planted PER_CALL times in each of two hundred functions; a finding is the one
+that is looked for where its focus or context has one of ATTRIBUTES, separated by commas. The program
+is compiled with what is planted and without (PLAIN): the difference of the processor times, divided
+by the executions of what is planted, is the truth. Each time is the least of several, as other
+programs on the machine disturb them. With TOLERANCE, such as 0.4, it is an error when a figure is
+further off than that share of the truth.
+
+Prints for counted executions and for samples alone what the finding says, its error, and its ratio
+to the truth: as it is, and where the recorded run is scaled to the time of an undisturbed one, as
+sampling takes time too. From samples alone there is no time of an execution: it is that of the
+finding, divided by the executions.
+Exit status: 0 found, 1 not found or too far off, 77 skipped.
+"""
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+CALLS = 200 * 40
+ROUNDS = 1000
+TRIALS = 7
+FEW_SAMPLES = 1000
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=True)
+
+
+def seconds(program):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(program)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime
+
+
+def measure(programs):
+    """The least time of each program; they take turns, as the machine's load changes."""
+    return [min(times) for times in zip(*([seconds(one) for one in programs] for _ in range(TRIALS)))]
+
+
+def find(report, attributes):
+    for one in report["findings"]:
+        if attributes & set(sum(one["context"], one["focus"])):
+            return one
+    return None
+
+
+def report_of(lode, profile, options, program):
+    run(lode, "run", *options, "-F", "10000", "-o", profile, "--", program)
+    report = json.loads(run(lode, "report", profile, "--format", "json").stdout)
+    for one in report["findings"][:8] if os.environ.get("FINDINGS") else []:
+        print(f"#   {100 * one['time']:5.1f} % ±{100 * one['time_error']:.1f} {one['each']:.2f} "
+              f"in all {one['each_in_all']:.2f} {one['places']} places {one['context']} {one['focus']}")
+    return report
+
+
+def main():
+    lode, source, per_call, attributes = sys.argv[1:5]
+    tolerance = float(sys.argv[5]) if len(sys.argv) > 5 else None
+    attributes = set(attributes.split(","))
+    executions = CALLS * ROUNDS * float(per_call)
+    name = os.path.basename(source)[:-2].replace("_", " ")
+    is_wrong = False
+    with tempfile.TemporaryDirectory() as directory:
+        programs = [os.path.join(directory, one) for one in ("planted", "plain")]
+        for program, define in zip(programs, ("PLANTED", "PLAIN")):
+            run(os.environ.get("INSIGHT_CC", "gcc"), "-O1", "-g", f"-D{define}", f"-DROUNDS={ROUNDS}", "-o", program,
+                source)
+        profile = os.path.join(directory, "x.lode")
+        trial = subprocess.run((lode, "record", "-o", os.path.join(directory, "trial"), "-e", "cpu-clock:u", "--",
+                                "true"), capture_output=True, text=True, check=False)
+        if trial.returncode != 0:
+            print(f"skipped: {trial.stderr}")
+            sys.exit(77)
+        planted, plain = measure(programs)
+        truth = 1e9 * (planted - plain) / executions
+        print(f"{name}: {truth:.2f} ns each; {planted:.3f} s with it, {plain:.3f} s without")
+        for how, options in ("counted", ("--count", "--fast")), ("samples", ()):
+            report = report_of(lode, profile, options, programs[0])
+            if report["samples"] < FEW_SAMPLES:
+                print(f"skipped: only {report['samples']:.0f} samples, this machine gives the program little time")
+                sys.exit(77)
+            one = find(report, attributes)
+            if one is None:
+                print(f"  {how:8} no finding with {' or '.join(sorted(attributes))}")
+                is_wrong = True
+                continue
+            weight = report["profile"]["weight"]
+            each = one["each_in_all"] if how == "counted" else \
+                one["time"] * weight / executions * one["each_in_all"] / one["each"]
+            error = each * one["time_error"] / one["time"]
+            scaled = each * planted / (1e-9 * weight)
+            print(f"  {how:8} {each:.2f} ns ±{error:.2f} each, {each / truth:.2f} of the truth; {scaled / truth:.2f} "
+                  f"without what sampling takes; {100 * one['time']:.1f} % in {one['places']} places")
+            is_wrong |= tolerance is not None and abs(scaled - truth) > tolerance * truth + 3 * error
+    sys.exit(is_wrong)
+
+
+main()
