@@ -11,9 +11,9 @@ typedef struct {
 	guint32 seed;
 	bool is_counted;
 	unsigned n_functions;
-	double base;    /* samples per execution */
-	double div;     /* of an execution of kind:div, above the base */
-	double blocked; /* of a kind:load directly after a kind:store, above the base */
+	double base;        /* samples per execution */
+	double div;         /* of an execution of kind:div, above the base */
+	double blocked;     /* of a kind:load directly after a kind:store, above the base */
 	unsigned n_started; /* further functions that executed once and have one sample */
 } PlantedCosts;
 
