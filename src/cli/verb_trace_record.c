@@ -11,10 +11,12 @@
 
 #include <stdio.h>
 
-enum { BITS = 8, MAX_THREADS = 1024 };
+enum { BITS = 8, MAX_THREADS = 1024, MAX_LISTED = 10 };
 
 static struct {
 	char *output, *level, *instructions, *skip, *function, *way, *threads;
+	char **only;
+	gboolean is_alone;
 } given;
 
 static const GOptionEntry options[] = {
@@ -23,13 +25,20 @@ static const GOptionEntry options[] = {
 	{"level", 0, 0, G_OPTION_ARG_STRING, &given.level,
 		"compression level: " LODE_TRACE_LEVEL_WORDS, "LEVEL"},
 	{"instructions", 'n', 0, G_OPTION_ARG_STRING, &given.instructions,
-		"record N instructions, of all threads together; then the program continues "
-		"untraced",
+		"record N instructions of each process, of all its threads together; then it "
+		"continues untraced",
 		"N"},
 	{"skip", 0, 0, G_OPTION_ARG_STRING, &given.skip,
-		"leave out the first N instructions, of all threads together", "N"},
+		"leave out the first N instructions of each process, of all its threads together",
+		"N"},
 	{"function", 0, 0, G_OPTION_ARG_STRING, &given.function,
 		"record only while this function runs, including functions that it calls", "NAME"},
+	{"no-follow", 0, 0, G_OPTION_ARG_NONE, &given.is_alone,
+		"trace the program alone, not the programs and processes that it starts", NULL},
+	{"only", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.only,
+		"trace only programs with such a name, such as 'cc1*' (with a slash: such a path); "
+		"others run, and what they start is followed",
+		"GLOB"},
 	{"with", 0, 0, G_OPTION_ARG_STRING, &given.way,
 		"the tool that runs the program: qemu or lackey (default: qemu, or lackey "
 		"where qemu cannot be used)",
@@ -94,8 +103,62 @@ static bool read_options(LodeTraceRecordingOptions *self, GError **error)
 		return usage("--function: only qemu can trace a function alone", error);
 	if (self->function != NULL && *self->function == '\0')
 		return usage("--function: the name is empty", error);
+	if (given.only != NULL && given.is_alone)
+		return usage("--only cannot be used with --no-follow", error);
+	if (given.only != NULL && self->way == LODE_TRACE_WAY_LACKEY)
+		return usage("--only: lackey traces the program alone", error);
+	self->is_alone = given.is_alone;
+	self->only = (const char *const *)given.only;
 	self->writer.threads = (unsigned)threads;
 	return true;
+}
+
+static char *bits_text(uint64_t n_bytes, uint64_t n_references)
+{
+	if (n_references == 0)
+		return g_strdup("");
+	return g_strdup_printf(
+		", %.3f bits per reference", BITS * (double)n_bytes / (double)n_references);
+}
+
+static gint compare_sizes(gconstpointer a, gconstpointer b)
+{
+	const LodeTraceRecordedProcess *first = a, *second = b;
+
+	return (first->n_references < second->n_references) -
+	       (first->n_references > second->n_references);
+}
+
+/* The largest, and how many there are. */
+static void tell_processes(const LodeTraceRecording *recorded, const char *path)
+{
+	g_autoptr(GArray) sorted = g_array_copy(recorded->processes);
+	char references[LODE_NUMBER_SIZE];
+	uint64_t n_references = 0;
+
+	if (sorted->len == 0)
+		return;
+	g_array_sort(sorted, compare_sizes);
+	for (guint i = 0; i < sorted->len; i++) {
+		const LodeTraceRecordedProcess *process = &g_array_index(
+			sorted, LodeTraceRecordedProcess, i);
+		n_references += process->n_references;
+		if (i < MAX_LISTED)
+			lode_display_line(stderr, "lode trace record: %s: %s references of %s",
+				process->path,
+				lode_number_format_count((double)process->n_references, references),
+				process->command);
+	}
+	if (sorted->len > MAX_LISTED)
+		lode_display_line(stderr, "lode trace record: and %u more, up to %s",
+			sorted->len - MAX_LISTED,
+			g_array_index(recorded->processes, LodeTraceRecordedProcess,
+				recorded->processes->len - 1)
+				.path);
+	lode_display_line(stderr,
+		"lode trace record: %u processes or programs besides that of %s, with %s "
+	        "references",
+		sorted->len, path, lode_number_format_count((double)n_references, references));
 }
 
 static void tell_end(const LodeTraceRecording *recorded, const char *path)
@@ -110,13 +173,10 @@ static void tell_end(const LodeTraceRecording *recorded, const char *path)
 		recorded->n_instructions == 1 ? "" : "s", recorded->n_threads,
 		recorded->n_threads == 1 ? "" : "s", lode_trace_way_to_text(recorded->way),
 		recorded->is_cut ? "; the program went on untraced" : "");
-	g_autofree char *bits = recorded->n_references == 0
-	                                ? g_strdup("")
-	                                : g_strdup_printf(", %.3f bits per reference",
-						  BITS * (double)recorded->n_bytes /
-							  (double)recorded->n_references);
+	g_autofree char *bits = bits_text(recorded->n_bytes, recorded->n_references);
 	lode_display_line(stderr, "lode trace record: %s: %s bytes%s", path,
 		lode_number_format_count((double)recorded->n_bytes, bytes), bits);
+	tell_processes(recorded, path);
 }
 
 static int run(char **arguments, GError **error)
@@ -157,8 +217,9 @@ const LodeVerb lode_verb_trace_record = {
 		"plugin, or under valgrind's lackey. Each executed instruction and its loads "
 		"and stores are recorded in program order; the references of several threads "
 		"are interleaved in pieces of at most some hundred references, as they ran. "
-		"Child processes, and programs that the program executes in its place (exec), "
-		"run untraced, and lode says so.\n"
+		"Processes that the program makes, and programs that they execute, are traced "
+		"too, each to a file of its own: x.rps is the program's, x.2.rps, x.3.rps and "
+		"so on are the others'. --only names the programs to trace.\n"
 		"\n"
 		"The program has the standard input, output and error of lode, and lode exits "
 		"with its status; if a signal ends the program, lode ends by the same signal. "
@@ -170,6 +231,7 @@ const LodeVerb lode_verb_trace_record = {
 		"Examples:\n"
 		"  lode trace record -o gzip.rps -- gzip -k file\n"
 		"  lode trace record --level fast -n 100000000 -- ./program argument\n"
+		"  lode trace record --only cc1 -o cc1.rps -- make\n"
 		"  lode trace record --function compute -- ./program\n"
 		"  lode trace record --with lackey -- ./program",
 	.options = options,

@@ -169,7 +169,7 @@ static gpointer read_references(gpointer data)
 	while (n > 0 && (n = lode_reference_reader_next(reader, batch, BATCH, &self->error)) > 0) {
 		add_images(self);
 		lode_trace_intake_add(self->run->intake, batch, (size_t)n, 0, 0);
-		lode_trace_intake_report(self->run->intake);
+		lode_trace_intake_report(self->run->intake, 0, 0);
 	}
 	char rest[BLOCK_BYTES];
 	while (self->error != NULL && read(self->to_reader[0], rest, sizeof(rest)) > 0)

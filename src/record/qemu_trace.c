@@ -7,13 +7,11 @@
 #include "base/error.h"
 #include "base/own_library.h"
 #include "base/quiet_thread.h"
-#include "images/named_symbol.h"
 #include "record/preloaded_library.h"
 #include "record/script_program.h"
-#include "record/trace_mappings.h"
-#include "record/trace_ring.h"
-#include "record/trace_run.h"
+#include "record/traced_processes.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 #define EMULATOR "qemu-x86_64"
@@ -23,76 +21,9 @@
 typedef struct {
 	LodeTraceRun *run;
 	LodeTraceRing *ring;
-	LodeTraceMappings *mappings;
+	LodeTracedProcesses *processes;
 	LodeTraceRingChunk chunk;
-	char *executed; /* what the program is about to become; NULL: nothing */
-	uint64_t n_forks;
-	unsigned n_functions;
-	bool has_started, has_too_many_functions;
 } Session;
-
-static void add_function(Session *self, uint64_t address)
-{
-	if (lode_trace_ring_add_function(self->ring, address))
-		self->n_functions++;
-	else
-		self->has_too_many_functions = true;
-}
-
-static void find_functions(const LodeTraceMapping *mapping, void *user_data)
-{
-	Session *self = user_data;
-	g_autoptr(GArray) offsets = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-
-	if (!lode_named_symbol_functions(
-		    mapping->path, self->run->options->function, offsets, NULL))
-		return;
-	for (guint i = 0; i < offsets->len; i++) {
-		uint64_t offset = g_array_index(offsets, uint64_t, i);
-		if (offset >= mapping->offset &&
-			offset - mapping->offset < mapping->end - mapping->start)
-			add_function(self, mapping->start + (offset - mapping->offset));
-	}
-}
-
-static void see_event(Session *self)
-{
-	const TraceEvent *event = &self->chunk.details;
-
-	switch (self->chunk.event) {
-	case TRACE_EVENT_START:
-		self->has_started = true;
-		break;
-	case TRACE_EVENT_NAME:
-		lode_trace_intake_name_thread(self->run->intake, self->chunk.thread, event->path);
-		break;
-	case TRACE_EVENT_FORK:
-		self->n_forks++;
-		break;
-	case TRACE_EVENT_EXEC:
-		g_free(self->executed);
-		self->executed = g_utf8_make_valid(event->path, -1);
-		break;
-	case TRACE_EVENT_NO_EXEC:
-		g_clear_pointer(&self->executed, g_free);
-		break;
-	default:
-		lode_trace_mappings_see(self->mappings, self->chunk.event, event,
-			lode_trace_intake_n_references(self->run->intake));
-		break;
-	}
-}
-
-static void see_chunk(Session *self)
-{
-	LodeTraceRingChunk *chunk = &self->chunk;
-
-	if (chunk->event != TRACE_EVENT_NONE)
-		see_event(self);
-	else if (!lode_trace_intake_add(
-			 self->run->intake, chunk->references, chunk->n, chunk->thread, chunk->tid))
-		lode_trace_ring_stop(self->ring);
-}
 
 static gpointer empty_ring(gpointer data)
 {
@@ -102,13 +33,12 @@ static gpointer empty_ring(gpointer data)
 		/* asked first: what was queued before the end is then found after the question */
 		bool has_ended = lode_trace_ring_has_ended(self->ring);
 		if (lode_trace_ring_next(self->ring, &self->chunk))
-			see_chunk(self);
+			lode_traced_processes_see(self->processes, &self->chunk);
 		else if (has_ended)
 			break;
-		lode_trace_intake_report(self->run->intake);
+		lode_traced_processes_tend(self->processes);
 	}
-	while (lode_trace_ring_take_rest(self->ring, &self->chunk))
-		see_chunk(self);
+	lode_traced_processes_finish(self->processes);
 	return NULL;
 }
 
@@ -117,21 +47,84 @@ static void add(GPtrArray *line, const char *word)
 	g_ptr_array_add(line, g_strdup(word));
 }
 
+static bool is_wanted(const char *path, const char *const *only)
+{
+	g_autofree char *name = g_path_get_basename(path);
+
+	for (; only != NULL && *only != NULL; only++)
+		if (fnmatch(*only, strchr(*only, '/') != NULL ? path : name, 0) == 0)
+			return true;
+	return false;
+}
+
+/* What the plugin is told, see tools/qemu_plugin/follow.h; a comma is written as two. */
+static char *plugin_text(const Session *self, const char *plugin, const GPtrArray *program)
+{
+	const LodeTraceRecordingOptions *options = self->run->options;
+	GString *text = g_string_new(plugin);
+
+	g_string_append_printf(text, ",ring=%s", lode_trace_ring_path(self->ring));
+	if (!options->is_alone)
+		g_string_append(text, ",follow=on");
+	for (const char *const *glob = options->only; glob != NULL && *glob != NULL; glob++) {
+		g_auto(GStrv) parts = g_strsplit(*glob, ",", -1);
+		g_autofree char *escaped = g_strjoinv(",,", parts);
+		g_string_append_printf(text, ",only=%s", escaped);
+	}
+	if (options->only != NULL && !is_wanted(self->run->program, options->only) &&
+		!is_wanted(program->pdata[0], options->only))
+		g_string_append(text, ",record=no");
+	return g_string_free(text, FALSE);
+}
+
+/* See tools/qemu_plugin/follow.c, which does the same for programs that follow. */
+static bool is_for_program_only(const char *variable)
+{
+	static const char *const starts[] = {"LD_", "GLIBC_TUNABLES=", "MALLOC_", "G_", "QEMU_"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(starts); i++)
+		if (g_str_has_prefix(variable, starts[i]))
+			return strchr(variable, ',') == NULL;
+	return false;
+}
+
+/* QEMU gives the program its own environment in reverse; what the loader of QEMU itself would obey
+ * is on its command line. */
+static GPtrArray *environment_of(GPtrArray *line)
+{
+	g_auto(GStrv) ours = g_get_environ();
+	GPtrArray *environment = g_ptr_array_new_with_free_func(g_free);
+
+	for (size_t i = g_strv_length(ours); i-- > 0;) {
+		if (is_for_program_only(ours[i])) {
+			add(line, "-E");
+			add(line, ours[i]);
+		} else {
+			add(environment, ours[i]);
+		}
+	}
+	g_ptr_array_add(environment, NULL);
+	return environment;
+}
+
 /* The most able processor that it emulates: programs for newer ones run too. */
-static GPtrArray *command_line(const Session *self, const char *emulator, const char *plugin)
+static GPtrArray *command_line(
+	const Session *self, const char *emulator, const char *plugin, GPtrArray **out_environment)
 {
 	const char *const *argv = self->run->options->argv;
 	/* A script finds its own path as it was typed. */
 	const char *path = strchr(argv[0], '/') != NULL ? argv[0] : self->run->program;
 	g_autofree char *name = NULL;
 	g_autoptr(GPtrArray) program = lode_script_program(path, argv, &name);
-	g_autofree char *given = g_strdup_printf(
-		"%s,ring=%s", plugin, lode_trace_ring_path(self->ring));
-	const char *const words[] = {emulator, "-cpu", "max", "-plugin", given, "-0", name};
+	g_autofree char *given = plugin_text(self, plugin, program);
+	const char *const words[] = {emulator, "-cpu", "max", "-plugin", given};
 	GPtrArray *line = g_ptr_array_new_with_free_func(g_free);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
 		add(line, words[i]);
+	*out_environment = environment_of(line);
+	add(line, "-0");
+	add(line, name);
 	for (guint i = 0; i < program->len; i++)
 		add(line, program->pdata[i]);
 	return line;
@@ -159,52 +152,29 @@ static char *find_emulator(GError **error)
 	return path;
 }
 
-static bool run_program(Session *self, GPtrArray *line, GError **error)
+static bool run_program(
+	Session *self, const GPtrArray *line, const GPtrArray *environment, GError **error)
 {
 	const LodeChildOptions child = {
 		.argv = (const char *const *)line->pdata,
+		.environment = (const char *const *)environment->pdata,
 		.notes = self->run->options->notes,
 	};
 	GThread *reader = lode_quiet_thread_new("ring", empty_ring, self);
 	bool is_started = lode_child_run(&child, &self->run->end, error);
 
+	/* What still runs goes on untraced. */
+	lode_trace_ring_stop(self->ring);
 	lode_trace_ring_end(self->ring);
 	g_thread_join(reader);
 	return is_started;
-}
-
-static void note_untraced(const Session *self)
-{
-	const LodeTraceRun *run = self->run;
-	uint32_t n_threads = lode_trace_ring_n_untraced_threads(self->ring);
-
-	if (self->executed != NULL)
-		lode_notes_add(&run->options->notes,
-			"the program was replaced by '%s' (exec), which is not traced",
-			self->executed);
-	if (self->n_forks > 0)
-		lode_notes_add(&run->options->notes,
-			"%" G_GUINT64_FORMAT " process%s that the program made %s not traced",
-			self->n_forks, self->n_forks == 1 ? "" : "es",
-			self->n_forks == 1 ? "is" : "are");
-	if (n_threads > 0)
-		lode_notes_add(&run->options->notes, "%u thread%s not traced: too many at a time",
-			n_threads, n_threads == 1 ? " is" : "s are");
-	if (lode_trace_mappings_n_lost(self->mappings) > 0)
-		lode_notes_add(&run->options->notes,
-			"%" G_GUINT64_FORMAT " of the program's mappings dropped: table full",
-			lode_trace_mappings_n_lost(self->mappings));
-	if (self->has_too_many_functions)
-		lode_notes_add(&run->options->notes,
-			"not all functions '%s' are traced: there are too many",
-			run->options->function);
 }
 
 static bool check_functions(const Session *self, GError **error)
 {
 	const char *function = self->run->options->function;
 
-	if (function == NULL || self->n_functions > 0)
+	if (function == NULL || lode_traced_processes_n_functions(self->processes) > 0)
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 		"neither the program nor what it loaded has a function '%s'", function);
@@ -217,15 +187,23 @@ static LodeTraceRunOutcome trace(Session *self, const char *emulator, GError **e
 
 	if (plugin == NULL)
 		return LODE_TRACE_RUN_UNFIT;
-	g_autoptr(GPtrArray) line = command_line(self, emulator, plugin);
-	if (!run_program(self, line, error))
+	g_autoptr(GPtrArray) environment = NULL;
+	g_autoptr(GPtrArray) line = command_line(self, emulator, plugin, &environment);
+	if (!run_program(self, line, environment, error))
 		return LODE_TRACE_RUN_UNFIT;
-	if (!self->has_started && self->run->end.stop_signal == 0) {
+	if (!lode_traced_processes_have_started(self->processes) &&
+		self->run->end.stop_signal == 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"%s did not start the program", emulator);
 		return LODE_TRACE_RUN_UNFIT;
 	}
-	note_untraced(self);
+	lode_traced_processes_note(self->processes);
+	if (self->run->options->only != NULL && !lode_traced_processes_have_any(self->processes)) {
+		g_autofree char *names = g_strjoinv("', '", (char **)self->run->options->only);
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"no program that was executed has a name like '%s'", names);
+		return LODE_TRACE_RUN_FAILED;
+	}
 	return check_functions(self, error) ? LODE_TRACE_RUN_DONE : LODE_TRACE_RUN_FAILED;
 }
 
@@ -239,8 +217,7 @@ static LodeTraceRunOutcome run(LodeTraceRun *run, GError **error)
 	Session *session = g_new0(Session, 1);
 	session->run = run;
 	session->ring = ring;
-	session->mappings = lode_trace_mappings_new(
-		run->description, run->options->function != NULL ? find_functions : NULL, session);
+	session->processes = lode_traced_processes_new(run, ring);
 	if (run->options->function != NULL)
 		lode_trace_ring_ask_for_functions(ring);
 	g_autofree char *version = lode_trace_run_version(emulator);
@@ -248,8 +225,7 @@ static LodeTraceRunOutcome run(LodeTraceRun *run, GError **error)
 		EMULATOR " %s", version != NULL ? version : "(unknown version)");
 	run->description->tool = lode_trace_description_intern(run->description, tool);
 	LodeTraceRunOutcome outcome = trace(session, emulator, error);
-	lode_trace_mappings_free(session->mappings);
-	g_free(session->executed);
+	lode_traced_processes_free(session->processes);
 	g_free(session);
 	return outcome;
 }

@@ -131,8 +131,9 @@ bool lode_trace_intake_add(
 	return write_references(self, references + first, n_taken) && !self->is_complete;
 }
 
-void lode_trace_intake_report(LodeTraceIntake *self)
+void lode_trace_intake_report(LodeTraceIntake *self, uint64_t more_references, uint64_t more_bytes)
 {
+	double references = (double)(self->n_references + more_references);
 	const LodeProgress *progress = self->options.progress;
 	gint64 now_us = g_get_monotonic_time();
 	double seconds = (double)(now_us - self->start_us) / G_USEC_PER_SEC;
@@ -142,9 +143,8 @@ void lode_trace_intake_report(LodeTraceIntake *self)
 		return;
 	self->reported_us = now_us;
 	snprintf(detail, sizeof(detail), "%.1f M references, %.1f M a second, %.1f MB",
-		(double)self->n_references / 1e6,
-		seconds > 0 ? (double)self->n_references / 1e6 / seconds : 0,
-		(double)lode_trace_writer_bytes(self->options.writer) / 1e6);
+		references / 1e6, seconds > 0 ? references / 1e6 / seconds : 0,
+		(double)(lode_trace_writer_bytes(self->options.writer) + more_bytes) / 1e6);
 	/* The detail has their number. */
 	lode_progress_report(progress, "tracing", 0, 0, detail);
 }

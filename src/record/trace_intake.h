@@ -36,8 +36,8 @@ bool lode_trace_intake_add(
 /* The thread is called so from now on; one without references is not remembered. */
 void lode_trace_intake_name_thread(LodeTraceIntake *self, uint32_t thread, const char *name);
 
-/* Reports when it is time to. */
-void lode_trace_intake_report(LodeTraceIntake *self);
+/* Reports when it is time to; what other intakes of the same recording have is added. */
+void lode_trace_intake_report(LodeTraceIntake *self, uint64_t more_references, uint64_t more_bytes);
 
 uint64_t lode_trace_intake_n_references(const LodeTraceIntake *self);   /* in the file */
 uint64_t lode_trace_intake_n_instructions(const LodeTraceIntake *self); /* likewise */

@@ -117,6 +117,20 @@ static void add_mapping(LodeTraceMappings *self, const LodeTraceMapping *mapping
 		self->code(&copy, self->user_data);
 }
 
+/* Whoever wants to know of code knows of the parent's. */
+void lode_trace_mappings_inherit(LodeTraceMappings *self, const LodeTraceMappings *parent)
+{
+	LodeTraceCodeFunc code = self->code;
+
+	self->code = NULL;
+	for (guint i = 0; i < parent->description->mappings->len; i++) {
+		LodeTraceMapping mapping = *mapping_at(parent, i);
+		mapping.first_reference = 0;
+		add_mapping(self, &mapping);
+	}
+	self->code = code;
+}
+
 static uint64_t page_of(uint64_t address)
 {
 	return address & ~(uint64_t)(PAGE_BYTES - 1);

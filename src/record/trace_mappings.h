@@ -30,5 +30,8 @@ bool lode_trace_mappings_add_image(
 void lode_trace_mappings_see(LodeTraceMappings *self, TraceEventKind kind, const TraceEvent *event,
 	uint64_t first_reference);
 
+/* What another process has, of which this one is a copy. */
+void lode_trace_mappings_inherit(LodeTraceMappings *self, const LodeTraceMappings *parent);
+
 /* Mappings that were dropped: the table holds 65,536. */
 uint64_t lode_trace_mappings_n_lost(const LodeTraceMappings *self);

@@ -77,32 +77,25 @@ static void add_total(LodeTraceDescription *description, const char *name, uint6
 	g_array_append_val(description->totals, total);
 }
 
-/* What a file says whose recording is killed. */
-static void describe_program(LodeTraceDescription *description, const char *const *argv)
+void lode_trace_run_describe_program(LodeTraceDescription *description, const char *command)
 {
-	g_autofree char *command = g_strjoinv(" ", (char **)argv);
-	g_autofree char *valid = g_utf8_make_valid(command, -1);
-
-	description->command = lode_trace_description_intern(description, valid);
+	description->command = lode_trace_description_intern(description, command);
 	description->build = lode_trace_description_intern(description, "lode " LODE_VERSION);
 	description->is_partial = true;
 }
 
-static void describe_end(const LodeTraceRun *run)
+void lode_trace_run_describe_end(const LodeTraceRecordingOptions *options,
+	const LodeTraceIntake *intake, LodeTraceDescription *description)
 {
-	const LodeTraceRecordingOptions *options = run->options;
-	LodeTraceDescription *description = run->description;
-
 	description->is_partial = options->skip > 0 || options->function != NULL ||
-	                          lode_trace_intake_is_complete(run->intake);
-	add_total(description, "instructions", lode_trace_intake_n_instructions(run->intake));
+	                          lode_trace_intake_is_complete(intake);
+	add_total(description, "instructions", lode_trace_intake_n_instructions(intake));
 	if (options->skip > 0)
-		add_total(description, "instructions skipped",
-			lode_trace_intake_n_skipped(run->intake));
+		add_total(description, "instructions skipped", lode_trace_intake_n_skipped(intake));
 }
 
 static LodeTraceRecording *result_of(
-	const LodeTraceRun *run, LodeTraceWay way, const LodeTraceWriter *writer)
+	LodeTraceRun *run, LodeTraceWay way, const LodeTraceWriter *writer)
 {
 	LodeTraceRecording *self = g_new0(LodeTraceRecording, 1);
 
@@ -114,6 +107,7 @@ static LodeTraceRecording *result_of(
 	self->exit_status = run->end.status;
 	self->stop_signal = run->end.stop_signal;
 	self->is_cut = lode_trace_intake_is_complete(run->intake);
+	self->processes = g_steal_pointer(&run->processes);
 	return self;
 }
 
@@ -146,16 +140,26 @@ static LodeTraceRecording *record(LodeTraceRun *run, LodeTraceWriter *writer, GE
 	if (!run_ways(run, &way, error))
 		return NULL;
 	GError *failed = lode_trace_intake_steal_error(run->intake);
+	if (failed == NULL)
+		failed = g_steal_pointer(&run->error);
 	if (failed != NULL) {
 		g_propagate_error(error, failed);
 		return NULL;
 	}
 	note_dropped(run);
 	note_all_skipped(run);
-	describe_end(run);
+	lode_trace_run_describe_end(run->options, run->intake, run->description);
 	if (!lode_trace_writer_finish(writer, run->description, error))
 		return NULL;
 	return result_of(run, way, writer);
+}
+
+static void clear_process(gpointer data)
+{
+	LodeTraceRecordedProcess *process = data;
+
+	g_free(process->path);
+	g_free(process->command);
 }
 
 LodeTraceRecording *lode_trace_recording_run(
@@ -170,7 +174,9 @@ LodeTraceRecording *lode_trace_recording_run(
 		writer = lode_trace_writer_open(options->output, &options->writer, error);
 	if (writer == NULL)
 		return NULL;
-	describe_program(description, options->argv);
+	g_autofree char *command = g_strjoinv(" ", (char **)options->argv);
+	g_autofree char *valid = g_utf8_make_valid(command, -1);
+	lode_trace_run_describe_program(description, valid);
 	lode_trace_writer_follow(writer, description);
 	const LodeTraceIntakeOptions intake_options = {
 		.writer = writer,
@@ -183,13 +189,23 @@ LodeTraceRecording *lode_trace_recording_run(
 	LodeTraceRun run = {
 		.options = options,
 		.program = program,
+		.writer = writer,
 		.description = description,
 		.intake = intake,
+		.processes = g_array_new(FALSE, FALSE, sizeof(LodeTraceRecordedProcess)),
 	};
-	return record(&run, writer, error);
+	g_array_set_clear_func(run.processes, clear_process);
+	LodeTraceRecording *recorded = record(&run, writer, error);
+	g_clear_pointer(&run.processes, g_array_unref);
+	g_clear_error(&run.error);
+	return recorded;
 }
 
 void lode_trace_recording_free(LodeTraceRecording *self)
 {
+	if (self == NULL)
+		return;
+	if (self->processes != NULL)
+		g_array_unref(self->processes);
 	g_free(self);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records the address trace of an unmodified program, with all its threads, into a packed file.
+ * Records the address trace of an unmodified program, with all its threads, into a packed file, and
+ * those of the processes that it makes, and of programs that take its place, into further ones:
+ * x.rps, x.2.rps, x.3.rps …
  *
  *   qemu-x86_64 with a plugin of ours ──shared memory──┐
  *   valgrind --tool=lackey ────────────pipe, text──────┴─▶ skip, limit ─▶ traces/trace_writer.h
  *
  * The program keeps standard input, output and error, and the signals that are meant for it reach
- * it. Processes that it makes, and programs that take its place, run untraced.
+ * it. Lackey traces the program alone.
  */
 #pragma once
 
@@ -29,19 +31,31 @@ typedef struct {
 	const char *output;      /* the file; one that is there is replaced */
 	LodeTraceWriterOptions writer;
 	int way;              /* LodeTraceWay; −1: qemu, or lackey where that cannot be used */
-	uint64_t skip;        /* leave out so many instructions of the program first */
-	uint64_t limit;       /* record so many, then let the program go on untraced; 0: all */
+	uint64_t skip;        /* leave out so many instructions of each process first */
+	uint64_t limit;       /* record so many, then let the process go on untraced; 0: all */
 	const char *function; /* record only while inside, with all that it calls; NULL: always */
+	bool is_alone;        /* not what it executes, nor processes that it makes */
+	const char *const *only; /* record programs whose name is like one of these, as fnmatch(3)
+	                            has it, or whose path is, of those with a slash; NULL: all */
 	LodeNotes notes;
 } LodeTraceRecordingOptions;
+
+/* One that is not the first. */
+typedef struct {
+	char *path, *command;
+	GPid pid;
+	uint64_t n_references, n_instructions, n_bytes;
+	unsigned n_threads;
+} LodeTraceRecordedProcess;
 
 typedef struct {
 	LodeTraceWay way;
 	uint64_t n_references, n_instructions, n_bytes; /* of the file */
 	unsigned n_threads;
-	int exit_status; /* of the program, as wait() gives it */
-	int stop_signal; /* came meanwhile and is meant for us too, see child.h; 0: none */
-	bool is_cut;     /* the limit was reached */
+	int exit_status;   /* of the program, as wait() gives it */
+	int stop_signal;   /* came meanwhile and is meant for us too, see child.h; 0: none */
+	bool is_cut;       /* the limit was reached */
+	GArray *processes; /* LodeTraceRecordedProcess, as they began */
 } LodeTraceRecording;
 
 /*

@@ -23,10 +23,17 @@ struct LodeTraceRing {
 
 static void fill(TraceRing *shared)
 {
+	pthread_mutexattr_t attributes;
+
 	shared->magic = TRACE_RING_MAGIC;
 	shared->reader_pid = getpid();
 	sem_init(&shared->n_queued, 1, 0);
 	sem_init(&shared->n_free, 1, TRACE_RING_CHUNKS);
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&shared->lock, &attributes);
+	pthread_mutexattr_destroy(&attributes);
 }
 
 static bool map(LodeTraceRing *self, GError **error)
@@ -80,13 +87,14 @@ void lode_trace_ring_ask_for_functions(LodeTraceRing *self)
 	self->shared->has_functions = 1;
 }
 
-bool lode_trace_ring_add_function(LodeTraceRing *self, uint64_t address)
+bool lode_trace_ring_add_function(LodeTraceRing *self, uint32_t process, uint64_t address)
 {
 	uint32_t n = atomic_load(&self->shared->n_functions);
 
 	if (n >= TRACE_RING_MAX_FUNCTIONS)
 		return false;
-	self->shared->functions[n] = address;
+	self->shared->functions[n].address = address;
+	self->shared->functions[n].process = process;
 	atomic_store(&self->shared->n_functions, n + 1);
 	return true;
 }
@@ -94,6 +102,17 @@ bool lode_trace_ring_add_function(LodeTraceRing *self, uint64_t address)
 uint32_t lode_trace_ring_n_untraced_threads(const LodeTraceRing *self)
 {
 	return atomic_load(&self->shared->n_untraced_threads);
+}
+
+uint32_t lode_trace_ring_n_untraced_processes(const LodeTraceRing *self)
+{
+	return atomic_load(&self->shared->n_untraced_processes);
+}
+
+void lode_trace_ring_stop_process(LodeTraceRing *self, uint32_t process)
+{
+	if (process < TRACE_RING_MAX_PROCESSES)
+		atomic_store(&self->shared->is_stopped[process], 1);
 }
 
 void lode_trace_ring_stop(LodeTraceRing *self)
@@ -123,14 +142,17 @@ static void wait_for_chunk(LodeTraceRing *self)
 	(void)sem_clockwait(&self->shared->n_queued, CLOCK_MONOTONIC, &until);
 }
 
-/* Between its stamp and its place in the queue a thread may lose the processor, or its life. There
- * are no more stamps without a place than chunks, whatever the memory says, and the caller may be
- * who is to see that the program has ended: it gets its turn. */
+/* A program that writes into this memory can count stamps that have no place. There are no more of
+ * them than chunks, whatever it says, and the caller may be who is to see that the program has
+ * ended: it gets its turn. */
 static bool take_queued(LodeTraceRing *self, uint32_t *out_index)
 {
 	_Atomic uint32_t *slot = &self->shared->queue[self->stamp % TRACE_RING_CHUNKS];
 	uint32_t index, n_missing = 0, n_yields = 0;
 
+	/* what is there already but not counted yet is put there anew when its writer dies */
+	if (self->stamp >= atomic_load(&self->shared->next_stamp))
+		return false;
 	while ((index = atomic_exchange(slot, 0)) == 0) {
 		if (lode_trace_ring_has_ended(self)) {
 			if (self->stamp >= atomic_load(&self->shared->next_stamp) ||
@@ -169,6 +191,7 @@ static void copy(const TraceChunk *from, LodeTraceRingChunk *out)
 {
 	uint32_t event = from->event;
 
+	out->process = from->process;
 	out->thread = from->thread;
 	out->tid = from->tid;
 	out->event = event < TRACE_N_EVENTS ? (TraceEventKind)event : TRACE_EVENT_NONE;
@@ -191,6 +214,7 @@ bool lode_trace_ring_next(LodeTraceRing *self, LodeTraceRingChunk *out_chunk)
 {
 	uint32_t index;
 
+	atomic_fetch_add(&self->shared->reader_beat, 1);
 	atomic_store(&self->shared->n_read, self->stamp);
 	if (!lode_trace_ring_has_ended(self))
 		wait_for_chunk(self);
@@ -201,19 +225,34 @@ bool lode_trace_ring_next(LodeTraceRing *self, LodeTraceRingChunk *out_chunk)
 	return true;
 }
 
-bool lode_trace_ring_take_rest(LodeTraceRing *self, LodeTraceRingChunk *out_chunk)
+uint64_t lode_trace_ring_n_read(const LodeTraceRing *self)
 {
+	return self->stamp;
+}
+
+uint64_t lode_trace_ring_n_stamped(const LodeTraceRing *self)
+{
+	return atomic_load(&self->shared->next_stamp);
+}
+
+bool lode_trace_ring_take_rest(LodeTraceRing *self, uint32_t process, LodeTraceRingChunk *out_chunk)
+{
+	const uint32_t taken = TRACE_CHUNK_TAKEN | process << TRACE_CHUNK_STATE_BITS;
+	const uint32_t open = TRACE_CHUNK_OPEN | process << TRACE_CHUNK_STATE_BITS;
 	TraceChunk *first = NULL;
 
 	for (uint32_t i = 0; i < TRACE_RING_CHUNKS; i++) {
 		TraceChunk *chunk = &self->shared->chunks[i];
-		if (atomic_load(&chunk->state) == TRACE_CHUNK_OPEN && atomic_load(&chunk->n) > 0 &&
-			(first == NULL || chunk->opened < first->opened))
+		uint32_t state = atomic_load(&chunk->state);
+		if (state == taken || (state == open && atomic_load(&chunk->n) == 0 &&
+					      chunk->event == TRACE_EVENT_NONE))
+			give_back(self, i);
+		else if (state == open && (first == NULL || chunk->opened < first->opened))
 			first = chunk;
 	}
 	if (first == NULL)
 		return false;
 	copy(first, out_chunk);
-	atomic_store(&first->state, TRACE_CHUNK_FREE);
+	give_back(self, (uint32_t)(first - self->shared->chunks));
 	return true;
 }

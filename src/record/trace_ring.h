@@ -24,11 +24,12 @@ const char *lode_trace_ring_path(const LodeTraceRing *self);
 /* To be called before the program runs: it waits for us whenever it has mapped code. */
 void lode_trace_ring_ask_for_functions(LodeTraceRing *self);
 
-/* Where a function begins. False when the table is full. */
-bool lode_trace_ring_add_function(LodeTraceRing *self, uint64_t address);
+/* Where a function begins in a process. False when the table is full. */
+bool lode_trace_ring_add_function(LodeTraceRing *self, uint32_t process, uint64_t address);
 
 typedef struct {
-	uint32_t thread, tid; /* numbered as they began, from 0 */
+	uint32_t process;     /* numbered as they began, from 0 */
+	uint32_t thread, tid; /* likewise, those of the process */
 	uint32_t n;           /* references; their thread is 0 */
 	TraceEventKind event;
 	union {
@@ -46,6 +47,12 @@ bool lode_trace_ring_next(LodeTraceRing *self, LodeTraceRingChunk *out_chunk);
 /* Threads that are not traced, as there were too many at a time. */
 uint32_t lode_trace_ring_n_untraced_threads(const LodeTraceRing *self);
 
+/* Processes that are not traced, as there were too many. */
+uint32_t lode_trace_ring_n_untraced_processes(const LodeTraceRing *self);
+
+/* Nothing more is wanted of one process. */
+void lode_trace_ring_stop_process(LodeTraceRing *self, uint32_t process);
+
 /* Nothing more is wanted: the program goes on untraced. From any thread. */
 void lode_trace_ring_stop(LodeTraceRing *self);
 
@@ -53,8 +60,14 @@ void lode_trace_ring_stop(LodeTraceRing *self);
 void lode_trace_ring_end(LodeTraceRing *self);
 bool lode_trace_ring_has_ended(const LodeTraceRing *self);
 
+/* Chunks that were taken, and chunks that have ended: what a process that is dead has written into
+ * chunks that ended has been taken when the first is as many as the second was after its death. */
+uint64_t lode_trace_ring_n_read(const LodeTraceRing *self);
+uint64_t lode_trace_ring_n_stamped(const LodeTraceRing *self);
+
 /*
- * After the end, when lode_trace_ring_next() gives nothing more: what stands in chunks that were
- * not full yet, in the order in which these began. False: no more.
+ * After that: what stands in chunks of a process that were not full yet, in the order in which
+ * these began. False: no more.
  */
-bool lode_trace_ring_take_rest(LodeTraceRing *self, LodeTraceRingChunk *out_chunk);
+bool lode_trace_ring_take_rest(
+	LodeTraceRing *self, uint32_t process, LodeTraceRingChunk *out_chunk);

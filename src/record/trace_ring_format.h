@@ -10,16 +10,21 @@
  * in front of a system call or a locked instruction of a program with several threads, so that what
  * one thread wrote before it let another one go is in front of what that one reads.
  *
- * Whatever kills the program leaves the open chunks readable.
+ * All processes that are traced share the memory, so that it is bounded however many there are. A
+ * new program in a process is a new process here: its addresses mean something else.
+ *
+ * Whatever kills a process leaves its open chunks readable, and the others go on: the lock knows
+ * when who held it has died, and what is done under it is undone by the next.
  */
 #pragma once
 
 #include "traces/reference.h"
 
+#include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
 
-#define TRACE_RING_MAGIC UINT64_C(0x3230474e4952544c) /* "LTRING02" */
+#define TRACE_RING_MAGIC UINT64_C(0x3330474e4952544c) /* "LTRING03" */
 
 enum {
 	TRACE_RING_CHUNKS = 2048,
@@ -28,15 +33,17 @@ enum {
 	TRACE_CHUNK_HEADER_BYTES = 64,
 	TRACE_CHUNK_REFERENCES = (TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_BYTES) /
 	                         (int)sizeof(LodeReference),
-	TRACE_RING_MAX_FUNCTIONS = 256,
+	TRACE_RING_MAX_FUNCTIONS = 4096,
+	TRACE_RING_MAX_PROCESSES = 1 << 16,
 	TRACE_EVENT_PATH_BYTES = 4096,
 };
 
+/* The lowest bits of a chunk's state; above them stands the process that has it. */
 enum {
-	TRACE_CHUNK_FREE,
+	TRACE_CHUNK_FREE,  /* and nothing above */
 	TRACE_CHUNK_TAKEN, /* by a thread that is about to open it */
-	TRACE_CHUNK_OPEN,
-	TRACE_CHUNK_ENDED,
+	TRACE_CHUNK_OPEN,  /* until lode has read it */
+	TRACE_CHUNK_STATE_BITS = 2,
 };
 
 /* What else than references a chunk can hold, one each. */
@@ -44,19 +51,21 @@ typedef enum {
 	TRACE_EVENT_NONE,    /* references */
 	TRACE_EVENT_IMAGE,   /* was mapped when the program started; not its protection */
 	TRACE_EVENT_START,   /* those were all */
+	TRACE_EVENT_PROCESS, /* the first of each: TRACE_PROCESS_…, its command line in `path` */
 	TRACE_EVENT_MAP,     /* mmap, brk, mremap, shmat */
 	TRACE_EVENT_PROTECT, /* mprotect */
 	TRACE_EVENT_NAME,    /* of the thread, in `path` */
-	TRACE_EVENT_EXEC,    /* another program is about to take the place of this one: `path` */
+	TRACE_EVENT_EXEC,    /* a program that is not traced is about to take the place: `path` */
 	TRACE_EVENT_NO_EXEC, /* …which it did not */
 	TRACE_EVENT_FORK,    /* a process was made that is not traced */
 	TRACE_N_EVENTS,
 } TraceEventKind;
 
 typedef struct {
-	uint64_t start, size, offset; /* of a mapping, in the program's own addresses */
+	uint64_t start, size, offset; /* of a mapping, in the program's own addresses; of a process:
+	                                 its PID, and of which process it is a copy */
 	uint32_t protection;          /* PROT_… */
-	uint32_t kind;                /* of a mapping: TRACE_MAPPING_… */
+	uint32_t kind;                /* of a mapping: TRACE_MAPPING_…; of a process */
 	char path[TRACE_EVENT_PATH_BYTES];
 } TraceEvent;
 
@@ -68,14 +77,21 @@ enum {
 	TRACE_MAPPING_MOVED, /* what lay at `offset` */
 };
 
+enum {
+	TRACE_PROCESS_PROGRAM, /* a program that begins */
+	TRACE_PROCESS_PASSED,  /* likewise, of which nothing is recorded */
+	TRACE_PROCESS_FORKED,
+};
+
 typedef struct {
 	_Atomic uint32_t state;
 	_Atomic uint32_t n;      /* references */
 	_Atomic uint64_t opened; /* counts up: chunks by it are in the order of their beginning */
 	uint32_t thread;         /* numbered by the plugin */
 	uint32_t tid;
-	uint32_t event; /* TraceEventKind */
-	char reserved[TRACE_CHUNK_HEADER_BYTES - 32];
+	uint32_t event;   /* TraceEventKind */
+	uint32_t process; /* numbered as they began, from 0 */
+	char reserved[TRACE_CHUNK_HEADER_BYTES - 36];
 	union {
 		LodeReference references[TRACE_CHUNK_REFERENCES]; /* their thread is not set */
 		TraceEvent details;
@@ -85,19 +101,27 @@ typedef struct {
 typedef struct {
 	uint64_t magic;
 	int64_t reader_pid;
+	_Atomic uint32_t reader_beat; /* counts up while lode lives */
 	_Atomic uint32_t has_stopped; /* by lode: nothing more is wanted */
 	sem_t n_queued, n_free;
+	pthread_mutex_t lock; /* robust; around next_stamp and what it puts into the queue */
 	_Atomic uint64_t next_stamp, next_opened;
 	_Atomic uint64_t next_free; /* where to look for a free chunk: this % n, and on */
 	_Atomic uint64_t n_read;    /* stamps that lode is done with */
-	_Atomic uint32_t n_untraced_threads;
+	_Atomic uint32_t n_untraced_threads, n_untraced_processes;
+	_Atomic uint32_t n_processes;
 	_Atomic uint32_t queue[TRACE_RING_CHUNKS]; /* chunk + 1 at stamp % n; 0: not there yet */
 
-	/* Where the functions begin inside which alone is traced, in the program's own addresses:
+	/* Where the functions begin inside which alone is traced, in a process's own addresses:
 	 * lode adds to them when a file was mapped, which the plugin waits for. */
 	uint32_t has_functions;
 	_Atomic uint32_t n_functions;
-	uint64_t functions[TRACE_RING_MAX_FUNCTIONS];
+	struct {
+		uint64_t address;
+		uint32_t process;
+	} functions[TRACE_RING_MAX_FUNCTIONS];
+
+	_Atomic uint8_t is_stopped[TRACE_RING_MAX_PROCESSES]; /* by lode: it has enough of one */
 
 	_Alignas(TRACE_PAGE_BYTES) TraceChunk chunks[TRACE_RING_CHUNKS];
 } TraceRing;

@@ -9,9 +9,12 @@
 typedef struct {
 	const LodeTraceRecordingOptions *options;
 	char *program;                     /* path of argv[0] */
+	LodeTraceWriter *writer;           /* through the intake */
 	LodeTraceDescription *description; /* the way adds tool and mappings */
 	LodeTraceIntake *intake;
 	LodeChildEnd end;
+	GArray *processes; /* LodeTraceRecordedProcess, but for the first */
+	GError *error;     /* of the files of those; NULL: none */
 } LodeTraceRun;
 
 typedef enum {
@@ -24,6 +27,13 @@ typedef struct {
 	const char *name;
 	LodeTraceRunOutcome (*run)(LodeTraceRun *run, GError **error);
 } LodeTraceRunWay;
+
+/* What a file says whose recording is killed. */
+void lode_trace_run_describe_program(LodeTraceDescription *description, const char *command);
+
+/* What it says at its end. */
+void lode_trace_run_describe_end(const LodeTraceRecordingOptions *options,
+	const LodeTraceIntake *intake, LodeTraceDescription *description);
 
 extern const LodeTraceRunWay lode_qemu_trace, lode_lackey_trace;
 

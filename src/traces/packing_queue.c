@@ -37,6 +37,7 @@ struct LodePackingQueue {
 	unsigned n_threads;
 	LodePackingSink sink;
 	void *user_data;
+	size_t max_bytes;
 	size_t bytes;       /* that the jobs hold, and that the work on them takes */
 	unsigned n_working; /* threads between begin() and end() */
 	bool is_stopping;
@@ -144,7 +145,7 @@ static Work work_for(const LodePackingQueue *self, const Job *job, size_t *memor
 
 static bool has_room(const LodePackingQueue *self, size_t memory)
 {
-	return self->bytes + memory <= MAX_BYTES;
+	return self->bytes + memory <= self->max_bytes;
 }
 
 /* Older frames first, so that few are in work; false: there is nothing to do now. */
@@ -181,16 +182,17 @@ static void *run_worker(void *data)
 	return NULL;
 }
 
-LodePackingQueue *lode_packing_queue_new(unsigned n_threads, LodePackingSink sink, void *user_data)
+LodePackingQueue *lode_packing_queue_new(const LodePackingQueueOptions *options)
 {
 	LodePackingQueue *self = g_new0(LodePackingQueue, 1);
 
 	g_mutex_init(&self->lock);
 	g_cond_init(&self->changed);
 	g_queue_init(&self->jobs);
-	self->sink = sink;
-	self->user_data = user_data;
-	self->n_threads = MAX(n_threads, 1);
+	self->sink = options->sink;
+	self->user_data = options->user_data;
+	self->max_bytes = MAX_BYTES / MAX(options->share, 1);
+	self->n_threads = MAX(options->n_threads, 1);
 	self->threads = g_new0(GThread *, self->n_threads);
 	for (unsigned i = 0; i < self->n_threads; i++)
 		self->threads[i] = lode_quiet_thread_new("lode-pack", run_worker, self);

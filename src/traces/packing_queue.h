@@ -20,7 +20,14 @@ typedef struct LodePackingQueue LodePackingQueue;
 typedef void (*LodePackingSink)(
 	const LodeFramePacking *frame, const GByteArray *section, void *user_data);
 
-LodePackingQueue *lode_packing_queue_new(unsigned n_threads, LodePackingSink sink, void *user_data);
+typedef struct {
+	unsigned n_threads;
+	unsigned share; /* of so many queues at a time, which share the memory; 0: 1 */
+	LodePackingSink sink;
+	void *user_data;
+} LodePackingQueueOptions;
+
+LodePackingQueue *lode_packing_queue_new(const LodePackingQueueOptions *options);
 
 /* Waits for the work that is done right now and drops the rest. */
 void lode_packing_queue_free(LodePackingQueue *self);

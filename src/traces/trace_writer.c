@@ -15,6 +15,7 @@
 #include "traces/rps_fields.h"
 #include "traces/rps_format.h"
 #include "traces/rps_section.h"
+#include "traces/trace_frame.h"
 
 #include <errno.h>
 #include <lzma.h>
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 /* A frame with a new block for so many references or fewer is mostly new code. */
-enum { MOSTLY_NEW_REFERENCES = 64 };
+enum { MOSTLY_NEW_REFERENCES = 64, SMALLEST_SHARE = 1 << 20 };
 
 struct LodeTraceWriter {
 	char *path;
@@ -136,17 +137,25 @@ static bool write_header(LodeTraceWriter *self, GError **error)
 	return write_all(self, header->data, header->len, error);
 }
 
+/* One is filled while others are packed. */
+static uint64_t largest_frame(unsigned share)
+{
+	return MAX(LODE_FRAME_MAX_REFERENCES / share, SMALLEST_SHARE);
+}
+
 LodeTraceWriter *lode_trace_writer_open(
 	const char *path, const LodeTraceWriterOptions *options, GError **error)
 {
 	g_autoptr(LodeTraceWriter) self = g_new0(LodeTraceWriter, 1);
 	unsigned n_threads = options->threads > 0 ? options->threads
 	                                          : lode_worker_pool_default_size();
+	unsigned share = MAX(options->share, 1);
 
 	g_mutex_init(&self->lock);
 	self->path = g_strdup(path);
 	self->level = options->level;
 	self->frame_references = options->frame_references > 0 ? options->frame_references
+	                         : share > 1                   ? largest_frame(share)
 	                                                       : UINT64_MAX;
 	self->index = g_byte_array_new();
 	self->splitter = lode_block_splitter_new();
@@ -155,7 +164,13 @@ LodeTraceWriter *lode_trace_writer_open(
 		g_prefix_error(error, "%s: ", path);
 		return NULL;
 	}
-	self->queue = lode_packing_queue_new(n_threads, write_ready, self);
+	const LodePackingQueueOptions queue = {
+		.n_threads = MAX(MIN(n_threads, 2 * n_threads / share), 1),
+		.share = share,
+		.sink = write_ready,
+		.user_data = self,
+	};
+	self->queue = lode_packing_queue_new(&queue);
 	return g_steal_pointer(&self);
 }
 

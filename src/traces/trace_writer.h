@@ -32,6 +32,7 @@ typedef struct {
 	LodeTraceLevel level;
 	unsigned threads;          /* workers; 0: all processors */
 	uint64_t frame_references; /* a frame has at most so many; 0: as many as memory allows */
+	unsigned share; /* of so many writers at a time, which share memory and processors; 0: 1 */
 } LodeTraceWriterOptions;
 
 typedef struct LodeTraceWriter LodeTraceWriter;

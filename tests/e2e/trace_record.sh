@@ -124,10 +124,10 @@ check "a fault" "$(status_is 139)" "$(is_whole)" "$([ "$(tail -c 3 x.txt)" != ''
 	"$(tail -n 1 x.txt | grep -q '^I' || echo 'the instruction at fault is not the last')"
 trace -- "$program" kill
 check "SIGKILL" "$(status_is 137)" "$(is_whole)" "$([ "$(count '^I')" -gt 50000 ] || echo 'too few instructions')"
-trace -- "$program" fork
+trace --no-follow -- "$program" fork
 check "a process that it makes is not traced" "$(status_is 5)" "$(says ' 1 process that the program made is not traced')" \
 	"$([ "$(count '^I')" -lt 200000 ] || echo 'as many instructions as of both')"
-trace -- "$program" exec
+trace --no-follow -- "$program" exec
 check "a program that takes its place is not traced" "$(status_is 0)" "$(wrote 'another program')" \
 	"$(says "replaced by '/bin/echo'")" "$(is_whole)"
 trace -- "$program" no-exec

@@ -2,6 +2,7 @@
 #include "counter.h"
 
 #include "count_file.h"
+#include "follow.h"
 #include "guest_mappings.h"
 
 #include <pthread.h>
@@ -629,6 +630,7 @@ static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, u
 	(void)a7;
 	(void)a8;
 	memcpy(self->arguments, arguments, sizeof(arguments));
+	follow_before_call(number, arguments, start_base);
 	guest_mappings_before_call(number, arguments);
 	if (number == SYS_clone || number == SYS_clone3)
 		event_counter_expect_threads();
@@ -643,6 +645,7 @@ static void on_system_call_end(qemu_plugin_id_t id, unsigned vcpu, int64_t numbe
 
 	(void)id;
 	(void)vcpu;
+	follow_after_call(number, self->arguments, result, start_base);
 	guest_mappings_after_call(number, self->arguments, result);
 	if (number == SYS_rt_sigreturn && result != RESTART)
 		return_from_handler(self);

@@ -5,6 +5,8 @@
  */
 #include "guest_mappings.h"
 
+#include "guest_memory.h"
+
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,7 +15,6 @@
 #include <sys/prctl.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 enum { PAGE_BYTES = 4096 };
@@ -195,24 +196,9 @@ static void tell_name(void)
 		listener->tell(TRACE_EVENT_NAME, &event, false);
 }
 
-/* The program may pass any address; the kernel looks whether it is one. */
 size_t guest_mappings_read(uint64_t address, void *out_bytes, size_t size)
 {
-	const size_t page_rest = PAGE_BYTES - address % PAGE_BYTES;
-	struct iovec to = {.iov_base = out_bytes, .iov_len = size};
-	struct iovec from[] = {
-		{
-			.iov_base = (void *)(uintptr_t)(guest_base + address),
-			.iov_len = page_rest < size ? page_rest : size,
-		},
-		{
-			.iov_base = (void *)(uintptr_t)(guest_base + address + page_rest),
-			.iov_len = size - (page_rest < size ? page_rest : size),
-		},
-	};
-	ssize_t n = process_vm_readv(getpid(), &to, 1, from, 2, 0);
-
-	return n > 0 ? (size_t)n : 0;
+	return guest_memory_read_some(guest_base + address, out_bytes, size);
 }
 
 static void tell_exec(uint64_t path)

@@ -12,6 +12,7 @@
  * back. It is known by two fetches in a row of an instruction that cannot follow itself.
  */
 #include "counter.h"
+#include "follow.h"
 #include "function_scope.h"
 #include "guest_mappings.h"
 #include "instruction_traits.h"
@@ -35,7 +36,7 @@ enum {
 __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 static pthread_once_t start_once = PTHREAD_ONCE_INIT;
-static uint64_t start_base;
+static uint64_t guest_base;
 
 static uint64_t word_of(const struct qemu_plugin_insn *instruction, InstructionTraits traits)
 {
@@ -293,23 +294,12 @@ static qemu_plugin_vcpu_mem_cb_t access_call_inside(InstructionTraits traits)
 	return traits.is_return ? on_return_access : on_access_inside;
 }
 
-static bool is_function(uint64_t address)
-{
-	const TraceRing *ring = recorder_ring();
-	uint32_t n = atomic_load(&ring->n_functions);
-
-	for (uint32_t i = 0; i < n && i < TRACE_RING_MAX_FUNCTIONS; i++)
-		if (ring->functions[i] == address)
-			return true;
-	return false;
-}
-
 static void add_calls_inside(struct qemu_plugin_insn *instruction)
 {
 	InstructionTraits traits = instruction_traits(
 		qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
 	uint64_t word = word_of(instruction, traits);
-	bool is_entry = is_function(qemu_plugin_insn_vaddr(instruction));
+	bool is_entry = recorder_is_function(qemu_plugin_insn_vaddr(instruction));
 	bool is_locked = traits.is_locked && !is_entry;
 
 	qemu_plugin_register_vcpu_insn_exec_cb(instruction,
@@ -321,7 +311,8 @@ static void add_calls_inside(struct qemu_plugin_insn *instruction)
 
 static void tell(TraceEventKind kind, const TraceEvent *event, bool is_awaited)
 {
-	recorder_tell(recorder_current(), kind, event, is_awaited);
+	if (kind != TRACE_EVENT_FORK || !follow_is_on())
+		recorder_tell(recorder_current(), kind, event, is_awaited);
 }
 
 static GuestMappingsListener listener = {.tell = tell, .expect_threads = recorder_expect_threads};
@@ -329,7 +320,7 @@ static GuestMappingsListener listener = {.tell = tell, .expect_threads = recorde
 static void start(void)
 {
 	listener.awaits_code = recorder_ring()->has_functions != 0;
-	guest_mappings_start(&listener, start_base);
+	guest_mappings_start(&listener, guest_base);
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
@@ -338,10 +329,12 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
 	bool has_functions = recorder_ring()->has_functions != 0;
 
 	(void)id;
-	if (n == 0 || recorder_is_off())
+	if (n == 0)
 		return;
 	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(piece, 0);
-	start_base = (uintptr_t)qemu_plugin_insn_haddr(first) - qemu_plugin_insn_vaddr(first);
+	guest_base = (uintptr_t)qemu_plugin_insn_haddr(first) - qemu_plugin_insn_vaddr(first);
+	if (recorder_is_off())
+		return;
 	pthread_once(&start_once, start);
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(piece, i);
@@ -363,6 +356,9 @@ static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, u
 	(void)a7;
 	(void)a8;
 	memcpy(recorder->arguments, arguments, sizeof(arguments));
+	if (follow_is_exec(number))
+		recorder_next_chunk(recorder);
+	follow_before_call(number, recorder->arguments, guest_base);
 	guest_mappings_before_call(number, recorder->arguments);
 	if (recorder_has_threads())
 		recorder_next_chunk(recorder);
@@ -372,6 +368,7 @@ static void on_system_call_end(qemu_plugin_id_t id, unsigned vcpu, int64_t numbe
 {
 	(void)id;
 	(void)vcpu;
+	follow_after_call(number, recorder_current()->arguments, result, guest_base);
 	guest_mappings_after_call(number, recorder_current()->arguments, result);
 }
 
@@ -382,10 +379,54 @@ static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
 	recorder_end();
 }
 
+/* ---- a program of which nothing is recorded, for those that it executes ---- */
+
+static __thread uint64_t passed_arguments[6] __attribute__((tls_model("initial-exec")));
+
+static void on_passed_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
+{
+	(void)id;
+	if (qemu_plugin_tb_n_insns(piece) == 0)
+		return;
+	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(piece, 0);
+	guest_base = (uintptr_t)qemu_plugin_insn_haddr(first) - qemu_plugin_insn_vaddr(first);
+}
+
+static void on_passed_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1,
+	uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+	const uint64_t arguments[] = {a1, a2, a3, a4, a5, a6};
+
+	(void)id;
+	(void)vcpu;
+	(void)a7;
+	(void)a8;
+	memcpy(passed_arguments, arguments, sizeof(arguments));
+	follow_before_call(number, arguments, guest_base);
+}
+
+static void on_passed_call_end(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
+{
+	(void)id;
+	(void)vcpu;
+	follow_after_call(number, passed_arguments, result, guest_base);
+}
+
+static bool install_passing(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_passed_translation);
+	qemu_plugin_register_vcpu_syscall_cb(id, on_passed_call);
+	qemu_plugin_register_vcpu_syscall_ret_cb(id, on_passed_call_end);
+	return true;
+}
+
 static bool install_tracing(qemu_plugin_id_t id, const char *ring)
 {
-	if (!recorder_connect(ring))
+	if (!recorder_connect(ring, follow_is_on()))
 		return false;
+	recorder_begin_process(follow_command(), follow_is_recorded());
+	if (!follow_is_recorded())
+		return install_passing(id);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 	qemu_plugin_register_vcpu_syscall_cb(id, on_system_call);
 	qemu_plugin_register_vcpu_syscall_ret_cb(id, on_system_call_end);
@@ -393,14 +434,13 @@ static bool install_tracing(qemu_plugin_id_t id, const char *ring)
 	return true;
 }
 
-/* "ring=PATH" traces, "counts=FOLDER" counts; of counts, "follow=on" also in forked processes, and
- * "caches=I1+D1+LL", each SETS:WAYS:LINE, also misses of caches and branches that are mispredicted,
- * by "branches=callgrind", which is the default, or "branches=tage". */
+/* "ring=PATH" traces, "counts=FOLDER" counts; of counts, "caches=I1+D1+LL", each SETS:WAYS:LINE,
+ * also misses of caches and branches that are mispredicted, by "branches=callgrind", which is the
+ * default, or "branches=tage". What else there is is for follow.h. */
 __attribute__((visibility("default"))) int qemu_plugin_install(
 	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
 	static const char ring_name[] = "ring=", counts_name[] = "counts=";
-	static const char following[] = "follow=on";
 	static const char caches_name[] = "caches=", branches_name[] = "branches=";
 	const char *caches = NULL;
 	int branches = LODE_BRANCHES_CALLGRIND;
@@ -412,13 +452,11 @@ __attribute__((visibility("default"))) int qemu_plugin_install(
 			ring = argv[i] + strlen(ring_name);
 		else if (strncmp(argv[i], counts_name, strlen(counts_name)) == 0)
 			counting.folder = argv[i] + strlen(counts_name);
-		else if (strcmp(argv[i], following) == 0)
-			counting.is_followed = true;
 		else if (strncmp(argv[i], caches_name, strlen(caches_name)) == 0)
 			caches = argv[i] + strlen(caches_name);
 		else if (strncmp(argv[i], branches_name, strlen(branches_name)) == 0)
 			branches = lode_branch_model_from_text(argv[i] + strlen(branches_name));
-		else
+		else if (!follow_is_argument(argv[i]))
 			return -1;
 	}
 	counting.has_events = caches != NULL;
@@ -427,7 +465,13 @@ __attribute__((visibility("default"))) int qemu_plugin_install(
 		(caches != NULL && !event_counter_parse_caches(caches, &counting.events)))
 		return -1;
 	if ((ring != NULL) == (counting.folder != NULL) || info->system_emulation ||
-		strcmp(info->target_name, "x86_64") != 0)
+		strcmp(info->target_name, "x86_64") != 0 ||
+		!follow_install(argc, argv, ring != NULL ? ring : counting.folder))
 		return -1;
-	return (ring != NULL ? install_tracing(id, ring) : counter_install(id, &counting)) ? 0 : -1;
+	counting.is_followed = follow_is_on();
+	if (ring != NULL)
+		return install_tracing(id, ring) ? 0 : -1;
+	bool is_installed = follow_is_recorded() ? counter_install(id, &counting)
+	                                         : install_passing(id);
+	return is_installed ? 0 : -1;
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,10 +16,16 @@ enum {
 	CHECK_NS = 100 * 1000 * 1000, /* how often one who waits looks whether lode is still there
 	                               */
 	POLL_NS = 20 * 1000,
+	CHECK_POLLS = CHECK_NS / POLL_NS,
+	STILL_CHECKS = 10, /* so long lode may do nothing before one asks whether it lives */
 	MOST_THREADS = TRACE_RING_CHUNKS / 2,
 };
 
 static TraceRing *ring;
+static uint32_t process; /* ours */
+static bool follows_forks;
+static uint64_t functions[TRACE_RING_MAX_FUNCTIONS];
+static uint32_t n_functions, n_functions_seen; /* of ours; of all in the ring */
 static TraceChunk nowhere;
 static Recorder nobody = {.chunk = &nowhere, .is_shared = true};
 static atomic_bool is_off, has_threads;
@@ -46,15 +54,65 @@ bool recorder_has_threads(void)
 	return atomic_load_explicit(&has_threads, memory_order_relaxed);
 }
 
-/* A forked process has the memory too, which stays its parent's. */
-static void go_off_in_child(void)
+static void take_number(void)
 {
+	process = atomic_fetch_add(&ring->n_processes, 1);
+	if (process < TRACE_RING_MAX_PROCESSES)
+		return;
+	atomic_fetch_add(&ring->n_untraced_processes, 1);
 	atomic_store(&is_off, true);
-	if (current != NULL)
-		current->chunk = &nowhere;
 }
 
-bool recorder_connect(const char *path)
+static void open_chunk(Recorder *self, TraceEventKind event);
+
+/* A forked process has the memory too; what is open in there stays its parent's. */
+static void begin_in_child(void)
+{
+	const TraceEvent event = {
+		.start = (uint64_t)getpid(),
+		.size = process,
+		.kind = TRACE_PROCESS_FORKED,
+	};
+	Recorder *self = current;
+
+	atomic_store(&has_threads, false);
+	if (!follows_forks)
+		atomic_store(&is_off, true);
+	if (self == &nobody)
+		self = current = NULL;
+	if (self != NULL)
+		self->chunk = &nowhere;
+	if (recorder_is_off())
+		return;
+	atomic_store(&n_recorders, self != NULL);
+	atomic_store(&n_threads, self != NULL);
+	take_number();
+	if (recorder_is_off())
+		return;
+	if (self != NULL) {
+		self->thread = 0;
+		self->tid = (uint32_t)gettid();
+		open_chunk(self, TRACE_EVENT_NONE);
+	}
+	recorder_tell(recorder_current(), TRACE_EVENT_PROCESS, &event, false);
+}
+
+void recorder_begin_process(const char *command, bool is_recorded)
+{
+	TraceEvent event = {
+		.start = (uint64_t)getpid(),
+		.kind = is_recorded ? TRACE_PROCESS_PROGRAM : TRACE_PROCESS_PASSED,
+	};
+
+	snprintf(event.path, sizeof(event.path), "%s", command);
+	recorder_tell(recorder_current(), TRACE_EVENT_PROCESS, &event, false);
+	if (is_recorded)
+		return;
+	recorder_end();
+	atomic_store(&is_off, true);
+}
+
+bool recorder_connect(const char *path, bool follows)
 {
 	int descriptor = open(path, O_RDWR | O_CLOEXEC);
 	void *place = MAP_FAILED;
@@ -68,23 +126,82 @@ bool recorder_connect(const char *path)
 	if (place == MAP_FAILED)
 		return false;
 	ring = place;
-	return ring->magic == TRACE_RING_MAGIC && pthread_atfork(NULL, NULL, go_off_in_child) == 0;
+	follows_forks = follows;
+	if (ring->magic != TRACE_RING_MAGIC || pthread_atfork(NULL, NULL, begin_in_child) != 0)
+		return false;
+	take_number();
+	return true;
 }
 
-/* Where lode has died, the program goes on alone. */
+static void see_functions(void)
+{
+	uint32_t n = atomic_load(&ring->n_functions);
+
+	for (; n_functions_seen < n && n_functions_seen < TRACE_RING_MAX_FUNCTIONS;
+		n_functions_seen++)
+		if (ring->functions[n_functions_seen].process == process)
+			functions[n_functions++] = ring->functions[n_functions_seen].address;
+}
+
+bool recorder_is_function(uint64_t address)
+{
+	for (uint32_t i = 0; i < n_functions; i++)
+		if (functions[i] == address)
+			return true;
+	return false;
+}
+
 static bool is_wanted(void)
 {
-	if (!recorder_is_off() &&
-		(atomic_load(&ring->has_stopped) != 0 || getppid() != ring->reader_pid))
+	if (!recorder_is_off() && (atomic_load(&ring->has_stopped) != 0 ||
+					  atomic_load(&ring->is_stopped[process]) != 0))
 		atomic_store(&is_off, true);
 	return !recorder_is_off();
+}
+
+/* A process that nobody waits for is a zombie. */
+static bool is_reader_dead(void)
+{
+	char path[64], line[512] = "";
+
+	if (kill((pid_t)ring->reader_pid, 0) != 0 && errno == ESRCH)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)ring->reader_pid);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	bool has_line = fgets(line, sizeof(line), file) != NULL;
+	fclose(file);
+	const char *name_end = strrchr(line, ')');
+	return has_line && name_end != NULL &&
+	       strchr("ZX", name_end[strspn(name_end, ") ")]) != NULL;
+}
+
+/*
+ * Where lode has died, the program goes on alone. One who waits asks now and then, and looks for it
+ * only when it has not moved for long: where processes have numbers of their own
+ * (pid_namespaces(7)), it is not to be found.
+ */
+static void check_reader(uint32_t *beat, unsigned *n_still)
+{
+	uint32_t now = atomic_load(&ring->reader_beat);
+
+	*n_still = now == *beat ? *n_still + 1 : 0;
+	*beat = now;
+	if (*n_still < STILL_CHECKS)
+		return;
+	*n_still = 0;
+	if (is_reader_dead())
+		atomic_store(&is_off, true);
 }
 
 static bool wait_for_room(void)
 {
 	struct timespec until;
+	uint32_t beat = atomic_load(&ring->reader_beat);
+	unsigned n_still = 0;
 
-	for (;;) {
+	for (;; check_reader(&beat, &n_still)) {
 		if (sem_trywait(&ring->n_free) == 0)
 			return true;
 		if (!is_wanted())
@@ -96,6 +213,11 @@ static bool wait_for_room(void)
 		if (sem_clockwait(&ring->n_free, CLOCK_MONOTONIC, &until) == 0)
 			return true;
 	}
+}
+
+static uint32_t state_of(uint32_t state)
+{
+	return state | process << TRACE_CHUNK_STATE_BITS;
 }
 
 /*
@@ -112,7 +234,8 @@ static TraceChunk *take_free(void)
 		TraceChunk *chunk = &ring->chunks[ticket % TRACE_RING_CHUNKS];
 		uint32_t state = TRACE_CHUNK_FREE;
 
-		if (atomic_compare_exchange_strong(&chunk->state, &state, TRACE_CHUNK_TAKEN))
+		if (atomic_compare_exchange_strong(
+			    &chunk->state, &state, state_of(TRACE_CHUNK_TAKEN)))
 			return chunk;
 	}
 }
@@ -122,16 +245,23 @@ static void open_chunk(Recorder *self, TraceEventKind event)
 	TraceChunk *chunk = take_free();
 
 	if (chunk != &nowhere) {
+		chunk->process = process;
 		chunk->thread = self->thread;
 		chunk->tid = self->tid;
 		chunk->event = event;
 		atomic_store(&chunk->n, 0);
 		atomic_store(&chunk->opened, atomic_fetch_add(&ring->next_opened, 1));
-		atomic_store(&chunk->state, TRACE_CHUNK_OPEN);
+		atomic_store(&chunk->state, state_of(TRACE_CHUNK_OPEN));
 	}
 	self->chunk = chunk;
 	self->instruction = RECORDER_NO_INSTRUCTION;
 	self->last = 0;
+}
+
+static void lock(void)
+{
+	if (pthread_mutex_lock(&ring->lock) == EOWNERDEAD)
+		pthread_mutex_consistent(&ring->lock);
 }
 
 /* Its stamp; 0 for none. */
@@ -143,9 +273,12 @@ static uint64_t end_chunk(Recorder *self)
 		recorder_set_n(self, 0);
 		return 0;
 	}
-	uint64_t stamp = atomic_fetch_add(&ring->next_stamp, 1);
-	atomic_store(&chunk->state, TRACE_CHUNK_ENDED);
+	/* Counted last: who is killed before that has done nothing, and the chunk is still open. */
+	lock();
+	uint64_t stamp = atomic_load(&ring->next_stamp);
 	atomic_store(&ring->queue[stamp % TRACE_RING_CHUNKS], (uint32_t)(chunk - ring->chunks) + 1);
+	atomic_store(&ring->next_stamp, stamp + 1);
+	pthread_mutex_unlock(&ring->lock);
 	sem_post(&ring->n_queued);
 	return stamp + 1;
 }
@@ -161,9 +294,15 @@ void recorder_next_chunk(Recorder *self)
 static void wait_until_read(uint64_t stamp)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
+	uint32_t beat = atomic_load(&ring->reader_beat);
+	unsigned n_still = 0, n = 0;
 
-	while (atomic_load(&ring->n_read) < stamp && is_wanted())
+	while (atomic_load(&ring->n_read) < stamp && is_wanted()) {
 		nanosleep(&pause, NULL);
+		if (++n % CHECK_POLLS == 0)
+			check_reader(&beat, &n_still);
+	}
+	see_functions();
 }
 
 void recorder_tell(Recorder *self, TraceEventKind kind, const TraceEvent *event, bool is_awaited)

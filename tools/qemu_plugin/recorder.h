@@ -31,9 +31,17 @@ typedef struct {
 	bool is_shared; /* by all threads that are not traced: its calls are not followed */
 } Recorder;
 
-/* Maps the memory that lode offers at a path. Once, before all else. */
-bool recorder_connect(const char *path);
+/* Maps the memory that lode offers at a path. Once, before all else. With `follows` a forked
+ * process records as one of its own, else nothing. */
+bool recorder_connect(const char *path, bool follows);
 TraceRing *recorder_ring(void);
+
+/* Tells that this process begins; with `is_recorded` false that is all it tells. */
+void recorder_begin_process(const char *command, bool is_recorded);
+
+/* Whether a function begins there inside which alone is traced; what lode has added until the last
+ * event that was awaited. */
+bool recorder_is_function(uint64_t address);
 
 /* The calling thread's; made when it is missing. Never NULL. */
 Recorder *recorder_current(void);

@@ -56,6 +56,26 @@ static void append_small_from_threads(void)
 	run_threads(append_small_chunks);
 }
 
+/* Processes that die one after the other, whatever they hold: no other one waits for them. */
+static void fork_and_kill(void)
+{
+	enum { N_CHILDREN = 20, N_OF_CHILD = 1000 };
+
+	for (int i = 0; i < N_CHILDREN; i++) {
+		pid_t child = fork();
+		for (uint64_t j = 0; child == 0 && j < N_OF_CHILD + (unsigned)i; j++)
+			recorder_append(recorder_current(), j, 1, LODE_REFERENCE_LOAD);
+		if (child == 0) {
+			/* as if it had been killed with the lock */
+			pthread_mutex_lock(&recorder_ring()->lock);
+			raise(SIGKILL);
+		}
+		waitpid(child, NULL, 0);
+		recorder_append(recorder_current(), 7, 1, LODE_REFERENCE_FETCH);
+		recorder_next_chunk(recorder_current());
+	}
+}
+
 /* Dies with a chunk that is not full. */
 static void append_and_die(void)
 {
@@ -75,12 +95,25 @@ static void tell_and_fork(void)
 	recorder_tell(recorder, TRACE_EVENT_MAP, &event, true);
 	recorder_append(recorder, 2, 1, LODE_REFERENCE_FETCH);
 	pid_t child = fork();
+	/* what is open stays the parent's, and is ended by it */
 	for (int i = 0; child == 0 && i < N_EACH; i++)
 		recorder_append(recorder, 3, 1, LODE_REFERENCE_FETCH);
 	if (child == 0)
 		_exit(0);
 	waitpid(child, NULL, 0);
 	recorder_append(recorder, 4, 1, LODE_REFERENCE_FETCH);
+}
+
+static void fork_alone(void)
+{
+	pid_t child = fork();
+
+	for (int i = 0; child == 0 && i < N_EACH; i++)
+		recorder_append(recorder_current(), 3, 1, LODE_REFERENCE_FETCH);
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	recorder_append(recorder_current(), 4, 1, LODE_REFERENCE_FETCH);
 }
 
 static void write_nonsense(void)
@@ -105,16 +138,21 @@ static void write_far_stamp(void)
 	atomic_store(&recorder_ring()->next_stamp, UINT64_MAX);
 }
 
-static pid_t start(const LodeTraceRing *ring, void (*act)(void))
+static pid_t start_following(const LodeTraceRing *ring, void (*act)(void), bool follows)
 {
 	pid_t child = fork();
 
 	if (child != 0)
 		return child;
-	if (!recorder_connect(lode_trace_ring_path(ring)))
+	if (!recorder_connect(lode_trace_ring_path(ring), follows))
 		_exit(1);
 	act();
 	_exit(0);
+}
+
+static pid_t start(const LodeTraceRing *ring, void (*act)(void))
+{
+	return start_following(ring, act, true);
 }
 
 typedef void (*See)(const LodeTraceRingChunk *chunk, void *data);
@@ -134,7 +172,7 @@ static int read_all(LodeTraceRing *ring, pid_t child, See see, void *data)
 		if (!has_ended && waitpid(child, &status, WNOHANG) == child)
 			lode_trace_ring_end(ring);
 	}
-	while (lode_trace_ring_take_rest(ring, chunk))
+	while (lode_trace_ring_take_rest(ring, 0, chunk))
 		see(chunk, data);
 	return status;
 }
@@ -194,8 +232,13 @@ static void test_killed(void)
 	g_assert_cmpuint(n, ==, TRACE_CHUNK_REFERENCES + 10);
 }
 
+/* What a forked process adds is its own. */
 static void write_down(const LodeTraceRingChunk *chunk, void *data)
 {
+	if (chunk->process == 1 && chunk->event == TRACE_EVENT_PROCESS)
+		g_string_append_printf(data, "fork-of-%" G_GUINT64_FORMAT " ", chunk->details.size);
+	if (chunk->process != 0)
+		return;
 	for (uint32_t i = 0; i < chunk->n; i++)
 		g_string_append_printf(
 			data, "%" G_GUINT64_FORMAT " ", chunk->references[i].address);
@@ -209,7 +252,42 @@ static void test_events_and_fork(void)
 	g_autoptr(GString) seen = g_string_new(NULL);
 
 	g_assert_cmpint(read_all(ring, start(ring, tell_and_fork), write_down, seen), ==, 0);
-	g_assert_cmpstr(seen->str, ==, "1 /some/file 2 4 ");
+	g_assert_cmpstr(seen->str, ==, "1 /some/file fork-of-0 2 4 ");
+}
+
+static void see_any(const LodeTraceRingChunk *chunk, void *data)
+{
+	GArray *counts = data;
+
+	if (chunk->process >= counts->len)
+		g_array_set_size(counts, chunk->process + 1);
+	g_array_index(counts, uint64_t, chunk->process) += chunk->n;
+}
+
+static void test_not_followed(void)
+{
+	g_autoptr(LodeTraceRing) ring = lode_trace_ring_new(NULL);
+	g_autoptr(GArray) counts = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+
+	read_all(ring, start_following(ring, fork_alone, false), see_any, counts);
+	g_assert_cmpuint(counts->len, ==, 1);
+	g_assert_cmpuint(g_array_index(counts, uint64_t, 0), ==, 1);
+}
+
+static void test_killed_children(void)
+{
+	g_autoptr(LodeTraceRing) ring = lode_trace_ring_new(NULL);
+	g_autofree LodeTraceRingChunk *chunk = g_new(LodeTraceRingChunk, 1);
+	g_autoptr(GArray) counts = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+
+	g_assert_cmpint(read_all(ring, start(ring, fork_and_kill), see_any, counts), ==, 0);
+	g_assert_cmpuint(counts->len, ==, 21);
+	g_assert_cmpuint(g_array_index(counts, uint64_t, 0), ==, 20);
+	for (uint32_t i = 1; i < counts->len; i++) {
+		while (lode_trace_ring_take_rest(ring, i, chunk))
+			see_any(chunk, counts);
+		g_assert_cmpuint(g_array_index(counts, uint64_t, i), ==, 1000 + i - 1);
+	}
 }
 
 /* Memory that a program has overwritten: nothing of it is believed. */
@@ -250,6 +328,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/trace_ring/small_chunks", test_small_chunks);
 	g_test_add_func("/trace_ring/killed", test_killed);
 	g_test_add_func("/trace_ring/events_and_fork", test_events_and_fork);
+	g_test_add_func("/trace_ring/not_followed", test_not_followed);
+	g_test_add_func("/trace_ring/killed_children", test_killed_children);
 	g_test_add_func("/trace_ring/nonsense", test_nonsense);
 	g_test_add_func("/trace_ring/far_stamp", test_far_stamp);
 	g_test_add_func("/trace_ring/stopped", test_stopped);
