@@ -5,6 +5,8 @@
 # thread's own arrays, on its stack, or a global. Prints TAP; skips where the kernel lets nobody
 # sample.
 #
+# Three times as long where LODE_LONG_TESTS is in the environment.
+#
 #   tests/address_truth/threads.sh RESOLVE_SAMPLES LODE KERNELS
 set -uo pipefail
 # shellcheck source=tests/address_truth/checks.sh

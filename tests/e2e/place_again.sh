@@ -138,7 +138,7 @@ else
 fi
 
 # A real one. It says nothing of its addresses: what it is bound to is what was predicted.
-seq 400000 | sort -R --random-source=<(yes) >numbers
+seq 150000 | sort -R --random-source=<(yes) >numbers
 real() {
 	local name=$1
 	shift

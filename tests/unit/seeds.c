@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { SEED_WORDS = 4, WORD_DIGITS = 8 };
+enum { SEED_WORDS = 4, WORD_DIGITS = 8, SHORTER = 8 };
 
 typedef struct RandomTest {
 	GTestFunc test;
@@ -95,7 +95,9 @@ unsigned random_rounds(unsigned usual, unsigned thorough)
 {
 	bool is_long = g_getenv("LODE_LONG_TESTS") != NULL || g_getenv("LODE_SOAK_SEED") != NULL;
 
-	return is_long ? thorough : usual;
+	if (is_long)
+		return thorough;
+	return g_getenv("LODE_SHORT_TESTS") != NULL ? MAX(usual / SHORTER, 1) : usual;
 }
 
 guint32 soak_seed(guint32 seed)

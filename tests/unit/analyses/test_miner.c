@@ -17,8 +17,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { PATH_CASES = 150, TOP_CASES = 60, LIMIT_CASES = 60 };
-
 static LodeMiningRun *mine(const RandomCase *random, unsigned threads)
 {
 	g_autoptr(GError) error = NULL;
@@ -91,7 +89,7 @@ static void test_random_graphs(void)
 			return;
 	}
 	g_test_message("%" G_GUINT64_FORMAT " sequences compared", total);
-	g_assert_cmpuint(total, >, 10 * n_cases);
+	g_assert_cmpuint(total, >, 5 * n_cases);
 }
 
 /* A run in the shape of the textbook's patterns. */
@@ -136,7 +134,9 @@ static char *textbook_difference(const LodeMiningRun *textbook, const LodeMining
 
 static void test_textbook(void)
 {
-	for (uint32_t seed = 1; seed <= PATH_CASES; seed++) {
+	const uint32_t n_cases = random_rounds(150, 150);
+
+	for (uint32_t seed = 1; seed <= n_cases; seed++) {
 		g_autoptr(RandomCase) random = random_case_new_paths(soak_seed(seed));
 		const LodeMiningParameters *parameters = &random->parameters;
 		g_autoptr(GArray) patterns = textbook_miner_run(random->graph, parameters->gap + 1,
@@ -217,7 +217,9 @@ static RandomCase *new_case_for_top(uint32_t seed)
 
 static void test_top(void)
 {
-	for (uint32_t seed = 1000; seed < 1000 + TOP_CASES; seed++) {
+	const uint32_t n_cases = random_rounds(60, 60);
+
+	for (uint32_t seed = 1000; seed < 1000 + n_cases; seed++) {
 		g_autoptr(RandomCase) random = new_case_for_top(seed);
 		g_autoptr(LodeMiningRun) all = naive_miner_run(random->graph, &random->parameters);
 		uint32_t top = 1 + seed % 40;
@@ -261,7 +263,9 @@ static bool check_limit(RandomCase *random, const LodeMiningRun *all, uint64_t l
 
 static void test_max_sequences(void)
 {
-	for (uint32_t seed = 2000; seed < 2000 + LIMIT_CASES; seed++) {
+	const uint32_t n_cases = random_rounds(60, 60);
+
+	for (uint32_t seed = 2000; seed < 2000 + n_cases; seed++) {
 		g_autoptr(RandomCase) random = random_case_new(soak_seed(seed));
 		g_autoptr(LodeMiningRun) all = naive_miner_run(random->graph, &random->parameters);
 		uint32_t n = all->sequences->len;
@@ -293,7 +297,9 @@ static LodeMiningRun *keep_marked(const LodeMiningRun *run, const bool *is_kept)
 
 static void test_only_closed_or_maximal(void)
 {
-	for (uint32_t seed = 3000; seed < 3060; seed++) {
+	const uint32_t n_cases = random_rounds(60, 60);
+
+	for (uint32_t seed = 3000; seed < 3000 + n_cases; seed++) {
 		g_autoptr(RandomCase) random = random_case_new(soak_seed(seed));
 		g_autoptr(LodeMiningRun) all = naive_miner_run(random->graph, &random->parameters);
 		g_autofree bool *is_kept = g_new0(bool, all->sequences->len + 1);

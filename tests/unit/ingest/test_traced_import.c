@@ -454,29 +454,30 @@ static void test_remapping(void)
  * product of both the test would run into its limit. */
 static void test_many_remappings(void)
 {
-	enum { N_BLOCKS = 250000, N_CHANGES = 30000 };
+	const uint64_t n_blocks = random_rounds(250000, 250000);
+	const uint64_t n_changes = random_rounds(30000, 30000);
 	const uint64_t at = 0x7f0000001000;
 	g_auto(TracedProgram) program = {0};
-	g_autofree LodeReference *references = g_new0(LodeReference, N_BLOCKS + N_CHANGES);
+	g_autofree LodeReference *references = g_new0(LodeReference, n_blocks + n_changes);
 	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
 	char *path = lode_trace_description_intern(description, "/nonexistent/first.so");
 
-	for (uint64_t i = 0; i < N_BLOCKS; i++)
+	for (uint64_t i = 0; i < n_blocks; i++)
 		references[i] = (LodeReference)FETCH(0x400000 + 16 * i, 4, 0);
-	for (uint64_t i = 0; i < N_CHANGES; i++) {
+	for (uint64_t i = 0; i < n_changes; i++) {
 		const LodeTraceMapping mapping = {.start = at,
 			.end = at + 0x1000,
 			.offset = i % 2 * 0x1000,
 			.protection = 5,
 			.path = path,
-			.first_reference = N_BLOCKS + i};
-		references[N_BLOCKS + i] = (LodeReference)FETCH(at, 4, 0);
+			.first_reference = n_blocks + i};
+		references[n_blocks + i] = (LodeReference)FETCH(at, 4, 0);
 		g_array_append_val(description->mappings, mapping);
 	}
 	traced_program_init(&program);
-	traced_program_write(&program, references, N_BLOCKS + N_CHANGES, description);
+	traced_program_write(&program, references, n_blocks + n_changes, description);
 	g_autoptr(LodeProfile) profile = import(program.trace, NULL);
-	g_assert_cmpfloat(profile->total_count, ==, N_BLOCKS + N_CHANGES);
+	g_assert_cmpfloat(profile->total_count, ==, n_blocks + n_changes);
 }
 
 /* Wherever the file ends, it is an error or a shorter trace, which is said. */

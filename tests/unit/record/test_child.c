@@ -50,6 +50,8 @@ static void test_forwarding(void)
 	const char *script = "trap 'exit 9' HUP INT TERM USR1; kill -%d $PPID; "
 			     "while :; do sleep 0.05; done";
 
+	/* Where it was ignored, as under nohup, a shell cannot take it up again. */
+	signal(SIGHUP, SIG_DFL);
 	for (size_t i = 0; i < G_N_ELEMENTS(stops); i++) {
 		g_autofree char *text = g_strdup_printf(script, stops[i]);
 		LodeChildEnd end = run_shell(text);

@@ -112,6 +112,7 @@ static void check_ranges(const char *path, const GArray *references)
 static void test_round_trip(const void *name)
 {
 	static const unsigned frame_sizes[] = {0, 4096, 1000};
+	const unsigned n = random_rounds(20000, 20000);
 
 	for (unsigned level = LODE_TRACE_LEVEL_FAST; level <= LODE_TRACE_LEVEL_SMALL; level++) {
 		for (unsigned i = 0; i < G_N_ELEMENTS(frame_sizes); i++) {
@@ -120,7 +121,7 @@ static void test_round_trip(const void *name)
 				.threads = 1 + i,
 				.frame_references = frame_sizes[i],
 			};
-			g_autoptr(GArray) references = lode_trace_sample(name, 20000, level);
+			g_autoptr(GArray) references = lode_trace_sample(name, n, level);
 			g_autofree char *path = lode_new_trace_path();
 
 			lode_write_trace(path, references, &options);

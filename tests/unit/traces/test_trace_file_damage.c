@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { N_REFERENCES = 600, FRAME_REFERENCES = 200, MAX_FRAMES = 16 };
+enum { N_REFERENCES = 240, FRAME_REFERENCES = 80, MAX_FRAMES = 16 };
 
 typedef struct {
 	char *path;

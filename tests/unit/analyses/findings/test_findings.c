@@ -32,15 +32,13 @@ static const LodeFinding *find(const LodeFindings *findings, const char *text)
 	return NULL;
 }
 
-#define DRAWS 100U
-#define NEEDED 95U
-
 /* How many of the draws give the planted patterns, each within three standard errors. */
 static void check_draws(bool is_counted)
 {
+	const unsigned draws = random_rounds(100, 100), needed = draws * 95 / 100;
 	unsigned n_div = 0, n_blocked = 0, n_more = 0;
 
-	for (guint32 seed = 0; seed < DRAWS; seed++) {
+	for (guint32 seed = 0; seed < draws; seed++) {
 		const PlantedCosts costs = {.seed = soak_seed(seed),
 			.is_counted = is_counted,
 			.n_functions = 60,
@@ -61,10 +59,10 @@ static void check_draws(bool is_counted)
 		             fabs(blocked->time - planted.blocked_share) <= 3 * blocked->time_error;
 		n_more += findings->findings->len > 2;
 	}
-	g_test_message("%u and %u of %u draws, %u with more", n_div, n_blocked, DRAWS, n_more);
-	g_assert_cmpuint(n_div, >=, NEEDED);
-	g_assert_cmpuint(n_blocked, >=, NEEDED);
-	g_assert_cmpuint(n_more, <=, DRAWS - NEEDED);
+	g_test_message("%u and %u of %u draws, %u with more", n_div, n_blocked, draws, n_more);
+	g_assert_cmpuint(n_div, >=, needed);
+	g_assert_cmpuint(n_blocked, >=, needed);
+	g_assert_cmpuint(n_more, <=, draws - needed);
 }
 
 static void test_planted_counted(void)
@@ -80,7 +78,9 @@ static void test_planted_alone(void)
 /* Where everything costs the same there is nothing to find. */
 static void test_uniform(void)
 {
-	for (guint32 seed = 0; seed < 40; seed++) {
+	const unsigned draws = random_rounds(40, 40);
+
+	for (guint32 seed = 0; seed < draws; seed++) {
 		const PlantedCosts costs = {.seed = soak_seed(seed),
 			.is_counted = seed % 2 == 0,
 			.n_functions = 40,

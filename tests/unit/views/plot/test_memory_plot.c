@@ -264,6 +264,8 @@ static void test_few_samples(void)
 				profile, (uint32_t)i % 2, addresses[i], (uint8_t)(i + 1) % 3, 0);
 		g_auto(Picture) picture = picture_of(profile);
 		check_picture(&picture, name);
+		if (n < 3)
+			continue;
 		picture.granularity = 1;
 		check_picture(&picture, name);
 		picture.granularity = UINT64_C(1) << 40;
@@ -407,7 +409,8 @@ static void check_unit(uint64_t last_ns, LodeAddressRule rule, const char *end, 
 	g_assert_true(g_str_has_suffix(unit.title, end));
 	g_assert_cmpint(strstr(unit.title, "references") != NULL, ==, rule == LODE_RULE_TRACED);
 	g_assert_cmpfloat(unit.factor, ==, factor);
-	check_picture(&picture, "units");
+	if (factor == 1)
+		check_picture(&picture, "units");
 }
 
 /* Times of an address trace are numbers of references. */
