@@ -5,37 +5,47 @@
 #include <math.h>
 #include <string.h>
 
+/* The weight of a vertex whose ratio is infinite or that has events of its own, which are added. */
+static double take_special(
+	const LodeSearchGraph *search_graph, uint32_t v, double covered, double *events)
+{
+	const LodeSearchVertex *vertex = &search_graph->vertices[v];
+	const LodeEventValue *values = search_graph->event_values;
+
+	for (uint32_t e = vertex[0].first_event; e < vertex[1].first_event; e++)
+		events[values[e].event] += values[e].value * (covered / vertex->count);
+	/* A count near the smallest double makes the ratio infinite, the weight not. */
+	return isfinite(vertex->ratio) ? covered * vertex->ratio
+	                               : search_graph->graph->weight[v] * (covered / vertex->count);
+}
+
 /* Turns the sums over vertices into supports, and forgets them on the way: they are many, and
  * reading them is what takes the time. */
 static void take_sums(LodeSearcher *self, LodeSupport *support, double *events)
 {
 	const LodeSearchGraph *search_graph = self->search->graph;
 	const LodeSearchVertex *vertices = search_graph->vertices;
-	const LodeEventValue *values = search_graph->event_values;
 	const LodeFlowGraph *graph = search_graph->graph;
-	LodeVertexSums *matched = &self->matched;
+	const LodeVertexSums matched = self->matched;
 	double weight = 0, frequency = 0;
 
 	memset(events, 0, sizeof(double) * graph->n_events);
-	for (size_t i = 0; i < matched->n; i++) {
-		uint32_t v = matched->vertices[i];
+	for (size_t i = 0; i < matched.n; i++) {
+		uint32_t v = matched.vertices[i];
 		const LodeSearchVertex *vertex = &vertices[v];
-		if (i + LODE_READ_AHEAD < matched->n) {
-			uint32_t ahead = matched->vertices[i + LODE_READ_AHEAD];
-			__builtin_prefetch(&matched->sums[ahead], 1);
+		if (i + LODE_READ_AHEAD < matched.n) {
+			uint32_t ahead = matched.vertices[i + LODE_READ_AHEAD];
+			__builtin_prefetch(&matched.sums[ahead], 1);
 			__builtin_prefetch(&vertices[ahead]);
 		}
-		double sum = matched->sums[v];
+		double sum = matched.sums[v];
 		double covered = sum < vertex->count ? sum : vertex->count;
+		matched.sums[v] = 0;
 		frequency += covered;
-		/* A count near the smallest double makes the ratio infinite, the weight not. */
-		weight += isfinite(vertex->ratio) ? covered * vertex->ratio
-		                                  : graph->weight[v] * (covered / vertex->count);
-		for (uint32_t e = vertex[0].first_event; e < vertex[1].first_event; e++)
-			events[values[e].event] += values[e].value * (covered / vertex->count);
-		matched->sums[v] = 0;
+		weight += vertex->plain_ratio >= 0 ? covered * vertex->plain_ratio
+		                                   : take_special(search_graph, v, covered, events);
 	}
-	matched->n = 0;
+	self->matched.n = 0;
 	support->weight = weight / search_graph->total_weight;
 	support->frequency = frequency / search_graph->total_count;
 	for (uint32_t e = 0; e < graph->n_events; e++) {

@@ -32,12 +32,11 @@ static bool bound_starts(LodeSearcher *self, LodeLevel *root)
 bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
 {
 	const LodeSearchGraph *graph = self->search->graph;
-	size_t n;
 
 	if (!bound_starts(self, root))
 		return false;
 	lode_level_want_passing(self, root);
-	if (!lode_level_make_room(self, root, sizeof(LodePath), &n))
+	if (!lode_level_make_room(self, root, 0, sizeof(LodePath)))
 		return false;
 	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
 		const LodeSearchVertex *vertex = &graph->vertices[v];
@@ -124,9 +123,8 @@ bool lode_paths_extend(LodeSearcher *self, uint32_t depth)
 	const LodePattern *pattern = &LODE_BUFFER_AT(&above->patterns, LodePattern, above->current);
 	const LodePath *paths = above->candidates.data;
 	LodeLevel *level = &self->levels[depth];
-	size_t n;
 
-	level->groups.n = level->candidates.n = 0;
+	level->groups.n = level->candidates.n = level->members.n = 0;
 	if (!lode_level_gather(self, above, pattern))
 		return false;
 	const uint32_t *gathered = self->gathered.data;
@@ -134,9 +132,9 @@ bool lode_paths_extend(LodeSearcher *self, uint32_t depth)
 		if (!bound_path(self, depth, &paths[gathered[i]]))
 			return false;
 	lode_level_want_passing(self, level);
-	if (!lode_level_make_room(self, level, sizeof(LodePath), &n))
+	if (!lode_level_make_room(self, level, 0, sizeof(LodePath)))
 		return false;
-	for (size_t i = 0; i < self->gathered.n && n > 0; i++)
+	for (size_t i = 0; i < self->gathered.n && level->members.n > 0; i++)
 		fill_path(self, depth, &paths[gathered[i]], gathered[i]);
 	lode_level_finish(self, level, 0);
 	return true;

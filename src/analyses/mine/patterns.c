@@ -505,16 +505,30 @@ static void want_groups(LodeLevel *level, size_t first)
 	}
 }
 
+static void mark_elements(Enumeration *run, size_t first, size_t end, bool is_element)
+{
+	const LodeLevel *level = run->level;
+
+	for (size_t i = first; i < end; i++) {
+		const LodeAlternative *one = &LODE_BUFFER_AT(
+			&level->alternatives, LodeAlternative, i);
+		run->self->is_element[LODE_BUFFER_AT(&level->items, uint32_t, one->first_item)] =
+			is_element;
+	}
+}
+
 /* Grows the elements [first, end) of one item in windows of any length. */
 static bool grow_in_longer_windows(Enumeration *run, size_t first, size_t end)
 {
 	size_t first_group = run->level->groups.n;
 
-	if (!lode_windows_extend_longer(run->self, run->depth) ||
-		!lengthen_lists(run, first_group, first, end) || !grow_all(run, first, end))
+	mark_elements(run, first, end, true);
+	bool is_ok = lode_windows_bound_longer(run->self, run->depth);
+	mark_elements(run, first, end, false);
+	if (!is_ok || !lengthen_lists(run, first_group, first, end) || !grow_all(run, first, end))
 		return false;
 	want_groups(run->level, end);
-	return lode_windows_list_members(run->self, run->level, first_group);
+	return lode_windows_fill_longer(run->self, run->depth, first_group);
 }
 
 static bool find(Enumeration *run, uint32_t max_size)

@@ -2,6 +2,7 @@
 #include "analyses/mine/search_graph.h"
 
 #include "base/hash.h"
+#include "base/large_array.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,6 +148,7 @@ static void prepare_vertices(LodeSearchGraph *self)
 	const LodeFlowGraph *graph = self->graph;
 
 	self->vertices = g_new0(LodeSearchVertex, graph->n_vertices + 1);
+	lode_large_array_advise(self->vertices, (graph->n_vertices + 1) * sizeof(LodeSearchVertex));
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
 		double count = graph->count[v];
 		self->vertices[v].count = count;
@@ -211,6 +213,12 @@ static void prepare_events(LodeSearchGraph *self)
 		}
 	}
 	self->vertices[graph->n_vertices].first_event = values->len;
+	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+		LodeSearchVertex *vertex = &self->vertices[v];
+		bool is_plain = vertex[0].first_event == vertex[1].first_event &&
+		                isfinite(vertex->ratio);
+		vertex->plain_ratio = is_plain ? vertex->ratio : -1;
+	}
 	self->event_values = (LodeEventValue *)(void *)g_array_free(
 		g_steal_pointer(&values), FALSE);
 }
@@ -254,6 +262,7 @@ static void prepare_edges(LodeSearchGraph *self, bool needs_items)
 	self->is_monotone = true;
 	self->edge_starts = g_new(uint32_t, graph->n_vertices + 1);
 	self->edges = g_new(LodeSearchEdge, graph->n_edges + 1);
+	lode_large_array_advise(self->edges, (graph->n_edges + 1) * sizeof(LodeSearchEdge));
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
 		self->edge_starts[v] = n;
 		for (uint32_t i = graph->edge_starts[v]; i < graph->edge_starts[v + 1]; i++) {
@@ -432,6 +441,25 @@ static void prepare_windows(LodeSearchGraph *self, uint32_t window)
 	g_array_unref(scratch.members);
 }
 
+static void prepare_class_bits(LodeSearchGraph *self)
+{
+	uint32_t n;
+
+	if (self->n_items > 64)
+		return;
+	self->class_bits = g_new0(LodeClassBits, self->n_classes + 1);
+	for (uint32_t class_id = 0; class_id < self->n_classes; class_id++) {
+		const uint32_t *members = lode_search_graph_class(self, class_id, &n);
+		LodeClassBits *bits = &self->class_bits[class_id];
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t bit = UINT64_C(1) << LODE_MEMBER_ITEM(members[i]);
+			bits->items |= bit;
+			bits->firsts |= (members[i] & LODE_MEMBER_FIRST) != 0 ? bit : 0;
+			bits->lasts |= (members[i] & LODE_MEMBER_LAST) != 0 ? bit : 0;
+		}
+	}
+}
+
 LodeSearchGraph *lode_search_graph_new(
 	const LodeFlowGraph *graph, const LodeMiningParameters *parameters)
 {
@@ -454,8 +482,10 @@ LodeSearchGraph *lode_search_graph_new(
 	prepare_vertices(self);
 	prepare_events(self);
 	prepare_edges(self, parameters->gap == 0 && parameters->window == 0);
-	if (parameters->window > 0)
+	if (parameters->window > 0) {
 		prepare_windows(self, parameters->window);
+		prepare_class_bits(self);
+	}
 	return self;
 }
 
@@ -473,6 +503,7 @@ void lode_search_graph_free(LodeSearchGraph *self)
 	g_array_unref(self->class_starts);
 	g_array_unref(self->class_members);
 	g_array_unref(self->class_hashes);
+	g_free(self->class_bits);
 	g_free(self->class_table);
 	g_array_unref(self->lists);
 	g_hash_table_unref(self->list_ids);

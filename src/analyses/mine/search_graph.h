@@ -15,8 +15,9 @@
 #include <stddef.h>
 
 typedef struct {
-	double count;         /* n(v) */
-	double ratio;         /* W(v)/n(v); 0 where n(v) = 0 */
+	double count;       /* n(v) */
+	double ratio;       /* W(v)/n(v); 0 where n(v) = 0 */
+	double plain_ratio; /* the same where it is finite and there are no event values, else −1 */
 	uint32_t first_event; /* into event_values, up to that of the next vertex */
 	uint32_t graph;
 } LodeSearchVertex;
@@ -48,6 +49,11 @@ typedef struct {
 #define LODE_MEMBER_LAST UINT32_C(0x40000000)
 #define LODE_MEMBER_ITEM(member) ((member)&UINT32_C(0x3fffffff))
 
+/* The members of a class as bits, where there are at most 64 items. */
+typedef struct {
+	uint64_t items, firsts, lasts;
+} LodeClassBits;
+
 /* Classes 0 … n_vertex_classes−1 are single vertices; class 0 has no members and never matches. */
 typedef struct {
 	const LodeFlowGraph *graph;
@@ -62,11 +68,12 @@ typedef struct {
 	uint32_t *edge_starts;
 	LodeSearchEdge *edges;
 	uint32_t n_vertex_classes;
-	uint32_t n_classes;    /* with those of longer windows */
-	GArray *class_starts;  /* uint32_t [n_classes + 1] into class_members */
-	GArray *class_members; /* uint32_t, ascending by item */
-	GArray *class_hashes;  /* private: uint64_t [n_classes] */
-	uint32_t *class_table; /* private: classes by hash, open addressing */
+	uint32_t n_classes;        /* with those of longer windows */
+	GArray *class_starts;      /* uint32_t [n_classes + 1] into class_members */
+	GArray *class_members;     /* uint32_t, ascending by item */
+	LodeClassBits *class_bits; /* [n_classes]; NULL with more items, and without windows */
+	GArray *class_hashes;      /* private: uint64_t [n_classes] */
+	uint32_t *class_table;     /* private: classes by hash, open addressing */
 	size_t table_size;
 	GArray *lists;        /* private: windows as lists of vertex classes */
 	GHashTable *list_ids; /* private: (list, vertex class) → longer list */

@@ -2,6 +2,7 @@
 #include "analyses/mine/searcher.h"
 
 #include "base/error.h"
+#include "base/large_array.h"
 #include "sources/memory_budget.h"
 
 #include <math.h>
@@ -30,6 +31,9 @@ void lode_search_init(LodeSearch *self, const LodeSearchGraph *graph,
 	};
 }
 
+/* From here on huge pages save more than it takes to ask for them. */
+enum { HUGE_BYTES = 4 << 20 };
+
 bool lode_buffer_reserve(LodeSearch *search, LodeBuffer *self, size_t n, size_t item_size)
 {
 	if (n <= self->capacity)
@@ -45,6 +49,8 @@ bool lode_buffer_reserve(LodeSearch *search, LodeBuffer *self, size_t n, size_t 
 		atomic_store(&search->stop, LODE_ERROR_LIMIT + 1);
 		return false;
 	}
+	if (capacity * item_size >= HUGE_BYTES)
+		lode_large_array_advise(data, capacity * item_size);
 	self->data = data;
 	self->capacity = capacity;
 	return true;
@@ -74,6 +80,8 @@ static void vertex_sums_init(LodeVertexSums *self, uint32_t n_vertices)
 {
 	self->sums = g_new0(double, n_vertices + 1);
 	self->vertices = g_new(uint32_t, n_vertices + 1);
+	lode_large_array_advise(self->sums, (n_vertices + 1) * sizeof(double));
+	lode_large_array_advise(self->vertices, (n_vertices + 1) * sizeof(uint32_t));
 	self->n = 0;
 }
 
@@ -99,6 +107,8 @@ LodeSearcher *lode_searcher_new(LodeSearch *search)
 	self->item_count = g_new0(double, graph->n_items + 1);
 	self->item_groups = g_new0(uint32_t, graph->n_items + 1);
 	self->item_matching = g_new0(uint32_t, graph->n_items + 1);
+	self->is_element = g_new0(bool, graph->n_items + 1);
+	self->pairs = graph->class_bits != NULL ? g_new(LodePairs, 1) : NULL;
 	self->levels = g_new0(LodeLevel, search->parameters->iterations + 1);
 	return self;
 }
@@ -115,7 +125,8 @@ void lode_searcher_free(LodeSearcher *self)
 	lode_buffer_clear(search, &self->path_table, sizeof(LodePathSlot));
 	lode_buffer_clear(search, &self->path_slots, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->gathered, sizeof(uint32_t));
-	lode_buffer_clear(search, &self->sorted, sizeof(uint32_t));
+	lode_buffer_clear(search, &self->marks, sizeof(uint64_t));
+	lode_buffer_clear(search, &self->rejected, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->matches, sizeof(LodeMatch));
 	lode_buffer_clear(search, &self->supports, sizeof(LodeSupport));
 	lode_buffer_clear(search, &self->event_supports, sizeof(double));
@@ -129,6 +140,8 @@ void lode_searcher_free(LodeSearcher *self)
 	g_free(self->item_count);
 	g_free(self->item_groups);
 	g_free(self->item_matching);
+	g_free(self->is_element);
+	g_free(self->pairs);
 	g_free(self->levels);
 	g_free(self);
 }
@@ -213,16 +226,18 @@ static size_t lay_out_groups(LodeLevel *level, size_t first_group, size_t n)
 	return n;
 }
 
-bool lode_level_make_room(LodeSearcher *self, LodeLevel *level, size_t size, size_t *out_n)
+bool lode_level_make_room(LodeSearcher *self, LodeLevel *level, size_t first_group, size_t size)
 {
-	for (size_t g = 0; g < level->groups.n; g++) {
+	for (size_t g = first_group; g < level->groups.n; g++) {
 		const LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, g);
 		self->class_groups[group->class_id] = group->is_wanted ? (uint32_t)g + 1 : 0;
 	}
-	*out_n = lay_out_groups(level, 0, 0);
-	level->members.n = *out_n;
-	return lode_buffer_reserve(self->search, &level->candidates, *out_n * size, 1) &&
-	       lode_buffer_reserve(self->search, &level->members, *out_n, sizeof(uint32_t));
+	size_t n_listed = level->members.n;
+	level->members.n = lay_out_groups(level, first_group, n_listed);
+	size_t n = level->candidates.n + level->members.n - n_listed;
+	return lode_buffer_reserve(self->search, &level->candidates, n * size, 1) &&
+	       lode_buffer_reserve(
+		       self->search, &level->members, level->members.n, sizeof(uint32_t));
 }
 
 bool lode_level_list_groups(LodeSearcher *self, LodeLevel *level, size_t first_group)
@@ -233,38 +248,51 @@ bool lode_level_list_groups(LodeSearcher *self, LodeLevel *level, size_t first_g
 		self->search, &level->members, level->members.n, sizeof(uint32_t));
 }
 
+bool lode_searcher_reject(LodeSearcher *self, uint32_t class_id)
+{
+	if (!lode_buffer_has_room(self->search, &self->rejected, 1, sizeof(uint32_t)))
+		return false;
+	LODE_BUFFER_AT(&self->rejected, uint32_t, self->rejected.n++) = class_id;
+	self->class_groups[class_id] = LODE_NONE;
+	return true;
+}
+
 void lode_level_finish(LodeSearcher *self, const LodeLevel *level, size_t first_group)
 {
 	for (size_t g = first_group; g < level->groups.n; g++)
 		self->class_groups[LODE_BUFFER_AT(&level->groups, LodeGroup, g).class_id] = 0;
+	for (size_t i = 0; i < self->rejected.n; i++)
+		self->class_groups[LODE_BUFFER_AT(&self->rejected, uint32_t, i)] = 0;
+	self->rejected.n = 0;
 }
 
-enum { SORT_BITS = 11, SORT_SIZE = 1 << SORT_BITS };
-
-/* Radix sort, as many passes as the largest number needs. */
-static bool sort_gathered(LodeSearcher *self, size_t largest)
+/*
+ * Sorts what was gathered by marking it in a bit for each candidate. Faster than sorting numbers,
+ * as the bits are few beside the candidates themselves, and so stay in the caches.
+ */
+static bool sort_gathered(LodeSearcher *self, size_t n_candidates)
 {
-	size_t n = self->gathered.n;
+	LodeBuffer *marks = &self->marks;
+	size_t n_words = n_candidates / 64 + 1, n_before = marks->capacity, n = 0;
+	uint32_t *gathered = self->gathered.data;
 
-	if (!lode_buffer_reserve(self->search, &self->sorted, n, sizeof(uint32_t)))
+	if (!lode_buffer_reserve(self->search, marks, n_words, sizeof(uint64_t)))
 		return false;
-	for (unsigned shift = 0; shift < 32 && largest >> shift != 0; shift += SORT_BITS) {
-		uint32_t starts[SORT_SIZE + 1] = {0};
-		const uint32_t *in = self->gathered.data;
-		uint32_t *out = self->sorted.data;
-		for (size_t i = 0; i < n; i++)
-			starts[(in[i] >> shift & (SORT_SIZE - 1)) + 1]++;
-		for (uint32_t i = 0; i < SORT_SIZE; i++)
-			starts[i + 1] += starts[i];
-		for (size_t i = 0; i < n; i++)
-			out[starts[in[i] >> shift & (SORT_SIZE - 1)]++] = in[i];
-		LodeBuffer swapped = self->gathered;
-		self->gathered = self->sorted;
-		self->sorted = swapped;
-		self->gathered.n = n;
+	uint64_t *words = marks->data;
+	if (marks->capacity != n_before)
+		memset(words, 0, marks->capacity * sizeof(uint64_t));
+	for (size_t i = 0; i < self->gathered.n; i++)
+		words[gathered[i] / 64] |= UINT64_C(1) << gathered[i] % 64;
+	for (size_t word = 0; word < n_words; word++) {
+		for (uint64_t rest = words[word]; rest != 0; rest &= rest - 1)
+			gathered[n++] = (uint32_t)(word * 64) + (uint32_t)__builtin_ctzll(rest);
+		words[word] = 0;
 	}
 	return true;
 }
+
+/* So few are faster to walk in any order than to sort. */
+enum { FEW_GATHERED = 2048 };
 
 bool lode_level_gather(LodeSearcher *self, const LodeLevel *level, const LodePattern *pattern)
 {
@@ -281,7 +309,7 @@ bool lode_level_gather(LodeSearcher *self, const LodeLevel *level, const LodePat
 			group->n * sizeof(uint32_t));
 		gathered->n += group->n;
 	}
-	if (pattern->n_groups < 2 || gathered->n < SORT_SIZE)
+	if (pattern->n_groups < 2 || gathered->n < FEW_GATHERED)
 		return true;
 	return sort_gathered(self, level->candidates.n);
 }

@@ -103,6 +103,7 @@ typedef struct {
 	LodeBuffer candidates; /* LodePath or LodeWindowPath, in the order they were found; both
 	                          with their capacity in bytes */
 	size_t path_size;      /* of a LodeWindowPath with its vertices */
+	size_t n_short;        /* candidates that were there before longer windows */
 	LodeBuffer members;    /* uint32_t: candidates by group, ascending inside one */
 	LodeBuffer groups;     /* LodeGroup */
 	LodeBuffer group_lists, items; /* uint32_t */
@@ -138,27 +139,39 @@ typedef struct {
 	uint32_t n_codes, support;
 } LodeFound;
 
+/* Bounds of elements of two items, and which may pass. Items are below 64. */
+typedef struct {
+	double weight[64][64], count[64][64]; /* by the lesser item */
+	uint64_t elements;                    /* lesser items looked at */
+	uint64_t partners[64];                /* greater items with which they may pass */
+} LodePairs;
+
 typedef struct {
 	LodeSearch *search;
 	LodeVertexSums matched; /* of the paths that match the vertex… */
 	LodeVertexSums firsts;  /* …and of those that start there */
 	uint32_t *graph_stamps; /* [n_graphs] */
 	uint32_t stamp;
-	uint32_t *class_groups; /* [n_classes] class → group + 1 of the level being made */
+	uint32_t *class_groups; /* [n_classes] class → group + 1 of the level being made, 0: none
+	                           yet, LODE_NONE: no element may grow in its windows */
 	double *item_weight, *item_count;      /* [n_items] bounds */
 	uint32_t *item_groups, *item_matching; /* [n_items] */
+	bool *is_element; /* [n_items] elements of one item, while longer windows are looked at… */
+	LodePairs *pairs;  /* …and what they may grow by there; NULL with more than 64 items */
 	LodeLevel *root;   /* level 0: the shared one, or a copy with its own current */
 	LodeLevel *levels; /* [iterations]; [0] unused */
 	LodeBuffer growth_children, growth_lists; /* LodeChild, uint32_t: scratch of patterns.c */
 	LodeBuffer path_table; /* LodePathSlot: paths of the level being made, open addressing */
 	LodeBuffer path_slots; /* uint32_t: where a path was put last when joining repeated ones */
-	LodeBuffer gathered, sorted; /* uint32_t: candidates of a pattern */
-	LodeBuffer matches;          /* LodeMatch: the paths of a pattern */
-	LodeBuffer supports;         /* LodeSupport of the reported patterns */
-	LodeBuffer event_supports;   /* double, beside supports */
-	LodeBuffer codes;            /* uint32_t */
-	LodeBuffer sequences;        /* LodeFound */
-	size_t task_start;           /* sequences when the task began, for --max-sequences */
+	LodeBuffer gathered;   /* uint32_t: candidates of a pattern */
+	LodeBuffer marks;      /* uint64_t, all 0: a bit for each candidate, for sorting */
+	LodeBuffer rejected;   /* uint32_t: classes whose class_groups is LODE_NONE */
+	LodeBuffer matches;    /* LodeMatch: the paths of a pattern */
+	LodeBuffer supports;   /* LodeSupport of the reported patterns */
+	LodeBuffer event_supports; /* double, beside supports */
+	LodeBuffer codes;          /* uint32_t */
+	LodeBuffer sequences;      /* LodeFound */
+	size_t task_start;         /* sequences when the task began, for --max-sequences */
 } LodeSearcher;
 
 /* Makes room for `n` items of `item_size` bytes; false (and the search stops) beyond the memory
@@ -205,8 +218,9 @@ void lode_level_bound_items(LodeSearcher *self, const LodeLevel *level);
 /* Marks the groups that have an item that may pass as wanted. */
 void lode_level_want_passing(LodeSearcher *self, LodeLevel *level);
 
-/* Makes room for the candidates, of `size` bytes, of the wanted groups; out_n is how many. */
-bool lode_level_make_room(LodeSearcher *self, LodeLevel *level, size_t size, size_t *out_n);
+/* Makes room for the candidates, of `size` bytes, and the members of the wanted groups from
+ * `first_group` on, after those there are. */
+bool lode_level_make_room(LodeSearcher *self, LodeLevel *level, size_t first_group, size_t size);
 
 /* The group of a class when it is wanted, NULL otherwise. */
 static inline LodeGroup *lode_level_wanted_group(
@@ -227,7 +241,10 @@ static inline void lode_level_add_member(LodeLevel *level, LodeGroup *group, siz
  * ends the making of the groups. */
 bool lode_level_list_groups(LodeSearcher *self, LodeLevel *level, size_t first_group);
 
-/* Ends the making of groups: no class has one under way any more. */
+/* Notes, until lode_level_finish(), that windows of the class are of no use. */
+bool lode_searcher_reject(LodeSearcher *self, uint32_t class_id);
+
+/* Ends the making of groups: no class has one under way any more, and none is rejected. */
 void lode_level_finish(LodeSearcher *self, const LodeLevel *level, size_t first_group);
 
 /*
@@ -251,11 +268,14 @@ bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size);
 void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
 
 /*
- * Adds windows of several vertices to a level that was made with those of one: their candidates and
- * groups, of which the caller marks the wanted ones; then the members of these.
+ * Adds windows of several vertices to a level that was made with those of one: first the groups
+ * where elements of one item (is_element) may grow, and their bounds; once the caller has marked
+ * the wanted ones from `first_group` on, the candidates of these, found again. Most windows are in
+ * groups of their own or nearly so; what two items may have together in all of them is bounded
+ * first, where there is room for all pairs, so that few groups are made.
  */
-bool lode_windows_extend_longer(LodeSearcher *self, uint32_t depth);
-bool lode_windows_list_members(LodeSearcher *self, LodeLevel *level, size_t first_group);
+bool lode_windows_bound_longer(LodeSearcher *self, uint32_t depth);
+bool lode_windows_fill_longer(LodeSearcher *self, uint32_t depth, size_t first_group);
 
 /*
  * What is read in an order that is known ahead but jumps is asked for this many items before it is

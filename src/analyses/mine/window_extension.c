@@ -46,14 +46,34 @@ typedef struct {
 	bool has_back_edge;
 } Step;
 
-/* A walk over candidates of a level, which are added to their groups' bounds and kept. */
+/* What becomes of the candidates that a walk meets. */
+typedef enum {
+	BOUND_AND_KEEP, /* added to their groups' bounds, and kept */
+	BOUND,          /* added to the bounds only */
+	BOUND_PAIRS,    /* added to the bounds of pairs */
+	BOUND_ELEMENTS, /* to those of groups where one of the level's elements of one item may grow
+	                 */
+	FILL,           /* kept as members of the wanted groups, whose bounds are known */
+} Purpose;
+
+/* A walk over candidates of a level. */
 typedef struct {
 	LodeSearcher *searcher;
 	LodeLevel *level;
-	uint32_t longest;      /* vertices of the windows looked for */
-	bool is_bounding;      /* candidates are not kept */
+	uint32_t longest; /* vertices of the windows looked for */
+	Purpose purpose;
+	bool is_hashed;        /* the level has room for equal paths */
 	uint32_t vertices[64]; /* of the path so far */
 } Walk;
+
+static Walk walk_over(LodeSearcher *searcher, LodeLevel *level, uint32_t longest, Purpose purpose)
+{
+	return (Walk){.searcher = searcher,
+		.level = level,
+		.longest = longest,
+		.purpose = purpose,
+		.is_hashed = searcher->search->parameters->gap > 0};
+}
 
 /* What is matched on a path. */
 typedef struct {
@@ -79,7 +99,8 @@ static bool take_step(Walk *walk, const Step *before, const LodeSearchEdge *edge
 	*out = (Step){
 		.count = count,
 		.ratio = edge->ratio,
-		.hash = (uint32_t)lode_hash_append(before->hash, edge->target),
+		.hash = walk->is_hashed ? (uint32_t)lode_hash_append(before->hash, edge->target)
+	                                : 0,
 		.vertex = edge->target,
 		.length = before->length + 1,
 		.has_back_edge = before->has_back_edge || edge->target <= before->vertex,
@@ -89,7 +110,8 @@ static bool take_step(Walk *walk, const Step *before, const LodeSearchEdge *edge
 }
 
 /* Keeps the path as a candidate. */
-static bool keep_path(const Walk *walk, const Step *step, const Window *window, uint32_t group)
+static inline bool keep_path(
+	const Walk *walk, const Step *step, const Window *window, uint32_t group)
 {
 	LodeLevel *level = walk->level;
 	LodeBuffer *candidates = &level->candidates;
@@ -113,27 +135,100 @@ static bool keep_path(const Walk *walk, const Step *step, const Window *window, 
 	return true;
 }
 
+/* Adds a window of several vertices to the pairs of its items that are minimal in it. */
+static inline void bound_pairs(const Walk *walk, const Step *step, const Window *window)
+{
+	const LodeSearchGraph *graph = walk->searcher->search->graph;
+	const LodeClassBits *bits = &graph->class_bits[window->class_id];
+	LodePairs *pairs = walk->searcher->pairs;
+	double weight = step->count > 0 ? step->count * window->matched.ratio : 0;
+	double count = step->count > 0 ? step->count * window->matched.n : 0;
+
+	for (uint64_t rest = pairs->elements & (bits->firsts | bits->lasts); rest != 0;
+		rest &= rest - 1) {
+		unsigned item = (unsigned)__builtin_ctzll(rest);
+		uint64_t others = (bits->firsts >> item & 1) != 0 ? bits->lasts : bits->firsts;
+		for (others &= ~UINT64_C(1) << item; others != 0; others &= others - 1) {
+			unsigned other = (unsigned)__builtin_ctzll(others);
+			pairs->weight[item][other] += weight;
+			pairs->count[item][other] += count;
+		}
+	}
+}
+
+/*
+ * Whether an element of the level, of one item, may grow to one that is minimal in windows of the
+ * class: by items after its own, some on the first vertex alone and some on the last. Its first two
+ * items must be a pair that may pass.
+ */
+static bool may_hold_element(const LodeSearcher *self, uint32_t class_id)
+{
+	uint32_t n, i = 0, ends = 0;
+	const uint32_t *members = lode_search_graph_class(self->search->graph, class_id, &n);
+	const LodeClassBits *bits = self->search->graph->class_bits;
+
+	if (bits != NULL) {
+		bool has_pair = false;
+		for (uint64_t rest = self->pairs->elements & bits[class_id].items;
+			rest != 0 && !has_pair; rest &= rest - 1)
+			has_pair = (self->pairs->partners[__builtin_ctzll(rest)] &
+					   bits[class_id].items) != 0;
+		return has_pair;
+	}
+	while (i < n && !self->is_element[LODE_MEMBER_ITEM(members[i])])
+		i++;
+	for (; i < n; i++)
+		ends |= members[i];
+	return (ends & LODE_MEMBER_FIRST) != 0 && (ends & LODE_MEMBER_LAST) != 0;
+}
+
+/* The group of a class that was not met before; NULL where it is of no use, or there is no memory,
+ * which stops the search. */
+static LodeGroup *meet_class(const Walk *walk, uint32_t class_id)
+{
+	if (walk->purpose == FILL)
+		return NULL;
+	if (walk->purpose == BOUND_ELEMENTS && !may_hold_element(walk->searcher, class_id)) {
+		lode_searcher_reject(walk->searcher, class_id);
+		return NULL;
+	}
+	return lode_level_group_of(walk->searcher, walk->level, class_id);
+}
+
 /*
  * Meets a window; no element is minimal in class 0. The most that the path can add to a support is
  * its count at every vertex that is matched. Where it matches in other ways too, they add what they
  * match. That docs/mining.md §3 cuts the sum of a vertex off at its executions only lowers a
  * support.
  */
-static bool meet_window(const Walk *walk, const Step *step, const Window *window)
+static inline bool meet_window(const Walk *walk, const Step *step, const Window *window)
 {
 	LodeLevel *level = walk->level;
+	LodeGroup *group;
 
 	if (window->class_id == 0)
 		return true;
-	LodeGroup *group = lode_level_group_of(walk->searcher, level, window->class_id);
+	if (walk->purpose == BOUND_PAIRS) {
+		bound_pairs(walk, step, window);
+		return true;
+	}
+	uint32_t known = walk->searcher->class_groups[window->class_id];
+	if (known == LODE_NONE)
+		return true;
+	group = known != 0 ? &LODE_BUFFER_AT(&level->groups, LodeGroup, known - 1)
+	                   : meet_class(walk, window->class_id);
 	if (group == NULL)
-		return false;
+		return atomic_load_explicit(&walk->searcher->search->stop, memory_order_relaxed) ==
+		       0;
+	uint32_t index = (uint32_t)(group - &LODE_BUFFER_AT(&level->groups, LodeGroup, 0));
+	if (walk->purpose == FILL) {
+		lode_level_add_member(level, group, level->candidates.n);
+		return keep_path(walk, step, window, index);
+	}
 	group->n++;
 	group->bound_weight += step->count > 0 ? step->count * window->matched.ratio : 0;
 	group->bound_count += step->count > 0 ? step->count * window->matched.n : 0;
-	return walk->is_bounding ||
-	       keep_path(walk, step, window,
-		       (uint32_t)(group - &LODE_BUFFER_AT(&level->groups, LodeGroup, 0)));
+	return walk->purpose != BOUND_AND_KEEP || keep_path(walk, step, window, index);
 }
 
 /* The window that is one edge longer. A window of two vertices is looked up by the number
@@ -151,7 +246,18 @@ static Window lengthen(const LodeSearchGraph *graph, const Window *window, uint3
 	return (Window){window->matched, class_id, list, window->n + 1};
 }
 
-static bool meet_windows(Walk *walk, const Step *step, Window window);
+static Window first_window(Matched matched, uint32_t vertex_class)
+{
+	return (Window){matched, vertex_class, vertex_class, 1};
+}
+
+/* Matches the vertex of the step. */
+static void match_step(Window *window, const Step *step)
+{
+	window->matched.positions |= UINT64_C(1) << (step->length - 1);
+	window->matched.ratio += step->ratio;
+	window->matched.n++;
+}
 
 /* Meets all windows longer than that which ends in `step`. */
 static bool meet_longer_windows(Walk *walk, const Step *step, const Window *window)
@@ -159,29 +265,28 @@ static bool meet_longer_windows(Walk *walk, const Step *step, const Window *wind
 	const LodeSearchGraph *graph = walk->searcher->search->graph;
 	uint32_t end = graph->edge_starts[step->vertex + 1];
 
-	if (window->n == walk->longest)
-		return true;
 	for (uint32_t i = graph->edge_starts[step->vertex]; i < end; i++) {
 		Step next;
-		if (take_step(walk, step, &graph->edges[i], &next) &&
-			!meet_windows(walk, &next, lengthen(graph, window, i)))
+		if (!take_step(walk, step, &graph->edges[i], &next))
+			continue;
+		Window longer = lengthen(graph, window, i);
+		match_step(&longer, &next);
+		if (!meet_window(walk, &next, &longer) ||
+			(longer.n < walk->longest && !meet_longer_windows(walk, &next, &longer)))
 			return false;
 	}
 	return true;
 }
 
-/* Meets the window that ends in `step`, which is not matched yet, and all longer ones. */
-static bool meet_windows(Walk *walk, const Step *step, Window window)
+/* Meets the windows that begin with the vertex of the step. */
+static inline bool meet_windows(
+	Walk *walk, const Step *step, const Matched *matched, uint32_t vertex_class)
 {
-	window.matched.positions |= UINT64_C(1) << (step->length - 1);
-	window.matched.ratio += step->ratio;
-	window.matched.n++;
-	return meet_window(walk, step, &window) && meet_longer_windows(walk, step, &window);
-}
+	Window window = first_window(*matched, vertex_class);
 
-static Window first_window(Matched matched, uint32_t vertex_class)
-{
-	return (Window){matched, vertex_class, vertex_class, 1};
+	match_step(&window, step);
+	return meet_window(walk, step, &window) &&
+	       (walk->longest == 1 || meet_longer_windows(walk, step, &window));
 }
 
 /* From the end of a prefix occurrence: gaps, and a window after each. */
@@ -197,7 +302,7 @@ static bool walk_from(Walk *walk, const Step *step, const Matched *matched, uint
 			continue;
 		/* A vertex without items cannot begin a minimal window. */
 		if (edge->vertex_class != 0 &&
-			!meet_windows(walk, &next, first_window(*matched, edge->vertex_class)))
+			!meet_windows(walk, &next, matched, edge->vertex_class))
 			return false;
 		if (gaps_left > 0 && !walk_from(walk, &next, matched, gaps_left - 1))
 			return false;
@@ -217,7 +322,7 @@ static bool walk_starts(Walk *walk)
 		Step step = {vertex->count, vertex->ratio, hash, v, 1, false};
 		walk->vertices[0] = v;
 		if (class_id != 0 && (!graph->is_monotone || vertex->count > 0) &&
-			!meet_windows(walk, &step, first_window((Matched){0}, class_id)))
+			!meet_windows(walk, &step, &(Matched){0}, class_id))
 			return false;
 	}
 	return true;
@@ -300,7 +405,7 @@ bool lode_windows_bound_next(LodeSearcher *self, const LodeGroup *group)
 {
 	LodeLevel *next = &self->levels[1];
 	const LodeLevel *root = self->root;
-	Walk walk = {self, next, 1, true, {0}};
+	Walk walk = walk_over(self, next, 1, BOUND);
 	bool is_ok = true;
 
 	next->groups.n = next->candidates.n = 0;
@@ -358,7 +463,8 @@ static bool start_table(LodeSearcher *self, LodeLevel *level, size_t n_listed)
 	return true;
 }
 
-bool lode_windows_list_members(LodeSearcher *self, LodeLevel *level, size_t first_group)
+/* The members of the wanted groups from `first_group` on, from the candidates from `first` on. */
+static bool list_members(LodeSearcher *self, LodeLevel *level, size_t first, size_t first_group)
 {
 	size_t n_listed = level->members.n;
 
@@ -369,11 +475,11 @@ bool lode_windows_list_members(LodeSearcher *self, LodeLevel *level, size_t firs
 	if (level->may_repeat && !start_table(self, level, n_listed))
 		return false;
 	LodeGroup *groups = level->groups.data;
-	for (uint32_t i = 0; i < level->candidates.n; i++) {
-		uint32_t group = path_at(level, i)->group;
-		if (group < first_group || !groups[group].is_wanted)
+	for (uint32_t i = (uint32_t)first; i < level->candidates.n; i++) {
+		LodeGroup *group = &groups[path_at(level, i)->group];
+		if (!group->is_wanted)
 			continue;
-		lode_level_add_member(level, &groups[group], i);
+		lode_level_add_member(level, group, i);
 		if (level->may_repeat)
 			find_same(self, level, i);
 	}
@@ -382,13 +488,13 @@ bool lode_windows_list_members(LodeSearcher *self, LodeLevel *level, size_t firs
 
 bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 {
-	Walk walk = {self, root, self->search->parameters->window + 1, false, {0}};
+	Walk walk = walk_over(self, root, self->search->parameters->window + 1, BOUND_AND_KEEP);
 
 	root->path_size = path_size(walk.longest);
 	if (!walk_starts(&walk))
 		return false;
 	lode_level_want_passing(self, root);
-	return lode_windows_list_members(self, root, 0);
+	return list_members(self, root, 0, 0);
 }
 
 /*
@@ -448,7 +554,7 @@ bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
 	const LodePattern *pattern = &LODE_BUFFER_AT(&above->patterns, LodePattern, above->current);
 	LodeLevel *level = &self->levels[depth];
-	Walk walk = {self, level, 1, false, {0}};
+	Walk walk = walk_over(self, level, 1, BOUND_AND_KEEP);
 	uint32_t longest = 0;
 
 	level->groups.n = level->candidates.n = level->members.n = 0;
@@ -466,15 +572,18 @@ bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
 	if (!walk_prefixes(&walk, above))
 		return false;
 	lode_level_want_passing(self, level);
-	return lode_windows_list_members(self, level, 0);
+	return list_members(self, level, 0, 0);
 }
 
-bool lode_windows_extend_longer(LodeSearcher *self, uint32_t depth)
+/* So few are all kept: to look at them again costs more than it saves. */
+enum { FEW_CANDIDATES = 4096 };
+
+/* Walks the longer windows that begin with the level's windows of one vertex. */
+static bool walk_longer(Walk *walk)
 {
-	const LodeSearchGraph *graph = self->search->graph;
-	LodeLevel *level = &self->levels[depth];
-	Walk walk = {self, level, self->search->parameters->window + 1, false, {0}};
-	size_t n = level->candidates.n;
+	const LodeSearchGraph *graph = walk->searcher->search->graph;
+	const LodeLevel *level = walk->level;
+	size_t n = level->n_short;
 
 	/* Each window begins with one of a vertex, whether that is wanted or not. */
 	for (size_t i = 0; i < n; i++) {
@@ -484,11 +593,103 @@ bool lode_windows_extend_longer(LodeSearcher *self, uint32_t depth)
 		const LodeWindowPath *path = path_at(level, i);
 		uint32_t class_id = graph->vertex_classes[last_vertex(path)];
 		Window window = first_window(matched_on(graph, path, path->matched), class_id);
-		Step step = step_at(&walk, path);
-		if (!meet_longer_windows(&walk, &step, &window))
+		Step step = step_at(walk, path);
+		if (!meet_longer_windows(walk, &step, &window))
 			return false;
 	}
 	return true;
+}
+
+/* Adds the windows of one vertex to the pairs. */
+static void bound_short_pairs(LodeSearcher *self, const LodeLevel *level)
+{
+	LodePairs *pairs = self->pairs;
+
+	for (size_t g = 0; g < level->groups.n; g++) {
+		const LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, g);
+		uint64_t items = self->search->graph->class_bits[group->class_id].items;
+		for (uint64_t rest = pairs->elements & items; rest != 0; rest &= rest - 1) {
+			unsigned item = (unsigned)__builtin_ctzll(rest);
+			for (uint64_t others = items & ~UINT64_C(1) << item; others != 0;
+				others &= others - 1) {
+				unsigned other = (unsigned)__builtin_ctzll(others);
+				pairs->weight[item][other] += group->bound_weight;
+				pairs->count[item][other] += group->bound_count;
+			}
+		}
+	}
+}
+
+/* Finds the pairs that may pass; whether there is one. */
+static bool find_pairs(LodeSearcher *self, LodeLevel *level)
+{
+	LodePairs *pairs = self->pairs;
+	uint32_t n_items = self->search->graph->n_items;
+	Walk walk = walk_over(self, level, self->search->parameters->window + 1, BOUND_PAIRS);
+	uint64_t any = 0;
+
+	pairs->elements = 0;
+	for (uint32_t item = 0; item < n_items; item++)
+		if (self->is_element[item]) {
+			pairs->elements |= UINT64_C(1) << item;
+			memset(pairs->weight[item], 0, n_items * sizeof(double));
+			memset(pairs->count[item], 0, n_items * sizeof(double));
+		}
+	bound_short_pairs(self, level);
+	walk_longer(&walk);
+	for (uint64_t rest = pairs->elements; rest != 0; rest &= rest - 1) {
+		unsigned item = (unsigned)__builtin_ctzll(rest);
+		pairs->partners[item] = 0;
+		for (uint32_t other = item + 1; other < n_items; other++)
+			if (lode_search_may_pass(self->search, pairs->weight[item][other],
+				    pairs->count[item][other]))
+				pairs->partners[item] |= UINT64_C(1) << other;
+		any |= pairs->partners[item];
+	}
+	return any != 0;
+}
+
+bool lode_windows_bound_longer(LodeSearcher *self, uint32_t depth)
+{
+	LodeLevel *level = &self->levels[depth];
+	size_t first_group = level->groups.n, n = level->n_short = level->candidates.n;
+	uint32_t longest = self->search->parameters->window + 1;
+	bool is_few = n < FEW_CANDIDATES;
+	Walk walk = walk_over(self, level, longest, is_few ? BOUND_AND_KEEP : BOUND_ELEMENTS);
+
+	if (!is_few && self->pairs != NULL && !find_pairs(self, level))
+		return true;
+	bool is_ok = walk_longer(&walk);
+	lode_level_finish(self, level, first_group);
+	return is_ok;
+}
+
+/* The candidates of longer windows in the wanted groups, found again, as members. */
+static bool fill_again(LodeSearcher *self, LodeLevel *level, size_t first_group)
+{
+	size_t n_listed = level->members.n;
+	Walk walk = walk_over(self, level, self->search->parameters->window + 1, FILL);
+
+	if (!lode_level_make_room(self, level, first_group, level->path_size))
+		return false;
+	bool is_ok = level->members.n == n_listed || walk_longer(&walk);
+	lode_level_finish(self, level, first_group);
+	if (!is_ok || !level->may_repeat)
+		return is_ok;
+	if (!start_table(self, level, n_listed))
+		return false;
+	for (size_t i = level->n_short; i < level->candidates.n; i++)
+		find_same(self, level, (uint32_t)i);
+	return true;
+}
+
+bool lode_windows_fill_longer(LodeSearcher *self, uint32_t depth, size_t first_group)
+{
+	LodeLevel *level = &self->levels[depth];
+
+	return level->n_short < FEW_CANDIDATES
+	               ? list_members(self, level, level->n_short, first_group)
+	               : fill_again(self, level, first_group);
 }
 
 /* Whether the vertex at `position` is matched at a later one too: it adds its count once. */
@@ -500,49 +701,56 @@ static bool is_matched_later(const LodeWindowPath *path, uint64_t matched, uint3
 	return false;
 }
 
-static void sum_path(LodeSearcher *self, const LodeWindowPath *path, uint64_t matched)
+/* What is matched on a path with a count. */
+static inline void sum_path(LodeVertexSums *sums, const LodeWindowPath *path, uint64_t matched)
 {
-	if (!(path->count > 0))
+	bool is_whole = matched == UINT64_MAX >> (64 - path->length);
+
+	if (is_whole && !path->has_back_edge) {
+		for (uint32_t i = 0; i < path->length; i++)
+			lode_vertex_sums_add(sums, path->vertices[i], path->count);
 		return;
+	}
 	for (uint64_t rest = matched; rest != 0; rest &= rest - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(rest);
 		if (!path->has_back_edge || !is_matched_later(path, matched, i))
-			lode_vertex_sums_add(&self->matched, path->vertices[i], path->count);
+			lode_vertex_sums_add(sums, path->vertices[i], path->count);
 	}
-	lode_vertex_sums_add(&self->firsts, path->vertices[0], path->count);
 }
 
-/* Asks for the path that is summed up soon, and for the sums of one that is sooner. */
-static void read_sums_ahead(const LodeSearcher *self, const LodeLevel *level, size_t index)
+/* Asks for the path that is summed up soon, and for the sums of one that is sooner: most are at
+ * neighbours. */
+static inline void read_sums_ahead(
+	const LodeVertexSums *sums, const LodeWindowPath *far, const LodeWindowPath *near)
 {
-	const uint32_t *gathered = self->gathered.data;
-
-	if (index + 2 * LODE_READ_AHEAD >= self->gathered.n)
-		return;
-	__builtin_prefetch(path_at(level, gathered[index + 2 * LODE_READ_AHEAD]));
-	const LodeWindowPath *near = path_at(level, gathered[index + LODE_READ_AHEAD]);
-	for (uint32_t i = 0; i < near->length; i++)
-		__builtin_prefetch(&self->matched.sums[near->vertices[i]], 1);
+	__builtin_prefetch(far);
+	__builtin_prefetch(&sums->sums[near->vertices[0]], 1);
+	__builtin_prefetch(&sums->sums[last_vertex(near)], 1);
 }
 
 void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
 {
 	const LodeLevel *level = lode_searcher_level(self, depth);
+	/* Copies, which can be in registers. */
+	LodeVertexSums matched = self->matched, firsts = self->firsts;
 
-	if (level->may_repeat) {
-		if (!match(self, level, pattern))
-			return;
-		const LodeMatch *matches = self->matches.data;
-		for (size_t i = 0; i < self->matches.n; i++)
-			sum_path(self, path_at(level, matches[i].candidate), matches[i].matched);
+	if (level->may_repeat ? !match(self, level, pattern)
+			      : !lode_level_gather(self, level, pattern))
 		return;
-	}
-	if (!lode_level_gather(self, level, pattern))
-		return;
-	for (size_t i = 0; i < self->gathered.n; i++) {
+	const LodeMatch *matches = self->matches.data;
+	const uint32_t *gathered = self->gathered.data;
+	size_t n = level->may_repeat ? self->matches.n : self->gathered.n;
+	for (size_t i = 0; i < n; i++) {
 		const LodeWindowPath *path = path_at(
-			level, LODE_BUFFER_AT(&self->gathered, uint32_t, i));
-		read_sums_ahead(self, level, i);
-		sum_path(self, path, path->matched);
+			level, level->may_repeat ? matches[i].candidate : gathered[i]);
+		if (!level->may_repeat && i + 2 * LODE_READ_AHEAD < n)
+			read_sums_ahead(&matched, path_at(level, gathered[i + 2 * LODE_READ_AHEAD]),
+				path_at(level, gathered[i + LODE_READ_AHEAD]));
+		if (!(path->count > 0))
+			continue;
+		sum_path(&matched, path, level->may_repeat ? matches[i].matched : path->matched);
+		lode_vertex_sums_add(&firsts, path->vertices[0], path->count);
 	}
+	self->matched.n = matched.n;
+	self->firsts.n = firsts.n;
 }
