@@ -60,6 +60,22 @@ static inline bool lode_lru_cache_use(LodeLruCache *self, uint64_t line)
 	return false;
 }
 
+/* The same of a line that is held; else nothing is changed. */
+static inline bool lode_lru_cache_use_held(LodeLruCache *self, uint64_t line)
+{
+	uint64_t *set = lode_lru_cache_set(self, line), entry = line + 1;
+	uint32_t way = 0;
+
+	while (way < self->n_ways && set[way] != entry)
+		way++;
+	if (way == self->n_ways)
+		return false;
+	for (; way > 0; way--)
+		set[way] = set[way - 1];
+	set[0] = entry;
+	return true;
+}
+
 /* Uses all lines of a reference, one after the other; whether all were held. `size` is not 0, and
  * the reference does not pass the end of the address space. */
 static inline bool lode_lru_cache_refer(LodeLruCache *self, uint64_t address, uint64_t size)

@@ -356,6 +356,7 @@ static inline bool count_block(Counter *self, uint32_t block)
 	if (__builtin_expect(block >= self->n_usable, 0) && !make_usable(self, block))
 		return false;
 	self->last = &self->exits[block];
+	__builtin_prefetch(self->last, 1); /* for the next block; waiting for it takes longest */
 	return true;
 }
 

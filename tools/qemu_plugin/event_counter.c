@@ -147,7 +147,14 @@ static bool refer_last(uint64_t address, uint64_t size)
  * instruction that touches it may begin on the line before. */
 void event_thread_fetch(EventThread *self, const EventBlock *block, uint64_t line)
 {
-	uint64_t address = block->address, start = line << fetch_shift;
+	uint64_t address = block->address;
+	uint64_t end = block->first_line + block->n_lines;
+
+	while (line < end && lode_lru_cache_use_held(&self->instructions, line))
+		line++;
+	if (line == end)
+		return;
+	uint64_t start = line << fetch_shift;
 
 	for (uint32_t i = 0; i < block->n_instructions; address += block->sizes[i++]) {
 		if (address + block->sizes[i] <= start ||
@@ -366,11 +373,13 @@ EventBlock *event_block_new(
 		size_t size = qemu_plugin_insn_size(instruction);
 		traits = instruction_traits(qemu_plugin_insn_data(instruction), size);
 		self->sizes[i] = (uint8_t)size;
+		if (traits.may_access && i < 32)
+			self->accesses |= UINT32_C(1) << i;
 		self->end += size;
 	}
 	set_branch(self, &traits, self->sizes[n - 1]);
 	self->first_line = self->address >> fetch_shift;
-	self->n_lines = (uint16_t)(((self->end - 1) >> fetch_shift) - self->first_line + 1);
+	self->n_lines = (uint8_t)(((self->end - 1) >> fetch_shift) - self->first_line + 1);
 	return self;
 }
 

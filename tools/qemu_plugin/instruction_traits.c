@@ -72,6 +72,27 @@ static bool is_gather(const Cursor *self, uint8_t opcode)
 	return (operation >= 0x90 && operation <= 0x93) || (operation >= 0xa0 && operation <= 0xa3);
 }
 
+static bool is_string(uint8_t opcode)
+{
+	return (opcode >= 0x6c && opcode <= 0x6f) || (opcode >= 0xa4 && opcode <= 0xa7) ||
+	       (opcode >= 0xaa && opcode <= 0xaf);
+}
+
+/* Of a one-byte opcode: by its ModRM byte, or on the stack, or a string instruction. */
+static bool may_access(uint8_t opcode, uint8_t modrm)
+{
+	bool has_modrm = (opcode < 0x40 && (opcode & 7) < 4) || opcode == 0x63 || opcode == 0x69 ||
+	                 opcode == 0x6b || (opcode >= 0x80 && opcode <= 0x8f) || opcode == 0xc0 ||
+	                 opcode == 0xc1 || opcode == 0xc6 || opcode == 0xc7 ||
+	                 (opcode >= 0xd0 && opcode <= 0xdf) || opcode == 0xf6 || opcode == 0xf7 ||
+	                 opcode >= 0xfe;
+
+	if (has_modrm)
+		return is_memory(modrm) && opcode != 0x8d; /* lea */
+	return (opcode & 0xf0) == 0x50 || opcode == 0x68 || opcode == 0x6a || opcode == 0xe8 ||
+	       opcode == 0xc2 || opcode == 0xc3 || opcode == 0xc9 || is_string(opcode);
+}
+
 static bool is_branch(uint8_t opcode, uint8_t modrm)
 {
 	if (opcode == 0xff)
@@ -79,12 +100,6 @@ static bool is_branch(uint8_t opcode, uint8_t modrm)
 	return (opcode & 0xf0) == 0x70 || (opcode >= 0xe0 && opcode <= 0xe3) ||
 	       (opcode >= 0xe8 && opcode <= 0xeb) || (opcode >= 0xc2 && opcode <= 0xc3) ||
 	       (opcode >= 0xca && opcode <= 0xcf);
-}
-
-static bool is_string(uint8_t opcode)
-{
-	return (opcode >= 0x6c && opcode <= 0x6f) || (opcode >= 0xa4 && opcode <= 0xa7) ||
-	       (opcode >= 0xaa && opcode <= 0xaf);
 }
 
 /* Of a direct branch, which ends with it. */
@@ -109,6 +124,7 @@ static InstructionTraits escaped_traits(const Cursor *self)
 		.can_follow_itself = is_conditional || opcode == 0x05,
 		.is_locked = self->has_lock,
 		.is_wide = true,
+		.may_access = !is_conditional && is_memory(byte_at(self, 2)) && opcode != 0x1f,
 		.is_conditional = is_conditional,
 		.displacement = is_conditional ? displacement_at(self, 2, 4) : 0,
 		.compares_and_exchanges = opcode == 0xb0 || opcode == 0xb1 || is_pair,
@@ -129,7 +145,10 @@ InstructionTraits instruction_traits(const uint8_t *bytes, size_t n)
 	if (opcode == ESCAPE)
 		return escaped_traits(&cursor);
 	if (opcode == VEX_2 || opcode == VEX_3 || opcode == EVEX)
-		return (InstructionTraits){.is_wide = !is_gather(&cursor, opcode)};
+		return (InstructionTraits){
+			.is_wide = !is_gather(&cursor, opcode),
+			.may_access = true,
+		};
 	bool is_exchange = (opcode == 0x86 || opcode == 0x87) && is_memory(modrm);
 	bool is_80_bit = opcode == 0xdb && is_memory(modrm) && (extension(modrm) & 5) == 5;
 	return (InstructionTraits){
@@ -137,6 +156,7 @@ InstructionTraits instruction_traits(const uint8_t *bytes, size_t n)
 	                             (cursor.has_repeat && is_string(opcode)),
 		.is_locked = cursor.has_lock || is_exchange,
 		.is_wide = is_80_bit,
+		.may_access = may_access(opcode, modrm),
 		.is_call = opcode == 0xe8 || (opcode == 0xff && extension(modrm) == 2),
 		.is_return = opcode == 0xc2 || opcode == 0xc3,
 		.is_conditional = is_conditional_branch(opcode),

@@ -16,6 +16,7 @@ typedef struct {
 	bool is_repeated;            /* a string instruction, which goes on to itself */
 	bool compares_and_exchanges; /* cmpxchg and its like */
 	int32_t displacement;
+	bool may_access; /* memory, by a guess: most that do and few others */
 } InstructionTraits;
 
 /* Of an instruction of `n` bytes. */

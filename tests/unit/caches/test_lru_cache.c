@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the plugin simulates is what lode simulates: the same misses of random references. */
+#include "base/error.h"
 #include "caches/cache_simulation.h"
+#include "caches/counted_caches.h"
 #include "caches/lru_cache.h"
 #include "seeds.h"
 #include "traces/block_splitter.h"
@@ -121,6 +123,28 @@ static void test_shapes(void)
 		g_assert_false(lode_lru_cache_init(&cache, &none[i]));
 }
 
+static void test_argument(void)
+{
+	static const char *const refused[] = {"u1=32K:8:64,l2=1M:16:64", "i1=32K:8:64,d1=32K:8:64",
+		"d1=32K:8:64,l2=1M:16:64", "i1=32K:8:64,d1=32K:8:64:plru,l2=1M:16:64",
+		"i1=32K:8:64,d1=32K:8:64:stride,l2=1M:16:64",
+		"i1=32K:8:64,d1=32K:8:64,i2=1M:16:64,d2=1M:16:64"};
+	g_autoptr(LodeHierarchy) hierarchy = lode_hierarchy_parse(
+		"i1=32K:8:64,d1=48K:12:64,l2=2M:16:64,l3=32M:16:64,dtlb=64:4:4K", NULL);
+	LodeCountedCaches caches;
+
+	g_assert_true(lode_counted_caches_init(&caches, hierarchy, NULL));
+	g_autofree char *argument = lode_counted_caches_argument(&caches);
+	g_assert_cmpstr(argument, ==, "caches=64:8:64+64:12:64+32768:16:64");
+	for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
+		g_autoptr(LodeHierarchy) other = lode_hierarchy_parse(refused[i], NULL);
+		g_autoptr(GError) error = NULL;
+		g_assert_nonnull(other);
+		g_assert_false(lode_counted_caches_init(&caches, other, &error));
+		g_assert_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -128,5 +152,6 @@ int main(int argc, char **argv)
 		"R02S5b1d3c4e2f60718293a4b5c6d7e8f901", "R02S000102030405060708090a0b0c0d0e0f",
 		"R02S0123456789abcdef0123456789abcdef", NULL);
 	g_test_add_func("/lru_cache/shapes", test_shapes);
+	g_test_add_func("/lru_cache/argument", test_argument);
 	return g_test_run();
 }
