@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Minimum-cost flow: nodes that have something to send or need it, arcs with a capacity and a cost
- * per unit. Primal-dual: each phase finds the distances from all nodes that still have an excess
- * (Dijkstra on reduced costs), then sends all that fits along shortest paths (Dinic's blocking
- * flows), so that the number of phases is that of the distinct lengths of shortest paths, whatever
- * the amounts are.
+ * per unit. Successive shortest paths: each search finds the node in need that is nearest to one
+ * that still has an excess (Dijkstra on reduced costs), and sends what fits along the path. Only
+ * what is nearer is looked at; where nearly each path has a length of its own, as in the flow of a
+ * function, that is less work than finding the distances from all at once.
  *
- * R. Ahuja, T. Magnanti, J. Orlin: "Network Flows", 1993, chapter 9.8.
+ * R. Ahuja, T. Magnanti, J. Orlin: "Network Flows", 1993, chapter 9.7.
  */
 #pragma once
 
