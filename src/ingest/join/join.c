@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/large_array.h"
 #include "base/partition_point.h"
+#include "ingest/join/function_code.h"
 
 /* Functions are sorted by image, then address. */
 uint32_t lode_join_find_function(const LodeProfile *profile, uint32_t image, uint64_t address)
@@ -94,6 +95,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	g_autoptr(LodeRecording) inferred = NULL;
 	g_autoptr(GArray) sites = NULL;
 	g_autoptr(GArray) transfers = NULL;
+	g_autoptr(GArray) known = lode_join_function_codes_new();
 	g_autofree LodeJoinCode *codes = NULL;
 	const LodeRecording *recording = recorded;
 	Steps steps = {.progress = progress};
@@ -111,7 +113,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	if (recorded->frequency != LODE_FREQUENCY_EXACT) {
 		g_autoptr(GArray) sampled = g_steal_pointer(&sites);
 		const LodeJoinPlaced samples = {recorded, sampled};
-		inferred = lode_join_infer(profile, &images, &samples, &sites, error);
+		inferred = lode_join_infer(profile, &images, &samples, known, &sites, error);
 		if (inferred == NULL)
 			return NULL;
 		recording = inferred;
@@ -129,7 +131,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 
 	if (!begin(&steps, "decoding", error))
 		return NULL;
-	codes = lode_join_decode(profile, &images, transfers);
+	codes = lode_join_decode(profile, &images, transfers, known);
 
 	if (!begin(&steps, "computing the flow", error))
 		return NULL;

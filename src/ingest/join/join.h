@@ -112,9 +112,10 @@ LodeJoinPlace lode_join_place(const LodeJoinImages *self, const LodeRecording *r
 	uint32_t object, uint64_t address);
 
 /* A recording as if executions had been counted, with its sites; the caller owns both. It refers to
- * the names of the one that has the samples. Errors: _LIMIT. */
+ * the names of the one that has the samples. Appends what was decoded to `known`, for
+ * lode_join_decode(). Errors: _LIMIT. */
 LodeRecording *lode_join_infer(LodeProfile *profile, const LodeJoinImages *images,
-	const LodeJoinPlaced *samples, GArray **out_sites, GError **error);
+	const LodeJoinPlaced *samples, GArray *known, GArray **out_sites, GError **error);
 
 /* The rows of a recording that each instruction has. */
 typedef struct {
@@ -164,9 +165,11 @@ typedef struct {
 	uint8_t chain;
 } LodeJoinCode;
 
-/* One for each instruction; the caller frees them. Adds blocks, and the functions' bytes. */
+/* One for each instruction; the caller frees them. Adds the blocks that executed, and the
+ * functions' bytes. Takes from `known` (LodeJoinFunctionCode, by image and address) what is there.
+ */
 LodeJoinCode *lode_join_decode(
-	LodeProfile *profile, const LodeJoinImages *images, const GArray *transfers);
+	LodeProfile *profile, const LodeJoinImages *images, const GArray *transfers, GArray *known);
 
 /* Adds edges, and how much of the flow is explained. May reorder the transfers. */
 void lode_join_flow(LodeProfile *profile, const LodeRecording *recording, GArray *transfers,

@@ -6,7 +6,7 @@
  */
 #include "base/large_array.h"
 #include "base/worker_pool.h"
-#include "ingest/join/join.h"
+#include "ingest/join/function_code.h"
 
 #include <string.h>
 
@@ -18,17 +18,13 @@ typedef struct {
 } Scratch;
 
 typedef struct {
-	LodeBlock *blocks;
-	uint32_t n_blocks;
-} FunctionBlocks;
-
-typedef struct {
 	LodeProfile *profile;
 	const LodeJoinImages *images;
 	const GArray *transfers; /* LodeJoinTransfer */
 	LodeJoinCode *codes;
 	Scratch *scratch; /* of each worker */
-	FunctionBlocks *functions;
+	GArray *known;    /* LodeJoinFunctionCode: of functions that are decoded already */
+	LodeJoinFunctionCode *functions;
 	uint32_t *first_transfers; /* of each function, and one more */
 } Decoding;
 
@@ -87,100 +83,16 @@ static void collect_leaders(const Decoding *self, const LodeFunction *function, 
 			scratch->leaders, lode_profile_instruction(self->profile, i)->address);
 }
 
-static void set_code(LodeJoinCode *code, const LodeDecodedInstruction *decoded)
-{
-	code->target = decoded->has_target ? decoded->target : 0;
-	code->kinds = decoded->kinds;
-	code->mnemonic = decoded->mnemonic;
-	code->prefix = decoded->prefix;
-	code->memory = decoded->memory;
-	code->branch = (uint8_t)decoded->branch;
-	code->length = decoded->length;
-	code->is_repeat = decoded->is_repeat;
-}
-
-static void apply_static(
-	const Decoding *self, uint32_t index, const LodeControlFlow *flow, uint32_t found)
-{
-	const LodeStaticInstruction *instruction = &g_array_index(
-		flow->instructions, LodeStaticInstruction, found);
-	const LodeStaticBlock *block = &g_array_index(
-		flow->blocks, LodeStaticBlock, instruction->block);
-	LodeJoinCode *code = &self->codes[index];
-
-	set_code(code, &instruction->decoded);
-	code->loop_depth = block->loop_depth;
-	code->is_loop_head = block->is_loop_head && block->first == found;
-	code->is_return_point = instruction->is_return_point;
-	lode_profile_instruction(self->profile, index)->block = instruction->block;
-}
-
-/* Both lists ascend. What linear decoding skipped (a jump after a prefix) is decoded alone. */
-static void match_instructions(const Decoding *self, const LodeFunction *function,
-	const uint8_t *code, size_t size, Scratch *scratch)
-{
-	const GArray *decoded = scratch->flow.instructions;
-	uint32_t first = function->first_instruction, found = 0;
-
-	for (uint32_t i = first; i < first + function->n_instructions; i++) {
-		uint64_t address = lode_profile_instruction(self->profile, i)->address;
-		LodeDecodedInstruction alone;
-		while (found < decoded->len &&
-			g_array_index(decoded, LodeStaticInstruction, found).address < address)
-			found++;
-		if (found < decoded->len &&
-			g_array_index(decoded, LodeStaticInstruction, found).address == address)
-			apply_static(self, i, &scratch->flow, found);
-		else if (address - function->address < size &&
-			 lode_instruction_decoder_decode(&scratch->decoder,
-				 code + (address - function->address),
-				 size - (address - function->address), address, &alone))
-			set_code(&self->codes[i], &alone);
-	}
-}
-
-static uint64_t block_end(const LodeControlFlow *flow, const LodeStaticBlock *block)
-{
-	const LodeStaticInstruction *last = &g_array_index(
-		flow->instructions, LodeStaticInstruction, block->first + block->n - 1);
-
-	return last->address + last->decoded.length;
-}
-
-/* Their first_block is not known before all functions are decoded: indexes are the function's own
- * until join_blocks(). */
-static void keep_blocks(Decoding *self, size_t index, const LodeControlFlow *flow)
-{
-	FunctionBlocks *own = &self->functions[index];
-
-	own->n_blocks = flow->blocks->len;
-	own->blocks = g_new0(LodeBlock, MAX(own->n_blocks, 1));
-	for (uint32_t i = 0; i < own->n_blocks; i++) {
-		const LodeStaticBlock *block = &g_array_index(flow->blocks, LodeStaticBlock, i);
-		own->blocks[i] = (LodeBlock){
-			.function = (uint32_t)index,
-			.address = g_array_index(
-				flow->instructions, LodeStaticInstruction, block->first)
-		                           .address,
-			.end = block_end(flow, block),
-			.loop_depth = block->loop_depth,
-			.is_loop_head = block->is_loop_head,
-		};
-	}
-}
-
 /* A block's count is that of its first instruction. */
-static void count_blocks(Decoding *self, size_t index)
+static void count_blocks(
+	const LodeProfile *profile, const LodeFunction *function, LodeJoinFunctionCode *code)
 {
-	const LodeFunction *function = lode_profile_function(self->profile, index);
-	FunctionBlocks *own = &self->functions[index];
-	uint32_t first = function->first_instruction;
-
-	for (uint32_t i = first; i < first + function->n_instructions; i++) {
-		const LodeInstruction *instruction = lode_profile_instruction(self->profile, i);
-		if (instruction->block < own->n_blocks &&
-			own->blocks[instruction->block].address == instruction->address)
-			own->blocks[instruction->block].count = instruction->count;
+	for (uint32_t i = 0; i < code->n; i++) {
+		const LodeInstruction *instruction = lode_profile_instruction(
+			profile, function->first_instruction + i);
+		uint32_t block = code->code_blocks[i];
+		if (block != LODE_NONE && code->blocks[block].address == instruction->address)
+			code->blocks[block].count = instruction->count;
 	}
 }
 
@@ -209,12 +121,28 @@ static size_t trim_recorded(
 	return (size_t)MIN(function->size, (uint64_t)size);
 }
 
+static void decode(Decoding *self, size_t index, Scratch *scratch, const uint8_t *code, size_t size)
+{
+	const LodeFunction *function = lode_profile_function(self->profile, index);
+	const LodeJoinFunctionBytes bytes = {code, size, function->address};
+
+	collect_hints(self, index, scratch);
+	collect_leaders(self, function, scratch);
+	const uint64_t *addresses = (const uint64_t *)(const void *)scratch->leaders->data;
+	const LodeSeenFlow seen = {(const LodeFlowHint *)scratch->hints->data, scratch->hints->len,
+		addresses, scratch->leaders->len};
+	lode_control_flow_build(&scratch->flow, code, size, function->address, &seen);
+	lode_join_function_code_take(&self->functions[index], &scratch->flow, &bytes, addresses,
+		function->n_instructions);
+}
+
 static void decode_function(size_t index, unsigned worker, void *user_data)
 {
 	Decoding *self = user_data;
 	LodeFunction *function = lode_profile_function(self->profile, index);
 	Scratch *scratch = &self->scratch[worker];
 	LodeBinaryImage *binary = self->images->binaries[function->image];
+	LodeJoinFunctionCode *own = &self->functions[index];
 	size_t available;
 	const uint8_t *code = binary != NULL ? lode_binary_image_bytes(
 						       binary, function->address, &available)
@@ -223,15 +151,15 @@ static void decode_function(size_t index, unsigned worker, void *user_data)
 	if (code == NULL)
 		return;
 	size_t size = trim_recorded(function, scratch, code, decoded_size(function, available));
-	collect_hints(self, index, scratch);
-	collect_leaders(self, function, scratch);
-	const LodeSeenFlow seen = {(const LodeFlowHint *)scratch->hints->data, scratch->hints->len,
-		(const uint64_t *)scratch->leaders->data, scratch->leaders->len};
-	lode_control_flow_build(&scratch->flow, code, size, function->address, &seen);
-	lode_instruction_decoder_begin(&scratch->decoder, code, size, function->address);
-	match_instructions(self, function, code, size, scratch);
-	keep_blocks(self, index, &scratch->flow);
-	count_blocks(self, index);
+	LodeJoinFunctionCode *known = lode_join_function_code_find(
+		self->known, self->profile, function);
+	if (known != NULL)
+		lode_join_function_code_move(own, known);
+	else
+		decode(self, index, scratch, code, size);
+	memcpy(self->codes + function->first_instruction, own->codes,
+		own->n * sizeof(LodeJoinCode));
+	count_blocks(self->profile, function, own);
 	function->code = g_bytes_new(code, size);
 }
 
@@ -247,17 +175,18 @@ static void join_blocks(Decoding *self)
 	profile->blocks = lode_large_array_new(sizeof(LodeBlock), n_blocks);
 	for (guint i = 0; i < profile->functions->len; i++) {
 		LodeFunction *function = lode_profile_function(self->profile, i);
-		uint32_t end = function->first_instruction + function->n_instructions;
+		LodeJoinFunctionCode *own = &self->functions[i];
 		function->first_block = profile->blocks->len;
-		function->n_blocks = self->functions[i].n_blocks;
-		if (function->n_blocks > 0)
-			g_array_append_vals(
-				profile->blocks, self->functions[i].blocks, function->n_blocks);
-		g_free(self->functions[i].blocks);
-		for (uint32_t j = function->first_instruction; j < end; j++)
-			if (lode_profile_instruction(self->profile, j)->block != LODE_NONE)
-				lode_profile_instruction(self->profile, j)->block +=
-					function->first_block;
+		function->n_blocks = own->n_blocks;
+		for (uint32_t j = 0; j < own->n_blocks; j++)
+			own->blocks[j].function = i;
+		if (own->n_blocks > 0)
+			g_array_append_vals(profile->blocks, own->blocks, own->n_blocks);
+		for (uint32_t j = 0; j < own->n; j++)
+			if (own->code_blocks[j] != LODE_NONE)
+				lode_profile_instruction(profile, function->first_instruction + j)
+					->block = function->first_block + own->code_blocks[j];
+		lode_join_function_code_clear(own);
 	}
 }
 
@@ -277,7 +206,7 @@ static void clear_scratch(Scratch *self)
 }
 
 LodeJoinCode *lode_join_decode(
-	LodeProfile *profile, const LodeJoinImages *images, const GArray *transfers)
+	LodeProfile *profile, const LodeJoinImages *images, const GArray *transfers, GArray *known)
 {
 	guint n_functions = profile->functions->len, n_instructions = profile->instructions->len;
 	unsigned n_workers = images->n_workers;
@@ -287,7 +216,8 @@ LodeJoinCode *lode_join_decode(
 		.transfers = transfers,
 		.codes = g_new(LodeJoinCode, MAX(n_instructions, 1)),
 		.scratch = g_new0(Scratch, n_workers),
-		.functions = g_new0(FunctionBlocks, MAX(n_functions, 1)),
+		.known = known,
+		.functions = g_new0(LodeJoinFunctionCode, MAX(n_functions, 1)),
 	};
 
 	lode_large_array_advise(decoding.codes, n_instructions * sizeof(LodeJoinCode));

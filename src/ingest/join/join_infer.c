@@ -186,6 +186,22 @@ static void collect_functions(Inference *self)
 		keep_stray(self, cursor.site, self->sites->len - cursor.site);
 }
 
+static void keep_code(const LodeInferenceScratch *scratch, const uint8_t *code, size_t size,
+	LodeInferredFunction *result)
+{
+	const LodeJoinFunctionBytes bytes = {code, size, result->code.address};
+	g_autofree uint64_t *addresses = g_new(uint64_t, MAX(result->rows->len, 1));
+	uint32_t n = 0;
+
+	/* Of several samples at one place each has a row. */
+	for (guint i = 0; i < result->rows->len; i++) {
+		uint64_t address = g_array_index(result->rows, LodeInferredRow, i).address;
+		if (n == 0 || addresses[n - 1] != address)
+			addresses[n++] = address;
+	}
+	lode_join_function_code_take(&result->code, &scratch->flow, &bytes, addresses, n);
+}
+
 static void infer_function(size_t task, unsigned worker, void *user_data)
 {
 	Inference *self = user_data;
@@ -199,8 +215,12 @@ static void infer_function(size_t task, unsigned worker, void *user_data)
 	result->rows = g_array_new(FALSE, FALSE, sizeof(LodeInferredRow));
 	result->jumps = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
 	result->calls = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
-	lode_join_infer_function(&self->scratch[worker], evidence, code,
-		code != NULL ? MIN(evidence->function->size, available) : 0, result);
+	size_t size = code != NULL ? MIN(evidence->function->size, available) : 0;
+	lode_join_infer_function(&self->scratch[worker], evidence, code, size, result);
+	result->code.image = evidence->image;
+	result->code.address = evidence->function->address;
+	if (evidence->n_branches == 0 && code != NULL)
+		keep_code(&self->scratch[worker], code, size, result);
 }
 
 /* Executions that branch stacks show for one unit of weight, to bring the two together. */
@@ -416,6 +436,7 @@ static void inference_clear(Inference *self)
 		g_array_unref(self->results[i].rows);
 		g_array_unref(self->results[i].jumps);
 		g_array_unref(self->results[i].calls);
+		lode_join_function_code_clear(&self->results[i].code);
 	}
 	for (unsigned i = 0; i < self->images->n_workers; i++)
 		lode_inference_scratch_clear(&self->scratch[i]);
@@ -463,8 +484,16 @@ static void set_total(LodeProfile *profile, double total)
 	lode_profile_event(profile, event)->total = total;
 }
 
+static void give_codes(Inference *self, GArray *known)
+{
+	for (guint i = 0; i < self->functions->len; i++) {
+		g_array_append_vals(known, &self->results[i].code, 1);
+		self->results[i].code = (LodeJoinFunctionCode){0};
+	}
+}
+
 LodeRecording *lode_join_infer(LodeProfile *profile, const LodeJoinImages *images,
-	const LodeJoinPlaced *samples, GArray **out_sites, GError **error)
+	const LodeJoinPlaced *samples, GArray *known, GArray **out_sites, GError **error)
 {
 	Inference inference = {.profile = profile,
 		.images = images,
@@ -486,6 +515,7 @@ LodeRecording *lode_join_infer(LodeProfile *profile, const LodeJoinImages *image
 		executions = assemble(&inference, *out_sites);
 		set_total(profile, g_array_index(executions->totals, double, 0));
 		account_failed(&inference);
+		give_codes(&inference, known);
 	} else {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
 			"not enough memory for %u events of %zu instructions",

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "ingest/join/join.h"
+#include "ingest/join/function_code.h"
 
 /* A range or a branch in terms of images. */
 typedef struct {
@@ -39,10 +39,12 @@ typedef struct {
 } LodeInferredRow;
 
 typedef struct {
-	GArray *rows;    /* LodeInferredRow, by address */
-	GArray *jumps;   /* LodeInferredSpan */
-	GArray *calls;   /* LodeInferredSpan */
-	bool has_failed; /* too large to be inferred: rows have what was measured */
+	GArray *rows;              /* LodeInferredRow, by address */
+	GArray *jumps;             /* LodeInferredSpan */
+	GArray *calls;             /* LodeInferredSpan */
+	LodeJoinFunctionCode code; /* of the rows' instructions, where no branch was recorded: those
+	                              that were inferred add nothing that decoding did not know */
+	bool has_failed;           /* too large to be inferred: rows have what was measured */
 } LodeInferredFunction;
 
 typedef struct {

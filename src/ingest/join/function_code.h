@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What decoding says of one function, as far as it executed: of each instruction a code and its
+ * block, and the blocks that these lie in. Private to ingest/join/.
+ *
+ * Where executions are inferred, functions are decoded for that; what was found is kept, so that
+ * the step that decodes has it.
+ */
+#pragma once
+
+#include "ingest/join/join.h"
+
+typedef struct {
+	uint32_t image;
+	uint64_t address;      /* of the function */
+	uint32_t n, n_blocks;  /* n 0: not decoded */
+	uint64_t *addresses;   /* [n], ascending */
+	LodeJoinCode *codes;   /* [n] */
+	uint32_t *code_blocks; /* [n]: numbers of `blocks`; LODE_NONE: in none */
+	LodeBlock *blocks;     /* without their function and count */
+} LodeJoinFunctionCode;
+
+/* The bytes that a control flow was built from; borrowed. */
+typedef struct {
+	const uint8_t *code;
+	size_t size;
+	uint64_t address;
+} LodeJoinFunctionBytes;
+
+/* An empty array of LodeJoinFunctionCode, which are cleared with it. */
+GArray *lode_join_function_codes_new(void);
+
+/* Takes what the control flow says of n instructions, whose addresses ascend. What linear decoding
+ * skipped (a jump after a prefix) is decoded alone. */
+void lode_join_function_code_take(LodeJoinFunctionCode *self, const LodeControlFlow *flow,
+	const LodeJoinFunctionBytes *bytes, const uint64_t *addresses, uint32_t n);
+void lode_join_function_code_clear(LodeJoinFunctionCode *self);
+
+/* Moves all but the function that it is of; what is left in `from` is not decoded. */
+void lode_join_function_code_move(LodeJoinFunctionCode *self, LodeJoinFunctionCode *from);
+
+/* Those of `known`, a GArray of LodeJoinFunctionCode by (image, address), for the same instructions
+ * of the function; NULL: there are none. */
+LodeJoinFunctionCode *lode_join_function_code_find(
+	GArray *known, const LodeProfile *profile, const LodeFunction *function);
