@@ -31,6 +31,7 @@ struct LodeCacheSimulation {
 	LodeBlockPlans plans;
 	GPtrArray *workers;          /* GArray of Group each */
 	const LodeTraceFrame *frame; /* while it is replayed */
+	uint8_t *kept_counts;        /* of all machines, while nothing is counted; NULL: it is */
 };
 
 static void clear_group(gpointer data)
@@ -137,6 +138,7 @@ void lode_cache_simulation_free(LodeCacheSimulation *self)
 	for (size_t i = 0; i < self->n_machines; i++)
 		lode_cache_machine_clear(&self->machines[i]);
 	g_free(self->machines);
+	g_free(self->kept_counts);
 	lode_block_plans_clear(&self->plans);
 	g_free(self);
 }
@@ -248,10 +250,21 @@ bool lode_cache_simulation_replay(
 	return true;
 }
 
-void lode_cache_simulation_forget_counts(LodeCacheSimulation *self)
+void lode_cache_simulation_set_counting(LodeCacheSimulation *self, bool is_counting)
 {
+	const size_t size = sizeof(self->machines->counts);
+
+	if (is_counting == (self->kept_counts == NULL))
+		return;
+	if (is_counting) {
+		for (size_t i = 0; i < self->n_machines; i++)
+			memcpy(self->machines[i].counts, self->kept_counts + i * size, size);
+		g_clear_pointer(&self->kept_counts, g_free);
+		return;
+	}
+	self->kept_counts = g_malloc(self->n_machines * size);
 	for (size_t i = 0; i < self->n_machines; i++)
-		memset(self->machines[i].counts, 0, sizeof(self->machines[i].counts));
+		memcpy(self->kept_counts + i * size, self->machines[i].counts, size);
 }
 
 const LodeCacheCounts *lode_cache_simulation_counts(

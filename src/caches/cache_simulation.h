@@ -76,8 +76,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCacheSimulation, lode_cache_simulation_free)
 bool lode_cache_simulation_replay(
 	LodeCacheSimulation *self, const LodeTraceFrame *frame, GError **error);
 
-/* All counts begin at 0 again; what is in the caches stays. */
-void lode_cache_simulation_forget_counts(LodeCacheSimulation *self);
+/* What is replayed while this is off changes what is in the caches, and no count. On at first. */
+void lode_cache_simulation_set_counting(LodeCacheSimulation *self, bool is_counting);
 
 /* So far; borrowed, one for each cache of the hierarchy, in its order. */
 const LodeCacheCounts *lode_cache_simulation_counts(

@@ -17,7 +17,8 @@ typedef struct {
 	GError **distance_errors;
 	const LodeTraceFrame *slice;
 	LodeTraceRange range;
-	bool is_warming_up;
+	LodeTracePart part;      /* of the trace, that is being replayed */
+	LodeCacheCounts *before; /* of all caches, as the window began */
 } Replay;
 
 static void replay_distances(size_t task, unsigned worker, void *user_data)
@@ -55,12 +56,12 @@ static bool replay_slice(Replay *self, GError **error)
 		return false;
 	}
 	lode_progress_report(self->progress, "replaying references",
-		(double)(self->range.warm_up + self->slice->first_reference - self->range.first),
-		(double)(self->range.warm_up + self->range.count), NULL);
+		(double)self->slice->first_reference,
+		(double)(self->range.first + self->range.count), NULL);
 	if (result->simulation != NULL &&
 		!lode_cache_simulation_replay(result->simulation, self->slice, error))
 		return false;
-	if (self->is_warming_up)
+	if (self->part.kind == LODE_TRACE_WARM_UP)
 		return true;
 	if (self->options->n_distances > 0 && !replay_all_distances(self, error))
 		return false;
@@ -69,11 +70,51 @@ static bool replay_slice(Replay *self, GError **error)
 	return true;
 }
 
-static void end_warm_up(Replay *self)
+static uint64_t sum_kinds(const uint64_t *kinds)
 {
-	self->is_warming_up = false;
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < LODE_N_REFERENCE_KINDS; i++)
+		sum += kinds[i];
+	return sum;
+}
+
+/* Goes over the counts of all caches: where a window ends, what it adds goes into the sums. */
+static void see_counts(Replay *self, bool is_end)
+{
+	for (size_t i = 0; i < self->options->n_hierarchies * LODE_HIERARCHY_MAX_CACHES; i++) {
+		size_t hierarchy = i / LODE_HIERARCHY_MAX_CACHES;
+		const LodeCacheCounts *now = &lode_cache_simulation_counts(
+			self->result->simulation, hierarchy)[i % LODE_HIERARCHY_MAX_CACHES];
+		LodeCacheCounts *before = &self->before[i];
+
+		if (is_end)
+			lode_window_sums_add(&self->result->window_sums[i],
+				sum_kinds(now->accesses) - sum_kinds(before->accesses),
+				sum_kinds(now->misses) - sum_kinds(before->misses));
+		*before = *now;
+	}
+}
+
+static void end_window(Replay *self)
+{
+	if (self->part.kind != LODE_TRACE_COUNTED)
+		return;
+	self->result->n_windows++;
+	see_counts(self, true);
+}
+
+static void begin_part(Replay *self, LodeTracePart part)
+{
+	if (part.kind == self->part.kind && part.window == self->part.window)
+		return;
+	end_window(self);
+	self->part = part;
 	if (self->result->simulation != NULL)
-		lode_cache_simulation_forget_counts(self->result->simulation);
+		lode_cache_simulation_set_counting(
+			self->result->simulation, part.kind == LODE_TRACE_COUNTED);
+	if (part.kind == LODE_TRACE_COUNTED)
+		see_counts(self, false);
 }
 
 static bool replay_frame(Replay *self, const LodeTraceFrame *frame, GError **error)
@@ -81,9 +122,7 @@ static bool replay_frame(Replay *self, const LodeTraceFrame *frame, GError **err
 	g_auto(LodeFrameSlices) slices = {0};
 	g_autoptr(LodeTraceFrame) turns = NULL;
 
-	/* A frame is of the warm-up, or not, as a whole. */
-	if (self->is_warming_up && frame->first_reference >= self->range.first)
-		end_warm_up(self);
+	begin_part(self, lode_trace_range_part(&self->range, frame->first_reference));
 	if (self->options->quantum > 0)
 		frame = turns = lode_frame_turns_new(frame, self->options->quantum);
 	lode_frame_slices_init(&slices, frame);
@@ -103,8 +142,9 @@ static bool replay_frames(Replay *self, LodeTraceReader *reader, GError **error)
 	while ((more = lode_trace_reader_next(reader, &frame, &damage)) > 0)
 		if (!replay_frame(self, frame, error))
 			return false;
-	if (self->is_warming_up) /* damage came first */
-		end_warm_up(self);
+	end_window(self);
+	if (self->result->simulation != NULL)
+		lode_cache_simulation_set_counting(self->result->simulation, true);
 	if (more < 0)
 		self->result->damage = g_strdup(damage->message);
 	else
@@ -155,7 +195,10 @@ LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 		.range = lode_trace_reader_range(reader),
 	};
 
-	self.is_warming_up = self.range.warm_up > 0;
+	size_t n_caches = options->n_hierarchies * LODE_HIERARCHY_MAX_CACHES;
+	g_autofree LodeCacheCounts *before = g_new0(LodeCacheCounts, n_caches);
+	self.before = before;
+	result->window_sums = g_new0(LodeWindowSums, n_caches);
 	result->range = self.range;
 	result->curves = g_ptr_array_new_with_free_func((GDestroyNotify)lode_miss_curve_free);
 	bool is_done = replay(&self, reader, error);
@@ -166,6 +209,15 @@ LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 	return is_done ? g_steal_pointer(&result) : NULL;
 }
 
+double lode_trace_replay_ratio_error(const LodeTraceReplay *self, size_t hierarchy, size_t cache)
+{
+	if (self->range.every == 0)
+		return 0;
+	return lode_window_sums_error(
+		&self->window_sums[hierarchy * LODE_HIERARCHY_MAX_CACHES + cache],
+		(double)self->range.length / (double)self->range.every);
+}
+
 void lode_trace_replay_free(LodeTraceReplay *self)
 {
 	if (self == NULL)
@@ -173,6 +225,7 @@ void lode_trace_replay_free(LodeTraceReplay *self)
 	lode_cache_simulation_free(self->simulation);
 	if (self->curves != NULL)
 		g_ptr_array_unref(self->curves);
+	g_free(self->window_sums);
 	g_free(self->damage);
 	g_free(self);
 }

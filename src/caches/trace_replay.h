@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "caches/cache_simulation.h"
 #include "caches/miss_curve.h"
+#include "caches/window_sums.h"
 #include "traces/trace_reader.h"
 
 typedef struct {
@@ -27,6 +28,8 @@ typedef struct {
 	LodeCacheSimulation *simulation;       /* NULL: no hierarchy */
 	GPtrArray *curves;                     /* LodeMissCurve, as the distances */
 	uint64_t n_references, n_instructions; /* that were replayed, without a warm-up */
+	uint64_t n_windows;                    /* of a range with `every`, that were replayed */
+	LodeWindowSums *window_sums;           /* private: MAX_CACHES for each hierarchy */
 	LodeTraceRange range;                  /* that was asked for */
 	char *damage; /* why these are not all: what is wrong with the file; NULL: they are */
 } LodeTraceReplay;
@@ -38,5 +41,9 @@ typedef struct {
  */
 LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 	const LodeTraceReplayOptions *options, const LodeProgress *progress, GError **error);
+
+/* How far the miss ratio of a cache may be from that of all windows that there could be, see
+ * window_sums.h: half of a 95 % interval, NAN where it cannot be told; 0 without a sample. */
+double lode_trace_replay_ratio_error(const LodeTraceReplay *self, size_t hierarchy, size_t cache);
 void lode_trace_replay_free(LodeTraceReplay *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceReplay, lode_trace_replay_free)

@@ -5,7 +5,7 @@
 #include "cli/option_parser.h"
 
 static struct {
-	char *first, *count, *warm_up;
+	char *first, *count, *warm_up, *every, *length;
 } given;
 
 /* clang-format off */
@@ -14,15 +14,23 @@ static struct {
 		"begin with reference N of the trace, counted from 0 (default: 0)", "N"}, \
 	{"count", 0, 0, G_OPTION_ARG_STRING, &given.count, \
 		"read at most N references (default: all)", "N"}
+#define WARM_RANGE_OPTIONS \
+	RANGE_OPTIONS, \
+	{"warm-up", 0, 0, G_OPTION_ARG_STRING, &given.warm_up, \
+		"let N references before what is counted go through the caches without being " \
+		"counted (default: 0; the caches are empty at first)", \
+		"N"}
 /* clang-format on */
 
 const GOptionEntry lode_trace_range_options[] = {RANGE_OPTIONS, G_OPTION_ENTRY_NULL};
 
-const GOptionEntry lode_trace_warm_range_options[] = {
-	RANGE_OPTIONS,
-	{"warm-up", 0, 0, G_OPTION_ARG_STRING, &given.warm_up,
-		"with --from: let N references before it go through the caches without being "
-		"counted (default: 0; the caches are empty at first)",
+const GOptionEntry lode_trace_warm_range_options[] = {WARM_RANGE_OPTIONS, G_OPTION_ENTRY_NULL};
+
+const GOptionEntry lode_trace_sample_options[] = {
+	WARM_RANGE_OPTIONS,
+	{"every", 0, 0, G_OPTION_ARG_STRING, &given.every,
+		"with --length: simulate a sample, a window of every N references", "N"},
+	{"length", 0, 0, G_OPTION_ARG_STRING, &given.length, "references of a window of the sample",
 		"N"},
 	G_OPTION_ENTRY_NULL,
 };
@@ -32,16 +40,39 @@ bool lode_trace_range_is_given(void)
 	return given.first != NULL || given.count != NULL || given.warm_up != NULL;
 }
 
+static bool usage(const char *message, GError **error)
+{
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
+	return false;
+}
+
+static bool check(const LodeTraceRange *range, GError **error)
+{
+	if ((given.every == NULL) != (given.length == NULL))
+		return usage("--every and --length are given together", error);
+	if (given.warm_up != NULL && given.first == NULL && given.every == NULL)
+		return usage("--warm-up needs --from or --every: nothing is before the first "
+			     "reference",
+			error);
+	if (range->every == 0)
+		return true;
+	if (range->length > range->every)
+		return usage("--length is more than --every: windows would overlap", error);
+	if (range->warm_up > range->every - range->length)
+		return usage("--warm-up is more than lies between windows: --every less --length",
+			error);
+	return true;
+}
+
 bool lode_trace_range_read(LodeTraceRange *out_range, GError **error)
 {
 	*out_range = LODE_TRACE_RANGE_ALL;
-	if (given.warm_up != NULL && given.first == NULL) {
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--warm-up needs --from: nothing is in front of the first reference");
-		return false;
-	}
 	return lode_option_count("--from", given.first, UINT64_MAX, &out_range->first, error) &&
 	       lode_option_count("--count", given.count, UINT64_MAX, &out_range->count, error) &&
 	       lode_option_count(
-		       "--warm-up", given.warm_up, UINT64_MAX, &out_range->warm_up, error);
+		       "--warm-up", given.warm_up, UINT64_MAX, &out_range->warm_up, error) &&
+	       lode_option_positive("--every", given.every, UINT64_MAX, &out_range->every, error) &&
+	       lode_option_positive(
+		       "--length", given.length, UINT64_MAX, &out_range->length, error) &&
+	       check(out_range, error);
 }

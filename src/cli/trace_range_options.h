@@ -10,6 +10,9 @@ extern const GOptionEntry lode_trace_range_options[];
 /* With --warm-up, for verbs that simulate caches. */
 extern const GOptionEntry lode_trace_warm_range_options[];
 
+/* With that, --every and --length: a sample. */
+extern const GOptionEntry lode_trace_sample_options[];
+
 bool lode_trace_range_is_given(void);
 
 /* All of the trace where nothing is given. Errors: _USAGE. */

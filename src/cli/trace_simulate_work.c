@@ -79,6 +79,10 @@ bool lode_trace_work_read(LodeTraceWork *self, unsigned threads, GError **error)
 	if (!lode_trace_plots_check(error) || !lode_trace_misses_read(&self->misses, error) ||
 		!read_replay(self, error))
 		return false;
+	if (self->range.every > 0 && (self->curves != NULL || lode_trace_misses_are_wanted()))
+		return usage("--every samples misses of caches, not curves or what --by, "
+			     "--branches, --sharing and --plot-objects show",
+			error);
 	return !lode_trace_misses_are_wanted() || check_misses(self, error);
 }
 

@@ -27,7 +27,7 @@ static const GOptionEntry options[] = {
 
 static const LodeOptionGroup groups[] = {
 	{"Caches", lode_trace_cache_options},
-	{"Part of the trace", lode_trace_warm_range_options},
+	{"Part of the trace", lode_trace_sample_options},
 	{"Miss-ratio curves", lode_trace_curve_options},
 	{"Misses by place", lode_trace_miss_options},
 	{"Pictures of curves", lode_trace_plot_options},

@@ -126,34 +126,43 @@ static void append_cut(Cutting *self, uint32_t id, const uint64_t *addresses)
 	end_part(self, &part);
 }
 
-void lode_frame_range_cut(const LodeTraceFrame *frame, uint64_t first, uint64_t end, GPtrArray *out)
+void lode_frame_range_init(LodeFrameRange *self, const LodeTraceFrame *frame)
 {
-	Cutting self = {
+	*self = (LodeFrameRange){
 		.frame = frame,
-		.out = out,
 		.reference = frame->first_reference,
 		.instruction = frame->first_instruction,
-		.first = first,
-		.end = end,
 	};
-	const uint64_t *addresses = frame->addresses;
-	size_t next_switch = 0;
+}
 
-	for (size_t i = 0; i < frame->n_invocations && self.reference < end; i++) {
-		uint32_t id = frame->blocks[i];
+void lode_frame_range_cut(LodeFrameRange *self, uint64_t first, uint64_t end, GPtrArray *out)
+{
+	const LodeTraceFrame *frame = self->frame;
+	Cutting cutting = {.frame = frame, .out = out, .first = first, .end = end};
+
+	while (self->invocation < frame->n_invocations && self->reference < end) {
+		uint32_t id = frame->blocks[self->invocation];
 		const LodeTraceBlock *block = lode_block_dictionary_at(frame->dictionary, id);
-		uint64_t after = self.reference + block->n_instructions + block->n_slots;
+		const uint64_t *addresses = frame->addresses + self->address;
+		uint64_t after = self->reference + block->n_instructions + block->n_slots;
 
-		if (next_switch < frame->n_switches && frame->switches[next_switch].invocation == i)
-			self.thread = frame->switches[next_switch++].thread;
-		if (after <= first)
-			step(&self, block);
-		else if (self.reference >= first && after <= end)
-			append_whole(&self, id, addresses);
-		else
-			append_cut(&self, id, addresses);
-		addresses += block->n_slots;
+		if (self->next_switch < frame->n_switches &&
+			frame->switches[self->next_switch].invocation == self->invocation)
+			self->thread = frame->switches[self->next_switch++].thread;
+		cutting.thread = self->thread;
+		cutting.reference = self->reference;
+		cutting.instruction = self->instruction;
+		if (self->reference >= first && after <= end)
+			append_whole(&cutting, id, addresses);
+		else if (after > first)
+			append_cut(&cutting, id, addresses);
+		if (after > end) /* the next part may have the rest */
+			break;
+		self->invocation++;
+		self->address += block->n_slots;
+		self->reference = after;
+		self->instruction += block->n_instructions;
 	}
-	end_frame(&self);
-	g_free(self.ids);
+	end_frame(&cutting);
+	g_free(cutting.ids);
 }

@@ -46,7 +46,7 @@ struct LodeTraceReader {
 	GQueue jobs;         /* Job, in order of frames; the first may be in use */
 	uint64_t next_claim; /* frame that no worker has taken */
 	size_t bytes;
-	bool is_stopping, is_first_in_use;
+	bool is_stopping;
 	GThread **threads;
 	unsigned n_threads;
 };
@@ -84,6 +84,22 @@ static bool has_room(const LodeTraceReader *self)
 						 self->bytes + decoding_bytes(entry) <= MAX_BYTES);
 }
 
+/* Whether something of a frame is not left out. */
+static bool is_wanted(const LodeTraceReader *self, uint64_t frame)
+{
+	const LodeFrameHead *head = &lode_rps_file_frame(self->file, frame)->summary.head;
+	LodeTracePart part = lode_trace_range_part(&self->range, head->first_reference);
+
+	return part.kind != LODE_TRACE_LEFT_OUT ||
+	       part.end < head->first_reference + head->n_references;
+}
+
+static void pass_unwanted(LodeTraceReader *self)
+{
+	while (self->next_claim < self->end_frame && !is_wanted(self, self->next_claim))
+		self->next_claim++;
+}
+
 /* The next frame to decode, when there is room for it; NULL: there will be none. */
 static Job *claim(LodeTraceReader *self)
 {
@@ -96,6 +112,7 @@ static Job *claim(LodeTraceReader *self)
 		job = g_new0(Job, 1);
 		job->frames = g_ptr_array_new_with_free_func((GDestroyNotify)lode_trace_frame_free);
 		job->number = self->next_claim++;
+		pass_unwanted(self);
 		job->bytes = decoding_bytes(lode_rps_file_frame(self->file, job->number));
 		self->bytes += job->bytes;
 		g_queue_push_tail(&self->jobs, job);
@@ -131,19 +148,23 @@ static bool wait_for_room(LodeTraceReader *self, Job *job, size_t bytes)
 	return is_wanted;
 }
 
-/* A frame that is wanted whole is taken as it is. */
+/* A frame of one part is taken as it is. */
 static void take_wanted(const LodeTraceReader *self, Job *job, LodeTraceFrame *frame)
 {
-	const LodeTraceRange *range = &self->range;
-	uint64_t first = frame->first_reference, last = first + frame->n_references;
-	uint64_t begin = range->first - range->warm_up, end = range->first + range->count;
+	uint64_t at = frame->first_reference, last = at + frame->n_references;
+	LodeTracePart part = lode_trace_range_part(&self->range, at);
+	LodeFrameRange cutting;
 
-	if (first >= begin && last <= end && (last <= range->first || first >= range->first)) {
+	if (part.kind != LODE_TRACE_LEFT_OUT && part.end >= last) {
 		g_ptr_array_add(job->frames, frame);
 		return;
 	}
-	lode_frame_range_cut(frame, begin, range->first, job->frames);
-	lode_frame_range_cut(frame, range->first, end, job->frames);
+	lode_frame_range_init(&cutting, frame);
+	for (; at < last; at = part.end) {
+		part = lode_trace_range_part(&self->range, at);
+		if (part.kind != LODE_TRACE_LEFT_OUT)
+			lode_frame_range_cut(&cutting, at, part.end, job->frames);
+	}
 	lode_trace_frame_free(frame);
 }
 
@@ -208,11 +229,14 @@ static bool set_range(LodeTraceReader *self, const LodeTraceRange *asked, GError
 		return false;
 	}
 	range->count = MIN(range->count, n - range->first);
-	range->warm_up = MIN(range->warm_up, range->first);
-	self->next_claim = find_frame(self->file, range->first - range->warm_up);
+	uint64_t first = range->first - MIN(range->warm_up, range->first);
+	if (range->every == 0)
+		range->warm_up = range->first - first;
+	self->next_claim = find_frame(self->file, first);
 	self->end_frame = self->next_claim;
-	if (range->count + range->warm_up > 0)
+	if (range->first + range->count > first)
 		self->end_frame = find_frame(self->file, range->first + range->count - 1) + 1;
+	pass_unwanted(self);
 	return true;
 }
 
@@ -275,16 +299,16 @@ void lode_trace_reader_close(LodeTraceReader *self)
 	g_free(self);
 }
 
-/* Lets go of the frame that was given last. */
+/* Lets go of a frame of which all was given. */
 static void release(LodeTraceReader *self)
 {
 	Job *job = g_queue_peek_head(&self->jobs);
 
-	if (!self->is_first_in_use || job->next_frame < job->frames->len)
+	if (job == NULL || !job->is_done || job->error != NULL ||
+		job->next_frame < job->frames->len)
 		return;
 	g_queue_pop_head(&self->jobs);
 	self->bytes -= job->bytes;
-	self->is_first_in_use = false;
 	job_free(job);
 	g_cond_broadcast(&self->changed);
 }
@@ -293,6 +317,7 @@ static void release(LodeTraceReader *self)
 static Job *wait_for_first(LodeTraceReader *self)
 {
 	for (;;) {
+		release(self);
 		Job *job = g_queue_peek_head(&self->jobs);
 
 		if (job == NULL && self->next_claim >= self->end_frame)
@@ -310,7 +335,6 @@ int lode_trace_reader_next(LodeTraceReader *self, const LodeTraceFrame **out_fra
 	if (self->threads == NULL)
 		start_workers(self);
 	g_mutex_lock(&self->lock);
-	release(self);
 	Job *job = wait_for_first(self);
 	if (job != NULL && job->error != NULL) {
 		if (error != NULL)
@@ -318,7 +342,6 @@ int lode_trace_reader_next(LodeTraceReader *self, const LodeTraceFrame **out_fra
 		result = -1;
 	} else if (job != NULL) {
 		*out_frame = g_ptr_array_index(job->frames, job->next_frame++);
-		self->is_first_in_use = true;
 		result = 1;
 	}
 	g_mutex_unlock(&self->lock);

@@ -10,16 +10,9 @@
 
 #include "traces/frame_codec.h"
 #include "traces/trace_description.h"
+#include "traces/trace_range.h"
 
 typedef struct LodeTraceReader LodeTraceReader;
-
-typedef struct {
-	uint64_t first, count; /* references of the trace, numbered from 0 */
-	uint64_t warm_up;      /* references in front of them that are given too */
-} LodeTraceRange;
-
-/* All of a trace. */
-#define LODE_TRACE_RANGE_ALL ((LodeTraceRange){.count = UINT64_MAX})
 
 typedef struct {
 	unsigned threads;            /* workers; 0: all processors */
@@ -49,9 +42,8 @@ unsigned lode_trace_reader_n_threads(const LodeTraceReader *self);
 const char *lode_trace_reader_damage(const LodeTraceReader *self);
 
 /*
- * The next frame of the range, with no reference outside it, and of the warm-up alone or without
- * any of it: 1, borrowed until the next call; 0 at the end; −1 with an error that names file,
- * frame and offset: _IO, _CORRUPT.
+ * The next frame, of references of one part of the range that is not left out: 1, borrowed until
+ * the next call; 0 at the end; −1 with an error that names file, frame and offset: _IO, _CORRUPT.
  */
 int lode_trace_reader_next(LodeTraceReader *self, const LodeTraceFrame **out_frame, GError **error);
 

@@ -19,7 +19,8 @@ typedef struct {
 	size_t hierarchy;
 	const LodeCache *cache;
 	const LodeCacheCounts *counts;
-	char *description; /* "32K:8:64" as in the text of the hierarchy */
+	char *description;  /* "32K:8:64" as in the text of the hierarchy */
+	double ratio_error; /* of the miss ratio: 0 unless it is of a sample; NAN: not known */
 } CacheRow;
 
 static const char *const class_names[LODE_N_MISS_CLASSES] = {
@@ -56,7 +57,8 @@ static void add_rows(GArray *rows, const LodeCacheResults *results, size_t hiera
 
 	for (guint i = 0; i < caches->len; i++) {
 		const LodeCache *cache = &g_array_index(caches, LodeCache, i);
-		CacheRow row = {hierarchy, cache, &counts[i], find_description(text, cache->name)};
+		CacheRow row = {hierarchy, cache, &counts[i], find_description(text, cache->name),
+			lode_trace_replay_ratio_error(results->replay, hierarchy, i)};
 		g_array_append_val(rows, row);
 	}
 }
@@ -151,6 +153,7 @@ static void put_row(LodeJsonStream *json, const LodeCacheResults *results, const
 	put_counts(
 		json, "misses", counts->misses, lode_reference_kind_names, LODE_N_REFERENCE_KINDS);
 	lode_json_member_number(json, "miss_ratio", miss_ratio(counts));
+	lode_json_member_number(json, "miss_ratio_error", row->ratio_error);
 	lode_json_member_number(json, "misses_per_1000_instructions",
 		misses_per_1000(counts, results->replay->n_instructions));
 	if (results->is_classified)
@@ -261,6 +264,11 @@ static void write_json(const LodeCacheResults *results, FILE *out)
 	lode_json_member_string(&json, "program", results->command);
 	lode_json_member_number(&json, "first_reference", (double)results->replay->range.first);
 	lode_json_member_number(&json, "warm_up", (double)results->replay->range.warm_up);
+	if (results->replay->range.every > 0) {
+		lode_json_member_number(&json, "every", (double)results->replay->range.every);
+		lode_json_member_number(&json, "length", (double)results->replay->range.length);
+		lode_json_member_number(&json, "windows", (double)results->replay->n_windows);
+	}
 	lode_json_member_number(&json, "references", (double)results->replay->n_references);
 	lode_json_member_number(&json, "instructions", (double)results->replay->n_instructions);
 	lode_json_member_string(&json, "damage", results->replay->damage);
@@ -291,8 +299,8 @@ static void put_cache_titles(LodeCsv *csv, bool is_classified)
 	static const char *const before[] = {"hierarchy", "name", "cache", "description", "level",
 		"holds", "size_bytes", "ways", "line_bytes", "accesses", "misses", "miss_ratio",
 		"misses_per_1000_instructions"};
-	static const char *const after[] = {
-		"write_backs", "invalidations", "prefetches", "useful_prefetches"};
+	static const char *const after[] = {"write_backs", "invalidations", "prefetches",
+		"useful_prefetches", "miss_ratio_error"};
 
 	put_titles(csv, before, G_N_ELEMENTS(before));
 	put_kind_titles(csv, "accesses");
@@ -335,6 +343,7 @@ static void put_cache_row(LodeCsv *csv, const LodeCacheResults *results, const C
 	lode_csv_number(csv, (double)counts->invalidations);
 	lode_csv_number(csv, (double)counts->prefetches);
 	lode_csv_number(csv, (double)counts->useful_prefetches);
+	lode_csv_number(csv, row->ratio_error);
 	lode_csv_end_row(csv);
 }
 
@@ -384,6 +393,7 @@ typedef enum {
 	COLUMN_ACCESSES,
 	COLUMN_MISSES,
 	COLUMN_RATIO,
+	COLUMN_RATIO_ERROR,
 	COLUMN_PER_1000,
 	COLUMN_FETCH_MISSES,
 	COLUMN_LOAD_MISSES,
@@ -409,6 +419,7 @@ static const LodeTableColumn all_columns[N_COLUMNS] = {
 	[COLUMN_ACCESSES] = {"accesses"},
 	[COLUMN_MISSES] = {"misses"},
 	[COLUMN_RATIO] = {"miss ratio"},
+	[COLUMN_RATIO_ERROR] = {"95 %", .dropped = 2},
 	[COLUMN_PER_1000] = {"per 1000 instructions", .dropped = 3},
 	[COLUMN_FETCH_MISSES] = {"fetch misses", .dropped = 4},
 	[COLUMN_LOAD_MISSES] = {"load misses", .dropped = 4},
@@ -460,12 +471,22 @@ static bool is_shown(const Table *self, Column column)
 {
 	if (column == COLUMN_HIERARCHY)
 		return self->results->n_hierarchies > 1;
+	if (column == COLUMN_RATIO_ERROR)
+		return self->results->replay->range.every > 0;
 	if (column < FIRST_OPTIONAL || column == COLUMN_DESCRIPTION)
 		return true;
 	for (guint i = 0; i < self->rows->len; i++)
 		if (count_of(g_array_index(self->rows, CacheRow, i).counts, column) > 0)
 			return true;
 	return false;
+}
+
+static void append_error(double error, GString *out)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	if (isfinite(error))
+		g_string_append_printf(out, "±%s", ratio_text(error, number));
 }
 
 static void append_figure(const Table *self, const CacheRow *row, Column column, GString *out)
@@ -477,6 +498,8 @@ static void append_figure(const Table *self, const CacheRow *row, Column column,
 		g_string_append_printf(out, "%zu", row->hierarchy + 1);
 	else if (column == COLUMN_RATIO)
 		g_string_append(out, ratio_text(miss_ratio(row->counts), number));
+	else if (column == COLUMN_RATIO_ERROR)
+		append_error(row->ratio_error, out);
 	else if (column != COLUMN_PER_1000)
 		g_string_append(out,
 			lode_number_format_count((double)count_of(row->counts, column), number));
@@ -607,18 +630,28 @@ static void write_curve(const LodeMissCurve *curve, const LodeTerminal *terminal
 		lode_table_write(&table, terminal, out);
 }
 
-/* " from 1,000,000, after 50,000 to warm up" */
-static char *start_text(const LodeTraceRange *range)
+/* " from 1,000,000, after 50,000 to warm up", " in 55 windows, 1 % of all, each after …" */
+static char *range_text(const LodeTraceReplay *replay)
 {
-	char first[LODE_NUMBER_SIZE], warm_up[LODE_NUMBER_SIZE];
+	const LodeTraceRange *range = &replay->range;
+	char first[LODE_NUMBER_SIZE], warm_up[LODE_NUMBER_SIZE], windows[LODE_NUMBER_SIZE];
+	char share[LODE_NUMBER_SIZE];
+	GString *text = g_string_new(NULL);
 
-	if (range->first == 0)
-		return g_strdup("");
-	lode_number_format_count((double)range->first, first);
-	if (range->warm_up == 0)
-		return g_strdup_printf(" from %s", first);
-	return g_strdup_printf(" from %s, after %s to warm up", first,
-		lode_number_format_count((double)range->warm_up, warm_up));
+	if (range->every > 0)
+		g_string_append_printf(text, " in %s window%s, %s of all",
+			lode_number_format_count((double)replay->n_windows, windows),
+			replay->n_windows == 1 ? "" : "s",
+			lode_number_format_share(
+				(double)range->length / (double)range->every, share));
+	if (range->first > 0)
+		g_string_append_printf(
+			text, " from %s", lode_number_format_count((double)range->first, first));
+	if (range->warm_up > 0)
+		g_string_append_printf(text, ", %safter %s to warm up",
+			range->every > 0 ? "each " : "",
+			lode_number_format_count((double)range->warm_up, warm_up));
+	return g_string_free(text, FALSE);
 }
 
 static void write_text(const LodeCacheResults *results, const LodeTerminal *terminal, FILE *out)
@@ -628,9 +661,9 @@ static void write_text(const LodeCacheResults *results, const LodeTerminal *term
 	g_autofree char *name = lode_display_text(
 		results->command != NULL ? results->command : results->path, terminal->is_ascii);
 
-	g_autofree char *start = start_text(&replay->range);
+	g_autofree char *part = range_text(replay);
 	lode_profile_lines_print(terminal, out, "%s · %s references%s · %s instructions%s", name,
-		lode_number_format_count((double)replay->n_references, references), start,
+		lode_number_format_count((double)replay->n_references, references), part,
 		lode_number_format_count((double)replay->n_instructions, instructions),
 		replay->damage != NULL ? " · the file is damaged: these are not all" : "");
 	if (results->n_hierarchies > 0) {

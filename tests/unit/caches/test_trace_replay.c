@@ -9,6 +9,7 @@
 #include "traces/trace_writer.h"
 
 #include <glib/gstdio.h>
+#include <math.h>
 
 enum { N_REFERENCES = 60000, FRAME_REFERENCES = 7000, LINE = 64, N_SIZES = 6 };
 
@@ -190,8 +191,9 @@ static LodeTraceReplay *replay_part(
 /* What is warmed up from the beginning on has the misses that it has in the whole. */
 static void test_warm_up(void)
 {
-	static const LodeTraceRange before = {0, 20001, 0}, both = {0, 50000, 0},
-				    cold = {20001, 29999, 0}, warm = {20001, 29999, 20001};
+	static const LodeTraceRange before = {0, 20001, 0, 0, 0}, both = {0, 50000, 0, 0, 0},
+				    cold = {20001, 29999, 0, 0, 0},
+				    warm = {20001, 29999, 20001, 0, 0};
 	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(4));
 	g_autofree char *path = write_trace(random);
 	g_autoptr(GPtrArray) hierarchies = make_hierarchies();
@@ -222,6 +224,75 @@ static void test_warm_up(void)
 	}
 }
 
+enum { EVERY = 3000, LENGTH = 700 };
+
+static uint64_t misses_before(const char *path, const GPtrArray *hierarchies, uint64_t end)
+{
+	const LodeTraceRange range = {.count = end};
+	g_autoptr(LodeTraceReplay) replayed = replay_part(path, hierarchies, &range);
+
+	return sum(lode_cache_simulation_counts(replayed->simulation, N_SIZES - 1)[1].misses);
+}
+
+/* Where all that lies between windows warms up, they have the misses that they have in the whole.
+ */
+static void test_windows(void)
+{
+	const LodeTraceRange range = {.count = N_REFERENCES,
+		.every = 5 * EVERY,
+		.length = LENGTH,
+		.warm_up = 5 * EVERY - LENGTH};
+	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(5));
+	g_autofree char *path = write_trace(random);
+	g_autoptr(GPtrArray) hierarchies = make_hierarchies();
+	g_autoptr(GError) error = NULL;
+	uint64_t expected = 0;
+
+	for (uint64_t start = 0; start < N_REFERENCES; start += 5 * EVERY)
+		expected += misses_before(path, hierarchies, start + LENGTH) -
+		            misses_before(path, hierarchies, start);
+	g_autoptr(LodeTraceReplay)
+		replayed = replay_range(path, hierarchies, 2, &range, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(replayed->n_windows, ==, N_REFERENCES / (5 * EVERY));
+	g_assert_cmpuint(replayed->n_references, ==, N_REFERENCES / (5 * EVERY) * LENGTH);
+	g_assert_cmpuint(
+		sum(lode_cache_simulation_counts(replayed->simulation, N_SIZES - 1)[1].misses), ==,
+		expected);
+}
+
+/* Of data whose reuse changes along the trace: one interval in twenty may miss the whole's ratio.
+ */
+static void test_error(void)
+{
+	enum { N_TRACES = 10 };
+	g_autoptr(GPtrArray) hierarchies = make_hierarchies();
+	unsigned n_held = 0;
+
+	for (unsigned i = 0; i < N_TRACES; i++) {
+		LodeTraceRange range = {.count = N_REFERENCES, .every = EVERY, .length = LENGTH};
+		g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(100 + i));
+		g_autofree char *path = write_trace(random);
+		g_autoptr(GError) error = NULL;
+		g_autoptr(LodeTraceReplay) whole = replay(path, hierarchies, 2, NULL, &error);
+		range.warm_up = EVERY - LENGTH;
+		g_autoptr(LodeTraceReplay)
+			sample = replay_range(path, hierarchies, 2, &range, NULL, &error);
+		const LodeCacheCounts *all = &lode_cache_simulation_counts(whole->simulation, 0)[1];
+		const LodeCacheCounts *some = &lode_cache_simulation_counts(
+			sample->simulation, 0)[1];
+		double truth = (double)sum(all->misses) / (double)sum(all->accesses);
+		double ratio = (double)sum(some->misses) / (double)sum(some->accesses);
+		double width = lode_trace_replay_ratio_error(sample, 0, 1);
+
+		g_assert_cmpfloat(width, >, 0);
+		g_assert_cmpfloat(width, <, truth / 4);
+		g_assert_cmpfloat(lode_trace_replay_ratio_error(whole, 0, 1), ==, 0);
+		n_held += fabs(ratio - truth) <= width;
+	}
+	g_assert_cmpuint(n_held, >=, N_TRACES - 3);
+}
+
 static void remove_files(void)
 {
 	static const char *const names[] = {"x.rps", "damaged.rps"};
@@ -241,6 +312,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/caches/trace_replay/simulation_agrees", test_simulation_agrees);
 	g_test_add_func("/caches/trace_replay/damage", test_damage);
 	g_test_add_func("/caches/trace_replay/warm_up", test_warm_up);
+	g_test_add_func("/caches/trace_replay/windows", test_windows);
+	g_test_add_func("/caches/trace_replay/error", test_error);
 	g_test_add_func("/caches/trace_replay/stopped", test_stopped);
 	int status = g_test_run();
 	remove_files();

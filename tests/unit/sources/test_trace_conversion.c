@@ -137,7 +137,7 @@ static void test_ranges(Fixture *fixture, const void *data)
 	(void)data;
 	for (size_t i = 0; i < G_N_ELEMENTS(edges) * G_N_ELEMENTS(edges); i++) {
 		LodeTraceRange range = {
-			edges[i % G_N_ELEMENTS(edges)], edges[i / G_N_ELEMENTS(edges)], 0};
+			edges[i % G_N_ELEMENTS(edges)], edges[i / G_N_ELEMENTS(edges)], 0, 0, 0};
 		GError *error = NULL;
 		g_autofree char *text = unpack(fixture, range, &error);
 		g_autoptr(GPtrArray) lines = lines_of(text);

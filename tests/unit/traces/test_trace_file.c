@@ -55,15 +55,34 @@ static uint64_t count_fetches(const GArray *references, uint64_t n)
 	return fetches;
 }
 
+/* By the definition, window by window: 1 for the warm-up of the first, 2 for itself, 3 … */
+static uint64_t *marks_of(const LodeTraceRange *range, uint64_t n)
+{
+	uint64_t *marks = g_new0(uint64_t, n + 1);
+	uint64_t end = range->first + MIN(range->count, n - range->first), mark = 1;
+
+	for (uint64_t start = range->first; start < end; start += range->every, mark += 2) {
+		uint64_t length = range->every > 0 ? MIN(range->length, end - start) : end - start;
+
+		for (uint64_t i = start - MIN(start, range->warm_up); i < start; i++)
+			marks[i] = mark;
+		for (uint64_t i = start; i < start + length; i++)
+			marks[i] = mark + 1;
+		if (range->every == 0)
+			break;
+	}
+	return marks;
+}
+
 /* What is read of a range is what stands there, in frames that are numbered as the whole. */
 static void check_range(const char *path, const GArray *references, const LodeTraceRange *range)
 {
 	const LodeTraceReaderOptions options = {.threads = 2, .range = range};
-	uint64_t at = range->first - MIN(range->warm_up, range->first);
-	uint64_t end = range->first + MIN(range->count, references->len - range->first);
+	g_autofree uint64_t *marks = marks_of(range, references->len);
 	g_autoptr(GError) error = NULL;
 	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, &options, &error);
 	const LodeTraceFrame *frame;
+	uint64_t at = 0;
 	int result;
 
 	g_assert_no_error(error);
@@ -71,6 +90,8 @@ static void check_range(const char *path, const GArray *references, const LodeTr
 		g_autofree LodeReference *read = g_new(LodeReference, frame->n_references);
 		LodeTraceReferences walk;
 
+		while (at < references->len && marks[at] == 0)
+			at++;
 		g_assert_cmpuint(frame->first_reference, ==, at);
 		g_assert_cmpuint(frame->first_instruction, ==, count_fetches(references, at));
 		lode_trace_references_init(&walk, frame);
@@ -82,29 +103,35 @@ static void check_range(const char *path, const GArray *references, const LodeTr
 			g_assert_cmpuint(read[i].size, ==, it->size);
 			g_assert_cmpuint(read[i].thread, ==, it->thread);
 			g_assert_cmpuint(read[i].kind, ==, it->kind);
+			g_assert_cmpuint(marks[at + i], ==, marks[at]);
 		}
-		bool is_warm_up = at < range->first;
 		at += frame->n_references;
-		g_assert_true(!is_warm_up || at <= range->first);
 	}
 	g_assert_no_error(error);
-	g_assert_cmpuint(at, ==, end);
+	while (at < references->len && marks[at] == 0)
+		at++;
+	g_assert_cmpuint(at, ==, references->len);
 }
 
 static void check_ranges(const char *path, const GArray *references)
 {
 	uint64_t n = references->len;
-	const LodeTraceRange edges[] = {
-		{0, 1, 0}, {n - 1, 1, n}, {n, 1, 0}, {n, 0, 3}, {n / 2, 0, 0}, {1, UINT64_MAX, 1}};
+	const LodeTraceRange edges[] = {{0, 1, 0, 0, 0}, {n - 1, 1, n, 0, 0}, {n, 1, 0, 0, 0},
+		{n / 2, 0, 0, 0, 0}, {1, UINT64_MAX, 1, 0, 0}, {0, n, 0, 7, 7}, {3, n, 6, 7, 1},
+		{0, n, 0, 8000, 1000}};
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(edges); i++)
 		check_range(path, references, &edges[i]);
 	for (unsigned i = 0; i < 5; i++) {
-		const LodeTraceRange range = {
+		LodeTraceRange range = {
 			.first = (uint64_t)random_int_range(0, (int)n),
 			.count = (uint64_t)random_int_range(0, (int)n),
 			.warm_up = (uint64_t)random_int_range(0, 3000),
 		};
+		check_range(path, references, &range);
+		range.length = (uint64_t)random_int_range(1, 900);
+		range.warm_up %= 500;
+		range.every = range.length + range.warm_up + (uint64_t)random_int_range(0, 4000);
 		check_range(path, references, &range);
 	}
 }

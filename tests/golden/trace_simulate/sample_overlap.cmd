@@ -1,0 +1,1 @@
+lode trace simulate x.rps --every 500 --length 501
