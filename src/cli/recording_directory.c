@@ -112,8 +112,8 @@ static bool make_temporary(LodeRecordingDirectory *self, GError **error)
 
 static bool is_of_recording(const char *name)
 {
-	static const char *const starts[] = {
-		"callgrind.out.", "valgrind.", "perf.data", "jit-", "allocations-", "trace.rps"};
+	static const char *const starts[] = {"callgrind.out.", "counts.", "valgrind.", "perf.data",
+		"jit-", "allocations-", "trace.rps"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(starts); i++)
 		if (g_str_has_prefix(name, starts[i]))

@@ -108,6 +108,9 @@ static int run_verb(char **arguments, GError **error)
 	recording->argv = (const char *const *)arguments;
 	recording->directory = recorded.directory->path;
 	g_auto(LodeRecordedRun) run = {0};
+	g_auto(LodeTerminalProgress) screen;
+	lode_terminal_progress_init(&screen);
+	recording->progress = &screen.progress;
 	if (!lode_program_recording_run(recording, &run, error)) {
 		lode_recording_directory_explain(recorded.directory, error);
 		if (is_refused && recording->pid == 0 && !recording->has_kernel)

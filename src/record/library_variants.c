@@ -66,7 +66,7 @@ static void add_threshold(GString *tunables, const char *line)
 	g_string_append_printf(tunables, "=%.*s", (int)strcspn(colon + 2, " "), colon + 2);
 }
 
-char **lode_library_variants_valgrind(const char *const *environment)
+char **lode_library_variants_counted(const char *const *environment)
 {
 	static const char *const command[] = {LINKER, "--list-tunables", NULL};
 	g_auto(GStrv) native = lode_library_variants_native(environment);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two runs of one program take the same way through its libraries only when these choose the same
- * variants of their functions. glibc chooses by what the processor can do, and valgrind's can do
- * less: no AVX-512. So the native run is told to do without, and the run under valgrind is given
- * the thresholds that the native one has (from which size on memcpy uses `rep movsb`…).
+ * variants of their functions. glibc chooses by what the processor can do, and those of QEMU and
+ * valgrind can do less: no AVX-512. So the native run is told to do without, and the counted one is
+ * given the thresholds that the native one has (from which size on memcpy uses `rep movsb`…).
  *
  * glibc manual, "Tunables": hwcaps, x86_rep_movsb_threshold and others, in GLIBC_TUNABLES.
  */
@@ -17,6 +17,6 @@
  */
 char **lode_library_variants_native(const char *const *environment);
 
-/* Likewise for the run under valgrind. Asks the dynamic linker for its thresholds; where that does
+/* Likewise for the run that is counted. Asks the dynamic linker for its thresholds; where that does
  * not answer, nothing is changed. */
-char **lode_library_variants_valgrind(const char *const *environment);
+char **lode_library_variants_counted(const char *const *environment);

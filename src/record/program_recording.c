@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "record/callgrind_run.h"
+#include "record/count_run.h"
 #include "record/jit_runtime.h"
 #include "record/library_variants.h"
 #include "record/perf_sampler.h"
@@ -17,7 +18,7 @@
 enum {
 	FEWEST_SAMPLES = 100, /* of which a share can be told to some percent */
 	SLOWDOWN = 50,        /* of valgrind */
-	FAST_SLOWDOWN = 20,   /* without simulation */
+	FAST_SLOWDOWN = 10,   /* of qemu, which counts without simulation */
 	LONG_WAIT_S = 10,
 	FREQUENCY = 10000, /* sequences need more samples than functions do */
 };
@@ -42,14 +43,24 @@ static bool can_read_input_twice(void)
 	       S_ISCHR(status.st_mode);
 }
 
+/* Caches and branch prediction are simulated by valgrind. */
+static bool counts_in_qemu(const LodeProgramRecordingOptions *options)
+{
+	return options->is_fast;
+}
+
 /* Why the program can run only once; NULL: it can run twice. The caller frees it. */
 static char *reason_for_once(const LodeProgramRecordingOptions *options)
 {
 	g_autoptr(LodeJitRuntime)
 		runtime = lode_jit_runtime_prepare(options->argv, options->directory, false);
 	g_autofree char *valgrind = g_find_program_in_path("valgrind");
+	g_autofree char *obstacle = counts_in_qemu(options) ? lode_count_run_obstacle(options->argv)
+	                                                    : NULL;
 
-	if (valgrind == NULL)
+	if (obstacle != NULL)
+		return g_steal_pointer(&obstacle);
+	if (valgrind == NULL && !counts_in_qemu(options))
 		return g_strdup("valgrind, which counts executions, is not installed (Debian: apt "
 				"install valgrind)");
 	if (runtime->name != NULL)
@@ -134,20 +145,14 @@ static bool sample(Session *self, GError **error)
 	return true;
 }
 
-static void note_end(const Session *self, const LodeCallgrindRun *counted)
+static void note_end(const Session *self, const LodeRecordedRun *counted)
 {
 	if (WIFSIGNALED(counted->exit_status) && counted->stop_signal == 0 &&
-		counted->dumps->len > 0)
+		counted->recordings->len > 0)
 		lode_notes_add(&self->options->notes,
 			"the program was ended by signal %d (%s); mining what it did until then",
 			WTERMSIG(counted->exit_status),
 			g_strsignal(WTERMSIG(counted->exit_status)));
-	if (counted->jit_warning != NULL)
-		lode_notes_add(&self->options->notes, "%s", counted->jit_warning);
-	if (counted->n_lost > 0 && counted->stop_signal == 0)
-		lode_notes_add(&self->options->notes,
-			"%u of its processes left no recording: killed, or still running",
-			counted->n_lost);
 }
 
 static void append_all(GPtrArray *to, GPtrArray *from)
@@ -155,23 +160,52 @@ static void append_all(GPtrArray *to, GPtrArray *from)
 	g_ptr_array_extend_and_steal(to, g_ptr_array_ref(from));
 }
 
-static bool count(Session *self, GError **error)
+static void note_jit(const Session *self, const char *warning)
+{
+	if (warning != NULL)
+		lode_notes_add(&self->options->notes, "%s", warning);
+}
+
+static bool run_qemu(const Session *self, const char *const *environment, LodeRecordedRun *out_run,
+	GError **error)
 {
 	const LodeProgramRecordingOptions *options = self->options;
 	bool is_second = self->kind == LODE_RECORDING_BOTH;
-	g_auto(GStrv) environment = lode_library_variants_valgrind(NULL);
+	const LodeCountRunOptions run = {
+		.argv = options->argv,
+		.directory = options->directory,
+		.is_silent = is_second,
+		.notes = options->notes,
+		.environment = environment,
+		.native_seconds = self->sampled_seconds,
+		.progress = is_second ? options->progress : NULL,
+	};
+	g_autoptr(LodeCountRun) counted = lode_count_run(&run, error);
+
+	if (counted == NULL)
+		return false;
+	note_jit(self, counted->jit_warning);
+	append_all(out_run->recordings, counted->files);
+	append_all(out_run->jit_files, counted->jit_files);
+	out_run->exit_status = counted->exit_status;
+	out_run->stop_signal = counted->stop_signal;
+	return true;
+}
+
+static bool run_callgrind(const Session *self, const char *const *environment,
+	LodeRecordedRun *out_run, GError **error)
+{
+	const LodeProgramRecordingOptions *options = self->options;
 	const LodeCallgrindRunOptions run = {
 		.argv = options->argv,
 		.directory = options->directory,
 		.is_fast = options->is_fast,
-		.is_silent = is_second,
+		.is_silent = self->kind == LODE_RECORDING_BOTH,
 		.notes = options->notes,
-		.environment = is_second ? (const char *const *)environment : NULL,
+		.environment = environment,
 	};
-
-	if (is_second && self->input_start >= 0)
-		lseek(STDIN_FILENO, self->input_start, SEEK_SET);
 	g_autoptr(LodeCallgrindRun) counted = lode_callgrind_run(&run, error);
+
 	if (counted == NULL)
 		return false;
 	if (counted->dumps->len == 0 && counted->stop_signal == 0)
@@ -179,22 +213,47 @@ static bool count(Session *self, GError **error)
 			"signal %d (%s) killed the program before what was counted was written",
 			WTERMSIG(counted->exit_status),
 			g_strsignal(WTERMSIG(counted->exit_status)));
+	note_jit(self, counted->jit_warning);
+	if (counted->n_lost > 0 && counted->stop_signal == 0)
+		lode_notes_add(&options->notes,
+			"%u of its processes left no recording: killed, or still running",
+			counted->n_lost);
+	append_all(out_run->recordings, counted->dumps);
+	append_all(out_run->maps, counted->maps);
+	append_all(out_run->jit_files, counted->jit_files);
+	out_run->exit_status = counted->exit_status;
+	out_run->stop_signal = counted->stop_signal;
+	return true;
+}
+
+static bool count(Session *self, GError **error)
+{
+	const LodeProgramRecordingOptions *options = self->options;
+	bool is_second = self->kind == LODE_RECORDING_BOTH;
+	g_auto(GStrv) variants = lode_library_variants_counted(NULL);
+	const char *const *environment = is_second ? (const char *const *)variants : NULL;
+	g_auto(LodeRecordedRun) counted;
+
+	if (is_second && self->input_start >= 0)
+		lseek(STDIN_FILENO, self->input_start, SEEK_SET);
+	lode_recorded_run_init(&counted);
+	if (counts_in_qemu(options) ? !run_qemu(self, environment, &counted, error)
+				    : !run_callgrind(self, environment, &counted, error))
+		return false;
+	self->result->stop_signal = counted.stop_signal;
 	/* Samples of the whole run do not fit counts of a part. */
-	if (is_second && WIFSIGNALED(counted->exit_status) && self->result->recordings->len > 0) {
-		lode_notes_add(&self->options->notes,
+	if (is_second && WIFSIGNALED(counted.exit_status) && self->result->recordings->len > 0) {
+		lode_notes_add(&options->notes,
 			"the counting run was ended by signal %d (%s): executions are inferred",
-			WTERMSIG(counted->exit_status),
-			g_strsignal(WTERMSIG(counted->exit_status)));
-		self->result->stop_signal = counted->stop_signal;
+			WTERMSIG(counted.exit_status), g_strsignal(WTERMSIG(counted.exit_status)));
 		return true;
 	}
-	note_end(self, counted);
+	note_end(self, &counted);
 	if (!is_second)
-		self->result->exit_status = counted->exit_status;
-	self->result->stop_signal = counted->stop_signal;
-	append_all(self->result->recordings, counted->dumps);
-	append_all(self->result->maps, counted->maps);
-	append_all(self->result->jit_files, counted->jit_files);
+		self->result->exit_status = counted.exit_status;
+	append_all(self->result->recordings, counted.recordings);
+	append_all(self->result->maps, counted.maps);
+	append_all(self->result->jit_files, counted.jit_files);
 	return true;
 }
 
@@ -243,9 +302,10 @@ static bool count_after_samples(Session *self, GError **error)
 	int slowdown = self->options->is_fast ? FAST_SLOWDOWN : SLOWDOWN;
 	if (self->sampled_seconds * slowdown > LONG_WAIT_S)
 		lode_notes_advise(&self->options->notes, LODE_ADVICE_SAMPLE_ONLY,
-			"sampled for %.1f s; it now runs again under valgrind, to count "
-			"executions, some %d times as long",
-			self->sampled_seconds, slowdown);
+			"sampled for %.1f s; it now runs again under %s, to count executions, some "
+			"%d times as long",
+			self->sampled_seconds, counts_in_qemu(self->options) ? "qemu" : "valgrind",
+			slowdown);
 	if (count(self, &cause))
 		return true;
 	if (self->result->recordings->len > 0) {

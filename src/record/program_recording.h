@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records a program for the main job: where the time goes is sampled at full speed, what executes
- * is counted under valgrind, or both, in two runs. Or all that it does to memory is traced.
+ * is counted under qemu or valgrind, or both, in two runs. Or all that it does to memory is traced.
  *
  *   sampled run  ─▶ perf.data          ─┐
  *   counting run ─▶ callgrind's dumps   ─┴▶ to be joined
@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "base/progress.h"
 #include "record/notes.h"
 #include "record/recorded_run.h"
 
@@ -37,7 +38,8 @@ typedef struct {
 	size_t n_events;
 	uint64_t frequency; /* samples a second; 0: 10,000, or what the kernel allows */
 	LodeNotes notes;
-	bool *is_refused; /* see LodePerfSamplerOptions; may be NULL */
+	const LodeProgress *progress; /* of the second run; may be NULL */
+	bool *is_refused;             /* see LodePerfSamplerOptions; may be NULL */
 } LodeProgramRecordingOptions;
 
 /*
@@ -46,7 +48,8 @@ typedef struct {
  * program was ended by a signal, or its code is made at run time and so is different in each run,
  * there is one run only. The caller clears `out_run`. A program that a signal ended before anything
  * could be recorded leaves no recordings, which is not an error. Errors: what
- * lode_perf_sampler_run() and lode_callgrind_run() say, when nothing else can be done instead.
+ * lode_perf_sampler_run(), lode_count_run() and lode_callgrind_run() say, when nothing else can be
+ * done instead.
  */
 bool lode_program_recording_run(
 	const LodeProgramRecordingOptions *options, LodeRecordedRun *out_run, GError **error);

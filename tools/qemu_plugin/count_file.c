@@ -27,6 +27,9 @@ static CountArray log_array;
 static char folder[PATH_BYTES], path[PATH_BYTES + 64];
 static struct stat identity; /* of the file at the path */
 static bool is_off;          /* what is counted goes nowhere, there is no file */
+/* As in the header, where a forked process would find what its parent did meanwhile. */
+static uint32_t n_segments;
+static size_t n_log_bytes;
 /* Where each segment is mapped, for a forked process to put its own there. */
 static void *places[COUNT_FILE_MAX_SEGMENTS];
 
@@ -130,7 +133,7 @@ static bool make_room(int descriptor, uint32_t segment)
 
 static bool add_segment(CountArray *array)
 {
-	uint32_t segment = atomic_load(&header->n_segments);
+	uint32_t segment = n_segments;
 	uint8_t *place = array->base + array->n_bytes;
 	int descriptor = segment < COUNT_FILE_MAX_SEGMENTS ? reopen() : -1;
 
@@ -146,7 +149,7 @@ static bool add_segment(CountArray *array)
 	entry->owner = array->owner;
 	entry->sequence = (uint32_t)(array->n_bytes / COUNT_SEGMENT_BYTES);
 	atomic_store(&entry->kind, array->kind);
-	atomic_store(&header->n_segments, segment + 1);
+	atomic_store(&header->n_segments, ++n_segments);
 	places[segment] = place;
 	array->n_bytes += COUNT_SEGMENT_BYTES;
 	return true;
@@ -183,7 +186,7 @@ bool count_file_log(CountRecordKind kind, const void *first, size_t first_bytes,
 	size_t second_bytes)
 {
 	CountRecord record = {.kind = kind, .bytes = (uint32_t)(first_bytes + second_bytes)};
-	size_t at = atomic_load(&header->log_bytes);
+	size_t at = n_log_bytes;
 	size_t size = (sizeof(record) + record.bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 
 	if (size > COUNT_RECORD_MAX_BYTES || !count_array_extend(&log_array, at + size)) {
@@ -196,7 +199,8 @@ bool count_file_log(CountRecordKind kind, const void *first, size_t first_bytes,
 		memcpy(to + sizeof(record), first, first_bytes);
 	if (second_bytes > 0)
 		memcpy(to + sizeof(record) + first_bytes, second, second_bytes);
-	atomic_store(&header->log_bytes, at + size);
+	n_log_bytes += size;
+	atomic_store(&header->log_bytes, n_log_bytes);
 	return true;
 }
 
@@ -234,7 +238,7 @@ static bool write_all(int descriptor, const void *bytes, size_t n, size_t offset
 	return true;
 }
 
-static bool write_log(int descriptor, uint32_t n_segments)
+static bool write_log(int descriptor)
 {
 	bool is_written = write_all(descriptor, header,
 		offsetof(CountHeader, segments) + n_segments * sizeof(CountSegment), 0);
@@ -246,14 +250,14 @@ static bool write_log(int descriptor, uint32_t n_segments)
 }
 
 /* The new file in the place of the private memory, all of it or nothing. */
-static bool move_into_file(uint32_t n_segments)
+static bool move_into_file(void)
 {
 	int descriptor = create();
 	size_t n_bytes = segment_offset(n_segments);
 	bool is_moved = descriptor >= 0 &&
 	                (posix_fallocate(descriptor, 0, (off_t)n_bytes) == 0 ||
 				ftruncate(descriptor, (off_t)n_bytes) == 0) &&
-	                write_log(descriptor, n_segments) &&
+	                write_log(descriptor) &&
 	                map_file(descriptor, header, 0, COUNT_HEADER_BYTES) != MAP_FAILED;
 
 	for (uint32_t i = 0; i < n_segments && is_moved; i++)
@@ -269,16 +273,18 @@ static bool move_into_file(uint32_t n_segments)
 
 void count_file_fork(bool is_followed)
 {
-	uint32_t n = atomic_load(&header->n_segments);
-
 	pthread_mutex_init(&lock, NULL);
 	leave_file(header, COUNT_HEADER_BYTES, true);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n_segments; i++)
 		leave_file(places[i], COUNT_SEGMENT_BYTES, is_log(i));
 	begin_header();
 	header->is_forked = 1;
+	atomic_store(&header->log_bytes, n_log_bytes);
+	atomic_store(&header->n_segments, n_segments);
+	memset(&header->segments[n_segments], 0,
+		(COUNT_FILE_MAX_SEGMENTS - n_segments) * sizeof(CountSegment));
 	atomic_store(&header->n_lost_threads, 0);
 	atomic_store(&header->n_lost_blocks, 0);
 	atomic_store(&header->n_lost_records, 0);
-	is_off = is_off || !is_followed || !move_into_file(n);
+	is_off = is_off || !is_followed || !move_into_file();
 }

@@ -455,6 +455,15 @@ static uint8_t kind_at(uint64_t address)
 	return 0;
 }
 
+static void tell_size(void)
+{
+	CountHeader *header = count_file_header();
+
+	atomic_store(&header->n_blocks, n_blocks);
+	atomic_store(&header->n_instructions, n_instructions);
+	atomic_store(&header->n_owners, n_counters);
+}
+
 /* 0: no room. */
 static uint32_t add_block(BlockRecord *record, size_t size)
 {
@@ -480,8 +489,7 @@ static uint32_t add_block(BlockRecord *record, size_t size)
 	block_kinds[block] = kind_at(known->address);
 	n_blocks = block;
 	n_instructions += record->block.n_instructions;
-	atomic_store(&count_file_header()->n_blocks, n_blocks);
-	atomic_store(&count_file_header()->n_instructions, n_instructions);
+	tell_size();
 	return block;
 }
 
@@ -671,6 +679,7 @@ static void after_fork_in_child(void)
 
 	pthread_mutex_init(&lock, NULL);
 	count_file_fork(options.is_followed);
+	tell_size();
 	n_idle = 0;
 	for (unsigned i = 0; i < n_counters; i++) {
 		counters[i]->n_targets = 0;

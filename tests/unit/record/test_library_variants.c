@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The environments of the two runs: what stands in them, and that both runs choose alike. */
 #include "record/library_variants.h"
+#include "record/qemu_program.h"
 
 #include <string.h>
 
@@ -74,7 +75,7 @@ static void test_thresholds(void)
 {
 	const char *const given[] = {"GLIBC_TUNABLES=glibc.malloc.perturb=7", NULL};
 	g_auto(GStrv) native = lode_library_variants_native(given);
-	g_auto(GStrv) valgrind = lode_library_variants_valgrind(given);
+	g_auto(GStrv) valgrind = lode_library_variants_counted(given);
 	g_auto(GStrv) wanted = list_tunables(native);
 	g_auto(GStrv) found = wanted != NULL ? list_tunables(valgrind) : NULL;
 	unsigned n = 0;
@@ -117,7 +118,7 @@ static void test_both_runs(void)
 {
 	g_autofree char *valgrind = g_find_program_in_path("valgrind");
 	g_auto(GStrv) native = lode_library_variants_native(NULL);
-	g_auto(GStrv) counting = lode_library_variants_valgrind(NULL);
+	g_auto(GStrv) counting = lode_library_variants_counted(NULL);
 	const char *const run[] = {PROGRAM_VARIANT, NULL};
 	const char *const counted[] = {
 		valgrind, "-q", "--tool=none", "--log-file=/dev/null", PROGRAM_VARIANT, NULL};
@@ -132,6 +133,25 @@ static void test_both_runs(void)
 	g_assert_cmpstr(left, ==, right);
 }
 
+/* In qemu, as the processor that this is. */
+static void test_emulated(void)
+{
+	g_autofree char *emulator = g_find_program_in_path(LODE_QEMU_EMULATOR);
+	g_autofree char *cpu = lode_qemu_program_cpu();
+	g_auto(GStrv) native = lode_library_variants_native(NULL);
+	g_auto(GStrv) counting = lode_library_variants_counted(NULL);
+	const char *const run[] = {PROGRAM_VARIANT, NULL};
+	const char *const counted[] = {emulator, "-cpu", cpu, PROGRAM_VARIANT, NULL};
+
+	if (emulator == NULL) {
+		g_test_skip("no " LODE_QEMU_EMULATOR);
+		return;
+	}
+	g_autofree char *left = output_of(run, native);
+	g_autofree char *right = output_of(counted, counting);
+	g_assert_cmpstr(left, ==, right);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -139,5 +159,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/library-variants/own-mask", test_own_mask);
 	g_test_add_func("/library-variants/thresholds", test_thresholds);
 	g_test_add_func("/library-variants/both-runs", test_both_runs);
+	g_test_add_func("/library-variants/emulated", test_emulated);
 	return g_test_run();
 }

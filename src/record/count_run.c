@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/count_run.h"
+
+#include "base/error.h"
+#include "base/quiet_thread.h"
+#include "record/child.h"
+#include "record/jit_runtime.h"
+#include "record/program_check.h"
+#include "record/qemu_program.h"
+#include "sources/count_file.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define FILE_PREFIX "counts."
+
+enum {
+	POLL_US = G_USEC_PER_SEC,
+	INSTRUCTIONS_PER_SECOND = 1000 * 1000 * 1000, /* …of a processor, so many times these: */
+	BILLIONS = 4,
+};
+
+/* ---- progress ---- */
+
+typedef struct {
+	const LodeCountRunOptions *options;
+	GMutex lock;
+	GCond has_ended_cond;
+	bool has_ended;
+} Watch;
+
+static uint64_t count_instructions(const char *directory)
+{
+	g_autoptr(GDir) listing = g_dir_open(directory, 0, NULL);
+	const char *name;
+	uint64_t n = 0;
+
+	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL) {
+		g_autofree char *path = g_build_filename(directory, name, NULL);
+		if (g_str_has_prefix(name, FILE_PREFIX))
+			n += lode_count_file_progress(path);
+	}
+	return n;
+}
+
+/* Of how many there will be, only the time of the program by itself gives an idea. */
+static void report(const Watch *self, gint64 start_us)
+{
+	const LodeCountRunOptions *options = self->options;
+	double done = (double)count_instructions(options->directory);
+	double total = options->native_seconds * BILLIONS * INSTRUCTIONS_PER_SECOND;
+	double seconds = (double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
+	g_autofree char *detail = NULL;
+
+	if (done > 0 && total > done)
+		detail = g_strdup_printf(
+			"%.1f of some %.1f billion instructions, about %.0f s left",
+			done / INSTRUCTIONS_PER_SECOND, total / INSTRUCTIONS_PER_SECOND,
+			seconds * (total - done) / done);
+	else
+		detail = g_strdup_printf(
+			"%.1f billion instructions", done / INSTRUCTIONS_PER_SECOND);
+	lode_progress_report(
+		options->progress, "counting executions", done, total > done ? total : 0, detail);
+}
+
+static gpointer watch(gpointer data)
+{
+	Watch *self = data;
+	gint64 start_us = g_get_monotonic_time(), until_us = start_us;
+
+	g_mutex_lock(&self->lock);
+	while (!self->has_ended) {
+		until_us += POLL_US;
+		if (g_cond_wait_until(&self->has_ended_cond, &self->lock, until_us))
+			continue;
+		g_mutex_unlock(&self->lock);
+		report(self, start_us);
+		until_us = MAX(until_us, g_get_monotonic_time());
+		g_mutex_lock(&self->lock);
+	}
+	g_mutex_unlock(&self->lock);
+	return NULL;
+}
+
+static bool run_watched(const LodeCountRunOptions *options, const LodeChildOptions *child,
+	LodeChildEnd *out_end, GError **error)
+{
+	Watch state = {.options = options};
+	bool is_watched = options->progress != NULL && options->progress->report != NULL;
+
+	g_mutex_init(&state.lock);
+	g_cond_init(&state.has_ended_cond);
+	GThread *thread = is_watched ? lode_quiet_thread_new("watch", watch, &state) : NULL;
+	bool has_run = lode_child_run(child, out_end, error);
+	g_mutex_lock(&state.lock);
+	state.has_ended = true;
+	g_cond_signal(&state.has_ended_cond);
+	g_mutex_unlock(&state.lock);
+	if (thread != NULL)
+		g_thread_join(thread);
+	lode_progress_end(options->progress);
+	g_mutex_clear(&state.lock);
+	g_cond_clear(&state.has_ended_cond);
+	return has_run;
+}
+
+/* ---- the files ---- */
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* In which something was executed. */
+static bool is_counts(const char *path)
+{
+	char start[512] = "";
+	uint32_t n_blocks;
+	FILE *file = fopen(path, "rbe");
+	size_t n = file != NULL ? fread(start, 1, sizeof(start), file) : 0;
+
+	if (file != NULL)
+		fclose(file);
+	memcpy(&n_blocks, start + offsetof(CountHeader, n_blocks), sizeof(n_blocks));
+	return lode_count_file_is_format(start, n) && n_blocks > 0;
+}
+
+static bool collect_files(LodeCountRun *self, const char *directory, GError **error)
+{
+	g_autoptr(GDir) listing = g_dir_open(directory, 0, error);
+	const char *name;
+
+	if (listing == NULL)
+		return false;
+	while ((name = g_dir_read_name(listing)) != NULL) {
+		g_autofree char *path = g_build_filename(directory, name, NULL);
+		if (g_str_has_prefix(name, FILE_PREFIX) && is_counts(path))
+			g_ptr_array_add(self->files, g_steal_pointer(&path));
+	}
+	g_ptr_array_sort(self->files, compare_texts);
+	return true;
+}
+
+/* "counts.PID.N" */
+static void collect_jit_files(LodeCountRun *self, LodeJitRuntime *runtime)
+{
+	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (guint i = 0; i < self->files->len; i++) {
+		g_autofree char *name = g_path_get_basename(self->files->pdata[i]);
+		uint32_t pid = (uint32_t)g_ascii_strtoull(name + strlen(FILE_PREFIX), NULL, 10);
+		g_array_append_val(pids, pid);
+	}
+	lode_jit_runtime_collect(runtime, pids, self->jit_files);
+	self->jit_warning = g_strdup(runtime->warning);
+}
+
+/* ---- the run ---- */
+
+char *lode_count_run_obstacle(const char *const *argv)
+{
+	g_autoptr(GError) why = NULL;
+	g_autofree char *emulator = lode_qemu_program_emulator(&why);
+	g_autofree char *program = lode_program_find(argv[0], NULL);
+
+	if (emulator == NULL)
+		return g_strdup(why->message);
+	return program != NULL ? lode_qemu_program_obstacle(program) : NULL;
+}
+
+static GPtrArray *command_line(const LodeCountRunOptions *options, const LodeJitRuntime *runtime,
+	const char *program, GError **error)
+{
+	static const char *const more[] = {"follow=on", NULL};
+	g_autofree char *emulator = lode_qemu_program_emulator(error);
+	g_autofree char *directory = g_canonicalize_filename(options->directory, NULL);
+	g_autofree char *cpu = lode_qemu_program_cpu();
+	const LodeQemuProgram emulated = {
+		.emulator = emulator,
+		.program = program,
+		.argv = (const char *const *)runtime->argv->pdata,
+		.cpu = cpu,
+		.plugin_option = "counts=",
+		.plugin_value = directory,
+		.more_options = more,
+	};
+
+	return emulator != NULL ? lode_qemu_program_line(&emulated, error) : NULL;
+}
+
+static LodeCountRun *run_new(void)
+{
+	LodeCountRun *self = g_new0(LodeCountRun, 1);
+
+	self->files = g_ptr_array_new_with_free_func(g_free);
+	self->jit_files = g_ptr_array_new_with_free_func(g_free);
+	return self;
+}
+
+static bool check_obstacle(const char *program, GError **error)
+{
+	g_autofree char *obstacle = lode_qemu_program_obstacle(program);
+
+	if (obstacle != NULL)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED, obstacle);
+	return obstacle == NULL;
+}
+
+static void note_illegal(const LodeCountRun *self, const LodeCountRunOptions *options)
+{
+	if (WIFSIGNALED(self->exit_status) && WTERMSIG(self->exit_status) == SIGILL)
+		lode_notes_add(&options->notes,
+			"an instruction ended the program that qemu does not emulate, such as one "
+			"of "
+			"AVX-512: build it with -march=x86-64-v3, or record it without counting");
+}
+
+LodeCountRun *lode_count_run(const LodeCountRunOptions *options, GError **error)
+{
+	g_autofree char *program = lode_program_check(options->argv[0], "qemu", error);
+	LodeChildEnd end;
+
+	if (program == NULL || !check_obstacle(program, error))
+		return NULL;
+	g_autoptr(LodeJitRuntime)
+		runtime = lode_jit_runtime_prepare(options->argv, options->directory, false);
+	g_autoptr(GPtrArray) line = command_line(options, runtime, program, error);
+	if (line == NULL)
+		return NULL;
+	const LodeChildOptions child = {
+		.argv = (const char *const *)line->pdata,
+		.environment = options->environment,
+		.is_silent = options->is_silent,
+		.notes = options->notes,
+	};
+	if (!run_watched(options, &child, &end, error))
+		return NULL;
+	g_autoptr(LodeCountRun) self = run_new();
+	self->exit_status = end.status;
+	self->stop_signal = end.stop_signal;
+	if (!collect_files(self, options->directory, error))
+		return NULL;
+	collect_jit_files(self, runtime);
+	note_illegal(self, options);
+	if (self->files->len > 0 || self->stop_signal != 0)
+		return g_steal_pointer(&self);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+		LODE_QEMU_EMULATOR " ended with status %d and counted nothing",
+		WEXITSTATUS(self->exit_status));
+	return NULL;
+}
+
+void lode_count_run_free(LodeCountRun *self)
+{
+	if (self == NULL)
+		return;
+	g_ptr_array_unref(self->files);
+	g_ptr_array_unref(self->jit_files);
+	g_free(self->jit_warning);
+	g_free(self);
+}

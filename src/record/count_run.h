@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts what a program executes: runs it in QEMU's user-mode emulation, with a plugin that counts
+ * in a file of each process (docs/formats/counts.md). The program keeps our standard input, output
+ * and error, its exit status and signals pass through. Programs that compile while they run are
+ * made to write that down.
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "record/notes.h"
+
+#include <stdbool.h>
+
+typedef struct {
+	const char *const *argv; /* NULL-terminated; argv[0] is found in PATH */
+	const char *directory;   /* where the files go; must exist */
+	bool is_silent;          /* what the program writes was seen already: it is discarded */
+	LodeNotes notes;
+	const char *const *environment; /* of the program; NULL: ours */
+	double native_seconds;          /* that the program takes by itself; 0: not known */
+	const LodeProgress *progress;   /* of a silent run; NULL: none */
+} LodeCountRunOptions;
+
+typedef struct {
+	GPtrArray *files;     /* char *: counts files, in the order of their names */
+	GPtrArray *jit_files; /* char *: jitdumps of what it compiled, see jit_runtime.h */
+	char *jit_warning;    /* what of that stays unknown; NULL: nothing */
+	int exit_status;      /* of the program, as wait() gives it */
+	int stop_signal;      /* came meanwhile and is meant for us too, see child.h; 0: none */
+} LodeCountRun;
+
+/* Why nothing can be counted here; NULL: it can. The caller owns it. */
+char *lode_count_run_obstacle(const char *const *argv);
+
+/*
+ * Runs and waits. A program that ends badly is not an error: what it did until then is counted.
+ * That QEMU or the plugin is missing (_NOT_FOUND), or the program is one that QEMU does not run
+ * (_UNSUPPORTED, _IO), is one.
+ */
+LodeCountRun *lode_count_run(const LodeCountRunOptions *options, GError **error);
+void lode_count_run_free(LodeCountRun *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCountRun, lode_count_run_free)

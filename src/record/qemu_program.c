@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/qemu_program.h"
+
+#include "base/error.h"
+#include "base/own_library.h"
+#include "images/elf_file.h"
+#include "record/preloaded_library.h"
+#include "record/script_program.h"
+
+#include <string.h>
+
+#define PLUGIN_FOLDER "qemu_plugin"
+#define PLUGIN LODE_OWN_LIBRARY("trace")
+
+char *lode_qemu_program_emulator(GError **error)
+{
+	char *path = g_find_program_in_path(LODE_QEMU_EMULATOR);
+
+	if (path == NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			LODE_QEMU_EMULATOR " is not installed (Debian: apt install qemu-user)");
+	return path;
+}
+
+/* In a list of options a comma is written twice. */
+static void append_value(GString *options, const char *value)
+{
+	for (; *value != '\0'; value++)
+		g_string_append(options, *value == ',' ? ",," : (char[]){*value, '\0'});
+}
+
+static void add(GPtrArray *line, const char *word)
+{
+	g_ptr_array_add(line, g_strdup(word));
+}
+
+GPtrArray *lode_qemu_program_line(const LodeQemuProgram *self, GError **error)
+{
+	/* A script finds its own path as it was typed. */
+	const char *path = strchr(self->argv[0], '/') != NULL ? self->argv[0] : self->program;
+	g_autofree char *plugin = lode_preloaded_library_locate(PLUGIN_FOLDER, PLUGIN, error);
+	g_autofree char *name = NULL;
+	g_autoptr(GString) options = g_string_new(NULL);
+
+	if (plugin == NULL)
+		return NULL;
+	append_value(options, plugin);
+	g_string_append_printf(options, ",%s", self->plugin_option);
+	append_value(options, self->plugin_value);
+	for (size_t i = 0; self->more_options != NULL && self->more_options[i] != NULL; i++)
+		g_string_append_printf(options, ",%s", self->more_options[i]);
+	g_autoptr(GPtrArray) program = lode_script_program(path, self->argv, &name);
+	const char *const words[] = {
+		self->emulator, "-cpu", self->cpu, "-plugin", options->str, "-0", name};
+	GPtrArray *line = g_ptr_array_new_with_free_func(g_free);
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+		add(line, words[i]);
+	for (guint i = 0; i < program->len; i++)
+		add(line, program->pdata[i]);
+	return line;
+}
+
+/* "cpu family\t: 6" of the first processor; NULL: not there. */
+static char *cpu_fact(char **lines, const char *name)
+{
+	for (size_t i = 0; lines[i] != NULL && *lines[i] != '\0'; i++) {
+		const char *colon = strchr(lines[i], ':');
+		if (colon == NULL || !g_str_has_prefix(lines[i], name) ||
+			strspn(lines[i] + strlen(name), " \t") !=
+				(size_t)(colon - lines[i]) - strlen(name))
+			continue;
+		return g_strstrip(g_strdup(colon + 1));
+	}
+	return NULL;
+}
+
+/* A library looks at the processor's vendor and model for which of several ways is fastest. */
+char *lode_qemu_program_cpu(void)
+{
+	g_autofree char *text = NULL;
+
+	if (!g_file_get_contents("/proc/cpuinfo", &text, NULL, NULL))
+		return g_strdup("max");
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	g_autofree char *vendor = cpu_fact(lines, "vendor_id");
+	g_autofree char *family = cpu_fact(lines, "cpu family");
+	g_autofree char *model = cpu_fact(lines, "model");
+	bool is_known = g_strcmp0(vendor, "GenuineIntel") == 0 ||
+	                g_strcmp0(vendor, "AuthenticAMD") == 0;
+
+	if (!is_known || family == NULL || model == NULL)
+		return g_strdup("max");
+	return g_strdup_printf("max,vendor=%s,family=%" G_GUINT64_FORMAT
+			       ",model=%" G_GUINT64_FORMAT,
+		vendor, g_ascii_strtoull(family, NULL, 10), g_ascii_strtoull(model, NULL, 10));
+}
+
+/* System V ABI, AMD64 supplement, "Program Property": what a note of the file says. */
+static uint32_t needed_isa(const uint8_t *note, size_t size)
+{
+	enum { NOTE_HEADER = 16, PROPERTY_HEADER = 8, NEEDED = 0xc0008002 };
+	uint32_t head[2], bits;
+
+	for (size_t at = NOTE_HEADER; at + PROPERTY_HEADER + sizeof(bits) <= size;) {
+		memcpy(head, note + at, sizeof(head));
+		memcpy(&bits, note + at + PROPERTY_HEADER, sizeof(bits));
+		if (head[0] == (uint32_t)NEEDED && head[1] == sizeof(bits))
+			return bits;
+		if (head[1] > size)
+			break;
+		at += PROPERTY_HEADER + ((size_t)head[1] + 7) / 8 * 8;
+	}
+	return 0;
+}
+
+char *lode_qemu_program_obstacle(const char *path)
+{
+	enum { GNU_PROPERTY = 0x6474e553, LEVEL_4 = 8 };
+	g_autoptr(LodeElfFile) file = lode_elf_file_open(path, NULL);
+
+	for (size_t i = 0; file != NULL && i < file->n_segments; i++) {
+		const Elf64_Phdr *segment = &file->segments[i];
+		size_t n = 0;
+		if (segment->p_type != GNU_PROPERTY)
+			continue;
+		const uint8_t *note = lode_elf_file_loaded_bytes(file, segment->p_vaddr, &n);
+		if (note != NULL && (needed_isa(note, MIN(n, segment->p_filesz)) & LEVEL_4) != 0)
+			return g_strdup_printf(
+				"'%s' is built for processors with AVX-512 (x86-64-v4), which "
+				"qemu does not emulate; build it with -march=x86-64-v3",
+				path);
+	}
+	return NULL;
+}

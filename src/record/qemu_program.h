@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* A program in QEMU's user-mode emulation, with our plugin. Private to record/. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#define LODE_QEMU_EMULATOR "qemu-x86_64"
+
+/* The path of the emulator, the caller's. Errors: _NOT_FOUND with what to install. */
+char *lode_qemu_program_emulator(GError **error);
+
+typedef struct {
+	const char *emulator;
+	const char *program;       /* path of argv[0] */
+	const char *const *argv;   /* NULL-terminated; of a script that of its interpreter is run */
+	const char *cpu;           /* "max" */
+	const char *plugin_option; /* "ring=" … */
+	const char *plugin_value;  /* a path */
+	const char *const *more_options; /* of the plugin, NULL-terminated; may be NULL */
+} LodeQemuProgram;
+
+/* The command line, with a NULL at its end; the caller owns it. Errors: _NOT_FOUND where the plugin
+ * is not installed. */
+GPtrArray *lode_qemu_program_line(const LodeQemuProgram *self, GError **error);
+
+/* The processor that libraries are to see, so that they choose what they choose on this machine as
+ * far as QEMU can emulate that: "max,vendor=GenuineIntel,…". The caller owns it. */
+char *lode_qemu_program_cpu(void);
+
+/*
+ * Why QEMU cannot run a program, as far as that is known beforehand: it asks for AVX-512. NULL:
+ * nothing is known. The caller owns it.
+ */
+char *lode_qemu_program_obstacle(const char *path);
