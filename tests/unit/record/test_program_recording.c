@@ -159,7 +159,7 @@ static void test_file_as_input(Fixture *self, const void *data)
 	g_assert_cmpuint(recording.recordings->len, ==, 2);
 	g_assert_true(has_recording(&recording, "perf.data"));
 	g_assert_true(has_recording(&recording, "counts."));
-	g_assert_cmpuint(recording.maps->len, ==, 1);
+	g_assert_cmpuint(recording.maps->len, ==, 0);
 }
 
 static void test_pipe_as_input(Fixture *self, const void *data)
