@@ -22,7 +22,7 @@ export PYTHONHASHSEED=0
 command=(/usr/bin/python3 -S build/demo.py)
 
 echo "demo: ${command[*]}"
-echo "demo: it runs at full speed, sampled, and then under valgrind, counted; that takes a while"
+echo "demo: it runs at full speed, sampled, and then in qemu, counted; that takes a while"
 echo "demo: (without --count it runs once, sampled)"
 echo
 build/src/cli/lode run --count -o demo.lode -- "${command[@]}"

@@ -10,13 +10,13 @@
 set -euo pipefail
 
 build_packages=(
-	meson ninja-build pkg-config gcc libc6-dev valgrind qemu-user
+	meson ninja-build pkg-config gcc libc6-dev qemu-user
 	libglib2.0-dev libjson-glib-dev libsqlite3-dev libzstd-dev liblzma-dev zlib1g-dev
 	libelf-dev libdw-dev libdebuginfod-dev libiberty-dev libzydis-dev libpfm4-dev
 	libcairo2-dev libhwloc-dev libncurses-dev
 )
 test_packages=(
-	g++ binutils file zstd sqlite3 mandoc libc6-dbg linux-perf tmux
+	valgrind g++ binutils file zstd sqlite3 mandoc libc6-dbg linux-perf tmux
 	numactl hwloc-nox libnuma-dev libjemalloc2
 	clang libclang-rt-14-dev clang-format shellcheck
 	ccache stress-ng

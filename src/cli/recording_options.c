@@ -12,9 +12,9 @@ static struct {
 
 const GOptionEntry lode_recording_options[] = {
 	{"count", 0, 0, G_OPTION_ARG_NONE, &given.is_counted,
-		"run a second time, under valgrind: count every execution", NULL},
+		"run a second time, in qemu: count every execution", NULL},
 	{"exact", 0, 0, G_OPTION_ARG_NONE, &given.is_exact,
-		"run once, under valgrind: count every execution, and estimate the time", NULL},
+		"run once, in qemu: count every execution, and estimate the time", NULL},
 	{"once", 0, 0, G_OPTION_ARG_NONE, &given.is_once,
 		"run once, at full speed, sampled: the default", NULL},
 	{"trace", 0, 0, G_OPTION_ARG_NONE, &given.is_trace,
@@ -65,7 +65,7 @@ static bool check_kind(GError **error)
 	               given.has_kernel || is_part;
 
 	if (given.is_trace && (samples || given.is_counted || given.is_exact || given.is_fast))
-		return usage("--trace neither samples nor runs callgrind: it goes without --count, "
+		return usage("--trace neither samples nor counts alone: it goes without --count, "
 			     "--exact, --fast and the options of sampling",
 			error);
 	if (given.is_exact && (samples || given.is_counted))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings + binaries → profile. Any number of callgrind dumps becomes one profile; so does any
+ * Recordings + binaries → profile. Any number of callgrind dumps, or counts files, becomes one profile; so does any
  * number of perf.data files, whose executions are inferred. Both together are joined: executions
- * from callgrind, sampled events from perf.data. A flow file and an address trace stand alone.
+ * from the counts, sampled events from perf.data. A flow file and an address trace stand alone.
  */
 #pragma once
 

@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "base/quiet_thread.h"
+#include "caches/hierarchy.h"
+#include "caches/machine_caches.h"
 #include "record/child.h"
 #include "record/jit_runtime.h"
 #include "record/program_check.h"
@@ -172,13 +174,39 @@ char *lode_count_run_obstacle(const char *const *argv)
 	return program != NULL ? lode_qemu_program_obstacle(program) : NULL;
 }
 
-static GPtrArray *command_line(const LodeCountRunOptions *options, const LodeJitRuntime *runtime,
-	const char *program, GError **error)
+static void append_shape(GString *text, const LodeHierarchy *hierarchy, const char *name)
 {
-	static const char *const more[] = {"follow=on", NULL};
+	for (guint i = 0; i < hierarchy->caches->len; i++) {
+		const LodeCache *cache = &g_array_index(hierarchy->caches, LodeCache, i);
+		if (strcmp(cache->name, name) == 0)
+			g_string_append_printf(text, "%s%" G_GUINT64_FORMAT ":%u:%u",
+				text->len > 0 ? "+" : "caches=", cache->n_sets, cache->n_ways,
+				cache->line_bytes);
+	}
+}
+
+/* This machine's, as callgrind simulates them; where they are not known those of most. */
+static char *caches_option(void)
+{
+	static const char usual[] = "i1=32K:8:64,d1=32K:8:64,l2=8M:16:64";
+	static const char *const names[] = {"i1", "d1", "l2"};
+	g_autofree char *found = lode_machine_caches_as_cachegrind(NULL, NULL);
+	g_autoptr(LodeHierarchy)
+		hierarchy = lode_hierarchy_parse(found != NULL ? found : usual, NULL);
+	GString *text = g_string_new(NULL);
+
+	for (size_t i = 0; hierarchy != NULL && i < G_N_ELEMENTS(names); i++)
+		append_shape(text, hierarchy, names[i]);
+	return g_string_free(text, FALSE);
+}
+
+static GPtrArray *command_line(const LodeCountRunOptions *options, const LodeJitRuntime *runtime,
+	const char *program, GPtrArray **out_environment, GError **error)
+{
 	g_autofree char *emulator = lode_qemu_program_emulator(error);
 	g_autofree char *directory = g_canonicalize_filename(options->directory, NULL);
 	g_autofree char *cpu = lode_qemu_program_cpu();
+	g_autofree char *caches = options->has_caches ? caches_option() : NULL;
 	const LodeQemuProgram emulated = {
 		.emulator = emulator,
 		.program = program,
@@ -186,10 +214,13 @@ static GPtrArray *command_line(const LodeCountRunOptions *options, const LodeJit
 		.cpu = cpu,
 		.plugin_option = "counts=",
 		.plugin_value = directory,
-		.more_options = more,
+		.more_options = caches,
+		.environment = options->environment,
+		.is_alone = options->is_alone,
+		.only = options->only,
 	};
 
-	return emulator != NULL ? lode_qemu_program_line(&emulated, error) : NULL;
+	return emulator != NULL ? lode_qemu_program_line(&emulated, out_environment, error) : NULL;
 }
 
 static LodeCountRun *run_new(void)
@@ -227,13 +258,14 @@ LodeCountRun *lode_count_run(const LodeCountRunOptions *options, GError **error)
 	if (program == NULL || !check_obstacle(program, error))
 		return NULL;
 	g_autoptr(LodeJitRuntime)
-		runtime = lode_jit_runtime_prepare(options->argv, options->directory, false);
-	g_autoptr(GPtrArray) line = command_line(options, runtime, program, error);
+		runtime = lode_jit_runtime_prepare(options->argv, options->directory);
+	g_autoptr(GPtrArray) environment = NULL;
+	g_autoptr(GPtrArray) line = command_line(options, runtime, program, &environment, error);
 	if (line == NULL)
 		return NULL;
 	const LodeChildOptions child = {
 		.argv = (const char *const *)line->pdata,
-		.environment = options->environment,
+		.environment = (const char *const *)environment->pdata,
 		.is_silent = options->is_silent,
 		.notes = options->notes,
 	};

@@ -15,6 +15,9 @@
 typedef struct {
 	const char *const *argv; /* NULL-terminated; argv[0] is found in PATH */
 	const char *directory;   /* where the files go; must exist */
+	bool has_caches;         /* misses of caches and mispredicted branches too, simulated */
+	bool is_alone;           /* not what it forks and executes */
+	const char *const *only; /* only programs of these names, see follow.h; NULL: all */
 	bool is_silent;          /* what the program writes was seen already: it is discarded */
 	LodeNotes notes;
 	const char *const *environment; /* of the program; NULL: ours */

@@ -18,11 +18,9 @@
 /* A kind of program; a new one is a new row. */
 typedef struct {
 	const char *name;
-	const char *programs[3];         /* what the file is called; NULL after them */
-	const char *valgrind_options[3]; /* NULL after them */
+	const char *programs[3]; /* what the file is called; NULL after them */
 	/* Appends what comes between the program and its arguments. */
-	void (*add_arguments)(
-		LodeJitRuntime *self, const char *const *argv, bool is_under_valgrind);
+	void (*add_arguments)(LodeJitRuntime *self, const char *const *argv);
 } Runtime;
 
 static void add(LodeJitRuntime *self, const char *argument)
@@ -44,11 +42,9 @@ static bool has_option_in(const char *variable, const char *option)
 
 /*
  * V8 writes the dump into the current directory, whatever is said; beside it a log, which can be
- * sent elsewhere. Where the directory cannot be written to it goes on without. Several compiler
- * threads gain nothing under valgrind, which runs one thread at a time.
+ * sent elsewhere. Where the directory cannot be written to it goes on without.
  */
-static void add_node_arguments(
-	LodeJitRuntime *self, const char *const *argv, bool is_under_valgrind)
+static void add_node_arguments(LodeJitRuntime *self, const char *const *argv)
 {
 	static const char option[] = "--perf-prof";
 	bool is_users = has_argument(argv, option) || has_option_in("NODE_OPTIONS", option);
@@ -64,8 +60,6 @@ static void add_node_arguments(
 		add(self, log->str);
 		self->is_dump_moved = true;
 	}
-	if (is_under_valgrind)
-		add(self, "--single-threaded");
 	if (access(self->start_directory, W_OK) != 0)
 		self->warning = g_strdup("Node.js writes down what it compiles in the current "
 					 "directory, which cannot be written to; its functions "
@@ -82,30 +76,12 @@ static char *find_agent(void)
 	return access(given, R_OK) == 0 ? g_canonicalize_filename(given, NULL) : NULL;
 }
 
-/* The virtual machine refuses two collectors. */
-static bool has_collector(const char *const *argv)
-{
-	static const char *const variables[] = {
-		"JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"};
-
-	for (size_t i = 1; argv[i] != NULL; i++)
-		if (g_str_has_prefix(argv[i], "-XX:+Use") && g_str_has_suffix(argv[i], "GC"))
-			return true;
-	for (size_t i = 0; i < G_N_ELEMENTS(variables); i++)
-		if (has_option_in(variables[i], "-XX:+Use"))
-			return true;
-	return false;
-}
-
-/*
- * Arguments, since of options in the environment the virtual machine tells on standard error. The
- * other collectors work on many threads, which valgrind runs in turn.
- */
-static void add_java_arguments(
-	LodeJitRuntime *self, const char *const *argv, bool is_under_valgrind)
+/* Arguments, since of options in the environment the virtual machine tells on standard error. */
+static void add_java_arguments(LodeJitRuntime *self, const char *const *argv)
 {
 	g_autofree char *agent = find_agent();
 
+	(void)argv;
 	if (agent != NULL) {
 		g_autofree char *argument = g_strdup_printf(
 			"-agentpath:%s=%s", agent, self->directory);
@@ -115,16 +91,11 @@ static void add_java_arguments(
 			"the agent that writes down what Java compiles, " AGENT
 			", is not installed; lode must be built with a JDK (-Djava-agent=enabled)");
 	}
-	if (is_under_valgrind && !has_collector(argv))
-		add(self, "-XX:+UseSerialGC");
 }
 
 static const Runtime runtimes[] = {
-	{"Node.js", {"node", "nodejs"}, {"--smc-check=all-non-file"}, add_node_arguments},
-	/* HotSpot looks at registers when memory faults, on purpose. */
-	{"Java", {"java"},
-		{"--smc-check=all-non-file", "--vex-iropt-register-updates=allregs-at-mem-access"},
-		add_java_arguments},
+	{"Node.js", {"node", "nodejs"}, add_node_arguments},
+	{"Java", {"java"}, add_java_arguments},
 };
 
 static const Runtime *find_runtime(const char *program)
@@ -175,10 +146,8 @@ static void list_old_dumps(LodeJitRuntime *self)
 				time_of(self->start_directory, name));
 }
 
-LodeJitRuntime *lode_jit_runtime_prepare(
-	const char *const *argv, const char *directory, bool is_under_valgrind)
+LodeJitRuntime *lode_jit_runtime_prepare(const char *const *argv, const char *directory)
 {
-	static const char *const none[] = {NULL};
 	const Runtime *runtime = find_runtime(argv[0]);
 	LodeJitRuntime *self = g_new0(LodeJitRuntime, 1);
 
@@ -186,12 +155,10 @@ LodeJitRuntime *lode_jit_runtime_prepare(
 	self->directory = g_canonicalize_filename(directory, NULL);
 	self->start_directory = g_get_current_dir();
 	self->old_dumps = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	self->valgrind_options = none;
 	add(self, argv[0]);
 	if (runtime != NULL) {
 		self->name = runtime->name;
-		self->valgrind_options = runtime->valgrind_options;
-		runtime->add_arguments(self, argv, is_under_valgrind);
+		runtime->add_arguments(self, argv);
 		list_old_dumps(self);
 	}
 	for (size_t i = 1; argv[i] != NULL; i++)

@@ -16,8 +16,7 @@
 typedef struct {
 	const char *name; /* "Node.js"; NULL: none is known, the arguments are as they were */
 	GPtrArray *argv;  /* char *, with a NULL at the end */
-	const char *const *valgrind_options; /* NULL-terminated; what valgrind needs for it */
-	char *warning; /* what of its code will stay unknown, and why; NULL: nothing */
+	char *warning;    /* what of its code will stay unknown, and why; NULL: nothing */
 
 	char *directory, *start_directory; /* private: where dumps go, where the program starts */
 	GHashTable *old_dumps;             /* private: name → its time, before the program ran */
@@ -25,12 +24,10 @@ typedef struct {
 } LodeJitRuntime;
 
 /*
- * What to run in place of `argv`, which is copied, so that dumps come to lie in `directory`. Under
- * valgrind more is needed than for samples. Never NULL; a program that does not exist is not a
- * runtime.
+ * What to run in place of `argv`, which is copied, so that dumps come to lie in `directory`. Never
+ * NULL; a program that does not exist is not a runtime.
  */
-LodeJitRuntime *lode_jit_runtime_prepare(
-	const char *const *argv, const char *directory, bool is_under_valgrind);
+LodeJitRuntime *lode_jit_runtime_prepare(const char *const *argv, const char *directory);
 void lode_jit_runtime_free(LodeJitRuntime *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeJitRuntime, lode_jit_runtime_free)
 

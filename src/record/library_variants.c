@@ -6,7 +6,7 @@
 #define VARIABLE "GLIBC_TUNABLES"
 #define LINKER "/lib64/ld-linux-x86-64.so.2"
 
-/* What glibc 2.36 looks at and valgrind 3.19 does not have; a name that glibc does not know is
+/* What glibc 2.36 looks at and QEMU 7.2 does not have; a name that glibc does not know is
  * passed over. */
 static const char mask[] = "-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-RTM";
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two runs of one program take the same way through its libraries only when these choose the same
- * variants of their functions. glibc chooses by what the processor can do, and those of QEMU and
- * valgrind can do less: no AVX-512. So the native run is told to do without, and the counted one is
+ * variants of their functions. glibc chooses by what the processor can do, and QEMU's can do
+ * less: no AVX-512. So the native run is told to do without, and the counted one is
  * given the thresholds that the native one has (from which size on memcpy uses `rep movsb`…).
  *
  * glibc manual, "Tunables": hwcaps, x86_rep_movsb_threshold and others, in GLIBC_TUNABLES.

@@ -145,7 +145,7 @@ static bool sample(Session *self, const LodeProgress *progress, GError **error)
 		sampler.page_output = pages;
 	sampler.argv = self->options->argv;
 	if (sampler.pid == 0) {
-		runtime = lode_jit_runtime_prepare(self->options->argv, self->directory, false);
+		runtime = lode_jit_runtime_prepare(self->options->argv, self->directory);
 		sampler.argv = (const char *const *)runtime->argv->pdata;
 	}
 	self->result->sampling = lode_perf_sampler_run(&sampler, progress, error);

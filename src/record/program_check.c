@@ -78,7 +78,7 @@ static bool has_segments(const char *path, const Elf64_Ehdr *header)
 }
 
 /*
- * What the kernel does not execute is left to a shell by execvp(3), which valgrind and QEMU do
+ * What the kernel does not execute is left to a shell by execvp(3), which QEMU does
  * likewise: then it is the shell that would be recorded.
  */
 static bool check_format(const char *path, GError **error)

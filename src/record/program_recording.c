@@ -2,7 +2,6 @@
 #include "record/program_recording.h"
 
 #include "base/error.h"
-#include "record/callgrind_run.h"
 #include "record/count_run.h"
 #include "record/jit_runtime.h"
 #include "record/library_variants.h"
@@ -17,8 +16,8 @@
 
 enum {
 	FEWEST_SAMPLES = 100, /* of which a share can be told to some percent */
-	SLOWDOWN = 50,        /* of valgrind */
-	FAST_SLOWDOWN = 10,   /* of qemu, which counts without simulation */
+	SLOWDOWN = 30,        /* of qemu with simulation */
+	FAST_SLOWDOWN = 10,   /* without */
 	LONG_WAIT_S = 10,
 	FREQUENCY = 10000, /* sequences need more samples than functions do */
 };
@@ -43,26 +42,15 @@ static bool can_read_input_twice(void)
 	       S_ISCHR(status.st_mode);
 }
 
-/* Caches and branch prediction are simulated by valgrind. */
-static bool counts_in_qemu(const LodeProgramRecordingOptions *options)
-{
-	return options->is_fast;
-}
-
 /* Why the program can run only once; NULL: it can run twice. The caller frees it. */
 static char *reason_for_once(const LodeProgramRecordingOptions *options)
 {
 	g_autoptr(LodeJitRuntime)
-		runtime = lode_jit_runtime_prepare(options->argv, options->directory, false);
-	g_autofree char *valgrind = g_find_program_in_path("valgrind");
-	g_autofree char *obstacle = counts_in_qemu(options) ? lode_count_run_obstacle(options->argv)
-	                                                    : NULL;
+		runtime = lode_jit_runtime_prepare(options->argv, options->directory);
+	g_autofree char *obstacle = lode_count_run_obstacle(options->argv);
 
 	if (obstacle != NULL)
 		return g_steal_pointer(&obstacle);
-	if (valgrind == NULL && !counts_in_qemu(options))
-		return g_strdup("valgrind, which counts executions, is not installed (Debian: apt "
-				"install valgrind)");
 	if (runtime->name != NULL)
 		return g_strdup_printf("what %s compiles is different in each run", runtime->name);
 	if (!can_read_input_twice())
@@ -99,10 +87,10 @@ static bool sample(Session *self, GError **error)
 	g_autofree char *output = g_build_filename(options->directory, "perf.data", NULL);
 	g_auto(GStrv) native = lode_library_variants_native(NULL);
 	bool is_alone = self->kind == LODE_RECORDING_SAMPLES;
-	g_autoptr(LodeJitRuntime) runtime = options->pid == 0
-	                                            ? lode_jit_runtime_prepare(options->argv,
-							      options->directory, false)
-	                                            : NULL;
+	g_autoptr(LodeJitRuntime)
+		runtime = options->pid == 0
+	                          ? lode_jit_runtime_prepare(options->argv, options->directory)
+	                          : NULL;
 	const LodePerfSamplerOptions sampler = {
 		.pid = options->pid,
 		.duration_ms = options->duration_ms,
@@ -174,6 +162,7 @@ static bool run_qemu(const Session *self, const char *const *environment, LodeRe
 	const LodeCountRunOptions run = {
 		.argv = options->argv,
 		.directory = options->directory,
+		.has_caches = !options->is_fast,
 		.is_silent = is_second,
 		.notes = options->notes,
 		.environment = environment,
@@ -192,40 +181,6 @@ static bool run_qemu(const Session *self, const char *const *environment, LodeRe
 	return true;
 }
 
-static bool run_callgrind(const Session *self, const char *const *environment,
-	LodeRecordedRun *out_run, GError **error)
-{
-	const LodeProgramRecordingOptions *options = self->options;
-	const LodeCallgrindRunOptions run = {
-		.argv = options->argv,
-		.directory = options->directory,
-		.is_fast = options->is_fast,
-		.is_silent = self->kind == LODE_RECORDING_BOTH,
-		.notes = options->notes,
-		.environment = environment,
-	};
-	g_autoptr(LodeCallgrindRun) counted = lode_callgrind_run(&run, error);
-
-	if (counted == NULL)
-		return false;
-	if (counted->dumps->len == 0 && counted->stop_signal == 0)
-		lode_notes_add(&options->notes,
-			"signal %d (%s) killed the program before what was counted was written",
-			WTERMSIG(counted->exit_status),
-			g_strsignal(WTERMSIG(counted->exit_status)));
-	note_jit(self, counted->jit_warning);
-	if (counted->n_lost > 0 && counted->stop_signal == 0)
-		lode_notes_add(&options->notes,
-			"%u of its processes left no recording: killed, or still running",
-			counted->n_lost);
-	append_all(out_run->recordings, counted->dumps);
-	append_all(out_run->maps, counted->maps);
-	append_all(out_run->jit_files, counted->jit_files);
-	out_run->exit_status = counted->exit_status;
-	out_run->stop_signal = counted->stop_signal;
-	return true;
-}
-
 static bool count(Session *self, GError **error)
 {
 	const LodeProgramRecordingOptions *options = self->options;
@@ -237,8 +192,7 @@ static bool count(Session *self, GError **error)
 	if (is_second && self->input_start >= 0)
 		lseek(STDIN_FILENO, self->input_start, SEEK_SET);
 	lode_recorded_run_init(&counted);
-	if (counts_in_qemu(options) ? !run_qemu(self, environment, &counted, error)
-				    : !run_callgrind(self, environment, &counted, error))
+	if (!run_qemu(self, environment, &counted, error))
 		return false;
 	self->result->stop_signal = counted.stop_signal;
 	/* Samples of the whole run do not fit counts of a part. */
@@ -252,7 +206,6 @@ static bool count(Session *self, GError **error)
 	if (!is_second)
 		self->result->exit_status = counted.exit_status;
 	append_all(self->result->recordings, counted.recordings);
-	append_all(self->result->maps, counted.maps);
 	append_all(self->result->jit_files, counted.jit_files);
 	return true;
 }
@@ -302,10 +255,9 @@ static bool count_after_samples(Session *self, GError **error)
 	int slowdown = self->options->is_fast ? FAST_SLOWDOWN : SLOWDOWN;
 	if (self->sampled_seconds * slowdown > LONG_WAIT_S)
 		lode_notes_advise(&self->options->notes, LODE_ADVICE_SAMPLE_ONLY,
-			"sampled for %.1f s; it now runs again under %s, to count executions, some "
+			"sampled for %.1f s; it now runs again in qemu, to count executions, some "
 			"%d times as long",
-			self->sampled_seconds, counts_in_qemu(self->options) ? "qemu" : "valgrind",
-			slowdown);
+			self->sampled_seconds, slowdown);
 	if (count(self, &cause))
 		return true;
 	if (self->result->recordings->len > 0) {

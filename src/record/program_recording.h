@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records a program for the main job: where the time goes is sampled at full speed, what executes
- * is counted under qemu or valgrind, or both, in two runs. Or all that it does to memory is traced.
+ * is counted in qemu, or both, in two runs. Or all that it does to memory is traced.
  *
  *   sampled run  ─▶ perf.data          ─┐
- *   counting run ─▶ callgrind's dumps   ─┴▶ to be joined
+ *   counting run ─▶ counts files        ─┴▶ to be joined
  *   traced run   ─▶ packed trace        ──▶ alone
  */
 #pragma once
@@ -19,7 +19,7 @@
 
 typedef enum {
 	LODE_RECORDING_SAMPLES, /* the program runs once, at full speed */
-	LODE_RECORDING_COUNTS,  /* the program runs once, under valgrind */
+	LODE_RECORDING_COUNTS,  /* the program runs once, in qemu */
 	LODE_RECORDING_BOTH,    /* twice; falls back to one of the others where it must */
 	LODE_RECORDING_TRACE,   /* the program runs once, see record/trace_recording.h */
 } LodeRecordingKind;
@@ -48,7 +48,7 @@ typedef struct {
  * program was ended by a signal, or its code is made at run time and so is different in each run,
  * there is one run only. The caller clears `out_run`. A program that a signal ended before anything
  * could be recorded leaves no recordings, which is not an error. Errors: what
- * lode_perf_sampler_run(), lode_count_run() and lode_callgrind_run() say, when nothing else can be
+ * lode_perf_sampler_run() and lode_count_run() say, when nothing else can be
  * done instead.
  */
 bool lode_program_recording_run(

@@ -7,6 +7,7 @@
 #include "record/preloaded_library.h"
 #include "record/script_program.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 #define PLUGIN_FOLDER "qemu_plugin"
@@ -22,6 +23,11 @@ char *lode_qemu_program_emulator(GError **error)
 	return path;
 }
 
+static void add(GPtrArray *line, const char *word)
+{
+	g_ptr_array_add(line, g_strdup(word));
+}
+
 /* In a list of options a comma is written twice. */
 static void append_value(GString *options, const char *value)
 {
@@ -29,32 +35,88 @@ static void append_value(GString *options, const char *value)
 		g_string_append(options, *value == ',' ? ",," : (char[]){*value, '\0'});
 }
 
-static void add(GPtrArray *line, const char *word)
+static bool is_wanted(const char *path, const char *const *only)
 {
-	g_ptr_array_add(line, g_strdup(word));
+	g_autofree char *name = g_path_get_basename(path);
+
+	for (; only != NULL && *only != NULL; only++)
+		if (fnmatch(*only, strchr(*only, '/') != NULL ? path : name, 0) == 0)
+			return true;
+	return false;
 }
 
-GPtrArray *lode_qemu_program_line(const LodeQemuProgram *self, GError **error)
+/* What the plugin is told, see tools/qemu_plugin/follow.h. */
+static char *plugin_text(const LodeQemuProgram *self, const char *plugin, const GPtrArray *program)
+{
+	GString *text = g_string_new(NULL);
+
+	append_value(text, plugin);
+	g_string_append_printf(text, ",%s", self->plugin_option);
+	append_value(text, self->plugin_value);
+	if (self->more_options != NULL)
+		g_string_append_printf(text, ",%s", self->more_options);
+	if (!self->is_alone)
+		g_string_append(text, ",follow=on");
+	for (const char *const *glob = self->only; glob != NULL && *glob != NULL; glob++) {
+		g_string_append(text, ",only=");
+		append_value(text, *glob);
+	}
+	if (self->only != NULL && !is_wanted(self->program, self->only) &&
+		!is_wanted(program->pdata[0], self->only))
+		g_string_append(text, ",record=no");
+	return g_string_free(text, FALSE);
+}
+
+/* See tools/qemu_plugin/follow.c, which does the same for programs that follow. */
+static bool is_for_program_only(const char *variable)
+{
+	static const char *const starts[] = {"LD_", "GLIBC_TUNABLES=", "MALLOC_", "G_", "QEMU_"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(starts); i++)
+		if (g_str_has_prefix(variable, starts[i]))
+			return strchr(variable, ',') == NULL;
+	return false;
+}
+
+/* QEMU gives the program its own environment in reverse; what the loader of QEMU itself would obey
+ * is on its command line. */
+static GPtrArray *environment_of(const LodeQemuProgram *self, GPtrArray *line)
+{
+	g_auto(GStrv) given = self->environment != NULL ? g_strdupv((char **)self->environment)
+	                                                : g_get_environ();
+	GPtrArray *environment = g_ptr_array_new_with_free_func(g_free);
+
+	for (size_t i = g_strv_length(given); i-- > 0;) {
+		if (is_for_program_only(given[i])) {
+			add(line, "-E");
+			add(line, given[i]);
+		} else {
+			add(environment, given[i]);
+		}
+	}
+	g_ptr_array_add(environment, NULL);
+	return environment;
+}
+
+GPtrArray *lode_qemu_program_line(
+	const LodeQemuProgram *self, GPtrArray **out_environment, GError **error)
 {
 	/* A script finds its own path as it was typed. */
 	const char *path = strchr(self->argv[0], '/') != NULL ? self->argv[0] : self->program;
 	g_autofree char *plugin = lode_preloaded_library_locate(PLUGIN_FOLDER, PLUGIN, error);
 	g_autofree char *name = NULL;
-	g_autoptr(GString) options = g_string_new(NULL);
 
 	if (plugin == NULL)
 		return NULL;
-	append_value(options, plugin);
-	g_string_append_printf(options, ",%s", self->plugin_option);
-	append_value(options, self->plugin_value);
-	for (size_t i = 0; self->more_options != NULL && self->more_options[i] != NULL; i++)
-		g_string_append_printf(options, ",%s", self->more_options[i]);
 	g_autoptr(GPtrArray) program = lode_script_program(path, self->argv, &name);
-	const char *const words[] = {
-		self->emulator, "-cpu", self->cpu, "-plugin", options->str, "-0", name};
+	g_autofree char *given = plugin_text(self, plugin, program);
+	const char *const words[] = {self->emulator, "-cpu", self->cpu, "-plugin", given};
 	GPtrArray *line = g_ptr_array_new_with_free_func(g_free);
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
 		add(line, words[i]);
+	*out_environment = environment_of(self, line);
+	add(line, "-0");
+	add(line, name);
 	for (guint i = 0; i < program->len; i++)
 		add(line, program->pdata[i]);
 	return line;

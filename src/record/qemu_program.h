@@ -17,12 +17,17 @@ typedef struct {
 	const char *cpu;           /* "max" */
 	const char *plugin_option; /* "ring=" … */
 	const char *plugin_value;  /* a path */
-	const char *const *more_options; /* of the plugin, NULL-terminated; may be NULL */
+	const char *more_options;  /* of the plugin: "caches=…"; NULL: none */
+	const char *const *environment; /* of the program; NULL: ours */
+	/* What it forks and executes, see tools/qemu_plugin/follow.h. */
+	bool is_alone;           /* is left alone */
+	const char *const *only; /* record only programs of these names; NULL: all */
 } LodeQemuProgram;
 
-/* The command line, with a NULL at its end; the caller owns it. Errors: _NOT_FOUND where the plugin
- * is not installed. */
-GPtrArray *lode_qemu_program_line(const LodeQemuProgram *self, GError **error);
+/* The command line, and the environment for it, each with a NULL at its end; the caller owns both.
+ * Errors: _NOT_FOUND where the plugin is not installed. */
+GPtrArray *lode_qemu_program_line(
+	const LodeQemuProgram *self, GPtrArray **out_environment, GError **error);
 
 /* The processor that libraries are to see, so that they choose what they choose on this machine as
  * far as QEMU can emulate that: "max,vendor=GenuineIntel,…". The caller owns it. */

@@ -18,7 +18,7 @@ tool() {
 	chmod +x "$tools/bin/$1"
 }
 
-# begin USER_ID: a Debian where valgrind is the only package that is not installed.
+# begin USER_ID: a Debian where qemu-user is the only package that is not installed.
 begin() {
 	rm -rf "${tools:?}/bin"
 	mkdir "$tools/bin"
@@ -29,7 +29,7 @@ begin() {
 	done
 	tool id "echo $1"
 	# shellcheck disable=SC2016 # expanded by the stand-in
-	tool dpkg-query 'case ${!#} in valgrind) exit 1 ;; *) echo -n installed ;; esac'
+	tool dpkg-query 'case ${!#} in qemu-user) exit 1 ;; *) echo -n installed ;; esac'
 	tool apt-get "echo \"apt-get \$*\" >>'$tools/calls'"
 }
 
@@ -61,18 +61,18 @@ verdict "nothing is missing: no root, no word" "$status$said$calls" = 0
 begin 0
 run
 verdict "root installs what is missing" "$calls" = "apt-get -q -y update
-apt-get -q -y install --no-install-recommends valgrind"
+apt-get -q -y install --no-install-recommends qemu-user"
 
 begin 1000
 tool sudo "echo sudo >>'$tools/calls'; exec \"\$@\""
 run
 verdict "a user installs through sudo" "${calls//$'\n'/ }" = \
-	"sudo apt-get -q -y update sudo apt-get -q -y install --no-install-recommends valgrind"
+	"sudo apt-get -q -y update sudo apt-get -q -y install --no-install-recommends qemu-user"
 
 begin 1000
 run
 verdict "without root and sudo it fails" "$status$calls" = 1
-verdict "and says what to run" -n "$([[ $said == *'apt-get install --no-install-recommends valgrind'* ]] && echo yes)"
+verdict "and says what to run" -n "$([[ $said == *'apt-get install --no-install-recommends qemu-user'* ]] && echo yes)"
 
 begin 0
 tool apt-get 'echo "E: no network"; exit 100'

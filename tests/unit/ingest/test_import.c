@@ -121,7 +121,7 @@ static void test_errors(void)
 	assert_fails(flow, flow, LODE_ERROR_USAGE, "cannot be imported with other");
 	assert_fails("\x7f"
 		     "ELF",
-		flow, LODE_ERROR_UNSUPPORTED, "a: neither callgrind");
+		flow, LODE_ERROR_UNSUPPORTED, "a: neither perf.data");
 	assert_fails(RECORDING("1", "3"), "version: 1\nevents: Dr\npositions: line\nob=a\n1 1\n",
 		LODE_ERROR_UNSUPPORTED, "b: line 5: no instruction addresses");
 	assert_fails("version: 1\npositions: instr\nevents: Dr\nob=a\n1 1\nsummary: 1\n",
