@@ -160,8 +160,8 @@ const LodeVerb lode_verb_import = {
 	.summary = "make a profile of recordings",
 	.description =
 		"The files are perf.data files, recorded by perf or by 'lode record'; "
-		"counts files, kept by 'lode run --keep-recording'; callgrind's output files, "
-		"written by valgrind with --dump-instr=yes; one address trace, made by "
+		"counts files, kept by 'lode run --keep-recording'; callgrind's output files (see "
+		"'man lode-import' for its options); one address trace, made by "
 		"'lode trace record' or 'lode trace pack'; or one flow file. There may be several "
 		"perf.data files and counts files or callgrind's, of one or more programs and "
 		"processes.\n"
