@@ -20,8 +20,8 @@ gint32 random_int_range(gint32 begin, gint32 end);
 gboolean random_bit(void);
 
 /* How often a test repeats itself: `usual` in a test run, `thorough` in a soak and where
- * LODE_LONG_TESTS is in the environment. Where LODE_SHORT_TESTS is, an eighth of `usual`: under
- * ThreadSanitizer, which is slow, and finds what threads do, not what rare inputs do. */
+ * LODE_LONG_TESTS is in the environment. Where LODE_SHORT_TESTS=N is, an Nth of `usual`: under
+ * sanitizers, which are slow, and look at what code does more than at what it gives. */
 unsigned random_rounds(unsigned usual, unsigned thorough);
 
 /* For generators of the test's own: `seed`, and in a soak another that depends on it. */

@@ -457,22 +457,45 @@ static void test_damaged(void)
 	tool_directory_remove(directory);
 }
 
+enum { BLOCK = 1 << 20, N_BLOCKS = 1000 };
+
+/* So many blocks of zeros, packed. They are flushed, and the second one can be had again. */
+static GByteArray *pack_zeros(void)
+{
+	g_autofree uint8_t *zeros = g_malloc0(BLOCK), *out = g_malloc(BLOCK);
+	z_stream stream = {.next_out = out, .avail_out = BLOCK};
+	GByteArray *packed = g_byte_array_new();
+	uLong first, sum;
+
+	g_assert_cmpint(deflateInit(&stream, 9), ==, Z_OK);
+	for (int i = 0; i < 3; i++) {
+		stream.next_in = zeros;
+		stream.avail_in = BLOCK;
+		uLong begin = stream.total_out;
+		deflate(&stream, i < 2 ? Z_FULL_FLUSH : Z_FINISH);
+		guint n = (guint)(stream.total_out - begin);
+		for (int k = 0; k < (i == 1 ? N_BLOCKS - 2 : 1); k++)
+			g_byte_array_append(packed, out + begin, n);
+	}
+	first = sum = adler32(1, zeros, BLOCK);
+	for (int i = 1; i < N_BLOCKS; i++)
+		sum = adler32_combine(sum, first, BLOCK);
+	for (guint i = 0; i < 4; i++)
+		packed->data[packed->len - 1 - i] = (guint8)(sum >> 8 * i);
+	deflateEnd(&stream);
+	return packed;
+}
+
 /* .debug_info as a gigabyte of zeros, packed to a megabyte, which is put at the end of the file. */
 static void put_expanding_section(GByteArray *file)
 {
-	const uLong size = 1000 << 20;
 	Elf64_Ehdr header;
 	Elf64_Shdr names, section;
-	Elf64_Chdr packed = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = size, .ch_addralign = 1};
-	g_autofree uint8_t *zeros = g_malloc0(1 << 20), *out = g_malloc(2 << 20);
-	z_stream stream = {.next_out = out, .avail_out = 2 << 20};
+	const Elf64_Chdr head = {.ch_type = ELFCOMPRESS_ZLIB,
+		.ch_size = (Elf64_Xword)BLOCK * N_BLOCKS,
+		.ch_addralign = 1};
+	g_autoptr(GByteArray) packed = pack_zeros();
 
-	g_assert_cmpint(deflateInit(&stream, 9), ==, Z_OK);
-	for (int i = 0; i < 1000; i++) {
-		stream.next_in = zeros;
-		stream.avail_in = 1 << 20;
-		deflate(&stream, i < 999 ? Z_NO_FLUSH : Z_FINISH);
-	}
 	memcpy(&header, file->data, sizeof header);
 	memcpy(&names, file->data + header.e_shoff + header.e_shstrndx * sizeof names,
 		sizeof names);
@@ -485,13 +508,12 @@ static void put_expanding_section(GByteArray *file)
 			0)
 			continue;
 		section.sh_offset = file->len;
-		section.sh_size = sizeof packed + stream.total_out;
+		section.sh_size = sizeof head + packed->len;
 		section.sh_flags |= SHF_COMPRESSED;
 		memcpy(place, &section, sizeof section);
 	}
-	g_byte_array_append(file, (const uint8_t *)&packed, sizeof packed);
-	g_byte_array_append(file, out, (guint)stream.total_out);
-	deflateEnd(&stream);
+	g_byte_array_append(file, (const uint8_t *)&head, sizeof head);
+	g_byte_array_append(file, packed->data, packed->len);
 }
 
 /* Sanitizers need an address space of their own. */

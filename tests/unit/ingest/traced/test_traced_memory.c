@@ -102,13 +102,14 @@ static void test_little_is_lost(void)
 /* In a loop of as many misses as one is kept of, each gets its share. */
 static void test_loops(void)
 {
-	for (uint64_t period = 2; period <= 64; period++) {
-		g_autoptr(LodeTracedMemory) memory = lode_traced_memory_new(2);
-		g_autofree uint64_t *counts = g_new0(uint64_t, period);
+	g_autoptr(LodeTracedMemory) memory = lode_traced_memory_new(2);
 
-		feed(memory, 0, LODE_TRACED_MEMORY_ROWS * UINT64_C(4) + 1, NULL);
-		const GArray *rows = lode_traced_memory_rows(memory, 0);
+	feed(memory, 0, LODE_TRACED_MEMORY_ROWS * UINT64_C(4) + 1, NULL);
+	const GArray *rows = lode_traced_memory_rows(memory, 0);
+	for (uint64_t period = 2; period <= 64; period++) {
+		g_autofree uint64_t *counts = g_new0(uint64_t, period);
 		double expected = (double)rows->len / (double)period;
+
 		for (guint i = 0; i < rows->len; i++)
 			counts[g_array_index(rows, LodeTracedAccess, i).reference % period]++;
 		for (uint64_t i = 0; i < period; i++)
