@@ -157,7 +157,7 @@ static void tell_processes(const LodeTraceRecording *recorded, const char *path)
 				.path);
 	lode_display_line(stderr,
 		"lode trace record: %u processes or programs besides that of %s, with %s "
-	        "references",
+		"references",
 		sorted->len, path, lode_number_format_count((double)n_references, references));
 }
 
@@ -219,7 +219,8 @@ const LodeVerb lode_verb_trace_record = {
 		"are interleaved in pieces of at most some hundred references, as they ran. "
 		"Processes that the program makes, and programs that they execute, are traced "
 		"too, each to a file of its own: x.rps is the program's, x.2.rps, x.3.rps and "
-		"so on are the others'. --only names the programs to trace.\n"
+		"so on are the others'; 'lode import x.rps x.*.rps' makes one profile of them. "
+		"--only names the programs to trace.\n"
 		"\n"
 		"The program has the standard input, output and error of lode, and lode exits "
 		"with its status; if a signal ends the program, lode ends by the same signal. "

@@ -67,8 +67,8 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 
 /* The recordings by what they are; paths are borrowed. */
 typedef struct {
-	GPtrArray *callgrind, *counts, *perf, *allocations, *pages;
-	const char *flow_file, *trace;
+	GPtrArray *callgrind, *counts, *perf, *allocations, *pages, *traces;
+	const char *flow_file;
 	bool passes_over_damaged_logs;
 } Inputs;
 
@@ -98,7 +98,11 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 		g_ptr_array_add(self->pages, (void *)path);
 		return true;
 	case FORMAT_TRACE:
-		self->trace = path;
+		if (g_ptr_array_find_with_equal_func(self->traces, path, g_str_equal, NULL)) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s: given twice", path);
+			return false;
+		}
+		g_ptr_array_add(self->traces, (void *)path);
 		return true;
 	default:
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
@@ -112,21 +116,24 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 /* What stands for a whole recording by itself. */
 static bool check_alone(const Inputs *self, const LodeImportOptions *options, GError **error)
 {
-	const char *alone = self->flow_file != NULL ? self->flow_file : self->trace;
+	size_t n_alone = self->flow_file != NULL ? 1 : self->traces->len;
+	const char *alone = self->flow_file != NULL ? self->flow_file
+	                    : self->traces->len > 0 ? self->traces->pdata[0]
+	                                            : NULL;
 
-	if (self->trace == NULL && options->hierarchy != NULL) {
+	if (self->traces->len == 0 && options->hierarchy != NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"caches are simulated from an address trace, and no recording given is "
 			"one; 'lode trace record' makes one");
 		return false;
 	}
-	if (self->trace == NULL && options->range != NULL) {
+	if (self->traces->len == 0 && options->range != NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"a part by references is taken of an address trace, and no recording "
 			"given is one");
 		return false;
 	}
-	if (alone == NULL || options->n_paths == 1)
+	if (alone == NULL || options->n_paths == n_alone)
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 		"%s: %s cannot be imported with other recordings", alone,
@@ -253,7 +260,8 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 			 inputs->counts->len, jit, progress, error)) == NULL)
 		return NULL;
 	const LodeTracedRecordingOptions trace = {
-		.path = inputs->trace,
+		.paths = (const char *const *)inputs->traces->pdata,
+		.n_paths = inputs->traces->len,
 		.hierarchy = options->hierarchy,
 		.jit = jit,
 		.memory = memory,
@@ -264,7 +272,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.quantum = options->quantum,
 		.range = options->range,
 	};
-	if (inputs->trace != NULL &&
+	if (inputs->traces->len > 0 &&
 		(counts = lode_traced_recording_read(&trace, progress, error)) == NULL)
 		return NULL;
 	if (samples != NULL && counts != NULL)
@@ -322,6 +330,7 @@ LodeProfile *lode_import(
 		.perf = g_ptr_array_new(),
 		.allocations = g_ptr_array_new(),
 		.pages = g_ptr_array_new(),
+		.traces = g_ptr_array_new(),
 		.passes_over_damaged_logs = options->passes_over_damaged_logs};
 	g_autoptr(LodeProfile) profile = import_inputs(&inputs, options, progress, error);
 
@@ -330,6 +339,7 @@ LodeProfile *lode_import(
 	g_ptr_array_unref(inputs.perf);
 	g_ptr_array_unref(inputs.allocations);
 	g_ptr_array_unref(inputs.pages);
+	g_ptr_array_unref(inputs.traces);
 	if (profile == NULL || !apply_attribute_files(profile, options, progress, error))
 		return NULL;
 	return g_steal_pointer(&profile);

@@ -284,6 +284,10 @@ static bool trace(Session *self, GError **error)
 	if (recorded == NULL)
 		return false;
 	g_ptr_array_add(self->result->recordings, g_steal_pointer(&path));
+	for (guint i = 0; i < recorded->processes->len; i++)
+		g_ptr_array_add(self->result->recordings,
+			g_strdup(g_array_index(recorded->processes, LodeTraceRecordedProcess, i)
+					 .path));
 	self->result->exit_status = recorded->exit_status;
 	self->result->stop_signal = recorded->stop_signal;
 	return true;

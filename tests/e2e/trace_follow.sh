@@ -158,6 +158,23 @@ trace --function inside -- "$program" function
 check "a function, in the program, a copy of it, and what that executes" "$(status_is 0)" "$([ "$files" -eq 3 ] || echo "$files files")" \
 	"$([ "$(grep -Ec '^ *fetch  *3 ' programs)" -eq 3 ] || echo "not three instructions each: $(<programs)")"
 
+# All of them in one profile. The last program is in the process of the first.
+trace -- sh -c "$program fork >/dev/null; exec $program function"
+"$lode" import --simulate skylake-server x.rps x.*.rps -o x.lode >out 2>>err
+"$lode" info --format json x.lode >info.json
+"$lode" memory x.lode --by command --format csv >commands
+"$lode" memory x.lode --by pid --format csv >pids
+sum=0
+for file in x.rps x.*.rps; do
+	"$lode" trace info --format json "$file" >trace.json
+	sum=$((sum + $(sed -n 's/.*"fetch":\([0-9]*\).*/\1/p' trace.json)))
+done
+check "one profile of all processes" "$([ "$files" -eq 7 ] || echo "$files files")" \
+	"$(grep -q "\"executions\":$sum," info.json || echo "not $sum executions: $(head -c 600 info.json)")" \
+	"$(grep -q ',value,sh,' commands || echo "no sh: $(<commands)")" \
+	"$(grep -q ',value,followed_progra' commands || echo "no program: $(<commands)")" \
+	"$([ "$(grep -c ',value,' pids)" -eq 4 ] || echo "not four processes: $(<pids)")"
+
 # What still runs goes on, and its part is kept.
 rm -f done
 trace -- sh -c '(for i in 1 2 3 4 5 6; do sleep 0.2; done; echo >done) & exit 0'

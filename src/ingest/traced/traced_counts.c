@@ -328,6 +328,18 @@ static void end_threads(LodeTracedCounts *self)
 		if (last != LODE_NONE)
 			lode_traced_rows_add_transfer(&self->rows, last, LODE_NONE, 1);
 	}
+	g_array_set_size(self->threads, 0);
+}
+
+void lode_traced_counts_begin(LodeTracedCounts *self, LodeTracedPlaces *places)
+{
+	if (self->dictionary != NULL)
+		fold(self);
+	end_threads(self);
+	g_clear_pointer(&self->dictionary, lode_block_dictionary_unref);
+	g_array_set_size(self->blocks, 0);
+	self->now = 0;
+	self->places = places;
 }
 
 void lode_traced_counts_count(LodeTracedCounts *self, uint32_t instruction, uint32_t column)

@@ -30,6 +30,10 @@ LodeTracedCounts *lode_traced_counts_new(LodeTracedPlaces *places, LodeRecording
 void lode_traced_counts_free(LodeTracedCounts *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedCounts, lode_traced_counts_free)
 
+/* What is added from now on is of a different trace, whose threads begin there; borrows `places`.
+ */
+void lode_traced_counts_begin(LodeTracedCounts *self, LodeTracedPlaces *places);
+
 /* Adds a frame; frames in their order, and no mapping changes in the middle of one. Errors: _LIMIT.
  */
 bool lode_traced_counts_add(LodeTracedCounts *self, const LodeTraceFrame *frame, GError **error);

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SMALLEST_ROOM = 1024 };
+
 typedef struct {
 	GArray *rows; /* LodeTracedAccess, one of each group of `interval`, in order */
 	uint64_t interval, seen;
@@ -27,6 +29,7 @@ struct LodeTracedMemory {
 	Stream *streams;
 	uint32_t n_streams;
 	guint n_rows; /* of all streams */
+	guint room;   /* for so many */
 };
 
 LodeTracedMemory *lode_traced_memory_new(uint32_t n_streams)
@@ -34,12 +37,19 @@ LodeTracedMemory *lode_traced_memory_new(uint32_t n_streams)
 	LodeTracedMemory *self = g_new0(LodeTracedMemory, 1);
 
 	self->n_streams = n_streams;
+	self->room = LODE_TRACED_MEMORY_ROWS;
 	self->streams = g_new0(Stream, MAX(n_streams, 1));
 	for (uint32_t i = 0; i < n_streams; i++) {
 		self->streams[i].rows = g_array_new(FALSE, FALSE, sizeof(LodeTracedAccess));
 		self->streams[i].interval = 1;
 	}
 	return self;
+}
+
+void lode_traced_memory_set_share(LodeTracedMemory *self, double share)
+{
+	self->room = (guint)CLAMP(
+		share * LODE_TRACED_MEMORY_ROWS, SMALLEST_ROOM, LODE_TRACED_MEMORY_ROWS);
 }
 
 void lode_traced_memory_free(LodeTracedMemory *self)
@@ -144,7 +154,7 @@ void lode_traced_memory_keep(
 	g_array_append_vals(it->rows, access, 1);
 	it->seen++;
 	it->next = choose_in(it, it->rows->len);
-	if (++self->n_rows == LODE_TRACED_MEMORY_ROWS)
+	if (++self->n_rows >= self->room)
 		make_room(self);
 }
 
@@ -167,7 +177,7 @@ void lode_traced_memory_count(
 	LodeIdSlot *slot = lode_id_cache_find(&it->known, &key, &is_new);
 	if (is_new)
 		slot->id = it->rows->len;
-	if (slot->id >= it->rows->len && it->rows->len == LODE_TRACED_MEMORY_ROWS) {
+	if (slot->id >= it->rows->len && it->rows->len == self->room) {
 		slot->id = UINT32_MAX;
 		it->n_left_out++;
 	} else if (is_new) {
@@ -230,24 +240,44 @@ static void note_mappings(const Filling *self)
 			.mode = LODE_PERF_MODE_USER,
 			.pid = self->context->pid,
 			.mapping = lode_traced_places_mapping(mapping)};
-		lode_memory_reading_note(self->reading, &record, mapping->first_reference);
+		lode_memory_reading_note(self->reading, &record,
+			self->context->first_time_ns + mapping->first_reference);
 	}
+}
+
+/* "gzip" of "/usr/bin/gzip -k x"; the caller frees it. */
+static char *program_name(const LodeTraceDescription *description)
+{
+	g_autofree char *file = description->command != NULL
+	                                ? g_strndup(description->command,
+						  strcspn(description->command, " "))
+	                                : g_strdup("");
+
+	return *file != '\0' ? g_path_get_basename(file) : NULL;
 }
 
 static void note_threads(const Filling *self)
 {
-	const GArray *threads = self->context->description->threads;
+	const LodeTracedMemoryContext *context = self->context;
+	const GArray *threads = context->description->threads;
+	g_autofree char *program = context->is_one_of_many ? program_name(context->description)
+	                                                   : NULL;
 
 	for (guint i = 0; i < threads->len; i++) {
-		const char *name = g_array_index(threads, LodeTraceThread, i).name;
-		const LodePerfRecord record = {
-			.kind = name != NULL ? LODE_PERF_COMMAND : LODE_PERF_FORK,
-			.pid = self->context->pid,
+		const char *own = g_array_index(threads, LodeTraceThread, i).name;
+		const char *name = own != NULL ? own : program;
+		LodePerfRecord record = {.kind = name != NULL ? LODE_PERF_COMMAND : LODE_PERF_FORK,
+			.pid = context->pid,
 			.tid = tid_of(self, (uint16_t)i),
-			.parent_pid = self->context->pid,
-			.parent_tid = self->context->pid,
+			.parent_pid = context->pid,
+			.parent_tid = context->pid,
 			.text = name};
-		lode_memory_reading_note(self->reading, &record, 0);
+		lode_memory_reading_note(self->reading, &record, context->first_time_ns);
+		/* The process may become a different program, whose threads have the same numbers.
+		 */
+		record.kind = LODE_PERF_EXIT;
+		if (context->is_one_of_many)
+			lode_memory_reading_note(self->reading, &record, context->end_time_ns);
 	}
 }
 
@@ -260,7 +290,8 @@ static uint32_t find_thread(Filling *self, const LodeTracedAccess *access)
 	uint32_t *thread = &g_array_index(self->threads, uint32_t, access->thread);
 	if (*thread == LODE_NONE)
 		*thread = lode_threads_find(lode_memory_reading_threads(self->reading),
-			self->context->pid, tid_of(self, access->thread), access->reference + 1);
+			self->context->pid, tid_of(self, access->thread),
+			self->context->first_time_ns + access->reference + 1);
 	return *thread;
 }
 
@@ -328,6 +359,7 @@ static void add_row(Filling *self, uint32_t stream, guint number)
 {
 	const Stream *source = &self->memory->streams[stream];
 	const LodeTracedAccess *access = &g_array_index(source->rows, LodeTracedAccess, number);
+	uint64_t first_ns = self->context->first_time_ns;
 	LodeReadAccess row = {
 		.sample =
 			{
@@ -335,7 +367,7 @@ static void add_row(Filling *self, uint32_t stream, guint number)
 	                                          ? (double)g_array_index(
 							    source->counts, uint64_t, number)
 	                                          : (double)source->seen / source->rows->len,
-				.time_ns = access->reference + 1,
+				.time_ns = first_ns + access->reference + 1,
 				.address = access->address,
 				.thread = find_thread(self, access),
 				.event = self->events[stream],
@@ -400,7 +432,7 @@ bool lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMem
 	Filling filling = {.memory = self, .context = context, .reading = reading};
 	const char *tool = context->description->tool;
 
-	lode_memory_reading_select(reading, 0);
+	lode_memory_reading_select(reading, context->input);
 	note_mappings(&filling);
 	note_threads(&filling);
 	/* It lays out the program's memory by itself. */

@@ -19,6 +19,9 @@ LodeTracedMemory *lode_traced_memory_new(uint32_t n_streams);
 void lode_traced_memory_free(LodeTracedMemory *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedMemory, lode_traced_memory_free)
 
+/* Where several traces are read, each has its share of the room, from 0 to 1. Before all else. */
+void lode_traced_memory_set_share(LodeTracedMemory *self, double share);
+
 typedef struct {
 	uint64_t address, reference;
 	uint32_t size;
@@ -63,6 +66,11 @@ typedef struct {
 	const LodeRecording *recording;
 	const char *const *stream_names; /* of their events */
 	uint32_t pid;
+	uint32_t input;         /* of the reading */
+	uint64_t first_time_ns; /* what the trace's first reference stands for: references are time
+	                         */
+	uint64_t end_time_ns;   /* likewise, after its last one */
+	bool is_one_of_many; /* its threads are named after the program where they have no name */
 } LodeTracedMemoryContext;
 
 /* Gives mappings, threads and all rows to the reading, in the order of the trace. The weights of a

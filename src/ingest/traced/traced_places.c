@@ -15,15 +15,14 @@ enum {
 struct LodeTracedPlaces {
 	LodeRecording *recording;
 	LodeAddressSpaces *spaces;
-	LodeSampledFiles own_files;
-	LodeSampledFiles *files; /* those, or borrowed */
+	LodeSampledFiles *files; /* borrowed */
 	LodeLiveRanges *code;    /* while mappings are added: what may be executed */
 	GArray *changes;         /* uint64_t: references, ascending */
 	uint32_t pid;
 	uint32_t unnamed; /* the object "???"; LODE_NONE: not added yet */
 };
 
-static uint32_t find_pid(const LodeTraceDescription *description)
+uint32_t lode_traced_places_find_pid(const LodeTraceDescription *description)
 {
 	uint32_t tid = description->threads->len > 0
 	                       ? g_array_index(description->threads, LodeTraceThread, 0).tid
@@ -138,19 +137,7 @@ static LodeTracedPlaces *places_new(LodeRecording *recording, uint32_t pid)
 	self->changes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	self->pid = pid;
 	self->unnamed = LODE_NONE;
-	self->files = &self->own_files;
 	return self;
-}
-
-LodeTracedPlaces *lode_traced_places_new(const LodeTraceDescription *description,
-	LodeRecording *recording, LodeJitCodeSet *jit, GError **error)
-{
-	g_autoptr(LodeTracedPlaces) self = places_new(recording, find_pid(description));
-
-	lode_sampled_files_init(&self->own_files, recording, jit);
-	g_array_append_val(recording->pids, self->pid);
-	add_mappings(self, description->mappings);
-	return lode_address_spaces_freeze(self->spaces, error) ? g_steal_pointer(&self) : NULL;
 }
 
 LodeTracedPlaces *lode_traced_places_new_process(const LodeTraceDescription *description,
@@ -169,7 +156,6 @@ void lode_traced_places_free(LodeTracedPlaces *self)
 		return;
 	lode_address_spaces_free(self->spaces);
 	lode_live_ranges_free(self->code);
-	lode_sampled_files_clear(&self->own_files);
 	g_array_unref(self->changes);
 	g_free(self);
 }

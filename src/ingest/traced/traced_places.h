@@ -10,17 +10,16 @@
 
 typedef struct LodeTracedPlaces LodeTracedPlaces;
 
-/* Borrows all; objects are added to the recording. Errors: _LIMIT. */
-LodeTracedPlaces *lode_traced_places_new(const LodeTraceDescription *description,
-	LodeRecording *recording, LodeJitCodeSet *jit, GError **error);
+/* The process that a trace is of; 1 where it does not know. */
+uint32_t lode_traced_places_find_pid(const LodeTraceDescription *description);
 
-/* Likewise, of one of several processes of a recording, which share `files`. */
+/* Borrows all; objects are added to the recording of `files`, which is that of all processes.
+ * Errors: _LIMIT. */
 LodeTracedPlaces *lode_traced_places_new_process(const LodeTraceDescription *description,
 	uint32_t pid, LodeSampledFiles *files, GError **error);
 void lode_traced_places_free(LodeTracedPlaces *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedPlaces, lode_traced_places_free)
 
-/* The traced program's process; 1 where the trace does not know. */
 uint32_t lode_traced_places_pid(const LodeTracedPlaces *self);
 
 /* Of an address in no file, the object "???" and the address itself. */

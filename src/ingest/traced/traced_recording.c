@@ -21,17 +21,33 @@
 
 #include <string.h>
 
+/* Of all traces. */
+typedef struct {
+	uint64_t interval; /* the longest: 1 of so many is kept */
+	uint64_t left_out;
+} StreamSum;
+
 typedef struct {
 	const LodeTracedRecordingOptions *options;
 	const LodeProgress *progress;
-	LodeTraceReader *reader;
 	LodeRecording *recording;
-	LodeTracedPlaces *places;
+	LodeSampledFiles files;
 	LodeTracedCounts *counts;
-	LodeCacheSimulation *simulation; /* NULL: none */
 	LodeTracedMisses misses;
 	LodeTracedBranches *branches; /* NULL: not predicted */
+
+	uint64_t n_references; /* of all traces; 0: of one alone */
+
+	/* Of the trace at hand. */
+	const char *path;
+	uint32_t number;
+	uint64_t first_time_ns; /* the references of those before */
+	LodeTraceReader *reader;
+	LodeTracedPlaces *places;
+	LodeCacheSimulation *simulation; /* NULL: none */
 	LodeTracedMemory *memory;
+
+	GArray *intervals;                           /* StreamSum, of the streams */
 	GPtrArray *stream_names;                     /* char *, of the memory's streams */
 	uint32_t streams[LODE_HIERARCHY_MAX_CACHES]; /* of each cache; LODE_NONE */
 	uint32_t class_streams[LODE_N_MISS_CLASSES]; /* likewise */
@@ -317,7 +333,7 @@ static bool add_frame(Reading *self, const LodeTraceFrame *frame, GError **error
 	slices_init(&slices, frame, self->places);
 	while ((slice = next_slice(&slices)) != NULL)
 		if (!add_slice(self, slice, error)) {
-			g_prefix_error(error, "%s: ", self->options->path);
+			g_prefix_error(error, "%s: ", self->path);
 			return false;
 		}
 	return true;
@@ -331,7 +347,7 @@ static bool has_frames(const Reading *self, GError **error)
 	if (damage == NULL || lode_trace_reader_n_frames(self->reader) > 0)
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: %s; nothing of it is whole",
-		self->options->path, damage);
+		self->path, damage);
 	return false;
 }
 
@@ -430,26 +446,18 @@ static void name_recording(Reading *self)
 
 	recording->is_trace = true;
 	recording->frequency = LODE_FREQUENCY_EXACT;
-	recording->creator = g_string_chunk_insert(recording->strings, creator);
+	if (recording->creator == NULL)
+		recording->creator = g_string_chunk_insert(recording->strings, creator);
 	if (description->command != NULL)
 		lode_recording_add_command(
 			recording, description->command, strlen(description->command));
 }
 
-static bool begin(Reading *self, GError **error)
+/* What all traces share, with the first of them open. */
+static void begin(Reading *self)
 {
 	const LodeTracedRecordingOptions *options = self->options;
-	const LodeTraceReaderOptions reading = {
-		.threads = options->threads, .range = options->range};
-	const LodeCacheSimulationOptions simulating = {.threads = 1,
-		.classifies = options->classifies,
-		.on_miss = add_miss,
-		.user_data = self};
 
-	self->reader = lode_trace_reader_open(options->path, &reading, error);
-	if (self->reader == NULL)
-		return false;
-	name_recording(self);
 	lode_traced_misses_init(
 		&self->misses, self->recording, options->hierarchy, options->classifies);
 	name_streams(self);
@@ -461,14 +469,49 @@ static bool begin(Reading *self, GError **error)
 		self->branches = lode_traced_branches_new(
 			&predicting, self->recording, lode_memory_reading_images(options->memory));
 	}
-	self->places = lode_traced_places_new(
-		lode_trace_reader_description(self->reader), self->recording, options->jit, error);
+	lode_sampled_files_init(&self->files, self->recording, options->jit);
+	self->counts = lode_traced_counts_new(NULL, self->recording);
+}
+
+static void add_pid(LodeRecording *recording, uint32_t pid)
+{
+	for (guint i = 0; i < recording->pids->len; i++)
+		if (g_array_index(recording->pids, uint32_t, i) == pid)
+			return;
+	g_array_append_val(recording->pids, pid);
+}
+
+static bool open_trace(Reading *self, GError **error)
+{
+	const LodeTracedRecordingOptions *options = self->options;
+	const LodeTraceReaderOptions reading = {
+		.threads = options->threads, .range = options->range};
+	const LodeCacheSimulationOptions simulating = {.threads = 1,
+		.classifies = options->classifies,
+		.on_miss = add_miss,
+		.user_data = self};
+
+	self->reader = lode_trace_reader_open(self->path, &reading, error);
+	if (self->reader == NULL)
+		return false;
+	const LodeTraceDescription *description = lode_trace_reader_description(self->reader);
+	name_recording(self);
+	if (self->counts == NULL)
+		begin(self);
+	self->places = lode_traced_places_new_process(
+		description, lode_traced_places_find_pid(description), &self->files, error);
 	if (self->places == NULL) {
-		g_prefix_error(error, "%s: ", options->path);
+		g_prefix_error(error, "%s: ", self->path);
 		return false;
 	}
-	self->counts = lode_traced_counts_new(self->places, self->recording);
+	add_pid(self->recording, lode_traced_places_pid(self->places));
+	lode_traced_counts_begin(self->counts, self->places);
+	self->has_frame = false;
 	self->memory = lode_traced_memory_new(self->stream_names->len);
+	if (self->n_references > 0)
+		lode_traced_memory_set_share(
+			self->memory, (double)lode_trace_reader_n_references(self->reader) /
+					      (double)self->n_references);
 	if (options->hierarchy == NULL)
 		return true;
 	for (int i = 0; options->classifies && i < LODE_N_MISS_CLASSES; i++)
@@ -478,7 +521,30 @@ static bool begin(Reading *self, GError **error)
 	return self->simulation != NULL;
 }
 
-/* An address in 1 of N is said where the event is described. */
+static void close_trace(Reading *self)
+{
+	g_clear_pointer(&self->simulation, lode_cache_simulation_free);
+	g_clear_pointer(&self->memory, lode_traced_memory_free);
+	g_clear_pointer(&self->places, lode_traced_places_free);
+	g_clear_pointer(&self->reader, lode_trace_reader_close);
+	g_clear_pointer(&self->damage, g_free);
+}
+
+/* Of what the trace at hand has of each stream. */
+static void sum_streams(Reading *self)
+{
+	for (guint i = 0; i < self->stream_names->len; i++) {
+		if (self->intervals->len <= i) {
+			const StreamSum none = {0};
+			g_array_append_val(self->intervals, none);
+		}
+		StreamSum *sum = &g_array_index(self->intervals, StreamSum, i);
+		sum->interval = MAX(sum->interval, lode_traced_memory_interval(self->memory, i));
+		sum->left_out += lode_traced_memory_left_out(self->memory, i);
+	}
+}
+
+/* An address in 1 of N, of several traces at least, is said where the event is described. */
 static void describe_streams(Reading *self)
 {
 	LodeRecording *recording = self->recording;
@@ -486,14 +552,15 @@ static void describe_streams(Reading *self)
 	for (guint i = 0; i < recording->sums->len; i++) {
 		LodeRecordedSum *sum = &g_array_index(recording->sums, LodeRecordedSum, i);
 		for (guint j = 0; j < self->stream_names->len; j++) {
-			uint64_t interval = lode_traced_memory_interval(self->memory, j);
+			const StreamSum *kept = &g_array_index(self->intervals, StreamSum, j);
 			if (strcmp(sum->name, self->stream_names->pdata[j]) != 0)
 				continue;
-			uint64_t left_out = lode_traced_memory_left_out(self->memory, j);
 			g_autofree char *text = g_strdup_printf(
-				left_out > 0 ? "%s; data addresses: all but %" G_GUINT64_FORMAT
-					     : "%s; data addresses: 1 of %" G_GUINT64_FORMAT,
-				sum->description, left_out > 0 ? left_out : interval);
+				kept->left_out > 0
+					? "%s; data addresses: all but %" G_GUINT64_FORMAT
+					: "%s; data addresses: 1 of %" G_GUINT64_FORMAT,
+				sum->description,
+				kept->left_out > 0 ? kept->left_out : kept->interval);
 			sum->description = g_string_chunk_insert(recording->strings, text);
 		}
 	}
@@ -508,38 +575,68 @@ static void account_damage(Reading *self)
 		lode_recording_add_unresolved(self->recording, LODE_TRACED_DAMAGE, damage, 0, 0);
 }
 
-static bool finish(Reading *self, GError **error)
+static bool finish_trace(Reading *self, GError **error)
 {
+	uint64_t n_references = lode_trace_reader_n_references(self->reader);
 	const LodeTracedMemoryContext context = {
 		.description = lode_trace_reader_description(self->reader),
 		.counts = self->counts,
 		.recording = self->recording,
 		.stream_names = (const char *const *)self->stream_names->pdata,
 		.pid = lode_traced_places_pid(self->places),
+		.input = self->number,
+		.first_time_ns = self->first_time_ns,
+		.end_time_ns = self->first_time_ns + n_references + 1,
+		.is_one_of_many = self->options->n_paths > 1,
 	};
 
-	describe_streams(self);
+	sum_streams(self);
 	account_damage(self);
-	if (self->branches != NULL)
-		lode_traced_branches_finish(self->branches);
-	if (lode_traced_counts_finish(self->counts, error) &&
-		lode_traced_memory_finish(self->memory, &context, self->options->memory, error))
+	self->first_time_ns = context.end_time_ns + 1;
+	if (lode_traced_memory_finish(self->memory, &context, self->options->memory, error))
 		return true;
-	g_prefix_error(error, "%s: ", self->options->path);
+	g_prefix_error(error, "%s: ", self->path);
 	return false;
 }
 
-static void clear(Reading *self)
+/* Of all traces; of one alone nobody asks. */
+static bool sum_references(Reading *self, GError **error)
 {
-	lode_cache_simulation_free(self->simulation);
-	lode_traced_branches_free(self->branches);
-	lode_traced_memory_free(self->memory);
-	lode_traced_counts_free(self->counts);
-	lode_traced_places_free(self->places);
-	lode_trace_reader_close(self->reader);
-	g_ptr_array_unref(self->stream_names);
-	g_free(self->damage);
-	lode_recording_free(self->recording);
+	const LodeTraceReaderOptions reading = {.threads = 1};
+
+	for (size_t i = 0; i < self->options->n_paths && self->options->n_paths > 1; i++) {
+		g_autoptr(LodeTraceReader)
+			reader = lode_trace_reader_open(self->options->paths[i], &reading, error);
+		if (reader == NULL)
+			return false;
+		self->n_references += lode_trace_reader_n_references(reader);
+	}
+	return true;
+}
+
+static bool read_traces(Reading *self, GError **error)
+{
+	if (!sum_references(self, error))
+		return false;
+	for (size_t i = 0; i < self->options->n_paths; i++) {
+		self->path = self->options->paths[i];
+		self->number = (uint32_t)i;
+		bool is_read = open_trace(self, error) && read_frames(self, error) &&
+		               finish_trace(self, error);
+		/* Its blocks are still to be given to instructions. */
+		if (is_read)
+			lode_traced_counts_begin(self->counts, NULL);
+		close_trace(self);
+		if (!is_read)
+			return false;
+	}
+	describe_streams(self);
+	if (self->branches != NULL)
+		lode_traced_branches_finish(self->branches);
+	if (lode_traced_counts_finish(self->counts, error))
+		return true;
+	g_prefix_error(error, "%s: ", self->path);
+	return false;
 }
 
 LodeRecording *lode_traced_recording_read(
@@ -550,11 +647,17 @@ LodeRecording *lode_traced_recording_read(
 		.progress = progress,
 		.recording = lode_recording_new(),
 		.stream_names = g_ptr_array_new(),
+		.intervals = g_array_new(FALSE, FALSE, sizeof(StreamSum)),
 	};
 	LodeRecording *recording = NULL;
 
-	if (begin(&self, error) && read_frames(&self, error) && finish(&self, error))
+	if (read_traces(&self, error))
 		recording = g_steal_pointer(&self.recording);
-	clear(&self);
+	lode_traced_branches_free(self.branches);
+	lode_traced_counts_free(self.counts);
+	lode_sampled_files_clear(&self.files);
+	g_ptr_array_unref(self.stream_names);
+	g_array_unref(self.intervals);
+	lode_recording_free(self.recording);
 	return recording;
 }

@@ -24,8 +24,10 @@
 #define LODE_TRACED_NO_CODE "branches are not predicted: no image of the code"
 
 typedef struct {
-	const char *path;
-	const LodeHierarchy *hierarchy; /* NULL: no caches; then accesses are kept, not misses */
+	const char *const *paths; /* traces of processes, each with addresses of its own */
+	size_t n_paths;
+	const LodeHierarchy *hierarchy; /* for each process anew; NULL: no caches; then accesses are
+	                                   kept, not misses */
 	LodeJitCodeSet *jit;
 	LodeMemoryReading *memory; /* gets the data addresses */
 	unsigned threads;          /* 0: all processors */
