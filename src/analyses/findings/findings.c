@@ -23,9 +23,13 @@
 
 /* All candidates are judged in the first rounds, and then every few; in between those whose score
  * is at least this share of the greatest. */
-enum { FIRST_ROUNDS = 8, ROUNDS_BETWEEN = 8 };
+enum { FIRST_ROUNDS = 4, ROUNDS_BETWEEN = 8 };
 #define FIRST_SHARE 0.5
 
+/* A loss of so many times the price after a coarse fit is above it after a fine one. */
+#define FAR_MORE 1.5
+
+#define COARSE_FIT 2e-2
 #define ROUGH_FIT 1e-3
 #define FINAL_FIT 1e-5
 enum { ROUGH_STEPS = 60, FINAL_STEPS = 300 };
@@ -276,7 +280,20 @@ static bool is_plainly_worth(const Choice *self, size_t index, const LodeCostErr
 	const LodeCandidate *one = candidate_at(self, g_array_index(self->chosen, uint32_t, index));
 
 	return deviations * deviations / 2 / lode_cost_model_dispersion(&self->model) >
-	       4 * (double)one->price;
+	       2 * (double)one->price;
+}
+
+/* By how much less the samples are explained without a term; it is removed. What is far more than
+ * `needed` after a coarse fit is not fitted any further, as the loss becomes little less. */
+static double lose(Choice *self, size_t index, double with, double needed)
+{
+	lode_cost_model_remove(&self->model, index);
+	lode_cost_model_fit(&self->model, COARSE_FIT, 2 * ROUGH_STEPS);
+	double loss = with - lode_cost_model_likelihood(&self->model);
+	if (loss > FAR_MORE * needed)
+		return loss;
+	lode_cost_model_fit(&self->model, ROUGH_FIT, 2 * ROUGH_STEPS);
+	return with - lode_cost_model_likelihood(&self->model);
 }
 
 /*
@@ -295,9 +312,7 @@ static void drop(Choice *self)
 		double with = lode_cost_model_likelihood(&self->model);
 		double dispersion = lode_cost_model_dispersion(&self->model);
 		g_autoptr(GArray) terms = g_array_copy(self->model.terms);
-		lode_cost_model_remove(&self->model, j);
-		lode_cost_model_fit(&self->model, ROUGH_FIT, 2 * ROUGH_STEPS);
-		double loss = with - lode_cost_model_likelihood(&self->model);
+		double loss = lose(self, j, with, dispersion * (double)one->price);
 		if (loss / dispersion < (double)one->price) {
 			g_array_remove_index(self->chosen, j);
 			continue;
