@@ -345,6 +345,27 @@ static void test_harmless_additions(Fixture *fixture, const void *data)
 	g_assert_no_error(failure);
 }
 
+#define EDIT_SCHEMA(from, to)                                                                      \
+	"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, " from ", " to   \
+	") WHERE name = 'image'"
+
+/* Comments in a table are no part of it; what only looks like one is. */
+static void test_comments(Fixture *fixture, const void *data)
+{
+	(void)data;
+	change(fixture->path, EDIT_SCHEMA("'-- file, jit, unresolved, graphs'", "'-- others'"));
+	change(fixture->path,
+		EDIT_SCHEMA("'	build_id'", "'-- a line''s' || char(10) || '	build_id'"));
+	g_autoptr(GError) error = read_all(fixture->path);
+	g_assert_no_error(error);
+	change(fixture->path, EDIT_SCHEMA("' -- others'", "''"));
+	g_autoptr(GError) second = read_all(fixture->path);
+	g_assert_no_error(second);
+	change(fixture->path,
+		EDIT_SCHEMA("'path TEXT NOT NULL,'", "'path TEXT NOT NULL DEFAULT ''--'','"));
+	assert_fails(fixture->path, LODE_ERROR_CORRUPT, "table 'image' is not as lode makes it");
+}
+
 /* Tables that came after the first profiles of this version. */
 static void test_older(Fixture *fixture, const void *data)
 {
@@ -456,6 +477,7 @@ int main(int argc, char **argv)
 		{"/hostile_file/versions", test_versions},
 		{"/hostile_file/without_pages", test_without_pages},
 		{"/hostile_file/harmless_additions", test_harmless_additions},
+		{"/hostile_file/comments", test_comments},
 		{"/hostile_file/older", test_older},
 		{"/hostile_file/other_files", test_other_files},
 		{"/hostile_file/truncated", test_truncated},
