@@ -307,7 +307,7 @@ static void end_handler(Counter *self, uint32_t resumed)
 	count_target(self, &target);
 }
 
-__attribute__((noinline)) static void go_elsewhere(Counter *self, uint32_t block)
+static void go_elsewhere(Counter *self, uint32_t block)
 {
 	uint32_t source = last_block(self);
 
@@ -331,7 +331,7 @@ __attribute__((noinline)) static void go_elsewhere(Counter *self, uint32_t block
 	count_exit(self, source, block);
 }
 
-__attribute__((noinline)) static bool make_usable(Counter *self, uint32_t block)
+static bool make_usable(Counter *self, uint32_t block)
 {
 	if (self == &nobody ||
 		!count_array_extend(&self->exits_array, ((size_t)block + 1) * sizeof(CountExits))) {
@@ -343,31 +343,42 @@ __attribute__((noinline)) static bool make_usable(Counter *self, uint32_t block)
 	return true;
 }
 
-/* The cost of counting is what stands here. */
-static inline bool count_block(Counter *self, uint32_t block)
+/*
+ * The cost of counting is what stands here. Which one of two exits it is, is as hard to predict for
+ * the processor as the program's own branch, so that it is not a branch here.
+ */
+static inline bool count_known_exit(Counter *self, uint32_t block)
 {
 	CountExits *last = self->last;
-	if (last->targets[0] == block)
-		last->counts[0]++;
-	else if (last->targets[1] == block)
-		last->counts[1]++;
-	else
-		go_elsewhere(self, block);
-	if (__builtin_expect(block >= self->n_usable, 0) && !make_usable(self, block))
+	unsigned exit = last->targets[0] != block;
+
+	if (__builtin_expect(last->targets[exit] != block || block >= self->n_usable, 0))
 		return false;
+	last->counts[exit]++;
 	self->last = &self->exits[block];
 	__builtin_prefetch(self->last, 1); /* for the next block; waiting for it takes longest */
+	return true;
+}
+
+__attribute__((noinline)) static bool count_slowly(Counter *self, uint32_t block)
+{
+	if (self == NULL)
+		self = begin_thread();
+	go_elsewhere(self, block);
+	if (block >= self->n_usable && !make_usable(self, block))
+		return false;
+	self->last = &self->exits[block];
 	return true;
 }
 
 static void on_block(unsigned vcpu, void *user_data)
 {
 	Counter *self = current;
+	uint32_t block = (uint32_t)(uintptr_t)user_data;
 
 	(void)vcpu;
-	if (__builtin_expect(self == NULL, 0))
-		self = begin_thread();
-	count_block(self, (uint32_t)(uintptr_t)user_data);
+	if (__builtin_expect(self == NULL, 0) || !count_known_exit(self, block))
+		count_slowly(self, block);
 }
 
 /* Until a block has rows, its thread's accesses are counted nowhere. */
@@ -395,7 +406,7 @@ static void on_block_with_events(unsigned vcpu, void *user_data)
 	(void)vcpu;
 	if (__builtin_expect(self == NULL, 0))
 		self = begin_thread();
-	if (!count_block(self, block->number))
+	if (!count_known_exit(self, block->number) && !count_slowly(self, block->number))
 		return;
 	if (__builtin_expect(block->first_instruction + block->n_instructions > self->n_rows, 0) &&
 		!make_rows(self, block))

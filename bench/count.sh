@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# What it costs to count a program's executions in qemu, beside callgrind that counts the same, and
+# how far both agree instruction by instruction. One table, one run. Seconds are user time.
+#
+#   bench/count.sh [LODE [SIZE]]      LODE is build/src/cli/lode unless given; SIZE 1 takes callgrind
+#                                     some minutes, and is the unit of the programs' work
+#
+# agree: the share of callgrind's executions that are counted alike, of all instructions that it
+# names by file.
+set -euo pipefail
+lode=$(realpath "${1:-build/src/cli/lode}")
+size=${2:-1}
+plugin=$(dirname "$lode")/../../tools/qemu_plugin/liblode-trace.so
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+unset LD_PRELOAD DEBUGINFOD_URLS
+cc1=$(gcc -print-prog-name=cc1)
+caches=caches=64:8:64+64:8:64+8192:16:64
+shapes=(--I1=32768,8,64 --D1=32768,8,64 --LL=8388608,16,64)
+
+head -c $((size * 400000)) "$cc1" >input
+seq $((size * 20000)) | awk '{ print "INSERT INTO t VALUES(" $1 "," $1 * 7919 % 10007 ");" }' >rows
+{
+	echo 'CREATE TABLE t(a,b);BEGIN;'
+	cat rows
+	echo 'COMMIT;SELECT sum(x.a) FROM t x JOIN t y ON x.b=y.a GROUP BY x.b ORDER BY 1 LIMIT 3;'
+} >script.sql
+for i in $(seq $((size * 30))); do
+	echo "int f$i(const int *v, int n) { int s = $i; for (int i = 0; i < n; i++) s += v[i] * (s ^ i); return s; }"
+done >input.c
+echo "my %h; for my \$i (1..$((size * 60000))) { \$h{\$i % 997} .= chr(65 + \$i % 26); } print length(join '', values %h);" >script.pl
+echo "print(sum(len(str(i * i)) for i in range($((size * 60000)))))" >script.py
+echo "local t = {} for i = 1, $((size * 300000)) do t[i % 1000 + 1] = (t[i % 1000 + 1] or 0) + i end print(t[7])" >script.lua
+gcc -O2 -o matrix "$here/trace_programs/matrix_multiply.c"
+cat >threads.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static long n;
+static void *run(void *data)
+{
+	unsigned long x = (unsigned long)data, sum = 0;
+	for (long i = 0; i < n; i++)
+		sum += (x = x * 6364136223846793005 + 1) >> 33 & 7 ? i : x;
+	return (void *)sum;
+}
+int main(int argc, char **argv)
+{
+	pthread_t other;
+	n = argc > 1 ? atol(argv[1]) : 1;
+	pthread_create(&other, NULL, run, (void *)1);
+	run((void *)2);
+	return pthread_join(other, NULL);
+}
+END
+gcc -O1 -o threads threads.c -pthread
+
+# seconds COMMAND…: of user time
+seconds() {
+	local TIMEFORMAT=%U
+	{ time "$@" >/dev/null 2>stderr <"${input:-/dev/null}" || true; } 2>&1
+}
+in_qemu() { seconds qemu-x86_64 -cpu max -plugin "$plugin,counts=$work/$1" -0 "$2" "$(command -v "$2")" "${@:3}"; }
+in_callgrind() {
+	seconds valgrind -v -v -v --log-file=map.log --tool=callgrind --callgrind-out-file=cg.out \
+		--dump-instr=yes --collect-jumps=yes --skip-plt=no "$@"
+}
+
+# counts SCHEMA: of each instruction, as a query.
+counts() {
+	echo "SELECT m.path, i.address, i.count FROM $1.instruction i
+		JOIN $1.function f ON f.id = i.function JOIN $1.image m ON m.id = f.image"
+}
+agreement() {
+	"$lode" import counts/counts.* -o ours.lode >stderr 2>&1
+	"$lode" import cg.out --map map.log -o theirs.lode >stderr 2>&1
+	sqlite3 ours.lode "ATTACH 'theirs.lode' AS other" "
+		WITH a AS ($(counts main)), b AS ($(counts other))
+		SELECT printf('%.4f', 100.0 * sum(min(a.count, b.count)) / (SELECT sum(count) FROM b))
+		FROM a JOIN b USING (path, address)" |
+		tail -n 1
+}
+
+# measure NAME COMMAND…
+measure() {
+	local name=$1 alone ours ours_caches theirs theirs_caches
+	shift
+	command -v "$1" >/dev/null || return 0
+	mkdir -p counts with_caches
+	rm -f counts/* with_caches/*
+	alone=$(seconds "$@")
+	ours=$(in_qemu counts "$@")
+	ours_caches=$(in_qemu "with_caches,$caches" "$@")
+	theirs_caches=$(in_callgrind --cache-sim=yes --branch-sim=yes "${shapes[@]}" "$@")
+	theirs=$(in_callgrind "$@")
+	awk -v n="$name" -v a="$alone" -v o="$ours" -v oc="$ours_caches" -v t="$theirs" \
+		-v tc="$theirs_caches" -v agree="$(agreement)" 'BEGIN {
+		printf "%-8s %7.2f %7.2f %7.2f %6.2f %8.2f %8.2f %6.2f %9s\n", n, a, o, t, t / o,
+			oc, tc, tc / oc, agree }'
+}
+
+printf '%-8s %7s %7s %7s %6s %8s %8s %6s %9s\n' program alone counts callgr. '×' '+caches' \
+	'callgr.' '×' 'agree %'
+measure gzip gzip -c input
+input=script.sql measure sqlite3 sqlite3 :memory:
+measure cc1 "$cc1" -quiet -O2 input.c -o /dev/null
+measure perl perl script.pl
+measure python3 /usr/bin/python3 -S script.py
+measure xz xz -T1 -3 -c input
+for lua in lua5.4 lua5.3 lua; do
+	if command -v $lua >/dev/null; then
+		measure lua $lua script.lua
+		break
+	fi
+done
+measure matrix ./matrix $((size * 100))
+measure threads ./threads $((size * 3000000))
