@@ -7,6 +7,8 @@
 
 static struct {
 	char *output, *keep_recording, *report, *frequency, *simulate, *pid, *duration, **events;
+	char **only;
+	gboolean is_alone;
 	gboolean is_counted, is_exact, is_once, is_trace, is_fast, has_kernel, allow_debuginfod;
 } given;
 
@@ -25,6 +27,12 @@ const GOptionEntry lode_recording_options[] = {
 		"CACHES"},
 	{"fast", 0, 0, G_OPTION_ARG_NONE, &given.is_fast,
 		"with --count or --exact: do not simulate caches and branch prediction", NULL},
+	{"no-follow", 0, 0, G_OPTION_ARG_NONE, &given.is_alone,
+		"the program alone, not the programs and processes that it starts", NULL},
+	{"only", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.only,
+		"only programs with such a name, such as 'cc1*' (with a slash: such a path); may "
+		"be repeated",
+		"GLOB"},
 	{"pid", 'p', 0, G_OPTION_ARG_STRING, &given.pid,
 		"sample this process until it ends, until Ctrl-C, or for as long as PROGRAM runs, "
 		"which is not sampled: -p 4711 -- sleep 10",
@@ -72,6 +80,10 @@ static bool check_kind(GError **error)
 		return usage("--exact does not sample: it goes without --count and the options of "
 			     "sampling",
 			error);
+	if (given.is_alone && (given.only != NULL || given.pid != NULL))
+		return usage("--no-follow cannot be used with --only and --pid", error);
+	if (given.only != NULL && given.pid != NULL)
+		return usage("--only cannot be used with --pid", error);
 	if (given.is_counted && given.is_once)
 		return usage("--count runs the program twice: it goes without --once", error);
 	if (given.is_counted && (is_part || given.has_kernel))
@@ -94,6 +106,8 @@ bool lode_recording_options_read(
 	                          : given.is_counted ? LODE_RECORDING_BOTH
 	                                             : LODE_RECORDING_SAMPLES,
 		.recording.is_fast = given.is_fast,
+		.recording.is_alone = given.is_alone,
+		.recording.only = (const char *const *)given.only,
 		.recording.has_kernel = given.has_kernel,
 		.recording.events = (const char *const *)given.events,
 		.recording.n_events = given.events != NULL ? g_strv_length(given.events) : 0,

@@ -15,7 +15,8 @@
 
 static struct {
 	char *output, *program, *threads, *simulate, *branches;
-	char **maps, **jit_files, **attributes, **skipped_frames;
+	char **maps, **jit_files, **attributes, **skipped_frames, **only;
+	gboolean is_alone;
 	gboolean allow_debuginfod, classifies, charges_next_access;
 } given;
 
@@ -44,6 +45,12 @@ static const GOptionEntry options[] = {
 		"predict the branches of the address trace, as processors of today do or as "
 		"callgrind does: the event branch-miss",
 		"tage|callgrind"},
+	{"only", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.only,
+		"only samples of programs with such a name, such as 'cc1*' (with a slash: such a "
+		"path); may be repeated",
+		"GLOB"},
+	{"no-follow", 0, 0, G_OPTION_ARG_NONE, &given.is_alone,
+		"only samples of the program itself, not of those that it started", NULL},
 	{"next-access", 0, 0, G_OPTION_ARG_NONE, &given.charges_next_access,
 		"charge timer samples to the next access, in place of the one that was waited for",
 		NULL},
@@ -136,6 +143,8 @@ static int run(char **arguments, GError **error)
 		.branches = (LodeBranchModel)branches,
 		.range = lode_trace_range_is_given() ? &range : NULL,
 		.program = given.program,
+		.only = (const char *const *)given.only,
+		.is_alone = given.is_alone,
 		.skipped_frames = (const char *const *)given.skipped_frames,
 		.allow_debuginfod = given.allow_debuginfod,
 		.charges_next_access = given.charges_next_access,

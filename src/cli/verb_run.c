@@ -41,6 +41,9 @@ static bool evaluate(const LodeRecordedProfile *recorded, const LodeRecordedRun 
 {
 	const LodeImportOptions import = {
 		.hierarchy = caches,
+		.only = given.recording.only,
+		.is_alone = given.recording.is_alone,
+		.is_recorded_so = true,
 		.predicts_branches = caches != NULL,
 		.branches = LODE_BRANCHES_TAGE,
 		.allow_debuginfod = given.allow_debuginfod,
@@ -136,7 +139,7 @@ const LodeVerb lode_verb_run = {
 		"With --count the program then runs a second time in qemu, where every execution "
 		"is counted, about 10 to 40 times slower (5 to 20 times with --fast) and with "
 		"the program's output discarded. All other effects of the program happen twice. "
-                "There is no second run if standard input is a pipe or if code "
+		"There is no second run if standard input is a pipe or if code "
 		"is generated at run time (node, java). --exact only counts.\n"
 		"\n"
 		"With --pid a process that runs already is sampled, in its threads and in what it "

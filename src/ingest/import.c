@@ -116,6 +116,13 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 /* What stands for a whole recording by itself. */
 static bool check_alone(const Inputs *self, const LodeImportOptions *options, GError **error)
 {
+	if ((options->only != NULL || options->is_alone) && self->perf->len == 0 &&
+		!options->is_recorded_so) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"programs are chosen among samples, and no recording given is a perf.data; "
+			"of traces, give those that are wanted");
+		return false;
+	}
 	size_t n_alone = self->flow_file != NULL ? 1 : self->traces->len;
 	const char *alone = self->flow_file != NULL ? self->flow_file
 	                    : self->traces->len > 0 ? self->traces->pdata[0]
@@ -220,14 +227,21 @@ static bool read_pages(const Inputs *inputs, LodeMemoryReading *memory, GError *
 	return true;
 }
 
-static LodeRecording *read_samples(const Inputs *inputs, LodeJitCodeSet *jit,
-	LodeMemoryReading *memory, const LodeProgress *progress, GError **error)
+static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions *options,
+	LodeJitCodeSet *jit, LodeMemoryReading *memory, const LodeProgress *progress,
+	GError **error)
 {
 	if (!read_allocations(inputs, memory, error) || !read_pages(inputs, memory, error))
 		return NULL;
-	LodeRecording *samples = lode_sampled_recording_read(
-		(const char *const *)inputs->perf->pdata, inputs->perf->len, jit, memory, progress,
-		error);
+	const LodeSampledRecordingOptions reading = {
+		.paths = (const char *const *)inputs->perf->pdata,
+		.n_paths = inputs->perf->len,
+		.jit = jit,
+		.memory = memory,
+		.only = options->only,
+		.is_alone = options->is_alone,
+	};
+	LodeRecording *samples = lode_sampled_recording_read(&reading, progress, error);
 	if (samples != NULL)
 		lode_memory_reading_account(memory, samples);
 	return samples;
@@ -249,7 +263,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 	if (options->charges_next_access)
 		lode_memory_reading_set_next_access(memory);
 	if (inputs->perf->len > 0 &&
-		(samples = read_samples(inputs, jit, memory, progress, error)) == NULL)
+		(samples = read_samples(inputs, options, jit, memory, progress, error)) == NULL)
 		return NULL;
 	if (inputs->callgrind->len > 0 &&
 		(counts = lode_callgrind_read((const char *const *)inputs->callgrind->pdata,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings + binaries → profile. Any number of callgrind dumps, or counts files, becomes one profile; so does any
- * number of perf.data files, whose executions are inferred. Both together are joined: executions
- * from the counts, sampled events from perf.data. A flow file and an address trace stand alone.
+ * Recordings + binaries → profile. Any number of callgrind dumps, or counts files, becomes one
+ * profile; so does any number of perf.data files, whose executions are inferred. Both together are
+ * joined: executions from the counts, sampled events from perf.data. A flow file and an address
+ * trace stand alone.
  */
 #pragma once
 
@@ -35,6 +36,11 @@ typedef struct {
 	const char *const *skipped_frames; /* globs of functions and libraries that are no site of
 	                                      an allocation; NULL-terminated, or NULL */
 	bool allow_debuginfod;
+	/* Of samples, only those of programs of these names, see sampled/sampled_programs.h; of the
+	 * program itself. */
+	const char *const *only; /* NULL: all */
+	bool is_alone;
+	bool is_recorded_so;           /* counts and traces have no others */
 	bool charges_next_access;      /* in place of the access that a timer waited for */
 	bool passes_over_damaged_logs; /* of allocations: they are unresolved, and no error */
 	unsigned threads;              /* 0: all processors */

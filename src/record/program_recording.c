@@ -161,6 +161,8 @@ static bool run_qemu(const Session *self, const char *const *environment, LodeRe
 	bool is_second = self->kind == LODE_RECORDING_BOTH;
 	const LodeCountRunOptions run = {
 		.argv = options->argv,
+		.is_alone = options->is_alone,
+		.only = options->only,
 		.directory = options->directory,
 		.has_caches = !options->is_fast,
 		.is_silent = is_second,
@@ -277,6 +279,8 @@ static bool trace(Session *self, GError **error)
 		.output = path,
 		.writer = {.level = LODE_TRACE_LEVEL_FAST},
 		.way = -1,
+		.is_alone = self->options->is_alone,
+		.only = self->options->only,
 		.notes = self->options->notes,
 	};
 

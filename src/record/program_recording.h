@@ -32,6 +32,9 @@ typedef struct {
 	unsigned duration_ms;  /* likewise: of the recording; 0: to the program's end */
 	const char *directory; /* where recordings and logs go; must exist */
 	LodeRecordingKind kind;
+	bool is_alone;             /* not what it executes, nor processes that it makes… */
+	const char *const *only;   /* …or only programs of these names; NULL: all. Samples are of
+	                              all: the import leaves them out */
 	bool has_kernel;           /* sample the kernel's code too */
 	bool is_fast;              /* count without cache and branch simulation */
 	const char *const *events; /* to be sampled; see LodePerfSamplerOptions */

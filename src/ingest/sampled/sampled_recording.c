@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "ingest/sampled/sampled_files.h"
 #include "ingest/sampled/sampled_kernel.h"
+#include "ingest/sampled/sampled_programs.h"
 
 #include <string.h>
 #include <time.h>
@@ -27,8 +28,9 @@ typedef struct {
 	size_t n_events;
 	bool has_data; /* samples have registers or data addresses */
 	bool knows_times, has_times, has_jit_times;
-	uint64_t kernel_text; /* where the kernel's code began; 0: unknown */
-	uint64_t sequence;    /* stands for the time where none is recorded */
+	uint64_t kernel_text;          /* where the kernel's code began; 0: unknown */
+	uint64_t sequence;             /* stands for the time where none is recorded */
+	LodeSampledPrograms *programs; /* NULL: all are asked for */
 } Input;
 
 /* Where samples of a process at an address were found to belong, and in which time that holds. */
@@ -41,6 +43,7 @@ typedef struct {
 enum { KNOWN_ROWS = 1 << 14 };
 
 typedef struct {
+	const LodeSampledRecordingOptions *options;
 	LodeRecording *recording;
 	LodeJitCodeSet *jit;
 	LodeMemoryReading *memory;
@@ -54,6 +57,7 @@ typedef struct {
 	double *weights[LODE_SAMPLED_N_OUTCOMES]; /* of each column */
 	char *examples[LODE_SAMPLED_N_OUTCOMES];
 	double n_lost, n_lost_samples, n_throttled;
+	uint64_t n_left_out; /* samples of programs that were not asked for */
 	bool has_branches;
 	uint64_t n_records;
 } Reading;
@@ -64,6 +68,7 @@ static void input_clear(void *data)
 
 	lode_perf_data_close(self->data);
 	lode_address_spaces_free(self->spaces);
+	lode_sampled_programs_free(self->programs);
 	g_free(self->columns);
 	g_free(self->periods);
 }
@@ -189,6 +194,8 @@ static void note_record(Reading *self, Input *input, const LodePerfRecord *recor
 	uint64_t time_ns = time_of(input, record);
 
 	lode_memory_reading_note(self->memory, record, time_ns);
+	if (input->programs != NULL)
+		lode_sampled_programs_note(input->programs, record, time_ns);
 	switch (record->kind) {
 	case LODE_PERF_MAPPING:
 		add_mapping(self, input, record, time_ns);
@@ -288,6 +295,9 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 	if (input.data == NULL)
 		return false;
 	input.spaces = lode_address_spaces_new();
+	if (self->options->only != NULL || self->options->is_alone)
+		input.programs = lode_sampled_programs_new(
+			self->options->only, self->options->is_alone);
 	g_array_append_val(self->inputs, input);
 	lode_memory_reading_select(self->memory, self->inputs->len - 1);
 	Input *kept = &g_array_index(self->inputs, Input, self->inputs->len - 1);
@@ -295,6 +305,8 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 		return false;
 	if (!add_events(self, kept, error))
 		return false;
+	if (kept->programs != NULL)
+		lode_sampled_programs_freeze(kept->programs);
 	const LodePerfInfo *info = lode_perf_data_info(kept->data);
 	kept->has_jit_times = kept->has_times && info->clock_id == CLOCK_MONOTONIC;
 	lode_sampled_files_set_build_ids(&self->files, info);
@@ -452,6 +464,11 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	time_of(input, record);
 	if (record->kind != LODE_PERF_SAMPLE)
 		return;
+	if (input->programs != NULL && !lode_sampled_programs_are_wanted(input->programs,
+					       record->pid, sample_time(input, record))) {
+		self->n_left_out++;
+		return;
+	}
 	uint32_t column = input->columns[record->event];
 	double fixed = input->periods[record->event];
 	double value = fixed > 0 ? fixed : (double)record->sample.period;
@@ -569,6 +586,21 @@ static void describe(Reading *self)
 	                                          : LODE_FREQUENCY_INFERRED;
 }
 
+static bool has_wanted(const Reading *self, GError **error)
+{
+	const LodeSampledRecordingOptions *options = self->options;
+
+	if (self->n_left_out == 0 || self->recording->n_samples > 0)
+		return true;
+	g_autofree char *names = options->only != NULL ? g_strjoinv("', '", (char **)options->only)
+	                                               : g_strdup("");
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		options->only != NULL ? "%s: no sample is of a program with a name like '%s'"
+				      : "%s: no sample is of the program itself%s",
+		options->paths[0], names);
+	return false;
+}
+
 static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GError **error)
 {
 	for (size_t i = 0; i < n_paths; i++)
@@ -579,7 +611,7 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 			paths[0]);
 		return false;
 	}
-	if (!read_samples(self, error))
+	if (!read_samples(self, error) || !has_wanted(self, error))
 		return false;
 	account(self);
 	account_files(self);
@@ -587,14 +619,14 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 	return true;
 }
 
-LodeRecording *lode_sampled_recording_read(const char *const *paths, size_t n_paths,
-	LodeJitCodeSet *jit, LodeMemoryReading *memory, const LodeProgress *progress,
-	GError **error)
+LodeRecording *lode_sampled_recording_read(
+	const LodeSampledRecordingOptions *options, const LodeProgress *progress, GError **error)
 {
 	static const char count_column[] = "Ir";
-	Reading reading = {.recording = lode_recording_new(),
-		.jit = jit,
-		.memory = memory,
+	Reading reading = {.options = options,
+		.recording = lode_recording_new(),
+		.jit = options->jit,
+		.memory = options->memory,
 		.progress = progress};
 	LodeRecording *recording = reading.recording;
 	double zero = 0;
@@ -604,9 +636,9 @@ LodeRecording *lode_sampled_recording_read(const char *const *paths, size_t n_pa
 	reading.known = g_new(KnownRow, KNOWN_ROWS);
 	reading.inputs = g_array_new(FALSE, FALSE, sizeof(Input));
 	g_array_set_clear_func(reading.inputs, input_clear);
-	lode_sampled_files_init(&reading.files, recording, jit);
+	lode_sampled_files_init(&reading.files, recording, options->jit);
 	lode_sampled_kernel_init(&reading.kernel, recording);
-	bool is_read = read_all(&reading, paths, n_paths, error);
+	bool is_read = read_all(&reading, options->paths, options->n_paths, error);
 	lode_sampled_rows_clear(&reading.rows);
 	lode_sampled_files_clear(&reading.files);
 	lode_sampled_kernel_clear(&reading.kernel);

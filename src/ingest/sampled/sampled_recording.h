@@ -20,8 +20,17 @@
  * Reads the files in order into one recording, whose frequency is sampled when there are branch
  * stacks and inferred (to be inferred) when not. What jitdumps and perf maps the recorded
  * processes left where perf would look for them is added to `jit`, and the data that the samples
- * accessed to `memory`. Errors name the file.
+ * accessed to `memory`. Samples of programs that are not asked for (sampled_programs.h: `only`,
+ * `is_alone`) are left out. Errors name the file; _NOT_FOUND: those were all.
  */
-LodeRecording *lode_sampled_recording_read(const char *const *paths, size_t n_paths,
-	LodeJitCodeSet *jit, LodeMemoryReading *memory, const LodeProgress *progress,
-	GError **error);
+typedef struct {
+	const char *const *paths;
+	size_t n_paths;
+	LodeJitCodeSet *jit;
+	LodeMemoryReading *memory;
+	const char *const *only; /* NULL: all */
+	bool is_alone;
+} LodeSampledRecordingOptions;
+
+LodeRecording *lode_sampled_recording_read(
+	const LodeSampledRecordingOptions *options, const LodeProgress *progress, GError **error);

@@ -190,6 +190,18 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	/* then PROGRAM burn N PROGRAM burn N: the first in this one's place after as much work */
+	if (strcmp(what, "then") == 0) {
+		for (int i = atoi(argv[4]); i > 0; i--)
+			work(1000000);
+		execv(argv[5], argv + 5);
+		return 1;
+	}
+	if (strcmp(what, "burn") == 0) {
+		for (int i = atoi(argv[2]); i > 0; i--)
+			work(1000000);
+		return 0;
+	}
 	if (strcmp(what, "function") == 0)
 		return call_inside(argv);
 	if (strcmp(what, "inside") == 0) {
