@@ -9,7 +9,6 @@
  */
 #include "process/address_space.h"
 
-#include "base/error.h"
 #include "base/partition_point.h"
 #include "sources/live_ranges.h"
 
@@ -42,12 +41,14 @@ typedef struct {
 	uint32_t parent; /* a pid; UINT32_MAX: none */
 } Birth;
 
-/* Version 0 ends each chain. */
+/* Version 0 ends each chain, or the one of all that is forgotten. */
 typedef struct {
 	uint32_t mapping;
 	uint32_t before, further; /* versions that were there earlier */
 	uint32_t depth;
 } Version;
+
+enum { FORGOTTEN = 1, FIRST_VERSION };
 
 typedef struct {
 	LodeLiveRanges *now; /* owner: a version; of the present a mapping */
@@ -64,11 +65,15 @@ struct LodeAddressSpaces {
 	bool has_history;
 	uint32_t n_events;
 	uint64_t n_covered; /* ranges that mappings met */
+	uint64_t n_forgetting;
 	uint64_t generation;
 	uint32_t last_pid; /* of the last look-up, and its space */
 	Space *last;
 	LodeMappedRange found; /* of the present */
 };
+
+const char lode_address_spaces_why_forgotten[] =
+	"mappings that overlap too often: what lay there before is not known";
 
 static const char anonymous[] = "[anon]";
 
@@ -88,7 +93,7 @@ LodeAddressSpaces *lode_address_spaces_new(void)
 	self->spaces = g_hash_table_new_full(NULL, NULL, NULL, space_free);
 	self->mappings = g_array_new(FALSE, FALSE, sizeof(Mapping));
 	self->versions = g_array_new(FALSE, TRUE, sizeof(Version));
-	g_array_set_size(self->versions, 1);
+	g_array_set_size(self->versions, FIRST_VERSION);
 	self->kinds = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	self->names = g_string_chunk_new(4096);
 	self->has_history = true;
@@ -311,6 +316,10 @@ void lode_address_spaces_exit(LodeAddressSpaces *self, uint32_t pid)
 
 static const Moment *moment_of(const LodeAddressSpaces *self, uint32_t version)
 {
+	static const Moment earliest = {0, 0};
+
+	if (version < FIRST_VERSION)
+		return &earliest;
 	uint32_t mapping = g_array_index(self->versions, Version, version).mapping;
 
 	return &mapping_at(self, mapping)->moment;
@@ -386,7 +395,18 @@ static void find_new_part(const LodeAddressSpaces *self, Space *space, uint32_t 
 	}
 }
 
-static bool cover(LodeAddressSpaces *self, uint32_t index, GError **error)
+/* Puts it there as if nothing had been there. */
+static void forget_below(
+	LodeAddressSpaces *self, Space *space, uint32_t index, uint64_t start, uint64_t end)
+{
+	const LodeLiveRange whole = {
+		.start = start, .end = end, .owner = add_version(self, index, FORGOTTEN)};
+
+	lode_live_ranges_put(space->now, &whole, NULL);
+	self->n_forgetting++;
+}
+
+static void cover(LodeAddressSpaces *self, uint32_t index)
 {
 	Space *space = space_of(self, mapping_at(self, index)->pid);
 	uint64_t limit = COVERED_FREE + (uint64_t)MAX_COVERED * self->mappings->len;
@@ -395,6 +415,10 @@ static bool cover(LodeAddressSpaces *self, uint32_t index, GError **error)
 	find_new_part(self, space, index, &at, &end);
 	while (at < end) {
 		const LodeLiveRange *old = lode_live_ranges_find_in(space->now, at, end);
+		if (old != NULL && self->n_covered > limit) {
+			forget_below(self, space, index, at, end);
+			return;
+		}
 		bool is_free = old == NULL || old->start > at;
 		uint64_t part_end = is_free ? (old != NULL ? old->start : end) : MIN(old->end, end);
 		const LodeLiveRange part = {
@@ -404,13 +428,8 @@ static bool cover(LodeAddressSpaces *self, uint32_t index, GError **error)
 		};
 		lode_live_ranges_put(space->now, &part, NULL);
 		at = part_end;
-		if (++self->n_covered > limit) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-				"its mappings overlap too often");
-			return false;
-		}
+		self->n_covered++;
 	}
-	return true;
 }
 
 static int compare_births(const void *a, const void *b)
@@ -426,7 +445,7 @@ static int compare_mappings(const void *a, const void *b, void *data)
 		&mapping_at(self, *(const uint32_t *)b)->moment);
 }
 
-bool lode_address_spaces_freeze(LodeAddressSpaces *self, GError **error)
+uint64_t lode_address_spaces_freeze(LodeAddressSpaces *self)
 {
 	guint n = self->mappings->len;
 	g_autofree uint32_t *order = g_new(uint32_t, MAX(n, 1));
@@ -441,9 +460,8 @@ bool lode_address_spaces_freeze(LodeAddressSpaces *self, GError **error)
 	if (n > 1)
 		g_qsort_with_data(order, (gint)n, sizeof(uint32_t), compare_mappings, self);
 	for (guint i = 0; i < n; i++)
-		if (!cover(self, order[i], error))
-			return false;
-	return true;
+		cover(self, order[i]);
+	return self->n_forgetting;
 }
 
 /* The newest version of a chain that had begun at that moment; 0: none. `out_next` is the one that
@@ -464,7 +482,7 @@ static uint32_t version_at(
 	return version;
 }
 
-/* What a process itself mapped there since it was born. */
+/* What a process itself mapped there since it was born. Without a birth, nobody else's is there. */
 static const LodeMappedRange *find_own(const LodeAddressSpaces *self, const Space *space,
 	uint64_t address, const Moment *at, const Birth **out_birth, LodeMappedPeriod *out_period)
 {
@@ -475,8 +493,8 @@ static const LodeMappedRange *find_own(const LodeAddressSpaces *self, const Spac
 	uint32_t next = 0;
 	uint32_t version = range != NULL ? version_at(self, range->owner, at, &next) : 0;
 
-	*out_birth = birth;
-	if (version == 0 || (birth != NULL && !is_after(self, version, &birth->moment)))
+	*out_birth = version != FORGOTTEN ? birth : NULL;
+	if (version < FIRST_VERSION || (birth != NULL && !is_after(self, version, &birth->moment)))
 		return NULL;
 	out_period->begin_ns = moment_of(self, version)->time_ns;
 	out_period->end_ns = next != 0 ? moment_of(self, next)->time_ns : UINT64_MAX;

@@ -56,9 +56,15 @@ void lode_address_spaces_exit(LodeAddressSpaces *self, uint32_t pid);
 /* The name that a range of this path would have, as above. */
 const char *lode_address_spaces_name(LodeAddressSpaces *self, const char *path);
 
-/* Of a history, to be called once, before anything is looked up. Fails with _LIMIT where mappings
- * overlap each other so often that no real program can have made them. */
-bool lode_address_spaces_freeze(LodeAddressSpaces *self, GError **error);
+/*
+ * Of a history, to be called once, before anything is looked up. Mappings that overlap each other
+ * so often that no real program can have made them are there, but what lay there earlier is
+ * forgotten: nothing is found for those times. How many mappings that is so for.
+ */
+uint64_t lode_address_spaces_freeze(LodeAddressSpaces *self);
+
+/* What these are accounted for under. */
+extern const char lode_address_spaces_why_forgotten[];
 
 typedef struct {
 	uint64_t begin_ns, end_ns; /* [begin, end) */

@@ -55,7 +55,8 @@ bool recorded_mappings_read(RecordedMappings *self, LodePerfData *data, GError *
 	while ((next = lode_perf_data_next(data, &record, error)) == LODE_PERF_NEXT_RECORD)
 		add_record(self, &record);
 	lode_perf_data_rewind(data);
-	return next == LODE_PERF_NEXT_END && lode_address_spaces_freeze(self->spaces, error);
+	lode_address_spaces_freeze(self->spaces);
+	return next == LODE_PERF_NEXT_END;
 }
 
 void recorded_mappings_clear(RecordedMappings *self)

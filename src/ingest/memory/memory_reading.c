@@ -39,7 +39,7 @@ struct LodeMemoryReading {
 	GArray *callers;  /* LodeReadCaller */
 	LodeIdCache caller_ids;
 	GArray *chain; /* LodeCaller, of the sample at hand */
-	uint64_t n_chains_left_out;
+	uint64_t n_chains_left_out, n_forgetting;
 	uint32_t input;
 	bool wants_next;
 	bool has_addresses, is_stall_weighted, has_fixed_addresses, has_call_chains;
@@ -195,7 +195,7 @@ static void add_cpus(GArray *cpu_nodes, const char *list, uint32_t node)
 	}
 }
 
-bool lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *info, GError **error)
+void lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *info)
 {
 	Input *input = selected(self);
 
@@ -205,7 +205,7 @@ bool lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *inf
 		add_cpus(input->cpu_nodes, node->cpus, node->node);
 	}
 	lode_threads_freeze(&self->threads);
-	return lode_address_spaces_freeze(input->spaces, error);
+	self->n_forgetting += lode_address_spaces_freeze(input->spaces);
 }
 
 static uint32_t find_mapping(
@@ -582,6 +582,9 @@ void lode_memory_reading_account(const LodeMemoryReading *self, LodeRecording *r
 		lode_recording_add_unresolved(recording,
 			"events of threads that were too many to be told apart", NULL,
 			(double)self->threads.n_merged, 0);
+	if (self->n_forgetting > 0)
+		lode_recording_add_unresolved(recording, lode_address_spaces_why_forgotten, NULL,
+			(double)self->n_forgetting, 0);
 	if (self->n_chains_left_out > 0)
 		lode_recording_add_unresolved(recording,
 			"call chains beyond the number that is kept", NULL,

@@ -72,8 +72,8 @@ void lode_memory_reading_select(LodeMemoryReading *self, uint32_t input);
 void lode_memory_reading_note(
 	LodeMemoryReading *self, const LodePerfRecord *record, uint64_t time_ns);
 
-/* Ends the first pass of the selected recording; `info` may be NULL. Errors: _LIMIT. */
-bool lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *info, GError **error);
+/* Ends the first pass of the selected recording; `info` may be NULL. */
+void lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *info);
 
 /* A place in code, as the sampled files know it. */
 typedef struct {

@@ -291,11 +291,9 @@ static bool add_process(Reading *self, GError **error)
 {
 	g_autoptr(LodeTraceDescription) description = describe_mappings(self);
 	g_autoptr(LodeTracedPlaces) process = lode_traced_places_new_process(
-		description, self->file->pid, &self->files, error);
+		description, self->file->pid, &self->files);
 	guint next_interruption = 0;
 
-	if (process == NULL)
-		return false;
 	self->process = process;
 	add_blocks(self);
 	for (guint i = 0; i < self->file->exits->len; i++)

@@ -426,8 +426,8 @@ static void add_rows(Filling *self)
 		add_row(self, stream, next[stream]++);
 }
 
-bool lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMemoryContext *context,
-	LodeMemoryReading *reading, GError **error)
+void lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMemoryContext *context,
+	LodeMemoryReading *reading)
 {
 	Filling filling = {.memory = self, .context = context, .reading = reading};
 	const char *tool = context->description->tool;
@@ -438,8 +438,7 @@ bool lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMem
 	/* It lays out the program's memory by itself. */
 	if (tool != NULL && g_str_has_prefix(tool, "qemu"))
 		lode_memory_reading_set_fixed_addresses(reading);
-	if (!lode_memory_reading_freeze(reading, NULL, error))
-		return false;
+	lode_memory_reading_freeze(reading, NULL);
 	filling.events = g_new(uint32_t, MAX(self->n_streams, 1));
 	filling.threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	filling.images = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -449,5 +448,4 @@ bool lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMem
 	g_free(filling.events);
 	g_array_unref(filling.threads);
 	g_array_unref(filling.images);
-	return true;
 }

@@ -74,6 +74,6 @@ typedef struct {
 } LodeTracedMemoryContext;
 
 /* Gives mappings, threads and all rows to the reading, in the order of the trace. The weights of a
- * stream add up to all that were seen. Errors: _LIMIT. */
-bool lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMemoryContext *context,
-	LodeMemoryReading *reading, GError **error);
+ * stream add up to all that were seen. */
+void lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMemoryContext *context,
+	LodeMemoryReading *reading);

@@ -124,6 +124,10 @@ static void add_mappings(LodeTracedPlaces *self, const GArray *mappings)
 		const LodeTraceMapping *mapping = &g_array_index(mappings, LodeTraceMapping, i);
 		note_code(self, mapping, add_mapping(self, mapping));
 	}
+	uint64_t n_forgetting = lode_address_spaces_freeze(self->spaces);
+	if (n_forgetting > 0)
+		lode_recording_add_unresolved(self->recording, lode_address_spaces_why_forgotten,
+			NULL, (double)n_forgetting, 0);
 	g_array_sort(self->changes, compare_references);
 }
 
@@ -140,14 +144,14 @@ static LodeTracedPlaces *places_new(LodeRecording *recording, uint32_t pid)
 	return self;
 }
 
-LodeTracedPlaces *lode_traced_places_new_process(const LodeTraceDescription *description,
-	uint32_t pid, LodeSampledFiles *files, GError **error)
+LodeTracedPlaces *lode_traced_places_new_process(
+	const LodeTraceDescription *description, uint32_t pid, LodeSampledFiles *files)
 {
-	g_autoptr(LodeTracedPlaces) self = places_new(files->recording, pid);
+	LodeTracedPlaces *self = places_new(files->recording, pid);
 
 	self->files = files;
 	add_mappings(self, description->mappings);
-	return lode_address_spaces_freeze(self->spaces, error) ? g_steal_pointer(&self) : NULL;
+	return self;
 }
 
 void lode_traced_places_free(LodeTracedPlaces *self)

@@ -13,10 +13,9 @@ typedef struct LodeTracedPlaces LodeTracedPlaces;
 /* The process that a trace is of; 1 where it does not know. */
 uint32_t lode_traced_places_find_pid(const LodeTraceDescription *description);
 
-/* Borrows all; objects are added to the recording of `files`, which is that of all processes.
- * Errors: _LIMIT. */
-LodeTracedPlaces *lode_traced_places_new_process(const LodeTraceDescription *description,
-	uint32_t pid, LodeSampledFiles *files, GError **error);
+/* Borrows all; objects are added to the recording of `files`, which is that of all processes. */
+LodeTracedPlaces *lode_traced_places_new_process(
+	const LodeTraceDescription *description, uint32_t pid, LodeSampledFiles *files);
 void lode_traced_places_free(LodeTracedPlaces *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedPlaces, lode_traced_places_free)
 

@@ -499,11 +499,7 @@ static bool open_trace(Reading *self, GError **error)
 	if (self->counts == NULL)
 		begin(self);
 	self->places = lode_traced_places_new_process(
-		description, lode_traced_places_find_pid(description), &self->files, error);
-	if (self->places == NULL) {
-		g_prefix_error(error, "%s: ", self->path);
-		return false;
-	}
+		description, lode_traced_places_find_pid(description), &self->files);
 	add_pid(self->recording, lode_traced_places_pid(self->places));
 	lode_traced_counts_begin(self->counts, self->places);
 	self->has_frame = false;
@@ -575,7 +571,7 @@ static void account_damage(Reading *self)
 		lode_recording_add_unresolved(self->recording, LODE_TRACED_DAMAGE, damage, 0, 0);
 }
 
-static bool finish_trace(Reading *self, GError **error)
+static void finish_trace(Reading *self)
 {
 	uint64_t n_references = lode_trace_reader_n_references(self->reader);
 	const LodeTracedMemoryContext context = {
@@ -593,10 +589,7 @@ static bool finish_trace(Reading *self, GError **error)
 	sum_streams(self);
 	account_damage(self);
 	self->first_time_ns = context.end_time_ns + 1;
-	if (lode_traced_memory_finish(self->memory, &context, self->options->memory, error))
-		return true;
-	g_prefix_error(error, "%s: ", self->path);
-	return false;
+	lode_traced_memory_finish(self->memory, &context, self->options->memory);
 }
 
 /* Of all traces; of one alone nobody asks. */
@@ -621,8 +614,9 @@ static bool read_traces(Reading *self, GError **error)
 	for (size_t i = 0; i < self->options->n_paths; i++) {
 		self->path = self->options->paths[i];
 		self->number = (uint32_t)i;
-		bool is_read = open_trace(self, error) && read_frames(self, error) &&
-		               finish_trace(self, error);
+		bool is_read = open_trace(self, error) && read_frames(self, error);
+		if (is_read)
+			finish_trace(self);
 		/* Its blocks are still to be given to instructions. */
 		if (is_read)
 			lode_traced_counts_begin(self->counts, NULL);
