@@ -12,6 +12,7 @@ void sample_file_init(SampleFile *self)
 	perf_data_file_init(&self->file, false, false);
 	self->has_times = self->has_periods = self->has_branches = true;
 	self->has_cpus = self->has_addresses = self->has_registers = false;
+	self->register_mask = SAMPLE_REGISTERS;
 }
 
 void sample_file_clear(SampleFile *self)
@@ -42,7 +43,7 @@ void sample_file_add_event(SampleFile *self, uint32_t type, uint64_t config, uin
 		.config = config,
 		.period = period,
 		.sample_type = sample_type(self),
-		.user_registers = self->has_registers ? SAMPLE_REGISTERS : 0,
+		.user_registers = self->has_registers ? self->register_mask : 0,
 		.flags = SAMPLE_ID_ALL,
 		.branch_sample_type = PERF_SAMPLE_BRANCH_ANY,
 		.ids = {FIRST_ID + 2 * event, FIRST_ID + 2 * event + 1},
@@ -182,9 +183,12 @@ void sample_file_lose(SampleFile *self, uint32_t type, uint64_t n)
 
 static void put_registers(SampleFile *self, const Sample *sample)
 {
+	uint64_t left = SAMPLE_REGISTERS;
+
 	put64(&self->file.data, sample->abi);
-	for (unsigned i = 0; sample->abi != 0 && i < SAMPLE_N_REGISTERS; i++)
-		put64(&self->file.data, sample->registers[i]);
+	for (unsigned i = 0; sample->abi != 0 && i < SAMPLE_N_REGISTERS; i++, left &= left - 1)
+		if ((self->register_mask & left & -left) != 0)
+			put64(&self->file.data, sample->registers[i]);
 }
 
 void sample_file_add(SampleFile *self, const Sample *sample)

@@ -12,6 +12,7 @@ typedef struct {
 	bool has_times, has_periods, has_branches;
 	bool has_cpus, has_addresses, has_registers; /* addresses: with latency and data source */
 	bool has_chains;
+	uint64_t register_mask; /* which registers samples have, of SAMPLE_REGISTERS */
 } SampleFile;
 
 /* As perf asks for: ax bx cx dx si di bp sp ip flags, r8 to r15. */

@@ -116,6 +116,12 @@ static Sample sample_at(Scene *self, const char *function, uint64_t offset)
 	return sample;
 }
 
+static uint64_t code_at(const Scene *self, const char *function, uint64_t offset)
+{
+	return sampled_program_function(&self->program, function)->address + self->program.bias +
+	       offset;
+}
+
 /* load_here with its address in rdi. */
 static void add_load(Scene *self, uint32_t pid, uint32_t tid, uint64_t address)
 {
@@ -318,6 +324,81 @@ static void test_ways(void)
 	g_assert_true(row(profile, 0)->is_unverified);
 }
 
+/* The newest branch tells on which way: it led to the sampled instruction, or it did not. One that
+ * comes from where no jump is tells nothing. */
+static void test_branch_stacks(void)
+{
+	g_auto(Scene) scene;
+
+	scene_init_empty(&scene);
+	scene.file.has_branches = true;
+	add_timer(&scene);
+	begin(&scene, PID);
+	uint64_t load = code_at(&scene, "loop_head", 0), sampled = load + 3, jump = load + 9;
+	const LodePerfBranch branches[] = {
+		{code_at(&scene, "nothing", 0), load, 0},
+		{jump, sampled, 0},
+		{load + 4, sampled, 0},
+	};
+	Sample sample = sample_at(&scene, "loop_head", 3);
+	sample.registers[SAMPLE_BX] = HEAP + 64;
+	/* the flags that both ways would leave: no carry, odd parity */
+	sample.registers[SAMPLE_CX] = 4;
+	sample.registers[SAMPLE_DX] = 8;
+	for (size_t i = 0; i < G_N_ELEMENTS(branches); i++) {
+		sample.branches = &branches[i];
+		sample.n_branches = 1;
+		sample_file_add(&scene.file, &sample);
+	}
+	charges_what_waited = true;
+	g_autoptr(LodeProfile) profile = import(&scene);
+	charges_what_waited = false;
+	check_rule(profile, 0, LODE_RULE_BACKWARD, HEAP + 64);
+	g_assert_false(row(profile, 0)->is_unverified);
+	check_reason(profile, 1, LODE_REASON_NOT_MEMORY);
+	/* executions may tell, not the branch */
+	g_assert_true(
+		row(profile, 2)->reason == LODE_REASON_AMBIGUOUS || row(profile, 2)->is_unverified);
+}
+
+/* Whatever register is missing, there is no address but the right one. */
+static void test_partly_sampled_registers(void)
+{
+	for (unsigned missing = 0; missing <= SAMPLE_N_REGISTERS; missing++) {
+		g_auto(Scene) scene;
+		uint64_t left = SAMPLE_REGISTERS;
+		scene_init_empty(&scene);
+		for (unsigned i = 0; i < missing; i++)
+			left &= left - 1;
+		scene.file.register_mask = missing < SAMPLE_N_REGISTERS
+		                                   ? SAMPLE_REGISTERS & ~(left & -left)
+		                                   : 0;
+		add_timer(&scene);
+		begin(&scene, PID);
+		add_load(&scene, PID, PID, HEAP + 16);
+		Sample sample = sample_at(&scene, "add_here", 0);
+		sample.registers[SAMPLE_DI] = HEAP;
+		sample.registers[SAMPLE_CX] = 5;
+		sample_file_add(&scene.file, &sample);
+		sample = sample_at(&scene, "nothing", 0);
+		sample_file_add(&scene.file, &sample);
+		g_autoptr(LodeProfile) profile = import(&scene);
+		if (missing == SAMPLE_N_REGISTERS) {
+			g_assert_null(profile->memory);
+			continue;
+		}
+		if (missing == SAMPLE_DI)
+			check_reason(profile, 0, LODE_REASON_CLOBBERED);
+		else
+			check_rule(profile, 0, LODE_RULE_AT_PC, HEAP + 16);
+		if (missing == SAMPLE_DI || missing == SAMPLE_CX)
+			check_reason(profile, 1, LODE_REASON_CLOBBERED);
+		else
+			check_rule(profile, 1, LODE_RULE_AT_PC, HEAP + 40);
+		check_reason(profile, 2, LODE_REASON_NO_ACCESS_IN_RANGE);
+	}
+}
+
 /* The access and its callers: "load_here < nothing < store_later"; "-": no path. */
 static char *path_text(const LodeProfile *profile, guint index)
 {
@@ -340,12 +421,6 @@ static void check_path(const LodeProfile *profile, guint index, const char *expe
 	g_autofree char *found = path_text(profile, index);
 
 	g_assert_cmpstr(found, ==, expected);
-}
-
-static uint64_t code_at(const Scene *self, const char *function, uint64_t offset)
-{
-	return sampled_program_function(&self->program, function)->address + self->program.bias +
-	       offset;
 }
 
 /* A chain's markers, and the sampled address itself, are no callers; it ends where no code is. */
@@ -1232,6 +1307,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/memory_import/waited", test_waited);
 	g_test_add_func("/memory_import/ways", test_ways);
 	g_test_add_func("/memory_import/callers", test_callers);
+	g_test_add_func("/memory_import/branch_stacks", test_branch_stacks);
+	g_test_add_func("/memory_import/partly_sampled", test_partly_sampled_registers);
 	g_test_add_func("/memory_import/reasons", test_reasons);
 	g_test_add_func("/memory_import/only_32_bit", test_only_32_bit);
 	g_test_add_func("/memory_import/borders", test_borders);
