@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/quiet_thread.h"
-#include "caches/hierarchy.h"
+#include "caches/counted_caches.h"
 #include "caches/machine_caches.h"
 #include "record/child.h"
 #include "record/jit_runtime.h"
@@ -174,30 +174,18 @@ char *lode_count_run_obstacle(const char *const *argv)
 	return program != NULL ? lode_qemu_program_obstacle(program) : NULL;
 }
 
-static void append_shape(GString *text, const LodeHierarchy *hierarchy, const char *name)
-{
-	for (guint i = 0; i < hierarchy->caches->len; i++) {
-		const LodeCache *cache = &g_array_index(hierarchy->caches, LodeCache, i);
-		if (strcmp(cache->name, name) == 0)
-			g_string_append_printf(text, "%s%" G_GUINT64_FORMAT ":%u:%u",
-				text->len > 0 ? "+" : "caches=", cache->n_sets, cache->n_ways,
-				cache->line_bytes);
-	}
-}
-
 /* This machine's, as callgrind simulates them; where they are not known those of most. */
 static char *caches_option(void)
 {
 	static const char usual[] = "i1=32K:8:64,d1=32K:8:64,l2=8M:16:64";
-	static const char *const names[] = {"i1", "d1", "l2"};
 	g_autofree char *found = lode_machine_caches_as_cachegrind(NULL, NULL);
 	g_autoptr(LodeHierarchy)
 		hierarchy = lode_hierarchy_parse(found != NULL ? found : usual, NULL);
-	GString *text = g_string_new(NULL);
+	LodeCountedCaches caches;
 
-	for (size_t i = 0; hierarchy != NULL && i < G_N_ELEMENTS(names); i++)
-		append_shape(text, hierarchy, names[i]);
-	return g_string_free(text, FALSE);
+	if (hierarchy == NULL || !lode_counted_caches_init(&caches, hierarchy, NULL))
+		return g_strdup("");
+	return lode_counted_caches_argument(&caches);
 }
 
 static GPtrArray *command_line(const LodeCountRunOptions *options, const LodeJitRuntime *runtime,
