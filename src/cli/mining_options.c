@@ -296,7 +296,7 @@ static LodeMiningRun *mine(const LodeProfile *profile, const LodeMiningParameter
 	return run;
 }
 
-LodeMiningRun *lode_mining_options_mine(const char *path, const LodeProfile *profile,
+LodeMiningRun *lode_mining_options_mine(const LodeProfile *profile,
 	const LodeMiningParameters *parameters, const LodeProgress *progress, GError **error)
 {
 	const char *name = given.name != NULL ? given.name : "main";
@@ -304,10 +304,7 @@ LodeMiningRun *lode_mining_options_mine(const char *path, const LodeProfile *pro
 
 	if (given.min_support == NULL)
 		adapted.min_support = lode_mining_default_support(profile, parameters->weight);
-	g_autoptr(LodeMiningRun) run = mine(profile, &adapted, name, progress, error);
-	if (run == NULL || !lode_profile_store_add_run(path, profile, run, progress, error))
-		return NULL;
-	return g_steal_pointer(&run);
+	return mine(profile, &adapted, name, progress, error);
 }
 
 LodeMiningRun *lode_mining_options_mine_rest(const char *path, const LodeProfile *profile,

@@ -22,11 +22,9 @@ bool lode_mining_options_read(LodeMiningParameters *out_parameters, GError **err
  * are of the findings too. */
 bool lode_mining_options_ask_for_sequences(void);
 
-/*
- * Mines `profile` by these parameters and stores the run in the profile file at `path`, under the
- * name that the options give.
- */
-LodeMiningRun *lode_mining_options_mine(const char *path, const LodeProfile *profile,
+/* Mines `profile` by these parameters; the run has the name that the options give. The caller owns
+ * it, and stores it. */
+LodeMiningRun *lode_mining_options_mine(const LodeProfile *profile,
 	const LodeMiningParameters *parameters, const LodeProgress *progress, GError **error);
 
 /*

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/new_file.h"
+#include "base/quiet_thread.h"
 #include "cli/command_text.h"
 #include "cli/verb.h"
 #include "record/running_process.h"
@@ -96,8 +97,41 @@ LodeProfile *lode_recorded_profile_import(const LodeRecordedProfile *self,
 	options.jit_files = (const char *const *)run->jit_files->pdata;
 	options.n_jit_files = run->jit_files->len;
 	options.program = self->program;
-	g_autoptr(LodeProfile) profile = lode_import(&options, progress, error);
-	if (profile == NULL || !lode_profile_store_write(self->path, profile, progress, error))
-		return NULL;
-	return g_steal_pointer(&profile);
+	return lode_import(&options, progress, error);
+}
+
+struct LodeProfileWriting {
+	const char *path;
+	LodeProfile *profile;
+	GThread *thread;
+	GError *error;
+};
+
+static gpointer write_profile(gpointer data)
+{
+	LodeProfileWriting *self = data;
+
+	lode_profile_store_write(self->path, self->profile, NULL, &self->error);
+	return NULL;
+}
+
+LodeProfileWriting *lode_profile_writing_begin(
+	const LodeRecordedProfile *self, LodeProfile *profile)
+{
+	LodeProfileWriting *writing = g_new0(LodeProfileWriting, 1);
+
+	writing->path = self->path;
+	writing->profile = profile;
+	writing->thread = lode_quiet_thread_new("lode-writer", write_profile, writing);
+	return writing;
+}
+
+bool lode_profile_writing_end(LodeProfileWriting *self, GError **error)
+{
+	g_thread_join(self->thread);
+	bool is_written = self->error == NULL;
+	if (!is_written)
+		g_propagate_error(error, self->error);
+	g_free(self);
+	return is_written;
 }

@@ -43,8 +43,18 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeRecordedProfile, lode_recorded_profile_clea
 bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const LodeRecordedRun *run,
 	bool is_empty, const char *advice, int *out_status, GError **error);
 
-/* Imports what was recorded, with `import` for all else, and writes the profile; the caller owns
- * it. */
+/* Imports what was recorded, with `import` for all else; the caller owns the profile. */
 LodeProfile *lode_recorded_profile_import(const LodeRecordedProfile *self,
 	const LodeRecordedRun *run, const LodeImportOptions *import, const LodeProgress *progress,
 	GError **error);
+
+/* The writing of a profile by another thread, while the caller reads it. */
+typedef struct LodeProfileWriting LodeProfileWriting;
+
+/* Begins to write to self->path; both are borrowed until the end. Being asked to stop does not stop
+ * it, so that the profile is there even if what the caller does meanwhile is not wanted. */
+LodeProfileWriting *lode_profile_writing_begin(
+	const LodeRecordedProfile *self, LodeProfile *profile);
+
+/* Waits until it is written; `error` may be NULL. */
+bool lode_profile_writing_end(LodeProfileWriting *self, GError **error);

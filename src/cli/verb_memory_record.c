@@ -10,6 +10,7 @@
 #include "cli/terminal_progress.h"
 #include "cli/wrapped_program.h"
 #include "record/memory_recording.h"
+#include "store/profile_store.h"
 #include "views/display_text.h"
 
 #include <stdio.h>
@@ -183,10 +184,12 @@ static bool import(const LodeRecordedProfile *recorded, const LodeRecordedRun *r
 	lode_terminal_progress_init(&screen);
 	g_autoptr(LodeProfile) profile = lode_recorded_profile_import(
 		recorded, run, &import_options, &screen.progress, error);
+	bool is_written = profile != NULL && lode_profile_store_write(recorded->path, profile,
+						     &screen.progress, error);
 	lode_terminal_progress_hide(&screen);
-	if (profile != NULL)
+	if (is_written)
 		tell_unresolved(profile);
-	return profile != NULL;
+	return is_written;
 }
 
 static void tell_end(const LodePerfSampling *sampled, const char *path)

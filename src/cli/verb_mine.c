@@ -23,9 +23,10 @@ static int run(char **arguments, GError **error)
 	g_autoptr(LodeProfile) profile = lode_profile_store_read(path, &screen.progress, error);
 	if (profile == NULL)
 		return LODE_EXIT_FAILED;
-	g_autoptr(LodeMiningRun) mined = lode_mining_options_mine(
-		path, profile, &parameters, &screen.progress, error);
-	if (mined == NULL)
+	g_autoptr(LodeMiningRun)
+		mined = lode_mining_options_mine(profile, &parameters, &screen.progress, error);
+	if (mined == NULL ||
+		!lode_profile_store_add_run(path, profile, mined, &screen.progress, error))
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
 	lode_mining_options_warn(mined, "mine");

@@ -10,6 +10,7 @@
 #include "cli/terminal_progress.h"
 #include "cli/wrapped_program.h"
 #include "record/program_recording.h"
+#include "store/profile_store.h"
 #include "views/display_text.h"
 #include "views/report.h"
 
@@ -56,9 +57,12 @@ static bool evaluate(const LodeRecordedProfile *recorded, const LodeRecordedRun 
 		recorded, run, &import, &screen.progress, error);
 	if (profile == NULL)
 		return false;
-	g_autoptr(LodeMiningRun) mined = lode_mining_options_mine(
-		recorded->path, profile, parameters, &screen.progress, error);
-	if (mined == NULL)
+	LodeProfileWriting *writing = lode_profile_writing_begin(recorded, profile);
+	g_autoptr(LodeMiningRun)
+		mined = lode_mining_options_mine(profile, parameters, &screen.progress, error);
+	if (!lode_profile_writing_end(writing, mined != NULL ? error : NULL) || mined == NULL ||
+		!lode_profile_store_add_run(
+			recorded->path, profile, mined, &screen.progress, error))
 		return false;
 	lode_terminal_progress_hide(&screen);
 	lode_mining_options_warn(mined, "run");

@@ -10,6 +10,7 @@
 #include "sample_file.h"
 #include "sampled_program.h"
 #include "seeds.h"
+#include "store/profile_store.h"
 
 #include <glib/gstdio.h>
 #include <linux/perf_event.h>
@@ -630,6 +631,65 @@ static void test_short_stacks(void)
 	g_assert_true(is_near(find_profile_function(profile, "wander")->calls, calls, 0.01));
 }
 
+/* Samples all over a program of the system, in nearly each of its functions. */
+static void add_everywhere(SampleFile *file, const SampledProgram *program)
+{
+	g_autoptr(GRand) rand = g_rand_new_with_seed(5);
+	size_t n;
+	const LodeBinaryFunction *functions = lode_binary_image_functions(program->image, &n);
+
+	for (size_t i = 0; i < n; i++)
+		for (int hot = g_rand_int_range(rand, 0, 6); hot > 0 && functions[i].size > 0;
+			hot--) {
+			uint64_t offset = g_rand_int(rand) % functions[i].size;
+			add_at(file, 0, functions[i].address + program->bias + offset,
+				(uint64_t)g_rand_int_range(rand, 1, 5000));
+		}
+}
+
+/* What is stored of a file that is imported by so many threads. */
+static GBytes *stored_by(const char *directory, const char *data, unsigned threads)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *path = g_build_filename(directory, "stored.lode", NULL);
+	const LodeImportOptions options = {.paths = &data, .n_paths = 1, .threads = threads};
+	g_autoptr(LodeProfile) profile = lode_import(&options, NULL, &error);
+	char *bytes;
+	gsize size;
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(profile->functions->len, >, 50);
+	lode_profile_store_write(path, profile, NULL, &error);
+	g_assert_no_error(error);
+	g_file_get_contents(path, &bytes, &size, &error);
+	g_assert_no_error(error);
+	g_unlink(path);
+	return g_bytes_new_take(bytes, size);
+}
+
+static void test_threads(void)
+{
+	g_autofree char *directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	g_autofree char *data = g_build_filename(directory, "sampled.data", NULL);
+	g_auto(SampledProgram) program = {0};
+	g_auto(SampleFile) file;
+
+	sampled_program_open(&program, "/bin/sh");
+	sample_file_init(&file);
+	file.has_branches = false;
+	add_cpu_clock(&file);
+	begin(&file, &program);
+	add_everywhere(&file, &program);
+	sample_file_write(&file, data);
+	g_autoptr(GBytes) first = stored_by(directory, data, 1);
+	for (unsigned threads = 2; threads <= 3; threads++) {
+		g_autoptr(GBytes) more = stored_by(directory, data, threads);
+		g_assert_true(g_bytes_equal(first, more));
+	}
+	g_unlink(data);
+	g_rmdir(directory);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -647,5 +707,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/sample-import/no-event", test_no_event);
 	g_test_add_func("/sample-import/whole-stack", test_whole_stack);
 	g_test_add_func("/sample-import/short-stacks", test_short_stacks);
+	g_test_add_func("/sample-import/threads", test_threads);
 	return g_test_run();
 }
