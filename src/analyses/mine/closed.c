@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * To compare all pairs of a million sequences would take hours. For --closed only those of the same
- * supports need to be compared, for --maximal only those with the same last item: so the sequences
- * are sorted by these first.
+ * supports need to be compared: so the sequences are sorted by these first. For --maximal, what is
+ * contained in a sequence is contained in a maximal one: so each is compared, from the largest on,
+ * with the maximal ones that have its rarest attribute.
  */
 #include "analyses/mine/closed.h"
 
@@ -206,41 +207,57 @@ static bool has_extension(const LodeMiningRun *run, uint32_t index)
 	               g_array_index(run->sequences, LodeSequence, index).n_items;
 }
 
-static int compare_by_last(const void *a, const void *b)
+/* The fewest of the maximal sequences so far that have one of its attributes; each that contains it
+ * is among them. */
+static const GArray *candidates_of(GArray *const *having, const Ranked *one)
 {
-	const Ranked *left = a, *right = b;
-	uint32_t left_last = LODE_ITEM_ATTRIBUTE(left->items[left->n_items - 1]);
-	uint32_t right_last = LODE_ITEM_ATTRIBUTE(right->items[right->n_items - 1]);
+	const GArray *fewest = having[LODE_ITEM_ATTRIBUTE(one->items[0])];
 
-	if (left_last != right_last)
-		return left_last < right_last ? -1 : 1;
-	return (left->index > right->index) - (left->index < right->index);
+	for (uint32_t i = 1; i < one->n_items; i++) {
+		const GArray *next = having[LODE_ITEM_ATTRIBUTE(one->items[i])];
+		fewest = next->len < fewest->len ? next : fewest;
+	}
+	return fewest;
+}
+
+static bool is_in_none(const GArray *candidates, const Ranked *all, const Ranked *one)
+{
+	for (guint i = 0; i < candidates->len; i++)
+		if (is_proper_super(&all[g_array_index(candidates, uint32_t, i)], one))
+			return false;
+	return true;
+}
+
+/* Once for each of its attributes. */
+static void add_maximal(GArray **having, const Ranked *all, uint32_t at)
+{
+	for (uint32_t i = 0; i < all[at].n_items; i++) {
+		GArray *list = having[LODE_ITEM_ATTRIBUTE(all[at].items[i])];
+		if (list->len == 0 || g_array_index(list, uint32_t, list->len - 1) != at)
+			g_array_append_val(list, at);
+	}
 }
 
 void lode_maximal_mark(const LodeMiningRun *run, bool *out_is_maximal)
 {
-	uint32_t n = run->sequences->len;
+	uint32_t n = run->sequences->len, n_attributes = run->attributes->len;
 	g_autofree Ranked *all = g_new(Ranked, n + 1);
+	g_autofree GArray **having = g_new(GArray *, n_attributes + 1);
 
 	for (uint32_t i = 0; i < n; i++) {
 		all[i] = rank(run, i);
 		out_is_maximal[i] = !has_extension(run, i);
 	}
-	/*
-	 * Prefixes of reported sequences are reported, so the shortest super-sequence of one that
-	 * has no extension ends with the item that its own last item is found in.
-	 */
-	qsort(all, n, sizeof(Ranked), compare_by_last);
-	for (uint32_t first = 0; first < n;) {
-		uint32_t end = first + 1;
-		while (end < n &&
-			LODE_ITEM_ATTRIBUTE(all[end].items[all[end].n_items - 1]) ==
-				LODE_ITEM_ATTRIBUTE(all[first].items[all[first].n_items - 1]))
-			end++;
-		for (uint32_t i = first; i < end; i++)
-			for (uint32_t j = first; j < end && out_is_maximal[all[i].index]; j++)
-				if (is_proper_super(&all[j], &all[i]))
-					out_is_maximal[all[i].index] = false;
-		first = end;
+	for (uint32_t i = 0; i < n_attributes; i++)
+		having[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	qsort(all, n, sizeof(Ranked), compare_by_size);
+	for (uint32_t i = 0; i < n; i++) {
+		bool *is_maximal = &out_is_maximal[all[i].index];
+		*is_maximal = *is_maximal &&
+		              is_in_none(candidates_of(having, &all[i]), all, &all[i]);
+		if (*is_maximal)
+			add_maximal(having, all, i);
 	}
+	for (uint32_t i = 0; i < n_attributes; i++)
+		g_array_unref(having[i]);
 }
