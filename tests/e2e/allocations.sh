@@ -103,7 +103,43 @@ for compiler in gcc clang; do
 		check "wrappers, $compiler $level" "$(status_is 0)" "$(c_sites)" "$(peak)"
 	done
 done
+# What memcheck and massif count of the same program: in all, at the end, at the peak, and by site there.
+valgrind_agrees() {
+	valgrind ./wrappers 2>memcheck >out || echo "memcheck fails"
+	valgrind --tool=massif --heap-admin=0 --peak-inaccuracy=0 --threshold=0 --detailed-freq=1 \
+		--alloc-fn=fetch --alloc-fn=pool_take --massif-out-file=massif ./wrappers >out 2>&1 ||
+		echo "massif fails"
+	"$lode" memory x.lode --allocations --format json 2>err | python3 -c '
+import json, re, sys
+def number(text): return int(text.replace(",", ""))
+view = json.load(sys.stdin)
+memcheck, massif = open("memcheck").read(), open("massif").read()
+end = re.search(r"in use at exit: ([\d,]+) bytes in ([\d,]+) blocks", memcheck)
+used = re.search(r"heap usage: ([\d,]+) allocs, [\d,]+ frees, ([\d,]+) bytes", memcheck)
+peak = re.search(r"mem_heap_B=(\d+)\n(?:mem_.*\n)*heap_tree=peak\n(n\d+: .*\n(?: .*\n)*)", massif)
+heap = view["heap"]
+for what, ours, theirs in (
+    ("blocks", heap["allocations"], used[1]), ("bytes", heap["bytes"], used[2]),
+    ("blocks at the end", heap["allocations_at_end"], end[2]),
+    ("bytes at the end", heap["bytes_at_end"], end[1]), ("peak", view["peak"]["bytes"], peak[1])):
+    if ours != number(theirs): print(what, ours, "not", theirs)
+sites = {}
+for bytes, place in re.findall(r"^ n\d+: (\d+) 0x\w+: .*\((.*)\)$", peak[2], re.M):
+    sites[place] = sites.get(place, 0) + int(bytes)
+for row in view["rows"]:
+    ours, theirs = row["bytes_at_peak"], sites.pop(row["site"].split("@")[1], 0)
+    if row["level"] == 0 and ours != theirs: print(row["site"], ours, "not", theirs)
+if sites: print("no site", sites)'
+}
+
 check "callers" "$(callers)"
+if command -v valgrind >/dev/null && gcc -O0 -g -o wrappers "$sources/wrappers.c" 2>err; then
+	record ./wrappers
+	check "figures are those of memcheck and massif" "$(status_is 0)" "$(valgrind_agrees)"
+else
+	number=$((number + 1))
+	echo "ok $number - figures are those of memcheck and massif # SKIP there is no valgrind"
+fi
 check "frames that the user skips" "$(skip_frames)"
 
 cpp_sites() {
