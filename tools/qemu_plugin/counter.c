@@ -384,7 +384,7 @@ static void on_block(unsigned vcpu, void *user_data)
 /* Until a block has rows, its thread's accesses are counted nowhere. */
 __attribute__((noinline)) static bool make_rows(Counter *self, const EventBlock *block)
 {
-	size_t n = (size_t)block->first_instruction + block->n_instructions;
+	size_t n = block->end_instruction;
 
 	if (self == &nobody ||
 		!count_array_extend(&self->events_array, n * N_EVENTS * sizeof(uint64_t))) {
@@ -398,20 +398,30 @@ __attribute__((noinline)) static bool make_rows(Counter *self, const EventBlock 
 	return true;
 }
 
+__attribute__((noinline)) static void begin_slowly(const EventBlock *block)
+{
+	Counter *self = current != NULL ? current : begin_thread();
+
+	if (!count_known_exit(self, block->number) && !count_slowly(self, block->number))
+		return;
+	if (block->end_instruction > self->n_rows && !make_rows(self, block))
+		return;
+	event_block_begin(&self->events, block);
+}
+
 static void on_block_with_events(unsigned vcpu, void *user_data)
 {
 	const EventBlock *block = user_data;
 	Counter *self = current;
 
 	(void)vcpu;
-	if (__builtin_expect(self == NULL, 0))
-		self = begin_thread();
-	if (!count_known_exit(self, block->number) && !count_slowly(self, block->number))
-		return;
-	if (__builtin_expect(block->first_instruction + block->n_instructions > self->n_rows, 0) &&
-		!make_rows(self, block))
-		return;
-	event_block_begin(&self->events, block);
+	if (__builtin_expect(self != NULL && block->end_instruction <= self->n_rows &&
+				     event_block_is_plain(&self->events, block) &&
+				     count_known_exit(self, block->number),
+		    1))
+		event_block_begin_plain(&self->events, block);
+	else
+		begin_slowly(block);
 }
 
 /* ---- translation ---- */

@@ -28,6 +28,7 @@ static LodeLruCache last_level;
 static pthread_mutex_t last_level_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool has_threads;
 static uint32_t fetch_shift;
+static const EventBlock no_block;
 
 static __thread EventThread *current __attribute__((tls_model("initial-exec")));
 
@@ -115,7 +116,7 @@ void event_thread_enter(EventThread *self)
 	current = self;
 	if (self == NULL)
 		return;
-	self->block = NULL;
+	self->block = &no_block;
 	self->row = NULL;
 }
 
@@ -145,7 +146,7 @@ static bool refer_last(uint64_t address, uint64_t size)
 
 /* From `line` on, before which all lines of the block were used last in their sets. The first
  * instruction that touches it may begin on the line before. */
-void event_thread_fetch(EventThread *self, const EventBlock *block, uint64_t line)
+static void fetch(EventThread *self, const EventBlock *block, uint64_t line)
 {
 	uint64_t address = block->address;
 	uint64_t end = block->first_line + block->n_lines;
@@ -168,12 +169,29 @@ void event_thread_fetch(EventThread *self, const EventBlock *block, uint64_t lin
 
 /* ---- branches ---- */
 
-bool event_thread_predict(EventThread *self, const EventBlock *block, uint64_t next)
+static void predict(EventThread *self, const EventBlock *block, uint64_t next)
 {
-	if (block->branch == EVENT_BRANCH_INDIRECT)
-		return lode_branch_predictor_indirect(self->predictor, block->branch_address, next);
-	return lode_branch_predictor_conditional(
-		self->predictor, block->branch_address, next != block->end);
+	uint64_t *row = row_of(self, block->branch_instruction);
+
+	if (block->branch == EVENT_BRANCH_INDIRECT) {
+		row[EVENT_INDIRECT]++;
+		row[EVENT_INDIRECT_WRONG] += lode_branch_predictor_indirect(
+			self->predictor, block->branch_address, next);
+	} else if (block->branch == EVENT_BRANCH_CONDITIONAL &&
+		   (next == block->end || next == block->branch_target)) {
+		row[EVENT_CONDITIONAL]++;
+		row[EVENT_CONDITIONAL_WRONG] += lode_branch_predictor_conditional(
+			self->predictor, block->branch_address, next != block->end);
+	}
+}
+
+void event_block_begin(EventThread *self, const EventBlock *block)
+{
+	predict(self, self->block, block->address);
+	self->block = block;
+	self->row = NULL;
+	event_block_prefetch(self, block);
+	fetch(self, block, block->first_line);
 }
 
 /* ---- accesses ---- */
@@ -189,7 +207,7 @@ __attribute__((noinline)) static void look_up(
 	row[EVENT_LAST_READ_MISSES + self->is_store] += self->is_last_missed;
 }
 
-static inline void refer(EventThread *self, uint64_t *row, uint64_t address, Access access)
+static void refer(EventThread *self, uint64_t *row, uint64_t address, Access access)
 {
 	uint64_t line = address >> self->data.line_shift;
 
@@ -253,19 +271,43 @@ __attribute__((noinline)) static void refer_again(
 		extend_to_line(self, row, last << self->data.line_shift);
 }
 
+__attribute__((noinline)) static void access_slowly(
+	EventThread *self, uint64_t *row, uint64_t address, qemu_plugin_meminfo_t info)
+{
+	if (self == NULL)
+		return;
+	if (self->row == row)
+		refer_again(self, row, address, access_of(info));
+	else
+		refer(self, row, address, access_of(info));
+}
+
+/* Most accesses are the first one of their instruction, to the line that was used last in its set:
+ * these need no call. */
 static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
 {
 	EventThread *self = current;
+	Access access = layout_of(info);
 
 	(void)vcpu;
-	if (__builtin_expect(self == NULL, 0))
+	if (__builtin_expect(self == NULL, 0)) {
+		access_slowly(NULL, NULL, 0, 0);
 		return;
-	uint64_t *row = row_of(self, (uintptr_t)user_data);
-	Access access = access_of(info);
-	if (__builtin_expect(self->row == row, 0))
-		refer_again(self, row, address, access);
-	else
-		refer(self, row, address, access);
+	}
+	uint64_t *row = self->rows + (uintptr_t)user_data;
+	uint64_t end = address + access.size, line = address >> self->data.line_shift;
+	if (__builtin_expect(self->row == row || !lode_lru_cache_is_last(&self->data, line) ||
+				     (end - 1) >> self->data.line_shift != line || !is_layout_known,
+		    0)) {
+		access_slowly(self, row, address, info);
+		return;
+	}
+	row[EVENT_READS + access.is_store]++;
+	self->row = row;
+	self->start = address;
+	self->end = end;
+	self->is_store = access.is_store;
+	self->is_modified = self->is_missed = self->is_last_missed = false;
 }
 
 /* ---- atomic accesses ---- */
@@ -337,7 +379,7 @@ static void add_call(
 			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, locked);
 	else
 		qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS,
-			QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)number);
+			QEMU_PLUGIN_MEM_RW, (void *)((uintptr_t)number * N_EVENTS));
 }
 
 static void set_branch(EventBlock *self, const InstructionTraits *traits, uint32_t size)
@@ -367,6 +409,7 @@ EventBlock *event_block_new(
 	self->number = number;
 	self->first_instruction = first_instruction;
 	self->n_instructions = (uint32_t)n;
+	self->end_instruction = first_instruction + (uint32_t)n;
 	self->address = self->end = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(piece, 0));
 	for (uint32_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(piece, i);

@@ -61,6 +61,7 @@ typedef struct {
 	uint64_t first_line; /* of the caches of code */
 	uint64_t branch_address, branch_target;
 	uint32_t number, first_instruction, n_instructions;
+	uint32_t end_instruction;    /* after its last one */
 	uint32_t branch_instruction; /* its number */
 	uint32_t accesses;           /* 1 << i: the i-th instruction may access memory */
 	uint8_t n_lines;
@@ -71,7 +72,7 @@ typedef struct {
 /* Of a thread; made once for each owner of the file's arrays. */
 typedef struct {
 	uint64_t *rows;          /* N_EVENTS for each instruction */
-	const EventBlock *block; /* that was executed last; NULL: none */
+	const EventBlock *block; /* that was executed last; one without a branch: none */
 	LodeLruCache instructions, data;
 	LodeBranchPredictor *predictor;
 	LodeCallgrindPredictor *callgrind; /* the same, where it is that model; or NULL */
@@ -100,29 +101,43 @@ void event_block_add_calls(const EventBlock *self, struct qemu_plugin_tb *piece)
 /* From now on there is more than one thread. */
 void event_counter_expect_threads(void);
 
-/* Private: where event_block_begin() has more to do. */
-void event_thread_fetch(EventThread *self, const EventBlock *block, uint64_t line);
-bool event_thread_predict(EventThread *self, const EventBlock *block, uint64_t next);
+/* In front of each block. */
+void event_block_begin(EventThread *self, const EventBlock *block);
 
-/* Where a block ended with a branch, and went on at `next`. */
-static inline void event_thread_branch(EventThread *self, const EventBlock *block, uint64_t next)
+/*
+ * The same of most blocks, in two steps and without a call, which would take as long again: whether
+ * this is one, and then what it does. One whose lines were used last in their sets, after one that
+ * callgrind's predictor is enough for.
+ */
+static inline bool event_block_is_plain(const EventThread *self, const EventBlock *block)
 {
+	uint64_t line = block->first_line;
+
+	if (self->callgrind == NULL && self->block->branch != EVENT_BRANCH_NONE)
+		return false;
+	for (uint32_t n = block->n_lines; n > 0; n--, line++)
+		if (!lode_lru_cache_is_last(&self->instructions, line))
+			return false;
+	return true;
+}
+
+/* Where the last block ended with a branch, and went on at `next`. */
+static inline void event_thread_branch(EventThread *self, uint64_t next)
+{
+	const EventBlock *block = self->block;
 	uint64_t *row = self->rows + (size_t)block->branch_instruction * N_EVENTS;
 
 	if (block->branch == EVENT_BRANCH_INDIRECT) {
 		row[EVENT_INDIRECT]++;
-		row[EVENT_INDIRECT_WRONG] += event_thread_predict(self, block, next);
-		return;
+		row[EVENT_INDIRECT_WRONG] += lode_callgrind_predictor_indirect(
+			self->callgrind, block->branch_address, next);
+	} else if (block->branch == EVENT_BRANCH_CONDITIONAL &&
+		   (next == block->end || next == block->branch_target)) {
+		/* Elsewhere it goes when a signal comes, which says nothing of the branch. */
+		row[EVENT_CONDITIONAL]++;
+		row[EVENT_CONDITIONAL_WRONG] += lode_callgrind_predictor_conditional(
+			self->callgrind, block->branch_address, next != block->end);
 	}
-	/* Elsewhere it goes when a signal comes, which says nothing of the branch. */
-	if (next != block->end && next != block->branch_target)
-		return;
-	row[EVENT_CONDITIONAL]++;
-	row[EVENT_CONDITIONAL_WRONG] += self->callgrind != NULL
-	                                        ? lode_callgrind_predictor_conditional(
-							  self->callgrind, block->branch_address,
-							  next != block->end)
-	                                        : event_thread_predict(self, block, next);
 }
 
 /* Rows are many, and waiting for them took half of the time. */
@@ -138,20 +153,10 @@ static inline void event_block_prefetch(const EventThread *self, const EventBloc
 			1);
 }
 
-/* In front of each block. */
-static inline void event_block_begin(EventThread *self, const EventBlock *block)
+static inline void event_block_begin_plain(EventThread *self, const EventBlock *block)
 {
-	const EventBlock *last = self->block;
-	uint64_t line = block->first_line;
-
-	if (last != NULL && last->branch != EVENT_BRANCH_NONE)
-		event_thread_branch(self, last, block->address);
+	event_thread_branch(self, block->address);
 	self->block = block;
 	self->row = NULL;
 	event_block_prefetch(self, block);
-	for (uint32_t n = block->n_lines; n > 0; n--, line++)
-		if (!lode_lru_cache_is_last(&self->instructions, line)) {
-			event_thread_fetch(self, block, line);
-			return;
-		}
 }
