@@ -114,6 +114,11 @@ LodeNewFile *lode_new_file_open(const char *path, GError **error)
 	mode_t mode;
 
 	self->descriptor = -1;
+	if (strcmp(path, "-") == 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"this cannot be written to standard output; a file of that name is './-'");
+		return NULL;
+	}
 	if (!can_replace(path, &mode, error))
 		return NULL;
 	self->path = realpath(path, NULL);

@@ -51,8 +51,8 @@ LodeOutputFile *lode_output_file_open(const char *path, GError **error)
 {
 	g_autoptr(LodeOutputFile) self = g_new0(LodeOutputFile, 1);
 
-	self->path = g_strdup(path);
-	if (path == NULL)
+	self->path = g_strcmp0(path, "-") == 0 ? NULL : g_strdup(path);
+	if (self->path == NULL)
 		self->stream = stdout;
 	else if (!open_path(self, error))
 		return NULL;

@@ -11,7 +11,7 @@
 
 typedef struct LodeOutputFile LodeOutputFile;
 
-/* `path` NULL: standard output. Errors: _IO. */
+/* `path` NULL or "-": standard output. Errors: _IO. */
 LodeOutputFile *lode_output_file_open(const char *path, GError **error);
 
 /* The stream to write to; borrowed. */

@@ -71,6 +71,12 @@ LodePerfWriter *lode_perf_writer_open(const char *path, GError **error)
 	struct stat status;
 
 	self->descriptor = -1;
+	if (strcmp(path, "-") == 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"-: this cannot be written to standard output; a file of that name is "
+			"'./-'");
+		return NULL;
+	}
 	self->path = g_strdup(path);
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
