@@ -13,6 +13,18 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 directory=${1:-build}
 shift || true
 
+# What meson and ninja would say of a missing tool is long.
+missing=()
+for tool in meson ninja pkg-config ${CC:-}; do
+	command -v "$tool" >/dev/null || missing+=("$tool")
+done
+[ -n "${CC:-}" ] || command -v cc gcc clang >/dev/null || missing+=("a C compiler")
+if [ ${#missing[@]} -gt 0 ]; then
+	printf 'build: not installed: %s\n' "${missing[@]}" >&2
+	echo "build: on Debian, scripts/setup.sh installs what is missing" >&2
+	exit 1
+fi
+
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if [ ! -e "$directory/build.ninja" ]; then
