@@ -141,7 +141,7 @@ const LodeVerb lode_verb_run = {
 		"spent. Execution counts are inferred from the samples.\n"
 		"\n"
 		"With --count the program then runs a second time in qemu, where every execution "
-		"is counted, about 10 to 40 times slower (5 to 20 times with --fast) and with "
+		"is counted, about 30 to 100 times slower (10 to 20 times with --fast) and with "
 		"the program's output discarded. All other effects of the program happen twice. "
 		"There is no second run if standard input is a pipe or if code "
 		"is generated at run time (node, java). --exact only counts.\n"

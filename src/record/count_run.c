@@ -58,10 +58,8 @@ static void report(const Watch *self, gint64 start_us)
 	g_autofree char *detail = NULL;
 
 	if (done > 0 && total > done)
-		detail = g_strdup_printf(
-			"%.1f of some %.1f billion instructions, about %.0f s left",
-			done / INSTRUCTIONS_PER_SECOND, total / INSTRUCTIONS_PER_SECOND,
-			seconds * (total - done) / done);
+		detail = g_strdup_printf("of some %.1f billion instructions, about %.0f s left",
+			total / INSTRUCTIONS_PER_SECOND, seconds * (total - done) / done);
 	else
 		detail = g_strdup_printf(
 			"%.1f billion instructions", done / INSTRUCTIONS_PER_SECOND);

@@ -16,8 +16,8 @@
 
 enum {
 	FEWEST_SAMPLES = 100, /* of which a share can be told to some percent */
-	SLOWDOWN = 30,        /* of qemu with simulation */
-	FAST_SLOWDOWN = 10,   /* without */
+	SLOWDOWN = 50,        /* of qemu with simulation */
+	FAST_SLOWDOWN = 15,   /* without */
 	LONG_WAIT_S = 10,
 	FREQUENCY = 10000, /* sequences need more samples than functions do */
 };
