@@ -20,7 +20,7 @@ cd "$work"
 unset LD_PRELOAD DEBUGINFOD_URLS
 cc1=$(gcc -print-prog-name=cc1)
 caches=caches=64:8:64+64:8:64+8192:16:64
-shapes=(--I1=32768,8,64 --D1=32768,8,64 --LL=8388608,16,64)
+shapes=("--I1=32768,8,64" "--D1=32768,8,64" "--LL=8388608,16,64")
 
 head -c $((size * 400000)) "$cc1" >input
 seq $((size * 20000)) | awk '{ print "INSERT INTO t VALUES(" $1 "," $1 * 7919 % 10007 ");" }' >rows

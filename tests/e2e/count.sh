@@ -55,11 +55,14 @@ check "what comes after a fault counts once" "$(holds is_touch)"
 is_call() { [[ "$(counts interrupted call)" =~ ^(60000 )+60000$ ]]; }
 check "threads lose no counts to each other" "$(holds is_call)"
 
-count forks sh -c 'f() { i=0; while [ $i -lt 500 ]; do i=$((i+1)); done; }; f; (f); (f; kill -9 $BASHPID)'
-check "forked processes are counted too" "$(holds has_whole_flow forks)"
+# shellcheck disable=SC2016
+count forks sh -c 'f() { i=0; while [ $i -lt 500 ]; do i=$((i+1)); done; }; f; (f); (f; exec sh -c "kill -9 \$\$")'
+check "forked processes and executed programs are counted, killed ones too" \
+	"$(holds has_whole_flow forks)"
 
+# shellcheck disable=SC2016
 count killed sh -c 'kill -9 $$'
-check "what a killed program did is there" "$(status_is 137)" "$(holds test -s killed.lode)"
+check "what a killed program did is there" "$(status_is 137)" "$(holds has_whole_flow killed)"
 
 if ! command -v valgrind >/dev/null; then
 	echo "1..$number"
