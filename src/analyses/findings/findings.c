@@ -23,7 +23,7 @@
 
 /* All candidates are judged in the first rounds, and then every few; in between those whose score
  * is at least this share of the greatest. */
-enum { FIRST_ROUNDS = 4, ROUNDS_BETWEEN = 8 };
+enum { FIRST_ROUNDS = 8, ROUNDS_BETWEEN = 8 };
 #define FIRST_SHARE 0.5
 
 /* A loss of so many times the price after a coarse fit is above it after a fine one. */
