@@ -11,9 +11,11 @@ static double take_special(
 {
 	const LodeSearchVertex *vertex = &search_graph->vertices[v];
 	const LodeEventValue *values = search_graph->event_values;
+	double share = covered / vertex->count;
+	uint32_t end = vertex[1].first_event;
 
-	for (uint32_t e = vertex[0].first_event; e < vertex[1].first_event; e++)
-		events[values[e].event] += values[e].value * (covered / vertex->count);
+	for (uint32_t e = vertex[0].first_event; e < end; e++)
+		events[values[e].event] += values[e].value * share;
 	/* A count near the smallest double makes the ratio infinite, the weight not. */
 	return isfinite(vertex->ratio) ? covered * vertex->ratio
 	                               : search_graph->graph->weight[v] * (covered / vertex->count);
@@ -25,6 +27,7 @@ static void take_sums(LodeSearcher *self, LodeSupport *support, double *events)
 {
 	const LodeSearchGraph *search_graph = self->search->graph;
 	const LodeSearchVertex *vertices = search_graph->vertices;
+	const LodeEventValue *values = search_graph->event_values;
 	const LodeFlowGraph *graph = search_graph->graph;
 	const LodeVertexSums matched = self->matched;
 	double weight = 0, frequency = 0;
@@ -38,6 +41,10 @@ static void take_sums(LodeSearcher *self, LodeSupport *support, double *events)
 			__builtin_prefetch(&matched.sums[ahead], 1);
 			__builtin_prefetch(&vertices[ahead]);
 		}
+		if (i + LODE_READ_AHEAD / 2 < matched.n)
+			__builtin_prefetch(
+				&values[vertices[matched.vertices[i + LODE_READ_AHEAD / 2]]
+						.first_event]);
 		double sum = matched.sums[v];
 		double covered = sum < vertex->count ? sum : vertex->count;
 		matched.sums[v] = 0;

@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The search without gaps and windows: an occurrence is a path with one vertex an element, all of
- * them matched, so that a candidate is its last vertex and a parent in the level above.
+ * them matched.
  */
 #include "analyses/mine/searcher.h"
+
+static size_t path_size(uint32_t depth)
+{
+	size_t size = offsetof(LodePath, vertices) + (depth + 1) * sizeof(uint32_t);
+
+	return (size + _Alignof(LodePath) - 1) & ~(_Alignof(LodePath) - 1);
+}
+
+static LodePath *path_at(const LodeLevel *level, size_t index)
+{
+	return (LodePath *)(void *)((char *)level->candidates.data + index * level->path_size);
+}
 
 static bool is_start(const LodeSearchGraph *graph, uint32_t vertex)
 {
@@ -36,7 +48,8 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
 	if (!bound_starts(self, root))
 		return false;
 	lode_level_want_passing(self, root);
-	if (!lode_level_make_room(self, root, 0, sizeof(LodePath)))
+	root->path_size = path_size(0);
+	if (!lode_level_make_room(self, root, 0, root->path_size))
 		return false;
 	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
 		const LodeSearchVertex *vertex = &graph->vertices[v];
@@ -46,24 +59,21 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
 		if (group == NULL)
 			continue;
 		lode_level_add_member(root, group, root->candidates.n);
-		LODE_BUFFER_AT(&root->candidates, LodePath, root->candidates.n++) = (LodePath){
-			vertex->count, vertex->ratio, LODE_NONE, v, v, false, false};
+		LodePath *path = path_at(root, root->candidates.n++);
+		*path = (LodePath){vertex->count, vertex->ratio, false, false};
+		path->vertices[0] = v;
 	}
 	lode_level_finish(self, root, 0);
 	return true;
 }
 
-/* Whether `vertex` is on the path that ends in candidate `index` of level `depth`. */
-static bool is_on_path(
-	const LodeSearcher *self, uint32_t depth, const LodePath *path, uint32_t vertex)
+/* Whether `vertex` is on a path of level `depth`. */
+static bool is_on_path(uint32_t depth, const LodePath *path, uint32_t vertex)
 {
-	while (path->vertex != vertex) {
-		if (depth-- == 0)
-			return false;
-		path = &LODE_BUFFER_AT(
-			&lode_searcher_level(self, depth)->candidates, LodePath, path->parent);
-	}
-	return true;
+	for (uint32_t i = 0; i <= depth; i++)
+		if (path->vertices[i] == vertex)
+			return true;
+	return false;
 }
 
 /* Adds the paths one edge longer than `path`, of level depth − 1, to the bounds: each at its count
@@ -71,9 +81,9 @@ static bool is_on_path(
 static bool bound_path(LodeSearcher *self, uint32_t depth, const LodePath *path)
 {
 	const LodeSearchGraph *graph = self->search->graph;
-	uint32_t end = graph->edge_starts[path->vertex + 1];
+	uint32_t last = path->vertices[depth - 1];
 
-	for (uint32_t i = graph->edge_starts[path->vertex]; i < end; i++) {
+	for (uint32_t i = graph->edge_starts[last]; i < graph->edge_starts[last + 1]; i++) {
 		const LodeSearchEdge *edge = &graph->edges[i];
 		double count = lode_flow_step(graph->flow, path->count, edge->factor);
 		if (!(count > 0) && graph->is_monotone)
@@ -91,13 +101,13 @@ static bool bound_path(LodeSearcher *self, uint32_t depth, const LodePath *path)
 }
 
 /* Adds those of them that are wanted as candidates. */
-static void fill_path(LodeSearcher *self, uint32_t depth, const LodePath *path, uint32_t index)
+static void fill_path(LodeSearcher *self, uint32_t depth, const LodePath *path)
 {
 	const LodeSearchGraph *graph = self->search->graph;
 	LodeLevel *level = &self->levels[depth];
-	uint32_t end = graph->edge_starts[path->vertex + 1];
+	uint32_t last = path->vertices[depth - 1];
 
-	for (uint32_t i = graph->edge_starts[path->vertex]; i < end; i++) {
+	for (uint32_t i = graph->edge_starts[last]; i < graph->edge_starts[last + 1]; i++) {
 		const LodeSearchEdge *edge = &graph->edges[i];
 		double count = lode_flow_step(graph->flow, path->count, edge->factor);
 		if (!(count > 0) && graph->is_monotone)
@@ -106,90 +116,101 @@ static void fill_path(LodeSearcher *self, uint32_t depth, const LodePath *path, 
 		if (group == NULL)
 			continue;
 		/* Only a way back, to a vertex not after this one, can lead to a vertex again. */
-		bool has_back_edge = path->has_back_edge || edge->target <= path->vertex;
+		bool has_back_edge = path->has_back_edge || edge->target <= last;
 		bool has_repeat = path->has_repeat ||
-		                  (has_back_edge &&
-					  is_on_path(self, depth - 1, path, edge->target));
+		                  (has_back_edge && is_on_path(depth - 1, path, edge->target));
 		lode_level_add_member(level, group, level->candidates.n);
-		LODE_BUFFER_AT(&level->candidates, LodePath, level->candidates.n++) = (LodePath){
-			count, path->ratio + edge->ratio, index, edge->target, path->first,
-			has_repeat, has_back_edge};
+		LodePath *longer = path_at(level, level->candidates.n++);
+		*longer = (LodePath){count, path->ratio + edge->ratio, has_repeat, has_back_edge};
+		/* Faster than a call where there are few. */
+		for (uint32_t j = 0; j < depth; j++)
+			longer->vertices[j] = path->vertices[j];
+		longer->vertices[depth] = edge->target;
 	}
+}
+
+/* Asks for the edges after a path that comes soon, and for what says where those of a later one
+ * are, and for a still later path. */
+static void read_edges_ahead(
+	const LodeSearcher *self, uint32_t depth, const LodeLevel *above, size_t index)
+{
+	const LodeSearchGraph *graph = self->search->graph;
+	const uint32_t *ahead = (const uint32_t *)self->gathered.data + index;
+
+	if (index + 3 * LODE_READ_AHEAD >= self->gathered.n)
+		return;
+	__builtin_prefetch(path_at(above, ahead[3 * LODE_READ_AHEAD]));
+	__builtin_prefetch(&graph->edge_starts[path_at(above, ahead[2 * LODE_READ_AHEAD])
+						       ->vertices[depth - 1]]);
+	__builtin_prefetch(&graph->edges[graph->edge_starts[path_at(above, ahead[LODE_READ_AHEAD])
+								    ->vertices[depth - 1]]]);
 }
 
 bool lode_paths_extend(LodeSearcher *self, uint32_t depth)
 {
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
 	const LodePattern *pattern = &LODE_BUFFER_AT(&above->patterns, LodePattern, above->current);
-	const LodePath *paths = above->candidates.data;
 	LodeLevel *level = &self->levels[depth];
 
 	level->groups.n = level->candidates.n = level->members.n = 0;
+	level->path_size = path_size(depth);
 	if (!lode_level_gather(self, above, pattern))
 		return false;
 	const uint32_t *gathered = self->gathered.data;
-	for (size_t i = 0; i < self->gathered.n; i++)
-		if (!bound_path(self, depth, &paths[gathered[i]]))
+	for (size_t i = 0; i < self->gathered.n; i++) {
+		read_edges_ahead(self, depth, above, i);
+		if (!bound_path(self, depth, path_at(above, gathered[i])))
 			return false;
+	}
 	lode_level_want_passing(self, level);
-	if (!lode_level_make_room(self, level, 0, sizeof(LodePath)))
+	if (!lode_level_make_room(self, level, 0, level->path_size))
 		return false;
-	for (size_t i = 0; i < self->gathered.n && level->members.n > 0; i++)
-		fill_path(self, depth, &paths[gathered[i]], gathered[i]);
+	for (size_t i = 0; i < self->gathered.n && level->members.n > 0; i++) {
+		read_edges_ahead(self, depth, above, i);
+		fill_path(self, depth, path_at(above, gathered[i]));
+	}
 	lode_level_finish(self, level, 0);
 	return true;
 }
 
 /* A path with a vertex on it twice adds its count to that vertex once. */
-static void sum_repeating(LodeSearcher *self, uint32_t depth, const LodePath *path)
+static void sum_repeating(LodeVertexSums *sums, uint32_t depth, const LodePath *path)
 {
-	uint32_t seen[64], n = 0;
-	double count = path->count;
-
-	for (;;) {
+	for (uint32_t i = depth + 1; i-- > 0;) {
 		bool is_new = true;
-		for (uint32_t i = 0; i < n && is_new; i++)
-			is_new = seen[i] != path->vertex;
-		if (is_new && n < G_N_ELEMENTS(seen)) {
-			seen[n++] = path->vertex;
-			lode_vertex_sums_add(&self->matched, path->vertex, count);
-		}
-		if (depth-- == 0)
-			return;
-		path = &LODE_BUFFER_AT(
-			&lode_searcher_level(self, depth)->candidates, LodePath, path->parent);
-	}
-}
-
-static void sum_path(LodeSearcher *self, uint32_t depth, const LodePath *path)
-{
-	double count = path->count;
-
-	if (path->has_repeat) {
-		sum_repeating(self, depth, path);
-		return;
-	}
-	lode_vertex_sums_add(&self->matched, path->vertex, count);
-	while (depth-- > 0) {
-		path = &LODE_BUFFER_AT(
-			&lode_searcher_level(self, depth)->candidates, LodePath, path->parent);
-		lode_vertex_sums_add(&self->matched, path->vertex, count);
+		for (uint32_t later = i + 1; later <= depth && is_new; later++)
+			is_new = path->vertices[later] != path->vertices[i];
+		if (is_new)
+			lode_vertex_sums_add(sums, path->vertices[i], path->count);
 	}
 }
 
 void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
 {
 	const LodeLevel *level = lode_searcher_level(self, depth);
-	const LodePath *paths = level->candidates.data;
+	/* Copies, which can be in registers. */
+	LodeVertexSums matched = self->matched, firsts = self->firsts;
 
 	if (!lode_level_gather(self, level, pattern))
 		return;
 	const uint32_t *gathered = self->gathered.data;
 	for (size_t i = 0; i < self->gathered.n; i++) {
-		const LodePath *path = &paths[gathered[i]];
+		const LodePath *path = path_at(level, gathered[i]);
+		if (i + 2 * LODE_READ_AHEAD < self->gathered.n) {
+			const LodePath *near = path_at(level, gathered[i + LODE_READ_AHEAD]);
+			__builtin_prefetch(path_at(level, gathered[i + 2 * LODE_READ_AHEAD]));
+			__builtin_prefetch(&matched.sums[near->vertices[depth]], 1);
+			__builtin_prefetch(&firsts.sums[near->vertices[0]], 1);
+		}
 		if (!(path->count > 0))
 			continue;
-		sum_path(self, depth, path);
-		lode_vertex_sums_add(&self->firsts, path->first, path->count);
+		if (path->has_repeat)
+			sum_repeating(&matched, depth, path);
+		else
+			for (uint32_t j = depth + 1; j-- > 0;)
+				lode_vertex_sums_add(&matched, path->vertices[j], path->count);
+		lode_vertex_sums_add(&firsts, path->vertices[0], path->count);
 	}
+	self->matched.n = matched.n;
+	self->firsts.n = firsts.n;
 }

@@ -505,16 +505,20 @@ static void want_groups(LodeLevel *level, size_t first)
 	}
 }
 
-static void mark_elements(Enumeration *run, size_t first, size_t end, bool is_element)
+/* The items of elements [first, end), of one item each, as bits; 0 with more items than bits. */
+static uint64_t element_bits(const Enumeration *run, size_t first, size_t end)
 {
 	const LodeLevel *level = run->level;
+	uint64_t bits = 0;
 
+	if (run->self->search->graph->n_items > 64)
+		return 0;
 	for (size_t i = first; i < end; i++) {
 		const LodeAlternative *one = &LODE_BUFFER_AT(
 			&level->alternatives, LodeAlternative, i);
-		run->self->is_element[LODE_BUFFER_AT(&level->items, uint32_t, one->first_item)] =
-			is_element;
+		bits |= UINT64_C(1) << LODE_BUFFER_AT(&level->items, uint32_t, one->first_item);
 	}
+	return bits;
 }
 
 /* Grows the elements [first, end) of one item in windows of any length. */
@@ -522,10 +526,8 @@ static bool grow_in_longer_windows(Enumeration *run, size_t first, size_t end)
 {
 	size_t first_group = run->level->groups.n;
 
-	mark_elements(run, first, end, true);
-	bool is_ok = lode_windows_bound_longer(run->self, run->depth);
-	mark_elements(run, first, end, false);
-	if (!is_ok || !lengthen_lists(run, first_group, first, end) || !grow_all(run, first, end))
+	if (!lode_windows_bound_longer(run->self, run->depth, element_bits(run, first, end)) ||
+		!lengthen_lists(run, first_group, first, end) || !grow_all(run, first, end))
 		return false;
 	want_groups(run->level, end);
 	return lode_windows_fill_longer(run->self, run->depth, first_group);

@@ -107,7 +107,6 @@ LodeSearcher *lode_searcher_new(LodeSearch *search)
 	self->item_count = g_new0(double, graph->n_items + 1);
 	self->item_groups = g_new0(uint32_t, graph->n_items + 1);
 	self->item_matching = g_new0(uint32_t, graph->n_items + 1);
-	self->is_element = g_new0(bool, graph->n_items + 1);
 	self->pairs = graph->class_bits != NULL ? g_new(LodePairs, 1) : NULL;
 	self->levels = g_new0(LodeLevel, search->parameters->iterations + 1);
 	return self;
@@ -140,7 +139,6 @@ void lode_searcher_free(LodeSearcher *self)
 	g_free(self->item_count);
 	g_free(self->item_groups);
 	g_free(self->item_matching);
-	g_free(self->is_element);
 	g_free(self->pairs);
 	g_free(self->levels);
 	g_free(self);

@@ -24,19 +24,20 @@ typedef struct {
 	size_t n, capacity; /* in items of the buffer's own type */
 } LodeBuffer;
 
-/* A path in the search without gaps and windows; parent is a candidate of the level above. */
+/*
+ * A path in the search without gaps and windows, one vertex an element. Whole in itself, here and
+ * below: to walk the paths of a pattern is to walk memory forward. Records of one level have one
+ * size, its path_size.
+ */
 typedef struct {
 	double count;
-	double ratio; /* Σ W/n over its vertices */
-	uint32_t parent, vertex, first;
+	double ratio;       /* Σ W/n over its vertices */
 	bool has_repeat;    /* some vertex is on it twice */
 	bool has_back_edge; /* an edge on it goes to the same or an earlier vertex */
+	uint32_t vertices[];
 } LodePath;
 
-/*
- * A path in the search with gaps or windows, whole in itself: to walk the paths of a pattern is to
- * walk memory forward. Records of one level have one size, its path_size.
- */
+/* A path in the search with gaps or windows. */
 typedef struct {
 	double count;
 	double ratio;       /* Σ W/n over the matched positions */
@@ -102,7 +103,7 @@ typedef struct {
 typedef struct {
 	LodeBuffer candidates; /* LodePath or LodeWindowPath, in the order they were found; both
 	                          with their capacity in bytes */
-	size_t path_size;      /* of a LodeWindowPath with its vertices */
+	size_t path_size;      /* of a path with its vertices */
 	size_t n_short;        /* candidates that were there before longer windows */
 	LodeBuffer members;    /* uint32_t: candidates by group, ascending inside one */
 	LodeBuffer groups;     /* LodeGroup */
@@ -156,8 +157,7 @@ typedef struct {
 	                           yet, LODE_NONE: no element may grow in its windows */
 	double *item_weight, *item_count;      /* [n_items] bounds */
 	uint32_t *item_groups, *item_matching; /* [n_items] */
-	bool *is_element; /* [n_items] elements of one item, while longer windows are looked at… */
-	LodePairs *pairs;  /* …and what they may grow by there; NULL with more than 64 items */
+	LodePairs *pairs;  /* while longer windows are looked at; NULL with more than 64 items */
 	LodeLevel *root;   /* level 0: the shared one, or a copy with its own current */
 	LodeLevel *levels; /* [iterations]; [0] unused */
 	LodeBuffer growth_children, growth_lists; /* LodeChild, uint32_t: scratch of patterns.c */
@@ -269,12 +269,12 @@ void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pat
 
 /*
  * Adds windows of several vertices to a level that was made with those of one: first the groups
- * where elements of one item (is_element) may grow, and their bounds; once the caller has marked
- * the wanted ones from `first_group` on, the candidates of these, found again. Most windows are in
- * groups of their own or nearly so; what two items may have together in all of them is bounded
- * first, where there is room for all pairs, so that few groups are made.
+ * where elements of one item (`elements`, as bits) may grow, and their bounds; once the caller has
+ * marked the wanted ones from `first_group` on, the candidates of these, found again. Most windows
+ * are in groups of their own or nearly so; what two items may have together in all of them is
+ * bounded first, where there is room for all pairs, so that few groups are made.
  */
-bool lode_windows_bound_longer(LodeSearcher *self, uint32_t depth);
+bool lode_windows_bound_longer(LodeSearcher *self, uint32_t depth, uint64_t elements);
 bool lode_windows_fill_longer(LodeSearcher *self, uint32_t depth, size_t first_group);
 
 /*

@@ -51,8 +51,7 @@ typedef enum {
 	BOUND_AND_KEEP, /* added to their groups' bounds, and kept */
 	BOUND,          /* added to the bounds only */
 	BOUND_PAIRS,    /* added to the bounds of pairs */
-	BOUND_ELEMENTS, /* to those of groups where one of the level's elements of one item may grow
-	                 */
+	BOUND_PAIRED,   /* to those of groups whose windows hold a pair that may pass */
 	FILL,           /* kept as members of the wanted groups, whose bounds are known */
 } Purpose;
 
@@ -156,30 +155,17 @@ static inline void bound_pairs(const Walk *walk, const Step *step, const Window 
 	}
 }
 
-/*
- * Whether an element of the level, of one item, may grow to one that is minimal in windows of the
- * class: by items after its own, some on the first vertex alone and some on the last. Its first two
- * items must be a pair that may pass.
- */
-static bool may_hold_element(const LodeSearcher *self, uint32_t class_id)
+/* Whether windows of the class hold two items that may pass together, with which each element of
+ * several items begins. */
+static bool holds_pair(const LodeSearcher *self, uint32_t class_id)
 {
-	uint32_t n, i = 0, ends = 0;
-	const uint32_t *members = lode_search_graph_class(self->search->graph, class_id, &n);
-	const LodeClassBits *bits = self->search->graph->class_bits;
+	const LodePairs *pairs = self->pairs;
+	uint64_t items = self->search->graph->class_bits[class_id].items;
 
-	if (bits != NULL) {
-		bool has_pair = false;
-		for (uint64_t rest = self->pairs->elements & bits[class_id].items;
-			rest != 0 && !has_pair; rest &= rest - 1)
-			has_pair = (self->pairs->partners[__builtin_ctzll(rest)] &
-					   bits[class_id].items) != 0;
-		return has_pair;
-	}
-	while (i < n && !self->is_element[LODE_MEMBER_ITEM(members[i])])
-		i++;
-	for (; i < n; i++)
-		ends |= members[i];
-	return (ends & LODE_MEMBER_FIRST) != 0 && (ends & LODE_MEMBER_LAST) != 0;
+	for (uint64_t rest = pairs->elements & items; rest != 0; rest &= rest - 1)
+		if ((pairs->partners[__builtin_ctzll(rest)] & items) != 0)
+			return true;
+	return false;
 }
 
 /* The group of a class that was not met before; NULL where it is of no use, or there is no memory,
@@ -188,7 +174,7 @@ static LodeGroup *meet_class(const Walk *walk, uint32_t class_id)
 {
 	if (walk->purpose == FILL)
 		return NULL;
-	if (walk->purpose == BOUND_ELEMENTS && !may_hold_element(walk->searcher, class_id)) {
+	if (walk->purpose == BOUND_PAIRED && !holds_pair(walk->searcher, class_id)) {
 		lode_searcher_reject(walk->searcher, class_id);
 		return NULL;
 	}
@@ -620,24 +606,22 @@ static void bound_short_pairs(LodeSearcher *self, const LodeLevel *level)
 	}
 }
 
-/* Finds the pairs that may pass; whether there is one. */
-static bool find_pairs(LodeSearcher *self, LodeLevel *level)
+/* Finds the pairs that may pass, with one of `elements`; whether there is one. */
+static bool find_pairs(LodeSearcher *self, LodeLevel *level, uint64_t elements)
 {
 	LodePairs *pairs = self->pairs;
 	uint32_t n_items = self->search->graph->n_items;
 	Walk walk = walk_over(self, level, self->search->parameters->window + 1, BOUND_PAIRS);
 	uint64_t any = 0;
 
-	pairs->elements = 0;
-	for (uint32_t item = 0; item < n_items; item++)
-		if (self->is_element[item]) {
-			pairs->elements |= UINT64_C(1) << item;
-			memset(pairs->weight[item], 0, n_items * sizeof(double));
-			memset(pairs->count[item], 0, n_items * sizeof(double));
-		}
+	pairs->elements = elements;
+	for (uint64_t rest = elements; rest != 0; rest &= rest - 1) {
+		memset(pairs->weight[__builtin_ctzll(rest)], 0, n_items * sizeof(double));
+		memset(pairs->count[__builtin_ctzll(rest)], 0, n_items * sizeof(double));
+	}
 	bound_short_pairs(self, level);
 	walk_longer(&walk);
-	for (uint64_t rest = pairs->elements; rest != 0; rest &= rest - 1) {
+	for (uint64_t rest = elements; rest != 0; rest &= rest - 1) {
 		unsigned item = (unsigned)__builtin_ctzll(rest);
 		pairs->partners[item] = 0;
 		for (uint32_t other = item + 1; other < n_items; other++)
@@ -649,16 +633,23 @@ static bool find_pairs(LodeSearcher *self, LodeLevel *level)
 	return any != 0;
 }
 
-bool lode_windows_bound_longer(LodeSearcher *self, uint32_t depth)
+/* Whether the longer windows are looked at three times, and few of them kept. */
+static bool has_pairs(const LodeSearcher *self, const LodeLevel *level)
+{
+	return self->pairs != NULL && level->n_short >= FEW_CANDIDATES;
+}
+
+bool lode_windows_bound_longer(LodeSearcher *self, uint32_t depth, uint64_t elements)
 {
 	LodeLevel *level = &self->levels[depth];
-	size_t first_group = level->groups.n, n = level->n_short = level->candidates.n;
+	size_t first_group = level->groups.n;
 	uint32_t longest = self->search->parameters->window + 1;
-	bool is_few = n < FEW_CANDIDATES;
-	Walk walk = walk_over(self, level, longest, is_few ? BOUND_AND_KEEP : BOUND_ELEMENTS);
 
-	if (!is_few && self->pairs != NULL && !find_pairs(self, level))
+	level->n_short = level->candidates.n;
+	if (has_pairs(self, level) && !find_pairs(self, level, elements))
 		return true;
+	Walk walk = walk_over(
+		self, level, longest, has_pairs(self, level) ? BOUND_PAIRED : BOUND_AND_KEEP);
 	bool is_ok = walk_longer(&walk);
 	lode_level_finish(self, level, first_group);
 	return is_ok;
@@ -687,9 +678,8 @@ bool lode_windows_fill_longer(LodeSearcher *self, uint32_t depth, size_t first_g
 {
 	LodeLevel *level = &self->levels[depth];
 
-	return level->n_short < FEW_CANDIDATES
-	               ? list_members(self, level, level->n_short, first_group)
-	               : fill_again(self, level, first_group);
+	return has_pairs(self, level) ? fill_again(self, level, first_group)
+	                              : list_members(self, level, level->n_short, first_group);
 }
 
 /* Whether the vertex at `position` is matched at a later one too: it adds its count once. */

@@ -217,6 +217,49 @@ RandomCase *random_case_new_paths(uint32_t seed)
 	return self;
 }
 
+static void add_vertex_again(
+	LodeFlowGraphBuilder *builder, const LodeFlowGraph *graph, uint32_t vertex)
+{
+	const char *attributes[G_N_ELEMENTS(attribute_names)];
+	double events[G_N_ELEMENTS(event_names)] = {0};
+	uint32_t class_id = graph->attribute_classes[vertex];
+	size_t n = 0;
+
+	for (uint32_t i = graph->class_starts[class_id]; i < graph->class_starts[class_id + 1]; i++)
+		attributes[n++] = graph->attribute_names[graph->class_members[i]];
+	for (uint32_t i = graph->event_starts[vertex]; i < graph->event_starts[vertex + 1]; i++)
+		events[graph->event_ids[i]] += graph->event_values[i];
+	lode_flow_graph_builder_add_vertex(
+		builder, graph->weight[vertex], graph->count[vertex], attributes, n, events);
+}
+
+RandomCase *random_case_repeat(const RandomCase *self, uint32_t copies)
+{
+	const LodeFlowGraph *graph = self->graph;
+	LodeFlowGraphBuilder *builder = lode_flow_graph_builder_new(
+		(const char *const *)graph->event_names, graph->n_events);
+	RandomCase *repeated = g_new0(RandomCase, 1);
+
+	for (uint32_t copy = 0; copy < copies; copy++) {
+		uint32_t first = copy * graph->n_vertices;
+		for (uint32_t v = 0; v < graph->n_vertices; v++) {
+			if (v == 0 || graph->vertex_graphs[v] != graph->vertex_graphs[v - 1])
+				lode_flow_graph_builder_add_graph(
+					builder, copy * graph->n_graphs + graph->vertex_graphs[v]);
+			add_vertex_again(builder, graph, v);
+		}
+		for (uint32_t v = 0; v < graph->n_vertices; v++)
+			for (uint32_t i = graph->edge_starts[v]; i < graph->edge_starts[v + 1]; i++)
+				lode_flow_graph_builder_add_edge(builder, first + v,
+					first + graph->edge_targets[i], graph->edge_counts[i]);
+	}
+	repeated->seed = self->seed;
+	repeated->parameters = self->parameters;
+	repeated->parameters.min_functions *= copies;
+	repeated->graph = lode_flow_graph_builder_finish(builder);
+	return repeated;
+}
+
 void random_case_free(RandomCase *self)
 {
 	if (self == NULL)

@@ -20,6 +20,10 @@ RandomCase *random_case_new(uint32_t seed);
 /* Sequences of item sets: paths with every count 1, τm = 0, window 0. */
 RandomCase *random_case_new_paths(uint32_t seed);
 
+/* The graph `copies` times over, with as many more functions required: the same sequences have the
+ * same supports there. */
+RandomCase *random_case_repeat(const RandomCase *self, uint32_t copies);
+
 void random_case_free(RandomCase *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RandomCase, random_case_free)
 

@@ -92,6 +92,53 @@ static void test_random_graphs(void)
 	g_assert_cmpuint(total, >, 5 * n_cases);
 }
 
+/* Whether the miner finds in the graph, many times over, what it finds in the graph. */
+static bool check_repeated(const RandomCase *random, uint64_t *total)
+{
+	uint32_t copies = 16000 / MAX(random->graph->n_vertices, 1) + 1;
+	g_autoptr(LodeMiningRun) expected = naive_miner_run(random->graph, &random->parameters);
+
+	/* That many would take long. */
+	if (expected->sequences->len > 100)
+		return true;
+	g_autoptr(RandomCase) repeated = random_case_repeat(random, copies);
+	g_autoptr(LodeMiningRun) actual = mine(repeated, 1);
+	if (actual == NULL)
+		return false;
+	for (guint i = 0; i < expected->sequences->len; i++) {
+		LodeSequence *one = &g_array_index(expected->sequences, LodeSequence, i);
+		one->places *= copies;
+		one->functions *= copies;
+		one->executions *= copies;
+	}
+	g_autofree char *difference = run_difference(expected, actual);
+	*total += expected->sequences->len;
+	if (difference != NULL)
+		random_case_fail(random, "%u copies: %s", copies, difference);
+	return difference == NULL && check_threads(repeated, actual);
+}
+
+/* Of large levels the miner orders, bounds and keeps candidates in other ways than of small ones.
+ */
+static void test_large_graphs(void)
+{
+	const uint32_t n_cases = random_rounds(40, 200);
+	uint64_t total = 0;
+
+	for (uint32_t seed = 1; seed <= n_cases; seed++) {
+		g_autoptr(RandomCase) random = random_case_new(soak_seed(seed));
+		random->parameters.iterations = MIN(random->parameters.iterations, 3);
+		if (seed % 2 == 1) {
+			random->parameters.window = seed % 4;
+			random->parameters.iterations = 2;
+		}
+		if (!check_repeated(random, &total))
+			return;
+	}
+	g_test_message("%" G_GUINT64_FORMAT " sequences compared", total);
+	g_assert_cmpuint(total, >, 5 * n_cases);
+}
+
 /* A run in the shape of the textbook's patterns. */
 static LodeMiningRun *run_of_patterns(const RandomCase *random, const GArray *patterns)
 {
@@ -349,6 +396,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/miner/random-graphs", test_random_graphs);
+	g_test_add_func("/miner/large-graphs", test_large_graphs);
 	g_test_add_func("/miner/textbook", test_textbook);
 	g_test_add_func("/miner/default-memory", test_default_memory);
 	g_test_add_func("/miner/top", test_top);
