@@ -9,9 +9,13 @@
 #include <string.h>
 
 /* Candidates within this of the greatest score, or within so many standard deviations, are equals,
- * of which the more telling one is taken: another recording would order them differently. */
+ * of which the plainer one is taken: another recording would order them differently. */
 #define EQUAL_SCORE 0.02
-#define EQUAL_DEVIATIONS 0.5
+#define EQUAL_DEVIATIONS 1.0
+
+/* Where a pattern holds at fewer places in effect, the places say the same with less chance in what
+ * they have in common. */
+#define MIN_PATTERN_PLACES 4.0
 
 /* What so much of a finding's weight has in common is shown with it. */
 #define COMMON_SHARE 0.95
@@ -45,6 +49,7 @@ typedef struct {
 	GArray *to_judge;         /* uint32_t: columns */
 	double *prices;           /* of each column: the least of its members */
 	bool *is_taken;           /* of each column */
+	bool *is_place;           /* of each column: of one instruction alone */
 	LodeGainScratch *scratch; /* of each worker */
 	double dispersion;
 	unsigned n_workers;
@@ -154,6 +159,8 @@ static void judge_promising(Choice *self)
 
 /* --- which attributes tell more --- */
 
+enum { RANK_EVENT = 9 };
+
 static int rank_of(const Choice *self, uint32_t attribute)
 {
 	static const char *const rising[] = {"loop:", "at:", "op:", "obj:", "mem:", "kind:",
@@ -169,38 +176,75 @@ static int rank_of(const Choice *self, uint32_t attribute)
 	return (int)G_N_ELEMENTS(rising);
 }
 
-/* Above 0 when a tells more than b: by the best attribute of the focus, then by the plainer form.
- */
-static int compare_telling(const Choice *self, const LodeCandidate *a, const LodeCandidate *b)
+/* Above 0 when a is plainer than b; of equals, when the best attribute of its focus tells more. */
+static int compare_plain(const Choice *self, const LodeCandidate *a, const LodeCandidate *b)
 {
 	int left = MAX(rank_of(self, a->focus[0]), rank_of(self, a->focus[1]));
 	int right = MAX(rank_of(self, b->focus[0]), rank_of(self, b->focus[1]));
 
-	if (left != right)
+	/* Measured events, and what the user said, before all else. */
+	if (left != right && MAX(left, right) >= RANK_EVENT)
 		return left - right;
 	if (a->price < b->price || a->price > b->price)
 		return a->price < b->price ? 1 : -1;
-	return 0;
+	return left - right;
 }
 
 /* --- choose --- */
 
-/* The best candidate by the scores, LODE_NONE where none is above its price. */
-static uint32_t choose(const Choice *self)
+/* How many places explain what a column would explain at its best β: (Σ g)² / Σ g². */
+static double places_in_effect(const Choice *self, uint32_t column)
 {
-	double best = greatest_score(self, true);
+	LodeCostTerm term = term_of(self, column);
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < term.n_vertices; i++) {
+		uint32_t k = term.vertices[i].sampled;
+		double part = self->betas[column] * (double)term.vertices[i].share *
+		              self->model.vertices[k].inverse;
+		double explained = self->seen->sampled_samples[k] * part / (1 + part);
+		sum += explained;
+		squares += explained * explained;
+	}
+	return squares > 0 ? sum * sum / squares : 0;
+}
+
+/* Passes over the patterns with a score of at least `least` that are of few places. True where
+ * there were any: the scores are then others. */
+static bool pass_few_places(Choice *self, double least)
+{
+	bool is_any = false;
+
+	for (uint32_t c = 0; c < lode_candidates_n_columns(self->candidates); c++) {
+		if (self->is_taken[c] || !self->is_judged[c] || self->is_place[c] ||
+			score_of(self, c) < least ||
+			places_in_effect(self, c) >= MIN_PATTERN_PLACES)
+			continue;
+		self->gains[c] = 0;
+		is_any = true;
+	}
+	return is_any;
+}
+
+/* The best candidate by the scores, LODE_NONE where none is above its price. */
+static uint32_t choose(Choice *self)
+{
+	double least;
 	uint32_t chosen = LODE_NONE;
 
-	if (best <= 0)
-		return LODE_NONE;
-	double least = least_equal(best);
+	do {
+		double best = greatest_score(self, true);
+		if (best <= 0)
+			return LODE_NONE;
+		least = least_equal(best);
+	} while (pass_few_places(self, least));
 	for (guint i = 0; i < self->candidates->candidates->len; i++) {
 		const LodeCandidate *one = candidate_at(self, i);
 		double score = self->gains[one->column] / self->dispersion - (double)one->price;
-		if (self->is_taken[one->column] || !self->is_judged[one->column] || score < least)
+		if (self->is_taken[one->column] || !self->is_judged[one->column] || score < least ||
+			self->is_place[one->column] != (one->place != LODE_NONE))
 			continue;
-		if (chosen == LODE_NONE ||
-			compare_telling(self, one, candidate_at(self, chosen)) > 0)
+		if (chosen == LODE_NONE || compare_plain(self, one, candidate_at(self, chosen)) > 0)
 			chosen = i;
 	}
 	return chosen;
@@ -383,6 +427,12 @@ static bool is_shown(const Closing *self, uint32_t attribute)
 	return !g_str_has_prefix(name, "loop:") && !g_str_has_prefix(name, "at:");
 }
 
+/* What was measured is not implied by what the code is. */
+static bool is_event(const Closing *self, uint32_t attribute)
+{
+	return g_str_has_prefix(self->choice->seen->graph->attribute_names[attribute], "ev:");
+}
+
 /* The element of a position from `weights`, the weight by attribute out of `whole`, and what was
  * chosen for it. Most telling first, and without what those before imply. */
 static void close_element(Closing *self, double whole, const uint32_t *own, size_t n_own)
@@ -409,7 +459,9 @@ static void close_element(Closing *self, double whole, const uint32_t *own, size
 		bool is_needed = i < n_chosen || g_str_has_prefix(graph->attribute_names[a], "op:");
 		for (guint j = 0; j < common->len && !is_needed; j++) {
 			uint32_t b = g_array_index(common, uint32_t, j);
-			if (j != i && is_implied(self, b, a) && (!is_implied(self, a, b) || j < i))
+			if (j != i && is_implied(self, b, a) &&
+				(!is_implied(self, a, b) || j < i) &&
+				(!is_event(self, a) || is_event(self, b)))
 				break;
 			is_needed = j + 1 == common->len;
 		}
@@ -663,11 +715,20 @@ static bool choose_and_describe(Choice *self, LodeFindings *out, GError **error)
 	self->prices = g_new(double, n_columns + 1);
 	self->is_taken = g_new0(bool, n_columns + 1);
 	self->is_judged = g_new0(bool, n_columns + 1);
+	self->is_place = g_new0(bool, n_columns + 1);
 	self->to_judge = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->scratch = g_new0(LodeGainScratch, self->n_workers);
 	self->crew = lode_worker_crew_new(self->n_workers);
 	for (size_t c = 0; c < n_columns; c++) {
 		self->prices[c] = least_price(self, (uint32_t)c);
+	}
+	/* A pattern of the same instruction alone is not taken for it. */
+	for (uint32_t i = 0; i < self->candidates->candidates->len; i++) {
+		const LodeCandidate *one = candidate_at(self, i);
+		if (one->place == LODE_NONE)
+			continue;
+		self->is_place[one->column] = true;
+		self->prices[one->column] = (double)one->price;
 	}
 	lode_cost_model_init(&self->model, self->seen);
 	self->model.crew = self->crew;
@@ -683,6 +744,7 @@ static bool choose_and_describe(Choice *self, LodeFindings *out, GError **error)
 	g_free(self->prices);
 	g_free(self->is_taken);
 	g_free(self->is_judged);
+	g_free(self->is_place);
 	g_array_unref(self->to_judge);
 	lode_worker_crew_free(self->crew);
 	for (unsigned i = 0; i < self->n_workers; i++)
