@@ -406,7 +406,7 @@ void lode_traced_processes_note(const LodeTracedProcesses *self)
 	else if (self->n_executed > 1)
 		lode_notes_add(notes,
 			"%" G_GUINT64_FORMAT " programs that were executed (exec) are not traced, "
-		                             "the first of them '%s'",
+			"the first of them '%s'",
 			self->n_executed, self->executed);
 	note_count(notes, self->n_forks, "1 process that the program made is not traced",
 		"processes that the program made are not traced");

@@ -50,8 +50,8 @@ __attribute__((noinline)) void touch(char *at, char value)
 	__asm__ volatile("movb %1, (%0)\n"
 			 "nop\n"
 			 "movb %1, 1(%0)\n" ::"r"(at),
-		"q"(value)
-		: "memory");
+			 "q"(value)
+			 : "memory");
 }
 
 __attribute__((noinline)) void leave(void)
