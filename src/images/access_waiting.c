@@ -186,13 +186,23 @@ static void add_callers(Ways *self)
 	self->walk.has_ignored = true; /* a function in between may have jumped here */
 }
 
+/* Where symbols are stripped, a function may begin in the middle of what was taken for one: endbr64
+ * stands where calls through a register or memory lead, also those of other images. */
+static bool is_entry(const Ways *self, uint32_t i, uint64_t address)
+{
+	LodeAccessSearch *search = self->walk.search;
+
+	return i == 0 || (lode_access_search_decode(search, address) &&
+				 search->full.instruction.mnemonic == ZYDIS_MNEMONIC_ENDBR64);
+}
+
 static void find_ways(Ways *self, uint32_t i)
 {
 	uint64_t address = lode_access_walk_at(&self->walk, i)->address;
 
 	add_from_above(self, i);
 	add_from_elsewhere(self, address);
-	if (i == 0)
+	if (is_entry(self, i, address))
 		add_callers(self);
 }
 

@@ -737,8 +737,18 @@ static void test_callers(void)
 		0xff, 0xd1,                    /* 9 call rcx */
 		0x90);                         /* b */
 
+	SAMPLE(entry, 0xeb, 0x02,       /* jmp 4 */
+		0x90, 0x90,             /* 2 */
+		0xf3, 0x0f, 0x1e, 0xfa, /* 4 endbr64 */
+		0x90);                  /* 8 */
+
 	find_waited(&direct, 0);
 	assert_reason(&direct, LODE_REASON_BLOCKED);
+	/* by the jump, or by a call of another image */
+	tell_stack(&entry, STACK_WORDS);
+	entry.stack[0] = 0x123456789a;
+	find_waited(&entry, 4);
+	assert_reason(&entry, LODE_REASON_BLOCKED);
 	tell_stack(&called, STACK_WORDS);
 	called.stack[0] = CODE + BIAS + 4;
 	find_waited(&called, 0);
