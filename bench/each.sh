@@ -10,12 +10,12 @@ lode=${LODE:-build/src/cli/lode}
 [ $# -gt 0 ] || set -- slow_divisions blocked_loads locked_adds pointer_chase mispredicted_calls
 for name; do
 	case $name in
-	slow_divisions) planted=(3 kind:div,op:div) ;;
-	blocked_loads) planted=(1 needs:part-store) ;;
-	locked_adds) planted=(1 kind:atomic,op:lock_xadd) ;;
-	pointer_chase) planted=(1 address:load,address:load-pointer) ;;
+	slow_divisions) planted=(3 'kind:div,op:div') ;;
+	blocked_loads) planted=(1 'needs:part-store') ;;
+	locked_adds) planted=(1 'kind:atomic,op:lock_xadd') ;;
+	pointer_chase) planted=(1 'address:load,address:load-pointer') ;;
 	# Seven in eight are mispredicted.
-	mispredicted_calls) planted=(0.875 at:entry,kind:indirect) ;;
+	mispredicted_calls) planted=(0.875 'at:entry,kind:indirect') ;;
 	esac
 	tests/insight/each.py "$lode" "tests/insight/$name.c" "${planted[@]}"
 done

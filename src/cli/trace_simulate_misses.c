@@ -196,7 +196,7 @@ static bool find_event(const LodeProfile *profile, const LodeTraceMisses *wanted
 	g_autofree char *usable = usable_names(profile);
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 		"--event: '%s' cannot be shown by %s; there are: %s", names[0],
-		lode_event_by_to_text(chosen_by()), usable);
+		lode_event_by_to_text((LodeEventBy)chosen_by()), usable);
 	return false;
 }
 

@@ -55,14 +55,14 @@ paths() {
 
 # The two ways, and no other to speak of. The waits of each are not quite the same.
 tells_both() {
-	paths >paths
+	paths >found
 	awk '$2 " " $3 " " $4 " " $5 == "look_up twice often main" { often = $1 }
 		$2 " " $3 " " $4 " " $5 " " $6 == "look_up seldom deep deep main" { seldom = $1 }
 		END {
 			if (often + seldom < 95) print "only " often + seldom " % are on the two ways"
 			if (often < 60 || often > 90) print often " % by often(), not 75"
-		}' paths
-	[ -s paths ] || echo "no path was found"
+		}' found
+	[ -s found ] || echo "no path was found"
 }
 
 echo 1..4
@@ -76,7 +76,7 @@ record plain --call-graph dwarf,2048
 check "by dumps of the stack" "$(status_is 0)" "$(tells_both)"
 
 record plain --call-graph fp
-paths >paths
+paths >found
 check "without frame pointers, what the dump of the registers' recording reaches is right" \
 	"$(status_is 0)" \
 	"$(awk '$2 " " $3 " " $4 " " $5 == "look_up twice often main" { often = $1 }
@@ -84,7 +84,7 @@ check "without frame pointers, what the dump of the registers' recording reaches
 		END {
 			if (often < 60) print "only " often + 0 " % by often()"
 			if (wrong > 0) print wrong " % on ways that do not exist"
-		}' paths)"
+		}' found)"
 
 record plain
 "$lode" memory x.lode --callers 2 >out 2>said

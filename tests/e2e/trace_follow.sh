@@ -176,13 +176,13 @@ check "one profile of all processes" "$([ "$files" -eq 7 ] || echo "$files files
 	"$([ "$(grep -c ',value,' pids)" -eq 4 ] || echo "not four processes: $(<pids)")"
 
 # What still runs goes on, and its part is kept.
-rm -f done
-trace -- sh -c '(for i in 1 2 3 4 5 6; do sleep 0.2; done; echo >done) & exit 0'
+rm -f ended
+trace -- sh -c '(for i in 1 2 3 4 5 6; do sleep 0.2; done; echo >ended) & exit 0'
 for _ in $(seq 100); do
-	[ ! -e done ] || break
+	[ ! -e ended ] || break
 	sleep 0.1
 done
-check "a process that outlives the program" "$(status_is 0)" "$([ -e done ] || echo 'it did not go on')" \
+check "a process that outlives the program" "$(status_is 0)" "$([ -e ended ] || echo 'it did not go on')" \
 	"$(says 'still ran')"
 
 echo "1..$number"

@@ -18,10 +18,13 @@ OPERATION(1)
 OPERATION(2)
 OPERATION(3)
 OPERATION(4)
-OPERATION(5) OPERATION(6) OPERATION(7) OPERATION(8)
+OPERATION(5)
+OPERATION(6)
+OPERATION(7)
+OPERATION(8)
 
-	static uint64_t (*volatile operations[8])(uint64_t) = {operation_1, operation_2,
-		operation_3, operation_4, operation_5, operation_6, operation_7, operation_8};
+static uint64_t (*volatile operations[8])(uint64_t) = {operation_1, operation_2, operation_3,
+	operation_4, operation_5, operation_6, operation_7, operation_8};
 
 #define WORK(n, x, sum) sum ^= operations[x >> 50 & mask](x);
 

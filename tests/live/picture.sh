@@ -228,7 +228,7 @@ check "Ctrl-C ends the program, and what it wrote is shown" \
 	"$(wait_for 'loaded 0x' 'samples of' && type_line 'echo status=$?' && wait_for 'status=130')" \
 	"$(is_sane)"
 
-start "$lode memory record --live -o x.lode -- $program 2"
+start "$lode memory record --live -o x.lode -- $program 5"
 wait_for '^ 1 two_threads' >/dev/null
 press q
 fault=$(wait_for 'loaded 0x' 'the recording goes on')
@@ -239,7 +239,8 @@ check "q leaves the picture, the recording goes on" "$fault" "$sane" "$(is_gone 
 
 # crash NAME OF COMMAND: sends it a signal that it does not bear.
 crash() { kill -SEGV "$(ps -o pid= --ppid "$(terminal display -p '#{pane_pid}')" | head -n 1)"; }
-start "LC_ALL=C $lode memory record --live -o x.lode -- $program 2"
+# Long enough for a busy machine to draw: it ends with lode, or with the terminal.
+start "LC_ALL=C $lode memory record --live -o x.lode -- $program 20"
 check "ASCII where the locale has no more" "$(wait_for '^ 1 two_threads .*\|.*@')"
 crash
 check "a crash of lode leaves the terminal as it was" "$(end_with 139)" "$(is_sane)"
