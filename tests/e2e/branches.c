@@ -2,6 +2,13 @@
 /* Branches of which it is known how often they are mispredicted. */
 #include <stdio.h>
 
+/* A function of its own, with all of its arguments. */
+#ifdef __clang__
+#define APART __attribute__((noinline))
+#else
+#define APART __attribute__((noipa))
+#endif
+
 enum { ROUNDS = 20000, PERIOD = 7, N_TARGETS = 4 };
 
 static unsigned state = 1;
@@ -15,7 +22,7 @@ static unsigned chance(void)
 	return state >> 9 & 1;
 }
 
-__attribute__((noipa)) static unsigned by_chance(unsigned n)
+APART static unsigned by_chance(unsigned n)
 {
 	unsigned sum = 0;
 
@@ -26,7 +33,7 @@ __attribute__((noipa)) static unsigned by_chance(unsigned n)
 	return sum;
 }
 
-__attribute__((noipa)) static unsigned in_loops(unsigned n)
+APART static unsigned in_loops(unsigned n)
 {
 	unsigned sum = 0;
 
@@ -58,7 +65,7 @@ static unsigned keep(unsigned x)
 
 static unsigned (*volatile functions[N_TARGETS])(unsigned) = {add, triple, turn, keep};
 
-__attribute__((noipa)) static unsigned in_turn(unsigned n)
+APART static unsigned in_turn(unsigned n)
 {
 	unsigned sum = 0;
 

@@ -6,6 +6,13 @@
  */
 #include <emmintrin.h>
 
+/* A function of its own, with all of its arguments. */
+#ifdef __clang__
+#define APART __attribute__((noinline))
+#else
+#define APART __attribute__((noipa))
+#endif
+
 enum { WORDS = 1 << 14, ROUNDS = 5000, STACK_BYTES = 1 << 14, EXIT = 60 };
 
 static unsigned words[WORDS];
@@ -22,7 +29,7 @@ static unsigned chance(void)
 	return state;
 }
 
-__attribute__((noipa)) static void modify(void)
+APART static void modify(void)
 {
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		unsigned *word = &words[chance() % WORDS];
@@ -31,7 +38,7 @@ __attribute__((noipa)) static void modify(void)
 }
 
 /* Some across two lines. */
-__attribute__((noipa)) static unsigned long cross_lines(void)
+APART static unsigned long cross_lines(void)
 {
 	unsigned long sum = 0;
 
@@ -44,7 +51,7 @@ __attribute__((noipa)) static unsigned long cross_lines(void)
 	return sum;
 }
 
-__attribute__((noipa)) static void lock(void)
+APART static void lock(void)
 {
 	for (unsigned i = 0; i < 100; i++) {
 		unsigned long value = i;
@@ -56,7 +63,7 @@ __attribute__((noipa)) static void lock(void)
 	}
 }
 
-__attribute__((noipa)) static unsigned branch_by_chance(void)
+APART static unsigned branch_by_chance(void)
 {
 	unsigned sum = 0;
 
@@ -66,19 +73,19 @@ __attribute__((noipa)) static unsigned branch_by_chance(void)
 	return sum;
 }
 
-__attribute__((noipa)) static unsigned add(unsigned x)
+APART static unsigned add(unsigned x)
 {
 	return x + 1;
 }
 
-__attribute__((noipa)) static unsigned triple(unsigned x)
+APART static unsigned triple(unsigned x)
 {
 	return x * 3;
 }
 
 static unsigned (*volatile functions[2])(unsigned) = {add, triple};
 
-__attribute__((noipa)) static unsigned call_by_chance(void)
+APART static unsigned call_by_chance(void)
 {
 	unsigned sum = 0;
 
