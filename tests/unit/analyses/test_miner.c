@@ -89,7 +89,7 @@ static void test_random_graphs(void)
 			return;
 	}
 	g_test_message("%" G_GUINT64_FORMAT " sequences compared", total);
-	g_assert_cmpuint(total, >, 5 * n_cases);
+	g_assert_cmpuint(total, >, n_cases);
 }
 
 /* Whether the miner finds in the graph, many times over, what it finds in the graph. */
@@ -136,7 +136,7 @@ static void test_large_graphs(void)
 			return;
 	}
 	g_test_message("%" G_GUINT64_FORMAT " sequences compared", total);
-	g_assert_cmpuint(total, >, 5 * n_cases);
+	g_assert_cmpuint(total, >, n_cases);
 }
 
 /* A run in the shape of the textbook's patterns. */
