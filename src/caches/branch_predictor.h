@@ -58,7 +58,7 @@ typedef struct {
 
 typedef struct LodeBranchPredictor LodeBranchPredictor;
 
-/* NULL where there is no memory. */
+/* NULL: out of memory. */
 LodeBranchPredictor *lode_branch_predictor_new(LodeBranchModel model);
 void lode_branch_predictor_free(LodeBranchPredictor *self);
 
@@ -66,7 +66,7 @@ void lode_branch_predictor_free(LodeBranchPredictor *self);
 bool lode_branch_predictor_conditional(LodeBranchPredictor *self, uint64_t address, bool is_taken);
 bool lode_branch_predictor_indirect(LodeBranchPredictor *self, uint64_t address, uint64_t target);
 
-/* The callgrind model's own state; NULL: it is another model. */
+/* State of the callgrind model; NULL with another model. */
 LodeCallgrindPredictor *lode_branch_predictor_callgrind(LodeBranchPredictor *self);
 
 static inline bool lode_callgrind_predictor_conditional(

@@ -22,7 +22,7 @@ typedef struct {
 	uint32_t n_ways, line_shift;
 } LodeLruCache;
 
-/* False where there is no memory for it, or no such cache. */
+/* False: out of memory, or a cache of that shape cannot be simulated. */
 bool lode_lru_cache_init(LodeLruCache *self, const LodeLruShape *shape);
 void lode_lru_cache_clear(LodeLruCache *self);
 

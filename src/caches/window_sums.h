@@ -3,7 +3,7 @@
  * How far the miss ratio of a sample may be from that of the whole trace, by how much it varies
  * from window to window: the ratio estimator of survey sampling (W. Cochran, "Sampling Techniques",
  * 3rd edition, 1977, section 6.4), with the correction for a sample that is a large part of the
- * whole. What caches miss at the start of a window for lack of a warm-up is no part of it.
+ * whole. It does not include the misses that a longer warm-up would have avoided.
  */
 #pragma once
 

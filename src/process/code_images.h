@@ -104,5 +104,5 @@ bool lode_code_image_try_targets(
 /* NULL without debug information. */
 LodeDataTypes *lode_code_image_types(LodeCodeImage *self);
 
-/* NULL where there is no unwind table. */
+/* NULL: the image has no unwind table. */
 LodeStackFrames *lode_code_image_frames(LodeCodeImage *self);

@@ -310,7 +310,7 @@ void lode_traced_processes_tend(LodeTracedProcesses *self)
 	report(self);
 }
 
-/* Of an earlier recording with the same name. False: there is no such file. */
+/* Removes a trace of an earlier recording. False: it does not exist, or is no packed trace. */
 static bool remove_stale(const char *path)
 {
 	char start[START_BYTES];
