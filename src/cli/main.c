@@ -3,6 +3,8 @@
  * The command line: finds the verb, parses its options by its table, runs it, and sees to it that
  * everything printed has arrived. What a verb does stands in verb_<name>.c.
  */
+#include "cli/verb.h"
+
 #include "base/error.h"
 #include "base/large_blocks.h"
 #include "base/suggestion.h"
@@ -11,13 +13,99 @@
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
-#include "cli/standard_streams.h"
 #include "cli/verb_table.h"
 #include "views/display_text.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+/* --- standard streams --- */
+
+/*
+ * Standard input, output and error at the edges of the program: there from the start, so that no
+ * file of ours gets their numbers, and checked at the end, so that lost output is not a success.
+ */
+
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+/*
+ * Opened the wrong way round, so that using them fails as with a closed descriptor; closed again
+ * in a program that we start.
+ */
+static void fill_closed(void)
+{
+	for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++) {
+		if (fcntl(number, F_GETFD) != -1 || errno != EBADF)
+			continue;
+		int mode = number == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+		int opened = open("/dev/null", mode | O_CLOEXEC);
+		if (opened != number)
+			_exit(LODE_EXIT_FAILED);
+	}
+}
+
+/* Fills closed descriptors 0 … 2, and makes a closed pipe an error instead of a sudden end. */
+static void standard_streams_open(void)
+{
+	/* Writing fails then, which says where: a closed pipe, a file above RLIMIT_FSIZE. */
+	static const int signals[] = {SIGPIPE, SIGXFSZ};
+	const struct sigaction action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
+	struct sigaction old;
+
+	fill_closed();
+	/* A handler, not SIG_IGN: that would be inherited by a program that we start. */
+	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			sigaction(signals[i], &action, NULL);
+}
+
+/*
+ * Whether printing failed because the reader of a pipe went away. What stdio's error flag does
+ * not tell: which error. The pipe still knows.
+ */
+static bool standard_output_is_broken_pipe(void)
+{
+	struct pollfd pipe = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	fflush(stdout);
+	return ferror(stdout) && poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR) != 0;
+}
+
+/*
+ * Flushes and closes standard output. Gives `status`, or the status of a failed write, which it
+ * reports: a full disk in words, a closed pipe as SIGPIPE's end, which shells do not mention.
+ */
+static int standard_streams_close(int status)
+{
+	int reason = fflush(stdout) != 0 ? errno : 0;
+	bool is_broken = standard_output_is_broken_pipe();
+	bool has_failed = ferror(stdout) != 0;
+
+	if (fclose(stdout) != 0 && !has_failed) {
+		has_failed = true;
+		reason = errno;
+	}
+	/* A verb that failed has said why already. */
+	if (!has_failed || (status != LODE_EXIT_OK && !is_broken))
+		return status;
+	if (is_broken)
+		return LODE_EXIT_BY_SIGNAL + SIGPIPE;
+	lode_display_line(stderr, "lode: cannot write to standard output%s%s",
+		reason != 0 ? ": " : "", reason != 0 ? g_strerror(reason) : "");
+	return LODE_EXIT_FAILED;
+}
+
+/* --- the command line --- */
 
 static int fail_usage(const char *place, const char *message)
 {
@@ -91,7 +179,7 @@ static int exit_status_of(const LodeVerb *verb, const GError *error)
 	if (g_error_matches(error, LODE_ERROR, LODE_ERROR_USAGE))
 		return fail_usage(verb->name, error->message);
 	/* The reader of the pipe has had enough: no fault, and nobody to tell. */
-	if (lode_standard_output_is_broken_pipe())
+	if (standard_output_is_broken_pipe())
 		return LODE_EXIT_FAILED;
 	if (g_error_matches(error, LODE_ERROR, LODE_ERROR_CANCELLED) &&
 		lode_interrupt_signal() != 0) {
@@ -197,13 +285,13 @@ int main(int argc, char **argv)
 
 	lode_fatal_faults_catch();
 	lode_map_large_blocks();
-	lode_standard_streams_open();
+	standard_streams_open();
 	setlocale(LC_ALL, "");
 	/* Numbers are read and written with a point everywhere. */
 	setlocale(LC_NUMERIC, "C");
 	g_set_prgname("lode");
 	int status = run_line(argc > 0 ? argv + 1 : none);
-	status = lode_standard_streams_close(status);
+	status = standard_streams_close(status);
 	if (status >= LODE_EXIT_BY_SIGNAL)
 		lode_interrupt_die(status - LODE_EXIT_BY_SIGNAL);
 	return status;

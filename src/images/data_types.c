@@ -7,7 +7,6 @@
 #include "images/register_types.h"
 #include "images/source_lines.h"
 #include "images/stack_frames.h"
-#include "images/type_text.h"
 #include "model/profile.h"
 
 #include <string.h>

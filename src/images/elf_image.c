@@ -2,15 +2,299 @@
 /* An ELF file: itself, a separate debug file, functions, and source lines when asked. */
 #include "images/elf_image.h"
 
+#include "base/partition_point.h"
+#include "images/binary_image.h"
 #include "images/data_symbols.h"
 #include "images/debug_file.h"
+#include "images/demangled_name.h"
 #include "images/elf_file.h"
-#include "images/function_table.h"
+#include "images/instruction_decoder.h"
 #include "images/source_lines.h"
 #include "images/symbol_table.h"
 #include "images/unwind_functions.h"
 
 #include <string.h>
+
+/* --- functions --- */
+
+/*
+ * All functions of an image, sorted and disjoint.
+ *
+ *   symbols (best one of an address) ─▶ unwind ranges no symbol covers ─▶ code nothing covers
+ */
+
+/*
+ * Sized symbols keep their size but for overlaps: of two that overlap the first ends where the
+ * second begins. A label (assembly without size) inside a sized function is part of it; elsewhere
+ * it reaches to the next symbol, unwind range or the section's end.
+ */
+
+typedef struct {
+	const LodeElfFile *file;
+	const LodeUnwindRange *unwind; /* sorted, disjoint */
+	size_t n_unwind;
+	GArray *functions; /* LodeBinaryFunction; names set last */
+	GStringChunk *names;
+} Table;
+
+static LodeBinaryFunction *function_at(const Table *table, size_t i)
+{
+	return &g_array_index(table->functions, LodeBinaryFunction, i);
+}
+
+static void add_function(Table *table, uint64_t address, uint64_t end, const char *symbol)
+{
+	LodeBinaryFunction function = {.address = address, .size = end - address, .symbol = symbol};
+
+	if (end > address)
+		g_array_append_val(table->functions, function);
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const LodeBinaryFunction *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static void sort_functions(Table *table)
+{
+	if (table->functions->len > 1)
+		qsort(table->functions->data, table->functions->len, sizeof(LodeBinaryFunction),
+			compare_functions);
+}
+
+static int compare_unwind(const void *a, const void *b)
+{
+	const LodeUnwindRange *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return (x->size < y->size) - (x->size > y->size);
+}
+
+/* Keeps the ranges in code other than PLT entries, each ending where the next one begins. */
+static void clean_unwind(Table *table, GArray *unwind)
+{
+	guint n = 0;
+
+	if (unwind->len > 1)
+		qsort(unwind->data, unwind->len, sizeof(LodeUnwindRange), compare_unwind);
+	for (guint i = 0; i < unwind->len; i++) {
+		LodeUnwindRange range = g_array_index(unwind, LodeUnwindRange, i);
+		const LodeElfRange *code = lode_elf_file_find_range(table->file, range.address);
+		LodeUnwindRange *last = n == 0 ? NULL
+		                               : &g_array_index(unwind, LodeUnwindRange, n - 1);
+
+		/* one entry covers all of a PLT, whose functions have symbols of their own */
+		if (code == NULL || lode_symbol_table_is_plt(code))
+			continue;
+		if (last != NULL && last->address == range.address)
+			continue;
+		if (last != NULL && range.address - last->address < last->size)
+			last->size = range.address - last->address;
+		range.size = MIN(range.size, code->size - (range.address - code->address));
+		g_array_index(unwind, LodeUnwindRange, n++) = range;
+	}
+	g_array_set_size(unwind, n);
+	table->unwind = (const LodeUnwindRange *)(const void *)unwind->data;
+	table->n_unwind = n;
+}
+
+/* The beginning of the first unwind range after `address`, or `limit`. */
+static uint64_t next_unwind(const Table *table, uint64_t address, uint64_t limit)
+{
+	size_t low = LODE_PARTITION_POINT(table->n_unwind, i, table->unwind[i].address <= address);
+	return low < table->n_unwind ? MIN(table->unwind[low].address, limit) : limit;
+}
+
+/* Drops what is not in code and all but the best symbol of an address. */
+static void clean_symbols(const Table *table, GArray *symbols)
+{
+	guint n = 0;
+
+	lode_symbol_table_sort(symbols);
+	for (guint i = 0; i < symbols->len; i++) {
+		LodeSymbol symbol = g_array_index(symbols, LodeSymbol, i);
+		LodeSymbol *last = n == 0 ? NULL : &g_array_index(symbols, LodeSymbol, n - 1);
+
+		if (lode_elf_file_find_range(table->file, symbol.address) == NULL)
+			continue;
+		if (last == NULL || last->address != symbol.address)
+			g_array_index(symbols, LodeSymbol, n++) = symbol;
+		else if (last->size == 0) /* the better name need not have the size */
+			last->size = symbol.size;
+	}
+	g_array_set_size(symbols, n);
+}
+
+static uint64_t end_of_symbol(const Table *table, const LodeSymbol *symbol, uint64_t next)
+{
+	const LodeElfRange *code = lode_elf_file_find_range(table->file, symbol->address);
+	uint64_t limit = code->address + code->size;
+
+	if (symbol->size != 0)
+		return symbol->address + MIN(symbol->size, limit - symbol->address);
+	return next_unwind(table, symbol->address, MIN(limit, next));
+}
+
+static void add_symbols(Table *table, const GArray *symbols)
+{
+	uint64_t sized_end = 0;
+
+	for (guint i = 0; i < symbols->len; i++) {
+		const LodeSymbol *symbol = &g_array_index(symbols, LodeSymbol, i);
+		uint64_t next = i + 1 < symbols->len ? symbol[1].address : UINT64_MAX;
+		LodeBinaryFunction *last = NULL;
+
+		if (symbol->address < sized_end &&
+			(symbol->size == 0 || symbol->rank == LODE_SYMBOL_LABEL))
+			continue;
+		if (table->functions->len > 0)
+			last = function_at(table, table->functions->len - 1);
+		if (last != NULL && symbol->address - last->address < last->size)
+			last->size = symbol->address - last->address;
+		add_function(
+			table, symbol->address, end_of_symbol(table, symbol, next), symbol->symbol);
+		if (symbol->size != 0)
+			sized_end = end_of_symbol(table, symbol, next);
+	}
+}
+
+/* A no-op by its opcode, but where functions begin that are called indirectly (Intel CET). */
+static bool is_endbr(const uint8_t *code, const LodeDecodedInstruction *decoded)
+{
+	return decoded->length == 4 && memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0;
+}
+
+/* Bytes of alignment at the beginning of `code`: no-ops, traps, zeros. */
+static uint64_t count_padding(const uint8_t *code, uint64_t size)
+{
+	LodeInstructionDecoder decoder;
+	LodeDecodedInstruction decoded;
+	uint64_t n = 0;
+
+	lode_instruction_decoder_init(&decoder);
+	while (n < size) {
+		if (code[n] == 0xcc || code[n] == 0x00) {
+			n++;
+			continue;
+		}
+		if (!lode_instruction_decoder_decode(
+			    &decoder, code + n, (size_t)(size - n), n, &decoded) ||
+			!(decoded.kinds & (1U << LODE_KIND_NOP)) || is_endbr(code + n, &decoded))
+			break;
+		n += decoded.length;
+	}
+	return n;
+}
+
+static bool is_padding(const Table *table, uint64_t address, uint64_t end)
+{
+	const LodeElfRange *code = lode_elf_file_find_range(table->file, address);
+
+	return count_padding(code->bytes + (address - code->address), end - address) ==
+	       end - address;
+}
+
+static void add_unwind(Table *table)
+{
+	guint n = table->functions->len, next = 0;
+	uint64_t covered = 0;
+
+	for (size_t i = 0; i < table->n_unwind; i++) {
+		uint64_t address = table->unwind[i].address;
+		uint64_t end = address + table->unwind[i].size;
+
+		for (; next < n && function_at(table, next)->address <= address; next++)
+			covered = function_at(table, next)->address +
+			          function_at(table, next)->size;
+		if (address < covered)
+			continue;
+		if (next < n && function_at(table, next)->address < end) {
+			end = function_at(table, next)->address;
+			/* an entry for a signal trampoline begins one no-op before it */
+			if (is_padding(table, address, end))
+				continue;
+		}
+		add_function(table, address, end, NULL);
+	}
+	sort_functions(table);
+}
+
+static void add_gap(Table *table, const LodeElfRange *code, uint64_t address, uint64_t end)
+{
+	if (address < end)
+		address += count_padding(code->bytes + (address - code->address), end - address);
+	add_function(table, address, end, NULL);
+}
+
+static void add_gaps(Table *table)
+{
+	guint n = table->functions->len, next = 0;
+
+	for (guint i = 0; i < table->file->executable->len; i++) {
+		const LodeElfRange *code = &g_array_index(table->file->executable, LodeElfRange, i);
+		uint64_t end = code->address + code->size, covered = code->address;
+
+		for (; next < n && function_at(table, next)->address < end; next++) {
+			uint64_t address = function_at(table, next)->address;
+			uint64_t size = function_at(table, next)->size;
+
+			add_gap(table, code, covered, address);
+			covered = address + size;
+		}
+		add_gap(table, code, covered, end);
+	}
+	sort_functions(table);
+}
+
+static void name_function(Table *table, LodeBinaryFunction *function)
+{
+	char name[32];
+
+	if (function->symbol != NULL && !g_utf8_validate(function->symbol, -1, NULL)) {
+		g_autofree char *valid = g_utf8_make_valid(function->symbol, -1);
+
+		function->symbol = g_string_chunk_insert_const(table->names, valid);
+	}
+	if (function->symbol != NULL && g_str_has_suffix(function->symbol, "@plt")) {
+		g_autofree char *plain = g_strndup(function->symbol, strlen(function->symbol) - 4);
+		g_autofree char *full = g_strconcat(
+			lode_demangled_name(plain, table->names), "@plt", NULL);
+
+		function->name = g_string_chunk_insert_const(table->names, full);
+		return;
+	}
+	if (function->symbol != NULL) {
+		function->name = lode_demangled_name(function->symbol, table->names);
+		return;
+	}
+	g_snprintf(name, sizeof name, "fn_%" G_GINT64_MODIFIER "x", function->address);
+	function->name = g_string_chunk_insert(table->names, name);
+}
+
+/*
+ * Consumes nothing: `symbols` (LodeSymbol) and `unwind` (LodeUnwindRange) are sorted in place, the
+ * result (LodeBinaryFunction) borrows their symbols' text, other names are kept in `names`.
+ */
+static GArray *build_function_table(
+	const LodeElfFile *file, GArray *symbols, GArray *unwind, GStringChunk *names)
+{
+	Table table = {.file = file, .names = names};
+
+	table.functions = g_array_new(FALSE, FALSE, sizeof(LodeBinaryFunction));
+	clean_unwind(&table, unwind);
+	clean_symbols(&table, symbols);
+	add_symbols(&table, symbols);
+	add_unwind(&table);
+	add_gaps(&table);
+	for (guint i = 0; i < table.functions->len; i++)
+		name_function(&table, function_at(&table, i));
+	return table.functions;
+}
+
+/* --- the image --- */
 
 static void warn(LodeElfImage *self, const char *message)
 {
@@ -40,7 +324,7 @@ static void read_functions(LodeElfImage *self)
 	read_symbols(self, symbols);
 	if (!lode_unwind_functions_read(self->file, unwind))
 		warn(self, "the unwind table .eh_frame is broken");
-	self->image.functions = lode_function_table_build(self->file, symbols, unwind, self->names);
+	self->image.functions = build_function_table(self->file, symbols, unwind, self->names);
 }
 
 /* Whether a separate file could add anything. */

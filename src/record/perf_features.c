@@ -3,10 +3,269 @@
 
 #include "record/perf_event_choice.h"
 
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Texts are padded to a multiple of this, with one NUL or more (NAME_ALIGN of perf). */
+enum { TEXT_ALIGNMENT = 64 };
+
+/* Building blocks: integers in our byte order, strings with their padded length in front. */
+static void add_u32(GByteArray *section, uint32_t value)
+{
+	g_byte_array_append(section, (const guint8 *)&value, sizeof(value));
+}
+
+static void add_u64(GByteArray *section, uint64_t value)
+{
+	g_byte_array_append(section, (const guint8 *)&value, sizeof(value));
+}
+
+static void add_text(GByteArray *section, const char *text)
+{
+	static const guint8 zeros[TEXT_ALIGNMENT];
+	guint length = (guint)strlen(text);
+	guint padded = (length + TEXT_ALIGNMENT) / TEXT_ALIGNMENT * TEXT_ALIGNMENT;
+
+	add_u32(section, padded);
+	g_byte_array_append(section, (const guint8 *)text, length);
+	g_byte_array_append(section, zeros, padded - length);
+}
+
+/* Count, then the strings. */
+static void add_list(GByteArray *section, const char *const *texts, size_t n)
+{
+	add_u32(section, (uint32_t)n);
+	for (size_t i = 0; i < n; i++)
+		add_text(section, texts[i]);
+}
+
+/* --- build-ids --- */
+
+enum {
+	MAX_BUILD_ID = 20,
+	PATH_ALIGNMENT = 64,
+	RECORD_BUILD_ID = 67,         /* perf's number */
+	MISC_BUILD_ID_SIZE = 1 << 15, /* the byte after the id is its size */
+};
+
+typedef struct {
+	struct perf_event_header header;
+	int32_t pid;
+	uint8_t build_id[MAX_BUILD_ID], size, reserved[3];
+} Entry;
+
+/* False: not an ELF file, or one without. A named pipe must not hold us up. */
+static bool read_build_id(const char *path, Entry *entry)
+{
+	struct stat status;
+	const void *bytes;
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t size = -1;
+
+	if (descriptor < 0)
+		return false;
+	if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) {
+		Elf *elf = elf_begin(descriptor, ELF_C_READ_MMAP, NULL);
+		size = elf != NULL ? dwelf_elf_gnu_build_id(elf, &bytes) : -1;
+		if (size > 0) {
+			entry->size = (uint8_t)MIN(size, MAX_BUILD_ID);
+			memcpy(entry->build_id, bytes, entry->size);
+		}
+		elf_end(elf);
+	}
+	close(descriptor);
+	return size > 0;
+}
+
+static void add_file(GByteArray *section, const char *path)
+{
+	static const guint8 zeros[PATH_ALIGNMENT];
+	guint length = (guint)strlen(path);
+	guint padded = (length + PATH_ALIGNMENT) / PATH_ALIGNMENT * PATH_ALIGNMENT;
+	Entry entry = {
+		.header = {RECORD_BUILD_ID, PERF_RECORD_MISC_USER | MISC_BUILD_ID_SIZE,
+			(uint16_t)(sizeof(entry) + padded)},
+		.pid = -1,
+	};
+
+	if (!read_build_id(path, &entry))
+		return;
+	g_byte_array_append(section, (const guint8 *)&entry, sizeof(entry));
+	g_byte_array_append(section, (const guint8 *)path, length);
+	g_byte_array_append(section, zeros, padded - length);
+}
+
+/* The build-id table: entries of the files that have a GNU build-id, by path; may be empty. */
+static GByteArray *perf_build_ids_make(const GHashTable *paths)
+{
+	GByteArray *section = g_byte_array_new();
+	g_autoptr(GList) keys = g_hash_table_get_keys((GHashTable *)paths);
+
+	elf_version(EV_CURRENT);
+	keys = g_list_sort(keys, (GCompareFunc)strcmp);
+	for (const GList *at = keys; at != NULL; at = at->next)
+		add_file(section, at->data);
+	return section;
+}
+
+/* --- the machine --- */
+
+/* What /proc and /sys say of the machine, for the feature sections. */
+
+#define CPU_FOLDER "/sys/devices/system/cpu/cpu"
+#define NODE_FOLDER "/sys/devices/system/node/"
+
+/* The value after "model name\t: " in the text of /proc/cpuinfo or the like; NULL: none. */
+static char *value_of(const char *text, const char *key)
+{
+	g_autofree char *start = g_strconcat("\n", key, NULL);
+	const char *at = g_str_has_prefix(text, key) ? text : strstr(text, start);
+
+	at = at != NULL ? strchr(at, ':') : NULL;
+	if (at == NULL)
+		return NULL;
+	return g_strstrip(g_strndup(at + 1, strcspn(at + 1, "\n")));
+}
+
+/* The processor as CPUDESC and CPUID say it ("GenuineIntel,6,143,8"); NULL where unknown. */
+static char *perf_machine_processor(void)
+{
+	g_autofree char *text = NULL;
+
+	if (!g_file_get_contents("/proc/cpuinfo", &text, NULL, NULL))
+		return NULL;
+	return value_of(text, "model name");
+}
+
+static char *perf_machine_processor_id(void)
+{
+	/* as perf's "GenuineIntel,6,85,7"; "model" without the tab would find "model name" */
+	static const char *const keys[] = {"vendor_id", "cpu family", "model\t", "stepping"};
+	g_autofree char *text = NULL;
+	g_autoptr(GString) id = g_string_new(NULL);
+
+	if (!g_file_get_contents("/proc/cpuinfo", &text, NULL, NULL))
+		return NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+		g_autofree char *value = value_of(text, keys[i]);
+		if (value == NULL)
+			return NULL;
+		g_string_append_printf(id, "%s%s", i > 0 ? "," : "", value);
+	}
+	return g_strdup(id->str);
+}
+
+/* The text of a CPU's topology file, or NULL. */
+static char *cpu_text(long cpu, const char *name)
+{
+	g_autofree char *path = g_strdup_printf(CPU_FOLDER "%ld/topology/%s", cpu, name);
+	char *text = NULL;
+
+	return g_file_get_contents(path, &text, NULL, NULL) ? g_strchomp(text) : NULL;
+}
+
+static uint32_t cpu_number(long cpu, const char *name)
+{
+	g_autofree char *text = cpu_text(cpu, name);
+
+	return text != NULL ? (uint32_t)strtol(text, NULL, 10) : UINT32_MAX;
+}
+
+/* Each list once, in the order of the CPUs. */
+static void add_siblings(GByteArray *section, const char *name, long n_cpus)
+{
+	g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
+
+	for (long cpu = 0; cpu < n_cpus; cpu++) {
+		g_autofree char *text = cpu_text(cpu, name);
+		if (text != NULL &&
+			!g_ptr_array_find_with_equal_func(lists, text, g_str_equal, NULL))
+			g_ptr_array_add(lists, g_steal_pointer(&text));
+	}
+	add_list(section, (const char *const *)lists->pdata, lists->len);
+}
+
+/* CPU_TOPOLOGY and NUMA_TOPOLOGY; empty where the kernel does not say. */
+static GByteArray *perf_machine_cpus(void)
+{
+	GByteArray *section = g_byte_array_new();
+	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (cpu_number(0, "core_id") == UINT32_MAX)
+		return section;
+	add_siblings(section, "core_siblings_list", n_cpus);
+	add_siblings(section, "thread_siblings_list", n_cpus);
+	for (long cpu = 0; cpu < n_cpus; cpu++) {
+		add_u32(section, cpu_number(cpu, "core_id"));
+		add_u32(section, cpu_number(cpu, "physical_package_id"));
+	}
+	return section;
+}
+
+static uint64_t kilobytes(const char *text, uint32_t node, const char *key)
+{
+	g_autofree char *line = g_strdup_printf("Node %u %s", node, key);
+	g_autofree char *value = value_of(text, line);
+
+	return value != NULL ? g_ascii_strtoull(value, NULL, 10) : 0;
+}
+
+static bool add_node(GByteArray *section, uint32_t node)
+{
+	g_autofree char *list_path = g_strdup_printf(NODE_FOLDER "node%u/cpulist", node);
+	g_autofree char *memory_path = g_strdup_printf(NODE_FOLDER "node%u/meminfo", node);
+	g_autofree char *cpus = NULL;
+	g_autofree char *memory = NULL;
+
+	if (!g_file_get_contents(list_path, &cpus, NULL, NULL) ||
+		!g_file_get_contents(memory_path, &memory, NULL, NULL))
+		return false;
+	add_u32(section, node);
+	add_u64(section, kilobytes(memory, node, "MemTotal"));
+	add_u64(section, kilobytes(memory, node, "MemFree"));
+	add_text(section, g_strchomp(cpus));
+	return true;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+
+	return (first > second) - (first < second);
+}
+
+static GByteArray *perf_machine_numa(void)
+{
+	GByteArray *section = g_byte_array_new(), *nodes = g_byte_array_new();
+	g_autoptr(GDir) listing = g_dir_open(NODE_FOLDER, 0, NULL);
+	g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	uint32_t n = 0;
+	const char *name;
+
+	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL)
+		if (g_str_has_prefix(name, "node") && g_ascii_isdigit(name[4])) {
+			uint32_t number = (uint32_t)strtoul(name + 4, NULL, 10);
+			g_array_append_val(numbers, number);
+		}
+	g_array_sort(numbers, compare_nodes);
+	for (guint i = 0; i < numbers->len; i++)
+		n += add_node(nodes, g_array_index(numbers, uint32_t, i));
+	if (n > 0) {
+		add_u32(section, n);
+		g_byte_array_append(section, nodes->data, nodes->len);
+	}
+	g_byte_array_unref(nodes);
+	return section;
+}
+
+/* --- all features --- */
 
 /* perf's numbers. */
 enum {
@@ -31,37 +290,6 @@ enum {
 	N_FEATURES = 256,
 };
 
-/* Texts are padded to a multiple of this, with one NUL or more (NAME_ALIGN of perf). */
-enum { TEXT_ALIGNMENT = 64 };
-
-void lode_perf_feature_add_u32(GByteArray *section, uint32_t value)
-{
-	g_byte_array_append(section, (const guint8 *)&value, sizeof(value));
-}
-
-void lode_perf_feature_add_u64(GByteArray *section, uint64_t value)
-{
-	g_byte_array_append(section, (const guint8 *)&value, sizeof(value));
-}
-
-void lode_perf_feature_add_text(GByteArray *section, const char *text)
-{
-	static const guint8 zeros[TEXT_ALIGNMENT];
-	guint length = (guint)strlen(text);
-	guint padded = (length + TEXT_ALIGNMENT) / TEXT_ALIGNMENT * TEXT_ALIGNMENT;
-
-	lode_perf_feature_add_u32(section, padded);
-	g_byte_array_append(section, (const guint8 *)text, length);
-	g_byte_array_append(section, zeros, padded - length);
-}
-
-void lode_perf_feature_add_list(GByteArray *section, const char *const *texts, size_t n)
-{
-	lode_perf_feature_add_u32(section, (uint32_t)n);
-	for (size_t i = 0; i < n; i++)
-		lode_perf_feature_add_text(section, texts[i]);
-}
-
 /* Takes the section; an empty one is left out. */
 static void put(GPtrArray *features, unsigned number, GByteArray *section)
 {
@@ -77,14 +305,14 @@ static void put_text(GPtrArray *features, unsigned number, const char *text)
 	GByteArray *section = g_byte_array_new();
 
 	if (text != NULL)
-		lode_perf_feature_add_text(section, text);
+		add_text(section, text);
 	put(features, number, section);
 }
 
 static void put_machine(GPtrArray *features)
 {
-	g_autofree char *processor = lode_perf_machine_processor();
-	g_autofree char *processor_id = lode_perf_machine_processor_id();
+	g_autofree char *processor = perf_machine_processor();
+	g_autofree char *processor_id = perf_machine_processor_id();
 	GByteArray *cpus = g_byte_array_new(), *memory = g_byte_array_new();
 	struct utsname names;
 
@@ -95,27 +323,27 @@ static void put_machine(GPtrArray *features)
 	}
 	put_text(features, FEATURE_CPUDESC, processor);
 	put_text(features, FEATURE_CPUID, processor_id);
-	lode_perf_feature_add_u32(cpus, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
-	lode_perf_feature_add_u32(cpus, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+	add_u32(cpus, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+	add_u32(cpus, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 	put(features, FEATURE_NRCPUS, cpus);
-	lode_perf_feature_add_u64(memory,
+	add_u64(memory,
 		(uint64_t)sysconf(_SC_PHYS_PAGES) * ((uint64_t)sysconf(_SC_PAGESIZE) / 1024));
 	put(features, FEATURE_TOTAL_MEM, memory);
-	put(features, FEATURE_CPU_TOPOLOGY, lode_perf_machine_cpus());
-	put(features, FEATURE_NUMA_TOPOLOGY, lode_perf_machine_numa());
+	put(features, FEATURE_CPU_TOPOLOGY, perf_machine_cpus());
+	put(features, FEATURE_NUMA_TOPOLOGY, perf_machine_numa());
 }
 
 static GByteArray *describe_events(const GPtrArray *choices)
 {
 	GByteArray *section = g_byte_array_new();
 
-	lode_perf_feature_add_u32(section, choices->len);
-	lode_perf_feature_add_u32(section, sizeof(struct perf_event_attr));
+	add_u32(section, choices->len);
+	add_u32(section, sizeof(struct perf_event_attr));
 	for (guint i = 0; i < choices->len; i++) {
 		const LodePerfChoice *choice = choices->pdata[i];
 		g_byte_array_append(section, (const guint8 *)&choice->attr, sizeof(choice->attr));
-		lode_perf_feature_add_u32(section, choice->ids->len);
-		lode_perf_feature_add_text(section, choice->name);
+		add_u32(section, choice->ids->len);
+		add_text(section, choice->name);
 		g_byte_array_append(section, (const guint8 *)choice->ids->data,
 			choice->ids->len * (guint)sizeof(uint64_t));
 	}
@@ -135,10 +363,10 @@ static GByteArray *clock_data(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &monotonic);
 	clock_gettime(CLOCK_REALTIME, &wall);
-	lode_perf_feature_add_u32(section, 1);
-	lode_perf_feature_add_u32(section, CLOCK_MONOTONIC);
-	lode_perf_feature_add_u64(section, nanoseconds(&wall));
-	lode_perf_feature_add_u64(section, nanoseconds(&monotonic));
+	add_u32(section, 1);
+	add_u32(section, CLOCK_MONOTONIC);
+	add_u64(section, nanoseconds(&wall));
+	add_u64(section, nanoseconds(&monotonic));
 	return section;
 }
 
@@ -148,7 +376,7 @@ static GByteArray *clock_resolution(void)
 	struct timespec resolution;
 
 	clock_getres(CLOCK_MONOTONIC, &resolution);
-	lode_perf_feature_add_u64(section, nanoseconds(&resolution));
+	add_u64(section, nanoseconds(&resolution));
 	return section;
 }
 
@@ -156,8 +384,8 @@ static GByteArray *sample_times(const LodePerfTally *tally)
 {
 	GByteArray *section = g_byte_array_new();
 
-	lode_perf_feature_add_u64(section, tally->first_time_ns);
-	lode_perf_feature_add_u64(section, tally->last_time_ns);
+	add_u64(section, tally->first_time_ns);
+	add_u64(section, tally->last_time_ns);
 	return section;
 }
 
@@ -166,7 +394,7 @@ static GByteArray *command_line(const char *const *words)
 	GByteArray *section = g_byte_array_new();
 
 	if (words != NULL)
-		lode_perf_feature_add_list(section, words, g_strv_length((char **)words));
+		add_list(section, words, g_strv_length((char **)words));
 	return section;
 }
 
@@ -189,7 +417,7 @@ static GByteArray *describe_program(const LodePerfFeatureInput *input)
 	for (size_t i = 0; input->program != NULL && input->program[i] != NULL; i++)
 		g_ptr_array_add(texts, g_strdup(input->program[i]));
 	if (texts->len > 0)
-		lode_perf_feature_add_list(section, (const char *const *)texts->pdata, texts->len);
+		add_list(section, (const char *const *)texts->pdata, texts->len);
 	return section;
 }
 
@@ -212,7 +440,7 @@ GPtrArray *lode_perf_features_make(const LodePerfFeatureInput *input)
 	g_ptr_array_set_size(features, N_FEATURES);
 	put_machine(features);
 	put_text(features, FEATURE_VERSION, "lode " LODE_VERSION);
-	put(features, FEATURE_BUILD_ID, lode_perf_build_ids_make(input->tally->executables));
+	put(features, FEATURE_BUILD_ID, perf_build_ids_make(input->tally->executables));
 	put(features, FEATURE_CMDLINE, command_line(input->command));
 	put(features, FEATURE_EVENT_DESC, describe_events(input->choices));
 	put(features, FEATURE_SAMPLE_TIME, sample_times(input->tally));

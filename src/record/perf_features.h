@@ -24,21 +24,3 @@ typedef struct {
 
 /* GBytes by feature number, NULL where there is none. The caller unrefs it. */
 GPtrArray *lode_perf_features_make(const LodePerfFeatureInput *input);
-
-/* The build-id table: entries of the files that have a GNU build-id, by path; may be empty. */
-GByteArray *lode_perf_build_ids_make(const GHashTable *paths);
-
-/* The processor as CPUDESC and CPUID say it ("GenuineIntel,6,143,8"); NULL where unknown. */
-char *lode_perf_machine_processor(void);
-char *lode_perf_machine_processor_id(void);
-
-/* CPU_TOPOLOGY and NUMA_TOPOLOGY; empty where the kernel does not say. */
-GByteArray *lode_perf_machine_cpus(void);
-GByteArray *lode_perf_machine_numa(void);
-
-/* Building blocks: integers in our byte order, strings with their padded length in front. */
-void lode_perf_feature_add_u32(GByteArray *section, uint32_t value);
-void lode_perf_feature_add_u64(GByteArray *section, uint64_t value);
-void lode_perf_feature_add_text(GByteArray *section, const char *text);
-/* Count, then the strings. */
-void lode_perf_feature_add_list(GByteArray *section, const char *const *texts, size_t n);

@@ -4,10 +4,134 @@
 #include "base/error.h"
 #include "base/quiet_thread.h"
 #include "images/named_symbol.h"
+#include "record/trace_mappings.h"
+#include "record/trace_ring.h"
+#include "record/trace_run.h"
 #include "traces/trace_reader.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* --- one process --- */
+
+/*
+ * One process of a traced program, as lode follows it. A new program in a
+ * process is a new one here, as its addresses mean something else. Each has a file of its own.
+ */
+
+typedef struct {
+	uint32_t number; /* as the ring numbers them */
+	pid_t pid;
+	int descriptor; /* by which its end is noticed; −1: none */
+	bool is_recorded;
+	bool has_ended;
+	uint64_t end_stamp; /* chunks with lower ones may be its */
+	char *path;         /* its file; NULL: the run's own */
+
+	/* Those of the run where it has no file of its own. */
+	LodeTraceWriter *writer; /* NULL: closed */
+	LodeTraceDescription *description;
+	LodeTraceIntake *intake;
+	LodeTraceMappings *mappings;
+
+	void *code;     /* g_malloc()ed, what `mappings` gives back of it */
+	char *executed; /* what it is about to become without us; NULL: nothing */
+	uint64_t n_bytes;
+	GError *error; /* of its file */
+} TracedProcess;
+
+static TracedProcess *traced_process_new(uint32_t number, pid_t pid)
+{
+	TracedProcess *self = g_new0(TracedProcess, 1);
+
+	self->number = number;
+	self->pid = pid;
+	self->descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
+	return self;
+}
+
+static void traced_process_free(TracedProcess *self)
+{
+	if (self == NULL)
+		return;
+	if (self->descriptor >= 0)
+		close(self->descriptor);
+	lode_trace_mappings_free(self->mappings);
+	if (self->path != NULL) {
+		lode_trace_intake_free(self->intake);
+		lode_trace_writer_close(self->writer);
+		lode_trace_description_free(self->description);
+	}
+	g_clear_error(&self->error);
+	g_free(self->path);
+	g_free(self->code);
+	g_free(self->executed);
+	g_free(self);
+}
+
+/* Whether the kernel has it still. */
+static bool traced_process_is_alive(TracedProcess *self)
+{
+	struct pollfd end = {.fd = self->descriptor, .events = POLLIN};
+
+	if (self->descriptor >= 0)
+		return poll(&end, 1, 0) == 0;
+	return kill(self->pid, 0) == 0 || errno != ESRCH;
+}
+
+/*
+ * "x.rps" ─▶ "x.2.rps". The caller frees it.
+ */
+static char *traced_process_path(const char *output, unsigned number)
+{
+	static const char ending[] = ".rps";
+	size_t length = strlen(output);
+	bool has_ending = g_str_has_suffix(output, ending);
+
+	if (has_ending)
+		length -= strlen(ending);
+	return g_strdup_printf("%.*s.%u%s", (int)length, output, number, has_ending ? ending : "");
+}
+
+/* Gives it a file of its own. Errors: _IO. */
+static bool traced_process_open(TracedProcess *self, const LodeTraceRecordingOptions *options,
+	const char *command, unsigned share, GError **error)
+{
+	LodeTraceWriterOptions writer = options->writer;
+	LodeTraceIntakeOptions intake = {.skip = options->skip, .limit = options->limit};
+
+	writer.share = share;
+	self->writer = lode_trace_writer_open(self->path, &writer, error);
+	if (self->writer == NULL)
+		return false;
+	self->description = lode_trace_description_new();
+	lode_trace_run_describe_program(self->description, command);
+	lode_trace_writer_follow(self->writer, self->description);
+	intake.writer = self->writer;
+	intake.description = self->description;
+	self->intake = lode_trace_intake_new(&intake);
+	return true;
+}
+
+/* Ends its file, which is left out where nothing is in it. What went wrong is in `error`. */
+static void traced_process_finish(TracedProcess *self, const LodeTraceRecordingOptions *options)
+{
+	if (self->path == NULL || self->writer == NULL)
+		return;
+	self->error = lode_trace_intake_steal_error(self->intake);
+	lode_trace_run_describe_end(options, self->intake, self->description);
+	if (self->error == NULL && lode_trace_intake_n_references(self->intake) > 0)
+		lode_trace_writer_finish(self->writer, self->description, &self->error);
+	self->n_bytes = lode_trace_writer_bytes(self->writer);
+	g_clear_pointer(&self->writer, lode_trace_writer_close);
+}
+
+/* --- all processes --- */
 
 enum {
 	TEND_US = 50 * 1000,
@@ -19,13 +143,13 @@ enum {
 struct LodeTracedProcesses {
 	LodeTraceRun *run;
 	LodeTraceRing *ring;
-	GPtrArray *all;   /* LodeTracedProcess, by number; NULL: not known, or lost */
+	GPtrArray *all;   /* TracedProcess, by number; NULL: not known, or lost */
 	GPtrArray *alive; /* likewise, without those that have ended */
 	LodeTraceRingChunk *rest;
 	gint64 tended_us;
 
 	GThread *finisher;
-	GAsyncQueue *finishing; /* LodeTracedProcess; `self`: no more */
+	GAsyncQueue *finishing; /* TracedProcess; `self`: no more */
 	gint n_finishing;       /* atomic */
 
 	bool has_own; /* a process writes to the run's own file */
@@ -45,7 +169,7 @@ static gpointer run_finisher(gpointer data)
 	gpointer process;
 
 	while ((process = g_async_queue_pop(self->finishing)) != self) {
-		lode_traced_process_finish(process, self->run->options);
+		traced_process_finish(process, self->run->options);
 		g_atomic_int_add(&self->n_finishing, -1);
 	}
 	return NULL;
@@ -57,7 +181,7 @@ LodeTracedProcesses *lode_traced_processes_new(LodeTraceRun *run, LodeTraceRing 
 
 	self->run = run;
 	self->ring = ring;
-	self->all = g_ptr_array_new_with_free_func((GDestroyNotify)lode_traced_process_free);
+	self->all = g_ptr_array_new_with_free_func((GDestroyNotify)traced_process_free);
 	self->alive = g_ptr_array_new();
 	self->rest = g_new(LodeTraceRingChunk, 1);
 	self->finishing = g_async_queue_new();
@@ -121,19 +245,19 @@ static void find_functions(const LodeTraceMapping *mapping, void *user_data)
 
 /* ---- processes that begin and end ---- */
 
-static LodeTracedProcess *find(const LodeTracedProcesses *self, uint32_t number)
+static TracedProcess *find(const LodeTracedProcesses *self, uint32_t number)
 {
 	return number < self->all->len ? self->all->pdata[number] : NULL;
 }
 
-static bool see_references(LodeTracedProcess *process, LodeTraceRingChunk *chunk)
+static bool see_references(TracedProcess *process, LodeTraceRingChunk *chunk)
 {
 	return lode_trace_intake_add(
 		process->intake, chunk->references, chunk->n, chunk->thread, chunk->tid);
 }
 
 /* All its chunks that ended have been taken. */
-static void end(LodeTracedProcesses *self, LodeTracedProcess *process)
+static void end(LodeTracedProcesses *self, TracedProcess *process)
 {
 	g_ptr_array_remove_fast(self->alive, process);
 	process->has_ended = true;
@@ -156,7 +280,7 @@ static void end(LodeTracedProcesses *self, LodeTracedProcess *process)
 }
 
 /* The first has the file that was asked for. */
-static bool open_file(LodeTracedProcesses *self, LodeTracedProcess *process, const char *command)
+static bool open_file(LodeTracedProcesses *self, TracedProcess *process, const char *command)
 {
 	LodeTraceRun *run = self->run;
 
@@ -168,9 +292,8 @@ static bool open_file(LodeTracedProcesses *self, LodeTracedProcess *process, con
 		lode_trace_run_describe_program(run->description, command);
 		return true;
 	}
-	process->path = lode_traced_process_path(
-		run->options->output, FIRST_NUMBER + self->n_files);
-	if (!lode_traced_process_open(
+	process->path = traced_process_path(run->options->output, FIRST_NUMBER + self->n_files);
+	if (!traced_process_open(
 		    process, run->options, command, MAX(self->alive->len, 1), &process->error)) {
 		/* kept for run->error; nothing of it is recorded */
 		return false;
@@ -182,11 +305,11 @@ static bool open_file(LodeTracedProcesses *self, LodeTracedProcess *process, con
 }
 
 static void begin_recording(
-	LodeTracedProcesses *self, LodeTracedProcess *process, const TraceEvent *event)
+	LodeTracedProcesses *self, TracedProcess *process, const TraceEvent *event)
 {
-	const LodeTracedProcess *parent = event->kind == TRACE_PROCESS_FORKED
-	                                          ? find(self, (uint32_t)event->size)
-	                                          : NULL;
+	const TracedProcess *parent = event->kind == TRACE_PROCESS_FORKED
+	                                      ? find(self, (uint32_t)event->size)
+	                                      : NULL;
 	const char *command = parent != NULL && parent->is_recorded ? parent->description->command
 	                                                            : event->path;
 	g_autofree char *valid = g_utf8_make_valid(command != NULL ? command : "", -1);
@@ -213,13 +336,13 @@ static void begin(LodeTracedProcesses *self, const LodeTraceRingChunk *chunk)
 		return;
 	/* A new program in the place of another one, which has come to its end before. */
 	for (guint i = self->alive->len; i > 0; i--) {
-		LodeTracedProcess *old = self->alive->pdata[i - 1];
+		TracedProcess *old = self->alive->pdata[i - 1];
 		if ((uint64_t)old->pid == event->start)
 			end(self, old);
 	}
 	if (chunk->process >= self->all->len)
 		g_ptr_array_set_size(self->all, (gint)chunk->process + 1);
-	LodeTracedProcess *process = lode_traced_process_new(chunk->process, (pid_t)event->start);
+	TracedProcess *process = traced_process_new(chunk->process, (pid_t)event->start);
 	self->all->pdata[chunk->process] = process;
 	g_ptr_array_add(self->alive, process);
 	if (event->kind == TRACE_PROCESS_PASSED)
@@ -229,7 +352,7 @@ static void begin(LodeTracedProcesses *self, const LodeTraceRingChunk *chunk)
 }
 
 static void see_event(
-	LodeTracedProcesses *self, LodeTracedProcess *process, const LodeTraceRingChunk *chunk)
+	LodeTracedProcesses *self, TracedProcess *process, const LodeTraceRingChunk *chunk)
 {
 	const TraceEvent *event = &chunk->details;
 
@@ -263,7 +386,7 @@ void lode_traced_processes_see(LodeTracedProcesses *self, LodeTraceRingChunk *ch
 		begin(self, chunk);
 		return;
 	}
-	LodeTracedProcess *process = find(self, chunk->process);
+	TracedProcess *process = find(self, chunk->process);
 	if (process == NULL || !process->is_recorded || process->has_ended) {
 		self->n_lost_chunks += chunk->n > 0 && (process == NULL || process->has_ended);
 		return;
@@ -281,7 +404,7 @@ static void report(LodeTracedProcesses *self)
 	uint64_t references = self->n_ended_references, bytes = self->n_ended_bytes;
 
 	for (guint i = 0; i < self->alive->len; i++) {
-		const LodeTracedProcess *process = self->alive->pdata[i];
+		const TracedProcess *process = self->alive->pdata[i];
 		if (!process->is_recorded || process->path == NULL)
 			continue;
 		references += lode_trace_intake_n_references(process->intake);
@@ -298,11 +421,11 @@ void lode_traced_processes_tend(LodeTracedProcesses *self)
 		return;
 	self->tended_us = now_us;
 	for (guint i = self->alive->len; i > 0; i--) {
-		LodeTracedProcess *process = self->alive->pdata[i - 1];
+		TracedProcess *process = self->alive->pdata[i - 1];
 		if (process->end_stamp != 0) {
 			if (lode_trace_ring_n_read(self->ring) >= process->end_stamp)
 				end(self, process);
-		} else if (!lode_traced_process_is_alive(process)) {
+		} else if (!traced_process_is_alive(process)) {
 			/* asked for after its end */
 			process->end_stamp = lode_trace_ring_n_stamped(self->ring);
 		}
@@ -328,13 +451,13 @@ static void remove_all_stale(const LodeTracedProcesses *self)
 	bool is_there = true;
 
 	for (guint i = 0; i < self->all->len; i++) {
-		const LodeTracedProcess *process = self->all->pdata[i];
+		const TracedProcess *process = self->all->pdata[i];
 		if (process != NULL && process->path != NULL && process->intake != NULL &&
 			lode_trace_intake_n_references(process->intake) == 0)
 			remove_stale(process->path);
 	}
 	for (unsigned i = FIRST_NUMBER + self->n_files; is_there; i++) {
-		g_autofree char *path = lode_traced_process_path(self->run->options->output, i);
+		g_autofree char *path = traced_process_path(self->run->options->output, i);
 		is_there = remove_stale(path);
 	}
 }
@@ -342,15 +465,15 @@ static void remove_all_stale(const LodeTracedProcesses *self)
 void lode_traced_processes_finish(LodeTracedProcesses *self)
 {
 	while (self->alive->len > 0) {
-		LodeTracedProcess *process = self->alive->pdata[self->alive->len - 1];
+		TracedProcess *process = self->alive->pdata[self->alive->len - 1];
 		/* who ended just now, or is about to, was not cut off */
-		self->n_cut_off += lode_traced_process_is_alive(process);
+		self->n_cut_off += traced_process_is_alive(process);
 		end(self, process);
 	}
 	join_finisher(self);
 	remove_all_stale(self);
 	for (guint i = 0; i < self->all->len; i++) {
-		LodeTracedProcess *process = self->all->pdata[i];
+		TracedProcess *process = self->all->pdata[i];
 		if (process == NULL || process->path == NULL)
 			continue;
 		if (process->error != NULL && self->run->error == NULL)

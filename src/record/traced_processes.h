@@ -6,7 +6,8 @@
  */
 #pragma once
 
-#include "record/traced_process.h"
+#include "record/trace_ring.h"
+#include "record/trace_run.h"
 
 typedef struct LodeTracedProcesses LodeTracedProcesses;
 

@@ -2,10 +2,11 @@
 /* What the files of the allocation log's reader share. */
 #pragma once
 
-#include "sources/allocation_index.h"
 #include "sources/allocation_log.h"
 #include "sources/live_ranges.h"
 #include "sources/memory_budget.h"
+
+typedef struct LodeAllocationIndex LodeAllocationIndex; /* in allocation_log.c */
 
 struct LodeAllocationLog {
 	LodeAllocationLogSummary summary;
@@ -45,6 +46,3 @@ bool lode_allocation_log_charge(LodeAllocationLogReader *self, size_t bytes, GEr
 /* Reads a whole file: header, stacks, threads, events. */
 bool lode_allocation_log_read_file(
 	LodeAllocationLogReader *self, int descriptor, uint64_t size, GError **error);
-
-/* From events to what lived when. */
-bool lode_allocation_log_find_lives(LodeAllocationLogReader *self, GError **error);

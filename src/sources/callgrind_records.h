@@ -51,20 +51,12 @@ typedef struct {
 	size_t n_places, n_costs, n_values, n_jumps, n_calls;
 } LodeCallgrindRecords;
 
-/* `text_size` is that of all files together. */
-bool lode_callgrind_records_init(LodeCallgrindRecords *self, size_t text_size, GError **error);
-void lode_callgrind_records_clear(LodeCallgrindRecords *self);
-
 /* Makes room for `size` bytes; what lies there stays. */
 bool lode_callgrind_rows_reserve(LodeCallgrindRows *self, size_t size, GError **error);
-void lode_callgrind_rows_release(LodeCallgrindRows *self);
 
 /* Appends what one file's text says. Errors begin `line 12: …`. */
 bool lode_callgrind_scan(LodeCallgrindRecords *records, const char *text, size_t size,
 	const LodeProgress *progress, GError **error);
-
-/* Sorts and sums the rows into the recording's arrays. */
-bool lode_callgrind_merge(LodeCallgrindRecords *records, GError **error);
 
 /* As lode_callgrind_read(), of one text in memory; `name` stands in errors. */
 LodeRecording *lode_callgrind_read_text(

@@ -7,17 +7,167 @@
  * Speed comes from not looking at attributes one by one: most vertices share their whole list with
  * others, so that the list's text is looked up first.
  */
-#include "sources/flow_file.h"
-
 #include "base/error.h"
-#include "sources/flow_file_fields.h"
+#include "sources/flow_file.h"
 #include "sources/flow_file_graph.h"
 #include "sources/flow_file_names.h"
 #include "sources/memory_budget.h"
 #include "sources/text_lines.h"
 
+#include <glib.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+/* --- fields --- */
+
+/* The fields of a flow file's line, and the numbers in them. */
+
+typedef struct {
+	const char *text; /* in the line; not terminated */
+	uint32_t length;
+} FlowFileField;
+
+typedef struct {
+	const char *next, *end; /* what is left of the line; *end is a NUL */
+	const char *fault;      /* what is wrong with the last field; NULL: nothing */
+} FlowFileFields;
+
+/* Goes to the start of the next field, if there is one. */
+static inline void flow_file_fields_skip_blanks(FlowFileFields *self)
+{
+	while (*self->next == ' ' || *self->next == '\t')
+		self->next++;
+}
+
+/* Whether the field is this word. */
+static inline bool flow_file_field_is(FlowFileField self, const char *word)
+{
+	return strlen(word) == self.length && memcmp(self.text, word, self.length) == 0;
+}
+
+enum {
+	ORDINARY = 0,
+	HIGH = 1, /* part of a character beyond ASCII */
+	STOP = 2, /* white space or control */
+};
+
+static const uint8_t byte_classes[256] = {
+	[0x00 ... 0x20] = STOP,
+	[0x7f] = STOP,
+	[0x80 ... 0xff] = HIGH,
+};
+
+/* Goes on where the field's first byte beyond ASCII is. */
+static const char *skip_non_ascii(FlowFileFields *self, const char *start, const char *at)
+{
+	while (byte_classes[(uint8_t)*at] != STOP)
+		at++;
+	if (!g_utf8_validate_len(start, (gsize)(at - start), NULL))
+		self->fault = "bytes that are not UTF-8, expected UTF-8";
+	return at;
+}
+
+/* The next field; false at the line's end and on a fault (a control character, no UTF-8). */
+static bool flow_file_fields_next(FlowFileFields *self, FlowFileField *out_field)
+{
+	flow_file_fields_skip_blanks(self);
+	const char *start = self->next, *end = start;
+	while (byte_classes[(uint8_t)*end] == ORDINARY)
+		end++;
+	if (byte_classes[(uint8_t)*end] == HIGH)
+		end = skip_non_ascii(self, start, end);
+	if (end != self->end && *end != ' ' && *end != '\t')
+		self->fault = "a control character, expected none";
+	if (end == start || self->fault != NULL)
+		return false;
+	*out_field = (FlowFileField){.text = start, .length = (uint32_t)(end - start)};
+	self->next = end;
+	return true;
+}
+
+/* Digits of one run; false when there is none. `value` is right while there are at most 18. */
+static bool scan_digits(const char **at, const char *end, uint64_t *value, int *n)
+{
+	const char *start = *at;
+
+	for (; *at < end && g_ascii_isdigit(**at); (*at)++)
+		*value = *value * 10 + (uint64_t)(**at - '0');
+	*n += (int)(*at - start);
+	return *at > start;
+}
+
+/* An exponent, or nothing; g_ascii_strtod() is to take it from there. */
+static bool scan_exponent(const char **at, const char *end, bool *out_is_there)
+{
+	uint64_t value = 0;
+	int n = 0;
+
+	*out_is_there = *at < end && (**at == 'e' || **at == 'E');
+	if (!*out_is_there)
+		return true;
+	(*at)++;
+	if (*at < end && (**at == '-' || **at == '+'))
+		(*at)++;
+	return scan_digits(at, end, &value, &n);
+}
+
+/* The field as a finite number ≥ 0: digits with or without a fraction or an exponent. */
+static bool flow_file_field_number(FlowFileField self, double *out_number)
+{
+	static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
+		1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+	const char *at = self.text, *end = self.text + self.length;
+	uint64_t digits = 0;
+	int n_digits = 0, n_whole;
+	bool has_exponent;
+
+	bool has_whole = scan_digits(&at, end, &digits, &n_digits);
+	n_whole = n_digits;
+	if (at < end && *at == '.') {
+		at++;
+		if (!scan_digits(&at, end, &digits, &n_digits) && !has_whole)
+			return false;
+	} else if (!has_whole) {
+		return false;
+	}
+	if (!scan_exponent(&at, end, &has_exponent) || at != end)
+		return false;
+	/* Both are exact doubles, so that the one division rounds right. */
+	if (!has_exponent && n_digits <= 18 && digits <= UINT64_C(1) << 53) {
+		*out_number = (double)digits / powers[n_digits - n_whole];
+		return true;
+	}
+	double number = g_ascii_strtod(self.text, NULL);
+	if (!isfinite(number))
+		return false;
+	*out_number = number;
+	return true;
+}
+
+/* The field fit to be shown: cut at some length, nothing that a terminal obeys. The caller owns
+ * it. */
+static char *flow_file_field_shown(FlowFileField self)
+{
+	enum { LONGEST = 60 };
+	uint32_t length = MIN(self.length, LONGEST);
+
+	while (length < self.length && length > LONGEST - 4 &&
+		((uint8_t)self.text[length] & 0xc0) == 0x80)
+		length--;
+	char *shown = g_utf8_make_valid(self.text, (gssize)length);
+	for (char *c = shown; *c != '\0'; c++)
+		if (byte_classes[(uint8_t)*c] == STOP)
+			*c = '?';
+	if (length == self.length)
+		return shown;
+	char *cut = g_strconcat(shown, "…", NULL);
+	g_free(shown);
+	return cut;
+}
+
+/* --- the reader --- */
 
 enum {
 	COUNT_EVENT = 0,
@@ -38,7 +188,7 @@ enum {
 
 typedef struct {
 	LodeTextLines *lines;
-	LodeFlowFileFields fields; /* of the current line */
+	FlowFileFields fields; /* of the current line */
 	LodeProfile *profile;
 	LodeFlowFileGraph graph;
 	LodeMemoryBudget budget;
@@ -46,7 +196,7 @@ typedef struct {
 
 	LodeFlowFileNames events; /* further events, in the order of their ids */
 	GArray *event_lines;      /* uint64_t: where each came first */
-	LodeFlowFileField weight; /* its name, in `strings` */
+	FlowFileField weight;     /* its name, in `strings` */
 	bool has_event;
 
 	GStringChunk *strings;        /* scratch */
@@ -127,9 +277,9 @@ static bool charge(Reader *self, uint64_t bytes, GError **error)
 }
 
 /* The next field, which the record must have; `what` says in the error what it is. */
-static bool take(Reader *self, const char *what, LodeFlowFileField *out_field, GError **error)
+static bool take(Reader *self, const char *what, FlowFileField *out_field, GError **error)
 {
-	if (lode_flow_file_fields_next(&self->fields, out_field))
+	if (flow_file_fields_next(&self->fields, out_field))
 		return true;
 	if (self->fields.fault != NULL)
 		return fail(self, error, "%s", self->fields.fault);
@@ -138,31 +288,31 @@ static bool take(Reader *self, const char *what, LodeFlowFileField *out_field, G
 
 static bool take_number(Reader *self, const char *what, double *out_number, GError **error)
 {
-	LodeFlowFileField field;
+	FlowFileField field;
 
 	if (!take(self, what, &field, error))
 		return false;
-	if (lode_flow_file_field_number(field, out_number))
+	if (flow_file_field_number(field, out_number))
 		return true;
-	g_autofree char *shown = lode_flow_file_field_shown(field);
+	g_autofree char *shown = flow_file_field_shown(field);
 	return fail(self, error, "%s is '%s', expected a finite decimal number ≥ 0", what, shown);
 }
 
 /* That the record has no more fields. */
 static bool take_end(Reader *self, const char *form, GError **error)
 {
-	LodeFlowFileField field;
+	FlowFileField field;
 
-	if (!lode_flow_file_fields_next(&self->fields, &field)) {
+	if (!flow_file_fields_next(&self->fields, &field)) {
 		if (self->fields.fault != NULL)
 			return fail(self, error, "%s", self->fields.fault);
 		return true;
 	}
-	g_autofree char *shown = lode_flow_file_field_shown(field);
+	g_autofree char *shown = flow_file_field_shown(field);
 	return fail(self, error, "surplus field '%s', expected '%s'", shown, form);
 }
 
-static bool is_name_short(Reader *self, const char *what, LodeFlowFileField name, GError **error)
+static bool is_name_short(Reader *self, const char *what, FlowFileField name, GError **error)
 {
 	if (name.length <= MAX_NAME)
 		return true;
@@ -184,10 +334,9 @@ static bool report_fault(Reader *self, const LodeFlowFault *fault, GError **erro
 	const LodeFlowFileName *names =
 		(const LodeFlowFileName *)(const void *)self->graph.names.names->data;
 	const LodeFlowFileName *name = &names[fault->name], *other = &names[fault->target_name];
-	g_autofree char *shown = lode_flow_file_field_shown(
-		(LodeFlowFileField){name->text, name->length});
-	g_autofree char *target = lode_flow_file_field_shown(
-		(LodeFlowFileField){other->text, other->length});
+	g_autofree char *shown = flow_file_field_shown((FlowFileField){name->text, name->length});
+	g_autofree char *target = flow_file_field_shown(
+		(FlowFileField){other->text, other->length});
 	g_autofree char *message = NULL;
 
 	switch (fault->kind) {
@@ -228,7 +377,7 @@ static bool close_graph(Reader *self, GError **error)
 
 static bool read_graph(Reader *self, GError **error)
 {
-	LodeFlowFileField name;
+	FlowFileField name;
 
 	if (!close_graph(self, error) || !take(self, "the graph's name", &name, error) ||
 		!take_end(self, "graph NAME", error) ||
@@ -241,7 +390,7 @@ static bool read_graph(Reader *self, GError **error)
 
 static bool read_event(Reader *self, GError **error)
 {
-	LodeFlowFileField name;
+	FlowFileField name;
 
 	if (self->has_event)
 		return fail(self, error, "a second 'event', expected at most one");
@@ -256,7 +405,7 @@ static bool read_event(Reader *self, GError **error)
 }
 
 /* The id of a further event. */
-static bool find_event(Reader *self, LodeFlowFileField name, uint32_t *out_event, GError **error)
+static bool find_event(Reader *self, FlowFileField name, uint32_t *out_event, GError **error)
 {
 	uint64_t line = lode_text_lines_number(self->lines);
 
@@ -279,10 +428,10 @@ static bool find_event(Reader *self, LodeFlowFileField name, uint32_t *out_event
 /* The attributes that are left of the line, one by one. */
 static bool read_attribute_list(Reader *self, uint32_t *out_set, GError **error)
 {
-	LodeFlowFileField field;
+	FlowFileField field;
 
 	g_array_set_size(self->members, 0);
-	while (lode_flow_file_fields_next(&self->fields, &field)) {
+	while (flow_file_fields_next(&self->fields, &field)) {
 		guint known = self->attributes.names->len;
 		if (!is_name_short(self, "an attribute", field, error))
 			return false;
@@ -307,7 +456,7 @@ static bool read_attribute_list(Reader *self, uint32_t *out_set, GError **error)
 /* The set of the attributes that are left of the line. */
 static bool read_attributes(Reader *self, uint32_t *out_set, GError **error)
 {
-	lode_flow_file_fields_skip_blanks(&self->fields);
+	flow_file_fields_skip_blanks(&self->fields);
 	const char *text = self->fields.next;
 	uint32_t length = (uint32_t)(self->fields.end - text);
 
@@ -331,14 +480,14 @@ static bool read_attributes(Reader *self, uint32_t *out_set, GError **error)
 /* A vertex's count; −1 for "-". */
 static bool read_count(Reader *self, double *out_count, GError **error)
 {
-	LodeFlowFileField field;
+	FlowFileField field;
 
 	if (!take(self, "the vertex's execution count", &field, error))
 		return false;
 	*out_count = -1;
-	if (lode_flow_file_field_is(field, "-") || lode_flow_file_field_number(field, out_count))
+	if (flow_file_field_is(field, "-") || flow_file_field_number(field, out_count))
 		return true;
-	g_autofree char *shown = lode_flow_file_field_shown(field);
+	g_autofree char *shown = flow_file_field_shown(field);
 	return fail(self, error,
 		"the vertex's execution count is '%s', expected a finite decimal number ≥ 0 or '-'",
 		shown);
@@ -346,7 +495,7 @@ static bool read_count(Reader *self, double *out_count, GError **error)
 
 static bool read_vertex(Reader *self, GError **error)
 {
-	LodeFlowFileField id;
+	FlowFileField id;
 	double weight, count;
 	uint32_t set;
 
@@ -358,14 +507,14 @@ static bool read_vertex(Reader *self, GError **error)
 	uint32_t name = lode_flow_file_graph_name(&self->graph, id.text, id.length);
 	if (lode_flow_file_graph_add_vertex(&self->graph, name, weight, count, set))
 		return true;
-	g_autofree char *shown = lode_flow_file_field_shown(id);
+	g_autofree char *shown = flow_file_field_shown(id);
 	return fail(self, error, "vertex '%s' is there already, expected an id that is new", shown);
 }
 
 static bool read_edge(Reader *self, GError **error)
 {
 	LodeFlowFileEdge edge = {.line = lode_text_lines_number(self->lines)};
-	LodeFlowFileField source, target;
+	FlowFileField source, target;
 
 	if (!has_graph(self, "e", error) || !take(self, "the edge's source", &source, error) ||
 		!take(self, "the edge's target", &target, error) ||
@@ -381,7 +530,7 @@ static bool read_edge(Reader *self, GError **error)
 static bool read_value(Reader *self, GError **error)
 {
 	LodeFlowFileValue value = {.line = lode_text_lines_number(self->lines)};
-	LodeFlowFileField id, event;
+	FlowFileField id, event;
 
 	if (!has_graph(self, "x", error) || !take(self, "the vertex's id", &id, error) ||
 		!take(self, "the event's name", &event, error) ||
@@ -407,17 +556,17 @@ static const struct {
 
 static bool read_record(Reader *self, GError **error)
 {
-	LodeFlowFileField word;
+	FlowFileField word;
 
-	lode_flow_file_fields_skip_blanks(&self->fields);
+	flow_file_fields_skip_blanks(&self->fields);
 	if (*self->fields.next == '#' || self->fields.next == self->fields.end)
 		return true;
 	if (!take(self, "the record", &word, error))
 		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(records); i++)
-		if (lode_flow_file_field_is(word, records[i].word))
+		if (flow_file_field_is(word, records[i].word))
 			return records[i].read(self, error);
-	g_autofree char *shown = lode_flow_file_field_shown(word);
+	g_autofree char *shown = flow_file_field_shown(word);
 	return fail(self, error, "unknown record '%s', expected 'event', 'graph', 'v', 'e' or 'x'",
 		shown);
 }
@@ -430,13 +579,13 @@ static int next_line(Reader *self, GError **error)
 	int found = lode_text_lines_next(self->lines, &line, &length, error);
 
 	if (found > 0)
-		self->fields = (LodeFlowFileFields){.next = line, .end = line + length};
+		self->fields = (FlowFileFields){.next = line, .end = line + length};
 	return found;
 }
 
 static bool read_first_line(Reader *self, GError **error)
 {
-	LodeFlowFileField word, version;
+	FlowFileField word, version;
 	int found = next_line(self, error);
 
 	if (found < 0)
@@ -444,12 +593,12 @@ static bool read_first_line(Reader *self, GError **error)
 	if (found == 0)
 		return lode_text_lines_error_at(self->lines, 1, error, LODE_ERROR_CORRUPT,
 			"the file is empty, expected 'lode-flow 1'");
-	if (!lode_flow_file_fields_next(&self->fields, &word) ||
-		!lode_flow_file_field_is(word, "lode-flow") ||
-		!lode_flow_file_fields_next(&self->fields, &version))
+	if (!flow_file_fields_next(&self->fields, &word) ||
+		!flow_file_field_is(word, "lode-flow") ||
+		!flow_file_fields_next(&self->fields, &version))
 		return fail(self, error, "not the start of a flow file, expected 'lode-flow 1'");
-	if (!lode_flow_file_field_is(version, "1")) {
-		g_autofree char *shown = lode_flow_file_field_shown(version);
+	if (!flow_file_field_is(version, "1")) {
+		g_autofree char *shown = flow_file_field_shown(version);
 		return lode_text_lines_error_at(self->lines, 1, error, LODE_ERROR_UNSUPPORTED,
 			"flow file of version '%s', expected 'lode-flow 1'", shown);
 	}
@@ -494,7 +643,7 @@ static bool read_all(Reader *self, GError **error)
 		return false;
 	uint64_t line = find_weight_among_events(self);
 	if (line != 0) {
-		g_autofree char *shown = lode_flow_file_field_shown(self->weight);
+		g_autofree char *shown = flow_file_field_shown(self->weight);
 		return lode_text_lines_error_at(self->lines, line, error, LODE_ERROR_CORRUPT,
 			"'%s' is the weight's name, expected a further event", shown);
 	}

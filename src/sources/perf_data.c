@@ -5,6 +5,337 @@
  */
 #include "sources/perf_data_reader.h"
 
+#include <zstd.h>
+
+/* --- records inside records --- */
+
+/*
+ * Compressed records hold pieces of one zstd stream, and that stream is the kernel's buffers as
+ * perf found them: a record may begin in one piece and end in the next.
+ *
+ *   file    │ COMPRESSED │ COMPRESSED │ …     other records may stand between
+ *              ╰────╮       ╰───╮
+ *   stream  │ rec │ rec │ re c │ rec │
+ *
+ * The stream is unpacked a window at a time, so that the reader's own memory does not grow with
+ * what a file claims. Its users' does: they keep mappings and threads. zstd can make a gigabyte of
+ * mappings out of some kilobytes, so what comes out is limited by what went in. perf's own
+ * recordings shrink to a third or a twentieth, copies of user stacks to a hundredth.
+ */
+
+enum {
+	WINDOW_BYTES = 1 << 18, /* several of the longest records */
+	/* bytes out of one byte in, and what may come out beside */
+	MAX_EXPANSION = 512,
+	FREE_BYTES = 64 << 20,
+	/* the same of records that are not samples */
+	MAX_KEPT_EXPANSION = 32,
+	FREE_KEPT_BYTES = 16 << 20,
+};
+
+struct LodePerfDecompressor {
+	ZSTD_DStream *stream;
+	ZSTD_inBuffer input; /* of the compressed record at hand; borrowed from the file */
+	uint64_t offset;     /* that record's */
+	bool is_counted;     /* its bytes are new, not read before */
+	bool may_have_more;  /* the window was filled to its end */
+	uint8_t *window;
+	size_t at, end;                    /* bytes of the window in use */
+	uint64_t taken_bytes, given_bytes; /* in this reading: compressed, and out of them */
+	uint64_t kept_bytes;               /* of given_bytes, in records that are not samples */
+};
+
+static bool start(LodePerfData *self, const LodePerfRawRecord *raw, GError **error)
+{
+	if (self->decompressor == NULL) {
+		self->decompressor = g_new0(LodePerfDecompressor, 1);
+		self->decompressor->stream = ZSTD_createDStream();
+		self->decompressor->window = g_malloc(WINDOW_BYTES);
+	}
+	if (self->decompressor->stream != NULL)
+		return true;
+	return lode_perf_data_fail(
+		self, raw->offset, LODE_ERROR_LIMIT, "no memory for decompression", error);
+}
+
+/* Feeds the bytes of a compressed record, which stay in place until all is taken. */
+static bool decompress(LodePerfData *self, LodePerfRawRecord *raw, GError **error)
+{
+	LodeByteCursor *cursor = &raw->payload;
+
+	if (!start(self, raw, error))
+		return false;
+	LodePerfDecompressor *decompressor = self->decompressor;
+	uint64_t size = raw->type == LODE_PERF_RECORD_COMPRESSED2 ? lode_byte_cursor_u64(cursor)
+	                                                          : lode_byte_cursor_left(cursor);
+	const uint8_t *bytes = lode_byte_cursor_bytes(cursor, size);
+	if (cursor->is_overrun)
+		return true;
+	decompressor->input = (ZSTD_inBuffer){.src = bytes, .size = size};
+	decompressor->offset = raw->offset;
+	decompressor->is_counted = raw->is_first_reading;
+	decompressor->may_have_more = true;
+	decompressor->taken_bytes += size;
+	if (raw->is_first_reading)
+		self->info.compressed_bytes += size;
+	return true;
+}
+
+/* More of the stream into the window; false: there is none, or an error. */
+static bool fill_window(LodePerfData *self, GError **error)
+{
+	LodePerfDecompressor *decompressor = self->decompressor;
+	size_t left = decompressor->end - decompressor->at;
+
+	if (!decompressor->may_have_more)
+		return false;
+	memmove(decompressor->window, decompressor->window + decompressor->at, left);
+	ZSTD_outBuffer output = {.dst = decompressor->window, .size = WINDOW_BYTES, .pos = left};
+	size_t taken_before = decompressor->input.pos;
+	size_t result = ZSTD_decompressStream(decompressor->stream, &output, &decompressor->input);
+	decompressor->at = 0;
+	decompressor->end = output.pos;
+	if (ZSTD_isError(result)) {
+		g_autofree char *message = g_strconcat(
+			"the compressed data is damaged: ", ZSTD_getErrorName(result), NULL);
+		return lode_perf_data_fail(
+			self, decompressor->offset, LODE_ERROR_CORRUPT, message, error);
+	}
+	if (decompressor->is_counted)
+		self->info.decompressed_bytes += output.pos - left;
+	decompressor->given_bytes += output.pos - left;
+	if (decompressor->given_bytes > FREE_BYTES + MAX_EXPANSION * decompressor->taken_bytes)
+		return lode_perf_data_fail(self, decompressor->offset, LODE_ERROR_LIMIT,
+			"the compressed data grows to more than 512 times its size", error);
+	/* Frames may follow each other in one piece; a call ends with its frame. */
+	bool is_moving = output.pos > left || decompressor->input.pos > taken_before;
+	decompressor->may_have_more = is_moving &&
+	                              (output.pos == WINDOW_BYTES ||
+					      decompressor->input.pos < decompressor->input.size);
+	return output.pos > left || decompressor->may_have_more;
+}
+
+/* The next record from compressed ones; END: none is whole, go on in the file. */
+static LodePerfNext take_decompressed(
+	LodePerfData *self, LodePerfRawRecord *out_raw, GError **error)
+{
+	LodePerfDecompressor *decompressor = self->decompressor;
+	GError *failure = NULL;
+	size_t size;
+
+	while ((size = lode_perf_data_split_record(self, decompressor->window + decompressor->at,
+			decompressor->end - decompressor->at, out_raw)) == 0) {
+		if (fill_window(self, &failure))
+			continue;
+		if (failure == NULL)
+			return LODE_PERF_NEXT_END;
+		g_propagate_error(error, failure);
+		return LODE_PERF_NEXT_ERROR;
+	}
+	out_raw->offset = decompressor->offset;
+	out_raw->is_inside = true;
+	if (size == SIZE_MAX) {
+		lode_perf_data_fail(self, decompressor->offset, LODE_ERROR_CORRUPT,
+			"inside compressed data, a record shorter than its own header", error);
+		return LODE_PERF_NEXT_ERROR;
+	}
+	decompressor->at += size;
+	if (out_raw->type == PERF_RECORD_SAMPLE)
+		return LODE_PERF_NEXT_RECORD;
+	decompressor->kept_bytes += size;
+	if (decompressor->kept_bytes <=
+		FREE_KEPT_BYTES + MAX_KEPT_EXPANSION * decompressor->taken_bytes)
+		return LODE_PERF_NEXT_RECORD;
+	lode_perf_data_fail(self, decompressor->offset, LODE_ERROR_LIMIT,
+		"the compressed mappings and threads grow to more than 32 times the data's size",
+		error);
+	return LODE_PERF_NEXT_ERROR;
+}
+
+/* Whether bytes of a record are left that nothing completed. */
+static bool has_decompressed_rest(const LodePerfData *self)
+{
+	return self->decompressor != NULL && self->decompressor->end > self->decompressor->at;
+}
+
+static void rewind_decompressor(LodePerfData *self)
+{
+	LodePerfDecompressor *decompressor = self->decompressor;
+
+	if (decompressor == NULL || decompressor->stream == NULL)
+		return;
+	ZSTD_DCtx_reset(decompressor->stream, ZSTD_reset_session_only);
+	decompressor->input = (ZSTD_inBuffer){0};
+	decompressor->at = decompressor->end = 0;
+	decompressor->offset = 0;
+	decompressor->taken_bytes = decompressor->given_bytes = decompressor->kept_bytes = 0;
+	decompressor->may_have_more = false;
+}
+
+static void free_decompressor(LodePerfData *self)
+{
+	if (self->decompressor == NULL)
+		return;
+	ZSTD_freeDStream(self->decompressor->stream);
+	g_free(self->decompressor->window);
+	g_clear_pointer(&self->decompressor, g_free);
+}
+
+/* --- records that stand for the header in pipe mode --- */
+
+/*
+ * Records of perf itself: in pipe mode they stand for the header, and some have a payload after
+ * them that their own size does not count.
+ */
+
+static void read_header_attribute(LodePerfData *self, LodeByteCursor *cursor)
+{
+	LodePerfAttribute attribute = lode_perf_data_read_attribute(self, cursor);
+	uint32_t event = self->events->len;
+
+	if (cursor->is_overrun)
+		return;
+	lode_perf_data_add_event(self, &attribute);
+	lode_perf_data_make_names(self, event);
+	while (lode_byte_cursor_left(cursor) >= sizeof(uint64_t))
+		lode_perf_data_add_id(self, lode_byte_cursor_u64(cursor), event);
+}
+
+/* A name that perf learned after the attribute was written. */
+static void read_event_update(LodePerfData *self, LodeByteCursor *cursor)
+{
+	uint64_t kind = lode_byte_cursor_u64(cursor);
+	uint64_t id = lode_byte_cursor_u64(cursor);
+	uint32_t event;
+
+	if (kind != LODE_PERF_UPDATE_NAME || !lode_perf_data_find_id(self, id, &event))
+		return;
+	size_t size = lode_byte_cursor_left(cursor);
+	const uint8_t *name = lode_byte_cursor_bytes(cursor, size);
+	if (!cursor->is_overrun)
+		lode_perf_data_name_event(self, event, lode_perf_data_keep_text(self, name, size));
+}
+
+/* Old perf names its events so, those of the kernel by their configuration alone. */
+static void read_event_type(LodePerfData *self, LodeByteCursor *cursor)
+{
+	uint64_t id = lode_byte_cursor_u64(cursor);
+	size_t size = MIN(lode_byte_cursor_left(cursor), LODE_PERF_EVENT_NAME_BYTES);
+	const uint8_t *name = lode_byte_cursor_bytes(cursor, size);
+
+	if (!cursor->is_overrun)
+		g_hash_table_insert(self->tracepoint_names, g_memdup2(&id, sizeof(id)),
+			(char *)lode_perf_data_keep_text(self, name, size));
+}
+
+static void read_build_id_record(LodePerfData *self, LodePerfRawRecord *raw)
+{
+	if (!lode_perf_data_read_build_id(self, raw->misc, &raw->payload))
+		raw->payload.is_overrun = true;
+}
+
+static void read_feature_record(LodePerfData *self, LodeByteCursor *cursor)
+{
+	uint64_t feature = lode_byte_cursor_u64(cursor);
+
+	if (!cursor->is_overrun)
+		lode_perf_data_read_feature(self, feature, *cursor);
+}
+
+/* What a second reading does not need again. */
+static void read_once(LodePerfData *self, LodePerfRawRecord *raw)
+{
+	LodeByteCursor *cursor = &raw->payload;
+
+	switch (raw->type) {
+	case LODE_PERF_RECORD_HEADER_ATTR:
+		if (self->info.is_pipe)
+			read_header_attribute(self, cursor);
+		return;
+	case LODE_PERF_RECORD_EVENT_TYPE:
+		read_event_type(self, cursor);
+		return;
+	case LODE_PERF_RECORD_EVENT_UPDATE:
+		read_event_update(self, cursor);
+		return;
+	case LODE_PERF_RECORD_BUILD_ID:
+		read_build_id_record(self, raw);
+		return;
+	case LODE_PERF_RECORD_FEATURE:
+		read_feature_record(self, cursor);
+		return;
+	default:
+		self->info.n_unknown_records += raw->type > LODE_PERF_RECORD_LAST_KNOWN;
+		return;
+	}
+}
+
+/* A payload that is not whole is a file that ends too early. */
+static bool pass_payload(
+	LodePerfData *self, const LodePerfRawRecord *raw, uint64_t size, GError **error)
+{
+	if (size <= self->data_end - self->at) {
+		self->at += size;
+		return true;
+	}
+	if (!self->info.is_pipe && !self->info.is_truncated)
+		return lode_perf_data_fail(self, raw->offset, LODE_ERROR_CORRUPT,
+			"what follows the record is longer than the data", error);
+	self->info.is_truncated = true;
+	self->at = self->data_end;
+	return true;
+}
+
+static bool pass_trace(LodePerfData *self, LodePerfRawRecord *raw, GError **error)
+{
+	uint64_t size = lode_byte_cursor_u64(&raw->payload);
+
+	if (raw->is_first_reading)
+		self->info.aux_bytes += MIN(size, self->data_end - self->at);
+	return pass_payload(self, raw, size, error);
+}
+
+/* Only what the kernel wrote is compressed; these move the reader in the file itself. */
+static bool read_outside(LodePerfData *self, LodePerfRawRecord *raw, GError **error)
+{
+	if (raw->is_inside)
+		return lode_perf_data_fail(self, raw->offset, LODE_ERROR_CORRUPT,
+			"a record inside compressed data that cannot stand there", error);
+	if (raw->type == LODE_PERF_RECORD_AUXTRACE)
+		return pass_trace(self, raw, error);
+	if (raw->type == LODE_PERF_RECORD_TRACING_DATA)
+		return pass_payload(self, raw, lode_byte_cursor_u32(&raw->payload), error);
+	return decompress(self, raw, error);
+}
+
+/* Records of perf itself. */
+static LodePerfParse read_own_record(LodePerfData *self, LodePerfRawRecord *raw, GError **error)
+{
+	bool is_ok = true;
+
+	switch (raw->type) {
+	case LODE_PERF_RECORD_AUXTRACE:
+	case LODE_PERF_RECORD_TRACING_DATA:
+	case LODE_PERF_RECORD_COMPRESSED:
+	case LODE_PERF_RECORD_COMPRESSED2:
+		is_ok = read_outside(self, raw, error);
+		break;
+	default:
+		if (raw->is_first_reading)
+			read_once(self, raw);
+		break;
+	}
+	if (!is_ok)
+		return LODE_PERF_FAILED;
+	if (!raw->payload.is_overrun)
+		return LODE_PERF_PASSED_OVER;
+	lode_perf_data_fail(
+		self, raw->offset, LODE_ERROR_CORRUPT, "a record shorter than its fields", error);
+	return LODE_PERF_FAILED;
+}
+
+/* --- the next record --- */
+
 bool lode_perf_data_fail(const LodePerfData *self, uint64_t offset, LodeErrorCode code,
 	const char *message, GError **error)
 {
@@ -84,7 +415,7 @@ void lode_perf_data_close(LodePerfData *self)
 {
 	if (self == NULL)
 		return;
-	lode_perf_data_free_decompressor(self);
+	free_decompressor(self);
 	g_free(self->scratch);
 	g_ptr_array_unref(self->info.thread_siblings);
 	g_ptr_array_unref(self->info.core_siblings);
@@ -130,7 +461,7 @@ void lode_perf_data_rewind(LodePerfData *self)
 	self->n_read = 0;
 	/* A reading before may have passed over samples without looking at them. */
 	self->info.n_unknown_ids = 0;
-	lode_perf_data_rewind_decompressor(self);
+	rewind_decompressor(self);
 }
 
 size_t lode_perf_data_split_record(
@@ -153,7 +484,7 @@ size_t lode_perf_data_split_record(
 /* The file ends, or its last record does before it is whole, as after a crash. */
 static LodePerfNext end_file(LodePerfData *self, GError **error)
 {
-	bool is_whole = self->at == self->data_end && !lode_perf_data_has_decompressed_rest(self);
+	bool is_whole = self->at == self->data_end && !has_decompressed_rest(self);
 
 	if (!is_whole && !self->info.is_pipe && !self->info.is_truncated) {
 		lode_perf_data_fail(self, self->at, LODE_ERROR_CORRUPT,
@@ -223,7 +554,7 @@ static LodePerfNext take_record(LodePerfData *self, LodePerfRawRecord *out_raw, 
 	/* Only now: a record that failed fails again in another reading. */
 	self->n_seen = MAX(self->n_seen, self->n_read);
 	if (self->decompressor != NULL)
-		next = lode_perf_data_take_decompressed(self, out_raw, error);
+		next = take_decompressed(self, out_raw, error);
 	if (next == LODE_PERF_NEXT_END)
 		next = take_from_file(self, out_raw, error);
 	if (next == LODE_PERF_NEXT_RECORD) {
@@ -245,7 +576,7 @@ static LodePerfParse parse_record(
 		return lode_perf_data_parse_sample(self, raw, out_record, error);
 	if (raw->type < LODE_PERF_RECORD_FIRST_OF_PERF)
 		return lode_perf_data_parse_kernel_record(self, raw, out_record, error);
-	return lode_perf_data_read_own_record(self, raw, error);
+	return read_own_record(self, raw, error);
 }
 
 LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record, GError **error)

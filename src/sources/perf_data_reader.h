@@ -2,15 +2,11 @@
 /*
  * Inside the perf.data reader: its state, and what its files offer each other.
  *
- *   perf_data.c             open, close, the next record
- *   perf_data_header.c      magic, sections, attributes, where the features stand
- *   perf_data_events.c      attributes → events, ids → events
- *   perf_data_names.c       names of events that the file does not name
- *   perf_data_features.c    host, CPUs, build-ids, …
- *   perf_data_pipe.c        records that stand for the header in pipe mode
- *   perf_data_compressed.c  records inside records
- *   perf_data_records.c     mappings, processes, losses
- *   perf_data_sample.c      samples
+ *   perf_data.c             open, close, the next record; records inside records, and those that
+ *                           stand for the header in pipe mode
+ *   perf_data_header.c      magic, sections, attributes; features: host, CPUs, build-ids, …
+ *   perf_data_events.c      attributes → events, ids → events, names of events without one
+ *   perf_data_records.c     samples, mappings, processes, losses
  */
 #pragma once
 
@@ -126,23 +122,9 @@ void lode_perf_data_read_feature(LodePerfData *self, uint64_t feature, LodeByteC
 /* One entry of the build-id table, after its record header. */
 bool lode_perf_data_read_build_id(LodePerfData *self, uint16_t misc, LodeByteCursor *cursor);
 
-/* Records of perf itself. */
-LodePerfParse lode_perf_data_read_own_record(
-	LodePerfData *self, LodePerfRawRecord *raw, GError **error);
-
 /* Splits a record off the front of `left` bytes; a size of 0 stands for a record not all there. */
 size_t lode_perf_data_split_record(
 	const LodePerfData *self, const uint8_t *bytes, uint64_t left, LodePerfRawRecord *out_raw);
-
-/* Feeds the bytes of a compressed record, which stay in place until all is taken. */
-bool lode_perf_data_decompress(LodePerfData *self, LodePerfRawRecord *raw, GError **error);
-/* The next record from compressed ones; END: none is whole, go on in the file. */
-LodePerfNext lode_perf_data_take_decompressed(
-	LodePerfData *self, LodePerfRawRecord *out_raw, GError **error);
-/* Whether bytes of a record are left that nothing completed. */
-bool lode_perf_data_has_decompressed_rest(const LodePerfData *self);
-void lode_perf_data_rewind_decompressor(LodePerfData *self);
-void lode_perf_data_free_decompressor(LodePerfData *self);
 
 LodePerfParse lode_perf_data_parse_sample(
 	LodePerfData *self, LodePerfRawRecord *raw, LodePerfRecord *out, GError **error);

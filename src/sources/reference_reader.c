@@ -5,12 +5,316 @@
  *   descriptor ──decompressor──▶ buffer ──scan of the form──▶ references
  *                                                └──▶ held until sizes are known ──▶ references
  */
-#include "base/error.h"
-#include "sources/compressed_stream.h"
-#include "sources/fetch_sizes.h"
 #include "sources/reference_form.h"
 
+#include "base/error.h"
+#include "base/hash.h"
+#include "sources/stream_decoder.h"
+#include "traces/reference.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <unistd.h>
+
+/* --- sizes of instructions --- */
+
+/*
+ * Sizes of instructions for forms of traces that have none, so that runs of code are found again:
+ * what the next fetch tells.
+ *
+ *   fetch 400510   load …   fetch 400513   →  the first one has 3 bytes
+ *
+ * A difference of 1 … 15 bytes is a size; where the next fetch is elsewhere (a jump), and where it
+ * is farther away than once before (a jump over the next instructions), the least difference that
+ * was seen at this address is. 0: nothing is known.
+ */
+
+enum {
+	HELD_ROOM = 4096,
+	MAX_HELD = 4096, /* after a fetch, until it is settled without the next one */
+	MAX_SIZE = 15,
+	TABLE_BITS = 16, /* of places; addresses that share one forget each other */
+};
+
+typedef struct {
+	uint64_t address;
+	uint32_t size; /* 0: nothing here */
+} KnownSize;
+
+typedef struct {
+	size_t n, taken;
+	size_t settled; /* up to here sizes are known */
+	bool is_open;   /* the reference at `settled` is a fetch whose size is not */
+	LodeReference held[HELD_ROOM + MAX_HELD];
+	KnownSize table[1 << TABLE_BITS];
+} FetchSizes;
+
+static FetchSizes *fetch_sizes_new(void)
+{
+	return g_new0(FetchSizes, 1);
+}
+
+static void fetch_sizes_free(FetchSizes *self)
+{
+	g_free(self);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FetchSizes, fetch_sizes_free)
+
+static KnownSize *place_of(FetchSizes *self, uint64_t address)
+{
+	return &self->table[lode_hash_slot(address, TABLE_BITS)];
+}
+
+/* `distance` to the next fetch; 0: not known. */
+static void settle(FetchSizes *self, uint64_t distance)
+{
+	LodeReference *fetch = &self->held[self->settled];
+	KnownSize *known = place_of(self, fetch->address);
+	uint32_t size = known->address == fetch->address ? known->size : 0;
+
+	if (distance >= 1 && distance <= MAX_SIZE && (size == 0 || distance < size)) {
+		size = (uint32_t)distance;
+		*known = (KnownSize){fetch->address, size};
+	}
+	fetch->size = size;
+	self->is_open = false;
+}
+
+/* Where further references go, without sizes of fetches; *out_room ≥ 4096. Only when nothing can be
+ * taken. */
+static LodeReference *fetch_sizes_room(FetchSizes *self, size_t *out_room)
+{
+	size_t left = self->n - self->taken;
+
+	memmove(self->held, self->held + self->taken, left * sizeof(*self->held));
+	self->settled -= self->taken;
+	self->n = left;
+	self->taken = 0;
+	*out_room = G_N_ELEMENTS(self->held) - self->n;
+	return self->held + self->n;
+}
+
+/* `n` references were put there; with `is_end` none will come any more. */
+static void fetch_sizes_added(FetchSizes *self, size_t n, bool is_end)
+{
+	for (size_t i = self->n; i < self->n + n; i++) {
+		/* Here, and not by how many came at once: that is up to who writes a pipe. */
+		if (self->is_open && i - self->settled >= MAX_HELD)
+			settle(self, 0);
+		if (self->held[i].kind != LODE_REFERENCE_FETCH)
+			continue;
+		if (self->is_open)
+			settle(self, self->held[i].address - self->held[self->settled].address);
+		self->settled = i;
+		self->is_open = true;
+	}
+	self->n += n;
+	if (self->is_open && is_end)
+		settle(self, 0);
+	if (!self->is_open)
+		self->settled = self->n;
+}
+
+/* Up to `room` references whose sizes are settled: how many. */
+static size_t fetch_sizes_take(FetchSizes *self, LodeReference *out, size_t room)
+{
+	size_t n = MIN(room, self->settled - self->taken);
+
+	memcpy(out, self->held + self->taken, n * sizeof(*out));
+	self->taken += n;
+	return n;
+}
+
+/* --- compressed input --- */
+
+/*
+ * A descriptor read as plain bytes, whether they come plain or compressed by gzip, xz or zstd,
+ * which their magic number tells. Several compressed members after each other are one stream.
+ * Pipes and slow writers work: what is there is given. No decompressor gets more than 128 MiB.
+ */
+
+enum { INPUT_SIZE = 1 << 16 };
+
+typedef struct {
+	int descriptor;
+	char *name;
+	uint64_t read_bytes;
+	const LodeStreamDecoder *decoder; /* NULL: plain */
+	void *state;                      /* of the decoder */
+	uint8_t *input;
+	size_t start, end;   /* of what is unread in `input` */
+	bool is_at_end;      /* nothing comes after `input` */
+	bool is_member_open; /* the input must not end here */
+} CompressedStream;
+
+/* As read(2), but waits where the descriptor would not, and goes on after signals. */
+static ssize_t read_waiting(int descriptor, void *out, size_t size)
+{
+	struct pollfd wanted = {.fd = descriptor, .events = POLLIN};
+	ssize_t n;
+
+	while ((n = read(descriptor, out, size)) < 0) {
+		if (errno == EAGAIN)
+			poll(&wanted, 1, -1);
+		else if (errno != EINTR)
+			return n;
+	}
+	return n;
+}
+
+static ptrdiff_t read_bytes(CompressedStream *self, void *out, size_t size, GError **error)
+{
+	ssize_t n = read_waiting(self->descriptor, out, size);
+
+	if (n < 0)
+		g_set_error(
+			error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", self->name, g_strerror(errno));
+	else
+		self->read_bytes += (uint64_t)n;
+	return n;
+}
+
+/* Appends what is there. */
+static bool fill_stream(CompressedStream *self, GError **error)
+{
+	if (self->start == self->end)
+		self->start = self->end = 0;
+	ptrdiff_t n = read_bytes(self, self->input + self->end, INPUT_SIZE - self->end, error);
+	if (n < 0)
+		return false;
+	self->end += (size_t)n;
+	self->is_at_end = n == 0;
+	return true;
+}
+
+static bool start_decoder(CompressedStream *self, GError **error)
+{
+	self->decoder = lode_stream_decoder_find(self->input, self->end);
+	if (self->decoder == NULL)
+		return true;
+	self->state = self->decoder->open();
+	if (self->state == NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"%s: not enough memory to decompress it", self->name);
+	return self->state != NULL;
+}
+
+static void compressed_stream_close(CompressedStream *self)
+{
+	if (self == NULL)
+		return;
+	if (self->state != NULL)
+		self->decoder->close(self->state);
+	g_free(self->input);
+	g_free(self->name);
+	g_free(self);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CompressedStream, compressed_stream_close)
+
+/* The descriptor stays the caller's; `name` is for messages. Reads the first bytes. Errors: _IO,
+ * _LIMIT. */
+static CompressedStream *compressed_stream_open(int descriptor, const char *name, GError **error)
+{
+	g_autoptr(CompressedStream) self = g_new0(CompressedStream, 1);
+
+	self->descriptor = descriptor;
+	self->name = g_strdup(name);
+	self->input = g_malloc(INPUT_SIZE);
+	while (self->end < LODE_STREAM_MAGIC_SIZE && !self->is_at_end)
+		if (!fill_stream(self, error))
+			return NULL;
+	return start_decoder(self, error) ? g_steal_pointer(&self) : NULL;
+}
+
+static ptrdiff_t read_plain(CompressedStream *self, char *out, size_t size, GError **error)
+{
+	size_t n = MIN(size, self->end - self->start);
+
+	if (n == 0)
+		return self->is_at_end ? 0 : read_bytes(self, out, size, error);
+	memcpy(out, self->input + self->start, n);
+	self->start += n;
+	return (ptrdiff_t)n;
+}
+
+static ptrdiff_t fail(
+	const CompressedStream *self, LodeStreamOutcome outcome, const char *why, GError **error)
+{
+	uint64_t offset = self->read_bytes - (self->end - self->start);
+
+	if (outcome == LODE_STREAM_TOO_LARGE)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+			"%s: offset %" G_GUINT64_FORMAT ": decompressing needs more than %d MiB; "
+			"decompress it first with '%s -d'",
+			self->name, offset, LODE_STREAM_MAX_MEMORY >> 20, self->decoder->name);
+	else
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+			"%s: offset %" G_GUINT64_FORMAT ": %s data: %s", self->name, offset,
+			self->decoder->name, why);
+	return -1;
+}
+
+/* One step; gives what it made, or −1. Sets *out_is_stuck where it neither took nor made any. */
+static ptrdiff_t decode(
+	CompressedStream *self, char *out, size_t size, bool *out_is_stuck, GError **error)
+{
+	const char *why = "broken data";
+	size_t n_in = self->end - self->start;
+	LodeStreamStep step = {
+		.in = self->input + self->start,
+		.in_size = n_in,
+		.out = (uint8_t *)out,
+		.out_size = size,
+		.is_last_input = self->is_at_end,
+	};
+	LodeStreamOutcome outcome = self->decoder->step(self->state, &step, &why);
+
+	self->start = self->end - step.in_size;
+	if (outcome == LODE_STREAM_BROKEN || outcome == LODE_STREAM_TOO_LARGE)
+		return fail(self, outcome, why, error);
+	self->is_member_open = outcome != LODE_STREAM_BETWEEN_MEMBERS;
+	*out_is_stuck = step.in_size == n_in && step.out_size == size;
+	return (ptrdiff_t)(size - step.out_size);
+}
+
+static ptrdiff_t read_compressed(CompressedStream *self, char *out, size_t size, GError **error)
+{
+	bool is_stuck = false;
+	ptrdiff_t n = 0;
+
+	while (n == 0) {
+		if (self->start == self->end && !self->is_at_end && !fill_stream(self, error))
+			return -1;
+		if (self->start == self->end && self->is_at_end && !self->is_member_open)
+			return 0;
+		if (is_stuck && (self->is_at_end || self->start != self->end))
+			return fail(self, LODE_STREAM_BROKEN, "ends early", error);
+		n = decode(self, out, size, &is_stuck, error);
+	}
+	return n;
+}
+
+/* Up to `size` bytes: how many; 0 at the end; −1 with an error, which names the offset: _IO,
+ * _CORRUPT, _LIMIT. */
+static ptrdiff_t compressed_stream_read(
+	CompressedStream *self, char *out, size_t size, GError **error)
+{
+	return self->decoder != NULL ? read_compressed(self, out, size, error)
+	                             : read_plain(self, out, size, error);
+}
+
+/* Bytes read from the descriptor so far. */
+static uint64_t compressed_stream_bytes(const CompressedStream *self)
+{
+	return self->read_bytes;
+}
+
+/* --- the reader --- */
 
 enum {
 	BUFFER_SIZE = 1 << 17,
@@ -23,8 +327,8 @@ struct LodeReferenceReader {
 	LodeReferenceForm form;
 	const LodeReferenceFormRow *row;
 	char *name;
-	LodeCompressedStream *stream;
-	LodeFetchSizes *sizes; /* NULL: the form has them */
+	CompressedStream *stream;
+	FetchSizes *sizes; /* NULL: the form has them */
 	char *buffer;
 	size_t capacity; /* of the buffer, without the slack after it */
 	LodeReferenceScan scan;
@@ -88,7 +392,7 @@ static bool fill(LodeReferenceReader *self, GError **error)
 	if (!make_room(self, error))
 		return false;
 	size_t left = (size_t)(scan->end - scan->at);
-	ptrdiff_t n = lode_compressed_stream_read(
+	ptrdiff_t n = compressed_stream_read(
 		self->stream, self->buffer + left, self->capacity - left, error);
 	if (n < 0)
 		return false;
@@ -127,7 +431,7 @@ LodeReferenceReader *lode_reference_reader_open(
 	g_autoptr(LodeReferenceReader) self = g_new0(LodeReferenceReader, 1);
 
 	self->name = g_strdup(name);
-	self->stream = lode_compressed_stream_open(descriptor, name, error);
+	self->stream = compressed_stream_open(descriptor, name, error);
 	if (self->stream == NULL)
 		return NULL;
 	self->capacity = BUFFER_SIZE;
@@ -144,7 +448,7 @@ LodeReferenceReader *lode_reference_reader_open(
 		return NULL;
 	self->row = lode_reference_form_row(self->form);
 	if (self->row->lacks_sizes)
-		self->sizes = lode_fetch_sizes_new();
+		self->sizes = fetch_sizes_new();
 	return g_steal_pointer(&self);
 }
 
@@ -152,8 +456,8 @@ void lode_reference_reader_close(LodeReferenceReader *self)
 {
 	if (self == NULL)
 		return;
-	lode_compressed_stream_close(self->stream);
-	lode_fetch_sizes_free(self->sizes);
+	compressed_stream_close(self->stream);
+	fetch_sizes_free(self->sizes);
 	g_clear_error(&self->failure);
 	g_free(self->scan.command);
 	g_free(self->scan.version);
@@ -169,7 +473,7 @@ LodeReferenceForm lode_reference_reader_form(const LodeReferenceReader *self)
 
 uint64_t lode_reference_reader_bytes(const LodeReferenceReader *self)
 {
-	return lode_compressed_stream_bytes(self->stream);
+	return compressed_stream_bytes(self->stream);
 }
 
 /* Takes from the buffer until something came, the end or an error. Gives how many came. */
@@ -192,12 +496,12 @@ static size_t scan_sizes(LodeReferenceReader *self, LodeReference *out, size_t r
 {
 	size_t held_room, n;
 
-	while ((n = lode_fetch_sizes_take(self->sizes, out, room)) == 0) {
-		LodeReference *held = lode_fetch_sizes_room(self->sizes, &held_room);
+	while ((n = fetch_sizes_take(self->sizes, out, room)) == 0) {
+		LodeReference *held = fetch_sizes_room(self->sizes, &held_room);
 		size_t added = scan_some(self, held, held_room);
-		lode_fetch_sizes_added(self->sizes, added, added == 0);
+		fetch_sizes_added(self->sizes, added, added == 0);
 		if (added == 0)
-			return lode_fetch_sizes_take(self->sizes, out, room);
+			return fetch_sizes_take(self->sizes, out, room);
 	}
 	return n;
 }

@@ -10,16 +10,269 @@
 #include "analyses/mine/closed.h"
 #include "base/error.h"
 #include "base/number_format.h"
+#include "model/profile.h"
 #include "views/finding_report.h"
 #include "views/profile_figures.h"
+#include "views/profile_json.h"
 #include "views/profile_lines.h"
-#include "views/report_filter.h"
-#include "views/report_rows.h"
+#include "views/report_key.h"
 #include "views/report_text.h"
+#include "views/report_values.h"
+#include "views/row_stream.h"
 #include "views/shell_word.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
+
+/* --- which sequences --- */
+
+/*
+ * Which sequences of a run a report shows. Globs are matched once for each attribute of the run,
+ * not for each sequence: a sequence then only joins bit masks.
+ */
+
+enum { MAX_GLOBS = 64 };
+
+typedef struct {
+	uint64_t *with;    /* [attributes] bit i: matches the i-th --with */
+	uint64_t with_all; /* all bits that a sequence needs */
+	bool *without;     /* [attributes] matches any --without */
+} AttributeMatches;
+
+static void clear_matches(AttributeMatches *self)
+{
+	g_free(self->with);
+	g_free(self->without);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AttributeMatches, clear_matches)
+
+/* By the whole name or by the value alone: ev:branch-miss, branch-miss. What an instruction waits
+ * for is not what it is: load does not match needs:load. */
+static bool does_match(const char *glob, const char *attribute)
+{
+	bool is_of_another = g_str_has_prefix(attribute, "needs:") ||
+	                     g_str_has_prefix(attribute, "address:");
+	const char *colon = is_of_another ? NULL : strchr(attribute, ':');
+
+	return fnmatch(glob, attribute, 0) == 0 ||
+	       (colon != NULL && fnmatch(glob, colon + 1, 0) == 0);
+}
+
+static bool check_globs(const char *const *globs, const char *option, GError **error)
+{
+	size_t n = 0;
+
+	for (; globs != NULL && globs[n] != NULL; n++) {
+		if (globs[n][0] == '\0') {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+				"%s needs an attribute, such as 'ev:*' or 'load'", option);
+			return false;
+		}
+	}
+	if (n <= MAX_GLOBS)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s can be given %d times at most", option,
+		MAX_GLOBS);
+	return false;
+}
+
+static void match_attributes(
+	AttributeMatches *self, const LodeMiningRun *run, const LodeReportOptions *options)
+{
+	const char *const *with = options->with, *const *without = options->without;
+
+	self->with = g_new0(uint64_t, run->attributes->len + 1);
+	self->without = g_new0(bool, run->attributes->len + 1);
+	for (guint i = 0; with != NULL && with[i] != NULL; i++)
+		self->with_all |= UINT64_C(1) << i;
+	for (guint a = 0; a < run->attributes->len; a++) {
+		const char *name = g_ptr_array_index(run->attributes, a);
+		for (guint i = 0; with != NULL && with[i] != NULL; i++)
+			if (does_match(with[i], name))
+				self->with[a] |= UINT64_C(1) << i;
+		for (guint i = 0; without != NULL && without[i] != NULL; i++)
+			self->without[a] |= does_match(without[i], name);
+	}
+}
+
+static bool has_attributes(
+	const AttributeMatches *self, const LodeMiningRun *run, size_t index, uint32_t n_items)
+{
+	const uint32_t *items = lode_mining_run_items(run, index);
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < n_items; i++) {
+		uint32_t attribute = LODE_ITEM_ATTRIBUTE(items[i]);
+		if (self->without[attribute])
+			return false;
+		found |= self->with[attribute];
+	}
+	return found == self->with_all;
+}
+
+static bool is_inside(double value, const LodeReportRange *range)
+{
+	return value >= range->min && value <= range->max;
+}
+
+static bool has_supports(const LodeSequence *sequence, const LodeReportOptions *options)
+{
+	uint32_t max_size = options->max_size != 0 ? options->max_size : UINT32_MAX;
+
+	return sequence->n_items >= options->min_size && sequence->n_items <= max_size &&
+	       is_inside(sequence->weight, &options->weight) &&
+	       is_inside(sequence->frequency, &options->frequency) &&
+	       is_inside(lode_sequence_maximal(sequence), &options->maximal) &&
+	       is_inside(lode_sequence_differential(sequence), &options->differential);
+}
+
+/*
+ * One flag for each sequence: false = left out by the options' supports, size, attributes or
+ * percent limit. The caller frees it. _USAGE: an empty glob, too many of them, or a percent limit
+ * on a key that is not a share.
+ */
+static bool *filter_sequences(const LodeMiningRun *run, const LodeReportOptions *options,
+	const LodeReportKey *key, GError **error)
+{
+	g_auto(AttributeMatches) matches = {0};
+	size_t n = run->sequences->len;
+
+	if (!check_globs(options->with, "--with", error) ||
+		!check_globs(options->without, "--without", error))
+		return NULL;
+	if (options->percent_limit > 0 && !lode_report_key_is_share(run, key)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--percent-limit needs a sort key that is a share, not '%s'",
+			options->sort != NULL ? options->sort : "count");
+		return NULL;
+	}
+	match_attributes(&matches, run, options);
+	bool *is_eligible = g_new0(bool, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		const LodeSequence *sequence = &g_array_index(run->sequences, LodeSequence, i);
+		is_eligible[i] = has_supports(sequence, options) &&
+		                 has_attributes(&matches, run, i, sequence->n_items);
+		if (options->percent_limit > 0)
+			is_eligible[i] &= lode_report_key_value(run, key, i) * 100 >=
+			                  options->percent_limit;
+	}
+	return is_eligible;
+}
+
+/* --- JSON and CSV --- */
+
+/*
+ * The list of sequences for programs, with fields that stay:
+ *
+ *   id, sequence (list of lists), weight, frequency, maximal, differential, places, functions,
+ *   executions, events{…}                          instruction runs: id, sequence, count, events{…}
+ *
+ * CSV has the sequence as JSON text and a column event:NAME for each event. With a baseline the
+ * supports are differences from its own, and a last field `baseline` has its id.
+ */
+
+/* The list of sequences as JSON and CSV. */
+
+static const struct {
+	const char *name;
+	LodeReportKeyKind kind;
+} supports[] = {
+	{"weight", LODE_REPORT_KEY_WEIGHT}, {"frequency", LODE_REPORT_KEY_FREQUENCY},
+	{"maximal", LODE_REPORT_KEY_MAXIMAL}, {"differential", LODE_REPORT_KEY_DIFFERENTIAL},
+	{"count", LODE_REPORT_KEY_COUNT}, /* only instruction runs have it, and only this */
+};
+
+/* A list of lists in JSON, its text in CSV. */
+static void put_sequence(LodeRowStream *rows, const LodeMiningRun *run, size_t index)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	LodeJsonStream json;
+
+	if (rows->json != NULL) {
+		lode_json_key(rows->json, "sequence");
+		lode_mining_run_sequence_json(run, index, rows->json);
+		return;
+	}
+	lode_json_stream_init_text(&json, text);
+	if (!rows->has_titles)
+		lode_mining_run_sequence_json(run, index, &json);
+	lode_row_csv_text(rows, "sequence", text->str);
+}
+
+/* `index` LODE_NONE: the line of titles. */
+static void put_row(LodeRowStream *rows, const LodeProfile *profile, const LodeReportValues *values,
+	uint32_t index)
+{
+	const LodeMiningRun *run = values->run;
+	const LodeSequence none = {0};
+	bool has_row = index != LODE_NONE;
+	const LodeSequence *sequence = has_row ? &g_array_index(run->sequences, LodeSequence, index)
+	                                       : &none;
+
+	lode_row_begin(rows);
+	lode_row_number(rows, "id", (double)index + 1);
+	put_sequence(rows, run, index);
+	for (size_t i = 0; i < G_N_ELEMENTS(supports); i++)
+		if ((supports[i].kind == LODE_REPORT_KEY_COUNT) ==
+			run->parameters.is_instruction_mode)
+			lode_row_number(rows, supports[i].name,
+				has_row ? lode_report_values_support(
+						  values, supports[i].kind, index)
+					: 0);
+	if (!run->parameters.is_instruction_mode) {
+		lode_row_number(rows, "places", sequence->places);
+		lode_row_number(rows, "functions", sequence->functions);
+		lode_row_number(rows, "executions", sequence->executions);
+	}
+	lode_row_begin_group(rows, "events", "event:");
+	for (guint i = 0; i < run->events->len; i++)
+		lode_row_number(rows, g_ptr_array_index(run->events, i),
+			has_row ? lode_report_values_event(values, i, index) : 0);
+	lode_row_end_group(rows);
+	if (values->baseline != SIZE_MAX)
+		lode_row_number(rows, "baseline", (double)values->baseline + 1);
+	lode_row_csv_text(rows, "counts", lode_frequency_to_text(profile->frequency));
+	lode_row_end(rows);
+}
+
+/* The JSON document: profile, run, unresolved, sequences. `indices` are those to list. */
+static void write_rows_json(const LodeProfile *profile, const LodeReportValues *values,
+	const GArray *indices, FILE *out)
+{
+	LodeJsonStream json;
+	LodeRowStream rows;
+
+	lode_json_stream_init(&json, out);
+	lode_json_begin(&json, '{');
+	lode_json_line(&json);
+	lode_profile_json_head(&json, profile);
+	lode_json_line(&json);
+	lode_profile_json_run(&json, values->run);
+	lode_json_line(&json);
+	lode_profile_json_unresolved(&json, profile);
+	lode_json_line(&json);
+	lode_json_key(&json, "sequences");
+	lode_json_begin(&json, '[');
+	lode_row_stream_init_json(&rows, &json);
+	for (guint i = 0; i < indices->len; i++)
+		put_row(&rows, profile, values, g_array_index(indices, uint32_t, i));
+	lode_json_end(&json, ']');
+	lode_json_end(&json, '}');
+}
+
+static void write_rows_csv(const LodeProfile *profile, const LodeReportValues *values,
+	const GArray *indices, FILE *out)
+{
+	LodeRowStream rows;
+
+	lode_row_stream_init_csv(&rows, out);
+	put_row(&rows, profile, values, LODE_NONE);
+	for (guint i = 0; i < indices->len; i++)
+		put_row(&rows, profile, values, g_array_index(indices, uint32_t, i));
+}
+
+/* --- the report --- */
 
 enum { LIST_LIMIT = 50 };
 
@@ -244,10 +497,10 @@ static void write_list(Report *self, const LodeProgress *progress)
 	lode_progress_end(progress);
 	switch (self->options->format) {
 	case LODE_VIEW_JSON:
-		lode_report_rows_json(self->profile, &self->values, indices, self->out);
+		write_rows_json(self->profile, &self->values, indices, self->out);
 		break;
 	case LODE_VIEW_CSV:
-		lode_report_rows_csv(self->profile, &self->values, indices, self->out);
+		write_rows_csv(self->profile, &self->values, indices, self->out);
 		break;
 	case LODE_VIEW_TEXT:
 		write_list_text(self, indices);
@@ -285,7 +538,7 @@ bool lode_report_write(const LodeProfile *profile, const LodeMiningRun *run,
 		!lode_report_values_init(&report.values, run, options->baseline, error))
 		return false;
 	report.values.weight_event = find_weight_event(profile, run);
-	report.is_eligible = lode_report_filter_apply(run, options, &report.key, error);
+	report.is_eligible = filter_sequences(run, options, &report.key, error);
 	if (report.is_eligible == NULL)
 		return false;
 	write_list(&report, progress);

@@ -3,11 +3,69 @@
  * The list of sequences as a table. Its columns follow the kind of run; the key it is sorted by has
  * one in any case.
  */
-#include "base/number_format.h"
-#include "views/display_text.h"
 #include "views/report_text.h"
 
+#include "base/number_format.h"
+#include "views/display_text.h"
+#include "views/profile_lines.h"
+
 #include <math.h>
+
+/* --- cells --- */
+
+/* The cells of the list of sequences. */
+
+/* "9.9×" */
+static void cell_ratio(double value, GString *out, const LodeTerminal *terminal)
+{
+	char text[LODE_NUMBER_SIZE];
+
+	if (!isfinite(value)) {
+		lode_display_append(out, "–", terminal->is_ascii);
+		return;
+	}
+	int decimals = fabs(value) >= 99.5 ? 0 : fabs(value) >= 9.95 ? 1 : 2;
+	g_snprintf(text, sizeof(text), "%.*f×", decimals, value);
+	lode_display_append(out, text, terminal->is_ascii);
+}
+
+/* A cell: a share, or with a baseline the difference in percentage points. */
+static void cell_support(const LodeReportValues *values, double value, GString *out)
+{
+	char text[LODE_NUMBER_SIZE];
+
+	/* A difference of shares is in percentage points, not in percent of something. */
+	if (values->baseline != SIZE_MAX)
+		g_string_append_printf(out, "%+.1f pt", 100 * value);
+	else
+		g_string_append(out, lode_number_format_share(value, text));
+}
+
+/* The sequence's text, harmless. */
+static void cell_sequence(
+	const LodeMiningRun *run, size_t index, GString *out, const LodeTerminal *terminal)
+{
+	g_autofree char *text = lode_mining_run_sequence_text(run, index);
+
+	lode_display_append(out, text, terminal->is_ascii);
+}
+
+/* Says which columns a narrow terminal had no room for; nothing when there were none. */
+static void say_left_out(
+	uint32_t left_out, const LodeTable *table, const LodeTerminal *terminal, FILE *out)
+{
+	g_autoptr(GString) names = g_string_new(NULL);
+
+	for (unsigned i = 0; i < table->n_columns; i++)
+		if ((left_out >> i & 1) != 0)
+			g_string_append_printf(
+				names, "%s%s", names->len > 0 ? ", " : "", table->columns[i].title);
+	if (names->len > 0)
+		lode_profile_lines_print(
+			terminal, out, "(a wider terminal, or a pipe, shows also: %s)", names->str);
+}
+
+/* --- the list --- */
 
 enum { CELL_COST = 100, CELL_WEIGHT_TOTAL, CELL_ID, CELL_SEQUENCE };
 
@@ -93,7 +151,7 @@ static void put_value(const List *list, LodeReportKeyKind kind, size_t index, GS
 	else if (is_support)
 		value = lode_report_values_support(list->values, kind, index);
 	if (lode_report_key_is_share(run, &key))
-		lode_report_cell_support(list->values, value, out);
+		cell_support(list->values, value, out);
 	else
 		put_count(list, value, out);
 }
@@ -105,8 +163,7 @@ static LodeStyle list_cell(size_t row, unsigned column, GString *out, const void
 
 	switch (list->cells[column]) {
 	case CELL_COST:
-		lode_report_cell_ratio(
-			lode_report_values_cost(list->values, index), out, list->terminal);
+		cell_ratio(lode_report_values_cost(list->values, index), out, list->terminal);
 		return LODE_STYLE_PLAIN;
 	case CELL_WEIGHT_TOTAL:
 		put_count(list,
@@ -117,7 +174,7 @@ static LodeStyle list_cell(size_t row, unsigned column, GString *out, const void
 		g_string_append_printf(out, "%u", index + 1);
 		return LODE_STYLE_NAME;
 	case CELL_SEQUENCE:
-		lode_report_cell_sequence(list->values->run, index, out, list->terminal);
+		cell_sequence(list->values->run, index, out, list->terminal);
 		return LODE_STYLE_PLAIN;
 	default:
 		put_value(list, (LodeReportKeyKind)list->cells[column], index, out);
@@ -144,7 +201,7 @@ void lode_report_list_write(const LodeReportValues *values, const GArray *indice
 		.user_data = &list,
 	};
 	uint32_t left_out = lode_table_write(&table, &options->terminal, out);
-	lode_report_left_out(left_out, &table, &options->terminal, out);
+	say_left_out(left_out, &table, &options->terminal, out);
 	g_free(list.event_title);
 	g_free(list.weight_title);
 }

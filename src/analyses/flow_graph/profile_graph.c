@@ -4,16 +4,109 @@
  * at block or function it is a group of them, which executes as often as its first one (a function:
  * as often as it is called), costs the sum, and carries the union of their attributes but op:.
  */
-#include "analyses/flow_graph/attribute_filter.h"
 #include "analyses/flow_graph/flow_graph_builder.h"
 #include "analyses/flow_graph/function_filter.h"
 #include "base/error.h"
 #include "base/id_cache.h"
 #include "model/causes.h"
 #include "model/event_grade.h"
+#include "model/mining_run.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <string.h>
+
+/* --- attributes that are mined --- */
+
+/* Which attributes are mined: namespaces to keep, globs to drop.
+ * */
+
+typedef struct {
+	char **namespaces;   /* NULL: all */
+	GPtrArray *excludes; /* GPatternSpec */
+} AttributeFilter;
+
+static const char default_namespaces[] = "op,kind,mem,ev,at,loop,obj,needs,address,chain,user";
+/* Of these there are so many that each multiplies the number of sequences. */
+static const char default_excludes[] = "needs:load-*,address:load-*,chain:2";
+static const char *const own_namespaces[] = {"op", "kind", "mem", "ev", "at", "loop", "inl", "obj",
+	"needs", "address", "chain", "user", NULL};
+
+/* Adds a comma-separated list of globs. */
+static void add_excludes(AttributeFilter *self, const char *list)
+{
+	g_auto(GStrv) globs = g_strsplit(list, ",", -1);
+
+	for (char **glob = globs; *glob != NULL; glob++)
+		if (**glob != '\0')
+			g_ptr_array_add(self->excludes, g_pattern_spec_new(g_strstrip(*glob)));
+}
+
+static bool has_namespace(const char *attribute, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(attribute, name, length) == 0 && attribute[length] == ':';
+}
+
+static bool check_namespace(const LodeProfile *profile, const char *name, GError **error)
+{
+	if (g_strv_contains(own_namespaces, name))
+		return true;
+	for (guint i = 0; i < profile->attributes->len; i++)
+		if (has_namespace(g_ptr_array_index(profile->attributes, i), name))
+			return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"no attribute of this profile has the namespace '%s' (lode's own are %s, inl)",
+		name, default_namespaces);
+	return false;
+}
+
+/* Errors: _USAGE when a namespace is neither lode's own nor carried by any attribute. */
+static bool attribute_filter_init(AttributeFilter *self, const LodeProfile *profile,
+	const LodeMiningParameters *parameters, GError **error)
+{
+	const char *wanted = parameters->attributes;
+
+	*self = (AttributeFilter){0};
+	self->excludes = g_ptr_array_new_with_free_func(
+		(GDestroyNotify)(void (*)(void))g_pattern_spec_free);
+	if (wanted == NULL && profile->frequency != LODE_FREQUENCY_GIVEN) {
+		wanted = default_namespaces;
+		add_excludes(self, default_excludes);
+	}
+	if (wanted != NULL)
+		self->namespaces = g_strsplit(wanted, ",", -1);
+	for (char **name = self->namespaces; name != NULL && *name != NULL; name++)
+		if (!check_namespace(profile, g_strstrip(*name), error))
+			return false;
+	if (parameters->exclude != NULL)
+		add_excludes(self, parameters->exclude);
+	return true;
+}
+
+static void attribute_filter_clear(AttributeFilter *self)
+{
+	g_clear_pointer(&self->namespaces, g_strfreev);
+	g_clear_pointer(&self->excludes, g_ptr_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AttributeFilter, attribute_filter_clear)
+
+/* Whether the attribute "namespace:value" is mined. One without a namespace always is, unless
+ * excluded. */
+static bool attribute_filter_has(const AttributeFilter *self, const char *attribute)
+{
+	bool is_kept = self->namespaces == NULL || strchr(attribute, ':') == NULL;
+
+	for (char **name = self->namespaces; !is_kept && *name != NULL; name++)
+		is_kept = has_namespace(attribute, *name);
+	for (guint i = 0; is_kept && i < self->excludes->len; i++)
+		is_kept = !g_pattern_spec_match_string(
+			g_ptr_array_index(self->excludes, i), attribute);
+	return is_kept;
+}
+
+/* --- the graph --- */
 
 enum {
 	MAX_GRADED_EVENTS = 32, /* two bits of a class's key for each */
@@ -31,7 +124,7 @@ typedef struct {
 	const LodeProfile *profile;
 	const LodeMiningParameters *parameters;
 	LodeFlowGraphBuilder *builder;
-	LodeAttributeFilter filter;
+	AttributeFilter filter;
 	LodeFunctionFilter functions;
 	uint32_t weight_event;
 	GArray *events;    /* uint32_t: profile events that are the graph's events */
@@ -161,7 +254,7 @@ static void choose_event_attributes(Construction *self, uint32_t event, EventAtt
 		g_autofree char *name = g_strconcat(first, lode_event_grade_suffix(i), NULL);
 		out->ids[i] = LODE_NONE;
 		out->rates[i] = is_exact ? rate : i == 0 ? 0 : INFINITY;
-		if (isfinite(out->rates[i]) && lode_attribute_filter_has(&self->filter, name))
+		if (isfinite(out->rates[i]) && attribute_filter_has(&self->filter, name))
 			out->ids[i] = lode_flow_graph_builder_attribute(self->builder, name);
 	}
 	if (is_exact && is_sampled(profile, event)) {
@@ -177,7 +270,7 @@ static void choose_attributes(Construction *self)
 	self->kept = g_new(uint32_t, attributes->len + 1);
 	for (guint i = 0; i < attributes->len; i++) {
 		const char *name = g_ptr_array_index(attributes, i);
-		bool is_kept = lode_attribute_filter_has(&self->filter, name);
+		bool is_kept = attribute_filter_has(&self->filter, name);
 		/* The mnemonic of one instruction says nothing about a group. */
 		if (self->parameters->granularity != LODE_GRANULARITY_INSTRUCTION &&
 			g_str_has_prefix(name, "op:"))
@@ -491,7 +584,7 @@ static void add_edges(Construction *self)
 
 static void clear_construction(Construction *self)
 {
-	lode_attribute_filter_clear(&self->filter);
+	attribute_filter_clear(&self->filter);
 	lode_function_filter_clear(&self->functions);
 	g_array_unref(self->events);
 	g_array_unref(self->ev_events);
@@ -543,7 +636,7 @@ LodeFlowGraph *lode_flow_graph_build(
 	LodeFlowGraph *graph = NULL;
 
 	lode_id_cache_init(&self.classes);
-	if (lode_attribute_filter_init(&self.filter, profile, parameters, error) &&
+	if (attribute_filter_init(&self.filter, profile, parameters, error) &&
 		lode_function_filter_init(&self.functions, parameters, error) &&
 		choose_events(&self, error)) {
 		construct(&self);
