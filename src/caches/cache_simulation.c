@@ -267,6 +267,15 @@ void lode_cache_simulation_set_counting(LodeCacheSimulation *self, bool is_count
 		memcpy(self->kept_counts + i * size, self->machines[i].counts, size);
 }
 
+void lode_cache_simulation_finish(LodeCacheSimulation *self)
+{
+	g_ptr_array_set_size(self->workers, 0);
+	for (size_t i = 0; i < self->n_machines; i++)
+		lode_cache_machine_clear(&self->machines[i]);
+	lode_block_plans_clear(&self->plans);
+	lode_block_plans_init(&self->plans);
+}
+
 const LodeCacheCounts *lode_cache_simulation_counts(
 	const LodeCacheSimulation *self, size_t hierarchy)
 {

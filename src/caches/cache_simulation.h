@@ -79,6 +79,9 @@ bool lode_cache_simulation_replay(
 /* What is replayed while this is off changes what is in the caches, and no count. On at first. */
 void lode_cache_simulation_set_counting(LodeCacheSimulation *self, bool is_counting);
 
+/* Nothing more will be replayed: counts stay, and what takes memory goes. */
+void lode_cache_simulation_finish(LodeCacheSimulation *self);
+
 /* So far; borrowed, one for each cache of the hierarchy, in its order. */
 const LodeCacheCounts *lode_cache_simulation_counts(
 	const LodeCacheSimulation *self, size_t hierarchy);

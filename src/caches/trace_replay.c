@@ -10,13 +10,12 @@
 enum { SLICE_REFERENCES = 2 << 20 };
 
 typedef struct {
-	const LodeTraceReplayOptions *options;
-	const LodeProgress *progress;
-	LodeTraceReplay *result;
+	LodeTraceReplay result; /* what the caller has */
+	LodeTraceReplayOptions options;
+	const LodeProgress *progress; /* while a frame is replayed */
 	LodeStackDistances **distances;
 	GError **distance_errors;
 	const LodeTraceFrame *slice;
-	LodeTraceRange range;
 	LodeTracePart part;      /* of the trace, that is being replayed */
 	LodeCacheCounts *before; /* of all caches, as the window began */
 } Replay;
@@ -33,9 +32,9 @@ static void replay_distances(size_t task, unsigned worker, void *user_data)
 /* The error of the first, whichever came first. */
 static bool replay_all_distances(Replay *self, GError **error)
 {
-	size_t n = self->options->n_distances;
-	unsigned threads = self->options->threads > 0 ? self->options->threads
-	                                              : lode_worker_pool_default_size();
+	size_t n = self->options.n_distances;
+	unsigned threads = self->options.threads > 0 ? self->options.threads
+	                                             : lode_worker_pool_default_size();
 
 	lode_worker_pool_run(n, threads, replay_distances, self);
 	for (size_t i = 0; i < n; i++) {
@@ -49,21 +48,21 @@ static bool replay_all_distances(Replay *self, GError **error)
 
 static bool replay_slice(Replay *self, GError **error)
 {
-	LodeTraceReplay *result = self->result;
+	LodeTraceReplay *result = &self->result;
+	const LodeTraceRange *range = &result->range;
 
 	if (lode_progress_is_cancelled(self->progress)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
 		return false;
 	}
 	lode_progress_report(self->progress, "replaying references",
-		(double)self->slice->first_reference,
-		(double)(self->range.first + self->range.count), NULL);
+		(double)self->slice->first_reference, (double)(range->first + range->count), NULL);
 	if (result->simulation != NULL &&
 		!lode_cache_simulation_replay(result->simulation, self->slice, error))
 		return false;
 	if (self->part.kind == LODE_TRACE_WARM_UP)
 		return true;
-	if (self->options->n_distances > 0 && !replay_all_distances(self, error))
+	if (self->options.n_distances > 0 && !replay_all_distances(self, error))
 		return false;
 	result->n_references += self->slice->n_references;
 	result->n_instructions += self->slice->n_instructions;
@@ -82,14 +81,14 @@ static uint64_t sum_kinds(const uint64_t *kinds)
 /* Goes over the counts of all caches: where a window ends, what it adds goes into the sums. */
 static void see_counts(Replay *self, bool is_end)
 {
-	for (size_t i = 0; i < self->options->n_hierarchies * LODE_HIERARCHY_MAX_CACHES; i++) {
+	for (size_t i = 0; i < self->options.n_hierarchies * LODE_HIERARCHY_MAX_CACHES; i++) {
 		size_t hierarchy = i / LODE_HIERARCHY_MAX_CACHES;
 		const LodeCacheCounts *now = &lode_cache_simulation_counts(
-			self->result->simulation, hierarchy)[i % LODE_HIERARCHY_MAX_CACHES];
+			self->result.simulation, hierarchy)[i % LODE_HIERARCHY_MAX_CACHES];
 		LodeCacheCounts *before = &self->before[i];
 
 		if (is_end)
-			lode_window_sums_add(&self->result->window_sums[i],
+			lode_window_sums_add(&self->result.window_sums[i],
 				sum_kinds(now->accesses) - sum_kinds(before->accesses),
 				sum_kinds(now->misses) - sum_kinds(before->misses));
 		*before = *now;
@@ -100,7 +99,7 @@ static void end_window(Replay *self)
 {
 	if (self->part.kind != LODE_TRACE_COUNTED)
 		return;
-	self->result->n_windows++;
+	self->result.n_windows++;
 	see_counts(self, true);
 }
 
@@ -110,9 +109,9 @@ static void begin_part(Replay *self, LodeTracePart part)
 		return;
 	end_window(self);
 	self->part = part;
-	if (self->result->simulation != NULL)
+	if (self->result.simulation != NULL)
 		lode_cache_simulation_set_counting(
-			self->result->simulation, part.kind == LODE_TRACE_COUNTED);
+			self->result.simulation, part.kind == LODE_TRACE_COUNTED);
 	if (part.kind == LODE_TRACE_COUNTED)
 		see_counts(self, false);
 }
@@ -122,9 +121,9 @@ static bool replay_frame(Replay *self, const LodeTraceFrame *frame, GError **err
 	g_auto(LodeFrameSlices) slices = {0};
 	g_autoptr(LodeTraceFrame) turns = NULL;
 
-	begin_part(self, lode_trace_range_part(&self->range, frame->first_reference));
-	if (self->options->quantum > 0)
-		frame = turns = lode_frame_turns_new(frame, self->options->quantum);
+	begin_part(self, lode_trace_range_part(&self->result.range, frame->first_reference));
+	if (self->options.quantum > 0)
+		frame = turns = lode_frame_turns_new(frame, self->options.quantum);
 	lode_frame_slices_init(&slices, frame);
 	while ((self->slice = lode_frame_slices_next(&slices, SLICE_REFERENCES)) != NULL)
 		if (!replay_slice(self, error))
@@ -132,81 +131,83 @@ static bool replay_frame(Replay *self, const LodeTraceFrame *frame, GError **err
 	return true;
 }
 
-/* What cannot be read ends the trace, but takes nothing from what was read. */
-static bool replay_frames(Replay *self, LodeTraceReader *reader, GError **error)
-{
-	g_autoptr(GError) damage = NULL;
-	const LodeTraceFrame *frame;
-	int more;
-
-	while ((more = lode_trace_reader_next(reader, &frame, &damage)) > 0)
-		if (!replay_frame(self, frame, error))
-			return false;
-	end_window(self);
-	if (self->result->simulation != NULL)
-		lode_cache_simulation_set_counting(self->result->simulation, true);
-	if (more < 0)
-		self->result->damage = g_strdup(damage->message);
-	else
-		self->result->damage = g_strdup(lode_trace_reader_damage(reader));
-	return true;
-}
-
 static bool open_simulation(Replay *self, GError **error)
 {
 	const LodeCacheSimulationOptions simulation = {
-		.threads = self->options->threads,
-		.classifies = self->options->classifies,
+		.threads = self->options.threads,
+		.classifies = self->options.classifies,
 	};
 
-	if (self->options->n_hierarchies == 0)
+	if (self->options.n_hierarchies == 0)
 		return true;
-	self->result->simulation = lode_cache_simulation_new(
-		self->options->hierarchies, self->options->n_hierarchies, &simulation, error);
-	return self->result->simulation != NULL;
+	self->result.simulation = lode_cache_simulation_new(
+		self->options.hierarchies, self->options.n_hierarchies, &simulation, error);
+	return self->result.simulation != NULL;
 }
 
-static bool replay(Replay *self, LodeTraceReader *reader, GError **error)
+LodeTraceReplay *lode_trace_replay_new(
+	const LodeTraceReplayOptions *options, const LodeTraceRange *range, GError **error)
 {
-	size_t n = self->options->n_distances;
+	Replay *self = g_new0(Replay, 1);
+	size_t n_caches = options->n_hierarchies * LODE_HIERARCHY_MAX_CACHES;
 
-	for (size_t i = 0; i < n; i++)
-		self->distances[i] = lode_stack_distances_new(&self->options->distances[i]);
-	if (!open_simulation(self, error) || !replay_frames(self, reader, error))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		g_ptr_array_add(self->result->curves, lode_miss_curve_new(self->distances[i]));
-	return true;
+	self->options = *options;
+	self->distances = g_new0(LodeStackDistances *, options->n_distances);
+	self->distance_errors = g_new0(GError *, options->n_distances);
+	self->before = g_new0(LodeCacheCounts, n_caches);
+	self->result.window_sums = g_new0(LodeWindowSums, n_caches);
+	self->result.range = *range;
+	self->result.curves = g_ptr_array_new_with_free_func((GDestroyNotify)lode_miss_curve_free);
+	for (size_t i = 0; i < options->n_distances; i++)
+		self->distances[i] = lode_stack_distances_new(&options->distances[i]);
+	if (open_simulation(self, error))
+		return &self->result;
+	lode_trace_replay_free(&self->result);
+	return NULL;
+}
+
+bool lode_trace_replay_take(LodeTraceReplay *replay, const LodeTraceFrame *frame,
+	const LodeProgress *progress, GError **error)
+{
+	Replay *self = (Replay *)replay;
+
+	self->progress = progress;
+	return replay_frame(self, frame, error);
+}
+
+void lode_trace_replay_finish(LodeTraceReplay *replay)
+{
+	Replay *self = (Replay *)replay;
+
+	end_window(self);
+	if (replay->simulation != NULL) {
+		lode_cache_simulation_set_counting(replay->simulation, true);
+		lode_cache_simulation_finish(replay->simulation);
+	}
+	for (size_t i = 0; i < self->options.n_distances; i++) {
+		g_ptr_array_add(replay->curves, lode_miss_curve_new(self->distances[i]));
+		g_clear_pointer(&self->distances[i], lode_stack_distances_free);
+	}
 }
 
 LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 	const LodeTraceReplayOptions *options, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(LodeTraceReplay) result = g_new0(LodeTraceReplay, 1);
-	g_autofree LodeStackDistances **distances = g_new0(
-		LodeStackDistances *, options->n_distances);
-	g_autofree GError **distance_errors = g_new0(GError *, options->n_distances);
-	Replay self = {
-		.options = options,
-		.progress = progress,
-		.result = result,
-		.distances = distances,
-		.distance_errors = distance_errors,
-		.range = lode_trace_reader_range(reader),
-	};
+	const LodeTraceRange range = lode_trace_reader_range(reader);
+	g_autoptr(LodeTraceReplay) self = lode_trace_replay_new(options, &range, error);
+	g_autoptr(GError) damage = NULL;
+	const LodeTraceFrame *frame;
+	int more;
 
-	size_t n_caches = options->n_hierarchies * LODE_HIERARCHY_MAX_CACHES;
-	g_autofree LodeCacheCounts *before = g_new0(LodeCacheCounts, n_caches);
-	self.before = before;
-	result->window_sums = g_new0(LodeWindowSums, n_caches);
-	result->range = self.range;
-	result->curves = g_ptr_array_new_with_free_func((GDestroyNotify)lode_miss_curve_free);
-	bool is_done = replay(&self, reader, error);
-	for (size_t i = 0; i < options->n_distances; i++) {
-		lode_stack_distances_free(distances[i]);
-		g_clear_error(&distance_errors[i]);
-	}
-	return is_done ? g_steal_pointer(&result) : NULL;
+	if (self == NULL)
+		return NULL;
+	while ((more = lode_trace_reader_next(reader, &frame, &damage)) > 0)
+		if (!lode_trace_replay_take(self, frame, progress, error))
+			return NULL;
+	/* What cannot be read ends the trace, but takes nothing from what was read. */
+	self->damage = g_strdup(more < 0 ? damage->message : lode_trace_reader_damage(reader));
+	lode_trace_replay_finish(self);
+	return g_steal_pointer(&self);
 }
 
 double lode_trace_replay_ratio_error(const LodeTraceReplay *self, size_t hierarchy, size_t cache)
@@ -218,14 +219,22 @@ double lode_trace_replay_ratio_error(const LodeTraceReplay *self, size_t hierarc
 		(double)self->range.length / (double)self->range.every);
 }
 
-void lode_trace_replay_free(LodeTraceReplay *self)
+void lode_trace_replay_free(LodeTraceReplay *replay)
 {
+	Replay *self = (Replay *)replay;
+
 	if (self == NULL)
 		return;
-	lode_cache_simulation_free(self->simulation);
-	if (self->curves != NULL)
-		g_ptr_array_unref(self->curves);
-	g_free(self->window_sums);
-	g_free(self->damage);
+	for (size_t i = 0; i < self->options.n_distances; i++) {
+		lode_stack_distances_free(self->distances[i]);
+		g_clear_error(&self->distance_errors[i]);
+	}
+	g_free(self->distances);
+	g_free(self->distance_errors);
+	g_free(self->before);
+	lode_cache_simulation_free(replay->simulation);
+	g_ptr_array_unref(replay->curves);
+	g_free(replay->window_sums);
+	g_free(replay->damage);
 	g_free(self);
 }

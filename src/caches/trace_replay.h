@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A whole packed trace through caches and stack distances, in one pass:
+ * A whole trace through caches and stack distances, in one pass:
  *
- *   reader ──frame──▶ slices ──▶ cache simulation (its own workers), stack distances (one each)
+ *   frame ──▶ slices ──▶ cache simulation (its own workers), stack distances (one each)
  *
  * Slices are short, so that the user is told how far it is, and can stop it.
  */
@@ -34,11 +34,21 @@ typedef struct {
 	char *damage; /* why these are not all: what is wrong with the file; NULL: they are */
 } LodeTraceReplay;
 
-/*
- * Replays what a reader that was just opened reads, as far as the file is whole. Its warm-up goes
- * through the caches, not through stack distances, and is not counted. Errors: _LIMIT (memory),
- * _CANCELLED; damage is not one.
- */
+/* What the options point to is borrowed as long as the result lives. Errors: _LIMIT (memory). */
+LodeTraceReplay *lode_trace_replay_new(
+	const LodeTraceReplayOptions *options, const LodeTraceRange *range, GError **error);
+
+/* The next frame of the range, which lies in one part of it. Its warm-up goes through the caches,
+ * not through stack distances, and is not counted. Errors: _LIMIT, _CANCELLED; after one, only
+ * free() is allowed. */
+bool lode_trace_replay_take(LodeTraceReplay *self, const LodeTraceFrame *frame,
+	const LodeProgress *progress, GError **error);
+
+/* After the last one: curves are there, and what the caches held is let go of. */
+void lode_trace_replay_finish(LodeTraceReplay *self);
+
+/* All of it, of what a reader that was just opened reads, as far as the file is whole. Errors: as
+ * above; damage is not one. */
 LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 	const LodeTraceReplayOptions *options, const LodeProgress *progress, GError **error);
 

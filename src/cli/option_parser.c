@@ -56,6 +56,15 @@ static GOptionContext *make_context(const LodeVerb *verb, const GOptionEntry *he
 	return context;
 }
 
+/* NULL: there is none. */
+static char **find_separator(char **arguments)
+{
+	for (; *arguments != NULL; arguments++)
+		if (strcmp(*arguments, "--") == 0)
+			return arguments;
+	return NULL;
+}
+
 /* The first "--" is ours; GOption leaves it where other arguments stand before it. */
 static void drop_separator(char **rest)
 {
@@ -83,15 +92,26 @@ bool lode_options_parse(const LodeVerb *verb, char **arguments, bool *out_wants_
 	g_autoptr(GError) cause = NULL;
 	g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
 
+	char **program = verb->may_wrap ? find_separator(arguments) : NULL;
 	/* GOption takes the first word for the program's name. */
 	g_strv_builder_add(builder, verb->name);
-	g_strv_builder_addv(builder, (const char **)arguments);
+	for (char **at = arguments; *at != NULL && at != program; at++)
+		g_strv_builder_add(builder, *at);
 	g_auto(GStrv) line = g_strv_builder_end(builder);
 	if (!g_option_context_parse_strv(context, &line, &cause)) {
 		set_usage_error(verb, cause, error);
 		return false;
 	}
-	char **rest = g_strdupv(line + 1);
+	g_autoptr(GStrvBuilder) rest_builder = g_strv_builder_new();
+	g_strv_builder_addv(rest_builder, (const char **)line + 1);
+	if (program != NULL)
+		g_strv_builder_addv(rest_builder, (const char **)program);
+	char **rest = g_strv_builder_end(rest_builder);
+	if (verb->may_wrap) {
+		*out_wants_help = wants_help;
+		*out_rest = rest;
+		return true;
+	}
 	if (!verb->is_wrapper || (rest[0] != NULL && strcmp(rest[0], "--") == 0))
 		drop_separator(rest);
 	*out_wants_help = wants_help;

@@ -10,7 +10,8 @@
 /*
  * Parses `arguments` (NULL-terminated, without the verb) into the targets of the verb's tables.
  * *out_rest is what is not an option, without a leading "--"; the caller frees it with
- * g_strfreev(). Errors: _USAGE, with "did you mean" for an unknown option.
+ * g_strfreev(); of a verb that may wrap it ends with "--" and the program. Errors: _USAGE, with
+ * "did you mean" for an unknown option.
  */
 bool lode_options_parse(const LodeVerb *verb, char **arguments, bool *out_wants_help,
 	char ***out_rest, GError **error);

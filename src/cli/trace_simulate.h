@@ -87,3 +87,29 @@ typedef struct {
 bool lode_trace_work_read(LodeTraceWork *self, unsigned threads, GError **error);
 void lode_trace_work_clear(LodeTraceWork *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeTraceWork, lode_trace_work_clear)
+
+/* What comes out of it (trace_simulate_results.c). `output` NULL: standard output, or, of a program
+ * whose output is there and is no terminal, standard error. Errors: _IO. */
+bool lode_trace_results_write(const LodeCacheResults *results, size_t n_results,
+	LodeViewFormat format, const char *output, GError **error);
+
+/* Says which caches would show sharing, where these do not. */
+void lode_trace_results_tell_cores(const LodeTraceReplayOptions *replay, unsigned n_threads);
+
+/* Of a program while it runs: --only, --no-follow (trace_simulate_program.c). */
+extern const GOptionEntry lode_trace_program_options[];
+
+/* Whether the arguments are "--" and a program. Errors: _USAGE, also of these options without one.
+ */
+bool lode_trace_program_check(char **arguments, bool *out_is_program, GError **error);
+
+typedef struct {
+	const char *const *argv; /* NULL-terminated */
+	LodeViewFormat format;
+	const char *output; /* as above */
+} LodeTraceProgram;
+
+/* Runs the program, and simulates what it and its processes do. The exit status is the program's.
+ * Errors: those of lode_trace_recording_run(), _IO, _NOT_FOUND where nothing was simulated. */
+int lode_trace_program_simulate(
+	const LodeTraceProgram *program, const LodeTraceWork *work, GError **error);

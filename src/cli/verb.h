@@ -35,6 +35,9 @@ typedef struct {
 	int (*run)(char **arguments, GError **error);
 	const LodeOptionGroup *groups; /* further options; may be NULL */
 	bool is_wrapper; /* options end at the first argument: what follows is another program's */
+	/* What follows a "--" is another program's; then `arguments` of run() has it, "--" first.
+	 */
+	bool may_wrap;
 } LodeVerb;
 
 extern const LodeVerb lode_verb_run;

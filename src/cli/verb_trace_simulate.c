@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/number_format.h"
 #include "cli/option_parser.h"
-#include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_range_options.h"
 #include "cli/trace_simulate.h"
@@ -31,6 +30,7 @@ static const LodeOptionGroup groups[] = {
 	{"Miss-ratio curves", lode_trace_curve_options},
 	{"Misses by place", lode_trace_miss_options},
 	{"Pictures of curves", lode_trace_plot_options},
+	{"Programs", lode_trace_program_options},
 	{NULL, NULL},
 };
 
@@ -62,21 +62,6 @@ static LodeTraceReplay *replay(LodeTraceReader *reader, const LodeTraceWork *wor
 	return lode_trace_replay_run(reader, &work->replay, &screen.progress, error);
 }
 
-static bool write_results(const LodeCacheResults *results, LodeViewFormat format, GError **error)
-{
-	LodeCacheResultsOptions view = {.format = format};
-
-	if (!lode_trace_plots_write(results, error))
-		return false;
-	g_autoptr(LodeOutputFile) file = lode_output_file_open(given.output, error);
-	if (file == NULL)
-		return false;
-	FILE *out = lode_output_file_stream(file);
-	view.terminal = lode_terminal_of(out);
-	return lode_cache_results_write(results, &view, out, error) &&
-	       lode_output_file_commit(file, error);
-}
-
 static void tell_damage(const char *path, const LodeTraceReplay *replayed)
 {
 	bool is_named = g_str_has_prefix(replayed->damage, path);
@@ -86,22 +71,6 @@ static void tell_damage(const char *path, const LodeTraceReplay *replayed)
 		"lode trace simulate: warning: %s%s%s; what is whole was replayed: %s references",
 		is_named ? "" : path, is_named ? "" : ": ", replayed->damage,
 		lode_number_format_count((double)replayed->n_references, number));
-}
-
-/* Of threads on one core, no line is taken away by another. */
-static void tell_cores(const LodeTraceWork *work, unsigned n_threads)
-{
-	bool has_one_core = false;
-
-	for (size_t i = 0; i < work->replay.n_hierarchies; i++)
-		has_one_core |= work->replay.hierarchies[i]->n_cores == 1;
-	if (!work->replay.classifies || !has_one_core || n_threads < 2)
-		return;
-	lode_display_line(stderr,
-		"lode trace simulate: note: the trace has %u threads and these caches one core: "
-		"add cores=%u to see sharing, as in --cache host,cores=%u",
-		n_threads, MIN(n_threads, LODE_HIERARCHY_MAX_CORES),
-		MIN(n_threads, LODE_HIERARCHY_MAX_CORES));
 }
 
 static int simulate(
@@ -114,7 +83,7 @@ static int simulate(
 
 	if (replayed == NULL)
 		return LODE_EXIT_FAILED;
-	tell_cores(work, lode_trace_reader_n_threads(reader));
+	lode_trace_results_tell_cores(&work->replay, lode_trace_reader_n_threads(reader));
 	const LodeCacheResults results = {
 		.path = path,
 		.command = lode_trace_reader_description(reader)->command,
@@ -123,7 +92,7 @@ static int simulate(
 		.n_hierarchies = work->replay.n_hierarchies,
 		.is_classified = work->replay.classifies,
 	};
-	if (!write_results(&results, format, error))
+	if (!lode_trace_results_write(&results, 1, format, given.output, error))
 		return LODE_EXIT_FAILED;
 	if (replayed->damage == NULL)
 		return LODE_EXIT_OK;
@@ -135,11 +104,17 @@ static int run(char **arguments, GError **error)
 {
 	g_auto(LodeTraceWork) work = {0};
 	LodeViewFormat format = LODE_VIEW_TEXT;
-	bool is_whole = false;
+	bool is_whole = false, is_program;
 
-	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
+	if (!lode_trace_program_check(arguments, &is_program, error) ||
+		(!is_program && !lode_options_take_one(arguments, "TRACE.rps", error)) ||
 		!read_options(&work, &format, error))
 		return LODE_EXIT_USAGE;
+	if (is_program) {
+		const LodeTraceProgram program = {
+			(const char *const *)arguments + 1, format, given.output};
+		return lode_trace_program_simulate(&program, &work, error);
+	}
 	if (!lode_trace_misses_are_wanted())
 		return simulate(arguments[0], &work, format, error);
 	work.misses.format = format;
@@ -151,8 +126,8 @@ static int run(char **arguments, GError **error)
 
 const LodeVerb lode_verb_trace_simulate = {
 	.name = "trace simulate",
-	.arguments = "TRACE.rps",
-	.summary = "replay an address trace through caches",
+	.arguments = "TRACE.rps | -- PROGRAM [ARGUMENT…]",
+	.summary = "replay an address trace, or a program, through caches",
 	.description =
 		"Replays all references of the trace through the caches, in one pass for all "
 		"hierarchies. The counts are exact for caches that work as described; the "
@@ -162,6 +137,14 @@ const LodeVerb lode_verb_trace_simulate = {
 		"The presets are host, cachegrind, skylake-server, zen3, cortex-a72 and "
 		"apple-m1; parts may follow, as in host,cores=4. Threads are assigned to this "
 		"number of cores in turn; without cores= there is one core and no sharing.\n"
+		"\n"
+		"Of a PROGRAM after '--' references are simulated while it runs, as 'trace "
+		"record' would trace it, and nothing of them is kept; results are those of its "
+		"trace. Each process, and each program that one executes, is simulated by "
+		"itself, beginning with empty caches. The program has the standard input, "
+		"output and error of lode, and lode exits with its status; results go to "
+		"standard output if that is a terminal, else to standard error. Ctrl-C ends "
+		"the program, and what it did until then is shown.\n"
 		"\n"
 		"--curve gives the misses of fully associative LRU caches of all sizes at "
 		"once, from the stack distances of the trace; no other caches are simulated "
@@ -186,8 +169,11 @@ const LodeVerb lode_verb_trace_simulate = {
 		"  lode trace simulate x.rps --curve data --curve instructions\n"
 		"  lode trace simulate x.rps --cache host --plot-curve x.svg\n"
 		"  lode trace simulate x.rps --by line --event l1d-miss\n"
-		"  lode trace simulate x.rps --branches tage --by line",
+		"  lode trace simulate x.rps --branches tage --by line\n"
+		"  lode trace simulate -- ./program argument\n"
+		"  lode trace simulate --only cc1 -o x.txt -- make",
 	.options = options,
 	.run = run,
 	.groups = groups,
+	.may_wrap = true,
 };

@@ -105,7 +105,12 @@ static size_t limit(LodeTraceIntake *self, const LodeReference *references, size
 static bool write_references(LodeTraceIntake *self, const LodeReference *references, size_t n)
 {
 	self->n_references += n;
-	return lode_trace_writer_add(self->options.writer, references, n, &self->error);
+	if (self->options.streamed == NULL)
+		return lode_trace_writer_add(self->options.writer, references, n, &self->error);
+	if (lode_streamed_trace_add(self->options.streamed, references, n, &self->error))
+		return true;
+	self->is_complete = self->error == NULL;
+	return false;
 }
 
 bool lode_trace_intake_add(
@@ -142,11 +147,14 @@ void lode_trace_intake_report(LodeTraceIntake *self, uint64_t more_references, u
 	if (progress == NULL || now_us - self->reported_us < REPORT_US)
 		return;
 	self->reported_us = now_us;
-	snprintf(detail, sizeof(detail), "%.1f M references, %.1f M a second, %.1f MB",
-		references / 1e6, seconds > 0 ? references / 1e6 / seconds : 0,
-		(double)(lode_trace_writer_bytes(self->options.writer) + more_bytes) / 1e6);
+	int n = snprintf(detail, sizeof(detail), "%.1f M references, %.1f M a second",
+		references / 1e6, seconds > 0 ? references / 1e6 / seconds : 0);
+	if (self->options.writer != NULL)
+		snprintf(detail + n, sizeof(detail) - (size_t)n, ", %.1f MB",
+			(double)(lode_trace_writer_bytes(self->options.writer) + more_bytes) / 1e6);
 	/* The detail has their number. */
-	lode_progress_report(progress, "tracing", 0, 0, detail);
+	lode_progress_report(
+		progress, self->options.writer != NULL ? "tracing" : "simulating", 0, 0, detail);
 }
 
 uint64_t lode_trace_intake_n_references(const LodeTraceIntake *self)

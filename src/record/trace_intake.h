@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a recorder's references go through on their way into the file: the first instructions are
- * left out where that is asked for, it ends after a number of them, and all is counted.
+ * What a recorder's references go through on their way into a file, or to a taker: the first
+ * instructions are left out where that is asked for, it ends after a number of them, and all is
+ * counted.
  *
- *   chunks of one thread each ──▶ skip ──▶ limit ──▶ numbered threads ──▶ writer
+ *   chunks of one thread each ──▶ skip ──▶ limit ──▶ numbered threads ──▶ writer, or stream
  */
 #pragma once
 
 #include "base/progress.h"
-#include "traces/trace_description.h"
+#include "record/trace_stream.h"
 #include "traces/trace_writer.h"
 
 typedef struct LodeTraceIntake LodeTraceIntake;
 
 typedef struct {
-	LodeTraceWriter *writer;           /* borrowed */
+	LodeTraceWriter *writer;           /* borrowed, as… */
+	LodeStreamedTrace *streamed;       /* …this, in its place; NULL: it goes to the writer */
 	LodeTraceDescription *description; /* borrowed; gets the threads */
 	uint64_t skip;                     /* instructions, of all threads */
 	uint64_t limit;                    /* instructions, after those; 0: all */

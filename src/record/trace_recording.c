@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { TAKEN_REFERENCES = 2 << 20 };
+
 /* In the order in which they are tried. */
 static const LodeTraceRunWay *const ways[] = {
 	[LODE_TRACE_WAY_QEMU] = &lode_qemu_trace,
@@ -102,7 +104,7 @@ static LodeTraceRecording *result_of(
 	self->way = way;
 	self->n_references = lode_trace_intake_n_references(run->intake);
 	self->n_instructions = lode_trace_intake_n_instructions(run->intake);
-	self->n_bytes = lode_trace_writer_bytes(writer);
+	self->n_bytes = writer != NULL ? lode_trace_writer_bytes(writer) : 0;
 	self->n_threads = run->description->threads->len;
 	self->exit_status = run->end.status;
 	self->stop_signal = run->end.stop_signal;
@@ -149,8 +151,13 @@ static LodeTraceRecording *record(LodeTraceRun *run, LodeTraceWriter *writer, GE
 	note_dropped(run);
 	note_all_skipped(run);
 	lode_trace_run_describe_end(run->options, run->intake, run->description);
-	if (!lode_trace_writer_finish(writer, run->description, error))
+	if (run->stream != NULL) {
+		lode_streamed_trace_end(run->streamed);
+		if (!lode_trace_stream_finish(run->stream, error))
+			return NULL;
+	} else if (!lode_trace_writer_finish(writer, run->description, error)) {
 		return NULL;
+	}
 	return result_of(run, way, writer);
 }
 
@@ -168,18 +175,28 @@ LodeTraceRecording *lode_trace_recording_run(
 	const char *tool = options->way == LODE_TRACE_WAY_LACKEY ? "valgrind" : "QEMU";
 	g_autofree char *program = lode_program_check(options->argv[0], tool, error);
 	g_autoptr(LodeTraceWriter) writer = NULL;
+	g_autoptr(LodeTraceStream) stream = NULL;
 	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
 
-	if (program != NULL)
+	if (program != NULL && options->output != NULL)
 		writer = lode_trace_writer_open(options->output, &options->writer, error);
-	if (writer == NULL)
+	else if (program != NULL)
+		stream = lode_trace_stream_new(options->taker, options->range,
+			options->frame_references > 0 ? options->frame_references
+						      : TAKEN_REFERENCES);
+	if (writer == NULL && stream == NULL)
 		return NULL;
 	g_autofree char *command = g_strjoinv(" ", (char **)options->argv);
 	g_autofree char *valid = g_utf8_make_valid(command, -1);
 	lode_trace_run_describe_program(description, valid);
-	lode_trace_writer_follow(writer, description);
+	LodeStreamedTrace *streamed = NULL;
+	if (stream != NULL)
+		streamed = lode_streamed_trace_new(stream, description);
+	else
+		lode_trace_writer_follow(writer, description);
 	const LodeTraceIntakeOptions intake_options = {
 		.writer = writer,
+		.streamed = streamed,
 		.description = description,
 		.skip = options->skip,
 		.limit = options->limit,
@@ -190,6 +207,8 @@ LodeTraceRecording *lode_trace_recording_run(
 		.options = options,
 		.program = program,
 		.writer = writer,
+		.stream = stream,
+		.streamed = streamed,
 		.description = description,
 		.intake = intake,
 		.processes = g_array_new(FALSE, FALSE, sizeof(LodeTraceRecordedProcess)),
@@ -198,6 +217,9 @@ LodeTraceRecording *lode_trace_recording_run(
 	LodeTraceRecording *recorded = record(&run, writer, error);
 	g_clear_pointer(&run.processes, g_array_unref);
 	g_clear_error(&run.error);
+	if (stream != NULL)
+		lode_trace_stream_finish(stream, NULL);
+	lode_streamed_trace_free(streamed);
 	return recorded;
 }
 

@@ -6,6 +6,7 @@
  *
  *   qemu-x86_64 with a plugin of ours ──shared memory──┐
  *   valgrind --tool=lackey ────────────pipe, text──────┴─▶ skip, limit ─▶ traces/trace_writer.h
+ *                                                                       or traces/trace_taker.h
  *
  * The program keeps standard input, output and error, and the signals that are meant for it reach
  * it. Lackey traces the program alone.
@@ -14,6 +15,8 @@
 
 #include "base/progress.h"
 #include "record/notes.h"
+#include "traces/trace_range.h"
+#include "traces/trace_taker.h"
 #include "traces/trace_writer.h"
 
 typedef enum {
@@ -28,7 +31,10 @@ int lode_trace_way_from_text(const char *text);
 
 typedef struct {
 	const char *const *argv; /* NULL-terminated; argv[0] is found in PATH */
-	const char *output;      /* the file; one that is there is replaced */
+	const char *output;      /* the file; one that is there is replaced. NULL: it goes to… */
+	const LodeTraceTaker *taker; /* …this; borrowed */
+	const LodeTraceRange *range; /* what it takes of each process; NULL: all */
+	uint64_t frame_references;   /* it takes at most so many at a time; 0: some millions */
 	LodeTraceWriterOptions writer;
 	int way;              /* LodeTraceWay; −1: qemu, or lackey where that cannot be used */
 	uint64_t skip;        /* leave out so many instructions of each process first */
@@ -59,10 +65,11 @@ typedef struct {
 } LodeTraceRecording;
 
 /*
- * Runs the program, waits for its end, and writes the file, whatever the end was. What stays
+ * Runs the program, waits for its end, and writes the file, or ends what the taker has, whatever
+ * the end was. What stays
  * untraced is noted. `progress` is reported to from another thread. Errors: _NOT_FOUND (program,
  * function, neither tool), _UNSUPPORTED (a program that cannot be run so), _IO (a file that could
- * not be written: the program has run to its end all the same), _USAGE.
+ * not be written: the program has run to its end all the same), _USAGE, those of the taker.
  */
 LodeTraceRecording *lode_trace_recording_run(
 	const LodeTraceRecordingOptions *options, const LodeProgress *progress, GError **error);

@@ -9,7 +9,9 @@
 typedef struct {
 	const LodeTraceRecordingOptions *options;
 	char *program;                     /* path of argv[0] */
-	LodeTraceWriter *writer;           /* through the intake */
+	LodeTraceWriter *writer;           /* through the intake; NULL: it goes to… */
+	LodeTraceStream *stream;           /* …this */
+	LodeStreamedTrace *streamed;       /* …as this one, of the first process */
 	LodeTraceDescription *description; /* the way adds tool and mappings */
 	LodeTraceIntake *intake;
 	LodeChildEnd end;

@@ -31,10 +31,11 @@ typedef struct {
 	bool is_recorded;
 	bool has_ended;
 	uint64_t end_stamp; /* chunks with lower ones may be its */
-	char *path;         /* its file; NULL: the run's own */
+	char *path;         /* its file, or a name where there are none; NULL: the run's own */
 
 	/* Those of the run where it has no file of its own. */
-	LodeTraceWriter *writer; /* NULL: closed */
+	LodeTraceWriter *writer; /* NULL: closed, or in its place… */
+	LodeStreamedTrace *streamed;
 	LodeTraceDescription *description;
 	LodeTraceIntake *intake;
 	LodeTraceMappings *mappings;
@@ -65,6 +66,7 @@ static void traced_process_free(TracedProcess *self)
 	if (self->path != NULL) {
 		lode_trace_intake_free(self->intake);
 		lode_trace_writer_close(self->writer);
+		lode_streamed_trace_free(self->streamed);
 		lode_trace_description_free(self->description);
 	}
 	g_clear_error(&self->error);
@@ -98,21 +100,33 @@ static char *traced_process_path(const char *output, unsigned number)
 	return g_strdup_printf("%.*s.%u%s", (int)length, output, number, has_ending ? ending : "");
 }
 
-/* Gives it a file of its own. Errors: _IO. */
-static bool traced_process_open(TracedProcess *self, const LodeTraceRecordingOptions *options,
-	const char *command, unsigned share, GError **error)
+static bool open_writer(
+	TracedProcess *self, const LodeTraceRun *run, unsigned share, GError **error)
 {
-	LodeTraceWriterOptions writer = options->writer;
-	LodeTraceIntakeOptions intake = {.skip = options->skip, .limit = options->limit};
+	LodeTraceWriterOptions writer = run->options->writer;
 
 	writer.share = share;
 	self->writer = lode_trace_writer_open(self->path, &writer, error);
-	if (self->writer == NULL)
+	return self->writer != NULL;
+}
+
+/* Gives it a file of its own, or a trace of its own in the run's stream. Errors: _IO. */
+static bool traced_process_open(TracedProcess *self, const LodeTraceRun *run, const char *command,
+	unsigned share, GError **error)
+{
+	const LodeTraceRecordingOptions *options = run->options;
+	LodeTraceIntakeOptions intake = {.skip = options->skip, .limit = options->limit};
+
+	if (run->stream == NULL && !open_writer(self, run, share, error))
 		return false;
 	self->description = lode_trace_description_new();
 	lode_trace_run_describe_program(self->description, command);
-	lode_trace_writer_follow(self->writer, self->description);
+	if (run->stream != NULL)
+		self->streamed = lode_streamed_trace_new(run->stream, self->description);
+	else
+		lode_trace_writer_follow(self->writer, self->description);
 	intake.writer = self->writer;
+	intake.streamed = self->streamed;
 	intake.description = self->description;
 	self->intake = lode_trace_intake_new(&intake);
 	return true;
@@ -121,10 +135,14 @@ static bool traced_process_open(TracedProcess *self, const LodeTraceRecordingOpt
 /* Ends its file, which is left out where nothing is in it. What went wrong is in `error`. */
 static void traced_process_finish(TracedProcess *self, const LodeTraceRecordingOptions *options)
 {
-	if (self->path == NULL || self->writer == NULL)
+	if (self->path == NULL || (self->writer == NULL && self->streamed == NULL))
 		return;
 	self->error = lode_trace_intake_steal_error(self->intake);
 	lode_trace_run_describe_end(options, self->intake, self->description);
+	if (self->streamed != NULL) {
+		lode_streamed_trace_end(self->streamed);
+		return;
+	}
 	if (self->error == NULL && lode_trace_intake_n_references(self->intake) > 0)
 		lode_trace_writer_finish(self->writer, self->description, &self->error);
 	self->n_bytes = lode_trace_writer_bytes(self->writer);
@@ -272,7 +290,8 @@ static void end(LodeTracedProcesses *self, TracedProcess *process)
 	if (process->path == NULL)
 		return;
 	self->n_ended_references += lode_trace_intake_n_references(process->intake);
-	self->n_ended_bytes += lode_trace_writer_bytes(process->writer);
+	if (process->writer != NULL)
+		self->n_ended_bytes += lode_trace_writer_bytes(process->writer);
 	while (g_atomic_int_get(&self->n_finishing) >= MAX_FINISHING)
 		g_usleep(1000);
 	g_atomic_int_add(&self->n_finishing, 1);
@@ -287,14 +306,17 @@ static bool open_file(LodeTracedProcesses *self, TracedProcess *process, const c
 	if (!self->has_own) {
 		self->has_own = true;
 		process->writer = run->writer;
+		process->streamed = run->streamed;
 		process->description = run->description;
 		process->intake = run->intake;
 		lode_trace_run_describe_program(run->description, command);
 		return true;
 	}
-	process->path = traced_process_path(run->options->output, FIRST_NUMBER + self->n_files);
+	process->path = run->stream != NULL ? g_strdup_printf("process %d", (int)process->pid)
+	                                    : traced_process_path(run->options->output,
+						      FIRST_NUMBER + self->n_files);
 	if (!traced_process_open(
-		    process, run->options, command, MAX(self->alive->len, 1), &process->error)) {
+		    process, run, command, MAX(self->alive->len, 1), &process->error)) {
 		/* kept for run->error; nothing of it is recorded */
 		return false;
 	}
@@ -408,7 +430,8 @@ static void report(LodeTracedProcesses *self)
 		if (!process->is_recorded || process->path == NULL)
 			continue;
 		references += lode_trace_intake_n_references(process->intake);
-		bytes += lode_trace_writer_bytes(process->writer);
+		if (process->writer != NULL)
+			bytes += lode_trace_writer_bytes(process->writer);
 	}
 	lode_trace_intake_report(self->run->intake, references, bytes);
 }
@@ -471,7 +494,10 @@ void lode_traced_processes_finish(LodeTracedProcesses *self)
 		end(self, process);
 	}
 	join_finisher(self);
-	remove_all_stale(self);
+	if (self->run->stream == NULL)
+		remove_all_stale(self);
+	else
+		lode_trace_stream_wait(self->run->stream);
 	for (guint i = 0; i < self->all->len; i++) {
 		TracedProcess *process = self->all->pdata[i];
 		if (process == NULL || process->path == NULL)

@@ -166,3 +166,22 @@ void lode_frame_range_cut(LodeFrameRange *self, uint64_t first, uint64_t end, GP
 	end_frame(&cutting);
 	g_free(cutting.ids);
 }
+
+void lode_frame_range_take(LodeTraceFrame *frame, const LodeTraceRange *range, GPtrArray *out)
+{
+	uint64_t at = frame->first_reference, last = at + frame->n_references;
+	LodeTracePart part = lode_trace_range_part(range, at);
+	LodeFrameRange cutting;
+
+	if (part.kind != LODE_TRACE_LEFT_OUT && part.end >= last) {
+		g_ptr_array_add(out, frame);
+		return;
+	}
+	lode_frame_range_init(&cutting, frame);
+	for (; at < last; at = part.end) {
+		part = lode_trace_range_part(range, at);
+		if (part.kind != LODE_TRACE_LEFT_OUT)
+			lode_frame_range_cut(&cutting, at, part.end, out);
+	}
+	lode_trace_frame_free(frame);
+}

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "traces/trace_frame.h"
+#include "traces/trace_range.h"
 
 /* Goes through a frame once, for any number of parts. Borrows it. */
 typedef struct {
@@ -26,3 +27,7 @@ void lode_frame_range_init(LodeFrameRange *self, const LodeTraceFrame *frame);
  * that do not fit into one dictionary, with those that were cut, begin another one.
  */
 void lode_frame_range_cut(LodeFrameRange *self, uint64_t first, uint64_t end, GPtrArray *out);
+
+/* Appends what a frame has of a range that is not left out, a frame for each part. Takes the frame,
+ * which is given as it is where it lies in one part. */
+void lode_frame_range_take(LodeTraceFrame *frame, const LodeTraceRange *range, GPtrArray *out);

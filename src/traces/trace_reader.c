@@ -148,26 +148,6 @@ static bool wait_for_room(LodeTraceReader *self, Job *job, size_t bytes)
 	return is_wanted;
 }
 
-/* A frame of one part is taken as it is. */
-static void take_wanted(const LodeTraceReader *self, Job *job, LodeTraceFrame *frame)
-{
-	uint64_t at = frame->first_reference, last = at + frame->n_references;
-	LodeTracePart part = lode_trace_range_part(&self->range, at);
-	LodeFrameRange cutting;
-
-	if (part.kind != LODE_TRACE_LEFT_OUT && part.end >= last) {
-		g_ptr_array_add(job->frames, frame);
-		return;
-	}
-	lode_frame_range_init(&cutting, frame);
-	for (; at < last; at = part.end) {
-		part = lode_trace_range_part(&self->range, at);
-		if (part.kind != LODE_TRACE_LEFT_OUT)
-			lode_frame_range_cut(&cutting, at, part.end, job->frames);
-	}
-	lode_trace_frame_free(frame);
-}
-
 static bool decode_next(LodeTraceReader *self)
 {
 	g_auto(LodeFrameUnpacking) unpacking = {0};
@@ -188,7 +168,7 @@ static bool decode_next(LodeTraceReader *self)
 		LodeTraceFrame *frame = lode_frame_unpacking_decode(
 			&unpacking, dictionary, &job->error);
 		if (frame != NULL)
-			take_wanted(self, job, frame);
+			lode_frame_range_take(frame, &self->range, job->frames);
 	}
 	end_job(self, job);
 	return true;

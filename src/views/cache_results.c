@@ -254,29 +254,39 @@ static void put_curves(LodeJsonStream *json, const GPtrArray *curves)
 	lode_json_end(json, ']');
 }
 
-static void write_json(const LodeCacheResults *results, FILE *out)
+static void put_results(LodeJsonStream *json, const LodeCacheResults *results)
+{
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "trace", results->path);
+	lode_json_member_string(json, "program", results->command);
+	lode_json_member_number(json, "first_reference", (double)results->replay->range.first);
+	lode_json_member_number(json, "warm_up", (double)results->replay->range.warm_up);
+	if (results->replay->range.every > 0) {
+		lode_json_member_number(json, "every", (double)results->replay->range.every);
+		lode_json_member_number(json, "length", (double)results->replay->range.length);
+		lode_json_member_number(json, "windows", (double)results->replay->n_windows);
+	}
+	lode_json_member_number(json, "references", (double)results->replay->n_references);
+	lode_json_member_number(json, "instructions", (double)results->replay->n_instructions);
+	lode_json_member_string(json, "damage", results->replay->damage);
+	lode_json_line(json);
+	put_hierarchies(json, results);
+	lode_json_line(json);
+	put_curves(json, results->replay->curves);
+	lode_json_end(json, '}');
+}
+
+static void write_json(const LodeCacheResults *results, size_t n_results, FILE *out)
 {
 	LodeJsonStream json;
 
 	lode_json_stream_init(&json, out);
-	lode_json_begin(&json, '{');
-	lode_json_member_string(&json, "trace", results->path);
-	lode_json_member_string(&json, "program", results->command);
-	lode_json_member_number(&json, "first_reference", (double)results->replay->range.first);
-	lode_json_member_number(&json, "warm_up", (double)results->replay->range.warm_up);
-	if (results->replay->range.every > 0) {
-		lode_json_member_number(&json, "every", (double)results->replay->range.every);
-		lode_json_member_number(&json, "length", (double)results->replay->range.length);
-		lode_json_member_number(&json, "windows", (double)results->replay->n_windows);
-	}
-	lode_json_member_number(&json, "references", (double)results->replay->n_references);
-	lode_json_member_number(&json, "instructions", (double)results->replay->n_instructions);
-	lode_json_member_string(&json, "damage", results->replay->damage);
-	lode_json_line(&json);
-	put_hierarchies(&json, results);
-	lode_json_line(&json);
-	put_curves(&json, results->replay->curves);
-	lode_json_end(&json, '}');
+	if (n_results > 1)
+		lode_json_begin(&json, '[');
+	for (size_t i = 0; i < n_results; i++)
+		put_results(&json, &results[i]);
+	if (n_results > 1)
+		lode_json_end(&json, ']');
 }
 
 static void put_titles(LodeCsv *csv, const char *const *titles, size_t n)
@@ -294,7 +304,7 @@ static void put_kind_titles(LodeCsv *csv, const char *what)
 	}
 }
 
-static void put_cache_titles(LodeCsv *csv, bool is_classified)
+static void put_cache_titles(LodeCsv *csv, const LodeCacheResults *results)
 {
 	static const char *const before[] = {"hierarchy", "name", "cache", "description", "level",
 		"holds", "size_bytes", "ways", "line_bytes", "accesses", "misses", "miss_ratio",
@@ -302,10 +312,12 @@ static void put_cache_titles(LodeCsv *csv, bool is_classified)
 	static const char *const after[] = {"write_backs", "invalidations", "prefetches",
 		"useful_prefetches", "miss_ratio_error"};
 
+	if (results->process > 0)
+		lode_csv_text(csv, "process");
 	put_titles(csv, before, G_N_ELEMENTS(before));
 	put_kind_titles(csv, "accesses");
 	put_kind_titles(csv, "misses");
-	if (is_classified)
+	if (results->is_classified)
 		put_titles(csv, class_names, LODE_N_MISS_CLASSES);
 	put_titles(csv, after, G_N_ELEMENTS(after));
 	lode_csv_end_row(csv);
@@ -322,6 +334,8 @@ static void put_cache_row(LodeCsv *csv, const LodeCacheResults *results, const C
 	const LodeCache *cache = row->cache;
 	const LodeCacheCounts *counts = row->counts;
 
+	if (results->process > 0)
+		lode_csv_number(csv, results->process);
 	lode_csv_number(csv, (double)row->hierarchy + 1);
 	lode_csv_text(csv, results->hierarchies[row->hierarchy]->name);
 	lode_csv_text(csv, cache->name);
@@ -347,11 +361,14 @@ static void put_cache_row(LodeCsv *csv, const LodeCacheResults *results, const C
 	lode_csv_end_row(csv);
 }
 
-static void put_curve_rows(LodeCsv *csv, const LodeMissCurve *curve)
+static void put_curve_rows(
+	LodeCsv *csv, const LodeCacheResults *results, const LodeMissCurve *curve)
 {
 	for (guint i = 0; i < curve->points->len; i++) {
 		const LodeMissPoint *point = &g_array_index(curve->points, LodeMissPoint, i);
 
+		if (results->process > 0)
+			lode_csv_number(csv, results->process);
 		lode_csv_text(csv, lode_miss_curve_holds_text(curve->holds));
 		lode_csv_number(csv, curve->line_bytes);
 		lode_csv_number(csv, (double)point->n_lines);
@@ -362,26 +379,43 @@ static void put_curve_rows(LodeCsv *csv, const LodeMissCurve *curve)
 	}
 }
 
-static void write_csv(const LodeCacheResults *results, FILE *out)
+static void put_result_titles(LodeCsv *csv, const LodeCacheResults *results)
 {
 	static const char *const curve_titles[] = {
 		"of", "line_bytes", "lines", "bytes", "misses", "miss_ratio"};
+
+	if (results->n_hierarchies > 0) {
+		put_cache_titles(csv, results);
+		return;
+	}
+	if (results->process > 0)
+		lode_csv_text(csv, "process");
+	put_titles(csv, curve_titles, G_N_ELEMENTS(curve_titles));
+	lode_csv_end_row(csv);
+}
+
+static void put_result_rows(LodeCsv *csv, const LodeCacheResults *results)
+{
 	const GPtrArray *curves = results->replay->curves;
+
+	if (results->n_hierarchies > 0) {
+		g_autoptr(GArray) rows = cache_rows(results);
+		for (guint i = 0; i < rows->len; i++)
+			put_cache_row(csv, results, &g_array_index(rows, CacheRow, i));
+		return;
+	}
+	for (guint i = 0; i < curves->len; i++)
+		put_curve_rows(csv, results, g_ptr_array_index(curves, i));
+}
+
+static void write_csv(const LodeCacheResults *results, size_t n_results, FILE *out)
+{
 	LodeCsv csv;
 
 	lode_csv_init(&csv, out);
-	if (results->n_hierarchies > 0) {
-		g_autoptr(GArray) rows = cache_rows(results);
-
-		put_cache_titles(&csv, results->is_classified);
-		for (guint i = 0; i < rows->len; i++)
-			put_cache_row(&csv, results, &g_array_index(rows, CacheRow, i));
-		return;
-	}
-	put_titles(&csv, curve_titles, G_N_ELEMENTS(curve_titles));
-	lode_csv_end_row(&csv);
-	for (guint i = 0; i < curves->len; i++)
-		put_curve_rows(&csv, g_ptr_array_index(curves, i));
+	put_result_titles(&csv, results);
+	for (size_t i = 0; i < n_results; i++)
+		put_result_rows(&csv, &results[i]);
 }
 
 enum { BAR_WIDTH = 40 };
@@ -677,14 +711,17 @@ static void write_text(const LodeCacheResults *results, const LodeTerminal *term
 	}
 }
 
-bool lode_cache_results_write(const LodeCacheResults *results,
+bool lode_cache_results_write(const LodeCacheResults *results, size_t n_results,
 	const LodeCacheResultsOptions *options, FILE *out, GError **error)
 {
 	if (options->format == LODE_VIEW_JSON)
-		write_json(results, out);
+		write_json(results, n_results, out);
 	else if (options->format == LODE_VIEW_CSV)
-		write_csv(results, out);
-	else
-		write_text(results, &options->terminal, out);
+		write_csv(results, n_results, out);
+	for (size_t i = 0; i < n_results && options->format == LODE_VIEW_TEXT; i++) {
+		if (i > 0)
+			fputc('\n', out);
+		write_text(&results[i], &options->terminal, out);
+	}
 	return lode_view_flush(out, error);
 }

@@ -13,6 +13,7 @@ typedef struct {
 	const LodeHierarchy *const *hierarchies; /* as they were replayed */
 	size_t n_hierarchies;
 	bool is_classified;
+	uint32_t process; /* of those that a program ran as, from 1; 0: it is of a file */
 } LodeCacheResults;
 
 typedef struct {
@@ -20,7 +21,7 @@ typedef struct {
 	LodeTerminal terminal;
 } LodeCacheResultsOptions;
 
-/* CSV has one table, that of the caches when there are some, else that of the curves. Errors: _IO.
- */
-bool lode_cache_results_write(const LodeCacheResults *results,
+/* CSV has one table, that of the caches when there are some, else that of the curves; of a program
+ * with the number of the process. JSON of several traces is an array. Errors: _IO. */
+bool lode_cache_results_write(const LodeCacheResults *results, size_t n_results,
 	const LodeCacheResultsOptions *options, FILE *out, GError **error);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* lode trace simulate -- PROGRAM: the references of a program through caches, while it runs. */
+#include "base/error.h"
+#include "cli/terminal_progress.h"
+#include "cli/trace_simulate.h"
+#include "cli/wrapped_program.h"
+#include "record/trace_recording.h"
+#include "views/display_text.h"
+
+static struct {
+	char **only;
+	gboolean is_alone;
+} given;
+
+const GOptionEntry lode_trace_program_options[] = {
+	{"no-follow", 0, 0, G_OPTION_ARG_NONE, &given.is_alone,
+		"simulate PROGRAM alone, not the programs and processes that it starts", NULL},
+	{"only", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.only,
+		"simulate only programs with such a name, such as 'cc1*' (with a slash: such a "
+		"path); others run, and what they start is followed",
+		"GLOB"},
+	G_OPTION_ENTRY_NULL,
+};
+
+bool lode_trace_program_check(char **arguments, bool *out_is_program, GError **error)
+{
+	const char *fault = NULL;
+
+	*out_is_program = arguments[0] != NULL && g_str_equal(arguments[0], "--");
+	if (*out_is_program && arguments[1] == NULL)
+		fault = "PROGRAM is missing: lode trace simulate -- PROGRAM ARGUMENT…";
+	else if (given.only != NULL && given.is_alone)
+		fault = "--only cannot be used with --no-follow";
+	else if (*out_is_program && lode_trace_misses_are_wanted())
+		fault = "--by, --branches, --sharing and --plot-objects need a trace: 'lode trace "
+			"record' makes one";
+	else if (!*out_is_program && (given.only != NULL || given.is_alone))
+		fault = "--only and --no-follow are for a program, after '--'; of a trace's "
+			"processes each has a file";
+	if (fault != NULL)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, fault);
+	return fault == NULL;
+}
+
+/* A process, or a program that took its place. */
+typedef struct {
+	LodeTraceReplay *replay;
+	const LodeTraceDescription *description; /* while it runs */
+	char *command;
+	unsigned n_threads;
+} Process;
+
+typedef struct {
+	const LodeTraceWork *work;
+	GPtrArray *processes; /* Process, as they began */
+} Session;
+
+static void process_free(void *data)
+{
+	Process *process = data;
+
+	lode_trace_replay_free(process->replay);
+	g_free(process->command);
+	g_free(process);
+}
+
+static void *begin(const LodeTraceDescription *description, void *user_data, GError **error)
+{
+	Session *self = user_data;
+	LodeTraceReplay *replay = lode_trace_replay_new(
+		&self->work->replay, &self->work->range, error);
+
+	if (replay == NULL)
+		return NULL;
+	Process *process = g_new0(Process, 1);
+	process->replay = replay;
+	process->description = description;
+	process->command = g_strdup(description->command);
+	g_ptr_array_add(self->processes, process);
+	return process;
+}
+
+static bool take(void *trace, const LodeTraceFrame *frame, GError **error)
+{
+	return lode_trace_replay_take(((Process *)trace)->replay, frame, NULL, error);
+}
+
+static bool end(void *trace, GError **error)
+{
+	Process *process = trace;
+
+	(void)error;
+	lode_trace_replay_finish(process->replay);
+	process->n_threads = process->description->threads->len;
+	return true;
+}
+
+static bool write_results(const Session *self, const LodeTraceProgram *program, GError **error)
+{
+	const LodeTraceReplayOptions *replay = &self->work->replay;
+	guint n = self->processes->len;
+	g_autofree LodeCacheResults *results = g_new0(LodeCacheResults, MAX(n, 1));
+	unsigned n_threads = 0;
+
+	if (n == 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"the program ended before reference %" G_GUINT64_FORMAT,
+			self->work->range.first);
+		return false;
+	}
+	for (guint i = 0; i < n; i++) {
+		const Process *process = self->processes->pdata[i];
+		n_threads = MAX(n_threads, process->n_threads);
+		results[i] = (LodeCacheResults){
+			.command = process->command,
+			.replay = process->replay,
+			.hierarchies = replay->hierarchies,
+			.n_hierarchies = replay->n_hierarchies,
+			.is_classified = replay->classifies,
+			.process = i + 1,
+		};
+	}
+	lode_trace_results_tell_cores(replay, n_threads);
+	return lode_trace_results_write(results, n, program->format, program->output, error);
+}
+
+static void tell(const char *text, LodeAdvice advice, void *user_data)
+{
+	LodeTerminalProgress *screen = user_data;
+
+	(void)advice;
+	lode_terminal_progress_hide(screen);
+	lode_display_line(stderr, "lode trace simulate: %s", text);
+}
+
+int lode_trace_program_simulate(
+	const LodeTraceProgram *program, const LodeTraceWork *work, GError **error)
+{
+	g_autoptr(GPtrArray) processes = g_ptr_array_new_with_free_func(process_free);
+	Session session = {work, processes};
+	const LodeTraceTaker taker = {begin, take, end, &session};
+	g_auto(LodeTerminalProgress) screen;
+	const LodeTraceRecordingOptions recording = {
+		.argv = program->argv,
+		.taker = &taker,
+		.range = &work->range,
+		/* Turns are cut where a frame ends. */
+		.frame_references = work->replay.quantum > 0 ? UINT64_MAX : 0,
+		.way = -1,
+		.is_alone = given.is_alone,
+		.only = (const char *const *)given.only,
+		.notes = {.take = tell, .user_data = &screen},
+	};
+
+	lode_terminal_progress_init(&screen);
+	g_autoptr(LodeTraceRecording)
+		recorded = lode_trace_recording_run(&recording, &screen.progress, error);
+	lode_terminal_progress_hide(&screen);
+	if (recorded == NULL || !write_results(&session, program, error))
+		return LODE_EXIT_FAILED;
+	return lode_wrapped_program_status(recorded->exit_status, recorded->stop_signal);
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# lode trace simulate -- PROGRAM: what is simulated while a program runs is what its trace gives, and
+# output, error and status are those of the program. Prints TAP.
+#
+#   trace_simulate.sh LODE TRACED_STATIC FOLLOWED_PROGRAM
+set -euo pipefail
+lode=$(realpath "$1")
+static=$(realpath "$2")
+followed=$(realpath "$3")
+# shellcheck source=tests/e2e/cases.sh
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
+
+if [ -z "$(command -v qemu-x86_64)" ]; then
+	echo "1..0 # SKIP there is no qemu-x86_64"
+	exit 0
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+caches='i1=1K:2:64,d1=1K:2:64,l2=4K:4:64'
+
+# simulate ARGUMENT…: into out, err and status
+simulate() {
+	status=0
+	{ "$lode" trace simulate "$@" >out 2>err || status=$?; } 2>/dev/null
+}
+says() { grep -q -- "$1" err || echo "does not say '$1'"; }
+wrote() { [ "$(cat out)" = "$1" ] || echo "it wrote: $(cat out)"; }
+# csv without its first column, the process
+without_process() { cut -d, -f2- "$1"; }
+
+# The same environment, or the stack is elsewhere.
+"$lode" trace record --level fast -o x.rps -- "$static" 2>err
+for part in "" "--from=100 --count=300" "--from=200 --warm-up=100" "--every=200 --length=50 --warm-up=20" \
+	"--quantum=64" "--classify" "--cache=d1=1K..4K:2:64"; do
+	# shellcheck disable=SC2086
+	"$lode" trace simulate x.rps --cache "$caches" $part --format csv -o file.csv
+	# shellcheck disable=SC2086
+	simulate --cache "$caches" $part --format csv -o own.csv -- "$static"
+	check "what its trace gives ${part:-(all)}" "$(status_is 0)" "$(wrote '')" \
+		"$(diff file.csv <(without_process own.csv) 2>&1)" "$([ -s own.csv ] || echo 'it is empty')"
+done
+"$lode" trace simulate x.rps --curve all --line 16 --format csv -o file.csv
+simulate --curve all --line 16 --format csv -o own.csv -- "$static"
+check "curves" "$(status_is 0)" "$(diff file.csv <(without_process own.csv) 2>&1)"
+"$lode" trace simulate x.rps --cache "$caches" --format json -o file.json
+simulate --cache "$caches" --format json -o own.json -- "$static"
+check "JSON" "$(diff <(sed 's/"trace":"x.rps"/"trace":null/' file.json) own.json 2>&1)"
+
+simulate --cache "$caches" -- sh -c 'echo text; exit 3'
+check "output and status are the program's, results go elsewhere" "$(status_is 3)" "$(wrote text)" \
+	"$(says ' references · ')" "$(says '^l2 ')"
+# shellcheck disable=SC2016
+simulate --cache "$caches" -- sh -c 'kill -SEGV $$'
+check "a signal ends the program" "$(status_is 139)" "$(says '^l2 ')"
+
+simulate --cache "$caches" --format csv -o own.csv -- sh -c '/bin/echo one; /bin/true'
+check "processes by themselves" "$(status_is 0)" "$(wrote one)" \
+	"$([ "$(cut -d, -f1 own.csv | sort -u | wc -l)" -ge 4 ] || cat own.csv)"
+simulate --cache "$caches" --format json -o own.json -- "$followed" many 20
+check "as many as there are" "$(status_is 0)" "$([ "$(grep -c '"program":' own.json)" -eq 21 ] || echo "$(grep -c '"program":' own.json)")"
+simulate --cache "$caches" --only echo -- sh -c '/bin/echo one; /bin/true'
+check "only some" "$(status_is 0)" "$(wrote one)" "$([ "$(grep -c ' references · ' err)" -eq 1 ] || echo 'not one')" \
+	"$(says '^/bin/echo one · ')"
+simulate --no-follow --cache "$caches" -- sh -c '/bin/echo one'
+check "the program alone" "$(status_is 0)" "$([ "$(grep -c ' references · ' err)" -eq 1 ] || echo 'not one')" "$(says 'not traced')"
+
+simulate --cache "$caches" --from 1000000 -- "$static"
+check "nothing in the range" "$(status_is 1)" "$(says 'ended before reference 1000000')"
+simulate --cache "$caches" --count 100 -- "$static"
+check "the rest is not traced" "$(status_is 0)" "$(says ' 100 references · ')"
+simulate --only sh x.rps
+check "options of a program need one" "$(status_is 2)" "$(says 'after')"
+simulate --
+check "no program" "$(status_is 2)" "$(says 'PROGRAM is missing')"
+simulate --by function -- "$static"
+check "misses by place need a trace" "$(status_is 2)" "$(says 'trace record')"
+simulate -- ./missing
+check "a missing program" "$(status_is 1)" "$(says missing)"
+echo "1..$number"
