@@ -147,7 +147,14 @@ static int compare_spoken(const void *a, const void *b)
 	return difference != 0 ? difference : strcmp(left, right);
 }
 
-/* Whether the mnemonic says the same word as the kind: "div". */
+/* Whether the mnemonic says the kind too: "idiv", "call", "jnz". Only of x86. */
+static bool says(const char *mnemonic, const char *kind)
+{
+	if (strcmp(kind, "branch") == 0 || strcmp(kind, "jump") == 0)
+		return mnemonic[0] == 'j';
+	return strstr(mnemonic, kind) != NULL;
+}
+
 static bool is_said(const GPtrArray *names, guint index)
 {
 	const char *name = g_ptr_array_index(names, index);
@@ -155,7 +162,7 @@ static bool is_said(const GPtrArray *names, guint index)
 	for (guint i = 0; i < index && g_str_has_prefix(name, "kind:"); i++) {
 		const char *before = g_ptr_array_index(names, i);
 		if (g_str_has_prefix(before, "op:") &&
-			strcmp(before + strlen("op:"), name + strlen("kind:")) == 0)
+			says(before + strlen("op:"), name + strlen("kind:")))
 			return true;
 	}
 	return false;

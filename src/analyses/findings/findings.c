@@ -427,10 +427,20 @@ static bool is_shown(const Closing *self, uint32_t attribute)
 	return !g_str_has_prefix(name, "loop:") && !g_str_has_prefix(name, "at:");
 }
 
-/* What was measured is not implied by what the code is. */
-static bool is_event(const Closing *self, uint32_t attribute)
+static bool is_of(const Closing *self, uint32_t attribute, const char *name_space)
 {
-	return g_str_has_prefix(self->choice->seen->graph->attribute_names[attribute], "ev:");
+	return g_str_has_prefix(self->choice->seen->graph->attribute_names[attribute], name_space);
+}
+
+/*
+ * Whether an attribute can say what another one says. What was measured is not implied by what the
+ * code is. A mnemonic is rarer than what it is of, or not, by what else ran: one lock cmpxchg while
+ * the program starts, and "atomic" would say less than lock xadd. So it hides nothing.
+ */
+static bool can_hide(const Closing *self, uint32_t sign, uint32_t attribute)
+{
+	return !is_of(self, sign, "op:") &&
+	       (!is_of(self, attribute, "ev:") || is_of(self, sign, "ev:"));
 }
 
 /* The element of a position from `weights`, the weight by attribute out of `whole`, and what was
@@ -456,12 +466,11 @@ static void close_element(Closing *self, double whole, const uint32_t *own, size
 	for (guint i = 0; i < common->len; i++) {
 		uint32_t a = g_array_index(common, uint32_t, i);
 		/* What was chosen stays, and so does the mnemonic, which people know best. */
-		bool is_needed = i < n_chosen || g_str_has_prefix(graph->attribute_names[a], "op:");
+		bool is_needed = i < n_chosen || is_of(self, a, "op:");
 		for (guint j = 0; j < common->len && !is_needed; j++) {
 			uint32_t b = g_array_index(common, uint32_t, j);
-			if (j != i && is_implied(self, b, a) &&
-				(!is_implied(self, a, b) || j < i) &&
-				(!is_event(self, a) || is_event(self, b)))
+			if (j != i && can_hide(self, b, a) && is_implied(self, b, a) &&
+				(!is_implied(self, a, b) || j < i))
 				break;
 			is_needed = j + 1 == common->len;
 		}

@@ -34,9 +34,48 @@ static void test_each_in_all(void)
 	g_assert_cmpuint(other, ==, LODE_NONE);
 }
 
+/* A finding of one element with these attributes. */
+static LodeFindings *finding_of(const char *const *names)
+{
+	LodeFindings *all = lode_findings_new();
+	LodeFindingElement element = {0, 0};
+	LodeFinding one = {.n_elements = 1};
+
+	for (; names[element.n_items] != NULL; element.n_items++) {
+		g_ptr_array_add(all->attributes, g_strdup(names[element.n_items]));
+		g_array_append_val(all->items, element.n_items);
+	}
+	g_array_append_val(all->elements, element);
+	g_array_append_val(all->findings, one);
+	return all;
+}
+
+/* What a mnemonic says is not said again. */
+static void test_text(void)
+{
+	static const struct {
+		const char *names[5], *text;
+	} cases[] = {
+		{{"kind:div", "op:div"}, "⟪div⟫"},
+		{{"op:imul", "kind:mul", "mem:pointer", "kind:load"}, "⟪imul load pointer⟫"},
+		{{"kind:branch", "op:jnz", "needs:load"}, "⟪jnz, needs load⟫"},
+		{{"kind:jump", "kind:indirect", "op:jmp"}, "⟪jmp indirect⟫"},
+		{{"kind:atomic", "op:lock_xadd"}, "⟪lock_xadd atomic⟫"},
+		{{"kind:branch"}, "⟪branch⟫"},
+		{{NULL}, "⟪·⟫"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeFindings) all = finding_of(cases[i].names);
+		g_autofree char *text = lode_finding_text(all, lode_findings_at(all, 0));
+		g_assert_cmpstr(text, ==, cases[i].text);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/findings/each-in-all", test_each_in_all);
+	g_test_add_func("/findings/text", test_text);
 	return g_test_run();
 }

@@ -114,6 +114,53 @@ static void test_start_up(void)
 	}
 }
 
+static uint32_t set_of(LodeProfile *profile, const char *const *names)
+{
+	uint32_t ids[8], n = 0;
+
+	for (; names[n] != NULL; n++)
+		ids[n] = lode_profile_attribute(profile, names[n]);
+	return lode_profile_attribute_set(profile, ids, n);
+}
+
+/* Turns divisions into locked additions, and `n_others` of the instructions that cost little into
+ * something global; the first of them is atomic too. */
+static void make_atomic(LodeProfile *profile, unsigned n_others)
+{
+	static const char *const division[] = {"op:div", "kind:div", NULL};
+	static const char *const move[] = {"op:mov", NULL};
+	static const char *const addition[] = {"op:lock_xadd", "kind:atomic", "mem:global", NULL};
+	static const char *const other[] = {"op:lock_cmpxchg", "kind:atomic", "mem:global", NULL};
+	static const char *const global[] = {"op:mov", "mem:global", NULL};
+	uint32_t from = set_of(profile, division), cheap = set_of(profile, move);
+	unsigned n = 0;
+
+	for (guint i = 0; i < profile->instructions->len; i++) {
+		LodeInstruction *one = lode_profile_instruction(profile, i);
+		if (one->attribute_set == from)
+			one->attribute_set = set_of(profile, addition);
+		else if (one->attribute_set == cheap && n++ < n_others)
+			one->attribute_set = set_of(profile, n == 1 ? other : global);
+	}
+}
+
+/* What else executed does not change a name: a mnemonic that is rarer than what it is of hides
+ * nothing. */
+static void test_name(void)
+{
+	for (unsigned n_others = 0; n_others < 5; n_others++) {
+		const PlantedCosts costs = {
+			.seed = 5, .n_functions = 60, .base = 0.0005, .div = 0.01};
+		PlantedProfile planted = planted_profile_new(&costs);
+		g_autoptr(LodeProfile) profile = planted.profile;
+		make_atomic(profile, n_others);
+		g_autoptr(LodeFindings) findings = fit(profile, 0);
+		g_autofree char *text = lode_finding_text(findings, lode_findings_at(findings, 0));
+		g_test_message("with %u others: %s", n_others, text);
+		g_assert_true(g_str_has_prefix(text, "⟪lock_xadd atomic"));
+	}
+}
+
 static void assert_same(const LodeFindings *a, const LodeFindings *b)
 {
 	g_assert_cmpuint(a->findings->len, ==, b->findings->len);
@@ -260,6 +307,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/findings/planted-alone", test_planted_alone);
 	g_test_add_func("/findings/uniform", test_uniform);
 	g_test_add_func("/findings/start-up", test_start_up);
+	g_test_add_func("/findings/name", test_name);
 	g_test_add_func("/findings/threads", test_threads);
 	g_test_add_func("/findings/odd", test_odd);
 	g_test_add_func("/findings/cancelled", test_cancelled);
