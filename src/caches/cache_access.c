@@ -8,6 +8,19 @@
 
 /* --- lines come in and go, with what that does to later levels and to other cores --- */
 
+static void write_lines(LodeCacheCore *core, unsigned level, uint64_t first, uint64_t last);
+
+static void write_to_followers(const LodeCacheFollowers *followers, uint64_t first, uint64_t last)
+{
+	for (guint i = 0; followers->machines != NULL && i < followers->machines->len; i++) {
+		const LodeCacheMachine *machine = followers->machines->pdata[i];
+
+		write_lines(machine->cores[0], 0, first, last);
+	}
+	for (guint i = 0; followers->stacks != NULL && i < followers->stacks->len; i++)
+		lode_set_stacks_write(followers->stacks->pdata[i], first, last);
+}
+
 /*
  * Bytes [first, last] are written to the data path of a core from a level on: each part to the
  * first level that has the line and keeps written lines; what none has goes to memory. Changes
@@ -18,8 +31,10 @@ static void write_lines(LodeCacheCore *core, unsigned level, uint64_t first, uin
 	const LodeCacheCopy *copy = core->data[level];
 	unsigned shift;
 
-	if (copy == NULL)
+	if (copy == NULL) {
+		write_to_followers(core->followers, first, last);
 		return;
+	}
 	shift = copy->line_shift;
 	for (uint64_t line = first >> shift;; line++) {
 		uint64_t *entry = copy->cache->is_write_through
@@ -255,13 +270,44 @@ static unsigned ask_path(const Request *request, LodeCacheCopy *const *path, boo
 	unsigned level = 0;
 
 	while (path[level] != NULL) {
-		if (level > 0)
+		/* all references reach the first level, most without coming here */
+		if (path[level]->cache->level > 1)
 			path[level]->counts->accesses[request->access->kind]++;
 		if (ask(request, path[level], marks_dirty && level == 0))
 			break;
 		level++;
 	}
 	return level;
+}
+
+static LodeCacheCopy *const *path_of(const LodeCacheCore *core, bool is_fetch, bool is_tlb)
+{
+	if (is_tlb)
+		return is_fetch ? core->fetch_tlbs : core->data_tlbs;
+	return is_fetch ? core->fetches : core->data;
+}
+
+/* No level of the machine had it. */
+static void ask_followers(const Request *request, bool is_tlb)
+{
+	const LodeCacheFollowers *followers = request->core->followers;
+	const LodeCacheAccess *access = request->access;
+	bool is_fetch = access->kind == LODE_REFERENCE_FETCH;
+
+	for (guint i = 0; followers->machines != NULL && i < followers->machines->len; i++) {
+		LodeCacheMachine *machine = followers->machines->pdata[i];
+		Request next = {machine, machine->cores[0], access};
+		LodeCacheCopy *const *path = path_of(next.core, is_fetch, is_tlb);
+
+		if (path[ask_path(&next, path, false)] == NULL)
+			ask_followers(&next, is_tlb);
+	}
+	for (guint i = 0; followers->stacks != NULL && i < followers->stacks->len; i++) {
+		LodeSetStacks *stacks = followers->stacks->pdata[i];
+
+		stacks->counts.accesses[access->kind]++;
+		lode_set_stacks_access(stacks, access->kind, access->first, access->last, false);
+	}
 }
 
 /* Whether the line was there; else it is now. */
@@ -373,16 +419,19 @@ void lode_cache_access(LodeCacheMachine *machine, LodeCacheCore *core,
 {
 	Request request = {machine, core, access};
 	bool is_fetch = access->kind == LODE_REFERENCE_FETCH, writes = is_write(access->kind);
-	LodeCacheCopy *const *path = is_fetch ? core->fetches : core->data;
+	LodeCacheCopy *const *path = path_of(core, is_fetch, true);
 	unsigned n_missed;
 
-	if (parts & LODE_ACCESS_TLBS)
-		ask_path(&request, is_fetch ? core->fetch_tlbs : core->data_tlbs, false);
+	if ((parts & LODE_ACCESS_TLBS) && path[ask_path(&request, path, false)] == NULL)
+		ask_followers(&request, true);
+	path = path_of(core, is_fetch, false);
 	if (!(parts & LODE_ACCESS_CACHES) || path[0] == NULL)
 		return;
 	if (writes && machine->has_coherence)
 		take_lines(&request);
 	n_missed = ask_path(&request, path, writes && machine->writes_at_once);
+	if (path[n_missed] == NULL)
+		ask_followers(&request, false);
 	if (writes && !machine->writes_at_once)
 		write_lines(core, 0, access->first, access->last);
 	if (writes && machine->has_coherence)

@@ -87,6 +87,19 @@ void lode_cache_machine_clear(LodeCacheMachine *self)
 	}
 	for (unsigned i = 0; i < n_copies; i++)
 		g_clear_pointer(&self->shared[i], free_copy);
+	g_clear_pointer(&self->followers.machines, g_ptr_array_unref);
+	g_clear_pointer(&self->followers.stacks, g_ptr_array_unref);
+}
+
+void lode_cache_machine_add_follower(
+	LodeCacheMachine *self, LodeCacheMachine *machine, LodeSetStacks *stacks)
+{
+	GPtrArray **followers = machine != NULL ? &self->followers.machines
+	                                        : &self->followers.stacks;
+
+	if (*followers == NULL)
+		*followers = g_ptr_array_new();
+	g_ptr_array_add(*followers, machine != NULL ? (void *)machine : (void *)stacks);
 }
 
 static LodeCacheCopy *new_copy(LodeCacheMachine *self, unsigned core, unsigned index)
@@ -153,6 +166,7 @@ static LodeCacheCore *new_core(LodeCacheMachine *self, unsigned number)
 	unsigned n_copies = self->hierarchy->caches->len;
 	LodeCacheCore *core = g_new0(LodeCacheCore, 1);
 
+	core->followers = &self->followers;
 	for (unsigned i = 0; i < n_copies; i++) {
 		core->copies[i] = copy_for_core(self, number, i);
 		if (core->copies[i] == NULL) {

@@ -13,6 +13,7 @@
 #include "caches/cache_sets.h"
 #include "caches/cache_simulation.h"
 #include "caches/miss_classes.h"
+#include "caches/set_stacks.h"
 #include "caches/stride_table.h"
 
 /* One copy of a cache. */
@@ -31,9 +32,16 @@ typedef struct {
 /* The way of a core's references: NULL after the last one. */
 typedef LodeCacheCopy *LodeCachePath[LODE_HIERARCHY_MAX_CACHES + 1];
 
+/* What gets the misses of a machine's last level, and what that writes back. One core each. */
+typedef struct {
+	GPtrArray *machines; /* borrowed LodeCacheMachine; NULL: none */
+	GPtrArray *stacks;   /* borrowed LodeSetStacks; NULL: none */
+} LodeCacheFollowers;
+
 typedef struct {
 	LodeCacheCopy *copies[LODE_HIERARCHY_MAX_CACHES]; /* by index in the hierarchy */
 	LodeCachePath fetches, data, fetch_tlbs, data_tlbs;
+	const LodeCacheFollowers *followers;
 } LodeCacheCore;
 
 typedef struct {
@@ -48,6 +56,7 @@ typedef struct {
 	LodeCacheCounts counts[LODE_HIERARCHY_MAX_CACHES];
 	LodeCacheCore *cores[LODE_HIERARCHY_MAX_CORES];   /* NULL: nothing ran on it yet */
 	LodeCacheCopy *shared[LODE_HIERARCHY_MAX_CACHES]; /* by index; NULL: private, or no core */
+	LodeCacheFollowers followers;
 	LodeCacheBudget *budget;
 	LodeCacheMissFunc on_miss;
 	void *user_data;
@@ -57,6 +66,10 @@ typedef struct {
 void lode_cache_machine_init(LodeCacheMachine *self, const LodeHierarchy *hierarchy,
 	uint32_t number, const LodeCacheSimulationOptions *options, LodeCacheBudget *budget);
 void lode_cache_machine_clear(LodeCacheMachine *self);
+
+/* One of these follows it; the other is NULL. Both are borrowed. */
+void lode_cache_machine_add_follower(
+	LodeCacheMachine *self, LodeCacheMachine *machine, LodeSetStacks *stacks);
 
 /* The core that a thread runs on, made when there is none yet; NULL where the budget is spent or
  * threads are more than cores may be. */

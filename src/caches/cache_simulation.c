@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hierarchies are dealt to workers. A worker walks through a frame in pieces that stay in its own
- * processor's cache, and takes each piece through all its hierarchies:
+ * What of the hierarchies is simulated once is dealt to workers, with all that follows it. A worker
+ * walks through a frame in pieces that stay in its own processor's cache, and takes each piece
+ * through all that it has:
  *
- *   piece ──▶ filter of one shape ──▶ hierarchies of that shape, one after the other
+ *   piece ──▶ filter of one shape ──▶ machines and stacks of that shape, one after the other
  */
 #include "caches/cache_simulation.h"
 
@@ -11,27 +12,40 @@
 #include "base/worker_pool.h"
 #include "caches/direct_replay.h"
 #include "caches/reference_filter.h"
+#include "caches/simulation_plan.h"
 
 #include <string.h>
 
 enum { PIECE_INVOCATIONS = 2048 };
 
-/* Machines that one filter serves; or one of the usual kind, which is quicker without. */
+/* What one filter serves; or one machine of the usual kind, which is quicker without. */
 typedef struct {
 	LodeFilterRules rules;
 	LodeReferenceFilter *filter;
 	LodeDirectReplay *direct; /* NULL: by the filter */
 	GPtrArray *machines;      /* borrowed LodeCacheMachine */
+	GPtrArray *stacks;        /* borrowed LodeSetStacks */
 } Group;
+
+/* One of the plan's; stacks that stand for it are its only content then. */
+typedef struct {
+	LodeCacheMachine machine;
+	LodeSetStacks stacks;
+	LodeCacheCounts kept_machine[LODE_HIERARCHY_MAX_CACHES]; /* while nothing is counted */
+	LodeSetStacksCounts kept_stacks;
+} Simulated;
 
 struct LodeCacheSimulation {
 	LodeCacheBudget budget;
-	LodeCacheMachine *machines;
-	size_t n_machines;
+	LodeSimulationPlan plan;
+	Simulated *simulated; /* by number in the plan */
+	size_t n_simulated;
+	size_t n_hierarchies;
+	LodeCacheCounts *counts; /* MAX_CACHES for each hierarchy */
 	LodeBlockPlans plans;
 	GPtrArray *workers;          /* GArray of Group each */
 	const LodeTraceFrame *frame; /* while it is replayed */
-	uint8_t *kept_counts;        /* of all machines, while nothing is counted; NULL: it is */
+	bool is_counting;
 };
 
 static void clear_group(gpointer data)
@@ -41,6 +55,7 @@ static void clear_group(gpointer data)
 	lode_reference_filter_free(group->filter);
 	lode_direct_replay_free(group->direct);
 	g_ptr_array_unref(group->machines);
+	g_ptr_array_unref(group->stacks);
 }
 
 static void set_limit_error(GError **error)
@@ -51,6 +66,17 @@ static void set_limit_error(GError **error)
 		(guint64)(LODE_CACHE_SIMULATION_MAX_BYTES >> 20));
 }
 
+static const LodePlannedCaches *planned_at(const LodeCacheSimulation *self, size_t number)
+{
+	return &g_array_index(self->plan.planned, LodePlannedCaches, number);
+}
+
+/* Whether it is simulated itself. */
+static bool is_own(const LodeCacheSimulation *self, size_t number)
+{
+	return planned_at(self, number)->stacks == number;
+}
+
 static Group *find_group(GArray *groups, const LodeFilterRules *rules)
 {
 	Group group = {.rules = *rules};
@@ -58,31 +84,38 @@ static Group *find_group(GArray *groups, const LodeFilterRules *rules)
 	for (guint i = 0; i < groups->len; i++) {
 		Group *other = &g_array_index(groups, Group, i);
 
-		if (memcmp(&other->rules, rules, sizeof(*rules)) == 0)
+		if (lode_filter_rules_merge(&other->rules, rules))
 			return other;
 	}
-	group.filter = lode_reference_filter_new(rules);
 	group.machines = g_ptr_array_new();
+	group.stacks = g_ptr_array_new();
 	g_array_append_val(groups, group);
 	return &g_array_index(groups, Group, groups->len - 1);
 }
 
-static void deal_machines(LodeCacheSimulation *self, unsigned n_workers)
+static void deal(LodeCacheSimulation *self, unsigned n_workers, bool classifies)
 {
+	unsigned n_dealt = 0;
+
 	for (unsigned i = 0; i < n_workers; i++) {
 		GArray *groups = g_array_new(FALSE, FALSE, sizeof(Group));
 
 		g_array_set_clear_func(groups, clear_group);
 		g_ptr_array_add(self->workers, groups);
 	}
-	for (size_t i = 0; i < self->n_machines; i++) {
-		LodeCacheMachine *machine = &self->machines[i];
+	for (size_t i = 0; i < self->n_simulated; i++) {
+		const LodePlannedCaches *planned = planned_at(self, i);
 		LodeFilterRules rules;
 
-		lode_filter_rules_init(&rules, machine->hierarchy, machine->classifies);
-		g_ptr_array_add(find_group(g_ptr_array_index(self->workers, i % n_workers), &rules)
-					->machines,
-			machine);
+		if (!is_own(self, i) || planned->before != LODE_PLAN_REFERENCES)
+			continue;
+		lode_filter_rules_init(&rules, planned->hierarchy, classifies);
+		Group *group = find_group(
+			g_ptr_array_index(self->workers, n_dealt++ % n_workers), &rules);
+		if (planned->is_stacks)
+			g_ptr_array_add(group->stacks, &self->simulated[i].stacks);
+		else
+			g_ptr_array_add(group->machines, &self->simulated[i].machine);
 	}
 }
 
@@ -94,11 +127,36 @@ static void choose_ways(LodeCacheSimulation *self)
 		for (guint j = 0; j < groups->len; j++) {
 			Group *group = &g_array_index(groups, Group, j);
 
-			if (group->machines->len == 1)
+			if (group->machines->len == 1 && group->stacks->len == 0)
 				group->direct = lode_direct_replay_new(
 					g_ptr_array_index(group->machines, 0));
+			if (group->direct == NULL)
+				group->filter = lode_reference_filter_new(&group->rules);
 		}
 	}
+}
+
+/* False: no memory. */
+static bool init_simulated(
+	LodeCacheSimulation *self, size_t number, const LodeCacheSimulationOptions *options)
+{
+	const LodePlannedCaches *planned = planned_at(self, number);
+	Simulated *simulated = &self->simulated[number];
+	LodeCacheMachine *before = planned->before != LODE_PLAN_REFERENCES
+	                                   ? &self->simulated[planned->before].machine
+	                                   : NULL;
+
+	lode_cache_machine_init(
+		&simulated->machine, planned->hierarchy, (uint32_t)number, options, &self->budget);
+	if (!is_own(self, number))
+		return true;
+	if (before != NULL)
+		lode_cache_machine_add_follower(before,
+			planned->is_stacks ? NULL : &simulated->machine, &simulated->stacks);
+	if (planned->is_stacks)
+		return lode_set_stacks_init(&simulated->stacks,
+			&g_array_index(planned->hierarchy->caches, LodeCache, 0), &self->budget);
+	return lode_cache_machine_core(&simulated->machine, 0) != NULL;
 }
 
 LodeCacheSimulation *lode_cache_simulation_new(const LodeHierarchy *const *hierarchies, size_t n,
@@ -110,24 +168,38 @@ LodeCacheSimulation *lode_cache_simulation_new(const LodeHierarchy *const *hiera
 
 	if (options == NULL)
 		options = &no_options;
+	const LodeSimulationPlanOptions plan = {
+		.is_whole = n == 1 || options->on_miss != NULL,
+		.classifies = options->classifies,
+	};
 	n_workers = options->threads > 0 ? options->threads : lode_worker_pool_default_size();
 	lode_cache_budget_init(&self->budget, LODE_CACHE_SIMULATION_MAX_BYTES);
 	lode_block_plans_init(&self->plans);
+	self->is_counting = true;
 	self->workers = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-	self->machines = g_new0(LodeCacheMachine, n);
-	for (self->n_machines = 0; self->n_machines < n; self->n_machines++) {
-		LodeCacheMachine *machine = &self->machines[self->n_machines];
-
-		lode_cache_machine_init(machine, hierarchies[self->n_machines],
-			(uint32_t)self->n_machines, options, &self->budget);
-		if (lode_cache_machine_core(machine, 0) == NULL) {
+	lode_simulation_plan_init(&self->plan, hierarchies, n, &plan);
+	self->n_hierarchies = n;
+	self->counts = g_new0(LodeCacheCounts, n * LODE_HIERARCHY_MAX_CACHES);
+	self->simulated = g_new0(Simulated, self->plan.planned->len);
+	for (; self->n_simulated < self->plan.planned->len; self->n_simulated++) {
+		if (!init_simulated(self, self->n_simulated, options)) {
+			self->n_simulated++;
 			set_limit_error(error);
 			return NULL;
 		}
 	}
-	deal_machines(self, (unsigned)CLAMP(n_workers, 1, MAX(n, 1)));
+	deal(self, (unsigned)CLAMP(n_workers, 1, MAX(self->n_simulated, 1)), options->classifies);
 	choose_ways(self);
 	return g_steal_pointer(&self);
+}
+
+/* Of all that takes memory. */
+static void clear_simulated(LodeCacheSimulation *self)
+{
+	for (size_t i = 0; i < self->n_simulated; i++) {
+		lode_cache_machine_clear(&self->simulated[i].machine);
+		lode_set_stacks_clear(&self->simulated[i].stacks);
+	}
 }
 
 void lode_cache_simulation_free(LodeCacheSimulation *self)
@@ -135,10 +207,10 @@ void lode_cache_simulation_free(LodeCacheSimulation *self)
 	if (self == NULL)
 		return;
 	g_ptr_array_unref(self->workers);
-	for (size_t i = 0; i < self->n_machines; i++)
-		lode_cache_machine_clear(&self->machines[i]);
-	g_free(self->machines);
-	g_free(self->kept_counts);
+	clear_simulated(self);
+	g_free(self->simulated);
+	g_free(self->counts);
+	lode_simulation_plan_clear(&self->plan);
 	lode_block_plans_clear(&self->plans);
 	g_free(self);
 }
@@ -160,6 +232,19 @@ static void count_accesses(LodeCacheMachine *machine, const uint64_t *totals)
 	}
 }
 
+/* As of the first level, by the one core. */
+static void replay_stacks(
+	LodeSetStacks *stacks, const LodeFilteredReference *references, size_t n, bool is_tlb)
+{
+	for (size_t i = 0; i < n; i++) {
+		const LodeFilteredReference *at = &references[i];
+		bool writes = at->kind == LODE_REFERENCE_STORE || at->kind == LODE_REFERENCE_MODIFY;
+
+		lode_set_stacks_access(
+			stacks, at->kind, at->address, at->address + at->extent, writes && !is_tlb);
+	}
+}
+
 /* False: the frame is at its end, or memory is. */
 static bool replay_piece(LodeCacheSimulation *self, Group *group)
 {
@@ -175,6 +260,9 @@ static bool replay_piece(LodeCacheSimulation *self, Group *group)
 			    references, n, self->frame, g_ptr_array_index(group->machines, i)))
 			return false;
 	}
+	for (guint i = 0; i < group->stacks->len; i++)
+		replay_stacks(g_ptr_array_index(group->stacks, i), references, n,
+			group->rules.data_pages.is_there || group->rules.fetch_pages.is_there);
 	return true;
 }
 
@@ -196,6 +284,12 @@ static void end_frame(Group *group)
 		lode_reference_filter_count(group->filter, totals);
 	for (guint i = 0; i < group->machines->len; i++)
 		count_accesses(g_ptr_array_index(group->machines, i), totals);
+	for (guint i = 0; i < group->stacks->len; i++) {
+		LodeSetStacks *stacks = g_ptr_array_index(group->stacks, i);
+
+		for (unsigned kind = 0; kind < LODE_N_REFERENCE_KINDS; kind++)
+			stacks->counts.accesses[kind] += totals[kind];
+	}
 }
 
 static void replay_worker(size_t task, unsigned worker, void *user_data)
@@ -220,8 +314,8 @@ static bool check_cores(
 {
 	bool has_core_each = false;
 
-	for (size_t i = 0; i < self->n_machines; i++)
-		has_core_each |= self->machines[i].hierarchy->n_cores == 0;
+	for (size_t i = 0; i < self->n_simulated; i++)
+		has_core_each |= self->simulated[i].machine.hierarchy->n_cores == 0;
 	for (size_t i = 0; has_core_each && i < frame->n_switches; i++) {
 		if (frame->switches[i].thread < LODE_HIERARCHY_MAX_CORES)
 			continue;
@@ -232,6 +326,26 @@ static bool check_cores(
 		return false;
 	}
 	return true;
+}
+
+/* From what is simulated to the hierarchies. */
+static void collect_counts(LodeCacheSimulation *self)
+{
+	for (size_t i = 0; i < self->n_simulated; i++)
+		if (is_own(self, i) && planned_at(self, i)->is_stacks)
+			lode_set_stacks_settle(&self->simulated[i].stacks);
+	for (size_t i = 0; i < self->n_hierarchies * LODE_HIERARCHY_MAX_CACHES; i++) {
+		const LodePlannedPlace *place = &g_array_index(
+			self->plan.places, LodePlannedPlace, i);
+		const Simulated *simulated = &self->simulated[place->planned];
+
+		if (place->n_ways == 0)
+			continue;
+		if (planned_at(self, place->planned)->is_stacks)
+			lode_set_stacks_read(&simulated->stacks, place->n_ways, &self->counts[i]);
+		else
+			self->counts[i] = simulated->machine.counts[place->cache];
+	}
 }
 
 bool lode_cache_simulation_replay(
@@ -247,31 +361,37 @@ bool lode_cache_simulation_replay(
 		set_limit_error(error);
 		return false;
 	}
+	if (self->is_counting)
+		collect_counts(self);
 	return true;
 }
 
 void lode_cache_simulation_set_counting(LodeCacheSimulation *self, bool is_counting)
 {
-	const size_t size = sizeof(self->machines->counts);
+	if (is_counting == self->is_counting)
+		return;
+	self->is_counting = is_counting;
+	for (size_t i = 0; i < self->n_simulated; i++) {
+		Simulated *simulated = &self->simulated[i];
+		LodeCacheCounts *counts = simulated->machine.counts;
 
-	if (is_counting == (self->kept_counts == NULL))
-		return;
-	if (is_counting) {
-		for (size_t i = 0; i < self->n_machines; i++)
-			memcpy(self->machines[i].counts, self->kept_counts + i * size, size);
-		g_clear_pointer(&self->kept_counts, g_free);
-		return;
+		/* what was written back so far belongs to what was before */
+		if (is_own(self, i) && planned_at(self, i)->is_stacks)
+			lode_set_stacks_settle(&simulated->stacks);
+		if (is_counting) {
+			memcpy(counts, simulated->kept_machine, sizeof(simulated->kept_machine));
+			simulated->stacks.counts = simulated->kept_stacks;
+		} else {
+			memcpy(simulated->kept_machine, counts, sizeof(simulated->kept_machine));
+			simulated->kept_stacks = simulated->stacks.counts;
+		}
 	}
-	self->kept_counts = g_malloc(self->n_machines * size);
-	for (size_t i = 0; i < self->n_machines; i++)
-		memcpy(self->kept_counts + i * size, self->machines[i].counts, size);
 }
 
 void lode_cache_simulation_finish(LodeCacheSimulation *self)
 {
 	g_ptr_array_set_size(self->workers, 0);
-	for (size_t i = 0; i < self->n_machines; i++)
-		lode_cache_machine_clear(&self->machines[i]);
+	clear_simulated(self);
 	lode_block_plans_clear(&self->plans);
 	lode_block_plans_init(&self->plans);
 }
@@ -279,5 +399,5 @@ void lode_cache_simulation_finish(LodeCacheSimulation *self)
 const LodeCacheCounts *lode_cache_simulation_counts(
 	const LodeCacheSimulation *self, size_t hierarchy)
 {
-	return self->machines[hierarchy].counts;
+	return &self->counts[hierarchy * LODE_HIERARCHY_MAX_CACHES];
 }

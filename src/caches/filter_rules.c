@@ -70,3 +70,22 @@ void lode_filter_rules_init(
 	rules->keeps_fetches = rules->is_unified && rules->keeps_data;
 	rules->is_plain = is_plain(rules);
 }
+
+bool lode_filter_rules_merge(LodeFilterRules *self, const LodeFilterRules *other)
+{
+	LodeFilterRules merged = *self, same = *other;
+	LodeFilterShape *const shapes[][2] = {
+		{&merged.fetches, &same.fetches},
+		{&merged.data, &same.data},
+		{&merged.fetch_pages, &same.fetch_pages},
+		{&merged.data_pages, &same.data_pages},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(shapes); i++)
+		shapes[i][0]->mask = shapes[i][1]->mask = MIN(
+			shapes[i][0]->mask, shapes[i][1]->mask);
+	if (memcmp(&merged, &same, sizeof(merged)) != 0)
+		return false;
+	*self = merged;
+	return true;
+}

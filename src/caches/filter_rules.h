@@ -35,3 +35,7 @@ typedef struct {
 
 void lode_filter_rules_init(
 	LodeFilterRules *out_rules, const LodeHierarchy *hierarchy, bool classifies);
+
+/* Where only the entries differ, makes them as few as those of `other`, so that a filter of these
+ * rules is right for both. False: it differs in something else. */
+bool lode_filter_rules_merge(LodeFilterRules *self, const LodeFilterRules *other);

@@ -4,6 +4,8 @@
 #include "seeds.h"
 #include "traces/block_splitter.h"
 
+#include <string.h>
+
 static unsigned below(unsigned n)
 {
 	return (unsigned)random_int_range(0, (gint32)n);
@@ -82,6 +84,70 @@ char *random_usual_hierarchy_text(void)
 	if (below(4) > 0)
 		append_cache(text, "l2", 16u << below(5), true);
 	return g_string_free(text, FALSE);
+}
+
+/* One of two texts for a place: any cache at all, or some that differ in their ways alone. */
+static char *choose_part(GPtrArray *parts)
+{
+	return g_ptr_array_index(parts, below(parts->len));
+}
+
+static GPtrArray *random_parts(const char *name, bool is_tlb, unsigned line)
+{
+	GPtrArray *parts = g_ptr_array_new_with_free_func(g_free);
+	unsigned n = 1 + below(3), sets = 1u << below(4);
+	bool is_by_ways = below(2) == 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		GString *text = g_string_new(NULL);
+		unsigned ways = 1 + below(below(2) ? 6 : 40);
+
+		if (is_by_ways && is_tlb)
+			g_string_printf(text, ",%s=%u:%u:512", name, sets * ways, ways);
+		else if (is_by_ways)
+			g_string_printf(text, ",%s=%u:%u:%u", name, sets * ways * line, ways, line);
+		else if (is_tlb)
+			append_tlb(text, name);
+		else
+			append_cache(text, name, line, name[0] != 'i');
+		/* the first has no comma before it */
+		g_ptr_array_add(parts, g_strdup(text->str + (text->str[0] == ',')));
+		g_string_free(text, TRUE);
+	}
+	return parts;
+}
+
+void random_sweep_texts(char **out_texts, unsigned n)
+{
+	static const char *const names[] = {"i1", "d1", "l2", "l3", "dtlb", "stlb"};
+	static const char *const later[] = {"i2", "d2"};
+	GPtrArray *parts[G_N_ELEMENTS(names)];
+	bool has_cores = below(4) == 0, is_split = below(4) == 0;
+	unsigned line = 16u << below(3), cores = below(4);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		parts[i] = random_parts(is_split && i == 2 ? later[below(2)] : names[i], i >= 4,
+			has_cores || i == 0 ? line : 16u << below(3));
+	for (unsigned i = 0; i < n; i++) {
+		GString *text = g_string_new(choose_part(parts[1]));
+		bool has_second = below(3) > 0;
+
+		if (below(4) > 0 || is_split)
+			g_string_append_printf(text, ",%s", choose_part(parts[0]));
+		if (has_second)
+			g_string_append_printf(text, ",%s", choose_part(parts[2]));
+		if (has_second && below(2) == 0)
+			g_string_append_printf(text, ",%s", choose_part(parts[3]));
+		if (below(2) == 0)
+			g_string_append_printf(text, ",%s", choose_part(parts[4]));
+		if (strstr(text->str, "dtlb") != NULL && below(2) == 0)
+			g_string_append_printf(text, ",%s", choose_part(parts[5]));
+		if (has_cores)
+			g_string_append_printf(text, ",cores=%u", cores);
+		out_texts[i] = g_string_free(text, FALSE);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		g_ptr_array_unref(parts[i]);
 }
 
 char *random_hierarchy_text(void)

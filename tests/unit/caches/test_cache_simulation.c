@@ -79,7 +79,9 @@ typedef struct {
 	LodeHierarchy *hierarchies[MAX_HIERARCHIES];
 	char *texts[MAX_HIERARCHIES];
 	GArray *misses[MAX_HIERARCHIES]; /* LodeCacheMiss */
+	LodeCacheCounts counts[MAX_HIERARCHIES][LODE_HIERARCHY_MAX_CACHES];
 	size_t n;
+	bool is_silent; /* misses are not told */
 } Case;
 
 static void note_miss(const LodeCacheMiss *miss, void *user_data)
@@ -110,7 +112,7 @@ static LodeCacheSimulation *simulate(
 {
 	LodeCacheSimulationOptions options = {.threads = threads,
 		.classifies = classifies,
-		.on_miss = note_miss,
+		.on_miss = self->is_silent ? NULL : note_miss,
 		.user_data = self};
 	g_autoptr(GError) error = NULL;
 	LodeCacheSimulation *simulation = lode_cache_simulation_new(
@@ -251,6 +253,84 @@ static void test_usual(void)
 static void test_usual_twice(void)
 {
 	compare_usual(false);
+}
+
+/* Of hierarchies that have caches in common, which are then simulated once. */
+static void compare_sweep(bool classifies)
+{
+	for (unsigned round = 0; round < random_rounds(30, 100); round++) {
+		g_autoptr(GPtrArray) frames = random_frames(3000);
+		char *texts[MAX_HIERARCHIES];
+		Case now = {0};
+
+		random_sweep_texts(texts, MAX_HIERARCHIES);
+		for (unsigned i = 0; i < MAX_HIERARCHIES; i++)
+			add_hierarchy(&now, texts[i]);
+		now.is_silent = true;
+		g_autoptr(LodeCacheSimulation)
+			simulation = simulate(&now, frames, 1 + round % 3, classifies);
+		for (size_t i = 0; i < now.n; i++) {
+			g_autoptr(NaiveSimulator)
+				naive = naive_simulator_new(now.hierarchies[i], classifies);
+
+			for (guint j = 0; j < frames->len; j++)
+				run_naive(naive, g_ptr_array_index(frames, j), (uint32_t)i);
+			compare_counts(&now, i, lode_cache_simulation_counts(simulation, i),
+				naive_simulator_counts(naive));
+		}
+		g_clear_pointer(&simulation, lode_cache_simulation_free);
+		clear_case(&now);
+	}
+}
+
+static void test_sweep(void)
+{
+	compare_sweep(false);
+}
+
+static void test_sweep_classes(void)
+{
+	compare_sweep(true);
+}
+
+/* What is replayed without being counted is not counted later, either: a sweep counts as its
+ * hierarchies one by one. */
+static void test_sweep_parts(void)
+{
+	for (unsigned round = 0; round < random_rounds(10, 40); round++) {
+		g_autoptr(GPtrArray) frames = random_frames(6000);
+		char *texts[MAX_HIERARCHIES];
+		Case now = {.is_silent = true};
+
+		random_sweep_texts(texts, MAX_HIERARCHIES);
+		for (unsigned i = 0; i < MAX_HIERARCHIES; i++)
+			add_hierarchy(&now, texts[i]);
+		for (size_t i = 0; i <= now.n; i++) {
+			g_autoptr(GError) error = NULL;
+			const LodeHierarchy *const *hierarchies =
+				(const LodeHierarchy *const *)now.hierarchies;
+			g_autoptr(LodeCacheSimulation) simulation =
+				i == 0 ? lode_cache_simulation_new(hierarchies, now.n, NULL, &error)
+				       : lode_cache_simulation_new(
+						 &hierarchies[i - 1], 1, NULL, &error);
+
+			g_assert_no_error(error);
+			for (guint j = 0; j < frames->len; j++) {
+				lode_cache_simulation_set_counting(simulation, j % 2 == 1);
+				lode_cache_simulation_replay(
+					simulation, g_ptr_array_index(frames, j), &error);
+				g_assert_no_error(error);
+			}
+			lode_cache_simulation_set_counting(simulation, true);
+			for (size_t k = 0; i == 0 && k < now.n; k++)
+				memcpy(now.counts[k], lode_cache_simulation_counts(simulation, k),
+					sizeof(now.counts[k]));
+			if (i > 0)
+				compare_counts(&now, i - 1, now.counts[i - 1],
+					lode_cache_simulation_counts(simulation, 0));
+		}
+		clear_case(&now);
+	}
 }
 
 /* The same misses in the same order, whatever the number of workers. */
@@ -395,16 +475,23 @@ static void test_too_many_cores(void)
 	g_assert_nonnull(strstr(error->message, "cores=N"));
 }
 
-/* Sixteen of the largest caches do not fit the bound, and nothing is taken for them. */
+/* Nine of the largest caches do not fit the bound, and nothing is taken for them; equal ones are
+ * one. */
 static void test_too_large(void)
 {
-	g_autoptr(LodeHierarchy) hierarchy = parse("d1=4G:8:64,l2=4G:8:64,l3=4G:8:64");
-	const LodeHierarchy *hierarchies[] = {
-		hierarchy, hierarchy, hierarchy, hierarchy, hierarchy, hierarchy};
+	g_autoptr(LodeHierarchy) one = parse("d1=4G:8:64,l2=4G:8:64,l3=4G:8:64");
+	g_autoptr(LodeHierarchy) two = parse("d1=4G:4:64,l2=4G:8:64,l3=4G:8:64");
+	g_autoptr(LodeHierarchy) three = parse("d1=4G:2:64,l2=4G:8:64,l3=4G:8:64");
+	const LodeHierarchy *hierarchies[] = {one, two, three};
+	const LodeHierarchy *equal[] = {one, one, one};
 	g_autoptr(GError) error = NULL;
 
-	g_assert_null(lode_cache_simulation_new(hierarchies, 6, NULL, &error));
+	g_assert_null(lode_cache_simulation_new(hierarchies, 3, NULL, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
+	g_clear_error(&error);
+	g_autoptr(LodeCacheSimulation) whole = lode_cache_simulation_new(equal, 3, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_nonnull(whole);
 }
 
 int main(int argc, char **argv)
@@ -419,6 +506,13 @@ int main(int argc, char **argv)
 		"R02Sb8fe3d2603d014f83e05b19a796497e4", NULL);
 	add_random_test("/caches/cache_simulation/usual_twice", test_usual_twice,
 		"R02Sb8fe3d2603d014f83e05b19a796497e4", NULL);
+	add_random_test("/caches/cache_simulation/sweep", test_sweep,
+		"R02S5d6e7f80000000000000000000000001", "R02S5d6e7f80000000000000000000000002",
+		NULL);
+	add_random_test("/caches/cache_simulation/sweep_classes", test_sweep_classes,
+		"R02S5d6e7f80000000000000000000000003", NULL);
+	add_random_test("/caches/cache_simulation/sweep_parts", test_sweep_parts,
+		"R02S5d6e7f80000000000000000000000004", NULL);
 	add_random_test("/caches/cache_simulation/workers", test_workers,
 		"R02S00000000000000000000000000000001", NULL);
 	g_test_add_func("/caches/cache_simulation/conflict", test_conflict);
