@@ -20,9 +20,19 @@ static bool is_power_of_two(uint64_t n)
 	return n != 0 && (n & (n - 1)) == 0;
 }
 
-static uint64_t bytes_of(const LodeLruCache *self)
+/* Of a large one only what is used is ever touched. At least one number. */
+static uint64_t *make_numbers(uint64_t n)
 {
-	return (self->set_mask + 1) * self->n_ways * sizeof(uint64_t);
+	void *place = mmap(NULL, (n > 0 ? n : 1) * sizeof(uint64_t), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return place != MAP_FAILED ? place : NULL;
+}
+
+static void free_numbers(uint64_t *numbers, uint64_t n)
+{
+	if (numbers != NULL)
+		munmap(numbers, (n > 0 ? n : 1) * sizeof(uint64_t));
 }
 
 bool lode_lru_cache_init(LodeLruCache *self, const LodeLruShape *shape)
@@ -33,21 +43,20 @@ bool lode_lru_cache_init(LodeLruCache *self, const LodeLruShape *shape)
 		shape->line_bytes > MAX_LINE_BYTES || shape->n_sets > MAX_LINES / shape->n_ways)
 		return false;
 	self->set_mask = shape->n_sets - 1;
-	self->n_ways = shape->n_ways;
+	self->n_others = shape->n_ways - 1;
 	self->line_shift = shift_of(shape->line_bytes);
-	/* Of a large one only what is used is ever touched. */
-	void *place = mmap(NULL, bytes_of(self), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (place == MAP_FAILED)
-		return false;
-	self->lines = place;
-	return true;
+	self->recent = make_numbers(shape->n_sets);
+	self->lines = make_numbers(shape->n_sets * self->n_others);
+	if (self->recent != NULL && self->lines != NULL)
+		return true;
+	lode_lru_cache_clear(self);
+	return false;
 }
 
 void lode_lru_cache_clear(LodeLruCache *self)
 {
-	if (self->lines != NULL)
-		munmap(self->lines, bytes_of(self));
+	free_numbers(self->recent, self->set_mask + 1);
+	free_numbers(self->lines, (self->set_mask + 1) * self->n_others);
 	*self = (LodeLruCache){0};
 }
 

@@ -4,7 +4,10 @@
  * in QEMU: what lode_cache_simulation does with a cache that is described with no options, at the
  * least cost for the use of a line that was used last in its set. Plain C without any library.
  *
- *   set    line used last | line used before it | …       number + 1; 0: none
+ *   recent   the line that was used last, of each set       number + 1; 0: none
+ *   lines    set: line used before it | line before that | …
+ *
+ * What was used last lies by itself, so that what most uses look at is little and close together.
  */
 #pragma once
 
@@ -17,9 +20,11 @@ typedef struct {
 } LodeLruShape;
 
 typedef struct {
-	uint64_t *lines; /* owned */
+	uint64_t *recent; /* owned, n_sets */
+	uint64_t *lines;  /* owned, n_sets × n_others */
 	uint64_t set_mask;
-	uint32_t n_ways, line_shift;
+	uint32_t n_others; /* ways but one */
+	uint32_t line_shift;
 } LodeLruCache;
 
 /* False: out of memory, or a cache of that shape cannot be simulated. */
@@ -29,50 +34,48 @@ void lode_lru_cache_clear(LodeLruCache *self);
 /* Reads "SETS:WAYS:LINE", up to a '+' or the end, after which `text` stands then. */
 bool lode_lru_shape_parse(const char **text, LodeLruShape *out_shape);
 
-static inline uint64_t *lode_lru_cache_set(const LodeLruCache *self, uint64_t line)
-{
-	return &self->lines[(line & self->set_mask) * self->n_ways];
-}
-
 /* Whether it was used last in its set, so that using it changes nothing. */
 static inline bool lode_lru_cache_is_last(const LodeLruCache *self, uint64_t line)
 {
-	return *lode_lru_cache_set(self, line) == line + 1;
+	return self->recent[line & self->set_mask] == line + 1;
 }
 
 /* Uses a line, which is brought in when it is not held; whether it was. */
 static inline bool lode_lru_cache_use(LodeLruCache *self, uint64_t line)
 {
-	uint64_t *set = lode_lru_cache_set(self, line), entry = line + 1, before = set[0];
+	uint64_t set = line & self->set_mask, entry = line + 1, before = self->recent[set];
+	uint64_t *others = &self->lines[set * self->n_others];
 
 	if (before == entry)
 		return true;
-	for (uint32_t i = 1; i < self->n_ways; i++) {
-		uint64_t here = set[i];
-		set[i] = before;
-		if (here == entry) {
-			set[0] = entry;
+	self->recent[set] = entry;
+	for (uint32_t i = 0; i < self->n_others; i++) {
+		uint64_t here = others[i];
+		others[i] = before;
+		if (here == entry)
 			return true;
-		}
 		before = here;
 	}
-	set[0] = entry;
 	return false;
 }
 
 /* The same of a line that is held; else nothing is changed. */
 static inline bool lode_lru_cache_use_held(LodeLruCache *self, uint64_t line)
 {
-	uint64_t *set = lode_lru_cache_set(self, line), entry = line + 1;
-	uint32_t way = 0;
+	uint64_t set = line & self->set_mask, entry = line + 1;
+	uint64_t *others = &self->lines[set * self->n_others];
+	uint32_t i = 0;
 
-	while (way < self->n_ways && set[way] != entry)
-		way++;
-	if (way == self->n_ways)
+	if (self->recent[set] == entry)
+		return true;
+	while (i < self->n_others && others[i] != entry)
+		i++;
+	if (i == self->n_others)
 		return false;
-	for (; way > 0; way--)
-		set[way] = set[way - 1];
-	set[0] = entry;
+	for (; i > 0; i--)
+		others[i] = others[i - 1];
+	others[0] = self->recent[set];
+	self->recent[set] = entry;
 	return true;
 }
 

@@ -199,6 +199,26 @@ static bool add_block(LodeCountFile *result, LodeByteCursor *cursor, uint32_t ti
 	return true;
 }
 
+static bool add_fixed_events(LodeCountFile *result, LodeByteCursor *cursor)
+{
+	LodeCountBlock *block = &g_array_index(
+		result->blocks, LodeCountBlock, result->blocks->len - 1);
+	size_t n_bytes = lode_byte_cursor_left(cursor);
+	CountFixedEvent event;
+
+	if (n_bytes % sizeof(event) != 0)
+		return false;
+	block->n_fixed = (uint32_t)(n_bytes / sizeof(event));
+	block->fixed = lode_byte_cursor_bytes(cursor, n_bytes);
+	for (uint32_t i = 0; i < block->n_fixed; i++) {
+		memcpy(&event, block->fixed + i * sizeof(event), sizeof(event));
+		if (event.instruction >= block->n_instructions ||
+			event.event >= result->event_names->len)
+			return false;
+	}
+	return true;
+}
+
 static bool add_mapping(LodeCountFile *result, LodeByteCursor *cursor, uint32_t time)
 {
 	LodeCountMapping added = {.time = time};
@@ -245,6 +265,8 @@ static bool add_record(LodeCountFile *result, uint32_t kind, LodeByteCursor *cur
 	case COUNT_RECORD_FORK:
 		result->n_forks++;
 		return true;
+	case COUNT_RECORD_EVENTS:
+		return add_fixed_events(result, cursor);
 	default:
 		return true;
 	}

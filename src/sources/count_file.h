@@ -24,6 +24,9 @@ typedef struct {
 	uint64_t time_ns; /* of its translation, CLOCK_MONOTONIC */
 	uint64_t count;   /* executions begun; sums here stop at UINT64_MAX */
 	const uint8_t *sizes, *bytes;
+	const uint8_t *fixed; /* CountFixedEvent × n_fixed, at any address: those of instructions
+	                       * of the block, in columns of the events */
+	uint32_t n_fixed;
 	uint32_t first_instruction;
 	uint32_t time;
 	uint16_t n_instructions, n_bytes;
@@ -53,7 +56,7 @@ typedef struct {
 	GArray *exits;          /* LodeCountExit, by source and target */
 	GArray *interruptions;  /* LodeCountInterruption, by source */
 	GPtrArray *event_names; /* const char * */
-	uint64_t *events;       /* instructions × events; NULL: none */
+	uint64_t *events;       /* instructions × events, but fixed ones; NULL: none */
 	uint32_t n_instructions;
 	uint32_t n_forks;        /* processes that it made */
 	uint64_t n_lost_threads; /* not counted for want of room */

@@ -112,6 +112,7 @@ typedef enum {
 	COUNT_RECORD_EXEC,        /* text: another program is about to take the place of this one */
 	COUNT_RECORD_NO_EXEC,     /* …which it did not */
 	COUNT_RECORD_FORK,        /* a process was made */
+	COUNT_RECORD_EVENTS,      /* CountFixedEvents of the block before it */
 } CountRecordKind;
 
 /* Records begin at multiples of 8. */
@@ -139,3 +140,11 @@ typedef struct {
 	uint16_t n_instructions;
 	uint16_t n_bytes;
 } CountBlock;
+
+/* What each execution of an instruction brings about: it is not in the events, which hold what
+ * depends. */
+typedef struct {
+	uint16_t instruction; /* of the block, from 0 */
+	uint8_t event;        /* which column of the events */
+	uint8_t count;        /* in each execution */
+} CountFixedEvent;

@@ -573,6 +573,18 @@ static void start(void)
 	guest_mappings_start(&listener, start_base);
 }
 
+/* The block is the last one in the log. */
+static EventBlock *add_event_block(struct qemu_plugin_tb *piece, uint32_t block)
+{
+	CountFixedEvent fixed[COUNT_BLOCK_MAX_INSTRUCTIONS + 1];
+	EventBlock *self = event_block_new(piece, block, blocks[block].first_instruction);
+	size_t n = self != NULL ? event_block_fixed(self, piece, fixed) : 0;
+
+	if (n > 0)
+		count_file_log(COUNT_RECORD_EVENTS, fixed, n * sizeof(fixed[0]), NULL, 0);
+	return self;
+}
+
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
 {
 	BlockRecord record;
@@ -586,11 +598,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
 	size_t size = read_block(piece, &record);
 	pthread_mutex_lock(&lock);
 	uint32_t block = find_block(&record, size);
-	if (block == 0)
-		block = add_block(&record, size);
-	if (block != 0 && event_blocks != NULL && event_blocks[block] == NULL)
-		event_blocks[block] = event_block_new(
-			piece, block, blocks[block].first_instruction);
+	if (block == 0 && (block = add_block(&record, size)) != 0 && event_blocks != NULL)
+		event_blocks[block] = add_event_block(piece, block);
 	pthread_mutex_unlock(&lock);
 	if (block == 0) {
 		lose_block();

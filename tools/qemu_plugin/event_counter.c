@@ -18,6 +18,7 @@
 enum {
 	MAX_REFERENCE = 64, /* bytes that are looked up, as callgrind does */
 	MAX_LOCKED = 1 << 16,
+	USUAL_LINE = 64,
 };
 
 const char *const event_counter_names[N_EVENTS] = {
@@ -31,6 +32,14 @@ static uint32_t fetch_shift;
 static const EventBlock no_block;
 
 static __thread EventThread *current __attribute__((tls_model("initial-exec")));
+
+/* Of `current`: of each set of its data cache the line used last + 1. */
+typedef struct {
+	const uint64_t *lines;
+	uint64_t set_mask;
+} Recent;
+
+static __thread Recent recent __attribute__((tls_model("initial-exec")));
 
 /* ---- what QEMU says of an access ---- */
 
@@ -113,9 +122,13 @@ bool event_thread_init(EventThread *self)
 
 void event_thread_enter(EventThread *self)
 {
+	static const uint64_t nothing;
+
 	current = self;
+	recent = (Recent){&nothing, 0};
 	if (self == NULL)
 		return;
+	recent = (Recent){self->data.recent, self->data.set_mask};
 	self->block = &no_block;
 	self->row = NULL;
 }
@@ -171,18 +184,17 @@ static void fetch(EventThread *self, const EventBlock *block, uint64_t line)
 
 static void predict(EventThread *self, const EventBlock *block, uint64_t next)
 {
-	uint64_t *row = row_of(self, block->branch_instruction);
+	bool is_wrong = false;
 
-	if (block->branch == EVENT_BRANCH_INDIRECT) {
-		row[EVENT_INDIRECT]++;
-		row[EVENT_INDIRECT_WRONG] += lode_branch_predictor_indirect(
+	if (block->branch == EVENT_BRANCH_INDIRECT)
+		is_wrong = lode_branch_predictor_indirect(
 			self->predictor, block->branch_address, next);
-	} else if (block->branch == EVENT_BRANCH_CONDITIONAL &&
-		   (next == block->end || next == block->branch_target)) {
-		row[EVENT_CONDITIONAL]++;
-		row[EVENT_CONDITIONAL_WRONG] += lode_branch_predictor_conditional(
+	else if (block->branch == EVENT_BRANCH_CONDITIONAL &&
+		 (next == block->end || next == block->branch_target))
+		is_wrong = lode_branch_predictor_conditional(
 			self->predictor, block->branch_address, next != block->end);
-	}
+	if (is_wrong)
+		event_thread_count_wrong(self);
 }
 
 void event_block_begin(EventThread *self, const EventBlock *block)
@@ -282,8 +294,17 @@ __attribute__((noinline)) static void access_slowly(
 		refer(self, row, address, access_of(info));
 }
 
-/* Most accesses are the first one of their instruction, to the line that was used last in its set:
- * these need no call. */
+/* A further piece of what was referred to, in the same line. */
+static inline bool is_in_line(const EventThread *self, uint64_t address, Access access)
+{
+	uint64_t last = address + access.size - 1;
+
+	return address == self->end && access.is_store == self->is_store &&
+	       last >> self->data.line_shift == (address - 1) >> self->data.line_shift;
+}
+
+/* Most accesses are the first one of their instruction, to the line that was used last in its set,
+ * or go on in it: these need no call. */
 static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
 {
 	EventThread *self = current;
@@ -296,6 +317,10 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addres
 	}
 	uint64_t *row = self->rows + (uintptr_t)user_data;
 	uint64_t end = address + access.size, line = address >> self->data.line_shift;
+	if (self->row == row && is_in_line(self, address, access) && is_layout_known) {
+		self->end = end;
+		return;
+	}
 	if (__builtin_expect(self->row == row || !lode_lru_cache_is_last(&self->data, line) ||
 				     (end - 1) >> self->data.line_shift != line || !is_layout_known,
 		    0)) {
@@ -308,6 +333,61 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addres
 	self->end = end;
 	self->is_store = access.is_store;
 	self->is_modified = self->is_missed = self->is_last_missed = false;
+}
+
+/* ---- the one reference of an instruction ---- */
+
+__attribute__((noinline)) static void look_up_only(
+	uint64_t address, qemu_plugin_meminfo_t info, void *user_data)
+{
+	EventThread *self = current;
+	Access access = access_of(info);
+
+	if (self == NULL || lode_lru_cache_refer(&self->data, address, access.size))
+		return;
+	uint64_t *row = self->rows + (uintptr_t)user_data;
+	row[EVENT_READ_MISSES + access.is_store]++;
+	row[EVENT_LAST_READ_MISSES + access.is_store] += !refer_last(address, access.size);
+}
+
+static void on_only(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	(void)vcpu;
+	look_up_only(address, info, user_data);
+}
+
+/* What is read and then written is one reference, a write. */
+static void on_modified(
+	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	(void)vcpu;
+	if (access_of(info).is_store)
+		look_up_only(address, info, user_data);
+}
+
+/* The same of lines of 64 bytes, where the layout is known. */
+static inline void see_only_64(uint64_t address, qemu_plugin_meminfo_t info, void *user_data)
+{
+	uint64_t line = address / USUAL_LINE, last = address + layout_of(info).size - 1;
+
+	if (__builtin_expect(
+		    recent.lines[line & recent.set_mask] != line + 1 || last / USUAL_LINE != line,
+		    0))
+		look_up_only(address, info, user_data);
+}
+
+static void on_only_64(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	(void)vcpu;
+	see_only_64(address, info, user_data);
+}
+
+static void on_modified_64(
+	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	(void)vcpu;
+	if (layout_of(info).is_store)
+		see_only_64(address, info, user_data);
 }
 
 /* ---- atomic accesses ---- */
@@ -366,6 +446,17 @@ static LockedInstruction *new_locked(
 	return &all[number];
 }
 
+static qemu_plugin_vcpu_mem_cb_t access_call(MemoryUse use)
+{
+	bool is_usual = is_layout_known && options.first_data.line_bytes == USUAL_LINE;
+
+	if (use == MEMORY_OTHER)
+		return on_access;
+	if (use == MEMORY_MODIFY)
+		return is_usual ? on_modified_64 : on_modified;
+	return is_usual ? on_only_64 : on_only;
+}
+
 static void add_call(
 	struct qemu_plugin_insn *instruction, uint32_t number, const InstructionTraits *traits)
 {
@@ -378,8 +469,10 @@ static void add_call(
 		qemu_plugin_register_vcpu_mem_cb(instruction, on_locked_access,
 			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, locked);
 	else
-		qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS,
-			QEMU_PLUGIN_MEM_RW, (void *)((uintptr_t)number * N_EVENTS));
+		/* QEMU 7.2 does not tell what is only read from what is only written. */
+		qemu_plugin_register_vcpu_mem_cb(instruction, access_call(traits->memory),
+			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+			(void *)((uintptr_t)number * N_EVENTS));
 }
 
 static void set_branch(EventBlock *self, const InstructionTraits *traits, uint32_t size)
@@ -416,7 +509,7 @@ EventBlock *event_block_new(
 		size_t size = qemu_plugin_insn_size(instruction);
 		traits = instruction_traits(qemu_plugin_insn_data(instruction), size);
 		self->sizes[i] = (uint8_t)size;
-		if (traits.may_access && i < 32)
+		if (traits.may_access && traits.memory == MEMORY_OTHER && i < 32)
 			self->accesses |= UINT32_C(1) << i;
 		self->end += size;
 	}
@@ -434,4 +527,24 @@ void event_block_add_calls(const EventBlock *self, struct qemu_plugin_tb *piece)
 			qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
 		add_call(instruction, self->first_instruction + i, &traits);
 	}
+}
+
+size_t event_block_fixed(
+	const EventBlock *self, struct qemu_plugin_tb *piece, CountFixedEvent *out_events)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < self->n_instructions; i++) {
+		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(piece, i);
+		InstructionTraits traits = instruction_traits(
+			qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+		if (traits.memory != MEMORY_OTHER)
+			out_events[n++] = (CountFixedEvent){(uint16_t)i,
+				traits.memory == MEMORY_LOAD ? EVENT_READS : EVENT_WRITES, 1};
+	}
+	if (self->branch != EVENT_BRANCH_NONE)
+		out_events[n++] = (CountFixedEvent){(uint16_t)(self->n_instructions - 1),
+			self->branch == EVENT_BRANCH_INDIRECT ? EVENT_INDIRECT : EVENT_CONDITIONAL,
+			1};
+	return n;
 }

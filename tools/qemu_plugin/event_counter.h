@@ -6,6 +6,10 @@
  *                 └─ the lines of its code ─▶ I1 ──misses─┐
  *   access        ──── its lines           ─▶ D1 ──misses─┴─▶ LL
  *
+ * What each execution of an instruction brings about, such as the one reference of most that have
+ * one, is not counted here but stands with the block: executions are. Thus the most frequent cases,
+ * a reference to the line used last in its set and a branch that was predicted, write nothing.
+ *
  * Each is counted for its instruction, by the names and rules of callgrind: a reference that
  * crosses a line is one reference and at most one miss, whatever looks it up looks up all of it, a
  * modification counts as a write, an atomic one as a read and a write, returns are not predicted.
@@ -17,6 +21,7 @@
 #include "caches/branch_predictor.h"
 #include "caches/lru_cache.h"
 #include "qemu_plugin_interface.h"
+#include "sources/count_file_format.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,7 +68,8 @@ typedef struct {
 	uint32_t number, first_instruction, n_instructions;
 	uint32_t end_instruction;    /* after its last one */
 	uint32_t branch_instruction; /* its number */
-	uint32_t accesses;           /* 1 << i: the i-th instruction may access memory */
+	uint32_t accesses; /* 1 << i: the i-th instruction may access memory, in a way that
+	                    * each access is counted */
 	uint8_t n_lines;
 	uint8_t branch;  /* EventBranch */
 	uint8_t sizes[]; /* of the instructions */
@@ -95,6 +101,11 @@ void event_thread_enter(EventThread *self);
 EventBlock *event_block_new(
 	struct qemu_plugin_tb *piece, uint32_t number, uint32_t first_instruction);
 
+/* What each of its executions brings about, of at most COUNT_BLOCK_MAX_INSTRUCTIONS + 1 places; how
+ * many there are. */
+size_t event_block_fixed(
+	const EventBlock *self, struct qemu_plugin_tb *piece, CountFixedEvent *out_events);
+
 /* Adds the calls of its accesses, to each translation of it. */
 void event_block_add_calls(const EventBlock *self, struct qemu_plugin_tb *piece);
 
@@ -103,6 +114,16 @@ void event_counter_expect_threads(void);
 
 /* In front of each block. */
 void event_block_begin(EventThread *self, const EventBlock *block);
+
+/* The branch that ended the last block was mispredicted. */
+static inline void event_thread_count_wrong(EventThread *self)
+{
+	const EventBlock *block = self->block;
+	unsigned column = block->branch == EVENT_BRANCH_INDIRECT ? EVENT_INDIRECT_WRONG
+	                                                         : EVENT_CONDITIONAL_WRONG;
+
+	self->rows[(size_t)block->branch_instruction * N_EVENTS + column]++;
+}
 
 /*
  * The same of most blocks, in two steps and without a call, which would take as long again: whether
@@ -125,19 +146,19 @@ static inline bool event_block_is_plain(const EventThread *self, const EventBloc
 static inline void event_thread_branch(EventThread *self, uint64_t next)
 {
 	const EventBlock *block = self->block;
-	uint64_t *row = self->rows + (size_t)block->branch_instruction * N_EVENTS;
+	bool is_wrong = false;
 
-	if (block->branch == EVENT_BRANCH_INDIRECT) {
-		row[EVENT_INDIRECT]++;
-		row[EVENT_INDIRECT_WRONG] += lode_callgrind_predictor_indirect(
+	if (block->branch == EVENT_BRANCH_NONE)
+		return;
+	if (block->branch == EVENT_BRANCH_INDIRECT)
+		is_wrong = lode_callgrind_predictor_indirect(
 			self->callgrind, block->branch_address, next);
-	} else if (block->branch == EVENT_BRANCH_CONDITIONAL &&
-		   (next == block->end || next == block->branch_target)) {
+	else if (next == block->end || next == block->branch_target)
 		/* Elsewhere it goes when a signal comes, which says nothing of the branch. */
-		row[EVENT_CONDITIONAL]++;
-		row[EVENT_CONDITIONAL_WRONG] += lode_callgrind_predictor_conditional(
+		is_wrong = lode_callgrind_predictor_conditional(
 			self->callgrind, block->branch_address, next != block->end);
-	}
+	if (is_wrong)
+		event_thread_count_wrong(self);
 }
 
 /* Rows are many, and waiting for them took half of the time. */
@@ -147,10 +168,6 @@ static inline void event_block_prefetch(const EventThread *self, const EventBloc
 
 	for (uint32_t left = block->accesses; left != 0; left &= left - 1)
 		__builtin_prefetch(&rows[(uint32_t)__builtin_ctz(left) * N_EVENTS], 1);
-	if (block->branch != EVENT_BRANCH_NONE)
-		__builtin_prefetch(&self->rows[(size_t)block->branch_instruction * N_EVENTS +
-					       EVENT_CONDITIONAL],
-			1);
 }
 
 static inline void event_block_begin_plain(EventThread *self, const EventBlock *block)

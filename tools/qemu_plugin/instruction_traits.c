@@ -11,11 +11,13 @@ enum {
 	LOCK = 0xf0,
 	REPNE = 0xf2,
 	REPE = 0xf3,
+	OPERAND_SIZE = 0x66,
 };
 
 typedef struct {
 	const uint8_t *at, *end;
 	bool has_lock, has_repeat;
+	uint8_t mandatory; /* the prefix that chooses among instructions; 0: none */
 } Cursor;
 
 static bool is_prefix(uint8_t byte)
@@ -43,6 +45,9 @@ static void skip_prefixes(Cursor *self)
 	for (; self->at < self->end && is_prefix(*self->at); self->at++) {
 		self->has_lock |= *self->at == LOCK;
 		self->has_repeat |= *self->at == REPNE || *self->at == REPE;
+		if (*self->at == REPNE || *self->at == REPE ||
+			(*self->at == OPERAND_SIZE && self->mandatory == 0))
+			self->mandatory = *self->at;
 	}
 }
 
@@ -93,6 +98,97 @@ static bool may_access(uint8_t opcode, uint8_t modrm)
 	       opcode == 0xc2 || opcode == 0xc3 || opcode == 0xc9 || is_string(opcode);
 }
 
+/* Of a one-byte opcode without LOCK. Shifts by CL and what is rare are left out. */
+static MemoryUse memory_use(uint8_t opcode, uint8_t modrm)
+{
+	unsigned group = extension(modrm);
+
+	switch (opcode) {
+	case 0x68:
+	case 0x6a:
+	case 0xe8:
+		return MEMORY_STORE;
+	case 0xc2:
+	case 0xc3:
+	case 0xc9:
+		return MEMORY_LOAD;
+	default:
+		break;
+	}
+	if ((opcode & 0xf0) == 0x50)
+		return opcode < 0x58 ? MEMORY_STORE : MEMORY_LOAD;
+	if (!is_memory(modrm))
+		return MEMORY_OTHER;
+	if (opcode < 0x40 && (opcode & 7) < 4)
+		return (opcode & 7) < 2 && opcode < 0x38 ? MEMORY_MODIFY : MEMORY_LOAD;
+	switch (opcode) {
+	case 0x63:
+	case 0x69:
+	case 0x6b:
+	case 0x84:
+	case 0x85:
+	case 0x8a:
+	case 0x8b:
+		return MEMORY_LOAD;
+	case 0x80:
+	case 0x81:
+	case 0x83:
+		return group == 7 ? MEMORY_LOAD : MEMORY_MODIFY;
+	case 0x88:
+	case 0x89:
+		return MEMORY_STORE;
+	case 0xc6:
+	case 0xc7:
+		return group == 0 ? MEMORY_STORE : MEMORY_OTHER;
+	case 0xf6:
+	case 0xf7:
+		return group == 2 || group == 3 ? MEMORY_MODIFY : MEMORY_LOAD;
+	case 0xfe:
+	case 0xff:
+		if (opcode == 0xff && group == 4)
+			return MEMORY_LOAD;
+		return group < 2 ? MEMORY_MODIFY : MEMORY_OTHER;
+	default:
+		return MEMORY_OTHER;
+	}
+}
+
+/* Floating-point arithmetic on one number, after an escape byte or a VEX prefix. */
+static MemoryUse scalar_memory_use(uint8_t opcode, uint8_t modrm, uint8_t mandatory)
+{
+	if (!is_memory(modrm) || (mandatory != REPNE && mandatory != REPE))
+		return MEMORY_OTHER;
+	if (opcode == 0x11)
+		return MEMORY_STORE;
+	return opcode == 0x10 || opcode == 0x51 || (opcode >= 0x58 && opcode <= 0x5a) ||
+	                       (opcode >= 0x5c && opcode <= 0x5f)
+	               ? MEMORY_LOAD
+	               : MEMORY_OTHER;
+}
+
+/* Also cmov, setcc, imul, movzx, movsx. */
+static MemoryUse escaped_memory_use(uint8_t opcode, uint8_t modrm, uint8_t mandatory)
+{
+	if (is_memory(modrm) && (opcode & 0xf0) == 0x90)
+		return MEMORY_STORE;
+	if (is_memory(modrm) && ((opcode & 0xf0) == 0x40 || opcode == 0xaf || opcode == 0xb6 ||
+					opcode == 0xb7 || opcode == 0xbe || opcode == 0xbf))
+		return MEMORY_LOAD;
+	return scalar_memory_use(opcode, modrm, mandatory);
+}
+
+static MemoryUse vex_memory_use(const Cursor *self)
+{
+	static const uint8_t prefixes[] = {0, OPERAND_SIZE, REPE, REPNE};
+	bool is_short = byte_at(self, 0) == VEX_2;
+	size_t last = is_short ? 1 : 2;
+
+	if (byte_at(self, 0) == EVEX || (!is_short && (byte_at(self, 1) & 31) != 1))
+		return MEMORY_OTHER;
+	return scalar_memory_use(byte_at(self, last + 1), byte_at(self, last + 2),
+		prefixes[byte_at(self, last) & 3]);
+}
+
 static bool is_branch(uint8_t opcode, uint8_t modrm)
 {
 	if (opcode == 0xff)
@@ -128,6 +224,9 @@ static InstructionTraits escaped_traits(const Cursor *self)
 		.is_conditional = is_conditional,
 		.displacement = is_conditional ? displacement_at(self, 2, 4) : 0,
 		.compares_and_exchanges = opcode == 0xb0 || opcode == 0xb1 || is_pair,
+		.memory = self->has_lock
+	                          ? MEMORY_OTHER
+	                          : escaped_memory_use(opcode, byte_at(self, 2), self->mandatory),
 	};
 }
 
@@ -147,6 +246,7 @@ InstructionTraits instruction_traits(const uint8_t *bytes, size_t n)
 	if (opcode == VEX_2 || opcode == VEX_3 || opcode == EVEX)
 		return (InstructionTraits){
 			.is_wide = !is_gather(&cursor, opcode),
+			.memory = vex_memory_use(&cursor),
 			.may_access = true,
 		};
 	bool is_exchange = (opcode == 0x86 || opcode == 0x87) && is_memory(modrm);
@@ -156,6 +256,7 @@ InstructionTraits instruction_traits(const uint8_t *bytes, size_t n)
 	                             (cursor.has_repeat && is_string(opcode)),
 		.is_locked = cursor.has_lock || is_exchange,
 		.is_wide = is_80_bit,
+		.memory = cursor.has_lock ? MEMORY_OTHER : memory_use(opcode, modrm),
 		.may_access = may_access(opcode, modrm),
 		.is_call = opcode == 0xe8 || (opcode == 0xff && extension(modrm) == 2),
 		.is_return = opcode == 0xc2 || opcode == 0xc3,

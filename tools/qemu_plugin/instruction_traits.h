@@ -6,6 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What an instruction does to memory each time that it is executed to its end. */
+typedef enum {
+	MEMORY_OTHER, /* nothing, several references, or it depends */
+	/* One reference of at most 8 bytes, of which QEMU reports all in one piece. */
+	MEMORY_LOAD,
+	MEMORY_STORE,
+	MEMORY_MODIFY, /* …and then stores there: QEMU reports both */
+} MemoryUse;
+
 typedef struct {
 	bool can_follow_itself; /* a branch, a repeated string instruction, a system call */
 	bool is_locked;         /* an atomic one: other threads may be told by it */
@@ -16,6 +25,7 @@ typedef struct {
 	bool is_repeated;            /* a string instruction, which goes on to itself */
 	bool compares_and_exchanges; /* cmpxchg and its like */
 	int32_t displacement;
+	MemoryUse memory;
 	bool may_access; /* memory, by a guess: most that do and few others */
 } InstructionTraits;
 

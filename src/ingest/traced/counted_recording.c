@@ -37,6 +37,7 @@ typedef struct {
 	uint64_t n_lost_blocks, n_lost_threads, n_lost_records, n_late, n_lost_mappings;
 
 	/* Of the process at hand. */
+	uint32_t columns[COUNT_FILE_MAX_EVENTS]; /* of the rows, by column of its events */
 	const LodeCountFile *file;
 	LodeTracedPlaces *process;
 	GArray *codes;  /* Code, of its blocks */
@@ -170,9 +171,27 @@ static uint32_t instruction_at(const Reading *self, uint32_t block, uint64_t add
 
 /* ---- counts ---- */
 
+typedef void (*CountFunc)(LodeTracedRows *rows, uint32_t instruction, uint32_t column, uint64_t n);
+
+/* What `count` executions of a block, from its instruction `n` on, brought about for certain. */
+static void count_fixed_events(
+	Reading *self, uint32_t block, uint32_t n, uint64_t count, CountFunc add)
+{
+	const LodeCountBlock *code = block_at(self, block);
+	CountFixedEvent event;
+
+	for (uint32_t i = 0; i < code->n_fixed; i++) {
+		memcpy(&event, code->fixed + i * sizeof(event), sizeof(event));
+		if (event.instruction >= n && event.instruction < code_at(self, block)->n)
+			add(&self->rows, place_at(self, block, event.instruction),
+				self->columns[event.event], count * event.count);
+	}
+}
+
 /* Executions of a block that ended before the instruction `n`. */
 static void take_back(Reading *self, uint32_t block, uint32_t n, uint64_t count)
 {
+	count_fixed_events(self, block, n, count, lode_traced_rows_take);
 	for (uint32_t i = n; i < code_at(self, block)->n; i++)
 		lode_traced_rows_take(
 			&self->rows, place_at(self, block, i), COLUMN_EXECUTIONS, count);
@@ -257,8 +276,9 @@ static void add_events(Reading *self, uint32_t block)
 	const LodeCountFile *file = self->file;
 	guint n = file->event_names->len;
 
+	count_fixed_events(self, block, 0, block_at(self, block)->count, lode_traced_rows_add);
 	for (guint j = 0; j < n; j++) {
-		uint32_t column = column_of(self, file->event_names->pdata[j]);
+		uint32_t column = self->columns[j];
 		for (unsigned i = 0; i < code_at(self, block)->n; i++) {
 			uint64_t row = block_at(self, block)->first_instruction + i;
 			uint64_t value = file->events[row * n + j];
@@ -276,6 +296,8 @@ static void add_blocks(Reading *self)
 	g_array_set_size(self->codes, 0);
 	g_array_set_size(self->places, 0);
 	g_array_append_val(self->codes, outside);
+	for (guint i = 0; i < self->file->event_names->len; i++)
+		self->columns[i] = column_of(self, self->file->event_names->pdata[i]);
 	for (guint i = 1; i < self->file->blocks->len; i++) {
 		add_code(self, block_at(self, i));
 		uint64_t count = block_at(self, i)->count;

@@ -75,6 +75,32 @@ static void check_branch(const Oracle *self, const InstructionTraits *traits)
 		g_assert_cmpint(traits->displacement, ==, instruction->raw.imm[0].value.s);
 }
 
+/* What is said to make one reference does: of one operand, of at most 8 bytes, always. */
+static void check_memory(const Oracle *self, const InstructionTraits *traits)
+{
+	unsigned n = 0, actions = 0, bits = 0;
+
+	if (traits->memory == MEMORY_OTHER)
+		return;
+	for (uint8_t i = 0; i < self->instruction.operand_count; i++) {
+		const ZydisDecodedOperand *operand = &self->operands[i];
+		if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY ||
+			operand->mem.type != ZYDIS_MEMOP_TYPE_MEM)
+			continue;
+		n++;
+		actions = operand->actions;
+		bits = operand->size;
+	}
+	/* A conditional move reads memory whatever the condition is. */
+	bool is_read = (actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+	bool is_written = (actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+	g_assert_cmpuint(n, ==, 1);
+	g_assert_cmpuint(bits, <=, 64);
+	g_assert_cmpint(is_read, ==, traits->memory != MEMORY_STORE);
+	g_assert_cmpint(is_written, ==, traits->memory != MEMORY_LOAD);
+	g_assert_false(is_locked(self));
+}
+
 static void fill_random(GRand *random, uint8_t *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -86,7 +112,7 @@ static void test_random(void)
 	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(17));
 	Oracle oracle;
 	uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
-	unsigned n_branches = 0, n_locked = 0, n_repeated = 0;
+	unsigned n_branches = 0, n_locked = 0, n_repeated = 0, n_single = 0;
 
 	ZydisDecoderInit(&oracle.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	for (int i = 0; i < N_TRIALS; i++) {
@@ -98,6 +124,8 @@ static void test_random(void)
 		if (is_branch(&oracle) || is_repeated(&oracle))
 			g_assert_true(traits.can_follow_itself);
 		check_branch(&oracle, &traits);
+		check_memory(&oracle, &traits);
+		n_single += traits.memory != MEMORY_OTHER;
 		g_assert_cmpint(traits.is_repeated, ==, is_repeated(&oracle));
 		if (traits.is_call)
 			g_assert_cmpint(oracle.instruction.meta.category, ==, ZYDIS_CATEGORY_CALL);
@@ -108,6 +136,7 @@ static void test_random(void)
 		n_repeated += is_repeated(&oracle);
 	}
 	g_assert_cmpuint(MIN(MIN(n_branches, n_locked), n_repeated), >, 100);
+	g_assert_cmpuint(n_single, >, 10000);
 }
 
 int main(int argc, char **argv)

@@ -68,6 +68,14 @@ static void add_mapping(File *self)
 	add_record(self, COUNT_RECORD_MAPPING, &record, sizeof(record));
 }
 
+/* Of the block before it. */
+static void add_fixed_event(File *self, uint16_t instruction, uint8_t event)
+{
+	const CountFixedEvent added = {instruction, event, 1};
+
+	add_record(self, COUNT_RECORD_EVENTS, &added, sizeof(added));
+}
+
 /* Three blocks, and two threads that went 0 → 1 → 2 → 3 → 1, with different counts. */
 static File *make_file(void)
 {
@@ -163,11 +171,20 @@ static void test_events(void)
 			file, COUNT_SEGMENT_EVENTS, owner, 0);
 		events[2 * N_EVENTS + 1] = 10 + owner; /* D1mr of the third instruction */
 	}
+	add_fixed_event(file, 1, 0); /* a Dr whenever the last instruction is executed */
 	g_autoptr(LodeCountFile) read = read_whole(file, &error);
 	g_assert_no_error(error);
 	g_assert_cmpstr(read->event_names->pdata[1], ==, "D1mr");
 	for (uint32_t i = 0; i < read->n_instructions * N_EVENTS; i++)
 		g_assert_cmpuint(read->events[i], ==, i == 2 * N_EVENTS + 1 ? 21 : 0);
+	const LodeCountBlock *last = &g_array_index(read->blocks, LodeCountBlock, N_BLOCKS);
+	CountFixedEvent fixed;
+	g_assert_cmpuint(last->n_fixed, ==, 1);
+	memcpy(&fixed, last->fixed, sizeof(fixed));
+	g_assert_cmpuint(fixed.instruction, ==, 1);
+	g_assert_cmpuint(fixed.event, ==, 0);
+	g_assert_cmpuint(fixed.count, ==, 1);
+	g_assert_cmpuint(g_array_index(read->blocks, LodeCountBlock, 1).n_fixed, ==, 0);
 }
 
 /* What is counted of a block that the log did not have yet when it was read. */
@@ -225,6 +242,16 @@ static void test_damaged(void)
 	assert_corrupt(file, "not a record");
 	file->header.log_bytes = COUNT_SEGMENT_BYTES + 8;
 	assert_corrupt(file, "missing");
+	g_free(file);
+	file = make_file();
+	add_fixed_event(file, 0, 0); /* there are no events */
+	assert_corrupt(file, "not a record");
+	g_free(file);
+	file = make_file();
+	file->header.n_events = 1;
+	strcpy(file->header.event_names[0], "Dr");
+	add_fixed_event(file, 2, 0); /* of two instructions */
+	assert_corrupt(file, "not a record");
 	g_free(file);
 	file = make_file();
 	file->segments[0][file->header.log_bytes - 8]++; /* a size of the last block's */
