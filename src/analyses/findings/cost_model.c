@@ -10,6 +10,7 @@
 
 enum {
 	MAX_GAIN_STEPS = 40,
+	LANES = 4,                /* sums side by side, as each addition waits for the one before */
 	MEMORY = 5,               /* positions of a fit that the next one is made from */
 	PART = 1024,              /* vertices or blocks of a part */
 	SHARED_ENTRIES = 1 << 15, /* fewer are not worth waking other threads */
@@ -36,6 +37,34 @@ static double expected_samples(const LodeCostModel *self)
 		sum += lode_cost_model_term(self, j)->beta *
 		       lode_cost_model_term(self, j)->executions;
 	return sum;
+}
+
+/* --- sums in lanes --- */
+
+static double add_lanes(const double *lanes)
+{
+	double sum = 0;
+
+	for (size_t k = 0; k < LANES; k++)
+		sum += lanes[k];
+	return sum;
+}
+
+/* Σ samples × log(base + factor × value); not a number where one of these is not finite. They must
+ * not be below the least normal number. */
+static double sum_logs(
+	const double *samples, const double *values, size_t n, double base, double factor)
+{
+	double sums[LANES] = {0};
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		for (size_t k = 0; k < LANES; k++)
+			sums[k] += samples[i + k] *
+			           lode_quick_log_of_normal(base + factor * values[i + k]);
+	for (size_t k = 0; i + k < n; k++)
+		sums[k] += samples[i + k] * lode_quick_log_of_normal(base + factor * values[i + k]);
+	return add_lanes(sums);
 }
 
 /* --- passes over all vertices and blocks --- */
@@ -107,13 +136,11 @@ static void rate_vertices(const LodeCostModel *self, size_t part, uint32_t first
 
 static double vertices_likelihood(const LodeCostModel *self, uint32_t first, uint32_t end)
 {
-	double sum = 0;
+	double rates[PART];
 
-	for (uint32_t k = first; k < end; k++) {
-		double rate = self->rates[k];
-		sum += self->vertices[k].samples * lode_quick_log(rate > DBL_MIN ? rate : DBL_MIN);
-	}
-	return sum;
+	for (uint32_t k = first; k < end; k++)
+		rates[k - first] = self->rates[k] > DBL_MIN ? self->rates[k] : DBL_MIN;
+	return sum_logs(self->seen->sampled_samples + first, rates, end - first, 0, 1);
 }
 
 static void pass_vertices(const Pass *pass, size_t part)
@@ -182,13 +209,11 @@ static void rate_blocks(const LodeCostModel *self, size_t part, uint32_t first, 
 
 static double blocks_likelihood(const LodeCostModel *self, uint32_t first, uint32_t end)
 {
-	double sum = 0;
+	double rates[PART];
 
-	for (uint32_t b = first; b < end; b++) {
-		double rate = self->blocks[b].rate;
-		sum += self->blocks[b].samples * lode_quick_log(rate > DBL_MIN ? rate : DBL_MIN);
-	}
-	return sum;
+	for (uint32_t b = first; b < end; b++)
+		rates[b - first] = self->blocks[b].rate > DBL_MIN ? self->blocks[b].rate : DBL_MIN;
+	return sum_logs(self->seen->block_samples + first, rates, end - first, 0, 1);
 }
 
 static void pass_blocks(const Pass *pass, size_t part)
@@ -346,45 +371,72 @@ void lode_cost_model_clear(LodeCostModel *self)
 
 /* --- one more term --- */
 
-/* A term beside the model: of each vertex y and s / r, of each block y and r / s, in a row. */
+/* A term beside the model: of each vertex and of each block its samples and s / r, in rows. */
 typedef struct {
-	const LodeRatedVertex *vertices;
-	const LodeRatedBlock *blocks;
-	size_t n_vertices, n_blocks;
+	const double *samples, *shares;
+	size_t n;
+} Side;
+
+typedef struct {
+	Side vertices, blocks;
 	double executions; /* where counted, else 0 */
 } Trial;
 
 void lode_gain_scratch_clear(LodeGainScratch *self)
 {
-	g_clear_pointer(&self->vertices, g_free);
-	g_clear_pointer(&self->blocks, g_free);
-	self->vertices_room = self->blocks_room = 0;
+	g_clear_pointer(&self->values, g_free);
+	self->room = 0;
 }
 
 static Trial try_term(const LodeCostModel *self, const LodeCostTerm *term, LodeGainScratch *scratch)
 {
-	if (term->n_vertices > scratch->vertices_room) {
-		scratch->vertices_room = 2 * term->n_vertices;
-		g_free(scratch->vertices);
-		scratch->vertices = g_new(LodeRatedVertex, scratch->vertices_room);
+	size_t n = term->n_vertices, n_blocks = term->n_blocks;
+
+	if (2 * (n + n_blocks) > scratch->room) {
+		scratch->room = 4 * (n + n_blocks);
+		g_free(scratch->values);
+		scratch->values = g_new(double, scratch->room);
 	}
-	if (term->n_blocks > scratch->blocks_room) {
-		scratch->blocks_room = 2 * term->n_blocks;
-		g_free(scratch->blocks);
-		scratch->blocks = g_new(LodeRatedBlock, scratch->blocks_room);
+	double *samples = scratch->values, *shares = samples + n;
+	for (size_t i = 0; i < n; i++) {
+		const LodeRatedVertex *rated = &self->vertices[term->vertices[i].sampled];
+		samples[i] = rated->samples;
+		shares[i] = rated->inverse * (double)term->vertices[i].share;
 	}
-	for (size_t i = 0; i < term->n_vertices; i++) {
-		LodeRatedVertex rated = self->vertices[term->vertices[i].sampled];
-		rated.inverse *= (double)term->vertices[i].share;
-		scratch->vertices[i] = rated;
+	double *block_samples = shares + n, *block_shares = block_samples + n_blocks;
+	for (size_t i = 0; i < n_blocks; i++) {
+		const LodeRatedBlock *rated = &self->blocks[term->blocks[i].block];
+		block_samples[i] = rated->samples;
+		block_shares[i] = (double)term->blocks[i].share / rated->rate;
 	}
-	for (size_t i = 0; i < term->n_blocks; i++) {
-		LodeRatedBlock rated = self->blocks[term->blocks[i].block];
-		rated.rate /= (double)term->blocks[i].share;
-		scratch->blocks[i] = rated;
-	}
-	return (Trial){scratch->vertices, scratch->blocks, term->n_vertices, term->n_blocks,
+	return (Trial){{samples, shares, n}, {block_samples, block_shares, n_blocks},
 		self->seen->is_counted ? term->executions : 0};
+}
+
+/* The first derivative of Σ y log(1 + β a), and the second one's opposite. */
+typedef struct {
+	double slope, fall;
+} Slope;
+
+static Slope side_slope(const Side *side, double beta)
+{
+	double slope[LANES] = {0}, fall[LANES] = {0};
+	size_t i = 0;
+
+	for (; i + LANES <= side->n; i += LANES)
+		for (size_t k = 0; k < LANES; k++) {
+			double part = side->shares[i + k] / (1 + beta * side->shares[i + k]);
+			double weighted = side->samples[i + k] * part;
+			slope[k] += weighted;
+			fall[k] += weighted * part;
+		}
+	for (size_t k = 0; i + k < side->n; k++) {
+		double part = side->shares[i + k] / (1 + beta * side->shares[i + k]);
+		double weighted = side->samples[i + k] * part;
+		slope[k] += weighted;
+		fall[k] += weighted * part;
+	}
+	return (Slope){add_lanes(slope), add_lanes(fall)};
 }
 
 /* Of one more term at β: the slope of the log-likelihood's growth, by how much it falls with β, and
@@ -396,34 +448,21 @@ typedef struct {
 
 static Growth grow(const Trial *self, double beta)
 {
-	double slope = -self->executions, concave_fall = 0, rise = 0;
+	Slope vertices = side_slope(&self->vertices, beta);
+	Slope blocks = side_slope(&self->blocks, beta);
 
-	for (size_t i = 0; i < self->n_vertices; i++) {
-		double a = self->vertices[i].inverse, part = a / (1 + beta * a);
-		double weighted = self->vertices[i].samples * part;
-		slope += weighted;
-		concave_fall += weighted * part;
-	}
-	for (size_t i = 0; i < self->n_blocks; i++) {
-		double part = 1 / (self->blocks[i].rate + beta);
-		double weighted = self->blocks[i].samples * part;
-		slope -= weighted;
-		rise += weighted * part;
-	}
-	return (Growth){slope, concave_fall - rise, concave_fall};
+	return (Growth){vertices.slope - blocks.slope - self->executions,
+		vertices.fall - blocks.fall, vertices.fall};
 }
 
 /* By how much the log-likelihood grows with the term at β. */
 static double growth_at(const Trial *self, double beta)
 {
-	double gain = -beta * self->executions;
+	const Side *vertices = &self->vertices, *blocks = &self->blocks;
 
-	for (size_t i = 0; i < self->n_vertices; i++)
-		gain += self->vertices[i].samples *
-		        lode_quick_log(1 + beta * self->vertices[i].inverse);
-	for (size_t i = 0; i < self->n_blocks; i++)
-		gain -= self->blocks[i].samples * lode_quick_log(1 + beta / self->blocks[i].rate);
-	return gain;
+	return sum_logs(vertices->samples, vertices->shares, vertices->n, 1, beta) -
+	       sum_logs(blocks->samples, blocks->shares, blocks->n, 1, beta) -
+	       beta * self->executions;
 }
 
 /* Newton's steps, where they are not much longer than what is certain not to overshoot. */
@@ -434,6 +473,7 @@ double lode_cost_model_gain(
 	double at = *beta;
 
 	for (int step = 0; step < MAX_GAIN_STEPS; step++) {
+
 		Growth growth = grow(&trial, at);
 		double way = growth.slope / growth.concave_fall;
 		if (!(growth.concave_fall > 0) || !isfinite(at + way) ||
@@ -443,6 +483,11 @@ double lode_cost_model_gain(
 		}
 		if (growth.fall * MAX_STRETCH > growth.concave_fall)
 			way = growth.slope / growth.fall;
+		/* Where the slope at 0 falls, a search that began there would end there. */
+		if (at + way <= 0 && !(grow(&trial, 0).slope > 0)) {
+			at = 0;
+			break;
+		}
 		/* From above the step may go too far. */
 		double next = fmax(at + way, at / 4);
 		bool is_close = fabs(next - at) <= 1e-2 * next;

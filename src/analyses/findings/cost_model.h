@@ -70,9 +70,8 @@ static inline LodeCostTerm *lode_cost_model_term(const LodeCostModel *self, size
 
 /* Memory for judging, of one thread. */
 typedef struct {
-	LodeRatedVertex *vertices;
-	LodeRatedBlock *blocks;
-	size_t vertices_room, blocks_room;
+	double *values;
+	size_t room;
 } LodeGainScratch;
 
 void lode_gain_scratch_clear(LodeGainScratch *self);

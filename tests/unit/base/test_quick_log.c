@@ -2,14 +2,17 @@
 #include "base/quick_log.h"
 #include "seeds.h"
 
+#include <float.h>
+#include <math.h>
+
 static void assert_log(double x)
 {
-	double exact = log(x), quick = lode_quick_log(x);
+	double exact = log(x), quick = lode_quick_log_of_normal(x);
 
-	if (isfinite(exact))
+	if (isfinite(x))
 		g_assert_cmpfloat_with_epsilon(quick, exact, 4e-15 * fmax(1, fabs(exact)));
 	else
-		g_assert_true(isnan(exact) ? isnan(quick) : !(quick < exact || quick > exact));
+		g_assert_true(isnan(quick));
 }
 
 static void test_against_libm(void)
@@ -24,8 +27,7 @@ static void test_against_libm(void)
 
 static void test_limits(void)
 {
-	static const double xs[] = {0, -0.0, -1, 1, DBL_MIN, DBL_MIN / 2, DBL_TRUE_MIN, DBL_MAX,
-		HUGE_VAL, -HUGE_VAL, NAN, M_SQRT1_2, M_SQRT2};
+	static const double xs[] = {1, DBL_MIN, DBL_MAX, HUGE_VAL, NAN, M_SQRT1_2, M_SQRT2};
 
 	for (size_t i = 0; i < sizeof(xs) / sizeof(xs[0]); i++)
 		assert_log(xs[i]);
