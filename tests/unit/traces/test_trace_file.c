@@ -7,6 +7,9 @@
 
 #include <unistd.h>
 
+/* References in a frame. A large one ends soon after a small one. */
+enum { SMALL_FRAME = 1000, LARGE_FRAME = 4096 };
+
 static void check_description(const LodeTraceDescription *description)
 {
 	const LodeTraceMapping *mappings = (const void *)description->mappings->data;
@@ -116,9 +119,11 @@ static void check_range(const char *path, const GArray *references, const LodeTr
 static void check_ranges(const char *path, const GArray *references)
 {
 	uint64_t n = references->len;
+	/* Of small windows, each of which is read by itself, those around the ends of frames. */
+	uint64_t small = random_rounds(600, 20000), from = small < n ? 4 * SMALL_FRAME - 10 : 0;
 	const LodeTraceRange edges[] = {{0, 1, 0, 0, 0}, {n - 1, 1, n, 0, 0}, {n, 1, 0, 0, 0},
-		{n / 2, 0, 0, 0, 0}, {1, UINT64_MAX, 1, 0, 0}, {0, n, 0, 7, 7}, {3, n, 6, 7, 1},
-		{0, n, 0, 8000, 1000}};
+		{n / 2, 0, 0, 0, 0}, {1, UINT64_MAX, 1, 0, 0}, {from, small, 0, 7, 7},
+		{from + 3, small, 6, 7, 1}, {0, n, 0, 8000, 1000}};
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(edges); i++)
 		check_range(path, references, &edges[i]);
@@ -138,7 +143,7 @@ static void check_ranges(const char *path, const GArray *references)
 
 static void test_round_trip(const void *name)
 {
-	static const unsigned frame_sizes[] = {0, 4096, 1000};
+	static const unsigned frame_sizes[] = {0, LARGE_FRAME, SMALL_FRAME};
 	const unsigned n = random_rounds(20000, 20000);
 
 	for (unsigned level = LODE_TRACE_LEVEL_FAST; level <= LODE_TRACE_LEVEL_SMALL; level++) {
