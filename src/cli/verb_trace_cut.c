@@ -75,15 +75,13 @@ static bool cut(LodeTraceReader *reader, LodeTraceWriter *writer, GError **error
 	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
-	bool is_whole = lode_trace_conversion_cut(reader, writer, &screen.progress, &damage);
-	if (!is_whole && !g_error_matches(damage, LODE_ERROR, LODE_ERROR_CORRUPT)) {
-		g_propagate_error(error, g_steal_pointer(&damage));
+	if (!lode_trace_conversion_cut(reader, writer, &screen.progress, &damage, error))
 		return false;
-	}
 	lode_terminal_progress_hide(&screen);
 	lode_display_line(stdout, "%s: %s references in %s bytes", given.output,
 		lode_number_format_count((double)lode_trace_writer_references(writer), references),
 		lode_number_format_count((double)lode_trace_writer_bytes(writer), bytes));
+	bool is_whole = damage == NULL;
 	if (!is_whole)
 		g_propagate_error(error, g_steal_pointer(&damage));
 	return is_whole;
@@ -102,13 +100,7 @@ static int run(char **arguments, GError **error)
 	if (reader == NULL)
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(given.output, &writing, error);
-	if (writer == NULL || !cut(reader, writer, error))
-		return LODE_EXIT_FAILED;
-	const char *damage = lode_trace_reader_damage(reader);
-	if (damage == NULL)
-		return LODE_EXIT_OK;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: %s", arguments[0], damage);
-	return LODE_EXIT_FAILED;
+	return writer != NULL && cut(reader, writer, error) ? LODE_EXIT_OK : LODE_EXIT_FAILED;
 }
 
 const LodeVerb lode_verb_trace_cut = {

@@ -63,17 +63,14 @@ static bool unpack(LodeTraceReader *reader, LodeReferenceForm form, const LodePr
 		return false;
 	g_autoptr(LodeReferenceWriter)
 		writer = lode_reference_writer_new(form, lode_output_file_stream(output));
-	bool is_whole = lode_trace_conversion_unpack(reader, writer, progress, &damage);
-	if (!is_whole && !g_error_matches(damage, LODE_ERROR, LODE_ERROR_CORRUPT)) {
-		g_propagate_error(error, g_steal_pointer(&damage));
-		return false;
-	}
-	if (!lode_output_file_commit(output, error))
+	if (!lode_trace_conversion_unpack(reader, writer, progress, &damage, error) ||
+		!lode_output_file_commit(output, error))
 		return false;
 	g_autofree char *losses = lode_reference_writer_losses(writer);
 	if (losses != NULL)
 		lode_display_line(stderr, "lode trace unpack: %s: %s",
 			lode_reference_form_to_text(form), losses);
+	bool is_whole = damage == NULL;
 	if (!is_whole)
 		g_propagate_error(error, g_steal_pointer(&damage));
 	return is_whole;
@@ -91,14 +88,9 @@ static int run(char **arguments, GError **error)
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
 	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(arguments[0], &reading, error);
-	if (reader == NULL || !unpack(reader, form, &screen.progress, error))
-		return LODE_EXIT_FAILED;
+	bool is_whole = reader != NULL && unpack(reader, form, &screen.progress, error);
 	lode_terminal_progress_hide(&screen);
-	const char *damage = lode_trace_reader_damage(reader);
-	if (damage == NULL)
-		return LODE_EXIT_OK;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: %s", arguments[0], damage);
-	return LODE_EXIT_FAILED;
+	return is_whole ? LODE_EXIT_OK : LODE_EXIT_FAILED;
 }
 
 const LodeVerb lode_verb_trace_unpack = {

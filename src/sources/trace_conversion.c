@@ -59,18 +59,23 @@ static bool add_frame(
 	return true;
 }
 
-/* What is wrong with the trace goes to `out_damage`: what stands in front of it was added. */
+/* What is wrong with the trace goes to `out_damage`: what is before it was added. */
 static bool add_trace(LodeTraceReader *in, AddFunc add, void *out, Reporting *reporting,
 	GError **out_damage, GError **error)
 {
 	LodeTraceRange range = lode_trace_reader_range(in);
 	const LodeTraceFrame *frame;
+	g_autoptr(GError) damage = NULL;
 
 	reporting->total = (double)(range.first + range.count);
-	while (lode_trace_reader_next(in, &frame, out_damage) > 0)
+	while (lode_trace_reader_next(in, &frame, &damage) > 0)
 		if (!add_frame(frame, add, out, reporting, error))
 			return false;
-	return true;
+	if (damage == NULL && lode_trace_reader_is_whole(in, &damage))
+		return true;
+	bool is_damage = g_error_matches(damage, LODE_ERROR, LODE_ERROR_CORRUPT);
+	g_propagate_error(is_damage ? out_damage : error, g_steal_pointer(&damage));
+	return is_damage;
 }
 
 static bool add_to_form(void *out, const LodeReference *references, size_t n, GError **error)
@@ -78,19 +83,13 @@ static bool add_to_form(void *out, const LodeReference *references, size_t n, GE
 	return lode_reference_writer_add(out, references, n, error);
 }
 
-bool lode_trace_conversion_unpack(
-	LodeTraceReader *in, LodeReferenceWriter *out, const LodeProgress *progress, GError **error)
+bool lode_trace_conversion_unpack(LodeTraceReader *in, LodeReferenceWriter *out,
+	const LodeProgress *progress, GError **out_damage, GError **error)
 {
 	Reporting reporting = {.progress = progress, .stage = "unpacking"};
-	g_autoptr(GError) damage = NULL;
 
-	if (!add_trace(in, add_to_form, out, &reporting, &damage, error) ||
-		!lode_reference_writer_finish(out, error))
-		return false;
-	bool is_whole = damage == NULL;
-	if (!is_whole)
-		g_propagate_error(error, g_steal_pointer(&damage));
-	return is_whole;
+	return add_trace(in, add_to_form, out, &reporting, out_damage, error) &&
+	       lode_reference_writer_finish(out, error);
 }
 
 static bool add_to_trace(void *out, const LodeReference *references, size_t n, GError **error)
@@ -127,19 +126,13 @@ static LodeTraceDescription *cut_description(
 	return self;
 }
 
-bool lode_trace_conversion_cut(
-	LodeTraceReader *in, LodeTraceWriter *out, const LodeProgress *progress, GError **error)
+bool lode_trace_conversion_cut(LodeTraceReader *in, LodeTraceWriter *out,
+	const LodeProgress *progress, GError **out_damage, GError **error)
 {
 	Reporting reporting = {.progress = progress, .stage = "copying"};
 	g_autoptr(LodeTraceDescription) description = cut_description(
 		lode_trace_reader_description(in), lode_trace_reader_range(in));
-	g_autoptr(GError) damage = NULL;
 
-	if (!add_trace(in, add_to_trace, out, &reporting, &damage, error) ||
-		!lode_trace_writer_finish(out, description, error))
-		return false;
-	bool is_whole = damage == NULL;
-	if (!is_whole)
-		g_propagate_error(error, g_steal_pointer(&damage));
-	return is_whole;
+	return add_trace(in, add_to_trace, out, &reporting, out_damage, error) &&
+	       lode_trace_writer_finish(out, description, error);
 }

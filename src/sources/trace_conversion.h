@@ -15,13 +15,14 @@ bool lode_trace_conversion_pack(LodeReferenceReader *in, uint64_t size_bytes, Lo
 	const LodeProgress *progress, GError **error);
 
 /*
- * Writes what `in` reads and finishes `out`. Where the trace is damaged, what stands in front of
- * the damage is written nevertheless. Errors: those of both; _CANCELLED.
+ * Writes what `in` reads and finishes `out`. Where the trace is damaged, what is before the damage
+ * is written, and *out_damage says what is wrong: it is the caller's, and NULL before. Errors:
+ * those of both but _CORRUPT; _CANCELLED.
  */
 bool lode_trace_conversion_unpack(LodeTraceReader *in, LodeReferenceWriter *out,
-	const LodeProgress *progress, GError **error);
+	const LodeProgress *progress, GError **out_damage, GError **error);
 
 /* The same into a packed trace, with the mappings and names of the whole one; its references are
  * numbered anew. */
-bool lode_trace_conversion_cut(
-	LodeTraceReader *in, LodeTraceWriter *out, const LodeProgress *progress, GError **error);
+bool lode_trace_conversion_cut(LodeTraceReader *in, LodeTraceWriter *out,
+	const LodeProgress *progress, GError **out_damage, GError **error);

@@ -378,6 +378,15 @@ const char *lode_trace_reader_damage(const LodeTraceReader *self)
 	return self->file->damage;
 }
 
+bool lode_trace_reader_is_whole(const LodeTraceReader *self, GError **error)
+{
+	if (self->file->damage == NULL)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: %s", self->file->path,
+		self->file->damage);
+	return false;
+}
+
 /* Streams that were packed together share what that takes by their sizes. */
 static void set_stream_bytes(const LodeRpsFrame *rps, LodeTraceFrameInfo *info)
 {

@@ -41,6 +41,9 @@ unsigned lode_trace_reader_n_threads(const LodeTraceReader *self);
 /* Why the file is not whole ("cut short after frame 7, at offset 1234"); NULL: it is whole. */
 const char *lode_trace_reader_damage(const LodeTraceReader *self);
 
+/* The same as an error, _CORRUPT, which names the file; true: it is whole. */
+bool lode_trace_reader_is_whole(const LodeTraceReader *self, GError **error);
+
 /*
  * The next frame, of references of one part of the range that is not left out: 1, borrowed until
  * the next call; 0 at the end; −1 with an error that names file, frame and offset: _IO, _CORRUPT.

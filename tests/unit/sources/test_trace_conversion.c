@@ -100,7 +100,7 @@ static char *unpack(const Fixture *fixture, LodeTraceRange range, GError **error
 		writer = lode_reference_writer_new(LODE_REFERENCE_FORM_LACKEY, out);
 
 	if (reader != NULL)
-		lode_trace_conversion_unpack(reader, writer, NULL, error);
+		lode_trace_conversion_unpack(reader, writer, NULL, error, error);
 	fclose(out);
 	return text;
 }
@@ -198,7 +198,7 @@ static void test_cut(Fixture *fixture, const void *data)
 	g_autofree char *expected = unpack(fixture, range, &error);
 	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(fixture->path, &options, &error);
 	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &writing, &error);
-	lode_trace_conversion_cut(reader, writer, NULL, &error);
+	lode_trace_conversion_cut(reader, writer, NULL, &error, &error);
 	g_assert_no_error(error);
 	g_autofree char *text = unpack(&part, LODE_TRACE_RANGE_ALL, &error);
 	g_assert_no_error(error);
