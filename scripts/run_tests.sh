@@ -13,10 +13,11 @@ shift
 # An old log would be counted in place of the one that a broken run did not write.
 rm -f "$directory"/meson-logs/testlog*.json
 # The count below decides, not this status: it also sees the cases that stand behind one test.
-# Under nohup the hangup signal is ignored, and shells could not take it up again for their tests.
+# Under nohup the hangup signal is ignored, behind "&" in a script those of Ctrl-C and Ctrl-\, and
+# shells could not take them up again for their tests.
 # One more than there are processors: some tests wait most of the time.
 # Time limits are for what hangs: a busy machine, or a sanitizer, makes a test slower, not wrong.
-env --default-signal=HUP \
+env --default-signal=HUP,INT,QUIT \
 	meson test -C "$directory" --no-rebuild --print-errorlogs --num-processes "$(($(nproc) + 1))" \
 	--timeout-multiplier 10 "$@" || true
 # A set-up's name is part of the name of its log.
