@@ -6,6 +6,7 @@
 #include "guest_mappings.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -89,8 +90,16 @@ static struct {
 	uint8_t kind;
 } handlers[MAX_HANDLERS];
 static unsigned n_handlers;
-static uint8_t *block_kinds;      /* by number */
-static EventBlock **event_blocks; /* likewise; NULL: no events are counted */
+static uint8_t *block_kinds;     /* by number */
+static EventBlock *event_blocks; /* likewise; NULL: no events are counted */
+
+/*
+ * What the program's first thread counts in, and whether it is the only one. When it makes another,
+ * QEMU translates everything anew, so that what is translated before need not find out which thread
+ * executes it, nor whether there is room for its counts.
+ */
+static Counter *alone;
+static bool is_alone;
 
 static Counter nobody; /* of threads that there is no room for */
 static __thread Counter *current __attribute__((tls_model("initial-exec")));
@@ -345,14 +354,15 @@ static bool make_usable(Counter *self, uint32_t block)
 
 /*
  * The cost of counting is what stands here. Which one of two exits it is, is as hard to predict for
- * the processor as the program's own branch, so that it is not a branch here.
+ * the processor as the program's own branch, so that it is not a branch here. The block's exits are
+ * usable.
  */
 static inline bool count_known_exit(Counter *self, uint32_t block)
 {
 	CountExits *last = self->last;
 	unsigned exit = last->targets[0] != block;
 
-	if (__builtin_expect(last->targets[exit] != block || block >= self->n_usable, 0))
+	if (__builtin_expect(last->targets[exit] != block, 0))
 		return false;
 	last->counts[exit]++;
 	self->last = &self->exits[block];
@@ -377,14 +387,24 @@ static void on_block(unsigned vcpu, void *user_data)
 	uint32_t block = (uint32_t)(uintptr_t)user_data;
 
 	(void)vcpu;
-	if (__builtin_expect(self == NULL, 0) || !count_known_exit(self, block))
+	if (__builtin_expect(self == NULL || block >= self->n_usable, 0) ||
+		!count_known_exit(self, block))
 		count_slowly(self, block);
 }
 
-/* Until a block has rows, its thread's accesses are counted nowhere. */
-__attribute__((noinline)) static bool make_rows(Counter *self, const EventBlock *block)
+static void on_block_alone(unsigned vcpu, void *user_data)
 {
-	size_t n = block->end_instruction;
+	uint32_t block = (uint32_t)(uintptr_t)user_data;
+
+	(void)vcpu;
+	if (!count_known_exit(alone, block))
+		count_slowly(alone, block);
+}
+
+/* Until a block has rows, its thread's accesses are counted nowhere. */
+__attribute__((noinline)) static bool make_rows(Counter *self, uint32_t end_instruction)
+{
+	size_t n = end_instruction;
 
 	if (self == &nobody ||
 		!count_array_extend(&self->events_array, n * N_EVENTS * sizeof(uint64_t))) {
@@ -393,35 +413,36 @@ __attribute__((noinline)) static bool make_rows(Counter *self, const EventBlock 
 		self->n_rows = 0;
 		return false;
 	}
+	if (self->n_rows == 0)
+		event_thread_enter(&self->events);
 	self->n_rows = (uint32_t)(self->events_array.n_bytes / (N_EVENTS * sizeof(uint64_t)));
-	event_thread_enter(&self->events);
 	return true;
-}
-
-__attribute__((noinline)) static void begin_slowly(const EventBlock *block)
-{
-	Counter *self = current != NULL ? current : begin_thread();
-
-	if (!count_known_exit(self, block->number) && !count_slowly(self, block->number))
-		return;
-	if (block->end_instruction > self->n_rows && !make_rows(self, block))
-		return;
-	event_block_begin(&self->events, block);
 }
 
 static void on_block_with_events(unsigned vcpu, void *user_data)
 {
 	const EventBlock *block = user_data;
-	Counter *self = current;
+	Counter *self = current != NULL ? current : begin_thread();
 
 	(void)vcpu;
-	if (__builtin_expect(self != NULL && block->end_instruction <= self->n_rows &&
-				     event_block_is_plain(&self->events, block) &&
-				     count_known_exit(self, block->number),
-		    1))
-		event_block_begin_plain(&self->events, block);
-	else
-		begin_slowly(block);
+	if (__builtin_expect(block->number >= self->n_usable, 0) ||
+		!count_known_exit(self, block->number))
+		if (!count_slowly(self, block->number))
+			return;
+	if (__builtin_expect(block->end_instruction > self->n_rows, 0) &&
+		!make_rows(self, block->end_instruction))
+		return;
+	event_block_begin(&self->events, block);
+}
+
+static void on_block_with_events_alone(unsigned vcpu, void *user_data)
+{
+	const EventBlock *block = user_data;
+
+	(void)vcpu;
+	if (!count_known_exit(alone, block->number))
+		count_slowly(alone, block->number);
+	event_block_begin(&alone->events, block);
 }
 
 /* ---- translation ---- */
@@ -570,19 +591,49 @@ static const GuestMappingsListener listener = {.tell = tell};
 static void start(void)
 {
 	tell_program();
+	alone = current_counter();
+	is_alone = alone != &nobody;
 	guest_mappings_start(&listener, start_base);
 }
 
 /* The block is the last one in the log. */
-static EventBlock *add_event_block(struct qemu_plugin_tb *piece, uint32_t block)
+static void add_event_block(struct qemu_plugin_tb *piece, uint32_t block)
 {
 	CountFixedEvent fixed[COUNT_BLOCK_MAX_INSTRUCTIONS + 1];
-	EventBlock *self = event_block_new(piece, block, blocks[block].first_instruction);
-	size_t n = self != NULL ? event_block_fixed(self, piece, fixed) : 0;
+	EventBlock *self = &event_blocks[block];
+	const uint8_t *record = blocks[block].record;
 
+	event_block_init(
+		self, piece, block, blocks[block].first_instruction, record + sizeof(CountBlock));
+	size_t n = event_block_fixed(self, piece, fixed);
 	if (n > 0)
 		count_file_log(COUNT_RECORD_EVENTS, fixed, n * sizeof(fixed[0]), NULL, 0);
-	return self;
+}
+
+/* Whether a block's callers need not ask for room: one thread, and there is. */
+static bool has_room_alone(uint32_t block)
+{
+	Counter *self = alone;
+
+	if (!is_alone || (block >= self->n_usable && !make_usable(self, block)))
+		return false;
+	return event_blocks == NULL || event_blocks[block].end_instruction <= self->n_rows ||
+	       make_rows(self, event_blocks[block].end_instruction);
+}
+
+static void add_block_call(struct qemu_plugin_tb *piece, uint32_t block)
+{
+	bool has_room = has_room_alone(block);
+
+	if (event_blocks != NULL) {
+		qemu_plugin_register_vcpu_tb_exec_cb(piece,
+			has_room ? on_block_with_events_alone : on_block_with_events,
+			QEMU_PLUGIN_CB_NO_REGS, &event_blocks[block]);
+		event_block_add_calls(&event_blocks[block], piece);
+	} else {
+		qemu_plugin_register_vcpu_tb_exec_cb(piece, has_room ? on_block_alone : on_block,
+			QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)block);
+	}
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
@@ -599,19 +650,13 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
 	pthread_mutex_lock(&lock);
 	uint32_t block = find_block(&record, size);
 	if (block == 0 && (block = add_block(&record, size)) != 0 && event_blocks != NULL)
-		event_blocks[block] = add_event_block(piece, block);
+		add_event_block(piece, block);
 	pthread_mutex_unlock(&lock);
 	if (block == 0) {
 		lose_block();
 		return;
 	}
-	if (event_blocks != NULL && event_blocks[block] != NULL) {
-		qemu_plugin_register_vcpu_tb_exec_cb(
-			piece, on_block_with_events, QEMU_PLUGIN_CB_NO_REGS, event_blocks[block]);
-		event_block_add_calls(event_blocks[block], piece);
-	} else
-		qemu_plugin_register_vcpu_tb_exec_cb(
-			piece, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)block);
+	add_block_call(piece, block);
 }
 
 /* ---- system calls ---- */
@@ -658,6 +703,13 @@ static void return_from_handler(Counter *self)
 	take_detour(self, last_block(self));
 }
 
+/* QEMU's vfork is a fork. */
+static bool makes_thread(int64_t number, const uint64_t *arguments)
+{
+	return number == SYS_clone3 ||
+	       (number == SYS_clone && (arguments[0] & (CLONE_VM | CLONE_VFORK)) == CLONE_VM);
+}
+
 static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1,
 	uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
@@ -671,8 +723,10 @@ static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, u
 	memcpy(self->arguments, arguments, sizeof(arguments));
 	follow_before_call(number, arguments, start_base);
 	guest_mappings_before_call(number, arguments);
-	if (number == SYS_clone || number == SYS_clone3)
+	if (makes_thread(number, arguments)) {
 		event_counter_expect_threads();
+		is_alone = false;
+	}
 	if (number == SYS_rt_sigaction)
 		see_handler(arguments);
 }

@@ -157,9 +157,17 @@ static bool refer_last(uint64_t address, uint64_t size)
 	return is_held;
 }
 
+static void miss_fetch(EventThread *self, uint32_t instruction, uint64_t address, uint64_t size)
+{
+	uint64_t *row = row_of(self, instruction);
+
+	row[EVENT_FETCH_MISSES]++;
+	row[EVENT_LAST_FETCH_MISSES] += !refer_last(address, size);
+}
+
 /* From `line` on, before which all lines of the block were used last in their sets. The first
  * instruction that touches it may begin on the line before. */
-static void fetch(EventThread *self, const EventBlock *block, uint64_t line)
+void event_thread_fetch(EventThread *self, const EventBlock *block, uint64_t line)
 {
 	uint64_t address = block->address;
 	uint64_t end = block->first_line + block->n_lines;
@@ -168,42 +176,37 @@ static void fetch(EventThread *self, const EventBlock *block, uint64_t line)
 		line++;
 	if (line == end)
 		return;
+	if (block->n_lines == 1) {
+		miss_fetch(self, block->first_instruction, address, 1);
+		lode_lru_cache_use(&self->instructions, line);
+		return;
+	}
 	uint64_t start = line << fetch_shift;
 
-	for (uint32_t i = 0; i < block->n_instructions; address += block->sizes[i++]) {
+	for (uint32_t i = 0; i < block->end_instruction - block->first_instruction;
+		address += block->sizes[i++]) {
 		if (address + block->sizes[i] <= start ||
 			lode_lru_cache_refer(&self->instructions, address, block->sizes[i]))
 			continue;
-		uint64_t *row = row_of(self, block->first_instruction + i);
-		row[EVENT_FETCH_MISSES]++;
-		row[EVENT_LAST_FETCH_MISSES] += !refer_last(address, block->sizes[i]);
+		miss_fetch(self, block->first_instruction + i, address, block->sizes[i]);
 	}
 }
 
 /* ---- branches ---- */
 
-static void predict(EventThread *self, const EventBlock *block, uint64_t next)
+void event_thread_predict(EventThread *self, uint64_t next)
 {
+	const EventBlock *block = self->block;
+	uint64_t address = block->end - block->last_size;
 	bool is_wrong = false;
 
 	if (block->branch == EVENT_BRANCH_INDIRECT)
-		is_wrong = lode_branch_predictor_indirect(
-			self->predictor, block->branch_address, next);
-	else if (block->branch == EVENT_BRANCH_CONDITIONAL &&
-		 (next == block->end || next == block->branch_target))
+		is_wrong = lode_branch_predictor_indirect(self->predictor, address, next);
+	else if (next == block->end || next == block->branch_target)
 		is_wrong = lode_branch_predictor_conditional(
-			self->predictor, block->branch_address, next != block->end);
+			self->predictor, address, next != block->end);
 	if (is_wrong)
 		event_thread_count_wrong(self);
-}
-
-void event_block_begin(EventThread *self, const EventBlock *block)
-{
-	predict(self, self->block, block->address);
-	self->block = block;
-	self->row = NULL;
-	event_block_prefetch(self, block);
-	fetch(self, block, block->first_line);
 }
 
 /* ---- accesses ---- */
@@ -475,10 +478,8 @@ static void add_call(
 			(void *)((uintptr_t)number * N_EVENTS));
 }
 
-static void set_branch(EventBlock *self, const InstructionTraits *traits, uint32_t size)
+static void set_branch(EventBlock *self, const InstructionTraits *traits)
 {
-	self->branch_address = self->end - size;
-	self->branch_instruction = self->first_instruction + self->n_instructions - 1;
 	if (traits->is_conditional) {
 		self->branch = EVENT_BRANCH_CONDITIONAL;
 		self->branch_target = self->end + (uint64_t)(int64_t)traits->displacement;
@@ -486,45 +487,46 @@ static void set_branch(EventBlock *self, const InstructionTraits *traits, uint32
 		self->branch = EVENT_BRANCH_INDIRECT;
 	} else if (traits->is_repeated && options.branches == LODE_BRANCHES_CALLGRIND) {
 		self->branch = EVENT_BRANCH_CONDITIONAL;
-		self->branch_target = self->branch_address;
+		self->branch_target = self->end - self->last_size;
 	}
 }
 
-EventBlock *event_block_new(
-	struct qemu_plugin_tb *piece, uint32_t number, uint32_t first_instruction)
+void event_block_init(EventBlock *self, struct qemu_plugin_tb *piece, uint32_t number,
+	uint32_t first_instruction, const uint8_t *sizes)
 {
 	size_t n = qemu_plugin_tb_n_insns(piece);
-	EventBlock *self = calloc(1, sizeof(*self) + n);
+	uint64_t address = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(piece, 0));
 	InstructionTraits traits = {0};
 
-	if (self == NULL)
-		return NULL;
-	self->number = number;
-	self->first_instruction = first_instruction;
-	self->n_instructions = (uint32_t)n;
-	self->end_instruction = first_instruction + (uint32_t)n;
-	self->address = self->end = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(piece, 0));
+	*self = (EventBlock){
+		.address = address,
+		.end = address,
+		.sizes = sizes,
+		.number = number,
+		.first_instruction = first_instruction,
+		.end_instruction = first_instruction + (uint32_t)n,
+		.last_size = sizes[n - 1],
+	};
 	for (uint32_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(piece, i);
-		size_t size = qemu_plugin_insn_size(instruction);
-		traits = instruction_traits(qemu_plugin_insn_data(instruction), size);
-		self->sizes[i] = (uint8_t)size;
+		traits = instruction_traits(qemu_plugin_insn_data(instruction), sizes[i]);
 		if (traits.may_access && traits.memory == MEMORY_OTHER && i < 32)
 			self->accesses |= UINT32_C(1) << i;
-		self->end += size;
+		self->end += sizes[i];
 	}
-	set_branch(self, &traits, self->sizes[n - 1]);
-	self->first_line = self->address >> fetch_shift;
+	set_branch(self, &traits);
+	self->first_line = address >> fetch_shift;
 	self->n_lines = (uint8_t)(((self->end - 1) >> fetch_shift) - self->first_line + 1);
-	return self;
 }
 
 void event_block_add_calls(const EventBlock *self, struct qemu_plugin_tb *piece)
 {
-	for (uint32_t i = 0; i < self->n_instructions; i++) {
+	uint32_t n = self->end_instruction - self->first_instruction;
+
+	for (uint32_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(piece, i);
 		InstructionTraits traits = instruction_traits(
-			qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+			qemu_plugin_insn_data(instruction), self->sizes[i]);
 		add_call(instruction, self->first_instruction + i, &traits);
 	}
 }
@@ -532,18 +534,19 @@ void event_block_add_calls(const EventBlock *self, struct qemu_plugin_tb *piece)
 size_t event_block_fixed(
 	const EventBlock *self, struct qemu_plugin_tb *piece, CountFixedEvent *out_events)
 {
+	uint32_t n_instructions = self->end_instruction - self->first_instruction;
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < self->n_instructions; i++) {
+	for (uint32_t i = 0; i < n_instructions; i++) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(piece, i);
 		InstructionTraits traits = instruction_traits(
-			qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+			qemu_plugin_insn_data(instruction), self->sizes[i]);
 		if (traits.memory != MEMORY_OTHER)
 			out_events[n++] = (CountFixedEvent){(uint16_t)i,
 				traits.memory == MEMORY_LOAD ? EVENT_READS : EVENT_WRITES, 1};
 	}
 	if (self->branch != EVENT_BRANCH_NONE)
-		out_events[n++] = (CountFixedEvent){(uint16_t)(self->n_instructions - 1),
+		out_events[n++] = (CountFixedEvent){(uint16_t)(n_instructions - 1),
 			self->branch == EVENT_BRANCH_INDIRECT ? EVENT_INDIRECT : EVENT_CONDITIONAL,
 			1};
 	return n;
