@@ -13,13 +13,14 @@ build_packages=(
 	meson ninja-build pkg-config gcc libc6-dev qemu-user
 	libglib2.0-dev libjson-glib-dev libsqlite3-dev libzstd-dev liblzma-dev zlib1g-dev
 	libelf-dev libdw-dev libdebuginfod-dev libiberty-dev libzydis-dev libpfm4-dev
-	libcairo2-dev libhwloc-dev libncurses-dev
+	libcairo2-dev libhwloc-dev libncurses-dev libmicrohttpd-dev
+	nodejs npm
 )
 test_packages=(
 	valgrind g++ binutils file zstd sqlite3 mandoc libc6-dbg linux-perf tmux
 	numactl hwloc-nox libnuma-dev libjemalloc2
 	clang libclang-rt-14-dev clang-format shellcheck
-	ccache stress-ng
+	ccache stress-ng chromium
 )
 
 packages=("${build_packages[@]}")
@@ -32,8 +33,10 @@ case "${1:-}" in
 	;;
 esac
 
+# npm of another source of Node.js than Debian comes with it.
 is_installed() {
 	local status
+	[ "$1" != npm ] || ! command -v npm >/dev/null || return 0
 	status=$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) &&
 		[ "$status" = installed ]
 }
@@ -45,11 +48,32 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 	exit 0
 fi
 
+# What package-lock.json names, for the page of lode serve; without it lode is built without its page.
+# No script of a package is run.
+install_page_packages() {
+	local root how=(--omit=dev) probe=esbuild
+	command -v npm >/dev/null || return 0
+	root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/ui
+	[ "$1" != --test ] || { how=() probe=playwright-core; }
+	[ ! "$root/node_modules/.package-lock.json" -nt "$root/package-lock.json" ] ||
+		[ ! -e "$root/node_modules/$probe" ] || return 0
+	echo "setup: installing the packages of ui/package-lock.json"
+	(cd "$root" && npm ci --ignore-scripts --no-audit --no-fund "${how[@]}" >"$log" 2>&1 </dev/null) && return 0
+	tail -n 5 "$log" >&2
+	echo "setup: 'npm ci' in ui/ failed; lode is built without the page of lode serve" >&2
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
 missing=()
 for package in "${packages[@]}"; do
 	is_installed "$package" || missing+=("$package")
 done
-[ ${#missing[@]} -gt 0 ] || exit 0
+if [ ${#missing[@]} -eq 0 ]; then
+	install_page_packages "${1:-}"
+	exit 0
+fi
 
 echo "setup: installing ${missing[*]}"
 as_root=()
@@ -63,8 +87,6 @@ if [ "$(id -u)" -ne 0 ]; then
 	as_root=(sudo)
 fi
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
 run_apt() {
 	if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" >"$log" 2>&1 </dev/null; then
 		tail -n 20 "$log" >&2
@@ -74,3 +96,4 @@ run_apt() {
 }
 run_apt update
 run_apt install --no-install-recommends "${missing[@]}"
+install_page_packages "${1:-}"

@@ -58,4 +58,5 @@ extern const LodeVerb lode_verb_memory;
 extern const LodeVerb lode_verb_place;
 extern const LodeVerb lode_verb_place_apply;
 extern const LodeVerb lode_verb_place_export;
+extern const LodeVerb lode_verb_serve;
 extern const LodeVerb lode_verb_info;

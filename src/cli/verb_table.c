@@ -22,6 +22,7 @@ const LodeVerb *const lode_verbs[] = {
 	&lode_verb_place,
 	&lode_verb_place_apply,
 	&lode_verb_place_export,
+	&lode_verb_serve,
 	&lode_verb_info,
 	NULL,
 };

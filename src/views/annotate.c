@@ -15,6 +15,7 @@
 #include "analyses/memory/instruction_data.h"
 #include "base/error.h"
 #include "base/number_format.h"
+#include "base/number_order.h"
 #include "model/causes.h"
 #include "views/annotated_places.h"
 #include "views/code_lines.h"
@@ -412,6 +413,8 @@ static void put_json_place(Annotation *self, LodeJsonStream *json, const Place *
 	lode_json_line(json);
 	lode_json_begin(json, '{');
 	lode_json_member_string(json, "function", function->name);
+	if (self->options->is_page)
+		lode_json_member_number(json, "function_number", place->function);
 	lode_json_member_string(json, "image", image->path);
 	lode_json_member_string(json, "build_id", image->build_id);
 	lode_json_member_string(json, "address", address);
@@ -478,7 +481,10 @@ static void put_json_subject(const Annotation *self, LodeJsonStream *json)
 		put_json_finding(self, json);
 		return;
 	}
-	lode_json_member_string(json, is_line ? "file" : "function", self->options->name);
+	bool is_numbered = !is_line && self->options->function != LODE_NONE;
+	lode_json_member_string(json, is_line ? "file" : "function",
+		is_numbered ? lode_profile_function(self->profile, self->options->function)->name
+			    : self->options->name);
 	if (is_line)
 		lode_json_member_number(json, "line", self->options->line);
 	lode_json_key(json, "findings");
@@ -499,6 +505,101 @@ static void put_json_subject(const Annotation *self, LodeJsonStream *json)
 	lode_json_end(json, ']');
 }
 
+/* --- source files --- */
+
+/* Lines around those that code comes from; stretches nearer than this to each other are joined. */
+enum { SOURCE_CONTEXT = 3, SOURCE_GAP = 12 };
+
+static int compare_numbers(const void *a, const void *b)
+{
+	return lode_number_order(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* File → GArray of uint32_t: lines that shown instructions come from, in any order. */
+static GHashTable *used_lines(Annotation *self)
+{
+	GHashTable *used = g_hash_table_new_full(
+		g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_array_unref);
+
+	for (guint i = 0; i < self->found.n_shown; i++) {
+		const Place *place = lode_annotated_places_at(&self->found, i);
+		const LodeCodeLines *code = code_of(self, place->function);
+		g_autoptr(GArray) lines = lines_of(self, place);
+		for (guint j = 0; j < lines->len; j++) {
+			uint32_t line = g_array_index(lines, Line, j).line;
+			const LodeLocation *location = location_of(self->profile,
+				LODE_AT(code->lines, LodeCodeLine, line).instruction);
+			if (location == NULL || location->file == NULL || location->line == 0)
+				continue;
+			GArray *numbers = g_hash_table_lookup(used, location->file);
+			if (numbers == NULL) {
+				numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+				g_hash_table_insert(used, location->file, numbers);
+			}
+			g_array_append_val(numbers, location->line);
+		}
+	}
+	return used;
+}
+
+/* [[12, "x = table[i];"], …]: the lines and what is around them. */
+static void put_source_lines(
+	LodeJsonStream *json, LodeSourceText *sources, const char *file, GArray *numbers)
+{
+	uint64_t next = 1;
+
+	g_array_sort(numbers, compare_numbers);
+	for (guint i = 0; i < numbers->len; i++) {
+		uint64_t line = g_array_index(numbers, uint32_t, i);
+		uint64_t first = line > SOURCE_CONTEXT ? line - SOURCE_CONTEXT : 1;
+		if (i > 0 && first <= next + SOURCE_GAP)
+			first = next;
+		for (uint64_t at = MAX(first, next); at <= line + SOURCE_CONTEXT; at++) {
+			const char *text = at <= UINT32_MAX ? lode_source_text_line(
+								      sources, file, (uint32_t)at)
+			                                    : NULL;
+			if (text == NULL)
+				break;
+			lode_json_line(json);
+			lode_json_begin(json, '[');
+			lode_json_integer(json, at);
+			lode_json_string(json, text);
+			lode_json_end(json, ']');
+		}
+		next = MAX(next, line + SOURCE_CONTEXT + 1);
+	}
+}
+
+static void put_sources(Annotation *self, LodeJsonStream *json)
+{
+	g_autoptr(GHashTable) used = used_lines(self);
+	g_autoptr(LodeSourceText) sources = lode_source_text_new();
+	guint n;
+	g_autofree char **files = (char **)g_hash_table_get_keys_as_array(used, &n);
+
+	if (n > 0)
+		qsort(files, n, sizeof(*files), compare_texts);
+	lode_json_key(json, "sources");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < n; i++) {
+		lode_json_line(json);
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "file", files[i]);
+		lode_json_key(json, "lines");
+		lode_json_begin(json, '[');
+		put_source_lines(json, sources, files[i], g_hash_table_lookup(used, files[i]));
+		lode_json_end(json, ']');
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+	lode_json_line(json);
+}
+
 static void write_json(Annotation *self, FILE *out)
 {
 	LodeJsonStream json;
@@ -514,6 +615,8 @@ static void write_json(Annotation *self, FILE *out)
 	lode_json_line(&json);
 	put_json_subject(self, &json);
 	lode_json_line(&json);
+	if (self->options->is_page)
+		put_sources(self, &json);
 	lode_json_key(&json, "places");
 	lode_json_begin(&json, '[');
 	for (guint i = 0; i < self->found.n_shown; i++)
@@ -1135,7 +1238,7 @@ enum { CONTEXT = 3 };
 
 void lode_annotate_options_init(LodeAnnotateOptions *self)
 {
-	*self = (LodeAnnotateOptions){.context = CONTEXT};
+	*self = (LodeAnnotateOptions){.context = CONTEXT, .function = LODE_NONE};
 }
 
 bool lode_annotate_write(const LodeProfile *profile, const LodeMiningRun *run,

@@ -25,10 +25,14 @@ typedef struct {
 	LodeAnnotateSubject subject;
 	uint64_t id;        /* of the sequence or finding, from 1 */
 	const char *name;   /* of the function, or the path of the source file, whole or its end */
+	uint32_t function;  /* instead of its name, its number in the profile; LODE_NONE */
 	uint32_t line;      /* of the source file */
 	uint32_t limit;     /* places; 0: the view's default (text 10, JSON and CSV all) */
 	uint32_t context;   /* instructions before and after the matched ones */
 	bool shows_sampled; /* text: also the weight where it was sampled */
+	/* JSON for the page of lode serve: also the lines of source files that the shown code comes
+	 * from ("sources"), and the functions' numbers. */
+	bool is_page;
 } LodeAnnotateOptions;
 
 /* A sequence as text, three instructions around. */

@@ -370,9 +370,41 @@ static void refuse_unknown_function(const LodeAnnotatedPlaces *self, GError **er
 			"no function '%s' in the profile", self->options->name);
 }
 
+static void add_function(LodeAnnotatedPlaces *self, uint32_t number, double weight, double total)
+{
+	const LodeFunction *function = lode_profile_function(self->profile, number);
+	LodeAnnotatedPlace place = {
+		.function = number,
+		.instruction = function->n_instructions > 0 ? function->first_instruction
+	                                                    : LODE_NONE,
+		.executions = function->calls,
+		.share = lode_share_of(weight, total),
+		.order = self->places->len,
+	};
+
+	g_array_append_val(self->places, place);
+}
+
+static bool find_numbered_function(LodeAnnotatedPlaces *self, GError **error)
+{
+	uint32_t number = self->options->function;
+
+	if (number >= self->profile->functions->len) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"no function %u in the profile", number);
+		return false;
+	}
+	add_function(self, number, function_weight(self, number), total_weight(self));
+	settle_places(self);
+	return true;
+}
+
 static bool find_function(LodeAnnotatedPlaces *self, GError **error)
 {
 	const char *name = self->options->name;
+
+	if (self->options->function != LODE_NONE)
+		return find_numbered_function(self, error);
 	g_autoptr(GArray) same = functions_with(self, has_name, name);
 	g_autoptr(GArray) addressed = functions_at_address(self, name);
 	g_autoptr(GArray) partial = functions_with(self, has_part, name);
@@ -394,16 +426,7 @@ static bool find_function(LodeAnnotatedPlaces *self, GError **error)
 	}
 	for (guint i = 0; i < found->len; i++) {
 		const Named *one = &g_array_index(found, Named, i);
-		const LodeFunction *function = lode_profile_function(self->profile, one->function);
-		LodeAnnotatedPlace place = {
-			.function = one->function,
-			.instruction = function->n_instructions > 0 ? function->first_instruction
-		                                                    : LODE_NONE,
-			.executions = function->calls,
-			.share = lode_share_of(one->weight, total),
-			.order = i,
-		};
-		g_array_append_val(self->places, place);
+		add_function(self, one->function, one->weight, total);
 	}
 	settle_places(self);
 	return true;

@@ -395,6 +395,8 @@ static void put_json_place(const View *self, LodeJsonStream *json, const LodeFin
 
 	lode_json_begin(json, '{');
 	lode_json_member_string(json, "function", function->name);
+	if (self->options->is_page)
+		lode_json_member_number(json, "function_number", one->function);
 	lode_json_member_string(
 		json, "image", lode_profile_image(self->profile, function->image)->path);
 	lode_json_member_string(json, "file", location != NULL ? location->file : NULL);
@@ -426,6 +428,8 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 	lode_json_member_number(json, "places", finding->places);
 	lode_json_member_number(json, "functions", finding->functions);
 	lode_json_member_number(json, "spread", finding->spread);
+	if (self->options->is_page)
+		lode_json_member_bool(json, "is_spread", lode_finding_is_spread(finding));
 	lode_json_key(json, "context");
 	put_elements(self, json, finding, 0, finding->focus);
 	lode_json_key(json, "focus");

@@ -121,6 +121,7 @@ static bool has_supports(const LodeSequence *sequence, const LodeReportOptions *
 	uint32_t max_size = options->max_size != 0 ? options->max_size : UINT32_MAX;
 
 	return sequence->n_items >= options->min_size && sequence->n_items <= max_size &&
+	       sequence->functions >= options->min_functions &&
 	       is_inside(sequence->weight, &options->weight) &&
 	       is_inside(sequence->frequency, &options->frequency) &&
 	       is_inside(lode_sequence_maximal(sequence), &options->maximal) &&
@@ -236,9 +237,15 @@ static void put_row(LodeRowStream *rows, const LodeProfile *profile, const LodeR
 	lode_row_end(rows);
 }
 
+typedef struct {
+	bool is_page; /* else the members `passed` and `offset` are left out */
+	uint32_t offset;
+	uint64_t n_passed; /* sequences that the list would have without a limit */
+} Page;
+
 /* The JSON document: profile, run, unresolved, sequences. `indices` are those to list. */
 static void write_rows_json(const LodeProfile *profile, const LodeReportValues *values,
-	const GArray *indices, FILE *out)
+	const GArray *indices, const Page *page, FILE *out)
 {
 	LodeJsonStream json;
 	LodeRowStream rows;
@@ -252,6 +259,10 @@ static void write_rows_json(const LodeProfile *profile, const LodeReportValues *
 	lode_json_line(&json);
 	lode_profile_json_unresolved(&json, profile);
 	lode_json_line(&json);
+	if (page->is_page) {
+		lode_json_member_number(&json, "passed", (double)page->n_passed);
+		lode_json_member_number(&json, "offset", page->offset);
+	}
 	lode_json_key(&json, "sequences");
 	lode_json_begin(&json, '[');
 	lode_row_stream_init_json(&rows, &json);
@@ -283,7 +294,6 @@ typedef struct {
 	FILE *out;
 	LodeReportKey key;
 	LodeReportValues values;
-	bool *is_eligible;
 	uint64_t n_eligible; /* that pass the filters and, in the closed list, are closed */
 } Report;
 
@@ -303,7 +313,7 @@ bool lode_report_lists_sequences(const LodeMiningRun *run, const LodeReportOptio
 	return run->findings == NULL || options->show_all || options->is_reversed ||
 	       options->baseline != 0 || options->sort != NULL || options->with != NULL ||
 	       options->without != NULL || options->min_size != 0 || options->max_size != 0 ||
-	       options->percent_limit > 0 ||
+	       options->min_functions != 0 || options->percent_limit > 0 ||
 	       memcmp(&options->weight, &plain.weight, sizeof(plain.weight)) != 0 ||
 	       memcmp(&options->frequency, &plain.frequency, sizeof(plain.weight)) != 0 ||
 	       memcmp(&options->maximal, &plain.maximal, sizeof(plain.weight)) != 0 ||
@@ -329,42 +339,57 @@ static void fail_unexplained(const LodeMiningRun *run, GError **error)
 			run->name);
 }
 
-static void keep_closed(Report *self)
+static void keep_closed(const LodeMiningRun *run, const LodeReportOptions *options, bool *eligible)
 {
-	uint32_t n = self->run->sequences->len;
-	g_autofree bool *is_closed = g_new0(bool, n + 1);
+	uint32_t n = run->sequences->len;
+	const bool *is_closed = options->is_closed;
+	g_autofree bool *own = NULL;
 
-	lode_closed_mark(self->run, is_closed);
+	if (is_closed == NULL) {
+		own = g_new0(bool, n + 1);
+		lode_closed_mark(run, own);
+		is_closed = own;
+	}
 	for (uint32_t i = 0; i < n; i++)
-		self->is_eligible[i] &= is_closed[i];
+		eligible[i] &= is_closed[i];
 }
 
-static void count_eligible(Report *self)
+GArray *lode_report_choose(
+	const LodeMiningRun *run, const LodeReportOptions *options, GError **error)
 {
-	for (uint32_t i = 0; i < self->run->sequences->len; i++)
-		self->n_eligible += self->is_eligible[i];
+	LodeReportKey key;
+
+	if (!lode_report_key_parse(run, options->sort, &key, error))
+		return NULL;
+	g_autofree bool *eligible = filter_sequences(run, options, &key, error);
+	if (eligible == NULL)
+		return NULL;
+	/* In instruction runs all of them are few, and closedness has no supports to compare. */
+	if (!options->show_all && !run->parameters.is_instruction_mode)
+		keep_closed(run, options, eligible);
+	GArray *indices = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t i = 0; i < run->sequences->len; i++)
+		if (eligible[i])
+			g_array_append_val(indices, i);
+	lode_report_key_sort(
+		run, &key, options->is_reversed, (uint32_t *)(void *)indices->data, indices->len);
+	return indices;
 }
 
-/* The indices to list, sorted and limited. */
-static GArray *choose_list(Report *self)
+/* As many of them as are to be shown. The caller unrefs the result. */
+static GArray *cut_list(Report *self, const GArray *all)
 {
 	const LodeReportOptions *options = self->options;
 	GArray *indices = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	guint first = MIN(options->offset, all->len);
 	uint32_t limit = options->limit;
 
-	/* In instruction runs all of them are few, and closedness has no supports to compare. */
-	if (!options->show_all && !self->run->parameters.is_instruction_mode)
-		keep_closed(self);
-	count_eligible(self);
-	for (uint32_t i = 0; i < self->run->sequences->len; i++)
-		if (self->is_eligible[i])
-			g_array_append_val(indices, i);
-	lode_report_key_sort(self->run, &self->key, options->is_reversed,
-		(uint32_t *)(void *)indices->data, indices->len);
+	self->n_eligible = all->len;
 	if (limit == 0 && options->format == LODE_VIEW_TEXT && !options->show_all)
 		limit = LIST_LIMIT;
-	if (limit != 0 && indices->len > limit)
-		g_array_set_size(indices, limit);
+	guint n = limit != 0 ? MIN(limit, all->len - first) : all->len - first;
+	if (n > 0)
+		g_array_append_vals(indices, &g_array_index(all, uint32_t, first), n);
 	return indices;
 }
 
@@ -490,14 +515,15 @@ static void write_list_text(const Report *self, const GArray *indices)
 	put_footer(self, first_id, is_closed_only || indices->len < self->n_eligible);
 }
 
-static void write_list(Report *self, const LodeProgress *progress)
+static void write_list(Report *self, const GArray *all, const LodeProgress *progress)
 {
-	g_autoptr(GArray) indices = choose_list(self);
+	g_autoptr(GArray) indices = cut_list(self, all);
+	Page page = {self->options->is_page, self->options->offset, self->n_eligible};
 
 	lode_progress_end(progress);
 	switch (self->options->format) {
 	case LODE_VIEW_JSON:
-		write_rows_json(self->profile, &self->values, indices, self->out);
+		write_rows_json(self->profile, &self->values, indices, &page, self->out);
 		break;
 	case LODE_VIEW_CSV:
 		write_rows_csv(self->profile, &self->values, indices, self->out);
@@ -538,10 +564,10 @@ bool lode_report_write(const LodeProfile *profile, const LodeMiningRun *run,
 		!lode_report_values_init(&report.values, run, options->baseline, error))
 		return false;
 	report.values.weight_event = find_weight_event(profile, run);
-	report.is_eligible = filter_sequences(run, options, &report.key, error);
-	if (report.is_eligible == NULL)
+	g_autoptr(GArray) own = options->sequences == NULL ? lode_report_choose(run, options, error)
+	                                                   : NULL;
+	if (options->sequences == NULL && own == NULL)
 		return false;
-	write_list(&report, progress);
-	g_free(report.is_eligible);
+	write_list(&report, own != NULL ? own : options->sequences, progress);
 	return lode_view_flush(out, error);
 }

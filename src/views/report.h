@@ -24,9 +24,19 @@ typedef struct {
 	                 * a screen, closed list as text 50, else all) */
 	LodeReportRange weight, frequency, maximal, differential;
 	uint32_t min_size, max_size; /* max 0: unlimited */
+	uint32_t min_functions;      /* that have it */
 	const char *const *with;     /* globs, NULL-terminated; NULL: none */
 	const char *const *without;
-	uint64_t baseline;    /* sequence id; 0: none */
+	uint64_t baseline; /* sequence id; 0: none */
+	/* JSON for the page of lode serve: the list has `limit` sequences after the first `offset`
+	 * ones, and says how many pass the filters ("passed"); findings say which are listed as
+	 * patterns ("is_spread"), and their places which function they are in. */
+	bool is_page;
+	/* What a caller that shows page after page has found before, borrowed; NULL: it is found:
+	 */
+	const bool *is_closed;   /* [sequences] lode_closed_mark() */
+	const GArray *sequences; /* lode_report_choose() */
+	uint32_t offset;
 	double percent_limit; /* leave out lines whose sort key is below, in percent */
 } LodeReportOptions;
 
@@ -36,6 +46,14 @@ void lode_report_options_init(LodeReportOptions *self);
 /* Whether something is asked for that only a list of sequences can show, or the run has no
  * findings. */
 bool lode_report_lists_sequences(const LodeMiningRun *run, const LodeReportOptions *options);
+
+/*
+ * The sequences that a list has by its filters and its order: GArray of uint32_t, indices in the
+ * run, which the caller unrefs. Offset, limit and baseline do not count. Errors: as of
+ * lode_report_write().
+ */
+GArray *lode_report_choose(
+	const LodeMiningRun *run, const LodeReportOptions *options, GError **error);
 
 /*
  * Writes the report to `out`: the findings where the run has them and no order, filter or baseline

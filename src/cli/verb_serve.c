@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* lode serve: profiles in a browser. */
+#include "base/error.h"
+#include "cli/interrupt.h"
+#include "cli/option_parser.h"
+#include "cli/terminal_progress.h"
+#include "cli/verb.h"
+#include "serve/page_asset.h"
+#include "serve/server.h"
+#include "views/display_text.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct {
+	char *port, *bind;
+	gboolean is_network_allowed, opens;
+} given;
+
+static const GOptionEntry options[] = {
+	{"port", 0, 0, G_OPTION_ARG_STRING, &given.port,
+		"listen at this port (default: any that is free)", "N"},
+	{"open", 0, 0, G_OPTION_ARG_NONE, &given.opens,
+		"open the page in the browser that xdg-open starts", NULL},
+	{"bind", 0, 0, G_OPTION_ARG_STRING, &given.bind,
+		"listen at this numeric address (default: 127.0.0.1); any but this machine's own "
+		"loopback needs --allow-network",
+		"ADDRESS"},
+	{"allow-network", 0, 0, G_OPTION_ARG_NONE, &given.is_network_allowed,
+		"let other machines connect, which send and receive everything unencrypted", NULL},
+	G_OPTION_ENTRY_NULL,
+};
+
+static void log_line(const char *line, void *user_data)
+{
+	(void)user_data;
+	lode_display_line(stderr, "lode serve: %s", line);
+}
+
+static bool is_loopback(const char *text)
+{
+	g_autoptr(GInetAddress) address = g_inet_address_new_from_string(text);
+
+	return address == NULL || g_inet_address_get_is_loopback(address);
+}
+
+static bool read_options(LodeServerOptions *server, GError **error)
+{
+	uint64_t port = 0;
+
+	if (!lode_option_count("--port", given.port, UINT16_MAX, &port, error))
+		return false;
+	if (given.bind != NULL && !is_loopback(given.bind) && !given.is_network_allowed) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--bind %s lets other machines connect, unencrypted: add --allow-network "
+			"if that is what you want",
+			given.bind);
+		return false;
+	}
+	*server = (LodeServerOptions){
+		.address = given.bind, .port = (uint16_t)port, .log = log_line};
+	return true;
+}
+
+static bool check_page(GError **error)
+{
+	if (lode_page_is_built())
+		return true;
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+		"this lode was built without its page, which needs Node.js and the packages of "
+		"ui/package-lock.json: run scripts/setup.sh, which installs them, then build "
+		"again in a new directory");
+	return false;
+}
+
+static void close_profile(void *profile)
+{
+	lode_served_profile_close(profile);
+}
+
+static GPtrArray *open_profiles(char **paths, GError **error)
+{
+	g_autoptr(GPtrArray) profiles = g_ptr_array_new_with_free_func(close_profile);
+	g_auto(LodeTerminalProgress) screen;
+
+	lode_terminal_progress_init(&screen);
+	for (size_t i = 0; paths[i] != NULL; i++) {
+		LodeServedProfile *profile = lode_served_profile_open(
+			paths[i], &screen.progress, error);
+		if (profile == NULL)
+			return NULL;
+		g_ptr_array_add(profiles, profile);
+	}
+	return g_steal_pointer(&profiles);
+}
+
+/* A browser that cannot be started is no reason to stop: the address has been printed. */
+static void open_browser(const LodeServer *server)
+{
+	g_autofree char *link = lode_server_link(server, true);
+	const char *arguments[] = {"xdg-open", link, NULL};
+	g_autoptr(GError) error = NULL;
+
+	if (!g_spawn_async(NULL, (char **)arguments, NULL,
+		    G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL,
+		    NULL, NULL, NULL, &error))
+		lode_display_line(stderr, "lode serve: --open: %s", error->message);
+}
+
+/* Until Ctrl-C, which is how this ends: status 0. */
+static void wait_for_end(void)
+{
+	GPollFD ended;
+
+	if (!g_cancellable_make_pollfd(lode_interrupt_cancellable(), &ended))
+		return;
+	while (g_poll(&ended, 1, -1) < 0 && errno == EINTR)
+		;
+	g_cancellable_release_fd(lode_interrupt_cancellable());
+}
+
+static int run(char **arguments, GError **error)
+{
+	LodeServerOptions server_options;
+
+	if (arguments[0] == NULL) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"serve takes one profile or several: PROFILE.lode…");
+		return LODE_EXIT_USAGE;
+	}
+	if (!read_options(&server_options, error))
+		return LODE_EXIT_USAGE;
+	if (!check_page(error))
+		return LODE_EXIT_FAILED;
+	g_autoptr(GPtrArray) profiles = open_profiles(arguments, error);
+	if (profiles == NULL)
+		return LODE_EXIT_FAILED;
+	g_autoptr(LodeServer) server = lode_server_start(profiles, &server_options, error);
+	if (server == NULL)
+		return LODE_EXIT_FAILED;
+	g_autofree char *link = lode_server_link(server, false);
+	printf("%s\nCtrl-C ends it. Whoever has this address can read the profile.\n", link);
+	if (fflush(stdout) != 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot print the address: %s",
+			g_strerror(errno));
+		return LODE_EXIT_FAILED;
+	}
+	if (given.opens)
+		open_browser(server);
+	wait_for_end();
+	return LODE_EXIT_OK;
+}
+
+const LodeVerb lode_verb_serve = {
+	.name = "serve",
+	.arguments = "PROFILE.lode...",
+	.summary = "show profiles in a browser",
+	.description =
+		"Serves a page with the findings, the sequences, the code and the data addresses "
+		"of one profile or several, on this machine only, until Ctrl-C. It prints the "
+		"address, which has a token that lets the browser in: without it the server "
+		"answers nobody. The profiles are only read, and nothing but them is shown, apart "
+		"from the source files that their code was compiled from.\n"
+		"\n"
+		"Refused requests are lines on standard error.\n"
+		"\n"
+		"Examples:\n"
+		"  lode serve x.lode --open\n"
+		"  lode serve before.lode after.lode --port 8123",
+	.options = options,
+	.run = run,
+};

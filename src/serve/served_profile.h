@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A profile that is being served: read whole, and read again when its file has changed.
+ *
+ *   file on disk ──▶ snapshot: profile, list of runs, the runs that were asked for
+ *
+ * A query holds on to one snapshot, so that another client's reload takes nothing away from it. The
+ * file is opened only to be read. Private to serve/.
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "store/profile_store.h"
+
+typedef struct LodeServedProfile LodeServedProfile;
+typedef struct LodeProfileSnapshot LodeProfileSnapshot;
+
+/* Reads the file. Errors: as lode_profile_store_read_with_memory(). */
+LodeServedProfile *lode_served_profile_open(
+	const char *path, const LodeProgress *progress, GError **error);
+void lode_served_profile_close(LodeServedProfile *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeServedProfile, lode_served_profile_close)
+
+/* The file's name without folders. */
+const char *lode_served_profile_name(const LodeServedProfile *self);
+
+/* Whether the file is still the one that was read. */
+typedef enum {
+	LODE_SERVED_CURRENT,
+	LODE_SERVED_REPLACED, /* another file has its name */
+	LODE_SERVED_REMOVED,
+} LodeServedState;
+
+/*
+ * What the file holds; the caller unrefs it. A file that was written to since, as when 'lode mine'
+ * adds a run, is read again. One that was replaced or removed gives an error until
+ * lode_served_profile_reload(); *out_state says which. Errors: _NOT_FOUND, those of reading.
+ */
+LodeProfileSnapshot *lode_served_profile_take(LodeServedProfile *self, const LodeProgress *progress,
+	LodeServedState *out_state, GError **error);
+
+/* Reads whatever file has the name now; what was read before stays where that fails. */
+bool lode_served_profile_reload(
+	LodeServedProfile *self, const LodeProgress *progress, GError **error);
+
+void lode_profile_snapshot_unref(LodeProfileSnapshot *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeProfileSnapshot, lode_profile_snapshot_unref)
+
+const LodeProfile *lode_profile_snapshot_profile(const LodeProfileSnapshot *self);
+
+/* GPtrArray of LodeRunSummary, borrowed. */
+GPtrArray *lode_profile_snapshot_runs(const LodeProfileSnapshot *self);
+
+/*
+ * A run, valid as long as the snapshot; `name` NULL: the one made last. With `has_sequences` those
+ * of a run that has only findings are mined and kept in memory; it has no findings then. Errors:
+ * _NOT_FOUND, _CORRUPT, and those of mining.
+ */
+const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const char *name,
+	bool has_sequences, const LodeProgress *progress, GError **error);
+
+/* Which sequences of a run of the snapshot are closed, found when first asked for: valid as long as
+ * the snapshot. */
+const bool *lode_profile_snapshot_closed(LodeProfileSnapshot *self, const LodeMiningRun *run);
+
+/*
+ * Sorted lists of sequences are kept, so that only the first page of one has to wait for it: a few
+ * of them, by what was asked for. The caller unrefs what is found; NULL: there is none.
+ */
+GArray *lode_profile_snapshot_find_list(LodeProfileSnapshot *self, const char *asked);
+void lode_profile_snapshot_keep_list(LodeProfileSnapshot *self, const char *asked, GArray *list);

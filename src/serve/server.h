@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The page's server: HTTP over libmicrohttpd, a thread for each connection.
+ *
+ *   request ──▶ gate (request_gate.h) ──▶ file of the page, or query (query.h) ──▶ answer
+ *                 └─▶ refused: an answer that says why, and a line for whoever runs the server
+ *
+ * Bounded are the connections, the time that a request takes to arrive and its answer to leave
+ * (connection_watch.h), the size of header and body, the requests a second and the queries that run
+ * at the same time.
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "serve/served_profile.h"
+
+#include <gio/gio.h>
+
+typedef struct LodeServer LodeServer;
+
+typedef struct {
+	const char *address; /* numeric; NULL: 127.0.0.1 */
+	uint16_t port;       /* 0: any that is free */
+	/* A line on a request that was refused or failed, which may hold anything; called from any
+	 * thread, one at a time. */
+	void (*log)(const char *line, void *user_data);
+	void *user_data;
+	gint64 request_us; /* for tests: the time that a request may take to arrive; 0: 20 s */
+} LodeServerOptions;
+
+/* Begins to serve `profiles` (LodeServedProfile), which must outlive it. Errors: _USAGE (the
+ * address is not numeric), _IO (the port is taken). */
+LodeServer *lode_server_start(
+	const GPtrArray *profiles, const LodeServerOptions *options, GError **error);
+
+/* Cancels what runs, and waits for it. */
+void lode_server_stop(LodeServer *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeServer, lode_server_stop)
+
+/* "http://127.0.0.1:8123/?token=…"; `is_once` one that opens the page once. The caller frees it. */
+char *lode_server_link(const LodeServer *self, bool is_once);

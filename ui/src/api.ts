@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+//
+// Questions to lode serve. A question that is no longer of interest is cancelled, and so is the work
+// for it on the other side.
+import { useEffect, useState } from "preact/hooks";
+
+export class Failure extends Error {
+	constructor(
+		readonly code: string,
+		message: string,
+	) {
+		super(message);
+	}
+}
+
+export type Ask = Record<string, string | string[] | number | null | undefined>;
+
+export function address(query: string, ask: Ask): string {
+	const params = new URLSearchParams();
+	for (const [name, value] of Object.entries(ask))
+		for (const one of Array.isArray(value) ? value : [value])
+			if (one !== null && one !== undefined && one !== "") params.append(name, String(one));
+	return `/api/${query}?${params}`;
+}
+
+async function read<T>(response: Response): Promise<T> {
+	let body: unknown;
+	try {
+		body = await response.json();
+	} catch {
+		throw new Failure("garbled", `lode serve answered with status ${response.status} and no JSON`);
+	}
+	const error = (body as { error?: { code: string; message: string } }).error;
+	if (error) throw new Failure(error.code, error.message);
+	return body as T;
+}
+
+export async function ask<T>(query: string, what: Ask, signal?: AbortSignal): Promise<T> {
+	let response: Response;
+	try {
+		response = await fetch(address(query, what), { signal: signal ?? null });
+	} catch (error) {
+		if (signal?.aborted) throw error;
+		throw new Failure("gone", "lode serve does not answer: it has ended, or the connection is lost");
+	}
+	return read<T>(response);
+}
+
+export async function reload(profile: string): Promise<void> {
+	await read(await fetch(address("reload", { profile }), { method: "POST" }));
+}
+
+export interface Answer<T> {
+	data: T | null; // that of the question before, while the next one is on its way
+	error: Failure | null;
+	isLoading: boolean;
+}
+
+/** The answer to a question; null asks nothing. */
+export function useAnswer<T>(query: string | null, what: Ask): Answer<T> {
+	const [answer, setAnswer] = useState<Answer<T>>({ data: null, error: null, isLoading: true });
+	const key = query === null ? "" : address(query, what);
+	useEffect(() => {
+		if (query === null) {
+			setAnswer({ data: null, error: null, isLoading: false });
+			return;
+		}
+		const control = new AbortController();
+		setAnswer((before) => ({ ...before, isLoading: true }));
+		ask<T>(query, what, control.signal).then(
+			(data) => setAnswer({ data, error: null, isLoading: false }),
+			(error) => {
+				if (control.signal.aborted) return;
+				const failure = error instanceof Failure ? error : new Failure("failed", String(error));
+				setAnswer({ data: null, error: failure, isLoading: false });
+			},
+		);
+		return () => control.abort();
+	}, [key]);
+	return answer;
+}
+
+// --- what the answers hold: the fields that lode's verbs write with --format json ---
+
+export interface Profile {
+	program: string | null;
+	creator: string | null;
+	frequency: "exact" | "sampled" | "inferred" | "given";
+	weight_event: string | null;
+	weight: number;
+	executions: number;
+	user_seconds?: number;
+	system_seconds?: number;
+	is_kernel_sampled?: boolean;
+	functions: number;
+	instructions: number;
+}
+export interface Unresolved {
+	reason: string;
+	example: string | null;
+	count: number;
+	share: number;
+	places: number;
+	samples: number;
+}
+export interface Head {
+	profile: Profile;
+	unresolved?: Unresolved[];
+	run?: { name: string; is_complete: boolean; is_instruction_mode: boolean; sequences: number };
+}
+export interface Served {
+	version: string;
+	profiles: { number: number; name: string; fault: string | null; has_memory: boolean; runs: string[] }[];
+}
+export interface Place {
+	function: string;
+	function_number: number;
+	image: string;
+	file: string | null;
+	line: number;
+	address: string;
+	time: number;
+}
+export interface Finding {
+	id: string;
+	kind: "pattern" | "place";
+	time: number;
+	time_error: number;
+	each: number;
+	each_error: number;
+	each_in_all: number;
+	executed: number | null;
+	places: number;
+	functions: number;
+	spread: number;
+	is_spread: boolean;
+	context: string[][];
+	focus: string[];
+	following: string[][];
+	top: Place[];
+	explanation: string | null;
+	remedy: string | null;
+	source: string | null;
+}
+export interface Findings extends Head {
+	each_unit: string;
+	base_each: number | null;
+	explained: number;
+	in_single_blocks: number;
+	samples: number;
+	findings: Finding[];
+}
+export interface Sequence {
+	id: number;
+	sequence: string[][];
+	weight?: number;
+	frequency?: number;
+	maximal?: number;
+	differential?: number;
+	count?: number;
+	places?: number;
+	functions?: number;
+	executions?: number;
+	events: Record<string, number>;
+}
+export interface Sequences extends Head {
+	passed: number;
+	offset: number;
+	sequences: Sequence[];
+}
+export interface FunctionRow {
+	number: number;
+	name: string;
+	image: string;
+	address: string;
+	bytes: number;
+	instructions: number;
+	weight: number;
+	share: number;
+	executions: number;
+	calls: number;
+	events: Record<string, number>;
+}
+export interface Functions extends Head {
+	passed: number;
+	offset: number;
+	functions: FunctionRow[];
+}
+export interface CodeLine {
+	address: string;
+	text: string;
+	elements: number[];
+	findings: { id: string; time: number }[];
+	matched: number | null;
+	executions: number;
+	file: string | null;
+	line: number;
+	inlined: string | null;
+	events: Record<string, number>;
+	memory?: { samples: number; share: number; objects: { name: string | null; weight: number }[] } | null;
+}
+export interface CodePlace {
+	function: string;
+	function_number: number;
+	image: string;
+	address: string;
+	file: string | null;
+	line: number;
+	executions: number;
+	share: number;
+	time?: number;
+	instructions: CodeLine[];
+}
+export interface Source {
+	file: string;
+	lines: [number, string][];
+}
+export interface Annotation extends Head {
+	sources: Source[];
+	places: CodePlace[];
+	findings?: { id: string; finding: string[][]; focus: number; time: number }[];
+}
+export interface Graph extends Head {
+	function: string;
+	calls: number;
+	blocks: { address: string; end: string; executions: number; weight: number; share: number; loop_depth: number; is_loop_head: boolean }[];
+	edges: { source: number; target: number; kind: string; count: number }[];
+	n_callers: number;
+	callers: { number: number; name: string; count: number }[];
+	n_callees: number;
+	callees: { number: number; name: string; count: number }[];
+}
+export interface Pivot extends Head {
+	by: string[];
+	notes: Notes;
+	total: Totals;
+	rows: (Totals & { level: number; kind: "value" | "others" | "none"; keys: (string | number | null)[]; others?: number })[];
+}
+export interface Totals {
+	weight: number;
+	share: number;
+	samples: number;
+	loads: number;
+	stores: number;
+}
+export type Notes = Record<string, unknown>;
+export interface Heat extends Head {
+	notes: Notes;
+	granularity: number;
+	samples: number;
+	weight: number;
+	segments_left_out: number;
+	weight_left_out: number;
+	segments: { name: string; first: string; last: string; first_row: number; rows: number; weight: number; objects: string[] }[];
+	rows: [string, string][];
+	threads_per_column: number;
+	threads: string[];
+	by_thread: [number, number, number, number, number][];
+	has_time: boolean;
+	steps: number;
+	begin: number;
+	end: number;
+	time_title: string | null;
+	time_factor: number;
+	without_time: number;
+	by_time: [number, number, number, number, number][];
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+//
+// The page of lode serve.
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { type Served, useAnswer } from "./api";
+import { CodeView } from "./code";
+import { FindingsView } from "./findings";
+import { MemoryView } from "./memory";
+import { Empty, Loading, Problem, useKeys } from "./parts";
+import { SequencesView } from "./sequences";
+import { change, href, linkTo, useRoute } from "./state";
+
+const views = [
+	{ name: "findings", title: "Findings", View: FindingsView },
+	{ name: "sequences", title: "Sequences", View: SequencesView },
+	{ name: "code", title: "Code", View: CodeView },
+	{ name: "memory", title: "Memory", View: MemoryView },
+];
+
+function Help({ onClose }: { onClose: () => void }) {
+	const keys: [string, string][] = [
+		["1 … 4", "Findings, Sequences, Code, Memory"],
+		["j k ↓ ↑", "next, previous line"],
+		["Enter", "open the line"],
+		["/", "go to the search field"],
+		["Esc", "leave a field, close this"],
+		["?", "this list"],
+	];
+	useEffect(() => document.getElementById("close-help")?.focus(), []);
+	return (
+		<div class="help" role="dialog" aria-modal="true" aria-label="Keys">
+			<h2>Keys</h2>
+			<dl>
+				{keys.map(([key, what]) => (
+					<>
+						<dt>
+							<kbd>{key}</kbd>
+						</dt>
+						<dd>{what}</dd>
+					</>
+				))}
+			</dl>
+			<button id="close-help" onClick={onClose}>
+				Close
+			</button>
+		</div>
+	);
+}
+
+function App() {
+	const route = useRoute();
+	const [hasHelp, setHelp] = useState(false);
+	const served = useAnswer<Served>("profiles", {});
+	const number = Number(route.params.get("profile") ?? 0);
+	const profile = served.data?.profiles.find((one) => one.number === number);
+	const shown = views.find((one) => one.name === route.view);
+
+	useKeys(
+		{
+			...Object.fromEntries(views.map((one, i) => [String(i + 1), () => (location.hash = linkTo(one.name, route))])),
+			"/": () => document.getElementById("search")?.focus(),
+			"?": () => setHelp(true),
+			Escape: () => setHelp(false),
+		},
+		[route],
+	);
+	useEffect(() => {
+		document.title = `${shown?.title ?? "lode"} · ${profile?.name ?? "lode"}`;
+	}, [shown, profile]);
+
+	return (
+		<>
+			<a class="skip" href="#main" onClick={(event) => {
+				event.preventDefault();
+				document.getElementById("main")?.focus();
+			}}>
+				Skip to the content
+			</a>
+			<header class="top-bar">
+				<a class="name" href={linkTo("findings", route)}>
+					lode
+				</a>
+				<nav aria-label="Views">
+					{views.map((one) => (
+						<a href={linkTo(one.name, route)} aria-current={one === shown ? "page" : undefined}>
+							{one.title}
+						</a>
+					))}
+				</nav>
+				<span class="choices">
+					{served.data && served.data.profiles.length > 1 && (
+						<select
+							aria-label="Profile"
+							value={String(number)}
+							onChange={(event) =>
+								(location.hash = href(route.view, new URLSearchParams(), {
+									profile: (event.target as HTMLSelectElement).value,
+								}))
+							}
+						>
+							{served.data.profiles.map((one) => (
+								<option value={String(one.number)}>{one.name}</option>
+							))}
+						</select>
+					)}
+					{served.data?.profiles.length === 1 && <bdi class="profile-name">{profile?.name}</bdi>}
+					{profile && profile.runs.length > 1 && (
+						<select
+							aria-label="Mining run"
+							value={route.params.get("run") ?? profile.runs[profile.runs.length - 1]}
+							onChange={(event) => change(route, { run: (event.target as HTMLSelectElement).value })}
+						>
+							{profile.runs.map((one) => (
+								<option value={one}>run {one}</option>
+							))}
+						</select>
+					)}
+					<button class="quiet" aria-label="Keys" title="Keys (?)" onClick={() => setHelp(true)}>
+						?
+					</button>
+				</span>
+			</header>
+			<main id="main" tabIndex={-1}>
+				<h1 class="hidden">{shown?.title ?? "lode"}</h1>
+				{served.error && <Problem failure={served.error} route={route} />}
+				{!served.data && served.isLoading && <Loading what="Asking lode serve" />}
+				{served.data && shown && <shown.View key={`${shown.name} ${number}`} route={route} profile={profile} />}
+				{!shown && <Empty>There is no view ‘{route.view}’.</Empty>}
+			</main>
+			<footer class="page-foot">
+				lode {served.data?.version} · <a href="/licences.txt">licences of what this page is made of</a>
+			</footer>
+			{hasHelp && <Help onClose={() => setHelp(false)} />}
+		</>
+	);
+}
+
+/* The token has done its work: it must not stay where it can be read, copied or bookmarked. */
+if (location.search) history.replaceState(null, "", location.pathname + location.hash);
+render(<App />, document.getElementById("app")!);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// Numbers and patterns as lode's text views write them.
+
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+export function count(value: number | null | undefined): string {
+	return value === null || value === undefined ? "–" : whole.format(value);
+}
+
+export function share(value: number | null | undefined): string {
+	return value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`;
+}
+
+/** A difference of shares, in percentage points. */
+export function points(value: number): string {
+	return `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(100 * value).toFixed(1)}`;
+}
+
+export function ratio(value: number): string {
+	if (!Number.isFinite(value)) return "–";
+	return `${value.toFixed(value < 100 ? 1 : 0)}×`;
+}
+
+/** Three significant digits. */
+export function amount(value: number): string {
+	const size = Math.abs(value);
+	if (size >= 1000) return whole.format(value);
+	return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
+}
+
+export function each(value: number, isCounted: boolean, unit: string): string {
+	const sign = value < 0 ? "−" : "+";
+	return isCounted ? `${sign}${amount(Math.abs(value))} ${unit}` : `${sign}${amount(Math.abs(value))}×`;
+}
+
+export function baseName(path: string): string {
+	return path.slice(path.lastIndexOf("/") + 1) || path;
+}
+
+/** "kind:load" → "load", where that leaves no doubt. */
+export function attribute(name: string): string {
+	const plain = /^(?:op|kind|mem|ev):(.+)$/.exec(name);
+	if (plain) return plain[1]!;
+	return name.replace(/^(needs|address):/, (_, word) => (word === "address" ? "address from " : "needs "));
+}
+
+export function element(attributes: string[], isFocus = false): string {
+	const [open, close] = isFocus ? ["⟪", "⟫"] : ["⟨", "⟩"];
+	return open + (attributes.length > 0 ? attributes.map(attribute).join(", ") : "·") + close;
+}
+
+export function pattern(context: string[][], focus: string[], following: string[][]): string {
+	return [...context.map((one) => element(one)), element(focus, true), ...following.map((one) => element(one))].join(
+		" → ",
+	);
+}
+
+export function sequence(elements: string[][]): string {
+	return elements.map((one) => element(one)).join(" → ");
+}
+
+export function place(one: { file: string | null; line: number; address: string }): string {
+	return one.file && one.line > 0 ? `${baseName(one.file)}:${one.line}` : one.address;
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+//
+// The control flow graph of a function: blocks shaded by weight, edges with their counts.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type CodeLine, type Graph, useAnswer } from "./api";
+import { count, share } from "./format";
+import type { LayoutAnswer, LayoutRequest } from "./layout";
+import { Empty, Loading, Problem } from "./parts";
+import { change, type Route } from "./state";
+
+const MAX_BLOCKS = 600; /* that can be laid out in a moment, and be looked at */
+const LINES = 8; /* of code in a block */
+const LINE_HEIGHT = 13;
+const CHARACTER = 6.1;
+
+interface Block {
+	index: number;
+	lines: string[];
+	width: number;
+	height: number;
+}
+
+let worker: Worker | null = null;
+let lastId = 0;
+
+function useLayout(request: Omit<LayoutRequest, "id"> | null): LayoutAnswer | null {
+	const [answer, setAnswer] = useState<LayoutAnswer | null>(null);
+	useEffect(() => {
+		setAnswer(null);
+		if (!request) return;
+		worker ??= new Worker("/layout.js");
+		const id = ++lastId;
+		const receive = (event: MessageEvent<LayoutAnswer>) => {
+			if (event.data.id === id) setAnswer(event.data);
+		};
+		worker.addEventListener("message", receive);
+		worker.postMessage({ id, ...request });
+		return () => worker?.removeEventListener("message", receive);
+	}, [request]);
+	return answer;
+}
+
+/** The blocks that ran, or all where none did. */
+function blocksOf(graph: Graph, lines: CodeLine[]): Block[] {
+	const ran = graph.blocks.some((one) => one.executions > 0);
+	return graph.blocks.flatMap((block, index) => {
+		if (ran && !(block.executions > 0)) return [];
+		const first = BigInt(block.address);
+		const end = BigInt(block.end);
+		const own = lines.filter((one) => BigInt(one.address) >= first && BigInt(one.address) < end).map((one) => one.text);
+		const shown = own.length > LINES ? [...own.slice(0, LINES - 2), `… ${own.length - LINES + 1} more`, own[own.length - 1]!] : own;
+		const cut = shown.map((text) => (text.length > 44 ? `${text.slice(0, 43)}…` : text));
+		const width = Math.max(150, ...cut.map((text) => text.length * CHARACTER + 16));
+		return [{ index, lines: cut, width, height: 24 + cut.length * LINE_HEIGHT }];
+	});
+}
+
+export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] }) {
+	const answer = useAnswer<Graph>("graph", {
+		profile: route.params.get("profile"),
+		function: route.params.get("function"),
+	});
+	const graph = answer.data;
+	const [scale, setScale] = useState(1);
+	const box = useRef<HTMLDivElement>(null);
+	const blocks = useMemo(() => (graph ? blocksOf(graph, lines) : []), [graph, lines]);
+	const request = useMemo(() => {
+		if (!graph || blocks.length === 0 || blocks.length > MAX_BLOCKS) return null;
+		const position = new Map(blocks.map((one, i) => [one.index, i]));
+		return {
+			nodes: blocks.map(({ width, height }) => ({ width, height })),
+			edges: graph.edges
+				.filter((one) => position.has(one.source) && position.has(one.target))
+				.map((one): [number, number] => [position.get(one.source)!, position.get(one.target)!]),
+			shown: graph.edges.filter((one) => position.has(one.source) && position.has(one.target)),
+		};
+	}, [graph, blocks]);
+	const placed = useLayout(request);
+
+	/* As large as fits, within what can be read, with the block that costs most in sight. */
+	useEffect(() => {
+		const here = box.current;
+		if (!here || !placed || placed.error || !graph) return;
+		const fitting = Math.max(0.6, Math.min(1, here.clientWidth / placed.width));
+		const hottest = blocks.reduce(
+			(best, one, i) => (graph.blocks[one.index]!.share > graph.blocks[blocks[best]!.index]!.share ? i : best),
+			0,
+		);
+		const at = placed.nodes[hottest];
+		setScale(fitting);
+		requestAnimationFrame(() => {
+			here.scrollLeft = (at?.x ?? 0) * fitting - here.clientWidth / 2;
+			here.scrollTop = (at?.y ?? 0) * fitting - here.clientHeight / 2;
+		});
+	}, [placed]);
+
+	if (answer.error) return <Problem failure={answer.error} route={route} />;
+	if (!graph) return <Loading what="Reading the control flow" />;
+	if (blocks.length === 0) return <Empty>No basic blocks are known of this function.</Empty>;
+	if (blocks.length > MAX_BLOCKS)
+		return <Empty>{count(blocks.length)} blocks ran: too many to be drawn. The disassembly has them all.</Empty>;
+	if (!placed || !request) return <Loading what="Laying out the graph" />;
+	if (placed.error || placed.nodes.length !== blocks.length)
+		return <Empty>The graph could not be laid out{placed.error && `: ${placed.error}`}.</Empty>;
+	const most = Math.max(...graph.blocks.map((one) => one.share), 0);
+	const mostEdge = Math.max(...request.shown.map((one) => one.count), 1);
+	return (
+		<figure class="graph">
+			<div class="graph-tools">
+				<button onClick={() => setScale((one) => Math.min(2, one * 1.25))}>Larger</button>{" "}
+				<button onClick={() => setScale((one) => Math.max(0.2, one / 1.25))}>Smaller</button>{" "}
+				<button
+					onClick={() => setScale(Math.min(1, (box.current?.clientWidth ?? 600) / placed.width))}
+				>
+					Fit
+				</button>
+			</div>
+			<div class="graph-scroll" ref={box} tabIndex={0} role="region" aria-label="Control flow graph">
+				<svg
+					width={placed.width * scale}
+					height={placed.height * scale}
+					viewBox={`0 0 ${placed.width} ${placed.height}`}
+					role="img"
+					aria-label={`${blocks.length} blocks and ${request.shown.length} edges of ${graph.function}`}
+				>
+					<defs>
+						<marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">
+							<path d="M0 0 L8 4 L0 8 z" class="arrow" />
+						</marker>
+					</defs>
+					{request.shown.map((edge, i) => {
+						const points = placed.edges[i] ?? [];
+						const middle = points[Math.floor(points.length / 2)];
+						return (
+							<g class={`edge edge-${edge.kind}`}>
+								<polyline
+									points={points.map((one) => `${one.x},${one.y}`).join(" ")}
+									stroke-width={0.6 + 2.4 * Math.sqrt(edge.count / mostEdge)}
+									marker-end="url(#arrow)"
+								>
+									<title>{`${edge.kind}: ${count(edge.count)}`}</title>
+								</polyline>
+								{middle && (
+									<text x={middle.x + 4} y={middle.y}>
+										{count(edge.count)}
+									</text>
+								)}
+							</g>
+						);
+					})}
+					{blocks.map((block, i) => {
+						const at = placed.nodes[i]!;
+						const about = graph.blocks[block.index]!;
+						const shade = most > 0 && about.share > 0 ? Math.max(1, Math.ceil((9 * about.share) / most)) : 0;
+						const go = () => change(route, { at: about.address, pane: null });
+						return (
+							<g
+								class={`block heat-${shade}`}
+								transform={`translate(${at.x - block.width / 2} ${at.y - block.height / 2})`}
+								tabIndex={0}
+								role="link"
+								aria-label={`block ${about.address}, ${share(about.share)}`}
+								onClick={go}
+								onKeyDown={(event) => event.key === "Enter" && go()}
+							>
+								<rect width={block.width} height={block.height} rx="3" />
+								<text x="8" y="15" class="block-title">
+									{about.address.replace(/^0x/, "")} · {share(about.share)} · {count(about.executions)}
+									{about.is_loop_head ? " ↻" : ""}
+								</text>
+								{block.lines.map((line, n) => (
+									<text x="8" y={29 + n * LINE_HEIGHT} class="block-code">
+										{line}
+									</text>
+								))}
+							</g>
+						);
+					})}
+				</svg>
+			</div>
+			<figcaption class="faint">
+				Blocks that ran, darker with more weight; lines are as wide as they were often taken. A block leads to its
+				code.
+			</figcaption>
+		</figure>
+	);
+}
+
+/** Who calls a function, and whom it calls. */
+export function Neighbours({ route, link }: { route: Route; link: (number: number) => string }) {
+	const { data } = useAnswer<Graph>("graph", {
+		profile: route.params.get("profile"),
+		function: route.params.get("function"),
+	});
+	if (!data) return null;
+	const list = (title: string, all: number, rows: { number: number; name: string; count: number }[]) => (
+		<section>
+			<h3>
+				{title} <span class="faint">{count(all)}</span>
+			</h3>
+			{rows.length === 0 ? (
+				<p class="faint">None were recorded.</p>
+			) : (
+				<ul>
+					{rows.slice(0, 20).map((one) => (
+						<li>
+							<a href={link(one.number)}>
+								<bdi>{one.name}</bdi>
+							</a>{" "}
+							<span class="faint">{count(one.count)} ×</span>
+						</li>
+					))}
+				</ul>
+			)}
+			{all > 20 && <p class="faint">The twenty most frequent are shown.</p>}
+		</section>
+	);
+	return (
+		<div class="neighbours">
+			{list("Callers", data.n_callers, data.callers)}
+			{list("Callees", data.n_callees, data.callees)}
+		</div>
+	);
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+//
+// Two pictures that share their axis of addresses, as those of lode memory --plot: threads, and time.
+// Dragging over a picture zooms in: the server then counts the samples of that part anew.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Heat } from "./api";
+import { count, share } from "./format";
+import { change, type Route } from "./state";
+
+const ROW = 3; /* pixels */
+const GAP = 10; /* between stretches of addresses */
+const LABELS = 210;
+
+interface Axis {
+	height: number;
+	top: number[]; /* of each row, from the top: row 0 is the lowest address */
+	tall: number[]; /* each row */
+	rowAt: (y: number) => number;
+}
+
+function axisOf(data: Heat, isNarrow: boolean): Axis {
+	const rowHeight = Math.max(ROW, Math.min(14, Math.floor((isNarrow ? 280 : 420) / Math.max(1, data.rows.length))));
+	const top: number[] = new Array(data.rows.length).fill(0);
+	const tall: number[] = new Array(data.rows.length).fill(ROW);
+	let y = 0;
+	for (const segment of [...data.segments].sort((a, b) => b.first_row - a.first_row)) {
+		/* Names stand on two lines. */
+		const height = Math.max(segment.rows * rowHeight, 30);
+		for (let i = 0; i < segment.rows; i++) {
+			const row = segment.first_row + segment.rows - 1 - i;
+			top[row] = y + (i * height) / segment.rows;
+			tall[row] = height / segment.rows;
+		}
+		y += height + GAP;
+	}
+	return {
+		height: y,
+		top,
+		tall,
+		rowAt: (at) => {
+			let found = 0;
+			let best = Infinity;
+			top.forEach((one, row) => {
+				const distance = at >= one ? at - one : Infinity;
+				if (distance < best) [best, found] = [distance, row];
+			});
+			return found;
+		},
+	};
+}
+
+interface Cell {
+	column: number;
+	row: number;
+	weight: number;
+	colour: string;
+	title: string;
+}
+
+/** From faint to full with the weight, by its root, so that small ones are seen. */
+function mix(hue: string, weight: number, most: number): string {
+	const part = Math.round(18 + 82 * Math.sqrt(weight / (most || 1)));
+	return `color-mix(in oklab, ${hue} ${part}%, var(--page))`;
+}
+
+const kindHues: Record<number, string> = { 1: "var(--load)", 2: "var(--store)", 3: "var(--both)" };
+const threadHues = ["#4269d0", "#c8781e", "#d64045", "#2a9d8f", "#3a8f3a", "#b65fcf", "#9c6b4e", "#6b7280"];
+
+/** CSS colours, with variables and mixing, as a canvas takes them. */
+function resolver(element: Element): (colour: string) => string {
+	const probe = document.createElement("span");
+	const known = new Map<string, string>();
+	return (colour) => {
+		let found = known.get(colour);
+		if (found === undefined) {
+			probe.style.color = colour;
+			if (!probe.isConnected) element.append(probe);
+			found = getComputedStyle(probe).color;
+			known.set(colour, found);
+			if (known.size % 64 === 0) probe.remove();
+		}
+		return found;
+	};
+}
+
+function Picture(props: {
+	title: string;
+	cells: Cell[];
+	columns: number;
+	axis: Axis;
+	data: Heat;
+	onZoom: (columns: [number, number], rows: [number, number]) => void;
+	marks: [number, string][]; /* column → what it is */
+}) {
+	const { cells, columns, axis, data } = props;
+	const canvas = useRef<HTMLCanvasElement>(null);
+	const box = useRef<HTMLDivElement>(null);
+	const [width, setWidth] = useState(300);
+	const [tip, setTip] = useState<{ x: number; y: number; cell: Cell } | null>(null);
+	const [drag, setDrag] = useState<{ x0: number; y0: number; x1: number; y1: number } | null>(null);
+	const [isDark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+	const byPlace = useMemo(() => new Map(cells.map((one) => [one.row * columns + one.column, one])), [cells, columns]);
+
+	useEffect(() => {
+		const scheme = matchMedia("(prefers-color-scheme: dark)");
+		const turn = () => setDark(scheme.matches);
+		scheme.addEventListener("change", turn);
+		const observer = new ResizeObserver(() => setWidth(Math.max(60, box.current?.clientWidth ?? 300)));
+		if (box.current) observer.observe(box.current);
+		return () => {
+			scheme.removeEventListener("change", turn);
+			observer.disconnect();
+		};
+	}, []);
+	useEffect(() => {
+		const element = canvas.current;
+		const drawing = element?.getContext("2d");
+		if (!element || !drawing || !box.current) return;
+		const ratio = devicePixelRatio || 1;
+		element.width = width * ratio;
+		element.height = axis.height * ratio;
+		drawing.scale(ratio, ratio);
+		const colourOf = resolver(box.current);
+		drawing.fillStyle = colourOf("var(--plot)");
+		for (const segment of data.segments) {
+			const y = axis.top[segment.first_row + segment.rows - 1] ?? 0;
+			drawing.fillRect(0, y, width, axis.tall[segment.first_row]! * segment.rows);
+		}
+		for (const cell of cells) {
+			const y = axis.top[cell.row] ?? 0;
+			const height = axis.tall[cell.row] ?? ROW;
+			const x = (cell.column * width) / columns;
+			drawing.fillStyle = colourOf(cell.colour);
+			drawing.fillRect(x, y, Math.max(1.5, width / columns), height);
+		}
+		box.current.querySelectorAll(":scope > span:not([class])").forEach((one) => one.remove());
+	}, [cells, columns, axis, width, isDark]);
+
+	const place = (event: PointerEvent) => {
+		const at = canvas.current!.getBoundingClientRect();
+		return { x: event.clientX - at.left, y: event.clientY - at.top };
+	};
+	const columnAt = (x: number) => Math.max(0, Math.min(columns - 1, Math.floor((x / width) * columns)));
+	const move = (event: PointerEvent) => {
+		const { x, y } = place(event);
+		if (drag) setDrag({ ...drag, x1: x, y1: y });
+		const cell = byPlace.get(axis.rowAt(y) * columns + columnAt(x));
+		setTip(cell ? { x, y, cell } : null);
+	};
+	const end = (event: PointerEvent) => {
+		if (drag && Math.abs(drag.x1 - drag.x0) + Math.abs(drag.y1 - drag.y0) > 8) {
+			const rows = [axis.rowAt(drag.y0), axis.rowAt(drag.y1)].sort((a, b) => a - b) as [number, number];
+			const found = [columnAt(drag.x0), columnAt(drag.x1)].sort((a, b) => a - b) as [number, number];
+			props.onZoom(found, rows);
+		}
+		setDrag(null);
+		canvas.current?.releasePointerCapture(event.pointerId);
+	};
+	return (
+		<div class="picture">
+			<h3>{props.title}</h3>
+			<div class="picture-box" ref={box} style={{ height: `${axis.height}px` }}>
+				<canvas
+					ref={canvas}
+					role="img"
+					aria-label={`${props.title}: ${count(cells.length)} cells with accesses`}
+					style={{ width: `${width}px`, height: `${axis.height}px` }}
+					onPointerMove={move}
+					onPointerLeave={() => setTip(null)}
+					onPointerDown={(event) => {
+						const { x, y } = place(event);
+						canvas.current?.setPointerCapture(event.pointerId);
+						setDrag({ x0: x, y0: y, x1: x, y1: y });
+					}}
+					onPointerUp={end}
+				/>
+				{drag && (
+					<div
+						class="drag"
+						style={{
+							left: `${Math.min(drag.x0, drag.x1)}px`,
+							top: `${Math.min(drag.y0, drag.y1)}px`,
+							width: `${Math.abs(drag.x1 - drag.x0)}px`,
+							height: `${Math.abs(drag.y1 - drag.y0)}px`,
+						}}
+					/>
+				)}
+				{tip && !drag && (
+					<div class="tip" role="tooltip" style={{ left: `${Math.min(tip.x + 12, width - 180)}px`, top: `${tip.y + 14}px` }}>
+						{tip.cell.title}
+					</div>
+				)}
+			</div>
+			<p class="axis faint">
+				{props.marks.map(([column, text]) => (
+					<span style={{ left: `${(100 * column) / columns}%` }}>{text}</span>
+				))}
+			</p>
+		</div>
+	);
+}
+
+function segmentOf(data: Heat, row: number) {
+	return data.segments.find((one) => row >= one.first_row && row < one.first_row + one.rows);
+}
+
+export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isOld: boolean }) {
+	const isNarrow = innerWidth < 700;
+	const axis = useMemo(() => axisOf(data, isNarrow), [data]);
+	const coloursThreads = route.params.get("colours") === "thread";
+	const columns = Math.ceil(data.threads.length / data.threads_per_column);
+	const where = (row: number) => {
+		const segment = segmentOf(data, row);
+		return `${data.rows[row]![0]}–${data.rows[row]![1]}, ${segment?.name ?? ""}${segment?.objects[0] ? `, ${segment.objects[0]}` : ""}`;
+	};
+	const threadName = (column: number) => {
+		const first = data.threads[column * data.threads_per_column] ?? "?";
+		return data.threads_per_column > 1 ? `${first} and ${data.threads_per_column - 1} more` : first;
+	};
+	const threads = useMemo<Cell[]>(() => {
+		const most = Math.max(...data.by_thread.map(([, , load, store, unknown]) => load + store + unknown), 0);
+		return data.by_thread.map(([column, row, load, store, unknown]) => {
+			const kinds = (load > 0 ? 1 : 0) | (store > 0 ? 2 : 0);
+			const weight = load + store + unknown;
+			return {
+				column,
+				row,
+				weight,
+				colour: mix(kindHues[kinds] ?? "var(--unknown)", weight, most),
+				title: `${threadName(column)}: ${share(load / data.weight)} loads, ${share(store / data.weight)} stores at ${where(row)}`,
+			};
+		});
+	}, [data]);
+	const times = useMemo<Cell[]>(() => {
+		const most = Math.max(...data.by_time.map(([, , weight]) => weight), 0);
+		return data.by_time.map(([step, row, weight, kinds, thread]) => ({
+			column: step,
+			row,
+			weight,
+			colour: mix(
+				coloursThreads ? threadHues[thread % threadHues.length]! : (kindHues[kinds & 3] ?? "var(--unknown)"),
+				weight,
+				most,
+			),
+			title: `${share(weight / data.weight)}, most by ${threadName(thread)}, at ${where(row)}`,
+		}));
+	}, [data, coloursThreads]);
+
+	const zoom = (steps: [number, number] | null, [low, high]: [number, number]) => {
+		const first = data.rows[low]![0];
+		const last = data.rows[high]![1];
+		const span = (data.end - data.begin + 1) / data.steps;
+		/* Times in expressions count from the first sample. */
+		const origin = Number(route.params.get("from") ?? 0);
+		change(route, {
+			address: `${first}-${last}`,
+			from: steps ? String(Math.floor(origin + steps[0] * span)) : route.params.get("from"),
+			to: steps ? String(Math.ceil(origin + (steps[1] + 1) * span)) : route.params.get("to"),
+		});
+	};
+	const span = (data.end - data.begin) * data.time_factor;
+	const marks = [0, 0.25, 0.5, 0.75, 1].map((part): [number, string] => [
+		part * data.steps,
+		(span * part).toFixed(span < 10 ? 1 : 0),
+	]);
+	return (
+		<figure class={isOld ? "heat old" : "heat"}>
+			<div class="heat-grid" style={isNarrow ? {} : { gridTemplateColumns: `${LABELS}px minmax(6rem, 1fr) 3fr` }}>
+				{!isNarrow && (
+					<div class="segments" style={{ height: `${axis.height}px` }}>
+						{data.segments.map((one) => (
+							<button
+								class="segment"
+								style={{ top: `${axis.top[one.first_row + one.rows - 1]}px` }}
+								title={`${one.first}–${one.last}\n${one.objects.join("\n")}`}
+								onClick={() => change(route, { address: `${one.first}-${one.last}` })}
+							>
+								<bdi>{one.name}</bdi> {share(one.weight / data.weight)}
+								<small>
+									<bdi>{one.objects[0] ?? one.first}</bdi>
+								</small>
+							</button>
+						))}
+					</div>
+				)}
+				<Picture title="by thread" cells={threads} columns={Math.max(1, columns)} axis={axis} data={data}
+					marks={columns <= 8 ? data.threads.slice(0, 8).map((_, i) => [i, String(i)]) : [[0, "0"], [columns - 1, String(columns - 1)]]}
+					onZoom={(_, rows) => zoom(null, rows)} />
+				{data.has_time ? (
+					<Picture title={data.time_title ?? "over time"} cells={times} columns={data.steps} axis={axis} data={data} marks={marks}
+						onZoom={(steps, rows) => zoom(steps, rows)} />
+				) : (
+					<p class="empty">The samples have no time.</p>
+				)}
+			</div>
+			<figcaption class="legend">
+				{coloursThreads ? (
+					<span>over time: a colour for each thread</span>
+				) : (
+					<>
+						<i class="swatch load" /> loads <i class="swatch store" /> stores <i class="swatch both" /> both
+					</>
+				)}
+				; darker is more. {count(data.samples)} samples. Drag over a picture to zoom in.
+			</figcaption>
+			<details>
+				<summary>The same as a table</summary>
+				<table>
+					<thead>
+						<tr>
+							<th scope="col" class="number">weight</th>
+							<th scope="col">addresses</th>
+							<th scope="col">mapping</th>
+							<th scope="col">objects</th>
+						</tr>
+					</thead>
+					<tbody>
+						{[...data.segments].sort((a, b) => b.weight - a.weight).map((one) => (
+							<tr>
+								<td class="number">{share(one.weight / data.weight)}</td>
+								<td class="mono">{one.first}–{one.last}</td>
+								<td><bdi>{one.name}</bdi></td>
+								<td><bdi>{one.objects.slice(0, 3).join(", ")}</bdi></td>
+							</tr>
+						))}
+					</tbody>
+				</table>
+			</details>
+		</figure>
+	);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+//
+// What several views have: titles with their meaning, bars, messages, the footer.
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { type Failure, type Head, reload } from "./api";
+import { count, share } from "./format";
+import type { Route } from "./state";
+
+/** A title that says what it means when it is pointed at or focused. */
+export function Term({ name, text }: { name: string; text?: string | undefined }) {
+	return text ? (
+		<span class="term" title={text} tabIndex={0}>
+			{name}
+			<span class="hidden">: {text}</span>
+		</span>
+	) : (
+		<span>{name}</span>
+	);
+}
+
+/** A bar from 0 to `most`, with its standard error as a line across its end. */
+export function Bar({ value, error = 0, most }: { value: number; error?: number; most: number }) {
+	const scale = (one: number) => Math.max(0, Math.min(100, (100 * one) / (most || 1)));
+	const end = scale(value);
+	return (
+		<svg class="bar" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true">
+			<rect class="bar-value" x="0" y="1" width={end} height="10" />
+			{error > 0 && (
+				<line class="bar-error" x1={scale(value - error)} x2={scale(value + error)} y1="6" y2="6" />
+			)}
+		</svg>
+	);
+}
+
+export function Problem({ failure, route }: { failure: Failure; route: Route }) {
+	const canReload = failure.code === "replaced" || failure.code === "removed";
+	const again = () => reload(route.params.get("profile") ?? "0").finally(() => location.reload());
+	return (
+		<div class="problem" role="alert">
+			<strong>{failure.message}</strong>
+			{failure.code === "refused" && <p>Cookies must be allowed for this address.</p>}
+			{failure.code === "gone" && <p>Start it again in the terminal, and open the address that it prints.</p>}
+			{canReload && (
+				<p>
+					What is shown elsewhere is still the old file. <button onClick={again}>Read the new file</button>
+				</p>
+			)}
+		</div>
+	);
+}
+
+export function Empty({ children }: { children: ComponentChildren }) {
+	return <p class="empty">{children}</p>;
+}
+
+export function Loading({ what }: { what: string }) {
+	return (
+		<p class="loading" role="status">
+			{what}…
+		</p>
+	);
+}
+
+const frequencies: Record<string, string> = {
+	exact: "executions were counted",
+	sampled: "executions are estimated from branch stacks",
+	inferred: "executions are inferred from samples: estimates",
+	given: "executions are as they were given",
+};
+
+/** What the profile is. */
+export function Facts({ head }: { head: Head }) {
+	const one = head.profile;
+	return (
+		<p class="facts">
+			<b class="program">{one.program ?? "?"}</b>
+			<span>{one.creator ?? "?"}</span>
+			<span>{frequencies[one.frequency] ?? one.frequency}</span>
+			<span>
+				{count(one.weight)} {one.weight_event ?? "no weight"} in {count(one.executions)} executions
+			</span>
+			<span>
+				{count(one.instructions)} instructions, {count(one.functions)} functions
+			</span>
+		</p>
+	);
+}
+
+/** What is not in the figures above: nothing is dropped silently. */
+export function Footer({ head, children }: { head: Head | null; children?: ComponentChildren }) {
+	const rows = (head?.unresolved ?? []).filter((one) => one.share > 0 || one.count > 0 || one.samples > 0);
+	const whole = rows.reduce((sum, one) => sum + one.share, 0);
+	return (
+		<footer class="quality">
+			{children}
+			{head && rows.length === 0 && head.unresolved && <p>Nothing is unresolved.</p>}
+			{rows.length > 0 && (
+				<details>
+					<summary>Unresolved: {share(whole)} of the weight, by reason</summary>
+					<ul>
+						{rows.map((one) => (
+							<li>
+								{one.reason}: {share(one.share)}, {count(one.count)} executions
+								{one.example && `, such as ${one.example}`}
+							</li>
+						))}
+					</ul>
+				</details>
+			)}
+			{head && head.profile.frequency !== "exact" && (
+				<p>In this profile {frequencies[head.profile.frequency] ?? head.profile.frequency}.</p>
+			)}
+			{head?.profile.is_kernel_sampled === false && (head.profile.system_seconds ?? 0) > 0 && (
+				<p>
+					{share(
+						(head.profile.system_seconds ?? 0) /
+							((head.profile.system_seconds ?? 0) + (head.profile.user_seconds ?? 0)),
+					)}{" "}
+					of the processor time was in the kernel, not sampled.
+				</p>
+			)}
+			{head?.run?.is_complete === false && <p>The mining run stopped early: it is incomplete.</p>}
+		</footer>
+	);
+}
+
+/** Links that save what is shown. */
+export function Export({ csv, json }: { csv?: string; json: string }) {
+	return (
+		<span class="export">
+			Save as{" "}
+			{csv && (
+				<a href={csv} download="lode.csv">
+					CSV
+				</a>
+			)}{" "}
+			<a href={json} download="lode.json">
+				JSON
+			</a>
+		</span>
+	);
+}
+
+/** Keys that act anywhere but in a field. */
+export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>, inputs: unknown[]): void {
+	useEffect(() => {
+		const pressed = (event: KeyboardEvent) => {
+			const at = event.target as HTMLElement;
+			const isField = /^(INPUT|SELECT|TEXTAREA)$/.test(at.tagName);
+			if (event.ctrlKey || event.metaKey || event.altKey) return;
+			if (isField && event.key !== "Escape") return;
+			if (isField) {
+				at.blur();
+				return;
+			}
+			const act = keys[event.key];
+			if (!act) return;
+			/* Enter on a link or a button is theirs. */
+			if (event.key === "Enter" && /^(A|BUTTON|SUMMARY)$/.test(at.tagName)) return;
+			event.preventDefault();
+			act(event);
+		};
+		addEventListener("keydown", pressed);
+		return () => removeEventListener("keydown", pressed);
+	}, inputs);
+}
+
+/** A field that tells what was typed a moment after the last key. */
+export function Field(props: {
+	label: string;
+	value: string;
+	placeholder?: string;
+	hint?: string;
+	list?: string;
+	wide?: boolean;
+	id?: string;
+	onChange: (value: string) => void;
+}) {
+	const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+	const latest = useRef(props.onChange);
+	latest.current = props.onChange;
+	const type = (event: Event) => {
+		const value = (event.target as HTMLInputElement).value;
+		clearTimeout(timer.current);
+		timer.current = setTimeout(() => latest.current(value.trim()), 250);
+	};
+	return (
+		<label class={props.wide ? "field wide" : "field"} title={props.hint}>
+			<span>{props.label}</span>
+			<input
+				id={props.id}
+				type="search"
+				value={props.value}
+				placeholder={props.placeholder}
+				list={props.list}
+				spellcheck={false}
+				autocomplete="off"
+				onInput={type}
+			/>
+		</label>
+	);
+}

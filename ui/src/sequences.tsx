@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+//
+// The mined sequences of a run: the server sorts, filters and pages them.
+import { useState } from "preact/hooks";
+import { sequences as words } from "words";
+import { type Annotation, address, type Ask, type Sequence, type Sequences, useAnswer } from "./api";
+import { PlaceCode } from "./code_table";
+import { count, points, ratio, sequence as textOf, share } from "./format";
+import { Empty, Export, Facts, Field, Footer, Loading, Problem, useKeys } from "./parts";
+import { change, linkTo, type Route } from "./state";
+import { SortTitle, useRows, VirtualTable } from "./virtual";
+
+const filters = ["min_weight", "max_weight", "min_frequency", "max_frequency", "min_size", "max_size", "min_functions"];
+
+interface Column {
+	name: string; /* by which the server sorts; "": it does not */
+	title: string;
+	value: (row: Sequence, isRelative: boolean) => string;
+	width: string;
+	optional?: boolean;
+}
+
+const support = (value: number | undefined, isRelative: boolean) =>
+	value === undefined ? "–" : isRelative ? points(value) : share(value);
+
+const graphColumns: Column[] = [
+	{ name: "weight", title: "weight", value: (row, is) => support(row.weight, is), width: "5.5rem" },
+	{ name: "frequency", title: "frequency", value: (row, is) => support(row.frequency, is), width: "5.5rem", optional: true },
+	{
+		name: "excess",
+		title: "excess",
+		value: (row, is) => support((row.weight ?? 0) - (row.frequency ?? 0), is),
+		width: "5.5rem",
+	},
+	{ name: "places", title: "places", value: (row) => count(row.places), width: "4.5rem", optional: true },
+	{ name: "functions", title: "functions", value: (row) => count(row.functions), width: "5rem", optional: true },
+	{ name: "executions", title: "executions", value: (row) => count(row.executions), width: "8.5rem", optional: true },
+	{ name: "", title: "cost", value: (row) => ratio((row.weight ?? 0) / (row.frequency ?? 0)), width: "4rem" },
+];
+const extraColumns: Record<string, Column> = {
+	maximal: { name: "maximal", title: "maximal", value: (row, is) => support(row.maximal, is), width: "5.5rem" },
+	differential: {
+		name: "differential",
+		title: "differential",
+		value: (row, is) => support(row.differential, is),
+		width: "6rem",
+	},
+};
+const countColumn: Column = { name: "count", title: "count", value: (row) => count(row.count), width: "9rem" };
+
+function eventColumn(name: string, isTotal: boolean): Column {
+	return {
+		name: `event:${name}`,
+		title: name,
+		value: (row, is) => (isTotal ? count(row.events[name]) : support(row.events[name], is)),
+		width: "8rem",
+	};
+}
+
+function SequenceDetail({ row, route, onClose }: { row: number; route: Route; onClose: () => void }) {
+	const answer = useAnswer<Annotation & { sequence: string[][] }>("annotate", {
+		profile: route.params.get("profile"),
+		run: route.params.get("run"),
+		sequence: row,
+		limit: 10,
+		context: 3,
+	});
+	return (
+		<section class="detail drawer" aria-label={`Sequence ${row}`}>
+			<div class="drawer-head">
+				<h2>
+					Sequence {row} <bdi class="pattern">{answer.data && textOf(answer.data.sequence)}</bdi>
+				</h2>
+				<span>
+					<button onClick={() => change(route, { baseline: String(row) })}>Use as baseline</button>{" "}
+					<button onClick={onClose}>Close</button>
+				</span>
+			</div>
+			{answer.error && <Problem failure={answer.error} route={route} />}
+			{!answer.data && answer.isLoading && <Loading what="Finding its places" />}
+			{answer.data?.places.map((one, i) => (
+				<PlaceCode
+					key={`${one.function_number} ${one.address} ${i}`}
+					place={one}
+					sources={answer.data!.sources}
+					head={answer.data!}
+					title={`${i + 1}.`}
+					link={linkTo("code", route, { function: String(one.function_number), at: one.address })}
+				/>
+			))}
+			{answer.data?.places.length === 10 && <p class="faint">The ten costliest places are shown.</p>}
+		</section>
+	);
+}
+
+export function SequencesView({ route }: { route: Route }) {
+	const get = (name: string) => route.params.get(name);
+	const [selected, setSelected] = useState(-1);
+	const what: Ask = {
+		profile: get("profile"),
+		run: get("run"),
+		sort: get("sort"),
+		reverse: get("reverse"),
+		all: get("all"),
+		with: (get("with") ?? "").split(/\s+/),
+		without: (get("without") ?? "").split(/\s+/),
+		baseline: get("baseline"),
+		...Object.fromEntries(filters.map((name) => [name, get(name)])),
+	};
+	const rows = useRows<Sequences, Sequence>("sequences", what, (answer) => answer.sequences);
+	const isInstructions = rows.first?.run?.is_instruction_mode ?? false;
+	const events = Object.keys(rows.first?.sequences[0]?.events ?? {});
+	const chosen = (get("columns") ?? "").split(",").filter(Boolean);
+	const sort = get("sort") ?? (isInstructions ? "count" : "excess");
+	const isReversed = get("reverse") === "1";
+	const isRelative = get("baseline") !== null;
+	const open = Number(get("open") ?? 0);
+
+	const wanted = new Set(chosen);
+	if (sort.startsWith("event:") || sort in extraColumns) wanted.add(sort);
+	const columns = [
+		...(isInstructions ? [countColumn] : graphColumns),
+		...Object.values(extraColumns).filter((one) => wanted.has(one.name)),
+		...events.filter((name) => wanted.has(`event:${name}`)).map((name) => eventColumn(name, isInstructions)),
+	];
+	const set = (name: string) => (value: string) => change(route, { [name]: value, open: null }, true);
+	const move = (by: number) => setSelected((at) => Math.max(0, Math.min(rows.total - 1, at + by)));
+
+	useKeys(
+		{
+			j: () => move(1),
+			ArrowDown: () => move(1),
+			k: () => move(-1),
+			ArrowUp: () => move(-1),
+			PageDown: () => move(20),
+			PageUp: () => move(-20),
+			Home: () => setSelected(0),
+			End: () => setSelected(rows.total - 1),
+			Enter: () => {
+				const row = rows.row(selected);
+				if (row) change(route, { open: String(row.id) });
+			},
+		},
+		[route, rows.total, selected],
+	);
+
+	const isNarrow = innerWidth < 700;
+	const visible = isNarrow ? columns.filter((one) => !one.optional || one.name === sort) : columns;
+	return (
+		<>
+			{rows.first && <Facts head={rows.first} />}
+			<form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+				<Field id="search" label="with" value={get("with") ?? ""} placeholder="load ev:*" wide
+					hint="only sequences with an attribute that matches each of these globs" onChange={set("with")} />
+				<Field label="without" value={get("without") ?? ""} placeholder="branch" wide
+					hint="only sequences without any attribute that matches one of these globs" onChange={set("without")} />
+				{!isInstructions && (
+					<Field label="weight from" value={get("min_weight") ?? ""} placeholder="2%" hint={words.weight ?? ""} onChange={set("min_weight")} />
+				)}
+				{!isInstructions && (
+					<Field label="frequency up to" value={get("max_frequency") ?? ""} placeholder="100%" hint={words.frequency ?? ""} onChange={set("max_frequency")} />
+				)}
+				<Field label="attributes from" value={get("min_size") ?? ""} placeholder="1" hint="only sequences of at least so many attributes" onChange={set("min_size")} />
+				<Field label="to" value={get("max_size") ?? ""} placeholder="any" hint="only sequences of at most so many attributes" onChange={set("max_size")} />
+				{!isInstructions && (
+					<Field label="functions from" value={get("min_functions") ?? ""} placeholder="1" hint="only sequences that so many functions have" onChange={set("min_functions")} />
+				)}
+				{!isInstructions && (
+					<label class="check" title="also those that a longer one repeats with the same supports">
+						<input type="checkbox" checked={get("all") === "1"}
+							onChange={(event) => change(route, { all: (event.target as HTMLInputElement).checked ? "1" : null })} />
+						also those that are not closed
+					</label>
+				)}
+				{events.length > 0 && (
+					<details class="columns">
+						<summary>Columns</summary>
+						<div>
+							{[...(isInstructions ? [] : Object.keys(extraColumns)), ...events.map((name) => `event:${name}`)].map((name) => (
+								<label class="check">
+									<input type="checkbox" checked={wanted.has(name)}
+										onChange={(event) => {
+											const next = new Set(chosen);
+											if ((event.target as HTMLInputElement).checked) next.add(name);
+											else next.delete(name);
+											change(route, { columns: [...next].join(",") }, true);
+										}} />
+									{name.replace(/^event:/, "")}
+								</label>
+							))}
+						</div>
+					</details>
+				)}
+				{isRelative && (
+					<span class="chip">
+						less those of sequence {get("baseline")}{" "}
+						<button aria-label="Without baseline" onClick={() => change(route, { baseline: null })}>
+							×
+						</button>
+					</span>
+				)}
+			</form>
+			{rows.error && <Problem failure={rows.error} route={route} />}
+			{rows.isLoading && !rows.first && <Loading what="Mining and listing sequences" />}
+			{!rows.error && rows.first && (
+				<>
+					<p class="caption" role="status">
+						{rows.isLoading ? "Sorting…" : `${count(rows.total)} sequences`}
+						{rows.first.run && ` of the ${count(rows.first.run.sequences)} in run ‘${rows.first.run.name}’`}
+						{isRelative && "; supports are differences, in percentage points"}{" "}
+						<Export csv={address("sequences", { ...what, format: "csv" })} json={address("sequences", what)} />
+					</p>
+					{rows.total === 0 && !rows.isLoading ? (
+						<Empty>No sequence passes these filters. Take one away, or mine with a lower --min-support.</Empty>
+					) : (
+						<VirtualTable
+							label="Sequences"
+							total={rows.total}
+							row={rows.row}
+							see={rows.see}
+							selected={selected}
+							scrollKey={address("sequences", what)}
+							columns={`${visible.map((one) => one.width).join(" ")} 4rem minmax(${isNarrow ? 9 : 16}rem, 1fr)`}
+							onSelect={setSelected}
+							onOpen={(row) => change(route, { open: String(row.id) })}
+							head={
+								<>
+									{visible.map((one) =>
+										one.name ? (
+											<SortTitle name={one.name} title={one.title} text={words[one.title]} sort={sort} isReversed={isReversed}
+												onSort={(name, reversed) => change(route, { sort: name, reverse: reversed ? "1" : null })} />
+										) : (
+											<span role="columnheader" class="number" title={words[one.title]}>
+												{one.title}
+											</span>
+										),
+									)}
+									<span role="columnheader" class="number" title={words.id}>id</span>
+									<SortTitle name="sequence" title="sequence" sort={sort} isReversed={isReversed} isText
+										onSort={(name, reversed) => change(route, { sort: name, reverse: reversed ? "1" : null })} />
+								</>
+							}
+							cells={(row) => (
+								<>
+									{visible.map((one) => (
+										<span role="cell" class="number">
+											{one.value(row, isRelative)}
+										</span>
+									))}
+									<span role="cell" class="number faint">{row.id}</span>
+									<span role="cell" class="pattern ellipsis" title={textOf(row.sequence)}>
+										<bdi>{textOf(row.sequence)}</bdi>
+									</span>
+								</>
+							)}
+						/>
+					)}
+				</>
+			)}
+			{open > 0 && !rows.error && <SequenceDetail row={open} route={route} onClose={() => change(route, { open: null })} />}
+			<Footer head={rows.first} />
+		</>
+	);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// What the page shows is in its address, after the '#', which no server is sent:
+//
+//   #/sequences?profile=0&sort=weight&with=load
+//
+// So that a link leads to the same view, and the back button to the one before.
+import { useEffect, useState } from "preact/hooks";
+
+export interface Route {
+	view: string;
+	params: URLSearchParams;
+}
+
+export type Change = Record<string, string | string[] | null | undefined>;
+
+function parse(): Route {
+	const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?", 2);
+	return { view: path || "findings", params: new URLSearchParams(query) };
+}
+
+/** The address of a view; `change` is put over `params`: null and "" take a name away. */
+export function href(view: string, params: URLSearchParams, change: Change = {}): string {
+	const next = new URLSearchParams(params);
+	for (const [name, value] of Object.entries(change)) {
+		next.delete(name);
+		for (const one of Array.isArray(value) ? value : [value]) if (one) next.append(name, one);
+	}
+	const query = next.toString();
+	return `#/${view}${query ? `?${query}` : ""}`;
+}
+
+/** A view of the same profile and run, with nothing else. */
+export function linkTo(view: string, route: Route, change: Change = {}): string {
+	const kept = new URLSearchParams();
+	for (const name of ["profile", "run"]) {
+		const value = route.params.get(name);
+		if (value) kept.set(name, value);
+	}
+	return href(view, kept, change);
+}
+
+/** Changes the view's own state; `replace` leaves no step for the back button (typing, moving). */
+export function change(route: Route, changes: Change, replace = false): void {
+	const next = href(route.view, route.params, changes);
+	if (next === location.hash) return;
+	if (replace) {
+		history.replaceState(null, "", next);
+		dispatchEvent(new HashChangeEvent("hashchange"));
+	} else {
+		location.hash = next;
+	}
+}
+
+export function useRoute(): Route {
+	const [route, setRoute] = useState(parse);
+	useEffect(() => {
+		const update = () => setRoute(parse());
+		addEventListener("hashchange", update);
+		return () => removeEventListener("hashchange", update);
+	}, []);
+	return route;
+}
