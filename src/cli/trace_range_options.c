@@ -3,9 +3,10 @@
 
 #include "base/error.h"
 #include "cli/option_parser.h"
+#include "ingest/traced/traced_functions.h"
 
 static struct {
-	char *first, *count, *warm_up, *every, *length;
+	char *first, *count, *warm_up, *every, *length, *function;
 } given;
 
 /* clang-format off */
@@ -13,7 +14,9 @@ static struct {
 	{"from", 0, 0, G_OPTION_ARG_STRING, &given.first, \
 		"begin with reference N of the trace, counted from 0 (default: 0)", "N"}, \
 	{"count", 0, 0, G_OPTION_ARG_STRING, &given.count, \
-		"read at most N references (default: all)", "N"}
+		"read at most N references (default: all)", "N"}, \
+	{"function", 0, 0, G_OPTION_ARG_STRING, &given.function, \
+		"only while this function runs, including functions that it calls", "NAME"}
 #define WARM_RANGE_OPTIONS \
 	RANGE_OPTIONS, \
 	{"warm-up", 0, 0, G_OPTION_ARG_STRING, &given.warm_up, \
@@ -40,6 +43,24 @@ bool lode_trace_range_is_given(void)
 	return given.first != NULL || given.count != NULL || given.warm_up != NULL;
 }
 
+const char *lode_trace_range_function(void)
+{
+	return given.function;
+}
+
+LodeTraceReader *lode_trace_range_open(
+	const char *path, const LodeTraceReaderOptions *reading, GError **error)
+{
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, reading, error);
+
+	if (reader != NULL && given.function != NULL &&
+		!lode_traced_functions_choose(reader, given.function, error)) {
+		g_prefix_error(error, "%s: ", path);
+		return NULL;
+	}
+	return g_steal_pointer(&reader);
+}
+
 static bool usage(const char *message, GError **error)
 {
 	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
@@ -54,8 +75,15 @@ static bool check(const LodeTraceRange *range, GError **error)
 		return usage("--warm-up needs --from or --every: nothing is before the first "
 			     "reference",
 			error);
+	if (given.function != NULL && *given.function == '\0')
+		return usage("--function: the name is empty", error);
 	if (range->every == 0)
 		return true;
+	if (given.function != NULL)
+		return usage(
+			"--function and --every exclude each other: calls are followed through "
+			"all that lies between windows",
+			error);
 	if (range->length > range->every)
 		return usage("--length is more than --every: windows would overlap", error);
 	if (range->warm_up > range->every - range->length)

@@ -49,6 +49,7 @@ typedef struct {
 	bool classifies;
 	uint64_t quantum;
 	const LodeTraceRange *range; /* the caller's */
+	const char *function;        /* likewise; NULL: all */
 	uint32_t top;
 	bool has_top;
 	LodePlotFormat plot_format;

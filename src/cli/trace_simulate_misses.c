@@ -131,6 +131,7 @@ static LodeProfile *import(const char *path, const LodeTraceMisses *wanted, GErr
 		.branches = wanted->branches,
 		.quantum = wanted->quantum,
 		.range = wanted->range,
+		.function = wanted->function,
 	};
 	g_auto(LodeTerminalProgress) screen;
 

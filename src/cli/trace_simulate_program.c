@@ -2,6 +2,7 @@
 /* lode trace simulate -- PROGRAM: the references of a program through caches, while it runs. */
 #include "base/error.h"
 #include "cli/terminal_progress.h"
+#include "cli/trace_range_options.h"
 #include "cli/trace_simulate.h"
 #include "cli/wrapped_program.h"
 #include "record/trace_recording.h"
@@ -37,6 +38,9 @@ bool lode_trace_program_check(char **arguments, bool *out_is_program, GError **e
 	else if (!*out_is_program && (given.only != NULL || given.is_alone))
 		fault = "--only and --no-follow are for a program, after '--'; of a trace's "
 			"processes each has a file";
+	else if (*out_is_program && lode_trace_range_function() != NULL &&
+		 lode_trace_range_is_given())
+		fault = "--function of a program cannot be used with --from, --count and --warm-up";
 	if (fault != NULL)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, fault);
 	return fault == NULL;
@@ -147,6 +151,7 @@ int lode_trace_program_simulate(
 		/* Turns are cut where a frame ends. */
 		.frame_references = work->replay.quantum > 0 ? UINT64_MAX : 0,
 		.way = -1,
+		.function = lode_trace_range_function(),
 		.is_alone = given.is_alone,
 		.only = (const char *const *)given.only,
 		.notes = {.take = tell, .user_data = &screen},

@@ -56,6 +56,7 @@ static bool check_misses(LodeTraceWork *self, GError **error)
 		return usage(
 			"--by, --branches, --sharing and --plot-objects exclude curves", error);
 	self->misses.range = &self->range;
+	self->misses.function = lode_trace_range_function();
 	self->misses.quantum = self->replay.quantum;
 	self->misses.threads = self->replay.threads;
 	if (self->misses.predicts_branches && self->replay.n_hierarchies == 0)

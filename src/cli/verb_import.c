@@ -195,6 +195,7 @@ static int run(char **arguments, GError **error)
 		.predicts_branches = given.branches != NULL,
 		.branches = (LodeBranchModel)branches,
 		.range = lode_trace_range_is_given() ? &range : NULL,
+		.function = lode_trace_range_function(),
 		.program = given.program,
 		.only = (const char *const *)given.only,
 		.is_alone = given.is_alone,

@@ -96,7 +96,7 @@ static int run(char **arguments, GError **error)
 	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
 		!read_options(arguments[0], &reading, &writing, &range, error))
 		return LODE_EXIT_USAGE;
-	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(arguments[0], &reading, error);
+	g_autoptr(LodeTraceReader) reader = lode_trace_range_open(arguments[0], &reading, error);
 	if (reader == NULL)
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(given.output, &writing, error);

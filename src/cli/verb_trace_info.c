@@ -38,9 +38,11 @@ static bool read_options(LodeTraceInfoOptions *info, LodeTraceRange *range, GErr
 	else if (given.is_quick && given.is_verdict)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--quick and --verify exclude each other");
-	else if (lode_trace_range_is_given() && (given.is_quick || given.is_verdict))
+	else if ((lode_trace_range_is_given() || lode_trace_range_function() != NULL) &&
+		 (given.is_quick || given.is_verdict))
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--from and --count need the references of that part decoded: without "
+			"--from, --count and --function need the references of that part decoded: "
+		        "without "
 			"--quick and --verify");
 	else
 		return lode_trace_range_read(range, error);
@@ -77,7 +79,7 @@ static int run(char **arguments, GError **error)
 		return LODE_EXIT_USAGE;
 	info.path = arguments[0];
 	const LodeTraceReaderOptions reading = {.range = &range};
-	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(arguments[0], &reading, error);
+	g_autoptr(LodeTraceReader) reader = lode_trace_range_open(arguments[0], &reading, error);
 	if (reader == NULL)
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeTraceSummary) summary = summarise(reader, arguments[0], error);

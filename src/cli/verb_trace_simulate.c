@@ -78,7 +78,7 @@ static int simulate(
 {
 	const LodeTraceReaderOptions reader_options = {
 		.threads = work->replay.threads, .range = &work->range};
-	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, &reader_options, error);
+	g_autoptr(LodeTraceReader) reader = lode_trace_range_open(path, &reader_options, error);
 	g_autoptr(LodeTraceReplay) replayed = reader != NULL ? replay(reader, work, error) : NULL;
 
 	if (replayed == NULL)

@@ -87,7 +87,7 @@ static int run(char **arguments, GError **error)
 		return LODE_EXIT_USAGE;
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(arguments[0], &reading, error);
+	g_autoptr(LodeTraceReader) reader = lode_trace_range_open(arguments[0], &reading, error);
 	bool is_whole = reader != NULL && unpack(reader, form, &screen.progress, error);
 	lode_terminal_progress_hide(&screen);
 	return is_whole ? LODE_EXIT_OK : LODE_EXIT_FAILED;

@@ -134,9 +134,10 @@ static bool check_alone(const Inputs *self, const LodeImportOptions *options, GE
 			"one; 'lode trace record' makes one");
 		return false;
 	}
-	if (self->traces->len == 0 && options->range != NULL) {
+	if (self->traces->len == 0 && (options->range != NULL || options->function != NULL)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"a part by references is taken of an address trace, and no recording "
+			"a part by references, or of a function, is taken of an address trace, and "
+		        "no recording "
 			"given is one");
 		return false;
 	}
@@ -285,6 +286,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.branches = options->branches,
 		.quantum = options->quantum,
 		.range = options->range,
+		.function = options->function,
 	};
 	if (inputs->traces->len > 0 &&
 		(counts = lode_traced_recording_read(&trace, progress, error)) == NULL)

@@ -32,6 +32,7 @@ typedef struct {
 	LodeBranchModel branches;
 	uint64_t quantum;            /* instructions after which threads take turns; 0: as traced */
 	const LodeTraceRange *range; /* which references of an address trace; NULL: all. Borrowed */
+	const char *function;        /* what is done inside it, of an address trace; NULL: all */
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
 	const char *const *skipped_frames; /* globs of functions and libraries that are no site of
 	                                      an allocation; NULL-terminated, or NULL */

@@ -98,9 +98,10 @@ static bool add_to_trace(void *out, const LodeReference *references, size_t n, G
 }
 
 /* The same, from the first reference that is kept on. */
-static LodeTraceDescription *cut_description(
-	const LodeTraceDescription *whole, LodeTraceRange range)
+static LodeTraceDescription *cut_description(const LodeTraceReader *in)
 {
+	const LodeTraceDescription *whole = lode_trace_reader_description(in);
+	const LodeTraceRange range = lode_trace_reader_range(in);
 	LodeTraceDescription *self = lode_trace_description_new();
 
 	self->command = lode_trace_description_intern(self, whole->command);
@@ -112,7 +113,8 @@ static LodeTraceDescription *cut_description(
 
 		if (mapping.first_reference >= range.first + range.count)
 			continue;
-		mapping.first_reference -= MIN(mapping.first_reference, range.first);
+		mapping.first_reference = lode_trace_reader_n_given_before(
+			in, mapping.first_reference);
 		mapping.path = lode_trace_description_intern(self, mapping.path);
 		mapping.build_id = lode_trace_description_intern(self, mapping.build_id);
 		g_array_append_val(self->mappings, mapping);
@@ -130,9 +132,9 @@ bool lode_trace_conversion_cut(LodeTraceReader *in, LodeTraceWriter *out,
 	const LodeProgress *progress, GError **out_damage, GError **error)
 {
 	Reporting reporting = {.progress = progress, .stage = "copying"};
-	g_autoptr(LodeTraceDescription) description = cut_description(
-		lode_trace_reader_description(in), lode_trace_reader_range(in));
 
-	return add_trace(in, add_to_trace, out, &reporting, out_damage, error) &&
-	       lode_trace_writer_finish(out, description, error);
+	if (!add_trace(in, add_to_trace, out, &reporting, out_damage, error))
+		return false;
+	g_autoptr(LodeTraceDescription) description = cut_description(in);
+	return lode_trace_writer_finish(out, description, error);
 }

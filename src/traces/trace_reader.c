@@ -15,6 +15,7 @@
 #include "base/worker_pool.h"
 #include "traces/dictionary_cursor.h"
 #include "traces/frame_range.h"
+#include "traces/function_region.h"
 #include "traces/rps_format.h"
 
 #include <string.h>
@@ -49,6 +50,9 @@ struct LodeTraceReader {
 	bool is_stopping;
 	GThread **threads;
 	unsigned n_threads;
+	LodeFunctionRegion *region; /* NULL: all is given… */
+	GPtrArray *inside;          /* …else LodeTraceFrame, of a frame… */
+	guint n_inside_given;       /* …of which so many were */
 };
 
 static void job_free(Job *job)
@@ -272,6 +276,8 @@ void lode_trace_reader_close(LodeTraceReader *self)
 	lode_dictionary_cursor_clear(&self->asked);
 	lode_dictionary_cursor_clear(&self->cursor);
 	g_clear_error(&self->broken);
+	lode_function_region_free(self->region);
+	g_clear_pointer(&self->inside, g_ptr_array_unref);
 	lode_rps_file_close(self->file);
 	g_mutex_clear(&self->cursor_lock);
 	g_mutex_clear(&self->lock);
@@ -308,7 +314,7 @@ static Job *wait_for_first(LodeTraceReader *self)
 	}
 }
 
-int lode_trace_reader_next(LodeTraceReader *self, const LodeTraceFrame **out_frame, GError **error)
+static int next_frame(LodeTraceReader *self, const LodeTraceFrame **out_frame, GError **error)
 {
 	int result = 0;
 
@@ -326,6 +332,39 @@ int lode_trace_reader_next(LodeTraceReader *self, const LodeTraceFrame **out_fra
 	}
 	g_mutex_unlock(&self->lock);
 	return result;
+}
+
+int lode_trace_reader_next(LodeTraceReader *self, const LodeTraceFrame **out_frame, GError **error)
+{
+	const LodeTraceFrame *frame;
+	int more;
+
+	if (self->region == NULL)
+		return next_frame(self, out_frame, error);
+	while (self->n_inside_given == self->inside->len) {
+		g_ptr_array_set_size(self->inside, 0);
+		self->n_inside_given = 0;
+		if ((more = next_frame(self, &frame, error)) <= 0)
+			return more;
+		lode_function_region_take(self->region, frame, self->inside);
+	}
+	*out_frame = self->inside->pdata[self->n_inside_given++];
+	return 1;
+}
+
+void lode_trace_reader_set_functions(LodeTraceReader *self, const GArray *addresses)
+{
+	self->region = lode_function_region_new(addresses, self->file->description);
+	self->inside = g_ptr_array_new_with_free_func((GDestroyNotify)lode_trace_frame_free);
+}
+
+uint64_t lode_trace_reader_n_given_before(const LodeTraceReader *self, uint64_t reference)
+{
+	const LodeTraceRange *range = &self->range;
+
+	if (self->region != NULL)
+		return lode_function_region_n_before(self->region, reference);
+	return MIN(reference - MIN(reference, range->first), range->count);
 }
 
 LodeTraceRange lode_trace_reader_range(const LodeTraceReader *self)

@@ -26,6 +26,13 @@ LodeTraceReader *lode_trace_reader_open(
 void lode_trace_reader_close(LodeTraceReader *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceReader, lode_trace_reader_close)
 
+/* Of what is read, gives only what threads do inside functions that begin at these addresses
+ * (uint64_t), see function_region.h. Before the first frame; not with a sample. */
+void lode_trace_reader_set_functions(LodeTraceReader *self, const GArray *addresses);
+
+/* Of a mapping's first reference, its number among those that were given so far. */
+uint64_t lode_trace_reader_n_given_before(const LodeTraceReader *self, uint64_t reference);
+
 /* Borrowed. */
 const LodeTraceDescription *lode_trace_reader_description(const LodeTraceReader *self);
 

@@ -49,6 +49,36 @@ check "curves" "$(status_is 0)" "$(diff file.csv <(without_process own.csv) 2>&1
 simulate --cache "$caches" --format json -o own.json -- "$static"
 check "JSON" "$(diff <(sed 's/"trace":"x.rps"/"trace":null/' file.json) own.json 2>&1)"
 
+# What the recorder leaves out while the program runs is left out of the whole trace likewise.
+for function in outer inner; do
+	"$lode" trace record --level fast --function $function -o f.rps -- "$static" 2>err
+	"$lode" trace unpack f.rps -o f.txt
+	"$lode" trace unpack x.rps --function $function -o own.txt
+	status=0
+	"$lode" trace cut x.rps --function $function --level fast -o cut.rps >out
+	"$lode" trace unpack cut.rps -o cut.txt
+	check "the function $function of a whole trace" "$([ -s f.txt ] || echo 'it is empty')" \
+		"$(cmp f.txt own.txt 2>&1)" "$(cmp f.txt cut.txt 2>&1)"
+	"$lode" trace simulate f.rps --cache "$caches" --format csv -o f.csv
+	"$lode" trace simulate x.rps --cache "$caches" --format csv --function $function -o file.csv
+	simulate --cache "$caches" --format csv -o own.csv --function $function -- "$static"
+	check "misses in the function $function" "$(status_is 0)" "$(cmp f.csv file.csv 2>&1)" \
+		"$(diff f.csv <(without_process own.csv) 2>&1)"
+	"$lode" import f.rps -o f.lode >out
+	"$lode" import x.rps --function $function -o own.lode >out
+	"$lode" export f.lode -o f.flow && "$lode" export own.lode -o own.flow
+	check "the profile of the function $function" \
+		"$(diff <(grep -v '^#' f.flow) <(grep -v '^#' own.flow) 2>&1 | head -20)" \
+		"$([ "$(grep -c . own.flow)" -gt 5 ] || echo 'it is empty')"
+done
+"$lode" trace info x.rps --function inner --format csv >info.csv
+check "what is read is said" "$(grep -q "\"of these, read\",$(wc -l <f.txt)," info.csv || cat info.csv)"
+simulate x.rps --function nowhere
+check "a function that no image has" "$(status_is 1)" "$(says "has a function 'nowhere'")"
+simulate x.rps --function outer --every 100 --length 10
+check "no sample of a function" "$(status_is 2)" "$(says 'exclude each other')"
+simulate --function outer --count 10 -- "$static"
+check "a function and a part of a program" "$(status_is 2)" "$(says '--count')"
 simulate --cache "$caches" -- sh -c 'echo text; exit 3'
 check "output and status are the program's, results go elsewhere" "$(status_is 3)" "$(wrote text)" \
 	"$(says ' references · ')" "$(says '^l2 ')"

@@ -14,6 +14,7 @@
 #include "base/number_format.h"
 #include "ingest/traced/traced_branches.h"
 #include "ingest/traced/traced_counts.h"
+#include "ingest/traced/traced_functions.h"
 #include "ingest/traced/traced_memory.h"
 #include "ingest/traced/traced_misses.h"
 #include "traces/frame_turns.h"
@@ -37,6 +38,7 @@ typedef struct {
 	LodeTracedBranches *branches; /* NULL: not predicted */
 
 	uint64_t n_references; /* of all traces; 0: of one alone */
+	bool has_function;     /* that is asked for, one of them */
 
 	/* Of the trace at hand. */
 	const char *path;
@@ -439,9 +441,11 @@ static void name_recording(Reading *self)
 	g_autofree char *caches = hierarchy != NULL ? lode_hierarchy_to_text(hierarchy) : NULL;
 	g_autofree char *part = self->options->range != NULL ? part_text(self->reader)
 	                                                     : g_strdup("");
+	const char *function = self->options->function;
 	g_autofree char *creator = g_strconcat(
 		description->tool != NULL ? description->tool : "unknown tool",
 		description->is_partial ? " trace of a part" : " trace", part,
+		function != NULL ? ", in " : "", function != NULL ? function : "",
 		caches != NULL ? ", through " : "", caches, NULL);
 
 	recording->is_trace = true;
@@ -481,6 +485,25 @@ static void add_pid(LodeRecording *recording, uint32_t pid)
 	g_array_append_val(recording->pids, pid);
 }
 
+/* Of several traces one at least must know it: a shell has not what it starts has. */
+static bool choose_function(Reading *self, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	g_autoptr(GArray) none = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+
+	if (self->options->function == NULL)
+		return true;
+	if (lode_traced_functions_choose(self->reader, self->options->function, &why)) {
+		self->has_function = true;
+		return true;
+	}
+	lode_trace_reader_set_functions(self->reader, none);
+	if (self->has_function || self->number + 1 < self->options->n_paths)
+		return true;
+	g_propagate_error(error, g_steal_pointer(&why));
+	return false;
+}
+
 static bool open_trace(Reading *self, GError **error)
 {
 	const LodeTracedRecordingOptions *options = self->options;
@@ -495,6 +518,8 @@ static bool open_trace(Reading *self, GError **error)
 	if (self->reader == NULL)
 		return false;
 	const LodeTraceDescription *description = lode_trace_reader_description(self->reader);
+	if (!choose_function(self, error))
+		return false;
 	name_recording(self);
 	if (self->counts == NULL)
 		begin(self);

@@ -35,6 +35,7 @@ typedef struct {
 	bool predicts_branches;    /* by the model that follows, of which each core has one */
 	LodeBranchModel branches;
 	const LodeTraceRange *range; /* what is read, its warm-up by the caches alone; NULL: all */
+	const char *function;        /* of that, what threads do inside it; NULL: all */
 	uint64_t quantum; /* the caches see threads take turns of so many instructions; 0: as in
 	                     the trace */
 } LodeTracedRecordingOptions;

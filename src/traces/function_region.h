@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Of the frames of a trace, what threads do inside a function: from its first instruction to the
+ * return of the call that led there, with all that it calls meanwhile. A trace has no registers;
+ * calls and returns are told by where control goes and what the last instruction accessed:
+ *
+ *   stores 8 bytes at S, goes elsewhere   a call: S has the address after it, R
+ *   loads 8 bytes at S, goes to R         its return; calls whose S is lower are over too
+ *
+ * As tools/qemu_plugin/function_scope.h does it while a program runs.
+ */
+#pragma once
+
+#include "traces/trace_description.h"
+#include "traces/trace_frame.h"
+
+typedef struct LodeFunctionRegion LodeFunctionRegion;
+
+/* `addresses`: uint64_t, where functions begin. The description is of the trace: a frame that comes
+ * out does not span the beginning of a mapping. Both are borrowed for the call. */
+LodeFunctionRegion *lode_function_region_new(
+	const GArray *addresses, const LodeTraceDescription *description);
+void lode_function_region_free(LodeFunctionRegion *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFunctionRegion, lode_function_region_free)
+
+/*
+ * Appends what a frame has of the function, as frames. Each begins with the number that its first
+ * reference has in the trace; those after it are numbered without what was left out. Frames of a
+ * trace in their order, without gaps. All that come out have one dictionary, until that is full.
+ */
+void lode_function_region_take(
+	LodeFunctionRegion *self, const LodeTraceFrame *frame, GPtrArray *out);
+
+/* How many references came out of those before this one, which a mapping begins with. */
+uint64_t lode_function_region_n_before(const LodeFunctionRegion *self, uint64_t reference);
