@@ -3,7 +3,7 @@
 #
 # What takes longer than a test run may, or depends on chance: once the truth of data addresses over
 # all kernels and programs, the shares of waits that programs measure themselves, traces of many references, a placement on an emulated machine, and the
-# tests that have a longer form; then the random tests, round after round, with seeds that no run had before.
+# tests that have a longer form, under the sanitizers too; then the random tests, round after round, with seeds that no run had before.
 #
 #   scripts/soak.sh [MINUTES]      for the random tests; until it is interrupted unless given
 #
@@ -58,9 +58,9 @@ else
 	echo "skipped: placement on an emulated machine (tests/emulated/two_nodes.sh names the packages)"
 fi
 
-# tests_with WORD: those whose program, or a script that it is given, contains it.
+# tests_with DIRECTORY WORD: those whose program, or a script that it is given, contains it.
 tests_with() {
-	python3 - "$build" "$1" <<'END'
+	python3 - "$1" "$2" <<'END'
 import json, os, sys
 def contains(path):
     with open(path, "rb") as program:
@@ -71,12 +71,25 @@ for test in json.load(open(f"{sys.argv[1]}/meson-info/intro-tests.json")):
 END
 }
 
-mapfile -t tests < <(tests_with LODE_LONG_TESTS)
+mapfile -t tests < <(tests_with "$build" LODE_LONG_TESTS)
 soak "${#tests[@]} tests in their longer form" env LODE_LONG_TESTS=1 meson test -C "$build" --no-rebuild \
 	--print-errorlogs --num-processes "$(nproc)" --timeout-multiplier 10 "${tests[@]}"
 
+# The same under the sanitizers, with which CI runs a third of the rounds and some of the variants.
+if command -v clang >/dev/null && CC=clang scripts/build.sh build-soak -Db_sanitize=address,undefined \
+	-Db_lundef=false -Dbenchmarks=false -Dc_args=-fno-sanitize=pointer-overflow; then
+	mapfile -t tests < <(tests_with build-soak LODE_LONG_TESTS)
+	soak "${#tests[@]} tests in their longer form under ASan and UBSan" env LODE_LONG_TESTS=1 \
+		G_SLICE=always-malloc LSAN_OPTIONS="suppressions=$PWD/tests/leaks.supp:print_suppressions=0" \
+		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson test -C build-soak --no-rebuild \
+		--no-suite plain --no-suite memory --no-suite truth --print-errorlogs \
+		--num-processes "$(nproc)" --timeout-multiplier 50 "${tests[@]}"
+else
+	echo "skipped: longer forms under ASan and UBSan (there is no clang)"
+fi
+
 # The tests whose program takes its seeds from tests/unit/seeds.h, so can be given another.
-mapfile -t tests < <(tests_with LODE_SOAK_SEED)
+mapfile -t tests < <(tests_with "$build" LODE_SOAK_SEED)
 if [ ${#tests[@]} -eq 0 ]; then
 	echo "FAILED there are no random tests"
 	failed=$((failed + 1))

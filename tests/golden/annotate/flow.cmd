@@ -1,4 +1,3 @@
-lode import "$DATA/flow/pairs.flow" -o x.lode >/dev/null
-lode mine x.lode --min-support 0.05 --iterations 2 >/dev/null
+mined --min-support 0.05 --iterations 2
 id=$(lode report x.lode --all --format csv | sed -n '/^\([0-9]*\),"\[\[""ev:l1d-miss""\],\[""op:add""\]\]"/s//\1/p' | cut -d, -f1)
 lode annotate x.lode "$id"

@@ -1,3 +1,2 @@
-lode import "$DATA/flow/pairs.flow" -o x.lode >/dev/null
-lode mine x.lode --min-support 0.05 --iterations 2 >/dev/null
+mined --min-support 0.05 --iterations 2
 lode annotate x.lode function sun

@@ -1,3 +1,2 @@
-lode import "$DATA/flow/pairs.flow" -o x.lode >/dev/null
-lode mine x.lode --instructions --min-count 5 >/dev/null
+mined --instructions --min-count 5
 lode report x.lode --explain

@@ -1,6 +1,5 @@
 # A journal that came with a profile names a file, which SQLite would delete after playing it back.
-lode import "$DATA/flow/pairs.flow" -o x.lode >/dev/null
-lode mine x.lode --min-support 0.05 --iterations 2 >/dev/null
+mined --min-support 0.05 --iterations 2
 echo 'my work' >precious
 number() { printf "\\x$(printf %08x "$1" | sed 's/../&\\x/g; s/\\x$//')"; }
 magic='\xd9\xd5\x05\xf9\x20\xa1\x63\xd7'

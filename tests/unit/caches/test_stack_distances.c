@@ -35,9 +35,10 @@ static void naive_clear(NaiveStack *self)
 
 static void naive_use(NaiveStack *self, uint64_t line)
 {
-	guint depth = 0;
+	const uint64_t *lines = (const void *)self->lines->data;
+	guint depth = 0, n = self->lines->len;
 
-	while (depth < self->lines->len && g_array_index(self->lines, uint64_t, depth) != line)
+	while (depth < n && lines[depth] != line)
 		depth++;
 	self->n_accesses++;
 	if (depth < self->lines->len) {
@@ -199,8 +200,9 @@ static void test_many_lines(void)
 	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(2));
 	g_autoptr(GArray) references = g_array_new(FALSE, FALSE, sizeof(LodeReference));
 	LodeStackDistancesOptions options = {.line_bytes = 64, .holds = LODE_CACHE_DATA};
+	const uint32_t n = random_rounds(60000, 60000);
 
-	for (uint32_t i = 0; i < 60000; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t bound = i < 8000 ? i + 1 : 4000;
 		LodeReference load = {64 * (uint64_t)(i < 8000 ? i : g_rand_int(random) % bound), 8,
 			0, LODE_REFERENCE_LOAD};

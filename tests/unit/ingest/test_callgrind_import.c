@@ -15,30 +15,27 @@ typedef struct {
 	char *directory, *recording, *map;
 } Recorded;
 
-static void recorded_clear(Recorded *self)
+/* What was recorded, by program and options: some tests look at the same. */
+static GHashTable *recordings;
+
+static void recorded_free(Recorded *self)
 {
-	if (self->directory == NULL)
-		return;
 	g_unlink(self->recording);
 	g_unlink(self->map);
 	g_rmdir(self->directory);
 	g_free(self->recording);
 	g_free(self->map);
 	g_free(self->directory);
+	g_free(self);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Recorded, recorded_clear)
 
-/* False when there is no valgrind; then the test is marked as skipped. */
-static bool record(Recorded *self, const char *program, const char *argument, bool is_fast)
+static Recorded *run_callgrind(
+	const char *valgrind, const char *program, const char *argument, bool is_fast)
 {
-	g_autofree char *valgrind = g_find_program_in_path("valgrind");
+	Recorded *self = g_new0(Recorded, 1);
 	g_autoptr(GError) error = NULL;
 	int status;
 
-	if (valgrind == NULL) {
-		g_test_skip("no valgrind");
-		return false;
-	}
 	self->directory = g_dir_make_tmp("lode-XXXXXX", NULL);
 	self->recording = g_build_filename(self->directory, "callgrind.out", NULL);
 	self->map = g_build_filename(self->directory, "log", NULL);
@@ -54,6 +51,26 @@ static bool record(Recorded *self, const char *program, const char *argument, bo
 		&status, &error));
 	g_assert_no_error(error);
 	g_assert_cmpint(status, ==, 0);
+	return self;
+}
+
+/* False when there is no valgrind; then the test is marked as skipped. */
+static bool record(Recorded *self, const char *program, const char *argument, bool is_fast)
+{
+	g_autofree char *valgrind = g_find_program_in_path("valgrind");
+	g_autofree char *name = g_strdup_printf(
+		"%s %s %d", program, argument != NULL ? argument : "", is_fast);
+	Recorded *known = g_hash_table_lookup(recordings, name);
+
+	if (valgrind == NULL) {
+		g_test_skip("no valgrind");
+		return false;
+	}
+	if (known == NULL) {
+		known = run_callgrind(valgrind, program, argument, is_fast);
+		g_hash_table_insert(recordings, g_steal_pointer(&name), known);
+	}
+	*self = *known;
 	return true;
 }
 
@@ -239,7 +256,7 @@ static void check_calls(const LodeProfile *profile, const char *name, double cal
 
 static void test_plain(void)
 {
-	g_auto(Recorded) recorded = {0};
+	Recorded recorded;
 
 	if (!record(&recorded, PROGRAM_PLAIN, NULL, false))
 		return;
@@ -267,7 +284,7 @@ static void test_plain(void)
 
 static void test_fast(void)
 {
-	g_auto(Recorded) recorded = {0};
+	Recorded recorded;
 
 	if (!record(&recorded, PROGRAM_PLAIN, NULL, true))
 		return;
@@ -280,7 +297,7 @@ static void test_fast(void)
 
 static void test_threads(void)
 {
-	g_auto(Recorded) recorded = {0};
+	Recorded recorded;
 
 	if (!record(&recorded, PROGRAM_THREADS, NULL, false))
 		return;
@@ -291,7 +308,7 @@ static void test_threads(void)
 
 static void test_exceptions(void)
 {
-	g_auto(Recorded) recorded = {0};
+	Recorded recorded;
 
 	if (!record(&recorded, PROGRAM_EXCEPTIONS, NULL, false))
 		return;
@@ -305,7 +322,7 @@ static void test_exceptions(void)
 static void test_stripped(void)
 {
 	g_autofree char *program = g_find_program_in_path("gzip");
-	g_auto(Recorded) recorded = {0};
+	Recorded recorded;
 
 	if (program == NULL) {
 		g_test_skip("no gzip");
@@ -356,7 +373,7 @@ static char *describe(const LodeProfile *profile)
 
 static void test_deterministic(void)
 {
-	g_auto(Recorded) recorded = {0};
+	Recorded recorded;
 
 	if (!record(&recorded, PROGRAM_PLAIN, NULL, false))
 		return;
@@ -369,7 +386,7 @@ static void test_deterministic(void)
 
 static void test_attribute_files(void)
 {
-	g_auto(Recorded) recorded = {0};
+	Recorded recorded;
 
 	if (!record(&recorded, PROGRAM_PLAIN, NULL, true))
 		return;
@@ -404,7 +421,7 @@ static void test_attribute_files(void)
  * and returns take the place of the way around it. */
 static void test_across_calls(void)
 {
-	g_auto(Recorded) recorded = {0};
+	Recorded recorded;
 	g_autoptr(GError) error = NULL;
 	LodeMiningParameters parameters;
 	double difference = 0, around = 0;
@@ -465,7 +482,7 @@ static void assert_dependences(
 /* As they were worked out by hand in programs/dependences.c. */
 static void test_dependences(void)
 {
-	g_auto(Recorded) recorded = {0};
+	Recorded recorded;
 
 	if (!record(&recorded, PROGRAM_DEPENDENCES, NULL, true))
 		return;
@@ -486,7 +503,7 @@ static void test_dependences(void)
 /* Lines are missing then, and the profile says why. */
 static void test_broken_lines(void)
 {
-	g_auto(Recorded) recorded = {0};
+	Recorded recorded;
 	g_autofree char *directory = g_dir_make_tmp("lode-XXXXXX", NULL);
 	g_autofree char *program = g_build_filename(directory, "program", NULL);
 	g_autofree char *lines = g_build_filename(directory, "lines", NULL);
@@ -530,5 +547,9 @@ int main(int argc, char **argv)
 		g_test_add_func("/import/dependences", test_dependences);
 	g_test_add_func("/import/across-calls", test_across_calls);
 	g_test_add_func("/import/broken-lines", test_broken_lines);
-	return g_test_run();
+	recordings = g_hash_table_new_full(
+		g_str_hash, g_str_equal, g_free, (GDestroyNotify)recorded_free);
+	int status = g_test_run();
+	g_hash_table_unref(recordings);
+	return status;
 }

@@ -354,7 +354,7 @@ static void test_random_numbers(void)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(7));
 
-	for (int i = 0; i < 500; i++) {
+	for (unsigned i = 0; i < random_rounds(500, 5000); i++) {
 		char number[64];
 		g_snprintf(number, sizeof(number), "%.*f", g_rand_int_range(rand, 0, 14),
 			g_rand_double(rand) * pow(10, g_rand_int_range(rand, -6, 19)));
@@ -406,7 +406,7 @@ static void test_round_trip_given(void)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(1));
 
-	for (int i = 0; i < 300; i++) {
+	for (unsigned i = 0; i < random_rounds(300, 3000); i++) {
 		g_autoptr(GString) text = g_string_new("lode-flow 1\n");
 		for (int graphs = g_rand_int_range(rand, 0, 4); graphs > 0; graphs--)
 			append_random_graph(rand, text);
@@ -480,7 +480,7 @@ static void test_round_trip_binary(void)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(2));
 
-	for (int i = 0; i < 200; i++) {
+	for (unsigned i = 0; i < random_rounds(200, 2000); i++) {
 		uint32_t cycles;
 		g_autoptr(LodeProfile) profile = random_binary_profile(rand, &cycles);
 		check_round_trip(profile, cycles, 0.01);
