@@ -1109,7 +1109,8 @@ static void put_finding_lines(const Annotation *self, FILE *out)
 
 	lode_finding_append_time(time, finding);
 	lode_finding_append_each(each, findings, finding,
-		lode_finding_unit(self->profile, self->found.weight_event));
+		lode_finding_unit(self->profile, self->found.weight_event),
+		lode_finding_is_least(self->profile, self->found.weight_event, findings, finding));
 	lode_profile_lines_print(terminal, out, "Finding F%u of run '%s': %s",
 		self->found.index + 1, self->run->name, text);
 	lode_profile_lines_print(terminal, out,

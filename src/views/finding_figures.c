@@ -2,6 +2,7 @@
 #include "views/finding_figures.h"
 
 #include "base/number_format.h"
+#include "model/causes.h"
 #include "views/profile_figures.h"
 
 #include <string.h>
@@ -21,14 +22,48 @@ void lode_finding_append_amount(GString *out, double value)
 
 	if (value >= 100)
 		g_string_append(out, lode_number_format_count(value, number));
+	else if (value > 0 && value < 0.01)
+		g_string_append_printf(out, "%.2g", value);
 	else
 		g_string_append_printf(out, "%.*f", value >= 10 ? 1 : 2, value);
 }
 
-void lode_finding_append_each(
-	GString *out, const LodeFindings *findings, const LodeFinding *finding, const char *unit)
+static bool is_front_end(const char *attribute)
 {
-	if (findings->is_counted)
+	static const char *const names[] = {"kind:branch", "kind:jump", "kind:call", "kind:ret",
+		"kind:indirect", "at:entry", "at:return-point"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		if (strcmp(attribute, names[i]) == 0)
+			return true;
+	return g_str_has_prefix(attribute, "ev:") &&
+	       (strstr(attribute, "branch-miss") != NULL || strstr(attribute, "l1i-miss") != NULL);
+}
+
+bool lode_finding_is_least(const LodeProfile *profile, uint32_t weight_event,
+	const LodeFindings *findings, const LodeFinding *finding)
+{
+	if (lode_profile_event_as_sampled(profile, weight_event) == LODE_NONE &&
+		lode_profile_event_as_charged(profile, weight_event) == LODE_NONE)
+		return false;
+	for (uint32_t i = 0; i <= finding->focus && i < finding->n_elements; i++) {
+		const LodeFindingElement *element = &g_array_index(
+			findings->elements, LodeFindingElement, finding->first_element + i);
+		const uint32_t *items = (const uint32_t *)(const void *)findings->items->data +
+		                        element->first_item;
+		for (uint32_t j = 0; j < element->n_items; j++)
+			if (is_front_end(g_ptr_array_index(findings->attributes, items[j])))
+				return true;
+	}
+	return false;
+}
+
+void lode_finding_append_each(GString *out, const LodeFindings *findings,
+	const LodeFinding *finding, const char *unit, bool is_least)
+{
+	if (is_least)
+		g_string_append(out, "≥ ");
+	else if (findings->is_counted)
 		g_string_append_c(out, '+');
 	lode_finding_append_amount(out, finding->each);
 	if (findings->is_counted)

@@ -9,12 +9,20 @@
  * count themselves. */
 const char *lode_finding_unit(const LodeProfile *profile, uint32_t weight_event);
 
-/* An amount with three digits. */
+/* An amount with three digits, or two where it is tiny. */
 void lode_finding_append_amount(GString *out, double value);
 
-/* "+9.7 ns", or "8.25 ×" where executions were not counted. */
-void lode_finding_append_each(
-	GString *out, const LodeFindings *findings, const LodeFinding *finding, const char *unit);
+/*
+ * Whether `each` is a lower bound: in the focus or before it is a branch, a call or an entry, where
+ * mostly the front end is waited for. Late samples of that are spread over the instructions that
+ * arrive afterwards (docs/cause.md), of which the focus is one.
+ */
+bool lode_finding_is_least(const LodeProfile *profile, uint32_t weight_event,
+	const LodeFindings *findings, const LodeFinding *finding);
+
+/* "+9.7 ns", or "8.25 ×" where executions were not counted; "≥ 9.7 ns" where that is the least. */
+void lode_finding_append_each(GString *out, const LodeFindings *findings,
+	const LodeFinding *finding, const char *unit, bool is_least);
 
 /* "12.8 % ±0.9" */
 void lode_finding_append_time(GString *out, const LodeFinding *finding);

@@ -30,6 +30,9 @@ enum { BODY_LINES = 11, TOP_PLACES = 2 };
 /* Where other findings add so much of its own cost to that of a finding, it is said. */
 #define OTHERS_MATTER 0.25
 
+/* From which share of the weight on it is said that it lies where nothing executed. */
+#define NOT_EXECUTED_MATTERS 0.005
+
 /* Before an explanation: it stands apart from the columns. */
 enum { EXPLANATION_INDENT = 4 };
 
@@ -51,6 +54,12 @@ static const LodeExplanation *explanation_of(const View *self, const LodeFinding
 	if (self->explanations == NULL)
 		return NULL;
 	return lode_explanations_find(self->explanations, self->profile, self->findings, finding);
+}
+
+static void put_each(const View *self, const LodeFinding *finding, GString *out)
+{
+	lode_finding_append_each(out, self->findings, finding, self->unit,
+		lode_finding_is_least(self->profile, self->weight_event, self->findings, finding));
 }
 
 /* "function (file.c:12)", or the address where no line is known. */
@@ -125,7 +134,7 @@ static void put_in_all(const View *self, uint32_t index, GString *out)
 	if (other == LODE_NONE || all.each < (1 + OTHERS_MATTER) * own)
 		return;
 	g_string_append_printf(out, "; with F%u ", other + 1);
-	lode_finding_append_each(out, self->findings, &all, self->unit);
+	put_each(self, &all, out);
 	g_string_append(out, " each");
 }
 
@@ -162,7 +171,7 @@ static LodeStyle finding_cell(size_t row, unsigned column, GString *out, const v
 		lode_finding_append_time(raw, finding);
 		break;
 	case COLUMN_EACH:
-		lode_finding_append_each(raw, self->view->findings, finding, self->view->unit);
+		put_each(self->view, finding, raw);
 		break;
 	case COLUMN_EXECUTED:
 		if (finding->executed >= 0)
@@ -273,6 +282,49 @@ static uint32_t choose_lines(const View *self, GArray *patterns, GArray *hot)
 
 /* --- sentences --- */
 
+/* Of counted weight there are no samples: it is as good as it is (LodeFindings.samples). */
+static void put_nothing(const View *self)
+{
+	bool is_sampled = self->weight_event < self->profile->events->len &&
+	                  lode_profile_event(self->profile, self->weight_event)->kind ==
+	                          LODE_EVENT_SAMPLED;
+	double samples = self->findings->samples;
+	char number[LODE_NUMBER_SIZE];
+
+	if (!(samples > 0))
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"The profile has no weight, so that nothing can be said of costs.");
+	else if (is_sampled)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"No pattern and no place costs more than the rest, as far as %s %s can "
+			"tell.",
+			lode_number_format_count(samples, number),
+			samples > 1 ? "samples" : "sample");
+	else
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"No pattern and no place costs more than the rest.");
+}
+
+/* Nothing is known of what an execution costs where none was counted. */
+static void put_not_executed(const View *self)
+{
+	const LodeProfile *profile = self->profile;
+	double weight = 0, all = 0;
+	char share[LODE_NUMBER_SIZE];
+
+	for (uint32_t i = 0; i < profile->instructions->len && self->findings->is_counted; i++) {
+		double here = self->weight_event < profile->events->len
+		                      ? lode_profile_event_value(profile, self->weight_event, i)
+		                      : 0;
+		all += here;
+		weight += lode_profile_instruction(profile, i)->count > 0 ? 0 : here;
+	}
+	if (all > 0 && weight / all >= NOT_EXECUTED_MATTERS)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"%s of the weight lies where no executions were counted, and is left out.",
+			lode_number_format_share(weight / all, share));
+}
+
 static void put_model(const View *self)
 {
 	const LodeFindings *findings = self->findings;
@@ -281,13 +333,7 @@ static void put_model(const View *self)
 	char share[LODE_NUMBER_SIZE], single[LODE_NUMBER_SIZE];
 
 	if (findings->findings->len == 0) {
-		lode_profile_lines_print(terminal, self->out,
-			findings->samples > 0
-				? "No pattern and no place costs more than the rest, as far as "
-				  "%.0f samples can tell."
-				: "The profile has no weight, so that nothing can be said of "
-				  "costs.",
-			findings->samples);
+		put_nothing(self);
 		return;
 	}
 	lode_finding_append_amount(base, findings->base);
@@ -366,6 +412,7 @@ static void write_text(const View *self)
 	lode_profile_lines_head(
 		self->profile, self->weight_event, &self->options->terminal, self->out);
 	put_model(self);
+	put_not_executed(self);
 	put_table(self, patterns, false);
 	put_table(self, hot, true);
 	put_next(self, n_shown);
@@ -421,6 +468,8 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 	lode_json_member_number(json, "time_error", finding->time_error);
 	lode_json_member_number(json, "each", finding->each);
 	lode_json_member_number(json, "each_error", finding->each_error);
+	lode_json_member_bool(json, "each_is_least",
+		lode_finding_is_least(self->profile, self->weight_event, self->findings, finding));
 	lode_json_member_number(
 		json, "each_in_all", lode_finding_each_in_all(self->findings, index, &other));
 	lode_json_member_number(json, "each_ns", is_ns ? finding->each : NAN);

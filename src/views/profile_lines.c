@@ -88,8 +88,9 @@ static char *sampled_text(const LodeProfile *profile)
 
 	if (profile->n_samples == 0)
 		return g_strdup("");
-	return g_strdup_printf(
-		", %s samples", lode_number_format_count(profile->n_samples, number));
+	return g_strdup_printf(", %s sample%s",
+		lode_number_format_count(profile->n_samples, number),
+		profile->n_samples == 1 ? "" : "s");
 }
 
 static void put_program_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)

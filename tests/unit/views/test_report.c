@@ -8,15 +8,22 @@
 #include <json-glib/json-glib.h>
 #include <string.h>
 
-static char *write_report(const LodeMiningRun *run, const LodeReportOptions *options)
+static char *write_report_of(
+	const LodeProfile *profile, const LodeMiningRun *run, const LodeReportOptions *options)
 {
-	g_autoptr(LodeProfile) profile = sample_profile();
 	g_autoptr(GError) error = NULL;
 	FILE *file = sample_open();
 
 	g_assert_true(lode_report_write(profile, run, options, NULL, file, &error));
 	g_assert_no_error(error);
 	return sample_close(file);
+}
+
+static char *write_report(const LodeMiningRun *run, const LodeReportOptions *options)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+
+	return write_report_of(profile, run, options);
 }
 
 /* The ids of a CSV report, "3 1 2". */
@@ -311,6 +318,34 @@ static LodeMiningRun *run_with_findings(void)
 	return run;
 }
 
+/* What is waited for where the front end is what waits is spread over more than one instruction. */
+static void test_least(void)
+{
+	static const struct {
+		const char *attribute, *shown;
+	} cases[] = {
+		{"op:add", " +9.70 "},
+		{"at:entry", " ≥ 9.70 "},
+		{"kind:branch", " ≥ 9.70 "},
+		{"ev:branch-miss:10", " ≥ 9.70 "},
+		{"ev:l1d-miss", " +9.70 "},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = sample_profile();
+		g_autoptr(LodeMiningRun) run = run_with_findings();
+		LodeReportOptions options;
+		lode_profile_add_event(profile, "cycles:cause", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+		lode_report_options_init(&options);
+		/* Of the element before the focus. */
+		char **name = (char **)&g_ptr_array_index(run->findings->attributes, 2);
+		g_free(*name);
+		*name = g_strdup(cases[i].attribute);
+		g_autofree char *text = write_report_of(profile, run, &options);
+		g_assert_nonnull(strstr(text, cases[i].shown));
+	}
+}
+
 static void test_findings(void)
 {
 	const char *const load[] = {"*load*", NULL};
@@ -518,6 +553,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/report/baseline", test_baseline);
 	g_test_add_func("/views/report/list", test_list);
 	g_test_add_func("/views/report/findings", test_findings);
+	g_test_add_func("/views/report/least", test_least);
 	g_test_add_func("/views/report/findings-explained", test_findings_explained);
 	g_test_add_func("/views/report/findings-json", test_findings_json);
 	g_test_add_func("/views/report/no-findings", test_no_findings);

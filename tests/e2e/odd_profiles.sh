@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# What lode says of profiles that have little to say, or say something strange: without samples, with
+# one, all weight in one place, uniform cost, weight where nothing executed, 10^15 executions, weights
+# at both ends of a double. Each with executions as given and as inferred. All views must end well,
+# without NaN or infinity, and the report must say what can be said. Prints TAP.
+#
+#   tests/e2e/odd_profiles.sh LODE
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/e2e/cases.sh
+. "$here/cases.sh"
+
+lode=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C.UTF-8 NO_COLOR=1
+unset COLUMNS
+touch err
+
+if ! command -v sqlite3 >/dev/null; then
+	echo "1..0 # SKIP there is no sqlite3"
+	exit 0
+fi
+
+# flow WEIGHT COUNT: thirty functions of ten instructions in a row; what each weighs and executes, as
+# expressions of awk in f, i and whether it is a division (is_div).
+flow() {
+	awk 'BEGIN {
+		print "lode-flow 1\nevent cpu-clock"
+		split("mov add load store mov div add load mov branch", kinds)
+		for (f = 0; f < 30; f++) {
+			print "graph f" f
+			for (i = 1; i <= 10; i++) {
+				is_div = kinds[i] == "div"
+				printf "v %d %s %s op:%s kind:%s%s\n", i, '"$1"', '"$2"', kinds[i],
+					kinds[i], i == 1 ? " at:entry" : ""
+				if (i < 10)
+					printf "e %d %d %s\n", i, i + 1, '"$2"'
+			}
+		}
+	}'
+}
+
+# Makes x.lode of x.flow: as given; or as of samples, so many, with inferred executions.
+make_profile() {
+	local samples=$1
+	rm -f x.lode
+	"$lode" import x.flow -o x.lode >out 2>err || return
+	[ "$samples" = given ] || sqlite3 x.lode "
+		UPDATE meta SET value = 'inferred' WHERE key = 'frequency';
+		UPDATE meta SET value = $samples.0 WHERE key = 'samples';
+		UPDATE event SET kind = 'sampled' WHERE name = 'cpu-clock';
+		DELETE FROM block;
+		INSERT INTO block SELECT id, id, 1, 11, calls, 0, 0 FROM function;
+		UPDATE instruction SET block = function;" 2>err
+}
+
+# Runs a view; says what is wrong with how it ended or with its figures.
+look() {
+	local ended=0
+	"$lode" "$@" >out 2>err || ended=$?
+	[ $ended -le 1 ] || echo "lode $*: status $ended"
+	[ $ended -ne 1 ] || [ -s err ] || echo "lode $*: status 1 without a reason"
+	grep -Eiq '(^|[^a-z])[-+]?(nan|inf|infinity)([^a-z]|$)' out err && echo "lode $*: not a number"
+	case "$*" in
+	*json*)
+		[ $ended -ne 0 ] || [ "$(sqlite3 :memory: "SELECT json_valid(readfile('out'))")" = 1 ] ||
+			echo "lode $*: no JSON"
+		;;
+	esac
+}
+
+# odd NAME WEIGHT COUNT SAMPLES GIVEN INFERRED: GIVEN and INFERRED are what the report has to have in
+# it, extended regular expressions.
+odd() {
+	local how expected faults
+	flow "$2" "$3" >x.flow
+	for how in given "$4"; do
+		expected=$5
+		[ "$how" = given ] || expected=$6
+		make_profile "$how" || { check "$1" "cannot be imported" && continue; }
+		mapfile -t faults < <(
+			look mine x.lode
+			for options in "" "--explain" "--format json" "--format csv" \
+				"--explain --format json" "--all" "--all --format json"; do
+				# shellcheck disable=SC2086
+				look report x.lode $options
+			done
+			look report x.lode
+			tr '\n' ' ' <out | grep -Eq -- "$expected" || {
+				echo "the report lacks '$expected':"
+				cat out
+			}
+			for subject in F1 F2 "function f3"; do
+				# shellcheck disable=SC2086
+				look annotate x.lode $subject
+				# shellcheck disable=SC2086
+				look annotate x.lode $subject --format json
+			done
+			look info x.lode
+		)
+		check "$1, executions $([ "$how" = given ] && echo given || echo inferred)" "${faults[@]}"
+	done
+}
+
+none='No pattern and no place costs more than the rest'
+echo 1..18
+odd "no weight" 0 100 0 'The profile has no weight' 'The profile has no weight'
+odd "one sample" 'f == 3 && i == 6 ? 50000 : 0' 100 1 'f3 \(6\)' "$none, as far as 1 sample can"
+odd "all in one place" 'f == 3 && i == 6 ? 1e9 : 0' 100 20000 \
+	'99\.[0-9] % .*F1  f3 \(6\)|100.0 % .*F1  f3 \(6\)' 'F1  f3 \(6\)'
+odd "uniform cost" 1000 100 3000 "$none" "$none"
+odd "weight where nothing executed" 'is_div ? 5000 : 100' 'is_div ? 0 : 100' 1770 \
+	'84.7 % of the weight lies where no executions were counted' 'F1 .*div'
+odd "nothing executed" 'is_div ? 5000 : 100' 0 1770 \
+	'100.0 % of the weight lies where no executions were counted' 'F1  ⟪div⟫'
+odd "10^15 executions" 'is_div ? 5e6 : 1e5' 1e15 1770 \
+	'costs [1-9].*e-1[0-9] ns.*\+[1-9].*e-09 ns .*F1  ⟪div⟫' 'F1  ⟪div⟫'
+odd "tiny weights" 'is_div ? "5e-300" : "1e-300"' 100 1770 'F1  ⟪div⟫' 'F1  ⟪div⟫'
+odd "huge weights" 'is_div ? "5e300" : "1e300"' 100 1770 'F1  ⟪div⟫' 'F1  ⟪div⟫'
