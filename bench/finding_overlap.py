@@ -27,16 +27,19 @@ def read(path):
     for number, items, focus, time in data.execute(
             'SELECT id, items, focus, time FROM finding WHERE run = ? ORDER BY time DESC', (run,)):
         rows = list(data.execute(
-            '''SELECT image.path, function.address, instruction.address, time FROM finding_place
+            '''SELECT image.kind, image.path, function.name, function.address, instruction.address, time FROM finding_place
                JOIN instruction ON instruction.id = finding_place.instruction
                JOIN function ON function.id = instruction.function
                JOIN image ON image.id = function.image
                WHERE run = ? AND finding = ?''', (run, number)))
-        whole = sum(row[3] for row in rows) or 1
+        whole = sum(row[-1] for row in rows) or 1
         places, functions = {}, {}
-        for image, function, address, part in rows:
-            places[image, address] = part / whole
-            functions[image, function] = functions.get((image, function), 0) + part / whole
+        for kind, image, name, function, address, part in rows:
+            # Code made at run time lies elsewhere each time.
+            place = ('jit', name, address - function) if kind == 'jit' else (image, address)
+            function = ('jit', name) if kind == 'jit' else (image, function)
+            places[place] = places.get(place, 0) + part / whole
+            functions[function] = functions.get(function, 0) + part / whole
         findings.append((time, f'{focus} {items}', places, functions))
     return findings, samples
 
@@ -62,5 +65,5 @@ print(f'{name:12} {samples:9.0f}' + ''.join(
 if os.environ.get('FINDINGS'):
     for findings in first, second:
         for time, text, places, _ in findings[:8]:
-            print(f'    {time:6.3f}  {text}  {len(places)} places, {max(places, key=places.get)[1]:#x}')
+            print(f'    {time:6.3f}  {text}  {len(places)} places, {max(places, key=places.get)}')
         print()

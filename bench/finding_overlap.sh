@@ -3,15 +3,18 @@
 # How much the findings of two recordings of the same program have in common: each program is
 # recorded twice, and finding_overlap.py says how many of the first five findings of each recording
 # are among the first eight of the other, by their text and by their places.
-#   bench/finding_overlap.sh [DIRECTORY]    keeps recordings there and takes those that it has
+#   bench/finding_overlap.sh [DIRECTORY [PROGRAM…]]
+# The recordings are kept in DIRECTORY, and those that are there are taken. Default: all programs.
 # LODE names the lode to use; default: build/src/cli/lode. CC1 is a compiler proper.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lode=${LODE:-build/src/cli/lode}
 cc1=${CC1:-$(gcc -print-prog-name=cc1)}
+export LODE_JVM_AGENT=${LODE_JVM_AGENT:-$PWD/build/tools/jvm_agent/liblode-jvm-agent.so}
 if [ $# -gt 0 ]; then
-	directory=$1
+	directory=$(realpath -m "$1")
 	mkdir -p "$directory"
+	shift
 else
 	directory=$(mktemp -d)
 	trap 'rm -rf "$directory"' EXIT
@@ -36,6 +39,40 @@ for line in open(sys.argv[1], errors='replace'):
         total += len(word)
 print(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:10], total)
 PYTHON
+	cat >"$directory/words.js" <<'JS'
+const counts = new Map();
+let total = 0;
+for (let round = 0; round < 8; round++) {
+	for (const word of require('fs').readFileSync(process.argv[2], 'latin1').split(/[^A-Za-z_]+/)) {
+		const key = word.toLowerCase();
+		counts.set(key, (counts.get(key) || 0) + 1);
+		total += word.length;
+	}
+}
+console.log([...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 10), total);
+JS
+	cat >"$directory/Words.java" <<'JAVA'
+import java.nio.charset.StandardCharsets;
+import java.nio.file.*;
+import java.util.*;
+
+public class Words {
+	public static void main(String[] arguments) throws Exception {
+		HashMap<String, Integer> counts = new HashMap<>();
+		long total = 0;
+		for (int round = 0; round < 8; round++) {
+			String text = Files.readString(Path.of(arguments[0]), StandardCharsets.ISO_8859_1);
+			for (String word : text.split("[^A-Za-z_]+")) {
+				counts.merge(word.toLowerCase(Locale.ROOT), 1, Integer::sum);
+				total += word.length();
+			}
+		}
+		List<Map.Entry<String, Integer>> all = new ArrayList<>(counts.entrySet());
+		all.sort(Map.Entry.<String, Integer>comparingByValue().reversed().thenComparing(Map.Entry.comparingByKey()));
+		System.out.println(all.subList(0, 10) + " " + total);
+	}
+}
+JAVA
 	cat >"$directory/rows.sql" <<'SQL'
 CREATE TABLE t(a INTEGER, b TEXT, c REAL);
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
@@ -59,6 +96,8 @@ SQL
 compare() {
 	local name=$1 i
 	shift
+	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " = *" $name "* ]] || return 0
+	command -v "$1" >/dev/null || { echo "$name: no $1" >&2 && return 0; }
 	for i in 1 2; do
 		if [ ! -e "$directory/$name$i" ]; then
 			"$lode" run -F 10000 -o "$directory/$name$i.lode" --report /dev/null \
@@ -72,6 +111,7 @@ compare() {
 	bench/finding_overlap.py "$name" "$directory/${name}1.lode" "$directory/${name}2.lode"
 }
 
+wanted=("$@")
 write_inputs
 echo "                         among the first eight of the other"
 echo "program        samples   by text   by places"
@@ -83,4 +123,9 @@ export PERL_HASH_SEED=0 PERL_PERTURB_KEYS=0 PYTHONHASHSEED=0
 compare perl-seeded perl "$directory/words.pl" "$directory/text5"
 compare cc1 "$cc1" -quiet -O2 "$directory/code.i" -o /dev/null
 compare python3 /usr/bin/python3 "$directory/words.py" "$directory/text5"
+compare node node "$directory/words.js" "$directory/text5"
+if command -v javac >/dev/null; then
+	javac -d "$directory" "$directory/Words.java"
+	compare java java -cp "$directory" Words "$directory/text5"
+fi
 compare xz xz -3 -T1 -k -c "$directory/text5"
