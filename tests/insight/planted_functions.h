@@ -6,7 +6,9 @@
  * planted is told apart by its instructions alone, not by a loop around it.
  *
  * With PLAIN a program does the same without what is planted, so that the difference of their times
- * is what the planted instructions cost. ROUNDS is how often main goes through all functions.
+ * is what the planted instructions cost. With ALONE a function does nothing but WORK, each of which
+ * needs the result of the one before, so that nothing else is done while it waits. ROUNDS is how
+ * often main goes through all functions.
  */
 #pragma once
 
@@ -34,7 +36,16 @@
 
 uint64_t small[256]; /* stays in the first-level cache */
 
-#define DEFINE(n)                                                                                  \
+#ifdef ALONE
+#define DEFINE_WORK(n)                                                                             \
+	__attribute__((noinline)) static uint64_t work_##n(uint64_t x)                             \
+	{                                                                                          \
+		uint64_t sum = x;                                                                  \
+		WORK(n, x, sum)                                                                    \
+		return sum;                                                                        \
+	}
+#else
+#define DEFINE_WORK(n)                                                                             \
 	__attribute__((noinline)) static uint64_t work_##n(uint64_t x)                             \
 	{                                                                                          \
 		uint64_t sum = small[x & 255] + n;                                                 \
@@ -44,7 +55,11 @@ uint64_t small[256]; /* stays in the first-level cache */
 		WORK(n, x, sum)                                                                    \
 		sum += small[(sum ^ n) & 255];                                                     \
 		return sum ^ sum << 7;                                                             \
-	}                                                                                          \
+	}
+#endif
+
+#define DEFINE(n)                                                                                  \
+	DEFINE_WORK(n)                                                                             \
 	__attribute__((noinline)) static uint64_t run_##n(uint64_t x)                              \
 	{                                                                                          \
 		for (int i = 0; i < 40; i++)                                                       \
