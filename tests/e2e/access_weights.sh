@@ -7,27 +7,16 @@
 #
 #   tests/e2e/access_weights.sh LODE PROGRAMS      PROGRAMS: the folder of waiting_loads.c
 set -uo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/e2e/cases.sh
-. "$here/cases.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-lode=$(realpath "$1")
 programs=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-chmod 755 "$work"
-cd "$work" || exit 1
-export LC_ALL=C.UTF-8 HOME=$work
-unset LD_PRELOAD DEBUGINFOD_URLS
-touch err
+begin "$1"
+export HOME=$work
 
-if ! refusal=$("$lode" record -o trial -e cpu-clock:u -- true 2>&1); then
-	echo "1..0 # SKIP $refusal"
-	exit 0
-fi
+needs_sampling
 if ! gcc -g -O2 "$programs/waiting_loads.c" -o loads 2>err || ! command -v valgrind >/dev/null; then
-	echo "1..0 # SKIP there is no gcc or no valgrind"
-	exit 0
+	skip "there is no gcc or no valgrind"
 fi
 
 # percent PROFILE OBJECT OPTION…: of the weight of the loads of the two arrays.

@@ -9,19 +9,12 @@ set -uo pipefail
 # shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-lode=$(realpath "$1")
 sources=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export LC_ALL=C.UTF-8
+begin "$1"
 # Meson sets it for tests; malloc() then writes to all that it gives, and touches its pages first.
 unset MALLOC_PERTURB_
 
-if ! refusal=$("$lode" record -o trial -e cpu-clock:u -- true 2>&1); then
-	echo "1..0 # SKIP $refusal"
-	exit 0
-fi
+needs_sampling
 
 # The line of a source that is marked so: line FILE MARK
 line() { sed -n "/\(site\|caller\): $2\b/=" "$sources/$1" | head -n 1; }

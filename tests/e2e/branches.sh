@@ -7,19 +7,11 @@
 #
 #   tests/e2e/branches.sh LODE BRANCHES
 set -uo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/e2e/cases.sh
-. "$here/cases.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-lode=$(realpath "$1")
 program=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export LC_ALL=C.UTF-8
-unset LD_PRELOAD DEBUGINFOD_URLS
-touch err
-holds() { "$@" || echo "not so: $*"; }
+begin "$1"
 
 # events_of TRACE MODEL EVENT FUNCTION; the trace is replayed once for each event
 events_of() {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# Cases of a test script, as TAP. To be sourced; expects the standard error of what ran in ./err and
-# its status in $status.
+# How a test script begins, and its cases as TAP. To be sourced; expects the standard error of what
+# ran in ./err and its status in $status.
 
 number=0
 status=0
@@ -24,3 +24,34 @@ check() {
 }
 
 status_is() { [ "$status" -eq "$1" ] || echo "status $status, not $1"; }
+holds() { "$@" || echo "not so: $*"; }
+
+skip() {
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+# begin LODE: sets $lode, and goes to a new folder, $work, which is removed in the end.
+begin() {
+	lode=$(realpath "$1")
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	# For what runs as another user.
+	chmod 755 "$work"
+	cd "$work" || exit 1
+	touch err
+	export LC_ALL=C.UTF-8
+	unset LD_PRELOAD DEBUGINFOD_URLS
+}
+
+# needs COMMAND…: skips all where there is none of them.
+needs() {
+	local tool
+	for tool; do command -v "$tool" >/dev/null || skip "there is no $tool"; done
+}
+
+# Skips all where the kernel lets nobody sample.
+needs_sampling() {
+	local refusal
+	refusal=$("$lode" record -o trial -e cpu-clock:u -- true 2>&1) || skip "$refusal"
+}

@@ -7,18 +7,11 @@
 #
 #   tests/e2e/count.sh LODE PROGRAMS      the folder of the programs' sources
 set -uo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/e2e/cases.sh
-. "$here/cases.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-lode=$(realpath "$1")
 sources=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export LC_ALL=C.UTF-8
-unset LD_PRELOAD DEBUGINFOD_URLS
-touch err
+begin "$1"
 
 for tool in qemu-x86_64 sqlite3 cc; do
 	if ! command -v $tool >/dev/null; then
@@ -27,7 +20,6 @@ for tool in qemu-x86_64 sqlite3 cc; do
 	fi
 done
 
-holds() { "$@" || echo "not so: $*"; }
 count() { "$lode" run --exact --fast -o "$1.lode" -- "${@:2}" >out 2>err; status=$?; }
 
 # counts PROFILE FUNCTION: of its instructions, in their order.

@@ -6,24 +6,15 @@
 #
 #   tests/e2e/counted_events.sh LODE PLUGIN COUNTED-EVENTS
 set -uo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/e2e/cases.sh
-. "$here/cases.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-lode=$(realpath "$1")
 plugin=$(realpath "$2")
 program=$(realpath "$3")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export LC_ALL=C.UTF-8
-unset LD_PRELOAD DEBUGINFOD_URLS
-touch err
-holds() { "$@" || echo "not so: $*"; }
+begin "$1"
 
 if ! command -v qemu-x86_64 >/dev/null || ! command -v valgrind >/dev/null; then
-	echo "1..0 # SKIP there is no qemu-x86_64, or no valgrind"
-	exit 0
+	skip "there is no qemu-x86_64, or no valgrind"
 fi
 
 # events PROFILE: "NAME TOTAL", each on a line

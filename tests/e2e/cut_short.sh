@@ -12,11 +12,8 @@ set -uo pipefail
 # shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-lode=$(realpath "$1")
 flow=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
+begin "$1"
 mkdir tmp
 export TMPDIR=$work/tmp
 

@@ -10,23 +10,15 @@ set -uo pipefail
 # shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-lode=$(realpath "$1")
 touch=$(realpath "$2")
 LODE_PRELOAD_DIRECTORY=$(dirname "$(realpath "$3")")
 dump=$(realpath "$4")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-chmod 755 "$work"
-cd "$work" || exit 1
-export LC_ALL=C.UTF-8 LODE_PRELOAD_DIRECTORY
+begin "$1"
+export LODE_PRELOAD_DIRECTORY
 
-if ! refusal=$("$lode" record -o trial -e cpu-clock:u -- true 2>&1); then
-	echo "1..0 # SKIP $refusal"
-	exit 0
-fi
+needs_sampling
 if ! command -v perf >/dev/null; then
-	echo "1..0 # SKIP perf is not there to read the recordings"
-	exit 0
+	skip "perf is not there to read the recordings"
 fi
 
 says() { grep -qE -e "$1" err || echo "stderr does not say '$1'"; }

@@ -9,16 +9,11 @@ set -uo pipefail
 # shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-lode=$(realpath "$1")
 program=$(realpath "$2")
 static=$(realpath "$3")
 fake=$(realpath "$4")
 write_profile=$(realpath "$5")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-chmod 755 "$work"
-cd "$work" || exit 1
-export LC_ALL=C.UTF-8
+begin "$1"
 
 says() { grep -qE -e "$1" err || echo "stderr does not say '$1'"; }
 is_silent() { [ ! -s err ] || echo "stderr is not empty"; }

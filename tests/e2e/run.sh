@@ -9,10 +9,7 @@ set -uo pipefail
 # shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-lode=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
+begin "$1"
 mkdir tmp
 export TMPDIR=$work/tmp
 
@@ -49,7 +46,6 @@ finish() {
 }
 
 forever='while :; do :; done'
-
 
 run sh -c 'echo hello; (exit 3); exit 7'
 check "the exit status passes through" "$(status_is 7)" "$(output_is hello)" "$(has_profile)" \

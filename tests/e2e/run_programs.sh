@@ -6,14 +6,11 @@
 #
 #   run_programs.sh LODE FOLLOWED_PROGRAM
 set -euo pipefail
-lode=$(realpath "$1")
 program=$(realpath "$2")
 # shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+begin "$1"
 cp "$program" first
 cp "$program" a_second_of_a_long_name
 

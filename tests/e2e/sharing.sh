@@ -7,27 +7,16 @@
 #
 #   tests/e2e/sharing.sh LODE PROGRAMS      PROGRAMS: the folder of shared_lines.c
 set -uo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/e2e/cases.sh
-. "$here/cases.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-lode=$(realpath "$1")
 programs=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-chmod 755 "$work"
-cd "$work" || exit 1
-export LC_ALL=C.UTF-8 HOME=$work
-unset LD_PRELOAD DEBUGINFOD_URLS
-touch err
+begin "$1"
+export HOME=$work
 
-if ! refusal=$("$lode" record -o trial -e cpu-clock:u -- true 2>&1); then
-	echo "1..0 # SKIP $refusal"
-	exit 0
-fi
+needs_sampling
 if ! gcc -g -O2 -pthread "$programs/shared_lines.c" -o shared 2>err; then
-	echo "1..0 # SKIP there is no gcc"
-	exit 0
+	skip "there is no gcc"
 fi
 
 # record CASE ROUNDS

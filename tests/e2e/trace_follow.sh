@@ -6,18 +6,12 @@
 #
 #   trace_follow.sh LODE FOLLOWED_PROGRAM
 set -euo pipefail
-lode=$(realpath "$1")
 program=$(realpath "$2")
 # shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-if [ -z "$(command -v qemu-x86_64)" ]; then
-	echo "1..0 # SKIP there is no qemu-x86_64"
-	exit 0
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+needs qemu-x86_64
+begin "$1"
 
 # native COMMAND…: what it writes and its status, without us
 native() {

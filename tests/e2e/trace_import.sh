@@ -7,26 +7,14 @@
 #
 #   tests/e2e/trace_import.sh LODE THREADS FIXED      the programs
 set -uo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/e2e/cases.sh
-. "$here/cases.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-lode=$(realpath "$1")
 threads=$(realpath "$2")
 fixed=$(realpath "$3")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export LC_ALL=C.UTF-8
-unset LD_PRELOAD DEBUGINFOD_URLS
-touch err
+begin "$1"
 
-if ! command -v qemu-x86_64 >/dev/null; then
-	echo "1..0 # SKIP there is no qemu-x86_64"
-	exit 0
-fi
-
-holds() { "$@" || echo "not so: $*"; }
+needs qemu-x86_64
 
 # fact PROFILE SECTION NAME: the value in `lode info`.
 fact() {

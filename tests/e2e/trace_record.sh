@@ -5,20 +5,14 @@
 #
 #   trace_record.sh LODE TRACED_PROGRAM TRACED_STATIC REWRITING_PROGRAM
 set -euo pipefail
-lode=$(realpath "$1")
 program=$(realpath "$2")
 static=$(realpath "$3")
 rewriting=$(realpath "$4")
 # shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-if [ -z "$(command -v qemu-x86_64)" ]; then
-	echo "1..0 # SKIP there is no qemu-x86_64"
-	exit 0
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+needs qemu-x86_64
+begin "$1"
 
 # trace ARGUMENT…: records into x.rps at the fast level and unpacks what came out as x.txt.
 trace() {

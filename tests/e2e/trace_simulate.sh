@@ -6,19 +6,13 @@
 #
 #   trace_simulate.sh LODE TRACED_STATIC FOLLOWED_PROGRAM
 set -euo pipefail
-lode=$(realpath "$1")
 static=$(realpath "$2")
 followed=$(realpath "$3")
 # shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-if [ -z "$(command -v qemu-x86_64)" ]; then
-	echo "1..0 # SKIP there is no qemu-x86_64"
-	exit 0
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+needs qemu-x86_64
+begin "$1"
 caches='i1=1K:2:64,d1=1K:2:64,l2=4K:4:64'
 
 # simulate ARGUMENT…: into out, err and status
@@ -90,7 +84,7 @@ simulate --cache "$caches" --format csv -o own.csv -- sh -c '/bin/echo one; /bin
 check "processes by themselves" "$(status_is 0)" "$(wrote one)" \
 	"$([ "$(cut -d, -f1 own.csv | sort -u | wc -l)" -ge 4 ] || cat own.csv)"
 simulate --cache "$caches" --format json -o own.json -- "$followed" many 20
-check "as many as there are" "$(status_is 0)" "$([ "$(grep -c '"program":' own.json)" -eq 21 ] || echo "$(grep -c '"program":' own.json)")"
+check "as many as there are" "$(status_is 0)" "$([ "$(grep -c '"program":' own.json)" -eq 21 ] || grep -c '"program":' own.json)"
 simulate --cache "$caches" --only echo -- sh -c '/bin/echo one; /bin/true'
 check "only some" "$(status_is 0)" "$(wrote one)" "$([ "$(grep -c ' references · ' err)" -eq 1 ] || echo 'not one')" \
 	"$(says '^/bin/echo one · ')"
