@@ -174,10 +174,18 @@ LodeTraceRecording *lode_trace_recording_run(
 {
 	const char *tool = options->way == LODE_TRACE_WAY_LACKEY ? "valgrind" : "QEMU";
 	g_autofree char *program = lode_program_check(options->argv[0], tool, error);
+	/* All processes share workers and memory. */
+	g_autoptr(LodeTraceWriterGroup)
+		group = options->output != NULL
+	                        ? lode_trace_writer_group_new(options->writer.threads, 0)
+	                        : NULL;
 	g_autoptr(LodeTraceWriter) writer = NULL;
 	g_autoptr(LodeTraceStream) stream = NULL;
 	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
+	LodeTraceRecordingOptions grouped = *options;
 
+	grouped.writer.group = group;
+	options = &grouped;
 	if (program != NULL && options->output != NULL)
 		writer = lode_trace_writer_open(options->output, &options->writer, error);
 	else if (program != NULL)

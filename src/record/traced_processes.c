@@ -100,24 +100,20 @@ static char *traced_process_path(const char *output, unsigned number)
 	return g_strdup_printf("%.*s.%u%s", (int)length, output, number, has_ending ? ending : "");
 }
 
-static bool open_writer(
-	TracedProcess *self, const LodeTraceRun *run, unsigned share, GError **error)
+static bool open_writer(TracedProcess *self, const LodeTraceRun *run, GError **error)
 {
-	LodeTraceWriterOptions writer = run->options->writer;
-
-	writer.share = share;
-	self->writer = lode_trace_writer_open(self->path, &writer, error);
+	self->writer = lode_trace_writer_open(self->path, &run->options->writer, error);
 	return self->writer != NULL;
 }
 
 /* Gives it a file of its own, or a trace of its own in the run's stream. Errors: _IO. */
-static bool traced_process_open(TracedProcess *self, const LodeTraceRun *run, const char *command,
-	unsigned share, GError **error)
+static bool traced_process_open(
+	TracedProcess *self, const LodeTraceRun *run, const char *command, GError **error)
 {
 	const LodeTraceRecordingOptions *options = run->options;
 	LodeTraceIntakeOptions intake = {.skip = options->skip, .limit = options->limit};
 
-	if (run->stream == NULL && !open_writer(self, run, share, error))
+	if (run->stream == NULL && !open_writer(self, run, error))
 		return false;
 	self->description = lode_trace_description_new();
 	lode_trace_run_describe_program(self->description, command);
@@ -290,8 +286,10 @@ static void end(LodeTracedProcesses *self, TracedProcess *process)
 	if (process->path == NULL)
 		return;
 	self->n_ended_references += lode_trace_intake_n_references(process->intake);
-	if (process->writer != NULL)
+	if (process->writer != NULL) {
+		lode_trace_writer_end(process->writer);
 		self->n_ended_bytes += lode_trace_writer_bytes(process->writer);
+	}
 	while (g_atomic_int_get(&self->n_finishing) >= MAX_FINISHING)
 		g_usleep(1000);
 	g_atomic_int_add(&self->n_finishing, 1);
@@ -315,8 +313,7 @@ static bool open_file(LodeTracedProcesses *self, TracedProcess *process, const c
 	process->path = run->stream != NULL ? g_strdup_printf("process %d", (int)process->pid)
 	                                    : traced_process_path(run->options->output,
 						      FIRST_NUMBER + self->n_files);
-	if (!traced_process_open(
-		    process, run, command, MAX(self->alive->len, 1), &process->error)) {
+	if (!traced_process_open(process, run, command, &process->error)) {
 		/* kept for run->error; nothing of it is recorded */
 		return false;
 	}

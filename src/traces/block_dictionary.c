@@ -69,6 +69,11 @@ uint32_t lode_block_dictionary_size(const LodeBlockDictionary *self)
 	return (uint32_t)g_atomic_int_get(&self->n_blocks);
 }
 
+size_t lode_block_dictionary_bytes(const LodeBlockDictionary *self)
+{
+	return self->n_bytes;
+}
+
 bool lode_block_dictionary_is_full(const LodeBlockDictionary *self)
 {
 	return self->n_blocks >= LODE_DICTIONARY_MAX_BLOCKS ||

@@ -57,6 +57,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeBlockDictionary, lode_block_dictionary_unref)
 /* The number of blocks; ids are 0 … n−1, in the order in which they were added. */
 uint32_t lode_block_dictionary_size(const LodeBlockDictionary *self);
 
+/* Memory that the blocks take. */
+size_t lode_block_dictionary_bytes(const LodeBlockDictionary *self);
+
 /* Whether another block might not find room: begin another dictionary. */
 bool lode_block_dictionary_is_full(const LodeBlockDictionary *self);
 

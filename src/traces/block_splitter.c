@@ -248,3 +248,17 @@ void lode_block_splitter_renew_dictionary(LodeBlockSplitter *self)
 	lode_trace_frame_free(self->frame);
 	self->frame = frame;
 }
+
+size_t lode_block_splitter_frame_bytes(const LodeBlockSplitter *self)
+{
+	const LodeTraceFrame *frame = self->frame;
+
+	return frame->n_invocations * sizeof(*frame->blocks) +
+	       frame->n_addresses * sizeof(*frame->addresses) +
+	       frame->n_switches * sizeof(*frame->switches);
+}
+
+size_t lode_block_splitter_dictionary_bytes(const LodeBlockSplitter *self)
+{
+	return lode_block_dictionary_bytes(self->frame->dictionary);
+}

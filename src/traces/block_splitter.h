@@ -27,3 +27,7 @@ LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self);
 
 /* The next blocks go into a new dictionary; right after lode_block_splitter_take_frame(). */
 void lode_block_splitter_renew_dictionary(LodeBlockSplitter *self);
+
+/* Memory that the frame takes, and its dictionary. */
+size_t lode_block_splitter_frame_bytes(const LodeBlockSplitter *self);
+size_t lode_block_splitter_dictionary_bytes(const LodeBlockSplitter *self);

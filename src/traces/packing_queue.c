@@ -7,10 +7,7 @@
 
 #include "base/quiet_thread.h"
 
-enum {
-	MAX_JOBS = 256,
-	MAX_BYTES = 320 << 20, /* of all jobs, and of the work on them */
-};
+enum { MAX_JOBS = 256 };
 
 typedef enum {
 	WAITING,
@@ -22,10 +19,13 @@ typedef enum {
 } State;
 
 typedef struct {
+	const LodePackingOwner *owner;
 	LodeFramePacking *frame; /* or… */
 	GByteArray *section;
 	State state;
-	size_t bytes; /* that it holds */
+	size_t bytes;       /* that it holds */
+	unsigned n_working; /* threads */
+	bool is_dropped;
 	unsigned n_pieces, next_piece, n_packed;
 } Job;
 
@@ -35,8 +35,6 @@ struct LodePackingQueue {
 	GQueue jobs; /* of Job, the oldest first */
 	GThread **threads;
 	unsigned n_threads;
-	LodePackingSink sink;
-	void *user_data;
 	size_t max_bytes;
 	size_t bytes;       /* that the jobs hold, and that the work on them takes */
 	unsigned n_working; /* threads between begin() and end() */
@@ -54,18 +52,27 @@ static void job_free(Job *job)
 /* All functions below are called, and return, with the lock held. */
 
 /* Around what is done without the lock; it takes `memory` beside what the jobs hold. */
-static void begin(LodePackingQueue *self, size_t memory)
+static void begin(LodePackingQueue *self, Job *job, size_t memory)
 {
 	self->bytes += memory;
 	self->n_working++;
+	job->n_working++;
 	g_mutex_unlock(&self->lock);
 }
 
-static void end(LodePackingQueue *self, size_t memory)
+static void end(LodePackingQueue *self, Job *job, size_t memory)
 {
 	g_mutex_lock(&self->lock);
+	job->n_working--;
 	self->n_working--;
 	self->bytes -= memory;
+}
+
+static void remove_job(LodePackingQueue *self, Job *job)
+{
+	self->bytes -= job->bytes;
+	g_queue_remove(&self->jobs, job);
+	job_free(job);
 }
 
 static void recount(LodePackingQueue *self, Job *job)
@@ -78,9 +85,9 @@ static void recount(LodePackingQueue *self, Job *job)
 static void encode(LodePackingQueue *self, Job *job, size_t memory)
 {
 	job->state = ENCODING;
-	begin(self, memory);
+	begin(self, job, memory);
 	lode_frame_packing_encode(job->frame);
-	end(self, memory);
+	end(self, job, memory);
 	recount(self, job);
 	job->n_pieces = lode_frame_packing_n_pieces(job->frame);
 	job->state = PACKING;
@@ -91,9 +98,9 @@ static void pack_piece(LodePackingQueue *self, Job *job, size_t memory)
 {
 	unsigned piece = job->next_piece++;
 
-	begin(self, memory);
+	begin(self, job, memory);
 	size_t bytes = lode_frame_packing_pack_piece(job->frame, piece);
-	end(self, memory);
+	end(self, job, memory);
 	job->bytes += bytes;
 	self->bytes += bytes;
 	job->n_packed++;
@@ -102,9 +109,9 @@ static void pack_piece(LodePackingQueue *self, Job *job, size_t memory)
 static void finish(LodePackingQueue *self, Job *job, size_t memory)
 {
 	job->state = FINISHING;
-	begin(self, memory);
+	begin(self, job, memory);
 	lode_frame_packing_finish(job->frame);
-	end(self, memory);
+	end(self, job, memory);
 	recount(self, job);
 	job->state = READY;
 }
@@ -112,12 +119,19 @@ static void finish(LodePackingQueue *self, Job *job, size_t memory)
 static void write_out(LodePackingQueue *self, Job *job, size_t memory)
 {
 	job->state = WRITING;
-	begin(self, memory);
-	self->sink(job->frame, job->section, self->user_data);
-	end(self, memory);
-	self->bytes -= job->bytes;
-	g_queue_remove(&self->jobs, job);
-	job_free(job);
+	begin(self, job, memory);
+	job->owner->sink(job->frame, job->section, job->owner->user_data);
+	end(self, job, memory);
+	remove_job(self, job);
+}
+
+static bool is_oldest_of_owner(const LodePackingQueue *self, const Job *job)
+{
+	const GList *at = self->jobs.head;
+
+	while (((const Job *)at->data)->owner != job->owner)
+		at = at->next;
+	return at->data == job;
 }
 
 typedef void (*Work)(LodePackingQueue *self, Job *job, size_t memory);
@@ -126,8 +140,10 @@ typedef void (*Work)(LodePackingQueue *self, Job *job, size_t memory);
 static Work work_for(const LodePackingQueue *self, const Job *job, size_t *memory)
 {
 	*memory = 0;
+	if (job->is_dropped)
+		return NULL;
 	if (job->state == READY)
-		return g_queue_peek_head((GQueue *)&self->jobs) == job ? write_out : NULL;
+		return is_oldest_of_owner(self, job) ? write_out : NULL;
 	if (job->state == WAITING) {
 		*memory = lode_frame_packing_encode_memory(job->frame);
 		return encode;
@@ -163,7 +179,7 @@ static bool work_once(LodePackingQueue *self)
 			return true;
 		}
 		/* In order: later frames must not take the memory that this one waits for. */
-		if (job->state == WAITING)
+		if (job->state == WAITING && !job->is_dropped)
 			return false;
 	}
 	return false;
@@ -189,9 +205,7 @@ LodePackingQueue *lode_packing_queue_new(const LodePackingQueueOptions *options)
 	g_mutex_init(&self->lock);
 	g_cond_init(&self->changed);
 	g_queue_init(&self->jobs);
-	self->sink = options->sink;
-	self->user_data = options->user_data;
-	self->max_bytes = MAX_BYTES / MAX(options->share, 1);
+	self->max_bytes = options->max_bytes;
 	self->n_threads = MAX(options->n_threads, 1);
 	self->threads = g_new0(GThread *, self->n_threads);
 	for (unsigned i = 0; i < self->n_threads; i++)
@@ -229,28 +243,66 @@ static void add(LodePackingQueue *self, Job *job)
 	g_mutex_unlock(&self->lock);
 }
 
-void lode_packing_queue_add_frame(LodePackingQueue *self, LodeFramePacking *frame)
+static Job *job_new(const LodePackingOwner *owner)
 {
 	Job *job = g_new0(Job, 1);
+
+	job->owner = owner;
+	return job;
+}
+
+void lode_packing_queue_add_frame(
+	LodePackingQueue *self, const LodePackingOwner *owner, LodeFramePacking *frame)
+{
+	Job *job = job_new(owner);
 
 	job->frame = frame;
 	job->bytes = lode_frame_packing_bytes(frame);
 	add(self, job);
 }
 
-void lode_packing_queue_add_section(LodePackingQueue *self, GByteArray *section)
+void lode_packing_queue_add_section(
+	LodePackingQueue *self, const LodePackingOwner *owner, GByteArray *section)
 {
-	Job *job = g_new0(Job, 1);
+	Job *job = job_new(owner);
 
 	job->section = section;
 	job->state = READY;
 	add(self, job);
 }
 
-void lode_packing_queue_wait(LodePackingQueue *self)
+/* The oldest; NULL: none. */
+static Job *job_of(const LodePackingQueue *self, const LodePackingOwner *owner)
+{
+	for (GList *at = self->jobs.head; at != NULL; at = at->next)
+		if (((const Job *)at->data)->owner == owner)
+			return at->data;
+	return NULL;
+}
+
+void lode_packing_queue_wait(LodePackingQueue *self, const LodePackingOwner *owner)
 {
 	g_mutex_lock(&self->lock);
-	while (self->jobs.length > 0)
+	while (job_of(self, owner) != NULL)
 		g_cond_wait(&self->changed, &self->lock);
+	g_mutex_unlock(&self->lock);
+}
+
+void lode_packing_queue_drop(LodePackingQueue *self, const LodePackingOwner *owner)
+{
+	Job *job;
+
+	g_mutex_lock(&self->lock);
+	for (GList *at = self->jobs.head; at != NULL; at = at->next) {
+		job = at->data;
+		job->is_dropped |= job->owner == owner;
+	}
+	while ((job = job_of(self, owner)) != NULL) {
+		if (job->n_working > 0)
+			g_cond_wait(&self->changed, &self->lock);
+		else
+			remove_job(self, job);
+	}
+	g_cond_broadcast(&self->changed);
 	g_mutex_unlock(&self->lock);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames in work: workers encode them one after the other, pack their pieces side by side, and
- * hand them over in the order in which they were added.
+ * Frames in work, of one or more owners: workers encode them one after the other, pack their pieces
+ * side by side, and hand them to their owners in the order in which these added them.
  *
  *   add ──▶ waiting ──▶ encoding ──▶ packing (pieces) ──▶ finishing ──▶ ready ──▶ sink
  *           the caller blocks while too many bytes wait or are encoded
@@ -15,29 +15,37 @@
 
 typedef struct LodePackingQueue LodePackingQueue;
 
-/* Takes what is ready, in order, never two at once, in any thread: a finished frame, or bytes of
- * another section; the other is NULL. Both are borrowed. */
+/* Takes what is ready, in order, never two of an owner at once, in any thread: a finished frame, or
+ * bytes of another section; the other is NULL. Both are borrowed. */
 typedef void (*LodePackingSink)(
 	const LodeFramePacking *frame, const GByteArray *section, void *user_data);
 
 typedef struct {
-	unsigned n_threads;
-	unsigned share; /* of so many queues at a time, which share the memory; 0: 1 */
 	LodePackingSink sink;
 	void *user_data;
+} LodePackingOwner;
+
+typedef struct {
+	unsigned n_threads;
+	size_t max_bytes; /* of all jobs and of the work on them; a job may take more, alone */
 } LodePackingQueueOptions;
 
 LodePackingQueue *lode_packing_queue_new(const LodePackingQueueOptions *options);
 
-/* Waits for the work that is done right now and drops the rest. */
+/* No owner has anything in it any more. */
 void lode_packing_queue_free(LodePackingQueue *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePackingQueue, lode_packing_queue_free)
 
-/* Takes the frame. Blocks until there is room for it. */
-void lode_packing_queue_add_frame(LodePackingQueue *self, LodeFramePacking *frame);
+/* Takes the frame. Blocks until there is room for it. The owner is borrowed until it is dropped. */
+void lode_packing_queue_add_frame(
+	LodePackingQueue *self, const LodePackingOwner *owner, LodeFramePacking *frame);
 
 /* Takes the bytes. */
-void lode_packing_queue_add_section(LodePackingQueue *self, GByteArray *section);
+void lode_packing_queue_add_section(
+	LodePackingQueue *self, const LodePackingOwner *owner, GByteArray *section);
 
-/* Returns when all that was added is with the sink. */
-void lode_packing_queue_wait(LodePackingQueue *self);
+/* Returns when all that the owner added is with its sink. */
+void lode_packing_queue_wait(LodePackingQueue *self, const LodePackingOwner *owner);
+
+/* Waits for the work that is done right now for an owner and drops the rest. */
+void lode_packing_queue_drop(LodePackingQueue *self, const LodePackingOwner *owner);

@@ -23,7 +23,18 @@
 #include <unistd.h>
 
 /* A frame with a new block for so many references or fewer is mostly new code. */
-enum { MOSTLY_NEW_REFERENCES = 64, SMALLEST_SHARE = 1 << 20 };
+enum { MOSTLY_NEW_REFERENCES = 64 };
+
+/* Parts of a group's memory: frames in work, open ones with their dictionaries, one of these. */
+enum { QUEUE_PART = 2, OPEN_PART = 4, FRAME_PART = 8, LEAST_PART = 256 };
+
+struct LodeTraceWriterGroup {
+	LodePackingQueue *queue;
+	size_t max_bytes;
+	GMutex lock;        /* of what follows */
+	GPtrArray *writers; /* LodeTraceWriter, that may be appended to */
+	size_t open_bytes;  /* of them all */
+};
 
 struct LodeTraceWriter {
 	char *path;
@@ -35,7 +46,10 @@ struct LodeTraceWriter {
 	uint64_t n_given;                     /* frames to the queue */
 	const LodeTraceDescription *followed; /* borrowed; NULL: none */
 	guint n_described;                    /* of its mappings and threads, last */
-	LodePackingQueue *queue;              /* its threads use what is below, under the lock */
+	LodeTraceWriterGroup *group;
+	bool has_own_group, has_ended;
+	size_t open_bytes;      /* of the group's */
+	LodePackingOwner owner; /* the queue's threads use what is below, under the lock */
 	GMutex lock;
 	LodeNewFile *file;
 	GByteArray *index;
@@ -137,25 +151,60 @@ static bool write_header(LodeTraceWriter *self, GError **error)
 	return write_all(self, header->data, header->len, error);
 }
 
-/* One is filled while others are packed. */
-static uint64_t largest_frame(unsigned share)
+LodeTraceWriterGroup *lode_trace_writer_group_new(unsigned threads, size_t max_bytes)
 {
-	return MAX(LODE_FRAME_MAX_REFERENCES / share, SMALLEST_SHARE);
+	LodeTraceWriterGroup *self = g_new0(LodeTraceWriterGroup, 1);
+
+	self->max_bytes = max_bytes > 0 ? max_bytes : LODE_TRACE_WRITERS_MAX_BYTES;
+	g_mutex_init(&self->lock);
+	self->writers = g_ptr_array_new();
+	const LodePackingQueueOptions queue = {
+		.n_threads = threads > 0 ? threads : lode_worker_pool_default_size(),
+		.max_bytes = self->max_bytes / QUEUE_PART,
+	};
+	self->queue = lode_packing_queue_new(&queue);
+	return self;
+}
+
+void lode_trace_writer_group_free(LodeTraceWriterGroup *self)
+{
+	if (self == NULL)
+		return;
+	lode_packing_queue_free(self->queue);
+	g_ptr_array_unref(self->writers);
+	g_mutex_clear(&self->lock);
+	g_free(self);
+}
+
+static void join_group(LodeTraceWriter *self, const LodeTraceWriterOptions *options)
+{
+	self->has_own_group = options->group == NULL;
+	self->group = self->has_own_group ? lode_trace_writer_group_new(options->threads, 0)
+	                                  : options->group;
+	g_mutex_lock(&self->group->lock);
+	g_ptr_array_add(self->group->writers, self);
+	g_mutex_unlock(&self->group->lock);
+}
+
+/* Nobody else ends its frames from here on. */
+static void leave_group(LodeTraceWriter *self)
+{
+	g_mutex_lock(&self->group->lock);
+	g_ptr_array_remove_fast(self->group->writers, self);
+	self->group->open_bytes -= self->open_bytes;
+	self->open_bytes = 0;
+	g_mutex_unlock(&self->group->lock);
 }
 
 LodeTraceWriter *lode_trace_writer_open(
 	const char *path, const LodeTraceWriterOptions *options, GError **error)
 {
 	g_autoptr(LodeTraceWriter) self = g_new0(LodeTraceWriter, 1);
-	unsigned n_threads = options->threads > 0 ? options->threads
-	                                          : lode_worker_pool_default_size();
-	unsigned share = MAX(options->share, 1);
 
 	g_mutex_init(&self->lock);
 	self->path = g_strdup(path);
 	self->level = options->level;
 	self->frame_references = options->frame_references > 0 ? options->frame_references
-	                         : share > 1                   ? largest_frame(share)
 	                                                       : UINT64_MAX;
 	self->index = g_byte_array_new();
 	self->splitter = lode_block_splitter_new();
@@ -164,13 +213,8 @@ LodeTraceWriter *lode_trace_writer_open(
 		g_prefix_error(error, "%s: ", path);
 		return NULL;
 	}
-	const LodePackingQueueOptions queue = {
-		.n_threads = MAX(MIN(n_threads, 2 * n_threads / share), 1),
-		.share = share,
-		.sink = write_ready,
-		.user_data = self,
-	};
-	self->queue = lode_packing_queue_new(&queue);
+	self->owner = (LodePackingOwner){write_ready, self};
+	join_group(self, options);
 	return g_steal_pointer(&self);
 }
 
@@ -178,7 +222,12 @@ void lode_trace_writer_close(LodeTraceWriter *self)
 {
 	if (self == NULL)
 		return;
-	lode_packing_queue_free(self->queue);
+	if (self->group != NULL) {
+		leave_group(self);
+		lode_packing_queue_drop(self->group->queue, &self->owner);
+	}
+	if (self->has_own_group)
+		lode_trace_writer_group_free(self->group);
 	lode_new_file_close(self->file);
 	lode_block_splitter_free(self->splitter);
 	lode_block_dictionary_unref(self->dictionary);
@@ -224,7 +273,7 @@ static bool is_mostly_new(const LodeTraceFrame *frame)
 /* Where the new blocks turn out not to be worth keeping, the next frame must do without. */
 static void wait_for_dictionary(LodeTraceWriter *self)
 {
-	lode_packing_queue_wait(self->queue);
+	lode_packing_queue_wait(self->group->queue, &self->owner);
 	g_mutex_lock(&self->lock);
 	bool has_dropped_dictionary = self->has_dropped_dictionary;
 	g_mutex_unlock(&self->lock);
@@ -232,6 +281,7 @@ static void wait_for_dictionary(LodeTraceWriter *self)
 		lode_block_splitter_renew_dictionary(self->splitter);
 }
 
+/* `is_last`: of its dictionary. */
 static void end_frame(LodeTraceWriter *self, bool is_last)
 {
 	LodeTraceFrame *frame = lode_block_splitter_take_frame(self->splitter);
@@ -247,7 +297,8 @@ static void end_frame(LodeTraceWriter *self, bool is_last)
 		.dictionary = self->dictionary_number,
 		.is_dictionary_droppable = is_end_of_dictionary || is_waiting,
 	};
-	lode_packing_queue_add_frame(self->queue, lode_frame_packing_new(frame, &options));
+	lode_packing_queue_add_frame(
+		self->group->queue, &self->owner, lode_frame_packing_new(frame, &options));
 	self->n_given++;
 	if (is_waiting)
 		wait_for_dictionary(self);
@@ -270,8 +321,8 @@ static bool describe(LodeTraceWriter *self, const LodeTraceDescription *descript
 			LODE_RPS_MAX_MAPPINGS);
 		return false;
 	}
-	lode_packing_queue_add_section(
-		self->queue, lode_rps_section_pack(LODE_RPS_DESCRIPTION, body));
+	lode_packing_queue_add_section(self->group->queue, &self->owner,
+		lode_rps_section_pack(LODE_RPS_DESCRIPTION, body));
 	return check(self, error);
 }
 
@@ -290,6 +341,57 @@ static bool describe_ahead(LodeTraceWriter *self, GError **error)
 	return describe(self, followed, error);
 }
 
+/* Lets go of the frame, and of the blocks where these take more. What fails shows at the next
+ * append. */
+static void let_go(LodeTraceWriter *self)
+{
+	g_autoptr(GError) error = NULL;
+	bool is_last = lode_block_splitter_dictionary_bytes(self->splitter) >
+	               lode_block_splitter_frame_bytes(self->splitter);
+
+	describe_ahead(self, &error);
+	end_frame(self, is_last);
+	if (is_last)
+		lode_block_splitter_renew_dictionary(self->splitter);
+	g_mutex_lock(&self->lock);
+	if (self->error == NULL)
+		self->error = g_steal_pointer(&error);
+	g_mutex_unlock(&self->lock);
+}
+
+/* Gives the largest where all together are too large; NULL: they are not. */
+static LodeTraceWriter *count_open_bytes(LodeTraceWriter *self)
+{
+	LodeTraceWriterGroup *group = self->group;
+	LodeTraceWriter *largest = self;
+	size_t bytes = lode_block_splitter_frame_bytes(self->splitter) +
+	               lode_block_splitter_dictionary_bytes(self->splitter);
+
+	g_mutex_lock(&group->lock);
+	group->open_bytes += bytes - self->open_bytes;
+	self->open_bytes = bytes;
+	bool is_too_much = group->open_bytes > group->max_bytes / OPEN_PART;
+	for (guint i = 0; is_too_much && i < group->writers->len; i++) {
+		LodeTraceWriter *other = group->writers->pdata[i];
+		if (other->open_bytes > largest->open_bytes)
+			largest = other;
+	}
+	g_mutex_unlock(&group->lock);
+	/* of very many, each is small and is left alone */
+	return is_too_much && largest->open_bytes > group->max_bytes / LEAST_PART ? largest : NULL;
+}
+
+static void bound_open_bytes(LodeTraceWriter *self)
+{
+	LodeTraceWriter *largest;
+
+	while ((largest = count_open_bytes(self)) != NULL) {
+		let_go(largest);
+		if (largest != self)
+			count_open_bytes(largest);
+	}
+}
+
 bool lode_trace_writer_add(
 	LodeTraceWriter *self, const LodeReference *references, size_t n, GError **error)
 {
@@ -301,7 +403,9 @@ bool lode_trace_writer_add(
 		self->n_in_frame += taken;
 		references += taken;
 		n -= taken;
-		if (taken < some || self->n_in_frame == self->frame_references) {
+		if (taken < some || self->n_in_frame == self->frame_references ||
+			lode_block_splitter_frame_bytes(self->splitter) >=
+				self->group->max_bytes / FRAME_PART) {
 			if (!describe_ahead(self, error))
 				return false;
 			end_frame(self, false);
@@ -309,6 +413,7 @@ bool lode_trace_writer_add(
 				return false;
 		}
 	}
+	bound_open_bytes(self);
 	return true;
 }
 
@@ -344,13 +449,22 @@ static bool write_end(LodeTraceWriter *self, GError **error)
 	       write_all(self, footer->data, footer->len, error);
 }
 
+void lode_trace_writer_end(LodeTraceWriter *self)
+{
+	if (self->has_ended)
+		return;
+	self->has_ended = true;
+	end_frame(self, true);
+	leave_group(self);
+}
+
 bool lode_trace_writer_finish(
 	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error)
 {
-	end_frame(self, true);
+	lode_trace_writer_end(self);
 	if (description != NULL && !describe(self, description, error))
 		return false;
-	lode_packing_queue_wait(self->queue);
+	lode_packing_queue_wait(self->group->queue, &self->owner);
 	if (!check(self, error))
 		return false;
 	if (write_end(self, error) && lode_new_file_commit(self->file, error))

@@ -28,11 +28,25 @@ typedef enum {
 /* Of "fast", "default" or "small"; −1 for an unknown word. */
 int lode_trace_level_from_text(const char *text);
 
+/*
+ * Writers at the same time that share workers and memory: frames in work take half of it, those
+ * that are filled and the blocks that they know a quarter. The rest is for what is not counted. The
+ * largest of the open frames ends early where they take more.
+ */
+typedef struct LodeTraceWriterGroup LodeTraceWriterGroup;
+
+enum { LODE_TRACE_WRITERS_MAX_BYTES = 512 << 20 };
+
+/* `threads`: workers; 0: all processors. `max_bytes`: 0: the above. */
+LodeTraceWriterGroup *lode_trace_writer_group_new(unsigned threads, size_t max_bytes);
+void lode_trace_writer_group_free(LodeTraceWriterGroup *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceWriterGroup, lode_trace_writer_group_free)
+
 typedef struct {
 	LodeTraceLevel level;
-	unsigned threads;          /* workers; 0: all processors */
-	uint64_t frame_references; /* a frame has at most so many; 0: as many as memory allows */
-	unsigned share; /* of so many writers at a time, which share memory and processors; 0: 1 */
+	unsigned threads;            /* workers; 0: all processors */
+	uint64_t frame_references;   /* a frame has at most so many; 0: as many as memory allows */
+	LodeTraceWriterGroup *group; /* borrowed, with its threads; NULL: one of its own */
 } LodeTraceWriterOptions;
 
 typedef struct LodeTraceWriter LodeTraceWriter;
@@ -44,7 +58,8 @@ typedef struct LodeTraceWriter LodeTraceWriter;
 LodeTraceWriter *lode_trace_writer_open(
 	const char *path, const LodeTraceWriterOptions *options, GError **error);
 
-/* Appends references. Blocks while the workers have too much to do. Errors: _IO, _LIMIT. */
+/* Appends references; of all writers of a group, in one thread. Blocks while the workers have too
+ * much to do. Errors: _IO, _LIMIT. */
 bool lode_trace_writer_add(
 	LodeTraceWriter *self, const LodeReference *references, size_t n, GError **error);
 
@@ -59,8 +74,12 @@ void lode_trace_writer_follow(LodeTraceWriter *self, const LodeTraceDescription 
 uint64_t lode_trace_writer_references(const LodeTraceWriter *self);
 uint64_t lode_trace_writer_bytes(const LodeTraceWriter *self);
 
-/* Writes what is open, the description (borrowed; NULL: what was written of one that is followed
- * holds) and the index, and puts the file in its place. Errors: _IO, _LIMIT. */
+/* Nothing more is appended; in the thread that appended. What is left may be done in another one.
+ */
+void lode_trace_writer_end(LodeTraceWriter *self);
+
+/* Ends it where that was not done, writes the description (borrowed; NULL: what was written of one
+ * that is followed holds) and the index, and puts the file in its place. Errors: _IO, _LIMIT. */
 bool lode_trace_writer_finish(
 	LodeTraceWriter *self, const LodeTraceDescription *description, GError **error);
 

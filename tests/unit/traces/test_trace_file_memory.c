@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Packing and unpacking of traces of several frames stay within 512 MiB, whatever the trace is
- * like. Each runs in a process of its own, whose greatest resident set is asked for.
+ * like, and many traces that are packed side by side within what they share. Each runs in a process
+ * of its own, whose greatest resident set is asked for.
  *
  *   test_trace_file_memory [MILLIONS]        references of each trace
  */
@@ -159,8 +160,74 @@ typedef struct {
 	uint64_t checksum;
 } Figures;
 
+enum { N_WRITERS = 32, EACH = 300000, GROUP_MIB = 48, BESIDE_MIB = 56 };
+
+/* As many processes are traced at a time: references come to one after the other. */
+static uint64_t pack_side_by_side(const Case *self, const char *folder)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeTraceWriterGroup)
+		group = lode_trace_writer_group_new(2, (size_t)GROUP_MIB * MIB);
+	LodeTraceWriterOptions options = {.level = LODE_TRACE_LEVEL_FAST, .group = group};
+	g_autofree Source *source = g_new0(Source, 1);
+	LodeTraceWriter *writers[N_WRITERS];
+
+	source->random = 88172645463325252U;
+	for (unsigned i = 0; i < N_WRITERS; i++) {
+		g_autofree char *path = g_strdup_printf("%s/%u.rps", folder, i);
+		writers[i] = lode_trace_writer_open(path, &options, &error);
+		g_assert_no_error(error);
+	}
+	for (uint64_t i = 0; i < (uint64_t)N_WRITERS * EACH; i += BATCH) {
+		for (unsigned j = 0; j < BATCH; j++)
+			self->shape(source, i + j, &source->batch[j]);
+		lode_trace_writer_add(writers[i / BATCH % N_WRITERS], source->batch, BATCH, &error);
+		g_assert_no_error(error);
+	}
+	for (unsigned i = 0; i < N_WRITERS; i++) {
+		source->checksum += lode_trace_writer_references(writers[i]);
+		lode_trace_writer_finish(writers[i], NULL, &error);
+		g_assert_no_error(error);
+		lode_trace_writer_close(writers[i]);
+	}
+	return source->checksum;
+}
+
+static uint64_t unpack_all(const Case *self, const char *folder)
+{
+	uint64_t n = 0;
+
+	(void)self;
+	for (unsigned i = 0; i < N_WRITERS; i++) {
+		g_autofree char *path = g_strdup_printf("%s/%u.rps", folder, i);
+		g_autoptr(GError) error = NULL;
+		g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, &error);
+		const LodeTraceFrame *frame;
+
+		g_assert_no_error(error);
+		while (lode_trace_reader_next(reader, &frame, &error) > 0)
+			n += frame->n_references;
+		g_assert_no_error(error);
+		g_unlink(path);
+	}
+	return n;
+}
+
+static uint64_t pack_one(const Case *self, const char *path)
+{
+	return pack(self, path);
+}
+
+static uint64_t unpack_one(const Case *self, const char *path)
+{
+	(void)self;
+	return unpack(path);
+}
+
+typedef uint64_t (*Measured)(const Case *self, const char *path);
+
 /* In a child, so that its memory is its own. */
-static Figures measure(const Case *self, const char *path, bool is_packing)
+static Figures measure(const Case *self, const char *path, Measured measured)
 {
 	int ends[2];
 	struct rusage usage;
@@ -171,7 +238,7 @@ static Figures measure(const Case *self, const char *path, bool is_packing)
 	g_assert_cmpint(pipe(ends), ==, 0);
 	pid_t child = fork();
 	if (child == 0) {
-		uint64_t checksum = is_packing ? pack(self, path) : unpack(path);
+		uint64_t checksum = measured(self, path);
 
 		_exit(write(ends[1], &checksum, sizeof(checksum)) != sizeof(checksum));
 	}
@@ -201,8 +268,8 @@ static void test_memory(const void *data)
 	const Case *self = data;
 	g_autofree char *folder = g_dir_make_tmp("lode-memory-XXXXXX", NULL);
 	g_autofree char *path = g_build_filename(folder, "x.rps", NULL);
-	Figures packing = measure(self, path, true);
-	Figures unpacking = measure(self, path, false);
+	Figures packing = measure(self, path, pack_one);
+	Figures unpacking = measure(self, path, unpack_one);
 	GStatBuf status;
 
 	g_assert_cmpint(g_stat(path, &status), ==, 0);
@@ -212,6 +279,20 @@ static void test_memory(const void *data)
 		"%.4f bits per reference", (double)status.st_size * 8 / (double)n_references(self));
 	g_assert_cmphex(packing.checksum, ==, unpacking.checksum);
 	g_unlink(path);
+	g_rmdir(folder);
+}
+
+/* Many writers share their memory, whatever each of them gets. */
+static void test_side_by_side(const void *data)
+{
+	const Case *self = data;
+	g_autofree char *folder = g_dir_make_tmp("lode-memory-XXXXXX", NULL);
+	Figures packing = measure(self, folder, pack_side_by_side);
+	Figures unpacking = measure(self, folder, unpack_all);
+
+	g_test_message("packing: %.0f MiB", packing.mib);
+	g_assert_cmpfloat(packing.mib, <, GROUP_MIB + BESIDE_MIB);
+	g_assert_cmpuint(packing.checksum, ==, unpacking.checksum);
 	g_rmdir(folder);
 }
 
@@ -226,5 +307,6 @@ int main(int argc, char **argv)
 
 		g_test_add_data_func(path, &cases[i], test_memory);
 	}
+	g_test_add_data_func("/traces/memory/side-by-side", &cases[1], test_side_by_side);
 	return g_test_run();
 }
