@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "caches/counted_caches.h"
 
+#include "base/byte_size.h"
 #include "base/error.h"
 
 static const LodeCache *find(const LodeHierarchy *hierarchy, uint8_t level, unsigned holds)
@@ -78,4 +79,28 @@ char *lode_counted_caches_argument(const LodeCountedCaches *self)
 	g_autofree char *last = text_of(&self->last);
 
 	return g_strdup_printf("caches=%s+%s+%s", instructions, data, last);
+}
+
+bool lode_counted_caches_parse(LodeCountedCaches *self, const char *text)
+{
+	return lode_lru_shape_parse(&text, &self->first_instructions) &&
+	       lode_lru_shape_parse(&text, &self->first_data) &&
+	       lode_lru_shape_parse(&text, &self->last) && *text == '\0';
+}
+
+static void append_cache(GString *out, const char *name, const LodeLruShape *shape)
+{
+	g_string_append_printf(out, "%s%s=", out->len > 0 ? "," : "", name);
+	lode_byte_size_append(out, shape->n_sets * shape->n_ways * shape->line_bytes);
+	g_string_append_printf(out, ":%u:%u", (unsigned)shape->n_ways, (unsigned)shape->line_bytes);
+}
+
+char *lode_counted_caches_to_text(const LodeCountedCaches *self)
+{
+	GString *out = g_string_new(NULL);
+
+	append_cache(out, "i1", &self->first_instructions);
+	append_cache(out, "d1", &self->first_data);
+	append_cache(out, "l2", &self->last);
+	return g_string_free(out, FALSE);
 }

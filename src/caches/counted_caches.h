@@ -17,5 +17,11 @@ typedef struct {
 bool lode_counted_caches_init(
 	LodeCountedCaches *self, const LodeHierarchy *hierarchy, GError **error);
 
+/* What follows "caches=" in the plugin's argument. False: it is no such text. */
+bool lode_counted_caches_parse(LodeCountedCaches *self, const char *text);
+
+/* As a description, "i1=32K:8:64,d1=48K:12:64,l2=104M:26:64"; the caller owns it. */
+char *lode_counted_caches_to_text(const LodeCountedCaches *self);
+
 /* The plugin's argument, "caches=64:8:64+64:12:64+65536:26:64"; the caller owns it. */
 char *lode_counted_caches_argument(const LodeCountedCaches *self);

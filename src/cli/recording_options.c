@@ -6,7 +6,8 @@
 #include "cli/wrapped_program.h"
 
 static struct {
-	char *output, *keep_recording, *report, *frequency, *simulate, *pid, *duration, **events;
+	char *output, *keep_recording, *report, *frequency, *simulate, *branches, *pid, *duration,
+		**events;
 	char **only;
 	gboolean is_alone;
 	gboolean is_counted, is_exact, is_once, is_trace, is_fast, has_kernel, allow_debuginfod;
@@ -22,9 +23,14 @@ const GOptionEntry lode_recording_options[] = {
 	{"trace", 0, 0, G_OPTION_ARG_NONE, &given.is_trace,
 		"run once, in qemu: trace every access to memory, and simulate caches", NULL},
 	{"simulate", 0, 0, G_OPTION_ARG_STRING, &given.simulate,
-		"with --trace: simulate these caches: a description such as "
-		"d1=32K:8:64,l2=1M:16:64, or a preset (default: host, this machine's)",
+		"with --trace, --count or --exact: simulate these caches: a description such as "
+		"i1=32K:8:64,d1=32K:8:64,l2=1M:16:64, or a preset (default: this machine's); "
+		"counting simulates a first level for code and for data and the last level, LRU",
 		"CACHES"},
+	{"branches", 0, 0, G_OPTION_ARG_STRING, &given.branches,
+		"with --trace, --count or --exact: predict branches as processors of today do or "
+		"as callgrind does (default: tage with --trace, else callgrind)",
+		"tage|callgrind"},
 	{"fast", 0, 0, G_OPTION_ARG_NONE, &given.is_fast,
 		"with --count or --exact: do not simulate caches and branch prediction", NULL},
 	{"no-follow", 0, 0, G_OPTION_ARG_NONE, &given.is_alone,
@@ -92,8 +98,16 @@ static bool check_kind(GError **error)
 			error);
 	if (given.is_fast && !given.is_counted && !given.is_exact)
 		return usage("--fast is about counting: it goes with --count or --exact", error);
-	if (given.simulate != NULL && !given.is_trace)
-		return usage("--simulate needs a trace: it goes with --trace", error);
+	if ((given.simulate != NULL || given.branches != NULL) && !given.is_trace &&
+		(given.is_fast || (!given.is_counted && !given.is_exact)))
+		return usage("--simulate and --branches go with --trace, and with --count or "
+			     "--exact but without --fast",
+			error);
+	if (given.branches != NULL && lode_branch_model_from_text(given.branches) < 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--branches: '%s' is not tage or callgrind", given.branches);
+		return false;
+	}
 	return true;
 }
 
@@ -130,6 +144,9 @@ bool lode_recording_options_read(
 		!lode_option_pid("--pid", given.pid, &recording->pid, error) ||
 		!lode_option_seconds("--duration", given.duration, &recording->duration_ms, error))
 		return false;
+	recording->branches = given.is_trace ? LODE_BRANCHES_TAGE : LODE_BRANCHES_CALLGRIND;
+	if (given.branches != NULL)
+		recording->branches = (LodeBranchModel)lode_branch_model_from_text(given.branches);
 	*out_options = options;
 	return true;
 }

@@ -10,7 +10,7 @@ extern const GOptionEntry lode_recording_options[];
 /* What the options say; strings are borrowed from them and NULL where nothing was given. */
 typedef struct {
 	LodeProgramRecordingOptions recording; /* but for argv, directory and is_refused */
-	const char *simulate;                  /* caches of a trace */
+	const char *simulate;                  /* caches, of a trace or of counting */
 	const char *output, *keep_recording, *report;
 	bool allow_debuginfod;
 } LodeRecordingOptions;

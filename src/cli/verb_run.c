@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode run: the main job in one step. Records a program or a process, imports, mines, reports. */
 #include "base/error.h"
+#include "caches/counted_caches.h"
 #include "cli/interrupt.h"
 #include "cli/mining_options.h"
 #include "cli/output_file.h"
@@ -40,13 +41,14 @@ static bool report(const LodeProfile *profile, const LodeMiningRun *mined, const
 static bool evaluate(const LodeRecordedProfile *recorded, const LodeRecordedRun *run,
 	const LodeHierarchy *caches, const LodeMiningParameters *parameters, GError **error)
 {
+	bool is_trace = given.recording.kind == LODE_RECORDING_TRACE;
 	const LodeImportOptions import = {
-		.hierarchy = caches,
+		.hierarchy = is_trace ? caches : NULL,
 		.only = given.recording.only,
 		.is_alone = given.recording.is_alone,
 		.is_recorded_so = true,
-		.predicts_branches = caches != NULL,
-		.branches = LODE_BRANCHES_TAGE,
+		.predicts_branches = is_trace,
+		.branches = given.recording.branches,
 		.allow_debuginfod = given.allow_debuginfod,
 		.threads = parameters->threads,
 	};
@@ -75,7 +77,7 @@ static bool read_caches(LodeHierarchy **out_caches, GError **error)
 	g_autofree char *note = NULL;
 
 	*out_caches = NULL;
-	if (given.recording.kind != LODE_RECORDING_TRACE)
+	if (given.recording.kind != LODE_RECORDING_TRACE && given.simulate == NULL)
 		return true;
 	*out_caches = given.simulate != NULL
 	                      ? lode_simulated_caches_read("--simulate", given.simulate, error)
@@ -99,6 +101,15 @@ static int run_verb(char **arguments, GError **error)
 	parameters.only_findings = !lode_mining_options_ask_for_sequences();
 	if (!read_caches(&caches, error))
 		return LODE_EXIT_FAILED;
+	if (recording->kind != LODE_RECORDING_TRACE && caches != NULL) {
+		LodeCountedCaches counted;
+		/* Before the program runs, at full speed perhaps. */
+		if (!lode_counted_caches_init(&counted, caches, error)) {
+			g_prefix_error(error, "--simulate: ");
+			return LODE_EXIT_USAGE;
+		}
+		recording->caches = caches;
+	}
 	/* Signals that come when the recording is done must not end us before the report. */
 	lode_interrupt_cancellable();
 	const LodeRecordedProfileOptions profile_options = {

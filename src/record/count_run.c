@@ -173,17 +173,27 @@ char *lode_count_run_obstacle(const char *const *argv)
 }
 
 /* This machine's, as callgrind simulates them; where they are not known those of most. */
-static char *caches_option(void)
+static LodeHierarchy *usual_caches(void)
 {
 	static const char usual[] = "i1=32K:8:64,d1=32K:8:64,l2=8M:16:64";
 	g_autofree char *found = lode_machine_caches_as_cachegrind(NULL, NULL);
-	g_autoptr(LodeHierarchy)
-		hierarchy = lode_hierarchy_parse(found != NULL ? found : usual, NULL);
+
+	return lode_hierarchy_parse(found != NULL ? found : usual, NULL);
+}
+
+/* Of the plugin; "" where this machine's are of no use. */
+static char *simulation_options(const LodeCountRunOptions *options, GError **error)
+{
+	g_autoptr(LodeHierarchy) usual = options->caches == NULL ? usual_caches() : NULL;
+	const LodeHierarchy *hierarchy = options->caches != NULL ? options->caches : usual;
 	LodeCountedCaches caches;
 
-	if (hierarchy == NULL || !lode_counted_caches_init(&caches, hierarchy, NULL))
-		return g_strdup("");
-	return lode_counted_caches_argument(&caches);
+	if (hierarchy == NULL || !lode_counted_caches_init(&caches, hierarchy,
+					 options->caches != NULL ? error : NULL))
+		return options->caches != NULL ? NULL : g_strdup("");
+	g_autofree char *argument = lode_counted_caches_argument(&caches);
+	return g_strdup_printf(
+		"%s,branches=%s", argument, lode_branch_model_to_text(options->branches));
 }
 
 static GPtrArray *command_line(const LodeCountRunOptions *options, const LodeJitRuntime *runtime,
@@ -192,7 +202,9 @@ static GPtrArray *command_line(const LodeCountRunOptions *options, const LodeJit
 	g_autofree char *emulator = lode_qemu_program_emulator(error);
 	g_autofree char *directory = g_canonicalize_filename(options->directory, NULL);
 	g_autofree char *cpu = lode_qemu_program_cpu();
-	g_autofree char *caches = options->has_caches ? caches_option() : NULL;
+	g_autofree char *simulation = emulator != NULL && options->has_caches
+	                                      ? simulation_options(options, error)
+	                                      : NULL;
 	const LodeQemuProgram emulated = {
 		.emulator = emulator,
 		.program = program,
@@ -200,13 +212,15 @@ static GPtrArray *command_line(const LodeCountRunOptions *options, const LodeJit
 		.cpu = cpu,
 		.plugin_option = "counts=",
 		.plugin_value = directory,
-		.more_options = caches,
+		.more_options = simulation,
 		.environment = options->environment,
 		.is_alone = options->is_alone,
 		.only = options->only,
 	};
 
-	return emulator != NULL ? lode_qemu_program_line(&emulated, out_environment, error) : NULL;
+	if (emulator == NULL || (options->has_caches && simulation == NULL))
+		return NULL;
+	return lode_qemu_program_line(&emulated, out_environment, error);
 }
 
 static LodeCountRun *run_new(void)

@@ -8,6 +8,8 @@
 #pragma once
 
 #include "base/progress.h"
+#include "caches/branch_predictor.h"
+#include "caches/hierarchy.h"
 #include "record/notes.h"
 
 #include <stdbool.h>
@@ -15,10 +17,12 @@
 typedef struct {
 	const char *const *argv; /* NULL-terminated; argv[0] is found in PATH */
 	const char *directory;   /* where the files go; must exist */
-	bool has_caches;         /* misses of caches and mispredicted branches too, simulated */
-	bool is_alone;           /* not what it forks and executes */
-	const char *const *only; /* only programs of these names, see follow.h; NULL: all */
-	bool is_silent;          /* what the program writes was seen already: it is discarded */
+	bool has_caches;         /* misses of caches and mispredicted branches too, simulated… */
+	const LodeHierarchy *caches; /* …of these; NULL: this machine's, as callgrind takes them */
+	LodeBranchModel branches;    /* …and by this predictor */
+	bool is_alone;               /* not what it forks and executes */
+	const char *const *only;     /* only programs of these names, see follow.h; NULL: all */
+	bool is_silent;              /* what the program writes was seen already: it is discarded */
 	LodeNotes notes;
 	const char *const *environment; /* of the program; NULL: ours */
 	double native_seconds;          /* that the program takes by itself; 0: not known */
@@ -39,7 +43,7 @@ char *lode_count_run_obstacle(const char *const *argv);
 /*
  * Runs and waits. A program that ends badly is not an error: what it did until then is counted.
  * That QEMU or the plugin is missing (_NOT_FOUND), or the program is one that QEMU does not run
- * (_UNSUPPORTED, _IO), is one.
+ * (_UNSUPPORTED, _IO), is one; so are caches of another kind (_UNSUPPORTED).
  */
 LodeCountRun *lode_count_run(const LodeCountRunOptions *options, GError **error);
 void lode_count_run_free(LodeCountRun *self);

@@ -165,6 +165,8 @@ static bool run_qemu(const Session *self, const char *const *environment, LodeRe
 		.only = options->only,
 		.directory = options->directory,
 		.has_caches = !options->is_fast,
+		.caches = options->caches,
+		.branches = options->branches,
 		.is_silent = is_second,
 		.notes = options->notes,
 		.environment = environment,

@@ -10,6 +10,8 @@
 #pragma once
 
 #include "base/progress.h"
+#include "caches/branch_predictor.h"
+#include "caches/hierarchy.h"
 #include "record/notes.h"
 #include "record/recorded_run.h"
 
@@ -32,11 +34,13 @@ typedef struct {
 	unsigned duration_ms;  /* likewise: of the recording; 0: to the program's end */
 	const char *directory; /* where recordings and logs go; must exist */
 	LodeRecordingKind kind;
-	bool is_alone;             /* not what it executes, nor processes that it makes… */
-	const char *const *only;   /* …or only programs of these names; NULL: all. Samples are of
-	                              all: the import leaves them out */
-	bool has_kernel;           /* sample the kernel's code too */
-	bool is_fast;              /* count without cache and branch simulation */
+	bool is_alone;           /* not what it executes, nor processes that it makes… */
+	const char *const *only; /* …or only programs of these names; NULL: all. Samples are of
+	                            all: the import leaves them out */
+	bool has_kernel;         /* sample the kernel's code too */
+	bool is_fast;            /* count without cache and branch simulation */
+	const LodeHierarchy *caches; /* else of these, see count_run.h; NULL: this machine's */
+	LodeBranchModel branches;
 	const char *const *events; /* to be sampled; see LodePerfSamplerOptions */
 	size_t n_events;
 	uint64_t frequency; /* samples a second; 0: 10,000, or what the kernel allows */

@@ -267,6 +267,10 @@ static bool add_record(LodeCountFile *result, uint32_t kind, LodeByteCursor *cur
 		return true;
 	case COUNT_RECORD_EVENTS:
 		return add_fixed_events(result, cursor);
+	case COUNT_RECORD_SIMULATED:
+		result->caches = lode_byte_cursor_text(cursor);
+		result->branches = result->caches != NULL ? lode_byte_cursor_text(cursor) : NULL;
+		return result->branches != NULL;
 	default:
 		return true;
 	}

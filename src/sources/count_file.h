@@ -56,6 +56,8 @@ typedef struct {
 	GArray *exits;          /* LodeCountExit, by source and target */
 	GArray *interruptions;  /* LodeCountInterruption, by source */
 	GPtrArray *event_names; /* const char * */
+	const char *caches;     /* that the events are of, as the plugin is given them… */
+	const char *branches;   /* …and the predictor; NULL: not told */
 	uint64_t *events;       /* instructions × events, but fixed ones; NULL: none */
 	uint32_t n_instructions;
 	uint32_t n_forks;        /* processes that it made */

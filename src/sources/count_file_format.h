@@ -113,6 +113,8 @@ typedef enum {
 	COUNT_RECORD_NO_EXEC,     /* …which it did not */
 	COUNT_RECORD_FORK,        /* a process was made */
 	COUNT_RECORD_EVENTS,      /* CountFixedEvents of the block before it */
+	COUNT_RECORD_SIMULATED,   /* texts, each with its NUL: caches (SETS:WAYS:LINE of I1, D1 and
+	                             LL, with '+' between them), predictor of branches */
 } CountRecordKind;
 
 /* Records begin at multiples of 8. */

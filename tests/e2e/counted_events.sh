@@ -75,6 +75,20 @@ differs_in_branches() {
 }
 check "another predictor mispredicts others" "$(holds differs_in_branches)"
 
+"$lode" run --exact --simulate i1=32K:8:64,d1=32K:8:64,l2=416K:26:64 --branches tage -o given.lode \
+	-- "$program" >out 2>err
+status=$?
+events given.lode >given.events
+says_which() {
+	"$lode" info given.lode | grep -q 'through i1=32K:8:64,d1=32K:8:64,l2=416K:26:64, branches by tage'
+}
+check "lode run takes both, and the profile says which they were" "$(status_is 0)" \
+	"$(holds cmp given.events tage.events)" "$(holds says_which)"
+"$lode" run --exact --simulate d1=32K:8:64:fifo -o fifo.lode -- "$program" >out 2>err
+status=$?
+check "caches that cannot be counted are refused before the program runs" "$(status_is 1)" \
+	"$(holds test ! -e fifo.lode)"
+
 is_refused() { ! qemu-x86_64 -plugin "$plugin,counts=$work,$1" "$program" >out 2>err; }
 check "wrong caches and predictors are refused" "$(holds is_refused caches=63:8:64+64:8:64+64:8:64)" \
 	"$(holds is_refused caches=64:8:64)" \

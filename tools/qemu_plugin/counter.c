@@ -555,6 +555,30 @@ static void tell_program(void)
 	pthread_mutex_unlock(&lock);
 }
 
+static int append_shape(char *text, size_t room, const LodeLruShape *shape, char end)
+{
+	return snprintf(text, room, "%llu:%u:%u%c", (unsigned long long)shape->n_sets,
+		(unsigned)shape->n_ways, (unsigned)shape->line_bytes, end);
+}
+
+/* What the events are of. */
+static void tell_simulated(void)
+{
+	const EventCounterOptions *events = &options.events;
+	char text[COUNT_RECORD_MAX_BYTES / 256];
+	size_t n = 0;
+
+	n += (size_t)append_shape(text + n, sizeof(text) - n, &events->first_instructions, '+');
+	n += (size_t)append_shape(text + n, sizeof(text) - n, &events->first_data, '+');
+	n += (size_t)append_shape(text + n, sizeof(text) - n, &events->last, '\0');
+	n += (size_t)snprintf(text + n, sizeof(text) - n, "%s",
+		     lode_branch_model_to_text(events->branches)) +
+	     1;
+	pthread_mutex_lock(&lock);
+	count_file_log(COUNT_RECORD_SIMULATED, text, n, NULL, 0);
+	pthread_mutex_unlock(&lock);
+}
+
 /* Other code can only lie at an address after some has become executable there. */
 static void tell(TraceEventKind kind, const TraceEvent *event, bool is_awaited)
 {
@@ -591,6 +615,8 @@ static const GuestMappingsListener listener = {.tell = tell};
 static void start(void)
 {
 	tell_program();
+	if (options.has_events)
+		tell_simulated();
 	alone = current_counter();
 	is_alone = alone != &nobody;
 	guest_mappings_start(&listener, start_base);

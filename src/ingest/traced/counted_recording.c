@@ -11,6 +11,7 @@
 #include "ingest/traced/counted_recording.h"
 
 #include "base/error.h"
+#include "caches/counted_caches.h"
 #include "images/instruction_decoder.h"
 #include "ingest/traced/traced_places.h"
 #include "ingest/traced/traced_rows.h"
@@ -396,6 +397,18 @@ static bool read_files(
 	return lode_traced_rows_write(&self->rows, error);
 }
 
+/* What the events are of: all files of a recording have the same. The caller owns it. */
+static char *simulated_text(const LodeCountFile *file)
+{
+	LodeCountedCaches caches;
+
+	if (file->caches == NULL || !lode_counted_caches_parse(&caches, file->caches))
+		return g_strdup("");
+	g_autofree char *text = lode_counted_caches_to_text(&caches);
+	g_autofree char *branches = g_utf8_make_valid(file->branches, -1);
+	return g_strdup_printf(", through %s, branches by %s", text, branches);
+}
+
 static int compare_starts(const void *a, const void *b)
 {
 	const LodeCountFile *left = *(LodeCountFile *const *)a, *right = *(LodeCountFile *const *)b;
@@ -427,7 +440,10 @@ LodeRecording *lode_counted_recording_read(const char *const *paths, size_t n_pa
 	g_ptr_array_sort(files, compare_starts);
 	recording->is_trace = true;
 	recording->frequency = LODE_FREQUENCY_EXACT;
-	recording->creator = g_string_chunk_insert(recording->strings, creator);
+	g_autofree char *simulated = files->len > 0 ? simulated_text(files->pdata[0])
+	                                            : g_strdup("");
+	g_autofree char *whole = g_strconcat(creator, simulated, NULL);
+	recording->creator = g_string_chunk_insert(recording->strings, whole);
 	add_event(recording, count_column);
 	for (guint i = 0; i < files->len; i++) {
 		const LodeCountFile *file = files->pdata[i];
