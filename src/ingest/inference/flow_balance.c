@@ -22,6 +22,7 @@ typedef struct {
 	double *share;                /* of each free arc */
 	double *fixed_in, *fixed_out; /* node → sum of what is not free */
 	uint32_t *n_in, *n_out;       /* node → number of free arcs */
+	uint32_t *in, *out;           /* the free arcs of a node at in_starts, out_starts of it */
 } Balance;
 
 static void balance_clear(Balance *self)
@@ -31,6 +32,8 @@ static void balance_clear(Balance *self)
 	g_free(self->fixed_out);
 	g_free(self->n_in);
 	g_free(self->n_out);
+	g_free(self->in);
+	g_free(self->out);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Balance, balance_clear)
 
@@ -44,8 +47,10 @@ static bool balance_init(Balance *self, LodeFlowNetwork *network, GError **error
 	self->fixed_out = g_try_new0(double, n);
 	self->n_in = g_try_new0(uint32_t, n);
 	self->n_out = g_try_new0(uint32_t, n);
+	self->in = g_try_new(uint32_t, MAX(network->n_arcs, 1));
+	self->out = g_try_new(uint32_t, MAX(network->n_arcs, 1));
 	if (self->share != NULL && self->fixed_in != NULL && self->fixed_out != NULL &&
-		self->n_in != NULL && self->n_out != NULL)
+		self->n_in != NULL && self->n_out != NULL && self->in != NULL && self->out != NULL)
 		return true;
 	return lode_flow_network_no_memory(error);
 }
@@ -91,68 +96,77 @@ static bool has_choice(const Balance *self)
 	return false;
 }
 
-static double sum_free(const Balance *self, const uint32_t *list, uint32_t n)
+/* The free ones among all arcs of the nodes. */
+static void list_free(const LodeFlowNetwork *network, const uint32_t *starts, const uint32_t *arcs,
+	uint32_t *out_free)
+{
+	for (uint32_t v = 0; v < network->n_nodes; v++) {
+		uint32_t n = starts[v];
+		for (uint32_t i = starts[v]; i < starts[v + 1]; i++)
+			if (network->arcs[arcs[i]].is_free)
+				out_free[n++] = arcs[i];
+	}
+}
+
+/* The free arcs on one side of a node. */
+typedef struct {
+	const uint32_t *arcs;
+	uint32_t n;
+	double fixed; /* the sum of the others */
+} NodeSide;
+
+static NodeSide side_of(const Balance *self, uint32_t v, bool is_in)
+{
+	if (is_in)
+		return (NodeSide){
+			self->in + self->network->in_starts[v], self->n_in[v], self->fixed_in[v]};
+	return (NodeSide){
+		self->out + self->network->out_starts[v], self->n_out[v], self->fixed_out[v]};
+}
+
+static double sum_free(const Balance *self, const NodeSide *side)
 {
 	double sum = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (self->network->arcs[list[i]].is_free)
-			sum += self->share[list[i]];
+	for (uint32_t i = 0; i < side->n; i++)
+		sum += self->share[side->arcs[i]];
 	return sum;
 }
 
-/* Scales the free arcs of a list to a sum; gives by how much it missed, beyond what may be. */
-static double scale_to(Balance *self, const uint32_t *list, uint32_t n, double sum)
+/* Scales the free arcs of a side to a sum; gives by how much it missed, beyond what may be. */
+static double scale_to(Balance *self, const NodeSide *side, double sum)
 {
-	double before = sum_free(self, list, n), wanted = fmax(sum, 0);
+	double before = sum_free(self, side), wanted = sum > 0 ? sum : 0;
 
 	if (before <= 0)
 		return wanted;
-	for (uint32_t i = 0; i < n; i++)
-		if (self->network->arcs[list[i]].is_free)
-			self->share[list[i]] *= wanted / before;
-	return fabs(wanted - before) - fmax(tolerance * wanted, 0.25);
-}
-
-/* What one side of a node has: fixed, and free. */
-static double side_sum(const Balance *self, uint32_t v, bool is_in)
-{
-	const LodeFlowNetwork *network = self->network;
-	const uint32_t *starts = is_in ? network->in_starts : network->out_starts;
-	const uint32_t *list = is_in ? network->in_arcs : network->out_arcs;
-
-	return (is_in ? self->fixed_in : self->fixed_out)[v] +
-	       sum_free(self, list + starts[v], starts[v + 1] - starts[v]);
+	for (uint32_t i = 0; i < side->n; i++)
+		self->share[side->arcs[i]] *= wanted / before;
+	double may_miss = tolerance * wanted > 0.25 ? tolerance * wanted : 0.25;
+	return fabs(wanted - before) - may_miss;
 }
 
 /* Makes a node's outgoing flow its incoming one, or the other way where that cannot be. */
 static double fit_node(Balance *self, uint32_t v, bool is_forward)
 {
-	const LodeFlowNetwork *network = self->network;
+	const NodeSide in = side_of(self, v, true), out = side_of(self, v, false);
 
-	if (self->n_in[v] == 0 && self->n_out[v] == 0)
+	if (in.n == 0 && out.n == 0)
 		return 0;
-	if (self->n_out[v] > 0 && (is_forward || self->n_in[v] == 0))
-		return scale_to(self, network->out_arcs + network->out_starts[v],
-			network->out_starts[v + 1] - network->out_starts[v],
-			side_sum(self, v, true) - self->fixed_out[v]);
-	return scale_to(self, network->in_arcs + network->in_starts[v],
-		network->in_starts[v + 1] - network->in_starts[v],
-		side_sum(self, v, false) - self->fixed_in[v]);
+	if (out.n > 0 && (is_forward || in.n == 0))
+		return scale_to(self, &out, in.fixed + sum_free(self, &in) - out.fixed);
+	return scale_to(self, &in, out.fixed + sum_free(self, &out) - in.fixed);
 }
 
 /* What enters from outside, evenly over the entries. */
 static void share_entries(Balance *self)
 {
-	const LodeFlowNetwork *network = self->network;
-	uint32_t hub = network->hub;
+	const NodeSide entries = side_of(self, self->network->hub, false);
 	double sum = 0;
 
-	for (uint32_t i = network->out_starts[hub]; i < network->out_starts[hub + 1]; i++)
-		if (network->arcs[network->out_arcs[i]].is_free)
-			sum += (double)network->arcs[network->out_arcs[i]].flow;
-	scale_to(self, network->out_arcs + network->out_starts[hub],
-		network->out_starts[hub + 1] - network->out_starts[hub], sum);
+	for (uint32_t i = 0; i < entries.n; i++)
+		sum += (double)self->network->arcs[entries.arcs[i]].flow;
+	scale_to(self, &entries, sum);
 }
 
 /*
@@ -222,6 +236,8 @@ bool lode_flow_network_balance(LodeFlowNetwork *network, uint64_t max_work, GErr
 	count_free(&self);
 	if (!has_choice(&self))
 		return true;
+	list_free(network, network->in_starts, network->in_arcs, self.in);
+	list_free(network, network->out_starts, network->out_arcs, self.out);
 	fit(&self);
 	g_autoptr(LodeMinCostFlow) solver = build_repair(&self);
 	if (solver == NULL)

@@ -334,58 +334,60 @@ static uint32_t add_less(const LodeFlowNetwork *self, const LodeFlowArc *arc, St
 	return n;
 }
 
-/* What more (or less) flow than measured costs, from the measured count outwards, each step dearer
- * than the one before. Gives their number; `out_steps` has room for MAX_STEPS. */
-static uint32_t steps_of(
-	const LodeFlowNetwork *self, const LodeFlowArc *arc, bool is_more, Step *out_steps)
-{
-	uint32_t n = 0;
+/* What more or less flow than measured costs, from the measured count outwards, each step dearer
+ * than the one before. */
+typedef struct {
+	Step more[MAX_STEPS], less[MAX_STEPS];
+	uint32_t n_more, n_less;
+} Steps;
 
-	if (arc->weight > 0)
-		return is_more ? add_more(self, arc, out_steps) : add_less(self, arc, out_steps);
-	if (is_more)
-		add_step(out_steps, &n, LODE_FLOW_LIMIT, (double)arc->increase);
-	else
-		add_step(out_steps, &n, arc->count, (double)arc->decrease);
-	return n;
+static Steps steps_of(const LodeFlowNetwork *self, const LodeFlowArc *arc)
+{
+	Steps steps = {.n_more = 0};
+
+	if (arc->weight > 0) {
+		steps.n_more = add_more(self, arc, steps.more);
+		steps.n_less = add_less(self, arc, steps.less);
+		return steps;
+	}
+	add_step(steps.more, &steps.n_more, LODE_FLOW_LIMIT, (double)arc->increase);
+	add_step(steps.less, &steps.n_less, arc->count, (double)arc->decrease);
+	return steps;
 }
 
 /* An arc is as many arcs of the solver as it has steps, those for more before those for less. */
-static void add_steps(const LodeFlowNetwork *self, const LodeFlowArc *arc, LodeMinCostFlow *solver)
+static void add_steps(const LodeFlowArc *arc, const Steps *steps, LodeMinCostFlow *solver)
 {
-	Step steps[MAX_STEPS];
-	uint32_t n = steps_of(self, arc, true, steps);
-
-	for (uint32_t i = 0; i < n; i++)
-		lode_min_cost_flow_add_arc(solver, (LodeMinCostArc){arc->source, arc->target,
-							   steps[i].capacity, steps[i].cost});
-	n = steps_of(self, arc, false, steps);
-	for (uint32_t i = 0; i < n; i++)
-		lode_min_cost_flow_add_arc(solver, (LodeMinCostArc){arc->target, arc->source,
-							   steps[i].capacity, steps[i].cost});
+	for (uint32_t i = 0; i < steps->n_more; i++)
+		lode_min_cost_flow_add_arc(
+			solver, (LodeMinCostArc){arc->source, arc->target, steps->more[i].capacity,
+					steps->more[i].cost});
+	for (uint32_t i = 0; i < steps->n_less; i++)
+		lode_min_cost_flow_add_arc(
+			solver, (LodeMinCostArc){arc->target, arc->source, steps->less[i].capacity,
+					steps->less[i].cost});
 	lode_min_cost_flow_add_supply(solver, arc->source, -arc->count);
 	lode_min_cost_flow_add_supply(solver, arc->target, arc->count);
 }
 
-static LodeMinCostFlow *build_solver(const LodeFlowNetwork *self)
+/* `steps` are those of each arc. */
+static LodeMinCostFlow *build_solver(const LodeFlowNetwork *self, const Steps *steps)
 {
-	Step steps[MAX_STEPS];
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < self->n_arcs; i++)
-		n += steps_of(self, &self->arcs[i], true, steps) +
-		     steps_of(self, &self->arcs[i], false, steps);
+		n += steps[i].n_more + steps[i].n_less;
 	if (n > UINT32_MAX / 2)
 		return NULL;
 	LodeMinCostFlow *solver = lode_min_cost_flow_new(self->n_nodes, (uint32_t)n);
 	for (uint32_t i = 0; solver != NULL && i < self->n_arcs; i++)
-		add_steps(self, &self->arcs[i], solver);
+		add_steps(&self->arcs[i], &steps[i], solver);
 	return solver;
 }
 
-static void take_flow(LodeFlowNetwork *self, const LodeMinCostFlow *solver, bool is_optimal)
+static void take_flow(
+	LodeFlowNetwork *self, const Steps *steps, const LodeMinCostFlow *solver, bool is_optimal)
 {
-	Step steps[MAX_STEPS];
 	uint32_t next = 0;
 
 	for (uint32_t i = 0; i < self->n_arcs; i++) {
@@ -393,9 +395,9 @@ static void take_flow(LodeFlowNetwork *self, const LodeMinCostFlow *solver, bool
 		arc->is_free = is_optimal && !arc->is_known &&
 		               lode_min_cost_flow_reduced_cost(solver, next) == 0;
 		arc->flow = arc->count;
-		for (uint32_t n = steps_of(self, arc, true, steps); n > 0; n--)
+		for (uint32_t n = steps[i].n_more; n > 0; n--)
 			arc->flow += lode_min_cost_flow_sent(solver, next++);
-		for (uint32_t n = steps_of(self, arc, false, steps); n > 0; n--)
+		for (uint32_t n = steps[i].n_less; n > 0; n--)
 			arc->flow -= lode_min_cost_flow_sent(solver, next++);
 	}
 }
@@ -419,13 +421,18 @@ static bool send_rest(LodeFlowNetwork *self, const LodeMinCostFlow *solver, GErr
 bool lode_flow_network_solve(
 	LodeFlowNetwork *self, uint64_t max_work, bool *out_is_optimal, GError **error)
 {
-	g_autoptr(LodeMinCostFlow) solver = build_solver(self);
+	g_autofree Steps *steps = g_try_new(Steps, MAX(self->n_arcs, 1));
 
+	if (steps == NULL)
+		return lode_flow_network_no_memory(error);
+	for (uint32_t i = 0; i < self->n_arcs; i++)
+		steps[i] = steps_of(self, &self->arcs[i]);
+	g_autoptr(LodeMinCostFlow) solver = build_solver(self, steps);
 	if (solver == NULL)
 		return lode_flow_network_no_memory(error);
 	LodeMinCostFlowStatus status = lode_min_cost_flow_solve(solver, max_work);
 	g_assert(status != LODE_MIN_COST_FLOW_INFEASIBLE);
 	*out_is_optimal = status == LODE_MIN_COST_FLOW_OPTIMAL;
-	take_flow(self, solver, *out_is_optimal);
+	take_flow(self, steps, solver, *out_is_optimal);
 	return *out_is_optimal || send_rest(self, solver, error);
 }

@@ -18,6 +18,13 @@ typedef struct {
 	int64_t residual, cost;
 } HalfArc;
 
+/* Of what a search has found, what is looked at next; out of date where the node was found nearer
+ * since. */
+typedef struct {
+	int64_t distance;
+	uint32_t node;
+} HeapEntry;
+
 struct LodeMinCostFlow {
 	uint32_t n_nodes, n_arcs, max_arcs;
 	LodeMinCostArc *arcs;
@@ -28,7 +35,7 @@ struct LodeMinCostFlow {
 	int64_t *distance; /* UNREACHED between searches */
 	uint32_t *arrival; /* half-arc by which the search came to a node */
 	uint32_t *cursor;  /* next half-arc to fill in */
-	uint32_t *heap, *heap_slot;
+	HeapEntry *heap;   /* binary, one for each half-arc and one for the start */
 	uint32_t heap_size;
 	uint32_t *reached; /* nodes of the search under way, in the order they were found */
 	uint32_t n_reached;
@@ -52,7 +59,6 @@ void lode_min_cost_flow_free(LodeMinCostFlow *self)
 	g_free(self->arrival);
 	g_free(self->cursor);
 	g_free(self->heap);
-	g_free(self->heap_slot);
 	g_free(self->reached);
 	g_free(self);
 }
@@ -70,13 +76,12 @@ static bool allocate(LodeMinCostFlow *self)
 	self->distance = g_try_new(int64_t, n + 1);
 	self->arrival = g_try_new(uint32_t, n + 1);
 	self->cursor = g_try_new(uint32_t, n + 1);
-	self->heap = g_try_new(uint32_t, n + 1);
-	self->heap_slot = g_try_new(uint32_t, n + 1);
+	self->heap = g_try_new(HeapEntry, 2 * m + 1);
 	self->reached = g_try_new(uint32_t, n + 1);
 	return self->arcs != NULL && self->positions != NULL && self->half != NULL &&
 	       self->starts != NULL && self->excess != NULL && self->potential != NULL &&
 	       self->distance != NULL && self->arrival != NULL && self->cursor != NULL &&
-	       self->heap != NULL && self->heap_slot != NULL && self->reached != NULL;
+	       self->heap != NULL && self->reached != NULL;
 }
 
 LodeMinCostFlow *lode_min_cost_flow_new(uint32_t n_nodes, uint32_t max_arcs)
@@ -159,44 +164,33 @@ static inline bool spend(LodeMinCostFlow *self, uint64_t n)
 	return true;
 }
 
-/* A binary heap of nodes by distance, equal ones by number. */
-static inline bool is_nearer(const LodeMinCostFlow *self, uint32_t a, uint32_t b)
+/* By distance, equal ones by number. */
+static inline bool is_nearer(HeapEntry a, HeapEntry b)
 {
-	return self->distance[a] < self->distance[b] ||
-	       (self->distance[a] == self->distance[b] && a < b);
+	return a.distance < b.distance || (a.distance == b.distance && a.node < b.node);
 }
 
-static inline void heap_set(LodeMinCostFlow *self, uint32_t slot, uint32_t node)
+/* Puts the entry where `slot` is free, or above. */
+static inline void heap_rise(LodeMinCostFlow *self, uint32_t slot, HeapEntry entry)
 {
-	self->heap[slot] = node;
-	self->heap_slot[node] = slot;
+	HeapEntry *heap = self->heap;
+
+	for (; slot > 0 && is_nearer(entry, heap[(slot - 1) / 2]); slot = (slot - 1) / 2)
+		heap[slot] = heap[(slot - 1) / 2];
+	heap[slot] = entry;
 }
 
-static void heap_rise(LodeMinCostFlow *self, uint32_t node)
+/* The place of the nearest goes down to a leaf, as the last entry mostly belongs there. */
+static HeapEntry heap_pop(LodeMinCostFlow *self)
 {
-	uint32_t slot = self->heap_slot[node];
+	HeapEntry *heap = self->heap, nearest = heap[0], last = heap[--self->heap_size];
+	uint32_t slot = 0, size = self->heap_size;
 
-	while (slot > 0 && is_nearer(self, node, self->heap[(slot - 1) / 2])) {
-		heap_set(self, slot, self->heap[(slot - 1) / 2]);
-		slot = (slot - 1) / 2;
+	for (uint32_t child; (child = 2 * slot + 1) < size; slot = child) {
+		child += child + 1 < size && is_nearer(heap[child + 1], heap[child]);
+		heap[slot] = heap[child];
 	}
-	heap_set(self, slot, node);
-}
-
-static uint32_t heap_pop(LodeMinCostFlow *self)
-{
-	uint32_t nearest = self->heap[0], node = self->heap[--self->heap_size];
-	uint32_t slot = 0;
-
-	for (uint32_t child; (child = 2 * slot + 1) < self->heap_size; slot = child) {
-		if (child + 1 < self->heap_size &&
-			is_nearer(self, self->heap[child + 1], self->heap[child]))
-			child++;
-		if (!is_nearer(self, self->heap[child], node))
-			break;
-		heap_set(self, slot, self->heap[child]);
-	}
-	heap_set(self, slot, node);
+	heap_rise(self, slot, last);
 	return nearest;
 }
 
@@ -205,13 +199,11 @@ static inline void approach(
 {
 	if (distance >= self->distance[node])
 		return;
-	if (self->distance[node] == UNREACHED) {
+	if (self->distance[node] == UNREACHED)
 		self->reached[self->n_reached++] = node;
-		heap_set(self, self->heap_size++, node);
-	}
 	self->distance[node] = distance;
 	self->arrival[node] = half_arc;
-	heap_rise(self, node);
+	heap_rise(self, self->heap_size++, (HeapEntry){distance, node});
 }
 
 /* The node in need that is nearest to `source`; NO_NODE where there is none, or no work left. */
@@ -219,8 +211,11 @@ static uint32_t find_nearest_need(LodeMinCostFlow *self, uint32_t source)
 {
 	approach(self, source, 0, NO_NODE);
 	while (self->heap_size > 0) {
-		uint32_t tail = heap_pop(self);
+		HeapEntry next = heap_pop(self);
+		uint32_t tail = next.node;
 
+		if (next.distance > self->distance[tail])
+			continue;
 		if (self->excess[tail] < 0)
 			return tail;
 		if (!spend(self, self->starts[tail + 1] - self->starts[tail] + 1))
