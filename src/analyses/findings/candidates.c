@@ -531,11 +531,54 @@ typedef struct {
 	LodeFocusBlock block;
 } BlockMembership;
 
+/* What the vertices of a chunk are members of. Plain arrays: they are long, and each row is added
+ * by itself. */
 typedef struct {
-	GArray *members;    /* Membership, by vertex */
-	GArray *blocks;     /* BlockMembership, by block */
+	Membership *members;     /* by vertex */
+	BlockMembership *blocks; /* by block */
+	size_t n_members, members_room, n_blocks, blocks_room;
+	/* [candidates]: how many of each; later, where the next one goes. */
+	uint32_t *member_places, *block_places;
 	double *executions; /* [candidates], where they were counted */
 } Chunk;
+
+static void chunk_init(Chunk *self, guint n_candidates)
+{
+	*self = (Chunk){
+		.member_places = g_new0(uint32_t, n_candidates + 1),
+		.block_places = g_new0(uint32_t, n_candidates + 1),
+		.executions = g_new0(double, n_candidates + 1),
+	};
+}
+
+static void chunk_clear(Chunk *self)
+{
+	g_free(self->members);
+	g_free(self->blocks);
+	g_free(self->member_places);
+	g_free(self->block_places);
+	g_free(self->executions);
+}
+
+static inline void add_member(Chunk *self, Membership one)
+{
+	if (self->n_members == self->members_room) {
+		self->members_room = 2 * self->members_room + 1024;
+		self->members = g_renew(Membership, self->members, self->members_room);
+	}
+	self->members[self->n_members++] = one;
+	self->member_places[one.candidate]++;
+}
+
+static inline void add_block(Chunk *self, BlockMembership one)
+{
+	if (self->n_blocks == self->blocks_room) {
+		self->blocks_room = 2 * self->blocks_room + 1024;
+		self->blocks = g_renew(BlockMembership, self->blocks, self->blocks_room);
+	}
+	self->blocks[self->n_blocks++] = one;
+	self->block_places[one.candidate]++;
+}
 
 /* What a worker looks with. */
 typedef struct {
@@ -574,7 +617,7 @@ static void note_member(double *cell, float share, void *data)
 	else
 		add_share(self->eye->shares, self->eye->touched, one.candidate, share);
 	if (self->sampled != LODE_NONE)
-		g_array_append_val(self->chunk->members, one);
+		add_member(self->chunk, one);
 }
 
 /* Notes what the vertices of a block had, and leaves the scratch empty. */
@@ -584,7 +627,7 @@ static void end_block(Chunk *chunk, Eye *eye, uint32_t block)
 		uint32_t candidate = g_array_index(eye->touched, uint32_t, i);
 		BlockMembership one = {candidate, {block, eye->shares[candidate]}};
 		eye->shares[candidate] = 0;
-		g_array_append_val(chunk->blocks, one);
+		add_block(chunk, one);
 	}
 	g_array_set_size(eye->touched, 0);
 }
@@ -608,9 +651,7 @@ static void fill_chunk(size_t task, unsigned worker, void *data)
 	uint32_t first = first_of_chunk(seen, task), end = first_of_chunk(seen, task + 1);
 	uint32_t sampled = 0;
 
-	chunk->members = g_array_new(FALSE, FALSE, sizeof(Membership));
-	chunk->blocks = g_array_new(FALSE, FALSE, sizeof(BlockMembership));
-	chunk->executions = g_new0(double, self->search->found->candidates->len + 1);
+	chunk_init(chunk, self->search->found->candidates->len);
 	for (uint32_t n = seen->n_sampled; n > 0;) {
 		bool is_before = seen->sampled[sampled + n / 2] < first;
 		sampled += is_before ? n / 2 + 1 : 0;
@@ -618,7 +659,7 @@ static void fill_chunk(size_t task, unsigned worker, void *data)
 	}
 	for (uint32_t u = first; u < end && !lode_progress_is_cancelled(self->progress); u++) {
 		if (atomic_load_explicit(&self->n_members, memory_order_relaxed) +
-				chunk->members->len + chunk->blocks->len >
+				chunk->n_members + chunk->n_blocks >
 			self->max_members)
 			break;
 		bool is_sampled = seen->samples[u] > 0;
@@ -632,7 +673,7 @@ static void fill_chunk(size_t task, unsigned worker, void *data)
 	}
 	/* A block that was broken off. */
 	end_block(chunk, eye, 0);
-	atomic_fetch_add(&self->n_members, chunk->members->len + chunk->blocks->len);
+	atomic_fetch_add(&self->n_members, chunk->n_members + chunk->n_blocks);
 }
 
 /* What the chunks found, by candidate. */
@@ -653,47 +694,64 @@ static void memberships_clear(Memberships *self)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Memberships, memberships_clear)
 
-/* Counts by candidate, two places further on, become where the next one of each goes, one place
- * further on; once all are placed, the ranges. */
-static void add_up(size_t *starts, size_t n)
+/* Counts by candidate become where the next one of each chunk goes, chunk after chunk. */
+static size_t lay_out(uint32_t *const *places, guint n, size_t *out_starts)
 {
-	for (size_t i = 0; i < n; i++)
-		starts[i + 2] += starts[i + 1];
+	size_t at = 0;
+
+	for (guint i = 0; i < n; i++) {
+		out_starts[i] = at;
+		for (size_t c = 0; c < N_CHUNKS; c++) {
+			uint32_t count = places[c][i];
+			places[c][i] = (uint32_t)at;
+			at += count;
+		}
+	}
+	out_starts[n] = at;
+	return at;
 }
 
-static void sort_memberships(const Chunk *chunks, size_t n, Memberships *out)
+typedef struct {
+	const Chunk *chunks;
+	Memberships *out;
+} Sorting;
+
+static void place_chunk(size_t task, unsigned worker, void *data)
 {
+	const Sorting *self = data;
+	const Chunk *chunk = &self->chunks[task];
+
+	(void)worker;
+	for (size_t i = 0; i < chunk->n_members; i++) {
+		const Membership *one = &chunk->members[i];
+		self->out->members[chunk->member_places[one->candidate]++] = one->vertex;
+	}
+	for (size_t i = 0; i < chunk->n_blocks; i++) {
+		const BlockMembership *one = &chunk->blocks[i];
+		self->out->blocks[chunk->block_places[one->candidate]++] = one->block;
+	}
+}
+
+/* There are fewer than 2³² of them: LODE_CANDIDATES_MAX_MEMBERS, and a vertex's of each thread. */
+static void sort_memberships(const Chunk *chunks, guint n, unsigned n_workers, Memberships *out)
+{
+	uint32_t *member_places[N_CHUNKS], *block_places[N_CHUNKS];
+	Sorting sorting = {chunks, out};
+
 	*out = (Memberships){
-		.member_starts = g_new0(size_t, n + 2),
-		.block_starts = g_new0(size_t, n + 2),
+		.member_starts = g_new(size_t, n + 1),
+		.block_starts = g_new(size_t, n + 1),
 		.executions = g_new0(double, n + 1),
 	};
 	for (size_t c = 0; c < N_CHUNKS; c++) {
-		for (guint i = 0; i < chunks[c].members->len; i++)
-			out->member_starts
-				[g_array_index(chunks[c].members, Membership, i).candidate + 2]++;
-		for (guint i = 0; i < chunks[c].blocks->len; i++)
-			out->block_starts[g_array_index(chunks[c].blocks, BlockMembership, i)
-						  .candidate +
-					  2]++;
-	}
-	add_up(out->member_starts, n);
-	add_up(out->block_starts, n);
-	out->members = g_new(LodeFocusVertex, out->member_starts[n + 1] + 1);
-	out->blocks = g_new(LodeFocusBlock, out->block_starts[n + 1] + 1);
-	for (size_t c = 0; c < N_CHUNKS; c++) {
-		for (guint i = 0; i < chunks[c].members->len; i++) {
-			const Membership *one = &g_array_index(chunks[c].members, Membership, i);
-			out->members[out->member_starts[one->candidate + 1]++] = one->vertex;
-		}
-		for (guint i = 0; i < chunks[c].blocks->len; i++) {
-			const BlockMembership *one = &g_array_index(
-				chunks[c].blocks, BlockMembership, i);
-			out->blocks[out->block_starts[one->candidate + 1]++] = one->block;
-		}
-		for (size_t i = 0; i < n; i++)
+		member_places[c] = chunks[c].member_places;
+		block_places[c] = chunks[c].block_places;
+		for (guint i = 0; i < n; i++)
 			out->executions[i] += chunks[c].executions[i];
 	}
+	out->members = g_new(LodeFocusVertex, lay_out(member_places, n, out->member_starts) + 1);
+	out->blocks = g_new(LodeFocusBlock, lay_out(block_places, n, out->block_starts) + 1);
+	lode_worker_pool_run(N_CHUNKS, n_workers, place_chunk, &sorting);
 }
 
 /* A candidate's vertices, in place. */
@@ -730,53 +788,65 @@ static guint column_hash(const void *key)
 	return (guint)(*(const uint64_t *)key >> 32);
 }
 
-static void add_column(LodeCandidates *found, const Column *column)
-{
-	size_t start;
+/* Where the vertex and the block of a place are. */
+typedef struct {
+	LodeFocusVertex vertex;
+	LodeFocusBlock block;
+} Place;
 
-	g_array_append_vals(found->vertices, column->vertices, (guint)column->n_vertices);
-	g_array_append_vals(found->blocks, column->blocks, (guint)column->n_blocks);
-	g_array_append_val(found->executions, column->executions);
-	start = found->vertices->len;
-	g_array_append_val(found->column_starts, start);
-	start = found->blocks->len;
-	g_array_append_val(found->block_starts, start);
-}
-
-/* Candidates with the same vertices share one column; two different columns with the same 64-bit
- * hash do not occur but by intent, and then one of the two is judged as the other. */
-static void share_columns(Search *self, const Memberships *all)
+static Column column_of(const Search *self, const Memberships *all, guint candidate, Place *scratch)
 {
 	const LodeObservations *seen = self->seen;
-	LodeCandidates *found = self->found;
-	guint n = found->candidates->len;
-	g_autofree uint64_t *hashes = g_new(uint64_t, n + 1);
-	g_autoptr(GHashTable) columns = g_hash_table_new(column_hash, g_int64_equal);
-	size_t start = 0;
+	uint32_t place = g_array_index(self->found->candidates, LodeCandidate, candidate).place;
 
-	g_array_append_val(found->column_starts, start);
-	g_array_append_val(found->block_starts, start);
-	for (guint i = 0; i < n; i++) {
+	if (place == LODE_NONE)
+		return (Column){
+			.vertices = &all->members[all->member_starts[candidate]],
+			.n_vertices = all->member_starts[candidate + 1] -
+		                      all->member_starts[candidate],
+			.blocks = &all->blocks[all->block_starts[candidate]],
+			.n_blocks = all->block_starts[candidate + 1] - all->block_starts[candidate],
+			.executions = all->executions[candidate],
+		};
+	uint32_t u = seen->sampled[place];
+	*scratch = (Place){{place, 1}, {seen->blocks[u], 1}};
+	return (Column){&scratch->vertex, &scratch->block, 1, !seen->is_counted,
+		seen->is_counted ? seen->executions[u] : 0};
+}
+
+typedef struct {
+	Search *search;
+	const Memberships *all;
+	uint64_t *hashes; /* of each candidate's column */
+} Sharing;
+
+enum { CANDIDATES_A_TASK = 64 };
+
+static void hash_columns(size_t task, unsigned worker, void *data)
+{
+	const Sharing *self = data;
+	guint first = (guint)task * CANDIDATES_A_TASK;
+	guint end = MIN(first + CANDIDATES_A_TASK, self->search->found->candidates->len);
+
+	(void)worker;
+	for (guint i = first; i < end; i++) {
+		Place place;
+		const Column column = column_of(self->search, self->all, i, &place);
+		self->hashes[i] = hash_column(&column);
+	}
+}
+
+/* Gives each candidate its column: that of the first one with the same vertices. */
+static void number_columns(const Sharing *self)
+{
+	LodeCandidates *found = self->search->found;
+	g_autoptr(GHashTable) columns = g_hash_table_new(column_hash, g_int64_equal);
+
+	for (guint i = 0; i < found->candidates->len; i++) {
 		LodeCandidate *candidate = &g_array_index(found->candidates, LodeCandidate, i);
 		uint32_t first = i, none = LODE_NONE;
-		LodeFocusVertex vertex = {candidate->place, 1};
-		LodeFocusBlock block = {0, 1};
-		Column column = {
-			.vertices = &all->members[all->member_starts[i]],
-			.n_vertices = all->member_starts[i + 1] - all->member_starts[i],
-			.blocks = &all->blocks[all->block_starts[i]],
-			.n_blocks = all->block_starts[i + 1] - all->block_starts[i],
-			.executions = all->executions[i],
-		};
-		if (candidate->place != LODE_NONE) {
-			uint32_t u = seen->sampled[candidate->place];
-			block.block = seen->blocks[u];
-			column = (Column){&vertex, &block, 1, !seen->is_counted,
-				seen->is_counted ? seen->executions[u] : 0};
-		}
 		g_array_append_val(found->next_member, none);
-		hashes[i] = hash_column(&column);
-		void *known = g_hash_table_lookup(columns, &hashes[i]);
+		void *known = g_hash_table_lookup(columns, &self->hashes[i]);
 		if (known != NULL) {
 			candidate->column = GPOINTER_TO_UINT(known) - 1;
 			first = g_array_index(found->column_members, uint32_t, candidate->column);
@@ -786,10 +856,57 @@ static void share_columns(Search *self, const Memberships *all)
 			continue;
 		}
 		candidate->column = found->column_members->len;
-		g_hash_table_insert(columns, &hashes[i], GUINT_TO_POINTER(candidate->column + 1));
+		g_hash_table_insert(
+			columns, &self->hashes[i], GUINT_TO_POINTER(candidate->column + 1));
 		g_array_append_val(found->column_members, first);
-		add_column(found, &column);
 	}
+}
+
+static void copy_column(size_t task, unsigned worker, void *data)
+{
+	const Sharing *self = data;
+	LodeCandidates *found = self->search->found;
+	uint32_t first = g_array_index(found->column_members, uint32_t, task);
+	Place place;
+	const Column column = column_of(self->search, self->all, first, &place);
+
+	(void)worker;
+	for (size_t i = 0; i < column.n_vertices; i++)
+		g_array_index(found->vertices, LodeFocusVertex,
+			g_array_index(found->column_starts, size_t, task) + i) = column.vertices[i];
+	for (size_t i = 0; i < column.n_blocks; i++)
+		g_array_index(found->blocks, LodeFocusBlock,
+			g_array_index(found->block_starts, size_t, task) + i) = column.blocks[i];
+}
+
+/* Candidates with the same vertices share one column; two different columns with the same 64-bit
+ * hash do not occur but by intent, and then one of the two is judged as the other. */
+static void share_columns(Search *self, const Memberships *all, unsigned n_workers)
+{
+	LodeCandidates *found = self->found;
+	guint n = found->candidates->len;
+	g_autofree uint64_t *hashes = g_new(uint64_t, n + 1);
+	Sharing sharing = {self, all, hashes};
+	size_t vertices = 0, blocks = 0;
+
+	lode_worker_pool_run(
+		(n + CANDIDATES_A_TASK - 1) / CANDIDATES_A_TASK, n_workers, hash_columns, &sharing);
+	number_columns(&sharing);
+	g_array_append_val(found->column_starts, vertices);
+	g_array_append_val(found->block_starts, blocks);
+	for (guint c = 0; c < found->column_members->len; c++) {
+		Place place;
+		const Column column = column_of(
+			self, all, g_array_index(found->column_members, uint32_t, c), &place);
+		vertices += column.n_vertices;
+		blocks += column.n_blocks;
+		g_array_append_val(found->column_starts, vertices);
+		g_array_append_val(found->block_starts, blocks);
+		g_array_append_val(found->executions, column.executions);
+	}
+	g_array_set_size(found->vertices, (guint)vertices);
+	g_array_set_size(found->blocks, (guint)blocks);
+	lode_worker_pool_run(found->column_members->len, n_workers, copy_column, &sharing);
 }
 
 /* False where the candidates have more members than allowed; they then have no columns. */
@@ -820,14 +937,11 @@ static bool fill_columns(Search *self, const uint32_t *observed, size_t max_memb
 	}
 	bool is_within = atomic_load(&filling.n_members) <= max_members;
 	if (is_within)
-		sort_memberships(chunks, n, &all);
-	for (size_t c = 0; c < N_CHUNKS; c++) {
-		g_array_unref(chunks[c].members);
-		g_array_unref(chunks[c].blocks);
-		g_free(chunks[c].executions);
-	}
+		sort_memberships(chunks, n, n_workers, &all);
+	for (size_t c = 0; c < N_CHUNKS; c++)
+		chunk_clear(&chunks[c]);
 	if (is_within)
-		share_columns(self, &all);
+		share_columns(self, &all, n_workers);
 	return is_within;
 }
 

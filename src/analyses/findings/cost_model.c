@@ -740,48 +740,53 @@ static void invert(double *matrix, size_t n)
 	}
 }
 
-/* Row 0 is the base, where there is one to fit; then the terms. */
-static double *information(const LodeCostModel *self, size_t n, size_t n_base)
-{
-	const LodeObservations *seen = self->seen;
-	double *matrix = g_new0(double, n *n + 1);
-	g_autofree double *dense = g_new(double, seen->n_sampled + 1);
-	g_autofree double *blocks = g_new(double, seen->n_blocks + 1);
+/* The information, later the covariance: row 0 is the base, where there is one to fit; then the
+ * terms. */
+typedef struct {
+	const LodeCostModel *model;
+	double *matrix;
+	size_t n, n_base;
+	LodeCostError *errors; /* of the terms */
+} Errors;
 
-	for (size_t j = 0; j < n; j++) {
-		const LodeCostTerm *own = j < n_base ? NULL
-		                                     : lode_cost_model_term(self, j - n_base);
-		/* y s / r² and y_B s / R²: what is left is Σ of these times the other's s. */
-		memset(dense, 0, sizeof(double) * seen->n_sampled);
-		memset(blocks, 0, sizeof(double) * seen->n_blocks);
-		for (uint32_t k = 0; own == NULL && k < seen->n_sampled; k++) {
-			dense[k] = seen->sampled_samples[k] * self->vertices[k].inverse *
-			           self->vertices[k].inverse;
-			matrix[0] += dense[k];
-		}
-		for (size_t i = 0; own != NULL && i < own->n_vertices; i++) {
-			uint32_t k = own->vertices[i].sampled;
-			dense[k] += seen->sampled_samples[k] * (double)own->vertices[i].share *
-			            self->vertices[k].inverse * self->vertices[k].inverse;
-		}
-		for (size_t i = 0; own != NULL && i < own->n_blocks; i++) {
-			uint32_t block = own->blocks[i].block;
-			blocks[block] += seen->block_samples[block] * (double)own->blocks[i].share /
-			                 (self->blocks[block].rate * self->blocks[block].rate);
-		}
-		for (size_t k = MAX(j, n_base); k < n; k++) {
-			const LodeCostTerm *term = lode_cost_model_term(self, k - n_base);
-			double sum = 0;
-			for (size_t i = 0; i < term->n_vertices; i++)
-				sum += dense[term->vertices[i].sampled] *
-				       (double)term->vertices[i].share;
-			for (size_t i = 0; i < term->n_blocks; i++)
-				sum -= blocks[term->blocks[i].block] *
-				       (double)term->blocks[i].share;
-			matrix[j * n + k] = matrix[k * n + j] = sum;
-		}
+/* A row from the diagonal on, and the column below. */
+static void inform_row(size_t j, unsigned worker, void *data)
+{
+	const Errors *work = data;
+	const LodeCostModel *self = work->model;
+	const LodeObservations *seen = self->seen;
+	double *matrix = work->matrix;
+	size_t n = work->n, n_base = work->n_base;
+	g_autofree double *dense = g_new0(double, seen->n_sampled + 1);
+	g_autofree double *blocks = g_new0(double, seen->n_blocks + 1);
+	const LodeCostTerm *own = j < n_base ? NULL : lode_cost_model_term(self, j - n_base);
+
+	(void)worker;
+	/* y s / r² and y_B s / R²: what is left is Σ of these times the other's s. */
+	for (uint32_t k = 0; own == NULL && k < seen->n_sampled; k++) {
+		dense[k] = seen->sampled_samples[k] * self->vertices[k].inverse *
+		           self->vertices[k].inverse;
+		matrix[0] += dense[k];
 	}
-	return matrix;
+	for (size_t i = 0; own != NULL && i < own->n_vertices; i++) {
+		uint32_t k = own->vertices[i].sampled;
+		dense[k] += seen->sampled_samples[k] * (double)own->vertices[i].share *
+		            self->vertices[k].inverse * self->vertices[k].inverse;
+	}
+	for (size_t i = 0; own != NULL && i < own->n_blocks; i++) {
+		uint32_t block = own->blocks[i].block;
+		blocks[block] += seen->block_samples[block] * (double)own->blocks[i].share /
+		                 (self->blocks[block].rate * self->blocks[block].rate);
+	}
+	for (size_t k = MAX(j, n_base); k < n; k++) {
+		const LodeCostTerm *term = lode_cost_model_term(self, k - n_base);
+		double sum = 0;
+		for (size_t i = 0; i < term->n_vertices; i++)
+			sum += dense[term->vertices[i].sampled] * (double)term->vertices[i].share;
+		for (size_t i = 0; i < term->n_blocks; i++)
+			sum -= blocks[term->blocks[i].block] * (double)term->blocks[i].share;
+		matrix[j * n + k] = matrix[k * n + j] = sum;
+	}
 }
 
 /*
@@ -817,21 +822,30 @@ static double explained_error(
 	return sqrt(fmax(variance, 0));
 }
 
+static void find_error(size_t index, unsigned worker, void *data)
+{
+	const Errors *work = data;
+	const LodeCostModel *self = work->model;
+	size_t row = index + work->n_base;
+	double beta = sqrt(fmax(work->matrix[row * work->n + row], 0));
+
+	(void)worker;
+	work->errors[index].beta = beta;
+	work->errors[index].explained =
+		self->seen->is_counted ? beta * lode_cost_model_term(self, index)->executions
+				       : explained_error(self, index, work->matrix, work->n);
+}
+
 LodeCostError *lode_cost_model_errors(const LodeCostModel *self)
 {
 	size_t n_base = self->seen->is_counted && self->base > 0 ? 1 : 0;
 	size_t n = self->terms->len + n_base;
-	g_autofree double *covariance = information(self, n, n_base);
+	g_autofree double *matrix = g_new0(double, n *n + 1);
 	LodeCostError *errors = g_new0(LodeCostError, self->terms->len + 1);
+	Errors work = {self, matrix, n, n_base, errors};
 
-	invert(covariance, n);
-	for (guint j = 0; j < self->terms->len; j++) {
-		size_t row = j + n_base;
-		double beta = sqrt(fmax(covariance[row * n + row], 0));
-		errors[j].beta = beta;
-		errors[j].explained = self->seen->is_counted
-		                              ? beta * lode_cost_model_term(self, j)->executions
-		                              : explained_error(self, j, covariance, n);
-	}
+	lode_worker_crew_run(self->crew, n, inform_row, &work);
+	invert(matrix, n);
+	lode_worker_crew_run(self->crew, self->terms->len, find_error, &work);
 	return errors;
 }
