@@ -4,6 +4,7 @@
 #include "count_file.h"
 #include "follow.h"
 #include "guest_mappings.h"
+#include "wide_registers.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -650,6 +651,8 @@ static bool has_room_alone(uint32_t block)
 static void add_block_call(struct qemu_plugin_tb *piece, uint32_t block)
 {
 	bool has_room = has_room_alone(block);
+
+	wide_registers_add_calls(piece);
 
 	if (event_blocks != NULL) {
 		qemu_plugin_register_vcpu_tb_exec_cb(piece,

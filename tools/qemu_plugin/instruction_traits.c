@@ -189,6 +189,23 @@ static MemoryUse vex_memory_use(const Cursor *self)
 		prefixes[byte_at(self, last) & 3]);
 }
 
+/* Square roots, sums, products, quotients, extrema, conversions, comparisons; fused products; and
+ * vzeroupper, after which code of SSE may come. */
+static bool is_vex_arithmetic(const Cursor *self)
+{
+	bool is_short = byte_at(self, 0) == VEX_2;
+	unsigned map = is_short ? 1 : byte_at(self, 1) & 31;
+	uint8_t opcode = byte_at(self, is_short ? 2 : 3);
+
+	if (byte_at(self, 0) == EVEX)
+		return false;
+	if (map == 1)
+		return (opcode >= 0x51 && opcode <= 0x53) || (opcode >= 0x58 && opcode <= 0x5f) ||
+		       opcode == 0x77 || opcode == 0x7c || opcode == 0x7d || opcode == 0xc2 ||
+		       opcode == 0xd0 || opcode == 0xe6;
+	return map == 2 && opcode >= 0x96 && opcode <= 0xbf && (opcode & 15) >= 6;
+}
+
 static bool is_branch(uint8_t opcode, uint8_t modrm)
 {
 	if (opcode == 0xff)
@@ -247,6 +264,7 @@ InstructionTraits instruction_traits(const uint8_t *bytes, size_t n)
 		return (InstructionTraits){
 			.is_wide = !is_gather(&cursor, opcode),
 			.memory = vex_memory_use(&cursor),
+			.is_vex_arithmetic = is_vex_arithmetic(&cursor),
 			.may_access = true,
 		};
 	bool is_exchange = (opcode == 0x86 || opcode == 0x87) && is_memory(modrm);

@@ -26,7 +26,8 @@ typedef struct {
 	bool compares_and_exchanges; /* cmpxchg and its like */
 	int32_t displacement;
 	MemoryUse memory;
-	bool may_access; /* memory, by a guess: most that do and few others */
+	bool is_vex_arithmetic; /* in floating point, with a VEX prefix; or vzeroupper */
+	bool may_access;        /* memory, by a guess: most that do and few others */
 } InstructionTraits;
 
 /* Of an instruction of `n` bytes. */

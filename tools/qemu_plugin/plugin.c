@@ -18,6 +18,7 @@
 #include "instruction_traits.h"
 #include "qemu_plugin_interface.h"
 #include "recorder.h"
+#include "wide_registers.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -336,6 +337,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
 	if (recorder_is_off())
 		return;
 	pthread_once(&start_once, start);
+	wide_registers_add_calls(piece);
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(piece, i);
 		if (has_functions)

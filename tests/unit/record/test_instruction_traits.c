@@ -125,6 +125,11 @@ static void test_random(void)
 			g_assert_true(traits.can_follow_itself);
 		check_branch(&oracle, &traits);
 		check_memory(&oracle, &traits);
+		if (traits.is_vex_arithmetic)
+			g_assert_cmpint(
+				oracle.instruction.encoding, ==, ZYDIS_INSTRUCTION_ENCODING_VEX);
+		if (oracle.instruction.meta.isa_set == ZYDIS_ISA_SET_FMA)
+			g_assert_true(traits.is_vex_arithmetic);
 		n_single += traits.memory != MEMORY_OTHER;
 		g_assert_cmpint(traits.is_repeated, ==, is_repeated(&oracle));
 		if (traits.is_call)
