@@ -87,9 +87,14 @@ static size_t skip(LodeTraceIntake *self, const LodeReference *references, size_
 /* How many belong to the instructions that are wanted still, which are counted. */
 static size_t limit(LodeTraceIntake *self, const LodeReference *references, size_t n)
 {
-	const uint64_t most = self->options.limit != 0 ? self->options.limit : UINT64_MAX;
+	const uint64_t most = self->options.limit;
 	size_t i = 0;
 
+	if (most == 0) {
+		for (; i < n; i++)
+			self->n_instructions += references[i].kind == LODE_REFERENCE_FETCH;
+		return n;
+	}
 	for (; i < n; i++) {
 		if (references[i].kind != LODE_REFERENCE_FETCH)
 			continue;

@@ -178,9 +178,15 @@ static void copy_references(const TraceChunk *from, LodeTraceRingChunk *out)
 	uint32_t n = MIN(atomic_load(&from->n), TRACE_CHUNK_REFERENCES), kept = 0;
 
 	memcpy(out->references, from->references, n * sizeof(*out->references));
+	uint8_t kinds = 0;
+	for (uint32_t i = 0; i < n; i++)
+		kinds |= out->references[i].kind;
+	out->n = n;
+	/* Their number is a power of two. */
+	if (kinds < LODE_N_REFERENCE_KINDS)
+		return;
 	for (uint32_t i = 0; i < n; i++) {
 		LodeReference reference = out->references[i];
-		reference.thread = 0;
 		if (reference.kind < LODE_N_REFERENCE_KINDS)
 			out->references[kept++] = reference;
 	}

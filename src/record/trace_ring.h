@@ -30,7 +30,7 @@ bool lode_trace_ring_add_function(LodeTraceRing *self, uint32_t process, uint64_
 typedef struct {
 	uint32_t process;     /* numbered as they began, from 0 */
 	uint32_t thread, tid; /* likewise, those of the process */
-	uint32_t n;           /* references; their thread is 0 */
+	uint32_t n;           /* references; their thread means nothing */
 	TraceEventKind event;
 	union {
 		LodeReference references[TRACE_CHUNK_REFERENCES];
