@@ -2,6 +2,8 @@
 /* What stack distances say of caches. */
 #include "caches/miss_curve.h"
 
+#include <string.h>
+
 /* Four sizes to an octave, as far as they are whole: 1 2 3 4 5 6 7 8 10 12 14 16 20 … */
 static uint64_t next_size(uint64_t size)
 {
@@ -42,10 +44,20 @@ static unsigned bin_of(uint64_t depth)
 	return depth == 0 ? 0 : 64 - (unsigned)__builtin_clzll(depth);
 }
 
-static void count_reuses(LodeMissCurve *self, const uint64_t *histogram, size_t n)
+void lode_miss_curve_count_reuses(
+	const LodeStackDistances *distances, uint64_t out_reuses[LODE_REUSE_MAX_BINS])
 {
+	size_t n;
+	const uint64_t *histogram = lode_stack_distances_histogram(distances, &n);
+
+	memset(out_reuses, 0, LODE_REUSE_MAX_BINS * sizeof(*out_reuses));
 	for (size_t depth = 0; depth < n; depth++)
-		self->reuses[bin_of(depth)] += histogram[depth];
+		out_reuses[bin_of(depth)] += histogram[depth];
+}
+
+static void count_reuses(LodeMissCurve *self, const LodeStackDistances *distances)
+{
+	lode_miss_curve_count_reuses(distances, self->reuses);
 	self->n_bins = LODE_REUSE_MAX_BINS;
 	while (self->n_bins > 0 && self->reuses[self->n_bins - 1] == 0)
 		self->n_bins--;
@@ -65,7 +77,7 @@ LodeMissCurve *lode_miss_curve_new(const LodeStackDistances *distances)
 	self->points = g_array_new(FALSE, FALSE, sizeof(LodeMissPoint));
 	add_points(self);
 	count_misses(self, histogram, n);
-	count_reuses(self, histogram, n);
+	count_reuses(self, distances);
 	return self;
 }
 

@@ -32,6 +32,10 @@ LodeMissCurve *lode_miss_curve_new(const LodeStackDistances *distances);
 void lode_miss_curve_free(LodeMissCurve *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMissCurve, lode_miss_curve_free)
 
+/* Uses by distance, so far. */
+void lode_miss_curve_count_reuses(
+	const LodeStackDistances *distances, uint64_t out_reuses[LODE_REUSE_MAX_BINS]);
+
 /* Misses of all accesses, 0 … 1; 0 without any. */
 double lode_miss_curve_ratio(const LodeMissCurve *self, uint64_t misses);
 

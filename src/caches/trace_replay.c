@@ -64,6 +64,9 @@ static bool replay_slice(Replay *self, GError **error)
 		return true;
 	if (self->options.n_distances > 0 && !replay_all_distances(self, error))
 		return false;
+	if (result->times != NULL)
+		lode_replay_times_add(
+			result->times, self->slice, result->simulation, self->distances);
 	result->n_references += self->slice->n_references;
 	result->n_instructions += self->slice->n_instructions;
 	return true;
@@ -116,6 +119,13 @@ static void begin_part(Replay *self, LodeTracePart part)
 		see_counts(self, false);
 }
 
+static uint64_t slice_references(const Replay *self)
+{
+	if (self->result.times == NULL || self->part.kind == LODE_TRACE_WARM_UP)
+		return SLICE_REFERENCES;
+	return MIN(SLICE_REFERENCES, lode_replay_times_left(self->result.times));
+}
+
 static bool replay_frame(Replay *self, const LodeTraceFrame *frame, GError **error)
 {
 	g_auto(LodeFrameSlices) slices = {0};
@@ -125,7 +135,7 @@ static bool replay_frame(Replay *self, const LodeTraceFrame *frame, GError **err
 	if (self->options.quantum > 0)
 		frame = turns = lode_frame_turns_new(frame, self->options.quantum);
 	lode_frame_slices_init(&slices, frame);
-	while ((self->slice = lode_frame_slices_next(&slices, SLICE_REFERENCES)) != NULL)
+	while ((self->slice = lode_frame_slices_next(&slices, slice_references(self))) != NULL)
 		if (!replay_slice(self, error))
 			return false;
 	return true;
@@ -158,6 +168,15 @@ LodeTraceReplay *lode_trace_replay_new(
 	self->result.window_sums = g_new0(LodeWindowSums, n_caches);
 	self->result.range = *range;
 	self->result.curves = g_ptr_array_new_with_free_func((GDestroyNotify)lode_miss_curve_free);
+	const LodeReplayTimesOptions times = {
+		.n_times = options->n_times,
+		.n_references = range->count == UINT64_MAX ? 0 : range->count,
+		.hierarchies = options->hierarchies,
+		.n_hierarchies = options->n_hierarchies,
+		.n_distances = options->n_distances,
+	};
+	if (options->n_times > 0)
+		self->result.times = lode_replay_times_new(&times);
 	for (size_t i = 0; i < options->n_distances; i++)
 		self->distances[i] = lode_stack_distances_new(&options->distances[i]);
 	if (open_simulation(self, error))
@@ -180,6 +199,8 @@ void lode_trace_replay_finish(LodeTraceReplay *replay)
 	Replay *self = (Replay *)replay;
 
 	end_window(self);
+	if (replay->times != NULL)
+		lode_replay_times_finish(replay->times, replay->simulation, self->distances);
 	if (replay->simulation != NULL) {
 		lode_cache_simulation_set_counting(replay->simulation, true);
 		lode_cache_simulation_finish(replay->simulation);
@@ -234,6 +255,7 @@ void lode_trace_replay_free(LodeTraceReplay *replay)
 	g_free(self->before);
 	lode_cache_simulation_free(replay->simulation);
 	g_ptr_array_unref(replay->curves);
+	lode_replay_times_free(replay->times);
 	g_free(replay->window_sums);
 	g_free(replay->damage);
 	g_free(self);

@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "caches/cache_simulation.h"
 #include "caches/miss_curve.h"
+#include "caches/replay_times.h"
 #include "caches/window_sums.h"
 #include "traces/trace_reader.h"
 
@@ -22,11 +23,13 @@ typedef struct {
 	bool classifies;  /* misses by why */
 	uint64_t quantum; /* instructions after which threads take turns; 0: as recorded */
 	unsigned threads; /* 0: all processors */
+	unsigned n_times; /* stretches for misses over time; 0: none */
 } LodeTraceReplayOptions;
 
 typedef struct {
 	LodeCacheSimulation *simulation;       /* NULL: no hierarchy */
 	GPtrArray *curves;                     /* LodeMissCurve, as the distances */
+	LodeReplayTimes *times;                /* NULL: not asked for */
 	uint64_t n_references, n_instructions; /* that were replayed, without a warm-up */
 	uint64_t n_windows;                    /* of a range with `every`, that were replayed */
 	LodeWindowSums *window_sums;           /* private: MAX_CACHES for each hierarchy */

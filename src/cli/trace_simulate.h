@@ -75,7 +75,9 @@ bool lode_trace_misses_read(LodeTraceMisses *self, GError **error);
 bool lode_trace_misses_write(
 	const char *path, const LodeTraceMisses *wanted, bool *out_is_whole, GError **error);
 
-/* All of it (trace_simulate_work.c). */
+/* All of it, and --over-time (trace_simulate_work.c). */
+extern const GOptionEntry lode_trace_time_options[];
+
 typedef struct {
 	GPtrArray *hierarchies;        /* LodeHierarchy; NULL: curves only */
 	GArray *curves;                /* LodeStackDistancesOptions; NULL: none */

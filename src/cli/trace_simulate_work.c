@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace simulate: what is to be done, by all groups of options together. */
 #include "base/error.h"
+#include "cli/option_parser.h"
 #include "cli/trace_range_options.h"
 #include "cli/trace_simulate.h"
 #include "views/display_text.h"
+
+enum { MAX_TIMES = 10000, MAX_TIME_COUNTS = 1 << 19 };
+
+static struct {
+	char *over_time;
+} given;
+
+const GOptionEntry lode_trace_time_options[] = {
+	{"over-time", 0, 0, G_OPTION_ARG_STRING, &given.over_time,
+		"show misses over time too, of N stretches of equally many references; of a "
+		"program, whose length is not known, N to 2 N",
+		"N"},
+	G_OPTION_ENTRY_NULL,
+};
 
 static bool usage(const char *message, GError **error)
 {
@@ -71,6 +86,28 @@ static bool check_misses(LodeTraceWork *self, GError **error)
 	return true;
 }
 
+/* Each stretch has counts of each cache. */
+static bool read_times(LodeTraceWork *self, GError **error)
+{
+	uint64_t n = 0, n_caches = 0;
+
+	if (!lode_option_positive("--over-time", given.over_time, MAX_TIMES, &n, error))
+		return false;
+	for (size_t i = 0; i < self->replay.n_hierarchies; i++)
+		n_caches += self->replay.hierarchies[i]->caches->len;
+	if (n > 0 && self->range.every > 0)
+		return usage("--over-time and --every exclude each other", error);
+	if (n > 0 && lode_trace_misses_are_wanted())
+		return usage("--over-time is of caches and curves, not of what --by, --branches, "
+			     "--sharing and --plot-objects show",
+			error);
+	if (n * n_caches > MAX_TIME_COUNTS)
+		return usage(
+			"--over-time: that many stretches of that many caches are too much", error);
+	self->replay.n_times = (unsigned)n;
+	return true;
+}
+
 bool lode_trace_work_read(LodeTraceWork *self, unsigned threads, GError **error)
 {
 	self->replay.threads = threads;
@@ -79,6 +116,8 @@ bool lode_trace_work_read(LodeTraceWork *self, unsigned threads, GError **error)
 		return false;
 	if (!lode_trace_plots_check(error) || !lode_trace_misses_read(&self->misses, error) ||
 		!read_replay(self, error))
+		return false;
+	if (!read_times(self, error))
 		return false;
 	if (self->range.every > 0 && (self->curves != NULL || lode_trace_misses_are_wanted()))
 		return usage("--every samples misses of caches, not curves or what --by, "

@@ -28,6 +28,7 @@ static const LodeOptionGroup groups[] = {
 	{"Caches", lode_trace_cache_options},
 	{"Part of the trace", lode_trace_sample_options},
 	{"Miss-ratio curves", lode_trace_curve_options},
+	{"Misses over time", lode_trace_time_options},
 	{"Misses by place", lode_trace_miss_options},
 	{"Pictures of curves", lode_trace_plot_options},
 	{"Programs", lode_trace_program_options},
@@ -168,6 +169,7 @@ const LodeVerb lode_verb_trace_simulate = {
 		"  lode trace simulate x.rps --cache host,cores=4 --sharing\n"
 		"  lode trace simulate x.rps --curve data --curve instructions\n"
 		"  lode trace simulate x.rps --cache host --plot-curve x.svg\n"
+		"  lode trace simulate x.rps --over-time 20\n"
 		"  lode trace simulate x.rps --by line --event l1d-miss\n"
 		"  lode trace simulate x.rps --branches tage --by line\n"
 		"  lode trace simulate -- ./program argument\n"

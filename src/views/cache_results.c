@@ -5,6 +5,7 @@
 #include "base/json_stream.h"
 #include "base/number_format.h"
 #include "caches/hierarchy_text.h"
+#include "views/cache_times.h"
 #include "views/csv.h"
 #include "views/display_text.h"
 #include "views/memory_names.h"
@@ -273,6 +274,7 @@ static void put_results(LodeJsonStream *json, const LodeCacheResults *results)
 	put_hierarchies(json, results);
 	lode_json_line(json);
 	put_curves(json, results->replay->curves);
+	lode_cache_times_put_json(json, results);
 	lode_json_end(json, '}');
 }
 
@@ -384,6 +386,10 @@ static void put_result_titles(LodeCsv *csv, const LodeCacheResults *results)
 	static const char *const curve_titles[] = {
 		"of", "line_bytes", "lines", "bytes", "misses", "miss_ratio"};
 
+	if (results->replay->times != NULL) {
+		lode_cache_times_put_titles(csv, results);
+		return;
+	}
 	if (results->n_hierarchies > 0) {
 		put_cache_titles(csv, results);
 		return;
@@ -398,6 +404,10 @@ static void put_result_rows(LodeCsv *csv, const LodeCacheResults *results)
 {
 	const GPtrArray *curves = results->replay->curves;
 
+	if (results->replay->times != NULL) {
+		lode_cache_times_put_rows(csv, results);
+		return;
+	}
 	if (results->n_hierarchies > 0) {
 		g_autoptr(GArray) rows = cache_rows(results);
 		for (guint i = 0; i < rows->len; i++)
@@ -709,6 +719,7 @@ static void write_text(const LodeCacheResults *results, const LodeTerminal *term
 		fputc('\n', out);
 		write_curve(g_ptr_array_index(replay->curves, i), terminal, out);
 	}
+	lode_cache_times_write(results, terminal, out);
 }
 
 bool lode_cache_results_write(const LodeCacheResults *results, size_t n_results,

@@ -21,7 +21,8 @@ typedef struct {
 	LodeTerminal terminal;
 } LodeCacheResultsOptions;
 
-/* CSV has one table, that of the caches when there are some, else that of the curves; of a program
- * with the number of the process. JSON of several traces is an array. Errors: _IO. */
+/* CSV has one table, that of the caches when there are some, else that of the curves, over
+ * time a row for each stretch; of a program with the number of the process. JSON of several traces
+ * is an array. Errors: _IO. */
 bool lode_cache_results_write(const LodeCacheResults *results, size_t n_results,
 	const LodeCacheResultsOptions *options, FILE *out, GError **error);

@@ -39,6 +39,12 @@ done
 "$lode" trace simulate x.rps --curve all --line 16 --format csv -o file.csv
 simulate --curve all --line 16 --format csv -o own.csv -- "$static"
 check "curves" "$(status_is 0)" "$(diff file.csv <(without_process own.csv) 2>&1)"
+simulate --cache "$caches" --over-time 4 --format csv -o own.csv -- "$static"
+check "over time, of a program that is shorter than a stretch" "$(status_is 0)" \
+	"$([ "$(grep -c '^1,0,' own.csv)" -eq 3 ] || cat own.csv)"
+"$lode" trace simulate x.rps --cache "$caches" --over-time 4 --format csv -o file.csv
+check "its misses add up" "$([ "$(awk -F, 'NR > 1 { s[$5] += $7 } END { print s["d1"] }' file.csv)" -eq \
+	"$(awk -F, '$6 == "d1" { print $8 }' own.csv)" ] || cat file.csv own.csv)"
 "$lode" trace simulate x.rps --cache "$caches" --format json -o file.json
 simulate --cache "$caches" --format json -o own.json -- "$static"
 check "JSON" "$(diff <(sed 's/"trace":"x.rps"/"trace":null/' file.json) own.json 2>&1)"

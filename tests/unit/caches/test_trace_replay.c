@@ -11,7 +11,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 
-enum { N_REFERENCES = 60000, FRAME_REFERENCES = 7000, LINE = 64, N_SIZES = 6 };
+enum { N_REFERENCES = 60000, FRAME_REFERENCES = 7000, LINE = 64, N_SIZES = 6, N_TIMES = 7 };
 
 static char *directory;
 
@@ -261,6 +261,93 @@ static void test_windows(void)
 		sum(lode_cache_simulation_counts(replayed->simulation, 0)[1].misses), ==, expected);
 }
 
+static uint64_t sum_reuses(const LodeReplayReuses *reuses)
+{
+	uint64_t n = reuses->n_first;
+
+	for (unsigned i = 0; i < LODE_REUSE_MAX_BINS; i++)
+		n += reuses->reuses[i];
+	return n;
+}
+
+/* A stretch has what the trace up to its end has more than the one up to its beginning. */
+static void check_times(const char *path, const GPtrArray *hierarchies, bool is_length_known)
+{
+	const LodeStackDistancesOptions distances = {.line_bytes = LINE, .holds = LODE_CACHE_DATA};
+	const LodeTraceReplayOptions options = {
+		.hierarchies = (const LodeHierarchy *const *)hierarchies->pdata,
+		.n_hierarchies = hierarchies->len,
+		.distances = &distances,
+		.n_distances = 1,
+		.n_times = N_TIMES,
+	};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, &error);
+	const LodeTraceRange range = is_length_known ? lode_trace_reader_range(reader)
+	                                             : LODE_TRACE_RANGE_ALL;
+	g_autoptr(LodeTraceReplay) all = lode_trace_replay_new(&options, &range, &error);
+	const LodeTraceFrame *frame;
+	uint64_t first = 0, n_accesses = 0;
+
+	while (lode_trace_reader_next(reader, &frame, &error) > 0)
+		g_assert_true(lode_trace_replay_take(all, frame, NULL, &error));
+	g_assert_no_error(error);
+	lode_trace_replay_finish(all);
+	guint n = lode_replay_times_n(all->times);
+	g_assert_cmpuint(n, >=, 1);
+	g_assert_cmpuint(n, <=, is_length_known ? N_TIMES : 2 * N_TIMES);
+	for (guint i = 0; i < n; i++) {
+		const LodeReplayTime *time = lode_replay_times_at(all->times, i);
+		const LodeReplayReuses *reuses = lode_replay_times_reuses(all->times, i, 0);
+		g_assert_cmpuint(time->first_reference, ==, first);
+		g_assert_cmpuint(sum(lode_replay_times_counts(all->times, i, 0, 1)->misses), ==,
+			misses_before(path, hierarchies, first + time->n_references) -
+				(first > 0 ? misses_before(path, hierarchies, first) : 0));
+		g_assert_cmpuint(sum_reuses(reuses), ==, reuses->n_accesses);
+		g_assert_cmpuint(lode_replay_reuses_misses(reuses, N_SIZES + 2), ==,
+			sum(lode_replay_times_counts(all->times, i, 0, 1)->misses));
+		first += time->n_references;
+		n_accesses += reuses->n_accesses;
+	}
+	g_assert_cmpuint(first, ==, N_REFERENCES);
+	g_assert_cmpuint(n_accesses, ==, N_REFERENCES - all->n_instructions);
+}
+
+static void test_times(void)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(6));
+	g_autofree char *path = write_trace(random);
+	g_autoptr(GPtrArray) hierarchies = make_hierarchies(N_SIZES - 1, 1);
+
+	check_times(path, hierarchies, true);
+	check_times(path, hierarchies, false);
+}
+
+/* Stretches of a program begin with 65,536 references. */
+static void test_joined_times(void)
+{
+	const LodeReplayTimesOptions options = {.n_times = N_TIMES};
+	g_autoptr(LodeReplayTimes) times = lode_replay_times_new(&options);
+	LodeTraceFrame frame = {.n_references = 65536, .n_instructions = 7};
+	uint64_t first = 0, n_instructions = 0;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		lode_replay_times_add(times, &frame, NULL, NULL);
+		frame.first_reference += frame.n_references;
+	}
+	lode_replay_times_finish(times, NULL, NULL);
+	g_assert_cmpuint(lode_replay_times_n(times), >=, N_TIMES);
+	g_assert_cmpuint(lode_replay_times_n(times), <=, 2 * N_TIMES);
+	for (guint i = 0; i < lode_replay_times_n(times); i++) {
+		const LodeReplayTime *time = lode_replay_times_at(times, i);
+		g_assert_cmpuint(time->first_reference, ==, first);
+		first += time->n_references;
+		n_instructions += time->n_instructions;
+	}
+	g_assert_cmpuint(first, ==, 65536000);
+	g_assert_cmpuint(n_instructions, ==, 7000);
+}
+
 /* Of data whose reuse changes along the trace: one interval in twenty may miss the whole's ratio.
  */
 static void test_error(void)
@@ -313,6 +400,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/caches/trace_replay/damage", test_damage);
 	g_test_add_func("/caches/trace_replay/warm_up", test_warm_up);
 	g_test_add_func("/caches/trace_replay/windows", test_windows);
+	g_test_add_func("/caches/trace_replay/times", test_times);
+	g_test_add_func("/caches/trace_replay/joined_times", test_joined_times);
 	g_test_add_func("/caches/trace_replay/error", test_error);
 	g_test_add_func("/caches/trace_replay/stopped", test_stopped);
 	int status = g_test_run();
