@@ -5,6 +5,7 @@
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_range_options.h"
+#include "process/champsim_instructions.h"
 #include "sources/trace_conversion.h"
 #include "views/display_text.h"
 
@@ -63,6 +64,11 @@ static bool unpack(LodeTraceReader *reader, LodeReferenceForm form, const LodePr
 		return false;
 	g_autoptr(LodeReferenceWriter)
 		writer = lode_reference_writer_new(form, lode_output_file_stream(output));
+	g_autoptr(LodeChampsimInstructions) instructions = lode_champsim_instructions_new(
+		lode_trace_reader_description(reader), lode_trace_reader_range(reader).first);
+	if (form == LODE_REFERENCE_FORM_CHAMPSIM)
+		lode_reference_writer_set_instructions(
+			writer, lode_champsim_instructions_find, instructions);
 	if (!lode_trace_conversion_unpack(reader, writer, progress, &damage, error) ||
 		!lode_output_file_commit(output, error))
 		return false;
@@ -99,7 +105,8 @@ const LodeVerb lode_verb_trace_unpack = {
 	.summary = "write a packed address trace in the form of another tool",
 	.description =
 		"The forms are those that 'lode trace pack' reads. lackey and csv can "
-		"represent everything; for the other forms, lode reports what was left out.\n"
+		"represent everything; for the other forms, lode reports what was left out. "
+		"champsim has the branches and registers of code whose files the trace names.\n"
 		"\n"
 		"Of a damaged trace the part before the damage is written, and the exit status "
 		"is 1.\n"

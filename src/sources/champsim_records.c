@@ -7,10 +7,11 @@
  *   │ ip      │br. │tk. │dst.  │src.  │stores: 2 × u64  │loads: 4 × u64           │
  *             branch    registers      0: no access
  *
- * A record is a fetch, then its loads, then its stores, none with a size. Two kinds of records are
- * ours, so that any references find place; ChampSim's tracers write neither. Where "taken" is 2,
- * what did not fit into the record before goes on, without a new fetch. Where the instruction is
- * at 0, no fetch was in front of the data references.
+ * Branches and registers are written where the code is known, as ChampSim's tracer does; they are
+ * not read. A record is a fetch, then its loads, then its stores, none with a size. Two kinds of
+ * records are ours, so that any references find place; ChampSim's tracers write neither. Where
+ * "taken" is 2, what did not fit into the record before goes on, without a new fetch. Where the
+ * instruction is at 0, no fetch was in front of the data references.
  */
 #include "base/error.h"
 #include "sources/reference_form.h"
@@ -21,7 +22,9 @@ enum {
 	RECORD_SIZE = 64,
 	BRANCH = 8,
 	TAKEN = 9,
-	GOES_ON = 2, /* at TAKEN */
+	GOES_ON = 2,  /* at TAKEN */
+	WRITTEN = 10, /* registers */
+	READ = 12,
 	STORES = 16,
 	LOADS = 32,
 	N_STORES = 2,
@@ -83,7 +86,19 @@ static void put_u64(char *at, uint64_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
-static bool put_record(LodeReferenceWriter *self, GError **error)
+/* `next` is what is fetched after it; 0: not known. */
+static void put_details(const LodeReferenceWriter *self, char *at, uint64_t next)
+{
+	const LodeReferenceInstruction *details = &self->details;
+
+	at[BRANCH] = details->is_branch;
+	if (details->is_branch)
+		at[TAKEN] = !details->is_conditional || (next != 0 && next == details->target);
+	memcpy(at + WRITTEN, details->written, sizeof(details->written));
+	memcpy(at + READ, details->read, sizeof(details->read));
+}
+
+static bool put_record(LodeReferenceWriter *self, uint64_t next, GError **error)
 {
 	char *at = lode_reference_writer_room(self, error);
 
@@ -93,6 +108,8 @@ static bool put_record(LodeReferenceWriter *self, GError **error)
 	put_u64(at, self->instruction);
 	if (self->goes_on)
 		at[TAKEN] = GOES_ON;
+	else
+		put_details(self, at, next);
 	for (unsigned i = 0; i < self->n_loads; i++)
 		put_u64(at + LOADS + i * sizeof(uint64_t), self->loads[i]);
 	for (unsigned i = 0; i < self->n_stores; i++)
@@ -105,11 +122,18 @@ static bool put_record(LodeReferenceWriter *self, GError **error)
 
 static bool begin(LodeReferenceWriter *self, uint64_t instruction, GError **error)
 {
-	if (self->is_open && !put_record(self, error))
+	if (self->is_open && !put_record(self, instruction, error))
 		return false;
 	self->is_open = true;
 	self->goes_on = false;
 	self->instruction = instruction;
+	self->details = (LodeReferenceInstruction){0};
+	if (instruction != 0 && self->find_details != NULL &&
+		!self->find_details(
+			instruction, self->n_added, &self->details, self->details_data)) {
+		self->details = (LodeReferenceInstruction){0};
+		self->n_unknown++;
+	}
 	return true;
 }
 
@@ -119,7 +143,7 @@ static bool make_room(LodeReferenceWriter *self, bool has_load, bool has_store, 
 	if (self->n_loads + has_load <= N_LOADS && self->n_stores + has_store <= N_STORES &&
 		!(has_load && self->n_stores > 0))
 		return true;
-	if (!put_record(self, error))
+	if (!put_record(self, 0, error))
 		return false;
 	self->goes_on = self->instruction != 0;
 	self->n_repeated += self->goes_on;
@@ -156,12 +180,13 @@ static bool write_reference(
 	                          ? begin(self, reference->address, error)
 	                          : write_access(self, reference, error);
 	self->thread = reference->thread;
+	self->n_added++;
 	return is_written;
 }
 
 static bool finish(LodeReferenceWriter *self, GError **error)
 {
-	bool is_written = !self->is_open || put_record(self, error);
+	bool is_written = !self->is_open || put_record(self, 0, error);
 
 	self->is_open = false;
 	return is_written;

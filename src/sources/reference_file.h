@@ -71,10 +71,26 @@ char *lode_reference_reader_losses(const LodeReferenceReader *self);
 
 typedef struct LodeReferenceWriter LodeReferenceWriter;
 
+/* What champsim's form says of an instruction, see process/champsim_instructions.h. */
+typedef struct {
+	bool is_branch, is_conditional;
+	bool is_unknown;
+	uint8_t written[2], read[4]; /* ChampSim's numbers; 0: none */
+	uint64_t target;             /* of a direct branch; 0: none */
+} LodeReferenceInstruction;
+
+/* Of the fetch that comes after `n_before` references of the writer. False: it is not known. */
+typedef bool (*LodeReferenceInstructionFunc)(
+	uint64_t address, uint64_t n_before, LodeReferenceInstruction *out, void *user_data);
+
 /* Writes to `out`, which stays the caller's, uncompressed. */
 LodeReferenceWriter *lode_reference_writer_new(LodeReferenceForm form, FILE *out);
 void lode_reference_writer_free(LodeReferenceWriter *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeReferenceWriter, lode_reference_writer_free)
+
+/* Has instructions asked for; in front of the first reference. Only champsim's form does. */
+void lode_reference_writer_set_instructions(
+	LodeReferenceWriter *self, LodeReferenceInstructionFunc func, void *user_data);
 
 /* Errors: _IO; _UNSUPPORTED where a reference as such has no place in the form. */
 bool lode_reference_writer_add(

@@ -48,6 +48,10 @@ struct LodeReferenceWriter {
 	uint64_t instruction, loads[4], stores[2];
 	unsigned n_loads, n_stores;
 	bool is_open, goes_on;
+	LodeReferenceInstruction details;          /* of it; all 0: not known */
+	LodeReferenceInstructionFunc find_details; /* NULL: none are */
+	void *details_data;
+	uint64_t n_added, n_unknown; /* references; fetches without details */
 };
 
 typedef struct LodeReferenceFormRow {

@@ -16,6 +16,13 @@ LodeReferenceWriter *lode_reference_writer_new(LodeReferenceForm form, FILE *out
 	return self;
 }
 
+void lode_reference_writer_set_instructions(
+	LodeReferenceWriter *self, LodeReferenceInstructionFunc func, void *user_data)
+{
+	self->find_details = func;
+	self->details_data = user_data;
+}
+
 void lode_reference_writer_free(LodeReferenceWriter *self)
 {
 	if (self == NULL)
@@ -94,5 +101,7 @@ char *lode_reference_writer_losses(const LodeReferenceWriter *self)
 		add_count(text, self->n_modifies, "modifies became a load and a store each");
 	add_count(text, self->n_repeated,
 		"records repeat an instruction whose accesses one record cannot hold");
+	add_count(text, self->n_unknown,
+		"instructions without branches and registers, as no file of their code is known");
 	return g_string_free(text, text->len == 0);
 }

@@ -279,6 +279,53 @@ static void test_champsim(void)
 	assert_equal(all, again);
 }
 
+/* A loop's branch at 0x104, back to 0x100; the rest is not known. */
+static bool find_instruction(
+	uint64_t address, uint64_t n_before, LodeReferenceInstruction *out, void *user_data)
+{
+	GArray *asked = user_data;
+
+	g_array_append_val(asked, n_before);
+	*out = (LodeReferenceInstruction){.is_branch = true,
+		.is_conditional = address == 0x104,
+		.target = 0x100,
+		.written = {26},
+		.read = {26, 25}};
+	return address >= 0x104;
+}
+
+static void test_champsim_branches(void)
+{
+	static const LodeReference some[] = {{0x100, 4, 0, FETCH}, {8, 8, 0, LOAD},
+		{0x104, 2, 0, FETCH}, {0x100, 4, 0, FETCH}, {0x104, 2, 0, FETCH},
+		{0x106, 2, 0, FETCH}, {0x104, 2, 0, FETCH}};
+	static const uint8_t branches[][2] = {{0, 0}, {1, 1}, {0, 0}, {1, 0}, {1, 1}, {1, 0}};
+	static const uint64_t before[] = {0, 2, 3, 4, 5, 6};
+	g_autoptr(GArray) asked = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	char *bytes = NULL;
+	size_t size;
+	FILE *out = open_memstream(&bytes, &size);
+	g_autoptr(LodeReferenceWriter)
+		writer = lode_reference_writer_new(LODE_REFERENCE_FORM_CHAMPSIM, out);
+
+	lode_reference_writer_set_instructions(writer, find_instruction, asked);
+	g_assert_true(lode_reference_writer_add(writer, some, G_N_ELEMENTS(some), NULL));
+	g_assert_true(lode_reference_writer_finish(writer, NULL));
+	fclose(out);
+	const ChampSimRecord *records = (const ChampSimRecord *)(void *)bytes;
+	g_assert_cmpuint(size, ==, G_N_ELEMENTS(branches) * sizeof(ChampSimRecord));
+	for (size_t i = 0; i < G_N_ELEMENTS(branches); i++) {
+		g_assert_cmpuint(records[i].is_branch, ==, branches[i][0]);
+		g_assert_cmpuint(records[i].branch_taken, ==, branches[i][1]);
+		g_assert_cmpuint(records[i].destination_registers[0], ==, branches[i][0] ? 26 : 0);
+		g_assert_cmpuint(records[i].source_registers[1], ==, branches[i][0] ? 25 : 0);
+		g_assert_cmpuint(g_array_index(asked, uint64_t, i), ==, before[i]);
+	}
+	g_autofree char *losses = lode_reference_writer_losses(writer);
+	g_assert_nonnull(strstr(losses, "no file of their code is known (2)"));
+	free(bytes);
+}
+
 /* Its first two bytes are those of gzip. */
 static void test_champsim_magic(void)
 {
@@ -493,6 +540,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/reference_file/xdin", test_xdin);
 	g_test_add_func("/reference_file/csv", test_csv);
 	g_test_add_func("/reference_file/champsim", test_champsim);
+	g_test_add_func("/reference_file/champsim_branches", test_champsim_branches);
 	g_test_add_func("/reference_file/champsim_magic", test_champsim_magic);
 	g_test_add_func("/reference_file/champsim_spill", test_champsim_spill);
 	g_test_add_func("/reference_file/champsim_no_place", test_champsim_no_place);
