@@ -633,7 +633,7 @@ void lode_cost_model_fit(LodeCostModel *self, double tolerance, unsigned max_ste
 		Position *here = &positions[n_past];
 		double change = look_around(self, here), before = self->likelihood;
 		combine(here, positions, change > tolerance ? n_past : 0, n, next);
-		go_to(self, next, MAKES_ALL);
+		go_to(self, next, change > tolerance ? MAKES_ALL : MAKES_RATES);
 		if (change <= tolerance)
 			return;
 		bool is_worse = n_past > 0 && !(self->likelihood >= before);
