@@ -287,7 +287,8 @@ static LodeHeldValue load_thread(
 		return memory->is_thread && memory->displacement == 0
 		               ? (LodeHeldValue){.kind = LODE_HELD_VALUE_THREAD_POINTER}
 		               : NOTHING;
-	if (!lode_thread_block_slot(block, (uint64_t)memory->displacement, false, &offset))
+	if (!lode_thread_block_slot(
+		    block, (uint64_t)memory->displacement, LODE_THREAD_SLOT_OFFSET, &offset))
 		return NOTHING;
 	return (LodeHeldValue){.kind = LODE_HELD_VALUE_THREAD_OFFSET, .offset = (int64_t)offset};
 }
@@ -529,6 +530,29 @@ static void write_memory(LodeRegisterTypes *before, LodeRegisterTypes *state,
 	}
 }
 
+/* `lea rax, [descriptor]; call [rax]` gives an offset from the thread pointer in rax, and changes
+ * no other register. */
+static bool call_descriptor(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
+{
+	const LodeThreadBlock *block = lode_elf_image_thread_block(context->image);
+	const ZydisDecodedOperand *target = &full->operands[0];
+	int base = target->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	                           target->mem.index == ZYDIS_REGISTER_NONE &&
+	                           target->mem.disp.value == 0
+	                   ? lode_general_register(target->mem.base)
+	                   : -1;
+	uint64_t offset;
+
+	if (block == NULL || base < 0 || state->registers[base].kind != LODE_HELD_VALUE_ADDRESS ||
+		!lode_thread_block_slot(block, (uint64_t)state->registers[base].offset,
+			LODE_THREAD_SLOT_DESCRIPTOR, &offset))
+		return false;
+	state->registers[0] = (LodeHeldValue){
+		.kind = LODE_HELD_VALUE_THREAD_OFFSET, .offset = (int64_t)offset};
+	return true;
+}
+
 static void call(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	const LodeFullInstruction *full)
 {
@@ -547,7 +571,8 @@ static void call(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	for (size_t i = 0; i < G_N_ELEMENTS(CLOBBERED); i++)
 		state->registers[CLOBBERED[i]] = NOTHING;
 	if (argument.kind == LODE_HELD_VALUE_ADDRESS && block != NULL &&
-		lode_thread_block_slot(block, (uint64_t)argument.offset, true, &offset)) {
+		lode_thread_block_slot(
+			block, (uint64_t)argument.offset, LODE_THREAD_SLOT_MODULE, &offset)) {
 		/* of __tls_get_addr, which alone is given such slots */
 		state->registers[0] = (LodeHeldValue){
 			.kind = LODE_HELD_VALUE_THREAD_LOCAL, .offset = (int64_t)offset};
@@ -621,7 +646,8 @@ void lode_register_types_step(const LodeFunctionContext *context, LodeRegisterTy
 {
 	switch (full->instruction.mnemonic) {
 	case ZYDIS_MNEMONIC_CALL:
-		call(context, state, full);
+		if (!call_descriptor(context, state, full))
+			call(context, state, full);
 		break;
 	case ZYDIS_MNEMONIC_PUSH:
 	case ZYDIS_MNEMONIC_POP:

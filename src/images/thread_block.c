@@ -8,7 +8,7 @@
 
 typedef struct {
 	uint64_t offset;
-	bool is_module;
+	LodeThreadSlot kind;
 } Slot;
 
 struct LodeThreadBlock {
@@ -59,7 +59,8 @@ static void add_slot(LodeThreadBlock *self, const LodeElfSymbols *symbols, const
 	uint64_t address = raw->r_offset;
 	Slot *known;
 
-	if (type != R_X86_64_TPOFF64 && type != R_X86_64_DTPOFF64 && type != R_X86_64_DTPMOD64)
+	if (type != R_X86_64_TPOFF64 && type != R_X86_64_DTPOFF64 && type != R_X86_64_DTPMOD64 &&
+		type != R_X86_64_TLSDESC)
 		return;
 	if (index != 0) {
 		/* a variable of a different image has a block of its own */
@@ -68,10 +69,12 @@ static void add_slot(LodeThreadBlock *self, const LodeElfSymbols *symbols, const
 			return;
 		slot.offset += symbols->all[index].st_value;
 	}
-	if (type != R_X86_64_TPOFF64) {
+	if (type == R_X86_64_TLSDESC) {
+		slot.kind = LODE_THREAD_SLOT_DESCRIPTOR;
+	} else if (type != R_X86_64_TPOFF64) {
 		/* The second word of the two tells the offset, when it is the symbol's; it counts
 		 * from 0 when it is not relocated. */
-		slot.is_module = true;
+		slot.kind = LODE_THREAD_SLOT_MODULE;
 		if (type == R_X86_64_DTPOFF64)
 			address -= sizeof(uint64_t);
 	}
@@ -167,11 +170,11 @@ bool lode_thread_block_at_pointer(
 }
 
 bool lode_thread_block_slot(
-	const LodeThreadBlock *self, uint64_t slot, bool is_module, uint64_t *out_offset)
+	const LodeThreadBlock *self, uint64_t slot, LodeThreadSlot kind, uint64_t *out_offset)
 {
 	const Slot *found = g_hash_table_lookup(self->slots, &slot);
 
-	if (found == NULL || found->is_module != is_module || found->offset >= self->size)
+	if (found == NULL || found->kind != kind || found->offset >= self->size)
 		return false;
 	*out_offset = found->offset;
 	return true;

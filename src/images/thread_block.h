@@ -7,8 +7,12 @@
  *                  TPOFF64            offset from the thread pointer   mov rax, [slot]; fs:[rax]
  *                  DTPMOD64, DTPOFF64 module and offset                lea rdi, [slot]; call
  *                                                                        __tls_get_addr
+ *                  TLSDESC            a descriptor's first word        lea rax, [slot]; call [rax]
+ *                                                                        fs:[rax]
  *
  * U. Drepper, ELF Handling for Thread-Local Storage, sections 3.4.6, 4.1 to 4.4 (variant II).
+ * A. Oliva, G. Araújo, Speeding Up Thread-Local Storage Access in Dynamic Libraries, GCC
+ * Developers' Summit 2006 (descriptors).
  */
 #pragma once
 
@@ -26,7 +30,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeThreadBlock, lode_thread_block_free)
 bool lode_thread_block_at_pointer(
 	const LodeThreadBlock *self, int64_t displacement, uint64_t *out_offset);
 
-/* The offset that a slot of the global offset table stands for: for the thread pointer
- * (`is_module` false), or for the first word of what __tls_get_addr is given. */
+/* What a slot of the global offset table is: an offset from the thread pointer, or the first word
+ * of what __tls_get_addr is given, or of a descriptor, which gives an offset from the thread
+ * pointer.
+ */
+typedef enum {
+	LODE_THREAD_SLOT_OFFSET,
+	LODE_THREAD_SLOT_MODULE,
+	LODE_THREAD_SLOT_DESCRIPTOR,
+} LodeThreadSlot;
+
+/* The offset in the block that a slot stands for; false: it is none of this kind. */
 bool lode_thread_block_slot(
-	const LodeThreadBlock *self, uint64_t slot, bool is_module, uint64_t *out_offset);
+	const LodeThreadBlock *self, uint64_t slot, LodeThreadSlot kind, uint64_t *out_offset);

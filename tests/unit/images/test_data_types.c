@@ -576,6 +576,8 @@ static const Build BUILDS_THREADS[] = {
 	{"gcc -g -O0 -fPIC -shared", false},
 	{"gcc -g -O2 -fPIC -shared", true},
 	{"gcc -g -O2 -fPIC -shared -ftls-model=initial-exec", true},
+	{"gcc -g -O2 -fPIC -shared -mtls-dialect=gnu2", true},
+	{"gcc -g -O0 -fPIC -shared -mtls-dialect=gnu2", false},
 	{"clang -g -O0 -fPIE", false},
 	{"clang -g -O2 -fPIE", true},
 	{"clang -g -O2 -fPIC -shared", true},
