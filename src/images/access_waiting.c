@@ -146,6 +146,30 @@ static void add_from_elsewhere(Ways *self, uint64_t address)
 }
 
 /*
+ * Whether a jump at the end of another function, `jmp rax`, may have led here: then a register
+ * holds this address. `call [memory]` leaves it in none.
+ */
+static bool is_held(const Ways *self)
+{
+	const LodeDataAccessQuestion *question = self->walk.search->question;
+	uint64_t here = question->pc + question->bias;
+
+	for (unsigned i = 0; i < LODE_N_GENERAL_REGISTERS; i++)
+		if ((self->sampled.known >> i & 1) != 0 && self->sampled.values[i] == here)
+			return true;
+	return false;
+}
+
+/* Nothing tells whether a function that was called ended with one of these, which are few. */
+static void add_jumps_at_ends(Ways *self)
+{
+	const GArray *jumps = self->walk.targets != NULL ? self->walk.targets->memory_jumps : NULL;
+
+	for (guint i = 0; jumps != NULL && i < jumps->len && !self->is_cut; i++)
+		add_way(self, g_array_index(jumps, uint64_t, i), UINT32_MAX);
+}
+
+/*
  * A function is entered by a call that the stack tells of: the one before the address to which it
  * returns. `call [memory]` is an access. Through a procedure linkage table or a jump at the end of
  * another function nothing tells what came last.
@@ -155,6 +179,7 @@ static void add_callers(Ways *self)
 	LodeAccessSearch *search = self->walk.search;
 	uint64_t returns_to, target, found = 0;
 	unsigned n_found = 0;
+	bool is_by_memory = false;
 
 	for (unsigned i = 0; i < self->n; i++)
 		if (self->ways[i].number == UINT32_MAX && self->ways[i].source != 0)
@@ -177,12 +202,15 @@ static void add_callers(Ways *self)
 		if (!leads_here)
 			continue;
 		found = returns_to - length;
+		is_by_memory = full->operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY;
 		n_found++;
 	}
 	if (n_found != 1)
 		return;
-	self->is_open = false;
 	add_way(self, found, UINT32_MAX);
+	if (is_by_memory)
+		add_jumps_at_ends(self);
+	self->is_open = is_by_memory && is_held(self);
 	self->walk.has_ignored = true; /* a function in between may have jumped here */
 }
 
@@ -346,12 +374,15 @@ static bool is_itself(LodeAccessSearch *search, const LodeStaticInstruction *sam
 /* Keeps the ways that the sample does not contradict, and what each would be charged with. */
 static unsigned keep_possible(Ways *self, LodeDataWay *out_ways)
 {
+	const LodeDataAccess *found = &self->walk.search->found;
 	bool needs_evidence = self->n > 1 || self->has_jump || self->is_open;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < self->n; i++) {
-		if (!follow(self, &self->ways[i], needs_evidence))
-			continue;
+		if (!follow(self, &self->ways[i], needs_evidence) ||
+			(self->n > 1 && self->ways[i].number == UINT32_MAX &&
+				found->reason == LODE_REASON_INVALID_ADDRESS))
+			continue; /* the call or jump would have failed */
 		out_ways[n].source = self->ways[i].source;
 		out_ways[n++].access = self->walk.search->found;
 	}

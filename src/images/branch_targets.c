@@ -234,6 +234,7 @@ void lode_branch_targets_init(LodeBranchTargets *self)
 {
 	self->targets = g_array_new(FALSE, FALSE, sizeof(LodeBranchTarget));
 	self->indirect_jumps = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	self->memory_jumps = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	self->named = g_array_new(FALSE, FALSE, sizeof(LodeBranchTarget));
 	self->has_tables = false;
 }
@@ -242,6 +243,7 @@ void lode_branch_targets_clear(LodeBranchTargets *self)
 {
 	g_clear_pointer(&self->targets, g_array_unref);
 	g_clear_pointer(&self->indirect_jumps, g_array_unref);
+	g_clear_pointer(&self->memory_jumps, g_array_unref);
 	g_clear_pointer(&self->named, g_array_unref);
 }
 
@@ -275,6 +277,16 @@ static bool is_near_memory(const ZydisDecodedInstruction *instruction)
 	       instruction->raw.modrm.mod == 0 && instruction->raw.modrm.rm == 5;
 }
 
+static bool is_by_memory(const ZydisDecodedInstruction *instruction)
+{
+	enum { NO_REGISTER_MODE = 3, HAS_INDEX = 4, NO_INDEX = 4 };
+
+	if (instruction->raw.modrm.mod == NO_REGISTER_MODE)
+		return false;
+	return instruction->raw.modrm.rm != HAS_INDEX ||
+	       (instruction->raw.sib.index == NO_INDEX && instruction->raw.rex.X == 0);
+}
+
 static void add_instruction(
 	LodeBranchTargets *self, const ZydisDecodedInstruction *instruction, uint64_t address)
 {
@@ -290,6 +302,8 @@ static void add_instruction(
 	} else if (instruction->mnemonic == ZYDIS_MNEMONIC_JMP && !is_near_memory(instruction)) {
 		/* jmp [rip + x] takes one word, mostly of the GOT, and not one of a table */
 		g_array_append_val(self->indirect_jumps, address);
+		if (is_by_memory(instruction))
+			g_array_append_val(self->memory_jumps, address);
 	}
 }
 
@@ -321,6 +335,7 @@ static void sort_all(LodeBranchTargets *self)
 	sort(self->targets, sizeof(LodeBranchTarget), compare_targets);
 	sort(self->named, sizeof(LodeBranchTarget), compare_targets);
 	sort(self->indirect_jumps, sizeof(uint64_t), compare_addresses);
+	sort(self->memory_jumps, sizeof(uint64_t), compare_addresses);
 }
 
 /* Many pointers lead to one function. */

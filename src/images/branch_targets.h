@@ -24,6 +24,8 @@ typedef struct {
 	GArray *targets;        /* LodeBranchTarget, by (target, source) */
 	GArray *indirect_jumps; /* uint64_t, ascending; those through a GOT entry are not: they
 	                           leave the function */
+	GArray *memory_jumps;   /* uint64_t, ascending; of these, jmp [register + displacement]: not
+	                           through a table, so that they end a function */
 	GArray *named;          /* LodeBranchTarget, by target: what lea takes the address of */
 	bool has_tables;        /* jump tables were looked for */
 } LodeBranchTargets;

@@ -731,16 +731,20 @@ static void test_ways(void)
 /* The stack tells who called. */
 static void test_callers(void)
 {
+	LodeDataWay ways[LODE_MAX_DATA_WAYS];
 	SAMPLE(direct, 0x90);
 	SAMPLE(called, 0x90, 0xff, 0x50, 0x10, /* nop; 1 call [rax+10] */
 		0xe8, 0xf7, 0xff, 0xff, 0xff,  /* 4 call 0 */
 		0xff, 0xd1,                    /* 9 call rcx */
 		0x90);                         /* b */
 
-	SAMPLE(entry, 0xeb, 0x02,       /* jmp 4 */
-		0x90, 0x90,             /* 2 */
-		0xf3, 0x0f, 0x1e, 0xfa, /* 4 endbr64 */
-		0x90);                  /* 8 */
+	SAMPLE(entry, 0xeb, 0x02,              /* jmp 4 */
+		0x90, 0x90,                    /* 2 */
+		0xf3, 0x0f, 0x1e, 0xfa,        /* 4 endbr64 */
+		0x90);                         /* 8 */
+	SAMPLE(jumped, 0x90, 0xff, 0x50, 0x10, /* nop; 1 call [rax+10] */
+		0x90,                          /* 4 */
+		0xff, 0x63, 0x08);             /* 5 jmp [rbx+8] */
 
 	find_waited(&direct, 0);
 	assert_reason(&direct, LODE_REASON_BLOCKED);
@@ -765,6 +769,23 @@ static void test_callers(void)
 	assert_reason(&called, LODE_REASON_NOT_MEMORY);
 	find_waited(&called, 0xb);
 	assert_reason(&called, LODE_REASON_NOT_MEMORY);
+	/* what [rax+10] led to may have ended with jmp rcx */
+	called.stack[0] = CODE + BIAS + 4;
+	find_waited(&called, 0);
+	assert_reason(&called, LODE_REASON_AMBIGUOUS);
+	g_assert_cmpuint(list_ways(&called, ways), ==, 0);
+	/* and so may what ends with jmp [rbx+8], if there is anything at rbx+8 */
+	jumped.targets.has_tables = true;
+	tell_stack(&jumped, STACK_WORDS);
+	jumped.stack[0] = CODE + BIAS + 4;
+	find_waited(&jumped, 0);
+	assert_reason(&jumped, LODE_REASON_AMBIGUOUS);
+	g_assert_cmpuint(list_ways(&jumped, ways), ==, 2);
+	g_assert_cmphex(ways[1].source, ==, CODE + 5);
+	g_assert_cmphex(ways[1].access.operands[0].address, ==, 0x703008);
+	jumped.invalid = 0x703008;
+	find_waited(&jumped, 0);
+	assert_found(&jumped, LODE_RULE_BACKWARD, 1, 0x700010);
 }
 
 /* What has survived of an address names the object. */
