@@ -369,6 +369,12 @@ static void *run(void *data)
 LodeLivePicture *lode_live_picture_open(const LodeLivePictureOptions *options, GError **error)
 {
 	LodeLivePicture *self = g_new0(LodeLivePicture, 1);
+	const LodeLiveAddressesOptions addresses = {
+		.proc = "/proc",
+		.charges_next_access = options->charges_next_access,
+		.log_directory = options->has_allocations ? options->directory : NULL,
+		.skipped_frames = options->skipped_frames,
+	};
 
 	self->output.file = self->wake = -1;
 	/* Ours come before those that ncurses would set. */
@@ -385,7 +391,7 @@ LodeLivePicture *lode_live_picture_open(const LodeLivePictureOptions *options, G
 	self->is_sampling = !options->start_stopped;
 	self->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	lode_record_queue_init(&self->queue, MAX_QUEUED_BYTES);
-	lode_live_model_init(&self->model, "/proc", options->charges_next_access);
+	lode_live_model_init(&self->model, &addresses);
 	draw(self);
 	self->thread = lode_quiet_thread_new("lode-picture", run, self);
 	return self;

@@ -213,6 +213,8 @@ static LodeLivePicture *open_picture(
 		.program = program,
 		.start_stopped = recording->start_stopped,
 		.charges_next_access = given.charges_next_access,
+		.has_allocations = recording->has_allocations,
+		.skipped_frames = (const char *const *)given.skipped_frames,
 	};
 	g_autoptr(GError) why = NULL;
 	LodeLivePicture *picture = NULL;
@@ -313,7 +315,8 @@ const LodeVerb lode_verb_memory_record = {
 		"--live draws threads and the addresses that they access while the program "
 		"runs. The program's output to the terminal is shown when it ends, or with the "
 		"key o; the program cannot read from the terminal. Ctrl-C is passed to the "
-		"program; q leaves the picture, and the recording continues.\n"
+		"program; q leaves the picture, and the recording continues. Objects have the "
+		"names that 'lode memory' will show.\n"
 		"\n"
 		"--allocations preloads a library that intercepts malloc and related functions "
 		"(LD_PRELOAD). Allocations of programs that are linked statically or have "

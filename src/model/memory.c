@@ -83,6 +83,7 @@ static const char *const reasons[LODE_N_REASONS] = {
 	[LODE_REASON_RECORDER] = "recorder",
 	[LODE_REASON_NOT_MEMORY] = "not-memory",
 	[LODE_REASON_AMBIGUOUS] = "ambiguous",
+	[LODE_REASON_NOT_YET_READ] = "not-yet-read",
 };
 
 static const char *const layers[LODE_N_LAYERS] = {

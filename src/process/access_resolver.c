@@ -189,7 +189,7 @@ static LodeDataAccess apply_rules(Question *self)
 		return access;
 	}
 	if (!find_targets(self, &targets)) {
-		access.reason = LODE_REASON_NO_DECODE;
+		access.reason = LODE_REASON_NOT_YET_READ;
 		return access;
 	}
 	self->out->question = (LodeDataAccessQuestion){
@@ -254,6 +254,27 @@ static bool is_of_recorder(const Question *self)
 
 	return (self->image != NULL && lode_is_own_library(self->image->path)) ||
 	       (name != NULL && lode_is_own_library(name));
+}
+
+LodeAccessedFrame lode_resolved_access_frame(
+	const LodeResolvedAccess *self, LodeCodeImage *image, uint64_t access_pc, uint64_t address)
+{
+	const LodeDataAccessQuestion *question = &self->question;
+	LodeDataTypes *types = image != NULL && question->registers != NULL
+	                               ? lode_code_image_types(image)
+	                               : NULL;
+	LodeAccessedFrame found = {.has_frame = false};
+
+	if (self->registers.has_fs_base)
+		found.from_thread_pointer = (int64_t)(address - self->registers.fs_base);
+	found.has_frame = types != NULL &&
+	                  lode_data_types_find_frame(types, question, address, &found.frame);
+	/* the scopes that the access was in */
+	if (found.has_frame && !found.frame.is_caller &&
+		lode_code_image_function(image, access_pc) ==
+			lode_code_image_function(image, question->pc))
+		found.frame.pc = access_pc;
+	return found;
 }
 
 void lode_access_resolver_find(const LodeAccessResolver *self, const LodeSampledCode *sampled,

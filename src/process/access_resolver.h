@@ -59,3 +59,14 @@ typedef struct {
 /* Never fails: what cannot be said has a reason. */
 void lode_access_resolver_find(const LodeAccessResolver *self, const LodeSampledCode *sampled,
 	LodeResolvedAccess *out_access);
+
+/* What registers and the dumped stack tell of where an address lies. */
+typedef struct {
+	bool has_frame;
+	LodeFramePlace frame; /* of the stack that the address is in, of a function of the image */
+	int64_t from_thread_pointer; /* of the address; 0: not known */
+} LodeAccessedFrame;
+
+/* Of an address that an instruction of the sampled image (NULL: it lies in none) accesses. */
+LodeAccessedFrame lode_resolved_access_frame(
+	const LodeResolvedAccess *self, LodeCodeImage *image, uint64_t access_pc, uint64_t address);

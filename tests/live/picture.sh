@@ -76,7 +76,7 @@ end_with() {
 	wait_for "^end$runs=$ending\$" "$@"
 }
 
-# The lines of the table: address, share, loads, stores, threads, mapping, function.
+# The lines of the table: address, share, loads, stores, threads, object, function.
 table() { screen | grep -E '^ *[0-9a-f]{6,12} +[0-9.]+ %'; }
 # Drawn to the end: the same twice. What never rests is printed as it was last.
 settled_table() {
@@ -137,9 +137,9 @@ wait_for '^ *address' >/dev/null
 
 # ranges_of THREAD START SIZE FUNCTION: all that it accesses lies there.
 ranges_of() {
-	local thread=$1 start=$((16#$2)) end=$((16#$2 + $3)) function=$4 n=0 address rest
-	while read -r address _ _ _ _ threads _ function_shown rest; do
-		if [ "$threads" != "$thread" ] || [[ $function_shown != "$function"* ]]; then continue; fi
+	local thread=$1 start=$((16#$2)) end=$((16#$2 + $3)) function=$4 n=0 address threads rest
+	while read -r address _ _ _ _ threads rest; do
+		if [ "$threads" != "$thread" ] || [[ $rest != *" $function"* ]]; then continue; fi
 		n=$((n + 1))
 		if ((16#$address < start || 16#$address >= end)); then
 			echo "$function: $address is outside $2 + $3"
@@ -236,6 +236,12 @@ sane=$(is_sane)
 check "q leaves the picture, the recording goes on" "$fault" "$sane" "$(is_gone 'samples of')" \
 	"$(wait_for '^sum ' 'samples of' && end_with 0)" \
 	"$([ -s x.lode ] || echo 'no profile')"
+
+start "$lode memory record --live --allocations -o x.lode -- $program 60 heap"
+check "what was allocated is named after the place that did" \
+	"$(wait_for 'malloc@two_threads.c' 'uint64_t loaded\[\]')"
+press C-c
+wait_for "^end$runs=" >/dev/null
 
 # crash NAME OF COMMAND: sends it a signal that it does not bear.
 crash() { kill -SEGV "$(ps -o pid= --ppid "$(terminal display -p '#{pane_pid}')" | head -n 1)"; }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program of known accesses: the first thread loads from one array, the second stores to another,
- * for the given seconds. It says where they lie, and writes a line now and then.
+ * for the given seconds. It says where they lie. With a second argument what is stored to is on the
+ * heap.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -39,11 +40,10 @@ __attribute__((noinline)) static void store_all(volatile uint64_t *words)
 		words[i] = (uint64_t)i;
 }
 
-static void *store_on(void *data)
+static void *store_on(void *words)
 {
-	(void)data;
 	while (!is_over)
-		store_all(stored);
+		store_all(words);
 	return NULL;
 }
 
@@ -55,7 +55,8 @@ int main(int argc, char **argv)
 
 	printf("loaded %p stored %p\n", (void *)loaded, (void *)stored);
 	fflush(stdout);
-	if (pthread_create(&thread, NULL, store_on, NULL) != 0)
+	void *words = argc > 2 ? malloc(sizeof(stored)) : stored;
+	if (words == NULL || pthread_create(&thread, NULL, store_on, words) != 0)
 		return 1;
 	while (now() < end)
 		for (int i = 0; i < 100; i++)

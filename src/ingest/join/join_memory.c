@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The accesses that were read from the samples become the profile's memory: each gets its
- * instructions, and what lay at its address, by all layers. The first that knows gives the name:
- *
- *   type        the debug information says what the operand is to, or    "struct node.next"
- *               what the variable at the address is
- *   variable    a symbol of the image is at the address                  "table"
- *   allocation  an allocation log has the block                          "malloc@list.c:12"
- *   mapping     always answers, be it with what is not known             "[heap]", "[unknown]"
+ * instructions, and what lay at its address, by all layers (object_layers.h).
  *
  * Rows are put into an order that does not depend on the order of reading: threads by process,
  * mappings and allocations by when they came about.
  */
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/id_cache.h"
 #include "base/large_array.h"
 #include "ingest/join/join.h"
 #include "ingest/memory/memory_callers.h"
 #include "ingest/memory/memory_loads.h"
-#include "ingest/memory/memory_sites.h"
+#include "ingest/memory/object_layers.h"
 #include "model/page_fault_event.h"
 
 #include <stdlib.h>
@@ -33,12 +25,11 @@ typedef struct {
 	LodeMemoryLoads *loads;
 	LodeMemorySites *sites;
 	LodeMemoryCallers *callers; /* NULL: no chains were recorded */
-	LodeIdCache layers;         /* Layers → object */
-	GHashTable *objects;        /* LodeDataObject → index + 1 */
-	uint32_t *mapping_ids;      /* of the reading's; LODE_NONE: no sample is in it */
-	uint32_t *thread_ids;       /* likewise */
-	GArray *image_ids;          /* of the reading's images: the profile's; LODE_NONE */
-	GArray *event_ids;          /* of the reading's names: the profile's events */
+	LodeObjectLayers *layers;
+	uint32_t *mapping_ids; /* of the reading's; LODE_NONE: no sample is in it */
+	uint32_t *thread_ids;  /* likewise */
+	GArray *image_ids;     /* of the reading's images: the profile's; LODE_NONE */
+	GArray *event_ids;     /* of the reading's names: the profile's events */
 } Building;
 
 /* In the order of process and number, as the reading's are in that of discovery. */
@@ -213,144 +204,6 @@ static void find_instructions(
 		                                  .location;
 }
 
-/* The number of the variable at the address itself; 0: none is known. */
-static uint32_t place_object(Building *self, const LodeReadAccess *access)
-{
-	LodeMemoryObjects *known = self->accesses->objects->known;
-	uint32_t size = access->sample.size, image, number = 0;
-	uint64_t address;
-
-	if (access->sample.mapping != LODE_NONE &&
-		lode_memory_loads_find(self->loads, access->sample.mapping, access->sample.address,
-			&image, &address))
-		return lode_memory_objects_find_static(known, image, address, size);
-	if (access->image == LODE_NONE)
-		return 0;
-	if (access->has_frame)
-		number = lode_memory_objects_find_local(known, access->image, &access->frame, size);
-	LodeBinaryImage *binary = lode_code_images_at(
-		lode_memory_reading_images(self->reading), access->image)
-	                                  ->binary;
-	if (number == 0 && binary != NULL &&
-		lode_binary_image_thread_local_offset(
-			binary, access->from_thread_pointer, &address))
-		number = lode_memory_objects_find_thread_local(known, access->image, address, size);
-	return number;
-}
-
-/* 0 and LODE_NONE: nothing is known. */
-typedef struct {
-	uint32_t operand_object; /* what the instruction's operand is to */
-	uint32_t place_object;   /* what lies at the address */
-	uint32_t site;
-	char *mapping;
-} Layers;
-
-static const LodeOperandObject *object_at(const Building *self, uint32_t number)
-{
-	return number == 0 ? NULL : lode_memory_objects_at(self->accesses->objects->known, number);
-}
-
-/* "char" alone says less than what the address is of. */
-static bool is_plain(const Building *self, const LodeOperandObject *object)
-{
-	return object->member == LODE_NONE && object->variable == NULL &&
-	       object->type != LODE_NONE &&
-	       LODE_AT(self->memory->types, LodeDataType, object->type).n_members == 0;
-}
-
-/* The instruction's operand knows best, where it knows more than a plain type or a symbol; else the
- * variable at the address. */
-static const LodeOperandObject *best_object(const Building *self, const Layers *layers)
-{
-	const LodeOperandObject *operand = object_at(self, layers->operand_object);
-	const LodeOperandObject *place = object_at(self, layers->place_object);
-
-	if (operand == NULL || place == NULL)
-		return operand != NULL ? operand : place;
-	if (operand->type == LODE_NONE || (is_plain(self, operand) && place->type != LODE_NONE))
-		return place;
-	return operand;
-}
-
-static LodeDataObject make_object(Building *self, const Layers *layers)
-{
-	const LodeOperandObject *known = best_object(self, layers);
-	const LodeOperandObject *place = object_at(self, layers->place_object);
-	LodeDataObject object = {.layer = LODE_LAYER_MAPPING,
-		.name = layers->mapping,
-		.type = known != NULL ? known->type : LODE_NONE,
-		.member = known != NULL ? known->member : LODE_NONE,
-		.site = layers->site,
-		.variable = known != NULL ? known->variable : NULL,
-		.mapping = layers->mapping};
-
-	if (object.variable == NULL && place != NULL)
-		object.variable = place->variable;
-	if (layers->site != LODE_NONE) {
-		object.layer = LODE_LAYER_ALLOCATION;
-		object.name = LODE_AT(self->memory->sites, LodeAllocationSite, layers->site).name;
-	}
-	if (object.variable != NULL) {
-		object.layer = LODE_LAYER_VARIABLE;
-		object.name = object.variable;
-	}
-	if (known == NULL || known->name == NULL ||
-		(is_plain(self, known) && object.layer != LODE_LAYER_MAPPING))
-		return object;
-	object.layer = known->type != LODE_NONE ? LODE_LAYER_TYPE : LODE_LAYER_VARIABLE;
-	object.name = known->name;
-	return object;
-}
-
-static guint hash_object(const void *key)
-{
-	const LodeDataObject *object = key;
-	uint64_t hash = lode_hash_append(object->site, (uint64_t)(uintptr_t)object->name);
-
-	hash = lode_hash_append(hash, (uint64_t)(uintptr_t)object->variable);
-	hash = lode_hash_append(hash, (uint64_t)(uintptr_t)object->mapping);
-	return (guint)lode_hash_append(hash, (uint64_t)object->type << 32 | object->member);
-}
-
-/* Texts are the profile's, once each. */
-static gboolean is_equal_object(const void *a, const void *b)
-{
-	const LodeDataObject *left = a, *right = b;
-
-	return left->name == right->name && left->layer == right->layer &&
-	       left->type == right->type && left->member == right->member &&
-	       left->site == right->site && left->variable == right->variable &&
-	       left->mapping == right->mapping;
-}
-
-/* Of one variable, one instruction may say the name and another not, so that different layers give
- * equal objects. */
-static uint32_t add_object(Building *self, const Layers *layers)
-{
-	LodeDataObject object = make_object(self, layers);
-	void *found = g_hash_table_lookup(self->objects, &object);
-
-	if (found != NULL)
-		return GPOINTER_TO_UINT(found) - 1;
-	g_array_append_val(self->memory->objects, object);
-	g_hash_table_insert(self->objects, g_memdup2(&object, sizeof(object)),
-		GUINT_TO_POINTER(self->memory->objects->len));
-	return self->memory->objects->len - 1;
-}
-
-static uint32_t intern_object(Building *self, const Layers *layers)
-{
-	const LodeIdKey key = {{(uint64_t)layers->operand_object << 32 | layers->site,
-		layers->place_object, (uint64_t)(uintptr_t)layers->mapping}};
-	bool is_new;
-	LodeIdSlot *slot = lode_id_cache_find(&self->layers, &key, &is_new);
-
-	if (is_new)
-		slot->id = add_object(self, layers);
-	return slot->id;
-}
-
 static uint32_t find_allocation(Building *self, const LodeReadAccess *access,
 	const LodeMemorySample *sample, uint64_t address)
 {
@@ -387,43 +240,29 @@ static uint32_t site_of(const Building *self, uint32_t allocation)
 	               : LODE_AT(self->memory->allocations, LodeAllocation, allocation).site;
 }
 
-/* What the block at the address was allocated as. */
-static uint32_t allocated_object(Building *self, const LodeMemorySample *sample)
-{
-	const LodeAllocation *allocation = &LODE_AT(
-		self->memory->allocations, LodeAllocation, sample->allocation);
-	const LodeAllocatingCall *call = lode_memory_sites_call(self->sites, sample->allocation);
-
-	if (call == NULL || sample->address < allocation->address)
-		return 0;
-	const LodeAllocatedPlace place = {
-		call->return_address, allocation->size, sample->address - allocation->address};
-	return lode_memory_objects_find_allocated(
-		self->accesses->objects->known, call->image, &place, sample->size);
-}
-
 /* What the address itself tells, which must be that of the access that is charged. */
 static void find_layers(Building *self, const LodeReadAccess *access,
-	const LodeMemorySample *sample, Layers *layers)
+	const LodeMemorySample *sample, LodeLayers *layers)
 {
-	const LodeOperandObject *operand = object_at(self, layers->operand_object);
+	LodeDataPlace place = {.address = access->sample.address,
+		.size = access->sample.size,
+		.image = access->image,
+		.frame = access->frame,
+		.load_image = LODE_NONE};
 
 	if (sample->mapping != LODE_NONE)
 		layers->mapping =
 			LODE_AT(self->memory->mappings, LodeMemoryMapping, sample->mapping).name;
-	if (operand == NULL || operand->variable == NULL || operand->type == LODE_NONE ||
-		access->has_frame)
-		layers->place_object = place_object(self, access);
-	/* looked up again: objects that are added move the others */
-	operand = object_at(self, layers->operand_object);
-	/* of two arrays on the stack an index may belong to either: the address tells */
-	const LodeOperandObject *place = object_at(self, layers->place_object);
-	if (operand != NULL && operand->variable != NULL && access->has_frame && place != NULL &&
-		place->variable != NULL && strcmp(place->variable, operand->variable) != 0)
-		layers->operand_object = 0;
-	if (layers->place_object == 0 && sample->allocation != LODE_NONE &&
-		(operand == NULL || operand->type == LODE_NONE || is_plain(self, operand)))
-		layers->place_object = allocated_object(self, sample);
+	if (access->sample.mapping != LODE_NONE &&
+		lode_object_layers_is_open(self->layers, layers, access->frame.has_frame))
+		lode_memory_loads_find(self->loads, access->sample.mapping, place.address,
+			&place.load_image, &place.load_address);
+	if (sample->allocation != LODE_NONE) {
+		place.allocation = &LODE_AT(
+			self->memory->allocations, LodeAllocation, sample->allocation);
+		place.call = lode_memory_sites_call(self->sites, sample->allocation);
+	}
+	lode_object_layers_find(self->layers, &place, layers);
 	layers->site = site_of(self, sample->allocation);
 	if (layers->site == LODE_NONE)
 		layers->site = find_ongoing_site(self, access, sample);
@@ -432,7 +271,7 @@ static void find_layers(Building *self, const LodeReadAccess *access,
 /* What a base that has survived tells where the address is lost. A stack has many variables, of
  * which it need not be in the right one. */
 static void find_layers_of_base(Building *self, const LodeReadAccess *access,
-	const LodeMemorySample *sample, Layers *layers)
+	const LodeMemorySample *sample, LodeLayers *layers)
 {
 	uint64_t address;
 	uint32_t image;
@@ -451,7 +290,7 @@ static void find_object(Building *self, const LodeReadAccess *access, LodeMemory
 {
 	static char unknown[] = "[unknown]";
 	bool has_address = sample->rule != LODE_RULE_NONE;
-	Layers layers = {.site = LODE_NONE, .mapping = unknown};
+	LodeLayers layers = {.site = LODE_NONE, .mapping = unknown};
 
 	if (access->image != LODE_NONE && !access->has_no_operand)
 		layers.operand_object = lode_memory_objects_find(self->accesses->objects->known,
@@ -467,7 +306,7 @@ static void find_object(Building *self, const LodeReadAccess *access, LodeMemory
 		find_layers_of_base(self, access, sample, &layers);
 	else if (layers.operand_object == 0)
 		return; /* that nothing is known is a reason, and no object */
-	sample->object = intern_object(self, &layers);
+	sample->object = lode_object_layers_intern(self->layers, &layers);
 }
 
 static void add_sample(Building *self, const LodeReadAccess *access)
@@ -532,8 +371,7 @@ static void sort_allocations(Building *self)
 
 static void clear(Building *self)
 {
-	lode_id_cache_clear(&self->layers);
-	g_hash_table_unref(self->objects);
+	lode_object_layers_free(self->layers);
 	lode_memory_callers_free(self->callers);
 	lode_memory_sites_free(self->sites);
 	lode_memory_loads_free(self->loads);
@@ -583,10 +421,10 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 		.memory = memory,
 		.accesses = accesses,
 		.reading = reading,
-		.objects = g_hash_table_new_full(hash_object, is_equal_object, g_free, NULL),
 		.image_ids = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.event_ids = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
-	lode_id_cache_init(&building.layers);
+	building.layers = lode_object_layers_new(
+		memory, accesses->objects->known, lode_memory_reading_images(reading));
 	memory->has_allocations = lode_allocations_all(lode_memory_reading_logs(reading))->len > 0;
 	memory->is_stall_weighted = lode_memory_reading_is_stall_weighted(reading);
 	memory->has_fixed_addresses = lode_memory_reading_has_fixed_addresses(reading);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/live/live_addresses.h"
 
-#include "process/access_resolver.h"
-#include "process/threads.h"
+#include "ingest/live/live_sites.h"
+#include "ingest/memory/object_layers.h"
 #include "record/perf_existing.h"
 
 #include <linux/perf_event.h>
@@ -31,11 +31,17 @@ struct LodeLiveAddresses {
 	LodeAddressSpaces *loads; /* where images lie as a whole; files are the images */
 	LodeCodeImages *images;
 	LodeThreads threads;
+	LodeLiveSites *sites; /* NULL: no logs are written */
+	LodeProfile *profile; /* of objects alone */
+	LodeMemoryObjects *known;
+	LodeObjectLayers *layers;
+	GHashTable *site_ids; /* name → index + 1, of the profile's memory */
 	GHashTable *asked_us; /* pid → gint64 *: when it was asked for its mappings */
 	GArray *order;        /* RecordPlace, of one call */
 	CodePlace cache[CODE_CACHE];
 	uint64_t n_unreadable;
 	bool is_by_time;
+	bool are_sites_fresh; /* looked at for the records at hand */
 };
 
 LodeLiveAddresses *lode_live_addresses_new(const LodeLiveAddressesOptions *options)
@@ -49,6 +55,13 @@ LodeLiveAddresses *lode_live_addresses_new(const LodeLiveAddressesOptions *optio
 	/* Nothing is asked of servers: the program runs on meanwhile. */
 	self->images = lode_code_images_new(false);
 	lode_threads_init(&self->threads, MAX_THREADS);
+	if (options->log_directory != NULL)
+		self->sites = lode_live_sites_new(&self->options, self->images);
+	self->profile = lode_profile_new();
+	self->profile->memory = lode_memory_new();
+	self->known = lode_memory_objects_new(self->profile, self->profile->memory, self->images);
+	self->layers = lode_object_layers_new(self->profile->memory, self->known, self->images);
+	self->site_ids = g_hash_table_new(NULL, NULL);
 	self->asked_us = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	self->order = g_array_new(FALSE, FALSE, sizeof(RecordPlace));
 	return self;
@@ -61,6 +74,11 @@ void lode_live_addresses_free(LodeLiveAddresses *self)
 	g_array_unref(self->order);
 	g_hash_table_unref(self->asked_us);
 	lode_threads_clear(&self->threads);
+	g_hash_table_unref(self->site_ids);
+	lode_object_layers_free(self->layers);
+	lode_memory_objects_free(self->known);
+	lode_profile_free(self->profile);
+	lode_live_sites_free(self->sites);
 	lode_code_images_free(self->images);
 	lode_address_spaces_free(self->loads);
 	lode_address_spaces_free(self->spaces);
@@ -236,18 +254,84 @@ static const char *function_at(LodeLiveAddresses *self, uint32_t image, uint64_t
 	return function != NULL ? function->name : NULL;
 }
 
-static const char *variable_at(LodeLiveAddresses *self, uint32_t pid, uint64_t address)
+/* What an operand lies in: not the answer's, which may have been made before a stack had its name.
+ */
+static const LodeMappedRange *find_now(
+	LodeLiveAddresses *self, const LodeResolvedAccess *resolved, uint32_t pid, uint8_t number)
 {
-	const LodeMappedRange *load = lode_address_spaces_find(
-		self->loads, pid, address, LODE_TIME_NOW, NULL);
-	LodeDataSymbol symbol;
+	const LodeMappedRange *range = lode_address_spaces_find(
+		self->spaces, pid, resolved->access.operands[number].address, LODE_TIME_NOW, NULL);
 
-	if (load == NULL)
-		return NULL;
-	LodeBinaryImage *binary = lode_code_images_at(self->images, load->file)->binary;
-	bool is_known = binary != NULL && lode_binary_image_find_data_symbol(binary,
-						  address - load->start + load->offset, &symbol);
-	return is_known ? symbol.name : NULL;
+	return range != NULL ? range : &resolved->places[number];
+}
+
+/* --- names --- */
+
+static uint32_t add_site(LodeLiveAddresses *self, const char *name)
+{
+	GArray *sites = self->profile->memory->sites;
+	void *found = g_hash_table_lookup(self->site_ids, name);
+	const LodeAllocationSite site = {.name = (char *)name};
+
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found) - 1;
+	g_array_append_val(sites, site);
+	g_hash_table_insert(self->site_ids, (void *)name, GUINT_TO_POINTER(sites->len));
+	return sites->len - 1;
+}
+
+/* Variables that begin as zeros are of an image, though of no file. */
+static char *mapping_name(
+	LodeLiveAddresses *self, const LodeMappedRange *range, const LodeMappedRange *load)
+{
+	const char *name = range != NULL && range->name != NULL ? range->name : "[unknown]";
+
+	if (load == NULL || strcmp(name, "[anon]") != 0)
+		return lode_profile_intern(self->profile, name);
+	g_autofree char *bss = g_strconcat(
+		lode_code_images_path(self->images, load->file), " [bss]", NULL);
+	return lode_profile_intern(self->profile, bss);
+}
+
+/* Of operand `number` of what was accessed, as join_memory.c has it of a recording. */
+static const char *object_at(LodeLiveAddresses *self, const LodeSampledCode *code,
+	const LodeResolvedAccess *resolved, uint8_t number)
+{
+	const LodeDataAccess *access = &resolved->access;
+	const LodeDataOperand *operand = &access->operands[number];
+	uint32_t pid = code->record->pid;
+	LodeCodeImage *image = code->image != LODE_NONE
+	                               ? lode_code_images_at(self->images, code->image)
+	                               : NULL;
+	LodeDataPlace place = {
+		.address = operand->address,
+		.size = operand->size,
+		.image = code->image,
+		.frame = lode_resolved_access_frame(resolved, image, access->pc, operand->address),
+		.load_image = LODE_NONE,
+	};
+	LodeLayers layers = {.site = LODE_NONE};
+	LodeLiveSite site;
+
+	if (image != NULL)
+		layers.operand_object = lode_memory_objects_find(
+			self->known, code->image, access->pc, operand->operand);
+	if (self->sites != NULL && lode_live_sites_find(self->sites, pid, code->record->time_ns,
+					   operand->address, &site)) {
+		place.allocation = site.allocation;
+		place.call = site.call;
+		layers.site = add_site(self, site.name);
+	}
+	const LodeMappedRange *load = lode_address_spaces_find(
+		self->loads, pid, operand->address, LODE_TIME_NOW, NULL);
+	if (load != NULL) {
+		place.load_image = load->file;
+		place.load_address = operand->address - load->start + load->offset;
+	}
+	layers.mapping = mapping_name(self, find_now(self, resolved, pid, number), load);
+	lode_object_layers_find(self->layers, &place, &layers);
+	uint32_t object = lode_object_layers_intern(self->layers, &layers);
+	return LODE_AT(self->profile->memory->objects, LodeDataObject, object).name;
 }
 
 static void give_access(LodeLiveAddresses *self, const LodeSampledCode *code,
@@ -272,14 +356,12 @@ static void give_access(LodeLiveAddresses *self, const LodeSampledCode *code,
 	sample->function = function_at(self, code->image, access->pc);
 	sample->weight /= MAX(access->n_operands, 1);
 	for (uint8_t i = 0; i < access->n_operands; i++) {
-		/* Not that of the answer, which may have been made before a stack had its name. */
-		const LodeMappedRange *range = lode_address_spaces_find(self->spaces,
-			code->record->pid, access->operands[i].address, LODE_TIME_NOW, NULL);
+		const LodeMappedRange *range = find_now(self, resolved, code->record->pid, i);
 		sample->operand = i;
 		sample->access = access->operands[i].access;
 		sample->address = access->operands[i].address;
-		sample->mapping = range != NULL ? range->name : resolved->places[i].name;
-		sample->variable = variable_at(self, code->record->pid, sample->address);
+		sample->mapping = range->name;
+		sample->object = object_at(self, code, resolved, i);
 		self->options.take(sample, self->options.user_data);
 	}
 }
@@ -299,6 +381,7 @@ static void take_sample(
 	const LodeAccessResolver resolver = {
 		.spaces = self->spaces,
 		.images = self->images,
+		.allocations = self->sites != NULL ? lode_live_sites_logs(self->sites) : NULL,
 		.ask = ask,
 		.data = self,
 		.patience_us = self->options.patience_us,
@@ -347,6 +430,8 @@ static void take_record(LodeLiveAddresses *self, const LodePerfRecord *record)
 	size_t n_events;
 	const LodePerfEvent *events = lode_perf_data_events(self->reader, &n_events);
 
+	if (self->sites != NULL)
+		lode_live_sites_note(self->sites, record);
 	switch (record->kind) {
 	case LODE_PERF_MAPPING:
 		take_mapping(self, record);
@@ -369,8 +454,12 @@ static void take_record(LodeLiveAddresses *self, const LodePerfRecord *record)
 		break;
 	case LODE_PERF_SAMPLE:
 		/* First touches say nothing of how often. */
-		if (!is_page_fault(&events[record->event]))
-			take_sample(self, record, &events[record->event]);
+		if (is_page_fault(&events[record->event]))
+			return;
+		if (self->sites != NULL && !self->are_sites_fresh)
+			lode_live_sites_refresh(self->sites);
+		self->are_sites_fresh = true;
+		take_sample(self, record, &events[record->event]);
 		return;
 	default:
 		return;
@@ -410,6 +499,7 @@ void lode_live_addresses_add(LodeLiveAddresses *self, const void *records, size_
 	LodePerfRecord record;
 
 	find_order(self, bytes, size);
+	self->are_sites_fresh = false;
 	for (guint i = 0; i < self->order->len; i++) {
 		const RecordPlace *place = &g_array_index(self->order, RecordPlace, i);
 		if (parse(self, bytes + place->offset, place->size, &record))

@@ -5,8 +5,9 @@
  *   records as the kernel writes them ─▶ mappings, threads
  *                                     └▶ samples ─ registers, code ─▶ thread, address, access
  *
- * By the same rules as an import later, but code that is in no file has no addresses, nor has that
- * of a large file while its branch targets are being read. Not for several threads at once.
+ * By the same rules as an import later, and with the same names; but code that is in no file has no
+ * addresses, nor has that of a large file while its branch targets are being read, and what was
+ * just allocated has no site yet. Not for several threads at once.
  */
 #pragma once
 
@@ -27,7 +28,7 @@ typedef struct {
 	double weight;
 	/* Names live as long as the addresses do, equal ones are one pointer. NULL: unknown. */
 	const char *mapping;  /* that the address is in */
-	const char *variable; /* of a symbol table, that lies there */
+	const char *object;   /* as an import would name it; NULL without an address */
 	const char *function; /* that accesses */
 } LodeLiveSample;
 
@@ -38,7 +39,10 @@ typedef struct {
 	                     nowhere */
 	gint64 patience_us; /* to wait for the branch targets of an image; negative: until they are
 	                       read */
-	bool charges_next_access; /* in place of the access that a timer waited for */
+	bool charges_next_access;          /* in place of the access that a timer waited for */
+	const char *log_directory;         /* where allocation logs are written to; NULL: nowhere */
+	gint64 log_interval_us;            /* these are read again not sooner */
+	const char *const *skipped_frames; /* that are no site of an allocation, as globs; NULL */
 } LodeLiveAddressesOptions;
 
 /* The options' strings live on. */

@@ -356,30 +356,6 @@ static void append_access(LodeMemoryReading *self, const LodeReadAccess *access)
 		g_array_append_vals(self->accesses, access, 1);
 }
 
-/* What the registers and the stack, which are not kept, tell of where an address is: in which
- * frame, and how far from the thread pointer. */
-static void find_frame(
-	LodeMemoryReading *self, const LodeResolvedAccess *resolved, LodeReadAccess *row)
-{
-	const LodeUserRegisters *registers = &resolved->registers;
-	LodeCodeImage *image = row->image != LODE_NONE
-	                               ? lode_code_images_at(self->images, row->image)
-	                               : NULL;
-	LodeDataTypes *types = resolved->question.registers != NULL ? lode_code_image_types(image)
-	                                                            : NULL;
-
-	if (registers->has_fs_base)
-		row->from_thread_pointer = (int64_t)(row->sample.address - registers->fs_base);
-	if (types == NULL || !lode_data_types_find_frame(
-				     types, &resolved->question, row->sample.address, &row->frame))
-		return;
-	row->has_frame = true;
-	/* the scopes that the access was in */
-	if (!row->frame.is_caller && lode_code_image_function(image, row->image_access_pc) ==
-					     lode_code_image_function(image, row->image_pc))
-		row->frame.pc = row->image_access_pc;
-}
-
 static LodeReadAccess operand_row(LodeMemoryReading *self, uint32_t pid, const LodeReadAccess *row,
 	const LodeResolvedAccess *resolved, const LodeDataAccess *access, size_t i)
 {
@@ -395,7 +371,10 @@ static LodeReadAccess operand_row(LodeMemoryReading *self, uint32_t pid, const L
 	added.sample.access = operand->access;
 	added.sample.operand = (uint8_t)i;
 	added.sample.is_unverified = access->is_unverified;
-	find_frame(self, resolved, &added);
+	/* registers and stack are not kept */
+	added.frame = lode_resolved_access_frame(resolved,
+		row->image != LODE_NONE ? lode_code_images_at(self->images, row->image) : NULL,
+		added.image_access_pc, operand->address);
 	return added;
 }
 

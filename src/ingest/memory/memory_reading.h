@@ -31,9 +31,7 @@ typedef struct {
 	bool is_push;            /* a store that no operand shows: of a call, or push */
 	uint64_t base; /* somewhere in what is accessed, where the address is lost; 0: unknown */
 	uint32_t base_mapping; /* as sample.mapping */
-	bool has_frame;
-	LodeFramePlace frame; /* of the stack that the address is in, of a function of the image */
-	int64_t from_thread_pointer;        /* of the address; 0: not known */
+	LodeAccessedFrame frame;
 	uint32_t first_way, n_ways;         /* of an ambiguous one; n_ways 0: not all are known */
 	uint64_t image_pc, image_access_pc; /* addresses in the image */
 } LodeReadAccess;

@@ -287,7 +287,7 @@ enum {
 	SHARE_WIDTH = 6,
 	COUNT_WIDTH = 7,
 	THREADS_WIDTH = 8,
-	MAPPING_WIDTH = 16,
+	OBJECT_WIDTH = 20,
 };
 
 typedef struct {
@@ -298,7 +298,7 @@ static void write_line(const LodeLiveDrawing *self, LodeCellGrid *grid, unsigned
 	LodeCellStyle style, const Line *line)
 {
 	static const unsigned widths[] = {ADDRESS_WIDTH, SHARE_WIDTH, COUNT_WIDTH, COUNT_WIDTH,
-		THREADS_WIDTH, MAPPING_WIDTH, G_MAXINT};
+		THREADS_WIDTH, OBJECT_WIDTH, G_MAXINT};
 	enum { FIRST_TEXT = 4 };
 	unsigned x = 0;
 

@@ -4,6 +4,8 @@
 /* A rate over less jumps about. The picture may stand still for a moment when code is first seen.
  */
 enum { RATE_US = G_USEC_PER_SEC, PATIENCE_US = 100 * 1000 };
+/* What was allocated since has no name yet. */
+enum { LOG_INTERVAL_US = G_USEC_PER_SEC };
 
 static void clear_thread(void *data)
 {
@@ -74,24 +76,22 @@ static void take(const LodeLiveSample *sample, void *user_data)
 		.address = sample->address,
 		.weight = sample->weight,
 		.mapping = sample->mapping,
-		.object = sample->variable,
+		.object = sample->object,
 		.function = sample->function,
 	};
 	lode_live_counts_add(self->counts, &access);
 }
 
-void lode_live_model_init(LodeLiveModel *self, const char *proc, bool charges_next_access)
+void lode_live_model_init(LodeLiveModel *self, const LodeLiveAddressesOptions *options)
 {
-	const LodeLiveAddressesOptions options = {
-		.take = take,
-		.user_data = self,
-		.proc = proc,
-		.patience_us = PATIENCE_US,
-		.charges_next_access = charges_next_access,
-	};
+	LodeLiveAddressesOptions own = *options;
 
+	own.take = take;
+	own.user_data = self;
+	own.patience_us = PATIENCE_US;
+	own.log_interval_us = LOG_INTERVAL_US;
 	*self = (LodeLiveModel){
-		.addresses = lode_live_addresses_new(&options),
+		.addresses = lode_live_addresses_new(&own),
 		.counts = lode_live_counts_new(0),
 		.threads = g_array_new(FALSE, FALSE, sizeof(LodeLiveThread)),
 		.start_us = g_get_monotonic_time(),

@@ -20,8 +20,9 @@ typedef struct {
 	double samples_per_second;
 } LodeLiveModel;
 
-/* `proc`: as in LodeLiveAddressesOptions. It must not be moved. */
-void lode_live_model_init(LodeLiveModel *self, const char *proc, bool charges_next_access);
+/* Who takes, for how long to wait, and when logs are read again, is the model's own. It must not be
+ * moved. */
+void lode_live_model_init(LodeLiveModel *self, const LodeLiveAddressesOptions *options);
 void lode_live_model_clear(LodeLiveModel *self);
 
 /* Takes whole records. */

@@ -6,9 +6,11 @@
  *   attached_program threads    threads begin all the time, work for some milliseconds, and start
  *                               others
  *   attached_program memory     two threads that count in a table of their own each
+ *   attached_program objects    likewise, in words that were allocated and in global structures
  */
 #include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,11 +112,43 @@ static int count_in_tables(void)
 	return 0;
 }
 
+struct pair {
+	uint64_t key;
+	volatile uint64_t value;
+};
+
+static struct pair pairs[TABLE_WORDS];
+
+static void *count_in_pairs(void *unused)
+{
+	uint64_t at = 1;
+
+	(void)unused;
+	for (;;) {
+		pairs[at].value += 1;
+		at = (at * 5 + 1) % TABLE_WORDS;
+	}
+	return NULL;
+}
+
+static int count_in_objects(void)
+{
+	uint64_t *words = malloc(TABLE_WORDS * sizeof(*words));
+	pthread_t second;
+
+	if (words == NULL || pthread_create(&second, NULL, count_in_pairs, NULL) != 0)
+		return 1;
+	count_in(words);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "threads") == 0)
 		return make_threads();
 	if (argc > 1 && strcmp(argv[1], "memory") == 0)
 		return count_in_tables();
+	if (argc > 1 && strcmp(argv[1], "objects") == 0)
+		return count_in_objects();
 	return copy_through_pipe();
 }

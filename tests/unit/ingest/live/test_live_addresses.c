@@ -78,7 +78,13 @@ static void set_up(Fixture *self, const void *data)
 	const char *proc = data;
 
 	self->samples = g_array_new(FALSE, FALSE, sizeof(LodeLiveSample));
-	const LodeLiveAddressesOptions options = {take, self->samples, proc, -1, true};
+	const LodeLiveAddressesOptions options = {
+		.take = take,
+		.user_data = self->samples,
+		.proc = proc,
+		.patience_us = -1,
+		.charges_next_access = true,
+	};
 	self->addresses = lode_live_addresses_new(&options);
 	self->records = g_byte_array_new();
 	add_event(self, PERF_COUNT_SW_CPU_CLOCK, SAMPLE_ID);
@@ -259,6 +265,24 @@ static void test_order(Fixture *self, const void *data)
 }
 
 /* No record told of anything, but /proc knows. */
+/* While jumps are being read that is the reason; it may be done at once. */
+static void test_not_yet_read(Fixture *self, const void *data)
+{
+	const Sampled sampled = {.pc = known_load, .rdi = (uintptr_t)words, .time_ns = 1};
+	const LodeLiveAddressesOptions options = {.take = take, .user_data = self->samples};
+
+	(void)data;
+	lode_live_addresses_free(self->addresses);
+	self->addresses = lode_live_addresses_new(&options);
+	add_event(self, PERF_COUNT_SW_PAGE_FAULTS_MIN, FAULT_ID);
+	add_event(self, PERF_COUNT_SW_CPU_CLOCK, SAMPLE_ID);
+	add_mappings(self);
+	add_sample(self, &sampled);
+	const LodeLiveSample *sample = give(self, 1);
+	if (sample->rule == LODE_RULE_NONE)
+		g_assert_cmpint(sample->reason, ==, LODE_REASON_NOT_YET_READ);
+}
+
 static void test_ask(Fixture *self, const void *data)
 {
 	const Sampled sampled = {.pc = known_load, .rdi = (uintptr_t)words, .time_ns = 1};
@@ -362,6 +386,7 @@ int main(int argc, char **argv)
 	add_test("/live_addresses/reasons", NULL, test_reasons);
 	add_test("/live_addresses/given_addresses", NULL, test_given_addresses);
 	add_test("/live_addresses/order", NULL, test_order);
+	add_test("/live_addresses/not_yet_read", NULL, test_not_yet_read);
 	add_test("/live_addresses/ask", "/proc", test_ask);
 	add_test("/live_addresses/ask_nobody", NULL, test_ask_nobody);
 	add_test("/live_addresses/threads", NULL, test_threads);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One run, looked at twice: by an import, and record by record as the live picture sees it. Both
- * show the same shares, by page, by object and by reason.
+ * show the same shares, by page, by reason and by object: types by the instruction, and where the
+ * memory was allocated.
  */
 #include "ingest/import.h"
 #include "ingest/live/live_addresses.h"
@@ -50,7 +51,7 @@ static void add(Shares *self, char *name, double weight)
 typedef struct {
 	uint64_t address;
 	double weight;
-	const char *variable, *mapping;
+	const char *object;
 	uint8_t rule, reason;
 } Seen;
 
@@ -62,14 +63,13 @@ static void count(Shares *self, const Seen *seen)
 		return;
 	add(self, g_strdup_printf("page %" G_GINT64_MODIFIER "x", seen->address >> 12),
 		seen->weight);
-	if (seen->variable != NULL)
-		add(self, g_strdup_printf("variable %s", seen->variable), seen->weight);
+	add(self, g_strdup_printf("object %s", seen->object), seen->weight);
 }
 
 static void take(const LodeLiveSample *sample, void *user_data)
 {
-	const Seen seen = {sample->address, sample->weight, sample->variable, sample->mapping,
-		sample->rule, sample->reason};
+	const Seen seen = {
+		sample->address, sample->weight, sample->object, sample->rule, sample->reason};
 
 	count(user_data, &seen);
 }
@@ -113,10 +113,10 @@ static void add_rounds(LodeLiveAddresses *live, const char *records, size_t size
 	lode_live_addresses_add(live, records + begin, size - begin);
 }
 
-static void count_live(Shares *self, const char *path)
+static void count_live(Shares *self, const char *path, const char *directory)
 {
 	const LodeLiveAddressesOptions options = {
-		.take = take, .user_data = self, .patience_us = -1};
+		.take = take, .user_data = self, .patience_us = -1, .log_directory = directory};
 	g_autoptr(LodeLiveAddresses) live = lode_live_addresses_new(&options);
 	g_autofree char *file = NULL;
 	gsize size;
@@ -131,9 +131,10 @@ static void count_live(Shares *self, const char *path)
 	g_assert_true(lode_live_addresses_is_by_time(live));
 }
 
-static void count_imported(Shares *self, const char *path)
+static void count_imported(Shares *self, const GPtrArray *paths)
 {
-	const LodeImportOptions options = {.paths = &path, .n_paths = 1};
+	const LodeImportOptions options = {
+		.paths = (const char *const *)paths->pdata, .n_paths = paths->len};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(LodeProfile) profile = lode_import(&options, NULL, &error);
 
@@ -148,7 +149,7 @@ static void count_imported(Shares *self, const char *path)
 		const Seen seen = {
 			.address = sample->address,
 			.weight = sample->weight,
-			.variable = object != NULL ? object->variable : NULL,
+			.object = object != NULL ? object->name : NULL,
 			.rule = sample->rule,
 			.reason = sample->reason,
 		};
@@ -178,17 +179,42 @@ static void check_shares(const Shares *live, const Shares *imported)
 	}
 }
 
-/* Whether both tables were named, in memory of no file: on a busy machine, a thread may have had no
- * time at all. */
+/* All that a recording has left in its directory. */
+static GPtrArray *list_files(const char *directory)
+{
+	GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GDir) listing = g_dir_open(directory, 0, NULL);
+	const char *name;
+
+	while ((name = g_dir_read_name(listing)) != NULL)
+		g_ptr_array_add(paths, g_build_filename(directory, name, NULL));
+	return paths;
+}
+
+static bool has_object(const Shares *self, const char *prefix)
+{
+	GHashTableIter iterator;
+	void *name;
+
+	g_hash_table_iter_init(&iterator, self->weights);
+	while (g_hash_table_iter_next(&iterator, &name, NULL))
+		if (g_str_has_prefix(name, prefix))
+			return true;
+	return false;
+}
+
+/* Whether the objects of both threads were named: on a busy machine, one may have had no time at
+ * all. */
 static bool compare_run(int seconds)
 {
 	g_autofree char *directory = g_dir_make_tmp("lode-live-XXXXXX", NULL);
-	g_autofree char *recorded = g_build_filename(directory, "perf.data", NULL);
+	g_autofree char *kept = g_build_filename(directory, "kept", NULL);
+	g_autofree char *recorded = g_build_filename(kept, "perf.data", NULL);
 	g_autofree char *profile = g_build_filename(directory, "x.lode", NULL);
 	g_autofree char *duration = g_strdup_printf("%d", seconds);
 	const char *argv[] = {LODE_EXECUTABLE, "memory", "record", "-e", "cpu-clock:u", "-F",
-		"2000", "--duration", duration, "--keep-recording", directory, "-o", profile, "--",
-		PROGRAM_ATTACHED, "memory", NULL};
+		"2000", "--allocations", "--duration", duration, "--keep-recording", kept, "-o",
+		profile, "--", PROGRAM_ATTACHED, "objects", NULL};
 	g_autofree char *complaint = NULL;
 	bool has_both = true;
 	int status = 0;
@@ -196,22 +222,25 @@ static bool compare_run(int seconds)
 
 	g_assert_true(g_spawn_sync(
 		NULL, (char **)argv, NULL, 0, NULL, NULL, NULL, &complaint, &status, NULL));
+	g_autoptr(GPtrArray) files = list_files(kept);
 	if (status != 0) {
 		g_test_skip(complaint);
 	} else {
 		shares_init(&live);
 		shares_init(&imported);
-		count_live(&live, recorded);
-		count_imported(&imported, recorded);
+		count_live(&live, recorded, kept);
+		count_imported(&imported, files);
 	}
 	/* What fails below leaves nothing behind. */
-	g_unlink(recorded);
+	for (guint i = 0; i < files->len; i++)
+		g_unlink(files->pdata[i]);
+	g_rmdir(kept);
 	g_unlink(profile);
 	g_rmdir(directory);
 	if (status == 0) {
 		check_shares(&live, &imported);
-		has_both = weight_of(&live, "variable first_table") > 0 &&
-		           weight_of(&live, "variable second_table") > 0;
+		has_both = has_object(&live, "object malloc@attached_program.c:") &&
+		           has_object(&live, "object struct pair.value");
 		g_hash_table_unref(live.weights);
 		g_hash_table_unref(imported.weights);
 	}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is accessed, by all layers. The first that knows gives the name:
+ *
+ *   type        the debug information says what the operand is to, or    "struct node.next"
+ *               what the variable at the address is
+ *   variable    a symbol of the image is at the address                  "table"
+ *   allocation  an allocation log has the block                          "malloc@list.c:12"
+ *   mapping     always answers, be it with what is not known             "[heap]", "[unknown]"
+ *
+ * Private to ingest/.
+ */
+#pragma once
+
+#include "ingest/memory/memory_objects.h"
+#include "ingest/memory/memory_sites.h"
+#include "process/access_resolver.h"
+
+typedef struct LodeObjectLayers LodeObjectLayers;
+
+/* Borrows all; objects go to `memory`, that `known` has its types in. */
+LodeObjectLayers *lode_object_layers_new(
+	LodeMemory *memory, LodeMemoryObjects *known, LodeCodeImages *images);
+void lode_object_layers_free(LodeObjectLayers *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeObjectLayers, lode_object_layers_free)
+
+/* 0 and LODE_NONE: nothing is known. */
+typedef struct {
+	uint32_t operand_object; /* of `known`: what the instruction's operand is to */
+	uint32_t place_object;   /* likewise: what lies at the address */
+	uint32_t site;           /* of the memory */
+	char *mapping;           /* equal texts are one pointer */
+} LodeLayers;
+
+/* What the address itself tells of. */
+typedef struct {
+	uint64_t address;
+	uint32_t size;
+	uint32_t image; /* of the code; LODE_NONE: unknown */
+	LodeAccessedFrame frame;
+	uint32_t load_image; /* that the address lies in; LODE_NONE: in none */
+	uint64_t load_address;
+	const LodeAllocation *allocation; /* that the address lies in; NULL: in none */
+	const LodeAllocatingCall *call;   /* that made it; NULL: not known */
+} LodeDataPlace;
+
+/* Whether the operand leaves it open which variable lies at the address: then the place is to know
+ * the image that it lies in. */
+bool lode_object_layers_is_open(
+	const LodeObjectLayers *self, const LodeLayers *layers, bool has_frame);
+
+/* Adds what lies there; of two that contradict each other the address is believed. */
+void lode_object_layers_find(
+	LodeObjectLayers *self, const LodeDataPlace *place, LodeLayers *inout_layers);
+
+/* The object of such layers, an index into the memory's objects, where it is added. */
+uint32_t lode_object_layers_intern(LodeObjectLayers *self, const LodeLayers *layers);
