@@ -100,7 +100,7 @@ static bool write_callers(const LodeMemoryViewInput *input, FILE *out, GError **
 		return false;
 	g_auto(LodeMemoryNotes) notes;
 	lode_memory_notes_init(&notes, input->profile, input->samples, input->n_samples);
-	const LodeMemoryCallersOptions view = {
+	const LodeMemoryViewOptions view = {
 		.format = input->format, .terminal = input->terminal, .notes = &notes};
 	return lode_memory_callers_write(input->profile, found, &view, out, error);
 }
@@ -119,7 +119,7 @@ static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **err
 		return false;
 	g_auto(LodeMemoryNotes) notes;
 	lode_memory_notes_init(&notes, input->profile, input->samples, input->n_samples);
-	const LodeMemoryAllocationsOptions view = {
+	const LodeMemoryViewOptions view = {
 		.format = input->format, .terminal = input->terminal, .notes = &notes};
 	return lode_memory_allocations_write(input->profile, use, &view, out, error);
 }

@@ -85,7 +85,7 @@ static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **err
 		return false;
 	g_auto(LodeMemoryNotes) notes;
 	lode_memory_notes_init(&notes, input->profile, input->samples, input->n_samples);
-	LodeMemoryPivotOptions view = {
+	LodeMemoryViewOptions view = {
 		.format = input->format, .terminal = input->terminal, .notes = &notes};
 	return lode_memory_pivot_write(input->profile, pivot, &view, out, error);
 }

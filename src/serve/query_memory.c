@@ -94,7 +94,7 @@ bool lode_serve_pivot(const LodeServeQuery *query, GError **error)
 		return false;
 	g_auto(LodeMemoryNotes) notes;
 	lode_memory_notes_init(&notes, query->profile, samples, chosen->len);
-	LodeMemoryPivotOptions view = {.format = query->format, .notes = &notes};
+	LodeMemoryViewOptions view = {.format = query->format, .notes = &notes};
 	return lode_memory_pivot_write(query->profile, pivot, &view, query->out, error);
 }
 

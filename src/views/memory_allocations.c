@@ -4,12 +4,10 @@
 
 #include "base/number_format.h"
 #include "views/display_text.h"
+#include "views/memory_document.h"
 #include "views/memory_names.h"
-#include "views/memory_totals.h"
 #include "views/profile_figures.h"
-#include "views/profile_json.h"
 #include "views/profile_lines.h"
-#include "views/row_stream.h"
 #include "views/table.h"
 
 #include <math.h>
@@ -171,9 +169,10 @@ static void write_skipped(
 		lode_profile_lines_print_indented(terminal, 4, out, "by %s", shown);
 }
 
-static void write_table(const LodeProfile *profile, const LodeAllocationUse *use,
-	const LodeTerminal *terminal, bool has_callers, FILE *out)
+static void write_table(const LodeMemoryDocument *document, const LodeTerminal *terminal, FILE *out)
 {
+	const LodeAllocationUse *use = document->result;
+	bool has_callers = false;
 	static const LodeTableColumn known[N_COLUMNS] = {
 		[COLUMN_PEAK] = {"at peak"},
 		[COLUMN_MOST] = {"most", .dropped = 2},
@@ -185,7 +184,7 @@ static void write_table(const LodeProfile *profile, const LodeAllocationUse *use
 		[COLUMN_PLACE] = {"site", .is_text = true},
 	};
 	LodeTableColumn columns[N_COLUMNS];
-	Table self = {.profile = profile, .use = use, .terminal = terminal};
+	Table self = {.profile = document->profile, .use = use, .terminal = terminal};
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < N_COLUMNS; i++) {
@@ -198,6 +197,8 @@ static void write_table(const LodeProfile *profile, const LodeAllocationUse *use
 		columns[n] = known[i];
 		self.columns[n++] = i;
 	}
+	for (guint i = 0; i < use->rows->len; i++)
+		has_callers |= row_at(use, i)->level > 0;
 	LodeTable table = {columns, n, use->rows->len, cell, &self,
 		.note = has_callers ? write_skipped : NULL};
 	lode_table_write(&table, terminal, out);
@@ -229,29 +230,14 @@ static void write_totals(const char *what, const char *one, const LodeAllocation
 	g_string_free(text, TRUE);
 }
 
-static void write_text(const LodeProfile *profile, const LodeAllocationUse *use,
-	const LodeMemoryAllocationsOptions *options, FILE *out)
+static void write_lines(const LodeMemoryDocument *document, const LodeTerminal *terminal, FILE *out)
 {
-	const LodeTerminal *terminal = &options->terminal;
-	bool has_callers = false;
+	const LodeAllocationUse *use = document->result;
 
-	for (guint i = 0; i < use->rows->len; i++)
-		has_callers |= row_at(use, i)->level > 0;
-	lode_profile_lines_print(terminal, out, "%s · allocations · weight: %s",
-		profile->program != NULL ? profile->program : "?",
-		lode_totals_weight_text(options->notes));
-	lode_memory_notes_head(options->notes, terminal, out);
 	write_totals("heap", use->heap.n == 1 ? "block" : "blocks", &use->heap, use, use->has_peaks,
 		terminal, out);
 	write_totals("mappings", use->mappings.n == 1 ? "mapping" : "mappings", &use->mappings, use,
 		use->has_peaks && use->heap.n == 0, terminal, out);
-	fputc('\n', out);
-	if (use->rows->len == 0)
-		fputs("Nothing was allocated.\n", out);
-	else
-		write_table(profile, use, terminal, has_callers, out);
-	fputc('\n', out);
-	lode_memory_notes_text(options->notes, terminal, out);
 }
 
 /* --- JSON and CSV --- */
@@ -272,10 +258,13 @@ static void put_figures(LodeRowStream *rows, const LodeAllocationFigures *figure
 	lode_row_number(rows, "weight", figures->weight);
 }
 
-static void put_row(
-	LodeRowStream *rows, const LodeProfile *profile, const LodeAllocationUseRow *row)
+static void put_row(const LodeMemoryDocument *document, size_t number, LodeRowStream *rows)
 {
 	static const char *const kinds[] = {"site", "caller", "others"};
+	const LodeAllocationUseRow none = {.site = LODE_NONE, .call = LODE_NONE};
+	const LodeAllocationUseRow *row = number == SIZE_MAX ? &none
+	                                                     : row_at(document->result, number);
+	const LodeProfile *profile = document->profile;
 	const LodeAllocationCall *call = call_of(profile, row);
 	bool has_site = row->site < profile->memory->sites->len;
 	g_autofree char *skipped = skipped_text(profile, row);
@@ -307,64 +296,37 @@ static void put_totals(LodeJsonStream *json, LodeRowStream *rows, const char *na
 	lode_json_line(json);
 }
 
-static void write_json(const LodeProfile *profile, const LodeAllocationUse *use,
-	const LodeMemoryAllocationsOptions *options, FILE *out)
+static void put_all(const LodeMemoryDocument *document, LodeJsonStream *json)
 {
-	LodeJsonStream json;
+	const LodeAllocationUse *use = document->result;
 	LodeRowStream rows;
 
-	lode_json_stream_init(&json, out);
-	lode_row_stream_init_json(&rows, &json);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, profile);
-	lode_json_line(&json);
-	lode_memory_notes_json(options->notes, &json);
-	lode_json_line(&json);
-	lode_json_key(&json, "peak");
-	lode_json_begin(&json, '{');
+	lode_row_stream_init_json(&rows, json);
+	lode_json_key(json, "peak");
+	lode_json_begin(json, '{');
 	lode_json_member_number(
-		&json, "bytes", use->has_peaks ? (double)use->peak.n_bytes : (double)NAN);
+		json, "bytes", use->has_peaks ? (double)use->peak.n_bytes : (double)NAN);
 	lode_json_member_number(
-		&json, "time_ns", use->has_peaks ? (double)use->peak.time_ns : (double)NAN);
-	lode_json_end(&json, '}');
-	lode_json_line(&json);
-	put_totals(&json, &rows, "heap", &use->heap);
-	put_totals(&json, &rows, "mappings", &use->mappings);
-	lode_json_member_number(&json, "weight", use->weight);
-	lode_json_line(&json);
-	lode_json_key(&json, "rows");
-	lode_json_begin(&json, '[');
-	for (guint i = 0; i < use->rows->len; i++)
-		put_row(&rows, profile, row_at(use, i));
-	lode_json_end(&json, ']');
-	lode_json_end(&json, '}');
-}
-
-static void write_csv(const LodeProfile *profile, const LodeAllocationUse *use, FILE *out)
-{
-	const LodeAllocationUseRow none = {.site = LODE_NONE, .call = LODE_NONE};
-	LodeRowStream rows;
-
-	lode_row_stream_init_csv(&rows, out);
-	put_row(&rows, profile, &none);
-	for (guint i = 0; i < use->rows->len; i++)
-		put_row(&rows, profile, row_at(use, i));
+		json, "time_ns", use->has_peaks ? (double)use->peak.time_ns : (double)NAN);
+	lode_json_end(json, '}');
+	lode_json_line(json);
+	put_totals(json, &rows, "heap", &use->heap);
+	put_totals(json, &rows, "mappings", &use->mappings);
+	lode_json_member_number(json, "weight", use->weight);
+	lode_json_line(json);
 }
 
 bool lode_memory_allocations_write(const LodeProfile *profile, const LodeAllocationUse *use,
-	const LodeMemoryAllocationsOptions *options, FILE *out, GError **error)
+	const LodeMemoryViewOptions *options, FILE *out, GError **error)
 {
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
-		write_text(profile, use, options, out);
-		break;
-	case LODE_VIEW_JSON:
-		write_json(profile, use, options, out);
-		break;
-	case LODE_VIEW_CSV:
-		write_csv(profile, use, out);
-		break;
-	}
-	return lode_view_flush(out, error);
+	static const LodeMemoryDocumentParts parts = {
+		.write_lines = write_lines,
+		.write_table = write_table,
+		.put_after = put_all,
+		.put_row = put_row,
+	};
+	const LodeMemoryDocument document = {&parts, profile, use, "allocations",
+		"Nothing was allocated.", use->rows->len, .has_head = true};
+
+	return lode_memory_document_write(&document, options, out, error);
 }

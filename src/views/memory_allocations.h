@@ -3,15 +3,8 @@
 #pragma once
 
 #include "analyses/memory/allocation_use.h"
-#include "views/format.h"
-#include "views/memory_notes.h"
-
-typedef struct {
-	LodeViewFormat format;
-	LodeTerminal terminal;
-	const LodeMemoryNotes *notes;
-} LodeMemoryAllocationsOptions;
+#include "views/memory_view_options.h"
 
 /* Errors: _IO. */
 bool lode_memory_allocations_write(const LodeProfile *profile, const LodeAllocationUse *use,
-	const LodeMemoryAllocationsOptions *options, FILE *out, GError **error);
+	const LodeMemoryViewOptions *options, FILE *out, GError **error);

@@ -4,11 +4,9 @@
 
 #include "base/number_format.h"
 #include "views/display_text.h"
-#include "views/memory_totals.h"
+#include "views/memory_document.h"
 #include "views/profile_figures.h"
-#include "views/profile_json.h"
 #include "views/profile_lines.h"
-#include "views/row_stream.h"
 #include "views/table.h"
 
 enum { COLUMN_SHARE, COLUMN_SAMPLES, COLUMN_NAME };
@@ -85,47 +83,53 @@ static LodeStyle cell(size_t number, unsigned column, GString *out, const void *
 	}
 }
 
-static void write_text(const LodeProfile *profile, const LodeAccessCallers *callers,
-	const LodeMemoryCallersOptions *options, FILE *out)
+static void write_lines(const LodeMemoryDocument *document, const LodeTerminal *terminal, FILE *out)
+{
+	const LodeAccessCallers *callers = document->result;
+	char share[LODE_NUMBER_SIZE];
+
+	if (callers->weight_without > 0)
+		lode_profile_lines_print(terminal, out,
+			"Callers are not known for %s of the weight.",
+			lode_number_format_share(
+				lode_share_of(callers->weight_without, callers->weight), share));
+}
+
+static void write_table(const LodeMemoryDocument *document, const LodeTerminal *terminal, FILE *out)
 {
 	static const LodeTableColumn columns[] = {
 		[COLUMN_SHARE] = {"share"},
 		[COLUMN_SAMPLES] = {"samples", .dropped = 1},
 		[COLUMN_NAME] = {"object, what accesses it, its callers", .is_text = true},
 	};
-	const LodeTerminal *terminal = &options->terminal;
-	const Table self = {profile, callers, terminal};
+	const Table self = {document->profile, document->result, terminal};
 	const LodeTable table = {
-		columns, G_N_ELEMENTS(columns), callers->rows->len, cell, &self, .note = NULL};
-	char share[LODE_NUMBER_SIZE];
+		columns, G_N_ELEMENTS(columns), document->n_rows, cell, &self, .note = NULL};
 
-	lode_profile_lines_print(terminal, out, "%s · callers of accesses · weight: %s",
-		profile->program != NULL ? profile->program : "?",
-		lode_totals_weight_text(options->notes));
-	if (callers->weight_without > 0)
-		lode_profile_lines_print(terminal, out,
-			"Callers are not known for %s of the weight.",
-			lode_number_format_share(
-				lode_share_of(callers->weight_without, callers->weight), share));
-	fputc('\n', out);
-	if (callers->rows->len == 0)
-		fputs("No sample was chosen.\n", out);
-	else
-		lode_table_write(&table, terminal, out);
-	fputc('\n', out);
-	lode_memory_notes_text(options->notes, terminal, out);
+	lode_table_write(&table, terminal, out);
 }
 
-static void put_row(LodeRowStream *rows, const LodeProfile *profile,
-	const LodeAccessCallers *callers, const LodeAccessCallersRow *row)
+static void put_weights(const LodeMemoryDocument *document, LodeJsonStream *json)
+{
+	const LodeAccessCallers *callers = document->result;
+
+	lode_json_member_number(json, "weight", callers->weight);
+	lode_json_member_number(json, "weight_without_callers", callers->weight_without);
+	lode_json_line(json);
+}
+
+static void put_row(const LodeMemoryDocument *document, size_t number, LodeRowStream *rows)
 {
 	static const char *const kinds[] = {"object", "call", "others"};
-	const LodeAccessCall *call = call_of(profile, row);
+	const LodeAccessCallersRow none = {.object = LODE_NONE, .call = LODE_NONE};
+	const LodeAccessCallers *callers = document->result;
+	const LodeAccessCallersRow *row = number == SIZE_MAX ? &none : row_at(callers, number);
+	const LodeAccessCall *call = call_of(document->profile, row);
 
 	lode_row_begin(rows);
 	lode_row_number(rows, "level", row->level);
 	lode_row_text(rows, "kind", kinds[row->kind]);
-	lode_row_text(rows, "object", object_name(profile, row));
+	lode_row_text(rows, "object", object_name(document->profile, row));
 	lode_row_text(rows, "function", call != NULL ? call->function : NULL);
 	lode_row_text(rows, "place", call != NULL ? call->place : NULL);
 	lode_row_number(rows, "samples", (double)row->n_samples);
@@ -134,55 +138,17 @@ static void put_row(LodeRowStream *rows, const LodeProfile *profile,
 	lode_row_end(rows);
 }
 
-static void write_json(const LodeProfile *profile, const LodeAccessCallers *callers,
-	const LodeMemoryCallersOptions *options, FILE *out)
-{
-	LodeJsonStream json;
-	LodeRowStream rows;
-
-	lode_json_stream_init(&json, out);
-	lode_row_stream_init_json(&rows, &json);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, profile);
-	lode_json_line(&json);
-	lode_memory_notes_json(options->notes, &json);
-	lode_json_line(&json);
-	lode_json_member_number(&json, "weight", callers->weight);
-	lode_json_member_number(&json, "weight_without_callers", callers->weight_without);
-	lode_json_line(&json);
-	lode_json_key(&json, "rows");
-	lode_json_begin(&json, '[');
-	for (guint i = 0; i < callers->rows->len; i++)
-		put_row(&rows, profile, callers, row_at(callers, i));
-	lode_json_end(&json, ']');
-	lode_json_end(&json, '}');
-}
-
-static void write_csv(const LodeProfile *profile, const LodeAccessCallers *callers, FILE *out)
-{
-	const LodeAccessCallersRow none = {.object = LODE_NONE, .call = LODE_NONE};
-	LodeRowStream rows;
-
-	lode_row_stream_init_csv(&rows, out);
-	put_row(&rows, profile, callers, &none);
-	for (guint i = 0; i < callers->rows->len; i++)
-		put_row(&rows, profile, callers, row_at(callers, i));
-}
-
 bool lode_memory_callers_write(const LodeProfile *profile, const LodeAccessCallers *callers,
-	const LodeMemoryCallersOptions *options, FILE *out, GError **error)
+	const LodeMemoryViewOptions *options, FILE *out, GError **error)
 {
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
-		write_text(profile, callers, options, out);
-		break;
-	case LODE_VIEW_JSON:
-		write_json(profile, callers, options, out);
-		break;
-	case LODE_VIEW_CSV:
-		write_csv(profile, callers, out);
-		break;
-	}
-	return lode_view_flush(out, error);
+	static const LodeMemoryDocumentParts parts = {
+		.write_lines = write_lines,
+		.write_table = write_table,
+		.put_after = put_weights,
+		.put_row = put_row,
+	};
+	const LodeMemoryDocument document = {&parts, profile, callers, "callers of accesses",
+		"No sample was chosen.", callers->rows->len, .has_head = false};
+
+	return lode_memory_document_write(&document, options, out, error);
 }

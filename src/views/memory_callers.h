@@ -3,15 +3,8 @@
 #pragma once
 
 #include "analyses/memory/access_callers.h"
-#include "views/format.h"
-#include "views/memory_notes.h"
-
-typedef struct {
-	LodeViewFormat format;
-	LodeTerminal terminal;
-	const LodeMemoryNotes *notes;
-} LodeMemoryCallersOptions;
+#include "views/memory_view_options.h"
 
 /* Errors: _IO. */
 bool lode_memory_callers_write(const LodeProfile *profile, const LodeAccessCallers *callers,
-	const LodeMemoryCallersOptions *options, FILE *out, GError **error);
+	const LodeMemoryViewOptions *options, FILE *out, GError **error);

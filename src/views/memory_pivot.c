@@ -3,10 +3,9 @@
 #include "views/memory_pivot.h"
 
 #include "views/display_text.h"
+#include "views/memory_document.h"
 #include "views/memory_totals.h"
 #include "views/profile_figures.h"
-#include "views/profile_json.h"
-#include "views/profile_lines.h"
 #include "views/table.h"
 
 typedef struct {
@@ -57,8 +56,9 @@ static char *levels_text(const LodePivot *pivot)
 	return g_string_free(text, FALSE);
 }
 
-static void write_table(const LodePivot *pivot, const LodeTerminal *terminal, FILE *out)
+static void write_table(const LodeMemoryDocument *document, const LodeTerminal *terminal, FILE *out)
 {
+	const LodePivot *pivot = document->result;
 	static const LodeTableColumn known[LODE_N_TOTALS] = {
 		[LODE_TOTALS_WEIGHT] = {"weight"},
 		[LODE_TOTALS_SAMPLES] = {"samples", .dropped = 1},
@@ -80,25 +80,6 @@ static void write_table(const LodePivot *pivot, const LodeTerminal *terminal, FI
 	columns[self.n_totals] = (LodeTableColumn){title, .is_text = true};
 	LodeTable table = {columns, self.n_totals + 1, pivot->rows->len, pivot_cell, &self};
 	lode_table_write(&table, terminal, out);
-}
-
-static void write_text(const LodeProfile *profile, const LodePivot *pivot,
-	const LodeMemoryPivotOptions *options, FILE *out)
-{
-	const LodeTerminal *terminal = &options->terminal;
-	g_autofree char *levels = levels_text(pivot);
-
-	lode_profile_lines_print(terminal, out, "%s · samples by %s · weight: %s",
-		profile->program != NULL ? profile->program : "?", levels,
-		lode_totals_weight_text(options->notes));
-	lode_memory_notes_head(options->notes, terminal, out);
-	fputc('\n', out);
-	if (pivot->rows->len == 0)
-		fputs("No samples.\n", out);
-	else
-		write_table(pivot, terminal, out);
-	fputc('\n', out);
-	lode_memory_notes_text(options->notes, terminal, out);
 }
 
 static void put_json_key(const LodePivot *pivot, const LodePivotRow *row, LodeJsonStream *json)
@@ -133,8 +114,11 @@ static unsigned find_path(const LodePivot *pivot, const LodePivotRow *row,
 static const char *const kind_words[] = {"value", "others", "none"};
 
 /* A row has the keys of those above it: a list in JSON, in CSV a column for each level. */
-static void put_row(const LodePivot *pivot, const LodePivotRow *row, LodeRowStream *rows)
+static void put_row(const LodeMemoryDocument *document, size_t number, LodeRowStream *rows)
 {
+	const LodePivotRow none = {.kind = LODE_PIVOT_OTHERS, .parent = LODE_NONE};
+	const LodePivot *pivot = document->result;
+	const LodePivotRow *row = number == SIZE_MAX ? &none : row_at(pivot, number);
 	const LodePivotRow *path[LODE_PIVOT_MAX_LEVELS];
 	unsigned n = find_path(pivot, row, path);
 
@@ -161,63 +145,44 @@ static void put_row(const LodePivot *pivot, const LodePivotRow *row, LodeRowStre
 	lode_row_end(rows);
 }
 
-static void write_json(const LodeProfile *profile, const LodePivot *pivot,
-	const LodeMemoryPivotOptions *options, FILE *out)
+static void put_levels(const LodeMemoryDocument *document, LodeJsonStream *json)
 {
-	LodeJsonStream json;
-	LodeRowStream rows;
+	const LodePivot *pivot = document->result;
 
-	lode_json_stream_init(&json, out);
-	lode_row_stream_init_json(&rows, &json);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, profile);
-	lode_json_line(&json);
-	lode_json_key(&json, "by");
-	lode_json_begin(&json, '[');
+	lode_json_key(json, "by");
+	lode_json_begin(json, '[');
 	for (unsigned i = 0; i < pivot->n_levels; i++)
-		lode_json_string(&json, pivot->titles[i]);
-	lode_json_end(&json, ']');
-	lode_json_line(&json);
-	lode_memory_notes_json(options->notes, &json);
-	lode_json_line(&json);
-	lode_json_key(&json, "total");
-	lode_json_begin(&json, '{');
-	lode_totals_put(&pivot->total, pivot->total.weight, &rows);
-	lode_json_end(&json, '}');
-	lode_json_line(&json);
-	lode_json_key(&json, "rows");
-	lode_json_begin(&json, '[');
-	for (guint i = 0; i < pivot->rows->len; i++)
-		put_row(pivot, row_at(pivot, i), &rows);
-	lode_json_end(&json, ']');
-	lode_json_end(&json, '}');
+		lode_json_string(json, pivot->titles[i]);
+	lode_json_end(json, ']');
+	lode_json_line(json);
 }
 
-static void write_csv(const LodePivot *pivot, FILE *out)
+static void put_total(const LodeMemoryDocument *document, LodeJsonStream *json)
 {
-	const LodePivotRow none = {.kind = LODE_PIVOT_OTHERS, .parent = LODE_NONE};
+	const LodePivot *pivot = document->result;
 	LodeRowStream rows;
 
-	lode_row_stream_init_csv(&rows, out);
-	put_row(pivot, &none, &rows);
-	for (guint i = 0; i < pivot->rows->len; i++)
-		put_row(pivot, row_at(pivot, i), &rows);
+	lode_row_stream_init_json(&rows, json);
+	lode_json_key(json, "total");
+	lode_json_begin(json, '{');
+	lode_totals_put(&pivot->total, pivot->total.weight, &rows);
+	lode_json_end(json, '}');
+	lode_json_line(json);
 }
 
 bool lode_memory_pivot_write(const LodeProfile *profile, const LodePivot *pivot,
-	const LodeMemoryPivotOptions *options, FILE *out, GError **error)
+	const LodeMemoryViewOptions *options, FILE *out, GError **error)
 {
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
-		write_text(profile, pivot, options, out);
-		break;
-	case LODE_VIEW_JSON:
-		write_json(profile, pivot, options, out);
-		break;
-	case LODE_VIEW_CSV:
-		write_csv(pivot, out);
-		break;
-	}
-	return lode_view_flush(out, error);
+	static const LodeMemoryDocumentParts parts = {
+		.write_table = write_table,
+		.put_before = put_levels,
+		.put_after = put_total,
+		.put_row = put_row,
+	};
+	g_autofree char *levels = levels_text(pivot);
+	g_autofree char *subject = g_strdup_printf("samples by %s", levels);
+	const LodeMemoryDocument document = {
+		&parts, profile, pivot, subject, "No samples.", pivot->rows->len, .has_head = true};
+
+	return lode_memory_document_write(&document, options, out, error);
 }

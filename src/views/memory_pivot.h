@@ -3,14 +3,7 @@
 #pragma once
 
 #include "analyses/memory/pivot.h"
-#include "views/format.h"
-#include "views/memory_notes.h"
-
-typedef struct {
-	LodeViewFormat format;
-	LodeTerminal terminal;
-	const LodeMemoryNotes *notes;
-} LodeMemoryPivotOptions;
+#include "views/memory_view_options.h"
 
 /*
  * JSON nests nothing: a row has its level, and the names of the rows above it. CSV has a column for
@@ -18,4 +11,4 @@ typedef struct {
  * _IO.
  */
 bool lode_memory_pivot_write(const LodeProfile *profile, const LodePivot *pivot,
-	const LodeMemoryPivotOptions *options, FILE *out, GError **error);
+	const LodeMemoryViewOptions *options, FILE *out, GError **error);

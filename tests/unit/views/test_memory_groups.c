@@ -75,7 +75,7 @@ static void check_pivot(Fixture *self, const char *golden, const LodePivotOption
 	g_autoptr(GError) error = NULL;
 	g_autoptr(LodePivot) pivot = lode_pivot_new(
 		self->profile, samples_of(self), self->all->len, pivot_options, &error);
-	LodeMemoryPivotOptions options = {format, terminal, &self->notes};
+	LodeMemoryViewOptions options = {format, terminal, &self->notes};
 	FILE *file = sample_open();
 
 	g_assert_no_error(error);
