@@ -21,14 +21,19 @@
 enum { DEFAULT_TOP = 30, DEFAULT_LINES = 10 }; /* on a screen; JSON and CSV have all */
 
 static struct {
-	char *by, *branches, *event, *top, *plot;
+	char *by, *branches, *event, *top, *plot, **jit_files;
 	gboolean sharing;
 } given;
 
 const GOptionEntry lode_trace_miss_options[] = {
 	{"by", 0, 0, G_OPTION_ARG_STRING, &given.by,
-		"show the misses of one hierarchy by place in the program, or by data object",
-		"instruction|function|line|object"},
+		"show the misses of one hierarchy by place in the program, or those of data by "
+		"data object or thread",
+		"instruction|function|line|object|thread"},
+	{"jit", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.jit_files,
+		"with --by, --branches or --sharing: code generated at run time: a jitdump "
+		"(jit-PID.dump) or a perf map (perf-PID.map); may be repeated",
+		"FILE"},
 	{"sharing", 0, 0, G_OPTION_ARG_NONE, &given.sharing,
 		"show the lines that cores take away from each other: misses due to true and "
 		"false sharing by offset, thread, object and code",
@@ -79,7 +84,8 @@ bool lode_trace_misses_read(LodeTraceMisses *self, GError **error)
 
 	if (by < 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--by: '%s' is not instruction, function, line or object", given.by);
+			"--by: '%s' is not instruction, function, line, object or thread",
+			given.by);
 		return false;
 	}
 	if (branches < 0) {
@@ -101,9 +107,12 @@ bool lode_trace_misses_read(LodeTraceMisses *self, GError **error)
 					      : "--plot-objects");
 		return false;
 	}
-	if (!lode_trace_misses_are_wanted() && (given.event != NULL || given.top != NULL)) {
+	if (!lode_trace_misses_are_wanted() &&
+		(given.event != NULL || given.top != NULL || given.jit_files != NULL)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s is for --by, which is missing",
-			given.event != NULL ? "--event" : "--top");
+			given.event != NULL ? "--event"
+			: given.top != NULL ? "--top"
+					    : "--jit");
 		return false;
 	}
 	if (!lode_option_count("--top", given.top, UINT32_MAX, &top, error) ||
@@ -132,6 +141,8 @@ static LodeProfile *import(const char *path, const LodeTraceMisses *wanted, GErr
 		.quantum = wanted->quantum,
 		.range = wanted->range,
 		.function = wanted->function,
+		.jit_files = (const char *const *)given.jit_files,
+		.n_jit_files = given.jit_files != NULL ? g_strv_length(given.jit_files) : 0,
 	};
 	g_auto(LodeTerminalProgress) screen;
 
@@ -153,7 +164,7 @@ static bool has_data(const LodeProfile *profile, uint32_t event)
  * be told by object. */
 static bool is_usable(const LodeProfile *profile, uint32_t event)
 {
-	bool needs_data = given.plot != NULL || chosen_by() == LODE_EVENT_BY_OBJECT;
+	bool needs_data = given.plot != NULL || lode_event_by_is_of_data((LodeEventBy)chosen_by());
 
 	return event != LODE_NONE && (!needs_data || has_data(profile, event));
 }

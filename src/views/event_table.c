@@ -14,7 +14,7 @@ enum { VALUE, SHARE, FIRST, SECOND, NAME, N_COLUMNS };
 typedef struct {
 	const LodeEventGroups *groups;
 	const LodeTerminal *terminal;
-	bool is_object;
+	bool is_of_data;
 } Table;
 
 static const LodeEventGroup *group_at(const LodeEventGroups *groups, size_t row)
@@ -38,13 +38,13 @@ static void append_detail(
 {
 	char number[LODE_NUMBER_SIZE];
 
-	if (!self->is_object && !is_first) {
+	if (!self->is_of_data && !is_first) {
 		g_string_append(
 			out, g_ascii_formatd(number, sizeof(number), "%.3f", per_execution(group)));
 		return;
 	}
 	double value = is_first ? group->executions : 0;
-	if (self->is_object)
+	if (self->is_of_data)
 		value = is_first ? group->loads : group->stores;
 	g_string_append(out, lode_number_format_count(value, number));
 }
@@ -92,7 +92,7 @@ static void write_rest(const Table *self, size_t n, FILE *out)
 			lode_number_format_share(share_of(groups, groups->grouped - shown), share));
 	if (unknown > 0.5)
 		lode_profile_lines_print(self->terminal, out, "%s: %s of all (%s)",
-			self->is_object ? "without data, as fetches have none" : "unresolved",
+			self->is_of_data ? "without data, as fetches have none" : "unresolved",
 			lode_number_format_share(share_of(groups, unknown), share),
 			lode_number_format_count(unknown, number));
 }
@@ -119,15 +119,15 @@ static void write_text(const LodeProfile *profile, const LodeEventGroups *groups
 	const LodeEventTableOptions *options, FILE *out)
 {
 	const LodeEvent *event = lode_profile_event(profile, groups->event);
-	bool is_object = groups->by == LODE_EVENT_BY_OBJECT;
+	bool is_of_data = lode_event_by_is_of_data(groups->by);
 	const LodeTableColumn columns[N_COLUMNS] = {
 		[VALUE] = {event->name},
 		[SHARE] = {"share"},
-		[FIRST] = {is_object ? "loads" : "executions", .dropped = 1},
-		[SECOND] = {is_object ? "stores" : "per execution", .dropped = 2},
+		[FIRST] = {is_of_data ? "loads" : "executions", .dropped = 1},
+		[SECOND] = {is_of_data ? "stores" : "per execution", .dropped = 2},
 		[NAME] = {lode_event_by_to_text(groups->by), .is_text = true},
 	};
-	Table self = {groups, &options->terminal, is_object};
+	Table self = {groups, &options->terminal, is_of_data};
 	LodeTable table = {columns, N_COLUMNS, n_rows(groups, options->top), event_cell, &self};
 	char total[LODE_NUMBER_SIZE];
 

@@ -9,6 +9,7 @@ static const char *const by_words[LODE_N_EVENT_BYS] = {
 	[LODE_EVENT_BY_FUNCTION] = "function",
 	[LODE_EVENT_BY_LINE] = "line",
 	[LODE_EVENT_BY_OBJECT] = "object",
+	[LODE_EVENT_BY_THREAD] = "thread",
 };
 
 const char *lode_event_by_to_text(LodeEventBy value)
@@ -22,6 +23,11 @@ int lode_event_by_from_text(const char *text)
 		if (strcmp(text, by_words[i]) == 0)
 			return i;
 	return -1;
+}
+
+bool lode_event_by_is_of_data(LodeEventBy by)
+{
+	return by == LODE_EVENT_BY_OBJECT || by == LODE_EVENT_BY_THREAD;
 }
 
 typedef struct {
@@ -113,6 +119,25 @@ static const char *object_name(const LodeProfile *profile, const LodeMemorySampl
 	return LODE_AT(objects, LodeDataObject, sample->object).name;
 }
 
+/* "2 worker", by the order in which they began. */
+static char *thread_name(const LodeProfile *profile, const LodeMemorySample *sample)
+{
+	const GArray *threads = profile->memory->threads;
+
+	if (sample->thread >= threads->len)
+		return g_strdup("(no thread known)");
+	const LodeThread *thread = &LODE_AT(threads, LodeThread, sample->thread);
+	return g_strdup_printf("%u%s%s", thread->ordinal, thread->name != NULL ? " " : "",
+		thread->name != NULL ? thread->name : "");
+}
+
+static char *data_name(const Grouping *self, const LodeMemorySample *sample)
+{
+	return self->result->by == LODE_EVENT_BY_THREAD
+	               ? thread_name(self->profile, sample)
+	               : g_strdup(object_name(self->profile, sample));
+}
+
 static void group_data(Grouping *self)
 {
 	const GArray *samples = self->profile->memory->samples;
@@ -122,7 +147,8 @@ static void group_data(Grouping *self)
 
 		if (sample->event != self->result->event)
 			continue;
-		LodeEventGroup *group = group_of(self, object_name(self->profile, sample));
+		g_autofree char *name = data_name(self, sample);
+		LodeEventGroup *group = group_of(self, name);
 		group->value += sample->weight;
 		if (sample->access == LODE_ACCESS_STORE)
 			group->stores += sample->weight;
@@ -156,7 +182,7 @@ LodeEventGroups *lode_event_groups_new(const LodeProfile *profile, uint32_t even
 	self->total = lode_profile_event(profile, event)->total;
 	self->groups = g_array_new(FALSE, FALSE, sizeof(LodeEventGroup));
 	g_array_set_clear_func(self->groups, clear_group);
-	if (by == LODE_EVENT_BY_OBJECT)
+	if (lode_event_by_is_of_data(by))
 		group_data(&grouping);
 	else
 		group_code(&grouping);

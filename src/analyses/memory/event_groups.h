@@ -15,19 +15,23 @@ typedef enum {
 	LODE_EVENT_BY_INSTRUCTION,
 	LODE_EVENT_BY_FUNCTION,
 	LODE_EVENT_BY_LINE,
-	LODE_EVENT_BY_OBJECT, /* by the rows of LodeProfile.memory */
+	LODE_EVENT_BY_OBJECT, /* by the rows of LodeProfile.memory, as… */
+	LODE_EVENT_BY_THREAD, /* …this */
 	LODE_N_EVENT_BYS,
 } LodeEventBy;
 
-/* "instruction", "function", "line", "object"; −1 for an unknown word. */
+/* "instruction", "function", "line", "object", "thread"; −1 for an unknown word. */
 const char *lode_event_by_to_text(LodeEventBy value);
 int lode_event_by_from_text(const char *text);
+
+/* Whether it is by accesses, of which each has a thread, and data, not by instructions. */
+bool lode_event_by_is_of_data(LodeEventBy by);
 
 typedef struct {
 	char *name; /* "walk+0x12 list.c:21", "walk", "list.c:21", "struct node.next" */
 	double value;
-	double executions;    /* of the instruction with most of them; objects have none */
-	double loads, stores; /* of objects: parts of the value; what does both is in loads */
+	double executions;    /* of the instruction with most of them; data have none */
+	double loads, stores; /* of data: parts of the value; what does both is in loads */
 } LodeEventGroup;
 
 typedef struct {
@@ -38,7 +42,7 @@ typedef struct {
 	double grouped; /* Σ of the groups */
 } LodeEventGroups;
 
-/* By object: the profile has memory. Never NULL. */
+/* Of data: the profile has memory. Never NULL. */
 LodeEventGroups *lode_event_groups_new(const LodeProfile *profile, uint32_t event, LodeEventBy by);
 void lode_event_groups_free(LodeEventGroups *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeEventGroups, lode_event_groups_free)

@@ -105,6 +105,24 @@ static void test_objects(void)
 	g_assert_null(strstr(json, "no object known"));
 }
 
+static void test_threads(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile_new(2, 0x10000);
+	LodeEvent *event = lode_profile_event(profile, SAMPLE_EVENT_CLOCK);
+
+	sample_profile_access(profile, 0, SAMPLE_NODES, LODE_ACCESS_LOAD, 4)->weight = 3;
+	sample_profile_access(profile, 1, SAMPLE_NODES, LODE_ACCESS_STORE, 4)->weight = 8;
+	sample_profile_access(profile, 1, SAMPLE_DATA, LODE_ACCESS_LOAD, 0)->weight = 2;
+	event->total = 13;
+	g_autoptr(LodeEventGroups) groups = group(profile, event->name, LODE_EVENT_BY_THREAD);
+	g_assert_cmpuint(groups->groups->len, ==, 2);
+	g_assert_cmpstr(group_at(groups, 0)->name, ==, "1 worker");
+	g_assert_cmpstr(group_at(groups, 1)->name, ==, "0 sample");
+	g_assert_cmpfloat(group_at(groups, 0)->value, ==, 10);
+	g_assert_cmpfloat(group_at(groups, 0)->stores, ==, 8);
+	g_assert_cmpfloat(group_at(groups, 1)->loads, ==, 3);
+}
+
 static void test_none(void)
 {
 	g_autoptr(LodeProfile) profile = sample_profile_new(1, 0x10000);
@@ -130,6 +148,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/event_table/instructions", test_instructions);
 	g_test_add_func("/views/event_table/lines", test_lines);
 	g_test_add_func("/views/event_table/objects", test_objects);
+	g_test_add_func("/views/event_table/threads", test_threads);
 	g_test_add_func("/views/event_table/none", test_none);
 	g_test_add_func("/views/event_table/words", test_words);
 	return g_test_run();
