@@ -84,27 +84,37 @@ static size_t skip(LodeTraceIntake *self, const LodeReference *references, size_
 	return i;
 }
 
-/* How many belong to the instructions that are wanted still, which are counted. */
+/* How many belong to the instructions that are wanted still. */
 static size_t limit(LodeTraceIntake *self, const LodeReference *references, size_t n)
 {
 	const uint64_t most = self->options.limit;
+	uint64_t n_more = 0;
 	size_t i = 0;
 
-	if (most == 0) {
-		for (; i < n; i++)
-			self->n_instructions += references[i].kind == LODE_REFERENCE_FETCH;
+	if (most == 0)
 		return n;
-	}
 	for (; i < n; i++) {
 		if (references[i].kind != LODE_REFERENCE_FETCH)
 			continue;
-		if (self->n_instructions == most) {
+		if (self->n_instructions + n_more == most) {
 			self->is_complete = true;
 			break;
 		}
-		self->n_instructions++;
+		n_more++;
 	}
 	return i;
+}
+
+/* In one loop: this is done for each reference of a program. */
+static void take(LodeTraceIntake *self, LodeReference *references, size_t n, uint16_t thread)
+{
+	uint64_t n_instructions = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		references[i].thread = thread;
+		n_instructions += references[i].kind == LODE_REFERENCE_FETCH;
+	}
+	self->n_instructions += n_instructions;
 }
 
 static bool write_references(LodeTraceIntake *self, const LodeReference *references, size_t n)
@@ -136,8 +146,7 @@ bool lode_trace_intake_add(
 		self->n_dropped += n_taken;
 		return true;
 	}
-	for (size_t i = first; i < first + n_taken; i++)
-		references[i].thread = (uint16_t)(number - 1);
+	take(self, references + first, n_taken, (uint16_t)(number - 1));
 	return write_references(self, references + first, n_taken) && !self->is_complete;
 }
 

@@ -17,6 +17,9 @@ struct LodeBlockSplitter {
 	                                          another block, by a hash of both; id + 1 */
 	uint32_t last_block;
 	LodeTraceBlock open; /* its arrays are the two below; empty: none is open */
+	/* References of it. Its own two counts would be read together just after one of them was
+	 * written, which a processor waits for. */
+	unsigned n_open;
 	uint64_t next_fetch; /* address after the open block */
 	uint16_t thread;
 	uint32_t sizes[LODE_BLOCK_MAX_INSTRUCTIONS];
@@ -45,7 +48,7 @@ void lode_block_splitter_free(LodeBlockSplitter *self)
 
 static bool is_open(const LodeBlockSplitter *self)
 {
-	return self->open.n_instructions > 0 || self->open.n_slots > 0;
+	return self->n_open > 0;
 }
 
 /* The entry of the block that is expected from an address. */
@@ -71,6 +74,7 @@ static void end_block(LodeBlockSplitter *self)
 	id = lode_block_dictionary_find_or_add(self->frame->dictionary, &self->open);
 	*expected_from(self, self->open.address) = id + 1;
 	append_block(self, id);
+	self->n_open = 0;
 	self->open.n_instructions = 0;
 	self->open.n_slots = 0;
 	self->open.address = 0;
@@ -191,6 +195,7 @@ size_t lode_block_splitter_add(LodeBlockSplitter *self, const LodeReference *ref
 			}
 			self->thread = references[i].thread;
 		}
+		self->n_open++;
 		if (references[i].kind == LODE_REFERENCE_FETCH)
 			add_fetch(self, &references[i]);
 		else
