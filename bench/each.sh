@@ -7,7 +7,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lode=${LODE:-build/src/cli/lode}
-[ $# -gt 0 ] || set -- slow_divisions blocked_loads locked_adds pointer_chase mispredicted_calls
+# The last four are for judging alone: no rule was chosen by them.
+[ $# -gt 0 ] || set -- slow_divisions blocked_loads locked_adds pointer_chase mispredicted_calls \
+	short_divisions exchanges square_roots mispredicted_branches
 for name; do
 	case $name in
 	slow_divisions) planted=(3 'kind:div,op:div') ;;
@@ -16,6 +18,11 @@ for name; do
 	pointer_chase) planted=(1 'address:load,address:load-pointer') ;;
 	# Seven in eight are mispredicted.
 	mispredicted_calls) planted=(0.875 'at:entry,kind:indirect') ;;
+	short_divisions) planted=(1 'kind:div,op:div') ;;
+	exchanges) planted=(1 'kind:atomic,op:xchg') ;;
+	square_roots) planted=(1 'kind:div,op:sqrtsd') ;;
+	# Every second one is.
+	mispredicted_branches) planted=(0.5 'kind:branch') ;;
 	esac
 	tests/insight/each.py "$lode" "tests/insight/$name.c" "${planted[@]}"
 done

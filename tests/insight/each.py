@@ -92,6 +92,9 @@ def main():
             if report["samples"] < FEW_SAMPLES:
                 print(f"skipped: only {report['samples']:.0f} samples, this machine gives the program little time")
                 sys.exit(77)
+            if how == "counted" and report["each_unit"] != "ns":
+                print("skipped: executions cannot be counted here")
+                continue
             one = find(report, attributes)
             if one is None:
                 print(f"  {how:8} no finding with {' or '.join(sorted(attributes))}")
