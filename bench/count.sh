@@ -7,8 +7,9 @@
 #   bench/count.sh [LODE [SIZE]]      LODE is build/src/cli/lode unless given; SIZE 1 takes callgrind
 #                                     some minutes, and is the unit of the programs' work
 #
-# agree: the share of callgrind's executions that are counted alike, of all instructions that it
-# names by file.
+# qemu: without the plugin. agree: the share of callgrind's executions that are counted alike, of all
+# instructions that it names by file. joined: of the sampled time of `lode run --count --fast`, what is
+# at instructions that the second run counted.
 set -euo pipefail
 lode=$(realpath "${1:-build/src/cli/lode}")
 size=${2:-1}
@@ -23,7 +24,7 @@ caches=caches=64:8:64+64:8:64+8192:16:64
 shapes=("--I1=32768,8,64" "--D1=32768,8,64" "--LL=8388608,16,64")
 
 head -c $((size * 400000)) "$cc1" >input
-seq $((size * 20000)) | awk '{ print "INSERT INTO t VALUES(" $1 "," $1 * 7919 % 10007 ");" }' >rows
+seq $((size * 10000)) | awk '{ print "INSERT INTO t VALUES(" $1 "," $1 * 7919 % 10007 ");" }' >rows
 {
 	echo 'CREATE TABLE t(a,b);BEGIN;'
 	cat rows
@@ -35,7 +36,30 @@ done >input.c
 echo "my %h; for my \$i (1..$((size * 60000))) { \$h{\$i % 997} .= chr(65 + \$i % 26); } print length(join '', values %h);" >script.pl
 echo "print(sum(len(str(i * i)) for i in range($((size * 60000)))))" >script.py
 echo "local t = {} for i = 1, $((size * 300000)) do t[i % 1000 + 1] = (t[i % 1000 + 1] or 0) + i end print(t[7])" >script.lua
-gcc -O2 -o matrix "$here/trace_programs/matrix_multiply.c"
+# Sums of whole numbers are exact, which is what QEMU computes slowest: it asks the processor only when
+# a result was rounded before.
+gcc -O2 -o exact "$here/trace_programs/matrix_multiply.c"
+sed 's/= i + j;/= (i + j) * 0.1;/; s/= i - j;/= (i - j) * 0.1;/' \
+	"$here/trace_programs/matrix_multiply.c" >rounded.c
+gcc -O2 -o rounded rounded.c
+cat >avx2.c <<'END'
+enum { N = 256 };
+static double a[N][N], b[N][N], c[N][N];
+int main(void)
+{
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < N; j++) {
+			a[i][j] = (i + j) * 0.1;
+			b[i][j] = (i - j) * 0.1;
+		}
+	for (int i = 0; i < N; i++)
+		for (int k = 0; k < N; k++)
+			for (int j = 0; j < N; j++)
+				c[i][j] += a[i][k] * b[k][j];
+	return c[3][5] == 0;
+}
+END
+gcc -O3 -march=x86-64-v3 -o avx2 avx2.c
 cat >threads.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>
@@ -64,6 +88,7 @@ seconds() {
 	{ time "$@" >/dev/null 2>stderr <"${input:-/dev/null}" || true; } 2>&1
 }
 in_qemu() { seconds qemu-x86_64 -cpu max -plugin "$plugin,counts=$work/$1" -0 "$2" "$(command -v "$2")" "${@:3}"; }
+alone_in_qemu() { seconds qemu-x86_64 -cpu max -0 "$1" "$(command -v "$1")" "${@:2}"; }
 in_callgrind() {
 	seconds valgrind -v -v -v --log-file=map.log --tool=callgrind --callgrind-out-file=cg.out \
 		--dump-instr=yes --collect-jumps=yes --skip-plt=no "$@"
@@ -84,26 +109,34 @@ agreement() {
 		tail -n 1
 }
 
+joined() {
+	"$lode" run --count --fast -o joined.lode -- "$@" >/dev/null 2>stderr <"${input:-/dev/null}" || true
+	"$lode" info joined.lode --format csv |
+		awk -F, '$2 == "resolved" { printf "%.2f", 100 * $4 }'
+	rm -f joined.lode
+}
+
 # measure NAME COMMAND…
 measure() {
-	local name=$1 alone ours ours_caches theirs theirs_caches
+	local name=$1 alone emulated ours ours_caches theirs theirs_caches
 	shift
 	command -v "$1" >/dev/null || return 0
 	mkdir -p counts with_caches
 	rm -f counts/* with_caches/*
 	alone=$(seconds "$@")
+	emulated=$(alone_in_qemu "$@")
 	ours=$(in_qemu counts "$@")
 	ours_caches=$(in_qemu "with_caches,$caches" "$@")
 	theirs_caches=$(in_callgrind --cache-sim=yes --branch-sim=yes "${shapes[@]}" "$@")
 	theirs=$(in_callgrind "$@")
 	awk -v n="$name" -v a="$alone" -v o="$ours" -v oc="$ours_caches" -v t="$theirs" \
-		-v tc="$theirs_caches" -v agree="$(agreement)" 'BEGIN {
-		printf "%-8s %7.2f %7.2f %7.2f %6.2f %8.2f %8.2f %6.2f %9s\n", n, a, o, t, t / o,
-			oc, tc, tc / oc, agree }'
+		-v tc="$theirs_caches" -v agree="$(agreement)" -v e="$emulated" -v j="$(joined "$@")" 'BEGIN {
+		printf "%-8s %7.2f %7.2f %7.2f %7.2f %6.2f %8.2f %8.2f %6.2f %9s %8s\n", n, a, e, o,
+			t, t / o, oc, tc, tc / oc, agree, j }'
 }
 
-printf '%-8s %7s %7s %7s %6s %8s %8s %6s %9s\n' program alone counts callgr. '×' '+caches' \
-	'callgr.' '×' 'agree %'
+printf '%-8s %7s %7s %7s %7s %6s %8s %8s %6s %9s %8s\n' program alone qemu counts callgr. '×' \
+	'+caches' 'callgr.' '×' 'agree %' 'joined %'
 measure gzip gzip -c input
 input=script.sql measure sqlite3 sqlite3 :memory:
 measure cc1 "$cc1" -quiet -O2 input.c -o /dev/null
@@ -116,5 +149,7 @@ for lua in lua5.4 lua5.3 lua; do
 		break
 	fi
 done
-measure matrix ./matrix $((size * 100))
+measure exact ./exact
+measure rounded ./rounded
+measure avx2 ./avx2
 measure threads ./threads $((size * 3000000))

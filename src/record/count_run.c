@@ -11,6 +11,7 @@
 #include "record/qemu_program.h"
 #include "sources/count_file.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -21,8 +22,10 @@
 
 enum {
 	POLL_US = G_USEC_PER_SEC,
-	INSTRUCTIONS_PER_SECOND = 1000 * 1000 * 1000, /* …of a processor, so many times these: */
-	BILLIONS = 4,
+	BILLION = 1000 * 1000 * 1000,
+	MOST_BILLIONS = 6, /* that a processor of today executes in a second of most programs */
+	FIRST_SHARE =
+		500, /* while less than 1 ∕ 500 is done, most of the time is for translation */
 };
 
 /* ---- progress ---- */
@@ -32,6 +35,10 @@ typedef struct {
 	GMutex lock;
 	GCond has_ended_cond;
 	bool has_ended;
+
+	/* Of the last report. */
+	double last_done; /* instructions */
+	gint64 last_us;
 } Watch;
 
 static uint64_t count_instructions(const char *directory)
@@ -48,29 +55,38 @@ static uint64_t count_instructions(const char *directory)
 	return n;
 }
 
-/* Of how many there will be, only the time of the program by itself gives an idea. */
-static void report(const Watch *self, gint64 start_us)
+char *lode_count_run_remaining(double done, double per_second, double native_seconds)
+{
+	double most = native_seconds * MOST_BILLIONS * BILLION;
+
+	if (!(per_second > 0) || most <= done || done * FIRST_SHARE < most)
+		return g_strdup_printf("%.1f billion instructions", done / BILLION);
+	return g_strdup_printf("%.1f billion instructions, up to %.0f s left", done / BILLION,
+		ceil((most - done) / per_second));
+}
+
+/* As fast as it was lately: code that is executed for the first time takes much longer. */
+static void report(Watch *self)
 {
 	const LodeCountRunOptions *options = self->options;
 	double done = (double)count_instructions(options->directory);
-	double total = options->native_seconds * BILLIONS * INSTRUCTIONS_PER_SECOND;
-	double seconds = (double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
-	g_autofree char *detail = NULL;
+	gint64 now_us = g_get_monotonic_time();
+	double seconds = (double)(now_us - self->last_us) / G_USEC_PER_SEC;
+	double per_second = seconds > 0 ? (done - self->last_done) / seconds : 0;
+	g_autofree char *detail = lode_count_run_remaining(
+		done, per_second, options->native_seconds);
 
-	if (done > 0 && total > done)
-		detail = g_strdup_printf("of some %.1f billion instructions, about %.0f s left",
-			total / INSTRUCTIONS_PER_SECOND, seconds * (total - done) / done);
-	else
-		detail = g_strdup_printf(
-			"%.1f billion instructions", done / INSTRUCTIONS_PER_SECOND);
-	lode_progress_report(
-		options->progress, "counting executions", done, total > done ? total : 0, detail);
+	self->last_us = now_us;
+	self->last_done = done;
+	lode_progress_report(options->progress, "counting executions", 0, 0, detail);
 }
 
 static gpointer watch(gpointer data)
 {
 	Watch *self = data;
-	gint64 start_us = g_get_monotonic_time(), until_us = start_us;
+	gint64 until_us = g_get_monotonic_time();
+
+	self->last_us = until_us;
 
 	g_mutex_lock(&self->lock);
 	while (!self->has_ended) {
@@ -78,7 +94,7 @@ static gpointer watch(gpointer data)
 		if (g_cond_wait_until(&self->has_ended_cond, &self->lock, until_us))
 			continue;
 		g_mutex_unlock(&self->lock);
-		report(self, start_us);
+		report(self);
 		until_us = MAX(until_us, g_get_monotonic_time());
 		g_mutex_lock(&self->lock);
 	}

@@ -25,8 +25,8 @@ typedef struct {
 	bool is_silent;              /* what the program writes was seen already: it is discarded */
 	LodeNotes notes;
 	const char *const *environment; /* of the program; NULL: ours */
-	double native_seconds;          /* that the program takes by itself; 0: not known */
-	const LodeProgress *progress;   /* of a silent run; NULL: none */
+	double native_seconds; /* of processor time that the program takes by itself; 0: unknown */
+	const LodeProgress *progress; /* of a silent run; NULL: none */
 } LodeCountRunOptions;
 
 typedef struct {
@@ -36,6 +36,14 @@ typedef struct {
 	int exit_status;      /* of the program, as wait() gives it */
 	int stop_signal;      /* came meanwhile and is meant for us too, see child.h; 0: none */
 } LodeCountRun;
+
+/*
+ * What a user is told while `done` instructions have been executed, and `per_second` are: "2.0
+ * billion instructions, up to 40 s left". How many there will be is at most what the processor
+ * could execute in the time of the program by itself; where that waited for memory it is a
+ * fraction. The caller owns it.
+ */
+char *lode_count_run_remaining(double done, double per_second, double native_seconds);
 
 /* Why nothing can be counted here; NULL: it can. The caller owns it. */
 char *lode_count_run_obstacle(const char *const *argv);

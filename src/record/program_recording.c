@@ -10,14 +10,18 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
 	FEWEST_SAMPLES = 100, /* of which a share can be told to some percent */
-	SLOWDOWN = 50,        /* of qemu with simulation */
-	FAST_SLOWDOWN = 15,   /* without */
+	/* Of qemu, in processor time, see bench/README.md. */
+	LEAST_SLOWDOWN = 10,
+	MOST_SLOWDOWN = 100,
+	LEAST_FAST_SLOWDOWN = 4, /* without simulation */
+	MOST_FAST_SLOWDOWN = 40,
 	LONG_WAIT_S = 10,
 	FREQUENCY = 10000, /* sequences need more samples than functions do */
 };
@@ -26,10 +30,11 @@ typedef struct {
 	const LodeProgramRecordingOptions *options;
 	LodeRecordedRun *result;
 	LodeRecordingKind kind;
-	off_t input_start; /* of standard input; −1: it has no position */
-	double sampled_seconds;
-	bool has_started; /* the sampled run: what it did is done */
-	bool is_refused;  /* sampling, by the kernel */
+	off_t input_start;        /* of standard input; −1: it has no position */
+	double sampled_seconds;   /* elapsed */
+	double processor_seconds; /* of the sampled run, in the program */
+	bool has_started;         /* the sampled run: what it did is done */
+	bool is_refused;          /* sampling, by the kernel */
 	bool was_interrupted;
 } Session;
 
@@ -67,6 +72,15 @@ static uint64_t allowed_frequency(void)
 	if (!g_file_get_contents("/proc/sys/kernel/perf_event_max_sample_rate", &text, NULL, NULL))
 		return UINT64_MAX;
 	return g_ascii_strtoull(text, NULL, 10);
+}
+
+/* Of processes that have ended and were waited for. */
+static double children_seconds(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / G_USEC_PER_SEC;
 }
 
 /* As many as the kernel allows, where that is less. */
@@ -107,6 +121,7 @@ static bool sample(Session *self, GError **error)
 		.notes = options->notes,
 	};
 	gint64 start_us = g_get_monotonic_time();
+	double processor_start = children_seconds();
 	g_autoptr(LodePerfSampling) sampled = lode_perf_sampler_run(&sampler, NULL, error);
 
 	if (sampled == NULL)
@@ -116,6 +131,7 @@ static bool sample(Session *self, GError **error)
 	if (runtime != NULL && runtime->warning != NULL)
 		lode_notes_add(&self->options->notes, "%s", runtime->warning);
 	self->sampled_seconds = (double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
+	self->processor_seconds = children_seconds() - processor_start;
 	self->result->exit_status = sampled->exit_status;
 	self->result->stop_signal = sampled->stop_signal;
 	self->was_interrupted = sampled->was_interrupted;
@@ -170,7 +186,7 @@ static bool run_qemu(const Session *self, const char *const *environment, LodeRe
 		.is_silent = is_second,
 		.notes = options->notes,
 		.environment = environment,
-		.native_seconds = self->sampled_seconds,
+		.native_seconds = self->processor_seconds,
 		.progress = is_second ? options->progress : NULL,
 	};
 	g_autoptr(LodeCountRun) counted = lode_count_run(&run, error);
@@ -256,12 +272,15 @@ static bool count_after_samples(Session *self, GError **error)
 				"count executions");
 		return true;
 	}
-	int slowdown = self->options->is_fast ? FAST_SLOWDOWN : SLOWDOWN;
-	if (self->sampled_seconds * slowdown > LONG_WAIT_S)
+	bool is_fast = self->options->is_fast;
+	double seconds = self->processor_seconds;
+	double most = seconds * (is_fast ? MOST_FAST_SLOWDOWN : MOST_SLOWDOWN);
+	if (most > LONG_WAIT_S)
 		lode_notes_advise(&self->options->notes, LODE_ADVICE_SAMPLE_ONLY,
-			"sampled for %.1f s; it now runs again in qemu, to count executions, some "
-			"%d times as long",
-			self->sampled_seconds, slowdown);
+			"sampled for %.1f s; it now runs again in qemu, to count executions, "
+			"for some %.0f to %.0f s",
+			self->sampled_seconds,
+			seconds * (is_fast ? LEAST_FAST_SLOWDOWN : LEAST_SLOWDOWN), most);
 	if (count(self, &cause))
 		return true;
 	if (self->result->recordings->len > 0) {

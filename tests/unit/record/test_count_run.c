@@ -131,6 +131,29 @@ static void test_not_a_program(Fixture *self, const void *data)
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
 }
 
+/* A second of the processor is at most six billion instructions. */
+static void test_remaining(void)
+{
+	static const struct {
+		double done, per_second, native;
+		const char *text;
+	} cases[] = {
+		{1e9, 5e8, 3, "1.0 billion instructions, up to 34 s left"},
+		{20e9, 5e8, 3, "20.0 billion instructions"},
+		{1e9, 5e8, 0, "1.0 billion instructions"},
+		{1e7, 5e8, 3, "0.0 billion instructions"},
+		{1e9, 0, 3, "1.0 billion instructions"},
+		{1e9, -1, 3, "1.0 billion instructions"},
+		{0, 0, 0, "0.0 billion instructions"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *text = lode_count_run_remaining(
+			cases[i].done, cases[i].per_second, cases[i].native);
+		g_assert_cmpstr(text, ==, cases[i].text);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -141,5 +164,6 @@ int main(int argc, char **argv)
 	ADD("killed", test_killed);
 	ADD("not-a-program", test_not_a_program);
 #undef ADD
+	g_test_add_func("/record/count-run/remaining", test_remaining);
 	return g_test_run();
 }
