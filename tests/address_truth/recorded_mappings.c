@@ -23,6 +23,8 @@ static void add_mapping(RecordedMappings *self, const LodePerfRecord *record)
 		.end = mapping->start + mapping->size,
 		.offset = mapping->offset,
 		.file = self->files->len,
+		/* a heap that grows is told of again each time */
+		.name = lode_address_spaces_name(self->spaces, mapping->path),
 	};
 
 	g_array_append_val(self->files, file);
