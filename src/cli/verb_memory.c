@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lode memory: which thread accessed which data. Each view is a file memory_view_<name>.c. */
 #include "analyses/memory/access_weights.h"
-#include "analyses/memory/latency_weights.h"
 #include "base/error.h"
 #include "base/number_format.h"
 #include "cli/memory_filter_options.h"
