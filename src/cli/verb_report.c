@@ -2,8 +2,10 @@
 /* lode report: the findings of a mining run, or the list of its sequences. */
 #include "base/error.h"
 #include "cli/mining_options.h"
+#include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
+#include "serve/html_report.h"
 #include "store/profile_store.h"
 #include "views/report.h"
 
@@ -11,7 +13,7 @@
 #include <string.h>
 
 static struct {
-	char *format, *sort, *size;
+	char *format, *sort, *size, *html;
 	char *min_weight, *max_weight, *min_frequency, *max_frequency;
 	char *min_maximal, *max_maximal, *min_differential, *max_differential;
 	char **with, **without;
@@ -62,6 +64,10 @@ static const GOptionEntry options[] = {
 		"show by how many points supports differ from those of sequence ID", "ID"},
 	{"percent-limit", 0, 0, G_OPTION_ARG_DOUBLE, &given.percent_limit,
 		"leave out lines whose sort key is below this percentage", "PERCENT"},
+	{"html", 0, 0, G_OPTION_ARG_FILENAME, &given.html,
+		"write the page of lode serve as one file that opens without it: findings, the "
+		"first sequences and functions, code, data addresses",
+		"FILE"},
 	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "output format (default: text)",
 		"text|json|csv"},
 	{NULL},
@@ -151,6 +157,34 @@ static bool parse_options(LodeReportOptions *report, GError **error)
 	return parse_ranges(report, error) && parse_size(given.size, report, error);
 }
 
+/* With --html no other option says what is in the file. */
+static bool check_html(const LodeReportOptions *report, GError **error)
+{
+	LodeMiningRun none = {.findings = lode_findings_new()};
+
+	bool is_plain = !lode_report_lists_sequences(&none, report) && report->limit == 0 &&
+	                !report->is_explained && given.format == NULL;
+	lode_findings_free(none.findings);
+	if (!is_plain)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--html writes a whole page: it cannot be used with other options");
+	return is_plain;
+}
+
+static int write_html(char **arguments, GError **error)
+{
+	g_auto(LodeTerminalProgress) screen;
+
+	lode_terminal_progress_init(&screen);
+	g_autoptr(LodeOutputFile) file = lode_output_file_open(given.html, error);
+	if (file == NULL ||
+		!lode_html_report_write(arguments[0], arguments[1], &screen.progress,
+			lode_output_file_stream(file), error) ||
+		!lode_output_file_commit(file, error))
+		return LODE_EXIT_FAILED;
+	return LODE_EXIT_OK;
+}
+
 static int run(char **arguments, GError **error)
 {
 	LodeReportOptions report;
@@ -162,6 +196,8 @@ static int run(char **arguments, GError **error)
 	}
 	if (!parse_options(&report, error))
 		return LODE_EXIT_USAGE;
+	if (given.html != NULL)
+		return check_html(&report, error) ? write_html(arguments, error) : LODE_EXIT_USAGE;
 	report.profile_path = arguments[0];
 	report.names_run = arguments[1] != NULL;
 	g_auto(LodeTerminalProgress) screen;
@@ -203,7 +239,8 @@ const LodeVerb lode_verb_report = {
 		"  lode report x.lode\n"
 		"  lode report x.lode --explain\n"
 		"  lode report x.lode --with 'ev:*' --size 2-\n"
-		"  lode report x.lode --all --sort places --format csv",
+		"  lode report x.lode --all --sort places --format csv\n"
+		"  lode report x.lode --html x.html",
 	.options = options,
 	.run = run,
 };

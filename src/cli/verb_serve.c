@@ -66,10 +66,7 @@ static bool check_page(GError **error)
 {
 	if (lode_page_is_built())
 		return true;
-	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-		"this lode was built without its page, which needs Node.js and the packages of "
-		"ui/package-lock.json: run scripts/setup.sh, which installs them, then build "
-		"again in a new directory");
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED, LODE_PAGE_IS_MISSING);
 	return false;
 }
 

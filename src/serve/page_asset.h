@@ -5,6 +5,12 @@
 #include <gio/gio.h>
 #include <stdbool.h>
 
+/* What to say where it was not built. */
+#define LODE_PAGE_IS_MISSING                                                                       \
+	"this lode was built without its page, which needs Node.js and the packages of "           \
+	"ui/package-lock.json: run scripts/setup.sh, which installs them, then build again in a "  \
+	"new directory"
+
 /* Whether the page was built: it needs Node.js when lode is built. */
 bool lode_page_is_built(void);
 

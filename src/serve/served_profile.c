@@ -233,6 +233,9 @@ LodeServedProfile *lode_served_profile_open(
 
 	if (snapshot == NULL)
 		return NULL;
+	/* The first view shows it, and should not have to wait; what fails here is said there. */
+	if (snapshot->runs->len > 0)
+		lode_profile_snapshot_run(snapshot, NULL, false, progress, NULL);
 	LodeServedProfile *self = g_new0(LodeServedProfile, 1);
 	g_mutex_init(&self->lock);
 	self->path = g_strdup(path);

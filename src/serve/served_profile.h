@@ -15,7 +15,7 @@
 typedef struct LodeServedProfile LodeServedProfile;
 typedef struct LodeProfileSnapshot LodeProfileSnapshot;
 
-/* Reads the file. Errors: as lode_profile_store_read_with_memory(). */
+/* Reads the file, with the run made last. Errors: as lode_profile_store_read_with_memory(). */
 LodeServedProfile *lode_served_profile_open(
 	const char *path, const LodeProgress *progress, GError **error);
 void lode_served_profile_close(LodeServedProfile *self);

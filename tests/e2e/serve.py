@@ -142,7 +142,8 @@ check("its queries are answered", *faults)
 whole = json.loads(subprocess.run(
     [LODE, "report", "x.lode", "--all", "--sort", "places", "--format", "json"], capture_output=True, check=True,
 ).stdout)["sequences"]
-pages = [json.loads(server.get(f"/api/sequences?all=1&sort=places&limit=3&offset={at}")[2]) for at in range(0, len(whole), 3)]
+step = len(whole) // 7 + 1
+pages = [json.loads(server.get(f"/api/sequences?all=1&sort=places&limit={step}&offset={at}")[2]) for at in range(0, len(whole), step)]
 paged = [row for page in pages for row in page["sequences"]]
 status, headers, csv = server.get("/api/sequences?all=1&sort=places&format=csv")
 table = subprocess.run(
@@ -150,7 +151,7 @@ table = subprocess.run(
 ).stdout
 check(
     "pages of sequences are those of lode report",
-    expect("sequences", len(whole) > 3, True),
+    expect("sequences", len(pages) > 5, True),
     expect("rows", paged == whole, True),
     expect("passed", pages[0]["passed"], len(whole)),
     expect("CSV", csv == table, True),

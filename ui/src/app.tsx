@@ -3,7 +3,7 @@
 // The page of lode serve.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { type Served, useAnswer } from "./api";
+import { file, type Served, useAnswer } from "./api";
 import { CodeView } from "./code";
 import { FindingsView } from "./findings";
 import { MemoryView } from "./memory";
@@ -48,6 +48,12 @@ function Help({ onClose }: { onClose: () => void }) {
 	);
 }
 
+let licences = "";
+function licencesOfFile(): string {
+	licences ||= URL.createObjectURL(new Blob([file!.licences], { type: "text/plain" }));
+	return licences;
+}
+
 function App() {
 	const route = useRoute();
 	const [hasHelp, setHelp] = useState(false);
@@ -62,9 +68,7 @@ function App() {
 			"/": () => document.getElementById("search")?.focus(),
 			"?": () => setHelp(true),
 			Escape: () => setHelp(false),
-		},
-		[route],
-	);
+		});
 	useEffect(() => {
 		document.title = `${shown?.title ?? "lode"} · ${profile?.name ?? "lode"}`;
 	}, [shown, profile]);
@@ -129,7 +133,11 @@ function App() {
 				{!shown && <Empty>There is no view ‘{route.view}’.</Empty>}
 			</main>
 			<footer class="page-foot">
-				lode {served.data?.version} · <a href="/licences.txt">licences of what this page is made of</a>
+				lode {served.data?.version} ·{" "}
+				<a href={file ? licencesOfFile() : "/licences.txt"} download={file ? "licences.txt" : undefined}>
+					licences of what this page is made of
+				</a>
+				{file && <span> · {file.left_out} lode serve shows everything.</span>}
 			</footer>
 			{hasHelp && <Help onClose={() => setHelp(false)} />}
 		</>

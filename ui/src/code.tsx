@@ -4,7 +4,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Annotation, address, type Ask, type CodeLine, type FunctionRow, type Functions, useAnswer } from "./api";
 import { Disassembly, SourceLines, usePointed } from "./code_table";
-import { baseName, count, element, share } from "./format";
+import { baseName, count, element, share, some } from "./format";
 import { FlowGraph, Neighbours } from "./graph";
 import { Empty, Export, Field, Footer, Loading, Problem, useKeys } from "./parts";
 import { change, linkTo, type Route } from "./state";
@@ -37,9 +37,7 @@ function FunctionList({ route }: { route: Route }) {
 				const row = rows.row(selected);
 				if (row) open(row);
 			},
-		},
-		[route, rows.total, selected],
-	);
+		});
 	const isNarrow = innerWidth < 700;
 	return (
 		<div class="function-list">
@@ -52,7 +50,7 @@ function FunctionList({ route }: { route: Route }) {
 			{!rows.error && rows.first && (
 				<>
 					<p class="caption" role="status">
-						{count(rows.total)} functions{" "}
+						{some(rows.total, "function")}{" "}
 						<Export csv={address("functions", { ...what, format: "csv" })} json={address("functions", what)} />
 					</p>
 					{rows.total === 0 ? (
@@ -116,12 +114,9 @@ function FunctionCode({ route }: { route: Route }) {
 
 	useEffect(() => {
 		if (!place || pane !== "code") return;
-		const line = at ? document.getElementById(`at-${at}`) : null;
-		line?.scrollIntoView({ block: "center" });
-		line?.classList.add("target");
-		return () => line?.classList.remove("target");
+		if (at) document.getElementById(`at-${at}`)?.scrollIntoView({ block: "center" });
 	}, [place, at, pane]);
-	useKeys({ g: () => change(route, { pane: pane === "graph" ? null : "graph" }) }, [route]);
+	useKeys({ g: () => change(route, { pane: pane === "graph" ? null : "graph" }) });
 
 	if (error) return <Problem failure={error} route={route} />;
 	if (!data || !place) return isLoading ? <Loading what="Reading the code" /> : null;
@@ -177,6 +172,7 @@ function FunctionCode({ route }: { route: Route }) {
 					<Disassembly
 						lines={lines}
 						head={data}
+						target={at}
 						marked={(line) => pointed !== "" && keyOf(line) === pointed}
 						onPoint={(line) => setPointed(keyOf(line))}
 					/>

@@ -26,6 +26,7 @@ export function Disassembly(props: {
 	marked?: (line: CodeLine) => boolean;
 	onPoint?: (line: CodeLine) => void;
 	interleaved?: Source[];
+	target?: string | null; /* the address that a link led to */
 }) {
 	const { lines, head } = props;
 	const events = weightEvents(head);
@@ -83,7 +84,7 @@ export function Disassembly(props: {
 								)}
 								<tr
 									id={`at-${line.address}`}
-									class={`${elementClass(line)} ${props.marked?.(line) ? "marked" : ""} ${line.executions > 0 ? "" : "never"}`}
+									class={`${elementClass(line)} ${props.marked?.(line) ? "marked" : ""} ${line.address === props.target ? "target" : ""} ${line.executions > 0 ? "" : "never"}`}
 									onPointerEnter={props.onPoint && (() => props.onPoint!(line))}
 								>
 									{hasMarks && (

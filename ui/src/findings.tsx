@@ -4,7 +4,7 @@
 import { findings as words } from "words";
 import { type Annotation, address, type Finding, type Findings, useAnswer } from "./api";
 import { PlaceCode } from "./code_table";
-import { amount, count, each, pattern, place, share } from "./format";
+import { amount, count, each, pattern, place, share, some } from "./format";
 import { Bar, Empty, Export, Facts, Footer, Loading, Problem, Term, useKeys } from "./parts";
 import { change, linkTo, type Route } from "./state";
 
@@ -33,7 +33,7 @@ function Places({ finding, route, all }: { finding: Finding; route: Route; all: 
 				</div>
 			)}
 			<p class="faint">
-				{count(finding.places)} places in {count(finding.functions)} functions hold the time that it explains.{" "}
+				{some(finding.places, "place")} in {some(finding.functions, "function")}, with the time that it explains.{" "}
 				{Math.abs(finding.each_in_all - finding.each) > 0.25 * Math.abs(finding.each) &&
 					`With the other findings at its places an execution costs ${each(
 						finding.each_in_all,
@@ -198,7 +198,7 @@ export function FindingsView({ route }: { route: Route }) {
 		const at = buttons.indexOf(document.activeElement as HTMLElement);
 		buttons[at < 0 ? 0 : Math.max(0, Math.min(buttons.length - 1, at + by))]?.focus();
 	};
-	useKeys({ j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1) }, []);
+	useKeys({ j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1) });
 
 	if (error) return <Problem failure={error} route={route} />;
 	if (!data) return isLoading ? <Loading what="Reading the findings" /> : null;

@@ -8,6 +8,11 @@ export function count(value: number | null | undefined): string {
 	return value === null || value === undefined ? "–" : whole.format(value);
 }
 
+/** "1 place", "12 places" */
+export function some(n: number, what: string): string {
+	return `${count(n)} ${what}${n === 1 ? "" : "s"}`;
+}
+
 export function share(value: number | null | undefined): string {
 	return value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`;
 }

@@ -2,7 +2,7 @@
 //
 // The control flow graph of a function: blocks shaded by weight, edges with their counts.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type CodeLine, type Graph, useAnswer } from "./api";
+import { type CodeLine, file, type Graph, useAnswer } from "./api";
 import { count, share } from "./format";
 import type { LayoutAnswer, LayoutRequest } from "./layout";
 import { Empty, Loading, Problem } from "./parts";
@@ -12,6 +12,7 @@ const MAX_BLOCKS = 600; /* that can be laid out in a moment, and be looked at */
 const LINES = 8; /* of code in a block */
 const LINE_HEIGHT = 13;
 const CHARACTER = 6.1;
+const LOOPS = 90; /* room for a loop beside the last block */
 
 interface Block {
 	index: number;
@@ -28,16 +29,21 @@ function useLayout(request: Omit<LayoutRequest, "id"> | null): LayoutAnswer | nu
 	useEffect(() => {
 		setAnswer(null);
 		if (!request) return;
-		worker ??= new Worker("/layout.js");
+		worker ??= new Worker(file ? URL.createObjectURL(new Blob([file.layout], { type: "text/javascript" })) : "/layout.js");
 		const id = ++lastId;
 		const receive = (event: MessageEvent<LayoutAnswer>) => {
 			if (event.data.id === id) setAnswer(event.data);
 		};
 		worker.addEventListener("message", receive);
-		worker.postMessage({ id, ...request });
+		worker.postMessage({ id, nodes: request.nodes, edges: request.edges });
 		return () => worker?.removeEventListener("message", receive);
 	}, [request]);
 	return answer;
+}
+
+function titleOf(block: Graph["blocks"][number]): string {
+	const parts = [block.address.replace(/^0x/, ""), share(block.share), count(block.executions)];
+	return parts.join(" · ") + (block.is_loop_head ? " ↻" : "");
 }
 
 /** The blocks that ran, or all where none did. */
@@ -50,7 +56,8 @@ function blocksOf(graph: Graph, lines: CodeLine[]): Block[] {
 		const own = lines.filter((one) => BigInt(one.address) >= first && BigInt(one.address) < end).map((one) => one.text);
 		const shown = own.length > LINES ? [...own.slice(0, LINES - 2), `… ${own.length - LINES + 1} more`, own[own.length - 1]!] : own;
 		const cut = shown.map((text) => (text.length > 44 ? `${text.slice(0, 43)}…` : text));
-		const width = Math.max(150, ...cut.map((text) => text.length * CHARACTER + 16));
+		const title = titleOf(block);
+		const width = Math.max(150, ...[title, ...cut].map((text) => text.length * CHARACTER + 18));
 		return [{ index, lines: cut, width, height: 24 + cut.length * LINE_HEIGHT }];
 	});
 }
@@ -67,12 +74,15 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 	const request = useMemo(() => {
 		if (!graph || blocks.length === 0 || blocks.length > MAX_BLOCKS) return null;
 		const position = new Map(blocks.map((one, i) => [one.index, i]));
+		/* A block that jumps to its own begin has a loop of its own, beside it. */
+		const shown = graph.edges.filter(
+			(one) => position.has(one.source) && position.has(one.target) && one.source !== one.target,
+		);
 		return {
 			nodes: blocks.map(({ width, height }) => ({ width, height })),
-			edges: graph.edges
-				.filter((one) => position.has(one.source) && position.has(one.target))
-				.map((one): [number, number] => [position.get(one.source)!, position.get(one.target)!]),
-			shown: graph.edges.filter((one) => position.has(one.source) && position.has(one.target)),
+			edges: shown.map((one): [number, number] => [position.get(one.source)!, position.get(one.target)!]),
+			shown,
+			loops: graph.edges.filter((one) => position.has(one.source) && one.source === one.target),
 		};
 	}, [graph, blocks]);
 	const placed = useLayout(request);
@@ -81,7 +91,7 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 	useEffect(() => {
 		const here = box.current;
 		if (!here || !placed || placed.error || !graph) return;
-		const fitting = Math.max(0.6, Math.min(1, here.clientWidth / placed.width));
+		const fitting = Math.max(0.6, Math.min(1, here.clientWidth / (placed.width + LOOPS)));
 		const hottest = blocks.reduce(
 			(best, one, i) => (graph.blocks[one.index]!.share > graph.blocks[blocks[best]!.index]!.share ? i : best),
 			0,
@@ -103,24 +113,25 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 	if (placed.error || placed.nodes.length !== blocks.length)
 		return <Empty>The graph could not be laid out{placed.error && `: ${placed.error}`}.</Empty>;
 	const most = Math.max(...graph.blocks.map((one) => one.share), 0);
-	const mostEdge = Math.max(...request.shown.map((one) => one.count), 1);
+	const mostEdge = Math.max(...[...request.shown, ...request.loops].map((one) => one.count), 1);
+	const strength = (edge: { count: number }) => 0.6 + 2.4 * Math.sqrt(edge.count / mostEdge);
 	return (
 		<figure class="graph">
 			<div class="graph-tools">
 				<button onClick={() => setScale((one) => Math.min(2, one * 1.25))}>Larger</button>{" "}
 				<button onClick={() => setScale((one) => Math.max(0.2, one / 1.25))}>Smaller</button>{" "}
 				<button
-					onClick={() => setScale(Math.min(1, (box.current?.clientWidth ?? 600) / placed.width))}
+					onClick={() => setScale(Math.min(1, (box.current?.clientWidth ?? 600) / (placed.width + LOOPS)))}
 				>
 					Fit
 				</button>
 			</div>
 			<div class="graph-scroll" ref={box} tabIndex={0} role="region" aria-label="Control flow graph">
 				<svg
-					width={placed.width * scale}
+					width={(placed.width + LOOPS) * scale}
 					height={placed.height * scale}
-					viewBox={`0 0 ${placed.width} ${placed.height}`}
-					role="img"
+					viewBox={`0 0 ${placed.width + LOOPS} ${placed.height}`}
+					role="group"
 					aria-label={`${blocks.length} blocks and ${request.shown.length} edges of ${graph.function}`}
 				>
 					<defs>
@@ -135,7 +146,7 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 							<g class={`edge edge-${edge.kind}`}>
 								<polyline
 									points={points.map((one) => `${one.x},${one.y}`).join(" ")}
-									stroke-width={0.6 + 2.4 * Math.sqrt(edge.count / mostEdge)}
+									stroke-width={strength(edge)}
 									marker-end="url(#arrow)"
 								>
 									<title>{`${edge.kind}: ${count(edge.count)}`}</title>
@@ -148,6 +159,27 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 							</g>
 						);
 					})}
+					{request.loops.map((edge) => {
+						const i = blocks.findIndex((one) => one.index === edge.source);
+						const at = placed.nodes[i]!;
+						const block = blocks[i]!;
+						const right = at.x + block.width / 2;
+						const [top, bottom] = [at.y - block.height / 2 + 8, at.y + block.height / 2 - 8];
+						return (
+							<g class={`edge edge-${edge.kind}`}>
+								<path
+									d={`M${right} ${bottom} C${right + 40} ${bottom} ${right + 40} ${top} ${right} ${top}`}
+									stroke-width={strength(edge)}
+									marker-end="url(#arrow)"
+								>
+									<title>{`${edge.kind}: ${count(edge.count)}`}</title>
+								</path>
+								<text x={right + 32} y={at.y}>
+									{count(edge.count)}
+								</text>
+							</g>
+						);
+					})}
 					{blocks.map((block, i) => {
 						const at = placed.nodes[i]!;
 						const about = graph.blocks[block.index]!;
@@ -157,16 +189,14 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 							<g
 								class={`block heat-${shade}`}
 								transform={`translate(${at.x - block.width / 2} ${at.y - block.height / 2})`}
-								tabIndex={0}
+								tabindex={0}
 								role="link"
-								aria-label={`block ${about.address}, ${share(about.share)}`}
 								onClick={go}
 								onKeyDown={(event) => event.key === "Enter" && go()}
 							>
 								<rect width={block.width} height={block.height} rx="3" />
 								<text x="8" y="15" class="block-title">
-									{about.address.replace(/^0x/, "")} · {share(about.share)} · {count(about.executions)}
-									{about.is_loop_head ? " ↻" : ""}
+									{titleOf(about)}
 								</text>
 								{block.lines.map((line, n) => (
 									<text x="8" y={29 + n * LINE_HEIGHT} class="block-code">

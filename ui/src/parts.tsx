@@ -3,8 +3,8 @@
 // What several views have: titles with their meaning, bars, messages, the footer.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { type Failure, type Head, reload } from "./api";
-import { count, share } from "./format";
+import { type Failure, file, type Head, reload } from "./api";
+import { count, share, some } from "./format";
 import type { Route } from "./state";
 
 /** A title that says what it means when it is pointed at or focused. */
@@ -81,7 +81,7 @@ export function Facts({ head }: { head: Head }) {
 				{count(one.weight)} {one.weight_event ?? "no weight"} in {count(one.executions)} executions
 			</span>
 			<span>
-				{count(one.instructions)} instructions, {count(one.functions)} functions
+				{some(one.instructions, "instruction")}, {some(one.functions, "function")}
 			</span>
 		</p>
 	);
@@ -127,6 +127,7 @@ export function Footer({ head, children }: { head: Head | null; children?: Compo
 
 /** Links that save what is shown. */
 export function Export({ csv, json }: { csv?: string; json: string }) {
+	if (file) return null;
 	return (
 		<span class="export">
 			Save as{" "}
@@ -143,27 +144,26 @@ export function Export({ csv, json }: { csv?: string; json: string }) {
 }
 
 /** Keys that act anywhere but in a field. */
-export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>, inputs: unknown[]): void {
+export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): void {
+	/* Those of the last drawing: the next key may come before an effect. */
+	const latest = useRef(keys);
+	latest.current = keys;
 	useEffect(() => {
 		const pressed = (event: KeyboardEvent) => {
 			const at = event.target as HTMLElement;
 			const isField = /^(INPUT|SELECT|TEXTAREA)$/.test(at.tagName);
 			if (event.ctrlKey || event.metaKey || event.altKey) return;
-			if (isField && event.key !== "Escape") return;
-			if (isField) {
-				at.blur();
-				return;
-			}
-			const act = keys[event.key];
-			if (!act) return;
+			if (isField && event.key === "Escape") at.blur();
+			if (isField) return;
+			const act = latest.current[event.key];
 			/* Enter on a link or a button is theirs. */
-			if (event.key === "Enter" && /^(A|BUTTON|SUMMARY)$/.test(at.tagName)) return;
+			if (!act || (event.key === "Enter" && at.closest("a, button, summary, [role=link]"))) return;
 			event.preventDefault();
 			act(event);
 		};
 		addEventListener("keydown", pressed);
 		return () => removeEventListener("keydown", pressed);
-	}, inputs);
+	}, []);
 }
 
 /** A field that tells what was typed a moment after the last key. */

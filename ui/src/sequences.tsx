@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { sequences as words } from "words";
 import { type Annotation, address, type Ask, type Sequence, type Sequences, useAnswer } from "./api";
 import { PlaceCode } from "./code_table";
-import { count, points, ratio, sequence as textOf, share } from "./format";
+import { count, points, ratio, sequence as textOf, share, some } from "./format";
 import { Empty, Export, Facts, Field, Footer, Loading, Problem, useKeys } from "./parts";
 import { change, linkTo, type Route } from "./state";
 import { SortTitle, useRows, VirtualTable } from "./virtual";
@@ -17,7 +17,6 @@ interface Column {
 	title: string;
 	value: (row: Sequence, isRelative: boolean) => string;
 	width: string;
-	optional?: boolean;
 }
 
 const support = (value: number | undefined, isRelative: boolean) =>
@@ -25,16 +24,16 @@ const support = (value: number | undefined, isRelative: boolean) =>
 
 const graphColumns: Column[] = [
 	{ name: "weight", title: "weight", value: (row, is) => support(row.weight, is), width: "5.5rem" },
-	{ name: "frequency", title: "frequency", value: (row, is) => support(row.frequency, is), width: "5.5rem", optional: true },
+	{ name: "frequency", title: "frequency", value: (row, is) => support(row.frequency, is), width: "5.5rem" },
 	{
 		name: "excess",
 		title: "excess",
 		value: (row, is) => support((row.weight ?? 0) - (row.frequency ?? 0), is),
 		width: "5.5rem",
 	},
-	{ name: "places", title: "places", value: (row) => count(row.places), width: "4.5rem", optional: true },
-	{ name: "functions", title: "functions", value: (row) => count(row.functions), width: "5rem", optional: true },
-	{ name: "executions", title: "executions", value: (row) => count(row.executions), width: "8.5rem", optional: true },
+	{ name: "places", title: "places", value: (row) => count(row.places), width: "4.5rem" },
+	{ name: "functions", title: "functions", value: (row) => count(row.functions), width: "5rem" },
+	{ name: "executions", title: "executions", value: (row) => count(row.executions), width: "8.5rem" },
 	{ name: "", title: "cost", value: (row) => ratio((row.weight ?? 0) / (row.frequency ?? 0)), width: "4rem" },
 ];
 const extraColumns: Record<string, Column> = {
@@ -140,12 +139,10 @@ export function SequencesView({ route }: { route: Route }) {
 				const row = rows.row(selected);
 				if (row) change(route, { open: String(row.id) });
 			},
-		},
-		[route, rows.total, selected],
-	);
+		});
 
 	const isNarrow = innerWidth < 700;
-	const visible = isNarrow ? columns.filter((one) => !one.optional || one.name === sort) : columns;
+	const visible = isNarrow ? columns.filter((one) => one.name === "weight" || one.name === sort) : columns;
 	return (
 		<>
 			{rows.first && <Facts head={rows.first} />}
@@ -205,7 +202,7 @@ export function SequencesView({ route }: { route: Route }) {
 			{!rows.error && rows.first && (
 				<>
 					<p class="caption" role="status">
-						{rows.isLoading ? "Sorting…" : `${count(rows.total)} sequences`}
+						{rows.isLoading ? "Sorting…" : some(rows.total, "sequence")}
 						{rows.first.run && ` of the ${count(rows.first.run.sequences)} in run ‘${rows.first.run.name}’`}
 						{isRelative && "; supports are differences, in percentage points"}{" "}
 						<Export csv={address("sequences", { ...what, format: "csv" })} json={address("sequences", what)} />
@@ -220,7 +217,7 @@ export function SequencesView({ route }: { route: Route }) {
 							see={rows.see}
 							selected={selected}
 							scrollKey={address("sequences", what)}
-							columns={`${visible.map((one) => one.width).join(" ")} 4rem minmax(${isNarrow ? 9 : 16}rem, 1fr)`}
+							columns={`${visible.map((one) => one.width).join(" ")} ${isNarrow ? "3.4rem" : "4.5rem"} minmax(${isNarrow ? 8 : 16}rem, 1fr)`}
 							onSelect={setSelected}
 							onOpen={(row) => change(route, { open: String(row.id) })}
 							head={

@@ -141,8 +141,8 @@ export function VirtualTable<R>(props: {
 		);
 	}
 	return (
-		<div class="virtual" role="table" aria-label={props.label} aria-rowcount={total + 1}>
-			<div class="virtual-scroll" ref={box} tabIndex={0} onScroll={() => setTop(box.current?.scrollTop ?? 0)}>
+		<div class="virtual">
+			<div class="virtual-scroll" role="table" aria-label={props.label} aria-rowcount={total + 1} ref={box} tabIndex={0} onScroll={() => setTop(box.current?.scrollTop ?? 0)}>
 				<div role="rowgroup" class="virtual-head">
 					<div role="row" aria-rowindex={1} class="virtual-row head" style={{ gridTemplateColumns: props.columns }}>
 						{props.head}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: MIT
+//
+// The page of lode serve in Chromium: each view, by mouse, keyboard and address; dark, narrow; what
+// axe-core has against it; and a profile that tries to be markup. Prints TAP.
+//
+//   node tests/e2e/page.mjs LODE UI CC [SCREENSHOTS]
+//
+// UI is ui/, with its node_modules; CC compiles the program that is recorded. With SCREENSHOTS, a
+// folder, pictures of each view are left there to be looked at.
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const [lode, ui, cc] = [resolve(process.argv[2]), resolve(process.argv[3]), process.argv[4].split(" ")];
+const pictures = process.argv[5] && resolve(process.argv[5]);
+const chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+
+function skip(reason) {
+	console.log(`1..0 # SKIP ${reason}`);
+	process.exit(0);
+}
+if (!chromium) skip("chromium is not installed (scripts/setup.sh --test)");
+if (!existsSync(join(ui, "node_modules/playwright-core")) || !existsSync(join(ui, "node_modules/axe-core")))
+	skip("ui/node_modules lacks playwright-core or axe-core (scripts/setup.sh --test)");
+const require = createRequire(join(ui, "package.json"));
+const playwright = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+const work = mkdtempSync(join(tmpdir(), "page-"));
+process.chdir(work);
+if (pictures) mkdirSync(pictures, { recursive: true });
+
+let number = 0;
+async function check(name, body) {
+	number++;
+	let faults = [];
+	const expect = (what, found, wanted) => {
+		if (JSON.stringify(found) !== JSON.stringify(wanted))
+			faults.push(`${what}: ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
+	};
+	try {
+		await body(expect);
+	} catch (error) {
+		faults.push(...String(error).split("\n").slice(0, 8));
+	}
+	console.log(`${faults.length ? "not " : ""}ok ${number} - ${name}`);
+	for (const one of faults) console.log(`# ${one}`);
+}
+
+// --- a program whose costs are known, and a profile of it that tries to be markup ---
+
+writeFileSync(
+	"prog.c",
+	`#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+struct node { struct node *next; long value; };
+static struct node nodes[1 << 15];
+static int numbers[1 << 14];
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+__attribute__((noinline)) long walk_nodes(struct node *node)
+{
+	long sum = 0;
+	for (; node != 0; node = node->next)
+		sum += node->value;
+	return sum;
+}
+__attribute__((noinline)) long divide_numbers(int by)
+{
+	long sum = 0;
+	for (int i = 0; i < 1 << 14; i++)
+		if (numbers[i] % 3 == 0)
+			sum += numbers[i] / by;
+		else
+			numbers[i]++;
+	return sum;
+}
+static void *run(void *data)
+{
+	long sum = 0;
+	for (double end = now() + 0.35; now() < end;)
+		sum += data ? walk_nodes(nodes) : divide_numbers(7);
+	return (void *)sum;
+}
+int main(void)
+{
+	pthread_t thread;
+	for (int i = 0; i < 1 << 15; i++)
+		nodes[i].next = i == (1 << 15) - 1 ? 0 : &nodes[(i + 7919) & 0x7fff];
+	nodes[(1 << 15) - 7919].next = 0;
+	for (int i = 0; i < 1 << 14; i++)
+		numbers[i] = rand();
+	pthread_create(&thread, 0, run, nodes);
+	run(0);
+	return pthread_join(thread, 0);
+}
+`,
+);
+const run = (...words) => execFileSync(words[0], words.slice(1), { stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
+const json = (...words) => JSON.parse(run(lode, ...words, "--format", "json"));
+run(...cc, "-g", "-O1", "-o", "prog", "prog.c", "-lpthread");
+run(lode, "memory", "record", "-o", "x.lode", "--", "./prog");
+
+const evil = `<script>window.hostile=1</script><img src=x onerror="window.hostile=1">\u202e\u2066"'&amp;`;
+run("cp", "x.lode", "evil.lode");
+const quoted = `'${evil.replaceAll("'", "''")}'`;
+const columns = {
+	function: ["name"], image: ["path"], string: ["text"], mapping: ["name"], data_type: ["name"], data_member: ["name", "type_name"],
+	data_object: ["name", "variable", "mapping"], thread: ["name"], unresolved: ["reason", "example"], event: ["name", "description"],
+};
+run(
+	"sqlite3",
+	"evil.lode",
+	[
+		...Object.entries(columns).flatMap(([table, names]) => names.map((name) => `UPDATE ${table} SET ${name} = ${quoted} || ${name};`)),
+		/* Inside their namespaces, where all stay in order. */
+		`UPDATE attribute SET name = substr(name, 1, instr(name, ':')) || ${quoted} || substr(name, instr(name, ':') + 1);`,
+		`UPDATE meta SET value = ${quoted} WHERE key IN ('program', 'creator');`,
+		`INSERT INTO unresolved SELECT 1 + count(*), ${quoted}, ${quoted}, 5, 5, 5, 5 FROM unresolved;`,
+	].join("\n"),
+);
+run(lode, "mine", "x.lode", "--min-support", "0.1", "--iterations", "3");
+run(lode, "mine", "evil.lode", "--min-support", "0.1", "--iterations", "2", "--name", evil);
+
+async function serve(...words) {
+	const child = spawn(lode, ["serve", ...words], { stdio: ["ignore", "pipe", "pipe"] });
+	let said = "";
+	child.stderr.on("data", (data) => (said += data));
+	const link = await new Promise((done, fail) => {
+		let text = "";
+		child.stdout.on("data", (data) => {
+			text += data;
+			if (text.includes("\n")) done(text.split("\n")[0]);
+		});
+		child.on("exit", () => fail(new Error(`lode serve ended: ${said}`)));
+	});
+	return { child, link, base: link.split("?")[0] };
+}
+
+const server = await serve("x.lode", "evil.lode");
+const browser = await playwright.chromium.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
+const context = await browser.newContext({ viewport: { width: 1280, height: 850 } });
+context.setDefaultTimeout(60000); /* a busy machine */
+const complaints = [];
+function listen(page) {
+	page.on("pageerror", (error) => complaints.push(`error in the page: ${error.message}`));
+	page.on("console", (message) => {
+		if (message.type() === "error" && !/status of (4|5)\d\d|ERR_CONNECTION/.test(message.text())) complaints.push(message.text());
+	});
+	return page;
+}
+const page = listen(await context.newPage());
+const at = (hash) => page.evaluate((to) => void (location.hash = to), hash);
+const texts = (selector) => page.locator(selector).allInnerTexts();
+const hash = () => page.evaluate(() => location.hash);
+const picture = async (name) => pictures && page.screenshot({ path: join(pictures, `${name}.png`) });
+const rowsOf = async () => {
+	await page.waitForFunction(() => {
+		const rows = [...document.querySelectorAll(".virtual-body .virtual-row")];
+		return rows.length > 0 && !rows[0].textContent.startsWith("…") && !/Sorting/.test(document.querySelector(".caption")?.textContent ?? "");
+	});
+	return page.$$eval(".virtual-body .virtual-row", (rows) => rows.map((row) => [...row.children].map((cell) => cell.innerText)));
+};
+
+await page.goto(server.link);
+await page.waitForSelector(".findings");
+
+await check("the token leaves the address, and the cookie cannot be read", async (expect) => {
+	expect("address", await page.evaluate(() => location.search), "");
+	expect("cookie", await page.evaluate(() => document.cookie), "");
+	const licences = await page.evaluate(async () => (await fetch("/licences.txt")).text());
+	expect("licences", ["preact", "dagre", "MIT"].every((one) => licences.includes(one)), true);
+});
+
+await check("findings are those of lode report, and open by mouse and address", async (expect) => {
+	const known = json("report", "x.lode").findings;
+	expect("ids", (await texts(".findings .id")).sort(), known.map((one) => one.id).sort());
+	await page.click('[data-finding="F1"]');
+	await page.waitForSelector(".detail .code");
+	expect("hash", await hash(), "#/findings?open=F1");
+	const first = known[0].top[0];
+	expect("place", (await texts(".place h3 a"))[0], first.function);
+	expect("source", (await texts(".source-line")).some((one) => /sum \+=|% 3|\+\+|node/.test(one)), true);
+	expect("mark", (await page.locator(".detail .marks b").count()) > 0, true);
+	await picture("findings");
+	await page.goBack();
+	await page.waitForSelector(".detail", { state: "detached" });
+	await page.goForward();
+	await page.waitForSelector(".detail .code");
+});
+
+await check("sequences are sorted, filtered and paged by the server", async (expect) => {
+	await page.click('nav a:text("Sequences")');
+	await rowsOf();
+	const column = 9 - 1;
+	for (const [sort, words] of [["places", ["--sort", "places"]], ["weight", ["--sort", "weight"]]]) {
+		await page.click(`[data-sort="${sort}"]`);
+		await page.waitForFunction((name) => location.hash.includes(`sort=${name}`), sort);
+		await page.waitForTimeout(50);
+		const rows = await rowsOf();
+		const known = json("report", "x.lode", ...words, "--limit", "10").sequences;
+		expect(`by ${sort}`, rows.slice(0, 10).map((row) => Number(row[column - 1])), known.map((one) => one.id));
+	}
+	await page.click('[data-sort="weight"]');
+	await page.waitForFunction(() => location.hash.includes("reverse=1"));
+	expect("order", await page.getAttribute('[role="columnheader"]:has([data-sort="weight"])', "aria-sort"), "ascending");
+	await page.click('[data-sort="weight"]');
+	await page.fill("#search", "load");
+	await page.waitForFunction(() => location.hash.includes("with=load"));
+	await page.waitForTimeout(50);
+	const rows = await rowsOf();
+	const known = json("report", "x.lode", "--sort", "weight", "--with", "load").sequences;
+	expect("with load", rows.slice(0, 10).map((row) => Number(row[column - 1])), known.slice(0, 10).map((one) => one.id));
+	expect("number", (await page.innerText(".caption")).startsWith(known.length.toLocaleString("en-US")), true);
+	await picture("sequences");
+	/* The end of the list comes from the server when it is scrolled to. */
+	await page.evaluate(() => (document.querySelector(".virtual-scroll").scrollTop = 1e9));
+	await page.waitForFunction(
+		(id) => [...document.querySelectorAll(".virtual-row")].some((row) => row.children[row.children.length - 2]?.innerText === id),
+		String(known[known.length - 1].id),
+	);
+});
+
+await check("an address leads to the same list in another window, and keys open a line", async (expect) => {
+	const address = await page.evaluate(() => location.href);
+	await page.evaluate(() => void (document.querySelector(".virtual-scroll").scrollTop = 0));
+	await page.waitForSelector('[aria-rowindex="2"]');
+	const before = (await rowsOf())[0];
+	const other = listen(await context.newPage());
+	await other.goto(address);
+	await other.waitForFunction((id) => document.querySelector(".virtual-body .virtual-row")?.innerText.includes(id), before[before.length - 2]);
+	expect("field", await other.inputValue("#search"), "load");
+	await other.keyboard.press("j");
+	await other.keyboard.press("j");
+	await other.keyboard.press("k");
+	await other.keyboard.press("Enter");
+	await other.waitForSelector(".drawer .code");
+	expect("opened", await other.evaluate(() => new URLSearchParams(location.hash.split("?")[1]).get("open")), before[before.length - 2]);
+	await other.click('button:text("Use as baseline")');
+	await other.waitForFunction(() => /differences/.test(document.querySelector(".caption")?.textContent ?? ""));
+	await other.keyboard.press("/");
+	expect("focus", await other.evaluate(() => document.activeElement.id), "search");
+	await other.keyboard.press("Escape");
+	await other.keyboard.press("?");
+	await other.waitForSelector('[role="dialog"]');
+	await other.keyboard.press("Escape");
+	await other.keyboard.press("3");
+	await other.waitForFunction(() => location.hash.startsWith("#/code"));
+	await other.close();
+});
+
+await check("code: functions, source beside disassembly, control flow, callers", async (expect) => {
+	await at("#/code");
+	const all = await rowsOf();
+	const weights = all.map((row) => parseFloat(row[0]));
+	expect("by weight", weights.every((one, i) => i === 0 || weights[i - 1] >= one), true);
+	await page.fill("#search", "walk_");
+	await page.waitForFunction(() => document.querySelectorAll(".virtual-body .virtual-row").length === 1);
+	await page.click(".virtual-body a");
+	await page.waitForSelector(".side-by-side .source");
+	expect("source", (await texts(".source .text")).some((one) => one.includes("node->next")), true);
+	const executed = json("annotate", "x.lode", "function", "walk_nodes").places[0].instructions;
+	expect("instructions", await page.locator(".side-by-side table.code:not(.source) tbody tr").count(), executed.length);
+	await picture("code");
+	await page.keyboard.press("g");
+	await page.waitForSelector(".graph .block");
+	expect("blocks", (await page.locator(".graph .block").count()) >= 2, true);
+	expect("edges", (await page.locator(".graph .edge").count()) >= 2, true);
+	await picture("graph");
+	await page.locator(".graph .block").first().press("Enter");
+	await page.waitForSelector("tr.target");
+	await page.click('button:text("Callers")');
+	await page.waitForSelector(".neighbours");
+	await page.goBack();
+	await page.waitForSelector("tr.target");
+});
+
+await check("memory: heat maps that zoom, groups in groups", async (expect) => {
+	await at("#/memory");
+	await page.waitForSelector(".picture canvas");
+	const painted = () =>
+		page.$$eval(".picture canvas", (all) =>
+			all.map((one) => new Set(new Uint32Array(one.getContext("2d").getImageData(0, 0, one.width, one.height).data.buffer)).size),
+		);
+	await page.waitForFunction(() => document.querySelectorAll(".picture canvas").length === 2);
+	await page.waitForTimeout(100);
+	expect("colours", (await painted()).every((one) => one > 2), true);
+	await page.waitForSelector(".segment");
+	await picture("memory");
+	const box = await page.locator(".picture canvas").nth(1).boundingBox();
+	await page.mouse.move(box.x + box.width * 0.25, box.y + 1);
+	await page.mouse.down();
+	await page.mouse.move(box.x + box.width * 0.5, box.y + box.height - 2, { steps: 3 });
+	await page.mouse.up();
+	await page.waitForFunction(() => /from=\d+/.test(location.hash) && /address=0x/.test(location.hash));
+	await page.waitForSelector('button:text("Whole picture")');
+	await page.waitForSelector(".heat:not(.old)");
+	await at("#/memory?pane=pivot&by=object");
+	await page.waitForSelector(".pivot .key");
+	const known = json("memory", "x.lode", "--by", "object", "--top", "50").rows;
+	expect("groups", (await texts(".pivot .level-0 .key")).slice(0, 2), known.slice(0, 2).map((row) => row.keys[0] ?? "(none)"));
+	await page.fill('input[name="level"]', "function");
+	await page.click('button:text-is("Add")');
+	await page.waitForSelector(".pivot .level-1");
+	await picture("groups");
+	await at("#/memory?pane=pivot&where=(((");
+	await page.waitForSelector(".problem");
+	expect("error", /\(/.test(await page.innerText(".problem")), true);
+});
+
+const hottest = await page.evaluate(async () => (await (await fetch("/api/functions?limit=1")).json()).functions[0].number);
+const views = {
+	findings: "#/findings?open=F1",
+	sequences: "#/sequences",
+	code: "#/code",
+	function: `#/code?function=${hottest}`,
+	graph: `#/code?function=${hottest}&pane=graph`,
+	memory: "#/memory",
+	groups: "#/memory?pane=pivot&by=object&by=function",
+};
+const ready = {
+	findings: ".detail .code", sequences: ".virtual-row .pattern", code: ".virtual-row a", function: "table.code", graph: ".graph .block",
+	memory: ".picture canvas", groups: ".pivot .key",
+};
+const go = async (name, change = "") => {
+	await at("#/none");
+	await at(views[name] + (change && (views[name].includes("?") ? "&" : "?") + change));
+	await page.waitForSelector(ready[name]);
+	await page.waitForFunction(() => !document.querySelector(".loading"));
+};
+
+await page.evaluate(axe);
+const faultsOfAxe = async () => {
+	const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+	return violations
+		.filter((one) => ["serious", "critical"].includes(one.impact))
+		.map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 120)} ${one.nodes[0].failureSummary?.split("\n")[1] ?? ""}`);
+};
+for (const scheme of ["light", "dark"]) {
+	await page.emulateMedia({ colorScheme: scheme });
+	await check(`axe-core finds nothing serious, ${scheme}`, async (expect) => {
+		const background = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+		expect("background", /rgb\((\d+)/.exec(background)[1] < 128, scheme === "dark");
+		for (const name of Object.keys(views)) {
+			await go(name);
+			expect(name, await faultsOfAxe(), []);
+			if (scheme === "dark") await picture(`dark-${name}`);
+		}
+	});
+}
+await page.emulateMedia({ colorScheme: "light" });
+
+await check("each view fits 390 pixels", async (expect) => {
+	await page.setViewportSize({ width: 390, height: 800 });
+	for (const name of Object.keys(views)) {
+		await go(name);
+		expect(`${name}: width`, await page.evaluate(() => document.documentElement.scrollWidth), 390);
+		await picture(`narrow-${name}`);
+	}
+	await page.setViewportSize({ width: 1280, height: 850 });
+});
+
+await check("what a profile holds is text, whatever it says", async (expect) => {
+	for (const name of Object.keys(views)) {
+		await go(name, "profile=1");
+		const found = await page.evaluate(() => ({
+			hostile: window.hostile,
+			elements: document.querySelectorAll("main script, main img").length,
+			shown: document.body.innerText.includes("<script>window.hostile=1</script>"),
+			marks: /[\u202e\u2066]/.test(document.body.textContent),
+		}));
+		expect(name, found, { elements: 0, shown: true, marks: false });
+		await picture(`hostile-${name}`);
+	}
+});
+
+await check("one file has the page, and needs no server", async (expect) => {
+	run(lode, "report", "x.lode", "--html", "x.html");
+	run(lode, "report", "evil.lode", "--html", "evil.html");
+	const size = readFileSync("x.html").length;
+	expect("size", size > 100000 && size < 5 << 20, true);
+	for (const name of ["x", "evil"]) {
+		const other = listen(await context.newPage());
+		const asked = [];
+		other.on("request", (request) => asked.push(request.url()));
+		await other.goto(`file://${work}/${name}.html#/findings?open=F1`);
+		await other.waitForSelector(".detail .code");
+		for (const view of ["sequences", "code", "memory"]) {
+			await other.evaluate((to) => void (location.hash = to), views[view]);
+			await other.waitForSelector(ready[view]);
+		}
+		await other.evaluate(() => void (location.hash = "#/memory?pane=pivot"));
+		await other.waitForSelector(".pivot .key");
+		await other.evaluate(() => void (location.hash = "#/code"));
+		await other.click(".virtual-body a");
+		await other.waitForSelector("table.code");
+		await other.keyboard.press("g");
+		await other.waitForSelector(".graph .block, .empty");
+		await other.evaluate(() => void (location.hash = "#/sequences?sort=places"));
+		await other.waitForSelector(".problem");
+		expect("what is left out", /not in the file/.test(await other.innerText(".problem")), true);
+		expect("requests", asked.filter((one) => !/^(file|blob|data):/.test(one)), []);
+		expect("hostile", await other.evaluate(() => window.hostile ?? document.querySelectorAll("main script, main img").length), 0);
+		if (name === "x" && pictures) await other.screenshot({ path: join(pictures, "file.png") });
+		await other.close();
+	}
+});
+
+await check("an answer that fails is said, with what to do", async (expect) => {
+	await at("#/nothing");
+	await page.waitForSelector(".empty");
+	renameSync("x.lode", "y.lode");
+	await at("#/code?sort=name");
+	await page.waitForSelector(".problem");
+	expect("removed", /removed/.test(await page.innerText(".problem")), true);
+	renameSync("y.lode", "x.lode");
+	run("cp", "x.lode", "z.lode");
+	renameSync("z.lode", "x.lode");
+	await at("#/code?sort=calls");
+	await page.waitForSelector('.problem button:text("Read the new file")');
+	await page.click('.problem button:text("Read the new file")');
+	await page.waitForSelector(".virtual-row a");
+	server.child.kill("SIGINT");
+	await new Promise((done) => server.child.on("exit", done));
+	await at("#/code?sort=image");
+	await page.waitForSelector(".problem");
+	expect("gone", /does not answer/.test(await page.innerText(".problem")), true);
+});
+
+await check("the page has no errors of its own", async (expect) => expect("console", [...new Set(complaints)], []));
+
+console.log(`1..${number}`);
+await browser.close();
+rmSync(work, { recursive: true });
+process.exit(0);
