@@ -196,7 +196,7 @@ const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const 
 
 const bool *lode_profile_snapshot_closed(LodeProfileSnapshot *self, const LodeMiningRun *run)
 {
-	g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->lock);
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 	bool *is_closed = g_hash_table_lookup(self->closed, run);
 
 	if (is_closed == NULL) {
@@ -209,7 +209,7 @@ const bool *lode_profile_snapshot_closed(LodeProfileSnapshot *self, const LodeMi
 
 GArray *lode_profile_snapshot_find_list(LodeProfileSnapshot *self, const char *asked)
 {
-	g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->lock);
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 	GArray *list = g_hash_table_lookup(self->lists, asked);
 
 	return list != NULL ? g_array_ref(list) : NULL;
@@ -217,7 +217,7 @@ GArray *lode_profile_snapshot_find_list(LodeProfileSnapshot *self, const char *a
 
 void lode_profile_snapshot_keep_list(LodeProfileSnapshot *self, const char *asked, GArray *list)
 {
-	g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->lock);
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 
 	if (g_hash_table_size(self->lists) >= MAX_LISTS)
 		g_hash_table_remove_all(self->lists);
@@ -275,7 +275,7 @@ static bool read_again(LodeServedProfile *self, const LodeProgress *progress, GE
 LodeProfileSnapshot *lode_served_profile_take(LodeServedProfile *self, const LodeProgress *progress,
 	LodeServedState *out_state, GError **error)
 {
-	g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->lock);
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 	FileState now;
 
 	*out_state = LODE_SERVED_CURRENT;
@@ -302,7 +302,7 @@ LodeProfileSnapshot *lode_served_profile_take(LodeServedProfile *self, const Lod
 bool lode_served_profile_reload(
 	LodeServedProfile *self, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->lock);
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 
 	return read_again(self, progress, error);
 }

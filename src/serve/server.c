@@ -70,7 +70,7 @@ static bool allowance_take(Allowance *self)
 
 static void log_line(LodeServer *self, const char *line)
 {
-	g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->lock);
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 
 	if (self->options.log == NULL)
 		return;
@@ -209,7 +209,7 @@ static enum MHD_Result add_parameter(void *data, enum MHD_ValueKind kind, const 
 
 static bool begin_query(LodeServer *self, GCancellable *cancellable)
 {
-	g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->lock);
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 
 	while (self->n_queries >= MAX_QUERIES && !g_cancellable_is_cancelled(cancellable))
 		g_cond_wait_until(&self->has_room, &self->lock,
@@ -222,7 +222,7 @@ static bool begin_query(LodeServer *self, GCancellable *cancellable)
 
 static void end_query(LodeServer *self)
 {
-	g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->lock);
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 
 	self->n_queries--;
 	g_cond_signal(&self->has_room);
@@ -385,7 +385,7 @@ static unsigned find_refusal(Request *request, const char **out_reason)
 		*out_reason = is_post ? "nothing here takes a POST" : "this takes a POST";
 		return MHD_HTTP_METHOD_NOT_ALLOWED;
 	}
-	g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&server->lock);
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&server->lock);
 	if (allowance_take(&server->requests))
 		return 0;
 	*out_reason = "too many requests in a second";
