@@ -42,7 +42,7 @@ static bool read_options(LodeTraceInfoOptions *info, LodeTraceRange *range, GErr
 		 (given.is_quick || given.is_verdict))
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--from, --count and --function need the references of that part decoded: "
-		        "without "
+			"without "
 			"--quick and --verify");
 	else
 		return lode_trace_range_read(range, error);

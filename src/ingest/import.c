@@ -137,7 +137,7 @@ static bool check_alone(const Inputs *self, const LodeImportOptions *options, GE
 	if (self->traces->len == 0 && (options->range != NULL || options->function != NULL)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"a part by references, or of a function, is taken of an address trace, and "
-		        "no recording "
+			"no recording "
 			"given is one");
 		return false;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Works for as many milliseconds of processor time as its argument says in each of three threads and
- * a child, which then executes a shell; ends with status 5.
+ * Works for as many milliseconds of processor time as its argument says in each of three threads
+ * and a child, which then executes a shell; ends with status 5.
  */
 #include <pthread.h>
 #include <stdlib.h>
