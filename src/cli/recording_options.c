@@ -2,6 +2,7 @@
 #include "cli/recording_options.h"
 
 #include "base/error.h"
+#include "cli/call_graph_options.h"
 #include "cli/option_parser.h"
 #include "cli/wrapped_program.h"
 
@@ -49,6 +50,7 @@ const GOptionEntry lode_recording_options[] = {
 		"sample the kernel's code too, where that is allowed", NULL},
 	{"event", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &given.events,
 		"what to sample, as for lode record; may be repeated", "EVENT"},
+	LODE_CALL_GRAPH_ENTRIES("sample", "'lode export' has formats that show them"),
 	{"frequency", 'F', 0, G_OPTION_ARG_STRING, &given.frequency,
 		"samples per second (default: 10000)", "HZ"},
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
@@ -75,8 +77,10 @@ static bool usage(const char *message, GError **error)
 static bool check_kind(GError **error)
 {
 	bool is_part = given.pid != NULL || given.duration != NULL;
-	bool samples = given.is_once || given.events != NULL || given.frequency != NULL ||
-	               given.has_kernel || is_part;
+	bool has_calls = lode_call_graph_given.has_call_chains ||
+	                 lode_call_graph_given.mode != NULL;
+	bool samples = given.is_once || has_calls || given.events != NULL ||
+	               given.frequency != NULL || given.has_kernel || is_part;
 
 	if (given.is_trace && (samples || given.is_counted || given.is_exact || given.is_fast))
 		return usage("--trace neither samples nor counts alone: it goes without --count, "
@@ -139,6 +143,8 @@ bool lode_recording_options_read(
 			     "PID",
 			error);
 	if (!check_kind(error) ||
+		!lode_call_graph_options_read(
+			&recording->has_call_chains, &recording->user_stack_bytes, error) ||
 		!lode_option_positive("--frequency", given.frequency, G_MAXUINT32,
 			&recording->frequency, error) ||
 		!lode_option_pid("--pid", given.pid, &recording->pid, error) ||

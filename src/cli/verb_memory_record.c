@@ -2,6 +2,7 @@
 /* lode memory record: runs a program and writes a profile of the data that it accesses. */
 #include "base/error.h"
 #include "base/number_format.h"
+#include "cli/call_graph_options.h"
 #include "cli/command_text.h"
 #include "cli/interrupt.h"
 #include "cli/live_picture.h"
@@ -19,15 +20,13 @@
 enum {
 	NS_PER_US = 1000,
 	MAX_TIMER_US = 10 * 1000 * 1000,
-	CALL_STACK_BYTES = 8192, /* as perf has it */
-	MAX_CALL_STACK_BYTES = 65528,
 };
 
 static struct {
-	char *output, *keep_recording, *timer, *frequency, *period, *pid, *duration, *call_graph,
-		**events, **skipped_frames;
+	char *output, *keep_recording, *timer, *frequency, *period, *pid, *duration, **events,
+		**skipped_frames;
 	gboolean has_allocations, has_page_nodes, is_stopped, has_no_page_faults, is_randomised,
-		allow_debuginfod, is_live, charges_next_access, has_call_chains;
+		allow_debuginfod, is_live, charges_next_access;
 } given;
 
 static const GOptionEntry options[] = {
@@ -52,14 +51,7 @@ static const GOptionEntry options[] = {
 		"name no allocation after a function or library of this name, but after its "
 		"caller; * and ? stand for any text and character; may be repeated",
 		"GLOB"},
-	{"call-chains", 'g', 0, G_OPTION_ARG_NONE, &given.has_call_chains,
-		"record the calls that lead to each access, by frame pointers; 'lode memory "
-		"--callers' shows them",
-		NULL},
-	{"call-graph", 0, 0, G_OPTION_ARG_STRING, &given.call_graph,
-		"record them by frame pointers (fp, as -g), or by copying BYTES of the stack with "
-		"each sample (dwarf, default: 8192), for programs without frame pointers",
-		"fp|dwarf[,BYTES]"},
+	LODE_CALL_GRAPH_ENTRIES("access", "'lode memory --callers' shows them"),
 	{"start-stopped", 0, 0, G_OPTION_ARG_NONE, &given.is_stopped,
 		"do not sample until SIGUSR1; each further one stops or starts sampling", NULL},
 	{"no-page-faults", 0, 0, G_OPTION_ARG_NONE, &given.has_no_page_faults,
@@ -111,29 +103,6 @@ static bool read_timer(LodeMemoryRecordingOptions *self, GError **error)
 	return true;
 }
 
-/* The words are perf's. */
-static bool read_call_graph(LodeMemoryRecordingOptions *self, GError **error)
-{
-	uint64_t bytes = CALL_STACK_BYTES;
-
-	self->has_call_chains = given.has_call_chains;
-	if (given.call_graph == NULL)
-		return true;
-	g_auto(GStrv) words = g_strsplit(given.call_graph, ",", 2);
-	const char *mode = words[0] != NULL ? words[0] : "";
-	self->has_call_chains = true;
-	if (strcmp(mode, "fp") == 0 && words[1] == NULL)
-		return true;
-	if (strcmp(mode, "dwarf") != 0)
-		return usage("--call-graph: fp, dwarf or dwarf,BYTES is needed", error);
-	if (!lode_option_count("--call-graph", words[1], MAX_CALL_STACK_BYTES, &bytes, error))
-		return false;
-	if (bytes == 0)
-		return usage("--call-graph: 0 bytes are too few", error);
-	self->user_stack_bytes = (uint16_t)bytes;
-	return true;
-}
-
 static bool read_options(LodeMemoryRecordingOptions *self, GError **error)
 {
 	if (given.frequency != NULL && given.period != NULL)
@@ -157,7 +126,9 @@ static bool read_options(LodeMemoryRecordingOptions *self, GError **error)
 		return usage("--allocations cannot be used with --pid: the library that records "
 			     "them is loaded when a program starts",
 			error);
-	return read_call_graph(self, error) && read_timer(self, error);
+	return lode_call_graph_options_read(
+		       &self->has_call_chains, &self->user_stack_bytes, error) &&
+	       read_timer(self, error);
 }
 
 /* What is missing of the allocations; shares of samples are for lode info. */

@@ -2,6 +2,7 @@
 /* lode record: samples a program into a perf.data file. */
 #include "base/error.h"
 #include "base/number_format.h"
+#include "cli/call_graph_options.h"
 #include "cli/command_text.h"
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
@@ -31,6 +32,7 @@ static const GOptionEntry options[] = {
 		"take a sample every N events; for cpu-clock, nanoseconds", "N"},
 	{"branches", 'b', 0, G_OPTION_ARG_NONE, &given.has_branches,
 		"record the last taken branches with each sample; needs a PMU", NULL},
+	LODE_CALL_GRAPH_ENTRIES("sample", "'lode export' has formats that show them"),
 	{"data", 'd', 0, G_OPTION_ARG_NONE, &given.has_data,
 		"record data addresses, data sources and data mappings", NULL},
 	{"user-regs", 0, 0, G_OPTION_ARG_NONE, &given.has_registers,
@@ -164,8 +166,11 @@ static int run(char **arguments, GError **error)
 		.notes = lode_wrapped_program_notes("record"),
 	};
 
-	if (!read_options(&sampler, arguments, error))
+	if (!read_options(&sampler, arguments, error) ||
+		!lode_call_graph_options_read(
+			&sampler.has_call_chains, &sampler.user_stack_bytes, error))
 		return LODE_EXIT_USAGE;
+	sampler.has_user_registers |= sampler.user_stack_bytes > 0;
 	/* Signals that come when the recording is done must not end us before we say so. */
 	lode_interrupt_cancellable();
 	g_autoptr(LodePerfSampling) sampled = lode_perf_sampler_run(&sampler, NULL, error);

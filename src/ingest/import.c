@@ -229,8 +229,8 @@ static bool read_pages(const Inputs *inputs, LodeMemoryReading *memory, GError *
 }
 
 static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions *options,
-	LodeJitCodeSet *jit, LodeMemoryReading *memory, const LodeProgress *progress,
-	GError **error)
+	LodeJitCodeSet *jit, LodeMemoryReading *memory, LodeSampledStacks *stacks,
+	const LodeProgress *progress, GError **error)
 {
 	if (!read_allocations(inputs, memory, error) || !read_pages(inputs, memory, error))
 		return NULL;
@@ -239,12 +239,16 @@ static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions
 		.n_paths = inputs->perf->len,
 		.jit = jit,
 		.memory = memory,
+		.stacks = stacks,
 		.only = options->only,
 		.is_alone = options->is_alone,
 	};
 	LodeRecording *samples = lode_sampled_recording_read(&reading, progress, error);
-	if (samples != NULL)
-		lode_memory_reading_account(memory, samples);
+	if (samples == NULL)
+		return NULL;
+	lode_memory_reading_set_call_tree(memory, lode_sampled_stacks_tree(stacks));
+	lode_memory_reading_account(memory, samples);
+	lode_sampled_stacks_account(stacks, samples);
 	return samples;
 }
 
@@ -255,6 +259,8 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 	g_autoptr(LodeLoadMapSet) maps = jit != NULL ? read_load_maps(options, error) : NULL;
 	g_autoptr(LodeCodeImages) images = lode_code_images_new(options->allow_debuginfod);
 	g_autoptr(LodeMemoryReading) memory = lode_memory_reading_new(images);
+	g_autoptr(LodeSampledStacks)
+		stacks = lode_sampled_stacks_new(images, lode_memory_reading_threads(memory));
 	lode_memory_reading_skip_frames(memory, options->skipped_frames);
 	g_autoptr(LodeRecording) samples = NULL;
 	g_autoptr(LodeRecording) counts = NULL;
@@ -263,8 +269,8 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		return NULL;
 	if (options->charges_next_access)
 		lode_memory_reading_set_next_access(memory);
-	if (inputs->perf->len > 0 &&
-		(samples = read_samples(inputs, options, jit, memory, progress, error)) == NULL)
+	if (inputs->perf->len > 0 && (samples = read_samples(inputs, options, jit, memory, stacks,
+					      progress, error)) == NULL)
 		return NULL;
 	if (inputs->callgrind->len > 0 &&
 		(counts = lode_callgrind_read((const char *const *)inputs->callgrind->pdata,
@@ -297,6 +303,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.load_maps = maps,
 		.jit = jit,
 		.memory_reading = lode_memory_reading_has_addresses(memory) ? memory : NULL,
+		.stacks = samples != NULL ? stacks : NULL,
 		.program = options->program,
 		.code_images = images,
 		.threads = options->threads,

@@ -99,6 +99,7 @@ void lode_profile_free(LodeProfile *self)
 	if (self == NULL)
 		return;
 	lode_memory_free(self->memory);
+	lode_stacks_free(self->stacks);
 	g_hash_table_unref(self->location_ids);
 	g_hash_table_unref(self->attribute_set_ids);
 	g_hash_table_unref(self->attribute_ids);

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "model/memory.h"
+#include "model/stacks.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -187,6 +188,7 @@ typedef struct {
 	GArray *set_members;    /* uint32_t attribute ids, ascending inside a set */
 	GArray *unresolved;     /* LodeUnresolved */
 	LodeMemory *memory;     /* data addresses; NULL: none were recorded */
+	LodeStacks *stacks;     /* call stacks of samples; NULL: none were recorded */
 
 	GHashTable *attribute_ids;     /* private: name → id + 1 */
 	GHashTable *attribute_set_ids; /* private */

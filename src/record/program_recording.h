@@ -34,11 +34,13 @@ typedef struct {
 	unsigned duration_ms;  /* likewise: of the recording; 0: to the program's end */
 	const char *directory; /* where recordings and logs go; must exist */
 	LodeRecordingKind kind;
-	bool is_alone;           /* not what it executes, nor processes that it makes… */
-	const char *const *only; /* …or only programs of these names; NULL: all. Samples are of
-	                            all: the import leaves them out */
-	bool has_kernel;         /* sample the kernel's code too */
-	bool is_fast;            /* count without cache and branch simulation */
+	bool is_alone;             /* not what it executes, nor processes that it makes… */
+	const char *const *only;   /* …or only programs of these names; NULL: all. Samples are of
+	                              all: the import leaves them out */
+	bool has_kernel;           /* sample the kernel's code too */
+	bool has_call_chains;      /* with samples the calls that lead there… */
+	uint16_t user_stack_bytes; /* …by a copy of the stack, with registers; 0: without */
+	bool is_fast;              /* count without cache and branch simulation */
 	const LodeHierarchy *caches; /* else of these, see count_run.h; NULL: this machine's */
 	LodeBranchModel branches;
 	const char *const *events; /* to be sampled; see LodePerfSamplerOptions */

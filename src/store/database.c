@@ -19,6 +19,9 @@ static const char pages_sql[] =
 static const char access_calls_sql[] =
 #include "store/access_calls_sql.h"
 	;
+static const char stacks_sql[] =
+#include "store/stacks_sql.h"
+	;
 static const char findings_sql[] =
 #include "store/findings_sql.h"
 	;
@@ -279,7 +282,8 @@ LodeDatabase *lode_database_create(const char *path, const LodeProgress *progres
 		!lode_database_execute(self, findings_sql, error) ||
 		!lode_database_execute(self, allocations_sql, error) ||
 		!lode_database_execute(self, pages_sql, error) ||
-		!lode_database_execute(self, access_calls_sql, error))
+		!lode_database_execute(self, access_calls_sql, error) ||
+		!lode_database_execute(self, stacks_sql, error))
 		return NULL;
 	return g_steal_pointer(&self);
 }
@@ -404,14 +408,16 @@ static bool check_tables(LodeDatabase *self, GError **error)
 		sqlite3_exec(model->handle, findings_sql, NULL, NULL, NULL) != SQLITE_OK ||
 		sqlite3_exec(model->handle, allocations_sql, NULL, NULL, NULL) != SQLITE_OK ||
 		sqlite3_exec(model->handle, pages_sql, NULL, NULL, NULL) != SQLITE_OK ||
-		sqlite3_exec(model->handle, access_calls_sql, NULL, NULL, NULL) != SQLITE_OK)
+		sqlite3_exec(model->handle, access_calls_sql, NULL, NULL, NULL) != SQLITE_OK ||
+		sqlite3_exec(model->handle, stacks_sql, NULL, NULL, NULL) != SQLITE_OK)
 		return lode_database_fail(model, error);
-	/* Those of findings, of allocations' and accesses' calls and of pages came later, without a
-	 * new version. */
+	/* Those of findings, of allocations' and accesses' calls, of pages and of call stacks came
+	 * later, without a new version. */
 	g_autoptr(sqlite3_stmt) tables = lode_database_prepare(model,
 		"SELECT name, sql, name IN ('run_findings', 'finding', 'finding_place', "
 		"'allocation_call', 'allocation_path', 'allocation_site_peak', 'heap_peak', "
-		"'allocation_path_of', 'memory_pages', 'access_call', 'access_path_of') "
+		"'allocation_path_of', 'memory_pages', 'access_call', 'access_path_of', "
+		"'frame', 'stack', 'stack_thread', 'stack_sample') "
 		"FROM sqlite_schema WHERE type = 'table'",
 		error);
 	if (tables == NULL)

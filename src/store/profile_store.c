@@ -5,6 +5,7 @@
 #include "base/new_file.h"
 #include "store/memory_tables.h"
 #include "store/profile_tables.h"
+#include "store/stack_tables.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -69,6 +70,7 @@ bool lode_profile_store_write(
 {
 	g_autoptr(LodeNewFile) file = NULL;
 	bool done = lode_profile_check(profile, error) && lode_memory_check(profile, error) &&
+	            lode_stack_tables_check(profile, error) &&
 	            (file = lode_new_file_open(path, error)) != NULL &&
 	            write_file(file->temporary_path, profile, progress, error);
 
@@ -82,15 +84,18 @@ bool lode_profile_store_write(
 	return done;
 }
 
+/* What is read beside the profile itself. */
+typedef bool (*ReadMore)(LodeProfile *profile, LodeDatabase *database, GError **error);
+
 static LodeProfile *read_profile(
-	const char *path, bool has_memory, const LodeProgress *progress, GError **error)
+	const char *path, ReadMore read_more, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeDatabase) database = lode_database_open(path, progress, error);
 	g_autoptr(LodeProfile) profile = lode_profile_new();
 
 	if (database == NULL || !lode_database_identify(database, path, &profile->file, error) ||
 		!lode_profile_tables_read(profile, database, error) ||
-		(has_memory && !lode_memory_tables_read(profile, database, error))) {
+		(read_more != NULL && !read_more(profile, database, error))) {
 		g_prefix_error(error, "%s: ", path);
 		return NULL;
 	}
@@ -99,11 +104,17 @@ static LodeProfile *read_profile(
 
 LodeProfile *lode_profile_store_read(const char *path, const LodeProgress *progress, GError **error)
 {
-	return read_profile(path, false, progress, error);
+	return read_profile(path, NULL, progress, error);
 }
 
 LodeProfile *lode_profile_store_read_with_memory(
 	const char *path, const LodeProgress *progress, GError **error)
 {
-	return read_profile(path, true, progress, error);
+	return read_profile(path, lode_memory_tables_read, progress, error);
+}
+
+LodeProfile *lode_profile_store_read_with_stacks(
+	const char *path, const LodeProgress *progress, GError **error)
+{
+	return read_profile(path, lode_stack_tables_read, progress, error);
 }

@@ -31,6 +31,10 @@ LodeProfile *lode_profile_store_read(
 LodeProfile *lode_profile_store_read_with_memory(
 	const char *path, const LodeProgress *progress, GError **error);
 
+/* The same with its call stacks, which stay NULL where there are none. */
+LodeProfile *lode_profile_store_read_with_stacks(
+	const char *path, const LodeProgress *progress, GError **error);
+
 /* What `lode info` needs without loading everything. */
 typedef struct {
 	char *name;

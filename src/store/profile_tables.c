@@ -15,6 +15,7 @@
 #include "store/profile_store.h"
 #include "store/row_source.h"
 #include "store/row_table.h"
+#include "store/stack_tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -340,6 +341,8 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 	database->rows_total = G_N_ELEMENTS(facts);
 	if (profile->memory != NULL)
 		database->rows_total += lode_memory_tables_count(profile->memory);
+	if (profile->stacks != NULL)
+		database->rows_total += lode_stack_tables_count(profile->stacks);
 	for (int i = 0; i < N_TABLES; i++)
 		database->rows_total += rows.of[i]->len;
 	if (!insert_facts(profile, database, error))
@@ -350,6 +353,8 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 			return false;
 	return (profile->memory == NULL ||
 		       lode_memory_tables_insert(profile->memory, database, error)) &&
+	       (profile->stacks == NULL ||
+		       lode_stack_tables_insert(profile->stacks, database, error)) &&
 	       insert_content(database, error);
 }
 

@@ -67,7 +67,7 @@ static bool check_memory(const LodeRecording *recording, GError **error)
 	return false;
 }
 
-enum { N_STEPS = 12 };
+enum { N_STEPS = 13 };
 
 typedef struct {
 	const LodeProgress *progress;
@@ -160,5 +160,9 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	if (!begin(&steps, "joining data addresses", error) ||
 		!lode_join_memory(profile, &accesses, error))
 		return NULL;
+
+	if (!begin(&steps, "naming call stacks", error))
+		return NULL;
+	lode_join_stacks(profile, context->stacks, recording, &events);
 	return g_steal_pointer(&profile);
 }

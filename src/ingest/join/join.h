@@ -17,6 +17,7 @@
  *             ─objects─────▶ LodeJoinObjects, where data addresses were recorded
  *             ─attributes──▶ attribute sets, locations
  *             ─memory──────▶ profile.memory
+ *             ─stacks──────▶ profile.stacks
  *
  * From the functions step on, an instruction is a number: of profile.instructions, of the codes, of
  * LodeJoinRows.first and of LodeJoinObjects.operands. Private to ingest/.
@@ -28,6 +29,7 @@
 #include "images/control_flow.h"
 #include "ingest/memory/memory_objects.h"
 #include "ingest/memory/memory_reading.h"
+#include "ingest/sampled/sampled_stacks.h"
 #include "model/profile.h"
 #include "sources/jit_code_set.h"
 #include "sources/load_map_set.h"
@@ -38,6 +40,7 @@ typedef struct {
 	const LodeLoadMapSet *load_maps;
 	const LodeJitCodeSet *jit;
 	LodeMemoryReading *memory_reading; /* NULL: no data addresses were recorded */
+	LodeSampledStacks *stacks;         /* NULL: there are no samples */
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
 	LodeCodeImages *code_images; /* where all that ran are added and opened */
 	unsigned threads;            /* 0: all processors */
@@ -64,6 +67,11 @@ bool lode_join_events(
 	LodeProfile *profile, const LodeRecording *recording, LodeJoinEvents *out, GError **error);
 void lode_join_events_clear(LodeJoinEvents *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeJoinEvents, lode_join_events_clear)
+
+/* The event of a sampled column by the column's name; a counted one may have the same. Those of a
+ * trace are named as they are in the profile. Where there is none, the profile's weight. */
+uint32_t lode_join_find_event(const LodeProfile *profile, const LodeRecording *recording,
+	const LodeJoinEvents *events, const char *name);
 
 /* The profile's images by what the recording calls them, and their files. */
 typedef struct {
@@ -225,3 +233,7 @@ void lode_join_waiting(const LodeProfile *profile, const LodeJoinAccesses *acces
 
 /* Adds threads, mappings and samples to profile->memory. Errors: _LIMIT. */
 bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GError **error);
+
+/* Names the call stacks of the samples, for profile->stacks; `stacks` may be NULL. */
+void lode_join_stacks(LodeProfile *profile, LodeSampledStacks *stacks,
+	const LodeRecording *recording, const LodeJoinEvents *events);

@@ -142,29 +142,13 @@ static void add_mappings(Building *self)
 	}
 }
 
-/* The event of a sampled column; a counted one may have the same name. Those of a trace are named
- * as they are in the profile. */
-static uint32_t find_event(const Building *self, const char *name)
-{
-	const LodeRecording *recording = self->accesses->recording;
-	const GPtrArray *columns = recording->events;
-	uint32_t traced = recording->is_trace ? lode_profile_find_event(self->profile, name)
-	                                      : LODE_NONE;
-
-	if (traced != LODE_NONE)
-		return traced;
-	for (guint i = columns->len - recording->n_sampled; i < columns->len; i++)
-		if (strcmp(g_ptr_array_index(columns, i), name) == 0)
-			return g_array_index(self->accesses->events->column_events, uint32_t, i);
-	return self->profile->weight_event;
-}
-
 static void find_events(Building *self)
 {
 	const GPtrArray *names = lode_memory_reading_event_names(self->reading);
 
 	for (guint i = 0; i < names->len; i++) {
-		uint32_t event = find_event(self, g_ptr_array_index(names, i));
+		uint32_t event = lode_join_find_event(self->profile, self->accesses->recording,
+			self->accesses->events, g_ptr_array_index(names, i));
 		g_array_append_val(self->event_ids, event);
 	}
 }

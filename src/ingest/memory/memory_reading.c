@@ -13,8 +13,6 @@
 
 /* Of Linux, and more than there are. */
 enum { MAX_CPUS = 1 << 16, MAX_NODES = 1 << 10 };
-/* As many as all chains of a real program have together, and more. */
-enum { MAX_CALLERS = 1 << 23 };
 
 typedef struct {
 	LodeAddressSpaces *spaces; /* of all mappings; a file is an index of `mappings` */
@@ -32,17 +30,15 @@ struct LodeMemoryReading {
 	GPtrArray *event_names;
 	GHashTable *event_ids; /* name → index + 1 */
 	LodeAllocations *logs;
-	GArray *pages;    /* LodeMemoryPages */
-	GArray *accesses; /* LodeReadAccess */
-	GArray *ways;     /* LodeReadWay, of those that are ambiguous */
-	GArray *way_rows; /* LodeReadAccess */
-	GArray *callers;  /* LodeReadCaller */
-	LodeIdCache caller_ids;
-	GArray *chain; /* LodeCaller, of the sample at hand */
-	uint64_t n_chains_left_out, n_forgetting;
+	GArray *pages;            /* LodeMemoryPages */
+	GArray *accesses;         /* LodeReadAccess */
+	GArray *ways;             /* LodeReadWay, of those that are ambiguous */
+	GArray *way_rows;         /* LodeReadAccess */
+	const LodeCallTree *tree; /* borrowed; NULL: there are no call chains */
+	uint64_t n_forgetting;
 	uint32_t input;
 	bool wants_next;
-	bool has_addresses, is_stall_weighted, has_fixed_addresses, has_call_chains;
+	bool has_addresses, is_stall_weighted, has_fixed_addresses;
 	bool is_full;                      /* an access was left out */
 	const char *const *skipped_frames; /* borrowed; NULL: none */
 };
@@ -74,9 +70,6 @@ LodeMemoryReading *lode_memory_reading_new(LodeCodeImages *images)
 	self->accesses = g_array_new(FALSE, TRUE, sizeof(LodeReadAccess));
 	self->ways = g_array_new(FALSE, FALSE, sizeof(LodeReadWay));
 	self->way_rows = g_array_new(FALSE, FALSE, sizeof(LodeReadAccess));
-	self->callers = g_array_new(FALSE, FALSE, sizeof(LodeReadCaller));
-	lode_id_cache_init(&self->caller_ids);
-	self->chain = g_array_new(FALSE, FALSE, sizeof(LodeCaller));
 	return self;
 }
 
@@ -95,9 +88,6 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 	g_array_unref(self->accesses);
 	g_array_unref(self->ways);
 	g_array_unref(self->way_rows);
-	g_array_unref(self->callers);
-	lode_id_cache_clear(&self->caller_ids);
-	g_array_unref(self->chain);
 	g_string_chunk_free(self->strings);
 	g_free(self);
 }
@@ -317,7 +307,7 @@ static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *
 			},
 		.image = image_of(self, &sampled->code),
 		.input = self->input,
-		.caller = LODE_NONE,
+		.caller = sampled->caller,
 		.base_mapping = LODE_NONE,
 		.image_pc = sampled->code.image_pc,
 	};
@@ -402,62 +392,6 @@ static void add_ways(LodeMemoryReading *self, uint32_t pid, LodeReadAccess *row,
 	}
 }
 
-typedef struct {
-	LodeMemoryReading *reading;
-	const LodeSampledAccess *sampled;
-} CallerQuestion;
-
-static bool place_caller(void *data, uint64_t address, LodeCaller *out_place)
-{
-	const CallerQuestion *self = data;
-	LodeSampledPlaceOf code = {0};
-
-	if (!self->sampled->place(self->sampled->data, address, &code))
-		return false;
-	*out_place = (LodeCaller){
-		image_of(self->reading, &code), code.path != NULL ? code.image_pc : address};
-	return true;
-}
-
-/* The innermost of a chain, after those that called it; LODE_NONE: there is none, or no room. */
-static uint32_t add_chain(LodeMemoryReading *self, const GArray *chain)
-{
-	uint32_t outer = LODE_NONE;
-
-	for (guint i = chain->len; i-- > 0;) {
-		const LodeReadCaller added = {g_array_index(chain, LodeCaller, i), outer};
-		const LodeIdKey key = {
-			{(uint64_t)outer << 32 | added.caller.image, added.caller.address, 0}};
-		bool is_new;
-		if (self->callers->len >= MAX_CALLERS) {
-			self->n_chains_left_out++;
-			return LODE_NONE;
-		}
-		LodeIdSlot *slot = lode_id_cache_find(&self->caller_ids, &key, &is_new);
-		if (is_new) {
-			slot->id = self->callers->len;
-			g_array_append_val(self->callers, added);
-		}
-		outer = slot->id;
-	}
-	return outer;
-}
-
-static uint32_t find_caller(LodeMemoryReading *self, const LodeSampledAccess *sampled,
-	const LodeSampledCode *code, const LodeUserRegisters *registers)
-{
-	CallerQuestion question = {self, sampled};
-	const LodeCallChainContext context = {self->images, place_caller, &question};
-
-	if (sampled->place == NULL || !lode_call_chain_is_recorded(sampled->event) ||
-		sampled->record->mode != LODE_PERF_MODE_USER)
-		return LODE_NONE;
-	self->has_call_chains = true;
-	g_array_set_size(self->chain, 0);
-	lode_call_chain_find(&context, code, registers, self->chain);
-	return add_chain(self, self->chain);
-}
-
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *sampled)
 {
 	const LodePerfRecord *record = sampled->record;
@@ -478,7 +412,6 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	self->is_stall_weighted |= lode_perf_event_is_time(
 		sampled->event->type, sampled->event->config);
 	lode_access_resolver_find(&resolver, &code, &resolved);
-	row.caller = find_caller(self, sampled, &code, &resolved.registers);
 	uint64_t pointer = resolved.registers.values[LODE_REGISTER_RSP];
 	uint32_t stack = (resolved.registers.known >> LODE_REGISTER_RSP & 1) != 0
 	                         ? find_mapping(self, record->pid, pointer, sampled->time_ns)
@@ -564,10 +497,6 @@ void lode_memory_reading_account(const LodeMemoryReading *self, LodeRecording *r
 	if (self->n_forgetting > 0)
 		lode_recording_add_unresolved(recording, lode_address_spaces_why_forgotten, NULL,
 			(double)self->n_forgetting, 0);
-	if (self->n_chains_left_out > 0)
-		lode_recording_add_unresolved(recording,
-			"call chains beyond the number that is kept", NULL,
-			(double)self->n_chains_left_out, 0);
 }
 
 bool lode_memory_reading_has_addresses(const LodeMemoryReading *self)
@@ -580,14 +509,14 @@ const GArray *lode_memory_reading_accesses(const LodeMemoryReading *self)
 	return self->accesses;
 }
 
-const GArray *lode_memory_reading_callers(const LodeMemoryReading *self)
+void lode_memory_reading_set_call_tree(LodeMemoryReading *self, const LodeCallTree *tree)
 {
-	return self->callers;
+	self->tree = tree;
 }
 
-bool lode_memory_reading_has_call_chains(const LodeMemoryReading *self)
+const LodeCallTree *lode_memory_reading_call_tree(const LodeMemoryReading *self)
 {
-	return self->has_call_chains;
+	return self->tree;
 }
 
 bool lode_memory_reading_is_full(const LodeMemoryReading *self)

@@ -13,7 +13,7 @@
 
 #include "process/address_space.h"
 #include "process/allocations.h"
-#include "process/call_chain.h"
+#include "process/call_tree.h"
 #include "process/code_images.h"
 #include "process/threads.h"
 #include "sources/allocation_log.h"
@@ -25,7 +25,7 @@ typedef struct {
 	                            is a name's; instructions and objects are not known yet */
 	uint32_t image;          /* of LodeCodeImages; LODE_NONE: unknown */
 	uint32_t input;          /* the recording that it is of */
-	uint32_t caller;         /* of lode_memory_reading_callers(); LODE_NONE: not known */
+	uint32_t caller;         /* of the call tree; LODE_NONE: not known */
 	uint8_t operand;         /* the decoder's number of it */
 	bool has_no_operand;     /* that the access is to */
 	bool is_push;            /* a store that no operand shows: of a call, or push */
@@ -41,12 +41,6 @@ typedef struct {
 	uint64_t source;        /* the last instruction on it, in the image; 0: a return to there */
 	uint32_t first, n_rows; /* of the way's rows */
 } LodeReadWay;
-
-/* A call that led to a sample. Chains that begin alike, at main(), share them. */
-typedef struct {
-	LodeCaller caller;
-	uint32_t outer; /* that called it, an index before it; LODE_NONE */
-} LodeReadCaller;
 
 typedef struct {
 	LodeMemoryMapping mapping; /* names are the reading's */
@@ -88,12 +82,16 @@ typedef struct {
 	uint64_t time_ns;
 	double weight;
 	LodeSampledPlaceOf code;
+	uint32_t caller; /* of the call tree: what called the sampled code; LODE_NONE: not known */
 	/* Where another run-time address of the process lies then; false: no code is there. */
 	bool (*place)(void *data, uint64_t address, LodeSampledPlaceOf *out_code);
 	void *data;
 } LodeSampledAccess;
 
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *access);
+
+/* The tree that the callers of samples are of; borrowed. NULL: none are recorded. */
+void lode_memory_reading_set_call_tree(LodeMemoryReading *self, const LodeCallTree *tree);
 
 /* Charge samples to the next access, not to the one that waited; before the second pass. */
 void lode_memory_reading_set_next_access(LodeMemoryReading *self);
@@ -132,9 +130,8 @@ bool lode_memory_reading_has_addresses(const LodeMemoryReading *self);
 
 /* What was read; borrowed. */
 const GArray *lode_memory_reading_accesses(const LodeMemoryReading *self); /* LodeReadAccess */
-bool lode_memory_reading_is_full(const LodeMemoryReading *self);          /* accesses are missing */
-const GArray *lode_memory_reading_callers(const LodeMemoryReading *self); /* LodeReadCaller */
-bool lode_memory_reading_has_call_chains(const LodeMemoryReading *self);
+bool lode_memory_reading_is_full(const LodeMemoryReading *self); /* accesses are missing */
+const LodeCallTree *lode_memory_reading_call_tree(const LodeMemoryReading *self);
 const GPtrArray *lode_memory_reading_event_names(const LodeMemoryReading *self); /* char * */
 const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self); /* LodeReadMapping */
 LodeAllocations *lode_memory_reading_logs(LodeMemoryReading *self);

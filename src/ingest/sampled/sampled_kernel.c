@@ -59,6 +59,15 @@ LodeSampledOutcome lode_sampled_kernel_place(
 	return LODE_SAMPLED_RESOLVED;
 }
 
+const char *lode_sampled_kernel_function(const LodeSampledKernel *self, uint64_t address)
+{
+	uint64_t start;
+	const char *name = self->is_ours ? lode_kernel_symbols_find(self->symbols, address, &start)
+	                                 : NULL;
+
+	return name != NULL ? name : IMAGE_NAME;
+}
+
 static uint32_t name_index(LodeSampledKernel *self, const char *name)
 {
 	void *found = g_hash_table_lookup(self->names, name);

@@ -28,5 +28,9 @@ void lode_sampled_kernel_begin(LodeSampledKernel *self, const LodePerfInfo *info
 LodeSampledOutcome lode_sampled_kernel_place(
 	LodeSampledKernel *self, uint64_t address, LodeSampledPlace *out_place);
 
+/* The kernel's function at an address of the current recording, or "[kernel]" where that is not
+ * known; valid until the kernel is cleared. */
+const char *lode_sampled_kernel_function(const LodeSampledKernel *self, uint64_t address);
+
 /* Names the functions of the rows, once these are sorted. */
 void lode_sampled_kernel_name_rows(LodeSampledKernel *self);

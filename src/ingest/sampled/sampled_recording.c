@@ -427,8 +427,10 @@ static bool find_place(void *data, uint64_t address, LodeSampledPlaceOf *out_cod
 	return outcome != LODE_SAMPLED_UNMAPPED;
 }
 
-static void add_access(
-	Reading *self, Input *input, const LodePerfRecord *record, uint32_t row, double value)
+/* What else a sample tells than its place: the calls that led there, and the data it accessed.
+ * `kernel_function` NULL: it is not in the kernel. */
+static void add_context(Reading *self, Input *input, const LodePerfRecord *record, uint32_t row,
+	const char *kernel_function, double value)
 {
 	PlaceQuestion question = {self, input, record};
 	size_t n_events;
@@ -438,14 +440,19 @@ static void add_access(
 		.event_name = self->recording->events->pdata[input->columns[record->event]],
 		.time_ns = sample_time(input, record),
 		.weight = value,
+		.caller = LODE_NONE,
 		.place = find_place,
 		.data = &question,
 	};
 
+	if (!input->has_data && !lode_call_chain_is_recorded(access.event))
+		return;
 	if (row != LODE_NONE)
 		describe_place(self, &g_array_index(self->rows.places, LodeSampledPlace, row),
 			&access.code);
-	lode_memory_reading_add(self->memory, &access);
+	access.caller = lode_sampled_stacks_add(self->options->stacks, &access, kernel_function);
+	if (input->has_data)
+		lode_memory_reading_add(self->memory, &access);
 }
 
 static LodeSampledOutcome find_kernel_row(Reading *self, uint64_t ip, uint32_t *out_row)
@@ -492,8 +499,11 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 								  "x in process %" G_GUINT32_FORMAT,
 				record->sample.ip, record->pid);
 	}
-	if (input->has_data)
-		add_access(self, input, record, user_row, value);
+	add_context(self, input, record, user_row,
+		record->mode == LODE_PERF_MODE_KERNEL
+			? lode_sampled_kernel_function(&self->kernel, record->sample.ip)
+			: NULL,
+		value);
 	add_branches(self, input, record);
 }
 

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cycles are found by Tarjan's algorithm (R. E. Tarjan, "Depth-first search and linear graph
+ * algorithms", 1972), with a stack of its own: a program may call as deep as it likes. It finishes
+ * a cycle after all that it calls, so that costs flow in that order from callees to callers.
+ */
+#include "analyses/calls/call_costs.h"
+
+#include <stdlib.h>
+
+typedef struct {
+	uint32_t caller, callee, edge; /* functions */
+	double count;
+} Call;
+
+typedef struct {
+	uint32_t function, next; /* of its calls */
+} Visit;
+
+typedef struct {
+	const LodeProfile *profile;
+	GArray *calls;    /* Call, by caller */
+	uint32_t *starts; /* × (functions + 1) */
+	uint32_t *order;  /* of each function, when it was first seen, from 1; 0: not yet */
+	uint32_t *lowest; /* order of the earliest function that it leads back to */
+	uint32_t *cycle;  /* of each function, once it is finished; LODE_NONE before */
+	GArray *path;     /* Visit */
+	GArray *pending;  /* uint32_t: functions whose cycle is not finished */
+	uint32_t n_seen, n_cycles;
+} Search;
+
+static int compare_calls(const void *a, const void *b)
+{
+	const Call *left = a, *right = b;
+
+	if (left->caller != right->caller)
+		return left->caller < right->caller ? -1 : 1;
+	return (left->edge > right->edge) - (left->edge < right->edge);
+}
+
+static void list_calls(Search *self)
+{
+	const LodeProfile *profile = self->profile;
+	guint n = profile->functions->len;
+
+	for (uint32_t i = 0; i < profile->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		const Call call = {lode_profile_instruction(profile, edge->source)->function,
+			lode_profile_instruction(profile, edge->target)->function, i, edge->count};
+		if (edge->kind == LODE_EDGE_CALL && edge->count > 0)
+			g_array_append_val(self->calls, call);
+	}
+	if (self->calls->len > 1)
+		qsort(self->calls->data, self->calls->len, sizeof(Call), compare_calls);
+	for (guint i = 0, at = 0; i <= n; i++) {
+		while (at < self->calls->len && g_array_index(self->calls, Call, at).caller < i)
+			at++;
+		self->starts[i] = at;
+	}
+}
+
+static void enter(Search *self, uint32_t function)
+{
+	const Visit visit = {function, self->starts[function]};
+
+	self->order[function] = self->lowest[function] = ++self->n_seen;
+	g_array_append_val(self->path, visit);
+	g_array_append_val(self->pending, function);
+}
+
+/* Takes the functions of a finished cycle; most are one function. */
+static void finish(Search *self, uint32_t function)
+{
+	uint32_t member;
+
+	do {
+		member = g_array_index(self->pending, uint32_t, self->pending->len - 1);
+		g_array_set_size(self->pending, self->pending->len - 1);
+		self->cycle[member] = self->n_cycles;
+	} while (member != function);
+	self->n_cycles++;
+}
+
+static void search_from(Search *self, uint32_t root)
+{
+	enter(self, root);
+	while (self->path->len > 0) {
+		Visit *visit = &g_array_index(self->path, Visit, self->path->len - 1);
+		uint32_t function = visit->function;
+		if (visit->next < self->starts[function + 1]) {
+			uint32_t callee = g_array_index(self->calls, Call, visit->next++).callee;
+			if (self->order[callee] == 0)
+				enter(self, callee);
+			else if (self->cycle[callee] == LODE_NONE)
+				self->lowest[function] = MIN(
+					self->lowest[function], self->order[callee]);
+			continue;
+		}
+		if (self->lowest[function] == self->order[function])
+			finish(self, function);
+		g_array_set_size(self->path, self->path->len - 1);
+		if (self->path->len > 0) {
+			uint32_t caller =
+				g_array_index(self->path, Visit, self->path->len - 1).function;
+			self->lowest[caller] = MIN(self->lowest[caller], self->lowest[function]);
+		}
+	}
+}
+
+static void find_cycles(Search *self)
+{
+	guint n = self->profile->functions->len;
+
+	for (guint i = 0; i < n; i++)
+		self->cycle[i] = LODE_NONE;
+	for (guint i = 0; i < n; i++)
+		if (self->order[i] == 0)
+			search_from(self, i);
+}
+
+/* What each cycle costs by itself. */
+static double *own_costs(const Search *self, uint32_t event)
+{
+	const LodeProfile *profile = self->profile;
+	double *costs = g_new0(double, MAX(self->n_cycles, 1));
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		costs[self->cycle[lode_profile_instruction(profile, i)->function]] +=
+			lode_profile_event_value(profile, event, i);
+	return costs;
+}
+
+static int compare_cycles(const void *a, const void *b, void *data)
+{
+	const Search *self = data;
+	const Call *left = &g_array_index(self->calls, Call, *(const uint32_t *)a);
+	const Call *right = &g_array_index(self->calls, Call, *(const uint32_t *)b);
+	uint32_t left_cycle = self->cycle[left->callee], right_cycle = self->cycle[right->callee];
+
+	if (left_cycle != right_cycle)
+		return left_cycle < right_cycle ? -1 : 1;
+	return compare_calls(left, right);
+}
+
+/* Callees before callers: a cycle is whole when the first call into it is looked at. */
+static void share_out(const Search *self, double *costs, double *out_calls)
+{
+	guint n = self->calls->len;
+	g_autofree uint32_t *order = g_new(uint32_t, MAX(n, 1));
+	g_autofree double *counts = g_new0(double, MAX(self->n_cycles, 1));
+	guint n_outer = 0;
+
+	for (guint i = 0; i < n; i++) {
+		const Call *call = &g_array_index(self->calls, Call, i);
+		if (self->cycle[call->caller] == self->cycle[call->callee])
+			continue;
+		counts[self->cycle[call->callee]] += call->count;
+		order[n_outer++] = i;
+	}
+	if (n_outer > 1)
+		g_qsort_with_data(
+			order, (gint)n_outer, sizeof(uint32_t), compare_cycles, (void *)self);
+	for (guint i = 0; i < n_outer; i++) {
+		const Call *call = &g_array_index(self->calls, Call, order[i]);
+		uint32_t callee = self->cycle[call->callee];
+		double share = costs[callee] * (call->count / counts[callee]);
+		out_calls[call->edge] = share;
+		costs[self->cycle[call->caller]] += share;
+	}
+}
+
+double *lode_call_costs_new(const LodeProfile *profile, uint32_t event)
+{
+	guint n = profile->functions->len;
+	Search search = {
+		.profile = profile,
+		.calls = g_array_new(FALSE, FALSE, sizeof(Call)),
+		.starts = g_new(uint32_t, n + 1),
+		.order = g_new0(uint32_t, MAX(n, 1)),
+		.lowest = g_new0(uint32_t, MAX(n, 1)),
+		.cycle = g_new(uint32_t, MAX(n, 1)),
+		.path = g_array_new(FALSE, FALSE, sizeof(Visit)),
+		.pending = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+	};
+	double *result = g_new0(double, MAX(profile->edges->len, 1));
+
+	list_calls(&search);
+	find_cycles(&search);
+	g_autofree double *costs = own_costs(&search, event);
+	share_out(&search, costs, result);
+	g_array_unref(search.calls);
+	g_array_unref(search.path);
+	g_array_unref(search.pending);
+	g_free(search.starts);
+	g_free(search.order);
+	g_free(search.lowest);
+	g_free(search.cycle);
+	return result;
+}

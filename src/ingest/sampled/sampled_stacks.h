@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The call stacks of samples, where the recording has them (perf record -g), and what they become
+ * in the profile:
+ *
+ *   sample ─▶ kernel function ◀ user code ◀ caller ◀ caller …      a way through the call tree
+ *                                  │ inlined functions, lines
+ *                                  ▼
+ *                               frames, stacks
+ *
+ * Private to ingest/.
+ */
+#pragma once
+
+#include "ingest/memory/memory_reading.h"
+
+typedef struct LodeSampledStacks LodeSampledStacks;
+
+/* Borrows both; images that code lies in are added. */
+LodeSampledStacks *lode_sampled_stacks_new(LodeCodeImages *images, LodeThreads *threads);
+void lode_sampled_stacks_free(LodeSampledStacks *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledStacks, lode_sampled_stacks_free)
+
+/*
+ * Adds a sample, if its event has call chains. `kernel_function` is where it was, if that is in the
+ * kernel, else NULL. Returns the caller of the sampled user code in the call tree; LODE_NONE: not
+ * known.
+ */
+uint32_t lode_sampled_stacks_add(
+	LodeSampledStacks *self, const LodeSampledAccess *sample, const char *kernel_function);
+
+/* NULL: no sample had a call chain. */
+const LodeCallTree *lode_sampled_stacks_tree(const LodeSampledStacks *self);
+
+/* What the samples became, named; a sample's event is an index of the names. NULL: no sample had a
+ * call chain. Strings are copied to `profile`; the caller frees the rest. */
+LodeStacks *lode_sampled_stacks_name(LodeSampledStacks *self, LodeProfile *profile);
+const GPtrArray *lode_sampled_stacks_event_names(const LodeSampledStacks *self); /* char * */
+
+/* What could not be told, as unresolved. */
+void lode_sampled_stacks_account(const LodeSampledStacks *self, LodeRecording *recording);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The call stacks of samples. Stacks that begin alike, at main(), share what is outermost:
+ *
+ *   sample ──▶ stack ── frame     copy   buffer.c:40
+ *                │ outer
+ *                ▼
+ *              stack ── frame     read   input.c:12
+ *                │ outer
+ *                ▼
+ *              stack ── frame     main   main.c:9
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LODE_STACK_MAX_DEPTH = 4096 }; /* frames in a stack, those inlined too */
+
+/* A place in code that was on a stack: what ran, or a call. Strings are the profile's. */
+typedef struct {
+	char *function;   /* demangled; NULL: unknown */
+	char *image;      /* path of the image; NULL: unknown */
+	char *file;       /* of the source; NULL: unknown */
+	uint64_t address; /* in the image; without one, at run time */
+	uint32_t line;    /* 0: unknown */
+	bool is_inlined;  /* into the function of the stack's outer frame */
+} LodeFrame;
+
+typedef struct {
+	uint32_t frame; /* the innermost */
+	uint32_t outer; /* the stack that called it, a row before it; LODE_NONE: not known */
+} LodeStack;
+
+typedef struct {
+	char *name; /* NULL: unknown */
+	uint32_t pid, tid;
+} LodeStackThread;
+
+typedef struct {
+	uint64_t time_ns; /* of the recording's clock; 0: not recorded */
+	double weight;    /* of the event */
+	uint32_t event;
+	uint32_t thread;
+	uint32_t stack; /* LODE_NONE: nothing is known of where it was */
+} LodeStackSample;
+
+typedef struct {
+	GArray *frames;  /* LodeFrame, no two equal */
+	GArray *stacks;  /* LodeStack, no two equal */
+	GArray *threads; /* LodeStackThread */
+	GArray *samples; /* LodeStackSample, in the order of the recording */
+} LodeStacks;
+
+/* Empty; never NULL. */
+LodeStacks *lode_stacks_new(void);
+void lode_stacks_free(LodeStacks *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeStacks, lode_stacks_free)

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A function may be written in several parts, which readers put together: its own instructions, and
+ * the calls that it makes, which may be known of functions that have no cost of their own.
+ *
+ *   ob=  fl=  fn=        function
+ *   0x… line costs       an instruction
+ *   cob= cfn= calls=     a call, then what it costs
+ */
+#include "views/export/callgrind_export.h"
+
+#include "analyses/calls/call_costs.h"
+#include "base/id_cache.h"
+#include "base/partition_point.h"
+#include "model/causes.h"
+#include "views/export/stack_export.h"
+#include "views/format.h"
+
+#include <math.h>
+
+typedef enum { OBJECTS, FILES, FUNCTIONS, N_NAMES } NameKind;
+
+typedef struct {
+	const LodeProfile *profile;
+	FILE *out;
+	GArray *events;             /* uint32_t: those that are written */
+	GHashTable *names[N_NAMES]; /* text → its number in the file; owned */
+	GHashTable *files;          /* image and function → source file; both owned */
+	double *totals;             /* of each event */
+} Callgrind;
+
+/* "(3) name" the first time, "(3)" then. */
+static void write_name(Callgrind *self, const char *tag, NameKind kind, const char *name)
+{
+	const char *text = name != NULL && name[0] != '\0' ? name : "???";
+	void *found = g_hash_table_lookup(self->names[kind], text);
+
+	if (found != NULL) {
+		fprintf(self->out, "%s=(%u)\n", tag, GPOINTER_TO_UINT(found));
+		return;
+	}
+	guint number = g_hash_table_size(self->names[kind]) + 1;
+	g_hash_table_insert(self->names[kind], g_strdup(text), GUINT_TO_POINTER(number));
+	fprintf(self->out, "%s=(%u) ", tag, number);
+	for (const char *at = text; *at != '\0'; at++)
+		putc(g_ascii_iscntrl(*at) ? '?' : *at, self->out);
+	putc('\n', self->out);
+}
+
+/* A name of letters and digits. Executions have callgrind's name, by which readers know them; the
+ * caller frees it. */
+static char *event_name(const LodeEvent *event)
+{
+	char *name = g_strdup(event->kind == LODE_EVENT_COUNT ? "Ir" : event->name);
+
+	g_strcanon(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS, '_');
+	if (g_ascii_isalpha(name[0]))
+		return name;
+	char *longer = g_strconcat("e", name, NULL);
+	g_free(name);
+	return longer;
+}
+
+static void write_events(Callgrind *self)
+{
+	GString *list = g_string_new("events:");
+
+	for (guint i = 0; i < self->events->len; i++) {
+		const LodeEvent *event = lode_profile_event(
+			self->profile, g_array_index(self->events, uint32_t, i));
+		g_autofree char *name = event_name(event);
+		g_autofree char *text = g_strdup(
+			event->description != NULL ? event->description : event->name);
+		g_strdelimit(text, "\r\n", ' ');
+		fprintf(self->out, "event: %s : %s\n", name, text);
+		g_string_append_printf(list, " %s", name);
+	}
+	fprintf(self->out, "%s\n", list->str);
+	g_string_free(list, TRUE);
+}
+
+static void write_head(Callgrind *self)
+{
+	g_autofree char *command = g_strdup(
+		self->profile->program != NULL ? self->profile->program : "???");
+
+	g_strdelimit(command, "\r\n", ' ');
+	fprintf(self->out, "# callgrind format\nversion: 1\ncreator: lode-" LODE_VERSION "\n");
+	fprintf(self->out, "cmd: %s\npositions: instr line\n", command);
+	write_events(self);
+}
+
+static void write_costs(const Callgrind *self, uint64_t address, uint32_t line, const double *costs)
+{
+	fprintf(self->out, "0x%" G_GINT64_MODIFIER "x %" G_GUINT32_FORMAT, address, line);
+	for (guint i = 0; i < self->events->len; i++)
+		fprintf(self->out, " %.0f", round(costs[i]));
+	putc('\n', self->out);
+}
+
+static void write_call(const Callgrind *self, double count, uint64_t target, uint32_t target_line)
+{
+	fprintf(self->out, "calls=%.0f 0x%" G_GINT64_MODIFIER "x %" G_GUINT32_FORMAT "\n",
+		MAX(round(count), 1), target, target_line);
+}
+
+static const LodeLocation *location_of(const LodeProfile *profile, const LodeInstruction *at)
+{
+	return at->location != LODE_NONE ? &LODE_AT(profile->locations, LodeLocation, at->location)
+	                                 : NULL;
+}
+
+static uint32_t line_of(const LodeProfile *profile, const LodeInstruction *at)
+{
+	const LodeLocation *location = location_of(profile, at);
+
+	return location != NULL ? location->line : 0;
+}
+
+static const char *file_of(const LodeProfile *profile, const LodeInstruction *at)
+{
+	const LodeLocation *location = location_of(profile, at);
+
+	return location != NULL ? location->file : NULL;
+}
+
+/* Readers know a function by its file too: it is the one that it was first seen with. */
+static const char *function_file(
+	Callgrind *self, const char *image, const char *function, const char *file)
+{
+	g_autofree char *key = g_strconcat(image != NULL ? image : "", "\n", function, NULL);
+	const char *known = g_hash_table_lookup(self->files, key);
+
+	if (known != NULL)
+		return known;
+	char *kept = g_strdup(file != NULL ? file : "");
+	g_hash_table_insert(self->files, g_steal_pointer(&key), kept);
+	return kept;
+}
+
+/* What is inlined at its first instruction is of another file. */
+static const char *own_file(const LodeProfile *profile, const LodeFunction *function)
+{
+	for (uint32_t i = 0; i < function->n_instructions; i++) {
+		const LodeLocation *location = location_of(profile,
+			lode_profile_instruction(profile, function->first_instruction + i));
+		if (location != NULL && location->file != NULL && location->inlined == NULL)
+			return location->file;
+	}
+	return NULL;
+}
+
+static void find_files(Callgrind *self)
+{
+	const LodeProfile *profile = self->profile;
+
+	for (guint i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(profile, i);
+		function_file(self, lode_profile_image(profile, function->image)->path,
+			function->name, own_file(profile, function));
+	}
+}
+
+/* Begins with "c" where it is called. */
+static void write_place(
+	Callgrind *self, bool is_callee, const char *image, const char *function, const char *file)
+{
+	write_name(self, is_callee ? "cob" : "ob", OBJECTS, image);
+	write_name(
+		self, is_callee ? "cfl" : "fl", FILES, function_file(self, image, function, file));
+	write_name(self, is_callee ? "cfn" : "fn", FUNCTIONS, function);
+}
+
+/* The calls of a function, which are a range of the edges. `costs` are of all edges, an array for
+ * each event. */
+static void write_edges(Callgrind *self, uint32_t instruction, double *const *costs)
+{
+	const LodeProfile *profile = self->profile;
+	const LodeInstruction *source = lode_profile_instruction(profile, instruction);
+	const LodeEdge *edges = (const LodeEdge *)profile->edges->data;
+	uint32_t at = LODE_PARTITION_POINT(profile->edges->len, i, edges[i].source < instruction);
+	g_autofree double *values = g_new(double, MAX(self->events->len, 1));
+
+	for (; at < profile->edges->len && edges[at].source == instruction; at++) {
+		if (edges[at].kind != LODE_EDGE_CALL || edges[at].count <= 0)
+			continue;
+		const LodeInstruction *target = lode_profile_instruction(profile, edges[at].target);
+		const LodeFunction *callee = lode_profile_function(profile, target->function);
+		write_place(self, true, lode_profile_image(profile, callee->image)->path,
+			callee->name, NULL);
+		write_call(self, edges[at].count, target->address, line_of(profile, target));
+		for (guint i = 0; i < self->events->len; i++)
+			values[i] = costs[i][at];
+		write_costs(self, source->address, line_of(profile, source), values);
+	}
+}
+
+/* `calls` NULL: they are written apart. */
+static void write_function(Callgrind *self, const LodeFunction *function, double *const *calls)
+{
+	const LodeProfile *profile = self->profile;
+	g_autofree double *values = g_new(double, MAX(self->events->len, 1));
+	const char *image = lode_profile_image(profile, function->image)->path;
+	const char *file = function_file(self, image, function->name, NULL);
+
+	putc('\n', self->out);
+	write_place(self, false, image, function->name, NULL);
+	for (uint32_t i = 0; i < function->n_instructions; i++) {
+		uint32_t at = function->first_instruction + i;
+		const LodeInstruction *instruction = lode_profile_instruction(profile, at);
+		const char *of = file_of(profile, instruction) != NULL
+		                         ? file_of(profile, instruction)
+		                         : "";
+		bool has_cost = false;
+		for (guint j = 0; j < self->events->len; j++) {
+			values[j] = lode_profile_event_value(
+				profile, g_array_index(self->events, uint32_t, j), at);
+			has_cost = has_cost || values[j] >= 0.5;
+			self->totals[j] += round(values[j]);
+		}
+		/* What is inlined is of another file. */
+		if (g_strcmp0(of, file) != 0)
+			write_name(self, "fi", FILES, of);
+		file = of;
+		if (has_cost)
+			write_costs(
+				self, instruction->address, line_of(profile, instruction), values);
+		if (calls != NULL)
+			write_edges(self, at, calls);
+	}
+}
+
+/* Functions of call stacks, without those inlined: from a stack outward to the next that is one. */
+static uint32_t function_stack(const LodeStacks *stacks, uint32_t stack)
+{
+	while (stack != LODE_NONE) {
+		const LodeStack *at = &g_array_index(stacks->stacks, LodeStack, stack);
+		if (!g_array_index(stacks->frames, LodeFrame, at->frame).is_inlined)
+			return stack;
+		stack = at->outer;
+	}
+	return LODE_NONE;
+}
+
+/* A call of a function from a place in another, in all stacks together. */
+typedef struct {
+	uint32_t caller, callee; /* frames; of the callee any */
+	uint32_t last_sum; /* that it is counted for, from 1: in recursion it is there again */
+	double n;
+	double *values;
+} StackCall;
+
+typedef struct {
+	const LodeStacks *stacks;
+	GArray *calls;   /* StackCall */
+	uint32_t *of;    /* of each stack: index of its function's call; LODE_NONE: none */
+	LodeIdCache ids; /* caller's frame, callee's name and image → index */
+	GStringChunk *strings;
+} StackCalls;
+
+static const LodeFrame *frame_at(const LodeStacks *stacks, uint32_t stack)
+{
+	return &g_array_index(
+		stacks->frames, LodeFrame, g_array_index(stacks->stacks, LodeStack, stack).frame);
+}
+
+static void find_calls(StackCalls *self, guint n_events)
+{
+	const LodeStacks *stacks = self->stacks;
+
+	for (uint32_t i = 0; i < stacks->stacks->len; i++) {
+		const LodeStack *stack = &g_array_index(stacks->stacks, LodeStack, i);
+		uint32_t outer = function_stack(stacks, stack->outer);
+		bool is_new;
+		self->of[i] = LODE_NONE;
+		if (frame_at(stacks, i)->is_inlined || outer == LODE_NONE)
+			continue;
+		const LodeFrame *callee = frame_at(stacks, i);
+		g_autofree char *name = lode_stack_export_frame_name(callee);
+		const char *image = callee->image != NULL ? callee->image : "";
+		const LodeIdKey key = {{g_array_index(stacks->stacks, LodeStack, outer).frame,
+			(uint64_t)(uintptr_t)g_string_chunk_insert_const(self->strings, name),
+			(uint64_t)(uintptr_t)g_string_chunk_insert_const(self->strings, image)}};
+		LodeIdSlot *slot = lode_id_cache_find(&self->ids, &key, &is_new);
+		if (is_new) {
+			const StackCall call = {
+				.caller = g_array_index(stacks->stacks, LodeStack, outer).frame,
+				.callee = stack->frame,
+				.values = g_new0(double, MAX(n_events, 1)),
+			};
+			slot->id = self->calls->len;
+			g_array_append_val(self->calls, call);
+		}
+		self->of[i] = slot->id;
+	}
+}
+
+static void add_weight(const Callgrind *to, StackCall *call, uint32_t event, double weight)
+{
+	for (guint i = 0; i < to->events->len; i++)
+		if (g_array_index(to->events, uint32_t, i) == event)
+			call->values[i] += weight;
+}
+
+/* What moves to the instruction that waited stays in its function, but for a call's first
+ * instruction: it counts for both events. */
+static void sum_calls(StackCalls *self, const Callgrind *to)
+{
+	for (guint i = 0; i < self->stacks->samples->len; i++) {
+		const LodeStackSample *sample = &g_array_index(
+			self->stacks->samples, LodeStackSample, i);
+		uint32_t cause = lode_profile_event_as_charged(to->profile, sample->event);
+		for (uint32_t at = sample->stack; at != LODE_NONE;
+			at = g_array_index(self->stacks->stacks, LodeStack, at).outer) {
+			StackCall *call = self->of[at] != LODE_NONE
+			                          ? &g_array_index(
+							    self->calls, StackCall, self->of[at])
+			                          : NULL;
+			if (call == NULL || call->last_sum == i + 1)
+				continue;
+			call->last_sum = i + 1;
+			call->n++;
+			add_weight(to, call, sample->event, sample->weight);
+			if (cause != LODE_NONE)
+				add_weight(to, call, cause, sample->weight);
+		}
+	}
+}
+
+static void write_stack_calls(Callgrind *self, const StackCalls *calls)
+{
+	for (guint i = 0; i < calls->calls->len; i++) {
+		const StackCall *call = &g_array_index(calls->calls, StackCall, i);
+		const LodeFrame *caller = &g_array_index(
+			calls->stacks->frames, LodeFrame, call->caller);
+		const LodeFrame *callee = &g_array_index(
+			calls->stacks->frames, LodeFrame, call->callee);
+		g_autofree char *caller_name = lode_stack_export_frame_name(caller);
+		g_autofree char *callee_name = lode_stack_export_frame_name(callee);
+		if (call->n == 0)
+			continue;
+		putc('\n', self->out);
+		write_place(self, false, caller->image, caller_name, caller->file);
+		write_place(self, true, callee->image, callee_name, callee->file);
+		write_call(self, call->n, callee->address, callee->line);
+		write_costs(self, caller->address, caller->line, call->values);
+	}
+}
+
+static void write_stacks(Callgrind *self)
+{
+	const LodeStacks *stacks = self->profile->stacks;
+	StackCalls calls = {
+		.stacks = stacks,
+		.calls = g_array_new(FALSE, FALSE, sizeof(StackCall)),
+		.of = g_new(uint32_t, MAX(stacks->stacks->len, 1)),
+		.strings = g_string_chunk_new(1 << 12),
+	};
+
+	lode_id_cache_init(&calls.ids);
+	find_calls(&calls, self->events->len);
+	sum_calls(&calls, self);
+	write_stack_calls(self, &calls);
+	for (guint i = 0; i < calls.calls->len; i++)
+		g_free(g_array_index(calls.calls, StackCall, i).values);
+	lode_id_cache_clear(&calls.ids);
+	g_string_chunk_free(calls.strings);
+	g_array_unref(calls.calls);
+	g_free(calls.of);
+}
+
+static void write_functions(Callgrind *self)
+{
+	const LodeProfile *profile = self->profile;
+	g_autoptr(GPtrArray) costs = g_ptr_array_new_with_free_func(g_free);
+	bool has_stacks = profile->stacks != NULL;
+
+	for (guint i = 0; !has_stacks && i < self->events->len; i++)
+		g_ptr_array_add(costs,
+			lode_call_costs_new(profile, g_array_index(self->events, uint32_t, i)));
+	for (guint i = 0; i < profile->functions->len; i++)
+		write_function(self, lode_profile_function(profile, i),
+			has_stacks ? NULL : (double *const *)costs->pdata);
+}
+
+static void write_totals(const Callgrind *self)
+{
+	fputs("\ntotals:", self->out);
+	for (guint i = 0; i < self->events->len; i++)
+		fprintf(self->out, " %.0f", self->totals[i]);
+	putc('\n', self->out);
+}
+
+/* The weight first: it is what a reader shows. */
+static GArray *choose_events(const LodeProfile *profile)
+{
+	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	if (profile->events->len > 0)
+		g_array_append_val(events, profile->weight_event);
+	for (uint32_t i = 0; i < profile->events->len; i++)
+		if (i != profile->weight_event &&
+			lode_profile_event(profile, i)->kind != LODE_EVENT_DERIVED)
+			g_array_append_val(events, i);
+	return events;
+}
+
+bool lode_callgrind_write(const LodeProfile *profile, FILE *out, GError **error)
+{
+	Callgrind self = {
+		.profile = profile,
+		.out = out,
+		.events = choose_events(profile),
+		.files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+	};
+
+	for (int i = 0; i < N_NAMES; i++)
+		self.names[i] = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	self.totals = g_new0(double, MAX(self.events->len, 1));
+	find_files(&self);
+	write_head(&self);
+	write_functions(&self);
+	if (profile->stacks != NULL)
+		write_stacks(&self);
+	write_totals(&self);
+	for (int i = 0; i < N_NAMES; i++)
+		g_hash_table_unref(self.names[i]);
+	g_array_unref(self.events);
+	g_hash_table_unref(self.files);
+	g_free(self.totals);
+	return lode_view_flush(out, error);
+}

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * In this version of the format only strings and libraries are shared: each thread has tables of
+ * its own, with what its samples need.
+ *
+ *   sample ─▶ stackTable: frame, prefix ─▶ frameTable: func, address, line ─▶ funcTable: name,
+ * resource ─▶ libs
+ */
+#include "views/export/stack_export.h"
+
+#include "base/json_stream.h"
+#include "views/format.h"
+
+#include <math.h>
+
+enum { FORMAT_VERSION = 56, GECKO_VERSION = 30, NS_PER_MS = 1000000 };
+
+/* Numbers of rows in the tables of a thread, of those of the export; LODE_NONE: not needed. */
+typedef struct {
+	uint32_t *of; /* of each */
+	GArray *used; /* uint32_t: which, in order */
+} Rows;
+
+typedef struct {
+	const LodeStackExport *export;
+	LodeJsonStream json;
+	GPtrArray *strings;     /* char * */
+	GHashTable *string_ids; /* → index + 1 */
+	GPtrArray *images;      /* const char *: paths */
+	GHashTable *image_ids;
+	uint32_t *frame_names, *frame_files, *frame_images; /* of each frame; LODE_NONE: none */
+	Rows stacks, frames;                                /* of the present thread */
+	GArray *functions;                                  /* Function, of the present thread */
+	GHashTable *function_ids;                           /* name and image → index + 1 */
+	GHashTable *resource_ids;                           /* image → index + 1 */
+	GArray *resources;                                  /* uint32_t: images */
+} Firefox;
+
+typedef struct {
+	uint32_t name, image, file;
+} Function;
+
+static uint32_t number_of(GHashTable *ids, GPtrArray *all, const char *text)
+{
+	void *found = g_hash_table_lookup(ids, text);
+
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found) - 1;
+	char *kept = g_strdup(text);
+	g_ptr_array_add(all, kept);
+	g_hash_table_insert(ids, kept, GUINT_TO_POINTER(all->len));
+	return all->len - 1;
+}
+
+static uint32_t string_number(Firefox *self, const char *text)
+{
+	return number_of(self->string_ids, self->strings, text);
+}
+
+static void name_frames(Firefox *self)
+{
+	const GArray *frames = self->export->stacks->frames;
+
+	self->frame_names = g_new(uint32_t, MAX(frames->len, 1));
+	self->frame_files = g_new(uint32_t, MAX(frames->len, 1));
+	self->frame_images = g_new(uint32_t, MAX(frames->len, 1));
+	for (guint i = 0; i < frames->len; i++) {
+		const LodeFrame *frame = &g_array_index(frames, LodeFrame, i);
+		g_autofree char *name = lode_stack_export_frame_name(frame);
+		self->frame_names[i] = string_number(self, name);
+		self->frame_files[i] = frame->file != NULL ? string_number(self, frame->file)
+		                                           : LODE_NONE;
+		self->frame_images[i] = frame->image != NULL ? number_of(self->image_ids,
+								       self->images, frame->image)
+		                                             : LODE_NONE;
+	}
+	for (guint i = 0; i < self->images->len; i++)
+		string_number(self, lode_stack_export_file_name(self->images->pdata[i]));
+}
+
+/* Adds a row if it is not there yet. */
+static uint32_t use(Rows *rows, uint32_t row)
+{
+	if (rows->of[row] == LODE_NONE) {
+		rows->of[row] = rows->used->len;
+		g_array_append_val(rows->used, row);
+	}
+	return rows->of[row];
+}
+
+/* Outer stacks come before inner ones in the export, so that they have to here. */
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void find_stacks(Firefox *self, uint32_t thread)
+{
+	const LodeStacks *stacks = self->export->stacks;
+	GArray *used = self->stacks.used;
+
+	for (guint i = 0; i < used->len; i++)
+		self->stacks.of[g_array_index(used, uint32_t, i)] = LODE_NONE;
+	for (guint i = 0; i < self->frames.used->len; i++)
+		self->frames.of[g_array_index(self->frames.used, uint32_t, i)] = LODE_NONE;
+	g_array_set_size(used, 0);
+	g_array_set_size(self->frames.used, 0);
+	for (guint i = 0; i < stacks->samples->len; i++) {
+		const LodeStackSample *sample = &g_array_index(stacks->samples, LodeStackSample, i);
+		if (sample->thread != thread || sample->event != self->export->weight)
+			continue;
+		for (uint32_t at = sample->stack;
+			at != LODE_NONE && self->stacks.of[at] == LODE_NONE;
+			at = g_array_index(stacks->stacks, LodeStack, at).outer)
+			use(&self->stacks, at);
+	}
+	g_array_sort(used, compare_numbers);
+	for (guint i = 0; i < used->len; i++) {
+		uint32_t stack = g_array_index(used, uint32_t, i);
+		self->stacks.of[stack] = i;
+		use(&self->frames, g_array_index(stacks->stacks, LodeStack, stack).frame);
+	}
+}
+
+static uint32_t function_number(Firefox *self, uint32_t frame)
+{
+	const Function function = {
+		self->frame_names[frame], self->frame_images[frame], self->frame_files[frame]};
+	g_autofree char *key = g_strdup_printf(
+		"%u %u %u", function.name, function.image, function.file);
+	void *found = g_hash_table_lookup(self->function_ids, key);
+
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found) - 1;
+	g_array_append_val(self->functions, function);
+	g_hash_table_insert(
+		self->function_ids, g_steal_pointer(&key), GUINT_TO_POINTER(self->functions->len));
+	return self->functions->len - 1;
+}
+
+/* −1: no image. */
+static double resource_number(Firefox *self, uint32_t image)
+{
+	if (image == LODE_NONE)
+		return -1;
+	void *found = g_hash_table_lookup(self->resource_ids, GUINT_TO_POINTER(image));
+	if (found != NULL)
+		return GPOINTER_TO_UINT(found) - 1;
+	g_array_append_val(self->resources, image);
+	g_hash_table_insert(self->resource_ids, GUINT_TO_POINTER(image),
+		GUINT_TO_POINTER(self->resources->len));
+	return self->resources->len - 1;
+}
+
+/* A column of `n` values; the last of a table's tells its length. */
+static void begin_column(Firefox *self, const char *name)
+{
+	lode_json_key(&self->json, name);
+	lode_json_begin(&self->json, '[');
+}
+
+static void end_column(Firefox *self)
+{
+	lode_json_end(&self->json, ']');
+}
+
+static void null(Firefox *self)
+{
+	lode_json_string(&self->json, NULL);
+}
+
+static void index_or_null(Firefox *self, uint32_t index)
+{
+	if (index == LODE_NONE)
+		null(self);
+	else
+		lode_json_integer(&self->json, index);
+}
+
+static void same_column(Firefox *self, const char *name, guint n, double value)
+{
+	begin_column(self, name);
+	for (guint i = 0; i < n; i++) {
+		if (isnan(value))
+			null(self);
+		else
+			lode_json_number(&self->json, value);
+	}
+	end_column(self);
+}
+
+static void begin_table(Firefox *self, const char *name, guint n)
+{
+	lode_json_line(&self->json);
+	lode_json_key(&self->json, name);
+	lode_json_begin(&self->json, '{');
+	lode_json_member_number(&self->json, "length", n);
+}
+
+static void end_table(Firefox *self)
+{
+	lode_json_end(&self->json, '}');
+}
+
+static double begin_of(const LodeStackExport *export)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (guint i = 0; i < export->stacks->samples->len; i++)
+		least = MIN(
+			least, g_array_index(export->stacks->samples, LodeStackSample, i).time_ns);
+	return least == UINT64_MAX ? 0 : (double)least;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const LodeStackSample *left = *(const LodeStackSample *const *)a;
+	const LodeStackSample *right = *(const LodeStackSample *const *)b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return (left > right) - (left < right);
+}
+
+/* Those of a thread by their times. */
+static GPtrArray *list_samples(const LodeStackExport *export, uint32_t thread)
+{
+	GPtrArray *list = g_ptr_array_new();
+
+	for (guint i = 0; i < export->stacks->samples->len; i++) {
+		LodeStackSample *sample = &g_array_index(
+			export->stacks->samples, LodeStackSample, i);
+		if (sample->thread == thread && sample->event == export->weight)
+			g_ptr_array_add(list, sample);
+	}
+	g_ptr_array_sort(list, compare_times);
+	return list;
+}
+
+/* Time is in milliseconds; what else is counted weighs as it is. */
+static void write_samples(Firefox *self, const GPtrArray *samples, double begin_ns)
+{
+	bool is_time = lode_stack_export_is_time(self->export->profile, self->export->weight);
+
+	begin_table(self, "samples", samples->len);
+	begin_column(self, "stack");
+	for (guint i = 0; i < samples->len; i++) {
+		const LodeStackSample *sample = samples->pdata[i];
+		index_or_null(self,
+			sample->stack != LODE_NONE ? self->stacks.of[sample->stack] : LODE_NONE);
+	}
+	end_column(self);
+	begin_column(self, "time");
+	for (guint i = 0; i < samples->len; i++) {
+		const LodeStackSample *sample = samples->pdata[i];
+		lode_json_number(
+			&self->json, ((double)sample->time_ns - begin_ns) / (double)NS_PER_MS);
+	}
+	end_column(self);
+	begin_column(self, "weight");
+	for (guint i = 0; i < samples->len; i++) {
+		const LodeStackSample *sample = samples->pdata[i];
+		lode_json_number(
+			&self->json, is_time ? sample->weight / (double)NS_PER_MS : sample->weight);
+	}
+	end_column(self);
+	lode_json_member_string(&self->json, "weightType", is_time ? "tracing-ms" : "samples");
+	end_table(self);
+}
+
+static void write_stacks(Firefox *self)
+{
+	const LodeStacks *stacks = self->export->stacks;
+	const GArray *used = self->stacks.used;
+
+	begin_table(self, "stackTable", used->len);
+	begin_column(self, "frame");
+	for (guint i = 0; i < used->len; i++)
+		lode_json_integer(&self->json, self->frames.of[g_array_index(stacks->stacks,
+						       LodeStack, g_array_index(used, uint32_t, i))
+								       .frame]);
+	end_column(self);
+	begin_column(self, "prefix");
+	for (guint i = 0; i < used->len; i++) {
+		uint32_t outer = g_array_index(
+			stacks->stacks, LodeStack, g_array_index(used, uint32_t, i))
+		                         .outer;
+		index_or_null(self, outer != LODE_NONE ? self->stacks.of[outer] : LODE_NONE);
+	}
+	end_column(self);
+	end_table(self);
+}
+
+static const LodeFrame *used_frame(const Firefox *self, guint i)
+{
+	return &g_array_index(self->export->stacks->frames, LodeFrame,
+		g_array_index(self->frames.used, uint32_t, i));
+}
+
+static void write_frames(Firefox *self)
+{
+	const GArray *used = self->frames.used;
+	guint n = used->len;
+
+	begin_table(self, "frameTable", n);
+	begin_column(self, "address");
+	for (guint i = 0; i < n; i++) {
+		const LodeFrame *frame = used_frame(self, i);
+		/* A number of JavaScript's; beyond it is no code. */
+		lode_json_number(
+			&self->json, frame->image != NULL && frame->address < UINT64_C(1) << 53
+					     ? (double)frame->address
+					     : -1);
+	}
+	end_column(self);
+	begin_column(self, "inlineDepth");
+	for (guint i = 0; i < n; i++)
+		lode_json_integer(&self->json, used_frame(self, i)->is_inlined ? 1 : 0);
+	end_column(self);
+	same_column(self, "category", n, 0);
+	same_column(self, "subcategory", n, 0);
+	begin_column(self, "func");
+	for (guint i = 0; i < n; i++)
+		lode_json_integer(
+			&self->json, function_number(self, g_array_index(used, uint32_t, i)));
+	end_column(self);
+	same_column(self, "nativeSymbol", n, NAN);
+	same_column(self, "innerWindowID", n, 0);
+	begin_column(self, "line");
+	for (guint i = 0; i < n; i++)
+		index_or_null(self,
+			used_frame(self, i)->line > 0 ? used_frame(self, i)->line : LODE_NONE);
+	end_column(self);
+	same_column(self, "column", n, NAN);
+	end_table(self);
+}
+
+static void bool_column(Firefox *self, const char *name, guint n)
+{
+	begin_column(self, name);
+	for (guint i = 0; i < n; i++)
+		lode_json_bool(&self->json, false);
+	end_column(self);
+}
+
+static void write_functions(Firefox *self)
+{
+	guint n = self->functions->len;
+
+	begin_table(self, "funcTable", n);
+	begin_column(self, "name");
+	for (guint i = 0; i < n; i++)
+		lode_json_integer(&self->json, g_array_index(self->functions, Function, i).name);
+	end_column(self);
+	bool_column(self, "isJS", n);
+	bool_column(self, "relevantForJS", n);
+	begin_column(self, "resource");
+	for (guint i = 0; i < n; i++)
+		lode_json_number(&self->json,
+			resource_number(self, g_array_index(self->functions, Function, i).image));
+	end_column(self);
+	begin_column(self, "fileName");
+	for (guint i = 0; i < n; i++)
+		index_or_null(self, g_array_index(self->functions, Function, i).file);
+	end_column(self);
+	same_column(self, "lineNumber", n, NAN);
+	same_column(self, "columnNumber", n, NAN);
+	end_table(self);
+}
+
+static void write_resources(Firefox *self)
+{
+	enum { LIBRARY = 1 };
+	guint n = self->resources->len;
+
+	begin_table(self, "resourceTable", n);
+	begin_column(self, "lib");
+	for (guint i = 0; i < n; i++)
+		lode_json_integer(&self->json, g_array_index(self->resources, uint32_t, i));
+	end_column(self);
+	begin_column(self, "name");
+	for (guint i = 0; i < n; i++)
+		lode_json_integer(&self->json,
+			string_number(
+				self, lode_stack_export_file_name(self->images->pdata[g_array_index(
+					      self->resources, uint32_t, i)])));
+	end_column(self);
+	same_column(self, "host", n, NAN);
+	same_column(self, "type", n, LIBRARY);
+	end_table(self);
+}
+
+static void write_empty_tables(Firefox *self)
+{
+	static const char *const symbols[] = {"libIndex", "address", "name", "functionSize"};
+	static const char *const markers[] = {
+		"data", "name", "startTime", "endTime", "phase", "category"};
+
+	begin_table(self, "nativeSymbols", 0);
+	for (size_t i = 0; i < G_N_ELEMENTS(symbols); i++)
+		same_column(self, symbols[i], 0, 0);
+	end_table(self);
+	begin_table(self, "markers", 0);
+	for (size_t i = 0; i < G_N_ELEMENTS(markers); i++)
+		same_column(self, markers[i], 0, 0);
+	end_table(self);
+}
+
+static void write_thread(Firefox *self, uint32_t index, double begin_ns)
+{
+	const LodeStackThread *thread = &g_array_index(
+		self->export->stacks->threads, LodeStackThread, index);
+	g_autoptr(GPtrArray) samples = list_samples(self->export, index);
+	g_autofree char *pid = g_strdup_printf("%" G_GUINT32_FORMAT, thread->pid);
+	LodeJsonStream *json = &self->json;
+
+	if (samples->len == 0)
+		return;
+	g_array_set_size(self->functions, 0);
+	g_array_set_size(self->resources, 0);
+	g_hash_table_remove_all(self->function_ids);
+	g_hash_table_remove_all(self->resource_ids);
+	find_stacks(self, index);
+	lode_json_line(json);
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "processType", "default");
+	lode_json_member_number(json, "processStartupTime", 0);
+	lode_json_key(json, "processShutdownTime");
+	null(self);
+	lode_json_member_number(json, "registerTime", 0);
+	lode_json_key(json, "unregisterTime");
+	null(self);
+	same_column(self, "pausedRanges", 0, 0);
+	lode_json_member_string(json, "name", thread->name != NULL ? thread->name : "[unknown]");
+	lode_json_member_string(
+		json, "processName", thread->name != NULL ? thread->name : "[unknown]");
+	lode_json_member_bool(json, "isMainThread", thread->pid == thread->tid);
+	lode_json_member_string(json, "pid", pid);
+	lode_json_member_number(json, "tid", thread->tid);
+	write_samples(self, samples, begin_ns);
+	write_stacks(self);
+	write_frames(self);
+	write_functions(self);
+	write_resources(self);
+	write_empty_tables(self);
+	lode_json_end(json, '}');
+}
+
+static void write_meta(Firefox *self)
+{
+	const LodeProfile *profile = self->export->profile;
+	LodeJsonStream *json = &self->json;
+
+	lode_json_line(json);
+	lode_json_key(json, "meta");
+	lode_json_begin(json, '{');
+	lode_json_member_number(json, "preprocessedProfileVersion", FORMAT_VERSION);
+	lode_json_member_number(json, "version", GECKO_VERSION);
+	lode_json_member_string(
+		json, "product", profile->program != NULL ? profile->program : "lode");
+	lode_json_member_string(json, "importedFrom", "lode");
+	lode_json_member_number(json, "interval", 1);
+	lode_json_member_number(json, "startTime", 0);
+	lode_json_member_number(json, "processType", 0);
+	lode_json_member_number(json, "stackwalk", 1);
+	lode_json_member_bool(json, "symbolicated", true);
+	lode_json_member_bool(json, "usesOnlyOneStackType", true);
+	same_column(self, "markerSchema", 0, 0);
+	begin_column(self, "categories");
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "name", "Other");
+	lode_json_member_string(json, "color", "grey");
+	begin_column(self, "subcategories");
+	lode_json_string(json, "Other");
+	end_column(self);
+	lode_json_end(json, '}');
+	end_column(self);
+	lode_json_end(json, '}');
+}
+
+static void write_libraries(Firefox *self)
+{
+	lode_json_line(&self->json);
+	begin_column(self, "libs");
+	for (guint i = 0; i < self->images->len; i++) {
+		const char *path = self->images->pdata[i];
+		const char *name = lode_stack_export_file_name(path);
+		lode_json_begin(&self->json, '{');
+		lode_json_member_string(&self->json, "name", name);
+		lode_json_member_string(&self->json, "path", path);
+		lode_json_member_string(&self->json, "debugName", name);
+		lode_json_member_string(&self->json, "debugPath", path);
+		lode_json_member_string(&self->json, "breakpadId", "");
+		lode_json_member_string(&self->json, "codeId", NULL);
+		lode_json_member_string(&self->json, "arch", "x86_64");
+		lode_json_end(&self->json, '}');
+	}
+	end_column(self);
+}
+
+static void write_strings(Firefox *self)
+{
+	lode_json_line(&self->json);
+	lode_json_key(&self->json, "shared");
+	lode_json_begin(&self->json, '{');
+	begin_column(self, "stringArray");
+	for (guint i = 0; i < self->strings->len; i++)
+		lode_json_string(&self->json, self->strings->pdata[i]);
+	end_column(self);
+	lode_json_end(&self->json, '}');
+}
+
+static void init_rows(Rows *self, guint n)
+{
+	self->of = g_new(uint32_t, MAX(n, 1));
+	self->used = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (guint i = 0; i < n; i++)
+		self->of[i] = LODE_NONE;
+}
+
+static void clear_rows(Rows *self)
+{
+	g_free(self->of);
+	g_array_unref(self->used);
+}
+
+bool lode_firefox_profile_write(const LodeStackExport *export, FILE *out, GError **error)
+{
+	Firefox self = {
+		.export = export,
+		.strings = g_ptr_array_new_with_free_func(g_free),
+		.string_ids = g_hash_table_new(g_str_hash, g_str_equal),
+		.images = g_ptr_array_new_with_free_func(g_free),
+		.image_ids = g_hash_table_new(g_str_hash, g_str_equal),
+		.functions = g_array_new(FALSE, FALSE, sizeof(Function)),
+		.function_ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.resource_ids = g_hash_table_new(NULL, NULL),
+		.resources = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+	};
+
+	init_rows(&self.stacks, export->stacks->stacks->len);
+	init_rows(&self.frames, export->stacks->frames->len);
+	name_frames(&self);
+	lode_json_stream_init(&self.json, out);
+	lode_json_begin(&self.json, '{');
+	write_meta(&self);
+	write_libraries(&self);
+	lode_json_line(&self.json);
+	begin_column(&self, "threads");
+	for (guint i = 0; i < export->stacks->threads->len; i++)
+		write_thread(&self, i, begin_of(export));
+	end_column(&self);
+	write_strings(&self);
+	lode_json_end(&self.json, '}');
+
+	clear_rows(&self.stacks);
+	clear_rows(&self.frames);
+	g_free(self.frame_names);
+	g_free(self.frame_files);
+	g_free(self.frame_images);
+	g_hash_table_unref(self.string_ids);
+	g_hash_table_unref(self.image_ids);
+	g_hash_table_unref(self.function_ids);
+	g_hash_table_unref(self.resource_ids);
+	g_ptr_array_unref(self.strings);
+	g_ptr_array_unref(self.images);
+	g_array_unref(self.functions);
+	g_array_unref(self.resources);
+	return lode_view_flush(out, error);
+}

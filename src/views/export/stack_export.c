@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/export/stack_export.h"
+
+#include "base/error.h"
+#include "model/causes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A frame for an instruction, and a stack of it alone. */
+static uint32_t add_instruction(LodeStacks *stacks, const LodeProfile *profile, uint32_t index)
+{
+	const LodeInstruction *instruction = lode_profile_instruction(profile, index);
+	const LodeFunction *function = lode_profile_function(profile, instruction->function);
+	const LodeLocation *location = instruction->location != LODE_NONE
+	                                       ? &LODE_AT(profile->locations, LodeLocation,
+							 instruction->location)
+	                                       : NULL;
+	const LodeFrame frame = {
+		.function = function->name,
+		.image = lode_profile_image(profile, function->image)->path,
+		.file = location != NULL ? location->file : NULL,
+		.line = location != NULL ? location->line : 0,
+		.address = instruction->address,
+	};
+	const LodeStack stack = {stacks->frames->len, LODE_NONE};
+
+	g_array_append_val(stacks->frames, frame);
+	g_array_append_val(stacks->stacks, stack);
+	return stacks->stacks->len - 1;
+}
+
+static LodeStacks *make_stacks(const LodeProfile *profile)
+{
+	LodeStacks *self = lode_stacks_new();
+	const LodeStackThread thread = {profile->program, 0, 0};
+
+	g_array_append_val(self->threads, thread);
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t stack = LODE_NONE;
+		for (uint32_t event = 0; event < profile->events->len; event++) {
+			double value = lode_profile_event_value(profile, event, i);
+			bool is_wanted = event == profile->weight_event ||
+			                 lode_profile_event(profile, event)->kind !=
+			                         LODE_EVENT_DERIVED;
+			if (!is_wanted || value <= 0)
+				continue;
+			if (stack == LODE_NONE)
+				stack = add_instruction(self, profile, i);
+			const LodeStackSample sample = {
+				.weight = value, .event = event, .stack = stack};
+			g_array_append_val(self->samples, sample);
+		}
+	}
+	return self;
+}
+
+static char *list_events(const LodeStackExport *self)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+	for (guint i = 0; i < self->events->len; i++)
+		g_ptr_array_add(names,
+			lode_profile_event(self->profile, g_array_index(self->events, uint32_t, i))
+				->name);
+	g_ptr_array_add(names, NULL);
+	return g_strjoinv(", ", (char **)names->pdata);
+}
+
+/* Stacks are of where a sample was taken. */
+static uint32_t as_sampled(const LodeStackExport *self, uint32_t event)
+{
+	uint32_t sampled = self->made == NULL ? lode_profile_event_as_sampled(self->profile, event)
+	                                      : LODE_NONE;
+
+	return sampled != LODE_NONE ? sampled : event;
+}
+
+/* The one that is asked for; else the profile's; else what most samples are of. */
+static bool choose_weight(
+	LodeStackExport *self, uint32_t wanted, const uint32_t *counts, GError **error)
+{
+	const LodeProfile *profile = self->profile;
+	uint32_t usual = as_sampled(self, profile->weight_event);
+
+	wanted = wanted != LODE_NONE ? as_sampled(self, wanted) : LODE_NONE;
+	self->weight = wanted;
+	if (wanted != LODE_NONE && counts[wanted] == 0 && self->events->len > 0) {
+		g_autofree char *names = list_events(self);
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"no call stack was recorded with '%s'; there are those of: %s",
+			lode_profile_event(profile, wanted)->name, names);
+		return false;
+	}
+	if (wanted == LODE_NONE) {
+		for (guint i = 0; i < self->events->len; i++) {
+			uint32_t event = g_array_index(self->events, uint32_t, i);
+			if (self->weight == LODE_NONE || counts[event] > counts[self->weight])
+				self->weight = event;
+		}
+		if (self->weight == LODE_NONE || counts[usual] > 0)
+			self->weight = usual;
+	}
+	return true;
+}
+
+bool lode_stack_export_init(
+	LodeStackExport *self, const LodeProfile *profile, uint32_t weight, GError **error)
+{
+	g_autofree uint32_t *counts = g_new0(uint32_t, MAX(profile->events->len, 1));
+
+	*self = (LodeStackExport){
+		.profile = profile, .events = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
+	if (profile->stacks == NULL)
+		self->made = make_stacks(profile);
+	self->stacks = profile->stacks != NULL ? profile->stacks : self->made;
+	for (guint i = 0; i < self->stacks->samples->len; i++)
+		counts[g_array_index(self->stacks->samples, LodeStackSample, i).event]++;
+	for (uint32_t i = 0; i < profile->events->len; i++)
+		if (counts[i] > 0)
+			g_array_append_val(self->events, i);
+	return choose_weight(self, weight, counts, error);
+}
+
+void lode_stack_export_clear(LodeStackExport *self)
+{
+	lode_stacks_free(self->made);
+	if (self->events != NULL)
+		g_array_unref(self->events);
+	*self = (LodeStackExport){0};
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+	const LodeStackSample *left = *(const LodeStackSample *const *)a;
+	const LodeStackSample *right = *(const LodeStackSample *const *)b;
+
+	if (left->thread != right->thread)
+		return left->thread < right->thread ? -1 : 1;
+	return (left->stack > right->stack) - (left->stack < right->stack);
+}
+
+static int compare_order(const void *a, const void *b)
+{
+	int order = compare_samples(a, b);
+	const LodeStackSample *left = *(const LodeStackSample *const *)a;
+	const LodeStackSample *right = *(const LodeStackSample *const *)b;
+
+	return order != 0 ? order : (left > right) - (left < right);
+}
+
+/* By thread and stack, then as they were recorded: sums have the same last digits each time. */
+static const LodeStackSample **sort_samples(const LodeStackExport *self)
+{
+	guint n = self->stacks->samples->len;
+	const LodeStackSample **order = g_new(const LodeStackSample *, MAX(n, 1));
+
+	for (guint i = 0; i < n; i++)
+		order[i] = &g_array_index(self->stacks->samples, LodeStackSample, i);
+	if (n > 1)
+		qsort(order, n, sizeof(*order), compare_order);
+	return order;
+}
+
+GArray *lode_stack_export_sums(const LodeStackExport *self, double **out_values)
+{
+	GArray *sums = g_array_new(FALSE, FALSE, sizeof(LodeStackSum));
+	guint n = self->stacks->samples->len, n_events = self->events->len;
+	g_autofree const LodeStackSample **order = sort_samples(self);
+	g_autofree guint *columns = g_new0(guint, MAX(self->profile->events->len, 1));
+
+	for (guint i = 0; i < n_events; i++)
+		columns[g_array_index(self->events, uint32_t, i)] = i;
+	for (guint i = 0; i < n; i++) {
+		const LodeStackSum sum = {order[i]->thread, order[i]->stack, NULL};
+		if (i == 0 || compare_samples(&order[i - 1], &order[i]) != 0)
+			g_array_append_val(sums, sum);
+	}
+	*out_values = g_new0(double, MAX((size_t)sums->len * n_events, 1));
+	for (guint i = 0, row = 0; i < n; i++) {
+		if (i > 0 && compare_samples(&order[i - 1], &order[i]) != 0)
+			row++;
+		double *values = *out_values + (size_t)row * n_events;
+		g_array_index(sums, LodeStackSum, row).values = values;
+		values[columns[order[i]->event]] += order[i]->weight;
+	}
+	return sums;
+}
+
+const char *lode_stack_export_file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+char *lode_stack_export_frame_name(const LodeFrame *frame)
+{
+	if (frame->function != NULL)
+		return g_strdup(frame->function);
+	if (frame->image == NULL)
+		return g_strdup_printf("0x%" G_GINT64_MODIFIER "x", frame->address);
+	return g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x",
+		lode_stack_export_file_name(frame->image), frame->address);
+}
+
+bool lode_stack_export_is_time(const LodeProfile *profile, uint32_t event)
+{
+	const char *name = lode_profile_event(profile, event)->name;
+
+	return g_str_has_prefix(name, "cpu-clock") || g_str_has_prefix(name, "task-clock");
+}

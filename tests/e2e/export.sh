@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# What other tools read of a program whose calls are known, in each format of `lode export`: with call
+# stacks by frame pointers and by copies of the stack, and without any. Prints TAP; skips where the
+# kernel lets nobody sample, or there is no compiler.
+#
+#   tests/e2e/export.sh LODE
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/e2e/cases.sh
+. "$here/cases.sh"
+
+lode=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp "$here/known_calls.c" "$work"
+cd "$work" || exit 1
+export LC_ALL=C.UTF-8 HOME=$work
+unset LD_PRELOAD DEBUGINFOD_URLS
+touch err
+
+if ! refusal=$("$lode" record -o trial -e cpu-clock:u -- true 2>&1); then
+	echo "1..0 # SKIP $refusal"
+	exit 0
+fi
+if ! gcc -g -O2 -fno-omit-frame-pointer known_calls.c -o frames 2>err ||
+	! gcc -g -O2 -fomit-frame-pointer known_calls.c -o plain 2>err; then
+	echo "1..0 # SKIP there is no gcc"
+	exit 0
+fi
+
+# export_as FORMAT: of x.lode into the file x.FORMAT.
+export_as() {
+	"$lode" export x.lode --format "$1" -o "x.$1" >>out 2>err
+	status=$?
+}
+
+# The shares are 60, 30 and 10 % within what 400 samples and more leave to chance: five errors.
+has_shares() {
+	read -r often seldom inlined < <("$here/exported_shares.py" "$1" "x.$1" 2>>err)
+	is_near "$often" 60 13 often
+	is_near "$seldom" 30 12 seldom
+	is_near "$inlined" 10 8 inlined
+}
+is_near() {
+	[ "$1" -ge $(($2 - $3)) ] && [ "$1" -le $(($2 + $3)) ] || echo "$4: $1 %, not $2"
+}
+
+# tells_ways HOW: a case for each format.
+tells_ways() {
+	local format
+	for format in folded pprof firefox callgrind; do
+		export_as $format
+		check "$format, $1" "$(status_is 0)" "$(has_shares $format)"
+	done
+}
+
+echo 1..15
+
+"$lode" record -g -F 2000 -o x.data -- ./frames 10000 >out 2>err && "$lode" import x.data -o x.lode >out 2>err
+tells_ways "by frame pointers"
+"$lode" run --call-graph dwarf -F 2000 -o x.lode -- ./plain 10000 >out 2>err
+tells_ways "by copies of the stack"
+
+callgrind_annotate --auto=no x.callgrind >annotated 2>>err
+check "callgrind_annotate finds where the time is" "$(awk '/PROGRAM TOTALS/ { total = $1 }
+	/:work / { gsub(",", ""); if (total ~ /,/) gsub(",", "", total); if ($1 > total * 0.9) found = 1 }
+	END { if (!found) print "not in work()" }' annotated)"
+check "inlined functions are frames of their own" \
+	"$(grep -q ';main;inlined;work ' x.folded || echo "no inlined frame")"
+
+perf record -q -g -e cpu-clock:u -F 2000 -o perf.data ./frames 10000 >out 2>err
+"$lode" import perf.data -o x.lode >out 2>err
+export_as folded
+check "of what perf recorded" "$(status_is 0)" "$(has_shares folded)"
+
+"$lode" run --exact -o x.lode -- ./plain 100 >out 2>err
+export_as callgrind
+"$lode" import x.callgrind -o again.lode >out 2>err
+executions() { sqlite3 "$1" "SELECT sum(i.count) FROM instruction i JOIN function f ON f.id = i.function WHERE f.name = '$2'"; }
+check "executions are the same when read again" "$(status_is 0)" \
+	"$([ "$(executions x.lode work)" = "$(executions again.lode work)" ] || echo "work: $(executions x.lode work), $(executions again.lode work)")" \
+	"$([ "$(executions x.lode main)" = "$(executions again.lode main)" ] || echo "main: $(executions x.lode main), $(executions again.lode main)")"
+check "without call stacks, what a function costs goes to callers by their calls" \
+	"$([ "$("$here/exported_shares.py" callgrind x.callgrind)" = "33 33 33" ] || "$here/exported_shares.py" callgrind x.callgrind)"
+export_as folded
+check "without call stacks, each function stands alone, and a note says so" "$(status_is 0)" \
+	"$(grep -q 'no call stacks were recorded' err || cat err)" \
+	"$(awk '$0 ~ /;work / { found = 1 } END { if (!found) print "no work()" }' x.folded)"
+"$lode" export x.lode --format folded --weight nothing >out 2>err
+status=$?
+check "an event that is not there" "$(status_is 1)" "$(grep -q "no event 'nothing'" err || cat err)"
