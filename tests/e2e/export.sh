@@ -11,24 +11,13 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/e2e/cases.sh
 . "$here/cases.sh"
 
-lode=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cp "$here/known_calls.c" "$work"
-cd "$work" || exit 1
-export LC_ALL=C.UTF-8 HOME=$work
-unset LD_PRELOAD DEBUGINFOD_URLS
-touch err
-
-if ! refusal=$("$lode" record -o trial -e cpu-clock:u -- true 2>&1); then
-	echo "1..0 # SKIP $refusal"
-	exit 0
-fi
-if ! gcc -g -O2 -fno-omit-frame-pointer known_calls.c -o frames 2>err ||
-	! gcc -g -O2 -fomit-frame-pointer known_calls.c -o plain 2>err; then
-	echo "1..0 # SKIP there is no gcc"
-	exit 0
-fi
+begin "$1"
+export HOME=$work
+needs gcc python3 sqlite3 callgrind_annotate
+needs_sampling
+cp "$here/known_calls.c" .
+gcc -g -O2 -fno-omit-frame-pointer known_calls.c -o frames
+gcc -g -O2 -fomit-frame-pointer known_calls.c -o plain
 
 # export_as FORMAT: of x.lode into the file x.FORMAT.
 export_as() {

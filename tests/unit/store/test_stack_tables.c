@@ -190,7 +190,7 @@ static void test_harm(Fixture *fixture, const void *data)
 		{"UPDATE frame SET line = -1 WHERE id = 1", "table 'frame', row 1: "},
 		{"INSERT INTO stack SELECT max(id) + 1, 1, max(id) FROM stack;"
 		 "WITH RECURSIVE n(i) AS (SELECT max(id) + 1 FROM stack UNION ALL SELECT i + 1 "
-	         "FROM n "
+		 "FROM n "
 		 "LIMIT 5000) INSERT INTO stack SELECT i, 1, i - 1 FROM n",
 			"it has too many frames"},
 	};
