@@ -120,7 +120,8 @@ static void check_ranges(const char *path, const GArray *references)
 {
 	uint64_t n = references->len;
 	/* Of small windows, each of which is read by itself, those around the ends of frames. */
-	uint64_t small = random_rounds(600, 20000), from = small < n ? 4 * SMALL_FRAME - 10 : 0;
+	uint64_t small = random_rounds(600, 20000);
+	uint64_t from = n > SMALL_FRAME + small ? MIN(4 * SMALL_FRAME, n - small) - 10 : 0;
 	const LodeTraceRange edges[] = {{0, 1, 0, 0, 0}, {n - 1, 1, n, 0, 0}, {n, 1, 0, 0, 0},
 		{n / 2, 0, 0, 0, 0}, {1, UINT64_MAX, 1, 0, 0}, {from, small, 0, 7, 7},
 		{from + 3, small, 6, 7, 1}, {0, n, 0, 8000, 1000}};
