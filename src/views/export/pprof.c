@@ -13,6 +13,7 @@
 #include "views/profile.pb-c.h" /* of profile.proto */
 
 #include <math.h>
+#include <string.h>
 #include <zlib.h>
 
 /* Messages point to each other: those of a kind lie in one block, which must not move. */
@@ -250,6 +251,23 @@ static bool write_compressed(const uint8_t *bytes, size_t size, FILE *out, GErro
 	return false;
 }
 
+/* pprof takes the first mapping for the program's own. */
+static void add_program(Pprof *self)
+{
+	const LodeStacks *stacks = self->export->stacks;
+	const char *program = self->export->profile->program;
+	g_autofree char *path = program != NULL ? g_strndup(program, strcspn(program, " ")) : NULL;
+
+	for (guint i = 0; path != NULL && i < stacks->frames->len; i++) {
+		const LodeFrame *frame = &g_array_index(stacks->frames, LodeFrame, i);
+		if (frame->image == NULL || strcmp(lode_stack_export_file_name(frame->image),
+						    lode_stack_export_file_name(path)) != 0)
+			continue;
+		mapping_id(self, frame->image);
+		return;
+	}
+}
+
 static void describe(Pprof *self, LodePprof__Profile *message)
 {
 	const LodeProfile *profile = self->export->profile;
@@ -281,6 +299,7 @@ bool lode_pprof_write(const LodeStackExport *export, FILE *out, GError **error)
 	LodePprof__Profile message = LODE_PPROF__PROFILE__INIT;
 
 	string_id(&self, "");
+	add_program(&self);
 	message.sample_type = make_types(&self);
 	message.n_sample_type = export->events->len;
 	message.sample = make_samples(&self, &message.n_sample);
