@@ -97,6 +97,11 @@ set -m
 "$lode" run -p "$target" -o z.lode -- sleep 60 >out 2>err &
 pid=$!
 set +m
+# Not before it records: then there is nothing to be mined.
+for ((i = 0; i < 200; i++)); do
+	! pgrep -P "$pid" -x sleep >/dev/null || break
+	sleep 0.1
+done
 sleep 1
 kill -INT -- "-$pid"
 wait "$pid"
