@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "model/causes.h"
+#include "views/finding_figures.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -206,7 +207,5 @@ char *lode_stack_export_frame_name(const LodeFrame *frame)
 
 bool lode_stack_export_is_time(const LodeProfile *profile, uint32_t event)
 {
-	const char *name = lode_profile_event(profile, event)->name;
-
-	return g_str_has_prefix(name, "cpu-clock") || g_str_has_prefix(name, "task-clock");
+	return strcmp(lode_finding_unit(profile, event), "ns") == 0;
 }
