@@ -7,6 +7,7 @@
 #include "analyses/findings/candidates.h"
 
 #include "base/hash.h"
+#include "base/partition_point.h"
 #include "base/worker_pool.h"
 
 #include <math.h>
@@ -25,6 +26,7 @@ enum {
 	MAX_PAIRS = 4000,
 	MAX_CONTEXTS = 4000,
 	N_CHUNKS = 16, /* of vertices, the tasks of the last pass; each has a sum per candidate */
+	N_PARTS = 2,   /* profiles */
 };
 
 typedef enum { ROLE_FOCUS, ROLE_BEFORE, ROLE_BEFORE_THAT, ROLE_AFTER, N_ROLES } Role;
@@ -514,7 +516,12 @@ static void add_places(Search *self, double needed)
 			.after = LODE_NONE,
 			.place = k,
 			.price = (float)price};
-		if (seen->sampled_samples[k] >= needed)
+		if (seen->sampled_samples[k] < needed)
+			continue;
+		/* The same one of the other part stands for both. */
+		uint32_t u = seen->sampled[k];
+		uint32_t same = seen->counterparts != NULL ? seen->counterparts[u] : LODE_NONE;
+		if (same == LODE_NONE || same > u || seen->samples[same] < needed)
 			g_array_append_val(self->found->candidates, place);
 	}
 }
@@ -539,7 +546,7 @@ typedef struct {
 	size_t n_members, members_room, n_blocks, blocks_room;
 	/* [candidates]: how many of each; later, where the next one goes. */
 	uint32_t *member_places, *block_places;
-	double *executions; /* [candidates], where they were counted */
+	double *executions; /* [candidates × parts], where they were counted */
 } Chunk;
 
 static void chunk_init(Chunk *self, guint n_candidates)
@@ -547,7 +554,7 @@ static void chunk_init(Chunk *self, guint n_candidates)
 	*self = (Chunk){
 		.member_places = g_new0(uint32_t, n_candidates + 1),
 		.block_places = g_new0(uint32_t, n_candidates + 1),
-		.executions = g_new0(double, n_candidates + 1),
+		.executions = g_new0(double, N_PARTS *(size_t)n_candidates + 1),
 	};
 }
 
@@ -602,6 +609,7 @@ typedef struct {
 	Eye *eye;
 	uint32_t sampled; /* LODE_NONE: the vertex has no samples */
 	double executions;
+	unsigned part;
 	bool is_counted;
 } Filler;
 
@@ -613,7 +621,8 @@ static void note_member(double *cell, float share, void *data)
 		return;
 	Membership one = {(uint32_t)*cell - 1, {self->sampled, share}};
 	if (self->is_counted)
-		self->chunk->executions[one.candidate] += self->executions * (double)share;
+		self->chunk->executions[N_PARTS * (size_t)one.candidate + self->part] +=
+			self->executions * (double)share;
 	else
 		add_share(self->eye->shares, self->eye->touched, one.candidate, share);
 	if (self->sampled != LODE_NONE)
@@ -664,7 +673,7 @@ static void fill_chunk(size_t task, unsigned worker, void *data)
 			break;
 		bool is_sampled = seen->samples[u] > 0;
 		Filler filler = {chunk, eye, is_sampled ? sampled : LODE_NONE, seen->executions[u],
-			seen->is_counted};
+			u >= seen->second, seen->is_counted};
 		sampled += is_sampled;
 		look(self->search, &eye->view, u, self->observed);
 		visit_cells(self->search, &eye->view, note_member, &filler);
@@ -681,7 +690,7 @@ typedef struct {
 	size_t *member_starts, *block_starts; /* [candidates + 1] */
 	LodeFocusVertex *members;
 	LodeFocusBlock *blocks;
-	double *executions; /* [candidates] */
+	double *executions; /* [candidates × parts] */
 } Memberships;
 
 static void memberships_clear(Memberships *self)
@@ -741,12 +750,12 @@ static void sort_memberships(const Chunk *chunks, guint n, unsigned n_workers, M
 	*out = (Memberships){
 		.member_starts = g_new(size_t, n + 1),
 		.block_starts = g_new(size_t, n + 1),
-		.executions = g_new0(double, n + 1),
+		.executions = g_new0(double, N_PARTS *(size_t)n + 1),
 	};
 	for (size_t c = 0; c < N_CHUNKS; c++) {
 		member_places[c] = chunks[c].member_places;
 		block_places[c] = chunks[c].block_places;
-		for (guint i = 0; i < n; i++)
+		for (size_t i = 0; i < N_PARTS * (size_t)n; i++)
 			out->executions[i] += chunks[c].executions[i];
 	}
 	out->members = g_new(LodeFocusVertex, lay_out(member_places, n, out->member_starts) + 1);
@@ -759,7 +768,7 @@ typedef struct {
 	const LodeFocusVertex *vertices;
 	const LodeFocusBlock *blocks;
 	size_t n_vertices, n_blocks;
-	double executions;
+	double executions[N_PARTS];
 } Column;
 
 static uint64_t hash_share(uint64_t hash, uint32_t number, float share)
@@ -774,8 +783,10 @@ static uint64_t hash_column(const Column *self)
 {
 	uint64_t hash = self->n_vertices, bits;
 
-	memcpy(&bits, &self->executions, sizeof(bits));
-	hash = lode_hash_append(hash, bits);
+	for (size_t part = 0; part < N_PARTS; part++) {
+		memcpy(&bits, &self->executions[part], sizeof(bits));
+		hash = lode_hash_append(hash, bits);
+	}
 	for (size_t i = 0; i < self->n_vertices; i++)
 		hash = hash_share(hash, self->vertices[i].sampled, self->vertices[i].share);
 	for (size_t i = 0; i < self->n_blocks; i++)
@@ -788,11 +799,23 @@ static guint column_hash(const void *key)
 	return (guint)(*(const uint64_t *)key >> 32);
 }
 
-/* Where the vertex and the block of a place are. */
+/* Where the vertices and the blocks of a place are: one of each part. */
 typedef struct {
-	LodeFocusVertex vertex;
-	LodeFocusBlock block;
+	LodeFocusVertex vertices[N_PARTS];
+	LodeFocusBlock blocks[N_PARTS];
 } Place;
+
+static void add_to_place(const LodeObservations *seen, uint32_t u, Column *column, Place *scratch)
+{
+	if (seen->samples[u] > 0) {
+		uint32_t k = LODE_PARTITION_POINT(seen->n_sampled, i, seen->sampled[i] < u);
+		scratch->vertices[column->n_vertices++] = (LodeFocusVertex){k, 1};
+	}
+	if (seen->is_counted)
+		column->executions[u >= seen->second] = seen->executions[u];
+	else
+		scratch->blocks[column->n_blocks++] = (LodeFocusBlock){seen->blocks[u], 1};
+}
 
 static Column column_of(const Search *self, const Memberships *all, guint candidate, Place *scratch)
 {
@@ -806,12 +829,18 @@ static Column column_of(const Search *self, const Memberships *all, guint candid
 		                      all->member_starts[candidate],
 			.blocks = &all->blocks[all->block_starts[candidate]],
 			.n_blocks = all->block_starts[candidate + 1] - all->block_starts[candidate],
-			.executions = all->executions[candidate],
+			.executions = {all->executions[N_PARTS * (size_t)candidate],
+				all->executions[N_PARTS * (size_t)candidate + 1]},
 		};
 	uint32_t u = seen->sampled[place];
-	*scratch = (Place){{place, 1}, {seen->blocks[u], 1}};
-	return (Column){&scratch->vertex, &scratch->block, 1, !seen->is_counted,
-		seen->is_counted ? seen->executions[u] : 0};
+	uint32_t same = seen->counterparts != NULL ? seen->counterparts[u] : LODE_NONE;
+	Column column = {.vertices = scratch->vertices, .blocks = scratch->blocks};
+	if (same != LODE_NONE && same < u)
+		add_to_place(seen, same, &column, scratch);
+	add_to_place(seen, u, &column, scratch);
+	if (same != LODE_NONE && same > u)
+		add_to_place(seen, same, &column, scratch);
+	return column;
 }
 
 typedef struct {
@@ -879,6 +908,26 @@ static void copy_column(size_t task, unsigned worker, void *data)
 			g_array_index(found->block_starts, size_t, task) + i) = column.blocks[i];
 }
 
+/* Finds the middle of a column, and numbers what comes after it within the second part. */
+static void divide_column(LodeCandidates *found, const LodeObservations *seen, guint column)
+{
+	const size_t *starts = (const size_t *)(void *)found->column_starts->data + column;
+	const size_t *block_starts = (const size_t *)(void *)found->block_starts->data + column;
+	LodeFocusVertex *vertices = (LodeFocusVertex *)(void *)found->vertices->data + starts[0];
+	LodeFocusBlock *blocks = (LodeFocusBlock *)(void *)found->blocks->data + block_starts[0];
+	size_t n = starts[1] - starts[0], n_blocks = block_starts[1] - block_starts[0];
+	size_t middle = LODE_PARTITION_POINT(n, i, vertices[i].sampled < seen->second_sampled);
+	size_t block_middle = LODE_PARTITION_POINT(
+		n_blocks, i, blocks[i].block < seen->second_block);
+
+	for (size_t i = middle; i < n; i++)
+		vertices[i].sampled -= seen->second_sampled;
+	for (size_t i = block_middle; i < n_blocks; i++)
+		blocks[i].block -= seen->second_block;
+	g_array_index(found->vertex_middles, size_t, column) = starts[0] + middle;
+	g_array_index(found->block_middles, size_t, column) = block_starts[0] + block_middle;
+}
+
 /* Candidates with the same vertices share one column; two different columns with the same 64-bit
  * hash do not occur but by intent, and then one of the two is judged as the other. */
 static void share_columns(Search *self, const Memberships *all, unsigned n_workers)
@@ -902,11 +951,15 @@ static void share_columns(Search *self, const Memberships *all, unsigned n_worke
 		blocks += column.n_blocks;
 		g_array_append_val(found->column_starts, vertices);
 		g_array_append_val(found->block_starts, blocks);
-		g_array_append_val(found->executions, column.executions);
+		g_array_append_vals(found->executions, column.executions, N_PARTS);
 	}
 	g_array_set_size(found->vertices, (guint)vertices);
 	g_array_set_size(found->blocks, (guint)blocks);
 	lode_worker_pool_run(found->column_members->len, n_workers, copy_column, &sharing);
+	g_array_set_size(found->vertex_middles, found->column_members->len);
+	g_array_set_size(found->block_middles, found->column_members->len);
+	for (guint c = 0; c < found->column_members->len; c++)
+		divide_column(found, self->seen, c);
 }
 
 /* False where the candidates have more members than allowed; they then have no columns. */
@@ -984,12 +1037,14 @@ LodeCandidates *lode_candidates_find(const LodeObservations *observations, size_
 	Search self = {.seen = observations, .found = g_new0(LodeCandidates, 1)};
 	g_autofree uint32_t *observed = g_new(uint32_t, graph->n_vertices + 1);
 
-	double needed = fmax(MIN_SAMPLES, MIN_SAMPLE_SHARE * observations->total_samples);
+	double needed = fmax(MIN_SAMPLES, MIN_SAMPLE_SHARE * observations->least_samples);
 	self.found->candidates = g_array_new(FALSE, FALSE, sizeof(LodeCandidate));
 	self.found->column_starts = g_array_new(FALSE, FALSE, sizeof(size_t));
 	self.found->vertices = g_array_new(FALSE, FALSE, sizeof(LodeFocusVertex));
 	self.found->block_starts = g_array_new(FALSE, FALSE, sizeof(size_t));
 	self.found->blocks = g_array_new(FALSE, FALSE, sizeof(LodeFocusBlock));
+	self.found->vertex_middles = g_array_new(FALSE, FALSE, sizeof(size_t));
+	self.found->block_middles = g_array_new(FALSE, FALSE, sizeof(size_t));
 	self.found->executions = g_array_new(FALSE, FALSE, sizeof(double));
 	self.found->column_members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self.found->next_member = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -1018,6 +1073,8 @@ void lode_candidates_free(LodeCandidates *self)
 	g_array_unref(self->vertices);
 	g_array_unref(self->block_starts);
 	g_array_unref(self->blocks);
+	g_array_unref(self->vertex_middles);
+	g_array_unref(self->block_middles);
 	g_array_unref(self->executions);
 	g_array_unref(self->column_members);
 	g_array_unref(self->next_member);

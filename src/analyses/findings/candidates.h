@@ -10,6 +10,10 @@
  *
  * Of a candidate's vertices only those with samples are kept one by one. The others count through
  * sums alone: of a block where executions were not counted, of all where they were.
+ *
+ * Where the observations are of two profiles, a candidate is one in both, and a place is the same
+ * instruction in both. A column's vertices and blocks are then those of the first part and, from
+ * its middle on, those of the second, which are numbered within their part.
  * Private to analyses/findings/.
  */
 #pragma once
@@ -44,7 +48,9 @@ typedef struct {
 	GArray *vertices;       /* LodeFocusVertex, ascending inside a column */
 	GArray *block_starts;   /* size_t [columns + 1]: ranges of `blocks` */
 	GArray *blocks;         /* LodeFocusBlock, likewise; none where executions were counted */
-	GArray *executions;     /* double: Σ executions × share of a column */
+	GArray *vertex_middles; /* size_t [columns]: where the second part's begin; ends, if none */
+	GArray *block_middles;  /* likewise */
+	GArray *executions;     /* double [columns × 2]: Σ executions × share, of each part */
 	double needed;          /* samples that a pattern's vertices must have */
 	bool is_limited;        /* that is more than usual, because of the bound */
 	GArray *column_members; /* uint32_t: the first candidate of each column… */

@@ -681,6 +681,23 @@ double lode_cost_model_ratio(const LodeCostModel *self, size_t index)
 	return average > 0 ? term->beta * executions / average : 0;
 }
 
+LodeExposure lode_cost_model_exposure(const LodeCostModel *self, size_t index)
+{
+	const LodeObservations *seen = self->seen;
+	const LodeCostTerm *term = lode_cost_model_term(self, index);
+	double samples = 0, variance = 0;
+
+	if (seen->is_counted)
+		return (LodeExposure){term->executions, 0};
+	for (size_t i = 0; i < term->n_blocks; i++) {
+		uint32_t block = term->blocks[i].block;
+		double part = (double)term->blocks[i].share / seen->block_sizes[block];
+		samples += seen->block_samples[block] * part;
+		variance += seen->block_samples[block] * part * part;
+	}
+	return (LodeExposure){samples, sqrt(variance)};
+}
+
 /*
  * Pearson's χ² by its degrees of freedom, over 1 + the mean of (y − μ) / μ (Fletcher 2012): one
  * sample on code that executed once, where 10⁻⁶ are expected, would else outweigh all others. Of

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "analyses/findings/candidates.h"
+#include "analyses/findings/findings.h"
 #include "base/worker_pool.h"
 
 typedef struct {
@@ -114,6 +115,13 @@ double lode_cost_model_dispersion(const LodeCostModel *self);
  * rate of a block's base alone is not a measure: out of order, most instructions cost nothing.
  */
 double lode_cost_model_ratio(const LodeCostModel *self, size_t index);
+
+/*
+ * How often the focus of a term executed, to compare it between profiles: where that was counted
+ * the executions; else the samples that the average instructions around it have, each as often as
+ * it is in focus, which lode_cost_model_ratio() times this are what the term explains.
+ */
+LodeExposure lode_cost_model_exposure(const LodeCostModel *self, size_t index);
 
 typedef struct {
 	double beta, explained; /* standard errors */

@@ -33,25 +33,37 @@ enum { FIRST_ROUNDS = 8, ROUNDS_BETWEEN = 8 };
 /* A loss of so many times the price after a coarse fit is above it after a fine one. */
 #define FAR_MORE 1.5
 
+/* Of the base: where the β begins of a term that explains nothing of a part as yet. */
+#define FIRST_BETA 1e-3
+
 #define COARSE_FIT 2e-2
 #define ROUGH_FIT 1e-3
 #define FINAL_FIT 1e-5
 enum { ROUGH_STEPS = 60, FINAL_STEPS = 300 };
 
+/* The samples of one profile and the model of them. */
 typedef struct {
 	const LodeObservations *seen;
-	const LodeCandidates *candidates;
 	LodeCostModel model;
+	double *gains; /* of each column, in the model that it was judged in */
+	double *betas; /* of each column: its best one there */
+	double dispersion;
+} Part;
+
+enum { MAX_PARTS = 2 };
+
+typedef struct {
+	const LodeObservations *seen; /* of all parts */
+	const LodeCandidates *candidates;
+	Part parts[MAX_PARTS];
+	unsigned n_parts;
 	GArray *chosen;           /* uint32_t: candidate of each term */
-	double *gains;            /* of each column, in the model that it was judged in */
-	double *betas;            /* of each column: its best one there */
 	bool *is_judged;          /* of each column: in the present model */
 	GArray *to_judge;         /* uint32_t: columns */
 	double *prices;           /* of each column: the least of its members */
 	bool *is_taken;           /* of each column */
 	bool *is_place;           /* of each column: of one instruction alone */
 	LodeGainScratch *scratch; /* of each worker */
-	double dispersion;
 	unsigned n_workers;
 	LodeWorkerCrew *crew;
 	const LodeProgress *progress;
@@ -62,18 +74,25 @@ static const LodeCandidate *candidate_at(const Choice *self, uint32_t index)
 	return &g_array_index(self->candidates->candidates, LodeCandidate, index);
 }
 
-static LodeCostTerm term_of(const Choice *self, uint32_t column)
+static LodeCostTerm term_of(const Choice *self, unsigned part, uint32_t column)
 {
 	const LodeCandidates *all = self->candidates;
-	const size_t *starts = (const size_t *)(void *)all->column_starts->data;
-	const size_t *blocks = (const size_t *)(void *)all->block_starts->data;
+	const GArray *vertex_starts = part == 0 ? all->column_starts : all->vertex_middles;
+	const GArray *block_starts = part == 0 ? all->block_starts : all->block_middles;
+	size_t first = g_array_index(vertex_starts, size_t, column);
+	size_t end = part == 0 ? g_array_index(all->vertex_middles, size_t, column)
+	                       : g_array_index(all->column_starts, size_t, column + 1);
+	size_t block = g_array_index(block_starts, size_t, column);
+	size_t block_end = part == 0 ? g_array_index(all->block_middles, size_t, column)
+	                             : g_array_index(all->block_starts, size_t, column + 1);
 
 	return (LodeCostTerm){
-		.vertices = &g_array_index(all->vertices, LodeFocusVertex, starts[column]),
-		.blocks = &g_array_index(all->blocks, LodeFocusBlock, blocks[column]),
-		.n_vertices = starts[column + 1] - starts[column],
-		.n_blocks = blocks[column + 1] - blocks[column],
-		.executions = g_array_index(all->executions, double, column),
+		.vertices = &g_array_index(all->vertices, LodeFocusVertex, first),
+		.blocks = &g_array_index(all->blocks, LodeFocusBlock, block),
+		.n_vertices = end - first,
+		.n_blocks = block_end - block,
+		.executions = g_array_index(
+			all->executions, double, MAX_PARTS *(size_t)column + part),
 	};
 }
 
@@ -87,9 +106,19 @@ static double least_price(const Choice *self, uint32_t column)
 	return price;
 }
 
+/* Of all parts: each by its own scatter. */
+static double gain_of(const Choice *self, size_t column)
+{
+	double gain = 0;
+
+	for (unsigned p = 0; p < self->n_parts; p++)
+		gain += self->parts[p].gains[column] / self->parts[p].dispersion;
+	return gain;
+}
+
 static double score_of(const Choice *self, size_t column)
 {
-	return self->gains[column] / self->dispersion - self->prices[column];
+	return gain_of(self, column) - self->prices[column];
 }
 
 /* The search for the best β begins where it ended for the model before, which differs little. */
@@ -97,10 +126,13 @@ static void judge(size_t task, unsigned worker, void *data)
 {
 	Choice *self = data;
 	uint32_t column = g_array_index(self->to_judge, uint32_t, task);
-	LodeCostTerm term = term_of(self, column);
 
-	self->gains[column] = lode_cost_model_gain(
-		&self->model, &term, &self->betas[column], &self->scratch[worker]);
+	for (unsigned p = 0; p < self->n_parts; p++) {
+		Part *part = &self->parts[p];
+		LodeCostTerm term = term_of(self, p, column);
+		part->gains[column] = lode_cost_model_gain(
+			&part->model, &term, &part->betas[column], &self->scratch[worker]);
+	}
 	self->is_judged[column] = true;
 }
 
@@ -192,21 +224,27 @@ static int compare_plain(const Choice *self, const LodeCandidate *a, const LodeC
 
 /* --- choose --- */
 
-/* How many places explain what a column would explain at its best β: (Σ g)² / Σ g². */
+/* How many places explain what a column would explain at its best β: (Σ g)² / Σ g²; in the part
+ * that has more. */
 static double places_in_effect(const Choice *self, uint32_t column)
 {
-	LodeCostTerm term = term_of(self, column);
-	double sum = 0, squares = 0;
+	double most = 0;
 
-	for (size_t i = 0; i < term.n_vertices; i++) {
-		uint32_t k = term.vertices[i].sampled;
-		double part = self->betas[column] * (double)term.vertices[i].share *
-		              self->model.vertices[k].inverse;
-		double explained = self->seen->sampled_samples[k] * part / (1 + part);
-		sum += explained;
-		squares += explained * explained;
+	for (unsigned p = 0; p < self->n_parts; p++) {
+		const Part *part = &self->parts[p];
+		LodeCostTerm term = term_of(self, p, column);
+		double sum = 0, squares = 0;
+		for (size_t i = 0; i < term.n_vertices; i++) {
+			uint32_t k = term.vertices[i].sampled;
+			double more = part->betas[column] * (double)term.vertices[i].share *
+			              part->model.vertices[k].inverse;
+			double explained = part->seen->sampled_samples[k] * more / (1 + more);
+			sum += explained;
+			squares += explained * explained;
+		}
+		most = fmax(most, squares > 0 ? sum * sum / squares : 0);
 	}
-	return squares > 0 ? sum * sum / squares : 0;
+	return most;
 }
 
 /* Passes over the patterns with a score of at least `least` that are of few places. True where
@@ -220,7 +258,8 @@ static bool pass_few_places(Choice *self, double least)
 			score_of(self, c) < least ||
 			places_in_effect(self, c) >= MIN_PATTERN_PLACES)
 			continue;
-		self->gains[c] = 0;
+		for (unsigned p = 0; p < self->n_parts; p++)
+			self->parts[p].gains[c] = 0;
 		is_any = true;
 	}
 	return is_any;
@@ -240,7 +279,7 @@ static uint32_t choose(Choice *self)
 	} while (pass_few_places(self, least));
 	for (guint i = 0; i < self->candidates->candidates->len; i++) {
 		const LodeCandidate *one = candidate_at(self, i);
-		double score = self->gains[one->column] / self->dispersion - (double)one->price;
+		double score = gain_of(self, one->column) - (double)one->price;
 		if (self->is_taken[one->column] || !self->is_judged[one->column] || score < least ||
 			self->is_place[one->column] != (one->place != LODE_NONE))
 			continue;
@@ -260,23 +299,39 @@ static void judge_beside_the_best(Choice *self)
 	size_t n_columns = lode_candidates_n_columns(self->candidates), best = SIZE_MAX;
 
 	for (size_t c = 0; c < n_columns; c++)
-		if (!self->is_taken[c] && self->gains[c] > 0 &&
-			(best == SIZE_MAX || self->gains[c] > self->gains[best]))
+		if (!self->is_taken[c] && gain_of(self, c) > 0 &&
+			(best == SIZE_MAX || gain_of(self, c) > gain_of(self, best)))
 			best = c;
-	if (best == SIZE_MAX)
-		return;
-	LodeCostTerm term = term_of(self, (uint32_t)best);
-	g_autoptr(GArray) terms = g_array_copy(self->model.terms);
-	double base = self->model.base;
-	term.beta = self->betas[best];
-	lode_cost_model_add(&self->model, &term);
-	lode_cost_model_fit(&self->model, ROUGH_FIT, ROUGH_STEPS);
-	double dispersion = lode_cost_model_dispersion(&self->model);
-	g_array_set_size(self->model.terms, 0);
-	g_array_append_vals(self->model.terms, terms->data, terms->len);
-	self->model.base = base;
-	lode_cost_model_fit(&self->model, ROUGH_FIT, 0); /* as it was */
-	self->dispersion = fmin(self->dispersion, dispersion);
+	for (unsigned p = 0; p < self->n_parts && best != SIZE_MAX; p++) {
+		Part *part = &self->parts[p];
+		LodeCostTerm term = term_of(self, p, (uint32_t)best);
+		g_autoptr(GArray) terms = g_array_copy(part->model.terms);
+		double base = part->model.base;
+		term.beta = part->betas[best];
+		lode_cost_model_add(&part->model, &term);
+		lode_cost_model_fit(&part->model, ROUGH_FIT, ROUGH_STEPS);
+		double dispersion = lode_cost_model_dispersion(&part->model);
+		g_array_set_size(part->model.terms, 0);
+		g_array_append_vals(part->model.terms, terms->data, terms->len);
+		part->model.base = base;
+		lode_cost_model_fit(&part->model, ROUGH_FIT, 0); /* as it was */
+		part->dispersion = fmin(part->dispersion, dispersion);
+	}
+}
+
+/* A term that explains nothing of one part yet may do so beside others: a fit multiplies, so that
+ * nothing would stay nothing. */
+static void add_term(Choice *self, uint32_t column)
+{
+	for (unsigned p = 0; p < self->n_parts; p++) {
+		Part *part = &self->parts[p];
+		LodeCostTerm term = term_of(self, p, column);
+		term.beta = part->betas[column];
+		if (term.beta <= 0 && term.n_vertices > 0)
+			term.beta = FIRST_BETA * part->model.base;
+		lode_cost_model_add(&part->model, &term);
+		lode_cost_model_fit(&part->model, ROUGH_FIT, ROUGH_STEPS);
+	}
 }
 
 static bool choose_all(Choice *self, GError **error)
@@ -288,7 +343,9 @@ static bool choose_all(Choice *self, GError **error)
 			g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
 			return false;
 		}
-		self->dispersion = lode_cost_model_dispersion(&self->model);
+		for (unsigned p = 0; p < self->n_parts; p++)
+			self->parts[p].dispersion = lode_cost_model_dispersion(
+				&self->parts[p].model);
 		uint32_t chosen = LODE_NONE;
 		if (self->chosen->len >= FIRST_ROUNDS && self->chosen->len % ROUNDS_BETWEEN != 0) {
 			judge_promising(self);
@@ -305,39 +362,64 @@ static bool choose_all(Choice *self, GError **error)
 		if (chosen == LODE_NONE)
 			return true;
 		uint32_t column = candidate_at(self, chosen)->column;
-		LodeCostTerm term = term_of(self, column);
-		term.beta = self->betas[column];
 		self->is_taken[column] = true;
 		g_array_append_val(self->chosen, chosen);
-		lode_cost_model_add(&self->model, &term);
-		lode_cost_model_fit(&self->model, ROUGH_FIT, ROUGH_STEPS);
+		add_term(self, column);
 	}
 	return true;
 }
 
 /* Whether a term is plainly worth its price: by Wald's test, in which what another term could
  * explain as well shows as a large error. */
-static bool is_plainly_worth(const Choice *self, size_t index, const LodeCostError *errors)
+static bool is_plainly_worth(const Choice *self, size_t index, LodeCostError *const *errors)
 {
-	double beta = lode_cost_model_term(&self->model, index)->beta;
-	double deviations = errors[index].beta > 0 ? beta / errors[index].beta : 0;
 	const LodeCandidate *one = candidate_at(self, g_array_index(self->chosen, uint32_t, index));
+	double worth = 0;
 
-	return deviations * deviations / 2 / lode_cost_model_dispersion(&self->model) >
-	       2 * (double)one->price;
+	for (unsigned p = 0; p < self->n_parts; p++) {
+		const LodeCostModel *model = &self->parts[p].model;
+		double beta = lode_cost_model_term(model, index)->beta;
+		double error = errors[p][index].beta;
+		double deviations = error > 0 ? beta / error : 0;
+		worth += deviations * deviations / 2 / lode_cost_model_dispersion(model);
+	}
+	return worth > 2 * (double)one->price;
 }
 
-/* By how much less the samples are explained without a term; it is removed. What is far more than
- * `needed` after a coarse fit is not fitted any further, as the loss becomes little less. */
-static double lose(Choice *self, size_t index, double with, double needed)
+static double fit_without(
+	Choice *self, const double *with, double tolerance, const double *dispersions)
 {
-	lode_cost_model_remove(&self->model, index);
-	lode_cost_model_fit(&self->model, COARSE_FIT, 2 * ROUGH_STEPS);
-	double loss = with - lode_cost_model_likelihood(&self->model);
-	if (loss > FAR_MORE * needed)
-		return loss;
-	lode_cost_model_fit(&self->model, ROUGH_FIT, 2 * ROUGH_STEPS);
-	return with - lode_cost_model_likelihood(&self->model);
+	double loss = 0;
+
+	for (unsigned p = 0; p < self->n_parts; p++) {
+		LodeCostModel *model = &self->parts[p].model;
+		lode_cost_model_fit(model, tolerance, 2 * ROUGH_STEPS);
+		loss += (with[p] - lode_cost_model_likelihood(model)) / dispersions[p];
+	}
+	return loss;
+}
+
+/* By how much less the samples are explained without a term, beside their scatter; it is removed.
+ * What is far more than its price after a coarse fit is not fitted any further, as the loss becomes
+ * little less. */
+static double lose(Choice *self, size_t index, double price)
+{
+	double with[MAX_PARTS], dispersions[MAX_PARTS];
+
+	for (unsigned p = 0; p < self->n_parts; p++) {
+		LodeCostModel *model = &self->parts[p].model;
+		with[p] = lode_cost_model_likelihood(model);
+		dispersions[p] = lode_cost_model_dispersion(model);
+		lode_cost_model_remove(model, index);
+	}
+	double loss = fit_without(self, with, COARSE_FIT, dispersions);
+	return loss > FAR_MORE * price ? loss : fit_without(self, with, ROUGH_FIT, dispersions);
+}
+
+static void fit_finally(Choice *self)
+{
+	for (unsigned p = 0; p < self->n_parts; p++)
+		lode_cost_model_fit(&self->parts[p].model, FINAL_FIT, FINAL_STEPS);
 }
 
 /*
@@ -346,26 +428,35 @@ static double lose(Choice *self, size_t index, double with, double needed)
  */
 static void drop(Choice *self)
 {
-	lode_cost_model_fit(&self->model, FINAL_FIT, FINAL_STEPS);
-	g_autofree LodeCostError *errors = lode_cost_model_errors(&self->model);
+	LodeCostError *errors[MAX_PARTS] = {NULL};
+	GArray *terms[MAX_PARTS] = {NULL};
+
+	fit_finally(self);
+	for (unsigned p = 0; p < self->n_parts; p++)
+		errors[p] = lode_cost_model_errors(&self->parts[p].model);
 	for (guint j = self->chosen->len; j-- > 0;) {
-		const LodeCandidate *one = candidate_at(
-			self, g_array_index(self->chosen, uint32_t, j));
+		double price =
+			(double)candidate_at(self, g_array_index(self->chosen, uint32_t, j))->price;
 		if (is_plainly_worth(self, j, errors))
 			continue;
-		double with = lode_cost_model_likelihood(&self->model);
-		double dispersion = lode_cost_model_dispersion(&self->model);
-		g_autoptr(GArray) terms = g_array_copy(self->model.terms);
-		double loss = lose(self, j, with, dispersion * (double)one->price);
-		if (loss / dispersion < (double)one->price) {
+		for (unsigned p = 0; p < self->n_parts; p++)
+			terms[p] = g_array_copy(self->parts[p].model.terms);
+		bool is_dropped = lose(self, j, price) < price;
+		if (is_dropped)
 			g_array_remove_index(self->chosen, j);
-			continue;
+		for (unsigned p = 0; p < self->n_parts; p++) {
+			LodeCostModel *model = &self->parts[p].model;
+			if (!is_dropped) {
+				g_array_set_size(model->terms, 0);
+				g_array_append_vals(model->terms, terms[p]->data, terms[p]->len);
+				lode_cost_model_fit(model, ROUGH_FIT, 2);
+			}
+			g_array_unref(terms[p]);
 		}
-		g_array_set_size(self->model.terms, 0);
-		g_array_append_vals(self->model.terms, terms->data, terms->len);
-		lode_cost_model_fit(&self->model, ROUGH_FIT, 2);
 	}
-	lode_cost_model_fit(&self->model, FINAL_FIT, FINAL_STEPS);
+	fit_finally(self);
+	for (unsigned p = 0; p < self->n_parts; p++)
+		g_free(errors[p]);
 }
 
 /* --- close: what the explained weight has in common --- */
@@ -373,9 +464,10 @@ static void drop(Choice *self)
 typedef struct {
 	const Choice *choice;
 	LodeFindings *out;
-	double *weights;  /* scratch: [attributes] */
-	uint32_t *counts; /* vertices of the graph that have each attribute */
-	uint32_t *ids;    /* attribute of the graph → of the findings + 1 */
+	double *weights;    /* scratch: [attributes] */
+	uint32_t *counts;   /* vertices of the graph that have each attribute */
+	uint32_t *ids;      /* attribute of the graph → of the findings + 1 */
+	uint32_t *observed; /* vertex of the graph → observed one of its part */
 } Closing;
 
 static void append_item(Closing *self, LodeFindingElement *element, uint32_t attribute)
@@ -495,10 +587,10 @@ static bool matches(const LodeFlowGraph *graph, uint32_t vertex, uint32_t attrib
 }
 
 /* Adds the attributes of those `steps` before observed vertex u that match the candidate. */
-static double weigh_before(Closing *self, const LodeCandidate *one, uint32_t u, int steps,
-	double weight, const uint32_t *observed)
+static double weigh_before(Closing *self, const LodeObservations *seen, const LodeCandidate *one,
+	uint32_t u, int steps, double weight)
 {
-	const LodeObservations *seen = self->choice->seen;
+	const uint32_t *observed = self->observed;
 	const LodeFlowGraph *graph = seen->graph;
 	double whole = 0;
 
@@ -525,9 +617,9 @@ static double weigh_before(Closing *self, const LodeCandidate *one, uint32_t u, 
 	return whole;
 }
 
-static double weigh_after(Closing *self, const LodeCandidate *one, uint32_t u, double weight)
+static double weigh_after(Closing *self, const LodeObservations *seen, const LodeCandidate *one,
+	uint32_t u, double weight)
 {
-	const LodeObservations *seen = self->choice->seen;
 	double whole = 0;
 
 	for (uint32_t i = seen->after_starts[u]; i < seen->after_starts[u + 1]; i++) {
@@ -541,7 +633,7 @@ static double weigh_after(Closing *self, const LodeCandidate *one, uint32_t u, d
 }
 
 /* Samples that a term explains at a vertex: its part of those that are there. */
-static double explained_at(const Choice *self, const LodeCostTerm *term, size_t i)
+static double explained_at(const Part *self, const LodeCostTerm *term, size_t i)
 {
 	uint32_t k = term->vertices[i].sampled;
 
@@ -549,44 +641,51 @@ static double explained_at(const Choice *self, const LodeCostTerm *term, size_t 
 	       self->model.vertices[k].inverse;
 }
 
-static void close_finding(Closing *self, LodeFinding *finding, const LodeCostTerm *term,
-	const uint32_t *observed, const LodeCandidate *one)
+/* Sums up what the vertices of term `index` have in common `steps` before it, 0: in its focus, −1:
+ * after it; of all parts. Gives the whole weight. */
+static double weigh(Closing *self, guint index, int steps, const LodeCandidate *one)
 {
-	const LodeObservations *seen = self->choice->seen;
-	size_t n = sizeof(double) * (seen->graph->n_attributes + 1);
+	double whole = 0;
 
-	finding->first_element = self->out->elements->len;
-	for (int steps = 2; steps >= 0; steps--) {
-		double whole = 0;
-		if (steps > 0 && one->before[1] == LODE_NONE &&
-			(steps == 2 || one->before[0] == LODE_NONE))
-			continue;
-		memset(self->weights, 0, n);
+	memset(self->weights, 0, sizeof(double) * (self->choice->seen->graph->n_attributes + 1));
+	for (unsigned p = 0; p < self->choice->n_parts; p++) {
+		const Part *part = &self->choice->parts[p];
+		const LodeObservations *seen = part->seen;
+		const LodeCostTerm *term = lode_cost_model_term(&part->model, index);
 		for (size_t i = 0; i < term->n_vertices; i++) {
-			double weight = explained_at(self->choice, term, i);
+			double weight = explained_at(part, term, i);
 			uint32_t u = seen->sampled[term->vertices[i].sampled];
 			if (weight <= 0)
 				continue;
 			if (steps > 0) {
-				whole += weigh_before(self, one, u, steps, weight, observed);
+				whole += weigh_before(self, seen, one, u, steps, weight);
+			} else if (steps < 0) {
+				whole += weigh_after(self, seen, one, u, weight);
 			} else {
 				add_weight(self, seen->vertices[u], weight);
 				whole += weight;
 			}
 		}
+	}
+	return whole;
+}
+
+static void close_finding(
+	Closing *self, LodeFinding *finding, guint index, const LodeCandidate *one)
+{
+	finding->first_element = self->out->elements->len;
+	for (int steps = 2; steps >= 0; steps--) {
+		if (steps > 0 && one->before[1] == LODE_NONE &&
+			(steps == 2 || one->before[0] == LODE_NONE))
+			continue;
+		double whole = weigh(self, index, steps, one);
 		if (steps == 0)
 			finding->focus = self->out->elements->len - finding->first_element;
 		close_element(self, whole, steps == 0 ? one->focus : &one->before[steps - 1],
 			steps == 0 ? 2 : 1);
 	}
-	if (one->after != LODE_NONE) {
-		double whole = 0;
-		memset(self->weights, 0, n);
-		for (size_t i = 0; i < term->n_vertices; i++)
-			whole += weigh_after(self, one, seen->sampled[term->vertices[i].sampled],
-				explained_at(self->choice, term, i));
-		close_element(self, whole, &one->after, 1);
-	}
+	if (one->after != LODE_NONE)
+		close_element(self, weigh(self, index, -1, one), &one->after, 1);
 	finding->n_elements = self->out->elements->len - finding->first_element;
 }
 
@@ -602,7 +701,7 @@ static int compare_places(const void *a, const void *b)
 }
 
 static void find_places(
-	const Choice *self, LodeFindings *out, LodeFinding *finding, const LodeCostTerm *term)
+	const Part *self, LodeFindings *out, LodeFinding *finding, const LodeCostTerm *term)
 {
 	const LodeObservations *seen = self->seen;
 	const LodeFlowGraph *graph = seen->graph;
@@ -651,17 +750,40 @@ static int compare_findings(const void *a, const void *b)
 	       (left->first_element < right->first_element);
 }
 
-static void describe(Choice *self, LodeFindings *out)
+/* What term `index` explains of one part. `finding` has its elements. */
+static void describe_part(const Part *self, LodeFindings *out, LodeFinding finding, guint index,
+	const LodeCostError *error)
 {
 	const LodeObservations *seen = self->seen;
-	const LodeFlowGraph *graph = seen->graph;
+	const LodeCostTerm *term = lode_cost_model_term(&self->model, index);
+	double scatter = sqrt(lode_cost_model_dispersion(&self->model));
+
+	finding.time = lode_cost_model_explained(&self->model, index) / seen->total_samples;
+	finding.time_error = scatter * error->explained / seen->total_samples;
+	finding.each = term->beta * seen->unit;
+	finding.each_error = scatter * error->beta * seen->unit;
+	finding.executed = seen->is_counted ? term->executions / seen->total_executions : -1;
+	if (!seen->is_counted) {
+		finding.each = lode_cost_model_ratio(&self->model, index);
+		finding.each_error = finding.time > 0
+		                             ? finding.each * finding.time_error / finding.time
+		                             : 0;
+	}
+	find_places(self, out, &finding, term);
+	out->explained += finding.time;
+	g_array_append_val(out->findings, finding);
+}
+
+/* The findings of each part, with the same elements, in the order in which they were chosen. */
+static void describe(Choice *self, LodeFindings *const *outs)
+{
+	const LodeFlowGraph *graph = self->seen->graph;
 	g_autofree double *weights = g_new0(double, graph->n_attributes + 1);
 	g_autofree uint32_t *counts = g_new0(uint32_t, graph->n_attributes + 1);
 	g_autofree uint32_t *ids = g_new0(uint32_t, graph->n_attributes + 1);
 	g_autofree uint32_t *observed = g_new(uint32_t, graph->n_vertices + 1);
-	g_autofree LodeCostError *errors = lode_cost_model_errors(&self->model);
-	double scatter = sqrt(lode_cost_model_dispersion(&self->model));
-	Closing closing = {self, out, weights, counts, ids};
+	LodeCostError *errors[MAX_PARTS] = {NULL};
+	Closing closing = {self, outs[0], weights, counts, ids, observed};
 
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
 		uint32_t class_id = graph->attribute_classes[v];
@@ -670,36 +792,27 @@ static void describe(Choice *self, LodeFindings *out)
 			i < graph->class_starts[class_id + 1]; i++)
 			counts[graph->class_members[i]]++;
 	}
-	for (uint32_t u = 0; u < seen->n; u++)
-		observed[seen->vertices[u]] = u;
+	for (unsigned p = 0; p < self->n_parts; p++) {
+		const Part *part = &self->parts[p];
+		for (uint32_t u = 0; u < part->seen->n; u++)
+			observed[part->seen->vertices[u]] = u;
+		errors[p] = lode_cost_model_errors(&part->model);
+		outs[p]->is_counted = part->seen->is_counted;
+		outs[p]->base = part->seen->is_counted ? part->model.base * part->seen->unit : 0;
+		outs[p]->samples = part->seen->total_samples;
+	}
 	for (guint j = 0; j < self->chosen->len; j++) {
 		const LodeCandidate *one = candidate_at(
 			self, g_array_index(self->chosen, uint32_t, j));
-		const LodeCostTerm *term = lode_cost_model_term(&self->model, j);
 		LodeFinding finding = {
 			.kind = one->place == LODE_NONE ? LODE_FINDING_PATTERN : LODE_FINDING_PLACE,
-			.time = lode_cost_model_explained(&self->model, j) / seen->total_samples,
-			.time_error = scatter * errors[j].explained / seen->total_samples,
-			.each = term->beta * seen->unit,
-			.each_error = scatter * errors[j].beta * seen->unit,
-			.executed = seen->is_counted ? term->executions / seen->total_executions
-		                                     : -1,
 		};
-		if (!seen->is_counted) {
-			finding.each = lode_cost_model_ratio(&self->model, j);
-			finding.each_error = finding.time > 0 ? finding.each * finding.time_error /
-			                                                finding.time
-			                                      : 0;
-		}
-		close_finding(&closing, &finding, term, observed, one);
-		find_places(self, out, &finding, term);
-		out->explained += finding.time;
-		g_array_append_val(out->findings, finding);
+		close_finding(&closing, &finding, j, one);
+		for (unsigned p = 0; p < self->n_parts; p++)
+			describe_part(&self->parts[p], outs[p], finding, j, &errors[p][j]);
 	}
-	g_array_sort(out->findings, compare_findings);
-	out->is_counted = seen->is_counted;
-	out->base = seen->is_counted ? self->model.base * seen->unit : 0;
-	out->samples = seen->total_samples;
+	for (unsigned p = 0; p < self->n_parts; p++)
+		g_free(errors[p]);
 }
 
 /* The share of all weight that lies in blocks of one instruction. */
@@ -713,14 +826,32 @@ static double weigh_single_blocks(const LodeObservations *seen)
 	return seen->total_samples > 0 ? samples / seen->total_samples : 0;
 }
 
-static bool choose_and_describe(Choice *self, LodeFindings *out, GError **error)
+static void part_init(Part *self, const Choice *choice)
+{
+	size_t n_columns = lode_candidates_n_columns(choice->candidates);
+
+	self->gains = g_new0(double, n_columns + 1);
+	self->betas = g_new0(double, n_columns + 1);
+	self->dispersion = 1;
+	lode_cost_model_init(&self->model, self->seen);
+	self->model.crew = choice->crew;
+}
+
+static void part_clear(Part *self)
+{
+	lode_cost_model_clear(&self->model);
+	g_free(self->gains);
+	g_free(self->betas);
+}
+
+/* `out_exposures` of each part, of LodeExposure; NULL: not wanted. */
+static bool choose_and_describe(
+	Choice *self, LodeFindings *const *outs, GArray *const *out_exposures, GError **error)
 {
 	size_t n_columns = lode_candidates_n_columns(self->candidates);
 	bool is_done;
 
 	self->chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	self->gains = g_new0(double, n_columns + 1);
-	self->betas = g_new0(double, n_columns + 1);
 	self->prices = g_new(double, n_columns + 1);
 	self->is_taken = g_new0(bool, n_columns + 1);
 	self->is_judged = g_new0(bool, n_columns + 1);
@@ -739,17 +870,21 @@ static bool choose_and_describe(Choice *self, LodeFindings *out, GError **error)
 		self->is_place[one->column] = true;
 		self->prices[one->column] = (double)one->price;
 	}
-	lode_cost_model_init(&self->model, self->seen);
-	self->model.crew = self->crew;
+	for (unsigned p = 0; p < self->n_parts; p++)
+		part_init(&self->parts[p], self);
 	is_done = choose_all(self, error);
 	if (is_done) {
 		drop(self);
-		describe(self, out);
+		describe(self, outs);
 	}
-	lode_cost_model_clear(&self->model);
+	for (unsigned p = 0; p < self->n_parts && is_done && out_exposures != NULL; p++)
+		for (guint j = 0; j < self->chosen->len; j++) {
+			LodeExposure one = lode_cost_model_exposure(&self->parts[p].model, j);
+			g_array_append_val(out_exposures[p], one);
+		}
+	for (unsigned p = 0; p < self->n_parts; p++)
+		part_clear(&self->parts[p]);
 	g_array_unref(self->chosen);
-	g_free(self->gains);
-	g_free(self->betas);
 	g_free(self->prices);
 	g_free(self->is_taken);
 	g_free(self->is_judged);
@@ -762,35 +897,146 @@ static bool choose_and_describe(Choice *self, LodeFindings *out, GError **error)
 	return is_done;
 }
 
-LodeFindings *lode_findings_fit(const LodeProfile *profile, const LodeMiningParameters *parameters,
-	const LodeProgress *progress, GError **error)
+/* What is fitted, whatever the parameters say. */
+static LodeMiningParameters own_parameters(const LodeMiningParameters *parameters)
 {
 	LodeMiningParameters own = *parameters;
 
 	own.granularity = LODE_GRANULARITY_INSTRUCTION;
 	own.across_calls = true;
 	own.is_instruction_mode = false;
+	if (own.threads == 0)
+		own.threads = lode_worker_pool_default_size();
+	return own;
+}
+
+static LodeCandidates *find_candidates(const LodeObservations *seen, unsigned n_workers,
+	const LodeProgress *progress, GError **error)
+{
+	LodeCandidates *candidates = lode_candidates_find(
+		seen, LODE_CANDIDATES_MAX_MEMBERS, n_workers, progress);
+
+	if (candidates == NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	return candidates;
+}
+
+LodeFindings *lode_findings_fit(const LodeProfile *profile, const LodeMiningParameters *parameters,
+	const LodeProgress *progress, GError **error)
+{
+	LodeMiningParameters own = own_parameters(parameters);
+
 	lode_progress_report(progress, "fitting findings", 0, 0, NULL);
 	g_autoptr(LodeFlowGraph) graph = lode_flow_graph_build(profile, &own, error);
 	if (graph == NULL)
 		return NULL;
 	g_autoptr(LodeFindings) out = lode_findings_new();
 	g_autoptr(LodeObservations) seen = lode_observations_new(profile, graph, own.weight);
-	unsigned n_workers = own.threads > 0 ? own.threads : lode_worker_pool_default_size();
-	g_autoptr(LodeCandidates) candidates = lode_candidates_find(
-		seen, LODE_CANDIDATES_MAX_MEMBERS, n_workers, progress);
-	if (candidates == NULL) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	g_autoptr(LodeCandidates) candidates = find_candidates(seen, own.threads, progress, error);
+	if (candidates == NULL)
 		return NULL;
-	}
 	Choice choice = {.seen = seen,
 		.candidates = candidates,
-		.n_workers = n_workers,
+		.parts = {{.seen = seen}},
+		.n_parts = 1,
+		.n_workers = own.threads,
 		.progress = progress};
-	if (!choose_and_describe(&choice, out, error))
+	if (!choose_and_describe(&choice, &out, NULL, error))
 		return NULL;
+	g_array_sort(out->findings, compare_findings);
 	out->single = weigh_single_blocks(seen);
 	if (candidates->is_limited)
 		out->least_share = candidates->needed / seen->total_samples;
 	return g_steal_pointer(&out);
+}
+
+/* --- of two profiles --- */
+
+void lode_shared_findings_free(LodeSharedFindings *self)
+{
+	if (self == NULL)
+		return;
+	for (size_t p = 0; p < MAX_PARTS; p++) {
+		lode_findings_free(self->sides[p]);
+		g_array_unref(self->exposures[p]);
+	}
+	g_free(self);
+}
+
+/* The elements are the first part's. */
+static void copy_elements(LodeFindings *to, const LodeFindings *from)
+{
+	for (guint i = 0; i < from->attributes->len; i++)
+		g_ptr_array_add(to->attributes, g_strdup(g_ptr_array_index(from->attributes, i)));
+	g_array_append_vals(to->elements, from->elements->data, from->elements->len);
+	g_array_append_vals(to->items, from->items->data, from->items->len);
+}
+
+static LodeSharedFindings *fit_joined(LodeObservations *const parts[2], const LodeFlowGraph *joined,
+	const uint32_t *counterparts, unsigned n_workers, const LodeProgress *progress,
+	GError **error)
+{
+	g_autoptr(LodeObservations) seen = lode_observations_join(parts, joined, counterparts);
+	g_autoptr(LodeCandidates) candidates = find_candidates(seen, n_workers, progress, error);
+
+	if (candidates == NULL)
+		return NULL;
+	g_autoptr(LodeSharedFindings) out = g_new0(LodeSharedFindings, 1);
+	for (size_t p = 0; p < MAX_PARTS; p++) {
+		out->sides[p] = lode_findings_new();
+		out->exposures[p] = g_array_new(FALSE, FALSE, sizeof(LodeExposure));
+	}
+	Choice choice = {.seen = seen,
+		.candidates = candidates,
+		.parts = {{.seen = parts[0]}, {.seen = parts[1]}},
+		.n_parts = 2,
+		.n_workers = n_workers,
+		.progress = progress};
+	if (!choose_and_describe(&choice, out->sides, out->exposures, error))
+		return NULL;
+	copy_elements(out->sides[1], out->sides[0]);
+	for (size_t p = 0; p < MAX_PARTS; p++) {
+		out->sides[p]->single = weigh_single_blocks(parts[p]);
+		for (guint i = 0; i < out->exposures[p]->len && !parts[p]->is_counted; i++) {
+			LodeExposure *one = &g_array_index(out->exposures[p], LodeExposure, i);
+			one->value *= parts[p]->unit;
+			one->error *= parts[p]->unit;
+		}
+		if (candidates->is_limited)
+			out->sides[p]->least_share = candidates->needed / seen->least_samples;
+	}
+	return g_steal_pointer(&out);
+}
+
+static LodeObservations *observe(
+	const LodeProfile *profile, const LodeFlowGraph *graph, const char *weight, bool is_counted)
+{
+	/* Nothing of the profile is changed, only how it is looked at. */
+	LodeProfile alike = *profile;
+
+	if (!is_counted)
+		alike.frequency = LODE_FREQUENCY_INFERRED;
+	return lode_observations_new(&alike, graph, weight);
+}
+
+LodeSharedFindings *lode_findings_fit_shared(const LodeProfile *const profiles[2],
+	const LodeMiningParameters *parameters, const uint32_t *counterparts,
+	const LodeProgress *progress, GError **error)
+{
+	LodeMiningParameters own = own_parameters(parameters);
+	bool is_counted = profiles[0]->frequency != LODE_FREQUENCY_INFERRED &&
+	                  profiles[1]->frequency != LODE_FREQUENCY_INFERRED;
+
+	lode_progress_report(progress, "fitting findings", 0, 0, NULL);
+	g_autoptr(LodeFlowGraph) first = lode_flow_graph_build(profiles[0], &own, error);
+	if (first == NULL)
+		return NULL;
+	g_autoptr(LodeFlowGraph) second = lode_flow_graph_build(profiles[1], &own, error);
+	if (second == NULL)
+		return NULL;
+	g_autoptr(LodeFlowGraph) joined = lode_flow_graph_join(first, second);
+	g_autoptr(LodeObservations) base = observe(profiles[0], first, own.weight, is_counted);
+	g_autoptr(LodeObservations) other = observe(profiles[1], second, own.weight, is_counted);
+	LodeObservations *const parts[MAX_PARTS] = {base, other};
+	return fit_joined(parts, joined, counterparts, own.threads, progress, error);
 }

@@ -169,7 +169,7 @@ LodeObservations *lode_observations_new(
 	/* Without any weight there is nothing to divide. */
 	if (!(self->unit > 0) || !isfinite(1 / self->unit))
 		self->unit = 1;
-	self->total_samples = graph->total_weight / self->unit;
+	self->total_samples = self->least_samples = graph->total_weight / self->unit;
 	self->total_executions = graph->total_count;
 	self->vertices = g_new(uint32_t, graph->n_vertices + 1);
 	self->blocks = g_new(uint32_t, graph->n_vertices + 1);
@@ -177,6 +177,119 @@ LodeObservations *lode_observations_new(
 	self->executions = g_new(double, graph->n_vertices + 1);
 	choose_vertices(self, profile);
 	find_neighbours(self);
+	self->second = self->n;
+	self->second_sampled = self->n_sampled;
+	self->second_block = self->n_blocks;
+	return self;
+}
+
+/* --- two profiles --- */
+
+static void *join_arrays(const void *first, size_t n, const void *second, size_t m, size_t size)
+{
+	char *out = g_malloc0_n(n + m + 2, size);
+
+	if (n > 0)
+		memcpy(out, first, n * size);
+	if (m > 0)
+		memcpy(out + n * size, second, m * size);
+	return out;
+}
+
+static void add_to_all(uint32_t *numbers, size_t n, uint32_t offset)
+{
+	for (size_t i = 0; i < n; i++)
+		numbers[i] += offset;
+}
+
+/* The part's vertices become those of the joined graph, where they begin at `first_vertex`. */
+static void move_part(LodeObservations *part, const LodeFlowGraph *joined, uint32_t first_vertex)
+{
+	add_to_all(part->vertices, part->n, first_vertex);
+	for (uint32_t i = 0; i < part->before_starts[part->n]; i++)
+		part->before[i].vertex += first_vertex;
+	for (uint32_t i = 0; i < part->after_starts[part->n]; i++)
+		part->after[i].vertex += first_vertex;
+	part->graph = joined;
+}
+
+static LodeNeighbour *join_neighbours(LodeObservations *const parts[2], const LodeNeighbour *first,
+	const uint32_t *first_starts, const LodeNeighbour *second, const uint32_t *second_starts,
+	uint32_t **out_starts)
+{
+	uint32_t n = parts[0]->n, m = parts[1]->n;
+	uint32_t *starts = join_arrays(first_starts, n, second_starts, m + 1, sizeof(uint32_t));
+
+	add_to_all(starts + n, m + 1, first_starts[n]);
+	*out_starts = starts;
+	return join_arrays(first, first_starts[n], second, second_starts[m], sizeof(LodeNeighbour));
+}
+
+/* By the instructions of the second profile. */
+static void find_counterparts(LodeObservations *self, const uint32_t *counterparts)
+{
+	const uint32_t *instructions = self->graph->vertex_instructions;
+	g_autoptr(GHashTable) second = g_hash_table_new(NULL, NULL);
+
+	self->counterparts = g_new(uint32_t, self->n + 1);
+	for (uint32_t u = 0; u < self->n; u++) {
+		self->counterparts[u] = LODE_NONE;
+		if (u >= self->second && counterparts != NULL)
+			g_hash_table_insert(second,
+				GUINT_TO_POINTER(instructions[self->vertices[u]]),
+				GUINT_TO_POINTER(u));
+	}
+	for (uint32_t u = 0; u < self->second && counterparts != NULL; u++) {
+		uint32_t same = counterparts[instructions[self->vertices[u]]];
+		void *found = NULL;
+		if (same == LODE_NONE ||
+			!g_hash_table_lookup_extended(second, GUINT_TO_POINTER(same), NULL, &found))
+			continue;
+		self->counterparts[u] = GPOINTER_TO_UINT(found);
+		self->counterparts[GPOINTER_TO_UINT(found)] = u;
+	}
+}
+
+LodeObservations *lode_observations_join(
+	LodeObservations *const parts[2], const LodeFlowGraph *joined, const uint32_t *counterparts)
+{
+	LodeObservations *self = g_new0(LodeObservations, 1), *a = parts[0], *b = parts[1];
+	uint32_t n_vertices = a->graph->n_vertices;
+
+	self->graph = joined;
+	self->is_counted = a->is_counted;
+	self->unit = 1;
+	move_part(a, joined, 0);
+	move_part(b, joined, n_vertices);
+	self->n = a->n + b->n;
+	self->second = a->n;
+	self->vertices = join_arrays(a->vertices, a->n, b->vertices, b->n, sizeof(uint32_t));
+	self->samples = join_arrays(a->samples, a->n, b->samples, b->n, sizeof(double));
+	self->executions = join_arrays(a->executions, a->n, b->executions, b->n, sizeof(double));
+	self->n_blocks = a->n_blocks + b->n_blocks;
+	self->second_block = a->n_blocks;
+	self->blocks = join_arrays(a->blocks, a->n, b->blocks, b->n, sizeof(uint32_t));
+	add_to_all(self->blocks + a->n, b->n, a->n_blocks);
+	self->block_samples = join_arrays(
+		a->block_samples, a->n_blocks, b->block_samples, b->n_blocks, sizeof(double));
+	self->block_sizes = join_arrays(
+		a->block_sizes, a->n_blocks, b->block_sizes, b->n_blocks, sizeof(double));
+	self->n_sampled = a->n_sampled + b->n_sampled;
+	self->second_sampled = a->n_sampled;
+	self->sampled = join_arrays(
+		a->sampled, a->n_sampled, b->sampled, b->n_sampled, sizeof(uint32_t));
+	add_to_all(self->sampled + a->n_sampled, b->n_sampled, a->n);
+	self->sampled_samples = join_arrays(
+		a->sampled_samples, a->n_sampled, b->sampled_samples, b->n_sampled, sizeof(double));
+	self->before = join_neighbours(parts, a->before, a->before_starts, b->before,
+		b->before_starts, &self->before_starts);
+	self->after = join_neighbours(
+		parts, a->after, a->after_starts, b->after, b->after_starts, &self->after_starts);
+	self->total_samples = a->total_samples + b->total_samples;
+	self->least_samples = fmin(a->total_samples, b->total_samples);
+	self->total_executions = a->total_executions + b->total_executions;
+	self->n_executed = a->n_executed + b->n_executed;
+	find_counterparts(self, counterparts);
 	return self;
 }
 
@@ -196,5 +309,6 @@ void lode_observations_free(LodeObservations *self)
 	g_free(self->after_starts);
 	g_free(self->before);
 	g_free(self->after);
+	g_free(self->counterparts);
 	g_free(self);
 }

@@ -3,6 +3,9 @@
  * What the model of findings explains: samples on vertices, how often each executed, and from where
  * it was reached. Private to analyses/findings/.
  *
+ * Those of two profiles can be joined: the vertices of the second part come after those of the
+ * first, and all are of the joined graph.
+ *
  * Where executions were counted, the vertices that executed are one group. Where they were not, all
  * instructions of a basic block executed equally often, but nobody knows how often: each block is a
  * group of its own, and blocks without samples are left out, as they say nothing.
@@ -36,7 +39,13 @@ typedef struct {
 	double unit;                            /* weight of one sample */
 	double total_samples;                   /* all weight of the profile, in samples */
 	double total_executions;
-	uint32_t n_executed; /* vertices of the graph that executed */
+	uint32_t n_executed;  /* vertices of the graph that executed */
+	double least_samples; /* total_samples; of two parts the smaller one's */
+	/* Where the second part begins; where there is none, at the end. */
+	uint32_t second, second_sampled, second_block;
+	/* [n]: of each vertex the one of the other part that is the same; LODE_NONE: there is none.
+	 * NULL: there is one part. */
+	uint32_t *counterparts;
 } LodeObservations;
 
 /* `graph` is that of single instructions of the profile; both must outlive the result, which the
@@ -44,4 +53,13 @@ typedef struct {
 LodeObservations *lode_observations_new(
 	const LodeProfile *profile, const LodeFlowGraph *graph, const char *weight);
 void lode_observations_free(LodeObservations *self);
+
+/*
+ * Those of two profiles as one. The parts, each of its own profile's graph, are of the joined graph
+ * (lode_flow_graph_join()) afterwards, as is the result. Both are counted, or neither.
+ * `counterparts`: the instruction of the second profile that is the same, of each of the first, or
+ * LODE_NONE; NULL: of all. The caller frees the result.
+ */
+LodeObservations *lode_observations_join(LodeObservations *const parts[2],
+	const LodeFlowGraph *joined, const uint32_t *counterparts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeObservations, lode_observations_free)

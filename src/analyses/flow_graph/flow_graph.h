@@ -46,6 +46,11 @@ typedef struct {
 LodeFlowGraph *lode_flow_graph_build(
 	const LodeProfile *profile, const LodeMiningParameters *parameters, GError **error);
 void lode_flow_graph_free(LodeFlowGraph *self);
+
+/* The graphs of both, those of `second` after those of `first`, as are its vertices; attributes are
+ * matched by name. Functions and instructions are those of the profile that a vertex is of; events
+ * are left out. The caller frees it. */
+LodeFlowGraph *lode_flow_graph_join(const LodeFlowGraph *first, const LodeFlowGraph *second);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFlowGraph, lode_flow_graph_free)
 
 /*

@@ -284,6 +284,120 @@ static void test_odd(void)
 		}
 }
 
+static LodeSharedFindings *fit_shared(
+	const LodeProfile *base, const LodeProfile *other, const uint32_t *counterparts)
+{
+	const LodeProfile *const profiles[] = {base, other};
+	g_autoptr(GError) error = NULL;
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	LodeSharedFindings *shared = lode_findings_fit_shared(
+		profiles, &parameters, counterparts, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(shared->sides[0]->findings->len, ==, shared->sides[1]->findings->len);
+	return shared;
+}
+
+static guint number_of(const LodeFindings *findings, const char *text)
+{
+	const LodeFinding *found = find(findings, text);
+
+	return found != NULL ? (guint)(found - lode_findings_at(findings, 0)) : G_MAXUINT;
+}
+
+static bool is_near(double value, double expected, double error)
+{
+	return fabs(value - expected) <= 3 * error;
+}
+
+static const LodeExposure *exposure(const LodeSharedFindings *shared, int side, guint index)
+{
+	return &g_array_index(shared->exposures[side], LodeExposure, index);
+}
+
+/* A division costs twice as much in the second of two programs, in which a blocked load costs as
+ * much as in the first. */
+static void test_shared(void)
+{
+	unsigned n_right = 0, n_draws = 0;
+
+	for (guint32 seed = 0; seed < 20; seed++) {
+		PlantedCosts costs = {.seed = soak_seed(seed),
+			.is_counted = seed % 2 == 0,
+			.n_functions = 60,
+			.base = 0.0005,
+			.div = 0.01,
+			.blocked = 0.006};
+		const PlantedProfile before = planted_profile_new(&costs);
+		costs.seed = soak_seed(seed + 100);
+		costs.div *= 2;
+		const PlantedProfile after = planted_profile_new(&costs);
+		g_autoptr(LodeProfile) first = before.profile, second = after.profile;
+		g_autoptr(LodeSharedFindings) shared = fit_shared(first, second, NULL);
+		guint div = number_of(shared->sides[0], "⟪div⟫");
+		guint blocked = number_of(shared->sides[0], "⟨str store⟩ → ⟪ldr load⟫");
+		g_assert_cmpuint(div, ==, number_of(shared->sides[1], "⟪div⟫"));
+		bool is_right = div != G_MAXUINT && blocked != G_MAXUINT;
+		for (int side = 0; side < 2 && is_right; side++) {
+			const PlantedProfile *planted = side == 0 ? &before : &after;
+			const LodeFinding *one = lode_findings_at(shared->sides[side], div);
+			const LodeFinding *other = lode_findings_at(shared->sides[side], blocked);
+			double weight = 100000 * planted->profile->n_samples;
+			is_right = is_near(one->time, planted->div_share, one->time_error) &&
+			           is_near(other->time, planted->blocked_share, other->time_error);
+			if (costs.is_counted)
+				is_right = is_right && is_near(one->each, side == 0 ? 1000 : 2000,
+							       one->each_error);
+			g_assert_cmpfloat_with_epsilon(
+				one->each * exposure(shared, side, div)->value / weight, one->time,
+				1e-6);
+		}
+		n_right += is_right;
+		n_draws++;
+	}
+	g_test_message("%u of %u", n_right, n_draws);
+	g_assert_cmpuint(n_right, >=, n_draws - 2);
+}
+
+/* What is the same costs the same; a place of one is the place of the other. */
+static void test_shared_with_itself(void)
+{
+	const PlantedCosts costs = {
+		.seed = 3, .n_functions = 60, .base = 0.0005, .div = 0.01, .blocked = 0.006};
+	g_autoptr(LodeProfile) profile = planted_profile_new(&costs).profile;
+	g_autofree uint32_t *same = g_new(uint32_t, profile->instructions->len);
+	uint32_t hot = 50;
+	unsigned n_places = 0;
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		same[i] = i;
+	for (uint32_t c = LODE_AT(profile->cost_starts, uint32_t, hot);
+		c < LODE_AT(profile->cost_starts, uint32_t, hot + 1); c++)
+		LODE_AT(profile->costs, LodeCost, c).value += 1e8;
+	lode_profile_event(profile, 0)->total += 1e8;
+	profile->n_samples += 1000;
+	g_autoptr(LodeSharedFindings) shared = fit_shared(profile, profile, same);
+	g_assert_nonnull(find(shared->sides[0], "⟪div⟫"));
+	for (guint i = 0; i < shared->sides[0]->findings->len; i++) {
+		const LodeFinding *a = lode_findings_at(shared->sides[0], i);
+		const LodeFinding *b = lode_findings_at(shared->sides[1], i);
+		g_assert_cmpfloat_with_epsilon(a->time, b->time, 1e-9);
+		g_assert_cmpfloat_with_epsilon(a->each, b->each, 1e-6);
+		n_places += a->kind == LODE_FINDING_PLACE;
+		if (a->kind != LODE_FINDING_PLACE)
+			continue;
+		for (int side = 0; side < 2; side++) {
+			const LodeFindings *findings = shared->sides[side];
+			g_assert_cmpuint(g_array_index(findings->places, LodeFindingPlace,
+						 (side == 0 ? a : b)->first_place)
+						 .instruction,
+				==, hot);
+		}
+	}
+	g_assert_cmpuint(n_places, ==, 1);
+}
+
 static void test_cancelled(void)
 {
 	const PlantedCosts costs = {.seed = 1, .n_functions = 20, .base = 0.001, .div = 0.02};
@@ -310,6 +424,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/findings/name", test_name);
 	g_test_add_func("/findings/threads", test_threads);
 	g_test_add_func("/findings/odd", test_odd);
+	g_test_add_func("/findings/shared", test_shared);
+	g_test_add_func("/findings/shared-with-itself", test_shared_with_itself);
 	g_test_add_func("/findings/cancelled", test_cancelled);
 	return g_test_run();
 }
