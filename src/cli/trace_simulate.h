@@ -5,7 +5,9 @@
 
 #include "analyses/memory/event_groups.h"
 #include "caches/branch_predictor.h"
+#include "cli/output_file.h"
 #include "cli/verb.h"
+#include "ingest/import.h"
 #include "views/cache_results.h"
 #include "views/plot/plot_canvas.h"
 
@@ -55,7 +57,8 @@ typedef struct {
 	LodePlotFormat plot_format;
 	const LodeHierarchy *hierarchy; /* the caller's, as those below; NULL: no caches */
 	LodeViewFormat format;
-	const char *output; /* NULL: standard output */
+	const char *output; /* as of lode_trace_results_write() */
+	bool is_of_program;
 	unsigned threads;
 } LodeTraceMisses;
 
@@ -70,9 +73,16 @@ bool lode_trace_misses_are_of_branches(void);
 /* The options' part of it. Errors: _USAGE. */
 bool lode_trace_misses_read(LodeTraceMisses *self, GError **error);
 
-/* Imports the trace with simulated misses and writes them; says on standard error why they are not
- * of all references. Errors: those of lode_import(), _IO, _NOT_FOUND. */
+/* How traces are imported for them: all but the paths. Borrows what was wanted. */
+LodeImportOptions lode_trace_misses_import_options(const LodeTraceMisses *wanted);
+
+/* Writes those of a profile that was imported so. Errors: _IO, _NOT_FOUND. */
 bool lode_trace_misses_write(
+	const LodeProfile *profile, const LodeTraceMisses *wanted, GError **error);
+
+/* Imports a trace and writes them; says on standard error why they are not of all references.
+ * Errors: likewise, those of lode_import(). */
+bool lode_trace_misses_write_file(
 	const char *path, const LodeTraceMisses *wanted, bool *out_is_whole, GError **error);
 
 /* All of it, and --over-time (trace_simulate_work.c). */
@@ -96,6 +106,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeTraceWork, lode_trace_work_clear)
 bool lode_trace_results_write(const LodeCacheResults *results, size_t n_results,
 	LodeViewFormat format, const char *output, GError **error);
 
+/* Where they go, once the file is open. */
+FILE *lode_trace_results_stream(LodeOutputFile *file, bool is_of_program);
+
 /* Says which caches would show sharing, where these do not. */
 void lode_trace_results_tell_cores(const LodeTraceReplayOptions *replay, unsigned n_threads);
 
@@ -112,7 +125,8 @@ typedef struct {
 	const char *output; /* as above */
 } LodeTraceProgram;
 
-/* Runs the program, and simulates what it and its processes do. The exit status is the program's.
- * Errors: those of lode_trace_recording_run(), _IO, _NOT_FOUND where nothing was simulated. */
+/* Runs the program, and simulates what it and its processes do: each by itself, or, by what they
+ * are made of, all together. The exit status is the program's. Errors: those of
+ * lode_trace_recording_run(), _IO, _NOT_FOUND where nothing was simulated. */
 int lode_trace_program_simulate(
 	const LodeTraceProgram *program, const LodeTraceWork *work, GError **error);

@@ -5,11 +5,9 @@
 #include "base/error.h"
 #include "base/number_format.h"
 #include "cli/option_parser.h"
-#include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_simulate.h"
 #include "cli/whole_trace.h"
-#include "ingest/import.h"
 #include "ingest/traced/traced_recording.h"
 #include "views/display_text.h"
 #include "views/event_table.h"
@@ -128,11 +126,9 @@ bool lode_trace_misses_read(LodeTraceMisses *self, GError **error)
 	return true;
 }
 
-static LodeProfile *import(const char *path, const LodeTraceMisses *wanted, GError **error)
+LodeImportOptions lode_trace_misses_import_options(const LodeTraceMisses *wanted)
 {
-	const LodeImportOptions import_options = {
-		.paths = &path,
-		.n_paths = 1,
+	return (LodeImportOptions){
 		.hierarchy = wanted->hierarchy,
 		.threads = wanted->threads,
 		.classifies = wanted->classifies,
@@ -144,8 +140,15 @@ static LodeProfile *import(const char *path, const LodeTraceMisses *wanted, GErr
 		.jit_files = (const char *const *)given.jit_files,
 		.n_jit_files = given.jit_files != NULL ? g_strv_length(given.jit_files) : 0,
 	};
+}
+
+static LodeProfile *import(const char *path, const LodeTraceMisses *wanted, GError **error)
+{
+	LodeImportOptions import_options = lode_trace_misses_import_options(wanted);
 	g_auto(LodeTerminalProgress) screen;
 
+	import_options.paths = &path;
+	import_options.n_paths = 1;
 	lode_terminal_progress_init(&screen);
 	return lode_import(&import_options, &screen.progress, error);
 }
@@ -316,21 +319,27 @@ static bool write_sharing(
 }
 
 bool lode_trace_misses_write(
-	const char *path, const LodeTraceMisses *wanted, bool *out_is_whole, GError **error)
+	const LodeProfile *profile, const LodeTraceMisses *wanted, GError **error)
 {
 	LodeTraceMisses view = *wanted;
 
 	if (!view.has_top && view.format != LODE_VIEW_TEXT)
 		view.top = 0;
-	g_autoptr(LodeProfile) profile = import(path, wanted, error);
-	g_autoptr(LodeOutputFile)
-		file = profile != NULL ? lode_output_file_open(wanted->output, error) : NULL;
+	g_autoptr(LodeOutputFile) file = lode_output_file_open(wanted->output, error);
 	if (file == NULL)
 		return false;
-	FILE *out = lode_output_file_stream(file);
-	if (!(view.shares ? write_sharing(profile, &view, out, error)
-			  : write_groups(profile, &view, out, error)) ||
-		!lode_output_file_commit(file, error))
+	FILE *out = lode_trace_results_stream(file, wanted->is_of_program);
+	return (view.shares ? write_sharing(profile, &view, out, error)
+			    : write_groups(profile, &view, out, error)) &&
+	       lode_output_file_commit(file, error);
+}
+
+bool lode_trace_misses_write_file(
+	const char *path, const LodeTraceMisses *wanted, bool *out_is_whole, GError **error)
+{
+	g_autoptr(LodeProfile) profile = import(path, wanted, error);
+
+	if (profile == NULL || !lode_trace_misses_write(profile, wanted, error))
 		return false;
 	*out_is_whole = lode_whole_trace_check(
 		"trace simulate", path, profile, "these are of what is whole");

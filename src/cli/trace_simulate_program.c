@@ -5,6 +5,7 @@
 #include "cli/trace_range_options.h"
 #include "cli/trace_simulate.h"
 #include "cli/wrapped_program.h"
+#include "ingest/traced_import.h"
 #include "record/trace_recording.h"
 #include "views/display_text.h"
 
@@ -32,9 +33,6 @@ bool lode_trace_program_check(char **arguments, bool *out_is_program, GError **e
 		fault = "PROGRAM is missing: lode trace simulate -- PROGRAM ARGUMENT…";
 	else if (given.only != NULL && given.is_alone)
 		fault = "--only cannot be used with --no-follow";
-	else if (*out_is_program && lode_trace_misses_are_wanted())
-		fault = "--by, --branches, --sharing and --plot-objects need a trace: 'lode trace "
-			"record' makes one";
 	else if (!*out_is_program && (given.only != NULL || given.is_alone))
 		fault = "--only and --no-follow are for a program, after '--'; of a trace's "
 			"processes each has a file";
@@ -99,6 +97,26 @@ static bool end(void *trace, GError **error)
 	return true;
 }
 
+static bool nothing_simulated(const Session *self, GError **error)
+{
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"the program ended before reference %" G_GUINT64_FORMAT, self->work->range.first);
+	return false;
+}
+
+/* Of all processes together. */
+static bool write_misses(const Session *self, LodeTracedImport *import, GError **error)
+{
+	g_auto(LodeTerminalProgress) screen;
+
+	if (lode_traced_import_n_traces(import) == 0)
+		return nothing_simulated(self, error);
+	lode_terminal_progress_init(&screen);
+	g_autoptr(LodeProfile) profile = lode_traced_import_finish(import, &screen.progress, error);
+	lode_terminal_progress_hide(&screen);
+	return profile != NULL && lode_trace_misses_write(profile, &self->work->misses, error);
+}
+
 static bool write_results(const Session *self, const LodeTraceProgram *program, GError **error)
 {
 	const LodeTraceReplayOptions *replay = &self->work->replay;
@@ -106,12 +124,8 @@ static bool write_results(const Session *self, const LodeTraceProgram *program, 
 	g_autofree LodeCacheResults *results = g_new0(LodeCacheResults, MAX(n, 1));
 	unsigned n_threads = 0;
 
-	if (n == 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"the program ended before reference %" G_GUINT64_FORMAT,
-			self->work->range.first);
-		return false;
-	}
+	if (n == 0)
+		return nothing_simulated(self, error);
 	for (guint i = 0; i < n; i++) {
 		const Process *process = self->processes->pdata[i];
 		n_threads = MAX(n_threads, process->n_threads);
@@ -142,11 +156,14 @@ int lode_trace_program_simulate(
 {
 	g_autoptr(GPtrArray) processes = g_ptr_array_new_with_free_func(process_free);
 	Session session = {work, processes};
-	const LodeTraceTaker taker = {begin, take, end, &session};
+	const LodeTraceTaker replaying = {begin, take, end, &session};
+	const LodeImportOptions importing = lode_trace_misses_import_options(&work->misses);
+	g_autoptr(LodeTracedImport)
+		import = lode_trace_misses_are_wanted() ? lode_traced_import_new(&importing) : NULL;
 	g_auto(LodeTerminalProgress) screen;
 	const LodeTraceRecordingOptions recording = {
 		.argv = program->argv,
-		.taker = &taker,
+		.taker = import != NULL ? lode_traced_import_taker(import) : &replaying,
 		.range = &work->range,
 		/* Turns are cut where a frame ends. */
 		.frame_references = work->replay.quantum > 0 ? UINT64_MAX : 0,
@@ -161,7 +178,8 @@ int lode_trace_program_simulate(
 	g_autoptr(LodeTraceRecording)
 		recorded = lode_trace_recording_run(&recording, &screen.progress, error);
 	lode_terminal_progress_hide(&screen);
-	if (recorded == NULL || !write_results(&session, program, error))
+	if (recorded == NULL || !(import != NULL ? write_misses(&session, import, error)
+						 : write_results(&session, program, error)))
 		return LODE_EXIT_FAILED;
 	return lode_wrapped_program_status(recorded->exit_status, recorded->stop_signal);
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace simulate: what was simulated, to where it is wanted. */
-#include "cli/output_file.h"
 #include "cli/trace_simulate.h"
 #include "views/display_text.h"
 
 #include <unistd.h>
 
 /* What a program writes to a file or a pipe is data, which results must not follow. */
-static FILE *stream_of(LodeOutputFile *file, const LodeCacheResults *results)
+FILE *lode_trace_results_stream(LodeOutputFile *file, bool is_of_program)
 {
 	FILE *out = lode_output_file_stream(file);
 
-	return out == stdout && results->process > 0 && isatty(STDOUT_FILENO) == 0 ? stderr : out;
+	return out == stdout && is_of_program && isatty(STDOUT_FILENO) == 0 ? stderr : out;
 }
 
 bool lode_trace_results_write(const LodeCacheResults *results, size_t n_results,
@@ -24,7 +23,7 @@ bool lode_trace_results_write(const LodeCacheResults *results, size_t n_results,
 	g_autoptr(LodeOutputFile) file = lode_output_file_open(output, error);
 	if (file == NULL)
 		return false;
-	FILE *out = stream_of(file, results);
+	FILE *out = lode_trace_results_stream(file, results->process > 0);
 	view.terminal = lode_terminal_of(out);
 	return lode_cache_results_write(results, n_results, &view, out, error) &&
 	       lode_output_file_commit(file, error);

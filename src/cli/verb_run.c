@@ -10,6 +10,7 @@
 #include "cli/simulated_caches.h"
 #include "cli/terminal_progress.h"
 #include "cli/wrapped_program.h"
+#include "ingest/traced_import.h"
 #include "record/program_recording.h"
 #include "store/profile_store.h"
 #include "views/display_text.h"
@@ -38,25 +39,36 @@ static bool report(const LodeProfile *profile, const LodeMiningRun *mined, const
 	       lode_output_file_commit(output, error);
 }
 
-static bool evaluate(const LodeRecordedProfile *recorded, const LodeRecordedRun *run,
-	const LodeHierarchy *caches, const LodeMiningParameters *parameters, GError **error)
+static LodeImportOptions import_options(const LodeRecordedProfile *recorded,
+	const LodeHierarchy *caches, const LodeMiningParameters *parameters)
 {
 	bool is_trace = given.recording.kind == LODE_RECORDING_TRACE;
-	const LodeImportOptions import = {
+
+	return (LodeImportOptions){
 		.hierarchy = is_trace ? caches : NULL,
 		.only = given.recording.only,
 		.is_alone = given.recording.is_alone,
 		.is_recorded_so = true,
 		.predicts_branches = is_trace,
 		.branches = given.recording.branches,
+		.program = recorded->program,
 		.allow_debuginfod = given.allow_debuginfod,
 		.threads = parameters->threads,
 	};
+}
+
+/* `live`: of a trace that is in no file; else NULL. */
+static bool evaluate(const LodeRecordedProfile *recorded, const LodeRecordedRun *run,
+	LodeTracedImport *live, const LodeImportOptions *import,
+	const LodeMiningParameters *parameters, GError **error)
+{
 	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeProfile) profile = lode_recorded_profile_import(
-		recorded, run, &import, &screen.progress, error);
+	g_autoptr(LodeProfile)
+		profile = live != NULL ? lode_traced_import_finish(live, &screen.progress, error)
+	                               : lode_recorded_profile_import(
+						 recorded, run, import, &screen.progress, error);
 	if (profile == NULL)
 		return false;
 	LodeProfileWriting *writing = lode_profile_writing_begin(recorded, profile);
@@ -125,6 +137,12 @@ static int run_verb(char **arguments, GError **error)
 	recording->is_refused = &is_refused;
 	recording->argv = (const char *const *)arguments;
 	recording->directory = recorded.directory->path;
+	const LodeImportOptions import = import_options(&recorded, caches, &parameters);
+	g_autoptr(LodeTracedImport) live = NULL;
+	if (recording->kind == LODE_RECORDING_TRACE && given.keep_recording == NULL) {
+		live = lode_traced_import_new(&import);
+		recording->taker = lode_traced_import_taker(live);
+	}
 	g_auto(LodeRecordedRun) run = {0};
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
@@ -136,9 +154,11 @@ static int run_verb(char **arguments, GError **error)
 		return LODE_EXIT_FAILED;
 	}
 	int status = lode_wrapped_program_status(run.exit_status, 0);
-	bool can_import = lode_recorded_profile_can_import(&recorded, &run,
-		run.recordings->len == 0, "--exact counts its executions instead", &status, error);
-	if (can_import && !evaluate(&recorded, &run, caches, &parameters, error))
+	bool is_empty = live != NULL ? lode_traced_import_n_traces(live) == 0
+	                             : run.recordings->len == 0;
+	bool can_import = lode_recorded_profile_can_import(
+		&recorded, &run, is_empty, "--exact counts its executions instead", &status, error);
+	if (can_import && !evaluate(&recorded, &run, live, &import, &parameters, error))
 		return LODE_EXIT_FAILED;
 	return status;
 }

@@ -111,6 +111,9 @@ static int run(char **arguments, GError **error)
 		(!is_program && !lode_options_take_one(arguments, "TRACE.rps", error)) ||
 		!read_options(&work, &format, error))
 		return LODE_EXIT_USAGE;
+	work.misses.format = format;
+	work.misses.output = given.output;
+	work.misses.is_of_program = is_program;
 	if (is_program) {
 		const LodeTraceProgram program = {
 			(const char *const *)arguments + 1, format, given.output};
@@ -118,9 +121,7 @@ static int run(char **arguments, GError **error)
 	}
 	if (!lode_trace_misses_are_wanted())
 		return simulate(arguments[0], &work, format, error);
-	work.misses.format = format;
-	work.misses.output = given.output;
-	if (!lode_trace_misses_write(arguments[0], &work.misses, &is_whole, error))
+	if (!lode_trace_misses_write_file(arguments[0], &work.misses, &is_whole, error))
 		return LODE_EXIT_FAILED;
 	return is_whole ? LODE_EXIT_OK : LODE_EXIT_FAILED;
 }
@@ -142,7 +143,8 @@ const LodeVerb lode_verb_trace_simulate = {
 		"Of a PROGRAM after '--' references are simulated while it runs, as 'trace "
 		"record' would trace it, and nothing of them is kept; results are those of its "
 		"trace. Each process, and each program that one executes, is simulated by "
-		"itself, beginning with empty caches. The program has the standard input, "
+		"itself, beginning with empty caches; --by, --branches and --sharing show what "
+		"all of them add up to. The program has the standard input, "
 		"output and error of lode, and lode exits with its status; results go to "
 		"standard output if that is a terminal, else to standard error. Ctrl-C ends "
 		"the program, and what it did until then is shown.\n"
@@ -173,6 +175,7 @@ const LodeVerb lode_verb_trace_simulate = {
 		"  lode trace simulate x.rps --by line --event l1d-miss\n"
 		"  lode trace simulate x.rps --branches tage --by line\n"
 		"  lode trace simulate -- ./program argument\n"
+		"  lode trace simulate --by function -- ./program argument\n"
 		"  lode trace simulate --only cc1 -o x.txt -- make",
 	.options = options,
 	.run = run,

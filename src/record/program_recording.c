@@ -300,7 +300,8 @@ static bool trace(Session *self, GError **error)
 	g_autofree char *path = g_build_filename(self->options->directory, "trace.rps", NULL);
 	const LodeTraceRecordingOptions options = {
 		.argv = self->options->argv,
-		.output = path,
+		.output = self->options->taker == NULL ? path : NULL,
+		.taker = self->options->taker,
 		.writer = {.level = LODE_TRACE_LEVEL_FAST},
 		.way = -1,
 		.is_alone = self->options->is_alone,
@@ -311,8 +312,10 @@ static bool trace(Session *self, GError **error)
 	g_autoptr(LodeTraceRecording) recorded = lode_trace_recording_run(&options, NULL, error);
 	if (recorded == NULL)
 		return false;
-	g_ptr_array_add(self->result->recordings, g_steal_pointer(&path));
-	for (guint i = 0; i < recorded->processes->len; i++)
+	bool has_files = self->options->taker == NULL;
+	if (has_files)
+		g_ptr_array_add(self->result->recordings, g_steal_pointer(&path));
+	for (guint i = 0; has_files && i < recorded->processes->len; i++)
 		g_ptr_array_add(self->result->recordings,
 			g_strdup(g_array_index(recorded->processes, LodeTraceRecordedProcess, i)
 					 .path));

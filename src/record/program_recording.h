@@ -5,7 +5,7 @@
  *
  *   sampled run  ─▶ perf.data          ─┐
  *   counting run ─▶ counts files        ─┴▶ to be joined
- *   traced run   ─▶ packed trace        ──▶ alone
+ *   traced run   ─▶ packed trace        ──▶ alone, or to a taker while it runs
  */
 #pragma once
 
@@ -14,6 +14,7 @@
 #include "caches/hierarchy.h"
 #include "record/notes.h"
 #include "record/recorded_run.h"
+#include "traces/trace_taker.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,6 +49,7 @@ typedef struct {
 	uint64_t frequency; /* samples a second; 0: 10,000, or what the kernel allows */
 	LodeNotes notes;
 	const LodeProgress *progress; /* of the second run; may be NULL */
+	const LodeTraceTaker *taker;  /* gets what is traced, which is in no file then; NULL */
 	bool *is_refused;             /* see LodePerfSamplerOptions; may be NULL */
 } LodeProgramRecordingOptions;
 

@@ -42,5 +42,8 @@ LodeTraceDescription *lode_trace_description_new(void);
 void lode_trace_description_free(LodeTraceDescription *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceDescription, lode_trace_description_free)
 
+/* With strings of its own. Never NULL. */
+LodeTraceDescription *lode_trace_description_copy(const LodeTraceDescription *self);
+
 /* Its own copy of a text, one for equal texts; NULL for NULL. */
 char *lode_trace_description_intern(LodeTraceDescription *self, const char *text);

@@ -84,6 +84,16 @@ names_the_array() {
 }
 check "most misses are to the array that is walked over" "$(holds names_the_array)"
 
+"$lode" run --trace --simulate d1=4K:4:64 --keep-recording kept --report report.txt -o kept.lode -- "$fixed" \
+	>out 2>err
+is_the_same() {
+	"$lode" export run.lode -o run.flow && "$lode" export kept.lode -o kept.flow &&
+		[ "$(wc -l <run.flow)" -gt 10 ] && cmp run.flow kept.flow &&
+		cmp <("$lode" memory run.lode --by object --format csv) \
+			<("$lode" memory kept.lode --by object --format csv) && [ -s kept/trace.rps ]
+}
+check "a trace that is kept gives the same profile" "$(holds is_the_same)"
+
 "$lode" run --trace --simulate d1=4K:4:64 --report report.txt -o exit.lode -- sh -c 'exit 5' \
 	>out 2>err
 status=$?

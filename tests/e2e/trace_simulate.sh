@@ -105,8 +105,19 @@ simulate --only sh x.rps
 check "options of a program need one" "$(status_is 2)" "$(says 'after')"
 simulate --
 check "no program" "$(status_is 2)" "$(says 'PROGRAM is missing')"
-simulate --by function -- "$static"
-check "misses by place need a trace" "$(status_is 2)" "$(says 'trace record')"
+for way in "--by=function" "--by=line --event=l1d-miss" "--by=object" "--by=thread" "--branches=tage" \
+	"--by=instruction --classify" "--by=function --from=100 --count=300" "--by=object --quantum=64"; do
+	# shellcheck disable=SC2086
+	"$lode" trace simulate x.rps --cache "$caches" $way --format csv -o file.csv
+	# shellcheck disable=SC2086
+	simulate --cache "$caches" $way --format csv -o own.csv -- "$static"
+	check "by place, what its trace gives ($way)" "$(status_is 0)" "$(wrote '')" "$(diff file.csv own.csv 2>&1)" \
+		"$([ "$(wc -l <own.csv)" -gt 1 ] || echo 'it is empty')"
+done
+simulate --cache "$caches" --by function -- sh -c '/bin/echo one; /bin/true'
+check "by place, of all processes" "$(status_is 0)" "$(wrote one)" "$(says '/bin/echo one')" "$(says _dl_relocate_object)"
+simulate --by function --from 1000000000 -- "$static"
+check "nothing by place" "$(status_is 1)" "$(says 'ended before reference')"
 simulate -- ./missing
 check "a missing program" "$(status_is 1)" "$(says missing)"
 echo "1..$number"

@@ -93,15 +93,16 @@ static void add_jit_file(LodeSampledFiles *self, const char *path)
 		lode_jit_code_set_add(self->jit, path, NULL);
 }
 
-static void look_for_jit_code(LodeSampledFiles *self, uint32_t pid, const File *file)
+void lode_sampled_files_find_code(
+	LodeSampledFiles *self, uint32_t pid, const LodePerfMapping *mapping)
 {
-	g_autofree char *name = g_path_get_basename(file->path);
+	g_autofree char *name = g_path_get_basename(mapping->path);
 
 	if (g_str_has_prefix(name, "jit-") && g_str_has_suffix(name, ".dump")) {
-		add_jit_file(self, file->path);
+		add_jit_file(self, mapping->path);
 		return;
 	}
-	if (file->kind != FILE_ANONYMOUS ||
+	if (kind_of(mapping->path) != FILE_ANONYMOUS ||
 		!g_hash_table_add(self->perf_map_pids, GUINT_TO_POINTER(pid)))
 		return;
 	g_autofree char *map = g_strdup_printf("/tmp/perf-%" G_GUINT32_FORMAT ".map", pid);
@@ -130,7 +131,8 @@ uint32_t lode_sampled_files_add(
 		g_hash_table_insert(
 			self->file_ids, g_steal_pointer(&key), GUINT_TO_POINTER(self->files->len));
 	}
-	look_for_jit_code(self, pid, &g_array_index(self->files, File, id));
+	if (!self->is_live)
+		lode_sampled_files_find_code(self, pid, mapping);
 	g_free(key);
 	return id;
 }

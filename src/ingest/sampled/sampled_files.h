@@ -31,6 +31,7 @@ typedef struct {
 	guint first_of_recording;  /* its first of `files` */
 	GHashTable *object_ids;    /* likewise, of recording->objects */
 	GHashTable *perf_map_pids; /* processes whose perf map was looked for */
+	bool is_live;              /* programs run still: code made at run time is not looked for */
 } LodeSampledFiles;
 
 void lode_sampled_files_init(LodeSampledFiles *self, LodeRecording *recording, LodeJitCodeSet *jit);
@@ -41,6 +42,10 @@ void lode_sampled_files_clear(LodeSampledFiles *self);
  * executable memory of no file, are added to the set of JIT code, when they are there.
  */
 uint32_t lode_sampled_files_add(
+	LodeSampledFiles *self, uint32_t pid, const LodePerfMapping *mapping);
+
+/* Looks for the code made at run time that a mapping tells of, as adding it does. */
+void lode_sampled_files_find_code(
 	LodeSampledFiles *self, uint32_t pid, const LodePerfMapping *mapping);
 
 /* Ends a recording: takes the build-ids of its own table for files whose mappings have none. The

@@ -43,19 +43,15 @@ typedef struct {
 } Thread;
 
 struct LodeTracedBranches {
-	LodeTracedBranchesOptions options;
-	LodeRecording *recording;
-	LodeCodeImages *images;
-	LodeTracedCounts *counts; /* borrowed, of the frame that is added */
-	GArray *plans;            /* Plan, by block */
-	GArray *branches;         /* Branch */
-	GArray *threads;          /* Thread */
-	GPtrArray *cores;         /* LodeBranchPredictor; NULL: nothing ran on it yet */
+	LodeTracedBranchSums *sums; /* borrowed, as those below */
+	LodeTracedCounts *counts;
+	const LodeTracedRows *rows;
+	GArray *plans;    /* Plan, by block */
+	GArray *branches; /* Branch */
+	GArray *threads;  /* Thread */
+	GPtrArray *cores; /* LodeBranchPredictor; NULL: nothing ran on it yet */
 	LodeInstructionDecoder decoder;
-	uint32_t generation;    /* that the branches are of */
-	uint32_t columns[2][2]; /* conditional, indirect × executed, wrong */
-	double n_unknown;
-	char *unknown; /* an object without code, as an example */
+	uint32_t generation; /* that the branches are of */
 	bool is_out_of_memory;
 };
 
@@ -68,7 +64,7 @@ static uint32_t add_column(LodeRecording *recording, const char *name, const cha
 	return recording->events->len - 1;
 }
 
-static void add_columns(LodeTracedBranches *self)
+static void add_columns(LodeTracedBranchSums *self)
 {
 	static const struct {
 		const char *name, *description;
@@ -101,20 +97,39 @@ static void free_predictor(void *predictor)
 	lode_branch_predictor_free(predictor);
 }
 
-LodeTracedBranches *lode_traced_branches_new(
+void lode_traced_branch_sums_init(LodeTracedBranchSums *self,
 	const LodeTracedBranchesOptions *options, LodeRecording *recording, LodeCodeImages *images)
+{
+	*self = (LodeTracedBranchSums){
+		.options = *options, .recording = recording, .images = images};
+	add_columns(self);
+}
+
+void lode_traced_branch_sums_clear(LodeTracedBranchSums *self)
+{
+	g_clear_pointer(&self->unknown, g_free);
+}
+
+void lode_traced_branch_sums_finish(LodeTracedBranchSums *self)
+{
+	if (self->n_unknown > 0)
+		lode_recording_add_unresolved(
+			self->recording, LODE_TRACED_NO_CODE, self->unknown, self->n_unknown, 0);
+}
+
+LodeTracedBranches *lode_traced_branches_new(
+	LodeTracedBranchSums *sums, LodeTracedCounts *counts, const LodeTracedRows *rows)
 {
 	LodeTracedBranches *self = g_new0(LodeTracedBranches, 1);
 
-	self->options = *options;
-	self->recording = recording;
-	self->images = images;
+	self->sums = sums;
+	self->counts = counts;
+	self->rows = rows;
 	self->plans = g_array_new(FALSE, TRUE, sizeof(Plan));
 	self->branches = g_array_new(FALSE, FALSE, sizeof(Branch));
 	self->threads = g_array_new(FALSE, TRUE, sizeof(Thread));
 	self->cores = g_ptr_array_new_with_free_func(free_predictor);
 	lode_instruction_decoder_init(&self->decoder);
-	add_columns(self);
 	return self;
 }
 
@@ -126,7 +141,6 @@ void lode_traced_branches_free(LodeTracedBranches *self)
 	g_array_unref(self->branches);
 	g_array_unref(self->threads);
 	g_ptr_array_unref(self->cores);
-	g_free(self->unknown);
 	g_free(self);
 }
 
@@ -157,25 +171,25 @@ static bool is_branch(
 		*out_kind = BRANCH_INDIRECT;
 		return true;
 	default:
-		return self->options.model == LODE_BRANCHES_CALLGRIND &&
+		return self->sums->options.model == LODE_BRANCHES_CALLGRIND &&
 		       is_callgrinds(decoded, out_kind);
 	}
 }
 
 static const uint8_t *code_of(LodeTracedBranches *self, uint32_t instruction, size_t *out_n)
 {
-	const LodeTracedInstruction *place = lode_traced_counts_instruction(
-		self->counts, instruction);
+	LodeTracedBranchSums *sums = self->sums;
+	const LodeTracedInstruction *place = lode_traced_rows_instruction(self->rows, instruction);
 	const LodeRecordedObject *object = &g_array_index(
-		self->recording->objects, LodeRecordedObject, place->object);
+		sums->recording->objects, LodeRecordedObject, place->object);
 
 	if (strcmp(object->path, "???") == 0)
 		return NULL;
-	uint32_t image = lode_code_images_add(self->images, object->path, object->build_id);
+	uint32_t image = lode_code_images_add(sums->images, object->path, object->build_id);
 	const uint8_t *code = lode_code_image_bytes(
-		lode_code_images_at(self->images, image), place->address, out_n);
-	if (code == NULL && self->unknown == NULL)
-		self->unknown = g_strdup(object->path);
+		lode_code_images_at(sums->images, image), place->address, out_n);
+	if (code == NULL && sums->unknown == NULL)
+		sums->unknown = g_strdup(object->path);
 	return code;
 }
 
@@ -229,12 +243,13 @@ static Plan *plan_of(LodeTracedBranches *self, const LodeTraceBlock *block, Lode
 
 static LodeBranchPredictor *predictor_of(LodeTracedBranches *self, uint32_t thread)
 {
-	uint32_t core = self->options.n_cores > 0 ? thread % self->options.n_cores : thread;
+	uint32_t n_cores = self->sums->options.n_cores;
+	uint32_t core = n_cores > 0 ? thread % n_cores : thread;
 
 	if (core >= self->cores->len)
 		g_ptr_array_set_size(self->cores, (gint)core + 1);
 	if (self->cores->pdata[core] == NULL)
-		self->cores->pdata[core] = lode_branch_predictor_new(self->options.model);
+		self->cores->pdata[core] = lode_branch_predictor_new(self->sums->options.model);
 	self->is_out_of_memory |= self->cores->pdata[core] == NULL;
 	return self->cores->pdata[core];
 }
@@ -252,10 +267,11 @@ static void predict(LodeTracedBranches *self, uint32_t thread, const Branch *bra
 		bool is_taken = next == branch->target && branch->target != branch->end;
 		is_wrong = lode_branch_predictor_conditional(predictor, branch->address, is_taken);
 	}
-	lode_traced_counts_count(self->counts, branch->instruction, self->columns[is_indirect][0]);
+	lode_traced_counts_count(
+		self->counts, branch->instruction, self->sums->columns[is_indirect][0]);
 	if (is_wrong)
 		lode_traced_counts_count(
-			self->counts, branch->instruction, self->columns[is_indirect][1]);
+			self->counts, branch->instruction, self->sums->columns[is_indirect][1]);
 }
 
 static Thread *thread_at(LodeTracedBranches *self, uint32_t thread)
@@ -274,7 +290,7 @@ static void execute(LodeTracedBranches *self, uint32_t number, const LodeTraceBl
 		predict(self, number, &thread->last, block->address);
 	thread->is_open = false;
 	const Plan *plan = plan_of(self, block, *place);
-	self->n_unknown += plan->n_unknown;
+	self->sums->n_unknown += plan->n_unknown;
 	for (uint32_t i = 0; i < plan->n; i++) {
 		const Branch *branch = &g_array_index(self->branches, Branch, plan->first + i);
 		if (branch->index + 1u < block->n_instructions) {
@@ -286,15 +302,13 @@ static void execute(LodeTracedBranches *self, uint32_t number, const LodeTraceBl
 	}
 }
 
-bool lode_traced_branches_add(LodeTracedBranches *self, LodeTracedCounts *counts,
-	const LodeTraceFrame *frame, GError **error)
+bool lode_traced_branches_add(LodeTracedBranches *self, const LodeTraceFrame *frame, GError **error)
 {
 	LodeTracedPlace place = {.reference = frame->first_reference};
-	uint32_t generation = lode_traced_counts_generation(counts);
+	uint32_t generation = lode_traced_counts_generation(self->counts);
 	size_t next_switch = 0;
 	uint32_t thread = 0;
 
-	self->counts = counts;
 	if (self->generation != generation)
 		g_array_set_size(self->branches, 0);
 	self->generation = generation;
@@ -313,11 +327,4 @@ bool lode_traced_branches_add(LodeTracedBranches *self, LodeTracedCounts *counts
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_LIMIT,
 			"not enough memory for branch predictors");
 	return !self->is_out_of_memory;
-}
-
-void lode_traced_branches_finish(LodeTracedBranches *self)
-{
-	if (self->n_unknown > 0)
-		lode_recording_add_unresolved(
-			self->recording, LODE_TRACED_NO_CODE, self->unknown, self->n_unknown, 0);
 }

@@ -9,23 +9,37 @@
 #include "ingest/traced/traced_counts.h"
 #include "process/code_images.h"
 
-typedef struct LodeTracedBranches LodeTracedBranches;
-
 typedef struct {
 	LodeBranchModel model;
 	uint32_t n_cores; /* thread t is on core t mod n; 0: each on its own */
 } LodeTracedBranchesOptions;
 
-/* Adds its columns and their sum to the recording; before lode_traced_counts_new(). Borrows both.
- */
-LodeTracedBranches *lode_traced_branches_new(
+/* Of all traces. */
+typedef struct {
+	LodeTracedBranchesOptions options;
+	LodeRecording *recording; /* borrowed, as the images */
+	LodeCodeImages *images;
+	uint32_t columns[2][2]; /* conditional, indirect × executed, wrong */
+	double n_unknown;       /* executions in code of which no image is known… */
+	char *unknown;          /* …in this object, as an example; NULL */
+} LodeTracedBranchSums;
+
+/* Adds its columns and their sum to the recording; before lode_traced_rows_init(). */
+void lode_traced_branch_sums_init(LodeTracedBranchSums *self,
 	const LodeTracedBranchesOptions *options, LodeRecording *recording, LodeCodeImages *images);
+void lode_traced_branch_sums_clear(LodeTracedBranchSums *self);
+
+/* Accounts for code of which no image is known. */
+void lode_traced_branch_sums_finish(LodeTracedBranchSums *self);
+
+/* Of one trace, whose cores have seen nothing before. Borrows both. */
+typedef struct LodeTracedBranches LodeTracedBranches;
+
+LodeTracedBranches *lode_traced_branches_new(
+	LodeTracedBranchSums *sums, LodeTracedCounts *counts, const LodeTracedRows *rows);
 void lode_traced_branches_free(LodeTracedBranches *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedBranches, lode_traced_branches_free)
 
 /* A frame that was just added to the counts. Errors: _LIMIT (memory). */
-bool lode_traced_branches_add(LodeTracedBranches *self, LodeTracedCounts *counts,
-	const LodeTraceFrame *frame, GError **error);
-
-/* Accounts for code of which no image is known. */
-void lode_traced_branches_finish(LodeTracedBranches *self);
+bool lode_traced_branches_add(
+	LodeTracedBranches *self, const LodeTraceFrame *frame, GError **error);

@@ -44,19 +44,19 @@ struct LodeTracedCounts {
 	GArray *block_places; /* uint32_t: numbers of instructions, for each block one by one */
 	GArray *edges;        /* Edge between blocks */
 	LodeIdCache edge_ids;
-	GArray *threads; /* Thread */
-	GArray *strays;  /* Stray, of the frame that was added last */
-	LodeTracedRows rows;
-	uint64_t now; /* the reference at which mappings are looked up */
+	GArray *threads;      /* Thread */
+	GArray *strays;       /* Stray, of the frame that was added last */
+	LodeTracedRows *rows; /* borrowed */
+	uint64_t now;         /* the reference at which mappings are looked up */
 	uint32_t generation;
 };
 
-LodeTracedCounts *lode_traced_counts_new(LodeTracedPlaces *places, LodeRecording *recording)
+LodeTracedCounts *lode_traced_counts_new(LodeTracedPlaces *places, LodeTracedRows *rows)
 {
 	LodeTracedCounts *self = g_new0(LodeTracedCounts, 1);
 
 	self->places = places;
-	lode_traced_rows_init(&self->rows, recording);
+	self->rows = rows;
 	self->blocks = g_array_new(FALSE, FALSE, sizeof(Block));
 	self->executed = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->block_places = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -80,7 +80,6 @@ void lode_traced_counts_free(LodeTracedCounts *self)
 	g_array_unref(self->threads);
 	g_array_unref(self->strays);
 	lode_id_cache_clear(&self->edge_ids);
-	lode_traced_rows_clear(&self->rows);
 	g_free(self);
 }
 
@@ -90,7 +89,7 @@ static uint32_t add_instruction(LodeTracedCounts *self, uint64_t run_time_addres
 		self->places, run_time_address, self->now);
 	const LodeTracedInstruction instruction = {run_time_address, place.address, place.object};
 
-	return lode_traced_rows_find(&self->rows, &instruction);
+	return lode_traced_rows_find(self->rows, &instruction);
 }
 
 static const LodeTraceBlock *code_of(const LodeTracedCounts *self, uint32_t block)
@@ -152,9 +151,9 @@ static void fold_block(LodeTracedCounts *self, uint32_t block)
 	const uint32_t *places = places_of(self, block);
 
 	for (unsigned i = 0; i < code->n_instructions; i++)
-		lode_traced_rows_add(&self->rows, places[i], LODE_TRACED_EXECUTIONS, count);
+		lode_traced_rows_add(self->rows, places[i], LODE_TRACED_EXECUTIONS, count);
 	for (unsigned i = 0; i < code->n_slots; i++)
-		lode_traced_rows_add(&self->rows, places[code->slots[i].instruction],
+		lode_traced_rows_add(self->rows, places[code->slots[i].instruction],
 			column_of(code->slots[i].kind), count);
 }
 
@@ -185,7 +184,7 @@ static void fold(LodeTracedCounts *self)
 		fold_block(self, g_array_index(self->executed, uint32_t, i));
 	for (guint i = 0; i < self->edges->len; i++) {
 		const Edge edge = g_array_index(self->edges, Edge, i);
-		lode_traced_rows_add_transfer(&self->rows, last_of(self, edge.source),
+		lode_traced_rows_add_transfer(self->rows, last_of(self, edge.source),
 			first_of(self, edge.target), edge.count);
 	}
 	forget_blocks(self);
@@ -237,11 +236,11 @@ static void add_stray(LodeTracedCounts *self, const Thread *thread, const LodeTr
 
 	for (unsigned i = 0; i < code->n_slots; i++)
 		lode_traced_rows_add(
-			&self->rows, stray.instruction, column_of(code->slots[i].kind), 1);
+			self->rows, stray.instruction, column_of(code->slots[i].kind), 1);
 	if (stray.instruction != LODE_NONE)
 		g_array_append_val(self->strays, stray);
 	else
-		self->rows.n_unattributed += code->n_slots;
+		self->rows->n_unattributed += code->n_slots;
 }
 
 static void execute(LodeTracedCounts *self, Thread *thread, uint32_t block)
@@ -250,7 +249,7 @@ static void execute(LodeTracedCounts *self, Thread *thread, uint32_t block)
 		pass_edge(self, thread->block, block);
 	else
 		lode_traced_rows_add_transfer(
-			&self->rows, thread->instruction, first_of(self, block), 1);
+			self->rows, thread->instruction, first_of(self, block), 1);
 	if (block_at(self, block)->count++ == 0)
 		g_array_append_val(self->executed, block);
 	thread->block = block;
@@ -295,7 +294,7 @@ bool lode_traced_counts_add(LodeTracedCounts *self, const LodeTraceFrame *frame,
 	while (self->blocks->len < frame->n_blocks)
 		g_array_append_val(self->blocks, new_block);
 	add_invocations(self, frame);
-	return lode_traced_rows_check(&self->rows, error);
+	return lode_traced_rows_check(self->rows, error);
 }
 
 static uint32_t find_stray(const LodeTracedCounts *self, uint64_t reference)
@@ -326,37 +325,19 @@ static void end_threads(LodeTracedCounts *self)
 	for (guint i = 0; i < self->threads->len; i++) {
 		uint32_t last = g_array_index(self->threads, Thread, i).instruction;
 		if (last != LODE_NONE)
-			lode_traced_rows_add_transfer(&self->rows, last, LODE_NONE, 1);
+			lode_traced_rows_add_transfer(self->rows, last, LODE_NONE, 1);
 	}
 	g_array_set_size(self->threads, 0);
 }
 
-void lode_traced_counts_begin(LodeTracedCounts *self, LodeTracedPlaces *places)
-{
-	if (self->dictionary != NULL)
-		fold(self);
-	end_threads(self);
-	g_clear_pointer(&self->dictionary, lode_block_dictionary_unref);
-	g_array_set_size(self->blocks, 0);
-	self->now = 0;
-	self->places = places;
-}
-
 void lode_traced_counts_count(LodeTracedCounts *self, uint32_t instruction, uint32_t column)
 {
-	lode_traced_rows_add(&self->rows, instruction, column, 1);
+	lode_traced_rows_add(self->rows, instruction, column, 1);
 }
 
-const LodeTracedInstruction *lode_traced_counts_instruction(
-	const LodeTracedCounts *self, uint32_t instruction)
-{
-	return &g_array_index(self->rows.instructions, LodeTracedInstruction, instruction);
-}
-
-bool lode_traced_counts_finish(LodeTracedCounts *self, GError **error)
+void lode_traced_counts_end(LodeTracedCounts *self)
 {
 	if (self->dictionary != NULL)
 		fold(self);
 	end_threads(self);
-	return lode_traced_rows_write(&self->rows, error);
 }

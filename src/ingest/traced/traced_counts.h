@@ -25,14 +25,10 @@ enum {
 	LODE_TRACED_N_COLUMNS,
 };
 
-/* The number of columns is that of the recording's events. Borrows both. */
-LodeTracedCounts *lode_traced_counts_new(LodeTracedPlaces *places, LodeRecording *recording);
+/* Of one trace, into rows that others share. Borrows both. */
+LodeTracedCounts *lode_traced_counts_new(LodeTracedPlaces *places, LodeTracedRows *rows);
 void lode_traced_counts_free(LodeTracedCounts *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedCounts, lode_traced_counts_free)
-
-/* What is added from now on is of a different trace, whose threads begin there; borrows `places`.
- */
-void lode_traced_counts_begin(LodeTracedCounts *self, LodeTracedPlaces *places);
 
 /* Adds a frame; frames in their order, and no mapping changes in the middle of one. Errors: _LIMIT.
  */
@@ -55,9 +51,5 @@ uint32_t lode_traced_counts_find(LodeTracedCounts *self, const LodeTracedPlace *
 /* Counts 1 for an instruction, which may be LODE_NONE: then it is in the total alone. */
 void lode_traced_counts_count(LodeTracedCounts *self, uint32_t instruction, uint32_t column);
 
-/* One that was found, borrowed until another one is. */
-const LodeTracedInstruction *lode_traced_counts_instruction(
-	const LodeTracedCounts *self, uint32_t instruction);
-
-/* Sorts everything into the recording. Errors: _LIMIT. */
-bool lode_traced_counts_finish(LodeTracedCounts *self, GError **error);
+/* After the last frame: its threads end there, and all that was counted is in the rows. */
+void lode_traced_counts_end(LodeTracedCounts *self);

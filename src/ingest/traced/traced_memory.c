@@ -46,12 +46,6 @@ LodeTracedMemory *lode_traced_memory_new(uint32_t n_streams)
 	return self;
 }
 
-void lode_traced_memory_set_share(LodeTracedMemory *self, double share)
-{
-	self->room = (guint)CLAMP(
-		share * LODE_TRACED_MEMORY_ROWS, SMALLEST_ROOM, LODE_TRACED_MEMORY_ROWS);
-}
-
 void lode_traced_memory_free(LodeTracedMemory *self)
 {
 	if (self == NULL)
@@ -134,6 +128,19 @@ static void make_room(LodeTracedMemory *self)
 	self->n_rows -= stream->rows->len;
 	halve(stream);
 	self->n_rows += stream->rows->len;
+}
+
+void lode_traced_memory_set_share(LodeTracedMemory *self, double share)
+{
+	self->room = (guint)CLAMP(
+		share * LODE_TRACED_MEMORY_ROWS, SMALLEST_ROOM, LODE_TRACED_MEMORY_ROWS);
+	while (self->n_rows >= self->room)
+		make_room(self);
+}
+
+uint64_t lode_traced_memory_n_rows(const LodeTracedMemory *self)
+{
+	return self->n_rows;
 }
 
 uint64_t lode_traced_memory_distance(const LodeTracedMemory *self, uint32_t stream)
@@ -387,8 +394,8 @@ static void add_row(Filling *self, uint32_t stream, guint number)
 	};
 
 	if (access->instruction != LODE_NONE) {
-		const LodeTracedInstruction *instruction = lode_traced_counts_instruction(
-			self->context->counts, access->instruction);
+		const LodeTracedInstruction *instruction = lode_traced_rows_instruction(
+			self->context->rows, access->instruction);
 		row.sample.pc = row.sample.access_pc = instruction->run_time_address;
 		row.image = find_image(self, instruction->object);
 		row.image_pc = row.image_access_pc = instruction->address;

@@ -19,8 +19,12 @@ LodeTracedMemory *lode_traced_memory_new(uint32_t n_streams);
 void lode_traced_memory_free(LodeTracedMemory *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedMemory, lode_traced_memory_free)
 
-/* Where several traces are read, each has its share of the room, from 0 to 1. Before all else. */
+/* Where several traces are read, each has its share of the room, from 0 to 1; what is kept already
+ * beyond it is thinned out, but for what is counted. */
 void lode_traced_memory_set_share(LodeTracedMemory *self, double share);
+
+/* How many rows are kept, but for those that are counted. */
+uint64_t lode_traced_memory_n_rows(const LodeTracedMemory *self);
 
 typedef struct {
 	uint64_t address, reference;
@@ -62,7 +66,7 @@ const GArray *lode_traced_memory_rows(const LodeTracedMemory *self, uint32_t str
 /* What the rows are read with. */
 typedef struct {
 	const LodeTraceDescription *description;
-	const LodeTracedCounts *counts;
+	const LodeTracedRows *rows; /* of the instructions */
 	const LodeRecording *recording;
 	const char *const *stream_names; /* of their events */
 	uint32_t pid;

@@ -14,13 +14,23 @@ enum {
 
 struct LodeTracedPlaces {
 	LodeRecording *recording;
-	LodeAddressSpaces *spaces;
-	LodeSampledFiles *files; /* borrowed */
-	LodeLiveRanges *code;    /* while mappings are added: what may be executed */
-	GArray *changes;         /* uint64_t: references, ascending */
+	LodeAddressSpaces *spaces; /* of all times; live, of the present */
+	LodeSampledFiles *files;   /* borrowed */
+	LodeLiveRanges *code;      /* while mappings are added: what may be executed */
+	GArray *changes;           /* uint64_t: references, ascending */
 	uint32_t pid;
 	uint32_t unnamed; /* the object "???"; LODE_NONE: not added yet */
+
+	/* Live; else NULL. */
+	const LodeTraceDescription *description; /* borrowed */
+	GQueue *pending;                         /* Pending, whose time has not come yet */
+	guint n_seen;                            /* of its mappings */
 };
+
+typedef struct {
+	LodeMappedRange range;
+	uint64_t first_reference;
+} Pending;
 
 uint32_t lode_traced_places_find_pid(const LodeTraceDescription *description)
 {
@@ -61,7 +71,7 @@ LodePerfMapping lode_traced_places_mapping(const LodeTraceMapping *mapping)
 	};
 }
 
-static uint32_t add_mapping(LodeTracedPlaces *self, const LodeTraceMapping *mapping)
+static LodeMappedRange range_of(LodeTracedPlaces *self, const LodeTraceMapping *mapping)
 {
 	LodePerfMapping added = lode_traced_places_mapping(mapping);
 	uint8_t build_id[MAX_BUILD_ID];
@@ -73,14 +83,12 @@ static uint32_t add_mapping(LodeTracedPlaces *self, const LodeTraceMapping *mapp
 	if (added.path[0] == '[' && strcmp(added.path, "[vdso]") != 0 &&
 		strcmp(added.path, "[vsyscall]") != 0)
 		added.path = "";
-	const LodeMappedRange range = {
+	return (LodeMappedRange){
 		.start = added.start,
 		.end = added.start + added.size,
 		.offset = added.offset,
 		.file = lode_sampled_files_add(self->files, self->pid, &added),
 	};
-	lode_address_spaces_map(self->spaces, self->pid, mapping->first_reference, &range);
-	return range.file;
 }
 
 /* Whether code takes the place of other code, rather than being told of once more. */
@@ -122,7 +130,9 @@ static void add_mappings(LodeTracedPlaces *self, const GArray *mappings)
 {
 	for (guint i = 0; i < mappings->len; i++) {
 		const LodeTraceMapping *mapping = &g_array_index(mappings, LodeTraceMapping, i);
-		note_code(self, mapping, add_mapping(self, mapping));
+		const LodeMappedRange range = range_of(self, mapping);
+		lode_address_spaces_map(self->spaces, self->pid, mapping->first_reference, &range);
+		note_code(self, mapping, range.file);
 	}
 	uint64_t n_forgetting = lode_address_spaces_freeze(self->spaces);
 	if (n_forgetting > 0)
@@ -131,12 +141,12 @@ static void add_mappings(LodeTracedPlaces *self, const GArray *mappings)
 	g_array_sort(self->changes, compare_references);
 }
 
-static LodeTracedPlaces *places_new(LodeRecording *recording, uint32_t pid)
+static LodeTracedPlaces *places_new(LodeSampledFiles *files, uint32_t pid)
 {
 	LodeTracedPlaces *self = g_new0(LodeTracedPlaces, 1);
 
-	self->recording = recording;
-	self->spaces = lode_address_spaces_new();
+	self->recording = files->recording;
+	self->files = files;
 	self->code = lode_live_ranges_new();
 	self->changes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	self->pid = pid;
@@ -147,11 +157,51 @@ static LodeTracedPlaces *places_new(LodeRecording *recording, uint32_t pid)
 LodeTracedPlaces *lode_traced_places_new_process(
 	const LodeTraceDescription *description, uint32_t pid, LodeSampledFiles *files)
 {
-	LodeTracedPlaces *self = places_new(files->recording, pid);
+	LodeTracedPlaces *self = places_new(files, pid);
 
-	self->files = files;
+	self->spaces = lode_address_spaces_new();
 	add_mappings(self, description->mappings);
 	return self;
+}
+
+LodeTracedPlaces *lode_traced_places_new_live(
+	const LodeTraceDescription *description, uint32_t pid, LodeSampledFiles *files)
+{
+	LodeTracedPlaces *self = places_new(files, pid);
+
+	self->spaces = lode_address_spaces_new_live();
+	self->description = description;
+	self->pending = g_queue_new();
+	return self;
+}
+
+void lode_traced_places_see(LodeTracedPlaces *self)
+{
+	const GArray *mappings = self->description != NULL ? self->description->mappings : NULL;
+	guint n_changes = self->changes->len;
+
+	for (; mappings != NULL && self->n_seen < mappings->len; self->n_seen++) {
+		const LodeTraceMapping *mapping = &g_array_index(
+			mappings, LodeTraceMapping, self->n_seen);
+		Pending *pending = g_new(Pending, 1);
+		*pending = (Pending){range_of(self, mapping), mapping->first_reference};
+		g_queue_push_tail(self->pending, pending);
+		note_code(self, mapping, pending->range.file);
+	}
+	if (self->changes->len > n_changes)
+		g_array_sort(self->changes, compare_references);
+}
+
+/* What is mapped up to a reference lies there from then on. */
+static void advance(LodeTracedPlaces *self, uint64_t reference)
+{
+	const Pending *first;
+
+	while ((first = g_queue_peek_head(self->pending)) != NULL &&
+		first->first_reference <= reference) {
+		g_autofree Pending *due = g_queue_pop_head(self->pending);
+		lode_address_spaces_map(self->spaces, self->pid, 0, &due->range);
+	}
 }
 
 void lode_traced_places_free(LodeTracedPlaces *self)
@@ -161,6 +211,8 @@ void lode_traced_places_free(LodeTracedPlaces *self)
 	lode_address_spaces_free(self->spaces);
 	lode_live_ranges_free(self->code);
 	g_array_unref(self->changes);
+	if (self->pending != NULL)
+		g_queue_free_full(self->pending, g_free);
 	g_free(self);
 }
 
@@ -191,9 +243,12 @@ static uint32_t unnamed_object(LodeTracedPlaces *self)
 LodeSampledPlace lode_traced_places_find_at(
 	LodeTracedPlaces *self, uint64_t address, uint64_t reference, uint64_t time_ns)
 {
+	LodeSampledPlace place;
+
+	if (self->pending != NULL)
+		advance(self, reference);
 	const LodeMappedRange *range = lode_address_spaces_find(
 		self->spaces, self->pid, address, reference, NULL);
-	LodeSampledPlace place;
 
 	if (lode_sampled_files_place(self->files, range, self->pid, time_ns, address, &place) ==
 		LODE_SAMPLED_RESOLVED)

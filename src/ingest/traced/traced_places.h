@@ -16,6 +16,14 @@ uint32_t lode_traced_places_find_pid(const LodeTraceDescription *description);
 /* Borrows all; objects are added to the recording of `files`, which is that of all processes. */
 LodeTracedPlaces *lode_traced_places_new_process(
 	const LodeTraceDescription *description, uint32_t pid, LodeSampledFiles *files);
+
+/* Of a process that runs still: its description gets mappings, which are known once they are seen.
+ * Code made at run time is not looked for. References are asked for in ascending order. */
+LodeTracedPlaces *lode_traced_places_new_live(
+	const LodeTraceDescription *description, uint32_t pid, LodeSampledFiles *files);
+
+/* Takes what the description has got meanwhile: of a live one, before each frame. */
+void lode_traced_places_see(LodeTracedPlaces *self);
 void lode_traced_places_free(LodeTracedPlaces *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedPlaces, lode_traced_places_free)
 

@@ -20,6 +20,7 @@
 #include "traces/frame_turns.h"
 #include "traces/trace_reader.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* Of all traces. */
@@ -29,35 +30,36 @@ typedef struct {
 } StreamSum;
 
 typedef struct {
-	const LodeTracedRecordingOptions *options;
-	const LodeProgress *progress;
+	LodeTracedRecordingOptions options;
 	LodeRecording *recording;
 	LodeSampledFiles files;
-	LodeTracedCounts *counts;
+	LodeTracedRows rows;
 	LodeTracedMisses misses;
-	LodeTracedBranches *branches; /* NULL: not predicted */
-
-	uint64_t n_references; /* of all traces; 0: of one alone */
-	bool has_function;     /* that is asked for, one of them */
-
-	/* Of the trace at hand. */
-	const char *path;
-	uint32_t number;
-	uint64_t first_time_ns; /* the references of those before */
-	LodeTraceReader *reader;
-	LodeTracedPlaces *places;
-	LodeCacheSimulation *simulation; /* NULL: none */
-	LodeTracedMemory *memory;
-
+	LodeTracedBranchSums branches;
 	GArray *intervals;                           /* StreamSum, of the streams */
 	GPtrArray *stream_names;                     /* char *, of the memory's streams */
 	uint32_t streams[LODE_HIERARCHY_MAX_CACHES]; /* of each cache; LODE_NONE */
 	uint32_t class_streams[LODE_N_MISS_CLASSES]; /* likewise */
-	const LodeTraceFrame *frame;                 /* that is replayed */
-	bool has_frame;                              /* one was */
-	bool is_warming_up;                          /* misses are not counted */
-	char *damage;                                /* of a frame, at which reading ended; NULL */
+	uint64_t first_time_ns; /* the references of the traces that are finished */
+	bool has_function;      /* that is asked for, one of the traces */
 } Reading;
+
+/* One of them. */
+typedef struct {
+	Reading *reading;
+	const char *path; /* of its file; NULL: it has none */
+	uint32_t number;
+	const LodeTraceDescription *description; /* borrowed */
+	uint64_t first;                          /* reference; before it caches warm up */
+	LodeTracedPlaces *places;
+	LodeTracedCounts *counts;
+	LodeTracedBranches *branches;    /* NULL: not predicted */
+	LodeCacheSimulation *simulation; /* NULL: none */
+	LodeTracedMemory *memory;
+	uint64_t n_references;       /* up to the last one that was read */
+	const LodeTraceFrame *frame; /* that is replayed */
+	bool is_warming_up;          /* misses are not counted */
+} Trace;
 
 /* Among the references of its kind that the instruction makes. */
 static uint8_t ordinal_of(const LodeTraceBlock *block, unsigned slot)
@@ -76,8 +78,8 @@ static bool is_counted(int miss_class)
 	return miss_class == LODE_MISS_TRUE_SHARING || miss_class == LODE_MISS_FALSE_SHARING;
 }
 
-static void keep_miss(Reading *self, const LodeCacheMiss *miss, uint32_t stream,
-	uint32_t instruction, bool counted)
+static void keep_miss(
+	Trace *self, const LodeCacheMiss *miss, uint32_t stream, uint32_t instruction, bool counted)
 {
 	const LodeTraceBlock *block = lode_block_dictionary_at(
 		self->frame->dictionary, miss->block);
@@ -101,24 +103,25 @@ static void keep_miss(Reading *self, const LodeCacheMiss *miss, uint32_t stream,
 		lode_traced_memory_keep(self->memory, stream, &access);
 }
 
-static bool is_first_level_data(const Reading *self, const LodeCacheMiss *miss)
+static bool is_first_level_data(const Trace *self, const LodeCacheMiss *miss)
 {
 	const LodeCache *cache = &g_array_index(
-		self->options->hierarchy->caches, LodeCache, miss->cache);
+		self->reading->options.hierarchy->caches, LodeCache, miss->cache);
 
 	return cache->level == 1 && !cache->is_tlb && miss->kind != LODE_REFERENCE_FETCH;
 }
 
 static void add_miss(const LodeCacheMiss *miss, void *user_data)
 {
-	Reading *self = user_data;
+	Trace *self = user_data;
 
 	if (self->is_warming_up)
 		return;
+	const Reading *reading = self->reading;
 	const LodeTracedPlace place = {miss->reference, miss->block, miss->instruction};
 	uint32_t instruction = lode_traced_counts_find(self->counts, &place);
-	uint32_t column = self->misses.columns[miss->cache][miss->kind];
-	uint32_t stream = self->streams[miss->cache];
+	uint32_t column = reading->misses.columns[miss->cache][miss->kind];
+	uint32_t stream = reading->streams[miss->cache];
 
 	if (column != LODE_NONE)
 		lode_traced_counts_count(self->counts, instruction, column);
@@ -127,8 +130,8 @@ static void add_miss(const LodeCacheMiss *miss, void *user_data)
 	if (miss->miss_class == LODE_N_MISS_CLASSES || !is_first_level_data(self, miss))
 		return;
 	lode_traced_counts_count(
-		self->counts, instruction, self->misses.class_columns[miss->miss_class]);
-	keep_miss(self, miss, self->class_streams[miss->miss_class], instruction,
+		self->counts, instruction, reading->misses.class_columns[miss->miss_class]);
+	keep_miss(self, miss, reading->class_streams[miss->miss_class], instruction,
 		is_counted(miss->miss_class));
 }
 
@@ -140,7 +143,7 @@ typedef struct {
 	uint16_t thread;
 } Invocation;
 
-static void keep_access(Reading *self, const Invocation *invocation, unsigned slot)
+static void keep_access(Trace *self, const Invocation *invocation, unsigned slot)
 {
 	const LodeTraceBlock *block = invocation->block;
 	LodeTracedPlace place = invocation->place;
@@ -160,7 +163,7 @@ static void keep_access(Reading *self, const Invocation *invocation, unsigned sl
 	lode_traced_memory_keep(self->memory, 0, &access);
 }
 
-static void sample_invocation(Reading *self, const Invocation *invocation)
+static void sample_invocation(Trace *self, const Invocation *invocation)
 {
 	uint64_t left = invocation->block->n_slots, distance;
 
@@ -174,7 +177,7 @@ static void sample_invocation(Reading *self, const Invocation *invocation)
 }
 
 /* Without caches: of all data accesses, those that are kept. */
-static void sample_accesses(Reading *self, const LodeTraceFrame *frame)
+static void sample_accesses(Trace *self, const LodeTraceFrame *frame)
 {
 	Invocation at = {
 		.place = {.reference = frame->first_reference}, .addresses = frame->addresses};
@@ -292,17 +295,15 @@ static const LodeTraceFrame *next_slice(Slices *self)
 	return &self->slice;
 }
 
-static bool add_slice(Reading *self, const LodeTraceFrame *slice, GError **error)
+static bool add_slice(Trace *self, const LodeTraceFrame *slice, GError **error)
 {
 	if (!lode_traced_counts_add(self->counts, slice, error))
 		return false;
 	g_autoptr(LodeTraceFrame) turns = NULL;
-	if (self->simulation != NULL && self->options->quantum > 0)
-		slice = turns = lode_frame_turns_new(slice, self->options->quantum);
+	if (self->simulation != NULL && self->reading->options.quantum > 0)
+		slice = turns = lode_frame_turns_new(slice, self->reading->options.quantum);
 	self->frame = slice;
-	self->has_frame = true;
-	if (self->branches != NULL &&
-		!lode_traced_branches_add(self->branches, self->counts, slice, error))
+	if (self->branches != NULL && !lode_traced_branches_add(self->branches, slice, error))
 		return false;
 	if (self->simulation != NULL) {
 		bool is_replayed = lode_cache_simulation_replay(self->simulation, slice, error);
@@ -313,79 +314,34 @@ static bool add_slice(Reading *self, const LodeTraceFrame *slice, GError **error
 	return true;
 }
 
-static bool warm_up(Reading *self, const LodeTraceFrame *frame, GError **error)
+static bool warm_up(Trace *self, const LodeTraceFrame *frame, GError **error)
 {
 	g_autoptr(LodeTraceFrame) turns = NULL;
 
 	if (self->simulation == NULL)
 		return true;
-	if (self->options->quantum > 0)
-		frame = turns = lode_frame_turns_new(frame, self->options->quantum);
+	if (self->reading->options.quantum > 0)
+		frame = turns = lode_frame_turns_new(frame, self->reading->options.quantum);
 	return lode_cache_simulation_replay(self->simulation, frame, error);
 }
 
-static bool add_frame(Reading *self, const LodeTraceFrame *frame, GError **error)
+static bool add_frame(Trace *self, const LodeTraceFrame *frame, GError **error)
 {
 	g_auto(Slices) slices = {0};
 	const LodeTraceFrame *slice;
 
-	self->is_warming_up = frame->first_reference < lode_trace_reader_range(self->reader).first;
+	self->n_references = frame->first_reference + frame->n_references;
+	self->is_warming_up = frame->first_reference < self->first;
 	if (self->is_warming_up)
 		return warm_up(self, frame, error);
 	slices_init(&slices, frame, self->places);
 	while ((slice = next_slice(&slices)) != NULL)
 		if (!add_slice(self, slice, error)) {
-			g_prefix_error(error, "%s: ", self->path);
+			if (self->path != NULL)
+				g_prefix_error(error, "%s: ", self->path);
 			return false;
 		}
 	return true;
-}
-
-/* Of a file that is cut inside its first frame, nothing can be told. */
-static bool has_frames(const Reading *self, GError **error)
-{
-	const char *damage = lode_trace_reader_damage(self->reader);
-
-	if (damage == NULL || lode_trace_reader_n_frames(self->reader) > 0)
-		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: %s; nothing of it is whole",
-		self->path, damage);
-	return false;
-}
-
-/* What is wrong with a frame takes nothing from those before it. */
-static bool end_at_damage(Reading *self, GError *damage, GError **error)
-{
-	bool is_partial = damage->code == LODE_ERROR_CORRUPT && self->has_frame;
-
-	if (is_partial)
-		self->damage = g_strdup(damage->message);
-	else
-		g_propagate_error(error, g_error_copy(damage));
-	return is_partial;
-}
-
-static bool read_frames(Reading *self, GError **error)
-{
-	g_autoptr(GError) damage = NULL;
-	const char *stage = self->simulation != NULL ? "simulating caches" : "reading the trace";
-	const LodeTraceRange range = lode_trace_reader_range(self->reader);
-	const LodeTraceFrame *frame;
-	int found;
-
-	while ((found = lode_trace_reader_next(self->reader, &frame, &damage)) > 0) {
-		if (!add_frame(self, frame, error))
-			return false;
-		lode_progress_report(self->progress, stage,
-			(double)(range.warm_up + frame->first_reference + frame->n_references -
-				 range.first),
-			(double)(range.warm_up + range.count), NULL);
-		if (!lode_progress_is_cancelled(self->progress))
-			continue;
-		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
-		return false;
-	}
-	return found == 0 ? has_frames(self, error) : end_at_damage(self, damage, error);
 }
 
 /* One for each sum that misses of data are in; without caches, one for all accesses. */
@@ -396,7 +352,7 @@ static void name_streams(Reading *self)
 
 	memset(streams, 0xff, MAX(sums->len, 1) * sizeof(uint32_t));
 	memset(self->streams, 0xff, sizeof(self->streams));
-	if (self->options->hierarchy == NULL)
+	if (self->options.hierarchy == NULL)
 		g_ptr_array_add(self->stream_names, (char *)LODE_TRACED_ACCESSES);
 	for (size_t i = 0; i < LODE_HIERARCHY_MAX_CACHES; i++) {
 		uint32_t sum = self->misses.sums[i];
@@ -418,38 +374,35 @@ static void name_streams(Reading *self)
 	}
 }
 
-/* ", references 1,000 to 1,999" */
-static char *part_text(const LodeTraceReader *reader)
+/* ", references 1,000 to 1,999" of so many; the caller frees it. */
+static char *part_text(const LodeTraceRange *range, uint64_t n_references)
 {
-	const LodeTraceRange range = lode_trace_reader_range(reader);
 	char first[LODE_NUMBER_SIZE], last[LODE_NUMBER_SIZE];
+	uint64_t begin = range != NULL ? MIN(range->first, n_references) : 0;
+	uint64_t count = range != NULL ? MIN(range->count, n_references - begin) : n_references;
 
-	if (range.count == lode_trace_reader_n_references(reader))
+	if (count == n_references)
 		return g_strdup("");
 	return g_strdup_printf(", references %s to %s",
-		lode_number_format_count((double)range.first, first),
-		lode_number_format_count(
-			(double)(range.first + range.count - MIN(range.count, 1)), last));
+		lode_number_format_count((double)begin, first),
+		lode_number_format_count((double)(begin + count - MIN(count, 1)), last));
 }
 
 /* What made the trace, and what it was replayed through. */
-static void name_recording(Reading *self)
+static void name_recording(
+	Reading *self, const LodeTraceDescription *description, uint64_t n_references)
 {
-	const LodeTraceDescription *description = lode_trace_reader_description(self->reader);
-	const LodeHierarchy *hierarchy = self->options->hierarchy;
+	const LodeHierarchy *hierarchy = self->options.hierarchy;
 	LodeRecording *recording = self->recording;
 	g_autofree char *caches = hierarchy != NULL ? lode_hierarchy_to_text(hierarchy) : NULL;
-	g_autofree char *part = self->options->range != NULL ? part_text(self->reader)
-	                                                     : g_strdup("");
-	const char *function = self->options->function;
+	g_autofree char *part = part_text(self->options.range, n_references);
+	const char *function = self->options.function;
 	g_autofree char *creator = g_strconcat(
 		description->tool != NULL ? description->tool : "unknown tool",
 		description->is_partial ? " trace of a part" : " trace", part,
 		function != NULL ? ", in " : "", function != NULL ? function : "",
 		caches != NULL ? ", through " : "", caches, NULL);
 
-	recording->is_trace = true;
-	recording->frequency = LODE_FREQUENCY_EXACT;
 	if (recording->creator == NULL)
 		recording->creator = g_string_chunk_insert(recording->strings, creator);
 	if (description->command != NULL)
@@ -457,11 +410,17 @@ static void name_recording(Reading *self)
 			recording, description->command, strlen(description->command));
 }
 
-/* What all traces share, with the first of them open. */
-static void begin(Reading *self)
+/* What all traces share. */
+static void reading_init(Reading *self, const LodeTracedRecordingOptions *options)
 {
-	const LodeTracedRecordingOptions *options = self->options;
-
+	*self = (Reading){
+		.options = *options,
+		.recording = lode_recording_new(),
+		.stream_names = g_ptr_array_new(),
+		.intervals = g_array_new(FALSE, FALSE, sizeof(StreamSum)),
+	};
+	self->recording->is_trace = true;
+	self->recording->frequency = LODE_FREQUENCY_EXACT;
 	lode_traced_misses_init(
 		&self->misses, self->recording, options->hierarchy, options->classifies);
 	name_streams(self);
@@ -470,11 +429,21 @@ static void begin(Reading *self)
 			.model = options->branches,
 			.n_cores = options->hierarchy != NULL ? options->hierarchy->n_cores : 1,
 		};
-		self->branches = lode_traced_branches_new(
-			&predicting, self->recording, lode_memory_reading_images(options->memory));
+		lode_traced_branch_sums_init(&self->branches, &predicting, self->recording,
+			lode_memory_reading_images(options->memory));
 	}
 	lode_sampled_files_init(&self->files, self->recording, options->jit);
-	self->counts = lode_traced_counts_new(NULL, self->recording);
+	lode_traced_rows_init(&self->rows, self->recording);
+}
+
+static void reading_clear(Reading *self)
+{
+	lode_traced_branch_sums_clear(&self->branches);
+	lode_traced_rows_clear(&self->rows);
+	lode_sampled_files_clear(&self->files);
+	g_clear_pointer(&self->stream_names, g_ptr_array_unref);
+	g_clear_pointer(&self->intervals, g_array_unref);
+	g_clear_pointer(&self->recording, lode_recording_free);
 }
 
 static void add_pid(LodeRecording *recording, uint32_t pid)
@@ -485,84 +454,96 @@ static void add_pid(LodeRecording *recording, uint32_t pid)
 	g_array_append_val(recording->pids, pid);
 }
 
-/* Of several traces one at least must know it: a shell has not what it starts has. */
-static bool choose_function(Reading *self, GError **error)
+static void trace_free(Trace *self)
 {
-	g_autoptr(GError) why = NULL;
-	g_autoptr(GArray) none = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-
-	if (self->options->function == NULL)
-		return true;
-	if (lode_traced_functions_choose(self->reader, self->options->function, &why)) {
-		self->has_function = true;
-		return true;
-	}
-	lode_trace_reader_set_functions(self->reader, none);
-	if (self->has_function || self->number + 1 < self->options->n_paths)
-		return true;
-	g_propagate_error(error, g_steal_pointer(&why));
-	return false;
+	if (self == NULL)
+		return;
+	lode_cache_simulation_free(self->simulation);
+	lode_traced_branches_free(self->branches);
+	lode_traced_counts_free(self->counts);
+	lode_traced_places_free(self->places);
+	lode_traced_memory_free(self->memory);
+	g_free(self);
 }
 
-static bool open_trace(Reading *self, GError **error)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Trace, trace_free)
+
+/* Borrows the description. Errors: those of lode_cache_simulation_new(). */
+static Trace *trace_new(Reading *reading, const LodeTraceDescription *description, GError **error)
 {
-	const LodeTracedRecordingOptions *options = self->options;
-	const LodeTraceReaderOptions reading = {
-		.threads = options->threads, .range = options->range};
+	const LodeTracedRecordingOptions *options = &reading->options;
+	uint32_t pid = lode_traced_places_find_pid(description);
+	g_autoptr(Trace) self = g_new0(Trace, 1);
 	const LodeCacheSimulationOptions simulating = {.threads = 1,
 		.classifies = options->classifies,
 		.on_miss = add_miss,
 		.user_data = self};
 
-	self->reader = lode_trace_reader_open(self->path, &reading, error);
-	if (self->reader == NULL)
-		return false;
-	const LodeTraceDescription *description = lode_trace_reader_description(self->reader);
-	if (!choose_function(self, error))
-		return false;
-	name_recording(self);
-	if (self->counts == NULL)
-		begin(self);
-	self->places = lode_traced_places_new_process(
-		description, lode_traced_places_find_pid(description), &self->files);
-	add_pid(self->recording, lode_traced_places_pid(self->places));
-	lode_traced_counts_begin(self->counts, self->places);
-	self->has_frame = false;
-	self->memory = lode_traced_memory_new(self->stream_names->len);
-	if (self->n_references > 0)
-		lode_traced_memory_set_share(
-			self->memory, (double)lode_trace_reader_n_references(self->reader) /
-					      (double)self->n_references);
-	if (options->hierarchy == NULL)
-		return true;
+	self->reading = reading;
+	self->description = description;
+	self->places = reading->files.is_live
+	                       ? lode_traced_places_new_live(description, pid, &reading->files)
+	                       : lode_traced_places_new_process(description, pid, &reading->files);
+	add_pid(reading->recording, pid);
+	self->counts = lode_traced_counts_new(self->places, &reading->rows);
+	if (options->predicts_branches)
+		self->branches = lode_traced_branches_new(
+			&reading->branches, self->counts, &reading->rows);
+	self->memory = lode_traced_memory_new(reading->stream_names->len);
 	for (int i = 0; options->classifies && i < LODE_N_MISS_CLASSES; i++)
-		if (is_counted(i))
-			lode_traced_memory_set_counted(self->memory, self->class_streams[i]);
-	self->simulation = lode_cache_simulation_new(&options->hierarchy, 1, &simulating, error);
-	return self->simulation != NULL;
+		if (is_counted(i) && options->hierarchy != NULL)
+			lode_traced_memory_set_counted(self->memory, reading->class_streams[i]);
+	if (options->hierarchy != NULL)
+		self->simulation = lode_cache_simulation_new(
+			&options->hierarchy, 1, &simulating, error);
+	return options->hierarchy == NULL || self->simulation != NULL ? g_steal_pointer(&self)
+	                                                              : NULL;
 }
 
-static void close_trace(Reading *self)
+/* No more frames will come: what they took is given free, but for what is kept of addresses. */
+static void trace_end(Trace *self)
 {
+	lode_traced_counts_end(self->counts);
 	g_clear_pointer(&self->simulation, lode_cache_simulation_free);
-	g_clear_pointer(&self->memory, lode_traced_memory_free);
-	g_clear_pointer(&self->places, lode_traced_places_free);
-	g_clear_pointer(&self->reader, lode_trace_reader_close);
-	g_clear_pointer(&self->damage, g_free);
+	g_clear_pointer(&self->branches, lode_traced_branches_free);
+	g_clear_pointer(&self->counts, lode_traced_counts_free);
 }
 
-/* Of what the trace at hand has of each stream. */
-static void sum_streams(Reading *self)
+/* Of what a trace has of each stream. */
+static void sum_streams(const Trace *self)
 {
-	for (guint i = 0; i < self->stream_names->len; i++) {
-		if (self->intervals->len <= i) {
+	const Reading *reading = self->reading;
+
+	for (guint i = 0; i < reading->stream_names->len; i++) {
+		if (reading->intervals->len <= i) {
 			const StreamSum none = {0};
-			g_array_append_val(self->intervals, none);
+			g_array_append_val(reading->intervals, none);
 		}
-		StreamSum *sum = &g_array_index(self->intervals, StreamSum, i);
+		StreamSum *sum = &g_array_index(reading->intervals, StreamSum, i);
 		sum->interval = MAX(sum->interval, lode_traced_memory_interval(self->memory, i));
 		sum->left_out += lode_traced_memory_left_out(self->memory, i);
 	}
+}
+
+/* Gives what is kept of addresses; one trace after the other, after its end. */
+static void trace_finish(Trace *self, bool is_one_of_many)
+{
+	Reading *reading = self->reading;
+	const LodeTracedMemoryContext context = {
+		.description = self->description,
+		.rows = &reading->rows,
+		.recording = reading->recording,
+		.stream_names = (const char *const *)reading->stream_names->pdata,
+		.pid = lode_traced_places_pid(self->places),
+		.input = self->number,
+		.first_time_ns = reading->first_time_ns,
+		.end_time_ns = reading->first_time_ns + self->n_references + 1,
+		.is_one_of_many = is_one_of_many,
+	};
+
+	sum_streams(self);
+	reading->first_time_ns = context.end_time_ns + 1;
+	lode_traced_memory_finish(self->memory, &context, reading->options.memory);
 }
 
 /* An address in 1 of N, of several traces at least, is said where the event is described. */
@@ -587,96 +568,311 @@ static void describe_streams(Reading *self)
 	}
 }
 
-static void account_damage(Reading *self)
+/* After all traces. */
+static LodeRecording *reading_finish(Reading *self, GError **error)
 {
-	const char *damage = self->damage != NULL ? self->damage
-	                                          : lode_trace_reader_damage(self->reader);
-
-	if (damage != NULL)
-		lode_recording_add_unresolved(self->recording, LODE_TRACED_DAMAGE, damage, 0, 0);
+	describe_streams(self);
+	lode_traced_branch_sums_finish(&self->branches);
+	return lode_traced_rows_write(&self->rows, error) ? g_steal_pointer(&self->recording)
+	                                                  : NULL;
 }
 
-static void finish_trace(Reading *self)
-{
-	uint64_t n_references = lode_trace_reader_n_references(self->reader);
-	const LodeTracedMemoryContext context = {
-		.description = lode_trace_reader_description(self->reader),
-		.counts = self->counts,
-		.recording = self->recording,
-		.stream_names = (const char *const *)self->stream_names->pdata,
-		.pid = lode_traced_places_pid(self->places),
-		.input = self->number,
-		.first_time_ns = self->first_time_ns,
-		.end_time_ns = self->first_time_ns + n_references + 1,
-		.is_one_of_many = self->options->n_paths > 1,
-	};
+/* ---- of files ---- */
 
-	sum_streams(self);
-	account_damage(self);
-	self->first_time_ns = context.end_time_ns + 1;
-	lode_traced_memory_finish(self->memory, &context, self->options->memory);
+/* Of several traces one at least must know it: a shell has not what it starts has. */
+static bool choose_function(Reading *self, LodeTraceReader *reader, bool is_last, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	g_autoptr(GArray) none = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+
+	if (self->options.function == NULL)
+		return true;
+	if (lode_traced_functions_choose(reader, self->options.function, &why)) {
+		self->has_function = true;
+		return true;
+	}
+	lode_trace_reader_set_functions(reader, none);
+	if (self->has_function || !is_last)
+		return true;
+	g_propagate_error(error, g_steal_pointer(&why));
+	return false;
 }
 
-/* Of all traces; of one alone nobody asks. */
-static bool sum_references(Reading *self, GError **error)
+/* Of a file that is cut inside its first frame, nothing can be told. */
+static bool has_frames(const LodeTraceReader *reader, const char *path, GError **error)
+{
+	const char *damage = lode_trace_reader_damage(reader);
+
+	if (damage == NULL || lode_trace_reader_n_frames(reader) > 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: %s; nothing of it is whole", path,
+		damage);
+	return false;
+}
+
+/* What is wrong with a frame takes nothing from those before it. */
+static bool end_at_damage(const Trace *self, GError *damage, GError **error)
+{
+	bool is_partial = damage->code == LODE_ERROR_CORRUPT && self->n_references > 0;
+
+	if (is_partial)
+		lode_recording_add_unresolved(
+			self->reading->recording, LODE_TRACED_DAMAGE, damage->message, 0, 0);
+	else
+		g_propagate_error(error, g_error_copy(damage));
+	return is_partial;
+}
+
+static bool read_frames(
+	Trace *self, LodeTraceReader *reader, const LodeProgress *progress, GError **error)
+{
+	g_autoptr(GError) damage = NULL;
+	const char *stage = self->simulation != NULL ? "simulating caches" : "reading the trace";
+	const LodeTraceRange range = lode_trace_reader_range(reader);
+	const LodeTraceFrame *frame;
+	int found;
+
+	while ((found = lode_trace_reader_next(reader, &frame, &damage)) > 0) {
+		if (!add_frame(self, frame, error))
+			return false;
+		lode_progress_report(progress, stage,
+			(double)(range.warm_up + frame->first_reference + frame->n_references -
+				 range.first),
+			(double)(range.warm_up + range.count), NULL);
+		if (!lode_progress_is_cancelled(progress))
+			continue;
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+		return false;
+	}
+	if (found < 0)
+		return end_at_damage(self, damage, error);
+	if (!has_frames(reader, self->path, error))
+		return false;
+	const char *cut = lode_trace_reader_damage(reader);
+	if (cut != NULL)
+		lode_recording_add_unresolved(
+			self->reading->recording, LODE_TRACED_DAMAGE, cut, 0, 0);
+	return true;
+}
+
+/* Of all traces; of one alone nobody asks: 0. */
+static bool sum_references(
+	const LodeTracedRecordingOptions *options, uint64_t *out_n, GError **error)
 {
 	const LodeTraceReaderOptions reading = {.threads = 1};
 
-	for (size_t i = 0; i < self->options->n_paths && self->options->n_paths > 1; i++) {
+	*out_n = 0;
+	for (size_t i = 0; i < options->n_paths && options->n_paths > 1; i++) {
 		g_autoptr(LodeTraceReader)
-			reader = lode_trace_reader_open(self->options->paths[i], &reading, error);
+			reader = lode_trace_reader_open(options->paths[i], &reading, error);
 		if (reader == NULL)
 			return false;
-		self->n_references += lode_trace_reader_n_references(reader);
+		*out_n += lode_trace_reader_n_references(reader);
 	}
 	return true;
 }
 
-static bool read_traces(Reading *self, GError **error)
+static bool read_trace(
+	Reading *self, size_t number, uint64_t n_all, const LodeProgress *progress, GError **error)
 {
-	if (!sum_references(self, error))
+	const LodeTracedRecordingOptions *options = &self->options;
+	const LodeTraceReaderOptions reading = {
+		.threads = options->threads, .range = options->range};
+	g_autoptr(LodeTraceReader)
+		reader = lode_trace_reader_open(options->paths[number], &reading, error);
+
+	if (reader == NULL || !choose_function(self, reader, number + 1 == options->n_paths, error))
 		return false;
-	for (size_t i = 0; i < self->options->n_paths; i++) {
-		self->path = self->options->paths[i];
-		self->number = (uint32_t)i;
-		bool is_read = open_trace(self, error) && read_frames(self, error);
-		if (is_read)
-			finish_trace(self);
-		/* Its blocks are still to be given to instructions. */
-		if (is_read)
-			lode_traced_counts_begin(self->counts, NULL);
-		close_trace(self);
-		if (!is_read)
-			return false;
-	}
-	describe_streams(self);
-	if (self->branches != NULL)
-		lode_traced_branches_finish(self->branches);
-	if (lode_traced_counts_finish(self->counts, error))
-		return true;
-	g_prefix_error(error, "%s: ", self->path);
-	return false;
+	const LodeTraceDescription *description = lode_trace_reader_description(reader);
+	uint64_t n_references = lode_trace_reader_n_references(reader);
+	name_recording(self, description, n_references);
+	g_autoptr(Trace) trace = trace_new(self, description, error);
+	if (trace == NULL)
+		return false;
+	trace->path = options->paths[number];
+	trace->number = (uint32_t)number;
+	trace->first = lode_trace_reader_range(reader).first;
+	if (n_all > 0)
+		lode_traced_memory_set_share(trace->memory, (double)n_references / (double)n_all);
+	if (!read_frames(trace, reader, progress, error))
+		return false;
+	trace->n_references = n_references;
+	trace_end(trace);
+	trace_finish(trace, options->n_paths > 1);
+	return true;
 }
 
 LodeRecording *lode_traced_recording_read(
 	const LodeTracedRecordingOptions *options, const LodeProgress *progress, GError **error)
 {
-	Reading self = {
-		.options = options,
-		.progress = progress,
-		.recording = lode_recording_new(),
-		.stream_names = g_ptr_array_new(),
-		.intervals = g_array_new(FALSE, FALSE, sizeof(StreamSum)),
-	};
 	LodeRecording *recording = NULL;
+	uint64_t n_references;
+	bool is_read = true;
+	Reading self;
 
-	if (read_traces(&self, error))
-		recording = g_steal_pointer(&self.recording);
-	lode_traced_branches_free(self.branches);
-	lode_traced_counts_free(self.counts);
-	lode_sampled_files_clear(&self.files);
-	g_ptr_array_unref(self.stream_names);
-	g_array_unref(self.intervals);
-	lode_recording_free(self.recording);
+	if (!sum_references(options, &n_references, error))
+		return NULL;
+	reading_init(&self, options);
+	for (size_t i = 0; i < options->n_paths && is_read; i++)
+		is_read = read_trace(&self, i, n_references, progress, error);
+	if (is_read && (recording = reading_finish(&self, error)) == NULL)
+		g_prefix_error(error, "%s: ", options->paths[options->n_paths - 1]);
+	reading_clear(&self);
 	return recording;
+}
+
+/* ---- of a program that runs ---- */
+
+struct LodeLiveTraces {
+	Reading reading;
+	LodeTraceTaker taker;
+	GPtrArray *traces;     /* Trace, as they began */
+	GArray *ended;         /* Trace *, borrowed */
+	uint64_t n_kept, most; /* rows of those that have ended, and how many there may be */
+	uint64_t n_references; /* of those */
+};
+
+static void live_trace_free(void *data)
+{
+	Trace *trace = data;
+	/* Its own, once it has ended. */
+	LodeTraceDescription *description = trace->counts == NULL
+	                                            ? (LodeTraceDescription *)trace->description
+	                                            : NULL;
+
+	trace_free(trace);
+	lode_trace_description_free(description);
+}
+
+static void *begin_live(const LodeTraceDescription *description, void *user_data, GError **error)
+{
+	LodeLiveTraces *self = user_data;
+	Trace *trace = trace_new(&self->reading, description, error);
+
+	if (trace == NULL)
+		return NULL;
+	trace->number = self->traces->len;
+	trace->first = self->reading.options.range != NULL ? self->reading.options.range->first : 0;
+	g_ptr_array_add(self->traces, trace);
+	return trace;
+}
+
+static bool take_live(void *trace, const LodeTraceFrame *frame, GError **error)
+{
+	Trace *self = trace;
+
+	lode_traced_places_see(self->places);
+	return add_frame(self, frame, error);
+}
+
+/* Each trace that has ended keeps no more of its addresses than its share of all references. */
+static void thin_out(LodeLiveTraces *self)
+{
+	self->n_kept = 0;
+	for (guint i = 0; i < self->ended->len; i++) {
+		const Trace *trace = g_array_index(self->ended, Trace *, i);
+		lode_traced_memory_set_share(trace->memory,
+			(double)trace->n_references / (double)MAX(self->n_references, 1));
+		self->n_kept += lode_traced_memory_n_rows(trace->memory);
+	}
+	/* Many small ones may each have their least. */
+	self->most = MAX(2 * (uint64_t)LODE_TRACED_MEMORY_ROWS, 2 * self->n_kept);
+}
+
+static bool end_live(void *trace, GError **error)
+{
+	Trace *self = trace;
+	LodeLiveTraces *all = (LodeLiveTraces *)(void *)self->reading;
+
+	(void)error;
+	lode_traced_places_see(self->places);
+	trace_end(self);
+	self->description = lode_trace_description_copy(self->description);
+	g_array_append_val(all->ended, self);
+	all->n_references += self->n_references;
+	all->n_kept += lode_traced_memory_n_rows(self->memory);
+	if (all->n_kept > all->most)
+		thin_out(all);
+	return true;
+}
+
+LodeLiveTraces *lode_live_traces_new(const LodeTracedRecordingOptions *options)
+{
+	LodeLiveTraces *self = g_new0(LodeLiveTraces, 1);
+
+	G_STATIC_ASSERT(offsetof(LodeLiveTraces, reading) == 0);
+	reading_init(&self->reading, options);
+	self->reading.files.is_live = true;
+	self->taker = (LodeTraceTaker){begin_live, take_live, end_live, self};
+	self->traces = g_ptr_array_new_with_free_func(live_trace_free);
+	self->ended = g_array_new(FALSE, FALSE, sizeof(Trace *));
+	self->most = 2 * (uint64_t)LODE_TRACED_MEMORY_ROWS;
+	return self;
+}
+
+const LodeTraceTaker *lode_live_traces_taker(const LodeLiveTraces *self)
+{
+	return &self->taker;
+}
+
+unsigned lode_live_traces_n(const LodeLiveTraces *self)
+{
+	return self->ended->len;
+}
+
+/* Runtimes write what code they made while they run, and the last of it at their end. */
+static void find_code(LodeLiveTraces *self)
+{
+	LodeSampledFiles *files = &self->reading.files;
+	const LodeTracedRows *rows = &self->reading.rows;
+
+	files->is_live = false;
+	for (guint i = 0; i < self->ended->len; i++) {
+		const Trace *trace = g_array_index(self->ended, Trace *, i);
+		const GArray *mappings = trace->description->mappings;
+		for (guint j = 0; j < mappings->len; j++) {
+			const LodePerfMapping mapping = lode_traced_places_mapping(
+				&g_array_index(mappings, LodeTraceMapping, j));
+			lode_sampled_files_find_code(
+				files, lode_traced_places_pid(trace->places), &mapping);
+		}
+	}
+	for (guint i = 0; i < rows->instructions->len; i++) {
+		LodeTracedInstruction *instruction = &g_array_index(
+			rows->instructions, LodeTracedInstruction, i);
+		const LodeRecordedObject *object = &g_array_index(
+			self->reading.recording->objects, LodeRecordedObject, instruction->object);
+		LodeSampledPlace place;
+		if (strcmp(object->path, "???") != 0 ||
+			lode_sampled_files_place(files, NULL, object->pid, UINT64_MAX,
+				instruction->run_time_address, &place) != LODE_SAMPLED_RESOLVED)
+			continue;
+		instruction->object = place.object;
+		instruction->address = place.address;
+	}
+}
+
+LodeRecording *lode_live_traces_finish(LodeLiveTraces *self, GError **error)
+{
+	find_code(self);
+	thin_out(self);
+	for (guint i = 0; i < self->traces->len; i++) {
+		Trace *trace = self->traces->pdata[i];
+		/* One that did not end has no description any more. */
+		if (trace->counts != NULL)
+			continue;
+		name_recording(&self->reading, trace->description, trace->n_references);
+		trace_finish(trace, self->traces->len > 1);
+	}
+	return reading_finish(&self->reading, error);
+}
+
+void lode_live_traces_free(LodeLiveTraces *self)
+{
+	if (self == NULL)
+		return;
+	g_ptr_array_unref(self->traces);
+	g_array_unref(self->ended);
+	reading_clear(&self->reading);
+	g_free(self);
 }

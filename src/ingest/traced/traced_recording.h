@@ -16,6 +16,7 @@
 #include "sources/jit_code_set.h"
 #include "sources/recording.h"
 #include "traces/trace_reader.h"
+#include "traces/trace_taker.h"
 
 /* The reason under which a profile accounts for what is wrong with the file. */
 #define LODE_TRACED_DAMAGE "the trace is not whole"
@@ -45,3 +46,25 @@ typedef struct {
  * accounted for; one of which nothing is whole is _CORRUPT. */
 LodeRecording *lode_traced_recording_read(
 	const LodeTracedRecordingOptions *options, const LodeProgress *progress, GError **error);
+
+/*
+ * The same of traces that come about while a program runs, of which no file is kept: there may be
+ * several at a time. Code that is made at run time is placed at the end, when the jitdumps and perf
+ * maps are whole; its branches are not predicted.
+ */
+typedef struct LodeLiveTraces LodeLiveTraces;
+
+/* `paths` is not looked at, and `function` is for the recorder: it is only named here. What the
+ * options point to is borrowed until the end; files may be added to `jit` until then. */
+LodeLiveTraces *lode_live_traces_new(const LodeTracedRecordingOptions *options);
+void lode_live_traces_free(LodeLiveTraces *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLiveTraces, lode_live_traces_free)
+
+/* What takes the frames; borrowed. */
+const LodeTraceTaker *lode_live_traces_taker(const LodeLiveTraces *self);
+
+/* How many traces have ended. */
+unsigned lode_live_traces_n(const LodeLiveTraces *self);
+
+/* When all have ended, once; the caller owns the result. Errors: _LIMIT. */
+LodeRecording *lode_live_traces_finish(LodeLiveTraces *self, GError **error);

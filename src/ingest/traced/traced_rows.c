@@ -57,6 +57,12 @@ uint32_t lode_traced_rows_find(LodeTracedRows *self, const LodeTracedInstruction
 	return slot->id;
 }
 
+const LodeTracedInstruction *lode_traced_rows_instruction(
+	const LodeTracedRows *self, uint32_t instruction)
+{
+	return &g_array_index(self->instructions, LodeTracedInstruction, instruction);
+}
+
 void lode_traced_rows_add(LodeTracedRows *self, uint32_t instruction, uint32_t column, uint64_t n)
 {
 	self->totals[column] += n;

@@ -39,6 +39,10 @@ void lode_traced_rows_clear(LodeTracedRows *self);
 /* The number of an instruction, added when new; LODE_NONE: there are too many. */
 uint32_t lode_traced_rows_find(LodeTracedRows *self, const LodeTracedInstruction *instruction);
 
+/* One that was found, borrowed until another one is. */
+const LodeTracedInstruction *lode_traced_rows_instruction(
+	const LodeTracedRows *self, uint32_t instruction);
+
 /* Adds to a column of an instruction, and to its total; of LODE_NONE to the total alone. */
 void lode_traced_rows_add(LodeTracedRows *self, uint32_t instruction, uint32_t column, uint64_t n);
 

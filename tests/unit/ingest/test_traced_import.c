@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "caches/cache_simulation.h"
 #include "images/binary_image.h"
-#include "ingest/import.h"
+#include "ingest/traced_import.h"
 #include "profile_sums.h"
 #include "seeds.h"
 #include "traced_program.h"
@@ -561,6 +561,185 @@ static void test_usage(void)
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_USAGE);
 }
 
+/* --- while a program runs --- */
+
+enum { LIVE_TRACES = 2 };
+
+/* What reads a trace as the recorder gives it: frame by frame, mappings with the frames that they
+ * come about in. */
+typedef struct {
+	LodeTraceReader *reader;
+	LodeTraceDescription *given;
+	void *trace;
+	bool has_begun;
+} LiveTrace;
+
+/* False at the end. */
+static bool give_frame(LiveTrace *self, const LodeTraceTaker *taker)
+{
+	g_autoptr(GError) error = NULL;
+	const LodeTraceDescription *whole = lode_trace_reader_description(self->reader);
+	const LodeTraceFrame *frame;
+	int found = lode_trace_reader_next(self->reader, &frame, &error);
+
+	g_assert_no_error(error);
+	if (found == 0)
+		return false;
+	uint64_t end = frame->first_reference + frame->n_references;
+	for (guint i = self->given->mappings->len; i < whole->mappings->len; i++) {
+		LodeTraceMapping mapping = g_array_index(whole->mappings, LodeTraceMapping, i);
+		if (mapping.first_reference >= end)
+			break;
+		g_array_append_val(self->given->mappings, mapping);
+	}
+	if (!self->has_begun) {
+		g_array_append_vals(
+			self->given->threads, whole->threads->data, whole->threads->len);
+		self->trace = taker->begin(self->given, taker->user_data, &error);
+	}
+	self->has_begun = true;
+	g_assert_no_error(error);
+	g_assert_true(taker->take(self->trace, frame, &error));
+	g_assert_no_error(error);
+	return true;
+}
+
+/* Two processes that map and run, each with two threads. */
+static void write_process(TracedProgram *program, uint32_t pid)
+{
+	enum { N = 4000 };
+	static const char *const paths[] = {
+		"/nonexistent/first.so", "/nonexistent/second.so", "[anon]"};
+	const uint64_t code = 0x7f0000001000;
+	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
+	g_autofree LodeReference *references = g_new0(LodeReference, N);
+	const LodeTraceThread threads[] = {{pid, NULL}, {pid + 1, NULL}};
+	uint64_t at = code;
+	uint16_t thread = 0;
+
+	for (unsigned i = 0; i < N; i++) {
+		if (random_int_range(0, 60) == 0)
+			thread ^= 1;
+		if (random_int_range(0, 8) == 0)
+			at = code + 0x1000 * (uint64_t)random_int_range(0, 3) +
+			     16 * (uint64_t)random_int_range(0, 20);
+		if (random_bit()) {
+			references[i] = (LodeReference)DATA(
+				LOAD, 0x100000 + 8 * (uint64_t)random_int_range(0, 400), thread);
+			continue;
+		}
+		references[i] = (LodeReference)FETCH(at, 4, thread);
+		at += 4;
+	}
+	g_array_append_vals(description->threads, threads, 2);
+	for (uint64_t now = 0; now < N; now += (uint64_t)random_int_range(1, 300)) {
+		uint64_t start = code + 0x1000 * (uint64_t)random_int_range(0, 3);
+		LodeTraceMapping mapping = {.start = start,
+			.end = start + 0x1000 * (uint64_t)random_int_range(1, 3),
+			.offset = 0x1000 * (uint64_t)random_int_range(0, 2),
+			.protection = random_bit() ? 5 : 3,
+			.first_reference = now};
+		mapping.path = lode_trace_description_intern(
+			description, paths[random_int_range(0, G_N_ELEMENTS(paths))]);
+		g_array_append_val(description->mappings, mapping);
+	}
+	traced_program_init(program);
+	traced_program_write_frames(program, references, N, 700, description);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* What a profile says of code and data, a line for each; images may be in any order. */
+static GPtrArray *lines_of(const LodeProfile *profile)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+
+	for (guint i = 0; i < profile->instructions->len; i++) {
+		const LodeInstruction *row = instruction_at(profile, i);
+		uint32_t image = lode_profile_function(profile, row->function)->image;
+		GString *line = g_string_new(NULL);
+		g_string_printf(line, "%s %" G_GINT64_MODIFIER "x %g",
+			lode_profile_image(profile, image)->path, row->address, row->count);
+		for (guint j = 0; j < profile->events->len; j++)
+			g_string_append_printf(line, " %s %g", lode_profile_event(profile, j)->name,
+				lode_profile_event_value(profile, j, i));
+		g_ptr_array_add(lines, g_string_free(line, FALSE));
+	}
+	for (guint i = 0; i < profile->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		g_ptr_array_add(lines, g_strdup_printf("edge %" G_GINT64_MODIFIER
+						       "x %" G_GINT64_MODIFIER "x %d %g",
+					       instruction_at(profile, edge->source)->address,
+					       instruction_at(profile, edge->target)->address,
+					       edge->kind, edge->count));
+	}
+	for (guint i = 0; i < profile->memory->samples->len; i++) {
+		const LodeMemorySample *row = &LODE_AT(
+			profile->memory->samples, LodeMemorySample, i);
+		g_ptr_array_add(lines,
+			g_strdup_printf("%s %" G_GINT64_MODIFIER "x %g thread %u",
+				lode_profile_event(profile, row->event)->name, row->address,
+				row->weight,
+				LODE_AT(profile->memory->threads, LodeThread, row->thread).tid));
+	}
+	g_ptr_array_sort(lines, compare_lines);
+	return lines;
+}
+
+static void test_live(void)
+{
+	g_auto(TracedProgram) first = {0};
+	g_auto(TracedProgram) second = {0};
+	g_autoptr(GError) error = NULL;
+	LiveTrace traces[LIVE_TRACES] = {0};
+	bool is_open = true;
+
+	write_process(&first, 100);
+	write_process(&second, 200);
+	g_autoptr(LodeHierarchy)
+		hierarchy = lode_hierarchy_parse("i1=256:2:16,d1=256:2:16,cores=2", &error);
+	g_assert_no_error(error);
+	const char *paths[LIVE_TRACES] = {first.trace, second.trace};
+	LodeImportOptions options = {.paths = paths,
+		.n_paths = LIVE_TRACES,
+		.threads = 1,
+		.hierarchy = random_bit() ? hierarchy : NULL,
+		.predicts_branches = true};
+	options.classifies = options.hierarchy != NULL;
+	g_autoptr(LodeProfile) read = lode_import(&options, NULL, &error);
+	g_assert_no_error(error);
+	g_autoptr(LodeTracedImport) import = lode_traced_import_new(&options);
+	const LodeTraceTaker *taker = lode_traced_import_taker(import);
+	for (unsigned i = 0; i < LIVE_TRACES; i++) {
+		traces[i].reader = lode_trace_reader_open(paths[i], NULL, &error);
+		g_assert_no_error(error);
+		traces[i].given = lode_trace_description_new();
+	}
+	for (unsigned i = 0; is_open; i = (unsigned)random_int_range(0, LIVE_TRACES)) {
+		is_open = false;
+		for (unsigned j = 0; j < LIVE_TRACES; j++)
+			is_open |= traces[j].reader != NULL;
+		if (traces[i].reader == NULL || give_frame(&traces[i], taker))
+			continue;
+		g_assert_true(taker->end(traces[i].trace, &error));
+		g_clear_pointer(&traces[i].reader, lode_trace_reader_close);
+		g_clear_pointer(&traces[i].given, lode_trace_description_free);
+	}
+	g_assert_cmpuint(lode_traced_import_n_traces(import), ==, LIVE_TRACES);
+	g_autoptr(LodeProfile) live = lode_traced_import_finish(import, NULL, &error);
+	g_assert_no_error(error);
+	g_autoptr(GPtrArray) expected = lines_of(read);
+	g_autoptr(GPtrArray) lines = lines_of(live);
+	g_assert_cmpuint(expected->len, >, 100);
+	for (guint i = 0; i < expected->len && i < lines->len; i++)
+		g_assert_cmpstr(lines->pdata[i], ==, expected->pdata[i]);
+	g_assert_cmpuint(lines->len, ==, expected->len);
+	g_assert_cmpuint(live->unresolved->len, ==, read->unresolved->len);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -576,5 +755,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/traced_import/cut", test_cut);
 	g_test_add_func("/traced_import/damage", test_damage);
 	g_test_add_func("/traced_import/usage", test_usage);
+	add_random_test("/traced_import/live", test_live, "R02S4d3c5be1f90a12c7769d0e5b8123aaf0",
+		"R02S00c1f28e7b5a4d369e81f7c2054be613", "R02Sa7e4410d93bb5c28cf6d10e27f98b354",
+		"R02S6f2d9b8e015c47a3b2e8d46c719fa05d", NULL);
 	return g_test_run();
 }
