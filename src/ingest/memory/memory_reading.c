@@ -3,6 +3,7 @@
 
 #include "base/id_cache.h"
 #include "base/large_array.h"
+#include "base/name_table.h"
 #include "base/partition_point.h"
 #include "model/profile.h"
 #include "process/access_resolver.h"
@@ -23,12 +24,10 @@ typedef struct {
 struct LodeMemoryReading {
 	LodeCodeImages *images; /* borrowed */
 	LodeThreads threads;
-	GStringChunk *strings;
 	GArray *inputs;   /* Input */
 	GArray *mappings; /* LodeReadMapping */
 	LodeThreadStacks *stacks;
-	GPtrArray *event_names;
-	GHashTable *event_ids; /* name → index + 1 */
+	LodeNameTable events;
 	LodeAllocations *logs;
 	GArray *pages;            /* LodeMemoryPages */
 	GArray *accesses;         /* LodeReadAccess */
@@ -58,13 +57,11 @@ LodeMemoryReading *lode_memory_reading_new(LodeCodeImages *images)
 
 	self->images = images;
 	lode_threads_init(&self->threads, 0);
-	self->strings = g_string_chunk_new(1 << 12);
 	self->inputs = g_array_new(FALSE, TRUE, sizeof(Input));
 	g_array_set_clear_func(self->inputs, clear_input);
 	self->mappings = g_array_new(FALSE, TRUE, sizeof(LodeReadMapping));
 	self->stacks = lode_thread_stacks_new();
-	self->event_names = g_ptr_array_new();
-	self->event_ids = g_hash_table_new(g_str_hash, g_str_equal);
+	lode_name_table_init(&self->events);
 	self->logs = lode_allocations_new();
 	self->pages = g_array_new(FALSE, FALSE, sizeof(LodeMemoryPages));
 	self->accesses = g_array_new(FALSE, TRUE, sizeof(LodeReadAccess));
@@ -81,14 +78,12 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 	g_array_unref(self->inputs);
 	g_array_unref(self->mappings);
 	lode_thread_stacks_free(self->stacks);
-	g_ptr_array_unref(self->event_names);
-	g_hash_table_unref(self->event_ids);
+	lode_name_table_clear(&self->events);
 	lode_allocations_free(self->logs);
 	g_array_unref(self->pages);
 	g_array_unref(self->accesses);
 	g_array_unref(self->ways);
 	g_array_unref(self->way_rows);
-	g_string_chunk_free(self->strings);
 	g_free(self);
 }
 
@@ -236,14 +231,7 @@ static uint32_t mapping_of(LodeMemoryReading *self, uint32_t pid, const LodeMapp
 
 uint32_t lode_memory_reading_event(LodeMemoryReading *self, const char *name)
 {
-	void *found = g_hash_table_lookup(self->event_ids, name);
-
-	if (found != NULL)
-		return GPOINTER_TO_UINT(found) - 1;
-	char *kept = g_string_chunk_insert_const(self->strings, name);
-	g_ptr_array_add(self->event_names, kept);
-	g_hash_table_insert(self->event_ids, kept, GUINT_TO_POINTER(self->event_names->len));
-	return self->event_names->len - 1;
+	return lode_name_table_add(&self->events, name);
 }
 
 static uint32_t node_of(const LodeMemoryReading *self, uint32_t cpu)
@@ -526,7 +514,7 @@ bool lode_memory_reading_is_full(const LodeMemoryReading *self)
 
 const GPtrArray *lode_memory_reading_event_names(const LodeMemoryReading *self)
 {
-	return self->event_names;
+	return self->events.names;
 }
 
 const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/sampled/sampled_kernel.h"
 
+#include "base/name_table.h"
+
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -12,13 +14,11 @@ enum { NO_NAME = 0 };
 void lode_sampled_kernel_init(LodeSampledKernel *self, LodeRecording *recording)
 {
 	*self = (LodeSampledKernel){.recording = recording, .object = LODE_NONE};
-	self->names = g_hash_table_new(g_str_hash, g_str_equal);
 }
 
 void lode_sampled_kernel_clear(LodeSampledKernel *self)
 {
 	g_clear_pointer(&self->symbols, lode_kernel_symbols_free);
-	g_clear_pointer(&self->names, g_hash_table_unref);
 }
 
 /* Without randomisation each kernel begins at the same address. */
@@ -68,30 +68,27 @@ const char *lode_sampled_kernel_function(const LodeSampledKernel *self, uint64_t
 	return name != NULL ? name : IMAGE_NAME;
 }
 
-static uint32_t name_index(LodeSampledKernel *self, const char *name)
-{
-	void *found = g_hash_table_lookup(self->names, name);
-
-	if (found != NULL)
-		return GPOINTER_TO_UINT(found) - 1;
-	char *kept = g_string_chunk_insert(self->recording->strings, name);
-	g_ptr_array_add(self->recording->names, kept);
-	g_hash_table_insert(self->names, kept, GUINT_TO_POINTER(self->recording->names->len));
-	return self->recording->names->len - 1;
-}
-
 void lode_sampled_kernel_name_rows(LodeSampledKernel *self)
 {
-	for (guint i = 0; self->object != LODE_NONE && i < self->recording->instructions->len;
-		i++) {
+	LodeRecording *recording = self->recording;
+	guint first = recording->names->len;
+	LodeNameTable names;
+
+	lode_name_table_init(&names);
+	for (guint i = 0; self->object != LODE_NONE && i < recording->instructions->len; i++) {
 		LodeRecordedInstruction *row = &g_array_index(
-			self->recording->instructions, LodeRecordedInstruction, i);
+			recording->instructions, LodeRecordedInstruction, i);
 		uint64_t start;
 		if (row->object != self->object)
 			continue;
 		const char *name = row->address != NO_NAME ? lode_kernel_symbols_find(self->symbols,
 								     row->address, &start)
 		                                           : NULL;
-		row->function = name_index(self, name != NULL ? name : IMAGE_NAME);
+		row->function = first +
+		                lode_name_table_add(&names, name != NULL ? name : IMAGE_NAME);
 	}
+	for (guint i = 0; i < names.names->len; i++)
+		g_ptr_array_add(recording->names,
+			g_string_chunk_insert(recording->strings, lode_name_table_name(&names, i)));
+	lode_name_table_clear(&names);
 }

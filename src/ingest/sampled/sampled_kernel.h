@@ -12,7 +12,6 @@
 typedef struct {
 	LodeRecording *recording;   /* borrowed */
 	LodeKernelSymbols *symbols; /* of this machine; NULL: not read or hidden */
-	GHashTable *names;          /* name → index + 1, of recording->names */
 	bool is_read;               /* whether they were tried */
 	bool is_ours;               /* the current recording is of this machine as it runs */
 	uint32_t object;            /* LODE_NONE: no sample is in the kernel */

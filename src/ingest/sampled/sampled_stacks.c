@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/sampled/sampled_stacks.h"
 
+#include "base/name_table.h"
 #include "process/code_names.h"
 
 #include <asm/perf_regs.h>
@@ -15,9 +16,7 @@ struct LodeSampledStacks {
 	LodeCallTree tree;      /* of callers, and of what was sampled */
 	GArray *samples;        /* LodeStackSample: a stack is a call of the tree */
 	GArray *chain;          /* LodeCaller, of the sample at hand */
-	GStringChunk *strings;
-	GPtrArray *kernel_functions, *event_names; /* char * */
-	GHashTable *kernel_ids, *event_ids;        /* name → index + 1 */
+	LodeNameTable kernel_functions, events;
 	bool has_chains;
 };
 
@@ -30,11 +29,8 @@ LodeSampledStacks *lode_sampled_stacks_new(LodeCodeImages *images, LodeThreads *
 	lode_call_tree_init(&self->tree);
 	self->samples = g_array_new(FALSE, TRUE, sizeof(LodeStackSample));
 	self->chain = g_array_new(FALSE, FALSE, sizeof(LodeCaller));
-	self->strings = g_string_chunk_new(1 << 12);
-	self->kernel_functions = g_ptr_array_new();
-	self->event_names = g_ptr_array_new();
-	self->kernel_ids = g_hash_table_new(g_str_hash, g_str_equal);
-	self->event_ids = g_hash_table_new(g_str_hash, g_str_equal);
+	lode_name_table_init(&self->kernel_functions);
+	lode_name_table_init(&self->events);
 	return self;
 }
 
@@ -45,25 +41,9 @@ void lode_sampled_stacks_free(LodeSampledStacks *self)
 	lode_call_tree_clear(&self->tree);
 	g_array_unref(self->samples);
 	g_array_unref(self->chain);
-	g_ptr_array_unref(self->kernel_functions);
-	g_ptr_array_unref(self->event_names);
-	g_hash_table_unref(self->kernel_ids);
-	g_hash_table_unref(self->event_ids);
-	g_string_chunk_free(self->strings);
+	lode_name_table_clear(&self->kernel_functions);
+	lode_name_table_clear(&self->events);
 	g_free(self);
-}
-
-static uint32_t name_index(
-	LodeSampledStacks *self, GPtrArray *names, GHashTable *ids, const char *name)
-{
-	void *found = g_hash_table_lookup(ids, name);
-
-	if (found != NULL)
-		return GPOINTER_TO_UINT(found) - 1;
-	char *kept = g_string_chunk_insert(self->strings, name);
-	g_ptr_array_add(names, kept);
-	g_hash_table_insert(ids, kept, GUINT_TO_POINTER(names->len));
-	return names->len - 1;
 }
 
 static LodeCaller caller_of(
@@ -145,15 +125,14 @@ uint32_t lode_sampled_stacks_add(
 		innermost = lode_call_tree_add(&self->tree, caller, &code);
 	}
 	if (kernel_function != NULL) {
-		const LodeCaller kernel = {
-			KERNEL_IMAGE, name_index(self, self->kernel_functions, self->kernel_ids,
-					      kernel_function)};
+		const LodeCaller kernel = {KERNEL_IMAGE,
+			lode_name_table_add(&self->kernel_functions, kernel_function)};
 		innermost = lode_call_tree_add(&self->tree, innermost, &kernel);
 	}
 	const LodeStackSample sample = {
 		.time_ns = record->time_ns,
 		.weight = sampled->weight,
-		.event = name_index(self, self->event_names, self->event_ids, sampled->event_name),
+		.event = lode_name_table_add(&self->events, sampled->event_name),
 		.thread = lode_threads_find(
 			self->threads, record->pid, record->tid, sampled->time_ns),
 		.stack = innermost,
@@ -169,7 +148,7 @@ const LodeCallTree *lode_sampled_stacks_tree(const LodeSampledStacks *self)
 
 const GPtrArray *lode_sampled_stacks_event_names(const LodeSampledStacks *self)
 {
-	return self->event_names;
+	return self->events.names;
 }
 
 void lode_sampled_stacks_account(const LodeSampledStacks *self, LodeRecording *recording)
@@ -253,7 +232,7 @@ static uint32_t add_call(Naming *self, const LodeCall *call, uint32_t outer)
 	if (call->code.image != KERNEL_IMAGE)
 		return add_code(self, &call->code, outer);
 	const LodeFrame frame = {
-		.function = self->stacks->kernel_functions->pdata[call->code.address],
+		.function = self->stacks->kernel_functions.names->pdata[call->code.address],
 		.image = (char *)"[kernel]",
 	};
 	return add_stack(self, add_frame(self, &call->code, 0, &frame), outer);

@@ -11,6 +11,7 @@
 
 #include "analyses/calls/call_costs.h"
 #include "base/id_cache.h"
+#include "base/name_table.h"
 #include "base/partition_point.h"
 #include "model/causes.h"
 #include "views/export/stack_export.h"
@@ -23,25 +24,22 @@ typedef enum { OBJECTS, FILES, FUNCTIONS, N_NAMES } NameKind;
 typedef struct {
 	const LodeProfile *profile;
 	FILE *out;
-	GArray *events;             /* uint32_t: those that are written */
-	GHashTable *names[N_NAMES]; /* text → its number in the file; owned */
-	GHashTable *files;          /* image and function → source file; both owned */
-	double *totals;             /* of each event */
+	GArray *events; /* uint32_t: those that are written */
+	LodeNameTable names[N_NAMES];
+	GHashTable *files; /* image and function → source file; both owned */
+	double *totals;    /* of each event */
 } Callgrind;
 
 /* "(3) name" the first time, "(3)" then. */
 static void write_name(Callgrind *self, const char *tag, NameKind kind, const char *name)
 {
 	const char *text = name != NULL && name[0] != '\0' ? name : "???";
-	void *found = g_hash_table_lookup(self->names[kind], text);
+	guint n_known = self->names[kind].names->len;
+	uint32_t number = lode_name_table_add(&self->names[kind], text);
 
-	if (found != NULL) {
-		fprintf(self->out, "%s=(%u)\n", tag, GPOINTER_TO_UINT(found));
+	fprintf(self->out, "%s=(%u)%s", tag, number + 1, number < n_known ? "\n" : " ");
+	if (number < n_known)
 		return;
-	}
-	guint number = g_hash_table_size(self->names[kind]) + 1;
-	g_hash_table_insert(self->names[kind], g_strdup(text), GUINT_TO_POINTER(number));
-	fprintf(self->out, "%s=(%u) ", tag, number);
 	for (const char *at = text; *at != '\0'; at++)
 		putc(g_ascii_iscntrl(*at) ? '?' : *at, self->out);
 	putc('\n', self->out);
@@ -415,7 +413,7 @@ bool lode_callgrind_write(const LodeProfile *profile, FILE *out, GError **error)
 	};
 
 	for (int i = 0; i < N_NAMES; i++)
-		self.names[i] = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+		lode_name_table_init(&self.names[i]);
 	self.totals = g_new0(double, MAX(self.events->len, 1));
 	find_files(&self);
 	write_head(&self);
@@ -424,7 +422,7 @@ bool lode_callgrind_write(const LodeProfile *profile, FILE *out, GError **error)
 		write_stacks(&self);
 	write_totals(&self);
 	for (int i = 0; i < N_NAMES; i++)
-		g_hash_table_unref(self.names[i]);
+		lode_name_table_clear(&self.names[i]);
 	g_array_unref(self.events);
 	g_hash_table_unref(self.files);
 	g_free(self.totals);

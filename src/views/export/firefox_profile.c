@@ -9,6 +9,7 @@
 #include "views/export/stack_export.h"
 
 #include "base/json_stream.h"
+#include "base/name_table.h"
 #include "views/format.h"
 
 #include <math.h>
@@ -24,10 +25,8 @@ typedef struct {
 typedef struct {
 	const LodeStackExport *export;
 	LodeJsonStream json;
-	GPtrArray *strings;     /* char * */
-	GHashTable *string_ids; /* → index + 1 */
-	GPtrArray *images;      /* const char *: paths */
-	GHashTable *image_ids;
+	LodeNameTable strings;
+	LodeNameTable images;                               /* paths */
 	uint32_t *frame_names, *frame_files, *frame_images; /* of each frame; LODE_NONE: none */
 	Rows stacks, frames;                                /* of the present thread */
 	GArray *functions;                                  /* Function, of the present thread */
@@ -40,23 +39,6 @@ typedef struct {
 	uint32_t name, image, file;
 } Function;
 
-static uint32_t number_of(GHashTable *ids, GPtrArray *all, const char *text)
-{
-	void *found = g_hash_table_lookup(ids, text);
-
-	if (found != NULL)
-		return GPOINTER_TO_UINT(found) - 1;
-	char *kept = g_strdup(text);
-	g_ptr_array_add(all, kept);
-	g_hash_table_insert(ids, kept, GUINT_TO_POINTER(all->len));
-	return all->len - 1;
-}
-
-static uint32_t string_number(Firefox *self, const char *text)
-{
-	return number_of(self->string_ids, self->strings, text);
-}
-
 static void name_frames(Firefox *self)
 {
 	const GArray *frames = self->export->stacks->frames;
@@ -67,15 +49,17 @@ static void name_frames(Firefox *self)
 	for (guint i = 0; i < frames->len; i++) {
 		const LodeFrame *frame = &g_array_index(frames, LodeFrame, i);
 		g_autofree char *name = lode_stack_export_frame_name(frame);
-		self->frame_names[i] = string_number(self, name);
-		self->frame_files[i] = frame->file != NULL ? string_number(self, frame->file)
-		                                           : LODE_NONE;
-		self->frame_images[i] = frame->image != NULL ? number_of(self->image_ids,
-								       self->images, frame->image)
-		                                             : LODE_NONE;
+		self->frame_names[i] = lode_name_table_add(&self->strings, name);
+		self->frame_files[i] = frame->file != NULL
+		                               ? lode_name_table_add(&self->strings, frame->file)
+		                               : LODE_NONE;
+		self->frame_images[i] = frame->image != NULL
+		                                ? lode_name_table_add(&self->images, frame->image)
+		                                : LODE_NONE;
 	}
-	for (guint i = 0; i < self->images->len; i++)
-		string_number(self, lode_stack_export_file_name(self->images->pdata[i]));
+	for (guint i = 0; i < self->images.names->len; i++)
+		lode_name_table_add(
+			&self->strings, lode_stack_export_file_name(self->images.names->pdata[i]));
 }
 
 /* Adds a row if it is not there yet. */
@@ -383,9 +367,9 @@ static void write_resources(Firefox *self)
 	begin_column(self, "name");
 	for (guint i = 0; i < n; i++)
 		lode_json_integer(&self->json,
-			string_number(
-				self, lode_stack_export_file_name(self->images->pdata[g_array_index(
-					      self->resources, uint32_t, i)])));
+			lode_name_table_add(&self->strings,
+				lode_stack_export_file_name(self->images.names->pdata[g_array_index(
+					self->resources, uint32_t, i)])));
 	end_column(self);
 	same_column(self, "host", n, NAN);
 	same_column(self, "type", n, LIBRARY);
@@ -484,8 +468,8 @@ static void write_libraries(Firefox *self)
 {
 	lode_json_line(&self->json);
 	begin_column(self, "libs");
-	for (guint i = 0; i < self->images->len; i++) {
-		const char *path = self->images->pdata[i];
+	for (guint i = 0; i < self->images.names->len; i++) {
+		const char *path = self->images.names->pdata[i];
 		const char *name = lode_stack_export_file_name(path);
 		lode_json_begin(&self->json, '{');
 		lode_json_member_string(&self->json, "name", name);
@@ -506,8 +490,8 @@ static void write_strings(Firefox *self)
 	lode_json_key(&self->json, "shared");
 	lode_json_begin(&self->json, '{');
 	begin_column(self, "stringArray");
-	for (guint i = 0; i < self->strings->len; i++)
-		lode_json_string(&self->json, self->strings->pdata[i]);
+	for (guint i = 0; i < self->strings.names->len; i++)
+		lode_json_string(&self->json, self->strings.names->pdata[i]);
 	end_column(self);
 	lode_json_end(&self->json, '}');
 }
@@ -530,16 +514,14 @@ bool lode_firefox_profile_write(const LodeStackExport *export, FILE *out, GError
 {
 	Firefox self = {
 		.export = export,
-		.strings = g_ptr_array_new_with_free_func(g_free),
-		.string_ids = g_hash_table_new(g_str_hash, g_str_equal),
-		.images = g_ptr_array_new_with_free_func(g_free),
-		.image_ids = g_hash_table_new(g_str_hash, g_str_equal),
 		.functions = g_array_new(FALSE, FALSE, sizeof(Function)),
 		.function_ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.resource_ids = g_hash_table_new(NULL, NULL),
 		.resources = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 	};
 
+	lode_name_table_init(&self.strings);
+	lode_name_table_init(&self.images);
 	init_rows(&self.stacks, export->stacks->stacks->len);
 	init_rows(&self.frames, export->stacks->frames->len);
 	name_frames(&self);
@@ -560,12 +542,10 @@ bool lode_firefox_profile_write(const LodeStackExport *export, FILE *out, GError
 	g_free(self.frame_names);
 	g_free(self.frame_files);
 	g_free(self.frame_images);
-	g_hash_table_unref(self.string_ids);
-	g_hash_table_unref(self.image_ids);
 	g_hash_table_unref(self.function_ids);
 	g_hash_table_unref(self.resource_ids);
-	g_ptr_array_unref(self.strings);
-	g_ptr_array_unref(self.images);
+	lode_name_table_clear(&self.strings);
+	lode_name_table_clear(&self.images);
 	g_array_unref(self.functions);
 	g_array_unref(self.resources);
 	return lode_view_flush(out, error);

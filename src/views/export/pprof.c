@@ -9,6 +9,7 @@
 #include "views/export/stack_export.h"
 
 #include "base/error.h"
+#include "base/name_table.h"
 #include "views/format.h"
 #include "views/profile.pb-c.h" /* of profile.proto */
 
@@ -19,11 +20,10 @@
 /* Messages point to each other: those of a kind lie in one block, which must not move. */
 typedef struct {
 	const LodeStackExport *export;
-	GPtrArray *strings;     /* char *; the first is "" */
-	GHashTable *string_ids; /* char * → index + 1 */
-	GHashTable *images;     /* path → mapping's id */
-	GHashTable *functions;  /* name and file → function's id */
-	uint32_t *locations;    /* of each frame: id; 0: none yet */
+	LodeNameTable strings; /* the first is "" */
+	GHashTable *images;    /* path → mapping's id */
+	GHashTable *functions; /* name and file → function's id */
+	uint32_t *locations;   /* of each frame: id; 0: none yet */
 	GPtrArray *mapping_rows, *function_rows, *location_rows; /* messages; owned */
 	GPtrArray *garbage;                                      /* arrays that messages point to */
 } Pprof;
@@ -31,14 +31,8 @@ typedef struct {
 static int64_t string_id(Pprof *self, const char *text)
 {
 	g_autofree char *valid = g_utf8_make_valid(text != NULL ? text : "", -1);
-	void *found = g_hash_table_lookup(self->string_ids, valid);
 
-	if (found != NULL)
-		return GPOINTER_TO_UINT(found) - 1;
-	char *kept = g_steal_pointer(&valid);
-	g_ptr_array_add(self->strings, kept);
-	g_hash_table_insert(self->string_ids, kept, GUINT_TO_POINTER(self->strings->len));
-	return self->strings->len - 1;
+	return lode_name_table_add(&self->strings, valid);
 }
 
 static void *keep(Pprof *self, void *array)
@@ -286,8 +280,6 @@ bool lode_pprof_write(const LodeStackExport *export, FILE *out, GError **error)
 {
 	Pprof self = {
 		.export = export,
-		.strings = g_ptr_array_new_with_free_func(g_free),
-		.string_ids = g_hash_table_new(g_str_hash, g_str_equal),
 		.images = g_hash_table_new(g_str_hash, g_str_equal),
 		.functions = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.locations = g_new0(uint32_t, MAX(export->stacks->frames->len, 1)),
@@ -298,6 +290,7 @@ bool lode_pprof_write(const LodeStackExport *export, FILE *out, GError **error)
 	};
 	LodePprof__Profile message = LODE_PPROF__PROFILE__INIT;
 
+	lode_name_table_init(&self.strings);
 	string_id(&self, "");
 	add_program(&self);
 	message.sample_type = make_types(&self);
@@ -310,8 +303,8 @@ bool lode_pprof_write(const LodeStackExport *export, FILE *out, GError **error)
 	message.n_location = self.location_rows->len;
 	message.function = (LodePprof__Function **)self.function_rows->pdata;
 	message.n_function = self.function_rows->len;
-	message.string_table = (char **)self.strings->pdata;
-	message.n_string_table = self.strings->len;
+	message.string_table = (char **)self.strings.names->pdata;
+	message.n_string_table = self.strings.names->len;
 
 	size_t size = lode_pprof__profile__get_packed_size(&message);
 	g_autofree uint8_t *bytes = g_malloc(size);
@@ -324,8 +317,7 @@ bool lode_pprof_write(const LodeStackExport *export, FILE *out, GError **error)
 	g_ptr_array_unref(self.location_rows);
 	g_hash_table_unref(self.functions);
 	g_hash_table_unref(self.images);
-	g_hash_table_unref(self.string_ids);
-	g_ptr_array_unref(self.strings);
+	lode_name_table_clear(&self.strings);
 	g_free(self.locations);
 	return done;
 }
