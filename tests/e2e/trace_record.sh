@@ -116,6 +116,9 @@ check "threads: what one hands over is loaded behind its store" "$(status_is 3)"
 trace -- "$program" fault
 check "a fault" "$(status_is 139)" "$(is_whole)" "$([ "$(tail -c 3 x.txt)" != '' ] || echo empty)" \
 	"$(tail -n 1 x.txt | grep -q '^I' || echo 'the instruction at fault is not the last')"
+trace -- "$program" divide
+check "a division by nothing, which has read it" "$(status_is 136)" "$(is_whole)" \
+	"$(tail -n 2 x.txt | grep -A 1 '^I.*,2$' | tail -n 1 | grep -q '^ L .*,4$' || echo "its end: $(tail -n 3 x.txt)")"
 trace -- "$program" kill
 check "SIGKILL" "$(status_is 137)" "$(is_whole)" "$([ "$(count '^I')" -gt 50000 ] || echo 'too few instructions')"
 trace --no-follow -- "$program" fork

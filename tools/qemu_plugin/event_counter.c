@@ -8,6 +8,7 @@
  */
 #include "event_counter.h"
 
+#include "access_word.h"
 #include "instruction_traits.h"
 
 #include <pthread.h>
@@ -48,27 +49,11 @@ typedef struct {
 	bool is_store;
 } Access;
 
-/* Calling QEMU takes as long as all the rest; what it would say stands in the word, and was
- * compared with what it says of all such words. */
 static bool is_layout_known;
 
 static Access layout_of(qemu_plugin_meminfo_t info)
 {
-	return (Access){.size = 1u << (info >> 4 & 7), .is_store = (info >> 17 & 1) != 0};
-}
-
-static bool check_layout(void)
-{
-	for (qemu_plugin_meminfo_t i = 0; i < 1u << 12; i++)
-		for (qemu_plugin_meminfo_t way = QEMU_PLUGIN_MEM_R; way <= QEMU_PLUGIN_MEM_RW;
-			way++) {
-			qemu_plugin_meminfo_t info = i | way << 16;
-			Access access = layout_of(info);
-			if (access.size != 1u << qemu_plugin_mem_size_shift(info) ||
-				access.is_store != qemu_plugin_mem_is_store(info))
-				return false;
-		}
-	return true;
+	return (Access){access_word_size(info), access_word_is_store(info)};
 }
 
 static inline Access access_of(qemu_plugin_meminfo_t info)
@@ -100,7 +85,7 @@ bool event_counter_init(const EventCounterOptions *wanted)
 	if (!lode_lru_cache_init(&fetches, &options.first_instructions))
 		return false;
 	fetch_shift = fetches.line_shift;
-	is_layout_known = check_layout();
+	is_layout_known = access_word_is_known();
 	lode_lru_cache_clear(&fetches);
 	return lode_lru_cache_init(&last_level, &options.last) &&
 	       pthread_atfork(NULL, NULL, unlock_in_child) == 0;

@@ -206,6 +206,83 @@ static bool is_vex_arithmetic(const Cursor *self)
 	return map == 2 && opcode >= 0x96 && opcode <= 0xbf && (opcode & 15) >= 6;
 }
 
+/* Of a one-byte opcode without LOCK. Divisions fail, and what loads a segment or works on the old
+ * floating-point registers may. */
+static bool is_quiet(uint8_t opcode, uint8_t modrm)
+{
+	unsigned group = extension(modrm);
+
+	if (opcode == 0x8d || (opcode & 0xf0) == 0x70 || (opcode & 0xf8) == 0x90 ||
+		(opcode & 0xf0) == 0xb0 || (opcode < 0x40 && (opcode & 7) - 4u < 2))
+		return true;
+	switch (opcode) {
+	case 0x98:
+	case 0x99:
+	case 0xa8:
+	case 0xa9:
+	case 0xe0:
+	case 0xe1:
+	case 0xe2:
+	case 0xe3:
+	case 0xe9:
+	case 0xeb:
+		return true;
+	default:
+		break;
+	}
+	if (is_memory(modrm))
+		return false;
+	if (opcode == 0xf6 || opcode == 0xf7)
+		return group < 6;
+	if (opcode == 0xfe || opcode == 0xff)
+		return group < 2 || (opcode == 0xff && group == 4);
+	if (opcode == 0xc6 || opcode == 0xc7)
+		return group == 0;
+	return (opcode < 0x40 && (opcode & 7) < 4) || opcode == 0x63 || opcode == 0x69 ||
+	       opcode == 0x6b || (opcode >= 0x80 && opcode <= 0x8b && opcode != 0x82) ||
+	       opcode == 0xc0 || opcode == 0xc1 || (opcode >= 0xd0 && opcode <= 0xd3);
+}
+
+/* After the escape byte, or with a VEX prefix of its opcode map; the masked move stores where a
+ * register says. */
+static bool is_quiet_vector(uint8_t opcode, uint8_t modrm)
+{
+	if (is_memory(modrm) || opcode == 0x2b || opcode == 0xf7 || opcode == 0xff)
+		return false;
+	return (opcode >= 0x10 && opcode <= 0x17) || (opcode >= 0x28 && opcode <= 0x2f) ||
+	       (opcode >= 0x50 && opcode <= 0x7f && opcode != 0x78 && opcode != 0x79) ||
+	       opcode == 0xc2 || (opcode >= 0xc4 && opcode <= 0xc6) || opcode >= 0xd0;
+}
+
+static bool is_quiet_escaped(const Cursor *self)
+{
+	uint8_t opcode = byte_at(self, 1), modrm = byte_at(self, 2);
+
+	if (opcode == 0x1f || (opcode & 0xf0) == 0x80)
+		return true;
+	if (opcode == 0x38)
+		return !is_memory(byte_at(self, 3));
+	if (is_memory(modrm))
+		return (opcode & 0xf8) == 0xc8; /* bswap */
+	return opcode == 0x1e || (opcode & 0xf0) == 0x40 || (opcode & 0xf0) == 0x90 ||
+	       opcode == 0xa3 || opcode == 0xa4 || opcode == 0xa5 || opcode == 0xab ||
+	       opcode == 0xac || opcode == 0xad || (opcode >= 0xaf && opcode <= 0xb1) ||
+	       opcode == 0xb3 || opcode == 0xb6 || opcode == 0xb7 || opcode == 0xb8 ||
+	       (opcode >= 0xba && opcode <= 0xc1) || (opcode & 0xf8) == 0xc8 ||
+	       is_quiet_vector(opcode, modrm);
+}
+
+static bool is_quiet_vex(const Cursor *self)
+{
+	bool is_short = byte_at(self, 0) == VEX_2;
+	unsigned map = is_short ? 1 : byte_at(self, 1) & 31;
+	uint8_t opcode = byte_at(self, is_short ? 2 : 3), modrm = byte_at(self, is_short ? 3 : 4);
+
+	if (byte_at(self, 0) == EVEX || is_memory(modrm))
+		return false;
+	return map == 1 ? is_quiet_vector(opcode, modrm) : map == 2 || map == 3;
+}
+
 static bool is_branch(uint8_t opcode, uint8_t modrm)
 {
 	if (opcode == 0xff)
@@ -241,6 +318,7 @@ static InstructionTraits escaped_traits(const Cursor *self)
 		.is_conditional = is_conditional,
 		.displacement = is_conditional ? displacement_at(self, 2, 4) : 0,
 		.compares_and_exchanges = opcode == 0xb0 || opcode == 0xb1 || is_pair,
+		.is_quiet = !self->has_lock && is_quiet_escaped(self),
 		.memory = self->has_lock
 	                          ? MEMORY_OTHER
 	                          : escaped_memory_use(opcode, byte_at(self, 2), self->mandatory),
@@ -266,6 +344,7 @@ InstructionTraits instruction_traits(const uint8_t *bytes, size_t n)
 			.memory = vex_memory_use(&cursor),
 			.is_vex_arithmetic = is_vex_arithmetic(&cursor),
 			.may_access = true,
+			.is_quiet = is_quiet_vex(&cursor),
 		};
 	bool is_exchange = (opcode == 0x86 || opcode == 0x87) && is_memory(modrm);
 	bool is_80_bit = opcode == 0xdb && is_memory(modrm) && (extension(modrm) & 5) == 5;
@@ -276,11 +355,13 @@ InstructionTraits instruction_traits(const uint8_t *bytes, size_t n)
 		.is_wide = is_80_bit,
 		.memory = cursor.has_lock ? MEMORY_OTHER : memory_use(opcode, modrm),
 		.may_access = may_access(opcode, modrm),
+		.is_quiet = !cursor.has_lock && is_quiet(opcode, modrm),
 		.is_call = opcode == 0xe8 || (opcode == 0xff && extension(modrm) == 2),
 		.is_return = opcode == 0xc2 || opcode == 0xc3,
 		.is_conditional = is_conditional_branch(opcode),
 		.displacement = is_conditional_branch(opcode) ? displacement_at(&cursor, 1, 1) : 0,
 		.is_indirect = opcode == 0xff && (extension(modrm) == 2 || extension(modrm) == 4),
 		.is_repeated = cursor.has_repeat && is_string(opcode),
+		.is_division = (opcode == 0xf6 || opcode == 0xf7) && extension(modrm) >= 6,
 	};
 }

@@ -24,10 +24,12 @@ typedef struct {
 	bool is_indirect;            /* a near jump or call to where memory or a register says */
 	bool is_repeated;            /* a string instruction, which goes on to itself */
 	bool compares_and_exchanges; /* cmpxchg and its like */
+	bool is_division;            /* of integers, which fails after it has read memory */
 	int32_t displacement;
 	MemoryUse memory;
 	bool is_vex_arithmetic; /* in floating point, with a VEX prefix; or vzeroupper */
 	bool may_access;        /* memory, by a guess: most that do and few others */
+	bool is_quiet;          /* neither accesses memory nor can fail; few others do neither */
 } InstructionTraits;
 
 /* Of an instruction of `n` bytes. */

@@ -5,12 +5,14 @@
  * the fetch of its instruction, in the order that QEMU makes them in.
  *
  * Whatever ends a piece of translated code early (a fault, a signal, the program's end) gives no
- * fetch that did not happen, as each instruction calls for itself.
+ * fetch that did not happen: one call tells of no more instructions than are executed when the
+ * first of them is.
  *
  * An instruction that QEMU begins anew, to do it in another way (an atomic access that the host
  * cannot do in one, a store into code), is one instruction: what its first attempt gave is taken
  * back. It is known by two fetches in a row of an instruction that cannot follow itself.
  */
+#include "access_word.h"
 #include "counter.h"
 #include "follow.h"
 #include "function_scope.h"
@@ -21,6 +23,7 @@
 #include "wide_registers.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What a fetch is told by, instead of a pointer to it: address, size and traits in one word. */
@@ -241,6 +244,261 @@ static void add_calls(struct qemu_plugin_insn *instruction)
 		instruction, access_call(traits), QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 }
 
+/* ---- runs of instructions ---- */
+
+/*
+ * Instructions of a piece that are executed one after the other if the first one is, as nothing
+ * before the last can access memory or fail: one call writes the fetches of all of them. It is the
+ * call of the access that the instruction before the run makes, where that makes one for certain.
+ *
+ *   mov (%rsi),%rax   add %rax,%rbx   cmp %rbx,%rdx   mov %rbx,(%rdi)   jne …
+ *   └─ run: call ───┘└─ run: by the access of the first ────────────┘  └─ by the second's
+ */
+typedef struct {
+	uint64_t first, last; /* words */
+	uint32_t n;
+	uint8_t sizes[]; /* n, of the instructions */
+} Run;
+
+enum {
+	MAX_RUN = 64,
+	MAX_PIECE = 512,
+	PAGE_BYTES = 4096,
+	MOST_INSTRUCTION_BYTES = 15,
+	ARENA_BYTES = 1 << 20,
+	MAX_ARENAS = 1 << 9, /* what a program generates anew and anew is then told one by one */
+};
+
+static bool has_runs;
+
+/* Pieces are translated one at a time, under QEMU's lock. */
+static void *take_memory(size_t n_bytes)
+{
+	static uint8_t *at, *end;
+	static unsigned n_arenas;
+
+	n_bytes = (n_bytes + 7) / 8 * 8;
+	if ((size_t)(end - at) < n_bytes) {
+		uint8_t *arena = n_arenas < MAX_ARENAS ? malloc(ARENA_BYTES) : NULL;
+		if (arena == NULL)
+			return NULL;
+		n_arenas++;
+		at = arena;
+		end = arena + ARENA_BYTES;
+	}
+	at += n_bytes;
+	return at - n_bytes;
+}
+
+/* There is room for them. */
+static inline void write_run(Recorder *recorder, const Run *run, uint32_t n)
+{
+	LodeReference *at = &recorder->chunk->references[n];
+	uint64_t address = address_of(run->first);
+
+	for (uint32_t i = 0; i < run->n; i++, at++) {
+		*at = (LodeReference){
+			.address = address, .size = run->sizes[i], .kind = LODE_REFERENCE_FETCH};
+		address += run->sizes[i];
+	}
+	recorder->last = run->last;
+	recorder->instruction = n + run->n - 1;
+	recorder_set_n(recorder, n + run->n);
+}
+
+static inline bool has_room(uint32_t n, const Run *run)
+{
+	return n + run->n <= TRACE_CHUNK_REFERENCES - ACCESS_ROOM;
+}
+
+static void append_run(Recorder *recorder, const Run *run)
+{
+	if (__builtin_expect(!has_room(recorder_n(recorder), run), 0))
+		recorder_next_chunk(recorder);
+	write_run(recorder, run, recorder_n(recorder));
+}
+
+static void on_run(unsigned vcpu, void *user_data)
+{
+	const Run *run = user_data;
+
+	(void)vcpu;
+	if (recorder_is_off())
+		return;
+	Recorder *recorder = recorder_current();
+	if (__builtin_expect(is_replay(recorder, run->first), 0))
+		recorder_set_n(recorder, recorder->instruction);
+	append_run(recorder, run);
+}
+
+static void on_locked_run(unsigned vcpu, void *user_data)
+{
+	const Run *run = user_data;
+
+	(void)vcpu;
+	if (recorder_is_off())
+		return;
+	Recorder *recorder = recorder_current();
+	if (recorder_has_threads() && !is_replay(recorder, run->first))
+		recorder_next_chunk(recorder);
+	on_run(vcpu, user_data);
+}
+
+/* The one access of its instruction, and the run after it. */
+__attribute__((always_inline)) static inline void see_only(
+	qemu_plugin_meminfo_t info, uint64_t address, const Run *run, LodeReferenceKind kind)
+{
+	if (recorder_is_off())
+		return;
+	Recorder *recorder = recorder_current();
+	uint32_t n = recorder_n(recorder);
+
+	if (__builtin_expect(n < TRACE_CHUNK_REFERENCES && has_room(n + 1, run), 1)) {
+		recorder->chunk->references[n] = (LodeReference){
+			.address = address,
+			.size = access_word_size(info),
+			.kind = (uint8_t)kind,
+		};
+		write_run(recorder, run, n + 1);
+		return;
+	}
+	recorder_append(recorder, address, access_word_size(info), kind);
+	append_run(recorder, run);
+}
+
+static void on_load_before(
+	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	(void)vcpu;
+	see_only(info, address, user_data, LODE_REFERENCE_LOAD);
+}
+
+static void on_store_before(
+	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	(void)vcpu;
+	see_only(info, address, user_data, LODE_REFERENCE_STORE);
+}
+
+/* Before its store it has told of its load. */
+static void on_modify_before(
+	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
+{
+	(void)vcpu;
+	see_access(info, address, load, store);
+	if (access_word_is_store(info) && !recorder_is_off())
+		append_run(recorder_current(), user_data);
+}
+
+/* Of an instruction that a run follows, which its access begins; NULL: another call does. */
+static qemu_plugin_vcpu_mem_cb_t call_before_run(const InstructionTraits *traits)
+{
+	if (traits->is_division)
+		return NULL;
+	switch (traits->memory) {
+	case MEMORY_LOAD:
+		return on_load_before;
+	case MEMORY_STORE:
+		return on_store_before;
+	case MEMORY_MODIFY:
+		return on_modify_before;
+	default:
+		return NULL;
+	}
+}
+
+/* What is translated at a time. */
+typedef struct {
+	struct qemu_plugin_tb *piece;
+	size_t n;
+	InstructionTraits traits[MAX_PIECE];
+	Run *runs[MAX_PIECE]; /* by their first instruction; NULL: none begins there */
+} Piece;
+
+static struct qemu_plugin_insn *instruction_at(const Piece *self, size_t i)
+{
+	return qemu_plugin_tb_get_insn(self->piece, i);
+}
+
+/*
+ * A locked instruction, in front of which a chunk ends; and the last one of a piece that may reach
+ * over the end of its page: QEMU shows it, perhaps without its last bytes, but leaves it to the
+ * next piece.
+ */
+static bool begins_run(const Piece *self, size_t i)
+{
+	uint64_t left = PAGE_BYTES - qemu_plugin_insn_vaddr(instruction_at(self, i)) % PAGE_BYTES;
+
+	return self->traits[i].is_locked || (i + 1 == self->n && left < MOST_INSTRUCTION_BYTES);
+}
+
+/* Up to the next instruction that may do more than compute. NULL: no memory. */
+static Run *make_run(const Piece *self, size_t first)
+{
+	const InstructionTraits *traits = &self->traits[first];
+	size_t n = 1;
+
+	while (traits[n - 1].is_quiet && n < MAX_RUN && first + n < self->n &&
+		!begins_run(self, first + n))
+		n++;
+	Run *run = take_memory(sizeof(*run) + n);
+	if (run == NULL)
+		return NULL;
+	run->n = (uint32_t)n;
+	run->first = word_of(instruction_at(self, first), traits[0]);
+	run->last = word_of(instruction_at(self, first + n - 1), traits[n - 1]);
+	for (size_t i = 0; i < n; i++)
+		run->sizes[i] = (uint8_t)qemu_plugin_insn_size(instruction_at(self, first + i));
+	return run;
+}
+
+static bool make_runs(Piece *self, struct qemu_plugin_tb *piece, size_t n)
+{
+	self->piece = piece;
+	self->n = n;
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *instruction = instruction_at(self, i);
+		self->traits[i] = instruction_traits(
+			qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+		self->runs[i] = NULL;
+	}
+	for (size_t i = 0; i < n; i += self->runs[i]->n)
+		if ((self->runs[i] = make_run(self, i)) == NULL)
+			return false;
+	return true;
+}
+
+/* Calls for the last instruction of a run; whether they begin the next one. */
+static bool add_access_call(const Piece *self, size_t last)
+{
+	const InstructionTraits *traits = &self->traits[last];
+	bool is_end = last + 1 == self->n || begins_run(self, last + 1);
+	qemu_plugin_vcpu_mem_cb_t begins = is_end ? NULL : call_before_run(traits);
+
+	if (!traits->is_quiet)
+		qemu_plugin_register_vcpu_mem_cb(instruction_at(self, last),
+			begins != NULL ? begins : access_call(*traits), QEMU_PLUGIN_CB_NO_REGS,
+			QEMU_PLUGIN_MEM_RW, begins != NULL ? self->runs[last + 1] : NULL);
+	return begins != NULL;
+}
+
+static bool add_run_calls(struct qemu_plugin_tb *piece, size_t n)
+{
+	static Piece self; /* under QEMU's lock */
+	bool is_begun = false;
+
+	if (!has_runs || n > MAX_PIECE || !make_runs(&self, piece, n))
+		return false;
+	for (size_t i = 0; i < n; i += self.runs[i]->n) {
+		if (!is_begun)
+			qemu_plugin_register_vcpu_insn_exec_cb(instruction_at(&self, i),
+				self.traits[i].is_locked ? on_locked_run : on_run,
+				QEMU_PLUGIN_CB_NO_REGS, self.runs[i]);
+		is_begun = add_access_call(&self, i + self.runs[i]->n - 1);
+	}
+	return true;
+}
+
 /* ---- where only a function is traced ---- */
 
 static void on_fetch_inside(unsigned vcpu, void *user_data)
@@ -338,6 +596,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
 		return;
 	pthread_once(&start_once, start);
 	wide_registers_add_calls(piece);
+	if (!has_functions && add_run_calls(piece, n))
+		return;
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(piece, i);
 		if (has_functions)
@@ -429,6 +689,7 @@ static bool install_tracing(qemu_plugin_id_t id, const char *ring)
 	recorder_begin_process(follow_command(), follow_is_recorded());
 	if (!follow_is_recorded())
 		return install_passing(id);
+	has_runs = access_word_is_known();
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 	qemu_plugin_register_vcpu_syscall_cb(id, on_system_call);
 	qemu_plugin_register_vcpu_syscall_ret_cb(id, on_system_call_end);

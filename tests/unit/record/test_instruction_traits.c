@@ -101,6 +101,29 @@ static void check_memory(const Oracle *self, const InstructionTraits *traits)
 	g_assert_false(is_locked(self));
 }
 
+/* What is said to be quiet has no operand in memory, and is of no kind that fails. */
+static void check_quiet(const Oracle *self, const InstructionTraits *traits)
+{
+	ZydisInstructionCategory category = self->instruction.meta.category;
+	ZydisMnemonic mnemonic = self->instruction.mnemonic;
+
+	g_assert_cmpint(traits->is_division, ==,
+		mnemonic == ZYDIS_MNEMONIC_DIV || mnemonic == ZYDIS_MNEMONIC_IDIV);
+	if (!traits->is_quiet || category == ZYDIS_CATEGORY_NOP ||
+		category == ZYDIS_CATEGORY_WIDENOP || category == ZYDIS_CATEGORY_PREFETCH)
+		return;
+	for (uint8_t i = 0; i < self->instruction.operand_count; i++)
+		g_assert_false(self->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+			       self->operands[i].mem.type == ZYDIS_MEMOP_TYPE_MEM);
+	g_assert_false(traits->is_division);
+	g_assert_cmpint(category, !=, ZYDIS_CATEGORY_X87_ALU);
+	g_assert_cmpint(category, !=, ZYDIS_CATEGORY_SYSTEM);
+	g_assert_cmpint(category, !=, ZYDIS_CATEGORY_SYSCALL);
+	g_assert_cmpint(category, !=, ZYDIS_CATEGORY_INTERRUPT);
+	g_assert_cmpint(category, !=, ZYDIS_CATEGORY_IO);
+	g_assert_cmpint(category, !=, ZYDIS_CATEGORY_SEGOP);
+}
+
 static void fill_random(GRand *random, uint8_t *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -113,6 +136,7 @@ static void test_random(void)
 	Oracle oracle;
 	uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
 	unsigned n_branches = 0, n_locked = 0, n_repeated = 0, n_single = 0;
+	unsigned n_quiet = 0;
 
 	ZydisDecoderInit(&oracle.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	for (int i = 0; i < N_TRIALS; i++) {
@@ -125,12 +149,14 @@ static void test_random(void)
 			g_assert_true(traits.can_follow_itself);
 		check_branch(&oracle, &traits);
 		check_memory(&oracle, &traits);
+		check_quiet(&oracle, &traits);
 		if (traits.is_vex_arithmetic)
 			g_assert_cmpint(
 				oracle.instruction.encoding, ==, ZYDIS_INSTRUCTION_ENCODING_VEX);
 		if (oracle.instruction.meta.isa_set == ZYDIS_ISA_SET_FMA)
 			g_assert_true(traits.is_vex_arithmetic);
 		n_single += traits.memory != MEMORY_OTHER;
+		n_quiet += traits.is_quiet;
 		g_assert_cmpint(traits.is_repeated, ==, is_repeated(&oracle));
 		if (traits.is_call)
 			g_assert_cmpint(oracle.instruction.meta.category, ==, ZYDIS_CATEGORY_CALL);
@@ -142,6 +168,7 @@ static void test_random(void)
 	}
 	g_assert_cmpuint(MIN(MIN(n_branches, n_locked), n_repeated), >, 100);
 	g_assert_cmpuint(n_single, >, 10000);
+	g_assert_cmpuint(n_quiet, >, 100000);
 }
 
 int main(int argc, char **argv)

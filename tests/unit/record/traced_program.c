@@ -22,6 +22,7 @@ static atomic_int n_full, n_read;
 static volatile long sum;
 static volatile int *cells;
 static volatile int *volatile nowhere = (volatile int *)8;
+static volatile int zero;
 
 static void count_signal(int signal)
 {
@@ -127,6 +128,9 @@ int main(int argc, char **argv)
 		return hand_over();
 	if (strcmp(way, "fault") == 0)
 		*nowhere = 1;
+	if (strcmp(way, "divide") == 0)
+		__asm__ volatile("xor %%edx,%%edx; idivl (%%rcx); nop; nop; nop" ::"c"(&zero)
+				 : "rax", "rdx", "cc");
 	if (strcmp(way, "kill") == 0)
 		raise(SIGKILL);
 	if (strcmp(way, "fork") == 0)
