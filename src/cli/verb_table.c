@@ -22,6 +22,8 @@ const LodeVerb *const lode_verbs[] = {
 	&lode_verb_place,
 	&lode_verb_place_apply,
 	&lode_verb_place_export,
+	&lode_verb_signature,
+	&lode_verb_classify,
 	&lode_verb_serve,
 	&lode_verb_info,
 	NULL,

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/signatures/classification.h"
+
+#include "analyses/signatures/executed_sequences.h"
+#include "analyses/signatures/mixture.h"
+#include "analyses/signatures/signature_model.h"
+#include "base/error.h"
+#include "base/number_order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* docs/classify.md §6 says how these were chosen. */
+static const double unknown_support = 1e-6; /* of any sequence, in code that no signature has */
+static const double least_share = 0.02;     /* a mixture has no component with less */
+static const double least_left = 0.01;   /* of a signature, for sequences that it does not list */
+static const double limit_factor = 3;    /* spreads that a distance may have */
+static const double least_limit = 0.05;  /* however little the profiles of a signature vary */
+static const double usual_spread = 0.08; /* where no signature is of two profiles */
+static const double least_place = 0.001; /* of the executions, for a function to be listed */
+
+typedef struct {
+	const LodeProfile *profile;
+	const GPtrArray *signatures;
+	LodeSymbols *symbols;
+	LodeSignatureModel *models;
+	LodeExecutedSequences *executed;
+	LodeSequenceTable supports[LODE_N_SEQUENCE_KINDS];
+	double totals[LODE_N_SEQUENCE_KINDS][LODE_SIGNATURE_LENGTHS];
+	LodeClassification *result;
+} Classifying;
+
+static const LodeSignature *signature_at(const Classifying *self, guint index)
+{
+	return g_ptr_array_index(self->signatures, index);
+}
+
+/* --- distances --- */
+
+/* One sequence's part of the divergence in bits; p and q ≥ 0. */
+static double divergence(double p, double q)
+{
+	double middle = (p + q) / 2, sum = 0;
+
+	if (p > 0)
+		sum += p * log2(p / middle);
+	if (q > 0)
+		sum += q * log2(q / middle);
+	return MAX(sum / 2, 0);
+}
+
+/*
+ * Over the sequences that the signature lists, and one for all else (other sequences, and where a
+ * function ends before there are so many instructions): to put outcomes together never makes a
+ * divergence larger.
+ */
+static double divergence_of(const Classifying *self, guint j, unsigned kind, unsigned length)
+{
+	const LodeSignatureModel *model = &self->models[j];
+	const GArray *sequences = model->signature->sequences[kind][length];
+	double sum = 0, in_profile = 0;
+
+	for (guint i = 0; i < sequences->len; i++) {
+		const LodeSignatureSequence *one = &LODE_AT(sequences, LodeSignatureSequence, i);
+		uint64_t key = lode_symbols_key(self->symbols, one->text);
+		double p = lode_sequence_table_get(&self->supports[kind], key, 0);
+		sum += divergence(p, one->support);
+		in_profile += p;
+	}
+	return sum + divergence(MAX(1 - in_profile, 0), MAX(1 - model->listed[kind][length], 0));
+}
+
+static double distance_of(const Classifying *self, guint j)
+{
+	double sum = 0;
+
+	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
+		for (unsigned length = 0; length < LODE_SIGNATURE_LENGTHS; length++)
+			sum += divergence_of(self, j, kind, length);
+	return sqrt(sum / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS));
+}
+
+/*
+ * The distance that a further profile of the same workload has from the mean, squared, as its
+ * variances have it: near q, the divergence is (p − q)²/(8·ln 2·q), and E(p − q)² = variance·(1 +
+ * 1/n).
+ */
+static double spread_of(const LodeSignature *signature)
+{
+	double sum = 0;
+
+	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
+		for (unsigned length = 0; length < LODE_SIGNATURE_LENGTHS; length++) {
+			const GArray *sequences = signature->sequences[kind][length];
+			for (guint i = 0; i < sequences->len; i++) {
+				const LodeSignatureSequence *one = &LODE_AT(
+					sequences, LodeSignatureSequence, i);
+				sum += one->deviation * one->deviation / one->support;
+			}
+		}
+	return sum * (1 + 1.0 / signature->n_profiles) /
+	       (8 * G_LN2 * LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS);
+}
+
+/*
+ * Few profiles say little of their variance: that of all signatures together counts as two more. Of
+ * a single profile it is all that there is.
+ */
+static void set_limits(const Classifying *self, LodeSignatureMatch *matches)
+{
+	double sum = 0, degrees = 0;
+
+	for (guint j = 0; j < self->signatures->len; j++) {
+		const LodeSignature *signature = signature_at(self, j);
+		sum += spread_of(signature) * (signature->n_profiles - 1);
+		degrees += signature->n_profiles - 1;
+	}
+	double common = degrees > 0 ? sum / degrees : usual_spread * usual_spread;
+	for (guint j = 0; j < self->signatures->len; j++) {
+		const LodeSignature *signature = signature_at(self, j);
+		double own = signature->n_profiles - 1;
+		double spread = (spread_of(signature) * own + common * 2) / (own + 2);
+		matches[j].limit = MIN(MAX(limit_factor * sqrt(spread), least_limit), 1);
+	}
+}
+
+/* --- evidence --- */
+
+typedef struct {
+	uint64_t key;
+	unsigned kind;
+	double in_profile, in_signature, bits;
+} Clue;
+
+static int compare_clues(const void *a, const void *b)
+{
+	const Clue *left = a, *right = b;
+
+	if (left->bits != right->bits)
+		return left->bits > right->bits ? -1 : 1;
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	return lode_number_order(left->key, right->key);
+}
+
+/* Whether one sequence holds the other, so that it says the same. */
+static bool repeats(const LodeEvidence *chosen, const char *text)
+{
+	g_autofree char *left = g_strdup_printf(" %s ", chosen->text);
+	g_autofree char *right = g_strdup_printf(" %s ", text);
+
+	return strstr(left, right) != NULL || strstr(right, left) != NULL;
+}
+
+static uint32_t choose_evidence(
+	const Classifying *self, GArray *clues, LodeEvidence out[LODE_EVIDENCE_MAX])
+{
+	uint32_t n = 0;
+
+	g_array_sort(clues, compare_clues);
+	for (guint i = 0; i < clues->len && n < LODE_EVIDENCE_MAX; i++) {
+		const Clue *clue = &LODE_AT(clues, Clue, i);
+		char *text = lode_symbols_text(self->symbols, clue->key);
+		bool is_new = true;
+		for (uint32_t k = 0; k < n && is_new; k++)
+			is_new = out[k].kind != (LodeSequenceKind)clue->kind ||
+			         !repeats(&out[k], text);
+		if (!is_new) {
+			g_free(text);
+			continue;
+		}
+		out[n++] = (LodeEvidence){text, (LodeSequenceKind)clue->kind, clue->in_profile,
+			clue->in_signature, clue->bits};
+	}
+	return n;
+}
+
+/* The mean support in the other signatures. */
+static double elsewhere(const Classifying *self, guint j, unsigned kind, uint64_t key)
+{
+	double sum = 0;
+
+	for (guint i = 0; i < self->signatures->len; i++)
+		if (i != j)
+			sum += lode_sequence_table_get(&self->models[i].supports[kind], key, 0);
+	return sum / MAX(self->signatures->len - 1, 1);
+}
+
+/* For: what both have and the other signatures have less of. Against: what adds to the distance. */
+static void find_evidence(const Classifying *self, guint j, LodeSignatureMatch *match)
+{
+	g_autoptr(GArray) with = g_array_new(FALSE, FALSE, sizeof(Clue));
+	g_autoptr(GArray) against = g_array_new(FALSE, FALSE, sizeof(Clue));
+
+	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++) {
+		const LodeSequenceTable *supports = &self->models[j].supports[kind];
+		double least = self->models[j].signature->min_support;
+		for (size_t i = 0; i < supports->n_slots; i++) {
+			uint64_t key = supports->slots[i].key;
+			if (key == 0)
+				continue;
+			double q = supports->slots[i].value;
+			double p = lode_sequence_table_get(&self->supports[kind], key, 0);
+			double other = elsewhere(self, j, kind, key);
+			Clue clue = {key, kind, p, q,
+				self->signatures->len > 1 ? MIN(p, q) * log2(q / MAX(other, least))
+							  : MIN(p, q)};
+			if (clue.bits > 0)
+				g_array_append_val(with, clue);
+			clue.bits = divergence(p, q);
+			if (clue.bits > 1e-4)
+				g_array_append_val(against, clue);
+		}
+		for (size_t i = 0; i < self->supports[kind].n_slots; i++) {
+			const LodeSequenceValue *one = &self->supports[kind].slots[i];
+			Clue clue = {one->key, kind, one->value, 0, one->value / 2};
+			if (one->key != 0 && one->value > 1e-3 &&
+				lode_sequence_table_get(supports, one->key, -1) < 0)
+				g_array_append_val(against, clue);
+		}
+	}
+	match->n_for = choose_evidence(self, with, match->evidence_for);
+	match->n_against = choose_evidence(self, against, match->evidence_against);
+}
+
+/* --- shares --- */
+
+/* The longest sequences of a kind that the profile has, and what each signature gives to them. */
+typedef struct {
+	LodeMixture mixture;
+	unsigned length;
+	double *observed, *expected;
+	double *shares; /* [components + 1] */
+	LodeSequenceTable indexes;
+} Fit;
+
+static void fit_clear(Fit *self)
+{
+	g_free(self->observed);
+	g_free(self->expected);
+	g_free(self->shares);
+	lode_sequence_table_clear(&self->indexes);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Fit, fit_clear)
+
+/* What a signature does not list has together what it leaves, however much the estimates add up to.
+ */
+static void expect(const Classifying *self, unsigned kind, unsigned length, guint j,
+	const GArray *sequences, double *out_expected)
+{
+	const LodeSignatureModel *model = &self->models[j];
+	double left = MAX(
+		model->signature->totals[kind][length - 1] - model->listed[kind][length - 1],
+		least_left);
+	double estimates = 0;
+
+	for (guint s = 0; s < sequences->len; s++) {
+		uint64_t key = LODE_AT(sequences, LodeSequenceValue, s).key;
+		out_expected[s] = lode_signature_model_support(model, (LodeSequenceKind)kind, key);
+		if (lode_sequence_table_get(&model->supports[kind], key, -1) < 0)
+			estimates += out_expected[s];
+	}
+	double scale = estimates > left ? left / estimates : 1;
+	double whole = model->listed[kind][length - 1] + left;
+	for (guint s = 0; s < sequences->len; s++) {
+		uint64_t key = LODE_AT(sequences, LodeSequenceValue, s).key;
+		if (lode_sequence_table_get(&model->supports[kind], key, -1) < 0)
+			out_expected[s] *= scale;
+		out_expected[s] /= whole;
+	}
+}
+
+static void fit_init(Fit *self, const Classifying *classifying, unsigned kind)
+{
+	g_autoptr(GArray) all = lode_sequence_table_sorted(&classifying->supports[kind]);
+	g_autoptr(GArray) sequences = g_array_new(FALSE, FALSE, sizeof(LodeSequenceValue));
+	guint n_signatures = classifying->signatures->len;
+	double total = 0;
+
+	*self = (Fit){.length = LODE_SIGNATURE_LENGTHS};
+	while (self->length > 1 && !(classifying->totals[kind][self->length - 1] > 0.1))
+		self->length--;
+	for (guint i = 0; i < all->len; i++) {
+		LodeSequenceValue *one = &LODE_AT(all, LodeSequenceValue, i);
+		if (lode_sequence_length(one->key) != self->length)
+			continue;
+		total += one->value;
+		*lode_sequence_table_at(&self->indexes, one->key) = sequences->len;
+		g_array_append_val(sequences, *one);
+	}
+	self->observed = g_new0(double, sequences->len + 1);
+	self->expected = g_new0(double, (size_t)n_signatures * sequences->len + 1);
+	self->shares = g_new0(double, n_signatures + 1);
+	for (guint s = 0; s < sequences->len; s++)
+		self->observed[s] = LODE_AT(sequences, LodeSequenceValue, s).value / total;
+	for (guint j = 0; j < n_signatures; j++)
+		expect(classifying, kind, self->length, j, sequences,
+			self->expected + (size_t)j * sequences->len);
+	self->mixture = (LodeMixture){
+		sequences->len, n_signatures, self->observed, self->expected, unknown_support};
+}
+
+/* Components with next to nothing are left out, the least first, and what they had is fitted anew.
+ */
+static void fit_shares(Fit *self)
+{
+	size_t n = self->mixture.n_components;
+	g_autofree bool *may_have = g_new(bool, n + 1);
+
+	for (size_t j = 0; j < n; j++)
+		may_have[j] = true;
+	while (true) {
+		size_t least = n;
+		lode_mixture_fit(&self->mixture, may_have, self->shares);
+		for (size_t j = 0; j < n; j++)
+			if (may_have[j] && self->shares[j] < least_share &&
+				(least == n || self->shares[j] < self->shares[least]))
+				least = j;
+		if (least == n)
+			return;
+		for (size_t j = 0; j < n; j++)
+			if (self->shares[j] <= MAX(self->shares[least], 1e-6))
+				may_have[j] = false;
+	}
+}
+
+static double explained_alone(const Fit *fit, guint j)
+{
+	double shares[2];
+	const LodeMixture alone = {fit->mixture.n_sequences, 1, fit->observed,
+		fit->expected + (size_t)j * fit->mixture.n_sequences, unknown_support};
+
+	lode_mixture_fit(&alone, NULL, shares);
+	return shares[0];
+}
+
+/* --- what no signature explains --- */
+
+typedef struct {
+	const Fit *fit;
+	double *all, *rest; /* of each vertex: executions of the paths over it, and what is of the
+	                       rest */
+} Covering;
+
+static void cover(const uint32_t *vertices, unsigned n, uint64_t key, double count, void *user_data)
+{
+	Covering *self = user_data;
+
+	if (n != self->fit->length)
+		return;
+	double index = lode_sequence_table_get(&self->fit->indexes, key, -1);
+	if (index < 0)
+		return;
+	double part = lode_mixture_rest(&self->fit->mixture, self->fit->shares, (size_t)index) *
+	              count;
+	for (unsigned i = 0; i < n; i++) {
+		self->all[vertices[i]] += count;
+		self->rest[vertices[i]] += part;
+	}
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const LodeUnknownPlace *left = a, *right = b;
+
+	if (left->rest != right->rest)
+		return left->rest > right->rest ? -1 : 1;
+	return lode_number_order(left->function, right->function);
+}
+
+/* The block of a function with most of what is unexplained. */
+static void find_block(const Classifying *self, const Covering *covering, uint32_t first,
+	uint32_t end, LodeUnknownPlace *place)
+{
+	const LodeFlowGraph *graph = self->executed->graph;
+	uint32_t block = LODE_NONE;
+	double sum = 0;
+
+	for (uint32_t v = first; v < end; v++) {
+		const LodeInstruction *one = lode_profile_instruction(
+			self->profile, graph->vertex_instructions[v]);
+		if (one->block == LODE_NONE)
+			return;
+		if (one->block != block)
+			sum = 0;
+		block = one->block;
+		if (covering->all[v] > 0)
+			sum += graph->count[v] * covering->rest[v] / covering->all[v] /
+			       self->executed->total;
+		if (sum > place->block_rest) {
+			place->block_rest = sum;
+			place->address = lode_profile_block(self->profile, block)->address;
+			place->end = lode_profile_block(self->profile, block)->end;
+		}
+	}
+}
+
+static void find_places(const Classifying *self, const Fit *fit)
+{
+	const LodeFlowGraph *graph = self->executed->graph;
+	g_autofree double *all = g_new0(double, graph->n_vertices + 1);
+	g_autofree double *rest = g_new0(double, graph->n_vertices + 1);
+	Covering covering = {fit, all, rest};
+	LodeClassification *result = self->result;
+
+	lode_executed_sequences_visit(self->executed, LODE_SEQUENCES_OPCODES, cover, &covering);
+	for (uint32_t g = 0; g < graph->n_graphs; g++) {
+		LodeUnknownPlace place = {.function = graph->graph_functions[g]};
+		for (uint32_t v = graph->graph_starts[g]; v < graph->graph_starts[g + 1]; v++) {
+			if (self->executed->symbols[0][v] == 0 || !(all[v] > 0))
+				continue;
+			double part = graph->count[v] / self->executed->total;
+			place.executions += part;
+			place.rest += part * rest[v] / all[v];
+		}
+		result->rest += place.rest;
+		if (place.rest < least_place || place.rest * 2 < place.executions)
+			continue;
+		result->rest_placed += place.rest;
+		find_block(self, &covering, graph->graph_starts[g], graph->graph_starts[g + 1],
+			&place);
+		g_array_append_val(result->places, place);
+	}
+	g_array_sort(result->places, compare_places);
+}
+
+/* --- the whole --- */
+
+static int compare_matches(const void *a, const void *b)
+{
+	const LodeSignatureMatch *left = a, *right = b;
+
+	if (left->distance != right->distance)
+		return left->distance < right->distance ? -1 : 1;
+	return lode_number_order(left->signature, right->signature);
+}
+
+static void clear_match(void *data)
+{
+	LodeSignatureMatch *match = data;
+
+	for (uint32_t i = 0; i < match->n_for; i++)
+		g_free(match->evidence_for[i].text);
+	for (uint32_t i = 0; i < match->n_against; i++)
+		g_free(match->evidence_against[i].text);
+}
+
+static bool prepare(Classifying *self, GError **error)
+{
+	const LodeSignature *first = signature_at(self, 0);
+
+	for (guint j = 0; j < self->signatures->len; j++) {
+		const LodeSignature *signature = signature_at(self, j);
+		if (strcmp(signature->attributes, first->attributes) != 0) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+				"the signature '%s' has attributes %s, '%s' has %s: signatures "
+				"that "
+				"are compared have the same --attributes",
+				signature->name, signature->attributes, first->name,
+				first->attributes);
+			return false;
+		}
+		if (!lode_signature_model_init(&self->models[j], signature, self->symbols, error))
+			return false;
+	}
+	self->executed = lode_executed_sequences_new(
+		self->profile, first->attributes, self->symbols, error);
+	if (self->executed == NULL)
+		return false;
+	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
+		lode_executed_sequences_count(self->executed, (LodeSequenceKind)kind,
+			&self->supports[kind], self->totals[kind]);
+	return true;
+}
+
+static void decide(Classifying *self, const Fit *fit, const LodeSignatureMatch *matches)
+{
+	LodeClassification *result = self->result;
+	uint32_t n_shares = 0, nearest = 0;
+
+	for (guint j = 0; j < self->signatures->len; j++) {
+		n_shares += fit->shares[j] > 0;
+		if (matches[j].distance < matches[nearest].distance)
+			nearest = j;
+	}
+	result->nearest = matches[nearest].distance <= matches[nearest].limit ? nearest : LODE_NONE;
+	result->is_mixture = result->nearest == LODE_NONE && n_shares > 1;
+}
+
+static void match_all(Classifying *self, const LodeProgress *progress)
+{
+	guint n = self->signatures->len;
+	g_autofree LodeSignatureMatch *matches = g_new0(LodeSignatureMatch, n);
+	g_auto(Fit) fit = {0}, by_attributes = {0};
+
+	fit_init(&fit, self, LODE_SEQUENCES_OPCODES);
+	fit_init(&by_attributes, self, LODE_SEQUENCES_ATTRIBUTES);
+	fit_shares(&fit);
+	fit_shares(&by_attributes);
+	for (guint j = 0; j < n && !lode_progress_is_cancelled(progress); j++) {
+		matches[j].signature = j;
+		matches[j].distance = distance_of(self, j);
+		matches[j].explained = explained_alone(&fit, j);
+		matches[j].share = fit.shares[j];
+		matches[j].share_error = fabs(fit.shares[j] - by_attributes.shares[j]) / 2;
+		find_evidence(self, j, &matches[j]);
+		lode_progress_report(progress, "comparing with signatures", j, n, NULL);
+	}
+	set_limits(self, matches);
+	decide(self, &fit, matches);
+	find_places(self, &fit);
+	g_array_append_vals(self->result->matches, matches, n);
+	g_array_sort(self->result->matches, compare_matches);
+}
+
+static LodeClassification *classification_new(void)
+{
+	LodeClassification *self = g_new0(LodeClassification, 1);
+
+	self->matches = g_array_new(FALSE, FALSE, sizeof(LodeSignatureMatch));
+	g_array_set_clear_func(self->matches, clear_match);
+	self->places = g_array_new(FALSE, FALSE, sizeof(LodeUnknownPlace));
+	return self;
+}
+
+void lode_classification_free(LodeClassification *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->matches);
+	g_array_unref(self->places);
+	g_free(self);
+}
+
+LodeClassification *lode_classify(const LodeProfile *profile, const GPtrArray *signatures,
+	const LodeProgress *progress, GError **error)
+{
+	g_autoptr(LodeClassification) result = classification_new();
+	Classifying self = {
+		.profile = profile,
+		.signatures = signatures,
+		.symbols = lode_symbols_new(),
+		.models = g_new0(LodeSignatureModel, signatures->len + 1),
+		.result = result,
+	};
+	bool is_prepared = prepare(&self, error);
+
+	if (is_prepared) {
+		result->executions = self.executed->total;
+		result->covered = profile->total_count > 0
+		                          ? MIN(self.executed->total / profile->total_count, 1)
+		                          : 1;
+		match_all(&self, progress);
+	}
+	for (guint j = 0; j < signatures->len; j++)
+		lode_signature_model_clear(&self.models[j]);
+	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
+		lode_sequence_table_clear(&self.supports[kind]);
+	lode_executed_sequences_free(self.executed);
+	lode_symbols_free(self.symbols);
+	g_free(self.models);
+	if (!is_prepared)
+		return NULL;
+	if (lode_progress_is_cancelled(progress)) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+		return NULL;
+	}
+	return g_steal_pointer(&result);
+}
+
+const LodeSignatureMatch *lode_classification_match(
+	const LodeClassification *self, uint32_t signature)
+{
+	for (guint i = 0; i < self->matches->len; i++) {
+		const LodeSignatureMatch *match = &LODE_AT(self->matches, LodeSignatureMatch, i);
+		if (match->signature == signature)
+			return match;
+	}
+	return NULL;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which known workloads a profile is, alone or mixed, and which of its code belongs to none
+ * (docs/classify.md). Distances are root mean Jensen-Shannon divergences over the kinds and lengths
+ * of sequences; shares are those of a mixture of multinomials (mixture.h).
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "model/signature.h"
+
+enum { LODE_EVIDENCE_MAX = 5 };
+
+/* A sequence that speaks for a signature or against it. */
+typedef struct {
+	char *text;
+	LodeSequenceKind kind;
+	double in_profile, in_signature; /* supports */
+	double bits;                     /* how much it says; > 0 */
+} LodeEvidence;
+
+typedef struct {
+	uint32_t signature; /* index of the signatures */
+	double distance;    /* 0 … 1 */
+	double limit;       /* up to this it may be the same work, by the signature's variances */
+	double explained;   /* share of the executions whose sequences this signature alone has */
+	double share;       /* of the executions, with all signatures; at most explained by all */
+	double share_error; /* by how far shares by opcodes and by attributes differ */
+	LodeEvidence evidence_for[LODE_EVIDENCE_MAX], evidence_against[LODE_EVIDENCE_MAX];
+	uint32_t n_for, n_against;
+} LodeSignatureMatch;
+
+/* A function that executes what no signature has. */
+typedef struct {
+	uint32_t function;
+	uint64_t address, end;   /* its block with most of it; both 0: blocks are not known */
+	double executions;       /* share of the function's, of all executions */
+	double rest, block_rest; /* shares of all executions that no signature explains */
+} LodeUnknownPlace;
+
+typedef struct {
+	GArray *matches;    /* LodeSignatureMatch, by rising distance */
+	GArray *places;     /* LodeUnknownPlace, by falling rest: most of each is unexplained */
+	uint32_t nearest;   /* signature that the profile is; LODE_NONE: none of these, or mixed */
+	bool is_mixture;    /* of two signatures or more */
+	double rest;        /* share of the executions that no signature explains */
+	double rest_placed; /* of it, what is at `places`; the remainder is scattered */
+	double executions;  /* that have opcodes */
+	double covered;     /* their share of all of the profile */
+} LodeClassification;
+
+/*
+ * `signatures`: GPtrArray of LodeSignature, at least one, with the same attributes. Errors: _USAGE
+ * (no opcodes, attributes that differ), _LIMIT, _CANCELLED. The caller owns the result.
+ */
+LodeClassification *lode_classify(const LodeProfile *profile, const GPtrArray *signatures,
+	const LodeProgress *progress, GError **error);
+void lode_classification_free(LodeClassification *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeClassification, lode_classification_free)
+
+/* The match of a signature. */
+const LodeSignatureMatch *lode_classification_match(
+	const LodeClassification *self, uint32_t signature);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What shares of known distributions make up an observed one: the shares of a mixture of
+ * multinomials with known components, by maximum likelihood.
+ *
+ *   maximise  Σs observed(s)·log( Σj share(j)·expected(j, s) + share(rest)·unknown ),  shares ≥ 0,
+ * Σ 1
+ *
+ * It is concave in the shares, so that EM (A. P. Dempster, N. M. Laird, D. B. Rubin, "Maximum
+ * Likelihood from Incomplete Data via the EM Algorithm", 1977) comes to the maximum from anywhere
+ * inside: share(j) ← Σs observed(s)·share(j)·expected(j, s)/mixture(s). It needs no step size and
+ * no active set, and the parts in the sum say which component each sequence belongs to, which least
+ * squares (Lawson and Hanson) do not.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+	size_t n_sequences, n_components;
+	const double *observed; /* [n_sequences]: sums to 1 */
+	const double *expected; /* [n_components][n_sequences]: each sums to 1 at most */
+	double unknown;         /* what the rest gives to any sequence; > 0 */
+} LodeMixture;
+
+/*
+ * `shares` [n_components + 1], the last of the rest; they sum to 1. `may_have` [n_components] says
+ * which may be above 0; NULL: all.
+ */
+void lode_mixture_fit(const LodeMixture *self, const bool *may_have, double *out_shares);
+
+/* Which part of a sequence is of the rest, 0 … 1, with these shares. */
+double lode_mixture_rest(const LodeMixture *self, const double *shares, size_t sequence);

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# What `lode classify` says of a program that does two kinds of work in shares that its counts tell, and
+# of one with a third kind that no signature has. Prints TAP; skips without qemu or gcc.
+#
+#   tests/e2e/classify.sh LODE
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/e2e/cases.sh
+. "$here/cases.sh"
+
+begin "$1"
+needs gcc python3 sqlite3 qemu-x86_64
+gcc -O1 -g -fno-tree-vectorize -o work "$here/known_work.c" 2>err || skip "it does not compile"
+
+# count NAME SORTS PRODUCTS HASHES, into NAME.lode.
+count() {
+	"$lode" run --exact --fast --min-support 50% --report /dev/null -o "$1.lode" -- ./work "${@:2}" \
+		>out 2>err || skip "it cannot be counted: $(tail -n 1 err)"
+}
+classify() {
+	"$lode" classify "$@" --signatures known --format json >x.json 2>err
+	status=$?
+}
+# field EXPRESSION: of x.json, with `d` the document and share(NAME).
+field() {
+	python3 - "$1" <<'PYTHON'
+import json, sys
+d = json.load(open("x.json"))
+share = lambda name: next(m["share"] for m in d["signatures"] if m["signature"] == name)
+print(eval(sys.argv[1]))
+PYTHON
+}
+is() { [ "$(field "$1")" = "$2" ] || echo "$1 is $(field "$1"), not $2"; }
+# The share of the executions in a function, in percent.
+share_of() {
+	sqlite3 "$1.lode" "SELECT 100 * total(i.count) / (SELECT total(count) FROM instruction)
+		FROM instruction i JOIN function f ON f.id = i.function WHERE f.name = '$2'"
+}
+is_near() {
+	awk -v a="$1" -v b="$2" -v by="$3" 'BEGIN { exit !(a - b <= by && b - a <= by) }' ||
+		echo "$1, not near $2"
+}
+
+echo 1..7
+
+mkdir known
+count a1 40 0 0 && count a2 70 0 0 && count b1 0 50 0 && count b2 0 90 0
+"$lode" signature a1.lode a2.lode --name sorts -o known/sorts.sig 2>err &&
+	"$lode" signature b1.lode b2.lode --name products -o known/products.sig 2>err
+status=$?
+check "two signatures" "$(status_is 0)" "$(grep -q '^profiles 2$' known/sorts.sig || echo "not of two")"
+
+count x 55 0 0
+classify x.lode
+check "work of one kind" "$(status_is 0)" "$(is 'd["verdict"]' known)" "$(is 'd["workload"]' sorts)" \
+	"$(is 'share("sorts") > 0.95' True)" "$(is 'd["has_rest"]' False)"
+
+count x 30 60 0
+classify x.lode
+check "two kinds in shares that are known" "$(is 'd["verdict"]' mixture)" \
+	"$(is_near "$(field '100 * share("sorts")')" "$(share_of x sort)" 4)" \
+	"$(is_near "$(field '100 * share("products")')" "$(share_of x multiply)" 4)" \
+	"$(is 'd["has_rest"]' False)"
+
+count x 55 0 25
+classify x.lode
+check "a routine that no signature has is the rest, and its place" "$(is 'd["has_rest"]' True)" \
+	"$(is 'd["places"][0]["function"]' hash)" "$(is 'len(d["places"])' 1)" \
+	"$(is_near "$(field '100 * d["rest_placed"]')" "$(share_of x hash)" 2)"
+
+"$lode" classify x.lode --signatures known >text 2>err
+status=$?
+command=$(sed -n 's/^see: lode //p' text)
+eval "\"$lode\" $command" >code 2>>err
+check "what annotate takes is said" "$(status_is 0)" "$(grep -q 'hash' code || cat text)"
+
+count x 0 0 60
+classify x.lode
+check "work of no kind that is known" "$(is 'd["verdict"]' none)" "$(is 'd["rest_placed"] > 0.9' True)"
+
+head -n 20 known/sorts.sig >known/cut.sig
+classify x.lode
+check "a signature that was cut short" "$(status_is 1)" \
+	"$(grep -q 'known/cut.sig: line 20: the file ends, expected a sequence: it was cut short' err || cat err)"

@@ -1,0 +1,1 @@
+lode classify x.lode

@@ -1,0 +1,2 @@
+mined --min-support 0.05 --iterations 2
+lode signature x.lode --name 'pairs of loads' --min-support 5% -o -

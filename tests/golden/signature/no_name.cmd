@@ -1,0 +1,1 @@
+lode signature x.lode

@@ -1,0 +1,1 @@
+lode signature --name x

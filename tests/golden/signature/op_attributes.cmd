@@ -1,0 +1,2 @@
+mined --min-support 0.05 --iterations 2
+lode signature x.lode --name x --attributes op,kind

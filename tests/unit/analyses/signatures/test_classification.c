@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* Classification of made-up profiles whose parts are known. */
+#include "analyses/signatures/classification.h"
+#include "analyses/signatures/signature_builder.h"
+#include "flow_text.h"
+#include "seeds.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Kinds of work are graphs that have the same instructions at each call, by their own seed. */
+static void append_work(GString *text, const char *prefix, guint32 seed, double count)
+{
+	g_autofree char *name = g_strdup_printf("%s_%u", prefix, seed);
+	flow_text_append_graph(text, name, prefix, 6, 40, count);
+}
+
+static LodeSignature *sign(const char *name, double min_support, ...)
+{
+	g_autoptr(LodeSignatureBuilder) builder = lode_signature_builder_new("kind,mem");
+	g_autoptr(GError) error = NULL;
+	const LodeProfile *profile;
+	va_list profiles;
+
+	va_start(profiles, min_support);
+	while ((profile = va_arg(profiles, const LodeProfile *)) != NULL)
+		g_assert_true(lode_signature_builder_add(builder, profile, &error));
+	va_end(profiles);
+	LodeSignature *signature = lode_signature_builder_finish(
+		builder, name, min_support, 0, &error);
+	g_assert_no_error(error);
+	return signature;
+}
+
+static GPtrArray *both(LodeSignature *first, LodeSignature *second)
+{
+	GPtrArray *signatures = g_ptr_array_new_with_free_func((GDestroyNotify)lode_signature_free);
+
+	g_ptr_array_add(signatures, first);
+	g_ptr_array_add(signatures, second);
+	return signatures;
+}
+
+/* Two works, and profiles of each alone. */
+typedef struct {
+	GString *a, *b;
+	LodeProfile *profile_a, *profile_b;
+	GPtrArray *signatures;
+} Works;
+
+static void works_init(Works *self)
+{
+	self->a = g_string_new(NULL);
+	self->b = g_string_new(NULL);
+	append_work(self->a, "p", 1, 4000);
+	append_work(self->b, "q", 2, 4000);
+	self->profile_a = flow_text_read(self->a->str);
+	self->profile_b = flow_text_read(self->b->str);
+	self->signatures = both(
+		sign("a", 1e-4, self->profile_a, NULL), sign("b", 1e-4, self->profile_b, NULL));
+}
+
+static void works_clear(Works *self)
+{
+	g_string_free(self->a, TRUE);
+	g_string_free(self->b, TRUE);
+	lode_profile_free(self->profile_a);
+	lode_profile_free(self->profile_b);
+	g_ptr_array_unref(self->signatures);
+}
+
+static LodeClassification *classify(const LodeProfile *profile, const GPtrArray *signatures)
+{
+	g_autoptr(GError) error = NULL;
+	LodeClassification *found = lode_classify(profile, signatures, NULL, &error);
+
+	g_assert_no_error(error);
+	return found;
+}
+
+static void test_same(void)
+{
+	Works works;
+
+	works_init(&works);
+	g_autoptr(LodeClassification) found = classify(works.profile_b, works.signatures);
+	g_assert_cmpuint(found->nearest, ==, 1);
+	g_assert_false(found->is_mixture);
+	const LodeSignatureMatch *own = lode_classification_match(found, 1);
+	const LodeSignatureMatch *other = lode_classification_match(found, 0);
+	g_assert_cmpfloat(own->distance, <, 1e-3);
+	g_assert_cmpfloat(own->share, >, 0.999);
+	g_assert_cmpfloat(own->explained, >, 0.999);
+	g_assert_cmpfloat(other->distance, >, 0.5);
+	g_assert_cmpfloat(other->share, ==, 0);
+	g_assert_cmpfloat(found->rest, <, 1e-3);
+	g_assert_cmpuint(found->places->len, ==, 0);
+	g_assert_cmpuint(own->n_for, ==, LODE_EVIDENCE_MAX);
+	works_clear(&works);
+}
+
+/* Two kinds of work and what is none of them, 60, 30 and 10 % of the executions. */
+static void test_mixture_with_foreign_part(void)
+{
+	Works works;
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	works_init(&works);
+	/* The same graphs, with counts times 6, times 3, and one more. */
+	const GString *parts[] = {works.a, works.b};
+	for (unsigned i = 0; i < 2; i++) {
+		g_auto(GStrv) lines = g_strsplit(parts[i]->str, "\n", -1);
+		for (char **line = lines; *line != NULL; line++) {
+			g_auto(GStrv) words = g_strsplit(*line, " ", 5);
+			bool is_edge = g_str_has_prefix(*line, "e ") && words[0] != NULL;
+			bool is_vertex = g_str_has_prefix(*line, "v ");
+			if (!is_edge && !is_vertex) {
+				if (i == 0 || g_str_has_prefix(*line, "graph"))
+					g_string_append_printf(text, "%s\n", *line);
+				continue;
+			}
+			g_autofree char *count = g_strdup_printf(
+				"%.0f", g_ascii_strtod(words[3], NULL) * (i == 0 ? 6 : 3));
+			g_string_append_printf(text, "%s %s %s %s%s%s\n", words[0], words[1],
+				words[2], count, words[4] != NULL ? " " : "",
+				words[4] != NULL ? words[4] : "");
+		}
+	}
+	flow_text_append_graph(text, "foreign", "x", 6, 40, 4000);
+	g_autoptr(LodeProfile) mixed = flow_text_read(text->str);
+	g_autoptr(LodeClassification) found = classify(mixed, works.signatures);
+	g_assert_true(found->is_mixture);
+	g_assert_cmpuint(found->nearest, ==, LODE_NONE);
+	g_assert_cmpfloat(fabs(lode_classification_match(found, 0)->share - 0.6), <, 0.01);
+	g_assert_cmpfloat(fabs(lode_classification_match(found, 1)->share - 0.3), <, 0.01);
+	g_assert_cmpfloat(fabs(found->rest - 0.1), <, 0.01);
+	g_assert_cmpfloat(fabs(found->rest_placed - 0.1), <, 0.01);
+	g_assert_cmpuint(found->places->len, ==, 1);
+	const LodeUnknownPlace *place = &LODE_AT(found->places, LodeUnknownPlace, 0);
+	g_assert_cmpstr(lode_profile_function(mixed, place->function)->name, ==, "foreign");
+	g_assert_cmpfloat(fabs(place->executions - 0.1), <, 1e-9);
+	works_clear(&works);
+}
+
+/* What has nothing in common with any signature is none of them. */
+static void test_none(void)
+{
+	Works works;
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	works_init(&works);
+	flow_text_append_graph(text, "foreign", "x", 6, 40, 4000);
+	g_autoptr(LodeProfile) other = flow_text_read(text->str);
+	g_autoptr(LodeClassification) found = classify(other, works.signatures);
+	g_assert_cmpuint(found->nearest, ==, LODE_NONE);
+	g_assert_false(found->is_mixture);
+	g_assert_cmpfloat(found->rest, >, 0.99);
+	works_clear(&works);
+}
+
+/* The mean and the deviation of two profiles, and the limit that follows from them. */
+static void test_variances(void)
+{
+	static const char head[] = "lode-flow 1\nevent cycles\ngraph g\n";
+	g_autofree char *first = g_strconcat(head, "v a 1 30 op:add\nv b 1 70 op:sub\n", NULL);
+	g_autofree char *second = g_strconcat(head, "v a 1 50 op:add\nv b 1 50 op:sub\n", NULL);
+	g_autoptr(LodeProfile) one = flow_text_read(first), two = flow_text_read(second);
+	g_autoptr(LodeSignature) signature = sign("s", 1e-6, one, two, NULL);
+	const GArray *singles = signature->sequences[LODE_SEQUENCES_OPCODES][0];
+
+	g_assert_cmpuint(singles->len, ==, 2);
+	const LodeSignatureSequence *sub = &LODE_AT(singles, LodeSignatureSequence, 0);
+	g_assert_cmpstr(sub->text, ==, "sub");
+	g_assert_cmpfloat(fabs(sub->support - 0.6), <, 1e-6);
+	g_assert_cmpfloat(fabs(sub->deviation - sqrt(0.02)), <, 1e-6);
+	g_assert_cmpfloat(signature->totals[LODE_SEQUENCES_OPCODES][1], ==, 0);
+}
+
+static void test_different_attributes(void)
+{
+	Works works;
+	g_autoptr(GError) error = NULL;
+
+	works_init(&works);
+	g_autoptr(LodeSignatureBuilder) builder = lode_signature_builder_new("kind");
+	g_assert_true(lode_signature_builder_add(builder, works.profile_a, NULL));
+	g_ptr_array_add(
+		works.signatures, lode_signature_builder_finish(builder, "c", 1e-3, 0, NULL));
+	g_assert_null(lode_classify(works.profile_a, works.signatures, NULL, &error));
+	g_assert_true(g_str_has_suffix(
+		error->message, "signatures that are compared have the same --attributes"));
+	works_clear(&works);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	add_random_test("/classification/same", test_same, "R02S00000000000000000000000000000041",
+		"R02S00000000000000000000000000000042", NULL);
+	add_random_test("/classification/mixture_with_foreign_part", test_mixture_with_foreign_part,
+		"R02S00000000000000000000000000000051", "R02S00000000000000000000000000000052",
+		NULL);
+	add_random_test(
+		"/classification/none", test_none, "R02S00000000000000000000000000000061", NULL);
+	g_test_add_func("/classification/variances", test_variances);
+	g_test_add_func("/classification/different_attributes", test_different_attributes);
+	return g_test_run();
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Shares of a mixture: the conditions of a maximum, a search of all shares, and known truth. */
+#include "analyses/signatures/mixture.h"
+#include "seeds.h"
+
+#include <math.h>
+
+enum { MAX_COMPONENTS = 4, MAX_SEQUENCES = 40 };
+
+typedef struct {
+	double observed[MAX_SEQUENCES];
+	double expected[MAX_COMPONENTS * MAX_SEQUENCES];
+	LodeMixture mixture;
+} Case;
+
+static void normalise(double *values, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += values[i];
+	for (size_t i = 0; i < n; i++)
+		values[i] /= sum;
+}
+
+static void make_case(Case *self, size_t n_components, size_t n)
+{
+	for (size_t i = 0; i < n_components * n; i++)
+		self->expected[i] = random_int_range(0, 3) == 0 ? 0 : random_int_range(1, 1000);
+	for (size_t j = 0; j < n_components; j++) {
+		self->expected[j * n] += 1;
+		normalise(self->expected + j * n, n);
+	}
+	for (size_t i = 0; i < n; i++)
+		self->observed[i] = random_int_range(1, 1000);
+	normalise(self->observed, n);
+	self->mixture = (LodeMixture){n, n_components, self->observed, self->expected, 1e-3};
+}
+
+static double likelihood(const LodeMixture *mixture, const double *shares)
+{
+	double sum = 0;
+
+	for (size_t s = 0; s < mixture->n_sequences; s++) {
+		double p = shares[mixture->n_components] * mixture->unknown;
+		for (size_t j = 0; j < mixture->n_components; j++)
+			p += shares[j] * mixture->expected[j * mixture->n_sequences + s];
+		sum += mixture->observed[s] * log(p);
+	}
+	return sum;
+}
+
+/* Karush, Kuhn and Tucker: the slope of every share is 1 where it is above 0, and else no more. */
+static void test_is_maximum(void)
+{
+	Case a;
+	double shares[MAX_COMPONENTS + 1], sum = 0;
+	size_t n = (size_t)random_int_range(5, MAX_SEQUENCES);
+
+	make_case(&a, (size_t)random_int_range(1, MAX_COMPONENTS + 1), n);
+	lode_mixture_fit(&a.mixture, NULL, shares);
+	for (size_t j = 0; j <= a.mixture.n_components; j++) {
+		double slope = 0;
+		for (size_t s = 0; s < n; s++) {
+			double p = shares[a.mixture.n_components] * a.mixture.unknown;
+			for (size_t i = 0; i < a.mixture.n_components; i++)
+				p += shares[i] * a.expected[i * n + s];
+			slope += a.observed[s] / p *
+			         (j < a.mixture.n_components ? a.expected[j * n + s]
+							     : a.mixture.unknown);
+		}
+		g_assert_cmpfloat(slope, <, 1 + 1e-3);
+		if (shares[j] > 1e-2)
+			g_assert_cmpfloat(fabs(slope - 1), <, 1e-3);
+		g_assert_cmpfloat(shares[j], >=, 0);
+		sum += shares[j];
+	}
+	g_assert_cmpfloat(fabs(sum - 1), <, 1e-9);
+}
+
+/* No shares of two components and the rest, in steps of a hundredth, are likelier. */
+static void test_against_search(void)
+{
+	Case a;
+	double shares[3];
+
+	make_case(&a, 2, 20);
+	lode_mixture_fit(&a.mixture, NULL, shares);
+	double best = likelihood(&a.mixture, shares);
+	for (int i = 0; i <= 100; i++)
+		for (int j = 0; i + j <= 100; j++) {
+			const double tried[3] = {i / 100.0, j / 100.0, (100 - i - j) / 100.0};
+			double found = likelihood(&a.mixture, tried);
+			if (isfinite(found))
+				g_assert_cmpfloat(found, <=, best + 1e-6);
+		}
+}
+
+/* What is mixed of them is taken apart again. */
+static void test_known_truth(void)
+{
+	Case a;
+	double shares[4];
+	const double truth[3] = {0.5, 0.3, 0.2};
+
+	make_case(&a, 3, 40);
+	a.mixture.unknown = 1e-9;
+	for (size_t s = 0; s < 40; s++) {
+		a.observed[s] = 0;
+		for (size_t j = 0; j < 3; j++)
+			a.observed[s] += truth[j] * a.expected[j * 40 + s];
+	}
+	lode_mixture_fit(&a.mixture, NULL, shares);
+	for (size_t j = 0; j < 3; j++)
+		g_assert_cmpfloat(fabs(shares[j] - truth[j]), <, 1e-3);
+	g_assert_cmpfloat(shares[3], <, 1e-3);
+	const bool may_have[3] = {true, false, true};
+	lode_mixture_fit(&a.mixture, may_have, shares);
+	g_assert_cmpfloat(shares[1], ==, 0);
+}
+
+/* A sequence that no component has is of the rest, and of nothing else. */
+static void test_rest(void)
+{
+	const double observed[3] = {0.6, 0.3, 0.1};
+	const double expected[3] = {2.0 / 3, 1.0 / 3, 0};
+	const LodeMixture mixture = {3, 1, observed, expected, 1e-6};
+	double shares[2];
+
+	lode_mixture_fit(&mixture, NULL, shares);
+	g_assert_cmpfloat(fabs(shares[0] - 0.9), <, 1e-4);
+	g_assert_cmpfloat(fabs(shares[1] - 0.1), <, 1e-4);
+	g_assert_cmpfloat(lode_mixture_rest(&mixture, shares, 2), ==, 1);
+	g_assert_cmpfloat(lode_mixture_rest(&mixture, shares, 0), <, 1e-4);
+	const LodeMixture nothing = {3, 0, observed, expected, 1e-6};
+	lode_mixture_fit(&nothing, NULL, shares);
+	g_assert_cmpfloat(shares[0], ==, 1);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	add_random_test("/mixture/is_maximum", test_is_maximum,
+		"R02S00000000000000000000000000000011", "R02S00000000000000000000000000000012",
+		"R02S00000000000000000000000000000013", "R02S00000000000000000000000000000014",
+		NULL);
+	add_random_test("/mixture/against_search", test_against_search,
+		"R02S00000000000000000000000000000021", "R02S00000000000000000000000000000022",
+		NULL);
+	add_random_test("/mixture/known_truth", test_known_truth,
+		"R02S00000000000000000000000000000031", "R02S00000000000000000000000000000032",
+		NULL);
+	g_test_add_func("/mixture/rest", test_rest);
+	return g_test_run();
+}
