@@ -12,6 +12,7 @@ enum {
 	LODE_EXIT_OK = 0,
 	LODE_EXIT_FAILED = 1,
 	LODE_EXIT_USAGE = 2,
+	LODE_EXIT_SLOWER = 3, /* lode diff --fail-above */
 	LODE_EXIT_BY_SIGNAL = 256, /* plus a signal's number: main() ends by that signal */
 };
 
@@ -54,6 +55,7 @@ extern const LodeVerb lode_verb_export;
 extern const LodeVerb lode_verb_mine;
 extern const LodeVerb lode_verb_report;
 extern const LodeVerb lode_verb_annotate;
+extern const LodeVerb lode_verb_diff;
 extern const LodeVerb lode_verb_memory;
 extern const LodeVerb lode_verb_place;
 extern const LodeVerb lode_verb_place_apply;

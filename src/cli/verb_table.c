@@ -18,6 +18,7 @@ const LodeVerb *const lode_verbs[] = {
 	&lode_verb_mine,
 	&lode_verb_report,
 	&lode_verb_annotate,
+	&lode_verb_diff,
 	&lode_verb_memory,
 	&lode_verb_place,
 	&lode_verb_place_apply,

@@ -72,6 +72,26 @@ void lode_finding_append_each(GString *out, const LodeFindings *findings,
 		g_string_append(out, " ×");
 }
 
+void lode_finding_append_place(GString *out, const LodeProfile *profile, uint32_t instruction)
+{
+	const LodeInstruction *one = lode_profile_instruction(profile, instruction);
+	const LodeFunction *function = lode_profile_function(profile, one->function);
+	const LodeLocation *location = one->location != LODE_NONE
+	                                       ? &LODE_AT(profile->locations, LodeLocation,
+							 one->location)
+	                                       : NULL;
+
+	g_string_append(out, function->name);
+	if (location != NULL && location->file != NULL && location->line > 0) {
+		g_autofree char *base = g_path_get_basename(location->file);
+		g_string_append_printf(out, " (%s:%u)", base, location->line);
+	} else if (one->name != NULL) {
+		g_string_append_printf(out, " (%s)", one->name);
+	} else {
+		g_string_append_printf(out, " (0x%" G_GINT64_MODIFIER "x)", one->address);
+	}
+}
+
 void lode_finding_append_time(GString *out, const LodeFinding *finding)
 {
 	g_string_append_printf(

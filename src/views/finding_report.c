@@ -62,25 +62,9 @@ static void put_each(const View *self, const LodeFinding *finding, GString *out)
 		lode_finding_is_least(self->profile, self->weight_event, self->findings, finding));
 }
 
-/* "function (file.c:12)", or the address where no line is known. */
 static void put_place(const View *self, uint32_t instruction, GString *out)
 {
-	const LodeInstruction *one = lode_profile_instruction(self->profile, instruction);
-	const LodeFunction *function = lode_profile_function(self->profile, one->function);
-	const LodeLocation *location = one->location != LODE_NONE
-	                                       ? &LODE_AT(self->profile->locations, LodeLocation,
-							 one->location)
-	                                       : NULL;
-
-	g_string_append(out, function->name);
-	if (location != NULL && location->file != NULL && location->line > 0) {
-		g_autofree char *base = g_path_get_basename(location->file);
-		g_string_append_printf(out, " (%s:%u)", base, location->line);
-	} else if (one->name != NULL) {
-		g_string_append_printf(out, " (%s)", one->name);
-	} else {
-		g_string_append_printf(out, " (0x%" G_GINT64_MODIFIER "x)", one->address);
-	}
+	lode_finding_append_place(out, self->profile, instruction);
 }
 
 static const LodeFindingPlace *place_at(const View *self, const LodeFinding *finding, uint32_t i)

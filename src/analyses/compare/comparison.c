@@ -1,0 +1,861 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/compare/comparison.h"
+
+#include "analyses/compare/function_pairs.h"
+#include "analyses/findings/findings.h"
+#include "analyses/flow_graph/function_filter.h"
+#include "analyses/mine/miner.h"
+#include "analyses/mine/occurrences.h"
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What one comparison may exceed by chance. */
+#define ONE_ALONE 2.0
+#define SLOWER_DEVIATIONS 3.0
+
+/* Counted figures differ when they do by more than rounding. */
+#define ROUNDING 1e-9
+
+enum { MAX_SEQUENCES = 2000 }; /* of each profile, the heaviest ones */
+
+typedef struct {
+	const LodeProfile *const *profiles;
+	const LodeComparisonOptions *options;
+	const LodeProgress *progress;
+	LodeComparison *out;
+	LodeMiningParameters parameters;
+	LodeFunctionFilter filter;
+	LodeFunctionPairs *pairs;
+	uint32_t events[2];
+	double units[2]; /* weight of a sample; 0: the weight was counted */
+	char *exclude;
+} Work;
+
+static const LodeEstimate unknown = {(double)NAN, (double)NAN};
+
+static bool fail(GError **error, int code, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+static bool fail(GError **error, int code, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (error != NULL)
+		*error = g_error_new_valist(LODE_ERROR, code, format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+/* --- figures --- */
+
+double lode_comparison_deviations(size_t n)
+{
+	double low = 0, high = 40;
+	/* expm1 and log1p: with many rows the chance of each is tiny. */
+	double chance = -expm1(log1p(-erfc(ONE_ALONE / G_SQRT2)) / (double)MAX(n, 1));
+
+	for (int i = 0; i < 200; i++) {
+		double middle = (low + high) / 2;
+		if (erfc(middle / G_SQRT2) > chance)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+/* Of a value with so much chance in it; where it was counted, none. */
+static LodeEstimate weigh(const Work *self, int side, double weight)
+{
+	double work = self->out->profiles[side].work;
+
+	return (LodeEstimate){weight / work, sqrt(weight * self->units[side]) / work};
+}
+
+static LodeEstimate exactly(const Work *self, int side, double value)
+{
+	return (LodeEstimate){value / self->out->profiles[side].work, 0};
+}
+
+static LodeEstimate difference(LodeEstimate from, LodeEstimate to)
+{
+	return (LodeEstimate){to.value - from.value, hypot(from.error, to.error)};
+}
+
+void lode_compared_row_divide(LodeComparedRow *row)
+{
+	LodeEstimate x0 = row->sides[0].executed, x1 = row->sides[1].executed;
+	LodeEstimate e0 = row->sides[0].each, e1 = row->sides[1].each;
+	double each = (e0.value + e1.value) / 2, executed = (x0.value + x1.value) / 2;
+	LodeEstimate more = difference(x0, x1), dearer = difference(e0, e1);
+
+	row->change = difference(row->sides[0].time, row->sides[1].time);
+	row->more_often = row->costs_more = unknown;
+	if (isnan(x0.value) || isnan(x1.value))
+		return;
+	/* What was not executed has no cost of its own to compare with. */
+	if ((x0.value > 0) != (x1.value > 0)) {
+		row->more_often = row->change;
+		row->costs_more = (LodeEstimate){0, 0};
+	} else if (x0.value > 0 && isfinite(each)) {
+		/* The products' errors, to the first order; the four figures are independent. */
+		row->more_often = (LodeEstimate){
+			more.value * each, hypot(more.error * each, more.value * dearer.error / 2)};
+		row->costs_more = (LodeEstimate){dearer.value * executed,
+			hypot(dearer.error * executed, dearer.value * more.error / 2)};
+	}
+}
+
+static bool exceeds(LodeEstimate change, double scale, double deviations)
+{
+	return fabs(change.value) > fmax(deviations * change.error, ROUNDING * scale);
+}
+
+bool lode_compared_row_is_slower(
+	const LodeComparedRows *rows, const LodeComparedRow *row, double share)
+{
+	LodeEstimate before = row->sides[0].time, after = row->sides[1].time;
+	LodeEstimate allowed = {(1 + share) * before.value, (1 + share) * before.error};
+	LodeEstimate more = difference(allowed, after);
+	bool is_kind = row->kind == LODE_COMPARED_PATTERN || row->kind == LODE_COMPARED_PLACE ||
+	               row->kind == LODE_COMPARED_FUNCTION;
+
+	return is_kind && row->is_told && more.value > 0 &&
+	       exceeds(more, after.value, fmax(SLOWER_DEVIATIONS, rows->deviations));
+}
+
+static void clear_row(void *data)
+{
+	LodeComparedRow *row = data;
+
+	g_free(row->text);
+	g_free(row->old_text);
+}
+
+static LodeComparedRow *add_row(Work *self, LodeComparedKind kind)
+{
+	LodeComparedRow row = {.kind = kind};
+	GArray *rows = self->out->kinds[kind].rows;
+
+	for (int side = 0; side < 2; side++) {
+		row.sides[side].executed = row.sides[side].each = unknown;
+		row.sides[side].function = row.sides[side].instruction = LODE_NONE;
+	}
+	g_array_append_val(rows, row);
+	return &g_array_index(rows, LodeComparedRow, rows->len - 1);
+}
+
+/* Sets one side of a row from its weight and executions. */
+static void set_side(Work *self, LodeComparedRow *row, int side, double weight, double executions)
+{
+	LodeComparedSide *out = &row->sides[side];
+
+	out->time = weigh(self, side, weight);
+	if (!self->out->is_counted)
+		return;
+	out->executed = exactly(self, side, executions);
+	if (executions > 0)
+		out->each = (LodeEstimate){
+			weight / executions, sqrt(weight * self->units[side]) / executions};
+	else if (weight > 0)
+		out->executed = unknown;
+	else
+		out->each = (LodeEstimate){0, 0};
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const LodeComparedRow *left = a, *right = b;
+	/* Without their last digits, which are of rounding where the changes are equal. */
+	float x = (float)fabs(left->change.value), y = (float)fabs(right->change.value);
+
+	double all = left->sides[0].time.value + left->sides[1].time.value;
+	double others = right->sides[0].time.value + right->sides[1].time.value;
+
+	if (x < y || x > y)
+		return x < y ? 1 : -1;
+	/* What has the change and little else says best where it is. */
+	if (all < others || all > others)
+		return all < others ? -1 : 1;
+	return strcmp(left->text, right->text);
+}
+
+static void finish_rows(LodeComparedRows *self, size_t n_kinds)
+{
+	/* Each kind has the same part of the chance. */
+	self->deviations = lode_comparison_deviations(self->rows->len * n_kinds);
+	for (guint i = 0; i < self->rows->len; i++) {
+		LodeComparedRow *row = &g_array_index(self->rows, LodeComparedRow, i);
+		lode_compared_row_divide(row);
+		row->is_told = exceeds(row->change,
+			fmax(row->sides[0].time.value, row->sides[1].time.value), self->deviations);
+	}
+	g_array_sort(self->rows, compare_rows);
+}
+
+/* --- what the profiles have in common --- */
+
+static char *list_common_events(const LodeProfile *const profiles[2])
+{
+	GString *list = g_string_new(NULL);
+
+	for (guint i = 0; i < profiles[0]->events->len; i++) {
+		const LodeEvent *event = lode_profile_event(profiles[0], i);
+		uint32_t other = lode_profile_find_event(profiles[1], event->name);
+		if (other == LODE_NONE || !(event->total > 0) ||
+			!(lode_profile_event(profiles[1], other)->total > 0))
+			continue;
+		g_string_append_printf(list, "%s%s", list->len > 0 ? ", " : "", event->name);
+	}
+	return g_string_free(list, FALSE);
+}
+
+static bool find_weight(Work *self, GError **error)
+{
+	const LodeProfile *base = self->profiles[0];
+	const char *name = self->options->weight;
+	g_autofree char *common = list_common_events(self->profiles);
+
+	if (name == NULL && base->weight_event < base->events->len)
+		name = lode_profile_event(base, base->weight_event)->name;
+	if (name == NULL)
+		return fail(error, LODE_ERROR_UNSUPPORTED, "the base has no weight to compare");
+	for (int side = 0; side < 2; side++) {
+		const LodeProfile *profile = self->profiles[side];
+		uint32_t event = lode_profile_find_event(profile, name);
+		const char *which = side == 0 ? "the base" : "the other profile";
+		if (event == LODE_NONE)
+			return fail(error, LODE_ERROR_NOT_FOUND, "%s has no event '%s'%s%s", which,
+				name,
+				*common != '\0' ? "; both have, for --weight: "
+						: "; the profiles have no event in common",
+				common);
+		double total = lode_profile_event(profile, event)->total;
+		if (!(total > 0) || !isfinite(total))
+			return fail(error, LODE_ERROR_UNSUPPORTED,
+				"%s has no %s: there is nothing to compare", which, name);
+		bool is_sampled = lode_profile_event(profile, event)->kind == LODE_EVENT_SAMPLED &&
+		                  profile->n_samples > 0;
+		self->events[side] = event;
+		self->units[side] = is_sampled ? total / profile->n_samples : 0;
+		self->out->profiles[side].samples = is_sampled ? profile->n_samples : 0;
+		self->out->profiles[side].is_counted = profile->frequency !=
+		                                       LODE_FREQUENCY_INFERRED;
+	}
+	self->out->weight = g_strdup(name);
+	self->out->is_counted = self->out->profiles[0].is_counted &&
+	                        self->out->profiles[1].is_counted;
+	return true;
+}
+
+static bool has_namespace(const LodeProfile *profile, const char *name, size_t length)
+{
+	for (guint i = 0; i < profile->attributes->len; i++)
+		if (strncmp(g_ptr_array_index(profile->attributes, i), name, length) == 0)
+			return true;
+	return false;
+}
+
+static bool has_common_attribute(const LodeProfile *const profiles[2])
+{
+	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (guint i = 0; i < profiles[0]->attributes->len; i++)
+		g_hash_table_add(names, g_ptr_array_index(profiles[0]->attributes, i));
+	for (guint i = 0; i < profiles[1]->attributes->len; i++)
+		if (g_hash_table_contains(names, g_ptr_array_index(profiles[1]->attributes, i)))
+			return true;
+	return false;
+}
+
+static void leave_out(Work *self, char *glob)
+{
+	GPtrArray *all = self->out->left_out;
+
+	for (guint i = 0; i < all->len; i++)
+		if (strcmp(g_ptr_array_index(all, i), glob) == 0) {
+			g_free(glob);
+			return;
+		}
+	g_ptr_array_add(all, glob);
+}
+
+/* What an earlier version of lode did not find yet, or what was recorded in one profile only, would
+ * look like a change of the program. */
+static bool find_attributes(Work *self, GError **error)
+{
+	for (int side = 0; side < 2; side++) {
+		const LodeProfile *here = self->profiles[side], *there = self->profiles[1 - side];
+		if (here->attributes->len == 0 || here->frequency == LODE_FREQUENCY_GIVEN)
+			continue;
+		for (guint i = 0; i < here->attributes->len; i++) {
+			const char *name = g_ptr_array_index(here->attributes, i);
+			const char *end = strchr(name, ':');
+			size_t length = end != NULL ? (size_t)(end - name) + 1 : strlen(name);
+			if (strncmp(name, "ev:", 3) == 0) {
+				g_auto(GStrv) words = g_strsplit(name + 3, ":", 2);
+				if (lode_profile_find_event(there, words[0]) == LODE_NONE)
+					leave_out(self, g_strdup_printf("ev:%s*", words[0]));
+			} else if (!has_namespace(there, name, length)) {
+				leave_out(self, g_strdup_printf("%.*s*", (int)length, name));
+			}
+		}
+	}
+	if (self->profiles[0]->attributes->len > 0 && self->profiles[1]->attributes->len > 0 &&
+		!has_common_attribute(self->profiles))
+		return fail(error, LODE_ERROR_UNSUPPORTED,
+			"the profiles have no attribute in common: they are of different "
+			"architectures, or made with different attributes");
+	g_ptr_array_add(self->out->left_out, NULL);
+	self->exclude = g_strjoinv(",", (char **)self->out->left_out->pdata);
+	g_ptr_array_set_size(self->out->left_out, (gint)self->out->left_out->len - 1);
+	self->parameters.exclude = self->out->left_out->len > 0 ? self->exclude : NULL;
+	return true;
+}
+
+/* --- by which work --- */
+
+static double calls_of(const Work *self, int side, const char *name)
+{
+	const LodeProfile *profile = self->profiles[side];
+	double calls = 0;
+	bool is_found = false;
+
+	for (guint f = 0; f < profile->functions->len; f++)
+		if (strcmp(lode_profile_function(profile, f)->name, name) == 0) {
+			calls += lode_profile_function(profile, f)->calls;
+			is_found = true;
+		}
+	for (guint i = 0; i < self->pairs->pairs->len && !is_found; i++) {
+		const uint32_t *both =
+			g_array_index(self->pairs->pairs, LodeFunctionPair, i).functions;
+		if (both[0] != LODE_NONE && both[1] != LODE_NONE &&
+			strcmp(lode_profile_function(self->profiles[1 - side], both[1 - side])
+					->name,
+				name) == 0) {
+			calls += lode_profile_function(profile, both[side])->calls;
+			is_found = true;
+		}
+	}
+	return is_found ? calls : -1;
+}
+
+static bool find_work(Work *self, GError **error)
+{
+	const LodeComparisonOptions *options = self->options;
+	const char *name = options->work_function;
+
+	self->out->normalisation = options->normalisation;
+	self->out->work_function = g_strdup(name);
+	for (int side = 0; side < 2; side++) {
+		const char *which = side == 0 ? "the base" : "the other profile";
+		LodeComparedProfile *out = &self->out->profiles[side];
+		out->work = 1;
+		if (options->normalisation == LODE_NORMALISE_NONE)
+			continue;
+		if (!out->is_counted)
+			return fail(error, LODE_ERROR_UNSUPPORTED,
+				"--normalise needs executions, and those of %s were not counted: "
+				"'lode run --count' does",
+				which);
+		out->work = options->normalisation == LODE_NORMALISE_EXECUTIONS
+		                    ? self->profiles[side]->total_count
+		                    : calls_of(self, side, name);
+		if (out->work < 0)
+			return fail(error, LODE_ERROR_NOT_FOUND,
+				"--normalise: %s has no function '%s'", which, name);
+		if (!(out->work > 0) || !isfinite(out->work))
+			return fail(error, LODE_ERROR_UNSUPPORTED, "--normalise: %s has no %s%s",
+				which, name != NULL ? "calls of " : "executions",
+				name != NULL ? name : "");
+	}
+	return true;
+}
+
+static void weigh_all(Work *self)
+{
+	LodeEstimate totals[2];
+
+	for (int side = 0; side < 2; side++) {
+		LodeComparedProfile *out = &self->out->profiles[side];
+		totals[side] = weigh(self, side,
+			lode_profile_event(self->profiles[side], self->events[side])->total);
+		out->total = totals[side].value;
+		out->total_error = totals[side].error;
+	}
+	self->out->change = difference(totals[0], totals[1]);
+}
+
+/* --- patterns and places --- */
+
+static void set_finding(
+	Work *self, LodeComparedRow *row, int side, const LodeSharedFindings *shared, guint index)
+{
+	const LodeFindings *findings = shared->sides[side];
+	const LodeFinding *finding = lode_findings_at(findings, index);
+	const LodeExposure *exposure = &g_array_index(shared->exposures[side], LodeExposure, index);
+	LodeComparedSide *out = &row->sides[side];
+	double work = self->out->profiles[side].work;
+	double total = lode_profile_event(self->profiles[side], self->events[side])->total;
+
+	out->time = (LodeEstimate){
+		finding->time * total / work, finding->time_error * total / work};
+	out->executed = (LodeEstimate){exposure->value / work, exposure->error / work};
+	out->each = (LodeEstimate){finding->each, finding->each_error};
+	if (finding->n_places == 0)
+		return;
+	out->instruction =
+		g_array_index(findings->places, LodeFindingPlace, finding->first_place).instruction;
+	out->function = lode_profile_instruction(self->profiles[side], out->instruction)->function;
+}
+
+static LodeMatch match_of(const LodeComparedRow *row)
+{
+	if (row->sides[0].time.value > 0 || row->sides[0].executed.value > 0)
+		return row->sides[1].time.value > 0 || row->sides[1].executed.value > 0
+		               ? LODE_MATCH_SAME
+		               : LODE_MATCH_GONE;
+	return LODE_MATCH_NEW;
+}
+
+static bool compare_findings(Work *self, GError **error)
+{
+	g_autoptr(LodeSharedFindings) shared = lode_findings_fit_shared(self->profiles,
+		&self->parameters, self->pairs->counterparts, self->progress, error);
+
+	if (shared == NULL)
+		return false;
+	for (int side = 0; side < 2; side++) {
+		self->out->profiles[side].explained = shared->sides[side]->explained;
+		self->out->profiles[side].base_each = shared->sides[side]->base;
+	}
+	for (guint i = 0; i < shared->sides[0]->findings->len; i++) {
+		const LodeFinding *finding = lode_findings_at(shared->sides[0], i);
+		LodeComparedRow *row = add_row(self, finding->kind == LODE_FINDING_PLACE
+							     ? LODE_COMPARED_PLACE
+							     : LODE_COMPARED_PATTERN);
+		for (int side = 0; side < 2; side++)
+			set_finding(self, row, side, shared, i);
+		row->text = lode_finding_text(shared->sides[0], finding);
+		row->match = match_of(row);
+	}
+	return true;
+}
+
+/* --- functions --- */
+
+static double executions_of(const LodeProfile *profile, const LodeFunction *function)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < function->n_instructions; i++)
+		sum += lode_profile_instruction(profile, function->first_instruction + i)->count;
+	return sum;
+}
+
+static double weight_of(const Work *self, int side, const LodeFunction *function)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < function->n_instructions; i++)
+		sum += lode_profile_event_value(
+			self->profiles[side], self->events[side], function->first_instruction + i);
+	return sum;
+}
+
+static bool is_wanted(const Work *self, int side, uint32_t function)
+{
+	return function != LODE_NONE &&
+	       lode_function_filter_has(&self->filter, self->profiles[side],
+		       lode_profile_function(self->profiles[side], function));
+}
+
+static void compare_function_pair(Work *self, const LodeFunctionPair *pair)
+{
+	const char *names[2] = {NULL};
+
+	if (!is_wanted(self, 0, pair->functions[0]) && !is_wanted(self, 1, pair->functions[1]))
+		return;
+	LodeComparedRow *row = add_row(self, LODE_COMPARED_FUNCTION);
+	for (int side = 0; side < 2; side++) {
+		uint32_t f = pair->functions[side];
+		set_side(self, row, side, 0, 0);
+		if (f == LODE_NONE)
+			continue;
+		const LodeFunction *function = lode_profile_function(self->profiles[side], f);
+		names[side] = function->name;
+		set_side(self, row, side, weight_of(self, side, function),
+			executions_of(self->profiles[side], function));
+		row->sides[side].function = f;
+	}
+	row->likeness = pair->likeness;
+	row->match = names[0] == NULL                  ? LODE_MATCH_NEW
+	             : names[1] == NULL                ? LODE_MATCH_GONE
+	             : strcmp(names[0], names[1]) != 0 ? LODE_MATCH_RENAMED
+	                                               : LODE_MATCH_SAME;
+	row->text = g_strdup(names[1] != NULL ? names[1] : names[0]);
+	row->old_text = row->match == LODE_MATCH_RENAMED ? g_strdup(names[0]) : NULL;
+}
+
+/* --- lines --- */
+
+typedef struct {
+	double weight[2], executions[2], most[2];
+	uint32_t instructions[2]; /* the heaviest one */
+} Line;
+
+/* Path → the number of files whose last part is the same. */
+static GHashTable *count_files(const LodeProfile *profile, GHashTable *out_paths)
+{
+	GHashTable *counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	for (guint i = 0; i < profile->locations->len; i++) {
+		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, i);
+		if (location->file == NULL || !g_hash_table_add(out_paths, location->file))
+			continue;
+		char *base = g_path_get_basename(location->file);
+		guint n = GPOINTER_TO_UINT(g_hash_table_lookup(counts, base));
+		g_hash_table_insert(counts, base, GUINT_TO_POINTER(n + 1));
+	}
+	return counts;
+}
+
+/* What files are compared by: their path where both profiles have it; their name where each has
+ * one such file, as programs are built in different directories. */
+typedef struct {
+	GHashTable *paths[2], *counts[2];
+} Files;
+
+static const char *file_key(const Files *files, int side, const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	base = base != NULL ? base + 1 : path;
+	if (g_hash_table_contains(files->paths[1 - side], path))
+		return path;
+	return GPOINTER_TO_UINT(g_hash_table_lookup(files->counts[0], base)) == 1 &&
+	                       GPOINTER_TO_UINT(g_hash_table_lookup(files->counts[1], base)) == 1
+	               ? base
+	               : path;
+}
+
+static bool has_lines(const LodeProfile *profile, uint32_t function)
+{
+	const LodeFunction *one = lode_profile_function(profile, function);
+
+	for (uint32_t i = 0; i < one->n_instructions; i++)
+		if (lode_profile_instruction(profile, one->first_instruction + i)->location !=
+			LODE_NONE)
+			return true;
+	return false;
+}
+
+/* Of each function of a side whether its lines take part: not where only one of the two that are
+ * the same has any, as of programs built without. The caller frees the array. */
+static bool *choose_functions(const Work *self, int side)
+{
+	bool *out = g_new0(bool, self->profiles[side]->functions->len + 1);
+
+	for (guint i = 0; i < self->pairs->pairs->len; i++) {
+		const uint32_t *both =
+			g_array_index(self->pairs->pairs, LodeFunctionPair, i).functions;
+		uint32_t own = both[side], other = both[1 - side];
+		if (own != LODE_NONE)
+			out[own] = is_wanted(self, side, own) &&
+			           (other == LODE_NONE ||
+					   has_lines(self->profiles[1 - side], other));
+	}
+	return out;
+}
+
+static void add_lines(Work *self, int side, const Files *files, GHashTable *lines)
+{
+	const LodeProfile *profile = self->profiles[side];
+	g_autofree bool *takes_part = choose_functions(self, side);
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		const LodeInstruction *one = lode_profile_instruction(profile, i);
+		if (one->location == LODE_NONE || !takes_part[one->function])
+			continue;
+		const LodeLocation *location = &LODE_AT(
+			profile->locations, LodeLocation, one->location);
+		if (location->file == NULL || location->line == 0)
+			continue;
+		g_autofree char *key = g_strdup_printf(
+			"%s:%u", file_key(files, side, location->file), location->line);
+		Line *line = g_hash_table_lookup(lines, key);
+		if (line == NULL) {
+			line = g_new0(Line, 1);
+			line->instructions[0] = line->instructions[1] = LODE_NONE;
+			g_hash_table_insert(lines, g_steal_pointer(&key), line);
+		}
+		double weight = lode_profile_event_value(profile, self->events[side], i);
+		line->weight[side] += weight;
+		line->executions[side] += one->count;
+		if (line->instructions[side] == LODE_NONE || weight > line->most[side]) {
+			line->most[side] = weight;
+			line->instructions[side] = i;
+		}
+	}
+}
+
+static void compare_lines(Work *self)
+{
+	g_autoptr(GHashTable)
+		lines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	Files files;
+	GHashTableIter all;
+	void *key, *value;
+
+	for (int side = 0; side < 2; side++) {
+		files.paths[side] = g_hash_table_new(g_str_hash, g_str_equal);
+		files.counts[side] = count_files(self->profiles[side], files.paths[side]);
+	}
+	for (int side = 0; side < 2; side++)
+		add_lines(self, side, &files, lines);
+	g_hash_table_iter_init(&all, lines);
+	while (g_hash_table_iter_next(&all, &key, &value)) {
+		const Line *line = value;
+		LodeComparedRow *row = add_row(self, LODE_COMPARED_LINE);
+		const char *base = strrchr(key, '/');
+		for (int side = 0; side < 2; side++) {
+			uint32_t i = line->instructions[side];
+			set_side(self, row, side, line->weight[side], line->executions[side]);
+			row->sides[side].instruction = i;
+			if (i != LODE_NONE)
+				row->sides[side].function =
+					lode_profile_instruction(self->profiles[side], i)->function;
+		}
+		row->text = g_strdup(base != NULL ? base + 1 : (const char *)key);
+		row->match = line->instructions[0] == LODE_NONE   ? LODE_MATCH_NEW
+		             : line->instructions[1] == LODE_NONE ? LODE_MATCH_GONE
+		                                                  : LODE_MATCH_SAME;
+	}
+	for (int side = 0; side < 2; side++) {
+		g_hash_table_unref(files.paths[side]);
+		g_hash_table_unref(files.counts[side]);
+	}
+}
+
+/* --- sequences --- */
+
+typedef struct {
+	Work *work;
+	LodeMiningParameters parameters;
+	LodeFlowGraph *graphs[2];
+	LodeMiningRun *runs[2];
+	GHashTable *indices[2]; /* names of the attributes → index in the run + 1 */
+	double least[2];        /* weight support from which on sequences are compared */
+} Sequences;
+
+static char *sequence_key(const LodeMiningRun *run, guint index)
+{
+	GString *text = g_string_new(NULL);
+	LodeJsonStream json;
+
+	lode_json_stream_init_text(&json, text);
+	json.keeps_bytes = true;
+	lode_mining_run_sequence_json(run, index, &json);
+	return g_string_free(text, FALSE);
+}
+
+static double sequence_weight(const LodeMiningRun *run, guint index)
+{
+	return g_array_index(run->sequences, LodeSequence, index).weight;
+}
+
+static int compare_falling(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left < right) - (left > right);
+}
+
+/* From which support on there are MAX_SEQUENCES. */
+static double least_support(const LodeMiningRun *run)
+{
+	g_autoptr(GArray) weights = g_array_new(FALSE, FALSE, sizeof(double));
+
+	for (guint i = 0; i < run->sequences->len; i++) {
+		double weight = sequence_weight(run, i);
+		g_array_append_val(weights, weight);
+	}
+	g_array_sort(weights, compare_falling);
+	return weights->len > MAX_SEQUENCES ? g_array_index(weights, double, MAX_SEQUENCES) : 0;
+}
+
+static bool mine_side(Sequences *self, int side, GError **error)
+{
+	Work *work = self->work;
+
+	self->graphs[side] = lode_flow_graph_build(work->profiles[side], &self->parameters, error);
+	if (self->graphs[side] == NULL)
+		return false;
+	self->runs[side] = lode_miner_run(
+		self->graphs[side], &self->parameters, "compared", work->progress, error);
+	if (self->runs[side] == NULL)
+		return false;
+	self->indices[side] = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (guint i = 0; i < self->runs[side]->sequences->len; i++)
+		g_hash_table_insert(self->indices[side], sequence_key(self->runs[side], i),
+			GUINT_TO_POINTER(i + 1));
+	self->least[side] = least_support(self->runs[side]);
+	return true;
+}
+
+/* A side of the row of a sequence of a run; where the side's own run does not have it, as it is too
+ * rare there, it is looked for. */
+static bool set_sequence(Sequences *self, LodeComparedRow *row, int side, const LodeMiningRun *run,
+	guint index, GError **error)
+{
+	Work *work = self->work;
+	double total = lode_profile_event(work->profiles[side], work->events[side])->total;
+
+	if (run == self->runs[side]) {
+		const LodeSequence *one = &g_array_index(run->sequences, LodeSequence, index);
+		set_side(work, row, side, one->weight * total, one->executions);
+		return true;
+	}
+	g_autofree uint32_t *items = lode_occurrences_map_items(self->graphs[side], run, index);
+	set_side(work, row, side, 0, 0);
+	if (items == NULL)
+		return true;
+	g_autoptr(LodeOccurrences) found = lode_occurrences_find(self->graphs[side], items,
+		g_array_index(run->sequences, LodeSequence, index).n_items, &self->parameters,
+		error);
+	if (found == NULL)
+		return false;
+	set_side(work, row, side, found->weight * total, found->executions);
+	return true;
+}
+
+/* The sequences of one run; those that the base's run has too are left out for the other one's. */
+static bool compare_side_sequences(Sequences *self, int side, GError **error)
+{
+	Work *work = self->work;
+	const LodeMiningRun *run = self->runs[side];
+
+	for (guint i = 0; i < run->sequences->len; i++) {
+		g_autofree char *key = sequence_key(run, i);
+		guint there = GPOINTER_TO_UINT(g_hash_table_lookup(self->indices[1 - side], key));
+		bool is_heavy = sequence_weight(run, i) >= self->least[side] ||
+		                (there != 0 && sequence_weight(self->runs[1 - side], there - 1) >=
+						       self->least[1 - side]);
+		if ((side == 1 && there != 0) || !is_heavy)
+			continue;
+		if (lode_progress_is_cancelled(work->progress))
+			return fail(error, LODE_ERROR_CANCELLED, "stopped");
+		LodeComparedRow row = {.kind = LODE_COMPARED_SEQUENCE};
+		for (int s = 0; s < 2; s++) {
+			row.sides[s].executed = row.sides[s].each = unknown;
+			row.sides[s].function = row.sides[s].instruction = LODE_NONE;
+			bool is_own = s == side || there == 0;
+			if (!set_sequence(self, &row, s, is_own ? run : self->runs[s],
+				    is_own ? i : there - 1, error))
+				return false;
+		}
+		row.text = lode_mining_run_sequence_text(run, i);
+		row.match = match_of(&row);
+		g_array_append_val(work->out->kinds[LODE_COMPARED_SEQUENCE].rows, row);
+	}
+	return true;
+}
+
+static bool compare_sequences(Work *work, GError **error)
+{
+	Sequences self = {.work = work, .parameters = work->parameters};
+	bool is_done = true;
+
+	self.parameters.min_support = work->options->min_support;
+	if (!(self.parameters.min_support > 0))
+		self.parameters.min_support = fmax(
+			lode_mining_default_support(work->profiles[0], work->out->weight),
+			lode_mining_default_support(work->profiles[1], work->out->weight));
+	/* Of sequences with the same support those that say most. */
+	self.parameters.only_closed = true;
+	lode_progress_report(work->progress, "mining", 0, 0, NULL);
+	for (int side = 0; side < 2 && is_done; side++)
+		is_done = mine_side(&self, side, error);
+	for (int side = 0; side < 2 && is_done; side++)
+		is_done = compare_side_sequences(&self, side, error);
+	for (int side = 0; side < 2; side++) {
+		lode_flow_graph_free(self.graphs[side]);
+		lode_mining_run_free(self.runs[side]);
+		g_clear_pointer(&self.indices[side], g_hash_table_unref);
+	}
+	return is_done;
+}
+
+/* --- all --- */
+
+static bool compare(Work *self, GError **error)
+{
+	const bool *wants = self->options->wants;
+	bool wants_findings = wants[LODE_COMPARED_PATTERN] || wants[LODE_COMPARED_PLACE];
+	size_t n_kinds = 0;
+
+	if (!find_weight(self, error) || !find_attributes(self, error))
+		return false;
+	self->parameters.weight = self->out->weight;
+	self->parameters.images = self->options->images;
+	self->parameters.functions = self->options->functions;
+	self->parameters.threads = self->options->threads;
+	if (!lode_function_filter_init(&self->filter, &self->parameters, error))
+		return false;
+	self->pairs = lode_function_pairs_new(self->profiles, self->progress);
+	if (self->pairs == NULL)
+		return fail(error, LODE_ERROR_CANCELLED, "stopped");
+	if (!find_work(self, error))
+		return false;
+	weigh_all(self);
+	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
+		if (wants[kind] || (wants_findings && kind <= LODE_COMPARED_PLACE)) {
+			n_kinds++;
+			self->out->kinds[kind].rows = g_array_new(
+				FALSE, FALSE, sizeof(LodeComparedRow));
+			g_array_set_clear_func(self->out->kinds[kind].rows, clear_row);
+		}
+	if (wants_findings && !compare_findings(self, error))
+		return false;
+	for (guint i = 0; i < self->pairs->pairs->len && wants[LODE_COMPARED_FUNCTION]; i++)
+		compare_function_pair(
+			self, &g_array_index(self->pairs->pairs, LodeFunctionPair, i));
+	if (wants[LODE_COMPARED_LINE])
+		compare_lines(self);
+	if (wants[LODE_COMPARED_SEQUENCE] && !compare_sequences(self, error))
+		return false;
+	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
+		if (self->out->kinds[kind].rows != NULL)
+			finish_rows(&self->out->kinds[kind], n_kinds);
+	return true;
+}
+
+LodeComparison *lode_comparison_new(const LodeProfile *const profiles[2],
+	const LodeComparisonOptions *options, const LodeProgress *progress, GError **error)
+{
+	LodeComparison *out = g_new0(LodeComparison, 1);
+	Work self = {.profiles = profiles, .options = options, .progress = progress, .out = out};
+
+	out->left_out = g_ptr_array_new_with_free_func(g_free);
+	lode_mining_parameters_init(&self.parameters);
+	if (!compare(&self, error))
+		g_clear_pointer(&out, lode_comparison_free);
+	lode_function_filter_clear(&self.filter);
+	lode_function_pairs_free(self.pairs);
+	g_free(self.exclude);
+	return out;
+}
+
+void lode_comparison_free(LodeComparison *self)
+{
+	if (self == NULL)
+		return;
+	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
+		g_clear_pointer(&self->kinds[kind].rows, g_array_unref);
+	g_ptr_array_unref(self->left_out);
+	g_free(self->weight);
+	g_free(self->work_function);
+	g_free(self);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two profiles side by side: what each pattern, place, function, source line and mined sequence
+ * costs in both, and why that changed.
+ *
+ *   change = executed more often + each costs more
+ *   T₁ − T₀ = (x₁ − x₀)·(e₀ + e₁)/2 + (e₁ − e₀)·(x₀ + x₁)/2     T = x·e: executions times each
+ *
+ * Both parts take the other factor halfway between the profiles, so that nothing is left over and
+ * which profile is called base changes the signs only (E. M. Kitagawa, "Components of a Difference
+ * Between Two Rates", 1955).
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "model/mining_run.h"
+#include "model/profile.h"
+
+typedef enum {
+	LODE_COMPARED_PATTERN,
+	LODE_COMPARED_PLACE, /* one instruction that no pattern explains */
+	LODE_COMPARED_FUNCTION,
+	LODE_COMPARED_LINE,
+	LODE_COMPARED_SEQUENCE,
+	LODE_N_COMPARED,
+} LodeComparedKind;
+
+/* By which work costs are divided before they are compared. */
+typedef enum {
+	LODE_NORMALISE_NONE,
+	LODE_NORMALISE_EXECUTIONS, /* of instructions, in the whole profile */
+	LODE_NORMALISE_FUNCTION,   /* calls of one function */
+} LodeNormalisation;
+
+typedef enum {
+	LODE_MATCH_SAME,
+	LODE_MATCH_RENAMED, /* has another name in each profile */
+	LODE_MATCH_NEW,     /* the base has nothing that is the same */
+	LODE_MATCH_GONE,
+} LodeMatch;
+
+/* A figure and its standard error; NAN: unknown. */
+typedef struct {
+	double value, error;
+} LodeEstimate;
+
+typedef struct {
+	LodeEstimate time; /* weight, by the unit of work */
+	/* Executions of its instructions, by the unit of work; where they were not counted and for
+	 * patterns and places, the weight of so many average instructions around it. */
+	LodeEstimate executed;
+	/* Weight of one execution; where they were not counted, × the average instruction. */
+	LodeEstimate each;
+	uint32_t function, instruction; /* where it is, or most of it; LODE_NONE: unknown */
+} LodeComparedSide;
+
+typedef struct {
+	LodeComparedKind kind;
+	LodeMatch match;
+	double likeness; /* of the code, where a renamed function was matched by it; else 0 */
+	LodeComparedSide sides[2];
+	LodeEstimate change;                 /* of the time */
+	LodeEstimate more_often, costs_more; /* its parts */
+	bool is_told;                        /* the samples can tell that it changed */
+	char *text;                          /* the pattern, the function's name, "file.c:12" */
+	char *old_text;                      /* of the base, where it differs; else NULL */
+} LodeComparedRow;
+
+typedef struct {
+	GArray *rows;      /* LodeComparedRow, by absolute change, falling */
+	double deviations; /* standard errors that a change must exceed, for so many rows */
+} LodeComparedRows;
+
+/* One profile as it is compared. */
+typedef struct {
+	double total;       /* weight, by the unit of work */
+	double total_error; /* standard error, by the number of samples; 0: it was counted */
+	double work;        /* what everything was divided by */
+	double samples;     /* 0: the weight was counted */
+	bool is_counted;    /* executions are known */
+	double explained;   /* share of the weight that patterns and places explain */
+	double base_each;   /* weight of an execution to which none applies; 0: not counted */
+} LodeComparedProfile;
+
+typedef struct {
+	const char *weight;             /* event; NULL: the base's own */
+	const char *images, *functions; /* regular expressions; NULL: all */
+	LodeNormalisation normalisation;
+	const char *work_function;   /* for LODE_NORMALISE_FUNCTION: name */
+	bool wants[LODE_N_COMPARED]; /* patterns and places are made together */
+	double min_support;          /* of sequences; 0: the default */
+	unsigned threads;            /* 0: all processors; the result does not depend on it */
+} LodeComparisonOptions;
+
+typedef struct {
+	char *weight;    /* event */
+	bool is_counted; /* executions are known of both */
+	LodeNormalisation normalisation;
+	char *work_function;
+	LodeComparedProfile profiles[2];
+	LodeEstimate change;                     /* of the total */
+	LodeComparedRows kinds[LODE_N_COMPARED]; /* rows NULL: not wanted */
+	/* Attributes by which nothing was compared, as only one of the profiles has any of the
+	 * kind: char *, such as "needs:*". */
+	GPtrArray *left_out;
+} LodeComparison;
+
+/*
+ * Compares `profiles[1]` with the base `profiles[0]`. The result does not refer to them; the caller
+ * frees it. Errors: _NOT_FOUND (event, function), _USAGE (what cannot be compared so: no weight, no
+ * attribute in common, no counted executions to divide by), _CANCELLED.
+ */
+LodeComparison *lode_comparison_new(const LodeProfile *const profiles[2],
+	const LodeComparisonOptions *options, const LodeProgress *progress, GError **error);
+void lode_comparison_free(LodeComparison *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeComparison, lode_comparison_free)
+
+static inline const LodeComparedRow *lode_compared_row(const LodeComparedRows *self, guint index)
+{
+	return &g_array_index(self->rows, LodeComparedRow, index);
+}
+
+/* Whether a pattern, place or function costs more than 1 + `share` times what it did in the base,
+ * beyond three standard errors. What is new has cost nothing there. */
+bool lode_compared_row_is_slower(
+	const LodeComparedRows *rows, const LodeComparedRow *row, double share);
+
+/*
+ * How many standard errors a change must exceed when n are looked at, so that with no real change
+ * any of them does as seldom as a single one exceeds two (Z. Šidák, "Rectangular Confidence Regions
+ * for the Means of Multivariate Normal Distributions", 1967): 2 of one, 3.5 of 100, 4.0 of 1,000.
+ */
+double lode_comparison_deviations(size_t n);
+
+/* Divides a change of time into its parts, from both sides' `executed` and `each`; NAN where they
+ * are not known. What was never executed in one of them was executed more often, or less. */
+void lode_compared_row_divide(LodeComparedRow *row);

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/compare/function_pairs.h"
+
+#include "analyses/compare/code_fingerprint.h"
+#include "base/partition_point.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_ALIKE = 3000,    /* functions of a profile whose code is compared with all others' */
+	MAX_CELLS = 4000000, /* of an alignment of two functions */
+	MAX_NAMESAKES = 64,  /* of one name whose code is compared */
+};
+
+typedef struct {
+	const LodeProfile *const *profiles;
+	uint32_t *partners[2]; /* of each function, the other profile's; LODE_NONE */
+	double *likeness;      /* of each function of the first profile */
+	LodeCodeFingerprint *prints[2];
+	bool *has_print[2];
+} Matching;
+
+static const LodeFunction *function_of(const Matching *self, unsigned side, uint32_t index)
+{
+	return lode_profile_function(self->profiles[side], index);
+}
+
+static const LodeImage *image_of(const Matching *self, unsigned side, uint32_t function)
+{
+	return lode_profile_image(self->profiles[side], function_of(self, side, function)->image);
+}
+
+static uint32_t n_functions(const Matching *self, unsigned side)
+{
+	return self->profiles[side]->functions->len;
+}
+
+static const LodeCodeFingerprint *print_of(Matching *self, unsigned side, uint32_t function)
+{
+	if (!self->has_print[side][function])
+		lode_code_fingerprint_init(
+			&self->prints[side][function], function_of(self, side, function));
+	self->has_print[side][function] = true;
+	return &self->prints[side][function];
+}
+
+static void pair(Matching *self, uint32_t first, uint32_t second, double likeness)
+{
+	self->partners[0][first] = second;
+	self->partners[1][second] = first;
+	self->likeness[first] = likeness;
+}
+
+/* --- by address and by name --- */
+
+/* What a function is known by in a step; NULL: it takes no part. The caller frees it. */
+typedef char *(*KeyFunc)(Matching *self, unsigned side, uint32_t function);
+
+static char *address_key(Matching *self, unsigned side, uint32_t function)
+{
+	const LodeImage *image = image_of(self, side, function);
+
+	if (image->build_id == NULL)
+		return NULL;
+	return g_strdup_printf("%s %" G_GINT64_MODIFIER "x", image->build_id,
+		function_of(self, side, function)->address);
+}
+
+static bool has_own_name(const Matching *self, unsigned side, uint32_t function)
+{
+	return function_of(self, side, function)->source != LODE_FUNCTION_UNWIND;
+}
+
+/* The file's name without its version. The caller frees it. */
+static char *image_name(const Matching *self, unsigned side, uint32_t function)
+{
+	const LodeImage *image = image_of(self, side, function);
+
+	/* Files of code made at run time are called by process ids. */
+	if (image->kind != LODE_IMAGE_FILE)
+		return g_strdup(lode_image_kind_to_text(image->kind));
+	char *base = g_path_get_basename(image->path);
+	char *version = strstr(base, ".so");
+	if (version != NULL)
+		version[3] = '\0';
+	return base;
+}
+
+static char *image_key(Matching *self, unsigned side, uint32_t function)
+{
+	g_autofree char *image = image_name(self, side, function);
+
+	if (!has_own_name(self, side, function))
+		return NULL;
+	return g_strdup_printf("%s\n%s", image, function_of(self, side, function)->name);
+}
+
+/* The mnemonics of at least so many instructions. */
+static char *code_text(Matching *self, unsigned side, uint32_t function, uint32_t least)
+{
+	const LodeCodeFingerprint *print = print_of(self, side, function);
+
+	if (print->n < MAX(least, 1))
+		return NULL;
+	GString *text = g_string_new(NULL);
+	for (uint32_t i = 0; i < print->n; i++)
+		g_string_append_printf(text, "%x ", print->opcodes[i]);
+	return g_string_free(text, FALSE);
+}
+
+static char *placed_code_key(Matching *self, unsigned side, uint32_t function)
+{
+	g_autofree char *code = code_text(self, side, function, 1);
+
+	if (code == NULL || has_own_name(self, side, function))
+		return NULL;
+	return g_strdup_printf(
+		"%" G_GINT64_MODIFIER "x\n%s", function_of(self, side, function)->address, code);
+}
+
+static char *code_key(Matching *self, unsigned side, uint32_t function)
+{
+	return code_text(self, side, function, LODE_PAIR_MIN_EQUAL);
+}
+
+static char *name_key(Matching *self, unsigned side, uint32_t function)
+{
+	return has_own_name(self, side, function)
+	               ? g_strdup(function_of(self, side, function)->name)
+	               : NULL;
+}
+
+static char *plain_name_key(Matching *self, unsigned side, uint32_t function)
+{
+	static const char *const appended[] = {
+		".constprop.", ".isra.", ".part.", ".lto_priv.", ".llvm.", ".cold"};
+	char *name = name_key(self, side, function);
+
+	for (size_t i = 0; name != NULL && i < G_N_ELEMENTS(appended); i++) {
+		char *end = strstr(name, appended[i]);
+		/* What was split off is not the function itself. */
+		if (end != NULL && strcmp(appended[i], ".cold") == 0)
+			g_clear_pointer(&name, g_free);
+		else if (end != NULL)
+			*end = '\0';
+	}
+	return name;
+}
+
+static GArray *new_numbers(void)
+{
+	return g_array_new(FALSE, FALSE, sizeof(uint32_t));
+}
+
+/* Functions without a partner by their key: GArray of uint32_t. */
+static GHashTable *gather(Matching *self, unsigned side, KeyFunc key_of)
+{
+	GHashTable *by_key = g_hash_table_new_full(
+		g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
+
+	for (uint32_t f = 0; f < n_functions(self, side); f++) {
+		g_autofree char *key = self->partners[side][f] == LODE_NONE ? key_of(self, side, f)
+		                                                            : NULL;
+		if (key == NULL)
+			continue;
+		GArray *members = g_hash_table_lookup(by_key, key);
+		if (members == NULL) {
+			members = new_numbers();
+			g_hash_table_insert(by_key, g_steal_pointer(&key), members);
+		}
+		g_array_append_val(members, f);
+	}
+	return by_key;
+}
+
+/* Static functions of one name: each with the one left whose code is most alike, the first of
+ * equals; where there is no code, in their order. */
+static void pair_namesakes(Matching *self, const GArray *first, const GArray *second)
+{
+	for (guint i = 0; i < MIN(first->len, (guint)MAX_NAMESAKES); i++) {
+		uint32_t one = g_array_index(first, uint32_t, i), best = LODE_NONE;
+		double most = -1;
+		for (guint j = 0; j < MIN(second->len, (guint)MAX_NAMESAKES); j++) {
+			uint32_t other = g_array_index(second, uint32_t, j);
+			double likeness;
+			if (self->partners[1][other] != LODE_NONE)
+				continue;
+			likeness = lode_code_fingerprint_likeness(
+				print_of(self, 0, one), print_of(self, 1, other));
+			if (likeness > most) {
+				most = likeness;
+				best = other;
+			}
+		}
+		if (best != LODE_NONE)
+			pair(self, one, best, 0);
+	}
+}
+
+/* Pairs what has the same key; `is_unique`: only where each profile has it once. */
+static void pair_by(Matching *self, KeyFunc key_of, bool is_unique)
+{
+	g_autoptr(GHashTable) first = gather(self, 0, key_of);
+	g_autoptr(GHashTable) others = gather(self, 1, key_of);
+	GHashTableIter all;
+	void *key, *members;
+
+	g_hash_table_iter_init(&all, first);
+	while (g_hash_table_iter_next(&all, &key, &members)) {
+		const GArray *here = members, *there = g_hash_table_lookup(others, key);
+		if (there == NULL)
+			continue;
+		if (here->len == 1 && there->len == 1)
+			pair(self, g_array_index(here, uint32_t, 0),
+				g_array_index(there, uint32_t, 0), 0);
+		else if (!is_unique)
+			pair_namesakes(self, here, there);
+	}
+}
+
+/* --- by code --- */
+
+typedef struct {
+	uint32_t function;
+	double weight;
+} Candidate;
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const Candidate *left = a, *right = b;
+
+	if (left->weight < right->weight || left->weight > right->weight)
+		return left->weight < right->weight ? 1 : -1;
+	return (left->function > right->function) - (left->function < right->function);
+}
+
+static double weight_of(const LodeProfile *profile, const LodeFunction *function)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < function->n_instructions && profile->weight_event != LODE_NONE;
+		i++)
+		sum += lode_profile_event_value(
+			profile, profile->weight_event, function->first_instruction + i);
+	return sum;
+}
+
+/* The heaviest functions without a partner that are long enough. */
+static GArray *choose_candidates(Matching *self, unsigned side)
+{
+	GArray *out = g_array_new(FALSE, FALSE, sizeof(Candidate));
+
+	for (uint32_t f = 0; f < n_functions(self, side); f++) {
+		const LodeFunction *function = function_of(self, side, f);
+		Candidate one = {f, weight_of(self->profiles[side], function)};
+		if (self->partners[side][f] == LODE_NONE && function->code != NULL &&
+			print_of(self, side, f)->n >= LODE_PAIR_MIN_INSTRUCTIONS)
+			g_array_append_val(out, one);
+	}
+	g_array_sort(out, compare_candidates);
+	if (out->len > MAX_ALIKE)
+		g_array_set_size(out, MAX_ALIKE);
+	return out;
+}
+
+/* The nearest of the other profile, and how near the next one is. */
+typedef struct {
+	uint32_t nearest;
+	double likeness, next;
+} Nearest;
+
+static void note(Nearest *self, uint32_t other, double likeness)
+{
+	if (likeness > self->likeness) {
+		self->next = self->likeness;
+		self->likeness = likeness;
+		self->nearest = other;
+	} else if (likeness > self->next) {
+		self->next = likeness;
+	}
+}
+
+static bool is_certain(const Nearest *self)
+{
+	return self->likeness >= LODE_PAIR_LIKENESS &&
+	       self->likeness - self->next >= LODE_PAIR_MARGIN;
+}
+
+static bool pair_by_code(Matching *self, const LodeProgress *progress)
+{
+	g_autoptr(GArray) first = choose_candidates(self, 0);
+	g_autoptr(GArray) second = choose_candidates(self, 1);
+	g_autofree Nearest *here = g_new0(Nearest, first->len + 1);
+	g_autofree Nearest *there = g_new0(Nearest, second->len + 1);
+
+	for (guint i = 0; i < first->len; i++) {
+		const LodeCodeFingerprint *a = print_of(
+			self, 0, g_array_index(first, Candidate, i).function);
+		if (lode_progress_is_cancelled(progress))
+			return false;
+		for (guint j = 0; j < second->len; j++) {
+			const LodeCodeFingerprint *b = print_of(
+				self, 1, g_array_index(second, Candidate, j).function);
+			/* They cannot be more alike than their lengths are. */
+			if ((double)MIN(a->n, b->n) <
+				(LODE_PAIR_LIKENESS - LODE_PAIR_MARGIN) * (double)MAX(a->n, b->n))
+				continue;
+			double likeness = lode_code_fingerprint_likeness(a, b);
+			note(&here[i], j, likeness);
+			note(&there[j], i, likeness);
+		}
+	}
+	for (guint i = 0; i < first->len; i++)
+		if (is_certain(&here[i]) && is_certain(&there[here[i].nearest]) &&
+			there[here[i].nearest].nearest == i)
+			pair(self, g_array_index(first, Candidate, i).function,
+				g_array_index(second, Candidate, here[i].nearest).function,
+				here[i].likeness);
+	return true;
+}
+
+/* --- instructions --- */
+
+static uint32_t instruction_at(
+	const LodeProfile *profile, const LodeFunction *function, uint64_t address)
+{
+	const LodeInstruction *all = lode_profile_instruction(profile, 0) +
+	                             function->first_instruction;
+	uint32_t i = LODE_PARTITION_POINT(function->n_instructions, k, all[k].address < address);
+
+	return i < function->n_instructions && all[i].address == address
+	               ? function->first_instruction + i
+	               : LODE_NONE;
+}
+
+typedef struct {
+	Matching *matching;
+	const LodeFunction *functions[2];
+	const LodeCodeFingerprint *prints[2];
+	uint32_t *counterparts;
+} Alignment;
+
+static void align_one(Alignment *self, uint32_t i, uint32_t j)
+{
+	const LodeProfile *const *profiles = self->matching->profiles;
+	uint32_t first = instruction_at(
+		profiles[0], self->functions[0], self->prints[0]->addresses[i]);
+
+	if (first != LODE_NONE)
+		self->counterparts[first] = instruction_at(
+			profiles[1], self->functions[1], self->prints[1]->addresses[j]);
+}
+
+/* The longest common subsequence of the mnemonics, between what both begin and end with. */
+static void align_codes(Alignment *self)
+{
+	const uint32_t *a = self->prints[0]->opcodes, *b = self->prints[1]->opcodes;
+	uint32_t n = self->prints[0]->n, m = self->prints[1]->n, first = 0, last = 0;
+
+	for (; first < MIN(n, m) && a[first] == b[first]; first++)
+		align_one(self, first, first);
+	for (; last < MIN(n, m) - first && a[n - last - 1] == b[m - last - 1]; last++)
+		align_one(self, n - last - 1, m - last - 1);
+	n -= first + last;
+	m -= first + last;
+	a += first;
+	b += first;
+	if ((uint64_t)n * m > MAX_CELLS || n == 0 || m == 0)
+		return;
+	size_t width = (size_t)m + 1;
+	g_autofree uint32_t *lengths = g_new0(uint32_t, ((size_t)n + 1) * width);
+	for (uint32_t i = n; i-- > 0;)
+		for (uint32_t j = m; j-- > 0;) {
+			uint32_t *cell = &lengths[i * width + j];
+			*cell = a[i] == b[j] ? cell[width + 1] + 1 : MAX(cell[width], cell[1]);
+		}
+	for (uint32_t i = 0, j = 0; i < n && j < m;) {
+		const uint32_t *cell = &lengths[i * width + j];
+		bool is_same = a[i] == b[j] && *cell == cell[width + 1] + 1;
+		if (is_same)
+			align_one(self, first + i, first + j);
+		bool skips_first = !is_same && cell[width] >= cell[1];
+		i += is_same || skips_first;
+		j += is_same || !skips_first;
+	}
+}
+
+/* Without code, vertices of given graphs are known by their names, others by their order where both
+ * have as many. */
+static void align_names(Alignment *self)
+{
+	const LodeProfile *const *profiles = self->matching->profiles;
+	const LodeFunction *a = self->functions[0], *b = self->functions[1];
+	g_autoptr(GHashTable) by_name = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (uint32_t i = 0; i < b->n_instructions; i++) {
+		uint32_t index = b->first_instruction + i;
+		char *name = lode_profile_instruction(profiles[1], index)->name;
+		if (name != NULL)
+			g_hash_table_insert(by_name, name, GUINT_TO_POINTER(index + 1));
+	}
+	for (uint32_t i = 0; i < a->n_instructions; i++) {
+		uint32_t index = a->first_instruction + i;
+		const char *name = lode_profile_instruction(profiles[0], index)->name;
+		void *found = name != NULL ? g_hash_table_lookup(by_name, name) : NULL;
+		if (found != NULL)
+			self->counterparts[index] = GPOINTER_TO_UINT(found) - 1;
+		else if (name == NULL && a->n_instructions == b->n_instructions)
+			self->counterparts[index] = b->first_instruction + i;
+	}
+}
+
+static void align(Matching *matching, uint32_t first, uint32_t second, uint32_t *counterparts)
+{
+	Alignment self = {matching,
+		{function_of(matching, 0, first), function_of(matching, 1, second)},
+		{print_of(matching, 0, first), print_of(matching, 1, second)}, counterparts};
+
+	if (self.prints[0]->n > 0 && self.prints[1]->n > 0)
+		align_codes(&self);
+	else
+		align_names(&self);
+}
+
+/* --- all --- */
+
+static void matching_init(Matching *self, const LodeProfile *const profiles[2])
+{
+	*self = (Matching){.profiles = profiles};
+	for (unsigned side = 0; side < 2; side++) {
+		uint32_t n = n_functions(self, side);
+		self->partners[side] = g_new(uint32_t, n + 1);
+		self->prints[side] = g_new0(LodeCodeFingerprint, n + 1);
+		self->has_print[side] = g_new0(bool, n + 1);
+		for (uint32_t f = 0; f < n; f++)
+			self->partners[side][f] = LODE_NONE;
+	}
+	self->likeness = g_new0(double, n_functions(self, 0) + 1);
+}
+
+static void matching_clear(Matching *self)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		for (uint32_t f = 0; f < n_functions(self, side); f++)
+			lode_code_fingerprint_clear(&self->prints[side][f]);
+		g_free(self->partners[side]);
+		g_free(self->prints[side]);
+		g_free(self->has_print[side]);
+	}
+	g_free(self->likeness);
+}
+
+static LodeFunctionPairs *collect(Matching *self)
+{
+	LodeFunctionPairs *out = g_new0(LodeFunctionPairs, 1);
+	uint32_t n = self->profiles[0]->instructions->len;
+
+	out->pairs = g_array_new(FALSE, FALSE, sizeof(LodeFunctionPair));
+	out->counterparts = g_new(uint32_t, n + 1);
+	for (uint32_t i = 0; i < n; i++)
+		out->counterparts[i] = LODE_NONE;
+	for (uint32_t f = 0; f < n_functions(self, 0); f++) {
+		LodeFunctionPair one = {{f, self->partners[0][f]}, self->likeness[f]};
+		g_array_append_val(out->pairs, one);
+		if (one.functions[1] != LODE_NONE)
+			align(self, f, one.functions[1], out->counterparts);
+	}
+	for (uint32_t f = 0; f < n_functions(self, 1); f++) {
+		LodeFunctionPair one = {{LODE_NONE, f}, 0};
+		if (self->partners[1][f] == LODE_NONE)
+			g_array_append_val(out->pairs, one);
+	}
+	return out;
+}
+
+LodeFunctionPairs *lode_function_pairs_new(
+	const LodeProfile *const profiles[2], const LodeProgress *progress)
+{
+	Matching self;
+	LodeFunctionPairs *out = NULL;
+
+	lode_progress_report(progress, "matching functions", 0, 0, NULL);
+	matching_init(&self, profiles);
+	pair_by(&self, address_key, true);
+	pair_by(&self, image_key, false);
+	pair_by(&self, name_key, true);
+	pair_by(&self, plain_name_key, true);
+	pair_by(&self, placed_code_key, true);
+	pair_by(&self, code_key, true);
+	if (pair_by_code(&self, progress))
+		out = collect(&self);
+	matching_clear(&self);
+	return out;
+}
+
+void lode_function_pairs_free(LodeFunctionPairs *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->pairs);
+	g_free(self->counterparts);
+	g_free(self);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which functions of two profiles are the same one, and which of their instructions.
+ *
+ * In this order, each with what is left over by those before:
+ *
+ *   1. same address in a file of the same build-id;
+ *   2. same name in an image of the same file name, without what follows ".so";
+ *   3. same name, where each profile has it once: the program may be called differently;
+ *   4. the same without what compilers append (".constprop.0"), likewise;
+ *   5. same mnemonics at the same address, where each profile has them there once;
+ *   6. same mnemonics, where each profile has them once, at least LODE_PAIR_MIN_EQUAL of them;
+ *   7. alike by their code (code_fingerprint.h): at least LODE_PAIR_LIKENESS, in functions of at
+ *      least LODE_PAIR_MIN_INSTRUCTIONS, and by LODE_PAIR_MARGIN more than to any other that is
+ *      left. What is as near to two is left without a partner, as either could be wrong.
+ *
+ * Names that were made from addresses do not count as names.
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "model/profile.h"
+
+#define LODE_PAIR_LIKENESS 0.6
+#define LODE_PAIR_MARGIN 0.1
+enum { LODE_PAIR_MIN_INSTRUCTIONS = 12, LODE_PAIR_MIN_EQUAL = 6 };
+
+typedef struct {
+	uint32_t functions[2]; /* of each profile; LODE_NONE: it has none that is the same */
+	double likeness;       /* of their code, where that is what they were matched by; else 0 */
+} LodeFunctionPair;
+
+typedef struct {
+	GArray *pairs;          /* LodeFunctionPair: those of the first profile in its order, then
+	                           those that only the second one has */
+	uint32_t *counterparts; /* [instructions of the first]: that of the second; LODE_NONE */
+} LodeFunctionPairs;
+
+/* The caller frees the result; it does not refer to the profiles. NULL: cancelled. */
+LodeFunctionPairs *lode_function_pairs_new(
+	const LodeProfile *const profiles[2], const LodeProgress *progress);
+void lode_function_pairs_free(LodeFunctionPairs *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFunctionPairs, lode_function_pairs_free)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Profiles side by side: what changed of patterns, places, functions, lines and sequences, as text,
+ * JSON or CSV. */
+#pragma once
+
+#include "analyses/compare/comparison.h"
+#include "views/format.h"
+
+typedef struct {
+	LodeViewFormat format;
+	uint32_t limit;    /* rows of each kind; 0: all */
+	bool is_all;       /* text: what the samples cannot tell is listed too */
+	double fail_above; /* rows slower by more than this share are marked; NAN: none */
+	const char *base_path;
+	LodeTerminal terminal;
+} LodeComparisonViewOptions;
+
+/* A profile that was compared with the base. */
+typedef struct {
+	const LodeProfile *profile;
+	const char *path;
+	const LodeComparison *comparison;
+} LodeComparedFile;
+
+/* "patterns", "places", "functions", "lines", "sequences", and back; −1 for another word. */
+const char *lode_compared_kind_to_text(LodeComparedKind kind);
+int lode_compared_kind_from_text(const char *text);
+
+/* Writes them to `out`. In JSON and CSV all rows are there, each with whether the samples can tell
+ * its change. Errors: _IO. */
+bool lode_comparison_write(const LodeProfile *base, const LodeComparedFile *others, size_t n_others,
+	const LodeComparisonViewOptions *options, FILE *out, GError **error);
+
+/* "function f: 1.20 s → 1.41 s, +17.5 %" of a row, for a message. The caller frees it. */
+char *lode_compared_row_text(const LodeComparison *comparison, const LodeProfile *const profiles[2],
+	const LodeComparedRow *row);

@@ -1,0 +1,2 @@
+mined --min-support 5%
+lode diff x.lode x.lode --by functions,files

@@ -1,0 +1,1 @@
+lode diff --help
