@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/register_use.h"
 
+#include "base/hash.h"
 #include "images/full_instruction.h"
 #include "images/instruction_kinds.h"
 #include "images/memory_operands.h"
+
+#include <string.h>
 
 enum {
 	N_VECTORS = 32,
@@ -183,6 +186,7 @@ static void set_memory(
 	self->registers = (base >= 0 ? lode_register_bit((unsigned)base) : 0) |
 	                  (index >= 0 ? lode_register_bit((unsigned)index) : 0);
 	self->size = operand->size / 8;
+	self->is_relative = is_relative;
 	self->form = (uint16_t)((unsigned)(base + 1) | (unsigned)(index + 1) << 5 |
 				(index >= 0 ? (unsigned)memory->scale << 10 : 0) |
 				(is_fs ? 1u << 14 : 0) | (is_gs ? 1u << 15 : 0));
@@ -257,4 +261,74 @@ bool lode_register_use_decode(
 	if (instruction->meta.category == ZYDIS_CATEGORY_CALL)
 		add_call(self);
 	return true;
+}
+
+/* The bytes of an instruction without those that say how far it jumps, and its length. */
+typedef struct {
+	uint64_t words[2];
+} CodeKey;
+
+typedef struct {
+	CodeKey key; /* all 0: empty */
+	LodeRegisterUse use;
+	bool is_known;
+} CodeSlot;
+
+enum { SLOT_BITS = 12 }; /* half a MiB */
+
+struct LodeRegisterUseCache {
+	CodeSlot slots[1 << SLOT_BITS];
+};
+
+LodeRegisterUseCache *lode_register_use_cache_new(void)
+{
+	return g_new0(LodeRegisterUseCache, 1);
+}
+
+void lode_register_use_cache_free(LodeRegisterUseCache *self)
+{
+	g_free(self);
+}
+
+/* Bytes at the end of a call, jump or branch that say where it goes, where it is written in the
+ * usual way. */
+static size_t jump_bytes(const uint8_t *code, size_t length)
+{
+	bool is_short = code[0] == 0xeb || (code[0] & 0xf0) == 0x70;
+	bool is_long = code[0] == 0xe8 || code[0] == 0xe9;
+
+	if (length == 2)
+		return is_short ? 1 : 0;
+	if (length == 5)
+		return is_long ? 4 : 0;
+	return length == 6 && code[0] == 0x0f && (code[1] & 0xf0) == 0x80 ? 4 : 0;
+}
+
+static CodeKey key_of(const uint8_t *code, size_t length)
+{
+	uint8_t bytes[16] = {0};
+	CodeKey key;
+
+	memcpy(bytes, code, length - jump_bytes(code, length));
+	bytes[15] = (uint8_t)length;
+	memcpy(key.words, bytes, sizeof bytes);
+	return key;
+}
+
+bool lode_register_use_cache_decode(LodeRegisterUseCache *self, LodeRegisterUse *out,
+	const uint8_t *code, size_t length, uint64_t address)
+{
+	if (length == 0 || length > 15)
+		return lode_register_use_decode(out, code, length, address);
+	CodeKey key = key_of(code, length);
+	CodeSlot *slot = &self->slots[lode_hash_slot(
+		lode_hash_append(key.words[0], key.words[1]), SLOT_BITS)];
+	if (slot->key.words[0] != key.words[0] || slot->key.words[1] != key.words[1]) {
+		slot->key = key;
+		slot->is_known = lode_register_use_decode(&slot->use, code, length, 0);
+	}
+	*out = slot->use;
+	if (out->memory.is_relative)
+		out->memory.displacement += (int64_t)address;
+	return slot->is_known;
 }

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +39,7 @@ typedef struct {
 	uint32_t size;              /* bytes; 0: no such operand, or its address is not so simple */
 	uint16_t form;              /* equal for the same base, index, scale, segment and width */
 	bool is_load, is_store;
+	bool is_relative; /* given as the distance from the next instruction */
 } LodeMemoryUse;
 
 typedef struct {
@@ -55,3 +57,16 @@ typedef struct {
 /* Decodes the instruction at `address` of an image. False: not an instruction, or cut short. */
 bool lode_register_use_decode(
 	LodeRegisterUse *self, const uint8_t *code, size_t size, uint64_t address);
+
+/*
+ * Remembers what was decoded: most instructions of a program are written with the same bytes as one
+ * before. For one thread.
+ */
+typedef struct LodeRegisterUseCache LodeRegisterUseCache;
+LodeRegisterUseCache *lode_register_use_cache_new(void);
+void lode_register_use_cache_free(LodeRegisterUseCache *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeRegisterUseCache, lode_register_use_cache_free)
+
+/* As lode_register_use_decode() of an instruction that is known to have `length` bytes. */
+bool lode_register_use_cache_decode(LodeRegisterUseCache *self, LodeRegisterUse *out,
+	const uint8_t *code, size_t length, uint64_t address);

@@ -17,6 +17,7 @@ static const double MISS_RATE = 0.01;
 
 typedef struct {
 	LodeDependenceSearch *search;
+	LodeRegisterUseCache *uses;
 	GArray *nodes;   /* LodeDependenceNode */
 	GArray *firsts;  /* uint32_t × (nodes + 1) */
 	GArray *ways;    /* LodeDependenceWay */
@@ -124,9 +125,9 @@ static void add_nodes(const Finding *self, const LodeFunction *function, Scratch
 			.is_loop_head = own->is_loop_head,
 			.is_block_start = is_block_start(self->profile, instruction),
 		};
-		node->is_known = own->length > 0 && offset < size &&
-		                 lode_register_use_decode(&node->use, code + offset,
-					 (size_t)(size - offset), instruction->address);
+		node->is_known = own->length > 0 && offset < size && own->length <= size - offset &&
+		                 lode_register_use_cache_decode(scratch->uses, &node->use,
+					 code + offset, own->length, instruction->address);
 	}
 }
 
@@ -258,6 +259,7 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 static void scratch_init(Scratch *self)
 {
 	self->search = lode_dependence_search_new();
+	self->uses = lode_register_use_cache_new();
 	self->nodes = g_array_new(FALSE, FALSE, sizeof(LodeDependenceNode));
 	self->firsts = g_array_new(FALSE, TRUE, sizeof(uint32_t));
 	self->ways = g_array_new(FALSE, FALSE, sizeof(LodeDependenceWay));
@@ -269,6 +271,7 @@ static void scratch_init(Scratch *self)
 static void scratch_clear(Scratch *self)
 {
 	lode_dependence_search_free(self->search);
+	lode_register_use_cache_free(self->uses);
 	g_array_unref(self->nodes);
 	g_array_unref(self->firsts);
 	g_array_unref(self->ways);

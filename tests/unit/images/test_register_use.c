@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What instructions read and write, against a table written by hand from the manuals. */
+#include "images/instruction_decoder.h"
 #include "images/register_use.h"
 
 #include "seeds.h"
@@ -257,6 +258,54 @@ static void test_memory(void)
 	g_assert_cmpuint(form_of("488b03"), !=, form_of("64488b03"));
 }
 
+static void check_equal_use(const LodeRegisterUse *one, const LodeRegisterUse *other)
+{
+	g_assert_cmpuint(one->reads, ==, other->reads);
+	g_assert_cmpuint(one->address, ==, other->address);
+	g_assert_cmpuint(one->writes, ==, other->writes);
+	g_assert_cmpuint(one->kills, ==, other->kills);
+	g_assert_cmpuint(one->results, ==, other->results);
+	g_assert_cmpuint(one->changes, ==, other->changes);
+	g_assert_cmpint(one->memory.displacement, ==, other->memory.displacement);
+	g_assert_cmpuint(one->memory.registers, ==, other->memory.registers);
+	g_assert_cmpuint(one->memory.size, ==, other->memory.size);
+	g_assert_cmpuint(one->memory.form, ==, other->memory.form);
+	g_assert_cmpint(one->memory.is_load, ==, other->memory.is_load);
+	g_assert_cmpint(one->memory.is_store, ==, other->memory.is_store);
+}
+
+/* Random code of few different bytes, so that most of it was met before at other addresses. */
+static void test_cache(void)
+{
+	static const uint8_t usual[] = {0x48, 0x89, 0x8b, 0x05, 0x44, 0x24, 0x0f, 0x84, 0xe8, 0xe9,
+		0xeb, 0x75, 0x66, 0x04, 0x25, 0x3d, 0xff, 0x83, 0xc0, 0x00};
+	g_autoptr(LodeRegisterUseCache) cache = lode_register_use_cache_new();
+	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(11));
+	LodeInstructionDecoder decoder;
+	unsigned n_decoded = 0;
+
+	lode_instruction_decoder_init(&decoder);
+	for (unsigned i = 0; i < 200000; i++) {
+		uint8_t code[15];
+		uint64_t address = (uint64_t)g_rand_int(random) << (i % 20);
+		LodeDecodedInstruction decoded;
+		LodeRegisterUse known, cached;
+		for (size_t j = 0; j < sizeof(code); j++)
+			code[j] = usual[g_rand_int_range(random, 0, G_N_ELEMENTS(usual))];
+		if (!lode_instruction_decoder_decode(
+			    &decoder, code, sizeof(code), address, &decoded))
+			continue;
+		bool is_known = lode_register_use_decode(&known, code, sizeof(code), address);
+		g_assert_cmpint(lode_register_use_cache_decode(
+					cache, &cached, code, decoded.length, address),
+			==, is_known);
+		if (is_known)
+			check_equal_use(&cached, &known);
+		n_decoded++;
+	}
+	g_assert_cmpuint(n_decoded, >, 100000);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -264,5 +313,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/register_use/ends", test_ends);
 	g_test_add_func("/register_use/random_bytes", test_random_bytes);
 	g_test_add_func("/register_use/memory", test_memory);
+	g_test_add_func("/register_use/cache", test_cache);
 	return g_test_run();
 }
