@@ -22,7 +22,11 @@
 static void add_contents(GArray *rows, const LodeProfile *profile)
 {
 	lode_fact_rows_add_text(rows, "profile", "program", profile->program);
-	lode_fact_rows_add_text(rows, "profile", "creator", profile->creator);
+	g_autofree char *tool = lode_profile_tool(profile);
+	lode_fact_rows_add_text(rows, "profile", "creator", tool);
+	g_autofree char *simulated = lode_profile_simulated(profile);
+	if (simulated != NULL)
+		lode_fact_rows_add_text(rows, "profile", "simulated", simulated);
 	lode_fact_rows_add_text(
 		rows, "profile", "frequency", lode_frequency_to_text(profile->frequency));
 	lode_fact_rows_add_text(

@@ -4,6 +4,8 @@
 
 #include "base/number_format.h"
 
+#include <string.h>
+
 uint32_t lode_profile_weight_of(const LodeProfile *profile, const LodeMiningRun *run)
 {
 	uint32_t event = LODE_NONE;
@@ -107,4 +109,38 @@ double lode_profile_unresolved_share(const LodeProfile *profile, const LodeUnres
 	if (total > 0)
 		return row->weight / total;
 	return lode_share_of(row->count, profile->total_count);
+}
+
+static const char simulated_begins[] = ", through ";
+
+/* Where what was simulated begins and ends in the text; false: nowhere. */
+static bool find_simulated(const char *creator, const char **out_first, const char **out_end)
+{
+	const char *first = creator != NULL ? g_strrstr(creator, simulated_begins) : NULL;
+	const char *end = first != NULL ? strstr(first, " and ") : NULL;
+
+	if (first == NULL)
+		return false;
+	*out_first = first;
+	*out_end = end != NULL ? end : first + strlen(first);
+	return true;
+}
+
+char *lode_profile_tool(const LodeProfile *profile)
+{
+	const char *first, *end;
+
+	if (!find_simulated(profile->creator, &first, &end))
+		return g_strdup(profile->creator);
+	return g_strdup_printf("%.*s%s", (int)(first - profile->creator), profile->creator, end);
+}
+
+char *lode_profile_simulated(const LodeProfile *profile)
+{
+	const char *first, *end;
+
+	if (!find_simulated(profile->creator, &first, &end))
+		return NULL;
+	first += strlen(simulated_begins);
+	return g_strndup(first, (gsize)(end - first));
 }

@@ -21,6 +21,15 @@ GArray *lode_profile_image_values(const LodeProfile *profile, uint32_t event);
 uint32_t lode_profile_hottest_function(
 	const LodeProfile *profile, uint32_t event, double *out_value);
 
+/*
+ * A recording notes in one text what made it and which caches and branch predictor it simulated:
+ * "qemu-x86_64, through i1=32K:8:64, branches by tage and perf.data of perf 6.1". The one without
+ * the other: "qemu-x86_64 and perf.data of perf 6.1"; what was simulated. NULL: nothing is known.
+ * The caller frees them.
+ */
+char *lode_profile_tool(const LodeProfile *profile);
+char *lode_profile_simulated(const LodeProfile *profile);
+
 /* Edges of both kinds: rows, and those to the next instruction. */
 uint64_t lode_profile_count_edges(const LodeProfile *profile);
 

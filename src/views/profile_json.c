@@ -7,11 +7,15 @@
 void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
 {
 	uint32_t weight = profile->weight_event;
+	g_autofree char *tool = lode_profile_tool(profile);
+	g_autofree char *simulated = lode_profile_simulated(profile);
 
 	lode_json_key(json, "profile");
 	lode_json_begin(json, '{');
 	lode_json_member_string(json, "program", profile->program);
-	lode_json_member_string(json, "creator", profile->creator);
+	lode_json_member_string(json, "creator", tool);
+	if (simulated != NULL)
+		lode_json_member_string(json, "simulated", simulated);
 	lode_json_member_string(json, "frequency", lode_frequency_to_text(profile->frequency));
 	lode_json_member_string(json, "weight_event", lode_profile_event_name(profile, weight));
 	lode_json_member_number(json, "weight", lode_profile_event_total(profile, weight));

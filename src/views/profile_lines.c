@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60 };
+enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60, LEAST_PROGRAM_WIDTH = 20 };
 
 /* Of the time in the kernel: a smaller share hides nothing. */
 #define NOTABLE_SHARE 0.01
@@ -95,6 +95,7 @@ static char *sampled_text(const LodeProfile *profile)
 
 static void put_program_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
 {
+	static const char separator[] = " · ";
 	static const char *const meanings[] = {
 		[LODE_FREQUENCY_EXACT] = "exact counts",
 		[LODE_FREQUENCY_SAMPLED] = "sampled counts (estimates)",
@@ -105,20 +106,26 @@ static void put_program_line(const LodeProfile *profile, const LodeTerminal *ter
 	g_autoptr(GString) rest = g_string_new(NULL);
 
 	g_autofree char *sampled = sampled_text(profile);
+	g_autofree char *tool = lode_profile_tool(profile);
 	lode_display_append(program,
 		profile->program != NULL ? profile->program : "(unknown program)",
 		terminal->is_ascii);
-	g_string_append_printf(rest, " · %s · %s%s",
-		profile->creator != NULL ? profile->creator : "unknown source",
+	g_string_append_printf(rest, "%s%s%s%s%s", separator, tool, separator,
 		meanings[profile->frequency], sampled);
 	g_autofree char *rest_text = lode_display_text(rest->str, terminal->is_ascii);
-	size_t used = lode_display_width(rest_text);
-	if (terminal->width > 0)
-		lode_display_shorten_middle(program,
-			terminal->width > used + 20 ? terminal->width - used : 20,
-			terminal->is_ascii);
+	size_t used = lode_display_width(rest_text), width = terminal->width;
+	/* Where next to no room is left for the program, it has a line of its own. */
+	bool is_one_line = width == 0 || used + LEAST_PROGRAM_WIDTH <= width;
+	if (width > 0)
+		lode_display_shorten_middle(
+			program, is_one_line ? width - used : width, terminal->is_ascii);
 	lode_style_write(out, terminal, LODE_STYLE_STRONG, program->str);
-	fprintf(out, "%s\n", rest_text);
+	if (is_one_line) {
+		fprintf(out, "%s\n", rest_text);
+	} else {
+		fputc('\n', out);
+		put_paragraph(terminal, 0, out, rest->str + strlen(separator));
+	}
 }
 
 static void put_figures_line(

@@ -80,7 +80,7 @@ check "another predictor mispredicts others" "$(holds differs_in_branches)"
 status=$?
 events given.lode >given.events
 says_which() {
-	"$lode" info given.lode | grep -q 'through i1=32K:8:64,d1=32K:8:64,l2=416K:26:64, branches by tage'
+	"$lode" info given.lode | grep -q '^ *simulated *i1=32K:8:64,d1=32K:8:64,l2=416K:26:64, branches by tage$'
 }
 check "lode run takes both, and the profile says which they were" "$(status_is 0)" \
 	"$(holds cmp given.events tage.events)" "$(holds says_which)"

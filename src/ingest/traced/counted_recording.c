@@ -426,7 +426,7 @@ static void free_file(gpointer file)
 LodeRecording *lode_counted_recording_read(const char *const *paths, size_t n_paths,
 	LodeJitCodeSet *jit, const LodeProgress *progress, GError **error)
 {
-	static const char count_column[] = "Ir", creator[] = "lode, counted under qemu-x86_64";
+	static const char count_column[] = "Ir", creator[] = "qemu-x86_64";
 	g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(free_file);
 	g_autoptr(LodeRecording) recording = lode_recording_new();
 	Reading reading = {.recording = recording};

@@ -513,6 +513,31 @@ static void test_hostile_names(void)
 	g_assert_null(strchr(csv, 0x1b));
 }
 
+/* A program of any length, counted and sampled, where the terminal has room for little. */
+static void test_head_fits(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(LodeMiningRun) run = sample_run();
+	LodeReportOptions options = all_options();
+
+	profile->program = lode_profile_intern(
+		profile, "/usr/local/bin/a-program --with=an-option of-some-length and more");
+	profile->creator = lode_profile_intern(profile,
+		"qemu-x86_64, through i1=32K:8:64,d1=48K:12:64,l2=60M:15:64, branches by "
+		"callgrind and perf.data of perf 6.1.158");
+	profile->n_samples = 12345678;
+	for (options.terminal.width = 60; options.terminal.width <= 160;
+		options.terminal.width += 20) {
+		g_autofree char *text = write_report_of(profile, run, &options);
+		g_auto(GStrv) lines = g_strsplit(text, "\n", 4);
+		for (guint i = 0; i < 3; i++)
+			g_assert_cmpuint(lode_display_width(lines[i]), <=, options.terminal.width);
+		g_assert_nonnull(strstr(text, "and more"));
+		g_assert_nonnull(strstr(text, "12,345,678 samples\n"));
+		g_assert_null(strstr(text, "d1="));
+	}
+}
+
 static void test_instruction_run(void)
 {
 	g_autoptr(LodeMiningRun) run = sample_run();
@@ -559,6 +584,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/report/no-findings", test_no_findings);
 	g_test_add_func("/views/report/empty-run", test_empty_run);
 	g_test_add_func("/views/report/hostile-names", test_hostile_names);
+	g_test_add_func("/views/report/head-fits", test_head_fits);
 	g_test_add_func("/views/report/instruction-run", test_instruction_run);
 	return g_test_run();
 }
