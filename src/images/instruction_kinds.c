@@ -71,7 +71,8 @@ static uint32_t vector_kinds(const ZydisDecodedInstruction *instruction)
 	if (strstr(name, "mul") != NULL ||
 		starts_with_any(name, MULTIPLY_STEMS, G_N_ELEMENTS(MULTIPLY_STEMS)))
 		kinds |= BIT(LODE_KIND_MUL);
-	if (strncmp(name, "div", 3) == 0)
+	/* Square roots take the divider; rsqrt and rcp are looked up in a table. */
+	if (strncmp(name, "div", 3) == 0 || strncmp(name, "sqrt", 4) == 0)
 		kinds |= BIT(LODE_KIND_DIV);
 	return kinds;
 }
@@ -94,6 +95,7 @@ static uint32_t mnemonic_kinds(ZydisMnemonic mnemonic)
 	case ZYDIS_MNEMONIC_FDIVRP:
 	case ZYDIS_MNEMONIC_FIDIV:
 	case ZYDIS_MNEMONIC_FIDIVR:
+	case ZYDIS_MNEMONIC_FSQRT:
 		return BIT(LODE_KIND_DIV);
 	case ZYDIS_MNEMONIC_MFENCE:
 	case ZYDIS_MNEMONIC_LFENCE:
