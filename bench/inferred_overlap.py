@@ -6,8 +6,10 @@
 
 Overlap: the sum of min(p, q) over the shares p, q of all executions, 0 ... 1, for blocks (of the
 exact profile; each weighs by its executions) and for the edges out of branches and jumps. Naive:
-the samples of a block by its instructions as its count, and an even split at each branch. Only
-images that both profiles have a file of are compared.
+the samples of a block by its instructions as its count, and an even split at each branch. Waits:
+the samples at what waited (docs/cause.md), by block, beside those that the exact edges charge; the
+naive way is to divide them by the inferred edges. Only images that both profiles have a file of are
+compared.
 """
 import sqlite3
 import sys
@@ -26,6 +28,42 @@ EDGES = """SELECT g.path, s.address, t.address, e.count FROM all_edge e
     JOIN instruction_attribute a ON a.instruction = s.id AND a.name IN ('kind:branch', 'kind:jump')
     WHERE g.kind = 'file' AND e.kind IN ('fall-through', 'taken', 'jump')
         AND s.function = t.function"""
+
+
+WAYS = """SELECT g.path, s.address, h.path, t.address, e.kind, e.count FROM all_edge e
+    JOIN instruction s ON s.id = e.source JOIN instruction t ON t.id = e.target
+    JOIN function f ON f.id = s.function JOIN image g ON g.id = f.image
+    JOIN function k ON k.id = t.function JOIN image h ON h.id = k.image
+    WHERE g.kind = 'file' AND h.kind = 'file' AND e.kind <> 'repeat' AND e.count > 0"""
+SAMPLES = """SELECT g.path, i.address, c.value FROM instruction i
+    JOIN function f ON f.id = i.function JOIN image g ON g.id = f.image
+    JOIN cost c ON c.instruction = i.id JOIN event e ON e.id = c.event
+    WHERE g.kind = 'file' AND e.name = ?"""
+
+
+def charge(samples, executions, profile):
+    """Moves samples along a profile's edges, as docs/cause.md says, but for string instructions."""
+    ways = defaultdict(list)
+    for path, source, target_path, target, kind, count in profile.execute(WAYS):
+        ways[target_path, target].append(((path, source), kind, count))
+    charged = defaultdict(float)
+    for place, weight in samples.items():
+        returned = sum(c for _, kind, c in ways[place] if kind == 'return')
+        fallen = sum(c for _, kind, c in ways[place] if kind == 'fall-through')
+        shares = [(source, c * (max(fallen - returned, 0) / fallen if kind == 'fall-through' else 1))
+                  for source, kind, c in ways[place]]
+        whole = max(sum(c for _, c in shares), executions.get(place, 0))
+        for source, count in shares:
+            charged[source] += weight * count / whole
+        charged[place] += weight * (1 - sum(c for _, c in shares) / whole if whole > 0 else 1)
+    return charged
+
+
+def by_block(values, block_of):
+    blocks = defaultdict(float)
+    for place, value in values.items():
+        blocks[block_of.get(place, place)] += value
+    return blocks
 
 
 def overlap(left, right):
@@ -74,6 +112,15 @@ def main():
           f"{overlap(true_blocks, inferred_blocks):8.4f}")
     print(f"{'edges':8} {overlap(true_edges, naive_edges):8.4f} "
           f"{overlap(true_edges, inferred_edges):8.4f}")
+    late = sampled.execute("SELECT name FROM event WHERE name LIKE '%:cause'").fetchone()
+    if late is None:
+        return
+    seen, waited = ({(path, address): value for path, address, value in sampled.execute(SAMPLES, (name,))}
+                    for name in (late[0].removesuffix(":cause"), late[0]))
+    counts = {(path, address): count for path, address, count, _ in exact.execute(INSTRUCTIONS)}
+    true_waits = by_block(charge(seen, counts, exact), block_of)
+    print(f"{'waits':8} {overlap(true_waits, by_block(charge(seen, executions, sampled), block_of)):8.4f} "
+          f"{overlap(true_waits, by_block(waited, block_of)):8.4f}")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,10 @@ struct LodeCauses {
 	const LodeProfile *profile;
 	const uint8_t *marks;
 	Inflow *inflows; /* of each instruction */
+	const LodeCauseWay *ways;
+	size_t n_ways;
+	double ways_weight;
+	bool *has_ways; /* [instructions]; NULL: none has */
 };
 
 typedef struct {
@@ -83,6 +87,7 @@ void lode_causes_free(LodeCauses *self)
 	if (self == NULL)
 		return;
 	g_free(self->inflows);
+	g_free(self->has_ways);
 	g_free(self);
 }
 
@@ -91,26 +96,116 @@ static bool has_mark(const LodeCauses *self, uint32_t instruction, LodeCauseMark
 	return self->marks != NULL && (self->marks[instruction] & mark) != 0;
 }
 
-/* Along one edge, so many executions of which count. */
-static void move(const LodeCauses *self, const LodeEdge *edge, const double *sampled, double *out)
+void lode_causes_take_ways(LodeCauses *self, const LodeCauseWay *ways, size_t n, double weight)
+{
+	self->ways = ways;
+	self->n_ways = n;
+	self->ways_weight = weight;
+	self->has_ways = g_new0(bool, MAX(self->profile->instructions->len, 1));
+	for (size_t i = 0; i < n; i++)
+		self->has_ways[ways[i].target] = true;
+}
+
+/* What a way stands for is not an edge to be followed as well. */
+static bool is_in_ways(const LodeCauses *self, const LodeEdge *edge)
+{
+	if (self->has_ways == NULL || !self->has_ways[edge->target] ||
+		(edge->kind != LODE_EDGE_FALL_THROUGH && edge->kind != LODE_EDGE_TAKEN &&
+			edge->kind != LODE_EDGE_JUMP))
+		return false;
+	return lode_profile_instruction(self->profile, edge->source)->function ==
+	       lode_profile_instruction(self->profile, edge->target)->function;
+}
+
+static double edge_share(const LodeCauses *self, const LodeEdge *edge)
 {
 	const Inflow *inflow = &self->inflows[edge->target];
 	double count = edge->kind == LODE_EDGE_FALL_THROUGH ? edge->count * inflow->fall_through
 	                                                    : edge->count;
-	uint32_t cause = edge->source;
 
-	if (count <= 0 || inflow->whole <= 0 || sampled[edge->target] == 0 ||
+	return count > 0 && inflow->whole > 0 ? count / inflow->whole : 0;
+}
+
+static void give(const LodeCauses *self, uint32_t source, double weight, double *out)
+{
+	if (source > 0 && has_mark(self, source, LODE_CAUSE_ENDS_A_PAIR))
+		source--;
+	out[source] += weight;
+}
+
+/* Along one edge; what came by a way is gathered at its target until all edges are done. */
+static void move(const LodeCauses *self, const LodeEdge *edge, const double *sampled,
+	double *by_ways, double *out)
+{
+	double share = edge_share(self, edge);
+
+	if (share <= 0 || sampled[edge->target] == 0 ||
 		has_mark(self, edge->target, LODE_CAUSE_REPEATS))
 		return;
-	if (cause > 0 && has_mark(self, cause, LODE_CAUSE_ENDS_A_PAIR))
-		cause--;
-	out[cause] += sampled[edge->target] * (count / inflow->whole);
+	if (is_in_ways(self, edge))
+		by_ways[edge->target] += sampled[edge->target] * share;
+	else
+		give(self, edge->source, sampled[edge->target] * share, out);
+}
+
+/* What the units of a way's evidence are in the event that is charged. */
+typedef struct {
+	const double *sampled;
+	double execution;   /* what one stands for */
+	double half_sample; /* that nothing was sampled there does not say that it never waits */
+} WayUnits;
+
+static double way_weight(const LodeCauseWay *way, const WayUnits *units)
+{
+	if (way->other != LODE_NONE)
+		return units->sampled[way->other] + units->half_sample;
+	return fmax(way->count, 0) * units->execution;
+}
+
+/* Divides what came to one instruction among its ways. */
+static void divide(const LodeCauses *self, const LodeCauseWay *ways, size_t n, double weight,
+	const WayUnits *units, double *out)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += way_weight(&ways[i], units);
+	/* Hostile counts, of which no share can be taken. */
+	if (!(sum > 0) || !isfinite(sum)) {
+		out[ways[0].target] += weight;
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		give(self, ways[i].source, weight * (way_weight(&ways[i], units) / sum), out);
+}
+
+static void divide_all(
+	const LodeCauses *self, const double *sampled, const double *by_ways, double *out)
+{
+	double whole = 0;
+
+	for (uint32_t i = 0; i < self->profile->instructions->len; i++)
+		whole += sampled[i];
+	const WayUnits units = {
+		.sampled = sampled,
+		.execution = self->ways_weight > 0 ? whole / self->ways_weight : 0,
+		.half_sample = self->profile->n_samples > 0 ? whole / self->profile->n_samples / 2
+	                                                    : 0,
+	};
+	for (size_t i = 0, n; i < self->n_ways; i += n) {
+		uint32_t target = self->ways[i].target;
+		for (n = 1; i + n < self->n_ways && self->ways[i + n].target == target;)
+			n++;
+		if (by_ways[target] > 0)
+			divide(self, &self->ways[i], n, by_ways[target], &units, out);
+	}
 }
 
 double lode_causes_charge(const LodeCauses *self, const double *sampled, double *out_charged)
 {
 	const LodeProfile *profile = self->profile;
 	uint32_t n = profile->instructions->len;
+	g_autofree double *by_ways = g_new0(double, MAX(n, 1));
 	double stayed = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -120,10 +215,11 @@ double lode_causes_charge(const LodeCauses *self, const double *sampled, double 
 	}
 	for (uint32_t i = 0; i + 1 < n; i++) {
 		const LodeEdge edge = {i, i + 1, LODE_EDGE_FALL_THROUGH, next_count(profile, i)};
-		move(self, &edge, sampled, out_charged);
+		move(self, &edge, sampled, by_ways, out_charged);
 	}
 	for (guint i = 0; i < profile->edges->len; i++)
-		move(self, &LODE_AT(profile->edges, LodeEdge, i), sampled, out_charged);
+		move(self, &LODE_AT(profile->edges, LodeEdge, i), sampled, by_ways, out_charged);
+	divide_all(self, sampled, by_ways, out_charged);
 	return stayed;
 }
 

@@ -14,6 +14,9 @@
  *  - a compare or test of memory and the conditional jump after it retire as one: what falls on the
  *    jump belongs to the compare, which read the memory.
  *
+ * Inferred executions follow the samples, and do not say by which of several ways a merge was
+ * reached. There each way weighs what the other way of its branch waits, which is for the same.
+ *
  * This is the one rule for weight that was sampled late. The import stores its result as an event
  * of its own, NAME:cause, which all analyses and views take like any other.
  */
@@ -39,6 +42,23 @@ typedef struct LodeCauses LodeCauses;
 LodeCauses *lode_causes_new(const LodeProfile *profile, const uint8_t *marks);
 void lode_causes_free(LodeCauses *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCauses, lode_causes_free)
+
+/* A way from an instruction to another one of its function that several lead to. */
+typedef struct {
+	uint32_t source, target;
+	/* Where the branch goes otherwise, from nowhere else; LODE_NONE: executions must do. */
+	uint32_t other;
+	double count; /* executions */
+} LodeCauseWay;
+
+/*
+ * Has the weight that came to an instruction from inside its function divided among these ways, by
+ * what was sampled at the other one of each branch, or by their executions. Borrows the ways, which
+ * are sorted by target; of a target there are all, or none. `weight` is the sampled weight that
+ * executions were inferred from, so that one of them stands for as much of any event as it has in
+ * proportion.
+ */
+void lode_causes_take_ways(LodeCauses *self, const LodeCauseWay *ways, size_t n, double weight);
 
 /*
  * Moves weight from where it was sampled to what waited: one value ≥ 0 for each instruction, in and

@@ -159,6 +159,18 @@ static void merge(LodeProfile *profile, const GArray *charged)
 	profile->costs = merged;
 }
 
+/* The weight, as sampled, that stands for the executions. */
+static double inferred_from(const LodeProfile *profile, const LodeJoinEvents *events)
+{
+	for (guint i = 0; i < events->causes->len; i++) {
+		const LodeJoinCause *cause = &LODE_AT(events->causes, LodeJoinCause, i);
+		if (cause->charged == profile->weight_event ||
+			cause->sampled == profile->weight_event)
+			return lode_profile_event_total(profile, cause->sampled);
+	}
+	return 0;
+}
+
 void lode_join_causes(LodeProfile *profile, const LodeJoinCode *codes, const LodeJoinEvents *events)
 {
 	g_autoptr(GArray) charged = g_array_new(FALSE, FALSE, sizeof(Charged));
@@ -167,6 +179,12 @@ void lode_join_causes(LodeProfile *profile, const LodeJoinCode *codes, const Lod
 		return;
 	g_autofree uint8_t *marks = mark_instructions(profile, codes);
 	g_autoptr(LodeCauses) causes = lode_causes_new(profile, marks);
+	g_autoptr(GArray) ways = NULL;
+	if (profile->frequency == LODE_FREQUENCY_INFERRED) {
+		ways = lode_join_ways(profile, codes);
+		lode_causes_take_ways(causes, (const LodeCauseWay *)(void *)ways->data, ways->len,
+			inferred_from(profile, events));
+	}
 	for (guint i = 0; i < events->causes->len; i++)
 		charge(profile, causes, &LODE_AT(events->causes, LodeJoinCause, i), charged);
 	if (charged->len > 1)

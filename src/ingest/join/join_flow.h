@@ -46,6 +46,10 @@ void lode_join_reroute_resolver(LodeJoinFlow *self);
 /* All flow of a trace, in which nothing is left to be concluded; return edges among it. */
 void lode_join_traced_flow(LodeJoinFlow *self);
 
+/* The ways by which weight is divided where executions are inferred: LodeCauseWay, by target. The
+ * caller unrefs it. */
+GArray *lode_join_ways(const LodeProfile *profile, const LodeJoinCode *codes);
+
 LodeEdgeKind lode_join_flow_jump_kind(const LodeJoinFlow *self, uint32_t source, uint32_t target);
 
 /* Counts entries of the target's function, where it is its first instruction. */

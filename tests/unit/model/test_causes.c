@@ -7,6 +7,7 @@
 #include "seeds.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static uint32_t add_instruction(LodeProfile *profile, double count, double next_count)
 {
@@ -52,6 +53,8 @@ typedef struct {
 	const LodeProfile *profile;
 	const uint8_t *marks;
 	GArray *edges; /* LodeEdge: all of them */
+	const LodeCauseWay *ways;
+	size_t n_ways;
 } Naive;
 
 static uint32_t cause_of(const Naive *self, uint32_t source)
@@ -60,9 +63,40 @@ static uint32_t cause_of(const Naive *self, uint32_t source)
 	                                                                         : source;
 }
 
-/* Returns what stays of an instruction's weight. */
-static double move_one(const Naive *self, uint32_t target, double weight, double *charged)
+static bool has_ways(const Naive *self, uint32_t target)
 {
+	for (size_t i = 0; i < self->n_ways; i++)
+		if (self->ways[i].target == target)
+			return true;
+	return false;
+}
+
+static double sampled_at(const LodeCauseWay *way, const double *sampled)
+{
+	return way->other != LODE_NONE ? sampled[way->other] : way->count;
+}
+
+/* All functions are one here, and an execution stands for as much as was sampled. */
+static void divide(
+	const Naive *self, uint32_t target, double weight, const double *sampled, double *charged)
+{
+	double all = 0;
+
+	for (size_t i = 0; i < self->n_ways; i++)
+		if (self->ways[i].target == target)
+			all += sampled_at(&self->ways[i], sampled);
+	if (all <= 0)
+		charged[target] += weight;
+	for (size_t i = 0; all > 0 && i < self->n_ways; i++)
+		if (self->ways[i].target == target)
+			charged[cause_of(self, self->ways[i].source)] +=
+				weight * sampled_at(&self->ways[i], sampled) / all;
+}
+
+/* Returns what stays of an instruction's weight. */
+static double move_one(const Naive *self, uint32_t target, const double *sampled, double *charged)
+{
+	double weight = sampled[target], by_ways = 0;
 	double returned = 0, fallen = 0, in = 0;
 
 	for (guint i = 0; i < self->edges->len; i++) {
@@ -84,9 +118,15 @@ static double move_one(const Naive *self, uint32_t target, double weight, double
 			continue;
 		if (edge->kind == LODE_EDGE_FALL_THROUGH && fallen > 0)
 			count -= hidden * count / fallen;
-		charged[cause_of(self, edge->source)] += weight * count / whole;
+		if (has_ways(self, target) &&
+			(edge->kind == LODE_EDGE_FALL_THROUGH || edge->kind == LODE_EDGE_TAKEN ||
+				edge->kind == LODE_EDGE_JUMP))
+			by_ways += weight * count / whole;
+		else
+			charged[cause_of(self, edge->source)] += weight * count / whole;
 		moved += weight * count / whole;
 	}
+	divide(self, target, by_ways, sampled, charged);
 	return MAX(weight - moved, 0);
 }
 
@@ -98,7 +138,7 @@ static double charge_naively(const Naive *self, const double *sampled, double *c
 		charged[i] = 0;
 	for (uint32_t i = 0; i < self->profile->instructions->len; i++) {
 		bool repeats = (self->marks[i] & LODE_CAUSE_REPEATS) != 0;
-		double stays = repeats ? sampled[i] : move_one(self, i, sampled[i], charged);
+		double stays = repeats ? sampled[i] : move_one(self, i, sampled, charged);
 		charged[i] += stays;
 		stayed += repeats ? 0 : stays;
 	}
@@ -125,16 +165,38 @@ static void fill_at_random(LodeProfile *profile, uint8_t *marks, double *sampled
 			random_int_range(0, 500));
 }
 
+enum { MAX_WAYS = 30 };
+
+static int compare_targets(const void *a, const void *b)
+{
+	return (int)((const LodeCauseWay *)a)->target - (int)((const LodeCauseWay *)b)->target;
+}
+
+static size_t ways_at_random(LodeCauseWay *ways, gint32 n_instructions)
+{
+	size_t n = (size_t)random_int_range(0, MAX_WAYS);
+
+	for (size_t i = 0; i < n; i++)
+		ways[i] = (LodeCauseWay){(uint32_t)random_int_range(0, n_instructions),
+			(uint32_t)random_int_range(0, n_instructions),
+			random_bit() ? LODE_NONE : (uint32_t)random_int_range(0, n_instructions),
+			random_int_range(0, 300)};
+	qsort(ways, n, sizeof(*ways), compare_targets);
+	return n;
+}
+
 static void check_random(void)
 {
 	g_autoptr(LodeProfile) profile = lode_profile_new();
 	g_autoptr(GArray) edges = g_array_new(FALSE, FALSE, sizeof(LodeEdge));
 	uint8_t marks[MAX_INSTRUCTIONS];
 	double sampled[MAX_INSTRUCTIONS], charged[MAX_INSTRUCTIONS], naive[MAX_INSTRUCTIONS];
-	const Naive reference = {profile, marks, edges};
+	LodeCauseWay ways[MAX_WAYS];
 
 	fill_at_random(profile, marks, sampled);
 	uint32_t n = profile->instructions->len;
+	size_t n_ways = ways_at_random(ways, (gint32)n);
+	const Naive reference = {profile, marks, edges, ways, n_ways};
 	g_array_append_vals(edges, profile->edges->data, profile->edges->len);
 	for (uint32_t i = 0; i + 1 < n; i++) {
 		const LodeEdge edge = {i, i + 1, LODE_EDGE_FALL_THROUGH,
@@ -143,6 +205,7 @@ static void check_random(void)
 			g_array_append_val(edges, edge);
 	}
 	g_autoptr(LodeCauses) causes = lode_causes_new(profile, marks);
+	lode_causes_take_ways(causes, ways, n_ways, sum(sampled, n));
 	double stayed = lode_causes_charge(causes, sampled, charged);
 	double expected = charge_naively(&reference, sampled, naive);
 	check_whole(sampled, charged, n);
@@ -220,6 +283,32 @@ static void test_marks(void)
 	check_whole(sampled, charged, 4);
 }
 
+/*
+ * Three ways back to a loop's head, of which the first is inferred as never taken:
+ *   0 head ─ 1 branch to 0 ─ 2 · ─ 3 branch to 0 ─ 4 · ─ 5 jump to 0
+ */
+static void test_ways(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	const LodeCauseWay ways[] = {{1, 0, 2, 0}, {3, 0, 4, 50}, {5, 0, LODE_NONE, 10}};
+	const double sampled[] = {1000, 0, 85, 0, 5, 0};
+	double charged[6];
+
+	for (int i = 0; i < 6; i++)
+		add_instruction(profile, i < 4 ? 60 : 10, i == 3 ? 10 : i < 5 ? 60 : -1);
+	profile->n_samples = 109;
+	add_edge(profile, 3, 0, LODE_EDGE_TAKEN, 50);
+	add_edge(profile, 5, 0, LODE_EDGE_JUMP, 10);
+	g_autoptr(LodeCauses) causes = lode_causes_new(profile, NULL);
+	lode_causes_take_ways(causes, ways, G_N_ELEMENTS(ways), 1090);
+	g_assert_cmpfloat(lode_causes_charge(causes, sampled, charged), ==, 0);
+	/* Half a sample of ten at each of the branches; an execution is as much as a unit. */
+	g_assert_cmpfloat_with_epsilon(charged[1], 85 + 1000 * 90 / 110.0, 1e-9);
+	g_assert_cmpfloat_with_epsilon(charged[3], 5 + 1000 * 10 / 110.0, 1e-9);
+	g_assert_cmpfloat_with_epsilon(charged[5], 1000 * 10 / 110.0, 1e-9);
+	check_whole(sampled, charged, 6);
+}
+
 /* Zero, tiny, huge and infinite counts; flow that is more or less than what executed. */
 static void check_hostile(void)
 {
@@ -241,6 +330,11 @@ static void check_hostile(void)
 			(LodeEdgeKind)random_int_range(LODE_EDGE_FALL_THROUGH, LODE_EDGE_GIVEN + 1),
 			counts[random_int_range(0, n_counts)]);
 	g_autoptr(LodeCauses) causes = lode_causes_new(profile, NULL);
+	LodeCauseWay ways[MAX_WAYS];
+	size_t n_ways = ways_at_random(ways, n);
+	for (size_t i = 0; i < n_ways; i++)
+		ways[i].count = counts[random_int_range(0, n_counts)];
+	lode_causes_take_ways(causes, ways, n_ways, counts[random_int_range(0, n_counts)]);
 	double stayed = lode_causes_charge(causes, sampled, charged);
 	g_assert_true(isfinite(stayed) && stayed >= 0);
 	check_whole(sampled, charged, (uint32_t)n);
@@ -288,6 +382,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/causes/call", test_call);
 	g_test_add_func("/causes/unknown-callee", test_unknown_callee);
 	g_test_add_func("/causes/marks", test_marks);
+	g_test_add_func("/causes/ways", test_ways);
 	add_random_test("/causes/hostile", test_hostile, "R02S9a8b7c6d5e4f30211203f4e5d6c7b8a9",
 		"R02S0f1e2d3c4b5a69788796a5b4c3d2e1f0", NULL);
 	g_test_add_func("/causes/nothing", test_nothing);
