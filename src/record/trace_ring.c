@@ -11,7 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAIT_NS = 20 * 1000 * 1000, NS = 1000 * 1000 * 1000, MAX_YIELDS = 10000 };
+enum {
+	WAIT_NS = 20 * 1000 * 1000,
+	NS = 1000 * 1000 * 1000,
+	FIRST_PAUSE_NS = 100 * 1000,
+	MAX_PAUSE_NS = 1000 * 1000,
+	MAX_YIELDS = 10000,
+};
 
 struct LodeTraceRing {
 	TraceRing *shared;
@@ -131,10 +137,25 @@ bool lode_trace_ring_has_ended(const LodeTraceRing *self)
 	return atomic_load(&self->has_ended);
 }
 
+/* A program that is at work fills many chunks meanwhile, and wakes nobody for each. */
+static bool wait_a_little(LodeTraceRing *self)
+{
+	struct timespec pause = {.tv_nsec = FIRST_PAUSE_NS};
+
+	for (; sem_trywait(&self->shared->n_queued) != 0; pause.tv_nsec *= 2) {
+		if (pause.tv_nsec > MAX_PAUSE_NS)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 static void wait_for_chunk(LodeTraceRing *self)
 {
 	struct timespec until;
 
+	if (wait_a_little(self))
+		return;
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_nsec += WAIT_NS;
 	until.tv_sec += until.tv_nsec / NS;

@@ -77,24 +77,31 @@ static void compare(
 }
 
 void lode_slot_partners_find(LodeSlotPartners *self, const LodeTraceFrame *frame,
-	const LodeFrameLayout *layout, uint32_t *n_accesses)
+	const LodeFrameLayout *layout, const LodeFrameSample *sample, uint32_t *n_accesses)
 {
-	const uint64_t *address = frame->addresses;
 	Recent recent = {.n = 0};
 
-	for (size_t i = 0; i < frame->n_invocations; i++) {
-		const LodeFrameBlock *block = &layout->blocks[frame->blocks[i]];
-		uint32_t slot = block->first_slot;
+	for (guint k = 0; k < sample->stretches->len; k++) {
+		const LodeFrameStretch *stretch = &g_array_index(
+			sample->stretches, LodeFrameStretch, k);
+		const uint64_t *address = frame->addresses + stretch->address;
 
-		for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
-			uint32_t n = n_accesses[slot];
+		for (uint32_t i = stretch->first; i < stretch->end; i++) {
+			const LodeFrameBlock *block = &layout->blocks[frame->blocks[i]];
+			bool is_sampled = lode_frame_sample_has(sample, i);
+			uint32_t slot = block->first_slot;
 
-			if (n == LODE_SLOT_EXCLUDED)
-				continue;
-			n_accesses[slot]++;
-			if (n < SAMPLE_FIRST || n % SAMPLE_EVERY < SAMPLE_AGAIN)
-				compare(&self[slot], slot, *address, &recent);
-			remember(&recent, slot, *address);
+			for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
+				uint32_t n = n_accesses[slot];
+
+				if (n == LODE_SLOT_EXCLUDED)
+					continue;
+				n_accesses[slot] += is_sampled;
+				if (is_sampled &&
+					(n < SAMPLE_FIRST || n % SAMPLE_EVERY < SAMPLE_AGAIN))
+					compare(&self[slot], slot, *address, &recent);
+				remember(&recent, slot, *address);
+			}
 		}
 	}
 }

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "traces/frame_layout.h"
+#include "traces/frame_sample.h"
 
 enum {
 	LODE_N_SLOT_PARTNERS = 6, /* that are watched for each slot */
@@ -26,7 +26,7 @@ typedef struct {
 /* One for each slot, without partners; to be freed by g_free(). */
 LodeSlotPartners *lode_slot_partners_new(uint32_t n_slots);
 
-/* Watches a sample of the accesses of a frame. `n_accesses`, by slot: 0, counted up here, or
+/* Watches some of the accesses of a sample. `n_accesses`, by slot: 0, counted up here, or
  * LODE_SLOT_EXCLUDED where the slot is left out. */
 void lode_slot_partners_find(LodeSlotPartners *self, const LodeTraceFrame *frame,
-	const LodeFrameLayout *layout, uint32_t *n_accesses);
+	const LodeFrameLayout *layout, const LodeFrameSample *sample, uint32_t *n_accesses);

@@ -20,16 +20,18 @@
 #include "traces/slot_trial.h"
 
 #include "base/hash.h"
+#include "traces/frame_sample.h"
 #include "traces/slot_partners.h"
 #include "traces/varint.h"
 
 #include <string.h>
 
 enum {
-	N_CANDIDATES = 6,    /* of a slot in one pass */
-	SAMPLE_FIRST = 256,  /* accesses of a slot that are sampled, of every … */
-	SAMPLE_EVERY = 4096, /* … so many */
-	RECENT_BITS = 19,
+	N_CANDIDATES = 6,      /* of a slot in one pass */
+	SAMPLE_FIRST = 128,    /* accesses of a slot that are sampled, of every … */
+	SAMPLE_EVERY = 4096,   /* … so many */
+	RECENT_BITS = 19,      /* of the two tables of residuals … */
+	FAST_RECENT_BITS = 15, /* … for few of them: what the processor's cache holds */
 	PREFETCH_DISTANCE = 4, /* invocations */
 	STACK_REACH = 1 << 18, /* bytes between an access of the stack and its top, at most */
 	LOST_CALLS = 8,        /* calls far from the stack's top until the top is given up */
@@ -95,6 +97,7 @@ typedef struct {
 	LodeSlotPredictor *predictor;
 	const LodeTraceFrame *frame;
 	const LodeFrameLayout *layout;
+	LodeFrameSample sample;
 	LodeCodecEffort effort;
 	SlotNotes *notes; /* by slot, as the two below */
 	SlotProgress *progress;
@@ -102,6 +105,7 @@ typedef struct {
 	GArray *sets;                   /* CandidateSet */
 	uint32_t *successors;           /* hash of a residual, by the two before it */
 	uint32_t *recent;               /* hashes of residuals */
+	unsigned recent_bits;           /* of these two */
 	uint64_t *tables[N_CANDIDATES]; /* of contents, for each candidate */
 } Trial;
 
@@ -196,7 +200,8 @@ static void find_partners(Trial *self)
 
 	for (uint32_t i = 0; i < n_slots; i++)
 		n_accesses[i] = self->progress[i].is_global ? LODE_SLOT_EXCLUDED : 0;
-	lode_slot_partners_find(self->partners, self->frame, self->layout, n_accesses);
+	lode_slot_partners_find(
+		self->partners, self->frame, self->layout, &self->sample, n_accesses);
 }
 
 static void add_candidate(CandidateSet *set, LodeSlotClass slot_class, uint32_t base,
@@ -332,7 +337,7 @@ static uint32_t *successor_entry(const Trial *self, uint32_t key, const Candidat
 {
 	uint64_t context = candidate->last * UINT64_C(5) + candidate->before * UINT64_C(11) + key;
 
-	return &self->successors[lode_hash_slot(context, RECENT_BITS)];
+	return &self->successors[lode_hash_slot(context, self->recent_bits)];
 }
 
 /* Whether three residuals in a row are equal, as they were the last time that two were: the table
@@ -360,7 +365,7 @@ static unsigned cost_of(Trial *self, Candidate *candidate, uint32_t key, uint64_
 		return COST_PREDICTED;
 	if (is_far || !is_fast)
 		is_recent = exchange(
-			&self->recent[lode_hash_slot(residual + key, RECENT_BITS)], hash);
+			&self->recent[lode_hash_slot(residual + key, self->recent_bits)], hash);
 	if (exchange(successor_entry(self, key, candidate), hash))
 		return COST_PREDICTED;
 	if (zigzag == 0)
@@ -468,28 +473,30 @@ static void prefetch_slots(const Trial *self, uint32_t block)
 
 /* Every access advances the predictor, also one that is not sampled: bases and the stack move on.
  */
-static void try_candidates(Trial *self)
+static void try_stretch(Trial *self, const LodeFrameStretch *stretch)
 {
 	const LodeTraceFrame *frame = self->frame;
-	const uint64_t *address = frame->addresses;
-	LodeThreadRun run;
+	const uint64_t *address = frame->addresses + stretch->address;
+	LodeThreadPlace *place = &self->predictor->places[stretch->thread];
 
-	for (size_t k = 0; lode_thread_run_at(frame, k, &run); k++) {
-		LodeThreadPlace *place = &self->predictor->places[run.thread];
+	for (uint32_t i = stretch->first; i < stretch->end; i++) {
+		const LodeFrameBlock *block = &self->layout->blocks[frame->blocks[i]];
+		bool is_tried = lode_frame_sample_has(&self->sample, i);
+		uint32_t slot = block->first_slot;
 
-		for (size_t i = run.first; i < run.end; i++) {
-			const LodeFrameBlock *block = &self->layout->blocks[frame->blocks[i]];
-			uint32_t slot = block->first_slot;
-
-			prefetch_slots(
-				self, frame->blocks[MIN(i + PREFETCH_DISTANCE, run.end - 1)]);
-			for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
-				if (self->progress[slot].set != 0)
-					try_access(self, slot, *address, place);
-				lode_slot_predictor_advance(self->predictor, slot, *address, place);
-			}
+		prefetch_slots(self, frame->blocks[MIN(i + PREFETCH_DISTANCE, stretch->end - 1)]);
+		for (unsigned s = 0; s < block->n_slots; s++, slot++, address++) {
+			if (is_tried && self->progress[slot].set != 0)
+				try_access(self, slot, *address, place);
+			lode_slot_predictor_advance(self->predictor, slot, *address, place);
 		}
 	}
+}
+
+static void try_candidates(Trial *self)
+{
+	for (guint i = 0; i < self->sample.stretches->len; i++)
+		try_stretch(self, &g_array_index(self->sample.stretches, LodeFrameStretch, i));
 }
 
 /* A candidate of pass 3 must beat the best one of pass 2. */
@@ -520,8 +527,8 @@ static void select_candidates(Trial *self)
 static void run_pass(Trial *self)
 {
 	lode_slot_predictor_rewind(self->predictor);
-	memset(self->successors, 0, sizeof(uint32_t) << RECENT_BITS);
-	memset(self->recent, 0, sizeof(uint32_t) << RECENT_BITS);
+	memset(self->successors, 0, sizeof(uint32_t) << self->recent_bits);
+	memset(self->recent, 0, sizeof(uint32_t) << self->recent_bits);
 	try_candidates(self);
 	self->predictor->contents = self->tables[0];
 	select_candidates(self);
@@ -550,15 +557,18 @@ void lode_slot_trial(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
 
 	trial.notes = g_new0(SlotNotes, predictor->n_slots + 1U);
 	trial.sets = g_array_new(FALSE, FALSE, sizeof(CandidateSet));
-	trial.successors = g_new(uint32_t, (size_t)1 << RECENT_BITS);
-	trial.recent = g_new(uint32_t, (size_t)1 << RECENT_BITS);
+	trial.recent_bits = effort == LODE_CODEC_FAST ? FAST_RECENT_BITS : RECENT_BITS;
+	trial.successors = g_new(uint32_t, (size_t)1 << trial.recent_bits);
+	trial.recent = g_new(uint32_t, (size_t)1 << trial.recent_bits);
 	trial.progress = g_new0(SlotProgress, predictor->n_slots + 1U);
 	trial.partners = lode_slot_partners_new(predictor->n_slots);
+	lode_frame_sample_init(&trial.sample, frame, layout, effort == LODE_CODEC_THOROUGH);
 	begin_notes(&trial);
 	note_globals(&trial);
 	note_stack(&trial);
 	find_partners(&trial);
 	run_passes(&trial);
+	lode_frame_sample_clear(&trial.sample);
 	g_array_unref(trial.sets);
 	g_free(trial.notes);
 	g_free(trial.progress);

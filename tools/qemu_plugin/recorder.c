@@ -16,6 +16,8 @@ enum {
 	CHECK_NS = 100 * 1000 * 1000, /* how often one who waits looks whether lode is still there
 	                               */
 	POLL_NS = 20 * 1000,
+	FIRST_PAUSE_NS = 200 * 1000,
+	MAX_PAUSE_NS = 1000 * 1000,
 	CHECK_POLLS = CHECK_NS / POLL_NS,
 	STILL_CHECKS = 10, /* so long lode may do nothing before one asks whether it lives */
 	MOST_THREADS = TRACE_RING_CHUNKS / 2,
@@ -195,6 +197,19 @@ static void check_reader(uint32_t *beat, unsigned *n_still)
 		atomic_store(&is_off, true);
 }
 
+/* lode gives many chunks back meanwhile, and wakes nobody for each. */
+static bool wait_a_little(void)
+{
+	struct timespec pause = {.tv_nsec = FIRST_PAUSE_NS};
+
+	for (; sem_trywait(&ring->n_free) != 0; pause.tv_nsec *= 2) {
+		if (pause.tv_nsec > MAX_PAUSE_NS)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 static bool wait_for_room(void)
 {
 	struct timespec until;
@@ -202,7 +217,7 @@ static bool wait_for_room(void)
 	unsigned n_still = 0;
 
 	for (;; check_reader(&beat, &n_still)) {
-		if (sem_trywait(&ring->n_free) == 0)
+		if (wait_a_little())
 			return true;
 		if (!is_wanted())
 			return false;
