@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace simulate -- PROGRAM: the references of a program through caches, while it runs. */
 #include "base/error.h"
+#include "cli/recording_directory.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_range_options.h"
 #include "cli/trace_simulate.h"
@@ -11,7 +12,7 @@
 
 static struct {
 	char **only;
-	gboolean is_alone;
+	gboolean is_alone, has_allocations;
 } given;
 
 const GOptionEntry lode_trace_program_options[] = {
@@ -21,6 +22,10 @@ const GOptionEntry lode_trace_program_options[] = {
 		"simulate only programs with such a name, such as 'cc1*' (with a slash: such a "
 		"path); others run, and what they start is followed",
 		"GLOB"},
+	{"allocations", 0, 0, G_OPTION_ARG_NONE, &given.has_allocations,
+		"name blocks of the heap after where PROGRAM allocated them, in --by object and "
+		"--sharing",
+		NULL},
 	G_OPTION_ENTRY_NULL,
 };
 
@@ -36,6 +41,11 @@ bool lode_trace_program_check(char **arguments, bool *out_is_program, GError **e
 	else if (!*out_is_program && (given.only != NULL || given.is_alone))
 		fault = "--only and --no-follow are for a program, after '--'; of a trace's "
 			"processes each has a file";
+	else if (!*out_is_program && given.has_allocations)
+		fault = "--allocations is for a program, after '--'; a trace has what 'lode trace "
+			"record --allocations' recorded";
+	else if (given.has_allocations && !lode_trace_misses_are_wanted())
+		fault = "--allocations is for --by, --sharing and --plot-objects";
 	else if (*out_is_program && lode_trace_range_function() != NULL &&
 		 lode_trace_range_is_given())
 		fault = "--function of a program cannot be used with --from, --count and --warm-up";
@@ -156,6 +166,8 @@ int lode_trace_program_simulate(
 {
 	g_autoptr(GPtrArray) processes = g_ptr_array_new_with_free_func(process_free);
 	Session session = {work, processes};
+	g_autoptr(LodeRecordingDirectory)
+		logs = given.has_allocations ? lode_recording_directory_open(NULL, error) : NULL;
 	const LodeTraceTaker replaying = {begin, take, end, &session};
 	const LodeImportOptions importing = lode_trace_misses_import_options(&work->misses);
 	g_autoptr(LodeTracedImport)
@@ -171,10 +183,13 @@ int lode_trace_program_simulate(
 		.function = lode_trace_range_function(),
 		.is_alone = given.is_alone,
 		.only = (const char *const *)given.only,
+		.allocations = logs != NULL ? logs->path : NULL,
 		.notes = {.take = tell, .user_data = &screen},
 	};
 
 	lode_terminal_progress_init(&screen);
+	if (given.has_allocations && logs == NULL)
+		return LODE_EXIT_FAILED;
 	g_autoptr(LodeTraceRecording)
 		recorded = lode_trace_recording_run(&recording, &screen.progress, error);
 	lode_terminal_progress_hide(&screen);

@@ -9,6 +9,8 @@
 #include "record/trace_recording.h"
 #include "views/display_text.h"
 
+#include <errno.h>
+#include <glib/gstdio.h>
 #include <stdio.h>
 
 enum { BITS = 8, MAX_THREADS = 1024, MAX_LISTED = 10 };
@@ -16,7 +18,7 @@ enum { BITS = 8, MAX_THREADS = 1024, MAX_LISTED = 10 };
 static struct {
 	char *output, *level, *instructions, *skip, *function, *way, *threads;
 	char **only;
-	gboolean is_alone;
+	gboolean is_alone, has_allocations;
 } given;
 
 static const GOptionEntry options[] = {
@@ -39,6 +41,10 @@ static const GOptionEntry options[] = {
 		"trace only programs with such a name, such as 'cc1*' (with a slash: such a path); "
 		"others run, and what they start is followed",
 		"GLOB"},
+	{"allocations", 0, 0, G_OPTION_ARG_NONE, &given.has_allocations,
+		"record what the program allocates, and where, into FILE.allocations, by a library "
+		"that it is run with (qemu only)",
+		NULL},
 	{"with", 0, 0, G_OPTION_ARG_STRING, &given.way,
 		"the tool that runs the program: qemu or lackey (default: qemu, or lackey "
 		"where qemu cannot be used)",
@@ -107,6 +113,8 @@ static bool read_options(LodeTraceRecordingOptions *self, GError **error)
 		return usage("--only cannot be used with --no-follow", error);
 	if (given.only != NULL && self->way == LODE_TRACE_WAY_LACKEY)
 		return usage("--only: lackey traces the program alone", error);
+	if (given.has_allocations && self->way == LODE_TRACE_WAY_LACKEY)
+		return usage("--allocations: only qemu can record them with a trace", error);
 	self->is_alone = given.is_alone;
 	self->only = (const char *const *)given.only;
 	self->writer.threads = (unsigned)threads;
@@ -179,6 +187,34 @@ static void tell_end(const LodeTraceRecording *recorded, const char *path)
 	tell_processes(recorded, path);
 }
 
+/* On the disk of the trace, next to which the logs go from there. */
+static char *make_folder(const char *path, GError **error)
+{
+	g_autofree char *directory = g_path_get_dirname(path);
+	g_autofree char *name = g_path_get_basename(path);
+	g_autofree char *absolute = g_canonicalize_filename(directory, NULL);
+	g_autofree char *folder = g_strdup_printf("%s/.%s.allocations-XXXXXX", absolute, name);
+
+	if (g_mkdtemp(folder) != NULL)
+		return g_steal_pointer(&folder);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot write there: %s", directory,
+		g_strerror(errno));
+	return NULL;
+}
+
+/* With the logs of processes of which nothing was traced. */
+static void remove_folder(const char *folder)
+{
+	g_autoptr(GDir) listing = g_dir_open(folder, 0, NULL);
+	const char *name;
+
+	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL) {
+		g_autofree char *file = g_build_filename(folder, name, NULL);
+		g_unlink(file);
+	}
+	g_rmdir(folder);
+}
+
 static int run(char **arguments, GError **error)
 {
 	g_auto(LodeTerminalProgress) screen;
@@ -199,9 +235,15 @@ static int run(char **arguments, GError **error)
 	g_autofree char *path = given.output != NULL ? g_strdup(given.output)
 	                                             : g_strconcat(name, ".rps", NULL);
 	recording.output = path;
+	g_autofree char *folder = NULL;
+	if (given.has_allocations && (folder = make_folder(path, error)) == NULL)
+		return LODE_EXIT_FAILED;
+	recording.allocations = folder;
 	g_autoptr(LodeTraceRecording)
 		recorded = lode_trace_recording_run(&recording, &screen.progress, error);
 	lode_terminal_progress_hide(&screen);
+	if (folder != NULL)
+		remove_folder(folder);
 	if (recorded == NULL)
 		return LODE_EXIT_FAILED;
 	tell_end(recorded, path);
@@ -225,6 +267,10 @@ const LodeVerb lode_verb_trace_record = {
 		"The program has the standard input, output and error of lode, and lode exits "
 		"with its status; if a signal ends the program, lode ends by the same signal. "
 		"However the program ends, the trace is whole, also after Ctrl-C.\n"
+		"\n"
+		"With --allocations each trace has a log beside it, by which 'lode trace "
+		"simulate --by object' and 'lode import' name blocks of the heap after where "
+		"they were allocated. What the library executes is in the trace, too.\n"
 		"\n"
 		"--skip and --instructions record a part of the run; --function records from "
 		"each call of a function to its return.\n"

@@ -253,6 +253,8 @@ static void clear(Session *self)
 
 static LodeTraceRunOutcome run(LodeTraceRun *run, GError **error)
 {
+	if (run->options->allocations != NULL)
+		lode_notes_add(&run->options->notes, "allocations are not recorded by lackey");
 	g_autofree char *valgrind = g_find_program_in_path("valgrind");
 
 	if (valgrind == NULL) {

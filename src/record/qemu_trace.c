@@ -5,7 +5,9 @@
  * waits for the program.
  */
 #include "base/error.h"
+#include "base/own_library.h"
 #include "base/quiet_thread.h"
+#include "record/preloaded_library.h"
 #include "record/qemu_program.h"
 #include "record/traced_processes.h"
 
@@ -35,11 +37,39 @@ static gpointer empty_ring(gpointer data)
 	return NULL;
 }
 
+#define LOG_LIBRARY_FOLDER "preload/allocations"
+#define LOG_LIBRARY LODE_OWN_LIBRARY("allocations")
+
+/* For the program, with the recorder of allocations; NULL with an error. */
+static char **environment_of(const LodeTraceRecordingOptions *options, GError **error)
+{
+	g_autofree char *library = options->allocations != NULL
+	                                   ? lode_preloaded_library_find(
+						     LOG_LIBRARY_FOLDER, LOG_LIBRARY, error)
+	                                   : NULL;
+	g_autofree char *obstacle = library != NULL
+	                                    ? lode_preloaded_library_obstacle(options->argv[0])
+	                                    : NULL;
+
+	if (options->allocations == NULL)
+		return g_get_environ();
+	if (library == NULL) {
+		g_prefix_error(error, "allocations cannot be recorded: ");
+		return NULL;
+	}
+	if (obstacle != NULL)
+		lode_notes_add(&options->notes, "allocations are not recorded: %s", obstacle);
+	char **environment = lode_preloaded_library_environment(NULL, library);
+	environment = g_environ_setenv(environment, "LODE_ALLOCATIONS", options->allocations, TRUE);
+	return g_environ_setenv(environment, "LODE_ALLOCATION_TICKS", "1", TRUE);
+}
+
 /* The most able processor that it emulates: programs for newer ones run too. */
 static GPtrArray *command_line(
 	const Session *self, const char *emulator, GPtrArray **out_environment, GError **error)
 {
 	const LodeTraceRecordingOptions *options = self->run->options;
+	g_auto(GStrv) environment = environment_of(options, error);
 	const LodeQemuProgram program = {
 		.emulator = emulator,
 		.program = self->run->program,
@@ -49,9 +79,11 @@ static GPtrArray *command_line(
 		.plugin_value = lode_trace_ring_path(self->ring),
 		.is_alone = options->is_alone,
 		.only = options->only,
+		.environment = (const char *const *)environment,
 	};
 
-	return lode_qemu_program_line(&program, out_environment, error);
+	return environment != NULL ? lode_qemu_program_line(&program, out_environment, error)
+	                           : NULL;
 }
 
 static bool run_program(

@@ -28,6 +28,11 @@ int lode_trace_way_from_text(const char *text)
 	return -1;
 }
 
+char *lode_trace_recording_log(const char *trace)
+{
+	return g_strconcat(trace, LODE_TRACE_LOG_SUFFIX, NULL);
+}
+
 char *lode_trace_run_version(const char *tool)
 {
 	const char *const command[] = {tool, "--version", NULL};

@@ -43,8 +43,16 @@ typedef struct {
 	bool is_alone;        /* not what it executes, nor processes that it makes */
 	const char *const *only; /* record programs whose name is like one of these, as fnmatch(3)
 	                            has it, or whose path is, of those with a slash; NULL: all */
+	/* A directory for allocation logs (absolute; an empty one of the caller's): what the
+	 * program allocates is recorded too. Of traces with files, each log is then next to its
+	 * file, see lode_trace_recording_log(); else they stay there. NULL: none; lackey records
+	 * none. */
+	const char *allocations;
 	LodeNotes notes;
 } LodeTraceRecordingOptions;
+
+/* The path of the allocation log of a trace; the caller frees it. */
+char *lode_trace_recording_log(const char *trace);
 
 /* One that is not the first. */
 typedef struct {

@@ -38,6 +38,10 @@ enum {
 	TRACE_EVENT_PATH_BYTES = 4096,
 };
 
+/* By which the preloaded recorder of allocations wants to know the time: LOG_TICK_CALL, see
+ * tools/preload/allocations/log_format.h. */
+enum { TRACE_TICK_CALL = 0x10de71c };
+
 /* The lowest bits of a chunk's state; above them stands the process that has it. */
 enum {
 	TRACE_CHUNK_FREE,  /* and nothing above */
@@ -58,6 +62,7 @@ typedef enum {
 	TRACE_EVENT_EXEC,    /* a program that is not traced is about to take the place: `path` */
 	TRACE_EVENT_NO_EXEC, /* …which it did not */
 	TRACE_EVENT_FORK,    /* a process was made that is not traced */
+	TRACE_EVENT_TICK,    /* the time is wanted: at `start`, in the allocation log `size` */
 	TRACE_N_EVENTS,
 } TraceEventKind;
 

@@ -98,6 +98,7 @@ static bool take_end(const LodeTraceStream *self, const Item *item, GError **err
 	add_mappings(given, item->mappings);
 	g_array_set_size(given->threads, 0);
 	add_threads(given, trace->description->threads);
+	given->allocations = lode_trace_description_intern(given, trace->description->allocations);
 	given->is_partial = trace->description->is_partial;
 	return self->taker->end(trace->trace, error);
 }

@@ -10,10 +10,12 @@
 #include "traces/trace_reader.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,6 +46,9 @@ typedef struct {
 	char *executed; /* what it is about to become without us; NULL: nothing */
 	uint64_t n_bytes;
 	GError *error; /* of its file */
+
+	int log; /* the allocation log; −1: none */
+	uint64_t log_number, log_bytes;
 } TracedProcess;
 
 static TracedProcess *traced_process_new(uint32_t number, pid_t pid)
@@ -53,6 +58,7 @@ static TracedProcess *traced_process_new(uint32_t number, pid_t pid)
 	self->number = number;
 	self->pid = pid;
 	self->descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
+	self->log = -1;
 	return self;
 }
 
@@ -62,6 +68,8 @@ static void traced_process_free(TracedProcess *self)
 		return;
 	if (self->descriptor >= 0)
 		close(self->descriptor);
+	if (self->log >= 0)
+		close(self->log);
 	lode_trace_mappings_free(self->mappings);
 	if (self->path != NULL) {
 		lode_trace_intake_free(self->intake);
@@ -143,6 +151,72 @@ static void traced_process_finish(TracedProcess *self, const LodeTraceRecordingO
 		lode_trace_writer_finish(self->writer, self->description, &self->error);
 	self->n_bytes = lode_trace_writer_bytes(self->writer);
 	g_clear_pointer(&self->writer, lode_trace_writer_close);
+}
+
+/* ---- its allocation log ---- */
+
+/* Of the header: how many bytes of it are used; the rest is a hole. */
+enum { LOG_USED_OFFSET = 32 };
+
+/* A process that becomes a different program has a log for each, by number; a program one. */
+static void open_log(TracedProcess *self, const char *directory, uint64_t number)
+{
+	g_autofree char *path =
+		number == 0 ? g_strdup_printf("%s/allocations-%d.log", directory, (int)self->pid)
+			    : g_strdup_printf("%s/allocations-%d.%" G_GUINT64_FORMAT ".log",
+				      directory, (int)self->pid, number);
+	struct stat status;
+	int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	self->log_number = number;
+	if (descriptor >= 0 && (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))) {
+		close(descriptor);
+		descriptor = -1;
+	}
+	if (descriptor < 0)
+		return;
+	self->log = descriptor;
+	self->log_bytes = (uint64_t)status.st_size;
+	self->description->allocations = lode_trace_description_intern(self->description, path);
+}
+
+/* What comes after has later numbers: the time is that of the next reference, and one more, so that
+ * it is after that of the last one. */
+static void see_tick(TracedProcess *self, const char *directory, const TraceEvent *event)
+{
+	uint64_t time = lode_trace_intake_n_references(self->intake) + 1;
+	uint64_t place = event->start;
+
+	if (directory == NULL)
+		return;
+	if (self->log < 0)
+		open_log(self, directory, event->size);
+	/* a program may say anything */
+	if (self->log < 0 || event->size != self->log_number || place % sizeof(time) != 0 ||
+		place >= self->log_bytes || self->log_bytes - place < sizeof(time))
+		return;
+	if (pwrite(self->log, &time, sizeof(time), (off_t)place) != (ssize_t)sizeof(time))
+		self->log_bytes = 0;
+}
+
+/* Without the hole, and next to the trace's file where it has one. */
+static void finish_log(TracedProcess *self, const char *output)
+{
+	const char *path = self->path != NULL ? self->path : output;
+	g_autofree char *own = output != NULL ? lode_trace_recording_log(path) : NULL;
+	uint64_t used;
+
+	if (own != NULL)
+		g_unlink(own);
+	if (self->log < 0)
+		return;
+	if (pread(self->log, &used, sizeof(used), LOG_USED_OFFSET) == (ssize_t)sizeof(used) &&
+		used < self->log_bytes && ftruncate(self->log, (off_t)used) != 0)
+		g_debug("the log keeps its hole");
+	if (own != NULL)
+		g_rename(self->description->allocations, own);
+	close(self->log);
+	self->log = -1;
 }
 
 /* --- all processes --- */
@@ -282,6 +356,7 @@ static void end(LodeTracedProcesses *self, TracedProcess *process)
 		self->executed = g_strdup(process->executed);
 	if (!process->is_recorded)
 		return;
+	finish_log(process, self->run->options->output);
 	self->n_lost_mappings += lode_trace_mappings_n_lost(process->mappings);
 	if (process->path == NULL)
 		return;
@@ -389,6 +464,9 @@ static void see_event(
 		g_free(process->executed);
 		process->executed = g_utf8_make_valid(event->path, -1);
 		break;
+	case TRACE_EVENT_TICK:
+		see_tick(process, self->run->options->allocations, event);
+		break;
 	case TRACE_EVENT_NO_EXEC:
 		g_clear_pointer(&process->executed, g_free);
 		break;
@@ -463,7 +541,11 @@ static bool remove_stale(const char *path)
 		return false;
 	size_t n = fread(start, 1, sizeof(start), file);
 	fclose(file);
-	return lode_trace_reader_is_format(start, n) && g_unlink(path) == 0;
+	if (!lode_trace_reader_is_format(start, n) || g_unlink(path) != 0)
+		return false;
+	g_autofree char *log = lode_trace_recording_log(path);
+	g_unlink(log);
+	return true;
 }
 
 static void remove_all_stale(const LodeTracedProcesses *self)

@@ -426,13 +426,15 @@ static int compare_threads(const void *a, const void *b)
 	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
 }
 
-static bool read_open(LodeAllocationLog *self, int descriptor, uint64_t size, GError **error)
+static bool read_open(LodeAllocationLog *self, int descriptor, uint64_t size,
+	uint64_t first_time_ns, GError **error)
 {
 	g_autoptr(GArray) events = g_array_new(FALSE, FALSE, sizeof(LodeLogEvent));
 	LodeAllocationLogReader reader = {
 		.log = self,
 		.events = events,
 		.budget = {.limit_bytes = lode_memory_budget_available()},
+		.first_time_ns = first_time_ns,
 	};
 
 	if (!lode_allocation_log_read_file(&reader, descriptor, size, error) ||
@@ -442,7 +444,8 @@ static bool read_open(LodeAllocationLog *self, int descriptor, uint64_t size, GE
 	return true;
 }
 
-static bool read_path(LodeAllocationLog *self, const char *path, GError **error)
+static bool read_path(
+	LodeAllocationLog *self, const char *path, uint64_t first_time_ns, GError **error)
 {
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
@@ -453,7 +456,8 @@ static bool read_path(LodeAllocationLog *self, const char *path, GError **error)
 	else if (!S_ISREG(status.st_mode))
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, "is not a regular file");
 	else
-		is_read = read_open(self, descriptor, (uint64_t)status.st_size, error);
+		is_read = read_open(
+			self, descriptor, (uint64_t)status.st_size, first_time_ns, error);
 	if (descriptor >= 0)
 		close(descriptor);
 	return is_read;
@@ -461,9 +465,15 @@ static bool read_path(LodeAllocationLog *self, const char *path, GError **error)
 
 LodeAllocationLog *lode_allocation_log_read(const char *path, GError **error)
 {
+	return lode_allocation_log_read_traced(path, 0, error);
+}
+
+LodeAllocationLog *lode_allocation_log_read_traced(
+	const char *path, uint64_t first_time_ns, GError **error)
+{
 	g_autoptr(LodeAllocationLog) self = log_new();
 
-	if (read_path(self, path, error))
+	if (read_path(self, path, first_time_ns, error))
 		return g_steal_pointer(&self);
 	g_prefix_error(error, "%s: ", path);
 	return NULL;

@@ -42,6 +42,10 @@ typedef struct LodeAllocationLog LodeAllocationLog;
 
 /* Errors name file and offset: _IO, _CORRUPT, _UNSUPPORTED (another version), _LIMIT. */
 LodeAllocationLog *lode_allocation_log_read(const char *path, GError **error);
+
+/* Of a trace: the times in it are references, which come after so many others. */
+LodeAllocationLog *lode_allocation_log_read_traced(
+	const char *path, uint64_t first_time_ns, GError **error);
 void lode_allocation_log_free(LodeAllocationLog *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAllocationLog, lode_allocation_log_free)
 

@@ -38,6 +38,7 @@ typedef struct {
 	LodeAllocationLog *log;
 	GArray *events; /* LodeLogEvent, as they stand in the file */
 	LodeMemoryBudget budget;
+	uint64_t first_time_ns; /* added to each time */
 } LodeAllocationLogReader;
 
 /* Charged before it is stored, with what the arrays leave free when they grow; false: _LIMIT. */

@@ -91,6 +91,13 @@ static bool add_event(const Parser *self, LodeLogEvent event, GError **error)
 	return true;
 }
 
+static uint64_t read_time(const LodeAllocationLogReader *self, LodeByteCursor *cursor)
+{
+	uint64_t time_ns = lode_byte_cursor_u64(cursor);
+
+	return time_ns + MIN(self->first_time_ns, UINT64_MAX - time_ns);
+}
+
 static bool read_allocation(
 	const Parser *self, const Head *head, LodeByteCursor *cursor, GError **error)
 {
@@ -101,7 +108,7 @@ static bool read_allocation(
 		.stack = head->value,
 	};
 
-	event.time_ns = lode_byte_cursor_u64(cursor);
+	event.time_ns = read_time(self->reader, cursor);
 	event.address = lode_byte_cursor_u64(cursor);
 	event.size = lode_byte_cursor_u64(cursor);
 	if (head->kind >= LODE_N_ALLOCATION_KINDS)
@@ -116,7 +123,7 @@ static bool read_free(const Parser *self, const Head *head, LodeByteCursor *curs
 	LodeLogEvent event = {.type = LODE_LOG_EVENT_FREED};
 
 	(void)head;
-	event.time_ns = lode_byte_cursor_u64(cursor);
+	event.time_ns = read_time(self->reader, cursor);
 	event.address = lode_byte_cursor_u64(cursor);
 	return cursor->is_overrun || add_event(self, event, error);
 }
@@ -127,7 +134,7 @@ static bool read_unmap(const Parser *self, const Head *head, LodeByteCursor *cur
 	LodeLogEvent event = {.type = LODE_LOG_EVENT_UNMAPPED};
 
 	(void)head;
-	event.time_ns = lode_byte_cursor_u64(cursor);
+	event.time_ns = read_time(self->reader, cursor);
 	event.address = lode_byte_cursor_u64(cursor);
 	event.size = lode_byte_cursor_u64(cursor);
 	if (event.address >= ADDRESS_END || event.size >= ADDRESS_END - event.address)
@@ -162,7 +169,7 @@ static bool read_thread(
 {
 	LodeLoggedThread thread = {.tid = head->value};
 
-	thread.begin_ns = lode_byte_cursor_u64(cursor);
+	thread.begin_ns = read_time(self->reader, cursor);
 	thread.pointer = lode_byte_cursor_u64(cursor);
 	if (cursor->is_overrun)
 		return true;
@@ -313,7 +320,7 @@ static bool read_header(Parser *self, GError **error)
 	}
 	summary->pid = lode_byte_cursor_u32(&file);
 	summary->parent = lode_byte_cursor_u32(&file);
-	summary->begin_ns = lode_byte_cursor_u64(&file);
+	summary->begin_ns = read_time(self->reader, &file);
 	uint64_t used = lode_byte_cursor_u64(&file);
 	summary->n_unseen = lode_byte_cursor_u64(&file);
 	summary->n_dropped = lode_byte_cursor_u64(&file);

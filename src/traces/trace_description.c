@@ -36,6 +36,7 @@ LodeTraceDescription *lode_trace_description_copy(const LodeTraceDescription *se
 	copy->command = lode_trace_description_intern(copy, self->command);
 	copy->tool = lode_trace_description_intern(copy, self->tool);
 	copy->build = lode_trace_description_intern(copy, self->build);
+	copy->allocations = lode_trace_description_intern(copy, self->allocations);
 	copy->is_partial = self->is_partial;
 	for (guint i = 0; i < self->mappings->len; i++) {
 		LodeTraceMapping mapping = g_array_index(self->mappings, LodeTraceMapping, i);

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* After the name of a trace: the allocation log that goes with it. */
+#define LODE_TRACE_LOG_SUFFIX ".allocations"
+
 typedef struct {
 	uint64_t start, end;      /* run-time addresses [start, end) */
 	uint64_t offset;          /* of `start` in the file */
@@ -29,12 +32,13 @@ typedef struct {
 typedef struct {
 	GStringChunk *strings; /* owns every string below */
 	char *command;         /* the command line; NULL: not known */
-	char *tool;       /* "qemu-x86_64 7.2.22", "lackey 3.19.0", "din" …; NULL: not known */
-	char *build;      /* version of lode that packed it */
-	GArray *mappings; /* LodeTraceMapping, by first_reference; a later one covers */
-	GArray *threads;  /* LodeTraceThread, by number */
-	GArray *totals;   /* LodeTraceTotal */
-	bool is_partial;  /* the recording began late, or was ended before the program */
+	char *tool;        /* "qemu-x86_64 7.2.22", "lackey 3.19.0", "din" …; NULL: not known */
+	char *build;       /* version of lode that packed it */
+	GArray *mappings;  /* LodeTraceMapping, by first_reference; a later one covers */
+	GArray *threads;   /* LodeTraceThread, by number */
+	GArray *totals;    /* LodeTraceTotal */
+	char *allocations; /* a log of them, timed by references; NULL: none. Not in the file */
+	bool is_partial;   /* the recording began late, or was ended before the program */
 } LodeTraceDescription;
 
 /* Empty; never NULL. */

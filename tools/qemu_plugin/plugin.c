@@ -607,6 +607,14 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
 	}
 }
 
+/* In place of a system call of that number, which there is none of. */
+static void tell_tick(uint64_t place, uint64_t log)
+{
+	const TraceEvent event = {.start = place, .size = log};
+
+	recorder_tell(recorder_current(), TRACE_EVENT_TICK, &event, false);
+}
+
 static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1,
 	uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
@@ -618,6 +626,10 @@ static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, u
 	(void)a7;
 	(void)a8;
 	memcpy(recorder->arguments, arguments, sizeof(arguments));
+	if (number == TRACE_TICK_CALL) {
+		tell_tick(a1, a2);
+		return;
+	}
 	if (follow_is_exec(number))
 		recorder_next_chunk(recorder);
 	follow_before_call(number, recorder->arguments, guest_base);

@@ -159,6 +159,13 @@ void lode_memory_reading_note(
 	}
 }
 
+void lode_memory_reading_limit(
+	LodeMemoryReading *self, uint32_t pid, uint64_t begin_ns, uint64_t end_ns)
+{
+	lode_address_spaces_exec(selected(self)->spaces, pid, begin_ns);
+	lode_address_spaces_exec(selected(self)->spaces, pid, end_ns);
+}
+
 /* "0-3,8": adds CPUs to a node. */
 static void add_cpus(GArray *cpu_nodes, const char *list, uint32_t node)
 {

@@ -64,6 +64,11 @@ void lode_memory_reading_select(LodeMemoryReading *self, uint32_t input);
 void lode_memory_reading_note(
 	LodeMemoryReading *self, const LodePerfRecord *record, uint64_t time_ns);
 
+/* Of the selected recording a process is known from `begin_ns` to `end_ns`: nothing is mapped
+ * outside. Before its mappings. */
+void lode_memory_reading_limit(
+	LodeMemoryReading *self, uint32_t pid, uint64_t begin_ns, uint64_t end_ns);
+
 /* Ends the first pass of the selected recording; `info` may be NULL. */
 void lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *info);
 

@@ -440,6 +440,10 @@ void lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMem
 	const char *tool = context->description->tool;
 
 	lode_memory_reading_select(reading, context->input);
+	/* The process may have been, and may become, a different program. */
+	if (context->is_one_of_many)
+		lode_memory_reading_limit(
+			reading, context->pid, context->first_time_ns, context->end_time_ns);
 	note_mappings(&filling);
 	note_threads(&filling);
 	/* It lays out the program's memory by itself. */

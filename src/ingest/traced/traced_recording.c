@@ -525,6 +525,22 @@ static void sum_streams(const Trace *self)
 	}
 }
 
+/* Timed as the trace is. What is wrong with the log takes nothing from the trace. */
+static void take_allocations(const Trace *self, const char *path)
+{
+	Reading *reading = self->reading;
+	g_autoptr(GError) why = NULL;
+
+	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
+		return;
+	g_autoptr(LodeAllocationLog)
+		log = lode_allocation_log_read_traced(path, reading->first_time_ns, &why);
+	if (log == NULL)
+		lode_allocations_pass_over(lode_memory_reading_logs(reading->options.memory), why);
+	else if (lode_allocation_log_pid(log) == lode_traced_places_pid(self->places))
+		lode_memory_reading_take_log(reading->options.memory, g_steal_pointer(&log));
+}
+
 /* Gives what is kept of addresses; one trace after the other, after its end. */
 static void trace_finish(Trace *self, bool is_one_of_many)
 {
@@ -571,6 +587,7 @@ static void describe_streams(Reading *self)
 /* After all traces. */
 static LodeRecording *reading_finish(Reading *self, GError **error)
 {
+	lode_allocations_account(lode_memory_reading_logs(self->options.memory), self->recording);
 	describe_streams(self);
 	lode_traced_branch_sums_finish(&self->branches);
 	return lode_traced_rows_write(&self->rows, error) ? g_steal_pointer(&self->recording)
@@ -698,6 +715,10 @@ static bool read_trace(
 		return false;
 	trace->n_references = n_references;
 	trace_end(trace);
+	/* What is read of a function has numbers of its own. */
+	g_autofree char *log = g_strconcat(trace->path, LODE_TRACE_LOG_SUFFIX, NULL);
+	if (options->function == NULL)
+		take_allocations(trace, log);
 	trace_finish(trace, options->n_paths > 1);
 	return true;
 }
@@ -862,6 +883,8 @@ LodeRecording *lode_live_traces_finish(LodeLiveTraces *self, GError **error)
 		if (trace->counts != NULL)
 			continue;
 		name_recording(&self->reading, trace->description, trace->n_references);
+		if (trace->description->allocations != NULL)
+			take_allocations(trace, trace->description->allocations);
 		trace_finish(trace, self->traces->len > 1);
 	}
 	return reading_finish(&self->reading, error);

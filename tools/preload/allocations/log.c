@@ -24,6 +24,7 @@
 #endif
 
 #define DIRECTORY_VARIABLE "LODE_ALLOCATIONS"
+#define TICKS_VARIABLE "LODE_ALLOCATION_TICKS"
 
 /* Far from where the kernel puts what the program maps, so that its addresses stay as they are. */
 #define LOG_PLACE ((void *)0x210000000000)
@@ -33,6 +34,8 @@ enum { N_STACKS = 1 << 20, N_RULES = 1 << 14, PROBES = 32, MAX_SAME_PID = 10000 
 enum { FIRST_CHUNK = LOG_PAGE, LAST_CHUNK = 64 * LOG_PAGE };
 
 #define MAX_LOG_BYTES ((size_t)1 << 34)
+/* QEMU remembers each page of a mapping. */
+#define MAX_TICKING_LOG_BYTES ((size_t)1 << 30)
 /* Where pages cannot be had beforehand, a full disk would be a SIGBUS: so much is reserved. */
 #define RESERVED_LOG_BYTES ((size_t)1 << 26)
 
@@ -42,6 +45,7 @@ enum { PHASE_NEW, PHASE_OPENING, PHASE_OPEN, PHASE_SILENT };
 typedef struct {
 	uint32_t phase;
 	uint32_t generation;
+	uint32_t number; /* of the process's files */
 	uint64_t instance;
 	LogHeader *header;
 	size_t limit;
@@ -53,7 +57,7 @@ typedef struct {
 /* What a child keeps, as it does the states of threads. */
 static State *state;
 static char directory[PATH_MAX];
-static bool has_own_malloc;
+static bool has_own_malloc, has_ticks;
 static struct {
 	uint64_t start, end;
 } operator_new[2];
@@ -62,8 +66,18 @@ uint64_t log_now(void)
 {
 	struct timespec now;
 
+	if (has_ticks)
+		return LOG_NO_TIME;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Lets the time be set where it stands in the log. */
+static void tick(const uint64_t *time)
+{
+	if (has_ticks)
+		syscall(LOG_TICK_CALL, (const char *)time - (const char *)state->header,
+			(uint64_t)state->number);
 }
 
 /* --- start --- */
@@ -84,7 +98,7 @@ static void make_state(void)
 
 enum { PATH_BYTES = PATH_MAX + 64 };
 
-static int create_file(uint32_t pid, char path[PATH_BYTES])
+static int create_file(uint32_t pid, char path[PATH_BYTES], uint32_t *out_number)
 {
 	long descriptor = -1;
 
@@ -99,6 +113,7 @@ static int create_file(uint32_t pid, char path[PATH_BYTES])
 			O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (descriptor < 0 && errno != EEXIST)
 			return -1;
+		*out_number = (uint32_t)i;
 	}
 	return (int)descriptor;
 }
@@ -112,7 +127,7 @@ static size_t smaller(size_t a, size_t b)
 static size_t allowed_bytes(void)
 {
 	struct rlimit limit;
-	size_t bytes = MAX_LOG_BYTES;
+	size_t bytes = has_ticks ? MAX_TICKING_LOG_BYTES : MAX_LOG_BYTES;
 
 	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
 		bytes = smaller(bytes, limit.rlim_cur / 16);
@@ -179,7 +194,7 @@ static bool open_log(void)
 {
 	uint32_t pid = (uint32_t)syscall(SYS_getpid);
 	char path[PATH_BYTES];
-	int descriptor = create_file(pid, path);
+	int descriptor = create_file(pid, path, &state->number);
 
 	if (descriptor < 0)
 		return false;
@@ -191,6 +206,7 @@ static bool open_log(void)
 		return false;
 	}
 	fill_header(state->header, pid);
+	tick(&state->header->begin_ns);
 	state->instance = state->header->begin_ns << 22 | pid;
 	return true;
 }
@@ -294,6 +310,7 @@ __attribute__((constructor)) static void begin(void)
 	has_own_malloc = !log_is_malloc_ours();
 	/* Whole before another thread can see that there is a state. */
 	strcpy(directory, given);
+	has_ticks = getenv(TICKS_VARIABLE) != NULL;
 	make_state();
 	if (state == NULL || !thread_state_begin()) {
 		directory[0] = '\0';
@@ -355,6 +372,8 @@ static void add(ThreadState *thread, LogHead head, const uint64_t *words, size_t
 		at[1 + i] = words[i];
 	__atomic_store_n(at, head.word, __ATOMIC_RELEASE);
 	thread->at += size;
+	if (head.type != LOG_STACK)
+		tick(&at[1]);
 }
 
 void log_allocation(ThreadState *thread, const LogAllocation *made)

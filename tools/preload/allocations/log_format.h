@@ -20,6 +20,14 @@ enum {
 	LOG_MAX_FRAMES = 16,
 };
 
+/*
+ * Of a program that is traced, time is that of the trace: each time is LOG_NO_TIME at first, and
+ * this system call, which there is none of, tells whoever traces where it stands in the file, and
+ * in which of the process's files (0, 1 …). They write it there.
+ */
+enum { LOG_TICK_CALL = 0x10de71c };
+#define LOG_NO_TIME (UINT64_MAX >> 1)
+
 /* Flags of the header. */
 enum { LOG_OWN_MALLOC = 1 /* the program's malloc is its own and was not followed */ };
 
