@@ -33,10 +33,11 @@ extern const GOptionEntry lode_trace_curve_options[];
 bool lode_trace_curves_are_wanted(void);
 GArray *lode_trace_curves_read(GError **error);
 
-/* Which pictures: --plot-curve, --plot-reuse (trace_simulate_plots.c). Errors: _USAGE, before
- * anything is replayed; _IO. */
+/* Which pictures: --plot-curve, --plot-reuse, --plot-times (trace_simulate_plots.c). Errors:
+ * _USAGE, before anything is replayed; _IO. */
 extern const GOptionEntry lode_trace_plot_options[];
 bool lode_trace_plots_need_curves(void);
+bool lode_trace_plots_need_times(void);
 bool lode_trace_plots_check(GError **error);
 bool lode_trace_plots_write(const LodeCacheResults *results, GError **error);
 

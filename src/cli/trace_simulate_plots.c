@@ -4,9 +4,10 @@
 #include "cli/trace_simulate.h"
 #include "views/plot/miss_ratio_plot.h"
 #include "views/plot/reuse_plot.h"
+#include "views/plot/times_plot.h"
 
 static struct {
-	char *curve, *reuse;
+	char *curve, *reuse, *times;
 } given;
 
 const GOptionEntry lode_trace_plot_options[] = {
@@ -14,6 +15,8 @@ const GOptionEntry lode_trace_plot_options[] = {
 		"draw miss ratio by cache size, as FILE.svg or FILE.png", "FILE"},
 	{"plot-reuse", 0, 0, G_OPTION_ARG_FILENAME, &given.reuse,
 		"draw the reuse-distance histogram", "FILE"},
+	{"plot-times", 0, 0, G_OPTION_ARG_FILENAME, &given.times,
+		"draw misses over time, with --over-time: of the caches, or by cache size", "FILE"},
 	G_OPTION_ENTRY_NULL,
 };
 
@@ -26,11 +29,17 @@ typedef struct {
 static const Picture pictures[] = {
 	{&given.curve, lode_miss_ratio_plot_write},
 	{&given.reuse, lode_reuse_plot_write},
+	{&given.times, lode_times_plot_write},
 };
 
 bool lode_trace_plots_need_curves(void)
 {
 	return given.curve != NULL || given.reuse != NULL;
+}
+
+bool lode_trace_plots_need_times(void)
+{
+	return given.times != NULL;
 }
 
 bool lode_trace_plots_check(GError **error)

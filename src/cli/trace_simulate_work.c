@@ -95,6 +95,8 @@ static bool read_times(LodeTraceWork *self, GError **error)
 		return false;
 	for (size_t i = 0; i < self->replay.n_hierarchies; i++)
 		n_caches += self->replay.hierarchies[i]->caches->len;
+	if (n == 0 && lode_trace_plots_need_times())
+		return usage("--plot-times needs --over-time N", error);
 	if (n > 0 && self->range.every > 0)
 		return usage("--over-time and --every exclude each other", error);
 	if (n > 0 && lode_trace_misses_are_wanted())

@@ -30,7 +30,7 @@ static const LodeOptionGroup groups[] = {
 	{"Miss-ratio curves", lode_trace_curve_options},
 	{"Misses over time", lode_trace_time_options},
 	{"Misses by place", lode_trace_miss_options},
-	{"Pictures of curves", lode_trace_plot_options},
+	{"Pictures of curves and times", lode_trace_plot_options},
 	{"Programs", lode_trace_program_options},
 	{NULL, NULL},
 };
@@ -172,6 +172,7 @@ const LodeVerb lode_verb_trace_simulate = {
 		"  lode trace simulate x.rps --curve data --curve instructions\n"
 		"  lode trace simulate x.rps --cache host --plot-curve x.svg\n"
 		"  lode trace simulate x.rps --over-time 20\n"
+		"  lode trace simulate x.rps --over-time 200 --plot-times x.svg -o x.txt\n"
 		"  lode trace simulate x.rps --by line --event l1d-miss\n"
 		"  lode trace simulate x.rps --branches tage --by line\n"
 		"  lode trace simulate -- ./program argument\n"

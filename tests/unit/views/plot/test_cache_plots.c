@@ -9,6 +9,7 @@
 #include "views/plot/misses_by_object_plot.h"
 #include "views/plot/plot_axis.h"
 #include "views/plot/reuse_plot.h"
+#include "views/plot/times_plot.h"
 
 #include <cairo.h>
 #include <string.h>
@@ -170,6 +171,42 @@ static void test_reuses(void)
 	g_assert_cmpuint(check_picture(&picture, lode_reuse_plot_write, "reuse-2"), >, one);
 }
 
+/* A walk, then the same line again and again; with caches or without. */
+static void test_times(void)
+{
+	const LodeStackDistancesOptions distances = {.line_bytes = 64, .holds = LODE_CACHE_DATA};
+	g_autoptr(LodeHierarchy) hierarchy = lode_hierarchy_parse("d1=4K:2:64,l2=64K:8:64", NULL);
+	const LodeHierarchy *const hierarchies[] = {hierarchy};
+
+	for (unsigned way = 0; way < 2; way++) {
+		const LodeTraceReplayOptions options = {.hierarchies = hierarchies,
+			.n_hierarchies = way,
+			.distances = &distances,
+			.n_distances = 1,
+			.threads = 1,
+			.n_times = 10};
+		const LodeTraceRange range = {.count = 20000};
+		g_autoptr(LodeTraceReplay) replay = lode_trace_replay_new(&options, &range, NULL);
+		g_autoptr(LodeBlockSplitter) splitter = lode_block_splitter_new();
+		g_assert_nonnull(replay);
+		for (unsigned i = 0; i < range.count; i++) {
+			const LodeReference load = {
+				64 * MIN(i, UINT64_C(10000)), 8, 0, LODE_REFERENCE_LOAD};
+			lode_block_splitter_add(splitter, &load, 1);
+		}
+		g_autoptr(LodeTraceFrame) frame = lode_block_splitter_take_frame(splitter);
+		g_assert_true(lode_trace_replay_take(replay, frame, NULL, NULL));
+		lode_trace_replay_finish(replay);
+		const Picture picture = {.results = {.path = "x.rps",
+						 .replay = replay,
+						 .hierarchies = hierarchies,
+						 .n_hierarchies = way}};
+		unsigned elements = check_picture(
+			&picture, lode_times_plot_write, way > 0 ? "times-2" : "times-1");
+		g_assert_cmpuint(elements, >, 20);
+	}
+}
+
 /* No reference at all, one, and two of one line. */
 static void test_extremes(void)
 {
@@ -290,6 +327,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/plot/cache_plots/curves", test_curves);
 	g_test_add_func("/views/plot/cache_plots/reuses", test_reuses);
+	g_test_add_func("/views/plot/cache_plots/times", test_times);
 	g_test_add_func("/views/plot/cache_plots/extremes", test_extremes);
 	g_test_add_func("/views/plot/cache_plots/dots", test_dots);
 	g_test_add_func("/views/plot/cache_plots/size_text", test_size_text);
