@@ -111,7 +111,7 @@ profile() {
 	[ ! -e "$how/$name.$n.lode" ] || return 0
 	if [ "$how" = sampled ]; then
 		env ${FOREIGN:+LD_PRELOAD="$work/foreign.so" FOREIGN_HASHES="$FOREIGN"} \
-			"$lode" record -q -o part.data -- "$@" >/dev/null 2>log </dev/null || true
+			"$lode" record -o part.data -- "$@" >/dev/null 2>log </dev/null || true
 		"$lode" import part.data -o part.lode >>log 2>&1 || { cat log && return 1; }
 		rm -f part.data
 	else

@@ -41,7 +41,7 @@ for name in names:
         "none": sum(o["distance"] > o["limit"] for o in other),
         "clean": max(f["rest_placed"] for f in found),
         "foreign": foreign["rest_placed"],
-        "is_found": foreign["has_rest"] and place["function"].startswith("mine"),
+        "is_found": foreign["has_rest"] and place.get("image", "").endswith("foreign.so"),
     }
     row = rows[name]
     print(f"{name:16s} {roles[name]:5s} {row['right']}/4   {row['known']}/4"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* lode classify: which known workloads a profile is, and what of it is none of them. */
-#include "analyses/signatures/classification.h"
+#include "analyses/signatures/capacity.h"
 #include "base/error.h"
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
+#include "ingest/import.h"
+#include "ingest/time_slices.h"
 #include "sources/signature_file.h"
 #include "store/profile_store.h"
 #include "views/classification_view.h"
@@ -12,12 +14,27 @@
 #include <string.h>
 
 static struct {
-	char *signatures, *format;
+	char *signatures, *format, *slices, *elapsed, *processors;
+	gboolean is_over_time, has_capacity;
 } given;
+
+enum { DEFAULT_SLICES = 10, MAX_SLICES = 1000, LEAST_SAMPLES = 50 };
 
 static const GOptionEntry options[] = {
 	{"signatures", 0, 0, G_OPTION_ARG_FILENAME, &given.signatures,
 		"the directory with the signatures (*.sig)", "DIR"},
+	{"over-time", 0, 0, G_OPTION_ARG_NONE, &given.is_over_time,
+		"of a recording (perf.data): shares in each slice of its time", NULL},
+	{"slices", 0, 0, G_OPTION_ARG_STRING, &given.slices,
+		"with --over-time: the number of slices (default: 10)", "N"},
+	{"capacity", 0, 0, G_OPTION_ARG_NONE, &given.has_capacity,
+		"say what share of the machine each kind of work takes, and how much more fits; "
+		"needs --elapsed",
+		NULL},
+	{"elapsed", 0, 0, G_OPTION_ARG_STRING, &given.elapsed,
+		"with --capacity: the time in which the profile was recorded", "SECONDS"},
+	{"processors", 0, 0, G_OPTION_ARG_STRING, &given.processors,
+		"with --capacity: the number of processors (default: this machine's)", "N"},
 	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "output format (default: text)",
 		"text|json|csv"},
 	G_OPTION_ENTRY_NULL,
@@ -77,11 +94,56 @@ static GPtrArray *read_signatures(const char *directory, GError **error)
 	return paths != NULL ? g_steal_pointer(&signatures) : NULL;
 }
 
-static bool parse_options(char **arguments, LodeClassificationViewOptions *view, GError **error)
+static bool check_together(GError **error)
 {
+	const char *message = NULL;
+
+	if (given.is_over_time && given.has_capacity)
+		message = "--over-time cannot be used with --capacity";
+	else if (given.slices != NULL && !given.is_over_time)
+		message = "--slices goes with --over-time";
+	else if ((given.elapsed != NULL || given.processors != NULL) && !given.has_capacity)
+		message = "--elapsed and --processors go with --capacity";
+	else if (given.has_capacity && given.elapsed == NULL)
+		message =
+			"--capacity needs --elapsed: in how many seconds the profile was recorded";
+	if (message != NULL)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
+	return message == NULL;
+}
+
+typedef struct {
+	LodeClassificationViewOptions view;
+	LodeCapacityOptions capacity;
+	uint64_t n_slices;
+} Wanted;
+
+static bool parse_numbers(Wanted *out, GError **error)
+{
+	out->capacity.processors = g_get_num_processors();
+	out->n_slices = DEFAULT_SLICES;
+	if (!lode_option_positive("--slices", given.slices, MAX_SLICES, &out->n_slices, error) ||
+		!lode_option_number(
+			"--elapsed", given.elapsed, &out->capacity.elapsed_seconds, error) ||
+		!lode_option_number(
+			"--processors", given.processors, &out->capacity.processors, error))
+		return false;
+	if (given.has_capacity &&
+		!(out->capacity.elapsed_seconds > 0 && out->capacity.processors > 0)) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--elapsed and --processors must be above 0");
+		return false;
+	}
+	return true;
+}
+
+static bool parse_options(char **arguments, Wanted *out, GError **error)
+{
+	LodeClassificationViewOptions *view = &out->view;
+
 	view->terminal = lode_terminal_of(stdout);
 	view->profile_path = arguments[0];
-	if (!lode_options_take_one(arguments, "PROFILE.lode", error))
+	if (!lode_options_take_one(arguments, given.is_over_time ? "FILE" : "PROFILE.lode", error))
 		return false;
 	if (given.signatures == NULL) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
@@ -93,37 +155,80 @@ static bool parse_options(char **arguments, LodeClassificationViewOptions *view,
 			"--format: '%s' is not text, json or csv", given.format);
 		return false;
 	}
-	return true;
+	return check_together(error) && parse_numbers(out, error);
+}
+
+static bool write_over_time(const char *path, const GPtrArray *signatures, const Wanted *wanted,
+	const LodeProgress *progress, GError **error)
+{
+	g_autoptr(GArray)
+		slices = lode_time_slices_of(path, (unsigned)wanted->n_slices, progress, error);
+	g_autoptr(GPtrArray)
+		found = g_ptr_array_new_with_free_func((GDestroyNotify)lode_classification_free);
+
+	for (guint i = 0; slices != NULL && i < slices->len; i++) {
+		const LodeTimeSlice *slice = &g_array_index(slices, LodeTimeSlice, i);
+		const LodeImportOptions import = {
+			.paths = &path,
+			.n_paths = 1,
+			.begin_ns = slice->begin_ns,
+			.end_ns = slice->end_ns,
+		};
+		g_ptr_array_add(found, NULL);
+		if (slice->n_samples < LEAST_SAMPLES)
+			continue;
+		g_autoptr(LodeProfile) profile = lode_import(&import, progress, error);
+		if (profile == NULL)
+			return false;
+		found->pdata[i] = lode_classify(profile, signatures, progress, error);
+		if (found->pdata[i] == NULL)
+			return false;
+	}
+	return slices != NULL && lode_classification_view_write_slices(
+					 signatures, slices, found, &wanted->view, stdout, error);
+}
+
+static bool write_one(const char *path, const GPtrArray *signatures, const Wanted *wanted,
+	LodeTerminalProgress *screen, GError **error)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_store_read(path, &screen->progress, error);
+	g_auto(LodeCapacity) capacity = {0};
+
+	if (profile == NULL)
+		return false;
+	g_autoptr(LodeClassification)
+		found = lode_classify(profile, signatures, &screen->progress, error);
+	if (found == NULL)
+		return false;
+	lode_terminal_progress_hide(screen);
+	if (given.has_capacity && !lode_capacity_find(profile, signatures, found, &wanted->capacity,
+					  &capacity, error))
+		return false;
+	return lode_classification_view_write(profile, signatures, found,
+		given.has_capacity ? &capacity : NULL, &wanted->view, stdout, error);
 }
 
 static int run(char **arguments, GError **error)
 {
-	LodeClassificationViewOptions view = {0};
+	Wanted wanted = {0};
 
-	if (!parse_options(arguments, &view, error))
+	if (!parse_options(arguments, &wanted, error))
 		return LODE_EXIT_USAGE;
 	g_autoptr(GPtrArray) signatures = read_signatures(given.signatures, error);
 	if (signatures == NULL)
 		return LODE_EXIT_FAILED;
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeProfile)
-		profile = lode_profile_store_read(arguments[0], &screen.progress, error);
-	if (profile == NULL)
-		return LODE_EXIT_FAILED;
-	g_autoptr(LodeClassification)
-		found = lode_classify(profile, signatures, &screen.progress, error);
-	if (found == NULL)
-		return LODE_EXIT_FAILED;
-	lode_terminal_progress_hide(&screen);
-	return lode_classification_view_write(profile, signatures, found, &view, stdout, error)
-	               ? LODE_EXIT_OK
-	               : LODE_EXIT_FAILED;
+	bool is_done = given.is_over_time
+	                       ? write_over_time(
+					 arguments[0], signatures, &wanted, &screen.progress, error)
+	                       : write_one(arguments[0], signatures, &wanted, &screen, error);
+	return is_done ? LODE_EXIT_OK : LODE_EXIT_FAILED;
 }
 
 const LodeVerb lode_verb_classify = {
 	.name = "classify",
-	.arguments = "PROFILE.lode",
+	.arguments = "PROFILE.lode | FILE",
 	.summary = "say which known workloads a profile is, and what is left over",
 	.description =
 		"Compares the sequences of instructions that the profile executes with signatures "
@@ -133,9 +238,14 @@ const LodeVerb lode_verb_classify = {
 		"mixture: the shares of the executions that belong to each signature are fitted. "
 		"What no signature explains is the rest, with the functions where it is.\n"
 		"\n"
+		"With --over-time the argument is the recording itself, perf.data of lode or perf, "
+		"and each slice of its time is classified, so that phases show. With --capacity, "
+		"signatures made with --units say how much work is done and how much more fits.\n"
+		"\n"
 		"Examples:\n"
 		"  lode classify x.lode --signatures known\n"
-		"  lode classify x.lode --signatures known --format json",
+		"  lode classify x.data --signatures known --over-time --slices 20\n"
+		"  lode classify x.lode --signatures known --capacity --elapsed 60",
 	.options = options,
 	.run = run,
 };

@@ -242,6 +242,8 @@ static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions
 		.stacks = stacks,
 		.only = options->only,
 		.is_alone = options->is_alone,
+		.begin_ns = options->begin_ns,
+		.end_ns = options->end_ns,
 	};
 	LodeRecording *samples = lode_sampled_recording_read(&reading, progress, error);
 	if (samples == NULL)

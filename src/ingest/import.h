@@ -41,6 +41,8 @@ typedef struct {
 	 * program itself. */
 	const char *const *only; /* NULL: all */
 	bool is_alone;
+	/* Of samples, only those taken in [begin, end) by the recording's clock; end 0: all. */
+	uint64_t begin_ns, end_ns;
 	bool is_recorded_so;           /* counts and traces have no others */
 	bool charges_next_access;      /* in place of the access that a timer waited for */
 	bool passes_over_damaged_logs; /* of allocations: they are unresolved, and no error */

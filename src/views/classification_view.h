@@ -3,7 +3,7 @@
  * and where the rest is. */
 #pragma once
 
-#include "analyses/signatures/classification.h"
+#include "analyses/signatures/capacity.h"
 #include "views/format.h"
 
 typedef struct {
@@ -12,7 +12,13 @@ typedef struct {
 	const char *profile_path;
 } LodeClassificationViewOptions;
 
-/* `signatures` as they were classified by. Errors: _IO. */
+/* `signatures` as they were classified by; `capacity` NULL: not asked for. Errors: _IO. */
 bool lode_classification_view_write(const LodeProfile *profile, const GPtrArray *signatures,
-	const LodeClassification *found, const LodeClassificationViewOptions *options, FILE *out,
+	const LodeClassification *found, const LodeCapacity *capacity,
+	const LodeClassificationViewOptions *options, FILE *out, GError **error);
+
+/* The slices of a recording, GArray of LodeTimeSlice, and GPtrArray of LodeClassification, NULL
+ * where there are too few samples. Errors: _IO. */
+bool lode_classification_view_write_slices(const GPtrArray *signatures, const GArray *slices,
+	const GPtrArray *found, const LodeClassificationViewOptions *options, FILE *out,
 	GError **error);

@@ -43,7 +43,7 @@ is_near() {
 		echo "$1, not near $2"
 }
 
-echo 1..7
+echo 1..9
 
 mkdir known
 count a1 40 0 0 && count a2 70 0 0 && count b1 0 50 0 && count b2 0 90 0
@@ -84,3 +84,31 @@ head -n 20 known/sorts.sig >known/cut.sig
 classify x.lode
 check "a signature that was cut short" "$(status_is 1)" \
 	"$(grep -q 'known/cut.sig: line 20: the file ends, expected a sequence: it was cut short' err || cat err)"
+
+# From samples: the kinds one after the other, in one recording.
+rm known/cut.sig
+run() { "$lode" run --once --report /dev/null -o "$1.lode" -- ./work "${@:2}" >out 2>err; }
+run a 3000 0 0 && run b 0 3000 0 && "$lode" signature a.lode --name sorts --units 3000 -o known/sorts.sig 2>err &&
+	"$lode" signature b.lode --name products --units 3000 -o known/products.sig 2>err &&
+	"$lode" record -o x.data -- ./work 3000 3000 0 >out 2>err ||
+	{ for n in 8 9; do echo "ok $n # SKIP sampling is not allowed here"; done && exit 0; }
+"$lode" classify x.data --signatures known --over-time --slices 8 --format json >x.json 2>err
+status=$?
+# How slices are cut among the phases is chance; the first with samples is of the first one.
+check "phases over time" "$(status_is 0)" "$(python3 - <<'PYTHON'
+import json
+slices = [s for s in json.load(open("x.json"))["slices"] if s["verdict"] is not None]
+if not slices or slices[0]["shares"]["sorts"] < 0.7:
+    print("the first slice sorts not:", slices[:1])
+if not slices or slices[-1]["shares"]["products"] < 0.7:
+    print("the last slice multiplies not:", slices[-1:])
+PYTHON
+)"
+
+# Elapsed is what makes the rate known: 3000 of each in a minute of one processor.
+"$lode" import x.data -o x.lode >out 2>err
+"$lode" classify x.lode --signatures known --capacity --elapsed 60 --processors 1 --format json >x.json 2>err
+status=$?
+check "capacity by known work, within what a busy machine leaves of it" "$(status_is 0)" \
+	"$(is '[10 < row["rate"] < 250 for row in d["capacity"]["rows"] if row["signature"]]' '[True, True]')" \
+	"$(is 'd["capacity"]["used"] < 0.2' True)"

@@ -15,10 +15,12 @@
 static const double unknown_support = 1e-6; /* of any sequence, in code that no signature has */
 static const double least_share = 0.02;     /* a mixture has no component with less */
 static const double least_left = 0.01;   /* of a signature, for sequences that it does not list */
-static const double limit_factor = 3;    /* spreads that a distance may have */
+static const double limit_factor = 2.5;  /* spreads that a distance may have */
 static const double least_limit = 0.05;  /* however little the profiles of a signature vary */
+static const double most_limit = 0.35;   /* however much: beyond are programs of another kind */
 static const double usual_spread = 0.08; /* where no signature is of two profiles */
-static const double least_place = 0.001; /* of the executions, for a function to be listed */
+static const double unknown_part = 1.0 / 3; /* of a function, in no signature: then it is a place */
+static const double least_place = 0.001;    /* of the executions, for a function to be listed */
 
 typedef struct {
 	const LodeProfile *profile;
@@ -121,7 +123,7 @@ static void set_limits(const Classifying *self, LodeSignatureMatch *matches)
 		const LodeSignature *signature = signature_at(self, j);
 		double own = signature->n_profiles - 1;
 		double spread = (spread_of(signature) * own + common * 2) / (own + 2);
-		matches[j].limit = MIN(MAX(limit_factor * sqrt(spread), least_limit), 1);
+		matches[j].limit = CLAMP(limit_factor * sqrt(spread), least_limit, most_limit);
 	}
 }
 
@@ -271,15 +273,16 @@ static void expect(const Classifying *self, unsigned kind, unsigned length, guin
 	}
 }
 
-static void fit_init(Fit *self, const Classifying *classifying, unsigned kind)
+static void fit_init(Fit *self, const Classifying *classifying, unsigned kind,
+	const LodeSequenceTable *supports, const double totals[LODE_SIGNATURE_LENGTHS])
 {
-	g_autoptr(GArray) all = lode_sequence_table_sorted(&classifying->supports[kind]);
+	g_autoptr(GArray) all = lode_sequence_table_sorted(supports);
 	g_autoptr(GArray) sequences = g_array_new(FALSE, FALSE, sizeof(LodeSequenceValue));
 	guint n_signatures = classifying->signatures->len;
 	double total = 0;
 
 	*self = (Fit){.length = LODE_SIGNATURE_LENGTHS};
-	while (self->length > 1 && !(classifying->totals[kind][self->length - 1] > 0.1))
+	while (self->length > 1 && !(totals[self->length - 1] > 0.1))
 		self->length--;
 	for (guint i = 0; i < all->len; i++) {
 		LodeSequenceValue *one = &LODE_AT(all, LodeSequenceValue, i);
@@ -301,9 +304,9 @@ static void fit_init(Fit *self, const Classifying *classifying, unsigned kind)
 		sequences->len, n_signatures, self->observed, self->expected, unknown_support};
 }
 
-/* Components with next to nothing are left out, the least first, and what they had is fitted anew.
- */
-static void fit_shares(Fit *self)
+/* Components with less than `least_part` are left out, the least first, and what they had is
+ * fitted anew. */
+static void fit_shares(Fit *self, double least_part)
 {
 	size_t n = self->mixture.n_components;
 	g_autofree bool *may_have = g_new(bool, n + 1);
@@ -314,7 +317,7 @@ static void fit_shares(Fit *self)
 		size_t least = n;
 		lode_mixture_fit(&self->mixture, may_have, self->shares);
 		for (size_t j = 0; j < n; j++)
-			if (may_have[j] && self->shares[j] < least_share &&
+			if (may_have[j] && self->shares[j] < least_part &&
 				(least == n || self->shares[j] < self->shares[least]))
 				least = j;
 		if (least == n)
@@ -364,8 +367,8 @@ static int compare_places(const void *a, const void *b)
 {
 	const LodeUnknownPlace *left = a, *right = b;
 
-	if (left->rest != right->rest)
-		return left->rest > right->rest ? -1 : 1;
+	if (left->executions != right->executions)
+		return left->executions > right->executions ? -1 : 1;
 	return lode_number_order(left->function, right->function);
 }
 
@@ -396,6 +399,8 @@ static void find_block(const Classifying *self, const Covering *covering, uint32
 	}
 }
 
+/* Functions of which a good part is in no signature: all that they execute is of the rest, as even
+ * code that nobody knows moves and adds like any other. */
 static void find_places(const Classifying *self, const Fit *fit)
 {
 	const LodeFlowGraph *graph = self->executed->graph;
@@ -408,21 +413,41 @@ static void find_places(const Classifying *self, const Fit *fit)
 	for (uint32_t g = 0; g < graph->n_graphs; g++) {
 		LodeUnknownPlace place = {.function = graph->graph_functions[g]};
 		for (uint32_t v = graph->graph_starts[g]; v < graph->graph_starts[g + 1]; v++) {
-			if (self->executed->symbols[0][v] == 0 || !(all[v] > 0))
-				continue;
 			double part = graph->count[v] / self->executed->total;
+			if (self->executed->symbols[0][v] == 0 || !(part > 0))
+				continue;
 			place.executions += part;
-			place.rest += part * rest[v] / all[v];
+			if (all[v] > 0)
+				place.rest += part * rest[v] / all[v];
 		}
-		result->rest += place.rest;
-		if (place.rest < least_place || place.rest * 2 < place.executions)
+		if (place.executions < least_place || place.rest < unknown_part * place.executions)
 			continue;
-		result->rest_placed += place.rest;
+		result->rest_placed += place.executions;
 		find_block(self, &covering, graph->graph_starts[g], graph->graph_starts[g + 1],
 			&place);
 		g_array_append_val(result->places, place);
+		for (uint32_t v = graph->graph_starts[g]; v < graph->graph_starts[g + 1]; v++)
+			for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
+				self->executed->symbols[kind][v] = 0;
 	}
 	g_array_sort(result->places, compare_places);
+	result->rest_placed = MIN(result->rest_placed, 1);
+}
+
+/* Shares of what is not at those places, as parts of the whole. */
+static void fit_remainder(
+	const Classifying *self, unsigned kind, double *out_shares /* signatures + 1 */)
+{
+	double known = 1 - self->result->rest_placed, totals[LODE_SIGNATURE_LENGTHS];
+	LodeSequenceTable supports = {0};
+	g_auto(Fit) fit = {0};
+
+	lode_executed_sequences_count(self->executed, (LodeSequenceKind)kind, &supports, totals);
+	fit_init(&fit, self, kind, &supports, totals);
+	fit_shares(&fit, least_share / MAX(known, least_share));
+	for (guint j = 0; j <= self->signatures->len; j++)
+		out_shares[j] = fit.shares[j] * known;
+	lode_sequence_table_clear(&supports);
 }
 
 /* --- the whole --- */
@@ -474,13 +499,13 @@ static bool prepare(Classifying *self, GError **error)
 	return true;
 }
 
-static void decide(Classifying *self, const Fit *fit, const LodeSignatureMatch *matches)
+static void decide(Classifying *self, const LodeSignatureMatch *matches)
 {
 	LodeClassification *result = self->result;
 	uint32_t n_shares = 0, nearest = 0;
 
 	for (guint j = 0; j < self->signatures->len; j++) {
-		n_shares += fit->shares[j] > 0;
+		n_shares += matches[j].share > 0;
 		if (matches[j].distance < matches[nearest].distance)
 			nearest = j;
 	}
@@ -492,24 +517,28 @@ static void match_all(Classifying *self, const LodeProgress *progress)
 {
 	guint n = self->signatures->len;
 	g_autofree LodeSignatureMatch *matches = g_new0(LodeSignatureMatch, n);
-	g_auto(Fit) fit = {0}, by_attributes = {0};
+	g_autofree double *by_opcodes = g_new0(double, n + 1);
+	g_autofree double *by_attributes = g_new0(double, n + 1);
+	g_auto(Fit) fit = {0};
 
-	fit_init(&fit, self, LODE_SEQUENCES_OPCODES);
-	fit_init(&by_attributes, self, LODE_SEQUENCES_ATTRIBUTES);
-	fit_shares(&fit);
-	fit_shares(&by_attributes);
+	fit_init(&fit, self, LODE_SEQUENCES_OPCODES, &self->supports[LODE_SEQUENCES_OPCODES],
+		self->totals[LODE_SEQUENCES_OPCODES]);
+	fit_shares(&fit, least_share);
+	find_places(self, &fit);
+	fit_remainder(self, LODE_SEQUENCES_OPCODES, by_opcodes);
+	fit_remainder(self, LODE_SEQUENCES_ATTRIBUTES, by_attributes);
+	self->result->rest = self->result->rest_placed + by_opcodes[n];
 	for (guint j = 0; j < n && !lode_progress_is_cancelled(progress); j++) {
 		matches[j].signature = j;
 		matches[j].distance = distance_of(self, j);
 		matches[j].explained = explained_alone(&fit, j);
-		matches[j].share = fit.shares[j];
-		matches[j].share_error = fabs(fit.shares[j] - by_attributes.shares[j]) / 2;
+		matches[j].share = by_opcodes[j];
+		matches[j].share_error = fabs(by_opcodes[j] - by_attributes[j]) / 2;
 		find_evidence(self, j, &matches[j]);
 		lode_progress_report(progress, "comparing with signatures", j, n, NULL);
 	}
 	set_limits(self, matches);
-	decide(self, &fit, matches);
-	find_places(self, &fit);
+	decide(self, matches);
 	g_array_append_vals(self->result->matches, matches, n);
 	g_array_sort(self->result->matches, compare_matches);
 }

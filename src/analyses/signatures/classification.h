@@ -34,17 +34,17 @@ typedef struct {
 typedef struct {
 	uint32_t function;
 	uint64_t address, end;   /* its block with most of it; both 0: blocks are not known */
-	double executions;       /* share of the function's, of all executions */
-	double rest, block_rest; /* shares of all executions that no signature explains */
+	double executions;       /* of the function, as a share of all */
+	double rest, block_rest; /* shares of all in sequences that no signature has */
 } LodeUnknownPlace;
 
 typedef struct {
 	GArray *matches;    /* LodeSignatureMatch, by rising distance */
-	GArray *places;     /* LodeUnknownPlace, by falling rest: most of each is unexplained */
+	GArray *places;     /* LodeUnknownPlace, by falling executions */
 	uint32_t nearest;   /* signature that the profile is; LODE_NONE: none of these, or mixed */
 	bool is_mixture;    /* of two signatures or more */
 	double rest;        /* share of the executions that no signature explains */
-	double rest_placed; /* of it, what is at `places`; the remainder is scattered */
+	double rest_placed; /* of it, executions of `places`; the remainder is scattered */
 	double executions;  /* that have opcodes */
 	double covered;     /* their share of all of the profile */
 } LodeClassification;

@@ -470,6 +470,9 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	time_of(input, record);
 	if (record->kind != LODE_PERF_SAMPLE)
 		return;
+	if (self->options->end_ns > 0 && (record->time_ns < self->options->begin_ns ||
+						 record->time_ns >= self->options->end_ns))
+		return;
 	if (input->programs != NULL && !lode_sampled_programs_are_wanted(input->programs,
 					       record->pid, sample_time(input, record))) {
 		self->n_left_out++;

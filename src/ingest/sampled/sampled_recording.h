@@ -33,6 +33,7 @@ typedef struct {
 	LodeSampledStacks *stacks;
 	const char *const *only; /* NULL: all */
 	bool is_alone;
+	uint64_t begin_ns, end_ns; /* only samples of that time; end 0: all */
 } LodeSampledRecordingOptions;
 
 LodeRecording *lode_sampled_recording_read(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Classification of made-up profiles whose parts are known. */
-#include "analyses/signatures/classification.h"
+#include "analyses/signatures/capacity.h"
 #include "analyses/signatures/signature_builder.h"
 #include "flow_text.h"
 #include "seeds.h"
@@ -176,6 +176,50 @@ static void test_variances(void)
 	g_assert_cmpfloat(signature->totals[LODE_SEQUENCES_OPCODES][1], ==, 0);
 }
 
+static LodeSignature *sign_measured(const char *name, LodeProfile *profile, double seconds)
+{
+	g_autoptr(LodeSignatureBuilder) builder = lode_signature_builder_new("kind,mem");
+
+	profile->user_seconds = seconds;
+	g_assert_true(lode_signature_builder_add(builder, profile, NULL));
+	g_assert_true(lode_signature_builder_add(builder, profile, NULL));
+	return lode_signature_builder_finish(builder, name, 1e-4, 10, NULL);
+}
+
+/* Equal executions of two kinds, one of which takes three times as long: 0.1 and 0.3 s a unit. */
+static void test_capacity(void)
+{
+	const LodeCapacityOptions options = {.elapsed_seconds = 8, .processors = 1};
+	g_autoptr(GError) error = NULL;
+	Works works;
+
+	works_init(&works);
+	g_autoptr(GPtrArray) signatures = both(
+		sign_measured("a", works.profile_a, 1), sign_measured("b", works.profile_b, 3));
+	g_autofree char *text = g_strconcat(works.a->str, strstr(works.b->str, "graph"), NULL);
+	g_autoptr(LodeProfile) mixed = flow_text_read(text);
+	g_autoptr(LodeClassification) found = classify(mixed, signatures);
+	g_auto(LodeCapacity) capacity = {0};
+	g_assert_false(lode_capacity_find(mixed, signatures, found, &options, &capacity, &error));
+	g_clear_error(&error);
+	mixed->user_seconds = 4;
+	g_assert_true(lode_capacity_find(mixed, signatures, found, &options, &capacity, &error));
+	g_assert_no_error(error);
+	g_assert_cmpfloat(capacity.used, ==, 0.5);
+	g_assert_cmpfloat(capacity.growth, ==, 2);
+	g_assert_false(capacity.is_by_executions);
+	g_assert_cmpuint(capacity.rows->len, ==, 3);
+	const LodeCapacityRow *rows = (const LodeCapacityRow *)(void *)capacity.rows->data;
+	g_assert_cmpuint(rows[0].signature, ==, 1);
+	g_assert_cmpfloat(fabs(rows[0].share - 0.375), <, 0.005);
+	g_assert_cmpfloat(fabs(rows[1].share - 0.125), <, 0.005);
+	g_assert_cmpfloat(fabs(rows[0].rate - 1.25), <, 0.02);
+	g_assert_cmpfloat(fabs(rows[1].rate - 1.25), <, 0.05);
+	g_assert_cmpfloat(fabs(rows[1].most - 6.25), <, 0.05);
+	g_assert_cmpuint(rows[2].signature, ==, LODE_NONE);
+	works_clear(&works);
+}
+
 static void test_different_attributes(void)
 {
 	Works works;
@@ -203,6 +247,7 @@ int main(int argc, char **argv)
 	add_random_test(
 		"/classification/none", test_none, "R02S00000000000000000000000000000061", NULL);
 	g_test_add_func("/classification/variances", test_variances);
+	g_test_add_func("/classification/capacity", test_capacity);
 	g_test_add_func("/classification/different_attributes", test_different_attributes);
 	return g_test_run();
 }
