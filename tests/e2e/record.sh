@@ -21,19 +21,23 @@ says() { grep -qE -e "$1" err || echo "stderr does not say '$1'"; }
 is_at_least() { [ "$1" -ge "$2" ] || echo "$3: $1, at least $2 expected"; }
 is_at_most() { [ "$1" -le "$2" ] || echo "$3: $1, at most $2 expected"; }
 
-# The samples that lode says it took, and those that perf finds.
+# The samples that lode says it took.
 told() { sed -nE 's/^lode record: ([0-9,]+) samples of .*/\1/p' err | tr -d ,; }
-found() { perf script -i x.data -F comm,tid,time,event,ip 2>/dev/null | wc -l; }
 
-# perf reads the file without a word on standard error, and finds what lode says.
+# perf reads the file without a word on standard error, and finds what lode says. Under sanitizers,
+# where tests are short, what lode does counts: what it writes is the same as elsewhere.
 perf_agrees() {
-	perf script -i x.data >/dev/null 2>complaint || echo "perf script fails"
-	perf report -i x.data --stdio >/dev/null 2>>complaint || echo "perf report fails"
+	[ -z "${LODE_SHORT_TESTS:-}" ] || return 0
+	perf script -i x.data -F comm,tid,time,event,ip >samples 2>complaint || echo "perf script fails"
+	perf report -i x.data --stdio >functions 2>>complaint || echo "perf report fails"
 	[ ! -s complaint ] || echo "perf complains: $(head -n 1 complaint)"
-	[ "$(told)" = "$(found)" ] || echo "lode says '$(told)' samples, perf '$(found)'"
+	[ "$(told)" = "$(wc -l <samples)" ] || echo "lode says '$(told)' samples, perf '$(wc -l <samples)'"
 }
 
-names_functions() { is_at_least "$(perf report -i x.data --stdio -s sym 2>/dev/null | grep -cw spin)" 1 "functions 'spin'"; }
+# After perf_agrees.
+names_functions() {
+	[ -n "${LODE_SHORT_TESTS:-}" ] || is_at_least "$(grep -cw spin functions)" 1 "functions 'spin'"
+}
 
 # Milliseconds between the first and the last sample, and the longest pause between two.
 span() { perf script -i x.data -F time 2>/dev/null | tr -d : | awk '

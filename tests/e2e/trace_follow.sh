@@ -77,8 +77,8 @@ check "a process without a program of its own" "$(<fault)" "$([ "$files" -eq 2 ]
 	"$([ "$(grep -c "program  *$program fork" programs)" -eq 2 ] || echo 'not two of one name')"
 as_natively "$program" kill-child >fault
 check "a process that is killed leaves its part, and the rest" "$(<fault)" "$([ "$files" -eq 2 ] || echo "$files files")"
-as_natively "$program" many 200 >fault
-check "many processes, one after the other" "$(<fault)" "$([ "$files" -eq 201 ] || echo "$files files")"
+as_natively "$program" many 60 >fault
+check "many processes, one after the other" "$(<fault)" "$([ "$files" -eq 61 ] || echo "$files files")"
 echo notes >x.5.rps
 cp x.rps x.4.rps
 "$lode" trace record --level fast -o x.rps -- "$program" fork >out 2>err
