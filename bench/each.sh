@@ -20,7 +20,8 @@ for name; do
 	mispredicted_calls) planted=(0.875 'at:entry,kind:indirect') ;;
 	short_divisions) planted=(1 'kind:div,op:div') ;;
 	exchanges) planted=(1 'kind:atomic,op:xchg') ;;
-	square_roots) planted=(1 'kind:div,op:sqrtsd') ;;
+	# What waits for the root is what converts it.
+	square_roots) planted=(1 'kind:div,op:sqrtsd,needs:div') ;;
 	# Every second one is.
 	mispredicted_branches) planted=(0.5 'kind:branch') ;;
 	esac

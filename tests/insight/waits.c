@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Six functions, each of which waits for one instruction between many that are cheap: a division, a
- * load that misses the caches, a compare that misses them and retires with the jump after it, an
- * atomic addition, a string instruction, a call through a pointer that is mispredicted.
+ * Seven functions, each of which waits for one instruction between many that are cheap: a division,
+ * a load that misses the caches, a compare that misses them and retires with the jump after it, an
+ * atomic addition, a string instruction, a call through a pointer that is mispredicted, the first
+ * of three tests that all go on with the next round.
  *
  *   waits [DIVIDER]     the argument keeps the compiler from knowing it
  */
@@ -18,6 +19,7 @@ enum {
 	ADDITIONS = 25000000,
 	CALLS = 12000000,
 	FILLS = 2000000,
+	PROBES = 5000000,
 	WORDS = 100
 };
 
@@ -71,6 +73,25 @@ static __attribute__((noinline)) uint64_t searches(const Node *nodes, uint64_t k
 		CHEAP(c, a, b);
 	}
 	return at + a + b + c;
+}
+
+/* From samples alone the ways to the next round are not known. */
+static __attribute__((noinline)) uint64_t probes(const Node *nodes, uint64_t a, uint64_t b)
+{
+	uint64_t at = 1, found = 0;
+
+	for (int i = 0; i < PROBES; i++) {
+		const Node *node = &nodes[at >> 43];
+		at = at * 6364136223846793005 + 1442695040888963407;
+		if (node->padding[0] != a) /* what waits */
+			continue;
+		if (node->padding[1] != b)
+			continue;
+		if (node->padding[2] != a)
+			continue;
+		found += at;
+	}
+	return found;
 }
 
 static __attribute__((noinline)) uint64_t fills(uint64_t *words)
@@ -156,7 +177,9 @@ static Node *make_ring(void)
 	/* All places once: the step is odd, and their number a power of two. */
 	for (uint64_t i = 0; i < NODES; i++) {
 		uint64_t next = (at * 1664525 + 1013904223) % NODES;
-		nodes[at] = (Node){.next = &nodes[next], .value = random};
+		nodes[at] = (Node){.next = &nodes[next],
+			.value = random,
+			.padding = {at % 11 % 8, at % 2, at % 3}};
 		random += i;
 		at = next;
 	}
@@ -171,7 +194,7 @@ int main(int n_arguments, char **arguments)
 	Node *nodes = make_ring();
 	uint64_t words[WORDS];
 	uint64_t sum = divides(divider) + walks(nodes) + searches(nodes, divider) + adds(&shared) +
-	               fills(words) + calls();
+	               fills(words) + calls() + probes(nodes, divider % 8, divider % 2);
 
 	printf("%llu\n", (unsigned long long)(sum + shared));
 	return 0;

@@ -16,7 +16,7 @@ if ! refusal=$("$lode" record -o trial -e cpu-clock:u -- true 2>&1); then
 	echo "1..0 # SKIP $refusal"
 	exit 0
 fi
-echo 1..11
+echo 1..12
 gcc -O2 -g -o program "$source"
 { "$lode" record -F 5000 -e cpu-clock:u -o x.data -- ./program && "$lode" import -o x.lode x.data &&
 	"$lode" mine x.lode; } >log 2>&1 || sed 's/^/# /' log
@@ -71,3 +71,7 @@ id=$(sqlite3 x.lode "SELECT id FROM sequence_text WHERE sequence LIKE '%div%' OR
 "$lode" annotate x.lode "$id" --sampled >text
 check "11 - annotate shows both on request" \
 	"$(grep -q "executions *$cause *cpu-clock *address" text && echo yes)"
+line=$(grep -n '/\* what waits \*/' "$source" | cut -d: -f1)
+check "12 - of several tests that go on with the next round, the one that waits has the time" \
+	"$(is_at_least "$(share $cause "'probes'" \
+		"(SELECT line FROM location l WHERE l.id = i.location) = $line")" 60)"
