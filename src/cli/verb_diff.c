@@ -187,7 +187,7 @@ static unsigned tell_slower(const Compared *self, double share)
 			const LodeComparedRows *rows = &file->comparison->kinds[kind];
 			for (guint r = 0; rows->rows != NULL && r < rows->rows->len; r++) {
 				const LodeComparedRow *row = lode_compared_row(rows, r);
-				if (!lode_compared_row_is_slower(rows, row, share))
+				if (!lode_compared_row_is_slower(file->comparison, row, share))
 					continue;
 				g_autofree char *text = lode_compared_row_text(
 					file->comparison, both, row);

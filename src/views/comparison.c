@@ -17,6 +17,9 @@
 #include <math.h>
 #include <string.h>
 
+/* How much the times of functions that did not change must differ to be told. */
+#define SCATTER_MATTERS 0.02
+
 typedef struct {
 	const LodeProfile *profiles[2];
 	const char *paths[2];
@@ -210,13 +213,12 @@ enum {
 typedef struct {
 	const View *view;
 	const GArray *shown; /* const LodeComparedRow * */
-	const LodeComparedRows *rows;
 } Body;
 
-static bool is_slower(const View *self, const LodeComparedRows *rows, const LodeComparedRow *row)
+static bool is_slower(const View *self, const LodeComparedRow *row)
 {
 	return !isnan(self->options->fail_above) &&
-	       lode_compared_row_is_slower(rows, row, self->options->fail_above);
+	       lode_compared_row_is_slower(self->comparison, row, self->options->fail_above);
 }
 
 static LodeStyle cell(size_t index, unsigned column, GString *out, const void *user_data)
@@ -224,7 +226,7 @@ static LodeStyle cell(size_t index, unsigned column, GString *out, const void *u
 	const Body *body = user_data;
 	const LodeComparison *comparison = body->view->comparison;
 	const LodeComparedRow *row = g_array_index(body->shown, const LodeComparedRow *, index);
-	bool is_alarm = is_slower(body->view, body->rows, row);
+	bool is_alarm = is_slower(body->view, row);
 	g_autoptr(GString) raw = g_string_new(NULL);
 
 	switch (column) {
@@ -308,7 +310,7 @@ static void put_kind(const View *self, LodeComparedKind kind)
 		else
 			n_left++;
 	}
-	Body body = {self, shown, rows};
+	Body body = {self, shown};
 	LodeTable table = {
 		.columns = columns,
 		.n_columns = N_COLUMNS,
@@ -351,6 +353,25 @@ static void put_profile(const View *self, int side, const char *name)
 			: "");
 }
 
+/* Where the code that did not change takes longer or shorter than chance has it. */
+static void put_speed(const View *self)
+{
+	const LodeSpeed *speed = &self->comparison->speed;
+	double way = fabs(log(speed->factor));
+
+	if (speed->n_functions == 0 || (way < 2 * speed->error && speed->scatter < SCATTER_MATTERS))
+		return;
+	lode_profile_lines_print(&self->options->terminal, self->out,
+		"%u functions with the same code in both %s %.2f ±%.2f times what they did, and "
+	        "differ "
+		"by %.0f %% about that: %s. Listed is what changed beside that.",
+		speed->n_functions, self->comparison->is_counted ? "cost, each time," : "take",
+		speed->factor, speed->factor * speed->error, 100 * speed->scatter,
+		self->comparison->is_counted
+			? "the machine ran at another speed"
+			: "another speed of the machine, or as much more work");
+}
+
 static void put_head(const View *self)
 {
 	const LodeComparison *comparison = self->comparison;
@@ -370,6 +391,7 @@ static void put_head(const View *self)
 								       : "",
 		comparison->normalisation == LODE_NORMALISE_FUNCTION ? comparison->work_function
 								     : "");
+	put_speed(self);
 	if (!comparison->is_counted)
 		lode_profile_lines_print(terminal, self->out,
 			"Executions were not counted in both: 'each' is in multiples of the "
@@ -449,8 +471,7 @@ static void put_side(const View *self, LodeRowStream *rows, const LodeComparedRo
 	lode_row_end_group(rows);
 }
 
-static void put_row(const View *self, LodeRowStream *rows, const LodeComparedRows *all,
-	const LodeComparedRow *row)
+static void put_row(const View *self, LodeRowStream *rows, const LodeComparedRow *row)
 {
 	lode_row_begin(rows);
 	lode_row_csv_text(rows, "file", self->paths[1]);
@@ -463,7 +484,7 @@ static void put_row(const View *self, LodeRowStream *rows, const LodeComparedRow
 	put_estimate(rows, "more_often", row->more_often);
 	put_estimate(rows, "costs_more", row->costs_more);
 	put_flag(rows, "is_told", row->is_told);
-	put_flag(rows, "is_slower", is_slower(self, all, row));
+	put_flag(rows, "is_slower", is_slower(self, row));
 	put_side(self, rows, row, 0);
 	put_side(self, rows, row, 1);
 	lode_row_end(rows);
@@ -514,6 +535,13 @@ static void put_json(const View *self, LodeJsonStream *json)
 	lode_json_member_string(json, "work_function", comparison->work_function);
 	lode_json_member_number(json, "change", comparison->change.value);
 	lode_json_member_number(json, "change_error", comparison->change.error);
+	lode_json_member_number(json, "speed",
+		comparison->speed.n_functions > 0 ? comparison->speed.factor : (double)NAN);
+	lode_json_member_number(json, "speed_error",
+		comparison->speed.n_functions > 0 ? comparison->speed.error : (double)NAN);
+	lode_json_member_number(json, "speed_scatter",
+		comparison->speed.n_functions > 0 ? comparison->speed.scatter : (double)NAN);
+	lode_json_member_number(json, "speed_functions", comparison->speed.n_functions);
 	lode_json_key(json, "left_out");
 	lode_json_begin(json, '[');
 	for (guint i = 0; i < comparison->left_out->len; i++)
@@ -533,7 +561,7 @@ static void put_json(const View *self, LodeJsonStream *json)
 		lode_json_begin(json, '[');
 		lode_row_stream_init_json(&stream, json);
 		for (guint i = 0; i < n_shown(self, rows); i++)
-			put_row(self, &stream, rows, lode_compared_row(rows, i));
+			put_row(self, &stream, lode_compared_row(rows, i));
 		lode_json_end(json, ']');
 		lode_json_end(json, '}');
 	}
@@ -546,9 +574,9 @@ static void put_csv(const View *self, LodeRowStream *stream, bool *has_titles)
 		const LodeComparedRows *rows = &self->comparison->kinds[kind];
 		for (guint i = 0; rows->rows != NULL && i < n_shown(self, rows); i++) {
 			if (!*has_titles)
-				put_row(self, stream, rows, lode_compared_row(rows, i));
+				put_row(self, stream, lode_compared_row(rows, i));
 			*has_titles = true;
-			put_row(self, stream, rows, lode_compared_row(rows, i));
+			put_row(self, stream, lode_compared_row(rows, i));
 		}
 	}
 }

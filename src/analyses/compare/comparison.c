@@ -113,17 +113,105 @@ static bool exceeds(LodeEstimate change, double scale, double deviations)
 	return fabs(change.value) > fmax(deviations * change.error, ROUNDING * scale);
 }
 
+/* What a time would be at the speed of the other profile. */
+static LodeEstimate at_speed(const LodeSpeed *speed, LodeEstimate time)
+{
+	double spread = hypot(speed->error, speed->scatter) * time.value;
+
+	return (LodeEstimate){
+		speed->factor * time.value, speed->factor * hypot(time.error, spread)};
+}
+
+static LodeEstimate times(LodeEstimate estimate, double factor)
+{
+	return (LodeEstimate){factor * estimate.value, factor * estimate.error};
+}
+
 bool lode_compared_row_is_slower(
-	const LodeComparedRows *rows, const LodeComparedRow *row, double share)
+	const LodeComparison *comparison, const LodeComparedRow *row, double share)
 {
 	LodeEstimate before = row->sides[0].time, after = row->sides[1].time;
-	LodeEstimate allowed = {(1 + share) * before.value, (1 + share) * before.error};
-	LodeEstimate more = difference(allowed, after);
+	LodeEstimate more = difference(times(before, 1 + share), after);
+	LodeEstimate beside = difference(
+		times(at_speed(&comparison->speed, before), 1 + share), after);
+	double deviations = fmax(SLOWER_DEVIATIONS, comparison->kinds[row->kind].deviations);
 	bool is_kind = row->kind == LODE_COMPARED_PATTERN || row->kind == LODE_COMPARED_PLACE ||
 	               row->kind == LODE_COMPARED_FUNCTION;
 
-	return is_kind && row->is_told && more.value > 0 &&
-	       exceeds(more, after.value, fmax(SLOWER_DEVIATIONS, rows->deviations));
+	return is_kind && row->is_told && more.value > 0 && beside.value > 0 &&
+	       exceeds(more, after.value, deviations) && exceeds(beside, after.value, deviations);
+}
+
+/* --- the speed of what did not change --- */
+
+typedef struct {
+	double ratio, variance; /* of the logarithms; of chance */
+} Control;
+
+enum { MIN_CONTROLS = 3, MIN_CONTROL_SAMPLES = 20 };
+
+/* The median of a χ² of one degree of freedom, and from where on what lies further out is left
+ * out. */
+#define MEDIAN_SQUARE 0.4549
+#define OUTLIER 3.0
+
+static int compare_numbers(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static double median_of(GArray *values)
+{
+	g_array_sort(values, compare_numbers);
+	return (g_array_index(values, double, (values->len - 1) / 2) +
+		       g_array_index(values, double, values->len / 2)) /
+	       2;
+}
+
+static double median_square(const GArray *controls, double middle, double scatter)
+{
+	g_autoptr(GArray) squares = g_array_new(FALSE, FALSE, sizeof(double));
+
+	for (guint i = 0; i < controls->len; i++) {
+		const Control *one = &g_array_index(controls, Control, i);
+		double square = (one->ratio - middle) * (one->ratio - middle) /
+		                (one->variance + scatter * scatter);
+		g_array_append_val(squares, square);
+	}
+	return median_of(squares);
+}
+
+/*
+ * By medians, so that what runs more often though its code is the same does not count: at first the
+ * median, then the scatter at which half of the functions are as near as half of a normal
+ * distribution is, then the mean of those near enough, each by its variance.
+ */
+static void estimate_speed(const GArray *controls, LodeSpeed *out)
+{
+	g_autoptr(GArray) ratios = g_array_new(FALSE, FALSE, sizeof(double));
+	double low = 0, high = 10, sum = 0, weights = 0;
+
+	for (guint i = 0; i < controls->len; i++)
+		g_array_append_val(ratios, g_array_index(controls, Control, i).ratio);
+	double middle = median_of(ratios);
+	for (int i = 0; i < 60; i++) {
+		double scatter = (low + high) / 2;
+		if (median_square(controls, middle, scatter) > MEDIAN_SQUARE)
+			low = scatter;
+		else
+			high = scatter;
+	}
+	for (guint i = 0; i < controls->len; i++) {
+		const Control *one = &g_array_index(controls, Control, i);
+		double variance = one->variance + high * high;
+		if (fabs(one->ratio - middle) > OUTLIER * sqrt(variance))
+			continue;
+		sum += one->ratio / variance;
+		weights += 1 / variance;
+	}
+	*out = (LodeSpeed){exp(sum / weights), 1 / sqrt(weights), high, controls->len};
 }
 
 static void clear_row(void *data)
@@ -182,15 +270,18 @@ static int compare_rows(const void *a, const void *b)
 	return strcmp(left->text, right->text);
 }
 
-static void finish_rows(LodeComparedRows *self, size_t n_kinds)
+static void finish_rows(LodeComparedRows *self, const LodeSpeed *speed, size_t n_kinds)
 {
 	/* Each kind has the same part of the chance. */
 	self->deviations = lode_comparison_deviations(self->rows->len * n_kinds);
 	for (guint i = 0; i < self->rows->len; i++) {
 		LodeComparedRow *row = &g_array_index(self->rows, LodeComparedRow, i);
 		lode_compared_row_divide(row);
-		row->is_told = exceeds(row->change,
-			fmax(row->sides[0].time.value, row->sides[1].time.value), self->deviations);
+		double scale = fmax(row->sides[0].time.value, row->sides[1].time.value);
+		LodeEstimate beside = difference(
+			at_speed(speed, row->sides[0].time), row->sides[1].time);
+		row->is_told = exceeds(row->change, scale, self->deviations) &&
+		               exceeds(beside, scale, self->deviations);
 	}
 	g_array_sort(self->rows, compare_rows);
 }
@@ -463,6 +554,37 @@ static double weight_of(const Work *self, int side, const LodeFunction *function
 		sum += lode_profile_event_value(
 			self->profiles[side], self->events[side], function->first_instruction + i);
 	return sum;
+}
+
+static void find_speed(Work *self)
+{
+	g_autoptr(GArray) controls = g_array_new(FALSE, FALSE, sizeof(Control));
+
+	self->out->speed = (LodeSpeed){.factor = 1};
+	for (guint i = 0; i < self->pairs->pairs->len; i++) {
+		const LodeFunctionPair *pair = &g_array_index(
+			self->pairs->pairs, LodeFunctionPair, i);
+		double weights[2], samples[2], executions[2] = {1, 1};
+		if (!pair->is_same_code || !(self->units[0] > 0) || !(self->units[1] > 0))
+			continue;
+		for (int side = 0; side < 2; side++) {
+			const LodeFunction *function = lode_profile_function(
+				self->profiles[side], pair->functions[side]);
+			weights[side] = weight_of(self, side, function);
+			samples[side] = weights[side] / self->units[side];
+			if (self->out->is_counted)
+				executions[side] = executions_of(self->profiles[side], function);
+		}
+		if (fmin(samples[0], samples[1]) < MIN_CONTROL_SAMPLES ||
+			!(fmin(executions[0], executions[1]) > 0))
+			continue;
+		Control one = {log(weights[1] / weights[0] / executions[1] * executions[0]),
+			1 / samples[0] + 1 / samples[1]};
+		if (isfinite(one.ratio))
+			g_array_append_val(controls, one);
+	}
+	if (controls->len >= MIN_CONTROLS)
+		estimate_speed(controls, &self->out->speed);
 }
 
 static bool is_wanted(const Work *self, int side, uint32_t function)
@@ -810,6 +932,7 @@ static bool compare(Work *self, GError **error)
 	if (!find_work(self, error))
 		return false;
 	weigh_all(self);
+	find_speed(self);
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
 		if (wants[kind] || (wants_findings && kind <= LODE_COMPARED_PLACE)) {
 			n_kinds++;
@@ -828,7 +951,7 @@ static bool compare(Work *self, GError **error)
 		return false;
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
 		if (self->out->kinds[kind].rows != NULL)
-			finish_rows(&self->out->kinds[kind], n_kinds);
+			finish_rows(&self->out->kinds[kind], &self->out->speed, n_kinds);
 	return true;
 }
 

@@ -82,6 +82,20 @@ typedef struct {
 	double base_each;   /* weight of an execution to which none applies; 0: not counted */
 } LodeComparedProfile;
 
+/*
+ * How much longer code takes that did not change. No two runs of a program take equally long, as
+ * others use the machine; more samples do not make that less. So functions with the same code in
+ * both profiles tell which changes are of the code: those that differ from the factor of these by
+ * more than they do themselves. Where executions were counted it is of what each costs, and so of
+ * the machine's speed; else it may be as well that all of the program has more to do.
+ */
+typedef struct {
+	double factor, error; /* the error is of its logarithm */
+	double scatter;       /* of single functions about it, beyond chance: standard deviation of
+	                         the logarithm */
+	unsigned n_functions; /* 0: there were too few, or the weight was counted; factor is 1 */
+} LodeSpeed;
+
 typedef struct {
 	const char *weight;             /* event; NULL: the base's own */
 	const char *images, *functions; /* regular expressions; NULL: all */
@@ -98,7 +112,8 @@ typedef struct {
 	LodeNormalisation normalisation;
 	char *work_function;
 	LodeComparedProfile profiles[2];
-	LodeEstimate change;                     /* of the total */
+	LodeEstimate change; /* of the total */
+	LodeSpeed speed;
 	LodeComparedRows kinds[LODE_N_COMPARED]; /* rows NULL: not wanted */
 	/* Attributes by which nothing was compared, as only one of the profiles has any of the
 	 * kind: char *, such as "needs:*". */
@@ -121,9 +136,10 @@ static inline const LodeComparedRow *lode_compared_row(const LodeComparedRows *s
 }
 
 /* Whether a pattern, place or function costs more than 1 + `share` times what it did in the base,
- * beyond three standard errors. What is new has cost nothing there. */
+ * beyond three standard errors and the speed of what did not change. What is new has cost nothing
+ * there. */
 bool lode_compared_row_is_slower(
-	const LodeComparedRows *rows, const LodeComparedRow *row, double share);
+	const LodeComparison *comparison, const LodeComparedRow *row, double share);
 
 /*
  * How many standard errors a change must exceed when n are looked at, so that with no real change

@@ -461,13 +461,16 @@ static LodeFunctionPairs *collect(Matching *self)
 	for (uint32_t i = 0; i < n; i++)
 		out->counterparts[i] = LODE_NONE;
 	for (uint32_t f = 0; f < n_functions(self, 0); f++) {
-		LodeFunctionPair one = {{f, self->partners[0][f]}, self->likeness[f]};
-		g_array_append_val(out->pairs, one);
-		if (one.functions[1] != LODE_NONE)
+		LodeFunctionPair one = {{f, self->partners[0][f]}, self->likeness[f], false};
+		if (one.functions[1] != LODE_NONE) {
 			align(self, f, one.functions[1], out->counterparts);
+			one.is_same_code = lode_code_fingerprint_equals(
+				print_of(self, 0, f), print_of(self, 1, one.functions[1]));
+		}
+		g_array_append_val(out->pairs, one);
 	}
 	for (uint32_t f = 0; f < n_functions(self, 1); f++) {
-		LodeFunctionPair one = {{LODE_NONE, f}, 0};
+		LodeFunctionPair one = {{LODE_NONE, f}, 0, false};
 		if (self->partners[1][f] == LODE_NONE)
 			g_array_append_val(out->pairs, one);
 	}

@@ -28,6 +28,7 @@ enum { LODE_PAIR_MIN_INSTRUCTIONS = 12, LODE_PAIR_MIN_EQUAL = 6 };
 typedef struct {
 	uint32_t functions[2]; /* of each profile; LODE_NONE: it has none that is the same */
 	double likeness;       /* of their code, where that is what they were matched by; else 0 */
+	bool is_same_code;     /* both have the same mnemonics */
 } LodeFunctionPair;
 
 typedef struct {

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* What is said of two profiles whose samples were drawn from known costs. */
+#include "analyses/compare/comparison.h"
+#include "base/error.h"
+#include "planted_profile.h"
+#include "seeds.h"
+
+#include <math.h>
+#include <string.h>
+
+static LodeComparison *compare(const LodeProfile *base, const LodeProfile *other, GError **error)
+{
+	const LodeProfile *const profiles[] = {base, other};
+	const LodeComparisonOptions options = {.wants = {true, true, true, true, false}};
+
+	return lode_comparison_new(profiles, &options, NULL, error);
+}
+
+static LodeComparison *compared(const LodeProfile *base, const LodeProfile *other)
+{
+	g_autoptr(GError) error = NULL;
+	LodeComparison *out = compare(base, other, &error);
+
+	g_assert_no_error(error);
+	return out;
+}
+
+static double draw_poisson(double mean)
+{
+	double limit = exp(-fmin(mean, 500)), product = 1;
+	unsigned n = 0;
+
+	while ((product *= (random_int_range(0, 1 << 30) + 0.5) / (1 << 30)) > limit)
+		n++;
+	return n;
+}
+
+/* Another recording of the same program: as many samples on each instruction as chance has it.
+ * `factor`: how much longer each function takes. The caller frees it. */
+static LodeProfile *record_again(const PlantedCosts *costs, double (*factor)(uint32_t function))
+{
+	LodeProfile *profile = planted_profile_new(costs).profile;
+	double total = 0;
+
+	profile->n_samples = 0;
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		double scale = factor(lode_profile_instruction(profile, i)->function);
+		for (uint32_t c = LODE_AT(profile->cost_starts, uint32_t, i);
+			c < LODE_AT(profile->cost_starts, uint32_t, i + 1); c++) {
+			LodeCost *cost = &LODE_AT(profile->costs, LodeCost, c);
+			double n = draw_poisson(scale * cost->value / 100000);
+			/* 0 is no value. */
+			cost->value = n > 0 ? n * 100000 : 1e-3;
+			total += cost->value;
+			profile->n_samples += n;
+		}
+	}
+	lode_profile_event(profile, profile->weight_event)->total = total;
+	return profile;
+}
+
+static double same(uint32_t function)
+{
+	(void)function;
+	return 1;
+}
+
+static double longer(uint32_t function)
+{
+	(void)function;
+	return 1.3;
+}
+
+static double two_longer(uint32_t function)
+{
+	return function == 3 || function == 5 ? 2 : 1;
+}
+
+static const LodeComparedRow *find_row(
+	const LodeComparison *comparison, LodeComparedKind kind, const char *text)
+{
+	const LodeComparedRows *rows = &comparison->kinds[kind];
+
+	for (guint i = 0; i < rows->rows->len; i++)
+		if (strcmp(lode_compared_row(rows, i)->text, text) == 0)
+			return lode_compared_row(rows, i);
+	return NULL;
+}
+
+static unsigned count_told(const LodeComparison *comparison, LodeComparedKind kind)
+{
+	unsigned n = 0;
+
+	for (guint i = 0; i < comparison->kinds[kind].rows->len; i++)
+		n += lode_compared_row(&comparison->kinds[kind], i)->is_told;
+	return n;
+}
+
+static PlantedCosts planted(guint32 seed)
+{
+	return (PlantedCosts){.seed = soak_seed(seed),
+		.is_counted = seed % 2 == 0,
+		.n_functions = 40,
+		.base = 0.001,
+		.div = 0.01};
+}
+
+/* Two recordings of one program say nothing, nor do those of a machine that ran slower. */
+static void check_silence(double (*factor)(uint32_t function))
+{
+	unsigned n_told = 0;
+	const unsigned draws = 40;
+
+	for (guint32 seed = 0; seed < draws; seed++) {
+		const PlantedCosts costs = planted(seed);
+		g_autoptr(LodeProfile) first = record_again(&costs, same);
+		g_autoptr(LodeProfile) second = record_again(&costs, factor);
+		/* The planted profile has no code; it is the same one. */
+		for (guint f = 0; f < first->functions->len; f++) {
+			static const uint8_t code[] = {0x48, 0x01, 0xc8, 0x48, 0xf7, 0xf9, 0xc3};
+			lode_profile_function(first, f)->code = g_bytes_new_static(
+				code, sizeof(code));
+			lode_profile_function(second, f)->code = g_bytes_new_static(
+				code, sizeof(code));
+		}
+		g_autoptr(LodeComparison) comparison = compared(first, second);
+		bool is_told = false;
+		for (int kind = 0; kind < LODE_COMPARED_SEQUENCE; kind++)
+			is_told = is_told || count_told(comparison, kind) > 0;
+		n_told += is_told;
+		g_assert_cmpuint(comparison->speed.n_functions, >=, 30);
+		g_assert_cmpfloat(fabs(log(comparison->speed.factor / factor(0))), <,
+			5 * comparison->speed.error);
+	}
+	g_test_message("%u of %u", n_told, draws);
+	/* One in 20 is what is promised. */
+	g_assert_cmpuint(n_told, <=, draws / 8);
+}
+
+static void test_same(void)
+{
+	check_silence(same);
+}
+
+static void test_slower_machine(void)
+{
+	check_silence(longer);
+}
+
+/* Two functions of forty that take twice as long are told, and only they. */
+static void test_two_longer(void)
+{
+	unsigned n_others = 0;
+
+	for (guint32 seed = 0; seed < 20; seed++) {
+		const PlantedCosts costs = planted(seed);
+		g_autoptr(LodeProfile) first = record_again(&costs, same);
+		g_autoptr(LodeProfile) second = record_again(&costs, two_longer);
+		g_autoptr(LodeComparison) comparison = compared(first, second);
+		for (int i = 3; i <= 5; i += 2) {
+			g_autofree char *name = g_strdup_printf("f%d", i);
+			const LodeComparedRow *row = find_row(
+				comparison, LODE_COMPARED_FUNCTION, name);
+			double before = row->sides[0].time.value;
+			g_assert_cmpfloat(
+				fabs(row->change.value - before), <, 5 * row->change.error);
+			if (before > 200 * 100000)
+				g_assert_true(row->is_told);
+			g_assert_true(
+				!row->is_told || !lode_compared_row_is_slower(comparison, row, 4));
+			if (before > 800 * 100000)
+				g_assert_true(lode_compared_row_is_slower(comparison, row, 0.1));
+			if (!comparison->is_counted) {
+				g_assert_true(isnan(row->more_often.value));
+				continue;
+			}
+			g_assert_cmpfloat_with_epsilon(row->more_often.value, 0, 1e-6);
+			g_assert_cmpfloat_with_epsilon(
+				row->costs_more.value, row->change.value, 1e-3);
+		}
+		n_others += count_told(comparison, LODE_COMPARED_FUNCTION) > 2;
+	}
+	g_assert_cmpuint(n_others, <=, 3);
+}
+
+/* The parts are the change, whichever profile is the base. */
+static void test_divide(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		LodeComparedRow row = {0}, back = {0};
+		for (int side = 0; side < 2; side++) {
+			LodeComparedSide *one = &row.sides[side];
+			one->executed = (LodeEstimate){
+				random_int_range(0, 4) * 1e3, random_int_range(0, 100)};
+			one->each = (LodeEstimate){
+				random_int_range(0, 50) / 7.0, random_int_range(0, 9) / 11.0};
+			one->time.value = one->executed.value * one->each.value;
+			back.sides[1 - side] = *one;
+		}
+		lode_compared_row_divide(&row);
+		lode_compared_row_divide(&back);
+		if (row.sides[0].executed.value + row.sides[1].executed.value == 0) {
+			g_assert_true(isnan(row.more_often.value));
+			continue;
+		}
+		g_assert_cmpfloat_with_epsilon(
+			row.more_often.value + row.costs_more.value, row.change.value, 1e-6);
+		g_assert_cmpfloat_with_epsilon(row.more_often.value, -back.more_often.value, 1e-6);
+		g_assert_cmpfloat_with_epsilon(row.costs_more.value, -back.costs_more.value, 1e-6);
+		g_assert_cmpfloat(row.more_often.error, >=, 0);
+	}
+}
+
+static void test_deviations(void)
+{
+	g_assert_cmpfloat_with_epsilon(lode_comparison_deviations(0), 2, 1e-9);
+	g_assert_cmpfloat_with_epsilon(lode_comparison_deviations(1), 2, 1e-9);
+	g_assert_cmpfloat_with_epsilon(lode_comparison_deviations(100), 3.50, 0.01);
+	g_assert_cmpfloat_with_epsilon(lode_comparison_deviations(1000), 4.07, 0.01);
+	g_assert_cmpfloat(lode_comparison_deviations(100000000), <, 8);
+}
+
+static void expect_refusal(const LodeProfile *base, const LodeProfile *other, int code)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(compare(base, other, &error));
+	g_assert_error(error, LODE_ERROR, code);
+}
+
+/* Nothing in common, and nothing at all. */
+static void test_odd(void)
+{
+	const PlantedCosts costs = planted(1);
+	g_autoptr(LodeProfile) profile = planted_profile_new(&costs).profile;
+	g_autoptr(LodeProfile) empty = lode_profile_new();
+	g_autoptr(LodeProfile) other = planted_profile_new(&costs).profile;
+
+	expect_refusal(empty, profile, LODE_ERROR_UNSUPPORTED);
+	expect_refusal(profile, empty, LODE_ERROR_NOT_FOUND);
+	lode_profile_event(other, 0)->total = 0;
+	expect_refusal(profile, other, LODE_ERROR_UNSUPPORTED);
+	expect_refusal(other, profile, LODE_ERROR_UNSUPPORTED);
+	lode_profile_event(other, 0)->total = lode_profile_event(profile, 0)->total;
+	/* Counts and samples that are absurd. */
+	for (guint i = 0; i < other->instructions->len; i++)
+		lode_profile_instruction(other, i)->count = i % 3 == 0 ? 0 : 1e15;
+	other->n_samples = 1e15;
+	other->frequency = LODE_FREQUENCY_EXACT;
+	g_autoptr(LodeComparison) comparison = compared(profile, other);
+	for (int kind = 0; kind < LODE_COMPARED_SEQUENCE; kind++)
+		for (guint i = 0; i < comparison->kinds[kind].rows->len; i++) {
+			const LodeComparedRow *row = lode_compared_row(&comparison->kinds[kind], i);
+			g_assert_true(isfinite(row->change.value));
+			g_assert_true(isfinite(row->change.error));
+		}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/analyses/comparison/same", test_same);
+	g_test_add_func("/analyses/comparison/slower-machine", test_slower_machine);
+	g_test_add_func("/analyses/comparison/two-longer", test_two_longer);
+	g_test_add_func("/analyses/comparison/divide", test_divide);
+	g_test_add_func("/analyses/comparison/deviations", test_deviations);
+	g_test_add_func("/analyses/comparison/odd", test_odd);
+	return g_test_run();
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions whose names changed, found again by their code; and the alignment of their instructions
+ * against one made by trying. */
+#include "analyses/compare/function_pairs.h"
+#include "seeds.h"
+
+#include <string.h>
+
+/* Instructions of different lengths. */
+static const struct {
+	uint8_t bytes[4];
+	uint32_t n;
+} words[] = {{{0x90}, 1}, {{0x48, 0x01, 0xc8}, 3}, {{0x29, 0xc8}, 2}, {{0x31, 0xc9}, 2},
+	{{0x50}, 1}, {{0x58}, 1}, {{0x48, 0xf7, 0xf9}, 3}, {{0x0f, 0xaf, 0xc1}, 3},
+	{{0x21, 0xc8}, 2}, {{0x09, 0xc8}, 2}, {{0x85, 0xc0}, 2}, {{0x39, 0xc8}, 2}};
+
+typedef struct {
+	unsigned numbers[64];
+	unsigned n;
+} Code;
+
+static Code draw_code(void)
+{
+	Code code = {.n = (unsigned)random_int_range(20, 60)};
+
+	for (unsigned i = 0; i < code.n; i++)
+		code.numbers[i] = (unsigned)random_int_range(0, (int)G_N_ELEMENTS(words));
+	return code;
+}
+
+/* One instruction in another's place, or one more. */
+static Code edit(Code code)
+{
+	unsigned at = (unsigned)random_int_range(0, (int)code.n);
+
+	if (random_bit()) {
+		memmove(code.numbers + at + 1, code.numbers + at,
+			(code.n - at) * sizeof(code.numbers[0]));
+		code.n++;
+	}
+	code.numbers[at] = (unsigned)random_int_range(0, (int)G_N_ELEMENTS(words));
+	return code;
+}
+
+static LodeProfile *new_profile(const char *path)
+{
+	LodeProfile *profile = lode_profile_new();
+	LodeImage image = {.path = lode_profile_intern(profile, path)};
+	uint32_t zero = 0;
+
+	g_array_append_val(profile->images, image);
+	profile->weight_event = lode_profile_add_event(
+		profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	if (profile->cost_starts->len == 0)
+		g_array_append_val(profile->cost_starts, zero);
+	return profile;
+}
+
+static void add_function(
+	LodeProfile *profile, const char *name, const Code *code, LodeFunctionSource source)
+{
+	g_autoptr(GByteArray) bytes = g_byte_array_new();
+	LodeFunction function = {.source = source,
+		.name = lode_profile_intern(profile, name),
+		.address = 0x1000 * (profile->functions->len + 1),
+		.first_instruction = profile->instructions->len,
+		.n_instructions = code->n};
+
+	for (unsigned i = 0; i < code->n; i++) {
+		LodeInstruction one = {.address = function.address + bytes->len,
+			.function = profile->functions->len,
+			.block = LODE_NONE,
+			.location = LODE_NONE,
+			.next_count = -1,
+			.size = words[code->numbers[i]].n};
+		g_byte_array_append(
+			bytes, words[code->numbers[i]].bytes, words[code->numbers[i]].n);
+		g_array_append_val(profile->instructions, one);
+		g_array_append_val(profile->cost_starts, profile->costs->len);
+	}
+	function.size = bytes->len;
+	function.code = g_bytes_new(bytes->data, bytes->len);
+	g_array_append_val(profile->functions, function);
+}
+
+static LodeFunctionPairs *match(const LodeProfile *first, const LodeProfile *second)
+{
+	const LodeProfile *const both[] = {first, second};
+	LodeFunctionPairs *pairs = lode_function_pairs_new(both, NULL);
+
+	g_assert_nonnull(pairs);
+	return pairs;
+}
+
+static const LodeFunctionPair *pair_at(const LodeFunctionPairs *pairs, guint index)
+{
+	return &g_array_index(pairs->pairs, LodeFunctionPair, index);
+}
+
+/* Of twenty functions in another order, without their names, each with a small change, each is
+ * found, and a twenty-first is nobody's. */
+static void test_renamed(void)
+{
+	for (int round = 0; round < 20; round++) {
+		g_autoptr(LodeProfile) first = new_profile("/bin/one");
+		g_autoptr(LodeProfile) second = new_profile("/bin/two");
+		Code codes[20];
+		for (int i = 0; i < 20; i++) {
+			g_autofree char *name = g_strdup_printf("f%d", i);
+			codes[i] = draw_code();
+			add_function(first, name, &codes[i], LODE_FUNCTION_SYMBOL);
+		}
+		Code stranger = draw_code();
+		add_function(second, "stranger", &stranger, LODE_FUNCTION_SYMBOL);
+		for (int i = 19; i >= 0; i--) {
+			g_autofree char *name = g_strdup_printf("fn_%d", i);
+			Code edited = random_int_range(0, 3) > 0 ? edit(codes[i]) : codes[i];
+			add_function(second, name, &edited, LODE_FUNCTION_UNWIND);
+		}
+		g_autoptr(LodeFunctionPairs) pairs = match(first, second);
+		g_assert_cmpuint(pairs->pairs->len, ==, 21);
+		for (guint i = 0; i < 20; i++) {
+			g_assert_cmpuint(pair_at(pairs, i)->functions[0], ==, i);
+			g_assert_cmpuint(pair_at(pairs, i)->functions[1], ==, 20 - i);
+		}
+		g_assert_cmpuint(pair_at(pairs, 20)->functions[0], ==, LODE_NONE);
+		g_assert_cmpuint(pair_at(pairs, 20)->functions[1], ==, 0);
+	}
+}
+
+/* A name decides, whatever the code is; what is as near to two is left alone. */
+static void test_names(void)
+{
+	g_autoptr(LodeProfile) first = new_profile("/lib/libx.so.1.2");
+	g_autoptr(LodeProfile) second = new_profile("/usr/lib/libx.so.1.3");
+	Code a = draw_code(), b = draw_code(), c = draw_code();
+	Code near = edit(c);
+
+	add_function(first, "a", &a, LODE_FUNCTION_SYMBOL);
+	add_function(first, "b.constprop.0", &b, LODE_FUNCTION_SYMBOL);
+	add_function(first, "fn_3000", &c, LODE_FUNCTION_UNWIND);
+	add_function(second, "b", &a, LODE_FUNCTION_SYMBOL);
+	add_function(second, "a", &b, LODE_FUNCTION_SYMBOL);
+	add_function(second, "fn_9000", &near, LODE_FUNCTION_UNWIND);
+	near = edit(c);
+	add_function(second, "fn_3000", &near, LODE_FUNCTION_UNWIND);
+	g_autoptr(LodeFunctionPairs) pairs = match(first, second);
+	g_assert_cmpuint(pair_at(pairs, 0)->functions[1], ==, 1);
+	g_assert_cmpuint(pair_at(pairs, 1)->functions[1], ==, 0);
+	g_assert_cmpuint(pair_at(pairs, 2)->functions[1], ==, LODE_NONE);
+	g_assert_cmpuint(pairs->pairs->len, ==, 5);
+}
+
+/* The length of the longest common subsequence, by its definition. */
+static unsigned longest(const Code *a, const Code *b, unsigned i, unsigned j, int8_t *known)
+{
+	int8_t *here = &known[i * 64 + j];
+
+	if (i == a->n || j == b->n)
+		return 0;
+	if (*here < 0)
+		*here = (int8_t)(a->numbers[i] == b->numbers[j]
+					 ? 1 + longest(a, b, i + 1, j + 1, known)
+					 : MAX(longest(a, b, i + 1, j, known),
+						   longest(a, b, i, j + 1, known)));
+	return (unsigned)*here;
+}
+
+static void test_instructions(void)
+{
+	for (int round = 0; round < 200; round++) {
+		g_autoptr(LodeProfile) first = new_profile("/bin/one");
+		g_autoptr(LodeProfile) second = new_profile("/bin/one");
+		Code a = draw_code(), b = edit(edit(edit(a)));
+		int8_t known[64 * 64];
+		uint32_t last = 0;
+		unsigned n = 0;
+		if (round % 4 == 0)
+			b = draw_code();
+		add_function(first, "f", &a, LODE_FUNCTION_SYMBOL);
+		add_function(second, "f", &b, LODE_FUNCTION_SYMBOL);
+		g_autoptr(LodeFunctionPairs) pairs = match(first, second);
+		for (uint32_t i = 0; i < a.n; i++) {
+			uint32_t other = pairs->counterparts[i];
+			if (other == LODE_NONE)
+				continue;
+			g_assert_cmpuint(a.numbers[i], ==, b.numbers[other]);
+			g_assert_true(n == 0 || other > last);
+			last = other;
+			n++;
+		}
+		memset(known, -1, sizeof(known));
+		g_assert_cmpuint(n, ==, longest(&a, &b, 0, 0, known));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/analyses/function_pairs/renamed", test_renamed);
+	g_test_add_func("/analyses/function_pairs/names", test_names);
+	g_test_add_func("/analyses/function_pairs/instructions", test_instructions);
+	return g_test_run();
+}
