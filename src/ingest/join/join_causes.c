@@ -166,7 +166,7 @@ static double inferred_from(const LodeProfile *profile, const LodeJoinEvents *ev
 		const LodeJoinCause *cause = &LODE_AT(events->causes, LodeJoinCause, i);
 		if (cause->charged == profile->weight_event ||
 			cause->sampled == profile->weight_event)
-			return lode_profile_event_total(profile, cause->sampled);
+			return lode_profile_event(profile, cause->sampled)->total;
 	}
 	return 0;
 }
