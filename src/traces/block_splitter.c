@@ -108,6 +108,7 @@ static void add_data(LodeBlockSplitter *self, const LodeReference *reference)
 	self->addresses[n] = reference->address;
 }
 
+/* Whether another block might pass a bound. */
 static bool is_full(const LodeBlockSplitter *self)
 {
 	return lode_trace_frame_is_full(self->frame) ||
@@ -120,12 +121,11 @@ static bool is_fetch(const LodeReference *reference, uint64_t address, uint32_t 
 	       reference->size == size;
 }
 
-/* Whether the references are those of the block, in one thread; their addresses are noted. */
-static bool matches(
-	LodeBlockSplitter *self, const LodeTraceBlock *block, const LodeReference *reference)
+/* Whether the references are those of the block, in one thread; their addresses are written. */
+static bool matches(const LodeTraceBlock *block, const LodeReference *reference, uint64_t *address)
 {
 	const LodeTraceSlot *slot = block->slots, *end = slot + block->n_slots;
-	uint64_t next = block->address, *address = self->addresses;
+	uint64_t next = block->address;
 	uint16_t thread = reference->thread;
 	unsigned n_elsewhere = 0; /* counted: one branch at the end, not one a reference */
 
@@ -171,10 +171,11 @@ static size_t add_expected(LodeBlockSplitter *self, const LodeReference *referen
 	/* The reference after the block must be here, too: it may belong to a longer one. */
 	if (block->n_instructions == 0 || size >= n ||
 		!ends_before(block, references->thread, &references[size]) ||
-		!matches(self, block, references))
+		!matches(block, references, lode_trace_frame_next_addresses(self->frame)))
 		return 0;
 	self->thread = references->thread;
-	append_block(self, id - 1);
+	lode_trace_frame_append_placed(self->frame, id - 1, block, self->thread);
+	self->last_block = id - 1;
 	return size;
 }
 

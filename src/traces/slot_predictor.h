@@ -115,9 +115,10 @@ static inline LodeSlotGuess lode_slot_predictor_look_up(
 	return (LodeSlotGuess){base, table[place], &table[place]};
 }
 
-static inline LodeSlotGuess lode_slot_predictor_guess_as(const LodeSlotPredictor *self,
-	uint32_t slot, LodeSlotClass slot_class, uint32_t base_slot, uint64_t constant,
-	const LodeThreadPlace *place)
+/* Inlined: the result would go through memory, for each address. */
+G_ALWAYS_INLINE static inline LodeSlotGuess lode_slot_predictor_guess_as(
+	const LodeSlotPredictor *self, uint32_t slot, LodeSlotClass slot_class, uint32_t base_slot,
+	uint64_t constant, const LodeThreadPlace *place)
 {
 	const LodeSlotState *state = &self->slots[slot];
 	uint64_t base;

@@ -38,33 +38,45 @@ static void append_switch(LodeTraceFrame *self, uint16_t thread)
 {
 	size_t n = self->n_switches;
 
-	if (n > 0 && self->switches[n - 1].thread == thread)
-		return;
 	self->switches = grown(
 		self->switches, &self->switches_room, n + 1, sizeof(LodeTraceSwitch));
 	self->switches[n] = (LodeTraceSwitch){(uint32_t)self->n_invocations, thread};
 	self->n_switches = n + 1;
 }
 
+uint64_t *lode_trace_frame_next_addresses(LodeTraceFrame *self)
+{
+	if (G_UNLIKELY(self->addresses_room - self->n_addresses < LODE_BLOCK_MAX_SLOTS))
+		self->addresses = grown(self->addresses, &self->addresses_room,
+			self->n_addresses + LODE_BLOCK_MAX_SLOTS, sizeof(uint64_t));
+	return self->addresses + self->n_addresses;
+}
+
+void lode_trace_frame_append_placed(
+	LodeTraceFrame *self, uint32_t id, const LodeTraceBlock *block, uint16_t thread)
+{
+	size_t n = self->n_invocations;
+
+	if (self->n_switches == 0 || self->switches[self->n_switches - 1].thread != thread)
+		append_switch(self, thread);
+	if (G_UNLIKELY(n == self->blocks_room))
+		self->blocks = grown(self->blocks, &self->blocks_room, n + 1, sizeof(uint32_t));
+	self->blocks[n] = id;
+	self->n_invocations = n + 1;
+	self->n_addresses += block->n_slots;
+	self->n_blocks = MAX(self->n_blocks, id + 1);
+	self->n_instructions += block->n_instructions;
+	self->n_references += (uint64_t)block->n_instructions + block->n_slots;
+}
+
 void lode_trace_frame_append(
 	LodeTraceFrame *self, uint32_t id, uint16_t thread, const uint64_t *addresses)
 {
 	const LodeTraceBlock *block = lode_block_dictionary_at(self->dictionary, id);
-	size_t n = self->n_invocations, n_addresses = self->n_addresses + block->n_slots;
 
-	append_switch(self, thread);
-	self->blocks = grown(self->blocks, &self->blocks_room, n + 1, sizeof(uint32_t));
-	self->blocks[n] = id;
-	self->n_invocations = n + 1;
-	/* Never NULL, to which not even 0 may be added. */
-	self->addresses = grown(
-		self->addresses, &self->addresses_room, MAX(n_addresses, 1), sizeof(uint64_t));
-	for (size_t i = self->n_addresses; i < n_addresses; i++)
-		self->addresses[i] = *addresses++;
-	self->n_addresses = n_addresses;
-	self->n_blocks = MAX(self->n_blocks, id + 1);
-	self->n_instructions += block->n_instructions;
-	self->n_references += (uint64_t)block->n_instructions + block->n_slots;
+	memcpy(lode_trace_frame_next_addresses(self), addresses,
+		block->n_slots * sizeof(*addresses));
+	lode_trace_frame_append_placed(self, id, block, thread);
 }
 
 bool lode_trace_frame_is_full(const LodeTraceFrame *self)

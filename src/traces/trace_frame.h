@@ -56,6 +56,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceFrame, lode_trace_frame_free)
 void lode_trace_frame_append(
 	LodeTraceFrame *self, uint32_t block, uint16_t thread, const uint64_t *addresses);
 
+/* The place of the addresses of the block that is appended next, of any. */
+uint64_t *lode_trace_frame_next_addresses(LodeTraceFrame *self);
+
+/* Appends an invocation of `block`, which has the number `id`, whose addresses stand there already.
+ */
+void lode_trace_frame_append_placed(
+	LodeTraceFrame *self, uint32_t id, const LodeTraceBlock *block, uint16_t thread);
+
 /* Whether another block would pass a bound. */
 bool lode_trace_frame_is_full(const LodeTraceFrame *self);
 

@@ -30,20 +30,15 @@ static uint64_t functions[TRACE_RING_MAX_FUNCTIONS];
 static uint32_t n_functions, n_functions_seen; /* of ours; of all in the ring */
 static TraceChunk nowhere;
 static Recorder nobody = {.chunk = &nowhere, .is_shared = true};
-static atomic_bool is_off, has_threads;
+static atomic_bool has_threads;
+atomic_bool recorder_has_ended;
 static atomic_uint n_recorders, n_threads;
 
-/* In the part of thread-local storage that is there from the start: QEMU loads us early. */
-static __thread Recorder *current __attribute__((tls_model("initial-exec")));
+__thread Recorder *recorder_of_thread;
 
 TraceRing *recorder_ring(void)
 {
 	return ring;
-}
-
-bool recorder_is_off(void)
-{
-	return atomic_load_explicit(&is_off, memory_order_relaxed);
 }
 
 void recorder_expect_threads(void)
@@ -62,7 +57,7 @@ static void take_number(void)
 	if (process < TRACE_RING_MAX_PROCESSES)
 		return;
 	atomic_fetch_add(&ring->n_untraced_processes, 1);
-	atomic_store(&is_off, true);
+	atomic_store(&recorder_has_ended, true);
 }
 
 static void open_chunk(Recorder *self, TraceEventKind event);
@@ -75,13 +70,13 @@ static void begin_in_child(void)
 		.size = process,
 		.kind = TRACE_PROCESS_FORKED,
 	};
-	Recorder *self = current;
+	Recorder *self = recorder_of_thread;
 
 	atomic_store(&has_threads, false);
 	if (!follows_forks)
-		atomic_store(&is_off, true);
+		atomic_store(&recorder_has_ended, true);
 	if (self == &nobody)
-		self = current = NULL;
+		self = recorder_of_thread = NULL;
 	if (self != NULL)
 		self->chunk = &nowhere;
 	if (recorder_is_off())
@@ -111,7 +106,7 @@ void recorder_begin_process(const char *command, bool is_recorded)
 	if (is_recorded)
 		return;
 	recorder_end();
-	atomic_store(&is_off, true);
+	atomic_store(&recorder_has_ended, true);
 }
 
 bool recorder_connect(const char *path, bool follows)
@@ -157,7 +152,7 @@ static bool is_wanted(void)
 {
 	if (!recorder_is_off() && (atomic_load(&ring->has_stopped) != 0 ||
 					  atomic_load(&ring->is_stopped[process]) != 0))
-		atomic_store(&is_off, true);
+		atomic_store(&recorder_has_ended, true);
 	return !recorder_is_off();
 }
 
@@ -194,7 +189,7 @@ static void check_reader(uint32_t *beat, unsigned *n_still)
 		return;
 	*n_still = 0;
 	if (is_reader_dead())
-		atomic_store(&is_off, true);
+		atomic_store(&recorder_has_ended, true);
 }
 
 /* lode gives many chunks back meanwhile, and wakes nobody for each. */
@@ -338,11 +333,11 @@ void recorder_tell(Recorder *self, TraceEventKind kind, const TraceEvent *event,
 
 static Recorder *give_up(void)
 {
-	current = &nobody;
-	return current;
+	recorder_of_thread = &nobody;
+	return recorder_of_thread;
 }
 
-static Recorder *begin(void)
+Recorder *recorder_begin(void)
 {
 	bool is_one_too_many = atomic_fetch_add(&n_recorders, 1) >= MOST_THREADS;
 	Recorder *self = is_one_too_many ? NULL : calloc(1, sizeof(*self));
@@ -353,23 +348,18 @@ static Recorder *begin(void)
 	}
 	self->thread = atomic_fetch_add(&n_threads, 1);
 	self->tid = (uint32_t)gettid();
-	current = self;
+	recorder_of_thread = self;
 	open_chunk(self, TRACE_EVENT_NONE);
 	return self;
 }
 
-Recorder *recorder_current(void)
-{
-	return __builtin_expect(current != NULL, 1) ? current : begin();
-}
-
 void recorder_end(void)
 {
-	Recorder *self = current;
+	Recorder *self = recorder_of_thread;
 
 	if (self == NULL)
 		return;
-	current = NULL;
+	recorder_of_thread = NULL;
 	atomic_fetch_sub(&n_recorders, 1);
 	if (self == &nobody)
 		return;

@@ -43,8 +43,21 @@ void recorder_begin_process(const char *command, bool is_recorded);
  * event that was awaited. */
 bool recorder_is_function(uint64_t address);
 
+/* For the functions below, which are called for each access. */
+#define RECORDER_PRIVATE __attribute__((visibility("hidden")))
+/* In the part of thread-local storage that is there from the start: QEMU loads us early. */
+extern RECORDER_PRIVATE __thread Recorder *recorder_of_thread
+	__attribute__((tls_model("initial-exec")));
+extern RECORDER_PRIVATE atomic_bool recorder_has_ended;
+RECORDER_PRIVATE Recorder *recorder_begin(void);
+
 /* The calling thread's; made when it is missing. Never NULL. */
-Recorder *recorder_current(void);
+static inline Recorder *recorder_current(void)
+{
+	Recorder *self = recorder_of_thread;
+
+	return __builtin_expect(self != NULL, 1) ? self : recorder_begin();
+}
 
 /* The calling thread ends. */
 void recorder_end(void);
@@ -53,7 +66,10 @@ void recorder_end(void);
 void recorder_next_chunk(Recorder *self);
 
 /* Whether nobody reads what is written any more. */
-bool recorder_is_off(void);
+static inline bool recorder_is_off(void)
+{
+	return atomic_load_explicit(&recorder_has_ended, memory_order_relaxed);
+}
 
 /* From now on chunks end wherever another thread may be told something. */
 void recorder_expect_threads(void);
