@@ -21,20 +21,26 @@ typedef struct {
 	uint32_t line_bytes;
 	uint8_t holds;       /* LODE_CACHE_… bits: what is counted */
 	uint64_t n_accesses; /* uses of lines */
-	uint64_t n_lines;    /* different ones: the footprint */
+	uint64_t n_lines;    /* different ones: the footprint; of a thread, that it used first */
 	GArray *points;      /* LodeMissPoint by size: four to an octave, and the footprint last */
 	uint64_t reuses[LODE_REUSE_MAX_BINS]; /* Σ + n_lines = n_accesses */
 	unsigned n_bins;
+	uint32_t thread; /* whose uses these are, in caches that all use; LODE_MISS_CURVE_ALL */
 } LodeMissCurve;
 
+#define LODE_MISS_CURVE_ALL UINT32_MAX
+
 /* Never NULL; without accesses there are no points. */
-LodeMissCurve *lode_miss_curve_new(const LodeStackDistances *distances);
+LodeMissCurve *lode_miss_curve_new(LodeStackDistances *distances);
+
+/* Of the uses of one thread; points are those of all. */
+LodeMissCurve *lode_miss_curve_new_thread(LodeStackDistances *distances, unsigned thread);
 void lode_miss_curve_free(LodeMissCurve *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMissCurve, lode_miss_curve_free)
 
 /* Uses by distance, so far. */
 void lode_miss_curve_count_reuses(
-	const LodeStackDistances *distances, uint64_t out_reuses[LODE_REUSE_MAX_BINS]);
+	LodeStackDistances *distances, uint64_t out_reuses[LODE_REUSE_MAX_BINS]);
 
 /* Misses of all accesses, 0 … 1; 0 without any. */
 double lode_miss_curve_ratio(const LodeMissCurve *self, uint64_t misses);

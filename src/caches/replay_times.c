@@ -59,7 +59,7 @@ uint64_t lode_replay_times_left(const LodeReplayTimes *self)
 	return self->length - self->open.n_references;
 }
 
-static void read_distances(const LodeStackDistances *distances, LodeReplayReuses *out)
+static void read_distances(LodeStackDistances *distances, LodeReplayReuses *out)
 {
 	out->n_accesses = lode_stack_distances_n_accesses(distances);
 	out->n_first = lode_stack_distances_n_lines(distances);

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 
+#include <string.h>
+
 /* A part of a block. Fetches without a data reference between them use `n_lines` lines from `line`
  * on, one after the other; or a data reference, when there are none. */
 typedef struct {
@@ -15,6 +17,13 @@ typedef struct {
 	uint32_t n_lines;
 	uint32_t size; /* of fetches: uses of a line that was just used; of data: bytes − 1 */
 } Step;
+
+/* What a thread has counted. */
+typedef struct {
+	uint64_t *histogram; /* of the one that runs, the stack's */
+	size_t room;
+	uint64_t n_accesses, n_first;
+} Part;
 
 struct LodeStackDistances {
 	LodeLineStack stack;
@@ -26,6 +35,14 @@ struct LodeStackDistances {
 	LodeBlockDictionary *dictionary; /* that the steps are of */
 	GArray *steps;                   /* Step */
 	GArray *starts;                  /* uint32_t: the first step of each block, and the end */
+
+	/* By thread. */
+	GArray *parts;   /* Part, by thread; NULL: not so */
+	unsigned thread; /* that runs */
+	Part since;      /* the numbers when it began to */
+	size_t n_counts; /* Σ rooms */
+	uint64_t *sum;   /* of all histograms */
+	bool has_too_many;
 };
 
 LodeStackDistances *lode_stack_distances_new(const LodeStackDistancesOptions *options)
@@ -43,13 +60,63 @@ LodeStackDistances *lode_stack_distances_new(const LodeStackDistancesOptions *op
 	lode_line_stack_init(&self->stack);
 	self->steps = g_array_new(FALSE, FALSE, sizeof(Step));
 	self->starts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	if (options->by_thread)
+		self->parts = g_array_new(FALSE, TRUE, sizeof(Part));
 	return self;
+}
+
+static Part *part_at(const LodeStackDistances *self, unsigned thread)
+{
+	return &g_array_index(self->parts, Part, thread);
+}
+
+/* What the thread that runs has counted is its. */
+static void settle(LodeStackDistances *self)
+{
+	if (self->parts == NULL || self->parts->len <= self->thread)
+		return;
+	Part *part = part_at(self, self->thread);
+	part->n_accesses += self->n_accesses - self->since.n_accesses;
+	part->n_first += self->stack.n_lines - self->since.n_first;
+	self->n_counts += self->stack.room - part->room;
+	part->histogram = self->stack.histogram;
+	part->room = self->stack.room;
+	self->since = (Part){.n_accesses = self->n_accesses, .n_first = self->stack.n_lines};
+}
+
+/* The stack counts for another thread, into its histogram. */
+static void run_thread(LodeStackDistances *self, unsigned thread)
+{
+	bool is_first = self->parts->len == 0;
+
+	if (!is_first && thread == self->thread)
+		return;
+	settle(self);
+	if (self->parts->len <= thread)
+		g_array_set_size(self->parts, thread + 1);
+	self->thread = thread;
+	Part *part = part_at(self, thread);
+	size_t more = self->stack.room - part->room;
+	self->has_too_many |= self->n_counts + more > LODE_STACK_DISTANCES_MAX_COUNTS;
+	if (is_first || self->has_too_many)
+		return;
+	part->histogram = g_renew(uint64_t, part->histogram, self->stack.room);
+	memset(part->histogram + part->room, 0, more * sizeof(uint64_t));
+	self->n_counts += more;
+	part->room = self->stack.room;
+	self->stack.histogram = part->histogram;
 }
 
 void lode_stack_distances_free(LodeStackDistances *self)
 {
 	if (self == NULL)
 		return;
+	/* The stack has that of the thread that runs. */
+	for (guint i = 0; self->parts != NULL && i < self->parts->len; i++)
+		if (i != self->thread)
+			g_free(part_at(self, i)->histogram);
+	g_clear_pointer(&self->parts, g_array_unref);
+	g_free(self->sum);
 	lode_line_stack_clear(&self->stack);
 	lode_block_dictionary_unref(self->dictionary);
 	g_array_unref(self->steps);
@@ -215,12 +282,20 @@ bool lode_stack_distances_replay(
 	LodeStackDistances *self, const LodeTraceFrame *frame, GError **error)
 {
 	const uint64_t *addresses = frame->addresses;
+	size_t next_switch = self->parts != NULL ? 0 : frame->n_switches;
 
 	if (!plan_blocks(self, frame, error))
 		return false;
 	for (size_t i = 0; i < frame->n_invocations; i++) {
 		uint32_t block = frame->blocks[i];
 
+		if (next_switch < frame->n_switches && frame->switches[next_switch].invocation == i)
+			run_thread(self, frame->switches[next_switch++].thread);
+		if (self->has_too_many) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+				"stack distances by thread: too many threads and lines");
+			return false;
+		}
 		addresses = replay_block(self, block,
 			lode_block_dictionary_at(frame->dictionary, block)->n_slots, addresses);
 		if (is_full(self)) {
@@ -249,8 +324,35 @@ uint64_t lode_stack_distances_n_lines(const LodeStackDistances *self)
 	return self->stack.n_lines;
 }
 
-const uint64_t *lode_stack_distances_histogram(const LodeStackDistances *self, size_t *out_n)
+static const uint64_t *sum_up(LodeStackDistances *self)
+{
+	settle(self);
+	self->sum = g_renew(uint64_t, self->sum, self->stack.room);
+	memset(self->sum, 0, self->stack.room * sizeof(uint64_t));
+	for (guint i = 0; i < self->parts->len; i++) {
+		const Part *part = part_at(self, i);
+		for (size_t j = 0; j < MIN(part->room, self->stack.n_lines); j++)
+			self->sum[j] += part->histogram[j];
+	}
+	return self->sum;
+}
+
+const uint64_t *lode_stack_distances_histogram(LodeStackDistances *self, size_t *out_n)
 {
 	*out_n = self->stack.n_lines;
-	return self->stack.histogram;
+	return self->parts != NULL ? sum_up(self) : self->stack.histogram;
+}
+
+unsigned lode_stack_distances_n_threads(const LodeStackDistances *self)
+{
+	return self->parts != NULL ? self->parts->len : 0;
+}
+
+LodeThreadDistances lode_stack_distances_thread(LodeStackDistances *self, unsigned thread)
+{
+	settle(self);
+	const Part *part = part_at(self, thread);
+
+	return (LodeThreadDistances){part->n_accesses, part->n_first, part->histogram,
+		MIN(part->room, self->stack.n_lines)};
 }

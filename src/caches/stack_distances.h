@@ -19,12 +19,14 @@ enum {
 	LODE_STACK_DISTANCES_MAX_LINE = 1 << 30,
 	LODE_STACK_DISTANCES_MAX_LINES = LODE_LINE_STACK_MAX_LINES, /* 0.8 GB of memory */
 	LODE_STACK_DISTANCES_MAX_REFERENCE = 1 << 20,               /* bytes */
+	LODE_STACK_DISTANCES_MAX_COUNTS = 1 << 27, /* by thread: threads × lines; 1 GiB */
 };
 
 typedef struct {
 	uint32_t line_bytes; /* a power of two within the bounds above */
 	uint8_t holds;       /* LODE_CACHE_… bits: what is counted */
 	uint32_t max_lines;  /* 0: MAX_LINES */
+	bool by_thread;      /* who uses a line is counted too */
 } LodeStackDistancesOptions;
 
 typedef struct LodeStackDistances LodeStackDistances;
@@ -35,7 +37,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeStackDistances, lode_stack_distances_free)
 
 /* All references of a frame; frames in their order; threads as they are interleaved. A reference
  * that crosses a line counts once for each line; one of no size as one byte. Errors: _LIMIT (more
- * lines than MAX_LINES, a reference larger than MAX_REFERENCE). */
+ * lines than MAX_LINES, a reference larger than MAX_REFERENCE, by thread more than MAX_COUNTS). */
 bool lode_stack_distances_replay(
 	LodeStackDistances *self, const LodeTraceFrame *frame, GError **error);
 
@@ -46,5 +48,17 @@ const LodeStackDistancesOptions *lode_stack_distances_options(const LodeStackDis
 uint64_t lode_stack_distances_n_accesses(const LodeStackDistances *self);
 uint64_t lode_stack_distances_n_lines(const LodeStackDistances *self); /* = first accesses */
 
-/* The histogram: how many accesses had distance d, d from 0 to n−1; borrowed. */
-const uint64_t *lode_stack_distances_histogram(const LodeStackDistances *self, size_t *out_n);
+/* The histogram: how many accesses had distance d, d from 0 to n−1; borrowed until the next call.
+ */
+const uint64_t *lode_stack_distances_histogram(LodeStackDistances *self, size_t *out_n);
+
+/* By thread: the same of the uses of one thread of all those that use the lines, threads up to the
+ * highest that was replayed. Σ of all threads is what is above. */
+typedef struct {
+	uint64_t n_accesses, n_first; /* first: of lines that none had used */
+	const uint64_t *histogram;    /* × n; borrowed until more is replayed */
+	size_t n;
+} LodeThreadDistances;
+
+unsigned lode_stack_distances_n_threads(const LodeStackDistances *self);
+LodeThreadDistances lode_stack_distances_thread(LodeStackDistances *self, unsigned thread);

@@ -168,6 +168,8 @@ LodeTraceReplay *lode_trace_replay_new(
 	self->result.window_sums = g_new0(LodeWindowSums, n_caches);
 	self->result.range = *range;
 	self->result.curves = g_ptr_array_new_with_free_func((GDestroyNotify)lode_miss_curve_free);
+	self->result.thread_curves = g_ptr_array_new_with_free_func(
+		(GDestroyNotify)lode_miss_curve_free);
 	const LodeReplayTimesOptions times = {
 		.n_times = options->n_times,
 		.n_references = range->count == UINT64_MAX ? 0 : range->count,
@@ -207,6 +209,10 @@ void lode_trace_replay_finish(LodeTraceReplay *replay)
 	}
 	for (size_t i = 0; i < self->options.n_distances; i++) {
 		g_ptr_array_add(replay->curves, lode_miss_curve_new(self->distances[i]));
+		unsigned n_threads = lode_stack_distances_n_threads(self->distances[i]);
+		for (unsigned j = 0; j < n_threads; j++)
+			g_ptr_array_add(replay->thread_curves,
+				lode_miss_curve_new_thread(self->distances[i], j));
 		g_clear_pointer(&self->distances[i], lode_stack_distances_free);
 	}
 }
@@ -255,6 +261,7 @@ void lode_trace_replay_free(LodeTraceReplay *replay)
 	g_free(self->before);
 	lode_cache_simulation_free(replay->simulation);
 	g_ptr_array_unref(replay->curves);
+	g_ptr_array_unref(replay->thread_curves);
 	lode_replay_times_free(replay->times);
 	g_free(replay->window_sums);
 	g_free(replay->damage);

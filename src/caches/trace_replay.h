@@ -27,9 +27,10 @@ typedef struct {
 } LodeTraceReplayOptions;
 
 typedef struct {
-	LodeCacheSimulation *simulation;       /* NULL: no hierarchy */
-	GPtrArray *curves;                     /* LodeMissCurve, as the distances */
-	LodeReplayTimes *times;                /* NULL: not asked for */
+	LodeCacheSimulation *simulation; /* NULL: no hierarchy */
+	GPtrArray *curves;               /* LodeMissCurve, as the distances */
+	GPtrArray *thread_curves;        /* likewise, of each by thread, those of all threads */
+	LodeReplayTimes *times;          /* NULL: not asked for */
 	uint64_t n_references, n_instructions; /* that were replayed, without a warm-up */
 	uint64_t n_windows;                    /* of a range with `every`, that were replayed */
 	LodeWindowSums *window_sums;           /* private: MAX_CACHES for each hierarchy */

@@ -68,6 +68,9 @@ extern const GOptionEntry lode_trace_miss_options[];
 /* Whether the options ask for them. */
 bool lode_trace_misses_are_wanted(void);
 
+/* Whether the curves are wanted by thread, and no misses of a hierarchy. */
+bool lode_trace_misses_are_curves_by_thread(void);
+
 /* Whether they are those of branches too. */
 bool lode_trace_misses_are_of_branches(void);
 

@@ -26,7 +26,7 @@ static struct {
 const GOptionEntry lode_trace_miss_options[] = {
 	{"by", 0, 0, G_OPTION_ARG_STRING, &given.by,
 		"show the misses of one hierarchy by place in the program, or those of data by "
-		"data object or thread",
+		"data object or thread; with --curve, the curves by thread",
 		"instruction|function|line|object|thread"},
 	{"jit", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.jit_files,
 		"with --by, --branches or --sharing: code generated at run time: a jitdump "
@@ -57,8 +57,17 @@ const GOptionEntry lode_trace_miss_options[] = {
 	G_OPTION_ENTRY_NULL,
 };
 
+/* Of the curves it is said on the way; for misses there is no profile then. */
+bool lode_trace_misses_are_curves_by_thread(void)
+{
+	return g_strcmp0(given.by, "thread") == 0 && lode_trace_curves_are_wanted() &&
+	       given.branches == NULL && given.plot == NULL && !given.sharing;
+}
+
 bool lode_trace_misses_are_wanted(void)
 {
+	if (lode_trace_misses_are_curves_by_thread())
+		return false;
 	return given.by != NULL || given.branches != NULL || given.plot != NULL || given.sharing;
 }
 

@@ -31,6 +31,9 @@ static bool read_curves(LodeTraceWork *self, GError **error)
 	self->curves = lode_trace_curves_read(error);
 	if (self->curves == NULL)
 		return false;
+	for (guint i = 0; i < self->curves->len; i++)
+		g_array_index(self->curves, LodeStackDistancesOptions, i).by_thread =
+			lode_trace_misses_are_curves_by_thread();
 	self->replay.distances = (const LodeStackDistancesOptions *)(void *)self->curves->data;
 	self->replay.n_distances = self->curves->len;
 	return true;
@@ -68,8 +71,9 @@ static bool read_replay(LodeTraceWork *self, GError **error)
 static bool check_misses(LodeTraceWork *self, GError **error)
 {
 	if (self->curves != NULL)
-		return usage(
-			"--by, --branches, --sharing and --plot-objects exclude curves", error);
+		return usage("--branches, --sharing, --plot-objects and --by, but for --by thread, "
+			     "exclude curves",
+			error);
 	self->misses.range = &self->range;
 	self->misses.function = lode_trace_range_function();
 	self->misses.quantum = self->replay.quantum;

@@ -170,6 +170,7 @@ const LodeVerb lode_verb_trace_simulate = {
 		"  lode trace simulate x.rps --cache host,cores=4 --classify\n"
 		"  lode trace simulate x.rps --cache host,cores=4 --sharing\n"
 		"  lode trace simulate x.rps --curve data --curve instructions\n"
+		"  lode trace simulate x.rps --curve data --by thread --plot-curve x.svg\n"
 		"  lode trace simulate x.rps --cache host --plot-curve x.svg\n"
 		"  lode trace simulate x.rps --over-time 20\n"
 		"  lode trace simulate x.rps --over-time 200 --plot-times x.svg -o x.txt\n"

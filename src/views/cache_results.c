@@ -235,19 +235,23 @@ static void put_reuses(LodeJsonStream *json, const LodeMissCurve *curve)
 	lode_json_end(json, ']');
 }
 
-static void put_curves(LodeJsonStream *json, const GPtrArray *curves)
+static void put_curves(LodeJsonStream *json, const GPtrArray *curves, const char *key)
 {
-	lode_json_key(json, "curves");
+	lode_json_key(json, key);
 	lode_json_begin(json, '[');
 	for (guint i = 0; i < curves->len; i++) {
 		const LodeMissCurve *curve = g_ptr_array_index(curves, i);
 
 		lode_json_line(json);
 		lode_json_begin(json, '{');
+		if (curve->thread != LODE_MISS_CURVE_ALL)
+			lode_json_member_number(json, "thread", curve->thread);
 		lode_json_member_string(json, "of", lode_miss_curve_holds_text(curve->holds));
 		lode_json_member_number(json, "line_bytes", curve->line_bytes);
 		lode_json_member_number(json, "accesses", (double)curve->n_accesses);
-		lode_json_member_number(json, "lines", (double)curve->n_lines);
+		lode_json_member_number(json,
+			curve->thread == LODE_MISS_CURVE_ALL ? "lines" : "first_uses",
+			(double)curve->n_lines);
 		put_points(json, curve);
 		put_reuses(json, curve);
 		lode_json_end(json, '}');
@@ -273,7 +277,11 @@ static void put_results(LodeJsonStream *json, const LodeCacheResults *results)
 	lode_json_line(json);
 	put_hierarchies(json, results);
 	lode_json_line(json);
-	put_curves(json, results->replay->curves);
+	put_curves(json, results->replay->curves, "curves");
+	if (results->replay->thread_curves != NULL && results->replay->thread_curves->len > 0) {
+		lode_json_line(json);
+		put_curves(json, results->replay->thread_curves, "curves_by_thread");
+	}
 	lode_cache_times_put_json(json, results);
 	lode_json_end(json, '}');
 }
@@ -363,6 +371,19 @@ static void put_cache_row(LodeCsv *csv, const LodeCacheResults *results, const C
 	lode_csv_end_row(csv);
 }
 
+static bool is_by_thread(const LodeCacheResults *results)
+{
+	return results->replay->thread_curves != NULL && results->replay->thread_curves->len > 0;
+}
+
+static void put_thread(LodeCsv *csv, const LodeMissCurve *curve)
+{
+	if (curve->thread == LODE_MISS_CURVE_ALL)
+		lode_csv_text(csv, "all");
+	else
+		lode_csv_number(csv, curve->thread);
+}
+
 static void put_curve_rows(
 	LodeCsv *csv, const LodeCacheResults *results, const LodeMissCurve *curve)
 {
@@ -371,6 +392,8 @@ static void put_curve_rows(
 
 		if (results->process > 0)
 			lode_csv_number(csv, results->process);
+		if (is_by_thread(results))
+			put_thread(csv, curve);
 		lode_csv_text(csv, lode_miss_curve_holds_text(curve->holds));
 		lode_csv_number(csv, curve->line_bytes);
 		lode_csv_number(csv, (double)point->n_lines);
@@ -396,6 +419,8 @@ static void put_result_titles(LodeCsv *csv, const LodeCacheResults *results)
 	}
 	if (results->process > 0)
 		lode_csv_text(csv, "process");
+	if (is_by_thread(results))
+		lode_csv_text(csv, "thread");
 	put_titles(csv, curve_titles, G_N_ELEMENTS(curve_titles));
 	lode_csv_end_row(csv);
 }
@@ -416,6 +441,8 @@ static void put_result_rows(LodeCsv *csv, const LodeCacheResults *results)
 	}
 	for (guint i = 0; i < curves->len; i++)
 		put_curve_rows(csv, results, g_ptr_array_index(curves, i));
+	for (guint i = 0; is_by_thread(results) && i < results->replay->thread_curves->len; i++)
+		put_curve_rows(csv, results, results->replay->thread_curves->pdata[i]);
 }
 
 static void write_csv(const LodeCacheResults *results, size_t n_results, FILE *out)
@@ -674,6 +701,64 @@ static void write_curve(const LodeMissCurve *curve, const LodeTerminal *terminal
 		lode_table_write(&table, terminal, out);
 }
 
+/* ---- curves by thread: a row for each, a column for every second power of two ---- */
+
+enum { N_THREAD_COLUMNS = 3, MAX_SIZES = 10, SIZE_STEP = 2 };
+
+typedef struct {
+	LodeMissCurve **curves; /* of the threads */
+} Threads;
+
+static LodeStyle thread_cell(size_t row, unsigned column, GString *out, const void *user_data)
+{
+	const Threads *self = user_data;
+	const LodeMissCurve *curve = self->curves[row];
+	char text[LODE_NUMBER_SIZE];
+
+	if (column == 0)
+		g_string_append_printf(out, "%u", curve->thread);
+	else if (column == 1)
+		g_string_append(out, lode_number_format_count((double)curve->n_accesses, text));
+	else if (column == 2)
+		g_string_append(out, lode_number_format_count((double)curve->n_lines, text));
+	else if (curve->points->len > 0)
+		g_string_append(out,
+			ratio_text(
+				lode_miss_curve_ratio(curve,
+					point_of(curve, UINT64_C(1) << (column - N_THREAD_COLUMNS) *
+									       SIZE_STEP)
+						->misses),
+				text));
+	return column < N_THREAD_COLUMNS ? LODE_STYLE_PLAIN : LODE_STYLE_STRONG;
+}
+
+static void write_threads(
+	const LodeCacheResults *results, guint number, const LodeTerminal *terminal, FILE *out)
+{
+	const GPtrArray *all = results->replay->thread_curves;
+	const LodeMissCurve *curve = results->replay->curves->pdata[number];
+	guint n_threads = all->len / results->replay->curves->len;
+	const Threads threads = {(LodeMissCurve **)all->pdata + number * n_threads};
+	LodeTableColumn columns[N_THREAD_COLUMNS + MAX_SIZES] = {
+		{"thread"}, {"accesses"}, {"first uses", .dropped = 1}};
+	char sizes[MAX_SIZES][LODE_NUMBER_SIZE];
+	unsigned n = 0;
+
+	do {
+		lode_memory_size_text((UINT64_C(1) << n * SIZE_STEP) * curve->line_bytes, sizes[n]);
+		columns[N_THREAD_COLUMNS + n].title = sizes[n];
+		n++;
+	} while (n < MAX_SIZES && (n - 1) * SIZE_STEP < curve->n_bins);
+	const LodeTable table = {columns, N_THREAD_COLUMNS + n, n_threads, thread_cell, &threads};
+	fputc('\n', out);
+	lode_profile_lines_print(terminal, out,
+		"By thread, miss ratios by size of a cache that all threads use: %s in lines of "
+		"%u bytes",
+		lode_miss_curve_holds_text(curve->holds), curve->line_bytes);
+	fputc('\n', out);
+	lode_table_write(&table, terminal, out);
+}
+
 /* " from 1,000,000, after 50,000 to warm up", " in 55 windows, 1 % of all, each after …" */
 static char *range_text(const LodeTraceReplay *replay)
 {
@@ -718,6 +803,8 @@ static void write_text(const LodeCacheResults *results, const LodeTerminal *term
 	for (guint i = 0; i < replay->curves->len; i++) {
 		fputc('\n', out);
 		write_curve(g_ptr_array_index(replay->curves, i), terminal, out);
+		if (is_by_thread(results))
+			write_threads(results, i, terminal, out);
 	}
 	lode_cache_times_write(results, terminal, out);
 }

@@ -39,6 +39,11 @@ done
 "$lode" trace simulate x.rps --curve all --line 16 --format csv -o file.csv
 simulate --curve all --line 16 --format csv -o own.csv -- "$static"
 check "curves" "$(status_is 0)" "$(diff file.csv <(without_process own.csv) 2>&1)"
+"$lode" trace simulate x.rps --curve data --by thread --format csv -o file.csv
+simulate --curve data --by thread --format csv -o own.csv -- "$static"
+check "curves by thread" "$(status_is 0)" "$(diff file.csv <(without_process own.csv) 2>&1)" \
+	"$(awk -F, 'NR > 1 { if ($1 == "all") all[$4] = $6; else sum[$4] += $6 } END { for (i in all)
+		if (all[i] != sum[i]) print i, all[i], sum[i] }' file.csv)" "$(grep -q '^0,' file.csv || cat file.csv)"
 simulate --cache "$caches" --over-time 4 --format csv -o own.csv -- "$static"
 check "over time, of a program that is shorter than a stretch" "$(status_is 0)" \
 	"$([ "$(grep -c '^1,0,' own.csv)" -eq 3 ] || cat own.csv)"

@@ -7,9 +7,21 @@
 
 enum { LEGEND_OFFSET = 6 };
 
+unsigned lode_curve_sheet_n_curves(const LodeCurveSheet *self)
+{
+	const LodeTraceReplay *replay = self->results->replay;
+	bool has_threads = self->has_threads && replay->thread_curves != NULL;
+
+	return replay->curves->len + (has_threads ? replay->thread_curves->len : 0);
+}
+
 const LodeMissCurve *lode_curve_sheet_curve(const LodeCurveSheet *self, guint index)
 {
-	return g_ptr_array_index(self->results->replay->curves, index);
+	const LodeTraceReplay *replay = self->results->replay;
+
+	return index < replay->curves->len
+	               ? g_ptr_array_index(replay->curves, index)
+	               : g_ptr_array_index(replay->thread_curves, index - replay->curves->len);
 }
 
 void lode_curve_sheet_set_colour(const LodeCurveSheet *self, guint index)
@@ -20,17 +32,19 @@ void lode_curve_sheet_set_colour(const LodeCurveSheet *self, guint index)
 }
 
 /* "data, lines of 64 B" of each curve. */
-static char **curve_names(const LodeCacheResults *results)
+static char **curve_names(const LodeCurveSheet *self)
 {
-	const GPtrArray *curves = results->replay->curves;
-	char **names = g_new0(char *, curves->len + 1);
+	unsigned n = lode_curve_sheet_n_curves(self);
+	char **names = g_new0(char *, n + 1);
 	char size[LODE_ADDRESS_TEXT_SIZE];
 
-	for (guint i = 0; i < curves->len; i++) {
-		const LodeMissCurve *curve = g_ptr_array_index(curves, i);
-		names[i] = g_strdup_printf("%s, lines of %s",
-			lode_miss_curve_holds_text(curve->holds),
-			lode_memory_size_text(curve->line_bytes, size));
+	for (unsigned i = 0; i < n; i++) {
+		const LodeMissCurve *curve = lode_curve_sheet_curve(self, i);
+		const char *holds = lode_miss_curve_holds_text(curve->holds);
+		lode_memory_size_text(curve->line_bytes, size);
+		names[i] = curve->thread == LODE_MISS_CURVE_ALL
+		                   ? g_strdup_printf("%s, lines of %s", holds, size)
+		                   : g_strdup_printf("%s, thread %u", holds, curve->thread);
 	}
 	return names;
 }
@@ -62,14 +76,14 @@ void lode_curve_sheet_titles(const LodeCurveSheet *self, const char *remark)
 		LODE_CURVE_SHEET_PANEL_WIDTH, 0};
 	const LodePlotBox sheet = {LODE_CURVE_SHEET_LEFT, 0, LODE_CURVE_SHEET_PANEL_WIDTH,
 		self->top + self->height + LODE_CURVE_SHEET_BOTTOM};
-	g_auto(GStrv) names = curve_names(results);
+	g_auto(GStrv) names = curve_names(self);
 	g_autofree char *facts = facts_of(results);
 	g_autofree char *all = g_strconcat(facts, remark, NULL);
 
 	lode_plot_titles(self->cairo, &sheet,
 		results->command != NULL ? results->command : results->path, all);
 	lode_plot_legend(
-		self->cairo, &legend, (const char *const *)names, results->replay->curves->len);
+		self->cairo, &legend, (const char *const *)names, lode_curve_sheet_n_curves(self));
 }
 
 void lode_curve_sheet_axis(

@@ -22,7 +22,10 @@ typedef struct {
 	const LodeCacheResults *results;
 	cairo_t *cairo;
 	double top, height; /* of the panel */
+	bool has_threads;   /* curves by thread, where there are any, come after the others */
 } LodeCurveSheet;
+
+unsigned lode_curve_sheet_n_curves(const LodeCurveSheet *self);
 
 /* Borrowed from the results. */
 const LodeMissCurve *lode_curve_sheet_curve(const LodeCurveSheet *self, guint index);

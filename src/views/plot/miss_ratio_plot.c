@@ -36,7 +36,12 @@ static double size_of(const LodeMissCurve *curve, const LodeMissPoint *point)
 
 static double first_size(const LodeMissCurve *curve)
 {
-	bool is_large = curve->n_lines >= FEWEST_LINES * FEWEST_LINES;
+	/* Of a thread too, the footprint of all. */
+	uint64_t n_lines = curve->points->len > 0 ? g_array_index(curve->points, LodeMissPoint,
+							    curve->points->len - 1)
+	                                                    .n_lines
+	                                          : 0;
+	bool is_large = n_lines >= FEWEST_LINES * FEWEST_LINES;
 
 	return (double)(is_large ? FEWEST_LINES : 1) * curve->line_bytes;
 }
@@ -110,7 +115,7 @@ static void widen_by_curve(Plot *self, const LodeMissCurve *curve)
 static void choose_scales(Plot *self)
 {
 	self->x = (LodePlotScale){.low = HUGE_VAL};
-	for (guint i = 0; i < self->sheet.results->replay->curves->len; i++)
+	for (guint i = 0; i < lode_curve_sheet_n_curves(&self->sheet); i++)
 		widen_by_curve(self, lode_curve_sheet_curve(&self->sheet, i));
 	for_each_cache(self, widen_by_cache);
 	double low = isfinite(self->x.low) ? self->x.low : 1;
@@ -283,7 +288,7 @@ static void draw(Plot *self)
 						      : "");
 	draw_axes(self);
 	draw_marks(self);
-	for (guint i = 0; i < self->sheet.results->replay->curves->len; i++)
+	for (guint i = 0; i < lode_curve_sheet_n_curves(&self->sheet); i++)
 		draw_curve(self, i);
 	for_each_cache(self, draw_dots);
 }
@@ -293,7 +298,7 @@ bool lode_miss_ratio_plot_write(
 {
 	g_autoptr(LodePlotCanvas)
 		canvas = lode_plot_canvas_new(format, LODE_CURVE_SHEET_WIDTH, HEIGHT, out);
-	Plot plot = {.sheet = {results, lode_plot_canvas_cairo(canvas), TOP, PANEL_HEIGHT}};
+	Plot plot = {.sheet = {results, lode_plot_canvas_cairo(canvas), TOP, PANEL_HEIGHT, true}};
 
 	choose_scales(&plot);
 	draw(&plot);

@@ -16,14 +16,23 @@ typedef struct {
 	LodeStackDistancesOptions options;
 	GArray *lines;     /* uint64_t */
 	GArray *histogram; /* uint64_t by depth */
+	GArray *uses;      /* NaiveUse */
 	uint64_t n_accesses;
 } NaiveStack;
+
+typedef struct {
+	uint16_t thread;
+	guint depth; /* FIRST: none had used the line */
+} NaiveUse;
+
+#define FIRST G_MAXUINT
 
 static void naive_init(NaiveStack *self, const LodeStackDistancesOptions *options)
 {
 	self->options = *options;
 	self->lines = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	self->histogram = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+	self->uses = g_array_new(FALSE, FALSE, sizeof(NaiveUse));
 	self->n_accesses = 0;
 }
 
@@ -31,15 +40,18 @@ static void naive_clear(NaiveStack *self)
 {
 	g_array_unref(self->lines);
 	g_array_unref(self->histogram);
+	g_array_unref(self->uses);
 }
 
-static void naive_use(NaiveStack *self, uint64_t line)
+static void naive_use(NaiveStack *self, uint64_t line, uint16_t thread)
 {
 	const uint64_t *lines = (const void *)self->lines->data;
 	guint depth = 0, n = self->lines->len;
 
 	while (depth < n && lines[depth] != line)
 		depth++;
+	const NaiveUse use = {thread, depth < n ? depth : FIRST};
+	g_array_append_val(self->uses, use);
 	self->n_accesses++;
 	if (depth < self->lines->len) {
 		g_array_index(self->histogram, uint64_t, depth)++;
@@ -63,7 +75,7 @@ static void naive_add(NaiveStack *self, const LodeReference *reference)
 		uint64_t line = (reference->address + i) / self->options.line_bytes;
 
 		if (i == 0 || line != before)
-			naive_use(self, line);
+			naive_use(self, line, reference->thread);
 		before = line;
 	}
 }
@@ -86,7 +98,7 @@ static void replay_all(const GArray *references, LodeStackDistances *distances)
 }
 
 /* Of a fully associative LRU cache of so many lines, first accesses included. */
-static uint64_t misses_of(const LodeStackDistances *distances, uint64_t n_lines)
+static uint64_t misses_of(LodeStackDistances *distances, uint64_t n_lines)
 {
 	uint64_t misses = lode_stack_distances_n_lines(distances);
 	size_t n;
@@ -97,7 +109,7 @@ static uint64_t misses_of(const LodeStackDistances *distances, uint64_t n_lines)
 	return misses;
 }
 
-static void check_curve(const LodeStackDistances *distances)
+static void check_curve(LodeStackDistances *distances)
 {
 	g_autoptr(LodeMissCurve) curve = lode_miss_curve_new(distances);
 	uint64_t n = curve->n_lines, before = 0;
@@ -120,7 +132,39 @@ static void check_curve(const LodeStackDistances *distances)
 	g_assert_cmpuint(n, ==, curve->n_accesses);
 }
 
-static void check(const GArray *references, const LodeStackDistancesOptions *options)
+/* Each thread has its uses; those of all are the sum. */
+static void check_threads(LodeStackDistances *distances, const NaiveStack *naive)
+{
+	for (unsigned thread = 0; thread < lode_stack_distances_n_threads(distances); thread++) {
+		const LodeThreadDistances found = lode_stack_distances_thread(distances, thread);
+		g_autofree uint64_t *histogram = g_new0(uint64_t, MAX(naive->lines->len, 1));
+		g_autoptr(LodeMissCurve) curve = lode_miss_curve_new_thread(distances, thread);
+		uint64_t n_accesses = 0, n_first = 0;
+
+		for (guint i = 0; i < naive->uses->len; i++) {
+			const NaiveUse *use = &g_array_index(naive->uses, NaiveUse, i);
+			if (use->thread != thread)
+				continue;
+			n_accesses++;
+			n_first += use->depth == FIRST;
+			if (use->depth != FIRST)
+				histogram[use->depth]++;
+		}
+		g_assert_cmpuint(found.n_accesses, ==, n_accesses);
+		g_assert_cmpuint(found.n_first, ==, n_first);
+		for (guint i = 0; i < naive->lines->len; i++)
+			g_assert_cmpuint(i < found.n ? found.histogram[i] : 0, ==, histogram[i]);
+		g_assert_cmpuint(curve->thread, ==, thread);
+		g_assert_cmpuint(curve->n_accesses, ==, n_accesses);
+		if (curve->points->len > 0)
+			g_assert_cmpuint(
+				g_array_index(curve->points, LodeMissPoint, curve->points->len - 1)
+					.misses,
+				==, n_first);
+	}
+}
+
+static void check_way(const GArray *references, const LodeStackDistancesOptions *options)
 {
 	g_autoptr(LodeStackDistances) distances = lode_stack_distances_new(options);
 	NaiveStack naive;
@@ -137,7 +181,17 @@ static void check(const GArray *references, const LodeStackDistancesOptions *opt
 	for (guint i = 0; i < n; i++)
 		g_assert_cmpuint(histogram[i], ==, g_array_index(naive.histogram, uint64_t, i));
 	check_curve(distances);
+	check_threads(distances, &naive);
 	naive_clear(&naive);
+}
+
+static void check(const GArray *references, const LodeStackDistancesOptions *options)
+{
+	LodeStackDistancesOptions by_thread = *options;
+
+	by_thread.by_thread = true;
+	check_way(references, options);
+	check_way(references, &by_thread);
 }
 
 static const uint32_t sizes[] = {0, 1, 4, 8, 8, 16, 64, 300};
@@ -158,10 +212,13 @@ static GArray *random_references(GRand *random, guint n)
 	GArray *references = g_array_new(FALSE, FALSE, sizeof(LodeReference));
 	uint64_t bytes = UINT64_C(1) << g_rand_int_range(random, 8, 20);
 	uint64_t pc = 0x400000;
+	uint16_t thread = 2;
 
 	while (references->len < n) {
-		LodeReference fetch = {
-			pc, (uint32_t)g_rand_int_range(random, 1, 12), 0, LODE_REFERENCE_FETCH};
+		if (g_rand_int_range(random, 0, 100) == 0)
+			thread = (uint16_t)g_rand_int_range(random, 0, 4);
+		LodeReference fetch = {pc, (uint32_t)g_rand_int_range(random, 1, 12), thread,
+			LODE_REFERENCE_FETCH};
 		int n_data = g_rand_int_range(random, -1, 3);
 
 		if (g_rand_int_range(random, 0, 30) > 0)
@@ -171,7 +228,7 @@ static GArray *random_references(GRand *random, guint n)
 			pc = 0x400000 + g_rand_int(random) % bytes;
 		for (int i = 0; i < n_data; i++) {
 			LodeReference data = {random_address(random, bytes),
-				sizes[g_rand_int(random) % G_N_ELEMENTS(sizes)], 0,
+				sizes[g_rand_int(random) % G_N_ELEMENTS(sizes)], thread,
 				(uint8_t)g_rand_int_range(random, 1, LODE_N_REFERENCE_KINDS)};
 			g_array_append_val(references, data);
 		}
@@ -205,7 +262,7 @@ static void test_many_lines(void)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t bound = i < 8000 ? i + 1 : 4000;
 		LodeReference load = {64 * (uint64_t)(i < 8000 ? i : g_rand_int(random) % bound), 8,
-			0, LODE_REFERENCE_LOAD};
+			(uint16_t)(i / 5000 % 3), LODE_REFERENCE_LOAD};
 		g_array_append_val(references, load);
 	}
 	check(references, &options);

@@ -24,7 +24,8 @@ typedef struct {
 
 static void add_curve(Picture *self, uint32_t line_bytes, uint8_t holds, unsigned n)
 {
-	const LodeStackDistancesOptions options = {.line_bytes = line_bytes, .holds = holds};
+	const LodeStackDistancesOptions options = {
+		.line_bytes = line_bytes, .holds = holds, .by_thread = true};
 	g_autoptr(LodeStackDistances) distances = lode_stack_distances_new(&options);
 	g_autoptr(LodeBlockSplitter) splitter = lode_block_splitter_new();
 	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(1));
@@ -39,6 +40,9 @@ static void add_curve(Picture *self, uint32_t line_bytes, uint8_t holds, unsigne
 	if (frame != NULL)
 		g_assert_true(lode_stack_distances_replay(distances, frame, NULL));
 	g_ptr_array_add(self->replay.curves, lode_miss_curve_new(distances));
+	for (unsigned i = 0; i < lode_stack_distances_n_threads(distances); i++)
+		g_ptr_array_add(
+			self->replay.thread_curves, lode_miss_curve_new_thread(distances, i));
 	self->replay.n_references = n;
 	self->replay.n_instructions = n / 2;
 }
@@ -47,12 +51,15 @@ static void picture_init(Picture *self)
 {
 	*self = (Picture){.results = {.path = "x.rps", .command = "program\x1b <&> argument"}};
 	self->replay.curves = g_ptr_array_new_with_free_func((GDestroyNotify)lode_miss_curve_free);
+	self->replay.thread_curves = g_ptr_array_new_with_free_func(
+		(GDestroyNotify)lode_miss_curve_free);
 	self->results.replay = &self->replay;
 }
 
 static void picture_clear(Picture *self)
 {
 	g_ptr_array_unref(self->replay.curves);
+	g_ptr_array_unref(self->replay.thread_curves);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Picture, picture_clear)
 
