@@ -4,7 +4,8 @@
 # How well `lode classify` tells workloads apart, and whether it finds code that does not belong there.
 #
 #   bench/classify.sh [DIRECTORY]     keeps profiles there and takes those that it has
-#   HOW=sampled bench/classify.sh …   of sampled profiles with inferred executions; default: counted
+#   HOW=sampled bench/classify.sh …   of sampled profiles with inferred executions; after a counted run
+#                                     (the default) in the same directory
 #   LODE                              names the lode to use; default: build/src/cli/lode
 #   ONLY='gzip-1 sort'                these workloads alone
 #
@@ -134,12 +135,18 @@ for i in "${!names[@]}"; do
 	done
 done
 
-# Instructions of a hash: those of a thousand more, in a program that does nothing.
-FOREIGN=1000 profile nothing 1 /bin/true
-FOREIGN=2000 profile nothing 2 /bin/true
-hash=$((($(executions nothing.2) - $(executions nothing.1)) / 1000))
+# How many hashes are 5 %: the instructions of one are those of a thousand more in a program that does
+# nothing. Sampled executions are estimates, so that the numbers are those of the counted runs.
+if [ "$how" = counted ]; then
+	FOREIGN=1000 profile nothing 1 /bin/true
+	FOREIGN=2000 profile nothing 2 /bin/true
+	hash=$((($(executions nothing.2) - $(executions nothing.1)) / 1000))
+	for name in "${names[@]}"; do
+		echo "$name $(($(executions "$name.4") / 19 / hash))"
+	done >hashes
+fi
 for i in "${!names[@]}"; do
-	FOREIGN=$(($(executions "${names[i]}.4") / 19 / hash)) \
+	FOREIGN=$(awk -v name="${names[i]}" '$1 == name { print $2 }' hashes) \
 		eval "profile foreign-${names[i]} 4 ${commands[i]//%N/4}"
 done
 

@@ -70,14 +70,33 @@ static bool parse_options(char **arguments, Options *out, GError **error)
 	return true;
 }
 
+/* The same profile twice would make the variance too small. */
+static bool check_new(
+	GHashTable *known, const LodeProfile *profile, const char *path, GError **error)
+{
+	const char *other = g_hash_table_lookup(known, profile->file.content);
+
+	if (profile->file.content[0] == '\0')
+		return true;
+	if (other != NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"%s: the same profile as %s: each counts once", path, other);
+		return false;
+	}
+	g_hash_table_insert(known, g_strdup(profile->file.content), g_strdup(path));
+	return true;
+}
+
 static LodeSignature *build(
 	char **paths, const Options *wanted, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeSignatureBuilder) builder = lode_signature_builder_new(wanted->attributes);
+	g_autoptr(GHashTable)
+		known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 
 	for (; *paths != NULL; paths++) {
 		g_autoptr(LodeProfile) profile = lode_profile_store_read(*paths, progress, error);
-		if (profile == NULL)
+		if (profile == NULL || !check_new(known, profile, *paths, error))
 			return NULL;
 		if (!lode_signature_builder_add(builder, profile, error)) {
 			g_prefix_error(error, "%s: ", *paths);

@@ -78,6 +78,10 @@ def views(profile, forms=("text", "json", "csv")):
         lode("memory", profile, "--format", form)
         for view in ("--by", "object"), ("--by", "thread"), ("--first-touch",), ("--coverage",):
             lode("memory", profile, *view, "--format", form)
+    if lode("signature", profile, "--name", "hostile", "-o", "hostile.sig") == 0:
+        for form in forms:
+            lode("classify", profile, "--signatures", ".", "--format", form)
+        os.remove("hostile.sig")
     lode("annotate", profile, "1", "--run", "opcodes")
     lode("memory", profile, "--layout", "node")
     lode("memory", profile, "--where", "nothing = 1")

@@ -304,28 +304,30 @@ static void fit_init(Fit *self, const Classifying *classifying, unsigned kind,
 		sequences->len, n_signatures, self->observed, self->expected, unknown_support};
 }
 
-/* Components with less than `least_part` are left out, the least first, and what they had is
- * fitted anew. */
+/*
+ * Components with less than `least_part` are left out, the least first, and what they had is fitted
+ * anew. Those that a rough fit gives next to nothing go at once: of many signatures, most.
+ */
 static void fit_shares(Fit *self, double least_part)
 {
 	size_t n = self->mixture.n_components;
 	g_autofree bool *may_have = g_new(bool, n + 1);
 
+	lode_mixture_fit(&self->mixture, NULL, 1e-3, self->shares);
 	for (size_t j = 0; j < n; j++)
-		may_have[j] = true;
+		may_have[j] = self->shares[j] >= least_part / 4;
 	while (true) {
 		size_t least = n;
-		lode_mixture_fit(&self->mixture, may_have, self->shares);
+		lode_mixture_fit(&self->mixture, may_have, 1e-5, self->shares);
 		for (size_t j = 0; j < n; j++)
 			if (may_have[j] && self->shares[j] < least_part &&
 				(least == n || self->shares[j] < self->shares[least]))
 				least = j;
 		if (least == n)
-			return;
-		for (size_t j = 0; j < n; j++)
-			if (self->shares[j] <= MAX(self->shares[least], 1e-6))
-				may_have[j] = false;
+			break;
+		may_have[least] = false;
 	}
+	lode_mixture_fit(&self->mixture, may_have, 1e-7, self->shares);
 }
 
 static double explained_alone(const Fit *fit, guint j)
@@ -334,7 +336,7 @@ static double explained_alone(const Fit *fit, guint j)
 	const LodeMixture alone = {fit->mixture.n_sequences, 1, fit->observed,
 		fit->expected + (size_t)j * fit->mixture.n_sequences, unknown_support};
 
-	lode_mixture_fit(&alone, NULL, shares);
+	lode_mixture_fit(&alone, NULL, 1e-6, shares);
 	return shares[0];
 }
 

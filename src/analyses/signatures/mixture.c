@@ -7,8 +7,6 @@
 
 enum { MAX_ROUNDS = 5000 };
 
-static const double enough = 1e-8; /* of change of any share in a round */
-
 static double mixture_at(const LodeMixture *self, const double *shares, size_t sequence)
 {
 	double sum = shares[self->n_components] * self->unknown;
@@ -49,7 +47,8 @@ static void find_growth(
 	}
 }
 
-void lode_mixture_fit(const LodeMixture *self, const bool *may_have, double *out_shares)
+void lode_mixture_fit(
+	const LodeMixture *self, const bool *may_have, double tolerance, double *out_shares)
 {
 	size_t n = self->n_components;
 	g_autofree double *quotients = g_new(double, self->n_sequences + 1);
@@ -78,7 +77,7 @@ void lode_mixture_fit(const LodeMixture *self, const bool *may_have, double *out
 			change = MAX(change, fabs(share - out_shares[j]));
 			out_shares[j] = share;
 		}
-		if (change < enough)
+		if (change < tolerance)
 			break;
 	}
 }

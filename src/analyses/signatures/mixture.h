@@ -27,9 +27,11 @@ typedef struct {
 
 /*
  * `shares` [n_components + 1], the last of the rest; they sum to 1. `may_have` [n_components] says
- * which may be above 0; NULL: all.
+ * which may be above 0; NULL: all. Ends when no share changes by `tolerance` in a round, or after
+ * 5,000 rounds.
  */
-void lode_mixture_fit(const LodeMixture *self, const bool *may_have, double *out_shares);
+void lode_mixture_fit(
+	const LodeMixture *self, const bool *may_have, double tolerance, double *out_shares);
 
 /* Which part of a sequence is of the rest, 0 … 1, with these shares. */
 double lode_mixture_rest(const LodeMixture *self, const double *shares, size_t sequence);

@@ -16,6 +16,7 @@ typedef struct {
 bool lode_signature_model_init(LodeSignatureModel *self, const LodeSignature *signature,
 	LodeSymbols *symbols, GError **error);
 void lode_signature_model_clear(LodeSignatureModel *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeSignatureModel, lode_signature_model_clear)
 
 /*
  * The support of a sequence. One that is not listed is made of its parts as a Markov chain would:

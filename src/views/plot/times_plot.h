@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Misses per reference over time: a line of steps for each simulated cache, or, without any, for fully
- * associative LRU caches of some sizes. */
+/* Misses per reference over time: a line of steps for each simulated cache, or, without any, for
+ * fully associative LRU caches of some sizes. */
 #pragma once
 
 #include "views/cache_results.h"

@@ -2,6 +2,7 @@
 /* Classification of made-up profiles whose parts are known. */
 #include "analyses/signatures/capacity.h"
 #include "analyses/signatures/signature_builder.h"
+#include "analyses/signatures/signature_model.h"
 #include "flow_text.h"
 #include "seeds.h"
 
@@ -158,6 +159,94 @@ static void test_none(void)
 	works_clear(&works);
 }
 
+/* Σ over the texts of a signature's section and one outcome for all else, as the definition has it.
+ */
+static double naive_divergence(const LodeSignature *signature, unsigned kind, unsigned length,
+	const LodeSequenceTable *supports, LodeSymbols *symbols)
+{
+	const GArray *sequences = signature->sequences[kind][length];
+	double sum = 0, p_else = 1, q_else = 1;
+
+	for (guint i = 0; i <= sequences->len; i++) {
+		double p = MAX(p_else, 0), q = MAX(q_else, 0);
+		if (i < sequences->len) {
+			const LodeSignatureSequence *one = &LODE_AT(
+				sequences, LodeSignatureSequence, i);
+			p = lode_sequence_table_get(
+				supports, lode_symbols_key(symbols, one->text), 0);
+			q = one->support;
+		}
+		p_else -= p;
+		q_else -= q;
+		sum += p > 0 ? p * log(2 * p / (p + q)) / 2 : 0;
+		sum += q > 0 ? q * log(2 * q / (p + q)) / 2 : 0;
+	}
+	return sum / log(2);
+}
+
+static void test_distance(void)
+{
+	Works works;
+	double totals[LODE_SIGNATURE_LENGTHS], sum = 0;
+
+	works_init(&works);
+	/* Both works in one, and a signature that lists a part of its sequences. */
+	g_autofree char *text = g_strconcat(works.a->str, strstr(works.b->str, "graph"), NULL);
+	g_autoptr(LodeProfile) mixed = flow_text_read(text);
+	g_ptr_array_add(works.signatures, sign("c", 0.02, mixed, NULL));
+	g_autoptr(LodeClassification) found = classify(works.profile_a, works.signatures);
+	g_autoptr(LodeSymbols) symbols = lode_symbols_new();
+	g_autoptr(LodeExecutedSequences)
+		executed = lode_executed_sequences_new(works.profile_a, "kind,mem", symbols, NULL);
+	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++) {
+		LodeSequenceTable supports = {0};
+		lode_executed_sequences_count(executed, kind, &supports, totals);
+		for (unsigned length = 0; length < LODE_SIGNATURE_LENGTHS; length++)
+			sum += naive_divergence(
+				works.signatures->pdata[2], kind, length, &supports, symbols);
+		lode_sequence_table_clear(&supports);
+	}
+	double distance = lode_classification_match(found, 2)->distance;
+	g_assert_cmpfloat(distance, >, 0.1);
+	g_assert_cmpfloat(fabs(distance - sqrt(sum / 8)), <, 1e-9);
+	works_clear(&works);
+}
+
+/* What is not listed is made of its parts, down to single opcodes, and never more than min-support.
+ */
+static void test_unlisted(void)
+{
+	g_autoptr(LodeSignature) signature = lode_signature_new("s", "kind,mem");
+	g_autoptr(LodeSymbols) symbols = lode_symbols_new();
+	g_auto(LodeSignatureModel) model;
+
+	signature->min_support = 0.1;
+	lode_signature_add(signature, LODE_SEQUENCES_OPCODES, 1, "a", 0.5, 0);
+	lode_signature_add(signature, LODE_SEQUENCES_OPCODES, 1, "b", 0.4, 0);
+	lode_signature_add(signature, LODE_SEQUENCES_OPCODES, 2, "a b", 0.3, 0);
+	lode_signature_add(signature, LODE_SEQUENCES_OPCODES, 2, "b a", 0.2, 0);
+	lode_signature_add(signature, LODE_SEQUENCES_OPCODES, 3, "a b a", 0.15, 0);
+	g_assert_true(lode_signature_model_init(&model, signature, symbols, NULL));
+	const struct {
+		const char *text;
+		double support;
+	} cases[] = {
+		{"a b", 0.3},
+		{"a b a", 0.15},
+		{"b b", 0.1},   /* 0.4·0.4 is more than unlisted ones have */
+		{"b a b", 0.1}, /* 0.2·0.3/0.5 likewise */
+		{"b b a", 0.1 * 0.2 / 0.4},
+		{"b b a b", 0.05 * 0.1 / 0.2},
+		{"x", 1e-9},
+		{"a x", 0.5e-9},
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		double found = lode_signature_model_support(
+			&model, LODE_SEQUENCES_OPCODES, lode_symbols_key(symbols, cases[i].text));
+		g_assert_cmpfloat(fabs(found - cases[i].support), <, 1e-12);
+	}
+}
+
 /* The mean and the deviation of two profiles, and the limit that follows from them. */
 static void test_variances(void)
 {
@@ -246,6 +335,10 @@ int main(int argc, char **argv)
 		NULL);
 	add_random_test(
 		"/classification/none", test_none, "R02S00000000000000000000000000000061", NULL);
+	add_random_test("/classification/distance", test_distance,
+		"R02S00000000000000000000000000000071", "R02S00000000000000000000000000000072",
+		NULL);
+	g_test_add_func("/classification/unlisted", test_unlisted);
 	g_test_add_func("/classification/variances", test_variances);
 	g_test_add_func("/classification/capacity", test_capacity);
 	g_test_add_func("/classification/different_attributes", test_different_attributes);

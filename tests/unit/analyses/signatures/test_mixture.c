@@ -58,7 +58,7 @@ static void test_is_maximum(void)
 	size_t n = (size_t)random_int_range(5, MAX_SEQUENCES);
 
 	make_case(&a, (size_t)random_int_range(1, MAX_COMPONENTS + 1), n);
-	lode_mixture_fit(&a.mixture, NULL, shares);
+	lode_mixture_fit(&a.mixture, NULL, 1e-8, shares);
 	for (size_t j = 0; j <= a.mixture.n_components; j++) {
 		double slope = 0;
 		for (size_t s = 0; s < n; s++) {
@@ -85,7 +85,7 @@ static void test_against_search(void)
 	double shares[3];
 
 	make_case(&a, 2, 20);
-	lode_mixture_fit(&a.mixture, NULL, shares);
+	lode_mixture_fit(&a.mixture, NULL, 1e-8, shares);
 	double best = likelihood(&a.mixture, shares);
 	for (int i = 0; i <= 100; i++)
 		for (int j = 0; i + j <= 100; j++) {
@@ -110,12 +110,12 @@ static void test_known_truth(void)
 		for (size_t j = 0; j < 3; j++)
 			a.observed[s] += truth[j] * a.expected[j * 40 + s];
 	}
-	lode_mixture_fit(&a.mixture, NULL, shares);
+	lode_mixture_fit(&a.mixture, NULL, 1e-8, shares);
 	for (size_t j = 0; j < 3; j++)
 		g_assert_cmpfloat(fabs(shares[j] - truth[j]), <, 1e-3);
 	g_assert_cmpfloat(shares[3], <, 1e-3);
 	const bool may_have[3] = {true, false, true};
-	lode_mixture_fit(&a.mixture, may_have, shares);
+	lode_mixture_fit(&a.mixture, may_have, 1e-8, shares);
 	g_assert_cmpfloat(shares[1], ==, 0);
 }
 
@@ -127,13 +127,13 @@ static void test_rest(void)
 	const LodeMixture mixture = {3, 1, observed, expected, 1e-6};
 	double shares[2];
 
-	lode_mixture_fit(&mixture, NULL, shares);
+	lode_mixture_fit(&mixture, NULL, 1e-8, shares);
 	g_assert_cmpfloat(fabs(shares[0] - 0.9), <, 1e-4);
 	g_assert_cmpfloat(fabs(shares[1] - 0.1), <, 1e-4);
 	g_assert_cmpfloat(lode_mixture_rest(&mixture, shares, 2), ==, 1);
 	g_assert_cmpfloat(lode_mixture_rest(&mixture, shares, 0), <, 1e-4);
 	const LodeMixture nothing = {3, 0, observed, expected, 1e-6};
-	lode_mixture_fit(&nothing, NULL, shares);
+	lode_mixture_fit(&nothing, NULL, 1e-8, shares);
 	g_assert_cmpfloat(shares[0], ==, 1);
 }
 
