@@ -52,6 +52,7 @@ extern const LodeVerb lode_verb_trace_info;
 extern const LodeVerb lode_verb_trace_simulate;
 extern const LodeVerb lode_verb_import;
 extern const LodeVerb lode_verb_export;
+extern const LodeVerb lode_verb_merge;
 extern const LodeVerb lode_verb_mine;
 extern const LodeVerb lode_verb_report;
 extern const LodeVerb lode_verb_annotate;

@@ -15,6 +15,7 @@ const LodeVerb *const lode_verbs[] = {
 	&lode_verb_trace_simulate,
 	&lode_verb_import,
 	&lode_verb_export,
+	&lode_verb_merge,
 	&lode_verb_mine,
 	&lode_verb_report,
 	&lode_verb_annotate,

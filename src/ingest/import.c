@@ -254,6 +254,25 @@ static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions
 	return samples;
 }
 
+/* When it was recorded is when its file was written last, as for perf. */
+static void add_origin(LodeProfile *profile, const LodeRecording *recording, const char *path)
+{
+	struct stat status;
+	LodeOrigin origin = {
+		.host = lode_profile_intern(profile, recording->host),
+		.program = profile->program,
+		.n_samples = profile->n_samples,
+		.total_count = profile->total_count,
+	};
+
+	origin.pid = recording->pid;
+	if (origin.pid == 0 && recording->pids->len > 0)
+		origin.pid = g_array_index(recording->pids, uint32_t, 0);
+	if (stat(path, &status) == 0 && status.st_mtime > 0)
+		origin.recorded_at = (uint64_t)status.st_mtime;
+	g_array_append_val(profile->origins, origin);
+}
+
 static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOptions *options,
 	const LodeProgress *progress, GError **error)
 {
@@ -310,7 +329,11 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.code_images = images,
 		.threads = options->threads,
 	};
-	return lode_join_recording(counts != NULL ? counts : samples, &context, progress, error);
+	LodeRecording *recording = counts != NULL ? counts : samples;
+	LodeProfile *profile = lode_join_recording(recording, &context, progress, error);
+	if (profile != NULL)
+		add_origin(profile, samples != NULL ? samples : counts, options->paths[0]);
+	return profile;
 }
 
 static LodeProfile *import_flow_file(const Inputs *inputs, const LodeImportOptions *options,

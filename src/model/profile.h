@@ -16,6 +16,7 @@
 #pragma once
 
 #include "model/memory.h"
+#include "model/origins.h"
 #include "model/stacks.h"
 
 #include <glib.h>
@@ -184,11 +185,13 @@ typedef struct {
 	GArray *cost_starts;   /* uint32_t × (instructions + 1): range of costs of instruction i */
 	GArray *locations;     /* LodeLocation, no two equal */
 	GPtrArray *attributes; /* char *: "namespace:value", no two equal */
-	GArray *attribute_sets; /* LodeAttributeSet, no two equal */
-	GArray *set_members;    /* uint32_t attribute ids, ascending inside a set */
-	GArray *unresolved;     /* LodeUnresolved */
-	LodeMemory *memory;     /* data addresses; NULL: none were recorded */
-	LodeStacks *stacks;     /* call stacks of samples; NULL: none were recorded */
+	GArray *attribute_sets;        /* LodeAttributeSet, no two equal */
+	GArray *set_members;           /* uint32_t attribute ids, ascending inside a set */
+	GArray *unresolved;            /* LodeUnresolved */
+	LodeMemory *memory;            /* data addresses; NULL: none were recorded */
+	LodeStacks *stacks;            /* call stacks of samples; NULL: none were recorded */
+	GArray *origins;               /* LodeOrigin; empty: of a flow file, or lode 0.1.0 */
+	LodeOriginParts *origin_parts; /* what each gave; NULL: nothing was merged, or not read */
 
 	GHashTable *attribute_ids;     /* private: name → id + 1 */
 	GHashTable *attribute_set_ids; /* private */

@@ -13,22 +13,22 @@
 static const char schema_sql[] =
 #include "store/schema_sql.h"
 	;
-static const char pages_sql[] =
-#include "store/pages_sql.h"
-	;
-static const char access_calls_sql[] =
-#include "store/access_calls_sql.h"
-	;
-static const char stacks_sql[] =
-#include "store/stacks_sql.h"
-	;
 static const char findings_sql[] =
 #include "store/findings_sql.h"
 	;
-
-static const char allocations_sql[] =
+/* Tables that came later, without a new version; older profiles have not got them. */
+static const char *const additions[] = {
+	findings_sql,
 #include "store/allocations_sql.h"
-	;
+	,
+#include "store/pages_sql.h"
+	,
+#include "store/access_calls_sql.h"
+	,
+#include "store/stacks_sql.h"
+	,
+#include "store/origins_sql.h"
+};
 
 /* How many instructions of SQLite's machine run between two looks at the cancel flag. */
 enum { STEPS_BETWEEN_LOOKS = 50000, REPORT_INTERVAL_US = 100000, BUSY_TIMEOUT_MS = 5000 };
@@ -278,13 +278,11 @@ LodeDatabase *lode_database_create(const char *path, const LodeProgress *progres
 		    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA secure_delete = OFF; BEGIN",
 		    error) ||
 		!lode_database_execute(self, identity, error) ||
-		!lode_database_execute(self, schema_sql, error) ||
-		!lode_database_execute(self, findings_sql, error) ||
-		!lode_database_execute(self, allocations_sql, error) ||
-		!lode_database_execute(self, pages_sql, error) ||
-		!lode_database_execute(self, access_calls_sql, error) ||
-		!lode_database_execute(self, stacks_sql, error))
+		!lode_database_execute(self, schema_sql, error))
 		return NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(additions); i++)
+		if (!lode_database_execute(self, additions[i], error))
+			return NULL;
 	return g_steal_pointer(&self);
 }
 
@@ -394,31 +392,34 @@ static char *add_event_columns_to_text(const char *sql, int64_t n)
 	return g_string_free(text, FALSE);
 }
 
+/* The tables of an empty profile in memory; temp.required has the names of those that each
+ * profile has. */
+static bool make_model(LodeDatabase *model, GError **error)
+{
+	if (sqlite3_open_v2(":memory:", &model->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+		    NULL) != SQLITE_OK ||
+		sqlite3_exec(model->handle, schema_sql, NULL, NULL, NULL) != SQLITE_OK ||
+		sqlite3_exec(model->handle,
+			"CREATE TEMP TABLE required AS SELECT name FROM sqlite_schema", NULL, NULL,
+			NULL) != SQLITE_OK)
+		return lode_database_fail(model, error);
+	for (size_t i = 0; i < G_N_ELEMENTS(additions); i++)
+		if (sqlite3_exec(model->handle, additions[i], NULL, NULL, NULL) != SQLITE_OK)
+			return lode_database_fail(model, error);
+	return true;
+}
+
 /* Compares the tables with those of an empty profile made in memory. */
 static bool check_tables(LodeDatabase *self, GError **error)
 {
 	g_autoptr(LodeDatabase) model = g_new0(LodeDatabase, 1);
 	int64_t n_events;
 
-	if (!count_event_columns(self, &n_events, error))
+	if (!count_event_columns(self, &n_events, error) || !make_model(model, error))
 		return false;
-	if (sqlite3_open_v2(":memory:", &model->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-		    NULL) != SQLITE_OK ||
-		sqlite3_exec(model->handle, schema_sql, NULL, NULL, NULL) != SQLITE_OK ||
-		sqlite3_exec(model->handle, findings_sql, NULL, NULL, NULL) != SQLITE_OK ||
-		sqlite3_exec(model->handle, allocations_sql, NULL, NULL, NULL) != SQLITE_OK ||
-		sqlite3_exec(model->handle, pages_sql, NULL, NULL, NULL) != SQLITE_OK ||
-		sqlite3_exec(model->handle, access_calls_sql, NULL, NULL, NULL) != SQLITE_OK ||
-		sqlite3_exec(model->handle, stacks_sql, NULL, NULL, NULL) != SQLITE_OK)
-		return lode_database_fail(model, error);
-	/* Those of findings, of allocations' and accesses' calls, of pages and of call stacks came
-	 * later, without a new version. */
 	g_autoptr(sqlite3_stmt) tables = lode_database_prepare(model,
-		"SELECT name, sql, name IN ('run_findings', 'finding', 'finding_place', "
-		"'allocation_call', 'allocation_path', 'allocation_site_peak', 'heap_peak', "
-		"'allocation_path_of', 'memory_pages', 'access_call', 'access_path_of', "
-		"'frame', 'stack', 'stack_thread', 'stack_sample') "
-		"FROM sqlite_schema WHERE type = 'table'",
+		"SELECT name, sql, name NOT IN (SELECT name FROM temp.required) "
+		"FROM main.sqlite_schema WHERE type = 'table'",
 		error);
 	if (tables == NULL)
 		return false;

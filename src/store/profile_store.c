@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/new_file.h"
 #include "store/memory_tables.h"
+#include "store/origin_tables.h"
 #include "store/profile_tables.h"
 #include "store/stack_tables.h"
 
@@ -71,6 +72,7 @@ bool lode_profile_store_write(
 	g_autoptr(LodeNewFile) file = NULL;
 	bool done = lode_profile_check(profile, error) && lode_memory_check(profile, error) &&
 	            lode_stack_tables_check(profile, error) &&
+	            lode_origin_tables_check(profile, error) &&
 	            (file = lode_new_file_open(path, error)) != NULL &&
 	            write_file(file->temporary_path, profile, progress, error);
 
@@ -117,4 +119,10 @@ LodeProfile *lode_profile_store_read_with_stacks(
 	const char *path, const LodeProgress *progress, GError **error)
 {
 	return read_profile(path, lode_stack_tables_read, progress, error);
+}
+
+LodeProfile *lode_profile_store_read_with_origins(
+	const char *path, const LodeProgress *progress, GError **error)
+{
+	return read_profile(path, lode_origin_tables_read_parts, progress, error);
 }

@@ -35,6 +35,10 @@ LodeProfile *lode_profile_store_read_with_memory(
 LodeProfile *lode_profile_store_read_with_stacks(
 	const char *path, const LodeProgress *progress, GError **error);
 
+/* The same with what each origin gave to a merged profile. */
+LodeProfile *lode_profile_store_read_with_origins(
+	const char *path, const LodeProgress *progress, GError **error);
+
 /* What `lode info` needs without loading everything. */
 typedef struct {
 	char *name;

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "store/memory_tables.h"
+#include "store/origin_tables.h"
 #include "store/profile_store.h"
 #include "store/row_source.h"
 #include "store/row_table.h"
@@ -338,7 +339,7 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 	list_locations(&rows, profile);
 	list_costs(&rows, profile);
 	database->stage = "writing the profile";
-	database->rows_total = G_N_ELEMENTS(facts);
+	database->rows_total = G_N_ELEMENTS(facts) + lode_origin_tables_count(profile);
 	if (profile->memory != NULL)
 		database->rows_total += lode_memory_tables_count(profile->memory);
 	if (profile->stacks != NULL)
@@ -355,6 +356,7 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 		       lode_memory_tables_insert(profile->memory, database, error)) &&
 	       (profile->stacks == NULL ||
 		       lode_stack_tables_insert(profile->stacks, database, error)) &&
+	       lode_origin_tables_insert(profile, database, error) &&
 	       insert_content(database, error);
 }
 
@@ -533,7 +535,8 @@ bool lode_profile_tables_read(LodeProfile *profile, LodeDatabase *database, GErr
 		!take_costs(&rows, profile, error))
 		return false;
 	find_ranges(profile);
-	return lode_profile_check(profile, error);
+	return lode_profile_check(profile, error) &&
+	       lode_origin_tables_read(profile, database, error);
 }
 
 /* What model/profile.h says beyond single values. */

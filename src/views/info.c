@@ -45,6 +45,42 @@ static void add_contents(GArray *rows, const LodeProfile *profile)
 		rows, "contents", "edges", (double)lode_profile_count_edges(profile));
 }
 
+/* "on web1, process 1234, 2026-11-23 06:25, 1,644 samples" */
+static char *describe_origin(const LodeOrigin *origin)
+{
+	GString *text = g_string_new(NULL);
+	char samples[LODE_NUMBER_SIZE];
+
+	if (origin->host != NULL)
+		g_string_append_printf(text, ", on %s", origin->host);
+	if (origin->pid != 0)
+		g_string_append_printf(text, ", process %" G_GUINT32_FORMAT, origin->pid);
+	g_autoptr(GDateTime) time = origin->recorded_at > 0 ? g_date_time_new_from_unix_local(
+								      (gint64)origin->recorded_at)
+	                                                    : NULL;
+	g_autofree char *date = time != NULL ? g_date_time_format(time, "%Y-%m-%d %H:%M") : NULL;
+	if (date != NULL)
+		g_string_append_printf(text, ", %s", date);
+	if (origin->n_samples > 0)
+		g_string_append_printf(
+			text, ", %s samples", lode_number_format_count(origin->n_samples, samples));
+	if (text->len > 0)
+		g_string_erase(text, 0, strlen(", "));
+	return g_string_free(text, FALSE);
+}
+
+static void add_origins(GArray *rows, const LodeProfile *profile)
+{
+	for (guint i = 0; i < profile->origins->len; i++) {
+		const LodeOrigin *origin = &LODE_AT(profile->origins, LodeOrigin, i);
+		LodeFactRow *row = lode_fact_rows_add(
+			rows, "origin", origin->name != NULL ? origin->name : "recorded");
+		g_autofree char *where = describe_origin(origin);
+		row->text = g_strdup(where);
+		row->detail = origin->name != NULL ? g_strdup(origin->program) : NULL;
+	}
+}
+
 static void add_quality(GArray *rows, const LodeProfile *profile)
 {
 	char checked[LODE_NUMBER_SIZE];
@@ -231,6 +267,7 @@ static GArray *info_rows(const LodeProfile *profile, const GPtrArray *runs)
 	GArray *rows = lode_fact_rows_new();
 
 	add_contents(rows, profile);
+	add_origins(rows, profile);
 	add_quality(rows, profile);
 	add_events(rows, profile);
 	add_images(rows, profile);
@@ -244,6 +281,7 @@ static GArray *info_rows(const LodeProfile *profile, const GPtrArray *runs)
 static const LodeFactTitle titles[] = {
 	{"profile", "Profile"},
 	{"contents", "Contents"},
+	{"origin", "Origins"},
 	{"quality", "Quality"},
 	{"event", "Events"},
 	{"image", "Images, by share of weight"},
@@ -306,6 +344,26 @@ static void put_json_runs(LodeJsonStream *json, const GPtrArray *runs)
 	lode_json_end(json, ']');
 }
 
+static void put_json_origins(LodeJsonStream *json, const LodeProfile *profile)
+{
+	lode_json_key(json, "origins");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < profile->origins->len; i++) {
+		const LodeOrigin *origin = &LODE_AT(profile->origins, LodeOrigin, i);
+		lode_json_line(json);
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "name", origin->name);
+		lode_json_member_string(json, "host", origin->host);
+		lode_json_member_string(json, "program", origin->program);
+		lode_json_member_number(json, "pid", origin->pid);
+		lode_json_member_number(json, "recorded_at", (double)origin->recorded_at);
+		lode_json_member_number(json, "samples", origin->n_samples);
+		lode_json_member_number(json, "executions", origin->total_count);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
 static void write_json(
 	const LodeProfile *profile, const GArray *rows, const GPtrArray *runs, FILE *out)
 {
@@ -324,6 +382,8 @@ static void write_json(
 		profile->inflow_checked > 0 ? profile->inflow_equal / profile->inflow_checked
 					    : (double)NAN);
 	lode_json_end(&json, '}');
+	lode_json_line(&json);
+	put_json_origins(&json, profile);
 	lode_json_line(&json);
 	lode_json_key(&json, "events");
 	put_json_rows(&json, rows, "event");

@@ -490,7 +490,8 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	} else if (outcome == LODE_SAMPLED_KERNEL) {
 		outcome = find_kernel_row(self, record->sample.ip, &row);
 	}
-	self->recording->n_samples++;
+	if (self->recording->n_samples++ == 0)
+		self->recording->pid = record->pid;
 	g_array_index(self->recording->totals, double, column) += value;
 	if (outcome == LODE_SAMPLED_RESOLVED) {
 		lode_sampled_rows_add(&self->rows, row, column, value);
@@ -592,6 +593,8 @@ static void describe(Reading *self)
 		g_strconcat("perf.data of ", is_number ? "perf " : "", version, NULL));
 
 	recording->creator = g_string_chunk_insert(recording->strings, creator);
+	if (info->host != NULL)
+		recording->host = g_string_chunk_insert(recording->strings, info->host);
 	for (guint i = 0; i < self->inputs->len; i++)
 		describe_program(recording, g_array_index(self->inputs, Input, i).data);
 	recording->frequency = self->has_branches ? LODE_FREQUENCY_SAMPLED

@@ -1,0 +1,1042 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions of all sources are sorted by image and address; those of one address become one, whose
+ * instructions are sorted by address in turn. With that each source's instructions have their
+ * numbers in the merged profile, and all else are rows of origins, which are sorted and added up.
+ */
+#include "analyses/merge/profile_merge.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A profile to be added, by what its origins gave. The arrays have the number in the merged profile
+ * of the source's origins, images, events and instructions; LODE_NONE: none is taken of it. */
+typedef struct {
+	const LodeMergeSource *given;
+	const LodeProfile *profile;
+	LodeOriginParts *own; /* made here of a profile that was not merged */
+	const LodeOriginParts *parts;
+	uint32_t *origins, *images, *events, *instructions;
+	double *counts; /* of its instructions, by the origins that are taken; −1: by none */
+	uint32_t n_origins;
+	bool is_whole; /* all origins are taken */
+} Source;
+
+typedef struct {
+	uint64_t key; /* address; of a graph, the number of its name */
+	uint32_t image, source, function;
+} FunctionPart;
+
+typedef struct {
+	uint64_t address;
+	uint32_t source, instruction;
+} InstructionPart;
+
+typedef struct {
+	LodeEdge edge;
+	uint32_t origin;
+} EdgePart;
+
+/* Whose attributes and location an instruction has: that which executed it most. */
+typedef struct {
+	uint32_t source, instruction;
+} Likeness;
+
+typedef struct {
+	const LodeMergeOptions *options;
+	const LodeProgress *progress;
+	LodeProfile *merged;
+	Source *sources;
+	uint32_t n_sources;
+	GHashTable *names;  /* of origins */
+	GHashTable *graphs; /* name of a graph → its number + 1 */
+	GArray *functions;  /* FunctionPart */
+	GArray *rows;       /* InstructionPart, of one function */
+	GArray *likenesses; /* Likeness, by instruction */
+	GArray *edges;      /* EdgePart */
+} Merge;
+
+static void merge_init(Merge *self, const LodeMergeOptions *options, const LodeProgress *progress,
+	const LodeMergeSource *sources, size_t n)
+{
+	*self = (Merge){
+		.options = options,
+		.progress = progress,
+		.merged = lode_profile_new(),
+		.sources = g_new0(Source, n),
+		.n_sources = (uint32_t)n,
+		.names = g_hash_table_new(g_str_hash, g_str_equal),
+		.graphs = g_hash_table_new(g_str_hash, g_str_equal),
+		.functions = g_array_new(FALSE, FALSE, sizeof(FunctionPart)),
+		.rows = g_array_new(FALSE, FALSE, sizeof(InstructionPart)),
+		.likenesses = g_array_new(FALSE, FALSE, sizeof(Likeness)),
+		.edges = g_array_new(FALSE, FALSE, sizeof(EdgePart)),
+	};
+	self->merged->origin_parts = lode_origin_parts_new();
+	for (size_t i = 0; i < n; i++)
+		self->sources[i] = (Source){.given = &sources[i], .profile = sources[i].profile};
+}
+
+static void merge_clear(Merge *self)
+{
+	for (uint32_t i = 0; i < self->n_sources; i++) {
+		Source *source = &self->sources[i];
+		lode_origin_parts_free(source->own);
+		g_free(source->origins);
+		g_free(source->images);
+		g_free(source->events);
+		g_free(source->instructions);
+		g_free(source->counts);
+	}
+	g_free(self->sources);
+	lode_profile_free(self->merged);
+	g_hash_table_unref(self->names);
+	g_hash_table_unref(self->graphs);
+	g_array_unref(self->functions);
+	g_array_unref(self->rows);
+	g_array_unref(self->likenesses);
+	g_array_unref(self->edges);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Merge, merge_clear)
+
+static bool refuse(const Source *source, GError **error, const char *format, ...)
+	G_GNUC_PRINTF(3, 4);
+
+/* Always false. */
+static bool refuse(const Source *source, GError **error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	g_autofree char *why = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED, "%s: %s", source->given->path, why);
+	return false;
+}
+
+/* A profile that was not merged, as what its one origin gave. */
+static LodeOriginParts *parts_of_one(const LodeProfile *profile)
+{
+	LodeOriginParts *parts = lode_origin_parts_new();
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		const LodeInstruction *instruction = lode_profile_instruction(profile, i);
+		uint32_t first = LODE_AT(profile->cost_starts, uint32_t, i);
+		uint32_t end = LODE_AT(profile->cost_starts, uint32_t, i + 1);
+		const LodeOriginCount row = {0, i, instruction->count, instruction->next_count};
+		g_array_append_val(parts->counts, row);
+		for (uint32_t k = first; k < end; k++) {
+			const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, k);
+			const LodeOriginCost part = {0, i, cost->event, cost->value};
+			g_array_append_val(parts->costs, part);
+		}
+	}
+	for (uint32_t i = 0; i < profile->edges->len; i++) {
+		const LodeOriginEdge part = {0, i, LODE_AT(profile->edges, LodeEdge, i).count};
+		g_array_append_val(parts->edges, part);
+	}
+	for (uint32_t i = 0; i < profile->events->len; i++) {
+		const LodeOriginTotal part = {0, i, lode_profile_event(profile, i)->total};
+		g_array_append_val(parts->totals, part);
+	}
+	return parts;
+}
+
+/* "a", "a-2", "a-3"… */
+static char *unique_name(Merge *self, const char *wanted)
+{
+	g_autofree char *name = g_strdup(wanted);
+
+	for (unsigned i = 2; g_hash_table_contains(self->names, name); i++) {
+		g_free(name);
+		name = g_strdup_printf("%s-%u", wanted, i);
+	}
+	char *kept = lode_profile_intern(self->merged, name);
+	g_hash_table_add(self->names, kept);
+	return kept;
+}
+
+static bool is_wanted(const Merge *self, const LodeOrigin *origin, const char *name)
+{
+	const char *const *patterns = self->options->origins;
+
+	if (patterns == NULL)
+		return true;
+	for (; *patterns != NULL; patterns++)
+		if (g_pattern_match_simple(*patterns, name) ||
+			(origin->host != NULL && g_pattern_match_simple(*patterns, origin->host)))
+			return true;
+	return false;
+}
+
+static void take_origin(Merge *self, Source *source, uint32_t index, const LodeOrigin *origin)
+{
+	const char *name = origin->name != NULL ? origin->name : source->given->name;
+	LodeOrigin row = *origin;
+
+	source->origins[index] = LODE_NONE;
+	if (!is_wanted(self, origin, name)) {
+		source->is_whole = false;
+		return;
+	}
+	row.name = unique_name(self, name);
+	row.host = lode_profile_intern(self->merged, origin->host);
+	row.program = lode_profile_intern(self->merged, origin->program);
+	self->merged->n_samples += row.n_samples;
+	self->merged->total_count += row.total_count;
+	source->origins[index] = self->merged->origins->len;
+	g_array_append_val(self->merged->origins, row);
+}
+
+static void take_origins(Merge *self, Source *source)
+{
+	const LodeProfile *profile = source->profile;
+	LodeOrigin one = {.program = profile->program,
+		.n_samples = profile->n_samples,
+		.total_count = profile->total_count};
+	bool is_merged = profile->origin_parts != NULL;
+
+	source->is_whole = true;
+	if (!is_merged)
+		source->own = parts_of_one(profile);
+	source->parts = is_merged ? profile->origin_parts : source->own;
+	source->n_origins = is_merged ? profile->origins->len : 1;
+	source->origins = g_new(uint32_t, source->n_origins);
+	if (!is_merged && profile->origins->len > 0)
+		one = LODE_AT(profile->origins, LodeOrigin, 0);
+	for (uint32_t i = 0; i < source->n_origins; i++)
+		take_origin(self, source, i,
+			is_merged ? &LODE_AT(profile->origins, LodeOrigin, i) : &one);
+}
+
+/* How often the origins that are taken executed each instruction. */
+static void count_instructions(Source *self)
+{
+	uint32_t n = self->profile->instructions->len;
+
+	self->counts = g_new(double, MAX(n, 1));
+	self->instructions = g_new(uint32_t, MAX(n, 1));
+	for (uint32_t i = 0; i < n; i++) {
+		self->counts[i] = -1;
+		self->instructions[i] = LODE_NONE;
+	}
+	for (guint i = 0; i < self->parts->counts->len; i++) {
+		const LodeOriginCount *row = &LODE_AT(self->parts->counts, LodeOriginCount, i);
+		double *count = &self->counts[row->instruction];
+		if (self->origins[row->origin] != LODE_NONE)
+			*count = MAX(*count, 0) + row->count;
+	}
+}
+
+/* Code that is the same in two runs has the same build-id. */
+static bool find_image(Merge *self, const Source *source, const LodeImage *image,
+	uint32_t *out_image, GError **error)
+{
+	LodeProfile *merged = self->merged;
+	bool is_own = image->kind == LODE_IMAGE_JIT || image->kind == LODE_IMAGE_UNRESOLVED;
+
+	if (!is_own && image->build_id == NULL && !self->options->same_paths && self->n_sources > 1)
+		return refuse(source, error,
+			"'%s' has no build-id, so that nothing says whether it is the same file as "
+			"in another profile; %slet files of the same path be the same by "
+			"--same-paths",
+			image->path,
+			image->kind == LODE_IMAGE_FILE
+				? "build it with -Wl,--build-id and record again, or "
+				: "");
+	for (uint32_t i = 0; !is_own && i < merged->images->len; i++) {
+		const LodeImage *known = lode_profile_image(merged, i);
+		bool is_same = image->build_id != NULL && known->build_id != NULL
+		                       ? strcmp(image->build_id, known->build_id) == 0
+		                       : image->build_id == known->build_id &&
+		                                 strcmp(image->path, known->path) == 0;
+		if (is_same && known->kind == image->kind) {
+			*out_image = i;
+			return true;
+		}
+	}
+	const LodeImage row = {lode_profile_intern(merged, image->path),
+		lode_profile_intern(merged, image->build_id), image->kind};
+	*out_image = merged->images->len;
+	g_array_append_val(merged->images, row);
+	return true;
+}
+
+/* Whether anything is taken of a function. */
+static bool is_function_taken(const Source *self, const LodeFunction *function)
+{
+	for (uint32_t i = 0; i < function->n_instructions; i++)
+		if (self->counts[function->first_instruction + i] >= 0)
+			return true;
+	return false;
+}
+
+static uint64_t graph_number(Merge *self, const char *name)
+{
+	void *number = g_hash_table_lookup(self->graphs, name);
+
+	if (number == NULL) {
+		number = GSIZE_TO_POINTER(g_hash_table_size(self->graphs) + 1);
+		g_hash_table_insert(self->graphs, (char *)name, number);
+	}
+	return GPOINTER_TO_SIZE(number);
+}
+
+static bool take_functions(Merge *self, uint32_t source_index, GError **error)
+{
+	Source *source = &self->sources[source_index];
+	const LodeProfile *profile = source->profile;
+
+	source->images = g_new(uint32_t, MAX(profile->images->len, 1));
+	memset(source->images, 0xff, profile->images->len * sizeof(*source->images));
+	for (uint32_t i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(profile, i);
+		const LodeImage *image = lode_profile_image(profile, function->image);
+		uint32_t *image_row = &source->images[function->image];
+		if (!is_function_taken(source, function))
+			continue;
+		if (*image_row == LODE_NONE && !find_image(self, source, image, image_row, error))
+			return false;
+		bool is_graph = image->kind == LODE_IMAGE_GRAPHS;
+		const FunctionPart part = {
+			is_graph ? graph_number(self, function->name) : function->address,
+			*image_row, source_index, i};
+		g_array_append_val(self->functions, part);
+	}
+	return true;
+}
+
+static bool is_same_event(
+	const LodeProfile *a, const LodeEvent *left, const LodeProfile *b, const LodeEvent *right)
+{
+	guint n = left->terms != NULL ? left->terms->len : 0;
+
+	if (left->kind != right->kind || n != (right->terms != NULL ? right->terms->len : 0))
+		return false;
+	for (guint i = 0; i < n; i++) {
+		const LodeEventTerm *of_left = &LODE_AT(left->terms, LodeEventTerm, i);
+		const LodeEventTerm *of_right = &LODE_AT(right->terms, LodeEventTerm, i);
+		if (of_left->factor != of_right->factor ||
+			strcmp(lode_profile_event(a, of_left->event)->name,
+				lode_profile_event(b, of_right->event)->name) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* The first source's events; the others must have the same, or rates would be of a part only. */
+static bool take_events(Merge *self, Source *source, GError **error)
+{
+	const LodeProfile *profile = source->profile, *first = self->sources[0].profile;
+	const char *first_path = self->sources[0].given->path;
+	LodeProfile *merged = self->merged;
+
+	source->events = g_new(uint32_t, MAX(profile->events->len, 1));
+	for (uint32_t i = 0; i < profile->events->len; i++) {
+		const LodeEvent *event = lode_profile_event(profile, i);
+		if (source == self->sources) {
+			source->events[i] = lode_profile_add_event(merged, event->name,
+				event->description, event->kind,
+				event->terms != NULL ? (LodeEventTerm *)(void *)event->terms->data
+						     : NULL,
+				event->terms != NULL ? event->terms->len : 0);
+			lode_profile_event(merged, i)->is_attribute = event->is_attribute;
+			continue;
+		}
+		uint32_t known = lode_profile_find_event(first, event->name);
+		if (known == LODE_NONE)
+			return refuse(source, error, "it has the event '%s', and %s has not",
+				event->name, first_path);
+		if (!is_same_event(first, lode_profile_event(first, known), profile, event))
+			return refuse(source, error,
+				"its event '%s' is made in another way than that of %s",
+				event->name, first_path);
+		source->events[i] = known;
+	}
+	if (profile->events->len != first->events->len)
+		return refuse(source, error, "%s has events that it has not", first_path);
+	if (profile->weight_event != LODE_NONE &&
+		source->events[profile->weight_event] != first->weight_event)
+		return refuse(source, error, "it is weighted by '%s', and %s is not",
+			lode_profile_event(profile, profile->weight_event)->name, first_path);
+	return true;
+}
+
+/* The texts of all sources, each once: "a; b". */
+static char *join_texts(Merge *self, size_t member)
+{
+	g_autoptr(GPtrArray) texts = g_ptr_array_new();
+
+	for (uint32_t i = 0; i < self->n_sources; i++) {
+		const char *text = *(
+			char *const *)((const char *)self->sources[i].profile + member);
+		if (text != NULL &&
+			!g_ptr_array_find_with_equal_func(texts, text, g_str_equal, NULL))
+			g_ptr_array_add(texts, (char *)text);
+	}
+	enum { SHOWN = 3 };
+	g_autofree char *rest = texts->len > SHOWN
+	                                ? g_strdup_printf("and %u others", texts->len - SHOWN)
+	                                : NULL;
+	if (rest != NULL) {
+		g_ptr_array_set_size(texts, SHOWN);
+		g_ptr_array_add(texts, rest);
+	}
+	g_ptr_array_add(texts, NULL);
+	g_autofree char *joined = g_strjoinv("; ", (char **)texts->pdata);
+	return texts->len > 1 ? lode_profile_intern(self->merged, joined) : NULL;
+}
+
+static bool take_facts(Merge *self, GError **error)
+{
+	LodeProfile *merged = self->merged;
+
+	merged->program = join_texts(self, G_STRUCT_OFFSET(LodeProfile, program));
+	merged->creator = join_texts(self, G_STRUCT_OFFSET(LodeProfile, creator));
+	merged->weight_event = self->sources[0].profile->weight_event;
+	merged->frequency = self->sources[0].profile->frequency;
+	merged->is_kernel_sampled = true;
+	for (uint32_t i = 0; i < self->n_sources; i++) {
+		const Source *source = &self->sources[i];
+		const LodeProfile *profile = source->profile;
+		if ((profile->frequency == LODE_FREQUENCY_GIVEN) !=
+			(merged->frequency == LODE_FREQUENCY_GIVEN))
+			return refuse(source, error,
+				"flow graphs that were given cannot be merged with programs that "
+				"were recorded");
+		/* They are in the order of trust. */
+		merged->frequency = MAX(merged->frequency, profile->frequency);
+		merged->is_kernel_sampled &= profile->is_kernel_sampled;
+		if (!source->is_whole)
+			continue;
+		merged->user_seconds += profile->user_seconds;
+		merged->system_seconds += profile->system_seconds;
+		merged->inflow_checked += profile->inflow_checked;
+		merged->inflow_equal += profile->inflow_equal;
+	}
+	return true;
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const FunctionPart *left = a, *right = b;
+
+	if (left->image != right->image)
+		return left->image < right->image ? -1 : 1;
+	if (left->key != right->key)
+		return left->key < right->key ? -1 : 1;
+	return (left->source > right->source) - (left->source < right->source);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const InstructionPart *left = a, *right = b;
+
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	return (left->source > right->source) - (left->source < right->source);
+}
+
+static const LodeFunction *function_of(const Merge *self, const FunctionPart *part)
+{
+	return lode_profile_function(self->sources[part->source].profile, part->function);
+}
+
+/* Of a source that is taken in part: by the share of the entry's executions. */
+static double calls_of(const Source *source, const LodeFunction *function)
+{
+	if (source->is_whole || function->n_instructions == 0)
+		return function->calls;
+	uint32_t entry = function->first_instruction;
+	double count = lode_profile_instruction(source->profile, entry)->count;
+	return count > 0 ? function->calls * MAX(source->counts[entry], 0) / count : 0;
+}
+
+/* Names and bounds of one source, which has them from the best of places. */
+static LodeFunction add_up_functions(const Merge *self, const FunctionPart *parts, size_t n)
+{
+	LodeProfile *merged = self->merged;
+	const LodeFunction *best = function_of(self, &parts[0]), *coded = best;
+	LodeFunction sum = {.image = parts[0].image};
+
+	for (size_t i = 0; i < n; i++) {
+		const LodeFunction *function = function_of(self, &parts[i]);
+		best = function->source < best->source ? function : best;
+		sum.size = MAX(sum.size, function->size);
+		sum.calls += calls_of(&self->sources[parts[i].source], function);
+		if (function->code != NULL &&
+			(coded->code == NULL ||
+				g_bytes_get_size(function->code) > g_bytes_get_size(coded->code)))
+			coded = function;
+	}
+	sum.source = best->source;
+	sum.name = lode_profile_intern(merged, best->name);
+	sum.symbol = lode_profile_intern(merged, best->symbol);
+	sum.address = best->address;
+	sum.code = coded->code != NULL ? g_bytes_ref(coded->code) : NULL;
+	return sum;
+}
+
+static bool add_instruction(
+	Merge *self, const InstructionPart *parts, size_t n, uint32_t function, GError **error)
+{
+	const InstructionPart *most = &parts[0];
+	double count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		Source *source = &self->sources[parts[i].source];
+		double own = source->counts[parts[i].instruction];
+		source->instructions[parts[i].instruction] = self->merged->instructions->len;
+		count += own;
+		if (own > self->sources[most->source].counts[most->instruction])
+			most = &parts[i];
+	}
+	const LodeInstruction *like = lode_profile_instruction(
+		self->sources[most->source].profile, most->instruction);
+	for (size_t i = 0; i < n && like->name != NULL; i++) {
+		const Source *source = &self->sources[parts[i].source];
+		const LodeInstruction *other = lode_profile_instruction(
+			source->profile, parts[i].instruction);
+		if (g_strcmp0(other->name, like->name) != 0)
+			return refuse(source, error,
+				"in graph '%s' it has the vertex '%s' where another profile has "
+				"'%s': the graphs are not the same",
+				lode_profile_function(self->merged, function)->name, other->name,
+				like->name);
+	}
+	const LodeInstruction row = {
+		.address = like->address,
+		.count = count,
+		.next_count = -1,
+		.function = function,
+		.block = LODE_NONE,
+		.location = LODE_NONE,
+		.size = like->size,
+		.name = lode_profile_intern(self->merged, like->name),
+	};
+	const Likeness likeness = {most->source, most->instruction};
+	g_array_append_val(self->merged->instructions, row);
+	g_array_append_val(self->likenesses, likeness);
+	return true;
+}
+
+static bool add_instructions(
+	Merge *self, const FunctionPart *parts, size_t n, uint32_t index, GError **error)
+{
+	GArray *rows = self->rows;
+
+	g_array_set_size(rows, 0);
+	for (size_t i = 0; i < n; i++) {
+		const Source *source = &self->sources[parts[i].source];
+		const LodeFunction *function = function_of(self, &parts[i]);
+		for (uint32_t k = 0; k < function->n_instructions; k++) {
+			uint32_t own = function->first_instruction + k;
+			const InstructionPart row = {
+				lode_profile_instruction(source->profile, own)->address,
+				parts[i].source, own};
+			if (source->counts[own] >= 0)
+				g_array_append_val(rows, row);
+		}
+	}
+	qsort(rows->data, rows->len, sizeof(InstructionPart), compare_rows);
+	for (guint first = 0, end; first < rows->len; first = end) {
+		const InstructionPart *row = &LODE_AT(rows, InstructionPart, first);
+		for (end = first + 1; end < rows->len; end++) {
+			const InstructionPart *other = &LODE_AT(rows, InstructionPart, end);
+			/* Two of one source at one address stay two. */
+			if (other->address != row->address || other->source == other[-1].source)
+				break;
+		}
+		if (!add_instruction(self, row, end - first, index, error))
+			return false;
+	}
+	return true;
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const LodeBlock *left = a, *right = b;
+
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	return (left->end > right->end) - (left->end < right->end);
+}
+
+/* A block that another source knows to be entered inside ends there. */
+static void cut_blocks(GArray *blocks)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < blocks->len; i++) {
+		LodeBlock block = LODE_AT(blocks, LodeBlock, i);
+		LodeBlock *last = n > 0 ? &LODE_AT(blocks, LodeBlock, n - 1) : NULL;
+		if (last != NULL && last->address == block.address) {
+			last->end = MAX(last->end, block.end);
+			last->loop_depth = MAX(last->loop_depth, block.loop_depth);
+			last->is_loop_head |= block.is_loop_head;
+			continue;
+		}
+		if (last != NULL && last->end > block.address) {
+			/* What it covered of this one it covers no more. */
+			block.end = MAX(block.end, last->end);
+			last->end = block.address;
+		}
+		LODE_AT(blocks, LodeBlock, n++) = block;
+	}
+	g_array_set_size(blocks, n);
+}
+
+/* The last block that begins at or before the instruction, and holds it. */
+static void find_blocks(LodeProfile *merged, const LodeFunction *function)
+{
+	uint32_t next = 0;
+
+	for (uint32_t i = 0; i < function->n_instructions; i++) {
+		LodeInstruction *instruction = lode_profile_instruction(
+			merged, function->first_instruction + i);
+		while (next < function->n_blocks &&
+			lode_profile_block(merged, function->first_block + next)->address <=
+				instruction->address)
+			next++;
+		if (next == 0)
+			continue;
+		LodeBlock *block = lode_profile_block(merged, function->first_block + next - 1);
+		if (instruction->address >= block->end && block->end > block->address)
+			continue;
+		instruction->block = function->first_block + next - 1;
+		if (instruction->address == block->address)
+			block->count = instruction->count;
+	}
+}
+
+static void add_blocks(
+	Merge *self, const FunctionPart *parts, size_t n, uint32_t index, LodeFunction *function)
+{
+	g_autoptr(GArray) blocks = g_array_new(FALSE, FALSE, sizeof(LodeBlock));
+
+	for (size_t i = 0; i < n; i++) {
+		const LodeFunction *own = function_of(self, &parts[i]);
+		const LodeProfile *profile = self->sources[parts[i].source].profile;
+		for (uint32_t k = 0; k < own->n_blocks; k++) {
+			LodeBlock block = *lode_profile_block(profile, own->first_block + k);
+			block.function = index;
+			block.count = 0;
+			g_array_append_val(blocks, block);
+		}
+	}
+	qsort(blocks->data, blocks->len, sizeof(LodeBlock), compare_blocks);
+	cut_blocks(blocks);
+	function->first_block = self->merged->blocks->len;
+	function->n_blocks = blocks->len;
+	g_array_append_vals(self->merged->blocks, blocks->data, blocks->len);
+	find_blocks(self->merged, function);
+}
+
+static bool add_function(Merge *self, const FunctionPart *parts, size_t n, GError **error)
+{
+	LodeProfile *merged = self->merged;
+	LodeFunction function = add_up_functions(self, parts, n);
+	uint32_t index = merged->functions->len;
+
+	function.first_instruction = merged->instructions->len;
+	g_array_append_val(merged->functions, function);
+	if (!add_instructions(self, parts, n, index, error))
+		return false;
+	LodeFunction *kept = lode_profile_function(merged, index);
+	kept->n_instructions = merged->instructions->len - kept->first_instruction;
+	add_blocks(self, parts, n, index, kept);
+	return true;
+}
+
+static bool add_functions(Merge *self, GError **error)
+{
+	GArray *parts = self->functions;
+
+	qsort(parts->data, parts->len, sizeof(FunctionPart), compare_functions);
+	for (guint first = 0, end; first < parts->len; first = end) {
+		const FunctionPart *part = &LODE_AT(parts, FunctionPart, first);
+		for (end = first + 1; end < parts->len; end++) {
+			const FunctionPart *other = &LODE_AT(parts, FunctionPart, end);
+			if (other->image != part->image || other->key != part->key ||
+				other->source == other[-1].source)
+				break;
+		}
+		if (!add_function(self, part, end - first, error))
+			return false;
+		lode_progress_report(self->progress, "merging functions", first, parts->len, NULL);
+		if (lode_progress_is_cancelled(self->progress)) {
+			g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "cancelled");
+			return false;
+		}
+	}
+	return true;
+}
+
+/* All rows of a source's parts with the merged profile's numbers. */
+static void renumber_parts(Merge *self, const Source *source)
+{
+	LodeOriginParts *parts = self->merged->origin_parts;
+
+	for (guint i = 0; i < source->parts->counts->len; i++) {
+		LodeOriginCount row = LODE_AT(source->parts->counts, LodeOriginCount, i);
+		bool is_graph = source->profile->frequency == LODE_FREQUENCY_GIVEN;
+		uint32_t origin = source->origins[row.origin], own = row.instruction;
+		if (origin == LODE_NONE)
+			continue;
+		if (row.next_count >= 0 && own + 1 < source->profile->instructions->len &&
+			source->instructions[own + 1] != LODE_NONE) {
+			const EdgePart edge = {
+				{source->instructions[own], source->instructions[own + 1],
+					is_graph ? LODE_EDGE_GIVEN : LODE_EDGE_FALL_THROUGH,
+					row.next_count},
+				origin};
+			g_array_append_val(self->edges, edge);
+		}
+		row = (LodeOriginCount){origin, source->instructions[own], row.count, -1};
+		g_array_append_val(parts->counts, row);
+	}
+	for (guint i = 0; i < source->parts->costs->len; i++) {
+		LodeOriginCost row = LODE_AT(source->parts->costs, LodeOriginCost, i);
+		row.origin = source->origins[row.origin];
+		row.instruction = source->instructions[row.instruction];
+		row.event = source->events[row.event];
+		if (row.origin != LODE_NONE && row.instruction != LODE_NONE)
+			g_array_append_val(parts->costs, row);
+	}
+	for (guint i = 0; i < source->parts->edges->len; i++) {
+		const LodeOriginEdge *row = &LODE_AT(source->parts->edges, LodeOriginEdge, i);
+		const LodeEdge *edge = &LODE_AT(source->profile->edges, LodeEdge, row->edge);
+		const EdgePart part = {
+			{source->instructions[edge->source], source->instructions[edge->target],
+				edge->kind, row->count},
+			source->origins[row->origin]};
+		if (part.origin != LODE_NONE && part.edge.source != LODE_NONE &&
+			part.edge.target != LODE_NONE)
+			g_array_append_val(self->edges, part);
+	}
+	for (guint i = 0; i < source->parts->totals->len; i++) {
+		LodeOriginTotal row = LODE_AT(source->parts->totals, LodeOriginTotal, i);
+		row.origin = source->origins[row.origin];
+		row.event = source->events[row.event];
+		if (row.origin == LODE_NONE)
+			continue;
+		lode_profile_event(self->merged, row.event)->total += row.value;
+		g_array_append_val(parts->totals, row);
+	}
+}
+
+#define ORDER(a, b, field)                                                                         \
+	if ((a)->field != (b)->field)                                                              \
+	return (a)->field < (b)->field ? -1 : 1
+
+static int by_instruction_and_origin(const void *a, const void *b)
+{
+	const LodeOriginCount *left = a, *right = b;
+
+	ORDER(left, right, instruction);
+	ORDER(left, right, origin);
+	return 0;
+}
+
+static int by_origin_and_instruction(const void *a, const void *b)
+{
+	const LodeOriginCount *left = a, *right = b;
+
+	ORDER(left, right, origin);
+	ORDER(left, right, instruction);
+	return 0;
+}
+
+static int costs_by_instruction(const void *a, const void *b)
+{
+	const LodeOriginCost *left = a, *right = b;
+
+	ORDER(left, right, instruction);
+	ORDER(left, right, event);
+	ORDER(left, right, origin);
+	return 0;
+}
+
+static int costs_by_origin(const void *a, const void *b)
+{
+	const LodeOriginCost *left = a, *right = b;
+
+	ORDER(left, right, origin);
+	ORDER(left, right, instruction);
+	ORDER(left, right, event);
+	return 0;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+	const EdgePart *left = a, *right = b;
+
+	ORDER(left, right, edge.source);
+	ORDER(left, right, edge.target);
+	ORDER(left, right, edge.kind);
+	ORDER(left, right, origin);
+	return 0;
+}
+
+static int origin_edges_by_origin(const void *a, const void *b)
+{
+	const LodeOriginEdge *left = a, *right = b;
+
+	ORDER(left, right, origin);
+	ORDER(left, right, edge);
+	return 0;
+}
+
+static int compare_totals(const void *a, const void *b)
+{
+	const LodeOriginTotal *left = a, *right = b;
+
+	ORDER(left, right, origin);
+	ORDER(left, right, event);
+	return 0;
+}
+
+static void add_up_costs(LodeProfile *merged)
+{
+	GArray *rows = merged->origin_parts->costs;
+	uint32_t begun = 0;
+
+	qsort(rows->data, rows->len, sizeof(LodeOriginCost), costs_by_instruction);
+	g_array_set_size(merged->cost_starts, merged->instructions->len + 1);
+	for (guint i = 0; i < rows->len; i++) {
+		const LodeOriginCost *row = &LODE_AT(rows, LodeOriginCost, i);
+		bool is_same = i > 0 && row[-1].instruction == row->instruction &&
+		               row[-1].event == row->event;
+		const LodeCost cost = {row->event, row->value};
+		while (begun <= row->instruction)
+			LODE_AT(merged->cost_starts, uint32_t, begun++) = merged->costs->len;
+		if (is_same)
+			LODE_AT(merged->costs, LodeCost, merged->costs->len - 1).value +=
+				row->value;
+		else
+			g_array_append_val(merged->costs, cost);
+	}
+	while (begun <= merged->instructions->len)
+		LODE_AT(merged->cost_starts, uint32_t, begun++) = merged->costs->len;
+	qsort(rows->data, rows->len, sizeof(LodeOriginCost), costs_by_origin);
+}
+
+/* Whether an edge is kept as the next_count of its source. */
+static bool is_straight(const LodeProfile *merged, const LodeEdge *edge)
+{
+	return (edge->kind == LODE_EDGE_FALL_THROUGH || edge->kind == LODE_EDGE_GIVEN) &&
+	       edge->target == edge->source + 1 &&
+	       lode_profile_instruction(merged, edge->source)->function ==
+	               lode_profile_instruction(merged, edge->target)->function;
+}
+
+static void add_straight(LodeProfile *merged, const EdgePart *part, guint *at)
+{
+	GArray *counts = merged->origin_parts->counts;
+	double *next = &lode_profile_instruction(merged, part->edge.source)->next_count;
+
+	*next = MAX(*next, 0) + part->edge.count;
+	while (*at < counts->len) {
+		LodeOriginCount *row = &LODE_AT(counts, LodeOriginCount, *at);
+		if (row->instruction > part->edge.source ||
+			(row->instruction == part->edge.source && row->origin >= part->origin))
+			break;
+		++*at;
+	}
+	if (*at == counts->len)
+		return;
+	/* It has one, unless a file made to harm says that an origin left an instruction which it
+	 * never executed. */
+	LodeOriginCount *row = &LODE_AT(counts, LodeOriginCount, *at);
+	if (row->instruction == part->edge.source && row->origin == part->origin)
+		row->next_count = MAX(row->next_count, 0) + part->edge.count;
+}
+
+/* Edges and the rows of origins' counts in step, both by instruction and origin. */
+static void add_up_edges(Merge *self)
+{
+	LodeProfile *merged = self->merged;
+	LodeOriginParts *parts = merged->origin_parts;
+	guint at = 0;
+
+	qsort(self->edges->data, self->edges->len, sizeof(EdgePart), compare_edges);
+	for (guint i = 0; i < self->edges->len; i++) {
+		const EdgePart *part = &LODE_AT(self->edges, EdgePart, i);
+		const LodeEdge *edge = &part->edge;
+		bool is_same = i > 0 && part[-1].edge.source == edge->source &&
+		               part[-1].edge.target == edge->target &&
+		               part[-1].edge.kind == edge->kind;
+		if (is_straight(merged, edge)) {
+			add_straight(merged, part, &at);
+			continue;
+		}
+		if (is_same)
+			LODE_AT(merged->edges, LodeEdge, merged->edges->len - 1).count +=
+				edge->count;
+		else
+			g_array_append_val(merged->edges, *edge);
+		const LodeOriginEdge row = {part->origin, merged->edges->len - 1, edge->count};
+		LodeOriginEdge *last = parts->edges->len > 0
+		                               ? &LODE_AT(parts->edges, LodeOriginEdge,
+							 parts->edges->len - 1)
+		                               : NULL;
+		if (last != NULL && last->origin == row.origin && last->edge == row.edge)
+			last->count += row.count;
+		else
+			g_array_append_val(parts->edges, row);
+	}
+	qsort(parts->edges->data, parts->edges->len, sizeof(LodeOriginEdge),
+		origin_edges_by_origin);
+}
+
+/* Attributes and the location of its likeness, and who executed it. */
+static void name_instruction(
+	Merge *self, uint32_t index, const LodeOriginCount *rows, size_t n, GArray *ids)
+{
+	const Likeness *like = &LODE_AT(self->likenesses, Likeness, index);
+	const LodeProfile *profile = self->sources[like->source].profile;
+	const LodeInstruction *own = lode_profile_instruction(profile, like->instruction);
+	const LodeAttributeSet *set = &LODE_AT(
+		profile->attribute_sets, LodeAttributeSet, own->attribute_set);
+	LodeInstruction *instruction = lode_profile_instruction(self->merged, index);
+
+	g_array_set_size(ids, 0);
+	for (uint32_t i = 0; i < set->n; i++) {
+		const char *name = profile->attributes->pdata[LODE_AT(
+			profile->set_members, uint32_t, set->first + i)];
+		if (g_str_has_prefix(name, "origin:"))
+			continue;
+		uint32_t id = lode_profile_attribute(self->merged, name);
+		g_array_append_val(ids, id);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const LodeOrigin *origin = &LODE_AT(
+			self->merged->origins, LodeOrigin, rows[i].origin);
+		g_autofree char *name = g_strconcat("origin:", origin->name, NULL);
+		uint32_t id = lode_profile_attribute(self->merged, name);
+		if (rows[i].count > 0)
+			g_array_append_val(ids, id);
+	}
+	instruction->attribute_set = lode_profile_attribute_set(
+		self->merged, (uint32_t *)(void *)ids->data, ids->len);
+	if (own->location != LODE_NONE) {
+		const LodeLocation *location = &LODE_AT(
+			profile->locations, LodeLocation, own->location);
+		instruction->location = lode_profile_location(
+			self->merged, location->file, location->line, location->inlined);
+	}
+}
+
+static void name_instructions(Merge *self)
+{
+	const GArray *counts = self->merged->origin_parts->counts;
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (guint first = 0, end; first < counts->len; first = end) {
+		const LodeOriginCount *row = &LODE_AT(counts, LodeOriginCount, first);
+		for (end = first + 1; end < counts->len; end++)
+			if (LODE_AT(counts, LodeOriginCount, end).instruction != row->instruction)
+				break;
+		name_instruction(self, row->instruction, row, end - first, ids);
+	}
+}
+
+/* Reasons are not known by origin: of a part of a merged profile, only how much is missing. */
+static void take_unresolved(Merge *self)
+{
+	LodeProfile *merged = self->merged;
+	bool is_whole = true;
+	double placed = 0, executed = 0;
+
+	for (uint32_t i = 0; i < self->n_sources; i++)
+		is_whole &= self->sources[i].is_whole;
+	for (uint32_t i = 0; is_whole && i < self->n_sources; i++) {
+		const GArray *rows = self->sources[i].profile->unresolved;
+		for (guint k = 0; k < rows->len; k++) {
+			const LodeUnresolved *row = &LODE_AT(rows, LodeUnresolved, k);
+			guint at = 0;
+			lode_profile_add_unresolved(
+				merged, row->reason, row->example, row->count, row->weight);
+			while (strcmp(LODE_AT(merged->unresolved, LodeUnresolved, at).reason,
+				       row->reason) != 0)
+				at++;
+			LodeUnresolved *sum = &LODE_AT(merged->unresolved, LodeUnresolved, at);
+			sum->places += row->places - 1;
+			sum->samples += row->samples;
+		}
+	}
+	if (is_whole || merged->weight_event == LODE_NONE)
+		return;
+	for (guint i = 0; i < merged->costs->len; i++)
+		if (LODE_AT(merged->costs, LodeCost, i).event == merged->weight_event)
+			placed += LODE_AT(merged->costs, LodeCost, i).value;
+	for (uint32_t i = 0; i < merged->instructions->len; i++)
+		executed += lode_profile_instruction(merged, i)->count;
+	double weight = lode_profile_event(merged, merged->weight_event)->total - placed;
+	double count = merged->total_count - executed;
+	bool has_costs = lode_event_kind_has_costs(
+		lode_profile_event(merged, merged->weight_event)->kind);
+	if (count > 0.5 || (has_costs && weight > 0.5))
+		lode_profile_add_unresolved(merged, "for reasons that are not known by origin",
+			NULL, MAX(count, 0), has_costs ? MAX(weight, 0) : 0);
+}
+
+/* Adding a run to itself would double it. */
+static bool check_different(const Merge *self, GError **error)
+{
+	for (uint32_t i = 0; i < self->n_sources; i++)
+		for (uint32_t k = 0; k < i; k++) {
+			const char *content = self->sources[i].profile->file.content;
+			if (content[0] != '\0' &&
+				strcmp(content, self->sources[k].profile->file.content) == 0)
+				return refuse(&self->sources[i], error,
+					"it is the same profile as %s",
+					self->sources[k].given->path);
+		}
+	return true;
+}
+
+static bool take_sources(Merge *self, GError **error)
+{
+	if (!check_different(self, error))
+		return false;
+	for (uint32_t i = 0; i < self->n_sources; i++) {
+		Source *source = &self->sources[i];
+		take_origins(self, source);
+		count_instructions(source);
+		if (!take_events(self, source, error) || !take_functions(self, i, error))
+			return false;
+	}
+	if (self->merged->origins->len == 0) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"no origin has such a name or host; 'lode info' lists them");
+		return false;
+	}
+	return take_facts(self, error);
+}
+
+LodeProfile *lode_profile_merge(const LodeMergeSource *sources, size_t n,
+	const LodeMergeOptions *options, const LodeProgress *progress, GError **error)
+{
+	g_auto(Merge) self;
+
+	merge_init(&self, options, progress, sources, n);
+	if (!take_sources(&self, error) || !add_functions(&self, error))
+		return NULL;
+	LodeOriginParts *parts = self.merged->origin_parts;
+	for (uint32_t i = 0; i < self.n_sources; i++)
+		renumber_parts(&self, &self.sources[i]);
+	add_up_costs(self.merged);
+	qsort(parts->counts->data, parts->counts->len, sizeof(LodeOriginCount),
+		by_instruction_and_origin);
+	add_up_edges(&self);
+	name_instructions(&self);
+	qsort(parts->counts->data, parts->counts->len, sizeof(LodeOriginCount),
+		by_origin_and_instruction);
+	qsort(parts->totals->data, parts->totals->len, sizeof(LodeOriginTotal), compare_totals);
+	take_unresolved(&self);
+	return g_steal_pointer(&self.merged);
+}

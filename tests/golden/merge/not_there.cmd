@@ -1,0 +1,1 @@
+lode merge not_there.lode -o all.lode

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Merging, against dictionaries of what each place executed and cost: on random runs of a random
+ * program the merged profile says what the sum of the dictionaries says, and an origin that is
+ * taken out again says what its run said.
+ */
+#include "analyses/merge/profile_merge.h"
+#include "base/error.h"
+#include "store/profile_store.h"
+
+#include "seeds.h"
+
+#include <glib/gstdio.h>
+#include <sqlite3.h>
+#include <string.h>
+
+enum { N_IMAGES = 2, N_FUNCTIONS = 3, N_PLACES = 8, N_RUNS = 4, N_EVENTS = 3 };
+
+/* Which runs of the program are made: all of them have these events. */
+static void add_events(LodeProfile *profile)
+{
+	const LodeEventTerm terms[] = {{1, 10}, {2, 1}};
+
+	lode_profile_add_event(profile, "instructions", NULL, LODE_EVENT_COUNT, NULL, 0);
+	lode_profile_add_event(profile, "misses", "of a cache", LODE_EVENT_RECORDED, NULL, 0);
+	lode_profile_add_event(profile, "time", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	lode_profile_add_event(profile, "estimate", NULL, LODE_EVENT_DERIVED, terms, 2);
+	profile->weight_event = 2;
+}
+
+static void add_costs(LodeProfile *profile)
+{
+	for (uint32_t event = 1; event < N_EVENTS; event++) {
+		const LodeCost cost = {event, random_int_range(1, 50)};
+		if (random_bit())
+			continue;
+		g_array_append_val(profile->costs, cost);
+		lode_profile_event(profile, event)->total += cost.value;
+	}
+	g_array_append_val(profile->cost_starts, profile->costs->len);
+}
+
+static void add_instruction(LodeProfile *profile, uint32_t function, uint64_t address)
+{
+	uint32_t load = lode_profile_attribute(profile, "kind:load");
+	uint32_t odd = lode_profile_attribute(profile, "at:entry");
+	const uint32_t ids[] = {load, odd};
+	const LodeInstruction row = {
+		.address = address,
+		.count = random_int_range(0, 100),
+		.next_count = -1,
+		.function = function,
+		.block = lode_profile_function(profile, function)->first_block,
+		.attribute_set = lode_profile_attribute_set(profile, ids, address % 3 == 0 ? 2 : 1),
+		.location = lode_profile_location(profile, "a.c", (uint32_t)address, NULL),
+		.size = 1,
+	};
+
+	g_array_append_val(profile->instructions, row);
+	profile->total_count += row.count;
+	lode_profile_event(profile, 0)->total += row.count;
+	add_costs(profile);
+}
+
+static void add_function(LodeProfile *profile, uint32_t image, uint32_t number)
+{
+	g_autofree char *name = g_strdup_printf("f%u", number);
+	const LodeFunction row = {
+		.image = image,
+		.name = lode_profile_intern(profile, name),
+		.address = 100 * number,
+		.size = N_PLACES,
+		.calls = random_int_range(0, 10),
+		.first_instruction = profile->instructions->len,
+		.first_block = profile->blocks->len,
+		.n_blocks = 1,
+	};
+	const LodeBlock block = {.function = profile->functions->len,
+		.address = row.address,
+		.end = row.address + 8};
+	uint32_t index = profile->functions->len;
+
+	g_array_append_val(profile->functions, row);
+	g_array_append_val(profile->blocks, block);
+	for (uint64_t i = 0; i < N_PLACES; i++)
+		if (random_bit())
+			add_instruction(profile, index, row.address + i);
+	lode_profile_function(profile, index)->n_instructions = profile->instructions->len -
+	                                                        row.first_instruction;
+}
+
+/* Edges in their order; those to what comes next are next_counts. */
+static void add_edges(LodeProfile *profile)
+{
+	guint n = profile->instructions->len;
+
+	for (uint32_t from = 0; from < n; from++)
+		for (uint32_t to = 0; to < n; to++) {
+			LodeInstruction *source = lode_profile_instruction(profile, from);
+			bool is_inside = source->function ==
+			                 lode_profile_instruction(profile, to)->function;
+			const LodeEdge edge = {from, to,
+				is_inside ? LODE_EDGE_TAKEN : LODE_EDGE_CALL,
+				random_int_range(1, 9)};
+			if (random_int_range(0, 4) > 0)
+				continue;
+			if (is_inside && to == from + 1 && random_bit())
+				source->next_count = edge.count;
+			else
+				g_array_append_val(profile->edges, edge);
+		}
+}
+
+static LodeProfile *random_run(unsigned number)
+{
+	LodeProfile *profile = lode_profile_new();
+	g_autofree char *command = g_strdup_printf("program %u", number);
+	g_autofree char *host = g_strdup_printf("host%u", number % 2);
+	LodeOrigin origin = {.pid = number + 1, .recorded_at = 1000 + number};
+
+	profile->creator = lode_profile_intern(profile, "test");
+	profile->program = lode_profile_intern(profile, command);
+	profile->n_samples = 10 + number;
+	add_events(profile);
+	for (uint32_t image = 0; image < N_IMAGES; image++) {
+		/* The order of images differs among runs. */
+		uint32_t file = (image + number) % N_IMAGES;
+		g_autofree char *id = g_strdup_printf("id%u", file);
+		g_autofree char *path = g_strdup_printf("/run%u/file%u", number, file);
+		const LodeImage row = {lode_profile_intern(profile, path),
+			lode_profile_intern(profile, id), LODE_IMAGE_FILE};
+		g_array_append_val(profile->images, row);
+		for (uint32_t i = 0; i < N_FUNCTIONS; i++)
+			if (random_bit())
+				add_function(profile, image, i + 1);
+	}
+	add_edges(profile);
+	origin.host = lode_profile_intern(profile, host);
+	origin.program = profile->program;
+	origin.n_samples = profile->n_samples;
+	origin.total_count = profile->total_count;
+	g_array_append_val(profile->origins, origin);
+	return profile;
+}
+
+/* "id0 f1 103" */
+static char *place(const LodeProfile *profile, uint32_t index)
+{
+	const LodeInstruction *instruction = lode_profile_instruction(profile, index);
+	const LodeFunction *function = lode_profile_function(profile, instruction->function);
+
+	return g_strdup_printf("%s %s %" G_GUINT64_FORMAT,
+		lode_profile_image(profile, function->image)->build_id, function->name,
+		instruction->address);
+}
+
+static void add(GHashTable *sums, char *key, double value)
+{
+	double *sum = g_hash_table_lookup(sums, key);
+
+	if (sum == NULL) {
+		sum = g_new0(double, 1);
+		g_hash_table_insert(sums, g_strdup(key), sum);
+	}
+	*sum += value;
+	g_free(key);
+}
+
+static void add_places(GHashTable *sums, const LodeProfile *profile)
+{
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		const LodeInstruction *instruction = lode_profile_instruction(profile, i);
+		g_autofree char *here = place(profile, i);
+		add(sums, g_strdup(here), instruction->count);
+		if (instruction->next_count >= 0) {
+			g_autofree char *next = place(profile, i + 1);
+			add(sums, g_strdup_printf("%s then %s", here, next),
+				instruction->next_count);
+		}
+		for (uint32_t event = 1; event < N_EVENTS; event++)
+			if (lode_profile_event_value(profile, event, i) > 0)
+				add(sums, g_strdup_printf("%s costs %u", here, event),
+					lode_profile_event_value(profile, event, i));
+	}
+}
+
+/* All that executed or cost, and the totals. */
+static GHashTable *sums_of(const LodeProfile *const *profiles, size_t n)
+{
+	GHashTable *sums = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+
+	for (size_t i = 0; i < n; i++) {
+		const LodeProfile *profile = profiles[i];
+		add_places(sums, profile);
+		for (guint k = 0; k < profile->edges->len; k++) {
+			const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, k);
+			g_autofree char *from = place(profile, edge->source);
+			g_autofree char *to = place(profile, edge->target);
+			add(sums,
+				g_strdup_printf("%s %s %s", from,
+					edge->kind == LODE_EDGE_FALL_THROUGH
+						? "then"
+						: lode_edge_kind_to_text(edge->kind),
+					to),
+				edge->count);
+		}
+		for (uint32_t k = 0; k < profile->events->len; k++)
+			add(sums, g_strdup_printf("total %u", k),
+				lode_profile_event(profile, k)->total);
+		add(sums, g_strdup("executions"), profile->total_count);
+		add(sums, g_strdup("samples"), profile->n_samples);
+	}
+	return sums;
+}
+
+static void assert_same(GHashTable *a, GHashTable *b)
+{
+	GHashTableIter iter;
+	void *key, *value;
+
+	g_hash_table_iter_init(&iter, a);
+	while (g_hash_table_iter_next(&iter, &key, &value)) {
+		const double *other = g_hash_table_lookup(b, key);
+		if (other == NULL)
+			g_test_message("only in one: %s", (char *)key);
+		g_assert_nonnull(other);
+		g_assert_cmpfloat(*other, ==, *(double *)value);
+	}
+	g_assert_cmpuint(g_hash_table_size(a), ==, g_hash_table_size(b));
+}
+
+static void assert_sums(const LodeProfile *merged, const LodeProfile *const *profiles, size_t n)
+{
+	g_autoptr(GHashTable) found = sums_of(&merged, 1);
+	g_autoptr(GHashTable) expected = sums_of(profiles, n);
+
+	assert_same(expected, found);
+	assert_same(found, expected);
+}
+
+static LodeProfile *merge(LodeProfile **runs, size_t n, const char *const *origins, GError **error)
+{
+	static const char *const names[] = {"a", "b", "b", "c"};
+	const LodeMergeOptions options = {.origins = origins};
+	LodeMergeSource sources[N_RUNS];
+
+	for (size_t i = 0; i < n; i++)
+		sources[i] = (LodeMergeSource){runs[i], names[i], names[i]};
+	return lode_profile_merge(sources, n, &options, NULL, error);
+}
+
+/* Written and read again, which checks all that a profile must hold. */
+static LodeProfile *through_a_file(LodeProfile *profile)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *directory = g_dir_make_tmp("lode-merge-XXXXXX", &error);
+	g_autofree char *path = g_build_filename(directory, "x.lode", NULL);
+
+	g_assert_no_error(error);
+	lode_profile_store_write(path, profile, NULL, &error);
+	g_assert_no_error(error);
+	LodeProfile *again = lode_profile_store_read_with_origins(path, NULL, &error);
+	g_assert_no_error(error);
+	g_unlink(path);
+	g_rmdir(directory);
+	return again;
+}
+
+static bool has_attribute(const LodeProfile *profile, uint32_t instruction, const char *name)
+{
+	const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
+		lode_profile_instruction(profile, instruction)->attribute_set);
+
+	for (uint32_t i = 0; i < set->n; i++)
+		if (strcmp(profile->attributes->pdata[LODE_AT(
+				   profile->set_members, uint32_t, set->first + i)],
+			    name) == 0)
+			return true;
+	return false;
+}
+
+/* An instruction has origin:NAME where the run executed its place, and nowhere else. */
+static void assert_attributes(const LodeProfile *merged, const LodeProfile *run, const char *name)
+{
+	g_autoptr(GHashTable) own = sums_of(&run, 1);
+
+	for (uint32_t i = 0; i < merged->instructions->len; i++) {
+		g_autofree char *key = place(merged, i);
+		const double *count = g_hash_table_lookup(own, key);
+		g_assert_true(has_attribute(merged, i, name) == (count != NULL && *count > 0));
+		g_assert_true(has_attribute(merged, i, "kind:load"));
+	}
+}
+
+static void test_random_runs(void)
+{
+	static const char *const names[] = {"a", "b", "b-2", "c"};
+
+	for (unsigned round = 0; round < random_rounds(20, 500); round++) {
+		LodeProfile *runs[N_RUNS];
+		g_autoptr(GError) error = NULL;
+		for (unsigned i = 0; i < N_RUNS; i++)
+			runs[i] = random_run(i);
+		const LodeProfile *const *all = (const LodeProfile *const *)runs;
+
+		g_autoptr(LodeProfile) merged = merge(runs, N_RUNS, NULL, &error);
+		g_assert_no_error(error);
+		assert_sums(merged, all, N_RUNS);
+		g_autoptr(LodeProfile) again = through_a_file(merged);
+		assert_sums(again, all, N_RUNS);
+		g_assert_cmpuint(again->origins->len, ==, N_RUNS);
+
+		for (unsigned i = 0; i < N_RUNS; i++) {
+			const char *const wanted[] = {names[i], NULL};
+			g_autoptr(LodeProfile) part = merge(&again, 1, wanted, &error);
+			g_assert_no_error(error);
+			assert_sums(part, &all[i], 1);
+			g_autofree char *attribute = g_strconcat("origin:", names[i], NULL);
+			assert_attributes(again, runs[i], attribute);
+			const LodeOrigin *origin = &LODE_AT(part->origins, LodeOrigin, 0);
+			g_assert_cmpstr(origin->name, ==, names[i]);
+			g_assert_cmpuint(origin->pid, ==, i + 1);
+		}
+
+		/* The same in two steps, and by host: runs 0 and 2 were on host0. */
+		LodeProfile *two[] = {
+			merge(runs, 2, NULL, &error), merge(runs + 2, 2, NULL, &error)};
+		g_autoptr(LodeProfile) stepwise = merge(two, 2, NULL, &error);
+		g_assert_no_error(error);
+		assert_sums(stepwise, all, N_RUNS);
+		const char *const host[] = {"host0", NULL};
+		const LodeProfile *const of_host[] = {runs[0], runs[2]};
+		g_autoptr(LodeProfile) part = merge(&merged, 1, host, &error);
+		g_assert_no_error(error);
+		assert_sums(part, of_host, 2);
+		for (unsigned i = 0; i < 2; i++)
+			lode_profile_free(two[i]);
+		for (unsigned i = 0; i < N_RUNS; i++)
+			lode_profile_free(runs[i]);
+	}
+}
+
+typedef void (*Spoil)(LodeProfile *profile);
+
+static void drop_build_id(LodeProfile *profile)
+{
+	lode_profile_image(profile, 0)->build_id = NULL;
+	lode_profile_image(profile, 1)->build_id = NULL;
+}
+
+static void rename_event(LodeProfile *profile)
+{
+	lode_profile_event(profile, 1)->name = lode_profile_intern(profile, "hits");
+}
+
+static void weigh_otherwise(LodeProfile *profile)
+{
+	profile->weight_event = 1;
+}
+
+static void derive_otherwise(LodeProfile *profile)
+{
+	LODE_AT(lode_profile_event(profile, 3)->terms, LodeEventTerm, 0).factor = 11;
+}
+
+static void give(LodeProfile *profile)
+{
+	profile->frequency = LODE_FREQUENCY_GIVEN;
+}
+
+static void copy(LodeProfile *profile)
+{
+	strcpy(profile->file.content, "0123456789abcdef");
+}
+
+static void test_refusals(void)
+{
+	static const struct {
+		Spoil spoil;
+		const char *message;
+	} cases[] = {
+		{drop_build_id, "b: '/run1/file*' has no build-id*--same-paths"},
+		{rename_event, "b: it has the event 'hits', and a has not"},
+		{weigh_otherwise, "b: it is weighted by 'misses', and a is not"},
+		{derive_otherwise, "b: its event 'estimate' is made in another way*"},
+		{give, "b: flow graphs that were given cannot be merged with programs*"},
+		{copy, "b: it is the same profile as a"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) first = random_run(0);
+		g_autoptr(LodeProfile) second = random_run(1);
+		LodeProfile *both[] = {first, second};
+		g_autoptr(GError) error = NULL;
+		strcpy(first->file.content, "0123456789abcdef");
+		while (second->functions->len == 0) {
+			lode_profile_free(second);
+			both[1] = second = random_run(1);
+		}
+		add_function(second, 0, 9);
+		add_instruction(second, second->functions->len - 1, 905);
+		lode_profile_function(second, second->functions->len - 1)->n_instructions++;
+		cases[i].spoil(second);
+		g_assert_null(merge(both, 2, NULL, &error));
+		g_assert_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED);
+		if (!g_pattern_match_simple(cases[i].message, error->message))
+			g_error("said '%s'", error->message);
+	}
+}
+
+static void test_no_such_origin(void)
+{
+	g_autoptr(LodeProfile) run = random_run(0);
+	const char *const wanted[] = {"z*", NULL};
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(merge(&run, 1, wanted, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+}
+
+static void change(const char *path, const char *sql)
+{
+	sqlite3 *database;
+
+	g_assert_cmpint(sqlite3_open(path, &database), ==, SQLITE_OK);
+	g_assert_cmpint(sqlite3_exec(database, sql, NULL, NULL, NULL), ==, SQLITE_OK);
+	sqlite3_close(database);
+}
+
+/* Files made to harm: what is broken is refused; what only lies is merged all the same. */
+static void test_harm(void)
+{
+	static const struct {
+		const char *sql, *message; /* NULL: it can be read */
+	} harms[] = {
+		{"UPDATE origin_count SET origin = 9 WHERE id = 1", "*'origin_count', row 1*"},
+		{"UPDATE origin_count SET instruction = 9999 WHERE id = 1",
+			"*'origin_count', row 1*"},
+		{"UPDATE origin_count SET count = -1 WHERE id = 1", "*'origin_count', row 1*"},
+		{"UPDATE origin_cost SET event = 1 WHERE id = 2", "*'origin_cost', row 2*"},
+		{"UPDATE origin_cost SET event = 77 WHERE id = 2", "*'origin_cost', row 2*"},
+		{"UPDATE origin_edge SET edge = 9999 WHERE id = 1", "*'origin_edge', row 1*"},
+		{"INSERT INTO origin_count SELECT NULL, 1, 1, 1, NULL",
+			"*'origin_count', row *order*"},
+		{"UPDATE origin SET pid = -1 WHERE id = 1", "*'origin', row 1*"},
+		{"DROP TABLE origin_edge; DROP TABLE origin_cost; DROP TABLE origin_total;"
+		 "DROP TABLE origin_count; DROP TABLE origin",
+			NULL},
+		{"DELETE FROM origin_count", NULL},
+		{"DELETE FROM origin_count WHERE id > 5", NULL},
+		{"UPDATE origin_count SET next_count = 5", NULL},
+		{"UPDATE edge SET kind = 'fall-through'; DELETE FROM origin_count WHERE id > 3",
+			NULL},
+	};
+	g_autofree char *directory = g_dir_make_tmp("lode-merge-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(directory, "x.lode", NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(harms); i++) {
+		g_autoptr(LodeProfile) first = random_run(0);
+		g_autoptr(LodeProfile) second = random_run(1);
+		LodeProfile *runs[] = {first, second};
+		g_autoptr(GError) error = NULL;
+		g_autoptr(LodeProfile) merged = merge(runs, 2, NULL, &error);
+		g_assert_no_error(error);
+		lode_profile_store_write(path, merged, NULL, &error);
+		g_assert_no_error(error);
+		change(path, harms[i].sql);
+		g_autoptr(LodeProfile)
+			again = lode_profile_store_read_with_origins(path, NULL, &error);
+		if (harms[i].message != NULL) {
+			g_assert_null(again);
+			if (!g_pattern_match_simple(harms[i].message, error->message))
+				g_error("said '%s'", error->message);
+			continue;
+		}
+		g_assert_no_error(error);
+		g_autoptr(LodeProfile) anew = merge(&again, 1, NULL, &error);
+		g_assert_no_error(error);
+		g_autoptr(LodeProfile) checked = through_a_file(anew);
+		g_assert_nonnull(checked);
+	}
+	g_unlink(path);
+	g_rmdir(directory);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	add_random_test("/profile_merge/random_runs", test_random_runs,
+		"R02S6b1d5be0c3a5b1f09ad3c4e2f8017a55", "R02S00e1c39a77d2545fb5f3c8846a9e0b12",
+		NULL);
+	g_test_add_func("/profile_merge/refusals", test_refusals);
+	g_test_add_func("/profile_merge/harm", test_harm);
+	g_test_add_func("/profile_merge/no_such_origin", test_no_such_origin);
+	return g_test_run();
+}
