@@ -6,103 +6,148 @@
 #include <string.h>
 
 /* The weight of a vertex whose ratio is infinite or that has events of its own, which are added. */
-static double take_special(
-	const LodeSearchGraph *search_graph, uint32_t v, double covered, double *events)
+static double take_special(const LodeSearchGraph *graph, uint32_t v, double covered, double *events)
 {
-	const LodeSearchVertex *vertex = &search_graph->vertices[v];
-	const LodeEventValue *values = search_graph->event_values;
-	double share = covered / vertex->count;
-	uint32_t end = vertex[1].first_event;
+	const LodeEventValue *values = graph->event_values;
+	double count = graph->vertices[v].count, share = covered / count;
 
-	for (uint32_t e = vertex[0].first_event; e < end; e++)
+	for (uint32_t e = graph->first_events[v]; e < graph->first_events[v + 1]; e++)
 		events[values[e].event] += values[e].value * share;
 	/* A count near the smallest double makes the ratio infinite, the weight not. */
-	return isfinite(vertex->ratio) ? covered * vertex->ratio
-	                               : search_graph->graph->weight[v] * (covered / vertex->count);
+	return isfinite(graph->ratios[v]) ? covered * graph->ratios[v]
+	                                  : graph->graph->weight[v] * (covered / count);
 }
 
-/* Turns the sums over vertices into supports, and forgets them on the way: they are many, and
- * reading them is what takes the time. */
-static void take_sums(LodeSearcher *self, LodeSupport *support, double *events)
+/* Takes the sums over matched vertices. */
+static void take_matched(LodeSearcher *self)
 {
-	const LodeSearchGraph *search_graph = self->search->graph;
-	const LodeSearchVertex *vertices = search_graph->vertices;
-	const LodeEventValue *values = search_graph->event_values;
-	const LodeFlowGraph *graph = search_graph->graph;
+	const LodeSearchVertex *vertices = self->search->graph->vertices;
 	const LodeVertexSums matched = self->matched;
 	double weight = 0, frequency = 0;
 
-	memset(events, 0, sizeof(double) * graph->n_events);
 	for (size_t i = 0; i < matched.n; i++) {
 		uint32_t v = matched.vertices[i];
 		const LodeSearchVertex *vertex = &vertices[v];
-		if (i + LODE_READ_AHEAD < matched.n) {
-			uint32_t ahead = matched.vertices[i + LODE_READ_AHEAD];
-			__builtin_prefetch(&matched.sums[ahead], 1);
-			__builtin_prefetch(&vertices[ahead]);
-		}
-		if (i + LODE_READ_AHEAD / 2 < matched.n)
-			__builtin_prefetch(
-				&values[vertices[matched.vertices[i + LODE_READ_AHEAD / 2]]
-						.first_event]);
 		double sum = matched.sums[v];
 		double covered = sum < vertex->count ? sum : vertex->count;
 		matched.sums[v] = 0;
 		frequency += covered;
 		weight += vertex->plain_ratio >= 0 ? covered * vertex->plain_ratio
-		                                   : take_special(search_graph, v, covered, events);
+		                                   : take_special(self->search->graph, v, covered,
+							     self->taken_events);
 	}
 	self->matched.n = 0;
-	support->weight = weight / search_graph->total_weight;
-	support->frequency = frequency / search_graph->total_count;
+	self->taken.weight += weight;
+	self->taken.frequency += frequency;
+}
+
+/* The same for the sums over first vertices. */
+static void take_firsts(LodeSearcher *self)
+{
+	const LodeSearchVertex *vertices = self->search->graph->vertices;
+	const uint32_t *graphs = self->search->graph->graph->vertex_graphs;
+	const LodeVertexSums firsts = self->firsts;
+	uint32_t functions = 0;
+	double executions = 0;
+
+	for (size_t i = 0; i < firsts.n; i++) {
+		uint32_t v = firsts.vertices[i];
+		uint32_t *stamp = &self->graph_stamps[graphs[v]];
+		double sum = firsts.sums[v];
+		functions += *stamp != self->stamp;
+		*stamp = self->stamp;
+		executions += sum < vertices[v].count ? sum : vertices[v].count;
+		firsts.sums[v] = 0;
+	}
+	self->taken.places += (uint32_t)firsts.n;
+	self->taken.functions += functions;
+	self->taken.executions += executions;
+	self->firsts.n = 0;
+}
+
+void lode_sums_take(LodeSearcher *self)
+{
+	take_matched(self);
+	take_firsts(self);
+}
+
+/* Turns what was taken into shares of the totals, and says whether they pass. */
+static void finish(
+	const LodeSearch *search, LodePattern *pattern, LodeSupport taken, double *events)
+{
+	const LodeSearchGraph *search_graph = search->graph;
+	const LodeFlowGraph *graph = search_graph->graph;
+	double frequency = taken.frequency;
+
+	taken.weight /= search_graph->total_weight;
+	taken.frequency /= search_graph->total_count;
 	for (uint32_t e = 0; e < graph->n_events; e++) {
 		double value = events[e] + search_graph->event_rates[e] * frequency;
 		events[e] = graph->event_totals[e] > 0 ? value / graph->event_totals[e] : 0;
 	}
-}
-
-/* The same for the sums over first vertices. */
-static void take_first_sums(LodeSearcher *self, LodeSupport *support)
-{
-	const LodeSearchVertex *vertices = self->search->graph->vertices;
-	LodeVertexSums *firsts = &self->firsts;
-	uint32_t functions = 0;
-	double executions = 0;
-
-	self->stamp++;
-	for (size_t i = 0; i < firsts->n; i++) {
-		uint32_t v = firsts->vertices[i];
-		uint32_t *stamp = &self->graph_stamps[vertices[v].graph];
-		double sum = firsts->sums[v];
-		if (i + LODE_READ_AHEAD < firsts->n)
-			__builtin_prefetch(&firsts->sums[firsts->vertices[i + LODE_READ_AHEAD]], 1);
-		functions += *stamp != self->stamp;
-		*stamp = self->stamp;
-		executions += sum < vertices[v].count ? sum : vertices[v].count;
-		firsts->sums[v] = 0;
-	}
-	support->places = (uint32_t)firsts->n;
-	support->functions = functions;
-	support->executions = executions;
-	firsts->n = 0;
+	pattern->support = taken;
+	pattern->passes = taken.places > 0 &&
+	                  taken.functions >= search->parameters->min_functions &&
+	                  lode_support_passes(search->parameters, taken.weight, taken.frequency);
 }
 
 void lode_pattern_measure(LodeSearcher *self, uint32_t depth, LodePattern *pattern)
 {
 	const LodeSearch *search = self->search;
-	LodeSupport *support = &pattern->support;
 	LodeLevel *level = lode_searcher_level(self, depth);
 
 	if (atomic_load_explicit(&search->stop, memory_order_relaxed) != 0)
 		return;
+	self->taken = (LodeSupport){0};
+	self->taken_events = &LODE_BUFFER_AT(&level->events, double, pattern->events);
+	memset(self->taken_events, 0, sizeof(double) * search->graph->graph->n_events);
+	self->stamp++;
 	if (search->uses_windows)
 		lode_windows_sum(self, depth, pattern);
 	else
 		lode_paths_sum(self, depth, pattern);
-	take_sums(self, support, &LODE_BUFFER_AT(&level->events, double, pattern->events));
-	take_first_sums(self, support);
-	pattern->passes = support->places > 0 &&
-	                  support->functions >= search->parameters->min_functions &&
-	                  lode_support_passes(
-				  search->parameters, support->weight, support->frequency);
+	finish(search, pattern, self->taken, self->taken_events);
+}
+
+/* Adds a vertex to what was taken for an item; `last_graph` is that of the last one. */
+static void take_vertex(const LodeSearchGraph *graph, uint32_t v, LodeSupport *taken,
+	uint32_t *last_graph, double *events)
+{
+	const LodeSearchVertex *vertex = &graph->vertices[v];
+	uint32_t own = graph->graph->vertex_graphs[v];
+
+	taken->weight += vertex->plain_ratio >= 0 ? vertex->count * vertex->plain_ratio
+	                                          : take_special(graph, v, vertex->count, events);
+	taken->frequency += vertex->count;
+	taken->executions += vertex->count;
+	taken->places++;
+	taken->functions += *last_graph != own;
+	*last_graph = own;
+}
+
+void lode_items_measure(LodeSearcher *self, LodeLevel *root, const uint32_t *item_patterns)
+{
+	const LodeSearchGraph *graph = self->search->graph;
+	LodePattern *patterns = root->patterns.data;
+	g_autofree LodeSupport *taken = g_new0(LodeSupport, root->patterns.n + 1);
+	g_autofree uint32_t *last_graphs = g_new(uint32_t, root->patterns.n + 1);
+	double *events = root->events.data;
+	uint32_t n, n_events = graph->graph->n_events;
+
+	memset(last_graphs, 0xff, sizeof(uint32_t) * root->patterns.n);
+	memset(events, 0, sizeof(double) * root->patterns.n * n_events);
+	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
+		const uint32_t *members = lode_search_graph_class(
+			graph, graph->vertex_classes[v], &n);
+		if (!(graph->vertices[v].count > 0))
+			continue;
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t p = item_patterns[LODE_MEMBER_ITEM(members[i])];
+			if (p != LODE_NONE)
+				take_vertex(graph, v, &taken[p], &last_graphs[p],
+					events + patterns[p].events);
+		}
+	}
+	for (size_t p = 0; p < root->patterns.n; p++)
+		finish(self->search, &patterns[p], taken[p], events + patterns[p].events);
 }

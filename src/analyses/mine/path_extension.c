@@ -35,7 +35,7 @@ static bool bound_starts(LodeSearcher *self, LodeLevel *root)
 		if (group == NULL)
 			return false;
 		group->n++;
-		group->bound_weight += vertex->count > 0 ? vertex->count * vertex->ratio : 0;
+		group->bound_weight += vertex->count > 0 ? vertex->count * graph->ratios[v] : 0;
 		group->bound_count += vertex->count;
 	}
 	return true;
@@ -48,6 +48,7 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
 	if (!bound_starts(self, root))
 		return false;
 	lode_level_want_passing(self, root);
+	root->is_ordered = true;
 	root->path_size = path_size(0);
 	if (!lode_level_make_room(self, root, 0, root->path_size))
 		return false;
@@ -60,7 +61,7 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
 			continue;
 		lode_level_add_member(root, group, root->candidates.n);
 		LodePath *path = path_at(root, root->candidates.n++);
-		*path = (LodePath){vertex->count, vertex->ratio, false, false};
+		*path = (LodePath){vertex->count, graph->ratios[v], false, false};
 		path->vertices[0] = v;
 	}
 	lode_level_finish(self, root, 0);
@@ -156,6 +157,7 @@ bool lode_paths_extend(LodeSearcher *self, uint32_t depth)
 	level->path_size = path_size(depth);
 	if (!lode_level_gather(self, above, pattern))
 		return false;
+	level->is_ordered = self->is_in_order;
 	const uint32_t *gathered = self->gathered.data;
 	for (size_t i = 0; i < self->gathered.n; i++) {
 		read_edges_ahead(self, depth, above, i);
@@ -185,23 +187,37 @@ static void sum_repeating(LodeVertexSums *sums, uint32_t depth, const LodePath *
 	}
 }
 
-void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
+/* Asks for a path that comes soon, and for what is added to and read at the ends of a sooner one:
+ * most are at neighbours. */
+static void read_sums_ahead(
+	const LodeSearcher *self, uint32_t depth, const LodeLevel *level, size_t index)
 {
-	const LodeLevel *level = lode_searcher_level(self, depth);
+	const LodeSearchVertex *vertices = self->search->graph->vertices;
+	const uint32_t *ahead = (const uint32_t *)self->gathered.data + index;
+
+	if (index + 3 * LODE_READ_AHEAD >= self->gathered.n)
+		return;
+	const LodePath *near = path_at(level, ahead[LODE_READ_AHEAD]);
+	__builtin_prefetch(path_at(level, ahead[3 * LODE_READ_AHEAD]));
+	__builtin_prefetch(&self->matched.sums[near->vertices[depth]], 1);
+	__builtin_prefetch(&vertices[near->vertices[depth]]);
+	__builtin_prefetch(&self->firsts.sums[near->vertices[0]], 1);
+}
+
+/* Adds up the paths that begin before `end`, from one on; the first of the others. */
+static size_t sum_paths(
+	LodeSearcher *self, uint32_t depth, const LodeLevel *level, size_t first, uint32_t end)
+{
+	const uint32_t *gathered = self->gathered.data;
 	/* Copies, which can be in registers. */
 	LodeVertexSums matched = self->matched, firsts = self->firsts;
+	size_t i;
 
-	if (!lode_level_gather(self, level, pattern))
-		return;
-	const uint32_t *gathered = self->gathered.data;
-	for (size_t i = 0; i < self->gathered.n; i++) {
+	for (i = first; i < self->gathered.n; i++) {
 		const LodePath *path = path_at(level, gathered[i]);
-		if (i + 2 * LODE_READ_AHEAD < self->gathered.n) {
-			const LodePath *near = path_at(level, gathered[i + LODE_READ_AHEAD]);
-			__builtin_prefetch(path_at(level, gathered[i + 2 * LODE_READ_AHEAD]));
-			__builtin_prefetch(&matched.sums[near->vertices[depth]], 1);
-			__builtin_prefetch(&firsts.sums[near->vertices[0]], 1);
-		}
+		if (path->vertices[0] >= end)
+			break;
+		read_sums_ahead(self, depth, level, i);
 		if (!(path->count > 0))
 			continue;
 		if (path->has_repeat)
@@ -213,4 +229,20 @@ void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *patte
 	}
 	self->matched.n = matched.n;
 	self->firsts.n = firsts.n;
+	return i;
+}
+
+void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
+{
+	const LodeLevel *level = lode_searcher_level(self, depth);
+
+	if (!lode_level_gather(self, level, pattern))
+		return;
+	for (size_t i = 0; i < self->gathered.n;) {
+		uint32_t first =
+			path_at(level, LODE_BUFFER_AT(&self->gathered, uint32_t, i))->vertices[0];
+		i = sum_paths(self, depth, level, i,
+			self->is_in_order ? lode_searcher_block_end(self, first) : UINT32_MAX);
+		lode_sums_take(self);
+	}
 }

@@ -124,10 +124,61 @@ static int64_t last_item(const Enumeration *run, const LodeAlternative *element)
 	return element->size == 0 ? -1 : (int64_t)items[element->first_item + element->size - 1];
 }
 
+/* An element as bits, and what may be added to it: the items after its last one, so that each set
+ * of items is reached once. */
+typedef struct {
+	uint64_t items, after;
+} ElementBits;
+
+static ElementBits bits_of(const Enumeration *run, const LodeAlternative *element)
+{
+	const uint32_t *items = run->level->items.data;
+	int64_t last = last_item(run, element);
+	ElementBits bits = {.after = last < 0 ? UINT64_MAX : ~UINT64_C(1) << last};
+
+	for (uint32_t i = 0; i < element->size; i++)
+		bits.items |= UINT64_C(1) << items[element->first_item + i];
+	return bits;
+}
+
+/* Of `items`, those with which the element is minimal in windows of the class. */
+static uint64_t matching_items(const LodeClassBits *class_bits, uint64_t element, uint64_t items)
+{
+	if ((class_bits->firsts & element) == 0)
+		items &= class_bits->firsts;
+	if ((class_bits->lasts & element) == 0)
+		items &= class_bits->lasts;
+	return items;
+}
+
+/* bound_growth() where items are bits. */
+static void bound_growth_bits(
+	Enumeration *run, LodeSearcher *worker, const LodeAlternative *element)
+{
+	const LodeClassBits *class_bits = worker->search->graph->class_bits;
+	const uint32_t *groups = run->level->group_lists.data;
+	ElementBits bits = bits_of(run, element);
+	bool counts_holding = has_windows(run);
+
+	for (uint32_t g = element->first_group; g < element->first_group + element->n_groups; g++) {
+		const LodeGroup *group = &LODE_BUFFER_AT(&run->level->groups, LodeGroup, groups[g]);
+		const LodeClassBits *own = &class_bits[group->class_id];
+		uint64_t holding = own->items & bits.after;
+		for (uint64_t rest = counts_holding ? holding : 0; rest != 0; rest &= rest - 1)
+			worker->item_groups[__builtin_ctzll(rest)]++;
+		for (uint64_t rest = matching_items(own, bits.items, holding); rest != 0;
+			rest &= rest - 1) {
+			unsigned item = (unsigned)__builtin_ctzll(rest);
+			worker->item_matching[item]++;
+			worker->item_weight[item] += group->bound_weight;
+			worker->item_count[item] += group->bound_count;
+		}
+	}
+}
+
 /*
  * Sums, by item after the element's last one, the bounds of the groups where the grown element
- * matches, and counts those that hold it. Only items after the last one, so that each set of items
- * is reached once; members ascend by item, so these are the tail of a class.
+ * matches, and counts those that hold it. Members ascend by item, so these are the tail of a class.
  */
 static void bound_growth(Enumeration *run, LodeSearcher *worker, const LodeAlternative *element)
 {
@@ -140,6 +191,10 @@ static void bound_growth(Enumeration *run, LodeSearcher *worker, const LodeAlter
 	memset(worker->item_count, 0, sizeof(double) * graph->n_items);
 	memset(worker->item_groups, 0, sizeof(uint32_t) * graph->n_items);
 	memset(worker->item_matching, 0, sizeof(uint32_t) * graph->n_items);
+	if (graph->class_bits != NULL) {
+		bound_growth_bits(run, worker, element);
+		return;
+	}
 	for (uint32_t g = element->first_group; g < element->first_group + element->n_groups; g++) {
 		const LodeGroup *group = &LODE_BUFFER_AT(&run->level->groups, LodeGroup, groups[g]);
 		const uint32_t *members = lode_search_graph_class(graph, group->class_id, &n);
@@ -187,6 +242,30 @@ static bool lay_out_children(Enumeration *run, LodeSearcher *worker, Growth *gro
 	return lode_buffer_reserve(search, &growth->lists, n, sizeof(uint32_t));
 }
 
+/* fill_children() where items are bits. */
+static void fill_children_bits(Enumeration *run, LodeSearcher *worker, Growth *growth)
+{
+	const LodeClassBits *class_bits = worker->search->graph->class_bits;
+	const LodeAlternative *element = &growth->element;
+	const uint32_t *groups = run->level->group_lists.data;
+	uint32_t *lists = growth->lists.data;
+	ElementBits bits = bits_of(run, element);
+	uint64_t children = 0;
+
+	for (size_t i = 0; i < growth->children.n; i++)
+		children |= UINT64_C(1) << LODE_BUFFER_AT(&growth->children, LodeChild, i).item;
+	for (uint32_t g = element->first_group; g < element->first_group + element->n_groups; g++) {
+		uint32_t class_id =
+			LODE_BUFFER_AT(&run->level->groups, LodeGroup, groups[g]).class_id;
+		uint64_t holding = class_bits[class_id].items & children;
+		for (uint64_t rest = has_windows(run) ? holding : 0; rest != 0; rest &= rest - 1)
+			lists[worker->item_groups[__builtin_ctzll(rest)]++] = groups[g];
+		for (uint64_t rest = matching_items(&class_bits[class_id], bits.items, holding);
+			rest != 0; rest &= rest - 1)
+			lists[worker->item_matching[__builtin_ctzll(rest)]++] = groups[g];
+	}
+}
+
 static void fill_children(Enumeration *run, LodeSearcher *worker, Growth *growth)
 {
 	const LodeSearchGraph *graph = worker->search->graph;
@@ -217,7 +296,9 @@ static bool grow(Enumeration *run, LodeSearcher *worker, Growth *growth)
 	bound_growth(run, worker, &growth->element);
 	if (!lay_out_children(run, worker, growth))
 		return false;
-	if (growth->children.n > 0)
+	if (growth->children.n > 0 && worker->search->graph->class_bits != NULL)
+		fill_children_bits(run, worker, growth);
+	else if (growth->children.n > 0)
 		fill_children(run, worker, growth);
 	return true;
 }
@@ -352,6 +433,26 @@ static void measure_task(size_t task, unsigned worker, void *user_data)
 		pattern_at(run->level, run->first_pattern + task));
 }
 
+/* The first batch of the root: elements of one item each. */
+static void measure_items(Enumeration *run)
+{
+	const LodeLevel *level = run->level;
+	uint32_t n_items = run->self->search->graph->n_items;
+	g_autofree uint32_t *patterns = g_new(uint32_t, n_items + 1);
+	g_autofree bool *is_taken = g_new0(bool, level->patterns.n + 1);
+
+	memset(patterns, 0xff, sizeof(uint32_t) * n_items);
+	for (size_t i = 0; i < level->alternatives.n; i++) {
+		const LodeAlternative *one = &LODE_BUFFER_AT(
+			&level->alternatives, LodeAlternative, i);
+		if (one->size == 0 || is_taken[one->pattern])
+			continue;
+		is_taken[one->pattern] = true;
+		patterns[LODE_BUFFER_AT(&level->items, uint32_t, one->first_item)] = one->pattern;
+	}
+	lode_items_measure(run->self, run->level, patterns);
+}
+
 static bool measure_batch(Enumeration *run)
 {
 	LodeLevel *level = run->level;
@@ -363,7 +464,9 @@ static bool measure_batch(Enumeration *run)
 		return false;
 	for (size_t i = run->first_pattern; i < level->patterns.n; i++)
 		pattern_at(level, i)->events = i * n_events;
-	if (run->workers != NULL)
+	if (run->depth == 0 && run->first_pattern == 0)
+		measure_items(run);
+	else if (run->workers != NULL)
 		lode_worker_pool_run(n, run->n_workers, measure_task, run);
 	else
 		for (size_t i = run->first_pattern; i < level->patterns.n; i++)

@@ -148,12 +148,12 @@ static void prepare_vertices(LodeSearchGraph *self)
 	const LodeFlowGraph *graph = self->graph;
 
 	self->vertices = g_new0(LodeSearchVertex, graph->n_vertices + 1);
-	lode_large_array_advise(self->vertices, (graph->n_vertices + 1) * sizeof(LodeSearchVertex));
+	self->ratios = g_new(double, graph->n_vertices + 1);
+	lode_large_array_advise(self->vertices, graph->n_vertices * sizeof(LodeSearchVertex));
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
 		double count = graph->count[v];
 		self->vertices[v].count = count;
-		self->vertices[v].ratio = count > 0 ? graph->weight[v] / count : 0;
-		self->vertices[v].graph = graph->vertex_graphs[v];
+		self->ratios[v] = count > 0 ? graph->weight[v] / count : 0;
 	}
 }
 
@@ -200,9 +200,10 @@ static void prepare_events(LodeSearchGraph *self)
 	g_autofree double *row = g_new(double, graph->n_events + 1);
 	g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(LodeEventValue));
 
+	self->first_events = g_new(uint32_t, graph->n_vertices + 1);
 	find_event_rates(self, row);
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
-		self->vertices[v].first_event = values->len;
+		self->first_events[v] = values->len;
 		if (!(graph->count[v] > 0))
 			continue;
 		read_events(graph, v, row);
@@ -212,12 +213,11 @@ static void prepare_events(LodeSearchGraph *self)
 				g_array_append_val(values, one);
 		}
 	}
-	self->vertices[graph->n_vertices].first_event = values->len;
+	self->first_events[graph->n_vertices] = values->len;
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
-		LodeSearchVertex *vertex = &self->vertices[v];
-		bool is_plain = vertex[0].first_event == vertex[1].first_event &&
-		                isfinite(vertex->ratio);
-		vertex->plain_ratio = is_plain ? vertex->ratio : -1;
+		bool is_plain = self->first_events[v] == self->first_events[v + 1] &&
+		                isfinite(self->ratios[v]);
+		self->vertices[v].plain_ratio = is_plain ? self->ratios[v] : -1;
 	}
 	self->event_values = (LodeEventValue *)(void *)g_array_free(
 		g_steal_pointer(&values), FALSE);
@@ -273,13 +273,43 @@ static void prepare_edges(LodeSearchGraph *self, bool needs_items)
 			if (is_useful(self, factor, self->vertex_classes[target], needs_items))
 				self->edges[n++] = (LodeSearchEdge){
 					.factor = factor,
-					.ratio = self->vertices[target].ratio,
+					.ratio = self->ratios[target],
 					.target = target,
 					.vertex_class = self->vertex_classes[target],
 				};
 		}
 	}
 	self->edge_starts[graph->n_vertices] = n;
+}
+
+/* Whether edges stay in their graphs: calls and returns may be edges, too. */
+static bool has_separate_graphs(const LodeSearchGraph *self)
+{
+	const uint32_t *graphs = self->graph->vertex_graphs;
+	bool is_separate = true;
+
+	for (uint32_t v = 0; v < self->graph->n_vertices; v++)
+		for (uint32_t i = self->edge_starts[v]; i < self->edge_starts[v + 1]; i++)
+			is_separate &= graphs[self->edges[i].target] == graphs[v];
+	return is_separate;
+}
+
+enum { BLOCK_VERTICES = 4096 };
+
+static void prepare_blocks(LodeSearchGraph *self)
+{
+	const LodeFlowGraph *graph = self->graph;
+	uint32_t most = has_separate_graphs(self) ? BLOCK_VERTICES : graph->n_vertices;
+	uint32_t end = graph->n_vertices, block_end = end;
+
+	/* From the last graph on, so that each knows the end of its block. */
+	self->block_ends = g_new(uint32_t, graph->n_graphs + 1);
+	for (uint32_t g = graph->n_graphs; g-- > 0;) {
+		if (block_end - graph->graph_starts[g] > most)
+			block_end = end;
+		self->block_ends[g] = block_end;
+		end = graph->graph_starts[g];
+	}
 }
 
 /* A set of members as counts: on how many vertices of the window an item is, and on which end. */
@@ -364,9 +394,29 @@ static uint32_t classify_list(
 	return has_first && has_last ? intern_class(self, members, n) : 0;
 }
 
-static void *list_key(uint32_t list, uint32_t vertex_class)
+/* Where the list that is one vertex longer is, or would be. */
+static LodeListSlot *find_slot(const LodeSearchGraph *self, uint32_t list, uint32_t vertex_class)
 {
-	return GSIZE_TO_POINTER((gsize)list << 32 | vertex_class);
+	uint64_t key = (uint64_t)list << 32 | vertex_class;
+	size_t mask = self->n_list_slots - 1, at = lode_hash_slot(key, 32) & mask;
+
+	while (self->list_slots[at].list != 0 && self->list_slots[at].key != key)
+		at = (at + 1) & mask;
+	return &self->list_slots[at];
+}
+
+static void grow_slots(LodeSearchGraph *self)
+{
+	LodeListSlot *before = self->list_slots;
+	size_t n = self->n_list_slots;
+
+	self->n_list_slots = MAX(2 * n, 1024);
+	self->list_slots = g_new0(LodeListSlot, self->n_list_slots);
+	for (size_t i = 0; i < n; i++)
+		if (before[i].list != 0)
+			*find_slot(self, (uint32_t)(before[i].key >> 32),
+				(uint32_t)before[i].key) = before[i];
+	g_free(before);
 }
 
 static uint32_t add_list(
@@ -382,7 +432,7 @@ static uint32_t add_list(
 uint32_t lode_search_graph_longer_list(
 	const LodeSearchGraph *self, uint32_t list, uint32_t vertex_class)
 {
-	return GPOINTER_TO_UINT(g_hash_table_lookup(self->list_ids, list_key(list, vertex_class)));
+	return find_slot(self, list, vertex_class)->list;
 }
 
 uint32_t lode_search_graph_list_class(const LodeSearchGraph *self, uint32_t list)
@@ -394,14 +444,16 @@ uint32_t lode_search_graph_list_class(const LodeSearchGraph *self, uint32_t list
 static uint32_t lengthen_list(
 	LodeSearchGraph *self, WindowScratch *scratch, uint32_t list, uint32_t vertex_class)
 {
-	uint32_t longer = lode_search_graph_longer_list(self, list, vertex_class);
+	LodeListSlot *slot = find_slot(self, list, vertex_class);
 
-	if (longer == 0) {
-		longer = add_list(self, scratch, list, vertex_class);
-		g_hash_table_insert(
-			self->list_ids, list_key(list, vertex_class), GUINT_TO_POINTER(longer));
+	if (slot->list == 0) {
+		uint32_t longer = add_list(self, scratch, list, vertex_class);
+		*slot = (LodeListSlot){(uint64_t)list << 32 | vertex_class, longer};
+		if (2 * (size_t)self->lists->len > self->n_list_slots)
+			grow_slots(self);
+		return longer;
 	}
-	return longer;
+	return slot->list;
 }
 
 /* All windows from `list`, which ends in `vertex`, with up to `left` more vertices. They are made
@@ -427,6 +479,7 @@ static void prepare_windows(LodeSearchGraph *self, uint32_t window)
 		.members = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 	};
 
+	grow_slots(self);
 	for (uint32_t v = 0; v < graph->n_vertices; v++)
 		for (uint32_t i = self->edge_starts[v]; i < self->edge_starts[v + 1]; i++) {
 			LodeSearchEdge *edge = &self->edges[i];
@@ -476,16 +529,16 @@ LodeSearchGraph *lode_search_graph_new(
 	self->class_members = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), 1);
 	self->class_hashes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	self->lists = g_array_new(FALSE, FALSE, sizeof(WindowList));
-	self->list_ids = g_hash_table_new(lode_hash_pair, NULL);
 	g_autofree uint32_t *items = choose_items(self, parameters);
 	project_classes(self, items);
 	prepare_vertices(self);
 	prepare_events(self);
 	prepare_edges(self, parameters->gap == 0 && parameters->window == 0);
+	prepare_blocks(self);
 	if (parameters->window > 0) {
 		prepare_windows(self, parameters->window);
-		prepare_class_bits(self);
 	}
+	prepare_class_bits(self);
 	return self;
 }
 
@@ -495,6 +548,9 @@ void lode_search_graph_free(LodeSearchGraph *self)
 		return;
 	g_free(self->item_attributes);
 	g_free(self->vertices);
+	g_free(self->ratios);
+	g_free(self->first_events);
+	g_free(self->block_ends);
 	g_free(self->event_rates);
 	g_free(self->event_values);
 	g_free(self->vertex_classes);
@@ -506,6 +562,6 @@ void lode_search_graph_free(LodeSearchGraph *self)
 	g_free(self->class_bits);
 	g_free(self->class_table);
 	g_array_unref(self->lists);
-	g_hash_table_unref(self->list_ids);
+	g_free(self->list_slots);
 	g_free(self);
 }

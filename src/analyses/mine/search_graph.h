@@ -14,12 +14,11 @@
 
 #include <stddef.h>
 
+/* What turning sums into supports reads of nearly each vertex, and no more. */
 typedef struct {
 	double count;       /* n(v) */
-	double ratio;       /* W(v)/n(v); 0 where n(v) = 0 */
-	double plain_ratio; /* the same where it is finite and there are no event values, else −1 */
-	uint32_t first_event; /* into event_values, up to that of the next vertex */
-	uint32_t graph;
+	double plain_ratio; /* its ratio where that is finite and there are no event values, else −1
+	                     */
 } LodeSearchVertex;
 
 /*
@@ -49,10 +48,21 @@ typedef struct {
 #define LODE_MEMBER_LAST UINT32_C(0x40000000)
 #define LODE_MEMBER_ITEM(member) ((member)&UINT32_C(0x3fffffff))
 
+/* A slot of the table of lists; 0: empty, and no list that is longer than another. */
+typedef struct {
+	uint64_t key; /* the shorter list, and the vertex class after it */
+	uint32_t list;
+} LodeListSlot;
+
 /* The members of a class as bits, where there are at most 64 items. */
 typedef struct {
 	uint64_t items, firsts, lasts;
 } LodeClassBits;
+
+/*
+ * A block is some graphs in a row with so few vertices that their sums and what else is known of
+ * them stay in the caches. No path leaves it.
+ */
 
 /* Classes 0 … n_vertex_classes−1 are single vertices; class 0 has no members and never matches. */
 typedef struct {
@@ -61,8 +71,11 @@ typedef struct {
 	bool is_monotone; /* counts never rise along a path: dead paths can be dropped */
 	uint32_t n_items;
 	uint32_t *item_attributes;  /* item → graph attribute */
-	LodeSearchVertex *vertices; /* [n_vertices + 1] */
-	double *event_rates;        /* [n_events]: per execution, of most vertices */
+	LodeSearchVertex *vertices; /* [n_vertices] */
+	double *ratios;             /* [n_vertices]: W(v)/n(v); 0 where n(v) = 0 */
+	uint32_t *first_events; /* [n_vertices + 1]: into event_values, up to that of the next */
+	uint32_t *block_ends;   /* [n_graphs]: the vertex after the block that the graph is in */
+	double *event_rates;    /* [n_events]: per execution, of most vertices */
 	LodeEventValue *event_values;
 	uint32_t *vertex_classes;
 	uint32_t *edge_starts;
@@ -71,12 +84,13 @@ typedef struct {
 	uint32_t n_classes;        /* with those of longer windows */
 	GArray *class_starts;      /* uint32_t [n_classes + 1] into class_members */
 	GArray *class_members;     /* uint32_t, ascending by item */
-	LodeClassBits *class_bits; /* [n_classes]; NULL with more items, and without windows */
+	LodeClassBits *class_bits; /* [n_classes]; NULL with more items */
 	GArray *class_hashes;      /* private: uint64_t [n_classes] */
 	uint32_t *class_table;     /* private: classes by hash, open addressing */
 	size_t table_size;
-	GArray *lists;        /* private: windows as lists of vertex classes */
-	GHashTable *list_ids; /* private: (list, vertex class) → longer list */
+	GArray *lists;            /* private: windows as lists of vertex classes */
+	LodeListSlot *list_slots; /* private: longer lists, open addressing */
+	size_t n_list_slots;
 	double total_weight, total_count;
 } LodeSearchGraph;
 

@@ -107,7 +107,9 @@ LodeSearcher *lode_searcher_new(LodeSearch *search)
 	self->item_count = g_new0(double, graph->n_items + 1);
 	self->item_groups = g_new0(uint32_t, graph->n_items + 1);
 	self->item_matching = g_new0(uint32_t, graph->n_items + 1);
-	self->pairs = graph->class_bits != NULL ? g_new(LodePairs, 1) : NULL;
+	self->pairs = graph->class_bits != NULL && search->parameters->window > 0
+	                      ? g_new(LodePairs, 1)
+	                      : NULL;
 	self->levels = g_new0(LodeLevel, search->parameters->iterations + 1);
 	return self;
 }
@@ -124,6 +126,7 @@ void lode_searcher_free(LodeSearcher *self)
 	lode_buffer_clear(search, &self->path_table, sizeof(LodePathSlot));
 	lode_buffer_clear(search, &self->path_slots, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->gathered, sizeof(uint32_t));
+	lode_buffer_clear(search, &self->merged, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->marks, sizeof(uint64_t));
 	lode_buffer_clear(search, &self->rejected, sizeof(uint32_t));
 	lode_buffer_clear(search, &self->matches, sizeof(LodeMatch));
@@ -307,7 +310,8 @@ bool lode_level_gather(LodeSearcher *self, const LodeLevel *level, const LodePat
 			group->n * sizeof(uint32_t));
 		gathered->n += group->n;
 	}
-	if (pattern->n_groups < 2 || gathered->n < FEW_GATHERED)
-		return true;
-	return sort_gathered(self, level->candidates.n);
+	bool is_sorted = pattern->n_groups < 2 || gathered->n >= FEW_GATHERED;
+	/* Where there are longer windows, too, lode_windows_*() put them among the others. */
+	self->is_in_order = is_sorted && level->is_ordered && level->n_short == 0;
+	return pattern->n_groups < 2 || !is_sorted || sort_gathered(self, level->candidates.n);
 }

@@ -113,6 +113,8 @@ typedef struct {
 	LodeBuffer events; /* double */
 	uint32_t current;  /* the pattern that the search is below */
 	bool may_repeat;   /* two ways of extending may give the same path */
+	bool is_ordered;   /* the first n_short candidates and the others are each in the order of
+	                      their first vertices */
 } LodeLevel;
 
 /* Shared by all workers of one run. */
@@ -151,6 +153,8 @@ typedef struct {
 	LodeSearch *search;
 	LodeVertexSums matched; /* of the paths that match the vertex… */
 	LodeVertexSums firsts;  /* …and of those that start there */
+	LodeSupport taken;      /* of the blocks that are summed up, not yet divided by totals */
+	double *taken_events;   /* [n_events], likewise; of the pattern's level */
 	uint32_t *graph_stamps; /* [n_graphs] */
 	uint32_t stamp;
 	uint32_t *class_groups; /* [n_classes] class → group + 1 of the level being made, 0: none
@@ -163,7 +167,9 @@ typedef struct {
 	LodeBuffer growth_children, growth_lists; /* LodeChild, uint32_t: scratch of patterns.c */
 	LodeBuffer path_table; /* LodePathSlot: paths of the level being made, open addressing */
 	LodeBuffer path_slots; /* uint32_t: where a path was put last when joining repeated ones */
-	LodeBuffer gathered;   /* uint32_t: candidates of a pattern */
+	LodeBuffer gathered;   /* uint32_t: candidates of a pattern… */
+	bool is_in_order;      /* …in the order of their first vertices */
+	LodeBuffer merged;     /* uint32_t: scratch of gathering */
 	LodeBuffer marks;      /* uint64_t, all 0: a bit for each candidate, for sorting */
 	LodeBuffer rejected;   /* uint32_t: classes whose class_groups is LODE_NONE */
 	LodeBuffer matches;    /* LodeMatch: the paths of a pattern */
@@ -249,8 +255,7 @@ void lode_level_finish(LodeSearcher *self, const LodeLevel *level, size_t first_
 
 /*
  * Gathers the candidates of a pattern of the level into `gathered`: in the order they were found
- * where they are many, which is nearly that of the graph, so that walking them walks memory
- * forward.
+ * where they are many, so that walking them walks memory forward.
  */
 bool lode_level_gather(LodeSearcher *self, const LodeLevel *level, const LodePattern *pattern);
 
@@ -304,9 +309,26 @@ bool lode_windows_bound_next(LodeSearcher *self, const LodeGroup *group);
  * windows. */
 void lode_root_mark_ends(LodeLevel *root, LodeSearcher **workers, unsigned n_workers);
 
+/* measure.c: adds what `matched` and `firsts` hold to `taken`, and empties them. To be called for
+ * each block once all of its paths are in. */
+void lode_sums_take(LodeSearcher *self);
+
+/* The vertex after the block of `vertex`. */
+static inline uint32_t lode_searcher_block_end(const LodeSearcher *self, uint32_t vertex)
+{
+	const LodeSearchGraph *graph = self->search->graph;
+
+	return graph->block_ends[graph->graph->vertex_graphs[vertex]];
+}
+
 /* measure.c: the support of a pattern, whether it passes, and its event supports, for which the
  * level has room at pattern->events. */
 void lode_pattern_measure(LodeSearcher *self, uint32_t depth, LodePattern *pattern);
+
+/* The same of all patterns of the root while they are of one item each, in one walk over the
+ * vertices, each of which has such a window at all of its executions. `item_patterns`: the pattern
+ * of each item, but LODE_NONE where that is another item's too. */
+void lode_items_measure(LodeSearcher *self, LodeLevel *root, const uint32_t *item_patterns);
 
 /* patterns.c: finds the elements of a level that pass, of at most `max_size` items, as patterns
  * with alternatives. `workers` (may be NULL) share the measuring of the root. */

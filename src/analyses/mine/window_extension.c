@@ -305,7 +305,7 @@ static bool walk_starts(Walk *walk)
 		uint32_t class_id = graph->vertex_classes[v];
 		/* Not v itself: a vertex and the next one would cancel each other out. */
 		uint32_t hash = (uint32_t)lode_hash_append(1, v);
-		Step step = {vertex->count, vertex->ratio, hash, v, 1, false};
+		Step step = {vertex->count, graph->ratios[v], hash, v, 1, false};
 		walk->vertices[0] = v;
 		if (class_id != 0 && (!graph->is_monotone || vertex->count > 0) &&
 			!meet_windows(walk, &step, &(Matched){0}, class_id))
@@ -342,7 +342,7 @@ static Matched matched_on(
 	Matched matched = {path->matched, path->ratio, path->n_matched};
 
 	for (uint64_t rest = positions & ~path->matched; rest != 0; rest &= rest - 1) {
-		matched.ratio += graph->vertices[path->vertices[__builtin_ctzll(rest)]].ratio;
+		matched.ratio += graph->ratios[path->vertices[__builtin_ctzll(rest)]];
 		matched.n++;
 	}
 	matched.positions = positions;
@@ -477,6 +477,7 @@ bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 	Walk walk = walk_over(self, root, self->search->parameters->window + 1, BOUND_AND_KEEP);
 
 	root->path_size = path_size(walk.longest);
+	root->is_ordered = true;
 	if (!walk_starts(&walk))
 		return false;
 	lode_level_want_passing(self, root);
@@ -516,12 +517,65 @@ static bool join_repeated(LodeSearcher *self, const LodeLevel *level)
 	return true;
 }
 
+/* The first of `gathered` that is a longer window's. */
+static size_t first_longer(const LodeSearcher *self, const LodeLevel *level)
+{
+	const uint32_t *gathered = self->gathered.data;
+	size_t low = 0, high = self->gathered.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (gathered[middle] < level->n_short)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Longer windows were found after all others: puts them where their first vertices belong. */
+static bool put_longer_in_order(LodeSearcher *self, const LodeLevel *level)
+{
+	size_t n = self->gathered.n, at = 0, middle = first_longer(self, level), longer = middle;
+
+	if (!lode_buffer_reserve(self->search, &self->merged, n, sizeof(uint32_t)))
+		return false;
+	const uint32_t *gathered = self->gathered.data;
+	uint32_t *merged = self->merged.data;
+	for (size_t i = 0; i < n; i++) {
+		size_t ahead = MIN(at + 2 * LODE_READ_AHEAD, n - 1);
+		size_t longer_ahead = MIN(longer + 2 * LODE_READ_AHEAD, n - 1);
+		__builtin_prefetch(path_at(level, gathered[ahead])->vertices);
+		__builtin_prefetch(path_at(level, gathered[longer_ahead])->vertices);
+		bool is_longer = at == middle ||
+		                 (longer < n && path_at(level, gathered[longer])->vertices[0] <
+							path_at(level, gathered[at])->vertices[0]);
+		merged[i] = gathered[is_longer ? longer++ : at++];
+	}
+	LodeBuffer swapped = self->gathered;
+	self->gathered = self->merged;
+	self->merged = swapped;
+	self->gathered.n = n;
+	self->is_in_order = true;
+	return true;
+}
+
+/* So few fit the caches in any order. */
+enum { FEW_GATHERED = 2048 };
+
+/* Gathers the paths of a pattern, in the order of their first vertices where they are many. */
+static bool gather(LodeSearcher *self, const LodeLevel *level, const LodePattern *pattern)
+{
+	return lode_level_gather(self, level, pattern) &&
+	       (level->n_short == 0 || !level->is_ordered || self->gathered.n < FEW_GATHERED ||
+		       put_longer_in_order(self, level));
+}
+
 /* Puts the paths of a pattern into `matches`. */
 static bool match(LodeSearcher *self, const LodeLevel *level, const LodePattern *pattern)
 {
-	if (!lode_level_gather(self, level, pattern) ||
-		!lode_buffer_reserve(
-			self->search, &self->matches, self->gathered.n, sizeof(LodeMatch)))
+	if (!gather(self, level, pattern) || !lode_buffer_reserve(self->search, &self->matches,
+						     self->gathered.n, sizeof(LodeMatch)))
 		return false;
 	const uint32_t *gathered = self->gathered.data;
 	LodeMatch *matches = self->matches.data;
@@ -543,9 +597,10 @@ bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
 	Walk walk = walk_over(self, level, 1, BOUND_AND_KEEP);
 	uint32_t longest = 0;
 
-	level->groups.n = level->candidates.n = level->members.n = 0;
+	level->groups.n = level->candidates.n = level->members.n = level->n_short = 0;
 	if (!match(self, above, pattern))
 		return false;
+	level->is_ordered = self->is_in_order;
 	for (size_t i = 0; i < self->matches.n; i++)
 		longest = MAX(longest,
 			path_at(above, LODE_BUFFER_AT(&self->matches, LodeMatch, i).candidate)
@@ -708,39 +763,88 @@ static inline void sum_path(LodeVertexSums *sums, const LodeWindowPath *path, ui
 	}
 }
 
-/* Asks for the path that is summed up soon, and for the sums of one that is sooner: most are at
- * neighbours. */
+/* Asks for a path that comes soon, and for what is added to and read at the ends of a sooner one:
+ * most are at neighbours. */
 static inline void read_sums_ahead(
-	const LodeVertexSums *sums, const LodeWindowPath *far, const LodeWindowPath *near)
+	const LodeSearcher *self, const LodeWindowPath *far, const LodeWindowPath *near)
 {
+	const LodeSearchVertex *vertices = self->search->graph->vertices;
+
 	__builtin_prefetch(far);
-	__builtin_prefetch(&sums->sums[near->vertices[0]], 1);
-	__builtin_prefetch(&sums->sums[last_vertex(near)], 1);
+	__builtin_prefetch(&far->vertices[4]);
+	__builtin_prefetch(&self->matched.sums[near->vertices[0]], 1);
+	__builtin_prefetch(&self->matched.sums[last_vertex(near)], 1);
+	__builtin_prefetch(&self->firsts.sums[near->vertices[0]], 1);
+	__builtin_prefetch(&vertices[near->vertices[0]]);
+	__builtin_prefetch(&vertices[last_vertex(near)]);
+}
+
+/* Adds up the paths of `matches` that begin before `end`, from one on; the first of the others. */
+static size_t sum_matches(LodeSearcher *self, const LodeLevel *level, size_t first, uint32_t end)
+{
+	const LodeMatch *matches = self->matches.data;
+	/* Copies, which can be in registers. */
+	LodeVertexSums matched = self->matched, firsts = self->firsts;
+	size_t i, n = self->matches.n;
+
+	for (i = first; i < n; i++) {
+		const LodeWindowPath *path = path_at(level, matches[i].candidate);
+		if (path->vertices[0] >= end)
+			break;
+		if (i + 3 * LODE_READ_AHEAD < n)
+			read_sums_ahead(self,
+				path_at(level, matches[i + 3 * LODE_READ_AHEAD].candidate),
+				path_at(level, matches[i + LODE_READ_AHEAD].candidate));
+		if (!(path->count > 0))
+			continue;
+		sum_path(&matched, path, matches[i].matched);
+		lode_vertex_sums_add(&firsts, path->vertices[0], path->count);
+	}
+	self->matched.n = matched.n;
+	self->firsts.n = firsts.n;
+	return i;
+}
+
+/* The same of `gathered`, where no path is there twice. */
+static size_t sum_gathered(LodeSearcher *self, const LodeLevel *level, size_t first, uint32_t end)
+{
+	const uint32_t *gathered = self->gathered.data;
+	LodeVertexSums matched = self->matched, firsts = self->firsts;
+	size_t i, n = self->gathered.n;
+
+	for (i = first; i < n; i++) {
+		const LodeWindowPath *path = path_at(level, gathered[i]);
+		if (path->vertices[0] >= end)
+			break;
+		if (i + 3 * LODE_READ_AHEAD < n)
+			read_sums_ahead(self, path_at(level, gathered[i + 3 * LODE_READ_AHEAD]),
+				path_at(level, gathered[i + LODE_READ_AHEAD]));
+		if (!(path->count > 0))
+			continue;
+		sum_path(&matched, path, path->matched);
+		lode_vertex_sums_add(&firsts, path->vertices[0], path->count);
+	}
+	self->matched.n = matched.n;
+	self->firsts.n = firsts.n;
+	return i;
 }
 
 void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern)
 {
 	const LodeLevel *level = lode_searcher_level(self, depth);
-	/* Copies, which can be in registers. */
-	LodeVertexSums matched = self->matched, firsts = self->firsts;
 
-	if (level->may_repeat ? !match(self, level, pattern)
-			      : !lode_level_gather(self, level, pattern))
+	if (level->may_repeat ? !match(self, level, pattern) : !gather(self, level, pattern))
 		return;
-	const LodeMatch *matches = self->matches.data;
-	const uint32_t *gathered = self->gathered.data;
 	size_t n = level->may_repeat ? self->matches.n : self->gathered.n;
-	for (size_t i = 0; i < n; i++) {
-		const LodeWindowPath *path = path_at(
-			level, level->may_repeat ? matches[i].candidate : gathered[i]);
-		if (!level->may_repeat && i + 2 * LODE_READ_AHEAD < n)
-			read_sums_ahead(&matched, path_at(level, gathered[i + 2 * LODE_READ_AHEAD]),
-				path_at(level, gathered[i + LODE_READ_AHEAD]));
-		if (!(path->count > 0))
-			continue;
-		sum_path(&matched, path, level->may_repeat ? matches[i].matched : path->matched);
-		lode_vertex_sums_add(&firsts, path->vertices[0], path->count);
+	for (size_t i = 0; i < n;) {
+		uint32_t candidate =
+			level->may_repeat ? LODE_BUFFER_AT(&self->matches, LodeMatch, i).candidate
+					  : LODE_BUFFER_AT(&self->gathered, uint32_t, i);
+		uint32_t end = self->is_in_order ? lode_searcher_block_end(self,
+							   path_at(level, candidate)->vertices[0])
+		                                 : UINT32_MAX;
+		i = level->may_repeat ? sum_matches(self, level, i, end)
+		                      : sum_gathered(self, level, i, end);
+		lode_sums_take(self);
 	}
-	self->matched.n = matched.n;
-	self->firsts.n = firsts.n;
 }

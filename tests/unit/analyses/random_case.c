@@ -233,31 +233,60 @@ static void add_vertex_again(
 		builder, graph->weight[vertex], graph->count[vertex], attributes, n, events);
 }
 
+/* The vertices and edges of `graph`, as those of functions from `first_function` on. */
+static void add_graph_again(LodeFlowGraphBuilder *builder, const LodeFlowGraph *graph,
+	uint32_t first_vertex, uint32_t first_function)
+{
+	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+		if (v == 0 || graph->vertex_graphs[v] != graph->vertex_graphs[v - 1])
+			lode_flow_graph_builder_add_graph(
+				builder, first_function + graph->vertex_graphs[v]);
+		add_vertex_again(builder, graph, v);
+	}
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		for (uint32_t i = graph->edge_starts[v]; i < graph->edge_starts[v + 1]; i++)
+			lode_flow_graph_builder_add_edge(builder, first_vertex + v,
+				first_vertex + graph->edge_targets[i], graph->edge_counts[i]);
+}
+
+static RandomCase *case_of(const RandomCase *original, LodeFlowGraphBuilder *builder)
+{
+	RandomCase *self = g_new0(RandomCase, 1);
+
+	self->seed = original->seed;
+	self->parameters = original->parameters;
+	self->graph = lode_flow_graph_builder_finish(builder);
+	return self;
+}
+
 RandomCase *random_case_repeat(const RandomCase *self, uint32_t copies)
 {
 	const LodeFlowGraph *graph = self->graph;
 	LodeFlowGraphBuilder *builder = lode_flow_graph_builder_new(
 		(const char *const *)graph->event_names, graph->n_events);
-	RandomCase *repeated = g_new0(RandomCase, 1);
 
-	for (uint32_t copy = 0; copy < copies; copy++) {
-		uint32_t first = copy * graph->n_vertices;
-		for (uint32_t v = 0; v < graph->n_vertices; v++) {
-			if (v == 0 || graph->vertex_graphs[v] != graph->vertex_graphs[v - 1])
-				lode_flow_graph_builder_add_graph(
-					builder, copy * graph->n_graphs + graph->vertex_graphs[v]);
-			add_vertex_again(builder, graph, v);
-		}
-		for (uint32_t v = 0; v < graph->n_vertices; v++)
-			for (uint32_t i = graph->edge_starts[v]; i < graph->edge_starts[v + 1]; i++)
-				lode_flow_graph_builder_add_edge(builder, first + v,
-					first + graph->edge_targets[i], graph->edge_counts[i]);
-	}
-	repeated->seed = self->seed;
-	repeated->parameters = self->parameters;
+	for (uint32_t copy = 0; copy < copies; copy++)
+		add_graph_again(builder, graph, copy * graph->n_vertices, copy * graph->n_graphs);
+	RandomCase *repeated = case_of(self, builder);
 	repeated->parameters.min_functions *= copies;
-	repeated->graph = lode_flow_graph_builder_finish(builder);
 	return repeated;
+}
+
+RandomCase *random_case_widen(const RandomCase *self, uint32_t n)
+{
+	static const double no_events[G_N_ELEMENTS(event_names)] = {0};
+	const LodeFlowGraph *graph = self->graph;
+	LodeFlowGraphBuilder *builder = lode_flow_graph_builder_new(
+		(const char *const *)graph->event_names, graph->n_events);
+
+	add_graph_again(builder, graph, 0, 0);
+	lode_flow_graph_builder_add_graph(builder, graph->n_graphs);
+	for (uint32_t i = 0; i < n; i++) {
+		g_autofree char *name = g_strdup_printf("user:%03u", i);
+		const char *attribute = name;
+		lode_flow_graph_builder_add_vertex(builder, 0, 1e-13, &attribute, 1, no_events);
+	}
+	return case_of(self, builder);
 }
 
 void random_case_free(RandomCase *self)

@@ -24,6 +24,10 @@ RandomCase *random_case_new_paths(uint32_t seed);
  * same supports there. */
 RandomCase *random_case_repeat(const RandomCase *self, uint32_t copies);
 
+/* The graph and, apart from it, a vertex for each of `n` further attributes, with so few executions
+ * that all else is as before. */
+RandomCase *random_case_widen(const RandomCase *self, uint32_t n);
+
 void random_case_free(RandomCase *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RandomCase, random_case_free)
 

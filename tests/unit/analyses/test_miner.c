@@ -262,6 +262,31 @@ static RandomCase *new_case_for_top(uint32_t seed)
 	return random;
 }
 
+/* With more items than a word has bits, which are more than the naive miner can do. */
+static void test_many_items(void)
+{
+	enum { N_FURTHER = 65 };
+	const uint32_t n_cases = random_rounds(60, 200);
+	uint64_t total = 0;
+
+	for (uint32_t seed = 4000; seed < 4000 + n_cases; seed++) {
+		g_autoptr(RandomCase) random = new_case_for_top(seed);
+		random->parameters.min_functions = 1;
+		g_autoptr(RandomCase) widened = random_case_widen(random, N_FURTHER);
+		g_autoptr(LodeMiningRun)
+			expected = naive_miner_run(random->graph, &random->parameters);
+		g_autoptr(LodeMiningRun) actual = mine(widened, 1);
+		if (actual == NULL || random->graph->total_count == 0)
+			continue;
+		g_autofree char *difference = run_difference_of_part(actual, expected);
+		if (difference != NULL)
+			random_case_fail(random, "%s", difference);
+		g_assert_cmpuint(actual->sequences->len, ==, expected->sequences->len + N_FURTHER);
+		total += expected->sequences->len;
+	}
+	g_assert_cmpuint(total, >, n_cases);
+}
+
 static void test_top(void)
 {
 	const uint32_t n_cases = random_rounds(60, 60);
@@ -397,6 +422,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/miner/random-graphs", test_random_graphs);
 	g_test_add_func("/miner/large-graphs", test_large_graphs);
+	g_test_add_func("/miner/many-items", test_many_items);
 	g_test_add_func("/miner/textbook", test_textbook);
 	g_test_add_func("/miner/default-memory", test_default_memory);
 	g_test_add_func("/miner/top", test_top);
