@@ -17,6 +17,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Of changes of more times the base, that has next to nothing of, no percentage is given. */
+#define MAX_CHANGE 100.0
+
 /* How much the times of functions that did not change must differ to be told. */
 #define SCATTER_MATTERS 0.02
 
@@ -123,7 +126,7 @@ static void append_change(GString *out, const LodeComparison *comparison, LodeEs
 
 static void append_percent(GString *out, double change, double before)
 {
-	if (before > 0 && isfinite(change / before))
+	if (before > 0 && fabs(change / before) < MAX_CHANGE)
 		g_string_append_printf(
 			out, "%s%.1f %%", change < 0 ? "−" : "+", fabs(100 * change / before));
 }
@@ -363,7 +366,7 @@ static void put_speed(const View *self)
 		return;
 	lode_profile_lines_print(&self->options->terminal, self->out,
 		"%u functions with the same code in both %s %.2f ±%.2f times what they did, and "
-	        "differ "
+		"differ "
 		"by %.0f %% about that: %s. Listed is what changed beside that.",
 		speed->n_functions, self->comparison->is_counted ? "cost, each time," : "take",
 		speed->factor, speed->factor * speed->error, 100 * speed->scatter,

@@ -18,6 +18,9 @@
 /* Counted figures differ when they do by more than rounding. */
 #define ROUNDING 1e-9
 
+/* What explains fewer samples explains none. */
+#define NO_SAMPLES 1e-3
+
 enum { MAX_SEQUENCES = 2000 }; /* of each profile, the heaviest ones */
 
 typedef struct {
@@ -495,6 +498,9 @@ static void set_finding(
 		finding->time * total / work, finding->time_error * total / work};
 	out->executed = (LodeEstimate){exposure->value / work, exposure->error / work};
 	out->each = (LodeEstimate){finding->each, finding->each_error};
+	/* A fit only comes near to nothing. */
+	if (finding->time * findings->samples < NO_SAMPLES)
+		out->time.value = out->each.value = 0;
 	if (finding->n_places == 0)
 		return;
 	out->instruction =
@@ -559,6 +565,8 @@ static double weight_of(const Work *self, int side, const LodeFunction *function
 static void find_speed(Work *self)
 {
 	g_autoptr(GArray) controls = g_array_new(FALSE, FALSE, sizeof(Control));
+	double expected = 0, found = 0;
+	unsigned n_pooled = 0;
 
 	self->out->speed = (LodeSpeed){.factor = 1};
 	for (guint i = 0; i < self->pairs->pairs->len; i++) {
@@ -575,8 +583,12 @@ static void find_speed(Work *self)
 			if (self->out->is_counted)
 				executions[side] = executions_of(self->profiles[side], function);
 		}
-		if (fmin(samples[0], samples[1]) < MIN_CONTROL_SAMPLES ||
-			!(fmin(executions[0], executions[1]) > 0))
+		if (!(fmin(executions[0], executions[1]) > 0))
+			continue;
+		expected += samples[0] * executions[1] / executions[0];
+		found += samples[1] * self->units[1] / self->units[0];
+		n_pooled += samples[0] + samples[1] > 0;
+		if (fmin(samples[0], samples[1]) < MIN_CONTROL_SAMPLES)
 			continue;
 		Control one = {log(weights[1] / weights[0] / executions[1] * executions[0]),
 			1 / samples[0] + 1 / samples[1]};
@@ -585,6 +597,9 @@ static void find_speed(Work *self)
 	}
 	if (controls->len >= MIN_CONTROLS)
 		estimate_speed(controls, &self->out->speed);
+	else if (fmin(expected, found) >= MIN_CONTROL_SAMPLES)
+		self->out->speed = (LodeSpeed){
+			found / expected, sqrt(1 / expected + 1 / found), 0, n_pooled};
 }
 
 static bool is_wanted(const Work *self, int side, uint32_t function)

@@ -386,6 +386,93 @@ static void align_codes(Alignment *self)
 	}
 }
 
+/* The source line of an instruction; NULL: unknown. */
+static const LodeLocation *location_of(const LodeProfile *profile, uint32_t instruction)
+{
+	uint32_t location = lode_profile_instruction(profile, instruction)->location;
+
+	return location != LODE_NONE ? &LODE_AT(profile->locations, LodeLocation, location) : NULL;
+}
+
+/* Whether most of what is aligned is of lines with the same numbers: the source did not move. */
+static bool has_same_lines(const Alignment *self)
+{
+	const LodeProfile *const *profiles = self->matching->profiles;
+	const LodeFunction *function = self->functions[0];
+	uint32_t n = 0, n_same = 0;
+
+	for (uint32_t i = 0; i < function->n_instructions; i++) {
+		uint32_t first = function->first_instruction + i;
+		uint32_t second = self->counterparts[first];
+		const LodeLocation *a = location_of(profiles[0], first);
+		const LodeLocation *b = second != LODE_NONE ? location_of(profiles[1], second)
+		                                            : NULL;
+		n += a != NULL && b != NULL;
+		n_same += a != NULL && b != NULL && a->line == b->line;
+	}
+	return n_same > n / 2;
+}
+
+enum { ORDINAL_BITS = 12 };
+
+/* Instructions of one function by line, mnemonic, and the how-manieth of these it is: index + 1.
+ * With the ordinal of all ones: how many there are. */
+static GHashTable *index_lines(const Alignment *self, int side)
+{
+	const LodeProfile *profile = self->matching->profiles[side];
+	const LodeCodeFingerprint *print = self->prints[side];
+	const gint64 all = (1 << ORDINAL_BITS) - 1;
+	GHashTable *out = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+
+	for (uint32_t i = 0; i < print->n; i++) {
+		uint32_t one = instruction_at(profile, self->functions[side], print->addresses[i]);
+		const LodeLocation *location = one != LODE_NONE ? location_of(profile, one) : NULL;
+		if (location == NULL)
+			continue;
+		gint64 *count = g_new(gint64, 1), *key = g_new(gint64, 1);
+		*count = (gint64)location->line << 32 |
+		         (gint64)(print->opcodes[i] & 0xfffff) << ORDINAL_BITS | all;
+		guint n = GPOINTER_TO_UINT(g_hash_table_lookup(out, count));
+		*key = (*count & ~all) | MIN(n, all - 1);
+		g_hash_table_insert(out, count, GUINT_TO_POINTER(n + 1));
+		g_hash_table_insert(out, key, GUINT_TO_POINTER(one + 1));
+	}
+	return out;
+}
+
+/* Compilers order the same code differently: where a line has as many instructions of one mnemonic
+ * in both, these are the same, whatever is around them. */
+static void align_lines(Alignment *self)
+{
+	const LodeFunction *function = self->functions[0];
+	g_autoptr(GHashTable) owners = g_hash_table_new(NULL, NULL);
+	GHashTableIter all;
+	void *key, *value;
+
+	for (uint32_t i = 0; i < function->n_instructions; i++) {
+		uint32_t first = function->first_instruction + i;
+		if (self->counterparts[first] != LODE_NONE)
+			g_hash_table_insert(owners, GUINT_TO_POINTER(self->counterparts[first]),
+				GUINT_TO_POINTER(first + 1));
+	}
+	g_autoptr(GHashTable) here = index_lines(self, 0);
+	g_autoptr(GHashTable) there = index_lines(self, 1);
+	g_hash_table_iter_init(&all, here);
+	while (g_hash_table_iter_next(&all, &key, &value)) {
+		gint64 number = *(const gint64 *)key, count = number | ((1 << ORDINAL_BITS) - 1);
+		guint other = GPOINTER_TO_UINT(g_hash_table_lookup(there, key));
+		if (number == count || other == 0 ||
+			g_hash_table_lookup(here, &count) != g_hash_table_lookup(there, &count))
+			continue;
+		guint owner = GPOINTER_TO_UINT(
+			g_hash_table_lookup(owners, GUINT_TO_POINTER(other - 1)));
+		if (owner != 0)
+			self->counterparts[owner - 1] = LODE_NONE;
+		self->counterparts[GPOINTER_TO_UINT(value) - 1] = other - 1;
+		g_hash_table_insert(owners, GUINT_TO_POINTER(other - 1), value);
+	}
+}
+
 /* Without code, vertices of given graphs are known by their names, others by their order where both
  * have as many. */
 static void align_names(Alignment *self)
@@ -417,10 +504,13 @@ static void align(Matching *matching, uint32_t first, uint32_t second, uint32_t 
 		{function_of(matching, 0, first), function_of(matching, 1, second)},
 		{print_of(matching, 0, first), print_of(matching, 1, second)}, counterparts};
 
-	if (self.prints[0]->n > 0 && self.prints[1]->n > 0)
-		align_codes(&self);
-	else
+	if (self.prints[0]->n == 0 || self.prints[1]->n == 0) {
 		align_names(&self);
+		return;
+	}
+	align_codes(&self);
+	if (!lode_code_fingerprint_equals(self.prints[0], self.prints[1]) && has_same_lines(&self))
+		align_lines(&self);
 }
 
 /* --- all --- */
