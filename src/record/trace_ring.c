@@ -137,7 +137,11 @@ bool lode_trace_ring_has_ended(const LodeTraceRing *self)
 	return atomic_load(&self->has_ended);
 }
 
-/* A program that is at work fills many chunks meanwhile, and wakes nobody for each. */
+/*
+ * A program that is at work fills many chunks meanwhile, and wakes nobody for each. It begins again
+ * with the first of them, so that it goes through no more than it fills in a pause, which the
+ * processors' caches hold.
+ */
 static bool wait_a_little(LodeTraceRing *self)
 {
 	struct timespec pause = {.tv_nsec = FIRST_PAUSE_NS};
@@ -145,6 +149,7 @@ static bool wait_a_little(LodeTraceRing *self)
 	for (; sem_trywait(&self->shared->n_queued) != 0; pause.tv_nsec *= 2) {
 		if (pause.tv_nsec > MAX_PAUSE_NS)
 			return false;
+		atomic_store(&self->shared->next_free, 0);
 		nanosleep(&pause, NULL);
 	}
 	return true;
