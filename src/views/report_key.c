@@ -120,6 +120,7 @@ double lode_report_key_value(const LodeMiningRun *run, const LodeReportKey *key,
 
 typedef struct {
 	double value;
+	uint32_t n_items; /* of the sequence, here so that comparing touches nothing else */
 	uint32_t index;
 } Keyed;
 
@@ -128,38 +129,65 @@ static int compare_indices(uint32_t left, uint32_t right)
 	return (left > right) - (left < right);
 }
 
-static int compare_values(const void *a, const void *b, void *user_data)
+static int compare_values(const void *a, const void *b)
 {
 	const Keyed *left = a, *right = b;
-	const LodeSequence *sequences = user_data;
-	uint32_t left_size = sequences[left->index].n_items;
-	uint32_t right_size = sequences[right->index].n_items;
 
 	if (left->value != right->value)
 		return left->value > right->value ? -1 : 1;
-	if (left_size != right_size)
-		return left_size > right_size ? -1 : 1;
+	if (left->n_items != right->n_items)
+		return left->n_items > right->n_items ? -1 : 1;
 	return compare_indices(left->index, right->index);
 }
+
+static int compare_names(const void *a, const void *b, void *user_data)
+{
+	const GPtrArray *names = user_data;
+
+	return strcmp(g_ptr_array_index(names, *(const uint32_t *)a),
+		g_ptr_array_index(names, *(const uint32_t *)b));
+}
+
+/* The place of each attribute among all by the bytes of their names; equal names have one. The
+ * caller frees it. */
+static uint32_t *rank_attributes(const LodeMiningRun *run)
+{
+	guint n = run->attributes->len;
+	g_autofree uint32_t *order = g_new(uint32_t, n + 1);
+	uint32_t *ranks = g_new0(uint32_t, n + 1);
+
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	if (n > 0)
+		qsort_r(order, n, sizeof(*order), compare_names, run->attributes);
+	for (uint32_t i = 1; i < n; i++)
+		ranks[order[i]] = ranks[order[i - 1]] +
+		                  (compare_names(&order[i - 1], &order[i], run->attributes) != 0);
+	return ranks;
+}
+
+typedef struct {
+	const LodeMiningRun *run;
+	const uint32_t *ranks; /* [attributes] */
+} ItemOrder;
 
 /* By the bytes of the attributes, an item inside an element before one that starts a new one. */
 static int compare_items(const void *a, const void *b, void *user_data)
 {
 	uint32_t left = ((const Keyed *)a)->index, right = ((const Keyed *)b)->index;
-	const LodeMiningRun *run = user_data;
+	const ItemOrder *order = user_data;
+	const LodeMiningRun *run = order->run;
 	const uint32_t *left_items = lode_mining_run_items(run, left);
 	const uint32_t *right_items = lode_mining_run_items(run, right);
-	uint32_t left_n = g_array_index(run->sequences, LodeSequence, left).n_items;
-	uint32_t right_n = g_array_index(run->sequences, LodeSequence, right).n_items;
+	uint32_t left_n = ((const Keyed *)a)->n_items, right_n = ((const Keyed *)b)->n_items;
 
 	for (uint32_t i = 0; i < MIN(left_n, right_n); i++) {
 		if (left_items[i] == right_items[i])
 			continue;
-		int order = strcmp(
-			g_ptr_array_index(run->attributes, LODE_ITEM_ATTRIBUTE(left_items[i])),
-			g_ptr_array_index(run->attributes, LODE_ITEM_ATTRIBUTE(right_items[i])));
-		if (order != 0)
-			return order;
+		uint32_t left_rank = order->ranks[LODE_ITEM_ATTRIBUTE(left_items[i])];
+		uint32_t right_rank = order->ranks[LODE_ITEM_ATTRIBUTE(right_items[i])];
+		if (left_rank != right_rank)
+			return left_rank < right_rank ? -1 : 1;
 		return (left_items[i] & LODE_ITEM_START) != 0 ? 1 : -1;
 	}
 	if (left_n != right_n)
@@ -173,11 +201,16 @@ void lode_report_key_sort(const LodeMiningRun *run, const LodeReportKey *key, bo
 	g_autofree Keyed *keyed = g_new(Keyed, n + 1);
 
 	for (size_t i = 0; i < n; i++)
-		keyed[i] = (Keyed){lode_report_key_value(run, key, indices[i]), indices[i]};
-	if (n > 0 && key->kind == LODE_REPORT_KEY_SEQUENCE)
-		qsort_r(keyed, n, sizeof(*keyed), compare_items, (void *)run);
-	else if (n > 0)
-		qsort_r(keyed, n, sizeof(*keyed), compare_values, run->sequences->data);
+		keyed[i] = (Keyed){lode_report_key_value(run, key, indices[i]),
+			g_array_index(run->sequences, LodeSequence, indices[i]).n_items,
+			indices[i]};
+	if (n > 0 && key->kind == LODE_REPORT_KEY_SEQUENCE) {
+		g_autofree uint32_t *ranks = rank_attributes(run);
+		ItemOrder order = {run, ranks};
+		qsort_r(keyed, n, sizeof(*keyed), compare_items, &order);
+	} else if (n > 0) {
+		qsort(keyed, n, sizeof(*keyed), compare_values);
+	}
 	for (size_t i = 0; i < n; i++)
 		indices[is_reversed ? n - 1 - i : i] = keyed[i].index;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * To compare all pairs of a million sequences would take hours. For --closed only those of the same
- * supports need to be compared: so the sequences are sorted by these first. For --maximal, what is
- * contained in a sequence is contained in a maximal one: so each is compared, from the largest on,
- * with the maximal ones that have its rarest attribute.
+ * supports need to be compared: so the sequences are sorted by these first. Of those, nearly all
+ * that are not closed lack a single item of another: they are found in a hash table by what is left
+ * of each sequence without each of its items. For --maximal, what is contained in a sequence is
+ * contained in a maximal one. The rest is compared, from the largest on, with the closed or maximal
+ * ones that have its rarest attribute.
  */
 #include "analyses/mine/closed.h"
 
@@ -11,6 +13,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Both elements are sorted. */
 static bool is_subset(
@@ -153,6 +156,136 @@ static bool is_uniform(const Ranked *all, uint32_t n)
 	       all[n - 1].frequency - all[0].frequency <= same;
 }
 
+/* --- sequences by attribute --- */
+
+/* Positions of sequences in an array of them, by the attributes that they have. */
+typedef struct {
+	GHashTable *lists; /* attribute → GArray of uint32_t */
+} Having;
+
+static void having_init(Having *self)
+{
+	self->lists = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
+}
+
+static void having_clear(Having *self)
+{
+	g_clear_pointer(&self->lists, g_hash_table_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Having, having_clear)
+
+/* Once for each of its attributes. */
+static void having_add(Having *self, const Ranked *all, uint32_t at)
+{
+	for (uint32_t i = 0; i < all[at].n_items; i++) {
+		void *attribute = GUINT_TO_POINTER(LODE_ITEM_ATTRIBUTE(all[at].items[i]));
+		GArray *list = g_hash_table_lookup(self->lists, attribute);
+		if (list == NULL) {
+			list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+			g_hash_table_insert(self->lists, attribute, list);
+		}
+		if (list->len == 0 || g_array_index(list, uint32_t, list->len - 1) != at)
+			g_array_append_val(list, at);
+	}
+}
+
+/* The fewest of those added that have one of its attributes; each that contains it is among them.
+ * NULL: there is none. */
+static const GArray *having_rarest(const Having *self, const Ranked *one)
+{
+	const GArray *fewest = NULL;
+
+	for (uint32_t i = 0; i < one->n_items; i++) {
+		void *attribute = GUINT_TO_POINTER(LODE_ITEM_ATTRIBUTE(one->items[i]));
+		const GArray *next = g_hash_table_lookup(self->lists, attribute);
+		if (next == NULL)
+			return NULL;
+		fewest = fewest == NULL || next->len < fewest->len ? next : fewest;
+	}
+	return fewest;
+}
+
+/* --- closed ones --- */
+
+/* Sequences by their items: open addressing, at most half full. */
+typedef struct {
+	const Ranked *all;
+	uint32_t *slots; /* position in `all` + 1; 0: free */
+	unsigned bits;
+} ItemTable;
+
+static uint64_t item_slot(const ItemTable *self, const uint32_t *items, uint32_t n)
+{
+	uint64_t hash = n;
+
+	for (uint32_t i = 0; i < n; i++)
+		hash = lode_hash_append(hash, items[i]);
+	return lode_hash_slot(hash, self->bits);
+}
+
+static void item_table_fill(ItemTable *self, const Ranked *all, uint32_t n)
+{
+	self->all = all;
+	self->bits = g_bit_storage(2 * (gulong)n);
+	self->slots = g_new0(uint32_t, (size_t)1 << self->bits);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t slot = item_slot(self, all[i].items, all[i].n_items);
+		while (self->slots[slot] != 0)
+			slot = (slot + 1) & (((uint64_t)1 << self->bits) - 1);
+		self->slots[slot] = i + 1;
+	}
+}
+
+/* What is left without item `without`; an element that loses its first item begins with the next.
+ * An element that had only this one is gone. */
+static void leave_out(const Ranked *one, uint32_t without, uint32_t *out_items)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < one->n_items; i++)
+		if (i != without)
+			out_items[n++] = one->items[i];
+	if (without < n && (one->items[without] & LODE_ITEM_START) != 0)
+		out_items[without] |= LODE_ITEM_START;
+}
+
+/* Marks those of the items that are left of `whole`, which have its supports. */
+static void mark_rest(
+	const ItemTable *table, const Ranked *whole, const uint32_t *rest, bool *is_shortened)
+{
+	uint32_t n_rest = whole->n_items - 1;
+	uint64_t last_slot = ((uint64_t)1 << table->bits) - 1;
+
+	for (uint64_t slot = item_slot(table, rest, n_rest); table->slots[slot] != 0;
+		slot = (slot + 1) & last_slot) {
+		const Ranked *found = &table->all[table->slots[slot] - 1];
+		if (found->n_items == n_rest &&
+			memcmp(found->items, rest, n_rest * sizeof(uint32_t)) == 0 &&
+			has_same_supports(whole, found))
+			is_shortened[table->slots[slot] - 1] = true;
+	}
+}
+
+/* Marks those that lack one item of another with the same supports. */
+static void mark_shortened(const Ranked *all, uint32_t n, bool *is_shortened)
+{
+	ItemTable table;
+	uint32_t most = 0;
+
+	item_table_fill(&table, all, n);
+	for (uint32_t i = 0; i < n; i++)
+		most = MAX(most, all[i].n_items);
+	g_autofree uint32_t *rest = g_new(uint32_t, most + 1);
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t without = 0; all[i].n_items > 1 && without < all[i].n_items;
+			without++) {
+			leave_out(&all[i], without, rest);
+			mark_rest(&table, &all[i], rest, is_shortened);
+		}
+	}
+	g_free(table.slots);
+}
+
 /*
  * Marks what is closed among sequences that may have equal supports. From the largest to the
  * smallest, since what a sequence is contained in, is contained in a closed one, of which there
@@ -162,22 +295,28 @@ static bool is_uniform(const Ranked *all, uint32_t n)
 static void mark_run(Ranked *all, uint32_t n, bool *out_is_closed)
 {
 	bool has_drift = !is_uniform(all, n);
-	g_autoptr(GArray) closed = g_array_new(FALSE, FALSE, sizeof(Ranked));
+	g_autofree bool *is_shortened = NULL;
+	g_auto(Having) candidates = {NULL};
 
+	if (n == 1) {
+		out_is_closed[all[0].index] = true;
+		return;
+	}
 	qsort(all, n, sizeof(Ranked), compare_by_size);
+	is_shortened = g_new0(bool, n);
+	mark_shortened(all, n, is_shortened);
+	having_init(&candidates);
 	for (uint32_t i = 0; i < n; i++) {
-		bool is_closed = true;
-		for (guint j = 0; j < closed->len && is_closed; j++) {
-			const Ranked *large = &g_array_index(closed, Ranked, j);
+		bool is_closed = !is_shortened[i];
+		const GArray *larger = is_closed ? having_rarest(&candidates, &all[i]) : NULL;
+		for (guint j = 0; larger != NULL && j < larger->len && is_closed; j++) {
+			const Ranked *large = &all[g_array_index(larger, uint32_t, j)];
 			is_closed = !has_same_supports(large, &all[i]) ||
 			            !is_proper_super(large, &all[i]);
 		}
-		for (uint32_t j = 0; has_drift && j < i && is_closed; j++)
-			is_closed = !has_same_supports(&all[j], &all[i]) ||
-			            !is_proper_super(&all[j], &all[i]);
 		out_is_closed[all[i].index] = is_closed;
-		if (is_closed)
-			g_array_append_val(closed, all[i]);
+		if (is_closed || has_drift)
+			having_add(&candidates, all, i);
 	}
 }
 
@@ -207,57 +346,31 @@ static bool has_extension(const LodeMiningRun *run, uint32_t index)
 	               g_array_index(run->sequences, LodeSequence, index).n_items;
 }
 
-/* The fewest of the maximal sequences so far that have one of its attributes; each that contains it
- * is among them. */
-static const GArray *candidates_of(GArray *const *having, const Ranked *one)
-{
-	const GArray *fewest = having[LODE_ITEM_ATTRIBUTE(one->items[0])];
-
-	for (uint32_t i = 1; i < one->n_items; i++) {
-		const GArray *next = having[LODE_ITEM_ATTRIBUTE(one->items[i])];
-		fewest = next->len < fewest->len ? next : fewest;
-	}
-	return fewest;
-}
-
 static bool is_in_none(const GArray *candidates, const Ranked *all, const Ranked *one)
 {
-	for (guint i = 0; i < candidates->len; i++)
+	for (guint i = 0; candidates != NULL && i < candidates->len; i++)
 		if (is_proper_super(&all[g_array_index(candidates, uint32_t, i)], one))
 			return false;
 	return true;
 }
 
-/* Once for each of its attributes. */
-static void add_maximal(GArray **having, const Ranked *all, uint32_t at)
-{
-	for (uint32_t i = 0; i < all[at].n_items; i++) {
-		GArray *list = having[LODE_ITEM_ATTRIBUTE(all[at].items[i])];
-		if (list->len == 0 || g_array_index(list, uint32_t, list->len - 1) != at)
-			g_array_append_val(list, at);
-	}
-}
-
 void lode_maximal_mark(const LodeMiningRun *run, bool *out_is_maximal)
 {
-	uint32_t n = run->sequences->len, n_attributes = run->attributes->len;
+	uint32_t n = run->sequences->len;
 	g_autofree Ranked *all = g_new(Ranked, n + 1);
-	g_autofree GArray **having = g_new(GArray *, n_attributes + 1);
+	g_auto(Having) maximal;
 
+	having_init(&maximal);
 	for (uint32_t i = 0; i < n; i++) {
 		all[i] = rank(run, i);
 		out_is_maximal[i] = !has_extension(run, i);
 	}
-	for (uint32_t i = 0; i < n_attributes; i++)
-		having[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	qsort(all, n, sizeof(Ranked), compare_by_size);
 	for (uint32_t i = 0; i < n; i++) {
 		bool *is_maximal = &out_is_maximal[all[i].index];
 		*is_maximal = *is_maximal &&
-		              is_in_none(candidates_of(having, &all[i]), all, &all[i]);
+		              is_in_none(having_rarest(&maximal, &all[i]), all, &all[i]);
 		if (*is_maximal)
-			add_maximal(having, all, i);
+			having_add(&maximal, all, i);
 	}
-	for (uint32_t i = 0; i < n_attributes; i++)
-		g_array_unref(having[i]);
 }
