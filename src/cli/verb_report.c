@@ -13,7 +13,7 @@
 #include <string.h>
 
 static struct {
-	char *format, *sort, *size, *html;
+	char *format, *sort, *size, *text, *html;
 	char *min_weight, *max_weight, *min_frequency, *max_frequency;
 	char *min_maximal, *max_maximal, *min_differential, *max_differential;
 	char **with, **without;
@@ -42,6 +42,9 @@ static const GOptionEntry options[] = {
 		"GLOB"},
 	{"without", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.without,
 		"only sequences without any attribute that matches; may be repeated", "GLOB"},
+	{"text", 0, 0, G_OPTION_ARG_STRING, &given.text,
+		"only sequences that have each of these words in the name of an attribute",
+		"WORDS"},
 	{"size", 0, 0, G_OPTION_ARG_STRING, &given.size, "only sequences of this many attributes",
 		"N-M"},
 	{"min-weight", 0, 0, G_OPTION_ARG_STRING, &given.min_weight,
@@ -144,6 +147,7 @@ static bool parse_options(LodeReportOptions *report, GError **error)
 	report->is_explained = given.is_explained;
 	report->with = (const char *const *)given.with;
 	report->without = (const char *const *)given.without;
+	report->text = given.text;
 	report->percent_limit = given.percent_limit;
 	if (given.format != NULL && !lode_view_format_from_text(given.format, &report->format))
 		return fail_usage(error, "--format", given.format, "text, json or csv");

@@ -37,12 +37,15 @@ enum { MAX_GLOBS = 64 };
 typedef struct {
 	uint64_t *with;    /* [attributes] bit i: matches the i-th --with */
 	uint64_t with_all; /* all bits that a sequence needs */
-	bool *without;     /* [attributes] matches any --without */
+	uint64_t *words;   /* likewise: has the i-th word of --text in its name */
+	uint64_t words_all;
+	bool *without; /* [attributes] matches any --without */
 } AttributeMatches;
 
 static void clear_matches(AttributeMatches *self)
 {
 	g_free(self->with);
+	g_free(self->words);
 	g_free(self->without);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AttributeMatches, clear_matches)
@@ -77,6 +80,30 @@ static bool check_globs(const char *const *globs, const char *option, GError **e
 	return false;
 }
 
+/* Errors: _USAGE, for more words than there are bits. */
+static bool match_words(
+	AttributeMatches *self, const LodeMiningRun *run, const char *text, GError **error)
+{
+	g_auto(GStrv) words = g_strsplit_set(text != NULL ? text : "", " \t\n", -1);
+	guint n = 0;
+
+	self->words = g_new0(uint64_t, run->attributes->len + 1);
+	for (size_t i = 0; words[i] != NULL; i++) {
+		if (words[i][0] == '\0')
+			continue;
+		if (n == MAX_GLOBS) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+				"--text takes %d words at most", MAX_GLOBS);
+			return false;
+		}
+		for (guint a = 0; a < run->attributes->len; a++)
+			if (strcasestr(g_ptr_array_index(run->attributes, a), words[i]) != NULL)
+				self->words[a] |= UINT64_C(1) << n;
+		self->words_all |= UINT64_C(1) << n++;
+	}
+	return true;
+}
+
 static void match_attributes(
 	AttributeMatches *self, const LodeMiningRun *run, const LodeReportOptions *options)
 {
@@ -100,15 +127,16 @@ static bool has_attributes(
 	const AttributeMatches *self, const LodeMiningRun *run, size_t index, uint32_t n_items)
 {
 	const uint32_t *items = lode_mining_run_items(run, index);
-	uint64_t found = 0;
+	uint64_t found = 0, words = 0;
 
 	for (uint32_t i = 0; i < n_items; i++) {
 		uint32_t attribute = LODE_ITEM_ATTRIBUTE(items[i]);
 		if (self->without[attribute])
 			return false;
 		found |= self->with[attribute];
+		words |= self->words[attribute];
 	}
-	return found == self->with_all;
+	return found == self->with_all && words == self->words_all;
 }
 
 static bool is_inside(double value, const LodeReportRange *range)
@@ -140,7 +168,8 @@ static bool *filter_sequences(const LodeMiningRun *run, const LodeReportOptions 
 	size_t n = run->sequences->len;
 
 	if (!check_globs(options->with, "--with", error) ||
-		!check_globs(options->without, "--without", error))
+		!check_globs(options->without, "--without", error) ||
+		!match_words(&matches, run, options->text, error))
 		return NULL;
 	if (options->percent_limit > 0 && !lode_report_key_is_share(run, key)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
@@ -312,8 +341,9 @@ bool lode_report_lists_sequences(const LodeMiningRun *run, const LodeReportOptio
 	lode_report_options_init(&plain);
 	return run->findings == NULL || options->show_all || options->is_reversed ||
 	       options->baseline != 0 || options->sort != NULL || options->with != NULL ||
-	       options->without != NULL || options->min_size != 0 || options->max_size != 0 ||
-	       options->min_functions != 0 || options->percent_limit > 0 ||
+	       options->without != NULL || options->text != NULL || options->min_size != 0 ||
+	       options->max_size != 0 || options->min_functions != 0 ||
+	       options->percent_limit > 0 ||
 	       memcmp(&options->weight, &plain.weight, sizeof(plain.weight)) != 0 ||
 	       memcmp(&options->frequency, &plain.frequency, sizeof(plain.weight)) != 0 ||
 	       memcmp(&options->maximal, &plain.maximal, sizeof(plain.weight)) != 0 ||

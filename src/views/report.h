@@ -27,6 +27,7 @@ typedef struct {
 	uint32_t min_functions;      /* that have it */
 	const char *const *with;     /* globs, NULL-terminated; NULL: none */
 	const char *const *without;
+	const char *text;  /* words: each is part of the name of an attribute, in any case; NULL */
 	uint64_t baseline; /* sequence id; 0: none */
 	/* JSON for the page of lode serve: the list has `limit` sequences after the first `offset`
 	 * ones, and says how many pass the filters ("passed"); findings say which are listed as
