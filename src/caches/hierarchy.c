@@ -127,12 +127,18 @@ static void refuse_word(const char *text, GError **error)
 
 LodeHierarchy *lode_hierarchy_parse(const char *text, GError **error)
 {
+	if (find_preset(text) == NULL &&
+		(strchr(text, '/') != NULL || g_file_test(text, G_FILE_TEST_IS_REGULAR)))
+		return read_file(text, error);
+	return lode_hierarchy_parse_words(text, error);
+}
+
+LodeHierarchy *lode_hierarchy_parse_words(const char *text, GError **error)
+{
 	const Preset *preset = find_preset(text);
 
 	if (preset != NULL)
 		return read_preset(preset, text, error);
-	if (strchr(text, '/') != NULL || g_file_test(text, G_FILE_TEST_IS_REGULAR))
-		return read_file(text, error);
 	if (strchr(text, '=') == NULL) {
 		refuse_word(text, error);
 		return NULL;

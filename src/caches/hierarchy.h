@@ -74,6 +74,9 @@ typedef struct {
  * what is right), _IO, _LIMIT.
  */
 LodeHierarchy *lode_hierarchy_parse(const char *text, GError **error);
+
+/* Likewise for whoever may not name files: a preset, also followed by parts, or the text. */
+LodeHierarchy *lode_hierarchy_parse_words(const char *text, GError **error);
 void lode_hierarchy_free(LodeHierarchy *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeHierarchy, lode_hierarchy_free)
 

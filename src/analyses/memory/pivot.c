@@ -7,6 +7,7 @@
 
 #include "analyses/memory/expression.h"
 #include "analyses/memory/page_faults.h"
+#include "analyses/memory/sample_filter.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -167,12 +168,15 @@ static const LodeMemorySample *sample_at(const LodeProfile *profile, uint32_t ro
 }
 
 static bool add_samples(LodePivot *self, const LodeProfile *profile, const uint32_t *samples,
-	size_t n_samples, GError **error)
+	size_t n_samples, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(GArray) accesses = lode_page_faults_exclude(profile, samples, n_samples);
 
 	for (guint i = 0; i < accesses->len; i++) {
 		uint32_t row = LODE_AT(accesses, uint32_t, i);
+		if (i % LODE_SAMPLES_BETWEEN_LOOKS == 0 &&
+			!lode_sample_work_goes_on(progress, error))
+			return false;
 		if (!add_sample(self, sample_at(profile, row), row, error))
 			return false;
 	}
@@ -293,7 +297,7 @@ LodePivot *lode_pivot_new(const LodeProfile *profile, const uint32_t *samples, s
 	self->groups->attributes = lode_sample_attributes_new(profile);
 	self->groups->found = g_hash_table_new_full(hash_group, equal_groups, g_free, NULL);
 	if (!open_levels(self, options, error) ||
-		!add_samples(self, profile, samples, n_samples, error))
+		!add_samples(self, profile, samples, n_samples, options->progress, error))
 		return NULL;
 	self->total = self->groups->root.totals;
 	append_children(self, &self->groups->root, 0, LODE_NONE, options);

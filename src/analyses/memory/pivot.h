@@ -15,6 +15,7 @@
 
 #include "analyses/memory/access_totals.h"
 #include "analyses/memory/expression_value.h"
+#include "base/progress.h"
 
 enum { LODE_PIVOT_MAX_LEVELS = 4 };
 
@@ -33,7 +34,8 @@ typedef struct {
 	unsigned n_levels;                     /* at least 1 */
 	const char *const *definitions;        /* NULL-terminated, or NULL */
 	LodePivotSort sort;
-	uint32_t top; /* rows of each group, what lacks a value apart; 0: all */
+	uint32_t top;                 /* rows of each group, what lacks a value apart; 0: all */
+	const LodeProgress *progress; /* to stop by; NULL: it cannot be stopped */
 } LodePivotOptions;
 
 typedef enum {
@@ -65,7 +67,8 @@ typedef struct {
 /*
  * `samples` are numbers, ascending; page faults are left out unless there is nothing else. Rows of
  * one group come in the order of `sort`, equal ones by their keys; others and none stand last.
- * Threads are grouped by process and lines by file as well. Errors: _USAGE, _LIMIT.
+ * Threads are grouped by process and lines by file as well. Errors: _USAGE, _LIMIT,
+ * _CANCELLED.
  */
 LodePivot *lode_pivot_new(const LodeProfile *profile, const uint32_t *samples, size_t n_samples,
 	const LodePivotOptions *options, GError **error);

@@ -75,15 +75,16 @@ static void name_places(LodeSampleAttributes *self)
 	}
 }
 
-static void find_first_time(LodeSampleAttributes *self)
+uint64_t lode_sample_first_time(const LodeMemory *memory)
 {
-	const GArray *samples = self->memory->samples;
+	uint64_t first_ns = 0;
 
-	for (guint i = 0; i < samples->len; i++) {
-		uint64_t time_ns = LODE_AT(samples, LodeMemorySample, i).time_ns;
-		if (time_ns != 0 && (self->first_ns == 0 || time_ns < self->first_ns))
-			self->first_ns = time_ns;
+	for (guint i = 0; i < memory->samples->len; i++) {
+		uint64_t time_ns = LODE_AT(memory->samples, LodeMemorySample, i).time_ns;
+		if (time_ns != 0 && (first_ns == 0 || time_ns < first_ns))
+			first_ns = time_ns;
 	}
+	return first_ns;
 }
 
 static void find_page_looks(LodeSampleAttributes *self)
@@ -116,7 +117,7 @@ LodeSampleAttributes *lode_sample_attributes_new(const LodeProfile *profile)
 	label_threads(self);
 	find_opcodes(self);
 	name_places(self);
-	find_first_time(self);
+	self->first_ns = lode_sample_first_time(profile->memory);
 	find_page_looks(self);
 	return self;
 }

@@ -33,6 +33,10 @@ LodeSampleAttributes *lode_sample_attributes_new(const LodeProfile *profile);
 void lode_sample_attributes_free(LodeSampleAttributes *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampleAttributes, lode_sample_attributes_free)
 
+/* The time of the first sample that has one, from which the attribute `time` counts; 0: none has.
+ */
+uint64_t lode_sample_first_time(const LodeMemory *memory);
+
 const LodeProfile *lode_sample_attributes_profile(const LodeSampleAttributes *self);
 
 /* "3", or in a profile of several processes "4711.3", by the pid; borrowed. */

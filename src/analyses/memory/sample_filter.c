@@ -363,6 +363,14 @@ static bool passes_where(
 	return true;
 }
 
+bool lode_sample_work_goes_on(const LodeProgress *progress, GError **error)
+{
+	if (!lode_progress_is_cancelled(progress))
+		return true;
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	return false;
+}
+
 static GArray *choose_samples(Filter *self, GError **error)
 {
 	const GArray *samples = self->memory->samples;
@@ -371,6 +379,9 @@ static GArray *choose_samples(Filter *self, GError **error)
 	for (uint32_t i = 0; i < samples->len; i++) {
 		const LodeMemorySample *sample = &LODE_AT(samples, LodeMemorySample, i);
 		bool passes = false;
+		if (i % LODE_SAMPLES_BETWEEN_LOOKS == 0 &&
+			!lode_sample_work_goes_on(self->options->progress, error))
+			return NULL;
 		if (!passes_options(self, sample) || !passes_functions(self, sample))
 			continue;
 		if (!passes_where(self, sample, &passes, error)) {

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/progress.h"
 #include "model/profile.h"
 
 typedef struct {
@@ -18,9 +19,15 @@ typedef struct {
 	/* What the samples will be grouped by; NULL-terminated, or NULL. Unless `events` are given,
 	 * or these or `where` ask for the event, simulated misses are those of one event. */
 	const char *const *groups;
+	const LodeProgress *progress; /* to stop by; NULL: it cannot be stopped */
 } LodeSampleFilterOptions;
 
 /* The numbers of the samples that pass, ascending, as a GArray of uint32_t. Errors: _USAGE, with
- * the expression and a mark under the column. */
+ * the expression and a mark under the column; _CANCELLED. */
 GArray *lode_sample_filter_apply(
 	const LodeProfile *profile, const LodeSampleFilterOptions *options, GError **error);
+
+/* For those who go through samples: after how many to look whether to go on, and the look. Errors:
+ * _CANCELLED. */
+enum { LODE_SAMPLES_BETWEEN_LOOKS = 4096 };
+bool lode_sample_work_goes_on(const LodeProgress *progress, GError **error);

@@ -342,6 +342,7 @@ static void give_access(LodeLiveAddresses *self, const LodeSampledCode *code,
 	sample->rule = (uint8_t)access->rule;
 	sample->reason = (uint8_t)access->reason;
 	if (access->rule == LODE_RULE_NONE) {
+		sample->function = function_at(self, code->image, code->image_pc);
 		if (access->waiting_pc != 0) {
 			sample->pc = access->waiting_pc +
 			             (code->record->sample.ip - code->image_pc);

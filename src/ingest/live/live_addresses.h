@@ -29,7 +29,7 @@ typedef struct {
 	/* Names live as long as the addresses do, equal ones are one pointer. NULL: unknown. */
 	const char *mapping;  /* that the address is in */
 	const char *object;   /* as an import would name it; NULL without an address */
-	const char *function; /* that accesses */
+	const char *function; /* that accesses; of one without address, that was sampled */
 } LodeLiveSample;
 
 typedef struct {

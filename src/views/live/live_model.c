@@ -48,6 +48,19 @@ static void follow_names(LodeLiveModel *self)
 	}
 }
 
+/* A sample with two operands comes in halves. */
+static void count_function(LodeLiveModel *self, const LodeLiveSample *sample)
+{
+	double *weight = g_hash_table_lookup(self->functions, sample->function);
+
+	if (weight == NULL) {
+		weight = g_new0(double, 1);
+		g_hash_table_insert(self->functions, (void *)sample->function, weight);
+	}
+	*weight += sample->weight;
+	self->weight += sample->weight;
+}
+
 static void count_sample(LodeLiveModel *self, const LodeLiveSample *sample)
 {
 	LodeLiveThread *thread = &g_array_index(self->threads, LodeLiveThread, sample->thread);
@@ -68,6 +81,7 @@ static void take(const LodeLiveSample *sample, void *user_data)
 
 	follow_threads(self);
 	count_sample(self, sample);
+	count_function(self, sample);
 	if (sample->rule == LODE_RULE_NONE || self->state.is_frozen)
 		return;
 	const LodeLiveAccess access = {
@@ -94,6 +108,7 @@ void lode_live_model_init(LodeLiveModel *self, const LodeLiveAddressesOptions *o
 		.addresses = lode_live_addresses_new(&own),
 		.counts = lode_live_counts_new(0),
 		.threads = g_array_new(FALSE, FALSE, sizeof(LodeLiveThread)),
+		.functions = g_hash_table_new_full(NULL, NULL, NULL, g_free),
 		.start_us = g_get_monotonic_time(),
 	};
 	self->rate_us = self->start_us;
@@ -104,6 +119,7 @@ void lode_live_model_init(LodeLiveModel *self, const LodeLiveAddressesOptions *o
 void lode_live_model_clear(LodeLiveModel *self)
 {
 	lode_live_state_clear(&self->state);
+	g_clear_pointer(&self->functions, g_hash_table_unref);
 	g_clear_pointer(&self->threads, g_array_unref);
 	g_clear_pointer(&self->held, lode_live_counts_free);
 	g_clear_pointer(&self->counts, lode_live_counts_free);

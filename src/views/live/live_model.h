@@ -15,6 +15,8 @@ typedef struct {
 	GArray *threads;      /* LodeLiveThread, as many as the addresses have and in their order */
 	LodeLiveState state;
 	uint64_t n_samples, n_unresolved, n_of_reason[LODE_N_REASONS];
+	GHashTable *functions;    /* name, borrowed, or NULL → weight of its samples, double * */
+	double weight;            /* of all samples */
 	gint64 start_us, rate_us; /* of the recording; of the last look at the rate */
 	uint64_t rate_samples;    /* then */
 	double samples_per_second;
