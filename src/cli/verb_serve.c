@@ -75,20 +75,27 @@ static void close_profile(void *profile)
 	lode_served_profile_close(profile);
 }
 
-static GPtrArray *open_profiles(char **paths, GError **error)
+static void close_trace(void *trace)
 {
-	g_autoptr(GPtrArray) profiles = g_ptr_array_new_with_free_func(close_profile);
+	lode_served_trace_close(trace);
+}
+
+/* Profiles and traces, by what the files are. */
+static bool open_files(char **paths, LodeServedFiles *files, GError **error)
+{
 	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
 	for (size_t i = 0; paths[i] != NULL; i++) {
-		LodeServedProfile *profile = lode_served_profile_open(
-			paths[i], &screen.progress, error);
-		if (profile == NULL)
-			return NULL;
-		g_ptr_array_add(profiles, profile);
+		bool is_trace = lode_served_trace_is_one(paths[i]);
+		void *opened = is_trace ? (void *)lode_served_trace_open(paths[i], error)
+		                        : (void *)lode_served_profile_open(
+						  paths[i], &screen.progress, error);
+		if (opened == NULL)
+			return false;
+		g_ptr_array_add(is_trace ? files->traces : files->profiles, opened);
 	}
-	return g_steal_pointer(&profiles);
+	return true;
 }
 
 /* A browser that cannot be started is no reason to stop: the address has been printed. */
@@ -122,17 +129,19 @@ static int run(char **arguments, GError **error)
 
 	if (arguments[0] == NULL) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"serve takes one profile or several: PROFILE.lode…");
+			"serve takes profiles and address traces: PROFILE.lode… TRACE.rps…");
 		return LODE_EXIT_USAGE;
 	}
 	if (!read_options(&server_options, error))
 		return LODE_EXIT_USAGE;
 	if (!check_page(error))
 		return LODE_EXIT_FAILED;
-	g_autoptr(GPtrArray) profiles = open_profiles(arguments, error);
-	if (profiles == NULL)
+	g_autoptr(GPtrArray) profiles = g_ptr_array_new_with_free_func(close_profile);
+	g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func(close_trace);
+	LodeServedFiles files = {.profiles = profiles, .traces = traces};
+	if (!open_files(arguments, &files, error))
 		return LODE_EXIT_FAILED;
-	g_autoptr(LodeServer) server = lode_server_start(profiles, &server_options, error);
+	g_autoptr(LodeServer) server = lode_server_start(&files, &server_options, error);
 	if (server == NULL)
 		return LODE_EXIT_FAILED;
 	g_autofree char *link = lode_server_link(server, false);
@@ -150,11 +159,12 @@ static int run(char **arguments, GError **error)
 
 const LodeVerb lode_verb_serve = {
 	.name = "serve",
-	.arguments = "PROFILE.lode...",
+	.arguments = "PROFILE.lode... [TRACE.rps...]",
 	.summary = "show profiles in a browser",
 	.description =
 		"Serves a page with the findings, the sequences, the code and the data addresses "
-		"of one profile or several, on this machine only, until Ctrl-C. It prints the "
+		"of one profile or several, and with what caches miss in address traces, on this "
+		"machine only, until Ctrl-C. It prints the "
 		"address, which has a token that lets the browser in: without it the server "
 		"answers nobody. The profiles are only read, and nothing but them is shown, apart "
 		"from the source files that their code was compiled from.\n"
@@ -163,7 +173,8 @@ const LodeVerb lode_verb_serve = {
 		"\n"
 		"Examples:\n"
 		"  lode serve x.lode --open\n"
-		"  lode serve before.lode after.lode --port 8123",
+		"  lode serve before.lode after.lode --port 8123\n"
+		"  lode serve x.lode x.rps",
 	.options = options,
 	.run = run,
 };

@@ -11,6 +11,7 @@ struct LodeWatchedConnection {
 	gint64 since_us;     /* that it waits for a request, or for its answer */
 	GCancellable *query; /* NULL: it waits for a request */
 	bool is_shut;        /* its end is on its way */
+	bool is_stream;      /* its answer has no end */
 };
 
 struct LodeConnectionWatch {
@@ -49,7 +50,7 @@ static void check_times(LodeConnectionWatch *self, gint64 now_us)
 		gint64 waited_us = now_us - one->since_us;
 		gint64 allowed_us = one->query != NULL ? self->limits.answer_us
 		                                       : self->limits.request_us;
-		if (waited_us <= allowed_us)
+		if (waited_us <= allowed_us || one->is_stream)
 			continue;
 		if (one->query != NULL)
 			g_cancellable_cancel(one->query);
@@ -168,9 +169,17 @@ void lode_connection_watch_begin(
 	g_mutex_unlock(&self->lock);
 }
 
+void lode_connection_watch_lift(LodeConnectionWatch *self, LodeWatchedConnection *connection)
+{
+	g_mutex_lock(&self->lock);
+	connection->is_stream = true;
+	g_mutex_unlock(&self->lock);
+}
+
 void lode_connection_watch_end(LodeConnectionWatch *self, LodeWatchedConnection *connection)
 {
 	g_mutex_lock(&self->lock);
+	connection->is_stream = false;
 	g_clear_object(&connection->query);
 	connection->since_us = g_get_monotonic_time();
 	g_mutex_unlock(&self->lock);

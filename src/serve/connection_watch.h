@@ -34,6 +34,8 @@ void lode_connection_watch_remove(LodeConnectionWatch *self, LodeWatchedConnecti
 /* A request has arrived; `query` is cancelled as said above. Ends with the answer's last byte. */
 void lode_connection_watch_begin(
 	LodeConnectionWatch *self, LodeWatchedConnection *connection, GCancellable *query);
+/* The answer that has begun may take as long as it likes: it is a stream. */
+void lode_connection_watch_lift(LodeConnectionWatch *self, LodeWatchedConnection *connection);
 void lode_connection_watch_end(LodeConnectionWatch *self, LodeWatchedConnection *connection);
 
 /* Cancels all queries and shuts all connections down, before a server stops. */

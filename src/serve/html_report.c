@@ -26,7 +26,7 @@ enum {
 };
 
 typedef struct {
-	GPtrArray *profiles; /* one LodeServedProfile */
+	const LodeServedFiles *files; /* one profile */
 	const char *run;
 	const LodeProgress *progress;
 	GString *answers; /* members of the object */
@@ -59,8 +59,8 @@ static Outcome add_answer(Html *self, const char *query, const char *parameters)
 	FILE *out = open_memstream(&text, &size);
 	if (out == NULL)
 		return FAILED;
-	bool is_answered = lode_serve_query_run(lode_serve_query_find(query), &given,
-		self->profiles, self->progress, out, &state, NULL);
+	bool is_answered = lode_serve_query_run(lode_serve_query_find(query), &given, self->files,
+		self->progress, out, &state, NULL);
 	fclose(out);
 	Outcome outcome = !is_answered                                    ? FAILED
 	                  : self->answers->len + size > MAX_ANSWERS_BYTES ? TOO_LARGE
@@ -89,6 +89,12 @@ static unsigned add_range(
 		added += outcome == ADDED;
 	}
 	return added;
+}
+
+/* The types that the page lists, and the members of those that cost most. */
+static void add_types(Html *self)
+{
+	add_answer(self, "pivot", "sort=weight&top=50&by=type");
 }
 
 typedef struct {
@@ -146,6 +152,9 @@ static void collect(Html *self, const LodeProfile *profile)
 	if (profile->memory != NULL) {
 		add_answer(self, "heat", "");
 		add_answer(self, "pivot", "sort=weight&top=50&by=object");
+		add_types(self);
+		add_answer(self, "sharing", "");
+		add_answer(self, "placement", "");
 	}
 	add_answer(self, "sequences", sequences);
 	unsigned n_functions = add_functions(self, profile);
@@ -247,13 +256,15 @@ bool lode_html_report_write(
 	if (served == NULL)
 		return false;
 	g_autoptr(GPtrArray) profiles = g_ptr_array_new_with_free_func(close_profile);
+	g_autoptr(GPtrArray) traces = g_ptr_array_new();
 	g_ptr_array_add(profiles, served);
 	g_autoptr(LodeProfileSnapshot)
 		snapshot = lode_served_profile_take(served, progress, &state, error);
 	if (snapshot == NULL ||
 		lode_profile_snapshot_run(snapshot, run, false, progress, error) == NULL)
 		return false;
-	Html self = {.profiles = profiles, .run = run, .progress = progress};
+	const LodeServedFiles files = {.profiles = profiles, .traces = traces};
+	Html self = {.files = &files, .run = run, .progress = progress};
 	self.answers = g_string_new(NULL);
 	self.left_out = g_string_new(NULL);
 	collect(&self, lode_profile_snapshot_profile(snapshot));

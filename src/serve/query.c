@@ -17,6 +17,9 @@ static const LodeServeQueryKind kinds[] = {
 	{"heat", lode_serve_heat, false},
 	{"layout", lode_serve_layout, false},
 	{"sharing", lode_serve_sharing, false},
+	{"placement", lode_serve_placement, false},
+	{"trace", lode_serve_trace, true},
+	{"misses", lode_serve_misses, true},
 };
 
 const LodeServeQueryKind *lode_serve_query_find(const char *name)
@@ -67,18 +70,18 @@ static bool read_format(
 }
 
 bool lode_serve_query_run(const LodeServeQueryKind *kind, const LodeServeParameters *parameters,
-	const GPtrArray *profiles, const LodeProgress *progress, FILE *out,
+	const LodeServedFiles *files, const LodeProgress *progress, FILE *out,
 	LodeServedState *out_state, GError **error)
 {
 	LodeServeQuery query = {
-		.parameters = parameters, .profiles = profiles, .progress = progress, .out = out};
+		.parameters = parameters, .files = files, .progress = progress, .out = out};
 
 	*out_state = LODE_SERVED_CURRENT;
 	if (!read_format(parameters, &query.format, error))
 		return false;
 	if (kind->is_of_all)
 		return kind->answer(&query, error);
-	LodeServedProfile *served = lode_serve_query_profile(parameters, profiles, error);
+	LodeServedProfile *served = lode_serve_query_profile(parameters, files->profiles, error);
 	if (served == NULL)
 		return false;
 	g_autoptr(LodeProfileSnapshot)

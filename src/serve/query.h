@@ -10,13 +10,13 @@
 #pragma once
 
 #include "serve/parameters.h"
-#include "serve/served_profile.h"
+#include "serve/served_files.h"
 #include "views/format.h"
 
 typedef struct {
 	const LodeServeParameters *parameters;
-	const GPtrArray *profiles;     /* LodeServedProfile */
-	LodeProfileSnapshot *snapshot; /* of the profile asked for; NULL for `profiles` */
+	const LodeServedFiles *files;
+	LodeProfileSnapshot *snapshot; /* of the profile asked for; NULL where none is needed */
 	const LodeProfile *profile;
 	LodeViewFormat format; /* LODE_VIEW_JSON or LODE_VIEW_CSV */
 	const LodeProgress *progress;
@@ -38,7 +38,7 @@ const LodeServeQueryKind *lode_serve_query_find(const char *name);
  * view.
  */
 bool lode_serve_query_run(const LodeServeQueryKind *kind, const LodeServeParameters *parameters,
-	const GPtrArray *profiles, const LodeProgress *progress, FILE *out,
+	const LodeServedFiles *files, const LodeProgress *progress, FILE *out,
 	LodeServedState *out_state, GError **error);
 
 /* Finds the profile that is asked for. Errors: _USAGE, _NOT_FOUND. */
@@ -61,3 +61,6 @@ bool lode_serve_pivot(const LodeServeQuery *query, GError **error);
 bool lode_serve_heat(const LodeServeQuery *query, GError **error);
 bool lode_serve_layout(const LodeServeQuery *query, GError **error);
 bool lode_serve_sharing(const LodeServeQuery *query, GError **error);
+bool lode_serve_placement(const LodeServeQuery *query, GError **error);
+bool lode_serve_trace(const LodeServeQuery *query, GError **error);
+bool lode_serve_misses(const LodeServeQuery *query, GError **error);

@@ -2,6 +2,8 @@
 /* Queries of data addresses. */
 #include "analyses/memory/address_histogram.h"
 #include "analyses/memory/pivot.h"
+#include "analyses/memory/placement_proposal.h"
+#include "analyses/memory/sample_attributes.h"
 #include "analyses/memory/sample_filter.h"
 #include "base/error.h"
 #include "serve/query.h"
@@ -9,13 +11,36 @@
 #include "views/memory_layout.h"
 #include "views/memory_pivot.h"
 #include "views/memory_sharing.h"
+#include "views/placement_summary.h"
+
+#include <string.h>
+
+/* All that decides which samples are chosen. */
+static char *describe_filter(const LodeServeParameters *parameters, const char *const *groups)
+{
+	static const char *const filters[] = {
+		"where", "event", "thread", "pc", "address", "loads", "stores", "define", NULL};
+	GString *text = g_string_new("samples\n");
+
+	for (guint i = 0; i < parameters->names->len; i++) {
+		const char *name = g_ptr_array_index(parameters->names, i);
+		if (g_strv_contains(filters, name))
+			g_string_append_printf(text, "%s=%s\n", name,
+				(const char *)g_ptr_array_index(parameters->values, i));
+	}
+	for (; groups != NULL && *groups != NULL; groups++)
+		g_string_append_printf(text, "by %s\n", *groups);
+	return g_string_free(text, FALSE);
+}
 
 /* The samples that pass the filters, as those of lode memory: where, event, thread, pc, address,
- * loads, stores, define. `groups` as LodeSampleFilterOptions has them. */
+ * loads, stores, define. `groups` as LodeSampleFilterOptions has them. They are kept: a picture
+ * that is moved about asks for its tiles with one filter. */
 static GArray *choose_samples(
 	const LodeServeQuery *query, const char *const *groups, GError **error)
 {
 	const LodeServeParameters *parameters = query->parameters;
+	g_autofree char *asked = describe_filter(parameters, groups);
 	g_autofree const char **events = lode_serve_parameters_texts(parameters, "event");
 	g_autofree const char **threads = lode_serve_parameters_texts(parameters, "thread");
 	g_autofree const char **definitions = lode_serve_parameters_texts(parameters, "define");
@@ -29,13 +54,22 @@ static GArray *choose_samples(
 		.stores_only = lode_serve_parameters_flag(parameters, "stores"),
 		.definitions = definitions,
 		.groups = groups,
+		.progress = query->progress,
 	};
 
-	if (query->profile->memory != NULL)
-		return lode_sample_filter_apply(query->profile, &options, error);
-	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"no data addresses were recorded; 'lode memory record -- PROGRAM' records them");
-	return NULL;
+	if (query->profile->memory == NULL) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"no data addresses were recorded; 'lode memory record -- PROGRAM' records "
+			"them");
+		return NULL;
+	}
+	GArray *chosen = lode_profile_snapshot_find_list(query->snapshot, asked);
+	if (chosen != NULL)
+		return chosen;
+	chosen = lode_sample_filter_apply(query->profile, &options, error);
+	if (chosen != NULL)
+		lode_profile_snapshot_keep_list(query->snapshot, asked, chosen);
+	return chosen;
 }
 
 static bool fail_format(const LodeServeQuery *query, GError **error)
@@ -77,7 +111,7 @@ bool lode_serve_pivot(const LodeServeQuery *query, GError **error)
 {
 	g_autofree const char **definitions = lode_serve_parameters_texts(
 		query->parameters, "define");
-	LodePivotOptions options = {.definitions = definitions};
+	LodePivotOptions options = {.definitions = definitions, .progress = query->progress};
 
 	if (!read_pivot(query->parameters, &options, error))
 		return false;
@@ -98,10 +132,52 @@ bool lode_serve_pivot(const LodeServeQuery *query, GError **error)
 	return lode_memory_pivot_write(query->profile, pivot, &view, query->out, error);
 }
 
+/* "0x7f00" */
+static bool read_address(const LodeServeParameters *parameters, const char *name,
+	uint64_t *out_value, GError **error)
+{
+	const char *text = lode_serve_parameters_text(parameters, name);
+
+	if (text != NULL && g_str_has_prefix(text, "0x") &&
+		g_ascii_string_to_unsigned(text + 2, 16, 0, UINT64_MAX, out_value, NULL))
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"%s: '%s' is not an address such as 0x7f00", name, text != NULL ? text : "");
+	return false;
+}
+
+/* first, last, rows; from, to: as `time` in expressions. */
+static bool read_part(const LodeServeQuery *query, LodeMemoryGridPart *out_part, GError **error)
+{
+	const LodeServeParameters *parameters = query->parameters;
+	uint64_t first_ns = lode_sample_first_time(query->profile->memory);
+	uint64_t rows = 128, from = 0, to = G_MAXINT64;
+	LodeMemoryGridPart part;
+
+	if (!read_address(parameters, "first", &part.first, error) ||
+		!read_address(parameters, "last", &part.last, error) ||
+		!lode_serve_parameters_count(
+			parameters, "rows", LODE_GRID_MAX_PART_ROWS, &rows, error) ||
+		!lode_serve_parameters_count(parameters, "from", G_MAXINT64, &from, error) ||
+		!lode_serve_parameters_count(parameters, "to", G_MAXINT64, &to, error))
+		return false;
+	if (rows == 0 || part.first > part.last || from > to) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"a part has rows, and its ends are in order");
+		return false;
+	}
+	part.n_rows = (uint32_t)rows;
+	part.begin_ns = from <= UINT64_MAX - first_ns ? first_ns + from : UINT64_MAX;
+	part.end_ns = to <= UINT64_MAX - first_ns ? first_ns + to : UINT64_MAX;
+	*out_part = part;
+	return true;
+}
+
 bool lode_serve_heat(const LodeServeQuery *query, GError **error)
 {
 	const char *text = lode_serve_parameters_text(query->parameters, "granularity");
 	uint64_t granularity = LODE_PAGE_BYTES;
+	LodeMemoryGridPart part;
 
 	if (fail_format(query, error))
 		return false;
@@ -114,8 +190,13 @@ bool lode_serve_heat(const LodeServeQuery *query, GError **error)
 	g_autoptr(GArray) chosen = choose_samples(query, NULL, error);
 	if (chosen == NULL)
 		return false;
-	return lode_memory_heat_write(query->profile, (const uint32_t *)(void *)chosen->data,
-		chosen->len, granularity, query->out, error);
+	const uint32_t *samples = (const uint32_t *)(void *)chosen->data;
+	if (lode_serve_parameters_text(query->parameters, "first") == NULL)
+		return lode_memory_heat_write(
+			query->profile, samples, chosen->len, granularity, query->out, error);
+	return read_part(query, &part, error) &&
+	       lode_memory_heat_write_part(
+		       query->profile, samples, chosen->len, &part, query->out, error);
 }
 
 bool lode_serve_layout(const LodeServeQuery *query, GError **error)
@@ -162,4 +243,71 @@ bool lode_serve_sharing(const LodeServeQuery *query, GError **error)
 		.are_misses_classified = sharing->is_of_misses,
 		.notes = &notes};
 	return lode_memory_sharing_write(query->profile, sharing, &view, query->out, error);
+}
+
+/* A machine in words, as "numa:4 core:8 pu:1". lode place takes a file too, which an address of the
+ * page never names. */
+static bool is_machine(const char *text)
+{
+	return g_regex_match_simple(
+		"^[a-z0-9]{1,16}:[0-9]{1,4}( [a-z0-9]{1,16}:[0-9]{1,4}){0,7}$", text, 0, 0);
+}
+
+static bool read_placement(const LodeServeParameters *parameters,
+	LodePlacementProposalOptions *options, GError **error)
+{
+	const char *policy = lode_serve_parameters_text(parameters, "policy");
+	int found = policy != NULL ? lode_placement_policy_from_text(policy)
+	                           : LODE_PLACEMENT_MAJORITY;
+	uint64_t threads = 0, pid = 0;
+
+	if (!lode_serve_parameters_count(parameters, "threads_per_memory",
+		    LODE_PLACEMENT_MAX_THREADS, &threads, error) ||
+		!lode_serve_parameters_count(parameters, "pid", G_MAXINT32, &pid, error))
+		return false;
+	if (found < 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"policy: '%s' is not majority, first-touch, round-robin or interleave",
+			policy);
+		return false;
+	}
+	*options = (LodePlacementProposalOptions){
+		.event = lode_serve_parameters_text(parameters, "event"),
+		.pid = (uint32_t)pid,
+		.policy = (LodePlacementPolicy)found,
+		.threads_per_memory = (uint32_t)threads,
+	};
+	return true;
+}
+
+bool lode_serve_placement(const LodeServeQuery *query, GError **error)
+{
+	const char *machine = lode_serve_parameters_text(query->parameters, "topology");
+	LodePlacementProposalOptions options;
+	LodePlacementSummaryOptions view = {.format = query->format};
+
+	if (!read_placement(query->parameters, &options, error))
+		return false;
+	if (query->profile->memory == NULL) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"no data addresses were recorded; 'lode memory record -- PROGRAM' records "
+			"them");
+		return false;
+	}
+	if (machine != NULL && !is_machine(machine)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"topology: '%s' is not a machine such as \"numa:4 core:8 pu:1\"", machine);
+		return false;
+	}
+	g_autoptr(LodeTopology) topology = lode_topology_read(machine, error);
+	if (topology == NULL)
+		return false;
+	/* As lode place does: one memory is planned for as many as the threads need. */
+	bool is_even = machine == NULL && topology->nodes->len == 1 &&
+	               options.threads_per_memory > 0;
+	options.topology = is_even ? NULL : topology;
+	g_autoptr(LodePlacementProposal)
+		proposal = lode_placement_proposal_new(query->profile, &options, error);
+	return proposal != NULL &&
+	       lode_placement_summary_write(query->profile, proposal, &view, query->out, error);
 }

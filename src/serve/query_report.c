@@ -5,6 +5,40 @@
 #include "views/info.h"
 #include "views/report.h"
 
+/* Those that samples of data addresses are of. */
+static void put_events(LodeJsonStream *json, LodeProfileSnapshot *snapshot)
+{
+	const LodeProfile *profile = snapshot != NULL ? lode_profile_snapshot_profile(snapshot)
+	                                              : NULL;
+	const GArray *samples = profile != NULL && profile->memory != NULL
+	                                ? profile->memory->samples
+	                                : NULL;
+	g_autofree bool *has_samples = g_new0(bool, profile != NULL ? profile->events->len + 1 : 1);
+
+	for (guint i = 0; samples != NULL && i < samples->len; i++)
+		has_samples[LODE_AT(samples, LodeMemorySample, i).event] = true;
+	lode_json_key(json, "events");
+	lode_json_begin(json, '[');
+	for (guint i = 0; samples != NULL && i < profile->events->len; i++)
+		if (has_samples[i])
+			lode_json_string(json, lode_profile_event(profile, i)->name);
+	lode_json_end(json, ']');
+}
+
+static void put_traces(LodeJsonStream *json, const GPtrArray *traces)
+{
+	lode_json_key(json, "traces");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < traces->len; i++) {
+		lode_json_begin(json, '{');
+		lode_json_member_number(json, "number", i);
+		lode_json_member_string(
+			json, "name", lode_served_trace_name(g_ptr_array_index(traces, i)));
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
 /* Names by which the page asks for the profiles, and what there is to ask of each. */
 bool lode_serve_profiles(const LodeServeQuery *query, GError **error)
 {
@@ -15,8 +49,8 @@ bool lode_serve_profiles(const LodeServeQuery *query, GError **error)
 	lode_json_member_string(&json, "version", LODE_VERSION);
 	lode_json_key(&json, "profiles");
 	lode_json_begin(&json, '[');
-	for (guint i = 0; i < query->profiles->len; i++) {
-		LodeServedProfile *served = g_ptr_array_index(query->profiles, i);
+	for (guint i = 0; i < query->files->profiles->len; i++) {
+		LodeServedProfile *served = g_ptr_array_index(query->files->profiles, i);
 		LodeServedState state;
 		g_autoptr(GError) fault = NULL;
 		g_autoptr(LodeProfileSnapshot) snapshot = lode_served_profile_take(
@@ -29,6 +63,7 @@ bool lode_serve_profiles(const LodeServeQuery *query, GError **error)
 		lode_json_member_bool(&json, "has_memory",
 			snapshot != NULL &&
 				lode_profile_snapshot_profile(snapshot)->memory != NULL);
+		put_events(&json, snapshot);
 		lode_json_key(&json, "runs");
 		lode_json_begin(&json, '[');
 		GPtrArray *runs = snapshot != NULL ? lode_profile_snapshot_runs(snapshot) : NULL;
@@ -39,6 +74,17 @@ bool lode_serve_profiles(const LodeServeQuery *query, GError **error)
 		lode_json_end(&json, '}');
 	}
 	lode_json_end(&json, ']');
+	put_traces(&json, query->files->traces);
+	lode_json_key(&json, "live");
+	if (query->files->live != NULL) {
+		lode_json_begin(&json, '{');
+		lode_json_member_string(
+			&json, "program", lode_live_feed_program(query->files->live));
+		lode_json_member_bool(&json, "is_over", lode_live_feed_is_over(query->files->live));
+		lode_json_end(&json, '}');
+	} else {
+		lode_json_string(&json, NULL);
+	}
 	lode_json_end(&json, '}');
 	return lode_view_flush(query->out, error);
 }
@@ -176,6 +222,7 @@ bool lode_serve_sequences(const LodeServeQuery *query, GError **error)
 	options.is_reversed = lode_serve_parameters_flag(parameters, "reverse");
 	options.with = with;
 	options.without = without;
+	options.text = lode_serve_parameters_text(parameters, "text");
 	/* An order is what makes a report a list of sequences. */
 	if (sort == NULL)
 		sort = run->parameters.is_instruction_mode ? "count" : "excess";

@@ -34,8 +34,9 @@ struct LodeProfileSnapshot {
 
 struct LodeServedProfile {
 	char *path, *name;
-	GMutex lock; /* held while the file is read */
-	LodeProfileSnapshot *current;
+	char *why;                    /* there is none yet */
+	GMutex lock;                  /* held while the file is read */
+	LodeProfileSnapshot *current; /* NULL: none yet */
 };
 
 static bool find_file(const char *path, FileState *out_file)
@@ -244,6 +245,17 @@ LodeServedProfile *lode_served_profile_open(
 	return self;
 }
 
+LodeServedProfile *lode_served_profile_expect(const char *path, const char *why)
+{
+	LodeServedProfile *self = g_new0(LodeServedProfile, 1);
+
+	g_mutex_init(&self->lock);
+	self->path = g_strdup(path);
+	self->name = g_path_get_basename(path);
+	self->why = g_strdup(why);
+	return self;
+}
+
 void lode_served_profile_close(LodeServedProfile *self)
 {
 	if (self == NULL)
@@ -252,6 +264,7 @@ void lode_served_profile_close(LodeServedProfile *self)
 	g_mutex_clear(&self->lock);
 	g_free(self->path);
 	g_free(self->name);
+	g_free(self->why);
 	g_free(self);
 }
 
@@ -279,6 +292,10 @@ LodeProfileSnapshot *lode_served_profile_take(LodeServedProfile *self, const Lod
 	FileState now;
 
 	*out_state = LODE_SERVED_CURRENT;
+	if (self->current == NULL) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, self->why);
+		return NULL;
+	}
 	errno = 0;
 	if (!find_file(self->path, &now)) {
 		*out_state = LODE_SERVED_REMOVED;

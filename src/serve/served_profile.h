@@ -18,6 +18,10 @@ typedef struct LodeProfileSnapshot LodeProfileSnapshot;
 /* Reads the file, with the run made last. Errors: as lode_profile_store_read_with_memory(). */
 LodeServedProfile *lode_served_profile_open(
 	const char *path, const LodeProgress *progress, GError **error);
+
+/* One that will be there: until it is, lode_served_profile_take() fails as _NOT_FOUND with `why`,
+ * and lode_served_profile_reload() makes it be there. */
+LodeServedProfile *lode_served_profile_expect(const char *path, const char *why);
 void lode_served_profile_close(LodeServedProfile *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeServedProfile, lode_served_profile_close)
 

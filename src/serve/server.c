@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve/server.h"
 
+#include "analyses/memory/address_histogram.h"
 #include "base/error.h"
 #include "serve/connection_watch.h"
 #include "serve/page_asset.h"
@@ -21,8 +22,10 @@ enum {
 	TIMEOUT_S = 60, /* without a byte, either way */
 	REQUESTS_A_SECOND = 400,
 	REQUESTS_AT_ONCE = 1000,
-	LINES_A_SECOND = 20, /* of the log */
-	MAX_QUERIES = 4,     /* at the same time */
+	LINES_A_SECOND = 20,                  /* of the log */
+	MAX_QUERIES = 4,                      /* at the same time */
+	MAX_STREAMS = 16,                     /* of live pictures, at the same time */
+	STREAM_WAIT_US = 10 * G_USEC_PER_SEC, /* after which a stream says that it is still there */
 	LOG_PATH_BYTES = 200,
 };
 
@@ -33,7 +36,7 @@ typedef struct {
 } Allowance;
 
 struct LodeServer {
-	const GPtrArray *profiles;
+	const LodeServedFiles *files;
 	LodeServerOptions options;
 	char *host; /* "127.0.0.1:8123" */
 	LodeRequestGate *gate;
@@ -41,7 +44,7 @@ struct LodeServer {
 	struct MHD_Daemon *daemon;
 	GMutex lock; /* of all that follows */
 	GCond has_room;
-	unsigned n_queries;
+	unsigned n_queries, n_streams;
 	Allowance requests, lines;
 	uint64_t n_unlogged;
 };
@@ -53,6 +56,8 @@ typedef struct {
 	GCancellable *cancellable;
 	const LodeServeQueryKind *query;
 	bool is_reload;
+	bool is_live;   /* the stream of pictures */
+	bool is_sample; /* to start or stop sampling */
 } Request;
 
 static bool allowance_take(Allowance *self)
@@ -264,14 +269,19 @@ static enum MHD_Result queue_failure(Request *request, LodeServedState state, co
 static bool run_query(Request *request, const LodeServeParameters *parameters, FILE *out,
 	LodeServedState *out_state, GError **error)
 {
-	const GPtrArray *profiles = request->server->profiles;
+	const LodeServedFiles *files = request->server->files;
 	LodeProgress progress = {.cancellable = request->cancellable};
 
 	*out_state = LODE_SERVED_CURRENT;
+	if (request->is_sample) {
+		lode_live_feed_sample(files->live, lode_serve_parameters_flag(parameters, "on"));
+		fputs("{}\n", out);
+		return true;
+	}
 	if (!request->is_reload)
 		return lode_serve_query_run(
-			request->query, parameters, profiles, &progress, out, out_state, error);
-	LodeServedProfile *served = lode_serve_query_profile(parameters, profiles, error);
+			request->query, parameters, files, &progress, out, out_state, error);
+	LodeServedProfile *served = lode_serve_query_profile(parameters, files->profiles, error);
 	if (served == NULL || !lode_served_profile_reload(served, &progress, error))
 		return false;
 	fputs("{}\n", out);
@@ -316,6 +326,142 @@ static enum MHD_Result queue_query(Request *request, const LodeServeParameters *
 	return queue(request, MHD_HTTP_OK, response);
 }
 
+/* --- a stream of live pictures --- */
+
+static LodeWatchedConnection *watched(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info != NULL ? info->socket_context : NULL;
+}
+
+typedef struct {
+	LodeServer *server;
+	GCancellable *cancellable;
+	LodeLiveLook look;
+	uint64_t number; /* of the last picture */
+	GString *text;   /* of the event that is being sent */
+	size_t sent;
+	bool is_over;
+} Stream;
+
+static void free_stream(void *data)
+{
+	Stream *stream = data;
+
+	g_mutex_lock(&stream->server->lock);
+	stream->server->n_streams--;
+	g_mutex_unlock(&stream->server->lock);
+	g_object_unref(stream->cancellable);
+	g_string_free(stream->text, TRUE);
+	g_free(stream);
+}
+
+/* The next event: a picture, that nothing has changed, or that this was the last. */
+static void make_event(Stream *stream)
+{
+	g_autoptr(GString) picture = g_string_new(NULL);
+	LodeLiveFeed *live = stream->server->files->live;
+
+	stream->sent = 0;
+	bool has_picture = lode_live_feed_next(live, &stream->look, &stream->number, STREAM_WAIT_US,
+		stream->cancellable, picture, &stream->is_over);
+	if (!has_picture) {
+		g_string_assign(stream->text, ": nothing new\n\n");
+		return;
+	}
+	/* A line break would end the event's line. */
+	for (char *at = picture->str; *at != '\0'; at++)
+		*at = *at == '\n' ? ' ' : *at;
+	g_string_printf(stream->text, "event: picture\ndata: %s\n\n", picture->str);
+}
+
+/* Called by the connection's own thread, which may wait. */
+static ssize_t read_stream(void *data, uint64_t position, char *buffer, size_t size)
+{
+	Stream *stream = data;
+
+	(void)position;
+	if (stream->sent == stream->text->len) {
+		if (stream->is_over || g_cancellable_is_cancelled(stream->cancellable))
+			return MHD_CONTENT_READER_END_OF_STREAM;
+		make_event(stream);
+	}
+	size_t n = MIN(size, stream->text->len - stream->sent);
+	memcpy(buffer, stream->text->str + stream->sent, n);
+	stream->sent += n;
+	return (ssize_t)n;
+}
+
+/* granularity, measure, thread. Errors: _USAGE. */
+static bool read_look(const LodeServeParameters *parameters, LodeLiveLook *look, GError **error)
+{
+	static const char *const measures[] = {"weight", "loads", "stores"};
+	const char *granularity = lode_serve_parameters_text(parameters, "granularity");
+	const char *measure = lode_serve_parameters_text(parameters, "measure");
+	uint64_t thread = G_MAXINT32;
+
+	*look = (LodeLiveLook){.granularity = LODE_PAGE_BYTES, .thread = -1};
+	if (!lode_serve_parameters_count(parameters, "thread", G_MAXINT32 - 1, &thread, error))
+		return false;
+	if (thread != G_MAXINT32)
+		look->thread = (int)thread;
+	if (granularity != NULL &&
+		!lode_address_granularity_from_text(granularity, &look->granularity)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"granularity: '%s' is not page, line, word or a power of two", granularity);
+		return false;
+	}
+	while (measure != NULL && look->measure < (int)G_N_ELEMENTS(measures) &&
+		strcmp(measure, measures[look->measure]) != 0)
+		look->measure++;
+	if (look->measure < (int)G_N_ELEMENTS(measures))
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"measure: '%s' is not weight, loads or stores", measure);
+	return false;
+}
+
+static bool begin_stream(LodeServer *self)
+{
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+
+	if (self->n_streams >= MAX_STREAMS)
+		return false;
+	self->n_streams++;
+	return true;
+}
+
+static enum MHD_Result queue_stream(Request *request, const LodeServeParameters *parameters)
+{
+	g_autoptr(GError) error = NULL;
+	LodeServer *server = request->server;
+	LodeLiveLook look;
+
+	if (!read_look(parameters, &look, &error))
+		return queue_failure(request, LODE_SERVED_CURRENT, error);
+	if (strcmp(request->method, MHD_HTTP_METHOD_GET) != 0)
+		return refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, "a stream is for GET");
+	if (!begin_stream(server))
+		return refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE, "too many live pictures");
+	Stream *stream = g_new0(Stream, 1);
+	*stream = (Stream){.server = server,
+		.cancellable = g_object_ref(request->cancellable),
+		.look = look,
+		.text = g_string_new(NULL)};
+	lode_connection_watch_lift(server->watch, watched(request->connection));
+	struct MHD_Response *response = MHD_create_response_from_callback(
+		MHD_SIZE_UNKNOWN, 64 << 10, read_stream, stream, free_stream);
+	if (response == NULL) {
+		free_stream(stream);
+		return MHD_NO;
+	}
+	MHD_add_response_header(
+		response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/event-stream; charset=utf-8");
+	return queue(request, MHD_HTTP_OK, response);
+}
+
 /* --- requests --- */
 
 static const char *header_of(Request *request, const char *name)
@@ -343,7 +489,10 @@ static LodeGateKind find_target(Request *request)
 		return LODE_GATE_ENTRY;
 	if (strncmp(request->path, prefix, sizeof(prefix) - 1) != 0)
 		return LODE_GATE_OPEN;
+	bool is_recording = request->server->files->live != NULL;
 	request->is_reload = strcmp(request->path, "/api/reload") == 0;
+	request->is_live = is_recording && strcmp(request->path, "/api/live") == 0;
+	request->is_sample = is_recording && strcmp(request->path, "/api/sample") == 0;
 	request->query = lode_serve_query_find(request->path + sizeof(prefix) - 1);
 	return LODE_GATE_GUARDED;
 }
@@ -381,7 +530,7 @@ static unsigned find_refusal(Request *request, const char **out_reason)
 	*out_reason = lode_request_gate_refusal(server->gate, find_target(request), &asked);
 	if (*out_reason != NULL)
 		return MHD_HTTP_FORBIDDEN;
-	if (is_post != request->is_reload) {
+	if (is_post != (request->is_reload || request->is_sample)) {
 		*out_reason = is_post ? "nothing here takes a POST" : "this takes a POST";
 		return MHD_HTTP_METHOD_NOT_ALLOWED;
 	}
@@ -400,7 +549,8 @@ static enum MHD_Result answer_request(Request *request)
 	g_autoptr(GBytes) asset = lode_page_asset(request->path, &type);
 	if (asset != NULL)
 		return queue_asset(request, asset, type);
-	if (request->query == NULL && !request->is_reload)
+	if (request->query == NULL && !request->is_reload && !request->is_live &&
+		!request->is_sample)
 		return refuse(request, MHD_HTTP_NOT_FOUND, "there is no such thing");
 	lode_serve_parameters_init(&read.parameters);
 	MHD_get_connection_values_n(
@@ -408,17 +558,10 @@ static enum MHD_Result answer_request(Request *request)
 	enum MHD_Result result = read.is_too_much
 	                                 ? refuse(request, MHD_HTTP_BAD_REQUEST,
 						   "too many parameters, or a byte of zero")
-	                                 : queue_query(request, &read.parameters);
+	                         : request->is_live ? queue_stream(request, &read.parameters)
+	                                            : queue_query(request, &read.parameters);
 	lode_serve_parameters_clear(&read.parameters);
 	return result;
-}
-
-static LodeWatchedConnection *watched(struct MHD_Connection *connection)
-{
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-		connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	return info != NULL ? info->socket_context : NULL;
 }
 
 /* libmicrohttpd calls it with the header, for each piece of a body, and at the end. */
@@ -434,8 +577,8 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *connection,
 	(void)upload;
 	if (request == NULL) {
 		request = g_new0(Request, 1);
-		*request = (Request){
-			server, connection, url, method, g_cancellable_new(), NULL, false};
+		*request = (Request){server, connection, url, method, g_cancellable_new(), NULL,
+			false, false, false};
 		*context = request;
 		lode_connection_watch_begin(
 			server->watch, watched(connection), request->cancellable);
@@ -545,7 +688,7 @@ static bool start_daemon(LodeServer *self, GSocket *socket, GError **error)
 }
 
 LodeServer *lode_server_start(
-	const GPtrArray *profiles, const LodeServerOptions *options, GError **error)
+	const LodeServedFiles *files, const LodeServerOptions *options, GError **error)
 {
 	LodeConnectionLimits limits = {
 		.max_connections = MAX_CONNECTIONS, .request_us = options->request_us};
@@ -560,7 +703,7 @@ LodeServer *lode_server_start(
 	if (gate == NULL)
 		return NULL;
 	g_autoptr(LodeServer) self = g_new0(LodeServer, 1);
-	self->profiles = profiles;
+	self->files = files;
 	self->options = *options;
 	self->host = g_steal_pointer(&host);
 	self->gate = g_steal_pointer(&gate);

@@ -3,6 +3,7 @@
  * The page's server: HTTP over libmicrohttpd, a thread for each connection.
  *
  *   request ──▶ gate (request_gate.h) ──▶ file of the page, or query (query.h) ──▶ answer
+ *                 │            or, while a program is recorded, a stream of pictures
  *                 └─▶ refused: an answer that says why, and a line for whoever runs the server
  *
  * Bounded are the connections, the time that a request takes to arrive and its answer to leave
@@ -12,7 +13,7 @@
 #pragma once
 
 #include "base/progress.h"
-#include "serve/served_profile.h"
+#include "serve/served_files.h"
 
 #include <gio/gio.h>
 
@@ -28,10 +29,10 @@ typedef struct {
 	gint64 request_us; /* for tests: the time that a request may take to arrive; 0: 20 s */
 } LodeServerOptions;
 
-/* Begins to serve `profiles` (LodeServedProfile), which must outlive it. Errors: _USAGE (the
- * address is not numeric), _IO (the port is taken). */
+/* Begins to serve `files`, which must outlive it. Errors: _USAGE (the address is not numeric), _IO
+ * (the port is taken). */
 LodeServer *lode_server_start(
-	const GPtrArray *profiles, const LodeServerOptions *options, GError **error);
+	const LodeServedFiles *files, const LodeServerOptions *options, GError **error);
 
 /* Cancels what runs, and waits for it. */
 void lode_server_stop(LodeServer *self);

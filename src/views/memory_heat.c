@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/memory_heat.h"
 
+#include "analyses/memory/sample_attributes.h"
 #include "views/format.h"
 #include "views/memory_names.h"
 #include "views/memory_notes.h"
-#include "views/plot/memory_grid.h"
 #include "views/profile_json.h"
 
 typedef struct {
@@ -149,13 +149,38 @@ static void put_times(Heat *self)
 		unit = lode_memory_grid_time_unit(grid);
 	lode_json_member_bool(json, "has_time", has_time);
 	lode_json_member_number(json, "steps", LODE_GRID_STEPS);
-	lode_json_member_number(json, "begin", has_time ? (double)grid->begin_ns : 0);
-	lode_json_member_number(json, "end", has_time ? (double)grid->end_ns : 0);
+	/* As `time` in expressions. */
+	uint64_t first_ns = lode_sample_first_time(self->profile->memory);
+	lode_json_member_number(json, "begin", has_time ? (double)(grid->begin_ns - first_ns) : 0);
+	lode_json_member_number(json, "end", has_time ? (double)(grid->end_ns - first_ns) : 0);
 	lode_json_member_string(json, "time_title", unit.title);
 	lode_json_member_number(json, "time_factor", unit.factor);
 	lode_json_member_number(json, "without_time", (double)grid->n_without_time);
 }
 
+/* "names": [[object, first, last, weight], …], the heaviest first */
+static void put_names(Heat *self)
+{
+	LodeJsonStream *json = &self->json;
+	const GArray *objects = self->profile->memory->objects;
+	char text[LODE_ADDRESS_TEXT_SIZE];
+
+	lode_json_key(json, "names");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < self->grid->extents->len; i++) {
+		const LodeObjectExtent *extent = &LODE_AT(self->grid->extents, LodeObjectExtent, i);
+		lode_json_begin(json, '[');
+		lode_json_string(json, LODE_AT(objects, LodeDataObject, extent->object).name);
+		lode_json_string(json, lode_memory_address_text(extent->first, text));
+		lode_json_string(json, lode_memory_address_text(extent->last, text));
+		lode_json_number(json, extent->weight);
+		lode_json_end(json, ']');
+	}
+	lode_json_end(json, ']');
+	lode_json_line(json);
+}
+
+/* `notes` NULL: of a part. */
 static void put_document(Heat *self, uint64_t granularity, const LodeMemoryNotes *notes)
 {
 	LodeJsonStream *json = &self->json;
@@ -163,10 +188,14 @@ static void put_document(Heat *self, uint64_t granularity, const LodeMemoryNotes
 
 	lode_json_begin(json, '{');
 	lode_json_line(json);
-	lode_profile_json_head(json, self->profile);
-	lode_json_line(json);
-	lode_memory_notes_json(notes, json);
-	lode_json_line(json);
+	if (notes != NULL) {
+		lode_profile_json_head(json, self->profile);
+		lode_json_line(json);
+		lode_memory_notes_json(notes, json);
+		lode_json_line(json);
+	} else {
+		put_names(self);
+	}
 	lode_json_member_number(json, "granularity", (double)granularity);
 	lode_json_member_number(json, "samples", (double)grid->n_samples);
 	lode_json_member_number(json, "weight", grid->weight);
@@ -203,5 +232,18 @@ bool lode_memory_heat_write(const LodeProfile *profile, const uint32_t *samples,
 	lode_memory_notes_init(&notes, profile, samples, n_samples);
 	lode_json_stream_init(&heat.json, out);
 	put_document(&heat, granularity, &notes);
+	return lode_view_flush(out, error);
+}
+
+bool lode_memory_heat_write_part(const LodeProfile *profile, const uint32_t *samples,
+	size_t n_samples, const LodeMemoryGridPart *part, FILE *out, GError **error)
+{
+	g_autoptr(LodeMemoryGrid)
+		grid = lode_memory_grid_new_part(profile, samples, n_samples, part);
+	Heat heat = {.profile = profile, .grid = grid};
+
+	lode_json_stream_init(&heat.json, out);
+	put_document(
+		&heat, LODE_AT(grid->axis->segments, LodeAddressSegment, 0).cells_per_row, NULL);
 	return lode_view_flush(out, error);
 }

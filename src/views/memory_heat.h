@@ -6,6 +6,7 @@
 #pragma once
 
 #include "model/profile.h"
+#include "views/plot/memory_grid.h"
 
 #include <stdio.h>
 
@@ -16,3 +17,10 @@
  */
 bool lode_memory_heat_write(const LodeProfile *profile, const uint32_t *samples, size_t n_samples,
 	uint64_t granularity, FILE *out, GError **error);
+
+/*
+ * A part of them, to scale, for a picture that is moved about: the same members, but for the head
+ * and the notes, and "names": where in the part the heaviest objects were accessed. Errors: _IO.
+ */
+bool lode_memory_heat_write_part(const LodeProfile *profile, const uint32_t *samples,
+	size_t n_samples, const LodeMemoryGridPart *part, FILE *out, GError **error);

@@ -368,6 +368,7 @@ static void write_json_policies(LodeJsonStream *json, const LodePlacementProposa
 		lode_json_begin(json, '{');
 		lode_json_member_string(
 			json, "policy", lode_placement_policy_to_text(rows.shown[i]));
+		lode_json_member_string(json, "meaning", policy_meaning(rows.shown[i]));
 		lode_json_member_bool(json, "is_chosen", rows.shown[i] == proposal->policy);
 		lode_json_member_number(json, "local", locality->local);
 		lode_json_member_number(json, "share", local_share(proposal, rows.shown[i]));

@@ -207,12 +207,25 @@ await check("sequences are sorted, filtered and paged by the server", async (exp
 	await page.waitForFunction(() => location.hash.includes("reverse=1"));
 	expect("order", await page.getAttribute('[role="columnheader"]:has([data-sort="weight"])', "aria-sort"), "ascending");
 	await page.click('[data-sort="weight"]');
-	await page.fill("#search", "load");
+	await page.fill("#with", "load");
 	await page.waitForFunction(() => location.hash.includes("with=load"));
 	await page.waitForTimeout(50);
 	const rows = await rowsOf();
 	const known = json("report", "x.lode", "--sort", "weight", "--with", "load").sequences;
 	expect("with load", rows.slice(0, 10).map((row) => Number(row[column - 1])), known.slice(0, 10).map((one) => one.id));
+	await page.fill("#with", "");
+	await page.fill("#search", "NEEDS load");
+	await page.waitForFunction(() => /text=NEEDS/.test(location.hash) && !/with=/.test(location.hash));
+	await page.waitForTimeout(50);
+	const matching = json("report", "x.lode", "--sort", "weight", "--text", "needs LOAD").sequences;
+	expect("text", (await rowsOf()).slice(0, 10).map((row) => Number(row[column - 1])), matching.slice(0, 10).map((one) => one.id));
+	expect("some", matching.length > 0 && matching.every((one) => one.sequence.flat().some((name) => /needs/.test(name))), true);
+	await page.fill("#search", "");
+	await page.waitForFunction(() => !/text=/.test(location.hash));
+	await page.fill("#with", "load");
+	await page.waitForFunction(() => location.hash.includes("with=load"));
+	await page.waitForTimeout(50);
+	await rowsOf();
 	expect("number", (await page.innerText(".caption")).startsWith(known.length.toLocaleString("en-US")), true);
 	await picture("sequences");
 	/* The end of the list comes from the server when it is scrolled to. */
@@ -231,7 +244,7 @@ await check("an address leads to the same list in another window, and keys open 
 	const other = listen(await context.newPage());
 	await other.goto(address);
 	await other.waitForFunction((id) => document.querySelector(".virtual-body .virtual-row")?.innerText.includes(id), before[before.length - 2]);
-	expect("field", await other.inputValue("#search"), "load");
+	expect("field", await other.inputValue("#with"), "load");
 	await other.keyboard.press("j");
 	await other.keyboard.press("j");
 	await other.keyboard.press("k");
@@ -300,14 +313,76 @@ await check("memory: heat maps that zoom, groups in groups", async (expect) => {
 	await at("#/memory?pane=pivot&by=object");
 	await page.waitForSelector(".pivot .key");
 	const known = json("memory", "x.lode", "--by", "object", "--top", "50").rows;
-	expect("groups", (await texts(".pivot .level-0 .key")).slice(0, 2), known.slice(0, 2).map((row) => row.keys[0] ?? "(none)"));
+	expect("groups", (await texts(".pivot .level-0 .key bdi")).slice(0, 2), known.slice(0, 2).map((row) => row.keys[0] ?? "(none)"));
 	await page.fill('input[name="level"]', "function");
 	await page.click('button:text-is("Add")');
 	await page.waitForSelector(".pivot .level-1");
 	await picture("groups");
+	/* Aggregate, filter, aggregate again: columns, then only one object. */
+	await at("#/memory?pane=pivot&by=object&column=thread_label");
+	await page.waitForSelector(".pivot.crossed .crossed-head");
+	const crossed = json("memory", "x.lode", "--by", "object", "--by2", "thread_label").rows;
+	const share = (object, thread) => crossed.find((row) => row.level === 1 && row.keys[0] === object && row.keys[1] === thread)?.share ?? 0;
+	const heads = await texts(".crossed-head");
+	const cells = await page.$$eval(".crossed tbody tr", (all) => all.map((row) => [row.querySelector(".key bdi").innerText, ...[...row.querySelectorAll("td")].slice(2).map((one) => one.innerText)]));
+	for (const row of cells.slice(0, 2))
+		heads.forEach((head, i) => {
+			const value = share(row[0], head);
+			expect(`${row[0]} × ${head}`, row[1 + i], value === 0 ? "·" : `${(100 * value).toFixed(1)} %`);
+		});
+	await picture("columns");
+	await page.click('button[aria-label="Only int numbers[]"]');
+	await page.waitForFunction(() => document.querySelectorAll(".crossed tbody .key").length === 1);
+	expect("filter", await page.inputValue("#search"), 'object == "int numbers[]"');
+	await page.click('button:text("Types")');
+	await page.waitForSelector(".empty, .layout");
+	await at("#/memory?pane=layout");
+	await page.waitForSelector(".layout .hottest");
+	const type = json("memory", "x.lode", "--layout", "struct node").layouts[0];
+	expect("members", (await texts(".layout-member bdi:first-child")).slice(0, 2), type.rows.filter((row) => row.kind === "member").map((row) => row.name));
+	await at("#/memory?pane=sharing");
+	await page.waitForSelector(".sharing, .empty");
+	await at("#/memory?pane=placement&threads_per_memory=1");
+	await page.waitForSelector(".placement .chosen");
+	const policies = json("place", "x.lode", "--threads-per-memory", "1").policies;
+	expect("policies", (await texts(".placement .chosen .share"))[0]?.trim(), `${(100 * policies.find((one) => one.is_chosen).share).toFixed(1)} %`);
+	await picture("placement");
+	await at("#/memory?pane=placement&machine=..%2Fetc%2Fpasswd");
+	await page.waitForSelector(".problem");
 	await at("#/memory?pane=pivot&where=(((");
 	await page.waitForSelector(".problem");
 	expect("error", /\(/.test(await page.innerText(".problem")), true);
+});
+
+await check("memory: a part to scale, moved by mouse and keys", async (expect) => {
+	const heat = await page.evaluate(async () => (await fetch("/api/heat")).json());
+	const nodes = heat.segments.find((one) => one.objects.some((name) => /struct node/.test(name)));
+	await at(`#/memory?map=${nodes.first}-${nodes.last}`);
+	await page.waitForSelector(".tiles canvas");
+	const painted = () =>
+		page.$eval(".tiles canvas", (one) => new Set(new Uint32Array(one.getContext("2d").getImageData(0, 0, one.width, one.height).data.buffer)).size);
+	await page.waitForFunction(() => document.querySelector(".tile-label"));
+	for (let i = 0; i < 200 && (await painted()) <= 3; i++) await page.waitForTimeout(50);
+	expect("colours", (await painted()) > 3, true);
+	expect("names", (await texts(".tile-label bdi")).some((name) => /struct node/.test(name)), true);
+	await picture("map");
+	const box = await page.locator(".tiles canvas").boundingBox();
+	const before = await page.evaluate(() => location.hash);
+	await page.mouse.move(box.x + 200, box.y + 100);
+	await page.mouse.down();
+	await page.mouse.move(box.x + 120, box.y + 100, { steps: 4 });
+	await page.mouse.up();
+	await page.waitForFunction((was) => location.hash !== was && /from=[1-9]/.test(location.hash), before);
+	const moved = await page.evaluate(() => location.hash);
+	await page.focus(".tiles");
+	await page.keyboard.press("+");
+	await page.waitForFunction((was) => location.hash !== was, moved);
+	await page.goBack();
+	await page.waitForFunction((was) => location.hash === was, before);
+	/* A tile counts what the groups count. */
+	const tile = await page.evaluate(async ({ first, last }) => (await fetch(`/api/heat?first=${first}&last=${last}&rows=64&from=0`)).json(), nodes);
+	const grouped = json("memory", "x.lode", "--address", `${nodes.first}-${nodes.last}`, "--by", "thread_label").total;
+	expect("weight", Math.round(tile.by_time.reduce((sum, one) => sum + one[2], 0)), Math.round(grouped.weight));
 });
 
 const hottest = await page.evaluate(async () => (await (await fetch("/api/functions?limit=1")).json()).functions[0].number);
@@ -319,10 +394,13 @@ const views = {
 	graph: `#/code?function=${hottest}&pane=graph`,
 	memory: "#/memory",
 	groups: "#/memory?pane=pivot&by=object&by=function",
+	columns: "#/memory?pane=pivot&by=object&column=function",
+	types: "#/memory?pane=layout",
+	placement: "#/memory?pane=placement&threads_per_memory=1",
 };
 const ready = {
 	findings: ".detail .code", sequences: ".virtual-row .pattern", code: ".virtual-row a", function: "table.code", graph: ".graph .block",
-	memory: ".picture canvas", groups: ".pivot .key",
+	memory: ".picture canvas", groups: ".pivot .key", columns: ".crossed .key", types: ".layout", placement: ".placement .chosen",
 };
 const go = async (name, change = "") => {
 	await at("#/none");

@@ -15,11 +15,19 @@ export class Failure extends Error {
 
 export type Ask = Record<string, string | string[] | number | null | undefined>;
 
+/* A name that is asked for again, as it was before parse(). */
+function original(text: string): string {
+	return text.replace(/\\u\{([0-9a-f]{1,4})\}/g, (shown, code: string) => {
+		const character = String.fromCharCode(parseInt(code, 16));
+		return harmful.test(character) ? character : shown;
+	});
+}
+
 export function address(query: string, ask: Ask): string {
 	const params = new URLSearchParams();
 	for (const [name, value] of Object.entries(ask))
 		for (const one of Array.isArray(value) ? value : [value])
-			if (one !== null && one !== undefined && one !== "") params.append(name, String(one));
+			if (one !== null && one !== undefined && one !== "") params.append(name, original(String(one)));
 	return `/api/${query}?${params}`;
 }
 
@@ -103,6 +111,15 @@ export async function reload(profile: string): Promise<void> {
 	await read(await fetch(address("reload", { profile }), { method: "POST" }));
 }
 
+export function reloadAll(): Promise<Served> {
+	return ask<Served>("profiles", {});
+}
+
+/** Starts or stops the sampling of the program that is being recorded. */
+export async function setSampling(isOn: boolean): Promise<void> {
+	await read(await fetch(address("sample", { on: isOn ? "1" : "0" }), { method: "POST" }));
+}
+
 export interface Answer<T> {
 	data: T | null; // that of the question before, while the next one is on its way
 	error: Failure | null;
@@ -163,7 +180,9 @@ export interface Head {
 }
 export interface Served {
 	version: string;
-	profiles: { number: number; name: string; fault: string | null; has_memory: boolean; runs: string[] }[];
+	profiles: { number: number; name: string; fault: string | null; has_memory: boolean; events: string[]; runs: string[] }[];
+	traces: { number: number; name: string }[];
+	live: { program: string; is_over: boolean } | null;
 }
 export interface Place {
 	function: string;
@@ -317,4 +336,135 @@ export interface Heat extends Head {
 	time_factor: number;
 	without_time: number;
 	by_time: [number, number, number, number, number][];
+}
+export interface Tile {
+	names: [string, string, string, number][];
+	rows: [string, string][];
+	threads: string[];
+	threads_per_column: number;
+	by_thread: [number, number, number, number, number][];
+	by_time: [number, number, number, number, number][];
+	steps: number;
+	weight: number;
+}
+export interface Layouts extends Head {
+	notes: Notes;
+	layouts: (Totals & {
+		type: string;
+		size: number;
+		holes: number;
+		hottest: string | null;
+		untyped_share: number;
+		rows: (Totals & {
+			kind: "line" | "member" | "hole" | "padding" | "no-member";
+			name?: string;
+			type?: string;
+			is_beside_hottest?: boolean;
+			offset?: number;
+			size?: number;
+			bit_offset?: number;
+			bit_size?: number;
+			first_line?: number;
+		})[];
+	})[];
+}
+export interface Sharing extends Head {
+	notes: Notes;
+	is_of_misses: boolean;
+	n_lines: number;
+	n_consecutive: number;
+	total: Totals;
+	shared: Totals;
+	consecutive: Totals;
+	lines: (Totals & {
+		address: string;
+		pid: number;
+		sharing: string;
+		threads: number;
+		storing: number;
+		share_error: number;
+		accesses: (Totals & {
+			offset: number;
+			bytes: number;
+			thread: string;
+			object: string | null;
+			mapping: string | null;
+			function: string | null;
+			file: string | null;
+			line: number | null;
+			pc: string;
+		})[];
+	})[];
+}
+export interface Placement {
+	process: number;
+	event: string;
+	samples: number;
+	topology: string;
+	threads: number;
+	memories: { memory: number; pages: number; share: number; threads: number[] }[];
+	policies: { policy: string; meaning: string; is_chosen: boolean; share: number; distance: number | null }[];
+	notes: string[];
+}
+interface Cache {
+	name: string;
+	is_tlb: boolean;
+	size_bytes: number;
+	ways: number;
+	replacement: string;
+	accesses: Record<string, number>;
+	misses: Record<string, number>;
+	miss_ratio: number;
+	misses_per_1000_instructions: number;
+	classes?: Record<string, number>;
+}
+export interface TraceResults {
+	trace: string;
+	program: string | null;
+	references: number;
+	instructions: number;
+	damage: string | null;
+	hierarchies: { name: string; text: string; caches: Cache[] }[];
+	curves: {
+		of: string;
+		line_bytes: number;
+		accesses: number;
+		points: { bytes: number; miss_ratio: number }[];
+		reuses: { from: number; to: number; accesses: number }[];
+	}[];
+	times?: { first_reference: number; caches: { hierarchy: number; name: string; accesses: number; misses: number }[] }[];
+}
+export interface Misses {
+	event: string;
+	by: string;
+	total: number;
+	rows: { name: string; value: number; share: number; loads: number; stores: number }[];
+}
+export interface LivePicture {
+	program: string;
+	is_over: boolean;
+	seconds: number;
+	samples: number;
+	samples_per_second: number;
+	unresolved: number;
+	reason: string | null;
+	dropped: number;
+	is_sampling: boolean;
+	is_stall_weighted: boolean;
+	hottest: number;
+	extents: (string | null)[];
+	columns: [string, string, number][];
+	threads: { number: number; label: string; name: string | null; tid: number; samples: number; has_ended: boolean }[];
+	rows: { thread: string | null; sum: number; columns: number[] }[];
+	ranges: {
+		address: string;
+		share: number;
+		loads: number;
+		stores: number;
+		threads: string[];
+		has_more_threads: boolean;
+		object: string | null;
+		function: string | null;
+	}[];
+	functions: { name: string | null; share: number }[];
 }

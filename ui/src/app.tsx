@@ -6,21 +6,31 @@ import { useEffect, useState } from "preact/hooks";
 import { file, type Served, useAnswer } from "./api";
 import { CodeView } from "./code";
 import { FindingsView } from "./findings";
+import { LiveView } from "./live";
 import { MemoryView } from "./memory";
 import { Empty, Loading, Problem, useKeys } from "./parts";
 import { SequencesView } from "./sequences";
-import { change, href, linkTo, useRoute } from "./state";
+import { change, href, linkTo, type Route, useRoute } from "./state";
+import { TracesView } from "./traces";
 
-const views = [
+interface View {
+	name: string;
+	title: string;
+	View: (props: { route: Route; profile?: Served["profiles"][number] | undefined; served: Served }) => preact.ComponentChild;
+	isThere?: (served: Served | null) => boolean; /* always, unless given */
+}
+const allViews: View[] = [
 	{ name: "findings", title: "Findings", View: FindingsView },
 	{ name: "sequences", title: "Sequences", View: SequencesView },
 	{ name: "code", title: "Code", View: CodeView },
 	{ name: "memory", title: "Memory", View: MemoryView },
+	{ name: "traces", title: "Traces", View: TracesView, isThere: () => file === null },
+	{ name: "live", title: "Live", View: LiveView, isThere: (served) => served?.live != null },
 ];
 
-function Help({ onClose }: { onClose: () => void }) {
+function Help({ views, onClose }: { views: View[]; onClose: () => void }) {
 	const keys: [string, string][] = [
-		["1 … 4", "Findings, Sequences, Code, Memory"],
+		[`1 … ${views.length}`, views.map((one) => one.title).join(", ")],
 		["j k ↓ ↑", "next, previous line"],
 		["Enter", "open the line"],
 		["/", "go to the search field"],
@@ -60,7 +70,10 @@ function App() {
 	const served = useAnswer<Served>("profiles", {});
 	const number = Number(route.params.get("profile") ?? 0);
 	const profile = served.data?.profiles.find((one) => one.number === number);
-	const shown = views.find((one) => one.name === route.view);
+	const views = allViews.filter((one) => one.isThere?.(served.data) ?? true);
+	/* While a program is recorded there is no profile yet. */
+	const isLive = served.data?.live != null && !location.hash.replace(/^#\/?/, "");
+	const shown = views.find((one) => one.name === "live" && isLive) ?? views.find((one) => one.name === route.view);
 
 	useKeys(
 		{
@@ -108,7 +121,7 @@ function App() {
 							))}
 						</select>
 					)}
-					{served.data?.profiles.length === 1 && <bdi class="profile-name">{profile?.name}</bdi>}
+					{profile && served.data?.profiles.length === 1 && <bdi class="profile-name">{profile?.name}</bdi>}
 					{profile && profile.runs.length > 1 && (
 						<select
 							aria-label="Mining run"
@@ -129,7 +142,7 @@ function App() {
 				<h1 class="hidden">{shown?.title ?? "lode"}</h1>
 				{served.error && <Problem failure={served.error} route={route} />}
 				{!served.data && served.isLoading && <Loading what="Asking lode serve" />}
-				{served.data && shown && <shown.View key={`${shown.name} ${number}`} route={route} profile={profile} />}
+				{served.data && shown && <shown.View key={`${shown.name} ${number}`} route={route} profile={profile} served={served.data} />}
 				{!shown && <Empty>There is no view ‘{route.view}’.</Empty>}
 			</main>
 			<footer class="page-foot">
@@ -139,7 +152,7 @@ function App() {
 				</a>
 				{file && <span> · {file.left_out} lode serve shows everything.</span>}
 			</footer>
-			{hasHelp && <Help onClose={() => setHelp(false)} />}
+			{hasHelp && <Help views={views} onClose={() => setHelp(false)} />}
 		</>
 	);
 }

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type CodeLine, file, type Graph, useAnswer } from "./api";
 import { count, share } from "./format";
 import type { LayoutAnswer, LayoutRequest } from "./layout";
-import { Empty, Loading, Problem } from "./parts";
+import { Empty, Loading, Problem, saveDrawing } from "./parts";
 import { change, type Route } from "./state";
 
 const MAX_BLOCKS = 600; /* that can be laid out in a moment, and be looked at */
@@ -124,7 +124,8 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 					onClick={() => setScale(Math.min(1, (box.current?.clientWidth ?? 600) / (placed.width + LOOPS)))}
 				>
 					Fit
-				</button>
+				</button>{" "}
+				<button onClick={() => saveDrawing(box.current!.querySelector("svg")!, "lode-graph.svg")}>Save as SVG</button>
 			</div>
 			<div class="graph-scroll" ref={box} tabIndex={0} role="region" aria-label="Control flow graph">
 				<svg

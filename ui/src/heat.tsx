@@ -3,8 +3,10 @@
 // Two pictures that share their axis of addresses, as those of lode memory --plot: threads, and time.
 // Dragging over a picture zooms in: the server then counts the samples of that part anew.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Heat } from "./api";
+import { file, type Heat } from "./api";
+import { resolver, threadHues } from "./colours";
 import { count, share } from "./format";
+import { savePicture } from "./parts";
 import { change, type Route } from "./state";
 
 const ROW = 3; /* pixels */
@@ -64,25 +66,6 @@ function mix(hue: string, weight: number, most: number): string {
 }
 
 const kindHues: Record<number, string> = { 1: "var(--load)", 2: "var(--store)", 3: "var(--both)" };
-const threadHues = ["#4269d0", "#c8781e", "#d64045", "#2a9d8f", "#3a8f3a", "#b65fcf", "#9c6b4e", "#6b7280"];
-
-/** CSS colours, with variables and mixing, as a canvas takes them. */
-function resolver(element: Element): (colour: string) => string {
-	const probe = document.createElement("span");
-	const known = new Map<string, string>();
-	return (colour) => {
-		let found = known.get(colour);
-		if (found === undefined) {
-			probe.style.color = colour;
-			if (!probe.isConnected) element.append(probe);
-			found = getComputedStyle(probe).color;
-			known.set(colour, found);
-			if (known.size % 64 === 0) probe.remove();
-		}
-		return found;
-	};
-}
-
 function Picture(props: {
 	title: string;
 	cells: Cell[];
@@ -133,7 +116,6 @@ function Picture(props: {
 			drawing.fillStyle = colourOf(cell.colour);
 			drawing.fillRect(x, y, Math.max(1.5, width / columns), height);
 		}
-		box.current.querySelectorAll(":scope > span:not([class])").forEach((one) => one.remove());
 	}, [cells, columns, axis, width, isDark]);
 
 	const place = (event: PointerEvent) => {
@@ -158,7 +140,12 @@ function Picture(props: {
 	};
 	return (
 		<div class="picture">
-			<h3>{props.title}</h3>
+			<h3>
+				{props.title}{" "}
+				<button class="quiet" onClick={() => savePicture(canvas.current!, "lode-memory.png")} aria-label={`Save ‘${props.title}’ as PNG`}>
+					PNG
+				</button>
+			</h3>
 			<div class="picture-box" ref={box} style={{ height: `${axis.height}px` }}>
 				<canvas
 					ref={canvas}
@@ -246,17 +233,15 @@ export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isO
 		}));
 	}, [data, coloursThreads]);
 
+	/* Inside one stretch of addresses the part is shown to scale; of several, empty ones stay cut out. */
 	const zoom = (steps: [number, number] | null, [low, high]: [number, number]) => {
 		const first = data.rows[low]![0];
 		const last = data.rows[high]![1];
 		const span = (data.end - data.begin + 1) / data.steps;
-		/* Times in expressions count from the first sample. */
-		const origin = Number(route.params.get("from") ?? 0);
-		change(route, {
-			address: `${first}-${last}`,
-			from: steps ? String(Math.floor(origin + steps[0] * span)) : route.params.get("from"),
-			to: steps ? String(Math.ceil(origin + (steps[1] + 1) * span)) : route.params.get("to"),
-		});
+		const from = steps ? String(Math.floor(data.begin + steps[0] * span)) : route.params.get("from");
+		const to = steps ? String(Math.ceil(data.begin + (steps[1] + 1) * span)) : route.params.get("to");
+		const isOne = file === null && data.has_time && segmentOf(data, low) === segmentOf(data, high);
+		change(route, { [isOne ? "map" : "address"]: `${first}-${last}`, from, to });
 	};
 	const span = (data.end - data.begin) * data.time_factor;
 	const marks = [0, 0.25, 0.5, 0.75, 1].map((part): [number, string] => [
@@ -273,7 +258,7 @@ export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isO
 								class="segment"
 								style={{ top: `${axis.top[one.first_row + one.rows - 1]}px` }}
 								title={`${one.first}–${one.last}\n${one.objects.join("\n")}`}
-								onClick={() => change(route, { address: `${one.first}-${one.last}` })}
+								onClick={() => change(route, { [data.has_time && file === null ? "map" : "address"]: `${one.first}-${one.last}` })}
 							>
 								<bdi>{one.name}</bdi> {share(one.weight / data.weight)}
 								<small>
@@ -301,7 +286,7 @@ export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isO
 						<i class="swatch load" /> loads <i class="swatch store" /> stores <i class="swatch both" /> both
 					</>
 				)}
-				; darker is more. {count(data.samples)} samples. Drag over a picture to zoom in.
+				; darker is more. {count(data.samples)} samples. Drag over a picture, or choose a name, to zoom in.
 			</figcaption>
 			<details>
 				<summary>The same as a table</summary>

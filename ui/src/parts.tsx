@@ -143,6 +143,41 @@ export function Export({ csv, json }: { csv?: string; json: string }) {
 	);
 }
 
+function download(content: Blob, name: string): void {
+	const link = document.createElement("a");
+	link.href = URL.createObjectURL(content);
+	link.download = name;
+	link.click();
+	setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+/** Saves what a canvas shows, on the page's background. */
+export function savePicture(canvas: HTMLCanvasElement, name: string): void {
+	const whole = document.createElement("canvas");
+	whole.width = canvas.width;
+	whole.height = canvas.height;
+	const drawing = whole.getContext("2d")!;
+	drawing.fillStyle = getComputedStyle(document.documentElement).backgroundColor;
+	drawing.fillRect(0, 0, whole.width, whole.height);
+	drawing.drawImage(canvas, 0, 0);
+	whole.toBlob((content) => content && download(content, name));
+}
+
+const drawn = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight", "text-anchor", "opacity"];
+
+/** Saves a drawing with the looks that style sheets give it here. */
+export function saveDrawing(svg: SVGSVGElement, name: string): void {
+	const copy = svg.cloneNode(true) as SVGSVGElement;
+	const from = [svg, ...svg.querySelectorAll<SVGElement>("*")];
+	[copy, ...copy.querySelectorAll<SVGElement>("*")].forEach((one, i) => {
+		const style = getComputedStyle(from[i]!);
+		for (const property of drawn) one.setAttribute(property, style.getPropertyValue(property));
+		one.removeAttribute("class");
+	});
+	copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+	download(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }), name);
+}
+
 /** Keys that act anywhere but in a field. */
 export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): void {
 	/* Those of the last drawing: the next key may come before an effect. */

@@ -101,6 +101,7 @@ export function SequencesView({ route }: { route: Route }) {
 		sort: get("sort"),
 		reverse: get("reverse"),
 		all: get("all"),
+		text: get("text"),
 		with: (get("with") ?? "").split(/\s+/),
 		without: (get("without") ?? "").split(/\s+/),
 		baseline: get("baseline"),
@@ -147,7 +148,9 @@ export function SequencesView({ route }: { route: Route }) {
 		<>
 			{rows.first && <Facts head={rows.first} />}
 			<form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-				<Field id="search" label="with" value={get("with") ?? ""} placeholder="load ev:*" wide
+				<Field id="search" label="text" value={get("text") ?? ""} placeholder="load mul"
+					hint="only sequences that have each of these words in the name of an attribute" onChange={set("text")} />
+				<Field id="with" label="with" value={get("with") ?? ""} placeholder="load ev:*" wide
 					hint="only sequences with an attribute that matches each of these globs" onChange={set("with")} />
 				<Field label="without" value={get("without") ?? ""} placeholder="branch" wide
 					hint="only sequences without any attribute that matches one of these globs" onChange={set("without")} />

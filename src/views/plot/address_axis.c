@@ -337,6 +337,29 @@ LodeAddressAxis *lode_address_axis_new(const LodeProfile *profile, const LodeHis
 	return self;
 }
 
+LodeAddressAxis *lode_address_axis_new_part(const LodeProfile *profile,
+	const LodeHistogramCell *cells, size_t n_cells, const LodeCellContents *contents,
+	uint64_t first, uint64_t last, uint32_t n_rows)
+{
+	LodeAddressAxis *self = g_new0(LodeAddressAxis, 1);
+	g_autofree const char **names = g_new0(const char *, n_cells + 1);
+	Finder finder = {
+		profile, cells, n_cells, names, contents, 1, sum_weights(cells, 0, n_cells)};
+	LodeAddressSegment segment = {.first = first, .last = last, .weight = finder.weight};
+
+	self->granularity = 1;
+	self->segments = g_array_new(FALSE, FALSE, sizeof(LodeAddressSegment));
+	g_array_set_clear_func(self->segments, clear_segment);
+	find_names(&finder, cells);
+	segment.name = n_cells > 0 ? name_segment(&finder, 0, n_cells) : g_strdup("");
+	segment.objects = name_objects(&finder, &segment);
+	segment.cells_per_row = (last - first) / n_rows + 1;
+	segment.n_rows = (uint32_t)((last - first) / segment.cells_per_row + 1);
+	self->n_rows = segment.n_rows;
+	g_array_append_val(self->segments, segment);
+	return self;
+}
+
 void lode_address_axis_free(LodeAddressAxis *self)
 {
 	if (self == NULL)

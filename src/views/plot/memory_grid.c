@@ -12,15 +12,17 @@ static const LodeMemorySample *sample_at(const LodeProfile *profile, uint32_t nu
 	return &LODE_AT(profile->memory->samples, LodeMemorySample, number);
 }
 
-static void find_threads(LodeMemoryGrid *self, LodeAddressHistogram *histogram)
+static void find_threads(LodeMemoryGrid *self, const LodeProfile *profile, const GArray *chosen)
 {
-	size_t n;
-	const LodeHistogramCell *cells = lode_address_histogram_cells(histogram, &n);
+	guint n = profile->memory->threads->len;
+	g_autofree bool *is_seen = g_new0(bool, n + 1);
 
+	for (guint i = 0; i < chosen->len; i++)
+		is_seen[sample_at(profile, g_array_index(chosen, uint32_t, i))->thread] = true;
 	self->threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	for (size_t i = 0; i < n; i++)
-		if (i == 0 || cells[i].thread != cells[i - 1].thread)
-			g_array_append_val(self->threads, cells[i].thread);
+	for (uint32_t i = 0; i < n; i++)
+		if (is_seen[i])
+			g_array_append_val(self->threads, i);
 	self->threads_per_column = (self->threads->len + LODE_GRID_MAX_COLUMNS - 1) /
 	                           LODE_GRID_MAX_COLUMNS;
 	self->threads_per_column = MAX(self->threads_per_column, 1);
@@ -171,6 +173,76 @@ static void find_time_columns(
 	}
 }
 
+/* Those in the part, and no others. */
+static GArray *keep_part(
+	const LodeProfile *profile, const GArray *chosen, const LodeMemoryGridPart *part)
+{
+	GArray *kept = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (guint i = 0; i < chosen->len; i++) {
+		uint32_t number = g_array_index(chosen, uint32_t, i);
+		const LodeMemorySample *sample = sample_at(profile, number);
+		if (sample->address >= part->first && sample->address <= part->last &&
+			sample->time_ns >= part->begin_ns && sample->time_ns <= part->end_ns)
+			g_array_append_val(kept, number);
+	}
+	return kept;
+}
+
+static int heaviest_first(const void *a, const void *b)
+{
+	const LodeObjectExtent *left = a, *right = b;
+
+	if (left->weight != right->weight)
+		return left->weight > right->weight ? -1 : 1;
+	return (left->object > right->object) - (left->object < right->object);
+}
+
+/* Mappings have names of their own. */
+static void find_extents(LodeMemoryGrid *self, const LodeProfile *profile, const GArray *chosen)
+{
+	const GArray *objects = profile->memory->objects;
+	g_autoptr(GHashTable) places = g_hash_table_new(NULL, NULL); /* object → place + 1 */
+
+	for (guint i = 0; i < chosen->len; i++) {
+		const LodeMemorySample *sample = sample_at(
+			profile, g_array_index(chosen, uint32_t, i));
+		if (sample->object >= objects->len ||
+			LODE_AT(objects, LodeDataObject, sample->object).layer ==
+				LODE_LAYER_MAPPING)
+			continue;
+		void *key = GUINT_TO_POINTER(sample->object);
+		guint place = GPOINTER_TO_UINT(g_hash_table_lookup(places, key));
+		if (place == 0) {
+			LodeObjectExtent added = {
+				sample->object, sample->address, sample->address, 0};
+			g_array_append_val(self->extents, added);
+			place = self->extents->len;
+			g_hash_table_insert(places, key, GUINT_TO_POINTER(place));
+		}
+		LodeObjectExtent *extent = &g_array_index(
+			self->extents, LodeObjectExtent, place - 1);
+		extent->first = MIN(extent->first, sample->address);
+		extent->last = MAX(extent->last, sample->address);
+		extent->weight += sample->weight;
+	}
+	g_array_sort(self->extents, heaviest_first);
+	if (self->extents->len > LODE_GRID_MAX_EXTENTS)
+		g_array_set_size(self->extents, LODE_GRID_MAX_EXTENTS);
+}
+
+static void fill(LodeMemoryGrid *self, const LodeProfile *profile, const GArray *chosen)
+{
+	self->is_traced = lode_memory_is_traced(profile->memory);
+	self->by_thread = g_new0(
+		double, (size_t)LODE_GRID_N_KINDS * self->n_columns * self->axis->n_rows + 1);
+	self->by_time = g_new0(double, (size_t)LODE_GRID_STEPS * self->axis->n_rows + 1);
+	self->kinds = g_new0(uint8_t, (size_t)LODE_GRID_STEPS * self->axis->n_rows + 1);
+	for (guint i = 0; i < chosen->len; i++)
+		add_sample(self, sample_at(profile, g_array_index(chosen, uint32_t, i)));
+	find_time_columns(self, profile, chosen);
+}
+
 LodeMemoryGrid *lode_memory_grid_new(
 	const LodeProfile *profile, const uint32_t *samples, size_t n_samples, uint64_t granularity)
 {
@@ -185,16 +257,35 @@ LodeMemoryGrid *lode_memory_grid_new(
 	lode_address_histogram_add_samples(histogram, profile, numbers, chosen->len);
 	const LodeHistogramCell *cells = lode_address_histogram_totals(histogram, &n_cells);
 	self->axis = lode_address_axis_new(profile, cells, n_cells, contents, granularity);
-	find_threads(self, histogram);
+	self->extents = g_array_new(FALSE, FALSE, sizeof(LodeObjectExtent));
+	find_threads(self, profile, chosen);
 	find_times(self, profile, chosen);
-	self->is_traced = lode_memory_is_traced(profile->memory);
-	self->by_thread = g_new0(
-		double, (size_t)LODE_GRID_N_KINDS * self->n_columns * self->axis->n_rows + 1);
-	self->by_time = g_new0(double, (size_t)LODE_GRID_STEPS * self->axis->n_rows + 1);
-	self->kinds = g_new0(uint8_t, (size_t)LODE_GRID_STEPS * self->axis->n_rows + 1);
-	for (guint i = 0; i < chosen->len; i++)
-		add_sample(self, sample_at(profile, numbers[i]));
-	find_time_columns(self, profile, chosen);
+	fill(self, profile, chosen);
+	return self;
+}
+
+LodeMemoryGrid *lode_memory_grid_new_part(const LodeProfile *profile, const uint32_t *samples,
+	size_t n_samples, const LodeMemoryGridPart *part)
+{
+	LodeMemoryGrid *self = g_new0(LodeMemoryGrid, 1);
+	g_autoptr(GArray) chosen = choose(profile, samples, n_samples);
+	g_autoptr(GArray) kept = keep_part(profile, chosen, part);
+	const uint32_t *numbers = (const uint32_t *)(void *)kept->data;
+	g_autoptr(LodeAddressHistogram) histogram = lode_address_histogram_new(1);
+	g_autoptr(LodeCellContents)
+		contents = lode_cell_contents_new(profile, numbers, kept->len, 1);
+	size_t n_cells;
+
+	lode_address_histogram_add_samples(histogram, profile, numbers, kept->len);
+	const LodeHistogramCell *cells = lode_address_histogram_totals(histogram, &n_cells);
+	self->axis = lode_address_axis_new_part(
+		profile, cells, n_cells, contents, part->first, part->last, part->n_rows);
+	self->extents = g_array_new(FALSE, FALSE, sizeof(LodeObjectExtent));
+	self->begin_ns = part->begin_ns;
+	self->end_ns = part->end_ns;
+	find_threads(self, profile, chosen);
+	find_extents(self, profile, kept);
+	fill(self, profile, kept);
 	return self;
 }
 
@@ -207,6 +298,7 @@ void lode_memory_grid_free(LodeMemoryGrid *self)
 	g_free(self->by_time);
 	g_free(self->by_thread);
 	g_array_unref(self->threads);
+	g_array_unref(self->extents);
 	lode_address_axis_free(self->axis);
 	g_free(self);
 }

@@ -30,12 +30,32 @@ typedef struct {
 	uint64_t n_samples, n_without_time;
 	double weight; /* of all samples, also on rows that the axis left out */
 	bool has_unknown;
-	bool is_traced; /* times are numbers of references */
+	bool is_traced;  /* times are numbers of references */
+	GArray *extents; /* LodeObjectExtent, of a part: the heaviest objects there; else empty */
 } LodeMemoryGrid;
+
+/* Where in a part an object was accessed. */
+typedef struct {
+	uint32_t object;
+	uint64_t first, last; /* the lowest and the highest address */
+	double weight;
+} LodeObjectExtent;
 
 /* Of the samples that a histogram counts. */
 LodeMemoryGrid *lode_memory_grid_new(const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, uint64_t granularity);
+/* A part of the picture, to scale: a tile of one that is moved about. */
+typedef struct {
+	uint64_t first, last;      /* addresses of bytes; both belong to it */
+	uint64_t begin_ns, end_ns; /* likewise */
+	uint32_t n_rows;           /* at most so many, 1 … LODE_GRID_MAX_PART_ROWS */
+} LodeMemoryGridPart;
+
+enum { LODE_GRID_MAX_PART_ROWS = 1024, LODE_GRID_MAX_EXTENTS = 64 };
+
+/* Of those of the samples that lie in the part; but the columns are those of the threads of all. */
+LodeMemoryGrid *lode_memory_grid_new_part(const LodeProfile *profile, const uint32_t *samples,
+	size_t n_samples, const LodeMemoryGridPart *part);
 void lode_memory_grid_free(LodeMemoryGrid *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryGrid, lode_memory_grid_free)
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* All that a server shows: what was named on the command line, and what is being recorded. */
+#pragma once
+
+#include "serve/live_feed.h"
+#include "serve/served_profile.h"
+#include "serve/served_trace.h"
+
+typedef struct {
+	GPtrArray *profiles; /* LodeServedProfile */
+	GPtrArray *traces;   /* LodeServedTrace */
+	LodeLiveFeed *live;  /* NULL: nothing is recorded */
+} LodeServedFiles;

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "serve/served_trace.h"
+
+#include "ingest/import.h"
+#include "traces/rps_format.h"
+#include "traces/trace_reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct LodeServedTrace {
+	char *path, *name;
+	GMutex lock;          /* of what follows; held while the profile is used */
+	char *simulated;      /* the caches' text; NULL: none yet */
+	LodeProfile *profile; /* with their misses */
+};
+
+bool lode_served_trace_is_one(const char *path)
+{
+	char begin[LODE_RPS_MAGIC_BYTES] = "";
+	FILE *file = fopen(path, "rbe");
+
+	if (file == NULL)
+		return false;
+	size_t n = fread(begin, 1, sizeof(begin), file);
+	fclose(file);
+	return n == sizeof(begin) && memcmp(begin, LODE_RPS_MAGIC, sizeof(begin)) == 0;
+}
+
+LodeServedTrace *lode_served_trace_open(const char *path, GError **error)
+{
+	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(path, NULL, error);
+
+	if (reader == NULL)
+		return NULL;
+	LodeServedTrace *self = g_new0(LodeServedTrace, 1);
+	self->path = g_strdup(path);
+	self->name = g_path_get_basename(path);
+	g_mutex_init(&self->lock);
+	return self;
+}
+
+void lode_served_trace_close(LodeServedTrace *self)
+{
+	if (self == NULL)
+		return;
+	lode_profile_free(self->profile);
+	g_mutex_clear(&self->lock);
+	g_free(self->simulated);
+	g_free(self->path);
+	g_free(self->name);
+	g_free(self);
+}
+
+const char *lode_served_trace_path(const LodeServedTrace *self)
+{
+	return self->path;
+}
+
+const char *lode_served_trace_name(const LodeServedTrace *self)
+{
+	return self->name;
+}
+
+const LodeProfile *lode_served_trace_take_profile(LodeServedTrace *self,
+	const LodeHierarchy *hierarchy, const LodeProgress *progress, GError **error)
+{
+	const char *path = self->path;
+	const LodeImportOptions options = {.paths = &path, .n_paths = 1, .hierarchy = hierarchy};
+	g_autofree char *text = lode_hierarchy_to_text(hierarchy);
+
+	g_mutex_lock(&self->lock);
+	if (g_strcmp0(text, self->simulated) == 0)
+		return self->profile;
+	LodeProfile *profile = lode_import(&options, progress, error);
+	if (profile == NULL) {
+		g_mutex_unlock(&self->lock);
+		return NULL;
+	}
+	lode_profile_free(self->profile);
+	self->profile = profile;
+	g_free(self->simulated);
+	self->simulated = g_steal_pointer(&text);
+	return profile;
+}
+
+void lode_served_trace_give_back(LodeServedTrace *self)
+{
+	g_mutex_unlock(&self->lock);
+}

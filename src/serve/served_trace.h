@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A packed address trace that is being served. It is opened anew for each query; what was simulated
+ * is kept, as far as it is a profile. Private to serve/.
+ */
+#pragma once
+
+#include "base/progress.h"
+#include "caches/hierarchy.h"
+#include "model/profile.h"
+
+typedef struct LodeServedTrace LodeServedTrace;
+
+/* Whether a file begins as a trace does. */
+bool lode_served_trace_is_one(const char *path);
+
+/* Errors: as lode_trace_reader_open(). */
+LodeServedTrace *lode_served_trace_open(const char *path, GError **error);
+void lode_served_trace_close(LodeServedTrace *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeServedTrace, lode_served_trace_close)
+
+const char *lode_served_trace_path(const LodeServedTrace *self);
+
+/* The file's name without folders. */
+const char *lode_served_trace_name(const LodeServedTrace *self);
+
+/*
+ * Of its simulation, imported: a profile with misses as events, which is valid until it is given
+ * back; the one that was made last is kept. Only one is made at a time. Errors: those of
+ * lode_import().
+ */
+const LodeProfile *lode_served_trace_take_profile(LodeServedTrace *self,
+	const LodeHierarchy *hierarchy, const LodeProgress *progress, GError **error);
+void lode_served_trace_give_back(LodeServedTrace *self);

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+//
+// Data addresses as tables: types by their members, cache lines that threads share, and what a
+// placement would do. As lode memory --layout, --sharing and lode place.
+import { useState } from "preact/hooks";
+import { address, type Ask, type Layouts, type Pivot, type Placement, type Sharing, useAnswer } from "./api";
+import { baseName, count, share, some } from "./format";
+import { filterOf, NotesText } from "./memory_filter";
+import { Bar, Empty, Export, Field, Footer, Loading, Problem } from "./parts";
+import { change, type Route } from "./state";
+
+// --- types ---
+
+export function LayoutView({ route }: { route: Route }) {
+	const types = useAnswer<Pivot>("pivot", { ...filterOf(route), sort: "weight", top: "50", by: "type" });
+	const known = (types.data?.rows ?? []).filter((one) => one.kind === "value");
+	const chosen = route.params.get("type") ?? (known[0] ? String(known[0].keys[0]) : null);
+	const what: Ask = { ...filterOf(route), type: chosen };
+	const { data, error, isLoading } = useAnswer<Layouts>(chosen === null ? null : "layout", what);
+	const problem = types.error ?? error;
+	const most = Math.max(...known.map((one) => one.share), 0.001);
+	if (problem) return <Problem failure={problem} route={route} />;
+	if (!types.data) return <Loading what="Grouping samples by type" />;
+	if (known.length === 0)
+		return (
+			<>
+				<Empty>No access has a type: was the program compiled with -g?</Empty>
+				<Footer head={types.data}>
+					<NotesText notes={types.data.notes} />
+				</Footer>
+			</>
+		);
+	return (
+		<>
+			<div class="two-columns">
+				<nav class="type-list" aria-label="Types">
+					{known.map((one) => {
+						const name = String(one.keys[0]);
+						return (
+							<button aria-pressed={name === chosen} onClick={() => change(route, { type: name })}>
+								<Bar value={one.share} most={most} /> <span class="number">{share(one.share)}</span> <bdi>{name}</bdi>
+							</button>
+						);
+					})}
+				</nav>
+				<div>
+					{!data && isLoading && <Loading what="Reading the type" />}
+					{data?.layouts.map((layout) => (
+						<section>
+							<h2>
+								<bdi>{layout.type}</bdi>
+							</h2>
+							<p>
+								{some(layout.size, "byte")}
+								{layout.holes > 0 && `, ${layout.holes} of them in holes`}; {share(layout.share)} of the weight.{" "}
+								{layout.untyped_share > 0 && `${share(layout.untyped_share)} is of no known type, some of which may be to this one. `}
+								<Export csv={address("layout", { ...what, format: "csv" })} json={address("layout", what)} />
+							</p>
+							<div class="scroll" tabIndex={0} role="region" aria-label={`Members of ${layout.type}`}>
+								<table class="layout">
+									<thead>
+										<tr>
+											<th scope="col" class="number">offset</th>
+											<th scope="col" class="number">size</th>
+											<th scope="col">member</th>
+											<th scope="col">weight</th>
+											<th scope="col" class="number">samples</th>
+											<th scope="col" class="number optional">loads</th>
+											<th scope="col" class="number optional">stores</th>
+										</tr>
+									</thead>
+									<tbody>
+										{layout.rows.map((row) => (
+											<tr class={`layout-${row.kind}${row.name && row.name === layout.hottest ? " hottest" : ""}${row.is_beside_hottest ? " beside" : ""}`}>
+												<td class="number">
+													{row.kind === "no-member" || row.kind === "line" ? "" : row.bit_size ? `${row.offset}:${row.bit_offset}` : row.offset}
+												</td>
+												<td class="number">{row.kind === "no-member" || row.kind === "line" ? "" : row.bit_size ? `${row.bit_size} bits` : row.size}</td>
+												<td>
+													{row.kind === "line" && `cache line ${row.first_line} (bytes ${64 * (row.first_line ?? 0)}–${64 * (row.first_line ?? 0) + 63})`}
+													{row.kind === "hole" && <span class="faint">(hole)</span>}
+													{row.kind === "padding" && <span class="faint">(padding)</span>}
+													{row.kind === "no-member" && <span class="faint">(no member)</span>}
+													{row.name && (
+														<>
+															<bdi>{row.name}</bdi> <bdi class="faint">{row.type}</bdi>
+															{row.name === layout.hottest && " · hottest"}
+														</>
+													)}
+												</td>
+												<td class="share">
+													{row.kind === "member" && <Bar value={row.share} most={1} />} {row.samples > 0 || row.kind === "line" ? share(row.share) : "–"}
+												</td>
+												<td class="number">{count(row.samples)}</td>
+												<td class="number optional">{count(row.loads)}</td>
+												<td class="number optional">{count(row.stores)}</td>
+											</tr>
+										))}
+									</tbody>
+								</table>
+							</div>
+						</section>
+					))}
+				</div>
+			</div>
+			<Footer head={types.data}>
+				<p>Lines are of 64 bytes, as in an object that begins at the start of one. Members that share a line with the hottest one are marked.</p>
+				{data && <NotesText notes={data.notes} />}
+			</Footer>
+		</>
+	);
+}
+
+// --- sharing ---
+
+const kinds: Record<string, string> = {
+	false: "false: threads use different bytes",
+	true: "true: threads use the same bytes",
+	mixed: "mixed: both",
+};
+
+export function SharingView({ route }: { route: Route }) {
+	const what: Ask = { ...filterOf(route), top: route.params.get("top") ?? "50" };
+	const { data, error, isLoading } = useAnswer<Sharing>("sharing", what);
+	const [open, setOpen] = useState<string | null>(null);
+	if (error) return <Problem failure={error} route={route} />;
+	if (!data) return isLoading ? <Loading what="Looking for shared lines" /> : null;
+	const most = Math.max(...data.lines.map((one) => one.share), 0.001);
+	return (
+		<>
+			{data.lines.length === 0 ? (
+				<Empty>
+					No cache line is used by two threads of which one stores, as far as {count(data.total.samples)} samples can tell.
+				</Empty>
+			) : (
+				<>
+					<p class="caption">
+						{some(data.n_lines, "cache line")} that threads share, with {share(data.shared.share)} of the{" "}
+						{data.is_of_misses ? "misses" : "weight"}{" "}
+						<Export csv={address("sharing", { ...what, format: "csv" })} json={address("sharing", what)} />
+					</p>
+					<div class="scroll" tabIndex={0} role="region" aria-label="Shared cache lines">
+						<table class="sharing">
+							<thead>
+								<tr>
+									<th scope="col">{data.is_of_misses ? "misses" : "weight"}</th>
+									<th scope="col">line</th>
+									<th scope="col">sharing</th>
+									<th scope="col" class="number">threads</th>
+									<th scope="col" class="number">that store</th>
+									<th scope="col" class="number optional">loads</th>
+									<th scope="col" class="number optional">stores</th>
+									<th scope="col">object</th>
+								</tr>
+							</thead>
+							<tbody>
+								{data.lines.map((line) => {
+									const key = `${line.pid} ${line.address}`;
+									const first = line.accesses[0];
+									return (
+										<>
+											<tr class={open === key ? "open" : ""}>
+												<td class="share">
+													<Bar value={line.share} error={line.share_error} most={most} /> {share(line.share)}
+												</td>
+												<td>
+													<button class="open-row mono" aria-expanded={open === key} onClick={() => setOpen(open === key ? null : key)}>
+														{line.address}
+													</button>
+												</td>
+												<td title={kinds[line.sharing]}>{line.sharing}</td>
+												<td class="number">{line.threads}</td>
+												<td class="number">{line.storing}</td>
+												<td class="number optional">{count(line.loads)}</td>
+												<td class="number optional">{count(line.stores)}</td>
+												<td>
+													<bdi>{first?.object ?? first?.mapping ?? "?"}</bdi>
+												</td>
+											</tr>
+											{open === key && (
+												<tr class="detail-row">
+													<td colSpan={8}>
+														<table class="accesses">
+															<thead>
+																<tr>
+																	<th scope="col" class="number">bytes</th>
+																	<th scope="col">thread</th>
+																	<th scope="col" class="number">weight</th>
+																	<th scope="col" class="number">loads</th>
+																	<th scope="col" class="number">stores</th>
+																	<th scope="col">object</th>
+																	<th scope="col">where</th>
+																</tr>
+															</thead>
+															<tbody>
+																{line.accesses.map((one) => (
+																	<tr>
+																		<td class="number mono">{one.offset}–{one.offset + one.bytes - 1}</td>
+																		<td>{one.thread}</td>
+																		<td class="number">{share(one.share)}</td>
+																		<td class="number">{count(one.loads)}</td>
+																		<td class="number">{count(one.stores)}</td>
+																		<td>
+																			<bdi>{one.object ?? one.mapping ?? "?"}</bdi>
+																		</td>
+																		<td>
+																			<bdi>{one.function ?? "?"}</bdi>{" "}
+																			<bdi class="faint">{one.file ? `${baseName(one.file)}:${one.line}` : one.pc}</bdi>
+																		</td>
+																	</tr>
+																))}
+															</tbody>
+														</table>
+													</td>
+												</tr>
+											)}
+										</>
+									);
+								})}
+							</tbody>
+						</table>
+					</div>
+				</>
+			)}
+			<Footer head={data}>
+				{data.n_consecutive > 0 && (
+					<p>
+						{some(data.n_consecutive, "line")} with {share(data.consecutive.share)} of the weight are left out: threads used them one
+						after the other.
+					</p>
+				)}
+				<NotesText notes={data.notes} />
+			</Footer>
+		</>
+	);
+}
+
+// --- placement ---
+
+export function PlacementView({ route }: { route: Route }) {
+	const get = (name: string) => route.params.get(name);
+	const what: Ask = {
+		profile: get("profile"),
+		event: get("event"),
+		policy: get("policy"),
+		topology: get("machine"),
+		threads_per_memory: get("threads_per_memory"),
+	};
+	const { data, error, isLoading } = useAnswer<Placement>("placement", what);
+	return (
+		<>
+			<form class="filters" onSubmit={(event) => event.preventDefault()}>
+				<Field label="machine" value={get("machine") ?? ""} placeholder="numa:4 core:8 pu:1"
+					hint="plan for this machine, in place of the one that lode serve runs on" onChange={(value) => change(route, { machine: value }, true)} />
+				<Field label="threads per memory" value={get("threads_per_memory") ?? ""} placeholder="2"
+					hint="at most so many threads on each memory; on a machine with one memory also how many memories to plan for"
+					onChange={(value) => change(route, { threads_per_memory: value }, true)} />
+				<label class="field">
+					<span>policy</span>
+					<select value={get("policy") ?? "majority"} onChange={(event) => change(route, { policy: (event.target as HTMLSelectElement).value })}>
+						{["majority", "first-touch", "round-robin", "interleave"].map((one) => (
+							<option value={one}>{one}</option>
+						))}
+					</select>
+				</label>
+			</form>
+			{error && <Problem failure={error} route={route} />}
+			{!data && isLoading && <Loading what="Planning" />}
+			{data && (
+				<>
+					<p>
+						{data.topology}: {some(data.threads, "thread")} of process {data.process} on {some(data.memories.length, "memory").replace("memorys", "memories")}, by{" "}
+						{some(data.samples, "sample")} of {data.event}.{" "}
+						<Export csv={address("placement", { ...what, format: "csv" })} json={address("placement", what)} />
+					</p>
+					<div class="scroll" tabIndex={0} role="region" aria-label="Policies">
+					<table class="placement">
+						<caption>Accesses that become local</caption>
+						<thead>
+							<tr>
+								<th scope="col">local</th>
+								<th scope="col">policy</th>
+								<th scope="col" class="number optional">distance</th>
+								<th scope="col" class="optional">what it does</th>
+							</tr>
+						</thead>
+						<tbody>
+							{data.policies.map((one) => (
+								<tr class={one.is_chosen ? "chosen" : ""}>
+									<td class="share">
+										<Bar value={one.share} most={1} /> {share(one.share)}
+									</td>
+									<td>
+										{one.policy}
+										{one.is_chosen && " (after)"}
+										{one.policy === "first-touch" && !one.is_chosen && " (before)"}
+									</td>
+									<td class="number optional">{one.distance === null ? "–" : one.distance.toFixed(2)}</td>
+									<td class="optional faint">{one.meaning}</td>
+								</tr>
+							))}
+						</tbody>
+					</table>
+					</div>
+					<div class="scroll" tabIndex={0} role="region" aria-label="Memories">
+					<table class="placement">
+						<caption>What each memory gets</caption>
+						<thead>
+							<tr>
+								<th scope="col">accesses by its threads</th>
+								<th scope="col" class="number">memory</th>
+								<th scope="col" class="number">pages</th>
+								<th scope="col">threads</th>
+							</tr>
+						</thead>
+						<tbody>
+							{data.memories.map((one) => (
+								<tr>
+									<td class="share">
+										<Bar value={one.share} most={1} /> {share(one.share)}
+									</td>
+									<td class="number">{one.memory}</td>
+									<td class="number">{count(one.pages)}</td>
+									<td>{one.threads.join(", ")}</td>
+								</tr>
+							))}
+						</tbody>
+					</table>
+					</div>
+					<Footer head={null}>
+						{data.notes.map((one) => (
+							<p>{one}</p>
+						))}
+						<p>
+							<code>lode place x.lode -o x.place</code> writes the placement, and <code>lode place apply x.place -- PROGRAM</code> runs a
+							program with it.
+						</p>
+					</Footer>
+				</>
+			)}
+		</>
+	);
+}
