@@ -114,6 +114,17 @@ GCancellable *lode_interrupt_cancellable(void)
 	return cancellable;
 }
 
+void lode_interrupt_wait(void)
+{
+	GPollFD ended;
+
+	if (!g_cancellable_make_pollfd(lode_interrupt_cancellable(), &ended))
+		return;
+	while (g_poll(&ended, 1, -1) < 0 && errno == EINTR)
+		;
+	g_cancellable_release_fd(lode_interrupt_cancellable());
+}
+
 int lode_interrupt_signal(void)
 {
 	return g_atomic_int_get(&first_signal);

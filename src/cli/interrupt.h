@@ -11,6 +11,9 @@
 /* Cancelled by the first signal. The first call installs the handlers; borrowed. */
 GCancellable *lode_interrupt_cancellable(void);
 
+/* Until the first signal. */
+void lode_interrupt_wait(void);
+
 /* The signal that came, or 0. */
 int lode_interrupt_signal(void);
 

@@ -5,6 +5,7 @@
 #include "cli/call_graph_options.h"
 #include "cli/command_text.h"
 #include "cli/interrupt.h"
+#include "cli/live_page.h"
 #include "cli/live_picture.h"
 #include "cli/option_parser.h"
 #include "cli/recorded_profile.h"
@@ -26,7 +27,7 @@ static struct {
 	char *output, *keep_recording, *timer, *frequency, *period, *pid, *duration, **events,
 		**skipped_frames;
 	gboolean has_allocations, has_page_nodes, is_stopped, has_no_page_faults, is_randomised,
-		allow_debuginfod, is_live, charges_next_access;
+		allow_debuginfod, is_live, serves, charges_next_access;
 } given;
 
 static const GOptionEntry options[] = {
@@ -64,6 +65,10 @@ static const GOptionEntry options[] = {
 	{"live", 0, 0, G_OPTION_ARG_NONE, &given.is_live,
 		"draw the accesses in the terminal while the program runs; the key h shows all "
 		"keys",
+		NULL},
+	{"serve", 0, 0, G_OPTION_ARG_NONE, &given.serves,
+		"show the accesses in a browser while the program runs, and then the profile until "
+		"Ctrl-C; the address is printed",
 		NULL},
 	{"next-access", 0, 0, G_OPTION_ARG_NONE, &given.charges_next_access,
 		"charge timer samples to the next access, in place of the one that was waited for",
@@ -126,6 +131,8 @@ static bool read_options(LodeMemoryRecordingOptions *self, GError **error)
 		return usage("--allocations cannot be used with --pid: the library that records "
 			     "them is loaded when a program starts",
 			error);
+	if (given.serves && given.is_live)
+		return usage("--serve and --live exclude each other", error);
 	return lode_call_graph_options_read(
 		       &self->has_call_chains, &self->user_stack_bytes, error) &&
 	       read_timer(self, error);
@@ -201,19 +208,39 @@ static LodeLivePicture *open_picture(
 }
 
 /* The picture is gone, and what the program wrote is shown, when this returns. */
-static LodeMemoryRecording *record_program(
-	LodeMemoryRecordingOptions *recording, const char *program, GError **error)
+static LodeMemoryRecording *record_program(LodeMemoryRecordingOptions *recording,
+	const char *program, LodeLivePage *page, GError **error)
 {
 	LodePerfSamplerOptions sampler = {0};
 	g_autoptr(LodeLivePicture) picture = open_picture(recording, program);
 
-	if (picture != NULL) {
+	if (picture != NULL)
 		sampler.observer = lode_live_picture_observer(picture);
+	if (page != NULL)
+		sampler.observer = lode_live_page_observer(page);
+	if (sampler.observer != NULL)
 		recording->sampler = &sampler;
-	}
 	LodeMemoryRecording *recorded = lode_memory_recording_run(recording, NULL, error);
 	recording->sampler = NULL;
+	if (page != NULL)
+		lode_live_page_end(page);
 	return recorded;
+}
+
+static LodeLivePage *open_page(const LodeMemoryRecordingOptions *recording, const char *profile,
+	const char *program, GError **error)
+{
+	const LodeLivePageOptions page_options = {
+		.verb = "memory record",
+		.profile = profile,
+		.feed = {.program = program,
+			.start_stopped = recording->start_stopped,
+			.charges_next_access = given.charges_next_access,
+			.log_directory = recording->has_allocations ? recording->directory : NULL,
+			.skipped_frames = (const char *const *)given.skipped_frames},
+	};
+
+	return lode_live_page_open(&page_options, error);
 }
 
 static int run(char **arguments, GError **error)
@@ -246,8 +273,14 @@ static int run(char **arguments, GError **error)
 	if (!lode_recorded_profile_open(&recorded, &profile_options, error))
 		return LODE_EXIT_FAILED;
 	recording.directory = recorded.directory->path;
-	g_autoptr(LodeMemoryRecording) done = record_program(
-		&recording, recording.pid != 0 ? recorded.program : arguments[0], error);
+	const char *program = recording.pid != 0 ? recorded.program : arguments[0];
+	g_autoptr(LodeLivePage) page = NULL;
+	if (given.serves) {
+		page = open_page(&recording, recorded.path, program, error);
+		if (page == NULL)
+			return LODE_EXIT_FAILED;
+	}
+	g_autoptr(LodeMemoryRecording) done = record_program(&recording, program, page, error);
 	if (done == NULL) {
 		lode_recording_directory_explain(recorded.directory, error);
 		return LODE_EXIT_FAILED;
@@ -259,6 +292,8 @@ static int run(char **arguments, GError **error)
 	if (!import(&recorded, &done->run, error))
 		return LODE_EXIT_FAILED;
 	tell_end(done->sampling, recorded.path);
+	if (page != NULL)
+		lode_live_page_stay(page);
 	return status;
 }
 
@@ -288,6 +323,10 @@ const LodeVerb lode_verb_memory_record = {
 		"key o; the program cannot read from the terminal. Ctrl-C is passed to the "
 		"program; q leaves the picture, and the recording continues. Objects have the "
 		"names that 'lode memory' will show.\n"
+		"\n"
+		"--serve prints the address of a page that shows the same in a browser, where it "
+		"can be paused, and by thread and granularity; see 'lode serve' for who can open "
+		"it. When the program has ended the page shows its profile, until Ctrl-C.\n"
 		"\n"
 		"--allocations preloads a library that intercepts malloc and related functions "
 		"(LD_PRELOAD). Allocations of programs that are linked statically or have "

@@ -5,6 +5,7 @@
 #include "cli/call_graph_options.h"
 #include "cli/command_text.h"
 #include "cli/interrupt.h"
+#include "cli/live_page.h"
 #include "cli/option_parser.h"
 #include "cli/wrapped_program.h"
 #include "record/perf_sampler.h"
@@ -18,7 +19,7 @@ enum { MAX_PAGES = 1 << 20, MAX_MS = 1000 * 1000 * 1000 };
 static struct {
 	char **events;
 	char *frequency, *period, *pid, *output, *control, *delay, *duration, *buffer;
-	gboolean has_branches, has_registers, has_data, has_kernel, is_stopped;
+	gboolean has_branches, has_registers, has_data, has_kernel, is_stopped, serves;
 } given;
 
 static const GOptionEntry options[] = {
@@ -55,6 +56,10 @@ static const GOptionEntry options[] = {
 		"sample for this long, then end the program (not with --pid)", "SECONDS"},
 	{"kernel", 0, 0, G_OPTION_ARG_NONE, &given.has_kernel,
 		"sample the kernel's code too, where that is allowed", NULL},
+	{"serve", 0, 0, G_OPTION_ARG_NONE, &given.serves,
+		"show in a browser which functions run, and with --user-regs which addresses they "
+		"access, while the program runs; the address is printed",
+		NULL},
 	{"buffer", 0, 0, G_OPTION_ARG_STRING, &given.buffer,
 		"pages of each CPU's buffer, a power of two (default: 128, or what the kernel "
 		"allows)",
@@ -173,12 +178,28 @@ static int run(char **arguments, GError **error)
 	sampler.has_user_registers |= sampler.user_stack_bytes > 0;
 	/* Signals that come when the recording is done must not end us before we say so. */
 	lode_interrupt_cancellable();
+	g_autoptr(LodeLivePage) page = NULL;
+	if (given.serves) {
+		const LodeLivePageOptions page_options = {
+			.verb = "record",
+			.feed = {.program = arguments[0] != NULL ? arguments[0] : given.pid,
+				.start_stopped = given.is_stopped},
+		};
+		page = lode_live_page_open(&page_options, error);
+		if (page == NULL)
+			return LODE_EXIT_FAILED;
+		sampler.observer = lode_live_page_observer(page);
+	}
 	g_autoptr(LodePerfSampling) sampled = lode_perf_sampler_run(&sampler, NULL, error);
+	if (page != NULL)
+		lode_live_page_end(page);
 	if (sampled == NULL) {
 		advise(&sampler, *error);
 		return LODE_EXIT_FAILED;
 	}
 	tell(sampled, output);
+	if (page != NULL)
+		lode_live_page_stay(page);
 	return lode_wrapped_program_status(sampled->exit_status, sampled->stop_signal);
 }
 

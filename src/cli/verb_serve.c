@@ -111,18 +111,6 @@ static void open_browser(const LodeServer *server)
 		lode_display_line(stderr, "lode serve: --open: %s", error->message);
 }
 
-/* Until Ctrl-C, which is how this ends: status 0. */
-static void wait_for_end(void)
-{
-	GPollFD ended;
-
-	if (!g_cancellable_make_pollfd(lode_interrupt_cancellable(), &ended))
-		return;
-	while (g_poll(&ended, 1, -1) < 0 && errno == EINTR)
-		;
-	g_cancellable_release_fd(lode_interrupt_cancellable());
-}
-
 static int run(char **arguments, GError **error)
 {
 	LodeServerOptions server_options;
@@ -153,7 +141,7 @@ static int run(char **arguments, GError **error)
 	}
 	if (given.opens)
 		open_browser(server);
-	wait_for_end();
+	lode_interrupt_wait();
 	return LODE_EXIT_OK;
 }
 

@@ -18,6 +18,7 @@ static const LodeServeQueryKind kinds[] = {
 	{"layout", lode_serve_layout, false},
 	{"sharing", lode_serve_sharing, false},
 	{"placement", lode_serve_placement, false},
+	{"compare", lode_serve_compare, false},
 	{"trace", lode_serve_trace, true},
 	{"misses", lode_serve_misses, true},
 };

@@ -62,5 +62,6 @@ bool lode_serve_heat(const LodeServeQuery *query, GError **error);
 bool lode_serve_layout(const LodeServeQuery *query, GError **error);
 bool lode_serve_sharing(const LodeServeQuery *query, GError **error);
 bool lode_serve_placement(const LodeServeQuery *query, GError **error);
+bool lode_serve_compare(const LodeServeQuery *query, GError **error);
 bool lode_serve_trace(const LodeServeQuery *query, GError **error);
 bool lode_serve_misses(const LodeServeQuery *query, GError **error);

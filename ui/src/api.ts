@@ -468,3 +468,43 @@ export interface LivePicture {
 	}[];
 	functions: { name: string | null; share: number }[];
 }
+interface ComparedSide {
+	time: number | null;
+	each: number | null;
+	executed: number | null;
+	function: string | null;
+	function_number: number | null;
+	file: string | null;
+	line: number | null;
+	address: string | null;
+}
+export interface ComparedRow {
+	text: string;
+	was: string | null;
+	match: string;
+	change: number | null;
+	change_error: number | null;
+	more_often: number | null;
+	costs_more: number | null;
+	is_told: boolean;
+	base: ComparedSide;
+	new: ComparedSide;
+}
+export interface Compared {
+	compared: number;
+	deviations: number;
+	rows: ComparedRow[];
+}
+export interface Comparisons {
+	comparisons: ({
+		base: { total: number };
+		new: { total: number };
+		unit: string;
+		is_counted: boolean;
+		normalised_by: string;
+		work_function: string | null;
+		change: number;
+		change_error: number;
+		left_out: string[];
+	} & Partial<Record<"patterns" | "places" | "functions" | "lines" | "sequences", Compared>>)[];
+}

@@ -5,6 +5,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { file, type Served, useAnswer } from "./api";
 import { CodeView } from "./code";
+import { CompareView } from "./compare";
 import { FindingsView } from "./findings";
 import { LiveView } from "./live";
 import { MemoryView } from "./memory";
@@ -25,6 +26,7 @@ const allViews: View[] = [
 	{ name: "code", title: "Code", View: CodeView },
 	{ name: "memory", title: "Memory", View: MemoryView },
 	{ name: "traces", title: "Traces", View: TracesView, isThere: () => file === null },
+	{ name: "compare", title: "Compare", View: CompareView, isThere: (served) => (served?.profiles.length ?? 0) > 1 },
 	{ name: "live", title: "Live", View: LiveView, isThere: (served) => served?.live != null },
 ];
 

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+//
+// Two profiles side by side: what lode diff says, as a scatter of what each row costs in both, and as
+// a table with why it changed.
+import { useMemo, useRef, useState } from "preact/hooks";
+import { address, type Ask, type Compared, type ComparedRow, type Comparisons, type Served, useAnswer } from "./api";
+import { amount, baseName, count, share, some } from "./format";
+import { Empty, Export, Field, Loading, Problem, saveDrawing } from "./parts";
+import { change, linkTo, type Route } from "./state";
+
+const kinds = ["patterns", "places", "functions", "lines", "sequences"] as const;
+type Kind = (typeof kinds)[number];
+
+const units: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+
+/** An amount of the weight: time with its unit, events by number. */
+function weight(value: number | null, unit: string): string {
+	if (value === null) return "–";
+	if (unit !== "ns") return amount(value);
+	const [scale, name] = units.find(([least]) => Math.abs(value) >= least) ?? units[3]!;
+	return `${value < 0 ? "−" : ""}${amount(Math.abs(value) / scale)} ${name}`;
+}
+
+function signed(value: number | null, unit: string): string {
+	return value === null ? "–" : `${value > 0 ? "+" : ""}${weight(value, unit)}`;
+}
+
+function percent(row: ComparedRow): string {
+	const [old, now] = [row.base.time, row.new.time];
+	if (!old || now === null) return row.match;
+	const part = now / old - 1;
+	return `${part > 0 ? "+" : part < 0 ? "−" : ""}${Math.abs(100 * part).toFixed(1)} %`;
+}
+
+const SIZE = 420;
+const EDGE = 46;
+
+/** What each row costs in the base (across) and now (up): above the line it is slower. */
+function Scatter({ rows, unit, names, onChoose }: { rows: ComparedRow[]; unit: string; names: [string, string]; onChoose: (row: ComparedRow) => void }) {
+	const svg = useRef<SVGSVGElement>(null);
+	const shown = rows.slice(0, 500);
+	const times = shown.flatMap((one) => [one.base.time ?? 0, one.new.time ?? 0]).filter((one) => one > 0);
+	if (times.length === 0) return null;
+	const most = Math.max(...times);
+	const least = Math.max(Math.min(...times), most / 1e5);
+	const span = Math.log10(most / least) || 1;
+	/* What costs nothing in one of them stands at the edge. */
+	const at = (value: number | null) => EDGE + 14 + ((SIZE - EDGE - 24) * Math.max(0, Math.log10(Math.max(value ?? 0, least) / least))) / span;
+	const place = (value: number | null) => (value !== null && value > 0 ? at(value) : EDGE + 4);
+	const marks: number[] = [];
+	for (let power = Math.ceil(Math.log10(least)); power <= Math.log10(most); power++) marks.push(10 ** power);
+	return (
+		<figure class="scatter">
+			<svg ref={svg} viewBox={`0 0 ${SIZE} ${SIZE}`} role="group" aria-label={`Scatter of ${shown.length} rows: what each costs in ${names[0]} and in ${names[1]}`}>
+				<rect class="scatter-area" x={EDGE} y="10" width={SIZE - EDGE - 10} height={SIZE - EDGE - 10} />
+				{marks.map((one) => (
+					<>
+						<line class="scatter-grid" x1={at(one)} x2={at(one)} y1="10" y2={SIZE - EDGE} />
+						<line class="scatter-grid" y1={SIZE - at(one)} y2={SIZE - at(one)} x1={EDGE} x2={SIZE - 10} />
+						<text class="scatter-mark" x={at(one)} y={SIZE - EDGE + 14} text-anchor="middle">{weight(one, unit)}</text>
+						<text class="scatter-mark" x={EDGE - 4} y={SIZE - at(one) + 4} text-anchor="end">{weight(one, unit)}</text>
+					</>
+				))}
+				<line class="scatter-equal" x1={EDGE} y1={SIZE - EDGE} x2={SIZE - 10} y2="10" />
+				<text class="scatter-mark" x={SIZE / 2} y={SIZE - 6} text-anchor="middle">{names[0]}</text>
+				<text class="scatter-mark" x="12" y={SIZE / 2} text-anchor="middle" transform={`rotate(-90 12 ${SIZE / 2})`}>{names[1]}</text>
+				{[...shown].reverse().map((row) => (
+					<circle
+						class={row.is_told ? ((row.change ?? 0) > 0 ? "slower" : "faster") : "untold"}
+						cx={place(row.base.time)}
+						cy={SIZE - place(row.new.time)}
+						r={row.is_told ? 5 : 3}
+						onClick={() => onChoose(row)}
+					>
+						<title>{`${row.text}\n${weight(row.base.time, unit)} → ${weight(row.new.time, unit)}, ${percent(row)}`}</title>
+					</circle>
+				))}
+			</svg>
+			<figcaption class="legend">
+				<i class="swatch slower" /> slower <i class="swatch faster" /> faster <i class="swatch untold" /> the samples cannot tell. Scales are logarithmic; at the
+				edge: not in one of them.{" "}
+				<button class="quiet" onClick={() => saveDrawing(svg.current!, "lode-compare.svg")}>Save as SVG</button>
+			</figcaption>
+		</figure>
+	);
+}
+
+function Side({ row, unit, isCounted, each }: { row: ComparedRow; unit: string; isCounted: boolean; each: "base" | "new" }) {
+	const side = row[each];
+	return (
+		<>
+			<td class="number">{weight(side.time, unit)}</td>
+			<td class="number optional">{side.each === null ? "–" : isCounted ? `${amount(side.each)} ${unit}` : `${amount(side.each)}×`}</td>
+		</>
+	);
+}
+
+function Rows({ compared, kind, data, route, base, chosen }: { compared: Compared; kind: Kind; data: Comparisons["comparisons"][number]; route: Route; base: string; chosen: string | null }) {
+	const isAll = route.params.get("all") === "1";
+	const rows = compared.rows.filter((one) => isAll || one.is_told || one.text === chosen).slice(0, 300);
+	const untold = compared.compared - compared.rows.filter((one) => one.is_told).length;
+	if (rows.length === 0)
+		return (
+			<Empty>
+				No change of the {some(compared.compared, kind.slice(0, -1))} is beyond what chance in the samples explains.
+			</Empty>
+		);
+	return (
+		<>
+			<div class="scroll" tabIndex={0} role="region" aria-label={`Changes of ${kind}`}>
+				<table class="compared">
+					<thead>
+						<tr>
+							<th scope="col" class="number">change</th>
+							<th scope="col" class="number">±</th>
+							<th scope="col" class="number optional">more often</th>
+							<th scope="col" class="number optional">costs more</th>
+							<th scope="col" class="number">before</th>
+							<th scope="col" class="number optional">each</th>
+							<th scope="col" class="number">now</th>
+							<th scope="col" class="number optional">each</th>
+							<th scope="col">{kind.slice(0, -1)}</th>
+						</tr>
+					</thead>
+					<tbody>
+						{rows.map((row) => (
+							<tr class={row.text === chosen ? "open" : ""} data-row={row.text}>
+								<td class={`number ${row.is_told ? ((row.change ?? 0) > 0 ? "slower" : "faster") : "faint"}`}>
+									{signed(row.change, data.unit)} <small>{percent(row)}</small>
+								</td>
+								<td class="number faint">{weight(row.change_error, data.unit)}</td>
+								<td class="number optional">{signed(row.more_often, data.unit)}</td>
+								<td class="number optional">{signed(row.costs_more, data.unit)}</td>
+								<Side row={row} unit={data.unit} isCounted={data.is_counted} each="base" />
+								<Side row={row} unit={data.unit} isCounted={data.is_counted} each="new" />
+								<td>
+									{row.new.function_number !== null ? (
+										<a href={linkTo("code", route, { function: String(row.new.function_number), ...(row.new.address ? { at: row.new.address } : {}) })}>
+											<bdi>{row.text}</bdi>
+										</a>
+									) : row.base.function_number !== null ? (
+										<a href={linkTo("code", route, { profile: base, function: String(row.base.function_number) })}>
+											<bdi>{row.text}</bdi>
+										</a>
+									) : (
+										<bdi>{row.text}</bdi>
+									)}{" "}
+									{row.was && <bdi class="faint">was {row.was}</bdi>} {row.match !== "same" && !row.was && <span class="faint">{row.match}</span>}{" "}
+									{row.new.file && <bdi class="faint">{baseName(row.new.file)}:{row.new.line}</bdi>}
+								</td>
+							</tr>
+						))}
+					</tbody>
+				</table>
+			</div>
+			{untold > 0 && (
+				<p>
+					<label class="check">
+						<input type="checkbox" checked={isAll} onChange={(event) => change(route, { all: (event.target as HTMLInputElement).checked ? "1" : null })} />
+						also the {count(untold)} whose change the samples cannot tell
+					</label>
+				</p>
+			)}
+		</>
+	);
+}
+
+export function CompareView({ route, served }: { route: Route; served: Served }) {
+	const get = (name: string) => route.params.get(name);
+	const number = Number(get("profile") ?? 0);
+	const other = served.profiles.find((one) => one.number !== number);
+	const base = get("base") ?? (other ? String(other.number) : null);
+	const kind = (kinds.find((one) => one === get("kind")) ?? "patterns") as Kind;
+	const [chosen, setChosen] = useState<string | null>(null);
+	const what: Ask = {
+		profile: number,
+		base,
+		by: kind === "sequences" ? "sequences" : "patterns,functions,lines",
+		normalise: get("normalise"),
+		functions: get("functions"),
+		limit: 1000,
+	};
+	const { data, error, isLoading } = useAnswer<Comparisons>(base === null ? null : "compare", what);
+	const one = data?.comparisons[0];
+	const compared = one?.[kind];
+	const told = useMemo(() => compared?.rows ?? [], [compared]);
+	if (base === null)
+		return (
+			<Empty>
+				Only one profile is served. <code>lode serve before.lode after.lode</code> compares two.
+			</Empty>
+		);
+	const nameOf = (profile: string) => served.profiles.find((each) => String(each.number) === profile)?.name ?? "?";
+	return (
+		<>
+			<form class="filters" onSubmit={(event) => event.preventDefault()}>
+				<label class="field">
+					<span>compared with (before)</span>
+					<select value={base} onChange={(event) => change(route, { base: (event.target as HTMLSelectElement).value })}>
+						{served.profiles.map((each) => (
+							<option value={String(each.number)}>{each.name}</option>
+						))}
+					</select>
+				</label>
+				<Field id="search" label="functions" value={get("functions") ?? ""} placeholder="^parse" hint="only functions whose name matches this pattern"
+					onChange={(value) => change(route, { functions: value }, true)} />
+				<Field label="divide by" value={get("normalise") ?? ""} placeholder="none" hint="none, executions, or the calls of a function (its name)"
+					onChange={(value) => change(route, { normalise: value }, true)} />
+			</form>
+			<p class="tabs">
+				{kinds.map((each) => (
+					<>
+						<button aria-pressed={each === kind} onClick={() => change(route, { kind: each === "patterns" ? null : each })}>
+							{each}
+						</button>{" "}
+					</>
+				))}
+				<Export csv={address("compare", { ...what, format: "csv" })} json={address("compare", what)} />
+			</p>
+			{error && <Problem failure={error} route={route} />}
+			{!data && isLoading && <Loading what="Comparing the profiles" />}
+			{one && (
+				<>
+					<p>
+						<bdi>{nameOf(base)}</bdi>: {weight(one.base.total, one.unit)}, now <bdi>{nameOf(String(number))}</bdi>: {weight(one.new.total, one.unit)}:{" "}
+						<b>{signed(one.change, one.unit)}</b> ±{weight(one.change_error, one.unit)}
+						{one.base.total > 0 && ` (${one.change > 0 ? "+" : "−"}${share(Math.abs(one.change) / one.base.total)})`}
+						{one.normalised_by !== "none" && `, divided by ${one.work_function ? `calls of ${one.work_function}` : one.normalised_by}`}.
+						{one.left_out.length > 0 && ` Not compared by ${one.left_out.join(", ")}, which only one of them has.`}
+					</p>
+					{compared ? (
+						<div class="compare-grid">
+							<Scatter rows={told} unit={one.unit} names={[`before: ${nameOf(base)}`, `now: ${nameOf(String(number))}`]} onChoose={(row) => {
+								setChosen(row.text);
+								setTimeout(() => document.querySelector("tr.open[data-row]")?.scrollIntoView({ block: "nearest" }));
+							}} />
+							<div>
+								<Rows compared={compared} kind={kind} data={one} route={route} base={base} chosen={chosen} />
+							</div>
+						</div>
+					) : (
+						isLoading && <Loading what={`Comparing ${kind}`} />
+					)}
+					<footer class="quality">
+						<p>
+							A change is listed that exceeds {compared ? amount(compared.deviations) : "–"} standard errors, as so many rows are compared. It is divided into what
+							is due to being executed more often and to each execution costing more
+							{!one.is_counted && "; executions were not counted in both, so that ‘each’ is in multiples of the average instruction around it"}.
+						</p>
+					</footer>
+				</>
+			)}
+		</>
+	);
+}
