@@ -69,7 +69,14 @@ function licencesOfFile(): string {
 function App() {
 	const route = useRoute();
 	const [hasHelp, setHelp] = useState(false);
-	const served = useAnswer<Served>("profiles", {});
+	/* What is served changes when the program that was recorded has ended. */
+	const [again, setAgain] = useState(0);
+	useEffect(() => {
+		const ask = () => setAgain((n) => n + 1);
+		addEventListener("served", ask);
+		return () => removeEventListener("served", ask);
+	}, []);
+	const served = useAnswer<Served>("profiles", { again: again || null });
 	const number = Number(route.params.get("profile") ?? 0);
 	const profile = served.data?.profiles.find((one) => one.number === number);
 	const views = allViews.filter((one) => one.isThere?.(served.data) ?? true);

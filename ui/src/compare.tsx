@@ -16,6 +16,7 @@ const units: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "n
 /** An amount of the weight: time with its unit, events by number. */
 function weight(value: number | null, unit: string): string {
 	if (value === null) return "–";
+	if (value === 0) return "0";
 	if (unit !== "ns") return amount(value);
 	const [scale, name] = units.find(([least]) => Math.abs(value) >= least) ?? units[3]!;
 	return `${value < 0 ? "−" : ""}${amount(Math.abs(value) / scale)} ${name}`;
@@ -27,13 +28,13 @@ function signed(value: number | null, unit: string): string {
 
 function percent(row: ComparedRow): string {
 	const [old, now] = [row.base.time, row.new.time];
-	if (!old || now === null) return row.match;
+	if (!old || now === null) return row.match === "same" ? "" : row.match;
 	const part = now / old - 1;
 	return `${part > 0 ? "+" : part < 0 ? "−" : ""}${Math.abs(100 * part).toFixed(1)} %`;
 }
 
 const SIZE = 420;
-const EDGE = 46;
+const EDGE = 66;
 
 /** What each row costs in the base (across) and now (up): above the line it is slower. */
 function Scatter({ rows, unit, names, onChoose }: { rows: ComparedRow[]; unit: string; names: [string, string]; onChoose: (row: ComparedRow) => void }) {
@@ -63,7 +64,7 @@ function Scatter({ rows, unit, names, onChoose }: { rows: ComparedRow[]; unit: s
 				))}
 				<line class="scatter-equal" x1={EDGE} y1={SIZE - EDGE} x2={SIZE - 10} y2="10" />
 				<text class="scatter-mark" x={SIZE / 2} y={SIZE - 6} text-anchor="middle">{names[0]}</text>
-				<text class="scatter-mark" x="12" y={SIZE / 2} text-anchor="middle" transform={`rotate(-90 12 ${SIZE / 2})`}>{names[1]}</text>
+				<text class="scatter-mark" x="11" y={SIZE / 2 - 20} text-anchor="middle" transform={`rotate(-90 11 ${SIZE / 2 - 20})`}>{names[1]}</text>
 				{[...shown].reverse().map((row) => (
 					<circle
 						class={row.is_told ? ((row.change ?? 0) > 0 ? "slower" : "faster") : "untold"}
@@ -85,12 +86,13 @@ function Scatter({ rows, unit, names, onChoose }: { rows: ComparedRow[]; unit: s
 	);
 }
 
-function Side({ row, unit, isCounted, each }: { row: ComparedRow; unit: string; isCounted: boolean; each: "base" | "new" }) {
-	const side = row[each];
+function Side(props: { row: ComparedRow; unit: string; isCounted: boolean; hasEach: boolean; side: "base" | "new" }) {
+	const { unit, isCounted } = props;
+	const { time, each } = props.row[props.side];
 	return (
 		<>
-			<td class="number">{weight(side.time, unit)}</td>
-			<td class="number optional">{side.each === null ? "–" : isCounted ? `${amount(side.each)} ${unit}` : `${amount(side.each)}×`}</td>
+			<td class="number">{weight(time, unit)}</td>
+			{props.hasEach && <td class="number optional">{each === null ? "–" : isCounted ? `${amount(each)} ${unit}` : `${amount(each)}×`}</td>}
 		</>
 	);
 }
@@ -98,6 +100,8 @@ function Side({ row, unit, isCounted, each }: { row: ComparedRow; unit: string; 
 function Rows({ compared, kind, data, route, base, chosen }: { compared: Compared; kind: Kind; data: Comparisons["comparisons"][number]; route: Route; base: string; chosen: string | null }) {
 	const isAll = route.params.get("all") === "1";
 	const rows = compared.rows.filter((one) => isAll || one.is_told || one.text === chosen).slice(0, 300);
+	const hasParts = rows.some((one) => one.more_often !== null);
+	const hasEach = rows.some((one) => one.base.each !== null || one.new.each !== null);
 	const untold = compared.compared - compared.rows.filter((one) => one.is_told).length;
 	if (rows.length === 0)
 		return (
@@ -113,12 +117,12 @@ function Rows({ compared, kind, data, route, base, chosen }: { compared: Compare
 						<tr>
 							<th scope="col" class="number">change</th>
 							<th scope="col" class="number">±</th>
-							<th scope="col" class="number optional">more often</th>
-							<th scope="col" class="number optional">costs more</th>
+							{hasParts && <th scope="col" class="number optional">more often</th>}
+							{hasParts && <th scope="col" class="number optional">costs more</th>}
 							<th scope="col" class="number">before</th>
-							<th scope="col" class="number optional">each</th>
+							{hasEach && <th scope="col" class="number optional">each</th>}
 							<th scope="col" class="number">now</th>
-							<th scope="col" class="number optional">each</th>
+							{hasEach && <th scope="col" class="number optional">each</th>}
 							<th scope="col">{kind.slice(0, -1)}</th>
 						</tr>
 					</thead>
@@ -129,10 +133,10 @@ function Rows({ compared, kind, data, route, base, chosen }: { compared: Compare
 									{signed(row.change, data.unit)} <small>{percent(row)}</small>
 								</td>
 								<td class="number faint">{weight(row.change_error, data.unit)}</td>
-								<td class="number optional">{signed(row.more_often, data.unit)}</td>
-								<td class="number optional">{signed(row.costs_more, data.unit)}</td>
-								<Side row={row} unit={data.unit} isCounted={data.is_counted} each="base" />
-								<Side row={row} unit={data.unit} isCounted={data.is_counted} each="new" />
+								{hasParts && <td class="number optional">{signed(row.more_often, data.unit)}</td>}
+								{hasParts && <td class="number optional">{signed(row.costs_more, data.unit)}</td>}
+								<Side row={row} unit={data.unit} isCounted={data.is_counted} hasEach={hasEach} side="base" />
+								<Side row={row} unit={data.unit} isCounted={data.is_counted} hasEach={hasEach} side="new" />
 								<td>
 									{row.new.function_number !== null ? (
 										<a href={linkTo("code", route, { function: String(row.new.function_number), ...(row.new.address ? { at: row.new.address } : {}) })}>

@@ -460,6 +460,11 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 					{tip && <Tip route={route} {...tip} whole={whole.weight} width={width} />}
 				</div>
 			</div>
+			<p class="axis faint" style={isNarrow ? {} : { marginLeft: "calc(210px + 20%)" }}>
+				{[0, 0.5, 1].map((part) => (
+					<span style={{ left: `${100 * part}%` }}>{Number(((now.from + part * (now.to - now.from)) * unit).toPrecision(4))}</span>
+				))}
+			</p>
 			{isNarrow && labels.length > 0 && <p class="faint">{labels.slice(0, 6).map((one) => `${one.name} ${share(one.share)}`).join(", ")}</p>}
 			<figcaption class="legend">
 				{coloursThreads ? (

@@ -264,6 +264,7 @@ function AfterTheEnd({ route }: { route: Route }) {
 			const served = await reloadAll().catch(() => null);
 			if (served?.profiles[0] && served.profiles[0].fault === null) {
 				setThere(true);
+				dispatchEvent(new Event("served"));
 				clearInterval(timer);
 			}
 		}, 700);

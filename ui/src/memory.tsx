@@ -29,7 +29,7 @@ function HeatView({ route }: { route: Route }) {
 	return (
 		<>
 			<p class="tabs">
-				<label>
+				{!isMap && <label>
 					cells of{" "}
 					<select
 						value={get("granularity") ?? "page"}
@@ -39,7 +39,7 @@ function HeatView({ route }: { route: Route }) {
 							<option value={one}>{one}</option>
 						))}
 					</select>
-				</label>{" "}
+				</label>}{" "}
 				<label>
 					colours over time{" "}
 					<select

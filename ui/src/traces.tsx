@@ -19,7 +19,7 @@ export function bytes(value: number): string {
 }
 
 const sum = (kinds: Record<string, number>) => Object.values(kinds).reduce((all, one) => all + one, 0);
-const percent = (value: number) => `${(100 * value).toFixed(value < 0.01 ? 3 : value < 0.1 ? 2 : 1)} %`;
+const percent = (value: number) => value === 0 ? "0 %" : `${(100 * value).toFixed(value < 0.01 ? 3 : value < 0.1 ? 2 : 1)} %`;
 
 function Curves({ route }: { route: Route }) {
 	const of = route.params.get("of") ?? "data";
