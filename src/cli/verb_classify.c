@@ -9,7 +9,7 @@
 #include "ingest/time_slices.h"
 #include "sources/signature_file.h"
 #include "store/profile_store.h"
-#include "views/classification_view.h"
+#include "views/classification_slices.h"
 
 #include <string.h>
 
@@ -184,7 +184,7 @@ static bool write_over_time(const char *path, const GPtrArray *signatures, const
 		if (found->pdata[i] == NULL)
 			return false;
 	}
-	return slices != NULL && lode_classification_view_write_slices(
+	return slices != NULL && lode_classification_slices_write(
 					 signatures, slices, found, &wanted->view, stdout, error);
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/json_stream.h"
 #include "base/number_format.h"
-#include "ingest/time_slices.h"
 #include "views/csv.h"
 #include "views/display_text.h"
 #include "views/profile_json.h"
@@ -36,8 +35,7 @@ static const LodeSignatureMatch *match_at(const View *self, guint i)
 	return &LODE_AT(self->found->matches, LodeSignatureMatch, i);
 }
 
-/* A word for a program: what the profile is. */
-static const char *verdict(const LodeClassification *found)
+const char *lode_classification_verdict(const LodeClassification *found)
 {
 	return found->nearest != LODE_NONE ? "known" : found->is_mixture ? "mixture" : "none";
 }
@@ -377,7 +375,7 @@ static void write_json(const View *self)
 	lode_json_line(&json);
 	lode_profile_json_unresolved(&json, self->profile);
 	lode_json_line(&json);
-	lode_json_member_string(&json, "verdict", verdict(found));
+	lode_json_member_string(&json, "verdict", lode_classification_verdict(found));
 	lode_json_member_string(&json, "workload",
 		found->nearest != LODE_NONE ? signature_of(self, match_at(self, 0))->name : NULL);
 	lode_json_member_number(&json, "rest", found->rest);
@@ -442,167 +440,6 @@ static void write_csv(const View *self)
 		lode_csv_number(&csv, place->rest);
 		lode_csv_end_row(&csv);
 	}
-}
-
-/* --- over time --- */
-
-typedef struct {
-	const View *view;
-	const GArray *slices;
-	const GPtrArray *found;
-} Slices;
-
-static double seconds_from_begin(const Slices *self, guint i, bool is_end)
-{
-	const LodeTimeSlice *slice = &g_array_index(self->slices, LodeTimeSlice, i);
-	uint64_t time = is_end ? slice->end_ns : slice->begin_ns;
-
-	return (double)(time - g_array_index(self->slices, LodeTimeSlice, 0).begin_ns) / 1e9;
-}
-
-/* "gzip 97 %, sort 2.1 %", the largest share first. */
-static void append_shares(const View *view, const LodeClassification *found, GString *out)
-{
-	char share[LODE_NUMBER_SIZE];
-	double last = 2;
-	size_t begin = out->len;
-
-	while (true) {
-		const LodeSignatureMatch *largest = NULL;
-		for (guint i = 0; i < found->matches->len; i++) {
-			const LodeSignatureMatch *match = &LODE_AT(
-				found->matches, LodeSignatureMatch, i);
-			if (match->share > 0 && match->share < last &&
-				(largest == NULL || match->share > largest->share))
-				largest = match;
-		}
-		if (largest == NULL)
-			return;
-		g_string_append(out, out->len > begin ? ", " : "");
-		lode_display_append(
-			out, signature_of(view, largest)->name, view->options->terminal.is_ascii);
-		g_string_append_printf(out, " %s", lode_number_format_share(largest->share, share));
-		last = largest->share;
-	}
-}
-
-static LodeStyle slice_cell(size_t row, unsigned column, GString *out, const void *user_data)
-{
-	const Slices *self = user_data;
-	const LodeTimeSlice *slice = &g_array_index(self->slices, LodeTimeSlice, (guint)row);
-	const LodeClassification *found = g_ptr_array_index(self->found, row);
-	char number[LODE_NUMBER_SIZE];
-
-	if (column == 0)
-		g_string_append_printf(out, "%.2f", seconds_from_begin(self, (guint)row, false));
-	else if (column == 1)
-		g_string_append(out, lode_number_format_count((double)slice->n_samples, number));
-	else if (column == 2 && found != NULL)
-		g_string_append(out, lode_number_format_share(found->rest_placed, number));
-	else if (column == 3 && found != NULL)
-		append_shares(self->view, found, out);
-	else if (column == 3)
-		g_string_append(out, "(too few samples)");
-	return column == 3 && found == NULL ? LODE_STYLE_FAINT : LODE_STYLE_PLAIN;
-}
-
-static void write_slices_text(const Slices *self)
-{
-	static const LodeTableColumn columns[] = {
-		{"from s", false, 0},
-		{"samples", false, 1},
-		{"in none", false, 0},
-		{"shares of the executions", true, 0},
-	};
-	const LodeTable table = {
-		columns, G_N_ELEMENTS(columns), self->slices->len, slice_cell, self, NULL};
-
-	lode_table_write(&table, &self->view->options->terminal, self->view->out);
-}
-
-static void put_slice(const Slices *self, guint i, LodeJsonStream *json)
-{
-	const LodeClassification *found = g_ptr_array_index(self->found, i);
-
-	lode_json_line(json);
-	lode_json_begin(json, '{');
-	lode_json_member_number(json, "begin", seconds_from_begin(self, i, false));
-	lode_json_member_number(json, "end", seconds_from_begin(self, i, true));
-	lode_json_member_number(
-		json, "samples", (double)g_array_index(self->slices, LodeTimeSlice, i).n_samples);
-	lode_json_member_string(json, "verdict", found != NULL ? verdict(found) : NULL);
-	if (found != NULL) {
-		lode_json_member_number(json, "rest", found->rest);
-		lode_json_member_number(json, "rest_placed", found->rest_placed);
-		lode_json_key(json, "shares");
-		lode_json_begin(json, '{');
-		for (guint j = 0; j < self->view->signatures->len; j++) {
-			const LodeSignature *signature = g_ptr_array_index(
-				self->view->signatures, j);
-			lode_json_member_number(
-				json, signature->name, lode_classification_match(found, j)->share);
-		}
-		lode_json_end(json, '}');
-	}
-	lode_json_end(json, '}');
-}
-
-static void write_slices_json(const Slices *self)
-{
-	LodeJsonStream json;
-
-	lode_json_stream_init(&json, self->view->out);
-	lode_json_begin(&json, '{');
-	lode_json_key(&json, "slices");
-	lode_json_begin(&json, '[');
-	for (guint i = 0; i < self->slices->len; i++)
-		put_slice(self, i, &json);
-	lode_json_end(&json, ']');
-	lode_json_end(&json, '}');
-}
-
-static void write_slices_csv(const Slices *self)
-{
-	LodeCsv csv;
-
-	lode_csv_init(&csv, self->view->out);
-	for (const char *const *title =
-			(const char *const[]){"begin", "end", "samples", "rest", NULL};
-		*title != NULL; title++)
-		lode_csv_text(&csv, *title);
-	for (guint j = 0; j < self->view->signatures->len; j++)
-		lode_csv_text(
-			&csv, ((const LodeSignature *)g_ptr_array_index(self->view->signatures, j))
-				      ->name);
-	lode_csv_end_row(&csv);
-	for (guint i = 0; i < self->slices->len; i++) {
-		const LodeClassification *found = g_ptr_array_index(self->found, i);
-		lode_csv_number(&csv, seconds_from_begin(self, i, false));
-		lode_csv_number(&csv, seconds_from_begin(self, i, true));
-		lode_csv_number(
-			&csv, (double)g_array_index(self->slices, LodeTimeSlice, i).n_samples);
-		lode_csv_number(&csv, found != NULL ? found->rest_placed : NAN);
-		for (guint j = 0; j < self->view->signatures->len; j++)
-			lode_csv_number(&csv,
-				found != NULL ? lode_classification_match(found, j)->share : NAN);
-		lode_csv_end_row(&csv);
-	}
-}
-
-bool lode_classification_view_write_slices(const GPtrArray *signatures, const GArray *slices,
-	const GPtrArray *found, const LodeClassificationViewOptions *options, FILE *out,
-	GError **error)
-{
-	const View view = {.signatures = signatures, .options = options, .out = out};
-	const Slices self = {&view, slices, found};
-
-	if (options->format == LODE_VIEW_JSON)
-		write_slices_json(&self);
-	else if (options->format == LODE_VIEW_CSV)
-		write_slices_csv(&self);
-	else
-		write_slices_text(&self);
-	return lode_view_flush(out, error);
 }
 
 bool lode_classification_view_write(const LodeProfile *profile, const GPtrArray *signatures,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What `lode classify` shows: the workload or the mixture, signatures by distance, the evidence,
- * and where the rest is. */
+ * and where the rest is, capacity. */
 #pragma once
 
 #include "analyses/signatures/capacity.h"
@@ -17,8 +17,5 @@ bool lode_classification_view_write(const LodeProfile *profile, const GPtrArray 
 	const LodeClassification *found, const LodeCapacity *capacity,
 	const LodeClassificationViewOptions *options, FILE *out, GError **error);
 
-/* The slices of a recording, GArray of LodeTimeSlice, and GPtrArray of LodeClassification, NULL
- * where there are too few samples. Errors: _IO. */
-bool lode_classification_view_write_slices(const GPtrArray *signatures, const GArray *slices,
-	const GPtrArray *found, const LodeClassificationViewOptions *options, FILE *out,
-	GError **error);
+/* What the profile is, in a word for programs: "known", "mixture", "none". */
+const char *lode_classification_verdict(const LodeClassification *found);
