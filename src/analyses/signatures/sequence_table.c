@@ -10,8 +10,7 @@ LodeSymbols *lode_symbols_new(void)
 {
 	LodeSymbols *self = g_new0(LodeSymbols, 1);
 
-	self->texts = g_ptr_array_new_with_free_func(g_free);
-	self->ids = g_hash_table_new(g_str_hash, g_str_equal);
+	lode_name_table_init(&self->names);
 	return self;
 }
 
@@ -19,23 +18,15 @@ void lode_symbols_free(LodeSymbols *self)
 {
 	if (self == NULL)
 		return;
-	g_hash_table_unref(self->ids);
-	g_ptr_array_unref(self->texts);
+	lode_name_table_clear(&self->names);
 	g_free(self);
 }
 
 uint16_t lode_symbols_add(LodeSymbols *self, const char *text)
 {
-	void *found = g_hash_table_lookup(self->ids, text);
+	uint32_t number = lode_name_table_add(&self->names, text);
 
-	if (found != NULL)
-		return (uint16_t)GPOINTER_TO_UINT(found);
-	if (self->texts->len == UINT16_MAX)
-		return 0;
-	char *own = g_strdup(text);
-	g_ptr_array_add(self->texts, own);
-	g_hash_table_insert(self->ids, own, GUINT_TO_POINTER(self->texts->len));
-	return (uint16_t)self->texts->len;
+	return number < UINT16_MAX ? (uint16_t)(number + 1) : 0;
 }
 
 uint64_t lode_symbols_key(LodeSymbols *self, const char *text)
@@ -61,7 +52,8 @@ char *lode_symbols_text(const LodeSymbols *self, uint64_t key)
 	for (; key != 0; key >>= 16) {
 		if (text->len > 0)
 			g_string_append_c(text, ' ');
-		g_string_append(text, g_ptr_array_index(self->texts, (key & 0xffff) - 1));
+		g_string_append(
+			text, lode_name_table_name(&self->names, (uint32_t)(key & 0xffff) - 1));
 	}
 	return g_string_free(text, FALSE);
 }

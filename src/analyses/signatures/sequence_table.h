@@ -6,11 +6,11 @@
  */
 #pragma once
 
+#include "base/name_table.h"
 #include "model/signature.h"
 
 typedef struct {
-	GPtrArray *texts; /* char *: the text of symbol i + 1 */
-	GHashTable *ids;  /* private */
+	LodeNameTable names; /* the text of symbol i + 1 is number i */
 } LodeSymbols;
 
 LodeSymbols *lode_symbols_new(void);
