@@ -352,7 +352,48 @@ static void align_one(Alignment *self, uint32_t i, uint32_t j)
 			profiles[1], self->functions[1], self->prints[1]->addresses[j]);
 }
 
-/* The longest common subsequence of the mnemonics, between what both begin and end with. */
+/* Of a fingerprint's instructions `first` … `end` − 1 their indices: of all, or of those that are
+ * in the profile, which executed. */
+static GArray *list_instructions(
+	const Alignment *self, int side, uint32_t first, uint32_t end, bool is_executed)
+{
+	GArray *out = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (uint32_t i = first; i < end; i++)
+		if (!is_executed ||
+			instruction_at(self->matching->profiles[side], self->functions[side],
+				self->prints[side]->addresses[i]) != LODE_NONE)
+			g_array_append_val(out, i);
+	return out;
+}
+
+static void align_lists(Alignment *self, const GArray *first, const GArray *second)
+{
+	const uint32_t *a = (const uint32_t *)(const void *)first->data;
+	const uint32_t *b = (const uint32_t *)(const void *)second->data;
+	const uint32_t *codes = self->prints[0]->opcodes, *others = self->prints[1]->opcodes;
+	size_t n = first->len, width = (size_t)second->len + 1;
+	g_autofree uint32_t *lengths = g_new0(uint32_t, (n + 1) * width);
+
+	for (uint32_t i = first->len; i-- > 0;)
+		for (uint32_t j = second->len; j-- > 0;) {
+			uint32_t *cell = &lengths[i * width + j];
+			*cell = codes[a[i]] == others[b[j]] ? cell[width + 1] + 1
+			                                    : MAX(cell[width], cell[1]);
+		}
+	for (uint32_t i = 0, j = 0; i < first->len && j < second->len;) {
+		const uint32_t *cell = &lengths[i * width + j];
+		bool is_same = codes[a[i]] == others[b[j]] && *cell == cell[width + 1] + 1;
+		if (is_same)
+			align_one(self, a[i], b[j]);
+		bool skips_first = !is_same && cell[width] >= cell[1];
+		i += is_same || skips_first;
+		j += is_same || !skips_first;
+	}
+}
+
+/* The longest common subsequence of the mnemonics, between what both begin and end with; in long
+ * functions, of those that executed. */
 static void align_codes(Alignment *self)
 {
 	const uint32_t *a = self->prints[0]->opcodes, *b = self->prints[1]->opcodes;
@@ -362,28 +403,11 @@ static void align_codes(Alignment *self)
 		align_one(self, first, first);
 	for (; last < MIN(n, m) - first && a[n - last - 1] == b[m - last - 1]; last++)
 		align_one(self, n - last - 1, m - last - 1);
-	n -= first + last;
-	m -= first + last;
-	a += first;
-	b += first;
-	if ((uint64_t)n * m > MAX_CELLS || n == 0 || m == 0)
-		return;
-	size_t width = (size_t)m + 1;
-	g_autofree uint32_t *lengths = g_new0(uint32_t, ((size_t)n + 1) * width);
-	for (uint32_t i = n; i-- > 0;)
-		for (uint32_t j = m; j-- > 0;) {
-			uint32_t *cell = &lengths[i * width + j];
-			*cell = a[i] == b[j] ? cell[width + 1] + 1 : MAX(cell[width], cell[1]);
-		}
-	for (uint32_t i = 0, j = 0; i < n && j < m;) {
-		const uint32_t *cell = &lengths[i * width + j];
-		bool is_same = a[i] == b[j] && *cell == cell[width + 1] + 1;
-		if (is_same)
-			align_one(self, first + i, first + j);
-		bool skips_first = !is_same && cell[width] >= cell[1];
-		i += is_same || skips_first;
-		j += is_same || !skips_first;
-	}
+	bool is_long = (uint64_t)(n - first - last) * (m - first - last) > MAX_CELLS;
+	g_autoptr(GArray) here = list_instructions(self, 0, first, n - last, is_long);
+	g_autoptr(GArray) there = list_instructions(self, 1, first, m - last, is_long);
+	if ((uint64_t)here->len * there->len <= MAX_CELLS)
+		align_lists(self, here, there);
 }
 
 /* The source line of an instruction; NULL: unknown. */
