@@ -128,7 +128,7 @@ finish
 check "the end of an attached process ends the recording" "$(status_is 0)" "$(perf_agrees)"
 wait $target 2>/dev/null
 
-start -e cpu-clock:u --start-stopped -- "$busy" 2000
+start -e cpu-clock:u --start-stopped -- "$busy" 2500 alone
 sleep 0.4
 kill -USR1 $pid
 sleep 0.5
@@ -139,7 +139,7 @@ check "started stopped, SIGUSR1 starts and stops" "$(status_is 5)" "$(perf_agree
 	"$(names_functions)"
 
 mkfifo pipe
-start -e cpu-clock:u --control pipe -- "$busy" 2000
+start -e cpu-clock:u --control pipe -- "$busy" 2500 alone
 sleep 0.4
 echo disable >pipe
 sleep 0.5
@@ -154,18 +154,18 @@ check "a control pipe pauses and stops" "$(status_is 5)" "$(perf_agrees)" \
 	"$(says 'unknown commands on the control pipe.*: 1')" \
 	"$(is_at_least "$whole_before_the_end" 1 'whole before the program has ended')"
 
-record -e cpu-clock:u --delay 400 --duration 0.3 -- "$busy" 20000
+record -e cpu-clock:u --delay 400 --duration 0.3 -- "$busy" 20000 alone
 check "delay and duration, which ends the program" "$(status_is 0)" "$(perf_agrees)" \
 	"$(is_at_least "$(told)" 10 samples)" "$(is_at_most "$(span)" 5000 milliseconds)"
 
-start -e cpu-clock:u -- "$busy" 20000
+start -e cpu-clock:u -- "$busy" 20000 alone
 sleep 0.5
 kill -INT -- -$pid
 finish
 check "Ctrl-C ends the program, and the file is whole" "$(status_is 130)" "$(perf_agrees)" \
 	"$(is_at_least "$(told)" 10 samples)"
 
-start -e cpu-clock:u -- "$busy" 20000
+start -e cpu-clock:u -- "$busy" 20000 alone
 sleep 0.5
 kill -TERM $pid
 finish
@@ -175,7 +175,7 @@ check "SIGTERM is passed on, and the file is whole" "$(status_is 143)" "$(perf_a
 record -e cpu-clock:u -- sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done; kill -SEGV $$' 2>/dev/null
 check "a crash passes through" "$(status_is 139)" "$(perf_agrees)"
 
-start -e cpu-clock:u -- "$busy" 4000
+start -e cpu-clock:u -- "$busy" 4000 alone
 sleep 2.6
 kill -KILL $pid
 finish
