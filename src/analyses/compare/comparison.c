@@ -389,9 +389,10 @@ static bool find_attributes(Work *self, GError **error)
 			const char *end = strchr(name, ':');
 			size_t length = end != NULL ? (size_t)(end - name) + 1 : strlen(name);
 			if (strncmp(name, "ev:", 3) == 0) {
-				g_auto(GStrv) words = g_strsplit(name + 3, ":", 2);
-				if (lode_profile_find_event(there, words[0]) == LODE_NONE)
-					leave_out(self, g_strdup_printf("ev:%s*", words[0]));
+				g_autofree char *event = g_strndup(
+					name + 3, strcspn(name + 3, ":"));
+				if (lode_profile_find_event(there, event) == LODE_NONE)
+					leave_out(self, g_strdup_printf("ev:%s*", event));
 			} else if (!has_namespace(there, name, length)) {
 				leave_out(self, g_strdup_printf("%.*s*", (int)length, name));
 			}
