@@ -270,8 +270,8 @@ static void put_folded(const View *self, const LodeComparedRows *rows, guint n_t
 	guint n = rows->rows->len - n_told;
 
 	if (n_left > 0)
-		lode_profile_lines_print(
-			terminal, self->out, "%u more changed; --limit shows them.", n_left);
+		lode_profile_lines_print(terminal, self->out, "%u more%s; --limit shows them.",
+			n_left, self->options->is_all ? "" : " changed");
 	if (n == 0)
 		return;
 	if (self->comparison->profiles[0].samples > 0 || self->comparison->profiles[1].samples > 0)

@@ -113,7 +113,8 @@ void lode_compared_row_divide(LodeComparedRow *row)
 
 static bool exceeds(LodeEstimate change, double scale, double deviations)
 {
-	return fabs(change.value) > fmax(deviations * change.error, ROUNDING * scale);
+	return !isnan(change.error) &&
+	       fabs(change.value) > fmax(deviations * change.error, ROUNDING * scale);
 }
 
 /* What a time would be at the speed of the other profile. */
@@ -894,6 +895,12 @@ static bool compare_side_sequences(Sequences *self, int side, GError **error)
 				    is_own ? i : there - 1, error))
 				return false;
 		}
+		/* How often one instruction came after another was inferred from the samples, each
+		 * time a little differently: nobody knows by how much. */
+		const uint32_t *items = lode_mining_run_items(run, i);
+		uint32_t n = g_array_index(run->sequences, LodeSequence, i).n_items;
+		if (!work->out->is_counted && lode_sequence_element_end(items, n, 0) < n)
+			row.sides[0].time.error = row.sides[1].time.error = (double)NAN;
 		row.text = lode_mining_run_sequence_text(run, i);
 		row.match = match_of(&row);
 		g_array_append_val(work->out->kinds[LODE_COMPARED_SEQUENCE].rows, row);
