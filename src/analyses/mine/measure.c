@@ -5,36 +5,51 @@
 #include <math.h>
 #include <string.h>
 
-/* The weight of a vertex whose ratio is infinite or that has events of its own, which are added. */
+/* Whether a vertex has events of its own, or a ratio that is infinite, which a count near the
+ * smallest double makes it. */
+static bool is_special(const LodeSearchVertex *vertex)
+{
+	return vertex[0].first_event != vertex[1].first_event || !isfinite(vertex->ratio);
+}
+
+/* The weight of such a vertex, and its events, which are added. */
 static double take_special(const LodeSearchGraph *graph, uint32_t v, double covered, double *events)
 {
+	const LodeSearchVertex *vertex = &graph->vertices[v];
 	const LodeEventValue *values = graph->event_values;
-	double count = graph->vertices[v].count, share = covered / count;
+	double share = covered / vertex->count;
 
-	for (uint32_t e = graph->first_events[v]; e < graph->first_events[v + 1]; e++)
+	for (uint32_t e = vertex[0].first_event; e < vertex[1].first_event; e++)
 		events[values[e].event] += values[e].value * share;
-	/* A count near the smallest double makes the ratio infinite, the weight not. */
-	return isfinite(graph->ratios[v]) ? covered * graph->ratios[v]
-	                                  : graph->graph->weight[v] * (covered / count);
+	/* The weight itself is finite. */
+	return isfinite(vertex->ratio) ? covered * vertex->ratio
+	                               : graph->graph->weight[v] * (covered / vertex->count);
 }
 
 /* Takes the sums over matched vertices. */
 static void take_matched(LodeSearcher *self)
 {
 	const LodeSearchVertex *vertices = self->search->graph->vertices;
+	const LodeEventValue *values = self->search->graph->event_values;
 	const LodeVertexSums matched = self->matched;
 	double weight = 0, frequency = 0;
 
 	for (size_t i = 0; i < matched.n; i++) {
 		uint32_t v = matched.vertices[i];
 		const LodeSearchVertex *vertex = &vertices[v];
+		if (i + LODE_READ_AHEAD < matched.n)
+			__builtin_prefetch(&vertices[matched.vertices[i + LODE_READ_AHEAD]]);
+		if (i + LODE_READ_AHEAD / 2 < matched.n)
+			__builtin_prefetch(
+				&values[vertices[matched.vertices[i + LODE_READ_AHEAD / 2]]
+						.first_event]);
 		double sum = matched.sums[v];
 		double covered = sum < vertex->count ? sum : vertex->count;
 		matched.sums[v] = 0;
 		frequency += covered;
-		weight += vertex->plain_ratio >= 0 ? covered * vertex->plain_ratio
-		                                   : take_special(self->search->graph, v, covered,
-							     self->taken_events);
+		weight += is_special(vertex) ? take_special(self->search->graph, v, covered,
+						       self->taken_events)
+		                             : covered * vertex->ratio;
 	}
 	self->matched.n = 0;
 	self->taken.weight += weight;
@@ -45,14 +60,13 @@ static void take_matched(LodeSearcher *self)
 static void take_firsts(LodeSearcher *self)
 {
 	const LodeSearchVertex *vertices = self->search->graph->vertices;
-	const uint32_t *graphs = self->search->graph->graph->vertex_graphs;
 	const LodeVertexSums firsts = self->firsts;
 	uint32_t functions = 0;
 	double executions = 0;
 
 	for (size_t i = 0; i < firsts.n; i++) {
 		uint32_t v = firsts.vertices[i];
-		uint32_t *stamp = &self->graph_stamps[graphs[v]];
+		uint32_t *stamp = &self->graph_stamps[vertices[v].graph];
 		double sum = firsts.sums[v];
 		functions += *stamp != self->stamp;
 		*stamp = self->stamp;
@@ -114,15 +128,14 @@ static void take_vertex(const LodeSearchGraph *graph, uint32_t v, LodeSupport *t
 	uint32_t *last_graph, double *events)
 {
 	const LodeSearchVertex *vertex = &graph->vertices[v];
-	uint32_t own = graph->graph->vertex_graphs[v];
 
-	taken->weight += vertex->plain_ratio >= 0 ? vertex->count * vertex->plain_ratio
-	                                          : take_special(graph, v, vertex->count, events);
+	taken->weight += is_special(vertex) ? take_special(graph, v, vertex->count, events)
+	                                    : vertex->count * vertex->ratio;
 	taken->frequency += vertex->count;
 	taken->executions += vertex->count;
 	taken->places++;
-	taken->functions += *last_graph != own;
-	*last_graph = own;
+	taken->functions += *last_graph != vertex->graph;
+	*last_graph = vertex->graph;
 }
 
 void lode_items_measure(LodeSearcher *self, LodeLevel *root, const uint32_t *item_patterns)

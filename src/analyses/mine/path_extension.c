@@ -35,7 +35,7 @@ static bool bound_starts(LodeSearcher *self, LodeLevel *root)
 		if (group == NULL)
 			return false;
 		group->n++;
-		group->bound_weight += vertex->count > 0 ? vertex->count * graph->ratios[v] : 0;
+		group->bound_weight += vertex->count > 0 ? vertex->count * vertex->ratio : 0;
 		group->bound_count += vertex->count;
 	}
 	return true;
@@ -61,7 +61,7 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
 			continue;
 		lode_level_add_member(root, group, root->candidates.n);
 		LodePath *path = path_at(root, root->candidates.n++);
-		*path = (LodePath){vertex->count, graph->ratios[v], false, false};
+		*path = (LodePath){vertex->count, vertex->ratio, false, false};
 		path->vertices[0] = v;
 	}
 	lode_level_finish(self, root, 0);

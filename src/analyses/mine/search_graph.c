@@ -148,12 +148,12 @@ static void prepare_vertices(LodeSearchGraph *self)
 	const LodeFlowGraph *graph = self->graph;
 
 	self->vertices = g_new0(LodeSearchVertex, graph->n_vertices + 1);
-	self->ratios = g_new(double, graph->n_vertices + 1);
-	lode_large_array_advise(self->vertices, graph->n_vertices * sizeof(LodeSearchVertex));
+	lode_large_array_advise(self->vertices, (graph->n_vertices + 1) * sizeof(LodeSearchVertex));
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
 		double count = graph->count[v];
 		self->vertices[v].count = count;
-		self->ratios[v] = count > 0 ? graph->weight[v] / count : 0;
+		self->vertices[v].ratio = count > 0 ? graph->weight[v] / count : 0;
+		self->vertices[v].graph = graph->vertex_graphs[v];
 	}
 }
 
@@ -200,10 +200,9 @@ static void prepare_events(LodeSearchGraph *self)
 	g_autofree double *row = g_new(double, graph->n_events + 1);
 	g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(LodeEventValue));
 
-	self->first_events = g_new(uint32_t, graph->n_vertices + 1);
 	find_event_rates(self, row);
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
-		self->first_events[v] = values->len;
+		self->vertices[v].first_event = values->len;
 		if (!(graph->count[v] > 0))
 			continue;
 		read_events(graph, v, row);
@@ -213,12 +212,7 @@ static void prepare_events(LodeSearchGraph *self)
 				g_array_append_val(values, one);
 		}
 	}
-	self->first_events[graph->n_vertices] = values->len;
-	for (uint32_t v = 0; v < graph->n_vertices; v++) {
-		bool is_plain = self->first_events[v] == self->first_events[v + 1] &&
-		                isfinite(self->ratios[v]);
-		self->vertices[v].plain_ratio = is_plain ? self->ratios[v] : -1;
-	}
+	self->vertices[graph->n_vertices].first_event = values->len;
 	self->event_values = (LodeEventValue *)(void *)g_array_free(
 		g_steal_pointer(&values), FALSE);
 }
@@ -273,7 +267,7 @@ static void prepare_edges(LodeSearchGraph *self, bool needs_items)
 			if (is_useful(self, factor, self->vertex_classes[target], needs_items))
 				self->edges[n++] = (LodeSearchEdge){
 					.factor = factor,
-					.ratio = self->ratios[target],
+					.ratio = self->vertices[target].ratio,
 					.target = target,
 					.vertex_class = self->vertex_classes[target],
 				};
@@ -548,8 +542,6 @@ void lode_search_graph_free(LodeSearchGraph *self)
 		return;
 	g_free(self->item_attributes);
 	g_free(self->vertices);
-	g_free(self->ratios);
-	g_free(self->first_events);
 	g_free(self->block_ends);
 	g_free(self->event_rates);
 	g_free(self->event_values);

@@ -14,11 +14,12 @@
 
 #include <stddef.h>
 
-/* What turning sums into supports reads of nearly each vertex, and no more. */
+/* What turning sums into supports reads of a vertex. */
 typedef struct {
-	double count;       /* n(v) */
-	double plain_ratio; /* its ratio where that is finite and there are no event values, else −1
-	                     */
+	double count;         /* n(v) */
+	double ratio;         /* W(v)/n(v); 0 where n(v) = 0 */
+	uint32_t first_event; /* into event_values, up to that of the next vertex */
+	uint32_t graph;
 } LodeSearchVertex;
 
 /*
@@ -71,11 +72,9 @@ typedef struct {
 	bool is_monotone; /* counts never rise along a path: dead paths can be dropped */
 	uint32_t n_items;
 	uint32_t *item_attributes;  /* item → graph attribute */
-	LodeSearchVertex *vertices; /* [n_vertices] */
-	double *ratios;             /* [n_vertices]: W(v)/n(v); 0 where n(v) = 0 */
-	uint32_t *first_events; /* [n_vertices + 1]: into event_values, up to that of the next */
-	uint32_t *block_ends;   /* [n_graphs]: the vertex after the block that the graph is in */
-	double *event_rates;    /* [n_events]: per execution, of most vertices */
+	LodeSearchVertex *vertices; /* [n_vertices + 1] */
+	uint32_t *block_ends; /* [n_graphs]: the vertex after the block that the graph is in */
+	double *event_rates;  /* [n_events]: per execution, of most vertices */
 	LodeEventValue *event_values;
 	uint32_t *vertex_classes;
 	uint32_t *edge_starts;

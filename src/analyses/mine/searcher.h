@@ -318,7 +318,7 @@ static inline uint32_t lode_searcher_block_end(const LodeSearcher *self, uint32_
 {
 	const LodeSearchGraph *graph = self->search->graph;
 
-	return graph->block_ends[graph->graph->vertex_graphs[vertex]];
+	return graph->block_ends[graph->vertices[vertex].graph];
 }
 
 /* measure.c: the support of a pattern, whether it passes, and its event supports, for which the

@@ -305,7 +305,7 @@ static bool walk_starts(Walk *walk)
 		uint32_t class_id = graph->vertex_classes[v];
 		/* Not v itself: a vertex and the next one would cancel each other out. */
 		uint32_t hash = (uint32_t)lode_hash_append(1, v);
-		Step step = {vertex->count, graph->ratios[v], hash, v, 1, false};
+		Step step = {vertex->count, vertex->ratio, hash, v, 1, false};
 		walk->vertices[0] = v;
 		if (class_id != 0 && (!graph->is_monotone || vertex->count > 0) &&
 			!meet_windows(walk, &step, &(Matched){0}, class_id))
@@ -342,7 +342,7 @@ static Matched matched_on(
 	Matched matched = {path->matched, path->ratio, path->n_matched};
 
 	for (uint64_t rest = positions & ~path->matched; rest != 0; rest &= rest - 1) {
-		matched.ratio += graph->ratios[path->vertices[__builtin_ctzll(rest)]];
+		matched.ratio += graph->vertices[path->vertices[__builtin_ctzll(rest)]].ratio;
 		matched.n++;
 	}
 	matched.positions = positions;
