@@ -197,7 +197,9 @@ for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/etc/passw
     faults += [expect(path, status, 404), b"root:" in body and f"{path} gives a file"]
 for path in ("info?profile=../../etc/passwd", "info?profile=2", "info?profile=-1", "info?profile=99999999999999999999", "annotate?function=/etc/passwd",
              "annotate?line=1&file=/etc/passwd", "annotate", "annotate?finding=1&sequence=1", "sequences?limit=x", "sequences?with=" + "&with=".join("*" * 70),
-             "sequences?sort=%00", "functions?sort=evil", "info?format=text", "annotate?sequence=99999999", "heat?granularity=0", "pivot?by=("):
+             "sequences?sort=%00", "functions?sort=evil", "info?format=text", "annotate?sequence=99999999", "heat?granularity=0", "pivot?by=(",
+             "placement?topology=/etc/passwd", "trace?cache=/etc/passwd", "misses?trace=0&cache=/etc/passwd", "compare?base=7",
+             "compare?by=evil", "live", "sample", "heat?first=0x1", "sequences?text=" + "a+" * 70):
     status, _, body = server.get("/api/" + path)
     faults += [expect(path, status, 400, 404), "error" not in json.loads(body) and f"{path}: no error"]
 check("no address leads to a file, and wrong parameters are errors", *faults)
