@@ -6,6 +6,8 @@
  */
 #include "analyses/merge/profile_merge.h"
 
+#include "analyses/merge/origin_rows.h"
+
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -34,11 +36,6 @@ typedef struct {
 	uint32_t source, instruction;
 } InstructionPart;
 
-typedef struct {
-	LodeEdge edge;
-	uint32_t origin;
-} EdgePart;
-
 /* Whose attributes and location an instruction has: that which executed it most. */
 typedef struct {
 	uint32_t source, instruction;
@@ -55,7 +52,7 @@ typedef struct {
 	GArray *functions;  /* FunctionPart */
 	GArray *rows;       /* InstructionPart, of one function */
 	GArray *likenesses; /* Likeness, by instruction */
-	GArray *edges;      /* EdgePart */
+	GArray *edges;      /* LodeOriginEdgePart */
 } Merge;
 
 static void merge_init(Merge *self, const LodeMergeOptions *options, const LodeProgress *progress,
@@ -72,7 +69,7 @@ static void merge_init(Merge *self, const LodeMergeOptions *options, const LodeP
 		.functions = g_array_new(FALSE, FALSE, sizeof(FunctionPart)),
 		.rows = g_array_new(FALSE, FALSE, sizeof(InstructionPart)),
 		.likenesses = g_array_new(FALSE, FALSE, sizeof(Likeness)),
-		.edges = g_array_new(FALSE, FALSE, sizeof(EdgePart)),
+		.edges = g_array_new(FALSE, FALSE, sizeof(LodeOriginEdgePart)),
 	};
 	self->merged->origin_parts = lode_origin_parts_new();
 	for (size_t i = 0; i < n; i++)
@@ -688,7 +685,7 @@ static void renumber_parts(Merge *self, const Source *source)
 			continue;
 		if (row.next_count >= 0 && own + 1 < source->profile->instructions->len &&
 			source->instructions[own + 1] != LODE_NONE) {
-			const EdgePart edge = {
+			const LodeOriginEdgePart edge = {
 				{source->instructions[own], source->instructions[own + 1],
 					is_graph ? LODE_EDGE_GIVEN : LODE_EDGE_FALL_THROUGH,
 					row.next_count},
@@ -709,7 +706,7 @@ static void renumber_parts(Merge *self, const Source *source)
 	for (guint i = 0; i < source->parts->edges->len; i++) {
 		const LodeOriginEdge *row = &LODE_AT(source->parts->edges, LodeOriginEdge, i);
 		const LodeEdge *edge = &LODE_AT(source->profile->edges, LodeEdge, row->edge);
-		const EdgePart part = {
+		const LodeOriginEdgePart part = {
 			{source->instructions[edge->source], source->instructions[edge->target],
 				edge->kind, row->count},
 			source->origins[row->origin]};
@@ -726,170 +723,6 @@ static void renumber_parts(Merge *self, const Source *source)
 		lode_profile_event(self->merged, row.event)->total += row.value;
 		g_array_append_val(parts->totals, row);
 	}
-}
-
-#define ORDER(a, b, field)                                                                         \
-	if ((a)->field != (b)->field)                                                              \
-	return (a)->field < (b)->field ? -1 : 1
-
-static int by_instruction_and_origin(const void *a, const void *b)
-{
-	const LodeOriginCount *left = a, *right = b;
-
-	ORDER(left, right, instruction);
-	ORDER(left, right, origin);
-	return 0;
-}
-
-static int by_origin_and_instruction(const void *a, const void *b)
-{
-	const LodeOriginCount *left = a, *right = b;
-
-	ORDER(left, right, origin);
-	ORDER(left, right, instruction);
-	return 0;
-}
-
-static int costs_by_instruction(const void *a, const void *b)
-{
-	const LodeOriginCost *left = a, *right = b;
-
-	ORDER(left, right, instruction);
-	ORDER(left, right, event);
-	ORDER(left, right, origin);
-	return 0;
-}
-
-static int costs_by_origin(const void *a, const void *b)
-{
-	const LodeOriginCost *left = a, *right = b;
-
-	ORDER(left, right, origin);
-	ORDER(left, right, instruction);
-	ORDER(left, right, event);
-	return 0;
-}
-
-static int compare_edges(const void *a, const void *b)
-{
-	const EdgePart *left = a, *right = b;
-
-	ORDER(left, right, edge.source);
-	ORDER(left, right, edge.target);
-	ORDER(left, right, edge.kind);
-	ORDER(left, right, origin);
-	return 0;
-}
-
-static int origin_edges_by_origin(const void *a, const void *b)
-{
-	const LodeOriginEdge *left = a, *right = b;
-
-	ORDER(left, right, origin);
-	ORDER(left, right, edge);
-	return 0;
-}
-
-static int compare_totals(const void *a, const void *b)
-{
-	const LodeOriginTotal *left = a, *right = b;
-
-	ORDER(left, right, origin);
-	ORDER(left, right, event);
-	return 0;
-}
-
-static void add_up_costs(LodeProfile *merged)
-{
-	GArray *rows = merged->origin_parts->costs;
-	uint32_t begun = 0;
-
-	qsort(rows->data, rows->len, sizeof(LodeOriginCost), costs_by_instruction);
-	g_array_set_size(merged->cost_starts, merged->instructions->len + 1);
-	for (guint i = 0; i < rows->len; i++) {
-		const LodeOriginCost *row = &LODE_AT(rows, LodeOriginCost, i);
-		bool is_same = i > 0 && row[-1].instruction == row->instruction &&
-		               row[-1].event == row->event;
-		const LodeCost cost = {row->event, row->value};
-		while (begun <= row->instruction)
-			LODE_AT(merged->cost_starts, uint32_t, begun++) = merged->costs->len;
-		if (is_same)
-			LODE_AT(merged->costs, LodeCost, merged->costs->len - 1).value +=
-				row->value;
-		else
-			g_array_append_val(merged->costs, cost);
-	}
-	while (begun <= merged->instructions->len)
-		LODE_AT(merged->cost_starts, uint32_t, begun++) = merged->costs->len;
-	qsort(rows->data, rows->len, sizeof(LodeOriginCost), costs_by_origin);
-}
-
-/* Whether an edge is kept as the next_count of its source. */
-static bool is_straight(const LodeProfile *merged, const LodeEdge *edge)
-{
-	return (edge->kind == LODE_EDGE_FALL_THROUGH || edge->kind == LODE_EDGE_GIVEN) &&
-	       edge->target == edge->source + 1 &&
-	       lode_profile_instruction(merged, edge->source)->function ==
-	               lode_profile_instruction(merged, edge->target)->function;
-}
-
-static void add_straight(LodeProfile *merged, const EdgePart *part, guint *at)
-{
-	GArray *counts = merged->origin_parts->counts;
-	double *next = &lode_profile_instruction(merged, part->edge.source)->next_count;
-
-	*next = MAX(*next, 0) + part->edge.count;
-	while (*at < counts->len) {
-		LodeOriginCount *row = &LODE_AT(counts, LodeOriginCount, *at);
-		if (row->instruction > part->edge.source ||
-			(row->instruction == part->edge.source && row->origin >= part->origin))
-			break;
-		++*at;
-	}
-	if (*at == counts->len)
-		return;
-	/* It has one, unless a file made to harm says that an origin left an instruction which it
-	 * never executed. */
-	LodeOriginCount *row = &LODE_AT(counts, LodeOriginCount, *at);
-	if (row->instruction == part->edge.source && row->origin == part->origin)
-		row->next_count = MAX(row->next_count, 0) + part->edge.count;
-}
-
-/* Edges and the rows of origins' counts in step, both by instruction and origin. */
-static void add_up_edges(Merge *self)
-{
-	LodeProfile *merged = self->merged;
-	LodeOriginParts *parts = merged->origin_parts;
-	guint at = 0;
-
-	qsort(self->edges->data, self->edges->len, sizeof(EdgePart), compare_edges);
-	for (guint i = 0; i < self->edges->len; i++) {
-		const EdgePart *part = &LODE_AT(self->edges, EdgePart, i);
-		const LodeEdge *edge = &part->edge;
-		bool is_same = i > 0 && part[-1].edge.source == edge->source &&
-		               part[-1].edge.target == edge->target &&
-		               part[-1].edge.kind == edge->kind;
-		if (is_straight(merged, edge)) {
-			add_straight(merged, part, &at);
-			continue;
-		}
-		if (is_same)
-			LODE_AT(merged->edges, LodeEdge, merged->edges->len - 1).count +=
-				edge->count;
-		else
-			g_array_append_val(merged->edges, *edge);
-		const LodeOriginEdge row = {part->origin, merged->edges->len - 1, edge->count};
-		LodeOriginEdge *last = parts->edges->len > 0
-		                               ? &LODE_AT(parts->edges, LodeOriginEdge,
-							 parts->edges->len - 1)
-		                               : NULL;
-		if (last != NULL && last->origin == row.origin && last->edge == row.edge)
-			last->count += row.count;
-		else
-			g_array_append_val(parts->edges, row);
-	}
-	qsort(parts->edges->data, parts->edges->len, sizeof(LodeOriginEdge),
-		origin_edges_by_origin);
 }
 
 /* Attributes and the location of its likeness, and who executed it. */
@@ -1026,17 +859,11 @@ LodeProfile *lode_profile_merge(const LodeMergeSource *sources, size_t n,
 	merge_init(&self, options, progress, sources, n);
 	if (!take_sources(&self, error) || !add_functions(&self, error))
 		return NULL;
-	LodeOriginParts *parts = self.merged->origin_parts;
 	for (uint32_t i = 0; i < self.n_sources; i++)
 		renumber_parts(&self, &self.sources[i]);
-	add_up_costs(self.merged);
-	qsort(parts->counts->data, parts->counts->len, sizeof(LodeOriginCount),
-		by_instruction_and_origin);
-	add_up_edges(&self);
+	lode_origin_rows_add_up(self.merged, self.edges);
 	name_instructions(&self);
-	qsort(parts->counts->data, parts->counts->len, sizeof(LodeOriginCount),
-		by_origin_and_instruction);
-	qsort(parts->totals->data, parts->totals->len, sizeof(LodeOriginTotal), compare_totals);
+	lode_origin_rows_sort(self.merged->origin_parts);
 	take_unresolved(&self);
 	return g_steal_pointer(&self.merged);
 }

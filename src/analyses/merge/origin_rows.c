@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/merge/origin_rows.h"
+
+#include <stdlib.h>
+
+#define ORDER(a, b, field)                                                                         \
+	if ((a)->field != (b)->field)                                                              \
+	return (a)->field < (b)->field ? -1 : 1
+
+static int by_instruction_and_origin(const void *a, const void *b)
+{
+	const LodeOriginCount *left = a, *right = b;
+
+	ORDER(left, right, instruction);
+	ORDER(left, right, origin);
+	return 0;
+}
+
+static int by_origin_and_instruction(const void *a, const void *b)
+{
+	const LodeOriginCount *left = a, *right = b;
+
+	ORDER(left, right, origin);
+	ORDER(left, right, instruction);
+	return 0;
+}
+
+static int costs_by_instruction(const void *a, const void *b)
+{
+	const LodeOriginCost *left = a, *right = b;
+
+	ORDER(left, right, instruction);
+	ORDER(left, right, event);
+	ORDER(left, right, origin);
+	return 0;
+}
+
+static int costs_by_origin(const void *a, const void *b)
+{
+	const LodeOriginCost *left = a, *right = b;
+
+	ORDER(left, right, origin);
+	ORDER(left, right, instruction);
+	ORDER(left, right, event);
+	return 0;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+	const LodeOriginEdgePart *left = a, *right = b;
+
+	ORDER(left, right, edge.source);
+	ORDER(left, right, edge.target);
+	ORDER(left, right, edge.kind);
+	ORDER(left, right, origin);
+	return 0;
+}
+
+static int origin_edges_by_origin(const void *a, const void *b)
+{
+	const LodeOriginEdge *left = a, *right = b;
+
+	ORDER(left, right, origin);
+	ORDER(left, right, edge);
+	return 0;
+}
+
+static int compare_totals(const void *a, const void *b)
+{
+	const LodeOriginTotal *left = a, *right = b;
+
+	ORDER(left, right, origin);
+	ORDER(left, right, event);
+	return 0;
+}
+
+static void add_up_costs(LodeProfile *merged)
+{
+	GArray *rows = merged->origin_parts->costs;
+	uint32_t begun = 0;
+
+	qsort(rows->data, rows->len, sizeof(LodeOriginCost), costs_by_instruction);
+	g_array_set_size(merged->cost_starts, merged->instructions->len + 1);
+	for (guint i = 0; i < rows->len; i++) {
+		const LodeOriginCost *row = &LODE_AT(rows, LodeOriginCost, i);
+		bool is_same = i > 0 && row[-1].instruction == row->instruction &&
+		               row[-1].event == row->event;
+		const LodeCost cost = {row->event, row->value};
+		while (begun <= row->instruction)
+			LODE_AT(merged->cost_starts, uint32_t, begun++) = merged->costs->len;
+		if (is_same)
+			LODE_AT(merged->costs, LodeCost, merged->costs->len - 1).value +=
+				row->value;
+		else
+			g_array_append_val(merged->costs, cost);
+	}
+	while (begun <= merged->instructions->len)
+		LODE_AT(merged->cost_starts, uint32_t, begun++) = merged->costs->len;
+}
+
+/* Whether an edge is kept as the next_count of its source. */
+static bool is_straight(const LodeProfile *merged, const LodeEdge *edge)
+{
+	return (edge->kind == LODE_EDGE_FALL_THROUGH || edge->kind == LODE_EDGE_GIVEN) &&
+	       edge->target == edge->source + 1 &&
+	       lode_profile_instruction(merged, edge->source)->function ==
+	               lode_profile_instruction(merged, edge->target)->function;
+}
+
+static void add_straight(LodeProfile *merged, const LodeOriginEdgePart *part, guint *at)
+{
+	GArray *counts = merged->origin_parts->counts;
+	double *next = &lode_profile_instruction(merged, part->edge.source)->next_count;
+
+	*next = MAX(*next, 0) + part->edge.count;
+	while (*at < counts->len) {
+		LodeOriginCount *row = &LODE_AT(counts, LodeOriginCount, *at);
+		if (row->instruction > part->edge.source ||
+			(row->instruction == part->edge.source && row->origin >= part->origin))
+			break;
+		++*at;
+	}
+	if (*at == counts->len)
+		return;
+	/* It has one, unless a file made to harm says that an origin left an instruction which it
+	 * never executed. */
+	LodeOriginCount *row = &LODE_AT(counts, LodeOriginCount, *at);
+	if (row->instruction == part->edge.source && row->origin == part->origin)
+		row->next_count = MAX(row->next_count, 0) + part->edge.count;
+}
+
+/* Edges and the rows of origins' counts in step, both by instruction and origin. */
+static void add_up_edges(LodeProfile *merged, GArray *edges)
+{
+	LodeOriginParts *parts = merged->origin_parts;
+	guint at = 0;
+
+	qsort(edges->data, edges->len, sizeof(LodeOriginEdgePart), compare_edges);
+	for (guint i = 0; i < edges->len; i++) {
+		const LodeOriginEdgePart *part = &LODE_AT(edges, LodeOriginEdgePart, i);
+		const LodeEdge *edge = &part->edge;
+		bool is_same = i > 0 && part[-1].edge.source == edge->source &&
+		               part[-1].edge.target == edge->target &&
+		               part[-1].edge.kind == edge->kind;
+		if (is_straight(merged, edge)) {
+			add_straight(merged, part, &at);
+			continue;
+		}
+		if (is_same)
+			LODE_AT(merged->edges, LodeEdge, merged->edges->len - 1).count +=
+				edge->count;
+		else
+			g_array_append_val(merged->edges, *edge);
+		const LodeOriginEdge row = {part->origin, merged->edges->len - 1, edge->count};
+		LodeOriginEdge *last = parts->edges->len > 0
+		                               ? &LODE_AT(parts->edges, LodeOriginEdge,
+							 parts->edges->len - 1)
+		                               : NULL;
+		if (last != NULL && last->origin == row.origin && last->edge == row.edge)
+			last->count += row.count;
+		else
+			g_array_append_val(parts->edges, row);
+	}
+}
+
+void lode_origin_rows_add_up(LodeProfile *merged, GArray *edges)
+{
+	GArray *counts = merged->origin_parts->counts;
+
+	add_up_costs(merged);
+	qsort(counts->data, counts->len, sizeof(LodeOriginCount), by_instruction_and_origin);
+	add_up_edges(merged, edges);
+}
+
+void lode_origin_rows_sort(LodeOriginParts *parts)
+{
+	qsort(parts->counts->data, parts->counts->len, sizeof(LodeOriginCount),
+		by_origin_and_instruction);
+	qsort(parts->costs->data, parts->costs->len, sizeof(LodeOriginCost), costs_by_origin);
+	qsort(parts->edges->data, parts->edges->len, sizeof(LodeOriginEdge),
+		origin_edges_by_origin);
+	qsort(parts->totals->data, parts->totals->len, sizeof(LodeOriginTotal), compare_totals);
+}

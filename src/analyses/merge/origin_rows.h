@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What origins gave, as rows with the numbers of the merged profile, added up in that profile.
+ *
+ * Private to analyses/merge/.
+ */
+#pragma once
+
+#include "model/profile.h"
+
+/* An edge of one origin, also those that become a next_count: to the instruction after its source,
+ * of kind fall-through or given. */
+typedef struct {
+	LodeEdge edge;
+	uint32_t origin;
+} LodeOriginEdgePart;
+
+/*
+ * Fills costs, cost_starts, edges and next_counts of the profile, whose instructions and
+ * origin_parts' counts and costs are there, and the parts' edges and next_counts. `edges` are
+ * LodeOriginEdgePart, in any order, and are sorted. Counts are then by instruction and origin.
+ */
+void lode_origin_rows_add_up(LodeProfile *merged, GArray *edges);
+
+/* All rows in the order of LodeOriginParts. */
+void lode_origin_rows_sort(LodeOriginParts *parts);
