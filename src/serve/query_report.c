@@ -195,9 +195,13 @@ static GArray *find_list(const LodeServeQuery *query, const LodeMiningRun *run,
 
 	if (list != NULL)
 		return list;
-	if (!options->show_all && !run->parameters.is_instruction_mode)
-		options->is_closed = lode_profile_snapshot_closed(query->snapshot, run);
-	list = lode_report_choose(run, options, error);
+	if (!options->show_all && !run->parameters.is_instruction_mode) {
+		options->is_closed = lode_profile_snapshot_closed(
+			query->snapshot, run, query->progress, error);
+		if (options->is_closed == NULL)
+			return NULL;
+	}
+	list = lode_report_choose(run, options, query->progress, error);
 	if (list != NULL)
 		lode_profile_snapshot_keep_list(query->snapshot, asked, list);
 	return list;

@@ -195,17 +195,20 @@ const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const 
 	return mined;
 }
 
-const bool *lode_profile_snapshot_closed(LodeProfileSnapshot *self, const LodeMiningRun *run)
+const bool *lode_profile_snapshot_closed(LodeProfileSnapshot *self, const LodeMiningRun *run,
+	const LodeProgress *progress, GError **error)
 {
 	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-	bool *is_closed = g_hash_table_lookup(self->closed, run);
+	const bool *known = g_hash_table_lookup(self->closed, run);
 
-	if (is_closed == NULL) {
-		is_closed = g_new0(bool, run->sequences->len + 1);
-		lode_closed_mark(run, is_closed);
-		g_hash_table_insert(self->closed, (void *)run, is_closed);
-	}
-	return is_closed;
+	if (known != NULL)
+		return known;
+	g_autofree bool *is_closed = g_new0(bool, run->sequences->len + 1);
+	if (!lode_closed_mark(run, is_closed, progress, error))
+		return NULL;
+	known = is_closed;
+	g_hash_table_insert(self->closed, (void *)run, g_steal_pointer(&is_closed));
+	return known;
 }
 
 GArray *lode_profile_snapshot_find_list(LodeProfileSnapshot *self, const char *asked)

@@ -64,8 +64,9 @@ const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const 
 	bool has_sequences, const LodeProgress *progress, GError **error);
 
 /* Which sequences of a run of the snapshot are closed, found when first asked for: valid as long as
- * the snapshot. */
-const bool *lode_profile_snapshot_closed(LodeProfileSnapshot *self, const LodeMiningRun *run);
+ * the snapshot. NULL: _CANCELLED. */
+const bool *lode_profile_snapshot_closed(LodeProfileSnapshot *self, const LodeMiningRun *run,
+	const LodeProgress *progress, GError **error);
 
 /*
  * Sorted lists of sequences are kept, so that only the first page of one has to wait for it: a few

@@ -369,7 +369,8 @@ static void fail_unexplained(const LodeMiningRun *run, GError **error)
 			run->name);
 }
 
-static void keep_closed(const LodeMiningRun *run, const LodeReportOptions *options, bool *eligible)
+static bool keep_closed(const LodeMiningRun *run, const LodeReportOptions *options, bool *eligible,
+	const LodeProgress *progress, GError **error)
 {
 	uint32_t n = run->sequences->len;
 	const bool *is_closed = options->is_closed;
@@ -377,15 +378,17 @@ static void keep_closed(const LodeMiningRun *run, const LodeReportOptions *optio
 
 	if (is_closed == NULL) {
 		own = g_new0(bool, n + 1);
-		lode_closed_mark(run, own);
+		if (!lode_closed_mark(run, own, progress, error))
+			return false;
 		is_closed = own;
 	}
 	for (uint32_t i = 0; i < n; i++)
 		eligible[i] &= is_closed[i];
+	return true;
 }
 
-GArray *lode_report_choose(
-	const LodeMiningRun *run, const LodeReportOptions *options, GError **error)
+GArray *lode_report_choose(const LodeMiningRun *run, const LodeReportOptions *options,
+	const LodeProgress *progress, GError **error)
 {
 	LodeReportKey key;
 
@@ -395,8 +398,9 @@ GArray *lode_report_choose(
 	if (eligible == NULL)
 		return NULL;
 	/* In instruction runs all of them are few, and closedness has no supports to compare. */
-	if (!options->show_all && !run->parameters.is_instruction_mode)
-		keep_closed(run, options, eligible);
+	if (!options->show_all && !run->parameters.is_instruction_mode &&
+		!keep_closed(run, options, eligible, progress, error))
+		return NULL;
 	GArray *indices = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t i = 0; i < run->sequences->len; i++)
 		if (eligible[i])
@@ -594,8 +598,9 @@ bool lode_report_write(const LodeProfile *profile, const LodeMiningRun *run,
 		!lode_report_values_init(&report.values, run, options->baseline, error))
 		return false;
 	report.values.weight_event = find_weight_event(profile, run);
-	g_autoptr(GArray) own = options->sequences == NULL ? lode_report_choose(run, options, error)
-	                                                   : NULL;
+	g_autoptr(GArray) own = options->sequences == NULL
+	                                ? lode_report_choose(run, options, progress, error)
+	                                : NULL;
 	if (options->sequences == NULL && own == NULL)
 		return false;
 	write_list(&report, own != NULL ? own : options->sequences, progress);

@@ -51,10 +51,10 @@ bool lode_report_lists_sequences(const LodeMiningRun *run, const LodeReportOptio
 /*
  * The sequences that a list has by its filters and its order: GArray of uint32_t, indices in the
  * run, which the caller unrefs. Offset, limit and baseline do not count. Errors: as of
- * lode_report_write().
+ * lode_report_write(), and _CANCELLED.
  */
-GArray *lode_report_choose(
-	const LodeMiningRun *run, const LodeReportOptions *options, GError **error);
+GArray *lode_report_choose(const LodeMiningRun *run, const LodeReportOptions *options,
+	const LodeProgress *progress, GError **error);
 
 /*
  * Writes the report to `out`: the findings where the run has them and no order, filter or baseline

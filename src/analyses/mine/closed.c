@@ -9,6 +9,7 @@
  */
 #include "analyses/mine/closed.h"
 
+#include "base/error.h"
 #include "base/hash.h"
 
 #include <math.h>
@@ -156,6 +157,17 @@ static bool is_uniform(const Ranked *all, uint32_t n)
 	       all[n - 1].frequency - all[0].frequency <= same;
 }
 
+/* Between two sequences, whether to go on: comparing one with all others takes milliseconds. */
+static bool go_on(const LodeProgress *progress, uint32_t done, uint32_t n, GError **error)
+{
+	if (done % 1024 == 0)
+		lode_progress_report(progress, "comparing sequences", done, n, NULL);
+	if (!lode_progress_is_cancelled(progress))
+		return true;
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	return false;
+}
+
 /* --- sequences by attribute --- */
 
 /* Positions of sequences in an array of them, by the attributes that they have. */
@@ -292,7 +304,8 @@ static void mark_shortened(const Ranked *all, uint32_t n, bool *is_shortened)
  * are few: every subset of a set of 16 attributes may have the same supports. Only where supports
  * drift by less than counts as equal each time, must those that are not closed be looked at too.
  */
-static void mark_run(Ranked *all, uint32_t n, bool *out_is_closed)
+static bool mark_run(
+	Ranked *all, uint32_t n, bool *out_is_closed, const LodeProgress *progress, GError **error)
 {
 	bool has_drift = !is_uniform(all, n);
 	g_autofree bool *is_shortened = NULL;
@@ -300,7 +313,7 @@ static void mark_run(Ranked *all, uint32_t n, bool *out_is_closed)
 
 	if (n == 1) {
 		out_is_closed[all[0].index] = true;
-		return;
+		return true;
 	}
 	qsort(all, n, sizeof(Ranked), compare_by_size);
 	is_shortened = g_new0(bool, n);
@@ -308,6 +321,8 @@ static void mark_run(Ranked *all, uint32_t n, bool *out_is_closed)
 	having_init(&candidates);
 	for (uint32_t i = 0; i < n; i++) {
 		bool is_closed = !is_shortened[i];
+		if (!go_on(progress, i, n, error))
+			return false;
 		const GArray *larger = is_closed ? having_rarest(&candidates, &all[i]) : NULL;
 		for (guint j = 0; larger != NULL && j < larger->len && is_closed; j++) {
 			const Ranked *large = &all[g_array_index(larger, uint32_t, j)];
@@ -318,9 +333,11 @@ static void mark_run(Ranked *all, uint32_t n, bool *out_is_closed)
 		if (is_closed || has_drift)
 			having_add(&candidates, all, i);
 	}
+	return true;
 }
 
-void lode_closed_mark(const LodeMiningRun *run, bool *out_is_closed)
+bool lode_closed_mark(
+	const LodeMiningRun *run, bool *out_is_closed, const LodeProgress *progress, GError **error)
 {
 	uint32_t n = run->sequences->len;
 	g_autofree Ranked *all = g_new(Ranked, n + 1);
@@ -333,9 +350,11 @@ void lode_closed_mark(const LodeMiningRun *run, bool *out_is_closed)
 		qsort(all + first, n_alike, sizeof(Ranked), compare_by_frequency);
 		for (uint32_t at = first, n_run; at < first + n_alike; at += n_run) {
 			n_run = frequency_run(all + at, first + n_alike - at);
-			mark_run(all + at, n_run, out_is_closed);
+			if (!mark_run(all + at, n_run, out_is_closed, progress, error))
+				return false;
 		}
 	}
+	return true;
 }
 
 /* In canonical order a sequence's extension by one item, if any, comes right after it. */
@@ -354,7 +373,8 @@ static bool is_in_none(const GArray *candidates, const Ranked *all, const Ranked
 	return true;
 }
 
-void lode_maximal_mark(const LodeMiningRun *run, bool *out_is_maximal)
+bool lode_maximal_mark(const LodeMiningRun *run, bool *out_is_maximal, const LodeProgress *progress,
+	GError **error)
 {
 	uint32_t n = run->sequences->len;
 	g_autofree Ranked *all = g_new(Ranked, n + 1);
@@ -368,9 +388,12 @@ void lode_maximal_mark(const LodeMiningRun *run, bool *out_is_maximal)
 	qsort(all, n, sizeof(Ranked), compare_by_size);
 	for (uint32_t i = 0; i < n; i++) {
 		bool *is_maximal = &out_is_maximal[all[i].index];
+		if (!go_on(progress, i, n, error))
+			return false;
 		*is_maximal = *is_maximal &&
 		              is_in_none(having_rarest(&maximal, &all[i]), all, &all[i]);
 		if (*is_maximal)
 			having_add(&maximal, all, i);
 	}
+	return true;
 }

@@ -638,17 +638,17 @@ static void keep_marked(LodeMiningRun *run, const bool *is_kept)
 	g_array_set_size(run->event_supports, kept * n_events);
 }
 
-static void filter_run(LodeMiningRun *run)
+static bool filter_run(LodeMiningRun *run, const LodeProgress *progress, GError **error)
 {
 	g_autofree bool *is_kept = g_new0(bool, run->sequences->len + 1);
 
-	if (run->parameters.only_maximal)
-		lode_maximal_mark(run, is_kept);
-	else if (run->parameters.only_closed)
-		lode_closed_mark(run, is_kept);
-	else
-		return;
+	if (!run->parameters.only_maximal && !run->parameters.only_closed)
+		return true;
+	if (run->parameters.only_maximal ? !lode_maximal_mark(run, is_kept, progress, error)
+					 : !lode_closed_mark(run, is_kept, progress, error))
+		return false;
 	keep_marked(run, is_kept);
+	return true;
 }
 
 /*
@@ -741,12 +741,11 @@ LodeMiningRun *lode_miner_run(const LodeFlowGraph *graph, const LodeMiningParame
 
 	if (!check_parameters(parameters, error))
 		return NULL;
-	LodeMiningRun *run = parameters->top > 0
-	                             ? mine_top(graph, parameters, name, progress, error)
-	                             : mine(graph, parameters, name, progress, error);
-	if (run == NULL)
+	g_autoptr(LodeMiningRun) run = parameters->top > 0
+	                                       ? mine_top(graph, parameters, name, progress, error)
+	                                       : mine(graph, parameters, name, progress, error);
+	if (run == NULL || !filter_run(run, progress, error))
 		return NULL;
-	filter_run(run);
 	run->seconds = (double)(g_get_monotonic_time() - start_us) / 1e6;
-	return run;
+	return g_steal_pointer(&run);
 }

@@ -4,6 +4,7 @@
 
 #include "analyses/mine/closed.h"
 #include "analyses/mine/miner.h"
+#include "base/error.h"
 #include "naive_marks.h"
 #include "naive_occurrences.h"
 #include "random_case.h"
@@ -145,9 +146,9 @@ static void test_closed_and_maximal(void)
 		if (n > 400)
 			continue;
 		naive_closed_mark(run, expected);
-		lode_closed_mark(run, actual);
+		lode_closed_mark(run, actual, NULL, NULL);
 		naive_maximal_mark(run, expected + n);
-		lode_maximal_mark(run, actual + n);
+		lode_maximal_mark(run, actual + n, NULL, NULL);
 		for (guint i = 0; i < 2 * n; i++) {
 			if (expected[i] != actual[i]) {
 				g_autofree char *key = run_sequence_key(run, i % n);
@@ -183,13 +184,37 @@ static void test_closed_drift(void)
 			one->frequency = 0.25 + 0.6e-9 * (i * 11 % 3);
 		}
 		naive_closed_mark(run, expected);
-		lode_closed_mark(run, actual);
+		lode_closed_mark(run, actual, NULL, NULL);
 		for (guint i = 0; i < n; i++) {
 			g_assert_cmpint(actual[i], ==, expected[i]);
 			n_dropped += !expected[i];
 		}
 	}
 	g_assert_cmpuint(n_dropped, >, n_cases / 3);
+}
+
+/* It can be stopped: a run that was cut at its limit may take minutes. */
+static void test_marks_stopped(void)
+{
+	g_autoptr(RandomCase) random = random_case_new(8000);
+	g_autoptr(LodeMiningRun) run = mine(random);
+	g_autofree bool *marks = g_new0(bool, run->sequences->len + 1);
+	g_autoptr(GCancellable) cancellable = g_cancellable_new();
+	const LodeProgress progress = {.cancellable = cancellable};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GError) other = NULL;
+
+	/* Two that have equal supports are compared. */
+	g_assert_cmpuint(run->sequences->len, >, 1);
+	for (guint i = 0; i < run->sequences->len; i++) {
+		LodeSequence *one = &g_array_index(run->sequences, LodeSequence, i);
+		one->weight = one->frequency = 0.5;
+	}
+	g_cancellable_cancel(cancellable);
+	g_assert_false(lode_closed_mark(run, marks, &progress, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CANCELLED);
+	g_assert_false(lode_maximal_mark(run, marks, &progress, &other));
+	g_assert_error(other, LODE_ERROR, LODE_ERROR_CANCELLED);
 }
 
 int main(int argc, char **argv)
@@ -199,5 +224,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/occurrences/none", test_no_occurrence);
 	g_test_add_func("/closed/random-graphs", test_closed_and_maximal);
 	g_test_add_func("/closed/drift", test_closed_drift);
+	g_test_add_func("/closed/stopped", test_marks_stopped);
 	return g_test_run();
 }
