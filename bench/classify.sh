@@ -171,4 +171,6 @@ for name in "${names[@]}"; do
 		>"classified-$how/foreign-$name.4.json"
 done
 
-"$here/classify_table.py" "classified-$how" $(for i in "${!names[@]}"; do echo "${names[i]}:${roles[i]}"; done)
+workloads=()
+for i in "${!names[@]}"; do workloads+=("${names[i]}:${roles[i]}"); done
+"$here/classify_table.py" "classified-$how" "${workloads[@]}"

@@ -418,7 +418,7 @@ static void write_text(const View *self)
 {
 	put_head(self);
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
-		put_kind(self, kind);
+		put_kind(self, (LodeComparedKind)kind);
 }
 
 /* --- for programs --- */

@@ -88,10 +88,16 @@ check "a signature that was cut short" "$(status_is 1)" \
 # From samples: the kinds one after the other, in one recording.
 rm known/cut.sig
 run() { "$lode" run --once --report /dev/null -o "$1.lode" -- ./work "${@:2}" >out 2>err; }
-run a 3000 0 0 && run b 0 3000 0 && "$lode" signature a.lode --name sorts --units 3000 -o known/sorts.sig 2>err &&
-	"$lode" signature b.lode --name products --units 3000 -o known/products.sig 2>err &&
-	"$lode" record -o x.data -- ./work 3000 3000 0 >out 2>err ||
-	{ for n in 8 9; do echo "ok $n # SKIP sampling is not allowed here"; done && exit 0; }
+record_kinds() {
+	run a 3000 0 0 && run b 0 3000 0 &&
+		"$lode" signature a.lode --name sorts --units 3000 -o known/sorts.sig 2>err &&
+		"$lode" signature b.lode --name products --units 3000 -o known/products.sig 2>err &&
+		"$lode" record -o x.data -- ./work 3000 3000 0 >out 2>err
+}
+if ! record_kinds; then
+	for n in 8 9; do echo "ok $n # SKIP sampling is not allowed here"; done
+	exit 0
+fi
 "$lode" classify x.data --signatures known --over-time --slices 8 --format json >x.json 2>err
 status=$?
 # How slices are cut among the phases is chance; the first with samples is of the first one.

@@ -44,7 +44,7 @@ has_all_threads() {
 check "each thread has misses of its own" "$(holds has_all_threads)"
 
 # A part in place and the same part as a trace of its own are one profile, but for what names them.
-part() { grep -v -e '^profile,' <("$lode" info "$1" --format csv); }
+part() { grep -v -e '^profile,' -e '^origin,' <("$lode" info "$1" --format csv); }
 "$lode" trace cut threads.rps --from 60001 --count 50000 --level fast -o part.rps >out 2>err
 "$lode" import threads.rps --from 60001 --count 50000 --simulate d1=4K:4:64 -o in_place.lode >out 2>err
 "$lode" import part.rps --simulate d1=4K:4:64 -o part.lode >out 2>err
