@@ -126,7 +126,7 @@ static void check_silence(double (*factor)(uint32_t function))
 		g_autoptr(LodeComparison) comparison = compared(first, second);
 		bool is_told = false;
 		for (int kind = 0; kind < LODE_COMPARED_SEQUENCE; kind++)
-			is_told = is_told || count_told(comparison, kind) > 0;
+			is_told = is_told || count_told(comparison, (LodeComparedKind)kind) > 0;
 		n_told += is_told;
 		g_assert_cmpuint(comparison->speed.n_functions, >=, 30);
 		g_assert_cmpfloat(fabs(log(comparison->speed.factor / factor(0))), <,
