@@ -54,6 +54,17 @@ is_same_part() {
 }
 check "a part that was cut out is what it is in place" "$(holds is_same_part)"
 
+# The first reference of some of these is an access, and its instruction was before them.
+all_parts() {
+	local from
+	for from in $(seq 60001 60010); do
+		"$lode" import threads.rps --from "$from" --count 2000 --simulate d1=4K:4:64 \
+			-o from.lode >out 2>err || return 1
+	done
+	"$lode" memory from.lode --by object --event l1d-miss --format csv | grep -q ',value,'
+}
+check "a part may begin with an access" "$(holds all_parts)"
+
 is_simulated() {
 	local cache misses
 	for cache in d1 i1 l2; do

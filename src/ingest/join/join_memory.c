@@ -300,7 +300,8 @@ static void add_sample(Building *self, const LodeReadAccess *access)
 	sample.event = g_array_index(self->event_ids, uint32_t, access->sample.event);
 	sample.thread = self->thread_ids[access->sample.thread];
 	find_instructions(self, access, &sample);
-	if (sample.access_pc != 0)
+	/* A part of a trace may begin with an access, whose instruction was before it. */
+	if (sample.access_pc != 0 || sample.rule != LODE_RULE_NONE)
 		find_object(self, access, &sample);
 	g_array_append_val(self->memory->samples, sample);
 	if (self->callers == NULL)
