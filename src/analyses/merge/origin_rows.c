@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/merge/origin_rows.h"
 
-#include <stdlib.h>
-
 #define ORDER(a, b, field)                                                                         \
 	if ((a)->field != (b)->field)                                                              \
 	return (a)->field < (b)->field ? -1 : 1
@@ -79,7 +77,7 @@ static void add_up_costs(LodeProfile *merged)
 	GArray *rows = merged->origin_parts->costs;
 	uint32_t begun = 0;
 
-	qsort(rows->data, rows->len, sizeof(LodeOriginCost), costs_by_instruction);
+	g_array_sort(rows, costs_by_instruction);
 	g_array_set_size(merged->cost_starts, merged->instructions->len + 1);
 	for (guint i = 0; i < rows->len; i++) {
 		const LodeOriginCost *row = &LODE_AT(rows, LodeOriginCost, i);
@@ -135,7 +133,7 @@ static void add_up_edges(LodeProfile *merged, GArray *edges)
 	LodeOriginParts *parts = merged->origin_parts;
 	guint at = 0;
 
-	qsort(edges->data, edges->len, sizeof(LodeOriginEdgePart), compare_edges);
+	g_array_sort(edges, compare_edges);
 	for (guint i = 0; i < edges->len; i++) {
 		const LodeOriginEdgePart *part = &LODE_AT(edges, LodeOriginEdgePart, i);
 		const LodeEdge *edge = &part->edge;
@@ -168,16 +166,14 @@ void lode_origin_rows_add_up(LodeProfile *merged, GArray *edges)
 	GArray *counts = merged->origin_parts->counts;
 
 	add_up_costs(merged);
-	qsort(counts->data, counts->len, sizeof(LodeOriginCount), by_instruction_and_origin);
+	g_array_sort(counts, by_instruction_and_origin);
 	add_up_edges(merged, edges);
 }
 
 void lode_origin_rows_sort(LodeOriginParts *parts)
 {
-	qsort(parts->counts->data, parts->counts->len, sizeof(LodeOriginCount),
-		by_origin_and_instruction);
-	qsort(parts->costs->data, parts->costs->len, sizeof(LodeOriginCost), costs_by_origin);
-	qsort(parts->edges->data, parts->edges->len, sizeof(LodeOriginEdge),
-		origin_edges_by_origin);
-	qsort(parts->totals->data, parts->totals->len, sizeof(LodeOriginTotal), compare_totals);
+	g_array_sort(parts->counts, by_origin_and_instruction);
+	g_array_sort(parts->costs, costs_by_origin);
+	g_array_sort(parts->edges, origin_edges_by_origin);
+	g_array_sort(parts->totals, compare_totals);
 }

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A profile to be added, by what its origins gave. The arrays have the number in the merged profile
@@ -538,7 +537,7 @@ static bool add_instructions(
 				g_array_append_val(rows, row);
 		}
 	}
-	qsort(rows->data, rows->len, sizeof(InstructionPart), compare_rows);
+	g_array_sort(rows, compare_rows);
 	for (guint first = 0, end; first < rows->len; first = end) {
 		const InstructionPart *row = &LODE_AT(rows, InstructionPart, first);
 		for (end = first + 1; end < rows->len; end++) {
@@ -624,7 +623,7 @@ static void add_blocks(
 			g_array_append_val(blocks, block);
 		}
 	}
-	qsort(blocks->data, blocks->len, sizeof(LodeBlock), compare_blocks);
+	g_array_sort(blocks, compare_blocks);
 	cut_blocks(blocks);
 	function->first_block = self->merged->blocks->len;
 	function->n_blocks = blocks->len;
@@ -652,7 +651,7 @@ static bool add_functions(Merge *self, GError **error)
 {
 	GArray *parts = self->functions;
 
-	qsort(parts->data, parts->len, sizeof(FunctionPart), compare_functions);
+	g_array_sort(parts, compare_functions);
 	for (guint first = 0, end; first < parts->len; first = end) {
 		const FunctionPart *part = &LODE_AT(parts, FunctionPart, first);
 		for (end = first + 1; end < parts->len; end++) {
