@@ -76,8 +76,9 @@ static void write_summary(const LodeProfile *profile)
 {
 	char origins[LODE_NUMBER_SIZE], instructions[LODE_NUMBER_SIZE];
 
-	lode_display_line(stdout, "%s: %s instructions, %s origin%s", given.output,
+	lode_display_line(stdout, "%s: %s instruction%s, %s origin%s", given.output,
 		lode_number_format_count(profile->instructions->len, instructions),
+		profile->instructions->len == 1 ? "" : "s",
 		lode_number_format_count(profile->origins->len, origins),
 		profile->origins->len == 1 ? "" : "s");
 }
