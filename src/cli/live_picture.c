@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/live_terminal.h"
 #include "record/record_queue.h"
+#include "record/sampling_switch.h"
 #include "views/live/live_model.h"
 
 #include <errno.h>
@@ -188,9 +189,6 @@ enum { MAX_QUEUED_BYTES = 16 << 20, TAIL_BYTES = 64 << 10 };
 /* Between two pictures, and between two looks at the queue and the keys. */
 enum { REFRESH_US = G_USEC_PER_SEC / 2, LOOK_MS = 100 };
 
-/* What the picture wants of the sampling. */
-typedef enum { WISH_NONE, WISH_ON, WISH_OFF } SamplingWish;
-
 struct LodeLivePicture {
 	LodeLivePictureOptions options;
 	LodePerfObserver observer;
@@ -202,8 +200,9 @@ struct LodeLivePicture {
 	GThread *thread;
 	int wake; /* written to when the recording has ended */
 	gint64 drawn_us;
+	LodeSamplingSwitch sampling;
 	/* Between the threads, atomic. */
-	gint has_begun, is_ending, is_over, is_sampling, wish;
+	gint has_begun, is_ending, is_over;
 };
 
 /* --- the recorder's thread --- */
@@ -228,16 +227,9 @@ static void take_record(const void *record, size_t size, void *user_data)
 static bool end_round(bool is_sampling, void *user_data)
 {
 	LodeLivePicture *self = user_data;
-	gint wish = g_atomic_int_get(&self->wish);
 
 	lode_record_queue_end_batch(&self->queue);
-	if (wish != WISH_NONE) {
-		is_sampling = wish == WISH_ON;
-		/* This wish alone: the user may have asked again meanwhile. */
-		g_atomic_int_compare_and_exchange(&self->wish, wish, WISH_NONE);
-	}
-	g_atomic_int_set(&self->is_sampling, is_sampling);
-	return is_sampling;
+	return lode_sampling_switch_turn(&self->sampling, is_sampling);
 }
 
 /* --- the picture's thread --- */
@@ -267,7 +259,7 @@ static void draw(LodeLivePicture *self)
 	                     lode_live_addresses_n_unreadable(self->model.addresses),
 		.is_stall_weighted = has_begun &&
 	                             lode_live_addresses_is_by_time(self->model.addresses),
-		.is_sampling = g_atomic_int_get(&self->is_sampling),
+		.is_sampling = lode_sampling_switch_is_on(&self->sampling),
 	};
 	g_auto(LodeCellGrid) grid = {0};
 	unsigned width, height;
@@ -301,11 +293,7 @@ static void quit_picture(LodeLivePicture *self)
 
 static void ask_for_sampling(LodeLivePicture *self)
 {
-	bool is_sampling = g_atomic_int_get(&self->is_sampling);
-
-	g_atomic_int_set(&self->wish, is_sampling ? WISH_OFF : WISH_ON);
-	/* Shown at once; the recorder's next round makes it true. */
-	g_atomic_int_set(&self->is_sampling, !is_sampling);
+	lode_sampling_switch_ask(&self->sampling, !lode_sampling_switch_is_on(&self->sampling));
 }
 
 static void take_key(LodeLivePicture *self, uint32_t key)
@@ -388,7 +376,7 @@ LodeLivePicture *lode_live_picture_open(const LodeLivePictureOptions *options, G
 	}
 	self->options = *options;
 	self->observer = (LodePerfObserver){begin, take_record, end_round, self};
-	self->is_sampling = !options->start_stopped;
+	self->sampling.is_on = !options->start_stopped;
 	self->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	lode_record_queue_init(&self->queue, MAX_QUEUED_BYTES);
 	lode_live_model_init(&self->model, &addresses);

@@ -3,22 +3,21 @@
 
 #include "base/quiet_thread.h"
 #include "record/record_queue.h"
+#include "record/sampling_switch.h"
 #include "views/live/live_json.h"
 
 enum { MAX_QUEUED_BYTES = 16 << 20, LOOK_MS = 100, PICTURE_US = G_USEC_PER_SEC / 2 };
 /* As a screen would have. */
 enum { COLUMNS = 160, ROWS = 40 };
 
-/* What is wanted of the sampling. */
-typedef enum { WISH_NONE, WISH_ON, WISH_OFF } SamplingWish;
-
 struct LodeLiveFeed {
 	LodeLiveFeedOptions options;
 	LodePerfObserver observer;
 	LodeRecordQueue queue;
 	GThread *thread;
-	gint has_begun, is_sampling, wish, is_ending; /* atomic */
-	GMutex lock;                                  /* of all that follows */
+	LodeSamplingSwitch sampling;
+	gint has_begun, is_ending; /* atomic */
+	GMutex lock;               /* of all that follows */
 	GCond changed;
 	LodeLiveModel model;
 	uint64_t number; /* of the picture, from 1 */
@@ -48,15 +47,9 @@ static void take_record(const void *record, size_t size, void *user_data)
 static bool end_round(bool is_sampling, void *user_data)
 {
 	LodeLiveFeed *self = user_data;
-	gint wish = g_atomic_int_get(&self->wish);
 
 	lode_record_queue_end_batch(&self->queue);
-	if (wish != WISH_NONE) {
-		is_sampling = wish == WISH_ON;
-		g_atomic_int_compare_and_exchange(&self->wish, wish, WISH_NONE);
-	}
-	g_atomic_int_set(&self->is_sampling, is_sampling);
-	return is_sampling;
+	return lode_sampling_switch_turn(&self->sampling, is_sampling);
 }
 
 /* --- the feed's thread --- */
@@ -117,7 +110,7 @@ LodeLiveFeed *lode_live_feed_open(const LodeLiveFeedOptions *options)
 
 	self->options = *options;
 	self->observer = (LodePerfObserver){begin, take_record, end_round, self};
-	self->is_sampling = !options->start_stopped;
+	self->sampling.is_on = !options->start_stopped;
 	g_mutex_init(&self->lock);
 	g_cond_init(&self->changed);
 	lode_record_queue_init(&self->queue, MAX_QUEUED_BYTES);
@@ -166,7 +159,7 @@ bool lode_live_feed_is_over(LodeLiveFeed *self)
 
 void lode_live_feed_sample(LodeLiveFeed *self, bool is_sampling)
 {
-	g_atomic_int_set(&self->wish, is_sampling ? WISH_ON : WISH_OFF);
+	lode_sampling_switch_ask(&self->sampling, is_sampling);
 }
 
 /* With the lock held. */
@@ -190,7 +183,7 @@ static void put_picture(LodeLiveFeed *self, const LodeLiveLook *look, GString *o
 		.status = {.program = self->options.program,
 			.n_dropped = lode_record_queue_n_dropped(&self->queue) +
 	                             lode_live_addresses_n_unreadable(self->model.addresses),
-			.is_sampling = g_atomic_int_get(&self->is_sampling),
+			.is_sampling = lode_sampling_switch_is_on(&self->sampling),
 			.is_stall_weighted = has_begun &&
 	                                     lode_live_addresses_is_by_time(self->model.addresses)},
 		.is_over = self->is_over,

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether samples are taken, which another thread than the recorder's may ask to change: what it
+ * asks holds from the recorder's next round on.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+typedef enum { LODE_SAMPLING_AS_IS, LODE_SAMPLING_ON, LODE_SAMPLING_OFF } LodeSamplingWish;
+
+typedef struct {
+	gint is_on, wish; /* atomic */
+} LodeSamplingSwitch;
+
+static inline bool lode_sampling_switch_is_on(const LodeSamplingSwitch *self)
+{
+	return g_atomic_int_get(&self->is_on);
+}
+
+/* Shown at once; the recorder's next round makes it true. */
+static inline void lode_sampling_switch_ask(LodeSamplingSwitch *self, bool is_on)
+{
+	g_atomic_int_set(&self->wish, is_on ? LODE_SAMPLING_ON : LODE_SAMPLING_OFF);
+	g_atomic_int_set(&self->is_on, is_on);
+}
+
+/* In the recorder's thread, at the end of a round in which sampling was on or off: whether it is in
+ * the next. */
+static inline bool lode_sampling_switch_turn(LodeSamplingSwitch *self, bool is_on)
+{
+	gint wish = g_atomic_int_get(&self->wish);
+
+	if (wish != LODE_SAMPLING_AS_IS) {
+		is_on = wish == LODE_SAMPLING_ON;
+		/* This wish alone: the user may have asked again meanwhile. */
+		g_atomic_int_compare_and_exchange(&self->wish, wish, LODE_SAMPLING_AS_IS);
+	}
+	g_atomic_int_set(&self->is_on, is_on);
+	return is_on;
+}
