@@ -12,7 +12,7 @@
  * What was derived from executions and is kept by instruction (what it needs, how deep its loop is)
  * is that of the profile which executed the instruction most. Code made at run time, and addresses
  * without a file, are different code in each process, and stay apart. Data addresses and call
- * stacks are left behind.
+ * stacks are not merged.
  */
 #pragma once
 

@@ -8,7 +8,7 @@
  *          ▼           │          same as this way's part of what is sampled at v
  *          w …  jmp v ─┘          a way without another one
  *
- * A way out of the loop is no measure of one that stays in it: it is taken once, the other each
+ * A way out of the loop says nothing about one that stays in it: it is taken once, the other each
  * round.
  */
 #include "base/partition_point.h"
