@@ -33,7 +33,7 @@ typedef struct {
 	GString *left_out;
 } Html;
 
-/* Whether it was left out: it did not fit, or there is no such thing. */
+/* Whether it was left out, because it did not fit or the profile has none. */
 typedef enum { ADDED, TOO_LARGE, FAILED } Outcome;
 
 /* Adds the answer to a query with parameters such as "finding=1&limit=5", in which no value needs

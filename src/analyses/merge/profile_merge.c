@@ -7,7 +7,6 @@
 #include "analyses/merge/profile_merge.h"
 
 #include "analyses/merge/origin_rows.h"
-
 #include "base/error.h"
 
 #include <string.h>
@@ -361,37 +360,49 @@ static bool take_events(Merge *self, Source *source, GError **error)
 	return true;
 }
 
-/* The texts of all sources, each once: "a; b". */
-static char *join_texts(Merge *self, size_t member)
+/* Each once: "a; b". Texts of NULL are left out. */
+static char *join_texts(LodeProfile *merged, const GPtrArray *texts)
 {
-	g_autoptr(GPtrArray) texts = g_ptr_array_new();
-
-	for (uint32_t i = 0; i < self->n_sources; i++) {
-		const char *text = *(
-			char *const *)((const char *)self->sources[i].profile + member);
-		if (text != NULL &&
-			!g_ptr_array_find_with_equal_func(texts, text, g_str_equal, NULL))
-			g_ptr_array_add(texts, (char *)text);
-	}
 	enum { SHOWN = 3 };
-	g_autofree char *rest = texts->len > SHOWN
-	                                ? g_strdup_printf("and %u others", texts->len - SHOWN)
-	                                : NULL;
-	if (rest != NULL) {
-		g_ptr_array_set_size(texts, SHOWN);
-		g_ptr_array_add(texts, rest);
+	GString *joined = g_string_new(NULL);
+	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (guint i = 0; i < texts->len; i++) {
+		char *text = texts->pdata[i];
+		if (text == NULL || !g_hash_table_add(seen, text) ||
+			g_hash_table_size(seen) > SHOWN)
+			continue;
+		g_string_append_printf(joined, "%s%s", joined->len > 0 ? "; " : "", text);
 	}
-	g_ptr_array_add(texts, NULL);
-	g_autofree char *joined = g_strjoinv("; ", (char **)texts->pdata);
-	return texts->len > 1 ? lode_profile_intern(self->merged, joined) : NULL;
+	guint n = g_hash_table_size(seen);
+	if (n > SHOWN)
+		g_string_append_printf(
+			joined, "; and %u other%s", n - SHOWN, n - SHOWN == 1 ? "" : "s");
+	char *kept = n > 0 ? lode_profile_intern(merged, joined->str) : NULL;
+	g_string_free(joined, TRUE);
+	return kept;
+}
+
+/* The programs of the origins that are taken, and who made the profiles that they are taken from.
+ */
+static void take_texts(Merge *self)
+{
+	g_autoptr(GPtrArray) programs = g_ptr_array_new();
+	g_autoptr(GPtrArray) creators = g_ptr_array_new();
+
+	for (guint i = 0; i < self->merged->origins->len; i++)
+		g_ptr_array_add(programs, LODE_AT(self->merged->origins, LodeOrigin, i).program);
+	for (uint32_t i = 0; i < self->n_sources; i++)
+		g_ptr_array_add(creators, self->sources[i].profile->creator);
+	self->merged->program = join_texts(self->merged, programs);
+	self->merged->creator = join_texts(self->merged, creators);
 }
 
 static bool take_facts(Merge *self, GError **error)
 {
 	LodeProfile *merged = self->merged;
 
-	merged->program = join_texts(self, G_STRUCT_OFFSET(LodeProfile, program));
-	merged->creator = join_texts(self, G_STRUCT_OFFSET(LodeProfile, creator));
+	take_texts(self);
 	merged->weight_event = self->sources[0].profile->weight_event;
 	merged->frequency = self->sources[0].profile->frequency;
 	merged->is_kernel_sampled = true;

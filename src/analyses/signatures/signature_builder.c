@@ -55,7 +55,7 @@ static double deviation_of(double sum, double squares, uint32_t n)
 {
 	double variance = n > 1 ? (squares - sum * sum / n) / (n - 1) : 0;
 
-	/* What is left of equal numbers by rounding is no variance. */
+	/* Equal numbers differ by rounding, which would look like a variance. */
 	return variance > 1e-14 * squares ? sqrt(variance) : 0;
 }
 

@@ -309,6 +309,7 @@ static void test_random_runs(void)
 		g_autoptr(LodeProfile) again = through_a_file(merged);
 		assert_sums(again, all, N_RUNS);
 		g_assert_cmpuint(again->origins->len, ==, N_RUNS);
+		g_assert_cmpstr(again->program, ==, "program 0; program 1; program 2; and 1 other");
 
 		for (unsigned i = 0; i < N_RUNS; i++) {
 			const char *const wanted[] = {names[i], NULL};
@@ -320,6 +321,7 @@ static void test_random_runs(void)
 			const LodeOrigin *origin = &LODE_AT(part->origins, LodeOrigin, 0);
 			g_assert_cmpstr(origin->name, ==, names[i]);
 			g_assert_cmpuint(origin->pid, ==, i + 1);
+			g_assert_cmpstr(part->program, ==, runs[i]->program);
 		}
 
 		/* The same in two steps, and by host: runs 0 and 2 were on host0. */
