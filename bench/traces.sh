@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: MIT
 # Records traces of eight real programs and packs each with lode's levels, and as raw words of eight
 # bytes a reference with general compressors: bits per reference, and millions of references per second.
-#   bench/traces.sh [REFERENCES]       of each program; default: 25000000
+#   bench/traces.sh [REFERENCES [BUILD]]   of each program; default: 25000000. BUILD is a directory
+#                                          built with -Dbenchmarks=true; build-bench unless given
 # Takes half an hour at the default, most of it for xz and zstd -19 on the raw words.
+# ONLY='gzip cc1' takes some programs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 references=${1:-25000000}
+build=${2:-build-bench}
 root=$PWD
-[ -d build-bench ] || meson setup build-bench --buildtype=release -Db_ndebug=true >/dev/null
-ninja -C build-bench src/cli/lode tools/qemu_plugin/liblode-trace.so bench/trace_store >/dev/null
-lode=$root/build-bench/src/cli/lode
-store=$root/build-bench/bench/trace_store
+[ -d "$build" ] || meson setup "$build" --buildtype=release -Db_ndebug=true >/dev/null
+ninja -C "$build" src/cli/lode tools/qemu_plugin/liblode-trace.so bench/trace_store >/dev/null
+lode=$root/$build/src/cli/lode
+store=$root/$build/bench/trace_store
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
@@ -50,9 +53,6 @@ select count(*), sum(c) from t where b like 'row1%';
 select b, count(*) from t group by b order by 2 desc limit 3;
 END
 
-
-
-
 # peer NAME COMMAND…: compresses raw.
 peer() {
 	local name=$1 begin end
@@ -69,6 +69,7 @@ peer() {
 trace() {
 	local name=$1 skipped=$2
 	shift 2
+	[[ " ${ONLY:-$name} " == *" $name "* ]] || return 0
 	"$lode" trace record -o x.rps --level fast --skip "$skipped" --instructions "$references" \
 		-- "$@" >/dev/null 2>log || { tail -n 3 log >&2; return 1; }
 	"$store" x.rps --references "$references" --raw raw

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/trace_range_options.h"
 
-#include "base/error.h"
 #include "cli/option_parser.h"
 #include "ingest/traced/traced_functions.h"
 
@@ -61,34 +60,28 @@ LodeTraceReader *lode_trace_range_open(
 	return g_steal_pointer(&reader);
 }
 
-static bool usage(const char *message, GError **error)
-{
-	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
-	return false;
-}
-
 static bool check(const LodeTraceRange *range, GError **error)
 {
 	if ((given.every == NULL) != (given.length == NULL))
-		return usage("--every and --length are given together", error);
+		return lode_option_refuse(error, "--every and --length are given together");
 	if (given.warm_up != NULL && given.first == NULL && given.every == NULL)
-		return usage("--warm-up needs --from or --every: nothing is before the first "
-			     "reference",
-			error);
+		return lode_option_refuse(error,
+			"--warm-up needs --from or --every: nothing is before the first "
+			"reference");
 	if (given.function != NULL && *given.function == '\0')
-		return usage("--function: the name is empty", error);
+		return lode_option_refuse(error, "--function: the name is empty");
 	if (range->every == 0)
 		return true;
 	if (given.function != NULL)
-		return usage(
+		return lode_option_refuse(error,
 			"--function and --every exclude each other: calls are followed through "
-			"all that lies between windows",
-			error);
+			"all that lies between windows");
 	if (range->length > range->every)
-		return usage("--length is more than --every: windows would overlap", error);
+		return lode_option_refuse(
+			error, "--length is more than --every: windows would overlap");
 	if (range->warm_up > range->every - range->length)
-		return usage("--warm-up is more than lies between windows: --every less --length",
-			error);
+		return lode_option_refuse(error,
+			"--warm-up is more than lies between windows: --every less --length");
 	return true;
 }
 

@@ -43,8 +43,7 @@ bool lode_trace_caches_quantum(uint64_t *out_instructions, GError **error)
 		return false;
 	if (given.quantum == NULL || *out_instructions > 0)
 		return true;
-	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, "--quantum must not be 0");
-	return false;
+	return lode_option_refuse(error, "--quantum must not be 0");
 }
 
 static bool add_hierarchy(GPtrArray *hierarchies, const char *text, GError **error)

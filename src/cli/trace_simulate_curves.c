@@ -38,9 +38,7 @@ static bool read_holds(const char *text, uint8_t *out_holds, GError **error)
 		*out_holds = known[i];
 		return true;
 	}
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"--curve: '%s' is not data, instructions or all", text);
-	return false;
+	return lode_option_refuse(error, "--curve: '%s' is not data, instructions or all", text);
 }
 
 static bool read_line(const char *text, uint32_t *out_bytes, GError **error)
@@ -50,12 +48,9 @@ static bool read_line(const char *text, uint32_t *out_bytes, GError **error)
 	if (!lode_option_size("--line", text, &bytes, error))
 		return false;
 	if (bytes < LODE_STACK_DISTANCES_MIN_LINE || bytes > LODE_STACK_DISTANCES_MAX_LINE ||
-		(bytes & (bytes - 1)) != 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--line: '%s' is not a power of two from %d to 1G", text,
-			LODE_STACK_DISTANCES_MIN_LINE);
-		return false;
-	}
+		(bytes & (bytes - 1)) != 0)
+		return lode_option_refuse(error, "--line: '%s' is not a power of two from %d to 1G",
+			text, LODE_STACK_DISTANCES_MIN_LINE);
 	*out_bytes = (uint32_t)bytes;
 	return true;
 }

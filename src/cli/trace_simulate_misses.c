@@ -89,39 +89,27 @@ bool lode_trace_misses_read(LodeTraceMisses *self, GError **error)
 	int branches = given.branches != NULL ? lode_branch_model_from_text(given.branches) : 0;
 	uint64_t top = given.sharing ? DEFAULT_LINES : DEFAULT_TOP;
 
-	if (by < 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+	if (by < 0)
+		return lode_option_refuse(error,
 			"--by: '%s' is not instruction, function, line, object or thread",
 			given.by);
-		return false;
-	}
-	if (branches < 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--branches: '%s' is not tage or callgrind", given.branches);
-		return false;
-	}
-	if (given.branches != NULL && (given.sharing || given.plot != NULL)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--branches and %s exclude each other",
+	if (branches < 0)
+		return lode_option_refuse(
+			error, "--branches: '%s' is not tage or callgrind", given.branches);
+	if (given.branches != NULL && (given.sharing || given.plot != NULL))
+		return lode_option_refuse(error, "--branches and %s exclude each other",
 			given.sharing ? "--sharing" : "--plot-objects");
-		return false;
-	}
-	if (given.sharing && (given.by != NULL || given.event != NULL || given.plot != NULL)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--sharing and %s exclude each other",
+	if (given.sharing && (given.by != NULL || given.event != NULL || given.plot != NULL))
+		return lode_option_refuse(error, "--sharing and %s exclude each other",
 			given.by != NULL      ? "--by"
 			: given.event != NULL ? "--event"
 					      : "--plot-objects");
-		return false;
-	}
 	if (!lode_trace_misses_are_wanted() &&
-		(given.event != NULL || given.top != NULL || given.jit_files != NULL)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s is for --by, which is missing",
+		(given.event != NULL || given.top != NULL || given.jit_files != NULL))
+		return lode_option_refuse(error, "%s is for --by, which is missing",
 			given.event != NULL ? "--event"
 			: given.top != NULL ? "--top"
 					    : "--jit");
-		return false;
-	}
 	if (!lode_option_count("--top", given.top, UINT32_MAX, &top, error) ||
 		(given.plot != NULL &&
 			!lode_plot_format_from_path(given.plot, &self->plot_format, error)))
@@ -319,8 +307,8 @@ static bool write_sharing(
 	if (chosen == NULL)
 		return false;
 	const uint32_t *samples = (const uint32_t *)chosen->data;
-	g_autoptr(LodeLineSharing)
-		sharing = lode_line_sharing_new(profile, samples, chosen->len, first->line_bytes);
+	g_autoptr(LodeLineSharing) sharing = lode_line_sharing_new(
+		profile, samples, chosen->len, first->line_bytes, NULL);
 	g_auto(LodeMemoryNotes) notes;
 	lode_memory_notes_init(&notes, profile, samples, chosen->len);
 	view.notes = &notes;

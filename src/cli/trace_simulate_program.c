@@ -183,6 +183,7 @@ int lode_trace_program_simulate(
 		.function = lode_trace_range_function(),
 		.is_alone = given.is_alone,
 		.only = (const char *const *)given.only,
+		.has_allocations = logs != NULL,
 		.allocations = logs != NULL ? logs->path : NULL,
 		.notes = {.take = tell, .user_data = &screen},
 	};

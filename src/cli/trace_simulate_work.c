@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace simulate: what is to be done, by all groups of options together. */
-#include "base/error.h"
 #include "cli/option_parser.h"
 #include "cli/trace_range_options.h"
 #include "cli/trace_simulate.h"
@@ -19,12 +18,6 @@ const GOptionEntry lode_trace_time_options[] = {
 		"N"},
 	G_OPTION_ENTRY_NULL,
 };
-
-static bool usage(const char *message, GError **error)
-{
-	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
-	return false;
-}
 
 static bool read_curves(LodeTraceWork *self, GError **error)
 {
@@ -71,9 +64,9 @@ static bool read_replay(LodeTraceWork *self, GError **error)
 static bool check_misses(LodeTraceWork *self, GError **error)
 {
 	if (self->curves != NULL)
-		return usage("--branches, --sharing, --plot-objects and --by, but for --by thread, "
-			     "exclude curves",
-			error);
+		return lode_option_refuse(error,
+			"--branches, --sharing, --plot-objects and --by, but for --by thread, "
+			"exclude curves");
 	self->misses.range = &self->range;
 	self->misses.function = lode_trace_range_function();
 	self->misses.quantum = self->replay.quantum;
@@ -81,11 +74,12 @@ static bool check_misses(LodeTraceWork *self, GError **error)
 	if (self->misses.predicts_branches && self->replay.n_hierarchies == 0)
 		return true;
 	if (self->replay.n_hierarchies != 1)
-		return usage("--by, --branches, --sharing and --plot-objects are of one hierarchy",
-			error);
+		return lode_option_refuse(error,
+			"--by, --branches, --sharing and --plot-objects are of one hierarchy");
 	self->misses.hierarchy = self->replay.hierarchies[0];
 	if (self->misses.shares && self->misses.hierarchy->n_cores == 1)
-		return usage("--sharing needs several cores, as in --cache host,cores=4", error);
+		return lode_option_refuse(
+			error, "--sharing needs several cores, as in --cache host,cores=4");
 	self->misses.classifies = self->replay.classifies || self->misses.shares;
 	return true;
 }
@@ -100,16 +94,16 @@ static bool read_times(LodeTraceWork *self, GError **error)
 	for (size_t i = 0; i < self->replay.n_hierarchies; i++)
 		n_caches += self->replay.hierarchies[i]->caches->len;
 	if (n == 0 && lode_trace_plots_need_times())
-		return usage("--plot-times needs --over-time N", error);
+		return lode_option_refuse(error, "--plot-times needs --over-time N");
 	if (n > 0 && self->range.every > 0)
-		return usage("--over-time and --every exclude each other", error);
+		return lode_option_refuse(error, "--over-time and --every exclude each other");
 	if (n > 0 && lode_trace_misses_are_wanted())
-		return usage("--over-time is of caches and curves, not of what --by, --branches, "
-			     "--sharing and --plot-objects show",
-			error);
+		return lode_option_refuse(error,
+			"--over-time is of caches and curves, not of what --by, --branches, "
+			"--sharing and --plot-objects show");
 	if (n * n_caches > MAX_TIME_COUNTS)
-		return usage(
-			"--over-time: that many stretches of that many caches are too much", error);
+		return lode_option_refuse(
+			error, "--over-time: that many stretches of that many caches are too much");
 	self->replay.n_times = (unsigned)n;
 	return true;
 }
@@ -126,9 +120,9 @@ bool lode_trace_work_read(LodeTraceWork *self, unsigned threads, GError **error)
 	if (!read_times(self, error))
 		return false;
 	if (self->range.every > 0 && (self->curves != NULL || lode_trace_misses_are_wanted()))
-		return usage("--every samples misses of caches, not curves or what --by, "
-			     "--branches, --sharing and --plot-objects show",
-			error);
+		return lode_option_refuse(error,
+			"--every samples misses of caches, not curves or what --by, "
+			"--branches, --sharing and --plot-objects show");
 	return !lode_trace_misses_are_wanted() || check_misses(self, error);
 }
 

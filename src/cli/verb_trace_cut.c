@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace cut: a part of a packed trace as a trace of its own. */
-#include "base/error.h"
 #include "base/number_format.h"
 #include "cli/option_parser.h"
+#include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_range_options.h"
 #include "sources/trace_conversion.h"
 #include "views/display_text.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 enum { MAX_THREADS = 1024 };
 
@@ -32,20 +31,6 @@ static const LodeOptionGroup groups[] = {
 	{NULL, NULL},
 };
 
-static bool usage(GError **error, const char *format, const char *word)
-{
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, format, word);
-	return false;
-}
-
-static bool is_output(const char *path)
-{
-	struct stat in, out;
-
-	return stat(path, &in) == 0 && stat(given.output, &out) == 0 && in.st_dev == out.st_dev &&
-	       in.st_ino == out.st_ino;
-}
-
 static bool read_options(const char *path, LodeTraceReaderOptions *reading,
 	LodeTraceWriterOptions *writing, LodeTraceRange *range, GError **error)
 {
@@ -54,12 +39,13 @@ static bool read_options(const char *path, LodeTraceReaderOptions *reading,
 	uint64_t threads = 0;
 
 	if (given.output == NULL)
-		return usage(error, "%s", "-o is missing: the trace to write, such as -o y.rps");
+		return lode_option_refuse(
+			error, "-o is missing: the trace to write, such as -o y.rps");
 	if (level < 0)
-		return usage(error, "--level: '%s' is not " LODE_TRACE_LEVEL_WORDS, given.level);
-	if (is_output(path))
-		return usage(error, "'%s' is read and written; give -o another name", path);
-	if (!lode_trace_range_read(range, error) ||
+		return lode_option_refuse(
+			error, "--level: '%s' is not " LODE_TRACE_LEVEL_WORDS, given.level);
+	if (!lode_output_file_spares(given.output, path, error) ||
+		!lode_trace_range_read(range, error) ||
 		!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error))
 		return false;
 	*reading = (LodeTraceReaderOptions){.threads = (unsigned)threads, .range = range};

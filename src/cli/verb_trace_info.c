@@ -32,21 +32,17 @@ static const LodeOptionGroup groups[] = {
 
 static bool read_options(LodeTraceInfoOptions *info, LodeTraceRange *range, GError **error)
 {
-	if (given.format != NULL && !lode_view_format_from_text(given.format, &info->format))
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--format: '%s' is not text, json or csv", given.format);
-	else if (given.is_quick && given.is_verdict)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--quick and --verify exclude each other");
-	else if ((lode_trace_range_is_given() || lode_trace_range_function() != NULL) &&
-		 (given.is_quick || given.is_verdict))
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+	if (!lode_option_format(given.format, &info->format, error))
+		return false;
+	if (given.is_quick && given.is_verdict)
+		return lode_option_refuse(error, "--quick and --verify exclude each other");
+	if ((lode_trace_range_is_given() || lode_trace_range_function() != NULL) &&
+		(given.is_quick || given.is_verdict))
+		return lode_option_refuse(error,
 			"--from, --count and --function need the references of that part decoded: "
 			"without "
 			"--quick and --verify");
-	else
-		return lode_trace_range_read(range, error);
-	return false;
+	return lode_trace_range_read(range, error);
 }
 
 static void write_verdict(const LodeTraceSummary *summary, const char *path)

@@ -38,19 +38,14 @@ static const GOptionEntry options[] = {
 	G_OPTION_ENTRY_NULL,
 };
 
-static bool usage(GError **error, const char *format, const char *word)
-{
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, format, word);
-	return false;
-}
-
 static bool read_level(LodeTraceLevel *out_level, GError **error)
 {
 	int level = given.level != NULL ? lode_trace_level_from_text(given.level)
 	                                : LODE_TRACE_LEVEL_DEFAULT;
 
 	if (level < 0)
-		return usage(error, "--level: '%s' is not " LODE_TRACE_LEVEL_WORDS, given.level);
+		return lode_option_refuse(
+			error, "--level: '%s' is not " LODE_TRACE_LEVEL_WORDS, given.level);
 	*out_level = (LodeTraceLevel)level;
 	return true;
 }
@@ -60,10 +55,12 @@ static bool read_options(LodeTraceWriterOptions *writing, int *out_form, GError 
 	uint64_t threads = 0;
 
 	if (given.output == NULL)
-		return usage(error, "%s", "-o is missing: the trace to write, such as -o x.rps");
+		return lode_option_refuse(
+			error, "-o is missing: the trace to write, such as -o x.rps");
 	*out_form = given.form != NULL ? lode_reference_form_from_text(given.form) : -1;
 	if (given.form != NULL && *out_form < 0)
-		return usage(error, "--form: '%s' is not " LODE_REFERENCE_FORM_WORDS, given.form);
+		return lode_option_refuse(
+			error, "--form: '%s' is not " LODE_REFERENCE_FORM_WORDS, given.form);
 	if (!read_level(&writing->level, error) ||
 		!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error))
 		return false;
@@ -82,7 +79,8 @@ static int open_input(const char *path, struct stat *out_status, GError **error)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", path, g_strerror(errno));
 	} else if (stat(given.output, &output) == 0 && output.st_dev == out_status->st_dev &&
 		   output.st_ino == out_status->st_ino) {
-		usage(error, "'%s' is read and written; give -o another name", given.output);
+		lode_option_refuse(
+			error, "'%s' is read and written; give -o another name", given.output);
 	} else {
 		return descriptor;
 	}
@@ -140,7 +138,7 @@ static int run(char **arguments, GError **error)
 {
 	LodeTraceWriterOptions writing = {0};
 	struct stat status;
-	int form;
+	int form = 0;
 
 	if (!lode_options_take_one(arguments, "FILE (- for standard input)", error) ||
 		!read_options(&writing, &form, error))

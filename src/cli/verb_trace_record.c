@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace record: runs a program and writes the trace of its references. */
-#include "base/error.h"
-#include "base/number_format.h"
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "cli/wrapped_program.h"
 #include "record/trace_recording.h"
 #include "views/display_text.h"
+#include "views/trace_recording_summary.h"
 
-#include <errno.h>
-#include <glib/gstdio.h>
 #include <stdio.h>
 
-enum { BITS = 8, MAX_THREADS = 1024, MAX_LISTED = 10 };
+enum { MAX_THREADS = 1024 };
 
 static struct {
 	char *output, *level, *instructions, *skip, *function, *way, *threads;
@@ -54,12 +51,6 @@ static const GOptionEntry options[] = {
 	G_OPTION_ENTRY_NULL,
 };
 
-static bool usage(const char *message, GError **error)
-{
-	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
-	return false;
-}
-
 static void tell(const char *text, LodeAdvice advice, void *user_data)
 {
 	LodeTerminalProgress *screen = user_data;
@@ -74,11 +65,9 @@ static bool read_level(LodeTraceLevel *out_level, GError **error)
 	int level = given.level != NULL ? lode_trace_level_from_text(given.level)
 	                                : LODE_TRACE_LEVEL_DEFAULT;
 
-	if (level < 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--level: '%s' is not " LODE_TRACE_LEVEL_WORDS, given.level);
-		return false;
-	}
+	if (level < 0)
+		return lode_option_refuse(
+			error, "--level: '%s' is not " LODE_TRACE_LEVEL_WORDS, given.level);
 	*out_level = (LodeTraceLevel)level;
 	return true;
 }
@@ -88,9 +77,7 @@ static bool read_way(int *out_way, GError **error)
 	*out_way = given.way != NULL ? lode_trace_way_from_text(given.way) : -1;
 	if (given.way == NULL || *out_way >= 0)
 		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "--with: '%s' is not qemu or lackey",
-		given.way);
-	return false;
+	return lode_option_refuse(error, "--with: '%s' is not qemu or lackey", given.way);
 }
 
 static bool read_options(LodeTraceRecordingOptions *self, GError **error)
@@ -104,115 +91,24 @@ static bool read_options(LodeTraceRecordingOptions *self, GError **error)
 		!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error))
 		return false;
 	if (given.instructions != NULL && self->limit == 0)
-		return usage("--instructions: 0 is too little", error);
+		return lode_option_refuse(error, "--instructions: 0 is too little");
 	if (self->function != NULL && self->way == LODE_TRACE_WAY_LACKEY)
-		return usage("--function: only qemu can trace a function alone", error);
+		return lode_option_refuse(
+			error, "--function: only qemu can trace a function alone");
 	if (self->function != NULL && *self->function == '\0')
-		return usage("--function: the name is empty", error);
+		return lode_option_refuse(error, "--function: the name is empty");
 	if (given.only != NULL && given.is_alone)
-		return usage("--only cannot be used with --no-follow", error);
+		return lode_option_refuse(error, "--only cannot be used with --no-follow");
 	if (given.only != NULL && self->way == LODE_TRACE_WAY_LACKEY)
-		return usage("--only: lackey traces the program alone", error);
+		return lode_option_refuse(error, "--only: lackey traces the program alone");
 	if (given.has_allocations && self->way == LODE_TRACE_WAY_LACKEY)
-		return usage("--allocations: only qemu can record them with a trace", error);
+		return lode_option_refuse(
+			error, "--allocations: only qemu can record them with a trace");
 	self->is_alone = given.is_alone;
+	self->has_allocations = given.has_allocations;
 	self->only = (const char *const *)given.only;
 	self->writer.threads = (unsigned)threads;
 	return true;
-}
-
-static char *bits_text(uint64_t n_bytes, uint64_t n_references)
-{
-	if (n_references == 0)
-		return g_strdup("");
-	return g_strdup_printf(
-		", %.3f bits per reference", BITS * (double)n_bytes / (double)n_references);
-}
-
-static gint compare_sizes(gconstpointer a, gconstpointer b)
-{
-	const LodeTraceRecordedProcess *first = a, *second = b;
-
-	return (first->n_references < second->n_references) -
-	       (first->n_references > second->n_references);
-}
-
-/* The largest, and how many there are. */
-static void tell_processes(const LodeTraceRecording *recorded, const char *path)
-{
-	g_autoptr(GArray) sorted = g_array_copy(recorded->processes);
-	char references[LODE_NUMBER_SIZE];
-	uint64_t n_references = 0;
-
-	if (sorted->len == 0)
-		return;
-	g_array_sort(sorted, compare_sizes);
-	for (guint i = 0; i < sorted->len; i++) {
-		const LodeTraceRecordedProcess *process = &g_array_index(
-			sorted, LodeTraceRecordedProcess, i);
-		n_references += process->n_references;
-		if (i < MAX_LISTED)
-			lode_display_line(stderr, "lode trace record: %s: %s references of %s",
-				process->path,
-				lode_number_format_count((double)process->n_references, references),
-				process->command);
-	}
-	if (sorted->len > MAX_LISTED)
-		lode_display_line(stderr, "lode trace record: and %u more, up to %s",
-			sorted->len - MAX_LISTED,
-			g_array_index(recorded->processes, LodeTraceRecordedProcess,
-				recorded->processes->len - 1)
-				.path);
-	lode_display_line(stderr,
-		"lode trace record: %u processes or programs besides that of %s, with %s "
-		"references",
-		sorted->len, path, lode_number_format_count((double)n_references, references));
-}
-
-static void tell_end(const LodeTraceRecording *recorded, const char *path)
-{
-	char references[LODE_NUMBER_SIZE], instructions[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
-
-	lode_display_line(stderr,
-		"lode trace record: %s reference%s of %s instruction%s in %u thread%s, by %s%s",
-		lode_number_format_count((double)recorded->n_references, references),
-		recorded->n_references == 1 ? "" : "s",
-		lode_number_format_count((double)recorded->n_instructions, instructions),
-		recorded->n_instructions == 1 ? "" : "s", recorded->n_threads,
-		recorded->n_threads == 1 ? "" : "s", lode_trace_way_to_text(recorded->way),
-		recorded->is_cut ? "; the program went on untraced" : "");
-	g_autofree char *bits = bits_text(recorded->n_bytes, recorded->n_references);
-	lode_display_line(stderr, "lode trace record: %s: %s bytes%s", path,
-		lode_number_format_count((double)recorded->n_bytes, bytes), bits);
-	tell_processes(recorded, path);
-}
-
-/* On the disk of the trace, next to which the logs go from there. */
-static char *make_folder(const char *path, GError **error)
-{
-	g_autofree char *directory = g_path_get_dirname(path);
-	g_autofree char *name = g_path_get_basename(path);
-	g_autofree char *absolute = g_canonicalize_filename(directory, NULL);
-	g_autofree char *folder = g_strdup_printf("%s/.%s.allocations-XXXXXX", absolute, name);
-
-	if (g_mkdtemp(folder) != NULL)
-		return g_steal_pointer(&folder);
-	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot write there: %s", directory,
-		g_strerror(errno));
-	return NULL;
-}
-
-/* With the logs of processes of which nothing was traced. */
-static void remove_folder(const char *folder)
-{
-	g_autoptr(GDir) listing = g_dir_open(folder, 0, NULL);
-	const char *name;
-
-	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL) {
-		g_autofree char *file = g_build_filename(folder, name, NULL);
-		g_unlink(file);
-	}
-	g_rmdir(folder);
 }
 
 static int run(char **arguments, GError **error)
@@ -226,7 +122,8 @@ static int run(char **arguments, GError **error)
 
 	lode_terminal_progress_init(&screen);
 	if (arguments[0] == NULL) {
-		usage("PROGRAM is missing: lode trace record -- PROGRAM ARGUMENT…", error);
+		lode_option_refuse(
+			error, "PROGRAM is missing: lode trace record -- PROGRAM ARGUMENT…");
 		return LODE_EXIT_USAGE;
 	}
 	if (!read_options(&recording, error))
@@ -235,18 +132,12 @@ static int run(char **arguments, GError **error)
 	g_autofree char *path = given.output != NULL ? g_strdup(given.output)
 	                                             : g_strconcat(name, ".rps", NULL);
 	recording.output = path;
-	g_autofree char *folder = NULL;
-	if (given.has_allocations && (folder = make_folder(path, error)) == NULL)
-		return LODE_EXIT_FAILED;
-	recording.allocations = folder;
 	g_autoptr(LodeTraceRecording)
 		recorded = lode_trace_recording_run(&recording, &screen.progress, error);
 	lode_terminal_progress_hide(&screen);
-	if (folder != NULL)
-		remove_folder(folder);
 	if (recorded == NULL)
 		return LODE_EXIT_FAILED;
-	tell_end(recorded, path);
+	lode_trace_recording_summary_write(recorded, "trace record", path, stderr);
 	return lode_wrapped_program_status(recorded->exit_status, recorded->stop_signal);
 }
 

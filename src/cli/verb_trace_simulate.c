@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace simulate: replays a packed trace through caches. */
-#include "base/error.h"
 #include "base/number_format.h"
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
@@ -39,20 +38,16 @@ static bool read_options(LodeTraceWork *work, LodeViewFormat *format, GError **e
 {
 	uint64_t threads = 0;
 
-	if (given.format != NULL && !lode_view_format_from_text(given.format, format)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--format: '%s' is not text, json or csv", given.format);
+	if (!lode_option_format(given.format, format, error))
 		return false;
-	}
 	if (!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error) ||
 		!lode_trace_work_read(work, (unsigned)threads, error))
 		return false;
 	if (*format != LODE_VIEW_CSV || work->hierarchies == NULL ||
 		!lode_trace_curves_are_wanted())
 		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"--format csv has one table: that of --cache or that of --curve");
-	return false;
+	return lode_option_refuse(
+		error, "--format csv has one table: that of --cache or that of --curve");
 }
 
 static LodeTraceReplay *replay(LodeTraceReader *reader, const LodeTraceWork *work, GError **error)

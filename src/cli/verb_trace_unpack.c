@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace unpack: a packed address trace in the form of another tool. */
-#include "base/error.h"
 #include "cli/option_parser.h"
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
@@ -39,11 +38,9 @@ static bool read_options(LodeTraceReaderOptions *reading, LodeTraceRange *range,
 	                              : LODE_REFERENCE_FORM_LACKEY;
 	uint64_t threads = 0;
 
-	if (form < 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--form: '%s' is not " LODE_REFERENCE_FORM_WORDS, given.form);
-		return false;
-	}
+	if (form < 0)
+		return lode_option_refuse(
+			error, "--form: '%s' is not " LODE_REFERENCE_FORM_WORDS, given.form);
 	*out_form = (LodeReferenceForm)form;
 	if (!lode_trace_range_read(range, error) ||
 		!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error))
@@ -86,7 +83,7 @@ static int run(char **arguments, GError **error)
 {
 	LodeTraceReaderOptions reading = {0};
 	LodeTraceRange range;
-	LodeReferenceForm form;
+	LodeReferenceForm form = LODE_REFERENCE_FORM_LACKEY;
 
 	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
 		!read_options(&reading, &range, &form, error))

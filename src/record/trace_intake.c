@@ -150,6 +150,74 @@ bool lode_trace_intake_add(
 	return write_references(self, references + first, n_taken) && !self->is_complete;
 }
 
+/* Where nothing has been taken yet: whether all of a group is left out. */
+static bool skip_group(LodeTraceIntake *self, const LodeWordGroup *group)
+{
+	if (self->n_instructions > 0 || !lode_word_group_is_whole(group) ||
+		self->options.skip - self->n_skipped < group->piece->n_instructions)
+		return false;
+	self->n_skipped += group->piece->n_instructions;
+	return true;
+}
+
+/* Where some are left out it is done reference by reference. */
+static bool add_as_references(LodeTraceIntake *self, LodeCodePieces *pieces, const uint64_t *words,
+	size_t n, uint32_t thread, uint32_t tid)
+{
+	LodeReference references[LODE_GROUP_MAX_REFERENCES];
+	LodeWordGroup group;
+	bool is_wanted = true;
+
+	for (size_t at = 0; at < n && is_wanted;) {
+		at += lode_word_group_read(pieces, words + at, n - at, &group);
+		if (skip_group(self, &group))
+			continue;
+		size_t n_references = lode_word_group_references(&group, references);
+		is_wanted = lode_trace_intake_add(self, references, n_references, thread, tid);
+	}
+	return is_wanted;
+}
+
+/* Whether instructions are left out, or may be at the end of so many words. */
+static bool is_partial(const LodeTraceIntake *self, size_t n_words)
+{
+	const LodeTraceIntakeOptions *options = &self->options;
+
+	return (self->n_instructions == 0 && options->skip > 0) ||
+	       (options->limit > 0 && options->limit - self->n_instructions <=
+					      n_words * LODE_CODE_MAX_INSTRUCTIONS);
+}
+
+static bool write_words(LodeTraceIntake *self, LodeCodePieces *pieces, const uint64_t *words,
+	size_t n, uint16_t thread)
+{
+	LodeWordsTaken taken = {0};
+	bool is_wanted = true;
+
+	if (self->options.streamed == NULL)
+		is_wanted = lode_trace_writer_add_words(
+			self->options.writer, pieces, words, n, thread, &taken, &self->error);
+	else if (!lode_streamed_trace_add_words(
+			 self->options.streamed, pieces, words, n, thread, &taken, &self->error))
+		is_wanted = !(self->is_complete = self->error == NULL);
+	self->n_references += taken.n_references;
+	self->n_instructions += taken.n_instructions;
+	return is_wanted && !self->is_complete && self->error == NULL;
+}
+
+bool lode_trace_intake_add_words(LodeTraceIntake *self, LodeCodePieces *pieces,
+	const uint64_t *words, size_t n, uint32_t thread, uint32_t tid)
+{
+	if (self->error != NULL || self->is_complete)
+		return false;
+	if (n == 0)
+		return true;
+	guint number = is_partial(self, n) ? 0 : number_of(self, thread, tid);
+	if (number == 0)
+		return add_as_references(self, pieces, words, n, thread, tid);
+	return write_words(self, pieces, words, n, (uint16_t)(number - 1));
+}
+
 void lode_trace_intake_report(LodeTraceIntake *self, uint64_t more_references, uint64_t more_bytes)
 {
 	double references = (double)(self->n_references + more_references);

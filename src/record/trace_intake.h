@@ -35,6 +35,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceIntake, lode_trace_intake_free)
 bool lode_trace_intake_add(
 	LodeTraceIntake *self, LodeReference *references, size_t n, uint32_t thread, uint32_t tid);
 
+/* Likewise words, see traces/code_words.h. */
+bool lode_trace_intake_add_words(LodeTraceIntake *self, LodeCodePieces *pieces,
+	const uint64_t *words, size_t n, uint32_t thread, uint32_t tid);
+
 /* The thread is called so from now on; one without references is not remembered. */
 void lode_trace_intake_name_thread(LodeTraceIntake *self, uint32_t thread, const char *name);
 

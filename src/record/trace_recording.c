@@ -5,6 +5,8 @@
 #include "record/program_check.h"
 #include "record/trace_run.h"
 
+#include <errno.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
 enum { TAKEN_REFERENCES = 2 << 20 };
@@ -174,7 +176,7 @@ static void clear_process(gpointer data)
 	g_free(process->command);
 }
 
-LodeTraceRecording *lode_trace_recording_run(
+static LodeTraceRecording *run(
 	const LodeTraceRecordingOptions *options, const LodeProgress *progress, GError **error)
 {
 	const char *tool = options->way == LODE_TRACE_WAY_LACKEY ? "valgrind" : "QEMU";
@@ -233,6 +235,53 @@ LodeTraceRecording *lode_trace_recording_run(
 	if (stream != NULL)
 		lode_trace_stream_finish(stream, NULL);
 	lode_streamed_trace_free(streamed);
+	return recorded;
+}
+
+/* On the disk of the trace, next to which the logs go from there. */
+static char *make_log_folder(const char *path, GError **error)
+{
+	g_autofree char *directory = g_path_get_dirname(path);
+	g_autofree char *name = g_path_get_basename(path);
+	g_autofree char *absolute = g_canonicalize_filename(directory, NULL);
+	g_autofree char *folder = g_strdup_printf("%s/.%s.allocations-XXXXXX", absolute, name);
+
+	if (g_mkdtemp(folder) != NULL)
+		return g_steal_pointer(&folder);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot write there: %s", directory,
+		g_strerror(errno));
+	return NULL;
+}
+
+/* With the logs of processes of which nothing was traced. */
+static void remove_log_folder(const char *folder)
+{
+	g_autoptr(GDir) listing = g_dir_open(folder, 0, NULL);
+	const char *name;
+
+	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL) {
+		g_autofree char *file = g_build_filename(folder, name, NULL);
+		g_unlink(file);
+	}
+	g_rmdir(folder);
+}
+
+LodeTraceRecording *lode_trace_recording_run(
+	const LodeTraceRecordingOptions *options, const LodeProgress *progress, GError **error)
+{
+	LodeTraceRecordingOptions given = *options;
+	g_autofree char *folder = NULL;
+
+	if (!given.has_allocations)
+		given.allocations = NULL;
+	else if (given.allocations == NULL) {
+		given.allocations = folder = make_log_folder(given.output, error);
+		if (folder == NULL)
+			return NULL;
+	}
+	LodeTraceRecording *recorded = run(&given, progress, error);
+	if (folder != NULL)
+		remove_log_folder(folder);
 	return recorded;
 }
 

@@ -43,10 +43,12 @@ typedef struct {
 	bool is_alone;        /* not what it executes, nor processes that it makes */
 	const char *const *only; /* record programs whose name is like one of these, as fnmatch(3)
 	                            has it, or whose path is, of those with a slash; NULL: all */
-	/* A directory for allocation logs (absolute; an empty one of the caller's): what the
-	 * program allocates is recorded too. Of traces with files, each log is then next to its
-	 * file, see lode_trace_recording_log(); else they stay there. NULL: none; lackey records
-	 * none. */
+	/* What the program allocates is recorded too, but not by lackey: of traces with files, each
+	 * log is next to its file, see lode_trace_recording_log(). */
+	bool has_allocations;
+	/* The directory of the logs while the program runs (absolute; an empty one of the
+	 * caller's), and after it where there are no files. NULL: one that is made for it, next to
+	 * `output`. */
 	const char *allocations;
 	LodeNotes notes;
 } LodeTraceRecordingOptions;

@@ -24,6 +24,7 @@ struct LodeTraceRing {
 	int descriptor;
 	char *path;
 	uint64_t stamp; /* of the next chunk */
+	LodeCodePieces *pieces;
 	atomic_bool has_ended;
 };
 
@@ -67,6 +68,7 @@ LodeTraceRing *lode_trace_ring_new(GError **error)
 	if (!map(self, error))
 		return NULL;
 	fill(self->shared);
+	self->pieces = lode_code_pieces_new(self->shared->code, sizeof(self->shared->code));
 	self->path = g_strdup_printf("/proc/%d/fd/%d", (int)getpid(), self->descriptor);
 	return g_steal_pointer(&self);
 }
@@ -75,6 +77,7 @@ void lode_trace_ring_free(LodeTraceRing *self)
 {
 	if (self == NULL)
 		return;
+	lode_code_pieces_unref(self->pieces);
 	if (self->shared != NULL)
 		munmap(self->shared, sizeof(TraceRing));
 	if (self->descriptor >= 0)
@@ -198,27 +201,6 @@ static bool take_queued(LodeTraceRing *self, uint32_t *out_index)
 	return *out_index < TRACE_RING_CHUNKS;
 }
 
-static void copy_references(const TraceChunk *from, LodeTraceRingChunk *out)
-{
-	/* copied before it is looked at: the other side can still write, and write anything */
-	uint32_t n = MIN(atomic_load(&from->n), TRACE_CHUNK_REFERENCES), kept = 0;
-
-	memcpy(out->references, from->references, n * sizeof(*out->references));
-	uint8_t kinds = 0;
-	for (uint32_t i = 0; i < n; i++)
-		kinds |= out->references[i].kind;
-	out->n = n;
-	/* Their number is a power of two. */
-	if (kinds < LODE_N_REFERENCE_KINDS)
-		return;
-	for (uint32_t i = 0; i < n; i++) {
-		LodeReference reference = out->references[i];
-		if (reference.kind < LODE_N_REFERENCE_KINDS)
-			out->references[kept++] = reference;
-	}
-	out->n = kept;
-}
-
 static void copy(const TraceChunk *from, LodeTraceRingChunk *out)
 {
 	uint32_t event = from->event;
@@ -228,8 +210,10 @@ static void copy(const TraceChunk *from, LodeTraceRingChunk *out)
 	out->tid = from->tid;
 	out->event = event < TRACE_N_EVENTS ? (TraceEventKind)event : TRACE_EVENT_NONE;
 	out->n = 0;
+	/* copied before it is looked at: the other side can still write, and write anything */
 	if (out->event == TRACE_EVENT_NONE) {
-		copy_references(from, out);
+		out->n = MIN(atomic_load(&from->n), TRACE_CHUNK_WORDS);
+		memcpy(out->words, from->words, out->n * sizeof(*out->words));
 		return;
 	}
 	out->details = from->details;
@@ -255,6 +239,11 @@ bool lode_trace_ring_next(LodeTraceRing *self, LodeTraceRingChunk *out_chunk)
 	copy(&self->shared->chunks[index], out_chunk);
 	give_back(self, index);
 	return true;
+}
+
+LodeCodePieces *lode_trace_ring_pieces(LodeTraceRing *self)
+{
+	return self->pieces;
 }
 
 uint64_t lode_trace_ring_n_read(const LodeTraceRing *self)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "record/trace_ring_format.h"
+#include "traces/code_pieces.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -30,10 +31,10 @@ bool lode_trace_ring_add_function(LodeTraceRing *self, uint32_t process, uint64_
 typedef struct {
 	uint32_t process;     /* numbered as they began, from 0 */
 	uint32_t thread, tid; /* likewise, those of the process */
-	uint32_t n;           /* references; their thread means nothing */
+	uint32_t n;           /* words */
 	TraceEventKind event;
 	union {
-		LodeReference references[TRACE_CHUNK_REFERENCES];
+		uint64_t words[TRACE_CHUNK_WORDS];
 		TraceEvent details; /* its path is terminated */
 	};
 } LodeTraceRingChunk;
@@ -43,6 +44,9 @@ typedef struct {
  * more. The chunk before counts as dealt with.
  */
 bool lode_trace_ring_next(LodeTraceRing *self, LodeTraceRingChunk *out_chunk);
+
+/* What the words of all processes mean. */
+LodeCodePieces *lode_trace_ring_pieces(LodeTraceRing *self);
 
 /* Threads that are not traced, as there were too many at a time. */
 uint32_t lode_trace_ring_n_untraced_threads(const LodeTraceRing *self);
@@ -60,8 +64,9 @@ void lode_trace_ring_stop(LodeTraceRing *self);
 void lode_trace_ring_end(LodeTraceRing *self);
 bool lode_trace_ring_has_ended(const LodeTraceRing *self);
 
-/* Chunks that were taken, and chunks that have ended: what a process that is dead has written into
- * chunks that ended has been taken when the first is as many as the second was after its death. */
+/* Chunks that were taken, and chunks that have ended: what a process that has ended has written
+ * into chunks that ended has been taken when the first is as many as the second was after its
+ * death. */
 uint64_t lode_trace_ring_n_read(const LodeTraceRing *self);
 uint64_t lode_trace_ring_n_stamped(const LodeTraceRing *self);
 

@@ -18,21 +18,24 @@
  */
 #pragma once
 
-#include "traces/reference.h"
+#include "traces/code_words.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
 
-#define TRACE_RING_MAGIC UINT64_C(0x3330474e4952544c) /* "LTRING03" */
+#define TRACE_RING_MAGIC UINT64_C(0x3430474e4952544c) /* "LTRING04" */
 
 enum {
 	TRACE_RING_CHUNKS = 2048,
 	TRACE_PAGE_BYTES = 4096, /* what a mapping is aligned to */
 	TRACE_CHUNK_BYTES = 8192,
 	TRACE_CHUNK_HEADER_BYTES = 64,
-	TRACE_CHUNK_REFERENCES = (TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_BYTES) /
-	                         (int)sizeof(LodeReference),
+	TRACE_CHUNK_WORDS = (TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_BYTES) / (int)sizeof(uint64_t),
+	TRACE_CHUNK_SHARED_WORDS = 256,   /* of one of several threads, that they take turns */
+	TRACE_RING_CODE_BYTES = 32 << 20, /* of which few are touched */
+	TRACE_RING_CODE_UNITS = TRACE_RING_CODE_BYTES / LODE_CODE_UNIT_BYTES,
+	TRACE_RING_CODE_INDEX_BITS = 20,
 	TRACE_RING_MAX_FUNCTIONS = 4096,
 	TRACE_RING_MAX_PROCESSES = 1 << 16,
 	TRACE_EVENT_PATH_BYTES = 4096,
@@ -50,9 +53,9 @@ enum {
 	TRACE_CHUNK_STATE_BITS = 2,
 };
 
-/* What else than references a chunk can hold, one each. */
+/* What else than words a chunk can hold, one each. */
 typedef enum {
-	TRACE_EVENT_NONE,    /* references */
+	TRACE_EVENT_NONE,    /* words */
 	TRACE_EVENT_IMAGE,   /* was mapped when the program started; not its protection */
 	TRACE_EVENT_START,   /* those were all */
 	TRACE_EVENT_PROCESS, /* the first of each: TRACE_PROCESS_…, its command line in `path` */
@@ -90,7 +93,7 @@ enum {
 
 typedef struct {
 	_Atomic uint32_t state;
-	_Atomic uint32_t n;      /* references */
+	_Atomic uint32_t n;      /* words */
 	_Atomic uint64_t opened; /* counts up: chunks by it are in the order of their beginning */
 	uint32_t thread;         /* numbered by the plugin */
 	uint32_t tid;
@@ -98,7 +101,7 @@ typedef struct {
 	uint32_t process; /* numbered as they began, from 0 */
 	char reserved[TRACE_CHUNK_HEADER_BYTES - 36];
 	union {
-		LodeReference references[TRACE_CHUNK_REFERENCES]; /* their thread is not set */
+		uint64_t words[TRACE_CHUNK_WORDS]; /* see traces/code_words.h */
 		TraceEvent details;
 	};
 } TraceChunk;
@@ -115,6 +118,7 @@ typedef struct {
 	_Atomic uint64_t n_read;    /* stamps that lode is done with */
 	_Atomic uint32_t n_untraced_threads, n_untraced_processes;
 	_Atomic uint32_t n_processes;
+	_Atomic uint32_t n_code_units;             /* of `code`; may be more than there are */
 	_Atomic uint32_t queue[TRACE_RING_CHUNKS]; /* chunk + 1 at stamp % n; 0: not there yet */
 
 	/* Where the functions begin inside which alone is traced, in a process's own addresses:
@@ -129,6 +133,12 @@ typedef struct {
 	_Atomic uint8_t is_stopped[TRACE_RING_MAX_PROCESSES]; /* by lode: it has enough of one */
 
 	_Alignas(TRACE_PAGE_BYTES) TraceChunk chunks[TRACE_RING_CHUNKS];
+
+	/* The pieces of code of all processes, LodeToldCode each, none of which ever changes: a
+	 * forked process goes on with its parent's, and what another has told is not told again.
+	 * Found by a hash of what it is: its number + 1, or in one of the next places; 0: free. */
+	_Atomic uint32_t code_index[1 << TRACE_RING_CODE_INDEX_BITS];
+	_Alignas(LODE_CODE_UNIT_BYTES) uint8_t code[TRACE_RING_CODE_BYTES];
 } TraceRing;
 
 _Static_assert(sizeof(TraceChunk) == TRACE_CHUNK_BYTES, "a chunk is of the size it is said to be");

@@ -2,7 +2,6 @@
 #include "record/trace_stream.h"
 
 #include "base/quiet_thread.h"
-#include "traces/block_splitter.h"
 #include "traces/frame_range.h"
 
 enum { MAX_QUEUED_BYTES = 64 << 20 };
@@ -143,7 +142,7 @@ LodeTraceStream *lode_trace_stream_new(
 
 	self->taker = taker;
 	self->range = range != NULL ? *range : LODE_TRACE_RANGE_ALL;
-	self->frame_references = frame_references;
+	self->frame_references = MAX(frame_references, LODE_GROUP_MAX_REFERENCES);
 	g_mutex_init(&self->lock);
 	g_cond_init(&self->changed);
 	g_queue_init(&self->items);
@@ -276,6 +275,30 @@ bool lode_streamed_trace_add(
 		n -= taken;
 		if (taken == some && self->n_in_frame < self->stream->frame_references)
 			continue;
+		end_frame(self);
+		if (!check(self->stream, error))
+			return false;
+	}
+	return self->n_references < end_of(&self->stream->range);
+}
+
+bool lode_streamed_trace_add_words(LodeStreamedTrace *self, LodeCodePieces *pieces,
+	const uint64_t *words, size_t n, uint16_t thread, LodeWordsTaken *taken, GError **error)
+{
+	while (n > 0) {
+		uint64_t room = self->stream->frame_references - self->n_in_frame;
+		LodeWordsTaken now = lode_block_splitter_add_words(
+			self->splitter, pieces, words, n, thread, room);
+
+		self->n_references += now.n_references;
+		self->n_in_frame += now.n_references;
+		words += now.n;
+		n -= now.n;
+		taken->n += now.n;
+		taken->n_references += now.n_references;
+		taken->n_instructions += now.n_instructions;
+		if (n == 0)
+			break;
 		end_frame(self);
 		if (!check(self->stream, error))
 			return false;

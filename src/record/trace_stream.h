@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "traces/reference.h"
+#include "traces/block_splitter.h"
 #include "traces/trace_range.h"
 #include "traces/trace_taker.h"
 
@@ -38,6 +38,10 @@ LodeStreamedTrace *lode_streamed_trace_new(
  * or with an error of the taker. */
 bool lode_streamed_trace_add(
 	LodeStreamedTrace *self, const LodeReference *references, size_t n, GError **error);
+
+/* Likewise words, see code_words.h; what was taken is added to `taken`. */
+bool lode_streamed_trace_add_words(LodeStreamedTrace *self, LodeCodePieces *pieces,
+	const uint64_t *words, size_t n, uint16_t thread, LodeWordsTaken *taken, GError **error);
 
 /* Nothing more will be added: gives what is open. From any thread. */
 void lode_streamed_trace_end(LodeStreamedTrace *self);

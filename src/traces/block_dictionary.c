@@ -81,6 +81,13 @@ bool lode_block_dictionary_is_full(const LodeBlockDictionary *self)
 	       self->n_bytes >= LODE_DICTIONARY_MAX_BYTES;
 }
 
+bool lode_block_dictionary_is_nearly_full(const LodeBlockDictionary *self, uint32_t n_blocks)
+{
+	return self->n_blocks + n_blocks > LODE_DICTIONARY_MAX_BLOCKS ||
+	       self->n_slots + n_blocks * LODE_BLOCK_MAX_SLOTS > LODE_DICTIONARY_MAX_SLOTS ||
+	       self->n_bytes + (size_t)n_blocks * LARGEST_BLOCK_BYTES > LODE_DICTIONARY_MAX_BYTES;
+}
+
 bool lode_block_dictionary_has_room(const LodeBlockDictionary *self, const LodeTraceBlock *block)
 {
 	return self->n_blocks < LODE_DICTIONARY_MAX_BLOCKS &&

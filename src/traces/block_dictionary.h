@@ -63,6 +63,9 @@ size_t lode_block_dictionary_bytes(const LodeBlockDictionary *self);
 /* Whether another block might not find room: begin another dictionary. */
 bool lode_block_dictionary_is_full(const LodeBlockDictionary *self);
 
+/* Whether so many more blocks of any kind may not find room. */
+bool lode_block_dictionary_is_nearly_full(const LodeBlockDictionary *self, uint32_t n_blocks);
+
 /* Whether this block may be in the dictionary after all those that are there. Not the opposite of
  * the above: blocks of a dictionary that became full with a large one may come in another order,
  * a small one last. */

@@ -300,17 +300,20 @@ static size_t size_packed(const GByteArray *bytes, int level)
 static void split_runs(const GByteArray *symbols, GByteArray *runs, GByteArray *others)
 {
 	uint64_t run = 0;
+	guint n_others = 0;
 
+	g_byte_array_set_size(others, symbols->len);
 	for (guint i = 0; i < symbols->len; i++) {
 		if (symbols->data[i] == 0) {
 			run++;
 			continue;
 		}
 		lode_varint_append(runs, run);
-		g_byte_array_append(others, &symbols->data[i], 1);
+		others->data[n_others++] = symbols->data[i];
 		run = 0;
 	}
 	lode_varint_append(runs, run);
+	g_byte_array_set_size(others, n_others);
 }
 
 /* Both forms are compressed, quickly, and the smaller is taken: which one it is depends on how

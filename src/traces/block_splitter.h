@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "traces/code_pieces.h"
 #include "traces/trace_frame.h"
 
 typedef struct LodeBlockSplitter LodeBlockSplitter;
@@ -19,6 +20,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeBlockSplitter, lode_block_splitter_free)
  * `n` were, lode_block_splitter_take_frame() must be called before more are added.
  */
 size_t lode_block_splitter_add(LodeBlockSplitter *self, const LodeReference *references, size_t n);
+
+typedef struct {
+	size_t n; /* words */
+	uint64_t n_references, n_instructions;
+} LodeWordsTaken;
+
+/*
+ * Likewise takes words of one thread, see code_words.h, in whole groups, and gives what was taken.
+ * Not more than `limit` references; a limit below LODE_GROUP_MAX_REFERENCES takes nothing. Blocks
+ * may begin and end elsewhere than those of the same references. `pieces` are always the same.
+ */
+LodeWordsTaken lode_block_splitter_add_words(LodeBlockSplitter *self, LodeCodePieces *pieces,
+	const uint64_t *words, size_t n, uint16_t thread, uint64_t limit);
 
 /* Ends the block that is open and gives the frame so far, owned by the caller; NULL when there is
  * nothing in it. The next frame goes on with the same dictionary, or a new one when that is full.

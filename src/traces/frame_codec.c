@@ -134,8 +134,8 @@ static size_t packed_bytes(const LodeFrameStreams *streams)
 	return bytes;
 }
 
-/* Classes that a whole column speaks for may be worse than those that a part of it does, as costs
- * are only estimated; so both are made, and what packs better stays. */
+/* Classes chosen by a whole column may be worse than those chosen by a part of it, as costs are
+ * only estimated; so both are made, and what packs better stays. */
 static void encode_slots_better(
 	const LodeTraceFrame *frame, const LodeFrameLayout *layout, LodeFrameStreams *out)
 {

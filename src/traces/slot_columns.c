@@ -5,12 +5,15 @@
  */
 #include "traces/slot_columns.h"
 
+#include "base/large_array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	COLUMN_EXTRA = 0xf0, /* a symbol: + the number of extra bytes, 1 … 8 */
-	COLUMN_MAX_EXTRA = COLUMN_EXTRA + 8,
+	MAX_EXTRA_BYTES = 8,
+	COLUMN_MAX_EXTRA = COLUMN_EXTRA + MAX_EXTRA_BYTES,
 	COLUMN_MAX_TABLE = 200, /* differences of a table */
 };
 
@@ -27,6 +30,7 @@ enum {
 	WATCHED_BITS = 10,
 	WATCHED = 1 << WATCHED_BITS, /* places for differences that may come into the table */
 	PREFETCH_DISTANCE = 6,       /* invocations */
+	SLICE = 1 << 12,             /* differences that are written at a time */
 };
 
 typedef struct {
@@ -129,42 +133,56 @@ static void append_table(ColumnWriter *self)
 		lode_varint_append(tables, self->table[i].zigzag);
 }
 
-/* As many bytes as the value has; the symbol tells how many. */
-static uint8_t append_extra(GByteArray *extra, uint64_t value)
+/* As many bytes as the value has, at `*at`, where there is room for eight; the symbol tells how
+ * many. */
+static uint8_t write_extra(uint8_t **at, uint64_t value)
 {
-	uint8_t bytes[8];
-	unsigned n = 0;
+	unsigned n = (unsigned)(71 - __builtin_clzll(value | 1)) / 8;
+	uint64_t bytes = GUINT64_TO_LE(value);
 
-	do
-		bytes[n++] = (uint8_t)value;
-	while ((value >>= 8) != 0);
-	g_byte_array_append(extra, bytes, n);
+	memcpy(*at, &bytes, sizeof(bytes));
+	*at += n;
 	return (uint8_t)(COLUMN_EXTRA + n);
 }
 
-static void append_column(
-	ColumnWriter *self, LodeSlotClass slot_class, const uint64_t *zigzags, size_t n)
+/* Writes the symbols of `n` differences; gives where extra bytes end that begin at `extra`. */
+static uint8_t *write_symbols(
+	ColumnWriter *self, const uint64_t *zigzags, size_t n, uint8_t *symbols, uint8_t *extra)
 {
-	GByteArray *symbols = self->out->streams[LODE_STREAM_COLUMN + 2 * slot_class];
-	GByteArray *extra = self->out->streams[LODE_STREAM_COLUMN + 2 * slot_class + 1];
-	guint start = symbols->len;
 	unsigned n_table = self->n_table;
-	uint8_t *at;
 
-	g_byte_array_set_size(symbols, start + (guint)n);
-	at = symbols->data + start;
-	for (size_t i = 0; i < n; i++, at++) {
+	for (size_t i = 0; i < n; i++) {
 		uint64_t zigzag = zigzags[i];
 		uint32_t place = n_table > 0 && zigzag >= COLUMN_EXTRA - COLUMN_MAX_TABLE
 		                         ? find_watched(self, zigzag)->count
 		                         : 0;
 
 		if (place > 0)
-			*at = (uint8_t)(place - 1);
+			symbols[i] = (uint8_t)(place - 1);
 		else if (zigzag < COLUMN_EXTRA - n_table)
-			*at = (uint8_t)(n_table + zigzag);
+			symbols[i] = (uint8_t)(n_table + zigzag);
 		else
-			*at = append_extra(extra, zigzag - (COLUMN_EXTRA - n_table));
+			symbols[i] = write_extra(&extra, zigzag - (COLUMN_EXTRA - n_table));
+	}
+	return extra;
+}
+
+/* In slices: for each, room is made for the most that it can take. */
+static void append_column(
+	ColumnWriter *self, LodeSlotClass slot_class, const uint64_t *zigzags, size_t n)
+{
+	GByteArray *symbols = self->out->streams[LODE_STREAM_COLUMN + 2 * slot_class];
+	GByteArray *extra = self->out->streams[LODE_STREAM_COLUMN + 2 * slot_class + 1];
+	guint at = symbols->len;
+
+	g_byte_array_set_size(symbols, at + (guint)n);
+	for (size_t i = 0; i < n; i += SLICE) {
+		guint start = extra->len, n_now = (guint)MIN(n - i, SLICE);
+
+		g_byte_array_set_size(extra, start + n_now * MAX_EXTRA_BYTES);
+		const uint8_t *end = write_symbols(
+			self, zigzags + i, n_now, symbols->data + at + i, extra->data + start);
+		g_byte_array_set_size(extra, (guint)(end - extra->data));
 	}
 }
 
@@ -220,6 +238,7 @@ static void begin_columns(
 				n += block->n_invocations;
 	}
 	self->differences = at = g_new(uint64_t, n + 1);
+	lode_large_array_advise(at, n * sizeof(*at));
 	self->columns = g_new(uint64_t *, predictor->n_slots + 1U);
 	for (uint32_t i = 0; i < layout->n_blocks; i++) {
 		const LodeFrameBlock *block = &layout->blocks[i];

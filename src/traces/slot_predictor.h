@@ -151,7 +151,7 @@ G_ALWAYS_INLINE static inline LodeSlotGuess lode_slot_predictor_guess_as(
 	}
 }
 
-static inline LodeSlotGuess lode_slot_predictor_guess(
+G_ALWAYS_INLINE static inline LodeSlotGuess lode_slot_predictor_guess(
 	const LodeSlotPredictor *self, uint32_t slot, const LodeThreadPlace *place)
 {
 	const LodeSlotState *state = &self->slots[slot];

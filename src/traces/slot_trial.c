@@ -383,7 +383,7 @@ static bool is_sampled(const Trial *self, uint32_t n)
 	return self->effort == LODE_CODEC_THOROUGH || n % SAMPLE_EVERY < SAMPLE_FIRST;
 }
 
-static LodeSlotGuess guess_as(
+static inline LodeSlotGuess guess_as(
 	Trial *self, uint32_t slot, const Candidate *candidate, const LodeThreadPlace *place)
 {
 	self->predictor->contents = self->tables[candidate->number];

@@ -2,6 +2,8 @@
 /* A bounded piece of an address trace, and the walk through its references. */
 #include "traces/trace_frame.h"
 
+#include "base/large_array.h"
+
 #include <string.h>
 
 LodeTraceFrame *lode_trace_frame_new(LodeBlockDictionary *dictionary)
@@ -31,7 +33,9 @@ static void *grown(void *array, size_t *room, size_t needed, size_t size)
 	if (needed <= *room)
 		return array;
 	*room = MAX(*room * 2, MAX(needed, 1024));
-	return g_realloc_n(array, *room, size);
+	array = g_realloc_n(array, *room, size);
+	lode_large_array_advise(array, *room * size);
+	return array;
 }
 
 static void append_switch(LodeTraceFrame *self, uint16_t thread)
@@ -46,14 +50,16 @@ static void append_switch(LodeTraceFrame *self, uint16_t thread)
 
 uint64_t *lode_trace_frame_next_addresses(LodeTraceFrame *self)
 {
-	if (G_UNLIKELY(self->addresses_room - self->n_addresses < LODE_BLOCK_MAX_SLOTS))
+	enum { ROOM = 2 * LODE_BLOCK_MAX_SLOTS };
+
+	if (G_UNLIKELY(self->addresses_room - self->n_addresses < ROOM))
 		self->addresses = grown(self->addresses, &self->addresses_room,
-			self->n_addresses + LODE_BLOCK_MAX_SLOTS, sizeof(uint64_t));
+			self->n_addresses + ROOM, sizeof(uint64_t));
 	return self->addresses + self->n_addresses;
 }
 
-void lode_trace_frame_append_placed(
-	LodeTraceFrame *self, uint32_t id, const LodeTraceBlock *block, uint16_t thread)
+void lode_trace_frame_append_placed(LodeTraceFrame *self, uint32_t id, unsigned n_instructions,
+	unsigned n_slots, uint16_t thread)
 {
 	size_t n = self->n_invocations;
 
@@ -63,10 +69,10 @@ void lode_trace_frame_append_placed(
 		self->blocks = grown(self->blocks, &self->blocks_room, n + 1, sizeof(uint32_t));
 	self->blocks[n] = id;
 	self->n_invocations = n + 1;
-	self->n_addresses += block->n_slots;
+	self->n_addresses += n_slots;
 	self->n_blocks = MAX(self->n_blocks, id + 1);
-	self->n_instructions += block->n_instructions;
-	self->n_references += (uint64_t)block->n_instructions + block->n_slots;
+	self->n_instructions += n_instructions;
+	self->n_references += (uint64_t)n_instructions + n_slots;
 }
 
 void lode_trace_frame_append(
@@ -76,7 +82,7 @@ void lode_trace_frame_append(
 
 	memcpy(lode_trace_frame_next_addresses(self), addresses,
 		block->n_slots * sizeof(*addresses));
-	lode_trace_frame_append_placed(self, id, block, thread);
+	lode_trace_frame_append_placed(self, id, block->n_instructions, block->n_slots, thread);
 }
 
 bool lode_trace_frame_is_full(const LodeTraceFrame *self)
@@ -86,6 +92,15 @@ bool lode_trace_frame_is_full(const LodeTraceFrame *self)
 	       self->n_invocations >= LODE_FRAME_MAX_INVOCATIONS ||
 	       self->n_addresses + LODE_BLOCK_MAX_SLOTS > LODE_FRAME_MAX_ADDRESSES ||
 	       self->n_switches >= LODE_FRAME_MAX_SWITCHES;
+}
+
+bool lode_trace_frame_is_nearly_full(
+	const LodeTraceFrame *self, size_t n_blocks, size_t n_references)
+{
+	return self->n_references + n_references > LODE_FRAME_MAX_REFERENCES ||
+	       self->n_invocations + n_blocks > LODE_FRAME_MAX_INVOCATIONS ||
+	       self->n_addresses + n_references > LODE_FRAME_MAX_ADDRESSES ||
+	       self->n_switches + n_blocks > LODE_FRAME_MAX_SWITCHES;
 }
 
 void lode_trace_references_init(LodeTraceReferences *self, const LodeTraceFrame *frame)

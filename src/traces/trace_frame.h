@@ -56,16 +56,20 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceFrame, lode_trace_frame_free)
 void lode_trace_frame_append(
 	LodeTraceFrame *self, uint32_t block, uint16_t thread, const uint64_t *addresses);
 
-/* The place of the addresses of the block that is appended next, of any. */
+/* The place of the addresses of the block that is appended next, of any; there is room for two. */
 uint64_t *lode_trace_frame_next_addresses(LodeTraceFrame *self);
 
-/* Appends an invocation of `block`, which has the number `id`, whose addresses stand there already.
+/* Appends an invocation of a block, which has the number `id`, whose addresses stand there already.
  */
-void lode_trace_frame_append_placed(
-	LodeTraceFrame *self, uint32_t id, const LodeTraceBlock *block, uint16_t thread);
+void lode_trace_frame_append_placed(LodeTraceFrame *self, uint32_t id, unsigned n_instructions,
+	unsigned n_slots, uint16_t thread);
 
 /* Whether another block would pass a bound. */
 bool lode_trace_frame_is_full(const LodeTraceFrame *self);
+
+/* Whether so many more blocks with so many references might pass one. */
+bool lode_trace_frame_is_nearly_full(
+	const LodeTraceFrame *self, size_t n_blocks, size_t n_references);
 
 /* Walks through the references of a frame. Borrows it. */
 typedef struct {

@@ -392,6 +392,20 @@ static void bound_open_bytes(LodeTraceWriter *self)
 	}
 }
 
+static bool is_large(const LodeTraceWriter *self)
+{
+	return lode_block_splitter_frame_bytes(self->splitter) >=
+	       self->group->max_bytes / FRAME_PART;
+}
+
+static bool describe_and_end_frame(LodeTraceWriter *self, GError **error)
+{
+	if (!describe_ahead(self, error))
+		return false;
+	end_frame(self, false);
+	return check(self, error);
+}
+
 bool lode_trace_writer_add(
 	LodeTraceWriter *self, const LodeReference *references, size_t n, GError **error)
 {
@@ -403,15 +417,55 @@ bool lode_trace_writer_add(
 		self->n_in_frame += taken;
 		references += taken;
 		n -= taken;
-		if (taken < some || self->n_in_frame == self->frame_references ||
-			lode_block_splitter_frame_bytes(self->splitter) >=
-				self->group->max_bytes / FRAME_PART) {
-			if (!describe_ahead(self, error))
-				return false;
-			end_frame(self, false);
-			if (!check(self, error))
-				return false;
+		if ((taken < some || self->n_in_frame == self->frame_references ||
+			    is_large(self)) &&
+			!describe_and_end_frame(self, error))
+			return false;
+	}
+	bound_open_bytes(self);
+	return true;
+}
+
+/* Where frames are smaller than a group of words. */
+static bool add_as_references(LodeTraceWriter *self, LodeCodePieces *pieces, const uint64_t *words,
+	size_t n, uint16_t thread, LodeWordsTaken *taken, GError **error)
+{
+	LodeReference references[LODE_GROUP_MAX_REFERENCES];
+	LodeWordGroup group;
+
+	for (size_t at = 0; at < n;) {
+		at += lode_word_group_read(pieces, words + at, n - at, &group);
+		size_t n_references = lode_word_group_references(&group, references);
+		for (size_t i = 0; i < n_references; i++) {
+			references[i].thread = thread;
+			taken->n_instructions += references[i].kind == LODE_REFERENCE_FETCH;
 		}
+		taken->n_references += n_references;
+		if (!lode_trace_writer_add(self, references, n_references, error))
+			return false;
+	}
+	taken->n += n;
+	return true;
+}
+
+bool lode_trace_writer_add_words(LodeTraceWriter *self, LodeCodePieces *pieces,
+	const uint64_t *words, size_t n, uint16_t thread, LodeWordsTaken *taken, GError **error)
+{
+	if (self->frame_references < LODE_GROUP_MAX_REFERENCES)
+		return add_as_references(self, pieces, words, n, thread, taken, error);
+	while (n > 0) {
+		LodeWordsTaken now = lode_block_splitter_add_words(self->splitter, pieces, words, n,
+			thread, self->frame_references - self->n_in_frame);
+
+		self->n_references += now.n_references;
+		self->n_in_frame += now.n_references;
+		words += now.n;
+		n -= now.n;
+		taken->n += now.n;
+		taken->n_references += now.n_references;
+		taken->n_instructions += now.n_instructions;
+		if ((n > 0 || is_large(self)) && !describe_and_end_frame(self, error))
+			return false;
 	}
 	bound_open_bytes(self);
 	return true;

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "traces/block_splitter.h"
 #include "traces/reference.h"
 #include "traces/trace_description.h"
 
@@ -62,6 +63,11 @@ LodeTraceWriter *lode_trace_writer_open(
  * much to do. Errors: _IO, _LIMIT. */
 bool lode_trace_writer_add(
 	LodeTraceWriter *self, const LodeReference *references, size_t n, GError **error);
+
+/* Likewise words of one thread, see code_words.h; what was taken is added to `taken`. A frame may
+ * end a little before its number of references is reached. */
+bool lode_trace_writer_add_words(LodeTraceWriter *self, LodeCodePieces *pieces,
+	const uint64_t *words, size_t n, uint16_t thread, LodeWordsTaken *taken, GError **error);
 
 /*
  * Writes a description in front of the first frame too, and of later ones as it grows, so that a

@@ -58,6 +58,17 @@ check "of processes, and of a program in another's place" "$(status_is 0)" "$(ar
 weight() { awk -F, -v name="malloc@traced.c:$(line "$1")" '$3 == name { print $4 }' s.csv; }
 check "each has its log" "$(near "$(weight large)" 98304)" "$(near "$(weight small)" 24576)"
 
+"$lode" run --trace --allocations --simulate "$caches" -o r.lode -- ./traced >out 2>err
+"$lode" memory r.lode --by object --event l1d-miss --format csv >s.csv
+check "in one step" "$(near "$(weight large)" 49152)" "$(near "$(weight small)" 12288)"
+"$lode" run --trace --allocations --simulate "$caches" --keep-recording kept -o k.lode -- ./traced >out 2>err
+"$lode" memory k.lode --by object --event l1d-miss --format csv >s.csv
+check "and with its recording" "$(near "$(weight large)" 49152)" \
+	"$([ -s kept/trace.rps.allocations ] || ls kept)"
+status=0
+"$lode" run --allocations -- ./traced >out 2>err || status=$?
+check "not of samples" "$(status_is 2)"
+
 "$lode" trace record --level fast -o x.rps -- ./traced >out 2>err
 check "a log does not outlive its trace" "$([ ! -e x.rps.allocations ] || echo 'it is there')"
 simulate x.rps

@@ -23,6 +23,7 @@
 #include "wide_registers.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,11 +71,23 @@ static bool is_replay(const Recorder *recorder, uint64_t word)
 	       recorder->instruction != RECORDER_NO_INSTRUCTION;
 }
 
+/* There is room for it and what comes after, as there was for the instruction that is begun anew.
+ */
+static void take_back(Recorder *recorder)
+{
+	uint32_t n = recorder_n(recorder);
+
+	if (n >= TRACE_CHUNK_WORDS)
+		return;
+	recorder->chunk->words[n] = lode_word_of_take_back();
+	recorder_set_n(recorder, n + 1);
+}
+
 static inline void fetch(Recorder *recorder, uint64_t word)
 {
 	if (__builtin_expect(is_replay(recorder, word), 0))
-		recorder_set_n(recorder, recorder->instruction);
-	if (__builtin_expect(recorder_n(recorder) >= TRACE_CHUNK_REFERENCES - ACCESS_ROOM, 0))
+		take_back(recorder);
+	if (__builtin_expect(recorder_n(recorder) + ACCESS_ROOM >= recorder->most, 0))
 		recorder_next_chunk(recorder);
 	recorder->last = word;
 	recorder->instruction = recorder_n(recorder);
@@ -109,29 +122,40 @@ static void on_locked_fetch(unsigned vcpu, void *user_data)
 	fetch_locked(recorder_current(), (uintptr_t)user_data);
 }
 
-/* The last reference when it is one of `n` after the fetch of the instruction that is executed. */
-static LodeReference *last_access(Recorder *recorder, uint32_t n, LodeReferenceKind kind)
+/* The last word when it is one of `n` after the fetch of the instruction that is executed. */
+static uint64_t *last_access(Recorder *recorder, uint32_t n, LodeReferenceKind kind)
 {
 	uint32_t end = recorder_n(recorder);
 
 	if (recorder->instruction == RECORDER_NO_INSTRUCTION || end <= recorder->instruction + n)
 		return NULL;
-	LodeReference *found = &recorder->chunk->references[end - n];
-	return found->kind == kind ? found : NULL;
+	uint64_t *found = &recorder->chunk->words[end - n];
+	return lode_word_kind(*found) == kind ? found : NULL;
 }
 
-static bool is_same_place(const LodeReference *access, uint64_t address, uint32_t size)
+static bool is_same_place(const uint64_t *access, uint64_t address, uint32_t size)
 {
-	return access != NULL && access->address == address && access->size == size;
+	return access != NULL && lode_word_address(*access) == address &&
+	       lode_word_size(*access) == size;
 }
 
-static bool extend(LodeReference *access, uint64_t address, uint32_t size)
+static bool extend(uint64_t *access, uint64_t address, uint32_t size)
 {
-	if (access == NULL || access->size % PIECE_BYTES != 0 || size > PIECE_BYTES ||
-		access->address + access->size != address)
+	if (access == NULL || size > PIECE_BYTES)
 		return false;
-	access->size += size;
+	uint64_t begin = lode_word_address(*access);
+	uint32_t n_bytes = lode_word_size(*access);
+	if (n_bytes % PIECE_BYTES != 0 || begin + n_bytes != address ||
+		n_bytes + size > LODE_WORD_MAX_SIZE)
+		return false;
+	*access = lode_word_of_reference(begin, n_bytes + size, lode_word_kind(*access));
 	return true;
+}
+
+static void become_modify(uint64_t *access)
+{
+	*access = lode_word_of_reference(
+		lode_word_address(*access), lode_word_size(*access), LODE_REFERENCE_MODIFY);
 }
 
 static inline void load(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address)
@@ -143,10 +167,10 @@ static inline void load(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t
 static inline void store(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address)
 {
 	uint32_t size = 1u << qemu_plugin_mem_size_shift(info);
-	LodeReference *before = last_access(recorder, 1, LODE_REFERENCE_LOAD);
+	uint64_t *before = last_access(recorder, 1, LODE_REFERENCE_LOAD);
 
 	if (is_same_place(before, address, size))
-		before->kind = LODE_REFERENCE_MODIFY;
+		become_modify(before);
 	else
 		recorder_append(recorder, address, size, LODE_REFERENCE_STORE);
 }
@@ -163,15 +187,15 @@ static void load_wide(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t a
 static void store_wide(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address)
 {
 	uint32_t size = 1u << qemu_plugin_mem_size_shift(info);
-	LodeReference *written = last_access(recorder, 1, LODE_REFERENCE_STORE);
-	LodeReference *read = last_access(recorder, 2, LODE_REFERENCE_LOAD);
+	uint64_t *written = last_access(recorder, 1, LODE_REFERENCE_STORE);
+	uint64_t *read = last_access(recorder, 2, LODE_REFERENCE_LOAD);
 
 	if (!extend(written, address, size)) {
 		store(recorder, info, address);
 		return;
 	}
-	if (is_same_place(read, written->address, written->size)) {
-		read->kind = LODE_REFERENCE_MODIFY;
+	if (is_same_place(read, lode_word_address(*written), lode_word_size(*written))) {
+		become_modify(read);
 		recorder_set_n(recorder, recorder_n(recorder) - 1);
 	}
 }
@@ -184,7 +208,7 @@ static void store_locked(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_
 
 	store_wide(recorder, info, address);
 	if (is_atomic)
-		recorder->chunk->references[n].kind = LODE_REFERENCE_MODIFY;
+		become_modify(&recorder->chunk->words[n]);
 }
 
 typedef void (*AccessFunc)(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address);
@@ -244,41 +268,40 @@ static void add_calls(struct qemu_plugin_insn *instruction)
 		instruction, access_call(traits), QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 }
 
-/* ---- runs of instructions ---- */
+/* ---- pieces of code ---- */
 
 /*
- * Instructions of a piece that are executed one after the other if the first one is, as nothing
- * before the last can access memory or fail: one call writes the fetches of all of them. It is the
- * call of the access that the instruction before the run makes, where that makes one for certain.
+ * A run are instructions that are executed one after the other if the first one is, as nothing
+ * before the last can access memory or fail. Where the last one makes one access for certain, that
+ * tells that the next run is executed: both are of one piece of code, which is told of once and
+ * begins by a call that writes its number.
  *
  *   mov (%rsi),%rax   add %rax,%rbx   cmp %rbx,%rdx   mov %rbx,(%rdi)   jne …
  *   └─ run: call ───┘└─ run: by the access of the first ────────────┘  └─ by the second's
  */
 typedef struct {
-	uint64_t first, last; /* words */
-	uint32_t n;
-	uint8_t sizes[]; /* n, of the instructions */
-} Run;
+	uint64_t first, last; /* words, of the first run */
+	uint64_t code;        /* the word of its number */
+	uint32_t room;        /* words that it and its accesses may take */
+} Piece;
 
 enum {
-	MAX_RUN = 64,
-	MAX_PIECE = 512,
+	MAX_TRANSLATED = 512,
 	PAGE_BYTES = 4096,
 	MOST_INSTRUCTION_BYTES = 15,
 	ARENA_BYTES = 1 << 20,
 	MAX_ARENAS = 1 << 9, /* what a program generates anew and anew is then told one by one */
 };
 
-static bool has_runs;
+static bool has_pieces;
 
-/* Pieces are translated one at a time, under QEMU's lock. */
-static void *take_memory(size_t n_bytes)
+/* Code is translated one piece at a time, under QEMU's lock. */
+static Piece *take_piece(void)
 {
 	static uint8_t *at, *end;
 	static unsigned n_arenas;
 
-	n_bytes = (n_bytes + 7) / 8 * 8;
-	if ((size_t)(end - at) < n_bytes) {
+	if ((size_t)(end - at) < sizeof(Piece)) {
 		uint8_t *arena = n_arenas < MAX_ARENAS ? malloc(ARENA_BYTES) : NULL;
 		if (arena == NULL)
 			return NULL;
@@ -286,84 +309,59 @@ static void *take_memory(size_t n_bytes)
 		at = arena;
 		end = arena + ARENA_BYTES;
 	}
-	at += n_bytes;
-	return at - n_bytes;
+	at += sizeof(Piece);
+	return (Piece *)(void *)(at - sizeof(Piece));
 }
 
-/* There is room for them. */
-static inline void write_run(Recorder *recorder, const Run *run, uint32_t n)
+/* None of the chunk's end comes between a piece and its accesses: without it they tell nothing. */
+static inline void begin_piece(Recorder *recorder, const Piece *piece)
 {
-	LodeReference *at = &recorder->chunk->references[n];
-	uint64_t address = address_of(run->first);
-
-	for (uint32_t i = 0; i < run->n; i++, at++) {
-		*at = (LodeReference){
-			.address = address, .size = run->sizes[i], .kind = LODE_REFERENCE_FETCH};
-		address += run->sizes[i];
-	}
-	recorder->last = run->last;
-	recorder->instruction = n + run->n - 1;
-	recorder_set_n(recorder, n + run->n);
-}
-
-static inline bool has_room(uint32_t n, const Run *run)
-{
-	return n + run->n <= TRACE_CHUNK_REFERENCES - ACCESS_ROOM;
-}
-
-static void append_run(Recorder *recorder, const Run *run)
-{
-	if (__builtin_expect(!has_room(recorder_n(recorder), run), 0))
+	if (__builtin_expect(is_replay(recorder, piece->first), 0))
+		take_back(recorder);
+	if (__builtin_expect(recorder_n(recorder) + piece->room > recorder->most, 0))
 		recorder_next_chunk(recorder);
-	write_run(recorder, run, recorder_n(recorder));
+	uint32_t n = recorder_n(recorder);
+	recorder->chunk->words[n] = piece->code;
+	recorder->last = piece->last;
+	recorder->instruction = n;
+	recorder_set_n(recorder, n + 1);
 }
 
-static void on_run(unsigned vcpu, void *user_data)
+static void on_piece(unsigned vcpu, void *user_data)
 {
-	const Run *run = user_data;
+	(void)vcpu;
+	if (!recorder_is_off())
+		begin_piece(recorder_current(), user_data);
+}
+
+static void on_locked_piece(unsigned vcpu, void *user_data)
+{
+	const Piece *piece = user_data;
 
 	(void)vcpu;
 	if (recorder_is_off())
 		return;
 	Recorder *recorder = recorder_current();
-	if (__builtin_expect(is_replay(recorder, run->first), 0))
-		recorder_set_n(recorder, recorder->instruction);
-	append_run(recorder, run);
-}
-
-static void on_locked_run(unsigned vcpu, void *user_data)
-{
-	const Run *run = user_data;
-
-	(void)vcpu;
-	if (recorder_is_off())
-		return;
-	Recorder *recorder = recorder_current();
-	if (recorder_has_threads() && !is_replay(recorder, run->first))
+	if (recorder_has_threads() && !is_replay(recorder, piece->first))
 		recorder_next_chunk(recorder);
-	on_run(vcpu, user_data);
+	begin_piece(recorder, piece);
 }
 
-/* The one access of its instruction, and the run after it. */
+/* The one access of its instruction, after which a run is executed up to the instruction `last`. */
 __attribute__((always_inline)) static inline void see_only(
-	qemu_plugin_meminfo_t info, uint64_t address, const Run *run, LodeReferenceKind kind)
+	qemu_plugin_meminfo_t info, uint64_t address, void *last, LodeReferenceKind kind)
 {
 	if (recorder_is_off())
 		return;
 	Recorder *recorder = recorder_current();
 	uint32_t n = recorder_n(recorder);
 
-	if (__builtin_expect(n < TRACE_CHUNK_REFERENCES && has_room(n + 1, run), 1)) {
-		recorder->chunk->references[n] = (LodeReference){
-			.address = address,
-			.size = access_word_size(info),
-			.kind = (uint8_t)kind,
-		};
-		write_run(recorder, run, n + 1);
+	if (__builtin_expect(n >= TRACE_CHUNK_WORDS, 0))
 		return;
-	}
-	recorder_append(recorder, address, access_word_size(info), kind);
-	append_run(recorder, run);
+	recorder->chunk->words[n] = lode_word_of_reference(address, access_word_size(info), kind);
+	recorder->last = (uintptr_t)last;
+	recorder->instruction = n;
+	recorder_set_n(recorder, n + 1);
 }
 
 static void on_load_before(
@@ -386,8 +384,11 @@ static void on_modify_before(
 {
 	(void)vcpu;
 	see_access(info, address, load, store);
-	if (access_word_is_store(info) && !recorder_is_off())
-		append_run(recorder_current(), user_data);
+	if (!access_word_is_store(info) || recorder_is_off())
+		return;
+	Recorder *recorder = recorder_current();
+	recorder->last = (uintptr_t)user_data;
+	recorder->instruction = recorder_n(recorder) - 1;
 }
 
 /* Of an instruction that a run follows, which its access begins; NULL: another call does. */
@@ -407,17 +408,23 @@ static qemu_plugin_vcpu_mem_cb_t call_before_run(const InstructionTraits *traits
 	}
 }
 
+static LodeReferenceKind kind_of(MemoryUse use)
+{
+	if (use == MEMORY_LOAD)
+		return LODE_REFERENCE_LOAD;
+	return use == MEMORY_STORE ? LODE_REFERENCE_STORE : LODE_REFERENCE_MODIFY;
+}
+
 /* What is translated at a time. */
 typedef struct {
-	struct qemu_plugin_tb *piece;
+	struct qemu_plugin_tb *code;
 	size_t n;
-	InstructionTraits traits[MAX_PIECE];
-	Run *runs[MAX_PIECE]; /* by their first instruction; NULL: none begins there */
-} Piece;
+	InstructionTraits traits[MAX_TRANSLATED];
+} Translated;
 
-static struct qemu_plugin_insn *instruction_at(const Piece *self, size_t i)
+static struct qemu_plugin_insn *instruction_at(const Translated *self, size_t i)
 {
-	return qemu_plugin_tb_get_insn(self->piece, i);
+	return qemu_plugin_tb_get_insn(self->code, i);
 }
 
 /*
@@ -425,78 +432,129 @@ static struct qemu_plugin_insn *instruction_at(const Piece *self, size_t i)
  * over the end of its page: QEMU shows it, perhaps without its last bytes, but leaves it to the
  * next piece.
  */
-static bool begins_run(const Piece *self, size_t i)
+static bool begins_piece(const Translated *self, size_t i)
 {
 	uint64_t left = PAGE_BYTES - qemu_plugin_insn_vaddr(instruction_at(self, i)) % PAGE_BYTES;
 
 	return self->traits[i].is_locked || (i + 1 == self->n && left < MOST_INSTRUCTION_BYTES);
 }
 
-/* Up to the next instruction that may do more than compute. NULL: no memory. */
-static Run *make_run(const Piece *self, size_t first)
+/* Up to the next instruction that may do more than compute. */
+static size_t end_of_run(const Translated *self, size_t first, size_t most)
 {
-	const InstructionTraits *traits = &self->traits[first];
-	size_t n = 1;
+	size_t end = first + 1;
 
-	while (traits[n - 1].is_quiet && n < MAX_RUN && first + n < self->n &&
-		!begins_run(self, first + n))
-		n++;
-	Run *run = take_memory(sizeof(*run) + n);
-	if (run == NULL)
-		return NULL;
-	run->n = (uint32_t)n;
-	run->first = word_of(instruction_at(self, first), traits[0]);
-	run->last = word_of(instruction_at(self, first + n - 1), traits[n - 1]);
+	while (self->traits[end - 1].is_quiet && end < most && !begins_piece(self, end))
+		end++;
+	return end;
+}
+
+/* The runs of a piece: where each ends, all but the last one with an access. */
+typedef struct {
+	size_t first, n;
+	size_t ends[LODE_CODE_MAX_INSTRUCTIONS];
+} Runs;
+
+static void find_runs(const Translated *self, size_t first, Runs *out)
+{
+	size_t most = first + LODE_CODE_MAX_INSTRUCTIONS;
+	bool has_more = true;
+
+	if (most > self->n)
+		most = self->n;
+	out->first = first;
+	out->n = 0;
+	for (size_t at = first; has_more; at = out->ends[out->n - 1]) {
+		size_t end = end_of_run(self, at, most);
+		out->ends[out->n++] = end;
+		has_more = end < most && !begins_piece(self, end) &&
+		           !self->traits[end - 1].is_quiet &&
+		           call_before_run(&self->traits[end - 1]) != NULL;
+	}
+}
+
+/* NULL: there is no memory left. */
+static Piece *make_piece(const Translated *self, const Runs *runs)
+{
+	union {
+		LodeToldCode code;
+		uint8_t bytes[sizeof(LodeToldCode) + 3 * LODE_CODE_MAX_INSTRUCTIONS];
+	} told = {0};
+	size_t n = runs->ends[runs->n - 1] - runs->first, n_accesses = runs->n - 1;
+	uint8_t *bytes = told.bytes + offsetof(LodeToldCode, bytes);
+	uint32_t number;
+
+	told.code.address = qemu_plugin_insn_vaddr(instruction_at(self, runs->first));
+	told.code.n_instructions = (uint8_t)n;
+	told.code.n_accesses = (uint8_t)n_accesses;
+	for (size_t i = 0; i < n_accesses; i++) {
+		bytes[i] = (uint8_t)(runs->ends[i] - 1 - runs->first);
+		bytes[n_accesses + i] = (uint8_t)kind_of(self->traits[runs->ends[i] - 1].memory);
+	}
 	for (size_t i = 0; i < n; i++)
-		run->sizes[i] = (uint8_t)qemu_plugin_insn_size(instruction_at(self, first + i));
-	return run;
+		bytes[2 * n_accesses + i] = (uint8_t)qemu_plugin_insn_size(
+			instruction_at(self, runs->first + i));
+	size_t n_bytes = offsetof(LodeToldCode, bytes) + 2 * n_accesses + n;
+	bool is_told = recorder_tell_code(&told.code, n_bytes, &number);
+	Piece *piece = is_told ? take_piece() : NULL;
+	if (piece == NULL)
+		return NULL;
+	*piece = (Piece){
+		.first = word_of(instruction_at(self, runs->first), self->traits[runs->first]),
+		.last = word_of(
+			instruction_at(self, runs->ends[0] - 1), self->traits[runs->ends[0] - 1]),
+		.code = lode_word_of_code(number),
+		.room = (uint32_t)(1 + 2 * n_accesses) + ACCESS_ROOM,
+	};
+	return piece;
 }
 
-static bool make_runs(Piece *self, struct qemu_plugin_tb *piece, size_t n)
+static void add_piece_calls(const Translated *self, const Runs *runs, Piece *piece)
 {
-	self->piece = piece;
-	self->n = n;
+	qemu_plugin_register_vcpu_insn_exec_cb(instruction_at(self, runs->first),
+		self->traits[runs->first].is_locked ? on_locked_piece : on_piece,
+		QEMU_PLUGIN_CB_NO_REGS, piece);
+	for (size_t i = 0; i < runs->n; i++) {
+		const InstructionTraits *traits = &self->traits[runs->ends[i] - 1];
+		struct qemu_plugin_insn *instruction = instruction_at(self, runs->ends[i] - 1);
+		if (i + 1 < runs->n) {
+			size_t last = runs->ends[i + 1] - 1;
+			uint64_t word = word_of(instruction_at(self, last), self->traits[last]);
+			qemu_plugin_register_vcpu_mem_cb(instruction, call_before_run(traits),
+				QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+				(void *)(uintptr_t)word);
+		} else if (!traits->is_quiet) {
+			qemu_plugin_register_vcpu_mem_cb(instruction, access_call(*traits),
+				QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+		}
+	}
+}
+
+/* Gives how many instructions of the first ones have their calls. */
+static size_t add_calls_of_pieces(struct qemu_plugin_tb *code, size_t n)
+{
+	static Translated self; /* under QEMU's lock */
+	size_t at = 0;
+
+	if (!has_pieces || n > MAX_TRANSLATED)
+		return 0;
+	self.code = code;
+	self.n = n;
 	for (size_t i = 0; i < n; i++) {
-		struct qemu_plugin_insn *instruction = instruction_at(self, i);
-		self->traits[i] = instruction_traits(
+		struct qemu_plugin_insn *instruction = instruction_at(&self, i);
+		self.traits[i] = instruction_traits(
 			qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
-		self->runs[i] = NULL;
 	}
-	for (size_t i = 0; i < n; i += self->runs[i]->n)
-		if ((self->runs[i] = make_run(self, i)) == NULL)
-			return false;
-	return true;
-}
-
-/* Calls for the last instruction of a run; whether they begin the next one. */
-static bool add_access_call(const Piece *self, size_t last)
-{
-	const InstructionTraits *traits = &self->traits[last];
-	bool is_end = last + 1 == self->n || begins_run(self, last + 1);
-	qemu_plugin_vcpu_mem_cb_t begins = is_end ? NULL : call_before_run(traits);
-
-	if (!traits->is_quiet)
-		qemu_plugin_register_vcpu_mem_cb(instruction_at(self, last),
-			begins != NULL ? begins : access_call(*traits), QEMU_PLUGIN_CB_NO_REGS,
-			QEMU_PLUGIN_MEM_RW, begins != NULL ? self->runs[last + 1] : NULL);
-	return begins != NULL;
-}
-
-static bool add_run_calls(struct qemu_plugin_tb *piece, size_t n)
-{
-	static Piece self; /* under QEMU's lock */
-	bool is_begun = false;
-
-	if (!has_runs || n > MAX_PIECE || !make_runs(&self, piece, n))
-		return false;
-	for (size_t i = 0; i < n; i += self.runs[i]->n) {
-		if (!is_begun)
-			qemu_plugin_register_vcpu_insn_exec_cb(instruction_at(&self, i),
-				self.traits[i].is_locked ? on_locked_run : on_run,
-				QEMU_PLUGIN_CB_NO_REGS, self.runs[i]);
-		is_begun = add_access_call(&self, i + self.runs[i]->n - 1);
+	while (at < n) {
+		Runs runs;
+		find_runs(&self, at, &runs);
+		Piece *piece = make_piece(&self, &runs);
+		if (piece == NULL)
+			return at;
+		add_piece_calls(&self, &runs, piece);
+		at = runs.ends[runs.n - 1];
 	}
-	return true;
+	return n;
 }
 
 /* ---- where only a function is traced ---- */
@@ -596,9 +654,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
 		return;
 	pthread_once(&start_once, start);
 	wide_registers_add_calls(piece);
-	if (!has_functions && add_run_calls(piece, n))
-		return;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = has_functions ? 0 : add_calls_of_pieces(piece, n); i < n; i++) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(piece, i);
 		if (has_functions)
 			add_calls_inside(instruction);
@@ -701,7 +757,7 @@ static bool install_tracing(qemu_plugin_id_t id, const char *ring)
 	recorder_begin_process(follow_command(), follow_is_recorded());
 	if (!follow_is_recorded())
 		return install_passing(id);
-	has_runs = access_word_is_known();
+	has_pieces = access_word_is_known();
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 	qemu_plugin_register_vcpu_syscall_cb(id, on_system_call);
 	qemu_plugin_register_vcpu_syscall_ret_cb(id, on_system_call_end);

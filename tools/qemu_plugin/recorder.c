@@ -21,7 +21,16 @@ enum {
 	CHECK_POLLS = CHECK_NS / POLL_NS,
 	STILL_CHECKS = 10, /* so long lode may do nothing before one asks whether it lives */
 	MOST_THREADS = TRACE_RING_CHUNKS / 2,
+	CODE_PLACES = 1 << TRACE_RING_CODE_INDEX_BITS,
+	MAX_PROBES = 16,
+	MOST_CODE_UNITS = 16, /* of a piece */
 };
+
+#define NO_CODE UINT32_MAX
+
+_Static_assert(sizeof(LodeToldCode) + 3 * LODE_CODE_MAX_INSTRUCTIONS <=
+		       (size_t)MOST_CODE_UNITS * LODE_CODE_UNIT_BYTES,
+	"the largest piece of code");
 
 static TraceRing *ring;
 static uint32_t process; /* ours */
@@ -29,7 +38,7 @@ static bool follows_forks;
 static uint64_t functions[TRACE_RING_MAX_FUNCTIONS];
 static uint32_t n_functions, n_functions_seen; /* of ours; of all in the ring */
 static TraceChunk nowhere;
-static Recorder nobody = {.chunk = &nowhere, .is_shared = true};
+static Recorder nobody = {.chunk = &nowhere, .most = TRACE_CHUNK_WORDS, .is_shared = true};
 static atomic_bool has_threads;
 atomic_bool recorder_has_ended;
 static atomic_uint n_recorders, n_threads;
@@ -128,6 +137,57 @@ bool recorder_connect(const char *path, bool follows)
 		return false;
 	take_number();
 	return true;
+}
+
+/* Its number; NO_CODE: there is no room. */
+static uint32_t append_code(const LodeToldCode *code, size_t n_bytes)
+{
+	uint32_t n_units = (uint32_t)((n_bytes + LODE_CODE_UNIT_BYTES - 1) / LODE_CODE_UNIT_BYTES);
+
+	if (atomic_load(&ring->n_code_units) > TRACE_RING_CODE_UNITS - n_units)
+		return NO_CODE;
+	uint32_t number = atomic_fetch_add(&ring->n_code_units, n_units);
+	if (number > TRACE_RING_CODE_UNITS - n_units)
+		return NO_CODE;
+	memcpy(&ring->code[(size_t)number * LODE_CODE_UNIT_BYTES], code, n_bytes);
+	return number;
+}
+
+/* FNV-1a (Fowler, Noll, Vo). */
+static uint32_t hash_code(const LodeToldCode *code, size_t n_bytes)
+{
+	const uint8_t *bytes = (const uint8_t *)code;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < n_bytes; i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return (uint32_t)(hash >> (64 - TRACE_RING_CODE_INDEX_BITS));
+}
+
+bool recorder_tell_code(const LodeToldCode *code, size_t n_bytes, uint32_t *out_number)
+{
+	uint32_t hash = hash_code(code, n_bytes), number = NO_CODE;
+
+	for (uint32_t i = 0; i < MAX_PROBES; i++) {
+		_Atomic uint32_t *place = &ring->code_index[(hash + i) % CODE_PLACES];
+		uint32_t found = atomic_load(place);
+		if (found == 0) {
+			if (number == NO_CODE)
+				number = append_code(code, n_bytes);
+			if (number == NO_CODE)
+				return false;
+			/* another one may just have come first: the same is told twice then */
+			if (atomic_compare_exchange_strong(place, &found, number + 1))
+				break;
+		}
+		*out_number = found - 1;
+		if (found <= TRACE_RING_CODE_UNITS - MOST_CODE_UNITS &&
+			memcmp(&ring->code[(size_t)*out_number * LODE_CODE_UNIT_BYTES], code,
+				n_bytes) == 0)
+			return true;
+	}
+	*out_number = number != NO_CODE ? number : append_code(code, n_bytes);
+	return *out_number != NO_CODE;
 }
 
 static void see_functions(void)
@@ -264,6 +324,7 @@ static void open_chunk(Recorder *self, TraceEventKind event)
 		atomic_store(&chunk->state, state_of(TRACE_CHUNK_OPEN));
 	}
 	self->chunk = chunk;
+	self->most = recorder_has_threads() ? TRACE_CHUNK_SHARED_WORDS : TRACE_CHUNK_WORDS;
 	self->instruction = RECORDER_NO_INSTRUCTION;
 	self->last = 0;
 }

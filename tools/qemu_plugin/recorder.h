@@ -17,7 +17,8 @@ enum { RECORDER_NO_INSTRUCTION = UINT32_MAX };
 typedef struct {
 	TraceChunk *chunk;
 	uint64_t last;        /* what the last fetch was told by, see plugin.c; 0: none */
-	uint32_t instruction; /* where that stands in the chunk */
+	uint32_t instruction; /* the word of the chunk after which its references stand */
+	uint32_t most;        /* words of the chunk, which are few where threads take turns */
 	uint32_t thread, tid;
 
 	/* Of the system call that the thread is in. */
@@ -38,6 +39,10 @@ TraceRing *recorder_ring(void);
 
 /* Tells that this process begins; with `is_recorded` false that is all it tells. */
 void recorder_begin_process(const char *command, bool is_recorded);
+
+/* Tells of a piece of code of so many bytes, where nobody has, and gives its number. False: there
+ * is no room. */
+bool recorder_tell_code(const LodeToldCode *code, size_t n_bytes, uint32_t *out_number);
 
 /* Whether a function begins there inside which alone is traced; what lode has added until the last
  * event that was awaited. */
@@ -94,14 +99,10 @@ static inline void recorder_append(
 {
 	uint32_t n = recorder_n(self);
 
-	if (n >= TRACE_CHUNK_REFERENCES) {
+	if (n >= TRACE_CHUNK_WORDS) {
 		recorder_next_chunk(self);
 		n = 0;
 	}
-	self->chunk->references[n] = (LodeReference){
-		.address = address,
-		.size = size,
-		.kind = (uint8_t)kind,
-	};
+	self->chunk->words[n] = lode_word_of_reference(address, size, kind);
 	recorder_set_n(self, n + 1);
 }

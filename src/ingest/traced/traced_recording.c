@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/number_format.h"
+#include "caches/frame_slices.h"
 #include "ingest/traced/traced_branches.h"
 #include "ingest/traced/traced_counts.h"
 #include "ingest/traced/traced_functions.h"
@@ -194,107 +195,6 @@ static void sample_accesses(Trace *self, const LodeTraceFrame *frame)
 	}
 }
 
-/*
- * A frame in pieces, in the middle of which no mapping of code changes: the counts of a block are
- * summed up before they are given to instructions, which is only right while it is the same code.
- */
-typedef struct {
-	const LodeTraceFrame *frame;
-	const LodeTracedPlaces *places;
-	LodeTraceFrame slice;
-	GArray *switches; /* LodeTraceSwitch, of the slice */
-	size_t invocation, address, next_switch;
-	uint64_t reference, instruction;
-	uint16_t thread;
-} Slices;
-
-static void slices_init(Slices *self, const LodeTraceFrame *frame, const LodeTracedPlaces *places)
-{
-	*self = (Slices){
-		.frame = frame,
-		.places = places,
-		.switches = g_array_new(FALSE, FALSE, sizeof(LodeTraceSwitch)),
-		.reference = frame->first_reference,
-		.instruction = frame->first_instruction,
-	};
-}
-
-static void slices_clear(Slices *self)
-{
-	g_clear_pointer(&self->switches, g_array_unref);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Slices, slices_clear)
-
-static void begin_slice(Slices *self)
-{
-	self->slice = (LodeTraceFrame){
-		.dictionary = self->frame->dictionary,
-		.first_new_block = self->frame->first_new_block,
-		.n_blocks = self->frame->n_blocks,
-		.first_reference = self->reference,
-		.first_instruction = self->instruction,
-		.blocks = self->frame->blocks + self->invocation,
-		.addresses = self->frame->addresses + self->address,
-	};
-	g_array_set_size(self->switches, 0);
-}
-
-static void add_switch(Slices *self, size_t begin_invocation)
-{
-	const LodeTraceFrame *frame = self->frame;
-	bool is_switch = self->next_switch < frame->n_switches &&
-	                 frame->switches[self->next_switch].invocation == self->invocation;
-
-	if (is_switch)
-		self->thread = frame->switches[self->next_switch++].thread;
-	if (!is_switch && self->invocation != begin_invocation)
-		return;
-	const LodeTraceSwitch added = {
-		(uint32_t)(self->invocation - begin_invocation), self->thread};
-	g_array_append_val(self->switches, added);
-}
-
-static void add_invocation(Slices *self)
-{
-	const LodeTraceBlock *block = lode_block_dictionary_at(
-		self->frame->dictionary, self->frame->blocks[self->invocation]);
-	uint64_t n_references = (uint64_t)block->n_instructions + block->n_slots;
-
-	self->slice.n_invocations++;
-	self->slice.n_addresses += block->n_slots;
-	self->slice.n_references += n_references;
-	self->slice.n_instructions += block->n_instructions;
-	self->invocation++;
-	self->address += block->n_slots;
-	self->reference += n_references;
-	self->instruction += block->n_instructions;
-}
-
-/* The next one, which is the frame itself where nothing changes; NULL: all were given. Valid until
- * the next call. */
-static const LodeTraceFrame *next_slice(Slices *self)
-{
-	const LodeTraceFrame *frame = self->frame;
-	size_t first = self->invocation;
-	uint64_t change = lode_traced_places_next_change(self->places, self->reference);
-
-	if (first == frame->n_invocations)
-		return NULL;
-	if (first == 0 && change - self->reference >= frame->n_references) {
-		self->invocation = frame->n_invocations;
-		return frame;
-	}
-	begin_slice(self);
-	do {
-		add_switch(self, first);
-		add_invocation(self);
-	} while (self->invocation < frame->n_invocations && self->reference < change);
-	self->slice.switches = (LodeTraceSwitch *)self->switches->data;
-	self->slice.n_switches = self->switches->len;
-	return &self->slice;
-}
-
 static bool add_slice(Trace *self, const LodeTraceFrame *slice, GError **error)
 {
 	if (!lode_traced_counts_add(self->counts, slice, error))
@@ -325,23 +225,40 @@ static bool warm_up(Trace *self, const LodeTraceFrame *frame, GError **error)
 	return lode_cache_simulation_replay(self->simulation, frame, error);
 }
 
-static bool add_frame(Trace *self, const LodeTraceFrame *frame, GError **error)
+/*
+ * In pieces, in the middle of which no mapping of code changes: the counts of a block are summed up
+ * before they are given to instructions, which is only right while it is the same code.
+ */
+static bool add_slices(Trace *self, const LodeTraceFrame *frame, GError **error)
 {
-	g_auto(Slices) slices = {0};
+	g_auto(LodeFrameSlices) slices = {0};
+	uint64_t reference = frame->first_reference;
+	uint64_t left = lode_traced_places_next_change(self->places, reference) - reference;
 	const LodeTraceFrame *slice;
 
+	if (left >= frame->n_references)
+		return add_slice(self, frame, error);
+	lode_frame_slices_init(&slices, frame);
+	while ((slice = lode_frame_slices_next(&slices, left)) != NULL) {
+		if (!add_slice(self, slice, error))
+			return false;
+		reference += slice->n_references;
+		left = lode_traced_places_next_change(self->places, reference) - reference;
+	}
+	return true;
+}
+
+static bool add_frame(Trace *self, const LodeTraceFrame *frame, GError **error)
+{
 	self->n_references = frame->first_reference + frame->n_references;
 	self->is_warming_up = frame->first_reference < self->first;
 	if (self->is_warming_up)
 		return warm_up(self, frame, error);
-	slices_init(&slices, frame, self->places);
-	while ((slice = next_slice(&slices)) != NULL)
-		if (!add_slice(self, slice, error)) {
-			if (self->path != NULL)
-				g_prefix_error(error, "%s: ", self->path);
-			return false;
-		}
-	return true;
+	if (add_slices(self, frame, error))
+		return true;
+	if (self->path != NULL)
+		g_prefix_error(error, "%s: ", self->path);
+	return false;
 }
 
 /* One for each sum that misses of data are in; without caches, one for all accesses. */

@@ -81,7 +81,7 @@ static void append_and_die(void)
 {
 	Recorder *recorder = recorder_current();
 
-	for (uint64_t i = 0; i < TRACE_CHUNK_REFERENCES + 10; i++)
+	for (uint64_t i = 0; i < TRACE_CHUNK_WORDS + 10; i++)
 		recorder_append(recorder, i * STEP, STEP, LODE_REFERENCE_STORE);
 	raise(SIGKILL);
 }
@@ -122,7 +122,7 @@ static void write_nonsense(void)
 	Recorder *recorder = recorder_current();
 
 	recorder_append(recorder, 1, 1, LODE_REFERENCE_FETCH);
-	recorder->chunk->references[0].kind = 200;
+	recorder->chunk->words[0] = UINT64_MAX;
 	recorder->chunk->n = UINT32_MAX;
 	recorder_next_chunk(recorder);
 	atomic_store(&ring->queue[1], UINT32_MAX);
@@ -184,12 +184,12 @@ static void expect_next_numbers(const LodeTraceRingChunk *chunk, void *data)
 	/* the last one of a thread that ended just then */
 	if (chunk->n == 0)
 		return;
-	uint64_t thread = chunk->references[0].address >> 40;
+	uint64_t thread = lode_word_address(chunk->words[0]) >> 40;
 	g_assert_cmpuint(thread, <, N_THREADS);
 	for (uint32_t i = 0; i < chunk->n; i++, n[thread]++) {
 		g_assert_cmpuint(
-			chunk->references[i].address, ==, (thread << 40) + n[thread] * STEP);
-		g_assert_cmpuint(chunk->references[i].kind, ==, LODE_REFERENCE_LOAD);
+			lode_word_address(chunk->words[i]), ==, (thread << 40) + n[thread] * STEP);
+		g_assert_cmpuint((guint)lode_word_kind(chunk->words[i]), ==, LODE_REFERENCE_LOAD);
 	}
 }
 
@@ -219,7 +219,7 @@ static void test_small_chunks(void)
 static void count(const LodeTraceRingChunk *chunk, void *data)
 {
 	for (uint32_t i = 0; i < chunk->n; i++, (*(uint64_t *)data)++)
-		g_assert_cmpuint(chunk->references[i].address, ==, *(uint64_t *)data * STEP);
+		g_assert_cmpuint(lode_word_address(chunk->words[i]), ==, *(uint64_t *)data * STEP);
 }
 
 static void test_killed(void)
@@ -229,7 +229,7 @@ static void test_killed(void)
 
 	int status = read_all(ring, start(ring, append_and_die), count, &n);
 	g_assert_true(WIFSIGNALED(status));
-	g_assert_cmpuint(n, ==, TRACE_CHUNK_REFERENCES + 10);
+	g_assert_cmpuint(n, ==, TRACE_CHUNK_WORDS + 10);
 }
 
 /* What a forked process adds is its own. */
@@ -241,7 +241,7 @@ static void write_down(const LodeTraceRingChunk *chunk, void *data)
 		return;
 	for (uint32_t i = 0; i < chunk->n; i++)
 		g_string_append_printf(
-			data, "%" G_GUINT64_FORMAT " ", chunk->references[i].address);
+			data, "%" G_GUINT64_FORMAT " ", lode_word_address(chunk->words[i]));
 	if (chunk->event == TRACE_EVENT_MAP)
 		g_string_append_printf(data, "%s ", chunk->details.path);
 }

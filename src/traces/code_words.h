@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a program that is traced tells what it does: in words of eight bytes. Code is told of once,
+ * and then by its number; a reference is told in one word. Plain C, for the plugin in QEMU too.
+ *
+ *   reference   size 12 bits at 50   kind 2 bits at 62   tag 2 bits at 48   address 48 bits
+ *   code        number, in the lowest 32 bits
+ *   take back   the last instruction was begun anew: its fetch and its references are none
+ *
+ * A piece of code is executed from its first instruction on, as far as the first that accesses
+ * memory; after each access that is expected, as far as the next. What comes after the last one
+ * that is expected belongs to its last instruction:
+ *
+ *   mov (%rsi),%rax   add %rax,%rbx   mov %rbx,(%rdi)   cmp %rbx,%rdx   movups (%rdi),%xmm0
+ *   ─ code 17 ─────▶  ─ load … ─────────────────────▶  ─ store … ──────────────────▶  load …
+ */
+#pragma once
+
+#include "traces/reference.h"
+
+#include <stdbool.h>
+
+typedef enum {
+	LODE_WORD_REFERENCE,
+	LODE_WORD_CODE,
+	LODE_WORD_TAKE_BACK,
+} LodeWordTag;
+
+enum {
+	LODE_WORD_ADDRESS_BITS = 48, /* which the processor extends by its sign */
+	LODE_WORD_SIZE_BITS = 12,
+	LODE_WORD_MAX_SIZE = (1 << LODE_WORD_SIZE_BITS) - 1,
+	LODE_CODE_MAX_INSTRUCTIONS = 64,
+	LODE_CODE_UNIT_BYTES = 16, /* by which pieces of code are numbered */
+};
+
+/* A piece of code as the program tells it, at its number of units in memory that is shared. */
+typedef struct {
+	uint64_t address;
+	uint8_t n_instructions; /* 1 … LODE_CODE_MAX_INSTRUCTIONS */
+	uint8_t n_accesses;     /* expected: at most one an instruction */
+	uint8_t bytes[]; /* each access's instruction, each one's kind, each instruction's size */
+} LodeToldCode;
+
+static inline uint64_t lode_word_of_reference(
+	uint64_t address, uint32_t size, LodeReferenceKind kind)
+{
+	return (address & ((UINT64_C(1) << LODE_WORD_ADDRESS_BITS) - 1)) |
+	       (uint64_t)LODE_WORD_REFERENCE << 48 | (uint64_t)size << 50 | (uint64_t)kind << 62;
+}
+
+static inline uint64_t lode_word_of_code(uint32_t number)
+{
+	return (uint64_t)LODE_WORD_CODE << 48 | number;
+}
+
+static inline uint64_t lode_word_of_take_back(void)
+{
+	return (uint64_t)LODE_WORD_TAKE_BACK << 48;
+}
+
+static inline unsigned lode_word_tag(uint64_t word)
+{
+	return word >> 48 & 3;
+}
+
+/* Tag, size and kind. */
+static inline uint16_t lode_word_head(uint64_t word)
+{
+	return (uint16_t)(word >> 48);
+}
+
+static inline uint64_t lode_word_address(uint64_t word)
+{
+	enum { SPARE = 64 - LODE_WORD_ADDRESS_BITS };
+
+	return (uint64_t)((int64_t)(word << SPARE) >> SPARE);
+}
+
+static inline uint32_t lode_word_size(uint64_t word)
+{
+	return (uint32_t)(word >> 50) & LODE_WORD_MAX_SIZE;
+}
+
+static inline LodeReferenceKind lode_word_kind(uint64_t word)
+{
+	return (LodeReferenceKind)(word >> 62);
+}
+
+/* An access: a reference that is no fetch. */
+static inline bool lode_word_is_access(uint64_t word)
+{
+	return lode_word_tag(word) == LODE_WORD_REFERENCE && word >> 62 != LODE_REFERENCE_FETCH;
+}
