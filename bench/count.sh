@@ -6,6 +6,7 @@
 #
 #   bench/count.sh [LODE [SIZE]]      LODE is build/src/cli/lode unless given; SIZE 1 takes callgrind
 #                                     some minutes, and is the unit of the programs' work
+# ONLY='gzip cc1' takes some programs.
 #
 # qemu: without the plugin. agree: the share of callgrind's executions that are counted alike, of all
 # instructions that it names by file. joined: of the sampled time of `lode run --count --fast`, what is
@@ -120,6 +121,7 @@ joined() {
 measure() {
 	local name=$1 alone emulated ours ours_caches theirs theirs_caches
 	shift
+	[[ " ${ONLY:-$name} " == *" $name "* ]] || return 0
 	command -v "$1" >/dev/null || return 0
 	mkdir -p counts with_caches
 	rm -f counts/* with_caches/*
@@ -152,4 +154,4 @@ done
 measure exact ./exact
 measure rounded ./rounded
 measure avx2 ./avx2
-measure threads ./threads $((size * 3000000))
+measure threads ./threads $((size * 20000000))

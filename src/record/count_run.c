@@ -24,9 +24,30 @@ enum {
 	POLL_US = G_USEC_PER_SEC,
 	BILLION = 1000 * 1000 * 1000,
 	MOST_BILLIONS = 6, /* that a processor of today executes in a second of most programs */
+	LONG_WAIT_S = 10,
 	FIRST_SHARE =
 		500, /* while less than 1 ∕ 500 is done, most of the time is for translation */
 };
+
+/* ---- how long it takes ---- */
+
+/* Of qemu, in processor time; bench/README.md has those of programs. */
+typedef struct {
+	double least, most;
+} Slowdown;
+
+static const Slowdown slowdown = {10, 150};
+static const Slowdown slowdown_without_caches = {4, 60};
+
+char *lode_count_run_wait(double native_seconds, bool has_caches)
+{
+	const Slowdown *range = has_caches ? &slowdown : &slowdown_without_caches;
+
+	if (!(native_seconds * range->most > LONG_WAIT_S))
+		return NULL;
+	return g_strdup_printf("%.0f to %.0f s", MAX(floor(native_seconds * range->least), 1),
+		ceil(native_seconds * range->most));
+}
 
 /* ---- progress ---- */
 

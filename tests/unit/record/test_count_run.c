@@ -5,6 +5,7 @@
 #include "sources/count_file.h"
 
 #include <glib/gstdio.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -131,6 +132,24 @@ static void test_not_a_program(Fixture *self, const void *data)
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
 }
 
+/* A range that is not narrower than what was measured; nothing of what is short. */
+static void test_wait(void)
+{
+	g_autofree char *with_caches = lode_count_run_wait(0.5, true);
+	g_autofree char *without = lode_count_run_wait(0.5, false);
+	g_autofree char *least = lode_count_run_wait(0.07, true);
+	g_autofree char *hour = lode_count_run_wait(3600, true);
+
+	g_assert_cmpstr(with_caches, ==, "5 to 75 s");
+	g_assert_cmpstr(without, ==, "2 to 30 s");
+	g_assert_cmpstr(least, ==, "1 to 11 s");
+	g_assert_cmpstr(hour, ==, "36000 to 540000 s");
+	g_assert_null(lode_count_run_wait(0.01, true));
+	g_assert_null(lode_count_run_wait(0.15, false));
+	g_assert_null(lode_count_run_wait(0, true));
+	g_assert_null(lode_count_run_wait(NAN, true));
+}
+
 /* A second of the processor is at most six billion instructions. */
 static void test_remaining(void)
 {
@@ -164,6 +183,7 @@ int main(int argc, char **argv)
 	ADD("killed", test_killed);
 	ADD("not-a-program", test_not_a_program);
 #undef ADD
+	g_test_add_func("/record/count-run/wait", test_wait);
 	g_test_add_func("/record/count-run/remaining", test_remaining);
 	return g_test_run();
 }
