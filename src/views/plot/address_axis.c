@@ -5,6 +5,7 @@
 #include "base/number_format.h"
 #include "base/partition_point.h"
 #include "views/memory_names.h"
+#include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"
 #include "views/plot/plot_canvas.h"
 #include "views/profile_figures.h"
@@ -337,22 +338,17 @@ LodeAddressAxis *lode_address_axis_new(const LodeProfile *profile, const LodeHis
 	return self;
 }
 
-LodeAddressAxis *lode_address_axis_new_part(const LodeProfile *profile,
-	const LodeHistogramCell *cells, size_t n_cells, const LodeCellContents *contents,
-	uint64_t first, uint64_t last, uint32_t n_rows)
+LodeAddressAxis *lode_address_axis_new_part(uint64_t first, uint64_t last, uint32_t n_rows)
 {
 	LodeAddressAxis *self = g_new0(LodeAddressAxis, 1);
-	g_autofree const char **names = g_new0(const char *, n_cells + 1);
-	Finder finder = {
-		profile, cells, n_cells, names, contents, 1, sum_weights(cells, 0, n_cells)};
-	LodeAddressSegment segment = {.first = first, .last = last, .weight = finder.weight};
+	LodeAddressSegment segment = {.name = g_strdup(""),
+		.first = first,
+		.last = last,
+		.objects = g_ptr_array_new_with_free_func(g_free)};
 
 	self->granularity = 1;
 	self->segments = g_array_new(FALSE, FALSE, sizeof(LodeAddressSegment));
 	g_array_set_clear_func(self->segments, clear_segment);
-	find_names(&finder, cells);
-	segment.name = n_cells > 0 ? name_segment(&finder, 0, n_cells) : g_strdup("");
-	segment.objects = name_objects(&finder, &segment);
 	segment.cells_per_row = (last - first) / n_rows + 1;
 	segment.n_rows = (uint32_t)((last - first) / segment.cells_per_row + 1);
 	self->n_rows = segment.n_rows;
@@ -499,13 +495,13 @@ void lode_address_axis_draw_labels(const LodeAddressAxis *self, cairo_t *cairo, 
 /* Two slanting strokes at either side, where addresses are left out. */
 static void draw_cut(cairo_t *cairo, double x, double y)
 {
-	cairo_set_source_rgb(cairo, 0.45, 0.45, 0.45);
-	cairo_set_line_width(cairo, 0.8);
+	lode_cairo.set_source_rgb(cairo, 0.45, 0.45, 0.45);
+	lode_cairo.set_line_width(cairo, 0.8);
 	for (int i = 0; i < 2; i++) {
-		cairo_move_to(cairo, x - 4, y + 2 + i * 2.5 - CUT_HEIGHT / 2.0 + 2);
-		cairo_rel_line_to(cairo, 8, -3);
+		lode_cairo.move_to(cairo, x - 4, y + 2 + i * 2.5 - CUT_HEIGHT / 2.0 + 2);
+		lode_cairo.rel_line_to(cairo, 8, -3);
 	}
-	cairo_stroke(cairo);
+	lode_cairo.stroke(cairo);
 }
 
 void lode_address_axis_draw_frame(

@@ -3,6 +3,7 @@
 
 #include "base/number_format.h"
 #include "views/memory_names.h"
+#include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"
 
 enum { LEGEND_OFFSET = 6 };
@@ -28,7 +29,7 @@ void lode_curve_sheet_set_colour(const LodeCurveSheet *self, guint index)
 {
 	LodePlotColour colour = lode_plot_series_colour(index);
 
-	cairo_set_source_rgb(self->cairo, colour.red, colour.green, colour.blue);
+	lode_cairo.set_source_rgb(self->cairo, colour.red, colour.green, colour.blue);
 }
 
 /* "data, lines of 64 B" of each curve. */

@@ -2,6 +2,7 @@
 /* Miss ratio by cache size. */
 #include "views/plot/miss_ratio_plot.h"
 
+#include "views/plot/cairo_library.h"
 #include "views/plot/curve_sheet.h"
 #include "views/plot/plot_axis.h"
 
@@ -152,19 +153,19 @@ static void draw_curve(const Plot *self, guint index)
 	double y = PANEL_BOTTOM, first = first_size(curve);
 
 	lode_curve_sheet_set_colour(&self->sheet, index);
-	cairo_set_line_width(self->sheet.cairo, 2);
-	cairo_set_line_join(self->sheet.cairo, CAIRO_LINE_JOIN_ROUND);
+	lode_cairo.set_line_width(self->sheet.cairo, 2);
+	lode_cairo.set_line_join(self->sheet.cairo, CAIRO_LINE_JOIN_ROUND);
 	for (guint i = 0; i < curve->points->len; i++) {
 		const LodeMissPoint *point = &g_array_index(curve->points, LodeMissPoint, i);
 		if (size_of(curve, point) < first)
 			continue;
 		y = lode_plot_scale_at(&self->y, lode_miss_curve_ratio(curve, point->misses));
-		cairo_line_to(
+		lode_cairo.line_to(
 			self->sheet.cairo, lode_plot_scale_at(&self->x, size_of(curve, point)), y);
 	}
 	if (curve->points->len > 0)
-		cairo_line_to(self->sheet.cairo, LEFT + PANEL_WIDTH, y);
-	cairo_stroke(self->sheet.cairo);
+		lode_cairo.line_to(self->sheet.cairo, LEFT + PANEL_WIDTH, y);
+	lode_cairo.stroke(self->sheet.cairo);
 }
 
 static void draw_dots(Plot *self, const LodeCache *cache, const LodeCacheCounts *counts)
@@ -177,13 +178,13 @@ static void draw_dots(Plot *self, const LodeCache *cache, const LodeCacheCounts 
 		if (!is_on_curve(curve, cache))
 			continue;
 		double y = lode_plot_scale_at(&self->y, lode_miss_ratio_plot_dot(curve, counts));
-		cairo_new_path(self->sheet.cairo);
-		cairo_arc(self->sheet.cairo, x, y, DOT_RADIUS, 0, full_turn);
+		lode_cairo.new_path(self->sheet.cairo);
+		lode_cairo.arc(self->sheet.cairo, x, y, DOT_RADIUS, 0, full_turn);
 		lode_curve_sheet_set_colour(&self->sheet, i);
-		cairo_fill_preserve(self->sheet.cairo);
-		cairo_set_source_rgb(self->sheet.cairo, 1, 1, 1);
-		cairo_set_line_width(self->sheet.cairo, 1.2);
-		cairo_stroke(self->sheet.cairo);
+		lode_cairo.fill_preserve(self->sheet.cairo);
+		lode_cairo.set_source_rgb(self->sheet.cairo, 1, 1, 1);
+		lode_cairo.set_line_width(self->sheet.cairo, 1.2);
+		lode_cairo.stroke(self->sheet.cairo);
 	}
 }
 
@@ -258,14 +259,14 @@ static void draw_mark(const Plot *self, const Mark *mark, double row_ends[LABEL_
 	double middle = CLAMP(x, LEFT + half, LEFT + PANEL_WIDTH - half);
 	unsigned row = choose_row(middle - half, middle + half, row_ends);
 
-	cairo_save(self->sheet.cairo);
-	cairo_set_dash(self->sheet.cairo, dashes, G_N_ELEMENTS(dashes), 0);
-	cairo_set_source_rgb(self->sheet.cairo, 0.4, 0.4, 0.4);
-	cairo_set_line_width(self->sheet.cairo, 0.9);
-	cairo_move_to(self->sheet.cairo, x, TOP - 3);
-	cairo_line_to(self->sheet.cairo, x, PANEL_BOTTOM);
-	cairo_stroke(self->sheet.cairo);
-	cairo_restore(self->sheet.cairo);
+	lode_cairo.save(self->sheet.cairo);
+	lode_cairo.set_dash(self->sheet.cairo, dashes, G_N_ELEMENTS(dashes), 0);
+	lode_cairo.set_source_rgb(self->sheet.cairo, 0.4, 0.4, 0.4);
+	lode_cairo.set_line_width(self->sheet.cairo, 0.9);
+	lode_cairo.move_to(self->sheet.cairo, x, TOP - 3);
+	lode_cairo.line_to(self->sheet.cairo, x, PANEL_BOTTOM);
+	lode_cairo.stroke(self->sheet.cairo);
+	lode_cairo.restore(self->sheet.cairo);
 	lode_plot_text(self->sheet.cairo, middle, TOP - 9 - row * LABEL_STEP, &style, label);
 }
 
@@ -297,7 +298,9 @@ bool lode_miss_ratio_plot_write(
 	const LodeCacheResults *results, LodePlotFormat format, FILE *out, GError **error)
 {
 	g_autoptr(LodePlotCanvas)
-		canvas = lode_plot_canvas_new(format, LODE_CURVE_SHEET_WIDTH, HEIGHT, out);
+		canvas = lode_plot_canvas_new(format, LODE_CURVE_SHEET_WIDTH, HEIGHT, out, error);
+	if (canvas == NULL)
+		return false;
 	Plot plot = {.sheet = {results, lode_plot_canvas_cairo(canvas), TOP, PANEL_HEIGHT, true}};
 
 	choose_scales(&plot);

@@ -3,6 +3,7 @@
 #include "views/plot/misses_by_object_plot.h"
 
 #include "base/number_format.h"
+#include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"
 #include "views/plot/plot_legend.h"
 
@@ -72,9 +73,9 @@ static double draw_part(const Plot *self, const LodePlotBox *start, double value
 	double width = lode_plot_scale_at(&self->x, value) - LEFT;
 	LodePlotColour colour = lode_plot_series_colour(series);
 
-	cairo_set_source_rgb(self->cairo, colour.red, colour.green, colour.blue);
-	cairo_rectangle(self->cairo, start->x, start->y, width, start->height);
-	cairo_fill(self->cairo);
+	lode_cairo.set_source_rgb(self->cairo, colour.red, colour.green, colour.blue);
+	lode_cairo.rectangle(self->cairo, start->x, start->y, width, start->height);
+	lode_cairo.fill(self->cairo);
 	return start->x + width;
 }
 
@@ -158,7 +159,9 @@ bool lode_misses_by_object_plot_write(const LodeProfile *profile, const LodeEven
 	plot.x.from = LEFT;
 	plot.x.to = LEFT + PANEL_WIDTH;
 	g_autoptr(LodePlotCanvas)
-		canvas = lode_plot_canvas_new(format, WIDTH, plot.bottom + BOTTOM, out);
+		canvas = lode_plot_canvas_new(format, WIDTH, plot.bottom + BOTTOM, out, error);
+	if (canvas == NULL)
+		return false;
 	plot.cairo = lode_plot_canvas_cairo(canvas);
 	draw(&plot);
 	return lode_plot_canvas_finish(canvas, error);

@@ -2,6 +2,7 @@
 /* Axes with ticks, labels and a title. */
 #include "views/plot/plot_axis.h"
 
+#include "views/plot/cairo_library.h"
 #include "views/plot/plot_canvas.h"
 
 #include <math.h>
@@ -12,11 +13,11 @@ static const double line_grey = 0.45, grid_grey = 0.9;
 
 static void draw_line(cairo_t *cairo, const LodePlotBox *box, double grey)
 {
-	cairo_set_source_rgb(cairo, grey, grey, grey);
-	cairo_set_line_width(cairo, 0.8);
-	cairo_move_to(cairo, box->x, box->y);
-	cairo_rel_line_to(cairo, box->width, box->height);
-	cairo_stroke(cairo);
+	lode_cairo.set_source_rgb(cairo, grey, grey, grey);
+	lode_cairo.set_line_width(cairo, 0.8);
+	lode_cairo.move_to(cairo, box->x, box->y);
+	lode_cairo.rel_line_to(cairo, box->width, box->height);
+	lode_cairo.stroke(cairo);
 }
 
 char *lode_plot_size_text(double bytes, char buffer[LODE_PLOT_SIZE_TEXT])
@@ -82,8 +83,8 @@ void lode_plot_axis_draw(cairo_t *cairo, const LodePlotAxis *axis)
 
 void lode_plot_frame(cairo_t *cairo, const LodePlotBox *box)
 {
-	cairo_set_source_rgb(cairo, line_grey, line_grey, line_grey);
-	cairo_set_line_width(cairo, 0.8);
-	cairo_rectangle(cairo, box->x, box->y, box->width, box->height);
-	cairo_stroke(cairo);
+	lode_cairo.set_source_rgb(cairo, line_grey, line_grey, line_grey);
+	lode_cairo.set_line_width(cairo, 0.8);
+	lode_cairo.rectangle(cairo, box->x, box->y, box->width, box->height);
+	lode_cairo.stroke(cairo);
 }

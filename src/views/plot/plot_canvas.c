@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "views/display_text.h"
 #include "views/format.h"
+#include "views/plot/cairo_library.h"
 
-#include <cairo-svg.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -54,32 +54,36 @@ static cairo_surface_t *make_surface(
 	LodePlotFormat format, double width, double height, GByteArray *bytes)
 {
 	if (format == LODE_PLOT_SVG) {
-		cairo_surface_t *svg = cairo_svg_surface_create_for_stream(
+		cairo_surface_t *svg = lode_cairo.svg_surface_create_for_stream(
 			write_bytes, bytes, width, height);
-		cairo_svg_surface_set_document_unit(svg, CAIRO_SVG_UNIT_PX);
+		lode_cairo.svg_surface_set_document_unit(svg, CAIRO_SVG_UNIT_PX);
 		return svg;
 	}
-	return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(width) * PIXELS_PER_UNIT,
-		(int)ceil(height) * PIXELS_PER_UNIT);
+	return lode_cairo.image_surface_create(CAIRO_FORMAT_RGB24,
+		(int)ceil(width) * PIXELS_PER_UNIT, (int)ceil(height) * PIXELS_PER_UNIT);
 }
 
-LodePlotCanvas *lode_plot_canvas_new(LodePlotFormat format, double width, double height, FILE *out)
+LodePlotCanvas *lode_plot_canvas_new(
+	LodePlotFormat format, double width, double height, FILE *out, GError **error)
 {
-	LodePlotCanvas *self = g_new0(LodePlotCanvas, 1);
-
 	g_assert(width <= LODE_PLOT_MAX_SIZE && height <= LODE_PLOT_MAX_SIZE);
+	if (!lode_cairo_open(error)) {
+		g_prefix_error(error, "cannot draw: ");
+		return NULL;
+	}
+	LodePlotCanvas *self = g_new0(LodePlotCanvas, 1);
 	self->format = format;
 	self->out = out;
 	self->bytes = g_byte_array_new();
 	self->surface = make_surface(format, width, height, self->bytes);
-	self->cairo = cairo_create(self->surface);
+	self->cairo = lode_cairo.create(self->surface);
 	self->tooltips = g_string_new(NULL);
 	self->texts = g_string_new(NULL);
-	cairo_set_user_data(self->cairo, &canvas_key, self, NULL);
+	lode_cairo.set_user_data(self->cairo, &canvas_key, self, NULL);
 	if (format == LODE_PLOT_PNG)
-		cairo_scale(self->cairo, PIXELS_PER_UNIT, PIXELS_PER_UNIT);
-	cairo_set_source_rgb(self->cairo, 1, 1, 1);
-	cairo_paint(self->cairo);
+		lode_cairo.scale(self->cairo, PIXELS_PER_UNIT, PIXELS_PER_UNIT);
+	lode_cairo.set_source_rgb(self->cairo, 1, 1, 1);
+	lode_cairo.paint(self->cairo);
 	return self;
 }
 
@@ -87,8 +91,8 @@ void lode_plot_canvas_free(LodePlotCanvas *self)
 {
 	if (self == NULL)
 		return;
-	cairo_destroy(self->cairo);
-	cairo_surface_destroy(self->surface);
+	lode_cairo.destroy(self->cairo);
+	lode_cairo.surface_destroy(self->surface);
 	g_byte_array_unref(self->bytes);
 	g_string_free(self->tooltips, TRUE);
 	g_string_free(self->texts, TRUE);
@@ -137,16 +141,17 @@ static void add_elements(LodePlotCanvas *self)
 
 bool lode_plot_canvas_finish(LodePlotCanvas *self, GError **error)
 {
-	cairo_status_t status = cairo_status(self->cairo);
+	cairo_status_t status = lode_cairo.status(self->cairo);
 
 	if (status == CAIRO_STATUS_SUCCESS && self->format == LODE_PLOT_PNG)
-		status = cairo_surface_write_to_png_stream(self->surface, write_bytes, self->bytes);
-	cairo_surface_finish(self->surface);
+		status = lode_cairo.surface_write_to_png_stream(
+			self->surface, write_bytes, self->bytes);
+	lode_cairo.surface_finish(self->surface);
 	if (status == CAIRO_STATUS_SUCCESS)
-		status = cairo_surface_status(self->surface);
+		status = lode_cairo.surface_status(self->surface);
 	if (status != CAIRO_STATUS_SUCCESS) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot draw the plot: %s",
-			cairo_status_to_string(status));
+			lode_cairo.status_to_string(status));
 		return false;
 	}
 	if (self->format == LODE_PLOT_SVG) {
@@ -159,16 +164,16 @@ bool lode_plot_canvas_finish(LodePlotCanvas *self, GError **error)
 
 static void choose_font(cairo_t *cairo, const LodePlotTextStyle *style)
 {
-	cairo_select_font_face(cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+	lode_cairo.select_font_face(cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
 		style->is_bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
-	cairo_set_font_size(cairo, style->size);
+	lode_cairo.set_font_size(cairo, style->size);
 }
 
 static double measure(cairo_t *cairo, const char *text)
 {
 	cairo_text_extents_t extents;
 
-	cairo_text_extents(cairo, text, &extents);
+	lode_cairo.text_extents(cairo, text, &extents);
 	return extents.x_advance;
 }
 
@@ -203,7 +208,7 @@ static void shorten(cairo_t *cairo, GString *text, double width)
 
 static LodePlotCanvas *svg_of(cairo_t *cairo)
 {
-	LodePlotCanvas *canvas = cairo_get_user_data(cairo, &canvas_key);
+	LodePlotCanvas *canvas = lode_cairo.get_user_data(cairo, &canvas_key);
 
 	return canvas != NULL && canvas->format == LODE_PLOT_SVG ? canvas : NULL;
 }
@@ -272,19 +277,19 @@ void lode_plot_text(
 	choose_font(cairo, style);
 	if (style->width > 0)
 		shorten(cairo, plain, style->width);
-	cairo_font_extents(cairo, &font);
+	lode_cairo.font_extents(cairo, &font);
 	if (svg_of(cairo) != NULL && style->angle == 0) {
 		write_text(svg_of(cairo), x - measure(cairo, plain->str) * (int)style->anchor / 2,
 			y + (font.ascent - font.descent) / 2, style, plain->str);
 		return;
 	}
-	cairo_save(cairo);
-	cairo_translate(cairo, x, y);
-	cairo_rotate(cairo, style->angle);
-	cairo_set_source_rgb(cairo, style->grey, style->grey, style->grey);
-	cairo_move_to(cairo, -measure(cairo, plain->str) * (int)style->anchor / 2,
+	lode_cairo.save(cairo);
+	lode_cairo.translate(cairo, x, y);
+	lode_cairo.rotate(cairo, style->angle);
+	lode_cairo.set_source_rgb(cairo, style->grey, style->grey, style->grey);
+	lode_cairo.move_to(cairo, -measure(cairo, plain->str) * (int)style->anchor / 2,
 		(font.ascent - font.descent) / 2);
-	cairo_show_text(cairo, plain->str);
-	cairo_restore(cairo);
-	cairo_new_path(cairo);
+	lode_cairo.show_text(cairo, plain->str);
+	lode_cairo.restore(cairo);
+	lode_cairo.new_path(cairo);
 }

@@ -23,8 +23,10 @@ enum { LODE_PLOT_MAX_SIZE = 16000 }; /* units; larger sheets are refused by cair
 
 typedef struct LodePlotCanvas LodePlotCanvas;
 
-/* Writes to `out`, which stays the caller's; white. Never NULL. */
-LodePlotCanvas *lode_plot_canvas_new(LodePlotFormat format, double width, double height, FILE *out);
+/* A white canvas that is written to `out`, which stays the caller's. Errors: _UNSUPPORTED if cairo
+ * is not installed. */
+LodePlotCanvas *lode_plot_canvas_new(
+	LodePlotFormat format, double width, double height, FILE *out, GError **error);
 void lode_plot_canvas_free(LodePlotCanvas *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePlotCanvas, lode_plot_canvas_free)
 

@@ -2,6 +2,8 @@
 /* The colours of all plots. */
 #include "views/plot/plot_colour.h"
 
+#include "views/plot/cairo_library.h"
+
 #include <math.h>
 
 struct LodePlotCells {
@@ -99,9 +101,9 @@ static void fill_boxes(const GArray *boxes, cairo_t *cairo)
 {
 	for (guint i = 0; i < boxes->len; i++) {
 		const LodePlotBox *box = &g_array_index(boxes, LodePlotBox, i);
-		cairo_rectangle(cairo, box->x, box->y, box->width, box->height);
+		lode_cairo.rectangle(cairo, box->x, box->y, box->width, box->height);
 	}
-	cairo_fill(cairo);
+	lode_cairo.fill(cairo);
 }
 
 void lode_plot_cells_fill(const LodePlotCells *self, cairo_t *cairo)
@@ -112,7 +114,7 @@ void lode_plot_cells_fill(const LodePlotCells *self, cairo_t *cairo)
 			LodePlotColour colour = lode_plot_colour((LodePlotHue)hue, level);
 			if (boxes->len == 0)
 				continue;
-			cairo_set_source_rgb(cairo, colour.red, colour.green, colour.blue);
+			lode_cairo.set_source_rgb(cairo, colour.red, colour.green, colour.blue);
 			fill_boxes(boxes, cairo);
 		}
 	}
@@ -124,8 +126,8 @@ void lode_plot_colour_bar(cairo_t *cairo, LodePlotHue hue, const LodePlotBox *bo
 
 	for (unsigned level = 0; level < LODE_PLOT_LEVELS; level++) {
 		LodePlotColour colour = lode_plot_colour(hue, level);
-		cairo_set_source_rgb(cairo, colour.red, colour.green, colour.blue);
-		cairo_rectangle(cairo, box->x + level * step, box->y, step, box->height);
-		cairo_fill(cairo);
+		lode_cairo.set_source_rgb(cairo, colour.red, colour.green, colour.blue);
+		lode_cairo.rectangle(cairo, box->x + level * step, box->y, step, box->height);
+		lode_cairo.fill(cairo);
 	}
 }

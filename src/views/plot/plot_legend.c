@@ -2,6 +2,8 @@
 /* What stands around a panel. */
 #include "views/plot/plot_legend.h"
 
+#include "views/plot/cairo_library.h"
+
 enum { SQUARE = 10, SQUARE_GAP = 6, NAME_GAP = 22, DARK_LEVEL = 5, LIGHT_LEVEL = 2 };
 
 void lode_plot_titles(
@@ -36,9 +38,9 @@ void lode_plot_legend(
 			lode_plot_text(cairo, x, y, &style, "…");
 			return;
 		}
-		cairo_set_source_rgb(cairo, colour.red, colour.green, colour.blue);
-		cairo_rectangle(cairo, x, y - SQUARE / 2.0, SQUARE, SQUARE);
-		cairo_fill(cairo);
+		lode_cairo.set_source_rgb(cairo, colour.red, colour.green, colour.blue);
+		lode_cairo.rectangle(cairo, x, y - SQUARE / 2.0, SQUARE, SQUARE);
+		lode_cairo.fill(cairo);
 		lode_plot_text(cairo, x + SQUARE + SQUARE_GAP, y, &style, names[i]);
 		x += width + NAME_GAP;
 	}

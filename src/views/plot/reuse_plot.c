@@ -2,6 +2,7 @@
 /* Uses of lines by their distance. */
 #include "views/plot/reuse_plot.h"
 
+#include "views/plot/cairo_library.h"
 #include "views/plot/curve_sheet.h"
 #include "views/plot/plot_axis.h"
 
@@ -87,13 +88,6 @@ static void draw_bin_labels(const Plot *self)
 			 : "LRU cache that is large enough for the reuse, lines");
 }
 
-static void draw_axes(const Plot *self)
-{
-	lode_curve_sheet_axis(&self->sheet, &self->y, "% of accesses, logarithmic");
-	draw_bin_labels(self);
-	lode_curve_sheet_frame(&self->sheet);
-}
-
 /* Above the bar, where there is room. */
 static void draw_share(const Plot *self, const LodePlotBox *bar, double share)
 {
@@ -120,15 +114,17 @@ static void draw_bar(const Plot *self, guint curve, unsigned bin)
 	if (share <= 0)
 		return;
 	lode_curve_sheet_set_colour(&self->sheet, curve);
-	cairo_rectangle(self->sheet.cairo, bar.x, bar.y, bar.width, bar.height);
-	cairo_fill(self->sheet.cairo);
+	lode_cairo.rectangle(self->sheet.cairo, bar.x, bar.y, bar.width, bar.height);
+	lode_cairo.fill(self->sheet.cairo);
 	draw_share(self, &bar, share);
 }
 
 static void draw(const Plot *self)
 {
 	lode_curve_sheet_titles(&self->sheet, "");
-	draw_axes(self);
+	lode_curve_sheet_axis(&self->sheet, &self->y, "% of accesses, logarithmic");
+	draw_bin_labels(self);
+	lode_curve_sheet_frame(&self->sheet);
 	for (unsigned bin = 0; bin <= self->n_bins; bin++)
 		for (guint i = 0; i < self->n_curves; i++)
 			draw_bar(self, i, bin);
@@ -138,7 +134,9 @@ bool lode_reuse_plot_write(
 	const LodeCacheResults *results, LodePlotFormat format, FILE *out, GError **error)
 {
 	g_autoptr(LodePlotCanvas)
-		canvas = lode_plot_canvas_new(format, LODE_CURVE_SHEET_WIDTH, HEIGHT, out);
+		canvas = lode_plot_canvas_new(format, LODE_CURVE_SHEET_WIDTH, HEIGHT, out, error);
+	if (canvas == NULL)
+		return false;
 	Plot plot = {
 		.sheet = {results, lode_plot_canvas_cairo(canvas), TOP, PANEL_HEIGHT},
 		.n_curves = results->replay->curves->len,

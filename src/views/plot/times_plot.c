@@ -3,6 +3,7 @@
 
 #include "base/number_format.h"
 #include "views/memory_names.h"
+#include "views/plot/cairo_library.h"
 #include "views/plot/curve_sheet.h"
 #include "views/plot/plot_axis.h"
 
@@ -165,24 +166,26 @@ static void draw_series(const Plot *self, guint number)
 	guint n = lode_replay_times_n(times);
 
 	lode_curve_sheet_set_colour(&self->sheet, number);
-	cairo_set_line_width(self->sheet.cairo, 1.6);
-	cairo_set_line_join(self->sheet.cairo, CAIRO_LINE_JOIN_ROUND);
+	lode_cairo.set_line_width(self->sheet.cairo, 1.6);
+	lode_cairo.set_line_join(self->sheet.cairo, CAIRO_LINE_JOIN_ROUND);
 	for (guint i = 0; i < n; i++) {
 		const LodeReplayTime *time = lode_replay_times_at(times, i);
 		double from = (double)time->first_reference / million;
 		double to = from + (double)time->n_references / million;
 		double y = lode_plot_scale_at(&self->y, share_of(self, &self->series[number], i));
-		cairo_line_to(self->sheet.cairo, lode_plot_scale_at(&self->x, from), y);
-		cairo_line_to(self->sheet.cairo, lode_plot_scale_at(&self->x, to), y);
+		lode_cairo.line_to(self->sheet.cairo, lode_plot_scale_at(&self->x, from), y);
+		lode_cairo.line_to(self->sheet.cairo, lode_plot_scale_at(&self->x, to), y);
 	}
-	cairo_stroke(self->sheet.cairo);
+	lode_cairo.stroke(self->sheet.cairo);
 }
 
 bool lode_times_plot_write(
 	const LodeCacheResults *results, LodePlotFormat format, FILE *out, GError **error)
 {
 	g_autoptr(LodePlotCanvas)
-		canvas = lode_plot_canvas_new(format, LODE_CURVE_SHEET_WIDTH, HEIGHT, out);
+		canvas = lode_plot_canvas_new(format, LODE_CURVE_SHEET_WIDTH, HEIGHT, out, error);
+	if (canvas == NULL)
+		return false;
 	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 	Plot plot = {.sheet = {results, lode_plot_canvas_cairo(canvas), TOP, PANEL_HEIGHT},
 		.names = names};
