@@ -6,7 +6,9 @@
 #include "analyses/mine/instruction_miner.h"
 #include "analyses/mine/miner.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/number_format.h"
+#include "cli/mpi_ranks.h"
 #include "cli/option_parser.h"
 #include "store/profile_store.h"
 #include "views/display_text.h"
@@ -274,8 +276,9 @@ static LodeMiningRun *mine_sequences(const LodeProfile *profile,
 	return efg != NULL ? lode_miner_run(efg, parameters, name, progress, error) : NULL;
 }
 
-static LodeMiningRun *mine(const LodeProfile *profile, const LodeMiningParameters *parameters,
-	const char *name, const LodeProgress *progress, GError **error)
+LodeMiningRun *lode_mining_options_mine_as(const LodeProfile *profile,
+	const LodeMiningParameters *parameters, const char *name, const LodeProgress *progress,
+	GError **error)
 {
 	if (parameters->is_instruction_mode)
 		return lode_instruction_miner_run(profile, parameters, name, progress, error);
@@ -304,7 +307,68 @@ LodeMiningRun *lode_mining_options_mine(const LodeProfile *profile,
 
 	if (given.min_support == NULL)
 		adapted.min_support = lode_mining_default_support(profile, parameters->weight);
-	return mine(profile, &adapted, name, progress, error);
+	return lode_mining_options_mine_as(profile, &adapted, name, progress, error);
+}
+
+/* Whether it is the same graph on all ranks. */
+static uint32_t fingerprint_of(const LodeFlowGraph *efg)
+{
+	uint64_t hash = efg->n_graphs;
+
+	hash = lode_hash_append(hash, efg->n_vertices);
+	hash = lode_hash_append(hash, efg->n_edges);
+	hash = lode_hash_append(hash, efg->n_attributes);
+	hash = lode_hash_append(hash, g_double_hash(&efg->total_count));
+	return (uint32_t)lode_hash_append(hash, g_double_hash(&efg->total_weight));
+}
+
+LodeMiningRun *lode_mining_options_mine_shared(const LodeProfile *profile,
+	const LodeMiningParameters *parameters, LodeRanks *ranks, const LodeProgress *progress,
+	GError **error)
+{
+	const char *name = given.name != NULL ? given.name : "main";
+	LodeMiningParameters adapted = *parameters;
+
+	if (given.min_support == NULL)
+		adapted.min_support = lode_mining_default_support(profile, parameters->weight);
+	g_autoptr(LodeFlowGraph) efg = lode_flow_graph_build(profile, &adapted, error);
+	if (!lode_mpi_agree(ranks, efg != NULL, efg != NULL ? fingerprint_of(efg) : 0, error))
+		return NULL;
+	/* What levels cost more than tasks pays from two ranks on. */
+	g_autoptr(LodeMiningRun) run = lode_miner_run_shared(
+		efg, &adapted, name, ranks->size > 1 ? ranks : NULL, progress, error);
+	if (!lode_mpi_agree(ranks, run != NULL, 0, error))
+		return NULL;
+	if (ranks->rank != 0)
+		return g_steal_pointer(&run);
+	run->findings = lode_findings_fit(profile, &adapted, progress, error);
+	return run->findings != NULL ? g_steal_pointer(&run) : NULL;
+}
+
+void lode_mining_options_write_traffic(const LodeRanks *ranks, FILE *out)
+{
+	g_autoptr(GString) levels = g_string_new(NULL);
+	LodeRankTraffic all = {0};
+
+	for (size_t i = 0; i < LODE_RANKS_LEVELS && ranks->traffic[i].n_sums > 0; i++) {
+		const LodeRankTraffic *one = &ranks->traffic[i];
+		g_autofree char *size = g_format_size(one->n_bytes);
+		g_string_append_printf(
+			levels, "%s%s in %" G_GUINT64_FORMAT, i > 0 ? ", " : "", size, one->n_sums);
+		all.n_sums += one->n_sums;
+		all.n_bytes += one->n_bytes;
+		all.wait_seconds += one->wait_seconds;
+		all.own_work_seconds += one->own_work_seconds;
+		all.work_seconds += one->work_seconds;
+	}
+	g_autofree char *size = g_format_size(all.n_bytes);
+	lode_display_line(out,
+		"%u ranks: %s in %" G_GUINT64_FORMAT
+		" sums (by element: %s); they computed %.2f s, rank 0 %.2f s of them after "
+		"%.2f s of reading, and it "
+		"waited %.2f s",
+		ranks->size, size, all.n_sums, levels->str, all.work_seconds, all.own_work_seconds,
+		ranks->prepare_seconds, all.wait_seconds);
 }
 
 LodeMiningRun *lode_mining_options_mine_rest(const char *path, const LodeProfile *profile,

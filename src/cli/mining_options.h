@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/progress.h"
+#include "base/ranks.h"
 #include "cli/verb.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
@@ -26,6 +27,22 @@ bool lode_mining_options_ask_for_sequences(void);
  * it, and stores it. */
 LodeMiningRun *lode_mining_options_mine(const LodeProfile *profile,
 	const LodeMiningParameters *parameters, const LodeProgress *progress, GError **error);
+
+/* The same without options: findings, and sequences where the parameters want them. */
+LodeMiningRun *lode_mining_options_mine_as(const LodeProfile *profile,
+	const LodeMiningParameters *parameters, const char *name, const LodeProgress *progress,
+	GError **error);
+
+/*
+ * The same by several ranks, which all call it. The first one gets the run; another gets one that
+ * is not to be stored. NULL without an error: another rank has the error.
+ */
+LodeMiningRun *lode_mining_options_mine_shared(const LodeProfile *profile,
+	const LodeMiningParameters *parameters, LodeRanks *ranks, const LodeProgress *progress,
+	GError **error);
+
+/* One line on what ranks told each other. */
+void lode_mining_options_write_traffic(const LodeRanks *ranks, FILE *out);
 
 /*
  * The sequences of a run that has only findings yet, by its own parameters: the whole run, with the

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* lode mine: finds the sequences of a profile that cost most and keeps them in it as a run. */
+#include "base/error.h"
+#include "cli/chosen_origins.h"
 #include "cli/mining_options.h"
+#include "cli/mpi_ranks.h"
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "store/profile_store.h"
@@ -10,33 +13,119 @@
 #include <stdio.h>
 #include <string.h>
 
+static gboolean uses_ranks, is_alone;
+static char **given_origins;
+
+static const GOptionEntry options[] = {
+	{"origin", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given_origins, LODE_ORIGIN_HELP, "NAME|N"},
+	{"mpi", 0, 0, G_OPTION_ARG_NONE, &uses_ranks,
+		"share the work with the other ranks that mpirun or srun started (default: when "
+		"they did)",
+		NULL},
+	{"no-mpi", 0, 0, G_OPTION_ARG_NONE, &is_alone,
+		"mine alone, also where they did: each of their processes a profile of its own",
+		NULL},
+	G_OPTION_ENTRY_NULL,
+};
+
+static bool store(const char *path, const LodeProfile *profile, const LodeMiningRun *run,
+	const LodeRanks *ranks, LodeTerminalProgress *screen, GError **error)
+{
+	if (!lode_profile_store_add_run(path, profile, run, &screen->progress, error))
+		return false;
+	lode_terminal_progress_hide(screen);
+	lode_mining_options_warn(run, "mine");
+	lode_mining_options_write_summary(run, path, stdout);
+	if (ranks != NULL && ranks->size > 1)
+		lode_mining_options_write_traffic(ranks, stdout);
+	g_autofree char *quoted_path = lode_shell_word(path),
+			*quoted_name = lode_shell_word(run->name);
+	lode_display_line(stdout, "lode report %s%s%s shows them", quoted_path,
+		strcmp(run->name, "main") == 0 ? "" : " ",
+		strcmp(run->name, "main") == 0 ? "" : quoted_name);
+	return true;
+}
+
+static int mine(
+	const char *path, const LodeMiningParameters *parameters, LodeRanks *ranks, GError **error)
+{
+	g_auto(LodeTerminalProgress) screen;
+	lode_terminal_progress_init(&screen);
+	if (ranks != NULL && ranks->rank != 0)
+		screen.progress.report = NULL;
+	g_autoptr(LodeProfile) profile = lode_chosen_origins_read(
+		path, parameters->origins, lode_profile_store_read, &screen.progress, error);
+	if (ranks != NULL ? !lode_mpi_agree(ranks, profile != NULL, 0, error) : profile == NULL)
+		return LODE_EXIT_FAILED;
+	g_autoptr(LodeMiningRun)
+		mined = ranks != NULL ? lode_mining_options_mine_shared(
+						profile, parameters, ranks, &screen.progress, error)
+	                              : lode_mining_options_mine(
+						profile, parameters, &screen.progress, error);
+	if (mined == NULL)
+		return LODE_EXIT_FAILED;
+	/* One rank writes, once all agree. */
+	if (ranks != NULL && ranks->rank != 0)
+		return LODE_EXIT_OK;
+	return store(path, profile, mined, ranks, &screen, error) ? LODE_EXIT_OK : LODE_EXIT_FAILED;
+}
+
+/* What all ranks find alike, one says. */
+static bool is_other_rank(void)
+{
+	return !is_alone && lode_mpi_place().rank > 0;
+}
+
+static int run_shared(const char *path, const LodeMiningParameters *parameters, GError **error)
+{
+	LodeRanks *ranks = lode_mpi_open(error);
+
+	if (ranks == NULL)
+		return LODE_EXIT_FAILED;
+	int status = mine(path, parameters, ranks, error);
+	lode_mpi_close(ranks);
+	return status;
+}
+
+/* Without MPI the first of the processes does the work, which is what was asked for, only later. */
+static int run_unshared(const char *path, const LodeMiningParameters *parameters, GError **error)
+{
+	if (is_other_rank())
+		return LODE_EXIT_OK;
+	lode_display_line(stderr,
+		"lode mine: this build has no MPI: the first of the processes mines alone "
+		"(--no-mpi lets each mine a profile of its own)");
+	return mine(path, parameters, NULL, error);
+}
+
+static bool check_usage(const LodeMiningParameters *parameters, bool is_shared, GError **error)
+{
+	const char *message = uses_ranks && is_alone ? "--mpi and --no-mpi cannot be used together"
+	                      : is_shared && parameters->is_instruction_mode
+	                              ? "--instructions is counted by one process: start lode "
+	                                "without mpirun or srun, or with --no-mpi"
+	                              : NULL;
+
+	if (message != NULL)
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
+	return message == NULL;
+}
+
 static int run(char **arguments, GError **error)
 {
 	LodeMiningParameters parameters;
+	bool is_shared = uses_ranks || (!is_alone && lode_mpi_place().size != 1);
 
 	if (!lode_options_take_one(arguments, "PROFILE.lode", error) ||
-		!lode_mining_options_read(&parameters, error))
+		!lode_mining_options_read(&parameters, error) ||
+		!check_usage(&parameters, is_shared, error))
 		return LODE_EXIT_USAGE;
-	const char *path = arguments[0];
-	g_auto(LodeTerminalProgress) screen;
-	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeProfile) profile = lode_profile_store_read(path, &screen.progress, error);
-	if (profile == NULL)
-		return LODE_EXIT_FAILED;
-	g_autoptr(LodeMiningRun)
-		mined = lode_mining_options_mine(profile, &parameters, &screen.progress, error);
-	if (mined == NULL ||
-		!lode_profile_store_add_run(path, profile, mined, &screen.progress, error))
-		return LODE_EXIT_FAILED;
-	lode_terminal_progress_hide(&screen);
-	lode_mining_options_warn(mined, "mine");
-	lode_mining_options_write_summary(mined, path, stdout);
-	g_autofree char *quoted_path = lode_shell_word(path),
-			*quoted_name = lode_shell_word(mined->name);
-	lode_display_line(stdout, "lode report %s%s%s shows them", quoted_path,
-		strcmp(mined->name, "main") == 0 ? "" : " ",
-		strcmp(mined->name, "main") == 0 ? "" : quoted_name);
-	return LODE_EXIT_OK;
+	g_autofree char *origins = lode_chosen_origins_join((const char *const *)given_origins);
+	parameters.origins = origins;
+	if (!is_shared)
+		return mine(arguments[0], &parameters, NULL, error);
+	return uses_ranks || lode_mpi_is_built() ? run_shared(arguments[0], &parameters, error)
+	                                         : run_unshared(arguments[0], &parameters, error);
 }
 
 const LodeVerb lode_verb_mine = {
@@ -56,7 +145,11 @@ const LodeVerb lode_verb_mine = {
 		"  lode mine x.lode --gap 1 --window 1 --name loose  a second run\n"
 		"  lode mine x.lode --min-support 0.2% --images 'libz'\n"
 		"  lode mine x.lode --weight l1d-miss --top 1000\n"
-		"  lode mine x.lode --instructions --min-count 100 --name opcodes",
+		"  lode mine all.lode --origin 'web*' --name web     a part of a merged profile\n"
+		"  lode mine x.lode --instructions --min-count 100 --name opcodes\n"
+		"  mpirun -n 8 lode mine x.lode                      shared by eight processes",
 	.run = run,
+	.options = options,
 	.groups = lode_mining_groups,
+	.is_silent = is_other_rank,
 };

@@ -45,6 +45,7 @@ LodeMiningRun *lode_mining_run_new(const char *name, const LodeMiningParameters 
 	self->parameters.exclude = g_strdup(parameters->exclude);
 	self->parameters.images = g_strdup(parameters->images);
 	self->parameters.functions = g_strdup(parameters->functions);
+	self->parameters.origins = g_strdup(parameters->origins);
 	self->is_complete = true;
 	self->attributes = g_ptr_array_new_with_free_func(g_free);
 	self->events = g_ptr_array_new_with_free_func(g_free);
@@ -64,6 +65,7 @@ void lode_mining_run_free(LodeMiningRun *self)
 	g_free((char *)self->parameters.exclude);
 	g_free((char *)self->parameters.images);
 	g_free((char *)self->parameters.functions);
+	g_free((char *)self->parameters.origins);
 	g_ptr_array_unref(self->attributes);
 	g_ptr_array_unref(self->events);
 	g_array_unref(self->items);

@@ -42,6 +42,8 @@ typedef struct {
 	const char *exclude;     /* comma-separated globs of attributes to drop; NULL: none */
 	const char *images;      /* regular expression on image paths; NULL: all */
 	const char *functions;   /* regular expression on function names; NULL: all */
+	const char *origins;     /* comma-separated globs of origins of a merged profile, or their
+	                            numbers; NULL: all */
 	double event_rate;       /* ev: needs at least this many events per execution */
 	double min_support;      /* τm */
 	double min_differential; /* τd; above 1 = off */

@@ -20,7 +20,8 @@ static double take_special(const LodeSearchGraph *graph, uint32_t v, double cove
 	double share = covered / vertex->count;
 
 	for (uint32_t e = vertex[0].first_event; e < vertex[1].first_event; e++)
-		events[values[e].event] += values[e].value * share;
+		events[values[e].event] += lode_grid_round(
+			graph->event_grids[values[e].event], values[e].value * share);
 	/* The weight itself is finite. */
 	return isfinite(vertex->ratio) ? covered * vertex->ratio
 	                               : graph->graph->weight[v] * (covered / vertex->count);
@@ -32,24 +33,25 @@ static void take_matched(LodeSearcher *self)
 	const LodeSearchVertex *vertices = self->search->graph->vertices;
 	const LodeEventValue *values = self->search->graph->event_values;
 	const LodeVertexSums matched = self->matched;
+	const LodeGrid grid = self->search->graph->weight_grid;
 	double weight = 0, frequency = 0;
 
 	for (size_t i = 0; i < matched.n; i++) {
 		uint32_t v = matched.vertices[i];
 		const LodeSearchVertex *vertex = &vertices[v];
 		if (i + LODE_READ_AHEAD < matched.n)
-			__builtin_prefetch(&vertices[matched.vertices[i + LODE_READ_AHEAD]]);
+			lode_prefetch(&vertices[matched.vertices[i + LODE_READ_AHEAD]]);
 		if (i + LODE_READ_AHEAD / 2 < matched.n)
-			__builtin_prefetch(
-				&values[vertices[matched.vertices[i + LODE_READ_AHEAD / 2]]
-						.first_event]);
+			lode_prefetch(&values[vertices[matched.vertices[i + LODE_READ_AHEAD / 2]]
+						      .first_event]);
 		double sum = matched.sums[v];
 		double covered = sum < vertex->count ? sum : vertex->count;
 		matched.sums[v] = 0;
 		frequency += covered;
-		weight += is_special(vertex) ? take_special(self->search->graph, v, covered,
-						       self->taken_events)
-		                             : covered * vertex->ratio;
+		double cost = is_special(vertex) ? take_special(self->search->graph, v, covered,
+							   self->taken_events)
+		                                 : covered * vertex->ratio;
+		weight += lode_grid_round(grid, cost);
 	}
 	self->matched.n = 0;
 	self->taken.weight += weight;
@@ -85,27 +87,28 @@ void lode_sums_take(LodeSearcher *self)
 	take_firsts(self);
 }
 
-/* Turns what was taken into shares of the totals, and says whether they pass. */
-static void finish(
-	const LodeSearch *search, LodePattern *pattern, LodeSupport taken, double *events)
+bool lode_support_finish(const LodeSearch *search, LodeSupport *support, double *events)
 {
 	const LodeSearchGraph *search_graph = search->graph;
 	const LodeFlowGraph *graph = search_graph->graph;
-	double frequency = taken.frequency;
+	double frequency = support->frequency;
 
-	taken.weight /= search_graph->total_weight;
-	taken.frequency /= search_graph->total_count;
+	support->weight /= search_graph->total_weight;
+	support->frequency /= search_graph->total_count;
 	for (uint32_t e = 0; e < graph->n_events; e++) {
 		double value = events[e] + search_graph->event_rates[e] * frequency;
 		events[e] = graph->event_totals[e] > 0 ? value / graph->event_totals[e] : 0;
 	}
-	pattern->support = taken;
-	pattern->passes = taken.places > 0 &&
-	                  taken.functions >= search->parameters->min_functions &&
-	                  lode_support_passes(search->parameters, taken.weight, taken.frequency);
+	return support->places > 0 && support->functions >= search->parameters->min_functions &&
+	       lode_support_passes(search->parameters, support->weight, support->frequency);
 }
 
-void lode_pattern_measure(LodeSearcher *self, uint32_t depth, LodePattern *pattern)
+static void finish(const LodeSearch *search, LodePattern *pattern, double *events)
+{
+	pattern->passes = lode_support_finish(search, &pattern->support, events);
+}
+
+void lode_pattern_sum(LodeSearcher *self, uint32_t depth, LodePattern *pattern)
 {
 	const LodeSearch *search = self->search;
 	LodeLevel *level = lode_searcher_level(self, depth);
@@ -120,7 +123,14 @@ void lode_pattern_measure(LodeSearcher *self, uint32_t depth, LodePattern *patte
 		lode_windows_sum(self, depth, pattern);
 	else
 		lode_paths_sum(self, depth, pattern);
-	finish(search, pattern, self->taken, self->taken_events);
+	pattern->support = self->taken;
+}
+
+void lode_pattern_measure(LodeSearcher *self, uint32_t depth, LodePattern *pattern)
+{
+	lode_pattern_sum(self, depth, pattern);
+	if (atomic_load_explicit(&self->search->stop, memory_order_relaxed) == 0)
+		finish(self->search, pattern, self->taken_events);
 }
 
 /* Adds a vertex to what was taken for an item; `last_graph` is that of the last one. */
@@ -128,9 +138,10 @@ static void take_vertex(const LodeSearchGraph *graph, uint32_t v, LodeSupport *t
 	uint32_t *last_graph, double *events)
 {
 	const LodeSearchVertex *vertex = &graph->vertices[v];
+	double cost = is_special(vertex) ? take_special(graph, v, vertex->count, events)
+	                                 : vertex->count * vertex->ratio;
 
-	taken->weight += is_special(vertex) ? take_special(graph, v, vertex->count, events)
-	                                    : vertex->count * vertex->ratio;
+	taken->weight += lode_grid_round(graph->weight_grid, cost);
 	taken->frequency += vertex->count;
 	taken->executions += vertex->count;
 	taken->places++;
@@ -161,6 +172,8 @@ void lode_items_measure(LodeSearcher *self, LodeLevel *root, const uint32_t *ite
 					events + patterns[p].events);
 		}
 	}
-	for (size_t p = 0; p < root->patterns.n; p++)
-		finish(self->search, &patterns[p], taken[p], events + patterns[p].events);
+	for (size_t p = 0; p < root->patterns.n; p++) {
+		patterns[p].support = taken[p];
+		finish(self->search, &patterns[p], events + patterns[p].events);
+	}
 }

@@ -8,6 +8,7 @@
 #include "analyses/mine/miner.h"
 
 #include "analyses/mine/closed.h"
+#include "analyses/mine/level_miner.h"
 #include "analyses/mine/searcher.h"
 #include "base/error.h"
 #include "base/number_format.h"
@@ -149,14 +150,20 @@ static bool emit(LodeSearcher *self, Emission *emission, uint32_t depth)
 	return true;
 }
 
+bool lode_searcher_report(LodeSearcher *self, uint32_t depth)
+{
+	Emission emission = {.support = keep_support(self, depth), .last_depth = depth};
+
+	return emission.support != LODE_NONE && emit(self, &emission, 0);
+}
+
 /* Reports the current pattern at `depth` and fills the level below it; false where there is nothing
  * to search. `size`: the fewest items so far. */
 static bool open_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 {
 	const LodeMiningParameters *parameters = self->search->parameters;
-	Emission emission = {.support = keep_support(self, depth), .last_depth = depth};
 
-	if (emission.support == LODE_NONE || !emit(self, &emission, 0))
+	if (!lode_searcher_report(self, depth))
 		return false;
 	if (size >= parameters->iterations ||
 		current_pattern(lode_searcher_level(self, depth))->is_end)
@@ -414,6 +421,19 @@ static void search_all(Mining *mining)
 	}
 }
 
+/* All that the ranks found is then one task, of the first worker. */
+static void search_in_levels(Mining *mining, LodeRanks *ranks)
+{
+	Result result = {0};
+
+	lode_levels_search(&mining->search, mining->workers, mining->n_workers, ranks);
+	mining->n_sequences = result.end = mining->workers[0]->sequences.n;
+	mining->tasks = g_new0(Task, 1);
+	mining->tasks->results = g_array_new(FALSE, FALSE, sizeof(Result));
+	g_array_append_val(mining->tasks->results, result);
+	mining->n_tasks = 1;
+}
+
 /* A found sequence with the front of its codes packed, for sorting. */
 typedef struct {
 	uint64_t key;
@@ -563,7 +583,7 @@ static unsigned choose_workers(const LodeMiningParameters *parameters)
 }
 
 static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
-	const char *name, const LodeProgress *progress, GError **error)
+	const char *name, LodeRanks *ranks, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeSearchGraph) prepared = lode_search_graph_new(graph, parameters);
 	LodeLevel root = {0};
@@ -581,7 +601,10 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 	mining.workers = g_new0(LodeSearcher *, mining.n_workers);
 	for (unsigned i = 0; i < mining.n_workers; i++)
 		mining.workers[i] = lode_searcher_new(&mining.search);
-	search_all(&mining);
+	if (ranks != NULL)
+		search_in_levels(&mining, ranks);
+	else
+		search_all(&mining);
 	if (!set_stop_error(&mining.search, error)) {
 		run = lode_mining_run_new(name, parameters);
 		fill_run(&mining, run);
@@ -596,6 +619,22 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 	g_mutex_clear(&mining.mutex);
 	g_cond_clear(&mining.changed);
 	return run;
+}
+
+/*
+ * Which sequences a limit keeps depends on the order of the search: the first rank then mines once
+ * more alone, so that these are the same for any number of ranks.
+ */
+static LodeMiningRun *mine_shared(const LodeFlowGraph *graph,
+	const LodeMiningParameters *parameters, const char *name, LodeRanks *ranks,
+	const LodeProgress *progress, GError **error)
+{
+	LodeMiningRun *run = mine(graph, parameters, name, ranks, progress, error);
+
+	if (run == NULL || run->is_complete || ranks == NULL || ranks->rank != 0)
+		return run;
+	lode_mining_run_free(run);
+	return mine(graph, parameters, name, NULL, progress, error);
 }
 
 static bool check_parameters(const LodeMiningParameters *parameters, GError **error)
@@ -716,14 +755,14 @@ static void cut_to_top(LodeMiningRun *run)
  * and those before, at higher thresholds, find fewer sequences and take less time.
  */
 static LodeMiningRun *mine_top(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
-	const char *name, const LodeProgress *progress, GError **error)
+	const char *name, LodeRanks *ranks, const LodeProgress *progress, GError **error)
 {
 	LodeMiningParameters guess = *parameters;
 
 	for (guess.min_support = 0.5;; guess.min_support /= 2) {
 		if (guess.min_support < 1e-9)
 			guess.min_support = 0;
-		LodeMiningRun *run = mine(graph, &guess, name, progress, error);
+		LodeMiningRun *run = mine_shared(graph, &guess, name, ranks, progress, error);
 		if (run == NULL || !run->is_complete || run->sequences->len >= parameters->top ||
 			guess.min_support == 0) {
 			if (run != NULL)
@@ -734,18 +773,26 @@ static LodeMiningRun *mine_top(const LodeFlowGraph *graph, const LodeMiningParam
 	}
 }
 
-LodeMiningRun *lode_miner_run(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
-	const char *name, const LodeProgress *progress, GError **error)
+LodeMiningRun *lode_miner_run_shared(const LodeFlowGraph *graph,
+	const LodeMiningParameters *parameters, const char *name, LodeRanks *ranks,
+	const LodeProgress *progress, GError **error)
 {
 	gint64 start_us = g_get_monotonic_time();
 
 	if (!check_parameters(parameters, error))
 		return NULL;
-	g_autoptr(LodeMiningRun) run = parameters->top > 0
-	                                       ? mine_top(graph, parameters, name, progress, error)
-	                                       : mine(graph, parameters, name, progress, error);
+	g_autoptr(LodeMiningRun)
+		run = parameters->top > 0
+	                      ? mine_top(graph, parameters, name, ranks, progress, error)
+	                      : mine_shared(graph, parameters, name, ranks, progress, error);
 	if (run == NULL || !filter_run(run, progress, error))
 		return NULL;
 	run->seconds = (double)(g_get_monotonic_time() - start_us) / 1e6;
 	return g_steal_pointer(&run);
+}
+
+LodeMiningRun *lode_miner_run(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
+	const char *name, const LodeProgress *progress, GError **error)
+{
+	return lode_miner_run_shared(graph, parameters, name, NULL, progress, error);
 }

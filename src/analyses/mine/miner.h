@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analyses/flow_graph/flow_graph.h"
+#include "base/ranks.h"
 
 /*
  * Mines the graph. The run has the sequences in canonical order (by items: attribute bytes, an item
@@ -14,3 +15,12 @@
  */
 LodeMiningRun *lode_miner_run(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
 	const char *name, const LodeProgress *progress, GError **error);
+
+/*
+ * The same by several ranks, each of which calls it with the same graph and parameters, searches
+ * its own functions, and gets the same run (docs/ranks.md); where the run is incomplete, the first
+ * rank has the whole of it. NULL: no other ranks.
+ */
+LodeMiningRun *lode_miner_run_shared(const LodeFlowGraph *graph,
+	const LodeMiningParameters *parameters, const char *name, LodeRanks *ranks,
+	const LodeProgress *progress, GError **error);

@@ -17,19 +17,22 @@ static LodePath *path_at(const LodeLevel *level, size_t index)
 	return (LodePath *)(void *)((char *)level->candidates.data + index * level->path_size);
 }
 
-static bool is_start(const LodeSearchGraph *graph, uint32_t vertex)
+static bool is_start(const LodeSearch *search, uint32_t vertex)
 {
+	const LodeSearchGraph *graph = search->graph;
+
 	return graph->vertex_classes[vertex] != 0 &&
-	       (!graph->is_monotone || graph->vertices[vertex].count > 0);
+	       (!graph->is_monotone || graph->vertices[vertex].count > 0) &&
+	       lode_search_has_vertex(search, vertex);
 }
 
-static bool bound_starts(LodeSearcher *self, LodeLevel *root)
+bool lode_paths_bound_starts(LodeSearcher *self, LodeLevel *root)
 {
 	const LodeSearchGraph *graph = self->search->graph;
 
 	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
 		const LodeSearchVertex *vertex = &graph->vertices[v];
-		if (!is_start(graph, v))
+		if (!is_start(self->search, v))
 			continue;
 		LodeGroup *group = lode_level_group_of(self, root, graph->vertex_classes[v]);
 		if (group == NULL)
@@ -41,22 +44,19 @@ static bool bound_starts(LodeSearcher *self, LodeLevel *root)
 	return true;
 }
 
-bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
+bool lode_paths_fill_starts(LodeSearcher *self, LodeLevel *root)
 {
 	const LodeSearchGraph *graph = self->search->graph;
 
-	if (!bound_starts(self, root))
-		return false;
-	lode_level_want_passing(self, root);
 	root->is_ordered = true;
 	root->path_size = path_size(0);
 	if (!lode_level_make_room(self, root, 0, root->path_size))
 		return false;
 	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
 		const LodeSearchVertex *vertex = &graph->vertices[v];
-		LodeGroup *group = is_start(graph, v) ? lode_level_wanted_group(self, root,
-								graph->vertex_classes[v])
-		                                      : NULL;
+		LodeGroup *group = is_start(self->search, v) ? lode_level_wanted_group(self, root,
+								       graph->vertex_classes[v])
+		                                             : NULL;
 		if (group == NULL)
 			continue;
 		lode_level_add_member(root, group, root->candidates.n);
@@ -66,6 +66,14 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
 	}
 	lode_level_finish(self, root, 0);
 	return true;
+}
+
+bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
+{
+	if (!lode_paths_bound_starts(self, root))
+		return false;
+	lode_level_want_passing(self, root);
+	return lode_paths_fill_starts(self, root);
 }
 
 /* Whether `vertex` is on a path of level `depth`. */
@@ -86,7 +94,7 @@ static bool bound_path(LodeSearcher *self, uint32_t depth, const LodePath *path)
 
 	for (uint32_t i = graph->edge_starts[last]; i < graph->edge_starts[last + 1]; i++) {
 		const LodeSearchEdge *edge = &graph->edges[i];
-		double count = lode_flow_step(graph->flow, path->count, edge->factor);
+		double count = lode_flow_step(graph, path->count, edge->factor);
 		if (!(count > 0) && graph->is_monotone)
 			continue;
 		double ratio = path->ratio + edge->ratio;
@@ -110,7 +118,7 @@ static void fill_path(LodeSearcher *self, uint32_t depth, const LodePath *path)
 
 	for (uint32_t i = graph->edge_starts[last]; i < graph->edge_starts[last + 1]; i++) {
 		const LodeSearchEdge *edge = &graph->edges[i];
-		double count = lode_flow_step(graph->flow, path->count, edge->factor);
+		double count = lode_flow_step(graph, path->count, edge->factor);
 		if (!(count > 0) && graph->is_monotone)
 			continue;
 		LodeGroup *group = lode_level_wanted_group(self, level, edge->vertex_class);
@@ -140,14 +148,14 @@ static void read_edges_ahead(
 
 	if (index + 3 * LODE_READ_AHEAD >= self->gathered.n)
 		return;
-	__builtin_prefetch(path_at(above, ahead[3 * LODE_READ_AHEAD]));
-	__builtin_prefetch(&graph->edge_starts[path_at(above, ahead[2 * LODE_READ_AHEAD])
-						       ->vertices[depth - 1]]);
-	__builtin_prefetch(&graph->edges[graph->edge_starts[path_at(above, ahead[LODE_READ_AHEAD])
-								    ->vertices[depth - 1]]]);
+	lode_prefetch(path_at(above, ahead[3 * LODE_READ_AHEAD]));
+	lode_prefetch(&graph->edge_starts[path_at(above, ahead[2 * LODE_READ_AHEAD])
+						  ->vertices[depth - 1]]);
+	lode_prefetch(&graph->edges[graph->edge_starts[path_at(above, ahead[LODE_READ_AHEAD])
+							       ->vertices[depth - 1]]]);
 }
 
-bool lode_paths_extend(LodeSearcher *self, uint32_t depth)
+bool lode_paths_bound(LodeSearcher *self, uint32_t depth)
 {
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
 	const LodePattern *pattern = &LODE_BUFFER_AT(&above->patterns, LodePattern, above->current);
@@ -164,15 +172,31 @@ bool lode_paths_extend(LodeSearcher *self, uint32_t depth)
 		if (!bound_path(self, depth, path_at(above, gathered[i])))
 			return false;
 	}
-	lode_level_want_passing(self, level);
+	return true;
+}
+
+bool lode_paths_fill(LodeSearcher *self, uint32_t depth)
+{
+	const LodeLevel *above = lode_searcher_level(self, depth - 1);
+	LodeLevel *level = &self->levels[depth];
+
 	if (!lode_level_make_room(self, level, 0, level->path_size))
 		return false;
+	const uint32_t *gathered = self->gathered.data;
 	for (size_t i = 0; i < self->gathered.n && level->members.n > 0; i++) {
 		read_edges_ahead(self, depth, above, i);
 		fill_path(self, depth, path_at(above, gathered[i]));
 	}
 	lode_level_finish(self, level, 0);
 	return true;
+}
+
+bool lode_paths_extend(LodeSearcher *self, uint32_t depth)
+{
+	if (!lode_paths_bound(self, depth))
+		return false;
+	lode_level_want_passing(self, &self->levels[depth]);
+	return lode_paths_fill(self, depth);
 }
 
 /* A path with a vertex on it twice adds its count to that vertex once. */
@@ -198,10 +222,10 @@ static void read_sums_ahead(
 	if (index + 3 * LODE_READ_AHEAD >= self->gathered.n)
 		return;
 	const LodePath *near = path_at(level, ahead[LODE_READ_AHEAD]);
-	__builtin_prefetch(path_at(level, ahead[3 * LODE_READ_AHEAD]));
-	__builtin_prefetch(&self->matched.sums[near->vertices[depth]], 1);
-	__builtin_prefetch(&vertices[near->vertices[depth]]);
-	__builtin_prefetch(&self->firsts.sums[near->vertices[0]], 1);
+	lode_prefetch(path_at(level, ahead[3 * LODE_READ_AHEAD]));
+	lode_prefetch(&self->matched.sums[near->vertices[depth]]);
+	lode_prefetch(&vertices[near->vertices[depth]]);
+	lode_prefetch(&self->firsts.sums[near->vertices[0]]);
 }
 
 /* Adds up the paths that begin before `end`, from one on; the first of the others. */

@@ -12,24 +12,12 @@
 
 enum { GROWTH_BATCH = 32 }; /* elements grown ahead at the root */
 
-typedef struct Growth Growth;
-
-typedef struct {
-	LodeSearcher *self;
-	LodeLevel *level;
-	uint32_t depth;
-	LodeSearcher **workers;
-	unsigned n_workers;
-	uint32_t first_pattern; /* of the batch being measured */
-	Growth *growths;        /* with workers: [GROWTH_BATCH] */
-} Enumeration;
-
 static LodePattern *pattern_at(const LodeLevel *level, size_t index)
 {
 	return &LODE_BUFFER_AT(&level->patterns, LodePattern, index);
 }
 
-static bool grow_pattern_table(Enumeration *run)
+static bool grow_pattern_table(LodeEnumeration *run)
 {
 	LodeLevel *level = run->level;
 	size_t capacity = MAX(level->table.n * 2, 64);
@@ -53,7 +41,7 @@ static bool grow_pattern_table(Enumeration *run)
  * already the list is dropped again. Lists are ascending, so that equal sets of groups are equal
  * lists. LODE_NONE: no memory.
  */
-static uint32_t intern_pattern(Enumeration *run, uint32_t first)
+static uint32_t intern_pattern(LodeEnumeration *run, uint32_t first)
 {
 	LodeLevel *level = run->level;
 	const uint32_t *lists = level->group_lists.data;
@@ -69,8 +57,8 @@ static uint32_t intern_pattern(Enumeration *run, uint32_t first)
 	for (; slots[at] != LODE_NONE; at = (at + 1) & mask) {
 		const LodePattern *known = pattern_at(level, slots[at]);
 		if (known->hash == hash && known->n_groups == n &&
-			memcmp(lists + known->first_group, lists + first, n * sizeof(*lists)) ==
-				0) {
+			(n == 0 || memcmp(lists + known->first_group, lists + first,
+					   n * sizeof(*lists)) == 0)) {
 			level->group_lists.n = first;
 			return slots[at];
 		}
@@ -88,21 +76,14 @@ static uint32_t intern_pattern(Enumeration *run, uint32_t first)
 	return slots[at];
 }
 
-/* What one element can grow to: made by any worker, taken into the level in order. */
-struct Growth {
-	LodeAlternative element; /* size 0: the empty one */
-	LodeBuffer children;     /* LodeChild, by item */
-	LodeBuffer lists;        /* uint32_t: groups */
-};
-
-static bool has_windows(const Enumeration *run)
+static bool has_windows(const LodeEnumeration *run)
 {
 	return run->self->search->parameters->window > 0;
 }
 
 /* Whether the element's own items begin (FIRST) and end (LAST) windows of the class, as flags. */
-static uint32_t element_ends(
-	const Enumeration *run, const LodeAlternative *element, const uint32_t *members, uint32_t n)
+static uint32_t element_ends(const LodeEnumeration *run, const LodeAlternative *element,
+	const uint32_t *members, uint32_t n)
 {
 	const uint32_t *items = run->level->items.data;
 	uint32_t ends = 0, at = 0;
@@ -117,7 +98,7 @@ static uint32_t element_ends(
 
 static const uint32_t both_ends = LODE_MEMBER_FIRST | LODE_MEMBER_LAST;
 
-static int64_t last_item(const Enumeration *run, const LodeAlternative *element)
+static int64_t last_item(const LodeEnumeration *run, const LodeAlternative *element)
 {
 	const uint32_t *items = run->level->items.data;
 
@@ -130,7 +111,7 @@ typedef struct {
 	uint64_t items, after;
 } ElementBits;
 
-static ElementBits bits_of(const Enumeration *run, const LodeAlternative *element)
+static ElementBits bits_of(const LodeEnumeration *run, const LodeAlternative *element)
 {
 	const uint32_t *items = run->level->items.data;
 	int64_t last = last_item(run, element);
@@ -151,9 +132,9 @@ static uint64_t matching_items(const LodeClassBits *class_bits, uint64_t element
 	return items;
 }
 
-/* bound_growth() where items are bits. */
+/* lode_growth_bound() where items are bits. */
 static void bound_growth_bits(
-	Enumeration *run, LodeSearcher *worker, const LodeAlternative *element)
+	LodeEnumeration *run, LodeSearcher *worker, const LodeAlternative *element)
 {
 	const LodeClassBits *class_bits = worker->search->graph->class_bits;
 	const uint32_t *groups = run->level->group_lists.data;
@@ -176,11 +157,8 @@ static void bound_growth_bits(
 	}
 }
 
-/*
- * Sums, by item after the element's last one, the bounds of the groups where the grown element
- * matches, and counts those that hold it. Members ascend by item, so these are the tail of a class.
- */
-static void bound_growth(Enumeration *run, LodeSearcher *worker, const LodeAlternative *element)
+/* Members ascend by item, so those after the element's last item are the tail of a class. */
+void lode_growth_bound(LodeEnumeration *run, LodeSearcher *worker, const LodeAlternative *element)
 {
 	const LodeSearchGraph *graph = worker->search->graph;
 	const uint32_t *groups = run->level->group_lists.data;
@@ -214,7 +192,7 @@ static void bound_growth(Enumeration *run, LodeSearcher *worker, const LodeAlter
 
 /* Lays out the lists of the items that may pass; item_groups and item_matching then say where the
  * next group of each goes, LODE_NONE for the others. */
-static bool lay_out_children(Enumeration *run, LodeSearcher *worker, Growth *growth)
+static bool lay_out_children(LodeEnumeration *run, LodeSearcher *worker, LodeGrowth *growth)
 {
 	LodeSearch *search = worker->search;
 	size_t n = 0;
@@ -225,9 +203,8 @@ static bool lay_out_children(Enumeration *run, LodeSearcher *worker, Growth *gro
 			.n_holding = has_windows(run) ? worker->item_groups[item] : 0,
 			.n_matching = worker->item_matching[item]};
 		worker->item_groups[item] = worker->item_matching[item] = LODE_NONE;
-		if (child.n_matching == 0 ||
-			!lode_search_may_pass(
-				search, worker->item_weight[item], worker->item_count[item]))
+		if (!lode_search_may_occur(
+			    search, worker->item_weight[item], worker->item_count[item]))
 			continue;
 		if (!lode_buffer_has_room(search, &growth->children, 1, sizeof(LodeChild)))
 			return false;
@@ -243,7 +220,7 @@ static bool lay_out_children(Enumeration *run, LodeSearcher *worker, Growth *gro
 }
 
 /* fill_children() where items are bits. */
-static void fill_children_bits(Enumeration *run, LodeSearcher *worker, Growth *growth)
+static void fill_children_bits(LodeEnumeration *run, LodeSearcher *worker, LodeGrowth *growth)
 {
 	const LodeClassBits *class_bits = worker->search->graph->class_bits;
 	const LodeAlternative *element = &growth->element;
@@ -266,7 +243,7 @@ static void fill_children_bits(Enumeration *run, LodeSearcher *worker, Growth *g
 	}
 }
 
-static void fill_children(Enumeration *run, LodeSearcher *worker, Growth *growth)
+static void fill_children(LodeEnumeration *run, LodeSearcher *worker, LodeGrowth *growth)
 {
 	const LodeSearchGraph *graph = worker->search->graph;
 	const LodeAlternative *element = &growth->element;
@@ -291,9 +268,8 @@ static void fill_children(Enumeration *run, LodeSearcher *worker, Growth *growth
 	}
 }
 
-static bool grow(Enumeration *run, LodeSearcher *worker, Growth *growth)
+bool lode_growth_list(LodeEnumeration *run, LodeSearcher *worker, LodeGrowth *growth)
 {
-	bound_growth(run, worker, &growth->element);
 	if (!lay_out_children(run, worker, growth))
 		return false;
 	if (growth->children.n > 0 && worker->search->graph->class_bits != NULL)
@@ -303,13 +279,21 @@ static bool grow(Enumeration *run, LodeSearcher *worker, Growth *growth)
 	return true;
 }
 
-static bool append_groups(Enumeration *run, const uint32_t *groups, uint32_t n)
+static bool grow(LodeEnumeration *run, LodeSearcher *worker, LodeGrowth *growth)
+{
+	lode_growth_bound(run, worker, &growth->element);
+	return lode_growth_list(run, worker, growth);
+}
+
+static bool append_groups(LodeEnumeration *run, const uint32_t *groups, uint32_t n)
 {
 	LodeBuffer *lists = &run->level->group_lists;
 
 	if (!lode_buffer_has_room(run->self->search, lists, n, sizeof(uint32_t)))
 		return false;
-	memcpy(&LODE_BUFFER_AT(lists, uint32_t, lists->n), groups, n * sizeof(uint32_t));
+	/* A rank may have none of what others have; its list is NULL then. */
+	if (n > 0)
+		memcpy(&LODE_BUFFER_AT(lists, uint32_t, lists->n), groups, n * sizeof(uint32_t));
 	lists->n += n;
 	return true;
 }
@@ -319,7 +303,7 @@ static bool append_groups(Enumeration *run, const uint32_t *groups, uint32_t n)
  * fills, but is not minimal in, may be minimal for a larger one (docs/mining.md §2): growing starts
  * from the groups that hold the element, while the pattern has those that match it.
  */
-static bool take_child(Enumeration *run, const Growth *growth, const LodeChild *child)
+static bool take_child(LodeEnumeration *run, const LodeGrowth *growth, const LodeChild *child)
 {
 	LodeLevel *level = run->level;
 	LodeSearch *search = run->self->search;
@@ -353,7 +337,7 @@ static bool take_child(Enumeration *run, const Growth *growth, const LodeChild *
 	return true;
 }
 
-static bool take(Enumeration *run, const Growth *growth)
+bool lode_growth_take(LodeEnumeration *run, const LodeGrowth *growth)
 {
 	for (size_t i = 0; i < growth->children.n; i++)
 		if (!take_child(run, growth, &LODE_BUFFER_AT(&growth->children, LodeChild, i)))
@@ -361,7 +345,7 @@ static bool take(Enumeration *run, const Growth *growth)
 	return true;
 }
 
-static void clear_growth(LodeSearch *search, Growth *growth)
+static void clear_growth(LodeSearch *search, LodeGrowth *growth)
 {
 	lode_buffer_clear(search, &growth->children, sizeof(LodeChild));
 	lode_buffer_clear(search, &growth->lists, sizeof(uint32_t));
@@ -369,7 +353,7 @@ static void clear_growth(LodeSearch *search, Growth *growth)
 
 static void grow_task(size_t task, unsigned worker, void *user_data)
 {
-	Enumeration *run = user_data;
+	LodeEnumeration *run = user_data;
 
 	if (atomic_load_explicit(&run->self->search->stop, memory_order_relaxed) == 0)
 		grow(run, run->workers[worker], &run->growths[task]);
@@ -380,7 +364,7 @@ static void grow_task(size_t task, unsigned worker, void *user_data)
  * level; what they found is taken into it between batches and in order, so that patterns have the
  * same numbers for any number of workers. A batch bounds the memory of what is not taken yet.
  */
-static bool grow_by_workers(Enumeration *run, size_t first, size_t end)
+static bool grow_by_workers(LodeEnumeration *run, size_t first, size_t end)
 {
 	LodeSearch *search = run->self->search;
 	bool is_ok = true;
@@ -388,13 +372,13 @@ static bool grow_by_workers(Enumeration *run, size_t first, size_t end)
 	while (first < end && is_ok) {
 		size_t n = MIN(end - first, GROWTH_BATCH);
 		for (size_t i = 0; i < n; i++)
-			run->growths[i] = (Growth){
+			run->growths[i] = (LodeGrowth){
 				.element = LODE_BUFFER_AT(
 					&run->level->alternatives, LodeAlternative, first + i)};
 		lode_worker_pool_run(n, run->n_workers, grow_task, run);
 		for (size_t i = 0; i < n; i++) {
 			is_ok = is_ok && atomic_load(&search->stop) == 0 &&
-			        take(run, &run->growths[i]);
+			        lode_growth_take(run, &run->growths[i]);
 			clear_growth(search, &run->growths[i]);
 		}
 		first += n;
@@ -402,24 +386,24 @@ static bool grow_by_workers(Enumeration *run, size_t first, size_t end)
 	return is_ok;
 }
 
-static bool grow_alone(Enumeration *run, size_t first, size_t end)
+static bool grow_alone(LodeEnumeration *run, size_t first, size_t end)
 {
-	Growth growth = {0};
+	LodeGrowth growth = {0};
 	bool is_ok = true;
 
 	growth.children = run->self->growth_children;
 	growth.lists = run->self->growth_lists;
 	for (size_t i = first; i < end && is_ok; i++) {
-		/* A copy, since take() may move the alternatives. */
+		/* A copy, since lode_growth_take() may move the alternatives. */
 		growth.element = LODE_BUFFER_AT(&run->level->alternatives, LodeAlternative, i);
-		is_ok = grow(run, run->self, &growth) && take(run, &growth);
+		is_ok = grow(run, run->self, &growth) && lode_growth_take(run, &growth);
 	}
 	run->self->growth_children = growth.children;
 	run->self->growth_lists = growth.lists;
 	return is_ok;
 }
 
-static bool grow_all(Enumeration *run, size_t first, size_t end)
+static bool grow_all(LodeEnumeration *run, size_t first, size_t end)
 {
 	return run->workers != NULL ? grow_by_workers(run, first, end)
 	                            : grow_alone(run, first, end);
@@ -427,14 +411,14 @@ static bool grow_all(Enumeration *run, size_t first, size_t end)
 
 static void measure_task(size_t task, unsigned worker, void *user_data)
 {
-	Enumeration *run = user_data;
+	LodeEnumeration *run = user_data;
 
 	lode_pattern_measure(run->workers[worker], run->depth,
 		pattern_at(run->level, run->first_pattern + task));
 }
 
 /* The first batch of the root: elements of one item each. */
-static void measure_items(Enumeration *run)
+static void measure_items(LodeEnumeration *run)
 {
 	const LodeLevel *level = run->level;
 	uint32_t n_items = run->self->search->graph->n_items;
@@ -453,7 +437,7 @@ static void measure_items(Enumeration *run)
 	lode_items_measure(run->self, run->level, patterns);
 }
 
-static bool measure_batch(Enumeration *run)
+static bool measure_batch(LodeEnumeration *run)
 {
 	LodeLevel *level = run->level;
 	uint32_t n_events = run->self->search->graph->graph->n_events;
@@ -501,9 +485,7 @@ static void link_alternatives(LodeLevel *level, size_t first)
 	level->alternatives.n = kept;
 }
 
-/* All wanted groups of the level as the list of the empty element, the first alternative for now.
- */
-static bool start_element(Enumeration *run)
+bool lode_elements_start(LodeEnumeration *run)
 {
 	LodeLevel *level = run->level;
 
@@ -528,13 +510,13 @@ static bool start_element(Enumeration *run)
  * vertex at first. Those of several, far more, are looked at once there are elements that they may
  * grow, and their candidates kept only where such an element may pass.
  */
-static bool needs_longer_windows(const Enumeration *run, uint32_t size)
+static bool needs_longer_windows(const LodeEnumeration *run, uint32_t size)
 {
 	return size == 1 && run->depth > 0 && has_windows(run);
 }
 
 /* Counts, by item, the groups from `first_group` on that have it. */
-static void count_groups(Enumeration *run, size_t first_group)
+static void count_groups(LodeEnumeration *run, size_t first_group)
 {
 	const LodeSearchGraph *graph = run->self->search->graph;
 	uint32_t *counts = run->self->item_groups, n;
@@ -550,7 +532,7 @@ static void count_groups(Enumeration *run, size_t first_group)
 
 /* Makes longer lists of the groups of elements [first, end); item_matching says where the next
  * group of an item goes, LODE_NONE where it is not an element. */
-static bool lay_out_lists(Enumeration *run, size_t first, size_t end)
+static bool lay_out_lists(LodeEnumeration *run, size_t first, size_t end)
 {
 	LodeBuffer *lists = &run->level->group_lists;
 	LodeSearcher *self = run->self;
@@ -564,7 +546,10 @@ static bool lay_out_lists(Enumeration *run, size_t first, size_t end)
 		if (!lode_buffer_has_room(self->search, lists, n, sizeof(uint32_t)))
 			return false;
 		uint32_t *groups = lists->data;
-		memcpy(groups + start, groups + one->first_group, one->n_groups * sizeof(uint32_t));
+		/* On a rank that has none of them there may be no list at all. */
+		if (one->n_groups > 0)
+			memcpy(groups + start, groups + one->first_group,
+				one->n_groups * sizeof(uint32_t));
 		self->item_matching[item] = start + one->n_groups;
 		one->first_group = start;
 		one->n_groups = n;
@@ -573,8 +558,7 @@ static bool lay_out_lists(Enumeration *run, size_t first, size_t end)
 	return true;
 }
 
-/* Adds the groups from `first_group` on to the lists of elements [first, end), of one item each. */
-static bool lengthen_lists(Enumeration *run, size_t first_group, size_t first, size_t end)
+bool lode_elements_lengthen(LodeEnumeration *run, size_t first_group, size_t first, size_t end)
 {
 	const LodeSearchGraph *graph = run->self->search->graph;
 	uint32_t *next = run->self->item_matching, n;
@@ -595,8 +579,7 @@ static bool lengthen_lists(Enumeration *run, size_t first_group, size_t first, s
 	return true;
 }
 
-/* Wants the groups that elements from `first` on have. */
-static void want_groups(LodeLevel *level, size_t first)
+void lode_elements_want_groups(LodeLevel *level, size_t first)
 {
 	for (size_t i = first; i < level->alternatives.n; i++) {
 		const LodeAlternative *one = &LODE_BUFFER_AT(
@@ -609,7 +592,7 @@ static void want_groups(LodeLevel *level, size_t first)
 }
 
 /* The items of elements [first, end), of one item each, as bits; 0 with more items than bits. */
-static uint64_t element_bits(const Enumeration *run, size_t first, size_t end)
+static uint64_t element_bits(const LodeEnumeration *run, size_t first, size_t end)
 {
 	const LodeLevel *level = run->level;
 	uint64_t bits = 0;
@@ -625,23 +608,23 @@ static uint64_t element_bits(const Enumeration *run, size_t first, size_t end)
 }
 
 /* Grows the elements [first, end) of one item in windows of any length. */
-static bool grow_in_longer_windows(Enumeration *run, size_t first, size_t end)
+static bool grow_in_longer_windows(LodeEnumeration *run, size_t first, size_t end)
 {
 	size_t first_group = run->level->groups.n;
 
 	if (!lode_windows_bound_longer(run->self, run->depth, element_bits(run, first, end)) ||
-		!lengthen_lists(run, first_group, first, end) || !grow_all(run, first, end))
+		!lode_elements_lengthen(run, first_group, first, end) || !grow_all(run, first, end))
 		return false;
-	want_groups(run->level, end);
+	lode_elements_want_groups(run->level, end);
 	return lode_windows_fill_longer(run->self, run->depth, first_group);
 }
 
-static bool find(Enumeration *run, uint32_t max_size)
+static bool find(LodeEnumeration *run, uint32_t max_size)
 {
 	LodeLevel *level = run->level;
 	size_t first = 0, end = 1;
 
-	if (!start_element(run) || !grow_all(run, first, end))
+	if (!lode_elements_start(run) || !grow_all(run, first, end))
 		return false;
 	for (uint32_t size = 1;; size++) {
 		if (!measure_batch(run))
@@ -661,13 +644,13 @@ static bool find(Enumeration *run, uint32_t max_size)
 bool lode_patterns_find(LodeSearcher *self, uint32_t depth, uint32_t max_size,
 	LodeSearcher **workers, unsigned n_workers)
 {
-	Enumeration run = {
+	LodeEnumeration run = {
 		.self = self,
 		.level = lode_searcher_level(self, depth),
 		.depth = depth,
 		.workers = workers,
 		.n_workers = n_workers,
-		.growths = workers != NULL ? g_new0(Growth, GROWTH_BATCH) : NULL,
+		.growths = workers != NULL ? g_new0(LodeGrowth, GROWTH_BATCH) : NULL,
 	};
 	bool is_ok = find(&run, max_size);
 

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/large_array.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,17 @@ bool lode_support_passes(const LodeMiningParameters *parameters, double weight, 
 {
 	return fmax(weight, frequency) >= parameters->min_support - tolerance ||
 	       fabs(weight - frequency) >= parameters->min_differential - tolerance;
+}
+
+LodeGrid lode_grid_for(double total)
+{
+	int exponent;
+
+	/* Sums with `shift` are between it and twice that, where numbers are 2^(exponent − 52)
+	 * apart. */
+	frexp(total > 0 && isfinite(total) ? total : 1, &exponent);
+	exponent = CLAMP(exponent, DBL_MIN_EXP + 64, DBL_MAX_EXP - 2);
+	return (LodeGrid){ldexp(1, exponent - 52), ldexp(1, exponent)};
 }
 
 typedef struct {
@@ -143,6 +155,20 @@ static void project_classes(LodeSearchGraph *self, const uint32_t *items)
 		self->vertex_classes[v] = projected[graph->attribute_classes[v]];
 }
 
+/* What is filtered out is in the totals, but a total of a hostile file may be too small. */
+static void prepare_grids(LodeSearchGraph *self)
+{
+	const LodeFlowGraph *graph = self->graph;
+	double count = 0, weight = 0;
+
+	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+		count += graph->count[v];
+		weight += graph->weight[v];
+	}
+	self->count_grid = lode_grid_for(fmax(count, self->total_count));
+	self->weight_grid = lode_grid_for(fmax(weight, self->total_weight));
+}
+
 static void prepare_vertices(LodeSearchGraph *self)
 {
 	const LodeFlowGraph *graph = self->graph;
@@ -150,7 +176,7 @@ static void prepare_vertices(LodeSearchGraph *self)
 	self->vertices = g_new0(LodeSearchVertex, graph->n_vertices + 1);
 	lode_large_array_advise(self->vertices, (graph->n_vertices + 1) * sizeof(LodeSearchVertex));
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
-		double count = graph->count[v];
+		double count = lode_grid_round_count(self->count_grid, graph->count[v]);
 		self->vertices[v].count = count;
 		self->vertices[v].ratio = count > 0 ? graph->weight[v] / count : 0;
 		self->vertices[v].graph = graph->vertex_graphs[v];
@@ -198,6 +224,7 @@ static void prepare_events(LodeSearchGraph *self)
 {
 	const LodeFlowGraph *graph = self->graph;
 	g_autofree double *row = g_new(double, graph->n_events + 1);
+	g_autofree double *sums = g_new0(double, graph->n_events + 1);
 	g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(LodeEventValue));
 
 	find_event_rates(self, row);
@@ -210,8 +237,12 @@ static void prepare_events(LodeSearchGraph *self)
 			LodeEventValue one = {row[e] - self->event_rates[e] * graph->count[v], e};
 			if (one.value != 0)
 				g_array_append_val(values, one);
+			sums[e] += fabs(one.value);
 		}
 	}
+	self->event_grids = g_new(LodeGrid, graph->n_events + 1);
+	for (uint32_t e = 0; e < graph->n_events; e++)
+		self->event_grids[e] = lode_grid_for(2 * sums[e]);
 	self->vertices[graph->n_vertices].first_event = values->len;
 	self->event_values = (LodeEventValue *)(void *)g_array_free(
 		g_steal_pointer(&values), FALSE);
@@ -229,11 +260,13 @@ static double edge_factor(const LodeSearchGraph *self, uint32_t source, uint32_t
 
 	switch (self->flow) {
 	case LODE_FLOW_POTENTIAL:
-		return fmin(count, graph->count[graph->edge_targets[edge]]);
+		return lode_grid_round_count(
+			self->count_grid, fmin(count, graph->count[graph->edge_targets[edge]]));
 	case LODE_FLOW_EXPECTED:
 		return executions > 0 ? count / executions : 0;
 	case LODE_FLOW_DEFINITE:
-		return count - executions;
+		return lode_grid_round_count(self->count_grid, count) -
+		       self->vertices[source].count;
 	}
 	g_assert_not_reached();
 }
@@ -525,6 +558,7 @@ LodeSearchGraph *lode_search_graph_new(
 	self->lists = g_array_new(FALSE, FALSE, sizeof(WindowList));
 	g_autofree uint32_t *items = choose_items(self, parameters);
 	project_classes(self, items);
+	prepare_grids(self);
 	prepare_vertices(self);
 	prepare_events(self);
 	prepare_edges(self, parameters->gap == 0 && parameters->window == 0);
@@ -543,6 +577,7 @@ void lode_search_graph_free(LodeSearchGraph *self)
 	g_free(self->item_attributes);
 	g_free(self->vertices);
 	g_free(self->block_ends);
+	g_free(self->event_grids);
 	g_free(self->event_rates);
 	g_free(self->event_values);
 	g_free(self->vertex_classes);

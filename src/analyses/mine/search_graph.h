@@ -14,9 +14,36 @@
 
 #include <stddef.h>
 
+/*
+ * Multiples of a power of two that is so small beside a total, and so large beside the precision of
+ * numbers, that sums of up to twice the total are exact. Supports are sums of such multiples: they
+ * are the same to the last bit in whatever order vertices are added, by however many threads or
+ * processes.
+ */
+typedef struct {
+	double unit;
+	double shift; /* above the total: adding it and taking it away again leaves a multiple */
+} LodeGrid;
+
+/* For terms from 0 on that sum up to at most `total`, or from −total/2 on. */
+LodeGrid lode_grid_for(double total);
+
+static inline double lode_grid_round(LodeGrid self, double term)
+{
+	return (term + self.shift) - self.shift;
+}
+
+/* As lode_grid_round(), but at least one unit: a path that is taken stays one. */
+static inline double lode_grid_round_count(LodeGrid self, double count)
+{
+	double rounded = lode_grid_round(self, count);
+
+	return rounded > 0 || !(count > 0) ? rounded : self.unit;
+}
+
 /* What turning sums into supports reads of a vertex. */
 typedef struct {
-	double count;         /* n(v) */
+	double count;         /* n(v), as a multiple of the counts' grid */
 	double ratio;         /* W(v)/n(v); 0 where n(v) = 0 */
 	uint32_t first_event; /* into event_values, up to that of the next vertex */
 	uint32_t graph;
@@ -74,7 +101,9 @@ typedef struct {
 	uint32_t *item_attributes;  /* item → graph attribute */
 	LodeSearchVertex *vertices; /* [n_vertices + 1] */
 	uint32_t *block_ends; /* [n_graphs]: the vertex after the block that the graph is in */
-	double *event_rates;  /* [n_events]: per execution, of most vertices */
+	LodeGrid count_grid, weight_grid;
+	LodeGrid *event_grids; /* [n_events]: of event_values */
+	double *event_rates;   /* [n_events]: per execution, of most vertices */
 	LodeEventValue *event_values;
 	uint32_t *vertex_classes;
 	uint32_t *edge_starts;
@@ -122,10 +151,12 @@ static inline const uint32_t *lode_search_graph_class(
 	return (const uint32_t *)(const void *)self->class_members->data + starts[class_id];
 }
 
-/* The count of a path one edge longer. */
-static inline double lode_flow_step(LodeFlowModel flow, double count, double factor)
+/* The count of a path one edge longer, a multiple of the counts' grid. */
+static inline double lode_flow_step(const LodeSearchGraph *self, double count, double factor)
 {
-	if (flow == LODE_FLOW_POTENTIAL)
+	if (self->flow == LODE_FLOW_POTENTIAL)
 		return count < factor ? count : factor;
-	return flow == LODE_FLOW_EXPECTED ? count * factor : count + factor;
+	if (self->flow == LODE_FLOW_DEFINITE)
+		return count + factor;
+	return lode_grid_round_count(self->count_grid, count * factor);
 }

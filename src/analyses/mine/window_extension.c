@@ -91,7 +91,7 @@ typedef struct {
 static bool take_step(Walk *walk, const Step *before, const LodeSearchEdge *edge, Step *out)
 {
 	const LodeSearchGraph *graph = walk->searcher->search->graph;
-	double count = lode_flow_step(graph->flow, before->count, edge->factor);
+	double count = lode_flow_step(graph, before->count, edge->factor);
 
 	if (!(count > 0) && graph->is_monotone)
 		return false;
@@ -308,6 +308,7 @@ static bool walk_starts(Walk *walk)
 		Step step = {vertex->count, vertex->ratio, hash, v, 1, false};
 		walk->vertices[0] = v;
 		if (class_id != 0 && (!graph->is_monotone || vertex->count > 0) &&
+			lode_search_has_vertex(walk->searcher->search, v) &&
 			!meet_windows(walk, &step, &(Matched){0}, class_id))
 			return false;
 	}
@@ -323,8 +324,8 @@ static uint32_t last_vertex(const LodeWindowPath *path)
 static void read_edges_ahead(
 	const LodeSearchGraph *graph, const LodeWindowPath *far, const LodeWindowPath *near)
 {
-	__builtin_prefetch(&graph->edge_starts[last_vertex(far)]);
-	__builtin_prefetch(&graph->edges[graph->edge_starts[last_vertex(near)]]);
+	lode_prefetch(&graph->edge_starts[last_vertex(far)]);
+	lode_prefetch(&graph->edges[graph->edge_starts[last_vertex(near)]]);
 }
 
 /* Puts the walk at the end of a path, the ratio of whose last vertex is not needed any more. */
@@ -367,8 +368,7 @@ static bool walk_prefixes(Walk *walk, const LodeLevel *above)
 
 	for (size_t i = 0; i < n; i++) {
 		if (i + 3 * LODE_READ_AHEAD < n) {
-			__builtin_prefetch(
-				path_at(above, matches[i + 3 * LODE_READ_AHEAD].candidate));
+			lode_prefetch(path_at(above, matches[i + 3 * LODE_READ_AHEAD].candidate));
 			read_edges_ahead(graph,
 				path_at(above, matches[i + 2 * LODE_READ_AHEAD].candidate),
 				path_at(above, matches[i + LODE_READ_AHEAD].candidate));
@@ -397,7 +397,7 @@ bool lode_windows_bound_next(LodeSearcher *self, const LodeGroup *group)
 	next->groups.n = next->candidates.n = 0;
 	for (size_t i = group->first; i < group->first + group->n && is_ok; i++) {
 		if (i + 3 * LODE_READ_AHEAD < root->members.n) {
-			__builtin_prefetch(member_at(root, i + 3 * LODE_READ_AHEAD));
+			lode_prefetch(member_at(root, i + 3 * LODE_READ_AHEAD));
 			read_edges_ahead(self->search->graph,
 				member_at(root, i + 2 * LODE_READ_AHEAD),
 				member_at(root, i + LODE_READ_AHEAD));
@@ -472,16 +472,26 @@ static bool list_members(LodeSearcher *self, LodeLevel *level, size_t first, siz
 	return true;
 }
 
-bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
+bool lode_windows_bound_starts(LodeSearcher *self, LodeLevel *root)
 {
 	Walk walk = walk_over(self, root, self->search->parameters->window + 1, BOUND_AND_KEEP);
 
 	root->path_size = path_size(walk.longest);
 	root->is_ordered = true;
-	if (!walk_starts(&walk))
+	return walk_starts(&walk);
+}
+
+bool lode_windows_fill(LodeSearcher *self, LodeLevel *level)
+{
+	return list_members(self, level, 0, 0);
+}
+
+bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
+{
+	if (!lode_windows_bound_starts(self, root))
 		return false;
 	lode_level_want_passing(self, root);
-	return list_members(self, root, 0, 0);
+	return lode_windows_fill(self, root);
 }
 
 /*
@@ -545,8 +555,8 @@ static bool put_longer_in_order(LodeSearcher *self, const LodeLevel *level)
 	for (size_t i = 0; i < n; i++) {
 		size_t ahead = MIN(at + 2 * LODE_READ_AHEAD, n - 1);
 		size_t longer_ahead = MIN(longer + 2 * LODE_READ_AHEAD, n - 1);
-		__builtin_prefetch(path_at(level, gathered[ahead])->vertices);
-		__builtin_prefetch(path_at(level, gathered[longer_ahead])->vertices);
+		lode_prefetch(path_at(level, gathered[ahead])->vertices);
+		lode_prefetch(path_at(level, gathered[longer_ahead])->vertices);
 		bool is_longer = at == middle ||
 		                 (longer < n && path_at(level, gathered[longer])->vertices[0] <
 							path_at(level, gathered[at])->vertices[0]);
@@ -582,13 +592,13 @@ static bool match(LodeSearcher *self, const LodeLevel *level, const LodePattern 
 	size_t n = self->matches.n = self->gathered.n;
 	for (size_t i = 0; i < n; i++) {
 		if (i + LODE_READ_AHEAD < n)
-			__builtin_prefetch(path_at(level, gathered[i + LODE_READ_AHEAD]));
+			lode_prefetch(path_at(level, gathered[i + LODE_READ_AHEAD]));
 		matches[i] = (LodeMatch){path_at(level, gathered[i])->matched, gathered[i]};
 	}
 	return !level->may_repeat || join_repeated(self, level);
 }
 
-bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
+bool lode_windows_bound(LodeSearcher *self, uint32_t depth, uint32_t max_size)
 {
 	const LodeMiningParameters *parameters = self->search->parameters;
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
@@ -610,10 +620,17 @@ bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
 	/* Without gaps a path matches in one way only: a window ends with the first vertex that
 	 * completes its element, and the next one begins after it. */
 	level->may_repeat = parameters->gap > 0;
-	if (!walk_prefixes(&walk, above))
+	return walk_prefixes(&walk, above);
+}
+
+bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
+{
+	LodeLevel *level = &self->levels[depth];
+
+	if (!lode_windows_bound(self, depth, max_size))
 		return false;
 	lode_level_want_passing(self, level);
-	return list_members(self, level, 0, 0);
+	return lode_windows_fill(self, level);
 }
 
 /* So few are all kept: to look at them again costs more than it saves. */
@@ -770,13 +787,13 @@ static inline void read_sums_ahead(
 {
 	const LodeSearchVertex *vertices = self->search->graph->vertices;
 
-	__builtin_prefetch(far);
-	__builtin_prefetch(&far->vertices[4]);
-	__builtin_prefetch(&self->matched.sums[near->vertices[0]], 1);
-	__builtin_prefetch(&self->matched.sums[last_vertex(near)], 1);
-	__builtin_prefetch(&self->firsts.sums[near->vertices[0]], 1);
-	__builtin_prefetch(&vertices[near->vertices[0]]);
-	__builtin_prefetch(&vertices[last_vertex(near)]);
+	lode_prefetch(far);
+	lode_prefetch(&far->vertices[4]);
+	lode_prefetch(&self->matched.sums[near->vertices[0]]);
+	lode_prefetch(&self->matched.sums[last_vertex(near)]);
+	lode_prefetch(&self->firsts.sums[near->vertices[0]]);
+	lode_prefetch(&vertices[near->vertices[0]]);
+	lode_prefetch(&vertices[last_vertex(near)]);
 }
 
 /* Adds up the paths of `matches` that begin before `end`, from one on; the first of the others. */

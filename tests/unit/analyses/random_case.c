@@ -289,6 +289,28 @@ RandomCase *random_case_widen(const RandomCase *self, uint32_t n)
 	return case_of(self, builder);
 }
 
+RandomCase *random_case_reverse(const RandomCase *self)
+{
+	const LodeFlowGraph *graph = self->graph;
+	uint32_t last = graph->n_vertices - 1;
+	LodeFlowGraphBuilder *builder = lode_flow_graph_builder_new(
+		(const char *const *)graph->event_names, graph->n_events);
+
+	for (uint32_t v = graph->n_vertices; v-- > 0;) {
+		if (v == last || graph->vertex_graphs[v] != graph->vertex_graphs[v + 1])
+			lode_flow_graph_builder_add_graph(builder, graph->vertex_graphs[v]);
+		add_vertex_again(builder, graph, v);
+	}
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		for (uint32_t i = graph->edge_starts[v]; i < graph->edge_starts[v + 1]; i++)
+			lode_flow_graph_builder_add_edge(builder, last - v,
+				last - graph->edge_targets[i], graph->edge_counts[i]);
+	RandomCase *reversed = case_of(self, builder);
+	reversed->graph->total_count = graph->total_count;
+	reversed->graph->total_weight = graph->total_weight;
+	return reversed;
+}
+
 void random_case_free(RandomCase *self)
 {
 	if (self == NULL)

@@ -28,6 +28,9 @@ RandomCase *random_case_repeat(const RandomCase *self, uint32_t copies);
  * that all else is as before. */
 RandomCase *random_case_widen(const RandomCase *self, uint32_t n);
 
+/* The graph with its vertices and graphs the other way round, and the same totals. */
+RandomCase *random_case_reverse(const RandomCase *self);
+
 void random_case_free(RandomCase *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RandomCase, random_case_free)
 

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/mpi_ranks.h"
+
+#include "base/error.h"
+#include "base/late_library.h"
+
+#ifdef LODE_HAVE_MPI
+#include <dlfcn.h>
+#include <mpi.h>
+#endif
+
+static unsigned number_of(const char *variable, unsigned otherwise)
+{
+	const char *value = variable != NULL ? g_getenv(variable) : NULL;
+
+	return value != NULL ? (unsigned)MIN(g_ascii_strtoull(value, NULL, 10), G_MAXINT)
+	                     : otherwise;
+}
+
+/* As Open MPI's own starter says it, and those by which Slurm starts: PMI, and PMIx, which leaves
+ * the number to Slurm. */
+LodeMpiPlace lode_mpi_place(void)
+{
+	static const struct {
+		const char *rank, *size;
+	} variables[] = {
+		{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+		{"PMI_RANK", "PMI_SIZE"},
+		{"PMIX_RANK", "SLURM_STEP_NUM_TASKS"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(variables); i++)
+		if (g_getenv(variables[i].rank) != NULL)
+			return (LodeMpiPlace){
+				number_of(variables[i].rank, 0), number_of(variables[i].size, 0)};
+	return (LodeMpiPlace){0, 1};
+}
+
+#ifdef LODE_HAVE_MPI
+bool lode_mpi_is_built(void)
+{
+	return true;
+}
+
+typedef struct {
+	__typeof__(&MPI_Init_thread) init_thread;
+	__typeof__(&MPI_Comm_rank) comm_rank;
+	__typeof__(&MPI_Comm_size) comm_size;
+	__typeof__(&MPI_Allreduce) allreduce;
+	__typeof__(&MPI_Ibarrier) ibarrier;
+	__typeof__(&MPI_Test) test;
+	__typeof__(&MPI_Finalize) finalize;
+	MPI_Comm world;
+	MPI_Datatype real;
+	MPI_Op sum;
+} Mpi;
+
+static bool open_library(Mpi *out, GError **error)
+{
+	const LodeLateSymbol symbols[] = {
+		{"MPI_Init_thread", &out->init_thread},
+		{"MPI_Comm_rank", &out->comm_rank},
+		{"MPI_Comm_size", &out->comm_size},
+		{"MPI_Allreduce", &out->allreduce},
+		{"MPI_Ibarrier", &out->ibarrier},
+		{"MPI_Test", &out->test},
+		{"MPI_Finalize", &out->finalize},
+		/* What the macros MPI_COMM_WORLD, MPI_DOUBLE and MPI_SUM are the addresses of. */
+		{"ompi_mpi_comm_world", &out->world},
+		{"ompi_mpi_double", &out->real},
+		{"ompi_mpi_op_sum", &out->sum},
+	};
+
+	/* Global, since the library's own plugins use its symbols. */
+	return lode_late_library_open(
+		"libmpi.so.40", RTLD_NOW | RTLD_GLOBAL, symbols, G_N_ELEMENTS(symbols), error);
+}
+
+/* Open MPI ends the whole job where a sum fails or a rank is gone. */
+static void add_up(LodeRanks *self, double *values, size_t n)
+{
+	enum { AT_A_TIME = 1 << 26 };
+	const Mpi *mpi = self->user_data;
+
+	for (size_t first = 0; first < n; first += AT_A_TIME)
+		mpi->allreduce(MPI_IN_PLACE, values + first, (int)MIN(n - first, AT_A_TIME),
+			mpi->real, mpi->sum, mpi->world);
+}
+
+LodeRanks *lode_mpi_open(GError **error)
+{
+	g_autofree Mpi *mpi = g_new0(Mpi, 1);
+	int level, rank, size;
+
+	if (!open_library(mpi, error)) {
+		g_prefix_error(error, "cannot use Open MPI: ");
+		return NULL;
+	}
+	mpi->init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+	mpi->comm_rank(mpi->world, &rank);
+	mpi->comm_size(mpi->world, &size);
+	LodeRanks *self = g_new0(LodeRanks, 1);
+	self->rank = (unsigned)rank;
+	self->size = (unsigned)size;
+	self->sum = add_up;
+	self->user_data = g_steal_pointer(&mpi);
+	return self;
+}
+
+void lode_mpi_close(LodeRanks *self)
+{
+	const gulong step_us = 2000;
+	MPI_Request request;
+	int is_done = 0;
+
+	if (self == NULL)
+		return;
+	Mpi *mpi = self->user_data;
+	mpi->ibarrier(mpi->world, &request);
+	for (;;) {
+		mpi->test(&request, &is_done, MPI_STATUS_IGNORE);
+		if (is_done)
+			break;
+		g_usleep(step_us);
+	}
+	mpi->finalize();
+	g_free(mpi);
+	g_free(self);
+}
+#else
+bool lode_mpi_is_built(void)
+{
+	return false;
+}
+
+LodeRanks *lode_mpi_open(GError **error)
+{
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+		"this build of lode has no MPI, so its processes cannot share the work: start one, "
+		"or build lode where Open MPI is installed");
+	return NULL;
+}
+
+void lode_mpi_close(LodeRanks *self)
+{
+	(void)self;
+}
+#endif
+
+bool lode_mpi_agree(LodeRanks *self, bool is_ok, uint32_t fingerprint, GError **error)
+{
+	size_t n = self->size, n_failed = 0, first_failed = n;
+	g_autofree double *values = g_new0(double, 2 * n);
+
+	values[self->rank] = is_ok ? 0 : 1;
+	values[n + self->rank] = fingerprint;
+	self->sum(self, values, 2 * n);
+	for (size_t i = n; i-- > 0;)
+		if (values[i] > 0) {
+			n_failed++;
+			first_failed = i;
+		}
+	if (n_failed > 0) {
+		if (self->rank != first_failed)
+			g_clear_error(error);
+		else if (n_failed < n)
+			g_prefix_error(error, "rank %u of %u: ", self->rank, self->size);
+		return false;
+	}
+	for (size_t i = 1; i < n; i++)
+		if (values[n + i] != values[n]) {
+			if (self->rank == 0)
+				g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+					"rank %zu of %u reads another profile than rank 0", i,
+					self->size);
+			return false;
+		}
+	return true;
+}
