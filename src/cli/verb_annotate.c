@@ -3,6 +3,8 @@
  * code. */
 #include "base/error.h"
 #include "base/suggestion.h"
+#include "cli/chosen_origins.h"
+#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "store/profile_store.h"
@@ -11,7 +13,7 @@
 #include <string.h>
 
 static struct {
-	char *run, *format;
+	char *run, *format, **origins;
 	char *file; /* of `line FILE:LINE` */
 	gint64 limit, context;
 	gboolean shows_sampled;
@@ -23,6 +25,7 @@ static const GOptionEntry options[] = {
 	{"limit", 0, 0, G_OPTION_ARG_INT64, &given.limit, "show at most N places", "N"},
 	{"context", 0, 0, G_OPTION_ARG_INT64, &given.context,
 		"instructions to show before and after the matched ones (default: 3)", "N"},
+	{"origin", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.origins, LODE_ORIGIN_HELP, "NAME|N"},
 	{"sampled", 0, 0, G_OPTION_ARG_NONE, &given.shows_sampled,
 		"show the weight also where it was sampled, beside the instruction that waited",
 		NULL},
@@ -38,11 +41,9 @@ static bool parse_line(const char *text, LodeAnnotateOptions *annotate, GError *
 	guint64 number;
 
 	if (colon == NULL || colon == text ||
-		!g_ascii_string_to_unsigned(colon + 1, 10, 1, UINT32_MAX - 1, &number, NULL)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"'%s' is not a source line, such as 'list.c:31'", text);
-		return false;
-	}
+		!g_ascii_string_to_unsigned(colon + 1, 10, 1, UINT32_MAX - 1, &number, NULL))
+		return lode_option_refuse(
+			error, "'%s' is not a source line, such as 'list.c:31'", text);
 	g_free(given.file);
 	given.file = g_strndup(text, (gsize)(colon - text));
 	annotate->subject = LODE_ANNOTATE_LINE;
@@ -60,12 +61,10 @@ static bool parse_subject(char **words, LodeAnnotateOptions *annotate, GError **
 	guint64 number;
 
 	if (words[0] == NULL || (words[1] == NULL && (is_function || is_line)) ||
-		(words[1] != NULL && words[2] != NULL)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		(words[1] != NULL && words[2] != NULL))
+		return lode_option_refuse(error,
 			"annotate takes a profile and one of: the id of a finding (F3) or of a "
 			"sequence (231), function NAME, line FILE:LINE");
-		return false;
-	}
 	if (is_line)
 		return parse_line(words[1], annotate, error);
 	if (is_function) {
@@ -83,14 +82,10 @@ static bool parse_subject(char **words, LodeAnnotateOptions *annotate, GError **
 	}
 	const char *nearest = lode_suggestion(words[0], names);
 	if (nearest != NULL && words[1] != NULL)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "'%s': did you mean '%s'?",
-			words[0], nearest);
-	else
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"'%s' is not the id of a sequence (231) or a finding (F3); lode report "
-			"shows them",
-			words[0]);
-	return false;
+		return lode_option_refuse(error, "'%s': did you mean '%s'?", words[0], nearest);
+	return lode_option_refuse(error,
+		"'%s' is not the id of a sequence (231) or a finding (F3); lode report shows them",
+		words[0]);
 }
 
 static bool parse_options(char **words, LodeAnnotateOptions *annotate, GError **error)
@@ -98,20 +93,14 @@ static bool parse_options(char **words, LodeAnnotateOptions *annotate, GError **
 	lode_annotate_options_init(annotate);
 	annotate->terminal = lode_terminal_of(stdout);
 	annotate->names_run = given.run != NULL;
+	annotate->origins = (const char *const *)given.origins;
 	annotate->shows_sampled = given.shows_sampled;
-	if (!parse_subject(words, annotate, error))
+	if (!parse_subject(words, annotate, error) ||
+		!lode_option_format(given.format, &annotate->format, error))
 		return false;
-	if (given.format != NULL && !lode_view_format_from_text(given.format, &annotate->format)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--format: '%s' is not text, json or csv", given.format);
-		return false;
-	}
 	if (given.limit < 0 || given.limit > UINT32_MAX || given.context < -1 ||
-		given.context > UINT32_MAX) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--limit and --context take numbers from 0");
-		return false;
-	}
+		given.context > UINT32_MAX)
+		return lode_option_refuse(error, "--limit and --context take numbers from 0");
 	annotate->limit = (uint32_t)given.limit;
 	if (given.context >= 0)
 		annotate->context = (uint32_t)given.context;
@@ -137,6 +126,25 @@ static LodeMiningRun *read_run(const char *path, LodeAnnotateOptions *annotate, 
 	return NULL;
 }
 
+/* A run is of the origins that it was made of; of others it is made again, as by lode report. */
+static bool choose_origins(LodeProfile **profile, LodeMiningRun **run, const char *origins,
+	const LodeAnnotateOptions *annotate, const LodeProgress *progress, GError **error)
+{
+	if (origins == NULL && (*run)->parameters.origins != NULL) {
+		lode_profile_free(*profile);
+		*profile = lode_chosen_origins_read(
+			annotate->profile_path, (*run)->parameters.origins, NULL, progress, error);
+		return *profile != NULL;
+	}
+	if (origins == NULL || annotate->has_no_run)
+		return true;
+	LodeMiningRun *mined = lode_chosen_origins_mine(*profile, *run, origins,
+		annotate->subject == LODE_ANNOTATE_SEQUENCE, progress, error);
+	lode_mining_run_free(*run);
+	*run = mined;
+	return mined != NULL;
+}
+
 static int run(char **arguments, GError **error)
 {
 	LodeAnnotateOptions annotate;
@@ -146,12 +154,14 @@ static int run(char **arguments, GError **error)
 	annotate.profile_path = arguments[0];
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeProfile) profile = lode_profile_store_read_with_memory(
-		arguments[0], &screen.progress, error);
+	g_autofree char *origins = lode_chosen_origins_join(annotate.origins);
+	g_autoptr(LodeProfile) profile = lode_chosen_origins_read(arguments[0], origins,
+		lode_profile_store_read_with_memory, &screen.progress, error);
 	if (profile == NULL)
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeMiningRun) mined = read_run(arguments[0], &annotate, error);
-	if (mined == NULL)
+	if (mined == NULL ||
+		!choose_origins(&profile, &mined, origins, &annotate, &screen.progress, error))
 		return LODE_EXIT_FAILED;
 	if (!lode_annotate_write(profile, mined, &annotate, &screen.progress, stdout, error))
 		return LODE_EXIT_FAILED;
@@ -183,6 +193,7 @@ const LodeVerb lode_verb_annotate = {
 		"  lode annotate x.lode F1\n"
 		"  lode annotate x.lode function lookup\n"
 		"  lode annotate x.lode line list.c:31\n"
+		"  lode annotate all.lode F1 --origin web1\n"
 		"  lode annotate x.lode 231 --limit 100 --format csv",
 	.options = options,
 	.run = run,

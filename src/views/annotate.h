@@ -19,9 +19,10 @@ typedef enum {
 typedef struct {
 	LodeViewFormat format;
 	LodeTerminal terminal;
-	const char *profile_path; /* for the hints; may be NULL */
-	bool names_run;           /* the hints name the run: it is not the one made last */
-	bool has_no_run;          /* the run is none that the profile has, and empty */
+	const char *profile_path;   /* for the hints; may be NULL */
+	const char *const *origins; /* likewise: those that were chosen; NULL: not by an option */
+	bool names_run;             /* the hints name the run: it is not the one made last */
+	bool has_no_run;            /* the run is none that the profile has, and empty */
 	LodeAnnotateSubject subject;
 	uint64_t id;        /* of the sequence or finding, from 1 */
 	const char *name;   /* of the function, or the path of the source file, whole or its end */
