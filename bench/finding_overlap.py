@@ -7,8 +7,10 @@
 Prints how many of the first five findings by time of each are among the first eight of the other:
 by their text, and by their places, which are the same where at least half of the time lies at the
 same instructions (the sum of the lesser of both shares of each instruction), or in the same
-functions where a finding has more instructions than a profile keeps. FINDINGS=1 prints the findings
-too.
+functions where a finding has more instructions than a profile keeps. Code made at run time is made
+anew in each run, elsewhere and perhaps inlined into another method: its places are source lines of
+the innermost method, and where these are not known offsets into functions. FINDINGS=1 prints the
+findings too.
 """
 import os
 import sqlite3
@@ -27,16 +29,24 @@ def read(path):
     for number, items, focus, time in data.execute(
             'SELECT id, items, focus, time FROM finding WHERE run = ? ORDER BY time DESC', (run,)):
         rows = list(data.execute(
-            '''SELECT image.kind, image.path, function.name, function.address, instruction.address, time FROM finding_place
+            '''SELECT image.kind, image.path, function.name, function.address, instruction.address,
+                      string.text, location.line, location.inlined, time
+               FROM finding_place
                JOIN instruction ON instruction.id = finding_place.instruction
                JOIN function ON function.id = instruction.function
                JOIN image ON image.id = function.image
+               LEFT JOIN location ON location.id = instruction.location
+               LEFT JOIN string ON string.id = location.file
                WHERE run = ? AND finding = ?''', (run, number)))
         whole = sum(row[-1] for row in rows) or 1
         places, functions = {}, {}
-        for kind, image, name, function, address, part in rows:
-            # Code made at run time lies elsewhere each time.
-            place = ('jit', name, address - function) if kind == 'jit' else (image, address)
+        for kind, image, name, function, address, file, line, _, part in rows:
+            if kind != 'jit':
+                place = (image, address)
+            elif file is not None:
+                place = ('jit', file, line)
+            else:
+                place = ('jit', name, address - function)
             function = ('jit', name) if kind == 'jit' else (image, function)
             places[place] = places.get(place, 0) + part / whole
             functions[function] = functions.get(function, 0) + part / whole

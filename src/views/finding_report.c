@@ -359,8 +359,8 @@ static void put_unresolved(const View *self)
 
 static void put_next(const View *self, uint32_t n_shown)
 {
-	g_autofree char *path = lode_shell_word(
-		self->options->profile_path != NULL ? self->options->profile_path : "PROFILE.lode");
+	g_autofree char *path = lode_shell_profile(
+		self->options->profile_path, self->options->origins);
 	const LodeTerminal *terminal = &self->options->terminal;
 	uint32_t n = self->findings->findings->len;
 	const char *listed = self->run->parameters.only_findings ? "mines and lists"
@@ -461,8 +461,13 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 	lode_json_member_number(json, "places", finding->places);
 	lode_json_member_number(json, "functions", finding->functions);
 	lode_json_member_number(json, "spread", finding->spread);
-	if (self->options->is_page)
+	uint32_t n_places = finding->n_places;
+	if (self->options->is_page) {
 		lode_json_member_bool(json, "is_spread", lode_finding_is_spread(finding));
+		lode_json_member_number(json, "kept", finding->n_places);
+		if (self->options->places > 0)
+			n_places = MIN(n_places, self->options->places);
+	}
 	lode_json_key(json, "context");
 	put_elements(self, json, finding, 0, finding->focus);
 	lode_json_key(json, "focus");
@@ -478,7 +483,7 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 	put_elements(self, json, finding, finding->focus + 1, finding->n_elements);
 	lode_json_key(json, "top");
 	lode_json_begin(json, '[');
-	for (uint32_t i = 0; i < finding->n_places; i++)
+	for (uint32_t i = 0; i < n_places; i++)
 		put_json_place(self, json, place_at(self, finding, i));
 	lode_json_end(json, ']');
 	if (self->explanations != NULL) {

@@ -492,8 +492,9 @@ static void put_hint(const Report *self, const char *command, const char *purpos
 
 static void put_hints(const Report *self, uint32_t first_id, bool is_shortened)
 {
-	g_autofree char *path = lode_shell_word(
-		self->options->profile_path != NULL ? self->options->profile_path : "PROFILE.lode");
+	g_autofree char *path = lode_shell_profile(
+		self->options->profile_path, self->options->origins);
+	g_autofree char *file = lode_shell_profile(self->options->profile_path, NULL);
 	g_autofree char *run = lode_shell_word(self->run->name);
 	bool names_run = self->options->names_run;
 
@@ -508,7 +509,7 @@ static void put_hints(const Report *self, uint32_t first_id, bool is_shortened)
 			names_run ? " " : "", names_run ? run : "");
 		put_hint(self, all, "every sequence; see --sort, --with, --size");
 	}
-	g_autofree char *info = g_strdup_printf("lode info %s", path);
+	g_autofree char *info = g_strdup_printf("lode info %s", file);
 	put_hint(self, info, "what is in the profile, and how good it is");
 }
 

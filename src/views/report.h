@@ -14,9 +14,10 @@ typedef struct {
 typedef struct {
 	LodeViewFormat format;
 	LodeTerminal terminal;
-	const char *profile_path; /* for the hints below the list */
-	bool names_run;           /* the hints name the run: it is not the one made last */
-	const char *sort;         /* excess weight … event:NAME sequence; NULL: excess */
+	const char *profile_path;   /* for the hints below the list */
+	const char *const *origins; /* likewise: those that were chosen; NULL: not by an option */
+	bool names_run;             /* the hints name the run: it is not the one made last */
+	const char *sort;           /* excess weight … event:NAME sequence; NULL: excess */
 	bool is_reversed;
 	bool show_all;     /* every sequence instead of the findings */
 	bool is_explained; /* findings with what their patterns usually mean */
@@ -31,8 +32,10 @@ typedef struct {
 	uint64_t baseline; /* sequence id; 0: none */
 	/* JSON for the page of lode serve: the list has `limit` sequences after the first `offset`
 	 * ones, and says how many pass the filters ("passed"); findings say which are listed as
-	 * patterns ("is_spread"), and their places which function they are in. */
+	 * patterns ("is_spread") and how many of their places the profile has ("kept"), and their
+	 * places which function they are in. */
 	bool is_page;
+	uint32_t places; /* of each finding, in JSON for the page; 0: all that the profile has */
 	/* What a caller that shows page after page has found before, borrowed; NULL: it is found:
 	 */
 	const bool *is_closed;   /* [sequences] lode_closed_mark() */

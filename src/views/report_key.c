@@ -119,7 +119,7 @@ double lode_report_key_value(const LodeMiningRun *run, const LodeReportKey *key,
 }
 
 typedef struct {
-	double value;
+	uint64_t order;   /* of the value */
 	uint32_t n_items; /* of the sequence, here so that comparing touches nothing else */
 	uint32_t index;
 } Keyed;
@@ -129,15 +129,56 @@ static int compare_indices(uint32_t left, uint32_t right)
 	return (left > right) - (left < right);
 }
 
-static int compare_values(const void *a, const void *b)
+/* Falling values as rising numbers. */
+static uint64_t order_of(double value)
 {
-	const Keyed *left = a, *right = b;
+	double plain = value + 0.0; /* no negative zero */
+	uint64_t bits;
 
-	if (left->value != right->value)
-		return left->value > right->value ? -1 : 1;
-	if (left->n_items != right->n_items)
-		return left->n_items > right->n_items ? -1 : 1;
-	return compare_indices(left->index, right->index);
+	memcpy(&bits, &plain, sizeof(bits));
+	return (bits >> 63) != 0 ? bits : ~bits & (UINT64_MAX >> 1);
+}
+
+enum { DIGIT_BITS = 11, N_DIGITS = 1 << DIGIT_BITS };
+
+/* 0 … 5 are digits of the value, from the lowest; −3 … −1 are of the size, falling. */
+static uint32_t digit_of(const Keyed *keyed, int digit)
+{
+	uint64_t number = digit >= 0 ? keyed->order >> (digit * DIGIT_BITS)
+	                             : (uint64_t)~keyed->n_items >> ((digit + 3) * DIGIT_BITS);
+
+	return (uint32_t)(number & (N_DIGITS - 1));
+}
+
+/* Stable. False: all have the same digit, and nothing was done. */
+static bool sort_by_digit(const Keyed *from, Keyed *to, size_t n, int digit)
+{
+	g_autofree size_t *ends = g_new0(size_t, N_DIGITS + 1);
+
+	for (size_t i = 0; i < n; i++)
+		ends[digit_of(&from[i], digit) + 1]++;
+	if (ends[digit_of(&from[0], digit) + 1] == n)
+		return false;
+	for (int i = 0; i < N_DIGITS; i++)
+		ends[i + 1] += ends[i];
+	for (size_t i = 0; i < n; i++)
+		to[ends[digit_of(&from[i], digit)]++] = from[i];
+	return true;
+}
+
+/* By falling values, then sizes; `keyed` is in the order of the run. Digit after digit (D. E.
+ * Knuth, "The Art of Computer Programming", volume 3, 5.2.5): the page waits for it. */
+static void sort_values(Keyed **keyed, size_t n)
+{
+	g_autofree Keyed *other = g_new(Keyed, n + 1);
+
+	for (int digit = -3; digit < 6; digit++) {
+		if (!sort_by_digit(*keyed, other, n, digit))
+			continue;
+		Keyed *sorted = other;
+		other = *keyed;
+		*keyed = sorted;
+	}
 }
 
 static int compare_names(const void *a, const void *b, void *user_data)
@@ -201,7 +242,7 @@ void lode_report_key_sort(const LodeMiningRun *run, const LodeReportKey *key, bo
 	g_autofree Keyed *keyed = g_new(Keyed, n + 1);
 
 	for (size_t i = 0; i < n; i++)
-		keyed[i] = (Keyed){lode_report_key_value(run, key, indices[i]),
+		keyed[i] = (Keyed){order_of(lode_report_key_value(run, key, indices[i])),
 			g_array_index(run->sequences, LodeSequence, indices[i]).n_items,
 			indices[i]};
 	if (n > 0 && key->kind == LODE_REPORT_KEY_SEQUENCE) {
@@ -209,7 +250,7 @@ void lode_report_key_sort(const LodeMiningRun *run, const LodeReportKey *key, bo
 		ItemOrder order = {run, ranks};
 		qsort_r(keyed, n, sizeof(*keyed), compare_items, &order);
 	} else if (n > 0) {
-		qsort(keyed, n, sizeof(*keyed), compare_values);
+		sort_values(&keyed, n);
 	}
 	for (size_t i = 0; i < n; i++)
 		indices[is_reversed ? n - 1 - i : i] = keyed[i].index;

@@ -35,8 +35,9 @@ bool lode_report_key_is_share(const LodeMiningRun *run, const LodeReportKey *key
 double lode_report_key_value(const LodeMiningRun *run, const LodeReportKey *key, size_t index);
 
 /*
- * Sorts indices of sequences by falling values, kind sequence by the bytes of its attributes; ties
- * by larger size, then as in the run. `is_reversed` turns the whole order round.
+ * Sorts indices of sequences, which are ascending, by falling values, kind sequence by the bytes of
+ * its attributes; ties by larger size, then as in the run. `is_reversed` turns the whole order
+ * round.
  */
 void lode_report_key_sort(const LodeMiningRun *run, const LodeReportKey *key, bool is_reversed,
 	uint32_t *indices, size_t n);

@@ -42,11 +42,6 @@ bool lode_report_values_init(
 	return true;
 }
 
-static double ratio(double value, double base)
-{
-	return base != 0 ? value / base : (double)NAN;
-}
-
 static double relative(const LodeReportValues *self, const LodeReportKey *key, size_t index)
 {
 	double value = lode_report_key_value(self->run, key, index);
@@ -71,5 +66,5 @@ double lode_report_values_cost(const LodeReportValues *self, size_t index)
 {
 	const LodeSequence *sequence = &g_array_index(self->run->sequences, LodeSequence, index);
 
-	return ratio(sequence->weight, sequence->frequency);
+	return sequence->frequency != 0 ? sequence->weight / sequence->frequency : (double)NAN;
 }

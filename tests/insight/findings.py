@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compiles a program with a cost planted in two hundred functions, runs it once with `lode run`, and
-looks for what was planted among the first two patterns of the report.
+"""Compiles a program with costs planted in many functions, runs it once with `lode run`, and looks for
+what was planted among the first patterns of the report.
 
-    findings.py LODE PROGRAM.c PLACES ATTRIBUTES EXPLANATION
+    findings.py LODE PROGRAM.c FIRST FUNCTIONS {PLACES ATTRIBUTES EXPLANATION}...
 
-PLACES is how many instructions carry the cost; ATTRIBUTES, separated by commas, of which the charged
-instruction must have one; EXPLANATION is a part of what --explain says of it. No function may have over 2 % of the time: a list of hot functions would
-show nothing. Exit status: 0 found, 1 not found or wrong, 77 skipped.
+FIRST is among how many patterns each must be; FUNCTIONS, in how many functions; PLACES is how many
+instructions carry the cost; ATTRIBUTES, separated by commas, of which the charged instruction must
+have one; EXPLANATION is a part of what --explain says of it. No place may have over 2 % of the time: a
+list of hot functions would show nothing. With COUNTED=1 in the environment executions are counted.
+Exit status: 0 found, 1 not found or wrong, 77 skipped.
 """
 import json
 import os
 import subprocess
 import sys
 import tempfile
-
-FUNCTIONS = 200
 
 
 def run(*command):
@@ -31,16 +31,32 @@ def is_near(value, truth, share):
     return abs(value - truth) <= share * truth
 
 
+def look_for(patterns, n_functions, places, attributes, explanation):
+    planted = [one for one in patterns if set(attributes) & set(one["focus"])]
+    if not planted:
+        fail(f"none of {attributes} among the first {len(patterns)} patterns")
+    one = planted[0]
+    if not is_near(one["functions"], n_functions, 0.1):
+        fail(f"{attributes} in {one['functions']} functions, not {n_functions}")
+    if not is_near(one["places"], places, 0.1):
+        fail(f"{attributes} at {one['places']} places, not {places}")
+    if explanation not in (one["explanation"] or ""):
+        fail(f"{attributes} is explained by: {one['explanation']}")
+    if any(top["time"] > 0.02 for top in one["top"]):
+        fail("one place has over 2 % of the time: nothing is scattered")
+
+
 def main():
-    lode, source, places, attributes, explanation = sys.argv[1:]
-    places, attributes = int(places), attributes.split(",")
+    lode, source, n_first, n_functions, *planted = sys.argv[1:]
+    n_first, n_functions = int(n_first), int(n_functions)
     with tempfile.TemporaryDirectory() as directory:
         program, profile = os.path.join(directory, "program"), os.path.join(directory, "x.lode")
         compiler = os.environ.get("INSIGHT_CC", "gcc")
         built = run(compiler, "-O1", "-g", "-o", program, source)
         if built.returncode != 0:
             fail(built.stderr)
-        recorded = run(lode, "run", "--frequency", "20000", "-o", profile, "--", program)
+        how = ["--count", "--fast"] if os.environ.get("COUNTED") else []
+        recorded = run(lode, "run", *how, "--frequency", "20000", "-o", profile, "--", program)
         if recorded.returncode != 0:
             print(recorded.stderr)
             if "not allowed" in recorded.stderr or "perf_event_paranoid" in recorded.stderr:
@@ -55,21 +71,12 @@ def main():
             print(f"skipped: only {found['samples']} samples, this machine gives the program little time")
             sys.exit(77)
         patterns = [one for one in found["findings"] if one["kind"] == "pattern" and one["spread"] >= 3]
-        for one in patterns[:4]:
+        for one in patterns[:max(4, n_first)]:
             print(f"{100 * one['time']:5.1f} % ±{100 * one['time_error']:.1f} places {one['places']} "
                   f"functions {one['functions']} {one['context']} {one['focus']}")
-        planted = [one for one in patterns[:2] if set(attributes) & set(one["focus"])]
-        if not planted:
-            fail(f"none of {attributes} among the first two patterns")
-        one = planted[0]
-        if not is_near(one["functions"], FUNCTIONS, 0.1):
-            fail(f"it is in {one['functions']} functions, not {FUNCTIONS}")
-        if not is_near(one["places"], places, 0.1):
-            fail(f"it is at {one['places']} places, not {places}")
-        if explanation not in (one["explanation"] or ""):
-            fail(f"it is explained by: {one['explanation']}")
-        if any(top["time"] > 0.02 for top in one["top"]):
-            fail("one place has over 2 % of the time: nothing is scattered")
+        for i in range(0, len(planted), 3):
+            places, attributes, explanation = planted[i:i + 3]
+            look_for(patterns[:n_first], n_functions, int(places), attributes.split(","), explanation)
 
 
 main()

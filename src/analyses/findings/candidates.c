@@ -6,13 +6,11 @@
  */
 #include "analyses/findings/candidates.h"
 
-#include "base/hash.h"
-#include "base/partition_point.h"
+#include "analyses/findings/candidate_columns.h"
 #include "base/worker_pool.h"
 
 #include <math.h>
 #include <stdatomic.h>
-#include <string.h>
 
 /* So many samples, and this share of all, or there is nothing to be learned. */
 #define MIN_SAMPLES 10.0
@@ -25,8 +23,6 @@ enum {
 	MAX_SINGLES = 1000, /* attributes in one role; 1 % each of ten attributes are so many */
 	MAX_PAIRS = 4000,
 	MAX_CONTEXTS = 4000,
-	N_CHUNKS = 16, /* of vertices, the tasks of the last pass; each has a sum per candidate */
-	N_PARTS = 2,   /* profiles */
 };
 
 typedef enum { ROLE_FOCUS, ROLE_BEFORE, ROLE_BEFORE_THAT, ROLE_AFTER, N_ROLES } Role;
@@ -528,85 +524,26 @@ static void add_places(Search *self, double needed)
 
 /* --- their vertices --- */
 
-typedef struct {
-	uint32_t candidate;
-	LodeFocusVertex vertex;
-} Membership;
-
-typedef struct {
-	uint32_t candidate;
-	LodeFocusBlock block;
-} BlockMembership;
-
-/* What the vertices of a chunk are members of. Plain arrays: they are long, and each row is added
- * by itself. */
-typedef struct {
-	Membership *members;     /* by vertex */
-	BlockMembership *blocks; /* by block */
-	size_t n_members, members_room, n_blocks, blocks_room;
-	/* [candidates]: how many of each; later, where the next one goes. */
-	uint32_t *member_places, *block_places;
-	double *executions; /* [candidates × parts], where they were counted */
-} Chunk;
-
-static void chunk_init(Chunk *self, guint n_candidates)
-{
-	*self = (Chunk){
-		.member_places = g_new0(uint32_t, n_candidates + 1),
-		.block_places = g_new0(uint32_t, n_candidates + 1),
-		.executions = g_new0(double, N_PARTS *(size_t)n_candidates + 1),
-	};
-}
-
-static void chunk_clear(Chunk *self)
-{
-	g_free(self->members);
-	g_free(self->blocks);
-	g_free(self->member_places);
-	g_free(self->block_places);
-	g_free(self->executions);
-}
-
-static inline void add_member(Chunk *self, Membership one)
-{
-	if (self->n_members == self->members_room) {
-		self->members_room = 2 * self->members_room + 1024;
-		self->members = g_renew(Membership, self->members, self->members_room);
-	}
-	self->members[self->n_members++] = one;
-	self->member_places[one.candidate]++;
-}
-
-static inline void add_block(Chunk *self, BlockMembership one)
-{
-	if (self->n_blocks == self->blocks_room) {
-		self->blocks_room = 2 * self->blocks_room + 1024;
-		self->blocks = g_renew(BlockMembership, self->blocks, self->blocks_room);
-	}
-	self->blocks[self->n_blocks++] = one;
-	self->block_places[one.candidate]++;
-}
-
 /* What a worker looks with. */
 typedef struct {
 	View view;
 	float *shares;   /* [candidates]: of the block that is looked at; all 0 between blocks */
 	GArray *touched; /* uint32_t: those that are not 0 */
-} Eye;
+} WorkerScratch;
 
 typedef struct {
 	const Search *search;
 	const uint32_t *observed;
-	Eye *eyes; /* of each worker */
-	Chunk *chunks;
+	WorkerScratch *scratches; /* of each worker */
+	LodeMembershipChunk *chunks;
 	size_t max_members;
 	atomic_size_t n_members; /* of the chunks that are done */
 	const LodeProgress *progress;
 } Filling;
 
 typedef struct {
-	Chunk *chunk;
-	Eye *eye;
+	LodeMembershipChunk *chunk;
+	WorkerScratch *scratch;
 	uint32_t sampled; /* LODE_NONE: the vertex has no samples */
 	double executions;
 	unsigned part;
@@ -619,32 +556,32 @@ static void note_member(double *cell, float share, void *data)
 
 	if (*cell == 0)
 		return;
-	Membership one = {(uint32_t)*cell - 1, {self->sampled, share}};
+	LodeMembership one = {(uint32_t)*cell - 1, {self->sampled, share}};
 	if (self->is_counted)
-		self->chunk->executions[N_PARTS * (size_t)one.candidate + self->part] +=
-			self->executions * (double)share;
+		self->chunk->executions[LODE_CANDIDATE_PARTS * (size_t)one.candidate +
+					self->part] += self->executions * (double)share;
 	else
-		add_share(self->eye->shares, self->eye->touched, one.candidate, share);
+		add_share(self->scratch->shares, self->scratch->touched, one.candidate, share);
 	if (self->sampled != LODE_NONE)
-		add_member(self->chunk, one);
+		lode_membership_chunk_add(self->chunk, one);
 }
 
 /* Notes what the vertices of a block had, and leaves the scratch empty. */
-static void end_block(Chunk *chunk, Eye *eye, uint32_t block)
+static void end_block(LodeMembershipChunk *chunk, WorkerScratch *scratch, uint32_t block)
 {
-	for (guint i = 0; i < eye->touched->len; i++) {
-		uint32_t candidate = g_array_index(eye->touched, uint32_t, i);
-		BlockMembership one = {candidate, {block, eye->shares[candidate]}};
-		eye->shares[candidate] = 0;
-		add_block(chunk, one);
+	for (guint i = 0; i < scratch->touched->len; i++) {
+		uint32_t candidate = g_array_index(scratch->touched, uint32_t, i);
+		LodeBlockMembership one = {candidate, {block, scratch->shares[candidate]}};
+		scratch->shares[candidate] = 0;
+		lode_membership_chunk_add_block(chunk, one);
 	}
-	g_array_set_size(eye->touched, 0);
+	g_array_set_size(scratch->touched, 0);
 }
 
 /* Where a chunk begins: where executions were not counted, at the begin of a block. */
 static uint32_t first_of_chunk(const LodeObservations *seen, size_t chunk)
 {
-	uint32_t u = (uint32_t)((uint64_t)seen->n * chunk / N_CHUNKS);
+	uint32_t u = (uint32_t)((uint64_t)seen->n * chunk / LODE_MEMBERSHIP_CHUNKS);
 
 	while (!seen->is_counted && u > 0 && u < seen->n && seen->blocks[u] == seen->blocks[u - 1])
 		u++;
@@ -655,12 +592,12 @@ static void fill_chunk(size_t task, unsigned worker, void *data)
 {
 	Filling *self = data;
 	const LodeObservations *seen = self->search->seen;
-	Chunk *chunk = &self->chunks[task];
-	Eye *eye = &self->eyes[worker];
+	LodeMembershipChunk *chunk = &self->chunks[task];
+	WorkerScratch *scratch = &self->scratches[worker];
 	uint32_t first = first_of_chunk(seen, task), end = first_of_chunk(seen, task + 1);
 	uint32_t sampled = 0;
 
-	chunk_init(chunk, self->search->found->candidates->len);
+	lode_membership_chunk_init(chunk, self->search->found->candidates->len);
 	for (uint32_t n = seen->n_sampled; n > 0;) {
 		bool is_before = seen->sampled[sampled + n / 2] < first;
 		sampled += is_before ? n / 2 + 1 : 0;
@@ -672,294 +609,17 @@ static void fill_chunk(size_t task, unsigned worker, void *data)
 			self->max_members)
 			break;
 		bool is_sampled = seen->samples[u] > 0;
-		Filler filler = {chunk, eye, is_sampled ? sampled : LODE_NONE, seen->executions[u],
-			u >= seen->second, seen->is_counted};
+		Filler filler = {chunk, scratch, is_sampled ? sampled : LODE_NONE,
+			seen->executions[u], u >= seen->second, seen->is_counted};
 		sampled += is_sampled;
-		look(self->search, &eye->view, u, self->observed);
-		visit_cells(self->search, &eye->view, note_member, &filler);
+		look(self->search, &scratch->view, u, self->observed);
+		visit_cells(self->search, &scratch->view, note_member, &filler);
 		if (u + 1 == end || seen->blocks[u + 1] != seen->blocks[u])
-			end_block(chunk, eye, seen->blocks[u]);
+			end_block(chunk, scratch, seen->blocks[u]);
 	}
 	/* A block that was broken off. */
-	end_block(chunk, eye, 0);
+	end_block(chunk, scratch, 0);
 	atomic_fetch_add(&self->n_members, chunk->n_members + chunk->n_blocks);
-}
-
-/* What the chunks found, by candidate. */
-typedef struct {
-	size_t *member_starts, *block_starts; /* [candidates + 1] */
-	LodeFocusVertex *members;
-	LodeFocusBlock *blocks;
-	double *executions; /* [candidates × parts] */
-} Memberships;
-
-static void memberships_clear(Memberships *self)
-{
-	g_free(self->member_starts);
-	g_free(self->block_starts);
-	g_free(self->members);
-	g_free(self->blocks);
-	g_free(self->executions);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Memberships, memberships_clear)
-
-/* Counts by candidate become where the next one of each chunk goes, chunk after chunk. */
-static size_t lay_out(uint32_t *const *places, guint n, size_t *out_starts)
-{
-	size_t at = 0;
-
-	for (guint i = 0; i < n; i++) {
-		out_starts[i] = at;
-		for (size_t c = 0; c < N_CHUNKS; c++) {
-			uint32_t count = places[c][i];
-			places[c][i] = (uint32_t)at;
-			at += count;
-		}
-	}
-	out_starts[n] = at;
-	return at;
-}
-
-typedef struct {
-	const Chunk *chunks;
-	Memberships *out;
-} Sorting;
-
-static void place_chunk(size_t task, unsigned worker, void *data)
-{
-	const Sorting *self = data;
-	const Chunk *chunk = &self->chunks[task];
-
-	(void)worker;
-	for (size_t i = 0; i < chunk->n_members; i++) {
-		const Membership *one = &chunk->members[i];
-		self->out->members[chunk->member_places[one->candidate]++] = one->vertex;
-	}
-	for (size_t i = 0; i < chunk->n_blocks; i++) {
-		const BlockMembership *one = &chunk->blocks[i];
-		self->out->blocks[chunk->block_places[one->candidate]++] = one->block;
-	}
-}
-
-/* There are fewer than 2³² of them: LODE_CANDIDATES_MAX_MEMBERS, and a vertex's of each thread. */
-static void sort_memberships(const Chunk *chunks, guint n, unsigned n_workers, Memberships *out)
-{
-	uint32_t *member_places[N_CHUNKS], *block_places[N_CHUNKS];
-	Sorting sorting = {chunks, out};
-
-	*out = (Memberships){
-		.member_starts = g_new(size_t, n + 1),
-		.block_starts = g_new(size_t, n + 1),
-		.executions = g_new0(double, N_PARTS *(size_t)n + 1),
-	};
-	for (size_t c = 0; c < N_CHUNKS; c++) {
-		member_places[c] = chunks[c].member_places;
-		block_places[c] = chunks[c].block_places;
-		for (size_t i = 0; i < N_PARTS * (size_t)n; i++)
-			out->executions[i] += chunks[c].executions[i];
-	}
-	out->members = g_new(LodeFocusVertex, lay_out(member_places, n, out->member_starts) + 1);
-	out->blocks = g_new(LodeFocusBlock, lay_out(block_places, n, out->block_starts) + 1);
-	lode_worker_pool_run(N_CHUNKS, n_workers, place_chunk, &sorting);
-}
-
-/* A candidate's vertices, in place. */
-typedef struct {
-	const LodeFocusVertex *vertices;
-	const LodeFocusBlock *blocks;
-	size_t n_vertices, n_blocks;
-	double executions[N_PARTS];
-} Column;
-
-static uint64_t hash_share(uint64_t hash, uint32_t number, float share)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &share, sizeof(bits));
-	return lode_hash_append(hash, (uint64_t)number << 32 | bits);
-}
-
-static uint64_t hash_column(const Column *self)
-{
-	uint64_t hash = self->n_vertices, bits;
-
-	for (size_t part = 0; part < N_PARTS; part++) {
-		memcpy(&bits, &self->executions[part], sizeof(bits));
-		hash = lode_hash_append(hash, bits);
-	}
-	for (size_t i = 0; i < self->n_vertices; i++)
-		hash = hash_share(hash, self->vertices[i].sampled, self->vertices[i].share);
-	for (size_t i = 0; i < self->n_blocks; i++)
-		hash = hash_share(hash, self->blocks[i].block, self->blocks[i].share);
-	return hash;
-}
-
-static guint column_hash(const void *key)
-{
-	return (guint)(*(const uint64_t *)key >> 32);
-}
-
-/* Where the vertices and the blocks of a place are: one of each part. */
-typedef struct {
-	LodeFocusVertex vertices[N_PARTS];
-	LodeFocusBlock blocks[N_PARTS];
-} Place;
-
-static void add_to_place(const LodeObservations *seen, uint32_t u, Column *column, Place *scratch)
-{
-	if (seen->samples[u] > 0) {
-		uint32_t k = LODE_PARTITION_POINT(seen->n_sampled, i, seen->sampled[i] < u);
-		scratch->vertices[column->n_vertices++] = (LodeFocusVertex){k, 1};
-	}
-	if (seen->is_counted)
-		column->executions[u >= seen->second] = seen->executions[u];
-	else
-		scratch->blocks[column->n_blocks++] = (LodeFocusBlock){seen->blocks[u], 1};
-}
-
-static Column column_of(const Search *self, const Memberships *all, guint candidate, Place *scratch)
-{
-	const LodeObservations *seen = self->seen;
-	uint32_t place = g_array_index(self->found->candidates, LodeCandidate, candidate).place;
-
-	if (place == LODE_NONE)
-		return (Column){
-			.vertices = &all->members[all->member_starts[candidate]],
-			.n_vertices = all->member_starts[candidate + 1] -
-		                      all->member_starts[candidate],
-			.blocks = &all->blocks[all->block_starts[candidate]],
-			.n_blocks = all->block_starts[candidate + 1] - all->block_starts[candidate],
-			.executions = {all->executions[N_PARTS * (size_t)candidate],
-				all->executions[N_PARTS * (size_t)candidate + 1]},
-		};
-	uint32_t u = seen->sampled[place];
-	uint32_t same = seen->counterparts != NULL ? seen->counterparts[u] : LODE_NONE;
-	Column column = {.vertices = scratch->vertices, .blocks = scratch->blocks};
-	if (same != LODE_NONE && same < u)
-		add_to_place(seen, same, &column, scratch);
-	add_to_place(seen, u, &column, scratch);
-	if (same != LODE_NONE && same > u)
-		add_to_place(seen, same, &column, scratch);
-	return column;
-}
-
-typedef struct {
-	Search *search;
-	const Memberships *all;
-	uint64_t *hashes; /* of each candidate's column */
-} Sharing;
-
-enum { CANDIDATES_A_TASK = 64 };
-
-static void hash_columns(size_t task, unsigned worker, void *data)
-{
-	const Sharing *self = data;
-	guint first = (guint)task * CANDIDATES_A_TASK;
-	guint end = MIN(first + CANDIDATES_A_TASK, self->search->found->candidates->len);
-
-	(void)worker;
-	for (guint i = first; i < end; i++) {
-		Place place;
-		const Column column = column_of(self->search, self->all, i, &place);
-		self->hashes[i] = hash_column(&column);
-	}
-}
-
-/* Gives each candidate its column: that of the first one with the same vertices. */
-static void number_columns(const Sharing *self)
-{
-	LodeCandidates *found = self->search->found;
-	g_autoptr(GHashTable) columns = g_hash_table_new(column_hash, g_int64_equal);
-
-	for (guint i = 0; i < found->candidates->len; i++) {
-		LodeCandidate *candidate = &g_array_index(found->candidates, LodeCandidate, i);
-		uint32_t first = i, none = LODE_NONE;
-		g_array_append_val(found->next_member, none);
-		void *known = g_hash_table_lookup(columns, &self->hashes[i]);
-		if (known != NULL) {
-			candidate->column = GPOINTER_TO_UINT(known) - 1;
-			first = g_array_index(found->column_members, uint32_t, candidate->column);
-			g_array_index(found->next_member, uint32_t, i) = g_array_index(
-				found->next_member, uint32_t, first);
-			g_array_index(found->next_member, uint32_t, first) = i;
-			continue;
-		}
-		candidate->column = found->column_members->len;
-		g_hash_table_insert(
-			columns, &self->hashes[i], GUINT_TO_POINTER(candidate->column + 1));
-		g_array_append_val(found->column_members, first);
-	}
-}
-
-static void copy_column(size_t task, unsigned worker, void *data)
-{
-	const Sharing *self = data;
-	LodeCandidates *found = self->search->found;
-	uint32_t first = g_array_index(found->column_members, uint32_t, task);
-	Place place;
-	const Column column = column_of(self->search, self->all, first, &place);
-
-	(void)worker;
-	for (size_t i = 0; i < column.n_vertices; i++)
-		g_array_index(found->vertices, LodeFocusVertex,
-			g_array_index(found->column_starts, size_t, task) + i) = column.vertices[i];
-	for (size_t i = 0; i < column.n_blocks; i++)
-		g_array_index(found->blocks, LodeFocusBlock,
-			g_array_index(found->block_starts, size_t, task) + i) = column.blocks[i];
-}
-
-/* Finds the middle of a column, and numbers what comes after it within the second part. */
-static void divide_column(LodeCandidates *found, const LodeObservations *seen, guint column)
-{
-	const size_t *starts = (const size_t *)(void *)found->column_starts->data + column;
-	const size_t *block_starts = (const size_t *)(void *)found->block_starts->data + column;
-	LodeFocusVertex *vertices = (LodeFocusVertex *)(void *)found->vertices->data + starts[0];
-	LodeFocusBlock *blocks = (LodeFocusBlock *)(void *)found->blocks->data + block_starts[0];
-	size_t n = starts[1] - starts[0], n_blocks = block_starts[1] - block_starts[0];
-	size_t middle = LODE_PARTITION_POINT(n, i, vertices[i].sampled < seen->second_sampled);
-	size_t block_middle = LODE_PARTITION_POINT(
-		n_blocks, i, blocks[i].block < seen->second_block);
-
-	for (size_t i = middle; i < n; i++)
-		vertices[i].sampled -= seen->second_sampled;
-	for (size_t i = block_middle; i < n_blocks; i++)
-		blocks[i].block -= seen->second_block;
-	g_array_index(found->vertex_middles, size_t, column) = starts[0] + middle;
-	g_array_index(found->block_middles, size_t, column) = block_starts[0] + block_middle;
-}
-
-/* Candidates with the same vertices share one column; two different columns with the same 64-bit
- * hash do not occur but by intent, and then one of the two is judged as the other. */
-static void share_columns(Search *self, const Memberships *all, unsigned n_workers)
-{
-	LodeCandidates *found = self->found;
-	guint n = found->candidates->len;
-	g_autofree uint64_t *hashes = g_new(uint64_t, n + 1);
-	Sharing sharing = {self, all, hashes};
-	size_t vertices = 0, blocks = 0;
-
-	lode_worker_pool_run(
-		(n + CANDIDATES_A_TASK - 1) / CANDIDATES_A_TASK, n_workers, hash_columns, &sharing);
-	number_columns(&sharing);
-	g_array_append_val(found->column_starts, vertices);
-	g_array_append_val(found->block_starts, blocks);
-	for (guint c = 0; c < found->column_members->len; c++) {
-		Place place;
-		const Column column = column_of(
-			self, all, g_array_index(found->column_members, uint32_t, c), &place);
-		vertices += column.n_vertices;
-		blocks += column.n_blocks;
-		g_array_append_val(found->column_starts, vertices);
-		g_array_append_val(found->block_starts, blocks);
-		g_array_append_vals(found->executions, column.executions, N_PARTS);
-	}
-	g_array_set_size(found->vertices, (guint)vertices);
-	g_array_set_size(found->blocks, (guint)blocks);
-	lode_worker_pool_run(found->column_members->len, n_workers, copy_column, &sharing);
-	g_array_set_size(found->vertex_middles, found->column_members->len);
-	g_array_set_size(found->block_middles, found->column_members->len);
-	for (guint c = 0; c < found->column_members->len; c++)
-		divide_column(found, self->seen, c);
 }
 
 /* False where the candidates have more members than allowed; they then have no columns. */
@@ -967,34 +627,35 @@ static bool fill_columns(Search *self, const uint32_t *observed, size_t max_memb
 	unsigned n_workers, const LodeProgress *progress)
 {
 	guint n = self->found->candidates->len;
-	g_autofree Chunk *chunks = g_new0(Chunk, N_CHUNKS);
-	g_autofree Eye *eyes = g_new0(Eye, n_workers);
-	g_auto(Memberships) all = {0};
+	g_autofree LodeMembershipChunk *chunks = g_new0(
+		LodeMembershipChunk, LODE_MEMBERSHIP_CHUNKS);
+	g_autofree WorkerScratch *scratches = g_new0(WorkerScratch, n_workers);
+	g_auto(LodeMemberships) all = {0};
 	Filling filling = {.search = self,
 		.observed = observed,
-		.eyes = eyes,
+		.scratches = scratches,
 		.chunks = chunks,
 		.max_members = max_members,
 		.progress = progress};
 
 	for (unsigned i = 0; i < n_workers; i++) {
-		view_init(&eyes[i].view, self);
-		eyes[i].shares = g_new0(float, n + 1);
-		eyes[i].touched = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		view_init(&scratches[i].view, self);
+		scratches[i].shares = g_new0(float, n + 1);
+		scratches[i].touched = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	}
-	lode_worker_pool_run(N_CHUNKS, n_workers, fill_chunk, &filling);
+	lode_worker_pool_run(LODE_MEMBERSHIP_CHUNKS, n_workers, fill_chunk, &filling);
 	for (unsigned i = 0; i < n_workers; i++) {
-		view_clear(&eyes[i].view);
-		g_free(eyes[i].shares);
-		g_array_unref(eyes[i].touched);
+		view_clear(&scratches[i].view);
+		g_free(scratches[i].shares);
+		g_array_unref(scratches[i].touched);
 	}
 	bool is_within = atomic_load(&filling.n_members) <= max_members;
 	if (is_within)
-		sort_memberships(chunks, n, n_workers, &all);
-	for (size_t c = 0; c < N_CHUNKS; c++)
-		chunk_clear(&chunks[c]);
+		lode_memberships_sort(chunks, n, n_workers, &all);
+	for (size_t c = 0; c < LODE_MEMBERSHIP_CHUNKS; c++)
+		lode_membership_chunk_clear(&chunks[c]);
 	if (is_within)
-		share_columns(self, &all, n_workers);
+		lode_candidates_share_columns(self->found, self->seen, &all, n_workers);
 	return is_within;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/findings/findings.h"
 
-#include "analyses/findings/cost_model.h"
+#include "analyses/findings/finding_description.h"
 #include "base/error.h"
 #include "base/worker_pool.h"
 
@@ -16,14 +16,6 @@
 /* Where a pattern holds at fewer places in effect, the places say the same with less chance in what
  * they have in common. */
 #define MIN_PATTERN_PLACES 4.0
-
-/* What so much of a finding's weight has in common is shown with it. */
-#define COMMON_SHARE 0.95
-
-/* A place or function counts when the finding explains this many samples there, or this share of
- * what it explains in the average place: weight that was counted is thin. */
-#define LEAST_SAMPLES 0.5
-#define LEAST_SHARE 0.1
 
 /* All candidates are judged in the first rounds, and then every few; in between those whose score
  * is at least this share of the greatest. */
@@ -50,17 +42,17 @@ typedef struct {
 	double dispersion;
 } Part;
 
-enum { MAX_PARTS = 2 };
-
 typedef struct {
 	const LodeObservations *seen; /* of all parts */
 	const LodeCandidates *candidates;
-	Part parts[MAX_PARTS];
+	Part parts[LODE_FITTED_MAX_PARTS];
 	unsigned n_parts;
 	GArray *chosen;           /* uint32_t: candidate of each term */
 	bool *is_judged;          /* of each column: in the present model */
 	GArray *to_judge;         /* uint32_t: columns */
 	double *prices;           /* of each column: the least of its members */
+	double *cause_prices;     /* likewise of those that name a cause; HUGE_VAL: none */
+	bool *is_cause;           /* of each attribute */
 	bool *is_taken;           /* of each column */
 	bool *is_place;           /* of each column: of one instruction alone */
 	LodeGainScratch *scratch; /* of each worker */
@@ -92,7 +84,7 @@ static LodeCostTerm term_of(const Choice *self, unsigned part, uint32_t column)
 		.n_vertices = end - first,
 		.n_blocks = block_end - block,
 		.executions = g_array_index(
-			all->executions, double, MAX_PARTS *(size_t)column + part),
+			all->executions, double, LODE_FITTED_MAX_PARTS *(size_t)column + part),
 	};
 }
 
@@ -104,6 +96,51 @@ static double least_price(const Choice *self, uint32_t column)
 	for (; i != LODE_NONE; i = g_array_index(self->candidates->next_member, uint32_t, i))
 		price = fmin(price, (double)candidate_at(self, i)->price);
 	return price;
+}
+
+/* Instructions that take long wherever they are, and loads that wait for stores. */
+static bool is_cause(const char *attribute)
+{
+	return strcmp(attribute, "kind:div") == 0 || strcmp(attribute, "kind:atomic") == 0 ||
+	       g_str_has_prefix(attribute, "op:rep") || strcmp(attribute, "needs:part-store") == 0;
+}
+
+static bool names_cause(const Choice *self, const LodeCandidate *candidate)
+{
+	const LodeFlowGraph *graph = self->seen->graph;
+
+	if (candidate->place != LODE_NONE) {
+		uint32_t vertex = self->seen->vertices[self->seen->sampled[candidate->place]];
+		uint32_t class = graph->attribute_classes[vertex];
+		for (uint32_t i = graph->class_starts[class]; i < graph->class_starts[class + 1];
+			i++)
+			if (self->is_cause[graph->class_members[i]])
+				return true;
+		return false;
+	}
+	for (int i = 0; i < 2; i++)
+		if (candidate->focus[i] != LODE_NONE && self->is_cause[candidate->focus[i]])
+			return true;
+	return false;
+}
+
+static void find_causes(Choice *self)
+{
+	uint32_t n_attributes = self->seen->graph->n_attributes;
+	size_t n_columns = lode_candidates_n_columns(self->candidates);
+
+	self->is_cause = g_new0(bool, n_attributes + 1);
+	for (uint32_t a = 0; a < n_attributes; a++)
+		self->is_cause[a] = is_cause(self->seen->graph->attribute_names[a]);
+	self->cause_prices = g_new(double, n_columns + 1);
+	for (size_t c = 0; c < n_columns; c++)
+		self->cause_prices[c] = HUGE_VAL;
+	for (guint i = 0; i < self->candidates->candidates->len; i++) {
+		const LodeCandidate *one = candidate_at(self, i);
+		double *price = &self->cause_prices[one->column];
+		if (names_cause(self, one))
+			*price = fmin(*price, (double)one->price);
+	}
 }
 
 /* Of all parts: each by its own scatter. */
@@ -265,23 +302,41 @@ static bool pass_few_places(Choice *self, double least)
 	return is_any;
 }
 
-/* The best candidate by the scores, LODE_NONE where none is above its price. */
+static double greatest_cause_score(const Choice *self)
+{
+	double best = -HUGE_VAL;
+
+	for (size_t c = 0; c < lode_candidates_n_columns(self->candidates); c++)
+		if (!self->is_taken[c] && self->is_judged[c] && self->cause_prices[c] < HUGE_VAL)
+			best = fmax(best, gain_of(self, c) - self->cause_prices[c]);
+	return best;
+}
+
+/*
+ * The best candidate by the scores, LODE_NONE where none is above its price. What two causes have
+ * in common by chance, such as that both load, can explain more than either: they are chosen first,
+ * and it has what is left. Where it is the cause of both, they are not worth their price beside it,
+ * and are dropped.
+ */
 static uint32_t choose(Choice *self)
 {
 	double least;
+	bool is_of_causes;
 	uint32_t chosen = LODE_NONE;
 
 	do {
-		double best = greatest_score(self, true);
+		double best = greatest_score(self, true), cause = greatest_cause_score(self);
 		if (best <= 0)
 			return LODE_NONE;
-		least = least_equal(best);
+		is_of_causes = cause > 0;
+		least = least_equal(is_of_causes ? cause : best);
 	} while (pass_few_places(self, least));
 	for (guint i = 0; i < self->candidates->candidates->len; i++) {
 		const LodeCandidate *one = candidate_at(self, i);
 		double score = gain_of(self, one->column) - (double)one->price;
 		if (self->is_taken[one->column] || !self->is_judged[one->column] || score < least ||
-			self->is_place[one->column] != (one->place != LODE_NONE))
+			self->is_place[one->column] != (one->place != LODE_NONE) ||
+			(is_of_causes && !names_cause(self, one)))
 			continue;
 		if (chosen == LODE_NONE || compare_plain(self, one, candidate_at(self, chosen)) > 0)
 			chosen = i;
@@ -289,22 +344,32 @@ static uint32_t choose(Choice *self)
 	return chosen;
 }
 
+/* The column that a part gains most by; LODE_NONE: by none. */
+static uint32_t best_of_part(const Choice *self, const Part *part)
+{
+	uint32_t best = LODE_NONE;
+
+	for (uint32_t c = 0; c < lode_candidates_n_columns(self->candidates); c++)
+		if (!self->is_taken[c] && part->gains[c] > 0 &&
+			(best == LODE_NONE || part->gains[c] > part->gains[best]))
+			best = c;
+	return best;
+}
+
 /*
  * Where no candidate is above its price, one that explains most of the scatter may hide itself: the
  * dispersion is then taken of the model with the candidate of greatest gain, as an F test does, and
- * as drop() judges it later.
+ * as drop() judges it later. Each part has its own: in the gain of both, a part's large scatter
+ * hides what is dear there alone.
  */
 static void judge_beside_the_best(Choice *self)
 {
-	size_t n_columns = lode_candidates_n_columns(self->candidates), best = SIZE_MAX;
-
-	for (size_t c = 0; c < n_columns; c++)
-		if (!self->is_taken[c] && gain_of(self, c) > 0 &&
-			(best == SIZE_MAX || gain_of(self, c) > gain_of(self, best)))
-			best = c;
-	for (unsigned p = 0; p < self->n_parts && best != SIZE_MAX; p++) {
+	for (unsigned p = 0; p < self->n_parts; p++) {
 		Part *part = &self->parts[p];
-		LodeCostTerm term = term_of(self, p, (uint32_t)best);
+		uint32_t best = best_of_part(self, part);
+		if (best == LODE_NONE)
+			continue;
+		LodeCostTerm term = term_of(self, p, best);
 		g_autoptr(GArray) terms = g_array_copy(part->model.terms);
 		double base = part->model.base;
 		term.beta = part->betas[best];
@@ -321,14 +386,18 @@ static void judge_beside_the_best(Choice *self)
 
 /* A term that explains nothing of one part yet may do so beside others: a fit multiplies, so that
  * nothing would stay nothing. */
+static double first_beta(const Part *part, const LodeCostTerm *term, uint32_t column)
+{
+	return part->betas[column] <= 0 && term->n_vertices > 0 ? FIRST_BETA * part->model.base
+	                                                        : part->betas[column];
+}
+
 static void add_term(Choice *self, uint32_t column)
 {
 	for (unsigned p = 0; p < self->n_parts; p++) {
 		Part *part = &self->parts[p];
 		LodeCostTerm term = term_of(self, p, column);
-		term.beta = part->betas[column];
-		if (term.beta <= 0 && term.n_vertices > 0)
-			term.beta = FIRST_BETA * part->model.base;
+		term.beta = first_beta(part, &term, column);
 		lode_cost_model_add(&part->model, &term);
 		lode_cost_model_fit(&part->model, ROUGH_FIT, ROUGH_STEPS);
 	}
@@ -399,18 +468,33 @@ static double fit_without(
 	return loss;
 }
 
+/* A cause that explained nothing beside a term that is gone may explain what that did. */
+static void begin_anew(Choice *self, Part *part, size_t without)
+{
+	for (guint j = 0, t = 0; j < self->chosen->len; j++) {
+		if (j == without)
+			continue;
+		LodeCostTerm *term = lode_cost_model_term(&part->model, t++);
+		const LodeCandidate *one = candidate_at(
+			self, g_array_index(self->chosen, uint32_t, j));
+		if (names_cause(self, one) && term->beta < FIRST_BETA * part->model.base)
+			term->beta = first_beta(part, term, one->column);
+	}
+}
+
 /* By how much less the samples are explained without a term, beside their scatter; it is removed.
  * What is far more than its price after a coarse fit is not fitted any further, as the loss becomes
  * little less. */
 static double lose(Choice *self, size_t index, double price)
 {
-	double with[MAX_PARTS], dispersions[MAX_PARTS];
+	double with[LODE_FITTED_MAX_PARTS], dispersions[LODE_FITTED_MAX_PARTS];
 
 	for (unsigned p = 0; p < self->n_parts; p++) {
 		LodeCostModel *model = &self->parts[p].model;
 		with[p] = lode_cost_model_likelihood(model);
 		dispersions[p] = lode_cost_model_dispersion(model);
 		lode_cost_model_remove(model, index);
+		begin_anew(self, &self->parts[p], index);
 	}
 	double loss = fit_without(self, with, COARSE_FIT, dispersions);
 	return loss > FAR_MORE * price ? loss : fit_without(self, with, ROUGH_FIT, dispersions);
@@ -428,8 +512,8 @@ static void fit_finally(Choice *self)
  */
 static void drop(Choice *self)
 {
-	LodeCostError *errors[MAX_PARTS] = {NULL};
-	GArray *terms[MAX_PARTS] = {NULL};
+	LodeCostError *errors[LODE_FITTED_MAX_PARTS] = {NULL};
+	GArray *terms[LODE_FITTED_MAX_PARTS] = {NULL};
 
 	fit_finally(self);
 	for (unsigned p = 0; p < self->n_parts; p++)
@@ -459,287 +543,6 @@ static void drop(Choice *self)
 		g_free(errors[p]);
 }
 
-/* --- close: what the explained weight has in common --- */
-
-typedef struct {
-	const Choice *choice;
-	LodeFindings *out;
-	double *weights;    /* scratch: [attributes] */
-	uint32_t *counts;   /* vertices of the graph that have each attribute */
-	uint32_t *ids;      /* attribute of the graph → of the findings + 1 */
-	uint32_t *observed; /* vertex of the graph → observed one of its part */
-} Closing;
-
-static void append_item(Closing *self, LodeFindingElement *element, uint32_t attribute)
-{
-	if (self->ids[attribute] == 0) {
-		g_ptr_array_add(self->out->attributes,
-			g_strdup(self->choice->seen->graph->attribute_names[attribute]));
-		self->ids[attribute] = self->out->attributes->len;
-	}
-	uint32_t id = self->ids[attribute] - 1;
-	g_array_append_val(self->out->items, id);
-	element->n_items++;
-}
-
-static bool has_attribute(const LodeFlowGraph *graph, uint32_t vertex, uint32_t attribute)
-{
-	uint32_t class_id = graph->attribute_classes[vertex];
-
-	for (uint32_t i = graph->class_starts[class_id]; i < graph->class_starts[class_id + 1]; i++)
-		if (graph->class_members[i] == attribute)
-			return true;
-	return false;
-}
-
-/* Whether every vertex with `sign` has the attribute too, so that it says nothing more. */
-static bool is_implied(const Closing *self, uint32_t sign, uint32_t attribute)
-{
-	const LodeFlowGraph *graph = self->choice->seen->graph;
-
-	if (self->counts[sign] > self->counts[attribute])
-		return false;
-	for (uint32_t c = 0; c < graph->n_classes; c++) {
-		bool has_sign = false, has_it = false;
-		for (uint32_t i = graph->class_starts[c]; i < graph->class_starts[c + 1]; i++) {
-			has_sign |= graph->class_members[i] == sign;
-			has_it |= graph->class_members[i] == attribute;
-		}
-		if (has_sign && !has_it)
-			return false;
-	}
-	return true;
-}
-
-/* Where code lies says nothing of what it waits for: shown only when it was chosen. */
-static bool is_shown(const Closing *self, uint32_t attribute)
-{
-	const char *name = self->choice->seen->graph->attribute_names[attribute];
-
-	return !g_str_has_prefix(name, "loop:") && !g_str_has_prefix(name, "at:");
-}
-
-static bool is_of(const Closing *self, uint32_t attribute, const char *name_space)
-{
-	return g_str_has_prefix(self->choice->seen->graph->attribute_names[attribute], name_space);
-}
-
-/*
- * Whether an attribute can say what another one says. What was measured is not implied by what the
- * code is. A mnemonic is rarer than what it is of, or not, by what else ran: one lock cmpxchg while
- * the program starts, and "atomic" would say less than lock xadd. So it hides nothing.
- */
-static bool can_hide(const Closing *self, uint32_t sign, uint32_t attribute)
-{
-	return !is_of(self, sign, "op:") &&
-	       (!is_of(self, attribute, "ev:") || is_of(self, sign, "ev:"));
-}
-
-/* The element of a position from `weights`, the weight by attribute out of `whole`, and what was
- * chosen for it. Most telling first, and without what those before imply. */
-static void close_element(Closing *self, double whole, const uint32_t *own, size_t n_own)
-{
-	const LodeFlowGraph *graph = self->choice->seen->graph;
-	LodeFindingElement element = {self->out->items->len, 0};
-	g_autoptr(GArray) common = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-
-	for (size_t i = 0; i < n_own; i++)
-		if (own[i] != LODE_NONE)
-			g_array_append_val(common, own[i]);
-	guint n_chosen = common->len;
-	for (uint32_t a = 0; a < graph->n_attributes; a++) {
-		bool is_own = false;
-		for (size_t i = 0; i < n_own; i++)
-			is_own |= own[i] == a;
-		if (!is_own && whole > 0 && self->weights[a] >= COMMON_SHARE * whole &&
-			is_shown(self, a))
-			g_array_append_val(common, a);
-	}
-	for (guint i = 0; i < common->len; i++) {
-		uint32_t a = g_array_index(common, uint32_t, i);
-		/* What was chosen stays, and so does the mnemonic, which people know best. */
-		bool is_needed = i < n_chosen || is_of(self, a, "op:");
-		for (guint j = 0; j < common->len && !is_needed; j++) {
-			uint32_t b = g_array_index(common, uint32_t, j);
-			if (j != i && can_hide(self, b, a) && is_implied(self, b, a) &&
-				(!is_implied(self, a, b) || j < i))
-				break;
-			is_needed = j + 1 == common->len;
-		}
-		if (is_needed)
-			append_item(self, &element, a);
-	}
-	g_array_append_val(self->out->elements, element);
-}
-
-static void add_weight(Closing *self, uint32_t vertex, double weight)
-{
-	const LodeFlowGraph *graph = self->choice->seen->graph;
-	uint32_t class_id = graph->attribute_classes[vertex];
-
-	for (uint32_t i = graph->class_starts[class_id]; i < graph->class_starts[class_id + 1]; i++)
-		self->weights[graph->class_members[i]] += weight;
-}
-
-static bool matches(const LodeFlowGraph *graph, uint32_t vertex, uint32_t attribute)
-{
-	return attribute == LODE_NONE || has_attribute(graph, vertex, attribute);
-}
-
-/* Adds the attributes of those `steps` before observed vertex u that match the candidate. */
-static double weigh_before(Closing *self, const LodeObservations *seen, const LodeCandidate *one,
-	uint32_t u, int steps, double weight)
-{
-	const uint32_t *observed = self->observed;
-	const LodeFlowGraph *graph = seen->graph;
-	double whole = 0;
-
-	for (uint32_t i = seen->before_starts[u]; i < seen->before_starts[u + 1]; i++) {
-		LodeNeighbour near = seen->before[i];
-		uint32_t p = observed[near.vertex];
-		if (near.share <= 0 || !matches(graph, near.vertex, one->before[0]))
-			continue;
-		if (one->before[1] == LODE_NONE) {
-			add_weight(self, near.vertex, weight * (double)near.share);
-			whole += weight * (double)near.share;
-			continue;
-		}
-		for (uint32_t j = p != LODE_NONE ? seen->before_starts[p] : 0;
-			p != LODE_NONE && j < seen->before_starts[p + 1]; j++) {
-			LodeNeighbour far = seen->before[j];
-			double part = weight * (double)near.share * (double)far.share;
-			if (far.share <= 0 || !matches(graph, far.vertex, one->before[1]))
-				continue;
-			add_weight(self, steps == 1 ? near.vertex : far.vertex, part);
-			whole += part;
-		}
-	}
-	return whole;
-}
-
-static double weigh_after(Closing *self, const LodeObservations *seen, const LodeCandidate *one,
-	uint32_t u, double weight)
-{
-	double whole = 0;
-
-	for (uint32_t i = seen->after_starts[u]; i < seen->after_starts[u + 1]; i++) {
-		LodeNeighbour next = seen->after[i];
-		if (next.share <= 0 || !matches(seen->graph, next.vertex, one->after))
-			continue;
-		add_weight(self, next.vertex, weight * (double)next.share);
-		whole += weight * (double)next.share;
-	}
-	return whole;
-}
-
-/* Samples that a term explains at a vertex: its part of those that are there. */
-static double explained_at(const Part *self, const LodeCostTerm *term, size_t i)
-{
-	uint32_t k = term->vertices[i].sampled;
-
-	return self->seen->sampled_samples[k] * term->beta * (double)term->vertices[i].share *
-	       self->model.vertices[k].inverse;
-}
-
-/* Sums up what the vertices of term `index` have in common `steps` before it, 0: in its focus, −1:
- * after it; of all parts. Gives the whole weight. */
-static double weigh(Closing *self, guint index, int steps, const LodeCandidate *one)
-{
-	double whole = 0;
-
-	memset(self->weights, 0, sizeof(double) * (self->choice->seen->graph->n_attributes + 1));
-	for (unsigned p = 0; p < self->choice->n_parts; p++) {
-		const Part *part = &self->choice->parts[p];
-		const LodeObservations *seen = part->seen;
-		const LodeCostTerm *term = lode_cost_model_term(&part->model, index);
-		for (size_t i = 0; i < term->n_vertices; i++) {
-			double weight = explained_at(part, term, i);
-			uint32_t u = seen->sampled[term->vertices[i].sampled];
-			if (weight <= 0)
-				continue;
-			if (steps > 0) {
-				whole += weigh_before(self, seen, one, u, steps, weight);
-			} else if (steps < 0) {
-				whole += weigh_after(self, seen, one, u, weight);
-			} else {
-				add_weight(self, seen->vertices[u], weight);
-				whole += weight;
-			}
-		}
-	}
-	return whole;
-}
-
-static void close_finding(
-	Closing *self, LodeFinding *finding, guint index, const LodeCandidate *one)
-{
-	finding->first_element = self->out->elements->len;
-	for (int steps = 2; steps >= 0; steps--) {
-		if (steps > 0 && one->before[1] == LODE_NONE &&
-			(steps == 2 || one->before[0] == LODE_NONE))
-			continue;
-		double whole = weigh(self, index, steps, one);
-		if (steps == 0)
-			finding->focus = self->out->elements->len - finding->first_element;
-		close_element(self, whole, steps == 0 ? one->focus : &one->before[steps - 1],
-			steps == 0 ? 2 : 1);
-	}
-	if (one->after != LODE_NONE)
-		close_element(self, weigh(self, index, -1, one), &one->after, 1);
-	finding->n_elements = self->out->elements->len - finding->first_element;
-}
-
-/* --- where --- */
-
-static int compare_places(const void *a, const void *b)
-{
-	const LodeFindingPlace *left = a, *right = b;
-
-	if (left->time < right->time || left->time > right->time)
-		return left->time < right->time ? 1 : -1;
-	return (left->instruction > right->instruction) - (left->instruction < right->instruction);
-}
-
-static void find_places(
-	const Part *self, LodeFindings *out, LodeFinding *finding, const LodeCostTerm *term)
-{
-	const LodeObservations *seen = self->seen;
-	const LodeFlowGraph *graph = seen->graph;
-	g_autofree double *functions = g_new0(double, graph->n_graphs + 1);
-	double whole = 0, sum = 0, squares = 0;
-	uint32_t n = 0, n_explained = 0;
-
-	for (size_t i = 0; i < term->n_vertices; i++) {
-		double samples = explained_at(self, term, i);
-		whole += samples;
-		n_explained += samples > 0;
-	}
-	double least = fmin(LEAST_SAMPLES, LEAST_SHARE * whole / fmax(1, n_explained));
-	finding->first_place = out->places->len;
-	for (size_t i = 0; i < term->n_vertices; i++) {
-		uint32_t vertex = seen->vertices[seen->sampled[term->vertices[i].sampled]];
-		double samples = explained_at(self, term, i);
-		LodeFindingPlace place = {
-			graph->vertex_instructions[vertex], samples / seen->total_samples};
-		functions[graph->vertex_graphs[vertex]] += samples;
-		finding->places += samples > 0 && samples >= least;
-		if (samples > 0)
-			g_array_append_val(out->places, place);
-	}
-	n = out->places->len - finding->first_place;
-	if (n > 0)
-		qsort(&g_array_index(out->places, LodeFindingPlace, finding->first_place), n,
-			sizeof(LodeFindingPlace), compare_places);
-	finding->n_places = MIN(n, (uint32_t)LODE_FINDING_PLACES);
-	g_array_set_size(out->places, finding->first_place + finding->n_places);
-	for (uint32_t g = 0; g < graph->n_graphs; g++) {
-		finding->functions += functions[g] > 0 && functions[g] >= least;
-		sum += functions[g];
-		squares += functions[g] * functions[g];
-	}
-	finding->spread = squares > 0 ? sum * sum / squares : 0;
-}
-
 static int compare_findings(const void *a, const void *b)
 {
 	const LodeFinding *left = a, *right = b;
@@ -748,71 +551,6 @@ static int compare_findings(const void *a, const void *b)
 		return left->time < right->time ? 1 : -1;
 	return (left->first_element > right->first_element) -
 	       (left->first_element < right->first_element);
-}
-
-/* What term `index` explains of one part. `finding` has its elements. */
-static void describe_part(const Part *self, LodeFindings *out, LodeFinding finding, guint index,
-	const LodeCostError *error)
-{
-	const LodeObservations *seen = self->seen;
-	const LodeCostTerm *term = lode_cost_model_term(&self->model, index);
-	double scatter = sqrt(lode_cost_model_dispersion(&self->model));
-
-	finding.time = lode_cost_model_explained(&self->model, index) / seen->total_samples;
-	finding.time_error = scatter * error->explained / seen->total_samples;
-	finding.each = term->beta * seen->unit;
-	finding.each_error = scatter * error->beta * seen->unit;
-	finding.executed = seen->is_counted ? term->executions / seen->total_executions : -1;
-	if (!seen->is_counted) {
-		finding.each = lode_cost_model_ratio(&self->model, index);
-		finding.each_error = finding.time > 0
-		                             ? finding.each * finding.time_error / finding.time
-		                             : 0;
-	}
-	find_places(self, out, &finding, term);
-	out->explained += finding.time;
-	g_array_append_val(out->findings, finding);
-}
-
-/* The findings of each part, with the same elements, in the order in which they were chosen. */
-static void describe(Choice *self, LodeFindings *const *outs)
-{
-	const LodeFlowGraph *graph = self->seen->graph;
-	g_autofree double *weights = g_new0(double, graph->n_attributes + 1);
-	g_autofree uint32_t *counts = g_new0(uint32_t, graph->n_attributes + 1);
-	g_autofree uint32_t *ids = g_new0(uint32_t, graph->n_attributes + 1);
-	g_autofree uint32_t *observed = g_new(uint32_t, graph->n_vertices + 1);
-	LodeCostError *errors[MAX_PARTS] = {NULL};
-	Closing closing = {self, outs[0], weights, counts, ids, observed};
-
-	for (uint32_t v = 0; v < graph->n_vertices; v++) {
-		uint32_t class_id = graph->attribute_classes[v];
-		observed[v] = LODE_NONE;
-		for (uint32_t i = graph->class_starts[class_id];
-			i < graph->class_starts[class_id + 1]; i++)
-			counts[graph->class_members[i]]++;
-	}
-	for (unsigned p = 0; p < self->n_parts; p++) {
-		const Part *part = &self->parts[p];
-		for (uint32_t u = 0; u < part->seen->n; u++)
-			observed[part->seen->vertices[u]] = u;
-		errors[p] = lode_cost_model_errors(&part->model);
-		outs[p]->is_counted = part->seen->is_counted;
-		outs[p]->base = part->seen->is_counted ? part->model.base * part->seen->unit : 0;
-		outs[p]->samples = part->seen->total_samples;
-	}
-	for (guint j = 0; j < self->chosen->len; j++) {
-		const LodeCandidate *one = candidate_at(
-			self, g_array_index(self->chosen, uint32_t, j));
-		LodeFinding finding = {
-			.kind = one->place == LODE_NONE ? LODE_FINDING_PATTERN : LODE_FINDING_PLACE,
-		};
-		close_finding(&closing, &finding, j, one);
-		for (unsigned p = 0; p < self->n_parts; p++)
-			describe_part(&self->parts[p], outs[p], finding, j, &errors[p][j]);
-	}
-	for (unsigned p = 0; p < self->n_parts; p++)
-		g_free(errors[p]);
 }
 
 /* The share of all weight that lies in blocks of one instruction. */
@@ -844,6 +582,20 @@ static void part_clear(Part *self)
 	g_free(self->betas);
 }
 
+static void describe(const Choice *self, LodeFindings *const *outs)
+{
+	LodeFittedFindings fitted = {
+		.seen = self->seen,
+		.candidates = self->candidates,
+		.chosen = self->chosen,
+		.n_parts = self->n_parts,
+	};
+
+	for (unsigned p = 0; p < self->n_parts; p++)
+		fitted.models[p] = &self->parts[p].model;
+	lode_fitted_findings_describe(&fitted, outs);
+}
+
 /* `out_exposures` of each part, of LodeExposure; NULL: not wanted. */
 static bool choose_and_describe(
 	Choice *self, LodeFindings *const *outs, GArray *const *out_exposures, GError **error)
@@ -862,6 +614,7 @@ static bool choose_and_describe(
 	for (size_t c = 0; c < n_columns; c++) {
 		self->prices[c] = least_price(self, (uint32_t)c);
 	}
+	find_causes(self);
 	/* A pattern of the same instruction alone is not taken for it. */
 	for (uint32_t i = 0; i < self->candidates->candidates->len; i++) {
 		const LodeCandidate *one = candidate_at(self, i);
@@ -886,6 +639,8 @@ static bool choose_and_describe(
 		part_clear(&self->parts[p]);
 	g_array_unref(self->chosen);
 	g_free(self->prices);
+	g_free(self->cause_prices);
+	g_free(self->is_cause);
 	g_free(self->is_taken);
 	g_free(self->is_judged);
 	g_free(self->is_place);
@@ -956,7 +711,7 @@ void lode_shared_findings_free(LodeSharedFindings *self)
 {
 	if (self == NULL)
 		return;
-	for (size_t p = 0; p < MAX_PARTS; p++) {
+	for (size_t p = 0; p < LODE_FITTED_MAX_PARTS; p++) {
 		lode_findings_free(self->sides[p]);
 		g_array_unref(self->exposures[p]);
 	}
@@ -982,7 +737,7 @@ static LodeSharedFindings *fit_joined(LodeObservations *const parts[2], const Lo
 	if (candidates == NULL)
 		return NULL;
 	g_autoptr(LodeSharedFindings) out = g_new0(LodeSharedFindings, 1);
-	for (size_t p = 0; p < MAX_PARTS; p++) {
+	for (size_t p = 0; p < LODE_FITTED_MAX_PARTS; p++) {
 		out->sides[p] = lode_findings_new();
 		out->exposures[p] = g_array_new(FALSE, FALSE, sizeof(LodeExposure));
 	}
@@ -995,7 +750,7 @@ static LodeSharedFindings *fit_joined(LodeObservations *const parts[2], const Lo
 	if (!choose_and_describe(&choice, out->sides, out->exposures, error))
 		return NULL;
 	copy_elements(out->sides[1], out->sides[0]);
-	for (size_t p = 0; p < MAX_PARTS; p++) {
+	for (size_t p = 0; p < LODE_FITTED_MAX_PARTS; p++) {
 		out->sides[p]->single = weigh_single_blocks(parts[p]);
 		for (guint i = 0; i < out->exposures[p]->len && !parts[p]->is_counted; i++) {
 			LodeExposure *one = &g_array_index(out->exposures[p], LodeExposure, i);
@@ -1037,6 +792,6 @@ LodeSharedFindings *lode_findings_fit_shared(const LodeProfile *const profiles[2
 	g_autoptr(LodeFlowGraph) joined = lode_flow_graph_join(first, second);
 	g_autoptr(LodeObservations) base = observe(profiles[0], first, own.weight, is_counted);
 	g_autoptr(LodeObservations) other = observe(profiles[1], second, own.weight, is_counted);
-	LodeObservations *const parts[MAX_PARTS] = {base, other};
+	LodeObservations *const parts[LODE_FITTED_MAX_PARTS] = {base, other};
 	return fit_joined(parts, joined, counterparts, own.threads, progress, error);
 }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "sample_profile.h"
 #include "views/display_text.h"
+#include "views/profile_lines.h"
 #include "views/report.h"
 
 #include <json-glib/json-glib.h>
@@ -538,6 +539,21 @@ static void test_head_fits(void)
 	}
 }
 
+/* What a clock counted is time. */
+static void test_head_of_clock(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeTerminal terminal = {0};
+	FILE *file = sample_open();
+
+	uint32_t event = lode_profile_add_event(
+		profile, "cpu-clock:cause", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	lode_profile_event(profile, event)->total = 2.5e9;
+	lode_profile_lines_head(profile, event, &terminal, file);
+	g_autofree char *text = sample_close(file);
+	g_assert_nonnull(strstr(text, "\n2.50 s of cpu-clock:cause in 350 executions"));
+}
+
 static void test_instruction_run(void)
 {
 	g_autoptr(LodeMiningRun) run = sample_run();
@@ -585,6 +601,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/report/empty-run", test_empty_run);
 	g_test_add_func("/views/report/hostile-names", test_hostile_names);
 	g_test_add_func("/views/report/head-fits", test_head_fits);
+	g_test_add_func("/views/report/head-of-clock", test_head_of_clock);
 	g_test_add_func("/views/report/instruction-run", test_instruction_run);
 	return g_test_run();
 }

@@ -174,6 +174,42 @@ static void test_source_text(void)
 	g_unlink(path);
 }
 
+/* Lines are found in any order, in files of very many and of very long ones. */
+static void test_large_source(void)
+{
+	g_autofree char *path = NULL;
+	int descriptor = g_file_open_tmp("source-XXXXXX.c", &path, NULL);
+	g_autoptr(LodeSourceText) sources = lode_source_text_new();
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autofree char *shown = NULL;
+
+	g_assert_cmpint(descriptor, >=, 0);
+	for (int i = 0; i < 5000; i++)
+		g_string_append(text, "ä");
+	g_string_append(text, "\n");
+	for (int i = 2; i <= 1000; i++)
+		g_string_append_printf(text, i % 3 == 0 ? "\n" : "%d\n", i);
+	for (int i = 0; i < 1000000; i++)
+		g_string_append_c(text, '\n');
+	g_assert_true(g_file_set_contents(path, text->str, (gssize)text->len, NULL));
+	for (uint32_t line = 1000; line >= 2; line--) {
+		g_autofree char *number = g_strdup_printf("%u", line);
+		g_assert_cmpstr(lode_source_text_line(sources, path, line), ==,
+			line % 3 == 0 ? "" : number);
+	}
+	const char *same = lode_source_text_line(sources, path, 64);
+	g_assert_true(lode_source_text_line(sources, path, 64) == same);
+	g_assert_cmpstr(lode_source_text_line(sources, path, 1001000), ==, "");
+	g_assert_null(lode_source_text_line(sources, path, 1001001));
+	g_assert_null(lode_source_text_line(sources, path, UINT32_MAX));
+	shown = g_strndup(text->str, 4096);
+	const char *first = lode_source_text_line(sources, path, 1);
+	g_assert_true(g_str_has_prefix(first, shown));
+	g_assert_cmpstr(first + 4096, ==, "…");
+	g_close(descriptor, NULL);
+	g_unlink(path);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -188,5 +224,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/text/shorten", test_shorten);
 	g_test_add_func("/views/text/shell-word", test_shell_word);
 	g_test_add_func("/views/text/source-text", test_source_text);
+	g_test_add_func("/views/text/large-source", test_large_source);
 	return g_test_run();
 }

@@ -398,6 +398,31 @@ static void test_shared_with_itself(void)
 	g_assert_cmpuint(n_places, ==, 1);
 }
 
+/* One instruction has most of the samples of the second program, and makes its scatter so large
+ * that nothing is worth its price there: it does not hide, whatever the first one's findings are.
+ */
+static void test_shared_hidden_place(void)
+{
+	for (int is_counted = 0; is_counted < 2; is_counted++) {
+		PlantedCosts costs = {.seed = 3,
+			.is_counted = is_counted != 0,
+			.n_functions = 20,
+			.base = 0.001,
+			.div = 0.02};
+		g_autoptr(LodeProfile) first = planted_profile_new(&costs).profile;
+		costs.div = 0;
+		g_autoptr(LodeProfile) second = planted_profile_new(&costs).profile;
+		make_odd(second, ODD_ONE_PLACE);
+		g_autoptr(LodeSharedFindings) shared = fit_shared(first, second, NULL);
+		const LodeFindings *base = shared->sides[0], *other = shared->sides[1];
+		double most = 0;
+		for (guint i = 0; i < other->findings->len; i++)
+			most = fmax(most, lode_findings_at(other, i)->time);
+		g_assert_cmpfloat(most, >, 0.5);
+		g_assert_nonnull(find(base, "⟪div⟫"));
+	}
+}
+
 static void test_cancelled(void)
 {
 	const PlantedCosts costs = {.seed = 1, .n_functions = 20, .base = 0.001, .div = 0.02};
@@ -426,6 +451,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/findings/odd", test_odd);
 	g_test_add_func("/findings/shared", test_shared);
 	g_test_add_func("/findings/shared-with-itself", test_shared_with_itself);
+	g_test_add_func("/findings/shared-hidden-place", test_shared_hidden_place);
 	g_test_add_func("/findings/cancelled", test_cancelled);
 	return g_test_run();
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Findings from the terms of a fitted model: the elements that people read, what the explained
+ * weight has in common, and where it lies.
+ *
+ * Private to analyses/findings/.
+ */
+#pragma once
+
+#include "analyses/findings/candidates.h"
+#include "analyses/findings/cost_model.h"
+#include "model/findings.h"
+
+enum { LODE_FITTED_MAX_PARTS = 2 };
+
+/* Candidates that were chosen, and the models of the samples of one or two profiles, in which each
+ * is a term. */
+typedef struct {
+	const LodeObservations *seen; /* of all parts */
+	const LodeCandidates *candidates;
+	const GArray *chosen; /* uint32_t: candidate of each term */
+	const LodeCostModel *models[LODE_FITTED_MAX_PARTS];
+	unsigned n_parts;
+} LodeFittedFindings;
+
+/* Adds the findings of each part to outs[part], with the same elements, in the order in which they
+ * were chosen; the elements themselves only to the first one. */
+void lode_fitted_findings_describe(const LodeFittedFindings *self, LodeFindings *const *outs);
